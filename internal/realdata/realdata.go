@@ -1,0 +1,45 @@
+// Package realdata finds the public data sets that some tests read. They are not part of the repository.
+package realdata
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// File returns the path of a data file: in the folder HALFSPACE_DATA, or in ../shared/data beside the repository. A test that needs
+// a file which is not there is skipped with the reason; with HALFSPACE_REQUIRE_DATA=1 it fails.
+func File(t testing.TB, name string) string {
+	t.Helper()
+	dir := os.Getenv("HALFSPACE_DATA")
+	if dir == "" {
+		dir = filepath.Join(root(t), "..", "shared", "data")
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("HALFSPACE_REQUIRE_DATA") == "1" {
+			t.Fatalf("data file %s is required here: %v", name, err)
+		}
+		t.Skipf("needs the data file %s: set HALFSPACE_DATA to the folder that holds it (%v)", name, err)
+	}
+	return path
+}
+
+// root is the folder of go.mod, above the package under test.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = up
+	}
+}

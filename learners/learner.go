@@ -1,0 +1,145 @@
+package learners
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Float is the element type of examples and weights.
+type Float = engine.Float
+
+// Errors that learners return, wrapped with the learner's name and the offending value.
+var (
+	ErrConfig = errors.New("bad setting")            // a Config failed its Validate
+	ErrState  = errors.New("state does not fit")     // SetState got tensors or counters that are missing or of a wrong shape
+	ErrOut    = errors.New("output slice too short") // Learn or Score was given fewer places than examples
+)
+
+// Round tells what one example did.
+type Round struct {
+	Score   float64 // f(x) before the example was learned; unnormalised
+	Updates int32   // how many members changed their weights (0 or 1 for a single learner)
+}
+
+// Learner learns a linear classifier from blocks of examples, in order.
+//
+// A call with n examples and n calls with one give the same state and rounds, to the bit. A Learner is not safe for
+// concurrent use. After warm-up (all features seen, the largest block seen) Learn and Score allocate nothing.
+type Learner[T Float] interface {
+	// Learn scores each example with the state before it, then learns it; rounds[i] tells of example i and needs
+	// b.Len() places. On error (a wrapped engine.Err… of Block.Check, ErrOut) the state is unchanged.
+	Learn(b *engine.Block[T], rounds []Round) error
+	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see. Labels are ignored.
+	// Features never seen in learning have weight 0.
+	Score(b *engine.Block[T], dst []float64) error
+	// Weights returns the hypothesis as one primal weight vector, as Score uses it up to rounding, or nil if it has
+	// none (votes). The slice is the caller's.
+	Weights() []float64
+	// State returns all that Learn has changed, SetState replaces it with a copy. Restoring a State into a learner of
+	// equal configuration and seed makes it go on to the same bits.
+	State() State
+	SetState(State) error
+	// Updates returns the total of Round.Updates so far.
+	Updates() int64
+	// Bytes returns the memory the learner's state holds.
+	Bytes() int64
+}
+
+// Config holds a learner's settings: a pointer to a struct whose exported fields have json tags (the model file),
+// and flag and help tags (the command). Defaults are in the struct that Entry.Config returns.
+type Config interface {
+	// Validate names the first bad field and its value, wrapping ErrConfig.
+	Validate() error
+}
+
+// Env is what a learner is given besides its settings.
+type Env struct {
+	Seed uint64       // of the draws; part of the model
+	Pool *engine.Pool // workers; nil works on the caller alone. Never changes a result
+}
+
+// Tensor is a named array of the state. Data is one of []float32, []float64, []int64, []uint64, []int32, []uint8.
+type Tensor struct {
+	Name  string
+	Shape []int
+	Data  any
+}
+
+// State is a learner's state in an order and form that depends on nothing but what was learned: equal states have equal
+// tensors, byte for byte, whatever the blocks, threads and implementations were.
+type State struct {
+	Counters map[string]uint64
+	Scalars  map[string]float64
+	Tensors  []Tensor
+}
+
+// Tensor returns the tensor of that name, or nil.
+func (s *State) Tensor(name string) *Tensor {
+	for i := range s.Tensors {
+		if s.Tensors[i].Name == name {
+			return &s.Tensors[i]
+		}
+	}
+	return nil
+}
+
+// Entry is a registered learner.
+type Entry struct {
+	Name    string // as in --learner
+	Summary string // one line
+	Config  func() Config
+	New32   func(Config, Env) (Learner[float32], error) // both validate the Config first
+	New64   func(Config, Env) (Learner[float64], error)
+}
+
+var registry = map[string]Entry{}
+
+// Register adds a learner; each file in this package registers its own from init. A name taken twice panics.
+func Register(e Entry) {
+	if _, ok := registry[e.Name]; ok {
+		panic("learners: " + e.Name + " registered twice")
+	}
+	registry[e.Name] = e
+}
+
+// Names returns the registered names, sorted.
+func Names() []string {
+	names := make([]string, 0, len(registry))
+	for n := range registry {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Lookup returns the learner of that name; the error lists the names there are.
+func Lookup(name string) (Entry, error) {
+	e, ok := registry[name]
+	if !ok {
+		return Entry{}, fmt.Errorf("learners: no learner %q; there are %v: %w", name, slices.Collect(slices.Values(Names())), ErrConfig)
+	}
+	return e, nil
+}
+
+// New makes a learner of an Entry in the precision of T.
+func New[T Float](e Entry, c Config, env Env) (Learner[T], error) {
+	var zero T
+	switch any(zero).(type) {
+	case float32:
+		l, err := e.New32(c, env)
+		if err != nil {
+			return nil, err
+		}
+		return any(l).(Learner[T]), nil
+	default:
+		l, err := e.New64(c, env)
+		if err != nil {
+			return nil, err
+		}
+		return any(l).(Learner[T]), nil
+	}
+}

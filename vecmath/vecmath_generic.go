@@ -1,0 +1,226 @@
+package vecmath
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+)
+
+// The reference of every kernel: the contract, spelled out. Assembly must give these bits. They are also what
+// runs where there is no assembly, and with HALFSPACE_IMPL=generic.
+//
+// Products and sums that must not be fused are wrapped in an explicit conversion: the language allows
+// x*y + z to be fused otherwise, and some targets do.
+
+// fma returns a*b + c with one rounding, on every target.
+func fma[T Float](a, b, c T) T {
+	if unsafe.Sizeof(a) == 4 {
+		return T(fma32(float32(a), float32(b), float32(c)))
+	}
+	return T(math.FMA(float64(a), float64(b), float64(c)))
+}
+
+// fma32 is the exact float32 fused multiply-add. The product of two float32 is exact in float64. The sum is
+// rounded to odd: 53 bits >= 2*24+2, so rounding it once more to float32 gives the correctly rounded result
+// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+func fma32(a, b, c float32) float32 {
+	p := float64(float64(a) * float64(b))
+	z := float64(c)
+	s := float64(p + z)
+	if math.IsInf(s, 0) || s != s {
+		return float32(s)
+	}
+	// TwoSum: s + e == p + z exactly.
+	v := float64(s - p)
+	e := float64(float64(p-float64(s-v)) + float64(z-v))
+	if e != 0 {
+		if u := math.Float64bits(s); u&1 == 0 {
+			if (e > 0) == (s > 0) {
+				u++
+			} else {
+				u--
+			}
+			s = math.Float64frombits(u)
+		}
+	}
+	return float32(s)
+}
+
+// parts is the number of partial sums of a dense reduction: 256 bytes of them.
+func parts[T Float]() int { return 256 / int(unsafe.Sizeof(T(0))) }
+
+// halve combines partial sums by the fixed tree. len(p) is a power of two.
+func halve[T Float](p []T) T {
+	for h := len(p) / 2; h >= 1; h /= 2 {
+		for i := range h {
+			p[i] += p[i+h]
+		}
+	}
+	return p[0]
+}
+
+func dotGeneric[T Float](a, b []T) T {
+	var acc [64]T
+	p := acc[:parts[T]()]
+	b = b[:len(a)]
+	for i, v := range a {
+		k := i & (len(p) - 1)
+		p[k] = fma(v, b[i], p[k])
+	}
+	return halve(p)
+}
+
+func sumSqGeneric[T Float](x []T) T {
+	var acc [64]T
+	p := acc[:parts[T]()]
+	for i, v := range x {
+		k := i & (len(p) - 1)
+		p[k] = fma(v, v, p[k])
+	}
+	return halve(p)
+}
+
+// sqDistGeneric rounds each difference, then squares and adds it fused.
+func sqDistGeneric[T Float](a, b []T) T {
+	var acc [64]T
+	p := acc[:parts[T]()]
+	b = b[:len(a)]
+	for i, v := range a {
+		k := i & (len(p) - 1)
+		d := T(v - b[i])
+		p[k] = fma(d, d, p[k])
+	}
+	return halve(p)
+}
+
+// rowsDotGeneric: dst[r] = the dot of rows[r*stride : r*stride+len(x)] with x, in the bits of dotGeneric(row, x).
+func rowsDotGeneric[T Float](dst, rows []T, stride int, x []T) {
+	for r := range dst {
+		dst[r] = dotGeneric(rows[r*stride:r*stride+len(x)], x)
+	}
+}
+
+func axpyGeneric[T Float](y []T, a T, x []T) {
+	x = x[:len(y)]
+	for i := range y {
+		y[i] = fma(a, x[i], y[i])
+	}
+}
+
+func scalGeneric[T Float](x []T, a T) {
+	for i := range x {
+		x[i] *= a
+	}
+}
+
+func sparseDotGeneric[T Float](idx []int32, val []T, w []T) T {
+	var p [8]T
+	val = val[:len(idx)]
+	for k, j := range idx {
+		p[k&7] = fma(val[k], w[j], p[k&7])
+	}
+	return halve(p[:])
+}
+
+func sparseAxpyGeneric[T Float](w []T, a T, idx []int32, val []T) {
+	val = val[:len(idx)]
+	for k, j := range idx {
+		w[j] = fma(a, val[k], w[j])
+	}
+}
+
+// lanesScoreGeneric: dst[l] = sum over k of val[k] * w[rows[k]*width + l], width = len(dst), in the order of k from +0.
+func lanesScoreGeneric[T Float](dst, w []T, rows []int32, val []T) {
+	width := len(dst)
+	val = val[:len(rows)]
+	clear(dst)
+	for k, r := range rows {
+		row := w[int(r)*width:][:width]
+		for l := range dst {
+			dst[l] = fma(val[k], row[l], dst[l])
+		}
+	}
+}
+
+// lanesUpdateGeneric: w[rows[k]*width + l] += coef[l] * val[k] for lanes l whose bit is set in mask (bit l%64 of word l/64);
+// other lanes are not touched. width = len(coef).
+func lanesUpdateGeneric[T Float](w []T, rows []int32, val, coef []T, mask []uint64) {
+	width := len(coef)
+	val = val[:len(rows)]
+	for k, r := range rows {
+		row := w[int(r)*width:][:width]
+		for wd, m := range mask {
+			for ; m != 0; m &= m - 1 {
+				l := wd*64 + bits.TrailingZeros64(m)
+				row[l] = fma(coef[l], val[k], row[l])
+			}
+		}
+	}
+}
+
+// lanesLEGeneric sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, bits beyond len(s) included.
+func lanesLEGeneric[T Float](mask []uint64, s []T, y, t T) {
+	clear(mask)
+	for l, v := range s {
+		if T(y*v) <= t {
+			mask[l/64] |= 1 << (l % 64)
+		}
+	}
+}
+
+// activeScoreGeneric: dst[j] is what lanesScore gives for lane lanes[j].
+func activeScoreGeneric[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
+	val = val[:len(rows)]
+	for j, l := range lanes {
+		var s T
+		for k, r := range rows {
+			s = fma(val[k], w[int(r)*width+int(l)], s)
+		}
+		dst[j] = s
+	}
+}
+
+// activeUpdateGeneric: w[rows[k]*width + lanes[j]] += coef[j] * val[k].
+func activeUpdateGeneric[T Float](w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
+	val, coef = val[:len(rows)], coef[:len(lanes)]
+	for j, l := range lanes {
+		for k, r := range rows {
+			p := &w[int(r)*width+int(l)]
+			*p = fma(coef[j], val[k], *p)
+		}
+	}
+}
+
+// The mixed kernels work on a float64 vector and a float32 example: each x is widened exactly, then as above.
+
+func dotMixedGeneric(a []float64, x []float32) float64 {
+	var p [32]float64
+	a = a[:len(x)]
+	for i, v := range x {
+		p[i&31] = math.FMA(a[i], float64(v), p[i&31])
+	}
+	return halve(p[:])
+}
+
+func axpyMixedGeneric(y []float64, a float64, x []float32) {
+	x = x[:len(y)]
+	for i := range y {
+		y[i] = math.FMA(a, float64(x[i]), y[i])
+	}
+}
+
+func sparseDotMixedGeneric(idx []int32, val []float32, w []float64) float64 {
+	var p [8]float64
+	val = val[:len(idx)]
+	for k, j := range idx {
+		p[k&7] = math.FMA(float64(val[k]), w[j], p[k&7])
+	}
+	return halve(p[:])
+}
+
+func sparseAxpyMixedGeneric(w []float64, a float64, idx []int32, val []float32) {
+	val = val[:len(idx)]
+	for k, j := range idx {
+		w[j] = math.FMA(a, float64(val[k]), w[j])
+	}
+}
