@@ -1,88 +1,221 @@
 package vecmath
 
-// Dot returns the sum of a[i]*b[i].
-func Dot[T Float](a, b []T) T { return dotGeneric(a, b[:len(a)]) }
+import "unsafe"
 
-// Axpy adds a*x to y.
-func Axpy[T Float](y []T, a T, x []T) { axpyGeneric(y, a, x[:len(y)]) }
+// The exported kernels: check once, then dispatch. The dispatch functions (dot, axpy, ...) are in dispatch_*.go, one
+// file for each architecture: a switch with direct calls, since a call through a function variable would make the
+// slices escape. Their first argument is the implementation, so that SelfTest can name another one than the active.
+
+// What a kernel panics with when a caller breaks its contract.
+const (
+	panicShort  = "vecmath: a slice is shorter than the call needs"
+	panicIndex  = "vecmath: sparse index outside the dense slice"
+	panicRow    = "vecmath: row outside the lane weights"
+	panicLane   = "vecmath: lane outside the row"
+	panicWidth  = "vecmath: lane width is not a multiple of 64 bytes"
+	panicMask   = "vecmath: mask bits beyond the lane width"
+	panicStride = "vecmath: rows shorter than (len(dst)-1)*stride + len(x), or a negative stride"
+)
+
+// LaneUnit is what lane widths are a multiple of: 64 bytes, that is 16 float32 or 8 float64.
+func LaneUnit[T Float]() int { return 64 / int(unsafe.Sizeof(T(0))) }
+
+// MaskWords is the number of 64-bit words that a mask of width lanes takes.
+func MaskWords(width int) int { return (width + 63) / 64 }
+
+// Dot returns the sum of a[i]*b[i].
+func Dot[T Float](a, b []T) T {
+	if len(b) < len(a) {
+		panic(panicShort)
+	}
+	return dot(active, a, b)
+}
+
+// Axpy adds a*x to y. x may be y, but must not overlap it otherwise.
+func Axpy[T Float](y []T, a T, x []T) {
+	if len(x) < len(y) {
+		panic(panicShort)
+	}
+	axpy(active, y, a, x)
+}
 
 // Scal multiplies x by a.
-func Scal[T Float](x []T, a T) { scalGeneric(x, a) }
+func Scal[T Float](x []T, a T) { scal(active, x, a) }
 
-// SumSq returns the sum of x[i]*x[i].
-func SumSq[T Float](x []T) T { return sumSqGeneric(x) }
+// SumSq returns the sum of x[i]*x[i]. It is not scaled: it overflows where the square of the norm does.
+func SumSq[T Float](x []T) T { return sumSq(active, x) }
 
 // SqDist returns the sum of (a[i]-b[i]) squared.
-func SqDist[T Float](a, b []T) T { return sqDistGeneric(a, b[:len(a)]) }
-
-// RowsDot sets dst[r] = Dot(rows[r*stride:][:len(x)], x).
-func RowsDot[T Float](dst, rows []T, stride int, x []T) { rowsDotGeneric(dst, rows, stride, x) }
-
-// SparseDot returns the sum of val[k]*w[idx[k]].
-func SparseDot[T Float](idx []int32, val []T, w []T) T { return sparseDotGeneric(idx, val, w) }
-
-// SparseAxpy adds a*val[k] to w[idx[k]].
-func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) { sparseAxpyGeneric(w, a, idx, val) }
-
-// LanesScore scores len(dst) member lanes over a sparse example; see lanesScoreGeneric.
-func LanesScore[T Float](dst, w []T, rows []int32, val []T) { lanesScoreGeneric(dst, w, rows, val) }
-
-// LanesUpdate adds coef[l]*val[k] to lane l of row rows[k], for lanes in mask.
-func LanesUpdate[T Float](w []T, rows []int32, val, coef []T, mask []uint64) {
-	lanesUpdateGeneric(w, rows, val, coef, mask)
-}
-
-// LanesLE sets the bits of mask where y*s[l] <= t.
-func LanesLE[T Float](mask []uint64, s []T, y, t T) { lanesLEGeneric(mask, s, y, t) }
-
-// ActiveScore scores the listed lanes only.
-func ActiveScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
-	activeScoreGeneric(dst, w, width, rows, val, lanes)
-}
-
-// ActiveUpdate updates the listed lanes only.
-func ActiveUpdate[T Float](w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
-	activeUpdateGeneric(w, width, rows, val, lanes, coef)
-}
-
-// DotMixed is Dot of a float64 vector and a float32 example; T float64 takes Dot itself.
-func DotMixed[T Float](a []float64, x []T) float64 {
-	switch x := any(x).(type) {
-	case []float32:
-		return dotMixedGeneric(a, x)
-	case []float64:
-		return dotGeneric(a[:len(x)], x)
+func SqDist[T Float](a, b []T) T {
+	if len(b) < len(a) {
+		panic(panicShort)
 	}
-	panic("unreachable")
+	return sqDist(active, a, b)
+}
+
+// RowsDot sets dst[r] = Dot(rows[r*stride:][:len(x)], x), to the same bits as Dot.
+func RowsDot[T Float](dst, rows []T, stride int, x []T) {
+	if len(dst) == 0 {
+		return
+	}
+	// The division keeps (len(dst)-1)*stride from overflowing.
+	if room := len(rows) - len(x); room < 0 || stride < 0 || (stride > 0 && len(dst)-1 > room/stride) {
+		panic(panicStride)
+	}
+	rowsDot(active, dst, rows, stride, x)
+}
+
+// SparseDot returns the sum of val[k]*w[idx[k]]. The caller promises that idx ascends; only its ends are checked.
+func SparseDot[T Float](idx []int32, val []T, w []T) T {
+	checkSparse(idx, len(val), len(w))
+	return sparseDot(active, idx, val, w)
+}
+
+// SparseAxpy adds a*val[k] to w[idx[k]]. The caller promises that idx ascends; only its ends are checked.
+func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) {
+	checkSparse(idx, len(val), len(w))
+	sparseAxpy(active, w, a, idx, val)
+}
+
+// LanesScore scores width = len(dst) member lanes over a sparse example: dst[l] = sum of val[k]*w[rows[k]*width+l].
+//
+// The width is a multiple of [LaneUnit]. w holds whole rows of width lanes; it is fastest when 64-byte aligned. rows
+// need not ascend: the caller promises that each is one of w's rows; only the first and the last are checked.
+func LanesScore[T Float](dst, w []T, rows []int32, val []T) {
+	checkLanes[T](len(dst), rows, len(val), len(w))
+	lanesScore(active, dst, w, rows, val)
+}
+
+// LanesUpdate adds coef[l]*val[k] to w[rows[k]*width+l] for the lanes l in mask (bit l%64 of word l/64), width =
+// len(coef). Other lanes keep their bits, but may be written with them: lanes of one row unit have one owner.
+// For rows and w see [LanesScore]. mask has at least [MaskWords] words and no bits beyond the width.
+func LanesUpdate[T Float](w []T, rows []int32, val, coef []T, mask []uint64) {
+	width := len(coef)
+	checkLanes[T](width, rows, len(val), len(w))
+	words := MaskWords(width)
+	if len(mask) < words {
+		panic(panicShort)
+	}
+	if width%64 != 0 && mask[words-1]>>(width%64) != 0 {
+		panic(panicMask)
+	}
+	lanesUpdate(active, w, rows, val, coef, mask[:words])
+}
+
+// LanesLE sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, up to the end of mask, which
+// has at least [MaskWords] words. len(s) is a multiple of [LaneUnit].
+func LanesLE[T Float](mask []uint64, s []T, y, t T) {
+	if len(s)%LaneUnit[T]() != 0 {
+		panic(panicWidth)
+	}
+	words := MaskWords(len(s))
+	if len(mask) < words {
+		panic(panicShort)
+	}
+	if len(mask) > words {
+		clear(mask[words:])
+	}
+	lanesLE(active, mask[:words], s, y, t)
+}
+
+// ActiveScore scores the listed lanes only: dst[j] is what [LanesScore] gives for lane lanes[j], to the bit. Any width
+// will do. The caller promises that lanes ascend without repeats; only their ends are checked. For rows see LanesScore.
+func ActiveScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
+	checkActive(width, rows, len(val), len(w), lanes, len(dst))
+	activeScore(active, dst, w, width, rows, val, lanes)
+}
+
+// ActiveUpdate adds coef[j]*val[k] to w[rows[k]*width+lanes[j]]: what [LanesUpdate] does, for the listed lanes only.
+// coef goes with lanes. The promises are those of [ActiveScore].
+func ActiveUpdate[T Float](w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
+	checkActive(width, rows, len(val), len(w), lanes, len(coef))
+	activeUpdate(active, w, width, rows, val, lanes, coef)
+}
+
+// DotMixed is [Dot] of a float64 vector and an example of either precision, over len(x) elements.
+func DotMixed[T Float](a []float64, x []T) float64 {
+	if len(a) < len(x) {
+		panic(panicShort)
+	}
+	if is32[T]() {
+		return dotMixed(active, a, as32(x))
+	}
+	return dot(active, as64(x), a)
 }
 
 // AxpyMixed adds a*x to the float64 vector y.
 func AxpyMixed[T Float](y []float64, a float64, x []T) {
-	switch x := any(x).(type) {
-	case []float32:
-		axpyMixedGeneric(y, a, x)
-	case []float64:
-		axpyGeneric(y, a, x)
+	if len(x) < len(y) {
+		panic(panicShort)
 	}
+	if is32[T]() {
+		axpyMixed(active, y, a, as32(x))
+		return
+	}
+	axpy(active, y, a, as64(x))
 }
 
-// SparseDotMixed is SparseDot of a float64 vector and an example of either precision.
+// SparseDotMixed is [SparseDot] of a float64 vector and an example of either precision.
 func SparseDotMixed[T Float](idx []int32, val []T, w []float64) float64 {
-	switch val := any(val).(type) {
-	case []float32:
-		return sparseDotMixedGeneric(idx, val, w)
-	case []float64:
-		return sparseDotGeneric(idx, val, w)
+	checkSparse(idx, len(val), len(w))
+	if is32[T]() {
+		return sparseDotMixed(active, idx, as32(val), w)
 	}
-	panic("unreachable")
+	return sparseDot(active, idx, as64(val), w)
 }
 
-// SparseAxpyMixed adds a*val[k] to the float64 w[idx[k]].
+// SparseAxpyMixed is [SparseAxpy] on a float64 vector with an example of either precision.
 func SparseAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) {
-	switch val := any(val).(type) {
-	case []float32:
-		sparseAxpyMixedGeneric(w, a, idx, val)
-	case []float64:
-		sparseAxpyGeneric(w, a, idx, val)
+	checkSparse(idx, len(val), len(w))
+	if is32[T]() {
+		sparseAxpyMixed(active, w, a, idx, as32(val))
+		return
 	}
+	sparseAxpy(active, w, a, idx, as64(val))
+}
+
+// as32 and as64 name the type that is32 has told.
+func as32[T Float](s []T) []float32 { return unsafe.Slice(p32(s), len(s)) }
+func as64[T Float](s []T) []float64 { return unsafe.Slice(p64(s), len(s)) }
+
+// checkSparse: negative indices become large as uint.
+func checkSparse(idx []int32, nval, nw int) {
+	if nval < len(idx) {
+		panic(panicShort)
+	}
+	if n := len(idx); n > 0 && (uint(idx[0]) >= uint(nw) || uint(idx[n-1]) >= uint(nw)) {
+		panic(panicIndex)
+	}
+}
+
+func checkRows(width int, rows []int32, nval, nw int) {
+	if nval < len(rows) {
+		panic(panicShort)
+	}
+	if n := len(rows); n > 0 {
+		first, last := uint64(uint32(rows[0])), uint64(uint32(rows[n-1]))
+		if (max(first, last)+1)*uint64(width) > uint64(nw) {
+			panic(panicRow)
+		}
+	}
+}
+
+func checkLanes[T Float](width int, rows []int32, nval, nw int) {
+	if width%LaneUnit[T]() != 0 {
+		panic(panicWidth)
+	}
+	checkRows(width, rows, nval, nw)
+}
+
+func checkActive(width int, rows []int32, nval, nw int, lanes []int32, nother int) {
+	if nother < len(lanes) {
+		panic(panicShort)
+	}
+	if width < 0 {
+		panic(panicLane)
+	}
+	if n := len(lanes); n > 0 && (uint(lanes[0]) >= uint(width) || uint(lanes[n-1]) >= uint(width)) {
+		panic(panicLane)
+	}
+	checkRows(width, rows, nval, nw)
 }

@@ -1,0 +1,14 @@
+// Package halfspace is the root of an engine, a library and a command for learning linear and kernel classifiers one
+// example at a time with a large margin. The code lives in the packages below:
+//
+//	cmd/halfspace  the command
+//	bench          throughput suites and the tables of the papers
+//	eval           progressive validation, test error, margins
+//	model          the model file
+//	dataset        examples from files, streams and generators
+//	learners       one algorithm, one file
+//	engine         blocks of examples, workers, member lanes, draws
+//	vecmath        numeric kernels with the same bits on every CPU
+//
+// Imports run down this list only. ARCHITECTURE.md explains the house in a page.
+package halfspace

@@ -1,0 +1,22 @@
+package engine
+
+import "unsafe"
+
+// cacheLine is the alignment of [Aligned] in bytes: a cache line of amd64 and most arm64, and an AVX-512 register.
+const cacheLine = 64
+
+// Aligned returns n zeros, the first at an address divisible by 64. Its capacity is n, so an append moves it elsewhere.
+//
+// It is never inlined: a slice that the compiler put on the stack would lose its alignment when the stack grows.
+//
+//go:noinline
+func Aligned[T Float](n int) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	s := make([]T, n+cacheLine/size-1)
+	off := 0
+	if rest := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % cacheLine); rest != 0 {
+		off = (cacheLine - rest) / size
+	}
+	return s[off : off+n : off+n]
+}

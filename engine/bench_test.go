@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// BenchmarkMask: one example's draws for all members.
+func BenchmarkMask(b *testing.B) {
+	for _, n := range []int{64, 100, 200} {
+		for _, tau := range []float64{0.01, 0.05, 0.3, 0.5} {
+			b.Run(fmt.Sprintf("n=%d/tau=%v", n, tau), func(b *testing.B) {
+				d := NewDraws(1, 2).Bernoulli(tau)
+				mask := make([]uint64, 4)
+				example := uint64(0)
+				for b.Loop() {
+					d.Mask(mask, n, example)
+					example++
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkActiveList: the same draws as a list.
+func BenchmarkActiveList(b *testing.B) {
+	for _, tau := range []float64{0.01, 0.05, 0.3} {
+		b.Run(fmt.Sprintf("n=100/tau=%v", tau), func(b *testing.B) {
+			d := NewDraws(1, 2).Bernoulli(tau)
+			mask, list := make([]uint64, 2), make([]int32, 0, 100)
+			example := uint64(0)
+			for b.Loop() {
+				d.Mask(mask, 100, example)
+				list = ActiveList(list, mask)
+				example++
+			}
+		})
+	}
+}
+
+// BenchmarkRand: numbers for generators.
+func BenchmarkRand(b *testing.B) {
+	r := NewRand(1, 2)
+	b.Run("Uint64", func(b *testing.B) {
+		for b.Loop() {
+			r.Uint64()
+		}
+	})
+	b.Run("IntN", func(b *testing.B) {
+		for b.Loop() {
+			r.IntN(1000)
+		}
+	})
+	b.Run("Normal", func(b *testing.B) {
+		for b.Loop() {
+			r.Normal()
+		}
+	})
+	dst := make([]int32, 32561)
+	b.Run("Permute/n=32561", func(b *testing.B) {
+		for b.Loop() {
+			Permute(dst, 1, 2)
+		}
+	})
+}
+
+type nothing struct{}
+
+func (nothing) Part(int) {}
+
+// BenchmarkRun: what an empty fork and join costs.
+func BenchmarkRun(b *testing.B) {
+	for _, workers := range []int{1, 2, 4} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			p := NewPool(workers)
+			defer p.Close()
+			ctx, j := context.Background(), Job(nothing{})
+			for b.Loop() {
+				if err := p.Run(ctx, 8, j); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package engine
+
+import "unsafe"
+
+// DenseMembers holds the weights of an ensemble's members for dense examples: one row a member, so that a member's
+// weights stay in L1 while it goes through a block of examples that stays in L2.
+//
+// Memory: Members rows of Dim weights, padded to 64 bytes. Not safe for concurrent use, but distinct rows may be worked on
+// at the same time.
+type DenseMembers[T Float] struct {
+	w       []T // members x stride, 64-byte aligned
+	members int
+	dim     int
+	stride  int // of rows: dim padded to a multiple of 64 bytes
+}
+
+// NewDenseMembers returns DenseMembers of no features.
+func NewDenseMembers[T Float](members int) *DenseMembers[T] {
+	return &DenseMembers[T]{members: members}
+}
+
+// Grow makes room for at least dim features; new ones have weight 0. Cost: a copy of all weights if the padding is used up.
+func (d *DenseMembers[T]) Grow(dim int) {
+	if dim <= d.dim {
+		return
+	}
+	if dim > d.stride {
+		stride := padded[T](dim)
+		w := Aligned[T](d.members * stride)
+		for m := range d.members {
+			copy(w[m*stride:], d.Row(m))
+		}
+		d.w, d.stride = w, stride
+	}
+	d.dim = dim
+}
+
+// Row returns the weights of member m, Dim elements.
+func (d *DenseMembers[T]) Row(m int) []T { return d.w[m*d.stride:][:d.dim:d.dim] }
+
+// Dim returns the number of features.
+func (d *DenseMembers[T]) Dim() int { return d.dim }
+
+// Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit for bit.
+func (d *DenseMembers[T]) Column(dst []T, j int) bool {
+	dst = dst[:d.members]
+	if j >= d.dim {
+		clear(dst)
+		return false
+	}
+	for m := range dst {
+		dst[m] = d.w[m*d.stride+j]
+	}
+	return anyBits(dst)
+}
+
+// SetColumn sets the weights of feature j, growing as needed.
+func (d *DenseMembers[T]) SetColumn(j int, src []T) {
+	d.Grow(j + 1)
+	for m, v := range src[:d.members] {
+		d.w[m*d.stride+j] = v
+	}
+}
+
+// Scale multiplies all weights of member m by f.
+func (d *DenseMembers[T]) Scale(m int, f T) {
+	for i, row := 0, d.Row(m); i < len(row); i++ {
+		row[i] *= f
+	}
+}
+
+// Bytes returns the memory held.
+func (d *DenseMembers[T]) Bytes() int64 { return int64(len(d.w)) * int64(unsafe.Sizeof(T(0))) }
+
+// Transpose64 transposes the 64 x 64 bit matrix whose row i is a[i] (column j is bit j), in place
+// (Warren, "Hacker's Delight", 2nd edition, section 7-3, there with bit 0 on the left).
+func Transpose64(a *[64]uint64) {
+	m := uint64(0x00000000FFFFFFFF)
+	for j := 32; j != 0; j, m = j>>1, m^m<<(j>>1) {
+		for k := 0; k < 64; k = (k + j + 1) &^ j {
+			t := (a[k]>>j ^ a[k+j]) & m
+			a[k] ^= t << j
+			a[k+j] ^= t
+		}
+	}
+}

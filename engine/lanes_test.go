@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+func TestLanesLayout(t *testing.T) {
+	t.Run("float32", testLanesLayout[float32])
+	t.Run("float64", testLanesLayout[float64])
+}
+
+func testLanesLayout[T Float](t *testing.T) {
+	per := 64 / int(unsafe.Sizeof(T(0)))
+	for _, members := range []int{1, 15, 16, 63, 64, 65, 100, 200, 256} {
+		l := NewLanes[T](members)
+		if want := (members + 63) / 64; len(l.Tiles) != want {
+			t.Fatalf("%d members: %d tiles, want %d", members, len(l.Tiles), want)
+		}
+		l.Rows(nil, []int32{3, 1000})
+		next := 0
+		for i := range l.Tiles {
+			tile := &l.Tiles[i]
+			if tile.Lo != next || tile.Lanes > tile.Width || tile.Width%per != 0 || tile.Width-tile.Lanes >= per {
+				t.Errorf("%d members, tile %d: first member %d (want %d), %d lanes, width %d", members, i, tile.Lo, next, tile.Lanes, tile.Width)
+			}
+			if a := uintptr(unsafe.Pointer(&tile.W[0])) % 64; a != 0 {
+				t.Errorf("%d members, tile %d: weights start %d bytes past a multiple of 64", members, i, a)
+			}
+			next += tile.Lanes
+		}
+		if next != members {
+			t.Errorf("%d members: tiles hold %d", members, next)
+		}
+	}
+}
+
+// TestStores: both stores keep the weights of features seen in any order, and unseen ones are zero.
+func TestStores(t *testing.T) {
+	const members = 70
+	rng := rand.New(rand.NewPCG(1, 2))
+	lanes, dense := NewLanes[float32](members), NewDenseMembers[float32](members)
+	want := map[int][]float32{}
+	for range 300 {
+		j := rng.IntN(5000)
+		col := make([]float32, members)
+		for m := range col {
+			col[m] = rng.Float32() - .5
+		}
+		want[j] = col
+		lanes.SetColumn(j, col)
+		dense.SetColumn(j, col)
+	}
+	lanes.Scale(66, 2)
+	dense.Scale(66, 2)
+	got := make([]float32, members)
+	for j := range 6000 {
+		col, there := want[j]
+		if !there {
+			col = make([]float32, members)
+		}
+		exp := slices.Clone(col)
+		exp[66] *= 2
+		if any := lanes.Column(got, j); any != there || !slices.Equal(got, exp) {
+			t.Fatalf("lanes, feature %d: %v, %v; want %v, %v", j, any, got, there, exp)
+		}
+		if any := dense.Column(got, j); any != there || !slices.Equal(got, exp) {
+			t.Fatalf("dense, feature %d: %v, %v; want %v, %v", j, any, got, there, exp)
+		}
+	}
+	for m := range members {
+		for j, v := range dense.Row(m) {
+			if col := want[j]; col != nil && m != 66 && col[m] != v {
+				t.Fatalf("member %d, feature %d: %v, want %v", m, j, v, col[m])
+			}
+		}
+	}
+	if n := len(lanes.feature); n != len(want)+1 {
+		t.Errorf("%d rows for %d features", n-1, len(want))
+	}
+	if lanes.Bytes() < int64(len(want)*members*4) || dense.Bytes() < int64(dense.Dim()*members*4) {
+		t.Errorf("%d and %d bytes are less than the weights", lanes.Bytes(), dense.Bytes())
+	}
+}
+
+// TestLanesRows: a row is given once, Find gives none, and unseen features share the zero row.
+func TestLanesRows(t *testing.T) {
+	l := NewLanes[float64](3)
+	a := slices.Clone(l.Rows(nil, []int32{5, 9, 1 << 20}))
+	b := l.Rows(nil, []int32{0, 5, 9})
+	if a[0] != b[1] || a[1] != b[2] || slices.Contains(a, 0) || slices.Contains(b, 0) || b[0] == a[0] || b[0] == a[2] {
+		t.Fatalf("rows %v and %v", a, b)
+	}
+	before := l.Bytes()
+	if f := l.Find(nil, []int32{4, 5, 1 << 20, 1 << 30}); !slices.Equal(f, []int32{0, a[0], a[2], 0}) || l.Bytes() != before {
+		t.Fatalf("found %v", f)
+	}
+	for j := range int32(5000) {
+		l.Rows(nil, []int32{j})
+	}
+	for i := range l.Tiles {
+		t0 := &l.Tiles[i]
+		if !slices.Equal(t0.W[:t0.Width], make([]float64, t0.Width)) {
+			t.Fatal("row 0 is not zero")
+		}
+	}
+	var dst [3]int32
+	if n := testing.AllocsPerRun(100, func() { l.Rows(dst[:0], []int32{1, 2, 3}) }); n != 0 {
+		t.Errorf("%v allocations for seen features", n)
+	}
+}
+
+// TestLanesTiles: cut into tiles, kernels give each member the bits it gets alone.
+func TestLanesTiles(t *testing.T) {
+	const members, features = 150, 40
+	rng := rand.New(rand.NewPCG(3, 4))
+	l := NewLanes[float32](members)
+	w := make([][]float32, members)
+	for m := range w {
+		w[m] = make([]float32, features)
+	}
+	for range 200 {
+		var idx []int32
+		var val []float32
+		for j := range int32(features) {
+			if rng.IntN(4) == 0 {
+				idx, val = append(idx, j), append(val, rng.Float32()-.5)
+			}
+		}
+		rows := l.Rows(nil, idx)
+		for i := range l.Tiles {
+			tile := &l.Tiles[i]
+			s, coef, mask := Aligned[float32](tile.Width), Aligned[float32](tile.Width), []uint64{rng.Uint64()}
+			if tile.Lanes < 64 {
+				mask[0] &= 1<<tile.Lanes - 1
+			}
+			vecmath.LanesScore(s, tile.W, rows, val)
+			for k := range tile.Lanes {
+				m := tile.Lo + k
+				var want [1]float32
+				var rowOf []int32
+				for _, j := range idx {
+					rowOf = append(rowOf, j)
+				}
+				vecmath.ActiveScore(want[:], w[m], 1, rowOf, val, []int32{0})
+				if math.Float32bits(s[k]) != math.Float32bits(want[0]) {
+					t.Fatalf("member %d: score %v, alone %v", m, s[k], want[0])
+				}
+				coef[k] = s[k] - float32(m%5) + 2
+				if mask[0]>>k&1 != 0 {
+					vecmath.ActiveUpdate(w[m], 1, rowOf, val, []int32{0}, coef[k:k+1])
+				}
+			}
+			vecmath.LanesUpdate(tile.W, rows, val, coef, mask)
+		}
+	}
+	col := make([]float32, members)
+	for j := range features {
+		l.Column(col, j)
+		for m, v := range col {
+			if math.Float32bits(v) != math.Float32bits(w[m][j]) {
+				t.Fatalf("member %d, feature %d: %v, alone %v", m, j, v, w[m][j])
+			}
+		}
+	}
+}
+
+func TestTranspose64(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var a [64]uint64
+	for i := range a {
+		a[i] = rng.Uint64()
+	}
+	b := a
+	Transpose64(&b)
+	n := 0
+	for i := range a {
+		n += bits.OnesCount64(a[i])
+		for j := range a {
+			if a[i]>>j&1 != b[j]>>i&1 {
+				t.Fatalf("bit %d of row %d is not bit %d of row %d", j, i, i, j)
+			}
+		}
+	}
+	if n == 0 {
+		t.Fatal("nothing to transpose")
+	}
+}

@@ -1,0 +1,483 @@
+package eval_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// told is a learner whose scores are the value of feature 0, and which updates where feature 1 says so.
+type told struct {
+	learners.Learner[float64]
+	seen   []float64 // feature 0 of each example learned, in order
+	learns int       // calls of Learn
+	weight []float64
+	hook   func(learns int) error
+}
+
+func (l *told) Learn(b *engine.Block[float64], rounds []learners.Round) error {
+	l.learns++
+	if l.hook != nil {
+		if err := l.hook(l.learns); err != nil {
+			return err
+		}
+	}
+	for i := range b.Len() {
+		x := b.Row(i)
+		l.seen = append(l.seen, x[0])
+		rounds[i] = learners.Round{Score: x[0], Updates: int32(x[1])}
+	}
+	return nil
+}
+
+func (l *told) Score(b *engine.Block[float64], dst []float64) error {
+	for i := range b.Len() {
+		dst[i] = b.Row(i)[0]
+	}
+	return nil
+}
+
+func (l *told) Weights() []float64 { return l.weight }
+
+// block makes a dense block of rows (label, score, updates).
+func block(rows ...[3]float64) *engine.Block[float64] {
+	b := &engine.Block[float64]{Dim: 2, Stride: 2}
+	for _, r := range rows {
+		b.Y = append(b.Y, r[0])
+		b.X = append(b.X, r[1], r[2])
+	}
+	return b
+}
+
+func gather(all *engine.Block[float64]) func(dst *engine.Block[float64], order []int32) {
+	return func(dst *engine.Block[float64], order []int32) {
+		dst.Reset()
+		dst.Dim, dst.Stride = all.Dim, all.Dim
+		for _, i := range order {
+			dst.Y = append(dst.Y, all.Y[i])
+			dst.X = append(dst.X, all.Row(int(i))...)
+		}
+	}
+}
+
+func memory(all *engine.Block[float64]) *eval.Memory[float64] {
+	return eval.NewMemory(all, gather(all))
+}
+
+// stream gives blocks once.
+type stream struct {
+	blocks []*engine.Block[float64]
+	err    error // after them, instead of io.EOF
+}
+
+func (s *stream) Next() (*engine.Block[float64], error) {
+	if len(s.blocks) == 0 {
+		if s.err != nil {
+			return nil, s.err
+		}
+		return nil, io.EOF
+	}
+	b := s.blocks[0]
+	s.blocks = s.blocks[1:]
+	return b, nil
+}
+
+// random makes n separable examples of 2-norm below about 2, with a margin.
+func random(n int, seed uint64) *engine.Block[float64] {
+	r := engine.NewRand(seed, 0)
+	const dim = 5
+	b := &engine.Block[float64]{Dim: dim, Stride: dim}
+	for b.Len() < n {
+		x := make([]float64, dim)
+		for j := range x {
+			x[j] = 2*r.Uniform() - 1
+		}
+		if f := x[0] + x[1] - x[2]; math.Abs(f) > 0.2 {
+			b.X = append(b.X, x...)
+			b.Y = append(b.Y, math.Copysign(1, f))
+		}
+	}
+	return b
+}
+
+func perceptron(t *testing.T) learners.Learner[float64] {
+	t.Helper()
+	e, err := learners.Lookup("perceptron")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := learners.New[float64](e, e.Config(), learners.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestCounts works out by hand what a zero score is: always a mistake, an error for negatives only.
+func TestCounts(t *testing.T) {
+	b := block(
+		[3]float64{+1, 0.5, 0},
+		[3]float64{+1, 0, 1},
+		[3]float64{-1, 0, 2},
+		[3]float64{-1, -2, 0},
+		[3]float64{+1, -1, 5},
+		[3]float64{-1, math.NaN(), 0},
+	)
+	want := eval.Result{Examples: 6, Presented: 6, Epochs: 1, Updates: 8, Mistakes: 4, Errors: 3}
+	for name, src := range map[string]eval.Source[float64]{
+		"memory": memory(b),
+		"stream": &stream{blocks: []*engine.Block[float64]{b}},
+	} {
+		r, err := eval.Run(t.Context(), &told{}, src, eval.Options{Block: 4})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		r.Read, r.Learn = 0, 0
+		if d := cmp.Diff(want, r); d != "" {
+			t.Errorf("%s: result (-want +got):\n%s", name, d)
+		}
+		if got := r.ProgressiveError(); got != 0.5 {
+			t.Errorf("%s: progressive error %v, want 0.5", name, got)
+		}
+	}
+	r, err := eval.Run(t.Context(), &told{}, memory(b), eval.Options{Epochs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Read, r.Learn = 0, 0
+	want = eval.Result{Examples: 6, Presented: 18, Epochs: 3, Updates: 24, Mistakes: 12, Errors: 3}
+	if d := cmp.Diff(want, r); d != "" {
+		t.Errorf("3 epochs: result (-want +got):\n%s", d)
+	}
+}
+
+// TestBlocks checks that the size of blocks, the cut of the stream and checkpoints never show.
+func TestBlocks(t *testing.T) {
+	all := random(700, 1)
+	run := func(src eval.Source[float64], o eval.Options) (eval.Result, learners.State) {
+		l := perceptron(t)
+		r, err := eval.Run(t.Context(), l, src, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Read, r.Learn = 0, 0
+		return r, l.State()
+	}
+	for _, o := range []eval.Options{{Epochs: 1}, {Epochs: 3}, {Epochs: 3, Shuffle: true, Seed: 7}, {UntilConverged: true, Shuffle: true}} {
+		wantResult, wantState := run(memory(all), o)
+		for _, size := range []int{1, 7, 256, 10000} {
+			o := o
+			o.Block = size
+			o.CheckpointEvery, o.Checkpoint = 100, func(eval.Result) error { return nil }
+			r, s := run(memory(all), o)
+			if d := cmp.Diff(wantResult, r); d != "" {
+				t.Errorf("%+v, block %d: result\n%s", o, size, d)
+			}
+			if d := cmp.Diff(wantState, s); d != "" {
+				t.Errorf("%+v, block %d: state\n%s", o, size, d)
+			}
+		}
+	}
+	wantResult, wantState := run(memory(all), eval.Options{})
+	wantResult.Converged = false // a stream can't know
+	a, b := all.Slice(0, 300), all.Slice(300, 700)
+	r, s := run(&stream{blocks: []*engine.Block[float64]{&a, &b}}, eval.Options{Block: 64})
+	if d := cmp.Diff(wantResult, r) + cmp.Diff(wantState, s); d != "" {
+		t.Errorf("stream:\n%s", d)
+	}
+}
+
+// TestGoOn checks that epochs are counted on over runs: 3 shuffled epochs are 1 and then 2.
+func TestGoOn(t *testing.T) {
+	all := random(100, 2)
+	o := eval.Options{Shuffle: true, Seed: 5, Epochs: 3}
+	once := &told{}
+	if _, err := eval.Run(t.Context(), once, memory(all), o); err != nil {
+		t.Fatal(err)
+	}
+	parts := &told{}
+	var before int64
+	for _, epochs := range []int{1, 2} {
+		o.Epochs, o.Before = epochs, before
+		r, err := eval.Run(t.Context(), parts, memory(all), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before += r.Presented
+	}
+	if !slices.Equal(once.seen, parts.seen) {
+		t.Error("3 epochs and 1+2 epochs show the examples in different orders")
+	}
+	first, second := slices.Clone(once.seen[:100]), slices.Clone(once.seen[100:200])
+	if slices.Equal(first, second) {
+		t.Error("two epochs have the same order")
+	}
+	slices.Sort(first)
+	slices.Sort(second)
+	if !slices.Equal(first, second) {
+		t.Error("two epochs show different examples")
+	}
+}
+
+func TestUntilConverged(t *testing.T) {
+	all := random(300, 3)
+	l := perceptron(t)
+	r, err := eval.Run(t.Context(), l, memory(all), eval.Options{UntilConverged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Converged || r.Epochs < 2 || r.Presented != int64(r.Epochs)*300 {
+		t.Errorf("result %+v, want converged after some epochs", r)
+	}
+	if c, err := eval.Test(t.Context(), l, memory(all)); err != nil || c.Errors != 0 {
+		t.Errorf("%d errors (%v) on the data it converged on", c.Errors, err)
+	}
+	if m, ok, err := eval.Margin(t.Context(), l, memory(all)); err != nil || !ok || !(m > 0) {
+		t.Errorf("margin %v %v %v, want > 0", m, ok, err)
+	}
+	limited, err := eval.Run(t.Context(), perceptron(t), memory(all), eval.Options{UntilConverged: true, MaxUpdates: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limited.Converged || limited.Epochs != 1 {
+		t.Errorf("limit of 1 update: %+v, want one epoch and no convergence", limited)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	once := &stream{blocks: []*engine.Block[float64]{random(10, 4)}}
+	for _, o := range []eval.Options{{Epochs: 2}, {Shuffle: true}, {UntilConverged: true}} {
+		if _, err := eval.Run(t.Context(), &told{}, once, o); !errors.Is(err, eval.ErrOnePass) {
+			t.Errorf("stream with %+v: %v, want ErrOnePass", o, err)
+		}
+	}
+	for _, o := range []eval.Options{{Epochs: 2, UntilConverged: true}, {Epochs: -1}, {Block: -1}, {CheckpointEvery: -1}} {
+		if _, err := eval.Run(t.Context(), &told{}, memory(random(10, 4)), o); !errors.Is(err, eval.ErrOptions) {
+			t.Errorf("%+v: %v, want ErrOptions", o, err)
+		}
+	}
+	bad := errors.New("bad row")
+	half := &stream{blocks: []*engine.Block[float64]{random(10, 4)}, err: bad}
+	if r, err := eval.Run(t.Context(), &told{}, half, eval.Options{}); !errors.Is(err, bad) || r.Presented != 10 || r.Epochs != 0 {
+		t.Errorf("source that fails: %+v, %v; want 10 examples and its error", r, err)
+	}
+	l := &told{hook: func(n int) error {
+		if n == 3 {
+			return bad
+		}
+		return nil
+	}}
+	if r, err := eval.Run(t.Context(), l, memory(random(10, 4)), eval.Options{Block: 2}); !errors.Is(err, bad) || r.Presented != 4 {
+		t.Errorf("learner that fails: %+v, %v; want 4 examples and its error", r, err)
+	}
+}
+
+// TestStop ends the context within a block: that block is finished, the next one is not begun.
+func TestStop(t *testing.T) {
+	why := errors.New("enough")
+	for name, src := range map[string]eval.Source[float64]{
+		"memory": memory(random(100, 5)),
+		"stream": &stream{blocks: []*engine.Block[float64]{random(100, 5)}},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		l := &told{hook: func(n int) error {
+			if n == 4 {
+				cancel(why)
+			}
+			return nil
+		}}
+		r, err := eval.Run(ctx, l, src, eval.Options{Block: 10})
+		if !errors.Is(err, why) || r.Presented != 40 || len(l.seen) != 40 {
+			t.Errorf("%s: %d presented, %v; want 40 and the cause", name, r.Presented, err)
+		}
+	}
+}
+
+func TestCheckpoints(t *testing.T) {
+	all := random(250, 6)
+	for _, size := range []int{1, 64, 256} {
+		var marks []int64
+		l := &told{}
+		o := eval.Options{Epochs: 2, Block: size, CheckpointEvery: 120, Checkpoint: func(r eval.Result) error {
+			if int64(len(l.seen)) != r.Presented {
+				t.Errorf("checkpoint says %d presented, learner saw %d", r.Presented, len(l.seen))
+			}
+			marks = append(marks, r.Presented)
+			return nil
+		}}
+		if _, err := eval.Run(t.Context(), l, memory(all), o); err != nil {
+			t.Fatal(err)
+		}
+		if want := []int64{120, 240, 360, 480}; !slices.Equal(marks, want) {
+			t.Errorf("block %d: checkpoints after %v, want %v", size, marks, want)
+		}
+	}
+	n := 0
+	o := eval.Options{Block: 10, CheckpointAfter: time.Nanosecond, Checkpoint: func(eval.Result) error { n++; return nil }}
+	if _, err := eval.Run(t.Context(), &told{}, memory(all), o); err != nil || n != 25 {
+		t.Errorf("%d checkpoints (%v), want one a block, 25", n, err)
+	}
+	full := errors.New("disk full")
+	o.Checkpoint = func(eval.Result) error { return full }
+	if r, err := eval.Run(t.Context(), &told{}, memory(all), o); !errors.Is(err, full) || r.Presented != 10 {
+		t.Errorf("%+v, %v; want the checkpoint's error after the first block", r, err)
+	}
+}
+
+// recorder keeps what it is told, less the times.
+type recorder struct{ lines, steps, ends []eval.Status }
+
+func (r *recorder) add(to *[]eval.Status, s eval.Status) { s.Elapsed = 0; *to = append(*to, s) }
+func (r *recorder) Line(s eval.Status)                   { r.add(&r.lines, s) }
+func (r *recorder) Step(s eval.Status)                   { r.add(&r.steps, s) }
+func (r *recorder) End(s eval.Status)                    { r.add(&r.ends, s) }
+
+func TestProgress(t *testing.T) {
+	b := block([3]float64{+1, -1, 1}, [3]float64{+1, 1, 0}, [3]float64{-1, 1, 3})
+	want := []eval.Status{
+		{Examples: 1, Errors: 1, SinceExamples: 1, SinceErrors: 1, Updates: 1, Epoch: 1, Total: 6},
+		{Examples: 2, Errors: 1, SinceExamples: 1, SinceErrors: 0, Updates: 1, Epoch: 1, Total: 6},
+		{Examples: 4, Errors: 3, SinceExamples: 2, SinceErrors: 2, Updates: 5, Epoch: 2, Total: 6},
+	}
+	end := eval.Status{Examples: 6, Errors: 4, SinceExamples: 2, SinceErrors: 1, Updates: 8, Epoch: 2, Total: 6}
+	for _, size := range []int{1, 2, 256} {
+		var got recorder
+		if _, err := eval.Run(t.Context(), &told{}, memory(b), eval.Options{Epochs: 2, Block: size, Progress: &got}); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got.lines); d != "" {
+			t.Errorf("block %d: lines (-want +got):\n%s", size, d)
+		}
+		if d := cmp.Diff([]eval.Status{end}, got.ends); d != "" {
+			t.Errorf("block %d: end (-want +got):\n%s", size, d)
+		}
+		if last := got.steps[len(got.steps)-1]; last != end {
+			t.Errorf("block %d: last step %+v, want %+v", size, last, end)
+		}
+	}
+}
+
+var shown = []eval.Status{
+	{Examples: 1, Errors: 1, SinceExamples: 1, SinceErrors: 1, Updates: 12, Epoch: 1, Elapsed: 2 * time.Millisecond},
+	{Examples: 2, Errors: 1, SinceExamples: 1, SinceErrors: 0, Updates: 12, Epoch: 1, Elapsed: 2 * time.Millisecond},
+	{Examples: 4194304, Errors: 524288, SinceExamples: 2097152, SinceErrors: 1, Updates: 123456789, Epoch: 3, Elapsed: 2 * time.Second},
+}
+
+func TestLines(t *testing.T) {
+	const want = `    examples      error      error      updates   examples/s
+                 so far since last                          
+           1   1.000000   1.000000           12          500
+           2   0.500000   0.000000           12         1.0k
+     4194304   0.125000   0.000000    123456789        2.10M
+     5000000   0.104858   0.000000    123456789        1.67M
+`
+	var out bytes.Buffer
+	p := eval.Lines(&out)
+	for _, s := range shown {
+		p.Line(s)
+		p.Step(s)
+	}
+	last := shown[2]
+	p.End(last) // has its line already
+	last.Examples, last.SinceExamples, last.SinceErrors, last.Elapsed = 5000000, 805696, 0, 3*time.Second
+	p.End(last)
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Errorf("lines (-want +got):\n%s", d)
+	}
+}
+
+func TestNDJSON(t *testing.T) {
+	const want = `{"schema":"halfspace/1","type":"progress","examples":1,"error":1,"error_since":1,"updates":12,"epoch":1,"seconds":0.002}
+{"schema":"halfspace/1","type":"progress","examples":2,"error":0.5,"error_since":0,"updates":12,"epoch":1,"seconds":0.002}
+`
+	var out bytes.Buffer
+	p := eval.NDJSON(&out)
+	p.Line(shown[0])
+	p.Step(shown[0])
+	p.End(shown[1])
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Errorf("NDJSON (-want +got):\n%s", d)
+	}
+}
+
+// TestBar checks that a bar shows the count and leaves no text behind.
+func TestBar(t *testing.T) {
+	var out bytes.Buffer
+	p := eval.Bar(&out)
+	p.Step(eval.Status{Examples: 50, Errors: 5, Total: 100, Elapsed: time.Second})
+	if !bytes.Contains(out.Bytes(), []byte("error 0.1000")) || !bytes.Contains(out.Bytes(), []byte("50/100")) {
+		t.Errorf("bar shows %q, want its error and count", out.String())
+	}
+	p.End(eval.Status{})
+	after := out.Bytes()[bytes.LastIndexByte(out.Bytes(), '\r')+1:]
+	if len(bytes.TrimSpace(after)) != 0 {
+		t.Errorf("%q is left on the line", after)
+	}
+	eval.Bar(&out).End(eval.Status{}) // nothing shown, nothing to clear
+}
+
+// TestMargin works a margin out by hand: scores 2, 4 and -3, |w| = 5.
+func TestMargin(t *testing.T) {
+	all := memory(block([3]float64{+1, 2, 0}, [3]float64{-1, -4, 0}))
+	m, ok, err := eval.Margin(t.Context(), &told{weight: []float64{3, -4}}, all)
+	if m != 0.4 || !ok || err != nil {
+		t.Errorf("margin %v %v %v, want 0.4", m, ok, err)
+	}
+	m, ok, err = eval.Margin(t.Context(), &told{weight: []float64{3, -4}}, memory(block([3]float64{+1, 2, 0}, [3]float64{+1, -3, 0})))
+	if m != -0.6 || !ok || err != nil {
+		t.Errorf("margin %v %v %v, want -0.6", m, ok, err)
+	}
+	for name, w := range map[string][]float64{"no weights": nil, "zero weights": {0, 0}} {
+		if _, ok, err := eval.Margin(t.Context(), &told{weight: w}, all); ok || err != nil {
+			t.Errorf("%s: margin defined (%v)", name, err)
+		}
+	}
+	if _, ok, err := eval.Margin(t.Context(), &told{weight: []float64{1}}, memory(&engine.Block[float64]{})); ok || err != nil {
+		t.Errorf("no examples: margin defined (%v)", err)
+	}
+}
+
+func TestTest(t *testing.T) {
+	all := block([3]float64{+1, 0, 0}, [3]float64{-1, 0, 0}, [3]float64{-1, -4, 0}, [3]float64{+1, -1, 0})
+	l := &told{}
+	c, err := eval.Test(t.Context(), l, memory(all))
+	if err != nil || c != (eval.Count{Examples: 4, Errors: 2}) || c.Error() != 0.5 {
+		t.Errorf("%+v (%v), want 2 errors of 4", c, err)
+	}
+	if l.learns != 0 {
+		t.Error("Test taught the learner")
+	}
+	if (eval.Count{}).Error() != 0 {
+		t.Error("no examples have an error")
+	}
+}
+
+// TestAllocs checks that a run's cost in memory does not grow with the examples.
+func TestAllocs(t *testing.T) {
+	all := random(5120, 8)
+	l := perceptron(t)
+	mem := memory(all)
+	o := eval.Options{Epochs: 1, Shuffle: true}
+	run := func() {
+		if _, err := eval.Run(context.Background(), l, mem, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	one := testing.AllocsPerRun(5, run)
+	o.Epochs = 8
+	if eight := testing.AllocsPerRun(5, run); eight > one {
+		t.Errorf("1 epoch: %v allocations, 8 epochs: %v", one, eight)
+	}
+}

@@ -1,0 +1,313 @@
+// Package eval measures learners: progressive validation while they learn, and error and margin of what they have
+// learned.
+//
+// There is one way for an example: the learner scores it, the score is tallied, then the learner learns it. [Run] drives
+// that over a stream or over a data set in memory; [Test], [Margin] and [Score] only look.
+//
+// Conventions: a mistake is y f(x) <= 0, so a score of 0 is a mistake whatever the label; the predicted label of a score of 0
+// is +1, so it is an error on negatives only.
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// DefaultBlock is the number of examples that a learner is given at once.
+const DefaultBlock = 256
+
+var (
+	// ErrOnePass is returned when a stream, which passes once, is asked for epochs, for an order or for convergence.
+	ErrOnePass = errors.New("a stream can be read only once")
+	// ErrOptions is returned for options that contradict each other.
+	ErrOptions = errors.New("bad options")
+)
+
+// Source gives examples in order, some at a time. Next returns io.EOF after the last one; a block is good until the next call.
+// Streams of package dataset are sources, and so is [Memory].
+type Source[T engine.Float] interface {
+	Next() (*engine.Block[T], error)
+}
+
+// Memory is a data set in memory: a Source that can be passed over again, in any order. Not safe for concurrent use.
+type Memory[T engine.Float] struct {
+	all    *engine.Block[T]
+	gather func(dst *engine.Block[T], order []int32)
+	order  []int32 // of the present pass; nil is the order of the data
+	at     int     // examples given in this pass
+	size   int
+	view   engine.Block[T]
+	buf    engine.Block[T]
+}
+
+// NewMemory makes a source of the block. gather copies examples into a buffer block in the order given; it is needed for
+// shuffled passes only.
+func NewMemory[T engine.Float](b *engine.Block[T], gather func(dst *engine.Block[T], order []int32)) *Memory[T] {
+	return &Memory[T]{all: b, gather: gather, size: DefaultBlock}
+}
+
+// Len returns the number of examples.
+func (m *Memory[T]) Len() int { return m.all.Len() }
+
+// Rewind starts a pass; a nil order is the order of the data.
+func (m *Memory[T]) Rewind(order []int32) { m.order, m.at = order, 0 }
+
+// Next returns the next examples of the pass, or io.EOF.
+func (m *Memory[T]) Next() (*engine.Block[T], error) {
+	lo, hi := m.at, min(m.at+m.size, m.all.Len())
+	if lo >= hi {
+		return nil, io.EOF
+	}
+	m.at = hi
+	if m.order == nil {
+		m.view = m.all.Slice(lo, hi)
+		return &m.view, nil
+	}
+	m.gather(&m.buf, m.order[lo:hi])
+	return &m.buf, nil
+}
+
+// Options say how Run goes about it. The zero value is one pass in the order of the data. Block never changes a result.
+type Options struct {
+	Epochs         int    // passes; 0 is 1
+	UntilConverged bool   // pass until a whole pass made no update, or MaxUpdates is reached; excludes Epochs
+	MaxUpdates     int64  // of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no limit
+	Shuffle        bool   // a fresh order for every pass, drawn from Seed and the number of the pass
+	Seed           uint64 // of the orders
+	Before         int64  // examples the learner was presented before this run: passes are counted on from there
+	Block          int    // examples given to the learner at once; 0 is DefaultBlock
+
+	Progress Progress // nil shows nothing
+
+	Checkpoint      func(Result) error // called between blocks, at the marks below; an error ends the run
+	CheckpointEvery int64              // examples presented
+	CheckpointAfter time.Duration      // since the last one
+}
+
+// Result is what a run counted.
+type Result struct {
+	Examples  int64         // presented in the first pass
+	Presented int64         // in all passes
+	Epochs    int           // passes completed
+	Updates   int64         // sum of Round.Updates
+	Mistakes  int64         // rounds with y f(x) <= 0, all passes
+	Errors    int64         // rounds with a wrong predicted label, first pass only
+	Converged bool          // the last pass was complete and made no update
+	Read      time.Duration // spent waiting for the source
+	Learn     time.Duration // spent learning, tallies included
+}
+
+// ProgressiveError returns the share of wrong predictions in the first pass, each made before its label was shown; 0 if
+// nothing was presented.
+func (r Result) ProgressiveError() float64 {
+	if r.Examples == 0 {
+		return 0
+	}
+	return float64(r.Errors) / float64(r.Examples)
+}
+
+// NsPerExample returns the nanoseconds of learning for one presented example.
+func (r Result) NsPerExample() float64 {
+	if r.Presented == 0 {
+		return 0
+	}
+	return float64(r.Learn.Nanoseconds()) / float64(r.Presented)
+}
+
+// Run teaches l what src gives. When ctx ends it stops between two blocks and returns the context's cause; the learner and the
+// Result then hold what was done so far, as they do on any error of src, l or Checkpoint.
+//
+// Cost beside the learner's: some ns an example; nothing is allocated after the first block.
+func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T], o Options) (Result, error) {
+	mem, inMemory := src.(*Memory[T])
+	switch {
+	case o.UntilConverged && o.Epochs != 0:
+		return Result{}, fmt.Errorf("eval: %d epochs and until converged: %w", o.Epochs, ErrOptions)
+	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:
+		return Result{}, fmt.Errorf("eval: a negative count: %w", ErrOptions)
+	case !inMemory && (o.Epochs > 1 || o.UntilConverged || o.Shuffle):
+		return Result{}, fmt.Errorf("eval: %w", ErrOnePass)
+	case o.Shuffle && mem.gather == nil:
+		return Result{}, fmt.Errorf("eval: shuffling needs a gather function: %w", ErrOptions)
+	}
+	if o.Epochs == 0 {
+		o.Epochs = 1
+	}
+	if o.Block == 0 {
+		o.Block = DefaultBlock
+	}
+	r := run[T]{l: l, o: o, rounds: make([]learners.Round, o.Block), nextLine: 1, started: time.Now()}
+	r.marked, r.mark = r.started, r.started
+	if !inMemory {
+		r.status.Epoch = 1
+		return r.finish(r.pass(ctx, src))
+	}
+
+	n := int64(mem.Len())
+	if !o.UntilConverged {
+		r.status.Total = n * int64(o.Epochs)
+	}
+	var first int64 // number of the first pass: those already begun over data of this size are behind us
+	if n > 0 {
+		first = (o.Before + n - 1) / n
+	}
+	var order []int32
+	if o.Shuffle {
+		order = make([]int32, n)
+	}
+	mem.size = o.Block
+	defer func() { mem.size = DefaultBlock; mem.Rewind(nil) }()
+	for e := 0; o.UntilConverged || e < o.Epochs; e++ {
+		if o.Shuffle {
+			engine.Permute(order, o.Seed, uint64(first)+uint64(e))
+		}
+		mem.Rewind(order)
+		r.status.Epoch = e + 1
+		before := r.res.Updates
+		if err := r.pass(ctx, mem); err != nil {
+			return r.finish(err)
+		}
+		r.res.Converged = r.res.Updates == before
+		if o.UntilConverged && r.res.Converged || o.MaxUpdates > 0 && r.res.Updates >= o.MaxUpdates {
+			break
+		}
+	}
+	return r.finish(nil)
+}
+
+// run is the state of one Run.
+type run[T engine.Float] struct {
+	l      learners.Learner[T]
+	o      Options
+	rounds []learners.Round
+	res    Result
+
+	status   Status // tallies for progress; its Since counts are those at the last line
+	nextLine int64  // presented examples at which the next progress line is due
+	started  time.Time
+	marked   time.Time // last checkpoint
+	mark     time.Time // end of the last thing timed
+	view     engine.Block[T]
+}
+
+// pass takes src to its end.
+func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		b, err := src.Next()
+		r.res.Read += r.lap()
+		if err == io.EOF {
+			r.res.Epochs++
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for lo := 0; lo < b.Len(); {
+			if lo > 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			hi := min(lo+r.o.Block, b.Len())
+			if every := r.o.CheckpointEvery; every > 0 { // a checkpoint falls on its example, so cut there
+				hi = min(hi, lo+int(every-r.res.Presented%every))
+			}
+			r.view = b.Slice(lo, hi)
+			if err := r.block(&r.view); err != nil {
+				return err
+			}
+			lo = hi
+		}
+	}
+}
+
+// block learns and tallies one block.
+func (r *run[T]) block(b *engine.Block[T]) error {
+	rounds := r.rounds[:b.Len()]
+	if err := r.l.Learn(b, rounds); err != nil {
+		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
+	}
+	first := r.res.Epochs == 0
+	for i, rd := range rounds {
+		y := float64(b.Y[i])
+		r.res.Presented++
+		r.res.Updates += int64(rd.Updates)
+		if !(y*rd.Score > 0) { // a NaN is a mistake too
+			r.res.Mistakes++
+		}
+		if wrong(y, rd.Score) {
+			r.status.Errors++
+			if first {
+				r.res.Errors++
+			}
+		}
+		if r.res.Presented == r.nextLine {
+			r.nextLine *= 2
+			if r.o.Progress != nil {
+				r.o.Progress.Line(r.snapshot())
+				r.status.SinceExamples, r.status.SinceErrors = r.res.Presented, r.status.Errors
+			}
+		}
+	}
+	if first {
+		r.res.Examples = r.res.Presented
+	}
+	r.res.Learn += r.lap()
+	if r.o.Progress != nil {
+		r.o.Progress.Step(r.snapshot())
+	}
+	return r.checkpoint()
+}
+
+func (r *run[T]) checkpoint() error {
+	if r.o.Checkpoint == nil {
+		return nil
+	}
+	every, after := r.o.CheckpointEvery, r.o.CheckpointAfter
+	if !(every > 0 && r.res.Presented%every == 0 || after > 0 && r.mark.Sub(r.marked) >= after) {
+		return nil
+	}
+	if err := r.o.Checkpoint(r.res); err != nil {
+		return fmt.Errorf("checkpoint after %d examples: %w", r.res.Presented, err)
+	}
+	r.mark = time.Now() // writing is neither reading nor learning
+	r.marked = r.mark
+	return nil
+}
+
+// lap returns the time since the last lap.
+func (r *run[T]) lap() time.Duration {
+	now := time.Now()
+	d := now.Sub(r.mark)
+	r.mark = now
+	return d
+}
+
+func (r *run[T]) snapshot() Status {
+	s := r.status
+	s.Examples, s.Updates, s.Elapsed = r.res.Presented, r.res.Updates, time.Since(r.started)
+	s.SinceErrors, s.SinceExamples = s.Errors-s.SinceErrors, s.Examples-s.SinceExamples
+	return s
+}
+
+func (r *run[T]) finish(err error) (Result, error) {
+	if r.o.Progress != nil {
+		r.o.Progress.End(r.snapshot())
+	}
+	return r.res, err
+}
+
+// wrong tells whether the label predicted by score f is not y. A NaN predicts nothing and is wrong.
+func wrong(y, f float64) bool {
+	if f >= 0 {
+		return y < 0
+	}
+	return !(y < 0 && f < 0)
+}

@@ -1,0 +1,319 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+func init() {
+	Register(Entry{"alma", "ALMA, approximate maximal margin in any p-norm, p >= 2",
+		func() Config { return &ALMAConfig{P: 2} }, newALMA[float32], newALMA[float64]})
+}
+
+// ALMA is the perceptron with a margin and a step that shrink with the number of updates, and weights kept in the unit
+// ball, so that it approaches the maximal margin. With p > 2 margins are measured in the p-norm of the examples, which
+// suits targets of few relevant features.
+//
+// Reference: C. Gentile, "A New Approximate Maximal Margin Classification Algorithm", JMLR 2:213-242, 2001. On example t
+// with k - 1 updates so far, 1/p + 1/q = 1 and w_1 = 0:
+//
+//	(1) gamma_k = B sqrt((p-1)/k)
+//	(2) update if y_t (w_k . x_t) <= (1-alpha) gamma_k
+//	(3) eta_k = C / sqrt((p-1) k)
+//	(4) w' = f^-1(f(w_k) + eta_k y_t x_t)
+//	(5) w_{k+1} = w' / max(1, |w'|_q)
+//	(6) f(w)_i = sign(w_i) |w_i|^(q-1) / |w|_q^(q-2),  f^-1(theta)_i = sign(theta_i) |theta_i|^(p-1) / |theta|_p^(p-2)
+//
+//	paper       here           shape, unit
+//	x_t, y_t    block          example; label, -1 or +1
+//	p           Config.P       norm of the examples, >= 2
+//	alpha       Config.Alpha   share of the maximal margin given up; sets B = sqrt(8)/alpha, C = sqrt(2)
+//	B, C        Config.B, .C   with B given, (2) has no factor (1-alpha): the reading of the OBPM paper
+//	k           updates + 1
+//	w_k         scale * w      for p = 2; one a feature
+//	w_k, f(w)   w, theta       for p > 2; one a feature
+//
+// Deviations: scores use w itself, not w/|w|_q, and examples are taken as they are: whoever wants them of unit
+// length (or of at most unit length) prepares them. For p = 2 the step (5) is kept as a factor, so an update costs the
+// example's non-zeros alone; |w|^2 is updated with the weights and taken afresh when k is a power of two. f keeps norms
+// (|f(w)|_p = |w|_q), so for p > 2 step (5) scales theta.
+//
+// Guarantee: on separable data of unit length with margin gamma, the updates end after O((p-1)/(alpha^2 gamma^2)), with a margin
+// of at least (1-alpha) gamma (Theorem 3); |w|_q <= 1 always: TestALMAMargin, TestALMAUnitBall.
+//
+// Cost: one dot an example. An update is O(non-zeros) for p = 2, and for p > 2 O(features): two powers a non-zero weight.
+// Memory: one T a feature, for p > 2 and a float64.
+type ALMA[T Float] struct {
+	linear[T] // w: for p = 2 the weights without their factor
+	cfg       ALMAConfig
+	scale     float64 // p = 2: the factor, in (0, 1]; 1 for p > 2
+	norm2     float64 // p = 2: |scale * w|^2
+	theta     []float64
+	norm      float64 // p > 2: |theta|_p, as step (5) left it
+}
+
+// ALMAConfig holds the settings of ALMA: Alpha, or B and C.
+type ALMAConfig struct {
+	P     float64 `json:"p" flag:"p" help:"norm of the examples, >= 2"`
+	Alpha float64 `json:"alpha" flag:"alpha" help:"share of the maximal margin given up, in (0,1]; sets B = sqrt(8)/alpha, C = sqrt(2) (0: 0.9, unless B is given)"`
+	B     float64 `json:"B" flag:"B" help:"margin B/sqrt(k) after k-1 updates, instead of alpha"`
+	C     float64 `json:"C" flag:"C" help:"step C/sqrt(k), with B (0: sqrt(2))"`
+}
+
+// Validate wants P >= 2, Alpha in [0,1], B and C >= 0, B only without Alpha, and C only with B.
+func (c *ALMAConfig) Validate() error {
+	if err := checkSetting("alma", "p", c.P, c.P >= 2, "a number >= 2"); err != nil {
+		return err
+	}
+	if err := checkSetting("alma", "alpha", c.Alpha, c.Alpha >= 0 && c.Alpha <= 1, "a number in (0,1], or 0 for none"); err != nil {
+		return err
+	}
+	if err := checkSetting("alma", "B", c.B, c.B >= 0, "a number > 0, or 0 for none"); err != nil {
+		return err
+	}
+	if err := checkSetting("alma", "C", c.C, c.C >= 0, "a number > 0, or 0 for sqrt(2)"); err != nil {
+		return err
+	}
+	if c.Alpha != 0 && c.B != 0 {
+		return fmt.Errorf("alma: alpha is %v and B is %v, want one of them: %w", c.Alpha, c.B, ErrConfig)
+	}
+	if c.C != 0 && c.B == 0 {
+		return fmt.Errorf("alma: C is %v without B; alpha sets both: %w", c.C, ErrConfig)
+	}
+	return nil
+}
+
+// constants returns the factor of gamma_k in (2), times B, and C.
+func (c *ALMAConfig) constants() (B, C float64) {
+	if c.B == 0 {
+		alpha := c.Alpha
+		if alpha == 0 {
+			alpha = 0.9
+		}
+		return (1 - alpha) * (math.Sqrt(8) / alpha), math.Sqrt2
+	}
+	if c.C == 0 {
+		return c.B, math.Sqrt2
+	}
+	return c.B, c.C
+}
+
+// threshold returns the right side of (2) for the k-th update, k from 1.
+func (c *ALMAConfig) threshold(k float64) float64 {
+	B, _ := c.constants()
+	return B * math.Sqrt((c.P-1)/k)
+}
+
+// rate returns eta_k (3) for the k-th update, k from 1.
+func (c *ALMAConfig) rate(k float64) float64 {
+	_, C := c.constants()
+	return C / math.Sqrt(float64((c.P-1)*k))
+}
+
+func newALMA[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[ALMAConfig]("alma", c)
+	if err != nil {
+		return nil, err
+	}
+	return &ALMA[T]{cfg: cfg, scale: 1}, nil
+}
+
+// Learn is Learner.Learn.
+func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := a.begin("alma", b, rounds); err != nil {
+		return err
+	}
+	if a.cfg.P > 2 {
+		a.theta = grown(a.theta, b.Dim)
+	}
+	threshold := a.cfg.threshold(float64(a.updates + 1))
+	for i := range b.Len() {
+		f, y := float64(a.scale*a.dot(b, i)), float64(b.Y[i])
+		rounds[i] = Round{Score: f}
+		if float64(y*f) > threshold { // (2)
+			continue
+		}
+		a.updates++
+		rounds[i].Updates = 1
+		step := float64(a.cfg.rate(float64(a.updates)) * y)
+		if a.cfg.P > 2 {
+			a.updateP(b, i, step)
+		} else {
+			a.update2(b, i, step, f)
+		}
+		threshold = a.cfg.threshold(float64(a.updates + 1))
+	}
+	return nil
+}
+
+// update2 is (4) and (5) for p = 2, where f is the identity; step holds the label, score is w.x.
+func (a *ALMA[T]) update2(b *engine.Block[T], i int, step, score float64) {
+	a.add(b, i, T(step/a.scale)) // (4)
+	// |w + step x|^2 = |w|^2 + step (2 w.x + step |x|^2)
+	a.norm2 += float64(step * (float64(2*score) + float64(step*sumSq(b, i))))
+	a.shrink()
+	if a.updates&(a.updates-1) == 0 { // rare enough to cost nothing, often enough to keep rounding errors from adding up
+		a.norm2 = float64(float64(a.scale*a.scale) * float64(vecmath.SumSq(a.w)))
+		a.shrink()
+	}
+}
+
+// shrink is (5) for p = 2. Before the factor is small enough to matter to the range of T, it is folded into
+// the weights, all but its mantissa: scaling by a power of two rounds nothing.
+func (a *ALMA[T]) shrink() {
+	if !(a.norm2 > 1) {
+		return
+	}
+	a.scale /= math.Sqrt(a.norm2)
+	a.norm2 = 1
+	if a.scale < 0x1p-32 {
+		m, e := math.Frexp(a.scale)
+		vecmath.Scal(a.w, T(math.Ldexp(1, e)))
+		a.scale = m
+	}
+}
+
+// updateP is (4) and (5) for p > 2, on theta = f(w).
+func (a *ALMA[T]) updateP(b *engine.Block[T], i int, step float64) {
+	if b.Dense() { // (4), inside f^-1
+		vecmath.AxpyMixed(a.theta[:b.Dim], step, b.Row(i))
+	} else {
+		idx, val := b.Sparse(i)
+		vecmath.SparseAxpyMixed(a.theta, step, idx, val)
+	}
+	a.norm = pNorm(a.theta, a.cfg.P)
+	if a.norm > 1 { // (5)
+		for j := range a.theta {
+			a.theta[j] /= a.norm
+		}
+		a.norm = 1
+	}
+	a.project()
+}
+
+// project sets w = f^-1(theta) (6), in the form sign(theta_i) |theta|_p (|theta_i|/|theta|_p)^(p-1), which neither
+// overflows nor divides by a tiny power.
+func (a *ALMA[T]) project() {
+	for j, th := range a.theta {
+		if th == 0 {
+			a.w[j] = 0
+			continue
+		}
+		a.w[j] = T(math.Copysign(float64(a.norm*power(math.Abs(th)/a.norm, a.cfg.P-1)), th))
+	}
+}
+
+// pNorm returns |x|_p, summed in order after dividing by the largest element.
+func pNorm(x []float64, p float64) float64 {
+	var top float64
+	for _, v := range x {
+		top = max(top, math.Abs(v))
+	}
+	if top == 0 {
+		return 0
+	}
+	var sum float64
+	for _, v := range x {
+		if v != 0 {
+			sum += power(math.Abs(v)/top, p)
+		}
+	}
+	return float64(top * power(sum, 1/p))
+}
+
+// power returns x^e for x, e >= 0 by products and square roots alone, which every CPU rounds alike (math.Pow is not the
+// same on all). The whole part of e goes by squaring x; each bit 2^-n of the rest multiplies by the n-th square root.
+func power(x, e float64) float64 {
+	whole, rest := math.Modf(e)
+	r := 1.0
+	for n, sq := uint64(whole), x; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			r = float64(r * sq)
+		}
+		sq = float64(sq * sq)
+	}
+	for root := x; rest > 0; {
+		root = math.Sqrt(root)
+		rest *= 2
+		if rest >= 1 {
+			r = float64(r * root)
+			rest--
+		}
+	}
+	return r
+}
+
+// Score is Learner.Score.
+func (a *ALMA[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := a.scores("alma", b, dst); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] *= a.scale
+	}
+	return nil
+}
+
+// Weights is Learner.Weights.
+func (a *ALMA[T]) Weights() []float64 { return scaled(a.w, a.scale) }
+
+// Bytes is Learner.Bytes.
+func (a *ALMA[T]) Bytes() int64 {
+	return bytesOf(a.w) + bytesOf(a.theta) + int64(unsafe.Sizeof(*a))
+}
+
+// State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2; for p > 2: the float64 tensor theta
+// with the scalar norm, from which w follows.
+func (a *ALMA[T]) State() State {
+	if a.cfg.P > 2 {
+		return State{
+			Counters: map[string]uint64{"updates": uint64(a.updates)},
+			Scalars:  map[string]float64{"norm": a.norm},
+			Tensors:  []Tensor{{Name: "theta", Shape: []int{len(a.theta)}, Data: slices.Clone(a.theta)}},
+		}
+	}
+	s := a.linear.State()
+	s.Scalars = map[string]float64{"scale": a.scale, "norm2": a.norm2}
+	return s
+}
+
+// SetState is Learner.SetState.
+func (a *ALMA[T]) SetState(s State) error {
+	tensor, scalars := "w", []string{"scale", "norm2"}
+	if a.cfg.P > 2 {
+		tensor, scalars = "theta", []string{"norm"}
+	}
+	if err := s.holds("alma", []string{tensor}, []string{"updates"}, scalars); err != nil {
+		return err
+	}
+	for _, name := range scalars {
+		if v := s.Scalars[name]; !(v >= 0) || name == "scale" && !(v > 0 && v <= 1) {
+			return fmt.Errorf("alma: scalar %q is %v: %w", name, v, ErrState)
+		}
+	}
+	updates, err := count(&s, "alma", "updates")
+	if err != nil {
+		return err
+	}
+	if a.cfg.P > 2 {
+		theta, err := vector[float64](&s, "alma", "theta")
+		if err != nil {
+			return err
+		}
+		a.theta, a.norm, a.w = slices.Clone(theta), s.Scalars["norm"], make([]T, len(theta))
+		a.project()
+	} else {
+		w, err := vector[T](&s, "alma", "w")
+		if err != nil {
+			return err
+		}
+		a.w, a.scale, a.norm2 = slices.Clone(w), s.Scalars["scale"], s.Scalars["norm2"]
+	}
+	a.updates = updates
+	return nil
+}

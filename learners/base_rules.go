@@ -1,0 +1,261 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// memberRule is an update rule for the members of an ensemble, with what state of theirs it needs besides weights.
+type memberRule[T Float] interface {
+	// step decides for the members lo, lo+1, ... in mask, whose weights score the example s[0], s[1], ..., which of them
+	// update. It returns their mask, with coefficients c: member lo+l gets c[l] times the example added. coef is room for
+	// c. The sum of the coefficients in units of unit() is added to t.coef, in the order of the members.
+	// len(s) is 1, or a multiple of vecmath.LaneUnit. Distinct members may be stepped at the same time.
+	step(t *tally, mask uint64, lo int, s []T, y T, norm2 float64, coef []T) (updated uint64, c []T)
+	// total returns the sum of the scores (or weights) of the members lo, lo+1, ... from those of their stored weights.
+	total(lo int, s []T) float64
+	unit() float64   // of tally.coef
+	needsNorm() bool // step looks at norm2 = |x|^2
+	additive() bool  // an update adds a multiple of the example and changes nothing else: S can be kept
+	bind(scaler[T])  // names the store of the weights
+	tensors() []Tensor
+	setTensors(*State) error // all or nothing
+	bytes() int64
+}
+
+// scaler multiplies all weights of a member.
+type scaler[T Float] interface{ Scale(m int, f T) }
+
+// validateBase checks a base's settings and that there are members of that kind.
+func validateBase(name string, c Config) error {
+	switch c := c.(type) {
+	case *PerceptronConfig, *PAConfig, *LMSConfig:
+	case *ALMAConfig:
+		if err := c.Validate(); err != nil {
+			return fmt.Errorf("obpm: base: %w", err)
+		}
+		if c.P != 2 {
+			return fmt.Errorf("obpm: base alma has p = %v, want p = 2: other norms have no members' form: %w", c.P, ErrConfig)
+		}
+	default:
+		return fmt.Errorf("obpm: base is %q, want perceptron, pa, lms, or alma with p = 2: %w", name, ErrConfig)
+	}
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("obpm: base: %w", err)
+	}
+	return nil
+}
+
+// newRule returns the rule of validated settings.
+func newRule[T Float](c Config, members int) (memberRule[T], error) {
+	switch c := c.(type) {
+	case *PerceptronConfig:
+		if c.NeedsRadius() {
+			return nil, fmt.Errorf("obpm: base: margin-rel is %v and R is not known: call Resolve first: %w", c.MarginRel, ErrConfig)
+		}
+		r := &perceptronRule[T]{margin: T(c.Margin), eta: float64(T(c.Eta))}
+		for l := range r.plus {
+			r.plus[l], r.minus[l] = T(c.Eta), -T(c.Eta)
+		}
+		return r, nil
+	case *PAConfig:
+		return &paRule[T]{cfg: *c}, nil
+	case *LMSConfig:
+		return &lmsRule[T]{eta: c.Eta}, nil
+	case *ALMAConfig:
+		r := &almaRule[T]{cfg: *c}
+		r.members = make([]almaMember, members)
+		for m := range r.members {
+			r.members[m] = almaMember{scale: 1, threshold: c.threshold(1)}
+		}
+		return r, nil
+	}
+	panic("unreachable: validated")
+}
+
+// additiveRule is what rules without members' state share.
+type additiveRule[T Float] struct{}
+
+func (additiveRule[T]) total(_ int, s []T) float64 {
+	var sum float64
+	for _, v := range s {
+		sum += float64(v)
+	}
+	return sum
+}
+func (additiveRule[T]) unit() float64           { return 1 }
+func (additiveRule[T]) needsNorm() bool         { return false }
+func (additiveRule[T]) additive() bool          { return true }
+func (additiveRule[T]) bind(scaler[T])          {}
+func (additiveRule[T]) tensors() []Tensor       { return nil }
+func (additiveRule[T]) setTensors(*State) error { return nil }
+func (additiveRule[T]) bytes() int64            { return 0 }
+
+// perceptronRule: Algorithm 1 of the OBPM paper; see Perceptron. All updates have one coefficient, eta y, so tally.coef counts.
+type perceptronRule[T Float] struct {
+	additiveRule[T]
+	margin      T
+	eta         float64
+	plus, minus [64]T // eta y in all lanes
+}
+
+func (r *perceptronRule[T]) unit() float64 { return r.eta }
+
+func (r *perceptronRule[T]) step(t *tally, mask uint64, _ int, s []T, y T, _ float64, _ []T) (uint64, []T) {
+	if len(s) == 1 {
+		if !(T(y*s[0]) <= r.margin) {
+			return 0, nil
+		}
+	} else {
+		var le [1]uint64
+		vecmath.LanesLE(le[:], s, y, r.margin)
+		mask &= le[0]
+	}
+	n := float64(bits.OnesCount64(mask))
+	if y > 0 {
+		t.coef += n
+		return mask, r.plus[:len(s)]
+	}
+	t.coef -= n
+	return mask, r.minus[:len(s)]
+}
+
+// paRule: see PA.
+type paRule[T Float] struct {
+	additiveRule[T]
+	cfg PAConfig
+}
+
+func (r *paRule[T]) needsNorm() bool { return true }
+
+func (r *paRule[T]) step(t *tally, mask uint64, _ int, s []T, y T, norm2 float64, coef []T) (uint64, []T) {
+	if norm2 == 0 {
+		return 0, nil
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros64(m)
+		loss := 1 - float64(float64(y)*float64(s[l]))
+		if !(loss > 0) {
+			mask &^= 1 << l
+			continue
+		}
+		coef[l] = T(r.cfg.step(loss, norm2) * float64(y))
+		t.coef += float64(coef[l])
+	}
+	return mask, coef
+}
+
+// lmsRule: see LMS.
+type lmsRule[T Float] struct {
+	additiveRule[T]
+	eta float64
+}
+
+func (r *lmsRule[T]) step(t *tally, mask uint64, _ int, s []T, y T, _ float64, coef []T) (uint64, []T) {
+	for m := mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros64(m)
+		e := float64(y) - float64(s[l])
+		if e == 0 {
+			mask &^= 1 << l
+			continue
+		}
+		coef[l] = T(r.eta * e)
+		t.coef += float64(coef[l])
+	}
+	return mask, coef
+}
+
+// almaRule: see ALMA with p = 2. A member's weights are its stored ones times its scale.
+type almaRule[T Float] struct {
+	cfg     ALMAConfig
+	members []almaMember
+	weights scaler[T]
+}
+
+type almaMember struct {
+	scale     float64 // in (0, 1]
+	norm2     float64 // |scale * w|^2
+	threshold float64 // of the next update
+	updates   int64
+}
+
+func (r *almaRule[T]) step(_ *tally, mask uint64, lo int, s []T, y T, norm2 float64, coef []T) (uint64, []T) {
+	for todo := mask; todo != 0; todo &= todo - 1 {
+		l := bits.TrailingZeros64(todo)
+		m := &r.members[lo+l]
+		f := float64(m.scale * float64(s[l]))
+		if float64(float64(y)*f) > m.threshold { // (2)
+			mask &^= 1 << l
+			continue
+		}
+		if m.scale < 0x1p-32 { // as ALMA does; a power of two rounds nothing
+			frac, exp := math.Frexp(m.scale)
+			r.weights.Scale(lo+l, T(math.Ldexp(1, exp)))
+			m.scale = frac
+		}
+		m.updates++
+		step := float64(r.cfg.rate(float64(m.updates)) * float64(y))
+		coef[l] = T(step / m.scale)                                     // (4)
+		m.norm2 += float64(step * (float64(2*f) + float64(step*norm2))) // |w + step x|^2
+		if m.norm2 > 1 {                                                // (5)
+			m.scale /= math.Sqrt(m.norm2)
+			m.norm2 = 1
+		}
+		m.threshold = r.cfg.threshold(float64(m.updates + 1))
+	}
+	return mask, coef
+}
+
+func (r *almaRule[T]) total(lo int, s []T) float64 {
+	var sum float64
+	for l, v := range s {
+		sum += float64(r.members[lo+l].scale * float64(v))
+	}
+	return sum
+}
+
+func (r *almaRule[T]) unit() float64    { return 1 }
+func (r *almaRule[T]) needsNorm() bool  { return true }
+func (r *almaRule[T]) additive() bool   { return false }
+func (r *almaRule[T]) bind(w scaler[T]) { r.weights = w }
+func (r *almaRule[T]) bytes() int64     { return int64(len(r.members)) * 32 }
+
+func (r *almaRule[T]) tensors() []Tensor {
+	n := len(r.members)
+	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
+	for i, m := range r.members {
+		scale[i], norm2[i], updates[i] = m.scale, m.norm2, m.updates
+	}
+	return []Tensor{{"scale", []int{n}, scale}, {"norm2", []int{n}, norm2}, {"member_updates", []int{n}, updates}}
+}
+
+func (r *almaRule[T]) setTensors(s *State) error {
+	scale, err := vector[float64](s, "obpm", "scale")
+	if err != nil {
+		return err
+	}
+	norm2, err := vector[float64](s, "obpm", "norm2")
+	if err != nil {
+		return err
+	}
+	updates, err := vector[int64](s, "obpm", "member_updates")
+	if err != nil {
+		return err
+	}
+	n := len(r.members)
+	if len(scale) != n || len(norm2) != n || len(updates) != n {
+		return fmt.Errorf("obpm: scale, norm2 and updates of %d, %d and %d members, want %d: %w", len(scale), len(norm2), len(updates), n, ErrState)
+	}
+	if slices.ContainsFunc(scale, func(v float64) bool { return !(v > 0 && v <= 1) }) ||
+		slices.ContainsFunc(norm2, func(v float64) bool { return !(v >= 0) }) || slices.Min(updates) < 0 {
+		return fmt.Errorf("obpm: a member's scale is not in (0,1], or its norm2 or updates are negative: %w", ErrState)
+	}
+	for i := range r.members {
+		r.members[i] = almaMember{scale[i], norm2[i], r.cfg.threshold(float64(updates[i] + 1)), updates[i]}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+// Package learners holds the linear online classifiers, one file each, all behind one interface: see [Learner].
+//
+//	perceptron    perceptron.go    the perceptron, with a fixed margin if wanted
+//	alma          alma.go          ALMA, approximate maximal margin, p-norm, p >= 2
+//	lms           lms.go           least mean squares (Widrow-Hoff)
+//	pa            pa.go            passive-aggressive: PA, PA-I, PA-II
+//	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
+//
+// A file has the same order everywhere: reference, problem or rule with the numbers that the code repeats, a table from the paper's
+// symbols to fields, deviations, guarantee with its test, cost, settings, Learn, Score, state. internal/learnertest is
+// what all of them must pass.
+//
+// # Words
+//
+//	score             f(x) = w.x, with w as it is: not divided by |w|
+//	margin            y f(x); the geometric margin is y f(x)/|w|
+//	mistake           y f(x) <= 0: a score of zero is a mistake. The predicted label of a zero score is +1
+//	update            the learner's rule fired on an example and changed its state
+//	member            one of the classifiers of an ensemble
+//	epoch             one pass over the examples
+//	block             a run of examples that are handed over together
+//
+// An update is counted when the rule fires, also on an example without features: the perceptron and ALMA then move no weight, but
+// count it (ALMA's threshold and step go on to the next k), as the published traces do. LMS does not count an example that it
+// fits exactly, and PA passes over one without features, for which its rule has no solution.
+//
+// # Notation
+//
+//	symbol    name here    meaning
+//	x, y      block        example and label, -1 or +1
+//	w         w            weights
+//	f(x)      score        w.x
+//	alpha     alpha        ALMA: share of the maximal margin given up
+//	gamma     gamma        margin of the data
+//	eta       eta          step size
+//	theta     theta        ALMA, p > 2: dual weights f(w)
+//	rho       rho          the constant feature of the augmented space
+//	tau       tau          OBPM: probability that a member sees an example. PA: step size, in step
+//	Delta     delta        soft margin: the extended coordinate
+//	b         Margin       perceptron: margin of y f(x)
+//	B, C      B, C         ALMA: margin and step. PA: C is the aggressiveness
+//	p, q      P            norms of examples and weights, 1/p + 1/q = 1
+//	k         updates+1    number of the next update
+//	N         members      OBPM: number of members
+//	R         R            length of the longest example
+package learners

@@ -1,0 +1,626 @@
+// Package learnertest is the conformance suite: what every registered learner must pass, whatever it learns.
+package learnertest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+const seed = 42
+
+// Check runs the suite on one learner with one configuration in the precision of T. It switches the implementation of
+// vecmath, so nothing else may run beside it.
+func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) {
+	s := &suite[T]{entry: e, config: c}
+	forms := []struct {
+		name  string
+		block *engine.Block[T]
+	}{
+		{"sparse", Sparse[T](300, 90, 0.05)},
+		{"dense", Dense[T](300, 70, 0.05)},
+	}
+	for _, form := range forms {
+		t.Run(form.name, func(t *testing.T) {
+			b := form.block
+			t.Run("inputs", func(t *testing.T) { s.inputs(t, b) })
+			t.Run("bits", func(t *testing.T) { s.bits(t, b) })
+			t.Run("score", func(t *testing.T) { s.score(t, b) })
+			t.Run("reject", func(t *testing.T) { s.reject(t, b) })
+			t.Run("state", func(t *testing.T) { s.state(t, b) })
+			t.Run("zero", func(t *testing.T) { s.zero(t, b) })
+			t.Run("unseen", func(t *testing.T) { s.unseen(t, b) })
+			t.Run("weights", func(t *testing.T) { s.weights(t, b) })
+			t.Run("learns", func(t *testing.T) { s.learns(t, b) })
+			t.Run("allocs", func(t *testing.T) { s.allocs(t, b) })
+		})
+	}
+	t.Run("grow", func(t *testing.T) { s.grow(t, forms[0].block) })
+	t.Run("config", func(t *testing.T) { s.settings(t) })
+}
+
+type suite[T learners.Float] struct {
+	entry  learners.Entry
+	config learners.Config
+}
+
+func (s *suite[T]) fresh(t testing.TB, pool *engine.Pool) learners.Learner[T] {
+	t.Helper()
+	l, err := learners.New[T](s.entry, s.config, learners.Env{Seed: seed, Pool: pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// learn learns b in blocks of size and returns the rounds.
+func learn[T learners.Float](t testing.TB, l learners.Learner[T], b *engine.Block[T], size int) []learners.Round {
+	t.Helper()
+	rounds := make([]learners.Round, b.Len())
+	for lo := 0; lo < b.Len(); lo += size {
+		hi := min(lo+size, b.Len())
+		v := b.Slice(lo, hi)
+		if err := l.Learn(&v, rounds[lo:hi]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rounds
+}
+
+// trained returns a learner that has learned b twice.
+func (s *suite[T]) trained(t testing.TB, b *engine.Block[T]) learners.Learner[T] {
+	t.Helper()
+	l := s.fresh(t, nil)
+	learn(t, l, b, 256)
+	learn(t, l, b, 256)
+	return l
+}
+
+// StateBytes returns all of a State as bytes, equal if and only if the States are, to the bit.
+func StateBytes(s learners.State) []byte {
+	var out bytes.Buffer
+	for _, k := range slices.Sorted(maps.Keys(s.Counters)) {
+		fmt.Fprintf(&out, "%q=%d\n", k, s.Counters[k])
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.Scalars)) {
+		fmt.Fprintf(&out, "%q=%x\n", k, math.Float64bits(s.Scalars[k]))
+	}
+	for _, x := range s.Tensors {
+		fmt.Fprintf(&out, "%q %v %T:", x.Name, x.Shape, x.Data)
+		if err := binary.Write(&out, binary.LittleEndian, x.Data); err != nil {
+			panic(err) // a type that a Tensor may not have
+		}
+	}
+	return out.Bytes()
+}
+
+func sameState[T learners.Float](t testing.TB, what string, got, want learners.Learner[T]) {
+	t.Helper()
+	if !bytes.Equal(StateBytes(got.State()), StateBytes(want.State())) {
+		t.Errorf("%s: the states differ", what)
+	}
+	if got.Updates() != want.Updates() {
+		t.Errorf("%s: %d updates, want %d", what, got.Updates(), want.Updates())
+	}
+}
+
+func sameRounds(t testing.TB, what string, got, want []learners.Round) {
+	t.Helper()
+	for i := range want {
+		if math.Float64bits(got[i].Score) != math.Float64bits(want[i].Score) || got[i].Updates != want[i].Updates {
+			t.Errorf("%s: round %d is %v, want %v", what, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+// inputs: examples are only read, and only the places of the examples are written.
+func (s *suite[T]) inputs(t *testing.T, b *engine.Block[T]) {
+	l, x := s.fresh(t, nil), clone(b)
+	rounds := make([]learners.Round, b.Len()+1)
+	rounds[b.Len()] = learners.Round{Score: 17, Updates: 17}
+	dst := make([]float64, b.Len()+1)
+	dst[b.Len()] = 17
+	if err := l.Learn(x, rounds); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Score(x, dst); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(x.Y, b.Y) || !slices.Equal(x.Ptr, b.Ptr) || !slices.Equal(x.Idx, b.Idx) || !slices.Equal(x.Val, b.Val) || !slices.Equal(x.X, b.X) {
+		t.Error("Learn or Score wrote into its block")
+	}
+	if rounds[b.Len()] != (learners.Round{Score: 17, Updates: 17}) || dst[b.Len()] != 17 {
+		t.Error("a place beyond the examples was written")
+	}
+	var sum int64
+	for _, r := range rounds[:b.Len()] {
+		sum += int64(r.Updates)
+	}
+	if sum != l.Updates() || sum == 0 {
+		t.Errorf("Updates() is %d, the rounds' sum %d, want the same and some", l.Updates(), sum)
+	}
+	if l.Bytes() <= 0 {
+		t.Errorf("Bytes() is %d", l.Bytes())
+	}
+}
+
+// bits: the same bits for every implementation, number of threads and block size.
+func (s *suite[T]) bits(t *testing.T, b *engine.Block[T]) {
+	want := s.fresh(t, nil)
+	first, second := learn(t, want, b, b.Len()), learn(t, want, b, b.Len())
+	same := func(what string, l learners.Learner[T], size int) {
+		t.Helper()
+		sameRounds(t, what+", first epoch", learn(t, l, b, size), first)
+		sameRounds(t, what+", second epoch", learn(t, l, b, size), second)
+		sameState(t, what, l, want)
+		scores := make([]float64, b.Len())
+		again := make([]float64, b.Len())
+		if err := errors.Join(l.Score(b, scores), want.Score(b, again)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range scores {
+			if math.Float64bits(scores[i]) != math.Float64bits(again[i]) {
+				t.Errorf("%s: score %d is %v, want %v", what, i, scores[i], again[i])
+				break
+			}
+		}
+	}
+	for _, size := range []int{1, 7, 256} {
+		same(fmt.Sprintf("block=%d", size), s.fresh(t, nil), size)
+	}
+	for _, threads := range []int{1, 2, 3, 8} {
+		pool := engine.NewPool(threads)
+		for _, size := range []int{7, 256} {
+			same(fmt.Sprintf("threads=%d/block=%d", threads, size), s.fresh(t, pool), size)
+		}
+		pool.Close()
+	}
+	before := vecmath.Active().String()
+	defer func() {
+		if err := vecmath.Use(before); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, im := range vecmath.Implementations() {
+		if !im.Supported {
+			continue
+		}
+		if err := vecmath.Use(im.Name); err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []int{1, 256} {
+			same(fmt.Sprintf("impl=%s/block=%d", im.Name, size), s.fresh(t, nil), size)
+		}
+	}
+}
+
+// score: Score gives what the following Learn calls the score, and changes nothing.
+func (s *suite[T]) score(t *testing.T, b *engine.Block[T]) {
+	quiet, asked := s.fresh(t, nil), s.fresh(t, nil)
+	want := learn(t, quiet, b, b.Len())
+	var f [1]float64
+	var r [1]learners.Round
+	for i := range b.Len() {
+		v := b.Slice(i, i+1)
+		if err := asked.Score(&v, f[:]); err != nil {
+			t.Fatal(err)
+		}
+		if err := asked.Learn(&v, r[:]); err != nil {
+			t.Fatal(err)
+		}
+		if math.Float64bits(f[0]) != math.Float64bits(r[0].Score) {
+			t.Fatalf("example %d: Score %v, then Learn's score %v", i, f[0], r[0].Score)
+		}
+		sameRounds(t, fmt.Sprintf("example %d, after Score", i), r[:], want[i:i+1])
+	}
+	sameState(t, "with Score in between", asked, quiet)
+}
+
+// reject: what is wrong with a call is said by the right error, and the state stays.
+func (s *suite[T]) reject(t *testing.T, b *engine.Block[T]) {
+	l := s.fresh(t, nil)
+	half, rest := b.Slice(0, b.Len()/2), b.Slice(b.Len()/2, b.Len())
+	learn(t, l, &half, half.Len())
+	before := StateBytes(l.State())
+
+	bad := func(f func(*engine.Block[T])) *engine.Block[T] {
+		c := clone(&rest)
+		f(c)
+		return c
+	}
+	nan := T(math.NaN())
+	type trial struct {
+		name  string
+		block *engine.Block[T]
+		want  error
+	}
+	trials := []trial{
+		{"label 0", bad(func(c *engine.Block[T]) { c.Y[20] = 0 }), engine.ErrLabel},
+		{"label NaN", bad(func(c *engine.Block[T]) { c.Y[20] = nan }), engine.ErrLabel},
+		{"negative Dim", bad(func(c *engine.Block[T]) { c.Dim = -1 }), engine.ErrShape},
+	}
+	if b.Dense() {
+		trials = append(trials,
+			trial{"NaN", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = nan }), engine.ErrValue},
+			trial{"Inf", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = T(math.Inf(1)) }), engine.ErrValue},
+			trial{"short X", bad(func(c *engine.Block[T]) { c.X = c.X[:c.Stride] }), engine.ErrShape},
+			trial{"stride", bad(func(c *engine.Block[T]) { c.Stride = c.Dim - 1 }), engine.ErrShape})
+	} else {
+		k := rest.Ptr[40] // in the middle of all non-zeros
+		trials = append(trials,
+			trial{"NaN", bad(func(c *engine.Block[T]) { c.Val[k] = nan }), engine.ErrValue},
+			trial{"Inf", bad(func(c *engine.Block[T]) { c.Val[k] = T(math.Inf(-1)) }), engine.ErrValue},
+			trial{"index too large", bad(func(c *engine.Block[T]) { c.Idx[c.Ptr[c.Len()]-1] = int32(c.Dim) }), engine.ErrIndices},
+			trial{"negative index", bad(func(c *engine.Block[T]) { c.Idx[k] = -1 }), engine.ErrIndices},
+			trial{"short offsets", bad(func(c *engine.Block[T]) { c.Ptr = c.Ptr[:3] }), engine.ErrShape},
+			trial{"short values", bad(func(c *engine.Block[T]) { c.Val = c.Val[:3] }), engine.ErrShape})
+	}
+	rounds, dst := make([]learners.Round, rest.Len()), make([]float64, rest.Len())
+	for _, r := range trials {
+		if err := l.Learn(r.block, rounds); !errors.Is(err, r.want) {
+			t.Errorf("%s: Learn says %v, want %v", r.name, err, r.want)
+		}
+		if r.want != engine.ErrLabel {
+			if err := l.Score(r.block, dst); !errors.Is(err, r.want) {
+				t.Errorf("%s: Score says %v, want %v", r.name, err, r.want)
+			}
+		}
+	}
+	if err := l.Learn(&rest, rounds[1:]); !errors.Is(err, learners.ErrOut) {
+		t.Errorf("short rounds: Learn says %v, want %v", err, learners.ErrOut)
+	}
+	if err := l.Score(&rest, dst[1:]); !errors.Is(err, learners.ErrOut) {
+		t.Errorf("short dst: Score says %v, want %v", err, learners.ErrOut)
+	}
+	if !bytes.Equal(StateBytes(l.State()), before) {
+		t.Error("a rejected call changed the state")
+	}
+	// Nor may anything outside the State have changed: it goes on as if nothing had been asked.
+	twin := s.fresh(t, nil)
+	learn(t, twin, &half, half.Len())
+	sameRounds(t, "after rejections", learn(t, l, &rest, 7), learn(t, twin, &rest, 7))
+	sameState(t, "after rejections", l, twin)
+}
+
+// state: a State holds all, is a copy, and one that does not fit is refused.
+func (s *suite[T]) state(t *testing.T, b *engine.Block[T]) {
+	l := s.fresh(t, nil)
+	half, rest := b.Slice(0, b.Len()/2), b.Slice(b.Len()/2, b.Len())
+	learn(t, l, &half, half.Len())
+
+	st, twin := l.State(), s.fresh(t, nil)
+	before := StateBytes(st)
+	learn(t, twin, &rest, rest.Len()) // SetState must replace what was there
+	if err := twin.SetState(st); err != nil {
+		t.Fatal(err)
+	}
+	for i := range st.Tensors { // both sides must have taken copies
+		v := reflect.ValueOf(st.Tensors[i].Data)
+		reflect.Copy(v, reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+	}
+	sameState(t, "restored", twin, l)
+	if !bytes.Equal(StateBytes(l.State()), before) {
+		t.Error("State gave away its own memory")
+	}
+	sameRounds(t, "restored", learn(t, twin, &rest, 7), learn(t, l, &rest, 7))
+	sameState(t, "restored and taught", twin, l)
+	empty := s.fresh(t, nil)
+	if err := empty.SetState(s.fresh(t, nil).State()); err != nil {
+		t.Errorf("the state of a new learner: %v", err)
+	}
+
+	before = StateBytes(l.State())
+	refused := func(what string, change func(st *learners.State)) {
+		t.Helper()
+		st := l.State()
+		change(&st)
+		if err := l.SetState(st); !errors.Is(err, learners.ErrState) {
+			t.Errorf("%s: SetState says %v, want %v", what, err, learners.ErrState)
+		}
+		if !bytes.Equal(StateBytes(l.State()), before) {
+			t.Fatalf("%s: a refused SetState changed the state", what)
+		}
+	}
+	good := l.State()
+	refused("nothing", func(st *learners.State) { *st = learners.State{} })
+	refused("a foreign tensor", func(st *learners.State) {
+		st.Tensors = append(st.Tensors, learners.Tensor{Name: "foreign", Shape: []int{1}, Data: []float64{1}})
+	})
+	for i, x := range good.Tensors {
+		refused("without tensor "+x.Name, func(st *learners.State) { st.Tensors = slices.Delete(st.Tensors, i, i+1) })
+		refused("renamed tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Name = "foreign" })
+		refused("another type in tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Data = make([]int8, reflect.ValueOf(x.Data).Len()) })
+		refused("another shape of tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Shape = []int{3, 1 << 40} })
+		refused("no shape of tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Shape = nil })
+	}
+	for k := range good.Counters {
+		refused("without counter "+k, func(st *learners.State) { delete(st.Counters, k) })
+	}
+	for k := range good.Scalars {
+		refused("without scalar "+k, func(st *learners.State) { delete(st.Scalars, k) })
+		refused("NaN in scalar "+k, func(st *learners.State) { st.Scalars[k] = math.NaN() })
+	}
+}
+
+// zero: no examples change nothing; an example without features scores 0 and moves no weight.
+func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
+	l := s.trained(t, b)
+	before := StateBytes(l.State())
+	none := b.Slice(0, 0)
+	for _, e := range []*engine.Block[T]{&none, {}, {Ptr: []int{0}}} {
+		if err := errors.Join(l.Learn(e, nil), l.Score(e, nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(StateBytes(l.State()), before) {
+		t.Error("an empty block changed the state")
+	}
+
+	x := clone(b)
+	if b.Dense() {
+		clear(x.X)
+	} else {
+		x.Idx, x.Val = nil, nil
+		clear(x.Ptr)
+	}
+	was := l.Weights()
+	for i, r := range learn(t, l, x, 7) {
+		if r.Score != 0 {
+			t.Fatalf("all-zero example %d scores %v", i, r.Score)
+		}
+	}
+	eps := 64 * float64(epsilon[T]())
+	for j, v := range l.Weights() { // ALMA takes |w| afresh now and then, which may move w by a rounding error
+		if !(math.Abs(v-was[j]) <= eps*math.Abs(was[j])) {
+			t.Fatalf("all-zero examples moved weight %d from %v to %v", j, was[j], v)
+		}
+	}
+}
+
+// unseen: a new learner scores 0, and features that were never learned count 0.
+func (s *suite[T]) unseen(t *testing.T, b *engine.Block[T]) {
+	n := b.Len()
+	got, want := make([]float64, n), make([]float64, n)
+	if err := s.fresh(t, nil).Score(b, got); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range got {
+		if f != 0 {
+			t.Fatalf("a new learner scores example %d %v", i, f)
+		}
+	}
+	l := s.trained(t, b)
+	before := StateBytes(l.State())
+	wide := &engine.Block[T]{Y: b.Y, Dim: b.Dim + 1000}
+	if b.Dense() {
+		wide.Stride = wide.Dim
+		for i := range n {
+			wide.X = append(wide.X, b.Row(i)...)
+			wide.X = append(wide.X, slices.Repeat([]T{1}, 1000)...)
+		}
+	} else {
+		wide.Ptr = []int{0}
+		for i := range n {
+			idx, val := b.Sparse(i)
+			wide.Idx = append(append(wide.Idx, idx...), int32(b.Dim), int32(b.Dim+i), int32(b.Dim+999))
+			wide.Val = append(append(wide.Val, val...), 1, 1, 1)
+			if i == 0 || i == 999 { // indices ascend, each once
+				wide.Idx = slices.Delete(wide.Idx, len(wide.Idx)-2, len(wide.Idx)-1)
+				wide.Val = wide.Val[:len(wide.Val)-1]
+			}
+			wide.Ptr = append(wide.Ptr, len(wide.Idx))
+		}
+	}
+	if err := errors.Join(l.Score(wide, got), l.Score(b, want)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+			t.Fatalf("example %d scores %v with unseen features, %v without", i, got[i], want[i])
+		}
+	}
+	if !bytes.Equal(StateBytes(l.State()), before) {
+		t.Error("Score of unseen features changed the state")
+	}
+}
+
+// weights: Weights() gives the scores, up to rounding.
+func (s *suite[T]) weights(t *testing.T, b *engine.Block[T]) {
+	l := s.trained(t, b)
+	w := l.Weights()
+	if w == nil {
+		return // a hypothesis that is no single vector
+	}
+	if len(w) != b.Dim {
+		t.Fatalf("%d weights after learning of %d features", len(w), b.Dim)
+	}
+	f := make([]float64, b.Len())
+	if err := l.Score(b, f); err != nil {
+		t.Fatal(err)
+	}
+	for i := range f {
+		var sum, abs float64
+		var terms int
+		add := func(j int, v T) {
+			p := float64(w[j] * float64(v))
+			sum, abs, terms = sum+p, abs+math.Abs(p), terms+1
+		}
+		if b.Dense() {
+			for j, v := range b.Row(i) {
+				add(j, v)
+			}
+		} else {
+			idx, val := b.Sparse(i)
+			for k, j := range idx {
+				add(int(j), val[k])
+			}
+		}
+		if tol := float64(terms+4) * epsilon[T]() * abs; !(math.Abs(sum-f[i]) <= tol) {
+			t.Fatalf("example %d: Score %v, Weights() . x = %v, tolerance %.3g", i, f[i], sum, tol)
+		}
+	}
+	w[0]++
+	if l.Weights()[0] == w[0] {
+		t.Error("Weights gave away its own memory")
+	}
+}
+
+// epsilon is the distance from 1 to the next T.
+func epsilon[T learners.Float]() float64 {
+	if T(1)+T(0x1p-30) == 1 {
+		return 0x1p-23
+	}
+	return 0x1p-52
+}
+
+// learns: on separable examples most errors go away.
+func (s *suite[T]) learns(t *testing.T, b *engine.Block[T]) {
+	l := s.fresh(t, nil)
+	f := make([]float64, b.Len())
+	errs := func() (n int) {
+		if err := l.Score(b, f); err != nil {
+			t.Fatal(err)
+		}
+		for i, y := range b.Y {
+			if float64(y)*f[i] < 0 || f[i] == 0 && y < 0 {
+				n++
+			}
+		}
+		return n
+	}
+	start := errs()
+	for range 20 {
+		learn(t, l, b, 64)
+	}
+	// All-zero examples can't be learned; those that are labelled -1 stay wrong.
+	if end := errs(); end > b.Len()/10 || 3*end > start {
+		t.Errorf("%d of %d wrong at first, %d after 20 epochs", start, b.Len(), end)
+	}
+}
+
+// allocs: nothing is allocated once all features and the largest block have been seen.
+func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
+	l := s.trained(t, b)
+	rounds, dst := make([]learners.Round, b.Len()), make([]float64, b.Len())
+	if err := errors.Join(l.Learn(b, rounds), l.Score(b, dst)); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		if err := l.Learn(b, rounds); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("Learn allocates %v times a call", n)
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		if err := l.Score(b, dst); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("Score allocates %v times a call", n)
+	}
+}
+
+// grow: blocks whose Dim is only what their own examples need give the same bits as blocks that know all features.
+func (s *suite[T]) grow(t *testing.T, b *engine.Block[T]) {
+	want := s.fresh(t, nil)
+	rounds := learn(t, want, b, 256)
+	for _, size := range []int{1, 7, 256} {
+		l := s.fresh(t, nil)
+		got := make([]learners.Round, b.Len())
+		for lo := 0; lo < b.Len(); lo += size {
+			hi := min(lo+size, b.Len())
+			if err := l.Learn(own(b, lo, hi), got[lo:hi]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		none := engine.Block[T]{Dim: b.Dim, Ptr: []int{0}} // all features seen, as by want
+		if err := l.Learn(&none, nil); err != nil {
+			t.Fatal(err)
+		}
+		what := fmt.Sprintf("growing, block=%d", size)
+		sameRounds(t, what, got, rounds)
+		sameState(t, what, l, want)
+	}
+}
+
+// settings: a Config survives JSON, is documented for the command, and is checked.
+func (s *suite[T]) settings(t *testing.T) {
+	if err := s.config.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.entry.Config().Validate(); err != nil {
+		t.Errorf("defaults: %v", err)
+	}
+	doc, err := json.Marshal(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := s.entry.Config()
+	if err := json.Unmarshal(doc, again); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(again, s.config) {
+		t.Errorf("after JSON %s: %+v, want %+v", doc, again, s.config)
+	}
+	if s.entry.Summary == "" {
+		t.Error("no summary")
+	}
+
+	v := reflect.ValueOf(s.config).Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Tag.Get("json") == "" {
+			t.Errorf("field %s has no json tag", f.Name)
+		}
+		var bad []any
+		switch f.Type.Kind() {
+		case reflect.Float64:
+			bad = []any{math.NaN(), math.Inf(1), math.Inf(-1), -1.0}
+		case reflect.Int:
+			bad = []any{-1}
+		case reflect.String:
+			bad = []any{"no such thing"}
+		case reflect.Struct, reflect.Pointer, reflect.Interface:
+			continue // settings of another learner, which has its own test
+		}
+		if f.Tag.Get("flag") == "" || f.Tag.Get("help") == "" {
+			t.Errorf("field %s lacks a flag or help tag", f.Name)
+		}
+		for _, x := range bad {
+			c := s.entry.Config()
+			if err := json.Unmarshal(doc, c); err != nil {
+				t.Fatal(err)
+			}
+			reflect.ValueOf(c).Elem().Field(i).Set(reflect.ValueOf(x))
+			if err := c.Validate(); !errors.Is(err, learners.ErrConfig) {
+				t.Errorf("%s = %v: Validate says %v, want %v", f.Name, x, err, learners.ErrConfig)
+			}
+			if _, err := learners.New[T](s.entry, c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
+				t.Errorf("%s = %v: New says %v, want %v", f.Name, x, err, learners.ErrConfig)
+			}
+		}
+	}
+	for _, c := range []learners.Config{nil, foreign{}} {
+		if _, err := learners.New[T](s.entry, c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
+			t.Errorf("settings of %T: New says %v, want %v", c, err, learners.ErrConfig)
+		}
+	}
+}
+
+// foreign is a Config of no learner.
+type foreign struct{}
+
+func (foreign) Validate() error { return nil }

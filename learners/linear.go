@@ -1,0 +1,220 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// RadiusConfig is a Config with settings relative to R, the length of the longest example. Whoever knows the data
+// calls Resolve before a learner is made of it.
+type RadiusConfig interface {
+	Config
+	NeedsRadius() bool
+	// Resolve turns the relative settings into absolute ones. It wraps ErrConfig if R is not positive and finite.
+	Resolve(R float64) error
+}
+
+// linear is what the single linear learners share: a primal weight vector over the features seen so far, which starts
+// at 0 and grows with the blocks.
+type linear[T Float] struct {
+	w       []T
+	updates int64
+}
+
+// begin checks all that can be wrong with a call of Learn, then makes room for the features of b.
+func (l *linear[T]) begin(name string, b *engine.Block[T], rounds []Round) error {
+	if err := checkBlock(name, b, len(rounds)); err != nil {
+		return err
+	}
+	l.w = grown(l.w, b.Dim)
+	return nil
+}
+
+// dot returns w.x of example i of a checked block. Features that w does not reach have weight 0; leaving them out gives
+// the same bits as zeros in w would.
+func (l *linear[T]) dot(b *engine.Block[T], i int) float64 {
+	if b.Dense() {
+		x := b.Row(i)
+		n := min(len(x), len(l.w))
+		return float64(vecmath.Dot(x[:n], l.w[:n]))
+	}
+	idx, val := b.Sparse(i)
+	if n := len(idx); n > 0 && int(idx[n-1]) >= len(l.w) {
+		n, _ = slices.BinarySearch(idx, int32(len(l.w)))
+		idx, val = idx[:n], val[:n]
+	}
+	return float64(vecmath.SparseDot(idx, val, l.w))
+}
+
+// add adds a times example i to w, which reaches all its features.
+func (l *linear[T]) add(b *engine.Block[T], i int, a T) {
+	if b.Dense() {
+		x := b.Row(i)
+		vecmath.Axpy(l.w[:len(x)], a, x)
+		return
+	}
+	idx, val := b.Sparse(i)
+	vecmath.SparseAxpy(l.w, a, idx, val)
+}
+
+// scores is Score of a learner called name whose f is dot.
+func (l *linear[T]) scores(name string, b *engine.Block[T], dst []float64) error {
+	if err := checkBlock(name, b, len(dst)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] = l.dot(b, i)
+	}
+	return nil
+}
+
+// Weights returns a copy of the weights, one a feature seen so far.
+func (l *linear[T]) Weights() []float64 { return scaled(l.w, 1) }
+
+// Updates returns how often the rule has fired.
+func (l *linear[T]) Updates() int64 { return l.updates }
+
+// Bytes returns the memory that the weights hold.
+func (l *linear[T]) Bytes() int64 { return bytesOf(l.w) + int64(unsafe.Sizeof(*l)) }
+
+// State returns a copy of the weights and the number of updates.
+func (l *linear[T]) State() State {
+	return State{
+		Counters: map[string]uint64{"updates": uint64(l.updates)},
+		Tensors:  []Tensor{{Name: "w", Shape: []int{len(l.w)}, Data: slices.Clone(l.w)}},
+	}
+}
+
+// setState is SetState of a learner called name whose state is that of linear alone.
+func (l *linear[T]) setState(name string, s State) error {
+	if err := s.holds(name, []string{"w"}, []string{"updates"}, nil); err != nil {
+		return err
+	}
+	w, err := vector[T](&s, name, "w")
+	if err != nil {
+		return err
+	}
+	updates, err := count(&s, name, "updates")
+	if err != nil {
+		return err
+	}
+	l.w, l.updates = slices.Clone(w), updates
+	return nil
+}
+
+// sumSq returns |x|^2 of example i.
+func sumSq[T Float](b *engine.Block[T], i int) float64 {
+	if b.Dense() {
+		return float64(vecmath.SumSq(b.Row(i)))
+	}
+	_, val := b.Sparse(i)
+	return float64(vecmath.SumSq(val))
+}
+
+// checkBlock returns what is wrong with a block for Learn or Score with out places for results, led by the learner's name.
+func checkBlock[T Float](name string, b *engine.Block[T], out int) error {
+	if out < b.Len() {
+		return fmt.Errorf("%s: %d places for %d examples: %w", name, out, b.Len(), ErrOut)
+	}
+	if err := b.Check(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// grown returns w with zeros appended up to dim elements; append's doubling makes many small steps cheap.
+func grown[T Float](w []T, dim int) []T {
+	if n := dim - len(w); n > 0 {
+		w = append(w, make([]T, n)...)
+	}
+	return w
+}
+
+// scaled returns s*w in float64.
+func scaled[T Float](w []T, s float64) []float64 {
+	out := make([]float64, len(w))
+	for i, v := range w {
+		out[i] = float64(s * float64(v))
+	}
+	return out
+}
+
+// bytesOf returns the memory of the array behind w.
+func bytesOf[T Float](w []T) int64 { return int64(cap(w)) * int64(unsafe.Sizeof(*new(T))) }
+
+// holds refuses a State that lacks one of the named parts or has others.
+func (s *State) holds(learner string, tensors, counters, scalars []string) error {
+	for _, n := range tensors {
+		if s.Tensor(n) == nil {
+			return fmt.Errorf("%s: tensor %q is missing: %w", learner, n, ErrState)
+		}
+	}
+	for _, n := range counters {
+		if _, ok := s.Counters[n]; !ok {
+			return fmt.Errorf("%s: counter %q is missing: %w", learner, n, ErrState)
+		}
+	}
+	for _, n := range scalars {
+		if _, ok := s.Scalars[n]; !ok {
+			return fmt.Errorf("%s: scalar %q is missing: %w", learner, n, ErrState)
+		}
+	}
+	if len(s.Tensors) != len(tensors) || len(s.Counters) != len(counters) || len(s.Scalars) != len(scalars) {
+		return fmt.Errorf("%s: %d tensors, %d counters, %d scalars, want %v, %v, %v and no others: %w", learner,
+			len(s.Tensors), len(s.Counters), len(s.Scalars), tensors, counters, scalars, ErrState)
+	}
+	return nil
+}
+
+// vector returns the data of the named tensor, which must be a vector of D.
+func vector[D any](s *State, learner, name string) ([]D, error) {
+	t := s.Tensor(name)
+	if t == nil {
+		return nil, fmt.Errorf("%s: tensor %q is missing: %w", learner, name, ErrState)
+	}
+	data, ok := t.Data.([]D)
+	if !ok {
+		return nil, fmt.Errorf("%s: tensor %q is %T, want %T: %w", learner, name, t.Data, data, ErrState)
+	}
+	if len(t.Shape) != 1 || t.Shape[0] != len(data) || len(data) > math.MaxInt32 {
+		return nil, fmt.Errorf("%s: tensor %q has shape %v and %d elements, want a vector: %w", learner, name, t.Shape, len(data), ErrState)
+	}
+	return data, nil
+}
+
+// count returns the named counter as an int64.
+func count(s *State, learner, name string) (int64, error) {
+	c := s.Counters[name]
+	if c > math.MaxInt64 {
+		return 0, fmt.Errorf("%s: counter %q is %d: %w", learner, name, c, ErrState)
+	}
+	return int64(c), nil
+}
+
+// configAs returns the settings behind c, checked. C is a struct, P its pointer, which is the Config.
+func configAs[C any, P interface {
+	*C
+	Config
+}](learner string, c Config) (C, error) {
+	p, ok := c.(P)
+	if !ok || p == nil {
+		return *new(C), fmt.Errorf("%s: settings are %T, want %T: %w", learner, c, p, ErrConfig)
+	}
+	if err := p.Validate(); err != nil {
+		return *new(C), err
+	}
+	return *p, nil
+}
+
+// checkSetting refuses NaN, Inf and values that are not ok.
+func checkSetting(learner, field string, v float64, ok bool, want string) error {
+	if ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return nil
+	}
+	return fmt.Errorf("%s: %s is %v, want %s: %w", learner, field, v, want, ErrConfig)
+}

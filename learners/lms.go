@@ -1,0 +1,72 @@
+package learners
+
+import "github.com/halfspace-ml/halfspace/engine"
+
+func init() {
+	Register(Entry{"lms", "least mean squares (Widrow-Hoff)",
+		func() Config { return &LMSConfig{Eta: 0.5} }, newLMS[float32], newLMS[float64]})
+}
+
+// LMS takes one gradient step on the squared error of each example.
+//
+// Reference: B. Widrow, M. E. Hoff, "Adaptive Switching Circuits", IRE WESCON Convention Record 4:96-104, 1960.
+//
+//	minimise (y_t - w.x_t)^2 / 2:   w_{t+1} = w_t + eta (y_t - w_t . x_t) x_t        (w_1 = 0)
+//
+//	paper       here         shape, unit
+//	x_t, y_t    block        example; the label is the target, -1 or +1
+//	w_t         w            one a feature
+//	eta         Config.Eta   fixed
+//
+// Deviations: none. The rule fires on every example that w does not fit exactly, so "no update in a pass" is no
+// stopping rule for LMS.
+//
+// Guarantee: a step multiplies the example's own residual by 1 - eta |x|^2, so with eta |x|^2 < 2 it shrinks;
+// TestLMSResidual. Beyond that LMS diverges: bring examples to unit length.
+//
+// Cost: one dot and one axpy an example: O(non-zeros). Memory: one T a feature.
+type LMS[T Float] struct {
+	linear[T]
+	cfg LMSConfig
+}
+
+// LMSConfig holds the settings of LMS.
+type LMSConfig struct {
+	Eta float64 `json:"eta" flag:"eta" help:"step size; below 2 over the squared length of the longest example"`
+}
+
+// Validate wants Eta > 0.
+func (c *LMSConfig) Validate() error {
+	return checkSetting("lms", "eta", c.Eta, c.Eta > 0, "a number > 0")
+}
+
+func newLMS[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[LMSConfig]("lms", c)
+	if err != nil {
+		return nil, err
+	}
+	return &LMS[T]{cfg: cfg}, nil
+}
+
+// Learn is Learner.Learn.
+func (l *LMS[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := l.begin("lms", b, rounds); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		f := l.dot(b, i)
+		rounds[i] = Round{Score: f}
+		if e := float64(b.Y[i]) - f; e != 0 {
+			l.add(b, i, T(l.cfg.Eta*e))
+			l.updates++
+			rounds[i].Updates = 1
+		}
+	}
+	return nil
+}
+
+// Score is Learner.Score.
+func (l *LMS[T]) Score(b *engine.Block[T], dst []float64) error { return l.scores("lms", b, dst) }
+
+// SetState is Learner.SetState.
+func (l *LMS[T]) SetState(s State) error { return l.setState("lms", s) }

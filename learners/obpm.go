@@ -1,0 +1,799 @@
+package learners
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+func init() {
+	Register(Entry{"obpm", "online Bayes point machine: the average of many learners, each on random parts of the stream",
+		func() Config {
+			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights, Path: PathAuto}
+		}, newOBPM[float32], newOBPM[float64]})
+}
+
+// Values of OBPMConfig.Combine and OBPMConfig.Path.
+const (
+	CombineWeights = "weights"
+	CombineVote    = "vote"
+
+	PathAuto   = "auto"
+	PathLanes  = "lanes"
+	PathActive = "active"
+)
+
+// OBPM runs N base learners ("members") side by side, shows each example to each member with probability tau, and
+// averages their weights: a cheap approximation of the Bayes point, the centre of mass of the version space.
+//
+// Reference: E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes Point Machines",
+// PAKDD 2003, Algorithm 2.
+//
+//	paper        here                  shape, unit
+//	x_t, y_t     block                 example; label, -1 or +1
+//	N            Config.Members        number of members
+//	tau          Config.Tau            probability
+//	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t)
+//	L, S         rule                  Config.Base: update rule and its step sizes, with a state of each member's own
+//	w_{j,t}      lanes or dense        one a feature and member, of T
+//	w~'_t        sum / N               sum = S = the sum of the members' weights, one float64 a feature
+//	w~_t         Weights               with Config.Cap after step 15, without it w~'
+//
+// Deviations: step 15, w~ = w~'/max(1, |w~'|), is optional as in the paper (it changes no label); the members never see it.
+// The example number t goes on over epochs. Combine "vote" is not in the paper: f = (members that score >= 0 minus
+// the others) / N, so that members count by sign and not by length.
+//
+// For additive bases (perceptron, pa, lms) S is not summed over members anew (step 13) but kept beside them: an example that
+// changes members by the coefficients c_j adds (sum of c_j) x to S. So the online prediction is one dot, S.x/N. ALMA scales
+// its weights, so with it f is the mean of all members' scores, both in Learn and in Score.
+//
+// Guarantee: the members are what the base learner is; with tau 1 and one member OBPM is its base: TestOBPMOneMember.
+// TestOBPMTable1 checks the paper's update counts.
+//
+// Cost: O(non-zeros * N) an example for sparse blocks, by lanes of members, or O(non-zeros * tau N) where few members see
+// it; O(Dim * tau N) for dense blocks; both plus O(non-zeros) for f and S. Votes and ALMA score all N members always.
+// Memory: N of T and one float64 a feature seen. Results never depend on Path, the blocks or the workers.
+type OBPM[T Float] struct {
+	cfg   OBPMConfig
+	pool  *engine.Pool
+	draws *engine.Bernoulli
+	masks func(example uint64, mask []uint64) // tests set it to draw otherwise
+	rule  memberRule[T]
+
+	// The members' weights: exactly one of these is there, in the layout of the last blocks.
+	lanes *engine.Lanes[T]
+	dense *engine.DenseMembers[T]
+
+	keepsSum  bool      // S is kept, and f comes from it; else f needs the scores of all members
+	dim       int       // features seen
+	sum       []float64 // S, one a feature seen, if keepsSum
+	sumSq     float64   // |S|^2, kept if cfg.Cap
+	presented uint64    // examples, the number of the next one's draws
+	updates   uint64    // of members
+
+	// The run of examples in work.
+	b       engine.Block[T]
+	words   int      // of an example's mask
+	mask    []uint64 // [example][word]: who sees it
+	sees    []uint64 // dense: [member][word of 64 examples], the transpose
+	rows    []int32  // sparse: rows of the non-zeros, from the run's first
+	norms   []float64
+	parts   int
+	tallies []tally // [part][example]
+	work    []laneWork[T]
+}
+
+// tally is what the members of one part did on one example.
+type tally struct {
+	coef    float64 // sum of the updates' coefficients, in units of rule.unit
+	total   float64 // unless keepsSum: the sum of the members' scores, or their votes for +1
+	updates int
+}
+
+// laneWork is the scratch of one part.
+type laneWork[T Float] struct {
+	s, coef, compact []T      // TileLanes each
+	mask             []uint64 // one word
+	list             []int32
+	_                [64]byte // parts run on different cores
+}
+
+// OBPMConfig holds the settings of OBPM.
+type OBPMConfig struct {
+	Members int     `json:"members" flag:"members" help:"number of base learners N"`
+	Tau     float64 `json:"tau" flag:"tau" help:"probability that a member sees an example, 0..1"`
+	Base    string  `json:"base" flag:"base" help:"base learner: perceptron, pa, lms, or alma with p = 2"`
+	Combine string  `json:"combine" flag:"combine" help:"weights: average the members' weights; vote: count their signs"`
+	Cap     bool    `json:"cap" flag:"cap" help:"bound the average's length by 1 (step 15); labels don't change"`
+	Path    string  `json:"-" flag:"path" help:"sparse members by lanes or by lists of active ones: auto, lanes, active; results don't change"`
+
+	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil means those defaults.
+	BaseConfig Config `json:"base_config"`
+}
+
+// MaxMembers is the largest number of members.
+const MaxMembers = 1 << 20
+
+// Validate checks all fields and the base's settings.
+func (c *OBPMConfig) Validate() error {
+	bad := func(field string, v any, want string) error {
+		return fmt.Errorf("obpm: %s is %v, want %s: %w", field, v, want, ErrConfig)
+	}
+	if c.Members < 1 || c.Members > MaxMembers {
+		return bad("members", c.Members, fmt.Sprintf("1 to %d", MaxMembers))
+	}
+	if err := checkSetting("obpm", "tau", c.Tau, c.Tau >= 0 && c.Tau <= 1, "a probability, 0 to 1"); err != nil {
+		return err
+	}
+	if c.Combine != CombineWeights && c.Combine != CombineVote {
+		return bad("combine", fmt.Sprintf("%q", c.Combine), "weights or vote")
+	}
+	if c.Cap && c.Combine == CombineVote {
+		return bad("cap", c.Cap, "false with combine vote, which averages no weights")
+	}
+	if c.Path != PathAuto && c.Path != PathLanes && c.Path != PathActive {
+		return bad("path", fmt.Sprintf("%q", c.Path), "auto, lanes or active")
+	}
+	base, err := c.baseSettings()
+	if err != nil {
+		return err
+	}
+	return validateBase(c.Base, base)
+}
+
+// baseSettings returns BaseConfig or the defaults that nil stands for.
+func (c *OBPMConfig) baseSettings() (Config, error) {
+	e, err := Lookup(c.Base)
+	if err != nil {
+		return nil, fmt.Errorf("obpm: base: %w", err)
+	}
+	d := e.Config()
+	if c.BaseConfig == nil {
+		return d, nil
+	}
+	if fmt.Sprintf("%T", c.BaseConfig) != fmt.Sprintf("%T", d) {
+		return nil, fmt.Errorf("obpm: base is %q, but the base's settings are %T, want %T: %w", c.Base, c.BaseConfig, d, ErrConfig)
+	}
+	return c.BaseConfig, nil
+}
+
+// UnmarshalJSON reads the base's settings as what the base's Entry says they are. Fields that are not there keep their
+// values, unknown ones are refused.
+func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
+	type fields OBPMConfig // without this method
+	raw := struct {
+		*fields
+		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
+	}{fields: (*fields)(c)}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&raw); err != nil {
+		return fmt.Errorf("obpm: settings: %w", err)
+	}
+	c.BaseConfig = nil
+	if len(raw.BaseConfig) == 0 || string(raw.BaseConfig) == "null" {
+		return nil
+	}
+	base, err := c.baseSettings()
+	if err != nil {
+		return err
+	}
+	dec = json.NewDecoder(bytes.NewReader(raw.BaseConfig))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(base); err != nil {
+		return fmt.Errorf("obpm: settings of base %q: %w", c.Base, err)
+	}
+	c.BaseConfig = base
+	return nil
+}
+
+// NeedsRadius reports whether the base's settings are still relative to R.
+func (c *OBPMConfig) NeedsRadius() bool {
+	r, ok := c.BaseConfig.(RadiusConfig)
+	return ok && r.NeedsRadius()
+}
+
+// Resolve resolves the base's settings.
+func (c *OBPMConfig) Resolve(R float64) error {
+	if r, ok := c.BaseConfig.(RadiusConfig); ok {
+		return r.Resolve(R)
+	}
+	return nil
+}
+
+func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
+	cfg, err := configAs[OBPMConfig]("obpm", c)
+	if err != nil {
+		return nil, err
+	}
+	base, err := cfg.baseSettings()
+	if err != nil {
+		return nil, err
+	}
+	rule, err := newRule[T](base, cfg.Members)
+	if err != nil {
+		return nil, err
+	}
+	o := &OBPM[T]{
+		cfg: cfg, pool: env.Pool, rule: rule,
+		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
+		words: (cfg.Members + 63) / 64,
+	}
+	o.keepsSum = rule.additive() && cfg.Combine == CombineWeights
+	o.useLanes(engine.NewLanes[T](cfg.Members))
+	return o, nil
+}
+
+// useLanes and useDense make a store the one that holds the members.
+func (o *OBPM[T]) useLanes(l *engine.Lanes[T]) {
+	o.lanes, o.dense = l, nil
+	o.rule.bind(l)
+	o.parts = len(l.Tiles)
+	o.makeWork()
+}
+
+func (o *OBPM[T]) useDense(d *engine.DenseMembers[T]) {
+	o.lanes, o.dense = nil, d
+	o.rule.bind(d)
+	o.parts = (o.cfg.Members + denseGroup - 1) / denseGroup
+	o.makeWork()
+}
+
+func (o *OBPM[T]) makeWork() {
+	for len(o.work) < o.parts {
+		a := engine.Aligned[T](3 * engine.TileLanes)
+		o.work = append(o.work, laneWork[T]{
+			s: a[:engine.TileLanes], coef: a[engine.TileLanes : 2*engine.TileLanes], compact: a[2*engine.TileLanes:],
+			mask: make([]uint64, 1), list: make([]int32, 0, engine.TileLanes),
+		})
+	}
+}
+
+// Learn is Learner.Learn.
+func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := checkBlock("obpm", b, len(rounds)); err != nil {
+		return err
+	}
+	o.reach(b.Dim)
+	for lo := 0; lo < b.Len(); lo += o.b.Len() {
+		if err := o.run(b, lo, true); err != nil {
+			return err
+		}
+		o.replay(rounds[lo:])
+	}
+	o.b = engine.Block[T]{}
+	return nil
+}
+
+// Score is Learner.Score.
+func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock("obpm", b, len(dst)); err != nil {
+		return err
+	}
+	if o.keepsSum {
+		for i := range b.Len() {
+			dst[i] = o.scoreOf(o.sumDot(b, i))
+		}
+		return nil
+	}
+	for lo := 0; lo < b.Len(); lo += o.b.Len() {
+		if err := o.run(b, lo, false); err != nil {
+			return err
+		}
+		for e := range o.b.Len() {
+			dst[lo+e] = o.scoreOf(o.tallied(e).total)
+		}
+	}
+	o.b = engine.Block[T]{}
+	return nil
+}
+
+// sumDot returns S.x of example i. Features that S does not reach have weight 0.
+func (o *OBPM[T]) sumDot(b *engine.Block[T], i int) float64 {
+	if b.Dense() {
+		x := b.Row(i)
+		n := min(len(x), len(o.sum))
+		return vecmath.DotMixed(o.sum[:n], x[:n])
+	}
+	idx, val := b.Sparse(i)
+	if n := len(idx); n > 0 && int(idx[n-1]) >= len(o.sum) {
+		n, _ = slices.BinarySearch(idx, int32(len(o.sum)))
+		idx, val = idx[:n], val[:n]
+	}
+	return vecmath.SparseDotMixed(idx, val, o.sum)
+}
+
+// scoreOf returns f from S.x, from the sum of the members' scores, or from the number of votes for +1.
+func (o *OBPM[T]) scoreOf(v float64) float64 {
+	n := float64(o.cfg.Members)
+	if o.cfg.Combine == CombineVote {
+		return (float64(2*v) - n) / n
+	}
+	return v / (n * o.length())
+}
+
+// length is the divisor of step 15, max(1, |S/N|), or 1 without Cap.
+func (o *OBPM[T]) length() float64 {
+	if !o.cfg.Cap {
+		return 1
+	}
+	return max(1, math.Sqrt(o.sumSq)/float64(o.cfg.Members))
+}
+
+// Sizes of a run: by the data alone, never by the workers.
+const (
+	runExamples  = 1024    // sparse: enough for two workers to be worth waking
+	runNonZeros  = 1 << 15 // sparse: rows, indices and values stay in L2
+	runDense     = 128     // dense: so many rows of some hundred features stay in L2
+	runTallies   = 1 << 16 // part x example, for ensembles of thousands
+	denseGroup   = 8       // members of a dense part: fine enough to share 100 members evenly
+	activePart   = 0       // see BenchmarkOBPMPath
+	nsPerPart    = 20
+	lanesPerNS   = 20
+	productPerNS = 12
+)
+
+// run makes o.b the examples of b from lo on, as many as a run takes, and lets all members go through them; what they did is
+// in o.tallies. Without learning nobody sees an example and only scores are tallied.
+func (o *OBPM[T]) run(b *engine.Block[T], lo int, learning bool) error {
+	if b.Dense() {
+		o.beginDense(b, lo, learning)
+	} else {
+		o.beginSparse(b, lo, learning)
+	}
+	n := o.b.Len()
+	o.tallies = slices.Grow(o.tallies[:0], o.parts*n)[:o.parts*n]
+	if o.pool.Worth(o.cost()) {
+		return o.pool.Run(context.Background(), o.parts, o)
+	}
+	for p := range o.parts {
+		o.Part(p)
+	}
+	return nil
+}
+
+// cost estimates the time of a run in ns.
+func (o *OBPM[T]) cost() int {
+	n := o.b.Len()
+	if o.b.Dense() {
+		members := o.cfg.Members
+		if o.keepsSum {
+			members = int(float64(members)*o.cfg.Tau) + 1
+		}
+		return n * members * (o.b.Dim/productPerNS + nsPerPart)
+	}
+	return len(o.rows)*o.cfg.Members/lanesPerNS + n*o.parts*nsPerPart
+}
+
+// draw fills in who sees the examples of o.b and, where they are needed, the examples' squared lengths.
+func (o *OBPM[T]) draw(learning bool) {
+	n := o.b.Len()
+	o.mask = slices.Grow(o.mask[:0], n*o.words)[:n*o.words]
+	if !learning {
+		clear(o.mask)
+		return
+	}
+	for e := range n {
+		m := o.mask[e*o.words:][:o.words]
+		if o.masks != nil {
+			o.masks(o.presented+uint64(e), m)
+		} else {
+			o.draws.Mask(m, o.cfg.Members, o.presented+uint64(e))
+		}
+	}
+	if o.cfg.Cap || o.rule.needsNorm() {
+		o.norms = slices.Grow(o.norms[:0], n)[:n]
+		for e := range n {
+			o.norms[e] = squaredLength(&o.b, e)
+		}
+	}
+}
+
+// squaredLength returns |x|^2 of example i in float64, summed in four parts.
+func squaredLength[T Float](b *engine.Block[T], i int) float64 {
+	var x []T
+	if b.Dense() {
+		x = b.Row(i)
+	} else {
+		_, x = b.Sparse(i)
+	}
+	var p [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		for k, v := range x[:4] {
+			p[k] += float64(float64(v) * float64(v))
+		}
+	}
+	for k, v := range x {
+		p[k] += float64(float64(v) * float64(v))
+	}
+	return (p[0] + p[2]) + (p[1] + p[3])
+}
+
+// reach makes room for features below dim.
+func (o *OBPM[T]) reach(dim int) {
+	o.dim = max(o.dim, dim)
+	if o.keepsSum {
+		o.sum = grown(o.sum, o.dim)
+	}
+}
+
+func (o *OBPM[T]) beginSparse(b *engine.Block[T], lo int, learning bool) {
+	if o.lanes == nil {
+		l := engine.NewLanes[T](o.cfg.Members)
+		move(l, o.dense, o.dim, o.cfg.Members)
+		o.useLanes(l)
+	}
+	most := min(b.Len()-lo, runExamples, max(1, runTallies/o.parts))
+	n := 1
+	for n < most && b.Ptr[lo+n+1]-b.Ptr[lo] <= runNonZeros {
+		n++
+	}
+	o.b = b.Slice(lo, lo+n)
+	o.draw(learning)
+	o.rows = o.rows[:0]
+	for e := range n {
+		idx, _ := o.b.Sparse(e)
+		if !learning {
+			o.rows = o.lanes.Find(o.rows, idx)
+		} else {
+			o.rows = o.lanes.Rows(o.rows, idx)
+		}
+	}
+}
+
+func (o *OBPM[T]) beginDense(b *engine.Block[T], lo int, learning bool) {
+	if o.dense == nil {
+		d := engine.NewDenseMembers[T](o.cfg.Members)
+		d.Grow(max(o.dim, b.Dim))
+		move(d, o.lanes, o.dim, o.cfg.Members)
+		o.useDense(d)
+	}
+	n := min(b.Len()-lo, runDense, max(1, runTallies/o.parts))
+	o.b = b.Slice(lo, lo+n)
+	o.draw(learning)
+	if learning {
+		o.dense.Grow(b.Dim)
+	}
+	// sees[m*runDense/64 + g], bit i: member m sees example 64*g + i.
+	const groups = runDense / 64
+	o.sees = slices.Grow(o.sees[:0], 64*o.words*groups)[:64*o.words*groups]
+	var t [64]uint64
+	for g := range groups {
+		for w := range o.words {
+			clear(t[:])
+			for i := range min(64, max(0, n-64*g)) {
+				t[i] = o.mask[(64*g+i)*o.words+w]
+			}
+			engine.Transpose64(&t)
+			for l, bits := range t {
+				o.sees[(64*w+l)*groups+g] = bits
+			}
+		}
+	}
+}
+
+// columns is what both stores of members are.
+type columns[T Float] interface {
+	Column(dst []T, j int) bool
+	SetColumn(j int, src []T)
+	Scale(m int, f T)
+	Bytes() int64
+}
+
+// store returns the one in use.
+func (o *OBPM[T]) store() columns[T] {
+	if o.lanes != nil {
+		return o.lanes
+	}
+	return o.dense
+}
+
+// move copies all weights that are not +0.
+func move[T Float](dst, src columns[T], dim, members int) {
+	col := make([]T, members)
+	for j := range dim {
+		if src.Column(col, j) {
+			dst.SetColumn(j, col)
+		}
+	}
+}
+
+// Part implements engine.Job: a tile of members, or a group of dense ones, goes through the examples of o.b.
+func (o *OBPM[T]) Part(p int) {
+	if o.b.Dense() {
+		o.densePart(p)
+	} else {
+		o.sparsePart(p)
+	}
+}
+
+func (o *OBPM[T]) sparsePart(p int) {
+	n := o.b.Len()
+	tile, w, tallies := &o.lanes.Tiles[p], &o.work[p], o.tallies[p*n:][:n]
+	s, coef := w.s[:tile.Width], w.coef[:tile.Width]
+	all := ^uint64(0) >> (64 - tile.Lanes)
+	first := o.b.Ptr[0]
+	few := activePart
+	switch o.cfg.Path {
+	case PathLanes:
+		few = 0
+	case PathActive:
+		few = engine.TileLanes
+	}
+	for e := range tallies {
+		t := &tallies[e]
+		*t = tally{}
+		m := o.mask[e*o.words+p]
+		if m == 0 && o.keepsSum {
+			continue
+		}
+		from, to := o.b.Ptr[e], o.b.Ptr[e+1]
+		rows, val := o.rows[from-first:to-first], o.b.Val[from:to]
+		active := o.keepsSum && bits.OnesCount64(m) <= few
+		w.mask[0] = m
+		if active {
+			w.list = engine.ActiveList(w.list, w.mask)
+			vecmath.ActiveScore(w.compact[:len(w.list)], tile.W, tile.Width, rows, val, w.list)
+			for k, l := range w.list {
+				s[l] = w.compact[k]
+			}
+		} else {
+			vecmath.LanesScore(s, tile.W, rows, val)
+		}
+		if !o.keepsSum {
+			if o.cfg.Combine == CombineVote {
+				vecmath.LanesLE(w.mask, s, -1, 0) // those with s >= 0
+				t.total = float64(bits.OnesCount64(w.mask[0] & all))
+			} else {
+				t.total = o.rule.total(tile.Lo, s[:tile.Lanes])
+			}
+			if m == 0 {
+				continue
+			}
+		}
+		var norm2 float64
+		if o.rule.needsNorm() {
+			norm2 = o.norms[e]
+		}
+		m, c := o.rule.step(t, m, tile.Lo, s, o.b.Y[e], norm2, coef)
+		if m == 0 {
+			continue
+		}
+		t.updates = bits.OnesCount64(m)
+		w.mask[0] = m
+		if !active {
+			vecmath.LanesUpdate(tile.W, rows, val, c, w.mask)
+			continue
+		}
+		w.list = engine.ActiveList(w.list, w.mask)
+		for k, l := range w.list {
+			w.compact[k] = c[l]
+		}
+		vecmath.ActiveUpdate(tile.W, tile.Width, rows, val, w.list, w.compact[:len(w.list)])
+	}
+}
+
+func (o *OBPM[T]) densePart(p int) {
+	n := o.b.Len()
+	w, tallies := &o.work[p], o.tallies[p*n:][:n]
+	clear(tallies)
+	s := w.s[:1]
+	var norm2 float64
+	for m := p * denseGroup; m < min((p+1)*denseGroup, o.cfg.Members); m++ {
+		row := o.dense.Row(m)
+		row = row[:min(len(row), o.b.Dim)]
+		for g, sees := range o.sees[m*runDense/64:][:runDense/64] {
+			todo := sees
+			if !o.keepsSum {
+				todo = ^uint64(0)
+			}
+			if left := n - 64*g; left < 64 {
+				todo &= 1<<max(0, left) - 1
+			}
+			for ; todo != 0; todo &= todo - 1 {
+				i := bits.TrailingZeros64(todo)
+				t, x := &tallies[64*g+i], o.b.Row(64*g+i)
+				s[0] = vecmath.Dot(row, x[:len(row)])
+				if !o.keepsSum {
+					if o.cfg.Combine == CombineWeights {
+						t.total += o.rule.total(m, s)
+					} else if s[0] >= 0 {
+						t.total++
+					}
+					if sees>>i&1 == 0 {
+						continue
+					}
+				}
+				if o.rule.needsNorm() {
+					norm2 = o.norms[64*g+i]
+				}
+				if u, c := o.rule.step(t, 1, m, s, o.b.Y[64*g+i], norm2, w.coef[:1]); u != 0 {
+					t.updates++
+					vecmath.Axpy(row, c[0], x)
+				}
+			}
+		}
+	}
+}
+
+// tallied adds up the parts' tallies of example e of o.b, in order.
+func (o *OBPM[T]) tallied(e int) tally {
+	n := o.b.Len()
+	sum := o.tallies[e]
+	for i := e + n; i < len(o.tallies); i += n {
+		t := &o.tallies[i]
+		sum.coef += t.coef
+		sum.total += t.total
+		sum.updates += t.updates
+	}
+	return sum
+}
+
+// replay goes through the examples of o.b once more, for f and S.
+func (o *OBPM[T]) replay(rounds []Round) {
+	for e := range o.b.Len() {
+		t := o.tallied(e)
+		rounds[e].Updates = int32(t.updates)
+		o.updates += uint64(t.updates)
+		if !o.keepsSum {
+			rounds[e].Score = o.scoreOf(t.total)
+			continue
+		}
+		f := o.sumDot(&o.b, e)
+		rounds[e].Score = o.scoreOf(f)
+		if t.coef == 0 {
+			continue
+		}
+		a := float64(o.rule.unit() * t.coef) // steps 8 and 13: S += (sum of coefficients) x
+		if o.b.Dense() {
+			x := o.b.Row(e)
+			vecmath.AxpyMixed(o.sum[:len(x)], a, x)
+		} else {
+			idx, val := o.b.Sparse(e)
+			vecmath.SparseAxpyMixed(o.sum, a, idx, val)
+		}
+		if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
+			o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.norms[e]))))
+		}
+	}
+	o.presented += uint64(o.b.Len())
+}
+
+// Weights returns the averaged weights (after step 15 with Cap), one a feature seen, or nil for votes.
+func (o *OBPM[T]) Weights() []float64 {
+	if o.cfg.Combine == CombineVote {
+		return nil
+	}
+	w := make([]float64, o.dim)
+	if o.keepsSum {
+		for j, s := range o.sum {
+			w[j] = o.scoreOf(s)
+		}
+		return w
+	}
+	col := make([]T, o.cfg.Members)
+	for j := range w {
+		if o.store().Column(col, j) {
+			w[j] = o.scoreOf(o.rule.total(0, col))
+		}
+	}
+	return w
+}
+
+// Updates returns the updates of all members together.
+func (o *OBPM[T]) Updates() int64 { return int64(o.updates) }
+
+// Bytes returns the memory of members and sum.
+func (o *OBPM[T]) Bytes() int64 {
+	return o.store().Bytes() + bytesOf(o.sum) + o.rule.bytes() + int64(unsafe.Sizeof(*o))
+}
+
+// State returns the features (ascending) for which any member's weight or S is not +0 as "features", the members' weights of those
+// as "members" [feature][member], S of those as "sum" (unless votes or ALMA go without), and the members' own settings
+// where the base has any. The counters tell the examples presented, the updates, and the features seen.
+func (o *OBPM[T]) State() State {
+	s := State{Counters: map[string]uint64{"presented": o.presented, "updates": o.updates, "dim": uint64(o.dim)}}
+	var (
+		features = []int32{}
+		members  = []T{}
+		sum      = []float64{}
+	)
+	col := make([]T, o.cfg.Members)
+	for j := range o.dim {
+		if any := o.store().Column(col, j); !any && (!o.keepsSum || math.Float64bits(o.sum[j]) == 0) {
+			continue
+		}
+		features, members = append(features, int32(j)), append(members, col...)
+		if o.keepsSum {
+			sum = append(sum, o.sum[j])
+		}
+	}
+	n := len(features)
+	s.Tensors = []Tensor{{"features", []int{n}, features}, {"members", []int{n, o.cfg.Members}, members}}
+	if o.keepsSum {
+		s.Tensors = append(s.Tensors, Tensor{"sum", []int{n}, sum})
+	}
+	s.Tensors = append(s.Tensors, o.rule.tensors()...)
+	if o.cfg.Cap {
+		s.Scalars = map[string]float64{"sum_sq": o.sumSq}
+	}
+	return s
+}
+
+// SetState is Learner.SetState.
+func (o *OBPM[T]) SetState(s State) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("obpm: %s: %w", fmt.Sprintf(format, args...), ErrState)
+	}
+	names, scalars := []string{"features", "members"}, []string(nil)
+	if o.keepsSum {
+		names = append(names, "sum")
+	}
+	for _, t := range o.rule.tensors() {
+		names = append(names, t.Name)
+	}
+	if o.cfg.Cap {
+		scalars = []string{"sum_sq"}
+	}
+	if err := s.holds("obpm", names, []string{"presented", "updates", "dim"}, scalars); err != nil {
+		return err
+	}
+	if v := s.Scalars["sum_sq"]; !(v >= 0) {
+		return bad("scalar %q is %v", "sum_sq", v)
+	}
+	if _, err := count(&s, "obpm", "updates"); err != nil {
+		return err
+	}
+	dim := s.Counters["dim"]
+	if dim > math.MaxInt32 {
+		return bad("counter %q is %d", "dim", dim)
+	}
+	features, err := vector[int32](&s, "obpm", "features")
+	if err != nil {
+		return err
+	}
+	last := int32(-1)
+	for _, j := range features {
+		if j <= last || uint64(j) >= dim {
+			return bad("feature %d after %d, of %d", j, last, dim)
+		}
+		last = j
+	}
+	n := o.cfg.Members
+	t := s.Tensor("members")
+	members, ok := t.Data.([]T)
+	if !ok || !slices.Equal(t.Shape, []int{len(features), n}) || len(members) != len(features)*n {
+		return bad("tensor %q is %T of shape %v, want %T of shape %v", t.Name, t.Data, t.Shape, members, []int{len(features), n})
+	}
+	var sum []float64
+	if o.keepsSum {
+		if sum, err = vector[float64](&s, "obpm", "sum"); err != nil {
+			return err
+		}
+		if len(sum) != len(features) {
+			return bad("tensor %q has %d elements, want %d", "sum", len(sum), len(features))
+		}
+	}
+	if err := o.rule.setTensors(&s); err != nil {
+		return err
+	}
+	o.presented, o.updates, o.sumSq, o.dim = s.Counters["presented"], s.Counters["updates"], s.Scalars["sum_sq"], 0
+	o.sum = nil
+	o.useLanes(engine.NewLanes[T](n))
+	o.reach(int(dim))
+	for i, j := range features {
+		o.lanes.SetColumn(int(j), members[i*n:(i+1)*n])
+		if o.keepsSum {
+			o.sum[j] = sum[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,966 @@
+package learners
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+func newTestOBPM[T Float](t testing.TB, c OBPMConfig, env Env) *OBPM[T] {
+	t.Helper()
+	if c.Base == "" {
+		c.Base = "perceptron"
+	}
+	if c.Combine == "" {
+		c.Combine = CombineWeights
+	}
+	if c.Path == "" {
+		c.Path = PathAuto
+	}
+	l, err := newOBPM[T](&c, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.(*OBPM[T])
+}
+
+// randomBlock makes n examples of dim features with small whole values (0/1 if binary), about nnz of them not zero, with
+// labels of a random halfspace, some of them wrong.
+func randomBlock[T Float](n, dim, nnz int, binary bool, seed uint64) *engine.Block[T] {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	u := make([]float64, dim)
+	for j := range u {
+		u[j] = rng.NormFloat64()
+	}
+	b := &engine.Block[T]{Dim: dim, Ptr: []int{0}}
+	for range n {
+		var f float64
+		for j := range dim {
+			if rng.IntN(dim) < nnz {
+				v := 1.0
+				if !binary {
+					v = rng.NormFloat64()
+				}
+				b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, T(v))
+				f += u[j] * v
+			}
+		}
+		b.Ptr = append(b.Ptr, len(b.Idx))
+		y := T(1)
+		if f < 0 != (rng.IntN(10) == 0) {
+			y = -1
+		}
+		b.Y = append(b.Y, y)
+	}
+	return b
+}
+
+// toDense returns the same examples as rows.
+func toDense[T Float](b *engine.Block[T]) *engine.Block[T] {
+	d := &engine.Block[T]{Y: b.Y, Dim: b.Dim, Stride: b.Dim + 3, X: make([]T, b.Len()*(b.Dim+3))}
+	for i := range b.Len() {
+		idx, val := b.Sparse(i)
+		for k, j := range idx {
+			d.X[i*d.Stride+int(j)] = val[k]
+		}
+	}
+	return d
+}
+
+func learnAll[T Float](t testing.TB, l Learner[T], b *engine.Block[T], size int) []Round {
+	t.Helper()
+	rounds := make([]Round, b.Len())
+	for lo := 0; lo < b.Len(); lo += size {
+		hi := min(lo+size, b.Len())
+		v := b.Slice(lo, hi)
+		if err := l.Learn(&v, rounds[lo:hi]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rounds
+}
+
+// goldenOBPM is a published trace; see spec section 3 for its fields.
+type goldenOBPM struct {
+	Data struct {
+		X [][]float64
+		Y []float64
+	}
+	NormaliseInstances bool `json:"normalise_instances"`
+	Epochs             int
+	Params             struct {
+		N        int
+		Tau, Eta float64
+	}
+	Mask  [][]int
+	Trace []struct {
+		I             int
+		ScoreBefore   float64 `json:"score_before"`
+		Mistakes      int
+		Updates       []int
+		WAvgRaw       []float64 `json:"w_avg_raw"`
+		WAvgProjected []float64 `json:"w_avg_projected"`
+	}
+	FinalW      [][]float64 `json:"final_W"`
+	FinalMargin float64     `json:"final_margin"`
+}
+
+func (g *goldenOBPM) block() *engine.Block[float64] {
+	b := &engine.Block[float64]{Dim: len(g.Data.X[0]), Ptr: []int{0}, Y: g.Data.Y}
+	for _, x := range g.Data.X {
+		norm := 1.0
+		if g.NormaliseInstances {
+			norm = 0
+			for _, v := range x {
+				norm += v * v
+			}
+			norm = math.Sqrt(norm)
+		}
+		for j, v := range x {
+			if v != 0 {
+				b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, v/norm)
+			}
+		}
+		b.Ptr = append(b.Ptr, len(b.Idx))
+	}
+	return b
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-10*max(1, math.Abs(b)) }
+
+func nearAll(a, b []float64) bool {
+	for i := range b {
+		if !near(a[i], b[i]) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// TestOBPMGolden follows the published traces step by step, their draws given.
+func TestOBPMGolden(t *testing.T) {
+	for _, name := range []string{"obpm_sep", "obpm_overlap"} {
+		doc, err := os.ReadFile(filepath.Join("testdata", "linear", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var g goldenOBPM
+		if err := json.Unmarshal(doc, &g); err != nil {
+			t.Fatal(err)
+		}
+		sparse := g.block()
+		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse, "dense": toDense(sparse)} {
+			for _, path := range []string{PathLanes, PathActive} {
+				t.Run(name+"/"+form+"/"+path, func(t *testing.T) { followOBPM(t, &g, b, path) })
+			}
+		}
+	}
+}
+
+func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path string) {
+	c := OBPMConfig{Members: g.Params.N, Tau: g.Params.Tau, Path: path, BaseConfig: &PerceptronConfig{Eta: g.Params.Eta}}
+	raw := newTestOBPM[float64](t, c, Env{})
+	c.Cap = true
+	capped := newTestOBPM[float64](t, c, Env{})
+	masks := func(example uint64, mask []uint64) {
+		clear(mask)
+		for l, bit := range g.Mask[example] {
+			mask[l/64] |= uint64(bit) << (l % 64)
+		}
+	}
+	raw.masks, capped.masks = masks, masks
+	if len(g.Trace) != g.Epochs*b.Len() {
+		t.Fatalf("%d steps for %d epochs of %d", len(g.Trace), g.Epochs, b.Len())
+	}
+	mistakes, updates := 0, 0
+	member := make([]float64, g.Params.N)
+	for step, want := range g.Trace {
+		v := b.Slice(want.I, want.I+1)
+		var r, rc [1]Round
+		if err := errors.Join(raw.Learn(&v, r[:]), capped.Learn(&v, rc[:])); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, n := range want.Updates {
+			sum += n
+		}
+		if got := int(r[0].Updates); got != sum-updates || rc[0].Updates != r[0].Updates {
+			t.Errorf("step %d: %d updates, want %d", step, got, sum-updates)
+		}
+		updates = sum
+		if !near(rc[0].Score, want.ScoreBefore) {
+			t.Errorf("step %d: score %v, want %v", step, rc[0].Score, want.ScoreBefore)
+		}
+		if (rc[0].Score >= 0) != (v.Y[0] > 0) {
+			mistakes++
+		}
+		if mistakes != want.Mistakes {
+			t.Errorf("step %d: %d mistakes, want %d", step, mistakes, want.Mistakes)
+		}
+		if w := raw.Weights(); !nearAll(w, want.WAvgRaw) {
+			t.Errorf("step %d: weights %v, want %v", step, w, want.WAvgRaw)
+		}
+		if w := capped.Weights(); !nearAll(w, want.WAvgProjected) {
+			t.Errorf("step %d: capped weights %v, want %v", step, w, want.WAvgProjected)
+		}
+	}
+	for j := range b.Dim {
+		capped.store().Column(member, j)
+		for m, w := range member {
+			if !near(w, g.FinalW[m][j]) {
+				t.Errorf("member %d, feature %d: %v, want %v", m, j, w, g.FinalW[m][j])
+			}
+		}
+	}
+	scores := make([]float64, b.Len())
+	if err := capped.Score(b, scores); err != nil {
+		t.Fatal(err)
+	}
+	margin, length := math.Inf(1), 0.0
+	for _, w := range capped.Weights() {
+		length += w * w
+	}
+	for i, f := range scores {
+		margin = min(margin, b.Y[i]*f/math.Sqrt(length))
+	}
+	if !near(margin, g.FinalMargin) {
+		t.Errorf("margin %v, want %v", margin, g.FinalMargin)
+	}
+}
+
+// naiveOBPM is Algorithm 2 member by member, perceptrons without margin: the reference for results and for time.
+type naiveOBPM[T Float] struct {
+	w     [][]T // one row a member
+	sum   []float64
+	draws *engine.Bernoulli
+	mask  []uint64
+	t     uint64
+}
+
+func newNaiveOBPM[T Float](members, dim int, tau float64, seed uint64) *naiveOBPM[T] {
+	n := &naiveOBPM[T]{sum: make([]float64, dim), draws: engine.NewDraws(seed, 0).Bernoulli(tau), mask: make([]uint64, (members+63)/64)}
+	for range members {
+		n.w = append(n.w, make([]T, dim))
+	}
+	return n
+}
+
+func (n *naiveOBPM[T]) learn(b *engine.Block[T], rounds []Round) {
+	for i, y := range b.Y {
+		idx, val := b.Sparse(i)
+		var f float64
+		for k, j := range idx {
+			f += float64(val[k]) * n.sum[j]
+		}
+		updates := int32(0)
+		n.draws.Mask(n.mask, len(n.w), n.t)
+		n.t++
+		for m, w := range n.w {
+			if n.mask[m/64]>>(m%64)&1 == 0 {
+				continue
+			}
+			var s T
+			for k, j := range idx {
+				s += val[k] * w[j]
+			}
+			if y*s <= 0 {
+				for k, j := range idx {
+					w[j] += y * val[k]
+				}
+				updates++
+			}
+		}
+		for k, j := range idx {
+			n.sum[j] += float64(updates) * float64(y) * float64(val[k])
+		}
+		rounds[i] = Round{Score: f / float64(len(n.w)), Updates: updates}
+	}
+}
+
+// TestOBPMNaive: on 0/1 features, where sums are exact in any order, all paths give the naive loop's every bit.
+func TestOBPMNaive(t *testing.T) {
+	t.Run("float32", testOBPMNaive[float32])
+	t.Run("float64", testOBPMNaive[float64])
+}
+
+func testOBPMNaive[T Float](t *testing.T) {
+	b := randomBlock[T](700, 120, 14, true, 1)
+	for _, members := range []int{1, 17, 64, 100, 130} {
+		for _, tau := range []float64{0, 0.05, 0.3, 1} {
+			naive := newNaiveOBPM[T](members, b.Dim, tau, 5)
+			want, again := make([]Round, b.Len()), make([]Round, b.Len())
+			naive.learn(b, want)
+			naive.learn(b, again)
+			for _, path := range []string{PathAuto, PathLanes, PathActive, "dense"} {
+				x, c := b, OBPMConfig{Members: members, Tau: tau, Path: path}
+				if path == "dense" {
+					x, c.Path = toDense(b), PathAuto
+				}
+				o := newTestOBPM[T](t, c, Env{Seed: 5})
+				for epoch, w := range [][]Round{want, again} {
+					if got := learnAll(t, o, x, 256); !reflect.DeepEqual(got, w) {
+						t.Fatalf("%d members, tau %v, %s: epoch %d differs from the naive loop's", members, tau, path, epoch)
+					}
+				}
+				col := make([]T, members)
+				for j := range b.Dim {
+					o.store().Column(col, j)
+					for m, v := range col {
+						if v != naive.w[m][j] {
+							t.Fatalf("%d members, tau %v, %s: member %d has %v for feature %d, want %v", members, tau, path, m, v, j, naive.w[m][j])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestOBPMOneMember: one member that sees everything is the base learner.
+func TestOBPMOneMember(t *testing.T) {
+	sparse := randomBlock[float64](400, 30, 6, false, 2)
+	for name, base := range map[string]Config{
+		"perceptron": &PerceptronConfig{Margin: 0.5, Eta: 0.25},
+		"pa":         &PAConfig{Variant: 1, C: 0.5},
+		"lms":        &LMSConfig{Eta: 0.02},
+		"alma":       &ALMAConfig{P: 2, B: 1.1, C: 0.7},
+	} {
+		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse, "dense": toDense(sparse)} {
+			t.Run(name+"/"+form, func(t *testing.T) {
+				e, err := Lookup(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				single, err := New[float64](e, base, Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := newTestOBPM[float64](t, OBPMConfig{Members: 1, Tau: 1, Base: name, BaseConfig: base}, Env{})
+				for range 2 {
+					got, want := learnAll(t, o, b, 100), learnAll(t, single, b, 100)
+					for i := range want {
+						if got[i].Updates != want[i].Updates || math.Abs(got[i].Score-want[i].Score) > 1e-12*(1+math.Abs(want[i].Score)) {
+							t.Fatalf("example %d: %v, alone %v", i, got[i], want[i])
+						}
+					}
+				}
+				if w := o.Weights(); !nearAll(w, single.Weights()) {
+					t.Error("weights differ from those of the base alone")
+				}
+			})
+		}
+	}
+}
+
+// stateBytes gives a State's every bit.
+func stateBytes(t testing.TB, s State) string {
+	t.Helper()
+	var out strings.Builder
+	for _, k := range []string{"presented", "updates", "dim"} {
+		fmt.Fprintln(&out, k, s.Counters[k])
+	}
+	fmt.Fprintf(&out, "%x\n", math.Float64bits(s.Scalars["sum_sq"]))
+	for _, x := range s.Tensors {
+		fmt.Fprintln(&out, x.Name, x.Shape)
+		switch d := x.Data.(type) {
+		case []float32:
+			for _, v := range d {
+				fmt.Fprintf(&out, "%x,", math.Float32bits(v))
+			}
+		case []float64:
+			for _, v := range d {
+				fmt.Fprintf(&out, "%x,", math.Float64bits(v))
+			}
+		default:
+			fmt.Fprint(&out, d)
+		}
+	}
+	return out.String()
+}
+
+// sameBitsCases are settings beside the conformance suite's, which runs the defaults.
+var sameBitsCases = map[string]OBPMConfig{
+	"perceptron":  {Members: 100, Tau: 0.3},
+	"few":         {Members: 70, Tau: 0.03, BaseConfig: &PerceptronConfig{Margin: 0.1, Eta: 0.3}},
+	"cap":         {Members: 20, Tau: 0.3, Cap: true},
+	"vote":        {Members: 70, Tau: 0.3, Combine: CombineVote},
+	"pa":          {Members: 70, Tau: 0.3, Base: "pa"},
+	"lms":         {Members: 70, Tau: 0.1, Base: "lms", BaseConfig: &LMSConfig{Eta: 0.01}},
+	"alma":        {Members: 70, Tau: 0.3, Base: "alma", BaseConfig: &ALMAConfig{P: 2, B: 1, C: 1}},
+	"alma/vote":   {Members: 70, Tau: 0.3, Base: "alma", Combine: CombineVote},
+	"pa/cap":      {Members: 70, Tau: 0.3, Base: "pa", Cap: true},
+	"one":         {Members: 1, Tau: 0.5},
+	"many, tau 1": {Members: 300, Tau: 1},
+}
+
+// TestOBPMSameBits: implementation, threads, block size and path never show, in rounds, state or scores.
+func TestOBPMSameBits(t *testing.T) {
+	sparse := randomBlock[float32](520, 60, 9, false, 3)
+	before := vecmath.Active().String()
+	defer func() {
+		if err := vecmath.Use(before); err != nil {
+			t.Error(err)
+		}
+	}()
+	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
+		for name, c := range sameBitsCases {
+			t.Run(form+"/"+name, func(t *testing.T) {
+				type result struct {
+					state  string
+					rounds []Round
+					scores []float64
+				}
+				var want *result
+				run := func(what string, path string, pool *engine.Pool, size int) {
+					t.Helper()
+					c := c
+					c.Path = path
+					o := newTestOBPM[float32](t, c, Env{Seed: 9, Pool: pool})
+					got := &result{rounds: learnAll(t, o, b, size), scores: make([]float64, b.Len())}
+					if err := o.Score(b, got.scores); err != nil {
+						t.Fatal(err)
+					}
+					got.state = stateBytes(t, o.State())
+					if want == nil {
+						want = got
+					}
+					if !reflect.DeepEqual(got, want) {
+						t.Errorf("%s differs", what)
+					}
+				}
+				for _, im := range vecmath.Implementations() {
+					if !im.Supported {
+						continue
+					}
+					if err := vecmath.Use(im.Name); err != nil {
+						t.Fatal(err)
+					}
+					for _, threads := range []int{1, 2, 3, 8} {
+						pool := engine.NewPool(threads)
+						for _, size := range []int{1, 7, 256} {
+							for _, path := range []string{PathLanes, PathActive, PathAuto} {
+								run(fmt.Sprintf("%s, %d threads, blocks of %d, %s", im.Name, threads, size, path), path, pool, size)
+							}
+						}
+						pool.Close()
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestOBPMPool: work that is worth it does go to the pool, in both forms, with the same result.
+func TestOBPMPool(t *testing.T) {
+	pool := engine.NewPool(4)
+	defer pool.Close()
+	sparse := randomBlock[float32](2500, 120, 14, false, 4)
+	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
+		for name, c := range sameBitsCases {
+			if c.Members < 64 {
+				continue
+			}
+			one, four := newTestOBPM[float32](t, c, Env{Seed: 1}), newTestOBPM[float32](t, c, Env{Seed: 1, Pool: pool})
+			r1, r4 := learnAll(t, one, b, 2000), learnAll(t, four, b, 2000)
+			if !reflect.DeepEqual(r1, r4) || stateBytes(t, one.State()) != stateBytes(t, four.State()) {
+				t.Errorf("%s/%s: four threads differ from one", form, name)
+			}
+			if err := four.run(b, 0, false); err != nil {
+				t.Fatal(err)
+			}
+			if c.Tau >= 0.3 && !pool.Worth(four.cost()) {
+				t.Errorf("%s/%s: a run is thought to take %d ns, too little for the pool", form, name, four.cost())
+			}
+		}
+	}
+}
+
+// TestOBPMRestore: A then B is A, State, SetState, B.
+func TestOBPMRestore(t *testing.T) {
+	sparse := randomBlock[float32](600, 60, 9, false, 5)
+	dense := toDense(sparse)
+	for name, c := range sameBitsCases {
+		for _, forms := range [][2]*engine.Block[float32]{{sparse, sparse}, {dense, dense}, {sparse, dense}, {dense, sparse}} {
+			a, b := forms[0].Slice(0, 300), forms[1].Slice(300, 600)
+			whole := newTestOBPM[float32](t, c, Env{Seed: 2})
+			learnAll(t, whole, &a, 64)
+			half := whole.State()
+			saved := stateBytes(t, half)
+			restored := newTestOBPM[float32](t, c, Env{Seed: 2})
+			if err := restored.SetState(half); err != nil {
+				t.Fatal(err)
+			}
+			if stateBytes(t, restored.State()) != saved {
+				t.Errorf("%s: the state differs after SetState", name)
+			}
+			r1, r2 := learnAll(t, whole, &b, 64), learnAll(t, restored, &b, 64)
+			if !reflect.DeepEqual(r1, r2) || stateBytes(t, whole.State()) != stateBytes(t, restored.State()) {
+				t.Errorf("%s (%v then %v): learning on from a restored state differs", name, a.Dense(), b.Dense())
+			}
+			if !reflect.DeepEqual(whole.Weights(), restored.Weights()) {
+				t.Errorf("%s: weights differ after SetState", name)
+			}
+		}
+	}
+}
+
+// TestOBPMForms: on 0/1 features, dense and sparse blocks of the same examples may alternate.
+func TestOBPMForms(t *testing.T) {
+	sparse := randomBlock[float64](600, 50, 8, true, 6)
+	dense := toDense(sparse)
+	for _, combine := range []string{CombineWeights, CombineVote} {
+		c := OBPMConfig{Members: 80, Tau: 0.2, Combine: combine}
+		pure, mixed := newTestOBPM[float64](t, c, Env{Seed: 3}), newTestOBPM[float64](t, c, Env{Seed: 3})
+		want := learnAll(t, pure, sparse, 600)
+		for lo := 0; lo < 600; lo += 100 {
+			from := sparse
+			if lo/100%2 == 1 {
+				from = dense
+			}
+			v := from.Slice(lo, lo+100)
+			if got := learnAll(t, mixed, &v, 100); !reflect.DeepEqual(got, want[lo:lo+100]) {
+				t.Fatalf("%s: rounds differ from example %d on", combine, lo)
+			}
+		}
+		if stateBytes(t, pure.State()) != stateBytes(t, mixed.State()) {
+			t.Errorf("%s: states differ", combine)
+		}
+		a, b := make([]float64, 600), make([]float64, 600)
+		if err := errors.Join(pure.Score(sparse, a), pure.Score(dense, b)); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: a dense block of the same examples scores otherwise", combine)
+		}
+	}
+}
+
+// TestOBPMVote counts the votes one by one.
+func TestOBPMVote(t *testing.T) {
+	const members = 70
+	b := randomBlock[float64](300, 40, 7, false, 8)
+	o := newTestOBPM[float64](t, OBPMConfig{Members: members, Tau: 0.1, Combine: CombineVote}, Env{Seed: 4})
+	learnAll(t, o, b, 50)
+	f := make([]float64, b.Len())
+	if err := o.Score(b, f); err != nil {
+		t.Fatal(err)
+	}
+	col, split := make([]float64, members), 0
+	for i := range f {
+		var s [members]float64
+		idx, val := b.Sparse(i)
+		for k, j := range idx {
+			o.store().Column(col, int(j))
+			for m, w := range col {
+				s[m] = math.FMA(val[k], w, s[m])
+			}
+		}
+		votes := 0
+		for _, v := range s {
+			if v >= 0 {
+				votes++
+			} else {
+				votes--
+			}
+		}
+		if f[i] != float64(votes)/members {
+			t.Fatalf("example %d: %v, want %d of %d", i, f[i], votes, members)
+		}
+		if votes != members && votes != -members {
+			split++
+		}
+	}
+	if split == 0 {
+		t.Error("the members always agree")
+	}
+	if o.Weights() != nil {
+		t.Error("votes have weights")
+	}
+}
+
+// TestOBPMCap: step 15 bounds the length by 1 and turns nothing.
+func TestOBPMCap(t *testing.T) {
+	b := randomBlock[float32](2000, 40, 7, false, 9)
+	c := OBPMConfig{Members: 30, Tau: 0.3}
+	raw := newTestOBPM[float32](t, c, Env{})
+	c.Cap = true
+	capped := newTestOBPM[float32](t, c, Env{})
+	r, rc := learnAll(t, raw, b, 500), learnAll(t, capped, b, 500)
+	w, wc := raw.Weights(), capped.Weights()
+	var l, lc float64
+	for j := range w {
+		l += w[j] * w[j]
+		lc += wc[j] * wc[j]
+	}
+	if l <= 1 || math.Abs(lc-1) > 1e-9 {
+		t.Errorf("|w|^2 is %v, capped %v, want more than 1, and 1", l, lc)
+	}
+	for i := range r {
+		if r[i].Updates != rc[i].Updates || r[i].Score*rc[i].Score < 0 || math.Abs(rc[i].Score) > math.Abs(r[i].Score) {
+			t.Fatalf("example %d: %v, capped %v", i, r[i], rc[i])
+		}
+	}
+}
+
+// TestOBPMTable1 learns the paper's generated problem (section 4.1): total updates at tau 0.3 are 1334 with 25
+// members and 5306 with 100, published as means of 30 runs.
+func TestOBPMTable1(t *testing.T) {
+	const runs, examples, dim = 30, 1000, 100
+	for members, want := range map[int]float64{25: 1334, 100: 5306} {
+		total := int64(0)
+		for run := range uint64(runs) {
+			rng := engine.NewRand(run, 1)
+			u := make([]float64, dim)
+			norm := 0.0
+			for j := range u {
+				u[j] = float64(rng.IntN(3) - 1)
+				norm += u[j] * u[j]
+			}
+			b := &engine.Block[float32]{Dim: dim, Stride: dim}
+			x := make([]float64, dim)
+			for b.Len() < examples {
+				var f, length float64
+				for j := range x {
+					x[j] = rng.Normal()
+					f += u[j] * x[j]
+					length += x[j] * x[j]
+				}
+				f /= math.Sqrt(length * norm)
+				if math.Abs(f) < 0.05 {
+					continue
+				}
+				for _, v := range x {
+					b.X = append(b.X, float32(v/math.Sqrt(length)))
+				}
+				b.Y = append(b.Y, float32(math.Copysign(1, f)))
+			}
+			o := newTestOBPM[float32](t, OBPMConfig{Members: members, Tau: 0.3}, Env{Seed: run})
+			learnAll(t, o, b, 256)
+			total += o.Updates()
+		}
+		mean := float64(total) / runs
+		t.Logf("%d members: %.0f updates, published %.0f", members, mean, want)
+		if math.Abs(mean/want-1) > 0.03 {
+			t.Errorf("%d members: %.0f updates on average, want %.0f within 3 %%", members, mean, want)
+		}
+	}
+}
+
+func TestOBPMConfig(t *testing.T) {
+	e, err := Lookup("obpm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*OBPMConfig){
+		"members is 0":       func(c *OBPMConfig) { c.Members = 0 },
+		"members is 1048577": func(c *OBPMConfig) { c.Members = MaxMembers + 1 },
+		"tau is 1.5":         func(c *OBPMConfig) { c.Tau = 1.5 },
+		"tau is NaN":         func(c *OBPMConfig) { c.Tau = math.NaN() },
+		`no learner "x"`:     func(c *OBPMConfig) { c.Base = "x" },
+		`base is "obpm"`:     func(c *OBPMConfig) { c.Base = "obpm" },
+		"p = 4":              func(c *OBPMConfig) { c.Base, c.BaseConfig = "alma", &ALMAConfig{P: 4, Alpha: 0.5} },
+		"settings are":       func(c *OBPMConfig) { c.Base, c.BaseConfig = "alma", &LMSConfig{Eta: 1} },
+		"lms: eta is 0":      func(c *OBPMConfig) { c.Base, c.BaseConfig = "lms", &LMSConfig{} },
+		`combine is "mean"`:  func(c *OBPMConfig) { c.Combine = "mean" },
+		`path is "fast"`:     func(c *OBPMConfig) { c.Path = "fast" },
+		"cap is true":        func(c *OBPMConfig) { c.Combine, c.Cap = CombineVote, true },
+		"margin-rel is 0.5":  func(c *OBPMConfig) { c.BaseConfig = &PerceptronConfig{MarginRel: 0.5, Eta: 1} },
+	} {
+		c := e.Config().(*OBPMConfig)
+		change(c)
+		if _, err := New[float32](e, c, Env{}); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: New says %v", want, err)
+		}
+	}
+
+	for _, base := range []Config{nil, &ALMAConfig{P: 2, B: 1.5, C: 0.25}} {
+		c := &OBPMConfig{Members: 7, Tau: 0.01, Base: "alma", Combine: CombineWeights, Path: PathActive, BaseConfig: base}
+		doc, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := e.Config().(*OBPMConfig)
+		if err := json.Unmarshal(doc, again); err != nil {
+			t.Fatal(err)
+		}
+		c.Path = PathAuto // is no part of a model
+		if !reflect.DeepEqual(c, again) {
+			t.Errorf("%s reads as %+v, want %+v", doc, again, c)
+		}
+	}
+	for _, doc := range []string{`{"base":"x","base_config":{}}`, `{"base":"alma","base_config":{"eta":1}}`, `{"tao":1}`, `[]`} {
+		if err := json.Unmarshal([]byte(doc), e.Config()); err == nil {
+			t.Errorf("%s is accepted", doc)
+		}
+	}
+
+	c := &OBPMConfig{Members: 5, Tau: 0.5, Base: "perceptron", Combine: CombineWeights, Path: PathAuto, BaseConfig: &PerceptronConfig{MarginRel: 0.5, Eta: 1}}
+	if !c.NeedsRadius() {
+		t.Error("a relative margin needs no radius")
+	}
+	if err := c.Resolve(2); err != nil {
+		t.Fatal(err)
+	}
+	if m := c.BaseConfig.(*PerceptronConfig).Margin; c.NeedsRadius() || m != 2 {
+		t.Errorf("margin %v after Resolve, want 2", m)
+	}
+}
+
+// TestOBPMSetState: the parts that the conformance suite can't know.
+func TestOBPMSetState(t *testing.T) {
+	b := randomBlock[float32](100, 40, 7, false, 10)
+	o := newTestOBPM[float32](t, OBPMConfig{Members: 10, Tau: 0.5, Base: "alma"}, Env{})
+	learnAll(t, o, b, 100)
+	before := stateBytes(t, o.State())
+	for what, change := range map[string]func(s *State){
+		"features descend":   func(s *State) { f := s.Tensor("features").Data.([]int32); f[0], f[1] = f[1], f[0] },
+		"feature beyond dim": func(s *State) { s.Counters["dim"] = 3 },
+		"negative feature":   func(s *State) { s.Tensor("features").Data.([]int32)[0] = -1 },
+		"dim too large":      func(s *State) { s.Counters["dim"] = 1 << 40 },
+		"other precision":    func(s *State) { s.Tensor("members").Data = make([]float64, len(s.Tensor("members").Data.([]float32))) },
+		"scale 0":            func(s *State) { s.Tensor("scale").Data.([]float64)[3] = 0 },
+		"norm2 NaN":          func(s *State) { s.Tensor("norm2").Data.([]float64)[3] = math.NaN() },
+		"updates -1":         func(s *State) { s.Tensor("member_updates").Data.([]int64)[3] = -1 },
+		"other members":      func(s *State) { *s = newTestOBPM[float32](t, OBPMConfig{Members: 11, Base: "alma"}, Env{}).State() },
+	} {
+		s := o.State()
+		change(&s)
+		if err := o.SetState(s); !errors.Is(err, ErrState) {
+			t.Errorf("%s: SetState says %v", what, err)
+		}
+		if stateBytes(t, o.State()) != before {
+			t.Fatalf("%s: a refused SetState changed the state", what)
+		}
+	}
+}
+
+// TestOBPMScaleFolds: ALMA's factor is folded into a member's weights before it gets tiny, without a trace.
+func TestOBPMScaleFolds(t *testing.T) {
+	b := randomBlock[float64](200, 20, 5, false, 11)
+	c := OBPMConfig{Members: 3, Tau: 1, Base: "alma", BaseConfig: &ALMAConfig{P: 2, B: 1, C: 1}}
+	for _, x := range []*engine.Block[float64]{b, toDense(b)} {
+		a, folded := newTestOBPM[float64](t, c, Env{}), newTestOBPM[float64](t, c, Env{})
+		learnAll(t, a, x, 50)
+		learnAll(t, folded, x, 50)
+		for m := range 3 { // the same weights, in another form: as after very many shrinkings
+			folded.store().Scale(m, 0x1p40)
+			folded.rule.(*almaRule[float64]).members[m].scale *= 0x1p-40
+		}
+		if got, want := learnAll(t, folded, x, 50), learnAll(t, a, x, 50); !reflect.DeepEqual(got, want) {
+			t.Error("rounds differ")
+		}
+		for m, s := range folded.rule.(*almaRule[float64]).members {
+			if s.scale < 0x1p-32 {
+				t.Errorf("member %d: scale %v was not folded", m, s.scale)
+			}
+		}
+		if !reflect.DeepEqual(a.Weights(), folded.Weights()) {
+			t.Error("weights differ")
+		}
+	}
+}
+
+func TestOBPMAllocs(t *testing.T) {
+	pool := engine.NewPool(2)
+	defer pool.Close()
+	sparse := randomBlock[float32](2000, 120, 14, false, 12)
+	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
+		for name, c := range sameBitsCases {
+			for _, path := range []string{PathLanes, PathActive} {
+				c.Path = path
+				o := newTestOBPM[float32](t, c, Env{Pool: pool})
+				rounds, scores := make([]Round, b.Len()), make([]float64, b.Len())
+				if n := testing.AllocsPerRun(2, func() {
+					if err := errors.Join(o.Learn(b, rounds), o.Score(b, scores)); err != nil {
+						t.Fatal(err)
+					}
+				}); n != 0 {
+					t.Errorf("%s/%s/%s: %v allocations", form, name, path, n)
+				}
+			}
+		}
+	}
+}
+
+// readSVMLight reads a gzipped file in LIBSVM format with indices from 1.
+func readSVMLight[T Float](t testing.TB, name string) *engine.Block[T] {
+	t.Helper()
+	f, err := os.Open(realdata.File(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &engine.Block[T]{Ptr: []int{0}}
+	lines := bufio.NewScanner(z)
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		y, err := strconv.ParseFloat(words[0], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Y = append(b.Y, T(y))
+		for _, w := range words[1:] {
+			var j int
+			var v float64
+			if _, err := fmt.Sscanf(w, "%d:%g", &j, &v); err != nil {
+				t.Fatalf("%q: %v", w, err)
+			}
+			b.Idx, b.Val = append(b.Idx, int32(j-1)), append(b.Val, T(v))
+			b.Dim = max(b.Dim, j)
+		}
+		b.Ptr = append(b.Ptr, len(b.Idx))
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// readMNIST reads the first n training images, each to unit length, label +1 for digit 8.
+func readMNIST(t testing.TB, n int) *engine.Block[float32] {
+	t.Helper()
+	read := func(name string, head, size int) []byte {
+		f, err := os.Open(realdata.File(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := make([]byte, head+size)
+		if _, err := io.ReadFull(z, data); err != nil {
+			t.Fatal(err)
+		}
+		return data[head:]
+	}
+	const dim = 784
+	pixels, digits := read("train-images-idx3-ubyte.gz", 16, n*dim), read("train-labels-idx1-ubyte.gz", 8, n)
+	b := &engine.Block[float32]{Dim: dim, Stride: dim, X: engine.Aligned[float32](n * dim)}
+	for i, d := range digits {
+		y, row, sq := float32(-1), pixels[i*dim:(i+1)*dim], 0
+		if d == 8 {
+			y = 1
+		}
+		b.Y = append(b.Y, y)
+		for _, p := range row {
+			sq += int(p) * int(p)
+		}
+		for j, p := range row {
+			b.X[i*dim+j] = float32(float64(p) / math.Sqrt(float64(sq)))
+		}
+	}
+	return b
+}
+
+// BenchmarkOBPM times an example, draws included: a9a and MNIST in memory, beside the naive loop.
+func BenchmarkOBPM(b *testing.B) {
+	a9a := readSVMLight[float32](b, "a9a.gz")
+	report := func(b *testing.B, learn func(*engine.Block[float32], []Round), x *engine.Block[float32], size int) {
+		rounds := make([]Round, size)
+		pass := func() {
+			for lo := 0; lo < x.Len(); lo += size {
+				v := x.Slice(lo, min(lo+size, x.Len()))
+				learn(&v, rounds)
+			}
+		}
+		if err := x.Check(); err != nil {
+			b.Fatal(err)
+		}
+		pass()
+		for b.Loop() {
+			pass()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(x.Len()), "ns/example")
+		b.ReportMetric(0, "ns/op")
+	}
+	lanes := func(b *testing.B, c OBPMConfig, threads int, x *engine.Block[float32], size int) {
+		pool := engine.NewPool(threads)
+		defer pool.Close()
+		o := newTestOBPM[float32](b, c, Env{Pool: pool})
+		report(b, func(v *engine.Block[float32], r []Round) {
+			if err := o.Learn(v, r); err != nil {
+				b.Fatal(err)
+			}
+		}, x, size)
+	}
+	for _, members := range []int{100, 200} {
+		for _, tau := range []float64{0.01, 0.05, 0.3} {
+			at := fmt.Sprintf("a9a/N=%d/tau=%v", members, tau)
+			b.Run(at+"/naive", func(b *testing.B) {
+				n := newNaiveOBPM[float32](members, a9a.Dim, tau, 0)
+				report(b, n.learn, a9a, 256)
+			})
+			for _, path := range []string{PathAuto, PathLanes, PathActive} {
+				b.Run(at+"/"+path, func(b *testing.B) {
+					lanes(b, OBPMConfig{Members: members, Tau: tau, Path: path}, 1, a9a, 256)
+				})
+			}
+			b.Run(at+"/auto/threads=2", func(b *testing.B) { lanes(b, OBPMConfig{Members: members, Tau: tau}, 2, a9a, 1024) })
+		}
+	}
+	mnist := readMNIST(b, 10000)
+	for _, tau := range []float64{0.05, 0.3} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("mnist/N=100/tau=%v/threads=%d", tau, threads), func(b *testing.B) {
+				lanes(b, OBPMConfig{Members: 100, Tau: tau}, threads, mnist, 256)
+			})
+		}
+	}
+}
+
+var calibrate = flag.Bool("calibrate", false, "measure the constants of obpm.go")
+
+// TestOBPMCalibrate measures, with -calibrate, from how many of a tile's 64 members on lanes beat the list of active ones.
+func TestOBPMCalibrate(t *testing.T) {
+	if !*calibrate {
+		t.Skip("measures activeMembers; run with -calibrate on a quiet machine")
+	}
+	t.Run("float32", calibrateOBPM[float32])
+	t.Run("float64", calibrateOBPM[float64])
+}
+
+func calibrateOBPM[T Float](t *testing.T) {
+	b := readSVMLight[T](t, "a9a.gz")
+	rounds := make([]Round, b.Len())
+	for _, active := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24} {
+		best := map[string]float64{PathLanes: math.Inf(1), PathActive: math.Inf(1)}
+		for range 5 {
+			for path := range best {
+				o := newTestOBPM[T](t, OBPMConfig{Members: engine.TileLanes, Tau: 0.5, Path: path}, Env{})
+				o.masks = func(example uint64, mask []uint64) {
+					mask[0] = bits.RotateLeft64(1<<active-1, int(example*29%64))
+				}
+				start := time.Now()
+				if err := o.Learn(b, rounds); err != nil {
+					t.Fatal(err)
+				}
+				best[path] = min(best[path], float64(time.Since(start).Nanoseconds())/float64(b.Len()))
+			}
+		}
+		t.Logf("%2d of 64 active: lanes %.0f ns, list %.0f ns an example", active, best[PathLanes], best[PathActive])
+	}
+}

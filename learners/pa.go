@@ -1,0 +1,110 @@
+package learners
+
+import (
+	"fmt"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+func init() {
+	Register(Entry{"pa", "passive-aggressive: PA, PA-I, PA-II",
+		func() Config { return &PAConfig{Variant: 1} }, newPA[float32], newPA[float64]})
+}
+
+// PA changes its weights as little as brings an example's margin to 1 (PA), or as a trade of that against the loss that
+// remains (PA-I, PA-II).
+//
+// Reference: K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, "Online Passive-Aggressive Algorithms",
+// JMLR 7:551-585, 2006, Figure 1. With the hinge loss l_t = max(0, 1 - y_t (w_t . x_t)):
+//
+//	PA     minimise |w - w_t|^2/2            subject to l = 0           tau_t = l_t/|x_t|^2
+//	PA-I   minimise |w - w_t|^2/2 + C xi     subject to l <= xi, xi>=0  tau_t = min(C, l_t/|x_t|^2)
+//	PA-II  minimise |w - w_t|^2/2 + C xi^2   subject to l <= xi         tau_t = l_t/(|x_t|^2 + 1/(2C))
+//	w_{t+1} = w_t + tau_t y_t x_t        (w_1 = 0)
+//
+//	paper       here             shape, unit
+//	x_t, y_t    block            example; label, -1 or +1
+//	w_t         w                one a feature
+//	C           Config.C         aggressiveness, of PA-I and PA-II
+//	tau_t       (*PAConfig).step
+//
+// Deviations: an all-zero example is passed over (PA's problem has no solution there, and the others' solution is w_t), and so
+// is one so short that tau_t is beyond the range of T.
+//
+// Guarantee: after a step of PA the example's loss is 0, and PA-I's step is at most C; TestPALossAfterStep. Over a separable run
+// with margin 1 by u, the sum of squared losses is at most R^2 |u|^2 (Theorem 2); TestPASeparableBound.
+//
+// Cost: one dot an example, one sum of squares and one axpy an update: O(non-zeros). Memory: one T a feature.
+type PA[T Float] struct {
+	linear[T]
+	cfg PAConfig
+}
+
+// PAConfig holds the settings of PA.
+type PAConfig struct {
+	Variant int     `json:"variant" flag:"variant" help:"0: PA, 1: PA-I, 2: PA-II"`
+	C       float64 `json:"C" flag:"C" help:"aggressiveness of variants 1 and 2 (0: 1)"`
+}
+
+// Validate wants a Variant of 0, 1 or 2, and C >= 0, or 0 with variant 0, which has none.
+func (c *PAConfig) Validate() error {
+	if c.Variant < 0 || c.Variant > 2 {
+		return fmt.Errorf("pa: variant is %d, want 0 (PA), 1 (PA-I) or 2 (PA-II): %w", c.Variant, ErrConfig)
+	}
+	if c.Variant == 0 && c.C != 0 {
+		return fmt.Errorf("pa: C is %v, but variant 0 has none; want variant 1 or 2: %w", c.C, ErrConfig)
+	}
+	return checkSetting("pa", "C", c.C, c.C >= 0, "a number > 0, or 0 for 1")
+}
+
+// step returns tau_t for the loss and |x|^2 of an example, both > 0 (Figure 1, line "set").
+func (c *PAConfig) step(loss, sq float64) float64 {
+	C := c.C
+	if C == 0 {
+		C = 1
+	}
+	switch c.Variant {
+	case 0:
+		return loss / sq
+	case 1:
+		return min(C, loss/sq)
+	default:
+		return loss / (sq + 1/float64(2*C))
+	}
+}
+
+func newPA[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[PAConfig]("pa", c)
+	if err != nil {
+		return nil, err
+	}
+	return &PA[T]{cfg: cfg}, nil
+}
+
+// Learn is Learner.Learn.
+func (p *PA[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := p.begin("pa", b, rounds); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		f, y := p.dot(b, i), float64(b.Y[i])
+		rounds[i] = Round{Score: f}
+		loss := 1 - float64(y*f) // Figure 1: suffer loss
+		if !(loss > 0) {
+			continue
+		}
+		sq := sumSq(b, i)
+		if a := T(p.cfg.step(loss, sq) * y); sq > 0 && a-a == 0 { // an infinite step would end all learning
+			p.add(b, i, a) // Figure 1: update
+			p.updates++
+			rounds[i].Updates = 1
+		}
+	}
+	return nil
+}
+
+// Score is Learner.Score.
+func (p *PA[T]) Score(b *engine.Block[T], dst []float64) error { return p.scores("pa", b, dst) }
+
+// SetState is Learner.SetState.
+func (p *PA[T]) SetState(s State) error { return p.setState("pa", s) }

@@ -1,0 +1,113 @@
+package learners
+
+import (
+	"fmt"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+func init() {
+	Register(Entry{"perceptron", "the perceptron, with a fixed margin if wanted",
+		func() Config { return &PerceptronConfig{Eta: 1} }, newPerceptron[float32], newPerceptron[float64]})
+}
+
+// Perceptron adds an example to its weights when the example's margin is at most b.
+//
+// Reference: F. Rosenblatt, "The Perceptron: A Probabilistic Model for Information Storage and Organization in the
+// Brain", Psychological Review 65(6):386-408, 1958. With a margin: R. O. Duda, P. E. Hart, "Pattern Classification and
+// Scene Analysis", Wiley, 1973, section 5.5. The rule is Algorithm 1 of E. Harrington, R. Herbrich, J. Kivinen,
+// J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003:
+//
+//	if y_t (w_k . x_t) <= b then w_{k+1} = w_k + eta y_t x_t        (w_1 = 0)
+//
+//	paper       here            shape, unit
+//	x_t, y_t    block           example; label, -1 or +1
+//	w_k         w               one a feature
+//	rho_k |w|   Config.Margin   b, of y f; Config.MarginRel is b/R^2
+//	eta_k       Config.Eta      fixed
+//
+// Deviations: the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as in the CRAMMA paper and in the
+// published tables. A zero score is a mistake.
+//
+// Guarantee: if some unit u has y (u.x) >= gamma for all examples and |x| <= R, the perceptron without margin updates at
+// most (R/gamma)^2 times over any number of epochs (A. B. J. Novikoff, "On convergence proofs on perceptrons", 1962);
+// with margin b at most (R^2 + 2b/eta)/gamma^2. TestPerceptronNovikoff.
+//
+// Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature.
+type Perceptron[T Float] struct {
+	linear[T]
+	cfg PerceptronConfig
+}
+
+// PerceptronConfig holds the settings of a Perceptron.
+type PerceptronConfig struct {
+	Margin    float64 `json:"margin" flag:"margin" help:"margin b: update while y f <= b"`
+	MarginRel float64 `json:"margin_rel" flag:"margin-rel" help:"the same as b/R^2, R the length of the longest example"`
+	Eta       float64 `json:"eta" flag:"eta" help:"step size"`
+}
+
+// Validate wants Margin and MarginRel >= 0, not both, and Eta > 0.
+func (c *PerceptronConfig) Validate() error {
+	if err := checkSetting("perceptron", "margin", c.Margin, c.Margin >= 0, "a number >= 0"); err != nil {
+		return err
+	}
+	if err := checkSetting("perceptron", "margin-rel", c.MarginRel, c.MarginRel >= 0, "a number >= 0"); err != nil {
+		return err
+	}
+	if c.Margin != 0 && c.MarginRel != 0 {
+		return fmt.Errorf("perceptron: margin is %v and margin-rel is %v, want one of them: %w", c.Margin, c.MarginRel, ErrConfig)
+	}
+	return checkSetting("perceptron", "eta", c.Eta, c.Eta > 0, "a number > 0")
+}
+
+// NeedsRadius reports whether the margin is still relative to R^2.
+func (c *PerceptronConfig) NeedsRadius() bool { return c.MarginRel != 0 }
+
+// Resolve sets Margin = MarginRel R^2 and clears MarginRel.
+func (c *PerceptronConfig) Resolve(R float64) error {
+	if !c.NeedsRadius() {
+		return nil
+	}
+	b := float64(c.MarginRel * float64(R*R))
+	if err := checkSetting("perceptron", "R", R, R > 0 && b-b == 0, "a length > 0 whose square is finite"); err != nil {
+		return err
+	}
+	c.Margin, c.MarginRel = b, 0
+	return nil
+}
+
+func newPerceptron[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[PerceptronConfig]("perceptron", c)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.NeedsRadius() {
+		return nil, fmt.Errorf("perceptron: margin-rel is %v and R is not known: call Resolve first: %w", cfg.MarginRel, ErrConfig)
+	}
+	return &Perceptron[T]{cfg: cfg}, nil
+}
+
+// Learn is Learner.Learn.
+func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := p.begin("perceptron", b, rounds); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		f, y := p.dot(b, i), float64(b.Y[i])
+		rounds[i] = Round{Score: f}
+		if float64(y*f) <= p.cfg.Margin { // Algorithm 1, line 3
+			p.add(b, i, T(p.cfg.Eta*y)) // line 4
+			p.updates++
+			rounds[i].Updates = 1
+		}
+	}
+	return nil
+}
+
+// Score is Learner.Score.
+func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
+	return p.scores("perceptron", b, dst)
+}
+
+// SetState is Learner.SetState.
+func (p *Perceptron[T]) SetState(s State) error { return p.setState("perceptron", s) }

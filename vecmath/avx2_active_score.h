@@ -1,0 +1,50 @@
+// Body of activeScore: four lanes at a time, each a chain of scalar multiply-adds, so that the chains hide each other's
+// latency. Where fewer are left, the last one is done again in the free places, for nothing.
+//
+// DI = dst, R10 = lanes, both at the first lane of the four; R11 = lanes left - 1; AX, BX, DX, SI = w at the four lanes;
+// R8 = rows, R9 = val, CX = non-zeros, R12 = k, R13 = rows[k]*width. X0..X3 = scores, X4 = val[k].
+	DECQ R11
+	JLT done
+
+four:
+	MOVQ w+8(FP), R12
+	MOVLQSX (R10), AX
+	LEAQ (R12)(AX*SZ), AX
+	LANE(1, BX)
+	LANE(2, DX)
+	LANE(3, SI)
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	XORL R12, R12
+	TESTQ CX, CX
+	JEQ store
+
+nonzero:
+	MOVLQSX (R8)(R12*4), R13
+	IMULQ width+16(FP), R13
+	MOVS (R9)(R12*SZ), X4
+	FMAS (AX)(R13*SZ), X4, X0
+	FMAS (BX)(R13*SZ), X4, X1
+	FMAS (DX)(R13*SZ), X4, X2
+	FMAS (SI)(R13*SZ), X4, X3
+	INCQ R12
+	CMPQ R12, CX
+	JLT nonzero
+
+store:
+	MOVS X0, (DI)
+	CLAMP(1)
+	MOVS X1, (DI)(R13*SZ)
+	CLAMP(2)
+	MOVS X2, (DI)(R13*SZ)
+	CLAMP(3)
+	MOVS X3, (DI)(R13*SZ)
+	ADDQ $16, R10
+	ADDQ $(4*SZ), DI
+	SUBQ $4, R11
+	JGE four
+
+done:
+	RET

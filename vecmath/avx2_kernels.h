@@ -1,0 +1,227 @@
+// The kernels of one precision. vecmath_amd64.s includes this twice, with the macros of float32 and of float64.
+
+// func dotAVX2(a, b *T, n int) T
+#define STEP(off, acc) MOVU off(SI), Y8; FMA off(DI), Y8, acc
+// Lanes past the end get a = -0 and b = +0, so they add -0, which changes no partial sum; +0 would make +0 of a
+// partial sum that is -0 (a product that underflowed).
+#define LAST(off, acc) \
+	MOVU 32(R8)(CX*SZ), Y9; \
+	MASKMOV off(SI), Y9, Y8; \
+	VORPS SIGNS(R8)(CX*SZ), Y8, Y8; \
+	MASKMOV off(DI), Y9, Y10; \
+	FMA Y10, Y8, acc
+#define ADVANCE ADDQ $256, SI; ADDQ $256, DI
+TEXT DOT(SB), NOSPLIT, $0-RET24
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+#include "avx2_reduce.h"
+	MOVS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func rowsDotAVX2(dst, rows *T, nrows, stride int, x *T, n int)
+// R9 = dst, R10 = row, R11 = rows left, R12 = bytes from row to row, DX = x, BX = n.
+TEXT ROWSDOT(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), R9
+	MOVQ rows+8(FP), R10
+	MOVQ nrows+16(FP), R11
+	MOVQ stride+24(FP), R12
+	SHLQ $LOGSZ, R12
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), BX
+	TESTQ R11, R11
+	JEQ done
+
+row:
+	MOVQ R10, SI
+	MOVQ DX, DI
+	MOVQ BX, CX
+#include "avx2_reduce.h"
+	MOVS X0, (R9)
+	ADDQ $SZ, R9
+	ADDQ R12, R10
+	DECQ R11
+	JNE row
+
+done:
+	VZEROUPPER
+	RET
+#undef STEP
+#undef LAST
+#undef ADVANCE
+
+// func sqDistAVX2(a, b *T, n int) T
+#define STEP(off, acc) MOVU off(SI), Y8; SUB off(DI), Y8, Y8; FMA Y8, Y8, acc
+// A partial sum of squares is never -0, so lanes past the end may add 0*0.
+#define LAST(off, acc) \
+	MOVU 32(R8)(CX*SZ), Y9; \
+	MASKMOV off(SI), Y9, Y8; \
+	MASKMOV off(DI), Y9, Y10; \
+	SUB Y10, Y8, Y8; \
+	FMA Y8, Y8, acc
+#define ADVANCE ADDQ $256, SI; ADDQ $256, DI
+TEXT SQDIST(SB), NOSPLIT, $0-RET24
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+#include "avx2_reduce.h"
+	MOVS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+#undef STEP
+#undef LAST
+#undef ADVANCE
+
+// func sumSqAVX2(x *T, n int) T
+#define STEP(off, acc) MOVU off(SI), Y8; FMA Y8, Y8, acc
+#define LAST(off, acc) \
+	MOVU 32(R8)(CX*SZ), Y9; \
+	MASKMOV off(SI), Y9, Y8; \
+	FMA Y8, Y8, acc
+#define ADVANCE ADDQ $256, SI
+TEXT SUMSQ(SB), NOSPLIT, $0-RET16
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "avx2_reduce.h"
+	MOVS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+#undef STEP
+#undef LAST
+#undef ADVANCE
+
+// func axpyAVX2(y *T, a T, x *T, n int)
+#define XB 32
+#define XSZ SZ
+#define EACH(y, x, r) MOVU y, r; FMA x, Y0, r
+#define ONE(y, x, r) MOVS y, r; FMAS x, X0, r
+TEXT AXPY(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), DI
+	BCAST a+8(FP), Y0
+	MOVQ x+16(FP), SI
+	MOVQ n+24(FP), CX
+#include "avx2_elementwise.h"
+#undef EACH
+#undef ONE
+
+// func scalAVX2(x *T, a T, n int)
+#define EACH(y, x, r) MUL y, Y0, r
+#define ONE(y, x, r) MULS y, X0, r
+TEXT SCAL(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), DI
+	BCAST a+8(FP), Y0
+	MOVQ n+16(FP), CX
+#include "avx2_elementwise.h"
+#undef EACH
+#undef ONE
+#undef XB
+
+// func sparseDotAVX2(idx *int32, val *T, n int, w *T) T
+#define NONZERO(k, acc) MOVLQSX (4*k)(R8), AX; MOVS (k*XSZ)(SI), X8; FMAS (DI)(AX*SZ), X8, acc
+TEXT SPARSEDOT(SB), NOSPLIT, $0-RET32
+	MOVQ idx+0(FP), R8
+	MOVQ val+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ w+24(FP), DI
+#include "avx2_sparse_dot.h"
+	MOVS X0, ret+32(FP)
+	RET
+#undef NONZERO
+
+// func sparseAxpyAVX2(w *T, a T, idx *int32, val *T, n int)
+#define UPDATE(k) MOVLQSX (4*k)(R8), AX; MOVS (DI)(AX*SZ), X1; FMAS (k*XSZ)(SI), X0, X1; MOVS X1, (DI)(AX*SZ)
+TEXT SPARSEAXPY(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), DI
+	MOVS a+8(FP), X0
+	MOVQ idx+16(FP), R8
+	MOVQ val+24(FP), SI
+	MOVQ n+32(FP), CX
+#include "avx2_sparse_axpy.h"
+#undef UPDATE
+#undef XSZ
+
+// func lanesScoreAVX2(dst, w *T, width int, rows *int32, val *T, n int)
+#define NEXTROW \
+	MOVLQSX (R8)(BX*4), AX; \
+	IMULQ DX, AX; \
+	BCAST (R9)(BX*SZ), Y15; \
+	ADDQ SI, AX; \
+	INCQ BX
+#define ZERO2(r, s) VXORPS r, r, r; VXORPS s, s, s
+#define ROW2(off, r, s) FMA off(AX), Y15, r; FMA (off+32)(AX), Y15, s
+#define STORE2(off, r, s) MOVU r, off(DI); MOVU s, (off+32)(DI)
+#define ZERO8 ZERO2(Y0, Y1); ZERO2(Y2, Y3); ZERO2(Y4, Y5); ZERO2(Y6, Y7)
+#define ROW8 ROW2(0, Y0, Y1); ROW2(64, Y2, Y3); ROW2(128, Y4, Y5); ROW2(192, Y6, Y7)
+#define STORE8 STORE2(0, Y0, Y1); STORE2(64, Y2, Y3); STORE2(128, Y4, Y5); STORE2(192, Y6, Y7)
+#define ZERO12 ZERO8; ZERO2(Y8, Y9); ZERO2(Y10, Y11)
+#define ROW12 ROW8; ROW2(256, Y8, Y9); ROW2(320, Y10, Y11)
+#define STORE12 STORE8; STORE2(256, Y8, Y9); STORE2(320, Y10, Y11)
+TEXT LANESSCORE(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), DX
+	SHLQ $LOGSZ, DX
+	MOVQ DX, R10
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+#include "avx2_lanes_score.h"
+#undef NEXTROW
+#undef ZERO2
+#undef ROW2
+#undef STORE2
+#undef ZERO8
+#undef ROW8
+#undef STORE8
+#undef ZERO12
+#undef ROW12
+#undef STORE12
+
+// func lanesUpdateAVX2(w *T, width int, rows *int32, val *T, n int, coef *T, mask *uint64)
+TEXT LANESUPDATE(SB), NOSPLIT, $0-56
+	MOVQ w+0(FP), DI
+	MOVQ width+8(FP), R10
+	MOVQ R10, R11
+	SHLQ $LOGSZ, R11
+	MOVQ rows+16(FP), R8
+	MOVQ val+24(FP), R9
+	MOVQ n+32(FP), CX
+	MOVQ coef+40(FP), R12
+	MOVQ mask+48(FP), R13
+#include "avx2_lanes_update.h"
+
+// func lanesLEAVX2(mask *uint64, s *T, width int, y, t T)
+TEXT LANESLE(SB), NOSPLIT, $0-LESIZE
+	MOVQ mask+0(FP), DI
+	MOVQ s+8(FP), SI
+	MOVQ width+16(FP), CX
+	BCAST y+24(FP), Y0
+	BCAST t+LET(FP), Y1
+#include "avx2_lanes_le.h"
+
+// func activeScoreAVX2(dst, w *T, width int, rows *int32, val *T, n int, lanes *int32, nl int)
+// CLAMP sets R13 to the smaller of i and the lanes left - 1; LANE sets r to w at that lane (R12 = w).
+#define CLAMP(i) MOVL $i, R13; CMPQ R11, R13; CMOVQLT R11, R13
+#define LANE(i, r) CLAMP(i); MOVLQSX (R10)(R13*4), r; LEAQ (R12)(r*SZ), r
+TEXT ACTIVESCORE(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+	MOVQ lanes+48(FP), R10
+	MOVQ nl+56(FP), R11
+#include "avx2_active_score.h"
+#undef CLAMP
+#undef LANE
+
+// func activeUpdateAVX2(w *T, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int)
+TEXT ACTIVEUPDATE(SB), NOSPLIT, $0-64
+	MOVQ width+8(FP), DI
+	MOVQ rows+16(FP), R8
+	MOVQ val+24(FP), R9
+	MOVQ n+32(FP), CX
+	MOVQ lanes+40(FP), R10
+	MOVQ coef+48(FP), R12
+	MOVQ nl+56(FP), R11
+#include "avx2_active_update.h"

@@ -1,0 +1,42 @@
+// func dot(a, b *T, n int) T
+//
+// SI a, DI b, CX elements left; Z0-Z3 the partial sums, Z4-Z7 elements of a, K1-K4 the tail.
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	ZERO4
+	SUBQ $BLOCK, CX
+	JLT  tail
+
+loop:
+	MOVU 0(SI), Z4
+	MOVU 64(SI), Z5
+	MOVU 128(SI), Z6
+	MOVU 192(SI), Z7
+	FMA  0(DI), Z4, Z0
+	FMA  64(DI), Z5, Z1
+	FMA  128(DI), Z6, Z2
+	FMA  192(DI), Z7, Z3
+	ADDQ $256, SI
+	ADDQ $256, DI
+	SUBQ $BLOCK, CX
+	JGE  loop
+
+tail:
+	ADDQ   $BLOCK, CX
+	JEQ    reduce
+	TAILMASKS
+	MOVU.Z 0(SI), K1, Z4
+	MOVU.Z 64(SI), K2, Z5
+	MOVU.Z 128(SI), K3, Z6
+	MOVU.Z 192(SI), K4, Z7
+	FMA    0(DI), Z4, K1, Z0
+	FMA    64(DI), Z5, K2, Z1
+	FMA    128(DI), Z6, K3, Z2
+	FMA    192(DI), Z7, K4, Z3
+
+reduce:
+	HALVE
+	MOVS X0, ret+24(FP)
+	VZEROUPPER
+	RET

@@ -1,0 +1,16 @@
+// dst[r] = the dot of rows[r*stride : r*stride+n] with x, in the bits of the dot kernel.
+//
+//    in   R9 dst, R10 rows, R11 nrows, R12 stride, R13 x, R14 n
+//    clobbers R0-R12 and all of the dot kernel
+	LSL $SHIFT, R12, R12
+row:
+	CBZ  R11, done
+	MOVD R10, R0
+	MOVD R13, R1
+	MOVD R14, R2
+#include "reduce_neon.h"
+	FMOV.P F0, SIZE(R9)
+	ADD  R12, R10, R10
+	SUB  $1, R11, R11
+	B    row
+done:

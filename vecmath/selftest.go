@@ -1,0 +1,295 @@
+package vecmath
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"unsafe"
+)
+
+// SelfTest runs every kernel of the named implementation against the plain Go reference, on fixed inputs of many
+// lengths with zeros of both signs, denormals, infinities and NaN among them, and reports the first difference in
+// bits. It takes some milliseconds and leaves [Active] alone. The error wraps [ErrImpl] if the implementation does
+// not run here.
+func SelfTest(name string) error {
+	im, err := lookup(name)
+	if err != nil {
+		return err
+	}
+	if err := selfTest[float32](im); err != nil {
+		return err
+	}
+	return selfTest[float64](im)
+}
+
+func selfTest[T Float](im Impl) error {
+	for _, k := range kernelTable[T]() {
+		for n := 0; n <= 300; n += 1 + n/40 {
+			for mode := range valueModes {
+				g := &generator[T]{rng: rand.New(rand.NewPCG(uint64(n), uint64(mode))), mode: mode}
+				got := k.make(g, n)
+				want := got.clone()
+				k.run(im, got)
+				k.run(Generic, want)
+				if d := got.diff(want); d != "" {
+					return fmt.Errorf("vecmath: %s %s[%T], size %d, values %d differs from generic: %s", im, k.name, T(0), n, mode, d)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// kernel is one row of the table that SelfTest and the tests go through. n of make is a size: elements of dense
+// kernels, non-zeros of sparse ones; lane kernels derive width and non-zeros from it.
+type kernel[T Float] struct {
+	name string
+	make func(g *generator[T], n int) *operands[T]
+	run  func(im Impl, o *operands[T])
+}
+
+// operands are what a kernel reads and writes; a kernel uses some of the fields.
+type operands[T Float] struct {
+	x, y, z    []T
+	d          []float64
+	idx, lanes []int32
+	mask       []uint64
+	a, t       T
+	da         float64
+	n          int // stride or width
+	sum        T
+	dsum       float64
+}
+
+func kernelTable[T Float]() []kernel[T] {
+	table := []kernel[T]{
+		{"dot", makeDense[T], func(im Impl, o *operands[T]) { o.sum = dot(im, o.x, o.y) }},
+		{"axpy", makeDense[T], func(im Impl, o *operands[T]) { axpy(im, o.y, o.a, o.x) }},
+		{"axpy y=x", makeDense[T], func(im Impl, o *operands[T]) { axpy(im, o.x, o.a, o.x) }},
+		{"scal", makeDense[T], func(im Impl, o *operands[T]) { scal(im, o.x, o.a) }},
+		{"sumSq", makeDense[T], func(im Impl, o *operands[T]) { o.sum = sumSq(im, o.x) }},
+		{"sqDist", makeDense[T], func(im Impl, o *operands[T]) { o.sum = sqDist(im, o.x, o.y) }},
+		{"rowsDot", makeRows[T], func(im Impl, o *operands[T]) { rowsDot(im, o.z, o.y, o.n, o.x) }},
+		{"sparseDot", makeSparse[T], func(im Impl, o *operands[T]) { o.sum = sparseDot(im, o.idx, o.x, o.y) }},
+		{"sparseAxpy", makeSparse[T], func(im Impl, o *operands[T]) { sparseAxpy(im, o.y, o.a, o.idx, o.x) }},
+		{"lanesScore", makeLanes[T], func(im Impl, o *operands[T]) { lanesScore(im, o.z, o.y, o.idx, o.x) }},
+		{"lanesUpdate", makeLanes[T], func(im Impl, o *operands[T]) { lanesUpdate(im, o.y, o.idx, o.x, o.z, o.mask) }},
+		{"lanesLE", makeLanes[T], func(im Impl, o *operands[T]) { lanesLE(im, o.mask, o.z, o.a, o.t) }},
+		{"activeScore", makeActive[T], func(im Impl, o *operands[T]) { activeScore(im, o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
+		{"activeUpdate", makeActive[T], func(im Impl, o *operands[T]) { activeUpdate(im, o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
+	}
+	if is32[T]() {
+		table = append(table,
+			kernel[T]{"dotMixed", makeDense[T], func(im Impl, o *operands[T]) { o.dsum = dotMixed(im, o.d, as32(o.x)) }},
+			kernel[T]{"axpyMixed", makeDense[T], func(im Impl, o *operands[T]) { axpyMixed(im, o.d, o.da, as32(o.x)) }},
+			kernel[T]{"sparseDotMixed", makeSparse[T], func(im Impl, o *operands[T]) { o.dsum = sparseDotMixed(im, o.idx, as32(o.x), o.d) }},
+			kernel[T]{"sparseAxpyMixed", makeSparse[T], func(im Impl, o *operands[T]) { sparseAxpyMixed(im, o.d, o.da, o.idx, as32(o.x)) }},
+		)
+	}
+	return table
+}
+
+func makeDense[T Float](g *generator[T], n int) *operands[T] {
+	o := &operands[T]{x: g.floats(n), y: g.floats(n), a: g.float()}
+	g.doubles(o, n)
+	return o
+}
+
+func makeRows[T Float](g *generator[T], n int) *operands[T] {
+	o := &operands[T]{x: g.floats(n), n: n + n%3}
+	rows := n % 6
+	o.z = g.floats(rows)
+	o.y = g.floats(max(0, (rows-1)*o.n+n))
+	return o
+}
+
+// makeSparse: the last index is the last element of the dense slice.
+func makeSparse[T Float](g *generator[T], n int) *operands[T] {
+	o := &operands[T]{idx: take[int32](g.place, n), x: g.floats(n), a: g.float()}
+	dim := 0
+	for k := range o.idx {
+		dim += 1 + g.rng.IntN(1+n%4)
+		o.idx[k] = int32(dim - 1)
+	}
+	o.y = g.floats(dim)
+	g.doubles(o, dim)
+	return o
+}
+
+// rows draws non-zeros of a lane kernel; a row may repeat, and one is the last.
+func (g *generator[T]) rows(o *operands[T], nnz, width int) {
+	o.idx, o.x = take[int32](g.place, nnz), g.floats(nnz)
+	for k := range o.idx {
+		o.idx[k] = int32(g.rng.IntN(nnz))
+	}
+	if nnz > 0 {
+		o.idx[g.rng.IntN(nnz)] = int32(nnz - 1)
+	}
+	o.n = width
+	o.y = g.floats(nnz * width)
+}
+
+func makeLanes[T Float](g *generator[T], n int) *operands[T] {
+	width := n % 18 * LaneUnit[T]()
+	o := &operands[T]{z: g.floats(width), a: g.float(), t: g.float(), mask: take[uint64](g.place, MaskWords(width))}
+	g.rows(o, n*5%31, width)
+	density := []float64{0, 0.02, 0.3, 1}[g.rng.IntN(4)]
+	clear(o.mask)
+	for l := range width {
+		if g.rng.Float64() < density {
+			o.mask[l/64] |= 1 << (l % 64)
+		}
+	}
+	return o
+}
+
+func makeActive[T Float](g *generator[T], n int) *operands[T] {
+	width := 1 + n%75
+	nl := min(n*3%16, width)
+	o := &operands[T]{z: g.floats(nl), lanes: take[int32](g.place, nl)}
+	for j, l := range g.rng.Perm(width)[:nl] {
+		o.lanes[j] = int32(l)
+	}
+	slices.Sort(o.lanes)
+	g.rows(o, n*5%31, width)
+	return o
+}
+
+func (g *generator[T]) doubles(o *operands[T], n int) {
+	if !is32[T]() {
+		return
+	}
+	o.d, o.da = take[float64](g.place, n), float64(g.float())
+	for i := range o.d {
+		o.d[i] = float64(g.float())
+		if g.rng.IntN(2) == 0 {
+			o.d[i] *= 1 + 0x1p-40 // more bits than a float32 has; some denormal products get lost, too
+		}
+	}
+}
+
+// generator makes operands. Values come from raw, reused from the start when it ends, or else from rng and mode.
+type generator[T Float] struct {
+	rng   *rand.Rand
+	mode  int
+	raw   []byte
+	at    int
+	place func(n, size int) unsafe.Pointer // where n elements of a size lie; nil is the heap
+}
+
+// valueModes: 0 ordinary values, 1 small integers (exact zeros, ties), 2 tiny values whose products underflow to
+// zeros of both signs, 3 everything, infinities and NaN included.
+const valueModes = 4
+
+func (g *generator[T]) float() T {
+	if len(g.raw) >= 8 {
+		g.at = (g.at + int(unsafe.Sizeof(T(0)))) % (len(g.raw) - 7)
+		u := binary.LittleEndian.Uint64(g.raw[g.at:])
+		if is32[T]() {
+			return T(math.Float32frombits(uint32(u)))
+		}
+		return T(math.Float64frombits(u))
+	}
+	v := 2*g.rng.Float64() - 1
+	tiny, huge := 0x1p-149, 0x1p127
+	if !is32[T]() {
+		tiny, huge = 0x1p-1074, 0x1p1023
+	}
+	switch g.mode {
+	case 0:
+		return T(v)
+	case 1:
+		return T(math.Round(2 * v))
+	case 2:
+		return T(v * math.Sqrt(tiny))
+	}
+	switch g.rng.IntN(24) {
+	case 0:
+		return T(math.Copysign(0, v))
+	case 1:
+		return T(math.Copysign(tiny, v))
+	case 2:
+		return T(v * tiny * 1000)
+	case 3:
+		return T(v * math.Sqrt(tiny))
+	case 4:
+		return T(v * huge)
+	case 5:
+		if g.rng.IntN(20) == 0 {
+			return T(math.Inf(g.rng.IntN(2)*2 - 1))
+		}
+	case 6:
+		if g.rng.IntN(40) == 0 {
+			return T(math.NaN())
+		}
+	}
+	return T(v)
+}
+
+func (g *generator[T]) floats(n int) []T {
+	s := take[T](g.place, n)
+	for i := range s {
+		s[i] = g.float()
+	}
+	return s
+}
+
+// take lays a slice out by place, or on the heap.
+func take[E any](place func(n, size int) unsafe.Pointer, n int) []E {
+	if place == nil {
+		return make([]E, n)
+	}
+	var e E
+	return unsafe.Slice((*E)(place(n, int(unsafe.Sizeof(e)))), n)
+}
+
+// clone copies the operands to the heap.
+func (o *operands[T]) clone() *operands[T] {
+	c := *o
+	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
+	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
+	return &c
+}
+
+// diff describes the first difference in bits, where any NaN equals any other; "" if there is none.
+func (o *operands[T]) diff(want *operands[T]) string {
+	for _, s := range []struct {
+		name      string
+		got, want []T
+	}{{"sum", []T{o.sum}, []T{want.sum}}, {"x", o.x, want.x}, {"y", o.y, want.y}, {"z", o.z, want.z}} {
+		if d := diffFloats(s.got, s.want); d != "" {
+			return s.name + d
+		}
+	}
+	if d := diffFloats([]float64{o.dsum}, []float64{want.dsum}); d != "" {
+		return "sum" + d
+	}
+	if d := diffFloats(o.d, want.d); d != "" {
+		return "d" + d
+	}
+	switch {
+	case !slices.Equal(o.mask, want.mask):
+		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
+	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.lanes, want.lanes):
+		return "an index slice was written"
+	}
+	return ""
+}
+
+func diffFloats[T Float](got, want []T) string {
+	for i, w := range want {
+		if g := got[i]; !sameBits(g, w) {
+			return fmt.Sprintf("[%d] of %d is %v (%b), want %v (%b)", i, len(want), g, g, w, w)
+		}
+	}
+	return ""
+}
+
+func sameBits[T Float](a, b T) bool {
+	if a != a || b != b {
+		return a != a && b != b
+	}
+	return a == b && math.Signbit(float64(a)) == math.Signbit(float64(b))
+}

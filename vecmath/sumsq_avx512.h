@@ -1,0 +1,40 @@
+// func sumSq(x *T, n int) T
+//
+// SI x, CX elements left; Z0-Z3 the partial sums, Z4-Z7 elements, K1-K4 the tail.
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	ZERO4
+	SUBQ $BLOCK, CX
+	JLT  tail
+
+loop:
+	MOVU 0(SI), Z4
+	MOVU 64(SI), Z5
+	MOVU 128(SI), Z6
+	MOVU 192(SI), Z7
+	FMA  Z4, Z4, Z0
+	FMA  Z5, Z5, Z1
+	FMA  Z6, Z6, Z2
+	FMA  Z7, Z7, Z3
+	ADDQ $256, SI
+	SUBQ $BLOCK, CX
+	JGE  loop
+
+tail:
+	ADDQ   $BLOCK, CX
+	JEQ    reduce
+	TAILMASKS
+	MOVU.Z 0(SI), K1, Z4
+	MOVU.Z 64(SI), K2, Z5
+	MOVU.Z 128(SI), K3, Z6
+	MOVU.Z 192(SI), K4, Z7
+	FMA    Z4, Z4, K1, Z0
+	FMA    Z5, Z5, K2, Z1
+	FMA    Z6, Z6, K3, Z2
+	FMA    Z7, Z7, K4, Z3
+
+reduce:
+	HALVE
+	MOVS X0, ret+16(FP)
+	VZEROUPPER
+	RET

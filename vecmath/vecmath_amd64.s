@@ -1,0 +1,253 @@
+// AVX2 and FMA. Each body is written once, in avx2_*.h, and assembled for float32 and for float64: the macros below
+// name the instructions. All kernels restore the upper halves of the registers (VZEROUPPER) before they return, unless
+// they use X registers only: the Go compiler's own float code would crawl otherwise. Nothing is read or
+// written past the end of an operand.
+//
+// Go writes operands source first: FMA b, a, c is c += a*b.
+#include "textflag.h"
+
+// Masks for the last, partial vector. For r lanes of SZ bytes that count, 32 - r*SZ bytes into the first table begin
+// r lanes of ones, then zeros; into the second or third begin r lanes of +0, then -0, float32 or float64.
+DATA tails<>+0(SB)/8, $-1
+DATA tails<>+8(SB)/8, $-1
+DATA tails<>+16(SB)/8, $-1
+DATA tails<>+24(SB)/8, $-1
+DATA tails<>+32(SB)/8, $0
+DATA tails<>+40(SB)/8, $0
+DATA tails<>+48(SB)/8, $0
+DATA tails<>+56(SB)/8, $0
+DATA tails<>+64(SB)/8, $0
+DATA tails<>+72(SB)/8, $0
+DATA tails<>+80(SB)/8, $0
+DATA tails<>+88(SB)/8, $0
+DATA tails<>+96(SB)/8, $0x8000000080000000
+DATA tails<>+104(SB)/8, $0x8000000080000000
+DATA tails<>+112(SB)/8, $0x8000000080000000
+DATA tails<>+120(SB)/8, $0x8000000080000000
+DATA tails<>+128(SB)/8, $0
+DATA tails<>+136(SB)/8, $0
+DATA tails<>+144(SB)/8, $0
+DATA tails<>+152(SB)/8, $0
+DATA tails<>+160(SB)/8, $0x8000000000000000
+DATA tails<>+168(SB)/8, $0x8000000000000000
+DATA tails<>+176(SB)/8, $0x8000000000000000
+DATA tails<>+184(SB)/8, $0x8000000000000000
+GLOBL tails<>(SB), RODATA|NOPTR, $192
+
+// Bit l in lane l, for 8 lanes of 32 bits and 4 of 64.
+DATA bits32<>+0(SB)/8, $0x0000000200000001
+DATA bits32<>+8(SB)/8, $0x0000000800000004
+DATA bits32<>+16(SB)/8, $0x0000002000000010
+DATA bits32<>+24(SB)/8, $0x0000008000000040
+GLOBL bits32<>(SB), RODATA|NOPTR, $32
+DATA bits64<>+0(SB)/8, $1
+DATA bits64<>+8(SB)/8, $2
+DATA bits64<>+16(SB)/8, $4
+DATA bits64<>+24(SB)/8, $8
+GLOBL bits64<>(SB), RODATA|NOPTR, $32
+
+// TAIL does the last CX%LANES elements of a reduction.
+#define TAIL(off, acc) \
+	ANDQ $(LANES-1), CX; \
+	JEQ tree; \
+	NEGQ CX; \
+	LEAQ tails<>(SB), R8; \
+	LAST(off, acc); \
+	JMP tree
+
+// float32
+#define SZ 4
+#define LOGSZ 2
+#define LANES 8
+#define BLOCK 64
+#define SIGNS 96
+#define RET16 20
+#define RET24 28
+#define RET32 36
+#define LESIZE 32
+#define LET 28
+#define LANEBITS bits32<>(SB)
+#define MOVU VMOVUPS
+#define MOVS VMOVSS
+#define MASKMOV VMASKMOVPS
+#define BCAST VBROADCASTSS
+#define ADD VADDPS
+#define ADDS VADDSS
+#define SUB VSUBPS
+#define MUL VMULPS
+#define MULS VMULSS
+#define FMA VFMADD231PS
+#define FMAS VFMADD231SS
+#define FMA213 VFMADD213PS
+#define BLENDV VBLENDVPS
+#define CMPLE VCMPPS $2,
+#define MOVMSK VMOVMSKPS
+#define BROADBITS VPBROADCASTD
+#define EQBITS VPCMPEQD
+#define HALVE \
+	VEXTRACTF128 $1, Y0, X1; \
+	VADDPS X1, X0, X0; \
+	VMOVHLPS X0, X0, X1; \
+	VADDPS X1, X0, X0; \
+	VMOVSHDUP X0, X1; \
+	VADDSS X1, X0, X0
+#define DOT ·dotAVX2F32
+#define ROWSDOT ·rowsDotAVX2F32
+#define SQDIST ·sqDistAVX2F32
+#define SUMSQ ·sumSqAVX2F32
+#define AXPY ·axpyAVX2F32
+#define SCAL ·scalAVX2F32
+#define SPARSEDOT ·sparseDotAVX2F32
+#define SPARSEAXPY ·sparseAxpyAVX2F32
+#define LANESSCORE ·lanesScoreAVX2F32
+#define LANESUPDATE ·lanesUpdateAVX2F32
+#define LANESLE ·lanesLEAVX2F32
+#define ACTIVESCORE ·activeScoreAVX2F32
+#define ACTIVEUPDATE ·activeUpdateAVX2F32
+#include "avx2_kernels.h"
+#undef SZ
+#undef LOGSZ
+#undef LANES
+#undef BLOCK
+#undef SIGNS
+#undef RET16
+#undef RET24
+#undef RET32
+#undef LESIZE
+#undef LET
+#undef LANEBITS
+#undef MOVU
+#undef MOVS
+#undef MASKMOV
+#undef BCAST
+#undef ADD
+#undef ADDS
+#undef SUB
+#undef MUL
+#undef MULS
+#undef FMA
+#undef FMAS
+#undef FMA213
+#undef BLENDV
+#undef CMPLE
+#undef MOVMSK
+#undef BROADBITS
+#undef EQBITS
+#undef HALVE
+#undef DOT
+#undef ROWSDOT
+#undef SQDIST
+#undef SUMSQ
+#undef AXPY
+#undef SCAL
+#undef SPARSEDOT
+#undef SPARSEAXPY
+#undef LANESSCORE
+#undef LANESUPDATE
+#undef LANESLE
+#undef ACTIVESCORE
+#undef ACTIVEUPDATE
+
+// float64
+#define SZ 8
+#define LOGSZ 3
+#define LANES 4
+#define BLOCK 32
+#define SIGNS 160
+#define RET16 24
+#define RET24 32
+#define RET32 40
+#define LESIZE 40
+#define LET 32
+#define LANEBITS bits64<>(SB)
+#define MOVU VMOVUPD
+#define MOVS VMOVSD
+#define MASKMOV VMASKMOVPD
+#define BCAST VBROADCASTSD
+#define ADD VADDPD
+#define ADDS VADDSD
+#define SUB VSUBPD
+#define MUL VMULPD
+#define MULS VMULSD
+#define FMA VFMADD231PD
+#define FMAS VFMADD231SD
+#define FMA213 VFMADD213PD
+#define BLENDV VBLENDVPD
+#define CMPLE VCMPPD $2,
+#define MOVMSK VMOVMSKPD
+#define BROADBITS VPBROADCASTQ
+#define EQBITS VPCMPEQQ
+#define HALVE \
+	VEXTRACTF128 $1, Y0, X1; \
+	VADDPD X1, X0, X0; \
+	VPERMILPD $1, X0, X1; \
+	VADDSD X1, X0, X0
+#define DOT ·dotAVX2F64
+#define ROWSDOT ·rowsDotAVX2F64
+#define SQDIST ·sqDistAVX2F64
+#define SUMSQ ·sumSqAVX2F64
+#define AXPY ·axpyAVX2F64
+#define SCAL ·scalAVX2F64
+#define SPARSEDOT ·sparseDotAVX2F64
+#define SPARSEAXPY ·sparseAxpyAVX2F64
+#define LANESSCORE ·lanesScoreAVX2F64
+#define LANESUPDATE ·lanesUpdateAVX2F64
+#define LANESLE ·lanesLEAVX2F64
+#define ACTIVESCORE ·activeScoreAVX2F64
+#define ACTIVEUPDATE ·activeUpdateAVX2F64
+#include "avx2_kernels.h"
+
+// A float64 vector and a float32 example. The float64 macros above stay.
+
+// func dotMixedAVX2(a *float64, x *float32, n int) float64
+#define STEP(off, acc) VCVTPS2PD (off/2)(DI), Y8; FMA off(SI), Y8, acc
+#define LAST(off, acc) \
+	VMOVUPS 32(R8)(CX*4), X9; \
+	VMASKMOVPS (off/2)(DI), X9, X8; \
+	VCVTPS2PD X8, Y8; \
+	MOVU 32(R8)(CX*8), Y9; \
+	MASKMOV off(SI), Y9, Y10; \
+	VORPS SIGNS(R8)(CX*8), Y10, Y10; \
+	FMA Y10, Y8, acc
+#define ADVANCE ADDQ $256, SI; ADDQ $128, DI
+TEXT ·dotMixedAVX2(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ n+16(FP), CX
+#include "avx2_reduce.h"
+	MOVS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func axpyMixedAVX2(y *float64, a float64, x *float32, n int)
+#define XB 16
+#define XSZ 4
+#define EACH(y, x, r) MOVU y, r; VCVTPS2PD x, Y5; FMA Y5, Y0, r
+#define ONE(y, x, r) MOVS y, r; VMOVSS x, X5; VCVTSS2SD X5, X5, X5; FMAS X5, X0, r
+TEXT ·axpyMixedAVX2(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), DI
+	BCAST a+8(FP), Y0
+	MOVQ x+16(FP), SI
+	MOVQ n+24(FP), CX
+#include "avx2_elementwise.h"
+
+// func sparseDotMixedAVX2(idx *int32, val *float32, n int, w *float64) float64
+#define NONZERO(k, acc) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X8; FMAS (DI)(AX*8), X8, acc
+TEXT ·sparseDotMixedAVX2(SB), NOSPLIT, $0-40
+	MOVQ idx+0(FP), R8
+	MOVQ val+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ w+24(FP), DI
+#include "avx2_sparse_dot.h"
+	MOVS X0, ret+32(FP)
+	RET
+
+// func sparseAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int)
+#define UPDATE(k) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X2; MOVS (DI)(AX*8), X1; FMAS X2, X0, X1; MOVS X1, (DI)(AX*8)
+TEXT ·sparseAxpyMixedAVX2(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), DI
+	MOVS a+8(FP), X0
+	MOVQ idx+16(FP), R8
+	MOVQ val+24(FP), SI
+	MOVQ n+32(FP), CX
+#include "avx2_sparse_axpy.h"

@@ -1,0 +1,236 @@
+#include "textflag.h"
+
+// The AVX-512 kernels (F, DQ, BW; BMI2 for the tails). Contract: vecmath_generic.go, bit for bit. One body a kernel, in
+// a file *_avx512.h, is included for each precision; the macros below are all that differs.
+//
+// A dense reduction keeps its 64 (float64: 32) partial sums in Z0-Z3. Element i mod 64 belongs to lane i%16 of register
+// i/16 (8 lanes for float64), so a block of four registers adds one element to every partial sum. In the tail the
+// FMAs merge under a mask: a partial sum without an element must keep its bits, since underflow may have left -0
+// there, and -0 + 0*0 is +0. Loads and stores do not fault on lanes that are masked off.
+//
+// lanesScore keeps up to 16 units in Z0-Z15.
+//
+// VZEROUPPER stands before every RET: dirty upper halves would slow down the SSE code of the caller.
+//
+// go vet does not look into included files: names and offsets of arguments are checked by the tests alone.
+
+// TAILMASK puts the mask of CX < LANES elements into K1; TAILMASKS puts that of CX < BLOCK elements into K1-K4.
+#define TAILMASK \
+	MOVL  $-1, AX; \
+	BZHIL CX, AX, AX; \
+	KMOVW AX, K1
+
+#define TAILMASKS \
+	MOVQ     $-1, AX; \
+	BZHIQ    CX, AX, AX; \
+	KMOVQ    AX, K1; \
+	KSHIFTRQ $LANES, K1, K2; \
+	KSHIFTRQ $(2*LANES), K1, K3; \
+	KSHIFTRQ $(3*LANES), K1, K4
+
+// HALVE combines the partial sums in Z0-Z3 by the halving tree, into the first element of X0.
+#define HALVE \
+	ADD           Z2, Z0, Z0; \
+	ADD           Z3, Z1, Z1; \
+	ADD           Z1, Z0, Z0; \
+	VEXTRACTF64X4 $1, Z0, Y1; \
+	ADD           Y1, Y0, Y0; \
+	VEXTRACTF128  $1, Y0, X1; \
+	ADD           X1, X0, X0; \
+	HALVELANE(X0, X1)
+
+// What lanesScore does for a tile of a fixed number of units.
+#define TILE(tile, loop, store, ZERO, MADD, STORE) \
+tile: \
+	ZERO; \
+	MOVQ    R12, CX; \
+	TESTQ   CX, CX; \
+	JEQ     store; \
+loop: \
+	MOVLQSX (R10)(CX*4), R8; \
+	IMULQ   R13, R8; \
+	ADDQ    SI, R8; \
+	BCAST   (R11)(CX*ESIZE), Z31; \
+	MADD; \
+	INCQ    CX; \
+	JNE     loop; \
+store: \
+	STORE; \
+	JMP     next
+
+#define ZERO1 VPXORD Z0, Z0, Z0
+#define ZERO2 ZERO1; VPXORD Z1, Z1, Z1
+#define ZERO3 ZERO2; VPXORD Z2, Z2, Z2
+#define ZERO4 ZERO3; VPXORD Z3, Z3, Z3
+#define ZERO5 ZERO4; VPXORD Z4, Z4, Z4
+#define ZERO6 ZERO5; VPXORD Z5, Z5, Z5
+#define ZERO7 ZERO6; VPXORD Z6, Z6, Z6
+#define ZERO8 ZERO7; VPXORD Z7, Z7, Z7
+#define ZERO9 ZERO8; VPXORD Z8, Z8, Z8
+#define ZERO10 ZERO9; VPXORD Z9, Z9, Z9
+#define ZERO11 ZERO10; VPXORD Z10, Z10, Z10
+#define ZERO12 ZERO11; VPXORD Z11, Z11, Z11
+#define ZERO13 ZERO12; VPXORD Z12, Z12, Z12
+#define ZERO14 ZERO13; VPXORD Z13, Z13, Z13
+#define ZERO15 ZERO14; VPXORD Z14, Z14, Z14
+#define ZERO16 ZERO15; VPXORD Z15, Z15, Z15
+
+#define FMA1 FMA 0(R8), Z31, Z0
+#define FMA2 FMA1; FMA 64(R8), Z31, Z1
+#define FMA3 FMA2; FMA 128(R8), Z31, Z2
+#define FMA4 FMA3; FMA 192(R8), Z31, Z3
+#define FMA5 FMA4; FMA 256(R8), Z31, Z4
+#define FMA6 FMA5; FMA 320(R8), Z31, Z5
+#define FMA7 FMA6; FMA 384(R8), Z31, Z6
+#define FMA8 FMA7; FMA 448(R8), Z31, Z7
+#define FMA9 FMA8; FMA 512(R8), Z31, Z8
+#define FMA10 FMA9; FMA 576(R8), Z31, Z9
+#define FMA11 FMA10; FMA 640(R8), Z31, Z10
+#define FMA12 FMA11; FMA 704(R8), Z31, Z11
+#define FMA13 FMA12; FMA 768(R8), Z31, Z12
+#define FMA14 FMA13; FMA 832(R8), Z31, Z13
+#define FMA15 FMA14; FMA 896(R8), Z31, Z14
+#define FMA16 FMA15; FMA 960(R8), Z31, Z15
+
+#define STORE1 MOVU Z0, 0(DI)
+#define STORE2 STORE1; MOVU Z1, 64(DI)
+#define STORE3 STORE2; MOVU Z2, 128(DI)
+#define STORE4 STORE3; MOVU Z3, 192(DI)
+#define STORE5 STORE4; MOVU Z4, 256(DI)
+#define STORE6 STORE5; MOVU Z5, 320(DI)
+#define STORE7 STORE6; MOVU Z6, 384(DI)
+#define STORE8 STORE7; MOVU Z7, 448(DI)
+#define STORE9 STORE8; MOVU Z8, 512(DI)
+#define STORE10 STORE9; MOVU Z9, 576(DI)
+#define STORE11 STORE10; MOVU Z10, 640(DI)
+#define STORE12 STORE11; MOVU Z11, 704(DI)
+#define STORE13 STORE12; MOVU Z12, 768(DI)
+#define STORE14 STORE13; MOVU Z13, 832(DI)
+#define STORE15 STORE14; MOVU Z14, 896(DI)
+#define STORE16 STORE15; MOVU Z15, 960(DI)
+
+// ---- float32 ----
+
+#define ESIZE        4 // bytes of an element
+#define SHIFT        2 // log2 of that
+#define LANES        16 // elements of a register
+#define BLOCK        64 // elements of four registers, and partial sums
+#define MOVU         VMOVUPS
+#define MOVS         VMOVSS
+#define BCAST        VBROADCASTSS
+#define ADD          VADDPS
+#define SUB          VSUBPS
+#define MUL          VMULPS
+#define FMA          VFMADD231PS
+#define CMP          VCMPPS
+#define COMPRESS     VCOMPRESSPS
+#define RESULTS      0x1111 // the first element of each 128-bit lane
+#define FOUR         X0 // register that holds four elements
+#define LOADBITS     MOVWLZX // loads one mask bit for each lane of a register
+#define HALVELANE(V0, V1) \
+	VPERMILPS $0xee, V0, V1; \
+	ADD       V1, V0, V0; \
+	VPERMILPS $0x55, V0, V1; \
+	ADD       V1, V0, V0
+
+TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
+#include "dot_avx512.h"
+
+TEXT ·axpyAVX512F32(SB), NOSPLIT, $0-32
+#include "axpy_avx512.h"
+
+TEXT ·scalAVX512F32(SB), NOSPLIT, $0-24
+#include "scal_avx512.h"
+
+TEXT ·sumSqAVX512F32(SB), NOSPLIT, $0-20
+#include "sumsq_avx512.h"
+
+TEXT ·sqDistAVX512F32(SB), NOSPLIT, $0-28
+#include "sqdist_avx512.h"
+
+TEXT ·rowsDotAVX512F32(SB), NOSPLIT, $0-48
+#include "rowsdot_avx512.h"
+
+TEXT ·lanesScoreAVX512F32(SB), NOSPLIT, $0-48
+#include "lanesscore_avx512.h"
+
+TEXT ·lanesUpdateAVX512F32(SB), NOSPLIT, $0-56
+#include "lanesupdate_avx512.h"
+
+TEXT ·lanesLEAVX512F32(SB), NOSPLIT, $0-32
+#include "lanesle_avx512.h"
+
+#undef ESIZE
+#undef SHIFT
+#undef LANES
+#undef BLOCK
+#undef MOVU
+#undef MOVS
+#undef BCAST
+#undef ADD
+#undef SUB
+#undef MUL
+#undef FMA
+#undef CMP
+#undef COMPRESS
+#undef RESULTS
+#undef FOUR
+#undef LOADBITS
+#undef HALVELANE
+
+// ---- float64 ----
+
+#define ESIZE        8
+#define SHIFT        3
+#define LANES        8
+#define BLOCK        32
+#define MOVU         VMOVUPD
+#define MOVS         VMOVSD
+#define BCAST        VBROADCASTSD
+#define ADD          VADDPD
+#define SUB          VSUBPD
+#define MUL          VMULPD
+#define FMA          VFMADD231PD
+#define CMP          VCMPPD
+#define COMPRESS     VCOMPRESSPD
+#define RESULTS      0x55
+#define FOUR         Y0
+#define LOADBITS     MOVBLZX
+#define HALVELANE(V0, V1) \
+	VPERMILPD $0x55, V0, V1; \
+	ADD       V1, V0, V0
+
+TEXT ·dotAVX512F64(SB), NOSPLIT, $0-32
+#include "dot_avx512.h"
+
+TEXT ·axpyAVX512F64(SB), NOSPLIT, $0-32
+#include "axpy_avx512.h"
+
+TEXT ·scalAVX512F64(SB), NOSPLIT, $0-24
+#include "scal_avx512.h"
+
+TEXT ·sumSqAVX512F64(SB), NOSPLIT, $0-24
+#include "sumsq_avx512.h"
+
+TEXT ·sqDistAVX512F64(SB), NOSPLIT, $0-32
+#include "sqdist_avx512.h"
+
+TEXT ·rowsDotAVX512F64(SB), NOSPLIT, $0-48
+#include "rowsdot_avx512.h"
+
+TEXT ·lanesScoreAVX512F64(SB), NOSPLIT, $0-48
+#include "lanesscore_avx512.h"
+
+TEXT ·lanesUpdateAVX512F64(SB), NOSPLIT, $0-56
+#include "lanesupdate_avx512.h"
+
+TEXT ·lanesLEAVX512F64(SB), NOSPLIT, $0-40
+#include "lanesle_avx512.h"
+
+// ---- float64 vector, float32 example ----
+
+TEXT ·dotMixedAVX512(SB), NOSPLIT, $0-32
+#include "dotmixed_avx512.h"
+
+TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
+#include "axpymixed_avx512.h"
