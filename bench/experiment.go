@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Experiment is a published table or figure that can be run again.
+type Experiment struct {
+	Name    string   // paper/name
+	Summary string   // one line
+	Runs    int      // the paper's
+	Needs   []string // public data files
+	Run     func(ctx context.Context, o RunOptions) ([]Row, error)
+}
+
+// RunOptions of an experiment. Runs and Seed decide its values, nothing else does.
+type RunOptions struct {
+	Runs    int    // 0: the paper's; at least 2, since a row is a mean with its interval
+	Seed    uint64 // of the first run; the others count on from it
+	DataDir string
+	Pool    *engine.Pool
+	Done    func(Row) // told of each row as it is finished; nil: nobody
+}
+
+func (o RunOptions) done(r Row) {
+	if o.Done != nil {
+		o.Done(r)
+	}
+}
+
+var experiments = map[string]Experiment{}
+
+func register(e Experiment) { experiments[e.Name] = e }
+
+// Experiments returns all of them, by name.
+func Experiments() []Experiment {
+	var out []Experiment
+	for _, e := range experiments {
+		out = append(out, e)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// Repro runs an experiment. The data files that it needs must be in o.DataDir.
+func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
+	if o.Runs == 0 {
+		o.Runs = e.Runs
+	}
+	if o.Runs < 2 {
+		return nil, fmt.Errorf("bench: %s: %d runs, want at least 2: a row is a mean with its interval", e.Name, o.Runs)
+	}
+	for _, file := range e.Needs {
+		if o.DataDir == "" {
+			return nil, fmt.Errorf("bench: %s needs %s: %w", e.Name, file, os.ErrNotExist)
+		}
+		if _, err := os.Stat(filepath.Join(o.DataDir, file)); err != nil {
+			return nil, fmt.Errorf("bench: %s: %w", e.Name, err)
+		}
+	}
+	return e.Run(ctx, o)
+}

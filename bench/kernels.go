@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// peerBLAS is gonum's BLAS: what a Go program would use otherwise.
+var peerBLAS gonum.Implementation
+
+// Kernels measures the kernels of the active implementation, beside gonum where gonum has the operation.
+func Kernels(ctx context.Context, o Options) ([]Result, error) {
+	var cases []pair
+	for _, n := range []int{16, 123, 784, 6125} {
+		cases = append(cases, dense32(n)...)
+		cases = append(cases, dense64(n)...)
+	}
+	cases = append(cases, sparse(14, 123), sparse(49, 6125), sparse(150, 784))
+	cases = append(cases, lanes(14, 123, 100)...)
+	return runAll(ctx, cases, o)
+}
+
+func runAll(ctx context.Context, cases []pair, o Options) ([]Result, error) {
+	var out []Result
+	for _, c := range cases {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		out = append(out, c.run(vecmath.Active().String(), o))
+	}
+	return out, nil
+}
+
+var sink32 float32
+var sink64 float64
+
+// vectors returns two aligned vectors of normal deviates, the same for every run.
+func vectors[T engine.Float](n int) (a, b []T) {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	a, b = engine.Aligned[T](n), engine.Aligned[T](n)
+	for i := range a {
+		a[i], b[i] = T(rng.NormFloat64()), T(rng.NormFloat64())
+	}
+	return a, b
+}
+
+// loop makes a pair's side of a single call.
+func loop(f func()) func(int) {
+	return func(k int) {
+		for range k {
+			f()
+		}
+	}
+}
+
+func dense32(n int) []pair {
+	x, y := vectors[float32](n)
+	name := func(op string) string { return fmt.Sprintf("%s/f32/n=%d", op, n) }
+	goals := map[string]float64{name("dot"): 0}
+	switch n {
+	case 123:
+		goals[name("dot")] = 1.8
+	case 784:
+		goals[name("dot")], goals[name("axpy")], goals[name("sumsq")] = 2.4, 4, 30
+	}
+	const rows = 64
+	m := engine.Aligned[float32](rows * n)
+	for r := range rows {
+		copy(m[r*n:], x)
+	}
+	dst := make([]float32, rows)
+	return []pair{
+		{name: name("dot"), unit: "ns/op", peerName: "gonum", goal: goals[name("dot")],
+			ours: loop(func() { sink32 += vecmath.Dot(x, y) }), peer: loop(func() { sink32 += peerBLAS.Sdot(n, x, 1, y, 1) })},
+		{name: name("axpy"), unit: "ns/op", peerName: "gonum", goal: goals[name("axpy")],
+			ours: loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() { peerBLAS.Saxpy(n, 1e-9, x, 1, y, 1) })},
+		{name: name("scal"), unit: "ns/op", peerName: "gonum",
+			ours: loop(func() { vecmath.Scal(x, -1) }), peer: loop(func() { peerBLAS.Sscal(n, -1, x, 1) })},
+		{name: name("sumsq"), unit: "ns/op", peerName: "gonum-nrm2", goal: goals[name("sumsq")],
+			ours: loop(func() { sink32 += vecmath.SumSq(x) }), peer: loop(func() { sink32 += peerBLAS.Snrm2(n, x, 1) })},
+		{name: name("sqdist"), unit: "ns/op", ours: loop(func() { sink32 += vecmath.SqDist(x, y) })},
+		{name: fmt.Sprintf("rowsdot/f32/n=%dx%d", rows, n), unit: "ns/op", peerName: "gonum-gemv",
+			ours: loop(func() { vecmath.RowsDot(dst, m, n, y) }),
+			peer: loop(func() { peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, y, 1, 0, dst, 1) })},
+	}
+}
+
+func dense64(n int) []pair {
+	x, y := vectors[float64](n)
+	x32, _ := vectors[float32](n)
+	name := func(op string) string { return fmt.Sprintf("%s/f64/n=%d", op, n) }
+	return []pair{
+		{name: name("dot"), unit: "ns/op", peerName: "gonum",
+			ours: loop(func() { sink64 += vecmath.Dot(x, y) }), peer: loop(func() { sink64 += peerBLAS.Ddot(n, x, 1, y, 1) })},
+		{name: name("axpy"), unit: "ns/op", peerName: "gonum",
+			ours: loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() { peerBLAS.Daxpy(n, 1e-9, x, 1, y, 1) })},
+		{name: name("sumsq"), unit: "ns/op", peerName: "gonum-nrm2",
+			ours: loop(func() { sink64 += vecmath.SumSq(x) }), peer: loop(func() { sink64 += peerBLAS.Dnrm2(n, x, 1) })},
+		{name: fmt.Sprintf("dotmixed/f64f32/n=%d", n), unit: "ns/op", ours: loop(func() { sink64 += vecmath.DotMixed(y, x32) })},
+	}
+}
+
+// sparse measures a dot of nnz non-zeros with a dense vector of d against the plain loop.
+func sparse(nnz, d int) pair {
+	w, v := vectors[float32](d)
+	idx := make([]int32, nnz)
+	for k := range idx {
+		idx[k] = int32(k * d / nnz)
+	}
+	v = v[:nnz]
+	return pair{name: fmt.Sprintf("sparsedot/f32/nnz=%d/d=%d", nnz, d), unit: "ns/op", peerName: "go-loop",
+		ours: loop(func() { sink32 += vecmath.SparseDot(idx, v, w) }),
+		peer: loop(func() {
+			var s float32
+			for k, j := range idx {
+				s += v[k] * w[j]
+			}
+			sink32 += s
+		})}
+}
+
+// lanes measures the member-lane kernels at the shape of a9a: one example, all members.
+func lanes(nnz, d, members int) []pair {
+	width := (members + 15) / 16 * 16
+	w, _ := vectors[float32](d * width)
+	_, val := vectors[float32](nnz)
+	rows := make([]int32, nnz)
+	for k := range rows {
+		rows[k] = int32(k * d / nnz)
+	}
+	s, coef := engine.Aligned[float32](width), engine.Aligned[float32](width)
+	mask := make([]uint64, (width+63)/64)
+	mask[0] = 1<<3 | 1<<40 // two members of different units update
+	name := func(op string) string {
+		return fmt.Sprintf("%s/f32/nnz=%d/N=%d", op, nnz, members)
+	}
+	return []pair{
+		{name: name("lanesscore"), unit: "ns/op", peerName: "go-loop",
+			ours: loop(func() { vecmath.LanesScore(s, w, rows, val) }),
+			peer: loop(func() {
+				clear(s)
+				for k, r := range rows {
+					row := w[int(r)*width:][:width]
+					for l := range s {
+						s[l] += val[k] * row[l]
+					}
+				}
+			})},
+		{name: name("lanesle"), unit: "ns/op", ours: loop(func() { vecmath.LanesLE(mask, s, 1, -1e9) })},
+		{name: name("lanesupdate"), unit: "ns/op", ours: func(k int) {
+			mask[0] = 1<<3 | 1<<40
+			for range k {
+				vecmath.LanesUpdate(w, rows, val, coef, mask)
+			}
+		}},
+	}
+}

@@ -1,0 +1,227 @@
+package bench
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// DataDir returns the folder of the public data sets: HALFSPACE_DATA, or ../shared/data beside the present folder where that
+// exists, or "".
+func DataDir() string {
+	if dir := os.Getenv("HALFSPACE_DATA"); dir != "" {
+		return dir
+	}
+	dir := filepath.Join("..", "shared", "data")
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	return ""
+}
+
+// Members measures OBPM in memory, draws included: against the naive loop over members, and two threads against one. With a
+// data folder on Adult (a9a) and the first 10,000 images of MNIST, else on generated data of their shapes.
+func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
+	sparse, sparseName, err := adult(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	dense, denseName, err := digits(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	two := engine.NewPool(2)
+	defer two.Close()
+	var cases []pair
+	for _, tau := range []float64{0.05, 0.3} {
+		goal := 0.0
+		if tau == 0.3 {
+			goal = 5
+		}
+		cases = append(cases, againstNaive("sparse/"+sparseName, sparse, 100, tau, goal))
+	}
+	cases = append(cases,
+		againstNaive("dense/"+denseName, dense, 100, 0.05, 0),
+		againstNaive("dense/"+denseName, dense, 100, 0.3, 0),
+		threads("dense/"+denseName, dense, 100, 0.3, two, 1.5),
+		threads("sparse/"+sparseName, sparse, 200, 0.3, two, 0),
+	)
+	return runAll(ctx, cases, o)
+}
+
+// adult loads a9a as the OBPM tables use it (bias appended, unit length), or generates rows of its shape: 14 of 123.
+func adult(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
+	if dir != "" {
+		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "a9a.gz")}, dataset.Options{Bias: "append", Normalize: "unit"})
+		if err != nil {
+			return nil, "", err
+		}
+		return &d.Block, "a9a", nil
+	}
+	return oneHot(20000, 14, 123), "onehot-14-of-123", nil
+}
+
+// digits loads MNIST, 8 against the rest, unit length, or generates a dense margin problem of its shape.
+func digits(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
+	if dir != "" {
+		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "train-images-idx3-ubyte.gz"), filepath.Join(dir, "train-labels-idx1-ubyte.gz")},
+			dataset.Options{Positive: "8", Bias: "append", Normalize: "unit"})
+		if err != nil {
+			return nil, "", err
+		}
+		b := d.Block.Slice(0, 10000)
+		return &b, "mnist8", nil
+	}
+	d, err := marginProblem[float32](1, 5000, 784, 0.02, 0, false)
+	if err != nil {
+		return nil, "", err
+	}
+	return &d.Block, "margin-784", nil
+}
+
+// oneHot makes examples of fields categorical attributes, one-hot over dim features, labelled by a hidden weight vector.
+func oneHot(n, fields, dim int) *engine.Block[float32] {
+	rng := engine.NewRand(1, 0)
+	b := &engine.Block[float32]{Dim: dim, Ptr: []int{0}}
+	u := make([]float64, dim)
+	for j := range u {
+		u[j] = rng.Normal()
+	}
+	value := float32(1)
+	for range n {
+		var f float64
+		for k := range fields {
+			lo, hi := k*dim/fields, (k+1)*dim/fields
+			r := rng.Uniform()
+			j := lo + int(r*r*float64(hi-lo)) // skewed, as attributes are
+			b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, value)
+			f += u[j]
+		}
+		b.Ptr = append(b.Ptr, len(b.Idx))
+		y := float32(1)
+		if f+0.5*rng.Normal() < 0 {
+			y = -1
+		}
+		b.Y = append(b.Y, y)
+	}
+	return b
+}
+
+const blockSize = 256
+
+// againstNaive times a first epoch from scratch, ours on one thread and the naive loop, both with the same draws.
+func againstNaive(name string, b *engine.Block[float32], members int, tau, goal float64) pair {
+	seed := uint64(1)
+	return pair{
+		name: fmt.Sprintf("members/%s/N=%d/tau=%g", name, members, tau), unit: "ns/example", scale: float64(b.Len()), goal: goal,
+		ours:     epochs(b, members, tau, nil),
+		peerName: "naive",
+		peer: func(k int) {
+			draws := engine.NewDraws(seed, 0).Bernoulli(tau)
+			mask := make([]uint64, (members+63)/64)
+			for range k {
+				o := naive.NewOBPM(members, b.Dim)
+				for i := range b.Len() {
+					draws.Mask(mask, members, uint64(i))
+					o.Learn(b, i, mask)
+				}
+			}
+		}}
+}
+
+// threads times two threads against one.
+func threads(name string, b *engine.Block[float32], members int, tau float64, two *engine.Pool, goal float64) pair {
+	return pair{
+		name: fmt.Sprintf("members/%s/N=%d/tau=%g/threads=2", name, members, tau), unit: "ns/example", scale: float64(b.Len()), goal: goal, wall: true,
+		ours:     epochs(b, members, tau, two),
+		peerName: "one-thread",
+		peer:     epochs(b, members, tau, nil),
+	}
+}
+
+// epochs returns a loop of first epochs from scratch.
+func epochs(b *engine.Block[float32], members int, tau float64, pool *engine.Pool) func(k int) {
+	rounds := make([]learners.Round, blockSize)
+	return func(k int) {
+		for range k {
+			l, err := newOBPM[float32](members, tau, learners.Env{Seed: 1, Pool: pool})
+			if err != nil {
+				panic(err) // constant settings
+			}
+			for lo := 0; lo < b.Len(); lo += blockSize {
+				part := b.Slice(lo, min(lo+blockSize, b.Len()))
+				if err := l.Learn(&part, rounds); err != nil {
+					panic(err) // checked data
+				}
+			}
+		}
+	}
+}
+
+// Read measures the parser on Adult's text, uncompressed and in memory, on one worker; without a data folder on generated text of
+// its shape.
+func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
+	text, name, err := adultText(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	parse := func() error {
+		_, err := dataset.LoadReader[float32](ctx, name, bytes.NewReader(text), dataset.Options{Workers: 1})
+		return err
+	}
+	if err := parse(); err != nil {
+		return nil, err
+	}
+	return runAll(ctx, []pair{{
+		name: "read/svmlight/" + name, unit: "MB/s", bytes: float64(len(text)),
+		ours:     loop(func() { parse() }),
+		peerName: "strconv", // a Go program's plain way: split at blanks, strconv
+		peer:     loop(func() { plainParse(text) }),
+	}}, o)
+}
+
+func adultText(dir string) (text []byte, name string, err error) {
+	if dir == "" {
+		var b bytes.Buffer
+		err := dataset.WriteSVMLight(&b, oneHot(20000, 14, 123), dataset.LabelMap{Negative: "-1", Positive: "+1"})
+		return b.Bytes(), "onehot-14-of-123", err
+	}
+	f, err := os.Open(filepath.Join(dir, "a9a.gz"))
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err = io.ReadAll(z)
+	return text, "a9a", err
+}
+
+// plainParse reads svmlight text as one would write it with the standard library.
+func plainParse(text []byte) (rows int, sum float64) {
+	for line := range bytes.Lines(text) {
+		for i, field := range bytes.Fields(line) {
+			if i == 0 {
+				rows++
+				continue
+			}
+			j, v, _ := bytes.Cut(field, []byte(":"))
+			index, _ := strconv.Atoi(string(j))
+			value, _ := strconv.ParseFloat(string(v), 32)
+			sum += float64(index) * value
+		}
+	}
+	return rows, sum
+}

@@ -1,0 +1,80 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Verdict says how our value stands to the paper's.
+type Verdict string
+
+// Verdicts of a row.
+const (
+	Exact         Verdict = "exact"          // an integer, equal
+	Inside        Verdict = "inside"         // the 95 % intervals overlap
+	Outside       Verdict = "outside"        // they do not; the note says why
+	NotComparable Verdict = "not-comparable" // the data differ from the paper's
+)
+
+// Row is one published value beside ours. Intervals are the half-widths of 95 % confidence intervals of the mean.
+type Row struct {
+	Experiment   string   `json:"experiment"` // paper/name
+	Row          string   `json:"row"`        // data set, learner, parameters
+	Quantity     string   `json:"quantity"`
+	Paper        *float64 `json:"paper"`
+	PaperPM      float64  `json:"paper_pm"`
+	Ours         float64  `json:"ours"`
+	OursPM       float64  `json:"ours_pm"`
+	Runs         int      `json:"runs"`
+	Verdict      Verdict  `json:"verdict"`
+	Note         string   `json:"note"`
+	Seconds      float64  `json:"seconds"`                 // learning, all runs
+	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it
+}
+
+// meanPM returns the mean and the half-width of its 95 % confidence interval, by Student's t as in the OBPM paper.
+func meanPM(v []float64) (mean, pm float64) {
+	mean = stat.Mean(v, nil)
+	if len(v) < 2 {
+		return mean, math.Inf(1)
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(v) - 1)}.Quantile(0.975)
+	return mean, t * stat.StdDev(v, nil) / math.Sqrt(float64(len(v)))
+}
+
+// fill sets ours from the runs' values, and the verdict by the overlap of intervals unless one stands already.
+func (r *Row) fill(v []float64) {
+	r.Ours, r.OursPM = meanPM(v)
+	r.Runs = len(v)
+	switch {
+	case r.Verdict != "":
+	case r.Paper == nil:
+		r.Verdict = NotComparable
+	case math.Abs(r.Ours-*r.Paper) <= r.OursPM+r.PaperPM:
+		r.Verdict = Inside
+	default:
+		r.Verdict = Outside
+	}
+}
+
+// PaperText returns the paper's value with its interval, "-" where it has none.
+func (r Row) PaperText() string {
+	if r.Paper == nil {
+		return "-"
+	}
+	return plusMinus(*r.Paper, r.PaperPM)
+}
+
+// OursText returns our value with its interval.
+func (r Row) OursText() string { return plusMinus(r.Ours, r.OursPM) }
+
+func plusMinus(v, pm float64) string {
+	if pm == 0 {
+		return fmt.Sprintf("%.4g", v)
+	}
+	digits := max(0, 1-int(math.Floor(math.Log10(pm)))) // two digits of the interval
+	return fmt.Sprintf("%.*f ± %.*f", digits, v, digits, pm)
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/halfspace-ml/halfspace/bench"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// suite is one of bench's, with the name that selects it.
+type suite struct {
+	name, title string
+	run         func(context.Context, bench.Options) ([]bench.Result, error)
+}
+
+var suites = []suite{
+	{"kernels", "kernels of the implementation in use, beside gonum's", bench.Kernels},
+	{"members", "OBPM in memory, draws included: against a naive loop over the members, and two threads against one",
+		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+			return bench.Members(ctx, bench.DataDir(), o)
+		}},
+	{"read", "parsing svmlight text from memory on one core",
+		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+			return bench.Read(ctx, bench.DataDir(), o)
+		}},
+}
+
+func newBenchCmd() *cobra.Command {
+	var (
+		o        bench.Options
+		asJSON   bool
+		failOver bool
+		impl     string
+		prof     profiles
+	)
+	cmd := &cobra.Command{
+		Use:   "bench [kernels|members|read]...",
+		Short: "Measure kernels and learners beside their peers",
+		Long: `Measure kernels and learners beside their peers.
+
+Ours and the peer are measured in turn, round by round; x-faster is the median of the rounds' ratios, with the half-width of
+its 95 % interval in percent. Lines are in the format of Go's benchmarks, which benchstat reads.
+
+Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM paper on generated data beside the paper's values.
+` + suiteHelp(),
+		Example: `  halfspace bench
+  halfspace bench members --rounds 21
+  halfspace bench kernels --impl generic --json`,
+		ValidArgs: []cobra.Completion{"kernels", "members", "read"},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			chosen, err := chooseSuites(args)
+			if err != nil {
+				return err
+			}
+			if o.Rounds < 3 {
+				return usage("A median wants some: the default is 11.", "--rounds %d: want 3 or more", o.Rounds)
+			}
+			if err := vecmath.Use(impl); err != nil {
+				return usage("What this machine has: halfspace doctor.", "--impl: %w", err)
+			}
+			stop, err := prof.start(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, stop()) }()
+			return runBench(cmd, chosen, o, asJSON, failOver)
+		},
+	}
+	fs := cmd.Flags()
+	fs.IntVar(&o.Rounds, "rounds", 11, "rounds of each case, ours and the peer in turn")
+	fs.BoolVar(&asJSON, "json", false, "print one JSON document")
+	fs.BoolVar(&failOver, "fail-over", false, "exit with 5 when a ratio with a goal misses it")
+	fs.StringVar(&impl, "impl", "auto", "implementation of the kernels: auto, generic, avx2, avx512, neon")
+	prof.flags(fs)
+	return cmd
+}
+
+func suiteHelp() string {
+	var b strings.Builder
+	for _, s := range suites {
+		fmt.Fprintf(&b, "\n  %-8s %s", s.name, s.title)
+	}
+	return b.String()
+}
+
+// chooseSuites returns the suites named; none is a nil slice.
+func chooseSuites(args []string) ([]suite, error) {
+	var chosen []suite
+	for _, a := range args {
+		found := false
+		for _, s := range suites {
+			if s.name == a {
+				chosen, found = append(chosen, s), true
+			}
+		}
+		if !found {
+			return nil, usage("The suites: kernels, members, read.", "no suite %q", a)
+		}
+	}
+	return chosen, nil
+}
+
+func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failOver bool) error {
+	ctx, w := cmd.Context(), stdout(cmd)
+	tour := len(chosen) == 0 // what a newcomer sees
+	if tour {
+		chosen = suites[:1]
+	}
+	var all []bench.Result
+	if !asJSON {
+		fmt.Fprintf(w, "cpu: %s\n", bench.Machine())
+	}
+	for _, s := range chosen {
+		if !asJSON {
+			fmt.Fprintf(w, "\n%s\n", s.title)
+		}
+		results, err := s.run(ctx, o)
+		if err != nil {
+			return err
+		}
+		all = append(all, results...)
+		if !asJSON {
+			if err := bench.WriteGo(w, results); err != nil {
+				return err
+			}
+		}
+	}
+	var rows []bench.Row
+	if tour {
+		e, err := findExperiment("obpm/table1")
+		if err != nil {
+			return err
+		}
+		if !asJSON {
+			fmt.Fprintf(w, "\n%s: %s\nThe paper: C on a 1 GHz DEC Alpha, no times given for this table.\n", e.Name, e.Summary)
+		}
+		pool := engine.NewPool(0)
+		defer pool.Close()
+		if rows, err = bench.Repro(ctx, e, bench.RunOptions{Seed: 1, Pool: pool}); err != nil {
+			return err
+		}
+		if !asJSON {
+			if err := writeRows(w, rows); err != nil {
+				return err
+			}
+		}
+	}
+	if asJSON {
+		doc := struct {
+			Schema  string         `json:"schema"`
+			CPU     string         `json:"cpu"`
+			Results []bench.Result `json:"results"`
+			Rows    []bench.Row    `json:"rows,omitempty"`
+		}{schema, bench.Machine(), all, rows}
+		if err := printJSON(w, doc); err != nil {
+			return err
+		}
+	}
+	if failOver {
+		return missedGoals(all)
+	}
+	return nil
+}
+
+// missedGoals is an error that names the results whose ratio is below its goal.
+func missedGoals(results []bench.Result) error {
+	var missed []string
+	for _, r := range results {
+		if r.Goal > 0 && r.RatioToPeer != nil && *r.RatioToPeer < r.Goal {
+			missed = append(missed, fmt.Sprintf("%s is %.3gx %s, want %gx", r.Name, *r.RatioToPeer, r.Peer, r.Goal))
+		}
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	return &fail{codeGate, fmt.Errorf("%s", strings.Join(missed, "; ")), "On a busy machine try again with more --rounds."}
+}
+
+// writeRows prints rows of an experiment as a table.
+func writeRows(w io.Writer, rows []bench.Row) error {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options.SeparateColumns = false
+	t.Style().Options.DrawBorder = false
+	t.AppendHeader(table.Row{"row", "quantity", "paper", "ours", "verdict", "s, all runs"})
+	runs := 0
+	notes := map[string]bool{}
+	var order []string
+	for _, r := range rows {
+		t.AppendRow(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict, fmt.Sprintf("%.3f", r.Seconds)})
+		runs = r.Runs
+		if r.Verdict != bench.Inside && r.Note != "" && !notes[r.Note] {
+			notes[r.Note] = true
+			order = append(order, fmt.Sprintf("%s: %s", r.Verdict, r.Note))
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s\nMeans of %d runs ± half a 95 %% confidence interval (Student's t); inside: the intervals overlap.\n", t.Render(), runs)
+	for _, n := range order {
+		fmt.Fprintf(w, "%s\n", n)
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// readFlags say how files are read.
+type readFlags struct {
+	format    choice
+	indexBase choice
+	labelCol  string
+	onError   string
+}
+
+func (d *readFlags) flags(fs *pflag.FlagSet) {
+	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)", "auto", "svmlight", "csv", "idx")
+	choose(fs, &d.indexBase, "index-base", "number of the first feature in svmlight files", "auto", "0", "1")
+	fs.StringVar(&d.labelCol, "label-col", "", "csv: the labels' column, by `NAME` or number (from the end if negative)")
+	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
+}
+
+// options returns what the flags say. Warnings about rows passed over go to stderr.
+func (d *readFlags) options(threads int, stderr io.Writer) dataset.Options {
+	return dataset.Options{
+		Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
+		OnError: d.onError, OnBad: warnBadRows(stderr), Workers: threads,
+	}
+}
+
+// warnBadRows tells of the first bad rows.
+func warnBadRows(w io.Writer) func(error) {
+	const most = 10
+	n := 0
+	return func(err error) {
+		if n++; n <= most {
+			fmt.Fprintf(w, "halfspace: warning: passed over: %v\n", err)
+		} else if n == most+1 {
+			fmt.Fprintln(w, "halfspace: warning: more bad rows are passed over silently; the summary counts them")
+		}
+	}
+}
+
+// machineFlags say what to compute with.
+type machineFlags struct {
+	threads int
+	impl    string
+}
+
+func (m *machineFlags) flags(fs *pflag.FlagSet) {
+	fs.IntVar(&m.threads, "threads", 0, "worker threads; 0 is one a processor. Never changes a result")
+	fs.StringVar(&m.impl, "impl", "auto", "implementation of the kernels: auto, generic, avx2, avx512, neon. Never changes a result")
+}
+
+// start chooses the implementation and starts the workers; the caller closes the pool.
+func (m *machineFlags) start(fs *pflag.FlagSet) (*engine.Pool, error) {
+	if m.threads < 0 || m.threads > 4096 {
+		return nil, usage("0 takes one a processor.", "%s %d: not a number of threads", given(fs, "threads"), m.threads)
+	}
+	if m.threads == 0 {
+		m.threads = runtime.GOMAXPROCS(0)
+	}
+	if flag := fs.Lookup("impl"); flag.Changed && envName("impl") != source(flag) { // vecmath has read the variable itself
+		if err := vecmath.Use(m.impl); err != nil {
+			var can []string
+			for _, im := range vecmath.Implementations() {
+				if im.Supported {
+					can = append(can, im.Name)
+				}
+			}
+			return nil, usage("This machine can use: auto, "+strings.Join(can, ", ")+". More: halfspace doctor.", "%s %s: %w", given(fs, "impl"), m.impl, err)
+		}
+	}
+	return engine.NewPool(m.threads), nil
+}
+
+// source returns where a flag's value came from, "" for the command line.
+func source(f *pflag.Flag) string {
+	if s := f.Annotations[sourceKey]; len(s) > 0 {
+		return s[0]
+	}
+	return ""
+}
+
+// outputFlags say how a verb talks.
+type outputFlags struct {
+	json     bool
+	progress choice
+	quiet    bool
+	verbose  bool
+}
+
+func (o *outputFlags) flags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.json, "json", false, "print one JSON document instead of text")
+	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no summary")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "say what was found in the data and what is computed with")
+}
+
+// note writes a line to stderr if -v was given.
+func (o *outputFlags) note(cmd *cobra.Command, format string, args ...any) {
+	if o.verbose {
+		fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: "+format+"\n", args...)
+	}
+}
+
+// dataError gives an error of reading data its exit code and next step. kept says what became of the model.
+func dataError(err error, kept string) error {
+	if err == nil {
+		return nil
+	}
+	var next string
+	row := (*dataset.RowError)(nil)
+	switch {
+	case errors.Is(err, dataset.ErrOption):
+		return &fail{codeUsage, err, "See: halfspace help formats."}
+	case errors.Is(err, dataset.ErrBadRow) && errors.As(err, &row):
+		ones := "ones"
+		if row.Good == 1 {
+			ones = "one"
+		}
+		next = fmt.Sprintf("1 bad row after %d good %s; %s. To go on past bad rows: --on-error skip (or limit=100).", row.Good, ones, kept)
+	case errors.Is(err, dataset.ErrLabels):
+		next = upper(kept) + ". Two labels are learned; --positive LABEL tells one from all others."
+	case errors.Is(err, dataset.ErrFormat):
+		next = upper(kept) + ". Formats and how to name one: halfspace help formats."
+	case errors.Is(err, dataset.ErrEmpty):
+		next = upper(kept) + ". Check that this is the file you mean."
+	case errors.Is(err, dataset.ErrTruncated):
+		next = upper(kept) + ". Get the file again; this copy is not whole."
+	default:
+		return err
+	}
+	return &fail{codeData, err, next}
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

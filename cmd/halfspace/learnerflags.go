@@ -1,0 +1,287 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// learnerFlags are the flags made of the fields of every learner's Config. Learners share a flag of one name; which of
+// them it serves is known when the learner is.
+type learnerFlags struct {
+	fs   *pflag.FlagSet
+	text map[string]*setting
+}
+
+// setting is the text given for a flag.
+type setting struct {
+	name string
+	typ  string
+	text string
+	uses []string // learners that have it
+}
+
+func (s *setting) String() string { return s.text }
+func (s *setting) Type() string   { return s.typ }
+func (s *setting) Set(text string) error {
+	s.text = text
+	return nil
+}
+
+// addLearnerFlags adds a flag for every field with a flag tag of every registered learner.
+func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
+	l := &learnerFlags{fs: fs, text: map[string]*setting{}}
+	help := map[string][]string{} // flag -> "learner: text (default)"
+	kinds := map[string]reflect.Kind{}
+	var order []string
+	for _, name := range learners.Names() {
+		e, err := learners.Lookup(name)
+		if err != nil {
+			panic(err)
+		}
+		for _, f := range settingsOf(e.Config()) {
+			s := l.text[f.flag]
+			if s == nil {
+				s = &setting{name: f.flag, typ: kindName(f.value.Kind())}
+				l.text[f.flag] = s
+				kinds[f.flag] = f.value.Kind()
+				order = append(order, f.flag)
+			}
+			if (kinds[f.flag] == reflect.Bool) != (f.value.Kind() == reflect.Bool) {
+				panic("halfspace: --" + f.flag + " is a switch for one learner and takes a value for another")
+			}
+			s.uses = append(s.uses, name)
+			text := name + ": " + f.help
+			if !f.value.IsZero() {
+				text += fmt.Sprintf(" (default %v)", f.value.Interface())
+			}
+			help[f.flag] = append(help[f.flag], text)
+		}
+	}
+	for _, flag := range order {
+		f := fs.VarPF(l.text[flag], flag, "", strings.Join(help[flag], "\n"))
+		if kinds[flag] == reflect.Bool {
+			f.NoOptDefVal = "true"
+		}
+	}
+	return l
+}
+
+// field is a setting of a Config.
+type field struct {
+	flag, help string
+	value      reflect.Value
+}
+
+// settingsOf returns the fields of c that have flags; those of embedded structs too.
+func settingsOf(c learners.Config) []field { return settingsOfStruct(reflect.ValueOf(c).Elem()) }
+
+func settingsOfStruct(v reflect.Value) []field {
+	var list []field
+	for i := range v.NumField() {
+		t := v.Type().Field(i)
+		if t.Anonymous && t.Type.Kind() == reflect.Struct {
+			list = append(list, settingsOfStruct(v.Field(i))...)
+		} else if flag := t.Tag.Get("flag"); flag != "" && t.IsExported() {
+			list = append(list, field{flag, t.Tag.Get("help"), v.Field(i)})
+		}
+	}
+	return list
+}
+
+func kindName(k reflect.Kind) string {
+	switch k {
+	case reflect.Bool:
+		return "bool"
+	case reflect.Float32, reflect.Float64:
+		return "float"
+	case reflect.String:
+		return "string"
+	}
+	return "int"
+}
+
+// base returns the places of c for a base learner's name and Config, if it has them (obpm).
+func base(c learners.Config) (name, config reflect.Value, ok bool) {
+	v := reflect.ValueOf(c).Elem()
+	name, config = v.FieldByName("Base"), v.FieldByName("BaseConfig")
+	ok = name.IsValid() && config.IsValid() && name.Kind() == reflect.String && config.Type() == reflect.TypeFor[learners.Config]()
+	return name, config, ok
+}
+
+// apply sets the fields of c to what the flags say. c starts from its defaults, or from a model's settings. A flag that is neither of the
+// learner nor of its base learner is an error.
+func (l *learnerFlags) apply(learner string, c learners.Config) error {
+	used := map[string]bool{}
+	set := func(c learners.Config) error {
+		for _, f := range settingsOf(c) {
+			flag := l.fs.Lookup(f.flag)
+			if !flag.Changed || used[f.flag] {
+				continue
+			}
+			used[f.flag] = true
+			if err := parseInto(f.value, l.text[f.flag].text); err != nil {
+				return usage("The flags: halfspace train --help.", "%s %s: %w", given(l.fs, f.flag), l.text[f.flag].text, plainNumber(err))
+			}
+		}
+		return nil
+	}
+	if err := set(c); err != nil {
+		return err
+	}
+	has := flagNames(c)
+	who := learner
+	if name, config, ok := base(c); ok {
+		if bc, _ := config.Interface().(learners.Config); bc == nil || l.fs.Lookup("base").Changed {
+			e, err := lookupLearner("--base", name.String())
+			if err != nil {
+				return err
+			}
+			fresh := e.Config()
+			if bc == nil || reflect.TypeOf(bc) != reflect.TypeOf(fresh) {
+				config.Set(reflect.ValueOf(fresh))
+			}
+		}
+		bc := config.Interface().(learners.Config)
+		if err := set(bc); err != nil {
+			return err
+		}
+		has = append(has, flagNames(bc)...)
+		who += " with base " + name.String()
+	}
+	var err error
+	l.fs.VisitAll(func(f *pflag.Flag) {
+		if s := l.text[f.Name]; err == nil && s != nil && f.Changed && !used[f.Name] {
+			err = usage(
+				fmt.Sprintf("Flags of %s: %s.", who, strings.Join(dashed(has), ", ")),
+				"%s is a flag of %s, not of %s", given(l.fs, f.Name), strings.Join(s.uses, " and "), who)
+		}
+	})
+	return err
+}
+
+// unchanged applies flags to a model's settings. Learning goes on only as it began: a flag that changes what the model keeps is an error.
+func (l *learnerFlags) unchanged(learner string, have learners.Config) (learners.Config, error) {
+	want, err := copyConfig(learner, have)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.apply(learner, want); err != nil {
+		return nil, err
+	}
+	a, errA := json.Marshal(have)
+	b, errB := json.Marshal(want)
+	if errA != nil || errB != nil {
+		return nil, fmt.Errorf("settings of %s: %w", learner, errors.Join(errA, errB))
+	}
+	if string(a) == string(b) {
+		return want, nil
+	}
+	var names []string
+	l.fs.Visit(func(f *pflag.Flag) {
+		if l.text[f.Name] != nil {
+			names = append(names, given(l.fs, f.Name))
+		}
+	})
+	return nil, usage("Leave the learner's flags out: with -i they come from the model.",
+		"%s would change the settings of the model, which are %s", strings.Join(names, ", "), a)
+}
+
+// copyConfig returns a deep copy, by way of JSON.
+func copyConfig(learner string, c learners.Config) (learners.Config, error) {
+	e, err := lookupLearner("-a", learner)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	d := e.Config()
+	if err := json.Unmarshal(text, d); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// lookupLearner finds a learner; the error suggests the nearest name.
+func lookupLearner(flag, name string) (learners.Entry, error) {
+	e, err := learners.Lookup(name)
+	if err == nil {
+		return e, nil
+	}
+	next := "The learners: " + strings.Join(learners.Names(), ", ") + "."
+	if near := nearest(name, learners.Names()); near != "" {
+		next = "Did you mean " + near + "? " + next
+	}
+	return e, usage(next, "%s %s: no such learner", flag, name)
+}
+
+func flagNames(c learners.Config) []string {
+	var names []string
+	for _, f := range settingsOf(c) {
+		names = append(names, f.flag)
+	}
+	return names
+}
+
+func dashed(names []string) []string {
+	names = slices.Clone(names)
+	for i, n := range names {
+		names[i] = "--" + n
+	}
+	return names
+}
+
+// parseInto sets a field from text.
+func parseInto(v reflect.Value, text string) error {
+	switch v.Kind() {
+	case reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return err
+		}
+		v.SetBool(b)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, v.Type().Bits())
+		if err != nil {
+			return err
+		}
+		v.SetInt(n)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		n, err := strconv.ParseUint(text, 10, v.Type().Bits())
+		if err != nil {
+			return err
+		}
+		v.SetUint(n)
+	case reflect.Float32, reflect.Float64:
+		x, err := strconv.ParseFloat(text, v.Type().Bits())
+		if err != nil {
+			return err
+		}
+		v.SetFloat(x)
+	case reflect.String:
+		v.SetString(text)
+	default:
+		return fmt.Errorf("a field of type %s can't be a flag", v.Type())
+	}
+	return nil
+}
+
+// learnerHelp lists the learners with their flags.
+func learnerHelp() string {
+	var b strings.Builder
+	for _, name := range learners.Names() {
+		e, _ := learners.Lookup(name)
+		fmt.Fprintf(&b, "  %-12s %s\n  %-12s %s\n", name, e.Summary, "", strings.Join(dashed(flagNames(e.Config())), " "))
+	}
+	return b.String()
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// loadModel reads a model file; every error is one of exit code 4.
+func loadModel(name string) (*model.Model, error) {
+	m, err := model.Load(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &fail{codeModel, fmt.Errorf("%s: no such file", name), "Check the name; train -m FILE writes a model."}
+	}
+	if err != nil {
+		return nil, modelError(name, err)
+	}
+	return m, nil
+}
+
+// modelError gives an error of a model its exit code. The errors of package model say the next step behind a semicolon.
+func modelError(name string, err error) error {
+	text, next := err.Error(), "Train it anew, or get the file again."
+	if i := strings.LastIndex(text, "; "); i >= 0 {
+		text, next = text[:i], upper(text[i+2:])+"."
+	}
+	if !strings.HasPrefix(text, name) {
+		text = name + ": " + text
+	}
+	return &fail{codeModel, &explained{text, err}, next}
+}
+
+// explained is an error under another text.
+type explained struct {
+	text string
+	error
+}
+
+func (e *explained) Error() string { return e.text }
+func (e *explained) Unwrap() error { return e.error }
+
+// asTrained makes options prepare examples as the model's training set was. A flag that contradicts the model is an error.
+func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
+	p := &m.Prep
+	for _, f := range []struct{ flag, have string }{
+		{"learner", m.Learner},
+		{"precision", m.Precision},
+		{"seed", strconv.FormatUint(m.Seed, 10)},
+		{"bias", p.Bias},
+		{"normalize", p.Normalize},
+		{"index-base", strconv.Itoa(p.IndexBase)},
+	} {
+		flag := fs.Lookup(f.flag)
+		if flag != nil && flag.Changed && flag.Value.String() != f.have && !(f.flag == "index-base" && flag.Value.String() == "auto") {
+			return usage("Leave the flag out: the model brings its settings.",
+				"%s %s contradicts the model, which has %s", given(fs, f.flag), flag.Value, f.have)
+		}
+	}
+	o.Labels = &dataset.LabelMap{Negative: p.Labels.Negative, Positive: p.Labels.Positive}
+	o.Bias, o.Normalize = p.Bias, p.Normalize
+	o.IndexBase, o.Base = "auto", &p.IndexBase
+	if p.Normalize == "max" {
+		o.Scale = p.Scale
+	}
+	if p.Format == "csv" {
+		o.Columns, o.Header = p.Dim+1, p.Columns
+		if o.LabelCol == "" {
+			o.LabelCol = strconv.Itoa(p.LabelCol)
+		}
+	}
+	return nil
+}
+
+// prep tells a model how its examples were prepared. before is the model that was gone on from, or nil.
+func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep {
+	p := model.Prep{
+		Labels: model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
+		Bias:   o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Format, IndexBase: info.IndexBase,
+		Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
+	}
+	if o.Bias == "append" {
+		p.Dim--
+	}
+	if before != nil {
+		p.Dim = max(p.Dim, before.Prep.Dim)
+		p.Format, p.Columns, p.LabelCol = before.Prep.Format, before.Prep.Columns, before.Prep.LabelCol
+	}
+	return p
+}
+
+// await runs f, which may be waiting for input that never comes, and gives it up when ctx ends.
+func await[R any](ctx context.Context, f func() (R, error)) (R, error) {
+	type outcome struct {
+		r   R
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := f()
+		done <- outcome{r, err}
+	}()
+	select {
+	case o := <-done:
+		return o.r, o.err
+	case <-ctx.Done():
+		var none R
+		return none, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// schema names the form of all JSON that the command prints.
+const schema = "halfspace/1"
+
+// printJSON writes one document.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// seconds is a duration as JSON tells it.
+func seconds(d time.Duration) float64 { return d.Seconds() }
+
+// twoColumns writes aligned lines of name and value.
+func twoColumns(w io.Writer, rows [][2]string) error {
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r[0]))
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%-*s  %s\n", width, r[0], r[1])
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// output is where a verb writes its text: stdout, or a file that appears whole or not at all.
+type output struct {
+	*bufio.Writer
+	file *os.File
+	name string
+}
+
+// newOutput opens the output; an empty name is w.
+func newOutput(w io.Writer, name string) (*output, error) {
+	if name == "" || name == "-" {
+		return &output{Writer: bufio.NewWriterSize(w, 1<<16)}, nil
+	}
+	if err := checkTarget("-o", name); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)), "Choose a folder that can be written."}
+	}
+	return &output{bufio.NewWriterSize(f, 1<<16), f, name}, nil
+}
+
+// finish puts the file in its place, or with an error of the work takes it away. It returns the first error of both.
+func (o *output) finish(err error) error {
+	if err == nil {
+		err = o.Flush()
+	}
+	if o.file == nil {
+		return err
+	}
+	if err == nil {
+		err = o.file.Chmod(0o644)
+	}
+	if err == nil {
+		err = o.file.Sync()
+	}
+	if e := o.file.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(o.file.Name(), o.name)
+	}
+	if err != nil {
+		os.Remove(o.file.Name())
+	}
+	return err
+}
+
+// checkTarget finds out before the work that a file can't be written after it.
+func checkTarget(flag, name string) error {
+	dir := filepath.Dir(name)
+	switch info, err := os.Stat(dir); {
+	case err != nil:
+		return usage("Make it first: mkdir -p "+dir+".", "%s %s: no folder %s", flag, name, dir)
+	case !info.IsDir():
+		return usage("Choose another place.", "%s %s: %s is not a folder", flag, name, dir)
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return usage("Name a file in it: "+filepath.Join(name, "FILE")+".", "%s %s: is a folder", flag, name)
+	}
+	return nil
+}
+
+// choice is a flag with a few possible values, the first of them the default.
+type choice struct {
+	value   string
+	options []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.options, "|") }
+func (c *choice) Set(s string) error {
+	for _, o := range c.options {
+		if o == s {
+			c.value = s
+			return nil
+		}
+	}
+	return fmt.Errorf("not one of %s", strings.Join(c.options, ", "))
+}
+
+// choose adds a flag with a few possible values.
+func choose(fs *pflag.FlagSet, c *choice, name, help string, options ...string) {
+	c.value, c.options = options[0], options
+	fs.Var(c, name, help)
+}

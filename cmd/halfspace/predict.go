@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// predictReport is what predict prints with --json.
+type predictReport struct {
+	Schema     string         `json:"schema"`
+	Examples   int64          `json:"examples"`
+	Labelled   int64          `json:"labelled"` // with a label that the model knows
+	Errors     *int64         `json:"errors"`   // among these; null if there are none
+	Error      *float64       `json:"error"`
+	BadRows    int            `json:"bad_rows"`
+	Impl       string         `json:"impl"`
+	Seconds    predictSeconds `json:"seconds"`
+	OutputFile string         `json:"output,omitempty"`
+}
+
+type predictSeconds struct {
+	Total float64 `json:"total"`
+}
+
+// predictor is one run of predict.
+type predictor struct {
+	model   string
+	out     string
+	proba   bool
+	read    readFlags
+	machine machineFlags
+	output  outputFlags
+	profile profiles
+
+	cmd     *cobra.Command
+	started time.Time
+	files   []string
+	m       *model.Model
+	opts    dataset.Options
+	pool    *engine.Pool
+}
+
+func newPredictCmd() *cobra.Command {
+	p := &predictor{}
+	cmd := &cobra.Command{
+		Use:   "predict [flags] -i MODEL FILE...",
+		Short: "Print labels and scores of examples",
+		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the score.
+
+The score f(x) is not normalised; a score of 0 or more predicts the positive label. Examples are prepared as the training set was. Labels are not needed: where
+a row has one that the model knows, errors are counted; other rows are predicted and not counted. With --json only a summary is printed.`,
+		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
+  halfspace predict -i a9a.model --json a9a.t`,
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&p.model, "from", "i", "", "the model `FILE`")
+	fs.StringVarP(&p.out, "output", "o", "", "write the lines to `FILE`, which appears whole or not at all")
+	fs.BoolVar(&p.proba, "proba", false, "print the probability of the positive label too, for learners that have one")
+	p.read.flags(fs)
+	p.machine.flags(fs)
+	p.output.flags(fs)
+	p.profile.flags(fs)
+	return cmd
+}
+
+func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
+	p.cmd, p.started = cmd, time.Now()
+	fs := cmd.Flags()
+	if p.files, err = inputs(args); err != nil {
+		return err
+	}
+	if p.model == "" {
+		return usage("Name it with -i FILE; train -m FILE writes one.", "no model")
+	}
+	if p.m, err = loadModel(p.model); err != nil {
+		return err
+	}
+	if p.proba {
+		return usage("Leave --proba out: the scores are printed, and larger ones are more certain.",
+			"%s: %s has no probabilities: its scores are margins of a weight vector or of votes, in no unit", given(fs, "proba"), p.m.Learner)
+	}
+	if p.pool, err = p.machine.start(fs); err != nil {
+		return err
+	}
+	defer p.pool.Close()
+	p.opts = p.read.options(p.machine.threads, cmd.ErrOrStderr())
+	if err := asTrained(&p.opts, p.m, fs); err != nil {
+		return err
+	}
+	p.opts.LabelsOptional = true
+	stop, err := p.profile.start(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := stop(); e != nil && err == nil {
+			err = e
+		}
+	}()
+	if p.m.Precision == "f64" {
+		return predict[float64](cmd.Context(), p)
+	}
+	return predict[float32](cmd.Context(), p)
+}
+
+// predict is run in the precision of T.
+func predict[T engine.Float](ctx context.Context, p *predictor) error {
+	l, err := model.Restore[T](p.m, p.pool)
+	if err != nil {
+		return modelError(p.model, err)
+	}
+	s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, p.files, p.opts) })
+	if err != nil {
+		return p.unread(ctx, err)
+	}
+	defer s.Close()
+	r := predictReport{Schema: schema, Impl: vecmath.Active().String(), OutputFile: p.out}
+	var lines *output
+	if !p.output.json || p.out != "" {
+		if lines, err = newOutput(stdout(p.cmd), p.out); err != nil {
+			return err
+		}
+	}
+	err = write(ctx, p, l, s, lines, &r)
+	if lines != nil {
+		err = lines.finish(err)
+	}
+	if err != nil {
+		return p.unread(ctx, err)
+	}
+	r.BadRows = s.Info().BadRows
+	r.Seconds.Total = time.Since(p.started).Seconds()
+	if p.output.json {
+		return printJSON(stdout(p.cmd), r)
+	}
+	return nil
+}
+
+func (p *predictor) unread(ctx context.Context, err error) error {
+	if interrupted(ctx, err) {
+		return &fail{codeStopped, errStopped, ""}
+	}
+	if p.out != "" {
+		return dataError(err, p.out+" was not written")
+	}
+	return dataError(err, "the lines before it are good")
+}
+
+// write predicts all examples. A nil lines counts only.
+func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T], s *dataset.Stream[T], lines *output, r *predictReport) error {
+	labels := p.m.Prep.Labels
+	if labels.Negative == "" { // one label against all others
+		labels.Negative = "-1"
+	}
+	var count eval.Count
+	var buf []byte
+	for {
+		b, err := s.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		row := 0
+		err = eval.Score(ctx, l, eval.NewMemory(b, nil), func(b *engine.Block[T], scores []float64) error {
+			buf = buf[:0]
+			for i, f := range scores {
+				if s.Labelled(row) {
+					count.Add(float64(b.Y[i]), f)
+				}
+				row++
+				label := labels.Negative
+				if f >= 0 {
+					label = labels.Positive
+				}
+				buf = append(buf, label...)
+				buf = append(buf, '\t')
+				buf = strconv.AppendFloat(buf, f, 'g', -1, 64)
+				buf = append(buf, '\n')
+			}
+			r.Examples += int64(len(scores))
+			if lines == nil {
+				return nil
+			}
+			_, err := lines.Write(buf)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.Labelled = count.Examples; r.Labelled > 0 {
+		share := count.Error()
+		r.Errors, r.Error = &count.Errors, &share
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// verbs makes every command; one file each.
+var verbs = []func() *cobra.Command{
+	newTrainCmd,
+	newPredictCmd,
+	newGenCmd,
+	newBenchCmd,
+	newReproCmd,
+	newDoctorCmd,
+	newVersionCmd,
+}
+
+// run runs the command line of the process and returns its exit code.
+func run() int {
+	// The first interrupt ends the work between two blocks; after it the signals kill as they always do.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	root := newRootCmd()
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return codeGood
+	}
+	code, next := explain(err)
+	if errors.Is(err, syscall.EPIPE) { // whoever read our output has seen enough
+		return codeGood
+	}
+	fmt.Fprintf(os.Stderr, "halfspace: %v\n", err)
+	for line := range strings.Lines(next) {
+		fmt.Fprintf(os.Stderr, "  %s\n", strings.TrimRight(line, "\n"))
+	}
+	return code
+}
+
+func newRootCmd() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "halfspace",
+		Short: "Learn linear classifiers with a large margin, one example at a time",
+		Long: `halfspace learns linear classifiers with a large margin, one example at a time.
+
+Data and results go to stdout, everything said about them to stderr.`,
+		Example: `  halfspace gen margin -n 2000 -o margin.svm
+  halfspace train -a obpm --members 100 --tau 0.3 --epochs 3 --shuffle -m margin.model margin.svm
+  halfspace predict -i margin.model margin.svm`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			next := "The commands: halfspace help."
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				next = "Did you mean " + strings.Join(near, " or ") + "? All commands: halfspace help."
+			}
+			return usage(next, "unknown command %q", args[0])
+		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return applySettings(cmd) },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.PersistentFlags().String("config", "", "TOML `FILE` with values for flags (see: halfspace help env)")
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelpCmd())
+	for _, verb := range verbs {
+		root.AddCommand(verb())
+	}
+	root.AddCommand(newTopics()...)
+	root.InitDefaultCompletionCmd() // now, to give a wrong shell its error
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				return usage("The shells: bash, zsh, fish, powershell.", "completion for which shell?")
+			}
+			c.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
+		}
+	}
+	return root
+}
+
+// newHelpCmd is cobra's help, except that a topic that doesn't exist is an error.
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command or topic]",
+		Short: "Help about a command or a topic",
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []string
+			for _, sub := range c.Root().Commands() {
+				names = append(names, sub.Name())
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			cmd, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 && cmd == c.Root() {
+				return usage("Commands and topics: halfspace help.", "no command and no topic %q", strings.Join(args, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+// flagError gives a flag that can't be used the form of all errors, with the nearest flag there is.
+func flagError(cmd *cobra.Command, err error) error {
+	next := "The flags: " + cmd.CommandPath() + " --help."
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if len(f.Name) > 2 { // two edits away from --p is everything short
+				names = append(names, f.Name)
+			}
+		})
+		if near := nearest(unknown.GetSpecifiedName(), names); near != "" {
+			next = "Did you mean --" + near + "? " + next
+		}
+		dashes := "--"
+		if unknown.GetSpecifiedShortnames() != "" {
+			dashes = "-"
+		}
+		err = fmt.Errorf("unknown flag %s%s", dashes, unknown.GetSpecifiedName())
+	}
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		err = fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), plainNumber(invalid.Unwrap()))
+	}
+	return &fail{code: codeUsage, err: err, next: next}
+}
+
+// nearest returns the name at most two edits away that is nearest, or "".
+func nearest(name string, names []string) string {
+	best, near := 3, ""
+	for _, n := range names {
+		if d := editDistance(name, n); d < best {
+			best, near = d, n
+		}
+	}
+	return near
+}
+
+// editDistance is Levenshtein's.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost++
+			}
+			diag = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diag+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// inputs is the Args of verbs that read files: at least one, each there, - at most once. A name that isn't there is looked for in
+// the folder that HALFSPACE_DATA names.
+func inputs(args []string) ([]string, error) {
+	if len(args) == 0 {
+		return nil, usage("Name files of examples, or - for stdin.", "no data")
+	}
+	files := make([]string, len(args))
+	stdin := false
+	for i, name := range args {
+		if name == "-" {
+			if stdin {
+				return nil, usage("Stdin can be read once.", "- is given twice")
+			}
+			stdin = true
+			files[i] = name
+			continue
+		}
+		file, err := findInput(name)
+		if err != nil {
+			return nil, err
+		}
+		files[i] = file
+	}
+	return files, nil
+}
+
+// stdout is where results go.
+func stdout(cmd *cobra.Command) io.Writer { return cmd.OutOrStdout() }

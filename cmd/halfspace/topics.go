@@ -1,0 +1,95 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// newTopics makes the help topics: commands that do nothing but have a text.
+func newTopics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "formats", Short: "Formats of examples, labels, bias and normalising", Long: `Examples
+
+  svmlight  A line an example: LABEL INDEX:VALUE INDEX:VALUE ..., blanks between; # starts a comment. Indices ascend, each once.
+            They start at 1, or at 0 if an index 0 is found or --index-base 0 says so. A line without features is an example of
+            zeros. An empty file is bad data.
+  csv       Numbers and one column of labels, the last one or --label-col (a name of the header line, or a number from 1;
+            a negative number counts from the end).
+  idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
+
+The format is recognised from the content; --format says it instead. Files packed by gzip, bzip2 or zstd are read as they are, whatever their
+names. - is stdin. HALFSPACE_DATA may name a folder in which files are looked for that are not found otherwise.
+
+Labels
+
+  Two labels: -1 and +1, or 0 and 1, mean themselves. Of other pairs the larger number (or the later text) is +1, whatever comes first;
+  --positive LABEL chooses. A third label is bad data. The names are kept in the model, so predict prints them.
+
+Values
+
+  NaN and infinities are bad data. --on-error stop|skip|limit=N says what happens at a bad row.
+
+Preparation
+
+  --bias append     adds a feature of 1 to each example, before normalising
+  --normalize unit  brings each example to length 1 (one without features stays as it is)
+  --normalize max   divides all examples by the length of the longest one
+
+  A model keeps how its data were prepared; predict and --test do the same.`},
+		{Use: "exit-codes", Short: "What the exit codes mean", Long: `Exit codes
+
+    0  good
+    1  failed while running (disk full, out of memory, a kernel's self-test, ...)
+    2  wrong usage: a command, flag, value or combination that does not exist
+    3  bad data: a file that can't be read as examples
+    4  a model that can't be used: damaged, foreign, newer, or of other settings
+    5  a gate was not met (bench --fail-over, repro --strict)
+    6  not converged within the limit (train --until-converged --max-updates)
+  130  stopped by an interrupt; the model was written if -m was given
+
+An error is one line, with file, line and column where there are any, and an indented line that says what to do next.`},
+		{Use: "env", Short: "Environment variables and the config file", Long: `Every flag can be set in three places. The first that has it wins:
+
+  1. the command line                --epochs 3
+  2. the environment                 HALFSPACE_EPOCHS=3        (capitals, - becomes _; flags of one letter keep their case)
+  3. a TOML file, --config FILE      epochs = 3
+
+In the file, keys at the top serve every command that has such a flag; a table with a command's name serves that command:
+
+  threads = 2
+  [train]
+  learner = "obpm"
+  members = 200
+  shuffle = true
+
+A key that is a flag of no command is an error. HALFSPACE_CONFIG names the file as --config does.
+
+  HALFSPACE_DATA   a folder of data files: names not found otherwise are looked for there
+  HALFSPACE_IMPL   the implementation of the kernels, as --impl; a wrong name ends every command
+  NO_COLOR         is honoured: there are no colours`},
+		{Use: "numerics", Short: "What is computed how, and why results are equal everywhere", Long: `The same data, settings and seed give the same model, byte for byte, on every implementation of the kernels (generic, avx2, avx512,
+neon), with any number of threads and any size of blocks. The order of every sum is fixed, every multiply-add is fused, and random
+draws depend on seed and example number alone. Training on A and then B is the same as training on A, saving, going on from the model (-i) with B.
+
+  --precision f32   weights and examples in single precision; sums of learners that average are kept in double
+  --precision f64   all in double precision
+
+Words of the reports
+
+  mistake            y f(x) <= 0 before the example was learned: a score of 0 is one
+  error              the predicted label was wrong; the predicted label of a score of 0 is +1
+  progressive_error  errors/examples of the first epoch, each example being predicted before it was learned
+  mistakes, updates  of all epochs; an ensemble counts every member's update
+  margin             the least y f(x)/|w| over the training set, as prepared (an appended bias counts as a feature); negative
+                     if an example is on the wrong side. Free when the examples are in memory (several epochs, shuffling);
+                     --margin-report asks for it after a stream, which is read again. Null for hypotheses without weights.
+  seconds            read: waiting for examples; learn: learning and counting; total: of the whole command
+
+--max-updates is looked at after each epoch, so that results don't depend on block sizes. Epoch e of a shuffled run has its own order, drawn from
+(seed, e); a run that goes on from a model counts its epochs on.`},
+		{Use: "progress", Short: "How progress is shown", Long: `--progress auto   a bar on a terminal, lines otherwise
+--progress bar    a bar
+--progress lines  a line after 1, 2, 4, 8, ... examples and at the end: error so far, error since the last line, updates, examples per second
+--progress json   the same as JSON objects, one a line: schema, type, examples, error, error_since, updates, epoch, seconds
+--progress none   nothing (as -q, which leaves out the summary too)
+
+All of it goes to stderr. Errors here count all epochs; an example is predicted before it is learned.`},
+	}
+}

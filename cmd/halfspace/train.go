@@ -1,0 +1,622 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// trainReport is what train prints with --json.
+type trainReport struct {
+	Schema           string           `json:"schema"`
+	Learner          string           `json:"learner"`
+	Config           learners.Config  `json:"config"`
+	Precision        string           `json:"precision"`
+	Examples         int64            `json:"examples"`
+	Presented        int64            `json:"presented"`
+	Epochs           int              `json:"epochs"`
+	Updates          int64            `json:"updates"`
+	Mistakes         int64            `json:"mistakes"`
+	ProgressiveError float64          `json:"progressive_error"`
+	Support          *int64           `json:"support"` // kept examples; null for learners that keep none
+	Margin           *float64         `json:"margin"`
+	Converged        bool             `json:"converged"`
+	Stopped          bool             `json:"stopped"`
+	Features         int              `json:"features"`
+	BadRows          int              `json:"bad_rows"`
+	Bytes            int64            `json:"bytes"`
+	Impl             string           `json:"impl"`
+	Threads          int              `json:"threads"`
+	Seed             uint64           `json:"seed"`
+	Labels           dataset.LabelMap `json:"labels"`
+	Seconds          trainSeconds     `json:"seconds"`
+	NsPerExample     float64          `json:"ns_per_example"`
+	Test             *testReport      `json:"test"`
+	Model            string           `json:"model,omitempty"`
+	ModelSHA256      string           `json:"model_sha256,omitempty"`
+}
+
+type trainSeconds struct {
+	Read  float64 `json:"read"`
+	Learn float64 `json:"learn"`
+	Total float64 `json:"total"`
+}
+
+type testReport struct {
+	Examples int64   `json:"examples"`
+	Errors   int64   `json:"errors"`
+	Error    float64 `json:"error"`
+}
+
+// trainer is one run of train.
+type trainer struct {
+	learner   string
+	precision choice
+	positive  string
+	bias      choice
+	normalize choice
+	test      []string
+
+	epochs         int
+	untilConverged bool
+	maxUpdates     int64
+	shuffle        bool
+	seed           uint64
+	marginReport   bool
+
+	model      string
+	from       string
+	checkpoint string
+
+	read     readFlags
+	machine  machineFlags
+	output   outputFlags
+	profiles profiles
+	settings *learnerFlags
+
+	cmd     *cobra.Command
+	started time.Time
+	files   []string
+	entry   learners.Entry
+	config  learners.Config
+	before  *model.Model // of -i
+	opts    dataset.Options
+	pool    *engine.Pool
+	every   int64         // checkpoint marks
+	after   time.Duration //
+	saved   int64         // presented examples after which the model was last written; 0: not written
+	report  trainReport
+}
+
+func newTrainCmd() *cobra.Command {
+	t := &trainer{}
+	cmd := &cobra.Command{
+		Use:   "train [flags] FILE...",
+		Short: "Fit a learner on files or a stream, with progressive validation as it goes",
+		Long: `Fit a learner on files or a stream.
+
+Each example is predicted before it is learned, so the error that is shown while it goes is one on examples not yet seen. One epoch in the order of
+the data reads a stream of any length; several epochs, --shuffle, --until-converged and --normalize max read all examples into memory first.
+
+Learners and their flags:
+` + learnerHelp(),
+		Example: `  halfspace train -a obpm --members 200 --tau 0.05 --bias append --normalize unit --epochs 3 --shuffle --test a9a.t a9a
+  halfspace train -a perceptron --until-converged --max-updates 1000000 -m sonar.model sonar.csv
+  zcat stream.gz | halfspace train -a pa --C 0.1 -m stream.model --checkpoint-every 60s -
+  halfspace train -i stream.model -m stream.model more.svm`,
+		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&t.learner, "learner", "a", "obpm", "the `NAME` of the learner")
+	choose(fs, &t.precision, "precision", "of weights and examples", "f32", "f64")
+	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
+	fs.BoolVar(&t.untilConverged, "until-converged", false, "pass until a whole pass makes no update; on data that can't be separated set --max-updates too")
+	fs.Int64Var(&t.maxUpdates, "max-updates", 0, "with --until-converged: give up (exit code 6) when an epoch ends with so many updates made; 0 is no limit")
+	fs.BoolVar(&t.shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
+	fs.Uint64Var(&t.seed, "seed", 1, "of all draws")
+	fs.StringArrayVar(&t.test, "test", nil, "count the errors on this `FILE` afterwards, prepared as the training set; may be given again")
+	fs.BoolVar(&t.marginReport, "margin-report", false, "report the geometric margin over the training set, even if it must be read again for that")
+	fs.StringVar(&t.positive, "positive", "", "the `LABEL` that is +1; all others are -1")
+	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none", "append")
+	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the longest", "none", "unit", "max")
+	t.read.flags(fs)
+	fs.StringVarP(&t.model, "model", "m", "", "write the model to `FILE`")
+	fs.StringVarP(&t.from, "from", "i", "", "go on from the model in `FILE`, with its settings")
+	fs.StringVar(&t.checkpoint, "checkpoint-every", "", "write the model each `N` examples, or each 60s")
+	t.machine.flags(fs)
+	t.output.flags(fs)
+	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar", "lines", "json", "none")
+	t.profiles.flags(fs)
+	t.settings = addLearnerFlags(fs)
+	cmd.RegisterFlagCompletionFunc("learner", cobra.FixedCompletions(learners.Names(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// run checks everything that can be checked before data are read, then trains in the model's or the flag's precision.
+func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
+	t.cmd, t.started = cmd, time.Now()
+	fs := cmd.Flags()
+	if t.files, err = inputs(args); err != nil {
+		return err
+	}
+	if err := t.check(fs); err != nil {
+		return err
+	}
+	if t.pool, err = t.machine.start(fs); err != nil {
+		return err
+	}
+	defer t.pool.Close()
+	t.opts = t.read.options(t.machine.threads, cmd.ErrOrStderr())
+	t.opts.Positive, t.opts.Bias, t.opts.Normalize = t.positive, t.bias.value, t.normalize.value
+	if t.from == "" {
+		if t.entry, err = lookupLearner(given(fs, "learner"), t.learner); err != nil {
+			return err
+		}
+		t.config = t.entry.Config()
+		if err := t.settings.apply(t.learner, t.config); err != nil {
+			return err
+		}
+	} else if err := t.goOn(fs); err != nil {
+		return err
+	}
+	if err := t.config.Validate(); err != nil {
+		return settingError(err)
+	}
+	stop, err := t.profiles.start(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := stop(); e != nil && err == nil {
+			err = e
+		}
+	}()
+	t.output.note(cmd, "%s on %s (%s), %s, %s", t.learner, vecmath.Active(), vecmath.Why(), plural(t.machine.threads, "thread"), t.precision.value)
+	if t.precision.value == "f64" {
+		return train[float64](cmd.Context(), t)
+	}
+	return train[float32](cmd.Context(), t)
+}
+
+// check looks at flags that exclude or need each other, and at the files named.
+func (t *trainer) check(fs *pflag.FlagSet) error {
+	set := func(name string) bool { return fs.Lookup(name).Changed }
+	switch {
+	case t.epochs < 1:
+		return usage("1 is one pass over the examples.", "%s %d: not a number of epochs", given(fs, "epochs"), t.epochs)
+	case t.untilConverged && set("epochs"):
+		return usage("Choose one of them.", "%s and %s exclude each other", given(fs, "epochs"), given(fs, "until-converged"))
+	case set("max-updates") && !t.untilConverged:
+		return usage("It limits --until-converged.", "%s without --until-converged", given(fs, "max-updates"))
+	case t.maxUpdates < 0:
+		return usage("0 is no limit.", "%s %d: negative", given(fs, "max-updates"), t.maxUpdates)
+	case set("checkpoint-every") && t.model == "":
+		return usage("Name the model file: -m FILE.", "%s without a model file", given(fs, "checkpoint-every"))
+	}
+	if t.output.quiet && set("progress") && t.output.progress.value != "none" {
+		return usage("Choose one of them.", "%s and %s exclude each other", given(fs, "quiet"), given(fs, "progress"))
+	}
+	if set("checkpoint-every") {
+		var err error
+		if t.every, t.after, err = checkpointMarks(t.checkpoint); err != nil {
+			return usage("Give a number of examples (100000) or a time (60s, 5m).", "%s %s: %w", given(fs, "checkpoint-every"), t.checkpoint, err)
+		}
+	}
+	if t.model != "" {
+		if err := checkTarget(given(fs, "model"), t.model); err != nil {
+			return err
+		}
+	}
+	for i, name := range t.test {
+		if name == "-" {
+			return usage("Name a file.", "%s -: test examples can't come from stdin", given(fs, "test"))
+		}
+		file, err := findInput(name)
+		if err != nil {
+			return err
+		}
+		t.test[i] = file
+	}
+	return nil
+}
+
+// checkpointMarks reads N or a duration.
+func checkpointMarks(text string) (int64, time.Duration, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if n < 1 {
+			return 0, 0, errors.New("not a positive number")
+		}
+		return n, 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, 0, errors.New("neither a number of examples nor a time")
+	}
+	return 0, d, nil
+}
+
+// settingError gives an error of a Config its exit code.
+func settingError(err error) error {
+	if errors.Is(err, learners.ErrConfig) {
+		return &fail{codeUsage, err, "The learners' flags: halfspace train --help."}
+	}
+	return err
+}
+
+// reader is a source of examples that tells what it found.
+type reader[T engine.Float] struct {
+	source eval.Source[T]
+	info   func() dataset.Info
+	close  func()
+}
+
+// train is run in the precision of T.
+func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
+	radius, relative := t.config.(learners.RadiusConfig)
+	relative = relative && radius.NeedsRadius()
+	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || relative || t.opts.Normalize == "max" && t.opts.Scale == 0
+
+	var in reader[T]
+	var loading time.Duration
+	if inMemory {
+		data, err := await(ctx, func() (*dataset.Data[T], error) { return dataset.Load[T](ctx, t.files, t.opts) })
+		loading = time.Since(t.started)
+		if err != nil {
+			return t.unread(ctx, err)
+		}
+		in = reader[T]{eval.NewMemory(&data.Block, data.Gather), func() dataset.Info { return data.Info }, func() {}}
+		if relative {
+			if err := radius.Resolve(longest(t.opts, data.Info)); err != nil {
+				return settingError(err)
+			}
+		}
+	} else {
+		s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, t.files, t.opts) })
+		if err != nil {
+			return t.unread(ctx, err)
+		}
+		in = reader[T]{s, s.Info, func() { s.Close() }}
+		defer func() { in.close() }()
+	}
+	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool})
+	if err != nil {
+		return settingError(err)
+	}
+	var before int64
+	if t.before != nil {
+		if err := l.SetState(t.before.State); err != nil {
+			return modelError(t.from, err)
+		}
+		before = int64(t.before.Presented)
+	}
+	// In memory the test set is read before the learning: bad rows in it are found early.
+	var test *eval.Memory[T]
+	if len(t.test) > 0 && inMemory {
+		if test, err = loadTest[T](ctx, t, in.info()); err != nil {
+			return t.unread(ctx, err)
+		}
+	}
+
+	o := eval.Options{
+		UntilConverged: t.untilConverged, MaxUpdates: t.maxUpdates, Shuffle: t.shuffle, Seed: t.seed, Before: before,
+		Progress: t.progress(), CheckpointEvery: t.every, CheckpointAfter: t.after,
+	}
+	if !t.untilConverged {
+		o.Epochs = t.epochs
+	}
+	if t.every > 0 || t.after > 0 {
+		o.Checkpoint = func(r eval.Result) error { return save(t, l, in.info(), r) }
+	}
+	res, err := eval.Run(ctx, l, in.source, o)
+	info := in.info()
+	stopped := err != nil && interrupted(ctx, err)
+	if err != nil && !stopped {
+		return t.failed(err)
+	}
+	t.describe(info)
+	if t.model != "" && res.Presented > 0 {
+		if err := save(t, l, info, res); err != nil {
+			return err
+		}
+	}
+	t.tally(res, info, l.Bytes(), stopped)
+	t.report.Seconds.Read += loading.Seconds()
+	if !stopped {
+		if err := afterwards(ctx, t, l, in, test, inMemory); err != nil {
+			if !interrupted(ctx, err) {
+				return t.failed(err)
+			}
+			stopped, t.report.Stopped = true, true
+		}
+	}
+	t.report.Seconds.Total = time.Since(t.started).Seconds()
+	if err := t.print(); err != nil {
+		return err
+	}
+	switch {
+	case stopped:
+		return t.stopped(res.Presented)
+	case t.untilConverged && !res.Converged:
+		return &fail{codeNotConverged, fmt.Errorf("not converged: %d updates in %s, limit %d", res.Updates, plural(res.Epochs, "epoch"), t.maxUpdates),
+			"Raise --max-updates, or take a learner for data that can't be separated (obpm, pa --variant 1)."}
+	}
+	return nil
+}
+
+// afterwards measures the final hypothesis: the margin over the training set and the errors on the test set.
+func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Learner[T], in reader[T], test *eval.Memory[T], inMemory bool) error {
+	if inMemory || t.marginReport {
+		src := in.source
+		if !inMemory {
+			for _, f := range t.files {
+				if f == "-" {
+					return usage("Put the examples into a file.", "%s: the examples came from stdin and can't be read again", given(t.cmd.Flags(), "margin-report"))
+				}
+			}
+			again, err := dataset.Open[T](ctx, t.files, fixed(t.opts, in.info()))
+			if err != nil {
+				return err
+			}
+			defer again.Close()
+			src = again
+		}
+		margin, ok, err := eval.Margin(ctx, l, src)
+		if err != nil {
+			return err
+		}
+		if ok {
+			t.report.Margin = &margin
+		}
+	}
+	if len(t.test) == 0 {
+		return nil
+	}
+	var src eval.Source[T] = test
+	if test == nil {
+		s, err := dataset.Open[T](ctx, t.test, fixed(t.opts, in.info()))
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		src = s
+	}
+	c, err := eval.Test(ctx, l, src)
+	if err != nil {
+		return err
+	}
+	t.report.Test = &testReport{c.Examples, c.Errors, c.Error()}
+	return nil
+}
+
+func loadTest[T engine.Float](ctx context.Context, t *trainer, info dataset.Info) (*eval.Memory[T], error) {
+	data, err := dataset.Load[T](ctx, t.test, fixed(t.opts, info))
+	if err != nil {
+		return nil, err
+	}
+	return eval.NewMemory(&data.Block, data.Gather), nil
+}
+
+// fixed returns options that prepare other examples as the training set was.
+func fixed(o dataset.Options, info dataset.Info) dataset.Options {
+	o.Labels, o.Positive = &info.Labels, ""
+	if info.Format == "svmlight" {
+		o.IndexBase, o.Base = "auto", &info.IndexBase
+	}
+	if o.Normalize == "max" {
+		o.Scale = info.Scale
+	}
+	o.Format, o.Columns, o.Header = "auto", info.Columns, info.Header
+	return o
+}
+
+// longest returns R, the length of the longest example as prepared.
+func longest(o dataset.Options, info dataset.Info) float64 {
+	if o.Normalize == "unit" {
+		return min(info.MaxNorm, 1) // 0 if all examples are
+	}
+	return info.MaxNorm / info.Scale
+}
+
+// interrupted tells whether err is that the user stopped the work.
+func interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)))
+}
+
+// unread is an error before anything was learned.
+func (t *trainer) unread(ctx context.Context, err error) error {
+	if interrupted(ctx, err) {
+		return &fail{codeStopped, errStopped, "Nothing was learned yet; nothing was saved."}
+	}
+	return dataError(err, "nothing was saved")
+}
+
+// failed is an error after learning began.
+func (t *trainer) failed(err error) error {
+	kept := "nothing was saved"
+	if t.saved > 0 {
+		kept = fmt.Sprintf("the model after %d examples is in %s", t.saved, t.model)
+	}
+	return dataError(err, kept)
+}
+
+// stopped is how an interrupted run ends.
+func (t *trainer) stopped(presented int64) error {
+	next := "Nothing was saved: name a model file with -m to keep what was learned."
+	if t.saved > 0 {
+		next = "The model is in " + t.model + "; to go on from it: -i " + t.model + "."
+	}
+	return &fail{codeStopped, fmt.Errorf("%w after %d examples", errStopped, presented), next}
+}
+
+func (t *trainer) progress() eval.Progress {
+	w := t.cmd.ErrOrStderr()
+	mode := t.output.progress.value
+	if t.output.quiet {
+		mode = "none"
+	}
+	if mode == "auto" {
+		mode = "lines"
+		if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+			mode = "bar"
+		}
+	}
+	switch mode {
+	case "bar":
+		return eval.Bar(w)
+	case "json":
+		return eval.NDJSON(w)
+	case "lines":
+		return eval.Lines(w)
+	}
+	return nil
+}
+
+// describe says with -v what was found in the data.
+func (t *trainer) describe(info dataset.Info) {
+	t.output.note(t.cmd, "%s: %d examples, %d features, %d non-zeros, %d bytes of text", info.Format, info.Rows, info.Dim, info.NonZeros, info.Bytes)
+	if info.Format == "svmlight" {
+		t.output.note(t.cmd, "features are numbered from %d (%s)", info.IndexBase, info.BaseFound)
+	}
+	t.output.note(t.cmd, "label %q is -1, label %q is +1", orRest(info.Labels.Negative), info.Labels.Positive)
+	t.output.note(t.cmd, "the longest example has length %g before normalising", info.MaxNorm)
+}
+
+func orRest(label string) string {
+	if label == "" {
+		return "(any other)"
+	}
+	return label
+}
+
+func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped bool) {
+	r := &t.report
+	r.Schema, r.Learner, r.Config, r.Precision = schema, t.learner, t.config, t.precision.value
+	r.Examples, r.Presented, r.Epochs, r.Updates, r.Mistakes = res.Examples, res.Presented, res.Epochs, res.Updates, res.Mistakes
+	r.ProgressiveError, r.Converged, r.Stopped = res.ProgressiveError(), res.Converged, stopped
+	r.Features, r.BadRows, r.Bytes, r.Labels = info.Dim, info.BadRows, bytes, info.Labels
+	r.Impl, r.Threads, r.Seed = vecmath.Active().String(), t.machine.threads, t.seed
+	r.Seconds.Read, r.Seconds.Learn, r.NsPerExample = res.Read.Seconds(), res.Learn.Seconds(), res.NsPerExample()
+	r.Model = t.model
+}
+
+// print shows the report.
+func (t *trainer) print() error {
+	w := stdout(t.cmd)
+	if t.output.json {
+		return printJSON(w, t.report)
+	}
+	if t.output.quiet {
+		return nil
+	}
+	return t.summary(w)
+}
+
+func (t *trainer) summary(w io.Writer) error {
+	r := &t.report
+	rows := [][2]string{
+		{"learner", r.Learner + " " + describeConfig(r.Config) + ", " + r.Precision},
+		{"examples", fmt.Sprintf("%d (%s, %d presented)", r.Examples, plural(r.Epochs, "epoch"), r.Presented)},
+		{"updates", fmt.Sprint(r.Updates)},
+		{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100*r.ProgressiveError)},
+	}
+	if r.BadRows > 0 {
+		rows = append(rows, [2]string{"bad rows", fmt.Sprintf("%d passed over", r.BadRows)})
+	}
+	if r.Test != nil {
+		rows = append(rows, [2]string{"test", fmt.Sprintf("%.3f %% error (%d of %d)", 100*r.Test.Error, r.Test.Errors, r.Test.Examples)})
+	}
+	if r.Margin != nil {
+		rows = append(rows, [2]string{"margin", fmt.Sprintf("%.6g", *r.Margin)})
+	}
+	if r.Converged {
+		rows = append(rows, [2]string{"converged", "the last epoch made no update"})
+	}
+	rows = append(rows,
+		[2]string{"seconds", fmt.Sprintf("%.3f read, %.3f learn, %.3f total", r.Seconds.Read, r.Seconds.Learn, r.Seconds.Total)},
+		[2]string{"speed", fmt.Sprintf("%.0f ns an example (%s, %s)", r.NsPerExample, r.Impl, plural(r.Threads, "thread"))})
+	if r.Model != "" {
+		rows = append(rows, [2]string{"model", r.Model + " (sha256 " + r.ModelSHA256 + ")"})
+	}
+	return twoColumns(w, rows)
+}
+
+// describeConfig writes settings as the flags that give them; those of zero value are left out.
+func describeConfig(c learners.Config) string {
+	var s []string
+	for _, f := range settingsOf(c) {
+		if f.value.IsZero() {
+			continue
+		}
+		if f.value.Kind() == reflect.Bool {
+			s = append(s, "--"+f.flag)
+		} else {
+			s = append(s, fmt.Sprintf("--%s %v", f.flag, f.value.Interface()))
+		}
+	}
+	if _, config, ok := base(c); ok {
+		if bc, _ := config.Interface().(learners.Config); bc != nil {
+			if text := describeConfig(bc); text != "" {
+				s = append(s, text)
+			}
+		}
+	}
+	return strings.Join(s, " ")
+}
+
+// goOn takes the learner, its settings and the preparation from the model of -i. Flags may repeat them, not change them.
+func (t *trainer) goOn(fs *pflag.FlagSet) (err error) {
+	if t.before, err = loadModel(t.from); err != nil {
+		return err
+	}
+	if t.entry, t.config, err = t.before.Settings(); err != nil {
+		return modelError(t.from, err)
+	}
+	if err := asTrained(&t.opts, t.before, fs); err != nil {
+		return err
+	}
+	t.learner, t.precision.value, t.seed = t.before.Learner, t.before.Precision, t.before.Seed
+	t.config, err = t.settings.unchanged(t.learner, t.config)
+	return err
+}
+
+// save writes the model.
+func save[T engine.Float](t *trainer, l learners.Learner[T], info dataset.Info, r eval.Result) error {
+	m, err := model.Capture(t.learner, t.config, t.seed, l)
+	if err != nil {
+		return err
+	}
+	m.Prep = prep(t.opts, info, t.before)
+	m.Presented, m.Mistakes = uint64(r.Presented), uint64(r.Mistakes)
+	if t.before != nil {
+		m.Presented += t.before.Presented
+		m.Mistakes += t.before.Mistakes
+	}
+	sum, err := model.Save(t.model, m)
+	if err != nil {
+		kept := "Nothing was saved"
+		if t.saved > 0 {
+			kept = fmt.Sprintf("The model after %d examples is still in %s", t.saved, t.model)
+		}
+		f := modelError(t.model, err).(*fail)
+		return &fail{codeFailed, f.err, kept + ". " + f.next}
+	}
+	t.saved, t.report.ModelSHA256 = r.Presented, sum
+	return nil
+}

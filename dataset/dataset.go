@@ -1,0 +1,254 @@
+// Package dataset reads examples from files and streams into blocks, and generates synthetic ones.
+//
+// Text (svmlight, csv) is cut at line ends into chunks of about 1 MiB, which workers parse side by side; what comes out is in
+// file order and the same for any number of workers and any chunk size. Whether a file is compressed (gzip, bzip2, zstd) and
+// which format it has is recognised from its content, never from its name.
+//
+// # Rules
+//
+//   - Feature numbers inside are file index - base + 1 if a bias is appended; the bias is feature 0, of value 1, added before
+//     normalising. Dense rows (csv, idx) get it as column 0.
+//   - svmlight: indices ascend within a row, each once; index 0 only where the base is 0. "# ..." is a comment, "qid:N" is passed
+//     over. A row without features is good.
+//   - NaN and Inf are bad values, and so is a number that is not finite in the element type. Values are the correctly rounded
+//     float32 or float64 of the decimal.
+//   - Numbers compare as numbers: 1, 1.0 and +1 are one label. Of two labels the larger number, or of texts the later in byte
+//     order, is +1, whatever comes first. With Positive that label is +1 and all others are -1.
+//   - A quoted csv field ends on its line.
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Errors of this package. Those about the data come in a [RowError] that knows the place.
+var (
+	ErrOption    = errors.New("bad option")              // an Options field or a generator's parameter has no such value
+	ErrFormat    = errors.New("format not recognised")   // also: damaged compression, headers that do not fit
+	ErrBadRow    = errors.New("bad row")                 // a row that breaks the rules of its format
+	ErrEmpty     = errors.New("no examples")             // a file without rows
+	ErrLabels    = errors.New("labels can't be used")    // a third label, one label only, a label the model does not know
+	ErrTruncated = errors.New("the data end too early")  // compressed or idx data that stop in the middle
+	ErrScale     = errors.New("longest example unknown") // Normalize "max" on a stream without Scale
+)
+
+// LabelMap holds the texts of the two labels as they stand in the data. Negative is "" when Positive was chosen by
+// Options.Positive: then all other labels are the negative class.
+type LabelMap struct{ Negative, Positive string }
+
+// Options says how files are read. The zero value reads any file with the defaults.
+type Options struct {
+	Format    string // "" or "auto": by content; "svmlight", "csv", "idx"
+	IndexBase string // svmlight: "" or "auto": 0 if an index 0 occurs, else 1; "0", "1"
+	LabelCol  string // csv: header name, or number from 1, or from the end if negative; "": header label/class/target/y, else the last
+	Positive  string // the label that is +1; all others are -1
+	OnError   string // bad rows: "" or "stop", "skip", "limit=N" (N are passed over)
+	OnBad     func(error)
+	Bias      string // "" or "none", "append"
+	Normalize string // "" or "none", "unit" (each row by its 2-norm), "max" (all rows by the longest)
+
+	// What a model or the training set has fixed; the zero value of each means: find it.
+	Labels  *LabelMap
+	Base    *int     // svmlight index base, where IndexBase is auto
+	Scale   float64  // Normalize "max": divide by this
+	Columns int      // csv: columns of a row, the label included
+	Header  []string // csv: names of the columns; a file with another header is refused
+
+	// LabelsOptional reads data to be predicted: rows whose label is missing or is neither of Labels count in Info.Unlabelled
+	// and get +1; csv rows may lack the label column (Columns must be given).
+	LabelsOptional bool
+
+	Workers int // parsing goroutines; 0: one a processor
+
+	chunk int // bytes of text a worker parses at a time; 0: chunkSize
+}
+
+// Info tells what was found and how much was read. On a Stream it speaks of the blocks returned so far.
+type Info struct {
+	Format      string   // svmlight, csv, idx
+	Compression string   // of the first file: "", gzip, bzip2, zstd
+	IndexBase   int      // svmlight; 1 for csv and idx, whose columns count from 1
+	BaseFound   string   // how the base was found
+	Labels      LabelMap // zero until decided
+	Seen        []string // the labels met, in order of first occurrence
+	Rows        int      // good rows
+	BadRows     int      // rows passed over
+	Unlabelled  int      // rows without a known label (LabelsOptional)
+	Positives   int
+	Dim         int // features, the bias included
+	NonZeros    int64
+	Bytes       int64   // uncompressed
+	MaxNorm     float64 // the longest example, bias included, before normalising; it may already count rows not yet returned
+	Scale       float64 // all values were divided by this ("max"); else 1
+	InputRead   int64   // bytes taken from the files so far, compressed as they are
+	InputSize   int64   // size of all files; 0 if one of them has none (a pipe)
+	Columns     int     // csv: columns of a row, the label included
+	LabelCol    int     // csv: number of the label column, from 1; 0 if there is none
+	Header      []string
+}
+
+// RowError is an error in the data with its place. errors.Is finds the sentinel in it.
+type RowError struct {
+	File      string
+	Line, Col int   // from 1; Col counts bytes. Line is 0 in a binary file
+	Offset    int64 // byte offset in the uncompressed data of a binary file
+	Good      int64 // good rows before it
+	What      string
+	Excerpt   string // part of the line; "" in a binary file
+	Err       error  // sentinel
+}
+
+// Error reads FILE:LINE:COL: what was expected in "excerpt", or FILE:byte N: what was expected.
+func (e *RowError) Error() string {
+	var s strings.Builder
+	if e.Line > 0 {
+		fmt.Fprintf(&s, "%s:%d:%d: %s", e.File, e.Line, e.Col, e.What)
+	} else {
+		fmt.Fprintf(&s, "%s:byte %d: %s", e.File, e.Offset, e.What)
+	}
+	if e.Excerpt != "" {
+		s.WriteString(" in ")
+		s.WriteString(strconv.Quote(e.Excerpt))
+	}
+	return s.String()
+}
+
+// Unwrap returns the sentinel.
+func (e *RowError) Unwrap() error { return e.Err }
+
+// excerpt returns the line, or the part of it around byte col (from 0) if it is long.
+func excerpt(line []byte, col int) string {
+	const before, most = 30, 60
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	if len(line) <= most {
+		return string(line)
+	}
+	lo := max(0, min(col-before, len(line)-most))
+	hi := lo + most
+	for lo > 0 && !utf8.RuneStart(line[lo]) && lo < hi {
+		lo++
+	}
+	for hi < len(line) && !utf8.RuneStart(line[hi]) && hi > lo {
+		hi--
+	}
+	s := string(line[lo:hi])
+	if lo > 0 {
+		s = "..." + s
+	}
+	if hi < len(line) {
+		s += "..."
+	}
+	return s
+}
+
+const (
+	chunkSize = 1 << 18 // bytes of text parsed at a time: some 0.5 ms, a hand-over costs a hundredth; with its rows it stays in L2
+	headSize  = 1 << 20 // bytes by which a stream decides format and index base
+	maxLine   = 1 << 30 // a longer line is refused: it is no text
+	maxHeld   = 1 << 20 // rows, and
+	maxHeldNZ = 1 << 26 // values a stream holds back before two labels were seen
+	blockRows = 4096    // rows of a block that Next returns, at most
+)
+
+// config is Options, checked.
+type config struct {
+	Options
+	base      int // -1: to be found
+	baseFound string
+	maxBad    int // bad rows passed over; math.MaxInt: all
+	bias      int // 0 or 1
+	positive  *label
+}
+
+func (o Options) resolve() (*config, error) {
+	c := &config{Options: o, base: -1}
+	bad := func(field, value, want string) error {
+		return fmt.Errorf("%s %q: expected %s: %w", field, value, want, ErrOption)
+	}
+	switch o.Format {
+	case "auto":
+		c.Format = ""
+	case "", "svmlight", "csv", "idx":
+	default:
+		return nil, bad("format", o.Format, "auto, svmlight, csv or idx")
+	}
+	switch o.IndexBase {
+	case "", "auto":
+		if o.Base != nil {
+			if *o.Base != 0 && *o.Base != 1 {
+				return nil, bad("index base", strconv.Itoa(*o.Base), "0 or 1")
+			}
+			c.base, c.baseFound = *o.Base, "as in training"
+		}
+	case "0":
+		c.base, c.baseFound = 0, "given"
+	case "1":
+		c.base, c.baseFound = 1, "given"
+	default:
+		return nil, bad("index base", o.IndexBase, "auto, 0 or 1")
+	}
+	switch rest, limited := strings.CutPrefix(o.OnError, "limit="); {
+	case limited:
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 {
+			return nil, bad("on-error", o.OnError, "limit= and a number of rows")
+		}
+		c.maxBad = n
+	case o.OnError == "skip":
+		c.maxBad = math.MaxInt
+	case o.OnError != "" && o.OnError != "stop":
+		return nil, bad("on-error", o.OnError, "stop, skip or limit=N")
+	}
+	switch o.Bias {
+	case "append":
+		c.bias = 1
+	case "", "none":
+	default:
+		return nil, bad("bias", o.Bias, "none or append")
+	}
+	switch o.Normalize {
+	case "none":
+		c.Normalize = ""
+	case "", "unit", "max":
+	default:
+		return nil, bad("normalize", o.Normalize, "none, unit or max")
+	}
+	if o.Scale < 0 || o.Scale-o.Scale != 0 {
+		return nil, bad("scale", strconv.FormatFloat(o.Scale, 'g', -1, 64), "a positive number")
+	}
+	if o.Positive != "" {
+		p := makeLabel(o.Positive)
+		c.positive = &p
+		if o.Labels != nil && !p.equal(makeLabel(o.Labels.Positive)) {
+			return nil, bad("positive", o.Positive, strconv.Quote(o.Labels.Positive)+", as in training")
+		}
+	}
+	if o.LabelsOptional && o.Labels == nil {
+		return nil, fmt.Errorf("labels may be missing only where a model has fixed them: %w", ErrOption)
+	}
+	if o.Columns < 0 || o.Columns == 1 {
+		return nil, bad("columns", strconv.Itoa(o.Columns), "at least 2")
+	}
+	if len(o.Header) > 0 {
+		if o.Columns == 0 {
+			c.Columns = len(o.Header)
+		} else if o.Columns != len(o.Header) {
+			return nil, bad("columns", strconv.Itoa(o.Columns), fmt.Sprintf("%d, the names in the header", len(o.Header)))
+		}
+	}
+	if o.Workers <= 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.chunk <= 0 {
+		c.chunk = chunkSize
+	}
+	return c, nil
+}

@@ -1,0 +1,197 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Data is a data set in memory. Its block owns its slices.
+type Data[T engine.Float] struct {
+	Block engine.Block[T]
+	Info  Info
+}
+
+// Load reads files whole. Any error, a bad row not allowed by OnError among them, leaves no data. Memory: up to twice the data while
+// text is read.
+func Load[T engine.Float](ctx context.Context, files []string, o Options) (*Data[T], error) {
+	size, err := checkFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open[T](ctx, files, &opener{}, o, true)
+	if err != nil {
+		return nil, err
+	}
+	s.info.InputSize = size
+	return s.load()
+}
+
+// LoadReader is Load for one file that is read from r; name stands for it in errors.
+func LoadReader[T engine.Float](ctx context.Context, name string, r io.Reader, o Options) (*Data[T], error) {
+	s, err := open[T](ctx, []string{name}, &opener{reader: r}, o, true)
+	if err != nil {
+		return nil, err
+	}
+	return s.load()
+}
+
+// load takes the stream to its end and puts its rows together.
+func (s *Stream[T]) load() (*Data[T], error) {
+	defer s.Close()
+	d := &Data[T]{}
+	b := &d.Block
+	n := 0 // rows that a header has announced
+	for _, p := range s.pairs {
+		n += p.rows
+	}
+	var parts []*rows[T]
+	for {
+		for s.err == nil && len(s.ready) == 0 {
+			s.advance()
+		}
+		if s.err != nil && s.err != io.EOF {
+			return nil, s.err
+		}
+		if len(s.ready) == 0 {
+			break
+		}
+		for _, r := range s.ready {
+			s.cur, s.pos = r, 0
+			for s.pos < r.n {
+				s.deliver() // for its counts
+			}
+			s.cur = nil
+			if s.p.format != "idx" {
+				parts = append(parts, r)
+				continue
+			}
+			b.Dim, b.Stride = r.Dim, r.Stride
+			b.Y = append(slices.Grow(b.Y, n-len(b.Y)), r.Y...)
+			if len(b.X) == 0 {
+				b.X = alignedSlice[T](n * r.Stride)[:0]
+			}
+			b.X = append(b.X, r.X[:r.n*r.Stride]...)
+			select {
+			case s.outs <- r:
+			default:
+			}
+		}
+		s.ready = s.ready[:0]
+	}
+	d.Info = s.Info()
+	if s.p.format != "idx" {
+		s.join(d, parts)
+	}
+	b.Dim = d.Info.Dim
+	b.MarkChecked()
+	if s.cfg.Normalize == "max" && s.cfg.Scale == 0 {
+		if err := d.divideByLongest(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// join copies the parts into one block, and settles the index base.
+func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
+	b := &d.Block
+	dense := parts[0].Dense()
+	b.Y = make([]T, 0, d.Info.Rows)
+	if dense {
+		b.Stride = parts[0].Stride
+		b.X = alignedSlice[T](d.Info.Rows * b.Stride)[:0]
+	} else {
+		b.Ptr = append(make([]int, 0, d.Info.Rows+1), 0)
+		b.Idx = make([]int32, 0, d.Info.NonZeros)
+		b.Val = make([]T, 0, d.Info.NonZeros)
+	}
+	for i, r := range parts {
+		b.Y = append(b.Y, r.Y...)
+		if dense {
+			b.X = append(b.X, r.X[:r.n*b.Stride]...)
+		} else {
+			at := len(b.Idx)
+			b.Idx = append(b.Idx, r.Idx[:r.Ptr[r.n]]...)
+			b.Val = append(b.Val, r.Val[:r.Ptr[r.n]]...)
+			for _, p := range r.Ptr[1 : r.n+1] {
+				b.Ptr = append(b.Ptr, at+p)
+			}
+		}
+		parts[i] = nil
+	}
+	if dense || s.cfg.base >= 0 {
+		return
+	}
+	d.Info.IndexBase, d.Info.BaseFound = 1, "no index 0 in the data"
+	if !s.zero {
+		return
+	}
+	d.Info.IndexBase, d.Info.BaseFound = 0, "index 0 occurs in the data" // the rows were read as if the base were 1
+	bias := s.cfg.bias
+	for i := range b.Y {
+		idx := b.Idx[b.Ptr[i]+bias : b.Ptr[i+1]]
+		for k := range idx {
+			idx[k]++
+		}
+		if len(idx) > 0 {
+			d.Info.Dim = max(d.Info.Dim, int(idx[len(idx)-1])+1)
+		}
+	}
+}
+
+// divideByLongest is Normalize "max".
+func (d *Data[T]) divideByLongest() error {
+	s := d.Info.MaxNorm
+	if s == 0 {
+		return nil // all rows are zero
+	}
+	if s > math.MaxFloat64 {
+		return fmt.Errorf("the longest example's length is not a float64; give a scale: %w", ErrScale)
+	}
+	divide(d.Block.Val, s)
+	divide(d.Block.X, s)
+	d.Info.Scale = s
+	return nil
+}
+
+// Gather copies the listed examples, in the listed order, into dst's own memory: a shuffled block. dst must not be a view of d. It
+// allocates nothing once dst has held as much.
+func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
+	b := &d.Block
+	dst.Reset()
+	dst.Dim = b.Dim
+	dst.Y = slices.Grow(dst.Y, len(order))
+	for _, i := range order {
+		dst.Y = append(dst.Y, b.Y[i])
+	}
+	if b.Dense() {
+		dst.Ptr = nil
+		dst.Stride = b.Stride
+		if n := len(order) * b.Stride; cap(dst.X) < n {
+			dst.X = alignedSlice[T](n)
+		} else {
+			dst.X = dst.X[:n]
+		}
+		for k, i := range order {
+			copy(dst.X[k*b.Stride:(k+1)*b.Stride], b.X[int(i)*b.Stride:int(i)*b.Stride+b.Dim])
+		}
+	} else {
+		n := 0
+		for _, i := range order {
+			n += b.Ptr[i+1] - b.Ptr[i]
+		}
+		dst.Ptr = append(slices.Grow(dst.Ptr[:0], len(order)+1), 0)
+		dst.Idx, dst.Val = slices.Grow(dst.Idx, n), slices.Grow(dst.Val, n)
+		for _, i := range order {
+			idx, val := b.Sparse(int(i))
+			dst.Idx, dst.Val = append(dst.Idx, idx...), append(dst.Val, val...)
+			dst.Ptr = append(dst.Ptr, len(dst.Idx))
+		}
+	}
+	dst.MarkChecked()
+}

@@ -1,0 +1,184 @@
+// Package model is the model file: one open container for every learner, with all that predicting and training on need.
+//
+// # The file
+//
+// The layout is that of safetensors, so any safetensors library reads the tensors:
+//
+//	8 bytes     length n of the header, little-endian
+//	n bytes     the header: JSON, keys sorted, padded with blanks to a multiple of 8
+//	the rest    the tensors, little-endian, row-major, without gaps; larger elements first, then by name, so all are aligned
+//
+// The header maps a tensor's name to {"data_offsets": [from, to], "dtype": ..., "shape": [...]} with dtype F32, F64, I64, U64, I32
+// or U8, and "__metadata__" to strings, as safetensors demands:
+//
+//	format      "halfspace"
+//	version     "1"
+//	halfspace   a JSON document: learner, precision, config, seed, prep, counters and scalars; see Model
+//	sha256      SHA-256 of the whole file with these 64 digits taken as 0
+//
+// Nothing in it depends on threads, implementation, block size or time: equal training gives equal bytes.
+//
+// # Errors
+//
+// All errors of reading wrap one of the Err values, and say what was found and what to do. A file is checked
+// before memory is taken for what it claims to hold, so reading takes memory in proportion to the file's length.
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// Errors of this package, wrapped with what was found.
+var (
+	ErrForeign   = errors.New("not a halfspace model")           // another kind of file
+	ErrTruncated = errors.New("the model file ends early")       // cut off
+	ErrDamaged   = errors.New("the model file is damaged")       // checksum or structure is wrong
+	ErrNewer     = errors.New("written by a newer halfspace")    // another format version, or a learner that is not known here
+	ErrPrecision = errors.New("model of another precision")      // Restore was asked for the other type
+	ErrNotFinite = errors.New("weights are not finite numbers")  // a NaN or an infinity among tensors or scalars
+	ErrInvalid   = errors.New("not a model that can be written") // Encode was given names or shapes that the container can't hold
+	ErrTarget    = errors.New("not a place for a model file")    // Save was given a folder, a device or the like
+)
+
+// Model is what a file holds.
+type Model struct {
+	Learner   string          // as registered
+	Precision string          // of the examples and weights: "f32" or "f64"
+	Config    json.RawMessage // the learner's settings
+	Seed      uint64          // of the draws
+	Prep      Prep
+	Presented uint64         // examples learned, repetitions counted
+	Rows      uint64         // examples of the last epoch
+	Epochs    uint64         // passes over the data, the last perhaps not complete
+	Mistakes  uint64         // y f <= 0 before learning, over all presented
+	State     learners.State // tensors by falling element size, then by name, after Decode
+}
+
+// Prep is how a row of data becomes an example: a prediction must do as training did.
+type Prep struct {
+	Labels    Labels   `json:"labels"`
+	Bias      string   `json:"bias"`      // none, append, direct
+	Normalize string   `json:"normalize"` // none, unit, max
+	Scale     float64  `json:"scale"`     // of normalize max: what examples are divided by
+	Format    string   `json:"format"`
+	IndexBase int      `json:"index_base"`
+	Dim       int      `json:"dim"`                 // features, without an appended bias
+	Columns   []string `json:"columns,omitempty"`   // csv: names of the columns, the label's too, where the data has names
+	LabelCol  int      `json:"label_col,omitempty"` // csv: number of the label's column, from 1; 0 if there was none
+}
+
+// Labels are the names of the two classes.
+type Labels struct {
+	Negative string `json:"negative"`
+	Positive string `json:"positive"`
+}
+
+// document is the JSON document in the metadata. Its order of fields is the order in the file.
+type document struct {
+	Learner   string             `json:"learner"`
+	Precision string             `json:"precision"`
+	Config    json.RawMessage    `json:"config"`
+	Seed      uint64             `json:"seed"`
+	Prep      Prep               `json:"prep"`
+	Presented uint64             `json:"presented"`
+	Rows      uint64             `json:"rows"`
+	Epochs    uint64             `json:"epochs"`
+	Mistakes  uint64             `json:"mistakes"`
+	Counters  map[string]uint64  `json:"counters"`
+	Scalars   map[string]float64 `json:"scalars"`
+}
+
+// precision names T as Model.Precision does.
+func precision[T learners.Float]() string {
+	if _, ok := any(T(0)).(float32); ok {
+		return "f32"
+	}
+	return "f64"
+}
+
+// Capture returns a Model of a learner: its name, settings, seed and state. The other fields are the caller's to fill.
+func Capture[T learners.Float](name string, c learners.Config, seed uint64, l learners.Learner[T]) (*Model, error) {
+	config, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("settings of %s: %v: %w", name, err, ErrInvalid)
+	}
+	return &Model{Learner: name, Precision: precision[T](), Config: config, Seed: seed, State: l.State()}, nil
+}
+
+// Settings returns the entry of the model's learner and its settings, decoded and validated.
+func (m *Model) Settings() (learners.Entry, learners.Config, error) {
+	e, err := learners.Lookup(m.Learner)
+	if err != nil {
+		return e, nil, fmt.Errorf("%v: %w; use the version that wrote it", err, ErrNewer)
+	}
+	c := e.Config()
+	d := json.NewDecoder(bytes.NewReader(m.Config))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		return e, nil, fmt.Errorf("settings of %s: %v: %w; use the version that wrote it", m.Learner, err, ErrNewer)
+	}
+	if err := c.Validate(); err != nil {
+		return e, nil, fmt.Errorf("settings: %w: %w", err, ErrDamaged)
+	}
+	return e, c, nil
+}
+
+// Restore returns a learner that goes on where the captured one stopped. T must be the model's Precision; the pool may
+// be nil.
+func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T], error) {
+	if want := precision[T](); m.Precision != want {
+		return nil, fmt.Errorf("the model is %s, asked for %s: %w; ask for --precision %s", m.Precision, want, ErrPrecision, m.Precision)
+	}
+	e, c, err := m.Settings()
+	if err != nil {
+		return nil, err
+	}
+	l, err := learners.New[T](e, c, learners.Env{Seed: m.Seed, Pool: pool})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	if err := l.SetState(m.State); err != nil {
+		return nil, fmt.Errorf("%w: %w; train anew", err, ErrDamaged)
+	}
+	return l, nil
+}
+
+// finite refuses NaN and infinities: a learner that diverged is no model.
+func (m *Model) finite() error {
+	for _, t := range m.State.Tensors {
+		at := -1
+		switch data := t.Data.(type) {
+		case []float32:
+			at = firstNotFinite(data)
+		case []float64:
+			at = firstNotFinite(data)
+		}
+		if at >= 0 {
+			return fmt.Errorf("%s: tensor %q, element %d: %w; it diverged: try a smaller step, or --normalize unit", m.Learner, t.Name, at, ErrNotFinite)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.State.Scalars)) {
+		if v := m.State.Scalars[name]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%s: scalar %q is %v: %w; it diverged: try a smaller step, or --normalize unit", m.Learner, name, v, ErrNotFinite)
+		}
+	}
+	return nil
+}
+
+func firstNotFinite[T learners.Float](x []T) int {
+	for i, v := range x {
+		if v-v != 0 {
+			return i
+		}
+	}
+	return -1
+}
