@@ -97,6 +97,14 @@ func (c *chunk[T]) addLabel(l label, start, off int) int32 {
 	return r.labels.add(l)
 }
 
+// noLabel returns the number that stands for no label.
+func (c *chunk[T]) noLabel(start, off int) int32 {
+	if i := c.out.labels.none; i >= 0 {
+		return i
+	}
+	return c.addLabel(label{missing: true}, start, off)
+}
+
 // badRow notes a bad row that begins at start and goes wrong at off. It reports whether to go on.
 func (c *chunk[T]) badRow(p *parsing, start, off int, what string) bool {
 	r := c.out

@@ -239,11 +239,17 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 					}
 					n = len(bytes.TrimRight(b[off:pos], " \t\r"))
 				}
-				if n == 0 || n == 1 && text[from] == '?' {
+				switch missing := n == 0 || n == 1 && text[from] == '?'; {
+				case missing && p.optional:
+					code = c.noLabel(start, off)
+				case missing:
 					bad, at = "the label is missing", off
+				default:
+					code = c.csvLabel(text, from, n, start, off)
+				}
+				if bad != "" {
 					break
 				}
-				code = c.csvLabel(text, from, n, start, off)
 			} else {
 				var st numStatus
 				if isQuoted {
@@ -287,9 +293,7 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 		}
 		pos = c.nextLine(pos)
 		if lay.label < 0 {
-			if code = r.labels.none; code < 0 {
-				code = c.addLabel(label{missing: true}, start, start)
-			}
+			code = c.noLabel(start, start)
 		}
 		r.code = append(r.code, code)
 		r.finishRow(row, squares(row), p)

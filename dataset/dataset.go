@@ -44,14 +44,14 @@ type LabelMap struct{ Negative, Positive string }
 
 // Options says how files are read. The zero value reads any file with the defaults.
 type Options struct {
-	Format    string // "" or "auto": by content; "svmlight", "csv", "idx"
-	IndexBase string // svmlight: "" or "auto": 0 if an index 0 occurs, else 1; "0", "1"
-	LabelCol  string // csv: header name, or number from 1, or from the end if negative; "": header label/class/target/y, else the last
-	Positive  string // the label that is +1; all others are -1
-	OnError   string // bad rows: "" or "stop", "skip", "limit=N" (N are passed over)
-	OnBad     func(error)
-	Bias      string // "" or "none", "append"
-	Normalize string // "" or "none", "unit" (each row by its 2-norm), "max" (all rows by the longest)
+	Format    string      // "" or "auto": by content; "svmlight", "csv", "idx"
+	IndexBase string      // svmlight: "" or "auto": 0 if an index 0 occurs, else 1; "0", "1"
+	LabelCol  string      // csv: header name, or number from 1, or from the end if negative; "": header label/class/target/y, else the last
+	Positive  string      // the label that is +1; all others are -1
+	OnError   string      // bad rows: "" or "stop", "skip", "limit=N" (N are passed over). A third label always stops
+	OnBad     func(error) // told of each row passed over, in order, by the goroutine that calls Next or Load
+	Bias      string      // "" or "none", "append"
+	Normalize string      // "" or "none", "unit" (each row by its 2-norm), "max" (all rows by the longest)
 
 	// What a model or the training set has fixed; the zero value of each means: find it.
 	Labels  *LabelMap

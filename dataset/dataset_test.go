@@ -117,6 +117,7 @@ func TestRules(t *testing.T) {
 		{"csv, unit", "3,4,0\n0,0,1\n", Options{Normalize: "unit"}, "-1 0.6 0.8|+1 0 0|"},
 		{"csv, skip", "1,2,0\n1,?,0\n1,2\n1,2,3,4\n3,4,1\n", Options{OnError: "skip"}, "-1 1 2|+1 3 4|"},
 		{"csv, no label column", "1,2\n3,4\n", Options{Labels: &LabelMap{"a", "b"}, LabelsOptional: true, Columns: 3}, "+1 1 2|+1 3 4|"},
+		{"csv, labels missing", "1,a\n2,?\n3,\n4,c\n", Options{Labels: &LabelMap{"a", "b"}, LabelsOptional: true}, "-1 1|+1 2|+1 3|+1 4|"},
 		{"csv, header of training", "q,p,t\n5,6,1\n", Options{Header: []string{"q", "p", "t"}, LabelCol: "q", Labels: &LabelMap{"4", "5"}}, "+1 6 1|"},
 		{"csv, names of training without a header", "5,6,1\n", Options{Header: []string{"q", "p", "t"}, LabelCol: "q", Labels: &LabelMap{"4", "5"}}, "+1 6 1|"},
 	} {
@@ -205,15 +206,15 @@ func TestBroken(t *testing.T) {
 		good  int64 // rows before the error
 	}{
 		{"missing file", nil, Options{}, "stat FILE: no such file or directory", fs.ErrNotExist, 0},
-		{"empty", []string{""}, Options{}, "FILE:1:1: expected examples, the file is empty", ErrEmpty, 0},
+		{"empty", []string{""}, Options{}, "FILE:1:1: expected examples, found an empty file", ErrEmpty, 0},
 		{"comments only", []string{"# a\n\n#b"}, Options{}, "FILE:1:1: expected examples, found only blank lines and comments", ErrEmpty, 0},
-		{"second file empty", []string{"+1 1:1\n-1 1:1\n", ""}, Options{}, "DIR/1:1:1: expected examples, the file is empty", ErrEmpty, 2},
+		{"second file empty", []string{"+1 1:1\n-1 1:1\n", ""}, Options{}, "DIR/1:1:1: expected examples, found an empty file", ErrEmpty, 2},
 		{"all rows bad", []string{"x 1:1\ny 1:1\n"}, Options{OnError: "skip"}, "FILE:2:1: expected examples, all 2 rows are bad", ErrEmpty, 0},
 		{"gz garbage", []string{"\x1f\x8bgarbage and more of it"}, Options{}, "FILE:1:1: the gzip data are damaged here (gzip: invalid header)", ErrFormat, 0},
 		{"gz with another checksum", []string{flip(packed)}, Options{}, "FILE:40001:1: the gzip data are damaged here (gzip: invalid checksum)", ErrFormat, 40000},
 		{"bz2 garbage", []string{"BZh91AY&SY" + strings.Repeat("\x00", 200)}, Options{}, "FILE:1:1: the bzip2 data are damaged here (bzip2 data invalid: no symbols in input)", ErrFormat, 0},
 		{"zstd garbage", []string{"\x28\xb5\x2f\xfdgarbage and more of it"}, Options{}, "", ErrFormat, 0},
-		{"gz of nothing", []string{string(gz(nil))}, Options{}, "FILE:1:1: expected examples, the file is empty", ErrEmpty, 0},
+		{"gz of nothing", []string{string(gz(nil))}, Options{}, "FILE:1:1: expected examples, found an empty file", ErrEmpty, 0},
 		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: unpack it first", ErrFormat, 0},
 		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text (svmlight or csv) or an idx file, found the byte 0x00", ErrFormat, 0},
 		{"binary as svmlight", []string{"\x00\x01\n\xff"}, Options{Format: "svmlight"}, `FILE:1:1: expected a label (a number), found "" in "\x00\x01"`, ErrBadRow, 0},
@@ -270,7 +271,7 @@ func TestBroken(t *testing.T) {
 			`FILE:1:1: no header, so no column "c": name the label column by its number with --label-col in "1,2"`, ErrFormat, 0},
 		{"csv header of training", []string{"a,b\n1,2\n"}, Options{Header: []string{"a", "c"}}, `FILE:1:1: expected column 2 to be "c" as in training, found "b" in "a,b"`, ErrFormat, 0},
 		{"csv columns of training", []string{"1,2\n"}, Options{Columns: 3}, `FILE:1:1: expected 3 columns as in training, found 2 in "1,2"`, ErrFormat, 0},
-		{"csv header only", []string{"a,b,label\n"}, Options{Header: []string{"a", "b", "label"}}, "FILE:1:1: expected examples, found only blank lines and comments", ErrEmpty, 0},
+		{"csv header only", []string{"a,b,label\n"}, Options{Header: []string{"a", "b", "label"}}, "FILE:1:1: expected examples, found only a header", ErrEmpty, 0},
 
 		{"idx wrong magic", []string{idx(0x802, []uint32{2, 2}, 1, 2, 3, 4)}, Options{},
 			"FILE:byte 0: expected the idx magic number 0x803 (images of bytes) or 0x801 (labels), found 0x802", ErrFormat, 0},
@@ -283,6 +284,8 @@ func TestBroken(t *testing.T) {
 		{"idx labels alone", []string{labels2}, Options{}, "FILE:byte 0: labels without images: name the images file (images-idx3) too", ErrFormat, 0},
 		{"idx images alone", []string{images2}, Options{}, "FILE:byte 0: images without labels: name the labels file (labels-idx1) too", ErrFormat, 0},
 		{"idx no examples", []string{idx(0x803, []uint32{0, 1, 1}), labels2}, Options{}, "FILE:byte 4: expected examples, the header says 0", ErrEmpty, 0},
+		{"idx header that lies", []string{idx(0x803, []uint32{2, 0x1000, 0x4000}, 1), labels2}, Options{},
+			"FILE:byte 17: expected image 1 of 2, but the file is truncated", ErrTruncated, 0},
 		{"idx expected", []string{"+1 1:1\n"}, Options{Format: "idx"},
 			"FILE:byte 7: expected an idx header of 8 bytes, but the file is truncated", ErrTruncated, 0},
 	} {
@@ -593,6 +596,41 @@ func TestIDX(t *testing.T) {
 		if rows, err := drain(s); rows != tc.want || err != nil {
 			t.Errorf("stream: %s, %v", rows, err)
 		}
+	}
+}
+
+// TestFiles reads several csv files, each with its header, as one stream, and standard input.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i, text := range []string{"# c\na,b,class\n1,2,x\n", "a,b,class\n3,4,y\n", "5,6,x\n"} {
+		files = append(files, filepath.Join(dir, fmt.Sprint(i)))
+		if err := os.WriteFile(files[i], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "-1 1 2|+1 3 4|-1 5 6|"
+	for _, chunk := range []int{0, 3} {
+		d, err := Load[float64](context.Background(), files, Options{Header: []string{"a", "b", "class"}, chunk: chunk})
+		if err != nil || dump(&d.Block) != want {
+			t.Errorf("%v %+v", err, d)
+		}
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := os.Stdin
+	defer func() { os.Stdin = old }()
+	os.Stdin = r
+	io.WriteString(w, "+1 1:1\n-1 2:1\n+1 x\n")
+	w.Close()
+	s, err := Open[float64](context.Background(), []string{"-"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := drain(s); rows != "+1 0:1|-1 1:1|" || err == nil || !strings.HasPrefix(err.Error(), "stdin:3:4: ") {
+		t.Error(rows, err)
 	}
 }
 

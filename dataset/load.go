@@ -40,6 +40,9 @@ func LoadReader[T engine.Float](ctx context.Context, name string, r io.Reader, o
 	return s.load()
 }
 
+// maxAtOnce is how many values are reserved on the word of a header.
+const maxAtOnce = 1 << 28
+
 // load takes the stream to its end and puts its rows together.
 func (s *Stream[T]) load() (*Data[T], error) {
 	defer s.Close()
@@ -49,6 +52,8 @@ func (s *Stream[T]) load() (*Data[T], error) {
 	for _, p := range s.pairs {
 		n += p.rows
 	}
+	// With their number known the rows go straight to their place, unless the header asks for so much that it had better prove it first.
+	direct := n > 0 && n <= maxAtOnce/strideOf(s.p.pixels+s.p.bias)
 	var parts []*rows[T]
 	for {
 		for s.err == nil && len(s.ready) == 0 {
@@ -66,7 +71,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 				s.deliver() // for its counts
 			}
 			s.cur = nil
-			if s.p.format != "idx" {
+			if !direct {
 				parts = append(parts, r)
 				continue
 			}
@@ -84,7 +89,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 		s.ready = s.ready[:0]
 	}
 	d.Info = s.Info()
-	if s.p.format != "idx" {
+	if !direct {
 		s.join(d, parts)
 	}
 	b.Dim = d.Info.Dim

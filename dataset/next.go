@@ -123,10 +123,6 @@ func (s *Stream[T]) advance() {
 		s.err = s.ctx.Err()
 		return
 	}
-	if c.out == nil { // the worker saw the end of ctx first
-		s.err = s.ctx.Err()
-		return
-	}
 	s.err = s.take(c)
 	if s.err != nil {
 		s.cancel()
@@ -163,7 +159,11 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 		}
 	}
 	if err == nil && c.last && s.fileRows == 0 {
-		err = noRows(c.name, false)
+		what := "only blank lines and comments"
+		if s.p.format == "csv" && len(s.p.csv.header) > 0 {
+			what = "only a header"
+		}
+		err = noRows(c.name, what)
 	}
 	select {
 	case s.spare <- c:

@@ -278,12 +278,16 @@ func (in *input) headError() error {
 }
 
 // noRows is the error of a file without rows.
-func noRows(name string, empty bool) error {
-	what := "expected examples, found only blank lines and comments"
-	if empty {
-		what = "expected examples, the file is empty"
+func noRows(name, found string) error {
+	return &RowError{File: name, Line: 1, Col: 1, What: "expected examples, found " + found, Err: ErrEmpty}
+}
+
+// nothing says what a file without rows holds.
+func (in *input) nothing() string {
+	if len(in.head) == 0 {
+		return "an empty file"
 	}
-	return &RowError{File: name, Line: 1, Col: 1, What: what, Err: ErrEmpty}
+	return "only blank lines and comments"
 }
 
 // mayHaveZero tells quickly whether some token of the head could be an index 0.

@@ -137,7 +137,7 @@ func (s *Stream[T]) prepare() error {
 	}
 	in.stripBOM()
 	if len(in.lines(1)) == 0 && in.err == io.EOF {
-		return noRows(in.name, len(in.head) == 0)
+		return noRows(in.name, in.nothing())
 	}
 	if format == "csv" {
 		lay, err := in.layout(&c.Options)
@@ -244,16 +244,22 @@ func (s *Stream[T]) start(ctx context.Context) {
 
 // work parses chunks.
 func (s *Stream[T]) work() {
-	for c := range s.jobs {
-		if s.ctx.Err() == nil {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case c, ok := <-s.jobs:
+			if !ok {
+				return
+			}
 			select {
 			case c.out = <-s.outs:
 			default:
 				c.out = &rows[T]{}
 			}
 			c.parse(&s.p)
+			c.done <- struct{}{}
 		}
-		c.done <- struct{}{}
 	}
 }
 
@@ -315,7 +321,7 @@ func (s *Stream[T]) checkNext(in *input) error {
 	}
 	in.stripBOM()
 	if len(in.lines(1)) == 0 && in.err == io.EOF {
-		return noRows(in.name, len(in.head) == 0)
+		return noRows(in.name, in.nothing())
 	}
 	if s.p.format == "csv" {
 		o := s.cfg.Options

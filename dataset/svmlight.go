@@ -60,9 +60,7 @@ func (c *chunk[T]) parseSVMLight(p *parsing) {
 			}
 			pos = end
 		case p.optional && strings.IndexByte(c.token(pos, 0), ':') >= 0:
-			if code = r.labels.none; code < 0 {
-				code = c.addLabel(label{missing: true}, start, pos)
-			}
+			code = c.noLabel(start, pos)
 		default:
 			what := fmt.Sprintf("expected a label (a number), found %q", c.token(pos, 0))
 			if st == numRange {

@@ -61,7 +61,7 @@ func (b *Block[T]) Slice(lo, hi int) Block[T] {
 	v := *b
 	v.Y = b.Y[lo:hi]
 	if b.Dense() {
-		v.X = b.X[lo*b.Stride:]
+		v.X = b.X[min(lo*b.Stride, len(b.X)):] // the last row may be shorter than the stride
 	} else {
 		v.Ptr = b.Ptr[lo : hi+1]
 	}
@@ -80,6 +80,10 @@ func (b *Block[T]) Check() error {
 	b.checked = true
 	return nil
 }
+
+// MarkChecked says that the writer has itself verified what Check verifies: a reader that checks as it reads, or a copy
+// of examples of a checked block.
+func (b *Block[T]) MarkChecked() { b.checked = true }
 
 // Reset empties the block for reuse as a buffer of its own (not a view), keeping its memory.
 func (b *Block[T]) Reset() {
@@ -119,6 +123,8 @@ func (b *Block[T]) check() error {
 		if b.Ptr[i] > b.Ptr[i+1] {
 			return fmt.Errorf("example %d: offsets %d, %d: %w", i, b.Ptr[i], b.Ptr[i+1], ErrShape)
 		}
+	}
+	for i := range n { // all offsets are within Idx now
 		idx, val := b.Sparse(i)
 		last := int32(-1)
 		for k, j := range idx {

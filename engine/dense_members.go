@@ -5,7 +5,7 @@ import "unsafe"
 // DenseMembers holds the weights of an ensemble's members for dense examples: one row a member, so that a member's
 // weights stay in L1 while it goes through a block of examples that stays in L2.
 //
-// Memory: Members rows of Dim weights, padded to 64 bytes. Not safe for concurrent use, but distinct rows may be worked on
+// Memory: one row of weights a member, padded to 64 bytes. Not safe for concurrent use, but distinct rows may be worked on
 // at the same time.
 type DenseMembers[T Float] struct {
 	w       []T // members x stride, 64-byte aligned
@@ -35,11 +35,8 @@ func (d *DenseMembers[T]) Grow(dim int) {
 	d.dim = dim
 }
 
-// Row returns the weights of member m, Dim elements.
+// Row returns the weights of member m, one a feature.
 func (d *DenseMembers[T]) Row(m int) []T { return d.w[m*d.stride:][:d.dim:d.dim] }
-
-// Dim returns the number of features.
-func (d *DenseMembers[T]) Dim() int { return d.dim }
 
 // Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit for bit.
 func (d *DenseMembers[T]) Column(dst []T, j int) bool {

@@ -92,8 +92,8 @@ func (d Draws) Bernoulli(tau float64) *Bernoulli {
 		b.n = -exp + 64 - bits.TrailingZeros64(mant) // -exp zeros come first
 		w, s := -exp/64, uint(-exp%64)
 		b.digits[w] = mant >> s
-		if s > 11 {
-			b.digits[w+1] = mant << (64 - s)
+		if low := mant << (64 - s); low != 0 {
+			b.digits[w+1] = low
 		}
 		b.first = uint64(int64(b.digits[0]) >> 63)
 		b.turn = b.digits[0] ^ b.digits[0]<<1
@@ -221,22 +221,26 @@ func (r *Rand) IntN(n int) int {
 	if n <= 0 {
 		panic(fmt.Sprintf("engine: IntN(%d)", n))
 	}
-	// D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019: hi of word*n is uniform once the
-	// words whose lo is below 2^64 mod n are refused.
-	hi, lo := bits.Mul64(r.Uint64(), uint64(n))
-	if lo < uint64(n) {
-		for refuse := -uint64(n) % uint64(n); lo < refuse; {
-			hi, lo = bits.Mul64(r.Uint64(), uint64(n))
+	return int(r.below(uint64(n)))
+}
+
+// below returns a uniform number in [0, n). D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019:
+// hi of word*n is uniform once the words whose lo is below 2^64 mod n are refused.
+func (r *Rand) below(n uint64) uint64 {
+	hi, lo := bits.Mul64(r.Uint64(), n)
+	if lo < n {
+		for refuse := -n % n; lo < refuse; {
+			hi, lo = bits.Mul64(r.Uint64(), n)
 		}
 	}
-	return int(hi)
+	return hi
 }
 
 // Uniform returns a uniform multiple of 2^-53 in [0, 1), by one word.
 func (r *Rand) Uniform() float64 { return float64(r.Uint64()>>11) * 0x1p-53 }
 
 // Normal returns a number from the normal distribution with mean 0 and variance 1, by one word. Its distribution function is
-// the normal one at steps of 2^-45, so |Normal| < 7.6.
+// the normal one at steps of 2^-45, so |Normal| < 7.61.
 func (r *Rand) Normal() float64 {
 	u := r.Uint64()
 	x := normalQuantile((float64(u>>20) + 0.5) * 0x1p-45)

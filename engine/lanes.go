@@ -5,22 +5,28 @@ import (
 	"unsafe"
 )
 
-// TileLanes is the number of members in a tile of [Lanes]: one word of a mask. A row of 64 float32 is 256 bytes, so the
-// weights of a few hundred features stay inside L1 while a block of examples goes by, and ensembles of 65 members and
-// more make work for two workers.
-const TileLanes = 64
+// Tiles of [Lanes] hold up to WideTile members, as many as the kernels of most CPUs keep in registers; a call for fewer costs nearly
+// as much. Once a tile of that width takes more than wideBytes, tiles hold NarrowTile members, so that they stay in L2
+// and ensembles of more than NarrowTile members make work for two workers, which pays from about there on.
+// Both are whole words of a mask.
+const (
+	WideTile   = 128
+	NarrowTile = 64
+	wideBytes  = 256 << 10
+)
 
 // Lanes holds the weights of an ensemble's members for sparse examples: the members lie across SIMD lanes, so one
-// non-zero of an example costs one row operation for all of them. The members are cut into tiles of [TileLanes]; a tile
-// is a slab of rows, one row a feature, and rows are there only for features that were seen. Row 0 stays zero and
-// stands for all others.
+// non-zero of an example costs one row operation for all of them. The members are cut into tiles; a tile is a slab of
+// rows, one row a feature, and rows are there only for features that were seen. Row 0 stays zero and stands for all
+// others.
 //
 // Memory: Members (padded to 64 bytes) weights a feature seen, 4 bytes a feature up to the largest seen.
 // Not safe for concurrent use, but distinct tiles may be worked on at the same time while no rows are added.
 type Lanes[T Float] struct {
-	Tiles []LaneTile[T] // tile t holds members t*TileLanes and following
+	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
 
 	members int
+	lanes   int     // members of all tiles but the last
 	row     []int32 // row of a feature; 0: none
 	feature []int32 // feature of a row; -1 for row 0
 	rows    int     // rows that the tiles have room for
@@ -36,12 +42,9 @@ type LaneTile[T Float] struct {
 
 // NewLanes returns Lanes for that many members, all weights zero.
 func NewLanes[T Float](members int) *Lanes[T] {
-	l := &Lanes[T]{members: members, feature: []int32{-1}}
-	for lo := 0; lo < members; lo += TileLanes {
-		n := min(TileLanes, members-lo)
-		l.Tiles = append(l.Tiles, LaneTile[T]{Width: padded[T](n), Lo: lo, Lanes: n})
-	}
+	l := &Lanes[T]{members: members}
 	l.grow(64)
+	l.feature = []int32{-1}
 	return l
 }
 
@@ -51,36 +54,56 @@ func padded[T Float](n int) int {
 	return (n + per - 1) / per * per
 }
 
-// grow makes room for that many rows.
+// grow makes room for that many rows, cutting the tiles anew where they get too large.
 func (l *Lanes[T]) grow(rows int) {
-	for i := range l.Tiles {
-		t := &l.Tiles[i]
-		w := Aligned[T](rows * t.Width)
-		copy(w, t.W)
-		t.W = w
+	lanes := WideTile
+	if rows*padded[T](min(WideTile, l.members))*int(unsafe.Sizeof(T(0))) > wideBytes {
+		lanes = NarrowTile
 	}
-	l.rows = rows
+	var tiles []LaneTile[T]
+	for lo := 0; lo < l.members; lo += lanes {
+		n := min(lanes, l.members-lo)
+		t := LaneTile[T]{Width: padded[T](n), Lo: lo, Lanes: n}
+		t.W = Aligned[T](rows * t.Width)
+		for r := range l.feature { // none of the first time
+			old := &l.Tiles[lo/l.lanes]
+			copy(t.W[r*t.Width:][:n], old.W[r*old.Width+lo-old.Lo:])
+		}
+		tiles = append(tiles, t)
+	}
+	l.Tiles, l.lanes, l.rows = tiles, lanes, rows
 }
 
-// Rows appends the rows of the features idx, which must ascend, to dst. Features not seen before get a row.
-// Cost: a table look-up an index; rows and table grow by doubling.
-func (l *Lanes[T]) Rows(dst, idx []int32) []int32 {
-	if len(idx) == 0 {
-		return dst
-	}
-	if last := int(idx[len(idx)-1]); last >= len(l.row) {
-		row := make([]int32, max(last+1, 2*len(l.row)))
+// Reach makes room in the table of rows for features below dim.
+func (l *Lanes[T]) Reach(dim int) {
+	if dim > len(l.row) {
+		row := make([]int32, max(dim, 2*len(l.row)))
 		copy(row, l.row)
 		l.row = row
 	}
+}
+
+// Rows appends the rows of the features idx, in any order but all below what Reach was told, to dst. Features not seen
+// before get a row. Cost: a table look-up an index; the tiles grow by doubling.
+func (l *Lanes[T]) Rows(dst, idx []int32) []int32 {
 	n := len(dst)
 	dst = slices.Grow(dst, len(idx))[:n+len(idx)]
+	out, row := dst[n:][:len(idx)], l.row
+	missing := int32(0)
+	for k, j := range idx { // no call and hardly a branch: seen features are the rule
+		r := row[j]
+		missing |= r - 1
+		out[k] = r
+	}
+	if missing >= 0 {
+		return dst
+	}
 	for k, j := range idx {
-		r := l.row[j]
-		if r == 0 {
-			r = l.add(j)
+		if out[k] == 0 {
+			if out[k] = row[j]; out[k] == 0 { // unless added since
+				out[k] = l.add(j)
+			}
 		}
-		dst[n+k] = r
 	}
 	return dst
 }
@@ -108,9 +131,6 @@ func (l *Lanes[T]) add(j int32) int32 {
 	return int32(r)
 }
 
-// Dim is one more than the largest feature that may have a weight.
-func (l *Lanes[T]) Dim() int { return len(l.row) }
-
 // Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit for bit.
 func (l *Lanes[T]) Column(dst []T, j int) bool {
 	if j >= len(l.row) || l.row[j] == 0 {
@@ -126,8 +146,11 @@ func (l *Lanes[T]) Column(dst []T, j int) bool {
 
 // SetColumn sets the weights of feature j, giving it a row.
 func (l *Lanes[T]) SetColumn(j int, src []T) {
-	var one [1]int32
-	r := int(l.Rows(one[:0], []int32{int32(j)})[0])
+	l.Reach(j + 1)
+	r := int(l.row[j])
+	if r == 0 {
+		r = int(l.add(int32(j)))
+	}
 	for i := range l.Tiles {
 		t := &l.Tiles[i]
 		copy(t.W[r*t.Width:], src[t.Lo:t.Lo+t.Lanes])
@@ -136,7 +159,7 @@ func (l *Lanes[T]) SetColumn(j int, src []T) {
 
 // Scale multiplies all weights of member m by f. Cost: one element of every row.
 func (l *Lanes[T]) Scale(m int, f T) {
-	t := &l.Tiles[m/TileLanes]
+	t := &l.Tiles[m/l.lanes]
 	for i := m - t.Lo; i < len(t.W); i += t.Width {
 		t.W[i] *= f
 	}

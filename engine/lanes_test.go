@@ -20,34 +20,50 @@ func testLanesLayout[T Float](t *testing.T) {
 	per := 64 / int(unsafe.Sizeof(T(0)))
 	for _, members := range []int{1, 15, 16, 63, 64, 65, 100, 200, 256} {
 		l := NewLanes[T](members)
-		if want := (members + 63) / 64; len(l.Tiles) != want {
+		if want := (members + WideTile - 1) / WideTile; len(l.Tiles) != want {
 			t.Fatalf("%d members: %d tiles, want %d", members, len(l.Tiles), want)
 		}
+		l.Reach(1001)
 		l.Rows(nil, []int32{3, 1000})
-		next := 0
-		for i := range l.Tiles {
-			tile := &l.Tiles[i]
-			if tile.Lo != next || tile.Lanes > tile.Width || tile.Width%per != 0 || tile.Width-tile.Lanes >= per {
-				t.Errorf("%d members, tile %d: first member %d (want %d), %d lanes, width %d", members, i, tile.Lo, next, tile.Lanes, tile.Width)
-			}
-			if a := uintptr(unsafe.Pointer(&tile.W[0])) % 64; a != 0 {
-				t.Errorf("%d members, tile %d: weights start %d bytes past a multiple of 64", members, i, a)
-			}
-			next += tile.Lanes
+		testTiles(t, l, per)
+		for j := range int32(1001) { // the tiles get too large
+			l.Rows(nil, []int32{j})
 		}
-		if next != members {
-			t.Errorf("%d members: tiles hold %d", members, next)
+		if members == 100 {
+			if want := (members + NarrowTile - 1) / NarrowTile; len(l.Tiles) != want {
+				t.Fatalf("%d members: %d tiles, want %d", members, len(l.Tiles), want)
+			}
 		}
+		testTiles(t, l, per)
+	}
+}
+
+// testTiles: tiles hold all members in order, aligned and padded to 64 bytes.
+func testTiles[T Float](t *testing.T, l *Lanes[T], per int) {
+	t.Helper()
+	next := 0
+	for i := range l.Tiles {
+		tile := &l.Tiles[i]
+		if tile.Lo != next || tile.Lanes > tile.Width || tile.Width%per != 0 || tile.Width-tile.Lanes >= per {
+			t.Errorf("%d members, tile %d: first member %d (want %d), %d lanes, width %d", l.members, i, tile.Lo, next, tile.Lanes, tile.Width)
+		}
+		if a := uintptr(unsafe.Pointer(&tile.W[0])) % 64; a != 0 {
+			t.Errorf("%d members, tile %d: weights start %d bytes past a multiple of 64", l.members, i, a)
+		}
+		next += tile.Lanes
+	}
+	if next != l.members {
+		t.Errorf("%d members: tiles hold %d", l.members, next)
 	}
 }
 
 // TestStores: both stores keep the weights of features seen in any order, and unseen ones are zero.
 func TestStores(t *testing.T) {
-	const members = 70
+	const members = 300
 	rng := rand.New(rand.NewPCG(1, 2))
 	lanes, dense := NewLanes[float32](members), NewDenseMembers[float32](members)
 	want := map[int][]float32{}
-	for range 300 {
+	for range 900 {
 		j := rng.IntN(5000)
 		col := make([]float32, members)
 		for m := range col {
@@ -84,7 +100,7 @@ func TestStores(t *testing.T) {
 	if n := len(lanes.feature); n != len(want)+1 {
 		t.Errorf("%d rows for %d features", n-1, len(want))
 	}
-	if lanes.Bytes() < int64(len(want)*members*4) || dense.Bytes() < int64(dense.Dim()*members*4) {
+	if lanes.Bytes() < int64(len(want)*members*4) || dense.Bytes() < int64(dense.dim*members*4) {
 		t.Errorf("%d and %d bytes are less than the weights", lanes.Bytes(), dense.Bytes())
 	}
 }
@@ -92,6 +108,7 @@ func TestStores(t *testing.T) {
 // TestLanesRows: a row is given once, Find gives none, and unseen features share the zero row.
 func TestLanesRows(t *testing.T) {
 	l := NewLanes[float64](3)
+	l.Reach(1<<20 + 1)
 	a := slices.Clone(l.Rows(nil, []int32{5, 9, 1 << 20}))
 	b := l.Rows(nil, []int32{0, 5, 9})
 	if a[0] != b[1] || a[1] != b[2] || slices.Contains(a, 0) || slices.Contains(b, 0) || b[0] == a[0] || b[0] == a[2] {
@@ -118,9 +135,10 @@ func TestLanesRows(t *testing.T) {
 
 // TestLanesTiles: cut into tiles, kernels give each member the bits it gets alone.
 func TestLanesTiles(t *testing.T) {
-	const members, features = 150, 40
+	const members, features = 300, 40
 	rng := rand.New(rand.NewPCG(3, 4))
 	l := NewLanes[float32](members)
+	l.Reach(features)
 	w := make([][]float32, members)
 	for m := range w {
 		w[m] = make([]float32, features)
@@ -136,9 +154,9 @@ func TestLanesTiles(t *testing.T) {
 		rows := l.Rows(nil, idx)
 		for i := range l.Tiles {
 			tile := &l.Tiles[i]
-			s, coef, mask := Aligned[float32](tile.Width), Aligned[float32](tile.Width), []uint64{rng.Uint64()}
-			if tile.Lanes < 64 {
-				mask[0] &= 1<<tile.Lanes - 1
+			s, coef, mask := Aligned[float32](tile.Width), Aligned[float32](tile.Width), make([]uint64, vecmath.MaskWords(tile.Width))
+			for i := range mask {
+				mask[i] = rng.Uint64() & (1<<min(64, max(0, tile.Lanes-64*i)) - 1)
 			}
 			vecmath.LanesScore(s, tile.W, rows, val)
 			for k := range tile.Lanes {
@@ -153,7 +171,7 @@ func TestLanesTiles(t *testing.T) {
 					t.Fatalf("member %d: score %v, alone %v", m, s[k], want[0])
 				}
 				coef[k] = s[k] - float32(m%5) + 2
-				if mask[0]>>k&1 != 0 {
+				if mask[k/64]>>(k%64)&1 != 0 {
 					vecmath.ActiveUpdate(w[m], 1, rowOf, val, []int32{0}, coef[k:k+1])
 				}
 			}

@@ -376,7 +376,7 @@ var shown = []eval.Status{
 
 func TestLines(t *testing.T) {
 	const want = `    examples      error      error      updates   examples/s
-                 so far since last                          
+                 so far since last
            1   1.000000   1.000000           12          500
            2   0.500000   0.000000           12         1.0k
      4194304   0.125000   0.000000    123456789        2.10M

@@ -37,8 +37,8 @@ type lines struct {
 
 func (p *lines) Line(s Status) {
 	if p.last == 0 {
-		fmt.Fprintf(p.w, "%12s %10s %10s %12s %12s\n%12s %10s %10s %12s %12s\n",
-			"examples", "error", "error", "updates", "examples/s", "", "so far", "since last", "", "")
+		fmt.Fprintf(p.w, "%12s %10s %10s %12s %12s\n%12s %10s %10s\n",
+			"examples", "error", "error", "updates", "examples/s", "", "so far", "since last")
 	}
 	p.last = s.Examples
 	fmt.Fprintf(p.w, "%12d %10.6f %10.6f %12d %12s\n", s.Examples, share(s.Errors, s.Examples), share(s.SinceErrors, s.SinceExamples), s.Updates, rate(s))
@@ -107,8 +107,8 @@ func (p *bar) Step(s Status) {
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("examples"),
 			progressbar.OptionClearOnFinish())
 	}
-	p.bar.Describe(fmt.Sprintf("error %.4f", share(s.Errors, s.Examples)))
 	p.bar.Set64(s.Examples)
+	p.bar.Describe(fmt.Sprintf("error %.4f", share(s.Errors, s.Examples)))
 }
 
 func (p *bar) End(Status) {

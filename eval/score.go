@@ -92,8 +92,9 @@ func Margin[T engine.Float](ctx context.Context, l learners.Learner[T], src Sour
 		}
 		return nil
 	})
-	if err != nil || math.IsInf(least, 1) {
+	margin = least / norm
+	if err != nil || math.IsNaN(margin) || math.IsInf(margin, 0) { // no examples, or a learner that diverged
 		return 0, false, err
 	}
-	return least / norm, true, nil
+	return margin, true, nil
 }

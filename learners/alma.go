@@ -39,9 +39,8 @@ func init() {
 //	w_k, f(w)   w, theta       for p > 2; one a feature
 //
 // Deviations: scores use w itself, not w/|w|_q, and examples are taken as they are: whoever wants them of unit
-// length (or of at most unit length) prepares them. For p = 2 the step (5) is kept as a factor, so an update costs the
-// example's non-zeros alone; |w|^2 is updated with the weights and taken afresh when k is a power of two. f keeps norms
-// (|f(w)|_p = |w|_q), so for p > 2 step (5) scales theta.
+// length (or of at most unit length) prepares them. For p = 2 the step (5) is kept as a factor and |w|^2 is carried along, so an
+// update costs the example's non-zeros alone. f keeps norms (|f(w)|_p = |w|_q), so for p > 2 step (5) scales theta.
 //
 // Guarantee: on separable data of unit length with margin gamma, the updates end after O((p-1)/(alpha^2 gamma^2)), with a margin
 // of at least (1-alpha) gamma (Theorem 3); |w|_q <= 1 always: TestALMAMargin, TestALMAUnitBall.
@@ -151,27 +150,18 @@ func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// update2 is (4) and (5) for p = 2, where f is the identity; step holds the label, score is w.x.
+// update2 is (4) and (5) for p = 2, where f is the identity; step holds the label, score is w.x. That |w|^2 is carried along and
+// never taken from the weights costs no accuracy: errors are small against 1, and (5) shrinks them with the rest.
 func (a *ALMA[T]) update2(b *engine.Block[T], i int, step, score float64) {
 	a.add(b, i, T(step/a.scale)) // (4)
 	// |w + step x|^2 = |w|^2 + step (2 w.x + step |x|^2)
 	a.norm2 += float64(step * (float64(2*score) + float64(step*sumSq(b, i))))
-	a.shrink()
-	if a.updates&(a.updates-1) == 0 { // rare enough to cost nothing, often enough to keep rounding errors from adding up
-		a.norm2 = float64(float64(a.scale*a.scale) * float64(vecmath.SumSq(a.w)))
-		a.shrink()
-	}
-}
-
-// shrink is (5) for p = 2. Before the factor is small enough to matter to the range of T, it is folded into
-// the weights, all but its mantissa: scaling by a power of two rounds nothing.
-func (a *ALMA[T]) shrink() {
 	if !(a.norm2 > 1) {
 		return
 	}
-	a.scale /= math.Sqrt(a.norm2)
+	a.scale /= math.Sqrt(a.norm2) // (5)
 	a.norm2 = 1
-	if a.scale < 0x1p-32 {
+	if a.scale < 0x1p-32 { // fold it in, all but its mantissa, long before it matters to the range of T; a power of two rounds nothing
 		m, e := math.Frexp(a.scale)
 		vecmath.Scal(a.w, T(math.Ldexp(1, e)))
 		a.scale = m
@@ -292,7 +282,7 @@ func (a *ALMA[T]) SetState(s State) error {
 		return err
 	}
 	for _, name := range scalars {
-		if v := s.Scalars[name]; !(v >= 0) || name == "scale" && !(v > 0 && v <= 1) {
+		if v := s.Scalars[name]; v-v != 0 || name == "scale" && !(v > 0 && v <= 1) || name == "norm" && v < 0 {
 			return fmt.Errorf("alma: scalar %q is %v: %w", name, v, ErrState)
 		}
 	}

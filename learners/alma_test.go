@@ -119,7 +119,7 @@ func TestALMAUnitBall(t *testing.T) {
 	for _, p := range []float64{2, 2.5, 4, 12.3} {
 		t.Run(fmt.Sprintf("p=%v", p), func(t *testing.T) {
 			almaUnitBall[float64](t, p, 1e-13)
-			almaUnitBall[float32](t, p, 1e-5)
+			almaUnitBall[float32](t, p, 1e-6)
 		})
 	}
 }

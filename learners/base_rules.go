@@ -6,16 +6,17 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // memberRule is an update rule for the members of an ensemble, with what state of theirs it needs besides weights.
 type memberRule[T Float] interface {
 	// step decides for the members lo, lo+1, ... in mask, whose weights score the example s[0], s[1], ..., which of them
-	// update. It returns their mask, with coefficients c: member lo+l gets c[l] times the example added. coef is room for
-	// c. The sum of the coefficients in units of unit() is added to t.coef, in the order of the members.
-	// len(s) is 1, or a multiple of vecmath.LaneUnit. Distinct members may be stepped at the same time.
-	step(t *tally, mask uint64, lo int, s []T, y T, norm2 float64, coef []T) (updated uint64, c []T)
+	// update: it clears the others in mask and returns the number of those left, with coefficients c: member lo+l gets c[l]
+	// times the example added. coef is room for c. The sum of the coefficients, in units of unit() and in the order of the
+	// members, goes to t.coef, word by word. len(s) is 1 (not for the perceptron) or a multiple of vecmath.LaneUnit. Distinct members may be stepped at the same time.
+	step(t *tally, mask []uint64, lo int, s []T, y T, norm2 float64, coef []T) (updates int, c []T)
 	// total returns the sum of the scores (or weights) of the members lo, lo+1, ... from those of their stored weights.
 	total(lo int, s []T) float64
 	unit() float64   // of tally.coef
@@ -100,28 +101,41 @@ type perceptronRule[T Float] struct {
 	additiveRule[T]
 	margin      T
 	eta         float64
-	plus, minus [64]T // eta y in all lanes
+	plus, minus [engine.WideTile]T // eta y in all lanes
 }
 
 func (r *perceptronRule[T]) unit() float64 { return r.eta }
 
-func (r *perceptronRule[T]) step(t *tally, mask uint64, _ int, s []T, y T, _ float64, _ []T) (uint64, []T) {
-	if len(s) == 1 {
-		if !(T(y*s[0]) <= r.margin) {
-			return 0, nil
+func (r *perceptronRule[T]) step(t *tally, mask []uint64, _ int, s []T, y T, _ float64, _ []T) (int, []T) {
+	n := 0
+	var le [tileWords]uint64
+	vecmath.LanesLE(le[:len(mask)], s, y, r.margin)
+	for i, m := range le[:len(mask)] {
+		mask[i] &= m
+		n += bits.OnesCount64(mask[i])
+	}
+	if y > 0 { // whole numbers: one word does for all
+		t.coef[0] += float64(n)
+		return n, r.plus[:len(s)]
+	}
+	t.coef[0] -= float64(n)
+	return n, r.minus[:len(s)]
+}
+
+// each calls decide for the members in mask, in order, clears those for which it is false and counts the others.
+func each(mask []uint64, decide func(l int) bool) int {
+	n := 0
+	for i, todo := range mask {
+		for ; todo != 0; todo &= todo - 1 {
+			bit := bits.TrailingZeros64(todo)
+			if decide(64*i + bit) {
+				n++
+			} else {
+				mask[i] &^= 1 << bit
+			}
 		}
-	} else {
-		var le [1]uint64
-		vecmath.LanesLE(le[:], s, y, r.margin)
-		mask &= le[0]
 	}
-	n := float64(bits.OnesCount64(mask))
-	if y > 0 {
-		t.coef += n
-		return mask, r.plus[:len(s)]
-	}
-	t.coef -= n
-	return mask, r.minus[:len(s)]
+	return n
 }
 
 // paRule: see PA.
@@ -132,21 +146,16 @@ type paRule[T Float] struct {
 
 func (r *paRule[T]) needsNorm() bool { return true }
 
-func (r *paRule[T]) step(t *tally, mask uint64, _ int, s []T, y T, norm2 float64, coef []T) (uint64, []T) {
-	if norm2 == 0 {
-		return 0, nil
-	}
-	for m := mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros64(m)
+func (r *paRule[T]) step(t *tally, mask []uint64, _ int, s []T, y T, norm2 float64, coef []T) (int, []T) {
+	return each(mask, func(l int) bool {
 		loss := 1 - float64(float64(y)*float64(s[l]))
-		if !(loss > 0) {
-			mask &^= 1 << l
-			continue
+		if !(loss > 0 && norm2 > 0) {
+			return false
 		}
 		coef[l] = T(r.cfg.step(loss, norm2) * float64(y))
-		t.coef += float64(coef[l])
-	}
-	return mask, coef
+		t.coef[l/64] += float64(coef[l])
+		return true
+	}), coef
 }
 
 // lmsRule: see LMS.
@@ -155,18 +164,13 @@ type lmsRule[T Float] struct {
 	eta float64
 }
 
-func (r *lmsRule[T]) step(t *tally, mask uint64, _ int, s []T, y T, _ float64, coef []T) (uint64, []T) {
-	for m := mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros64(m)
+func (r *lmsRule[T]) step(t *tally, mask []uint64, _ int, s []T, y T, _ float64, coef []T) (int, []T) {
+	return each(mask, func(l int) bool {
 		e := float64(y) - float64(s[l])
-		if e == 0 {
-			mask &^= 1 << l
-			continue
-		}
 		coef[l] = T(r.eta * e)
-		t.coef += float64(coef[l])
-	}
-	return mask, coef
+		t.coef[l/64] += float64(coef[l])
+		return e != 0
+	}), coef
 }
 
 // almaRule: see ALMA with p = 2. A member's weights are its stored ones times its scale.
@@ -183,14 +187,12 @@ type almaMember struct {
 	updates   int64
 }
 
-func (r *almaRule[T]) step(_ *tally, mask uint64, lo int, s []T, y T, norm2 float64, coef []T) (uint64, []T) {
-	for todo := mask; todo != 0; todo &= todo - 1 {
-		l := bits.TrailingZeros64(todo)
+func (r *almaRule[T]) step(_ *tally, mask []uint64, lo int, s []T, y T, norm2 float64, coef []T) (int, []T) {
+	return each(mask, func(l int) bool {
 		m := &r.members[lo+l]
 		f := float64(m.scale * float64(s[l]))
 		if float64(float64(y)*f) > m.threshold { // (2)
-			mask &^= 1 << l
-			continue
+			return false
 		}
 		if m.scale < 0x1p-32 { // as ALMA does; a power of two rounds nothing
 			frac, exp := math.Frexp(m.scale)
@@ -206,8 +208,8 @@ func (r *almaRule[T]) step(_ *tally, mask uint64, lo int, s []T, y T, norm2 floa
 			m.norm2 = 1
 		}
 		m.threshold = r.cfg.threshold(float64(m.updates + 1))
-	}
-	return mask, coef
+		return true
+	}), coef
 }
 
 func (r *almaRule[T]) total(lo int, s []T) float64 {

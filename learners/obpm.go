@@ -72,6 +72,7 @@ type OBPM[T Float] struct {
 	lanes *engine.Lanes[T]
 	dense *engine.DenseMembers[T]
 
+	votes     bool      // Combine is vote
 	keepsSum  bool      // S is kept, and f comes from it; else f needs the scores of all members
 	dim       int       // features seen
 	sum       []float64 // S, one a feature seen, if keepsSum
@@ -91,17 +92,20 @@ type OBPM[T Float] struct {
 	work    []laneWork[T]
 }
 
-// tally is what the members of one part did on one example.
+// tally is what the members of one part did on one example. Sums are per word of a mask, and words are added in order,
+// so that they don't depend on how members are cut into tiles.
 type tally struct {
-	coef    float64 // sum of the updates' coefficients, in units of rule.unit
-	total   float64 // unless keepsSum: the sum of the members' scores, or their votes for +1
+	coef    [tileWords]float64 // sums of the updates' coefficients, in units of rule.unit
+	total   [tileWords]float64 // unless keepsSum: sums of the members' scores, or their votes for +1
 	updates int
 }
 
+const tileWords = engine.WideTile / 64
+
 // laneWork is the scratch of one part.
 type laneWork[T Float] struct {
-	s, coef, compact []T      // TileLanes each
-	mask             []uint64 // one word
+	s, coef, compact []T // one a lane
+	mask, votes      []uint64
 	list             []int32
 	_                [64]byte // parts run on different cores
 }
@@ -227,7 +231,8 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
 		words: (cfg.Members + 63) / 64,
 	}
-	o.keepsSum = rule.additive() && cfg.Combine == CombineWeights
+	o.votes = cfg.Combine == CombineVote
+	o.keepsSum = rule.additive() && !o.votes
 	o.useLanes(engine.NewLanes[T](cfg.Members))
 	return o, nil
 }
@@ -236,24 +241,23 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 func (o *OBPM[T]) useLanes(l *engine.Lanes[T]) {
 	o.lanes, o.dense = l, nil
 	o.rule.bind(l)
-	o.parts = len(l.Tiles)
-	o.makeWork()
+	o.makeWork(o.words, engine.WideTile)
 }
 
 func (o *OBPM[T]) useDense(d *engine.DenseMembers[T]) {
 	o.lanes, o.dense = nil, d
 	o.rule.bind(d)
-	o.parts = (o.cfg.Members + denseGroup - 1) / denseGroup
-	o.makeWork()
+	o.makeWork((o.cfg.Members+denseGroup-1)/denseGroup, 1)
 }
 
-func (o *OBPM[T]) makeWork() {
-	for len(o.work) < o.parts {
-		a := engine.Aligned[T](3 * engine.TileLanes)
-		o.work = append(o.work, laneWork[T]{
-			s: a[:engine.TileLanes], coef: a[engine.TileLanes : 2*engine.TileLanes], compact: a[2*engine.TileLanes:],
-			mask: make([]uint64, 1), list: make([]int32, 0, engine.TileLanes),
-		})
+// makeWork makes scratch for that many parts of up to lanes members.
+func (o *OBPM[T]) makeWork(parts, lanes int) {
+	o.work = make([]laneWork[T], parts)
+	for i := range o.work {
+		w := &o.work[i]
+		w.s, w.coef, w.compact = engine.Aligned[T](lanes), engine.Aligned[T](lanes), engine.Aligned[T](lanes)
+		w.mask, w.votes = make([]uint64, vecmath.MaskWords(lanes)), make([]uint64, vecmath.MaskWords(lanes))
+		w.list = make([]int32, 0, lanes)
 	}
 }
 
@@ -289,7 +293,8 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 			return err
 		}
 		for e := range o.b.Len() {
-			dst[lo+e] = o.scoreOf(o.tallied(e).total)
+			_, total, _ := o.tallied(e)
+			dst[lo+e] = o.scoreOf(total)
 		}
 	}
 	o.b = engine.Block[T]{}
@@ -314,32 +319,35 @@ func (o *OBPM[T]) sumDot(b *engine.Block[T], i int) float64 {
 // scoreOf returns f from S.x, from the sum of the members' scores, or from the number of votes for +1.
 func (o *OBPM[T]) scoreOf(v float64) float64 {
 	n := float64(o.cfg.Members)
-	if o.cfg.Combine == CombineVote {
-		return (float64(2*v) - n) / n
+	switch {
+	case o.cfg.Cap:
+		n *= o.length()
+	case o.votes:
+		v = float64(2*v) - n
 	}
-	return v / (n * o.length())
+	return v / n
 }
 
-// length is the divisor of step 15, max(1, |S/N|), or 1 without Cap.
+// length is the divisor of step 15, max(1, |S/N|).
 func (o *OBPM[T]) length() float64 {
-	if !o.cfg.Cap {
-		return 1
-	}
 	return max(1, math.Sqrt(o.sumSq)/float64(o.cfg.Members))
 }
 
 // Sizes of a run: by the data alone, never by the workers.
 const (
-	runExamples  = 1024    // sparse: enough for two workers to be worth waking
-	runNonZeros  = 1 << 15 // sparse: rows, indices and values stay in L2
-	runDense     = 128     // dense: so many rows of some hundred features stay in L2
-	runTallies   = 1 << 16 // part x example, for ensembles of thousands
-	denseGroup   = 8       // members of a dense part: fine enough to share 100 members evenly
-	activePart   = 0       // see BenchmarkOBPMPath
-	nsPerPart    = 20
-	lanesPerNS   = 20
-	productPerNS = 12
+	runExamples = 1024      // sparse: enough for two workers to be worth waking
+	runNonZeros = 1 << 15   // sparse: rows, indices and values stay in L2
+	runRows     = 128       // dense, most
+	runRowsMin  = 16        // dense, least: a member's weights come from far for each run
+	runRowBytes = 256 << 10 // dense: the rows stay in L2, beside a member's weights
+	runTallies  = 1 << 16   // part x example: bounds the scratch of ensembles of thousands
+	denseGroup  = 8         // members of a dense part: fine enough to share 100 members evenly
 )
+
+// activeMembers is up to how many of a tile's members that see an example the list of them beats all lanes, so that with N = 100
+// lists serve up to tau N of about 4. In float32 the two are equal there, in float64 the list gains a fifth.
+// AMD EPYC (Zen 3, 2 vCPUs), 2026-11-20: go test ./learners -run Calibrate -calibrate -v.
+const activeMembers = 4
 
 // run makes o.b the examples of b from lo on, as many as a run takes, and lets all members go through them; what they did is
 // in o.tallies. Without learning nobody sees an example and only scores are tallied.
@@ -350,6 +358,10 @@ func (o *OBPM[T]) run(b *engine.Block[T], lo int, learning bool) error {
 		o.beginSparse(b, lo, learning)
 	}
 	n := o.b.Len()
+	o.parts = len(o.work)
+	if !b.Dense() {
+		o.parts = len(o.lanes.Tiles) // after rows were added
+	}
 	o.tallies = slices.Grow(o.tallies[:0], o.parts*n)[:o.parts*n]
 	if o.pool.Worth(o.cost()) {
 		return o.pool.Run(context.Background(), o.parts, o)
@@ -360,17 +372,19 @@ func (o *OBPM[T]) run(b *engine.Block[T], lo int, learning bool) error {
 	return nil
 }
 
-// cost estimates the time of a run in ns.
+// cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane and non-zero, 1/12 ns a
+// product of a dense row, 20 ns for each turn of a part.
 func (o *OBPM[T]) cost() int {
+	const perLane, perProduct, turn = 20, 12, 20
 	n := o.b.Len()
 	if o.b.Dense() {
 		members := o.cfg.Members
 		if o.keepsSum {
 			members = int(float64(members)*o.cfg.Tau) + 1
 		}
-		return n * members * (o.b.Dim/productPerNS + nsPerPart)
+		return n * members * (o.b.Dim/perProduct + turn)
 	}
-	return len(o.rows)*o.cfg.Members/lanesPerNS + n*o.parts*nsPerPart
+	return len(o.rows)*o.cfg.Members/perLane + n*o.parts*turn
 }
 
 // draw fills in who sees the examples of o.b and, where they are needed, the examples' squared lengths.
@@ -420,6 +434,9 @@ func squaredLength[T Float](b *engine.Block[T], i int) float64 {
 // reach makes room for features below dim.
 func (o *OBPM[T]) reach(dim int) {
 	o.dim = max(o.dim, dim)
+	if o.lanes != nil {
+		o.lanes.Reach(dim)
+	}
 	if o.keepsSum {
 		o.sum = grown(o.sum, o.dim)
 	}
@@ -428,24 +445,22 @@ func (o *OBPM[T]) reach(dim int) {
 func (o *OBPM[T]) beginSparse(b *engine.Block[T], lo int, learning bool) {
 	if o.lanes == nil {
 		l := engine.NewLanes[T](o.cfg.Members)
+		l.Reach(o.dim)
 		move(l, o.dense, o.dim, o.cfg.Members)
 		o.useLanes(l)
 	}
-	most := min(b.Len()-lo, runExamples, max(1, runTallies/o.parts))
+	most := min(b.Len()-lo, runExamples, max(1, runTallies/o.words))
 	n := 1
 	for n < most && b.Ptr[lo+n+1]-b.Ptr[lo] <= runNonZeros {
 		n++
 	}
 	o.b = b.Slice(lo, lo+n)
 	o.draw(learning)
-	o.rows = o.rows[:0]
-	for e := range n {
-		idx, _ := o.b.Sparse(e)
-		if !learning {
-			o.rows = o.lanes.Find(o.rows, idx)
-		} else {
-			o.rows = o.lanes.Rows(o.rows, idx)
-		}
+	idx := o.b.Idx[o.b.Ptr[0]:o.b.Ptr[n]]
+	if learning {
+		o.rows = o.lanes.Rows(o.rows[:0], idx)
+	} else {
+		o.rows = o.lanes.Find(o.rows[:0], idx)
 	}
 }
 
@@ -456,14 +471,15 @@ func (o *OBPM[T]) beginDense(b *engine.Block[T], lo int, learning bool) {
 		move(d, o.lanes, o.dim, o.cfg.Members)
 		o.useDense(d)
 	}
-	n := min(b.Len()-lo, runDense, max(1, runTallies/o.parts))
+	n := runRowBytes / max(1, b.Dim*int(unsafe.Sizeof(T(0))))
+	n = min(b.Len()-lo, max(n, runRowsMin), runRows, max(1, runTallies/len(o.work)))
 	o.b = b.Slice(lo, lo+n)
 	o.draw(learning)
 	if learning {
 		o.dense.Grow(b.Dim)
 	}
-	// sees[m*runDense/64 + g], bit i: member m sees example 64*g + i.
-	const groups = runDense / 64
+	// sees[m*groups + g], bit i: member m sees example 64*g + i.
+	const groups = runRows / 64
 	o.sees = slices.Grow(o.sees[:0], 64*o.words*groups)[:64*o.words*groups]
 	var t [64]uint64
 	for g := range groups {
@@ -519,28 +535,36 @@ func (o *OBPM[T]) sparsePart(p int) {
 	n := o.b.Len()
 	tile, w, tallies := &o.lanes.Tiles[p], &o.work[p], o.tallies[p*n:][:n]
 	s, coef := w.s[:tile.Width], w.coef[:tile.Width]
-	all := ^uint64(0) >> (64 - tile.Lanes)
-	first := o.b.Ptr[0]
-	few := activePart
+	words := vecmath.MaskWords(tile.Lanes)
+	seen, mask := o.mask[tile.Lo/64:], w.mask[:words]
+	ptr, rows, val, base := o.b.Ptr[:n+1], o.rows, o.b.Val[o.b.Ptr[0]:], o.b.Ptr[0]
+	perceptron, _ := o.rule.(*perceptronRule[T])
+	few := activeMembers
 	switch o.cfg.Path {
 	case PathLanes:
 		few = 0
 	case PathActive:
-		few = engine.TileLanes
+		few = engine.WideTile
 	}
-	for e := range tallies {
+	if !o.keepsSum {
+		few = -1 // all scores are needed
+	}
+	for e, y := range o.b.Y[:n] {
 		t := &tallies[e]
 		*t = tally{}
-		m := o.mask[e*o.words+p]
-		if m == 0 && o.keepsSum {
+		seeing := 0
+		for i, m := range seen[e*o.words:][:words] {
+			mask[i] = m
+			seeing += bits.OnesCount64(m)
+		}
+		if seeing == 0 && o.keepsSum {
 			continue
 		}
-		from, to := o.b.Ptr[e], o.b.Ptr[e+1]
-		rows, val := o.rows[from-first:to-first], o.b.Val[from:to]
-		active := o.keepsSum && bits.OnesCount64(m) <= few
-		w.mask[0] = m
+		from, to := ptr[e]-base, ptr[e+1]-base
+		rows, val := rows[from:to], val[from:to]
+		active := seeing <= few
 		if active {
-			w.list = engine.ActiveList(w.list, w.mask)
+			w.list = engine.ActiveList(w.list, mask)
 			vecmath.ActiveScore(w.compact[:len(w.list)], tile.W, tile.Width, rows, val, w.list)
 			for k, l := range w.list {
 				s[l] = w.compact[k]
@@ -549,31 +573,29 @@ func (o *OBPM[T]) sparsePart(p int) {
 			vecmath.LanesScore(s, tile.W, rows, val)
 		}
 		if !o.keepsSum {
-			if o.cfg.Combine == CombineVote {
-				vecmath.LanesLE(w.mask, s, -1, 0) // those with s >= 0
-				t.total = float64(bits.OnesCount64(w.mask[0] & all))
-			} else {
-				t.total = o.rule.total(tile.Lo, s[:tile.Lanes])
-			}
-			if m == 0 {
+			o.total(t, tile, w, s)
+			if seeing == 0 {
 				continue
 			}
 		}
-		var norm2 float64
-		if o.rule.needsNorm() {
-			norm2 = o.norms[e]
+		var c []T
+		if perceptron != nil {
+			t.updates, c = perceptron.step(t, mask, 0, s, y, 0, nil)
+		} else {
+			var norm2 float64
+			if o.rule.needsNorm() {
+				norm2 = o.norms[e]
+			}
+			t.updates, c = o.rule.step(t, mask, tile.Lo, s, y, norm2, coef)
 		}
-		m, c := o.rule.step(t, m, tile.Lo, s, o.b.Y[e], norm2, coef)
-		if m == 0 {
+		if t.updates == 0 {
 			continue
 		}
-		t.updates = bits.OnesCount64(m)
-		w.mask[0] = m
 		if !active {
-			vecmath.LanesUpdate(tile.W, rows, val, c, w.mask)
+			vecmath.LanesUpdate(tile.W, rows, val, c, mask)
 			continue
 		}
-		w.list = engine.ActiveList(w.list, w.mask)
+		w.list = engine.ActiveList(w.list, mask)
 		for k, l := range w.list {
 			w.compact[k] = c[l]
 		}
@@ -581,16 +603,34 @@ func (o *OBPM[T]) sparsePart(p int) {
 	}
 }
 
+// total tallies a tile's scores, or its votes for +1.
+func (o *OBPM[T]) total(t *tally, tile *engine.LaneTile[T], w *laneWork[T], s []T) {
+	if !o.votes {
+		for i := range len(w.mask) {
+			lo, hi := min(64*i, tile.Lanes), min(64*(i+1), tile.Lanes)
+			t.total[i] = o.rule.total(tile.Lo+lo, s[lo:hi])
+		}
+		return
+	}
+	vecmath.LanesLE(w.votes, s, -1, 0) // s >= 0
+	n := tile.Lanes - tile.Width       // the padding's zeros vote too
+	for _, m := range w.votes {
+		n += bits.OnesCount64(m)
+	}
+	t.total[0] = float64(n)
+}
+
 func (o *OBPM[T]) densePart(p int) {
 	n := o.b.Len()
 	w, tallies := &o.work[p], o.tallies[p*n:][:n]
 	clear(tallies)
 	s := w.s[:1]
+	perceptron, _ := o.rule.(*perceptronRule[T])
 	var norm2 float64
 	for m := p * denseGroup; m < min((p+1)*denseGroup, o.cfg.Members); m++ {
 		row := o.dense.Row(m)
 		row = row[:min(len(row), o.b.Dim)]
-		for g, sees := range o.sees[m*runDense/64:][:runDense/64] {
+		for g, sees := range o.sees[m*runRows/64:][:runRows/64] {
 			todo := sees
 			if !o.keepsSum {
 				todo = ^uint64(0)
@@ -603,10 +643,10 @@ func (o *OBPM[T]) densePart(p int) {
 				t, x := &tallies[64*g+i], o.b.Row(64*g+i)
 				s[0] = vecmath.Dot(row, x[:len(row)])
 				if !o.keepsSum {
-					if o.cfg.Combine == CombineWeights {
-						t.total += o.rule.total(m, s)
+					if !o.votes {
+						t.total[0] += o.rule.total(m, s)
 					} else if s[0] >= 0 {
-						t.total++
+						t.total[0]++
 					}
 					if sees>>i&1 == 0 {
 						continue
@@ -615,7 +655,16 @@ func (o *OBPM[T]) densePart(p int) {
 				if o.rule.needsNorm() {
 					norm2 = o.norms[64*g+i]
 				}
-				if u, c := o.rule.step(t, 1, m, s, o.b.Y[64*g+i], norm2, w.coef[:1]); u != 0 {
+				if perceptron != nil { // its step, in short
+					if y := o.b.Y[64*g+i]; T(y*s[0]) <= perceptron.margin {
+						t.updates++
+						t.coef[0] += float64(y)
+						vecmath.Axpy(row, y*perceptron.plus[0], x)
+					}
+					continue
+				}
+				w.mask[0] = 1
+				if u, c := o.rule.step(t, w.mask[:1], m, s, o.b.Y[64*g+i], norm2, w.coef[:1]); u != 0 {
 					t.updates++
 					vecmath.Axpy(row, c[0], x)
 				}
@@ -625,51 +674,55 @@ func (o *OBPM[T]) densePart(p int) {
 }
 
 // tallied adds up the parts' tallies of example e of o.b, in order.
-func (o *OBPM[T]) tallied(e int) tally {
-	n := o.b.Len()
-	sum := o.tallies[e]
-	for i := e + n; i < len(o.tallies); i += n {
+func (o *OBPM[T]) tallied(e int) (coef, total float64, updates int) {
+	for i := e; i < len(o.tallies); i += o.b.Len() {
 		t := &o.tallies[i]
-		sum.coef += t.coef
-		sum.total += t.total
-		sum.updates += t.updates
+		for w := range tileWords {
+			coef += t.coef[w]
+			total += t.total[w]
+		}
+		updates += t.updates
 	}
-	return sum
+	return coef, total, updates
 }
 
 // replay goes through the examples of o.b once more, for f and S.
 func (o *OBPM[T]) replay(rounds []Round) {
-	for e := range o.b.Len() {
-		t := o.tallied(e)
-		rounds[e].Updates = int32(t.updates)
-		o.updates += uint64(t.updates)
+	n, unit := o.b.Len(), o.rule.unit()
+	rounds = rounds[:n]
+	for e := range rounds {
+		coef, total, updates := o.tallied(e)
+		o.updates += uint64(updates)
 		if !o.keepsSum {
-			rounds[e].Score = o.scoreOf(t.total)
+			rounds[e] = Round{o.scoreOf(total), int32(updates)}
 			continue
 		}
-		f := o.sumDot(&o.b, e)
-		rounds[e].Score = o.scoreOf(f)
-		if t.coef == 0 {
-			continue
-		}
-		a := float64(o.rule.unit() * t.coef) // steps 8 and 13: S += (sum of coefficients) x
+		a := float64(unit * coef) // steps 8 and 13: S += (sum of coefficients) x
+		var f float64             // S.x
 		if o.b.Dense() {
 			x := o.b.Row(e)
-			vecmath.AxpyMixed(o.sum[:len(x)], a, x)
+			f = vecmath.DotMixed(o.sum, x)
+			if a != 0 {
+				vecmath.AxpyMixed(o.sum[:len(x)], a, x)
+			}
 		} else {
 			idx, val := o.b.Sparse(e)
-			vecmath.SparseAxpyMixed(o.sum, a, idx, val)
+			f = vecmath.SparseDotMixed(idx, val, o.sum)
+			if a != 0 {
+				vecmath.SparseAxpyMixed(o.sum, a, idx, val)
+			}
 		}
+		rounds[e] = Round{o.scoreOf(f), int32(updates)}
 		if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
 			o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.norms[e]))))
 		}
 	}
-	o.presented += uint64(o.b.Len())
+	o.presented += uint64(n)
 }
 
 // Weights returns the averaged weights (after step 15 with Cap), one a feature seen, or nil for votes.
 func (o *OBPM[T]) Weights() []float64 {
-	if o.cfg.Combine == CombineVote {
+	if o.votes {
 		return nil
 	}
 	w := make([]float64, o.dim)
@@ -682,7 +735,7 @@ func (o *OBPM[T]) Weights() []float64 {
 	col := make([]T, o.cfg.Members)
 	for j := range w {
 		if o.store().Column(col, j) {
-			w[j] = o.scoreOf(o.rule.total(0, col))
+			w[j] = o.rule.total(0, col) / float64(o.cfg.Members)
 		}
 	}
 	return w

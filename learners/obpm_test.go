@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -413,7 +412,7 @@ var sameBitsCases = map[string]OBPMConfig{
 
 // TestOBPMSameBits: implementation, threads, block size and path never show, in rounds, state or scores.
 func TestOBPMSameBits(t *testing.T) {
-	sparse := randomBlock[float32](520, 60, 9, false, 3)
+	sparse := randomBlock[float32](300, 40, 7, false, 3)
 	before := vecmath.Active().String()
 	defer func() {
 		if err := vecmath.Use(before); err != nil {
@@ -456,7 +455,10 @@ func TestOBPMSameBits(t *testing.T) {
 					for _, threads := range []int{1, 2, 3, 8} {
 						pool := engine.NewPool(threads)
 						for _, size := range []int{1, 7, 256} {
-							for _, path := range []string{PathLanes, PathActive, PathAuto} {
+							for _, path := range []string{PathAuto, PathLanes, PathActive} {
+								if path != PathAuto && (b.Dense() || c.Combine == CombineVote || c.Base == "alma") {
+									continue // nothing to choose
+								}
 								run(fmt.Sprintf("%s, %d threads, blocks of %d, %s", im.Name, threads, size, path), path, pool, size)
 							}
 						}
@@ -472,23 +474,45 @@ func TestOBPMSameBits(t *testing.T) {
 func TestOBPMPool(t *testing.T) {
 	pool := engine.NewPool(4)
 	defer pool.Close()
-	sparse := randomBlock[float32](2500, 120, 14, false, 4)
+	sparse := randomBlock[float32](1100, 1500, 14, false, 4) // so many features that tiles are narrow
 	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
 		for name, c := range sameBitsCases {
-			if c.Members < 64 {
+			if c.Members <= engine.NarrowTile {
 				continue
 			}
 			one, four := newTestOBPM[float32](t, c, Env{Seed: 1}), newTestOBPM[float32](t, c, Env{Seed: 1, Pool: pool})
-			r1, r4 := learnAll(t, one, b, 2000), learnAll(t, four, b, 2000)
+			r1, r4 := append(learnAll(t, one, b, 1100), learnAll(t, one, b, 1100)...), append(learnAll(t, four, b, 1100), learnAll(t, four, b, 1100)...)
 			if !reflect.DeepEqual(r1, r4) || stateBytes(t, one.State()) != stateBytes(t, four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
 			if err := four.run(b, 0, false); err != nil {
 				t.Fatal(err)
 			}
-			if c.Tau >= 0.3 && !pool.Worth(four.cost()) {
-				t.Errorf("%s/%s: a run is thought to take %d ns, too little for the pool", form, name, four.cost())
+			if c.Tau >= 0.3 && (!pool.Worth(four.cost()) || four.parts < 2) {
+				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for the pool", form, name, four.cost(), four.parts)
 			}
+		}
+	}
+}
+
+// TestOBPMTiles: how members are cut into tiles never shows.
+func TestOBPMTiles(t *testing.T) {
+	b := randomBlock[float32](400, 60, 9, false, 13)
+	for name, c := range sameBitsCases {
+		if c.Members <= engine.NarrowTile {
+			continue
+		}
+		wide, narrow := newTestOBPM[float32](t, c, Env{Seed: 1}), newTestOBPM[float32](t, c, Env{Seed: 1})
+		narrow.lanes.Reach(5000)
+		for j := range int32(5000) { // rows that no example needs
+			narrow.lanes.Rows(nil, []int32{j})
+		}
+		if len(narrow.lanes.Tiles) <= len(wide.lanes.Tiles) {
+			t.Fatalf("%s: %d and %d tiles", name, len(wide.lanes.Tiles), len(narrow.lanes.Tiles))
+		}
+		r1, r2 := learnAll(t, wide, b, 100), learnAll(t, narrow, b, 100)
+		if !reflect.DeepEqual(r1, r2) || stateBytes(t, wide.State()) != stateBytes(t, narrow.State()) {
+			t.Errorf("%s: narrow tiles differ from wide ones", name)
 		}
 	}
 }
@@ -934,7 +958,8 @@ func BenchmarkOBPM(b *testing.B) {
 
 var calibrate = flag.Bool("calibrate", false, "measure the constants of obpm.go")
 
-// TestOBPMCalibrate measures, with -calibrate, from how many of a tile's 64 members on lanes beat the list of active ones.
+// TestOBPMCalibrate measures, with -calibrate, up to how many members of a tile a list of those that see an example beats
+// all lanes: the constant activeMembers.
 func TestOBPMCalibrate(t *testing.T) {
 	if !*calibrate {
 		t.Skip("measures activeMembers; run with -calibrate on a quiet machine")
@@ -946,21 +971,27 @@ func TestOBPMCalibrate(t *testing.T) {
 func calibrateOBPM[T Float](t *testing.T) {
 	b := readSVMLight[T](t, "a9a.gz")
 	rounds := make([]Round, b.Len())
-	for _, active := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24} {
-		best := map[string]float64{PathLanes: math.Inf(1), PathActive: math.Inf(1)}
-		for range 5 {
-			for path := range best {
-				o := newTestOBPM[T](t, OBPMConfig{Members: engine.TileLanes, Tau: 0.5, Path: path}, Env{})
-				o.masks = func(example uint64, mask []uint64) {
-					mask[0] = bits.RotateLeft64(1<<active-1, int(example*29%64))
+	for _, members := range []int{64, 100} {
+		for _, active := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
+			best := map[string]float64{PathLanes: math.Inf(1), PathActive: math.Inf(1)}
+			for range 8 {
+				for path := range best {
+					o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: 0.5, Path: path}, Env{})
+					o.masks = func(example uint64, mask []uint64) {
+						clear(mask)
+						for i := range active {
+							m := (int(example)*29 + i*members/active) % members
+							mask[m/64] |= 1 << (m % 64)
+						}
+					}
+					start := time.Now()
+					if err := o.Learn(b, rounds); err != nil {
+						t.Fatal(err)
+					}
+					best[path] = min(best[path], float64(time.Since(start).Nanoseconds())/float64(b.Len()))
 				}
-				start := time.Now()
-				if err := o.Learn(b, rounds); err != nil {
-					t.Fatal(err)
-				}
-				best[path] = min(best[path], float64(time.Since(start).Nanoseconds())/float64(b.Len()))
 			}
+			t.Logf("%2d of %d members: lanes %.0f ns, list %.0f ns an example", active, members, best[PathLanes], best[PathActive])
 		}
-		t.Logf("%2d of 64 active: lanes %.0f ns, list %.0f ns an example", active, best[PathLanes], best[PathActive])
 	}
 }

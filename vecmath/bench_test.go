@@ -48,7 +48,7 @@ func benchVector[T Float](n int) []T {
 func aligned[T Float](n int) []T {
 	unit := LaneUnit[T]()
 	s := make([]T, n+unit)
-	for uintptr(unsafe.Pointer(unsafe.SliceData(s)))%64 != 0 {
+	for uintptr(unsafe.Pointer(data(s)))%64 != 0 {
 		s = s[1:]
 	}
 	return s[:n:n]
@@ -339,3 +339,6 @@ func BenchmarkSparseAxpyMixed(b *testing.B) {
 		})
 	}
 }
+
+func as32[T Float](s []T) []float32 { return unsafe.Slice(f32(data(s)), len(s)) }
+func as64[T Float](s []T) []float64 { return unsafe.Slice(f64(data(s)), len(s)) }

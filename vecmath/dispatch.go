@@ -147,6 +147,6 @@ func supportedNames() string {
 // a comparison of type words instead).
 func is32[T Float]() bool { return unsafe.Sizeof(T(0)) == 4 }
 
-// p32 and p64 pass the data of a slice to assembly; is32 must have told which.
-func p32[T Float](s []T) *float32 { return (*float32)(unsafe.Pointer(unsafe.SliceData(s))) }
-func p64[T Float](s []T) *float64 { return (*float64)(unsafe.Pointer(unsafe.SliceData(s))) }
+// f32 and f64 name the type that is32 has told.
+func f32[T Float](p *T) *float32 { return (*float32)(unsafe.Pointer(p)) }
+func f64[T Float](p *T) *float64 { return (*float64)(unsafe.Pointer(p)) }

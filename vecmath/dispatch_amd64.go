@@ -35,253 +35,259 @@ func missing(im Impl) []string {
 // Sparse and active-list kernels have no form of their own for AVX-512: its gathers gain nothing over AVX2 and its
 // scatters lose.
 
-func dot[T Float](im Impl, a, b []T) T {
-	switch im {
+func dot[T Float](a, b *T, n int) T {
+	switch active {
 	case AVX512:
 		if is32[T]() {
-			return T(dotAVX2F32(p32(a), p32(b), len(a)))
+			return T(dotAVX512F32(f32(a), f32(b), n))
 		}
-		return T(dotAVX2F64(p64(a), p64(b), len(a)))
+		return T(dotAVX512F64(f64(a), f64(b), n))
 	case AVX2:
 		if is32[T]() {
-			return T(dotAVX2F32(p32(a), p32(b), len(a)))
+			return T(dotAVX2F32(f32(a), f32(b), n))
 		}
-		return T(dotAVX2F64(p64(a), p64(b), len(a)))
+		return T(dotAVX2F64(f64(a), f64(b), n))
 	}
-	return dotGeneric(a, b)
+	return dotGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
-func axpy[T Float](im Impl, y []T, a T, x []T) {
-	switch im {
+func axpy[T Float](y *T, a T, x *T, n int) {
+	switch active {
 	case AVX512:
 		if is32[T]() {
-			axpyAVX2F32(p32(y), float32(a), p32(x), len(y))
+			axpyAVX512F32(f32(y), float32(a), f32(x), n)
 		} else {
-			axpyAVX2F64(p64(y), float64(a), p64(x), len(y))
-		}
-		return
-	case AVX2:
-		if is32[T]() {
-			axpyAVX2F32(p32(y), float32(a), p32(x), len(y))
-		} else {
-			axpyAVX2F64(p64(y), float64(a), p64(x), len(y))
-		}
-		return
-	}
-	axpyGeneric(y, a, x)
-}
-
-func scal[T Float](im Impl, x []T, a T) {
-	switch im {
-	case AVX512:
-		if is32[T]() {
-			scalAVX2F32(p32(x), float32(a), len(x))
-		} else {
-			scalAVX2F64(p64(x), float64(a), len(x))
+			axpyAVX512F64(f64(y), float64(a), f64(x), n)
 		}
 		return
 	case AVX2:
 		if is32[T]() {
-			scalAVX2F32(p32(x), float32(a), len(x))
+			axpyAVX2F32(f32(y), float32(a), f32(x), n)
 		} else {
-			scalAVX2F64(p64(x), float64(a), len(x))
+			axpyAVX2F64(f64(y), float64(a), f64(x), n)
 		}
 		return
 	}
-	scalGeneric(x, a)
+	axpyGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
 
-func sumSq[T Float](im Impl, x []T) T {
-	switch im {
+func scal[T Float](x *T, a T, n int) {
+	switch active {
 	case AVX512:
 		if is32[T]() {
-			return T(sumSqAVX2F32(p32(x), len(x)))
-		}
-		return T(sumSqAVX2F64(p64(x), len(x)))
-	case AVX2:
-		if is32[T]() {
-			return T(sumSqAVX2F32(p32(x), len(x)))
-		}
-		return T(sumSqAVX2F64(p64(x), len(x)))
-	}
-	return sumSqGeneric(x)
-}
-
-func sqDist[T Float](im Impl, a, b []T) T {
-	switch im {
-	case AVX512:
-		if is32[T]() {
-			return T(sqDistAVX2F32(p32(a), p32(b), len(a)))
-		}
-		return T(sqDistAVX2F64(p64(a), p64(b), len(a)))
-	case AVX2:
-		if is32[T]() {
-			return T(sqDistAVX2F32(p32(a), p32(b), len(a)))
-		}
-		return T(sqDistAVX2F64(p64(a), p64(b), len(a)))
-	}
-	return sqDistGeneric(a, b)
-}
-
-func rowsDot[T Float](im Impl, dst, rows []T, stride int, x []T) {
-	switch im {
-	case AVX512:
-		if is32[T]() {
-			rowsDotAVX2F32(p32(dst), p32(rows), len(dst), stride, p32(x), len(x))
+			scalAVX512F32(f32(x), float32(a), n)
 		} else {
-			rowsDotAVX2F64(p64(dst), p64(rows), len(dst), stride, p64(x), len(x))
+			scalAVX512F64(f64(x), float64(a), n)
 		}
 		return
 	case AVX2:
 		if is32[T]() {
-			rowsDotAVX2F32(p32(dst), p32(rows), len(dst), stride, p32(x), len(x))
+			scalAVX2F32(f32(x), float32(a), n)
 		} else {
-			rowsDotAVX2F64(p64(dst), p64(rows), len(dst), stride, p64(x), len(x))
+			scalAVX2F64(f64(x), float64(a), n)
 		}
 		return
 	}
-	rowsDotGeneric(dst, rows, stride, x)
+	scalGeneric(unsafe.Slice(x, n), a)
 }
 
-func sparseDot[T Float](im Impl, idx []int32, val []T, w []T) T {
-	if im == AVX2 || im == AVX512 {
-		if is32[T]() {
-			return T(sparseDotAVX2F32(unsafe.SliceData(idx), p32(val), len(idx), p32(w)))
-		}
-		return T(sparseDotAVX2F64(unsafe.SliceData(idx), p64(val), len(idx), p64(w)))
-	}
-	return sparseDotGeneric(idx, val, w)
-}
-
-func sparseAxpy[T Float](im Impl, w []T, a T, idx []int32, val []T) {
-	if im == AVX2 || im == AVX512 {
-		if is32[T]() {
-			sparseAxpyAVX2F32(p32(w), float32(a), unsafe.SliceData(idx), p32(val), len(idx))
-		} else {
-			sparseAxpyAVX2F64(p64(w), float64(a), unsafe.SliceData(idx), p64(val), len(idx))
-		}
-		return
-	}
-	sparseAxpyGeneric(w, a, idx, val)
-}
-
-func lanesScore[T Float](im Impl, dst, w []T, rows []int32, val []T) {
-	switch im {
+func sumSq[T Float](x *T, n int) T {
+	switch active {
 	case AVX512:
 		if is32[T]() {
-			lanesScoreAVX2F32(p32(dst), p32(w), len(dst), unsafe.SliceData(rows), p32(val), len(rows))
+			return T(sumSqAVX512F32(f32(x), n))
+		}
+		return T(sumSqAVX512F64(f64(x), n))
+	case AVX2:
+		if is32[T]() {
+			return T(sumSqAVX2F32(f32(x), n))
+		}
+		return T(sumSqAVX2F64(f64(x), n))
+	}
+	return sumSqGeneric(unsafe.Slice(x, n))
+}
+
+func sqDist[T Float](a, b *T, n int) T {
+	switch active {
+	case AVX512:
+		if is32[T]() {
+			return T(sqDistAVX512F32(f32(a), f32(b), n))
+		}
+		return T(sqDistAVX512F64(f64(a), f64(b), n))
+	case AVX2:
+		if is32[T]() {
+			return T(sqDistAVX2F32(f32(a), f32(b), n))
+		}
+		return T(sqDistAVX2F64(f64(a), f64(b), n))
+	}
+	return sqDistGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
+}
+
+func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
+	switch active {
+	case AVX512:
+		if is32[T]() {
+			rowsDotAVX512F32(f32(dst), f32(rows), nrows, stride, f32(x), n)
 		} else {
-			lanesScoreAVX2F64(p64(dst), p64(w), len(dst), unsafe.SliceData(rows), p64(val), len(rows))
+			rowsDotAVX512F64(f64(dst), f64(rows), nrows, stride, f64(x), n)
 		}
 		return
 	case AVX2:
 		if is32[T]() {
-			lanesScoreAVX2F32(p32(dst), p32(w), len(dst), unsafe.SliceData(rows), p32(val), len(rows))
+			rowsDotAVX2F32(f32(dst), f32(rows), nrows, stride, f32(x), n)
 		} else {
-			lanesScoreAVX2F64(p64(dst), p64(w), len(dst), unsafe.SliceData(rows), p64(val), len(rows))
+			rowsDotAVX2F64(f64(dst), f64(rows), nrows, stride, f64(x), n)
 		}
 		return
 	}
-	lanesScoreGeneric(dst, w, rows, val)
+	rowsDotGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
 }
 
-func lanesUpdate[T Float](im Impl, w []T, rows []int32, val, coef []T, mask []uint64) {
-	switch im {
+func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
+	switch active {
+	case AVX2, AVX512:
+		if is32[T]() {
+			return T(sparseDotAVX2F32(idx, f32(val), n, f32(w)))
+		}
+		return T(sparseDotAVX2F64(idx, f64(val), n, f64(w)))
+	}
+	return sparseDotGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
+}
+
+func sparseAxpy[T Float](w *T, nw int, a T, idx *int32, val *T, n int) {
+	switch active {
+	case AVX2, AVX512:
+		if is32[T]() {
+			sparseAxpyAVX2F32(f32(w), float32(a), idx, f32(val), n)
+		} else {
+			sparseAxpyAVX2F64(f64(w), float64(a), idx, f64(val), n)
+		}
+		return
+	}
+	sparseAxpyGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
+}
+
+func lanesScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int) {
+	switch active {
 	case AVX512:
 		if is32[T]() {
-			lanesUpdateAVX2F32(p32(w), len(coef), unsafe.SliceData(rows), p32(val), len(rows), p32(coef), unsafe.SliceData(mask))
+			lanesScoreAVX512F32(f32(dst), f32(w), width, rows, f32(val), n)
 		} else {
-			lanesUpdateAVX2F64(p64(w), len(coef), unsafe.SliceData(rows), p64(val), len(rows), p64(coef), unsafe.SliceData(mask))
+			lanesScoreAVX512F64(f64(dst), f64(w), width, rows, f64(val), n)
 		}
 		return
 	case AVX2:
 		if is32[T]() {
-			lanesUpdateAVX2F32(p32(w), len(coef), unsafe.SliceData(rows), p32(val), len(rows), p32(coef), unsafe.SliceData(mask))
+			lanesScoreAVX2F32(f32(dst), f32(w), width, rows, f32(val), n)
 		} else {
-			lanesUpdateAVX2F64(p64(w), len(coef), unsafe.SliceData(rows), p64(val), len(rows), p64(coef), unsafe.SliceData(mask))
+			lanesScoreAVX2F64(f64(dst), f64(w), width, rows, f64(val), n)
 		}
 		return
 	}
-	lanesUpdateGeneric(w, rows, val, coef, mask)
+	lanesScoreGeneric(unsafe.Slice(dst, width), unsafe.Slice(w, nw), unsafe.Slice(rows, n), unsafe.Slice(val, n))
 }
 
-func lanesLE[T Float](im Impl, mask []uint64, s []T, y, t T) {
-	switch im {
+func lanesUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, coef *T, mask *uint64) {
+	switch active {
 	case AVX512:
 		if is32[T]() {
-			lanesLEAVX2F32(unsafe.SliceData(mask), p32(s), len(s), float32(y), float32(t))
+			lanesUpdateAVX512F32(f32(w), width, rows, f32(val), n, f32(coef), mask)
 		} else {
-			lanesLEAVX2F64(unsafe.SliceData(mask), p64(s), len(s), float64(y), float64(t))
+			lanesUpdateAVX512F64(f64(w), width, rows, f64(val), n, f64(coef), mask)
 		}
 		return
 	case AVX2:
 		if is32[T]() {
-			lanesLEAVX2F32(unsafe.SliceData(mask), p32(s), len(s), float32(y), float32(t))
+			lanesUpdateAVX2F32(f32(w), width, rows, f32(val), n, f32(coef), mask)
 		} else {
-			lanesLEAVX2F64(unsafe.SliceData(mask), p64(s), len(s), float64(y), float64(t))
+			lanesUpdateAVX2F64(f64(w), width, rows, f64(val), n, f64(coef), mask)
 		}
 		return
 	}
-	lanesLEGeneric(mask, s, y, t)
+	lanesUpdateGeneric(unsafe.Slice(w, nw), unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(coef, width), unsafe.Slice(mask, MaskWords(width)))
 }
 
-func activeScore[T Float](im Impl, dst, w []T, width int, rows []int32, val []T, lanes []int32) {
-	if im == AVX2 || im == AVX512 {
-		if is32[T]() {
-			activeScoreAVX2F32(p32(dst), p32(w), width, unsafe.SliceData(rows), p32(val), len(rows), unsafe.SliceData(lanes), len(lanes))
-		} else {
-			activeScoreAVX2F64(p64(dst), p64(w), width, unsafe.SliceData(rows), p64(val), len(rows), unsafe.SliceData(lanes), len(lanes))
-		}
-		return
-	}
-	activeScoreGeneric(dst, w, width, rows, val, lanes)
-}
-
-func activeUpdate[T Float](im Impl, w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
-	if im == AVX2 || im == AVX512 {
-		if is32[T]() {
-			activeUpdateAVX2F32(p32(w), width, unsafe.SliceData(rows), p32(val), len(rows), unsafe.SliceData(lanes), p32(coef), len(lanes))
-		} else {
-			activeUpdateAVX2F64(p64(w), width, unsafe.SliceData(rows), p64(val), len(rows), unsafe.SliceData(lanes), p64(coef), len(lanes))
-		}
-		return
-	}
-	activeUpdateGeneric(w, width, rows, val, lanes, coef)
-}
-
-func dotMixed(im Impl, a []float64, x []float32) float64 {
-	switch im {
+func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
+	switch active {
 	case AVX512:
-		return dotMixedAVX2(unsafe.SliceData(a), unsafe.SliceData(x), len(x))
-	case AVX2:
-		return dotMixedAVX2(unsafe.SliceData(a), unsafe.SliceData(x), len(x))
-	}
-	return dotMixedGeneric(a, x)
-}
-
-func axpyMixed(im Impl, y []float64, a float64, x []float32) {
-	switch im {
-	case AVX512:
-		axpyMixedAVX2(unsafe.SliceData(y), a, unsafe.SliceData(x), len(y))
+		if is32[T]() {
+			lanesLEAVX512F32(mask, f32(s), width, float32(y), float32(t))
+		} else {
+			lanesLEAVX512F64(mask, f64(s), width, float64(y), float64(t))
+		}
 		return
 	case AVX2:
-		axpyMixedAVX2(unsafe.SliceData(y), a, unsafe.SliceData(x), len(y))
+		if is32[T]() {
+			lanesLEAVX2F32(mask, f32(s), width, float32(y), float32(t))
+		} else {
+			lanesLEAVX2F64(mask, f64(s), width, float64(y), float64(t))
+		}
 		return
 	}
-	axpyMixedGeneric(y, a, x)
+	lanesLEGeneric(unsafe.Slice(mask, MaskWords(width)), unsafe.Slice(s, width), y, t)
 }
 
-func sparseDotMixed(im Impl, idx []int32, val []float32, w []float64) float64 {
-	if im == AVX2 || im == AVX512 {
-		return sparseDotMixedAVX2(unsafe.SliceData(idx), unsafe.SliceData(val), len(idx), unsafe.SliceData(w))
-	}
-	return sparseDotMixedGeneric(idx, val, w)
-}
-
-func sparseAxpyMixed(im Impl, w []float64, a float64, idx []int32, val []float32) {
-	if im == AVX2 || im == AVX512 {
-		sparseAxpyMixedAVX2(unsafe.SliceData(w), a, unsafe.SliceData(idx), unsafe.SliceData(val), len(idx))
+func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
+	switch active {
+	case AVX2, AVX512:
+		if is32[T]() {
+			activeScoreAVX2F32(f32(dst), f32(w), width, rows, f32(val), n, lanes, nl)
+		} else {
+			activeScoreAVX2F64(f64(dst), f64(w), width, rows, f64(val), n, lanes, nl)
+		}
 		return
 	}
-	sparseAxpyMixedGeneric(w, a, idx, val)
+	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
+}
+
+func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
+	switch active {
+	case AVX2, AVX512:
+		if is32[T]() {
+			activeUpdateAVX2F32(f32(w), width, rows, f32(val), n, lanes, f32(coef), nl)
+		} else {
+			activeUpdateAVX2F64(f64(w), width, rows, f64(val), n, lanes, f64(coef), nl)
+		}
+		return
+	}
+	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
+}
+
+func dotMixed(a *float64, x *float32, n int) float64 {
+	switch active {
+	case AVX512:
+		return dotMixedAVX512(a, x, n)
+	case AVX2:
+		return dotMixedAVX2(a, x, n)
+	}
+	return dotMixedGeneric(unsafe.Slice(a, n), unsafe.Slice(x, n))
+}
+
+func axpyMixed(y *float64, a float64, x *float32, n int) {
+	switch active {
+	case AVX512:
+		axpyMixedAVX512(y, a, x, n)
+		return
+	case AVX2:
+		axpyMixedAVX2(y, a, x, n)
+		return
+	}
+	axpyMixedGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
+}
+
+func sparseDotMixed(idx *int32, val *float32, n int, w *float64, nw int) float64 {
+	switch active {
+	case AVX2, AVX512:
+		return sparseDotMixedAVX2(idx, val, n, w)
+	}
+	return sparseDotMixedGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
+}
+
+func sparseAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n int) {
+	switch active {
+	case AVX2, AVX512:
+		sparseAxpyMixedAVX2(w, a, idx, val, n)
+		return
+	}
+	sparseAxpyMixedGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
 }

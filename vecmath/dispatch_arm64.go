@@ -19,180 +19,197 @@ func missing(im Impl) []string {
 	return nil
 }
 
-func dot[T Float](im Impl, a, b []T) T {
-	if im == NEON {
+func dot[T Float](a, b *T, n int) T {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			return T(dotNEONF32(p32(a), p32(b), len(a)))
+			return T(dotNEONF32(f32(a), f32(b), n))
 		}
-		return T(dotNEONF64(p64(a), p64(b), len(a)))
+		return T(dotNEONF64(f64(a), f64(b), n))
 	}
-	return dotGeneric(a, b)
+	return dotGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
-func axpy[T Float](im Impl, y []T, a T, x []T) {
-	if im == NEON {
+func axpy[T Float](y *T, a T, x *T, n int) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			axpyNEONF32(p32(y), float32(a), p32(x), len(y))
+			axpyNEONF32(f32(y), float32(a), f32(x), n)
 		} else {
-			axpyNEONF64(p64(y), float64(a), p64(x), len(y))
+			axpyNEONF64(f64(y), float64(a), f64(x), n)
 		}
 		return
 	}
-	axpyGeneric(y, a, x)
+	axpyGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
 
-func scal[T Float](im Impl, x []T, a T) {
-	if im == NEON {
+func scal[T Float](x *T, a T, n int) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			scalNEONF32(p32(x), float32(a), len(x))
+			scalNEONF32(f32(x), float32(a), n)
 		} else {
-			scalNEONF64(p64(x), float64(a), len(x))
+			scalNEONF64(f64(x), float64(a), n)
 		}
 		return
 	}
-	scalGeneric(x, a)
+	scalGeneric(unsafe.Slice(x, n), a)
 }
 
-func sumSq[T Float](im Impl, x []T) T {
-	if im == NEON {
+func sumSq[T Float](x *T, n int) T {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			return T(sumSqNEONF32(p32(x), len(x)))
+			return T(sumSqNEONF32(f32(x), n))
 		}
-		return T(sumSqNEONF64(p64(x), len(x)))
+		return T(sumSqNEONF64(f64(x), n))
 	}
-	return sumSqGeneric(x)
+	return sumSqGeneric(unsafe.Slice(x, n))
 }
 
-func sqDist[T Float](im Impl, a, b []T) T {
-	if im == NEON {
+func sqDist[T Float](a, b *T, n int) T {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			return T(sqDistNEONF32(p32(a), p32(b), len(a)))
+			return T(sqDistNEONF32(f32(a), f32(b), n))
 		}
-		return T(sqDistNEONF64(p64(a), p64(b), len(a)))
+		return T(sqDistNEONF64(f64(a), f64(b), n))
 	}
-	return sqDistGeneric(a, b)
+	return sqDistGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
-func rowsDot[T Float](im Impl, dst, rows []T, stride int, x []T) {
-	if im == NEON {
+func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			rowsDotNEONF32(p32(dst), p32(rows), len(dst), stride, p32(x), len(x))
+			rowsDotNEONF32(f32(dst), f32(rows), nrows, stride, f32(x), n)
 		} else {
-			rowsDotNEONF64(p64(dst), p64(rows), len(dst), stride, p64(x), len(x))
+			rowsDotNEONF64(f64(dst), f64(rows), nrows, stride, f64(x), n)
 		}
 		return
 	}
-	rowsDotGeneric(dst, rows, stride, x)
+	rowsDotGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
 }
 
-func sparseDot[T Float](im Impl, idx []int32, val []T, w []T) T {
-	if im == NEON {
+func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			return T(sparseDotNEONF32(unsafe.SliceData(idx), p32(val), len(idx), p32(w)))
+			return T(sparseDotNEONF32(idx, f32(val), n, f32(w)))
 		}
-		return T(sparseDotNEONF64(unsafe.SliceData(idx), p64(val), len(idx), p64(w)))
+		return T(sparseDotNEONF64(idx, f64(val), n, f64(w)))
 	}
-	return sparseDotGeneric(idx, val, w)
+	return sparseDotGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
 }
 
-func sparseAxpy[T Float](im Impl, w []T, a T, idx []int32, val []T) {
-	if im == NEON {
+func sparseAxpy[T Float](w *T, nw int, a T, idx *int32, val *T, n int) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			sparseAxpyNEONF32(p32(w), float32(a), unsafe.SliceData(idx), p32(val), len(idx))
+			sparseAxpyNEONF32(f32(w), float32(a), idx, f32(val), n)
 		} else {
-			sparseAxpyNEONF64(p64(w), float64(a), unsafe.SliceData(idx), p64(val), len(idx))
+			sparseAxpyNEONF64(f64(w), float64(a), idx, f64(val), n)
 		}
 		return
 	}
-	sparseAxpyGeneric(w, a, idx, val)
+	sparseAxpyGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
 }
 
-func lanesScore[T Float](im Impl, dst, w []T, rows []int32, val []T) {
-	if im == NEON {
+func lanesScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			lanesScoreNEONF32(p32(dst), p32(w), len(dst), unsafe.SliceData(rows), p32(val), len(rows))
+			lanesScoreNEONF32(f32(dst), f32(w), width, rows, f32(val), n)
 		} else {
-			lanesScoreNEONF64(p64(dst), p64(w), len(dst), unsafe.SliceData(rows), p64(val), len(rows))
+			lanesScoreNEONF64(f64(dst), f64(w), width, rows, f64(val), n)
 		}
 		return
 	}
-	lanesScoreGeneric(dst, w, rows, val)
+	lanesScoreGeneric(unsafe.Slice(dst, width), unsafe.Slice(w, nw), unsafe.Slice(rows, n), unsafe.Slice(val, n))
 }
 
-func lanesUpdate[T Float](im Impl, w []T, rows []int32, val, coef []T, mask []uint64) {
-	if im == NEON {
+func lanesUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, coef *T, mask *uint64) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			lanesUpdateNEONF32(p32(w), len(coef), unsafe.SliceData(rows), p32(val), len(rows), p32(coef), unsafe.SliceData(mask))
+			lanesUpdateNEONF32(f32(w), width, rows, f32(val), n, f32(coef), mask)
 		} else {
-			lanesUpdateNEONF64(p64(w), len(coef), unsafe.SliceData(rows), p64(val), len(rows), p64(coef), unsafe.SliceData(mask))
+			lanesUpdateNEONF64(f64(w), width, rows, f64(val), n, f64(coef), mask)
 		}
 		return
 	}
-	lanesUpdateGeneric(w, rows, val, coef, mask)
+	lanesUpdateGeneric(unsafe.Slice(w, nw), unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(coef, width), unsafe.Slice(mask, MaskWords(width)))
 }
 
-func lanesLE[T Float](im Impl, mask []uint64, s []T, y, t T) {
-	if im == NEON {
+func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			lanesLENEONF32(unsafe.SliceData(mask), p32(s), len(s), float32(y), float32(t))
+			lanesLENEONF32(mask, f32(s), width, float32(y), float32(t))
 		} else {
-			lanesLENEONF64(unsafe.SliceData(mask), p64(s), len(s), float64(y), float64(t))
+			lanesLENEONF64(mask, f64(s), width, float64(y), float64(t))
 		}
 		return
 	}
-	lanesLEGeneric(mask, s, y, t)
+	lanesLEGeneric(unsafe.Slice(mask, MaskWords(width)), unsafe.Slice(s, width), y, t)
 }
 
-func activeScore[T Float](im Impl, dst, w []T, width int, rows []int32, val []T, lanes []int32) {
-	if im == NEON {
+func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			activeScoreNEONF32(p32(dst), p32(w), width, unsafe.SliceData(rows), p32(val), len(rows), unsafe.SliceData(lanes), len(lanes))
+			activeScoreNEONF32(f32(dst), f32(w), width, rows, f32(val), n, lanes, nl)
 		} else {
-			activeScoreNEONF64(p64(dst), p64(w), width, unsafe.SliceData(rows), p64(val), len(rows), unsafe.SliceData(lanes), len(lanes))
+			activeScoreNEONF64(f64(dst), f64(w), width, rows, f64(val), n, lanes, nl)
 		}
 		return
 	}
-	activeScoreGeneric(dst, w, width, rows, val, lanes)
+	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
 }
 
-func activeUpdate[T Float](im Impl, w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
-	if im == NEON {
+func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
+	switch active {
+	case NEON:
 		if is32[T]() {
-			activeUpdateNEONF32(p32(w), width, unsafe.SliceData(rows), p32(val), len(rows), unsafe.SliceData(lanes), p32(coef), len(lanes))
+			activeUpdateNEONF32(f32(w), width, rows, f32(val), n, lanes, f32(coef), nl)
 		} else {
-			activeUpdateNEONF64(p64(w), width, unsafe.SliceData(rows), p64(val), len(rows), unsafe.SliceData(lanes), p64(coef), len(lanes))
+			activeUpdateNEONF64(f64(w), width, rows, f64(val), n, lanes, f64(coef), nl)
 		}
 		return
 	}
-	activeUpdateGeneric(w, width, rows, val, lanes, coef)
+	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
 }
 
-func dotMixed(im Impl, a []float64, x []float32) float64 {
-	if im == NEON {
-		return dotMixedNEON(unsafe.SliceData(a), unsafe.SliceData(x), len(x))
+func dotMixed(a *float64, x *float32, n int) float64 {
+	switch active {
+	case NEON:
+		return dotMixedNEON(a, x, n)
 	}
-	return dotMixedGeneric(a, x)
+	return dotMixedGeneric(unsafe.Slice(a, n), unsafe.Slice(x, n))
 }
 
-func axpyMixed(im Impl, y []float64, a float64, x []float32) {
-	if im == NEON {
-		axpyMixedNEON(unsafe.SliceData(y), a, unsafe.SliceData(x), len(y))
+func axpyMixed(y *float64, a float64, x *float32, n int) {
+	switch active {
+	case NEON:
+		axpyMixedNEON(y, a, x, n)
 		return
 	}
-	axpyMixedGeneric(y, a, x)
+	axpyMixedGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
 
-func sparseDotMixed(im Impl, idx []int32, val []float32, w []float64) float64 {
-	if im == NEON {
-		return sparseDotMixedNEON(unsafe.SliceData(idx), unsafe.SliceData(val), len(idx), unsafe.SliceData(w))
+func sparseDotMixed(idx *int32, val *float32, n int, w *float64, nw int) float64 {
+	switch active {
+	case NEON:
+		return sparseDotMixedNEON(idx, val, n, w)
 	}
-	return sparseDotMixedGeneric(idx, val, w)
+	return sparseDotMixedGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
 }
 
-func sparseAxpyMixed(im Impl, w []float64, a float64, idx []int32, val []float32) {
-	if im == NEON {
-		sparseAxpyMixedNEON(unsafe.SliceData(w), a, unsafe.SliceData(idx), unsafe.SliceData(val), len(idx))
+func sparseAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n int) {
+	switch active {
+	case NEON:
+		sparseAxpyMixedNEON(w, a, idx, val, n)
 		return
 	}
-	sparseAxpyMixedGeneric(w, a, idx, val)
+	sparseAxpyMixedGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
 }

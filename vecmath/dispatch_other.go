@@ -2,6 +2,8 @@
 
 package vecmath
 
+import "unsafe"
+
 // missing names what im needs and this machine lacks.
 func missing(im Impl) []string {
 	switch im {
@@ -13,70 +15,70 @@ func missing(im Impl) []string {
 	return nil
 }
 
-func dot[T Float](_ Impl, a, b []T) T {
-	return dotGeneric(a, b)
+func dot[T Float](a, b *T, n int) T {
+	return dotGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
-func axpy[T Float](_ Impl, y []T, a T, x []T) {
-	axpyGeneric(y, a, x)
+func axpy[T Float](y *T, a T, x *T, n int) {
+	axpyGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
 
-func scal[T Float](_ Impl, x []T, a T) {
-	scalGeneric(x, a)
+func scal[T Float](x *T, a T, n int) {
+	scalGeneric(unsafe.Slice(x, n), a)
 }
 
-func sumSq[T Float](_ Impl, x []T) T {
-	return sumSqGeneric(x)
+func sumSq[T Float](x *T, n int) T {
+	return sumSqGeneric(unsafe.Slice(x, n))
 }
 
-func sqDist[T Float](_ Impl, a, b []T) T {
-	return sqDistGeneric(a, b)
+func sqDist[T Float](a, b *T, n int) T {
+	return sqDistGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
-func rowsDot[T Float](_ Impl, dst, rows []T, stride int, x []T) {
-	rowsDotGeneric(dst, rows, stride, x)
+func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
+	rowsDotGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
 }
 
-func sparseDot[T Float](_ Impl, idx []int32, val []T, w []T) T {
-	return sparseDotGeneric(idx, val, w)
+func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
+	return sparseDotGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
 }
 
-func sparseAxpy[T Float](_ Impl, w []T, a T, idx []int32, val []T) {
-	sparseAxpyGeneric(w, a, idx, val)
+func sparseAxpy[T Float](w *T, nw int, a T, idx *int32, val *T, n int) {
+	sparseAxpyGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
 }
 
-func lanesScore[T Float](_ Impl, dst, w []T, rows []int32, val []T) {
-	lanesScoreGeneric(dst, w, rows, val)
+func lanesScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int) {
+	lanesScoreGeneric(unsafe.Slice(dst, width), unsafe.Slice(w, nw), unsafe.Slice(rows, n), unsafe.Slice(val, n))
 }
 
-func lanesUpdate[T Float](_ Impl, w []T, rows []int32, val, coef []T, mask []uint64) {
-	lanesUpdateGeneric(w, rows, val, coef, mask)
+func lanesUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, coef *T, mask *uint64) {
+	lanesUpdateGeneric(unsafe.Slice(w, nw), unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(coef, width), unsafe.Slice(mask, MaskWords(width)))
 }
 
-func lanesLE[T Float](_ Impl, mask []uint64, s []T, y, t T) {
-	lanesLEGeneric(mask, s, y, t)
+func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
+	lanesLEGeneric(unsafe.Slice(mask, MaskWords(width)), unsafe.Slice(s, width), y, t)
 }
 
-func activeScore[T Float](_ Impl, dst, w []T, width int, rows []int32, val []T, lanes []int32) {
-	activeScoreGeneric(dst, w, width, rows, val, lanes)
+func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
+	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
 }
 
-func activeUpdate[T Float](_ Impl, w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
-	activeUpdateGeneric(w, width, rows, val, lanes, coef)
+func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
+	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
 }
 
-func dotMixed(_ Impl, a []float64, x []float32) float64 {
-	return dotMixedGeneric(a, x)
+func dotMixed(a *float64, x *float32, n int) float64 {
+	return dotMixedGeneric(unsafe.Slice(a, n), unsafe.Slice(x, n))
 }
 
-func axpyMixed(_ Impl, y []float64, a float64, x []float32) {
-	axpyMixedGeneric(y, a, x)
+func axpyMixed(y *float64, a float64, x *float32, n int) {
+	axpyMixedGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
 
-func sparseDotMixed(_ Impl, idx []int32, val []float32, w []float64) float64 {
-	return sparseDotMixedGeneric(idx, val, w)
+func sparseDotMixed(idx *int32, val *float32, n int, w *float64, nw int) float64 {
+	return sparseDotMixedGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
 }
 
-func sparseAxpyMixed(_ Impl, w []float64, a float64, idx []int32, val []float32) {
-	sparseAxpyMixedGeneric(w, a, idx, val)
+func sparseAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n int) {
+	sparseAxpyMixedGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
 }

@@ -23,7 +23,7 @@ type encoder struct {
 	names    []string // parts of file names that tell the architecture
 	line     *regexp.Regexp
 	as       []string // the assembler; the last name is that on a machine of this architecture
-	emulator string   // runs the tool's build for goarch elsewhere; "" for none
+	emulator string   // runs the tool's build for goarch on another machine
 }
 
 var encoders = []*encoder{
@@ -38,8 +38,9 @@ var encoders = []*encoder{
 		goarch: "amd64",
 		names:  []string{"amd64", "avx2", "avx512"},
 		// No QUAD: asm2plan9s writes it for eight bytes and more, but does not read it.
-		line: regexp.MustCompile(`^    (?:LONG|WORD|BYTE) \$0x[0-9a-f]+(?:; (?:LONG|WORD|BYTE) \$0x[0-9a-f]+)* // \S.*$`),
-		as:   []string{"x86_64-linux-gnu-as", "as"},
+		line:     regexp.MustCompile(`^    (?:LONG|WORD|BYTE) \$0x[0-9a-f]+(?:; (?:LONG|WORD|BYTE) \$0x[0-9a-f]+)* // \S.*$`),
+		as:       []string{"x86_64-linux-gnu-as", "as"},
+		emulator: "qemu-x86_64-static",
 	},
 }
 

@@ -4,7 +4,8 @@ import "unsafe"
 
 // The exported kernels: check once, then dispatch. The dispatch functions (dot, axpy, ...) are in dispatch_*.go, one
 // file for each architecture: a switch with direct calls, since a call through a function variable would make the
-// slices escape. Their first argument is the implementation, so that SelfTest can name another one than the active.
+// operands escape. They take pointers and lengths, as the assembly does: five slices would not fit the registers of
+// a call, and the way over the stack costs 5 ns.
 
 // What a kernel panics with when a caller breaks its contract.
 const (
@@ -28,7 +29,11 @@ func Dot[T Float](a, b []T) T {
 	if len(b) < len(a) {
 		panic(panicShort)
 	}
-	return dot(active, a, b)
+	if race {
+		raceRead(a)
+		raceRead(b[:len(a)])
+	}
+	return dot(data(a), data(b), len(a))
 }
 
 // Axpy adds a*x to y. x may be y, but must not overlap it otherwise.
@@ -36,21 +41,39 @@ func Axpy[T Float](y []T, a T, x []T) {
 	if len(x) < len(y) {
 		panic(panicShort)
 	}
-	axpy(active, y, a, x)
+	if race {
+		raceRead(x[:len(y)])
+		raceWrite(y)
+	}
+	axpy(data(y), a, data(x), len(y))
 }
 
 // Scal multiplies x by a.
-func Scal[T Float](x []T, a T) { scal(active, x, a) }
+func Scal[T Float](x []T, a T) {
+	if race {
+		raceWrite(x)
+	}
+	scal(data(x), a, len(x))
+}
 
 // SumSq returns the sum of x[i]*x[i]. It is not scaled: it overflows where the square of the norm does.
-func SumSq[T Float](x []T) T { return sumSq(active, x) }
+func SumSq[T Float](x []T) T {
+	if race {
+		raceRead(x)
+	}
+	return sumSq(data(x), len(x))
+}
 
 // SqDist returns the sum of (a[i]-b[i]) squared.
 func SqDist[T Float](a, b []T) T {
 	if len(b) < len(a) {
 		panic(panicShort)
 	}
-	return sqDist(active, a, b)
+	if race {
+		raceRead(a)
+		raceRead(b[:len(a)])
+	}
+	return sqDist(data(a), data(b), len(a))
 }
 
 // RowsDot sets dst[r] = Dot(rows[r*stride:][:len(x)], x), to the same bits as Dot.
@@ -62,19 +85,36 @@ func RowsDot[T Float](dst, rows []T, stride int, x []T) {
 	if room := len(rows) - len(x); room < 0 || stride < 0 || (stride > 0 && len(dst)-1 > room/stride) {
 		panic(panicStride)
 	}
-	rowsDot(active, dst, rows, stride, x)
+	if race {
+		for r := range dst {
+			raceRead(rows[r*stride:][:len(x)])
+		}
+		raceRead(x)
+		raceWrite(dst)
+	}
+	rowsDot(data(dst), data(rows), len(dst), stride, data(x), len(x))
 }
 
 // SparseDot returns the sum of val[k]*w[idx[k]]. The caller promises that idx ascends; only its ends are checked.
 func SparseDot[T Float](idx []int32, val []T, w []T) T {
 	checkSparse(idx, len(val), len(w))
-	return sparseDot(active, idx, val, w)
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceRows(w, 1, idx)
+	}
+	return sparseDot(data(idx), data(val), len(idx), data(w), len(w))
 }
 
 // SparseAxpy adds a*val[k] to w[idx[k]]. The caller promises that idx ascends; only its ends are checked.
 func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) {
 	checkSparse(idx, len(val), len(w))
-	sparseAxpy(active, w, a, idx, val)
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceWriteRows(w, 1, idx)
+	}
+	sparseAxpy(data(w), len(w), a, data(idx), data(val), len(idx))
 }
 
 // LanesScore scores width = len(dst) member lanes over a sparse example: dst[l] = sum of val[k]*w[rows[k]*width+l].
@@ -83,7 +123,13 @@ func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) {
 // need not ascend: the caller promises that each is one of w's rows; only the first and the last are checked.
 func LanesScore[T Float](dst, w []T, rows []int32, val []T) {
 	checkLanes[T](len(dst), rows, len(val), len(w))
-	lanesScore(active, dst, w, rows, val)
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRows(w, len(dst), rows)
+		raceWrite(dst)
+	}
+	lanesScore(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows))
 }
 
 // LanesUpdate adds coef[l]*val[k] to w[rows[k]*width+l] for the lanes l in mask (bit l%64 of word l/64), width =
@@ -99,7 +145,14 @@ func LanesUpdate[T Float](w []T, rows []int32, val, coef []T, mask []uint64) {
 	if width%64 != 0 && mask[words-1]>>(width%64) != 0 {
 		panic(panicMask)
 	}
-	lanesUpdate(active, w, rows, val, coef, mask[:words])
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRead(coef)
+		raceRead(mask[:words])
+		raceWriteLanes(w, width, rows, maskLanes(mask[:words]))
+	}
+	lanesUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(coef), data(mask))
 }
 
 // LanesLE sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, up to the end of mask, which
@@ -115,21 +168,39 @@ func LanesLE[T Float](mask []uint64, s []T, y, t T) {
 	if len(mask) > words {
 		clear(mask[words:])
 	}
-	lanesLE(active, mask[:words], s, y, t)
+	if race {
+		raceRead(s)
+		raceWrite(mask)
+	}
+	lanesLE(data(mask), data(s), len(s), y, t)
 }
 
 // ActiveScore scores the listed lanes only: dst[j] is what [LanesScore] gives for lane lanes[j], to the bit. Any width
 // will do. The caller promises that lanes ascend without repeats; only their ends are checked. For rows see LanesScore.
 func ActiveScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
 	checkActive(width, rows, len(val), len(w), lanes, len(dst))
-	activeScore(active, dst, w, width, rows, val, lanes)
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRead(lanes)
+		raceLanes(w, width, rows, lanes)
+		raceWrite(dst[:len(lanes)])
+	}
+	activeScore(data(dst), data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), len(lanes))
 }
 
 // ActiveUpdate adds coef[j]*val[k] to w[rows[k]*width+lanes[j]]: what [LanesUpdate] does, for the listed lanes only.
 // coef goes with lanes. The promises are those of [ActiveScore].
 func ActiveUpdate[T Float](w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
 	checkActive(width, rows, len(val), len(w), lanes, len(coef))
-	activeUpdate(active, w, width, rows, val, lanes, coef)
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRead(lanes)
+		raceRead(coef[:len(lanes)])
+		raceWriteLanes(w, width, rows, lanes)
+	}
+	activeUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), data(coef), len(lanes))
 }
 
 // DotMixed is [Dot] of a float64 vector and an example of either precision, over len(x) elements.
@@ -137,10 +208,14 @@ func DotMixed[T Float](a []float64, x []T) float64 {
 	if len(a) < len(x) {
 		panic(panicShort)
 	}
-	if is32[T]() {
-		return dotMixed(active, a, as32(x))
+	if race {
+		raceRead(a[:len(x)])
+		raceRead(x)
 	}
-	return dot(active, as64(x), a)
+	if is32[T]() {
+		return dotMixed(data(a), f32(data(x)), len(x))
+	}
+	return dot(data(a), f64(data(x)), len(x))
 }
 
 // AxpyMixed adds a*x to the float64 vector y.
@@ -148,35 +223,48 @@ func AxpyMixed[T Float](y []float64, a float64, x []T) {
 	if len(x) < len(y) {
 		panic(panicShort)
 	}
+	if race {
+		raceRead(x[:len(y)])
+		raceWrite(y)
+	}
 	if is32[T]() {
-		axpyMixed(active, y, a, as32(x))
+		axpyMixed(data(y), a, f32(data(x)), len(y))
 		return
 	}
-	axpy(active, y, a, as64(x))
+	axpy(data(y), a, f64(data(x)), len(y))
 }
 
 // SparseDotMixed is [SparseDot] of a float64 vector and an example of either precision.
 func SparseDotMixed[T Float](idx []int32, val []T, w []float64) float64 {
 	checkSparse(idx, len(val), len(w))
-	if is32[T]() {
-		return sparseDotMixed(active, idx, as32(val), w)
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceRows(w, 1, idx)
 	}
-	return sparseDot(active, idx, as64(val), w)
+	if is32[T]() {
+		return sparseDotMixed(data(idx), f32(data(val)), len(idx), data(w), len(w))
+	}
+	return sparseDot(data(idx), f64(data(val)), len(idx), data(w), len(w))
 }
 
 // SparseAxpyMixed is [SparseAxpy] on a float64 vector with an example of either precision.
 func SparseAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) {
 	checkSparse(idx, len(val), len(w))
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceWriteRows(w, 1, idx)
+	}
 	if is32[T]() {
-		sparseAxpyMixed(active, w, a, idx, as32(val))
+		sparseAxpyMixed(data(w), len(w), a, data(idx), f32(data(val)), len(idx))
 		return
 	}
-	sparseAxpy(active, w, a, idx, as64(val))
+	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
 }
 
-// as32 and as64 name the type that is32 has told.
-func as32[T Float](s []T) []float32 { return unsafe.Slice(p32(s), len(s)) }
-func as64[T Float](s []T) []float64 { return unsafe.Slice(p64(s), len(s)) }
+// data is the address of s[0], and good for empty slices, too.
+func data[E any](s []E) *E { return unsafe.SliceData(s) }
 
 // checkSparse: negative indices become large as uint.
 func checkSparse(idx []int32, nval, nw int) {

@@ -37,8 +37,11 @@ func compare[T Float](t *testing.T, im Impl, k kernel[T], g *generator[T], n int
 	t.Helper()
 	got := k.make(g, n)
 	want := got.clone()
-	k.run(im, got)
-	k.run(Generic, want)
+	active = im
+	k.run(got)
+	active = Generic
+	k.run(want)
+	active = im
 	if d := got.diff(want); d != "" {
 		t.Fatalf("size %d, values %d, %s: %s", n, g.mode, where, d)
 	}
@@ -71,6 +74,9 @@ func testSizes[T Float](t *testing.T, im Impl, k kernel[T]) {
 	var f fence
 	for _, n := range sizes() {
 		for mode := range valueModes {
+			if testing.Short() && n%3 != mode%3 { // emulators are slow
+				continue
+			}
 			f.start(n + 5*mode)
 			compare(t, im, k, newGenerator[T](n, mode, f.place), n, "between sentinels")
 			if !f.intact() {
@@ -97,6 +103,27 @@ func testMisaligned[T Float](t *testing.T, im Impl, k kernel[T]) {
 			}
 		}
 	}
+}
+
+// Every operand ends at a page that faults, then begins behind one: a kernel that reads past an end dies here.
+func TestGuardPages(t *testing.T) {
+	g := newGuard(t)
+	t.Run("float32", func(t *testing.T) { testGuardPages[float32](t, g) })
+	t.Run("float64", func(t *testing.T) { testGuardPages[float64](t, g) })
+}
+
+func testGuardPages[T Float](t *testing.T, g *guard) {
+	forEachKernel(t, func(t *testing.T, im Impl, k kernel[T]) {
+		for _, n := range sizes() {
+			if testing.Short() && n%3 != 0 { // emulators are slow
+				continue
+			}
+			for _, tail := range []bool{true, false} {
+				g.start(tail)
+				compare(t, im, k, newGenerator[T](n, 0, g.place), n, fmt.Sprintf("guarded, tail %v", tail))
+			}
+		}
+	})
 }
 
 // fence lays operands out in one buffer with 64 bytes of a pattern at least between them. Operand number i begins

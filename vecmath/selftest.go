@@ -11,13 +11,14 @@ import (
 
 // SelfTest runs every kernel of the named implementation against the plain Go reference, on fixed inputs of many
 // lengths with zeros of both signs, denormals, infinities and NaN among them, and reports the first difference in
-// bits. It takes some milliseconds and leaves [Active] alone. The error wraps [ErrImpl] if the implementation does
-// not run here.
+// bits. It takes some milliseconds. The error wraps [ErrImpl] if the implementation does not run here. Like [Use], not
+// safe while kernels run; [Active] is as before when it returns.
 func SelfTest(name string) error {
 	im, err := lookup(name)
 	if err != nil {
 		return err
 	}
+	defer func(before Impl) { active = before }(active)
 	if err := selfTest[float32](im); err != nil {
 		return err
 	}
@@ -31,8 +32,10 @@ func selfTest[T Float](im Impl) error {
 				g := &generator[T]{rng: rand.New(rand.NewPCG(uint64(n), uint64(mode))), mode: mode}
 				got := k.make(g, n)
 				want := got.clone()
-				k.run(im, got)
-				k.run(Generic, want)
+				active = im
+				k.run(got)
+				active = Generic
+				k.run(want)
 				if d := got.diff(want); d != "" {
 					return fmt.Errorf("vecmath: %s %s[%T], size %d, values %d differs from generic: %s", im, k.name, T(0), n, mode, d)
 				}
@@ -47,7 +50,7 @@ func selfTest[T Float](im Impl) error {
 type kernel[T Float] struct {
 	name string
 	make func(g *generator[T], n int) *operands[T]
-	run  func(im Impl, o *operands[T])
+	run  func(o *operands[T])
 }
 
 // operands are what a kernel reads and writes; a kernel uses some of the fields.
@@ -65,27 +68,27 @@ type operands[T Float] struct {
 
 func kernelTable[T Float]() []kernel[T] {
 	table := []kernel[T]{
-		{"dot", makeDense[T], func(im Impl, o *operands[T]) { o.sum = dot(im, o.x, o.y) }},
-		{"axpy", makeDense[T], func(im Impl, o *operands[T]) { axpy(im, o.y, o.a, o.x) }},
-		{"axpy y=x", makeDense[T], func(im Impl, o *operands[T]) { axpy(im, o.x, o.a, o.x) }},
-		{"scal", makeDense[T], func(im Impl, o *operands[T]) { scal(im, o.x, o.a) }},
-		{"sumSq", makeDense[T], func(im Impl, o *operands[T]) { o.sum = sumSq(im, o.x) }},
-		{"sqDist", makeDense[T], func(im Impl, o *operands[T]) { o.sum = sqDist(im, o.x, o.y) }},
-		{"rowsDot", makeRows[T], func(im Impl, o *operands[T]) { rowsDot(im, o.z, o.y, o.n, o.x) }},
-		{"sparseDot", makeSparse[T], func(im Impl, o *operands[T]) { o.sum = sparseDot(im, o.idx, o.x, o.y) }},
-		{"sparseAxpy", makeSparse[T], func(im Impl, o *operands[T]) { sparseAxpy(im, o.y, o.a, o.idx, o.x) }},
-		{"lanesScore", makeLanes[T], func(im Impl, o *operands[T]) { lanesScore(im, o.z, o.y, o.idx, o.x) }},
-		{"lanesUpdate", makeLanes[T], func(im Impl, o *operands[T]) { lanesUpdate(im, o.y, o.idx, o.x, o.z, o.mask) }},
-		{"lanesLE", makeLanes[T], func(im Impl, o *operands[T]) { lanesLE(im, o.mask, o.z, o.a, o.t) }},
-		{"activeScore", makeActive[T], func(im Impl, o *operands[T]) { activeScore(im, o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
-		{"activeUpdate", makeActive[T], func(im Impl, o *operands[T]) { activeUpdate(im, o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
+		{"dot", makeDense[T], func(o *operands[T]) { o.sum = Dot(o.x, o.y) }},
+		{"axpy", makeDense[T], func(o *operands[T]) { Axpy(o.y, o.a, o.x) }},
+		{"axpy y=x", makeDense[T], func(o *operands[T]) { Axpy(o.x, o.a, o.x) }},
+		{"scal", makeDense[T], func(o *operands[T]) { Scal(o.x, o.a) }},
+		{"sumSq", makeDense[T], func(o *operands[T]) { o.sum = SumSq(o.x) }},
+		{"sqDist", makeDense[T], func(o *operands[T]) { o.sum = SqDist(o.x, o.y) }},
+		{"rowsDot", makeRows[T], func(o *operands[T]) { RowsDot(o.z, o.y, o.n, o.x) }},
+		{"sparseDot", makeSparse[T], func(o *operands[T]) { o.sum = SparseDot(o.idx, o.x, o.y) }},
+		{"sparseAxpy", makeSparse[T], func(o *operands[T]) { SparseAxpy(o.y, o.a, o.idx, o.x) }},
+		{"lanesScore", makeLanes[T], func(o *operands[T]) { LanesScore(o.z, o.y, o.idx, o.x) }},
+		{"lanesUpdate", makeLanes[T], func(o *operands[T]) { LanesUpdate(o.y, o.idx, o.x, o.z, o.mask) }},
+		{"lanesLE", makeLanes[T], func(o *operands[T]) { LanesLE(o.mask, o.z, o.a, o.t) }},
+		{"activeScore", makeActive[T], func(o *operands[T]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
+		{"activeUpdate", makeActive[T], func(o *operands[T]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
 	}
 	if is32[T]() {
 		table = append(table,
-			kernel[T]{"dotMixed", makeDense[T], func(im Impl, o *operands[T]) { o.dsum = dotMixed(im, o.d, as32(o.x)) }},
-			kernel[T]{"axpyMixed", makeDense[T], func(im Impl, o *operands[T]) { axpyMixed(im, o.d, o.da, as32(o.x)) }},
-			kernel[T]{"sparseDotMixed", makeSparse[T], func(im Impl, o *operands[T]) { o.dsum = sparseDotMixed(im, o.idx, as32(o.x), o.d) }},
-			kernel[T]{"sparseAxpyMixed", makeSparse[T], func(im Impl, o *operands[T]) { sparseAxpyMixed(im, o.d, o.da, o.idx, as32(o.x)) }},
+			kernel[T]{"dotMixed", makeDense[T], func(o *operands[T]) { o.dsum = DotMixed(o.d, o.x) }},
+			kernel[T]{"axpyMixed", makeDense[T], func(o *operands[T]) { AxpyMixed(o.d, o.da, o.x) }},
+			kernel[T]{"sparseDotMixed", makeSparse[T], func(o *operands[T]) { o.dsum = SparseDotMixed(o.idx, o.x, o.d) }},
+			kernel[T]{"sparseAxpyMixed", makeSparse[T], func(o *operands[T]) { SparseAxpyMixed(o.d, o.da, o.idx, o.x) }},
 		)
 	}
 	return table
@@ -164,24 +167,29 @@ func (g *generator[T]) doubles(o *operands[T], n int) {
 	o.d, o.da = take[float64](g.place, n), float64(g.float())
 	for i := range o.d {
 		o.d[i] = float64(g.float())
-		if g.rng.IntN(2) == 0 {
-			o.d[i] *= 1 + 0x1p-40 // more bits than a float32 has; some denormal products get lost, too
+		switch {
+		case g.mode == 4:
+			o.d[i] = -0x1p-1060 // x is positive then
+		case g.rng.IntN(2) == 0:
+			o.d[i] *= 1 + 0x1p-40 // more bits than a float32 has
 		}
 	}
 }
 
 // generator makes operands. Values come from raw, reused from the start when it ends, or else from rng and mode.
 type generator[T Float] struct {
-	rng   *rand.Rand
-	mode  int
-	raw   []byte
-	at    int
-	place func(n, size int) unsafe.Pointer // where n elements of a size lie; nil is the heap
+	rng    *rand.Rand
+	mode   int
+	raw    []byte
+	at     int                              // in raw
+	slices int                              // made so far
+	place  func(n, size int) unsafe.Pointer // where n elements of a size lie; nil is the heap
 }
 
 // valueModes: 0 ordinary values, 1 small integers (exact zeros, ties), 2 tiny values whose products underflow to
-// zeros of both signs, 3 everything, infinities and NaN included.
-const valueModes = 4
+// zeros of both signs, 3 everything, infinities and NaN included, 4 products that all underflow to -0, so that every
+// partial sum is -0 and so is the result (an added +0 would show).
+const valueModes = 5
 
 func (g *generator[T]) float() T {
 	if len(g.raw) >= 8 {
@@ -204,6 +212,8 @@ func (g *generator[T]) float() T {
 		return T(math.Round(2 * v))
 	case 2:
 		return T(v * math.Sqrt(tiny))
+	case 4:
+		return T(float64(g.slices%2*2-1) * math.Sqrt(tiny) / 8)
 	}
 	switch g.rng.IntN(24) {
 	case 0:
@@ -230,6 +240,7 @@ func (g *generator[T]) float() T {
 
 func (g *generator[T]) floats(n int) []T {
 	s := take[T](g.place, n)
+	g.slices++
 	for i := range s {
 		s[i] = g.float()
 	}

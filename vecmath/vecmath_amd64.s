@@ -1,4 +1,4 @@
-// AVX2 and FMA. Each body is written once, in avx2_*.h, and assembled for float32 and for float64: the macros below
+// AVX2 and FMA. Each body is written once, in *_avx2.h, and assembled for float32 and for float64: the macros below
 // name the instructions. All kernels restore the upper halves of the registers (VZEROUPPER) before they return, unless
 // they use X registers only: the Go compiler's own float code would crawl otherwise. Nothing is read or
 // written past the end of an operand.
@@ -104,7 +104,7 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define LANESLE ·lanesLEAVX2F32
 #define ACTIVESCORE ·activeScoreAVX2F32
 #define ACTIVEUPDATE ·activeUpdateAVX2F32
-#include "avx2_kernels.h"
+#include "kernels_avx2.h"
 #undef SZ
 #undef LOGSZ
 #undef LANES
@@ -195,7 +195,7 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define LANESLE ·lanesLEAVX2F64
 #define ACTIVESCORE ·activeScoreAVX2F64
 #define ACTIVEUPDATE ·activeUpdateAVX2F64
-#include "avx2_kernels.h"
+#include "kernels_avx2.h"
 
 // A float64 vector and a float32 example. The float64 macros above stay.
 
@@ -214,7 +214,7 @@ TEXT ·dotMixedAVX2(SB), NOSPLIT, $0-32
 	MOVQ a+0(FP), SI
 	MOVQ x+8(FP), DI
 	MOVQ n+16(FP), CX
-#include "avx2_reduce.h"
+#include "reduce_avx2.h"
 	MOVS X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -229,7 +229,7 @@ TEXT ·axpyMixedAVX2(SB), NOSPLIT, $0-32
 	BCAST a+8(FP), Y0
 	MOVQ x+16(FP), SI
 	MOVQ n+24(FP), CX
-#include "avx2_elementwise.h"
+#include "elementwise_avx2.h"
 
 // func sparseDotMixedAVX2(idx *int32, val *float32, n int, w *float64) float64
 #define NONZERO(k, acc) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X8; FMAS (DI)(AX*8), X8, acc
@@ -238,7 +238,7 @@ TEXT ·sparseDotMixedAVX2(SB), NOSPLIT, $0-40
 	MOVQ val+8(FP), SI
 	MOVQ n+16(FP), CX
 	MOVQ w+24(FP), DI
-#include "avx2_sparse_dot.h"
+#include "sparsedot_avx2.h"
 	MOVS X0, ret+32(FP)
 	RET
 
@@ -250,4 +250,4 @@ TEXT ·sparseAxpyMixedAVX2(SB), NOSPLIT, $0-40
 	MOVQ idx+16(FP), R8
 	MOVQ val+24(FP), SI
 	MOVQ n+32(FP), CX
-#include "avx2_sparse_axpy.h"
+#include "sparseaxpy_avx2.h"

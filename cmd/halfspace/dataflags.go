@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"strings"
 
@@ -119,7 +120,7 @@ func dataError(err error, kept string) error {
 		return nil
 	}
 	var next string
-	row := (*dataset.RowError)(nil)
+	row, path := (*dataset.RowError)(nil), (*fs.PathError)(nil)
 	switch {
 	case errors.Is(err, dataset.ErrOption):
 		return &fail{codeUsage, err, "See: halfspace help formats."}
@@ -129,6 +130,9 @@ func dataError(err error, kept string) error {
 			ones = "one"
 		}
 		next = fmt.Sprintf("1 bad row after %d good %s; %s. To go on past bad rows: --on-error skip (or limit=100).", row.Good, ones, kept)
+		if row.Good == 0 && strings.ContainsAny(row.Excerpt, ",;") {
+			next += "\nIn csv the label is taken from a column named label, class, target or y, or else from the last; --label-col chooses."
+		}
 	case errors.Is(err, dataset.ErrLabels):
 		next = upper(kept) + ". Two labels are learned; --positive LABEL tells one from all others."
 	case errors.Is(err, dataset.ErrFormat):
@@ -137,6 +141,8 @@ func dataError(err error, kept string) error {
 		next = upper(kept) + ". Check that this is the file you mean."
 	case errors.Is(err, dataset.ErrTruncated):
 		next = upper(kept) + ". Get the file again; this copy is not whole."
+	case errors.As(err, &path):
+		return &fail{codeData, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) + ". Check the name and its permissions."}
 	default:
 		return err
 	}

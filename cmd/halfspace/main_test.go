@@ -188,7 +188,7 @@ func TestInterrupt(t *testing.T) {
 		if err := json.Unmarshal([]byte(out.String()), &struct {
 			*trainReport
 			Config any `json:"config"`
-		}{trainReport: &report}); err != nil || !report.Stopped || report.Examples == 0 || report.ModelSHA256 == "" {
+		}{trainReport: &report}); err != nil || !report.Stopped || report.Examples == 0 || report.ModelSHA256 == nil {
 			t.Errorf("%v: report %+v (%v), want a stopped run with a model", signal, report, err)
 		}
 		names, _ := filepath.Glob(filepath.Join(dir, "*"))

@@ -26,16 +26,24 @@ func loadModel(name string) (*model.Model, error) {
 	return m, nil
 }
 
-// modelError gives an error of a model its exit code. The errors of package model say the next step behind a semicolon.
+// modelError gives an error of a model its exit code.
 func modelError(name string, err error) error {
-	text, next := err.Error(), "Train it anew, or get the file again."
+	what, next := splitNext(err.Error())
+	if !strings.HasPrefix(what, name) {
+		what = name + ": " + what
+	}
+	if next == "" {
+		next = "Train it anew, or get the file again."
+	}
+	return &fail{codeModel, &explained{what, err}, next}
+}
+
+// splitNext cuts the next step off the text of an error of package model, which says it behind a semicolon.
+func splitNext(text string) (what, next string) {
 	if i := strings.LastIndex(text, "; "); i >= 0 {
-		text, next = text[:i], upper(text[i+2:])+"."
+		return text[:i], upper(text[i+2:]) + "."
 	}
-	if !strings.HasPrefix(text, name) {
-		text = name + ": " + text
-	}
-	return &fail{codeModel, &explained{text, err}, next}
+	return text, ""
 }
 
 // explained is an error under another text.

@@ -3,12 +3,13 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -23,9 +24,6 @@ func printJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
-
-// seconds is a duration as JSON tells it.
-func seconds(d time.Duration) float64 { return d.Seconds() }
 
 // twoColumns writes aligned lines of name and value.
 func twoColumns(w io.Writer, rows [][2]string) error {
@@ -126,4 +124,41 @@ func (c *choice) Set(s string) error {
 func choose(fs *pflag.FlagSet, c *choice, name, help string, options ...string) {
 	c.value, c.options = options[0], options
 	fs.Var(c, name, help)
+}
+
+// byteSize is a flag for an amount of memory; 0 is none given.
+type byteSize int64
+
+var byteUnits = []struct {
+	name  string
+	bytes float64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}}
+
+func (b *byteSize) Type() string { return "SIZE" }
+func (b *byteSize) String() string {
+	if *b == 0 {
+		return ""
+	}
+	for i := 3; i >= 0; i-- {
+		if unit := int64(byteUnits[i].bytes); int64(*b)%unit == 0 {
+			return fmt.Sprintf("%d%s", int64(*b)/unit, byteUnits[i].name)
+		}
+	}
+	return fmt.Sprintf("%dB", int64(*b))
+}
+
+func (b *byteSize) Set(text string) error {
+	number, unit := text, 1.0
+	for _, u := range byteUnits {
+		if rest, ok := strings.CutSuffix(text, u.name); ok {
+			number, unit = rest, u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !(n*unit >= 1 && n*unit < 1<<62) {
+		return errors.New("not an amount of memory like 512MiB or 2GB")
+	}
+	*b = byteSize(n * unit)
+	return nil
 }

@@ -81,6 +81,7 @@ Data and results go to stdout, everything said about them to stderr.`,
 		root.AddCommand(verb())
 	}
 	root.AddCommand(newTopics()...)
+	completeChoices(root)
 	root.InitDefaultCompletionCmd() // now, to give a wrong shell its error
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
@@ -91,6 +92,18 @@ Data and results go to stdout, everything said about them to stderr.`,
 		}
 	}
 	return root
+}
+
+// completeChoices makes shells complete the values of flags that have few.
+func completeChoices(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if c, ok := f.Value.(*choice); ok {
+			cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.options, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
+	for _, c := range cmd.Commands() {
+		completeChoices(c)
+	}
 }
 
 // newHelpCmd is cobra's help, except that a topic that doesn't exist is an error.

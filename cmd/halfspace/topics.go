@@ -8,10 +8,10 @@ func newTopics() []*cobra.Command {
 		{Use: "formats", Short: "Formats of examples, labels, bias and normalising", Long: `Examples
 
   svmlight  A line an example: LABEL INDEX:VALUE INDEX:VALUE ..., blanks between; # starts a comment. Indices ascend, each once.
-            They start at 1, or at 0 if an index 0 is found or --index-base 0 says so. A line without features is an example of
-            zeros. An empty file is bad data.
-  csv       Numbers and one column of labels, the last one or --label-col (a name of the header line, or a number from 1;
-            a negative number counts from the end).
+            They start at 1, or at 0 if an index 0 is found (in the first MiB of a stream) or --index-base 0 says so. A line without
+            features is an example of zeros. An empty file is bad data.
+  csv       Numbers and one column of labels: --label-col (a name of the header line, or a number from 1, from the end if negative),
+            or else one named label, class, target or y, or else the last. Commas, semicolons, tabs or blanks between.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
 
 The format is recognised from the content; --format says it instead. Files packed by gzip, bzip2 or zstd are read as they are, whatever their

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,32 +26,32 @@ import (
 
 // trainReport is what train prints with --json.
 type trainReport struct {
-	Schema           string           `json:"schema"`
-	Learner          string           `json:"learner"`
-	Config           learners.Config  `json:"config"`
-	Precision        string           `json:"precision"`
-	Examples         int64            `json:"examples"`
-	Presented        int64            `json:"presented"`
-	Epochs           int              `json:"epochs"`
-	Updates          int64            `json:"updates"`
-	Mistakes         int64            `json:"mistakes"`
-	ProgressiveError float64          `json:"progressive_error"`
-	Support          *int64           `json:"support"` // kept examples; null for learners that keep none
-	Margin           *float64         `json:"margin"`
-	Converged        bool             `json:"converged"`
-	Stopped          bool             `json:"stopped"`
-	Features         int              `json:"features"`
-	BadRows          int              `json:"bad_rows"`
-	Bytes            int64            `json:"bytes"`
-	Impl             string           `json:"impl"`
-	Threads          int              `json:"threads"`
-	Seed             uint64           `json:"seed"`
-	Labels           dataset.LabelMap `json:"labels"`
-	Seconds          trainSeconds     `json:"seconds"`
-	NsPerExample     float64          `json:"ns_per_example"`
-	Test             *testReport      `json:"test"`
-	Model            string           `json:"model,omitempty"`
-	ModelSHA256      string           `json:"model_sha256,omitempty"`
+	Schema           string          `json:"schema"`
+	Learner          string          `json:"learner"`
+	Config           learners.Config `json:"config"`
+	Precision        string          `json:"precision"`
+	Examples         int64           `json:"examples"`
+	Presented        int64           `json:"presented"`
+	Epochs           int             `json:"epochs"`
+	Updates          int64           `json:"updates"`
+	Mistakes         int64           `json:"mistakes"`
+	ProgressiveError float64         `json:"progressive_error"`
+	Support          *int64          `json:"support"` // kept examples; null for learners that keep none
+	Margin           *float64        `json:"margin"`
+	Converged        bool            `json:"converged"`
+	Stopped          bool            `json:"stopped"`
+	Features         int             `json:"features"`
+	BadRows          int             `json:"bad_rows"`
+	Bytes            int64           `json:"bytes"`
+	Impl             string          `json:"impl"`
+	Threads          int             `json:"threads"`
+	Seed             uint64          `json:"seed"`
+	Labels           model.Labels    `json:"labels"`
+	Seconds          trainSeconds    `json:"seconds"`
+	NsPerExample     float64         `json:"ns_per_example"`
+	Test             *testReport     `json:"test"`
+	Model            *string         `json:"model"`
+	ModelSHA256      *string         `json:"model_sha256"`
 }
 
 type trainSeconds struct {
@@ -85,6 +87,7 @@ type trainer struct {
 	checkpoint string
 
 	read     readFlags
+	memory   byteSize
 	machine  machineFlags
 	output   outputFlags
 	profiles profiles
@@ -140,6 +143,7 @@ Learners and their flags:
 	fs.StringVarP(&t.model, "model", "m", "", "write the model to `FILE`")
 	fs.StringVarP(&t.from, "from", "i", "", "go on from the model in `FILE`, with its settings")
 	fs.StringVar(&t.checkpoint, "checkpoint-every", "", "write the model each `N` examples, or each 60s")
+	fs.Var(&t.memory, "mem-budget", "refuse to read examples into memory that take more than this, as 512MiB; a stream takes little")
 	t.machine.flags(fs)
 	t.output.flags(fs)
 	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar", "lines", "json", "none")
@@ -276,6 +280,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	var in reader[T]
 	var loading time.Duration
 	if inMemory {
+		if err := fits[T](ctx, t); err != nil {
+			return err
+		}
 		data, err := await(ctx, func() (*dataset.Data[T], error) { return dataset.Load[T](ctx, t.files, t.opts) })
 		loading = time.Since(t.started)
 		if err != nil {
@@ -358,6 +365,62 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 			"Raise --max-updates, or take a learner for data that can't be separated (obpm, pa --variant 1)."}
 	}
 	return nil
+}
+
+// fits counts what the files hold, in a pass that keeps nothing, and refuses them if reading them into memory would take more than
+// --mem-budget. The count stops where the budget ends.
+func fits[T engine.Float](ctx context.Context, t *trainer) error {
+	if t.memory == 0 {
+		return nil
+	}
+	for _, files := range [][]string{t.files, t.test} {
+		if len(files) == 0 {
+			continue
+		}
+		if slices.Contains(files, "-") {
+			return usage("Put the examples into a file, or leave the flag out.", "%s: what comes from stdin can't be measured before it is read", given(t.cmd.Flags(), "mem-budget"))
+		}
+		need, err := memoryNeed[T](ctx, files, t.opts, int64(t.memory))
+		if err != nil {
+			return t.unread(ctx, err)
+		}
+		if need > int64(t.memory) {
+			return &fail{codeFailed, fmt.Errorf("%s: reading it into memory takes more than %s %s", strings.Join(files, " "), given(t.cmd.Flags(), "mem-budget"), &t.memory),
+				"Raise the budget, or learn from the stream: one epoch without --shuffle, --until-converged and --normalize max."}
+		}
+	}
+	return nil
+}
+
+// memoryNeed returns the bytes that dataset.Load takes for the files: the examples, twice while they are put together. It returns as soon as
+// that is more than enough.
+func memoryNeed[T engine.Float](ctx context.Context, files []string, o dataset.Options, enough int64) (int64, error) {
+	// Labels take the same room whatever they are, and values whatever they are divided by.
+	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
+	s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, files, o) })
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	elem := int64(unsafe.Sizeof(T(0)))
+	for need := int64(0); ; {
+		b, err := s.Next()
+		if err == io.EOF {
+			return need, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		info := s.Info()
+		if b.Dense() {
+			need = 2 * int64(info.Rows) * int64(b.Stride+1) * elem
+		} else {
+			need = 2 * (int64(info.Rows)*(8+elem) + info.NonZeros*(4+elem)) // offset, label; index, value
+		}
+		if need > enough {
+			return need, nil
+		}
+	}
 }
 
 // afterwards measures the final hypothesis: the margin over the training set and the errors on the test set.
@@ -459,7 +522,10 @@ func (t *trainer) failed(err error) error {
 // stopped is how an interrupted run ends.
 func (t *trainer) stopped(presented int64) error {
 	next := "Nothing was saved: name a model file with -m to keep what was learned."
-	if t.saved > 0 {
+	switch {
+	case presented == 0:
+		next = "Nothing was learned yet; nothing was saved."
+	case t.saved > 0:
 		next = "The model is in " + t.model + "; to go on from it: -i " + t.model + "."
 	}
 	return &fail{codeStopped, fmt.Errorf("%w after %d examples", errStopped, presented), next}
@@ -510,10 +576,10 @@ func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped
 	r.Schema, r.Learner, r.Config, r.Precision = schema, t.learner, t.config, t.precision.value
 	r.Examples, r.Presented, r.Epochs, r.Updates, r.Mistakes = res.Examples, res.Presented, res.Epochs, res.Updates, res.Mistakes
 	r.ProgressiveError, r.Converged, r.Stopped = res.ProgressiveError(), res.Converged, stopped
-	r.Features, r.BadRows, r.Bytes, r.Labels = info.Dim, info.BadRows, bytes, info.Labels
+	r.Features, r.BadRows, r.Bytes = info.Dim, info.BadRows, bytes
+	r.Labels = model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive}
 	r.Impl, r.Threads, r.Seed = vecmath.Active().String(), t.machine.threads, t.seed
 	r.Seconds.Read, r.Seconds.Learn, r.NsPerExample = res.Read.Seconds(), res.Learn.Seconds(), res.NsPerExample()
-	r.Model = t.model
 }
 
 // print shows the report.
@@ -531,7 +597,7 @@ func (t *trainer) print() error {
 func (t *trainer) summary(w io.Writer) error {
 	r := &t.report
 	rows := [][2]string{
-		{"learner", r.Learner + " " + describeConfig(r.Config) + ", " + r.Precision},
+		{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
 		{"examples", fmt.Sprintf("%d (%s, %d presented)", r.Examples, plural(r.Epochs, "epoch"), r.Presented)},
 		{"updates", fmt.Sprint(r.Updates)},
 		{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100*r.ProgressiveError)},
@@ -551,28 +617,32 @@ func (t *trainer) summary(w io.Writer) error {
 	rows = append(rows,
 		[2]string{"seconds", fmt.Sprintf("%.3f read, %.3f learn, %.3f total", r.Seconds.Read, r.Seconds.Learn, r.Seconds.Total)},
 		[2]string{"speed", fmt.Sprintf("%.0f ns an example (%s, %s)", r.NsPerExample, r.Impl, plural(r.Threads, "thread"))})
-	if r.Model != "" {
-		rows = append(rows, [2]string{"model", r.Model + " (sha256 " + r.ModelSHA256 + ")"})
+	if r.Model != nil {
+		rows = append(rows, [2]string{"model", *r.Model + " (sha256 " + *r.ModelSHA256 + ")"})
 	}
 	return twoColumns(w, rows)
 }
 
-// describeConfig writes settings as the flags that give them; those of zero value are left out.
-func describeConfig(c learners.Config) string {
+// describeConfig writes settings as the flags that give them. Left out are zeros that are defaults.
+func describeConfig(learner string, c learners.Config) string {
 	var s []string
-	for _, f := range settingsOf(c) {
-		if f.value.IsZero() {
+	var defaults []field
+	if e, err := learners.Lookup(learner); err == nil {
+		defaults = settingsOf(e.Config())
+	}
+	for i, f := range settingsOf(c) {
+		if f.value.IsZero() && (defaults == nil || defaults[i].value.IsZero()) {
 			continue
 		}
 		if f.value.Kind() == reflect.Bool {
-			s = append(s, "--"+f.flag)
+			s = append(s, fmt.Sprintf("--%s=%v", f.flag, f.value.Interface()))
 		} else {
 			s = append(s, fmt.Sprintf("--%s %v", f.flag, f.value.Interface()))
 		}
 	}
-	if _, config, ok := base(c); ok {
+	if name, config, ok := base(c); ok {
 		if bc, _ := config.Interface().(learners.Config); bc != nil {
-			if text := describeConfig(bc); text != "" {
+			if text := describeConfig(name.String(), bc); text != "" {
 				s = append(s, text)
 			}
 		}
@@ -614,9 +684,9 @@ func save[T engine.Float](t *trainer, l learners.Learner[T], info dataset.Info, 
 		if t.saved > 0 {
 			kept = fmt.Sprintf("The model after %d examples is still in %s", t.saved, t.model)
 		}
-		f := modelError(t.model, err).(*fail)
-		return &fail{codeFailed, f.err, kept + ". " + f.next}
+		what, next := splitNext(strings.TrimSuffix(err.Error(), "; nothing was saved"))
+		return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(kept + ". " + next)}
 	}
-	t.saved, t.report.ModelSHA256 = r.Presented, sum
+	t.saved, t.report.Model, t.report.ModelSHA256 = r.Presented, &t.model, &sum
 	return nil
 }

@@ -342,7 +342,7 @@ func (s *suite[T]) state(t *testing.T, b *engine.Block[T]) {
 		refused("without tensor "+x.Name, func(st *learners.State) { st.Tensors = slices.Delete(st.Tensors, i, i+1) })
 		refused("renamed tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Name = "foreign" })
 		refused("another type in tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Data = make([]int8, reflect.ValueOf(x.Data).Len()) })
-		refused("another shape of tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Shape = []int{3, 1 << 40} })
+		refused("another shape of tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Shape = []int{3, math.MaxInt32} })
 		refused("no shape of tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Shape = nil })
 	}
 	for k := range good.Counters {
@@ -382,7 +382,7 @@ func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 		}
 	}
 	eps := 64 * float64(epsilon[T]())
-	for j, v := range l.Weights() { // ALMA takes |w| afresh now and then, which may move w by a rounding error
+	for j, v := range l.Weights() { // ALMA, p > 2, takes w afresh at every update, which may move it by a rounding error
 		if !(math.Abs(v-was[j]) <= eps*math.Abs(was[j])) {
 			t.Fatalf("all-zero examples moved weight %d from %v to %v", j, was[j], v)
 		}

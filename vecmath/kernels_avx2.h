@@ -15,7 +15,7 @@ TEXT DOT(SB), NOSPLIT, $0-RET24
 	MOVQ a+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ n+16(FP), CX
-#include "avx2_reduce.h"
+#include "reduce_avx2.h"
 	MOVS X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -37,7 +37,7 @@ row:
 	MOVQ R10, SI
 	MOVQ DX, DI
 	MOVQ BX, CX
-#include "avx2_reduce.h"
+#include "reduce_avx2.h"
 	MOVS X0, (R9)
 	ADDQ $SZ, R9
 	ADDQ R12, R10
@@ -65,7 +65,7 @@ TEXT SQDIST(SB), NOSPLIT, $0-RET24
 	MOVQ a+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ n+16(FP), CX
-#include "avx2_reduce.h"
+#include "reduce_avx2.h"
 	MOVS X0, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -83,7 +83,7 @@ TEXT SQDIST(SB), NOSPLIT, $0-RET24
 TEXT SUMSQ(SB), NOSPLIT, $0-RET16
 	MOVQ x+0(FP), SI
 	MOVQ n+8(FP), CX
-#include "avx2_reduce.h"
+#include "reduce_avx2.h"
 	MOVS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -101,7 +101,7 @@ TEXT AXPY(SB), NOSPLIT, $0-32
 	BCAST a+8(FP), Y0
 	MOVQ x+16(FP), SI
 	MOVQ n+24(FP), CX
-#include "avx2_elementwise.h"
+#include "elementwise_avx2.h"
 #undef EACH
 #undef ONE
 
@@ -112,7 +112,7 @@ TEXT SCAL(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), DI
 	BCAST a+8(FP), Y0
 	MOVQ n+16(FP), CX
-#include "avx2_elementwise.h"
+#include "elementwise_avx2.h"
 #undef EACH
 #undef ONE
 #undef XB
@@ -124,7 +124,7 @@ TEXT SPARSEDOT(SB), NOSPLIT, $0-RET32
 	MOVQ val+8(FP), SI
 	MOVQ n+16(FP), CX
 	MOVQ w+24(FP), DI
-#include "avx2_sparse_dot.h"
+#include "sparsedot_avx2.h"
 	MOVS X0, ret+32(FP)
 	RET
 #undef NONZERO
@@ -137,7 +137,7 @@ TEXT SPARSEAXPY(SB), NOSPLIT, $0-40
 	MOVQ idx+16(FP), R8
 	MOVQ val+24(FP), SI
 	MOVQ n+32(FP), CX
-#include "avx2_sparse_axpy.h"
+#include "sparseaxpy_avx2.h"
 #undef UPDATE
 #undef XSZ
 
@@ -166,7 +166,7 @@ TEXT LANESSCORE(SB), NOSPLIT, $0-48
 	MOVQ rows+24(FP), R8
 	MOVQ val+32(FP), R9
 	MOVQ n+40(FP), CX
-#include "avx2_lanes_score.h"
+#include "lanesscore_avx2.h"
 #undef NEXTROW
 #undef ZERO2
 #undef ROW2
@@ -179,6 +179,15 @@ TEXT LANESSCORE(SB), NOSPLIT, $0-48
 #undef STORE12
 
 // func lanesUpdateAVX2(w *T, width int, rows *int32, val *T, n int, coef *T, mask *uint64)
+// UPDATEROW adds coef*val[k+i] to the vector of row k+i.
+#define UPDATEROW(i, off, r, s) \
+	MOVLQSX (4*i)(R8)(DX*4), off; \
+	IMULQ R11, off; \
+	BCAST (i*SZ)(R9)(DX*SZ), r; \
+	MOVU (SI)(off*1), s; \
+	FMA213 s, Y2, r; \
+	BLENDV Y1, r, s, s; \
+	MOVU s, (SI)(off*1)
 TEXT LANESUPDATE(SB), NOSPLIT, $0-56
 	MOVQ w+0(FP), DI
 	MOVQ width+8(FP), R10
@@ -189,7 +198,8 @@ TEXT LANESUPDATE(SB), NOSPLIT, $0-56
 	MOVQ n+32(FP), CX
 	MOVQ coef+40(FP), R12
 	MOVQ mask+48(FP), R13
-#include "avx2_lanes_update.h"
+#include "lanesupdate_avx2.h"
+#undef UPDATEROW
 
 // func lanesLEAVX2(mask *uint64, s *T, width int, y, t T)
 TEXT LANESLE(SB), NOSPLIT, $0-LESIZE
@@ -198,12 +208,13 @@ TEXT LANESLE(SB), NOSPLIT, $0-LESIZE
 	MOVQ width+16(FP), CX
 	BCAST y+24(FP), Y0
 	BCAST t+LET(FP), Y1
-#include "avx2_lanes_le.h"
+#include "lanesle_avx2.h"
 
 // func activeScoreAVX2(dst, w *T, width int, rows *int32, val *T, n int, lanes *int32, nl int)
-// CLAMP sets R13 to the smaller of i and the lanes left - 1; LANE sets r to w at that lane (R12 = w).
-#define CLAMP(i) MOVL $i, R13; CMPQ R11, R13; CMOVQLT R11, R13
-#define LANE(i, r) CLAMP(i); MOVLQSX (R10)(R13*4), r; LEAQ (R12)(r*SZ), r
+// LANE sets r to w at lane number min(i, lanes left - 1) of the four, SCORE stores that lane's.
+#define CLAMP(i, r) MOVL $i, r; CMPQ R11, r; CMOVQLT R11, r
+#define LANE(i, r) CLAMP(i, r); MOVLQSX (R10)(r*4), r; SHLQ $LOGSZ, r; ADDQ w+8(FP), r
+#define SCORE(i, x) CLAMP(i, R13); MOVS x, (DI)(R13*SZ)
 TEXT ACTIVESCORE(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ rows+24(FP), R8
@@ -211,11 +222,19 @@ TEXT ACTIVESCORE(SB), NOSPLIT, $0-64
 	MOVQ n+40(FP), CX
 	MOVQ lanes+48(FP), R10
 	MOVQ nl+56(FP), R11
-#include "avx2_active_score.h"
+#include "activescore_avx2.h"
 #undef CLAMP
 #undef LANE
+#undef SCORE
 
 // func activeUpdateAVX2(w *T, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int)
+// UPDATEONE adds coef*val[k+i] to the lane in row k+i.
+#define UPDATEONE(i, off, x) \
+	MOVLQSX (4*i)(R8)(DX*4), off; \
+	IMULQ DI, off; \
+	MOVS (SI)(off*SZ), x; \
+	FMAS (i*SZ)(R9)(DX*SZ), X0, x; \
+	MOVS x, (SI)(off*SZ)
 TEXT ACTIVEUPDATE(SB), NOSPLIT, $0-64
 	MOVQ width+8(FP), DI
 	MOVQ rows+16(FP), R8
@@ -224,4 +243,5 @@ TEXT ACTIVEUPDATE(SB), NOSPLIT, $0-64
 	MOVQ lanes+40(FP), R10
 	MOVQ coef+48(FP), R12
 	MOVQ nl+56(FP), R11
-#include "avx2_active_update.h"
+#include "activeupdate_avx2.h"
+#undef UPDATEONE

@@ -1,15 +1,16 @@
 // Body of activeScore: four lanes at a time, each a chain of scalar multiply-adds, so that the chains hide each other's
-// latency. Where fewer are left, the last one is done again in the free places, for nothing.
+// latency: four cost no more than one. Where fewer are left, the last lane is done again in the free places. (Eight at
+// a time gain 13 % for 30 lanes and lose 30 % for up to 4, which is where active lists are used.)
 //
-// DI = dst, R10 = lanes, both at the first lane of the four; R11 = lanes left - 1; AX, BX, DX, SI = w at the four lanes;
+// DI = dst, R10 = lanes, both at the first of the four; R11 = lanes left - 1; AX, BX, DX, SI = w at the four lanes;
 // R8 = rows, R9 = val, CX = non-zeros, R12 = k, R13 = rows[k]*width. X0..X3 = scores, X4 = val[k].
 	DECQ R11
 	JLT done
 
 four:
-	MOVQ w+8(FP), R12
 	MOVLQSX (R10), AX
-	LEAQ (R12)(AX*SZ), AX
+	SHLQ $LOGSZ, AX
+	ADDQ w+8(FP), AX
 	LANE(1, BX)
 	LANE(2, DX)
 	LANE(3, SI)
@@ -35,12 +36,9 @@ nonzero:
 
 store:
 	MOVS X0, (DI)
-	CLAMP(1)
-	MOVS X1, (DI)(R13*SZ)
-	CLAMP(2)
-	MOVS X2, (DI)(R13*SZ)
-	CLAMP(3)
-	MOVS X3, (DI)(R13*SZ)
+	SCORE(1, X1)
+	SCORE(2, X2)
+	SCORE(3, X3)
 	ADDQ $16, R10
 	ADDQ $(4*SZ), DI
 	SUBQ $4, R11

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// TestEnvNames checks that no two flags of a command share an environment variable.
+func TestEnvNames(t *testing.T) {
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		flags := map[string]string{}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			name := envName(f.Name)
+			if other, ok := flags[name]; ok {
+				t.Errorf("%s: --%s and --%s are both %s", cmd.CommandPath(), f.Name, other, name)
+			}
+			flags[name] = f.Name
+		})
+		for _, c := range cmd.Commands() {
+			check(c)
+		}
+	}
+	check(newRootCmd())
+	for flag, want := range map[string]string{"epochs": "HALFSPACE_EPOCHS", "margin-rel": "HALFSPACE_MARGIN_REL", "B": "HALFSPACE_B", "b": "HALFSPACE_b"} {
+		if got := envName(flag); got != want {
+			t.Errorf("envName(%q) = %s, want %s", flag, got, want)
+		}
+	}
+}
+
+// TestDescribeConfig gives the flags that a summary prints back to the command line: the settings must be the same.
+func TestDescribeConfig(t *testing.T) {
+	for _, args := range []string{
+		"perceptron --margin 0.125 --eta 3",
+		"alma --p 4 --B 1.5 --C 0.25",
+		"pa --variant 2 --C 1e-05",
+		"lms --eta 0.1",
+		"obpm --members 7 --tau 0.25 --base pa --combine vote --variant 0",
+		"obpm --cap --base lms --eta 0.3",
+		"obpm --base alma --B 1.11 --C 0.71",
+	} {
+		learner, flags, _ := strings.Cut(args, " ")
+		c := configOf(t, learner, flags)
+		text := describeConfig(learner, c)
+		if want, got := jsonText(c), jsonText(configOf(t, learner, text)); got != want {
+			t.Errorf("%s is %s,\nprinted as %s, which is %s", args, want, text, got)
+		}
+		copied, err := copyConfig(learner, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := describeConfig(learner, copied); got != text {
+			t.Errorf("%s: a copy has the settings %s", text, got)
+		}
+	}
+}
+
+// configOf makes settings of flags.
+func configOf(t *testing.T, learner, flags string) learners.Config {
+	t.Helper()
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	l := addLearnerFlags(fs)
+	if err := fs.Parse(strings.Fields(flags)); err != nil {
+		t.Fatalf("%s: %v", flags, err)
+	}
+	e, err := learners.Lookup(learner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.Config()
+	if err := l.apply(learner, c); err != nil {
+		t.Fatalf("%s: %v", flags, err)
+	}
+	if err := c.Validate(); err != nil {
+		t.Fatalf("%s: %v", flags, err)
+	}
+	return c
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"obpm", "alma", "perceptron"}
+	for name, want := range map[string]string{"obmp": "obpm", "Alma": "alma", "perceptorn": "perceptron", "svm": "", "obpm": "obpm"} {
+		if got := nearest(name, names); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("editDistance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	for text, want := range map[string]byteSize{"512MiB": 512 << 20, "2GB": 2e9, "1.5KiB": 1536, "100": 100, "100B": 100, "1 TiB": 1 << 40} {
+		var b byteSize
+		if err := b.Set(text); err != nil || b != want {
+			t.Errorf("%q = %d (%v), want %d", text, b, err, want)
+		}
+		var again byteSize
+		if err := again.Set(b.String()); err != nil || again != b {
+			t.Errorf("%d is printed as %q, which is %d (%v)", b, &b, again, err)
+		}
+	}
+	for _, text := range []string{"", "MiB", "-1GB", "0", "nan", "1e30GB", "12 apples"} {
+		var b byteSize
+		if err := b.Set(text); err == nil {
+			t.Errorf("%q is taken for %d bytes", text, b)
+		}
+	}
+}
+
+func TestCheckpointMarks(t *testing.T) {
+	for text, want := range map[string]string{"1000": "1000 0s", "60s": "0 1m0s", "1h30m": "0 1h30m0s"} {
+		n, d, err := checkpointMarks(text)
+		if got := strings.TrimSpace(strings.Join([]string{jsonText(n), d.String()}, " ")); err != nil || got != want {
+			t.Errorf("%q: %s (%v), want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "0", "-5", "-3s", "soon"} {
+		if _, _, err := checkpointMarks(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func jsonText(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// TestAdult trains OBPM as Table 2 of its paper does: 15.2 % test error after three epochs, to within one run's scatter.
+func TestAdult(t *testing.T) {
+	train, test := realdata.File(t, "a9a.gz"), realdata.File(t, "a9a.t.gz")
+	out, err := exec.Command("halfspace", "train", "-a", "obpm", "--members", "200", "--tau", "0.05", "--bias", "append", "--normalize", "unit",
+		"--epochs", "3", "--shuffle", "--seed", "1", "--json", "--progress", "none", "--test", test, train).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Examples, Presented int
+		Test                struct {
+			Examples int
+			Error    float64
+		}
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Examples != 32561 || r.Presented != 3*32561 || r.Test.Examples != 16281 {
+		t.Errorf("counts %+v, want 32561 examples, three epochs, 16281 to test", r)
+	}
+	if r.Test.Error < 0.148 || r.Test.Error > 0.158 {
+		t.Errorf("test error %.4f, want 0.1519 within 0.005", r.Test.Error)
+	}
+}

@@ -1,0 +1,214 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+
+// checkNumber compares parseNumber with strconv: the same bits, or both refuse.
+func checkNumber[T engine.Float](t *testing.T, s string, size int) {
+	t.Helper()
+	v, end, st := parseNumber[T]([]byte(s+"\n"), 0)
+	ok := st == numOK && end == len(s)
+	if !decimal.MatchString(s) {
+		if ok {
+			t.Errorf("%q was taken for the number %v", s, v)
+		}
+		return
+	}
+	want, err := strconv.ParseFloat(s, size)
+	if err != nil {
+		if st != numRange {
+			t.Errorf("%q: %v, status %d, want it out of range", s, v, st)
+		}
+		return
+	}
+	if !ok || math.Float64bits(float64(v)) != math.Float64bits(want) {
+		t.Errorf("%q: %v (%d bytes, status %d), strconv says %v", s, v, end, st, want)
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for _, s := range []string{"0", "-0", "1", "+1", "00012", "1.", ".5", "-.5e-3", "1e22", "1e23", "1e-22", "1e-23", "9007199254740993", "16777217", "16777216e10",
+		"16777219e-3", "0.1", "3.4028235e38", "3.4028236e38", "1e-45", "1e-46", "7e-46", "4.9e-324", "1.7976931348623157e308", "1.7976931348623159e308",
+		"0e999999999", "1e-999999999", "123456789012345678901234567890", "0.000000000000000000000000000001", "0.0000000000000000",
+		"1.00000005960464477539062", "1.00000005960464477539063", "1.00000005960464477539061", // about a midpoint of two float32s
+		"", "+", "-", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1_0", "nan", "inf", "--1", "1-", "1 "} {
+		checkNumber[float64](t, s, 64)
+		checkNumber[float32](t, s, 32)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50000 {
+		var s string
+		switch f := math.Float32frombits(rng.Uint32()); rng.IntN(5) {
+		case 0: // a decimal of few digits
+			s = strconv.FormatFloat(float64(rng.IntN(1e8))/math.Pow10(rng.IntN(10)), 'f', -1, 64)
+		case 1: // many digits
+			s = strconv.FormatFloat(rng.NormFloat64(), 'g', 5+rng.IntN(20), 64)
+		case 2: // the midpoint of two float32s, exactly, and just beside it
+			m := (float64(f) + float64(math.Nextafter32(f, 0))) / 2
+			s = strconv.FormatFloat(m, 'e', 5+rng.IntN(25), 64)
+		case 3:
+			s = strconv.FormatFloat(float64(f), 'g', -1, 32)
+		default: // a midpoint of few digits: an odd integer of 25 bits
+			s = strconv.Itoa(1<<24+1+2*rng.IntN(1<<23)) + []string{"", "e1", "e-1", ".0", "e-3", "e5"}[rng.IntN(6)]
+		}
+		checkNumber[float64](t, s, 64)
+		checkNumber[float32](t, s, 32)
+	}
+}
+
+func FuzzNumber(f *testing.F) {
+	for _, s := range []string{"1", "-0.5e3", "16777217", "nan", "1.00000005960464477539062"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.ContainsAny(s, "\n") {
+			return
+		}
+		checkNumber[float64](t, s, 64)
+		checkNumber[float32](t, s, 32)
+	})
+}
+
+// refRow parses an svmlight row of index base 1 in the plainest way; ok is false for a bad row.
+func refRow(line string) (y float64, idx []int32, val []float64, ok bool) {
+	line, _, _ = strings.Cut(strings.TrimSuffix(line, "\r"), "#")
+	f := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
+	number := func(s string) (float64, bool) {
+		v, err := strconv.ParseFloat(s, 64)
+		return v, err == nil && decimal.MatchString(s)
+	}
+	if y, ok = number(f[0]); !ok {
+		return 0, nil, nil, false
+	}
+	last := int64(0)
+	for _, pair := range f[1:] {
+		a, b, colon := strings.Cut(pair, ":")
+		if a == "qid" && colon && b != "" && strings.Trim(b, "0123456789") == "" {
+			continue
+		}
+		v, good := number(b)
+		if a == "" || strings.Trim(a, "0123456789") != "" || !colon || !good {
+			return 0, nil, nil, false
+		}
+		i, err := strconv.ParseInt(a, 10, 64)
+		if err != nil || i <= last || i > maxIndex {
+			return 0, nil, nil, false
+		}
+		last = i
+		idx, val = append(idx, int32(i-1)), append(val, v)
+	}
+	return y, idx, val, true
+}
+
+func FuzzSVMLight(f *testing.F) {
+	for _, s := range []string{"+1 1:1 2:0.5\n-1 3:1e3\n", "1 qid:3 1:1 # c\n\n0 x\n2:2", "+1 5:1 4:1\r\n-1 7:nan", "-1 2147483646:1", "1:1", "+1 1:1\r2:2\n"} {
+		f.Add([]byte(s), 7)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, size int) {
+		o := Options{Format: "svmlight", IndexBase: "1", OnError: "skip", Positive: "1", Workers: 2, chunk: size&63 + 1}
+		s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(text), o)
+		rows := ""
+		if err == nil {
+			rows, err = drain(s)
+		}
+		if err != nil && !errors.Is(err, ErrEmpty) && !errors.Is(err, ErrLabels) {
+			if !errors.Is(err, ErrFormat) && !errors.Is(err, ErrTruncated) { // looks compressed
+				t.Fatal(err)
+			}
+			return
+		}
+		if bytes.HasPrefix(text, gzipMagic) || bytes.HasPrefix(text, zstdMagic) || bytes.HasPrefix(text, []byte("BZh")) {
+			return
+		}
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		var want engine.Block[float64]
+		want.Ptr = []int{0}
+		for _, line := range strings.Split(string(text), "\n") {
+			body, _, _ := strings.Cut(strings.TrimSuffix(line, "\r"), "#")
+			if strings.Trim(body, " \t") == "" {
+				continue
+			}
+			y, idx, val, ok := refRow(line)
+			if !ok {
+				continue
+			}
+			if y != 1 {
+				y = -1
+			}
+			want.Y = append(want.Y, y)
+			want.Idx, want.Val = append(want.Idx, idx...), append(want.Val, val...)
+			want.Ptr = append(want.Ptr, len(want.Idx))
+		}
+		if got := dump(&want); got != rows && !errors.Is(err, ErrEmpty) || errors.Is(err, ErrEmpty) && want.Len() > 0 {
+			t.Errorf("%q\ngot  %s (%v)\nwant %s", text, rows, err, got)
+		}
+	})
+}
+
+// FuzzCSV never panics, gives blocks that pass Check, and the same for one small chunk after another as for the whole.
+func FuzzCSV(f *testing.F) {
+	for _, s := range []string{"1,2,3\n4,5,6\n", "a;b;class\n1;2;x\n3;4;y", "\"1\",\"a\"\"b\"\n2,?\n", " 1 2\t3 \n", "1,\"", "#\n\n1\t2\n"} {
+		f.Add([]byte(s), 3)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, size int) {
+		read := func(o Options) (string, string) {
+			s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(text), o)
+			if err != nil {
+				return "", err.Error()
+			}
+			rows, err := drain(s)
+			if err != nil {
+				return rows, err.Error()
+			}
+			return rows, ""
+		}
+		for _, mode := range []string{"stop", "skip"} {
+			o := Options{Format: "csv", OnError: mode, Workers: 1}
+			rows, bad := read(o)
+			o.chunk, o.Workers = size&63+1, 2
+			if r, b := read(o); r != rows || b != bad {
+				t.Errorf("%q: %q %q, in pieces %q %q", text, rows, bad, r, b)
+			}
+		}
+	})
+}
+
+// FuzzIDX never panics, and reads no more rows than there are bytes.
+func FuzzIDX(f *testing.F) {
+	f.Add([]byte(images2), []byte(labels2))
+	f.Add([]byte(images2[:18]), []byte(labels2))
+	f.Add([]byte(labels2), []byte(images2))
+	f.Add([]byte(idx(0x803, []uint32{0x7fffffff, 1, 1}, 1)), []byte(idx(0x801, []uint32{0x7fffffff}, 1)))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		dir := t.TempDir()
+		files := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
+		for i, text := range [][]byte{a, b} {
+			if err := os.WriteFile(files[i], text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := Load[float32](context.Background(), files, Options{Format: "idx", Positive: "1"})
+		if err != nil {
+			return
+		}
+		verify(t, &d.Block)
+		if d.Info.Rows == 0 {
+			t.Error("no rows and no error")
+		}
+	})
+}

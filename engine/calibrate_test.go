@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"flag"
+	"math"
+	"runtime"
+	"testing"
+	"time"
+)
+
+var calibrate = flag.Bool("calibrate", false, "measure the cost of fork and join and the size from which a pool pays")
+
+// spin is work of a given length that touches no memory.
+type spin struct {
+	turns int
+	out   [64]float64 // a place for each part, 4 parts in use and 16 apart
+}
+
+func (s *spin) Part(i int) {
+	x := 1.0
+	for range s.turns {
+		x = math.FMA(x, 0.999, 0.5)
+	}
+	s.out[16*i] = x
+}
+
+// TestCalibrate prints, for work of growing size in 4 parts, how long the caller alone takes and how often the pool is faster:
+// hot (one Run after the other) and cold (after 0.3 ms in which the workers were parked). Times are 10th percentiles of
+// interleaved runs, since other processes only ever make a run longer. minShareNS is a share from which the pool wins in both;
+// enter CPU and date beside it.
+func TestCalibrate(t *testing.T) {
+	if !*calibrate {
+		t.Skip("a measurement, run with -v -calibrate")
+	}
+	p := NewPool(0)
+	defer p.Close()
+	ctx := context.Background()
+	measure := func(j Job, rounds int) (alone, hot, cold time.Duration) {
+		var d [3][]time.Duration
+		for i := range 3 * rounds {
+			pool := p
+			if i%3 == 0 {
+				pool = nil
+			}
+			if i%3 == 2 {
+				for start := time.Now(); time.Since(start) < 300*time.Microsecond; {
+					runtime.Gosched() // a caller that is busy elsewhere
+				}
+			} else {
+				mustRun(t, pool, ctx, 4, j) // so that the timed one is hot
+			}
+			start := time.Now()
+			mustRun(t, pool, ctx, 4, j)
+			d[i%3] = append(d[i%3], time.Since(start))
+		}
+		return quantile(d[0], 0.1), quantile(d[1], 0.1), quantile(d[2], 0.1)
+	}
+	alone, hot, cold := measure(nothing{}, 2000)
+	t.Logf("%d workers; empty fork and join: %v hot, %v cold; caller alone %v", p.Workers(), hot, cold, alone)
+	for turns := 100; turns <= 50_000; turns = turns * 3 / 2 {
+		alone, hot, cold := measure(&spin{turns: turns}, 400)
+		t.Logf("alone %9v, share %9v: hot %.2fx, cold %.2fx", alone, alone/time.Duration(p.Workers()),
+			float64(alone)/float64(hot), float64(alone)/float64(cold))
+	}
+}

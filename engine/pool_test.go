@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain fails the package if a test leaves a goroutine behind.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// partFunc is a Job for tests.
+type partFunc func(i int)
+
+func (f partFunc) Part(i int) { f(i) }
+
+func newPool(t testing.TB, workers int) *Pool {
+	p := NewPool(workers)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func mustRun(t testing.TB, p *Pool, ctx context.Context, n int, j Job) {
+	t.Helper()
+	if err := p.Run(ctx, n, j); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func quantile(d []time.Duration, q float64) time.Duration {
+	slices.Sort(d)
+	return d[int(q*float64(len(d)-1))]
+}
+
+// count is a Job that counts how often each part ran.
+type count struct{ runs []int32 }
+
+func (c *count) Part(i int) { c.runs[i]++ }
+
+// each fails unless every part of a count ran that often.
+func (c *count) each(t testing.TB, want int32) {
+	t.Helper()
+	for i, n := range c.runs {
+		if n != want {
+			t.Fatalf("part %d of %d ran %d times, want %d", i, len(c.runs), n, want)
+		}
+	}
+}
+
+// eachPool runs a test with no pool and pools of several sizes.
+func eachPool(t *testing.T, f func(t *testing.T, p *Pool)) {
+	t.Run("nil", func(t *testing.T) { f(t, nil) })
+	for name, workers := range map[string]int{"1": 1, "2": 2, "3": 3, "8": 8} {
+		t.Run(name, func(t *testing.T) { f(t, newPool(t, workers)) })
+	}
+}
+
+func TestRunAllPartsOnce(t *testing.T) {
+	eachPool(t, func(t *testing.T, p *Pool) {
+		for n := range 40 {
+			c := &count{make([]int32, n)}
+			for range 50 {
+				mustRun(t, p, context.Background(), n, c)
+			}
+			c.each(t, 50)
+		}
+	})
+}
+
+func TestWorkers(t *testing.T) {
+	var none *Pool
+	none.Close()
+	if got := none.Workers(); got != 1 {
+		t.Errorf("nil: %d", got)
+	}
+	if got := newPool(t, 5).Workers(); got != 5 {
+		t.Errorf("5: %d", got)
+	}
+	if got, want := newPool(t, -1).Workers(), runtime.GOMAXPROCS(0); got != want {
+		t.Errorf("-1: %d, want %d", got, want)
+	}
+}
+
+// TestWorkersWork: n parts that wait for each other can only end if n goroutines run them.
+func TestWorkersWork(t *testing.T) {
+	p := newPool(t, 4)
+	for range 20 {
+		var met sync.WaitGroup
+		met.Add(4)
+		mustRun(t, p, context.Background(), 4, partFunc(func(int) {
+			met.Done()
+			met.Wait()
+		}))
+	}
+}
+
+func TestWorth(t *testing.T) {
+	var none *Pool
+	two, four := newPool(t, 2), newPool(t, 4)
+	if none.Worth(math.MaxInt) || newPool(t, 1).Worth(math.MaxInt) {
+		t.Error("one worker is never worth it")
+	}
+	if two.Worth(2*minShareNS-2) || !two.Worth(2*minShareNS) || four.Worth(4*minShareNS-4) || !four.Worth(4*minShareNS) {
+		t.Error("the threshold is not minShareNS for each worker")
+	}
+}
+
+func TestRunAfterClose(t *testing.T) {
+	p := NewPool(3)
+	p.Close()
+	p.Close()
+	c := &count{make([]int32, 9)}
+	mustRun(t, p, context.Background(), 9, c)
+	c.each(t, 1)
+}
+
+func TestNestedRun(t *testing.T) {
+	eachPool(t, func(t *testing.T, p *Pool) {
+		var inner [8]count
+		mustRun(t, p, context.Background(), 8, partFunc(func(i int) {
+			inner[i].runs = make([]int32, 10)
+			mustRun(t, p, context.Background(), 10, &inner[i])
+		}))
+		for i := range inner {
+			inner[i].each(t, 1)
+		}
+	})
+}
+
+// TestConcurrentRuns: many goroutines share a pool, which is closed under some of them.
+func TestConcurrentRuns(t *testing.T) {
+	p := newPool(t, 3)
+	var group sync.WaitGroup
+	for g := range 6 {
+		group.Go(func() {
+			c := &count{make([]int32, 17)}
+			for k := range int32(300) {
+				mustRun(t, p, context.Background(), 17, c)
+				c.each(t, k+1)
+			}
+			if g == 0 {
+				p.Close()
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestPanic(t *testing.T) {
+	eachPool(t, func(t *testing.T, p *Pool) {
+		for _, bad := range []int{0, 5, 99} {
+			cause := errors.New("part went wrong")
+			var after atomic.Int32
+			e := caught(func() {
+				p.Run(context.Background(), 100, partFunc(func(i int) {
+					if i == bad {
+						panicHere(cause)
+					}
+					if i > bad {
+						after.Add(1)
+						time.Sleep(time.Millisecond)
+					}
+				}))
+			})
+			pe, ok := e.(*PanicError)
+			if !ok {
+				t.Fatalf("part %d panicked, Run with %T %v", bad, e, e)
+			}
+			if pe.Value != any(cause) || !errors.Is(pe, cause) || !strings.Contains(string(pe.Stack), "panicHere") || !strings.Contains(pe.Error(), "went wrong") {
+				t.Errorf("part %d: %v", bad, pe)
+			}
+			if n := after.Load(); bad == 0 && n > 50 {
+				t.Errorf("%d parts started after the panic", n)
+			}
+			c := &count{make([]int32, 20)} // the pool is as good as new
+			mustRun(t, p, context.Background(), 20, c)
+			c.each(t, 1)
+		}
+	})
+}
+
+func panicHere(v any) { panic(v) }
+
+func caught(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return nil
+}
+
+// TestNestedPanic: the innermost panic comes out, once wrapped.
+func TestNestedPanic(t *testing.T) {
+	eachPool(t, func(t *testing.T, p *Pool) {
+		e := caught(func() {
+			p.Run(context.Background(), 4, partFunc(func(int) {
+				p.Run(context.Background(), 4, partFunc(func(int) { panicHere("inner") }))
+			}))
+		})
+		if pe, ok := e.(*PanicError); !ok || pe.Value != any("inner") || pe.Unwrap() != nil || !strings.Contains(string(pe.Stack), "panicHere") {
+			t.Errorf("%v", e)
+		}
+	})
+}
+
+// TestGoexit: on a worker it is reported and the worker replaced; on the caller it ends the caller, and the pool lives.
+func TestGoexit(t *testing.T) {
+	p := newPool(t, 2)
+	ran := make(chan any, 1)
+	meet := func() partFunc { // both parts are under way, so one is on the worker
+		var met sync.WaitGroup
+		met.Add(2)
+		return func(int) { met.Done(); met.Wait() }
+	}
+	for onCaller := range 2 {
+		go func() { // the caller
+			defer func() { ran <- recover() }()
+			me := goroutine()
+			wait := meet()
+			p.Run(context.Background(), 2, partFunc(func(i int) {
+				wait(i)
+				if (goroutine() == me) == (onCaller == 1) {
+					runtime.Goexit()
+				}
+			}))
+		}()
+		v := <-ran
+		if e, ok := v.(*PanicError); onCaller == 0 && (!ok || !errors.Is(e, ErrGoexit)) || onCaller == 1 && v != nil {
+			t.Errorf("on caller %d: %v", onCaller, v)
+		}
+		mustRun(t, p, context.Background(), 2, meet()) // ends only if there is a worker
+	}
+}
+
+// goroutine names the calling goroutine.
+func goroutine() string {
+	b := make([]byte, 40)
+	return strings.Fields(string(b[:runtime.Stack(b, false)]))[1]
+}
+
+func TestContext(t *testing.T) {
+	eachPool(t, func(t *testing.T, p *Pool) {
+		ctx, cancel := context.WithCancel(context.Background())
+		var ran atomic.Int32
+		err := p.Run(ctx, 1000, partFunc(func(i int) {
+			ran.Add(1)
+			if i == 10 {
+				cancel()
+			}
+		}))
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %v", err)
+		}
+		// Of the ten before it, each other worker may hold one that it then drops.
+		if n := ran.Load(); n < 12-int32(p.Workers()) || n > 11+int32(p.Workers())*20 {
+			t.Errorf("%d parts ran, the context was cancelled in the 11th", n)
+		}
+		ran.Store(0)
+		if err := p.Run(ctx, 3, partFunc(func(int) { ran.Add(1) })); !errors.Is(err, context.Canceled) || ran.Load() != 0 {
+			t.Errorf("cancelled before: error %v, %d parts ran", err, ran.Load())
+		}
+		if err := p.Run(ctx, 0, partFunc(nil)); err != nil {
+			t.Errorf("no parts: all ran, yet error %v", err)
+		}
+		late, cancel := context.WithCancel(context.Background())
+		if err := p.Run(late, 1, partFunc(func(int) { cancel() })); err != nil {
+			t.Errorf("cancelled in the last part: all ran, yet error %v", err)
+		}
+		c := &count{make([]int32, 20)}
+		mustRun(t, p, context.Background(), 20, c)
+		c.each(t, 1)
+	})
+}
+
+func TestRunAllocs(t *testing.T) {
+	eachPool(t, func(t *testing.T, p *Pool) {
+		c := &count{make([]int32, 16)}
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		if n := testing.AllocsPerRun(200, func() { mustRun(t, p, ctx, 16, c) }); n != 0 {
+			t.Errorf("%v allocations a Run", n)
+		}
+	})
+}
