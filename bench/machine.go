@@ -13,11 +13,7 @@ import (
 // Machine is the line that stands above every figure: CPU, cores, caches, implementation, Go.
 func Machine() string {
 	c := cpuid.CPU
-	name := strings.Join(strings.Fields(c.BrandName), " ")
-	if name == "" {
-		name = "unnamed CPU"
-	}
-	line := fmt.Sprintf("%s, %d cores in use", name, runtime.GOMAXPROCS(0))
+	line := fmt.Sprintf("%s, %d cores in use", cpuName(), runtime.GOMAXPROCS(0))
 	size := func(label string, bytes int) {
 		if bytes > 0 {
 			line += fmt.Sprintf(", %s %d KiB", label, bytes/1024)
@@ -26,4 +22,11 @@ func Machine() string {
 	size("L1d", c.Cache.L1D)
 	size("L2", c.Cache.L2)
 	return line + fmt.Sprintf("; kernels %s; %s %s/%s", vecmath.Active(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func cpuName() string {
+	if name := strings.Join(strings.Fields(cpuid.CPU.BrandName), " "); name != "" {
+		return name
+	}
+	return "unnamed " + runtime.GOARCH
 }

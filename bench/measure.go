@@ -19,8 +19,10 @@ import (
 // Result is one line of a suite. Times are nanoseconds for one operation, medians over Rounds; an interval is the 95 %
 // confidence interval of the median (order statistics, no assumption on the distribution).
 type Result struct {
+	Schema string     `json:"schema"`
 	Name   string     `json:"name"` // op/type/n=N
 	Impl   string     `json:"impl"`
+	CPU    string     `json:"cpu"`
 	Unit   string     `json:"unit"` // of Median: ns/op, ns/example or MB/s
 	Median float64    `json:"median"`
 	CI     [2]float64 `json:"ci"`
@@ -50,6 +52,9 @@ type pair struct {
 }
 
 var started = time.Now()
+
+// schema names the form of the JSON of results and rows.
+const schema = "halfspace/1"
 
 // Options say how long to measure.
 type Options struct {
@@ -94,7 +99,7 @@ func (p pair) run(impl string, o Options) Result {
 			ratio[r] = peer[r] / ours[r]
 		}
 	}
-	res := Result{Name: p.name, Impl: impl, Unit: p.unit, N: o.Rounds, Goal: p.goal, Peer: p.peerName}
+	res := Result{Schema: schema, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit, N: o.Rounds, Goal: p.goal, Peer: p.peerName}
 	if p.unit == "MB/s" {
 		for r := range ours {
 			ours[r] = p.bytes / ours[r] * 1e3 // bytes a nanosecond are GB/s

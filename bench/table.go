@@ -21,6 +21,7 @@ const (
 
 // Row is one published value beside ours. Intervals are the half-widths of 95 % confidence intervals of the mean.
 type Row struct {
+	Schema       string   `json:"schema"`
 	Experiment   string   `json:"experiment"` // paper/name
 	Row          string   `json:"row"`        // data set, learner, parameters
 	Quantity     string   `json:"quantity"`
@@ -47,6 +48,7 @@ func meanPM(v []float64) (mean, pm float64) {
 
 // fill sets ours from the runs' values, and the verdict by the overlap of intervals unless one stands already.
 func (r *Row) fill(v []float64) {
+	r.Schema = schema
 	r.Ours, r.OursPM = meanPM(v)
 	r.Runs = len(v)
 	switch {

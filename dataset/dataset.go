@@ -40,7 +40,10 @@ var (
 
 // LabelMap holds the texts of the two labels as they stand in the data. Negative is "" when Positive was chosen by
 // Options.Positive: then all other labels are the negative class.
-type LabelMap struct{ Negative, Positive string }
+type LabelMap struct {
+	Negative string `json:"negative"`
+	Positive string `json:"positive"`
+}
 
 // Options says how files are read. The zero value reads any file with the defaults.
 type Options struct {

@@ -634,6 +634,38 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestLabelled tells the rows without a known label, in every block of a chunk.
+func TestLabelled(t *testing.T) {
+	var text strings.Builder
+	for i := range 3 * blockRows {
+		text.WriteString([]string{"+1 1:1\n", "7 1:1\n", "1:1\n", "-1\n"}[i%4])
+	}
+	s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()), Options{Labels: &LabelMap{"-1", "1"}, LabelsOptional: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	row := 0
+	for {
+		b, err := s.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Len() {
+			if known := row%4 == 0 || row%4 == 3; s.Labelled(i) != known {
+				t.Fatalf("row %d: labelled %v", row, !known)
+			}
+			row++
+		}
+	}
+	if in := s.Info(); row != 3*blockRows || in.Unlabelled != row/2 || in.Positives != row/4 {
+		t.Errorf("%d rows, %+v", row, in)
+	}
+}
+
 func TestGather(t *testing.T) {
 	for _, text := range []string{"+1 1:1 2:2\n-1\n+1 3:3\n", "1,2,0\n3,4,1\n5,6,0\n"} {
 		d, err := load(text, Options{Bias: "append"})

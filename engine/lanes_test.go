@@ -162,17 +162,13 @@ func TestLanesTiles(t *testing.T) {
 			for k := range tile.Lanes {
 				m := tile.Lo + k
 				var want [1]float32
-				var rowOf []int32
-				for _, j := range idx {
-					rowOf = append(rowOf, j)
-				}
-				vecmath.ActiveScore(want[:], w[m], 1, rowOf, val, []int32{0})
+				vecmath.ActiveScore(want[:], w[m], 1, idx, val, []int32{0})
 				if math.Float32bits(s[k]) != math.Float32bits(want[0]) {
 					t.Fatalf("member %d: score %v, alone %v", m, s[k], want[0])
 				}
 				coef[k] = s[k] - float32(m%5) + 2
 				if mask[k/64]>>(k%64)&1 != 0 {
-					vecmath.ActiveUpdate(w[m], 1, rowOf, val, []int32{0}, coef[k:k+1])
+					vecmath.ActiveUpdate(w[m], 1, idx, val, []int32{0}, coef[k:k+1])
 				}
 			}
 			vecmath.LanesUpdate(tile.W, rows, val, coef, mask)

@@ -112,7 +112,7 @@ func sumField(digits string) string { return `"sha256":"` + digits + `"` }
 func header(m *Model) ([]byte, []learners.Tensor, error) {
 	doc, err := json.Marshal(document{
 		Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed, Prep: m.Prep,
-		Presented: m.Presented, Rows: m.Rows, Epochs: m.Epochs, Mistakes: m.Mistakes,
+		Presented: m.Presented, Mistakes: m.Mistakes,
 		Counters: m.State.Counters, Scalars: m.State.Scalars,
 	})
 	if err != nil {
@@ -260,7 +260,7 @@ func Decode(data []byte) (*Model, error) {
 	}
 	m := &Model{
 		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed, Prep: doc.Prep,
-		Presented: doc.Presented, Rows: doc.Rows, Epochs: doc.Epochs, Mistakes: doc.Mistakes,
+		Presented: doc.Presented, Mistakes: doc.Mistakes,
 		State: learners.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
 	}
 	return m, m.finite()

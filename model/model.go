@@ -57,8 +57,6 @@ type Model struct {
 	Seed      uint64          // of the draws
 	Prep      Prep
 	Presented uint64         // examples learned, repetitions counted
-	Rows      uint64         // examples of the last epoch
-	Epochs    uint64         // passes over the data, the last perhaps not complete
 	Mistakes  uint64         // y f <= 0 before learning, over all presented
 	State     learners.State // tensors by falling element size, then by name, after Decode
 }
@@ -90,8 +88,6 @@ type document struct {
 	Seed      uint64             `json:"seed"`
 	Prep      Prep               `json:"prep"`
 	Presented uint64             `json:"presented"`
-	Rows      uint64             `json:"rows"`
-	Epochs    uint64             `json:"epochs"`
 	Mistakes  uint64             `json:"mistakes"`
 	Counters  map[string]uint64  `json:"counters"`
 	Scalars   map[string]float64 `json:"scalars"`

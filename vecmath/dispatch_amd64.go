@@ -35,7 +35,8 @@ func missing(im Impl) []string {
 // Sparse and active-list kernels have no form of their own for AVX-512: its gathers gain nothing over AVX2 and its
 // scatters lose.
 
-func dot[T Float](a, b *T, n int) T {
+func dot[T Float](a, b *T, n, nb int) T {
+	checkLen(n, nb)
 	switch active {
 	case AVX512:
 		if is32[T]() {
@@ -51,7 +52,8 @@ func dot[T Float](a, b *T, n int) T {
 	return dotGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
-func axpy[T Float](y *T, a T, x *T, n int) {
+func axpy[T Float](y *T, a T, x *T, n, nx int) {
+	checkLen(n, nx)
 	switch active {
 	case AVX512:
 		if is32[T]() {
@@ -107,7 +109,8 @@ func sumSq[T Float](x *T, n int) T {
 	return sumSqGeneric(unsafe.Slice(x, n))
 }
 
-func sqDist[T Float](a, b *T, n int) T {
+func sqDist[T Float](a, b *T, n, nb int) T {
+	checkLen(n, nb)
 	switch active {
 	case AVX512:
 		if is32[T]() {

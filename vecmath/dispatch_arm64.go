@@ -19,7 +19,8 @@ func missing(im Impl) []string {
 	return nil
 }
 
-func dot[T Float](a, b *T, n int) T {
+func dot[T Float](a, b *T, n, nb int) T {
+	checkLen(n, nb)
 	switch active {
 	case NEON:
 		if is32[T]() {
@@ -30,7 +31,8 @@ func dot[T Float](a, b *T, n int) T {
 	return dotGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
-func axpy[T Float](y *T, a T, x *T, n int) {
+func axpy[T Float](y *T, a T, x *T, n, nx int) {
+	checkLen(n, nx)
 	switch active {
 	case NEON:
 		if is32[T]() {
@@ -67,7 +69,8 @@ func sumSq[T Float](x *T, n int) T {
 	return sumSqGeneric(unsafe.Slice(x, n))
 }
 
-func sqDist[T Float](a, b *T, n int) T {
+func sqDist[T Float](a, b *T, n, nb int) T {
+	checkLen(n, nb)
 	switch active {
 	case NEON:
 		if is32[T]() {

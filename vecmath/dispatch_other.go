@@ -15,11 +15,13 @@ func missing(im Impl) []string {
 	return nil
 }
 
-func dot[T Float](a, b *T, n int) T {
+func dot[T Float](a, b *T, n, nb int) T {
+	checkLen(n, nb)
 	return dotGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
-func axpy[T Float](y *T, a T, x *T, n int) {
+func axpy[T Float](y *T, a T, x *T, n, nx int) {
+	checkLen(n, nx)
 	axpyGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
 
@@ -31,7 +33,8 @@ func sumSq[T Float](x *T, n int) T {
 	return sumSqGeneric(unsafe.Slice(x, n))
 }
 
-func sqDist[T Float](a, b *T, n int) T {
+func sqDist[T Float](a, b *T, n, nb int) T {
+	checkLen(n, nb)
 	return sqDistGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 

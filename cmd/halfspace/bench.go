@@ -76,7 +76,7 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.Rounds, "rounds", 11, "rounds of each case, ours and the peer in turn")
-	fs.BoolVar(&asJSON, "json", false, "print one JSON document")
+	fs.BoolVar(&asJSON, "json", false, "print one JSON document: a list of results")
 	fs.BoolVar(&failOver, "fail-over", false, "exit with 5 when a ratio with a goal misses it")
 	fs.StringVar(&impl, "impl", "auto", "implementation of the kernels: auto, generic, avx2, avx512, neon")
 	prof.flags(fs)
@@ -154,13 +154,14 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 		}
 	}
 	if asJSON {
-		doc := struct {
-			Schema  string         `json:"schema"`
-			CPU     string         `json:"cpu"`
-			Results []bench.Result `json:"results"`
-			Rows    []bench.Row    `json:"rows,omitempty"`
-		}{schema, bench.Machine(), all, rows}
-		if err := printJSON(w, doc); err != nil {
+		list := []any{} // results, and in the tour the rows of the table, as repro prints them
+		for _, r := range all {
+			list = append(list, r)
+		}
+		for _, r := range rows {
+			list = append(list, r)
+		}
+		if err := printJSON(w, list); err != nil {
 			return err
 		}
 	}
