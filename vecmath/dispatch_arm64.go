@@ -19,6 +19,9 @@ func missing(im Impl) []string {
 	return nil
 }
 
+// The dispatch functions only pass their arguments on; nosplit spares them the check of the stack.
+
+//go:nosplit
 func dot[T Float](a, b *T, n, nb int) T {
 	checkLen(n, nb)
 	switch active {
@@ -31,6 +34,7 @@ func dot[T Float](a, b *T, n, nb int) T {
 	return dotGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
+//go:nosplit
 func axpy[T Float](y *T, a T, x *T, n, nx int) {
 	checkLen(n, nx)
 	switch active {
@@ -45,6 +49,7 @@ func axpy[T Float](y *T, a T, x *T, n, nx int) {
 	axpyGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
 
+//go:nosplit
 func scal[T Float](x *T, a T, n int) {
 	switch active {
 	case NEON:
@@ -58,6 +63,7 @@ func scal[T Float](x *T, a T, n int) {
 	scalGeneric(unsafe.Slice(x, n), a)
 }
 
+//go:nosplit
 func sumSq[T Float](x *T, n int) T {
 	switch active {
 	case NEON:
@@ -69,6 +75,7 @@ func sumSq[T Float](x *T, n int) T {
 	return sumSqGeneric(unsafe.Slice(x, n))
 }
 
+//go:nosplit
 func sqDist[T Float](a, b *T, n, nb int) T {
 	checkLen(n, nb)
 	switch active {
@@ -81,6 +88,7 @@ func sqDist[T Float](a, b *T, n, nb int) T {
 	return sqDistGeneric(unsafe.Slice(a, n), unsafe.Slice(b, n))
 }
 
+//go:nosplit
 func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
 	switch active {
 	case NEON:
@@ -94,6 +102,7 @@ func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
 	rowsDotGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
 }
 
+//go:nosplit
 func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
 	switch active {
 	case NEON:
@@ -105,6 +114,7 @@ func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
 	return sparseDotGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
 }
 
+//go:nosplit
 func sparseAxpy[T Float](w *T, nw int, a T, idx *int32, val *T, n int) {
 	switch active {
 	case NEON:
@@ -118,6 +128,7 @@ func sparseAxpy[T Float](w *T, nw int, a T, idx *int32, val *T, n int) {
 	sparseAxpyGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
 }
 
+//go:nosplit
 func lanesScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int) {
 	switch active {
 	case NEON:
@@ -131,6 +142,7 @@ func lanesScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int) {
 	lanesScoreGeneric(unsafe.Slice(dst, width), unsafe.Slice(w, nw), unsafe.Slice(rows, n), unsafe.Slice(val, n))
 }
 
+//go:nosplit
 func lanesUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, coef *T, mask *uint64) {
 	switch active {
 	case NEON:
@@ -144,6 +156,7 @@ func lanesUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, coef 
 	lanesUpdateGeneric(unsafe.Slice(w, nw), unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(coef, width), unsafe.Slice(mask, MaskWords(width)))
 }
 
+//go:nosplit
 func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
 	switch active {
 	case NEON:
@@ -157,6 +170,7 @@ func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
 	lanesLEGeneric(unsafe.Slice(mask, MaskWords(width)), unsafe.Slice(s, width), y, t)
 }
 
+//go:nosplit
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	switch active {
 	case NEON:
@@ -170,6 +184,7 @@ func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, 
 	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
 }
 
+//go:nosplit
 func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, coef *T, nl int) {
 	switch active {
 	case NEON:
@@ -183,6 +198,7 @@ func activeUpdate[T Float](w *T, nw, width int, rows *int32, val *T, n int, lane
 	activeUpdateGeneric(unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl), unsafe.Slice(coef, nl))
 }
 
+//go:nosplit
 func dotMixed(a *float64, x *float32, n int) float64 {
 	switch active {
 	case NEON:
@@ -191,6 +207,7 @@ func dotMixed(a *float64, x *float32, n int) float64 {
 	return dotMixedGeneric(unsafe.Slice(a, n), unsafe.Slice(x, n))
 }
 
+//go:nosplit
 func axpyMixed(y *float64, a float64, x *float32, n int) {
 	switch active {
 	case NEON:
@@ -200,6 +217,7 @@ func axpyMixed(y *float64, a float64, x *float32, n int) {
 	axpyMixedGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
 
+//go:nosplit
 func sparseDotMixed(idx *int32, val *float32, n int, w *float64, nw int) float64 {
 	switch active {
 	case NEON:
@@ -208,6 +226,7 @@ func sparseDotMixed(idx *int32, val *float32, n int, w *float64, nw int) float64
 	return sparseDotMixedGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
 }
 
+//go:nosplit
 func sparseAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n int) {
 	switch active {
 	case NEON:

@@ -1,0 +1,198 @@
+package eval_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// pinned are the beginnings of the SHA-256 of model files, the same on every CPU that the tests run on. A change here
+// means that models of the same data, settings and seed are no longer the same file.
+var pinned = map[string]string{
+	"sparse/alma":       "e269b4be9c9f",
+	"sparse/lms":        "1914e19aa002",
+	"sparse/obpm":       "c199c0cfbb0a",
+	"sparse/pa":         "771675990674",
+	"sparse/perceptron": "52b9c5875bd7",
+	"dense/alma":        "5329d4daefa9",
+	"dense/lms":         "e2e9efbf8987",
+	"dense/obpm":        "9fc502e8d9c3",
+	"dense/pa":          "90a47b660616",
+	"dense/perceptron":  "47e1df4ee546",
+}
+
+// way is how a model is learned. None of it may show in the model.
+type way struct {
+	impl    string
+	threads int
+	block   int
+	path    string // obpm: lanes or list of active members
+	resume  bool   // save after the first epoch, load, go on
+}
+
+func (w way) String() string {
+	s := fmt.Sprintf("%s, %d threads, blocks of %d", w.impl, w.threads, w.block)
+	if w.path != "" {
+		s += ", " + w.path
+	}
+	if w.resume {
+		s += ", resumed"
+	}
+	return s
+}
+
+// TestMetamorphic demands equal model bytes over every implementation x threads 1, 2, 3, 8 x blocks of 1, 7, 256 x lanes and active lists, and of
+// training on A and B at once and of training on A, saving, loading and training on B.
+func TestMetamorphic(t *testing.T) {
+	before := vecmath.Active().String()
+	t.Cleanup(func() {
+		if err := vecmath.Use(before); err != nil {
+			t.Error(err)
+		}
+	})
+	threads, blocks := []int{1, 2, 3, 8}, []int{1, 7, 256}
+	for form, data := range map[string]*dataset.Data[float32]{"sparse": sparseData(500), "dense": denseData(t, 300)} {
+		for _, name := range learners.Names() {
+			t.Run(form+"/"+name, func(t *testing.T) {
+				paths := []string{""}
+				if name == "obpm" && form == "sparse" {
+					paths = []string{learners.PathLanes, learners.PathActive}
+				}
+				var want []byte
+				for _, im := range vecmath.Implementations() {
+					if !im.Supported {
+						continue
+					}
+					for _, n := range threads {
+						for _, size := range blocks {
+							for _, path := range paths {
+								for _, resume := range []bool{false, true} {
+									w := way{im.Name, n, size, path, resume}
+									got := learn(t, name, data, w)
+									if want == nil {
+										want = got
+									}
+									if !bytes.Equal(got, want) {
+										t.Errorf("%v: the model differs", w)
+									}
+								}
+							}
+						}
+					}
+				}
+				sum := sha256.Sum256(want)
+				if got := hex.EncodeToString(sum[:6]); got != pinned[form+"/"+name] {
+					t.Errorf("%q: %q, want %q", form+"/"+name, got, pinned[form+"/"+name])
+				}
+			})
+		}
+	}
+}
+
+// learn runs two shuffled epochs and returns the model file.
+func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
+	t.Helper()
+	if err := vecmath.Use(w.impl); err != nil {
+		t.Fatal(err)
+	}
+	entry, err := learners.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := entry.Config()
+	if o, ok := c.(*learners.OBPMConfig); ok {
+		o.Path = w.path
+		if o.Path == "" {
+			o.Path = learners.PathAuto
+		}
+		o.Members, o.Tau = 150, 0.1 // more than one tile, mixed lanes and lists
+	}
+	pool := engine.NewPool(w.threads)
+	defer pool.Close()
+	const seed = 11
+	l, err := learners.New[float32](entry, c, learners.Env{Seed: seed, Pool: pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := eval.NewMemory(&d.Block, d.Gather)
+	run := func(epochs int, before int64) {
+		_, err := eval.Run(context.Background(), l, src, eval.Options{Epochs: epochs, Shuffle: true, Seed: seed, Before: before, Block: w.block})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	capture := func() *model.Model {
+		m, err := model.Capture(name, c, seed, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	if !w.resume {
+		run(2, 0)
+	} else {
+		run(1, 0)
+		file := filepath.Join(t.TempDir(), "a.model")
+		if _, err := model.Save(file, capture()); err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err = model.Restore[float32](m, pool); err != nil {
+			t.Fatal(err)
+		}
+		run(1, int64(d.Block.Len()))
+	}
+	var b bytes.Buffer
+	if err := model.Encode(&b, capture()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// sparseData makes examples of 12 categorical attributes with 10 values each, one-hot; one in eight has no attribute at all. Scores of
+// exactly 0 are common in such data, so that a single bit of difference shows soon.
+func sparseData(n int) *dataset.Data[float32] {
+	rng := engine.NewRand(3, 0)
+	var d dataset.Data[float32]
+	b := &d.Block
+	b.Dim, b.Ptr = 120, []int{0}
+	for range n {
+		f := 0.0
+		if rng.IntN(8) > 0 {
+			for k := range 12 {
+				j := 10*k + rng.IntN(1+rng.IntN(10))
+				b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, 0.28867513) // unit length
+				f += float64(j%10) - 2.2
+			}
+		}
+		b.Ptr = append(b.Ptr, len(b.Idx))
+		b.Y = append(b.Y, 1)
+		if f+4*rng.Normal() < 0 {
+			b.Y[len(b.Y)-1] = -1
+		}
+	}
+	return &d
+}
+
+func denseData(t *testing.T, n int) *dataset.Data[float32] {
+	t.Helper()
+	d, err := dataset.Generate[float32]("margin", map[string]string{"n": fmt.Sprint(n), "d": "37", "noise": "0.1", "seed": "5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
