@@ -121,19 +121,15 @@ const blockSize = 256
 
 // againstNaive times a first epoch from scratch, ours on one thread and the naive loop, both with the same draws.
 func againstNaive(name string, b *engine.Block[float32], members int, tau, goal float64) pair {
-	seed := uint64(1)
 	return pair{
 		name: fmt.Sprintf("members/%s/N=%d/tau=%g", name, members, tau), unit: "ns/example", scale: float64(b.Len()), goal: goal,
 		ours:     epochs(b, members, tau, nil),
 		peerName: "naive",
 		peer: func(k int) {
-			draws := engine.NewDraws(seed, 0).Bernoulli(tau)
-			mask := make([]uint64, (members+63)/64)
 			for range k {
-				o := naive.NewOBPM(members, b.Dim)
+				o := naive.NewOBPM[float32](members, b.Dim, tau, 1)
 				for i := range b.Len() {
-					draws.Mask(mask, members, uint64(i))
-					o.Learn(b, i, mask)
+					o.Learn(b, i)
 				}
 			}
 		}}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -245,52 +246,10 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path stri
 	}
 }
 
-// naiveOBPM is Algorithm 2 member by member, perceptrons without margin: the reference for results and for time.
-type naiveOBPM[T Float] struct {
-	w     [][]T // one row a member
-	sum   []float64
-	draws *engine.Bernoulli
-	mask  []uint64
-	t     uint64
-}
-
-func newNaiveOBPM[T Float](members, dim int, tau float64, seed uint64) *naiveOBPM[T] {
-	n := &naiveOBPM[T]{sum: make([]float64, dim), draws: engine.NewDraws(seed, 0).Bernoulli(tau), mask: make([]uint64, (members+63)/64)}
-	for range members {
-		n.w = append(n.w, make([]T, dim))
-	}
-	return n
-}
-
-func (n *naiveOBPM[T]) learn(b *engine.Block[T], rounds []Round) {
-	for i, y := range b.Y {
-		idx, val := b.Sparse(i)
-		var f float64
-		for k, j := range idx {
-			f += float64(val[k]) * n.sum[j]
-		}
-		updates := int32(0)
-		n.draws.Mask(n.mask, len(n.w), n.t)
-		n.t++
-		for m, w := range n.w {
-			if n.mask[m/64]>>(m%64)&1 == 0 {
-				continue
-			}
-			var s T
-			for k, j := range idx {
-				s += val[k] * w[j]
-			}
-			if y*s <= 0 {
-				for k, j := range idx {
-					w[j] += y * val[k]
-				}
-				updates++
-			}
-		}
-		for k, j := range idx {
-			n.sum[j] += float64(updates) * float64(y) * float64(val[k])
-		}
-		rounds[i] = Round{Score: f / float64(len(n.w)), Updates: updates}
+// learnNaive runs the naive loop over a block.
+func learnNaive[T Float](o *naive.OBPM[T], b *engine.Block[T], rounds []Round) {
+	for i := range rounds {
+		rounds[i].Score, rounds[i].Updates = o.Learn(b, i)
 	}
 }
 
@@ -304,10 +263,10 @@ func testOBPMNaive[T Float](t *testing.T) {
 	b := randomBlock[T](700, 120, 14, true, 1)
 	for _, members := range []int{1, 17, 64, 100, 130} {
 		for _, tau := range []float64{0, 0.05, 0.3, 1} {
-			naive := newNaiveOBPM[T](members, b.Dim, tau, 5)
+			ref := naive.NewOBPM[T](members, b.Dim, tau, 5)
 			want, again := make([]Round, b.Len()), make([]Round, b.Len())
-			naive.learn(b, want)
-			naive.learn(b, again)
+			learnNaive(ref, b, want)
+			learnNaive(ref, b, again)
 			for _, path := range []string{PathAuto, PathLanes, PathActive, "dense"} {
 				x, c := b, OBPMConfig{Members: members, Tau: tau, Path: path}
 				if path == "dense" {
@@ -323,8 +282,8 @@ func testOBPMNaive[T Float](t *testing.T) {
 				for j := range b.Dim {
 					o.store().Column(col, j)
 					for m, v := range col {
-						if v != naive.w[m][j] {
-							t.Fatalf("%d members, tau %v, %s: member %d has %v for feature %d, want %v", members, tau, path, m, v, j, naive.w[m][j])
+						if v != ref.W[m][j] {
+							t.Fatalf("%d members, tau %v, %s: member %d has %v for feature %d, want %v", members, tau, path, m, v, j, ref.W[m][j])
 						}
 					}
 				}
@@ -935,8 +894,8 @@ func BenchmarkOBPM(b *testing.B) {
 		for _, tau := range []float64{0.01, 0.05, 0.3} {
 			at := fmt.Sprintf("a9a/N=%d/tau=%v", members, tau)
 			b.Run(at+"/naive", func(b *testing.B) {
-				n := newNaiveOBPM[float32](members, a9a.Dim, tau, 0)
-				report(b, n.learn, a9a, 256)
+				n := naive.NewOBPM[float32](members, a9a.Dim, tau, 0)
+				report(b, func(v *engine.Block[float32], r []Round) { learnNaive(n, v, r) }, a9a, 256)
 			})
 			for _, path := range []string{PathAuto, PathLanes, PathActive} {
 				b.Run(at+"/"+path, func(b *testing.B) {
