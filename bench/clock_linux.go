@@ -8,10 +8,15 @@ import (
 
 // threadTime is the CPU time that this thread has used: other programs on a busy machine don't count. The goroutine must be locked to
 // its thread.
-func threadTime() time.Duration {
+func threadTime() time.Duration { return cpuTime(unix.CLOCK_THREAD_CPUTIME_ID) }
+
+// processTime is the CPU time that all threads have used, the garbage collector's too.
+func processTime() time.Duration { return cpuTime(unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+func cpuTime(clock int32) time.Duration {
 	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		return time.Since(started)
+	if err := unix.ClockGettime(clock, &t); err != nil {
+		return wallTime()
 	}
 	return time.Duration(t.Nano())
 }

@@ -4,5 +4,7 @@ package bench
 
 import "time"
 
-// threadTime is the time of the wall clock where the system doesn't tell a thread's CPU time.
-func threadTime() time.Duration { return time.Since(started) }
+// threadTime is the time of the wall clock where the system doesn't tell CPU time.
+func threadTime() time.Duration { return wallTime() }
+
+func processTime() time.Duration { return wallTime() }
