@@ -14,15 +14,16 @@ import (
 type Experiment struct {
 	Name    string   // paper/name
 	Summary string   // one line
-	Runs    int      // the paper's
+	Runs    int      // the paper's; 1 where nothing is drawn
 	Needs   []string // public data files
 	Run     func(ctx context.Context, o RunOptions) ([]Row, error)
 }
 
-// RunOptions of an experiment. Runs and Seed decide its values, nothing else does.
+// RunOptions of an experiment. Runs, Seed and Slow decide its values, nothing else does.
 type RunOptions struct {
-	Runs    int    // 0: the paper's; at least 2, since a row is a mean with its interval
+	Runs    int    // 0: the paper's; at least 2, since a row is a mean with its interval, but 1 where nothing is drawn
 	Seed    uint64 // of the first run; the others count on from it
+	Slow    bool   // also the rows that take longer than all others together
 	DataDir string
 	Pool    *engine.Pool
 	Done    func(Row) // told of each row as it is finished; nil: nobody
@@ -53,7 +54,10 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 	if o.Runs == 0 {
 		o.Runs = e.Runs
 	}
-	if o.Runs < 2 {
+	if e.Runs == 1 && o.Runs != 1 {
+		return nil, fmt.Errorf("bench: %s: %d runs, want 1: nothing is drawn, and all would be equal", e.Name, o.Runs)
+	}
+	if e.Runs > 1 && o.Runs < 2 {
 		return nil, fmt.Errorf("bench: %s: %d runs, want at least 2: a row is a mean with its interval", e.Name, o.Runs)
 	}
 	for _, file := range e.Needs {

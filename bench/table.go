@@ -13,8 +13,8 @@ type Verdict string
 
 // Verdicts of a row.
 const (
-	Exact         Verdict = "exact"          // an integer, equal
-	Inside        Verdict = "inside"         // the 95 % intervals overlap
+	Exact         Verdict = "exact"          // an integer, equal; or a value that rounds to the printed digits
+	Inside        Verdict = "inside"         // the 95 % intervals overlap; or as near as the note says
 	Outside       Verdict = "outside"        // they do not; the note says why
 	NotComparable Verdict = "not-comparable" // the data differ from the paper's
 )
@@ -62,6 +62,33 @@ func (r *Row) fill(v []float64) {
 	}
 }
 
+// fillCount sets ours from an integer of a run without draws: exact if equal, inside if within a share of the paper's.
+func (r *Row) fillCount(v int64, within float64) {
+	r.Schema, r.Runs, r.Ours = schema, 1, float64(v)
+	switch diff := math.Abs(r.Ours - *r.Paper); {
+	case diff == 0:
+		r.Verdict = Exact
+	case diff <= within**r.Paper:
+		r.Verdict = Inside
+	default:
+		r.Verdict = Outside
+	}
+}
+
+// fillDigits sets ours from a value of a run without draws: exact if it rounds to the paper's, whose last digit counts unit; inside
+// if within so many units of it.
+func (r *Row) fillDigits(v, unit, within float64) {
+	r.Schema, r.Runs, r.Ours = schema, 1, v
+	switch {
+	case math.Round(v/unit) == math.Round(*r.Paper/unit):
+		r.Verdict = Exact
+	case math.Abs(v-*r.Paper) <= within*unit:
+		r.Verdict = Inside
+	default:
+		r.Verdict = Outside
+	}
+}
+
 // PaperText returns the paper's value with its interval, "-" where it has none.
 func (r Row) PaperText() string {
 	if r.Paper == nil {
@@ -74,6 +101,9 @@ func (r Row) PaperText() string {
 func (r Row) OursText() string { return plusMinus(r.Ours, r.OursPM) }
 
 func plusMinus(v, pm float64) string {
+	if pm == 0 && v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return fmt.Sprintf("%.0f", v)
+	}
 	if pm == 0 {
 		return fmt.Sprintf("%.4g", v)
 	}

@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -237,6 +238,48 @@ func power(x, e float64) float64 {
 	}
 	return r
 }
+
+// Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R.
+func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	if a.cfg.P > 2 {
+		return FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a whole for p = 2 only: pass over them with Learn: %w", a.cfg.P, ErrConfig)
+	}
+	c, R2, err := newCycle("alma", b, o, a.w, a.updates)
+	if err != nil {
+		return FitResult{}, err
+	}
+	R, rule := math.Sqrt(R2), &almaFit{k: a.updates, length: 1 / a.scale}
+	B, C := a.cfg.constants()
+	rule.margin, rule.rate = float64(B*R), C/R
+	c.begin(rule, false)
+	res, err := c.run(ctx)
+	a.w, a.scale = c.weights(func(float64) float64 { return 1 / rule.length }), 1
+	a.norm2 = 0
+	for _, v := range a.w {
+		a.norm2 += float64(float64(v) * float64(v))
+	}
+	a.updates += res.Updates
+	res.Counter = a.updates + 1
+	return res, err
+}
+
+// almaFit is the marginRule of ALMA: w = a/length, and x/R is learned, so that (2) is w.x/R <= B/sqrt(k) and (4) w += C/sqrt(k) x/R.
+type almaFit struct {
+	margin, rate float64 // B R, C/R
+	k            int64   // updates so far + 1, after next
+	length       float64 // what |a| has grown to by step (5); 1 for new weights, which are 0
+}
+
+func (r *almaFit) next(norm2 float64) (threshold, step float64) {
+	r.k++
+	if a := math.Sqrt(norm2); a > r.length { // (5)
+		r.length = a
+	}
+	f := r.length / math.Sqrt(float64(r.k))
+	return float64(r.margin * f), float64(r.rate * f)
+}
+
+func (r *almaFit) rescale(f float64) { r.length *= f }
 
 // Score is Learner.Score.
 func (a *ALMA[T]) Score(b *engine.Block[T], dst []float64) error {

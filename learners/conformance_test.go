@@ -23,6 +23,28 @@ var variants = map[string]map[string]learners.Config{
 		"p=4":   &learners.ALMAConfig{P: 4, Alpha: 0.9},
 		"p=2.5": &learners.ALMAConfig{P: 2.5, B: 1, C: 1},
 	},
+	"cramma": {
+		"epsilon=2": &learners.CRAMMAConfig{Epsilon: 2, Beta: 50, Eta: 0.02, EtaDelta: 0, R: 1},
+		"R=3":       &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.3, EtaDelta: 0.4, R: 3},
+	},
+	"svm": {
+		"no bias":     &learners.SVMConfig{C: 10, Norm: 1, NoBias: true, Kernel: "linear", Gap: 1e-5},
+		"2-norm":      &learners.SVMConfig{C: 10, Norm: 2, Kernel: "linear", Gap: 1e-6},
+		"rbf":         &learners.SVMConfig{C: 10, Norm: 1, Kernel: "rbf", Gamma: 0.5, Gap: 1e-6},
+		"poly 2-norm": &learners.SVMConfig{C: 10, Norm: 2, NoBias: true, Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2, Gap: 1e-6},
+	},
+	"romma": {
+		"aggressive": &learners.ROMMAConfig{Aggressive: true, Delta: 0.05},
+	},
+	"micra": {
+		"harder": &learners.MICRAConfig{Beta: 0.5, Epsilon: 0.3, Eta: 0.5, Zeta: 0.7},
+	},
+	"pumma": {
+		"p=2.5":       &learners.PUMMAConfig{P: "2.5", Delta: 0.1},
+		"p=9.3":       &learners.PUMMAConfig{P: "9.3", Delta: 0.1},
+		"soft":        &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50},
+		"soft, p=3.7": &learners.PUMMAConfig{P: "3.7", Delta: 0.1, SoftC: 50},
+	},
 	"pa": {
 		"PA":    &learners.PAConfig{Variant: 0},
 		"PA-II": &learners.PAConfig{Variant: 2, C: 0.5},
@@ -73,10 +95,17 @@ func TestBits(t *testing.T) {
 		{"alma", &learners.ALMAConfig{P: 2}, "942e63cf4369", "65b3c238168f"},
 		{"alma", &learners.ALMAConfig{P: 4, Alpha: 0.5}, "2898dcde2a72", "2898dcde2a72"},
 		{"alma", &learners.ALMAConfig{P: 2.3, Alpha: 0.5}, "2acf1afd98a8", "2acf1afd98a8"},
+		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.1, EtaDelta: 1, R: 3}, "553fde296c4f", "8e850aa7bef5"},
+		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.1, EtaDelta: 0.3, R: 3}, "e0c520d107c7", "2ccf07bfc7b9"},
 		{"lms", &learners.LMSConfig{Eta: 0.01}, "76597a1b5052", "01f7a107fefd"},
 		{"pa", &learners.PAConfig{Variant: 0}, "146d200cd2bc", "1d877bf0d6d0"},
 		{"pa", &learners.PAConfig{Variant: 1, C: 0.05}, "a2ddb56050f7", "dcb6b3884410"},
 		{"pa", &learners.PAConfig{Variant: 2}, "8a86dbd29bbc", "34d69073354b"},
+		{"romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, "99839e5ea4ea", "72be107d4bb1"},
+		{"micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.3, Eta: 1, Zeta: 0.9}, "69627f570b7f", "e4462abf1344"},
+		{"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}, "fe082615db34", "fe082615db34"},
+		{"pumma", &learners.PUMMAConfig{P: "7.3", Delta: 0.1}, "2c191593a5cb", "2c191593a5cb"},
+		{"pumma", &learners.PUMMAConfig{P: "2.7", Delta: 0.1, SoftC: 2}, "02aa41c42db9", "02aa41c42db9"},
 	} {
 		if got := bits[float32](t, c.name, c.config); got != c.f32 {
 			t.Errorf("%s %+v, f32: %s, want %s", c.name, c.config, got, c.f32)

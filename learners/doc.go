@@ -4,7 +4,12 @@
 //	alma          alma.go          ALMA, approximate maximal margin, p-norm, p >= 2
 //	lms           lms.go           least mean squares (Widrow-Hoff)
 //	pa            pa.go            passive-aggressive: PA, PA-I, PA-II
+//	cramma        cramma.go        CRAMMA, approximate maximal margin at a constant effective learning rate
+//	romma         romma.go         ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm
+//	pumma         pumma.go         PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2
+//	micra         micra.go         MICRA, approximate maximal margin controlled by the number of mistakes
 //	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
+//	svm           svm.go           the support vector machine, to a stated duality gap (whole data sets only)
 //
 // A file has the same order everywhere: reference, problem or rule with the numbers that the code repeats, a table from the paper's
 // symbols to fields, deviations, guarantee with its test, cost, settings, Learn, Score, state. internal/learnertest is
@@ -37,10 +42,19 @@
 //	rho       rho          the constant feature of the augmented space
 //	tau       tau          OBPM: probability that a member sees an example. PA: step size, in step
 //	Delta     delta        soft margin: the extended coordinate
+//	delta     Delta        ROMMA, PUMMA: share of the maximal margin given up
+//	C         SoftC        PUMMA: weight of the squared slacks
+//	b         Bias         PUMMA: bias, f(x) = w.x + b
+//	z         d            PUMMA: the segment from u to z/2, z = xpos - xneg
+//	xi        m            PUMMA: slacks, C |u|^2 xi
 //	b         Margin       perceptron: margin of y f(x)
 //	B, C      B, C         ALMA: margin and step. PA: C is the aggressiveness
 //	p, q      P            norms of examples and weights, 1/p + 1/q = 1
 //	k         updates+1    number of the next update
+//	beta      Beta         CRAMMA: threshold of the first update, in units of R
+//	epsilon   Epsilon      CRAMMA: the threshold falls with t^epsilon
+//	t         updates+1    CRAMMA: number of the next update
+//	Gamma     Margin       margin of batch learners: directional, extended coordinates included
 //	N         members      OBPM: number of members
 //	R         R            length of the longest example
 package learners

@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -102,6 +103,30 @@ func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		}
 	}
 	return nil
+}
+
+// Fit is Fitter.Fit.
+func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	c, _, err := newCycle("perceptron", b, o, p.w, p.updates)
+	if err != nil {
+		return FitResult{}, err
+	}
+	c.fixed(&fixedMargin{p.cfg.Margin, p.cfg.Eta})
+	res, err := c.run(ctx)
+	p.w = c.weights(func(float64) float64 { return c.unit })
+	p.updates += res.Updates
+	res.Counter = p.updates + 1
+	return res, err
+}
+
+// fixedMargin is the marginRule of the perceptron.
+type fixedMargin struct{ margin, eta float64 }
+
+func (r *fixedMargin) next(float64) (threshold, step float64) { return r.margin, r.eta }
+
+func (r *fixedMargin) rescale(f float64) {
+	r.margin *= f
+	r.eta *= f
 }
 
 // Score is Learner.Score.

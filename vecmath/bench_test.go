@@ -341,4 +341,3 @@ func BenchmarkSparseAxpyMixed(b *testing.B) {
 }
 
 func as32[T Float](s []T) []float32 { return unsafe.Slice(f32(data(s)), len(s)) }
-func as64[T Float](s []T) []float64 { return unsafe.Slice(f64(data(s)), len(s)) }

@@ -10,7 +10,9 @@ import (
 //
 //	go test -run '^$' -fuzz FuzzDense -fuzztime 20000x ./vecmath
 
-func FuzzDense(f *testing.F)  { fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot dotMixed axpyMixed") }
+func FuzzDense(f *testing.F) {
+	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot dotMixed axpyMixed exp addScaledNext nextLE")
+}
 func FuzzSparse(f *testing.F) { fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed") }
 func FuzzLanes(f *testing.F) {
 	fuzzKernels(f, "lanesScore lanesUpdate lanesLE activeScore activeUpdate")

@@ -61,7 +61,7 @@ type operands[T Float] struct {
 	mask       []uint64
 	a, t       T
 	da         float64
-	n          int // stride or width
+	n          int // stride, width or the index a search begins at
 	sum        T
 	dsum       float64
 }
@@ -83,6 +83,18 @@ func kernelTable[T Float]() []kernel[T] {
 		{"activeScore", makeActive[T], func(o *operands[T]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
 		{"activeUpdate", makeActive[T], func(o *operands[T]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
 	}
+	table = append(table,
+		kernel[T]{"exp", makeExp[T], func(o *operands[T]) { Exp(o.y, o.x) }},
+		kernel[T]{"exp dst=x", makeExp[T], func(o *operands[T]) { Exp(o.x, o.x) }},
+	)
+	if !is32[T]() {
+		table = append(table,
+			kernel[T]{"addScaledNext", makeNext[T], func(o *operands[T]) {
+				o.sum = T(AddScaledNext(as64(o.y), float64(o.a), as64(o.x), o.n, float64(o.t)))
+			}},
+			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) { o.sum = T(NextLE(as64(o.y), o.n, float64(o.t))) }},
+		)
+	}
 	if is32[T]() {
 		table = append(table,
 			kernel[T]{"dotMixed", makeDense[T], func(o *operands[T]) { o.dsum = DotMixed(o.d, o.x) }},
@@ -98,6 +110,22 @@ func makeDense[T Float](g *generator[T], n int) *operands[T] {
 	o := &operands[T]{x: g.floats(n), y: g.floats(n), a: g.float()}
 	g.doubles(o, n)
 	return o
+}
+
+// makeExp spreads the values of mode 0 over all that Exp tells apart, also what is beyond the largest result and below
+// the smallest.
+func makeExp[T Float](g *generator[T], n int) *operands[T] {
+	o := &operands[T]{x: g.floats(n), y: g.floats(n)}
+	if g.mode == 0 {
+		for i := range o.x {
+			o.x[i] *= [...]T{1, 30, 110, 750}[i%4]
+		}
+	}
+	return o
+}
+
+func makeNext[T Float](g *generator[T], n int) *operands[T] {
+	return &operands[T]{x: g.floats(n), y: g.floats(n), a: g.float(), t: g.float(), n: g.rng.IntN(n + 1)}
 }
 
 func makeRows[T Float](g *generator[T], n int) *operands[T] {
@@ -304,3 +332,6 @@ func sameBits[T Float](a, b T) bool {
 	}
 	return a == b && math.Signbit(float64(a)) == math.Signbit(float64(b))
 }
+
+// as64 is s, which T says is one of float64.
+func as64[T Float](s []T) []float64 { return unsafe.Slice(f64(data(s)), len(s)) }

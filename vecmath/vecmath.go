@@ -4,11 +4,11 @@
 // # The same bits
 //
 // The order of operations of a kernel is part of its contract, and every implementation keeps it, so a result
-// does not depend on the CPU. The plain Go functions in vecmath_generic.go are the reference; the tests
+// does not depend on the CPU. The plain Go functions whose names end in Generic are the reference; the tests
 // compare every implementation with them bit for bit. The rules:
 //
 //   - Every multiply-add is fused (one rounding). Nothing else is fused or reordered.
-//   - Element-wise kernels (Axpy, Scal, lanes) treat each element on its own.
+//   - Element-wise kernels (Axpy, Scal, Exp, lanes) treat each element on its own.
 //   - Dense reductions (Dot, SumSq, SqDist, rows x vector) keep 64 partial sums for float32, 32 for float64. All
 //     start at +0, element i is added to partial sum i mod 64 (32), and a partial sum that owns no element of a
 //     short input stays +0. They are combined by halving: for h = 32 (16), ..., 2, 1: p[i] += p[i+h] for i < h.

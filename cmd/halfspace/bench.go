@@ -31,6 +31,14 @@ var suites = []suite{
 		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 			return bench.Read(ctx, bench.DataDir(), o)
 		}},
+	{"margins", "batch margin learners on sonar: updates on the scores against updates on the weights (needs HALFSPACE_DATA)",
+		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+			return bench.Margins(ctx, bench.DataDir(), o)
+		}},
+	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and svm-train)",
+		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+			return bench.SVM(ctx, bench.DataDir(), o)
+		}},
 }
 
 func newBenchCmd() *cobra.Command {
@@ -42,7 +50,7 @@ func newBenchCmd() *cobra.Command {
 		prof     profiles
 	)
 	cmd := &cobra.Command{
-		Use:   "bench [kernels|members|read]...",
+		Use:   "bench [kernels|members|read|margins|svm]...",
 		Short: "Measure kernels and learners beside their peers",
 		Long: `Measure kernels and learners beside their peers.
 
@@ -54,7 +62,7 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 		Example: `  halfspace bench
   halfspace bench members --rounds 21
   halfspace bench kernels --impl generic --json`,
-		ValidArgs: []cobra.Completion{"kernels", "members", "read"},
+		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "svm"},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			chosen, err := chooseSuites(args)
 			if err != nil {
@@ -102,7 +110,7 @@ func chooseSuites(args []string) ([]suite, error) {
 			}
 		}
 		if !found {
-			return nil, usage("The suites: kernels, members, read.", "no suite %q", a)
+			return nil, usage("The suites: kernels, members, read, margins, svm.", "no suite %q", a)
 		}
 	}
 	return chosen, nil
@@ -198,12 +206,15 @@ func writeRows(w io.Writer, rows []bench.Row) error {
 	for _, r := range rows {
 		t.AppendRow(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict, fmt.Sprintf("%.3f", r.Seconds)})
 		runs = r.Runs
-		if r.Verdict != bench.Inside && r.Note != "" && !notes[r.Note] {
+		if r.Verdict != bench.Exact && (r.Verdict != bench.Inside || r.Runs == 1) && r.Note != "" && !notes[r.Note] {
 			notes[r.Note] = true
 			order = append(order, fmt.Sprintf("%s: %s", r.Verdict, r.Note))
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s\nMeans of %d runs ± half a 95 %% confidence interval (Student's t); inside: the intervals overlap.\n", t.Render(), runs)
+	_, err := fmt.Fprintf(w, "%s\n", t.Render())
+	if runs > 1 {
+		fmt.Fprintf(w, "Means of %d runs ± half a 95 %% confidence interval (Student's t); inside: the intervals overlap.\n", runs)
+	}
 	for _, n := range order {
 		fmt.Fprintf(w, "%s\n", n)
 	}

@@ -23,7 +23,7 @@ func newReproCmd() *cobra.Command {
 		Short: "Run a published table again, beside the paper's values",
 		Long: `Run a published table again, beside the paper's values.
 
-A verdict is exact (an integer, equal), inside (the 95 % intervals overlap), outside, or not-comparable (the data differ from the
+A verdict is exact (an integer, equal, or all printed digits), inside (the 95 % intervals overlap, or as near as the note says), outside, or not-comparable (the data differ from the
 paper's); the note says why. Files of public data sets are looked for in the folder HALFSPACE_DATA.`,
 		Example: `  halfspace repro --list
   halfspace repro obpm/table1
@@ -40,7 +40,7 @@ paper's); the note says why. Files of public data sets are looked for in the fol
 				return usage("The experiments: halfspace repro --list.", "no experiment")
 			}
 			if cmd.Flags().Changed("runs") && runs < 2 {
-				return usage("A row is a mean with its interval.", "--runs %d: want 2 or more", runs)
+				return usage("A row is a mean with its interval; tables without draws take no --runs.", "--runs %d: want 2 or more", runs)
 			}
 			var chosen []bench.Experiment
 			for _, name := range args {
@@ -86,6 +86,7 @@ paper's); the note says why. Files of public data sets are looked for in the fol
 	f := cmd.Flags()
 	f.BoolVar(&list, "list", false, "list the experiments")
 	f.IntVar(&runs, "runs", 0, "runs of each row; 0 is the paper's number")
+	f.BoolVar(&o.Slow, "slow", false, "also the rows that take longer than all others together")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the first run; the others count on")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&strict, "strict", false, "exit with 5 when a row falls outside")

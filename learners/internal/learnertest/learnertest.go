@@ -31,9 +31,14 @@ func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 		{"sparse", Sparse[T](300, 90, 0.05)},
 		{"dense", Dense[T](300, 70, 0.05)},
 	}
+	_, batch := c.(learners.BatchConfig)
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			b := form.block
+			if batch {
+				s.batch(t, b)
+				return
+			}
 			t.Run("inputs", func(t *testing.T) { s.inputs(t, b) })
 			t.Run("bits", func(t *testing.T) { s.bits(t, b) })
 			t.Run("score", func(t *testing.T) { s.score(t, b) })
@@ -46,7 +51,9 @@ func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 			t.Run("allocs", func(t *testing.T) { s.allocs(t, b) })
 		})
 	}
-	t.Run("grow", func(t *testing.T) { s.grow(t, forms[0].block) })
+	if !batch {
+		t.Run("grow", func(t *testing.T) { s.grow(t, forms[0].block) })
+	}
 	t.Run("config", func(t *testing.T) { s.settings(t) })
 }
 
@@ -235,40 +242,8 @@ func (s *suite[T]) reject(t *testing.T, b *engine.Block[T]) {
 	learn(t, l, &half, half.Len())
 	before := StateBytes(l.State())
 
-	bad := func(f func(*engine.Block[T])) *engine.Block[T] {
-		c := clone(&rest)
-		f(c)
-		return c
-	}
-	nan := T(math.NaN())
-	type trial struct {
-		name  string
-		block *engine.Block[T]
-		want  error
-	}
-	trials := []trial{
-		{"label 0", bad(func(c *engine.Block[T]) { c.Y[20] = 0 }), engine.ErrLabel},
-		{"label NaN", bad(func(c *engine.Block[T]) { c.Y[20] = nan }), engine.ErrLabel},
-		{"negative Dim", bad(func(c *engine.Block[T]) { c.Dim = -1 }), engine.ErrShape},
-	}
-	if b.Dense() {
-		trials = append(trials,
-			trial{"NaN", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = nan }), engine.ErrValue},
-			trial{"Inf", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = T(math.Inf(1)) }), engine.ErrValue},
-			trial{"short X", bad(func(c *engine.Block[T]) { c.X = c.X[:c.Stride] }), engine.ErrShape},
-			trial{"stride", bad(func(c *engine.Block[T]) { c.Stride = c.Dim - 1 }), engine.ErrShape})
-	} else {
-		k := rest.Ptr[40] // in the middle of all non-zeros
-		trials = append(trials,
-			trial{"NaN", bad(func(c *engine.Block[T]) { c.Val[k] = nan }), engine.ErrValue},
-			trial{"Inf", bad(func(c *engine.Block[T]) { c.Val[k] = T(math.Inf(-1)) }), engine.ErrValue},
-			trial{"index too large", bad(func(c *engine.Block[T]) { c.Idx[c.Ptr[c.Len()]-1] = int32(c.Dim) }), engine.ErrIndices},
-			trial{"negative index", bad(func(c *engine.Block[T]) { c.Idx[k] = -1 }), engine.ErrIndices},
-			trial{"short offsets", bad(func(c *engine.Block[T]) { c.Ptr = c.Ptr[:3] }), engine.ErrShape},
-			trial{"short values", bad(func(c *engine.Block[T]) { c.Val = c.Val[:3] }), engine.ErrShape})
-	}
 	rounds, dst := make([]learners.Round, rest.Len()), make([]float64, rest.Len())
-	for _, r := range trials {
+	for _, r := range s.broken(&rest) {
 		if err := l.Learn(r.block, rounds); !errors.Is(err, r.want) {
 			t.Errorf("%s: Learn says %v, want %v", r.name, err, r.want)
 		}
@@ -294,15 +269,64 @@ func (s *suite[T]) reject(t *testing.T, b *engine.Block[T]) {
 	sameState(t, "after rejections", l, twin)
 }
 
+// trial is a block that Check must refuse, and with what.
+type trial[T learners.Float] struct {
+	name  string
+	block *engine.Block[T]
+	want  error
+}
+
+// broken returns copies of b in which something is wrong.
+func (s *suite[T]) broken(b *engine.Block[T]) []trial[T] {
+	bad := func(f func(*engine.Block[T])) *engine.Block[T] {
+		c := clone(b)
+		f(c)
+		return c
+	}
+	nan := T(math.NaN())
+	trials := []trial[T]{
+		{"label 0", bad(func(c *engine.Block[T]) { c.Y[20] = 0 }), engine.ErrLabel},
+		{"label NaN", bad(func(c *engine.Block[T]) { c.Y[20] = nan }), engine.ErrLabel},
+		{"negative Dim", bad(func(c *engine.Block[T]) { c.Dim = -1 }), engine.ErrShape},
+	}
+	if b.Dense() {
+		trials = append(trials,
+			trial[T]{"NaN", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = nan }), engine.ErrValue},
+			trial[T]{"Inf", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = T(math.Inf(1)) }), engine.ErrValue},
+			trial[T]{"short X", bad(func(c *engine.Block[T]) { c.X = c.X[:c.Stride] }), engine.ErrShape},
+			trial[T]{"stride", bad(func(c *engine.Block[T]) { c.Stride = c.Dim - 1 }), engine.ErrShape})
+	} else {
+		k := b.Ptr[40] // in the middle of all non-zeros
+		trials = append(trials,
+			trial[T]{"NaN", bad(func(c *engine.Block[T]) { c.Val[k] = nan }), engine.ErrValue},
+			trial[T]{"Inf", bad(func(c *engine.Block[T]) { c.Val[k] = T(math.Inf(-1)) }), engine.ErrValue},
+			trial[T]{"index too large", bad(func(c *engine.Block[T]) { c.Idx[c.Ptr[c.Len()]-1] = int32(c.Dim) }), engine.ErrIndices},
+			trial[T]{"negative index", bad(func(c *engine.Block[T]) { c.Idx[k] = -1 }), engine.ErrIndices},
+			trial[T]{"short offsets", bad(func(c *engine.Block[T]) { c.Ptr = c.Ptr[:3] }), engine.ErrShape},
+			trial[T]{"short values", bad(func(c *engine.Block[T]) { c.Val = c.Val[:3] }), engine.ErrShape})
+	}
+	return trials
+}
+
 // state: a State holds all, is a copy, and one that does not fit is refused.
 func (s *suite[T]) state(t *testing.T, b *engine.Block[T]) {
 	l := s.fresh(t, nil)
 	half, rest := b.Slice(0, b.Len()/2), b.Slice(b.Len()/2, b.Len())
 	learn(t, l, &half, half.Len())
 
-	st, twin := l.State(), s.fresh(t, nil)
-	before := StateBytes(st)
+	twin := s.fresh(t, nil)
 	learn(t, twin, &rest, rest.Len()) // SetState must replace what was there
+	s.restores(t, l, twin)
+	sameRounds(t, "restored", learn(t, twin, &rest, 7), learn(t, l, &rest, 7))
+	sameState(t, "restored and taught", twin, l)
+	s.refuses(t, l)
+}
+
+// restores: a State is a copy and all there is.
+func (s *suite[T]) restores(t *testing.T, l, twin learners.Learner[T]) {
+	t.Helper()
+	st := l.State()
+	before := StateBytes(st)
 	if err := twin.SetState(st); err != nil {
 		t.Fatal(err)
 	}
@@ -314,14 +338,17 @@ func (s *suite[T]) state(t *testing.T, b *engine.Block[T]) {
 	if !bytes.Equal(StateBytes(l.State()), before) {
 		t.Error("State gave away its own memory")
 	}
-	sameRounds(t, "restored", learn(t, twin, &rest, 7), learn(t, l, &rest, 7))
-	sameState(t, "restored and taught", twin, l)
+}
+
+// refuses: a State that does not fit changes nothing; that of a new learner fits.
+func (s *suite[T]) refuses(t *testing.T, l learners.Learner[T]) {
+	t.Helper()
 	empty := s.fresh(t, nil)
 	if err := empty.SetState(s.fresh(t, nil).State()); err != nil {
 		t.Errorf("the state of a new learner: %v", err)
 	}
 
-	before = StateBytes(l.State())
+	before := StateBytes(l.State())
 	refused := func(what string, change func(st *learners.State)) {
 		t.Helper()
 		st := l.State()
@@ -354,7 +381,16 @@ func (s *suite[T]) state(t *testing.T, b *engine.Block[T]) {
 	}
 }
 
-// zero: no examples change nothing; an example without features scores 0 and moves no weight.
+// biasOf returns the bias of a learner that has one beside its weights, else 0.
+func biasOf[T learners.Float](l learners.Learner[T]) float64 {
+	if b, ok := l.(learners.Biased); ok {
+		return b.Bias()
+	}
+	return 0
+}
+
+// zero: no examples change nothing; an example without features scores 0 and moves no weight. With a bias it scores that, and is an example
+// like any other.
 func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 	l := s.trained(t, b)
 	before := StateBytes(l.State())
@@ -374,6 +410,18 @@ func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 	} else {
 		x.Idx, x.Val = nil, nil
 		clear(x.Ptr)
+	}
+	if _, ok := l.(learners.Biased); ok {
+		f := make([]float64, x.Len())
+		if err := l.Score(x, f); err != nil {
+			t.Fatal(err)
+		}
+		for i := range f {
+			if f[i] != biasOf(l) {
+				t.Fatalf("all-zero example %d scores %v, the bias is %v", i, f[i], biasOf(l))
+			}
+		}
+		return
 	}
 	was := l.Weights()
 	for i, r := range learn(t, l, x, 7) {
@@ -403,6 +451,23 @@ func (s *suite[T]) unseen(t *testing.T, b *engine.Block[T]) {
 	}
 	l := s.trained(t, b)
 	before := StateBytes(l.State())
+	wide := widened(b)
+	if err := errors.Join(l.Score(wide, got), l.Score(b, want)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+			t.Fatalf("example %d scores %v with unseen features, %v without", i, got[i], want[i])
+		}
+	}
+	if !bytes.Equal(StateBytes(l.State()), before) {
+		t.Error("Score of unseen features changed the state")
+	}
+}
+
+// widened returns b with features beyond its own in every example.
+func widened[T learners.Float](b *engine.Block[T]) *engine.Block[T] {
+	n := b.Len()
 	wide := &engine.Block[T]{Y: b.Y, Dim: b.Dim + 1000}
 	if b.Dense() {
 		wide.Stride = wide.Dim
@@ -423,23 +488,13 @@ func (s *suite[T]) unseen(t *testing.T, b *engine.Block[T]) {
 			wide.Ptr = append(wide.Ptr, len(wide.Idx))
 		}
 	}
-	if err := errors.Join(l.Score(wide, got), l.Score(b, want)); err != nil {
-		t.Fatal(err)
-	}
-	for i := range want {
-		if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
-			t.Fatalf("example %d scores %v with unseen features, %v without", i, got[i], want[i])
-		}
-	}
-	if !bytes.Equal(StateBytes(l.State()), before) {
-		t.Error("Score of unseen features changed the state")
-	}
+	return wide
 }
 
-// weights: Weights() gives the scores, up to rounding.
+// weights: Weights(), with the bias if there is one, gives the scores, up to rounding.
 func (s *suite[T]) weights(t *testing.T, b *engine.Block[T]) {
 	l := s.trained(t, b)
-	w := l.Weights()
+	w, bias := l.Weights(), biasOf(l)
 	if w == nil {
 		return // a hypothesis that is no single vector
 	}
@@ -451,7 +506,7 @@ func (s *suite[T]) weights(t *testing.T, b *engine.Block[T]) {
 		t.Fatal(err)
 	}
 	for i := range f {
-		var sum, abs float64
+		sum, abs := bias, math.Abs(bias)
 		var terms int
 		add := func(j int, v T) {
 			p := float64(w[j] * float64(v))
@@ -468,7 +523,7 @@ func (s *suite[T]) weights(t *testing.T, b *engine.Block[T]) {
 			}
 		}
 		if tol := float64(terms+4) * epsilon[T]() * abs; !(math.Abs(sum-f[i]) <= tol) {
-			t.Fatalf("example %d: Score %v, Weights() . x = %v, tolerance %.3g", i, f[i], sum, tol)
+			t.Fatalf("example %d: Score %v, Weights() . x + bias = %v, tolerance %.3g", i, f[i], sum, tol)
 		}
 	}
 	w[0]++

@@ -1,0 +1,6 @@
+//go:build race
+
+package engine
+
+// raceEnabled: what vecmath tells the race detector makes operands on the stack escape, so allocations can't be counted.
+const raceEnabled = true

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/halfspace-ml/halfspace/kernelcache"
+)
+
+// Rows are the kernel rows of a list of examples: computed on the pool a block of values at a time, kept in a cache as
+// prefixes, so that a list that has grown costs the new values only. Values depend neither on the size of the cache, nor on
+// who computed them, nor on how many workers there are.
+//
+// Safe for concurrent use while nothing is appended to the list; a row that several ask for is computed once.
+type Rows[T Float] struct {
+	*Points[T]
+	cache *kernelcache.Cache[T]
+	pool  *Pool
+}
+
+// NewRows returns the rows of p. cacheBytes is the hard limit of the cache (0: none is kept); n is how long rows
+// will be, as far as known: the number of training examples, or 0. pool may be nil.
+func NewRows[T Float](p *Points[T], cacheBytes int64, n int, pool *Pool) *Rows[T] {
+	return &Rows[T]{Points: p, cache: kernelcache.New[T](cacheBytes, n), pool: pool}
+}
+
+// Row returns K(x_i, x_0 ... x_n-1). The slice is shared: nobody may write it, and it stays as it is for ever. The error is
+// ctx's, and then there is no row.
+//
+// Cost: a look-up if the cache has it, which allocates nothing; else one allocation of the row or of its larger
+// storage, and the values that are missing.
+func (r *Rows[T]) Row(ctx context.Context, i, n int) ([]T, error) {
+	if i < 0 || i >= r.n || n < 0 || n > r.n {
+		panic(fmt.Sprintf("engine: %d values of row %d of %d examples", n, i, r.n))
+	}
+	row := r.cache.Row(uint64(i), n)
+	if row.Have == n {
+		return row.Values, nil
+	}
+	return r.compute(ctx, row, i)
+}
+
+func (r *Rows[T]) compute(ctx context.Context, row kernelcache.Row[T], i int) ([]T, error) {
+	defer row.Release() // after an error or a panic another gets the turn
+	j := r.job()
+	j.point(i)
+	err := j.run(ctx, r.pool, row.Values[row.Have:], row.Have)
+	r.done(j)
+	if err != nil {
+		return nil, err
+	}
+	row.Commit()
+	return row.Values, nil
+}
+
+// RowOf sets dst[j] = K(z, x_j) for all j < len(dst), where z is example i of b: [Points.RowOf] on the pool. Nothing is kept.
+func (r *Rows[T]) RowOf(ctx context.Context, dst []T, b *Block[T], i int) error {
+	j := r.job()
+	j.outside(b, i)
+	err := j.run(ctx, r.pool, dst, 0)
+	r.done(j)
+	return err
+}
+
+// Stats returns the counters of the cache.
+func (r *Rows[T]) Stats() kernelcache.Stats { return r.cache.Stats() }

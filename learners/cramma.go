@@ -1,0 +1,236 @@
+package learners
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+func init() {
+	Register(Entry{"cramma", "CRAMMA, approximate maximal margin at a constant effective learning rate",
+		func() Config { return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1} }, newCRAMMA[float32], newCRAMMA[float64]})
+}
+
+// CRAMMA keeps a weight vector of length 1 and turns it towards examples whose geometric margin is at most a threshold, which
+// shrinks with the number of updates, always by the same rate.
+//
+// Reference: P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms", ECML 2006, LNAI 4212, 437-448.
+// With y_k the reflected example (label times example) and t - 1 updates so far:
+//
+//	(init) u_1 = y_1/|y_1|
+//	(7)    update if u_t . y_k/R <= (beta/R) / t^epsilon
+//	(6)    u_{t+1} = (u_t + eta_eff y_k/R) / |u_t + eta_eff y_k/R|
+//	       eta_eff = eta_0 (beta/R)^-delta                     (Theorem 1)
+//
+//	paper       here              shape, unit
+//	y_k         block             label times example
+//	R           Config.R          length of the longest example
+//	beta/R      Config.Beta       threshold of the first update, in units of R
+//	epsilon     Config.Epsilon    > 0
+//	eta_0       Config.Eta        > 0
+//	delta       Config.EtaDelta   >= 0
+//	t           updates + 1
+//	u_t         scale * w         one a feature
+//
+// Deviations: on a stream u_1 is the first example with a feature, which is then also checked as an example, as in a first pass; its score
+// before is 0. Examples that come before it are passed over.
+//
+// Guarantee: on separable data with maximal directional margin gamma_d, the updates end if eta_eff < (sqrt(1 + 8 gamma_d/R) - 1)/2; for beta/R to
+// infinity the margin reached tends to gamma_d where 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin.
+//
+// Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature.
+type CRAMMA[T Float] struct {
+	linear[T] // without its factor
+	cfg       CRAMMAConfig
+	eta       float64 // eta_eff
+	scale     float64 // 1/|w|; 0 as long as there is no u_1
+}
+
+// CRAMMAConfig holds the settings of CRAMMA.
+type CRAMMAConfig struct {
+	Epsilon  float64 `json:"epsilon" flag:"epsilon" help:"the threshold shrinks with t^epsilon, > 0"`
+	Beta     float64 `json:"beta" flag:"beta" help:"threshold of the first update, in units of R"`
+	Eta      float64 `json:"eta" flag:"eta" help:"eta_0: updates turn by eta_0 beta^-delta"`
+	EtaDelta float64 `json:"eta_delta" flag:"eta-delta" help:"delta: how the rate falls with beta"`
+	R        float64 `json:"R" flag:"R" help:"length of the longest example (0: taken from the data, or 1 where nobody looks)"`
+}
+
+// Validate wants Epsilon, Beta and Eta > 0, EtaDelta and R >= 0.
+func (c *CRAMMAConfig) Validate() error {
+	for _, s := range []struct {
+		name string
+		v    float64
+	}{{"epsilon", c.Epsilon}, {"beta", c.Beta}, {"eta", c.Eta}} {
+		if err := checkSetting("cramma", s.name, s.v, s.v > 0, "a number > 0"); err != nil {
+			return err
+		}
+	}
+	if err := checkSetting("cramma", "eta-delta", c.EtaDelta, c.EtaDelta >= 0, "a number >= 0"); err != nil {
+		return err
+	}
+	if err := checkSetting("cramma", "R", c.R, c.R >= 0, "a length > 0, or 0 for that of the data"); err != nil {
+		return err
+	}
+	return checkSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0, "a number > 0")
+}
+
+// NeedsRadius reports whether R is open.
+func (c *CRAMMAConfig) NeedsRadius() bool { return c.R == 0 }
+
+// Resolve sets R.
+func (c *CRAMMAConfig) Resolve(R float64) error {
+	if !c.NeedsRadius() {
+		return nil
+	}
+	if err := checkSetting("cramma", "R", R, R > 0, "a length > 0"); err != nil {
+		return err
+	}
+	c.R = R
+	return nil
+}
+
+// rate returns eta_eff.
+func (c *CRAMMAConfig) rate() float64 { return c.Eta / power(c.Beta, c.EtaDelta) }
+
+// threshold returns the right side of (7).
+func (c *CRAMMAConfig) threshold(t float64) float64 {
+	switch c.Epsilon {
+	case 0.5:
+		return c.Beta / math.Sqrt(t)
+	case 1:
+		return c.Beta / t
+	case 2:
+		return c.Beta / float64(t*t)
+	}
+	return c.Beta / power(t, c.Epsilon)
+}
+
+func newCRAMMA[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[CRAMMAConfig]("cramma", c)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.R == 0 {
+		cfg.R = 1
+	}
+	return &CRAMMA[T]{cfg: cfg, eta: cfg.rate()}, nil
+}
+
+// Learn is Learner.Learn.
+func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := c.begin("cramma", b, rounds); err != nil {
+		return err
+	}
+	threshold := float64(c.cfg.threshold(float64(c.updates+1)) * c.cfg.R)
+	for i := range b.Len() {
+		f, y := float64(c.scale*c.dot(b, i)), float64(b.Y[i])
+		rounds[i] = Round{Score: f}
+		if c.scale == 0 {
+			n2 := sumSq(b, i)
+			if n2 == 0 {
+				continue
+			}
+			c.add(b, i, T(y)) // (init)
+			c.scale = 1 / math.Sqrt(n2)
+			f = float64(y * math.Sqrt(n2))
+		}
+		if float64(y*f) > threshold { // (7)
+			continue
+		}
+		c.updates++
+		rounds[i].Updates = 1
+		step := float64(c.eta / c.cfg.R * y)
+		c.add(b, i, T(step/c.scale)) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
+		c.scale /= math.Sqrt(1 + float64(step*(float64(2*f)+float64(step*sumSq(b, i)))))
+		if c.scale < 0x1p-32 || c.scale > 0x1p32 { // fold it in, all but its mantissa; a power of two rounds nothing
+			m, e := math.Frexp(c.scale)
+			vecmath.Scal(c.w, T(math.Ldexp(1, e)))
+			c.scale = m
+		}
+		threshold = float64(c.cfg.threshold(float64(c.updates+1)) * c.cfg.R)
+	}
+	return nil
+}
+
+// Fit is Fitter.Fit. R is that of the data.
+func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	run, R2, err := newCycle("cramma", b, o, c.w, c.updates)
+	if err != nil {
+		return FitResult{}, err
+	}
+	R := math.Sqrt(R2)
+	run.begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.updates}, c.scale == 0)
+	res, err := run.run(ctx)
+	c.w, c.scale = run.weights(func(length float64) float64 { return 1 / length }), 1
+	c.updates += res.Updates
+	res.Counter = c.updates + 1
+	return res, err
+}
+
+// crammaFit is the marginRule of CRAMMA: u = a/|a|.
+type crammaFit struct {
+	cfg     *CRAMMAConfig
+	rate, R float64 // eta_eff/R
+	t       int64   // updates so far + 1, after next
+}
+
+func (r *crammaFit) next(norm2 float64) (threshold, step float64) {
+	r.t++
+	a := math.Sqrt(norm2)
+	return float64(r.cfg.threshold(float64(r.t)) * r.R * a), float64(r.rate * a)
+}
+
+func (r *crammaFit) rescale(float64) {}
+
+// Score is Learner.Score.
+func (c *CRAMMA[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := c.scores("cramma", b, dst); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] *= c.scale
+	}
+	return nil
+}
+
+// Weights is Learner.Weights.
+func (c *CRAMMA[T]) Weights() []float64 { return scaled(c.w, c.scale) }
+
+// Bytes is Learner.Bytes.
+func (c *CRAMMA[T]) Bytes() int64 { return bytesOf(c.w) + int64(unsafe.Sizeof(*c)) }
+
+// State is Learner.State: the tensor w and the scalar scale.
+func (c *CRAMMA[T]) State() State {
+	s := c.linear.State()
+	s.Scalars = map[string]float64{"scale": c.scale}
+	return s
+}
+
+// SetState is Learner.SetState.
+func (c *CRAMMA[T]) SetState(s State) error {
+	if err := s.holds("cramma", []string{"w"}, []string{"updates"}, []string{"scale"}); err != nil {
+		return err
+	}
+	scale := s.Scalars["scale"]
+	if !(scale >= 0) || math.IsInf(scale, 0) {
+		return fmt.Errorf("cramma: scalar \"scale\" is %v: %w", scale, ErrState)
+	}
+	w, err := vector[T](&s, "cramma", "w")
+	if err != nil {
+		return err
+	}
+	if scale == 0 && slices.ContainsFunc(w, func(v T) bool { return v != 0 }) {
+		return fmt.Errorf("cramma: scalar \"scale\" is 0 and the weights are not: %w", ErrState)
+	}
+	updates, err := count(&s, "cramma", "updates")
+	if err != nil {
+		return err
+	}
+	c.w, c.scale, c.updates = slices.Clone(w), scale, updates
+	return nil
+}

@@ -1,0 +1,637 @@
+package learners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// ErrFit is returned for data or options under which no run can converge.
+var ErrFit = errors.New("can't be fitted")
+
+// Fitter is a Learner that can also pass over a whole data set, in its order, until a complete pass makes no update.
+//
+// Fit goes on from the present weights and counters; a new Learner starts as its algorithm says. Examples count as divided by R,
+// the length of the longest one (extended by Delta), where the algorithm wants them of at most unit length (ALMA, CRAMMA): the
+// weights are those of the divided examples, and a later Learn should be given such. All is computed in float64, whatever T.
+//
+// When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so far. On data that are not separable
+// a run with Delta = 0 ends by MaxUpdates or ctx only.
+type Fitter[T Float] interface {
+	Learner[T]
+	Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error)
+}
+
+// Defaults of FitOptions.
+const (
+	DefaultGramBytes = 256 << 20
+	DefaultRefresh   = 1 << 18
+)
+
+// FitOptions say how Fit goes about it. GramBytes and Refresh change no more than roundings.
+type FitOptions struct {
+	MaxUpdates int64 // of this call; 0 is no limit
+	// Delta > 0 makes the margin soft: example k has one more coordinate of its own, y_k Delta, so that all are separable. The
+	// weights of these coordinates are not part of the learner's state, so it must be new.
+	Delta float64
+	// GramBytes is the memory allowed for the m x m matrix of inner products. With enough of it the updates work on the m scores: the check
+	// of an example is free and an update costs O(m) (and O(features) for the perceptron), else O(features) both. 0: DefaultGramBytes;
+	// negative: none.
+	GramBytes int64
+	// Refresh is the number of updates after which scores and |a|^2 are computed afresh, in twofold precision, from the dual
+	// coefficients (or the weights), so that rounding errors do not add up. 0: DefaultRefresh.
+	Refresh int64
+	Observe func(FitStatus) // told after every refresh; nil: nobody
+}
+
+// FitStatus is how far a run has come.
+type FitStatus struct {
+	Updates, Epochs int64
+	Violators       int     // examples whose scores are at or under the present threshold
+	Margin          float64 // as FitResult.Margin, of the present weights
+}
+
+// FitResult is what a run did and reached. Margins are directional, in the units of the examples as given.
+type FitResult struct {
+	Updates    int64   // of this call
+	Counter    int64   // t or k of the papers, from 1: all the learner's updates + 1
+	Epochs     int64   // complete passes, the last one without updates included
+	Converged  bool    //
+	Violators  int     // examples still at or under the threshold
+	Margin     float64 // min_k y_k a.x_k / |a|, all with their extended coordinates; NaN if a = 0
+	ScoreSpace bool    // ran on scores
+
+	// The rest for Delta > 0 only: Theorem 2 of the CRAMMA paper. D' >= D, equal for the maximal margin.
+	Gamma  float64 // margin in the extended space, = Margin
+	Gamma0 float64 // gamma = Gamma |a extended| / |a|: the margin of a, beyond which the deviations D count
+	D      float64 // |(max(0, gamma - y_i a.x_i/|a|))_i|
+	DPrime float64 // |(Delta e_i/|a|)_i|
+}
+
+// Excess returns (D'-D)/D, an estimate of the relative distance of Gamma from the maximum.
+func (r FitResult) Excess() float64 { return (r.DPrime - r.D) / r.D }
+
+// marginRule is what the batch margin learners differ in, once the weights a are never normalised: their length stands in
+// threshold and step instead. Both are in units of a and of the examples as given.
+type marginRule interface {
+	// next is called before the first and after every update. It returns, for |a|^2 = norm2, the threshold of y a.x, at or under which an
+	// example is added to a, and the step by which it will be.
+	next(norm2 float64) (threshold, step float64)
+	// rescale says that a was multiplied by f, a power of two.
+	rescale(f float64)
+}
+
+// MaxSumSq returns R^2, the square of the longest example's length, with the extended coordinate Delta.
+func MaxSumSq[T Float](b *engine.Block[T], delta float64) float64 {
+	var top float64
+	for i := range b.Len() {
+		_, val := rowOf(b, i)
+		top = max(top, sumSq64(val))
+	}
+	return top + float64(delta*delta)
+}
+
+// cycle passes over examples in their order. Scores are s_k = y_k a.x_k + Delta^2 alpha_k.
+type cycle[T Float] struct {
+	b      *engine.Block[T]
+	o      FitOptions
+	rule   marginRule
+	delta2 float64
+
+	start           []float64 // a before the first example was added; nil is 0
+	a, aLow         []float64 // one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but for a fixed rule
+	alpha, alphaLow []float64 // dual coefficients, one an example; nil where neither Delta nor the scores ask for them
+	s               []float64 // one an example, less shift; without Gram matrix as of the last refresh
+	carry           bool      // a is kept up to date
+	shift           float64   // the threshold of a fixed rule in score space: what is compared with it is small then, and its roundings are
+	norm2           float64   // |a|^2 + Delta^2 |alpha|^2
+	unit            float64   // a is 1/unit times what it would be without rescaling
+	threshold, step float64
+
+	gram   []float64 // y_i y_j x_i.x_j, and Delta^2 on the diagonal; nil: none
+	stride int       // of its rows, each at a multiple of 64 bytes
+
+	updates, epochs int64
+	from            int // next example to look at
+}
+
+// newCycle checks what can be wrong and makes room. R2 is MaxSumSq.
+func newCycle[T Float](name string, b *engine.Block[T], o FitOptions, start []T, updates int64) (c *cycle[T], R2 float64, err error) {
+	if err := checkBlock(name, b, b.Len()); err != nil {
+		return nil, 0, err
+	}
+	m := b.Len()
+	switch {
+	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
+		return nil, 0, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta, ErrConfig)
+	case o.MaxUpdates < 0 || o.Refresh < 0:
+		return nil, 0, fmt.Errorf("%s: MaxUpdates is %d, Refresh %d, want >= 0: %w", name, o.MaxUpdates, o.Refresh, ErrConfig)
+	case o.Delta > 0 && updates > 0:
+		return nil, 0, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose extended weights were not kept: %w", name, o.Delta, updates, ErrFit)
+	case m == 0:
+		return nil, 0, fmt.Errorf("%s: no examples: %w", name, ErrFit)
+	}
+	if o.GramBytes == 0 {
+		o.GramBytes = DefaultGramBytes
+	}
+	if o.Refresh == 0 {
+		o.Refresh = DefaultRefresh
+	}
+	if o.MaxUpdates == 0 {
+		o.MaxUpdates = math.MaxInt64
+	}
+	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), unit: 1}
+	for i := range m {
+		_, val := rowOf(b, i)
+		n := sumSq64(val) + c.delta2
+		if n == 0 {
+			return nil, 0, fmt.Errorf("%s: example %d is 0, which no weights separate: give it a constant feature or Delta > 0: %w", name, i, ErrFit)
+		}
+		R2 = max(R2, n)
+	}
+	if R2 > tooLong {
+		return nil, 0, fmt.Errorf("%s: the square of the longest example's length is %g: scale the data: %w", name, R2, ErrFit)
+	}
+	c.s = engine.Aligned[float64](m)
+	c.a, c.aLow = make([]float64, max(b.Dim, len(start))), make([]float64, max(b.Dim, len(start)))
+	if slices.ContainsFunc(start, func(v T) bool { return v != 0 }) {
+		for j, v := range start {
+			c.a[j] = float64(v)
+		}
+		c.start = slices.Clone(c.a)
+	}
+	c.stride = (m + 7) &^ 7
+	inScores := 8*float64(m)*float64(c.stride) <= float64(o.GramBytes)
+	c.carry = !inScores
+	if inScores || o.Delta > 0 {
+		c.alpha, c.alphaLow = make([]float64, m), make([]float64, m)
+	}
+	if inScores {
+		c.makeGram()
+	}
+	return c, R2, nil
+}
+
+// makeGram costs m^2/2 inner products.
+func (c *cycle[T]) makeGram() {
+	m := c.b.Len()
+	c.gram = engine.Aligned[float64](m * c.stride)
+	row := make([]float64, c.b.Dim)
+	for i := range m {
+		c.scatter(row, i)
+		for j := range i + 1 {
+			g := float64(c.b.Y[i]) * float64(c.b.Y[j]) * c.dot(row, j)
+			if i == j {
+				g += c.delta2
+			}
+			c.gram[i*c.stride+j], c.gram[j*c.stride+i] = g, g
+		}
+	}
+}
+
+// scatter writes example i as a full row.
+func (c *cycle[T]) scatter(row []float64, i int) {
+	clear(row)
+	idx, val := rowOf(c.b, i)
+	for n, v := range val {
+		row[at(idx, n)] = float64(v)
+	}
+}
+
+// dot returns w.x_i.
+func (c *cycle[T]) dot(w []float64, i int) float64 {
+	idx, val := rowOf(c.b, i)
+	if idx == nil {
+		return vecmath.DotMixed(w, val)
+	}
+	return vecmath.SparseDotMixed(idx, val, w)
+}
+
+// fixed makes the rule one with a threshold and a step that never change. The scores of a perceptron grow large beside its steps, so that
+// weights summed plainly over some 10^8 updates end far from the exact sum, and published counts contain that rounding. So for such a rule
+// the weights are carried along in score space, too, at O(features) an update, and are asked wherever a score is too near the
+// threshold to tell.
+func (c *cycle[T]) fixed(rule *fixedMargin) {
+	c.carry = true
+	if c.gram != nil {
+		c.shift = rule.margin
+		c.o.Refresh = min(c.o.Refresh, looks) // doubt grows with it
+	}
+	if c.o.Delta == 0 {
+		c.alpha, c.alphaLow = nil, nil
+	}
+	c.begin(rule, false)
+}
+
+// begin adds the first example once if that is how the algorithm starts, and asks the rule for its first threshold.
+func (c *cycle[T]) begin(rule marginRule, first bool) {
+	c.rule = rule
+	if first {
+		c.add(0, 1)
+	}
+	c.rescore()
+	c.threshold, c.step = rule.next(c.norm2)
+}
+
+// add adds step times y_k x_k, extended, to a, or leaves a to the next refresh.
+func (c *cycle[T]) add(k int, step float64) {
+	if c.alpha != nil {
+		c.addAlpha(k, step)
+	}
+	if !c.carry {
+		return
+	}
+	if idx, val := rowOf(c.b, k); idx == nil {
+		vecmath.AxpyMixed(c.a[:len(val)], step*float64(c.b.Y[k]), val)
+	} else {
+		vecmath.SparseAxpyMixed(c.a, step*float64(c.b.Y[k]), idx, val)
+	}
+}
+
+// addAlpha adds to a dual coefficient and keeps the rounding error: of some 10^8 small steps a plain sum would lose digits.
+func (c *cycle[T]) addAlpha(k int, step float64) {
+	sum, low := twoSum(c.alpha[k], step)
+	c.alpha[k] = sum
+	c.alphaLow[k] += low
+}
+
+// looks is the number of updates from one look at ctx to the next, at most.
+const looks = 1 << 18
+
+// run passes on until it has converged, reached its limits, or ctx ends.
+func (c *cycle[T]) run(ctx context.Context) (FitResult, error) {
+	fresh, since := true, int64(0)
+	for {
+		if ctx.Err() != nil {
+			break
+		}
+		before := c.updates
+		limit := min(looks, c.o.Refresh-since, c.o.MaxUpdates-c.updates)
+		var none bool
+		switch {
+		case c.gram == nil:
+			none = c.runWeights(ctx, limit)
+		case c.carry:
+			none = c.runFixed(limit)
+		default:
+			none = c.runScores(limit)
+		}
+		since += c.updates - before
+		fresh = fresh && c.updates == before
+		if none && (fresh || c.gram == nil) {
+			if c.from > 0 {
+				c.epochs++ // the pass of the last update
+			}
+			c.epochs++ // the one without
+			return c.result(true), nil
+		}
+		// A pass without updates counts if its scores are fresh.
+		if none || since >= c.o.Refresh {
+			c.refresh()
+			fresh, since = true, 0
+		}
+		if !none && c.updates >= c.o.MaxUpdates {
+			return c.result(false), nil
+		}
+	}
+	return c.result(false), context.Cause(ctx)
+}
+
+// runScores makes up to limit updates and stands at the next example that wants one, or reports that there is none: the rest of this pass and
+// the whole next one would make no update.
+func (c *cycle[T]) runScores(limit int64) (none bool) {
+	m, s := len(c.s), c.s
+	from := c.from
+	for k := vecmath.NextLE(s, from, c.threshold); ; limit-- {
+		if k < 0 {
+			c.from = from
+			return true
+		}
+		if k < from {
+			c.epochs++
+		}
+		if limit == 0 {
+			c.from = k
+			return false
+		}
+		g := c.gram[k*c.stride : k*c.stride+m]
+		step := c.step
+		// |a + step y|^2 = |a|^2 + step (2 a.y + step |y|^2)
+		c.norm2 += float64(step * (float64(2*s[k]) + float64(step*g[k])))
+		c.addAlpha(k, step)
+		c.updates++
+		c.threshold, c.step = c.rule.next(c.norm2)
+		if from = k + 1; from == m {
+			from = 0
+			c.epochs++
+		}
+		k = vecmath.AddScaledNext(s, step, g, from, c.threshold)
+		if c.norm2 > tooLong {
+			c.rescale()
+			k = vecmath.NextLE(s, from, c.threshold)
+		}
+	}
+}
+
+// runFixed is runScores for a fixed rule. |a|^2 is left to the next refresh.
+func (c *cycle[T]) runFixed(limit int64) (none bool) {
+	m, s := len(c.s), c.s
+	from := c.from
+	doubt := c.doubt()
+	low, high := c.threshold-c.shift-doubt, c.threshold-c.shift+doubt
+	for k := vecmath.NextLE(s, from, high); ; limit-- {
+		if k >= 0 && s[k] > low {
+			k = c.settle(k, from, low, high)
+		}
+		if k < 0 {
+			c.from = from
+			return true
+		}
+		if k < from {
+			c.epochs++
+		}
+		if limit == 0 {
+			c.from = k
+			return false
+		}
+		c.add(k, c.step)
+		c.updates++
+		g := c.gram[k*c.stride : k*c.stride+m]
+		if from = k + 1; from == m {
+			from = 0
+			c.epochs++
+		}
+		k = vecmath.AddScaledNext(s, c.step, g, from, high)
+	}
+}
+
+// doubt bounds the difference of a score from that of the carried weights at any time before the next refresh: n updates each round every weight,
+// every score and every element of a Gram row.
+func (c *cycle[T]) doubt() float64 {
+	var weight, one, longest float64 // largest |a_j|, sum |x_j|, and |x_j|
+	for _, v := range c.a {
+		weight = max(weight, math.Abs(v))
+	}
+	for k := range c.s {
+		_, val := rowOf(c.b, k)
+		var sum float64
+		for _, v := range val {
+			x := math.Abs(float64(v))
+			sum, longest = sum+x, max(longest, x)
+		}
+		one = max(one, sum)
+	}
+	n := float64(c.o.Refresh + 1)
+	score := float64(one*(weight+float64(n*c.step*longest))) + math.Abs(c.shift) + float64(64*c.step*float64(one*longest))
+	if c.delta2 > 0 {
+		score += float64(c.delta2 * (slices.Max(c.alpha) + float64(n*c.step)))
+	}
+	return n * 0x1p-51 * score
+}
+
+// settle returns the first example from k on, cyclically up to from, whose score is at most the threshold: by the weights where the score
+// is between low and high.
+func (c *cycle[T]) settle(k, from int, low, high float64) int {
+	for {
+		if c.s[k] <= low {
+			return k
+		}
+		if c.s[k] <= high {
+			s := c.score(k)
+			c.s[k] = s - c.shift
+			if s <= c.threshold {
+				return k
+			}
+		}
+		if k++; k == len(c.s) {
+			k = 0
+		}
+		if k == from {
+			return -1
+		}
+	}
+}
+
+// score takes a score from the carried weights.
+func (c *cycle[T]) score(k int) float64 {
+	s := float64(c.b.Y[k]) * c.dot(c.a, k)
+	if c.delta2 > 0 {
+		s += float64(c.delta2 * c.alpha[k])
+	}
+	return s
+}
+
+// runWeights is runScores on the weights, an example at a time. It also returns, at an example, when ctx ends.
+func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
+	m := c.b.Len()
+	clean := 0 // examples since the last update, or since this call
+	for looked := 1; ; looked++ {
+		k := c.from
+		s := c.score(k)
+		if s <= c.threshold {
+			if limit == 0 {
+				return false
+			}
+			limit--
+			_, val := rowOf(c.b, k)
+			step := c.step
+			c.norm2 += float64(step * (float64(2*s) + float64(step*(sumSq64(val)+c.delta2))))
+			c.add(k, step)
+			c.updates++
+			c.threshold, c.step = c.rule.next(c.norm2)
+			if c.norm2 > tooLong {
+				c.rescale()
+			}
+			clean = -1
+		}
+		clean++
+		if c.from++; c.from == m {
+			c.from = 0
+			if clean >= m {
+				return true
+			}
+			c.epochs++
+		}
+		if looked%4096 == 0 && ctx.Err() != nil {
+			return false
+		}
+	}
+}
+
+// tooLong is the |a|^2 above which a is scaled down, and scores and coefficients with it: far from where they overflow.
+const tooLong = 0x1p512
+
+// rescale multiplies all that is linear in a by 2^-256, which rounds nothing that matters beside the rest.
+func (c *cycle[T]) rescale() {
+	const f = 0x1p-256
+	for _, v := range [][]float64{c.start, c.a, c.aLow, c.alpha, c.alphaLow, c.s} {
+		for i := range v {
+			v[i] *= f
+		}
+	}
+	c.norm2 *= f * f
+	c.threshold *= f
+	c.step *= f
+	c.unit /= f
+	c.rule.rescale(f)
+}
+
+// refresh takes scores and length afresh, and tells the observer.
+func (c *cycle[T]) refresh() {
+	c.rescore()
+	if c.o.Observe != nil {
+		v, margin := c.look()
+		c.o.Observe(FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin})
+	}
+}
+
+// rescore computes a from the dual coefficients (in score space), then scores and |a|^2 from a, all in twofold precision. Cost: O(non-zeros).
+func (c *cycle[T]) rescore() {
+	if !c.carry {
+		clear(c.a)
+		clear(c.aLow)
+		copy(c.a, c.start)
+		for k, v := range c.alpha {
+			if v == 0 {
+				continue
+			}
+			y := float64(c.b.Y[k])
+			idx, val := rowOf(c.b, k)
+			for n, x := range val {
+				j := at(idx, n)
+				c.a[j], c.aLow[j] = addProduct(c.a[j], c.aLow[j], y*v, float64(x))
+				c.aLow[j] += float64(y * c.alphaLow[k] * float64(x))
+			}
+		}
+	}
+	for k := range c.s {
+		var sum, low float64
+		idx, val := rowOf(c.b, k)
+		for n, x := range val {
+			j := at(idx, n)
+			sum, low = addProduct(sum, low, c.a[j], float64(x))
+			low += float64(c.aLow[j] * float64(x))
+		}
+		y := float64(c.b.Y[k])
+		sum, low = sum*y, low*y
+		if c.delta2 > 0 {
+			sum, low = addProduct(sum, low, c.delta2, c.alpha[k])
+			low += float64(c.delta2 * c.alphaLow[k])
+		}
+		if c.shift != 0 {
+			var e float64
+			sum, e = twoSum(sum, -c.shift)
+			low += e
+		}
+		c.s[k] = sum + low
+	}
+	var sum, low float64
+	for j, v := range c.a {
+		sum, low = addProduct(sum, low, v, v)
+		low += float64(2 * v * c.aLow[j])
+	}
+	if c.delta2 > 0 {
+		for _, v := range c.alpha {
+			sum, low = addProduct(sum, low, float64(c.delta2*v), v)
+		}
+	}
+	c.norm2 = sum + low
+}
+
+// look counts the violators and takes the margin from the scores.
+func (c *cycle[T]) look() (violators int, margin float64) {
+	for _, s := range c.s {
+		if s <= c.threshold-c.shift {
+			violators++
+		}
+	}
+	if c.norm2 == 0 {
+		return violators, math.NaN()
+	}
+	return violators, (slices.Min(c.s) + c.shift) / math.Sqrt(c.norm2)
+}
+
+func (c *cycle[T]) result(converged bool) FitResult {
+	c.rescore()
+	r := FitResult{Updates: c.updates, Epochs: c.epochs, Converged: converged, ScoreSpace: c.gram != nil}
+	r.Violators, r.Margin = c.look()
+	if c.delta2 == 0 {
+		return r
+	}
+	var ext float64 // |a extended|^2 - |a|^2
+	for _, v := range c.alpha {
+		ext += float64(c.delta2 * float64(v*v))
+	}
+	length := math.Sqrt(c.norm2 - ext)
+	r.Gamma = r.Margin
+	r.Gamma0 = r.Margin * math.Sqrt(c.norm2) / length
+	var d2, dp2 float64
+	for k, s := range c.s {
+		s += c.shift
+		dp := float64(c.delta2*c.alpha[k]) / length
+		d := max(0, r.Gamma0-(s/length-dp)) // (19)
+		d2 += float64(d * d)
+		dp2 += float64(dp * dp)
+	}
+	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(dp2)
+	return r
+}
+
+// weights returns f(|a|) a as the weights of a learner; features beyond those of the data keep theirs. |a| is without extended coordinates.
+func (c *cycle[T]) weights(scale func(length float64) float64) []T {
+	var n2 float64
+	for _, v := range c.a {
+		n2 += float64(v * v)
+	}
+	f := scale(math.Sqrt(n2))
+	w := make([]T, len(c.a))
+	for j, v := range c.a {
+		w[j] = T(f * (v + c.aLow[j]))
+	}
+	return w
+}
+
+// rowOf returns the values of example i and the features they belong to; nil means 0, 1, 2, ...
+func rowOf[T Float](b *engine.Block[T], i int) (idx []int32, val []T) {
+	if b.Dense() {
+		return nil, b.Row(i)
+	}
+	if idx, val = b.Sparse(i); len(idx) == 0 {
+		return nil, nil
+	}
+	return idx, val
+}
+
+func at(idx []int32, n int) int {
+	if idx == nil {
+		return n
+	}
+	return int(idx[n])
+}
+
+// sumSq64 returns |x|^2 in float64, summed in order: exact for whole numbers.
+func sumSq64[T Float](x []T) (sum float64) {
+	for _, v := range x {
+		sum += float64(float64(v) * float64(v))
+	}
+	return sum
+}
+
+// twoSum returns a+b as the rounded sum and its error (D. E. Knuth, The Art of Computer Programming 2, 4.2.2).
+func twoSum(a, b float64) (sum, low float64) {
+	sum = a + b
+	bb := sum - a
+	return sum, (a - (sum - bb)) + (b - bb)
+}
+
+// addProduct adds x*y to the twofold number sum + low.
+func addProduct(sum, low, x, y float64) (float64, float64) {
+	p := float64(x * y)
+	sum, e := twoSum(sum, p)
+	return sum, low + (e + math.FMA(x, y, -p))
+}

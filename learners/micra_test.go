@@ -1,0 +1,113 @@
+package learners_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+)
+
+func TestMICRAByHand(t *testing.T) {
+	// beta/t^epsilon is 1/2, 1/4, 1/6, ...; the step is 1.
+	r2, r3 := math.Sqrt(0.5), math.Sqrt(3)
+	last := []float64{(r2 - 1) / r3, (r2 + 1) / r3}
+	runByHand(t, "micra", &learners.MICRAConfig{Beta: 0.5, Epsilon: 1, Eta: 1, Zeta: 0}, []handStep{
+		{[]float64{2, 0}, +1, 0, 1, []float64{1, 0}},
+		{[]float64{0.5, 1.5}, +1, 0.5, 1, []float64{r2, r2}}, // at the threshold; u' = (1.5, 1.5)
+		{[]float64{-1, 1}, +1, 0, 1, last},                   // |u'|^2 = 1 + 2
+		{[]float64{0, 0}, -1, 0, 0, last},                    // turns nothing: passed over
+		{[]float64{0, 1}, +1, last[1], 0, last},
+	})
+	runByHand(t, "micra", &learners.MICRAConfig{Beta: 0.5, Epsilon: 0, Eta: 4, Zeta: 0.5}, []handStep{
+		{[]float64{0, 0}, +1, 0, 0, []float64{0, 0}}, // has no direction
+		{[]float64{-3, 0}, -1, 0, 1, []float64{1, 0}},
+		{[]float64{0.25, 0}, -1, 0.25, 0, []float64{1, 0}},   // u' = 0: passed over
+		{[]float64{0.5, 0}, -1, 0.5, 1, []float64{-1, 0}},    // u' = (-1, 0)
+		{[]float64{0, r2 / 2}, +1, 0, 1, []float64{-r2, r2}}, // step 4/sqrt 2: u' = (-1, 1)
+	})
+}
+
+func TestGoldenMICRA(t *testing.T) {
+	for _, form := range forms {
+		t.Run(form, func(t *testing.T) { goldenMICRA(t, form) })
+	}
+}
+
+func goldenMICRA(t *testing.T, form string) {
+	var g struct {
+		Eps, Zeta, Beta, Eta float64
+		X                    [][]float64
+		Y                    []float64 `json:"y"`
+		Trace                []struct {
+			Update  int64
+			Example int
+			W       []float64
+		}
+		Updates int64
+		Epochs  int
+		FinalW  []float64 `json:"final_w"`
+	}
+	readGolden(t, "margin/micra.json", &g)
+	R := 0.0
+	for _, x := range g.X {
+		R = max(R, pnorm(x, 2))
+	}
+	X := scaleRows(augmented(g.X, R), func([]float64) float64 { return R * math.Sqrt2 }) // by the longest, augmented
+	b := block[float64](form, X, g.Y)
+	l := newLearner[float64](t, "micra", &learners.MICRAConfig{Beta: g.Beta, Epsilon: g.Eps, Eta: g.Eta, Zeta: g.Zeta})
+	epochs, traced := 0, 0
+	for last := int64(-1); last != l.Updates(); epochs++ {
+		last = l.Updates()
+		for k := range X {
+			if one(t, l, b, k).Updates == 0 {
+				continue
+			}
+			want := g.Trace[traced]
+			if l.Updates()-1 != want.Update || k != want.Example { // the first is update 0 there
+				t.Fatalf("update %d by example %d, want %d by %d", l.Updates()-1, k, want.Update, want.Example)
+			}
+			nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
+			traced++
+		}
+	}
+	if traced != len(g.Trace) || l.Updates()-1 != g.Updates || epochs != g.Epochs {
+		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates()-1, epochs, traced, g.Updates, g.Epochs, len(g.Trace))
+	}
+	nearAll(t, "w", l.Weights(), g.FinalW, goldenTol64)
+}
+
+// TestMICRA: |u| = 1 after every update; on separable data of unit length it ends, and every margin is above the last threshold.
+func TestMICRA(t *testing.T) {
+	micraUnit[float64](t, 1e-12)
+	micraUnit[float32](t, 1e-5)
+}
+
+func micraUnit[T learners.Float](t *testing.T, tol float64) {
+	t.Helper()
+	c := &learners.MICRAConfig{Beta: 0.3, Epsilon: 0.4, Eta: 0.7, Zeta: 0.8}
+	b := learnertest.Dense[T](300, 8, 0.1)
+	l := newLearner[T](t, "micra", c)
+	for last := int64(-1); last != l.Updates(); {
+		last = l.Updates()
+		for i := range b.Len() {
+			if one(t, l, b, i).Updates == 1 {
+				near(t, fmt.Sprintf("|u| after update %d", l.Updates()), pnorm(l.Weights(), 2), 1, tol)
+			}
+		}
+	}
+	if l.Updates() < 20 {
+		t.Fatalf("only %d updates", l.Updates())
+	}
+	threshold := c.Beta / math.Pow(float64(l.Updates()), c.Epsilon)
+	f := make([]float64, b.Len())
+	if err := l.Score(b, f); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range f {
+		if float64(b.Y[i])*v <= threshold {
+			t.Errorf("example %d has margin %v after convergence, want more than %v", i, float64(b.Y[i])*v, threshold)
+		}
+	}
+}

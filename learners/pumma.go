@@ -1,0 +1,608 @@
+package learners
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+func init() {
+	Register(Entry{"pumma", "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
+		func() Config { return &PUMMAConfig{P: "2", Delta: 0.01} }, newPUMMA[float32], newPUMMA[float64]})
+}
+
+// Biased is a Learner whose score is Weights() . x + Bias(): margins need both.
+type Biased interface{ Bias() float64 }
+
+// FeaturesConfig is a Config with settings relative to n, the number of features. Whoever knows the data calls ResolveFeatures before
+// a learner is made of it.
+type FeaturesConfig interface {
+	Config
+	NeedsFeatures() bool
+	// ResolveFeatures turns the relative settings into absolute ones. It wraps ErrConfig if n < 1.
+	ResolveFeatures(n int) error
+}
+
+// PUMMA keeps the shortest weights, with a bias, that separate the last positive and the last negative example it learned and
+// stay on the far side of the plane through the weights before. It approaches the maximal margin in the p-norm of the examples.
+//
+// Reference: K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias",
+// COLT 2008, numbers as there. With 1/p + 1/q = 1, f(w) as in [ALMA] and w_0 = 0, on example t:
+//
+//	(U) update if y_t (w_t . x_t + b_t) < 1 - delta: x_t takes the place of xpos or xneg, then
+//	(3) (w, b) = argmin |w|_q^2 / 2  subject to  w.xpos + b >= 1,  w.xneg + b <= -1,  w . f(w_t) >= |w_t|_q^2
+//
+// Let z = xpos - xneg, theta = f(w_t), V = |w_t|_q^2. The solution of (3) is w = f^-1(alpha z + beta theta), where alpha and beta >= 0
+// maximise the dual (18) 2 alpha + V beta - |alpha z + beta theta|_p^2 / 2: beta = 0 and (15) alpha = 2/|z|_p^2 in case (i), (17) in case (ii).
+// Its last term is quadratic along rays, so that only the direction is sought: with u = theta/V, the maximum lies at the ray through
+//
+//	(A) u' = the point of least p-norm of the segment from u to z/2
+//	(B) w_{t+1} = f^-1(u') / |u'|_p^2
+//	(20) b = -(w . xpos + w . xneg) / 2
+//
+// and theta'/V' = u' again. Case (i) is u' = z/2. For p = 2, (A) is (19): the foot of a perpendicular. For p > 2 it is found by
+// Newton's method on phi(tau) = |u + tau d|_p^2 / 2, d = z/2 - u, from tau = 0, which is (alpha, beta) = (0, 1), with
+//
+//	(C) phi'  = f^-1(v) . d                                                                   (v = u + tau d)
+//	(D) phi'' = (p-1) sum_i |v_i|^(p-2) d_i^2 / |v|_p^(p-2)  -  (p-2) (f^-1(v) . d)^2 / |v|_p^2
+//
+// kept in a bracket by bisection: phi is convex, so it always arrives.
+//
+// The 2-norm soft margin, problem (24), gives example i a slack xi_i: |w|_q^2 + C sum xi_i^2 is to be least, and the constraints are relaxed by the
+// slacks. u then has a coordinate m_i >= 0 for every example, z/2 has 1/2 at xpos and xneg, |u|^2 = |u|_p^2 + sum m_i^2 / C, and
+//
+//	(E) xi_i = m_i / (C |u|^2)
+//	(F) update if y_i (w.x_i + b) < 1 - delta - xi_i
+//	(G) b = -(w . xpos + w . xneg + xi_pos - xi_neg) / 2
+//
+//	paper        here                 shape, unit
+//	x_t, y_t     block                example; label, -1 or +1
+//	p            Config.P             norm of the examples, >= 2
+//	delta        Config.Delta         share of the maximal margin given up
+//	C            Config.SoftC         weight of the slacks, 0 for a hard margin
+//	w, b         w, b                 one a feature; number
+//	theta        u / norm2            one a feature
+//	1/V          norm2                |u|^2, an upper bound of the squared margin
+//	xpos, xneg   pos, neg             examples
+//	xi_i         m_i / (C norm2)      one an example
+//
+// Deviations: with one label seen, (3) has one constraint and the solution w = 0, b = y; the first example of each label counts as
+// an update. The printed Hessian of (18) is wrong; (D) is right, and phi is (18) less one unknown. If examples can't be separated,
+// so that u' would be 0 but for rounding, it starts anew from z/2; an example equal to the kept one of the other label is passed
+// over. With SoftC, Learn takes every example for a new one, which on a second presentation it is not: passes over a data set with
+// a soft margin are what Fit is for.
+//
+// Guarantee: if a hyperplane (u, b) has margins >= 1 on all examples, of p-norm at most R, |w|_q never falls, and there are at most
+// 4 (p-1) (R |u|_q / delta)^2 updates (Lemma 6 with |z|_p <= 2R), then a margin of at least (1-delta) times the maximal one: TestPUMMAMargin.
+// Every step is optimal: TestPUMMAOptimal.
+//
+// Cost: one dot an example, O(features) an update: for p > 2 some three powers a feature. Memory: seven float64 a feature, nine for p > 2.
+type PUMMA[T Float] struct {
+	cfg      PUMMAConfig
+	p        float64
+	invC     float64 // 1/C, 0 for a hard margin
+	w        []float64
+	u        dualPoint
+	pos, neg []float64
+	kept     uint64  // labels seen: keptPos | keptNeg
+	norm2    float64 // |u|^2, slacks included
+	b        float64
+	mPos     float64 // m of xpos
+	mNeg     float64 // m of xneg
+	m2       float64 // sum of all m_i^2
+	updates  int64
+
+	x, d []float64 // scratch: an example, the segment
+	v    dualPoint // scratch: a point of the segment
+}
+
+// dualPoint is a point of the space of u, without the slacks' coordinates, with what f^-1 and the derivatives of phi need.
+type dualPoint struct {
+	v     []float64
+	r     []float64 // (|v_i| / max |v|)^(p-2); nil for p = 2
+	k     float64   // f^-1(v)_i = k r_i v_i
+	norm2 float64   // |v|_p^2
+}
+
+const (
+	keptPos = 1 << iota
+	keptNeg
+)
+
+// PUMMAConfig holds the settings of PUMMA.
+type PUMMAConfig struct {
+	P     string  `json:"p" flag:"p" help:"norm of the examples: a number >= 2, or auto for 2 ln n, n features"`
+	Delta float64 `json:"delta" flag:"delta" help:"share of the maximal margin given up, in (0,1]"`
+	SoftC float64 `json:"soft_c" flag:"soft-c" help:"2-norm soft margin: weight C of the squared slacks; 0 is a hard margin. Each example presented counts as a new one"`
+}
+
+// Validate wants P >= 2 or auto, Delta in (0,1], SoftC >= 0.
+func (c *PUMMAConfig) Validate() error {
+	if c.P != "auto" {
+		if p, err := strconv.ParseFloat(c.P, 64); err != nil || !(p >= 2) || math.IsInf(p, 0) {
+			return fmt.Errorf("pumma: p is %q, want a number >= 2 or auto: %w", c.P, ErrConfig)
+		}
+	}
+	if err := checkSetting("pumma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
+		return err
+	}
+	return checkSetting("pumma", "soft-c", c.SoftC, c.SoftC >= 0, "a number > 0, or 0 for a hard margin")
+}
+
+// NeedsFeatures reports whether P is auto.
+func (c *PUMMAConfig) NeedsFeatures() bool { return c.P == "auto" }
+
+// ResolveFeatures sets P = max(2, 2 ln n) if it is auto.
+func (c *PUMMAConfig) ResolveFeatures(n int) error {
+	if !c.NeedsFeatures() {
+		return nil
+	}
+	if n < 1 {
+		return fmt.Errorf("pumma: p is auto and there are %d features: %w", n, ErrConfig)
+	}
+	c.P = strconv.FormatFloat(max(2, 2*math.Log(float64(n))), 'g', -1, 64)
+	return nil
+}
+
+func newPUMMA[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[PUMMAConfig]("pumma", c)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.NeedsFeatures() {
+		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: call ResolveFeatures first: %w", ErrConfig)
+	}
+	l := &PUMMA[T]{cfg: cfg}
+	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {
+		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, ErrConfig)
+	}
+	if cfg.SoftC > 0 {
+		l.invC = 1 / cfg.SoftC
+	}
+	return l, nil
+}
+
+// Learn is Learner.Learn.
+func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := checkBlock("pumma", b, len(rounds)); err != nil {
+		return err
+	}
+	l.grow(b.Dim)
+	for i := range b.Len() {
+		f := l.score(b, i)
+		rounds[i] = Round{Score: f}
+		if y := float64(b.Y[i]); float64(y*f) < 1-l.cfg.Delta { // (U), and (F) of a new example
+			if _, ok := l.update(b, i, 0); ok {
+				rounds[i].Updates = 1
+			}
+		}
+	}
+	return nil
+}
+
+// grow makes room for dim features.
+func (l *PUMMA[T]) grow(dim int) {
+	if dim <= len(l.w) {
+		return
+	}
+	for _, v := range [...]*[]float64{&l.w, &l.u.v, &l.pos, &l.neg, &l.x, &l.d, &l.v.v} {
+		*v = grown(*v, dim)
+	}
+	if l.p > 2 {
+		l.u.r, l.v.r = grown(l.u.r, dim), grown(l.v.r, dim)
+	}
+}
+
+// score returns f(x) of example i.
+func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 {
+	if b.Dense() {
+		x := b.Row(i)
+		n := min(len(x), len(l.w))
+		return vecmath.DotMixed(l.w[:n], x[:n]) + l.b
+	}
+	idx, val := b.Sparse(i)
+	if n := len(idx); n > 0 && int(idx[n-1]) >= len(l.w) {
+		n, _ = slices.BinarySearch(idx, int32(len(l.w)))
+		idx, val = idx[:n], val[:n]
+	}
+	return vecmath.SparseDotMixed(idx, val, l.w) + l.b
+}
+
+// update takes example i, whose present coordinate of u is m, for xpos or xneg and solves (3) or (24). It returns tau, the share of
+// z/2 in the new u; or false, without a change of state, where there is no solution.
+func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok bool) {
+	clear(l.x)
+	if b.Dense() {
+		for j, v := range b.Row(i) {
+			l.x[j] = float64(v)
+		}
+	} else {
+		idx, val := b.Sparse(i)
+		for n, j := range idx {
+			l.x[j] = float64(val[n])
+		}
+	}
+	this, other, label, mOther, y := &l.neg, l.pos, uint64(keptNeg), l.mPos, -1.0
+	if b.Y[i] > 0 {
+		this, other, label, mOther, y = &l.pos, l.neg, keptPos, l.mNeg, 1
+	}
+	if l.kept|label != keptPos|keptNeg { // the first example: w = 0, b = y
+		*this, l.x = l.x, *this
+		l.kept, l.b = label, y
+		l.updates++
+		return 0, true
+	}
+	half := func(dst []float64) (zero bool) { // z/2
+		zero = true
+		for j, o := range other {
+			dst[j] = float64(float64(0.5*y) * (l.x[j] - o))
+			zero = zero && dst[j] == 0
+		}
+		return zero
+	}
+	if half(l.d) && l.invC == 0 { // equal examples
+		return 0, false
+	}
+	tau = 1
+	both := m + mOther
+	ud, dd := float64(0.5*both)-l.m2, 0.5-both+l.m2 // u.d and |d|^2 among the coordinates of slacks
+	if l.kept == keptPos|keptNeg {
+		for j, u := range l.u.v {
+			l.d[j] -= u
+		}
+		tau = l.nearest(float64(ud*l.invC), float64(dd*l.invC)) // (A)
+		if l.invC == 0 && maxAbs(l.v.v) <= 0x1p-40*maxAbs(l.d) {
+			tau = 1 // nothing but rounding errors are left: the examples can't be separated
+		}
+	}
+	m2 := 0.5
+	if tau < 1 {
+		m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
+	} else { // case (i)
+		half(l.v.v)
+		l.v.measure(l.p)
+	}
+	norm2 := l.v.norm2 + float64(m2*l.invC)
+	if !(norm2 > 0) || 1/norm2-1/norm2 != 0 { // all but 0, or beyond all range
+		return 0, false
+	}
+	l.kept, l.norm2, l.m2 = keptPos|keptNeg, norm2, m2
+	share := func(m float64) float64 {
+		if tau == 1 {
+			return 0.5
+		}
+		return float64((1-tau)*m) + float64(0.5*tau)
+	}
+	m, mOther = share(m), share(mOther)
+	l.mPos, l.mNeg = m, mOther
+	if y < 0 {
+		l.mPos, l.mNeg = mOther, m
+	}
+	*this, l.x = l.x, *this
+	l.u, l.v = l.v, l.u
+	l.u.hypothesis(l.w, l.norm2)
+	slack := float64((l.mPos-l.mNeg)*l.invC) / norm2                                  // (E)
+	l.b = float64(-0.5 * (vecmath.Dot(l.w, l.pos) + vecmath.Dot(l.w, l.neg) + slack)) // (20), (G)
+	l.updates++
+	return tau, true
+}
+
+// nearest solves (A): it returns tau, 1 for case (i), and sets v = u + tau d. ud and dd are what the slacks add to u.d and |d|^2.
+func (l *PUMMA[T]) nearest(ud, dd float64) float64 {
+	if l.p == 2 { // (19)
+		tau := -(vecmath.Dot(l.u.v, l.d) + ud) / (vecmath.SumSq(l.d) + dd)
+		if !(tau < 1) {
+			return 1
+		}
+		l.walk(tau)
+		return tau
+	}
+	const most = 100 // bisection alone would need 60
+	lo, hi, last, tau := 0.0, math.Inf(1), math.Inf(1), 0.0
+	at := &l.u
+	for range most {
+		slope, curve := at.slopes(l.d, l.p)
+		slope += ud + float64(tau*dd)
+		curve += dd
+		// slope/|v|^2 is the difference of the relative residuals of (17).
+		if tau == 1 && slope <= 0 || tau > 0 && math.Abs(slope) <= 0x1p-46*at.norm2 {
+			return tau
+		}
+		if slope < 0 {
+			lo = tau
+		} else {
+			hi = tau
+		}
+		next := tau - slope/curve
+		if !(next > lo && next < hi) || math.Abs(slope) > 0.5*last { // too far or too slow
+			next = 0.5 * (lo + hi) // +Inf while the upper end is not known
+		}
+		last = math.Abs(slope)
+		if next = min(next, 1); tau > 0 && (next == lo || next == hi) {
+			return tau
+		}
+		tau = next
+		l.walk(tau)
+		at = &l.v
+	}
+	return tau
+}
+
+// walk sets v = u + tau d.
+func (l *PUMMA[T]) walk(tau float64) {
+	for j, u := range l.u.v {
+		l.v.v[j] = u + float64(tau*l.d[j])
+	}
+	l.v.measure(l.p)
+}
+
+// measure sets r, k and norm2. Everything is divided by the largest element, so that no power overflows.
+func (d *dualPoint) measure(p float64) {
+	if p == 2 {
+		d.k, d.norm2 = 1, vecmath.SumSq(d.v)
+		return
+	}
+	top := maxAbs(d.v)
+	if top == 0 {
+		clear(d.r)
+		d.k, d.norm2 = 0, 0
+		return
+	}
+	var sum float64 // |v/top|_p^p, from 1 to n
+	for j, v := range d.v {
+		d.r[j] = 0
+		if v != 0 {
+			s := math.Abs(v) / top
+			d.r[j] = pow(s, p-2)
+			sum += float64(d.r[j] * float64(s*s))
+		}
+	}
+	s2 := pow(sum, 2/p)
+	d.k, d.norm2 = s2/sum, float64(float64(top*top)*s2)
+}
+
+// slopes returns (C) and (D) for p > 2 along the segment, without the slacks' part.
+func (d *dualPoint) slopes(along []float64, p float64) (slope, curve float64) {
+	for j, v := range d.v {
+		rd := float64(d.r[j] * along[j])
+		slope += float64(rd * v)
+		curve += float64(rd * along[j])
+	}
+	slope = float64(slope * d.k)
+	return slope, float64((p-1)*float64(d.k*curve)) - float64((p-2)*float64(slope*slope))/d.norm2
+}
+
+// hypothesis sets w to (B), with norm2 = |u|^2, slacks included.
+func (d *dualPoint) hypothesis(w []float64, norm2 float64) {
+	f := d.k / norm2
+	if d.r == nil {
+		for j, v := range d.v {
+			w[j] = float64(f * v)
+		}
+		return
+	}
+	for j, v := range d.v {
+		w[j] = float64(float64(f*d.r[j]) * v)
+	}
+}
+
+func maxAbs(x []float64) (top float64) {
+	for _, v := range x {
+		top = max(top, math.Abs(v))
+	}
+	return top
+}
+
+// Fit is Fitter.Fit: cyclic passes, each example with one slack. The soft margin is SoftC = 1/Delta^2, not FitOptions.Delta; slacks
+// are no part of the state, so with SoftC the learner must be new. Margins are those of |w|_q, with slacks of (w, xi): the maximal one lies
+// between FitResult.Margin and Bound.
+func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	n := b.Len()
+	if err := checkBlock("pumma", b, n); err != nil {
+		return FitResult{}, err
+	}
+	switch {
+	case o.Delta != 0:
+		return FitResult{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, ErrConfig)
+	case o.MaxUpdates < 0:
+		return FitResult{}, fmt.Errorf("pumma: MaxUpdates is %d, want >= 0: %w", o.MaxUpdates, ErrConfig)
+	case n == 0:
+		return FitResult{}, fmt.Errorf("pumma: no examples: %w", ErrFit)
+	case l.invC > 0 && l.updates > 0:
+		return FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d updates, whose slacks were not kept: %w", l.updates, ErrFit)
+	}
+	l.grow(b.Dim)
+	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1}
+	if l.invC > 0 {
+		c.m = make([]float64, n)
+	}
+	before, r := l.updates, FitResult{}
+	for {
+		last := l.updates
+		for k := range n {
+			if k%4096 == 0 && ctx.Err() != nil {
+				return c.result(r, before), context.Cause(ctx)
+			}
+			if c.margin(k) < 1-l.cfg.Delta { // (U), (F)
+				c.update(k)
+				if l.updates-before == o.MaxUpdates {
+					return c.result(r, before), nil
+				}
+			}
+		}
+		r.Epochs++
+		if r.Converged = l.updates == last; r.Converged {
+			return c.result(r, before), nil
+		}
+	}
+}
+
+// pummaPasses is a data set with the coordinates of u that belong to its examples' slacks.
+type pummaPasses[T Float] struct {
+	l        *PUMMA[T]
+	b        *engine.Block[T]
+	m        []float64 // m_k / scale; nil for a hard margin
+	scale    float64
+	pos, neg int // which examples are xpos and xneg; -1: none of these
+}
+
+// share returns m_k.
+func (c *pummaPasses[T]) share(k int) float64 {
+	if c.m == nil || k < 0 {
+		return 0
+	}
+	return float64(c.scale * c.m[k])
+}
+
+// margin returns y f + xi of example k.
+func (c *pummaPasses[T]) margin(k int) float64 {
+	m := float64(float64(c.b.Y[k]) * c.l.score(c.b, k))
+	if s := c.share(k); s > 0 {
+		m += float64(s*c.l.invC) / c.l.norm2 // (E)
+	}
+	return m
+}
+
+func (c *pummaPasses[T]) update(k int) {
+	tau, ok := c.l.update(c.b, k, c.share(k))
+	if !ok {
+		return
+	}
+	if c.b.Y[k] > 0 {
+		c.pos = k
+	} else {
+		c.neg = k
+	}
+	if c.m == nil || c.pos < 0 || c.neg < 0 {
+		return
+	}
+	if c.scale *= 1 - tau; c.scale < 0x1p-64 { // case (i), or time to fold it in
+		for i := range c.m {
+			c.m[i] *= c.scale
+		}
+		c.scale = 1
+	}
+	c.m[c.pos], c.m[c.neg] = c.l.mPos/c.scale, c.l.mNeg/c.scale
+}
+
+// result completes r: margins in units of |(w, xi)|, which is 1/sqrt(norm2).
+func (c *pummaPasses[T]) result(r FitResult, before int64) FitResult {
+	r.Updates, r.Counter, r.Margin = c.l.updates-before, c.l.updates+1, math.NaN()
+	least := math.Inf(1)
+	for k := range c.b.Len() {
+		m := c.margin(k)
+		if least = min(least, m); m < 1-c.l.cfg.Delta {
+			r.Violators++
+		}
+	}
+	if c.l.norm2 > 0 {
+		r.Margin = float64(least * math.Sqrt(c.l.norm2))
+	}
+	return r
+}
+
+// Bound returns |u|: no hyperplane has a larger margin, in the p-norm, on the examples learned so far.
+func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
+
+// Score is Learner.Score.
+func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock("pumma", b, len(dst)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] = l.score(b, i)
+	}
+	return nil
+}
+
+// Weights is Learner.Weights; see also Bias.
+func (l *PUMMA[T]) Weights() []float64 { return slices.Clone(l.w) }
+
+// Bias is Biased.Bias.
+func (l *PUMMA[T]) Bias() float64 { return l.b }
+
+// Updates is Learner.Updates.
+func (l *PUMMA[T]) Updates() int64 { return l.updates }
+
+// Bytes is Learner.Bytes.
+func (l *PUMMA[T]) Bytes() int64 {
+	return 7*bytesOf(l.w) + bytesOf(l.u.r) + bytesOf(l.v.r) + int64(unsafe.Sizeof(*l))
+}
+
+// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias.
+func (l *PUMMA[T]) State() State {
+	s := State{
+		Counters: map[string]uint64{"updates": uint64(l.updates), "kept": l.kept},
+		Scalars:  map[string]float64{"b": l.b, "m_pos": l.mPos, "m_neg": l.mNeg, "m2": l.m2},
+	}
+	for _, t := range l.tensors() {
+		s.Tensors = append(s.Tensors, Tensor{t.name, []int{len(*t.data)}, slices.Clone(*t.data)})
+	}
+	return s
+}
+
+type namedVector struct {
+	name string
+	data *[]float64
+}
+
+func (l *PUMMA[T]) tensors() []namedVector {
+	return []namedVector{{"u", &l.u.v}, {"pos", &l.pos}, {"neg", &l.neg}}
+}
+
+// SetState is Learner.SetState.
+func (l *PUMMA[T]) SetState(s State) error {
+	if err := s.holds("pumma", []string{"u", "pos", "neg"}, []string{"updates", "kept"}, []string{"b", "m_pos", "m_neg", "m2"}); err != nil {
+		return err
+	}
+	for name, v := range s.Scalars {
+		if v-v != 0 || name != "b" && !(v >= 0 && v <= 1) {
+			return fmt.Errorf("pumma: scalar %q is %v: %w", name, v, ErrState)
+		}
+	}
+	updates, err := count(&s, "pumma", "updates")
+	if err != nil {
+		return err
+	}
+	n := PUMMA[T]{cfg: l.cfg, p: l.p, invC: l.invC, updates: updates, kept: s.Counters["kept"],
+		b: s.Scalars["b"], mPos: s.Scalars["m_pos"], mNeg: s.Scalars["m_neg"], m2: s.Scalars["m2"]}
+	if n.kept > keptPos|keptNeg {
+		return fmt.Errorf("pumma: counter %q is %d: %w", "kept", n.kept, ErrState)
+	}
+	dim := -1
+	for _, t := range n.tensors() {
+		data, err := vector[float64](&s, "pumma", t.name)
+		if err != nil {
+			return err
+		}
+		if dim < 0 {
+			dim = len(data)
+		}
+		if len(data) != dim {
+			return fmt.Errorf("pumma: tensor %q has %d elements, the others %d: %w", t.name, len(data), dim, ErrState)
+		}
+		*t.data = slices.Clone(data)
+	}
+	for _, v := range [...]*[]float64{&n.w, &n.x, &n.d, &n.v.v} {
+		*v = make([]float64, dim)
+	}
+	if n.p > 2 {
+		n.u.r, n.v.r = make([]float64, dim), make([]float64, dim)
+	}
+	if n.kept == keptPos|keptNeg {
+		n.u.measure(n.p)
+		n.norm2 = n.u.norm2 + float64(n.m2*n.invC)
+		if !(n.norm2 > 0) {
+			return fmt.Errorf("pumma: tensor %q has length %v: %w", "u", math.Sqrt(n.norm2), ErrState)
+		}
+		n.u.hypothesis(n.w, n.norm2)
+	}
+	*l = n
+	return nil
+}

@@ -1,0 +1,151 @@
+package learners_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// gram is a RowSource in memory.
+type gram [][]float64
+
+func (g gram) Len() int                                           { return len(g) }
+func (g gram) Row(_ context.Context, i, n int) ([]float64, error) { return g[i][:n], nil }
+func (g gram) Diag(i int) float64                                 { return g[i][i] }
+
+// linearGram returns the inner products of X.
+func linearGram(X [][]float64) gram {
+	g := make(gram, len(X))
+	for i, x := range X {
+		for _, z := range X {
+			g[i] = append(g[i], inner(x, z))
+		}
+	}
+	return g
+}
+
+func TestGoldenPUMMARows(t *testing.T) {
+	for _, name := range []string{"pumma_kernel_linear_soft", "pumma_kernel_rbf_soft"} {
+		t.Run(name, func(t *testing.T) {
+			var g struct {
+				C, Delta float64
+				Y        []float64   `json:"y"`
+				Gram     [][]float64 `json:"gram_with_soft_term"`
+				Trace    []struct {
+					Update int64
+					Coef   []float64
+					B, W2  float64
+				}
+				Updates, Epochs int64
+				FinalCoef       []float64 `json:"final_coef"`
+				FinalB          float64   `json:"final_b"`
+				FinalW2         float64   `json:"final_w2"`
+				Margin          float64
+				Max             float64 `json:"max_margin_libsvm"`
+			}
+			readGolden(t, "margin/"+name+".json", &g)
+			for i := range g.Gram {
+				g.Gram[i][i] -= 1 / g.C
+			}
+			c := learners.PUMMAConfig{P: "2", Delta: g.Delta, SoftC: g.C}
+			for _, want := range g.Trace {
+				r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learners.FitOptions{MaxUpdates: want.Update + pummaFirst})
+				if err != nil || r.Converged {
+					t.Fatal(r, err)
+				}
+				what := fmt.Sprintf("update %d: ", want.Update)
+				nearAll(t, what+"coef", r.Coef, want.Coef, goldenTol64)
+				near(t, what+"b", r.Bias, want.B, goldenTol64)
+				near(t, what+"|w|^2", 1/(r.Bound*r.Bound), want.W2, goldenTol64)
+			}
+			r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learners.FitOptions{})
+			if err != nil || !r.Converged || r.Violators != 0 || r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
+				t.Fatalf("%+v, %v; want %d updates, %d epochs", r.FitResult, err, g.Updates, g.Epochs)
+			}
+			nearAll(t, "coef", r.Coef, g.FinalCoef, goldenTol64)
+			near(t, "b", r.Bias, g.FinalB, goldenTol64)
+			near(t, "|w|^2", 1/(r.Bound*r.Bound), g.FinalW2, goldenTol64)
+			near(t, "margin", r.Margin, g.Margin, goldenTol64)
+			if r.Margin < (1-g.Delta)*g.Max || r.Bound < g.Max {
+				t.Errorf("margin %v, bound %v, the maximum is %v", r.Margin, r.Bound, g.Max)
+			}
+		})
+	}
+}
+
+// TestPUMMARows: with the linear kernel, over rows and over weights is the same.
+func TestPUMMARows(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, kind := range []string{"dense", "shifted"} {
+			for _, soft := range []float64{0, 2} {
+				X, y := randomProblem(kind, seed, 80, 6)
+				if soft > 0 {
+					y[3], y[50] = -y[3], -y[50]
+				}
+				l := newPUMMA[float64](t, 2, 0.1, soft)
+				want, err := l.Fit(t.Context(), block[float64]("dense", X, y), learners.FitOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := learners.FitPUMMARows(t.Context(), linearGram(X), y, learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: soft}, learners.FitOptions{})
+				if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs || !r.Converged {
+					t.Fatalf("%+v, %v; want %+v", r.FitResult, err, want)
+				}
+				w := make([]float64, len(X[0]))
+				for i, x := range X {
+					for j, v := range x {
+						w[j] += r.Coef[i] * v
+					}
+				}
+				nearAll(t, "w", w, l.Weights(), 1e-9)
+				near(t, "b", r.Bias, l.Bias(), 1e-9)
+				near(t, "margin", r.Margin, want.Margin, 1e-9)
+				near(t, "bound", r.Bound, l.Bound(), 1e-9)
+			}
+		}
+	}
+	// XOR is separable with a kernel of degree 2, with equal margins for all four.
+	X, y := [][]float64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}}, []float64{1, -1, -1, 1}
+	g := linearGram(X)
+	for i := range g {
+		for j, v := range g[i] {
+			g[i][j] = (1 + v) * (1 + v)
+		}
+	}
+	r, err := learners.FitPUMMARows(t.Context(), g, y, learners.PUMMAConfig{P: "2", Delta: 0.01}, learners.FitOptions{})
+	if err != nil || !r.Converged {
+		t.Fatal(r, err)
+	}
+	if best := math.Sqrt2; r.Margin < 0.99*best || r.Margin > best*(1+1e-12) || r.Bound < best*(1-1e-12) { // x1 x2 has weight sqrt 2 in that space
+		t.Errorf("margin %v, bound %v, want %v", r.Margin, r.Bound, best)
+	}
+}
+
+func TestPUMMARowsRefuses(t *testing.T) {
+	g, y := gram{{1, 0}, {0, 1}}, []float64{1, -1}
+	for _, c := range []struct {
+		cfg  learners.PUMMAConfig
+		y    []float64
+		o    learners.FitOptions
+		want error
+	}{
+		{learners.PUMMAConfig{P: "3", Delta: 0.1}, y, learners.FitOptions{}, learners.ErrConfig},
+		{learners.PUMMAConfig{P: "2"}, y, learners.FitOptions{}, learners.ErrConfig},
+		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y[:1], learners.FitOptions{}, learners.ErrFit},
+		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learners.FitOptions{Delta: 1}, learners.ErrConfig},
+		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learners.FitOptions{MaxUpdates: -1}, learners.ErrConfig},
+	} {
+		if _, err := learners.FitPUMMARows(t.Context(), g, c.y, c.cfg, c.o); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c, err, c.want)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := learners.FitPUMMARows(ctx, g, y, learners.PUMMAConfig{P: "2", Delta: 0.1}, learners.FitOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

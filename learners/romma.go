@@ -1,0 +1,121 @@
+package learners
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+func init() {
+	Register(Entry{"romma", "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
+		func() Config { return &ROMMAConfig{Delta: 0.1} }, newROMMA[float32], newROMMA[float64]})
+}
+
+// ROMMA keeps the shortest weights that give the last example it learned a margin of 1 and stay on the far side of the plane
+// through the weights before, which stands for all earlier examples. The aggressive form approaches the maximal margin.
+//
+// Reference: Y. Li, P. M. Long, "The Relaxed Online Maximum Margin Algorithm", Machine Learning 46(1-3):361-387, 2002, as
+// in (2) of the PUMMA paper (see [PUMMA]). With w_1 = 0, on example t:
+//
+//	(1) update if y_t (w_t . x_t) <= 0;  aggressive: if y_t (w_t . x_t) < 1 - delta
+//	(2) w_{t+1} = argmin |w|^2 / 2  subject to  y_t (w . x_t) >= 1,  w . w_t >= |w_t|^2
+//
+// With m = y_t (w_t . x_t), X = |x_t|^2, W = |w_t|^2 the solution of (2) is
+//
+//	(3) c w_t + d y_t x_t,  c = (XW - m)/(XW - m^2),  d = W (1-m)/(XW - m^2),  if XW > m
+//	(4) y_t x_t / X                                                           otherwise
+//	(5) |w_{t+1}|^2 = c W + d, as both constraints of (3) hold with equality
+//
+//	paper       here               shape, unit
+//	x_t, y_t    block              example; label, -1 or +1
+//	w_t         scale * w          one a feature
+//	|w_t|^2     norm2
+//	delta       Config.Delta       share of the maximal margin given up
+//
+// Deviations: an example without features, for which (2) has no solution, is passed over. Where x_t is parallel to
+// w_t up to rounding, (2) has no solution or that of (4): (4) is taken.
+//
+// Guarantee: if y (u.x) >= 1 for all examples of length at most R, |w_t| never falls and never exceeds |u|, and each update of the
+// aggressive form adds at least (delta/R)^2 to |w_t|^2: at most (R |u|/delta)^2 updates, then a margin of at least (1-delta)
+// times the maximal one. TestROMMA.
+//
+// Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features) every 1024 updates.
+// Memory: one T a feature.
+type ROMMA[T Float] struct {
+	scaledLinear[T]
+	cfg ROMMAConfig
+}
+
+// ROMMAConfig holds the settings of ROMMA.
+type ROMMAConfig struct {
+	Aggressive bool    `json:"aggressive" flag:"aggressive" help:"update while y f < 1 - delta, not only on mistakes"`
+	Delta      float64 `json:"delta" flag:"delta" help:"share of the maximal margin given up, in (0,1], if aggressive"`
+}
+
+// Validate wants Delta in (0,1].
+func (c *ROMMAConfig) Validate() error {
+	return checkSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]")
+}
+
+func newROMMA[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[ROMMAConfig]("romma", c)
+	if err != nil {
+		return nil, err
+	}
+	return &ROMMA[T]{scaledLinear: scaledLinear[T]{scale: 1}, cfg: cfg}, nil
+}
+
+// Learn is Learner.Learn.
+func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := r.begin("romma", b, rounds); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		rounds[i] = r.learn(b, i)
+	}
+	return nil
+}
+
+func (r *ROMMA[T]) learn(b *engine.Block[T], i int) Round {
+	f, y := r.score(b, i), float64(b.Y[i])
+	m := r.margin(i, y, f)
+	if !r.violates(m) { // (1)
+		return Round{Score: f}
+	}
+	X := r.size(b, i)
+	if X == 0 {
+		return Round{Score: f}
+	}
+	c, d := 0.0, 1/X // (4)
+	XW := float64(X * r.norm2)
+	if D := XW - float64(m*m); XW > m && D > float64(parallel[T]()*XW) { // (3)
+		c, d = (XW-m)/D, float64(r.norm2*(1-m))/D
+	}
+	r.stretch(c, b, i, d)
+	r.norm2 = float64(c*r.norm2) + d // (5)
+	r.updated()
+	return Round{Score: f, Updates: 1}
+}
+
+// violates is (1).
+func (r *ROMMA[T]) violates(m float64) bool { return m <= 0 || r.cfg.Aggressive && m < 1-r.cfg.Delta }
+
+// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes.
+func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	return r.fit(ctx, "romma", b, o, r.learn, r.violates)
+}
+
+// parallel is the squared sine of the angle below which rounding of scores decides.
+func parallel[T Float]() float64 {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return 0x1p-17
+	}
+	return 0x1p-46
+}
+
+// Score is Learner.Score.
+func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error { return r.scores("romma", b, dst) }
+
+// SetState is Learner.SetState.
+func (r *ROMMA[T]) SetState(s State) error { return r.setState("romma", s) }

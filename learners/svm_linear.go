@@ -1,0 +1,192 @@
+package learners
+
+import (
+	"context"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// dcd solves the dual of the linear SVM without bias by coordinate descent, keeping w = sum alpha_t y_t x_t:
+//
+//	min 1/2 |w|^2 + ridge/2 sum alpha_t^2 - sum alpha_t,   0 <= alpha_t <= U
+//	alpha_t <- alpha_t - G/(|x_t|^2 + ridge), cut to the box,   G = y_t w.x_t - 1 + ridge alpha_t
+//
+// in a new random order every epoch, with shrinking: Algorithm 3 of Hsieh et al. 2008.
+type dcd[T Float] struct {
+	b    *engine.Block[T]
+	p    svmProblem
+	seed uint64
+
+	w, alpha    []float64
+	diag        []float64 // |x_t|^2 + ridge
+	active      []int32
+	order, perm []int32
+	radius2     float64 // the largest |x_t|^2
+	observe     func(FitStatus)
+}
+
+func newDCD[T Float](b *engine.Block[T], p svmProblem, seed uint64) *dcd[T] {
+	n := b.Len()
+	s := &dcd[T]{b: b, p: p, seed: seed,
+		w: make([]float64, b.Dim), alpha: make([]float64, n), diag: make([]float64, n),
+		active: make([]int32, n), order: make([]int32, n), perm: make([]int32, n)}
+	for t := range n {
+		_, val := rowOf(b, t)
+		k := sumSq64(val)
+		s.radius2 = max(s.radius2, k)
+		s.diag[t] = k + s.p.ridge
+	}
+	s.wake()
+	return s
+}
+
+func (s *dcd[T]) wake() {
+	s.active = s.active[:len(s.alpha)]
+	for t := range s.active {
+		s.active[t] = int32(t)
+	}
+}
+
+// dotWide returns w.x of example i, w reaching all features of b.
+func dotWide[T Float](b *engine.Block[T], i int, w []float64) float64 {
+	if b.Dense() {
+		return vecmath.DotMixed(w[:b.Dim], b.Row(i))
+	}
+	idx, val := b.Sparse(i)
+	return vecmath.SparseDotMixed(idx, val, w)
+}
+
+// addWide adds a times example i to w.
+func addWide[T Float](b *engine.Block[T], i int, a float64, w []float64) {
+	if b.Dense() {
+		vecmath.AxpyMixed(w[:b.Dim], a, b.Row(i))
+		return
+	}
+	idx, val := b.Sparse(i)
+	vecmath.SparseAxpyMixed(w, a, idx, val)
+}
+
+// epoch visits the active examples once. It returns the extremes of the projected gradients; examples at a bound whose gradient
+// lies beyond those of the last epoch leave the active set.
+func (s *dcd[T]) epoch(number uint64, mostBefore, leastBefore float64) (most, least float64) {
+	most, least = math.Inf(-1), math.Inf(1)
+	n := len(s.active)
+	engine.Permute(s.perm[:n], s.seed, number)
+	for k, p := range s.perm[:n] {
+		s.order[k] = s.active[p]
+	}
+	kept := s.active[:0]
+	for _, t32 := range s.order[:n] {
+		t := int(t32)
+		y, a := float64(s.b.Y[t]), s.alpha[t]
+		g := float64(y*dotWide(s.b, t, s.w)) - 1 + float64(s.p.ridge*a)
+		projected := g
+		switch {
+		case a <= 0:
+			if g > mostBefore {
+				continue
+			}
+			projected = min(g, 0)
+		case a >= s.p.upper:
+			if g < leastBefore {
+				continue
+			}
+			projected = max(g, 0)
+		}
+		kept = append(kept, t32)
+		most, least = max(most, projected), min(least, projected)
+		if projected == 0 {
+			continue
+		}
+		q := s.diag[t]
+		if q <= 0 {
+			q = tiny // no features: the bound, or as good as infinity
+		}
+		s.alpha[t] = min(max(a-g/q, 0), s.p.upper)
+		if d := s.alpha[t] - a; d != 0 {
+			addWide(s.b, t, float64(d*y), s.w)
+		}
+	}
+	s.active = kept
+	return most, least
+}
+
+// linearValue returns where alpha and a bias stand and leaves w = sum alpha_t y_t x_t.
+func linearValue[T Float](b *engine.Block[T], alpha, w []float64, bias float64, p svmProblem) svmValue {
+	clear(w)
+	v := svmValue{bias: bias, least: math.Inf(1)}
+	var square float64
+	for t, a := range alpha {
+		if a != 0 {
+			addWide(b, t, float64(a*float64(b.Y[t])), w)
+			v.sum += a
+			square += float64(a * a)
+		}
+	}
+	v.norm2 = vecmath.SumSq(w)
+	v.ext2 = v.norm2 + float64(p.ridge*square)
+	var loss float64
+	for t := range alpha {
+		loss += v.example(p, alpha[t], float64(float64(b.Y[t])*(dotWide(b, t, w)+bias)))
+	}
+	v.finish(p, loss)
+	return v
+}
+
+// solve runs until the relative duality gap is at most tol, or until limit steps.
+func (s *dcd[T]) solve(ctx context.Context, tol float64, limit int64) (svmValue, int64, error) {
+	const lowest = 1e-14 // of violations: there the gradient is rounding errors
+	hard := s.p.hard()
+	if v := (svmValue{ext2: s.radius2}); v.overflow() != nil {
+		return v, 0, v.overflow()
+	}
+	eps, steps := 0.5, int64(0)
+	mostBefore, leastBefore := math.Inf(1), math.Inf(-1)
+	for number := uint64(0); ; number++ {
+		if ctx.Err() != nil {
+			return svmValue{}, steps, context.Cause(ctx)
+		}
+		steps += int64(len(s.active))
+		most, least := s.epoch(number, mostBefore, leastBefore)
+		optimal := !(most-least > eps) // also: nothing was active
+		if optimal && len(s.active) < len(s.alpha) && steps < limit {
+			s.wake()
+			mostBefore, leastBefore = math.Inf(1), math.Inf(-1)
+			continue
+		}
+		if mostBefore, leastBefore = most, least; mostBefore <= 0 || optimal {
+			mostBefore = math.Inf(1)
+		}
+		if leastBefore >= 0 || optimal {
+			leastBefore = math.Inf(-1)
+		}
+		if !optimal && steps < limit && number%16 != 15 {
+			continue
+		}
+		v := linearValue(s.b, s.alpha, s.w, 0, s.p) // w afresh, without the rounding errors of the steps
+		if err := v.overflow(); err != nil {
+			return v, steps, err
+		}
+		v.converged = v.gap() <= tol
+		if hard && v.apart(s.radius2) {
+			return v, steps, v.notSeparable(s.radius2, steps)
+		}
+		if v.converged || eps <= lowest && optimal {
+			return v, steps, nil
+		}
+		if s.observe != nil {
+			s.observe(v.status(s.p, steps))
+		}
+		if steps >= limit {
+			if hard && !(v.least > 0) {
+				return v, steps, v.notSeparable(s.radius2, steps)
+			}
+			return v, steps, nil
+		}
+		if optimal {
+			eps /= 4
+		}
+	}
+}

@@ -1,0 +1,488 @@
+package learners
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"pgregory.net/rapid"
+)
+
+// gram is a RowSource that holds all of K.
+type gram[T Float] struct {
+	n int
+	k []T
+}
+
+func (g *gram[T]) Len() int     { return g.n }
+func (g *gram[T]) Diag(i int) T { return g.k[i*g.n+i] }
+func (g *gram[T]) Row(_ context.Context, i, n int) ([]T, error) {
+	return g.k[i*g.n:][:n], nil
+}
+
+// gramOf holds kernel values of points, by their plain formula.
+func gramOf[T Float](x [][]float64, kernel func(a, b []float64) float64) *gram[T] {
+	g := &gram[T]{n: len(x), k: make([]T, len(x)*len(x))}
+	for i := range x {
+		for j := range i + 1 {
+			v := T(kernel(x[i], x[j]))
+			g.k[i*g.n+j], g.k[j*g.n+i] = v, v
+		}
+	}
+	return g
+}
+
+func plainDot(a, b []float64) (s float64) {
+	for i, v := range a {
+		s += float64(v * b[i])
+	}
+	return s
+}
+
+func rbf(gamma float64) func(a, b []float64) float64 {
+	return func(a, b []float64) float64 {
+		var s float64
+		for i, v := range a {
+			s += float64((v - b[i]) * (v - b[i]))
+		}
+		return math.Exp(-gamma * s)
+	}
+}
+
+func poly(gamma, coef0 float64, degree int) func(a, b []float64) float64 {
+	return func(a, b []float64) float64 {
+		v, p := float64(gamma*plainDot(a, b))+coef0, 1.0
+		for range degree {
+			p *= v
+		}
+		return p
+	}
+}
+
+// problem is svmProblem of a norm and a C, 0 for a hard margin.
+func problem(norm int, c float64, bias bool) svmProblem {
+	p := svmProblem{upper: math.Inf(1), bias: bias}
+	if c > 0 {
+		if norm == 1 {
+			p.upper = c
+		} else {
+			p.ridge = 1 / c
+		}
+	}
+	return p
+}
+
+func denseBlock(x [][]float64, y []float64) *engine.Block[float64] {
+	b := &engine.Block[float64]{Y: y, Dim: len(x[0]), Stride: len(x[0])}
+	for _, r := range x {
+		b.X = append(b.X, r...)
+	}
+	return b
+}
+
+// TestSVMByHand: problems whose solution a pencil finds.
+func TestSVMByHand(t *testing.T) {
+	type result struct{ bias, dual, norm2 float64 }
+	for _, c := range []struct {
+		name string
+		x    [][]float64
+		y    []float64
+		p    svmProblem
+		want result
+		beta []float64
+	}{
+		// w = 2 z/|z|^2, z = (4,0); f = (x-1)/2 . alpha = 1/8 each
+		{"two points", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 0, true), result{-0.5, 0.125, 0.25}, []float64{0.125, -0.125}},
+		// 3w >= 1, w >= 1: the second binds
+		{"two points, no bias", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 0, false), result{0, 0.5, 1}, []float64{0, -1}},
+		// max 2a - 16a^2/2, a <= 1/16: w = 4/16; b between 1 - 3/4 and -1 + 1/4
+		{"two points, C", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 1./16, true), result{-0.25, 2./16 - 8./256, 1. / 16}, []float64{1. / 16, -1. / 16}},
+		// max 2a - (16 + 2/C)a^2/2: a = 1/9 for C = 1; b = -1/C a y + ... by symmetry the middle, x = 1: -4/9
+		{"two points, 2-norm", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(2, 1, true), result{-4. / 9, 1. / 9, 16. / 81}, []float64{1. / 9, -1. / 9}},
+		// the pair of the classes nearest each other decides: (2,0) and (0,0); the third, at (5,1), has margin to spare
+		{"three points", [][]float64{{2, 0}, {0, 0}, {5, 1}}, []float64{1, -1, 1}, problem(1, 0, true), result{-1, 0.5, 1}, []float64{0.5, -0.5, 0}},
+		// one label only: w = 0, b = y loses nothing
+		{"one label", [][]float64{{2, 0}, {1, 7}}, []float64{-1, -1}, problem(1, 1, true), result{-1, 0, 0}, []float64{0, 0}},
+		// x, y duplicates with opposite labels: w = 0, both lose 1
+		{"opposites", [][]float64{{1, 1}, {1, 1}}, []float64{1, -1}, problem(1, 2, true), result{0, 4, 0}, []float64{2, -2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSMO[float64](gramOf[float64](c.x, plainDot), c.y, c.p)
+			v, _, err := s.solve(context.Background(), 1e-12, 1e6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !v.converged || !(math.Abs(v.dual-c.want.dual) <= 1e-9) || !(math.Abs(v.bias-c.want.bias) <= 1e-9) || !(math.Abs(v.norm2-c.want.norm2) <= 1e-9) {
+				t.Errorf("got %+v, want %+v", v, c.want)
+			}
+			for i, b := range c.beta {
+				if !(math.Abs(s.beta[i]-b) <= 1e-9) {
+					t.Errorf("beta is %v, want %v", s.beta, c.beta)
+				}
+			}
+			if c.p.bias {
+				return
+			}
+			d := newDCD(denseBlock(c.x, c.y), c.p, 1)
+			if v, _, err = d.solve(context.Background(), 1e-12, 1e6); err != nil || !v.converged || !(math.Abs(v.dual-c.want.dual) <= 1e-9) {
+				t.Errorf("coordinate descent: %+v, %v", v, err)
+			}
+		})
+	}
+}
+
+// TestSVMNotSeparable: a hard margin that does not exist is an error, soon.
+func TestSVMNotSeparable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	overlap := func(n, dim int) (x [][]float64, y []float64) {
+		for i := range n {
+			r := make([]float64, dim)
+			for j := range r {
+				r[j] = rng.NormFloat64()
+			}
+			x, y = append(x, r), append(y, float64(i%2*2-1))
+		}
+		return x, y
+	}
+	many, ys := overlap(300, 3)
+	for _, c := range []struct {
+		name string
+		x    [][]float64
+		y    []float64
+		bias bool
+	}{
+		{"duplicates", [][]float64{{1, 1}, {1, 1}, {2, 0}}, []float64{1, -1, 1}, true},
+		{"xor", [][]float64{{0, 0}, {1, 1}, {0, 1}, {1, 0}}, []float64{1, 1, -1, -1}, true},
+		{"a zero, no bias", [][]float64{{0, 0}, {1, 1}}, []float64{1, -1}, false},
+		{"opposite rays, no bias", [][]float64{{1, 2}, {2, 4}}, []float64{1, -1}, false},
+		{"a cloud", many, ys, true},
+		{"a cloud, no bias", many, ys, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := problem(1, 0, c.bias)
+			_, steps, err := newSMO[float64](gramOf[float64](c.x, plainDot), c.y, p).solve(context.Background(), 1e-6, 1e7)
+			if !errors.Is(err, ErrNotSeparable) {
+				t.Errorf("pairs: %v", err)
+			}
+			t.Logf("%d steps: %v", steps, err)
+			if !c.bias {
+				_, steps, err := newDCD(denseBlock(c.x, c.y), p, 1).solve(context.Background(), 1e-6, 1e7)
+				if !errors.Is(err, ErrNotSeparable) {
+					t.Errorf("coordinate descent: %v", err)
+				}
+				t.Logf("%d steps: %v", steps, err)
+			}
+		})
+	}
+}
+
+// newTestSVM returns an SVM of checked settings.
+func newTestSVM[T Float](t testing.TB, c SVMConfig) *SVM[T] {
+	t.Helper()
+	l, err := newSVM[T](&c, Env{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.(*SVM[T])
+}
+
+// TestSVMFitNotSeparable: the error of Fit is one that says so, and the state stays.
+func TestSVMFitNotSeparable(t *testing.T) {
+	s := newTestSVM[float64](t, SVMConfig{Norm: 1, Kernel: "linear", Gap: 1e-6})
+	good := denseBlock([][]float64{{3, 0}, {-1, 0}}, []float64{1, -1})
+	if _, err := s.Fit(context.Background(), good, FitOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := stateBytes(t, s.State())
+	xor := denseBlock([][]float64{{0, 0}, {1, 1}, {0, 1}, {1, 0}}, []float64{1, 1, -1, -1})
+	if _, err := s.Fit(context.Background(), xor, FitOptions{}); !errors.Is(err, ErrNotSeparable) || !errors.Is(err, ErrFit) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Fit(context.Background(), xor, FitOptions{MaxUpdates: 100}); !errors.Is(err, ErrNotSeparable) {
+		t.Errorf("within 100 steps: %v", err)
+	}
+	if stateBytes(t, s.State()) != before {
+		t.Error("a failed Fit changed the state")
+	}
+}
+
+// TestSVMLimit: a run that meets its limit says what is left.
+func TestSVMLimit(t *testing.T) {
+	b := randomBlock[float64](200, 10, 5, false, 3)
+	for _, noBias := range []bool{false, true} {
+		s := newTestSVM[float64](t, SVMConfig{C: 100, Norm: 1, NoBias: noBias, Kernel: "linear", Gap: 1e-9})
+		r, err := s.Fit(context.Background(), b, FitOptions{MaxUpdates: 50})
+		if err != nil || r.Converged || s.Solution().Converged || !(s.Solution().Gap > 1e-9) || r.Updates > 200 {
+			t.Errorf("no bias %v: %+v, %+v, %v", noBias, r, s.Solution(), err)
+		}
+	}
+}
+
+// TestSVMObserve: the observer sees the run come nearer, and changes no bit of it.
+func TestSVMObserve(t *testing.T) {
+	b := randomBlock[float64](300, 12, 6, false, 3)
+	for _, noBias := range []bool{false, true} {
+		c := SVMConfig{C: 10, Norm: 1, NoBias: noBias, Kernel: "linear", Gap: 1e-6}
+		quiet, seen := newTestSVM[float64](t, c), newTestSVM[float64](t, c)
+		var all []FitStatus
+		r, err := seen.Fit(context.Background(), b, FitOptions{Observe: func(s FitStatus) { all = append(all, s) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := quiet.Fit(context.Background(), b, FitOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if stateBytes(t, quiet.State()) != stateBytes(t, seen.State()) {
+			t.Errorf("no bias %v: the observer changed the state", noBias)
+		}
+		if len(all) < 2 || !(all[0].Violators > 0) || !(all[0].Margin > 0) || all[len(all)-1].Updates <= all[0].Updates || r.Violators != 0 {
+			t.Errorf("no bias %v: saw %+v, result %+v", noBias, all, r)
+		}
+	}
+}
+
+// TestSVMOptimal: on random data, of which many points coincide, the conditions of Karush, Kuhn and Tucker hold and the objectives
+// meet, all computed from beta by the plain formulas.
+func TestSVMOptimal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, dim := rapid.IntRange(2, 40).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "dim")
+		x, y := make([][]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = make([]float64, dim)
+			for j := range x[i] {
+				x[i][j] = float64(rapid.IntRange(-8, 8).Draw(t, "x")) / 4
+			}
+			y[i] = float64(2*rapid.IntRange(0, 1).Draw(t, "y") - 1)
+		}
+		p := problem(rapid.IntRange(1, 2).Draw(t, "norm"), rapid.SampledFrom([]float64{0.01, 1, 30}).Draw(t, "C"), rapid.Bool().Draw(t, "bias"))
+		k := rapid.SampledFrom([]string{"linear", "rbf", "poly"}).Draw(t, "kernel")
+		kernel := map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.7), "poly": poly(0.5, 1, 2)}[k]
+		g := gramOf[float64](x, kernel)
+		s := newSMO(g, y, p)
+		v, _, err := s.solve(context.Background(), 1e-9, 1e7)
+		if err != nil || !v.converged {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		optimal(t, g, y, p, s.beta, v.bias, v.primal)
+		if k == "linear" && !p.bias {
+			d := newDCD(denseBlock(x, y), p, 7)
+			v, _, err := d.solve(context.Background(), 1e-9, 1e7)
+			if err != nil || !v.converged {
+				t.Fatalf("coordinate descent: %+v, %v", v, err)
+			}
+			beta := make([]float64, n)
+			for i, a := range d.alpha {
+				beta[i] = a * y[i]
+			}
+			optimal(t, g, y, p, beta, 0, v.primal)
+		}
+	})
+}
+
+func optimal(t *rapid.T, g *gram[float64], y []float64, p svmProblem, beta []float64, bias, objective float64) {
+	t.Helper()
+	const tol = 2e-3 // of margins: a gap of 1e-9 leaves w within its root, times lengths of up to 10 and C = 30
+	var sum, sumAlpha, ext, norm2, loss float64
+	for i, b := range beta {
+		alpha := b * y[i]
+		if alpha < 0 || alpha > p.upper {
+			t.Errorf("alpha %d is %v, want 0..%v", i, alpha, p.upper)
+		}
+		var f float64
+		for j, c := range beta {
+			f += c * g.k[i*g.n+j]
+		}
+		sum += b
+		sumAlpha += alpha
+		norm2 += b * f
+		ext += b*f + p.ridge*b*b
+		margin := y[i] * (f + bias)
+		if xi := max(0, 1-margin); p.ridge > 0 {
+			loss += xi * xi
+		} else {
+			loss += xi
+		}
+		slack := p.ridge * alpha // 2-norm: alpha = C xi
+		switch {
+		case alpha <= 0 && margin < 1-tol, alpha >= p.upper && margin > 1+tol,
+			alpha > 0 && alpha < p.upper && math.Abs(margin+slack-1) > tol:
+			t.Errorf("example %d: alpha %v, y f %v, slack %v", i, alpha, margin, slack)
+		}
+	}
+	if p.bias && !(math.Abs(sum) <= 1e-9*(1+sumAlpha)) {
+		t.Errorf("sum of alpha y is %v", sum)
+	}
+	dual, primal := sumAlpha-ext/2, norm2/2+p.upper*loss
+	if p.ridge > 0 {
+		dual, primal = sumAlpha*sumAlpha/ext/2, norm2/2+loss/p.ridge/2
+	}
+	if loss == 0 {
+		primal = norm2 / 2
+	}
+	if sumAlpha == 0 {
+		dual = 0
+	}
+	if !(primal-dual <= 2e-9*primal+1e-12) || !(math.Abs(primal-objective) <= 1e-9*(1+primal)) {
+		t.Errorf("primal %v, said to be %v, dual %v", primal, objective, dual)
+	}
+}
+
+// TestSVMExpansion: Score is the sum over the support vectors, and meets the conditions that the solver met.
+func TestSVMExpansion(t *testing.T) {
+	testSVMExpansion[float32](t, 2e-6)
+	testSVMExpansion[float64](t, 1e-12)
+}
+
+func testSVMExpansion[T Float](t *testing.T, tol float64) {
+	for _, binary := range []bool{false, true} {
+		b := randomBlock[T](150, 20, 6, binary, 5)
+		for name, kernel := range map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.3), "poly": poly(0.3, 1, 3)} {
+			c := SVMConfig{C: 2, Norm: 1, Kernel: name, Gamma: 0.3, Coef0: 1, Degree: 3, Gap: 1e-4}
+			s := newTestSVM[T](t, c)
+			if _, err := s.Fit(context.Background(), b, FitOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			f := make([]float64, b.Len())
+			for _, form := range []*engine.Block[T]{b, toDense(b)} {
+				if err := s.Score(form, f); err != nil {
+					t.Fatal(err)
+				}
+				x := wide(form)
+				for i := range x {
+					want, abs := s.bias, math.Abs(s.bias)
+					if name == "linear" {
+						for j, w := range s.w {
+							want += w * x[i][j]
+							abs += math.Abs(w * x[i][j])
+						}
+					}
+					for j, c := range s.coef {
+						idx, val := s.sv.Sparse(j)
+						z := make([]float64, b.Dim)
+						for k, v := range val {
+							z[idx[k]] = float64(v)
+						}
+						want += c * kernel(z, x[i])
+						abs += math.Abs(c * kernel(z, x[i]))
+					}
+					if !(math.Abs(f[i]-want) <= tol*abs) {
+						t.Fatalf("%s, example %d: Score %v, want %v", name, i, f[i], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// wide returns the examples of a block with all their features.
+func wide[T Float](b *engine.Block[T]) [][]float64 {
+	x := make([][]float64, b.Len())
+	for i := range x {
+		x[i] = make([]float64, b.Dim)
+		idx, val := rowOf(b, i)
+		for n, v := range val {
+			x[i][at(idx, n)] = float64(v)
+		}
+	}
+	return x
+}
+
+// TestSVMMemory: the memory for kernel values changes no bit.
+func TestSVMMemory(t *testing.T) {
+	b := randomBlock[float64](300, 30, 6, false, 9)
+	var want string
+	for i, bytes := range []int64{0, 1, 10 * 300 * 8, -1} {
+		s := newTestSVM[float64](t, SVMConfig{C: 3, Norm: 1, Kernel: "rbf", Gamma: 0.2, Gap: 1e-6})
+		if _, err := s.Fit(context.Background(), b, FitOptions{GramBytes: bytes}); err != nil {
+			t.Fatal(err)
+		}
+		if got := stateBytes(t, s.State()); i == 0 {
+			want = got
+		} else if got != want {
+			t.Errorf("with %d bytes the state differs", bytes)
+		}
+	}
+}
+
+// TestSVMOverflow: numbers that can't be squared end in an error, not in an endless run.
+func TestSVMOverflow(t *testing.T) {
+	b := denseBlock([][]float64{{3e200, 0}, {-1e200, 1}, {1, 1}}, []float64{1, -1, 1})
+	for _, c := range []SVMConfig{
+		{C: 1, Norm: 1, Kernel: "linear", Gap: 1e-6},
+		{C: 1, Norm: 1, NoBias: true, Kernel: "linear", Gap: 1e-6},
+		{C: 1, Norm: 2, Kernel: "poly", Gamma: 1, Degree: 2, Gap: 1e-6},
+	} {
+		if _, err := newTestSVM[float64](t, c).Fit(context.Background(), b, FitOptions{}); !errors.Is(err, ErrFit) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestSVMBits pins the state that fixed examples lead to, so that every architecture is held to the same bits. The examples are multiples
+// of 1/64 by integer arithmetic alone.
+func TestSVMBits(t *testing.T) {
+	const n, dim = 120, 17
+	b := &engine.Block[float64]{Dim: dim, Stride: dim}
+	state := uint64(1)
+	for range n {
+		sum := 0
+		for j := range dim {
+			state = state*6364136223846793005 + 1442695040888963407
+			v := int(state>>33%129) - 64
+			sum += v * (j%5 - 2)
+			b.X = append(b.X, float64(v)/64)
+		}
+		y := 1.0
+		if sum < 0 || state>>40%10 == 0 {
+			y = -1
+		}
+		b.Y = append(b.Y, y)
+	}
+	for _, c := range []struct {
+		c    SVMConfig
+		want string
+	}{
+		{SVMConfig{C: 1, Norm: 1, Kernel: "linear", Gap: 1e-6}, "3421abbd8ecc"},
+		{SVMConfig{C: 1, Norm: 2, NoBias: true, Kernel: "linear", Gap: 1e-6}, "3725b346c8ff"},
+		{SVMConfig{C: 1, Norm: 1, Kernel: "rbf", Gamma: 0.25, Gap: 1e-6}, "2e2dfb916c64"},
+		{SVMConfig{C: 1, Norm: 2, NoBias: true, Kernel: "poly", Gamma: 0.5, Coef0: 1, Degree: 3, Gap: 1e-6}, "323bd1137db7"},
+	} {
+		s := newTestSVM[float64](t, c.c)
+		if _, err := s.Fit(context.Background(), b, FitOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(fmt.Sprintf("%x ", math.Float64bits(s.Bias())) + stateBytes(t, s.State())))
+		if got := hex.EncodeToString(sum[:6]); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.c, got, c.want)
+		}
+	}
+}
+
+func TestSVMConfig(t *testing.T) {
+	good := SVMConfig{C: 1, Norm: 1, Kernel: "linear", Gap: 1e-6}
+	for name, change := range map[string]func(c *SVMConfig){
+		"norm 0":         func(c *SVMConfig) { c.Norm = 0 },
+		"norm 3":         func(c *SVMConfig) { c.Norm = 3 },
+		"gap 0":          func(c *SVMConfig) { c.Gap = 0 },
+		"gap 1":          func(c *SVMConfig) { c.Gap = 1 },
+		"rbf, no gamma":  func(c *SVMConfig) { c.Kernel = "rbf" },
+		"poly, degree 0": func(c *SVMConfig) { c.Kernel, c.Gamma = "poly", 1 },
+	} {
+		c := good
+		change(&c)
+		if err := c.Validate(); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := newTestSVM[float64](t, good)
+	b := denseBlock([][]float64{{3, 0}, {-1, 0}}, []float64{1, -1})
+	if _, err := s.Fit(context.Background(), b, FitOptions{Delta: 1}); !errors.Is(err, ErrConfig) {
+		t.Errorf("Delta: %v", err)
+	}
+}
