@@ -10,10 +10,12 @@ import (
 //
 //	go test -run '^$' -fuzz FuzzDense -fuzztime 20000x ./vecmath
 
-func FuzzDense(f *testing.F)  { fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot dotMixed axpyMixed") }
-func FuzzSparse(f *testing.F) { fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed") }
+func FuzzDense(f *testing.F) { fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot dotMixed axpyMixed") }
+func FuzzSparse(f *testing.F) {
+	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed")
+}
 func FuzzLanes(f *testing.F) {
-	fuzzKernels(f, "lanesScore lanesUpdate lanesLE activeScore activeUpdate")
+	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE activeScore activeUpdate drawBits")
 }
 
 func fuzzKernels(f *testing.F, names string) {
