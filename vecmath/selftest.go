@@ -106,7 +106,7 @@ func makeDense[T Float](g *generator[T], n int) *operands[T] {
 
 func makeRows[T Float](g *generator[T], n int) *operands[T] {
 	o := &operands[T]{x: g.floats(n), n: n + n%3}
-	rows := n % 6
+	rows := n % 7 // kernels take up to 4 at once, and the rest
 	o.z = g.floats(rows)
 	o.y = g.floats(max(0, (rows-1)*o.n+n))
 	return o
@@ -139,7 +139,7 @@ func (g *generator[T]) rows(o *operands[T], nnz, width int) {
 }
 
 func makeLanes[T Float](g *generator[T], n int) *operands[T] {
-	width := n % 18 * LaneUnit[T]()
+	width := n % 35 * LaneUnit[T]() // kernels take up to 16 units at once
 	o := &operands[T]{z: g.floats(width), a: g.float(), t: g.float(), mask: take[uint64](g.place, MaskWords(width))}
 	g.rows(o, n*5%31, width)
 	density := []float64{0, 0.02, 0.3, 1}[g.rng.IntN(4)]
