@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // A draw is a function of (seed, stream, where it is used) and of nothing that was drawn before. That makes results
@@ -72,7 +74,7 @@ type Bernoulli struct {
 	n      int        // binary digits of tau after the point, up to its last 1
 	digits [17]uint64 // those digits, the first in the highest bit; the smallest float64 is 2^-1074
 
-	// For Mask, if n <= 64: all ones if the first digit is a 1 (or tau is), and a 1 where a digit and the next differ.
+	// For Mask and Masks, if n <= 64: all ones if the first digit is a 1 (or tau is), and a 1 where a digit and the next differ.
 	first, turn uint64
 }
 
@@ -140,6 +142,29 @@ func (b *Bernoulli) Mask(mask []uint64, members int, example uint64) {
 			lanes = last
 		}
 		mask[g] = b.word(lanes, g, example)
+	}
+}
+
+// Masks draws for a run of examples: what [Bernoulli.Mask] gives for example, example+1, ..., one after the other in mask, whose
+// length is a multiple of the words of each; members > 0. Cost: less than Mask, since it has several words at a time in the making.
+func (b *Bernoulli) Masks(mask []uint64, members int, example uint64) {
+	words := (members + 63) / 64
+	if b.n > 64 {
+		for ; len(mask) > 0; mask = mask[words:] {
+			b.Mask(mask, members, example)
+			example++
+		}
+		return
+	}
+	for run := mask; len(run) > 0; run = run[words:] {
+		for g := range run[:words] {
+			run[g] = b.start(g, example)
+		}
+		example++
+	}
+	vecmath.DrawBits(mask, b.key.fin, step, b.first, b.turn)
+	for last := words - 1; last < len(mask); last += words {
+		mask[last] &= ^uint64(0) >> (-uint(members) % 64)
 	}
 }
 

@@ -44,6 +44,23 @@ func TestMaskIsDraw(t *testing.T) {
 	})
 }
 
+// TestMasksAreMasks: a run of examples draws what each draws on its own.
+func TestMasksAreMasks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := NewDraws(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream")).Bernoulli(anyTau.Draw(t, "tau"))
+		members, example := rapid.IntRange(1, 400).Draw(t, "members"), rapid.Uint64().Draw(t, "example")
+		words, examples := (members+63)/64, rapid.IntRange(0, 9).Draw(t, "examples")
+		got, want := make([]uint64, words*examples), make([]uint64, words)
+		b.Masks(got, members, example)
+		for e := range examples {
+			b.Mask(want, members, example+uint64(e))
+			if !slices.Equal(got[e*words:][:words], want) {
+				t.Fatalf("example %d of %d: %x, want %x", e, examples, got[e*words:][:words], want)
+			}
+		}
+	})
+}
+
 // TestDigits: tau's digits are those of the number, checked in exact arithmetic.
 func TestDigits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -654,9 +671,10 @@ func TestNormalQuantile(t *testing.T) {
 
 func TestDrawsAllocs(t *testing.T) {
 	b := NewDraws(1, 2).Bernoulli(0.3)
-	mask, list, r := make([]uint64, 2), make([]int32, 0, 100), NewRand(1, 2)
+	mask, run, list, r := make([]uint64, 2), make([]uint64, 10), make([]int32, 0, 100), NewRand(1, 2)
 	perm := make([]int32, 50)
 	if n := testing.AllocsPerRun(100, func() {
+		b.Masks(run, 100, 5)
 		b.Mask(mask, 100, 5)
 		list = ActiveList(list, mask)
 		r.Normal()

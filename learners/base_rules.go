@@ -107,19 +107,32 @@ type perceptronRule[T Float] struct {
 func (r *perceptronRule[T]) unit() float64 { return r.eta }
 
 func (r *perceptronRule[T]) step(t *tally, mask []uint64, _ int, s []T, y T, _ float64, _ []T) (int, []T) {
-	n := 0
 	var le [tileWords]uint64
 	vecmath.LanesLE(le[:len(mask)], s, y, r.margin)
-	for i, m := range le[:len(mask)] {
-		mask[i] &= m
-		n += bits.OnesCount64(mask[i])
-	}
+	n := keep(mask, le[:len(mask)])
+	return n, r.coef(t, n, y)[:len(s)]
+}
+
+// coef tallies n updates and returns their coefficients.
+func (r *perceptronRule[T]) coef(t *tally, n int, y T) *[engine.WideTile]T {
 	if y > 0 { // whole numbers: one word does for all
 		t.coef[0] += float64(n)
-		return n, r.plus[:len(s)]
+		return &r.plus
 	}
 	t.coef[0] -= float64(n)
-	return n, r.minus[:len(s)]
+	return &r.minus
+}
+
+// keep clears the bits of mask that are not in those and counts the others.
+func keep(mask, those []uint64) int {
+	n := 0
+	those = those[:len(mask)]
+	for i, m := range mask {
+		m &= those[i]
+		mask[i] = m
+		n += bits.OnesCount64(m)
+	}
+	return n
 }
 
 // each calls decide for the members in mask, in order, clears those for which it is false and counts the others.

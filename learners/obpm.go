@@ -395,12 +395,11 @@ func (o *OBPM[T]) draw(learning bool) {
 		clear(o.mask)
 		return
 	}
-	for e := range n {
-		m := o.mask[e*o.words:][:o.words]
-		if o.masks != nil {
-			o.masks(o.presented+uint64(e), m)
-		} else {
-			o.draws.Mask(m, o.cfg.Members, o.presented+uint64(e))
+	if o.masks == nil {
+		o.draws.Masks(o.mask, o.cfg.Members, o.presented)
+	} else {
+		for e := range n {
+			o.masks(o.presented+uint64(e), o.mask[e*o.words:][:o.words])
 		}
 	}
 	if o.cfg.Cap || o.rule.needsNorm() {
@@ -539,6 +538,8 @@ func (o *OBPM[T]) sparsePart(p int) {
 	seen, mask := o.mask[tile.Lo/64:], w.mask[:words]
 	ptr, rows, val, base := o.b.Ptr[:n+1], o.rows, o.b.Val[o.b.Ptr[0]:], o.b.Ptr[0]
 	perceptron, _ := o.rule.(*perceptronRule[T])
+	stride, keepsSum := o.words, o.keepsSum
+	short := perceptron != nil && keepsSum // the usual case takes fewer calls
 	few := activeMembers
 	switch o.cfg.Path {
 	case PathLanes:
@@ -552,17 +553,24 @@ func (o *OBPM[T]) sparsePart(p int) {
 	for e, y := range o.b.Y[:n] {
 		t := &tallies[e]
 		*t = tally{}
-		seeing := 0
-		for i, m := range seen[e*o.words:][:words] {
-			mask[i] = m
+		sees, seeing := seen[e*stride:][:words], 0
+		for _, m := range sees {
 			seeing += bits.OnesCount64(m)
 		}
-		if seeing == 0 && o.keepsSum {
+		if seeing == 0 && keepsSum {
 			continue
 		}
 		from, to := ptr[e]-base, ptr[e+1]-base
 		rows, val := rows[from:to], val[from:to]
 		active := seeing <= few
+		if short && !active {
+			vecmath.LanesScoreLE(s, tile.W, rows, val, mask, y, perceptron.margin)
+			if t.updates = keep(mask, sees); t.updates != 0 {
+				vecmath.LanesUpdate(tile.W, rows, val, perceptron.coef(t, t.updates, y)[:len(s)], mask)
+			}
+			continue
+		}
+		copy(mask, sees)
 		if active {
 			w.list = engine.ActiveList(w.list, mask)
 			vecmath.ActiveScore(w.compact[:len(w.list)], tile.W, tile.Width, rows, val, w.list)
@@ -707,9 +715,10 @@ func (o *OBPM[T]) replay(rounds []Round) {
 			}
 		} else {
 			idx, val := o.b.Sparse(e)
-			f = vecmath.SparseDotMixed(idx, val, o.sum)
 			if a != 0 {
-				vecmath.SparseAxpyMixed(o.sum, a, idx, val)
+				f = vecmath.SparseDotAxpyMixed(o.sum, a, idx, val)
+			} else {
+				f = vecmath.SparseDotMixed(idx, val, o.sum)
 			}
 		}
 		rounds[e] = Round{o.scoreOf(f), int32(updates)}

@@ -225,6 +225,11 @@ func examples[T learners.Float](n, d int) *engine.Block[T] {
 
 func TestTrainOn(t *testing.T) {
 	for _, name := range learners.Names() {
+		if e, err := learners.Lookup(name); err != nil {
+			t.Fatal(err)
+		} else if _, batch := e.Config().(learners.BatchConfig); batch {
+			continue // it starts anew each time
+		}
 		t.Run(name+"/f32", func(t *testing.T) { trainOn[float32](t, name, nil) })
 		t.Run(name+"/f64", func(t *testing.T) { trainOn[float64](t, name, nil) })
 	}

@@ -132,6 +132,9 @@ func testLanesAgree[T Float](t *testing.T) {
 			before := slices.Clone(o.y)
 			scores, mask := make([]T, width), slices.Clone(o.mask)
 			LanesScore(scores, o.y, o.idx, o.x)
+			y, bound := T(-1), T(0.25)
+			fused, fusedMask := make([]T, width), slices.Clone(o.mask)
+			LanesScoreLE(fused, o.y, o.idx, o.x, fusedMask, y, bound)
 			LanesUpdate(o.y, o.idx, o.x, o.z, mask)
 			for l := range width {
 				lane := []int32{int32(l)}
@@ -151,8 +154,10 @@ func testLanesAgree[T Float](t *testing.T) {
 			if d := diffFloats(o.y, before); d != "" {
 				t.Fatalf("size %d: lanes and active updates differ: w%s", n, d)
 			}
-			y, bound := T(-1), T(0.25)
 			LanesLE(mask, scores, y, bound)
+			if d := diffFloats(fused, scores); d != "" || !slices.Equal(fusedMask, mask) {
+				t.Fatalf("width %d: LanesScoreLE gives %x, LanesLE %x; scores%s", width, fusedMask, mask, d)
+			}
 			for l, s := range scores {
 				if got := mask[l/64]>>(l%64)&1 == 1; got != (y*s <= bound) {
 					t.Fatalf("lane %d of %d: score %v, LE %v", l, width, s, got)
@@ -201,6 +206,14 @@ func TestMixedWidens(t *testing.T) {
 			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {
 				t.Fatalf("SparseAxpyMixed, n = %d: w%s", n, d)
 			}
+			one, two = slices.Clone(sparse.d), slices.Clone(sparse.d)
+			f, g64 := SparseDotAxpyMixed(one, 1.7, sparse.idx, sparse.x), SparseDotAxpyMixed(two, 1.7, sparse.idx, wide(sparse.x))
+			if want := SparseDotMixed(sparse.idx, sparse.x, sparse.d); !sameBits(f, want) || !sameBits(g64, want) {
+				t.Fatalf("SparseDotAxpyMixed, n = %d: %v, of float64 %v, want %v", n, f, g64, want)
+			}
+			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {
+				t.Fatalf("SparseDotAxpyMixed, n = %d: w%s", n, d)
+			}
 		}
 	})
 }
@@ -229,6 +242,8 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() { SparseAxpy(f, 1, i(1, 2), f[:1]) }},
 		{panicIndex, func() { SparseDotMixed(i(32), f, make([]float64, 32)) }},
 		{panicIndex, func() { SparseAxpyMixed(make([]float64, 32), 1, i(32), f) }},
+		{panicIndex, func() { SparseDotAxpyMixed(make([]float64, 32), 1, i(32), f) }},
+		{panicShort, func() { SparseDotAxpyMixed(make([]float64, 32), 1, i(1, 2), f[:1]) }},
 		{panicWidth, func() { LanesScore(f[:8], f, i(0), f) }},
 		{panicRow, func() { LanesScore(f[:16], f, i(0, 2), f) }},
 		{panicRow, func() { LanesScore(f[:16], f, i(2, 0), f) }},
@@ -240,6 +255,10 @@ func TestPanics(t *testing.T) {
 		{panicMask, func() { LanesUpdate(f, i(0), f, f[:16], []uint64{1 << 16}) }},
 		{panicWidth, func() { LanesLE(mask, f[:17], 1, 0) }},
 		{panicShort, func() { LanesLE(nil, f[:16], 1, 0) }},
+		{panicWidth, func() { LanesScoreLE(f[:8], f, i(0), f, mask, 1, 0) }},
+		{panicRow, func() { LanesScoreLE(f[:16], f, i(0, 2), f, mask, 1, 0) }},
+		{panicShort, func() { LanesScoreLE(f[:16], f, i(0, 1), f[:1], mask, 1, 0) }},
+		{panicShort, func() { LanesScoreLE(f[:16], f, i(0), f, nil, 1, 0) }},
 		{panicLane, func() { ActiveScore(f[:1], f, 10, i(0), f, i(10)) }},
 		{panicLane, func() { ActiveScore(f[:1], f, 10, i(0), f, i(-1)) }},
 		{panicLane, func() { ActiveScore(f[:1], f, -1, i(0), f, nil) }},

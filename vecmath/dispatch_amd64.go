@@ -244,6 +244,20 @@ func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
 }
 
 //go:nosplit
+func lanesScoreLE[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, mask *uint64, y, t T) {
+	if active == AVX2 {
+		if is32[T]() {
+			lanesScoreLEAVX2F32(f32(dst), f32(w), width, rows, f32(val), n, mask, float32(y), float32(t))
+		} else {
+			lanesScoreLEAVX2F64(f64(dst), f64(w), width, rows, f64(val), n, mask, float64(y), float64(t))
+		}
+		return
+	}
+	lanesScore(dst, w, nw, width, rows, val, n)
+	lanesLE(mask, dst, width, y, t)
+}
+
+//go:nosplit
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	switch active {
 	case AVX2, AVX512:
@@ -312,4 +326,26 @@ func sparseAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n 
 		return
 	}
 	sparseAxpyMixedGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
+}
+
+//go:nosplit
+func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n int) float64 {
+	switch active {
+	case AVX2, AVX512:
+		return sparseDotAxpyMixedAVX2(w, a, idx, val, n)
+	}
+	f := sparseDotMixed(idx, val, n, w, nw)
+	sparseAxpyMixed(w, nw, a, idx, val, n)
+	return f
+}
+
+func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
+	s := unsafe.Slice(x, n)
+	switch active {
+	case AVX2, AVX512:
+		n &^= 3
+		drawBitsAVX2(x, n, fin, step, first, turn)
+		s = s[n:]
+	}
+	drawBitsGeneric(s, fin, step, first, turn)
 }

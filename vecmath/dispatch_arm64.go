@@ -171,6 +171,12 @@ func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
 }
 
 //go:nosplit
+func lanesScoreLE[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, mask *uint64, y, t T) {
+	lanesScore(dst, w, nw, width, rows, val, n)
+	lanesLE(mask, dst, width, y, t)
+}
+
+//go:nosplit
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	switch active {
 	case NEON:
@@ -234,4 +240,14 @@ func sparseAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n 
 		return
 	}
 	sparseAxpyMixedGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
+}
+
+func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n int) float64 {
+	f := sparseDotMixed(idx, val, n, w, nw)
+	sparseAxpyMixed(w, nw, a, idx, val, n)
+	return f
+}
+
+func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
+	drawBitsGeneric(unsafe.Slice(x, n), fin, step, first, turn)
 }

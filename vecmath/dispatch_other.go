@@ -62,6 +62,11 @@ func lanesLE[T Float](mask *uint64, s *T, width int, y, t T) {
 	lanesLEGeneric(unsafe.Slice(mask, MaskWords(width)), unsafe.Slice(s, width), y, t)
 }
 
+func lanesScoreLE[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, mask *uint64, y, t T) {
+	lanesScore(dst, w, nw, width, rows, val, n)
+	lanesLE(mask, dst, width, y, t)
+}
+
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
 }
@@ -84,4 +89,14 @@ func sparseDotMixed(idx *int32, val *float32, n int, w *float64, nw int) float64
 
 func sparseAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n int) {
 	sparseAxpyMixedGeneric(unsafe.Slice(w, nw), a, unsafe.Slice(idx, n), unsafe.Slice(val, n))
+}
+
+func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32, n int) float64 {
+	f := sparseDotMixed(idx, val, n, w, nw)
+	sparseAxpyMixed(w, nw, a, idx, val, n)
+	return f
+}
+
+func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
+	drawBitsGeneric(unsafe.Slice(x, n), fin, step, first, turn)
 }

@@ -13,9 +13,11 @@ import (
 func FuzzDense(f *testing.F) {
 	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot dotMixed axpyMixed exp addScaledNext nextLE")
 }
-func FuzzSparse(f *testing.F) { fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed") }
+func FuzzSparse(f *testing.F) {
+	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed")
+}
 func FuzzLanes(f *testing.F) {
-	fuzzKernels(f, "lanesScore lanesUpdate lanesLE activeScore activeUpdate")
+	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE activeScore activeUpdate drawBits")
 }
 
 func fuzzKernels(f *testing.F, names string) {

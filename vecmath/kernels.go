@@ -167,6 +167,27 @@ func LanesLE[T Float](mask []uint64, s []T, y, t T) {
 	lanesLE(data(mask), data(s), len(s), y, t)
 }
 
+// LanesScoreLE is [LanesScore] followed by [LanesLE] of the scores, in one call: mask, of at least [MaskWords] words, tells where
+// y*dst[l] <= t.
+func LanesScoreLE[T Float](dst, w []T, rows []int32, val []T, mask []uint64, y, t T) {
+	checkLanes[T](len(dst), rows, len(val), len(w))
+	words := MaskWords(len(dst))
+	if len(mask) < words {
+		panic(panicShort)
+	}
+	if len(mask) > words {
+		clear(mask[words:])
+	}
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRows(w, len(dst), rows)
+		raceWrite(dst)
+		raceWrite(mask)
+	}
+	lanesScoreLE(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows), data(mask), y, t)
+}
+
 // ActiveScore scores the listed lanes only: dst[j] is what [LanesScore] gives for lane lanes[j], to the bit. Any width
 // will do. The caller promises that lanes ascend without repeats; only their ends are checked. For rows see LanesScore.
 func ActiveScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
@@ -253,6 +274,33 @@ func SparseAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) {
 		return
 	}
 	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
+}
+
+// SparseDotAxpyMixed is [SparseDotMixed] followed by [SparseAxpyMixed] of a and the same example, in one pass: it returns the dot
+// before the update. No index may repeat.
+func SparseDotAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) float64 {
+	checkSparse(idx, len(val), len(w))
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceWriteRows(w, 1, idx)
+	}
+	if is32[T]() {
+		return sparseDotAxpyMixed(data(w), len(w), a, data(idx), f32(data(val)), len(idx))
+	}
+	f := sparseDot(data(idx), f64(data(val)), len(idx), data(w), len(w))
+	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
+	return f
+}
+
+// DrawBits makes 64 random draws of each x[i], which starts a sequence of random words: word d is hi ^ lo of the 128-bit product
+// z * (z^fin), z = x[i] + d*step. x[i] becomes the sum modulo 2 of first and, for each d where turn (its highest bit is
+// d = 0) has a 1, the bits that are set in all of words 0, ..., d. Cost: words until no bit is set in all.
+func DrawBits(x []uint64, fin, step, first, turn uint64) {
+	if race {
+		raceWrite(x)
+	}
+	drawBits(data(x), len(x), fin, step, first, turn)
 }
 
 // data is the address of s[0], and good for empty slices, too.

@@ -167,6 +167,27 @@ TEXT LANESSCORE(SB), NOSPLIT, $0-48
 	MOVQ val+32(FP), R9
 	MOVQ n+40(FP), CX
 #include "lanesscore_avx2.h"
+	VZEROUPPER
+	RET
+
+// func lanesScoreLEAVX2(dst, w *T, width int, rows *int32, val *T, n int, mask *uint64, y, t T)
+// The scores are read back for the comparison: they are at hand, and widths of more than seven units need no other way.
+TEXT LANESSCORELE(SB), NOSPLIT, $0-SCORELESIZE
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), DX
+	SHLQ $LOGSZ, DX
+	MOVQ DX, R10
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+#include "lanesscore_avx2.h"
+	MOVQ mask+48(FP), DI
+	MOVQ dst+0(FP), SI
+	MOVQ width+16(FP), CX
+	BCAST y+56(FP), Y0
+	BCAST t+SCORELET(FP), Y1
+#include "lanesle_avx2.h"
 #undef NEXTROW
 #undef ZERO2
 #undef ROW2
@@ -179,27 +200,28 @@ TEXT LANESSCORE(SB), NOSPLIT, $0-48
 #undef STORE12
 
 // func lanesUpdateAVX2(w *T, width int, rows *int32, val *T, n int, coef *T, mask *uint64)
-// UPDATEROW adds coef*val[k+i] to the vector of row k+i.
-#define UPDATEROW(i, off, r, s) \
-	MOVLQSX (4*i)(R8)(DX*4), off; \
-	IMULQ R11, off; \
-	BCAST (i*SZ)(R9)(DX*SZ), r; \
-	MOVU (SI)(off*1), s; \
-	FMA213 s, Y2, r; \
-	BLENDV Y1, r, s, s; \
-	MOVU s, (SI)(off*1)
-TEXT LANESUPDATE(SB), NOSPLIT, $0-56
-	MOVQ w+0(FP), DI
-	MOVQ width+8(FP), R10
-	MOVQ R10, R11
-	SHLQ $LOGSZ, R11
-	MOVQ rows+16(FP), R8
-	MOVQ val+24(FP), R9
-	MOVQ n+32(FP), CX
-	MOVQ coef+40(FP), R12
-	MOVQ mask+48(FP), R13
+// VECTOR loads what the list says, i bytes into it, of a vector: its offset, the coefficients, and ones in the lanes that stay.
+#define VECTOR(i, off, coef, stay) \
+	MOVQ list-(96-i)(SP), off; \
+	MOVU (R12)(off*1), coef; \
+	BROADBITS list-(88-i)(SP), stay; \
+	VPAND Y0, stay, stay; \
+	EQBITS Y14, stay, stay
+#define NEXTROW \
+	MOVLQSX (R8)(DX*4), AX; \
+	IMULQ R11, AX; \
+	BCAST (R9)(DX*SZ), Y15; \
+	ADDQ DI, AX
+#define UPDATEVECTOR(off, coef, stay) \
+	MOVU (AX)(off*1), Y13; \
+	FMA coef, Y15, Y13; \
+	BLENDV stay, (AX)(off*1), Y13, Y13; \
+	MOVU Y13, (AX)(off*1)
+TEXT LANESUPDATE(SB), NOSPLIT, $120-56
 #include "lanesupdate_avx2.h"
-#undef UPDATEROW
+#undef VECTOR
+#undef NEXTROW
+#undef UPDATEVECTOR
 
 // func lanesLEAVX2(mask *uint64, s *T, width int, y, t T)
 TEXT LANESLE(SB), NOSPLIT, $0-LESIZE

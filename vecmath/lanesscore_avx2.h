@@ -1,11 +1,11 @@
-// Body of lanesScore. The lanes of up to seven units of 64 bytes are accumulated in Y0..Y13 over all non-zeros; wider
+// Body of lanesScore and the first half of lanesScoreLE. The lanes of up to seven units of 64 bytes are accumulated in Y0..Y13 over all non-zeros; wider
 // rows take more than one group.
 //
 // DI = dst, SI = w, both at the first lane of the group; DX = bytes of a row, R10 = bytes of lanes not done;
 // R8 = rows, R9 = val, CX = non-zeros, BX = k, AX = row k of w, Y15 = val[k] in all lanes.
 group:
 	TESTQ R10, R10
-	JEQ done
+	JEQ scored
 	CMPQ R10, $128
 	JLT unit1
 	JEQ units2
@@ -47,7 +47,7 @@ score6:
 	JLT score6
 store6:
 	STORE12
-	JMP done
+	JMP scored
 
 units5:
 	ZERO8
@@ -64,7 +64,7 @@ score5:
 store5:
 	STORE8
 	STORE2(256, Y8, Y9)
-	JMP done
+	JMP scored
 
 units4:
 	ZERO8
@@ -78,7 +78,7 @@ score4:
 	JLT score4
 store4:
 	STORE8
-	JMP done
+	JMP scored
 
 units3:
 	ZERO2(Y0, Y1)
@@ -98,7 +98,7 @@ store3:
 	STORE2(0, Y0, Y1)
 	STORE2(64, Y2, Y3)
 	STORE2(128, Y4, Y5)
-	JMP done
+	JMP scored
 
 units2:
 	ZERO2(Y0, Y1)
@@ -115,7 +115,7 @@ score2:
 store2:
 	STORE2(0, Y0, Y1)
 	STORE2(64, Y2, Y3)
-	JMP done
+	JMP scored
 
 unit1:
 	ZERO2(Y0, Y1)
@@ -130,6 +130,4 @@ score1:
 store1:
 	STORE2(0, Y0, Y1)
 
-done:
-	VZEROUPPER
-	RET
+scored:

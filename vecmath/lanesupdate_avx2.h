@@ -1,55 +1,156 @@
-// Body of lanesUpdate. Mask bits are taken LANES at a time, one vector of lanes; vectors without a set bit cost nothing.
-// (Units of two vectors gain nothing where many lanes are set and cost half as much again where few are.)
+// Body of lanesUpdate. The vectors of LANES lanes with a set bit are listed, up to six of them; then one pass over the
+// rows updates those, so that what a row costs is shared. Vectors without a set bit cost nothing.
 //
-// For the mask word: DI = w at its first lane, R12 = coef at it, R13 = the word's address, R10 = lanes from here to the
-// end, AX = bits not done. R11 = bytes of a row, R8 = rows, R9 = val, CX = non-zeros; Y0 = LANEBITS, the bit of each lane.
-// For the vector: SI = w at its first lane, Y1 = mask, Y2 = coef, DX = k; BX, R15 = row offsets.
-	VMOVDQU LANEBITS, Y0
-	TESTQ CX, CX
+// R11 = bytes of a row, R12 = coef, DI = w; Y0 = LANEBITS, the bit of each lane, Y14 = 0.
+// Listing: AX = bits of the mask word that are not listed, R8 = the word's address, R9 = bytes of the lanes before it,
+// CX = 16 * vectors listed; BX, SI. These three are kept in the frame during the pass.
+// Pass: R8, R9 = ends of rows and val, DX = k - n, AX = row k of w, Y15 = val[k] in all lanes; of the vectors BX, SI, R10, R13,
+// R15, CX = offset in a row, Y1-Y6 = coef, Y7-Y12 = ones in the lanes that stay.
+	MOVQ w+0(FP), DI
+	MOVQ width+8(FP), R11
+	SHLQ $LOGSZ, R11
 	JEQ done
+	CMPQ n+32(FP), $0
+	JEQ done
+	MOVQ coef+40(FP), R12
+	MOVQ mask+48(FP), R8
+	MOVQ (R8), AX
+	XORL R9, R9
+	VMOVDQU LANEBITS, Y0
+	VPXOR Y14, Y14, Y14
 
-word:
-	TESTQ R10, R10
-	JLE done
-	MOVQ (R13), AX
-
-vector:
+group:
+	XORL CX, CX
+list:
 	TZCNTQ AX, BX
 	JCS nextword            // no bit left
 	ANDQ $~(LANES-1), BX
-	SHRXQ BX, AX, SI
-	VMOVQ SI, X1            // the bits of this vector lowest
-	BROADBITS X1, Y1
-	VPAND Y0, Y1, Y1
-	EQBITS Y0, Y1, Y1
+	SHRXQ BX, AX, SI        // the bits of this vector lowest
+	MOVQ SI, list-88(SP)(CX*1)
 	MOVL $((1<<LANES)-1), SI
 	SHLXQ BX, SI, SI
 	ANDNQ AX, SI, AX
-	MOVU (R12)(BX*SZ), Y2
-	LEAQ (DI)(BX*SZ), SI
-	XORL DX, DX
-	TESTQ $1, CX
-	JEQ rows
-	UPDATEROW(0, BX, Y3, Y4)
-	INCQ DX
-	CMPQ DX, CX
-	JEQ vector
-
-	// A row may repeat: the store of one comes before the load of the next.
-rows:
-	UPDATEROW(0, BX, Y3, Y4)
-	UPDATEROW(1, R15, Y5, Y6)
-	ADDQ $2, DX
-	CMPQ DX, CX
-	JLT rows
-	JMP vector
+	LEAQ (R9)(BX*SZ), BX
+	MOVQ BX, list-96(SP)(CX*1)
+	ADDL $16, CX
+	CMPL CX, $96
+	JLT list
+	JMP pass
 
 nextword:
-	ADDQ $8, R13
-	ADDQ $(64*SZ), R12
-	ADDQ $(64*SZ), DI
-	SUBQ $64, R10
-	JMP word
+	ADDQ $(64*SZ), R9
+	CMPQ R9, R11
+	JGE pass
+	ADDQ $8, R8
+	MOVQ (R8), AX
+	JMP list
+
+	// A row may repeat: the store of one comes before the load of the next.
+pass:
+	MOVQ AX, bits-104(SP)
+	MOVQ R8, word-112(SP)
+	MOVQ R9, before-120(SP)
+	MOVQ n+32(FP), DX
+	MOVQ rows+16(FP), R8
+	MOVQ val+24(FP), R9
+	LEAQ (R8)(DX*4), R8
+	LEAQ (R9)(DX*SZ), R9
+	NEGQ DX
+	CMPL CX, $32
+	JLT upto1
+	JEQ two
+	CMPL CX, $64
+	JLT three
+	JEQ four
+	CMPL CX, $96
+	JLT five
+
+	VECTOR(0, BX, Y1, Y7)
+	VECTOR(16, SI, Y2, Y8)
+	VECTOR(32, R10, Y3, Y9)
+	VECTOR(48, R13, Y4, Y10)
+	VECTOR(64, R15, Y5, Y11)
+	VECTOR(80, CX, Y6, Y12)
+update6:
+	NEXTROW
+	UPDATEVECTOR(BX, Y1, Y7)
+	UPDATEVECTOR(SI, Y2, Y8)
+	UPDATEVECTOR(R10, Y3, Y9)
+	UPDATEVECTOR(R13, Y4, Y10)
+	UPDATEVECTOR(R15, Y5, Y11)
+	UPDATEVECTOR(CX, Y6, Y12)
+	INCQ DX
+	JNE update6
+	MOVQ bits-104(SP), AX
+	MOVQ word-112(SP), R8
+	MOVQ before-120(SP), R9
+	JMP group
+
+five:
+	VECTOR(0, BX, Y1, Y7)
+	VECTOR(16, SI, Y2, Y8)
+	VECTOR(32, R10, Y3, Y9)
+	VECTOR(48, R13, Y4, Y10)
+	VECTOR(64, R15, Y5, Y11)
+update5:
+	NEXTROW
+	UPDATEVECTOR(BX, Y1, Y7)
+	UPDATEVECTOR(SI, Y2, Y8)
+	UPDATEVECTOR(R10, Y3, Y9)
+	UPDATEVECTOR(R13, Y4, Y10)
+	UPDATEVECTOR(R15, Y5, Y11)
+	INCQ DX
+	JNE update5
+	JMP done
+
+four:
+	VECTOR(0, BX, Y1, Y7)
+	VECTOR(16, SI, Y2, Y8)
+	VECTOR(32, R10, Y3, Y9)
+	VECTOR(48, R13, Y4, Y10)
+update4:
+	NEXTROW
+	UPDATEVECTOR(BX, Y1, Y7)
+	UPDATEVECTOR(SI, Y2, Y8)
+	UPDATEVECTOR(R10, Y3, Y9)
+	UPDATEVECTOR(R13, Y4, Y10)
+	INCQ DX
+	JNE update4
+	JMP done
+
+three:
+	VECTOR(0, BX, Y1, Y7)
+	VECTOR(16, SI, Y2, Y8)
+	VECTOR(32, R10, Y3, Y9)
+update3:
+	NEXTROW
+	UPDATEVECTOR(BX, Y1, Y7)
+	UPDATEVECTOR(SI, Y2, Y8)
+	UPDATEVECTOR(R10, Y3, Y9)
+	INCQ DX
+	JNE update3
+	JMP done
+
+two:
+	VECTOR(0, BX, Y1, Y7)
+	VECTOR(16, SI, Y2, Y8)
+update2:
+	NEXTROW
+	UPDATEVECTOR(BX, Y1, Y7)
+	UPDATEVECTOR(SI, Y2, Y8)
+	INCQ DX
+	JNE update2
+	JMP done
+
+upto1:
+	TESTL CX, CX
+	JEQ done
+	VECTOR(0, BX, Y1, Y7)
+update1:
+	NEXTROW
+	UPDATEVECTOR(BX, Y1, Y7)
+	INCQ DX
+	JNE update1
 
 done:
 	VZEROUPPER

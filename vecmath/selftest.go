@@ -59,6 +59,7 @@ type operands[T Float] struct {
 	d          []float64
 	idx, lanes []int32
 	mask       []uint64
+	words      [4]uint64
 	a, t       T
 	da         float64
 	n          int // stride, width or the index a search begins at
@@ -80,6 +81,8 @@ func kernelTable[T Float]() []kernel[T] {
 		{"lanesScore", makeLanes[T], func(o *operands[T]) { LanesScore(o.z, o.y, o.idx, o.x) }},
 		{"lanesUpdate", makeLanes[T], func(o *operands[T]) { LanesUpdate(o.y, o.idx, o.x, o.z, o.mask) }},
 		{"lanesLE", makeLanes[T], func(o *operands[T]) { LanesLE(o.mask, o.z, o.a, o.t) }},
+		{"lanesScoreLE", makeLanes[T], func(o *operands[T]) { LanesScoreLE(o.z, o.y, o.idx, o.x, o.mask, o.a, o.t) }},
+		{"drawBits", makeDraws[T], func(o *operands[T]) { DrawBits(o.mask, o.words[0], o.words[1], o.words[2], o.words[3]) }},
 		{"activeScore", makeActive[T], func(o *operands[T]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
 		{"activeUpdate", makeActive[T], func(o *operands[T]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
 	}
@@ -101,6 +104,7 @@ func kernelTable[T Float]() []kernel[T] {
 			kernel[T]{"axpyMixed", makeDense[T], func(o *operands[T]) { AxpyMixed(o.d, o.da, o.x) }},
 			kernel[T]{"sparseDotMixed", makeSparse[T], func(o *operands[T]) { o.dsum = SparseDotMixed(o.idx, o.x, o.d) }},
 			kernel[T]{"sparseAxpyMixed", makeSparse[T], func(o *operands[T]) { SparseAxpyMixed(o.d, o.da, o.idx, o.x) }},
+			kernel[T]{"sparseDotAxpyMixed", makeSparse[T], func(o *operands[T]) { o.dsum = SparseDotAxpyMixed(o.d, o.da, o.idx, o.x) }},
 		)
 	}
 	return table
@@ -130,7 +134,7 @@ func makeNext[T Float](g *generator[T], n int) *operands[T] {
 
 func makeRows[T Float](g *generator[T], n int) *operands[T] {
 	o := &operands[T]{x: g.floats(n), n: n + n%3}
-	rows := n % 6
+	rows := n % 7 // kernels take up to 4 at once, and the rest
 	o.z = g.floats(rows)
 	o.y = g.floats(max(0, (rows-1)*o.n+n))
 	return o
@@ -163,7 +167,7 @@ func (g *generator[T]) rows(o *operands[T], nnz, width int) {
 }
 
 func makeLanes[T Float](g *generator[T], n int) *operands[T] {
-	width := n % 18 * LaneUnit[T]()
+	width := n % 35 * LaneUnit[T]() // kernels take up to 16 units at once
 	o := &operands[T]{z: g.floats(width), a: g.float(), t: g.float(), mask: take[uint64](g.place, MaskWords(width))}
 	g.rows(o, n*5%31, width)
 	density := []float64{0, 0.02, 0.3, 1}[g.rng.IntN(4)]
@@ -174,6 +178,32 @@ func makeLanes[T Float](g *generator[T], n int) *operands[T] {
 		}
 	}
 	return o
+}
+
+func makeDraws[T Float](g *generator[T], n int) *operands[T] {
+	o := &operands[T]{mask: take[uint64](g.place, n%23)}
+	for i := range o.mask {
+		o.mask[i] = g.word()
+	}
+	for i := range o.words {
+		o.words[i] = g.word()
+	}
+	o.words[3] <<= []int{0, 11, 40, 63, 64}[g.mode] // short ones end early
+	return o
+}
+
+// word is any word, often one whose halves are all ones or zeros.
+func (g *generator[T]) word() uint64 {
+	w := g.rng.Uint64()
+	switch g.rng.IntN(6) {
+	case 0:
+		w |= 1<<32 - 1
+	case 1:
+		w |= (1<<32 - 1) << 32
+	case 2:
+		w &= 1<<32 - 1
+	}
+	return w
 }
 
 func makeActive[T Float](g *generator[T], n int) *operands[T] {

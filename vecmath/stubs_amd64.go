@@ -64,6 +64,12 @@ func lanesUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int,
 func lanesUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, coef *float64, mask *uint64)
 
 //go:noescape
+func lanesScoreLEAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, mask *uint64, y, t float32)
+
+//go:noescape
+func lanesScoreLEAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, mask *uint64, y, t float64)
+
+//go:noescape
 func lanesLEAVX2F32(mask *uint64, s *float32, width int, y, t float32)
 
 //go:noescape
@@ -92,3 +98,11 @@ func sparseDotMixedAVX2(idx *int32, val *float32, n int, w *float64) float64
 
 //go:noescape
 func sparseAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int)
+
+// drawBits does n sequences, a multiple of four.
+//
+//go:noescape
+func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
+
+//go:noescape
+func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int) float64

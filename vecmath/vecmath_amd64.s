@@ -66,6 +66,8 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define RET32 36
 #define LESIZE 32
 #define LET 28
+#define SCORELESIZE 64
+#define SCORELET 60
 #define LANEBITS bits32<>(SB)
 #define MOVU VMOVUPS
 #define MOVS VMOVSS
@@ -102,6 +104,7 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define LANESSCORE ·lanesScoreAVX2F32
 #define LANESUPDATE ·lanesUpdateAVX2F32
 #define LANESLE ·lanesLEAVX2F32
+#define LANESSCORELE ·lanesScoreLEAVX2F32
 #define ACTIVESCORE ·activeScoreAVX2F32
 #define ACTIVEUPDATE ·activeUpdateAVX2F32
 #include "kernels_avx2.h"
@@ -115,6 +118,8 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #undef RET32
 #undef LESIZE
 #undef LET
+#undef SCORELESIZE
+#undef SCORELET
 #undef LANEBITS
 #undef MOVU
 #undef MOVS
@@ -145,6 +150,7 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #undef LANESSCORE
 #undef LANESUPDATE
 #undef LANESLE
+#undef LANESSCORELE
 #undef ACTIVESCORE
 #undef ACTIVEUPDATE
 
@@ -159,6 +165,8 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define RET32 40
 #define LESIZE 40
 #define LET 32
+#define SCORELESIZE 72
+#define SCORELET 64
 #define LANEBITS bits64<>(SB)
 #define MOVU VMOVUPD
 #define MOVS VMOVSD
@@ -193,6 +201,7 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define LANESSCORE ·lanesScoreAVX2F64
 #define LANESUPDATE ·lanesUpdateAVX2F64
 #define LANESLE ·lanesLEAVX2F64
+#define LANESSCORELE ·lanesScoreLEAVX2F64
 #define ACTIVESCORE ·activeScoreAVX2F64
 #define ACTIVEUPDATE ·activeUpdateAVX2F64
 #include "kernels_avx2.h"
@@ -241,6 +250,7 @@ TEXT ·sparseDotMixedAVX2(SB), NOSPLIT, $0-40
 #include "sparsedot_avx2.h"
 	MOVS X0, ret+32(FP)
 	RET
+#undef NONZERO
 
 // func sparseAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int)
 #define UPDATE(k) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X2; MOVS (DI)(AX*8), X1; FMAS X2, X0, X1; MOVS X1, (DI)(AX*8)
@@ -251,3 +261,81 @@ TEXT ·sparseAxpyMixedAVX2(SB), NOSPLIT, $0-40
 	MOVQ val+24(FP), SI
 	MOVQ n+32(FP), CX
 #include "sparseaxpy_avx2.h"
+
+// func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int) float64
+#define NONZERO(k, acc) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X8; MOVS (DI)(AX*8), X9; FMAS X9, X8, acc; FMAS X8, X14, X9; MOVS X9, (DI)(AX*8)
+TEXT ·sparseDotAxpyMixedAVX2(SB), NOSPLIT, $0-48
+	MOVQ w+0(FP), DI
+	MOVS a+8(FP), X14
+	MOVQ idx+16(FP), R8
+	MOVQ val+24(FP), SI
+	MOVQ n+32(FP), CX
+#include "sparsedot_avx2.h"
+	MOVS X0, ret+40(FP)
+	RET
+#undef NONZERO
+
+// func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
+// Four sequences at a time. The 128-bit product of xh:xl and yh:yl comes from four of 32 bits: with t = xl*yh + (xl*yl >> 32) and
+// u = xh*yl + (t mod 2^32), which don't overflow, hi = xh*yh + (t>>32) + (u>>32) and lo = u<<32 | (xl*yl mod 2^32).
+//
+// Y0 = x, Y1 = bits set in all words so far, Y2 = the result; Y3 = y = x^fin, Y4 = xh, Y5 = yh, Y6 = xl*yl and lo,
+// Y7 = t, Y8 = u, Y9 = hi; Y11 = fin, Y12 = step, Y13 = first, Y14 = 2^32-1 in all lanes. AX = digits of turn left.
+TEXT ·drawBitsAVX2(SB), NOSPLIT, $0-48
+	MOVQ x+0(FP), DI
+	MOVQ n+8(FP), CX
+	VPBROADCASTQ fin+16(FP), Y11
+	VPBROADCASTQ step+24(FP), Y12
+	VPBROADCASTQ first+32(FP), Y13
+	MOVQ turn+40(FP), R8
+	VPCMPEQD Y14, Y14, Y14
+	VPSRLQ $32, Y14, Y14
+	SUBQ $4, CX
+	JLT done
+
+group:
+	VMOVDQU (DI), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VMOVDQA Y13, Y2
+	MOVQ R8, AX
+	TESTQ AX, AX
+	JEQ store
+word:
+	VPXOR Y11, Y0, Y3
+	VPSRLQ $32, Y0, Y4
+	VPSRLQ $32, Y3, Y5
+	VPMULUDQ Y3, Y0, Y6
+	VPMULUDQ Y5, Y0, Y7
+	VPMULUDQ Y3, Y4, Y8
+	VPMULUDQ Y5, Y4, Y9
+	VPADDQ Y12, Y0, Y0
+	VPSRLQ $32, Y6, Y10
+	VPADDQ Y10, Y7, Y7
+	VPAND Y14, Y7, Y10
+	VPADDQ Y10, Y8, Y8
+	VPSRLQ $32, Y7, Y7
+	VPADDQ Y7, Y9, Y9
+	VPSRLQ $32, Y8, Y10
+	VPADDQ Y10, Y9, Y9
+	VPSLLQ $32, Y8, Y8
+	VPBLENDD $0xAA, Y8, Y6, Y6
+	VPXOR Y9, Y6, Y6
+	VPAND Y6, Y1, Y1
+	ADDQ AX, AX             // the digit to the carry
+	JCC next
+	VPXOR Y1, Y2, Y2
+	VPTEST Y1, Y1
+	JEQ store
+next:
+	TESTQ AX, AX
+	JNE word
+
+store:
+	VMOVDQU Y2, (DI)
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JGE group
+
+done:
+	VZEROUPPER
+	RET

@@ -191,6 +191,39 @@ func activeUpdateGeneric[T Float](w []T, width int, rows []int32, val []T, lanes
 	}
 }
 
+// drawBitsGeneric: word d of a sequence x is hi ^ lo of the 128-bit product z * (z^fin), z = x + d*step. x becomes the sum modulo 2
+// of first and, for each d where turn (the highest bit is d = 0) has a 1, the bits set in all of words 0, ..., d. Once there
+// are none, the rest of turn adds nothing. Two sequences at a time, since one alone waits for its multiplications.
+func drawBitsGeneric(x []uint64, fin, step, first, turn uint64) {
+	for ; len(x) >= 2; x = x[2:] {
+		x[0], x[1] = drawBits2(x[0], x[1], fin, step, first, turn)
+	}
+	if len(x) == 1 {
+		x[0], _ = drawBits2(x[0], x[0], fin, step, first, turn)
+	}
+}
+
+func drawBits2(x0, x1, fin, step, first, turn uint64) (b0, b1 uint64) {
+	b0, b1 = first, first
+	s0, s1 := ^uint64(0), ^uint64(0)
+	for ; turn != 0; turn <<= 1 {
+		hi, lo := bits.Mul64(x0, x0^fin)
+		s0 &= hi ^ lo
+		x0 += step
+		hi, lo = bits.Mul64(x1, x1^fin)
+		s1 &= hi ^ lo
+		x1 += step
+		if int64(turn) < 0 {
+			b0 ^= s0
+			b1 ^= s1
+			if s0|s1 == 0 {
+				break
+			}
+		}
+	}
+	return b0, b1
+}
+
 // The mixed kernels work on a float64 vector and a float32 example: each x is widened exactly, then as above.
 
 func dotMixedGeneric(a []float64, x []float32) float64 {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -567,6 +568,9 @@ func (s *suite[T]) learns(t *testing.T, b *engine.Block[T]) {
 
 // allocs: nothing is allocated once all features and the largest block have been seen.
 func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
+	if race.Enabled {
+		return // its annotations of the kernels allocate
+	}
 	l := s.trained(t, b)
 	rounds, dst := make([]learners.Round, b.Len()), make([]float64, b.Len())
 	if err := errors.Join(l.Learn(b, rounds), l.Score(b, dst)); err != nil {
