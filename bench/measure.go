@@ -84,9 +84,9 @@ func (p pair) run(impl string, o Options) Result {
 	clock := p.clock
 	if clock == nil {
 		clock = threadTime
+		runtime.LockOSThread() // not for work of several threads: it makes every hand-over a switch of threads
+		defer runtime.UnlockOSThread()
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	ours := make([]float64, o.Rounds)
 	ko := repeats(clock, p.ours, o.Each)
 	var peer, ratio []float64
