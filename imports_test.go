@@ -87,7 +87,7 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []string{"cmd", "bench", "eval", "model", "dataset", "learners", "engine", "vecmath"} {
+	for _, room := range []string{"cmd", "bench", "eval", "model", "dataset", "learners", "engine", "kernelcache", "vecmath"} {
 		if !seen[room] {
 			t.Errorf("room %s has no Go file: is the list of rooms stale?", room)
 		}

@@ -27,6 +27,12 @@ type Fitter[T Float] interface {
 	Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error)
 }
 
+// SoftConfig is a Config that may ask for a soft margin whose slacks belong to places in the data set: then only Fit solves the problem.
+type SoftConfig interface {
+	Config
+	Soft() bool
+}
+
 // Defaults of FitOptions.
 const (
 	DefaultGramBytes = 256 << 20

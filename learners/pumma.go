@@ -135,6 +135,9 @@ func (c *PUMMAConfig) Validate() error {
 	return checkSetting("pumma", "soft-c", c.SoftC, c.SoftC >= 0, "a number > 0, or 0 for a hard margin")
 }
 
+// Soft reports whether the margin is soft.
+func (c *PUMMAConfig) Soft() bool { return c.SoftC > 0 }
+
 // NeedsFeatures reports whether P is auto.
 func (c *PUMMAConfig) NeedsFeatures() bool { return c.P == "auto" }
 

@@ -35,8 +35,8 @@ type trainReport struct {
 	Epochs           int             `json:"epochs"`
 	Updates          int64           `json:"updates"`
 	Mistakes         int64           `json:"mistakes"`
-	ProgressiveError float64         `json:"progressive_error"`
-	Support          *int64          `json:"support"` // kept examples; null for learners that keep none
+	ProgressiveError *float64        `json:"progressive_error"` // null where nothing was predicted
+	Support          *int64          `json:"support"`           // kept examples; null for learners that keep none
 	Margin           *float64        `json:"margin"`
 	Converged        bool            `json:"converged"`
 	Stopped          bool            `json:"stopped"`
@@ -78,6 +78,7 @@ type trainer struct {
 	epochs         int
 	untilConverged bool
 	maxUpdates     int64
+	softDelta      float64
 	shuffle        bool
 	seed           uint64
 	marginReport   bool
@@ -132,6 +133,7 @@ Learners and their flags:
 	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
 	fs.BoolVar(&t.untilConverged, "until-converged", false, "pass until a whole pass makes no update; on data that can't be separated set --max-updates too")
 	fs.Int64Var(&t.maxUpdates, "max-updates", 0, "with --until-converged: give up (exit code 6) when an epoch ends with so many updates made; 0 is no limit")
+	fs.Float64Var(&t.softDelta, "soft-delta", 0, "perceptron, alma, romma, micra and cramma, with --until-converged: soft margin, an own feature of this size for each example")
 	fs.BoolVar(&t.shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
 	fs.Uint64Var(&t.seed, "seed", 1, "of all draws")
 	fs.StringArrayVar(&t.test, "test", nil, "count the errors on this `FILE` afterwards, prepared as the training set; may be given again")
@@ -182,6 +184,9 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	if err := t.config.Validate(); err != nil {
 		return settingError(err)
+	}
+	if err := t.checkWhole(fs); err != nil {
+		return err
 	}
 	stop, err := t.profiles.start(cmd.ErrOrStderr())
 	if err != nil {
@@ -241,6 +246,34 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 	return nil
 }
 
+// whole reports whether the learner must see the data set as a whole: to learn at all, or for the soft margin that was asked for.
+func (t *trainer) whole() bool {
+	_, batch := t.config.(learners.BatchConfig)
+	soft, ok := t.config.(learners.SoftConfig)
+	return batch || t.softDelta != 0 || ok && soft.Soft()
+}
+
+// checkWhole refuses what doesn't go with that.
+func (t *trainer) checkWhole(fs *pflag.FlagSet) error {
+	what := given(fs, "soft-delta")
+	if t.softDelta == 0 {
+		what = t.learner + " with these settings"
+	}
+	switch {
+	case !t.whole():
+		return nil
+	case !t.untilConverged:
+		return usage("Add --until-converged.", "%s learns from a whole data set only", what)
+	case t.shuffle:
+		return usage("Leave one of them out.", "%s keeps the order of the data, %s changes it", what, given(fs, "shuffle"))
+	case t.from != "":
+		return usage("Leave out "+given(fs, "from")+".", "%s starts anew each time", what)
+	case t.checkpoint != "":
+		return usage("Leave out "+given(fs, "checkpoint-every")+".", "%s has no state to save before its end", what)
+	}
+	return nil
+}
+
 // checkpointMarks reads N or a duration.
 func checkpointMarks(text string) (int64, time.Duration, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -275,7 +308,9 @@ type reader[T engine.Float] struct {
 func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	radius, relative := t.config.(learners.RadiusConfig)
 	relative = relative && radius.NeedsRadius()
-	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || relative || t.opts.Normalize == "max" && t.opts.Scale == 0
+	features, counted := t.config.(learners.FeaturesConfig)
+	counted = counted && features.NeedsFeatures()
+	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || relative || counted || t.opts.Normalize == "max" && t.opts.Scale == 0
 
 	var in reader[T]
 	var loading time.Duration
@@ -291,6 +326,11 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		in = reader[T]{eval.NewMemory(&data.Block, data.Gather), func() dataset.Info { return data.Info }, func() {}}
 		if relative {
 			if err := radius.Resolve(longest(t.opts, data.Info)); err != nil {
+				return settingError(err)
+			}
+		}
+		if counted {
+			if err := features.ResolveFeatures(data.Info.Dim); err != nil {
 				return settingError(err)
 			}
 		}
@@ -331,7 +371,17 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if t.every > 0 || t.after > 0 {
 		o.Checkpoint = func(r eval.Result) error { return save(t, l, in.info(), r) }
 	}
-	res, err := eval.Run(ctx, l, in.source, o)
+	var res eval.Result
+	if t.whole() {
+		f, ok := l.(learners.Fitter[T])
+		if !ok {
+			return usage("Learners that can: perceptron, alma with p = 2, romma, micra, cramma.", "%s has no soft margin by %s", t.learner, given(t.cmd.Flags(), "soft-delta"))
+		}
+		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta}
+		res, err = eval.Fit(ctx, f, in.source.(*eval.Memory[T]), fit)
+	} else {
+		res, err = eval.Run(ctx, l, in.source, o)
+	}
 	info := in.info()
 	stopped := err != nil && interrupted(ctx, err)
 	if err != nil && !stopped {
@@ -575,7 +625,11 @@ func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped
 	r := &t.report
 	r.Schema, r.Learner, r.Config, r.Precision = schema, t.learner, t.config, t.precision.value
 	r.Examples, r.Presented, r.Epochs, r.Updates, r.Mistakes = res.Examples, res.Presented, res.Epochs, res.Updates, res.Mistakes
-	r.ProgressiveError, r.Converged, r.Stopped = res.ProgressiveError(), res.Converged, stopped
+	r.Converged, r.Stopped = res.Converged, stopped
+	if !t.whole() {
+		e := res.ProgressiveError()
+		r.ProgressiveError = &e
+	}
 	r.Features, r.BadRows, r.Bytes = info.Dim, info.BadRows, bytes
 	r.Labels = model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive}
 	r.Impl, r.Threads, r.Seed = vecmath.Active().String(), t.machine.threads, t.seed
@@ -600,7 +654,9 @@ func (t *trainer) summary(w io.Writer) error {
 		{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
 		{"examples", fmt.Sprintf("%d (%s, %d presented)", r.Examples, plural(r.Epochs, "epoch"), r.Presented)},
 		{"updates", fmt.Sprint(r.Updates)},
-		{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100*r.ProgressiveError)},
+	}
+	if r.ProgressiveError != nil {
+		rows = append(rows, [2]string{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100**r.ProgressiveError)})
 	}
 	if r.BadRows > 0 {
 		rows = append(rows, [2]string{"bad rows", fmt.Sprintf("%d passed over", r.BadRows)})
