@@ -135,11 +135,11 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			case updates:
 				values = append(values, float64(res.Updates))
 			case margin:
-				m, _, err := eval.Margin(ctx, l, eval.NewMemory(&train.Block, nil))
+				m, _, err := eval.Measure(ctx, l, eval.NewMemory(&train.Block, nil))
 				if err != nil {
 					return nil, err
 				}
-				values = append(values, m)
+				values = append(values, m.Norm(2, 0))
 			default:
 				c, err := eval.Test(ctx, l, eval.NewMemory(&test.Block, nil))
 				if err != nil {

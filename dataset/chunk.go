@@ -15,6 +15,7 @@ type parsing struct {
 	zeroHint string // what to say of an index 0 that is not allowed
 	most     uint64 // largest index allowed
 	bias     int
+	one      float64 // value of the bias
 	unit     bool
 	scale    float64 // divide by this; 0: do not
 	keepBad  int     // bad rows kept for a report; the rest are counted only

@@ -206,7 +206,7 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 		row = row[:r.Dim]
 		k := 0 // next feature
 		if p.bias != 0 {
-			row[0], k = 1, 1
+			row[0], k = T(p.one), 1
 		}
 		code := int32(-1)
 		bad := ""

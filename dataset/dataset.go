@@ -6,7 +6,7 @@
 //
 // # Rules
 //
-//   - Feature numbers inside are file index - base + 1 if a bias is appended; the bias is feature 0, of value 1, added before
+//   - Feature numbers inside are file index - base + 1 if a bias is appended; the bias is feature 0, of value 1 (or BiasValue), added before
 //     normalising. Dense rows (csv, idx) get it as column 0.
 //   - svmlight: indices ascend within a row, each once; index 0 only where the base is 0. "# ..." is a comment, "qid:N" is passed
 //     over. A row without features is good.
@@ -54,6 +54,7 @@ type Options struct {
 	OnError   string      // bad rows: "" or "stop", "skip", "limit=N" (N are passed over). A third label always stops
 	OnBad     func(error) // told of each row passed over, in order, by the goroutine that calls Next or Load
 	Bias      string      // "" or "none", "append"
+	BiasValue float64     // of the appended feature; 0 is 1
 	Normalize string      // "" or "none", "unit" (each row by its 2-norm), "max" (all rows by the longest)
 
 	// What a model or the training set has fixed; the zero value of each means: find it.
@@ -210,9 +211,15 @@ func (o Options) resolve() (*config, error) {
 	case o.OnError != "" && o.OnError != "stop":
 		return nil, bad("on-error", o.OnError, "stop, skip or limit=N")
 	}
+	if !(o.BiasValue >= 0) || math.IsInf(o.BiasValue, 0) || o.BiasValue > math.MaxFloat32 {
+		return nil, bad("bias value", strconv.FormatFloat(o.BiasValue, 'g', -1, 64), "a positive number")
+	}
 	switch o.Bias {
 	case "append":
 		c.bias = 1
+		if c.BiasValue == 0 {
+			c.BiasValue = 1
+		}
 	case "", "none":
 	default:
 		return nil, bad("bias", o.Bias, "none or append")

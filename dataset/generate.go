@@ -480,7 +480,7 @@ func (d *Data[T]) Prepare(bias, normalize string, scale float64) error {
 	for i := range b.Len() {
 		row := r.X[i*r.Stride : i*r.Stride+r.Dim]
 		if c.bias != 0 {
-			row[0] = 1
+			row[0] = T(c.BiasValue)
 		}
 		copy(row[c.bias:], b.Row(i))
 		r.finishRow(row, squares(row), &p)

@@ -182,15 +182,15 @@ func (c *chunk[T]) parseIDX(p *parsing) {
 		clear(row[r.Dim:])
 		row = row[:r.Dim]
 		if p.bias != 0 {
-			row[0] = 1
+			row[0] = T(p.one)
 		}
-		sum := uint64(p.bias) // of squares: an integer, exact
+		var sum uint64 // of the pixels' squares: exact
 		x := row[p.bias:]
 		for k, v := range c.text[i*p.pixels : (i+1)*p.pixels][:len(x)] {
 			x[k] = T(v)
 			sum += uint64(v) * uint64(v)
 		}
-		r.finishRow(row, float64(sum), p)
+		r.finishRow(row, float64(sum)+float64(p.bias)*float64(float64(T(p.one))*float64(T(p.one))), p)
 	}
 }
 

@@ -122,7 +122,7 @@ func (s *Stream[T]) prepare() error {
 	}
 	s.info.Format, s.info.IndexBase, s.info.BaseFound = format, 1, "columns count from 1"
 	p := &s.p
-	*p = parsing{format: format, bias: c.bias, unit: c.Normalize == "unit", stop: c.maxBad == 0, optional: c.LabelsOptional}
+	*p = parsing{format: format, bias: c.bias, one: c.BiasValue, unit: c.Normalize == "unit", stop: c.maxBad == 0, optional: c.LabelsOptional}
 	if c.Normalize == "max" {
 		p.scale = c.Scale // 0 in Load: found at the end
 	}

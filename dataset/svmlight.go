@@ -81,9 +81,9 @@ func (c *chunk[T]) parseSVMLight(p *parsing) {
 				if n == len(idx) {
 					idx, val = grown(idx), grown(val)
 				}
-				idx[n], val[n] = 0, 1
+				idx[n], val[n] = 0, T(p.one)
+				sum = float64(float64(val[n]) * float64(val[n]))
 				n++
-				sum = 1
 			}
 			bad := ""
 			var at int // where it goes wrong

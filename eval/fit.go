@@ -9,13 +9,26 @@ import (
 )
 
 // Fit lets l pass over a whole data set until it has converged; see [learners.Fitter]. Nothing is predicted on the way, so Result has
-// no errors and no mistakes.
-func Fit[T engine.Float](ctx context.Context, l learners.Fitter[T], src *Memory[T], o learners.FitOptions) (Result, error) {
+// no errors and no mistakes. p, which may be nil, is shown how the run goes in place of o.Observe.
+func Fit[T engine.Float](ctx context.Context, l learners.Fitter[T], src *Memory[T], o learners.FitOptions, p Progress) (Result, error) {
 	start := time.Now()
+	var last time.Duration
+	if p != nil {
+		o.Observe = func(s learners.FitStatus) {
+			if now := time.Since(start); now-last >= time.Second {
+				last = now
+				p.Fit(s, now)
+			}
+		}
+	}
 	r, err := l.Fit(ctx, src.all, o)
+	if p != nil {
+		p.Fit(learners.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Violators: r.Violators, Margin: r.Margin}, time.Since(start))
+		p.End(Status{})
+	}
 	n := int64(src.Len())
 	return Result{
 		Examples: n, Presented: n * max(r.Epochs, 1), Epochs: int(r.Epochs), Updates: r.Updates, Converged: r.Converged,
-		Learn: time.Since(start),
+		Fit: &r, Learn: time.Since(start),
 	}, err
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // Status is how far a run is.
@@ -19,10 +21,12 @@ type Status struct {
 	Elapsed                    time.Duration // since the start, reading included
 }
 
-// Progress shows how a run goes. Line is called after example 1, 2, 4, 8, ..., Step after every block, End once.
+// Progress shows how a run goes. Line is called after example 1, 2, 4, 8, ..., Step after every block, End once. A run on a whole data set
+// calls Fit instead, each second or so and at its end.
 type Progress interface {
 	Line(Status)
 	Step(Status)
+	Fit(s learners.FitStatus, elapsed time.Duration)
 	End(Status)
 }
 
@@ -31,8 +35,17 @@ type Progress interface {
 func Lines(w io.Writer) Progress { return &lines{w: w} }
 
 type lines struct {
-	w    io.Writer
-	last int64
+	w      io.Writer
+	last   int64
+	fitted bool // the header of Fit is written
+}
+
+func (p *lines) Fit(s learners.FitStatus, elapsed time.Duration) {
+	if !p.fitted {
+		fmt.Fprintf(p.w, "%14s %12s %10s %14s %10s\n", "updates", "epochs", "violators", "margin", "seconds")
+		p.fitted = true
+	}
+	fmt.Fprintf(p.w, "%14d %12d %10d %14.6g %10.1f\n", s.Updates, s.Epochs, s.Violators, s.Margin, elapsed.Seconds())
 }
 
 func (p *lines) Line(s Status) {
@@ -58,6 +71,22 @@ func NDJSON(w io.Writer) Progress { return &ndjson{enc: json.NewEncoder(w)} }
 type ndjson struct {
 	enc  *json.Encoder
 	last int64
+}
+
+func (p *ndjson) Fit(s learners.FitStatus, elapsed time.Duration) {
+	var margin *float64
+	if s.Margin-s.Margin == 0 {
+		margin = &s.Margin
+	}
+	p.enc.Encode(struct {
+		Schema    string   `json:"schema"`
+		Type      string   `json:"type"`
+		Updates   int64    `json:"updates"`
+		Epochs    int64    `json:"epochs"`
+		Violators int      `json:"violators"`
+		Margin    *float64 `json:"margin"` // null as long as there is none
+		Seconds   float64  `json:"seconds"`
+	}{"halfspace/1", "fit", s.Updates, s.Epochs, s.Violators, margin, elapsed.Seconds()})
 }
 
 func (p *ndjson) Line(s Status) {
@@ -92,6 +121,15 @@ type bar struct {
 }
 
 func (p *bar) Line(Status) {}
+
+func (p *bar) Fit(s learners.FitStatus, _ time.Duration) {
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(p.w), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
+			progressbar.OptionSetItsString("updates"), progressbar.OptionClearOnFinish())
+	}
+	p.bar.Describe(fmt.Sprintf("%d violators, margin %.4g", s.Violators, s.Margin))
+	p.bar.Set64(s.Updates)
+}
 
 func (p *bar) Step(s Status) {
 	if p.bar != nil && s.Elapsed-p.drawn < 100*time.Millisecond {

@@ -92,15 +92,16 @@ type Options struct {
 
 // Result is what a run counted.
 type Result struct {
-	Examples  int64         // presented in the first pass
-	Presented int64         // in all passes
-	Epochs    int           // passes completed
-	Updates   int64         // sum of Round.Updates
-	Mistakes  int64         // rounds with y f(x) <= 0, all passes
-	Errors    int64         // rounds with a wrong predicted label, first pass only
-	Converged bool          // the last pass was complete and made no update
-	Read      time.Duration // spent waiting for the source
-	Learn     time.Duration // spent learning, tallies included
+	Examples  int64               // presented in the first pass
+	Presented int64               // in all passes
+	Epochs    int                 // passes completed
+	Updates   int64               // sum of Round.Updates
+	Mistakes  int64               // rounds with y f(x) <= 0, all passes
+	Errors    int64               // rounds with a wrong predicted label, first pass only
+	Converged bool                // the last pass was complete and made no update
+	Fit       *learners.FitResult // of Fit; nil after Run
+	Read      time.Duration       // spent waiting for the source
+	Learn     time.Duration       // spent learning, tallies included
 }
 
 // ProgressiveError returns the share of wrong predictions in the first pass, each made before its label was shown; 0 if

@@ -76,25 +76,51 @@ func Test[T engine.Float](ctx context.Context, l learners.Learner[T], src Source
 	return c, err
 }
 
-// Margin returns the geometric margin of l's hypothesis over src: the least y f(x)/|w|, negative if an example is on the wrong
-// side. ok is false where it is not defined: the learner has no weight vector, the vector is 0, or src is empty.
-// The examples are taken as prepared: an appended bias feature and its weight count like any other.
-func Margin[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T]) (margin float64, ok bool, err error) {
-	w := l.Weights()
-	norm := math.Sqrt(vecmath.SumSq(w))
-	if !(norm > 0) {
-		return 0, false, nil
+// Margins measures a hypothesis f(x) = w.x + b on some examples.
+type Margins struct {
+	Least float64   // min y f(x), negative if an example is on the wrong side
+	W     []float64 // one a feature as prepared
+}
+
+// Norm returns the p-norm margin Least/|w|_q, 1/p + 1/q = 1, p >= 1 or +Inf: the least distance, in the p-norm, of an example from the hyperplane
+// (PUMMA paper, Lemma 1). The first skip weights don't count, as that of an appended bias where margins are to be those of the examples
+// without it. NaN if no other weight is there.
+func (m Margins) Norm(p float64, skip int) float64 {
+	w := m.W[min(skip, len(m.W)):]
+	var norm float64
+	switch {
+	case p == 2:
+		norm = math.Sqrt(vecmath.SumSq(w))
+	case p == 1:
+		for _, v := range w {
+			norm = max(norm, math.Abs(v))
+		}
+	default:
+		q := 1 / (1 - 1/p)
+		for _, v := range w {
+			norm += math.Pow(math.Abs(v), q)
+		}
+		norm = math.Pow(norm, 1/q)
 	}
-	least := math.Inf(1)
+	if !(norm > 0) {
+		return math.NaN()
+	}
+	return m.Least / norm
+}
+
+// Measure takes the Margins of l over src. ok is false where none is defined: the learner has no weight vector, the vector is 0, scores are not
+// finite, or src is empty. The examples are taken as prepared: an appended bias feature and its weight count like any other.
+func Measure[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T]) (m Margins, ok bool, err error) {
+	m = Margins{math.Inf(1), l.Weights()}
+	if !(vecmath.SumSq(m.W) > 0) {
+		return m, false, nil
+	}
 	err = Score(ctx, l, src, func(b *engine.Block[T], scores []float64) error {
 		for i, f := range scores {
-			least = min(least, float64(b.Y[i])*f)
+			m.Least = min(m.Least, float64(b.Y[i])*f)
 		}
 		return nil
 	})
-	margin = least / norm
-	if err != nil || math.IsNaN(margin) || math.IsInf(margin, 0) { // no examples, or a learner that diverged
-		return 0, false, err
-	}
-	return margin, true, nil
+	d := m.Norm(2, 0)
+	return m, err == nil && d-d == 0, err // not finite: no examples, or a learner that diverged
 }

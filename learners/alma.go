@@ -115,6 +115,12 @@ func (c *ALMAConfig) rate(k float64) float64 {
 	return C / math.Sqrt(float64((c.P-1)*k))
 }
 
+// Norm is NormConfig.Norm.
+func (c *ALMAConfig) Norm() float64 { return c.P }
+
+// Whole reports whether Fit takes these settings.
+func (c *ALMAConfig) Whole() bool { return c.P == 2 }
+
 func newALMA[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[ALMAConfig]("alma", c)
 	if err != nil {
@@ -275,6 +281,10 @@ func (r *almaFit) next(norm2 float64) (threshold, step float64) {
 	if a := math.Sqrt(norm2); a > r.length { // (5)
 		r.length = a
 	}
+	return r.again(norm2)
+}
+
+func (r *almaFit) again(float64) (threshold, step float64) {
 	f := r.length / math.Sqrt(float64(r.k))
 	return float64(r.margin * f), float64(r.rate * f)
 }

@@ -181,6 +181,10 @@ type crammaFit struct {
 
 func (r *crammaFit) next(norm2 float64) (threshold, step float64) {
 	r.t++
+	return r.again(norm2)
+}
+
+func (r *crammaFit) again(norm2 float64) (threshold, step float64) {
 	a := math.Sqrt(norm2)
 	return float64(r.cfg.threshold(float64(r.t)) * r.R * a), float64(r.rate * a)
 }

@@ -14,6 +14,12 @@ import (
 // ErrFit is returned for data or options under which no run can converge.
 var ErrFit = errors.New("can't be fitted")
 
+// WholeConfig is a Config that knows whether its learner, a Fitter, can Fit with these settings. Without it a Fitter always can.
+type WholeConfig interface {
+	Config
+	Whole() bool
+}
+
 // Fitter is a Learner that can also pass over a whole data set, in its order, until a complete pass makes no update.
 //
 // Fit goes on from the present weights and counters; a new Learner starts as its algorithm says. Examples count as divided by R,
@@ -52,7 +58,13 @@ type FitOptions struct {
 	// Refresh is the number of updates after which scores and |a|^2 are computed afresh, in twofold precision, from the dual
 	// coefficients (or the weights), so that rounding errors do not add up. 0: DefaultRefresh.
 	Refresh int64
-	Observe func(FitStatus) // told after every refresh; nil: nobody
+	// ActiveSet passes over the examples that were updates in the last pass over all, until they make no update, before the next pass
+	// over all. ROMMA, MICRA and PUMMA take it; the others find the next violator among all in one step.
+	ActiveSet bool
+	// Halving begins with an accuracy delta of 1 and halves it after each pass without updates, down to the learner's. Aggressive ROMMA and
+	// PUMMA take it.
+	Halving bool
+	Observe func(FitStatus) // told each second or so, and after every refresh; nil: nobody. Changes no result
 }
 
 // FitStatus is how far a run has come.
@@ -88,6 +100,8 @@ type marginRule interface {
 	// next is called before the first and after every update. It returns, for |a|^2 = norm2, the threshold of y a.x, at or under which an
 	// example is added to a, and the step by which it will be.
 	next(norm2 float64) (threshold, step float64)
+	// again is next for another |a|^2 after the same update.
+	again(norm2 float64) (threshold, step float64)
 	// rescale says that a was multiplied by f, a power of two.
 	rescale(f float64)
 }
@@ -124,6 +138,8 @@ type cycle[T Float] struct {
 
 	updates, epochs int64
 	from            int // next example to look at
+	clean           int // runWeights: examples looked at since the last update
+	watch           watch
 }
 
 // newCycle checks what can be wrong and makes room. R2 is MaxSumSq.
@@ -131,12 +147,15 @@ func newCycle[T Float](name string, b *engine.Block[T], o FitOptions, start []T,
 	if err := checkBlock(name, b, b.Len()); err != nil {
 		return nil, 0, err
 	}
+	if err := checkFit(name, &o, false, false); err != nil {
+		return nil, 0, err
+	}
 	m := b.Len()
 	switch {
 	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
 		return nil, 0, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta, ErrConfig)
-	case o.MaxUpdates < 0 || o.Refresh < 0:
-		return nil, 0, fmt.Errorf("%s: MaxUpdates is %d, Refresh %d, want >= 0: %w", name, o.MaxUpdates, o.Refresh, ErrConfig)
+	case o.Refresh < 0:
+		return nil, 0, fmt.Errorf("%s: Refresh is %d, want >= 0: %w", name, o.Refresh, ErrConfig)
 	case o.Delta > 0 && updates > 0:
 		return nil, 0, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose extended weights were not kept: %w", name, o.Delta, updates, ErrFit)
 	case m == 0:
@@ -151,7 +170,7 @@ func newCycle[T Float](name string, b *engine.Block[T], o FitOptions, start []T,
 	if o.MaxUpdates == 0 {
 		o.MaxUpdates = math.MaxInt64
 	}
-	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), unit: 1}
+	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), unit: 1, watch: newWatch(&o)}
 	for i := range m {
 		_, val := rowOf(b, i)
 		n := sumSq64(val) + c.delta2
@@ -300,6 +319,8 @@ func (c *cycle[T]) run(ctx context.Context) (FitResult, error) {
 		if none || since >= c.o.Refresh {
 			c.refresh()
 			fresh, since = true, 0
+		} else if c.watch.due() {
+			c.observe()
 		}
 		if !none && c.updates >= c.o.MaxUpdates {
 			return c.result(false), nil
@@ -326,7 +347,7 @@ func (c *cycle[T]) runScores(limit int64) (none bool) {
 			return false
 		}
 		g := c.gram[k*c.stride : k*c.stride+m]
-		step := c.step
+		step, before := c.step, c.norm2
 		// |a + step y|^2 = |a|^2 + step (2 a.y + step |y|^2)
 		c.norm2 += float64(step * (float64(2*s[k]) + float64(step*g[k])))
 		c.addAlpha(k, step)
@@ -337,8 +358,8 @@ func (c *cycle[T]) runScores(limit int64) (none bool) {
 			c.epochs++
 		}
 		k = vecmath.AddScaledNext(s, step, g, from, c.threshold)
-		if c.norm2 > tooLong {
-			c.rescale()
+		if !(c.norm2 > cancelled*before && c.norm2 <= tooLong) {
+			c.mend()
 			k = vecmath.NextLE(s, from, c.threshold)
 		}
 	}
@@ -432,10 +453,9 @@ func (c *cycle[T]) score(k int) float64 {
 	return s
 }
 
-// runWeights is runScores on the weights, an example at a time. It also returns, at an example, when ctx ends.
+// runWeights is runScores on the weights, an example at a time. It also returns, at an example, when ctx ends or the observer wants to know.
 func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 	m := c.b.Len()
-	clean := 0 // examples since the last update, or since this call
 	for looked := 1; ; looked++ {
 		k := c.from
 		s := c.score(k)
@@ -445,25 +465,25 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 			}
 			limit--
 			_, val := rowOf(c.b, k)
-			step := c.step
+			step, before := c.step, c.norm2
 			c.norm2 += float64(step * (float64(2*s) + float64(step*(sumSq64(val)+c.delta2))))
 			c.add(k, step)
 			c.updates++
 			c.threshold, c.step = c.rule.next(c.norm2)
-			if c.norm2 > tooLong {
-				c.rescale()
+			if !(c.norm2 > cancelled*before && c.norm2 <= tooLong) {
+				c.mend()
 			}
-			clean = -1
+			c.clean = -1
 		}
-		clean++
+		c.clean++
 		if c.from++; c.from == m {
 			c.from = 0
-			if clean >= m {
+			if c.clean >= m {
 				return true
 			}
 			c.epochs++
 		}
-		if looked%4096 == 0 && ctx.Err() != nil {
+		if looked%4096 == 0 && (ctx.Err() != nil || c.watch.due()) {
 			return false
 		}
 	}
@@ -471,6 +491,19 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 
 // tooLong is the |a|^2 above which a is scaled down, and scores and coefficients with it: far from where they overflow.
 const tooLong = 0x1p512
+
+// cancelled is the share of |a|^2 that an update may leave. Below it the rounding errors of what is gone are no longer small.
+const cancelled = 0x1p-24
+
+// mend makes |a|^2 a number to go on with: not too large, and not the rounding errors of a difference.
+func (c *cycle[T]) mend() {
+	if c.norm2 > tooLong {
+		c.rescale()
+		return
+	}
+	c.rescore()
+	c.threshold, c.step = c.rule.again(c.norm2)
+}
 
 // rescale multiplies all that is linear in a by 2^-256, which rounds nothing that matters beside the rest.
 func (c *cycle[T]) rescale() {
@@ -491,9 +524,22 @@ func (c *cycle[T]) rescale() {
 func (c *cycle[T]) refresh() {
 	c.rescore()
 	if c.o.Observe != nil {
-		v, margin := c.look()
-		c.o.Observe(FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin})
+		v, margin := c.look(c.s)
+		c.watch.tell(FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin})
 	}
+}
+
+// observe tells the observer between two refreshes, and leaves all as it is.
+func (c *cycle[T]) observe() {
+	s := c.s
+	if c.gram == nil {
+		s = make([]float64, len(c.s))
+		for k := range s {
+			s[k] = c.score(k) - c.shift
+		}
+	}
+	v, margin := c.look(s)
+	c.watch.tell(FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin})
 }
 
 // rescore computes a from the dual coefficients (in score space), then scores and |a|^2 from a, all in twofold precision. Cost: O(non-zeros).
@@ -513,6 +559,9 @@ func (c *cycle[T]) rescore() {
 				c.a[j], c.aLow[j] = addProduct(c.a[j], c.aLow[j], y*v, float64(x))
 				c.aLow[j] += float64(y * c.alphaLow[k] * float64(x))
 			}
+		}
+		for j, low := range c.aLow { // what cancelled may have left more in the errors than in the sum
+			c.a[j], c.aLow[j] = twoSum(c.a[j], low)
 		}
 	}
 	for k := range c.s {
@@ -549,9 +598,9 @@ func (c *cycle[T]) rescore() {
 	c.norm2 = sum + low
 }
 
-// look counts the violators and takes the margin from the scores.
-func (c *cycle[T]) look() (violators int, margin float64) {
-	for _, s := range c.s {
+// look counts the violators and takes the margin from the scores less shift.
+func (c *cycle[T]) look(scores []float64) (violators int, margin float64) {
+	for _, s := range scores {
 		if s <= c.threshold-c.shift {
 			violators++
 		}
@@ -559,13 +608,13 @@ func (c *cycle[T]) look() (violators int, margin float64) {
 	if c.norm2 == 0 {
 		return violators, math.NaN()
 	}
-	return violators, (slices.Min(c.s) + c.shift) / math.Sqrt(c.norm2)
+	return violators, (slices.Min(scores) + c.shift) / math.Sqrt(c.norm2)
 }
 
 func (c *cycle[T]) result(converged bool) FitResult {
 	c.rescore()
 	r := FitResult{Updates: c.updates, Epochs: c.epochs, Converged: converged, ScoreSpace: c.gram != nil}
-	r.Violators, r.Margin = c.look()
+	r.Violators, r.Margin = c.look(c.s)
 	if c.delta2 == 0 {
 		return r
 	}

@@ -124,6 +124,8 @@ type fixedMargin struct{ margin, eta float64 }
 
 func (r *fixedMargin) next(float64) (threshold, step float64) { return r.margin, r.eta }
 
+func (r *fixedMargin) again(float64) (threshold, step float64) { return r.margin, r.eta }
+
 func (r *fixedMargin) rescale(f float64) {
 	r.margin *= f
 	r.eta *= f

@@ -20,6 +20,12 @@ func init() {
 // Biased is a Learner whose score is Weights() . x + Bias(): margins need both.
 type Biased interface{ Bias() float64 }
 
+// NormConfig is a Config of a learner of p-norm margins.
+type NormConfig interface {
+	Config
+	Norm() float64 // p; NaN if it is not known yet
+}
+
 // FeaturesConfig is a Config with settings relative to n, the number of features. Whoever knows the data calls ResolveFeatures before
 // a learner is made of it.
 type FeaturesConfig interface {
@@ -137,6 +143,15 @@ func (c *PUMMAConfig) Validate() error {
 
 // Soft reports whether the margin is soft.
 func (c *PUMMAConfig) Soft() bool { return c.SoftC > 0 }
+
+// Norm is NormConfig.Norm.
+func (c *PUMMAConfig) Norm() float64 {
+	p, err := strconv.ParseFloat(c.P, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return p
+}
 
 // NeedsFeatures reports whether P is auto.
 func (c *PUMMAConfig) NeedsFeatures() bool { return c.P == "auto" }
@@ -410,40 +425,39 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 	if err := checkBlock("pumma", b, n); err != nil {
 		return FitResult{}, err
 	}
+	if err := checkFit("pumma", &o, true, true); err != nil {
+		return FitResult{}, err
+	}
 	switch {
 	case o.Delta != 0:
 		return FitResult{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, ErrConfig)
-	case o.MaxUpdates < 0:
-		return FitResult{}, fmt.Errorf("pumma: MaxUpdates is %d, want >= 0: %w", o.MaxUpdates, ErrConfig)
 	case n == 0:
 		return FitResult{}, fmt.Errorf("pumma: no examples: %w", ErrFit)
 	case l.invC > 0 && l.updates > 0:
 		return FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d updates, whose slacks were not kept: %w", l.updates, ErrFit)
 	}
 	l.grow(b.Dim)
-	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1}
+	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta}
 	if l.invC > 0 {
 		c.m = make([]float64, n)
 	}
-	before, r := l.updates, FitResult{}
-	for {
-		last := l.updates
-		for k := range n {
-			if k%4096 == 0 && ctx.Err() != nil {
-				return c.result(r, before), context.Cause(ctx)
+	p := passes{
+		n: n, delta: l.cfg.Delta, goal: func(delta float64) { c.delta = delta }, status: c.judge,
+		learn: func(k int) bool {
+			if c.margin(k) >= 1-c.delta {
+				return false
 			}
-			if c.margin(k) < 1-l.cfg.Delta { // (U), (F)
-				c.update(k)
-				if l.updates-before == o.MaxUpdates {
-					return c.result(r, before), nil
-				}
-			}
-		}
-		r.Epochs++
-		if r.Converged = l.updates == last; r.Converged {
-			return c.result(r, before), nil
-		}
+			before := l.updates
+			c.update(k) // (U), (F)
+			return l.updates != before
+		},
 	}
+	var r FitResult
+	err := p.run(ctx, &o, &r)
+	r.Counter = l.updates + 1
+	c.judge(&r)
+	r.Converged = r.Converged && r.Violators == 0 // equal examples of both classes can't be learned
+	return r, err
 }
 
 // pummaPasses is a data set with the coordinates of u that belong to its examples' slacks.
@@ -453,6 +467,7 @@ type pummaPasses[T Float] struct {
 	m        []float64 // m_k / scale; nil for a hard margin
 	scale    float64
 	pos, neg int // which examples are xpos and xneg; -1: none of these
+	delta    float64
 }
 
 // share returns m_k.
@@ -494,9 +509,9 @@ func (c *pummaPasses[T]) update(k int) {
 	c.m[c.pos], c.m[c.neg] = c.l.mPos/c.scale, c.l.mNeg/c.scale
 }
 
-// result completes r: margins in units of |(w, xi)|, which is 1/sqrt(norm2).
-func (c *pummaPasses[T]) result(r FitResult, before int64) FitResult {
-	r.Updates, r.Counter, r.Margin = c.l.updates-before, c.l.updates+1, math.NaN()
+// judge fills in violators and margin, in units of |(w, xi)|, which is 1/sqrt(norm2).
+func (c *pummaPasses[T]) judge(r *FitResult) {
+	r.Violators, r.Margin = 0, math.NaN()
 	least := math.Inf(1)
 	for k := range c.b.Len() {
 		m := c.margin(k)
@@ -507,7 +522,6 @@ func (c *pummaPasses[T]) result(r FitResult, before int64) FitResult {
 	if c.l.norm2 > 0 {
 		r.Margin = float64(least * math.Sqrt(c.l.norm2))
 	}
-	return r
 }
 
 // Bound returns |u|: no hyperplane has a larger margin, in the p-norm, on the examples learned so far.

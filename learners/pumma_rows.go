@@ -27,13 +27,14 @@ func FitPUMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, 
 	if err := cfg.Validate(); err != nil {
 		return PUMMADual{}, err
 	}
+	if err := checkFit("pumma", &o, true, true); err != nil {
+		return PUMMADual{}, err
+	}
 	switch {
 	case cfg.P != "2":
 		return PUMMADual{}, fmt.Errorf("pumma: p is %s, kernels have p = 2 only: %w", cfg.P, ErrConfig)
 	case o.Delta != 0:
 		return PUMMADual{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, ErrConfig)
-	case o.MaxUpdates < 0:
-		return PUMMADual{}, fmt.Errorf("pumma: MaxUpdates is %d, want >= 0: %w", o.MaxUpdates, ErrConfig)
 	case n == 0 || rows.Len() != n:
 		return PUMMADual{}, fmt.Errorf("pumma: %d labels for %d examples: %w", n, rows.Len(), ErrFit)
 	}
@@ -42,19 +43,33 @@ func FitPUMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, 
 		c.invC = 1 / cfg.SoftC
 	}
 	r := PUMMADual{Coef: make([]float64, n)}
-	err := c.passes(ctx, 1-cfg.Delta, o.MaxUpdates, &r.FitResult)
-	least := math.Inf(1)
+	c.delta = cfg.Delta
+	var failed error
+	p := passes{
+		n: n, delta: cfg.Delta, goal: func(delta float64) { c.delta = delta },
+		learn: func(k int) bool {
+			if failed != nil || c.margin(k) >= 1-c.delta {
+				return false
+			}
+			before := c.updates
+			failed = c.update(ctx, k) // (U), (F)
+			return c.updates != before
+		},
+		status: func(r *FitResult) { c.judge(cfg.Delta, r) },
+	}
+	err := p.run(ctx, &o, &r.FitResult)
+	if failed != nil {
+		err = failed
+	}
+	c.judge(cfg.Delta, &r.FitResult)
+	r.Converged = r.Converged && r.Violators == 0 // equal examples of both classes can't be learned
 	for k := range n {
-		m := c.margin(k)
-		if least = min(least, m); m < 1-cfg.Delta {
-			r.Violators++
-		}
 		if c.norm2 > 0 {
 			r.Coef[k] = float64(y[k]*c.m[k]) / c.norm2
 		}
 	}
 	r.Updates, r.Counter, r.Bias, r.Bound = c.updates, c.updates+1, c.b, math.Sqrt(c.norm2)
-	r.Margin, r.ScoreSpace = float64(least*r.Bound), true
+	r.ScoreSpace = true
 	return r, err
 }
 
@@ -67,31 +82,20 @@ type pummaRows[T Float] struct {
 	norm2   float64 // |u|^2, slacks included
 	b       float64
 	updates int64
+	delta   float64
 }
 
-func (c *pummaRows[T]) passes(ctx context.Context, least float64, maxUpdates int64, r *FitResult) error {
-	for !r.Converged {
-		last := c.updates
-		for k := range c.y {
-			if c.margin(k) < least { // (U), (F)
-				if ctx.Err() != nil {
-					return context.Cause(ctx)
-				}
-				if err := c.update(ctx, k); err != nil {
-					return err
-				}
-				if maxUpdates > 0 && c.updates >= maxUpdates {
-					return nil
-				}
-			}
-		}
-		r.Epochs++
-		r.Converged = c.updates == last
-		if ctx.Err() != nil && !r.Converged {
-			return context.Cause(ctx)
+// judge fills in violators and margin.
+func (c *pummaRows[T]) judge(delta float64, r *FitResult) {
+	r.Violators = 0
+	least := math.Inf(1)
+	for k := range c.y {
+		m := c.margin(k)
+		if least = min(least, m); m < 1-delta {
+			r.Violators++
 		}
 	}
-	return nil
+	r.Margin = float64(least * math.Sqrt(c.norm2))
 }
 
 // margin returns y f + xi of example k.

@@ -103,7 +103,11 @@ func (r *ROMMA[T]) violates(m float64) bool { return m <= 0 || r.cfg.Aggressive 
 
 // Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes.
 func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
-	return r.fit(ctx, "romma", b, o, r.learn, r.violates)
+	var goal func(float64)
+	if r.cfg.Aggressive {
+		goal = func(delta float64) { r.cfg.Delta = delta }
+	}
+	return r.fit(ctx, "romma", b, o, r.learn, r.violates, r.cfg.Delta, goal)
 }
 
 // parallel is the squared sine of the angle below which rounding of scores decides.

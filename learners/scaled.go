@@ -104,18 +104,20 @@ func (l *scaledLinear[T]) fold() {
 	l.scale, l.norm2 = 1, sumSq64(l.w)
 }
 
-// fit is Fitter.Fit of a learner called name, which learns one example by learn and would learn one of margin m if violates(m).
+// fit is Fitter.Fit of a learner called name, which learns one example by learn and would learn one of margin m if violates(m). goal sets
+// the accuracy, delta in the end; nil if there is none.
 func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[T], o FitOptions,
-	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool) (FitResult, error) {
+	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool, delta float64, goal func(float64)) (FitResult, error) {
 	n := b.Len()
 	if err := checkBlock(name, b, n); err != nil {
+		return FitResult{}, err
+	}
+	if err := checkFit(name, &o, true, goal != nil); err != nil {
 		return FitResult{}, err
 	}
 	switch {
 	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
 		return FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta, ErrConfig)
-	case o.MaxUpdates < 0:
-		return FitResult{}, fmt.Errorf("%s: MaxUpdates is %d, want >= 0: %w", name, o.MaxUpdates, ErrConfig)
 	case o.Delta > 0 && l.updates > 0:
 		return FitResult{}, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose extended weights were not kept: %w", name, o.Delta, l.updates, ErrFit)
 	case n == 0:
@@ -126,8 +128,14 @@ func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[
 		l.ext = &extended{delta2: float64(o.Delta * o.Delta), alpha: make([]float64, n), scale: 1}
 	}
 	var r FitResult
-	err := l.passes(ctx, b, o.MaxUpdates, learn, &r)
+	p := passes{
+		n: n, learn: func(k int) bool { return learn(b, k).Updates > 0 }, goal: goal, delta: delta,
+		status: func(r *FitResult) { l.judge(b, violates, r) },
+	}
+	err := p.run(ctx, &o, &r)
+	r.Counter = l.updates + 1
 	l.judge(b, violates, &r)
+	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
 	if l.ext != nil {
 		l.ext = nil
 		l.fold()
@@ -135,29 +143,10 @@ func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[
 	return r, err
 }
 
-// passes passes over b until a pass makes no update or a limit is reached.
-func (l *scaledLinear[T]) passes(ctx context.Context, b *engine.Block[T], maxUpdates int64, learn func(b *engine.Block[T], i int) Round, r *FitResult) error {
-	before := l.updates
-	defer func() { r.Updates, r.Counter = l.updates-before, l.updates+1 }()
-	for !r.Converged {
-		last := l.updates
-		for k := range b.Len() {
-			if k%4096 == 0 && ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if learn(b, k).Updates > 0 && l.updates-before == maxUpdates {
-				return nil
-			}
-		}
-		r.Epochs++
-		r.Converged = l.updates == last
-	}
-	return nil
-}
-
 // judge fills in what the weights, with their extended coordinates, have reached.
 func (l *scaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) bool, r *FitResult) {
 	s, least := make([]float64, b.Len()), math.Inf(1)
+	r.Violators = 0
 	for k := range s {
 		s[k] = l.margin(k, float64(b.Y[k]), l.score(b, k))
 		if least = min(least, s[k]); violates(s[k]) {

@@ -64,9 +64,10 @@ type Model struct {
 // Prep is how a row of data becomes an example: a prediction must do as training did.
 type Prep struct {
 	Labels    Labels   `json:"labels"`
-	Bias      string   `json:"bias"`      // none, append, direct
-	Normalize string   `json:"normalize"` // none, unit, max
-	Scale     float64  `json:"scale"`     // of normalize max: what examples are divided by
+	Bias      string   `json:"bias"`                 // none, append, direct
+	BiasValue float64  `json:"bias_value,omitempty"` // of the appended feature, where it is not 1
+	Normalize string   `json:"normalize"`            // none, unit, max
+	Scale     float64  `json:"scale"`                // of normalize max: what examples are divided by
 	Format    string   `json:"format"`
 	IndexBase int      `json:"index_base"`
 	Dim       int      `json:"dim"`                 // features, without an appended bias

@@ -2,7 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"math"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,5 +168,44 @@ func TestAdult(t *testing.T) {
 	}
 	if r.Test.Error < 0.148 || r.Test.Error > 0.158 {
 		t.Errorf("test error %.4f, want 0.1519 within 0.005", r.Test.Error)
+	}
+}
+
+// TestSonarCount: the perceptron of the CRAMMA paper's Table 1, b/(eta R^2) = 1, by the command: 247,140 updates.
+func TestSonarCount(t *testing.T) {
+	text, err := os.ReadFile(realdata.File(t, "sonar.train.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order [2][]string // mines first
+	for line := range strings.Lines(string(text)) {
+		i := 0
+		if strings.HasSuffix(strings.TrimSpace(line), "R") {
+			i = 1
+		}
+		order[i] = append(order[i], line)
+	}
+	name := filepath.Join(t.TempDir(), "sonar.csv")
+	if err := os.WriteFile(name, []byte(strings.Join(slices.Concat(order[:]...), "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("halfspace", "train", "-a", "perceptron", "--margin-rel", "1", "--rho", "1", "--until-converged", "--precision", "f64",
+		"--positive", "M", "--json", "--progress", "none", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Updates   int
+		Margin    float64
+		Converged bool
+		Fit       struct {
+			ScoreSpace bool `json:"score_space"`
+		}
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Updates != 247140 || !r.Converged || !r.Fit.ScoreSpace || math.Abs(r.Margin-5.78e-3) > 5e-6 {
+		t.Errorf("%+v, want 247140 updates and the margin 5.78e-3", r)
 	}
 }

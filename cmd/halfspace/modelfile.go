@@ -63,6 +63,7 @@ func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 		{"precision", m.Precision},
 		{"seed", strconv.FormatUint(m.Seed, 10)},
 		{"bias", p.Bias},
+		{"rho", strconv.FormatFloat(p.BiasValue, 'g', -1, 64)},
 		{"normalize", p.Normalize},
 		{"index-base", strconv.Itoa(p.IndexBase)},
 	} {
@@ -73,7 +74,7 @@ func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 		}
 	}
 	o.Labels = &dataset.LabelMap{Negative: p.Labels.Negative, Positive: p.Labels.Positive}
-	o.Bias, o.Normalize = p.Bias, p.Normalize
+	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
 	o.IndexBase, o.Base = "auto", &p.IndexBase
 	if p.Normalize == "max" {
 		o.Scale = p.Scale
@@ -96,6 +97,9 @@ func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep 
 	}
 	if o.Bias == "append" {
 		p.Dim--
+		if o.BiasValue != 1 {
+			p.BiasValue = o.BiasValue
+		}
 	}
 	if before != nil {
 		p.Dim = max(p.Dim, before.Prep.Dim)

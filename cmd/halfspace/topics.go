@@ -80,14 +80,22 @@ Words of the reports
   margin             the least y f(x)/|w| over the training set, as prepared (an appended bias counts as a feature); negative
                      if an example is on the wrong side. Free when the examples are in memory (several epochs, shuffling);
                      --margin-report asks for it after a stream, which is read again. Null for hypotheses without weights.
+  margins            with --margin-report: directional (the bias feature's weight counts), geometric (it doesn't), in the p-norm of alma
+                     and pumma, and with --margin-svm the share of the largest margin there is
+  fit                --until-converged in the order of the data: violators left, margin and bound, Gamma and D'/D - 1 of a soft margin
   seconds            read: waiting for examples; learn: learning and counting; total: of the whole command
 
---max-updates is looked at after each epoch, so that results don't depend on block sizes. Epoch e of a shuffled run has its own order, drawn from
+--until-converged ends after a whole pass without an update. perceptron, alma (p = 2), romma, micra, cramma and pumma see the data set as a whole
+then, examples count as divided by the longest one's length where the algorithm wants that, and work on the scores of all examples where their
+Gram matrix fits into 256 MiB (or --mem-budget): an update costs O(examples), finding the next violator nothing. What can't converge ends after
+--max-updates (100 million if not given) with exit code 6 and says what is left. With --shuffle or --checkpoint-every, and for the other learners,
+it is epochs as usual; --max-updates is looked at after each of them then, so that results don't depend on block sizes. Epoch e of a shuffled run has its own order, drawn from
 (seed, e); a run that goes on from a model counts its epochs on.`},
 		{Use: "progress", Short: "How progress is shown", Long: `--progress auto   a bar on a terminal, lines otherwise
 --progress bar    a bar
 --progress lines  a line after 1, 2, 4, 8, ... examples and at the end: error so far, error since the last line, updates, examples per second
 --progress json   the same as JSON objects, one a line: schema, type, examples, error, error_since, updates, epoch, seconds
+                  --until-converged on a whole data set: a line a second with updates, epochs, violators and margin (json: type "fit")
 --progress none   nothing (as -q, which leaves out the summary too)
 
 All of it goes to stderr. Errors here count all epochs; an example is predicted before it is learned.`},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -39,6 +40,8 @@ type trainReport struct {
 	Support          *int64          `json:"support"`           // kept examples; null for learners that keep none
 	Margin           *float64        `json:"margin"`
 	Converged        bool            `json:"converged"`
+	Fit              *fitReport      `json:"fit"` // of --until-converged on the whole data set; null else
+	Margins          *marginReport   `json:"margins"`
 	Stopped          bool            `json:"stopped"`
 	Features         int             `json:"features"`
 	BadRows          int             `json:"bad_rows"`
@@ -54,6 +57,29 @@ type trainReport struct {
 	ModelSHA256      *string         `json:"model_sha256"`
 }
 
+// fitReport is what a run on a whole data set tells. Margins are in the units of the examples as prepared.
+type fitReport struct {
+	Updates    int64    `json:"updates"`
+	Counter    int64    `json:"counter"` // t or k of the papers: all the learner's updates + 1
+	Violators  int      `json:"violators"`
+	Margin     *float64 `json:"margin"` // least margin, with the coordinates of the slacks where there are any
+	Bound      *float64 `json:"bound"`  // no hypothesis has a larger margin; null where the learner doesn't know
+	ScoreSpace bool     `json:"score_space"`
+	Gamma      *float64 `json:"gamma"`  // soft margin by --soft-delta: the margin of the weights, beyond which deviations count
+	Excess     *float64 `json:"excess"` // D'/D - 1
+	Gap        *float64 `json:"gap"`    // svm: duality gap, relative
+}
+
+// marginReport is what --margin-report adds. All are least margins over the training set as prepared.
+type marginReport struct {
+	Geometric   float64  `json:"geometric"`   // over |w|_2, without the weight of an appended feature where there is one
+	Directional float64  `json:"directional"` // over |w|_2, that weight included
+	P           *float64 `json:"p"`           // the learner's p, where it has one; else 2
+	PNorm       float64  `json:"p_norm"`      // over |w|_q, 1/p + 1/q = 1
+	Max         *float64 `json:"max"`         // directional margin of the svm, where --margin-svm ran it
+	OfMax       *float64 `json:"of_max"`      // Directional/Max
+}
+
 type trainSeconds struct {
 	Read  float64 `json:"read"`
 	Learn float64 `json:"learn"`
@@ -65,6 +91,9 @@ type testReport struct {
 	Errors   int64   `json:"errors"`
 	Error    float64 `json:"error"`
 }
+
+// defaultMaxUpdates ends runs that would never converge: some seconds in score space, minutes on the weights.
+const defaultMaxUpdates = 100_000_000
 
 // trainer is one run of train.
 type trainer struct {
@@ -79,6 +108,10 @@ type trainer struct {
 	untilConverged bool
 	maxUpdates     int64
 	softDelta      float64
+	rho            float64
+	activeSet      bool
+	halving        bool
+	marginSVM      bool
 	shuffle        bool
 	seed           uint64
 	marginReport   bool
@@ -131,13 +164,17 @@ Learners and their flags:
 	fs.StringVarP(&t.learner, "learner", "a", "obpm", "the `NAME` of the learner")
 	choose(fs, &t.precision, "precision", "of weights and examples", "f32", "f64")
 	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
-	fs.BoolVar(&t.untilConverged, "until-converged", false, "pass until a whole pass makes no update; on data that can't be separated set --max-updates too")
-	fs.Int64Var(&t.maxUpdates, "max-updates", 0, "with --until-converged: give up (exit code 6) when an epoch ends with so many updates made; 0 is no limit")
+	fs.BoolVar(&t.untilConverged, "until-converged", false, "pass until a whole pass makes no update: exit code 6 if --max-updates ends it before")
+	fs.Int64Var(&t.maxUpdates, "max-updates", defaultMaxUpdates, "with --until-converged: give up (exit code 6) after so many updates; 0 is no limit. svm counts its steps and has its own limit")
+	fs.BoolVar(&t.activeSet, "active-set", false, "romma, micra and pumma, with --until-converged: pass over the examples that still make updates before all are passed again")
+	fs.BoolVar(&t.halving, "halving", false, "pumma and romma --aggressive, with --until-converged: begin with delta 1 and halve it down to --delta")
 	fs.Float64Var(&t.softDelta, "soft-delta", 0, "perceptron, alma, romma, micra and cramma, with --until-converged: soft margin, an own feature of this size for each example")
+	fs.Float64Var(&t.rho, "rho", 0, "perceptron, alma, romma, micra and cramma: append a feature of this value to each example; its weight is the bias")
 	fs.BoolVar(&t.shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
 	fs.Uint64Var(&t.seed, "seed", 1, "of all draws")
 	fs.StringArrayVar(&t.test, "test", nil, "count the errors on this `FILE` afterwards, prepared as the training set; may be given again")
 	fs.BoolVar(&t.marginReport, "margin-report", false, "report the geometric margin over the training set, even if it must be read again for that")
+	fs.BoolVar(&t.marginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard margin, no bias, on the examples as prepared) and report the share of its margin that was reached")
 	fs.StringVar(&t.positive, "positive", "", "the `LABEL` that is +1; all others are -1")
 	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none", "append")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the longest", "none", "unit", "max")
@@ -171,6 +208,9 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	defer t.pool.Close()
 	t.opts = t.read.options(t.machine.threads, cmd.ErrOrStderr())
 	t.opts.Positive, t.opts.Bias, t.opts.Normalize = t.positive, t.bias.value, t.normalize.value
+	if t.rho > 0 {
+		t.opts.Bias, t.opts.BiasValue = "append", t.rho
+	}
 	if t.from == "" {
 		if t.entry, err = lookupLearner(given(fs, "learner"), t.learner); err != nil {
 			return err
@@ -214,6 +254,14 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 		return usage("Choose one of them.", "%s and %s exclude each other", given(fs, "epochs"), given(fs, "until-converged"))
 	case set("max-updates") && !t.untilConverged:
 		return usage("It limits --until-converged.", "%s without --until-converged", given(fs, "max-updates"))
+	case (t.activeSet || t.halving) && !t.untilConverged:
+		return usage("Add --until-converged.", "%s without --until-converged", given(fs, map[bool]string{true: "active-set", false: "halving"}[t.activeSet]))
+	case t.marginSVM && !t.marginReport:
+		return usage("Add --margin-report.", "%s without --margin-report", given(fs, "margin-svm"))
+	case set("rho") && !(t.rho > 0 && t.rho <= math.MaxFloat32):
+		return usage("It is the value of a feature, as 1.", "%s %v: not a positive number", given(fs, "rho"), t.rho)
+	case set("rho") && set("bias"):
+		return usage("Leave one of them out: --rho 1 is --bias append.", "%s and %s exclude each other", given(fs, "rho"), given(fs, "bias"))
 	case t.maxUpdates < 0:
 		return usage("0 is no limit.", "%s %d: negative", given(fs, "max-updates"), t.maxUpdates)
 	case set("checkpoint-every") && t.model == "":
@@ -253,8 +301,14 @@ func (t *trainer) whole() bool {
 	return batch || t.softDelta != 0 || ok && soft.Soft()
 }
 
+// withRho are the learners of a hyperplane through the origin, whose bias the margin papers take as the weight of a feature rho.
+var withRho = []string{"perceptron", "alma", "romma", "micra", "cramma"}
+
 // checkWhole refuses what doesn't go with that.
 func (t *trainer) checkWhole(fs *pflag.FlagSet) error {
+	if t.rho > 0 && !slices.Contains(withRho, t.learner) {
+		return usage("It goes with "+strings.Join(withRho, ", ")+"; else take --bias append.", "%s has no %s", t.learner, given(fs, "rho"))
+	}
 	what := given(fs, "soft-delta")
 	if t.softDelta == 0 {
 		what = t.learner + " with these settings"
@@ -272,6 +326,30 @@ func (t *trainer) checkWhole(fs *pflag.FlagSet) error {
 		return usage("Leave out "+given(fs, "checkpoint-every")+".", "%s has no state to save before its end", what)
 	}
 	return nil
+}
+
+// fitting reports whether the run is one of Fit: on the whole data set, in its order.
+func (t *trainer) fitting() bool {
+	if w, ok := t.config.(learners.WholeConfig); ok && !w.Whole() {
+		return false
+	}
+	return t.untilConverged && !t.shuffle && t.checkpoint == ""
+}
+
+// notConverged says what is left.
+func (t *trainer) notConverged(res eval.Result) error {
+	what := fmt.Sprintf("not converged: %d updates in %s", res.Updates, plural(res.Epochs, "epoch"))
+	if f := res.Fit; f != nil {
+		what += fmt.Sprintf("; %d of %d examples still violate", f.Violators, res.Examples)
+		if f.Margin-f.Margin == 0 {
+			what += fmt.Sprintf(", margin %.6g", f.Margin)
+		}
+	}
+	next := "Raise --max-updates; make the margin soft (--soft-delta, pumma --soft-c); or take a learner for data that can't be separated (obpm, pa --variant 1, svm)."
+	if t.maxUpdates > 0 && res.Updates < t.maxUpdates {
+		next = "No update can improve on it: the examples can't be separated. Make the margin soft (--soft-delta, pumma --soft-c)."
+	}
+	return &fail{codeNotConverged, errors.New(what), next}
 }
 
 // checkpointMarks reads N or a duration.
@@ -372,18 +450,26 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		o.Checkpoint = func(r eval.Result) error { return save(t, l, in.info(), r) }
 	}
 	var res eval.Result
-	if t.whole() {
-		f, ok := l.(learners.Fitter[T])
-		if !ok {
-			return usage("Learners that can: perceptron, alma with p = 2, romma, micra, cramma.", "%s has no soft margin by %s", t.learner, given(t.cmd.Flags(), "soft-delta"))
+	f, fitter := l.(learners.Fitter[T])
+	if t.whole() && !fitter {
+		return usage("Learners that can: perceptron, alma with p = 2, romma, micra, cramma.", "%s has no soft margin by %s", t.learner, given(t.cmd.Flags(), "soft-delta"))
+	}
+	if fitter && (t.whole() || t.fitting()) {
+		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta, ActiveSet: t.activeSet, Halving: t.halving, GramBytes: int64(t.memory)}
+		if _, batch := t.config.(learners.BatchConfig); batch && !t.cmd.Flags().Changed("max-updates") {
+			fit.MaxUpdates = 0
 		}
-		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta}
-		res, err = eval.Fit(ctx, f, in.source.(*eval.Memory[T]), fit)
+		res, err = eval.Fit(ctx, f, in.source.(*eval.Memory[T]), fit, o.Progress)
+	} else if t.activeSet || t.halving {
+		return usage("Leave it out.", "%s passes over all examples each time: it has no %s", t.learner, given(t.cmd.Flags(), map[bool]string{true: "active-set", false: "halving"}[t.activeSet]))
 	} else {
 		res, err = eval.Run(ctx, l, in.source, o)
 	}
 	info := in.info()
 	stopped := err != nil && interrupted(ctx, err)
+	if errors.Is(err, learners.ErrConfig) {
+		return settingError(err)
+	}
 	if err != nil && !stopped {
 		return t.failed(err)
 	}
@@ -394,6 +480,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		}
 	}
 	t.tally(res, info, l.Bytes(), stopped)
+	t.fitted(res.Fit, l)
 	t.report.Seconds.Read += loading.Seconds()
 	if !stopped {
 		if err := afterwards(ctx, t, l, in, test, inMemory); err != nil {
@@ -411,8 +498,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	case stopped:
 		return t.stopped(res.Presented)
 	case t.untilConverged && !res.Converged:
-		return &fail{codeNotConverged, fmt.Errorf("not converged: %d updates in %s, limit %d", res.Updates, plural(res.Epochs, "epoch"), t.maxUpdates),
-			"Raise --max-updates, or take a learner for data that can't be separated (obpm, pa --variant 1)."}
+		return t.notConverged(res)
 	}
 	return nil
 }
@@ -490,12 +576,23 @@ func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Lear
 			defer again.Close()
 			src = again
 		}
-		margin, ok, err := eval.Margin(ctx, l, src)
+		m, ok, err := eval.Measure(ctx, l, src)
 		if err != nil {
 			return err
 		}
 		if ok {
+			margin := m.Norm(2, 0)
 			t.report.Margin = &margin
+			if t.marginReport {
+				if err := t.margins(m); err != nil {
+					return err
+				}
+				if err := marginOfSVM(ctx, t, l, src); err != nil {
+					return err
+				}
+			}
+		} else if t.report.Fit != nil {
+			t.report.Margin = t.report.Fit.Margin // a kernel: no weights
 		}
 	}
 	if len(t.test) == 0 {
@@ -515,6 +612,58 @@ func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Lear
 		return err
 	}
 	t.report.Test = &testReport{c.Examples, c.Errors, c.Error()}
+	return nil
+}
+
+// margins fills in what --margin-report adds.
+func (t *trainer) margins(m eval.Margins) error {
+	skip, p := 0, 2.0
+	if t.opts.Bias == "append" {
+		skip = 1
+	}
+	r := &marginReport{Geometric: m.Norm(2, skip), Directional: m.Norm(2, 0)}
+	if c, ok := t.config.(learners.NormConfig); ok {
+		p = c.Norm()
+		r.P = &p
+	}
+	r.PNorm = m.Norm(p, skip)
+	if r.Geometric != r.Geometric || r.PNorm != r.PNorm {
+		return nil // nothing but a bias was learned
+	}
+	t.report.Margins = r
+	return nil
+}
+
+// marginOfSVM is --margin-svm: the largest margin there is, of a hyperplane of the learner's kind.
+func marginOfSVM[T engine.Float](ctx context.Context, t *trainer, l learners.Learner[T], src eval.Source[T]) error {
+	if !t.marginSVM || t.report.Margins == nil {
+		return nil
+	}
+	mem, ok := src.(*eval.Memory[T])
+	if !ok {
+		return usage("Add --until-converged, or several epochs.", "%s needs the examples in memory", given(t.cmd.Flags(), "margin-svm"))
+	}
+	entry, err := learners.Lookup("svm")
+	if err != nil {
+		return err
+	}
+	c := entry.Config().(*learners.SVMConfig)
+	_, biased := l.(learners.Biased)
+	c.C, c.NoBias = 0, !biased
+	svm, err := learners.New[T](entry, c, learners.Env{Seed: t.seed, Pool: t.pool})
+	if err != nil {
+		return err
+	}
+	res, err := eval.Fit(ctx, svm.(learners.Fitter[T]), mem, learners.FitOptions{GramBytes: int64(t.memory)}, nil)
+	if errors.Is(err, learners.ErrNotSeparable) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r := t.report.Margins
+	share := r.Directional / res.Fit.Margin
+	r.Max, r.OfMax = &res.Fit.Margin, &share
 	return nil
 }
 
@@ -626,7 +775,7 @@ func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped
 	r.Schema, r.Learner, r.Config, r.Precision = schema, t.learner, t.config, t.precision.value
 	r.Examples, r.Presented, r.Epochs, r.Updates, r.Mistakes = res.Examples, res.Presented, res.Epochs, res.Updates, res.Mistakes
 	r.Converged, r.Stopped = res.Converged, stopped
-	if !t.whole() {
+	if res.Fit == nil {
 		e := res.ProgressiveError()
 		r.ProgressiveError = &e
 	}
@@ -634,6 +783,34 @@ func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped
 	r.Labels = model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive}
 	r.Impl, r.Threads, r.Seed = vecmath.Active().String(), t.machine.threads, t.seed
 	r.Seconds.Read, r.Seconds.Learn, r.NsPerExample = res.Read.Seconds(), res.Learn.Seconds(), res.NsPerExample()
+}
+
+// fitted tells of a run of Fit.
+func (t *trainer) fitted(f *learners.FitResult, l any) {
+	if f == nil {
+		return
+	}
+	finite := func(v float64) *float64 {
+		if v-v != 0 {
+			return nil
+		}
+		return &v
+	}
+	r := &fitReport{Updates: f.Updates, Counter: f.Counter, Violators: f.Violators, Margin: finite(f.Margin), ScoreSpace: f.ScoreSpace}
+	if t.softDelta > 0 {
+		r.Gamma, r.Excess = finite(f.Gamma0), finite(f.Excess())
+	}
+	if b, ok := l.(interface{ Bound() float64 }); ok {
+		r.Bound = finite(b.Bound())
+	}
+	if s, ok := l.(interface{ Solution() learners.SVMSolution }); ok {
+		solution := s.Solution()
+		r.Gap = finite(solution.Gap)
+		if support := int64(solution.SupportVectors); solution.Iterations > 0 {
+			t.report.Support = &support
+		}
+	}
+	t.report.Fit = r
 }
 
 // print shows the report.
@@ -655,6 +832,13 @@ func (t *trainer) summary(w io.Writer) error {
 		{"examples", fmt.Sprintf("%d (%s, %d presented)", r.Examples, plural(r.Epochs, "epoch"), r.Presented)},
 		{"updates", fmt.Sprint(r.Updates)},
 	}
+	if r.Fit != nil && r.Fit.Gap != nil {
+		rows[1][1] = fmt.Sprint(r.Examples)
+		rows[2] = [2]string{"steps", fmt.Sprint(r.Updates)}
+	}
+	if r.Support != nil {
+		rows = append(rows, [2]string{"support", plural(int(*r.Support), "support vector")})
+	}
 	if r.ProgressiveError != nil {
 		rows = append(rows, [2]string{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100**r.ProgressiveError)})
 	}
@@ -667,8 +851,14 @@ func (t *trainer) summary(w io.Writer) error {
 	if r.Margin != nil {
 		rows = append(rows, [2]string{"margin", fmt.Sprintf("%.6g", *r.Margin)})
 	}
-	if r.Converged {
+	rows = append(rows, r.marginRows()...)
+	switch {
+	case r.Fit != nil && r.Fit.Gap != nil:
+		rows = append(rows, [2]string{"converged", fmt.Sprintf("%v, duality gap %.3g of the objective", r.Converged, *r.Fit.Gap)})
+	case r.Converged:
 		rows = append(rows, [2]string{"converged", "the last epoch made no update"})
+	case r.Fit != nil:
+		rows = append(rows, [2]string{"converged", fmt.Sprintf("no, %s left", plural(r.Fit.Violators, "violator"))})
 	}
 	rows = append(rows,
 		[2]string{"seconds", fmt.Sprintf("%.3f read, %.3f learn, %.3f total", r.Seconds.Read, r.Seconds.Learn, r.Seconds.Total)},
@@ -677,6 +867,33 @@ func (t *trainer) summary(w io.Writer) error {
 		rows = append(rows, [2]string{"model", *r.Model + " (sha256 " + *r.ModelSHA256 + ")"})
 	}
 	return twoColumns(w, rows)
+}
+
+// marginRows tells of margins besides the geometric one.
+func (r *trainReport) marginRows() (rows [][2]string) {
+	if m := r.Margins; m != nil {
+		if m.Geometric != m.Directional {
+			rows = append(rows, [2]string{"without bias", fmt.Sprintf("%.6g, over the length of the weights without the bias feature's", m.Geometric)})
+		}
+		if m.P != nil && *m.P != 2 {
+			rows = append(rows, [2]string{"p-norm margin", fmt.Sprintf("%.6g, p = %.6g", m.PNorm, *m.P)})
+		}
+		if m.OfMax != nil {
+			rows = append(rows, [2]string{"of the maximum", fmt.Sprintf("%.4f, the svm reaches %.6g", *m.OfMax, *m.Max)})
+		}
+	}
+	if f := r.Fit; f != nil {
+		if f.Bound != nil {
+			rows = append(rows, [2]string{"margin's bound", fmt.Sprintf("%.6g, no hyperplane reaches more", *f.Bound)})
+		}
+		if f.Gamma != nil && f.Margin != nil {
+			rows = append(rows, [2]string{"soft margin", fmt.Sprintf("Gamma %.6g in the extended space, gamma %.6g", *f.Margin, *f.Gamma)})
+		}
+		if f.Excess != nil {
+			rows = append(rows, [2]string{"D'/D - 1", fmt.Sprintf("%.3g", *f.Excess)})
+		}
+	}
+	return rows
 }
 
 // describeConfig writes settings as the flags that give them. Left out are zeros that are defaults.
