@@ -132,7 +132,7 @@ func trainSVM(ctx context.Context, file string, p svmProblem) error {
 	if err != nil {
 		return err
 	}
-	s, err := makeSVM[float32](learners.SVMConfig{C: 1, Norm: 1, Kernel: "rbf", Gamma: p.gamma, Scale: p.scale, Gap: 1e-6}, nil)
+	s, err := makeSVM[float32](learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: p.gamma, Scale: p.scale}}, nil)
 	if err != nil {
 		return err
 	}

@@ -44,10 +44,10 @@ func TestSVMLIBSVM(t *testing.T) {
 	ionosphere := svmBlock[float64](t, "ionosphere.data", dataset.Options{}, 351)
 	sonar := svmBlock[float64](t, "sonar.all-data", dataset.Options{Positive: "M"}, 208)
 	adult := svmBlock[float64](t, "a9a.gz", dataset.Options{}, 2000)
-	linear := learners.SVMConfig{C: 1, Norm: 1, Kernel: "linear"}
-	rbf := learners.SVMConfig{C: 1, Norm: 1, Kernel: "rbf", Gamma: 0.1}
-	poly := learners.SVMConfig{C: 1, Norm: 1, Kernel: "poly", Gamma: 0.1, Coef0: 1, Degree: 3}
-	norm2 := learners.SVMConfig{C: 1, Norm: 2, Kernel: "linear"}
+	linear := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learners.KernelConfig{Kernel: "linear"}}
+	rbf := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.1}}
+	poly := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 0.1, Coef0: 1, Degree: 3}}
+	norm2 := learners.SVMConfig{C: 1, Norm: 2, KernelConfig: learners.KernelConfig{Kernel: "linear"}}
 	hardRBF := rbf
 	hardRBF.C = 0
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestSVMLIBSVM(t *testing.T) {
 // TestSVMSonar: the maximum margin of the 104 training examples of sonar in the augmented space is 0.00841 (section 5 of the CRAMMA paper).
 func TestSVMSonar(t *testing.T) {
 	b := svmBlock[float64](t, "sonar.train.csv", dataset.Options{Bias: "append"}, 104)
-	s := newSVM(t, learners.SVMConfig{Norm: 1, NoBias: true, Kernel: "linear", Gap: 1e-3})
+	s := newSVM(t, learners.SVMConfig{Norm: 1, NoBias: true, Gap: 1e-3, KernelConfig: learners.KernelConfig{Kernel: "linear"}})
 	if _, err := s.Fit(context.Background(), b, learners.FitOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestSVMTable1(t *testing.T) {
 	}{
 		{"ionosphere.data", 351, 0.1056}, {"a9a.gz", 1000, 0.0520}, {"a9a.gz", 2000, 0.0347}, {"a9a.gz", 4000, 0.0246},
 	} {
-		s := newSVM(t, learners.SVMConfig{C: 1, Norm: 2, Kernel: "linear", Gap: 1e-6})
+		s := newSVM(t, learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "linear"}})
 		if _, err := s.Fit(context.Background(), svmBlock[float64](t, c.file, dataset.Options{}, c.rows), learners.FitOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestSVMMNIST(t *testing.T) {
 		noBias bool
 		want   float64
 	}{{false, 1.339}, {true, 1.155}} {
-		s, err := makeSVM[float32](learners.SVMConfig{C: 1. / 30, Norm: 2, NoBias: c.noBias, Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 5, Scale: 1100, Gap: 7e-4}, nil)
+		s, err := makeSVM[float32](learners.SVMConfig{C: 1. / 30, Norm: 2, NoBias: c.noBias, Gap: 7e-4, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 5, Scale: 1100}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

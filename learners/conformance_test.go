@@ -28,10 +28,10 @@ var variants = map[string]map[string]learners.Config{
 		"R=3":       &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.3, EtaDelta: 0.4, R: 3},
 	},
 	"svm": {
-		"no bias":     &learners.SVMConfig{C: 10, Norm: 1, NoBias: true, Kernel: "linear", Gap: 1e-5},
-		"2-norm":      &learners.SVMConfig{C: 10, Norm: 2, Kernel: "linear", Gap: 1e-6},
-		"rbf":         &learners.SVMConfig{C: 10, Norm: 1, Kernel: "rbf", Gamma: 0.5, Gap: 1e-6},
-		"poly 2-norm": &learners.SVMConfig{C: 10, Norm: 2, NoBias: true, Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2, Gap: 1e-6},
+		"no bias":     &learners.SVMConfig{C: 10, Norm: 1, NoBias: true, Gap: 1e-5, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
+		"2-norm":      &learners.SVMConfig{C: 10, Norm: 2, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
+		"rbf":         &learners.SVMConfig{C: 10, Norm: 1, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+		"poly 2-norm": &learners.SVMConfig{C: 10, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
 	"romma": {
 		"aggressive": &learners.ROMMAConfig{Aggressive: true, Delta: 0.05},
@@ -43,6 +43,7 @@ var variants = map[string]map[string]learners.Config{
 		"p=2.5":       &learners.PUMMAConfig{P: "2.5", Delta: 0.1},
 		"p=9.3":       &learners.PUMMAConfig{P: "9.3", Delta: 0.1},
 		"soft":        &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50},
+		"rbf":         &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 		"soft, p=3.7": &learners.PUMMAConfig{P: "3.7", Delta: 0.1, SoftC: 50},
 	},
 	"pa": {

@@ -49,6 +49,9 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 	w := newWatch(o)
 	var active, updated []int32 // of the present pass; active nil: all
 	looked := 0
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	for {
 		n, before := p.n, r.Updates
 		if active != nil {

@@ -14,7 +14,7 @@ import (
 
 func init() {
 	Register(Entry{"pumma", "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
-		func() Config { return &PUMMAConfig{P: "2", Delta: 0.01} }, newPUMMA[float32], newPUMMA[float64]})
+		func() Config { return &PUMMAConfig{P: "2", Delta: 0.01, KernelConfig: KernelConfig{Kernel: "linear"}} }, newPUMMA[float32], newPUMMA[float64]})
 }
 
 // Biased is a Learner whose score is Weights() . x + Bias(): margins need both.
@@ -104,6 +104,9 @@ type PUMMA[T Float] struct {
 	m2       float64 // sum of all m_i^2
 	updates  int64
 
+	expansion[T] // with a kernel
+	pool         *engine.Pool
+
 	x, d []float64 // scratch: an example, the segment
 	v    dualPoint // scratch: a point of the segment
 }
@@ -126,9 +129,10 @@ type PUMMAConfig struct {
 	P     string  `json:"p" flag:"p" help:"norm of the examples: a number >= 2, or auto for 2 ln n, n features"`
 	Delta float64 `json:"delta" flag:"delta" help:"share of the maximal margin given up, in (0,1]"`
 	SoftC float64 `json:"soft_c" flag:"soft-c" help:"2-norm soft margin: weight C of the squared slacks; 0 is a hard margin. Each example presented counts as a new one"`
+	KernelConfig
 }
 
-// Validate wants P >= 2 or auto, Delta in (0,1], SoftC >= 0.
+// Validate wants P >= 2 or auto, Delta in (0,1], SoftC >= 0, and a kernel, with P = 2 if it isn't the plain inner product.
 func (c *PUMMAConfig) Validate() error {
 	if c.P != "auto" {
 		if p, err := strconv.ParseFloat(c.P, 64); err != nil || !(p >= 2) || math.IsInf(p, 0) {
@@ -138,8 +142,17 @@ func (c *PUMMAConfig) Validate() error {
 	if err := checkSetting("pumma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
 		return err
 	}
-	return checkSetting("pumma", "soft-c", c.SoftC, c.SoftC >= 0, "a number > 0, or 0 for a hard margin")
+	if err := checkSetting("pumma", "soft-c", c.SoftC, c.SoftC >= 0, "a number > 0, or 0 for a hard margin"); err != nil {
+		return err
+	}
+	if !c.linear() && c.P != "2" {
+		return fmt.Errorf("pumma: p is %s and the kernel %s: kernels have p = 2 only: %w", c.P, c.kernel().Kind, ErrConfig)
+	}
+	return c.KernelConfig.validate("pumma")
 }
+
+// BatchOnly reports whether there is a kernel: examples are learned by their rows of the whole data set's Gram matrix.
+func (c *PUMMAConfig) BatchOnly() bool { return !c.linear() }
 
 // Soft reports whether the margin is soft.
 func (c *PUMMAConfig) Soft() bool { return c.SoftC > 0 }
@@ -168,7 +181,7 @@ func (c *PUMMAConfig) ResolveFeatures(n int) error {
 	return nil
 }
 
-func newPUMMA[T Float](c Config, _ Env) (Learner[T], error) {
+func newPUMMA[T Float](c Config, env Env) (Learner[T], error) {
 	cfg, err := configAs[PUMMAConfig]("pumma", c)
 	if err != nil {
 		return nil, err
@@ -176,7 +189,7 @@ func newPUMMA[T Float](c Config, _ Env) (Learner[T], error) {
 	if cfg.NeedsFeatures() {
 		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: call ResolveFeatures first: %w", ErrConfig)
 	}
-	l := &PUMMA[T]{cfg: cfg}
+	l := &PUMMA[T]{cfg: cfg, pool: env.Pool}
 	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {
 		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, ErrConfig)
 	}
@@ -188,6 +201,9 @@ func newPUMMA[T Float](c Config, _ Env) (Learner[T], error) {
 
 // Learn is Learner.Learn.
 func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if l.cfg.BatchOnly() {
+		return fmt.Errorf("pumma: with a kernel it %w", ErrBatch)
+	}
 	if err := checkBlock("pumma", b, len(rounds)); err != nil {
 		return err
 	}
@@ -419,11 +435,14 @@ func maxAbs(x []float64) (top float64) {
 
 // Fit is Fitter.Fit: cyclic passes, each example with one slack. The soft margin is SoftC = 1/Delta^2, not FitOptions.Delta; slacks
 // are no part of the state, so with SoftC the learner must be new. Margins are those of |w|_q, with slacks of (w, xi): the maximal one lies
-// between FitResult.Margin and Bound.
+// between FitResult.Margin and Bound. With a kernel it starts anew every time and works as [FitPUMMARows] on rows of which GramBytes are kept.
 func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	n := b.Len()
 	if err := checkBlock("pumma", b, n); err != nil {
 		return FitResult{}, err
+	}
+	if l.cfg.BatchOnly() {
+		return l.fitRows(ctx, b, o)
 	}
 	if err := checkFit("pumma", &o, true, true); err != nil {
 		return FitResult{}, err
@@ -529,6 +548,9 @@ func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
 // Score is Learner.Score.
 func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
+	if l.cfg.BatchOnly() {
+		return l.scoreRows(b, dst)
+	}
 	if err := checkBlock("pumma", b, len(dst)); err != nil {
 		return err
 	}
@@ -538,8 +560,13 @@ func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// Weights is Learner.Weights; see also Bias.
-func (l *PUMMA[T]) Weights() []float64 { return slices.Clone(l.w) }
+// Weights is Learner.Weights, nil with a kernel; see also Bias.
+func (l *PUMMA[T]) Weights() []float64 {
+	if l.cfg.BatchOnly() {
+		return nil
+	}
+	return slices.Clone(l.w)
+}
 
 // Bias is Biased.Bias.
 func (l *PUMMA[T]) Bias() float64 { return l.b }
@@ -549,11 +576,14 @@ func (l *PUMMA[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *PUMMA[T]) Bytes() int64 {
-	return 7*bytesOf(l.w) + bytesOf(l.u.r) + bytesOf(l.v.r) + int64(unsafe.Sizeof(*l))
+	return 7*bytesOf(l.w) + bytesOf(l.u.r) + bytesOf(l.v.r) + l.expansion.bytes() + int64(unsafe.Sizeof(*l))
 }
 
-// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias.
+// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; with a kernel the support vectors.
 func (l *PUMMA[T]) State() State {
+	if l.cfg.BatchOnly() {
+		return l.stateRows()
+	}
 	s := State{
 		Counters: map[string]uint64{"updates": uint64(l.updates), "kept": l.kept},
 		Scalars:  map[string]float64{"b": l.b, "m_pos": l.mPos, "m_neg": l.mNeg, "m2": l.m2},
@@ -575,6 +605,9 @@ func (l *PUMMA[T]) tensors() []namedVector {
 
 // SetState is Learner.SetState.
 func (l *PUMMA[T]) SetState(s State) error {
+	if l.cfg.BatchOnly() {
+		return l.setStateRows(s)
+	}
 	if err := s.holds("pumma", []string{"u", "pos", "neg"}, []string{"updates", "kept"}, []string{"b", "m_pos", "m_neg", "m2"}); err != nil {
 		return err
 	}
@@ -587,7 +620,7 @@ func (l *PUMMA[T]) SetState(s State) error {
 	if err != nil {
 		return err
 	}
-	n := PUMMA[T]{cfg: l.cfg, p: l.p, invC: l.invC, updates: updates, kept: s.Counters["kept"],
+	n := PUMMA[T]{cfg: l.cfg, pool: l.pool, p: l.p, invC: l.invC, updates: updates, kept: s.Counters["kept"],
 		b: s.Scalars["b"], mPos: s.Scalars["m_pos"], mNeg: s.Scalars["m_neg"], m2: s.Scalars["m2"]}
 	if n.kept > keptPos|keptNeg {
 		return fmt.Errorf("pumma: counter %q is %d: %w", "kept", n.kept, ErrState)

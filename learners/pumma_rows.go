@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // PUMMADual is what PUMMA reaches with a kernel: f(x) = sum_i Coef_i K(x_i, x) + Bias.
@@ -71,6 +73,70 @@ func FitPUMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, 
 	r.Updates, r.Counter, r.Bias, r.Bound = c.updates, c.updates+1, c.b, math.Sqrt(c.norm2)
 	r.ScoreSpace = true
 	return r, err
+}
+
+// fitRows is Fit with a kernel. When ctx ends before an update the state is unchanged.
+func (l *PUMMA[T]) fitRows(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	list, err := engine.NewPoints[T](l.cfg.kernel())
+	if err != nil {
+		return FitResult{}, fmt.Errorf("pumma: %w", err)
+	}
+	list.Append(b, 0, b.Len())
+	if o.GramBytes == 0 {
+		o.GramBytes = DefaultGramBytes
+	}
+	y := make([]float64, b.Len())
+	for i, v := range b.Y {
+		y[i] = float64(v)
+	}
+	r, err := FitPUMMARows(ctx, engine.NewRows(list, max(0, o.GramBytes), b.Len(), l.pool), y, l.cfg, o)
+	if r.Updates == 0 {
+		return r.FitResult, err
+	}
+	if e := l.expansion.keep("pumma", b, r.Coef, l.cfg.kernel(), l.pool); e != nil {
+		return FitResult{}, e
+	}
+	l.b, l.norm2 = r.Bias, float64(r.Bound*r.Bound)
+	l.updates += r.Updates
+	r.Counter = l.updates + 1
+	return r.FitResult, err
+}
+
+// scoreRows is Score with a kernel.
+func (l *PUMMA[T]) scoreRows(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock("pumma", b, len(dst)); err != nil {
+		return err
+	}
+	return l.expansion.score("pumma", b, dst, l.b)
+}
+
+func (l *PUMMA[T]) stateRows() State {
+	s := State{
+		Counters: map[string]uint64{"updates": uint64(l.updates)},
+		Scalars:  map[string]float64{"b": l.b, "norm2": l.norm2},
+	}
+	l.expansion.state(&s)
+	return s
+}
+
+func (l *PUMMA[T]) setStateRows(s State) error {
+	if err := s.holds("pumma", expansionTensors, []string{"updates", "dim"}, []string{"b", "norm2"}); err != nil {
+		return err
+	}
+	for name, v := range s.Scalars {
+		if v-v != 0 || name == "norm2" && v < 0 {
+			return fmt.Errorf("pumma: scalar %q is %v: %w", name, v, ErrState)
+		}
+	}
+	updates, err := count(&s, "pumma", "updates")
+	if err != nil {
+		return err
+	}
+	if err := l.expansion.setState("pumma", &s, l.cfg.kernel(), l.pool); err != nil {
+		return err
+	}
+	l.b, l.norm2, l.updates = s.Scalars["b"], s.Scalars["norm2"], updates
+	return nil
 }
 
 type pummaRows[T Float] struct {

@@ -14,7 +14,9 @@ import (
 
 func init() {
 	Register(Entry{"svm", "the support vector machine, to a stated duality gap: the gold standard (whole data sets only)",
-		func() Config { return &SVMConfig{C: 1, Norm: 1, Kernel: "linear", Gap: 1e-6} }, newSVM[float32], newSVM[float64]})
+		func() Config {
+			return &SVMConfig{C: 1, Norm: 1, KernelConfig: KernelConfig{Kernel: "linear"}, Gap: 1e-6}
+		}, newSVM[float32], newSVM[float64]})
 }
 
 // Errors of learners that take whole data sets.
@@ -25,10 +27,17 @@ var (
 	ErrNotSeparable = fmt.Errorf("classes not separable: %w", ErrFit)
 )
 
-// BatchConfig is the Config of a learner that learns from whole data sets only: it is a Fitter, and its Learn returns ErrBatch.
+// BatchConfig is a Config under which a learner may learn from whole data sets only: then it is a Fitter, its Fit starts anew every time, and its
+// Learn returns ErrBatch.
 type BatchConfig interface {
 	Config
-	BatchOnly()
+	BatchOnly() bool
+}
+
+// BatchOnly reports whether c is that of a learner of whole data sets only.
+func BatchOnly(c Config) bool {
+	b, ok := c.(BatchConfig)
+	return ok && b.BatchOnly()
 }
 
 // SVM finds the maximum margin of a whole data set.
@@ -70,13 +79,7 @@ type SVM[T Float] struct {
 	w       []float64 // linear
 	updates int64
 
-	// With a kernel.
-	coef []float64       // alpha_i y_i
-	sv   engine.Block[T] // support vectors, sparse
-	rows *engine.Rows[T] // of sv
-	row  []T             // scratch of Score
-	one  engine.Block[T] // Score: an example, without features that the training data lack
-	ends [2]int          // its Ptr
+	expansion[T] // with a kernel
 
 	solution SVMSolution
 }
@@ -88,15 +91,10 @@ type SVMConfig struct {
 	NoBias bool    `json:"no_bias" flag:"no-bias" help:"f(x) = w.x; else the problem has a bias of its own"`
 	Gap    float64 `json:"gap" flag:"gap" help:"stop at this duality gap, relative to the objective"`
 
-	Kernel string  `json:"kernel" flag:"kernel" help:"linear: x.z; poly: (gamma x.z + coef0)^degree; rbf: exp(-gamma |x-z|^2)"`
-	Gamma  float64 `json:"gamma" flag:"gamma" help:"gamma of poly and rbf"`
-	Sigma  float64 `json:"sigma" flag:"sigma" help:"rbf: width, gamma = 1/(2 sigma^2)"`
-	Degree int     `json:"degree" flag:"degree" help:"degree of poly"`
-	Coef0  float64 `json:"coef0" flag:"coef0" help:"constant of poly"`
-	Scale  float64 `json:"scale" flag:"scale" help:"the kernel is of examples divided by this (0: 1)"`
+	KernelConfig
 }
 
-// Validate wants C >= 0, Norm 1 or 2, 1e-12 <= Gap < 1, settings >= 0 that make an [engine.Kernel], and one of Gamma and Sigma.
+// Validate wants C >= 0, Norm 1 or 2, 1e-12 <= Gap < 1 and a kernel.
 func (c *SVMConfig) Validate() error {
 	check := func(field string, v float64, ok bool, want string) error {
 		return checkSetting("svm", field, v, ok, want)
@@ -105,39 +103,14 @@ func (c *SVMConfig) Validate() error {
 		check("C", c.C, c.C >= 0, "a number >= 0"),
 		check("norm", float64(c.Norm), c.Norm == 1 || c.Norm == 2, "1 or 2"),
 		check("gap", c.Gap, c.Gap >= 1e-12 && c.Gap < 1, "a number from 1e-12 to below 1"),
-		check("gamma", c.Gamma, c.Gamma >= 0, "a number >= 0"),
-		check("sigma", c.Sigma, c.Sigma >= 0, "a number >= 0"),
-		check("degree", float64(c.Degree), c.Degree >= 0, "a number >= 0"),
-		check("coef0", c.Coef0, c.Coef0 >= 0, "a number >= 0"),
-		check("scale", c.Scale, c.Scale >= 0, "a number >= 0"),
 	); err != nil {
 		return err
 	}
-	if c.Sigma != 0 && (c.Gamma != 0 || c.Kernel != "rbf") {
-		return fmt.Errorf("svm: sigma is %v, gamma %v, the kernel %s: sigma stands for rbf's gamma: %w", c.Sigma, c.Gamma, c.Kernel, ErrConfig)
-	}
-	if c.Kernel == "" {
-		return fmt.Errorf("svm: kernel is empty, want linear, poly or rbf: %w", ErrConfig)
-	}
-	if err := c.kernel().Validate(); err != nil {
-		return fmt.Errorf("svm: %w: %w", err, ErrConfig)
-	}
-	return nil
+	return c.KernelConfig.validate("svm")
 }
 
-// BatchOnly marks a BatchConfig.
-func (c *SVMConfig) BatchOnly() {}
-
-func (c *SVMConfig) kernel() engine.Kernel {
-	k := engine.Kernel{Kind: engine.KernelKind(c.Kernel), Gamma: c.Gamma, Degree: c.Degree, Coef0: c.Coef0, Scale: c.Scale}
-	if c.Sigma != 0 {
-		k.Gamma = engine.RBFSigma(c.Sigma).Gamma
-	}
-	return k
-}
-
-// linear reports whether the hypothesis is one weight vector: the plain inner product.
-func (c *SVMConfig) linear() bool { return c.Kernel == "linear" && (c.Scale == 0 || c.Scale == 1) }
+// BatchOnly is BatchConfig.BatchOnly.
+func (c *SVMConfig) BatchOnly() bool { return true }
 
 // SVMSolution tells of the last Fit.
 type SVMSolution struct {
@@ -248,7 +221,7 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fit
 		}
 	}
 	if w == nil {
-		if err := s.keep(b, beta); err != nil {
+		if err := s.expansion.keep("svm", b, beta, s.cfg.kernel(), s.pool); err != nil {
 			return FitResult{}, err
 		}
 	}
@@ -301,44 +274,13 @@ func solutionOf(p svmProblem, v *svmValue, beta []float64, steps int64) SVMSolut
 	return r
 }
 
-// keep copies the support vectors, without zeros.
-func (s *SVM[T]) keep(b *engine.Block[T], beta []float64) error {
-	sv, coef := engine.Block[T]{Dim: b.Dim, Ptr: []int{0}}, []float64(nil)
-	for t, c := range beta {
-		if c == 0 {
-			continue
-		}
-		coef = append(coef, c)
-		idx, val := rowOf(b, t)
-		for n, v := range val {
-			if v != 0 {
-				sv.Idx, sv.Val = append(sv.Idx, int32(at(idx, n))), append(sv.Val, v)
-			}
-		}
-		sv.Ptr = append(sv.Ptr, len(sv.Idx))
-	}
-	return s.support(sv, coef)
-}
-
-// support makes these the support vectors.
-func (s *SVM[T]) support(sv engine.Block[T], coef []float64) error {
-	list, err := engine.NewPoints[T](s.cfg.kernel())
-	if err != nil {
-		return fmt.Errorf("svm: %w", err)
-	}
-	sv.Y = slices.Repeat([]T{1}, len(coef))
-	list.Append(&sv, 0, len(coef))
-	s.sv, s.coef, s.rows, s.row = sv, coef, engine.NewRows(list, 0, 0, s.pool), make([]T, len(coef))
-	return nil
-}
-
 // Score is Learner.Score.
 func (s *SVM[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := checkBlock("svm", b, len(dst)); err != nil {
 		return err
 	}
 	if !s.cfg.linear() {
-		return s.expansion(b, dst)
+		return s.expansion.score("svm", b, dst, s.bias)
 	}
 	for i := range b.Len() {
 		idx, val := seen(b, i, len(s.w))
@@ -364,33 +306,6 @@ func seen[T Float](b *engine.Block[T], i, dim int) (idx []int32, val []T) {
 	return idx, val[:n]
 }
 
-// expansion is Score with a kernel: sum alpha_i y_i K(x_i, x) + b.
-func (s *SVM[T]) expansion(b *engine.Block[T], dst []float64) error {
-	one := &s.one
-	if one.Y == nil {
-		one.Y = []T{1}
-	}
-	for i := range b.Len() {
-		if len(s.coef) == 0 {
-			dst[i] = s.bias
-			continue
-		}
-		idx, val := seen(b, i, s.sv.Dim)
-		one.Dim, one.Ptr, one.Idx, one.Val, one.X = len(val), nil, nil, nil, val
-		one.Stride = len(val)
-		if !b.Dense() {
-			s.ends[1] = len(val)
-			one.Dim, one.Ptr, one.Idx, one.Val, one.X = s.sv.Dim, s.ends[:], idx, val, nil
-		}
-		if err := s.rows.RowOf(context.Background(), s.row, one, 0); err != nil {
-			return fmt.Errorf("svm: %w", err)
-		}
-		dst[i] = vecmath.DotMixed(s.coef, s.row) + s.bias
-	}
-	one.Idx, one.Val, one.X = nil, nil, nil // the examples are not the learner's
-	return nil
-}
-
 // Weights returns w, or nil with a kernel. The scores are those of w plus Bias.
 func (s *SVM[T]) Weights() []float64 {
 	if !s.cfg.linear() {
@@ -404,12 +319,7 @@ func (s *SVM[T]) Updates() int64 { return s.updates }
 
 // Bytes returns the memory that weights and support vectors hold.
 func (s *SVM[T]) Bytes() int64 {
-	n := int64(unsafe.Sizeof(*s)) + bytesOf(s.w) + bytesOf(s.coef) + bytesOf(s.row) +
-		bytesOf(s.sv.Val) + bytesOf(s.sv.Y) + 4*int64(cap(s.sv.Idx)) + 8*int64(cap(s.sv.Ptr))
-	if s.rows != nil {
-		n += s.rows.Bytes()
-	}
-	return n
+	return int64(unsafe.Sizeof(*s)) + bytesOf(s.w) + s.expansion.bytes()
 }
 
 // State is Learner.State: the weights, or with a kernel the support vectors.
@@ -422,17 +332,7 @@ func (s *SVM[T]) State() State {
 		st.Tensors = []Tensor{{"w", []int{len(s.w)}, slices.Clone(s.w)}}
 		return st
 	}
-	st.Counters["dim"] = uint64(s.sv.Dim)
-	ends := make([]int64, s.sv.Len())
-	for i := range ends {
-		ends[i] = int64(s.sv.Ptr[i+1])
-	}
-	st.Tensors = []Tensor{
-		{"coef", []int{len(s.coef)}, slices.Clone(s.coef)},
-		{"sv_end", []int{len(ends)}, ends}, // of each in sv_idx and sv_val
-		{"sv_idx", []int{len(s.sv.Idx)}, slices.Clone(s.sv.Idx)},
-		{"sv_val", []int{len(s.sv.Val)}, slices.Clone(s.sv.Val)},
-	}
+	s.expansion.state(&st)
 	return st
 }
 
@@ -440,7 +340,7 @@ func (s *SVM[T]) State() State {
 func (s *SVM[T]) SetState(st State) error {
 	tensors, counters := []string{"w"}, []string{"updates"}
 	if !s.cfg.linear() {
-		tensors, counters = []string{"coef", "sv_end", "sv_idx", "sv_val"}, []string{"updates", "dim"}
+		tensors, counters = expansionTensors, []string{"updates", "dim"}
 	}
 	if err := st.holds("svm", tensors, counters, []string{"bias"}); err != nil {
 		return err
@@ -460,40 +360,12 @@ func (s *SVM[T]) SetState(st State) error {
 		}
 		s.w = slices.Clone(w)
 	} else {
-		sv, coef, err := supportOf[T](&st)
-		if err != nil {
-			return err
-		}
-		if err := s.support(sv, coef); err != nil {
+		if err := s.expansion.setState("svm", &st, s.cfg.kernel(), s.pool); err != nil {
 			return err
 		}
 	}
 	s.bias, s.updates, s.solution = bias, updates, SVMSolution{}
 	return nil
-}
-
-// supportOf returns a copy of the support vectors and coefficients of a State.
-func supportOf[T Float](st *State) (sv engine.Block[T], coef []float64, err error) {
-	coef, err1 := vector[float64](st, "svm", "coef")
-	ends, err2 := vector[int64](st, "svm", "sv_end")
-	idx, err3 := vector[int32](st, "svm", "sv_idx")
-	val, err4 := vector[T](st, "svm", "sv_val")
-	dim, err5 := count(st, "svm", "dim")
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return sv, nil, err
-	}
-	if len(coef) != len(ends) || len(idx) != len(val) || dim > math.MaxInt32 {
-		return sv, nil, fmt.Errorf("svm: %d coefficients of %d support vectors, %d indices and %d values of %d features: %w",
-			len(coef), len(ends), len(idx), len(val), dim, ErrState)
-	}
-	sv = engine.Block[T]{Y: slices.Repeat([]T{1}, len(coef)), Dim: int(dim), Ptr: []int{0}, Idx: slices.Clone(idx), Val: slices.Clone(val)}
-	for _, e := range ends {
-		sv.Ptr = append(sv.Ptr, int(e))
-	}
-	if err := sv.Check(); err != nil {
-		return sv, nil, fmt.Errorf("svm: support vectors: %w: %w", err, ErrState)
-	}
-	return sv, slices.Clone(coef), nil
 }
 
 // svmProblem says what is minimised.

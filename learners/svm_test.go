@@ -194,7 +194,7 @@ func newTestSVM[T Float](t testing.TB, c SVMConfig) *SVM[T] {
 
 // TestSVMFitNotSeparable: the error of Fit is one that says so, and the state stays.
 func TestSVMFitNotSeparable(t *testing.T) {
-	s := newTestSVM[float64](t, SVMConfig{Norm: 1, Kernel: "linear", Gap: 1e-6})
+	s := newTestSVM[float64](t, SVMConfig{Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}})
 	good := denseBlock([][]float64{{3, 0}, {-1, 0}}, []float64{1, -1})
 	if _, err := s.Fit(context.Background(), good, FitOptions{}); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestSVMFitNotSeparable(t *testing.T) {
 func TestSVMLimit(t *testing.T) {
 	b := randomBlock[float64](200, 10, 5, false, 3)
 	for _, noBias := range []bool{false, true} {
-		s := newTestSVM[float64](t, SVMConfig{C: 100, Norm: 1, NoBias: noBias, Kernel: "linear", Gap: 1e-9})
+		s := newTestSVM[float64](t, SVMConfig{C: 100, Norm: 1, NoBias: noBias, Gap: 1e-9, KernelConfig: KernelConfig{Kernel: "linear"}})
 		r, err := s.Fit(context.Background(), b, FitOptions{MaxUpdates: 50})
 		if err != nil || r.Converged || s.Solution().Converged || !(s.Solution().Gap > 1e-9) || r.Updates > 200 {
 			t.Errorf("no bias %v: %+v, %+v, %v", noBias, r, s.Solution(), err)
@@ -228,7 +228,7 @@ func TestSVMLimit(t *testing.T) {
 func TestSVMObserve(t *testing.T) {
 	b := randomBlock[float64](300, 12, 6, false, 3)
 	for _, noBias := range []bool{false, true} {
-		c := SVMConfig{C: 10, Norm: 1, NoBias: noBias, Kernel: "linear", Gap: 1e-6}
+		c := SVMConfig{C: 10, Norm: 1, NoBias: noBias, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}}
 		quiet, seen := newTestSVM[float64](t, c), newTestSVM[float64](t, c)
 		var all []FitStatus
 		r, err := seen.Fit(context.Background(), b, FitOptions{Observe: func(s FitStatus) { all = append(all, s) }})
@@ -343,7 +343,7 @@ func testSVMExpansion[T Float](t *testing.T, tol float64) {
 	for _, binary := range []bool{false, true} {
 		b := randomBlock[T](150, 20, 6, binary, 5)
 		for name, kernel := range map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.3), "poly": poly(0.3, 1, 3)} {
-			c := SVMConfig{C: 2, Norm: 1, Kernel: name, Gamma: 0.3, Coef0: 1, Degree: 3, Gap: 1e-4}
+			c := SVMConfig{C: 2, Norm: 1, Gap: 1e-4, KernelConfig: KernelConfig{Kernel: name, Gamma: 0.3, Coef0: 1, Degree: 3}}
 			s := newTestSVM[T](t, c)
 			if _, err := s.Fit(context.Background(), b, FitOptions{}); err != nil {
 				t.Fatal(err)
@@ -398,7 +398,7 @@ func TestSVMMemory(t *testing.T) {
 	b := randomBlock[float64](300, 30, 6, false, 9)
 	var want string
 	for i, bytes := range []int64{0, 1, 10 * 300 * 8, -1} {
-		s := newTestSVM[float64](t, SVMConfig{C: 3, Norm: 1, Kernel: "rbf", Gamma: 0.2, Gap: 1e-6})
+		s := newTestSVM[float64](t, SVMConfig{C: 3, Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 0.2}})
 		if _, err := s.Fit(context.Background(), b, FitOptions{GramBytes: bytes}); err != nil {
 			t.Fatal(err)
 		}
@@ -414,9 +414,9 @@ func TestSVMMemory(t *testing.T) {
 func TestSVMOverflow(t *testing.T) {
 	b := denseBlock([][]float64{{3e200, 0}, {-1e200, 1}, {1, 1}}, []float64{1, -1, 1})
 	for _, c := range []SVMConfig{
-		{C: 1, Norm: 1, Kernel: "linear", Gap: 1e-6},
-		{C: 1, Norm: 1, NoBias: true, Kernel: "linear", Gap: 1e-6},
-		{C: 1, Norm: 2, Kernel: "poly", Gamma: 1, Degree: 2, Gap: 1e-6},
+		{C: 1, Norm: 1, Gap: 1e-6},
+		{C: 1, Norm: 1, NoBias: true, Gap: 1e-6},
+		{C: 1, Norm: 2, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "poly", Gamma: 1, Degree: 2}},
 	} {
 		if _, err := newTestSVM[float64](t, c).Fit(context.Background(), b, FitOptions{}); !errors.Is(err, ErrFit) {
 			t.Errorf("%+v: %v", c, err)
@@ -448,10 +448,10 @@ func TestSVMBits(t *testing.T) {
 		c    SVMConfig
 		want string
 	}{
-		{SVMConfig{C: 1, Norm: 1, Kernel: "linear", Gap: 1e-6}, "3421abbd8ecc"},
-		{SVMConfig{C: 1, Norm: 2, NoBias: true, Kernel: "linear", Gap: 1e-6}, "3725b346c8ff"},
-		{SVMConfig{C: 1, Norm: 1, Kernel: "rbf", Gamma: 0.25, Gap: 1e-6}, "2e2dfb916c64"},
-		{SVMConfig{C: 1, Norm: 2, NoBias: true, Kernel: "poly", Gamma: 0.5, Coef0: 1, Degree: 3, Gap: 1e-6}, "323bd1137db7"},
+		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}}, "3421abbd8ecc"},
+		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}}, "3725b346c8ff"},
+		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 0.25}}, "2e2dfb916c64"},
+		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "poly", Gamma: 0.5, Coef0: 1, Degree: 3}}, "323bd1137db7"},
 	} {
 		s := newTestSVM[float64](t, c.c)
 		if _, err := s.Fit(context.Background(), b, FitOptions{}); err != nil {
@@ -465,7 +465,7 @@ func TestSVMBits(t *testing.T) {
 }
 
 func TestSVMConfig(t *testing.T) {
-	good := SVMConfig{C: 1, Norm: 1, Kernel: "linear", Gap: 1e-6}
+	good := SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}}
 	for name, change := range map[string]func(c *SVMConfig){
 		"norm 0":         func(c *SVMConfig) { c.Norm = 0 },
 		"norm 3":         func(c *SVMConfig) { c.Norm = 3 },

@@ -296,9 +296,8 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 
 // whole reports whether the learner must see the data set as a whole: to learn at all, or for the soft margin that was asked for.
 func (t *trainer) whole() bool {
-	_, batch := t.config.(learners.BatchConfig)
 	soft, ok := t.config.(learners.SoftConfig)
-	return batch || t.softDelta != 0 || ok && soft.Soft()
+	return learners.BatchOnly(t.config) || t.softDelta != 0 || ok && soft.Soft()
 }
 
 // withRho are the learners of a hyperplane through the origin, whose bias the margin papers take as the weight of a feature rho.
@@ -456,7 +455,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	}
 	if fitter && (t.whole() || t.fitting()) {
 		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta, ActiveSet: t.activeSet, Halving: t.halving, GramBytes: int64(t.memory)}
-		if _, batch := t.config.(learners.BatchConfig); batch && !t.cmd.Flags().Changed("max-updates") {
+		if learners.BatchOnly(t.config) && t.learner == "svm" && !t.cmd.Flags().Changed("max-updates") {
 			fit.MaxUpdates = 0
 		}
 		res, err = eval.Fit(ctx, f, in.source.(*eval.Memory[T]), fit, o.Progress)

@@ -32,7 +32,7 @@ func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 		{"sparse", Sparse[T](300, 90, 0.05)},
 		{"dense", Dense[T](300, 70, 0.05)},
 	}
-	_, batch := c.(learners.BatchConfig)
+	batch := learners.BatchOnly(c)
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			b := form.block
@@ -639,8 +639,10 @@ func (s *suite[T]) settings(t *testing.T) {
 	}
 
 	v := reflect.ValueOf(s.config).Elem()
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
+	for _, f := range reflect.VisibleFields(v.Type()) { // those of embedded structs too
+		if f.Anonymous {
+			continue
+		}
 		if f.Tag.Get("json") == "" {
 			t.Errorf("field %s has no json tag", f.Name)
 		}
@@ -663,7 +665,7 @@ func (s *suite[T]) settings(t *testing.T) {
 			if err := json.Unmarshal(doc, c); err != nil {
 				t.Fatal(err)
 			}
-			reflect.ValueOf(c).Elem().Field(i).Set(reflect.ValueOf(x))
+			reflect.ValueOf(c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(x))
 			if err := c.Validate(); !errors.Is(err, learners.ErrConfig) {
 				t.Errorf("%s = %v: Validate says %v, want %v", f.Name, x, err, learners.ErrConfig)
 			}

@@ -1,0 +1,140 @@
+package learners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// expansion is a hypothesis f(x) = sum_i coef_i K(x_i, x) + b over support vectors that a learner of whole data sets has found. All of it is
+// part of the state. Cost of a score: a kernel row over the support vectors.
+type expansion[T Float] struct {
+	coef []float64       // one a support vector: alpha_i y_i
+	sv   engine.Block[T] // support vectors, sparse
+	rows *engine.Rows[T] // of sv
+	row  []T             // scratch of score
+	one  engine.Block[T] // score: an example, without features that the training data lack
+	ends [2]int          // its Ptr
+}
+
+// expansionTensors are those of state.
+var expansionTensors = []string{"coef", "sv_end", "sv_idx", "sv_val"}
+
+// keep copies the examples whose coefficient is not 0, without zeros, for a learner called name.
+func (s *expansion[T]) keep(name string, b *engine.Block[T], coefs []float64, k engine.Kernel, pool *engine.Pool) error {
+	sv, coef := engine.Block[T]{Dim: b.Dim, Ptr: []int{0}}, []float64(nil)
+	for t, c := range coefs {
+		if c == 0 {
+			continue
+		}
+		coef = append(coef, c)
+		idx, val := rowOf(b, t)
+		for n, v := range val {
+			if v != 0 {
+				sv.Idx, sv.Val = append(sv.Idx, int32(at(idx, n))), append(sv.Val, v)
+			}
+		}
+		sv.Ptr = append(sv.Ptr, len(sv.Idx))
+	}
+	return s.support(name, sv, coef, k, pool)
+}
+
+// support makes these the support vectors.
+func (s *expansion[T]) support(name string, sv engine.Block[T], coef []float64, k engine.Kernel, pool *engine.Pool) error {
+	list, err := engine.NewPoints[T](k)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	sv.Y = slices.Repeat([]T{1}, len(coef))
+	list.Append(&sv, 0, len(coef))
+	s.sv, s.coef, s.rows, s.row = sv, coef, engine.NewRows(list, 0, 0, pool), make([]T, len(coef))
+	return nil
+}
+
+// score is Score of a learner called name.
+func (s *expansion[T]) score(name string, b *engine.Block[T], dst []float64, bias float64) error {
+	one := &s.one
+	if one.Y == nil {
+		one.Y = []T{1}
+	}
+	for i := range b.Len() {
+		if len(s.coef) == 0 {
+			dst[i] = bias
+			continue
+		}
+		idx, val := seen(b, i, s.sv.Dim)
+		one.Dim, one.Ptr, one.Idx, one.Val, one.X = len(val), nil, nil, nil, val
+		one.Stride = len(val)
+		if !b.Dense() {
+			s.ends[1] = len(val)
+			one.Dim, one.Ptr, one.Idx, one.Val, one.X = s.sv.Dim, s.ends[:], idx, val, nil
+		}
+		if err := s.rows.RowOf(context.Background(), s.row, one, 0); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		dst[i] = vecmath.DotMixed(s.coef, s.row) + bias
+	}
+	one.Idx, one.Val, one.X = nil, nil, nil // the examples are not the learner's
+	return nil
+}
+
+// bytes returns the memory that the support vectors hold.
+func (s *expansion[T]) bytes() int64 {
+	n := bytesOf(s.coef) + bytesOf(s.row) + bytesOf(s.sv.Val) + bytesOf(s.sv.Y) + 4*int64(cap(s.sv.Idx)) + 8*int64(cap(s.sv.Ptr))
+	if s.rows != nil {
+		n += s.rows.Bytes()
+	}
+	return n
+}
+
+// state adds the counter dim and the tensors.
+func (s *expansion[T]) state(st *State) {
+	st.Counters["dim"] = uint64(s.sv.Dim)
+	ends := make([]int64, s.sv.Len())
+	for i := range ends {
+		ends[i] = int64(s.sv.Ptr[i+1])
+	}
+	st.Tensors = append(st.Tensors,
+		Tensor{"coef", []int{len(s.coef)}, slices.Clone(s.coef)},
+		Tensor{"sv_end", []int{len(ends)}, ends}, // of each in sv_idx and sv_val
+		Tensor{"sv_idx", []int{len(s.sv.Idx)}, slices.Clone(s.sv.Idx)},
+		Tensor{"sv_val", []int{len(s.sv.Val)}, slices.Clone(s.sv.Val)})
+}
+
+// setState takes what state gave; st has been checked by holds.
+func (s *expansion[T]) setState(name string, st *State, k engine.Kernel, pool *engine.Pool) error {
+	sv, coef, err := supportOf[T](name, st)
+	if err != nil {
+		return err
+	}
+	return s.support(name, sv, coef, k, pool)
+}
+
+// supportOf returns a copy of the support vectors and coefficients of a State.
+func supportOf[T Float](name string, st *State) (sv engine.Block[T], coef []float64, err error) {
+	coef, err1 := vector[float64](st, name, "coef")
+	ends, err2 := vector[int64](st, name, "sv_end")
+	idx, err3 := vector[int32](st, name, "sv_idx")
+	val, err4 := vector[T](st, name, "sv_val")
+	dim, err5 := count(st, name, "dim")
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return sv, nil, err
+	}
+	if len(coef) != len(ends) || len(idx) != len(val) || dim > math.MaxInt32 {
+		return sv, nil, fmt.Errorf("%s: %d coefficients of %d support vectors, %d indices and %d values of %d features: %w",
+			name, len(coef), len(ends), len(idx), len(val), dim, ErrState)
+	}
+	sv = engine.Block[T]{Y: slices.Repeat([]T{1}, len(coef)), Dim: int(dim), Ptr: []int{0}, Idx: slices.Clone(idx), Val: slices.Clone(val)}
+	for _, e := range ends {
+		sv.Ptr = append(sv.Ptr, int(e))
+	}
+	if err := sv.Check(); err != nil {
+		return sv, nil, fmt.Errorf("%s: support vectors: %w: %w", name, err, ErrState)
+	}
+	return sv, slices.Clone(coef), nil
+}
