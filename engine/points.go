@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -159,13 +160,7 @@ func (p *Points[T]) Append(b *Block[T], lo, hi int) {
 			dim = max(dim, int(j.idx[len(j.idx)-1])+1)
 		}
 	}
-	if need == formBits && p.sparse && dim > bitsPerNonZero*(nnz/(p.n+hi-lo)+1) {
-		need = formBytes
-	}
-	if need == formBytes && (dim > vecmath.MaxBytes || p.sparse && dim > bytesPerNonZero*(nnz/(p.n+hi-lo)+1)) {
-		need = formFloats
-	}
-	p.reshape(need, dim)
+	p.reshape(p.allowed(need, dim, nnz, p.n+hi-lo), dim)
 	for i := lo; i < hi; i++ {
 		j.gather(b, i)
 		p.put(p.n, j.idx, j.val)
@@ -174,6 +169,62 @@ func (p *Points[T]) Append(b *Block[T], lo, hi int) {
 	}
 	p.nnz = nnz
 	p.done(j)
+}
+
+// Replace puts example i of b, which has been checked, in the place of example at. Cost: O(features) for packed and dense lists, O(non-zeros of the
+// list) for csr; allocates where memory must grow only. Like Append it needs the list for itself.
+func (p *Points[T]) Replace(at int, b *Block[T], i int) {
+	j := p.job()
+	j.gather(b, i)
+	dim, nnz := p.dim, p.nnz
+	if n := len(j.idx); n > 0 {
+		dim = max(dim, int(j.idx[n-1])+1)
+	}
+	old := 0
+	if p.form == formFloats && p.sparse {
+		old = p.ptr[at+1] - p.ptr[at]
+		nnz += len(j.val) - old
+	}
+	p.reshape(p.allowed(max(p.form, formOf(j.val)), dim, nnz, p.n), dim)
+	switch {
+	case p.form == formBits:
+		row := p.words[at*p.stride:][:p.stride]
+		clear(row)
+		for _, f := range j.idx {
+			row[f>>6] |= 1 << (f & 63)
+		}
+	case p.form == formBytes:
+		row := p.bytes[at*p.stride:][:p.stride]
+		clear(row)
+		for k, f := range j.idx {
+			row[f] = uint8(j.val[k])
+		}
+	case p.sparse:
+		lo, hi := p.ptr[at], p.ptr[at+1]
+		p.idx, p.val = slices.Replace(p.idx, lo, hi, j.idx...), slices.Replace(p.val, lo, hi, j.val...)
+		for k := at + 1; k < len(p.ptr); k++ {
+			p.ptr[k] += len(j.idx) - (hi - lo)
+		}
+	default:
+		row := p.x[at*p.stride:][:p.stride]
+		clear(row)
+		for k, f := range j.idx {
+			row[f] = j.val[k]
+		}
+	}
+	p.sq[at], p.nnz = p.sumSq(j.val, j.idx), nnz
+	p.done(j)
+}
+
+// allowed is the tightest form from need on whose rows are worth their zeros, for n examples.
+func (p *Points[T]) allowed(need pointForm, dim, nnz, n int) pointForm {
+	if need == formBits && p.sparse && dim > bitsPerNonZero*(nnz/n+1) {
+		need = formBytes
+	}
+	if need == formBytes && (dim > vecmath.MaxBytes || p.sparse && dim > bytesPerNonZero*(nnz/n+1)) {
+		need = formFloats
+	}
+	return need
 }
 
 // formOf is the tightest form for values.

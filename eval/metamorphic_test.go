@@ -38,6 +38,10 @@ var pinned = map[string]string{
 	"dense/micra":       "d652fe61e431",
 	"dense/pumma":       "1a99130b8a36",
 	"dense/romma":       "ca92598cd5d1",
+	"sparse/budget":     "7aa892ac8ebc",
+	"sparse/tbp":        "6533e7f0b69f",
+	"dense/budget":      "cd057d46c649",
+	"dense/tbp":         "522f774fa55f",
 }
 
 // way is how a model is learned. None of it may show in the model.

@@ -9,6 +9,8 @@
 //	pumma         pumma.go         PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2
 //	micra         micra.go         MICRA, approximate maximal margin controlled by the number of mistakes
 //	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
+//	budget        budget.go        the Budget Perceptron, and the kernel perceptron
+//	tbp           tbp.go           the Tighter Budget Perceptron
 //	svm           svm.go           the support vector machine, to a stated duality gap (whole data sets only)
 //
 // A file has the same order everywhere: reference, problem or rule with the numbers that the code repeats, a table from the paper's

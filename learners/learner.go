@@ -49,6 +49,9 @@ type Learner[T Float] interface {
 	Bytes() int64
 }
 
+// Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
+type Keeper interface{ Support() int }
+
 // Config holds a learner's settings: a pointer to a struct whose exported fields have json tags (the model file),
 // and flag and help tags (the command). Defaults are in the struct that Entry.Config returns.
 type Config interface {

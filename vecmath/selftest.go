@@ -95,6 +95,9 @@ func kernelTable[T Float]() []kernel[T] {
 			kernel[T]{"addScaledNext", makeNext[T], func(o *operands[T]) {
 				o.sum = T(AddScaledNext(as64(o.y), float64(o.a), as64(o.x), o.n, float64(o.t)))
 			}},
+			kernel[T]{"countStepLE", makeNext[T], func(o *operands[T]) {
+				o.sum = T(CountStepLE(as64(o.y), float64(o.a), as64(o.x)))
+			}},
 			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) { o.sum = T(NextLE(as64(o.y), o.n, float64(o.t))) }},
 		)
 	}

@@ -29,6 +29,17 @@ func NextLE(s []float64, from int, thr float64) int {
 	return nextLE(data(s), len(s), from, thr)
 }
 
+// CountStepLE returns the number of elements at which s[i] + e*g[i], fused, is <= 0 (NaN never is): how many margins s a step e along g would
+// leave or make errors. g has at least len(s) elements.
+func CountStepLE(s []float64, e float64, g []float64) int {
+	checkLen(len(s), len(g))
+	if race {
+		raceRead(s)
+		raceRead(g[:len(s)])
+	}
+	return countStepLE(data(s), e, data(g), len(s))
+}
+
 const panicFrom = "vecmath: search from outside the slice"
 
 // checkFrom: a negative one becomes large as uint.
@@ -57,6 +68,16 @@ func addScaledNextGeneric(s []float64, e float64, g []float64, from int, thr flo
 		return before
 	}
 	return next
+}
+
+func countStepLEGeneric(s []float64, e float64, g []float64) (n int) {
+	g = g[:len(s)]
+	for i, v := range s {
+		if math.FMA(e, g[i], v) <= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func nextLEGeneric(s []float64, from int, thr float64) int {

@@ -11,6 +11,9 @@ func addScaledNextAVX2(s *float64, e float64, row *float64, n, from int, thr flo
 func nextLEAVX2(s *float64, n, from int, thr float64) int
 
 //go:noescape
+func countStepLEAVX2(s *float64, e float64, row *float64, n int) int
+
+//go:noescape
 func addScaledNextAVX512(s *float64, e float64, row *float64, n, from int, thr float64) int
 
 //go:noescape
@@ -36,4 +39,12 @@ func nextLE(s *float64, n, from int, thr float64) int {
 		return nextLEAVX2(s, n, from, thr)
 	}
 	return nextLEGeneric(unsafe.Slice(s, n), from, thr)
+}
+
+//go:nosplit
+func countStepLE(s *float64, e float64, g *float64, n int) int {
+	if active == Generic {
+		return countStepLEGeneric(unsafe.Slice(s, n), e, unsafe.Slice(g, n))
+	}
+	return countStepLEAVX2(s, e, g, n) // on AVX-512, too: rows are short, and counting is bound by the loads
 }

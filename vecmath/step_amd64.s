@@ -360,3 +360,84 @@ found:
 	MOVQ   AX, ret+32(FP)
 	VZEROUPPER
 	RET
+
+// func countStepLEAVX2(s *float64, e float64, row *float64, n int) int
+//
+// DI s, SI row, DX the index, CX elements left, Y0 e in all lanes, Y1 0, Y6-Y9 counts, AX the count of the rest.
+TEXT ·countStepLEAVX2(SB), NOSPLIT, $0-40
+	MOVQ         s+0(FP), DI
+	VBROADCASTSD e+8(FP), Y0
+	MOVQ         row+16(FP), SI
+	MOVQ         n+24(FP), CX
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y9, Y9, Y9
+	XORL         DX, DX
+	XORL         AX, AX
+	SUBQ         $16, CX
+	JLT          fours
+
+sixteen:
+	VMOVUPD     0(DI)(DX*8), Y2
+	VMOVUPD     32(DI)(DX*8), Y3
+	VMOVUPD     64(DI)(DX*8), Y4
+	VMOVUPD     96(DI)(DX*8), Y5
+	VFMADD231PD 0(SI)(DX*8), Y0, Y2
+	VFMADD231PD 32(SI)(DX*8), Y0, Y3
+	VFMADD231PD 64(SI)(DX*8), Y0, Y4
+	VFMADD231PD 96(SI)(DX*8), Y0, Y5
+	VCMPPD      $2, Y1, Y2, Y2
+	VCMPPD      $2, Y1, Y3, Y3
+	VCMPPD      $2, Y1, Y4, Y4
+	VCMPPD      $2, Y1, Y5, Y5
+	VPSUBQ      Y2, Y6, Y6              // a true comparison is -1
+	VPSUBQ      Y3, Y7, Y7
+	VPSUBQ      Y4, Y8, Y8
+	VPSUBQ      Y5, Y9, Y9
+	ADDQ        $16, DX
+	SUBQ        $16, CX
+	JGE         sixteen
+
+fours:
+	ADDQ $(16-4), CX
+	JLT  rest
+
+four:
+	VMOVUPD     (DI)(DX*8), Y2
+	VFMADD231PD (SI)(DX*8), Y0, Y2
+	VCMPPD      $2, Y1, Y2, Y2
+	VPSUBQ      Y2, Y6, Y6
+	ADDQ        $4, DX
+	SUBQ        $4, CX
+	JGE         four
+
+rest:
+	ADDQ $4, CX
+	JEQ  sum
+
+one:
+	VMOVSD      (DI)(DX*8), X2
+	VFMADD231SD (SI)(DX*8), X0, X2
+	VCMPSD      $2, X1, X2, X2
+	VMOVMSKPD   X2, R8
+	ANDL        $1, R8
+	ADDQ        R8, AX
+	INCQ        DX
+	DECQ        CX
+	JNE         one
+
+sum:
+	VPADDQ       Y7, Y6, Y6
+	VPADDQ       Y9, Y8, Y8
+	VPADDQ       Y8, Y6, Y6
+	VEXTRACTI128 $1, Y6, X7
+	VPADDQ       X7, X6, X6
+	VPSRLDQ      $8, X6, X7
+	VPADDQ       X7, X6, X6
+	VMOVQ        X6, R8
+	ADDQ         R8, AX
+	MOVQ         AX, ret+32(FP)
+	VZEROUPPER
+	RET

@@ -11,3 +11,7 @@ func addScaledNext(s *float64, e float64, g *float64, n, from int, thr float64) 
 func nextLE(s *float64, n, from int, thr float64) int {
 	return nextLEGeneric(unsafe.Slice(s, n), from, thr)
 }
+
+func countStepLE(s *float64, e float64, g *float64, n int) int {
+	return countStepLEGeneric(unsafe.Slice(s, n), e, unsafe.Slice(g, n))
+}

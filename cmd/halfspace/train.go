@@ -480,6 +480,10 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	}
 	t.tally(res, info, l.Bytes(), stopped)
 	t.fitted(res.Fit, l)
+	if k, ok := l.(learners.Keeper); ok {
+		n := int64(k.Support())
+		t.report.Support = &n
+	}
 	t.report.Seconds.Read += loading.Seconds()
 	if !stopped {
 		if err := afterwards(ctx, t, l, in, test, inMemory); err != nil {

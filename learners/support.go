@@ -1,0 +1,360 @@
+package learners
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// UpdateConfig holds the update rule of the budget perceptrons (figure 2 of the Tighter Budget paper). Let m = y f(x), K = K(x, x):
+//
+//	perceptron    alpha = 1
+//	mira          alpha = min(1, max(0, -m/K)); 1 for the first example
+//	svm           alpha = min(C, max(0, (1-m)/K))
+type UpdateConfig struct {
+	Beta   float64 `json:"beta" flag:"beta" help:"an example is learned if y f(x) <= beta"`
+	Update string  `json:"update" flag:"update" help:"perceptron, mira or svm: the step along an example that is learned"`
+	C      float64 `json:"C" flag:"C" help:"update svm: largest coefficient of an example"`
+}
+
+func (c *UpdateConfig) validate(learner string) error {
+	switch c.Update {
+	case "perceptron", "mira", "svm":
+	default:
+		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", learner, c.Update, ErrConfig)
+	}
+	return errors.Join(
+		checkSetting(learner, "beta", c.Beta, c.Beta >= 0, "a number >= 0"),
+		checkSetting(learner, "C", c.C, c.C > 0, "a number > 0"))
+}
+
+// step returns what an example of margin m and |x|^2 = K adds to its coefficient.
+func (c *UpdateConfig) step(m, K float64, first bool) float64 {
+	switch {
+	case c.Update == "perceptron", c.Update == "mira" && first:
+		return 1
+	case K == 0:
+		return 0
+	case c.Update == "mira":
+		return min(1, max(0, -m/K))
+	}
+	return min(c.C, max(0, (1-m)/K))
+}
+
+// support is a hypothesis f(x) = sum_j y_j alpha_j K(x_j, x) over examples that were kept, which others may replace. Example j of all slices
+// is that of slot j; what comes in the place of another takes its slot.
+type support[T Float] struct {
+	name  string
+	list  *engine.Points[T]
+	alpha []float64
+	coef  []float64 // y_j alpha_j
+	born  []int64   // number of the example presented, from 1
+	hash  []uint64  // of example and label
+	on    evaluated // the kept examples themselves; empty without a limit
+
+	// The example in hand.
+	one  engine.Block[T] // without zeros
+	ends [2]int
+	f    float64
+	row  []T       // K(x_j, x)
+	wide []float64 // the same
+
+	idx, idx2 []int32 // scratch
+	val, val2 []T
+}
+
+// evaluated is a set of examples on which the errors of f, and of f without one of the kept examples, are counted.
+//
+// No kernel value is computed twice: rows hold those of all kept examples, and the margins follow each step of f.
+type evaluated struct {
+	y    []float64
+	m    []float64   // y_k f(x_k)
+	rows [][]float64 // rows[j][k] = y_k K(x_j, x_k)
+}
+
+// point makes (x, y) example k, the next one or in the place of another. values[j] = K(x_j, x).
+func (e *evaluated) point(k int, y, f float64, values []float64) {
+	m := float64(y * f)
+	if k == len(e.y) {
+		e.y, e.m = append(e.y, y), append(e.m, m)
+		for j := range e.rows {
+			e.rows[j] = append(e.rows[j], float64(y*values[j]))
+		}
+		return
+	}
+	e.y[k], e.m[k] = y, m
+	for j := range e.rows {
+		e.rows[j][k] = float64(y * values[j])
+	}
+}
+
+// kept makes x the kept example j, the next one or in the place of another. values[k] = K(x, x_k).
+func (e *evaluated) kept(j int, values []float64) {
+	if j == len(e.rows) {
+		e.rows = append(e.rows, make([]float64, len(e.y), max(len(e.y), cap(e.m))))
+	}
+	for k, v := range values[:len(e.y)] {
+		e.rows[j][k] = float64(e.y[k] * v)
+	}
+}
+
+// step follows f += c K(x_j, .).
+func (e *evaluated) step(j int, c float64) { vecmath.Axpy(e.m, c, e.rows[j]) }
+
+// errors counts y f <= 0 for f - c K(x_j, .).
+func (e *evaluated) errors(j int, c float64) int { return vecmath.CountStepLE(e.m, -c, e.rows[j]) }
+
+func (e *evaluated) bytes() int64 {
+	n := bytesOf(e.y) + bytesOf(e.m)
+	for _, r := range e.rows {
+		n += bytesOf(r)
+	}
+	return n
+}
+
+func newSupport[T Float](name string, k engine.Kernel) (support[T], error) {
+	list, err := engine.NewPoints[T](k)
+	if err != nil {
+		return support[T]{}, fmt.Errorf("%s: %w", name, err)
+	}
+	s := support[T]{name: name, list: list}
+	s.one.Y = []T{1}
+	return s, nil
+}
+
+// see takes example i of b in hand and scores it.
+func (s *support[T]) see(b *engine.Block[T], i int) float64 {
+	s.idx, s.val = s.idx[:0], s.val[:0]
+	idx, val := rowOf(b, i)
+	for n, v := range val {
+		if v != 0 {
+			s.idx, s.val = append(s.idx, int32(at(idx, n))), append(s.val, v)
+		}
+	}
+	s.hold(s.idx, s.val)
+	n := s.list.Len()
+	if cap(s.row) < n {
+		s.row, s.wide = make([]T, n, 2*n), make([]float64, n, 2*n)
+	}
+	s.row, s.wide = s.row[:n], s.wide[:n]
+	s.list.RowOf(s.row, &s.one, 0, 0, n)
+	for j, v := range s.row {
+		s.wide[j] = float64(v)
+	}
+	s.f = vecmath.Dot(s.coef, s.wide)
+	return s.f
+}
+
+// hold takes an example in hand.
+func (s *support[T]) hold(idx []int32, val []T) {
+	s.ends[1] = len(idx)
+	s.one.Ptr, s.one.Idx, s.one.Val, s.one.Dim = s.ends[:], idx, val, 0
+	if n := len(idx); n > 0 {
+		s.one.Dim = int(idx[n-1]) + 1
+	}
+}
+
+// digest returns a hash of the example in hand and its label.
+func (s *support[T]) digest(y float64) uint64 {
+	h := math.Float64bits(y) ^ 0x9e3779b97f4a7c15
+	for k, j := range s.one.Idx {
+		h = (h ^ uint64(j)) * 0xff51afd7ed558ccd
+		h = (h ^ h>>32 ^ math.Float64bits(float64(s.one.Val[k]))) * 0xc4ceb9fe1a85ec53
+	}
+	return h ^ h>>29
+}
+
+// find returns the place in a list with these hashes of the example in hand, or -1.
+func (s *support[T]) find(list *engine.Points[T], hashes []uint64, h uint64) int {
+	for j, v := range hashes {
+		if v == h && s.equals(list, j) {
+			return j
+		}
+	}
+	return -1
+}
+
+// equals reports whether the example in hand is example j of a list.
+func (s *support[T]) equals(list *engine.Points[T], j int) bool {
+	s.idx2, s.val2 = list.NonZeros(s.idx2[:0], s.val2[:0], j)
+	return slices.Equal(s.idx2, s.one.Idx) && slices.Equal(s.val2, s.one.Val)
+}
+
+// remove takes a kept example out of f; its slot is for the next to be kept.
+func (s *support[T]) remove(j int) {
+	s.on.step(j, -s.coef[j])
+	s.f -= float64(s.coef[j] * s.wide[j])
+	s.alpha[j], s.coef[j] = 0, 0
+}
+
+// keep keeps the example in hand, example t presented, in slot j, the next one or one that was removed. Its coefficient is 0.
+func (s *support[T]) keep(j int, y float64, t int64, h uint64, bounded bool) {
+	if j == s.list.Len() {
+		s.list.Append(&s.one, 0, 1)
+		s.alpha, s.coef, s.born, s.hash = append(s.alpha, 0), append(s.coef, 0), append(s.born, t), append(s.hash, h)
+		s.wide = append(s.wide, 0)
+	} else {
+		s.list.Replace(j, &s.one, 0)
+		s.born[j], s.hash[j] = t, h
+	}
+	s.wide[j] = float64(s.list.Diag(j))
+	if bounded {
+		s.on.point(j, y, s.f, s.wide)
+		s.on.kept(j, s.wide)
+	}
+}
+
+// raise adds a to the coefficient of slot j, whose label is y.
+func (s *support[T]) raise(j int, y, a, most float64, bounded bool) {
+	before := s.coef[j]
+	s.alpha[j] = min(most, s.alpha[j]+a)
+	s.coef[j] = float64(y * s.alpha[j])
+	if bounded {
+		s.on.step(j, s.coef[j]-before)
+	}
+}
+
+// left returns the margin of kept example j without itself, what is largest for the one that the Budget Perceptron removes.
+func (s *support[T]) left(j int) float64 {
+	return s.on.m[j] - float64(s.coef[j]*s.on.rows[j][j])
+}
+
+// score is Learner.Score.
+func (s *support[T]) score(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock(s.name, b, len(dst)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] = s.see(b, i)
+	}
+	return nil
+}
+
+// Support returns the number of examples kept.
+func (s *support[T]) Support() int { return s.list.Len() }
+
+func (s *support[T]) bytes() int64 {
+	return s.list.Bytes() + bytesOf(s.alpha) + bytesOf(s.coef) + 8*int64(cap(s.born)+cap(s.hash)) + s.on.bytes() +
+		bytesOf(s.row) + bytesOf(s.wide) + 4*int64(cap(s.idx)+cap(s.idx2)) + bytesOf(s.val) + bytesOf(s.val2) + int64(unsafe.Sizeof(*s))
+}
+
+// examplesOf returns the examples of a list as tensors of that prefix.
+func examplesOf[T Float](prefix string, list *engine.Points[T]) []Tensor {
+	var idx []int32
+	var val []T
+	ends := make([]int64, list.Len())
+	for i := range ends {
+		idx, val = list.NonZeros(idx, val, i)
+		ends[i] = int64(len(idx))
+	}
+	return []Tensor{
+		{prefix + "_end", []int{len(ends)}, ends}, // of each in _idx and _val
+		{prefix + "_idx", []int{len(idx)}, idx},
+		{prefix + "_val", []int{len(val)}, val},
+	}
+}
+
+// examplesFrom is the inverse of examplesOf.
+func examplesFrom[T Float](name, prefix string, st *State) (engine.Block[T], error) {
+	ends, err1 := vector[int64](st, name, prefix+"_end")
+	idx, err2 := vector[int32](st, name, prefix+"_idx")
+	val, err3 := vector[T](st, name, prefix+"_val")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return engine.Block[T]{}, err
+	}
+	if len(idx) != len(val) {
+		return engine.Block[T]{}, fmt.Errorf("%s: %d indices and %d values: %w", name, len(idx), len(val), ErrState)
+	}
+	b := engine.Block[T]{Y: slices.Repeat([]T{1}, len(ends)), Ptr: []int{0}, Idx: slices.Clone(idx), Val: slices.Clone(val)}
+	for _, e := range ends {
+		b.Ptr = append(b.Ptr, int(e))
+	}
+	for _, j := range idx {
+		b.Dim = max(b.Dim, int(j)+1)
+	}
+	if slices.Contains(val, 0) {
+		return b, fmt.Errorf("%s: a zero among the values of %s: %w", name, prefix, ErrState)
+	}
+	if err := b.Check(); err != nil {
+		return b, fmt.Errorf("%s: %s: %w: %w", name, prefix, err, ErrState)
+	}
+	return b, nil
+}
+
+// supportTensors are those of state.
+var supportTensors = []string{"alpha", "y", "born", "margin", "sv_end", "sv_idx", "sv_val"}
+
+// state returns all that learning has changed. Kernel values follow from the examples.
+func (s *support[T]) state() []Tensor {
+	y := make([]int32, len(s.coef))
+	for j := range y {
+		if y[j] = 1; math.Signbit(s.coef[j]) {
+			y[j] = -1
+		}
+	}
+	n := len(y)
+	return append([]Tensor{
+		{"alpha", []int{n}, slices.Clone(s.alpha)},
+		{"y", []int{n}, y},
+		{"born", []int{n}, slices.Clone(s.born)},
+		{"margin", []int{len(s.on.m)}, slices.Clone(s.on.m)},
+	}, examplesOf("sv", s.list)...)
+}
+
+// restore takes what state gave into a new support.
+func (s *support[T]) restore(st *State, limit int, bounded bool, seen int64) error {
+	alpha, err1 := vector[float64](st, s.name, "alpha")
+	y, err2 := vector[int32](st, s.name, "y")
+	born, err3 := vector[int64](st, s.name, "born")
+	margin, err4 := vector[float64](st, s.name, "margin")
+	b, err5 := examplesFrom[T](s.name, "sv", st)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return err
+	}
+	n := len(alpha)
+	want := 0
+	if bounded {
+		want = n
+	}
+	if len(y) != n || len(born) != n || len(margin) != want || b.Len() != n || limit > 0 && n > limit {
+		return fmt.Errorf("%s: %d coefficients, %d labels, %d numbers, %d margins of %d examples, at most %d: %w", s.name, n, len(y), len(born), len(margin), b.Len(), limit, ErrState)
+	}
+	for j, a := range alpha {
+		if !(a >= 0) || math.IsInf(a, 0) || y[j] != 1 && y[j] != -1 || born[j] < 1 || born[j] > seen {
+			return fmt.Errorf("%s: example %d has coefficient %v, label %d, number %d of %d: %w", s.name, j, a, y[j], born[j], seen, ErrState)
+		}
+	}
+	for _, m := range margin {
+		if m-m != 0 {
+			return fmt.Errorf("%s: margin %v: %w", s.name, m, ErrState)
+		}
+	}
+	for j := range n {
+		idx, val := b.Sparse(j)
+		s.hold(idx, val)
+		s.f = 0
+		s.row, s.wide = make([]T, j), make([]float64, j)
+		s.keep(j, float64(y[j]), born[j], s.digest(float64(y[j])), bounded)
+		s.alpha[j], s.coef[j] = alpha[j], float64(float64(y[j])*alpha[j])
+	}
+	if !bounded {
+		return nil
+	}
+	// A value of two kept examples is of the later one's row.
+	copy(s.on.m, margin)
+	row := make([]T, n)
+	for j := range n {
+		s.list.Row(row, j, 0, n)
+		for i, v := range row {
+			if born[i] < born[j] {
+				s.on.rows[j][i], s.on.rows[i][j] = float64(float64(y[i])*float64(v)), float64(float64(y[j])*float64(v))
+			}
+		}
+	}
+	return nil
+}
