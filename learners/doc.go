@@ -1,4 +1,4 @@
-// Package learners holds the linear online classifiers, one file each, all behind one interface: see [Learner].
+// Package learners holds the linear and kernel classifiers, one file each, all behind one interface: see [Learner].
 //
 //	perceptron    perceptron.go    the perceptron, with a fixed margin if wanted
 //	alma          alma.go          ALMA, approximate maximal margin, p-norm, p >= 2
