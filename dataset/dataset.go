@@ -214,6 +214,9 @@ func (o Options) resolve() (*config, error) {
 	if !(o.BiasValue >= 0) || math.IsInf(o.BiasValue, 0) || o.BiasValue > math.MaxFloat32 {
 		return nil, bad("bias value", strconv.FormatFloat(o.BiasValue, 'g', -1, 64), "a positive number")
 	}
+	if o.BiasValue != 0 && o.Bias != "append" {
+		return nil, bad("bias value", strconv.FormatFloat(o.BiasValue, 'g', -1, 64), "none without the bias append")
+	}
 	switch o.Bias {
 	case "append":
 		c.bias = 1

@@ -42,10 +42,10 @@ type lines struct {
 
 func (p *lines) Fit(s learners.FitStatus, elapsed time.Duration) {
 	if !p.fitted {
-		fmt.Fprintf(p.w, "%14s %12s %10s %14s %10s\n", "updates", "epochs", "violators", "margin", "seconds")
+		fmt.Fprintf(p.w, "%14s %12s %10s %14s %14s %10s\n", "updates", "epochs", "violators", "margin", "bound", "seconds")
 		p.fitted = true
 	}
-	fmt.Fprintf(p.w, "%14d %12d %10d %14.6g %10.1f\n", s.Updates, s.Epochs, s.Violators, s.Margin, elapsed.Seconds())
+	fmt.Fprintf(p.w, "%14d %12d %10d %14.6g %14.6g %10.1f\n", s.Updates, s.Epochs, s.Violators, s.Margin, s.Bound, elapsed.Seconds())
 }
 
 func (p *lines) Line(s Status) {
@@ -74,9 +74,11 @@ type ndjson struct {
 }
 
 func (p *ndjson) Fit(s learners.FitStatus, elapsed time.Duration) {
-	var margin *float64
-	if s.Margin-s.Margin == 0 {
-		margin = &s.Margin
+	finite := func(v float64) *float64 {
+		if v-v != 0 {
+			return nil
+		}
+		return &v
 	}
 	p.enc.Encode(struct {
 		Schema    string   `json:"schema"`
@@ -85,8 +87,9 @@ func (p *ndjson) Fit(s learners.FitStatus, elapsed time.Duration) {
 		Epochs    int64    `json:"epochs"`
 		Violators int      `json:"violators"`
 		Margin    *float64 `json:"margin"` // null as long as there is none
+		Bound     *float64 `json:"bound"`
 		Seconds   float64  `json:"seconds"`
-	}{"halfspace/1", "fit", s.Updates, s.Epochs, s.Violators, margin, elapsed.Seconds()})
+	}{"halfspace/1", "fit", s.Updates, s.Epochs, s.Violators, finite(s.Margin), finite(s.Bound), elapsed.Seconds()})
 }
 
 func (p *ndjson) Line(s Status) {
@@ -127,7 +130,7 @@ func (p *bar) Fit(s learners.FitStatus, _ time.Duration) {
 		p.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(p.w), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
 			progressbar.OptionSetItsString("updates"), progressbar.OptionClearOnFinish())
 	}
-	p.bar.Describe(fmt.Sprintf("%d violators, margin %.4g", s.Violators, s.Margin))
+	p.bar.Describe(fmt.Sprintf("%d violators, margin %.4g, at most %.4g", s.Violators, s.Margin, s.Bound))
 	p.bar.Set64(s.Updates)
 }
 

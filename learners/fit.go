@@ -27,7 +27,7 @@ type WholeConfig interface {
 // weights are those of the divided examples, and a later Learn should be given such. All is computed in float64, whatever T.
 //
 // When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so far. On data that are not separable
-// a run with Delta = 0 ends by MaxUpdates or ctx only.
+// a run with Delta = 0 ends when FitResult.Bound says that there is no margin worth the name (LeastMargin), or by MaxUpdates or ctx.
 type Fitter[T Float] interface {
 	Learner[T]
 	Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error)
@@ -44,6 +44,9 @@ const (
 	DefaultGramBytes = 256 << 20
 	DefaultRefresh   = 1 << 18
 )
+
+// LeastMargin is the share of R under which a margin counts as none: a run whose bound has fallen so low ends.
+const LeastMargin = 1e-6
 
 // FitOptions say how Fit goes about it. GramBytes and Refresh change no more than roundings.
 type FitOptions struct {
@@ -72,6 +75,7 @@ type FitStatus struct {
 	Updates, Epochs int64
 	Violators       int     // examples whose scores are at or under the present threshold
 	Margin          float64 // as FitResult.Margin, of the present weights
+	Bound           float64 // as FitResult.Bound
 }
 
 // FitResult is what a run did and reached. Margins are directional, in the units of the examples as given.
@@ -82,6 +86,7 @@ type FitResult struct {
 	Converged  bool    //
 	Violators  int     // examples still at or under the threshold
 	Margin     float64 // min_k y_k a.x_k / |a|, all with their extended coordinates; NaN if a = 0
+	Bound      float64 // no weights have a larger margin; +Inf where that is not known, as of learners that were not new
 	ScoreSpace bool    // ran on scores
 
 	// The rest for Delta > 0 only: Theorem 2 of the CRAMMA paper. D' >= D, equal for the maximal margin.
@@ -140,6 +145,8 @@ type cycle[T Float] struct {
 	from            int // next example to look at
 	clean           int // runWeights: examples looked at since the last update
 	watch           watch
+	sum             float64 // of all steps, where there is no alpha
+	least           float64 // LeastMargin R
 }
 
 // newCycle checks what can be wrong and makes room. R2 is MaxSumSq.
@@ -182,6 +189,7 @@ func newCycle[T Float](name string, b *engine.Block[T], o FitOptions, start []T,
 	if R2 > tooLong {
 		return nil, 0, fmt.Errorf("%s: the square of the longest example's length is %g: scale the data: %w", name, R2, ErrFit)
 	}
+	c.least = LeastMargin * math.Sqrt(R2)
 	c.s = engine.Aligned[float64](m)
 	c.a, c.aLow = make([]float64, max(b.Dim, len(start))), make([]float64, max(b.Dim, len(start)))
 	if slices.ContainsFunc(start, func(v T) bool { return v != 0 }) {
@@ -268,6 +276,7 @@ func (c *cycle[T]) add(k int, step float64) {
 	if c.alpha != nil {
 		c.addAlpha(k, step)
 	}
+	c.sum += step
 	if !c.carry {
 		return
 	}
@@ -322,7 +331,7 @@ func (c *cycle[T]) run(ctx context.Context) (FitResult, error) {
 		} else if c.watch.due() {
 			c.observe()
 		}
-		if !none && c.updates >= c.o.MaxUpdates {
+		if !none && (c.updates >= c.o.MaxUpdates || fresh && c.bound() <= c.least) {
 			return c.result(false), nil
 		}
 	}
@@ -513,6 +522,7 @@ func (c *cycle[T]) rescale() {
 			v[i] *= f
 		}
 	}
+	c.sum *= f
 	c.norm2 *= f * f
 	c.threshold *= f
 	c.step *= f
@@ -525,8 +535,29 @@ func (c *cycle[T]) refresh() {
 	c.rescore()
 	if c.o.Observe != nil {
 		v, margin := c.look(c.s)
-		c.watch.tell(FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin})
+		c.watch.tell(FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin, Bound: c.bound()})
 	}
+}
+
+// bound returns an upper bound of the margin, in the extended space: for every u of length 1, a.u = sum alpha_k y_k x_k.u >= margin(u) sum alpha_k, so
+// that no margin exceeds |a| / sum alpha_k.
+func (c *cycle[T]) bound() float64 {
+	sum := c.sum
+	switch {
+	case c.start != nil:
+		return math.Inf(1)
+	case c.alpha != nil:
+		sum = 0
+		for _, v := range c.alpha {
+			sum += v
+		}
+	case c.gram != nil: // a fixed rule
+		sum = float64(float64(c.updates) * c.step)
+	}
+	if sum == 0 {
+		return math.Inf(1)
+	}
+	return math.Sqrt(max(0, c.norm2)) / sum
 }
 
 // observe tells the observer between two refreshes, and leaves all as it is.
@@ -539,7 +570,7 @@ func (c *cycle[T]) observe() {
 		}
 	}
 	v, margin := c.look(s)
-	c.watch.tell(FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin})
+	c.watch.tell(FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin, Bound: c.bound()})
 }
 
 // rescore computes a from the dual coefficients (in score space), then scores and |a|^2 from a, all in twofold precision. Cost: O(non-zeros).
@@ -613,7 +644,7 @@ func (c *cycle[T]) look(scores []float64) (violators int, margin float64) {
 
 func (c *cycle[T]) result(converged bool) FitResult {
 	c.rescore()
-	r := FitResult{Updates: c.updates, Epochs: c.epochs, Converged: converged, ScoreSpace: c.gram != nil}
+	r := FitResult{Updates: c.updates, Epochs: c.epochs, Converged: converged, Bound: c.bound(), ScoreSpace: c.gram != nil}
 	r.Violators, r.Margin = c.look(c.s)
 	if c.delta2 == 0 {
 		return r

@@ -386,6 +386,7 @@ func TestFitRejects(t *testing.T) {
 // TestFitEnds: what can't converge ends with the context or at MaxUpdates, and says what is left.
 func TestFitEnds(t *testing.T) {
 	b := block[float64]("dense", [][]float64{{1, 0.5}, {1, 0.5}, {0.5, 1}}, []float64{1, -1, 1})
+	proofs := map[string]bool{}
 	for name, config := range fits {
 		for space, o := range spaces {
 			ctx, cancel := context.WithCancelCause(context.Background())
@@ -401,13 +402,67 @@ func TestFitEnds(t *testing.T) {
 			o.Refresh = 100
 			l := fitter[float64](t, name, config)
 			r, err := l.Fit(ctx, b, o)
-			if !errors.Is(err, stop) || r.Converged || r.Violators == 0 || r.Updates != 1000 || l.Updates() != 1000 {
+			stopped := errors.Is(err, stop) && r.Updates == 1000 && l.Updates() == 1000
+			proven := err == nil && r.Updates < 1000 && r.Bound <= learners.LeastMargin*math.Sqrt(learners.MaxSumSq(b, o.Delta))
+			if !stopped && !proven || r.Converged || r.Violators == 0 {
 				t.Errorf("%s/%s: %+v, %v", name, space, r, err)
 			}
+			proofs[name] = proofs[name] || proven
 			o.MaxUpdates = 500
 			if r, err := fitter[float64](t, name, config).Fit(context.Background(), b, o); err != nil || r.Converged || r.Violators == 0 || r.Updates != 500 {
 				t.Errorf("%s/%s: %+v, %v", name, space, r, err)
 			}
 		}
+	}
+	if !proofs["cramma"] {
+		t.Errorf("no bound of CRAMMA told that there is no margin: %v", proofs)
+	}
+	// Nothing limits a perceptron but its bound.
+	r, err := fitter[float64](t, "perceptron", &learners.PerceptronConfig{Eta: 1}).Fit(context.Background(), b, learners.FitOptions{})
+	if err != nil || r.Converged || r.Bound > learners.LeastMargin*math.Sqrt(learners.MaxSumSq(b, 0)) {
+		t.Errorf("perceptron: %+v, %v", r, err)
+	}
+}
+
+// TestFitSweeps: active sets and halving leave a margin that is certified for delta, in the last pass over all, within what the bound allows.
+func TestFitSweeps(t *testing.T) {
+	b := learnertest.Dense[float64](300, 12, 0.05)
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		learner string
+		config  learners.Config
+		delta   float64
+	}{
+		"pumma":            {"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.02}, 0.02},
+		"pumma p=5":        {"pumma", &learners.PUMMAConfig{P: "5", Delta: 0.05}, 0.05},
+		"pumma soft":       {"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.02, SoftC: 3}, 0.02},
+		"aggressive romma": {"romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.02}, 0.02},
+	} {
+		for _, o := range []learners.FitOptions{{}, {ActiveSet: true}, {Halving: true}, {ActiveSet: true, Halving: true}} {
+			l := fitter[float64](t, c.learner, c.config)
+			r, err := l.Fit(ctx, b, o)
+			if err != nil || !r.Converged || r.Violators != 0 || r.Updates != l.Updates() {
+				t.Fatalf("%s, %+v: %+v, %v", name, o, r, err)
+			}
+			if !(r.Margin >= (1-c.delta)*r.Bound*(1-1e-9)) || r.Margin > r.Bound {
+				t.Errorf("%s, %+v: margin %v, bound %v, delta %v", name, o, r.Margin, r.Bound, c.delta)
+			}
+			if again, err := l.Fit(ctx, b, learners.FitOptions{}); name != "pumma soft" && (err != nil || again.Updates != 0 || !again.Converged) {
+				t.Errorf("%s, %+v: one more pass: %+v, %v", name, o, again, err)
+			}
+		}
+	}
+	for name, config := range fits {
+		if _, err := fitter[float64](t, name, config).Fit(ctx, b, learners.FitOptions{ActiveSet: true}); !errors.Is(err, learners.ErrConfig) {
+			t.Errorf("%s with an active set: %v", name, err)
+		}
+	}
+	if _, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Delta: 0.1}).Fit(ctx, b, learners.FitOptions{Halving: true}); !errors.Is(err, learners.ErrConfig) {
+		t.Errorf("romma without delta, halving: %v", err)
+	}
+	// Equal examples with both labels: pumma has no update for them, and no margin.
+	same := block[float64]("dense", [][]float64{{1, 2}, {1, 2}}, []float64{1, -1})
+	if r, err := fitter[float64](t, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}).Fit(ctx, same, learners.FitOptions{}); err != nil || r.Converged || r.Violators == 0 {
+		t.Errorf("equal examples: %+v, %v", r, err)
 	}
 }

@@ -129,7 +129,7 @@ func (r *MICRA[T]) normalise(norm2 float64) {
 // Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. Examples are not divided by R.
 func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	r.aim()
-	return r.fit(ctx, "micra", b, o, r.learn, r.violates, 0, nil)
+	return r.fit(ctx, "micra", b, o, r.learn, r.violates, func() float64 { return math.Inf(1) }, 0, nil)
 }
 
 // Score is Learner.Score.

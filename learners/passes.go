@@ -33,7 +33,9 @@ type passes struct {
 	learn  func(k int) bool    // learns example k, and reports whether that was an update
 	goal   func(delta float64) // nil: the learner has no accuracy to halve. Learn to margin 1 - delta from now on
 	delta  float64             // the accuracy in the end
-	status func(r *FitResult)  // fills in Violators and Margin
+	status func(r *FitResult)  // fills in Violators, Margin and Bound
+	bound  func() float64      // FitResult.Bound; nil: not known
+	least  float64             // LeastMargin R
 }
 
 // run passes over the examples. With ActiveSet, a pass over all is followed by passes over those that were updates in it, until these make
@@ -66,7 +68,7 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 				if w.due() {
 					seen := *r
 					p.status(&seen)
-					w.tell(FitStatus{Updates: seen.Updates, Epochs: seen.Epochs, Violators: seen.Violators, Margin: seen.Margin})
+					w.tell(FitStatus{Updates: seen.Updates, Epochs: seen.Epochs, Violators: seen.Violators, Margin: seen.Margin, Bound: seen.Bound})
 				}
 			}
 			k := i
@@ -98,6 +100,8 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 			p.goal(delta)
 		case none:
 			r.Converged = true
+			return nil
+		case p.bound != nil && p.bound() <= p.least:
 			return nil
 		case o.ActiveSet:
 			active, updated = updated, nil

@@ -456,7 +456,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 		return FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d updates, whose slacks were not kept: %w", l.updates, ErrFit)
 	}
 	l.grow(b.Dim)
-	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta}
+	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta, bound2: math.Inf(1), start: l.updates}
 	if l.invC > 0 {
 		c.m = make([]float64, n)
 	}
@@ -468,8 +468,16 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 			}
 			before := l.updates
 			c.update(k) // (U), (F)
+			if l.norm2 > 0 {
+				c.bound2 = min(c.bound2, l.norm2)
+			}
 			return l.updates != before
 		},
+		bound: func() float64 { return math.Sqrt(c.bound2) },
+		least: LeastMargin * math.Sqrt(MaxSumSq(b, 0)),
+	}
+	if l.updates > 0 { // on other examples, maybe
+		p.bound = func() float64 { return math.Inf(1) }
 	}
 	var r FitResult
 	err := p.run(ctx, &o, &r)
@@ -487,6 +495,8 @@ type pummaPasses[T Float] struct {
 	scale    float64
 	pos, neg int // which examples are xpos and xneg; -1: none of these
 	delta    float64
+	start    int64   // updates before this Fit
+	bound2   float64 // the least |u|^2 so far: the maximal margin is no larger
 }
 
 // share returns m_k.
@@ -530,7 +540,10 @@ func (c *pummaPasses[T]) update(k int) {
 
 // judge fills in violators and margin, in units of |(w, xi)|, which is 1/sqrt(norm2).
 func (c *pummaPasses[T]) judge(r *FitResult) {
-	r.Violators, r.Margin = 0, math.NaN()
+	r.Violators, r.Margin, r.Bound = 0, math.NaN(), math.Inf(1)
+	if c.start == 0 {
+		r.Bound = math.Sqrt(c.bound2)
+	}
 	least := math.Inf(1)
 	for k := range c.b.Len() {
 		m := c.margin(k)

@@ -40,7 +40,7 @@ func FitPUMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, 
 	case n == 0 || rows.Len() != n:
 		return PUMMADual{}, fmt.Errorf("pumma: %d labels for %d examples: %w", n, rows.Len(), ErrFit)
 	}
-	c := pummaRows[T]{rows: rows, y: y, s: make([]float64, n), m: make([]float64, n), kept: [2]int{-1, -1}}
+	c := pummaRows[T]{rows: rows, y: y, s: make([]float64, n), m: make([]float64, n), kept: [2]int{-1, -1}, bound2: math.Inf(1)}
 	if cfg.SoftC > 0 {
 		c.invC = 1 / cfg.SoftC
 	}
@@ -55,8 +55,12 @@ func FitPUMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, 
 			}
 			before := c.updates
 			failed = c.update(ctx, k) // (U), (F)
+			if c.norm2 > 0 {
+				c.bound2 = min(c.bound2, c.norm2)
+			}
 			return c.updates != before
 		},
+		bound:  func() float64 { return math.Sqrt(c.bound2) },
 		status: func(r *FitResult) { c.judge(cfg.Delta, r) },
 	}
 	err := p.run(ctx, &o, &r.FitResult)
@@ -149,6 +153,7 @@ type pummaRows[T Float] struct {
 	b       float64
 	updates int64
 	delta   float64
+	bound2  float64 // the least |u|^2 so far: the maximal margin is no larger
 }
 
 // judge fills in violators and margin.
@@ -161,7 +166,7 @@ func (c *pummaRows[T]) judge(delta float64, r *FitResult) {
 			r.Violators++
 		}
 	}
-	r.Margin = float64(least * math.Sqrt(c.norm2))
+	r.Margin, r.Bound = float64(least*math.Sqrt(c.norm2)), math.Sqrt(c.bound2)
 }
 
 // margin returns y f + xi of example k.

@@ -2,6 +2,7 @@ package learners
 
 import (
 	"context"
+	"math"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -107,8 +108,11 @@ func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 	if r.cfg.Aggressive {
 		goal = func(delta float64) { r.cfg.Delta = delta }
 	}
-	return r.fit(ctx, "romma", b, o, r.learn, r.violates, r.cfg.Delta, goal)
+	return r.fit(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, goal)
 }
+
+// bound returns 1/|w|: no vector that separates with margins of 1 is shorter.
+func (r *ROMMA[T]) bound() float64 { return 1 / math.Sqrt(r.norm2) }
 
 // parallel is the squared sine of the angle below which rounding of scores decides.
 func parallel[T Float]() float64 {

@@ -104,10 +104,11 @@ func (l *scaledLinear[T]) fold() {
 	l.scale, l.norm2 = 1, sumSq64(l.w)
 }
 
-// fit is Fitter.Fit of a learner called name, which learns one example by learn and would learn one of margin m if violates(m). goal sets
+// fit is Fitter.Fit of a learner called name, which learns one example by learn and would learn one of margin m if violates(m). bound is FitResult.Bound of a
+// new learner; goal sets
 // the accuracy, delta in the end; nil if there is none.
 func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[T], o FitOptions,
-	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool, delta float64, goal func(float64)) (FitResult, error) {
+	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool, bound func() float64, delta float64, goal func(float64)) (FitResult, error) {
 	n := b.Len()
 	if err := checkBlock(name, b, n); err != nil {
 		return FitResult{}, err
@@ -127,14 +128,24 @@ func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[
 	if o.Delta > 0 {
 		l.ext = &extended{delta2: float64(o.Delta * o.Delta), alpha: make([]float64, n), scale: 1}
 	}
-	var r FitResult
+	r, known := FitResult{}, l.updates == 0 // else other examples may have been learned
 	p := passes{
-		n: n, learn: func(k int) bool { return learn(b, k).Updates > 0 }, goal: goal, delta: delta,
-		status: func(r *FitResult) { l.judge(b, violates, r) },
+		bound: func() float64 {
+			if !known {
+				return math.Inf(1)
+			}
+			return bound()
+		},
+		least: LeastMargin * math.Sqrt(MaxSumSq(b, o.Delta)),
+		n:     n, learn: func(k int) bool { return learn(b, k).Updates > 0 }, goal: goal, delta: delta,
+	}
+	p.status = func(r *FitResult) {
+		l.judge(b, violates, r)
+		r.Bound = p.bound()
 	}
 	err := p.run(ctx, &o, &r)
 	r.Counter = l.updates + 1
-	l.judge(b, violates, &r)
+	p.status(&r)
 	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
 	if l.ext != nil {
 		l.ext = nil

@@ -228,7 +228,7 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fit
 	s.bias, s.w = v.bias, w
 	s.updates += steps
 	s.solution = solutionOf(p, &v, beta, steps)
-	return FitResult{Updates: steps, Counter: s.updates + 1, Converged: v.converged, Violators: v.violators, Margin: s.solution.Margin}, nil
+	return FitResult{Updates: steps, Counter: s.updates + 1, Converged: v.converged, Violators: v.violators, Margin: s.solution.Margin, Bound: math.Inf(1)}, nil
 }
 
 // solveRows solves over the kernel rows of b, of which bytes are kept.

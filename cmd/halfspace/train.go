@@ -343,10 +343,13 @@ func (t *trainer) notConverged(res eval.Result) error {
 		if f.Margin-f.Margin == 0 {
 			what += fmt.Sprintf(", margin %.6g", f.Margin)
 		}
+		if f.Bound < math.Inf(1) {
+			what += fmt.Sprintf(", and no margin is larger than %.3g", f.Bound)
+		}
 	}
 	next := "Raise --max-updates; make the margin soft (--soft-delta, pumma --soft-c); or take a learner for data that can't be separated (obpm, pa --variant 1, svm)."
 	if t.maxUpdates > 0 && res.Updates < t.maxUpdates {
-		next = "No update can improve on it: the examples can't be separated. Make the margin soft (--soft-delta, pumma --soft-c)."
+		next = "The examples can't be separated. Make the margin soft (--soft-delta, pumma --soft-c)."
 	}
 	return &fail{codeNotConverged, errors.New(what), next}
 }
@@ -799,12 +802,9 @@ func (t *trainer) fitted(f *learners.FitResult, l any) {
 		}
 		return &v
 	}
-	r := &fitReport{Updates: f.Updates, Counter: f.Counter, Violators: f.Violators, Margin: finite(f.Margin), ScoreSpace: f.ScoreSpace}
+	r := &fitReport{Updates: f.Updates, Counter: f.Counter, Violators: f.Violators, Margin: finite(f.Margin), Bound: finite(f.Bound), ScoreSpace: f.ScoreSpace}
 	if t.softDelta > 0 {
 		r.Gamma, r.Excess = finite(f.Gamma0), finite(f.Excess())
-	}
-	if b, ok := l.(interface{ Bound() float64 }); ok {
-		r.Bound = finite(b.Bound())
 	}
 	if s, ok := l.(interface{ Solution() learners.SVMSolution }); ok {
 		solution := s.Solution()
