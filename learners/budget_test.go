@@ -134,3 +134,66 @@ func keptOf(s learners.State, prefix, order string, dim int) (x [][]float64, alp
 	}
 	return x, alpha
 }
+
+// TestGoldenKMP follows an independent implementation, step by step.
+func TestGoldenKMP(t *testing.T) {
+	var g struct {
+		X     [][]float64
+		Y     []float64 `json:"y"`
+		Sigma float64
+		Runs  []struct {
+			Backfitting bool
+			Steps       int
+			Chosen      []int
+			Coef, SSE   []float64
+		}
+	}
+	readGolden(t, "margin/kmp.json", &g)
+	if len(g.Runs) != 2 {
+		t.Fatalf("%d runs", len(g.Runs))
+	}
+	b := block[float64]("dense", g.X, g.Y)
+	for _, r := range g.Runs {
+		before := make([]float64, len(g.X))
+		for step := 1; step <= r.Steps; step++ {
+			l := fitter[float64](t, "kmp", &learners.KMPConfig{Size: step, Backfit: r.Backfitting, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}})
+			if res, err := l.Fit(t.Context(), b, learners.FitOptions{}); err != nil || res.Updates != int64(step) || !res.Converged {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			f := make([]float64, len(g.X))
+			if err := l.Score(b, f); err != nil {
+				t.Fatal(err)
+			}
+			var sse float64
+			for i, v := range f {
+				sse += (g.Y[i] - v) * (g.Y[i] - v)
+			}
+			if math.Abs(sse-r.SSE[step-1]) > 1e-9 {
+				t.Errorf("backfitting %v, step %d: sum of squares %v, want %v", r.Backfitting, step, sse, r.SSE[step-1])
+			}
+			coef := make([]float64, len(g.X))
+			s := l.State()
+			ends, val := s.Tensor("sv_end").Data.([]int64), s.Tensor("sv_val").Data.([]float64)
+			for j, c := range s.Tensor("coef").Data.([]float64) { // all features are non-zeros
+				coef[slices.IndexFunc(g.X, func(x []float64) bool { return slices.Equal(x, val[ends[j]-2:ends[j]]) })] = c
+			}
+			if !r.Backfitting {
+				for i := range coef {
+					if changed := coef[i] != before[i]; changed != (i == r.Chosen[step-1]) {
+						t.Errorf("step %d: example %d changed: %v, want %d chosen", step, i, changed, r.Chosen[step-1])
+					}
+				}
+			} else if coef[r.Chosen[step-1]] == 0 {
+				t.Errorf("backfitting, step %d: %d was not chosen", step, r.Chosen[step-1])
+			}
+			before = coef
+			if step == r.Steps {
+				for i, c := range r.Coef {
+					if math.Abs(coef[i]-c) > 1e-9 {
+						t.Errorf("backfitting %v: coefficient %d is %v, want %v", r.Backfitting, i, coef[i], c)
+					}
+				}
+			}
+		}
+	}
+}

@@ -38,6 +38,9 @@ var variants = map[string]map[string]learners.Config{
 		"rbf, no limit": &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"svm":           &learners.BudgetConfig{Budget: 200, UpdateConfig: learners.UpdateConfig{Beta: 1, Update: "svm", C: 2}, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
 	},
+	"kmp": {
+		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+	},
 	"tbp": {
 		"rbf, sv":      &learners.TBPConfig{Budget: 260, ErrorCache: "sv", ErrorSize: 1, Ties: "margin", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"rbf, flips":   &learners.TBPConfig{Budget: 200, ErrorCache: "flips", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},

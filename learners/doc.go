@@ -11,6 +11,7 @@
 //	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
 //	budget        budget.go        the Budget Perceptron, and the kernel perceptron
 //	tbp           tbp.go           the Tighter Budget Perceptron
+//	kmp           kmp.go           kernel matching pursuit, basic and backfitting (whole data sets only)
 //	svm           svm.go           the support vector machine, to a stated duality gap (whole data sets only)
 //
 // A file has the same order everywhere: reference, problem or rule with the numbers that the code repeats, a table from the paper's

@@ -1,0 +1,255 @@
+package learners
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+func init() {
+	Register(Entry{"kmp", "kernel matching pursuit: a least squares fit by a few examples, chosen one by one (whole data sets only)",
+		func() Config { return &KMPConfig{Size: 100, KernelConfig: KernelConfig{Kernel: "linear"}} }, newKMP[float32], newKMP[float64]})
+}
+
+// KMP fits the labels by a sum over few examples, each step by the one that lowers the sum of squares most.
+//
+// Reference: P. Vincent, Y. Bengio, "Kernel Matching Pursuit", Machine Learning 48, 2002, as figure 4 of J. Weston, A. Bordes, L. Bottou,
+// "Online (and Offline) on an Even Tighter Budget", AISTATS 2005. With the residuals r_i = y_i - f(x_i) and K_j = (K(x_j, x_i))_i:
+//
+//	(1) k = argmax_j (K_j . r)^2 / K_j . K_j,   alpha = K_k . r / K_k . K_k
+//	(2) basic: f += alpha K(x_k, .)
+//	(3) backfitting: the coefficients of all chosen examples are fitted anew
+//
+//	paper       here             shape, unit
+//	p           Config.Size      steps
+//	alpha_i     coef             one a chosen example, signed; basic may choose one again
+//	y - f       residual         one an example
+//
+// Deviations: the figure prints y_j for y_i, and t for the k that is inserted. Steps end early where none lowers the sum of squares by more than rounding
+// does.
+//
+// Guarantee: the choices and coefficients of an independent implementation, in order: TestGoldenKMP.
+//
+// Cost: a pass over the Gram matrix a step, rows of which FitOptions.GramBytes are kept; backfitting O(size) more inner products of examples' length.
+// Memory: a few float64 an example; backfitting one an example and step.
+type KMP[T Float] struct {
+	cfg  KMPConfig
+	pool *engine.Pool
+	expansion[T]
+	updates int64
+}
+
+// KMPConfig holds the settings of KMP.
+type KMPConfig struct {
+	Size    int  `json:"size" flag:"size" help:"steps: at most so many examples are chosen"`
+	Backfit bool `json:"backfit" flag:"backfit" help:"fit all coefficients anew at each step"`
+	KernelConfig
+}
+
+// Validate wants Size > 0 and a kernel.
+func (c *KMPConfig) Validate() error {
+	if c.Size < 1 || c.Size > math.MaxInt32 {
+		return fmt.Errorf("kmp: size is %d, want a number of examples: %w", c.Size, ErrConfig)
+	}
+	return c.KernelConfig.validate("kmp")
+}
+
+// BatchOnly is BatchConfig.BatchOnly.
+func (c *KMPConfig) BatchOnly() bool { return true }
+
+func newKMP[T Float](c Config, env Env) (Learner[T], error) {
+	cfg, err := configAs[KMPConfig]("kmp", c)
+	if err != nil {
+		return nil, err
+	}
+	return &KMP[T]{cfg: cfg, pool: env.Pool}, nil
+}
+
+// Learn returns an error that wraps ErrBatch.
+func (l *KMP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("kmp: %w", ErrBatch) }
+
+// Fit is Fitter.Fit. It starts anew every time; an update is a step. Violators are the examples with y f <= 0. When ctx ends the state is unchanged.
+func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	n := b.Len()
+	if err := checkBlock("kmp", b, n); err != nil {
+		return FitResult{}, err
+	}
+	if err := checkFit("kmp", &o, false, false); err != nil {
+		return FitResult{}, err
+	}
+	switch {
+	case o.Delta != 0:
+		return FitResult{}, fmt.Errorf("kmp: Delta is %v: least squares have no soft margin: %w", o.Delta, ErrConfig)
+	case n == 0:
+		return FitResult{}, fmt.Errorf("kmp: no examples: %w", ErrFit)
+	}
+	list, err := engine.NewPoints[T](l.cfg.kernel())
+	if err != nil {
+		return FitResult{}, fmt.Errorf("kmp: %w", err)
+	}
+	list.Append(b, 0, n)
+	if o.GramBytes == 0 {
+		o.GramBytes = DefaultGramBytes
+	}
+	p := pursuit[T]{rows: engine.NewRows(list, max(0, o.GramBytes), n, l.pool), residual: make([]float64, n), square: make([]float64, n),
+		coef: make([]float64, n), backfit: l.cfg.Backfit}
+	for i, y := range b.Y {
+		p.residual[i] = float64(y)
+	}
+	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: true}
+	for r.Updates < int64(l.cfg.Size) {
+		more, err := p.step(ctx)
+		if err != nil {
+			return FitResult{}, err
+		}
+		if !more {
+			break
+		}
+		r.Updates++
+		r.Epochs++
+		if r.Updates == o.MaxUpdates {
+			break
+		}
+	}
+	r.Converged = r.Updates == int64(l.cfg.Size) || r.Updates != o.MaxUpdates
+	for i, v := range p.residual {
+		if y := float64(b.Y[i]); float64(y*(y-v)) <= 0 {
+			r.Violators++
+		}
+	}
+	if err := l.expansion.keep("kmp", b, p.solve(), l.cfg.kernel(), l.pool); err != nil {
+		return FitResult{}, err
+	}
+	l.updates += r.Updates
+	r.Counter = l.updates + 1
+	return r, nil
+}
+
+// pursuit is a run of Fit.
+type pursuit[T Float] struct {
+	rows     *engine.Rows[T]
+	residual []float64
+	square   []float64 // K_j . K_j; 0 before the first step
+	coef     []float64 // basic: one an example
+	backfit  bool
+	chosen   []int       // backfitting: K_chosen[t] = sum_s R[t][s] q[s], s <= t, q orthonormal
+	q, R     [][]float64 //
+	score    []float64   // q_t . y
+}
+
+// step is (1) to (3). It reports whether there was one to make.
+func (p *pursuit[T]) step(ctx context.Context) (bool, error) {
+	n := len(p.residual)
+	best, gain, alpha := -1, 0.0, 0.0
+	for j := range n {
+		row, err := p.rows.Row(ctx, j, n)
+		if err != nil {
+			return false, err
+		}
+		if p.square[j] == 0 {
+			for _, v := range row {
+				p.square[j] += float64(float64(v) * float64(v))
+			}
+		}
+		if p.square[j] == 0 {
+			continue
+		}
+		dot := vecmath.DotMixed(p.residual, row)
+		if g := dot * dot / p.square[j]; g > gain { // (1)
+			best, gain, alpha = j, g, dot/p.square[j]
+		}
+	}
+	if best < 0 || !(gain > 0x1p-40*float64(n)) {
+		return false, nil
+	}
+	row, err := p.rows.Row(ctx, best, n)
+	if err != nil {
+		return false, err
+	}
+	if !p.backfit {
+		p.coef[best] += alpha // (2)
+		vecmath.AxpyMixed(p.residual, -alpha, row)
+		return true, nil
+	}
+	// (3) by Gram and Schmidt, twice over for the digits.
+	q, R := make([]float64, n), make([]float64, len(p.q)+1)
+	for i, v := range row {
+		q[i] = float64(v)
+	}
+	for range 2 {
+		for s, other := range p.q {
+			c := vecmath.Dot(q, other)
+			vecmath.Axpy(q, -c, other)
+			R[s] += c
+		}
+	}
+	length := math.Sqrt(vecmath.SumSq(q))
+	if !(length > 0x1p-30*math.Sqrt(p.square[best])) {
+		return false, nil // a sum of those chosen
+	}
+	vecmath.Scal(q, 1/length)
+	R[len(p.q)] = length
+	c := vecmath.Dot(q, p.residual)
+	vecmath.Axpy(p.residual, -c, q)
+	p.chosen, p.q, p.R, p.score = append(p.chosen, best), append(p.q, q), append(p.R, R), append(p.score, c)
+	return true, nil
+}
+
+// solve returns the coefficients, one an example.
+func (p *pursuit[T]) solve() []float64 {
+	for t := len(p.chosen) - 1; t >= 0; t-- { // sum_t coef_t R[t][s] = score_s
+		c := p.score[t]
+		for u := t + 1; u < len(p.chosen); u++ {
+			c -= float64(p.coef[p.chosen[u]] * p.R[u][t])
+		}
+		p.coef[p.chosen[t]] = c / p.R[t][t]
+	}
+	return p.coef
+}
+
+// Score is Learner.Score.
+func (l *KMP[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock("kmp", b, len(dst)); err != nil {
+		return err
+	}
+	return l.expansion.score("kmp", b, dst, 0)
+}
+
+// Weights returns nil: the hypothesis is a sum over chosen examples.
+func (l *KMP[T]) Weights() []float64 { return nil }
+
+// Support returns the number of examples chosen.
+func (l *KMP[T]) Support() int { return len(l.coef) }
+
+// Updates returns the steps made.
+func (l *KMP[T]) Updates() int64 { return l.updates }
+
+// Bytes is Learner.Bytes.
+func (l *KMP[T]) Bytes() int64 { return l.expansion.bytes() + int64(unsafe.Sizeof(*l)) }
+
+// State is Learner.State: the chosen examples and their coefficients.
+func (l *KMP[T]) State() State {
+	s := State{Counters: map[string]uint64{"updates": uint64(l.updates)}}
+	l.expansion.state(&s)
+	return s
+}
+
+// SetState is Learner.SetState.
+func (l *KMP[T]) SetState(s State) error {
+	if err := s.holds("kmp", expansionTensors, []string{"updates", "dim"}, nil); err != nil {
+		return err
+	}
+	updates, err := count(&s, "kmp", "updates")
+	if err != nil {
+		return err
+	}
+	if err := l.expansion.setState("kmp", &s, l.cfg.kernel(), l.pool); err != nil {
+		return err
+	}
+	l.updates = updates
+	return nil
+}
