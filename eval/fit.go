@@ -23,7 +23,9 @@ func Fit[T engine.Float](ctx context.Context, l learners.Fitter[T], src *Memory[
 	}
 	r, err := l.Fit(ctx, src.all, o)
 	if p != nil {
-		p.Fit(learners.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Violators: r.Violators, Margin: r.Margin, Bound: r.Bound}, time.Since(start))
+		if err == nil || r.Updates > 0 {
+			p.Fit(learners.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Violators: r.Violators, Margin: r.Margin, Bound: r.Bound}, time.Since(start))
+		}
 		p.End(Status{})
 	}
 	n := int64(src.Len())
