@@ -38,6 +38,8 @@ var pinned = map[string]string{
 	"dense/micra":       "d652fe61e431",
 	"dense/pumma":       "1a99130b8a36",
 	"dense/romma":       "ca92598cd5d1",
+	"sparse/rff":        "cf1276f047ac",
+	"dense/rff":         "0c4cdd4b379e",
 	"sparse/budget":     "7aa892ac8ebc",
 	"sparse/tbp":        "6533e7f0b69f",
 	"dense/budget":      "cd057d46c649",

@@ -41,6 +41,9 @@ var variants = map[string]map[string]learners.Config{
 	"kmp": {
 		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 	},
+	"rff": {
+		"pa": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pa"},
+	},
 	"tbp": {
 		"rbf, sv":      &learners.TBPConfig{Budget: 260, ErrorCache: "sv", ErrorSize: 1, Ties: "margin", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"rbf, flips":   &learners.TBPConfig{Budget: 200, ErrorCache: "flips", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},

@@ -12,6 +12,7 @@
 //	budget        budget.go        the Budget Perceptron, and the kernel perceptron
 //	tbp           tbp.go           the Tighter Budget Perceptron
 //	kmp           kmp.go           kernel matching pursuit, basic and backfitting (whole data sets only)
+//	rff           rff.go           a linear learner on random Fourier features
 //	svm           svm.go           the support vector machine, to a stated duality gap (whole data sets only)
 //
 // A file has the same order everywhere: reference, problem or rule with the numbers that the code repeats, a table from the paper's

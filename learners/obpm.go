@@ -155,18 +155,7 @@ func (c *OBPMConfig) Validate() error {
 
 // baseSettings returns BaseConfig or the defaults that nil stands for.
 func (c *OBPMConfig) baseSettings() (Config, error) {
-	e, err := Lookup(c.Base)
-	if err != nil {
-		return nil, fmt.Errorf("obpm: base: %w", err)
-	}
-	d := e.Config()
-	if c.BaseConfig == nil {
-		return d, nil
-	}
-	if fmt.Sprintf("%T", c.BaseConfig) != fmt.Sprintf("%T", d) {
-		return nil, fmt.Errorf("obpm: base is %q, but the base's settings are %T, want %T: %w", c.Base, c.BaseConfig, d, ErrConfig)
-	}
-	return c.BaseConfig, nil
+	return baseSettings("obpm", c.Base, c.BaseConfig)
 }
 
 // UnmarshalJSON reads the base's settings as what the base's Entry says they are. Fields that are not there keep their
@@ -182,21 +171,9 @@ func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
 	if err := dec.Decode(&raw); err != nil {
 		return fmt.Errorf("obpm: settings: %w", err)
 	}
-	c.BaseConfig = nil
-	if len(raw.BaseConfig) == 0 || string(raw.BaseConfig) == "null" {
-		return nil
-	}
-	base, err := c.baseSettings()
-	if err != nil {
-		return err
-	}
-	dec = json.NewDecoder(bytes.NewReader(raw.BaseConfig))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(base); err != nil {
-		return fmt.Errorf("obpm: settings of base %q: %w", c.Base, err)
-	}
-	c.BaseConfig = base
-	return nil
+	var err error
+	c.BaseConfig, err = decodeBase("obpm", c.Base, raw.BaseConfig)
+	return err
 }
 
 // NeedsRadius reports whether the base's settings are still relative to R.

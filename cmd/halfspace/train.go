@@ -216,6 +216,11 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 		t.config = t.entry.Config()
+		if fs.Changed("rff") && t.learner != "rff" {
+			if err := t.onRandomFeatures(fs); err != nil {
+				return err
+			}
+		}
 		if err := t.settings.apply(t.learner, t.config); err != nil {
 			return err
 		}
@@ -298,6 +303,22 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 func (t *trainer) whole() bool {
 	soft, ok := t.config.(learners.SoftConfig)
 	return learners.BatchOnly(t.config) || t.softDelta != 0 || ok && soft.Soft()
+}
+
+// onRandomFeatures makes -a NAME --rff D the learner rff with the base NAME.
+func (t *trainer) onRandomFeatures(fs *pflag.FlagSet) error {
+	if fs.Changed("base") {
+		return usage("Leave one of them out.", "%s and %s exclude each other, but with %s rff", given(fs, "rff"), given(fs, "base"), given(fs, "learner"))
+	}
+	base := t.learner
+	entry, err := lookupLearner("-a", "rff")
+	if err != nil {
+		return err
+	}
+	c := entry.Config().(*learners.RFFConfig)
+	c.Base, c.BaseConfig = base, t.config
+	t.learner, t.entry, t.config = "rff", entry, c
+	return nil
 }
 
 // withRho are the learners of a hyperplane through the origin, whose bias the margin papers take as the weight of a feature rho.

@@ -1,0 +1,69 @@
+package learners
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// TestRFFKernel: z(x).z(y) approximates the kernel: it is the mean of D/2 independent values of cos(omega.(x-y)), whose mean is K and whose variance
+// is at most 1/2, so that over draws of omega the mean square error is at most 1/D. Intervals are of three standard errors over the seeds.
+func TestRFFKernel(t *testing.T) {
+	const D, dim, n, sigma, seeds = 200, 7, 40, 1.5, 60
+	r := rand.New(rand.NewPCG(1, 2))
+	b := &engine.Block[float64]{Dim: dim, Stride: dim, Y: make([]float64, n), X: make([]float64, n*dim)}
+	for i := range b.X {
+		b.X[i] = r.NormFloat64()
+	}
+	var errs, squares []float64 // means over the pairs, one a seed
+	for seed := range uint64(seeds) {
+		l, err := newRFF[float64](&RFFConfig{D: D, Sigma: sigma, Base: "perceptron"}, Env{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := l.(*RFF[float64])
+		f.features(b, 0, n)
+		var sum, square, pairs float64
+		for i := range n {
+			if dot := vecmath.Dot(f.z.Row(i), f.z.Row(i)); math.Abs(dot-1) > 1e-12 {
+				t.Fatalf("|z|^2 is %v", dot)
+			}
+			for j := range i {
+				e := vecmath.Dot(f.z.Row(i), f.z.Row(j)) - math.Exp(-vecmath.SqDist(b.Row(i), b.Row(j))/(2*sigma*sigma))
+				sum, square, pairs = sum+e, square+e*e, pairs+1
+			}
+		}
+		errs, squares = append(errs, sum/pairs), append(squares, square/pairs)
+	}
+	mean, dev := stat.MeanStdDev(errs, nil)
+	if math.Abs(mean) > 3*dev/math.Sqrt(seeds) {
+		t.Errorf("the error has mean %v, standard deviation %v over %d seeds", mean, dev, seeds)
+	}
+	mean, dev = stat.MeanStdDev(squares, nil)
+	if mean-3*dev/math.Sqrt(seeds) > 1./D || mean < 0.2/D {
+		t.Errorf("the mean square error is %v with deviation %v, want at most %v", mean, dev, 1./D)
+	}
+}
+
+func TestSincos(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, size := range []float64{1e-300, 1e-8, 1, 10, 1e3, 1 << 20} {
+		for range 20000 {
+			x := (2*r.Float64() - 1) * size
+			s, c := sincos(x)
+			if math.Abs(s-math.Sin(x)) > 3e-16 || math.Abs(c-math.Cos(x)) > 3e-16 {
+				t.Fatalf("sincos(%v) = %v, %v, want %v, %v", x, s, c, math.Sin(x), math.Cos(x))
+			}
+		}
+	}
+	for _, x := range []float64{1e8, 1e18, 1e300, -1e300} {
+		if s, c := sincos(x); !(math.Abs(s*s+c*c-1) < 1e-15) {
+			t.Errorf("sincos(%v) = %v, %v", x, s, c)
+		}
+	}
+}
