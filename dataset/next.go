@@ -222,17 +222,18 @@ func (s *Stream[T]) labelError(c *chunk[T], w place, err error) error {
 
 // badRow counts a bad row, and returns it if there are too many.
 func (s *Stream[T]) badRow(b *badRow) error {
-	e := &b.err
+	if s.info.BadRows < s.cfg.maxBad && s.cfg.OnBad == nil {
+		s.info.BadRows++
+		return nil
+	}
+	e := b.err // a copy: the chunk goes back to the workers
 	e.Line += s.line + 1
 	e.Good = s.good + int64(b.row)
 	if s.info.BadRows >= s.cfg.maxBad {
-		return e
+		return &e
 	}
 	s.info.BadRows++
-	if s.cfg.OnBad != nil {
-		out := *e
-		s.cfg.OnBad(&out)
-	}
+	s.cfg.OnBad(&e)
 	return nil
 }
 
