@@ -5,6 +5,8 @@
 //   - [Pool]: workers that run the numbered parts of a [Job], the caller among them. Owned, closable, optional (nil).
 //   - Lanes: the weights of an ensemble's members side by side, one lane a member, so that one non-zero of an example
 //     is one row operation for all of them.
+//   - [Kernel], [Points], [Rows]: kernel values a row at a time, of lists of examples packed as their values allow (bit sets, bytes,
+//     CSR, dense), and rows of a Gram matrix kept within a number of bytes.
 //   - [Draws], [Bernoulli], [Rand], [Permute]: random numbers as functions of (seed, stream, place of use).
 //   - [Aligned]: memory that starts on a cache line.
 //

@@ -452,6 +452,28 @@ func TestFitSweeps(t *testing.T) {
 			}
 		}
 	}
+	// MICRA's accuracy is not certified, its bound is one all the same.
+	best, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01}).Fit(ctx, b, learners.FitOptions{})
+	if err != nil || !best.Converged {
+		t.Fatalf("romma: %+v, %v", best, err)
+	}
+	for _, delta := range []float64{0, 0.5} {
+		l := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9})
+		r, err := l.Fit(ctx, b, learners.FitOptions{ActiveSet: true, Delta: delta, MaxUpdates: 100000})
+		if err != nil || !(r.Margin <= r.Bound) || r.Bound < best.Margin || r.Bound > 100*best.Margin {
+			t.Errorf("micra, Delta %v: %+v, %v; a margin of %v exists", delta, r, err, best.Margin)
+		}
+		if delta > 0 {
+			continue
+		}
+		again := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9})
+		if err := again.SetState(l.State()); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := again.Fit(ctx, b, learners.FitOptions{MaxUpdates: 1}); err != nil || !math.IsInf(r.Bound, 1) {
+			t.Errorf("micra, resumed: %+v, %v: its bound is not known", r, err)
+		}
+	}
 	for name, config := range fits {
 		if _, err := fitter[float64](t, name, config).Fit(ctx, b, learners.FitOptions{ActiveSet: true}); !errors.Is(err, learners.ErrConfig) {
 			t.Errorf("%s with an active set: %v", name, err)

@@ -40,6 +40,7 @@ type MICRA[T Float] struct {
 	scaledLinear[T]
 	cfg       MICRAConfig
 	threshold float64 // of the next update
+	sum       float64 // of the dual coefficients of u = sum alpha_k y_k x_k; NaN where they are not known
 }
 
 // MICRAConfig holds the settings of MICRA.
@@ -108,6 +109,7 @@ func (r *MICRA[T]) learn(b *engine.Block[T], i int) Round {
 	}
 	r.stretch(1, b, i, step) // (2)
 	r.normalise(next)        // (3)
+	r.sum = (r.sum + step) / math.Sqrt(next)
 	r.updated()
 	r.aim()
 	return Round{Score: f, Updates: 1}
@@ -129,11 +131,28 @@ func (r *MICRA[T]) normalise(norm2 float64) {
 // Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. Examples are not divided by R.
 func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	r.aim()
-	return r.fit(ctx, "micra", b, o, r.learn, r.violates, func() float64 { return math.Inf(1) }, 0, nil)
+	return r.fit(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil)
+}
+
+// bound: for every v of length 1, u.v = sum alpha_k y_k x_k.v >= margin(v) sum alpha_k, and |u| = 1.
+func (r *MICRA[T]) bound() float64 {
+	if !(r.sum > 0) {
+		return math.Inf(1)
+	}
+	return 1 / r.sum
 }
 
 // Score is Learner.Score.
 func (r *MICRA[T]) Score(b *engine.Block[T], dst []float64) error { return r.scores("micra", b, dst) }
 
 // SetState is Learner.SetState.
-func (r *MICRA[T]) SetState(s State) error { return r.setState("micra", s) }
+func (r *MICRA[T]) SetState(s State) error {
+	if err := r.setState("micra", s); err != nil {
+		return err
+	}
+	r.sum = math.NaN() // of a bound that the next Fit could do without
+	if r.updates == 0 {
+		r.sum = 0
+	}
+	return nil
+}

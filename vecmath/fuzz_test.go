@@ -19,6 +19,7 @@ func FuzzSparse(f *testing.F) {
 func FuzzLanes(f *testing.F) {
 	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE activeScore activeUpdate drawBits")
 }
+func FuzzIntegers(f *testing.F) { fuzzKernels(f, "byteRowsDot xorCount andCount") }
 
 func fuzzKernels(f *testing.F, names string) {
 	f.Add([]byte{}, uint16(17), uint8(0), uint8(3))

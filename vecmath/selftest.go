@@ -58,7 +58,9 @@ type operands[T Float] struct {
 	x, y, z    []T
 	d          []float64
 	idx, lanes []int32
-	mask       []uint64
+	mask, bits []uint64
+	bytes      []uint8
+	byte       []uint8 // one row
 	words      [4]uint64
 	a, t       T
 	da         float64
@@ -83,6 +85,8 @@ func kernelTable[T Float]() []kernel[T] {
 		{"lanesLE", makeLanes[T], func(o *operands[T]) { LanesLE(o.mask, o.z, o.a, o.t) }},
 		{"lanesScoreLE", makeLanes[T], func(o *operands[T]) { LanesScoreLE(o.z, o.y, o.idx, o.x, o.mask, o.a, o.t) }},
 		{"drawBits", makeDraws[T], func(o *operands[T]) { DrawBits(o.mask, o.words[0], o.words[1], o.words[2], o.words[3]) }},
+		{"xorCount", makeCounts[T], func(o *operands[T]) { XorCount(o.z, o.bits, o.n, o.mask, o.x) }},
+		{"andCount", makeCounts[T], func(o *operands[T]) { AndCount(o.z, o.bits, o.n, o.mask, o.x) }},
 		{"activeScore", makeActive[T], func(o *operands[T]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
 		{"activeUpdate", makeActive[T], func(o *operands[T]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
 	}
@@ -103,6 +107,7 @@ func kernelTable[T Float]() []kernel[T] {
 	}
 	if is32[T]() {
 		table = append(table,
+			kernel[T]{"byteRowsDot", makeBytes[T], func(o *operands[T]) { ByteRowsDot(o.lanes, o.bytes, o.n, o.byte) }},
 			kernel[T]{"dotMixed", makeDense[T], func(o *operands[T]) { o.dsum = DotMixed(o.d, o.x) }},
 			kernel[T]{"axpyMixed", makeDense[T], func(o *operands[T]) { AxpyMixed(o.d, o.da, o.x) }},
 			kernel[T]{"sparseDotMixed", makeSparse[T], func(o *operands[T]) { o.dsum = SparseDotMixed(o.idx, o.x, o.d) }},
@@ -178,6 +183,34 @@ func makeLanes[T Float](g *generator[T], n int) *operands[T] {
 	for l := range width {
 		if g.rng.Float64() < density {
 			o.mask[l/64] |= 1 << (l % 64)
+		}
+	}
+	return o
+}
+
+// makeCounts: bit sets of up to 5 words, as many rows as kernels take at once, and some.
+func makeCounts[T Float](g *generator[T], n int) *operands[T] {
+	words, rows := n%6, n%7
+	o := &operands[T]{n: words + n%2, mask: take[uint64](g.place, words), z: take[T](g.place, rows), x: take[T](g.place, 64*words+1)}
+	o.bits = take[uint64](g.place, max(0, (rows-1)*o.n+words))
+	for _, s := range [][]uint64{o.mask, o.bits} {
+		for i := range s {
+			s[i] = g.word()
+		}
+	}
+	for i := range o.x {
+		o.x[i] = T(i)
+	}
+	return o
+}
+
+func makeBytes[T Float](g *generator[T], n int) *operands[T] {
+	units, rows := n%13*ByteUnit, n%7
+	o := &operands[T]{n: units + n%3, byte: take[uint8](g.place, units), lanes: take[int32](g.place, rows)}
+	o.bytes = take[uint8](g.place, max(0, (rows-1)*o.n+units))
+	for _, s := range [][]uint8{o.byte, o.bytes} {
+		for i := range s {
+			s[i] = uint8(g.word())
 		}
 	}
 	return o
@@ -322,6 +355,7 @@ func (o *operands[T]) clone() *operands[T] {
 	c := *o
 	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
+	c.bits, c.bytes, c.byte = slices.Clone(o.bits), slices.Clone(o.bytes), slices.Clone(o.byte)
 	return &c
 }
 
@@ -344,8 +378,10 @@ func (o *operands[T]) diff(want *operands[T]) string {
 	switch {
 	case !slices.Equal(o.mask, want.mask):
 		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
-	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.lanes, want.lanes):
-		return "an index slice was written"
+	case !slices.Equal(o.lanes, want.lanes):
+		return fmt.Sprintf("lanes %d, want %d", o.lanes, want.lanes)
+	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.bits, want.bits) || !slices.Equal(o.bytes, want.bytes) || !slices.Equal(o.byte, want.byte):
+		return "an operand that is only read was written"
 	}
 	return ""
 }

@@ -3,141 +3,173 @@
 // Score-space kernels, AVX2 and AVX-512. The contract is in step.go. Go writes the operands of a comparison so that
 // VCMPPD $2, b, a, d is a <= b, false for NaN.
 //
-// addScaledNext goes down from the end and gathers one bit an element, 64 to a word. Whatever it finds replaces what it
-// found before, so the last word in which there is something holds the first index; no branch depends on the scores.
-// Loads and stores of one update are those of the next, so the scores are forwarded from store to load.
+// addScaledNext looks for the next element first, by sums that it does not keep, and then adds all of the row: the index, on which the caller's next
+// call waits, does not wait for the stores. A search mostly ends in its first 16 elements; it begins at the multiple of 4
+// (AVX-512: 8) before from, so that every load finds its elements in one store of the call before.
+//
+//	DI s   SI row   DX n   R12 from   BX index   R10 where to turn round   R8 whether turned   R11 mask of the elements from `from` on
+//	R9 what was found   Y0 e and Y1 thr in all lanes
 
-// FOUND looks at the word R9 that begins at element DX: R10 becomes the first index in it, R11 the first from R12 on,
-// if there is one. R13 = 0. Clears R9.
-#define FOUND \
-	TZCNTQ  R9, AX; \
-	ADDQ    DX, AX; \
-	TESTQ   R9, R9; \
-	CMOVQNE AX, R10; \
-	MOVQ    R12, R8; \
-	SUBQ    DX, R8; \
-	CMOVQLT R13, R8; \
-	CMPQ    R8, $64; \
-	CMOVQGE R13, R9; \
-	SHRXQ   R8, R9, R9; \
-	TZCNTQ  R9, AX; \
-	ADDQ    DX, AX; \
-	ADDQ    R8, AX; \
-	TESTQ   R9, R9; \
-	CMOVQNE AX, R11; \
-	XORL    R9, R9
-
-// Eight comparisons are packed to a byte an element, half by half of the registers, which leaves elements 0, 1, 4, 5, 8,
-// ... 29 in the first 16 bytes and 2, 3, 6, 7, ... 31 in the last. With the middle quarters exchanged, these pairs of
-// bytes have to be interleaved in each half.
-DATA pairs<>+0(SB)/8, $0x0b0a030209080100
-DATA pairs<>+8(SB)/8, $0x0f0e07060d0c0504
-DATA pairs<>+16(SB)/8, $0x0b0a030209080100
-DATA pairs<>+24(SB)/8, $0x0f0e07060d0c0504
-GLOBL pairs<>(SB), RODATA|NOPTR, $32
+#define NEXTFRAME \
+	MOVQ    s+0(FP), DI; \
+	MOVQ    row+16(FP), SI; \
+	MOVQ    n+24(FP), DX; \
+	MOVQ    from+32(FP), R12; \
+	XORL    R8, R8; \
+	CMPQ    R12, DX; \
+	CMOVQEQ R8, R12; \
+	MOVQ    R12, BX; \
+	MOVQ    R12, CX; \
+	MOVQ    DX, R10; \
+	MOVQ    $-1, R11; \
+	MOVQ    $-1, R9
 
 // func addScaledNextAVX2(s *float64, e float64, row *float64, n, from int, thr float64) int
-//
-// DI s, SI row, DX elements left, R9-R13 as in FOUND, Y0 e and Y1 thr in all lanes, Y2-Y9 scores. With one VMOVMSKPD for
-// each register instead of packing, 104 elements take a quarter longer.
 TEXT ·addScaledNextAVX2(SB), NOSPLIT, $0-56
-	MOVQ         s+0(FP), DI
+	NEXTFRAME
 	VBROADCASTSD e+8(FP), Y0
-	MOVQ         row+16(FP), SI
-	MOVQ         n+24(FP), DX
-	MOVQ         from+32(FP), R12
 	VBROADCASTSD thr+40(FP), Y1
-	MOVQ         $-1, R10
-	MOVQ         $-1, R11
-	XORL         R9, R9
-	XORL         R13, R13
-	VMOVDQU      pairs<>(SB), Y15
+	ANDQ         $-4, BX
+	ANDQ         $3, CX
+	SHLXQ        CX, R11, R11
 
-one:
-	TESTQ        $3, DX
-	JEQ          single
-	DECQ         DX
-	VMOVSD       (DI)(DX*8), X2
-	VFMADD231SD  (SI)(DX*8), X0, X2
-	VMOVSD       X2, (DI)(DX*8)
-	VCMPSD       $2, X1, X2, X2
-	VMOVMSKPD    X2, AX
-	ANDL         $1, AX
-	LEAQ         (AX)(R9*2), R9
-	JMP          one
-
-single:
-	TESTQ       $28, DX
-	JEQ         word
-	SUBQ        $4, DX
-	VMOVUPD     (DI)(DX*8), Y2
-	VFMADD231PD (SI)(DX*8), Y0, Y2
-	VMOVUPD     Y2, (DI)(DX*8)
-	VCMPPD      $2, Y1, Y2, Y2
-	VMOVMSKPD   Y2, AX
-	SHLQ        $4, R9
-	ORQ         AX, R9
-	JMP         single
-
-word:
-	TESTQ $63, DX
-	JNE   block
-	FOUND
-	TESTQ DX, DX
-	JEQ   done
-
-block:
-	SUBQ        $32, DX
-	VMOVUPD     0(DI)(DX*8), Y2
-	VMOVUPD     32(DI)(DX*8), Y3
-	VMOVUPD     64(DI)(DX*8), Y4
-	VMOVUPD     96(DI)(DX*8), Y5
-	VMOVUPD     128(DI)(DX*8), Y6
-	VMOVUPD     160(DI)(DX*8), Y7
-	VMOVUPD     192(DI)(DX*8), Y8
-	VMOVUPD     224(DI)(DX*8), Y9
-	VFMADD231PD 0(SI)(DX*8), Y0, Y2
-	VFMADD231PD 32(SI)(DX*8), Y0, Y3
-	VFMADD231PD 64(SI)(DX*8), Y0, Y4
-	VFMADD231PD 96(SI)(DX*8), Y0, Y5
-	VFMADD231PD 128(SI)(DX*8), Y0, Y6
-	VFMADD231PD 160(SI)(DX*8), Y0, Y7
-	VFMADD231PD 192(SI)(DX*8), Y0, Y8
-	VFMADD231PD 224(SI)(DX*8), Y0, Y9
-	VMOVUPD     Y2, 0(DI)(DX*8)
-	VMOVUPD     Y3, 32(DI)(DX*8)
-	VMOVUPD     Y4, 64(DI)(DX*8)
-	VMOVUPD     Y5, 96(DI)(DX*8)
-	VMOVUPD     Y6, 128(DI)(DX*8)
-	VMOVUPD     Y7, 160(DI)(DX*8)
-	VMOVUPD     Y8, 192(DI)(DX*8)
-	VMOVUPD     Y9, 224(DI)(DX*8)
+look16:
+	CMPQ        BX, R10
+	JGE         turn
+	LEAQ        16(BX), AX
+	CMPQ        AX, DX
+	JGT         look4
+	VMOVUPD     0(DI)(BX*8), Y2
+	VMOVUPD     32(DI)(BX*8), Y3
+	VMOVUPD     64(DI)(BX*8), Y4
+	VMOVUPD     96(DI)(BX*8), Y5
+	VFMADD231PD 0(SI)(BX*8), Y0, Y2
+	VFMADD231PD 32(SI)(BX*8), Y0, Y3
+	VFMADD231PD 64(SI)(BX*8), Y0, Y4
+	VFMADD231PD 96(SI)(BX*8), Y0, Y5
 	VCMPPD      $2, Y1, Y2, Y2
 	VCMPPD      $2, Y1, Y3, Y3
 	VCMPPD      $2, Y1, Y4, Y4
 	VCMPPD      $2, Y1, Y5, Y5
-	VCMPPD      $2, Y1, Y6, Y6
-	VCMPPD      $2, Y1, Y7, Y7
-	VCMPPD      $2, Y1, Y8, Y8
-	VCMPPD      $2, Y1, Y9, Y9
-	VPACKSSDW   Y3, Y2, Y2
-	VPACKSSDW   Y5, Y4, Y4
-	VPACKSSDW   Y7, Y6, Y6
-	VPACKSSDW   Y9, Y8, Y8
-	VPACKSSDW   Y4, Y2, Y2
-	VPACKSSDW   Y8, Y6, Y6
-	VPACKSSWB   Y6, Y2, Y2
-	VPERMQ      $0xd8, Y2, Y2
-	VPSHUFB     Y15, Y2, Y2
-	VPMOVMSKB   Y2, AX
-	SHLQ        $32, R9
-	ORQ         AX, R9
-	JMP         word
+	VMOVMSKPD   Y2, AX
+	VMOVMSKPD   Y3, CX
+	VMOVMSKPD   Y4, R13
+	VMOVMSKPD   Y5, R14
+	SHLL        $4, CX
+	SHLL        $8, R13
+	SHLL        $12, R14
+	ORL         CX, AX
+	ORL         R14, R13
+	ORL         R13, AX
+	ANDQ        R11, AX
+	JNE         found
+	ADDQ        $16, BX
+	MOVQ        $-1, R11
+	JMP         look16
+
+look4:
+	CMPQ        BX, R10
+	JGE         turn
+	LEAQ        4(BX), AX
+	CMPQ        AX, DX
+	JGT         look1
+	VMOVUPD     (DI)(BX*8), Y2
+	VFMADD231PD (SI)(BX*8), Y0, Y2
+	VCMPPD      $2, Y1, Y2, Y2
+	VMOVMSKPD   Y2, AX
+	ANDQ        R11, AX
+	JNE         found
+	ADDQ        $4, BX
+	MOVQ        $-1, R11
+	JMP         look4
+
+look1:
+	CMPQ        BX, R10
+	JGE         turn
+	VMOVSD      (DI)(BX*8), X2
+	VFMADD231SD (SI)(BX*8), X0, X2
+	VCMPSD      $2, X1, X2, X2
+	VMOVMSKPD   X2, AX
+	ANDQ        R11, AX
+	ANDL        $1, AX
+	JNE         found
+	INCQ        BX
+	SARQ        $1, R11
+	JMP         look1
+
+turn:
+	TESTQ R8, R8
+	JNE   add
+	MOVQ  R12, R10
+	INCL  R8
+	XORL  BX, BX
+	MOVQ  $-1, R11
+	JMP   look16
+
+found:
+	TZCNTQ AX, R9
+	ADDQ   BX, R9
+
+add:
+	XORL BX, BX
+	SUBQ $32, DX
+	JLT  fours
+
+block:
+	VMOVUPD     0(DI)(BX*8), Y2
+	VMOVUPD     32(DI)(BX*8), Y3
+	VMOVUPD     64(DI)(BX*8), Y4
+	VMOVUPD     96(DI)(BX*8), Y5
+	VMOVUPD     128(DI)(BX*8), Y6
+	VMOVUPD     160(DI)(BX*8), Y7
+	VMOVUPD     192(DI)(BX*8), Y8
+	VMOVUPD     224(DI)(BX*8), Y9
+	VFMADD231PD 0(SI)(BX*8), Y0, Y2
+	VFMADD231PD 32(SI)(BX*8), Y0, Y3
+	VFMADD231PD 64(SI)(BX*8), Y0, Y4
+	VFMADD231PD 96(SI)(BX*8), Y0, Y5
+	VFMADD231PD 128(SI)(BX*8), Y0, Y6
+	VFMADD231PD 160(SI)(BX*8), Y0, Y7
+	VFMADD231PD 192(SI)(BX*8), Y0, Y8
+	VFMADD231PD 224(SI)(BX*8), Y0, Y9
+	VMOVUPD     Y2, 0(DI)(BX*8)
+	VMOVUPD     Y3, 32(DI)(BX*8)
+	VMOVUPD     Y4, 64(DI)(BX*8)
+	VMOVUPD     Y5, 96(DI)(BX*8)
+	VMOVUPD     Y6, 128(DI)(BX*8)
+	VMOVUPD     Y7, 160(DI)(BX*8)
+	VMOVUPD     Y8, 192(DI)(BX*8)
+	VMOVUPD     Y9, 224(DI)(BX*8)
+	ADDQ        $32, BX
+	SUBQ        $32, DX
+	JGE         block
+
+fours:
+	ADDQ $(32-4), DX
+	JLT  ones
+
+four:
+	VMOVUPD     (DI)(BX*8), Y2
+	VFMADD231PD (SI)(BX*8), Y0, Y2
+	VMOVUPD     Y2, (DI)(BX*8)
+	ADDQ        $4, BX
+	SUBQ        $4, DX
+	JGE         four
+
+ones:
+	ADDQ $4, DX
+	JEQ  done
+
+one:
+	VMOVSD      (DI)(BX*8), X2
+	VFMADD231SD (SI)(BX*8), X0, X2
+	VMOVSD      X2, (DI)(BX*8)
+	INCQ        BX
+	DECQ        DX
+	JNE         one
 
 done:
-	CMPQ    R11, R13
-	CMOVQLT R10, R11
-	MOVQ    R11, ret+48(FP)
+	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -229,83 +261,121 @@ found:
 
 // func addScaledNextAVX512(s *float64, e float64, row *float64, n, from int, thr float64) int
 //
-// DI s, SI row, DX elements left, R9-R13 as in FOUND, Z0 e and Z1 thr in all lanes.
+// Masked loads and stores do not fault.
 TEXT ·addScaledNextAVX512(SB), NOSPLIT, $0-56
-	MOVQ         s+0(FP), DI
+	NEXTFRAME
 	VBROADCASTSD e+8(FP), Z0
-	MOVQ         row+16(FP), SI
-	MOVQ         n+24(FP), DX
-	MOVQ         from+32(FP), R12
 	VBROADCASTSD thr+40(FP), Z1
-	MOVQ         $-1, R10
-	MOVQ         $-1, R11
-	XORL         R9, R9
-	XORL         R13, R13
+	ANDQ         $-8, BX
+	ANDQ         $7, CX
+	SHLXQ        CX, R11, R11
 	MOVQ         DX, CX
 	ANDQ         $7, CX
-	JEQ          single
+	MOVL         $-1, AX
+	BZHIL        CX, AX, AX
+	KMOVW        AX, K3          // the last elements, fewer than 8
 
-	// The last elements, fewer than 8. Masked loads and stores do not fault.
-	SUBQ        CX, DX
-	MOVL        $-1, AX
-	BZHIL       CX, AX, AX
-	KMOVW       AX, K1
-	VMOVUPD.Z   (DI)(DX*8), K1, Z2
-	VFMADD231PD (SI)(DX*8), Z0, K1, Z2
-	VMOVUPD     Z2, K1, (DI)(DX*8)
-	VCMPPD      $0x12, Z1, Z2, K1, K2
-	KMOVW       K2, R9
-
-single:
-	TESTQ       $24, DX
-	JEQ         word
-	SUBQ        $8, DX
-	VMOVUPD     (DI)(DX*8), Z2
-	VFMADD231PD (SI)(DX*8), Z0, Z2
-	VMOVUPD     Z2, (DI)(DX*8)
-	VCMPPD      $0x12, Z1, Z2, K1
-	KMOVW       K1, AX
-	SHLQ        $8, R9
-	ORQ         AX, R9
-	JMP         single
-
-word:
-	TESTQ $63, DX
-	JNE   block
-	FOUND
-	TESTQ DX, DX
-	JEQ   done
-
-block:
-	SUBQ        $32, DX
-	VMOVUPD     0(DI)(DX*8), Z2
-	VMOVUPD     64(DI)(DX*8), Z3
-	VMOVUPD     128(DI)(DX*8), Z4
-	VMOVUPD     192(DI)(DX*8), Z5
-	VFMADD231PD 0(SI)(DX*8), Z0, Z2
-	VFMADD231PD 64(SI)(DX*8), Z0, Z3
-	VFMADD231PD 128(SI)(DX*8), Z0, Z4
-	VFMADD231PD 192(SI)(DX*8), Z0, Z5
-	VMOVUPD     Z2, 0(DI)(DX*8)
-	VMOVUPD     Z3, 64(DI)(DX*8)
-	VMOVUPD     Z4, 128(DI)(DX*8)
-	VMOVUPD     Z5, 192(DI)(DX*8)
+look16:
+	CMPQ        BX, R10
+	JGE         turn
+	LEAQ        16(BX), AX
+	CMPQ        AX, DX
+	JGT         look8
+	VMOVUPD     0(DI)(BX*8), Z2
+	VMOVUPD     64(DI)(BX*8), Z3
+	VFMADD231PD 0(SI)(BX*8), Z0, Z2
+	VFMADD231PD 64(SI)(BX*8), Z0, Z3
 	VCMPPD      $0x12, Z1, Z2, K1
 	VCMPPD      $0x12, Z1, Z3, K2
-	VCMPPD      $0x12, Z1, Z4, K3
-	VCMPPD      $0x12, Z1, Z5, K4
 	KUNPCKBW    K1, K2, K1              // K2 above K1
-	KUNPCKBW    K3, K4, K3
-	KUNPCKWD    K1, K3, K1
-	KMOVD       K1, AX
-	SHLQ        $32, R9
-	ORQ         AX, R9
-	JMP         word
+	KMOVW       K1, AX
+	ANDQ        R11, AX
+	JNE         found
+	ADDQ        $16, BX
+	MOVQ        $-1, R11
+	JMP         look16
+
+look8:
+	CMPQ        BX, R10
+	JGE         turn
+	LEAQ        8(BX), AX
+	CMPQ        AX, DX
+	JGT         look
+	VMOVUPD     (DI)(BX*8), Z2
+	VFMADD231PD (SI)(BX*8), Z0, Z2
+	VCMPPD      $0x12, Z1, Z2, K1
+	KMOVW       K1, AX
+	ANDQ        R11, AX
+	JNE         found
+	ADDQ        $8, BX
+	MOVQ        $-1, R11
+
+look:
+	CMPQ        BX, R10
+	JGE         turn
+	VMOVUPD.Z   (DI)(BX*8), K3, Z2
+	VFMADD231PD (SI)(BX*8), Z0, K3, Z2
+	VCMPPD      $0x12, Z1, Z2, K3, K1
+	KMOVW       K1, AX
+	ANDQ        R11, AX
+	JNE         found
+
+turn:
+	TESTQ R8, R8
+	JNE   add
+	MOVQ  R12, R10
+	INCL  R8
+	XORL  BX, BX
+	MOVQ  $-1, R11
+	JMP   look16
+
+found:
+	TZCNTQ AX, R9
+	ADDQ   BX, R9
+
+add:
+	XORL BX, BX
+	SUBQ $32, DX
+	JLT  eights
+
+block:
+	VMOVUPD     0(DI)(BX*8), Z2
+	VMOVUPD     64(DI)(BX*8), Z3
+	VMOVUPD     128(DI)(BX*8), Z4
+	VMOVUPD     192(DI)(BX*8), Z5
+	VFMADD231PD 0(SI)(BX*8), Z0, Z2
+	VFMADD231PD 64(SI)(BX*8), Z0, Z3
+	VFMADD231PD 128(SI)(BX*8), Z0, Z4
+	VFMADD231PD 192(SI)(BX*8), Z0, Z5
+	VMOVUPD     Z2, 0(DI)(BX*8)
+	VMOVUPD     Z3, 64(DI)(BX*8)
+	VMOVUPD     Z4, 128(DI)(BX*8)
+	VMOVUPD     Z5, 192(DI)(BX*8)
+	ADDQ        $32, BX
+	SUBQ        $32, DX
+	JGE         block
+
+eights:
+	ADDQ $(32-8), DX
+	JLT  rest
+
+eight:
+	VMOVUPD     (DI)(BX*8), Z2
+	VFMADD231PD (SI)(BX*8), Z0, Z2
+	VMOVUPD     Z2, (DI)(BX*8)
+	ADDQ        $8, BX
+	SUBQ        $8, DX
+	JGE         eight
+
+rest:
+	ADDQ        $8, DX
+	JEQ         done
+	VMOVUPD.Z   (DI)(BX*8), K3, Z2
+	VFMADD231PD (SI)(BX*8), Z0, K3, Z2
+	VMOVUPD     Z2, K3, (DI)(BX*8)
 
 done:
-	CMPQ    R11, R13
-	CMOVQLT R10, R11
-	MOVQ    R11, ret+48(FP)
+	MOVQ R9, ret+48(FP)
 	VZEROUPPER
 	RET
 

@@ -195,6 +195,119 @@ done:
 	VZEROUPPER
 	RET
 
+// func byteRowsDotVNNI(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
+//
+// VPDPBUSD multiplies unsigned by signed bytes and adds four products to a sum of 32 bits, modulo 2^32. A byte r of a row is taken as the
+// signed r-128, which is r with its top bit flipped, and every sum begins at its part of 128 times the sum of x. The last bytes, 16, 32 or 48,
+// are loaded under a mask; there x is 0.
+//
+//	Z6 128 in each byte   Z7 where sums begin   K1 mask of the last bytes   BX n less these
+
+// ADD64(row, sum): 64 bytes of one row.
+#define ADD64(row, sum) \
+	VPXORD   (row)(AX*1), Z6, Z5; \
+	VPDPBUSD Z5, Z4, sum
+
+// ADDLAST(row, sum): the last bytes.
+#define ADDLAST(row, sum) \
+	VMOVDQU8.Z (row)(AX*1), K1, Z5; \
+	VPXORD     Z6, Z5, Z5; \
+	VPDPBUSD   Z5, Z4, sum
+
+TEXT ·byteRowsDotVNNI(SB), NOSPLIT, $0-48
+	FRAME
+	MOVL         $0x80808080, AX
+	VPBROADCASTD AX, Z6
+	MOVL         $0x01010101, AX
+	VPBROADCASTD AX, Z8
+	VPXORD       Z7, Z7, Z7
+	MOVQ         CX, BX
+	ANDQ         $-64, BX
+	SUBQ         BX, CX
+	MOVQ         $-1, AX
+	BZHIQ        CX, AX, AX
+	KMOVQ        AX, K1
+	XORL         AX, AX
+sum:
+	CMPQ       AX, BX
+	JGE        sumLast
+	VMOVDQU64  (DX)(AX*1), Z4
+	VPDPBUSD   Z8, Z4, Z7
+	ADDQ       $64, AX
+	JMP        sum
+sumLast:
+	VMOVDQU8.Z (DX)(AX*1), K1, Z4
+	VPDPBUSD   Z8, Z4, Z7
+	VPSLLD     $7, Z7, Z7
+	CMPQ       R8, $4
+	JLT        rest
+four:
+	LEAQ      (SI)(R9*1), R11
+	LEAQ      (SI)(R9*2), R12
+	LEAQ      (SI)(R10*1), R13
+	VMOVDQA64 Z7, Z0
+	VMOVDQA64 Z7, Z1
+	VMOVDQA64 Z7, Z2
+	VMOVDQA64 Z7, Z3
+	XORL      AX, AX
+	CMPQ      AX, BX
+	JGE       last4
+inner4:
+	PREFETCHT0 AHEAD(SI)(AX*4)
+	PREFETCHT0 (AHEAD+64)(SI)(AX*4)
+	PREFETCHT0 (AHEAD+128)(SI)(AX*4)
+	PREFETCHT0 (AHEAD+192)(SI)(AX*4)
+	VMOVDQU64  (DX)(AX*1), Z4
+	ADD64(SI, Z0)
+	ADD64(R11, Z1)
+	ADD64(R12, Z2)
+	ADD64(R13, Z3)
+	ADDQ       $64, AX
+	CMPQ       AX, BX
+	JLT        inner4
+last4:
+	TESTQ      CX, CX
+	JEQ        fold4
+	VMOVDQU8.Z (DX)(AX*1), K1, Z4
+	ADDLAST(SI, Z0)
+	ADDLAST(R11, Z1)
+	ADDLAST(R12, Z2)
+	ADDLAST(R13, Z3)
+fold4:
+	FOLD(Z0, Y0, Y5)
+	FOLD(Z1, Y1, Y5)
+	FOLD(Z2, Y2, Y5)
+	FOLD(Z3, Y3, Y5)
+	STORE4
+	CMPQ R8, $4
+	JGE  four
+rest:
+	TESTQ R8, R8
+	JEQ   done
+one:
+	VMOVDQA64 Z7, Z0
+	XORL      AX, AX
+	CMPQ      AX, BX
+	JGE       last1
+inner1:
+	VMOVDQU64 (DX)(AX*1), Z4
+	ADD64(SI, Z0)
+	ADDQ      $64, AX
+	CMPQ      AX, BX
+	JLT       inner1
+last1:
+	TESTQ      CX, CX
+	JEQ        fold1
+	VMOVDQU8.Z (DX)(AX*1), K1, Z4
+	ADDLAST(SI, Z0)
+fold1:
+	FOLD(Z0, Y0, Y5)
+	STORE1
+	JNE one
+done:
+	VZEROUPPER
+	RET
+
 // func xorCountF32(dst *float32, rows *uint64, nrows, stride int, x *uint64, n int, table *float32)
 #define OP XORQ
 #define LOOKUP MOVL (BX)(AX*4), AX; MOVL AX, (DI); ADDQ $4, DI

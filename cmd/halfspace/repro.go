@@ -17,6 +17,7 @@ func newReproCmd() *cobra.Command {
 		list, asJSON, strict bool
 		runs                 int
 		o                    bench.RunOptions
+		prof                 profiles
 	)
 	cmd := &cobra.Command{
 		Use:   "repro [PAPER/EXPERIMENT]...",
@@ -28,7 +29,7 @@ paper's); the note says why. Files of public data sets are looked for in the fol
 		Example: `  halfspace repro --list
   halfspace repro obpm/table1
   HALFSPACE_DATA=data halfspace repro obpm/table2 --runs 5`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (e error) {
 			w := stdout(cmd)
 			if list {
 				for _, e := range bench.Experiments() {
@@ -50,6 +51,11 @@ paper's); the note says why. Files of public data sets are looked for in the fol
 				}
 				chosen = append(chosen, e)
 			}
+			stop, err := prof.start(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			defer func() { e = errors.Join(e, stop()) }()
 			pool := engine.NewPool(0)
 			defer pool.Close()
 			o.Pool, o.DataDir, o.Runs = pool, bench.DataDir(), runs
@@ -89,6 +95,7 @@ paper's); the note says why. Files of public data sets are looked for in the fol
 	f.BoolVar(&o.Slow, "slow", false, "also the rows that take longer than all others together")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the first run; the others count on")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
+	prof.flags(f)
 	f.BoolVar(&strict, "strict", false, "exit with 5 when a row falls outside")
 	return cmd
 }
