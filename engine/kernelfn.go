@@ -81,6 +81,13 @@ func (k Kernel) factor() float64 {
 	return gamma / float64(k.Scale*k.Scale)
 }
 
+// Self returns K(x, x) of an x with x.x = xx.
+func (k Kernel) Self(xx float64) float64 {
+	v, sq := [1]float64{}, [1]float64{xx}
+	kernelValues(v[:], &k, xx, sq[:], sq[:])
+	return v[0]
+}
+
 // kernelValues sets dst[j] = K of two examples with squared norms xx and sq[j] and the dot product dots[j].
 func kernelValues[T Float](dst []T, k *Kernel, xx float64, sq, dots []float64) {
 	g := k.factor()

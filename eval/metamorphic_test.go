@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -22,12 +23,12 @@ import (
 var pinned = map[string]string{
 	"sparse/alma":       "e269b4be9c9f",
 	"sparse/lms":        "1914e19aa002",
-	"sparse/obpm":       "c199c0cfbb0a",
+	"sparse/obpm":       "f4fa27aa7605",
 	"sparse/pa":         "771675990674",
 	"sparse/perceptron": "52b9c5875bd7",
 	"dense/alma":        "5329d4daefa9",
 	"dense/lms":         "e2e9efbf8987",
-	"dense/obpm":        "9fc502e8d9c3",
+	"dense/obpm":        "d44a1839d847",
 	"dense/pa":          "90a47b660616",
 	"dense/perceptron":  "47e1df4ee546",
 	"sparse/cramma":     "a06718360b02",
@@ -38,6 +39,8 @@ var pinned = map[string]string{
 	"dense/micra":       "d652fe61e431",
 	"dense/pumma":       "1a99130b8a36",
 	"dense/romma":       "ca92598cd5d1",
+	"sparse/obpm rbf":   "3d9f27a7d08d",
+	"dense/obpm rbf":    "9097e4ece310",
 	"sparse/rff":        "cf1276f047ac",
 	"dense/rff":         "0c4cdd4b379e",
 	"sparse/budget":     "7aa892ac8ebc",
@@ -77,12 +80,16 @@ func TestMetamorphic(t *testing.T) {
 	})
 	threads, blocks := []int{1, 2, 3, 8}, []int{1, 7, 256}
 	for form, data := range map[string]*dataset.Data[float32]{"sparse": sparseData(500), "dense": denseData(t, 300)} {
+		names := []string{"obpm rbf"}
 		for _, name := range learners.Names() {
 			if e, err := learners.Lookup(name); err != nil {
 				t.Fatal(err)
 			} else if learners.BatchOnly(e.Config()) {
 				continue // its own tests do this
 			}
+			names = append(names, name)
+		}
+		for _, name := range names {
 			t.Run(form+"/"+name, func(t *testing.T) {
 				paths := []string{""}
 				if name == "obpm" && form == "sparse" {
@@ -125,6 +132,7 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 	if err := vecmath.Use(w.impl); err != nil {
 		t.Fatal(err)
 	}
+	name, rbf, _ := strings.Cut(name, " ")
 	entry, err := learners.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
@@ -136,6 +144,9 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 			o.Path = learners.PathAuto
 		}
 		o.Members, o.Tau = 150, 0.1 // more than one tile, mixed lanes and lists
+		if rbf != "" {
+			o.Budget, o.KernelConfig = 60, learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}
+		}
 	}
 	pool := engine.NewPool(w.threads)
 	defer pool.Close()

@@ -88,7 +88,7 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		if j < 0 {
 			if j = l.list.Len(); bounded && j == l.cfg.Budget { // (1)
 				j = l.best()
-				l.remove(j)
+				l.remove(j, true)
 				first = l.cfg.Budget == 1
 			}
 			l.keep(j, y, l.seen, h, bounded) // (2)

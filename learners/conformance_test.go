@@ -38,6 +38,12 @@ var variants = map[string]map[string]learners.Config{
 		"rbf, no limit": &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"svm":           &learners.BudgetConfig{Budget: 200, UpdateConfig: learners.UpdateConfig{Beta: 1, Update: "svm", C: 2}, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
 	},
+	"obpm": {
+		"rbf":         kernelOBPM(100, 0.3, 310, learners.RemoveNorm),
+		"rbf, oldest": kernelOBPM(150, 0.2, 310, learners.RemoveOldest),
+		"rbf, errors": kernelOBPM(20, 0.5, 200, learners.RemoveErrors),
+		"rbf, all":    kernelOBPM(70, 0.3, 0, learners.RemoveNorm),
+	},
 	"kmp": {
 		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 	},
@@ -66,6 +72,12 @@ var variants = map[string]map[string]learners.Config{
 		"PA":    &learners.PAConfig{Variant: 0},
 		"PA-II": &learners.PAConfig{Variant: 2, C: 0.5},
 	},
+}
+
+// kernelOBPM returns settings with the RBF kernel.
+func kernelOBPM(members int, tau float64, budget int, removal string) *learners.OBPMConfig {
+	return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto,
+		Budget: budget, Removal: removal, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
 }
 
 func TestConformance(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 func init() {
 	Register(Entry{"obpm", "online Bayes point machine: the average of many learners, each on random parts of the stream",
 		func() Config {
-			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights, Path: PathAuto}
+			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights, Path: PathAuto,
+				Budget: 1000, Removal: RemoveOldest, KernelConfig: KernelConfig{Kernel: "linear"}}
 		}, newOBPM[float32], newOBPM[float64]})
 }
 
@@ -119,6 +120,11 @@ type OBPMConfig struct {
 	Cap     bool    `json:"cap" flag:"cap" help:"bound the average's length by 1 (step 15); labels don't change"`
 	Path    string  `json:"-" flag:"path" help:"sparse members by lanes or by lists of active ones: auto, lanes, active; results don't change"`
 
+	// With a kernel, see KernelOBPM.
+	Budget  int    `json:"budget" flag:"budget" help:"with a kernel: examples kept at most, for all members (0: no limit)"`
+	Removal string `json:"removal" flag:"removal" help:"with a kernel: the kept example that makes room: oldest, norm (the smallest) or errors"`
+	KernelConfig
+
 	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil means those defaults.
 	BaseConfig Config `json:"base_config"`
 }
@@ -150,7 +156,10 @@ func (c *OBPMConfig) Validate() error {
 	if err != nil {
 		return err
 	}
-	return validateBase(c.Base, base)
+	if err := validateBase(c.Base, base); err != nil {
+		return err
+	}
+	return c.validateKernel()
 }
 
 // baseSettings returns BaseConfig or the defaults that nil stands for.
@@ -195,6 +204,9 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
+	if !cfg.linear() {
+		return newKernelOBPM[T](cfg, env)
+	}
 	base, err := cfg.baseSettings()
 	if err != nil {
 		return nil, err
@@ -228,14 +240,17 @@ func (o *OBPM[T]) useDense(d *engine.DenseMembers[T]) {
 }
 
 // makeWork makes scratch for that many parts of up to lanes members.
-func (o *OBPM[T]) makeWork(parts, lanes int) {
-	o.work = make([]laneWork[T], parts)
-	for i := range o.work {
-		w := &o.work[i]
+func (o *OBPM[T]) makeWork(parts, lanes int) { o.work = newLaneWork[T](parts, lanes) }
+
+func newLaneWork[T Float](parts, lanes int) []laneWork[T] {
+	work := make([]laneWork[T], parts)
+	for i := range work {
+		w := &work[i]
 		w.s, w.coef, w.compact = engine.Aligned[T](lanes), engine.Aligned[T](lanes), engine.Aligned[T](lanes)
 		w.mask, w.votes = make([]uint64, vecmath.MaskWords(lanes)), make([]uint64, vecmath.MaskWords(lanes))
 		w.list = make([]int32, 0, lanes)
 	}
+	return work
 }
 
 // Learn is Learner.Learn.

@@ -69,7 +69,8 @@ func (c *RFFConfig) Validate() error {
 	if err != nil {
 		return err
 	}
-	if _, kernel := base.(interface{ kernel() engine.Kernel }); kernel && c.Base != "pumma" || BatchOnly(base) {
+	k, kernel := base.(interface{ linear() bool })
+	if kernel && (!k.linear() || c.Base != "pumma" && c.Base != "obpm") || BatchOnly(base) {
 		return fmt.Errorf("rff: base is %q, which has kernels of its own, or learns from whole data sets only: want a linear learner of streams: %w", c.Base, ErrConfig)
 	}
 	return base.Validate()

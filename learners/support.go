@@ -186,8 +186,10 @@ func (s *support[T]) equals(list *engine.Points[T], j int) bool {
 }
 
 // remove takes a kept example out of f; its slot is for the next to be kept.
-func (s *support[T]) remove(j int) {
-	s.on.step(j, -s.coef[j])
+func (s *support[T]) remove(j int, bounded bool) {
+	if bounded {
+		s.on.step(j, -s.coef[j])
+	}
 	s.f -= float64(s.coef[j] * s.wide[j])
 	s.alpha[j], s.coef[j] = 0, 0
 }

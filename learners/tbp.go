@@ -215,7 +215,7 @@ func (l *TBP[T]) update(y float64, h uint64) {
 			if l.q != nil {
 				l.cache.step(j, -l.coef[j])
 			}
-			l.remove(j)
+			l.remove(j, true)
 			first = l.cfg.Budget == 1
 		}
 		l.keep(j, y, l.seen, h, true) // (2)

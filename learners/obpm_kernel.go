@@ -1,0 +1,352 @@
+package learners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// Values of OBPMConfig.Removal.
+const (
+	RemoveOldest = "oldest"
+	RemoveNorm   = "norm"
+	RemoveErrors = "errors"
+)
+
+// KernelOBPM is [OBPM] in the space of a kernel: N perceptrons, each on random parts of the stream, that share kept examples and their kernel rows.
+//
+// Reference: section 3 of the OBPM paper (see [OBPM]), which leaves open how many examples are kept. Here at most p are: when one more is to be learned, by
+// whichever members, one is first removed from all of them:
+//
+//	oldest    the one kept longest
+//	norm      the one with the least sum_m a_jm^2 K(x_j, x_j): what the members change by, all together
+//	errors    the one without which the average makes the fewest errors on the kept examples, as [TBP] does with the error cache sv
+//
+//	paper        here                  shape, unit
+//	x_t, y_t     block                 example; label, -1 or +1
+//	N            Config.Members        number of members
+//	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t), as for OBPM
+//	w_{m,t}      lanes                 a_jm, of kept example j and member m, of T
+//	N w~'_t      support               kept examples x_j, S_j = sum_m a_jm
+//	p            Config.Budget         examples kept at most; 0: no limit
+//
+// Deviations: a member's step is that of before the removal. An example equal to a kept one of the same label adds to its coefficients and
+// removes nothing. Ties go to the oldest. The base adds multiples of y x with positive factors: perceptron or pa.
+//
+// Guarantee: with one member, tau = 1 and no limit it is the kernel perceptron; without a limit the members are what N perceptrons on the same draws are:
+// TestKernelOBPM.
+//
+// Cost: a kernel row over the kept examples an example, and O(p tau N) or O(p N) for the members that see it, by lists or lanes as OBPM does; on the pool
+// where that pays. An update costs O(N) more, and O(p) to find what to remove, with errors O(p^2).
+// Memory: kept examples and p N of T; with errors p^2 float64 more.
+type KernelOBPM[T Float] struct {
+	cfg        OBPMConfig
+	pool       *engine.Pool
+	draws      *engine.Bernoulli
+	rule       memberRule[T]
+	bounded    bool             // errors on kept examples are counted
+	lanes      *engine.Lanes[T] // a: the members' coefficient of the example in slot j is their weight of feature j
+	support[T]                  // coef is S
+	size       []float64        // sum_m a_jm^2 K(x_j, x_j), for norm
+	presented  uint64
+	updates    int64
+
+	// The example in work.
+	y       T
+	norm2   float64  // K(x, x)
+	mask    []uint64 // who sees it
+	rows    []int32  // of lanes: those of all slots, and of one more
+	tallies []tally  // [tile]
+	coefs   [][]T    // [tile]
+	work    []laneWork[T]
+	slot    [1]int32
+	unit    [1]T
+	column  []T
+	count   errorCount
+}
+
+func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
+	base, err := cfg.baseSettings()
+	if err != nil {
+		return nil, err
+	}
+	rule, err := newRule[T](base, cfg.Members)
+	if err != nil {
+		return nil, err
+	}
+	words := (cfg.Members + 63) / 64
+	l := &KernelOBPM[T]{
+		cfg: cfg, pool: env.Pool, rule: rule, bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
+		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
+		mask:  make([]uint64, words), tallies: make([]tally, words), coefs: make([][]T, words), work: newLaneWork[T](words, engine.WideTile),
+		unit: [1]T{1}, column: make([]T, cfg.Members),
+	}
+	return l, l.reset()
+}
+
+// reset makes the learner a new one.
+func (l *KernelOBPM[T]) reset() (err error) {
+	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
+	l.lanes = engine.NewLanes[T](l.cfg.Members)
+	l.support, err = newSupport[T]("obpm", l.cfg.kernel())
+	return err
+}
+
+// validateKernel checks what differs with a kernel.
+func (c *OBPMConfig) validateKernel() error {
+	switch {
+	case c.Budget < 0 || c.Budget > math.MaxInt32:
+		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, ErrConfig)
+	case c.Removal != RemoveOldest && c.Removal != RemoveNorm && c.Removal != RemoveErrors:
+		return fmt.Errorf("obpm: removal is %q, want oldest, norm or errors: %w", c.Removal, ErrConfig)
+	}
+	if err := c.KernelConfig.validate("obpm"); err != nil || c.linear() {
+		return err
+	}
+	switch {
+	case c.Combine != CombineWeights:
+		return fmt.Errorf("obpm: combine is %q: with a kernel the members are averaged (weights): %w", c.Combine, ErrConfig)
+	case c.Cap:
+		return fmt.Errorf("obpm: cap changes no label and is not there with a kernel: %w", ErrConfig)
+	case c.Base != "perceptron" && c.Base != "pa":
+		return fmt.Errorf("obpm: base is %q: with a kernel it is perceptron or pa: %w", c.Base, ErrConfig)
+	}
+	return nil
+}
+
+// Learn is Learner.Learn.
+func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := checkBlock("obpm", b, len(rounds)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		rounds[i] = Round{Score: l.see(b, i) / float64(l.cfg.Members)}
+		l.draws.Mask(l.mask, l.cfg.Members, l.presented)
+		l.presented++
+		seeing := 0
+		for _, m := range l.mask {
+			seeing += bits.OnesCount64(m)
+		}
+		if seeing == 0 {
+			continue
+		}
+		l.y = b.Y[i]
+		l.reserve(l.list.Len() + 1)
+		if err := l.step(seeing); err != nil {
+			return err
+		}
+		rounds[i].Updates = l.update(float64(b.Y[i]))
+		l.updates += int64(rounds[i].Updates)
+	}
+	return nil
+}
+
+// reserve makes room in the lanes for n slots, within the budget. That may cut the tiles anew, so it is done before members step.
+func (l *KernelOBPM[T]) reserve(n int) {
+	if l.cfg.Budget > 0 {
+		n = min(n, l.cfg.Budget)
+	}
+	for len(l.rows) < n {
+		l.slot[0] = int32(len(l.rows))
+		l.lanes.Reach(len(l.rows) + 1)
+		l.rows = l.lanes.Rows(l.rows, l.slot[:])
+	}
+}
+
+// step lets the members that see the example decide on their steps.
+func (l *KernelOBPM[T]) step(seeing int) error {
+	if l.rule.needsNorm() {
+		l.norm2 = l.list.Kernel().Self(squaredLength(&l.one, 0))
+	}
+	const perLane, turn = 20, 20 // as in OBPM.cost
+	parts := len(l.lanes.Tiles)
+	if l.pool.Worth(len(l.row)*l.cfg.Members/perLane + parts*turn) {
+		return l.pool.Run(context.Background(), parts, l)
+	}
+	for p := range parts {
+		l.Part(p)
+	}
+	return nil
+}
+
+// Part implements engine.Job: the members of a tile.
+func (l *KernelOBPM[T]) Part(p int) {
+	tile, w, t := &l.lanes.Tiles[p], &l.work[p], &l.tallies[p]
+	*t = tally{}
+	mask := w.mask[:vecmath.MaskWords(tile.Lanes)]
+	seeing := 0
+	for i := range mask {
+		mask[i] = l.mask[tile.Lo/64+i]
+		seeing += bits.OnesCount64(mask[i])
+	}
+	if seeing == 0 {
+		return
+	}
+	s := w.s[:tile.Width]
+	if seeing <= activeMembers {
+		w.list = engine.ActiveList(w.list, mask)
+		vecmath.ActiveScore(w.compact[:len(w.list)], tile.W, tile.Width, l.rows[:len(l.row)], l.row, w.list)
+		for k, m := range w.list {
+			s[m] = w.compact[k]
+		}
+	} else {
+		vecmath.LanesScore(s, tile.W, l.rows[:len(l.row)], l.row)
+	}
+	t.updates, l.coefs[p] = l.rule.step(t, mask, tile.Lo, s, l.y, l.norm2, w.coef[:tile.Width])
+}
+
+// update takes the members' steps along the example in hand, which is kept if there are any. It returns their number.
+func (l *KernelOBPM[T]) update(y float64) int32 {
+	updates, sum := 0, 0.0
+	for p := range l.lanes.Tiles {
+		t := &l.tallies[p]
+		updates += t.updates
+		for _, c := range t.coef {
+			sum += c
+		}
+	}
+	if updates == 0 {
+		return 0
+	}
+	h := l.digest(y)
+	j := l.find(l.list, l.hash, h)
+	if j < 0 {
+		if j = l.list.Len(); l.cfg.Budget > 0 && j == l.cfg.Budget {
+			j = l.worst()
+			l.remove(j, l.bounded)
+			clear(l.column)
+			l.lanes.SetColumn(j, l.column)
+		} else {
+			l.size = append(l.size, 0)
+		}
+		l.keep(j, y, int64(l.presented), h, l.bounded)
+	}
+	for p := range l.lanes.Tiles {
+		if tile := &l.lanes.Tiles[p]; l.tallies[p].updates > 0 {
+			vecmath.LanesUpdate(tile.W, l.rows[j:j+1], l.unit[:], l.coefs[p][:tile.Width], l.work[p].mask[:vecmath.MaskWords(tile.Lanes)])
+		}
+	}
+	l.raise(j, y, float64(y*float64(l.rule.unit()*sum)), math.Inf(1), l.bounded)
+	l.measure(j)
+	return int32(updates)
+}
+
+// measure takes the size of the example in slot j.
+func (l *KernelOBPM[T]) measure(j int) {
+	if l.cfg.Removal != RemoveNorm {
+		return
+	}
+	l.lanes.Column(l.column, j)
+	var sum float64
+	for _, a := range l.column {
+		sum += float64(float64(a) * float64(a))
+	}
+	l.size[j] = float64(sum * l.wide[j])
+}
+
+// worst returns the slot to be emptied.
+func (l *KernelOBPM[T]) worst() int {
+	if l.bounded {
+		l.count.of(l.pool, &l.on, l.coef)
+	}
+	worst := 0
+	for j := 1; j < l.list.Len(); j++ {
+		var d float64
+		switch l.cfg.Removal {
+		case RemoveNorm:
+			d = l.size[j] - l.size[worst]
+		case RemoveErrors:
+			d = float64(l.count.errors[j] - l.count.errors[worst])
+		}
+		if d < 0 || d == 0 && l.born[j] < l.born[worst] {
+			worst = j
+		}
+	}
+	return worst
+}
+
+// Score is Learner.Score.
+func (l *KernelOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := l.score(b, dst); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] /= float64(l.cfg.Members)
+	}
+	return nil
+}
+
+// Weights returns nil: the hypothesis is a sum over kept examples.
+func (l *KernelOBPM[T]) Weights() []float64 { return nil }
+
+// Updates returns the updates of all members together.
+func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
+
+// Bytes is Learner.Bytes.
+func (l *KernelOBPM[T]) Bytes() int64 {
+	return l.support.bytes() + l.lanes.Bytes() + bytesOf(l.size) + 4*int64(cap(l.rows)) + int64(unsafe.Sizeof(*l))
+}
+
+// State returns the kept examples with S as "alpha" times "y", and the members' coefficients as "members" [example][member].
+func (l *KernelOBPM[T]) State() State {
+	n := l.list.Len()
+	members := make([]T, n*l.cfg.Members)
+	for j := range n {
+		l.lanes.Column(members[j*l.cfg.Members:][:l.cfg.Members], j)
+	}
+	return State{
+		Counters: map[string]uint64{"presented": l.presented, "updates": uint64(l.updates)},
+		Tensors:  append(l.support.state(), Tensor{"members", []int{n, l.cfg.Members}, members}),
+	}
+}
+
+// SetState is Learner.SetState.
+func (l *KernelOBPM[T]) SetState(s State) error {
+	if err := s.holds("obpm", append(slices.Clone(supportTensors), "members"), []string{"presented", "updates"}, nil); err != nil {
+		return err
+	}
+	presented, err1 := count(&s, "obpm", "presented")
+	updates, err2 := count(&s, "obpm", "updates")
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	t := s.Tensor("members")
+	members, ok := t.Data.([]T)
+	N := l.cfg.Members
+	if len(t.Shape) != 2 || !ok || t.Shape[1] != N || len(members) != t.Shape[0]*N {
+		return fmt.Errorf("obpm: tensor %q is %T of shape %v, want %T of %d a kept example: %w", t.Name, t.Data, t.Shape, members, N, ErrState)
+	}
+	for _, a := range members {
+		if a-a != 0 {
+			return fmt.Errorf("obpm: a member's coefficient is %v: %w", a, ErrState)
+		}
+	}
+	n := *l
+	if err := n.reset(); err != nil {
+		return err
+	}
+	if err := n.support.restore(&s, l.cfg.Budget, l.bounded, presented); err != nil {
+		return err
+	}
+	if n.list.Len() != t.Shape[0] {
+		return fmt.Errorf("obpm: coefficients of %d examples, %d are kept: %w", t.Shape[0], n.list.Len(), ErrState)
+	}
+	n.presented, n.updates = uint64(presented), updates
+	n.size = make([]float64, n.list.Len())
+	n.wide = slices.Grow(n.wide[:0], len(n.size))[:len(n.size)]
+	n.reserve(len(n.size))
+	for j := range n.size {
+		n.lanes.SetColumn(j, members[j*N:][:N])
+		n.wide[j] = float64(n.list.Diag(j))
+		n.measure(j)
+	}
+	*l = n
+	return nil
+}

@@ -1,0 +1,191 @@
+package learners_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+)
+
+// gaussian is exp(-gamma |x-z|^2) of two rows of a dense block.
+func gaussian(b *engine.Block[float64], i, j int, gamma float64) float64 {
+	var d float64
+	for k, v := range b.Row(i) {
+		d += (v - b.Row(j)[k]) * (v - b.Row(j)[k])
+	}
+	return math.Exp(-gamma * d)
+}
+
+// TestKernelOBPM: one member that sees everything is the kernel perceptron, to the bit; many are as many kernel perceptrons on the same draws.
+func TestKernelOBPM(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	X, y := make([][]float64, 300), make([]float64, 300)
+	for i := range X { // all different, so that no score is 0 up to rounding
+		X[i], y[i] = make([]float64, 12), 1
+		for k := range X[i] {
+			X[i][k] = rng.NormFloat64()
+		}
+		if X[i][0]+X[i][1]*X[i][2] < 0 {
+			y[i] = -1
+		}
+	}
+	b := block[float64]("dense", X, y)
+	one := learnOnline(t, "obpm", kernelOBPM(1, 1, 0, learners.RemoveOldest), b, 2)
+	want := learnOnline(t, "budget", &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+		KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}}, b, 2)
+	if !slices.Equal(one, want) {
+		t.Errorf("one member: rounds %v ..., the kernel perceptron's %v ...", one[:5], want[:5])
+	}
+
+	const N, tau, seed = 150, 0.2, 0
+	got := learnOnline(t, "obpm", kernelOBPM(N, tau, 0, learners.RemoveOldest), b, 2)
+	draws := engine.NewDraws(seed, 0).Bernoulli(tau)
+	alpha := make([][N]float64, b.Len()) // of members
+	for step, r := range got {
+		i := step % b.Len()
+		var f [N]float64
+		var mean float64
+		for j := range alpha {
+			if alpha[j] != [N]float64{} {
+				k := gaussian(b, i, j, 0.02)
+				for m, a := range alpha[j] {
+					f[m] += a * k
+				}
+			}
+		}
+		updates := int32(0)
+		for m, v := range f {
+			mean += v / N
+			if draws.Draw(m, uint64(step)) && v*b.Y[i] <= 0 {
+				alpha[i][m] += b.Y[i]
+				updates++
+			}
+		}
+		if math.Abs(r.Score-mean) > 1e-11 || r.Updates != updates {
+			t.Fatalf("step %d: score %v, %d updates, %d perceptrons have %v and %d", step, r.Score, r.Updates, N, mean, updates)
+		}
+	}
+}
+
+// learnOnline returns the rounds of some epochs.
+func learnOnline(t *testing.T, name string, c learners.Config, b *engine.Block[float64], epochs int) []learners.Round {
+	t.Helper()
+	l := newLearner[float64](t, name, c)
+	var all []learners.Round
+	rounds := make([]learners.Round, b.Len())
+	for range epochs {
+		if err := l.Learn(b, rounds); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, rounds...)
+	}
+	return all
+}
+
+// TestKernelOBPMRemoval: what goes is what the definition says, from the state before.
+func TestKernelOBPMRemoval(t *testing.T) {
+	b := learnertest.Dense[float64](300, 12, 0.05)
+	const N, p, gamma = 70, 25, 0.02
+	for _, rule := range []string{learners.RemoveOldest, learners.RemoveNorm, learners.RemoveErrors} {
+		l := newLearner[float64](t, "obpm", kernelOBPM(N, 0.2, p, rule))
+		removals := 0
+		for step := range 2 * b.Len() {
+			before := l.State()
+			one := b.Slice(step%b.Len(), step%b.Len()+1)
+			if err := l.Learn(&one, make([]learners.Round, 1)); err != nil {
+				t.Fatal(err)
+			}
+			now := l.State()
+			born, after := before.Tensor("born").Data.([]int64), now.Tensor("born").Data.([]int64)
+			if len(after) > p || l.(learners.Keeper).Support() != len(after) {
+				t.Fatalf("%s: %d examples are kept, the budget is %d", rule, len(after), p)
+			}
+			gone := slices.IndexFunc(born, func(t int64) bool { return !slices.Contains(after, t) })
+			if gone < 0 {
+				continue
+			}
+			removals++
+			S, y := before.Tensor("alpha").Data.([]float64), before.Tensor("y").Data.([]int32)
+			a := before.Tensor("members").Data.([]float64)
+			cost := make([]float64, p) // the least goes
+			for j := range cost {
+				switch rule {
+				case learners.RemoveNorm:
+					for _, v := range a[j*N:][:N] {
+						cost[j] += v * v
+					}
+				case learners.RemoveErrors:
+					for k := range p {
+						var f float64
+						for i := range p {
+							if i != j {
+								f += S[i] * float64(y[i]) * gaussian(b, int(born[i]-1)%b.Len(), int(born[k]-1)%b.Len(), gamma)
+							}
+						}
+						if f*float64(y[k]) <= 0 {
+							cost[j]++
+						}
+					}
+				}
+			}
+			for j := range cost {
+				if cost[j] < cost[gone] || cost[j] == cost[gone] && born[j] < born[gone] {
+					t.Fatalf("%s, step %d: example %d of cost %v went, %d has %v", rule, step, born[gone], cost[gone], born[j], cost[j])
+				}
+			}
+		}
+		if removals < 50 {
+			t.Errorf("%s: %d removals, want more to look at", rule, removals)
+		}
+	}
+}
+
+func TestKernelOBPMSettings(t *testing.T) {
+	e, err := learners.Lookup("obpm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(*learners.OBPMConfig){
+		"budget":  func(c *learners.OBPMConfig) { c.Budget = -1 },
+		"removal": func(c *learners.OBPMConfig) { c.Removal = "newest" },
+		"gamma":   func(c *learners.OBPMConfig) { c.Gamma = -1 },
+		"combine": func(c *learners.OBPMConfig) { c.Combine = learners.CombineVote },
+		"cap":     func(c *learners.OBPMConfig) { c.Cap = true },
+		"base":    func(c *learners.OBPMConfig) { c.Base = "lms" },
+	} {
+		c := kernelOBPM(10, 0.5, 100, learners.RemoveOldest)
+		change(c)
+		if _, err := learners.New[float64](e, c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
+			t.Errorf("%s: %v, want %v", what, err, learners.ErrConfig)
+		}
+	}
+}
+
+func BenchmarkKernelOBPM(b *testing.B) {
+	x := learnertest.Dense[float32](2000, 64, 0.05)
+	for _, members := range []int{1, 100} {
+		b.Run(fmt.Sprintf("N=%d", members), func(b *testing.B) {
+			e, err := learners.Lookup("obpm")
+			if err != nil {
+				b.Fatal(err)
+			}
+			l, err := learners.New[float32](e, kernelOBPM(members, 0.3, 300, learners.RemoveOldest), learners.Env{Seed: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			rounds := make([]learners.Round, x.Len())
+			for b.Loop() {
+				if err := l.Learn(x, rounds); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*x.Len()), "ns/example")
+		})
+	}
+}
