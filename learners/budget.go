@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -23,14 +24,15 @@ func init() {
 //
 //	(U) update if y f(x) <= beta
 //	(1a) if p examples are kept, remove argmax_j y_j (f - alpha_j y_j K(x_j, .))(x_j)
+//	(1v) variable size: while that maximum is >= beta, remove it, however many are kept
 //	(2,3) keep x with the alpha of the update rule, see [UpdateConfig]
 //
 //	paper       here             shape, unit
 //	beta        Config.Beta      margin at which examples are learned
-//	p           Config.Budget    examples kept at most; 0: no limit, nothing is removed (Rosenblatt's perceptron, with a kernel)
+//	p           Config.Budget    examples kept at most; 0: no limit (Rosenblatt's perceptron with a kernel, unless Variable)
 //	C_t, alpha  support          kept examples and their coefficients
 //
-// Deviations: alpha is computed after the removal. An example equal to a kept one of the same label raises its coefficient and removes nothing.
+// Deviations: alpha is computed after the removal. The place of one that (1v) removed stays, empty, until another takes it. An example equal to a kept one of the same label raises its coefficient and removes nothing.
 // Ties go to the oldest.
 //
 // Guarantee: the traces of an independent implementation, with every removal: TestGoldenBudget.
@@ -44,7 +46,8 @@ type Budget[T Float] struct {
 
 // BudgetConfig holds the settings of Budget.
 type BudgetConfig struct {
-	Budget int `json:"budget" flag:"budget" help:"examples kept at most (0: no limit)"`
+	Budget   int  `json:"budget" flag:"budget" help:"examples kept at most (0: no limit)"`
+	Variable bool `json:"variable" flag:"variable" help:"also remove what is recognised with a margin of beta without itself, whenever an example is learned"`
 	UpdateConfig
 	KernelConfig
 }
@@ -56,6 +59,9 @@ func (c *BudgetConfig) Validate() error {
 	}
 	return errors.Join(c.UpdateConfig.validate("budget"), c.KernelConfig.validate("budget"))
 }
+
+// bounded reports whether anything is ever removed, for which the margins of what is kept are needed.
+func (c *BudgetConfig) bounded() bool { return c.Budget > 0 || c.Variable }
 
 func newBudget[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[BudgetConfig]("budget", c)
@@ -74,7 +80,7 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if err := checkBlock("budget", b, len(rounds)); err != nil {
 		return err
 	}
-	bounded := l.cfg.Budget > 0
+	bounded := l.cfg.bounded()
 	for i := range b.Len() {
 		f, y := l.see(b, i), float64(b.Y[i])
 		rounds[i] = Round{Score: f}
@@ -84,13 +90,10 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		}
 		h := l.digest(y)
 		j := l.find(l.list, l.hash, h)
-		first := l.list.Len() == 0
+		first := l.Support() == 0
 		if j < 0 {
-			if j = l.list.Len(); bounded && j == l.cfg.Budget { // (1)
-				j = l.best()
-				l.remove(j, true)
-				first = l.cfg.Budget == 1
-			}
+			j = l.room()
+			first = l.Support() == 0
 			l.keep(j, y, l.seen, h, bounded) // (2)
 		}
 		a, most := l.cfg.step(float64(y*l.f), l.wide[j], first), math.Inf(1)
@@ -104,10 +107,35 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// best returns the example to remove, (1a).
+// room returns the slot for an example, after what (1) removes.
+func (l *Budget[T]) room() int {
+	free := l.list.Len()
+	if l.cfg.Variable {
+		for j := l.best(); j >= 0 && l.left(j) >= l.cfg.Beta; j = l.best() { // (1v)
+			l.remove(j, true)
+		}
+		if j := slices.Index(l.alpha, 0); j >= 0 {
+			free = j
+		}
+	}
+	if l.cfg.Budget > 0 && free == l.cfg.Budget { // (1a)
+		free = l.best()
+		l.remove(free, true)
+	}
+	return free
+}
+
+// best returns the example to remove, (1a), or -1 if there is none.
 func (l *Budget[T]) best() int {
-	best := 0
-	for j := 1; j < l.list.Len(); j++ {
+	best := -1
+	for j := range l.list.Len() {
+		if l.cfg.Variable && l.alpha[j] == 0 {
+			continue
+		}
+		if best < 0 {
+			best = j
+			continue
+		}
 		a, b := l.left(j), l.left(best)
 		if a > b || a == b && l.born[j] < l.born[best] {
 			best = j
@@ -147,7 +175,7 @@ func (l *Budget[T]) SetState(s State) error {
 	if err != nil {
 		return err
 	}
-	if err := n.restore(&s, l.cfg.Budget, l.cfg.Budget > 0, seen); err != nil {
+	if err := n.restore(&s, l.cfg.Budget, l.cfg.bounded(), seen); err != nil {
 		return err
 	}
 	l.support, l.seen, l.updates = n, seen, updates

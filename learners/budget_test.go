@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
 )
 
 // TestGoldenBudget follows the 44 traces of an independent implementation: which example is learned, with which margin, which one is removed, from the kept
@@ -194,6 +195,70 @@ func TestGoldenKMP(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestBudgetVariable: after an update nothing is kept that is recognised with a margin of beta without itself, but the example just learned; on data with a large
+// margin few examples are kept, and every new example is predicted by what is left.
+func TestBudgetVariable(t *testing.T) {
+	b := learnertest.Dense[float64](300, 12, 0.05)
+	for _, limit := range []int{0, 30} {
+		c := &learners.BudgetConfig{Budget: limit, Variable: true, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 0.1},
+			KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
+		l := newLearner[float64](t, "budget", c)
+		rounds := make([]learners.Round, 1)
+		removed := 0
+		for step := range 3 * b.Len() {
+			i := step % b.Len()
+			before := l.State()
+			one := b.Slice(i, i+1)
+			if err := l.Learn(&one, rounds); err != nil {
+				t.Fatal(err)
+			}
+			if kept := l.(learners.Keeper).Support(); limit > 0 && kept > limit {
+				t.Fatalf("step %d: %d are kept, the limit is %d", step, kept, limit)
+			}
+			// From the state before: remove while the largest margin without itself is >= beta.
+			alpha, y, born := slices.Clone(before.Tensor("alpha").Data.([]float64)), before.Tensor("y").Data.([]int32), before.Tensor("born").Data.([]int64)
+			if rounds[0].Updates == 0 || slices.ContainsFunc(born, func(n int64) bool { return int(n-1)%b.Len() == i }) {
+				continue
+			}
+			at := func(j int) int { return int(born[j]-1) % b.Len() }
+			for {
+				best, most := -1, math.Inf(-1)
+				for j := range alpha {
+					var f float64
+					for k := range alpha {
+						if k != j {
+							f += alpha[k] * float64(y[k]) * gaussian(b, at(k), at(j), 0.02)
+						}
+					}
+					if alpha[j] > 0 && float64(y[j])*f > most {
+						best, most = j, float64(y[j])*f
+					}
+				}
+				if best < 0 || most < c.Beta {
+					break
+				}
+				alpha[best] = 0
+				removed++
+			}
+			now := l.State()
+			after, bornAfter := now.Tensor("alpha").Data.([]float64), now.Tensor("born").Data.([]int64)
+			for j, a := range alpha {
+				k := slices.Index(bornAfter, born[j])
+				alive := k >= 0 && after[k] > 0
+				if a == 0 && alive {
+					t.Fatalf("step %d: example %d is still kept", step, born[j])
+				}
+				if a > 0 && !alive && limit == 0 {
+					t.Fatalf("step %d: example %d is gone", step, born[j])
+				}
+			}
+		}
+		if removed < 20 {
+			t.Errorf("limit %d: %d removals, want more to look at", limit, removed)
 		}
 	}
 }

@@ -34,6 +34,7 @@ var variants = map[string]map[string]learners.Config{
 		"poly 2-norm": &learners.SVMConfig{C: 10, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
 	"budget": {
+		"rbf, variable": &learners.BudgetConfig{Variable: true, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"rbf, p=150":    &learners.BudgetConfig{Budget: 150, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"rbf, no limit": &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"svm":           &learners.BudgetConfig{Budget: 200, UpdateConfig: learners.UpdateConfig{Beta: 1, Update: "svm", C: 2}, KernelConfig: learners.KernelConfig{Kernel: "linear"}},

@@ -101,10 +101,11 @@ func (l *KernelOBPM[T]) reset() (err error) {
 
 // validateKernel checks what differs with a kernel.
 func (c *OBPMConfig) validateKernel() error {
-	switch {
-	case c.Budget < 0 || c.Budget > math.MaxInt32:
+	if c.Budget < 0 || c.Budget > math.MaxInt32 {
 		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, ErrConfig)
-	case c.Removal != RemoveOldest && c.Removal != RemoveNorm && c.Removal != RemoveErrors:
+	}
+	known := c.Removal == RemoveOldest || c.Removal == RemoveNorm || c.Removal == RemoveErrors
+	if !known && (c.Removal != "" || !c.linear()) {
 		return fmt.Errorf("obpm: removal is %q, want oldest, norm or errors: %w", c.Removal, ErrConfig)
 	}
 	if err := c.KernelConfig.validate("obpm"); err != nil || c.linear() {

@@ -238,7 +238,15 @@ func (s *support[T]) score(b *engine.Block[T], dst []float64) error {
 }
 
 // Support returns the number of examples kept.
-func (s *support[T]) Support() int { return s.list.Len() }
+func (s *support[T]) Support() int {
+	n := 0
+	for _, a := range s.alpha {
+		if a != 0 {
+			n++
+		}
+	}
+	return n
+}
 
 func (s *support[T]) bytes() int64 {
 	return s.list.Bytes() + bytesOf(s.alpha) + bytesOf(s.coef) + 8*int64(cap(s.born)+cap(s.hash)) + s.on.bytes() +
