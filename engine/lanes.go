@@ -74,6 +74,14 @@ func (l *Lanes[T]) grow(rows int) {
 	l.Tiles, l.lanes, l.rows = tiles, lanes, rows
 }
 
+// Reserve makes room for that many features, so that the tiles are not cut anew before there are more.
+func (l *Lanes[T]) Reserve(features int) {
+	if features+1 > l.rows {
+		l.grow(features + 1)
+	}
+	l.Reach(features)
+}
+
 // Reach makes room in the table of rows for features below dim.
 func (l *Lanes[T]) Reach(dim int) {
 	if dim > len(l.row) {

@@ -15,6 +15,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -55,6 +57,9 @@ func NewMemory[T engine.Float](b *engine.Block[T], gather func(dst *engine.Block
 // Len returns the number of examples.
 func (m *Memory[T]) Len() int { return m.all.Len() }
 
+// All returns the whole block.
+func (m *Memory[T]) All() *engine.Block[T] { return m.all }
+
 // Rewind starts a pass; a nil order is the order of the data.
 func (m *Memory[T]) Rewind(order []int32) { m.order, m.at = order, 0 }
 
@@ -84,6 +89,9 @@ type Options struct {
 	Block          int    // examples given to the learner at once; 0 is DefaultBlock
 
 	Progress Progress // nil shows nothing
+
+	// Latency, if there, gets the nanoseconds of learning each example, which then are learned one by one, whatever Block.
+	Latency *hdrhistogram.Histogram
 
 	Checkpoint      func(Result) error // called between blocks, at the marks below; an error ends the run
 	CheckpointEvery int64              // examples presented
@@ -142,6 +150,9 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 	}
 	if o.Block == 0 {
 		o.Block = DefaultBlock
+	}
+	if o.Latency != nil {
+		o.Block = 1
 	}
 	r := run[T]{l: l, o: o, rounds: make([]learners.Round, o.Block), nextLine: 1, started: time.Now()}
 	r.marked, r.mark = r.started, r.started
@@ -232,8 +243,18 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 // block learns and tallies one block.
 func (r *run[T]) block(b *engine.Block[T]) error {
 	rounds := r.rounds[:b.Len()]
+	var began time.Time
+	if r.o.Latency != nil {
+		began = time.Now()
+	}
 	if err := r.l.Learn(b, rounds); err != nil {
 		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
+	}
+	if r.o.Latency != nil {
+		ns := min(time.Since(began).Nanoseconds(), r.o.Latency.HighestTrackableValue())
+		if err := r.o.Latency.RecordValue(ns); err != nil {
+			return err
+		}
 	}
 	first := r.res.Epochs == 0
 	for i, rd := range rounds {

@@ -42,6 +42,7 @@ type Budget[T Float] struct {
 	cfg BudgetConfig
 	support[T]
 	seen, updates int64
+	reserves      bool // room for all at once
 }
 
 // BudgetConfig holds the settings of Budget.
@@ -63,16 +64,23 @@ func (c *BudgetConfig) Validate() error {
 // bounded reports whether anything is ever removed, for which the margins of what is kept are needed.
 func (c *BudgetConfig) bounded() bool { return c.Budget > 0 || c.Variable }
 
-func newBudget[T Float](c Config, _ Env) (Learner[T], error) {
+func newBudget[T Float](c Config, env Env) (Learner[T], error) {
 	cfg, err := configAs[BudgetConfig]("budget", c)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSupport[T]("budget", cfg.kernel())
-	if err != nil {
-		return nil, err
+	l := &Budget[T]{cfg: cfg, reserves: env.Reserve && cfg.Budget > 0}
+	l.support, err = l.empty()
+	return l, err
+}
+
+// empty returns a support that keeps nothing yet.
+func (l *Budget[T]) empty() (support[T], error) {
+	s, err := newSupport[T]("budget", l.cfg.kernel())
+	if err == nil && l.reserves {
+		s.reserve(l.cfg.Budget, true)
 	}
-	return &Budget[T]{cfg: cfg, support: s}, nil
+	return s, err
 }
 
 // Learn is Learner.Learn.
@@ -171,7 +179,7 @@ func (l *Budget[T]) SetState(s State) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	n, err := newSupport[T]("budget", l.cfg.kernel())
+	n, err := l.empty()
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,8 @@ type Config interface {
 type Env struct {
 	Seed uint64       // of the draws; part of the model
 	Pool *engine.Pool // workers; nil works on the caller alone. Never changes a result
+	// Reserve makes a learner whose Config is a MemoryConfig take room for all it may keep at once, so that it never moves. Never changes a result.
+	Reserve bool
 }
 
 // Tensor is a named array of the state. Data is one of []float32, []float64, []int64, []uint64, []int32, []uint8.

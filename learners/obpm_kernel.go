@@ -70,6 +70,8 @@ type KernelOBPM[T Float] struct {
 	unit    [1]T
 	column  []T
 	count   errorCount
+
+	reserves bool // room for all at once
 }
 
 func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
@@ -88,6 +90,7 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 		mask:  make([]uint64, words), tallies: make([]tally, words), coefs: make([][]T, words), work: newLaneWork[T](words, engine.WideTile),
 		unit: [1]T{1}, column: make([]T, cfg.Members),
 	}
+	l.reserves = env.Reserve && cfg.Budget > 0
 	return l, l.reset()
 }
 
@@ -95,7 +98,10 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 func (l *KernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
-	l.support, err = newSupport[T]("obpm", l.cfg.kernel())
+	if l.support, err = newSupport[T]("obpm", l.cfg.kernel()); err == nil && l.reserves {
+		l.support.reserve(l.cfg.Budget, l.bounded)
+		l.lanes.Reserve(l.cfg.Budget)
+	}
 	return err
 }
 

@@ -75,6 +75,7 @@ type evaluated struct {
 	y    []float64
 	m    []float64   // y_k f(x_k)
 	rows [][]float64 // rows[j][k] = y_k K(x_j, x_k)
+	slab []float64   // room for rows to come
 }
 
 // point makes (x, y) example k, the next one or in the place of another. values[j] = K(x_j, x).
@@ -96,7 +97,11 @@ func (e *evaluated) point(k int, y, f float64, values []float64) {
 // kept makes x the kept example j, the next one or in the place of another. values[k] = K(x, x_k).
 func (e *evaluated) kept(j int, values []float64) {
 	if j == len(e.rows) {
-		e.rows = append(e.rows, make([]float64, len(e.y), max(len(e.y), cap(e.m))))
+		n, room := len(e.y), max(len(e.y), cap(e.m))
+		if len(e.slab) < room {
+			e.slab = make([]float64, room)
+		}
+		e.rows, e.slab = append(e.rows, e.slab[:n:room]), e.slab[room:]
 	}
 	for k, v := range values[:len(e.y)] {
 		e.rows[j][k] = float64(e.y[k] * v)
@@ -115,6 +120,21 @@ func (e *evaluated) bytes() int64 {
 		n += bytesOf(r)
 	}
 	return n
+}
+
+// reserve makes room for n examples in an empty support, and for the values of their errors on one another.
+func (s *support[T]) reserve(n int, bounded bool) {
+	s.alpha, s.coef, s.born, s.hash = make([]float64, 0, n), make([]float64, 0, n), make([]int64, 0, n), make([]uint64, 0, n)
+	s.row, s.wide = make([]T, 0, n), make([]float64, 0, n)
+	if bounded {
+		s.on.reserve(n, n)
+	}
+}
+
+// reserve makes room for that many points and rows of an empty one.
+func (e *evaluated) reserve(points, rows int) {
+	e.y, e.m, e.rows = make([]float64, 0, points), make([]float64, 0, points), make([][]float64, 0, rows)
+	e.slab = make([]float64, points*rows)
 }
 
 func newSupport[T Float](name string, k engine.Kernel) (support[T], error) {

@@ -66,6 +66,8 @@ type TBP[T Float] struct {
 	qrow   []T
 	qwide  []float64
 	count  errorCount
+
+	reserves bool // room for all at once
 }
 
 // TBPConfig holds the settings of TBP.
@@ -99,7 +101,7 @@ func newTBP[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &TBP[T]{cfg: cfg, pool: env.Pool}
+	l := &TBP[T]{cfg: cfg, pool: env.Pool, reserves: env.Reserve && cfg.Bounded()}
 	return l, l.reset()
 }
 
@@ -110,11 +112,17 @@ func (l *TBP[T]) reset() (err error) {
 	}
 	l.seen, l.updates, l.q, l.qplace = 0, 0, nil, nil
 	l.qhash, l.flips, l.since, l.cache = nil, nil, nil, evaluated{}
+	if l.reserves {
+		l.reserve(l.cfg.Budget, true)
+	}
 	switch l.cfg.ErrorCache {
 	case "sv":
 		return nil
 	case "all":
 		l.qplace = map[uint64]int32{}
+	}
+	if l.reserves {
+		l.cache.reserve(l.cfg.ErrorSize, l.cfg.Budget)
 	}
 	l.q, err = engine.NewPoints[T](l.cfg.kernel())
 	return err
@@ -362,7 +370,7 @@ func (l *TBP[T]) SetState(s State) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	n := TBP[T]{cfg: l.cfg, pool: l.pool}
+	n := TBP[T]{cfg: l.cfg, pool: l.pool, reserves: l.reserves}
 	if err := n.reset(); err != nil {
 		return err
 	}

@@ -147,6 +147,9 @@ func (b *byteSize) String() string {
 	return fmt.Sprintf("%dB", int64(*b))
 }
 
+// inMiB is an amount of memory for people.
+func inMiB(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
+
 func (b *byteSize) Set(text string) error {
 	number, unit := text, 1.0
 	for _, u := range byteUnits {

@@ -52,6 +52,8 @@ type trainReport struct {
 	Labels           model.Labels    `json:"labels"`
 	Seconds          trainSeconds    `json:"seconds"`
 	NsPerExample     float64         `json:"ns_per_example"`
+	Latency          *latencyReport  `json:"latency"` // of learning one example; null unless they were learned one by one
+	Memory           *memoryReport   `json:"memory"`  // of --mem-budget and a learner that keeps examples; null else
 	Test             *testReport     `json:"test"`
 	Model            *string         `json:"model"`
 	ModelSHA256      *string         `json:"model_sha256"`
@@ -115,6 +117,7 @@ type trainer struct {
 	shuffle        bool
 	seed           uint64
 	marginReport   bool
+	latency        bool
 
 	model      string
 	from       string
@@ -175,6 +178,7 @@ Learners and their flags:
 	fs.StringArrayVar(&t.test, "test", nil, "count the errors on this `FILE` afterwards, prepared as the training set; may be given again")
 	fs.BoolVar(&t.marginReport, "margin-report", false, "report the geometric margin over the training set, even if it must be read again for that")
 	fs.BoolVar(&t.marginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard margin, no bias, on the examples as prepared) and report the share of its margin that was reached")
+	fs.BoolVar(&t.latency, "latency", false, "learn the examples one by one and report the median, 99th percentile and longest time (always for learners that keep examples)")
 	fs.StringVar(&t.positive, "positive", "", "the `LABEL` that is +1; all others are -1")
 	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none", "append")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the longest", "none", "unit", "max")
@@ -182,7 +186,7 @@ Learners and their flags:
 	fs.StringVarP(&t.model, "model", "m", "", "write the model to `FILE`")
 	fs.StringVarP(&t.from, "from", "i", "", "go on from the model in `FILE`, with its settings")
 	fs.StringVar(&t.checkpoint, "checkpoint-every", "", "write the model each `N` examples, or each 60s")
-	fs.Var(&t.memory, "mem-budget", "refuse to read examples into memory that take more than this, as 512MiB; a stream takes little")
+	fs.Var(&t.memory, "mem-budget", "take no more memory than this, as 512MiB: sizes what a learner keeps that wasn't sized by its flags, and refuses to read more examples into memory")
 	t.machine.flags(fs)
 	t.output.flags(fs)
 	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar", "lines", "json", "none")
@@ -443,7 +447,10 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		in = reader[T]{s, s.Info, func() { s.Close() }}
 		defer func() { in.close() }()
 	}
-	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool})
+	if err := planMemory(t, &in, inMemory); err != nil {
+		return err
+	}
+	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool, Reserve: t.memory > 0})
 	if err != nil {
 		return settingError(err)
 	}
@@ -471,6 +478,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	}
 	if t.every > 0 || t.after > 0 {
 		o.Checkpoint = func(r eval.Result) error { return save(t, l, in.info(), r) }
+	}
+	if _, keeps := l.(learners.Keeper); keeps || t.latency {
+		o.Latency = newLatency()
 	}
 	var res eval.Result
 	f, fitter := l.(learners.Fitter[T])
@@ -507,6 +517,12 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if k, ok := l.(learners.Keeper); ok {
 		n := int64(k.Support())
 		t.report.Support = &n
+	}
+	if o.Latency != nil && o.Latency.TotalCount() > 0 {
+		t.report.Latency = reportLatency(o.Latency)
+	}
+	if t.report.Memory != nil {
+		t.report.Memory.Peak = peakMemory()
 	}
 	t.report.Seconds.Read += loading.Seconds()
 	if !stopped {
@@ -887,6 +903,12 @@ func (t *trainer) summary(w io.Writer) error {
 	rows = append(rows,
 		[2]string{"seconds", fmt.Sprintf("%.3f read, %.3f learn, %.3f total", r.Seconds.Read, r.Seconds.Learn, r.Seconds.Total)},
 		[2]string{"speed", fmt.Sprintf("%.0f ns an example (%s, %s)", r.NsPerExample, r.Impl, plural(r.Threads, "thread"))})
+	if l := r.Latency; l != nil {
+		rows = append(rows, [2]string{"latency", fmt.Sprintf("median %v, 99 %% within %v, longest %v", time.Duration(l.P50), time.Duration(l.P99), time.Duration(l.Max))})
+	}
+	if m := r.Memory; m != nil && m.Peak > 0 {
+		rows = append(rows, [2]string{"memory", fmt.Sprintf("%s at most, %s planned", inMiB(m.Peak), inMiB(m.planned()))})
+	}
 	if r.Model != nil {
 		rows = append(rows, [2]string{"model", *r.Model + " (sha256 " + *r.ModelSHA256 + ")"})
 	}
