@@ -1,5 +1,6 @@
 // Body of symRankOneMul, two rows at a time and the last of an odd number alone. A block is 64 bytes of a row, that is two
-// registers: so are its partial sums. Rows are too short for the CPU to see where the next ones begin, so they are fetched ahead.
+// registers: so are its partial sums. Rows are too short for the CPU to see where the next ones begin, so they are fetched ahead;
+// from 4 KiB on they would push y, x and u out of the first level, so that only what is next in the rows themselves is.
 //
 //    DI y   SI x   DX u   R8, R9 rows i and i+1   AX, R13 the two behind   R10 stride   R11 rows left   R12 i   BX the block
 //    of i (R10, R12 and BX in bytes)   CX place in the row   R14 masks; AX and CX places of masks
@@ -27,6 +28,11 @@ pair:
 	BCAST  SZ(SI)(R12*1), Y7
 	LEAQ   (R9)(R10*1), AX
 	LEAQ   (AX)(R10*1), R13
+	LEAQ   512(R8), CX
+	CMPQ   BX, $4096
+	CMOVQGT CX, AX
+	LEAQ   512(R9), CX
+	CMOVQGT CX, R13
 	XORL   CX, CX
 	TESTQ  BX, BX
 	JEQ    pairBlock
