@@ -150,7 +150,7 @@ func median(v []float64) (float64, [2]float64) {
 }
 
 // WriteGo writes results in the format of Go's benchmarks, which benchstat reads: one line a result, further columns for
-// the peer's time and for how many times faster ours is.
+// the peer's time and for how many times faster ours is. A note is a line of its own, which benchstat passes over.
 func WriteGo(w io.Writer, results []Result) error {
 	width := 0
 	for _, r := range results {
@@ -163,6 +163,9 @@ func WriteGo(w io.Writer, results []Result) error {
 			if r.Goal > 0 {
 				line += fmt.Sprintf(" %5.3g x-goal", r.Goal)
 			}
+		}
+		if r.Note != "" {
+			line += "\n# " + r.Note
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err

@@ -93,6 +93,7 @@ func kernelTable[T Float]() []kernel[T] {
 	table = append(table,
 		kernel[T]{"exp", makeExp[T], func(o *operands[T]) { Exp(o.y, o.x) }},
 		kernel[T]{"exp dst=x", makeExp[T], func(o *operands[T]) { Exp(o.x, o.x) }},
+		kernel[T]{"symRankOneMul", makeSym[T], func(o *operands[T]) { SymRankOneMul(o.z, o.y, o.n, o.x[:len(o.z)], o.a, o.x[len(o.z):]) }},
 	)
 	if !is32[T]() {
 		table = append(table,
@@ -145,6 +146,14 @@ func makeRows[T Float](g *generator[T], n int) *operands[T] {
 	rows := n % 7 // kernels take up to 4 at once, and the rest
 	o.z = g.floats(rows)
 	o.y = g.floats(max(0, (rows-1)*o.n+n))
+	return o
+}
+
+// makeSym: x and u lie behind each other in x. The matrix is not symmetric, which no kernel sees.
+func makeSym[T Float](g *generator[T], n int) *operands[T] {
+	n %= 5*LaneUnit[T]() + 7
+	o := &operands[T]{x: g.floats(2 * n), z: g.floats(n), a: g.float(), n: SymStride[T](n) + n%3*LaneUnit[T]()}
+	o.y = g.floats(max(0, (n-1)*o.n+SymStride[T](n)))
 	return o
 }
 

@@ -39,6 +39,7 @@ var suites = []suite{
 		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 			return bench.SVM(ctx, bench.DataDir(), o)
 		}},
+	{"symmetric", "a posterior covariance's change and product, beside plain loops and OpenBLAS (needs gcc and libopenblas)", bench.Symmetric},
 }
 
 func newBenchCmd() *cobra.Command {
@@ -50,7 +51,7 @@ func newBenchCmd() *cobra.Command {
 		prof     profiles
 	)
 	cmd := &cobra.Command{
-		Use:   "bench [kernels|members|read|margins|svm]...",
+		Use:   "bench [kernels|members|read|margins|svm|symmetric]...",
 		Short: "Measure kernels and learners beside their peers",
 		Long: `Measure kernels and learners beside their peers.
 
@@ -62,7 +63,7 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 		Example: `  halfspace bench
   halfspace bench members --rounds 21
   halfspace bench kernels --impl generic --json`,
-		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "svm"},
+		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "svm", "symmetric"},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			chosen, err := chooseSuites(args)
 			if err != nil {
@@ -94,7 +95,7 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 func suiteHelp() string {
 	var b strings.Builder
 	for _, s := range suites {
-		fmt.Fprintf(&b, "\n  %-8s %s", s.name, s.title)
+		fmt.Fprintf(&b, "\n  %-9s %s", s.name, s.title)
 	}
 	return b.String()
 }
@@ -110,7 +111,7 @@ func chooseSuites(args []string) ([]suite, error) {
 			}
 		}
 		if !found {
-			return nil, usage("The suites: kernels, members, read, margins, svm.", "no suite %q", a)
+			return nil, usage("The suites: kernels, members, read, margins, svm, symmetric.", "no suite %q", a)
 		}
 	}
 	return chosen, nil

@@ -1,0 +1,191 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+//go:embed peers/openblas.c
+var openblasSource []byte
+
+// Symmetric measures the step of a posterior covariance, vecmath.SymRankOneMul, beside the plain loops over the triangle, and beside
+// OpenBLAS's symv and syr on one thread. That peer is a C program, compiled here with gcc and run as a child, whose CPU time counts. Without
+// gcc or the library (Debian: libopenblas0-serial or libopenblas0-pthread) it is left out, and a note says so.
+func Symmetric(ctx context.Context, o Options) ([]Result, error) {
+	dir, err := os.MkdirTemp("", "halfspace-symmetric")
+	if err != nil {
+		return nil, fmt.Errorf("bench: symmetric: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if o.Each == 0 {
+		o.Each = 10 * time.Millisecond // long beside bringing back the matrix that the other side has pushed out of the cache
+	}
+	peer, missing := compileOpenBLAS(ctx, dir)
+	sizes := []int{100, 300, 500, 1000}
+	var out []Result
+	for _, n := range sizes {
+		for _, c := range []pair{symmetricLoop[float64](n), symmetricLoop[float32](n)} {
+			if err := ctx.Err(); err != nil {
+				return out, err
+			}
+			out = append(out, c.run(vecmath.Active().String(), o))
+		}
+	}
+	if missing != nil {
+		out[0].Note = "compared with plain loops only: " + missing.Error()
+		return out, nil
+	}
+	runtime.LockOSThread() // the clock is this thread's
+	defer runtime.UnlockOSThread()
+	for _, n := range sizes {
+		for _, c := range []pair{symmetricOurs[float64](n), symmetricOurs[float32](n)} {
+			b, err := startChild(ctx, peer, typeName(c.name), strconv.Itoa(n))
+			if err != nil {
+				return out, err
+			}
+			c.peerName, c.peer, c.clock = "openblas", b.run, func() time.Duration { return threadTime() + b.used }
+			if n >= 300 && typeName(c.name) == "f64" {
+				c.goal = 1.6
+			}
+			out = append(out, c.run(vecmath.Active().String(), o))
+			if err := b.stop(); err != nil {
+				return out, fmt.Errorf("bench: %s: OpenBLAS: %w", c.name, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// typeName is the second part of a case's name.
+func typeName(name string) string { return strings.Split(name, "/")[1] }
+
+func symmetricOurs[T engine.Float](n int) pair {
+	x, u := vectors[T](n)
+	stride := vecmath.SymStride[T](n)
+	v, y := engine.Aligned[T](n*stride), engine.Aligned[T](n)
+	for i := range n {
+		v[i*stride+i] = 1
+	}
+	a := T(1e-6)
+	vecmath.SymRankOneMul(y, v, stride, x, 0, u) // brings the memory in
+	name := "symrankonemul/f64/n=%d"
+	if vecmath.LaneUnit[T]() == 16 {
+		name = "symrankonemul/f32/n=%d"
+	}
+	return pair{name: fmt.Sprintf(name, n), unit: "ns/op", ours: loop(func() {
+		vecmath.SymRankOneMul(y, v, stride, x, a, u)
+		a = -a
+	})}
+}
+
+// symmetricLoop compares with what one would write: the triangle's change, then its product.
+func symmetricLoop[T engine.Float](n int) pair {
+	c := symmetricOurs[T](n)
+	c.peerName, c.goal = "go-loop", 20
+	x, u := vectors[T](n)
+	v, y := engine.Aligned[T](n*n), engine.Aligned[T](n)
+	for i := range n {
+		v[i*n+i] = 1
+	}
+	a := T(1e-6)
+	c.peer = loop(func() {
+		plainRankOneMul(y, v, x, a, u)
+		a = -a
+	})
+	return c
+}
+
+// plainRankOneMul is vecmath.SymRankOneMul on a triangle of stride len(x).
+func plainRankOneMul[T engine.Float](y, v, x []T, a T, u []T) {
+	n := len(x)
+	for i := range n {
+		row, c := v[i*n:][:i+1], a*u[i]
+		for j := range row {
+			row[j] -= c * u[j]
+		}
+	}
+	for i := range n {
+		row, xi := v[i*n:][:i], x[i]
+		s := v[i*n+i] * xi
+		for j, w := range row {
+			s += w * x[j]
+			y[j] += w * xi
+		}
+		y[i] = s
+	}
+}
+
+// compileOpenBLAS returns the program that runs the peer, or why there is none.
+func compileOpenBLAS(ctx context.Context, dir string) (string, error) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return "", fmt.Errorf("gcc is not installed")
+	}
+	source, program := filepath.Join(dir, "openblas.c"), filepath.Join(dir, "openblas")
+	if err := os.WriteFile(source, openblasSource, 0o600); err != nil {
+		return "", err
+	}
+	// By the name that the library has at run time: no headers and no link for developers are needed.
+	text, err := exec.CommandContext(ctx, "gcc", "-O2", "-o", program, source, "-l:libopenblas.so.0").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("gcc does not link OpenBLAS (Debian: libopenblas0-serial): %s", strings.Join(strings.Fields(string(text)), " "))
+	}
+	return program, nil
+}
+
+// child is a process that does a number of operations when told, and says how long it took.
+type child struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	used time.Duration // its CPU time, less what talking to it takes of ours
+	err  error
+}
+
+func startChild(ctx context.Context, program string, args ...string) (*child, error) {
+	c := &child{cmd: exec.CommandContext(ctx, program, args...)}
+	c.cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1")
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.out = bufio.NewReader(out)
+	return c, c.cmd.Start()
+}
+
+// run has k operations done. After an error it only pretends, and stop tells.
+func (c *child) run(k int) {
+	before := threadTime()
+	ns := int64(k) * int64(time.Millisecond)
+	if c.err == nil {
+		_, c.err = fmt.Fprintln(c.in, k)
+	}
+	if c.err == nil {
+		_, c.err = fmt.Fscanln(c.out, &ns)
+	}
+	c.used += time.Duration(ns) - (threadTime() - before)
+}
+
+func (c *child) stop() error {
+	c.in.Close()
+	if err := c.cmd.Wait(); c.err == nil {
+		c.err = err
+	}
+	return c.err
+}
