@@ -2,7 +2,7 @@ package vecmath
 
 import "unsafe"
 
-// In sincos_amd64.s. n counts elements and is a multiple of 4.
+// In exp_amd64.s. n counts elements and is a multiple of 4.
 
 //go:noescape
 func sinCosAVX2F32(sin, cos, x *float32, n int, scale float64)
