@@ -61,11 +61,15 @@ func newFourier[T Float](t *testing.T, size int, sigma float64, seed uint64, poo
 	return f
 }
 
-// Inner products are the kernel's values: over many pairs, e/sqrt(Var e) has mean 0 and mean square 1. The maps of 200 seeds are independent, so that the mean of
+// Inner products are the kernel's values: over many pairs, e/sqrt(Var e) has mean 0 and mean square 1. The maps of different seeds are independent, so that the mean of
 // the square, whose variance is that of a squared normal number, is within 6 standard deviations of 1. All lengths are 1.
 func TestFourierKernel(t *testing.T) {
-	const sigma, seeds, size = 1.7, 200, 300
-	b := fourierData[float64](6, 20, false)
+	const sigma, size = 1.7, 300
+	n, seeds := 6, 200
+	if testing.Short() { // emulators are slow
+		n, seeds = 3, 50
+	}
+	b := fourierData[float64](n, 20, false)
 	for i := range b.Len() {
 		for j := range i {
 			mean, square := 0.0, 0.0
@@ -73,12 +77,12 @@ func TestFourierKernel(t *testing.T) {
 			for seed := range uint64(seeds) {
 				z := mapped(t, newFourier[float64](t, size, sigma, seed, nil), b)
 				e := (vecmath.Dot(z.Row(i), z.Row(j)) - k) / ((1 - k*k) / math.Sqrt(size))
-				mean, square = mean+e/seeds, square+e*e/seeds
+				mean, square = mean+e/float64(seeds), square+e*e/float64(seeds)
 				if d := math.Abs(vecmath.SumSq(z.Row(i)) - 1); d > size*0x1p-52 {
 					t.Fatalf("seed %d: |z|^2 is off by %g", seed, d)
 				}
 			}
-			if math.Abs(mean) > 6/math.Sqrt(seeds) || math.Abs(square-1) > 6*math.Sqrt(2./seeds) {
+			if math.Abs(mean) > 6/math.Sqrt(float64(seeds)) || math.Abs(square-1) > 6*math.Sqrt(2/float64(seeds)) {
 				t.Errorf("examples %d and %d, K = %.3f: error of mean %.3f and mean square %.3f standard deviations", i, j, k, mean, square)
 			}
 		}
@@ -111,6 +115,10 @@ func fourierBits[T Float](t *testing.T, pin string) {
 		}
 	})
 	const n, dim, size = 300, 61, 202
+	steps := []int{1, 7, 256, n}
+	if testing.Short() {
+		steps = []int{1, n}
+	}
 	var want string
 	for _, im := range vecmath.Implementations() {
 		if !im.Supported {
@@ -123,7 +131,7 @@ func fourierBits[T Float](t *testing.T, pin string) {
 			pool := NewPool(threads)
 			for _, dense := range []bool{false, true} {
 				b := fourierData[T](n, dim, dense)
-				for _, step := range []int{1, 7, 256, n} {
+				for _, step := range steps {
 					f, sum := newFourier[T](t, size, 2, 9, pool), sha256.New()
 					var dst Block[T]
 					for lo := 0; lo < n; lo += step {
