@@ -20,6 +20,9 @@ func TestRFFKernel(t *testing.T) {
 	for i := range b.X {
 		b.X[i] = r.NormFloat64()
 	}
+	for i := range b.Y {
+		b.Y[i] = 1
+	}
 	var errs, squares []float64 // means over the pairs, one a seed
 	for seed := range uint64(seeds) {
 		l, err := newRFF[float64](&RFFConfig{D: D, Sigma: sigma, Base: "perceptron"}, Env{Seed: seed})
