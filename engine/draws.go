@@ -44,6 +44,7 @@ const (
 	kindMask = 1 + iota
 	kindRand
 	kindPermute
+	kindFourier
 )
 
 // newKey hashes seed and stream one after the other, so that neighbours and swapped pairs are unrelated.

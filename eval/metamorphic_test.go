@@ -41,11 +41,11 @@ var pinned = map[string]string{
 	"dense/romma":       "ca92598cd5d1",
 	"sparse/obpm rbf":   "3d9f27a7d08d",
 	"dense/obpm rbf":    "9097e4ece310",
-	"sparse/rff":        "cf1276f047ac",
-	"dense/rff":         "0c4cdd4b379e",
-	"sparse/budget":     "7aa892ac8ebc",
+	"sparse/rff":        "c6c0ffc0f612",
+	"dense/rff":         "9302413e9b88",
+	"sparse/budget":     "f56826e35c29",
 	"sparse/tbp":        "6533e7f0b69f",
-	"dense/budget":      "cd057d46c649",
+	"dense/budget":      "40b7e98898c4",
 	"dense/tbp":         "522f774fa55f",
 }
 

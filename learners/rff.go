@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
@@ -27,22 +25,21 @@ func init() {
 //	paper     here            shape, unit
 //	D         Config.D        features z
 //	sigma     Config.Sigma    width, in units of the examples; the sigma of the VVM paper is its square
-//	omega     omega           D/2 a feature of the examples, drawn from the seed when the feature first comes
+//	omega, z  fourier         see [engine.Fourier]: D/2 a feature of the examples, drawn from the seed when the feature first comes
 //
-// Deviations: none.
+// Deviations: none. The angles omega.x are summed in T.
 //
 // Guarantee: over the draws z(x).z(y) has mean K(x, y) and variance at most 1/D: TestRFFKernel.
 //
-// Cost: D/2 multiply-adds a non-zero, D/2 sines and cosines an example, and the base learner's cost for dense examples of D features. Memory: D/2
-// float64 a feature, and the base learner's.
+// Cost: D/2 multiply-adds a non-zero, D/2 sines and cosines an example, on the pool where that pays, and the base learner's cost for dense examples of D
+// features. Memory: D/2 T a feature, and the base learner's.
 type RFF[T Float] struct {
-	cfg   RFFConfig
-	seed  uint64
-	inner Learner[T]
-	omega [][]float64     // [feature][frequency]
-	z     engine.Block[T] // the features of some examples, in x
-	x     []T
-	p     []float64 // omega_j . x
+	cfg     RFFConfig
+	inner   Learner[T]
+	fourier *engine.Fourier[T]
+	view    engine.Block[T] // at most size examples,
+	z       engine.Block[T] // and their features
+	size    int
 }
 
 // RFFConfig holds the settings of RFF.
@@ -57,8 +54,8 @@ type RFFConfig struct {
 // Validate wants an even D > 0, Sigma > 0 and a linear base that learns one example after another.
 func (c *RFFConfig) Validate() error {
 	switch {
-	case c.D < 2 || c.D%2 != 0 || c.D > 1<<24:
-		return fmt.Errorf("rff: rff is %d, want an even number of features: %w", c.D, ErrConfig)
+	case c.D < 2 || c.D%2 != 0 || c.D > engine.MaxFourierSize:
+		return fmt.Errorf("rff: rff is %d, want an even number of features, at most %d: %w", c.D, engine.MaxFourierSize, ErrConfig)
 	case c.Base == "rff":
 		return fmt.Errorf("rff: base is %q, want a linear learner: %w", c.Base, ErrConfig)
 	}
@@ -162,25 +159,27 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w", err)
 	}
-	l := &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, p: make([]float64, cfg.D/2)}
-	l.x = engine.Aligned[T](rffBlock * ((cfg.D + 15) &^ 15))
-	return l, nil
+	f, err := engine.NewFourier[T](cfg.D, cfg.Sigma, env.Seed, env.Pool)
+	if err != nil {
+		return nil, fmt.Errorf("rff: %w: %w", err, ErrConfig)
+	}
+	size := rffBytes / cfg.D / int(unsafe.Sizeof(*new(T)))
+	return &RFF[T]{cfg: cfg, inner: inner, fourier: f, size: min(max(size, 1), 256)}, nil
 }
 
-// rffBlock examples are mapped at a time.
-const rffBlock = 64
-
-// rffStream is the first of the streams of draws, one a feature.
-const rffStream = 1 << 40
+// rffBytes of features are computed at a time: they stay in the cache for the base learner, and are work enough for the pool.
+const rffBytes = 1 << 20
 
 // Learn is Learner.Learn.
 func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if err := checkBlock("rff", b, len(rounds)); err != nil {
 		return err
 	}
-	for lo := 0; lo < b.Len(); lo += rffBlock {
-		hi := min(lo+rffBlock, b.Len())
-		l.features(b, lo, hi)
+	for lo := 0; lo < b.Len(); lo += l.size {
+		hi := min(lo+l.size, b.Len())
+		if err := l.features(b, lo, hi); err != nil { // of the first examples, or of none
+			return err
+		}
 		if err := l.inner.Learn(&l.z, rounds[lo:hi]); err != nil {
 			return err
 		}
@@ -188,62 +187,15 @@ func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// features maps examples lo to hi-1 into z.
-func (l *RFF[T]) features(b *engine.Block[T], lo, hi int) {
-	for len(l.omega) < b.Dim {
-		row, rand := make([]float64, l.cfg.D/2), engine.NewRand(l.seed, rffStream+uint64(len(l.omega)))
-		for j := range row {
-			row[j] = rand.Normal() / l.cfg.Sigma // (1)
-		}
-		l.omega = append(l.omega, row)
+// features maps examples lo to hi-1 into z, (1) and (2).
+func (l *RFF[T]) features(b *engine.Block[T], lo, hi int) error {
+	l.view = b.Slice(lo, hi)
+	err := l.fourier.Map(&l.z, &l.view)
+	l.view = engine.Block[T]{} // the examples are not the learner's
+	if err != nil {
+		return fmt.Errorf("rff: %w", err)
 	}
-	scale := math.Sqrt(2 / float64(l.cfg.D))
-	stride := (l.cfg.D + 15) &^ 15
-	l.z = engine.Block[T]{Y: b.Y[lo:hi], X: l.x[:(hi-lo)*stride], Dim: l.cfg.D, Stride: stride}
-	l.z.MarkChecked()
-	for i := lo; i < hi; i++ {
-		clear(l.p)
-		idx, val := rowOf(b, i)
-		for n, v := range val {
-			if v != 0 {
-				vecmath.Axpy(l.p, float64(v), l.omega[at(idx, n)])
-			}
-		}
-		row := l.z.Row(i - lo)
-		for j, p := range l.p {
-			sin, cos := sincos(p)
-			row[j], row[len(l.p)+j] = T(scale*cos), T(scale*sin) // (2)
-		}
-	}
-}
-
-// sincos returns sine and cosine of x to within 2e-16, to the same bits on every CPU. Beyond 2^20 the period is 2 pi rounded to float64.
-func sincos(x float64) (sin, cos float64) {
-	if math.Abs(x) > 1<<20 {
-		x = math.Remainder(x, 2*math.Pi)
-	}
-	// x = k pi/2 + r, pi/2 in three parts
-	const p1, p2, p3 = 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110
-	k := math.RoundToEven(float64(x * (2 / math.Pi)))
-	r := math.FMA(-k, p3, math.FMA(-k, p2, math.FMA(-k, p1, x)))
-	r2 := float64(r * r)
-	s, c := 1./355687428096000, 1./20922789888000 // Taylor: 1/17!, 1/16!
-	for _, a := range [...]float64{-1. / 1307674368000, 1. / 6227020800, -1. / 39916800, 1. / 362880, -1. / 5040, 1. / 120, -1. / 6} {
-		s = math.FMA(s, r2, a)
-	}
-	for _, a := range [...]float64{-1. / 87178291200, 1. / 479001600, -1. / 3628800, 1. / 40320, -1. / 720, 1. / 24, -1. / 2} {
-		c = math.FMA(c, r2, a)
-	}
-	s, c = math.FMA(float64(r*r2), s, r), math.FMA(r2, c, 1)
-	switch int64(k) & 3 {
-	case 1:
-		return c, -s
-	case 2:
-		return -s, -c
-	case 3:
-		return -c, s
-	}
-	return s, c
+	return nil
 }
 
 // Score is Learner.Score.
@@ -251,9 +203,11 @@ func (l *RFF[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := checkBlock("rff", b, len(dst)); err != nil {
 		return err
 	}
-	for lo := 0; lo < b.Len(); lo += rffBlock {
-		hi := min(lo+rffBlock, b.Len())
-		l.features(b, lo, hi)
+	for lo := 0; lo < b.Len(); lo += l.size {
+		hi := min(lo+l.size, b.Len())
+		if err := l.features(b, lo, hi); err != nil {
+			return err
+		}
 		if err := l.inner.Score(&l.z, dst[lo:hi]); err != nil {
 			return err
 		}
@@ -272,7 +226,7 @@ func (l *RFF[T]) Updates() int64 { return l.inner.Updates() }
 
 // Bytes is Learner.Bytes.
 func (l *RFF[T]) Bytes() int64 {
-	return l.inner.Bytes() + int64(len(l.omega))*int64(l.cfg.D/2)*8 + bytesOf(l.p) + bytesOf(l.x) + int64(unsafe.Sizeof(*l))
+	return l.inner.Bytes() + l.fourier.Bytes() + bytesOf(l.z.X) + bytesOf(l.z.Y) + int64(unsafe.Sizeof(*l))
 }
 
 // State is that of the base learner: the frequencies follow from the seed.

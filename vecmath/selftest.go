@@ -94,6 +94,8 @@ func kernelTable[T Float]() []kernel[T] {
 		kernel[T]{"exp", makeExp[T], func(o *operands[T]) { Exp(o.y, o.x) }},
 		kernel[T]{"exp dst=x", makeExp[T], func(o *operands[T]) { Exp(o.x, o.x) }},
 		kernel[T]{"symRankOneMul", makeSym[T], func(o *operands[T]) { SymRankOneMul(o.z, o.y, o.n, o.x[:len(o.z)], o.a, o.x[len(o.z):]) }},
+		kernel[T]{"sinCos", makeAngles[T], func(o *operands[T]) { SinCos(o.y, o.z, o.x, float64(o.a)) }},
+		kernel[T]{"sinCos cos=x", makeAngles[T], func(o *operands[T]) { SinCos(o.y, o.x, o.x, float64(o.a)) }},
 	)
 	if !is32[T]() {
 		table = append(table,
@@ -132,6 +134,17 @@ func makeExp[T Float](g *generator[T], n int) *operands[T] {
 	if g.mode == 0 {
 		for i := range o.x {
 			o.x[i] *= [...]T{1, 30, 110, 750}[i%4]
+		}
+	}
+	return o
+}
+
+// makeAngles spreads the angles of mode 0 over all sizes, also beyond the bound.
+func makeAngles[T Float](g *generator[T], n int) *operands[T] {
+	o := &operands[T]{x: g.floats(n), y: g.floats(n), z: g.floats(n), a: g.float()}
+	if g.mode == 0 {
+		for i := range o.x {
+			o.x[i] *= [...]T{1, 30, 1e5, 0x1p31}[i%4]
 		}
 	}
 	return o

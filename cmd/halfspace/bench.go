@@ -35,6 +35,10 @@ var suites = []suite{
 		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 			return bench.Margins(ctx, bench.DataDir(), o)
 		}},
+	{"rff", "mapping examples to 1000 random Fourier features: against plain loops, and two threads against one",
+		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+			return bench.RFF(ctx, bench.DataDir(), o)
+		}},
 	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and svm-train)",
 		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 			return bench.SVM(ctx, bench.DataDir(), o)
@@ -51,7 +55,7 @@ func newBenchCmd() *cobra.Command {
 		prof     profiles
 	)
 	cmd := &cobra.Command{
-		Use:   "bench [kernels|members|read|margins|svm|symmetric]...",
+		Use:   "bench [kernels|members|read|margins|rff|svm|symmetric]...",
 		Short: "Measure kernels and learners beside their peers",
 		Long: `Measure kernels and learners beside their peers.
 
@@ -63,7 +67,7 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 		Example: `  halfspace bench
   halfspace bench members --rounds 21
   halfspace bench kernels --impl generic --json`,
-		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "svm", "symmetric"},
+		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "rff", "svm", "symmetric"},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			chosen, err := chooseSuites(args)
 			if err != nil {
@@ -111,7 +115,7 @@ func chooseSuites(args []string) ([]suite, error) {
 			}
 		}
 		if !found {
-			return nil, usage("The suites: kernels, members, read, margins, svm, symmetric.", "no suite %q", a)
+			return nil, usage("The suites: kernels, members, read, margins, rff, svm, symmetric.", "no suite %q", a)
 		}
 	}
 	return chosen, nil

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// ErrFourier is returned for settings that are no [Fourier], and for more frequencies than fit in memory.
+var ErrFourier = errors.New("no such Fourier features")
+
+// Limits of Fourier.
+const (
+	MaxFourierSize = 1 << 21
+	fourierBytes   = 4 << 30 // of frequencies
+)
+
+// Fourier maps examples to random Fourier features: D numbers whose inner products stand for a Gaussian kernel, so that a linear learner
+// learns what a kernel learner would, at a cost that does not grow with the examples kept.
+//
+// Reference: A. Rahimi, B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007:
+//
+//	z(x) = [cos w_1.x ... cos w_D/2.x, sin w_1.x ... sin w_D/2.x] / sqrt(D/2),   w_k ~ N(0, I/sigma^2)
+//	z(x).z(y) = K(x, y) + e,   K = exp(-|x-y|^2 / (2 sigma^2)),   E e = 0,   Var e = (1 - K^2)^2 / D
+//
+// z has length 1. sigma is a width; papers that write exp(-|x-y|^2 / (2 s)) give its square: sigma = sqrt(s).
+//
+// Component j of w_k is drawn from (seed, j, k) alone: more features in the data or a larger D leave the others as they are. So the map needs no state
+// beside D, sigma and the seed, and it is the same function on every CPU: the angles add up as [vecmath.LanesScore] says, cosine and sine are
+// [vecmath.SinCos]. It knows no unseen features: all of an example's count.
+//
+// Cost: D/2 multiply-adds a non-zero and D/2 sines and cosines an example, spread over the pool where that pays; D/2 normal draws a feature when it is first
+// seen. Memory: D/2 elements a feature. Not safe for concurrent use.
+type Fourier[T Float] struct {
+	half  int // frequencies
+	sigma float64
+	key   key
+	pool  *Pool
+
+	w     []T // [feature][width], 0 beyond half
+	width int
+	dim   int // features it has frequencies of
+
+	// The present Map.
+	dst, src *Block[T]
+	size     int // examples of a part
+	parts    [fourierParts]fourierPart[T]
+}
+
+// fourierParts is the number of parts of a Map at most: each has scratch of its own.
+const fourierParts = 16
+
+// fourierPart is scratch: the non-zeros of a dense example.
+type fourierPart[T Float] struct {
+	idx []int32
+	val []T
+}
+
+// NewFourier returns a map to size features, an even number from 2 to [MaxFourierSize], of a Gaussian kernel of width sigma > 0. pool may be nil.
+func NewFourier[T Float](size int, sigma float64, seed uint64, pool *Pool) (*Fourier[T], error) {
+	if size < 2 || size > MaxFourierSize || size%2 != 0 {
+		return nil, fmt.Errorf("size %d: must be an even number from 2 to %d: %w", size, MaxFourierSize, ErrFourier)
+	}
+	if !(sigma > 0) || math.IsInf(sigma, 0) || math.IsInf(1/sigma, 0) {
+		return nil, fmt.Errorf("sigma %v: must be a positive number: %w", sigma, ErrFourier)
+	}
+	return &Fourier[T]{half: size / 2, sigma: sigma, key: newKey(kindFourier, seed, 0), pool: pool, width: padded[T](size / 2)}, nil
+}
+
+// Size returns D.
+func (f *Fourier[T]) Size() int { return 2 * f.half }
+
+// Bytes returns the memory that the frequencies take.
+func (f *Fourier[T]) Bytes() int64 { return int64(len(f.w)) * int64(unsafe.Sizeof(*new(T))) }
+
+// Map makes dst, a block with memory of its own, the features of all examples of src, with their labels. It allocates nothing once it has seen all
+// features and dst has held as many examples. The errors are those of [Block.Check], and ErrFourier when the data have too many features.
+func (f *Fourier[T]) Map(dst, src *Block[T]) error {
+	if err := src.Check(); err != nil {
+		return err
+	}
+	if err := f.grow(src.Dim); err != nil {
+		return err
+	}
+	n := src.Len()
+	dst.Y = append(dst.Y[:0], src.Y...)
+	dst.Dim, dst.Ptr, dst.Idx, dst.Val = f.Size(), nil, nil, nil
+	dst.Stride = padded[T](max(f.Size(), f.width))
+	if need := n * dst.Stride; cap(dst.X) < need {
+		dst.X = Aligned[T](need)
+	} else {
+		dst.X = dst.X[:need]
+	}
+	dst.MarkChecked()
+	if n == 0 {
+		return nil
+	}
+	each := f.cost(src)
+	f.dst, f.src, f.size = dst, src, max((n+fourierParts-1)/fourierParts, min(n, 1+minShareNS/each))
+	parts := (n + f.size - 1) / f.size
+	if f.pool.Worth(n * each) {
+		if err := f.pool.Run(context.Background(), parts, f); err != nil {
+			panic(err) // no context that could end
+		}
+	} else {
+		for i := range parts {
+			f.Part(i)
+		}
+	}
+	f.dst, f.src = nil, nil
+	return nil
+}
+
+// cost is about how many ns an example takes.
+func (f *Fourier[T]) cost(b *Block[T]) int {
+	nnz := b.Dim
+	if !b.Dense() {
+		nnz = (b.Ptr[b.Len()] - b.Ptr[0]) / b.Len()
+	}
+	return 20 + 2*f.half + nnz*f.half/16
+}
+
+// grow draws the frequencies of features up to dim.
+func (f *Fourier[T]) grow(dim int) error {
+	if dim <= f.dim {
+		return nil
+	}
+	size := int64(unsafe.Sizeof(*new(T)))
+	if need := int64(dim) * int64(f.width) * size; need > fourierBytes {
+		return fmt.Errorf("%d features with %d frequencies each take %d MiB, more than %d: take fewer: %w", dim, f.half, need>>20, fourierBytes>>20, ErrFourier)
+	}
+	if dim*f.width > len(f.w) {
+		rows := max(dim, min(len(f.w)/f.width*3/2, int(fourierBytes/size)/f.width))
+		w := Aligned[T](rows * f.width)
+		copy(w, f.w)
+		f.w = w
+	}
+	r := Rand{key: f.key}
+	for j := f.dim; j < dim; j++ {
+		r.Seek(uint64(j) * MaxFourierSize / 2) // a normal draw takes one word
+		for k, row := 0, f.w[j*f.width:][:f.half]; k < len(row); k++ {
+			row[k] = T(r.Normal() / f.sigma)
+		}
+	}
+	f.dim = dim
+	return nil
+}
+
+// Part maps some examples. It is the Job of Map.
+func (f *Fourier[T]) Part(i int) {
+	p, scale := &f.parts[i], 1/math.Sqrt(float64(f.half))
+	for e := i * f.size; e < min((i+1)*f.size, f.src.Len()); e++ {
+		var idx []int32
+		var val []T
+		if f.src.Dense() {
+			x := f.src.Row(e)
+			p.idx, p.val = nonZeros(slices.Grow(p.idx[:0], len(x)), slices.Grow(p.val[:0], len(x)), x)
+			idx, val = p.idx, p.val
+		} else {
+			idx, val = f.src.Sparse(e)
+		}
+		z := f.dst.X[e*f.dst.Stride:][:f.dst.Stride]
+		vecmath.LanesScore(z[:f.width], f.w, idx, val)
+		vecmath.SinCos(z[f.half:2*f.half], z[:f.half], z[:f.half], scale)
+	}
+}
