@@ -2,9 +2,11 @@ package learners_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
 )
@@ -260,5 +262,33 @@ func TestBudgetVariable(t *testing.T) {
 		if removed < 20 {
 			t.Errorf("limit %d: %d removals, want more to look at", limit, removed)
 		}
+	}
+}
+
+// TestTBPNaive: the errors that follow f incrementally remove what errors summed up anew do.
+func TestTBPNaive(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	X, y := make([][]float64, 600), make([]float64, 600)
+	for i := range X {
+		X[i], y[i] = make([]float64, 5), 1
+		for k := range X[i] {
+			X[i][k] = rng.NormFloat64()
+		}
+		if X[i][0]+X[i][1]*X[i][2]+0.3*rng.NormFloat64() < 0 {
+			y[i] = -1
+		}
+	}
+	want := naive.TBP{P: 30, Q: 80, Gamma: 0.2}
+	rounds := learnOnline(t, "tbp", &learners.TBPConfig{Budget: want.P, ErrorCache: "random", ErrorSize: want.Q, Ties: "oldest",
+		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: want.Gamma}}, block[float64]("dense", X, y), 1)
+	updates := 0
+	for i, r := range rounds {
+		if f := want.Learn(X[i], y[i]); math.Abs(f-r.Score) > 1e-12 {
+			t.Fatalf("example %d: score %v, want %v", i, r.Score, f)
+		}
+		updates += int(r.Updates)
+	}
+	if updates < 2*want.P {
+		t.Errorf("%d updates: too few for removals", updates)
 	}
 }

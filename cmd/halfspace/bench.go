@@ -39,6 +39,10 @@ var suites = []suite{
 		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 			return bench.RFF(ctx, bench.DataDir(), o)
 		}},
+	{"budget", "learners within a number of kept examples: against computing every kernel value anew, and 100 members against one (needs HALFSPACE_DATA)",
+		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+			return bench.Budget(ctx, bench.DataDir(), o)
+		}},
 	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and svm-train)",
 		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 			return bench.SVM(ctx, bench.DataDir(), o)
@@ -55,7 +59,7 @@ func newBenchCmd() *cobra.Command {
 		prof     profiles
 	)
 	cmd := &cobra.Command{
-		Use:   "bench [kernels|members|read|margins|rff|svm|symmetric]...",
+		Use:   "bench [kernels|members|read|margins|rff|budget|svm|symmetric]...",
 		Short: "Measure kernels and learners beside their peers",
 		Long: `Measure kernels and learners beside their peers.
 
@@ -67,7 +71,7 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 		Example: `  halfspace bench
   halfspace bench members --rounds 21
   halfspace bench kernels --impl generic --json`,
-		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "rff", "svm", "symmetric"},
+		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "rff", "budget", "svm", "symmetric"},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			chosen, err := chooseSuites(args)
 			if err != nil {
@@ -115,7 +119,7 @@ func chooseSuites(args []string) ([]suite, error) {
 			}
 		}
 		if !found {
-			return nil, usage("The suites: kernels, members, read, margins, rff, svm, symmetric.", "no suite %q", a)
+			return nil, usage("The suites: kernels, members, read, margins, rff, budget, svm, symmetric.", "no suite %q", a)
 		}
 	}
 	return chosen, nil
