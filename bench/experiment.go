@@ -26,7 +26,14 @@ type RunOptions struct {
 	Slow    bool   // also the rows that take longer than all others together
 	DataDir string
 	Pool    *engine.Pool
-	Done    func(Row) // told of each row as it is finished; nil: nobody
+	Done    func(Row)    // told of each row as it is finished; nil: nobody
+	Drawn   func(Figure) // told of each figure; nil: nobody
+}
+
+func (o RunOptions) drawn(f Figure) {
+	if o.Drawn != nil {
+		o.Drawn(f)
+	}
 }
 
 func (o RunOptions) done(r Row) {

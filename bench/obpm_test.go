@@ -117,3 +117,28 @@ func TestReproThreads(t *testing.T) {
 		}
 	}
 }
+
+// TestOBPMKernel: over shared kernel rows, too, the average beats the kernel perceptron.
+func TestOBPMKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 10 s")
+	}
+	pool := engine.NewPool(0)
+	defer pool.Close()
+	dir := filepath.Dir(realdata.File(t, bananaFile))
+	rows, err := Repro(context.Background(), experiments["obpm/kernel"], RunOptions{Seed: 1, Runs: 3, DataDir: dir, Pool: pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := map[string]float64{}
+	for _, r := range rows {
+		if r.Quantity == "test_error_percent" {
+			mean[r.Row] = r.Ours
+		}
+	}
+	for _, data := range []string{"banana, ", "MNIST 8 against the rest, "} {
+		if o, p := mean[data+"obpm N=100, tau=.3"], mean[data+"perceptron"]; !(o > 0 && o < p) {
+			t.Errorf("%sOBPM %v %%, perceptron %v %%", data, o, p)
+		}
+	}
+}

@@ -35,8 +35,9 @@ func init() {
 }
 
 const (
-	ionosphereFile, votesFile = "ionosphere.data", "house-votes-84.data"
-	mnistImages, mnistLabels  = "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"
+	ionosphereFile, votesFile  = "ionosphere.data", "house-votes-84.data"
+	mnistImages, mnistLabels   = "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"
+	mnistTest, mnistTestLabels = "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"
 )
 
 // marginRun is a learner on r-of-k data: how it is made, and which form of the examples it wants.

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -201,8 +205,26 @@ func tbpRows(ctx context.Context, o RunOptions, name, prefix string, list []tbpL
 			}
 		}
 	}
+	figure := Figure{Name: name, Title: strings.TrimSuffix(prefix, ", "), XLabel: "kept examples", YLabel: "test error, %", XLog: true}
+	if figure.Title == "" {
+		figure.Title = name
+	} else {
+		figure.Name += "-" + nameOf(figure.Title)
+	}
 	var rows []Row
 	for i, l := range list {
+		x, y := stat.Mean(kept[i], nil), stat.Mean(errs[i], nil)
+		series, _, _ := strings.Cut(l.text, " p=")
+		if _, cache, ok := strings.Cut(l.text, ", errors "); ok {
+			series = "tbp, errors " + cache
+		}
+		at := slices.IndexFunc(figure.Lines, func(l Line) bool { return l.Name == series })
+		if at < 0 {
+			at = len(figure.Lines)
+			figure.Lines = append(figure.Lines, Line{Name: series})
+		}
+		c := &figure.Lines[at]
+		c.X, c.Y, c.Low, c.High = append(c.X, x), append(c.Y, y), append(c.Low, slices.Min(errs[i])), append(c.High, slices.Max(errs[i]))
 		row := Row{Experiment: name, Row: prefix + l.text, Quantity: "test_error_percent", Seconds: seconds[i],
 			Note: fmt.Sprintf("%s; from %.2f to %.2f over the runs", note, slices.Min(errs[i]), slices.Max(errs[i]))}
 		row.fill(errs[i])
@@ -213,5 +235,15 @@ func tbpRows(ctx context.Context, o RunOptions, name, prefix string, list []tbpL
 			o.done(r)
 		}
 	}
+	for i := range figure.Lines {
+		figure.Lines[i] = figure.Lines[i].sorted()
+	}
+	o.drawn(figure)
 	return rows, nil
+}
+
+// nameOf makes a part of a file's name of a title: its letters, digits and points.
+func nameOf(title string) string {
+	words := strings.FieldsFunc(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' })
+	return strings.Join(words, "-")
 }

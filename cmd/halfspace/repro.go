@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ func newReproCmd() *cobra.Command {
 	var (
 		list, asJSON, strict bool
 		runs                 int
+		plots                string
 		o                    bench.RunOptions
 		prof                 profiles
 	)
@@ -59,6 +61,13 @@ paper's); the note says why. Files of public data sets are looked for in the fol
 			pool := engine.NewPool(0)
 			defer pool.Close()
 			o.Pool, o.DataDir, o.Runs = pool, bench.DataDir(), runs
+			var figures []bench.Figure
+			if plots != "" {
+				if err := os.MkdirAll(plots, 0o755); err != nil {
+					return &fail{codeFailed, fmt.Errorf("--plot %s: %w", plots, pathCause(err)), "Name a folder that can be written."}
+				}
+				o.Drawn = func(f bench.Figure) { figures = append(figures, f) }
+			}
 			rows := []bench.Row{} // [] in JSON, never null
 			for _, e := range chosen {
 				if !asJSON {
@@ -78,6 +87,16 @@ paper's); the note says why. Files of public data sets are looked for in the fol
 				}
 				rows = append(rows, these...)
 			}
+			for _, f := range figures {
+				names, err := f.WriteFiles(plots)
+				if err != nil {
+					return &fail{codeFailed, err, "Is there room in the folder of --plot?"}
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", strings.Join(names, "\n"))
+			}
+			if plots != "" && len(figures) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no figures: these experiments are tables")
+			}
 			if asJSON {
 				if err := printJSON(w, rows); err != nil {
 					return err
@@ -95,6 +114,7 @@ paper's); the note says why. Files of public data sets are looked for in the fol
 	f.BoolVar(&o.Slow, "slow", false, "also the rows that take longer than all others together")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the first run; the others count on")
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
+	f.StringVar(&plots, "plot", "", "draw the figures, as SVG and PNG, into the folder `DIR`")
 	prof.flags(f)
 	f.BoolVar(&strict, "strict", false, "exit with 5 when a row falls outside")
 	return cmd
