@@ -62,6 +62,17 @@ var variants = map[string]map[string]learners.Config{
 		"rbf":         &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 		"soft, p=3.7": &learners.PUMMAConfig{P: "3.7", Delta: 0.1, SoftC: 50},
 	},
+	"adf": {
+		"diagonal":  &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05},
+		"separable": &learners.ADFConfig{Covariance: "full"},
+	},
+	"wep": {
+		"separable": &learners.WEPConfig{Buffer: 4, PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
+	},
+	"vvm": {
+		"merge":     &learners.VVMConfig{Buffer: 6, Pairs: 3, PointsConfig: learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 0.9}},
+		"separable": &learners.VVMConfig{Buffer: 5, Pairs: 2, PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
+	},
 	"pa": {
 		"PA":    &learners.PAConfig{Variant: 0},
 		"PA-II": &learners.PAConfig{Variant: 2, C: 0.5},

@@ -49,6 +49,12 @@ type Learner[T Float] interface {
 	Bytes() int64
 }
 
+// Prober is a Learner that knows the probability of a label, not a score alone.
+type Prober[T Float] interface {
+	// Proba sets dst[i] = P(y_i = +1 | x_i) with the present state. It changes nothing that later calls see, and fails as Score does.
+	Proba(b *engine.Block[T], dst []float64) error
+}
+
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
 type Keeper interface{ Support() int }
 

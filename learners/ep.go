@@ -1,0 +1,117 @@
+package learners
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+func init() {
+	Register(Entry{"ep", "expectation propagation: the Gaussian posterior of all examples at once (whole data sets only)",
+		func() Config {
+			return &EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100, Damping: 1}}
+		}, newEP[float32], newEP[float64]})
+}
+
+// EP is VVM with all examples kept as points, whose sites are refined to convergence and then absorbed: Fit leaves a Gaussian.
+//
+// Reference: T. P. Minka, "Expectation propagation for approximate Bayesian inference", UAI 2001, and the VVM paper, section 2.
+//
+// Deviations: none; sweeps are sequential, in the order of the examples.
+//
+// Guarantee: the fixed points of independent implementations, which do not depend on order or damping: TestGoldenEP.
+//
+// Cost: O(n^2) a refinement for n examples, O(n^3) a sweep, O(n d^2) at the end. Memory: two n x n and two n x d matrices of float64, of which
+// FitOptions.GramBytes bounds the first two.
+type EP[T Float] struct{ *VVM[T] }
+
+// EPConfig holds the settings of EP.
+type EPConfig struct{ PointsConfig }
+
+// Validate wants Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
+func (c *EPConfig) Validate() error { return c.PointsConfig.validate("ep") }
+
+// BatchOnly is BatchConfig.BatchOnly.
+func (c *EPConfig) BatchOnly() bool { return true }
+
+func newEP[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[EPConfig]("ep", c)
+	if err != nil {
+		return nil, err
+	}
+	return &EP[T]{virtualPoints[T]("ep", cfg.PointsConfig, 0, 0, false)}, nil
+}
+
+// Learn returns an error that wraps ErrBatch.
+func (l *EP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("ep: %w", ErrBatch) }
+
+// Fit is Fitter.Fit. It starts anew every time; an update is a sweep, and FitResult.Converged says whether the last one changed no site by more than the
+// tolerance. Violators are the examples with y f <= 0. When ctx ends the state is unchanged.
+func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	n := b.Len()
+	if err := checkBlock("ep", b, n); err != nil {
+		return FitResult{}, err
+	}
+	if err := checkFit("ep", &o, false, false); err != nil {
+		return FitResult{}, err
+	}
+	if o.GramBytes == 0 {
+		o.GramBytes = DefaultGramBytes
+	}
+	switch {
+	case o.Delta != 0:
+		return FitResult{}, fmt.Errorf("ep: Delta is %v: a posterior has no soft margin: set --label-noise: %w", o.Delta, ErrConfig)
+	case n == 0:
+		return FitResult{}, fmt.Errorf("ep: no examples: %w", ErrFit)
+	case 16*int64(n) > o.GramBytes/int64(n):
+		return FitResult{}, fmt.Errorf("ep: %d examples take two matrices of %d bytes, more than the %d allowed: allow more (--gram-memory), or learn with wep, vvm or adf, which keep few: %w",
+			n, 8*int64(n)*int64(n), o.GramBytes, ErrFit)
+	}
+	p := newPosterior(l.cfg.Noise, 1)
+	if err := p.grow("ep", b.Dim); err != nil {
+		return FitResult{}, err
+	}
+	p.reserve(n)
+	for i := range n {
+		signed(b, i, float64(b.Y[i]), p.X[p.k])
+		p.add()
+		if i%64 == 0 && ctx.Err() != nil {
+			return FitResult{}, context.Cause(ctx)
+		}
+	}
+	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: true}
+	w := newWatch(&o)
+	for !r.Converged && r.Updates < 2*int64(l.ep.sweeps) && (o.MaxUpdates == 0 || r.Updates < o.MaxUpdates) {
+		damping := l.ep.damping
+		if r.Updates >= int64(l.ep.sweeps) {
+			damping *= 0.5
+		}
+		if r.Updates%8 == 0 {
+			p.refresh() // so that rounding does not add up
+		}
+		r.Converged = p.sweep(&l.ep, damping)
+		r.Updates++
+		r.Epochs++
+		if ctx.Err() != nil {
+			return FitResult{}, context.Cause(ctx)
+		}
+		if w.due() {
+			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(), Bound: math.Inf(1)})
+		}
+	}
+	if !r.Converged {
+		p.report.Unconverged++
+	}
+	p.absorbAll()
+	l.p = p
+	for i := range n {
+		if float64(b.Y[i])*dotMixed(b, i, p.m) <= 0 {
+			r.Violators++
+		}
+	}
+	l.updates += r.Updates
+	r.Counter = l.updates + 1
+	return r, nil
+}
