@@ -37,7 +37,7 @@ func newADF[T Float](c Config, _ Env) (Learner[T], error) {
 		return &DiagonalADF[T]{eps: cfg.Noise}, nil
 	}
 	// One point has its site after one sweep; the second finds nothing to do.
-	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-6, Sweeps: 4, Damping: 1}, 0, 0, false), nil
+	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-9, Sweeps: 4, Damping: 1}, 0, 0, false), nil
 }
 
 // DiagonalADF is assumed density filtering with independent weights: after each example the posterior is replaced by the Gaussian with its means and

@@ -38,26 +38,28 @@ var ErrPrior = errors.New("posteriors do not belong together")
 //
 // All is float64. The triangle of Vr is updated late, in the pass that multiplies it by the next example.
 type posterior struct {
-	eps    float64
-	mr, m  []float64
-	V      []float64 // the lower triangle of Vr, row by row, but for the pending term
-	c      float64   // pending: Vr = V + c s s^T; 0 is none
-	s      []float64
-	k      int         // points
-	X, W   [][]float64 // one row a point and one spare or more
-	width  int         // of rows of G and S
-	G, S   []float64
-	a      []float64
-	tau    []float64
-	nu     []float64
-	mu     []float64
-	fresh  bool      // S and mu are (1) of the present sites
-	rows   []int32   // 0, 1, ...
-	mask   []uint64  // width ones
-	row    []float64 // scratch of a row of G
-	coef   []float64 // scratch of a row of G
-	x, y   []float64 // scratch of Vr's length
-	report PosteriorReport
+	eps     float64
+	entropy noiseEntropy
+	mr, m   []float64
+	V       []float64 // the lower triangle of Vr, row by row, but for the pending term
+	c       float64   // pending: Vr = V + c s s^T; 0 is none
+	s       []float64
+	k       int         // points
+	X, W    [][]float64 // one row a point and one spare or more
+	width   int         // of rows of G and S
+	G, S    []float64
+	a       []float64
+	tau     []float64
+	nu      []float64
+	mu      []float64
+	factor  []stepFactor // of the points' cavities, as they were refined last
+	age     int64        // points added since S and mu were last worked out afresh
+	rows    []int32      // 0, 1, ...
+	mask    []uint64     // width ones
+	row     []float64    // scratch of a row of G
+	coef    []float64    // scratch of a row of G
+	x, y    []float64    // scratch of Vr's length
+	report  PosteriorReport
 }
 
 // PosteriorReport counts what a learner with a posterior met.
@@ -79,7 +81,7 @@ const maxPosteriorDim = 16384
 var ErrDim = errors.New("too many features for a covariance matrix")
 
 func newPosterior(eps float64, points int) *posterior {
-	p := &posterior{eps: eps}
+	p := &posterior{eps: eps, entropy: newNoiseEntropy(eps)}
 	p.reserve(points)
 	return p
 }
@@ -104,7 +106,7 @@ func (p *posterior) reserve(n int) {
 	for i := range p.width {
 		p.mask[i/64] |= 1 << (i % 64)
 	}
-	p.fresh = false
+	p.factor, p.age = make([]stepFactor, n), 0
 }
 
 // grow brings the features to dim; new ones have the prior.
@@ -201,10 +203,33 @@ func (p *posterior) add() bool {
 	p.G[k*p.width+k] = v
 	p.a[k] = vecmath.Dot(p.mr, x)
 	p.tau[k], p.nu[k] = 0, 0
+	// The new row of S: g - S T g, and v - (T g).(g - S T g).
+	g, u, sites := p.G[k*p.width:][:p.width], p.row, false
+	clear(u)
+	for j, tau := range p.tau[:k] {
+		u[j] = float64(tau * g[j])
+		sites = sites || tau != 0
+	}
+	row := p.S[k*p.width:][:p.width]
+	copy(row, g)
+	if sites {
+		vecmath.LanesScore(p.coef, p.S, p.rows[:k], u)
+		vecmath.Axpy(row[:k], -1, p.coef)
+		row[k] -= vecmath.Dot(u[:k], row)
+	}
+	for j, v := range row[:k] {
+		p.S[j*p.width+k] = v
+	}
+	p.mu[k] = vecmath.Dot(p.m, x)
 	p.k++
-	p.fresh = false
+	if p.age++; p.age >= refreshEvery {
+		p.refresh()
+	}
 	return true
 }
+
+// refreshEvery so many points S and mu are worked out afresh, so that rounding does not add up.
+const refreshEvery = 64
 
 // refresh is (1), site by site, those with tau > 0 first: then every step on the way is positive definite if the end is.
 func (p *posterior) refresh() {
@@ -221,7 +246,7 @@ func (p *posterior) refresh() {
 			p.update(i, tau, p.nu[i])
 		}
 	}
-	p.fresh = true
+	p.age = 0
 }
 
 // update is (2).
@@ -255,14 +280,16 @@ func (p *posterior) cavity(i int) (mc, vc float64, ok bool) {
 func (p *posterior) refine(i int, damping, least float64) float64 {
 	mc, vc, ok := p.cavity(i)
 	if !ok {
+		p.factor[i] = stepFactor{z: math.Inf(-1)}
 		return 0
 	}
-	f := newStepFactor(mc/math.Sqrt(vc), p.eps)
+	f := &p.factor[i]
+	*f = newStepFactor(mc/math.Sqrt(vc), p.eps)
 	tau, nu := f.site(vc)
 	dt, dn := tau-p.tau[i], nu-p.nu[i]
 	s := p.S[i*p.width+i]
 	change := max(math.Abs(float64(dt*s)), math.Abs(float64(dn*math.Sqrt(s))))
-	if change <= least {
+	if change <= least && (p.tau[i] != 0 || change == 0) { // a new point's site is made, be it small: it is evicted once
 		return change
 	}
 	dt, dn = float64(damping*dt), float64(damping*dn)
@@ -293,9 +320,10 @@ func (p *posterior) sweep(e *epSettings, damping float64) bool {
 	return worst < e.tolerance
 }
 
-// propagate runs EP from the present sites and sets the mean of w. It reports whether it converged.
+// propagate runs EP from the present sites, which are those of an earlier run but for the last point's, and sets the mean of w. It reports whether it
+// converged.
 func (p *posterior) propagate(e *epSettings) bool {
-	p.refresh()
+	p.refine(p.k-1, e.damping, 0)
 	done := false
 	for n := 0; n < 2*e.sweeps && !done; n++ {
 		damping := e.damping
@@ -307,7 +335,6 @@ func (p *posterior) propagate(e *epSettings) bool {
 	if !done {
 		p.report.Unconverged++
 	}
-	p.fresh = false
 	p.setMean()
 	return done
 }
@@ -322,9 +349,6 @@ func (p *posterior) setMean() {
 
 // variance returns the variance of w.x, at least 0. It leaves the law as it is.
 func (p *posterior) variance(x []float64) float64 {
-	if !p.fresh {
-		p.refresh()
-	}
 	p.mulV(p.y, x)
 	v := vecmath.Dot(x, p.y)
 	if k := p.k; k > 0 {
@@ -354,9 +378,8 @@ func (p *posterior) absorb(j int) bool {
 	if b-b != 0 || c-c != 0 {
 		return false
 	}
-	p.last(j)
-	p.k--
-	k := p.k // the point's own row is beyond the others now
+	p.drop(j)
+	k := p.k
 	copy(row[j:k], row[j+1:k+1])
 	clear(row[k:])
 	for i := range k {
@@ -374,14 +397,22 @@ func (p *posterior) absorb(j int) bool {
 
 // lose drops point j and all that it tells.
 func (p *posterior) lose(j int) {
-	p.last(j)
-	p.k--
+	p.drop(j)
 	p.report.Lost++
 	p.refresh()
 	p.setMean()
 }
 
-// last makes point j the last one. S is of the old order.
+// drop takes point j away. Its rows of X and W stay where they can be read, beyond the others.
+func (p *posterior) drop(j int) {
+	p.last(j)
+	p.k--
+	for i := range p.k + 1 { // no old numbers beyond the points, where kernels work on them
+		p.G[i*p.width+p.k], p.S[i*p.width+p.k] = 0, 0
+	}
+}
+
+// last makes point j the last one.
 func (p *posterior) last(j int) {
 	k := p.k
 	rotate(p.X[j:k])
@@ -389,13 +420,15 @@ func (p *posterior) last(j int) {
 	rotate(p.a[j:k])
 	rotate(p.tau[j:k])
 	rotate(p.nu[j:k])
-	for i := range k {
-		rotate(p.G[i*p.width:][j:k])
+	rotate(p.mu[j:k])
+	for _, m := range [...][]float64{p.G, p.S} {
+		for i := range k {
+			rotate(m[i*p.width:][j:k])
+		}
+		copy(p.coef, m[j*p.width:][:p.width])
+		copy(m[j*p.width:], m[(j+1)*p.width:k*p.width])
+		copy(m[(k-1)*p.width:], p.coef)
 	}
-	copy(p.coef, p.G[j*p.width:][:p.width])
-	copy(p.G[j*p.width:], p.G[(j+1)*p.width:k*p.width])
-	copy(p.G[(k-1)*p.width:], p.coef)
-	p.fresh = false
 }
 
 // rotate moves the first element to the end.
@@ -439,7 +472,7 @@ func (p *posterior) tryMerge(i, j int, kl []float64) (t twoPoints, ok bool) {
 	}
 	t.i, t.j = i, j
 	t.tau, t.nu = f.site(vh)
-	t.gain = f.kl() - kl[i] - kl[j]
+	t.gain = f.klWith(p.entropy) - kl[i] - kl[j]
 	// g = exp(k.u - u.K u/2): K0 = Sn^-1 - Sc^-1 less the site of b.
 	K0, ok := inverseOfSum(H, Sc)
 	if !ok {
@@ -538,8 +571,7 @@ func (p *posterior) merge(t *twoPoints) {
 	}
 	p.a[i] = 0.5 * (p.a[i] + p.a[j])
 	p.tau[i], p.nu[i] = t.tau, t.nu
-	p.last(j)
-	p.k--
+	p.drop(j)
 	p.last(i)
 	p.report.Merged++
 	p.refresh()
@@ -547,26 +579,27 @@ func (p *posterior) merge(t *twoPoints) {
 }
 
 // posteriorTensors are the parts of a State.
-var posteriorTensors = []string{"w", "residual_mean", "residual_cov", "points", "images", "gram", "point_means", "tau", "nu"}
+var posteriorTensors = []string{"w", "residual_mean", "residual_cov", "points", "images", "gram", "scores_cov", "point_means", "tau", "nu", "scores_mean"}
 
-var posteriorCounters = []string{"sweeps", "unconverged", "merged", "passed", "lost"}
+var posteriorCounters = []string{"sweeps", "unconverged", "merged", "passed", "lost", "age"}
 
 // state adds the law to s.
 func (p *posterior) state(s *State) {
 	p.flush()
 	d, k := len(p.mr), p.k
-	var X, W, G []float64
+	var X, W, G, S []float64
 	for i := range k {
 		X, W, G = append(X, p.X[i]...), append(W, p.W[i]...), append(G, p.G[i*p.width:][:k]...)
+		S = append(S, p.S[i*p.width:][:k]...)
 	}
-	for i, data := range [][]float64{slices.Clone(p.m), slices.Clone(p.mr), slices.Clone(p.V[:d*(d+1)/2]), X, W, G, slices.Clone(p.a[:k]), slices.Clone(p.tau[:k]), slices.Clone(p.nu[:k])} {
+	for i, data := range [][]float64{slices.Clone(p.m), slices.Clone(p.mr), slices.Clone(p.V[:d*(d+1)/2]), X, W, G, S, slices.Clone(p.a[:k]), slices.Clone(p.tau[:k]), slices.Clone(p.nu[:k]), slices.Clone(p.mu[:k])} {
 		if data == nil {
 			data = []float64{}
 		}
 		s.Tensors = append(s.Tensors, Tensor{posteriorTensors[i], []int{len(data)}, data})
 	}
 	r := p.report
-	for i, v := range []int64{r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost} {
+	for i, v := range []int64{r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost, p.age} {
 		s.Counters[posteriorCounters[i]] = uint64(v)
 	}
 }
@@ -584,7 +617,7 @@ func (p *posterior) restore(name string, s *State, points int) error {
 		}
 		data[i] = v
 	}
-	var counts [5]int64
+	var counts [6]int64
 	for i, n := range posteriorCounters {
 		c, err := count(s, name, n)
 		if err != nil {
@@ -592,8 +625,8 @@ func (p *posterior) restore(name string, s *State, points int) error {
 		}
 		counts[i] = c
 	}
-	d, k := len(data[0]), len(data[6])
-	for i, n := range []int{d, d, d * (d + 1) / 2, k * d, k * d, k * k, k, k, k} {
+	d, k := len(data[0]), len(data[7])
+	for i, n := range []int{d, d, d * (d + 1) / 2, k * d, k * d, k * k, k * k, k, k, k, k} {
 		if d > maxPosteriorDim || k > points || len(data[i]) != n {
 			return fmt.Errorf("%s: tensor %q has %d elements for %d features and %d points of at most %d: %w", name, posteriorTensors[i], len(data[i]), d, k, points, ErrState)
 		}
@@ -614,11 +647,13 @@ func (p *posterior) restore(name string, s *State, points int) error {
 		copy(next.X[i], data[3][i*d:])
 		copy(next.W[i], data[4][i*d:])
 		copy(next.G[i*next.width:], data[5][i*k:][:k])
+		copy(next.S[i*next.width:], data[6][i*k:][:k])
 	}
-	copy(next.a, data[6])
-	copy(next.tau, data[7])
-	copy(next.nu, data[8])
-	next.k = k
+	copy(next.a, data[7])
+	copy(next.tau, data[8])
+	copy(next.nu, data[9])
+	copy(next.mu, data[10])
+	next.k, next.age = k, counts[5]
 	next.report = PosteriorReport{counts[0], counts[1], counts[2], counts[3], counts[4]}
 	*p = *next
 	return nil

@@ -95,25 +95,36 @@ var millsTable = [...]float64{
 	0x1.0c735552e368ep-3, 0x1.040fc9a11f089p-3, 0x1.f85938b48fbd8p-4,
 }
 
+// millsSeries holds the coefficients of the Taylor series about each entry of millsTable, which follow from M' = t M - 1.
+var millsSeries = func() (c [len(millsTable)][14]float64) {
+	for i, m := range millsTable {
+		t := float64(i) / 4
+		c[i][0], c[i][1] = m, math.FMA(t, m, -1)
+		for k := 1; k < 13; k++ {
+			c[i][k+1] = math.FMA(t, c[i][k], c[i][k-1]) / float64(k+1)
+		}
+	}
+	return c
+}()
+
 // mills returns (1 - Phi(t))/N(t) for t >= 0, which is sqrt(pi/2) erfcx(t/sqrt 2), to within 1e-15: below 8 by the Taylor series about the nearest
-// entry of the table, whose coefficients follow from M' = t M - 1; beyond by the continued fraction.
+// entry of the table, beyond by the continued fraction.
 func mills(t float64) float64 {
 	if !(t <= 8) {
 		_, d := tailFraction(t)
 		return 1 / (t + d)
 	}
 	n := int(float64(4*t) + 0.5)
-	t0 := float64(n) / 4
-	x := t - t0
-	a := millsTable[n]
-	b := math.FMA(t0, a, -1) // M'
-	sum, power := math.FMA(b, x, a), x
-	for _, inv := range [...]float64{1. / 2, 1. / 3, 1. / 4, 1. / 5, 1. / 6, 1. / 7, 1. / 8, 1. / 9, 1. / 10, 1. / 11, 1. / 12, 1. / 13} {
-		a, b = b, float64(math.FMA(t0, b, a)*inv) // M^(k+1)/(k+1)! = (t0 M^(k)/k! + M^(k-1)/(k-1)!)/(k+1)
-		power = float64(power * x)
-		sum = math.FMA(b, power, sum)
-	}
-	return sum
+	x := t - float64(n)/4
+	c := &millsSeries[n]
+	// pairs of terms, then a polynomial in x^2 whose even and odd halves run side by side
+	x2 := float64(x * x)
+	x4 := float64(x2 * x2)
+	p0, p1 := math.FMA(c[13], x, c[12]), math.FMA(c[11], x, c[10])
+	p0, p1 = math.FMA(p0, x4, math.FMA(c[9], x, c[8])), math.FMA(p1, x4, math.FMA(c[7], x, c[6]))
+	p0, p1 = math.FMA(p0, x4, math.FMA(c[5], x, c[4])), math.FMA(p1, x4, math.FMA(c[3], x, c[2]))
+	p0 = math.FMA(p0, x4, math.FMA(c[1], x, c[0]))
+	return math.FMA(p1, x2, p0)
 }
 
 // tailFraction returns c = 2/(t + 3/(t + 4/(t + ...))) and d = 1/(t + c) for t >= 4.
@@ -219,17 +230,32 @@ func (s *stepFactor) site(vc float64) (tau, nu float64) {
 	return tau, nu
 }
 
-// kl returns the Kullback-Leibler divergence of the law with the factor from the Gaussian of the same moments, to within an absolute 1e-13 max(1, |log Z|)
-// for eps > 0, (13) of the paper with its factor 1/Z.
-func (s *stepFactor) kl() float64 {
+// noiseEntropy holds eps log eps and (1-eps) log(1-eps).
+type noiseEntropy struct{ wrong, right float64 }
+
+func newNoiseEntropy(eps float64) noiseEntropy {
+	if eps == 0 {
+		return noiseEntropy{}
+	}
+	return noiseEntropy{float64(eps * logScalar(eps)), float64((1 - eps) * log1pScalar(-eps))}
+}
+
+// kl returns the Kullback-Leibler divergence of the law with the factor from the Gaussian of the same moments, to within an absolute 1e-13
+// max(1, |log Z|): (13) of the paper with its factor 1/Z.
+func (s *stepFactor) kl() float64 { return s.klWith(newNoiseEntropy(s.eps)) }
+
+// klWith is kl for the eps of e.
+func (s *stepFactor) klWith(e noiseEntropy) float64 {
 	if s.eps == 0 && s.z <= -4 {
 		return halfLog2Pi + logScalar(s.h) + 0.5*logScalar(s.w) + float64(0.5*float64(s.z*s.d))
 	}
-	var t float64 // the integral of f log f N
-	if s.eps > 0 {
-		t = (float64(float64(s.eps*logScalar(s.eps))*normalCDF(-s.z)) + float64(float64((1-s.eps)*log1pScalar(-s.eps))*normalCDF(s.z))) / s.mass
+	// The integral of f log f N over Z, with Phi = (Z - eps)/(1-2 eps); -log Z + log(w)/2 is one logarithm, as Z is a normal number here.
+	phi := (s.mass - s.eps) / (1 - 2*s.eps)
+	t := math.FMA(e.wrong, 1-phi, float64(e.right*phi)) / s.mass
+	if s.mass < 0x1p-500 {
+		return t - logScalar(s.mass) + 0.5*logScalar(s.w) + float64(0.5*float64(s.h*s.z))
 	}
-	return t - s.logZ() + 0.5*logScalar(s.w) + float64(0.5*float64(s.h*s.z))
+	return t + 0.5*logScalar(s.w/float64(s.mass*s.mass)) + float64(0.5*float64(s.h*s.z))
 }
 
 // inverseADF returns the step factor whose mean and variance on N(m, v) are those given, with m = z sqrt(v) and v = variance/w. ok is false if there is

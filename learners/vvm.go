@@ -48,7 +48,7 @@ type VVM[T Float] struct {
 	ep      epSettings
 	p       *posterior
 	updates int64
-	z, kl   []float64 // of the points: cavity margin, and (13)
+	kl      []float64 // of the points: (13)
 	barred  []bool    // points whose eviction a guard refused
 	cosine  []float64 // of the points' angles, buffer+1 a row; with pairs only
 	close   []closePair
@@ -118,7 +118,7 @@ func newVVM[T Float](c Config, _ Env) (Learner[T], error) {
 func virtualPoints[T Float](name string, cfg PointsConfig, buffer, pairs int, oldest bool) *VVM[T] {
 	n := buffer + 1
 	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest, ep: epSettings{cfg.Tolerance, cfg.Sweeps, cfg.Damping},
-		p: newPosterior(cfg.Noise, n), z: make([]float64, n), kl: make([]float64, n), barred: make([]bool, n)}
+		p: newPosterior(cfg.Noise, n), kl: make([]float64, n), barred: make([]bool, n)}
 	if v.pairs > 0 {
 		v.cosine, v.close = make([]float64, n*n), make([]closePair, 0, v.pairs+1)
 	}
@@ -199,15 +199,10 @@ func (v *VVM[T]) reduce() {
 	}
 	for j := range k {
 		v.barred[j] = false
-		mc, vc, ok := p.cavity(j)
-		if !ok { // as far from a Gaussian as can be
-			v.z[j], v.kl[j] = math.Inf(-1), math.Inf(1)
-			continue
-		}
-		v.z[j] = mc / math.Sqrt(vc)
-		if p.eps > 0 || v.pairs > 0 {
-			f := newStepFactor(v.z[j], p.eps)
-			v.kl[j] = f.kl() // (13)
+		if f := &p.factor[j]; math.IsInf(f.z, -1) { // no cavity: as far from a Gaussian as can be
+			v.kl[j] = math.Inf(1)
+		} else if p.eps > 0 || v.pairs > 0 {
+			v.kl[j] = f.klWith(p.entropy) // (13)
 		}
 	}
 	if v.pairs > 0 && v.mergeClosest() {
@@ -232,7 +227,7 @@ func (v *VVM[T]) evictable() int {
 	for j := range v.p.k {
 		switch {
 		case v.barred[j]:
-		case best < 0, v.p.eps == 0 && v.z[j] > v.z[best], v.p.eps > 0 && v.kl[j] < v.kl[best]:
+		case best < 0, v.p.eps == 0 && v.p.factor[j].z > v.p.factor[best].z, v.p.eps > 0 && v.kl[j] < v.kl[best]:
 			best = j
 		}
 	}
@@ -274,7 +269,6 @@ func (v *VVM[T]) mergeClosest() bool {
 	if best := v.evictable(); best >= 0 {
 		least = v.kl[best]
 	}
-	p.refresh()
 	var found twoPoints
 	for _, c := range v.close {
 		if t, ok := p.tryMerge(c.i, c.j, v.kl); ok && -t.gain < least {

@@ -282,3 +282,52 @@ func TestGoldenVVM(t *testing.T) {
 	}
 }
 
+func vvmStream(n, d int, flip float64) *engine.Block[float64] {
+	rand := engine.NewRand(7, uint64(d))
+	w := make([]float64, d)
+	for i := range w {
+		w[i] = rand.Normal()
+	}
+	b := &engine.Block[float64]{Dim: d, Stride: d}
+	for range n {
+		f, row := 0.0, len(b.X)
+		for i := range d {
+			x := rand.Normal() / math.Sqrt(float64(d))
+			b.X = append(b.X, x)
+			f += w[i] * x
+		}
+		_ = row
+		y := math.Copysign(1, f)
+		if rand.Normal() > flip {
+			y = -y
+		}
+		b.Y = append(b.Y, y)
+	}
+	return b
+}
+
+// BenchmarkVVM is the time of an example in the steady state.
+func BenchmarkVVM(b *testing.B) {
+	for _, c := range []struct{ d, buffer int }{{100, 0}, {100, 10}, {100, 30}, {400, 50}} {
+		for _, tol := range []float64{1e-3, 1e-8} {
+			b.Run(fmt.Sprintf("d=%d/B=%d/tol=%v", c.d, c.buffer, tol), func(b *testing.B) {
+				l := virtual(b, "vvm", &VVMConfig{Buffer: c.buffer, PointsConfig: PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
+				block := vvmStream(2000, c.d, 1.64)
+				rounds := make([]Round, block.Len())
+				head := block.Slice(0, 1000)
+				if err := l.Learn(&head, rounds); err != nil {
+					b.Fatal(err)
+				}
+				before := l.Report().Sweeps
+				b.ResetTimer()
+				for i := range b.N {
+					one := block.Slice(1000+i%1000, 1001+i%1000)
+					if err := l.Learn(&one, rounds); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(l.Report().Sweeps-before)/float64(b.N), "sweeps/op")
+			})
+		}
+	}
+}
