@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -23,8 +24,8 @@ func init() {
 //
 // Guarantee: the fixed points of independent implementations, which do not depend on order or damping: TestGoldenEP.
 //
-// Cost: O(n^2) a refinement for n examples, O(n^3) a sweep, O(n d^2) at the end. Memory: two n x n and two n x d matrices of float64, of which
-// FitOptions.GramBytes bounds the first two.
+// Cost: for n examples of d features O(min(n, d)^2) a refinement, n of which are a sweep: in the space of the n scores, or of the weights where d is
+// smaller or FitOptions.GramBytes does not allow two n x n matrices. Memory: n d float64 and those matrices, or d^2/2.
 type EP[T Float] struct{ *VVM[T] }
 
 // EPConfig holds the settings of EP.
@@ -65,38 +66,50 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 		return FitResult{}, fmt.Errorf("ep: Delta is %v: a posterior has no soft margin: set --label-noise: %w", o.Delta, ErrConfig)
 	case n == 0:
 		return FitResult{}, fmt.Errorf("ep: no examples: %w", ErrFit)
-	case 16*int64(n) > o.GramBytes/int64(n):
-		return FitResult{}, fmt.Errorf("ep: %d examples take two matrices of %d bytes, more than the %d allowed: allow more (--gram-memory), or learn with wep, vvm or adf, which keep few: %w",
-			n, 8*int64(n)*int64(n), o.GramBytes, ErrFit)
 	}
 	p := newPosterior(l.cfg.Noise, 1)
 	if err := p.grow("ep", b.Dim); err != nil {
 		return FitResult{}, err
 	}
-	p.reserve(n)
+	t := sites{make([][]float64, n), make([]float64, n), make([]float64, n)}
 	for i := range n {
-		signed(b, i, float64(b.Y[i]), p.X[p.k])
-		p.add()
-		if i%64 == 0 && ctx.Err() != nil {
-			return FitResult{}, context.Cause(ctx)
+		t.X[i] = make([]float64, b.Dim)
+		signed(b, i, float64(b.Y[i]), t.X[i])
+	}
+	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: n <= b.Dim && 16*int64(n) <= o.GramBytes/int64(n)}
+	if r.ScoreSpace {
+		p.reserve(n)
+		for i, x := range t.X {
+			copy(p.X[p.k], x)
+			p.add()
+			if i%64 == 0 && ctx.Err() != nil {
+				return FitResult{}, context.Cause(ctx)
+			}
 		}
 	}
-	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: true}
 	w := newWatch(&o)
 	for !r.Converged && r.Updates < 2*int64(l.ep.sweeps) && (o.MaxUpdates == 0 || r.Updates < o.MaxUpdates) {
 		damping := l.ep.damping
 		if r.Updates >= int64(l.ep.sweeps) {
 			damping *= 0.5
 		}
-		if r.Updates%8 == 0 {
-			p.refresh() // so that rounding does not add up
+		afresh := r.Updates%8 == 7 // so that rounding does not add up
+		switch {
+		case r.ScoreSpace && afresh:
+			p.refresh()
+		case afresh:
+			p.rebuild(&t)
 		}
-		r.Converged = p.sweep(&l.ep, damping)
-		r.Updates++
-		r.Epochs++
+		if r.ScoreSpace {
+			r.Converged = p.sweep(ctx, &l.ep, damping)
+		} else {
+			r.Converged = p.sweepAbsorbed(ctx, &t, &l.ep, damping)
+		}
 		if ctx.Err() != nil {
 			return FitResult{}, context.Cause(ctx)
 		}
+		r.Updates++
+		r.Epochs++
 		if w.due() {
 			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(), Bound: math.Inf(1)})
 		}
@@ -104,7 +117,12 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 	if !r.Converged {
 		p.report.Unconverged++
 	}
-	p.absorbAll()
+	if r.ScoreSpace {
+		t = sites{p.X[:p.k], slices.Clone(p.tau[:p.k]), slices.Clone(p.nu[:p.k])}
+		p.reserve(1)
+	}
+	p.rebuild(&t)
+	p.flush()
 	l.p = p
 	for i := range n {
 		if float64(b.Y[i])*dotMixed(b, i, p.m) <= 0 {

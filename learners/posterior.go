@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -276,23 +277,29 @@ func (p *posterior) cavity(i int) (mc, vc float64, ok bool) {
 	return math.FMA(-p.nu[i], s, p.mu[i]) / q, s / q, true
 }
 
-// refine moves the site i by the share damping towards that of its cavity's moments and returns how far off it was. Less than least is left alone.
-func (p *posterior) refine(i int, damping, least float64) float64 {
+// proposal returns by how much the site i differs from that of its cavity's moments: change in units of its point's standard deviation.
+func (p *posterior) proposal(i int) (dt, dn, change float64) {
 	mc, vc, ok := p.cavity(i)
-	if !ok {
-		p.factor[i] = stepFactor{z: math.Inf(-1)}
-		return 0
-	}
 	f := &p.factor[i]
+	if !ok {
+		f.z = math.Inf(-1)
+		return 0, 0, 0
+	}
 	*f = newStepFactor(mc/math.Sqrt(vc), p.eps)
 	tau, nu := f.site(vc)
-	dt, dn := tau-p.tau[i], nu-p.nu[i]
+	dt, dn = tau-p.tau[i], nu-p.nu[i]
 	s := p.S[i*p.width+i]
-	change := max(math.Abs(float64(dt*s)), math.Abs(float64(dn*math.Sqrt(s))))
+	return dt, dn, max(math.Abs(float64(dt*s)), math.Abs(float64(dn*math.Sqrt(s))))
+}
+
+// refine moves the site i by the share damping towards that of its cavity's moments and returns how far off it was. Less than least is left alone.
+func (p *posterior) refine(i int, damping, least float64) float64 {
+	dt, dn, change := p.proposal(i)
 	if change <= least && (p.tau[i] != 0 || change == 0) { // a new point's site is made, be it small: it is evicted once
 		return change
 	}
 	dt, dn = float64(damping*dt), float64(damping*dn)
+	s := p.S[i*p.width+i]
 	den := math.FMA(dt, s, 1)
 	if !(den > 0 && s > float64(float64(posteriorFloor*den)*p.G[i*p.width+i]) && dn-dn == 0) {
 		return 0
@@ -310,11 +317,17 @@ type epSettings struct {
 	damping   float64 // share of a change that is made
 }
 
-// sweep refines all sites in order and reports whether all were within tolerance.
-func (p *posterior) sweep(e *epSettings, damping float64) bool {
+// leave is by how much a site may be nearer than the tolerance and is still refined.
+const leave = 4
+
+// sweep refines all sites in order and reports whether all were within tolerance. It ends early with ctx.
+func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) bool {
 	worst := 0.0
 	for i := range p.k {
-		worst = max(worst, p.refine(i, damping, e.tolerance/16))
+		if i%64 == 63 && ctx.Err() != nil {
+			return false
+		}
+		worst = max(worst, p.refine(i, damping, e.tolerance/leave))
 	}
 	p.report.Sweeps++
 	return worst < e.tolerance
@@ -330,7 +343,7 @@ func (p *posterior) propagate(e *epSettings) bool {
 		if n >= e.sweeps {
 			damping *= 0.5
 		}
-		done = p.sweep(e, damping)
+		done = p.sweep(context.Background(), e, damping)
 	}
 	if !done {
 		p.report.Unconverged++
@@ -668,25 +681,69 @@ func (p *posterior) bytes() int64 {
 	return n
 }
 
-// absorbAll makes one Gaussian of r and the sites, by (4) for one point after another, those with tau > 0 first. Room for one point is left.
-func (p *posterior) absorbAll() {
-	X, tau, nu := p.X[:p.k], slices.Clone(p.tau[:p.k]), slices.Clone(p.nu[:p.k])
-	p.reserve(1)
+// sites are points with sites that were all absorbed: r = N(mr, Vr) is the approximation of q. In this form, for more points than features, a refinement
+// costs O(d^2). The posterior has room for one point, which is added with the share of its site that changes and absorbed at once.
+type sites struct {
+	X       [][]float64
+	tau, nu []float64
+}
+
+// rebuild makes the law that of the prior and the sites, those with tau > 0 first.
+func (p *posterior) rebuild(t *sites) {
+	clear(p.mr)
+	clear(p.V)
+	p.c = 0
+	for i := range p.mr {
+		p.V[i*(i+1)/2+i] = 1
+	}
+	passed := p.report.Passed
 	for _, positive := range [...]bool{true, false} {
-		for i, x := range X {
-			if (tau[i] > 0) != positive {
+		for i, x := range t.X {
+			if (t.tau[i] > 0) != positive || t.tau[i] == 0 && t.nu[i] == 0 {
 				continue
 			}
 			copy(p.X[0], x)
 			if !p.add() {
 				continue
 			}
-			p.tau[0], p.nu[0] = tau[i], nu[i]
+			p.tau[0], p.nu[0] = t.tau[i], t.nu[i]
 			if !p.absorb(0) {
-				p.lose(0)
+				p.drop(0)
+				p.report.Lost++
 			}
 		}
 	}
-	p.flush()
+	p.report.Passed = passed
 	copy(p.m, p.mr)
+}
+
+// sweepAbsorbed is sweep for absorbed sites.
+func (p *posterior) sweepAbsorbed(ctx context.Context, t *sites, e *epSettings, damping float64) bool {
+	worst, passed := 0.0, int64(0)
+	for i, x := range t.X {
+		if i%64 == 63 && ctx.Err() != nil {
+			return false
+		}
+		copy(p.X[0], x)
+		before := p.report.Passed
+		if !p.add() {
+			passed += p.report.Passed - before
+			p.report.Passed = before
+			continue
+		}
+		p.mu[0], p.tau[0], p.nu[0] = p.a[0], t.tau[i], t.nu[i]
+		dt, dn, change := p.proposal(0)
+		worst = max(worst, change)
+		p.tau[0], p.nu[0] = float64(damping*dt), float64(damping*dn)
+		if change <= e.tolerance/leave || !p.absorb(0) {
+			p.drop(0)
+			continue
+		}
+		t.tau[i] += float64(damping * dt)
+		t.nu[i] += float64(damping * dn)
+	}
+	p.report.Sweeps++
+	p.report.Passed = passed // of one sweep
+	copy(p.m, p.mr)
+	return worst < e.tolerance
 }

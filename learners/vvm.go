@@ -12,7 +12,7 @@ import (
 
 func init() {
 	Register(Entry{"vvm", "the Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't",
-		func() Config { return &VVMConfig{Buffer: 30, PointsConfig: defaultPoints} }, newVVM[float32], newVVM[float64]})
+		func() Config { return &VVMConfig{Buffer: 10, PointsConfig: defaultPoints} }, newVVM[float32], newVVM[float64]})
 }
 
 // VVM keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points. Of the points and the next example it absorbs

@@ -2,7 +2,7 @@ package learners
 
 func init() {
 	Register(Entry{"wep", "window expectation propagation: a Gaussian posterior and the last examples",
-		func() Config { return &WEPConfig{Buffer: 30, PointsConfig: defaultPoints} }, newWEP[float32], newWEP[float64]})
+		func() Config { return &WEPConfig{Buffer: 10, PointsConfig: defaultPoints} }, newWEP[float32], newWEP[float64]})
 }
 
 // WEPConfig holds the settings of window-EP: VVM whose points are the last Buffer examples. The oldest is absorbed by the Gaussian when one more comes.
