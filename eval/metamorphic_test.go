@@ -40,6 +40,8 @@ var pinned = map[string]string{
 	"dense/romma":       "ca92598cd5d1",
 	"sparse/rff":        "cf1276f047ac",
 	"dense/rff":         "0c4cdd4b379e",
+	"sparse/ng":         "b4dac4c37c60",
+	"dense/ng":          "978b3beb79d0",
 	"sparse/budget":     "7aa892ac8ebc",
 	"sparse/tbp":        "6533e7f0b69f",
 	"dense/budget":      "cd057d46c649",

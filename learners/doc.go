@@ -12,6 +12,7 @@
 //	budget        budget.go        the Budget Perceptron, and the kernel perceptron
 //	tbp           tbp.go           the Tighter Budget Perceptron
 //	kmp           kmp.go           kernel matching pursuit, basic and backfitting (whole data sets only)
+//	ng            ng.go            logistic regression by a low-rank online natural gradient
 //	rff           rff.go           a linear learner on random Fourier features
 //	adf           adf.go           assumed density filtering: a Gaussian posterior, full or diagonal covariance
 //	ep            ep.go            expectation propagation: a Gaussian posterior of all examples (whole data sets only)
