@@ -40,8 +40,10 @@ var pinned = map[string]string{
 	"dense/romma":       "ca92598cd5d1",
 	"sparse/rff":        "cf1276f047ac",
 	"dense/rff":         "0c4cdd4b379e",
-	"sparse/ng":         "b4dac4c37c60",
-	"dense/ng":          "978b3beb79d0",
+	"sparse/sogp":       "2548217880a5",
+	"dense/sogp":        "9effdf6010cd",
+	"sparse/ng":         "724c0a206871",
+	"dense/ng":          "6b58d4b90147",
 	"sparse/budget":     "7aa892ac8ebc",
 	"sparse/tbp":        "6533e7f0b69f",
 	"dense/budget":      "cd057d46c649",
@@ -138,6 +140,9 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 			o.Path = learners.PathAuto
 		}
 		o.Members, o.Tau = 150, 0.1 // more than one tile, mixed lanes and lists
+	}
+	if o, ok := c.(*learners.SOGPConfig); ok {
+		o.Basis = 25 // fewer than the data span, so that some go
 	}
 	pool := engine.NewPool(w.threads)
 	defer pool.Close()

@@ -11,6 +11,7 @@
 //	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
 //	budget        budget.go        the Budget Perceptron, and the kernel perceptron
 //	tbp           tbp.go           the Tighter Budget Perceptron
+//	sogp          sogp.go          the sparse online Gaussian process classifier
 //	kmp           kmp.go           kernel matching pursuit, basic and backfitting (whole data sets only)
 //	ng            ng.go            logistic regression by a low-rank online natural gradient
 //	rff           rff.go           a linear learner on random Fourier features

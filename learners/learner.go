@@ -58,6 +58,13 @@ type Prober[T Float] interface {
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
 type Keeper interface{ Support() int }
 
+// Prober is a Learner that gives probabilities. Whoever asks for them looks for this interface.
+type Prober[T Float] interface {
+	// Proba sets dst[i] = P(y_i = +1 | x_i), in [0, 1], with the present state and changes nothing that later calls see. Labels are ignored; errors
+	// are those of Score.
+	Proba(b *engine.Block[T], dst []float64) error
+}
+
 // Config holds a learner's settings: a pointer to a struct whose exported fields have json tags (the model file),
 // and flag and help tags (the command). Defaults are in the struct that Entry.Config returns.
 type Config interface {

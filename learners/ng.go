@@ -61,7 +61,6 @@ type NG[T Float] struct {
 	vectors []float64
 	solved  []float64
 	order   []int
-	exp     [1]float64
 }
 
 // NGConfig holds the settings of NG.
@@ -111,10 +110,8 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	for i := range b.Len() {
 		f, y := l.score(b, i), float64(b.Y[i])
 		rounds[i] = Round{Score: f}
-		l.exp[0] = float64(y * f)
-		vecmath.Exp(l.exp[:], l.exp[:])
-		sq := sumSqWide(b, i)
-		if l.learn(b, i, -y/(1+l.exp[0]), sq) { // g = -y x/(1 + exp(y f))
+		_, val := rowOf(b, i)
+		if l.learn(b, i, -y/(1+expScalar(float64(y*f))), sumSq64(val)) { // g = -y x/(1 + exp(y f))
 			l.updates++
 			rounds[i].Updates = 1
 		}
@@ -296,12 +293,6 @@ func jacobi(a, V []float64, n int) {
 			return
 		}
 	}
-}
-
-// sumSqWide returns |x|^2 of example i, summed in float64.
-func sumSqWide[T Float](b *engine.Block[T], i int) (sum float64) {
-	_, val := rowOf(b, i)
-	return sumSq64(val)
 }
 
 // Score is Learner.Score.
