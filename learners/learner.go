@@ -58,11 +58,13 @@ type Prober[T Float] interface {
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
 type Keeper interface{ Support() int }
 
-// Prober is a Learner that gives probabilities. Whoever asks for them looks for this interface.
-type Prober[T Float] interface {
-	// Proba sets dst[i] = P(y_i = +1 | x_i), in [0, 1], with the present state and changes nothing that later calls see. Labels are ignored; errors
-	// are those of Score.
-	Proba(b *engine.Block[T], dst []float64) error
+// ProberOf returns what gives l's probabilities, or nil if it has none: l itself, or what stands for the learner that l gives its examples to.
+func ProberOf[T Float](l Learner[T]) Prober[T] {
+	if w, ok := l.(interface{ prober() Prober[T] }); ok {
+		return w.prober()
+	}
+	p, _ := l.(Prober[T])
+	return p
 }
 
 // Config holds a learner's settings: a pointer to a struct whose exported fields have json tags (the model file),

@@ -187,6 +187,34 @@ func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
+// prober is for ProberOf: probabilities are the inner learner's.
+func (l *RFF[T]) prober() Prober[T] {
+	if inner := ProberOf(l.inner); inner != nil {
+		return &rffProber[T]{l, inner}
+	}
+	return nil
+}
+
+type rffProber[T Float] struct {
+	rff   *RFF[T]
+	inner Prober[T]
+}
+
+// Proba is Prober.Proba.
+func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock("rff", b, len(dst)); err != nil {
+		return err
+	}
+	for lo := 0; lo < b.Len(); lo += rffBlock {
+		hi := min(lo+rffBlock, b.Len())
+		p.rff.features(b, lo, hi)
+		if err := p.inner.Proba(&p.rff.z, dst[lo:hi]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // features maps examples lo to hi-1 into z.
 func (l *RFF[T]) features(b *engine.Block[T], lo, hi int) {
 	for len(l.omega) < b.Dim {

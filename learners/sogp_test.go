@@ -102,7 +102,7 @@ func TestSOGPIsADF(t *testing.T) {
 				s := math.Sqrt(c.Noise*c.Noise + mat.Dot(x, &Vx))
 				var p [1]float64
 				v := b.Slice(i, i+1)
-				if err := l.(learners.Prober[float64]).Proba(&v, p[:]); err != nil {
+				if err := learners.ProberOf(l).Proba(&v, p[:]); err != nil {
 					t.Fatal(err)
 				}
 				f := mat.Dot(m, x)
