@@ -67,7 +67,7 @@ type SOGP[T Float] struct {
 type SOGPConfig struct {
 	Basis   int     `json:"basis" flag:"basis" help:"basis points kept at most"`
 	Noise   float64 `json:"noise" flag:"noise" help:"standard deviation of the probit noise of scores (0: a step)"`
-	Eps     float64 `json:"eps" flag:"eps" help:"rate of wrong labels, below 1/2"`
+	Eps     float64 `json:"eps" flag:"label-noise" help:"rate of wrong labels eps, in [0, 1/2)"`
 	Novelty float64 `json:"novelty" flag:"novelty" help:"least share of K(x, x) outside the basis points' span that makes an example one of them"`
 	KernelConfig
 }
@@ -78,11 +78,11 @@ func (c *SOGPConfig) Validate() error {
 		return fmt.Errorf("sogp: basis is %d, want a number of examples up to %d: %w", c.Basis, maxBasis, ErrConfig)
 	}
 	if c.Noise == 0 && c.Eps == 0 {
-		return fmt.Errorf("sogp: noise and eps are both 0, and labels that contradict each other would leave no posterior: %w", ErrConfig)
+		return fmt.Errorf("sogp: noise and label-noise are both 0, and labels that contradict each other would leave no posterior: %w", ErrConfig)
 	}
 	return errors.Join(
 		checkSetting("sogp", "noise", c.Noise, c.Noise >= 0, "a number >= 0"),
-		checkSetting("sogp", "eps", c.Eps, c.Eps >= 0 && c.Eps < 0.5, "a rate >= 0 and < 1/2"),
+		checkSetting("sogp", "label-noise", c.Eps, c.Eps >= 0 && c.Eps < 0.5, "a rate in [0, 1/2)"),
 		checkSetting("sogp", "novelty", c.Novelty, c.Novelty >= 0 && c.Novelty < 1, "a share >= 0 and < 1"),
 		c.KernelConfig.validate("sogp"))
 }

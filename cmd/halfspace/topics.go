@@ -84,7 +84,7 @@ Words of the reports
                      and pumma, and with --margin-svm the share of the largest margin there is
   fit                --until-converged in the order of the data: violators left, margin and bound, Gamma and D'/D - 1 of a soft margin
   proba              with --proba, of the first epoch or the test: log-loss (nats; a probability counts as at least 1e-15), Brier score, and the expected
-                     calibration error over 10 equal bins of P(+1). Of sogp they are a posterior's; of obpm the share of members that vote +1
+                     calibration error over 10 equal bins of P(+1). Those of obpm are the share of members that vote +1, no posterior's
   seconds            read: waiting for examples; learn: learning and counting; total: of the whole command
 
 --until-converged ends after a whole pass without an update. perceptron, alma (p = 2), romma, micra, cramma and pumma see the data set as a whole

@@ -50,7 +50,7 @@ func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 			t.Run("weights", func(t *testing.T) { s.weights(t, b) })
 			t.Run("learns", func(t *testing.T) { s.learns(t, b) })
 			t.Run("allocs", func(t *testing.T) { s.allocs(t, b) })
-			t.Run("proba", func(t *testing.T) { s.proba(t, b) })
+			t.Run("proba", func(t *testing.T) { s.proba(t, s.trained(t, b), b) })
 		})
 	}
 	if !batch {
@@ -611,8 +611,7 @@ func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
 
 // proba: probabilities are such, the same block by block and on every implementation, change no state, fail as scores do and allocate nothing;
 // they rise above 1/2 for most examples of +1 and fall below for most of -1.
-func (s *suite[T]) proba(t *testing.T, b *engine.Block[T]) {
-	l := s.trained(t, b)
+func (s *suite[T]) proba(t *testing.T, l learners.Learner[T], b *engine.Block[T]) {
 	prober := learners.ProberOf(l)
 	if prober == nil {
 		return
