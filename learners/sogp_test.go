@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -193,6 +194,75 @@ func TestSOGPRemoval(t *testing.T) {
 				}
 				C.SetSym(a, b, was)
 			}
+		}
+	}
+}
+
+// TestSOGPStaysDefinite: after a stream with wrong labels in which nearly every example removes a basis point, Q is still the inverse of their Gram
+// matrix, and the covariance on them positive definite.
+func TestSOGPStaysDefinite(t *testing.T) {
+	const n, dim, basis, gamma = 4000, 6, 30, 0.05
+	rand := engine.NewRand(9, 0)
+	X, y := make([][]float64, n), make([]float64, n)
+	for i := range X {
+		X[i] = make([]float64, dim)
+		for j := range X[i] {
+			X[i][j] = rand.Normal()
+		}
+		y[i] = math.Copysign(1, X[i][0]*X[i][1]+X[i][2])
+		if rand.IntN(20) == 0 {
+			y[i] = -y[i]
+		}
+	}
+	for _, c := range []learners.SOGPConfig{{Noise: 1}, {Noise: 0.1}, {Eps: 0.05}} {
+		c.Basis, c.Novelty, c.Kernel, c.Gamma = basis, 1e-4, "rbf", gamma
+		l := newLearner[float64](t, "sogp", &c)
+		rounds := make([]learners.Round, n)
+		if err := l.Learn(block[float64]("dense", X, y), rounds); err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		for i, r := range rounds[n/2:] {
+			if r.Score*y[n/2+i] <= 0 {
+				wrong++
+			}
+		}
+		if wrong > n/2*3/10 || l.Updates() != n {
+			t.Errorf("%+v: %d of the last %d wrong, %d updates", c, wrong, n/2, l.Updates())
+		}
+		g := posteriorOf(t, l, dim)
+		if len(g.points) != basis {
+			t.Fatalf("%d basis points", len(g.points))
+		}
+		K := mat.NewSymDense(basis, nil)
+		for i, a := range g.points {
+			for j, b := range g.points[:i+1] {
+				d := 0.0
+				for k := range a {
+					d += (a[k] - b[k]) * (a[k] - b[k])
+				}
+				K.SetSym(i, j, math.Exp(-gamma*d))
+			}
+		}
+		var KQ, KCK mat.Dense
+		KQ.Mul(K, g.Q)
+		for i := range basis {
+			KQ.Set(i, i, KQ.At(i, i)-1)
+		}
+		// A removal divides by the entries that it takes away, so errors grow with the square of the condition at worst.
+		if off, cond := mat.Norm(&KQ, 2), mat.Cond(K, 2); off > 0x1p-52*cond*cond {
+			t.Errorf("%+v: K Q is off by %v at the condition %v", c, off, cond)
+		}
+		KCK.Product(K, g.C, K)
+		cov := mat.NewSymDense(basis, nil)
+		for i := range basis {
+			for j := range i + 1 {
+				cov.SetSym(i, j, K.At(i, j)+(KCK.At(i, j)+KCK.At(j, i))/2)
+			}
+		}
+		var eigen mat.EigenSym
+		if !eigen.Factorize(cov, false) || !(eigen.Values(nil)[0] > 0) {
+			t.Errorf("%+v: the least eigenvalue of the covariance is %v", c, eigen.Values(nil)[0])
 		}
 	}
 }
