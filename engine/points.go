@@ -117,6 +117,17 @@ func (p *Points[T]) Diag(i int) T {
 	return v[0]
 }
 
+// DiagOf returns K(z, z), where z is example i of b, which has been checked: the value that Diag has once z is in the list.
+func (p *Points[T]) DiagOf(b *Block[T], i int) T {
+	j := p.job()
+	defer p.done(j)
+	j.gather(b, i)
+	sq := [1]float64{sumSq(j.val, j.idx, p.sparse || p.n == 0 && !b.Dense())}
+	var v [1]T
+	kernelValues(v[:], &p.kernel, sq[0], sq[:], sq[:])
+	return v[0]
+}
+
 // NonZeros appends the non-zeros of example i to idx and val, in ascending order.
 func (p *Points[T]) NonZeros(idx []int32, val []T, i int) ([]int32, []T) {
 	switch {
@@ -164,7 +175,7 @@ func (p *Points[T]) Append(b *Block[T], lo, hi int) {
 	for i := lo; i < hi; i++ {
 		j.gather(b, i)
 		p.put(p.n, j.idx, j.val)
-		p.sq = append(p.sq, p.sumSq(j.val, j.idx))
+		p.sq = append(p.sq, sumSq(j.val, j.idx, p.sparse))
 		p.n++
 	}
 	p.nnz = nnz
@@ -212,7 +223,7 @@ func (p *Points[T]) Replace(at int, b *Block[T], i int) {
 			row[f] = j.val[k]
 		}
 	}
-	p.sq[at], p.nnz = p.sumSq(j.val, j.idx), nnz
+	p.sq[at], p.nnz = sumSq(j.val, j.idx, p.sparse), nnz
 	p.done(j)
 }
 
@@ -253,11 +264,11 @@ func nonZeros[T Float](idx []int32, val []T, x []T) ([]int32, []T) {
 }
 
 // sumSq is the dot product of an example with itself: a dense one has 32 partial sums, to which zeros add nothing.
-func (p *Points[T]) sumSq(val []T, idx []int32) float64 {
+func sumSq[T Float](val []T, idx []int32, sparse bool) float64 {
 	var s [32]float64
 	for k, v := range val {
 		part := k & 7
-		if !p.sparse {
+		if !sparse {
 			part = int(idx[k] & 31)
 		}
 		s[part] = math.FMA(float64(v), float64(v), s[part])
@@ -475,7 +486,7 @@ func (j *rowJob[T]) point(i int) {
 func (j *rowJob[T]) outside(b *Block[T], i int) {
 	p := j.p
 	j.gather(b, i)
-	j.sq = p.sumSq(j.val, j.idx)
+	j.sq = sumSq(j.val, j.idx, p.sparse)
 	j.form = p.form
 	if n := len(j.idx); formOf(j.val) > p.form || n > 0 && int(j.idx[n-1]) >= p.stride*strideUnit[T](p.form) {
 		j.form = formFloats // values or features that the packed rows haven't got

@@ -43,6 +43,16 @@ var pinned = map[string]string{
 	"dense/obpm rbf":    "9097e4ece310",
 	"sparse/rff":        "c6c0ffc0f612",
 	"dense/rff":         "9302413e9b88",
+	"sparse/adf":        "ba1da4a6759f",
+	"sparse/vvm":        "303eb5ac3a8e",
+	"sparse/wep":        "946778bd1311",
+	"dense/adf":         "7cd9bfebaa24",
+	"dense/vvm":         "f8f879fb3ebd",
+	"dense/wep":         "dc0a714abaae",
+	"sparse/sogp":       "6a3c200a6651",
+	"dense/sogp":        "ffcf7a6d9f5d",
+	"sparse/ng":         "7127499943f4",
+	"dense/ng":          "69aca22e071b",
 	"sparse/budget":     "f56826e35c29",
 	"sparse/tbp":        "6533e7f0b69f",
 	"dense/budget":      "40b7e98898c4",
@@ -147,6 +157,9 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 		if rbf != "" {
 			o.Budget, o.KernelConfig = 60, learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}
 		}
+	}
+	if o, ok := c.(*learners.SOGPConfig); ok {
+		o.Basis = 25 // fewer than the data span, so that some go
 	}
 	pool := engine.NewPool(w.threads)
 	defer pool.Close()

@@ -16,9 +16,10 @@ type Status struct {
 	Examples, Errors           int64 // presented so far, and wrong predictions among them, all passes
 	SinceExamples, SinceErrors int64 // the same since the last line
 	Updates                    int64
-	Epoch                      int           // the present pass, from 1
-	Total                      int64         // examples there will be; 0 if not known
-	Elapsed                    time.Duration // since the start, reading included
+	Proba                      *Probabilities // so far, all passes; nil if not asked for
+	Epoch                      int            // the present pass, from 1
+	Total                      int64          // examples there will be; 0 if not known
+	Elapsed                    time.Duration  // since the start, reading included
 }
 
 // Progress shows how a run goes. Line is called after example 1, 2, 4, 8, ..., Step after every block, End once. A run on a whole data set
@@ -49,12 +50,17 @@ func (p *lines) Fit(s learners.FitStatus, elapsed time.Duration) {
 }
 
 func (p *lines) Line(s Status) {
+	head, units, values := "", "", ""
+	if q := s.Proba; q != nil {
+		head, units = fmt.Sprintf(" %10s %10s %11s", "log-loss", "Brier", "calibration"), fmt.Sprintf(" %12s %12s %10s %10s %11s", "", "", "", "", "error")
+		values = fmt.Sprintf(" %10.6f %10.6f %11.6f", q.LogLoss(), q.Brier(), q.CalibrationError())
+	}
 	if p.last == 0 {
-		fmt.Fprintf(p.w, "%12s %10s %10s %12s %12s\n%12s %10s %10s\n",
-			"examples", "error", "error", "updates", "examples/s", "", "so far", "since last")
+		fmt.Fprintf(p.w, "%12s %10s %10s %12s %12s%s\n%12s %10s %10s%s\n",
+			"examples", "error", "error", "updates", "examples/s", head, "", "so far", "since last", units)
 	}
 	p.last = s.Examples
-	fmt.Fprintf(p.w, "%12d %10.6f %10.6f %12d %12s\n", s.Examples, share(s.Errors, s.Examples), share(s.SinceErrors, s.SinceExamples), s.Updates, rate(s))
+	fmt.Fprintf(p.w, "%12d %10.6f %10.6f %12d %12s%s\n", s.Examples, share(s.Errors, s.Examples), share(s.SinceErrors, s.SinceExamples), s.Updates, rate(s), values)
 }
 
 func (p *lines) Step(Status) {}
@@ -94,16 +100,25 @@ func (p *ndjson) Fit(s learners.FitStatus, elapsed time.Duration) {
 
 func (p *ndjson) Line(s Status) {
 	p.last = s.Examples
+	var logLoss, brier, calibration *float64
+	if q := s.Proba; q != nil {
+		v := [3]float64{q.LogLoss(), q.Brier(), q.CalibrationError()}
+		logLoss, brier, calibration = &v[0], &v[1], &v[2]
+	}
 	p.enc.Encode(struct {
-		Schema     string  `json:"schema"`
-		Type       string  `json:"type"`
-		Examples   int64   `json:"examples"`
-		Error      float64 `json:"error"`
-		ErrorSince float64 `json:"error_since"`
-		Updates    int64   `json:"updates"`
-		Epoch      int     `json:"epoch"`
-		Seconds    float64 `json:"seconds"`
-	}{"halfspace/1", "progress", s.Examples, share(s.Errors, s.Examples), share(s.SinceErrors, s.SinceExamples), s.Updates, s.Epoch, s.Elapsed.Seconds()})
+		Schema           string   `json:"schema"`
+		Type             string   `json:"type"`
+		Examples         int64    `json:"examples"`
+		Error            float64  `json:"error"`
+		ErrorSince       float64  `json:"error_since"`
+		Updates          int64    `json:"updates"`
+		Epoch            int      `json:"epoch"`
+		Seconds          float64  `json:"seconds"`
+		LogLoss          *float64 `json:"log_loss,omitempty"` // these three with probabilities only
+		Brier            *float64 `json:"brier,omitempty"`
+		CalibrationError *float64 `json:"calibration_error,omitempty"`
+	}{"halfspace/1", "progress", s.Examples, share(s.Errors, s.Examples), share(s.SinceErrors, s.SinceExamples), s.Updates, s.Epoch, s.Elapsed.Seconds(),
+		logLoss, brier, calibration})
 }
 
 func (p *ndjson) Step(Status) {}

@@ -87,6 +87,7 @@ type Options struct {
 	Seed           uint64 // of the orders
 	Before         int64  // examples the learner was presented before this run: passes are counted on from there
 	Block          int    // examples given to the learner at once; 0 is DefaultBlock
+	Proba          bool   // ask for the probability of each example before it is learned, which makes blocks of one; ErrOptions if the learner has none
 
 	Progress Progress // nil shows nothing
 
@@ -106,6 +107,7 @@ type Result struct {
 	Updates   int64               // sum of Round.Updates
 	Mistakes  int64               // rounds with y f(x) <= 0, all passes
 	Errors    int64               // rounds with a wrong predicted label, first pass only
+	Proba     *Probabilities      // with Options.Proba: of the first pass, each before its label was shown
 	Converged bool                // the last pass was complete and made no update
 	Fit       *learners.FitResult // of Fit; nil after Run
 	Read      time.Duration       // spent waiting for the source
@@ -156,6 +158,12 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 	}
 	r := run[T]{l: l, o: o, rounds: make([]learners.Round, o.Block), nextLine: 1, started: time.Now()}
 	r.marked, r.mark = r.started, r.started
+	if o.Proba {
+		if r.prober = learners.ProberOf(l); r.prober == nil {
+			return Result{}, fmt.Errorf("eval: probabilities of a learner that has none: %w", ErrOptions)
+		}
+		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
+	}
 	if !inMemory {
 		r.status.Epoch = 1
 		return r.finish(r.pass(ctx, src))
@@ -198,6 +206,7 @@ type run[T engine.Float] struct {
 	l      learners.Learner[T]
 	o      Options
 	rounds []learners.Round
+	prober learners.Prober[T] // nil if not asked
 	res    Result
 
 	status   Status // tallies for progress; its Since counts are those at the last line
@@ -206,6 +215,7 @@ type run[T engine.Float] struct {
 	marked   time.Time // last checkpoint
 	mark     time.Time // end of the last thing timed
 	view     engine.Block[T]
+	proba    [1]float64
 }
 
 // pass takes src to its end.
@@ -228,6 +238,9 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 				return context.Cause(ctx)
 			}
 			hi := min(lo+r.o.Block, b.Len())
+			if r.prober != nil {
+				hi = lo + 1
+			}
 			if every := r.o.CheckpointEvery; every > 0 { // a checkpoint falls on its example, so cut there
 				hi = min(hi, lo+int(every-r.res.Presented%every))
 			}
@@ -243,6 +256,9 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 // block learns and tallies one block.
 func (r *run[T]) block(b *engine.Block[T]) error {
 	rounds := r.rounds[:b.Len()]
+	if err := r.probability(b); err != nil {
+		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
+	}
 	var began time.Time
 	if r.o.Latency != nil {
 		began = time.Now()
@@ -286,6 +302,21 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 		r.o.Progress.Step(r.snapshot())
 	}
 	return r.checkpoint()
+}
+
+// probability tallies that of the one example of b.
+func (r *run[T]) probability(b *engine.Block[T]) error {
+	if r.prober == nil {
+		return nil
+	}
+	if err := r.prober.Proba(b, r.proba[:]); err != nil {
+		return err
+	}
+	r.status.Proba.Add(float64(b.Y[0]), r.proba[0])
+	if r.res.Epochs == 0 {
+		*r.res.Proba = *r.status.Proba
+	}
+	return nil
 }
 
 func (r *run[T]) checkpoint() error {

@@ -233,7 +233,7 @@ func TestBudgetVariable(t *testing.T) {
 					var f float64
 					for k := range alpha {
 						if k != j {
-							f += alpha[k] * float64(y[k]) * gaussian(b, at(k), at(j), 0.02)
+							f += alpha[k] * float64(y[k]) * rbfValue(b, at(k), at(j), 0.02)
 						}
 					}
 					if alpha[j] > 0 && float64(y[j])*f > most {

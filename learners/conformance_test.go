@@ -56,6 +56,13 @@ var variants = map[string]map[string]learners.Config{
 		"rbf, flips":   &learners.TBPConfig{Budget: 200, ErrorCache: "flips", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"poly, random": &learners.TBPConfig{Budget: 260, ErrorCache: "random", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Beta: 0.5, Update: "svm", C: 100}, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
+	"sogp": {
+		"rbf":        &learners.SOGPConfig{Basis: 60, Novelty: 1e-4, Noise: 0.1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.2}},
+		"poly, step": &learners.SOGPConfig{Basis: 40, Novelty: 1e-3, Eps: 0.01, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
+	},
+	"ng": {
+		"small": &learners.NGConfig{Buffer: 4, Rank: 2, Decay: 0.98, Lambda: 0.1, Eta: 0.5},
+	},
 	"romma": {
 		"aggressive": &learners.ROMMAConfig{Aggressive: true, Delta: 0.05},
 	},
@@ -68,6 +75,17 @@ var variants = map[string]map[string]learners.Config{
 		"soft":        &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50},
 		"rbf":         &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 		"soft, p=3.7": &learners.PUMMAConfig{P: "3.7", Delta: 0.1, SoftC: 50},
+	},
+	"adf": {
+		"diagonal":  &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05},
+		"separable": &learners.ADFConfig{Covariance: "full"},
+	},
+	"wep": {
+		"separable": &learners.WEPConfig{Buffer: 4, PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
+	},
+	"vvm": {
+		"merge":     &learners.VVMConfig{Buffer: 6, Pairs: 3, PointsConfig: learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 0.9}},
+		"separable": &learners.VVMConfig{Buffer: 5, Pairs: 2, PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
 	},
 	"pa": {
 		"PA":    &learners.PAConfig{Variant: 0},

@@ -11,8 +11,14 @@
 //	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
 //	budget        budget.go        the Budget Perceptron, and the kernel perceptron
 //	tbp           tbp.go           the Tighter Budget Perceptron
+//	sogp          sogp.go          the sparse online Gaussian process classifier
 //	kmp           kmp.go           kernel matching pursuit, basic and backfitting (whole data sets only)
+//	ng            ng.go            logistic regression by a low-rank online natural gradient
 //	rff           rff.go           a linear learner on random Fourier features
+//	adf           adf.go           assumed density filtering: a Gaussian posterior, full or diagonal covariance
+//	ep            ep.go            expectation propagation: a Gaussian posterior of all examples (whole data sets only)
+//	wep           wep.go           window expectation propagation: a Gaussian posterior and the last examples
+//	vvm           vvm.go           the Virtual Vector Machine: a Gaussian posterior and a few virtual points
 //	svm           svm.go           the support vector machine, to a stated duality gap (whole data sets only)
 //
 // A file has the same order everywhere: reference, problem or rule with the numbers that the code repeats, a table from the paper's
@@ -61,4 +67,7 @@
 //	Gamma     Margin       margin of batch learners: directional, extended coordinates included
 //	N         members      OBPM: number of members
 //	R         R            length of the longest example
+//	eps       Noise        ADF, EP, VVM: rate of wrong labels
+//	m, V      m, V         ADF, EP, VVM: mean and covariance of the weights' posterior
+//	tau, nu   tau, nu      EP: a site exp(nu u - tau u^2/2) in place of a likelihood
 package learners

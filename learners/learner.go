@@ -49,8 +49,23 @@ type Learner[T Float] interface {
 	Bytes() int64
 }
 
+// Prober is a Learner that knows the probability of a label, not a score alone.
+type Prober[T Float] interface {
+	// Proba sets dst[i] = P(y_i = +1 | x_i) with the present state. It changes nothing that later calls see, and fails as Score does.
+	Proba(b *engine.Block[T], dst []float64) error
+}
+
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
 type Keeper interface{ Support() int }
+
+// ProberOf returns what gives l's probabilities, or nil if it has none: l itself, or what stands for the learner that l gives its examples to.
+func ProberOf[T Float](l Learner[T]) Prober[T] {
+	if w, ok := l.(interface{ prober() Prober[T] }); ok {
+		return w.prober()
+	}
+	p, _ := l.(Prober[T])
+	return p
+}
 
 // Config holds a learner's settings: a pointer to a struct whose exported fields have json tags (the model file),
 // and flag and help tags (the command). Defaults are in the struct that Entry.Config returns.

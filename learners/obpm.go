@@ -293,6 +293,27 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
+// Proba is Prober.Proba: the share of the members that predict +1. That is a vote of perceptrons and not a posterior: it is 0 or 1 where all
+// agree, however few examples they have seen, and f may be on the other side. Cost: the scores of all members.
+func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock("obpm", b, len(dst)); err != nil {
+		return err
+	}
+	votes, keepsSum := o.votes, o.keepsSum
+	o.votes, o.keepsSum = true, false
+	defer func() { o.votes, o.keepsSum, o.b = votes, keepsSum, engine.Block[T]{} }()
+	for lo := 0; lo < b.Len(); lo += o.b.Len() {
+		if err := o.run(b, lo, false); err != nil {
+			return err
+		}
+		for e := range o.b.Len() {
+			_, total, _ := o.tallied(e)
+			dst[lo+e] = total / float64(o.cfg.Members)
+		}
+	}
+	return nil
+}
+
 // sumDot returns S.x of example i. Features that S does not reach have weight 0.
 func (o *OBPM[T]) sumDot(b *engine.Block[T], i int) float64 {
 	if b.Dense() {

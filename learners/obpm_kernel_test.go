@@ -13,8 +13,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
 )
 
-// gaussian is exp(-gamma |x-z|^2) of two rows of a dense block.
-func gaussian(b *engine.Block[float64], i, j int, gamma float64) float64 {
+// rbfValue is exp(-gamma |x-z|^2) of two rows of a dense block.
+func rbfValue(b *engine.Block[float64], i, j int, gamma float64) float64 {
 	var d float64
 	for k, v := range b.Row(i) {
 		d += (v - b.Row(j)[k]) * (v - b.Row(j)[k])
@@ -53,7 +53,7 @@ func TestKernelOBPM(t *testing.T) {
 		var mean float64
 		for j := range alpha {
 			if alpha[j] != [N]float64{} {
-				k := gaussian(b, i, j, 0.02)
+				k := rbfValue(b, i, j, 0.02)
 				for m, a := range alpha[j] {
 					f[m] += a * k
 				}
@@ -125,7 +125,7 @@ func TestKernelOBPMRemoval(t *testing.T) {
 						var f float64
 						for i := range p {
 							if i != j {
-								f += S[i] * float64(y[i]) * gaussian(b, int(born[i]-1)%b.Len(), int(born[k]-1)%b.Len(), gamma)
+								f += S[i] * float64(y[i]) * rbfValue(b, int(born[i]-1)%b.Len(), int(born[k]-1)%b.Len(), gamma)
 							}
 						}
 						if f*float64(y[k]) <= 0 {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -955,6 +956,71 @@ func calibrateOBPM[T Float](t *testing.T) {
 				}
 			}
 			t.Logf("%2d of %d members: lanes %.0f ns, list %.0f ns an example", active, members, best[PathLanes], best[PathActive])
+		}
+	}
+}
+
+// TestOBPMProba: the probability is the share of members that predict +1, which with combine vote is what the score says; on random features it is that of the
+// learner of these, and learners without probabilities have none.
+func TestOBPMProba(t *testing.T) {
+	const n = 40
+	b := &engine.Block[float64]{Dim: 3, Stride: 3}
+	for i := range n {
+		x := float64(i%8) - 3.5
+		b.X = append(b.X, x, float64(i%3)-1, 0.5)
+		b.Y = append(b.Y, math.Copysign(1, x))
+	}
+	trained := func(name string, c Config) Learner[float64] {
+		e, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New[float64](e, c, Env{Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Learn(b, make([]Round, n)); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	c := OBPMConfig{Members: 7, Tau: 0.3, Base: "perceptron", Combine: CombineVote, Path: PathAuto}
+	votes := trained("obpm", &c)
+	c.Combine = CombineWeights
+	average := trained("obpm", &c)
+	f, p, q := make([]float64, n), make([]float64, n), make([]float64, n)
+	if err := errors.Join(votes.Score(b, f), ProberOf(votes).Proba(b, p), ProberOf(average).Proba(b, q)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if math.Abs(p[i]-(1+f[i])/2) > 1e-15 || q[i] != p[i] {
+			t.Errorf("example %d: score %v, probability %v; of the average %v", i, f[i], p[i], q[i])
+		}
+	}
+	if slices.Min(p) != 0 || slices.Max(p) != 1 || !slices.ContainsFunc(p, func(v float64) bool { return v > 0 && v < 1 }) {
+		t.Errorf("the members never agree, or always: %v", p)
+	}
+
+	mapped := trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "obpm"})
+	prober := ProberOf(mapped)
+	if prober == nil {
+		t.Fatal("rff on obpm has no probabilities")
+	}
+	if err := errors.Join(mapped.Score(b, f), prober.Proba(b, p)); err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for i, v := range p {
+		if (v > 0.5) != (b.Y[i] > 0) {
+			wrong++
+		}
+	}
+	if wrong > n/10 {
+		t.Errorf("on random features %d of %d are more probable to have the other label", wrong, n)
+	}
+	for _, l := range []Learner[float64]{trained("pa", &PAConfig{Variant: 1}), trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "pa"})} {
+		if ProberOf(l) != nil {
+			t.Errorf("%T has probabilities", l)
 		}
 	}
 }

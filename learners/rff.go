@@ -187,6 +187,36 @@ func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
+// prober is for ProberOf: probabilities are the inner learner's.
+func (l *RFF[T]) prober() Prober[T] {
+	if inner := ProberOf(l.inner); inner != nil {
+		return &rffProber[T]{l, inner}
+	}
+	return nil
+}
+
+type rffProber[T Float] struct {
+	rff   *RFF[T]
+	inner Prober[T]
+}
+
+// Proba is Prober.Proba.
+func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock("rff", b, len(dst)); err != nil {
+		return err
+	}
+	for lo := 0; lo < b.Len(); lo += p.rff.size {
+		hi := min(lo+p.rff.size, b.Len())
+		if err := p.rff.features(b, lo, hi); err != nil {
+			return err
+		}
+		if err := p.inner.Proba(&p.rff.z, dst[lo:hi]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // features maps examples lo to hi-1 into z, (1) and (2).
 func (l *RFF[T]) features(b *engine.Block[T], lo, hi int) error {
 	l.view = b.Slice(lo, hi)

@@ -49,24 +49,76 @@ func (c *UpdateConfig) step(m, K float64, first bool) float64 {
 // support is a hypothesis f(x) = sum_j y_j alpha_j K(x_j, x) over examples that were kept, which others may replace. Example j of all slices
 // is that of slot j; what comes in the place of another takes its slot.
 type support[T Float] struct {
+	basis[T]
 	name  string
-	list  *engine.Points[T]
 	alpha []float64
 	coef  []float64 // y_j alpha_j
 	born  []int64   // number of the example presented, from 1
 	hash  []uint64  // of example and label
 	on    evaluated // the kept examples themselves; empty without a limit
+	f     float64   // of the example in hand
 
-	// The example in hand.
-	one  engine.Block[T] // without zeros
+	idx2 []int32 // scratch
+	val2 []T
+}
+
+// basis is a list of kept examples, and one example in hand with its kernel values.
+type basis[T Float] struct {
+	list *engine.Points[T]
+	one  engine.Block[T] // the example in hand, without zeros
 	ends [2]int
-	f    float64
 	row  []T       // K(x_j, x)
 	wide []float64 // the same
-
-	idx, idx2 []int32 // scratch
-	val, val2 []T
+	idx  []int32   // scratch
+	val  []T
 }
+
+func newBasis[T Float](name string, k engine.Kernel) (basis[T], error) {
+	list, err := engine.NewPoints[T](k)
+	if err != nil {
+		return basis[T]{}, fmt.Errorf("%s: %w", name, err)
+	}
+	b := basis[T]{list: list}
+	b.one.Y = []T{1}
+	return b, nil
+}
+
+// take takes example i of b in hand and computes its kernel values.
+func (s *basis[T]) take(b *engine.Block[T], i int) {
+	s.idx, s.val = s.idx[:0], s.val[:0]
+	idx, val := rowOf(b, i)
+	for n, v := range val {
+		if v != 0 {
+			s.idx, s.val = append(s.idx, int32(at(idx, n))), append(s.val, v)
+		}
+	}
+	s.hold(s.idx, s.val)
+	n := s.list.Len()
+	if cap(s.row) < n {
+		s.row, s.wide = make([]T, n, 2*n), make([]float64, n, 2*n)
+	}
+	s.row, s.wide = s.row[:n], s.wide[:n]
+	s.list.RowOf(s.row, &s.one, 0, 0, n)
+	for j, v := range s.row {
+		s.wide[j] = float64(v)
+	}
+}
+
+// hold takes an example in hand.
+func (s *basis[T]) hold(idx []int32, val []T) {
+	s.ends[1] = len(idx)
+	s.one.Ptr, s.one.Idx, s.one.Val, s.one.Dim = s.ends[:], idx, val, 0
+	if n := len(idx); n > 0 {
+		s.one.Dim = int(idx[n-1]) + 1
+	}
+}
+
+func (s *basis[T]) bytes() int64 {
+	return s.list.Bytes() + bytesOf(s.row) + bytesOf(s.wide) + 4*int64(cap(s.idx)) + bytesOf(s.val)
+}
+
+// Support returns the number of examples kept.
+func (s *basis[T]) Support() int { return s.list.Len() }
 
 // evaluated is a set of examples on which the errors of f, and of f without one of the kept examples, are counted.
 //
@@ -138,45 +190,15 @@ func (e *evaluated) reserve(points, rows int) {
 }
 
 func newSupport[T Float](name string, k engine.Kernel) (support[T], error) {
-	list, err := engine.NewPoints[T](k)
-	if err != nil {
-		return support[T]{}, fmt.Errorf("%s: %w", name, err)
-	}
-	s := support[T]{name: name, list: list}
-	s.one.Y = []T{1}
-	return s, nil
+	b, err := newBasis[T](name, k)
+	return support[T]{basis: b, name: name}, err
 }
 
 // see takes example i of b in hand and scores it.
 func (s *support[T]) see(b *engine.Block[T], i int) float64 {
-	s.idx, s.val = s.idx[:0], s.val[:0]
-	idx, val := rowOf(b, i)
-	for n, v := range val {
-		if v != 0 {
-			s.idx, s.val = append(s.idx, int32(at(idx, n))), append(s.val, v)
-		}
-	}
-	s.hold(s.idx, s.val)
-	n := s.list.Len()
-	if cap(s.row) < n {
-		s.row, s.wide = make([]T, n, 2*n), make([]float64, n, 2*n)
-	}
-	s.row, s.wide = s.row[:n], s.wide[:n]
-	s.list.RowOf(s.row, &s.one, 0, 0, n)
-	for j, v := range s.row {
-		s.wide[j] = float64(v)
-	}
+	s.take(b, i)
 	s.f = vecmath.Dot(s.coef, s.wide)
 	return s.f
-}
-
-// hold takes an example in hand.
-func (s *support[T]) hold(idx []int32, val []T) {
-	s.ends[1] = len(idx)
-	s.one.Ptr, s.one.Idx, s.one.Val, s.one.Dim = s.ends[:], idx, val, 0
-	if n := len(idx); n > 0 {
-		s.one.Dim = int(idx[n-1]) + 1
-	}
 }
 
 // digest returns a hash of the example in hand and its label.
@@ -269,8 +291,8 @@ func (s *support[T]) Support() int {
 }
 
 func (s *support[T]) bytes() int64 {
-	return s.list.Bytes() + bytesOf(s.alpha) + bytesOf(s.coef) + 8*int64(cap(s.born)+cap(s.hash)) + s.on.bytes() +
-		bytesOf(s.row) + bytesOf(s.wide) + 4*int64(cap(s.idx)+cap(s.idx2)) + bytesOf(s.val) + bytesOf(s.val2) + int64(unsafe.Sizeof(*s))
+	return s.basis.bytes() + bytesOf(s.alpha) + bytesOf(s.coef) + 8*int64(cap(s.born)+cap(s.hash)) + s.on.bytes() +
+		4*int64(cap(s.idx2)) + bytesOf(s.val2) + int64(unsafe.Sizeof(*s))
 }
 
 // examplesOf returns the examples of a list as tensors of that prefix.

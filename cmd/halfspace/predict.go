@@ -20,9 +20,11 @@ import (
 type predictReport struct {
 	Schema     string         `json:"schema"`
 	Examples   int64          `json:"examples"`
-	Labelled   int64          `json:"labelled"` // with a label that the model knows
-	Errors     *int64         `json:"errors"`   // among these; null if there are none
+	Labelled   int64          `json:"labelled"`  // with a label that the model knows
+	Abstained  *int64         `json:"abstained"` // examples that were given no label; null without --abstain-below
+	Errors     *int64         `json:"errors"`    // among the labelled that were given a label; null if there are none
 	Error      *float64       `json:"error"`
+	Proba      *probaReport   `json:"proba"` // of all that are labelled; null without probabilities
 	BadRows    int            `json:"bad_rows"`
 	Impl       string         `json:"impl"`
 	Seconds    predictSeconds `json:"seconds"`
@@ -38,6 +40,7 @@ type predictor struct {
 	model   string
 	out     string
 	proba   bool
+	abstain float64
 	read    readFlags
 	machine machineFlags
 	output  outputFlags
@@ -51,6 +54,9 @@ type predictor struct {
 	pool    *engine.Pool
 }
 
+// abstention is printed for a label that is not given. No label is written so: it is what csv has for missing ones.
+const abstention = "?"
+
 func newPredictCmd() *cobra.Command {
 	p := &predictor{}
 	cmd := &cobra.Command{
@@ -59,9 +65,13 @@ func newPredictCmd() *cobra.Command {
 		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the score.
 
 The score f(x) is not normalised; a score of 0 or more predicts the positive label. Examples are prepared as the training set was. Labels are not needed: where
-a row has one that the model knows, errors are counted; other rows are predicted and not counted. With --json only a summary is printed.`,
+a row has one that the model knows, errors are counted; other rows are predicted and not counted. With --json only a summary is printed.
+
+With --proba the probability of the positive label follows, after another tab, for learners that have one. --abstain-below P prints ` + abstention + ` for the label
+of an example whose more probable label has a probability below P; it counts as no error.`,
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
-  halfspace predict -i a9a.model --json a9a.t`,
+  halfspace predict -i a9a.model --json a9a.t
+  halfspace predict -i sogp.model --proba --abstain-below 0.9 a9a.t`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
 	}
 	fs := cmd.Flags()
@@ -69,6 +79,7 @@ a row has one that the model knows, errors are counted; other rows are predicted
 	fs.StringVarP(&p.model, "from", "i", "", "the model `FILE`")
 	fs.StringVarP(&p.out, "output", "o", "", "write the lines to `FILE`, which appears whole or not at all")
 	fs.BoolVar(&p.proba, "proba", false, "print the probability of the positive label too, for learners that have one")
+	fs.Float64Var(&p.abstain, "abstain-below", 0, "give no label, but "+abstention+", where neither has at least the probability `P`")
 	p.read.flags(fs)
 	p.machine.flags(fs)
 	p.output.flags(fs)
@@ -88,9 +99,8 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 	if p.m, err = loadModel(p.model); err != nil {
 		return err
 	}
-	if p.proba {
-		return usage("Leave --proba out: the scores are printed, and larger ones are more certain.",
-			"%s: %s has no probabilities: its scores are margins of a weight vector or of votes, in no unit", given(fs, "proba"), p.m.Learner)
+	if fs.Changed("abstain-below") && !(p.abstain >= 0.5 && p.abstain <= 1) {
+		return usage("The more probable label always has at least 0.5.", "%s %v: not a probability from 0.5 to 1", given(fs, "abstain-below"), p.abstain)
 	}
 	if p.pool, err = p.machine.start(fs); err != nil {
 		return err
@@ -121,6 +131,13 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	l, err := model.Restore[T](p.m, p.pool)
 	if err != nil {
 		return modelError(p.model, err)
+	}
+	if (p.proba || p.abstain > 0) && learners.ProberOf(l) == nil {
+		flag := "proba"
+		if !p.proba {
+			flag = "abstain-below"
+		}
+		return noProbabilities(given(p.cmd.Flags(), flag), p.m.Learner)
 	}
 	s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, p.files, p.opts) })
 	if err != nil {
@@ -166,6 +183,13 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 		labels.Negative = "-1"
 	}
 	var count eval.Count
+	var prober learners.Prober[T] // if asked for
+	var stats eval.Probabilities
+	var abstained int64
+	if p.proba || p.abstain > 0 {
+		prober = learners.ProberOf(l)
+	}
+	proba := make([]float64, eval.DefaultBlock)
 	var buf []byte
 	for {
 		b, err := s.Next()
@@ -177,19 +201,41 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 		}
 		row := 0
 		err = eval.Score(ctx, l, eval.NewMemory(b, nil), func(b *engine.Block[T], scores []float64) error {
+			if prober != nil {
+				if err := prober.Proba(b, proba); err != nil {
+					return err
+				}
+			}
 			buf = buf[:0]
 			for i, f := range scores {
+				sure := !(p.abstain > 0) || max(proba[i], 1-proba[i]) >= p.abstain
+				if !sure {
+					abstained++
+				}
 				if s.Labelled(row) {
-					count.Add(float64(b.Y[i]), f)
+					r.Labelled++
+					if sure {
+						count.Add(float64(b.Y[i]), f)
+					}
+					if prober != nil {
+						stats.Add(float64(b.Y[i]), proba[i])
+					}
 				}
 				row++
 				label := labels.Negative
-				if f >= 0 {
+				switch {
+				case !sure:
+					label = abstention
+				case f >= 0:
 					label = labels.Positive
 				}
 				buf = append(buf, label...)
 				buf = append(buf, '\t')
 				buf = strconv.AppendFloat(buf, f, 'g', -1, 64)
+				if p.proba {
+					buf = append(buf, '\t')
+					buf = strconv.AppendFloat(buf, proba[i], 'g', -1, 64)
+				}
 				buf = append(buf, '\n')
 			}
 			r.Examples += int64(len(scores))
@@ -203,9 +249,13 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 			return err
 		}
 	}
-	if r.Labelled = count.Examples; r.Labelled > 0 {
+	if count.Examples > 0 {
 		share := count.Error()
 		r.Errors, r.Error = &count.Errors, &share
 	}
+	if p.abstain > 0 {
+		r.Abstained = &abstained
+	}
+	r.Proba = describeProba(&stats)
 	return nil
 }

@@ -91,6 +91,8 @@ Words of the reports
   margins            with --margin-report: directional (the bias feature's weight counts), geometric (it doesn't), in the p-norm of alma
                      and pumma, and with --margin-svm the share of the largest margin there is
   fit                --until-converged in the order of the data: violators left, margin and bound, Gamma and D'/D - 1 of a soft margin
+  proba              with --proba, of the first epoch or the test: log-loss (nats; a probability counts as at least 1e-15), Brier score, and the expected
+                     calibration error over 10 equal bins of P(+1). Those of obpm are the share of members that vote +1, no posterior's
   seconds            read: waiting for examples; learn: learning and counting; total: of the whole command
 
 --until-converged ends after a whole pass without an update. perceptron, alma (p = 2), romma, micra, cramma and pumma see the data set as a whole
@@ -101,7 +103,8 @@ it is epochs as usual; --max-updates is looked at after each of them then, so th
 (seed, e); a run that goes on from a model counts its epochs on.`},
 		{Use: "progress", Short: "How progress is shown", Long: `--progress auto   a bar on a terminal, lines otherwise
 --progress bar    a bar
---progress lines  a line after 1, 2, 4, 8, ... examples and at the end: error so far, error since the last line, updates, examples per second
+--progress lines  a line after 1, 2, 4, 8, ... examples and at the end: error so far, error since the last line, updates, examples per second;
+                  with --proba log-loss, Brier score and calibration error so far
 --progress json   the same as JSON objects, one a line: schema, type, examples, error, error_since, updates, epoch, seconds
                   --until-converged on a whole data set: a line a second with updates, epochs, violators and margin (json: type "fit")
 --progress none   nothing (as -q, which leaves out the summary too)

@@ -37,6 +37,7 @@ type trainReport struct {
 	Updates          int64           `json:"updates"`
 	Mistakes         int64           `json:"mistakes"`
 	ProgressiveError *float64        `json:"progressive_error"` // null where nothing was predicted
+	Proba            *probaReport    `json:"proba"`             // with --proba, of the first epoch; null else
 	Support          *int64          `json:"support"`           // kept examples; null for learners that keep none
 	Margin           *float64        `json:"margin"`
 	Converged        bool            `json:"converged"`
@@ -89,9 +90,10 @@ type trainSeconds struct {
 }
 
 type testReport struct {
-	Examples int64   `json:"examples"`
-	Errors   int64   `json:"errors"`
-	Error    float64 `json:"error"`
+	Examples int64        `json:"examples"`
+	Errors   int64        `json:"errors"`
+	Error    float64      `json:"error"`
+	Proba    *probaReport `json:"proba"` // with --proba; null else
 }
 
 // defaultMaxUpdates ends runs that would never converge: some seconds in score space, minutes on the weights.
@@ -118,6 +120,7 @@ type trainer struct {
 	seed           uint64
 	marginReport   bool
 	latency        bool
+	proba          bool
 
 	model      string
 	from       string
@@ -176,6 +179,7 @@ Learners and their flags:
 	fs.BoolVar(&t.shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
 	fs.Uint64Var(&t.seed, "seed", 1, "of all draws")
 	fs.StringArrayVar(&t.test, "test", nil, "count the errors on this `FILE` afterwards, prepared as the training set; may be given again")
+	fs.BoolVar(&t.proba, "proba", false, "report log-loss, Brier score and calibration error of probabilities too, for learners that have them: each example is asked for before it is learned, which takes time")
 	fs.BoolVar(&t.marginReport, "margin-report", false, "report the geometric margin over the training set, even if it must be read again for that")
 	fs.BoolVar(&t.marginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard margin, no bias, on the examples as prepared) and report the share of its margin that was reached")
 	fs.BoolVar(&t.latency, "latency", false, "learn the examples one by one and report the median, 99th percentile and longest time (always for learners that keep examples)")
@@ -454,6 +458,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if err != nil {
 		return settingError(err)
 	}
+	if t.proba && learners.ProberOf(l) == nil {
+		return noProbabilities(given(t.cmd.Flags(), "proba"), t.learner)
+	}
 	var before int64
 	if t.before != nil {
 		if err := l.SetState(t.before.State); err != nil {
@@ -471,7 +478,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 
 	o := eval.Options{
 		UntilConverged: t.untilConverged, MaxUpdates: t.maxUpdates, Shuffle: t.shuffle, Seed: t.seed, Before: before,
-		Progress: t.progress(), CheckpointEvery: t.every, CheckpointAfter: t.after,
+		Proba: t.proba, Progress: t.progress(), CheckpointEvery: t.every, CheckpointAfter: t.after,
 	}
 	if !t.untilConverged {
 		o.Epochs = t.epochs
@@ -488,6 +495,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		return usage("Learners that can: perceptron, alma with p = 2, romma, micra, cramma.", "%s has no soft margin by %s", t.learner, given(t.cmd.Flags(), "soft-delta"))
 	}
 	if fitter && (t.whole() || t.fitting()) {
+		if t.proba && len(t.test) == 0 {
+			return usage("Name examples with --test, or leave it out.", "%s: %s learns the whole data set at once, so there is nothing to predict before it", given(t.cmd.Flags(), "proba"), t.learner)
+		}
 		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta, ActiveSet: t.activeSet, Halving: t.halving, GramBytes: int64(t.memory)}
 		if learners.BatchOnly(t.config) && t.learner == "svm" && !t.cmd.Flags().Changed("max-updates") {
 			fit.MaxUpdates = 0
@@ -650,11 +660,19 @@ func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Lear
 		defer s.Close()
 		src = s
 	}
-	c, err := eval.Test(ctx, l, src)
+	if !t.proba {
+		c, err := eval.Test(ctx, l, src)
+		if err != nil {
+			return err
+		}
+		t.report.Test = &testReport{Examples: c.Examples, Errors: c.Errors, Error: c.Error()}
+		return nil
+	}
+	c, s, err := eval.TestProba(ctx, l, learners.ProberOf(l), src)
 	if err != nil {
 		return err
 	}
-	t.report.Test = &testReport{c.Examples, c.Errors, c.Error()}
+	t.report.Test = &testReport{c.Examples, c.Errors, c.Error(), describeProba(&s)}
 	return nil
 }
 
@@ -821,6 +839,7 @@ func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped
 	if res.Fit == nil {
 		e := res.ProgressiveError()
 		r.ProgressiveError = &e
+		r.Proba = describeProba(res.Proba)
 	}
 	r.Features, r.BadRows, r.Bytes = info.Dim, info.BadRows, bytes
 	r.Labels = model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive}
@@ -882,11 +901,18 @@ func (t *trainer) summary(w io.Writer) error {
 	if r.ProgressiveError != nil {
 		rows = append(rows, [2]string{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100**r.ProgressiveError)})
 	}
+	probabilities := func(p *probaReport, where string) {
+		if p != nil {
+			rows = append(rows, [2]string{"probabilities", fmt.Sprintf("log-loss %.4f, Brier score %.4f, calibration error %.4f %s", p.LogLoss, p.Brier, p.CalibrationError, where)})
+		}
+	}
+	probabilities(r.Proba, "in the first epoch")
 	if r.BadRows > 0 {
 		rows = append(rows, [2]string{"bad rows", fmt.Sprintf("%d passed over", r.BadRows)})
 	}
 	if r.Test != nil {
 		rows = append(rows, [2]string{"test", fmt.Sprintf("%.3f %% error (%d of %d)", 100*r.Test.Error, r.Test.Errors, r.Test.Examples)})
+		probabilities(r.Test.Proba, "in the test")
 	}
 	if r.Margin != nil {
 		rows = append(rows, [2]string{"margin", fmt.Sprintf("%.6g", *r.Margin)})

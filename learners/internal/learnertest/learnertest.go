@@ -50,6 +50,7 @@ func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 			t.Run("weights", func(t *testing.T) { s.weights(t, b) })
 			t.Run("learns", func(t *testing.T) { s.learns(t, b) })
 			t.Run("allocs", func(t *testing.T) { s.allocs(t, b) })
+			t.Run("proba", func(t *testing.T) { s.proba(t, s.trained(t, b), b) })
 		})
 	}
 	if !batch {
@@ -605,6 +606,81 @@ func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
 		}
 	}); n != 0 {
 		t.Errorf("Score allocates %v times a call", n)
+	}
+}
+
+// proba: probabilities are such, the same block by block and on every implementation, change no state, fail as scores do and allocate nothing;
+// they rise above 1/2 for most examples of +1 and fall below for most of -1.
+func (s *suite[T]) proba(t *testing.T, l learners.Learner[T], b *engine.Block[T]) {
+	prober := learners.ProberOf(l)
+	if prober == nil {
+		return
+	}
+	before := StateBytes(l.State())
+	n := b.Len()
+	all, again := make([]float64, n), make([]float64, n)
+	ask := func(size int, dst []float64) {
+		t.Helper()
+		for lo := 0; lo < n; lo += size {
+			v := b.Slice(lo, min(lo+size, n))
+			if err := prober.Proba(&v, dst[lo:]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ask(n, all)
+	wrong := 0
+	for i, p := range all {
+		if !(p >= 0 && p <= 1) {
+			t.Fatalf("example %d: probability %v", i, p)
+		}
+		if (p > 0.5) != (b.Y[i] > 0) {
+			wrong++
+		}
+	}
+	if wrong > n/5 {
+		t.Errorf("%d of %d are more probable to have the other label", wrong, n)
+	}
+	ask(7, again)
+	sameScores(t, "probabilities in blocks of 7", again, all)
+	active := vecmath.Active().String()
+	defer func() {
+		if err := vecmath.Use(active); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, im := range vecmath.Implementations() {
+		if im.Supported {
+			if err := vecmath.Use(im.Name); err != nil {
+				t.Fatal(err)
+			}
+			ask(n, again)
+			sameScores(t, "probabilities on "+im.Name, again, all)
+		}
+	}
+	for _, r := range s.broken(b) {
+		if err := prober.Proba(r.block, again); r.want != engine.ErrLabel && !errors.Is(err, r.want) {
+			t.Errorf("%s: Proba says %v, want %v", r.name, err, r.want)
+		}
+	}
+	if err := prober.Proba(b, again[1:]); !errors.Is(err, learners.ErrOut) {
+		t.Errorf("short dst: Proba says %v, want %v", err, learners.ErrOut)
+	}
+	if err := prober.Proba(widened(b), again); err != nil {
+		t.Error(err)
+	}
+	if !bytes.Equal(StateBytes(l.State()), before) {
+		t.Error("Proba changed the state")
+	}
+	if race.Enabled {
+		return // its annotations of the kernels allocate
+	}
+	if k := testing.AllocsPerRun(10, func() {
+		if err := prober.Proba(b, again); err != nil {
+			t.Fatal(err)
+		}
+	}); k != 0 {
+		t.Errorf("Proba allocates %v times a call", k)
 	}
 }
 

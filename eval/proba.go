@@ -1,0 +1,85 @@
+package eval
+
+import (
+	"context"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// Probabilities tallies predicted probabilities p = P(y = +1) beside the labels that came. The zero value is empty.
+type Probabilities struct {
+	Examples int64
+	logLoss  float64
+	brier    float64
+	bins     [calibrationBins]struct {
+		examples, positive int64
+		p                  float64 // sum
+	}
+}
+
+// calibrationBins equal bins of [0, 1] are what CalibrationError compares; a probability on a border belongs to the upper one.
+const calibrationBins = 10
+
+// LeastProbability is what LogLoss takes the probability of a label for where it is less: certainty that was wrong would cost an infinite loss.
+const LeastProbability = 1e-15
+
+// Add tallies one prediction. y is -1 or +1. A NaN is the probability 0 of the label that came.
+func (s *Probabilities) Add(y, p float64) {
+	if p != p {
+		p = math.Max(0, -y)
+	}
+	s.Examples++
+	own, one := p, 1.0 // probability of y; [y = +1]
+	if y < 0 {
+		own, one = 1-p, 0
+	}
+	s.logLoss -= math.Log(max(own, LeastProbability))
+	s.brier += (p - one) * (p - one)
+	b := &s.bins[min(int(p*calibrationBins), calibrationBins-1)]
+	b.examples++
+	b.p += p
+	b.positive += int64(one)
+}
+
+// LogLoss returns the mean of -log P(y), in nats; 0 without examples.
+func (s *Probabilities) LogLoss() float64 { return s.mean(s.logLoss) }
+
+// Brier returns the mean of (p - [y = +1])^2; 0 without examples.
+func (s *Probabilities) Brier() float64 { return s.mean(s.brier) }
+
+// CalibrationError returns the expected calibration error: over 10 equal bins of p, the mean, weighted by their examples, of the distance between
+// the mean of p and the share of +1; 0 without examples.
+func (s *Probabilities) CalibrationError() float64 {
+	var sum float64
+	for _, b := range s.bins {
+		sum += math.Abs(b.p - float64(b.positive))
+	}
+	return s.mean(sum)
+}
+
+func (s *Probabilities) mean(sum float64) float64 {
+	if s.Examples == 0 {
+		return 0
+	}
+	return sum / float64(s.Examples)
+}
+
+// TestProba is Test that tallies the probabilities of p, which is of l, too.
+func TestProba[T engine.Float](ctx context.Context, l learners.Learner[T], p learners.Prober[T], src Source[T]) (Count, Probabilities, error) {
+	var c Count
+	var s Probabilities
+	proba := make([]float64, DefaultBlock)
+	err := Score(ctx, l, src, func(b *engine.Block[T], scores []float64) error {
+		if err := p.Proba(b, proba); err != nil {
+			return err
+		}
+		for i, f := range scores {
+			c.Add(float64(b.Y[i]), f)
+			s.Add(float64(b.Y[i]), proba[i])
+		}
+		return nil
+	})
+	return c, s, err
+}

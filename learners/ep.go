@@ -1,0 +1,135 @@
+package learners
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+func init() {
+	Register(Entry{"ep", "expectation propagation: the Gaussian posterior of all examples at once (whole data sets only)",
+		func() Config {
+			return &EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100, Damping: 1}}
+		}, newEP[float32], newEP[float64]})
+}
+
+// EP is VVM with all examples kept as points, whose sites are refined to convergence and then absorbed: Fit leaves a Gaussian.
+//
+// Reference: T. P. Minka, "Expectation propagation for approximate Bayesian inference", UAI 2001, and the VVM paper, section 2.
+//
+// Deviations: none; sweeps are sequential, in the order of the examples.
+//
+// Guarantee: the fixed points of independent implementations, which do not depend on order or damping: TestGoldenEP.
+//
+// Cost: for n examples of d features O(min(n, d)^2) a refinement, n of which are a sweep: in the space of the n scores, or of the weights where d is
+// smaller or FitOptions.GramBytes does not allow two n x n matrices. Memory: n d float64 and those matrices, or d^2/2.
+type EP[T Float] struct{ *VVM[T] }
+
+// EPConfig holds the settings of EP.
+type EPConfig struct{ PointsConfig }
+
+// Validate wants Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
+func (c *EPConfig) Validate() error { return c.PointsConfig.validate("ep") }
+
+// BatchOnly is BatchConfig.BatchOnly.
+func (c *EPConfig) BatchOnly() bool { return true }
+
+func newEP[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[EPConfig]("ep", c)
+	if err != nil {
+		return nil, err
+	}
+	return &EP[T]{virtualPoints[T]("ep", cfg.PointsConfig, 0, 0, false)}, nil
+}
+
+// Learn returns an error that wraps ErrBatch.
+func (l *EP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("ep: %w", ErrBatch) }
+
+// Fit is Fitter.Fit. It starts anew every time; an update is a sweep, and FitResult.Converged says whether the last one changed no site by more than the
+// tolerance. Violators are the examples with y f <= 0. When ctx ends the state is unchanged.
+func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	n := b.Len()
+	if err := checkBlock("ep", b, n); err != nil {
+		return FitResult{}, err
+	}
+	if err := checkFit("ep", &o, false, false); err != nil {
+		return FitResult{}, err
+	}
+	if o.GramBytes == 0 {
+		o.GramBytes = DefaultGramBytes
+	}
+	switch {
+	case o.Delta != 0:
+		return FitResult{}, fmt.Errorf("ep: Delta is %v: a posterior has no soft margin: set --label-noise: %w", o.Delta, ErrConfig)
+	case n == 0:
+		return FitResult{}, fmt.Errorf("ep: no examples: %w", ErrFit)
+	}
+	p := newPosterior(l.cfg.Noise, 1)
+	if err := p.grow("ep", b.Dim); err != nil {
+		return FitResult{}, err
+	}
+	t := sites{make([][]float64, n), make([]float64, n), make([]float64, n)}
+	for i := range n {
+		t.X[i] = make([]float64, b.Dim)
+		signed(b, i, float64(b.Y[i]), t.X[i])
+	}
+	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: n <= b.Dim && 16*int64(n) <= o.GramBytes/int64(n)}
+	if r.ScoreSpace {
+		p.reserve(n)
+		for i, x := range t.X {
+			copy(p.X[p.k], x)
+			p.add()
+			if i%64 == 0 && ctx.Err() != nil {
+				return FitResult{}, context.Cause(ctx)
+			}
+		}
+	}
+	w := newWatch(&o)
+	for !r.Converged && r.Updates < 2*int64(l.ep.sweeps) && (o.MaxUpdates == 0 || r.Updates < o.MaxUpdates) {
+		damping := l.ep.damping
+		if r.Updates >= int64(l.ep.sweeps) {
+			damping *= 0.5
+		}
+		afresh := r.Updates%8 == 7 // so that rounding does not add up
+		switch {
+		case r.ScoreSpace && afresh:
+			p.refresh()
+		case afresh:
+			p.rebuild(&t)
+		}
+		if r.ScoreSpace {
+			r.Converged = p.sweep(ctx, &l.ep, damping)
+		} else {
+			r.Converged = p.sweepAbsorbed(ctx, &t, &l.ep, damping)
+		}
+		if ctx.Err() != nil {
+			return FitResult{}, context.Cause(ctx)
+		}
+		r.Updates++
+		r.Epochs++
+		if w.due() {
+			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(), Bound: math.Inf(1)})
+		}
+	}
+	if !r.Converged {
+		p.report.Unconverged++
+	}
+	if r.ScoreSpace {
+		t = sites{p.X[:p.k], slices.Clone(p.tau[:p.k]), slices.Clone(p.nu[:p.k])}
+		p.reserve(1)
+	}
+	p.rebuild(&t)
+	p.flush()
+	l.p = p
+	for i := range n {
+		if float64(b.Y[i])*dotMixed(b, i, p.m) <= 0 {
+			r.Violators++
+		}
+	}
+	l.updates += r.Updates
+	r.Counter = l.updates + 1
+	return r, nil
+}

@@ -1,0 +1,108 @@
+package learners_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// baselines is the golden file of the rivals of the VVM paper. Its features are multiplied by the labels; here the labels are handed over beside the
+// features themselves.
+type baselines struct {
+	Features [][]float64
+	Labels   []float64
+	NG       struct {
+		Window, K       int
+		Gamma, Lam, Eta float64
+		W               [][]float64
+	}
+	SOGP struct {
+		Cap   int
+		Steps []struct {
+			Before float64 `json:"f_before"`
+			Basis  [][]float64
+			Alpha  []float64
+			C      [][]float64
+		}
+	}
+}
+
+func readBaselines(t *testing.T) (g baselines) {
+	t.Helper()
+	readGolden(t, "bayes/baselines.json", &g)
+	if len(g.Features) == 0 || len(g.Labels) != len(g.Features) {
+		t.Fatalf("%d examples, %d labels", len(g.Features), len(g.Labels))
+	}
+	return g
+}
+
+// TestGoldenNG: the weights after every example, over four reductions.
+func TestGoldenNG(t *testing.T) {
+	g := readBaselines(t)
+	if len(g.NG.W) != len(g.Features) {
+		t.Fatalf("%d steps of %d examples", len(g.NG.W), len(g.Features))
+	}
+	for _, form := range forms {
+		b := block[float64](form, g.Features, g.Labels)
+		l := newLearner[float64](t, "ng", &learners.NGConfig{Buffer: g.NG.Window, Rank: g.NG.K, Decay: g.NG.Gamma, Lambda: g.NG.Lam, Eta: g.NG.Eta})
+		for i, want := range g.NG.W {
+			one(t, l, b, i)
+			nearAll(t, fmt.Sprintf("%s, step %d: w", form, i), l.Weights(), want, goldenTol64)
+		}
+	}
+}
+
+// TestNGDense: until the first reduction, (1) in the space of features: M = gamma M + g g', w -= eta (M + lambda I)^-1 g.
+func TestNGDense(t *testing.T) {
+	const dim, n = 5, 20
+	c := learners.NGConfig{Buffer: n, Rank: 2, Decay: 0.9, Lambda: 0.3, Eta: 0.7}
+	X, y := make([][]float64, n), make([]float64, n)
+	for i := range X {
+		X[i], y[i] = make([]float64, dim), 1-2*float64(i%2)
+		for j := range X[i] {
+			X[i][j] = math.Sin(float64(i*dim + j*j))
+		}
+	}
+	b, l := block[float64]("dense", X, y), newLearner[float64](t, "ng", &c)
+	w, M := make([]float64, dim), make([][]float64, dim)
+	for j := range M {
+		M[j] = make([]float64, dim)
+	}
+	for i, x := range X {
+		r := one(t, l, b, i)
+		f := 0.0
+		for j, v := range x {
+			f += w[j] * v
+		}
+		near(t, "score", r.Score, f, 1e-12)
+		g := make([]float64, dim)
+		A := make([][]float64, dim) // M + lambda I | g
+		for j, v := range x {
+			g[j] = -y[i] * v / (1 + math.Exp(y[i]*f))
+		}
+		for j := range M {
+			for k := range M[j] {
+				M[j][k] = c.Decay*M[j][k] + g[j]*g[k]
+			}
+			A[j] = append(slices.Clone(M[j]), g[j])
+			A[j][j] += c.Lambda
+		}
+		for p := range A { // positive definite: no pivots
+			for q := range A {
+				if q == p {
+					continue
+				}
+				for k := dim; k >= p; k-- {
+					A[q][k] -= A[q][p] / A[p][p] * A[p][k]
+				}
+			}
+		}
+		for j := range w {
+			w[j] -= c.Eta * A[j][dim] / A[j][j]
+		}
+		nearAll(t, fmt.Sprintf("step %d: w", i), l.Weights(), w, 1e-12)
+	}
+}

@@ -1,0 +1,749 @@
+package learners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// ErrPrior is returned where a posterior was not learned from the same prior or settings as another.
+var ErrPrior = errors.New("posteriors do not belong together")
+
+// posterior is what ADF, EP, window-EP and the Virtual Vector Machine share: the law of the weights
+//
+//	q(w) = r(w) f(x_1; w) ... f(x_k; w),   r = N(mr, Vr),   f(x; w) = eps + (1-2 eps) [w.x > 0]
+//
+// over k points x, each an example times its label, and its Gaussian approximation by expectation propagation (EP), in which each f is replaced by a site
+// exp(nu u - tau u^2/2) of u = w.x. The prior is N(0, I) over the features, also over those that have never been seen.
+//
+// Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009. EP needs the points' scores u alone,
+// which have the law N(a, G) under r, a = X mr, G = X Vr X^T; with T = diag(tau):
+//
+//	(1) S = G (I + T G)^-1,   mu = a + S (nu - T a)          law of u with the sites
+//	(2) one site refined: S -= dt/(1+dt s_i) s s^T,   mu += (dn - dt mu_i)/(1+dt s_i) s,   s = S[:,i]
+//	(3) mean of w: m = mr + W^T (nu - T mu),   W = X Vr;   covariance Vr - W^T (T - T S T) W
+//	(4) point j evicted, which leaves q's approximation as it is: with w = W[j], g = G[:,j], den = 1 + tau_j G_jj
+//	    mr += w (nu_j - tau_j a_j)/den,   Vr -= tau_j/den w w^T,   and W, G, a likewise
+//	(5) points 1 and 2 merged: see merge
+//
+// Nothing costs more than O(d^2 + k d) an example and O(k^2) a refinement for d features.
+//
+// Guards. Vr stays positive definite, whatever comes: (4) is done only if den > 0 and the point's variance stays above 2^-44 of the variance that its
+// features would have were they independent, under which rounding would decide; a new point under it is passed over. (2) has the same guards in S. With
+// eps = 0 that is where examples which contradict each other end: report counts them.
+//
+// All is float64. The triangle of Vr is updated late, in the pass that multiplies it by the next example.
+type posterior struct {
+	eps     float64
+	entropy noiseEntropy
+	mr, m   []float64
+	V       []float64 // the lower triangle of Vr, row by row, but for the pending term
+	c       float64   // pending: Vr = V + c s s^T; 0 is none
+	s       []float64
+	k       int         // points
+	X, W    [][]float64 // one row a point and one spare or more
+	width   int         // of rows of G and S
+	G, S    []float64
+	a       []float64
+	tau     []float64
+	nu      []float64
+	mu      []float64
+	factor  []stepFactor // of the points' cavities, as they were refined last
+	age     int64        // points added since S and mu were last worked out afresh
+	rows    []int32      // 0, 1, ...
+	mask    []uint64     // width ones
+	row     []float64    // scratch of a row of G
+	coef    []float64    // scratch of a row of G
+	x, y    []float64    // scratch of Vr's length
+	report  PosteriorReport
+}
+
+// PosteriorReport counts what a learner with a posterior met.
+type PosteriorReport struct {
+	Sweeps      int64 // of EP over the points
+	Unconverged int64 // runs of EP that were stopped by the limit of sweeps
+	Merged      int64 // pairs of points
+	Passed      int64 // examples passed over: they contradict what is known, so that rounding would decide; never without features only
+	Lost        int64 // points dropped without what they tell, as absorbing them would have broken the covariance
+}
+
+// posteriorFloor is the least share of a variance that is told from rounding.
+const posteriorFloor = 0x1p-44
+
+// maxPosteriorDim keeps the covariance matrix within a GiB.
+const maxPosteriorDim = 16384
+
+// ErrDim is returned for more features than a covariance matrix is kept for.
+var ErrDim = errors.New("too many features for a covariance matrix")
+
+func newPosterior(eps float64, points int) *posterior {
+	p := &posterior{eps: eps, entropy: newNoiseEntropy(eps)}
+	p.reserve(points)
+	return p
+}
+
+// reserve makes room for n points. It forgets those that there are.
+func (p *posterior) reserve(n int) {
+	p.k = 0
+	unit := vecmath.LaneUnit[float64]()
+	p.width = (n + unit - 1) / unit * unit
+	p.X, p.W = make([][]float64, n), make([][]float64, n)
+	for i := range n {
+		p.X[i], p.W[i] = make([]float64, len(p.mr)), make([]float64, len(p.mr))
+	}
+	p.G, p.S = engine.Aligned[float64](n*p.width), engine.Aligned[float64](n*p.width)
+	p.a, p.tau, p.nu, p.mu = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	p.row, p.coef = engine.Aligned[float64](p.width), engine.Aligned[float64](p.width)
+	p.rows = make([]int32, n)
+	for i := range p.rows {
+		p.rows[i] = int32(i)
+	}
+	p.mask = make([]uint64, vecmath.MaskWords(p.width))
+	for i := range p.width {
+		p.mask[i/64] |= 1 << (i % 64)
+	}
+	p.factor, p.age = make([]stepFactor, n), 0
+}
+
+// grow brings the features to dim; new ones have the prior.
+func (p *posterior) grow(name string, dim int) error {
+	d := len(p.mr)
+	if dim <= d {
+		return nil
+	}
+	if dim > maxPosteriorDim {
+		return fmt.Errorf("%s: %d features, at most %d: use random features (--learner rff), hashing, or adf --covariance diagonal: %w", name, dim, maxPosteriorDim, ErrDim)
+	}
+	p.flush()
+	p.V = slices.Grow(p.V, dim*(dim+1)/2-len(p.V))[:dim*(dim+1)/2]
+	for i := d; i < dim; i++ {
+		row := p.V[i*(i+1)/2:][: i+1 : i+1]
+		clear(row[:i])
+		row[i] = 1
+	}
+	for _, v := range []*[]float64{&p.mr, &p.m, &p.s, &p.x, &p.y} {
+		*v = grown(*v, dim)
+	}
+	for i := range p.X {
+		p.X[i], p.W[i] = grown(p.X[i], dim), grown(p.W[i], dim)
+	}
+	return nil
+}
+
+// mulV sets y = Vr x, and adds the pending term to V in the same pass. Rows whose part in it is zero are left alone, so that features to come change no bits.
+func (p *posterior) mulV(y, x []float64) {
+	at := 0
+	for i, xi := range x {
+		row := p.V[at : at+i+1]
+		at += i + 1
+		if p.c != 0 && p.s[i] != 0 {
+			vecmath.Axpy(row, float64(p.c*p.s[i]), p.s)
+		}
+		y[i] = math.FMA(row[i], xi, vecmath.Dot(row[:i], x))
+		if xi != 0 {
+			vecmath.Axpy(y[:i], xi, row)
+		}
+	}
+	p.c = 0
+}
+
+// flush adds the pending term to V, to the same bits as mulV does.
+func (p *posterior) flush() {
+	if p.c == 0 {
+		return
+	}
+	for i, si := range p.s {
+		if si != 0 {
+			vecmath.Axpy(p.V[i*(i+1)/2:][:i+1], float64(p.c*si), p.s)
+		}
+	}
+	p.c = 0
+}
+
+// rank1 is Vr += c w w^T, kept pending.
+func (p *posterior) rank1(c float64, w []float64) {
+	p.flush()
+	copy(p.s, w)
+	p.c = c
+}
+
+// floor returns the variance of a point under which rounding would decide. No term may be pending.
+func (p *posterior) floor(x []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		if v != 0 {
+			sum = math.FMA(float64(v*v), p.V[i*(i+1)/2+i], sum)
+		}
+	}
+	return posteriorFloor * sum
+}
+
+// add makes X[k], which the caller has filled, a point without a site. It reports whether it is one.
+func (p *posterior) add() bool {
+	k := p.k
+	x, w := p.X[k], p.W[k]
+	p.mulV(w, x)
+	v := vecmath.Dot(x, w)
+	floor := p.floor(x)
+	if floor == 0 {
+		return false // no features
+	}
+	if !(v > floor && v > 0x1p-400 && v < 0x1p400) {
+		p.report.Passed++
+		return false
+	}
+	for j := range k {
+		g := vecmath.Dot(p.W[j], x)
+		p.G[k*p.width+j], p.G[j*p.width+k] = g, g
+	}
+	p.G[k*p.width+k] = v
+	p.a[k] = vecmath.Dot(p.mr, x)
+	p.tau[k], p.nu[k] = 0, 0
+	// The new row of S: g - S T g, and v - (T g).(g - S T g).
+	g, u, sites := p.G[k*p.width:][:p.width], p.row, false
+	clear(u)
+	for j, tau := range p.tau[:k] {
+		u[j] = float64(tau * g[j])
+		sites = sites || tau != 0
+	}
+	row := p.S[k*p.width:][:p.width]
+	copy(row, g)
+	if sites {
+		vecmath.LanesScore(p.coef, p.S, p.rows[:k], u)
+		vecmath.Axpy(row[:k], -1, p.coef)
+		row[k] -= vecmath.Dot(u[:k], row)
+	}
+	for j, v := range row[:k] {
+		p.S[j*p.width+k] = v
+	}
+	p.mu[k] = vecmath.Dot(p.m, x)
+	p.k++
+	if p.age++; p.age >= refreshEvery {
+		p.refresh()
+	}
+	return true
+}
+
+// refreshEvery so many points S and mu are worked out afresh, so that rounding does not add up.
+const refreshEvery = 64
+
+// refresh is (1), site by site, those with tau > 0 first: then every step on the way is positive definite if the end is.
+func (p *posterior) refresh() {
+	k := p.k
+	copy(p.S[:k*p.width], p.G)
+	copy(p.mu, p.a[:k])
+	for i, tau := range p.tau[:k] {
+		if tau > 0 {
+			p.update(i, tau, p.nu[i])
+		}
+	}
+	for i, tau := range p.tau[:k] {
+		if !(tau > 0) && (tau != 0 || p.nu[i] != 0) {
+			p.update(i, tau, p.nu[i])
+		}
+	}
+	p.age = 0
+}
+
+// update is (2).
+func (p *posterior) update(i int, dt, dn float64) {
+	s := p.row
+	copy(s, p.S[i*p.width:][:p.width])
+	den := math.FMA(dt, s[i], 1)
+	b := math.FMA(-dt, p.mu[i], dn) / den
+	c := -dt / den
+	for l, v := range s {
+		p.coef[l] = float64(c * v)
+	}
+	vecmath.LanesUpdate(p.S, p.rows[:p.k], s, p.coef, p.mask)
+	vecmath.Axpy(p.mu[:p.k], b, s)
+}
+
+// cavity returns the law N(mc, vc) of u_i without the site i. ok is false if there is none.
+func (p *posterior) cavity(i int) (mc, vc float64, ok bool) {
+	s := p.S[i*p.width+i]
+	if !(s > float64(posteriorFloor*p.G[i*p.width+i])) {
+		return 0, 0, false
+	}
+	q := math.FMA(-p.tau[i], s, 1)
+	if !(q > 0) {
+		return 0, 0, false
+	}
+	return math.FMA(-p.nu[i], s, p.mu[i]) / q, s / q, true
+}
+
+// proposal returns by how much the site i differs from that of its cavity's moments: change in units of its point's standard deviation.
+func (p *posterior) proposal(i int) (dt, dn, change float64) {
+	mc, vc, ok := p.cavity(i)
+	f := &p.factor[i]
+	if !ok {
+		f.z = math.Inf(-1)
+		return 0, 0, 0
+	}
+	*f = newStepFactor(mc/math.Sqrt(vc), p.eps)
+	tau, nu := f.site(vc)
+	dt, dn = tau-p.tau[i], nu-p.nu[i]
+	s := p.S[i*p.width+i]
+	return dt, dn, max(math.Abs(float64(dt*s)), math.Abs(float64(dn*math.Sqrt(s))))
+}
+
+// refine moves the site i by the share damping towards that of its cavity's moments and returns how far off it was. Less than least is left alone.
+func (p *posterior) refine(i int, damping, least float64) float64 {
+	dt, dn, change := p.proposal(i)
+	if change <= least && (p.tau[i] != 0 || change == 0) { // a new point's site is made, be it small: it is evicted once
+		return change
+	}
+	dt, dn = float64(damping*dt), float64(damping*dn)
+	s := p.S[i*p.width+i]
+	den := math.FMA(dt, s, 1)
+	if !(den > 0 && s > float64(float64(posteriorFloor*den)*p.G[i*p.width+i]) && dn-dn == 0) {
+		return 0
+	}
+	p.update(i, dt, dn)
+	p.tau[i] += dt
+	p.nu[i] += dn
+	return change
+}
+
+// epSettings say how EP goes about it.
+type epSettings struct {
+	tolerance float64 // of a site's change, in units of its point's score
+	sweeps    int     // at most so many, then as many with half the damping
+	damping   float64 // share of a change that is made
+}
+
+// leave is by how much a site may be nearer than the tolerance and is still refined.
+const leave = 4
+
+// sweep refines all sites in order and reports whether all were within tolerance. It ends early with ctx.
+func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) bool {
+	worst := 0.0
+	for i := range p.k {
+		if i%64 == 63 && ctx.Err() != nil {
+			return false
+		}
+		worst = max(worst, p.refine(i, damping, e.tolerance/leave))
+	}
+	p.report.Sweeps++
+	return worst < e.tolerance
+}
+
+// propagate runs EP from the present sites, which are those of an earlier run but for the last point's, and sets the mean of w. It reports whether it
+// converged.
+func (p *posterior) propagate(e *epSettings) bool {
+	p.refine(p.k-1, e.damping, 0)
+	done := false
+	for n := 0; n < 2*e.sweeps && !done; n++ {
+		damping := e.damping
+		if n >= e.sweeps {
+			damping *= 0.5
+		}
+		done = p.sweep(context.Background(), e, damping)
+	}
+	if !done {
+		p.report.Unconverged++
+	}
+	p.setMean()
+	return done
+}
+
+// setMean is (3).
+func (p *posterior) setMean() {
+	copy(p.m, p.mr)
+	for i := range p.k {
+		vecmath.Axpy(p.m, math.FMA(-p.tau[i], p.mu[i], p.nu[i]), p.W[i])
+	}
+}
+
+// variance returns the variance of w.x, at least 0. It leaves the law as it is.
+func (p *posterior) variance(x []float64) float64 {
+	p.mulV(p.y, x)
+	v := vecmath.Dot(x, p.y)
+	if k := p.k; k > 0 {
+		u, su := p.row, p.coef
+		clear(u)
+		for i := range k {
+			g := vecmath.Dot(p.W[i], x)
+			u[i] = float64(p.tau[i] * g)
+			v = math.FMA(-u[i], g, v)
+		}
+		vecmath.LanesScore(su, p.S, p.rows[:k], u)
+		v += vecmath.Dot(u[:k], su)
+	}
+	return max(0, v)
+}
+
+// absorb is (4). It reports whether the guards let it.
+func (p *posterior) absorb(j int) bool {
+	w, row := p.W[j], p.row
+	copy(row, p.G[j*p.width:][:p.width])
+	den := math.FMA(p.tau[j], row[j], 1)
+	p.flush()
+	if !(den > 0 && row[j] > float64(den*p.floor(p.X[j]))) {
+		return false
+	}
+	b, c := math.FMA(-p.tau[j], p.a[j], p.nu[j])/den, p.tau[j]/den
+	if b-b != 0 || c-c != 0 {
+		return false
+	}
+	p.drop(j)
+	k := p.k
+	copy(row[j:k], row[j+1:k+1])
+	clear(row[k:])
+	for i := range k {
+		vecmath.Axpy(p.W[i], float64(-c*row[i]), w)
+	}
+	for l, v := range row {
+		p.coef[l] = float64(-c * v)
+	}
+	vecmath.LanesUpdate(p.G, p.rows[:k], row, p.coef, p.mask)
+	vecmath.Axpy(p.a[:k], b, row)
+	vecmath.Axpy(p.mr, b, w)
+	p.rank1(-c, w)
+	return true
+}
+
+// lose drops point j and all that it tells.
+func (p *posterior) lose(j int) {
+	p.drop(j)
+	p.report.Lost++
+	p.refresh()
+	p.setMean()
+}
+
+// drop takes point j away. Its rows of X and W stay where they can be read, beyond the others.
+func (p *posterior) drop(j int) {
+	p.last(j)
+	p.k--
+	for i := range p.k + 1 { // no old numbers beyond the points, where kernels work on them
+		p.G[i*p.width+p.k], p.S[i*p.width+p.k] = 0, 0
+	}
+}
+
+// last makes point j the last one.
+func (p *posterior) last(j int) {
+	k := p.k
+	rotate(p.X[j:k])
+	rotate(p.W[j:k])
+	rotate(p.a[j:k])
+	rotate(p.tau[j:k])
+	rotate(p.nu[j:k])
+	rotate(p.mu[j:k])
+	for _, m := range [...][]float64{p.G, p.S} {
+		for i := range k {
+			rotate(m[i*p.width:][j:k])
+		}
+		copy(p.coef, m[j*p.width:][:p.width])
+		copy(m[j*p.width:], m[(j+1)*p.width:k*p.width])
+		copy(m[(k-1)*p.width:], p.coef)
+	}
+}
+
+// rotate moves the first element to the end.
+func rotate[E any](s []E) {
+	first := s[0]
+	copy(s, s[1:])
+	s[len(s)-1] = first
+}
+
+// twoPoints is what merging of the points i < j comes to.
+type twoPoints struct {
+	i, j    int
+	gain    float64 // of the sum of KL, negative
+	tau, nu float64 // of the merged point's site
+	K2      sym2
+	k1      pair
+}
+
+// tryMerge works out (5): points 1 and 2 become b = (x_1 + x_2)/2 and a Gaussian g(u_1, u_2) such that f(b) g has the moments that f_1 f_2 has in q
+// without their sites. kl holds the points' scores (13). ok is false if there is none, or none that keeps r proper.
+func (p *posterior) tryMerge(i, j int, kl []float64) (t twoPoints, ok bool) {
+	at := func(m []float64) sym2 { return sym2{m[i*p.width+i], m[i*p.width+j], m[j*p.width+j]} }
+	// The cavity of the pair: (S^-1 - T)^-1, mu - Sc (nu - T mu).
+	Sc, ok := inverseOfSum(at(p.S), sym2{-p.tau[i], 0, -p.tau[j]})
+	if !ok {
+		return t, false
+	}
+	d := Sc.mul(pair{math.FMA(-p.tau[i], p.mu[i], p.nu[i]), math.FMA(-p.tau[j], p.mu[j], p.nu[j])})
+	muc := pair{p.mu[i] - d.a, p.mu[j] - d.b}
+	_, gamma, H, ok := twoStep(muc, Sc, p.eps)
+	if !ok {
+		return t, false
+	}
+	d, c := Sc.mul(gamma), Sc.sandwich(H)
+	mun, Sn := pair{muc.a + d.a, muc.b + d.b}, sym2{Sc.aa + c.aa, Sc.ab + c.ab, Sc.bb + c.bb}
+	// (26), (27): the cavity of b on which one step has these moments.
+	mNew, vNew := 0.5*(mun.a+mun.b), 0.25*(Sn.aa+2*Sn.ab+Sn.bb)
+	f, mh, vh, ok := inverseADF(mNew, vNew, p.eps)
+	if !ok || mh-mh != 0 {
+		return t, false
+	}
+	t.i, t.j = i, j
+	t.tau, t.nu = f.site(vh)
+	t.gain = f.klWith(p.entropy) - kl[i] - kl[j]
+	// g = exp(k.u - u.K u/2): K0 = Sn^-1 - Sc^-1 less the site of b.
+	K0, ok := inverseOfSum(H, Sc)
+	if !ok {
+		return t, false
+	}
+	K := sym2{-K0.aa - 0.25*t.tau, -K0.ab - 0.25*t.tau, -K0.bb - 0.25*t.tau}
+	k := sym2{-K0.aa, -K0.ab, -K0.bb}.mul(mun)
+	k = pair{k.a + gamma.a - 0.5*t.nu, k.b + gamma.b - 0.5*t.nu}
+	// K2 = K (I + G2 K)^-1, k1 = (I + K G2)^-1 (k - K a2) = (I - K2 G2) (k - K a2)
+	G2 := at(p.G)
+	t.K2, ok = inverseOfSum(K, G2)
+	if !ok {
+		return t, false
+	}
+	Ka := K.mul(pair{p.a[i], p.a[j]})
+	e := pair{k.a - Ka.a, k.b - Ka.b}
+	ge := G2.mul(e)
+	ke := t.K2.mul(ge)
+	t.k1 = pair{e.a - ke.a, e.b - ke.b}
+	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b} {
+		if v-v != 0 {
+			return t, false
+		}
+	}
+	return t, true
+}
+
+// inverseOfSum returns (A^-1 + B)^-1 = (A + |A| adj B)/|I + A B|, also for a singular A. ok is false unless I + A B has positive eigenvalues.
+func inverseOfSum(A, B sym2) (sym2, bool) {
+	a := A.det()
+	trace := float64(A.aa*B.aa) + float64(2*A.ab*B.ab) + float64(A.bb*B.bb)
+	det := 1 + trace + float64(a*B.det())
+	if !(det > 0x1p-30 && 2+trace > 0) {
+		return sym2{}, false
+	}
+	return sym2{math.FMA(a, B.bb, A.aa) / det, math.FMA(-a, B.ab, A.ab) / det, math.FMA(a, B.aa, A.bb) / det}, true
+}
+
+// merge does what tryMerge worked out:
+//
+//	mr += W2^T k1,   Vr -= W2^T K2 W2,   W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1
+//
+// Then b, the last point from now on, has the mean of the rows 1 and 2.
+func (p *posterior) merge(t *twoPoints) {
+	i, j, k, w := t.i, t.j, p.k, p.width
+	gi, gj := p.row, p.coef
+	copy(gi, p.G[i*w:][:w])
+	copy(gj, p.G[j*w:][:w])
+	wi, wj := p.x, p.y
+	copy(wi, p.W[i])
+	copy(wj, p.W[j])
+	for l := range k {
+		u := t.K2.mul(pair{gi[l], gj[l]})
+		vecmath.Axpy(p.W[l], -u.a, wi)
+		vecmath.Axpy(p.W[l], -u.b, wj)
+		vecmath.Axpy(p.G[l*w:][:k], -u.a, gi)
+		vecmath.Axpy(p.G[l*w:][:k], -u.b, gj)
+		p.a[l] = math.FMA(gi[l], t.k1.a, math.FMA(gj[l], t.k1.b, p.a[l]))
+	}
+	vecmath.Axpy(p.mr, t.k1.a, wi)
+	vecmath.Axpy(p.mr, t.k1.b, wj)
+	// K2 = l1 e1 e1^T + l2 e2 e2^T by a Jacobi rotation
+	l1, l2, cs, sn := t.K2.aa, t.K2.bb, 1.0, 0.0
+	if t.K2.ab != 0 {
+		q := (l2 - l1) / (2 * t.K2.ab)
+		tan := math.Copysign(1/(math.Abs(q)+math.Sqrt(math.FMA(q, q, 1))), q)
+		l1, l2 = math.FMA(-tan, t.K2.ab, l1), math.FMA(tan, t.K2.ab, l2)
+		cs = 1 / math.Sqrt(math.FMA(tan, tan, 1))
+		sn = float64(tan * cs)
+	}
+	first := l1 <= l2 // the one that adds variance first
+	for range 2 {
+		p.flush()
+		clear(p.s)
+		if first {
+			vecmath.Axpy(p.s, cs, wi)
+			vecmath.Axpy(p.s, -sn, wj)
+			p.c = -l1
+		} else {
+			vecmath.Axpy(p.s, sn, wi)
+			vecmath.Axpy(p.s, cs, wj)
+			p.c = -l2
+		}
+		first = !first
+	}
+	// b takes the place of i
+	for l := range p.X[i] {
+		p.X[i][l] = 0.5 * (p.X[i][l] + p.X[j][l])
+		p.W[i][l] = 0.5 * (p.W[i][l] + p.W[j][l])
+	}
+	for l := range k {
+		p.G[i*w+l] = 0.5 * (p.G[i*w+l] + p.G[j*w+l])
+	}
+	for l := range k {
+		p.G[l*w+i] = 0.5 * (p.G[l*w+i] + p.G[l*w+j])
+	}
+	p.a[i] = 0.5 * (p.a[i] + p.a[j])
+	p.tau[i], p.nu[i] = t.tau, t.nu
+	p.drop(j)
+	p.last(i)
+	p.report.Merged++
+	p.refresh()
+	p.setMean()
+}
+
+// posteriorTensors are the parts of a State.
+var posteriorTensors = []string{"w", "residual_mean", "residual_cov", "points", "images", "gram", "scores_cov", "point_means", "tau", "nu", "scores_mean"}
+
+var posteriorCounters = []string{"sweeps", "unconverged", "merged", "passed", "lost", "age"}
+
+// state adds the law to s.
+func (p *posterior) state(s *State) {
+	p.flush()
+	d, k := len(p.mr), p.k
+	var X, W, G, S []float64
+	for i := range k {
+		X, W, G = append(X, p.X[i]...), append(W, p.W[i]...), append(G, p.G[i*p.width:][:k]...)
+		S = append(S, p.S[i*p.width:][:k]...)
+	}
+	for i, data := range [][]float64{slices.Clone(p.m), slices.Clone(p.mr), slices.Clone(p.V[:d*(d+1)/2]), X, W, G, S, slices.Clone(p.a[:k]), slices.Clone(p.tau[:k]), slices.Clone(p.nu[:k]), slices.Clone(p.mu[:k])} {
+		if data == nil {
+			data = []float64{}
+		}
+		s.Tensors = append(s.Tensors, Tensor{posteriorTensors[i], []int{len(data)}, data})
+	}
+	r := p.report
+	for i, v := range []int64{r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost, p.age} {
+		s.Counters[posteriorCounters[i]] = uint64(v)
+	}
+}
+
+// restore takes the law from s, for at most points points.
+func (p *posterior) restore(name string, s *State, points int) error {
+	data := make([][]float64, len(posteriorTensors))
+	for i, n := range posteriorTensors {
+		v, err := vector[float64](s, name, n)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(v, func(x float64) bool { return x-x != 0 }) {
+			return fmt.Errorf("%s: tensor %q holds a value that is not finite: %w", name, n, ErrState)
+		}
+		data[i] = v
+	}
+	var counts [6]int64
+	for i, n := range posteriorCounters {
+		c, err := count(s, name, n)
+		if err != nil {
+			return err
+		}
+		counts[i] = c
+	}
+	d, k := len(data[0]), len(data[7])
+	for i, n := range []int{d, d, d * (d + 1) / 2, k * d, k * d, k * k, k * k, k, k, k, k} {
+		if d > maxPosteriorDim || k > points || len(data[i]) != n {
+			return fmt.Errorf("%s: tensor %q has %d elements for %d features and %d points of at most %d: %w", name, posteriorTensors[i], len(data[i]), d, k, points, ErrState)
+		}
+	}
+	for i := range d {
+		if !(data[2][i*(i+1)/2+i] > 0) {
+			return fmt.Errorf("%s: the variance of weight %d is %v: %w", name, i, data[2][i*(i+1)/2+i], ErrState)
+		}
+	}
+	next := newPosterior(p.eps, len(p.X))
+	if err := next.grow(name, d); err != nil {
+		return err
+	}
+	copy(next.m, data[0])
+	copy(next.mr, data[1])
+	copy(next.V, data[2])
+	for i := range k {
+		copy(next.X[i], data[3][i*d:])
+		copy(next.W[i], data[4][i*d:])
+		copy(next.G[i*next.width:], data[5][i*k:][:k])
+		copy(next.S[i*next.width:], data[6][i*k:][:k])
+	}
+	copy(next.a, data[7])
+	copy(next.tau, data[8])
+	copy(next.nu, data[9])
+	copy(next.mu, data[10])
+	next.k, next.age = k, counts[5]
+	next.report = PosteriorReport{counts[0], counts[1], counts[2], counts[3], counts[4]}
+	*p = *next
+	return nil
+}
+
+// bytes returns the memory of the law.
+func (p *posterior) bytes() int64 {
+	n := bytesOf(p.V) + bytesOf(p.G) + bytesOf(p.S) + 5*bytesOf(p.mr)
+	for i := range p.X {
+		n += bytesOf(p.X[i]) + bytesOf(p.W[i])
+	}
+	return n
+}
+
+// sites are points with sites that were all absorbed: r = N(mr, Vr) is the approximation of q. In this form, for more points than features, a refinement
+// costs O(d^2). The posterior has room for one point, which is added with the share of its site that changes and absorbed at once.
+type sites struct {
+	X       [][]float64
+	tau, nu []float64
+}
+
+// rebuild makes the law that of the prior and the sites, those with tau > 0 first.
+func (p *posterior) rebuild(t *sites) {
+	clear(p.mr)
+	clear(p.V)
+	p.c = 0
+	for i := range p.mr {
+		p.V[i*(i+1)/2+i] = 1
+	}
+	passed := p.report.Passed
+	for _, positive := range [...]bool{true, false} {
+		for i, x := range t.X {
+			if (t.tau[i] > 0) != positive || t.tau[i] == 0 && t.nu[i] == 0 {
+				continue
+			}
+			copy(p.X[0], x)
+			if !p.add() {
+				continue
+			}
+			p.tau[0], p.nu[0] = t.tau[i], t.nu[i]
+			if !p.absorb(0) {
+				p.drop(0)
+				p.report.Lost++
+			}
+		}
+	}
+	p.report.Passed = passed
+	copy(p.m, p.mr)
+}
+
+// sweepAbsorbed is sweep for absorbed sites.
+func (p *posterior) sweepAbsorbed(ctx context.Context, t *sites, e *epSettings, damping float64) bool {
+	worst, passed := 0.0, int64(0)
+	for i, x := range t.X {
+		if i%64 == 63 && ctx.Err() != nil {
+			return false
+		}
+		copy(p.X[0], x)
+		before := p.report.Passed
+		if !p.add() {
+			passed += p.report.Passed - before
+			p.report.Passed = before
+			continue
+		}
+		p.mu[0], p.tau[0], p.nu[0] = p.a[0], t.tau[i], t.nu[i]
+		dt, dn, change := p.proposal(0)
+		worst = max(worst, change)
+		p.tau[0], p.nu[0] = float64(damping*dt), float64(damping*dn)
+		if change <= e.tolerance/leave || !p.absorb(0) {
+			p.drop(0)
+			continue
+		}
+		t.tau[i] += float64(damping * dt)
+		t.nu[i] += float64(damping * dn)
+	}
+	p.report.Sweeps++
+	p.report.Passed = passed // of one sweep
+	copy(p.m, p.mr)
+	return worst < e.tolerance
+}

@@ -1,0 +1,365 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+func init() {
+	Register(Entry{"vvm", "the Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't",
+		func() Config { return &VVMConfig{Buffer: 10, PointsConfig: defaultPoints} }, newVVM[float32], newVVM[float64]})
+}
+
+// VVM keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points. Of the points and the next example it absorbs
+// into the Gaussian the one whose likelihood is most like one, or merges two.
+//
+// Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009, Algorithm 1:
+//
+//	(1) add the example to the points, and run EP on them and the residual r
+//	(2) if there are more than B points, choose of all evictions and of the merges of the k closest pairs the one after which (13), the sum of the
+//	    points' KL divergences from their Gaussians, is the largest
+//
+//	paper         here               shape, unit
+//	B             Config.Buffer      points kept after the reduction
+//	k             Config.Pairs       pairs that are tried
+//	epsilon       Config.Noise       rate of wrong labels
+//	m_r, V_r      posterior.mr, V    residual
+//	m_w           posterior.m        weights, one a feature
+//	b_i           posterior.X        points, each times its label
+//
+// Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL, which is the same point, as KL falls with the margin,
+// but keeps its digits. Points whose eviction or merging would break the covariance are left; see posterior, and Report.
+//
+// Guarantee: every eviction and merge of an independent implementation with dense matrices: TestGoldenVVM. B = 0 is ADF, and evicting the oldest window-EP:
+// TestOneFamily. The covariance stays positive definite and all is finite: TestPosteriorStands.
+//
+// Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep. Memory: d^2/2 + 2 B d + 2 B^2 float64.
+type VVM[T Float] struct {
+	name    string
+	cfg     PointsConfig
+	buffer  int
+	pairs   int
+	oldest  bool // evict in the order of arrival
+	ep      epSettings
+	p       *posterior
+	updates int64
+	kl      []float64 // of the points: (13)
+	barred  []bool    // points whose eviction a guard refused
+	cosine  []float64 // of the points' angles, buffer+1 a row; with pairs only
+	close   []closePair
+}
+
+// PointsConfig holds the settings of EP over points.
+type PointsConfig struct {
+	Noise     float64 `json:"noise" flag:"label-noise" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated"`
+	Tolerance float64 `json:"tolerance" flag:"tolerance" help:"EP ends when no site changes by more, in units of its point's standard deviation"`
+	Sweeps    int     `json:"sweeps" flag:"sweeps" help:"sweeps of EP over the points at most, then as many with half the damping"`
+	Damping   float64 `json:"damping" flag:"damping" help:"share of a site's change that is made, in (0, 1]"`
+}
+
+var defaultPoints = PointsConfig{Noise: 0.05, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
+
+func (c *PointsConfig) validate(name string) error {
+	if err := checkNoise(name, c.Noise); err != nil {
+		return err
+	}
+	if err := checkSetting(name, "tolerance", c.Tolerance, c.Tolerance > 0, "a number > 0"); err != nil {
+		return err
+	}
+	if c.Sweeps < 1 || c.Sweeps > 1<<30 {
+		return fmt.Errorf("%s: sweeps is %d, want a number > 0: %w", name, c.Sweeps, ErrConfig)
+	}
+	return checkSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1, "a number in (0, 1]")
+}
+
+func checkNoise(name string, eps float64) error {
+	return checkSetting(name, "label-noise", eps, eps >= 0 && eps < 0.5, "a rate in [0, 1/2)")
+}
+
+func checkBuffer(name string, n int) error {
+	if n < 0 || n > 1<<12 {
+		return fmt.Errorf("%s: buffer is %d, want 0 to %d points: %w", name, n, 1<<12, ErrConfig)
+	}
+	return nil
+}
+
+// VVMConfig holds the settings of a VVM.
+type VVMConfig struct {
+	Buffer int `json:"buffer" flag:"buffer" help:"points kept"`
+	Pairs  int `json:"pairs" flag:"merge-pairs" help:"closest pairs of points that may be merged; 0 evicts only"`
+	PointsConfig
+}
+
+// Validate wants Buffer in [0, 4096], Pairs >= 0, Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
+func (c *VVMConfig) Validate() error {
+	if err := checkBuffer("vvm", c.Buffer); err != nil {
+		return err
+	}
+	if c.Pairs < 0 || c.Pairs > 1<<24 {
+		return fmt.Errorf("vvm: merge-pairs is %d, want a number >= 0: %w", c.Pairs, ErrConfig)
+	}
+	return c.PointsConfig.validate("vvm")
+}
+
+func newVVM[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[VVMConfig]("vvm", c)
+	if err != nil {
+		return nil, err
+	}
+	return virtualPoints[T]("vvm", cfg.PointsConfig, cfg.Buffer, cfg.Pairs, false), nil
+}
+
+// virtualPoints makes a learner of the family.
+func virtualPoints[T Float](name string, cfg PointsConfig, buffer, pairs int, oldest bool) *VVM[T] {
+	n := buffer + 1
+	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest, ep: epSettings{cfg.Tolerance, cfg.Sweeps, cfg.Damping},
+		p: newPosterior(cfg.Noise, n), kl: make([]float64, n), barred: make([]bool, n)}
+	if v.pairs > 0 {
+		v.cosine, v.close = make([]float64, n*n), make([]closePair, 0, v.pairs+1)
+	}
+	return v
+}
+
+// Learn is Learner.Learn. An update is an example that was taken in: not one without features, nor one that was passed over (see Report).
+func (v *VVM[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := checkBlock(v.name, b, len(rounds)); err != nil {
+		return err
+	}
+	if err := v.p.grow(v.name, b.Dim); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		rounds[i] = Round{Score: dotMixed(b, i, v.p.m)}
+		signed(b, i, float64(b.Y[i]), v.p.X[v.p.k])
+		if !v.p.add() {
+			continue
+		}
+		v.p.propagate(&v.ep) // (1)
+		if v.p.k > v.buffer {
+			v.reduce()
+		}
+		v.updates++
+		rounds[i].Updates = 1
+	}
+	return nil
+}
+
+// dotMixed returns w.x of example i. Features that w does not reach have weight 0.
+func dotMixed[T Float](b *engine.Block[T], i int, w []float64) float64 {
+	if b.Dense() {
+		x := b.Row(i)
+		return vecmath.DotMixed(w, x[:min(len(x), len(w))])
+	}
+	idx, val := b.Sparse(i)
+	if n := len(idx); n > 0 && int(idx[n-1]) >= len(w) {
+		n, _ = slices.BinarySearch(idx, int32(len(w)))
+		idx, val = idx[:n], val[:n]
+	}
+	return vecmath.SparseDotMixed(idx, val, w)
+}
+
+// signed sets dst to y times example i, as far as dst goes, and returns the sum of squares of what is beyond. Zeros are +0.
+func signed[T Float](b *engine.Block[T], i int, y float64, dst []float64) (beyond float64) {
+	clear(dst)
+	idx, val := rowOf(b, i)
+	for n, v := range val {
+		switch j := at(idx, n); {
+		case j >= len(dst):
+			beyond = math.FMA(float64(v), float64(v), beyond)
+		case v != 0:
+			dst[j] = float64(y * float64(v))
+		}
+	}
+	return beyond
+}
+
+// reduce is (2).
+func (v *VVM[T]) reduce() {
+	p := v.p
+	if v.oldest {
+		for j := range p.k {
+			if p.absorb(j) {
+				return
+			}
+		}
+		p.lose(0)
+		return
+	}
+	k := p.k
+	if k == 1 { // nothing to choose
+		if !p.absorb(0) {
+			p.lose(0)
+		}
+		return
+	}
+	for j := range k {
+		v.barred[j] = false
+		if f := &p.factor[j]; math.IsInf(f.z, -1) { // no cavity: as far from a Gaussian as can be
+			v.kl[j] = math.Inf(1)
+		} else if p.eps > 0 || v.pairs > 0 {
+			v.kl[j] = f.klWith(p.entropy) // (13)
+		}
+	}
+	if v.pairs > 0 && v.mergeClosest() {
+		return
+	}
+	for range k {
+		best := v.evictable()
+		if best < 0 {
+			break
+		}
+		if p.absorb(best) {
+			return
+		}
+		v.barred[best] = true
+	}
+	p.lose(0)
+}
+
+// evictable returns the point whose eviction loses least, or -1 if all are barred. Ties go to the older one.
+func (v *VVM[T]) evictable() int {
+	best := -1
+	for j := range v.p.k {
+		switch {
+		case v.barred[j]:
+		case best < 0, v.p.eps == 0 && v.p.factor[j].z > v.p.factor[best].z, v.p.eps > 0 && v.kl[j] < v.kl[best]:
+			best = j
+		}
+	}
+	return best
+}
+
+// closePair is a pair of points and the cosine of its angle.
+type closePair struct {
+	i, j   int
+	cosine float64
+}
+
+// mergeClosest merges the best of the closest pairs, if that loses less than the best eviction.
+func (v *VVM[T]) mergeClosest() bool {
+	p, k := v.p, v.p.k
+	// Closest on the unit sphere is largest cosine. The last point is new, or two are: all rows are as cheap as EP.
+	for i := range k {
+		row := v.cosine[i*(v.buffer+1):]
+		for j := range i + 1 {
+			row[j] = vecmath.Dot(p.X[i], p.X[j])
+		}
+	}
+	v.close = v.close[:0]
+	for i := range k {
+		for j := i + 1; j < k; j++ {
+			n := v.buffer + 1
+			c := closePair{i, j, v.cosine[j*n+i] / math.Sqrt(float64(v.cosine[i*n+i]*v.cosine[j*n+j]))}
+			at := len(v.close)
+			for at > 0 && v.close[at-1].cosine < c.cosine {
+				at--
+			}
+			if at == v.pairs {
+				continue
+			}
+			v.close = slices.Insert(v.close, at, c)[:min(len(v.close)+1, v.pairs)]
+		}
+	}
+	least := math.Inf(1)
+	if best := v.evictable(); best >= 0 {
+		least = v.kl[best]
+	}
+	var found twoPoints
+	for _, c := range v.close {
+		if t, ok := p.tryMerge(c.i, c.j, v.kl); ok && -t.gain < least {
+			found, least = t, -t.gain
+		}
+	}
+	if found.j == 0 { // none
+		return false
+	}
+	p.merge(&found)
+	return true
+}
+
+// Score is Learner.Score: the mean of w.x.
+func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock(v.name, b, len(dst)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] = dotMixed(b, i, v.p.m)
+	}
+	return nil
+}
+
+// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x. Features never seen have the prior. O(d^2 + B d) an example.
+func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := checkBlock(v.name, b, len(dst)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		x := v.p.x
+		beyond := signed(b, i, 1, x)
+		dst[i] = probability(vecmath.Dot(x, v.p.m), v.p.variance(x)+beyond, v.cfg.Noise)
+	}
+	return nil
+}
+
+// probability returns P(y = +1) where w.x has that mean and variance.
+func probability(mean, variance, eps float64) float64 {
+	p := 0.5
+	switch {
+	case variance > 0:
+		p = normalCDF(mean / math.Sqrt(variance))
+	case mean > 0:
+		p = 1
+	case mean < 0:
+		p = 0
+	}
+	return math.FMA(1-2*eps, p, eps)
+}
+
+// Weights returns the posterior mean.
+func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.m) }
+
+// Report returns what was met so far.
+func (v *VVM[T]) Report() PosteriorReport { return v.p.report }
+
+// Points returns the points, each times its label.
+func (v *VVM[T]) Points() [][]float64 {
+	out := make([][]float64, v.p.k)
+	for i := range out {
+		out[i] = slices.Clone(v.p.X[i])
+	}
+	return out
+}
+
+// Updates is Learner.Updates.
+func (v *VVM[T]) Updates() int64 { return v.updates }
+
+// Bytes is Learner.Bytes.
+func (v *VVM[T]) Bytes() int64 { return v.p.bytes() + int64(unsafe.Sizeof(*v)) }
+
+// State is Learner.State: the posterior.
+func (v *VVM[T]) State() State {
+	s := State{Counters: map[string]uint64{"updates": uint64(v.updates)}}
+	v.p.state(&s)
+	return s
+}
+
+// SetState is Learner.SetState.
+func (v *VVM[T]) SetState(s State) error {
+	if err := s.holds(v.name, posteriorTensors, append([]string{"updates"}, posteriorCounters...), nil); err != nil {
+		return err
+	}
+	updates, err := count(&s, v.name, "updates")
+	if err != nil {
+		return err
+	}
+	if err := v.p.restore(v.name, &s, v.buffer); err != nil {
+		return err
+	}
+	v.updates = updates
+	return nil
+}

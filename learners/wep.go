@@ -1,0 +1,31 @@
+package learners
+
+func init() {
+	Register(Entry{"wep", "window expectation propagation: a Gaussian posterior and the last examples",
+		func() Config { return &WEPConfig{Buffer: 10, PointsConfig: defaultPoints} }, newWEP[float32], newWEP[float64]})
+}
+
+// WEPConfig holds the settings of window-EP: VVM whose points are the last Buffer examples. The oldest is absorbed by the Gaussian when one more comes.
+//
+// Reference: Y. Qi, T. P. Minka, "Window-based expectation propagation for adaptive signal detection in flat-fading channels", IEEE Transactions on Wireless
+// Communications 6(1), 2007, as the VVM paper, section 2, has it.
+type WEPConfig struct {
+	Buffer int `json:"buffer" flag:"buffer" help:"examples kept"`
+	PointsConfig
+}
+
+// Validate wants Buffer in [0, 4096], Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
+func (c *WEPConfig) Validate() error {
+	if err := checkBuffer("wep", c.Buffer); err != nil {
+		return err
+	}
+	return c.PointsConfig.validate("wep")
+}
+
+func newWEP[T Float](c Config, _ Env) (Learner[T], error) {
+	cfg, err := configAs[WEPConfig]("wep", c)
+	if err != nil {
+		return nil, err
+	}
+	return virtualPoints[T]("wep", cfg.PointsConfig, cfg.Buffer, 0, true), nil
+}
