@@ -40,10 +40,10 @@ var variants = map[string]map[string]learners.Config{
 		"svm":           &learners.BudgetConfig{Budget: 200, UpdateConfig: learners.UpdateConfig{Beta: 1, Update: "svm", C: 2}, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
 	},
 	"obpm": {
-		"rbf":         kernelOBPM(100, 0.3, 310, learners.RemoveNorm),
-		"rbf, oldest": kernelOBPM(150, 0.2, 310, learners.RemoveOldest),
+		"rbf":         kernelOBPM(30, 0.3, 310, learners.RemoveNorm),
+		"rbf, oldest": kernelOBPM(70, 0.2, 310, learners.RemoveOldest),
 		"rbf, errors": kernelOBPM(20, 0.5, 200, learners.RemoveErrors),
-		"rbf, all":    kernelOBPM(70, 0.3, 0, learners.RemoveNorm),
+		"rbf, all":    kernelOBPM(20, 0.3, 0, learners.RemoveNorm),
 	},
 	"kmp": {
 		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
