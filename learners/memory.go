@@ -147,3 +147,25 @@ func (c *OBPMConfig) FitMemory(bytes, example, elem int64) (err error) {
 	})
 	return err
 }
+
+// Bounded is MemoryConfig.Bounded.
+func (c *SOGPConfig) Bounded() bool { return true }
+
+// Memory is MemoryConfig.Memory.
+func (c *SOGPConfig) Memory(example, elem int64) []MemoryPart {
+	n, stride := int64(c.Basis), int64(c.Basis+8)&^7
+	return []MemoryPart{
+		{"basis points", c.Basis, growth(n*example) + stride*(6*8+elem)},
+		{"elements of two matrices", int(2 * stride * stride), 2 * stride * stride * 8},
+	}
+}
+
+// FitMemory is MemoryConfig.FitMemory: it sets Basis.
+func (c *SOGPConfig) FitMemory(bytes, example, elem int64) (err error) {
+	d := *c
+	c.Basis, err = largest("sogp", bytes, maxBasis, func(n int) int64 {
+		d.Basis = n
+		return TotalMemory(d.Memory(example, elem))
+	})
+	return err
+}

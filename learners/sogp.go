@@ -61,6 +61,8 @@ type SOGP[T Float] struct {
 	updates int64
 
 	ck, e, u, t []float64 // scratch
+
+	reserves bool // room for all at once
 }
 
 // SOGPConfig holds the settings of SOGP.
@@ -90,7 +92,7 @@ func (c *SOGPConfig) Validate() error {
 // maxBasis basis points have matrices of 2 GB each.
 const maxBasis = 1 << 14
 
-func newSOGP[T Float](c Config, _ Env) (Learner[T], error) {
+func newSOGP[T Float](c Config, env Env) (Learner[T], error) {
 	cfg, err := configAs[SOGPConfig]("sogp", c)
 	if err != nil {
 		return nil, err
@@ -99,7 +101,11 @@ func newSOGP[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SOGP[T]{cfg: cfg, basis: b}, nil
+	l := &SOGP[T]{cfg: cfg, basis: b, reserves: env.Reserve}
+	if l.reserves {
+		l.room(cfg.Basis + 1)
+	}
+	return l, nil
 }
 
 // Learn is Learner.Learn.
@@ -327,8 +333,10 @@ func (l *SOGP[T]) SetState(s State) error {
 		return err
 	}
 	list.list.Append(&b, 0, n)
-	r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates}
-	r.room(n + 1)
+	r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates, reserves: l.reserves}
+	if r.room(n + 1); r.reserves {
+		r.room(l.cfg.Basis + 1)
+	}
 	r.alpha = append(r.alpha, alpha...)
 	for j, at := 0, 0; j < n; j++ {
 		for k := range j + 1 {

@@ -162,7 +162,7 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 		if s := l.text[f.Name]; err == nil && s != nil && f.Changed && !used[f.Name] {
 			err = usage(
 				fmt.Sprintf("Flags of %s: %s.", who, strings.Join(dashed(has), ", ")),
-				"%s is a flag of %s, not of %s", given(l.fs, f.Name), strings.Join(s.uses, " and "), who)
+				"%s is a flag of %s, not of %s", given(l.fs, f.Name), strings.Join(s.uses, ", "), who)
 		}
 	})
 	return err

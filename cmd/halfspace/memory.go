@@ -93,7 +93,7 @@ func planMemory[T engine.Float](t *trainer, in *reader[T], inMemory bool) error 
 		return settingError(err)
 	}
 	rest := plan.Budget - plan.Program - plan.Data
-	if sized := fs.Changed("budget") || fs.Changed("error-size") || t.before != nil; !sized {
+	if sized := fs.Changed("budget") || fs.Changed("error-size") || fs.Changed("basis") || t.before != nil; !sized {
 		if err := c.FitMemory(rest, example, elem); err != nil {
 			return &fail{codeUsage, fmt.Errorf("%s %s: %w", budget, &t.memory, err), fmt.Sprintf("The program itself takes %s.", inMiB(plan.Program+plan.Data))}
 		}
@@ -103,7 +103,7 @@ func planMemory[T engine.Float](t *trainer, in *reader[T], inMemory bool) error 
 		return nil
 	}
 	if plan.planned() > plan.Budget {
-		return usage("Lower --budget (and --error-size), or leave them out: then they are as large as fits.", "%s %s: needed are %s: %s", budget, &t.memory, inMiB(plan.planned()), plan)
+		return usage("Lower --budget (and --error-size) or --basis, or leave them out: then they are as large as fits.", "%s %s: needed are %s: %s", budget, &t.memory, inMiB(plan.planned()), plan)
 	}
 	t.report.Memory = plan
 	if !t.output.quiet {

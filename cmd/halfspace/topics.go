@@ -93,6 +93,10 @@ Words of the reports
   fit                --until-converged in the order of the data: violators left, margin and bound, Gamma and D'/D - 1 of a soft margin
   proba              with --proba, of the first epoch or the test: log-loss (nats; a probability counts as at least 1e-15), Brier score, and the expected
                      calibration error over 10 equal bins of P(+1). Those of obpm are the share of members that vote +1, no posterior's
+  latency            of learning one example: median, 99th percentile, longest. Of learners that keep examples, and with --latency of any; the
+                     examples are learned one by one then
+  memory             with --mem-budget, for learners that keep examples: what was planned for the program, the data and the parts of what is kept,
+                     and the most resident memory there was (0 where the system doesn't tell)
   seconds            read: waiting for examples; learn: learning and counting; total: of the whole command
 
 --until-converged ends after a whole pass without an update. perceptron, alma (p = 2), romma, micra, cramma and pumma see the data set as a whole
