@@ -152,10 +152,11 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 	}
 	var rows []bench.Row
 	if tour {
-		e, err := findExperiment("obpm/table1")
+		chosen, err := chooseExperiments([]string{"obpm/table1"})
 		if err != nil {
 			return err
 		}
+		e := chosen[0]
 		if !asJSON {
 			fmt.Fprintf(w, "\n%s: %s\nThe paper: C on a 1 GHz DEC Alpha, no times given for this table.\n", e.Name, e.Summary)
 		}

@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func sample() Outcome {
+	row := Row{Experiment: "tbp/banana", Row: "svm <best>", Quantity: "test_error_percent", Paper: at(1.5), PaperSeconds: at(10), Note: "why & how", Seconds: 2}
+	row.fill([]float64{1, 2, 3})
+	return Outcome{Name: "tbp/banana", Summary: "error & size", Command: "halfspace repro tbp/banana", Rows: []Row{row, {Verdict: Exact, Ours: 3, Paper: at(3)}}, Seconds: 2.5,
+		Figures: []Figure{{Name: "tbp/banana", Title: "banana", XLabel: "kept", YLabel: "error", Lines: []Line{{Name: "svm", X: []float64{1, 2}, Y: []float64{3, 4}}}}}}
+}
+
+// TestReport: the page is well formed, holds everything, escapes what must be, and asks for no other file.
+func TestReport(t *testing.T) {
+	r := Report{Machine: "a machine", Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2", Command: "halfspace repro obpm/table2", Skipped: "no time"}}}
+	var b bytes.Buffer
+	if err := r.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/svg&#43;xml;base64,", "Not run: no time", "halfspace repro tbp/banana", "seed 7", "a machine", "Weston", "Alpha",
+		`<b class="exact">1</b>`, `<b class="inside">1</b>`, `<b>2</b>rows`, "prefers-color-scheme: dark", "@media print"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, not := range []string{"http://", "https://", "<script", "ZgotmplZ"} {
+		if strings.Contains(page, not) {
+			t.Errorf("the page has %q", not)
+		}
+	}
+	d := xml.NewDecoder(strings.NewReader(page))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	for {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("the page is not well formed: %v", err)
+		}
+	}
+}
+
+// TestCache: what was saved comes back, a damaged file does not, and nothing else is left.
+func TestCache(t *testing.T) {
+	c := Cache{Dir: filepath.Join(t.TempDir(), "new")}
+	if _, ok := c.Load("key"); ok {
+		t.Error("an empty cache has an outcome")
+	}
+	want := sample()
+	if err := c.Save("key", want); err != nil {
+		t.Fatal(err)
+	}
+	got, ok := c.Load("key")
+	if !ok || !got.Cached || len(got.Rows) != 2 || got.Rows[0].Ours != want.Rows[0].Ours || *got.Rows[0].Paper != 1.5 || len(got.Figures) != 1 || got.Figures[0].Lines[0].Y[1] != 4 {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	if err := os.WriteFile(filepath.Join(c.Dir, "key.json"), []byte(`{"name":"x`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := c.Load("key"); ok {
+		t.Error("a damaged file was taken")
+	}
+	if all, err := os.ReadDir(c.Dir); err != nil || len(all) != 1 {
+		t.Errorf("the folder has %v, %v", all, err)
+	}
+}
+
+// TestPapers: every experiment is of a known paper and tells how long it takes.
+func TestPapers(t *testing.T) {
+	for _, e := range Experiments() {
+		if PaperOf(e.Name).Citation == "" {
+			t.Errorf("%s: of no paper in Papers", e.Name)
+		}
+		if _, ok := about[e.Name]; !ok {
+			t.Errorf("%s: its time is not in about", e.Name)
+		}
+	}
+}
