@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"fmt"
 	"image/color"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 )
 
 // Figure is a published figure made again: what an experiment found, to be drawn.
@@ -126,17 +128,35 @@ func (logTicks) Ticks(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
+// Size of a figure, and points of a PNG per inch.
+const (
+	figureWidth  = 16 * vg.Centimeter
+	figureHeight = 11 * vg.Centimeter
+	figureDPI    = 160
+)
+
 // Write draws the figure as svg or png.
 func (f Figure) Write(w io.Writer, format string) error {
 	p, err := f.plot()
 	if err != nil {
 		return err
 	}
-	to, err := p.WriterTo(16*vg.Centimeter, 11*vg.Centimeter, format)
+	if format == "png" {
+		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, figureHeight), vgimg.UseDPI(figureDPI))}
+		p.Draw(draw.New(c))
+		_, err = c.WriteTo(w)
+		return err
+	}
+	to, err := p.WriterTo(figureWidth, figureHeight, format)
 	if err != nil {
 		return fmt.Errorf("bench: %s: %w", f.Name, err)
 	}
-	_, err = to.WriteTo(w)
+	var text bytes.Buffer
+	if _, err := to.WriteTo(&text); err != nil {
+		return err
+	}
+	// Fonts of the same widths, for where Liberation isn't there.
+	_, err = w.Write(bytes.ReplaceAll(text.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif")))
 	return err
 }
 

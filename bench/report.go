@@ -96,10 +96,10 @@ var reportHTML string
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"picture": func(f Figure) (template.URL, error) {
 		var b bytes.Buffer
-		if err := f.Write(&b, "svg"); err != nil {
+		if err := f.Write(&b, "png"); err != nil { // not svg, whose letters are those of the reader's machine
 			return "", err
 		}
-		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
+		return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
 	},
 	"seconds": func(v float64) string {
 		switch {
@@ -109,6 +109,14 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 			return fmt.Sprintf("%.2f", v)
 		}
 		return fmt.Sprintf("%.4f", v)
+	},
+	"timed": func(o Outcome) bool {
+		for _, r := range o.Rows {
+			if r.PaperSeconds != nil {
+				return true
+			}
+		}
+		return false
 	},
 	"anchor": func(name string) string { return strings.ReplaceAll(name, "/", "-") },
 	"faster": func(r Row) string {

@@ -25,7 +25,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/svg&#43;xml;base64,", "Not run: no time", "halfspace repro tbp/banana", "seed 7", "a machine", "Weston", "Alpha",
+	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,", "Not run: no time", "halfspace repro tbp/banana", "seed 7", "a machine", "Weston", "Alpha",
 		`<b class="exact">1</b>`, `<b class="inside">1</b>`, `<b>2</b>rows`, "prefers-color-scheme: dark", "@media print"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

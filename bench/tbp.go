@@ -35,21 +35,21 @@ func init() {
 		}})
 	register(Experiment{
 		Name:    "tbp/banana",
-		Summary: "the same on banana (figure 12)",
+		Summary: "test error against the number of kept examples on banana (figure 12): perceptron, budget, tbp, svm",
 		Runs:    10, Needs: []string{bananaFile},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
 			return tbpRatsch(ctx, o, "tbp/banana", bananaFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316, []int{20, 40, 100, 200, 400})
 		}})
 	register(Experiment{
 		Name:    "tbp/usps",
-		Summary: "the same on USPS, digit 0 against the rest (figure 9), under both readings of the kernel",
+		Summary: "test error against the number of kept examples on USPS, digit 0 against the rest (figure 9), under both readings of the kernel",
 		Runs:    5, Needs: []string{uspsTrain, uspsTest},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
 			return tbpUSPS(ctx, o, "tbp/usps", 0, 1000, []int{35, 85, 150})
 		}})
 	register(Experiment{
 		Name:    "tbp/usps-noise",
-		Summary: "the same with one label in ten flipped (figure 10)",
+		Summary: "test error against the number of kept examples on USPS with one label in ten flipped (figure 10)",
 		Runs:    5, Needs: []string{uspsTrain, uspsTest},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
 			return tbpUSPS(ctx, o, "tbp/usps-noise", 0.1, 10, []int{85, 150, 300})
