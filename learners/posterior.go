@@ -33,9 +33,10 @@ var ErrPrior = errors.New("posteriors do not belong together")
 //
 // Nothing costs more than O(d^2 + k d) an example and O(k^2) a refinement for d features.
 //
-// Guards. Vr stays positive definite, whatever comes: (4) is done only if den > 0 and the point's variance stays above 2^-44 of the variance that its
-// features would have were they independent, under which rounding would decide; a new point under it is passed over. (2) has the same guards in S. With
-// eps = 0 that is where examples which contradict each other end: report counts them.
+// Guards. Vr stays positive definite, whatever comes: Vr^-1 is at most I and the sum of tau x x^T over what (4) has absorbed with tau > 0, so that no
+// eigenvalue of Vr is below 1/P, P = 1 + sum tau |x|^2. (4) is done only if den > 0 and 1/P stays above 2^-40 of Vr's largest element, where rounding does not
+// reach; else the next best point is taken, and if none will do, one is dropped. A new point whose variance is lost in rounding is passed over, and (2)
+// has the like guards in S. With eps = 0 that is where examples which contradict each other end. PosteriorReport counts them.
 //
 // All is float64. The triangle of Vr is updated late, in the pass that multiplies it by the next example.
 type posterior struct {
@@ -45,6 +46,8 @@ type posterior struct {
 	V       []float64 // the lower triangle of Vr, row by row, but for the pending term
 	c       float64   // pending: Vr = V + c s s^T; 0 is none
 	s       []float64
+	P       float64     // bound of the eigenvalues of Vr^-1
+	loss    float64     // by how much variances have shrunk since W, G and a were worked out afresh, and rounding errors not
 	k       int         // points
 	X, W    [][]float64 // one row a point and one spare or more
 	width   int         // of rows of G and S
@@ -72,8 +75,8 @@ type PosteriorReport struct {
 	Lost        int64 // points dropped without what they tell, as absorbing them would have broken the covariance
 }
 
-// posteriorFloor is the least share of a variance that is told from rounding.
-const posteriorFloor = 0x1p-44
+// posteriorFloor is the least share of a variance that is told from rounding, posteriorLeast that of the least eigenvalue.
+const posteriorFloor, posteriorLeast = 0x1p-44, 0x1p-40
 
 // maxPosteriorDim keeps the covariance matrix within a GiB.
 const maxPosteriorDim = 16384
@@ -82,7 +85,7 @@ const maxPosteriorDim = 16384
 var ErrDim = errors.New("too many features for a covariance matrix")
 
 func newPosterior(eps float64, points int) *posterior {
-	p := &posterior{eps: eps, entropy: newNoiseEntropy(eps)}
+	p := &posterior{eps: eps, P: 1, loss: 1, entropy: newNoiseEntropy(eps)}
 	p.reserve(points)
 	return p
 }
@@ -183,10 +186,56 @@ func (p *posterior) floor(x []float64) float64 {
 	return posteriorFloor * sum
 }
 
+// largest returns the largest element of Vr, which has no term pending.
+func (p *posterior) largest() float64 {
+	top := 0.0
+	for i := range p.mr {
+		top = max(top, p.V[i*(i+1)/2+i])
+	}
+	return top
+}
+
+// bear reports whether Vr^-1 may grow by a matrix of that trace, and counts it.
+func (p *posterior) bear(trace float64) bool {
+	if !(float64((p.P+trace)*p.largest()) < 1/posteriorLeast) {
+		return false
+	}
+	p.P += trace
+	return true
+}
+
+// blurred reports whether the rounding errors in W could make Vr indefinite.
+func (p *posterior) blurred() bool { return !(float64(float64(p.loss*p.P)*p.largest()) < 0x1p46) }
+
+// derive works out the point j's part in W, G and a afresh.
+func (p *posterior) derive(j int) {
+	p.mulV(p.W[j], p.X[j])
+	for i := range p.k {
+		g := vecmath.Dot(p.X[i], p.W[j])
+		p.G[i*p.width+j], p.G[j*p.width+i] = g, g
+	}
+	p.a[j] = vecmath.Dot(p.mr, p.X[j])
+}
+
+// deriveAll works out W, G, a, S and mu afresh.
+func (p *posterior) deriveAll() {
+	for j := range p.k {
+		p.derive(j)
+	}
+	p.loss = 1
+	p.refresh()
+}
+
+// maxLoss is the loss after which all is worked out afresh.
+const maxLoss = 0x1p20
+
 // add makes X[k], which the caller has filled, a point without a site. It reports whether it is one.
 func (p *posterior) add() bool {
 	k := p.k
 	x, w := p.X[k], p.W[k]
+	if p.loss > maxLoss {
+		p.deriveAll()
+	}
 	p.mulV(w, x)
 	v := vecmath.Dot(x, w)
 	floor := p.floor(x)
@@ -380,15 +429,15 @@ func (p *posterior) variance(x []float64) float64 {
 
 // absorb is (4). It reports whether the guards let it.
 func (p *posterior) absorb(j int) bool {
+	p.flush()
+	if p.blurred() {
+		p.derive(j)
+	}
 	w, row := p.W[j], p.row
 	copy(row, p.G[j*p.width:][:p.width])
 	den := math.FMA(p.tau[j], row[j], 1)
-	p.flush()
-	if !(den > 0 && row[j] > float64(den*p.floor(p.X[j]))) {
-		return false
-	}
 	b, c := math.FMA(-p.tau[j], p.a[j], p.nu[j])/den, p.tau[j]/den
-	if b-b != 0 || c-c != 0 {
+	if !(den > 0) || b-b != 0 || c-c != 0 || !p.bear(float64(max(0, p.tau[j])*vecmath.SumSq(p.X[j]))) {
 		return false
 	}
 	p.drop(j)
@@ -405,6 +454,7 @@ func (p *posterior) absorb(j int) bool {
 	vecmath.Axpy(p.a[:k], b, row)
 	vecmath.Axpy(p.mr, b, w)
 	p.rank1(-c, w)
+	p.loss *= max(1, den)
 	return true
 }
 
@@ -458,6 +508,7 @@ type twoPoints struct {
 	tau, nu float64 // of the merged point's site
 	K2      sym2
 	k1      pair
+	trace   float64 // bound of what is added to Vr^-1
 }
 
 // tryMerge works out (5): points 1 and 2 become b = (x_1 + x_2)/2 and a Gaussian g(u_1, u_2) such that f(b) g has the moments that f_1 f_2 has in q
@@ -500,12 +551,14 @@ func (p *posterior) tryMerge(i, j int, kl []float64) (t twoPoints, ok bool) {
 	if !ok {
 		return t, false
 	}
+	n1, n2 := vecmath.SumSq(p.X[i]), vecmath.SumSq(p.X[j])
+	t.trace = float64(max(0, K.aa)*n1) + float64(max(0, K.bb)*n2) + float64(2*math.Abs(K.ab)*math.Sqrt(float64(n1*n2)))
 	Ka := K.mul(pair{p.a[i], p.a[j]})
 	e := pair{k.a - Ka.a, k.b - Ka.b}
 	ge := G2.mul(e)
 	ke := t.K2.mul(ge)
 	t.k1 = pair{e.a - ke.a, e.b - ke.b}
-	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b} {
+	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b, t.trace} {
 		if v-v != 0 {
 			return t, false
 		}
@@ -524,12 +577,16 @@ func inverseOfSum(A, B sym2) (sym2, bool) {
 	return sym2{math.FMA(a, B.bb, A.aa) / det, math.FMA(-a, B.ab, A.ab) / det, math.FMA(a, B.aa, A.bb) / det}, true
 }
 
-// merge does what tryMerge worked out:
+// merge does what tryMerge worked out, if the covariance bears it:
 //
 //	mr += W2^T k1,   Vr -= W2^T K2 W2,   W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1
 //
 // Then b, the last point from now on, has the mean of the rows 1 and 2.
-func (p *posterior) merge(t *twoPoints) {
+func (p *posterior) merge(t *twoPoints) bool {
+	p.flush()
+	if !p.bear(t.trace) {
+		return false
+	}
 	i, j, k, w := t.i, t.j, p.k, p.width
 	gi, gj := p.row, p.coef
 	copy(gi, p.G[i*w:][:w])
@@ -587,8 +644,10 @@ func (p *posterior) merge(t *twoPoints) {
 	p.drop(j)
 	p.last(i)
 	p.report.Merged++
+	p.loss = 2 * maxLoss
 	p.refresh()
 	p.setMean()
+	return true
 }
 
 // posteriorTensors are the parts of a State.
@@ -599,6 +658,7 @@ var posteriorCounters = []string{"sweeps", "unconverged", "merged", "passed", "l
 // state adds the law to s.
 func (p *posterior) state(s *State) {
 	p.flush()
+	s.Scalars = map[string]float64{"precision": p.P, "loss": p.loss}
 	d, k := len(p.mr), p.k
 	var X, W, G, S []float64
 	for i := range k {
@@ -667,6 +727,10 @@ func (p *posterior) restore(name string, s *State, points int) error {
 	copy(next.nu, data[9])
 	copy(next.mu, data[10])
 	next.k, next.age = k, counts[5]
+	next.P, next.loss = s.Scalars["precision"], s.Scalars["loss"]
+	if !(next.P >= 1 && next.P-next.P == 0 && next.loss >= 1 && next.loss-next.loss == 0) {
+		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, next.P, next.loss, ErrState)
+	}
 	next.report = PosteriorReport{counts[0], counts[1], counts[2], counts[3], counts[4]}
 	*p = *next
 	return nil
@@ -692,7 +756,7 @@ type sites struct {
 func (p *posterior) rebuild(t *sites) {
 	clear(p.mr)
 	clear(p.V)
-	p.c = 0
+	p.c, p.P, p.loss = 0, 1, 1
 	for i := range p.mr {
 		p.V[i*(i+1)/2+i] = 1
 	}

@@ -208,17 +208,14 @@ func (v *VVM[T]) reduce() {
 	if v.pairs > 0 && v.mergeClosest() {
 		return
 	}
-	for range k {
-		best := v.evictable()
-		if best < 0 {
-			break
-		}
+	first := v.evictable()
+	for best := first; best >= 0; best = v.evictable() {
 		if p.absorb(best) {
 			return
 		}
 		v.barred[best] = true
 	}
-	p.lose(0)
+	p.lose(first)
 }
 
 // evictable returns the point whose eviction loses least, or -1 if all are barred. Ties go to the older one.
@@ -269,6 +266,9 @@ func (v *VVM[T]) mergeClosest() bool {
 	if best := v.evictable(); best >= 0 {
 		least = v.kl[best]
 	}
+	if p.flush(); p.blurred() {
+		p.deriveAll()
+	}
 	var found twoPoints
 	for _, c := range v.close {
 		if t, ok := p.tryMerge(c.i, c.j, v.kl); ok && -t.gain < least {
@@ -278,8 +278,7 @@ func (v *VVM[T]) mergeClosest() bool {
 	if found.j == 0 { // none
 		return false
 	}
-	p.merge(&found)
-	return true
+	return p.merge(&found)
 }
 
 // Score is Learner.Score: the mean of w.x.
@@ -350,7 +349,7 @@ func (v *VVM[T]) State() State {
 
 // SetState is Learner.SetState.
 func (v *VVM[T]) SetState(s State) error {
-	if err := s.holds(v.name, posteriorTensors, append([]string{"updates"}, posteriorCounters...), nil); err != nil {
+	if err := s.holds(v.name, posteriorTensors, append([]string{"updates"}, posteriorCounters...), []string{"precision", "loss"}); err != nil {
 		return err
 	}
 	updates, err := count(&s, v.name, "updates")
