@@ -68,11 +68,11 @@ type posterior struct {
 
 // PosteriorReport counts what a learner with a posterior met.
 type PosteriorReport struct {
-	Sweeps      int64 // of EP over the points
-	Unconverged int64 // runs of EP that were stopped by the limit of sweeps
-	Merged      int64 // pairs of points
-	Passed      int64 // examples passed over: they contradict what is known, so that rounding would decide; never without features only
-	Lost        int64 // points dropped without what they tell, as absorbing them would have broken the covariance
+	Sweeps      int64 `json:"sweeps"`      // of EP over the points
+	Unconverged int64 `json:"unconverged"` // runs of EP that were stopped by the limit of sweeps
+	Merged      int64 `json:"merged"`      // pairs of points
+	Passed      int64 `json:"passed"`      // examples passed over, as their variance was lost in rounding or beyond the range of numbers
+	Lost        int64 `json:"lost"`        // points dropped without what they tell, as absorbing them would have broken the covariance
 }
 
 // posteriorFloor is the least share of a variance that is told from rounding, posteriorLeast that of the least eigenvalue.
