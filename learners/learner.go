@@ -56,6 +56,11 @@ type Prober[T Float] interface {
 	Proba(b *engine.Block[T], dst []float64) error
 }
 
+// PosteriorMerger is a Learner with a posterior that can be joined with that of another learner of its kind, which has learned other examples.
+type PosteriorMerger[T Float] interface {
+	MergePosterior(other Learner[T]) error
+}
+
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
 type Keeper interface{ Support() int }
 

@@ -31,6 +31,9 @@ var ErrPrior = errors.New("posteriors do not belong together")
 //	    mr += w (nu_j - tau_j a_j)/den,   Vr -= tau_j/den w w^T,   and W, G, a likewise
 //	(5) points 1 and 2 merged: see merge
 //
+// Deviation: a site without a proper cavity, 1 - tau S_ii <= 0, is halved rather than left, and the run not converged: left alone, it was seen to stay for ever,
+// away from the fixed point. Fixed points are the same.
+//
 // Nothing costs more than O(d^2 + k d) an example and O(k^2) a refinement for d features.
 //
 // Guards. Vr stays positive definite, whatever comes: Vr^-1 is at most I and the sum of tau x x^T over what (4) has absorbed with tau > 0, so that no
@@ -227,7 +230,7 @@ func (p *posterior) deriveAll() {
 }
 
 // maxLoss is the loss after which all is worked out afresh.
-const maxLoss = 0x1p20
+const maxLoss = 0x1p26
 
 // add makes X[k], which the caller has filled, a point without a site. It reports whether it is one.
 func (p *posterior) add() bool {
@@ -332,6 +335,9 @@ func (p *posterior) proposal(i int) (dt, dn, change float64) {
 	f := &p.factor[i]
 	if !ok {
 		f.z = math.Inf(-1)
+		if q := math.FMA(-p.tau[i], p.S[i*p.width+i], 1); q <= 0 { // the other sites tell less than nothing: half of this one goes, lest it stays
+			return -0.5 * p.tau[i], -0.5 * p.nu[i], math.Inf(1)
+		}
 		return 0, 0, 0
 	}
 	*f = newStepFactor(mc/math.Sqrt(vc), p.eps)
@@ -810,4 +816,86 @@ func (p *posterior) sweepAbsorbed(ctx context.Context, t *sites, e *epSettings, 
 	p.report.Passed = passed // of one sweep
 	copy(p.m, p.mr)
 	return worst < e.tolerance
+}
+
+// multiply makes r the product of the two residuals over the prior, in which the prior counts once:
+//
+//	Vr^-1 = Vr1^-1 + Vr2^-1 - I,   Vr^-1 mr = Vr1^-1 mr1 + Vr2^-1 mr2
+//
+// and works out the points' part afresh. It fails, and changes nothing, if that is no law, or one that rounding would decide. O(d^3).
+func (p *posterior) multiply(name string, o *posterior) error {
+	p.flush()
+	o.flush()
+	d := len(p.mr)
+	if err := o.grow(name, d); err != nil {
+		return err
+	}
+	A, A2 := inverse(p.V, d), inverse(o.V, d)
+	if A == nil || A2 == nil {
+		return fmt.Errorf("%s: a covariance is not positive definite to rounding: %w", name, ErrPrior)
+	}
+	b := make([]float64, d)
+	symMulAdd(b, A, p.mr)
+	symMulAdd(b, A2, o.mr)
+	vecmath.Axpy(A, 1, A2)
+	for i := range d {
+		A[i*(i+1)/2+i]--
+	}
+	V := inverse(A, d)
+	P, top := p.P+o.P-1, 0.0
+	for i := range d {
+		if V != nil {
+			top = max(top, V[i*(i+1)/2+i])
+		}
+	}
+	if V == nil || !(float64(P*top) < 1/posteriorLeast) {
+		return fmt.Errorf("%s: the product of the posteriors is not a law to rounding: %w", name, ErrPrior)
+	}
+	clear(p.mr)
+	symMulAdd(p.mr, V, b)
+	p.V, p.P = V, P
+	p.deriveAll()
+	p.setMean()
+	return nil
+}
+
+// symMulAdd is y += M x for a symmetric M, of which there is the lower triangle row by row.
+func symMulAdd(y, M, x []float64) {
+	for i, xi := range x {
+		row := M[i*(i+1)/2:][:i+1]
+		y[i] += math.FMA(row[i], xi, vecmath.Dot(row[:i], x))
+		vecmath.Axpy(y[:i], xi, row)
+	}
+}
+
+// inverse returns the inverse of a symmetric matrix, both as lower triangles row by row, or nil if it is not positive definite: by its Cholesky factor L
+// and the inverse of that.
+func inverse(M []float64, d int) []float64 {
+	at := func(i int) int { return i * (i + 1) / 2 }
+	L := slices.Clone(M[:at(d)])
+	for i := range d {
+		row := L[at(i):][:i+1]
+		for j := range i {
+			row[j] = (row[j] - vecmath.Dot(row[:j], L[at(j):])) / L[at(j)+j]
+		}
+		v := row[i] - vecmath.SumSq(row[:i])
+		if !(v > 0) || math.IsInf(v, 0) {
+			return nil
+		}
+		row[i] = math.Sqrt(v)
+	}
+	// Row i of L^-1 is (e_i - sum_{j<i} L_ij row j)/L_ii; M^-1 is the sum of the rows' squares.
+	inv, R := make([]float64, at(d)), make([]float64, at(d))
+	for i := range d {
+		row := R[at(i):][:i+1]
+		for j := range i {
+			vecmath.Axpy(row[:j+1], -L[at(i)+j], R[at(j):])
+		}
+		row[i] = 1
+		vecmath.Scal(row, 1/L[at(i)+i])
+		for j, v := range row {
+			vecmath.Axpy(inv[at(j):][:j+1], v, row)
+		}
+	}
+	return inv
 }

@@ -319,6 +319,52 @@ func probability(mean, variance, eps float64) float64 {
 	return math.FMA(1-2*eps, p, eps)
 }
 
+// MergePosterior makes v's posterior that of both learners' examples, as if they had been independent given the weights: the residuals are multiplied by their
+// natural parameters, in which the prior counts once, and other's points are learned like examples. For ep and adf, which keep no points, this
+// is the product of the two Gaussians over the prior; it is what one learner would have learned of all examples where those of the two share no
+// direction, else the approximations differ: TestMergePosterior. Counters add up.
+//
+// other, a learner of the same family with the same label noise, is left as it is; features are told apart by their numbers. Errors wrap ErrPrior, or ErrDim, and
+// leave v's law as it was. O(d^3).
+func (v *VVM[T]) MergePosterior(other Learner[T]) error {
+	o, ok := other.(*VVM[T])
+	if e, isEP := other.(*EP[T]); isEP {
+		o, ok = e.VVM, true
+	}
+	switch {
+	case !ok:
+		return fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other, ErrPrior)
+	case o.cfg.Noise != v.cfg.Noise:
+		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise, ErrPrior)
+	}
+	s := State{Counters: map[string]uint64{}}
+	o.p.state(&s)
+	q := newPosterior(o.p.eps, len(o.p.X))
+	if err := q.restore(v.name, &s, o.p.k); err != nil {
+		return err
+	}
+	if err := v.p.grow(v.name, len(q.mr)); err != nil {
+		return err
+	}
+	if err := v.p.multiply(v.name, q); err != nil {
+		return err
+	}
+	for j := range q.k {
+		copy(v.p.X[v.p.k], q.X[j])
+		if !v.p.add() {
+			continue
+		}
+		v.p.propagate(&v.ep)
+		if v.p.k > v.buffer {
+			v.reduce()
+		}
+	}
+	r, of := &v.p.report, q.report
+	r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost = r.Sweeps+of.Sweeps, r.Unconverged+of.Unconverged, r.Merged+of.Merged, r.Passed+of.Passed, r.Lost+of.Lost
+	v.updates += o.updates
+	return nil
+}
+
 // Weights returns the posterior mean.
 func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.m) }
 

@@ -589,3 +589,102 @@ func TestPosteriorLimits(t *testing.T) {
 		t.Error("a rejected call changed the state")
 	}
 }
+
+// TestMergePosterior: learners of the two halves of a stream are merged. Where the halves share no direction, that is the learner of all to rounding.
+func TestMergePosterior(t *testing.T) {
+	const n, d = 100, 10
+	all := vvmStream(n, d, 1.64)
+	apart := vvmStream(n, d, 1.64)
+	for i := range n { // the first half has the even features, the second the odd ones; the labels follow from these, one in twenty doesn't
+		f := 0.0
+		for j := range d {
+			if j%2 != i*2/n {
+				apart.X[i*d+j] = 0
+			}
+			f += apart.X[i*d+j] * float64(j-4)
+		}
+		if apart.Y[i] = math.Copysign(1, f); i%20 == 7 {
+			apart.Y[i] *= -1
+		}
+	}
+	learnt := func(c Config, b *engine.Block[float64]) Learner[float64] {
+		t.Helper()
+		name := map[string]string{"*learners.ADFConfig": "adf", "*learners.VVMConfig": "vvm", "*learners.WEPConfig": "wep", "*learners.EPConfig": "ep"}[fmt.Sprintf("%T", c)]
+		e, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New[float64](e, c, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, ok := l.(*EP[float64]); ok {
+			_, err = f.Fit(context.Background(), b, FitOptions{})
+		} else {
+			err = l.Learn(b, make([]Round, b.Len()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	points := PointsConfig{0.05, 1e-11, 100, 1}
+	for name, c := range map[string]Config{
+		"adf": &ADFConfig{"full", 0.05}, "diagonal": &ADFConfig{"diagonal", 0.05}, "ep": &EPConfig{points}, "wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
+	} {
+		first, second := apart.Slice(0, n/2), apart.Slice(n/2, n)
+		l, o, want := learnt(c, &first), learnt(c, &second), learnt(c, apart)
+		before := stateOf(o)
+		if err := l.(PosteriorMerger[float64]).MergePosterior(o); err != nil {
+			t.Fatal(err)
+		}
+		if stateOf(o) != before {
+			t.Errorf("%s: the other learner was changed", name)
+		}
+		if name != "ep" && l.Updates() != n {
+			t.Errorf("%s: %d updates, want %d", name, l.Updates(), n)
+		}
+		if name != "vvm" { // which points are kept differs
+			sameVector(t, name+": mean", l.Weights(), want.Weights(), 1e-8)
+			p, q := make([]float64, n), make([]float64, n)
+			if err := errors.Join(l.(Prober[float64]).Proba(all, p), want.(Prober[float64]).Proba(all, q)); err != nil {
+				t.Fatal(err)
+			}
+			sameVector(t, name+": probabilities", p, q, 1e-8)
+		}
+		// Of a common problem the merged posterior knows more than either half.
+		first, second = all.Slice(0, n/2), all.Slice(n/2, n)
+		l, o = learnt(c, &first), learnt(c, &second)
+		a, b := wrong(t, l, all), wrong(t, o, all)
+		if err := l.(PosteriorMerger[float64]).MergePosterior(o); err != nil {
+			t.Fatal(err)
+		}
+		if m := wrong(t, l, all); m > max(a, b) {
+			t.Errorf("%s: %d wrong after merging, %d and %d before", name, m, a, b)
+		}
+		if v, ok := l.(*VVM[float64]); ok && (v.p.k > v.buffer || !definite(v.p.residualCov())) {
+			t.Errorf("%s: %d points, or the covariance is not positive definite", name, v.p.k)
+		}
+		// What was merged can learn on.
+		if name != "ep" {
+			if err := l.Learn(all, make([]Round, n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// The product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
+	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1, Stride: 1}
+	head, tail := line.Slice(0, 1), line.Slice(1, 3)
+	l, o := learnt(&ADFConfig{"full", 0.05}, &head).(*VVM[float64]), learnt(&ADFConfig{"full", 0.05}, &tail).(*VVM[float64])
+	v1, v2, m1, m2 := l.p.cov()[0][0], o.p.cov()[0][0], l.Weights()[0], o.Weights()[0]
+	if err := l.MergePosterior(o); err != nil {
+		t.Fatal(err)
+	}
+	v := 1 / (1/v1 + 1/v2 - 1)
+	sameVector(t, "product", []float64{l.p.cov()[0][0], l.Weights()[0]}, []float64{v, v * (m1/v1 + m2/v2)}, 1e-14)
+	for _, other := range []Learner[float64]{learnt(&ADFConfig{"full", 0.1}, line), learnt(&ADFConfig{"diagonal", 0.05}, line)} {
+		if err := l.MergePosterior(other); !errors.Is(err, ErrPrior) {
+			t.Errorf("another noise or form: %v", err)
+		}
+	}
+}
