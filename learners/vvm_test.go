@@ -308,10 +308,10 @@ func vvmStream(n, d int, flip float64) *engine.Block[float64] {
 
 // BenchmarkVVM is the time of an example in the steady state.
 func BenchmarkVVM(b *testing.B) {
-	for _, c := range []struct{ d, buffer int }{{100, 0}, {100, 10}, {100, 30}, {400, 50}} {
+	for _, c := range []struct{ d, buffer, pairs int }{{100, 0, 0}, {100, 10, 0}, {100, 30, 0}, {100, 30, 3}, {400, 50, 0}} {
 		for _, tol := range []float64{1e-3, 1e-8} {
-			b.Run(fmt.Sprintf("d=%d/B=%d/tol=%v", c.d, c.buffer, tol), func(b *testing.B) {
-				l := virtual(b, "vvm", &VVMConfig{Buffer: c.buffer, PointsConfig: PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
+			b.Run(fmt.Sprintf("d=%d/B=%d/k=%d/tol=%v", c.d, c.buffer, c.pairs, tol), func(b *testing.B) {
+				l := virtual(b, "vvm", &VVMConfig{c.buffer, c.pairs, PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
 				block := vvmStream(2000, c.d, 1.64)
 				rounds := make([]Round, block.Len())
 				head := block.Slice(0, 1000)
@@ -628,9 +628,9 @@ func TestMergePosterior(t *testing.T) {
 		}
 		return l
 	}
-	points := PointsConfig{0.05, 1e-11, 100, 1}
+	points := PointsConfig{0.1, 1e-11, 100, 1}
 	for name, c := range map[string]Config{
-		"adf": &ADFConfig{"full", 0.05}, "diagonal": &ADFConfig{"diagonal", 0.05}, "ep": &EPConfig{points}, "wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
+		"adf": &ADFConfig{"full", 0.1}, "diagonal": &ADFConfig{"diagonal", 0.1}, "ep": &EPConfig{points}, "wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
 	} {
 		first, second := apart.Slice(0, n/2), apart.Slice(n/2, n)
 		l, o, want := learnt(c, &first), learnt(c, &second), learnt(c, apart)
