@@ -140,6 +140,30 @@ func (l *DiagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
+// MergePosterior is that of VVM, of two learners with a diagonal covariance.
+func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {
+	o, ok := other.(*DiagonalADF[T])
+	if !ok || o.eps != l.eps {
+		return fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w", other, ErrPrior)
+	}
+	m, v := grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
+	for len(v) < len(m) {
+		v = append(v, 1)
+	}
+	for i, m2 := range o.m {
+		precision := 1/v[i] + (1/o.v[i] - 1)
+		mean := (m[i]/v[i] + m2/o.v[i]) / precision
+		if !(precision > 0) || math.IsInf(precision, 0) || mean-mean != 0 {
+			return fmt.Errorf("adf: the product of the posteriors of weight %d is not a law: %w", i, ErrPrior)
+		}
+		m[i], v[i] = mean, 1/precision
+	}
+	l.m, l.v = m, v
+	l.updates += o.updates
+	l.passed += o.passed
+	return nil
+}
+
 // Weights returns the posterior mean.
 func (l *DiagonalADF[T]) Weights() []float64 { return slices.Clone(l.m) }
 

@@ -46,7 +46,7 @@ func bvnCDF(h, k, r float64) float64 {
 				p = math.FMA(n.w, expScalar((float64(sn[0]*hk)-hs)/float64(cs[0]*cs[0])), p)
 			}
 		}
-		return p*(angle/(4*math.Pi)) + float64(normalCDF(-h)*normalCDF(-k))
+		return float64(p*(angle/(4*math.Pi))) + float64(normalCDF(-h)*normalCDF(-k))
 	}
 	if r < 0 {
 		k, hk = -k, -hk

@@ -16,6 +16,7 @@ type Float = engine.Float
 var (
 	ErrConfig = errors.New("bad setting")            // a Config failed its Validate
 	ErrState  = errors.New("state does not fit")     // SetState got tensors or counters that are missing or of a wrong shape
+	ErrProba  = errors.New("knows no probabilities") // Proba of random features with a base that is no Prober
 	ErrOut    = errors.New("output slice too short") // Learn or Score was given fewer places than examples
 )
 
@@ -53,6 +54,11 @@ type Learner[T Float] interface {
 type Prober[T Float] interface {
 	// Proba sets dst[i] = P(y_i = +1 | x_i) with the present state. It changes nothing that later calls see, and fails as Score does.
 	Proba(b *engine.Block[T], dst []float64) error
+}
+
+// PosteriorMerger is a Learner with a posterior that can be joined with that of another learner of its kind, which has learned other examples.
+type PosteriorMerger[T Float] interface {
+	MergePosterior(other Learner[T]) error
 }
 
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.

@@ -31,11 +31,15 @@ var ErrPrior = errors.New("posteriors do not belong together")
 //	    mr += w (nu_j - tau_j a_j)/den,   Vr -= tau_j/den w w^T,   and W, G, a likewise
 //	(5) points 1 and 2 merged: see merge
 //
+// Deviation: a site without a proper cavity, 1 - tau S_ii <= 0, is halved rather than left, and the run not converged: left alone, it was seen to stay for ever,
+// away from the fixed point. Fixed points are the same.
+//
 // Nothing costs more than O(d^2 + k d) an example and O(k^2) a refinement for d features.
 //
-// Guards. Vr stays positive definite, whatever comes: (4) is done only if den > 0 and the point's variance stays above 2^-44 of the variance that its
-// features would have were they independent, under which rounding would decide; a new point under it is passed over. (2) has the same guards in S. With
-// eps = 0 that is where examples which contradict each other end: report counts them.
+// Guards. Vr stays positive definite, whatever comes: Vr^-1 is at most I and the sum of tau x x^T over what (4) has absorbed with tau > 0, so that no
+// eigenvalue of Vr is below 1/P, P = 1 + sum tau |x|^2. (4) is done only if den > 0 and 1/P stays above 2^-40 of Vr's largest element, where rounding does not
+// reach; else the next best point is taken, and if none will do, one is dropped. A new point whose variance is lost in rounding is passed over, and (2)
+// has the like guards in S. With eps = 0 that is where examples which contradict each other end. PosteriorReport counts them.
 //
 // All is float64. The triangle of Vr is updated late, in the pass that multiplies it by the next example.
 type posterior struct {
@@ -45,6 +49,8 @@ type posterior struct {
 	V       []float64 // the lower triangle of Vr, row by row, but for the pending term
 	c       float64   // pending: Vr = V + c s s^T; 0 is none
 	s       []float64
+	P       float64     // bound of the eigenvalues of Vr^-1
+	loss    float64     // by how much variances have shrunk since W, G and a were worked out afresh, and rounding errors not
 	k       int         // points
 	X, W    [][]float64 // one row a point and one spare or more
 	width   int         // of rows of G and S
@@ -65,15 +71,15 @@ type posterior struct {
 
 // PosteriorReport counts what a learner with a posterior met.
 type PosteriorReport struct {
-	Sweeps      int64 // of EP over the points
-	Unconverged int64 // runs of EP that were stopped by the limit of sweeps
-	Merged      int64 // pairs of points
-	Passed      int64 // examples passed over: they contradict what is known, so that rounding would decide; never without features only
-	Lost        int64 // points dropped without what they tell, as absorbing them would have broken the covariance
+	Sweeps      int64 `json:"sweeps"`      // of EP over the points
+	Unconverged int64 `json:"unconverged"` // runs of EP that were stopped by the limit of sweeps
+	Merged      int64 `json:"merged"`      // pairs of points
+	Passed      int64 `json:"passed"`      // examples passed over, as their variance was lost in rounding or beyond the range of numbers
+	Lost        int64 `json:"lost"`        // points dropped without what they tell, as absorbing them would have broken the covariance
 }
 
-// posteriorFloor is the least share of a variance that is told from rounding.
-const posteriorFloor = 0x1p-44
+// posteriorFloor is the least share of a variance that is told from rounding, posteriorLeast that of the least eigenvalue.
+const posteriorFloor, posteriorLeast = 0x1p-44, 0x1p-40
 
 // maxPosteriorDim keeps the covariance matrix within a GiB.
 const maxPosteriorDim = 16384
@@ -82,7 +88,7 @@ const maxPosteriorDim = 16384
 var ErrDim = errors.New("too many features for a covariance matrix")
 
 func newPosterior(eps float64, points int) *posterior {
-	p := &posterior{eps: eps, entropy: newNoiseEntropy(eps)}
+	p := &posterior{eps: eps, P: 1, loss: 1, entropy: newNoiseEntropy(eps)}
 	p.reserve(points)
 	return p
 }
@@ -183,10 +189,56 @@ func (p *posterior) floor(x []float64) float64 {
 	return posteriorFloor * sum
 }
 
+// largest returns the largest element of Vr, which has no term pending.
+func (p *posterior) largest() float64 {
+	top := 0.0
+	for i := range p.mr {
+		top = max(top, p.V[i*(i+1)/2+i])
+	}
+	return top
+}
+
+// bear reports whether Vr^-1 may grow by a matrix of that trace, and counts it.
+func (p *posterior) bear(trace float64) bool {
+	if !(float64((p.P+trace)*p.largest()) < 1/posteriorLeast) {
+		return false
+	}
+	p.P += trace
+	return true
+}
+
+// blurred reports whether the rounding errors in W could make Vr indefinite.
+func (p *posterior) blurred() bool { return !(float64(float64(p.loss*p.P)*p.largest()) < 0x1p46) }
+
+// derive works out the point j's part in W, G and a afresh.
+func (p *posterior) derive(j int) {
+	p.mulV(p.W[j], p.X[j])
+	for i := range p.k {
+		g := vecmath.Dot(p.X[i], p.W[j])
+		p.G[i*p.width+j], p.G[j*p.width+i] = g, g
+	}
+	p.a[j] = vecmath.Dot(p.mr, p.X[j])
+}
+
+// deriveAll works out W, G, a, S and mu afresh.
+func (p *posterior) deriveAll() {
+	for j := range p.k {
+		p.derive(j)
+	}
+	p.loss = 1
+	p.refresh()
+}
+
+// maxLoss is the loss after which all is worked out afresh.
+const maxLoss = 0x1p26
+
 // add makes X[k], which the caller has filled, a point without a site. It reports whether it is one.
 func (p *posterior) add() bool {
 	k := p.k
 	x, w := p.X[k], p.W[k]
+	if p.loss > maxLoss {
+		p.deriveAll()
+	}
 	p.mulV(w, x)
 	v := vecmath.Dot(x, w)
 	floor := p.floor(x)
@@ -283,6 +335,9 @@ func (p *posterior) proposal(i int) (dt, dn, change float64) {
 	f := &p.factor[i]
 	if !ok {
 		f.z = math.Inf(-1)
+		if q := math.FMA(-p.tau[i], p.S[i*p.width+i], 1); q <= 0 { // the other sites tell less than nothing: half of this one goes, lest it stays
+			return -0.5 * p.tau[i], -0.5 * p.nu[i], math.Inf(1)
+		}
 		return 0, 0, 0
 	}
 	*f = newStepFactor(mc/math.Sqrt(vc), p.eps)
@@ -380,15 +435,15 @@ func (p *posterior) variance(x []float64) float64 {
 
 // absorb is (4). It reports whether the guards let it.
 func (p *posterior) absorb(j int) bool {
+	p.flush()
+	if p.blurred() {
+		p.derive(j)
+	}
 	w, row := p.W[j], p.row
 	copy(row, p.G[j*p.width:][:p.width])
 	den := math.FMA(p.tau[j], row[j], 1)
-	p.flush()
-	if !(den > 0 && row[j] > float64(den*p.floor(p.X[j]))) {
-		return false
-	}
 	b, c := math.FMA(-p.tau[j], p.a[j], p.nu[j])/den, p.tau[j]/den
-	if b-b != 0 || c-c != 0 {
+	if !(den > 0) || b-b != 0 || c-c != 0 || !p.bear(float64(max(0, p.tau[j])*vecmath.SumSq(p.X[j]))) {
 		return false
 	}
 	p.drop(j)
@@ -405,6 +460,7 @@ func (p *posterior) absorb(j int) bool {
 	vecmath.Axpy(p.a[:k], b, row)
 	vecmath.Axpy(p.mr, b, w)
 	p.rank1(-c, w)
+	p.loss *= max(1, den)
 	return true
 }
 
@@ -458,6 +514,7 @@ type twoPoints struct {
 	tau, nu float64 // of the merged point's site
 	K2      sym2
 	k1      pair
+	trace   float64 // bound of what is added to Vr^-1
 }
 
 // tryMerge works out (5): points 1 and 2 become b = (x_1 + x_2)/2 and a Gaussian g(u_1, u_2) such that f(b) g has the moments that f_1 f_2 has in q
@@ -500,12 +557,14 @@ func (p *posterior) tryMerge(i, j int, kl []float64) (t twoPoints, ok bool) {
 	if !ok {
 		return t, false
 	}
+	n1, n2 := vecmath.SumSq(p.X[i]), vecmath.SumSq(p.X[j])
+	t.trace = float64(max(0, K.aa)*n1) + float64(max(0, K.bb)*n2) + float64(2*math.Abs(K.ab)*math.Sqrt(float64(n1*n2)))
 	Ka := K.mul(pair{p.a[i], p.a[j]})
 	e := pair{k.a - Ka.a, k.b - Ka.b}
 	ge := G2.mul(e)
 	ke := t.K2.mul(ge)
 	t.k1 = pair{e.a - ke.a, e.b - ke.b}
-	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b} {
+	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b, t.trace} {
 		if v-v != 0 {
 			return t, false
 		}
@@ -524,12 +583,16 @@ func inverseOfSum(A, B sym2) (sym2, bool) {
 	return sym2{math.FMA(a, B.bb, A.aa) / det, math.FMA(-a, B.ab, A.ab) / det, math.FMA(a, B.aa, A.bb) / det}, true
 }
 
-// merge does what tryMerge worked out:
+// merge does what tryMerge worked out, if the covariance bears it:
 //
 //	mr += W2^T k1,   Vr -= W2^T K2 W2,   W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1
 //
 // Then b, the last point from now on, has the mean of the rows 1 and 2.
-func (p *posterior) merge(t *twoPoints) {
+func (p *posterior) merge(t *twoPoints) bool {
+	p.flush()
+	if !p.bear(t.trace) {
+		return false
+	}
 	i, j, k, w := t.i, t.j, p.k, p.width
 	gi, gj := p.row, p.coef
 	copy(gi, p.G[i*w:][:w])
@@ -587,8 +650,10 @@ func (p *posterior) merge(t *twoPoints) {
 	p.drop(j)
 	p.last(i)
 	p.report.Merged++
+	p.loss = 2 * maxLoss
 	p.refresh()
 	p.setMean()
+	return true
 }
 
 // posteriorTensors are the parts of a State.
@@ -599,6 +664,7 @@ var posteriorCounters = []string{"sweeps", "unconverged", "merged", "passed", "l
 // state adds the law to s.
 func (p *posterior) state(s *State) {
 	p.flush()
+	s.Scalars = map[string]float64{"precision": p.P, "loss": p.loss}
 	d, k := len(p.mr), p.k
 	var X, W, G, S []float64
 	for i := range k {
@@ -667,6 +733,10 @@ func (p *posterior) restore(name string, s *State, points int) error {
 	copy(next.nu, data[9])
 	copy(next.mu, data[10])
 	next.k, next.age = k, counts[5]
+	next.P, next.loss = s.Scalars["precision"], s.Scalars["loss"]
+	if !(next.P >= 1 && next.P-next.P == 0 && next.loss >= 1 && next.loss-next.loss == 0) {
+		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, next.P, next.loss, ErrState)
+	}
 	next.report = PosteriorReport{counts[0], counts[1], counts[2], counts[3], counts[4]}
 	*p = *next
 	return nil
@@ -692,7 +762,7 @@ type sites struct {
 func (p *posterior) rebuild(t *sites) {
 	clear(p.mr)
 	clear(p.V)
-	p.c = 0
+	p.c, p.P, p.loss = 0, 1, 1
 	for i := range p.mr {
 		p.V[i*(i+1)/2+i] = 1
 	}
@@ -746,4 +816,86 @@ func (p *posterior) sweepAbsorbed(ctx context.Context, t *sites, e *epSettings, 
 	p.report.Passed = passed // of one sweep
 	copy(p.m, p.mr)
 	return worst < e.tolerance
+}
+
+// multiply makes r the product of the two residuals over the prior, in which the prior counts once:
+//
+//	Vr^-1 = Vr1^-1 + Vr2^-1 - I,   Vr^-1 mr = Vr1^-1 mr1 + Vr2^-1 mr2
+//
+// and works out the points' part afresh. It fails, and changes nothing, if that is no law, or one that rounding would decide. O(d^3).
+func (p *posterior) multiply(name string, o *posterior) error {
+	p.flush()
+	o.flush()
+	d := len(p.mr)
+	if err := o.grow(name, d); err != nil {
+		return err
+	}
+	A, A2 := inverse(p.V, d), inverse(o.V, d)
+	if A == nil || A2 == nil {
+		return fmt.Errorf("%s: a covariance is not positive definite to rounding: %w", name, ErrPrior)
+	}
+	b := make([]float64, d)
+	symMulAdd(b, A, p.mr)
+	symMulAdd(b, A2, o.mr)
+	vecmath.Axpy(A, 1, A2)
+	for i := range d {
+		A[i*(i+1)/2+i]--
+	}
+	V := inverse(A, d)
+	P, top := p.P+o.P-1, 0.0
+	for i := range d {
+		if V != nil {
+			top = max(top, V[i*(i+1)/2+i])
+		}
+	}
+	if V == nil || !(float64(P*top) < 1/posteriorLeast) {
+		return fmt.Errorf("%s: the product of the posteriors is not a law to rounding: %w", name, ErrPrior)
+	}
+	clear(p.mr)
+	symMulAdd(p.mr, V, b)
+	p.V, p.P = V, P
+	p.deriveAll()
+	p.setMean()
+	return nil
+}
+
+// symMulAdd is y += M x for a symmetric M, of which there is the lower triangle row by row.
+func symMulAdd(y, M, x []float64) {
+	for i, xi := range x {
+		row := M[i*(i+1)/2:][:i+1]
+		y[i] += math.FMA(row[i], xi, vecmath.Dot(row[:i], x))
+		vecmath.Axpy(y[:i], xi, row)
+	}
+}
+
+// inverse returns the inverse of a symmetric matrix, both as lower triangles row by row, or nil if it is not positive definite: by its Cholesky factor L
+// and the inverse of that.
+func inverse(M []float64, d int) []float64 {
+	at := func(i int) int { return i * (i + 1) / 2 }
+	L := slices.Clone(M[:at(d)])
+	for i := range d {
+		row := L[at(i):][:i+1]
+		for j := range i {
+			row[j] = (row[j] - vecmath.Dot(row[:j], L[at(j):])) / L[at(j)+j]
+		}
+		v := row[i] - vecmath.SumSq(row[:i])
+		if !(v > 0) || math.IsInf(v, 0) {
+			return nil
+		}
+		row[i] = math.Sqrt(v)
+	}
+	// Row i of L^-1 is (e_i - sum_{j<i} L_ij row j)/L_ii; M^-1 is the sum of the rows' squares.
+	inv, R := make([]float64, at(d)), make([]float64, at(d))
+	for i := range d {
+		row := R[at(i):][:i+1]
+		for j := range i {
+			vecmath.Axpy(row[:j+1], -L[at(i)+j], R[at(j):])
+		}
+		row[i] = 1
+		vecmath.Scal(row, 1/L[at(i)+i])
+		for j, v := range row {
+			vecmath.Axpy(inv[at(j):][:j+1], v, row)
+		}
+	}
+	return inv
 }

@@ -208,17 +208,14 @@ func (v *VVM[T]) reduce() {
 	if v.pairs > 0 && v.mergeClosest() {
 		return
 	}
-	for range k {
-		best := v.evictable()
-		if best < 0 {
-			break
-		}
+	first := v.evictable()
+	for best := first; best >= 0; best = v.evictable() {
 		if p.absorb(best) {
 			return
 		}
 		v.barred[best] = true
 	}
-	p.lose(0)
+	p.lose(first)
 }
 
 // evictable returns the point whose eviction loses least, or -1 if all are barred. Ties go to the older one.
@@ -269,6 +266,9 @@ func (v *VVM[T]) mergeClosest() bool {
 	if best := v.evictable(); best >= 0 {
 		least = v.kl[best]
 	}
+	if p.flush(); p.blurred() {
+		p.deriveAll()
+	}
 	var found twoPoints
 	for _, c := range v.close {
 		if t, ok := p.tryMerge(c.i, c.j, v.kl); ok && -t.gain < least {
@@ -278,8 +278,7 @@ func (v *VVM[T]) mergeClosest() bool {
 	if found.j == 0 { // none
 		return false
 	}
-	p.merge(&found)
-	return true
+	return p.merge(&found)
 }
 
 // Score is Learner.Score: the mean of w.x.
@@ -320,6 +319,52 @@ func probability(mean, variance, eps float64) float64 {
 	return math.FMA(1-2*eps, p, eps)
 }
 
+// MergePosterior makes v's posterior that of both learners' examples, as if they had been independent given the weights: the residuals are multiplied by their
+// natural parameters, in which the prior counts once, and other's points are learned like examples. For ep and adf, which keep no points, this
+// is the product of the two Gaussians over the prior; it is what one learner would have learned of all examples where those of the two share no
+// direction, else the approximations differ: TestMergePosterior. Counters add up.
+//
+// other, a learner of the same family with the same label noise, is left as it is; features are told apart by their numbers. Errors wrap ErrPrior, or ErrDim, and
+// leave v's law as it was. O(d^3).
+func (v *VVM[T]) MergePosterior(other Learner[T]) error {
+	o, ok := other.(*VVM[T])
+	if e, isEP := other.(*EP[T]); isEP {
+		o, ok = e.VVM, true
+	}
+	switch {
+	case !ok:
+		return fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other, ErrPrior)
+	case o.cfg.Noise != v.cfg.Noise:
+		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise, ErrPrior)
+	}
+	s := State{Counters: map[string]uint64{}}
+	o.p.state(&s)
+	q := newPosterior(o.p.eps, len(o.p.X))
+	if err := q.restore(v.name, &s, o.p.k); err != nil {
+		return err
+	}
+	if err := v.p.grow(v.name, len(q.mr)); err != nil {
+		return err
+	}
+	if err := v.p.multiply(v.name, q); err != nil {
+		return err
+	}
+	for j := range q.k {
+		copy(v.p.X[v.p.k], q.X[j])
+		if !v.p.add() {
+			continue
+		}
+		v.p.propagate(&v.ep)
+		if v.p.k > v.buffer {
+			v.reduce()
+		}
+	}
+	r, of := &v.p.report, q.report
+	r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost = r.Sweeps+of.Sweeps, r.Unconverged+of.Unconverged, r.Merged+of.Merged, r.Passed+of.Passed, r.Lost+of.Lost
+	v.updates += o.updates
+	return nil
+}
+
 // Weights returns the posterior mean.
 func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.m) }
 
@@ -350,7 +395,7 @@ func (v *VVM[T]) State() State {
 
 // SetState is Learner.SetState.
 func (v *VVM[T]) SetState(s State) error {
-	if err := s.holds(v.name, posteriorTensors, append([]string{"updates"}, posteriorCounters...), nil); err != nil {
+	if err := s.holds(v.name, posteriorTensors, append([]string{"updates"}, posteriorCounters...), []string{"precision", "loss"}); err != nil {
 		return err
 	}
 	updates, err := count(&s, v.name, "updates")

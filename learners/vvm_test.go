@@ -2,6 +2,7 @@ package learners
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -290,13 +291,12 @@ func vvmStream(n, d int, flip float64) *engine.Block[float64] {
 	}
 	b := &engine.Block[float64]{Dim: d, Stride: d}
 	for range n {
-		f, row := 0.0, len(b.X)
+		f := 0.0
 		for i := range d {
 			x := rand.Normal() / math.Sqrt(float64(d))
 			b.X = append(b.X, x)
 			f += w[i] * x
 		}
-		_ = row
 		y := math.Copysign(1, f)
 		if rand.Normal() > flip {
 			y = -y
@@ -308,10 +308,10 @@ func vvmStream(n, d int, flip float64) *engine.Block[float64] {
 
 // BenchmarkVVM is the time of an example in the steady state.
 func BenchmarkVVM(b *testing.B) {
-	for _, c := range []struct{ d, buffer int }{{100, 0}, {100, 10}, {100, 30}, {400, 50}} {
+	for _, c := range []struct{ d, buffer, pairs int }{{100, 0, 0}, {100, 10, 0}, {100, 30, 0}, {100, 30, 3}, {400, 50, 0}} {
 		for _, tol := range []float64{1e-3, 1e-8} {
-			b.Run(fmt.Sprintf("d=%d/B=%d/tol=%v", c.d, c.buffer, tol), func(b *testing.B) {
-				l := virtual(b, "vvm", &VVMConfig{Buffer: c.buffer, PointsConfig: PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
+			b.Run(fmt.Sprintf("d=%d/B=%d/k=%d/tol=%v", c.d, c.buffer, c.pairs, tol), func(b *testing.B) {
+				l := virtual(b, "vvm", &VVMConfig{c.buffer, c.pairs, PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
 				block := vvmStream(2000, c.d, 1.64)
 				rounds := make([]Round, block.Len())
 				head := block.Slice(0, 1000)
@@ -328,6 +328,363 @@ func BenchmarkVVM(b *testing.B) {
 				}
 				b.ReportMetric(float64(l.Report().Sweeps-before)/float64(b.N), "sweeps/op")
 			})
+		}
+	}
+}
+
+func stateOf[T Float](l Learner[T]) string {
+	s := l.State()
+	return fmt.Sprint(s.Counters, s.Scalars, s.Tensors)
+}
+
+// TestOneFamily: the four learners are one.
+func TestOneFamily(t *testing.T) {
+	b := vvmStream(120, 12, 1.3)
+	adf, vvm0 := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.1}), virtual(t, "vvm", &VVMConfig{PointsConfig: PointsConfig{Noise: 0.1, Tolerance: 1e-9, Sweeps: 4, Damping: 1}})
+	cfg := PointsConfig{Noise: 0.1, Tolerance: 1e-12, Sweeps: 500, Damping: 1}
+	wep, vvm := virtual(t, "wep", &WEPConfig{b.Len(), cfg}), virtual(t, "vvm", &VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
+	for _, l := range []*VVM[float64]{adf, vvm0, wep, vvm} {
+		if err := l.Learn(b, make([]Round, b.Len())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stateOf(Learner[float64](adf)) != stateOf(Learner[float64](vvm0)) {
+		t.Error("vvm without points is not adf")
+	}
+	if stateOf(Learner[float64](wep)) != stateOf(Learner[float64](vvm)) {
+		t.Error("before anything is evicted wep is not vvm")
+	}
+	// Few points are refined in the space of their scores, many in that of the weights.
+	for _, n := range []int{10, b.Len()} {
+		head := b.Slice(0, n)
+		kept := virtual(t, "vvm", &VVMConfig{Buffer: n, PointsConfig: cfg})
+		if err := kept.Learn(&head, make([]Round, n)); err != nil {
+			t.Fatal(err)
+		}
+		for _, gram := range []int64{0, -1} {
+			ep := &EP[float64]{virtual(t, "ep", &EPConfig{cfg})}
+			r, err := ep.Fit(context.Background(), &head, FitOptions{GramBytes: gram})
+			if err != nil || !r.Converged || r.ScoreSpace != (n == 10 && gram == 0) {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			sameVector(t, fmt.Sprintf("n %d, gram %d: mean", n, gram), ep.Weights(), kept.Weights(), bayesTol)
+			sameMatrix(t, fmt.Sprintf("n %d, gram %d: covariance", n, gram), ep.p.cov(), kept.p.cov(), bayesTol)
+		}
+	}
+}
+
+// definite reports whether V has a Cholesky factor.
+func definite(V [][]float64) bool {
+	L := make([][]float64, len(V))
+	for i := range V {
+		L[i] = make([]float64, len(V))
+		for j := range i + 1 {
+			sum := V[i][j]
+			for k := range j {
+				sum -= L[i][k] * L[j][k]
+			}
+			switch {
+			case i != j:
+				L[i][j] = sum / L[j][j]
+			case !(sum > 0):
+				return false
+			default:
+				L[i][i] = math.Sqrt(sum)
+			}
+		}
+	}
+	return true
+}
+
+// TestPosteriorStands: flipped labels, with and without noise in the model, opposite and equal examples, and examples of any length
+// leave a finite mean and a positive definite covariance.
+func TestPosteriorStands(t *testing.T) {
+	const d = 12
+	n := 6000
+	if testing.Short() {
+		n = 1500
+	}
+	scaled := func(f func(i int) float64) *engine.Block[float64] {
+		b := vvmStream(n, d, 1.64)
+		for i := range n {
+			for j := range d {
+				b.X[i*d+j] *= f(i)
+			}
+		}
+		return b
+	}
+	opposite := scaled(func(int) float64 { return 1 })
+	for i := 1; i < n; i++ { // four examples, now with one label, now with the other
+		copy(opposite.X[i*d:(i+1)*d], opposite.X[i%4*d:])
+		opposite.Y[i] = 1 - 2*float64(i/4%2)
+	}
+	for what, b := range map[string]*engine.Block[float64]{
+		"flipped":  scaled(func(int) float64 { return 1 }),
+		"long":     scaled(func(i int) float64 { return math.Pow(10, float64(i%60-30)) }),
+		"extreme":  scaled(func(i int) float64 { return math.Pow(10, float64(i%7-3)*50) }),
+		"opposite": opposite,
+	} {
+		for _, eps := range []float64{0, 0.01, 0.05} {
+			points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
+			for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: eps}, "wep": &WEPConfig{6, points}, "vvm": &VVMConfig{6, 2, points}} {
+				l := virtual(t, name, c)
+				if err := l.Learn(b, make([]Round, n)); err != nil {
+					t.Fatal(err)
+				}
+				for _, w := range append(l.Weights(), l.p.mr...) {
+					if w-w != 0 {
+						t.Fatalf("%s, %s, eps %v: weight %v", what, name, eps, w)
+					}
+				}
+				if !definite(l.p.residualCov()) {
+					t.Errorf("%s, %s, eps %v: the covariance is not positive definite", what, name, eps)
+				}
+				p := make([]float64, n)
+				if err := l.Proba(b, p); err != nil {
+					t.Fatal(err)
+				}
+				for _, v := range p {
+					if !(v >= eps*(1-1e-9) && v <= 1) {
+						t.Fatalf("%s, %s, eps %v: probability %v", what, name, eps, v)
+					}
+				}
+				r := l.Report()
+				if what == "opposite" && eps == 0 && r.Passed+r.Lost == 0 {
+					t.Errorf("%s, %s: contradictions without noise, and no report: %+v", what, name, r)
+				}
+			}
+		}
+	}
+}
+
+// TestDiagonalADF: where no two features meet the covariance is diagonal anyway.
+func TestDiagonalADF(t *testing.T) {
+	b := vvmStream(60, 5, 1.3)
+	for i := range b.Len() {
+		for j := range 5 {
+			if j != i*i%5 {
+				b.X[i*5+j] = 0
+			} else if i%9 > 0 { // one label in nine as it was
+				b.Y[i] = math.Copysign(1, b.X[i*5+j])
+			}
+		}
+	}
+	for _, eps := range []float64{0.01, 0.1} {
+		e, err := Lookup("adf")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New[float64](e, &ADFConfig{"diagonal", eps}, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		diagonal, full := l.(*DiagonalADF[float64]), virtual(t, "adf", &ADFConfig{"full", eps})
+		var p, q [60]float64
+		if err := errors.Join(diagonal.Learn(b, make([]Round, 60)), full.Learn(b, make([]Round, 60)), diagonal.Proba(b, p[:]), full.Proba(b, q[:])); err != nil {
+			t.Fatal(err)
+		}
+		sameVector(t, "mean", diagonal.Weights(), full.Weights(), 1e-9)
+		for i, row := range full.p.cov() {
+			for j, v := range row {
+				want := 0.0
+				if i == j {
+					want = diagonal.v[i]
+				}
+				if !(math.Abs(v-want) <= 1e-9) {
+					t.Errorf("eps %v: covariance %d, %d is %v, want %v", eps, i, j, v, want)
+				}
+			}
+		}
+		sameVector(t, "probability", p[:], q[:], 1e-9)
+	}
+}
+
+// TestProba: the probability of the law itself; features that were never learned have the prior; half without features. Labels drawn from the model are as
+// frequent as predicted.
+func TestProba(t *testing.T) {
+	const d, n, eps = 8, 3000, 0.05
+	b := vvmStream(n, d, 1.64)
+	for name, c := range map[string]Config{"adf": &ADFConfig{"full", eps}, "vvm": &VVMConfig{5, 2, PointsConfig{eps, 1e-6, 50, 1}}, "wep": &WEPConfig{5, PointsConfig{eps, 1e-6, 50, 1}}} {
+		l := virtual(t, name, c)
+		head := b.Slice(0, 60)
+		if err := l.Learn(&head, make([]Round, 60)); err != nil {
+			t.Fatal(err)
+		}
+		p := make([]float64, n)
+		if err := l.Proba(b, p); err != nil {
+			t.Fatal(err)
+		}
+		V, m := l.p.cov(), l.Weights()
+		sum, variance, right := 0.0, 0.0, 0.0
+		for i := range n {
+			x, mean, v := b.Row(i), 0.0, 0.0
+			for j := range x {
+				mean += m[j] * x[j]
+				for k := range x {
+					v += x[j] * V[j][k] * x[k]
+				}
+			}
+			want := eps + (1-2*eps)*0.5*math.Erfc(-mean/math.Sqrt(2*v))
+			if !(math.Abs(p[i]-want) <= 1e-9) {
+				t.Fatalf("%s: probability %d is %v, want %v", name, i, p[i], want)
+			}
+			if i >= 60 {
+				sum += p[i]
+				variance += p[i] * (1 - p[i])
+				if b.Y[i] > 0 {
+					right++
+				}
+			}
+		}
+		if z := (right - sum) / math.Sqrt(variance); math.Abs(z) > 6 {
+			t.Errorf("%s: %v positive labels, predicted %v, %.1f standard deviations", name, right, sum, z)
+		}
+		wide := &engine.Block[float64]{Y: []float64{1, 1, 1}, Dim: d + 2, Stride: d + 2, X: make([]float64, 3*(d+2))}
+		wide.X[d], wide.X[d+2] = 3, 1
+		wide.X[2*(d+2)], wide.X[2*(d+2)+d] = 1, 1e9
+		if err := l.Proba(wide, p); err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(p[0]-0.5) > 1e-15 || p[1] < 0.6 || math.Abs(p[2]-0.5) > 1e-6 {
+			t.Errorf("%s: unseen feature %v, seen %v, both %v", name, p[0], p[1], p[2])
+		}
+		if err := l.Proba(b, p[1:]); !errors.Is(err, ErrOut) {
+			t.Errorf("short dst: %v", err)
+		}
+		if n := testing.AllocsPerRun(5, func() {
+			if err := l.Proba(&head, p); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("%s: Proba allocates %v times a call", name, n)
+		}
+	}
+}
+
+// TestPosteriorLimits: what can't be learned is refused and changes nothing.
+func TestPosteriorLimits(t *testing.T) {
+	l := virtual(t, "vvm", &VVMConfig{Buffer: 3, PointsConfig: defaultPoints})
+	b := vvmStream(20, 3, 1.64)
+	if err := l.Learn(b, make([]Round, 20)); err != nil {
+		t.Fatal(err)
+	}
+	before := stateOf(Learner[float64](l))
+	wide := &engine.Block[float64]{Y: []float64{1}, Dim: maxPosteriorDim + 1, Ptr: []int{0, 1}, Idx: []int32{maxPosteriorDim}, Val: []float64{1}}
+	if err := l.Learn(wide, make([]Round, 1)); !errors.Is(err, ErrDim) {
+		t.Errorf("too many features: %v", err)
+	}
+	for name, change := range map[string]func(*State){
+		"not finite":        func(s *State) { s.Tensor("residual_mean").Data.([]float64)[1] = math.NaN() },
+		"no variance":       func(s *State) { s.Tensor("residual_cov").Data.([]float64)[2] = 0 },
+		"precision below 1": func(s *State) { s.Scalars["precision"] = 0.5 },
+		"too many points":   func(s *State) { s.Tensor("tau").Data, s.Tensor("tau").Shape = make([]float64, 4), []int{4} },
+	} {
+		s := l.State()
+		change(&s)
+		if err := l.SetState(s); !errors.Is(err, ErrState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if stateOf(Learner[float64](l)) != before {
+		t.Error("a rejected call changed the state")
+	}
+}
+
+// TestMergePosterior: learners of the two halves of a stream are merged. Where the halves share no direction, that is the learner of all to rounding.
+func TestMergePosterior(t *testing.T) {
+	const n, d = 100, 10
+	all := vvmStream(n, d, 1.64)
+	apart := vvmStream(n, d, 1.64)
+	for i := range n { // the first half has the even features, the second the odd ones; the labels follow from these, one in twenty doesn't
+		f := 0.0
+		for j := range d {
+			if j%2 != i*2/n {
+				apart.X[i*d+j] = 0
+			}
+			f += apart.X[i*d+j] * float64(j-4)
+		}
+		if apart.Y[i] = math.Copysign(1, f); i%20 == 7 {
+			apart.Y[i] *= -1
+		}
+	}
+	learnt := func(c Config, b *engine.Block[float64]) Learner[float64] {
+		t.Helper()
+		name := map[string]string{"*learners.ADFConfig": "adf", "*learners.VVMConfig": "vvm", "*learners.WEPConfig": "wep", "*learners.EPConfig": "ep"}[fmt.Sprintf("%T", c)]
+		e, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New[float64](e, c, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, ok := l.(*EP[float64]); ok {
+			_, err = f.Fit(context.Background(), b, FitOptions{})
+		} else {
+			err = l.Learn(b, make([]Round, b.Len()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	points := PointsConfig{0.1, 1e-11, 100, 1}
+	for name, c := range map[string]Config{
+		"adf": &ADFConfig{"full", 0.1}, "diagonal": &ADFConfig{"diagonal", 0.1}, "ep": &EPConfig{points}, "wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
+	} {
+		first, second := apart.Slice(0, n/2), apart.Slice(n/2, n)
+		l, o, want := learnt(c, &first), learnt(c, &second), learnt(c, apart)
+		before := stateOf(o)
+		if err := l.(PosteriorMerger[float64]).MergePosterior(o); err != nil {
+			t.Fatal(err)
+		}
+		if stateOf(o) != before {
+			t.Errorf("%s: the other learner was changed", name)
+		}
+		if name != "ep" && l.Updates() != n {
+			t.Errorf("%s: %d updates, want %d", name, l.Updates(), n)
+		}
+		if name != "vvm" { // which points are kept differs
+			sameVector(t, name+": mean", l.Weights(), want.Weights(), 1e-8)
+			p, q := make([]float64, n), make([]float64, n)
+			if err := errors.Join(l.(Prober[float64]).Proba(all, p), want.(Prober[float64]).Proba(all, q)); err != nil {
+				t.Fatal(err)
+			}
+			sameVector(t, name+": probabilities", p, q, 1e-8)
+		}
+		// Of a common problem the merged posterior knows more than either half.
+		first, second = all.Slice(0, n/2), all.Slice(n/2, n)
+		l, o = learnt(c, &first), learnt(c, &second)
+		a, b := wrong(t, l, all), wrong(t, o, all)
+		if err := l.(PosteriorMerger[float64]).MergePosterior(o); err != nil {
+			t.Fatal(err)
+		}
+		if m := wrong(t, l, all); m > max(a, b) {
+			t.Errorf("%s: %d wrong after merging, %d and %d before", name, m, a, b)
+		}
+		if v, ok := l.(*VVM[float64]); ok && (v.p.k > v.buffer || !definite(v.p.residualCov())) {
+			t.Errorf("%s: %d points, or the covariance is not positive definite", name, v.p.k)
+		}
+		// What was merged can learn on.
+		if name != "ep" {
+			if err := l.Learn(all, make([]Round, n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// The product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
+	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1, Stride: 1}
+	head, tail := line.Slice(0, 1), line.Slice(1, 3)
+	l, o := learnt(&ADFConfig{"full", 0.05}, &head).(*VVM[float64]), learnt(&ADFConfig{"full", 0.05}, &tail).(*VVM[float64])
+	v1, v2, m1, m2 := l.p.cov()[0][0], o.p.cov()[0][0], l.Weights()[0], o.Weights()[0]
+	if err := l.MergePosterior(o); err != nil {
+		t.Fatal(err)
+	}
+	v := 1 / (1/v1 + 1/v2 - 1)
+	sameVector(t, "product", []float64{l.p.cov()[0][0], l.Weights()[0]}, []float64{v, v * (m1/v1 + m2/v2)}, 1e-14)
+	for _, other := range []Learner[float64]{learnt(&ADFConfig{"full", 0.1}, line), learnt(&ADFConfig{"diagonal", 0.05}, line)} {
+		if err := l.MergePosterior(other); !errors.Is(err, ErrPrior) {
+			t.Errorf("another noise or form: %v", err)
 		}
 	}
 }

@@ -58,6 +58,8 @@ type trainReport struct {
 	Test             *testReport     `json:"test"`
 	Model            *string         `json:"model"`
 	ModelSHA256      *string         `json:"model_sha256"`
+
+	Posterior *learners.PosteriorReport `json:"posterior"` // null for learners without one
 }
 
 // fitReport is what a run on a whole data set tells. Margins are in the units of the examples as prepared.
@@ -534,6 +536,12 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if t.report.Memory != nil {
 		t.report.Memory.Peak = peakMemory()
 	}
+	if p, ok := l.(interface {
+		Report() learners.PosteriorReport
+	}); ok {
+		r := p.Report()
+		t.report.Posterior = &r
+	}
 	t.report.Seconds.Read += loading.Seconds()
 	if !stopped {
 		if err := afterwards(ctx, t, l, in, test, inMemory); err != nil {
@@ -897,6 +905,18 @@ func (t *trainer) summary(w io.Writer) error {
 	}
 	if r.Support != nil {
 		rows = append(rows, [2]string{"support", plural(int(*r.Support), "support vector")})
+	}
+	if p := r.Posterior; p != nil {
+		row := plural(int(p.Sweeps), "sweep")
+		for _, c := range []struct {
+			n    int64
+			what string
+		}{{p.Unconverged, "runs of EP not converged"}, {p.Merged, "pairs merged"}, {p.Passed, "examples passed over"}, {p.Lost, "points dropped"}} {
+			if c.n > 0 {
+				row += fmt.Sprintf(", %d %s", c.n, c.what)
+			}
+		}
+		rows = append(rows, [2]string{"posterior", row})
 	}
 	if r.ProgressiveError != nil {
 		rows = append(rows, [2]string{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100**r.ProgressiveError)})
