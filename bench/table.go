@@ -42,8 +42,12 @@ func meanPM(v []float64) (mean, pm float64) {
 	if len(v) < 2 {
 		return mean, math.Inf(1)
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(v) - 1)}.Quantile(0.975)
-	return mean, t * stat.StdDev(v, nil) / math.Sqrt(float64(len(v)))
+	return mean, halfWidth(stat.StdDev(v, nil), len(v))
+}
+
+// halfWidth returns that of the interval of the mean of n values with standard deviation sd.
+func halfWidth(sd float64, n int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975) * sd / math.Sqrt(float64(n))
 }
 
 // fill sets ours from the runs' values, and the verdict by the overlap of intervals unless one stands already.

@@ -16,7 +16,6 @@ type Float = engine.Float
 var (
 	ErrConfig = errors.New("bad setting")            // a Config failed its Validate
 	ErrState  = errors.New("state does not fit")     // SetState got tensors or counters that are missing or of a wrong shape
-	ErrProba  = errors.New("knows no probabilities") // Proba of random features with a base that is no Prober
 	ErrOut    = errors.New("output slice too short") // Learn or Score was given fewer places than examples
 )
 

@@ -245,25 +245,6 @@ func (l *RFF[T]) Score(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// Proba is Prober.Proba of the base; the error wraps ErrProba if it has none.
-func (l *RFF[T]) Proba(b *engine.Block[T], dst []float64) error {
-	inner, ok := l.inner.(Prober[T])
-	if !ok {
-		return fmt.Errorf("rff: base %q: %w", l.cfg.Base, ErrProba)
-	}
-	if err := checkBlock("rff", b, len(dst)); err != nil {
-		return err
-	}
-	for lo := 0; lo < b.Len(); lo += rffBlock {
-		hi := min(lo+rffBlock, b.Len())
-		l.features(b, lo, hi)
-		if err := inner.Proba(&l.z, dst[lo:hi]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Weights returns nil: the weights are those of the random features.
 func (l *RFF[T]) Weights() []float64 { return nil }
 

@@ -40,8 +40,8 @@ func BayesPoint3(X [][]float64) (mean [3]float64, area float64, err error) {
 				a := cross3(n[i], n[j])
 				a = scale3(a, sign/math.Sqrt(dot3(a, a)))
 				inside := !slices.ContainsFunc(a[:], func(v float64) bool { return v != v })
-				for k := range n {
-					inside = inside && (k == i || k == j || dot3(n[k], a) > 0)
+				for k := 0; inside && k < len(n); k++ {
+					inside = k == i || k == j || dot3(n[k], a) > 0
 				}
 				if inside {
 					ends[i], ends[j] = append(ends[i], a), append(ends[j], a)
