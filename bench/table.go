@@ -34,6 +34,7 @@ type Row struct {
 	Note         string   `json:"note"`
 	Seconds      float64  `json:"seconds"`                 // learning, all runs
 	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it
+	NaiveSeconds *float64 `json:"naive_seconds,omitempty"` // as Seconds, of the learner's plain form (internal/naive) in the same run: its time of the first run, times Runs
 }
 
 // meanPM returns the mean and the half-width of its 95 % confidence interval, by Student's t as in the OBPM paper.
