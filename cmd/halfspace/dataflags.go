@@ -141,6 +141,8 @@ func dataError(err error, kept string) error {
 		next = upper(kept) + ". Check that this is the file you mean."
 	case errors.Is(err, dataset.ErrTruncated):
 		next = upper(kept) + ". Get the file again; this copy is not whole."
+	case errors.As(err, &path) && path.Op == "write":
+		return &fail{codeFailed, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) + ". Write where there is room."}
 	case errors.As(err, &path):
 		return &fail{codeData, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) + ". Check the name and its permissions."}
 	default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -295,6 +296,9 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 		if err := checkTarget(given(fs, "model"), t.model); err != nil {
 			return err
 		}
+		if info, err := os.Stat(t.model); err == nil && !info.Mode().IsRegular() {
+			return usage("A model is put in its place whole: name a file.", "%s %s: is no regular file", given(fs, "model"), t.model)
+		}
 	}
 	for i, name := range t.test {
 		if name == "-" {
@@ -519,7 +523,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		return t.failed(err)
 	}
 	t.describe(info)
-	if t.model != "" && res.Presented > 0 {
+	if t.model != "" && res.Presented > 0 && !(stopped && t.whole()) {
 		if err := save(t, l, info, res); err != nil {
 			return err
 		}
@@ -793,6 +797,8 @@ func (t *trainer) stopped(presented int64) error {
 	switch {
 	case presented == 0:
 		next = "Nothing was learned yet; nothing was saved."
+	case t.whole():
+		next = "Nothing was saved: " + t.learner + " has nothing to save before its end."
 	case t.saved > 0:
 		next = "The model is in " + t.model + "; to go on from it: -i " + t.model + "."
 	}
