@@ -292,9 +292,11 @@ func TestGeneratorErrors(t *testing.T) {
 		{"waveform", "negative=1", "another class"},
 		{"drift", "", "an idx file of images"},
 	} {
-		k, v, _ := strings.Cut(tc.param, "=")
-		params := map[string]string{k: v}
-		delete(params, "")
+		params := map[string]string{}
+		for _, param := range strings.Fields(tc.param) {
+			k, v, _ := strings.Cut(param, "=")
+			params[k] = v
+		}
 		if _, err := Generate[float32](tc.name, params); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s %s: %v", tc.name, tc.param, err)
 		}

@@ -457,7 +457,14 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		in = reader[T]{s, s.Info, func() { s.Close() }}
 		defer func() { in.close() }()
 	}
-	if err := planMemory(t, &in, inMemory); err != nil {
+	if inMemory {
+		if err := checkFeatures[T](t, in.info().Dim); err != nil {
+			return err
+		}
+	} else {
+		in.source = &bounded[T]{Source: in.source, t: t}
+	}
+	if err := planMemory(t, &in); err != nil {
 		return err
 	}
 	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool, Reserve: t.memory > 0})
@@ -518,6 +525,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	stopped := err != nil && interrupted(ctx, err)
 	if errors.Is(err, learners.ErrConfig) {
 		return settingError(err)
+	}
+	if errors.Is(err, learners.ErrDim) {
+		return &fail{codeFailed, err, "Nothing was saved."}
 	}
 	if err != nil && !stopped {
 		return t.failed(err)
