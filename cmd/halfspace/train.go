@@ -457,6 +457,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		in = reader[T]{s, s.Info, func() { s.Close() }}
 		defer func() { in.close() }()
 	}
+	if err := t.read.idle(t.cmd.Flags(), in.info().Format); err != nil {
+		return err
+	}
 	if inMemory {
 		if err := checkFeatures[T](t, in.info().Dim); err != nil {
 			return err
@@ -1004,15 +1007,19 @@ func (r *trainReport) marginRows() (rows [][2]string) {
 	return rows
 }
 
-// describeConfig writes settings as the flags that give them. Left out are zeros that are defaults.
+// describeConfig writes settings as the flags that give them. Left out are zeros that are defaults, and what has no effect.
 func describeConfig(learner string, c learners.Config) string {
 	var s []string
 	var defaults []field
 	if e, err := learners.Lookup(learner); err == nil {
 		defaults = settingsOf(e.Config())
 	}
-	for i, f := range settingsOf(c) {
+	all := settingsOf(c)
+	for i, f := range all {
 		if f.value.IsZero() && (defaults == nil || defaults[i].value.IsZero()) {
+			continue
+		}
+		if _, idle := f.idle(all); idle {
 			continue
 		}
 		if f.value.Kind() == reflect.Bool {
