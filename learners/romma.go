@@ -51,7 +51,7 @@ type ROMMA[T Float] struct {
 // ROMMAConfig holds the settings of ROMMA.
 type ROMMAConfig struct {
 	Aggressive bool    `json:"aggressive" flag:"aggressive" help:"update while y f < 1 - delta, not only on mistakes"`
-	Delta      float64 `json:"delta" flag:"delta" help:"share of the maximal margin given up, in (0,1], if aggressive"`
+	Delta      float64 `json:"delta" flag:"delta" with:"aggressive" help:"share of the maximal margin given up, in (0,1], if aggressive"`
 }
 
 // Validate wants Delta in (0,1].

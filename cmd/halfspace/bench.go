@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -77,8 +78,8 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 			if err != nil {
 				return err
 			}
-			if o.Rounds < 3 {
-				return usage("A median wants some: the default is 11.", "--rounds %d: want 3 or more", o.Rounds)
+			if o.Rounds < 3 || o.Rounds > 10000 {
+				return usage("A median wants some, and time: the default is 11.", "--rounds %d: want 3 to 10000", o.Rounds)
 			}
 			if err := vecmath.Use(impl); err != nil {
 				return usage("What this machine has: halfspace doctor.", "--impl: %w", err)
@@ -140,6 +141,9 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 			fmt.Fprintf(w, "\n%s\n", s.title)
 		}
 		results, err := s.run(ctx, o)
+		if errors.Is(err, fs.ErrNotExist) {
+			return &fail{codeData, fmt.Errorf("%s: %w", s.name, err), "HALFSPACE_DATA names the folder of the public data sets."}
+		}
 		if err != nil {
 			return err
 		}
