@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"os"
@@ -102,30 +101,11 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 		}
 		return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
 	},
-	"seconds": func(v float64) string {
-		switch {
-		case v >= 100:
-			return fmt.Sprintf("%.0f", v)
-		case v >= 0.1:
-			return fmt.Sprintf("%.2f", v)
-		}
-		return fmt.Sprintf("%.4f", v)
-	},
-	"timed": func(o Outcome) bool {
-		for _, r := range o.Rows {
-			if r.PaperSeconds != nil {
-				return true
-			}
-		}
-		return false
-	},
-	"anchor": func(name string) string { return strings.ReplaceAll(name, "/", "-") },
-	"faster": func(r Row) string {
-		if r.PaperSeconds == nil || r.Seconds == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%.3g", *r.PaperSeconds/r.Seconds*float64(max(1, r.Runs)))
-	},
+	"seconds":  SecondsText,
+	"hasNaive": HasNaive,
+	"hasPaper": HasPaperSeconds,
+	"ratio":    RatioText,
+	"anchor":   func(name string) string { return strings.ReplaceAll(name, "/", "-") },
 }).Parse(reportHTML))
 
 // section is a paper's part of a report.

@@ -11,7 +11,7 @@ import (
 )
 
 func sample() Outcome {
-	row := Row{Experiment: "tbp/banana", Row: "svm <best>", Quantity: "test_error_percent", Paper: at(1.5), PaperSeconds: at(10), Note: "why & how", Seconds: 2}
+	row := Row{Experiment: "tbp/banana", Row: "svm <best>", Quantity: "test_error_percent", Paper: at(1.5), PaperSeconds: at(10), NaiveSeconds: at(7), Note: "why & how", Seconds: 2}
 	row.fill([]float64{1, 2, 3})
 	return Outcome{Name: "tbp/banana", Summary: "error & size", Command: "halfspace repro tbp/banana", Rows: []Row{row, {Verdict: Exact, Ours: 3, Paper: at(3)}}, Seconds: 2.5,
 		Figures: []Figure{{Name: "tbp/banana", Title: "banana", XLabel: "kept", YLabel: "error", Lines: []Line{{Name: "svm", X: []float64{1, 2}, Y: []float64{3, 4}}}}}}
@@ -26,7 +26,7 @@ func TestReport(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,", "Not run: no time", "halfspace repro tbp/banana", "seed 7", "a machine", "Weston", "Alpha",
-		`<b class="exact">1</b>`, `<b class="inside">1</b>`, `<b>2</b>rows`, "prefers-color-scheme: dark", "@media print"} {
+		`<b class="exact">1</b>`, `<b class="inside">1</b>`, `<b>2</b>rows`, `<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/bench"
@@ -336,12 +337,44 @@ func chooseExperiments(args []string) ([]bench.Experiment, error) {
 	return chosen, nil
 }
 
+// timesRight aligns them.
+var timesRight = []table.ColumnConfig{
+	{Name: "s, all runs", Align: text.AlignRight, AlignHeader: text.AlignRight},
+	{Name: "x naive", Align: text.AlignRight, AlignHeader: text.AlignRight},
+	{Name: "x paper", Align: text.AlignRight, AlignHeader: text.AlignRight},
+}
+
+// timeHead and timeCells are the columns of times: ours of all runs, and how many times as long the learner's plain form and the paper's program took, where any
+// row has that.
+func timeHead(rows []bench.Row) table.Row {
+	head := table.Row{"s, all runs"}
+	if bench.HasNaive(rows) {
+		head = append(head, "x naive")
+	}
+	if bench.HasPaperSeconds(rows) {
+		head = append(head, "x paper")
+	}
+	return head
+}
+
+func timeCells(rows []bench.Row, r bench.Row) table.Row {
+	cells := table.Row{bench.SecondsText(r.Seconds)}
+	if bench.HasNaive(rows) {
+		cells = append(cells, bench.RatioText(r.XNaive()))
+	}
+	if bench.HasPaperSeconds(rows) {
+		cells = append(cells, bench.RatioText(r.XPaper()))
+	}
+	return cells
+}
+
 // rowTable is the rows as a table of go-pretty.
 func rowTable(rows []bench.Row) table.Writer {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"row", "quantity", "paper", "ours", "verdict", "s, all runs", "note"})
+	t.SetColumnConfigs(timesRight)
+	t.AppendHeader(append(append(table.Row{"row", "quantity", "paper", "ours", "verdict"}, timeHead(rows)...), "note"))
 	for _, r := range rows {
-		t.AppendRow(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict, fmt.Sprintf("%.3f", r.Seconds), r.Note})
+		t.AppendRow(append(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict}, timeCells(rows, r)...), r.Note))
 	}
 	return t
 }
@@ -354,7 +387,7 @@ func writeMarkdown(w io.Writer, o bench.Outcome) error {
 // writeCSV writes numbers as they are; an unknown one is empty.
 func writeCSV(w io.Writer, rows []bench.Row) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"experiment", "row", "quantity", "paper", "paper_pm", "ours", "ours_pm", "runs", "verdict", "note", "seconds", "paper_seconds"})
+	c.Write([]string{"experiment", "row", "quantity", "paper", "paper_pm", "ours", "ours_pm", "runs", "verdict", "note", "seconds", "paper_seconds", "naive_seconds"})
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	maybe := func(v *float64) string {
 		if v == nil {
@@ -364,7 +397,7 @@ func writeCSV(w io.Writer, rows []bench.Row) error {
 	}
 	for _, r := range rows {
 		c.Write([]string{r.Experiment, r.Row, r.Quantity, maybe(r.Paper), number(r.PaperPM), number(r.Ours), number(r.OursPM), strconv.Itoa(r.Runs), string(r.Verdict),
-			r.Note, number(r.Seconds), maybe(r.PaperSeconds)})
+			r.Note, number(r.Seconds), maybe(r.PaperSeconds), maybe(r.NaiveSeconds)})
 	}
 	c.Flush()
 	return c.Error()
