@@ -4,12 +4,8 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"html/template"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -50,24 +46,37 @@ var about = map[string]float64{
 	"cramma/table1": 35, "cramma/table2": 8, "cramma/table3": 12, "cramma/table4": 12,
 }
 
-// About returns roughly how many seconds an experiment takes.
-func (e Experiment) About() float64 {
-	if s, ok := about[e.Name]; ok {
-		return s
+// aboutSlow is how many seconds more it takes with Slow.
+var aboutSlow = map[string]float64{}
+
+// About returns roughly how many seconds an experiment takes with these options.
+func (e Experiment) About(o RunOptions) float64 {
+	s, ok := about[e.Name]
+	if !ok {
+		s = 30
 	}
-	return 30
+	if o.Runs > 0 && e.Runs > 1 {
+		s *= float64(o.Runs) / float64(e.Runs)
+	}
+	if o.Slow {
+		s += aboutSlow[e.Name]
+	}
+	return s
 }
 
 // Outcome is what came of an experiment.
 type Outcome struct {
 	Name    string   `json:"name"`
 	Summary string   `json:"summary"`
-	Command string   `json:"command"` // that runs it again
+	Command string   `json:"-"` // that runs it again
 	Rows    []Row    `json:"rows"`
 	Figures []Figure `json:"figures"`
 	Seconds float64  `json:"seconds"` // of the whole experiment, when it was run
 	Cached  bool     `json:"-"`       // taken from an earlier run
 	Skipped string   `json:"-"`       // why it was not run; then there is nothing else
+	NoData  bool     `json:"-"`       // it was not run because data are missing
+	LeftOut int      `json:"-"`       // rows that only RunOptions.Slow includes
+	Slow    string   `json:"-"`       // what these are
 }
 
 // Verdicts counts the rows' verdicts.
@@ -147,42 +156,3 @@ func (r Report) WriteHTML(w io.Writer) error {
 	}
 	return reportTemplate.Execute(w, data)
 }
-
-// Cache keeps outcomes in a folder, each under a key of all that decides it.
-type Cache struct{ Dir string }
-
-// Load returns the outcome of a key, if it is there and whole.
-func (c Cache) Load(key string) (Outcome, bool) {
-	var o Outcome
-	text, err := os.ReadFile(c.file(key))
-	if err != nil || json.Unmarshal(text, &o) != nil || o.Name == "" {
-		return Outcome{}, false
-	}
-	o.Cached = true
-	return o, true
-}
-
-// Save keeps an outcome; the file appears whole or not at all.
-func (c Cache) Save(key string, o Outcome) error {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(c.Dir, ".outcome-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), c.file(key))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
-func (c Cache) file(key string) string { return filepath.Join(c.Dir, key+".json") }

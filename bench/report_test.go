@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -44,31 +42,6 @@ func TestReport(t *testing.T) {
 		} else if err != nil {
 			t.Fatalf("the page is not well formed: %v", err)
 		}
-	}
-}
-
-// TestCache: what was saved comes back, a damaged file does not, and nothing else is left.
-func TestCache(t *testing.T) {
-	c := Cache{Dir: filepath.Join(t.TempDir(), "new")}
-	if _, ok := c.Load("key"); ok {
-		t.Error("an empty cache has an outcome")
-	}
-	want := sample()
-	if err := c.Save("key", want); err != nil {
-		t.Fatal(err)
-	}
-	got, ok := c.Load("key")
-	if !ok || !got.Cached || len(got.Rows) != 2 || got.Rows[0].Ours != want.Rows[0].Ours || *got.Rows[0].Paper != 1.5 || len(got.Figures) != 1 || got.Figures[0].Lines[0].Y[1] != 4 {
-		t.Errorf("%+v, %v", got, ok)
-	}
-	if err := os.WriteFile(filepath.Join(c.Dir, "key.json"), []byte(`{"name":"x`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := c.Load("key"); ok {
-		t.Error("a damaged file was taken")
-	}
-	if all, err := os.ReadDir(c.Dir); err != nil || len(all) != 1 {
-		t.Errorf("the folder has %v, %v", all, err)
 	}
 }
 

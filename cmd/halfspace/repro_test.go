@@ -1,6 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -35,5 +42,47 @@ func TestTimes(t *testing.T) {
 	terminal, markdown, csv = write(timed[1:])
 	if strings.Contains(strings.ToLower(terminal), "x naive") || strings.Contains(markdown, "x paper") || !strings.Contains(csv, ",0.25,,\n") {
 		t.Errorf("columns without values:\n%s\n%s\n%s", terminal, markdown, csv)
+	}
+}
+
+// TestReproInterrupt interrupts the second of three experiments: the first is kept, the message says how to go on, and the next run does.
+func TestReproInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no interrupt can be sent to a process on Windows")
+	}
+	dir := filepath.Join(t.TempDir(), "cache")
+	args := []string{"repro", "obpm/table1", "pumma/section5.1", "vvm/figure1", "--runs", "6", "--cache", dir}
+	cmd := exec.Command("halfspace", args...)
+	talk, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewReader(talk)
+	for line := ""; !strings.HasPrefix(line, "[2/3] pumma/section5.1: about"); {
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatalf("the second experiment didn't begin: %v", err)
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	told, _ := io.ReadAll(lines)
+	exit := (*exec.ExitError)(nil)
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != codeStopped {
+		t.Errorf("ended with %v, want exit code %d", err, codeStopped)
+	}
+	if want := "halfspace: stopped after 1 of 3 experiments\n  What was finished is kept; the same command goes on from there.\n"; string(told) != want {
+		t.Errorf("said %q, want %q", told, want)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("the cache has %v (%v), want one outcome", files, err)
+	}
+	again, err := exec.Command("halfspace", append(args, "--time-budget", "1ms")...).CombinedOutput() // no time for the others
+	if err != nil || !strings.Contains(string(again), "[1/3] obpm/table1: as before") || !strings.Contains(string(again), "pumma/section5.1: not run") {
+		t.Errorf("%v:\n%s", err, again)
 	}
 }
