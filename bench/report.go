@@ -4,8 +4,10 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/base64"
+	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -114,8 +116,58 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 	"hasNaive": HasNaive,
 	"hasPaper": HasPaperSeconds,
 	"ratio":    RatioText,
+	"notes":    Footnotes,
+	"next":     func(i int) int { return i + 1 },
 	"anchor":   func(name string) string { return strings.ReplaceAll(name, "/", "-") },
 }).Parse(reportHTML))
+
+// Notes is the notes of a table's rows, for a list below the table with what they share put together.
+type Notes struct {
+	Below []string // parts of several rows, and long ones
+	Marks [][]int  // of each row: which of them, from 0
+	Own   []string // of each row: short parts that no other row has
+}
+
+// Footnotes takes the rows' notes apart at "; ".
+func Footnotes(rows []Row) Notes {
+	const short = 32 // bytes
+	n := Notes{Marks: make([][]int, len(rows)), Own: make([]string, len(rows))}
+	var parts []string
+	in := map[string][]int{}
+	for i, r := range rows {
+		for _, part := range strings.Split(r.Note, "; ") {
+			if part == "" || slices.Contains(in[part], i) {
+				continue
+			}
+			if in[part] == nil {
+				parts = append(parts, part)
+			}
+			in[part] = append(in[part], i)
+		}
+	}
+	at := map[string]int{} // in Below, by the rows: what stands in the same rows stays together
+	for _, part := range parts {
+		if of := in[part]; len(of) == 1 && len(part) <= short {
+			n.Own[of[0]] = joined(n.Own[of[0]], part)
+		} else if k, ok := at[fmt.Sprint(of)]; ok {
+			n.Below[k] = joined(n.Below[k], part)
+		} else {
+			at[fmt.Sprint(of)] = len(n.Below)
+			for _, i := range of {
+				n.Marks[i] = append(n.Marks[i], len(n.Below))
+			}
+			n.Below = append(n.Below, part)
+		}
+	}
+	return n
+}
+
+func joined(text, part string) string {
+	if text == "" {
+		return part
+	}
+	return text + "; " + part
+}
 
 // section is a paper's part of a report.
 type section struct {
@@ -131,6 +183,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 		Verdicts []Verdict
 		Counts   map[Verdict]int
 		Rows     int
+		LeftOut  int
 		Skipped  int
 		Total    float64
 	}{Report: r, Verdicts: verdicts, Counts: map[Verdict]int{}}
@@ -148,6 +201,8 @@ func (r Report) WriteHTML(w io.Writer) error {
 			data.Total += o.Seconds
 			if o.Skipped != "" {
 				data.Skipped++
+			} else {
+				data.LeftOut += o.LeftOut
 			}
 		}
 		if len(s.Outcomes) > 0 {

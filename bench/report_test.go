@@ -3,7 +3,9 @@ package bench
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,14 +19,15 @@ func sample() Outcome {
 
 // TestReport: the page is well formed, holds everything, escapes what must be, and asks for no other file.
 func TestReport(t *testing.T) {
-	r := Report{Machine: "a machine", Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2", Command: "halfspace repro obpm/table2", Skipped: "no time"}}}
+	r := Report{Machine: "a machine", Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2", Command: "halfspace repro obpm/table2", Skipped: "no time"},
+		{Name: "obpm/table1", Rows: []Row{{Verdict: Inside}}, LeftOut: 8, Slow: "the long ones"}}}
 	var b bytes.Buffer
 	if err := r.WriteHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,", "Not run: no time", "halfspace repro tbp/banana", "seed 7", "a machine", "Weston", "Alpha",
-		`<b class="exact">1</b>`, `<b class="inside">1</b>`, `<b>2</b>rows`, `<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
+	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,", "Not run: no time", "halfspace repro tbp/banana", "seeds from 7", "a machine", "Weston", "Alpha",
+		`<b class="exact">1</b>`, `<b class="inside">2</b>`, `<b>3</b>rows`, `<b>8</b>left out for --slow`, "the long ones, 8 rows", `<b>1</b>experiments not run`, `<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -42,6 +45,21 @@ func TestReport(t *testing.T) {
 		} else if err != nil {
 			t.Fatalf("the page is not well formed: %v", err)
 		}
+	}
+}
+
+// TestFootnotes: parts of several rows are told once, what always stands together stays together, and nothing is lost.
+func TestFootnotes(t *testing.T) {
+	long := "so long that it needs a line of its own"
+	n := Footnotes([]Row{{Note: "a; b; from 1 to 2"}, {}, {Note: "a; b; c"}, {Note: "c; c; " + long}})
+	if want := []string{"a; b", "c", long}; !slices.Equal(n.Below, want) {
+		t.Errorf("below %q, want %q", n.Below, want)
+	}
+	if want := [][]int{{0}, nil, {0, 1}, {1, 2}}; fmt.Sprint(n.Marks) != fmt.Sprint(want) {
+		t.Errorf("marks %v, want %v", n.Marks, want)
+	}
+	if want := []string{"from 1 to 2", "", "", ""}; !slices.Equal(n.Own, want) {
+		t.Errorf("own %q, want %q", n.Own, want)
 	}
 }
 

@@ -111,9 +111,11 @@ func (r Row) XPaper() float64 {
 	return *r.PaperSeconds / r.Seconds * float64(max(1, r.Runs))
 }
 
-// SecondsText returns seconds for people.
+// SecondsText returns seconds for people, and nothing for 0: a row without a time of its own.
 func SecondsText(v float64) string {
 	switch {
+	case v == 0:
+		return ""
 	case v >= 100:
 		return fmt.Sprintf("%.0f", v)
 	case v >= 0.1:
@@ -154,6 +156,9 @@ func (r Row) PaperText() string {
 func (r Row) OursText() string { return plusMinus(r.Ours, r.OursPM) }
 
 func plusMinus(v, pm float64) string {
+	if pm < 1e-12*math.Abs(v) {
+		pm = 0 // rounding errors of equal values
+	}
 	if pm == 0 && v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return fmt.Sprintf("%.0f", v)
 	}

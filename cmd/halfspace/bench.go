@@ -214,15 +214,9 @@ func writeRows(w io.Writer, rows []bench.Row) error {
 	t.SetColumnConfigs(timesRight)
 	t.AppendHeader(append(table.Row{"row", "quantity", "paper", "ours", "verdict"}, timeHead(rows)...))
 	least, most := math.MaxInt, 0
-	notes := map[string]bool{}
-	var order []string
 	for _, r := range rows {
 		t.AppendRow(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict}, timeCells(rows, r)...))
 		least, most = min(least, r.Runs), max(most, r.Runs)
-		if r.Verdict != bench.Exact && (r.Verdict != bench.Inside || r.Runs == 1) && r.Note != "" && !notes[r.Note] {
-			notes[r.Note] = true
-			order = append(order, fmt.Sprintf("%s: %s", r.Verdict, r.Note))
-		}
 	}
 	_, err := fmt.Fprintf(w, "%s\n", t.Render())
 	if most > 1 {
@@ -238,8 +232,22 @@ func writeRows(w io.Writer, rows []bench.Row) error {
 	if bench.HasPaperSeconds(rows) {
 		fmt.Fprintf(w, "x paper: how many times as long the paper's program took on %s.\n", bench.PaperOf(rows[0].Experiment).Hardware)
 	}
-	for _, n := range order {
-		fmt.Fprintf(w, "%s\n", n)
+	for _, v := range []bench.Verdict{bench.Inside, bench.Outside, bench.NotComparable} {
+		var told []bench.Row // intervals that overlap need no words
+		for _, r := range rows {
+			if r.Verdict == v && (v != bench.Inside || r.Runs == 1) {
+				told = append(told, r)
+			}
+		}
+		notes := bench.Footnotes(told)
+		for _, n := range notes.Below {
+			fmt.Fprintf(w, "%s: %s\n", v, n)
+		}
+		for i, n := range notes.Own {
+			if n != "" {
+				fmt.Fprintf(w, "%s, %s %s: %s\n", v, told[i].Row, told[i].Quantity, n)
+			}
+		}
 	}
 	return err
 }
