@@ -21,7 +21,7 @@ type Experiment struct {
 	Run     func(ctx context.Context, o RunOptions) ([]Row, error)
 
 	Slow     string // what only RunOptions.Slow includes; "" where that is nothing
-	SlowRows int    // so many rows
+	SlowRows int    // so many rows more; 0 where it makes the same ones otherwise
 }
 
 // files returns the data files that the experiment needs, in dir.

@@ -78,7 +78,7 @@ type Outcome struct {
 	Skipped string   `json:"-"`       // why it was not run; then there is nothing else
 	NoData  bool     `json:"-"`       // it was not run because data are missing
 	LeftOut int      `json:"-"`       // rows that only RunOptions.Slow includes
-	Slow    string   `json:"-"`       // what these are
+	Slow    string   `json:"-"`       // what only it includes
 }
 
 // Verdicts counts the rows' verdicts.

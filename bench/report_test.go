@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +29,7 @@ func TestReport(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,", "Not run: no time", "halfspace repro tbp/banana", "seeds from 7", "a machine", "Weston", "Alpha",
-		`<b class="exact">1</b>`, `<b class="inside">2</b>`, `<b>3</b>rows`, `<b>8</b>left out for --slow`, "the long ones, 8 rows", `<b>1</b>experiments not run`, `<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
+		`<b class="exact">1</b>`, `<b class="inside">2</b>`, `<b>3</b>rows`, `<b>8</b>left out for --slow`, "the long ones (8 rows)", `<b>1</b>experiments not run`, `<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -60,6 +62,31 @@ func TestFootnotes(t *testing.T) {
 	}
 	if want := []string{"from 1 to 2", "", "", ""}; !slices.Equal(n.Own, want) {
 		t.Errorf("own %q, want %q", n.Own, want)
+	}
+}
+
+// TestSlow: a paper's file that leaves something out for RunOptions.Slow has an experiment that says what.
+func TestSlow(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, p := range Papers {
+		leaves := slices.ContainsFunc(files, func(name string) bool {
+			text, err := os.ReadFile(name)
+			return err == nil && strings.HasPrefix(name, p.Name) && !strings.HasSuffix(name, "_test.go") && strings.Contains(string(text), "o.Slow")
+		})
+		says := slices.ContainsFunc(Experiments(), func(e Experiment) bool { return PaperOf(e.Name).Name == p.Name && e.Slow != "" })
+		if leaves != says {
+			t.Errorf("%s: leaves something out for Slow: %v; an experiment says what: %v", p.Name, leaves, says)
+		}
+		if leaves {
+			checked++
+		}
+	}
+	if checked == 0 {
+		t.Error("no paper leaves anything out")
 	}
 }
 

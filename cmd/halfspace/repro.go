@@ -190,7 +190,7 @@ func (r *repro) show(cmd *cobra.Command, out bench.Outcome) (err error) {
 	default:
 		fmt.Fprintf(w, "%s: %s\n", out.Name, out.Summary)
 		if err = writeRows(w, out.Rows); err == nil {
-			err = writeLeftOut(w, out)
+			err = writeSlow(w, out)
 		}
 	}
 	if err != nil || r.plots == "" {
@@ -359,15 +359,15 @@ func writeMarkdown(w io.Writer, o bench.Outcome) error {
 	if _, err := fmt.Fprintf(w, "## %s\n\n%s. `%s`\n\n%s\n\n", o.Name, o.Summary, o.Command, rowTable(o.Rows).RenderMarkdown()); err != nil {
 		return err
 	}
-	return writeLeftOut(w, o)
+	return writeSlow(w, o)
 }
 
-// writeLeftOut tells of rows that only --slow includes.
-func writeLeftOut(w io.Writer, o bench.Outcome) error {
-	if o.LeftOut == 0 {
+// writeSlow tells what only --slow includes.
+func writeSlow(w io.Writer, o bench.Outcome) error {
+	if o.Slow == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "Left out, for --slow: %s (%s).\n\n", o.Slow, plural(o.LeftOut, "row"))
+	_, err := fmt.Fprintf(w, "Only with --slow: %s (%s more).\n\n", o.Slow, plural(o.LeftOut, "row"))
 	return err
 }
 
