@@ -23,15 +23,15 @@ func init() {
 	register(Experiment{
 		Name:    "pumma/section5.1",
 		Summary: "updates and margins of PUMMA, ROMMA and, slow, ALMA until convergence, on r-of-k thresholds with bias 15, 9 and 1",
-		Runs:    10, Run: pummaSection51})
+		Runs:    10, Run: pummaSection51, Slow: "ALMA with p = 2 ln n", SlowRows: 6})
 	register(Experiment{
 		Name:    "pumma/table2",
 		Summary: "margins of PUMMA and the SVM with a polynomial kernel on MNIST, class 0 against the rest; slow: all ten classes",
-		Runs:    1, Needs: []string{mnistImages, mnistLabels}, Run: pummaTable2})
+		Runs:    1, Needs: []string{mnistImages, mnistLabels}, Run: pummaTable2, Slow: "classes 1 to 9", SlowRows: 54})
 	register(Experiment{
 		Name:    "pumma/table1",
 		Summary: "margins of SVM, PUMMA, ROMMA and MICRA with a soft margin on ionosphere, house-votes and parts of adult (two minutes); slow: all of adult",
-		Runs:    1, Needs: []string{ionosphereFile, votesFile, "a9a.gz"}, Run: pummaTable1})
+		Runs:    1, Needs: []string{ionosphereFile, votesFile, "a9a.gz"}, Run: pummaTable1, Slow: "adult-full", SlowRows: 8})
 }
 
 const (

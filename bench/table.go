@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -33,7 +34,7 @@ type Row struct {
 	Verdict      Verdict  `json:"verdict"`
 	Note         string   `json:"note"`
 	Seconds      float64  `json:"seconds"`                 // learning, all runs
-	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it
+	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it, of one run
 	NaiveSeconds *float64 `json:"naive_seconds,omitempty"` // as Seconds, of the learner's plain form (internal/naive) in the same run: its time of the first run, times Runs
 }
 
@@ -94,6 +95,55 @@ func (r *Row) fillDigits(v, unit, within float64) {
 	}
 }
 
+// XNaive returns how many times as long the learner's plain form took; 0 where it was not timed.
+func (r Row) XNaive() float64 {
+	if r.NaiveSeconds == nil || r.Seconds == 0 {
+		return 0
+	}
+	return *r.NaiveSeconds / r.Seconds
+}
+
+// XPaper returns how many times as long the paper's run took as one of ours; 0 where the paper gives no time.
+func (r Row) XPaper() float64 {
+	if r.PaperSeconds == nil || r.Seconds == 0 {
+		return 0
+	}
+	return *r.PaperSeconds / r.Seconds * float64(max(1, r.Runs))
+}
+
+// SecondsText returns seconds for people, and nothing for 0: a row without a time of its own.
+func SecondsText(v float64) string {
+	switch {
+	case v == 0:
+		return ""
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 0.1:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.4f", v)
+}
+
+// RatioText returns a ratio of times to three digits, and nothing for the unknown one, 0.
+func RatioText(x float64) string {
+	switch {
+	case x == 0:
+		return ""
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// HasNaive and HasPaperSeconds report whether any of the rows has such a time: whether a table needs the column.
+func HasNaive(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.NaiveSeconds != nil })
+}
+
+func HasPaperSeconds(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.PaperSeconds != nil })
+}
+
 // PaperText returns the paper's value with its interval, "-" where it has none.
 func (r Row) PaperText() string {
 	if r.Paper == nil {
@@ -106,6 +156,9 @@ func (r Row) PaperText() string {
 func (r Row) OursText() string { return plusMinus(r.Ours, r.OursPM) }
 
 func plusMinus(v, pm float64) string {
+	if pm < 1e-12*math.Abs(v) {
+		pm = 0 // rounding errors of equal values
+	}
 	if pm == 0 && v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return fmt.Sprintf("%.0f", v)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 )
 
 // schema names the form of all JSON that the command prints.
@@ -206,4 +207,10 @@ func (b *byteSize) Set(text string) error {
 	}
 	*b = byteSize(n * unit)
 	return nil
+}
+
+// isTerminal reports whether somebody looks at what is written.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(f.Fd()))
 }

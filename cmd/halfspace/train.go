@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -826,7 +825,7 @@ func (t *trainer) progress() eval.Progress {
 	}
 	if mode == "auto" {
 		mode = "lines"
-		if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+		if isTerminal(w) {
 			mode = "bar"
 		}
 	}
