@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -128,6 +129,56 @@ func TestFastaBad(t *testing.T) {
 	_, err = LoadReader[float32](context.Background(), "in", &packed, Options{})
 	if say := fmt.Sprintf("in:%d:21: the gzip data are truncated", lines+2); !errors.Is(err, ErrTruncated) || !strings.Contains(err.Error(), say) {
 		t.Errorf("%v, want %q", err, say)
+	}
+}
+
+// TestFastaTruncated cuts packed data (one pair of records 3000 times) everywhere: rows that were read are whole ones, and then the end is an error,
+// also where bad rows are passed over.
+func TestFastaTruncated(t *testing.T) {
+	const whole = 6000
+	packed, err := base64.StdEncoding.DecodeString("QlpoMTFBWSZTWb6Fx8QAV+PdAAAQQAIgQygAMgQwALMiAaABNVQ00DQKVJpoAxVCFiqELNUIWaoQs1CF1UIXdQhaqhB0FSpkSKGBUqZEihgVKmQqVPAqVPQqhaqhC1VCF+LuSKcKEhfQuPiA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(packed []byte) (rows int, err error) {
+		s, err := OpenReader[float32](context.Background(), "in", bytes.NewReader(packed), Options{OnError: "skip", chunk: 1000, Workers: 2})
+		if err != nil {
+			return 0, err
+		}
+		defer s.Close()
+		for {
+			b, err := s.Next()
+			if err == io.EOF {
+				return rows, nil
+			}
+			if err != nil {
+				return rows, err
+			}
+			for i, y := range b.Y {
+				want, code := float32(1), int32(0)
+				if (rows+i)%2 != 0 {
+					want, code = -1, 31
+				}
+				if idx, _ := b.Sparse(i); y != want || idx[0] != code || len(idx) != 49 {
+					t.Fatalf("row %d: %v, %v", rows+i, y, idx)
+				}
+			}
+			rows += b.Len()
+		}
+	}
+	if rows, err := read(packed); err != nil || rows != whole {
+		t.Fatalf("%d rows, %v", rows, err)
+	}
+	most := 0
+	for n := 10; n < len(packed); n++ { // less than its first marks is no bzip2
+		rows, err := read(packed[:n])
+		if !errors.Is(err, ErrTruncated) {
+			t.Errorf("%d of %d bytes: %v, want ErrTruncated", n, len(packed), err)
+		}
+		most = max(most, rows)
+	}
+	if most <= whole/2 || most > whole {
+		t.Errorf("at most %d rows of a cut file", most)
 	}
 }
 
