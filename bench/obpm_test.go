@@ -183,7 +183,7 @@ func holding(t *testing.T, rows []Row, claims int) {
 	for _, r := range rows {
 		if r.Quantity == "holds" {
 			claims--
-			if r.Verdict != Exact || r.Ours != 1 {
+			if r.Verdict != Exact && r.Verdict != Inside || r.Ours != 1 {
 				t.Errorf("%s: %s (%s)", r.Row, r.Verdict, r.Note)
 			}
 		}
@@ -280,7 +280,7 @@ func TestOBPMFigure3(t *testing.T) {
 	for i, quantity := range []string{"prediction_errors", "updates"} {
 		for k, learner := range []string{"obpm", "alma"} {
 			l := figures[i].Lines[k]
-			if n, r := len(l.Y), find(t, rows, "Web, "+learner, quantity); math.Abs(l.Y[n-1]-r.Ours) > 1e-6*r.Ours || l.X[n-1] != 49749 || n > curvePoints {
+			if n, r := len(l.Y), find(t, rows, "Web, "+learner, quantity); math.Abs(l.Y[n-1]-r.Ours) > 1e-6*r.Ours || l.X[n-1] != 49749 || n > curvePoints+1 {
 				t.Errorf("%s: the curve ends at %v, %v, the row says %v", r.Row, l.X[n-1], l.Y[n-1], r.Ours)
 			}
 		}
