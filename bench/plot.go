@@ -29,6 +29,7 @@ type Figure struct {
 	Lines        []Line
 	YMin, YMax   float64 // both 0: as the lines need
 	LegendBottom bool    // else at the top
+	LegendLeft   bool    // else at the right
 }
 
 // Line is one curve, by ascending X, or points where there is one X.
@@ -69,6 +70,9 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Legend.YOffs = vg.Points(4)
 	}
 	p.Legend.XOffs = vg.Points(-4)
+	if f.LegendLeft {
+		p.Legend.Left, p.Legend.XOffs = true, vg.Points(4)
+	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe4}, color.Gray{0xe4}
 	p.Add(grid)

@@ -25,7 +25,7 @@ type readFlags struct {
 }
 
 func (d *readFlags) flags(fs *pflag.FlagSet) {
-	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)", "auto", "svmlight", "csv", "idx")
+	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)", "auto", "svmlight", "csv", "idx", "fasta")
 	choose(fs, &d.indexBase, "index-base", "number of the first feature in svmlight files", "auto", "0", "1")
 	fs.StringVar(&d.labelCol, "label-col", "", "csv: the labels' column, by `NAME` or number (from the end if negative)")
 	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
