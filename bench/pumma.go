@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
@@ -22,7 +24,8 @@ import (
 func init() {
 	register(Experiment{
 		Name:    "pumma/section5.1",
-		Summary: "updates and margins of PUMMA, ROMMA and, slow, ALMA until convergence, on r-of-k thresholds with bias 15, 9 and 1",
+		Summary: "updates and margins of PUMMA, ROMMA and ALMA (slow: until it converges) on r-of-k thresholds with bias 15, 9 and 1 (figures 3 and 4)",
+		Draws:   []string{"pumma/figure3", "pumma/figure4"},
 		Runs:    10, Run: pummaSection51})
 	register(Experiment{
 		Name:    "pumma/table2",
@@ -48,16 +51,24 @@ type marginRun struct {
 	augment bool // a feature -R, R the longest p-norm, stands for the bias
 	unit    bool // then each example is brought to p-norm 1
 	p       float64
-	slow    bool
-	note    string
 }
 
-// pummaSection51 runs figures 3 and 4: 1000 examples of 100 attributes, 16 of them relevant, cyclic passes until one makes no update.
-// The paper has curves and no numbers; its horizontal lines, 0.0225 (p = 2) and 0.0461 (p = 2 ln n), are 0.9 times the
-// margin of the target, not of the data, divided by R.
-func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
-	const delta, features = 0.1, 100
-	auto := 2 * math.Log(features)
+// marginNorm is one part of figures 3 and 4: PUMMA and another learner.
+type marginNorm struct {
+	text   string
+	target float64 // the horizontal line of figure 3: 0.9 times the target's margin, not that of the data, divided by R
+	pair   [2]marginRun
+	long   bool   // the other one gets two data sets, and until convergence only with RunOptions.Slow
+	curves Figure // 3
+	bars   Figure // 4
+}
+
+// almaShare is how many times the updates that PUMMA makes in all ALMA is given without RunOptions.Slow.
+const almaShare = 5
+
+func marginNorms(slow bool) []marginNorm {
+	const delta = 0.1
+	auto := 2 * math.Log(100)
 	pumma := func(p string) func(int) learners.Config {
 		return func(n int) learners.Config {
 			c := &learners.PUMMAConfig{P: p, Delta: delta}
@@ -67,57 +78,133 @@ func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
 			return c
 		}
 	}
-	lines := "the paper has a curve, no number"
-	list := []marginRun{
-		{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2, note: lines},
-		{text: "romma aggressive", learner: "romma", augment: true, p: 2, note: lines,
-			config: func(int) learners.Config { return &learners.ROMMAConfig{Aggressive: true, Delta: delta} }},
-		{text: "pumma p=auto (2 ln n)", learner: "pumma", config: pumma("auto"), p: auto, note: lines},
-		{text: "alma p=2 ln n", learner: "alma", augment: true, unit: true, p: auto, slow: true, note: lines + "; two data sets",
-			config: func(int) learners.Config { return &learners.ALMAConfig{P: auto, Alpha: delta} }},
+	norms := []marginNorm{
+		{text: "p=2", target: 0.0225, curves: Figure{YMin: -0.02, YMax: 0.03}, pair: [2]marginRun{
+			{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2},
+			{text: "romma aggressive", learner: "romma", augment: true, p: 2,
+				config: func(int) learners.Config { return &learners.ROMMAConfig{Aggressive: true, Delta: delta} }}}},
+		{text: "p=2 ln n", target: 0.0461, long: true, curves: Figure{YMin: -0.2, YMax: 0.06, XLog: true}, pair: [2]marginRun{
+			{text: "pumma p=auto (2 ln n)", learner: "pumma", config: pumma("auto"), p: auto},
+			{text: "alma p=2 ln n", learner: "alma", augment: true, unit: true, p: auto,
+				config: func(int) learners.Config { return &learners.ALMAConfig{P: auto, Alpha: delta} }}}},
 	}
+	for i := range norms {
+		n := &norms[i]
+		n.curves.Name, n.curves.Title, n.curves.XLabel, n.curves.YLabel = "pumma/figure3-"+nameOf(n.text), n.text, "updates", "margin/R"
+		n.curves.LegendBottom = true
+		if n.long && !slow {
+			n.curves.Title += fmt.Sprintf("; alma's first updates, %d times as many as pumma makes in all", almaShare)
+			n.curves.YMin = -0.9 // the paper's is -0.2
+		}
+		n.bars = Figure{Name: "pumma/figure4-" + nameOf(n.text), Title: n.curves.Title, XLabel: "bias", YLabel: "seconds"}
+	}
+	return norms
+}
+
+// pummaSection51 runs figures 3 and 4: 1000 examples of 100 attributes, 16 of them relevant, cyclic passes until one makes no update.
+func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
+	norms := marginNorms(o.Slow)
 	var rows []Row
 	for _, r := range []int{1, 4, 8} {
-		for _, m := range list {
-			if m.slow && !o.Slow {
-				continue
+		data := make([]*engine.Block[float64], o.Runs)
+		for run := range data {
+			d, err := dataset.Generate[float64]("rofk", map[string]string{"n": "1000", "d": "100", "k": "16", "r": strconv.Itoa(r),
+				"seed": strconv.FormatUint(o.Seed+uint64(run), 10)})
+			if err != nil {
+				return nil, err
 			}
-			runs := o.Runs
-			if m.slow {
-				runs = 2
-			}
-			var updates, margins []float64
-			var seconds float64
-			for run := range runs {
-				params := map[string]string{"n": "1000", "d": strconv.Itoa(features), "k": "16", "r": strconv.Itoa(r),
-					"seed": strconv.FormatUint(o.Seed+uint64(run), 10)}
-				d, err := dataset.Generate[float64]("rofk", params)
-				if err != nil {
-					return nil, err
-				}
-				u, margin, took, err := m.run(ctx, &d.Block)
-				if err != nil {
-					return nil, err
-				}
-				updates, margins, seconds = append(updates, float64(u)), append(margins, margin), seconds+took.Seconds()
-			}
-			for _, q := range []struct {
-				quantity string
-				values   []float64
-			}{{"updates", updates}, {"margin/R", margins}} {
-				row := Row{Experiment: "pumma/section5.1", Row: fmt.Sprintf("bias %d, %s", 17-2*r, m.text), Quantity: q.quantity,
-					Note: m.note, Seconds: seconds}
-				row.fill(q.values)
-				rows = append(rows, row)
-				o.done(row)
-			}
+			data[run] = &d.Block
 		}
+		for i := range norms {
+			these, err := norms[i].run(ctx, o, 17-2*r, data)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, these...)
+		}
+	}
+	for _, n := range norms {
+		line := Line{Name: fmt.Sprintf("%g", n.target), X: []float64{0, 0}, Y: []float64{n.target, n.target}}
+		if n.curves.XLog {
+			line.X[0], n.curves.LegendLeft = 30, true // with room for the legend before the first curve
+		}
+		for _, l := range n.curves.Lines {
+			line.X[1] = max(line.X[1], l.X[len(l.X)-1])
+		}
+		n.curves.Lines = append(n.curves.Lines, line)
+		o.drawn(n.curves)
+		o.drawn(n.bars)
 	}
 	return rows, nil
 }
 
-// run learns until a pass makes no update. The margin is that of the original space, in the p-norm, divided by the longest example's.
-func (m marginRun) run(ctx context.Context, b *engine.Block[float64]) (updates int64, margin float64, took time.Duration, err error) {
+// run has both learners learn data sets of one bias.
+func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*engine.Block[float64]) ([]Row, error) {
+	var rows []Row
+	put := func(r Row) {
+		rows = append(rows, r)
+		o.done(r)
+	}
+	var updates, margins [2][]float64
+	n.bars.Bars = append(n.bars.Bars, strconv.Itoa(bias))
+	var limit int64
+	for k, m := range n.pair {
+		note := ""
+		if n.long && k == 1 {
+			data, note = data[:2], "; two data sets"
+			if !o.Slow {
+				limit = int64(almaShare * stat.Mean(updates[0], nil))
+				note += fmt.Sprintf(", ended at %d times pumma's updates", almaShare)
+			}
+		}
+		row := Row{Experiment: "pumma/section5.1", Row: fmt.Sprintf("bias %d, %s", bias, m.text)}
+		traces := make([]Line, len(data))
+		for run, b := range data {
+			var took time.Duration
+			var err error
+			if traces[run], took, err = m.run(ctx, b, limit); err != nil {
+				return nil, err
+			}
+			row.Seconds += took.Seconds()
+			last := len(traces[run].X) - 1
+			updates[k], margins[k] = append(updates[k], traces[run].X[last]), append(margins[k], traces[run].Y[last])
+		}
+		row.Quantity, row.Note = "updates", "the paper has a curve, no number"+note
+		row.fill(updates[k])
+		put(row)
+		row.Quantity, row.Paper, row.Verdict = "margin/R", at(n.target), ""
+		row.Note = "the paper has a curve, and this line that each learner's guarantee puts its end above" + note
+		if limit > 0 {
+			row.Verdict = NotComparable // not converged, so not guaranteed
+		}
+		row.fillAbove(margins[k])
+		put(row)
+		if n.long || bias != 9 { // there are four curves for p = 2, "since we make the figure easy to view"
+			line := meanLine(traces)
+			line.Name = fmt.Sprintf("%s (%d)", m.learner, bias)
+			n.curves.Lines = append(n.curves.Lines, line.thinned(n.curves.XLog))
+		}
+		if len(n.bars.Lines) <= k {
+			n.bars.Lines = append(n.bars.Lines, Line{Name: m.learner})
+		}
+		bar := &n.bars.Lines[k]
+		bar.X, bar.Y = append(bar.X, float64(len(bar.X))), append(bar.Y, row.Seconds/float64(len(data)))
+	}
+	row := Row{Experiment: "pumma/section5.1", Quantity: "updates_difference", Paper: at(0), Row: fmt.Sprintf("bias %d, %s above pumma, %s", bias, n.pair[1].learner, n.text),
+		Note: "paired over the data sets; in the paper's figures pumma has converged first"}
+	if limit == 0 {
+		row.fillAbove(difference(updates[1], updates[0][:len(data)]))
+	} else { // fewer updates as far as is known here: by then alma has the smaller margin
+		row.Quantity, row.Row = "margin/R_difference", fmt.Sprintf("bias %d, pumma at its end above alma after %d times as many updates, %s", bias, almaShare, n.text)
+		row.fillAbove(difference(margins[0][:len(data)], margins[1]))
+	}
+	put(row)
+	return rows, nil
+}
+
+// run learns until a pass makes no update, or has made limit updates in all; 0 is no limit. The line has the margin after each pass at the number of updates:
+// that of the original space, in the p-norm, divided by the longest example's.
+func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (trace Line, took time.Duration, err error) {
 	R := 0.0
 	for i := range b.Len() {
 		R = max(R, normP(b.Row(i), m.p))
@@ -137,32 +224,39 @@ func (m marginRun) run(ctx context.Context, b *engine.Block[float64]) (updates i
 	}
 	e, err := learners.Lookup(m.learner)
 	if err != nil {
-		return 0, 0, 0, err
+		return Line{}, 0, err
 	}
 	l, err := learners.New[float64](e, m.config(b.Dim), learners.Env{})
 	if err != nil {
-		return 0, 0, 0, err
+		return Line{}, 0, err
 	}
-	res, err := eval.Run(ctx, l, eval.NewMemory(x, nil), eval.Options{UntilConverged: true})
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	w, bias := l.Weights(), 0.0
-	if h, ok := l.(learners.Biased); ok {
-		bias = h.Bias()
-	}
-	if m.augment {
-		bias = -R * w[b.Dim]
-	}
-	least := math.Inf(1)
-	for i := range b.Len() {
-		f := bias
-		for j, v := range b.Row(i) {
-			f += float64(w[j] * v)
+	for {
+		pass, err := eval.Run(ctx, l, eval.NewMemory(x, nil), eval.Options{})
+		if err != nil {
+			return Line{}, 0, err
 		}
-		least = min(least, float64(b.Y[i]*f))
+		took += pass.Learn
+		w, bias := l.Weights(), 0.0
+		if h, ok := l.(learners.Biased); ok {
+			bias = h.Bias()
+		}
+		if m.augment {
+			bias = -R * w[b.Dim]
+		}
+		least := math.Inf(1)
+		for i := range b.Len() {
+			f := bias
+			for j, v := range b.Row(i) {
+				f += float64(w[j] * v)
+			}
+			least = min(least, float64(b.Y[i]*f))
+		}
+		trace.X = append(trace.X, float64(l.Updates()))
+		trace.Y = append(trace.Y, least/normP(w[:b.Dim], m.p/(m.p-1))/R)
+		if pass.Converged || limit > 0 && l.Updates() >= limit {
+			return trace, took, nil
+		}
 	}
-	return res.Updates, least / normP(w[:b.Dim], m.p/(m.p-1)) / R, res.Learn, nil
 }
 
 // withBias returns a copy of b with one more feature of value v: the last of a dense block, the first of a sparse one.
