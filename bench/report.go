@@ -48,7 +48,7 @@ var about = map[string]float64{
 	"pumma/section5.1": 15, "pumma/table1": 60, "pumma/table2": 50,
 	"vvm/figure1": 5, "vvm/table1": 6, "vvm/figures2-4": 12,
 	"tbp/waveform": 8, "tbp/banana": 8, "tbp/usps": 45, "tbp/usps-noise": 70, "tbp/figure13": 60,
-	"cramma/table1": 35, "cramma/table2": 8, "cramma/table3": 12, "cramma/table4": 12,
+	"cramma/table1": 36, "cramma/table2": 9, "cramma/table3": 16, "cramma/table4": 12,
 }
 
 // About returns roughly how many seconds an experiment takes.
