@@ -65,6 +65,7 @@ var variants = map[string]map[string]learners.Config{
 	},
 	"romma": {
 		"aggressive": &learners.ROMMAConfig{Aggressive: true, Delta: 0.05},
+		"rbf":        &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 	},
 	"micra": {
 		"harder": &learners.MICRAConfig{Beta: 0.5, Epsilon: 0.3, Eta: 0.5, Zeta: 0.7},
