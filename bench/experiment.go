@@ -18,6 +18,7 @@ type Experiment struct {
 	Summary string   // one line
 	Runs    int      // the paper's; 1 where nothing is drawn
 	Needs   []string // public data files
+	Draws   []string // published figures it makes that have no experiment of their own, as paper/name: names for it, too
 	Run     func(ctx context.Context, o RunOptions) ([]Row, error)
 
 	Slow     string // what only RunOptions.Slow includes; "" where that is nothing

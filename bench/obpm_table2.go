@@ -194,14 +194,6 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, f
 	return rows, first, nil
 }
 
-// joined puts two notes together.
-func joined(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
-}
-
 // svmChoices are the C from which a machine takes the one with the fewest errors on the last fifth of its training set, in a random order, after learning the rest. Larger ones
 // are not tried, for they take the longest, once errors are more than a standard error above the fewest.
 var svmChoices = []float64{0.1, 0.3, 1, 3, 10, 30}

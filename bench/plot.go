@@ -26,6 +26,7 @@ type Figure struct {
 	XLabel       string
 	YLabel       string
 	XLog         bool
+	Bars         []string // names of the places 0, 1, ... along X: each line is then a bar at every place
 	Lines        []Line
 	YMin, YMax   float64 // both 0: as the lines need
 	LegendBottom bool    // else at the top
@@ -77,6 +78,12 @@ func (f Figure) plot() (*plot.Plot, error) {
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe4}, color.Gray{0xe4}
 	p.Add(grid)
 	for i, l := range f.Lines {
+		if f.Bars != nil {
+			if err := f.bar(p, i); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		xys := make(plotter.XYs, len(l.X))
 		for k := range l.X {
 			xys[k].X, xys[k].Y = l.X[k], l.Y[k]
@@ -110,6 +117,11 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Add(bars)
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = steps{}, steps{}
+	if f.Bars != nil {
+		p.NominalX(f.Bars...)
+		p.X.Min, p.X.Max = -0.5, float64(len(f.Bars))-0.5
+		p.Y.Max *= 1.25 // the legend is above them
+	}
 	if f.XLog {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logTicks{}
 	}
@@ -139,6 +151,20 @@ func (steps) Ticks(low, high float64) (ticks []plot.Tick) {
 		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', digits, 64)})
 	}
 	return ticks
+}
+
+// bar adds line i as bars, side by side with those of the others.
+func (f Figure) bar(p *plot.Plot, i int) error {
+	width := figureWidth * 0.6 / vg.Length(len(f.Bars)*len(f.Lines))
+	bars, err := plotter.NewBarChart(plotter.Values(f.Lines[i].Y), width)
+	if err != nil {
+		return fmt.Errorf("bench: %s, %s: %w", f.Name, f.Lines[i].Name, err)
+	}
+	bars.Color, bars.LineStyle.Width = lineColors[i%len(lineColors)], 0
+	bars.Offset = width * vg.Length(float64(i)-float64(len(f.Lines)-1)/2)
+	p.Add(bars)
+	p.Legend.Add(f.Lines[i].Name, bars)
+	return nil
 }
 
 // logTicks marks 1, 2 and 5 times the powers of ten.
@@ -247,4 +273,40 @@ func (l Line) sorted() Line {
 		return out
 	}
 	return Line{l.Name, pick(l.X), pick(l.Y), pick(l.Low), pick(l.High)}
+}
+
+// meanLine averages curves point by point; one that has ended stays where it is.
+func meanLine(lines []Line) Line {
+	var out Line
+	for _, l := range lines {
+		for len(out.X) < len(l.X) {
+			out.X, out.Y = append(out.X, 0), append(out.Y, 0)
+		}
+	}
+	for k := range out.X {
+		for _, l := range lines {
+			i := min(k, len(l.X)-1)
+			out.X[k] += l.X[i] / float64(len(lines))
+			out.Y[k] += l.Y[i] / float64(len(lines))
+		}
+	}
+	return out
+}
+
+// thinned leaves out points nearer to the one before than a part in curvePoints of the axis, but not the last.
+func (l Line) thinned(log bool) Line {
+	place := func(i int) float64 {
+		if log {
+			return math.Log(l.X[i])
+		}
+		return l.X[i]
+	}
+	last := len(l.X) - 1
+	out := Line{Name: l.Name}
+	for i, kept := 0, 0; i <= last; i++ {
+		if i == 0 || i == last || place(i)-place(kept) >= (place(last)-place(0))/curvePoints {
+			out.X, out.Y, kept = append(out.X, l.X[i]), append(out.Y, l.Y[i]), i
+		}
+	}
+	return out
 }

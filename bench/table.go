@@ -68,6 +68,17 @@ func (r *Row) fill(v []float64) {
 	}
 }
 
+// fillAbove is fill where the paper says no more than that the value is above its own: inside unless our interval rules that out.
+func (r *Row) fillAbove(v []float64) {
+	r.fill(v)
+	if r.Verdict != NotComparable {
+		r.Verdict = Inside
+		if r.Ours+r.OursPM <= *r.Paper {
+			r.Verdict = Outside
+		}
+	}
+}
+
 // fillCount sets ours from an integer of a run without draws: exact if equal, inside if within a share of the paper's.
 func (r *Row) fillCount(v int64, within float64) {
 	r.Schema, r.Runs, r.Ours = schema, 1, float64(v)

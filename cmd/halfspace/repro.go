@@ -285,13 +285,13 @@ func chooseExperiments(args []string) ([]bench.Experiment, error) {
 	var names []string
 	picked := map[string]bool{}
 	for _, e := range all {
-		names = append(names, e.Name)
+		names = append(append(names, e.Name), e.Draws...)
 	}
 	for _, a := range args {
 		found := false
-		for _, n := range names {
-			if a == "all" || n == a || strings.HasPrefix(n, a+"/") {
-				picked[n], found = true, true
+		for _, e := range all {
+			if a == "all" || e.Name == a || strings.HasPrefix(e.Name, a+"/") || slices.Contains(e.Draws, a) {
+				picked[e.Name], found = true, true
 			}
 		}
 		if !found {

@@ -42,7 +42,7 @@ Random Fourier features
   inner products stand for the kernel exp(-|x-z|^2/(2 s^2)), with an error of about 1/sqrt(D), so that it learns what it would with that
   kernel. s is a width: where a paper writes exp(-|x-z|^2/(2 sigma)) with a variance, as that of the virtual vector machine does, give its root
   (sigma = 9 there is --sigma 3); exp(-gamma |x-z|^2) is --sigma 1/sqrt(2 gamma). The frequencies are drawn from --seed, feature by feature:
-  the model keeps D, s and the seed. svm, pumma, obpm, budget, tbp, sogp and kmp take the kernel itself (--kernel rbf --sigma s).`},
+  the model keeps D, s and the seed. svm, pumma, romma, obpm, budget, tbp, sogp and kmp take the kernel itself (--kernel rbf --sigma s).`},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: `Exit codes
 
     0  good
