@@ -94,6 +94,15 @@ func (r *Row) fillDigits(v, unit, within float64) {
 	}
 }
 
+// fillOrder sets ours from differences, one a run, that are above 0 in the paper: inside unless the interval rules that out; then the note goes on with why.
+func (r *Row) fillOrder(diff []float64, why string) {
+	r.Verdict = Inside
+	if r.fill(diff); r.Ours+r.OursPM <= 0 {
+		r.Verdict = Outside
+		r.Note += "; " + why
+	}
+}
+
 // PaperText returns the paper's value with its interval, "-" where it has none.
 func (r Row) PaperText() string {
 	if r.Paper == nil {
