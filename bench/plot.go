@@ -364,6 +364,11 @@ func (f Figure) WriteFiles(dir string) (names []string, err error) {
 	return names, nil
 }
 
+// add adds a point with an error bar.
+func (l *Line) add(x, y, low, high float64) {
+	l.X, l.Y, l.Low, l.High = append(l.X, x), append(l.Y, y), append(l.Low, low), append(l.High, high)
+}
+
 // sorted orders a line's points by X.
 func (l Line) sorted() Line {
 	order := make([]int, len(l.X))

@@ -179,14 +179,6 @@ var (
 	toyKept  = toyQuantity{name: "support", of: func(r *toyRun) (float64, error) { return float64(len(r.kept)), nil }}
 )
 
-// toyOrder is something that the paper says: the quantity of the learner high is above that of low; or above the number floor, where low is "".
-type toyOrder struct {
-	quantity, high, low string
-	floor               float64
-	says                string
-	why                 string // if it isn't so
-}
-
 // toyFigure is one of figures 6 to 8, under one reading.
 type toyFigure struct {
 	name, part, title string // part: of the files' names and the rows'
@@ -197,7 +189,7 @@ type toyFigure struct {
 	panels            []string // learners that are drawn,
 	most              int      // in the first run whose perceptron keeps more than this
 	quantities        []toyQuantity
-	orders            []toyOrder
+	orders            []paperOrder
 }
 
 const toyTests = 10_000 // examples of a run's test set
@@ -268,14 +260,7 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 	}
 	for _, c := range t.orders {
-		high := values[c.quantity][c.high]
-		low, of := slices.Repeat([]float64{c.floor}, len(high)), fmt.Sprintf("%g", c.floor)
-		if c.low != "" {
-			low, of = values[c.quantity][c.low], c.low
-		}
-		row := Row{Experiment: t.name, Row: fmt.Sprintf("%s%s above %s", prefix, c.high, of), Quantity: c.quantity + "_difference", Note: "the paper: " + c.says + "; data drawn by us"}
-		row.fillOrder(difference(high, low), c.why)
-		add(row)
+		add(c.row(t.name, prefix, values[c.quantity][c.high], values[c.quantity][c.low]))
 	}
 	o.drawn(figure)
 	return rows, nil
@@ -342,7 +327,7 @@ func tbpFigure6(ctx context.Context, o RunOptions) ([]Row, error) {
 					}
 				}, side}
 			},
-			examples: 1000, passes: 1, list: tbpLearners(learners.KernelConfig{Kernel: "linear"}, 1, []int{5, 10, 20})[1:],
+			examples: 1000, passes: 1, list: tbpLearners(learners.KernelConfig{Kernel: "linear"}, 1, []int{5, 10, 20}, 0, 0)[1:],
 			panels: []string{"perceptron", "budget p=10", "budget p=20", "tbp p=5", "tbp p=10", "tbp p=20"}, most: 20,
 			quantities: []toyQuantity{toyError, toyKept, {name: "angle_degrees", of: func(r *toyRun) (float64, error) {
 				f, err := r.score([]float64{0, 1, 0}, []float64{0, 0, 1})
@@ -354,8 +339,8 @@ func tbpFigure6(ctx context.Context, o RunOptions) ([]Row, error) {
 		for _, p := range []int{5, 10, 20} {
 			b, tb := fmt.Sprintf("budget p=%d", p), fmt.Sprintf("tbp p=%d", p)
 			t.orders = append(t.orders,
-				toyOrder{quantity: "support", high: "perceptron", low: tb, says: "both Budget Perceptrons are sparser than the Perceptron"},
-				toyOrder{quantity: "test_error_percent", high: b, low: tb, says: "the Budget Perceptron is slightly less accurate, even with more kept examples",
+				paperOrder{quantity: "support", high: "perceptron", low: tb, says: "both Budget Perceptrons are sparser than the Perceptron"},
+				paperOrder{quantity: "test_error_percent", high: b, low: tb, says: "the Budget Perceptron is slightly less accurate, even with more kept examples",
 					why: "through the origin the kernel matrix has rank 2, and for a very low rank the paper, too, makes an exception of what its rule does (section 3)"})
 		}
 		r, err := t.run(ctx, o)
@@ -383,7 +368,7 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 					return y + r.Normal(), 4*r.Uniform() - 2, y
 				}, func(x, _ float64) float64 { return x }}
 			},
-			examples: 1000, passes: 1, list: tbpLearners(learners.KernelConfig{Kernel: "linear"}, 1, []int{10, 20, 50})[1:],
+			examples: 1000, passes: 1, list: tbpLearners(learners.KernelConfig{Kernel: "linear"}, 1, []int{10, 20, 50}, 0, 0)[1:],
 			panels: []string{"perceptron", "budget p=20", "budget p=50", "tbp p=10", "tbp p=20", "tbp p=50"},
 			quantities: []toyQuantity{toyError, toyKept,
 				{name: "above_bayes_percent", of: func(r *toyRun) (float64, error) { return r.missed - r.best(r.test), nil }},
@@ -411,14 +396,14 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 					return share(n, len(r.kept)), nil
 				}}},
 		}
-		t.orders = append(t.orders, toyOrder{quantity: "noise_kept_percent", high: "perceptron", floor: 50, says: "most examples on the wrong side of the Bayes rule are support vectors"})
+		t.orders = append(t.orders, paperOrder{quantity: "noise_kept_percent", high: "perceptron", floor: 50, says: "most examples on the wrong side of the Bayes rule are support vectors"})
 		for _, p := range []int{10, 20, 50} {
 			b, tb := fmt.Sprintf("budget p=%d", p), fmt.Sprintf("tbp p=%d", p)
 			t.orders = append(t.orders,
-				toyOrder{quantity: "above_bayes_percent", high: "perceptron", low: tb, says: "the Perceptron fails, and the Tighter Budget Perceptron comes very close to the Bayes rule",
+				paperOrder{quantity: "above_bayes_percent", high: "perceptron", low: tb, says: "the Perceptron fails, and the Tighter Budget Perceptron comes very close to the Bayes rule",
 					why: "through the origin the kernel matrix has rank 2"},
-				toyOrder{quantity: "above_bayes_percent", high: b, low: tb, says: "the Budget Perceptron fails, whatever the size of its cache"},
-				toyOrder{quantity: "kept_noise_percent", high: b, low: tb, says: "noise is what the Budget Perceptron removes last"})
+				paperOrder{quantity: "above_bayes_percent", high: b, low: tb, says: "the Budget Perceptron fails, whatever the size of its cache"},
+				paperOrder{quantity: "kept_noise_percent", high: b, low: tb, says: "noise is what the Budget Perceptron removes last"})
 		}
 		r, err := t.run(ctx, o)
 		if err != nil {
@@ -453,12 +438,12 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 		},
 		examples: 100, passes: passes,
 		list: []tbpLearner{
-			{"tbp p=10", "tbp", &learners.TBPConfig{Budget: p, ErrorCache: "all", ErrorSize: 1, Ties: "oldest", UpdateConfig: u, KernelConfig: k}},
-			{"budget p=10", "budget", &learners.BudgetConfig{Budget: p, UpdateConfig: u, KernelConfig: k}},
-			{"perceptron", "budget", &learners.BudgetConfig{UpdateConfig: u, KernelConfig: k}},
-			{"svm", "svm", &learners.SVMConfig{Norm: 1, Gap: 1e-6, KernelConfig: k}},
-			{"kmp backfit, p=10", "kmp", &learners.KMPConfig{Size: p, Backfit: true, KernelConfig: k}},
-			{"kmp basic, 400", "kmp", &learners.KMPConfig{Size: 400, KernelConfig: k}},
+			{text: "tbp p=10", learner: "tbp", config: &learners.TBPConfig{Budget: p, ErrorCache: "all", ErrorSize: 1, Ties: "oldest", UpdateConfig: u, KernelConfig: k}},
+			{text: "budget p=10", learner: "budget", config: &learners.BudgetConfig{Budget: p, UpdateConfig: u, KernelConfig: k}},
+			{text: "perceptron", learner: "budget", config: &learners.BudgetConfig{UpdateConfig: u, KernelConfig: k}},
+			{text: "svm", learner: "svm", config: &learners.SVMConfig{Norm: 1, Gap: 1e-6, KernelConfig: k}},
+			{text: "kmp backfit, p=10", learner: "kmp", config: &learners.KMPConfig{Size: p, Backfit: true, KernelConfig: k}},
+			{text: "kmp basic, 400", learner: "kmp", config: &learners.KMPConfig{Size: 400, KernelConfig: k}},
 		},
 		quantities: []toyQuantity{toyError, toyKept,
 			{name: "training_error_percent", of: func(r *toyRun) (float64, error) { return r.errorOn(r.train) },
@@ -484,7 +469,7 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 	}
 	basic, backfitting := "kmp basic, 400", "kmp backfit, p=10"
 	const more = "the Perceptron and basic KMP are not as sparse as the SVM"
-	t.orders = []toyOrder{
+	t.orders = []paperOrder{
 		{quantity: "support", high: "perceptron", low: "tbp p=10", says: "the budget variants are sparser than the Perceptron and still separate the data"},
 		{quantity: "support", high: "perceptron", low: "svm", says: more},
 		{quantity: "support", high: basic, low: "svm", says: more},
@@ -494,7 +479,7 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 	}
 	for _, high := range []string{basic, backfitting} {
 		for _, low := range []string{"tbp p=10", "budget p=10", "perceptron", "svm"} {
-			t.orders = append(t.orders, toyOrder{quantity: "distance_of_kept", high: high, low: low, says: "all but KMP keep examples near the margin"})
+			t.orders = append(t.orders, paperOrder{quantity: "distance_of_kept", high: high, low: low, says: "all but KMP keep examples near the margin"})
 		}
 	}
 	return t.run(ctx, o)
