@@ -50,7 +50,7 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 			ours:     passOf(&w32, "tbp", &learners.TBPConfig{Budget: 100, ErrorCache: "random", ErrorSize: 300, Ties: "oldest", UpdateConfig: u, KernelConfig: rbf(gamma)}),
 			peerName: "naive", peer: func(k int) {
 				for range k {
-					l := naive.TBP{P: 100, Q: 300, Gamma: gamma}
+					l := naive.TBP{RBF: naive.RBF{Gamma: gamma}, P: 100, Q: 300}
 					for i := range w.Len() {
 						l.Learn(w.Row(i), w.Y[i])
 					}

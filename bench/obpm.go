@@ -93,22 +93,23 @@ func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
 				Budget: budget, Removal: learners.RemoveOldest, KernelConfig: k}
 		}
 		return []tbpLearner{
-			{"perceptron", "budget", &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: k}},
-			{"obpm N=100, tau=.3", "obpm", c(100, 0.3, 0)},
-			{"obpm N=100, tau=.3, budget=1000", "obpm", c(100, 0.3, 1000)},
+			{text: "perceptron", learner: "budget", config: &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: k}},
+			{text: "obpm N=100, tau=.3", learner: "obpm", config: c(100, 0.3, 0)},
+			{text: "obpm N=100, tau=.3, budget=1000", learner: "obpm", config: c(100, 0.3, 1000)},
 		}
 	}
 	const note = "the paper only says that kernels are possible"
-	rows, err := tbpRows(ctx, o, "obpm/kernel", "banana, ", list(learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}), o.Runs, note, draw(banana, 4000, banana.Block.Len()))
+	small := tbpFigure{name: "obpm/kernel", part: "banana", note: note, list: list(learners.KernelConfig{Kernel: "rbf", Sigma: 0.7})}
+	rows, err := small.run(ctx, o, draw(banana, 4000, banana.Block.Len()))
 	if err != nil {
 		return nil, err
 	}
 	first := draw(mnist[0], 10000, 10000)
-	more, err := tbpRows(ctx, o, "obpm/kernel", "MNIST 8 against the rest, ", list(learners.KernelConfig{Kernel: "rbf", Gamma: 0.02, Scale: 255}), o.Runs, note,
-		func(run int) (train, test *engine.Block[float32]) {
-			train, _ = first(run)
-			return train, &mnist[1].Block
-		})
+	large := tbpFigure{name: "obpm/kernel", part: "MNIST 8 against the rest", note: note, list: list(learners.KernelConfig{Kernel: "rbf", Gamma: 0.02, Scale: 255})}
+	more, err := large.run(ctx, o, func(run int) (train, test *engine.Block[float32]) {
+		train, _ = first(run)
+		return train, &mnist[1].Block
+	})
 	return append(rows, more...), err
 }
 

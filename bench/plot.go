@@ -31,6 +31,8 @@ type Figure struct {
 	YMin, YMax   float64 // both 0: as the lines need
 	LegendBottom bool    // else at the top
 	LegendLeft   bool    // else at the right
+
+	Panels []Figure `json:",omitempty"` // instead of Lines: pictures of one plane, each with a title and lines, side by side under one legend
 }
 
 // Line is one curve, by ascending X, or points where there is one X.
@@ -38,7 +40,19 @@ type Line struct {
 	Name      string
 	X, Y      []float64
 	Low, High []float64 // ends of error bars; nil: none
+	Form      Form      `json:",omitempty"`
 }
+
+// Form is what a line is, if not a curve.
+type Form string
+
+// Forms of lines in pictures of a plane.
+const (
+	Dots     Form = "dots"
+	Rings    Form = "rings"    // around dots
+	Segments Form = "segments" // each of two points
+	Shadow   Form = "shadow"   // segments, behind the rest
+)
 
 // lineColors tell lines apart for most people who see colors differently (M. Okabe, K. Ito), and shapes where there are no colors.
 var (
@@ -77,6 +91,7 @@ func (f Figure) plot() (*plot.Plot, error) {
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe4}, color.Gray{0xe4}
 	p.Add(grid)
+	var back, front []plot.Plotter // lines with a form
 	for i, l := range f.Lines {
 		if f.Bars != nil {
 			if err := f.bar(p, i); err != nil {
@@ -89,6 +104,17 @@ func (f Figure) plot() (*plot.Plot, error) {
 			xys[k].X, xys[k].Y = l.X[k], l.Y[k]
 		}
 		c, shape := lineColors[i%len(lineColors)], lineShapes[i%len(lineShapes)]
+		if l.Form != "" {
+			if _, err := plotter.CopyXYs(xys); len(xys) > 0 && err != nil {
+				return nil, fmt.Errorf("bench: %s, %s: %w", f.Name, l.Name, err)
+			}
+			if l.Form == Shadow {
+				back = append(back, formed{l.Form, xys, c})
+			} else {
+				front = append(front, formed{l.Form, xys, c})
+			}
+			continue
+		}
 		line, points, err := plotter.NewLinePoints(xys)
 		if err != nil {
 			return nil, fmt.Errorf("bench: %s, %s: %w", f.Name, l.Name, err)
@@ -116,6 +142,7 @@ func (f Figure) plot() (*plot.Plot, error) {
 		bars.Color, bars.CapWidth = c, vg.Points(4)
 		p.Add(bars)
 	}
+	p.Add(append(back, front...)...)
 	p.X.Tick.Marker, p.Y.Tick.Marker = steps{}, steps{}
 	if f.Bars != nil {
 		p.NominalX(f.Bars...)
@@ -167,6 +194,89 @@ func (f Figure) bar(p *plot.Plot, i int) error {
 	return nil
 }
 
+// formed is a line with a form, as plot.Plotter, plot.DataRanger and plot.Thumbnailer.
+type formed struct {
+	form Form
+	plotter.XYs
+	color color.Color
+}
+
+// Plot is plot.Plotter.
+func (l formed) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := make([]vg.Point, len(l.XYs))
+	for i, v := range l.XYs {
+		at[i] = vg.Point{X: x(v.X), Y: y(v.Y)}
+	}
+	l.draw(c, at)
+}
+
+// DataRange is plot.DataRanger: a plane is as large as its dots need.
+func (l formed) DataRange() (xmin, xmax, ymin, ymax float64) {
+	if l.form != Dots {
+		return math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	}
+	return plotter.XYRange(l.XYs)
+}
+
+// Thumbnail is plot.Thumbnailer.
+func (l formed) Thumbnail(c *draw.Canvas) {
+	middle := c.Center()
+	if l.form == Dots || l.form == Rings {
+		l.draw(*c, []vg.Point{middle})
+	} else {
+		l.draw(*c, []vg.Point{{X: c.Min.X, Y: middle.Y}, {X: c.Max.X, Y: middle.Y}})
+	}
+}
+
+func (l formed) draw(c draw.Canvas, at []vg.Point) {
+	switch l.form {
+	case Dots:
+		for _, p := range at {
+			c.DrawGlyph(draw.GlyphStyle{Color: l.color, Radius: vg.Points(1.1), Shape: draw.CircleGlyph{}}, p)
+		}
+	case Rings:
+		for _, p := range at {
+			c.DrawGlyph(draw.GlyphStyle{Color: color.Black, Radius: vg.Points(2.6), Shape: draw.RingGlyph{}}, p)
+		}
+	default:
+		style := draw.LineStyle{Color: color.Black, Width: vg.Points(1.4)}
+		if l.form == Shadow {
+			style = draw.LineStyle{Color: color.Gray{0xb8}, Width: vg.Points(3)}
+		}
+		for i := 0; i+1 < len(at); i += 2 {
+			c.StrokeLines(style, at[i:i+2])
+		}
+	}
+}
+
+// zeros returns where f, linear in triangles of a grid of n times n squares over [x0, x1] x [y0, y1], is 0. f takes the grid's points row by row.
+func zeros(name string, x0, x1, y0, y1 float64, n int, f func(x, y []float64) ([]float64, error)) (Line, error) {
+	var x, y []float64
+	for i := range n + 1 {
+		for j := range n + 1 {
+			x, y = append(x, x0+(x1-x0)*float64(j)/float64(n)), append(y, y0+(y1-y0)*float64(i)/float64(n))
+		}
+	}
+	z, err := f(x, y)
+	l := Line{Name: name, Form: Segments}
+	for i := 0; i < n && err == nil; i++ {
+		for j := range n {
+			a := i*(n+1) + j
+			for _, t := range [2][3]int{{a, a + 1, a + n + 2}, {a, a + n + 1, a + n + 2}} {
+				for k, p := range t {
+					q := t[(k+1)%3]
+					if (z[p] > 0) != (z[q] > 0) { // on no side of a triangle, or on two
+						s := z[p] / (z[p] - z[q])
+						l.X, l.Y = append(l.X, x[p]+s*(x[q]-x[p])), append(l.Y, y[p]+s*(y[q]-y[p]))
+					}
+				}
+			}
+		}
+	}
+	return l, err
+}
+
 // logTicks marks 1, 2 and 5 times the powers of ten.
 type logTicks struct{}
 
@@ -189,21 +299,82 @@ const (
 	figureDPI    = 160
 )
 
-// Write draws the figure as svg or png.
-func (f Figure) Write(w io.Writer, format string) error {
+// Panels stand three in a row, each of the size panelSize with what is between it and the next, under a title and a legend of the height panelHead.
+const (
+	panelColumns = 3
+	panelSize    = 8 * vg.Centimeter
+	panelHead    = 2 * vg.Centimeter
+	panelBetween = 0.6 * vg.Centimeter
+)
+
+// size returns the figure's width and height.
+func (f Figure) size() (w, h vg.Length) {
+	if n := len(f.Panels); n > 0 {
+		return panelColumns * panelSize, panelHead + vg.Length((n+panelColumns-1)/panelColumns)*panelSize
+	}
+	return figureWidth, figureHeight
+}
+
+// draw draws the figure on a canvas of its size.
+func (f Figure) draw(c draw.Canvas) error {
 	p, err := f.plot()
 	if err != nil {
 		return err
 	}
+	if len(f.Panels) == 0 {
+		p.Draw(c)
+		return nil
+	}
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	title := p.Title.TextStyle
+	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
+	c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y - vg.Points(8)}, f.Title)
+	// One legend in a row, of the names of all panels.
+	seen, x := map[string]bool{}, c.Min.X+vg.Points(30)
+	for _, panel := range f.Panels {
+		for i, l := range panel.Lines {
+			if seen[l.Name] {
+				continue
+			}
+			seen[l.Name] = true
+			one := plot.NewLegend()
+			one.TextStyle, one.Left, one.Top = p.Legend.TextStyle, true, true
+			one.Add(l.Name, formed{form: l.Form, color: lineColors[i%len(lineColors)]})
+			one.Draw(draw.Crop(c, x-c.Min.X, 0, 0, -vg.Points(24)))
+			x += one.ThumbnailWidth + one.TextStyle.Width(l.Name) + vg.Points(24)
+		}
+	}
+	tiles := draw.Tiles{Cols: panelColumns, Rows: (len(f.Panels) + panelColumns - 1) / panelColumns, PadTop: panelHead, PadX: panelBetween, PadY: panelBetween,
+		PadLeft: panelBetween, PadRight: panelBetween, PadBottom: panelBetween}
+	for i, panel := range f.Panels {
+		p, err := panel.plot()
+		if err != nil {
+			return err
+		}
+		p.Title.TextStyle.Font.Size = vg.Points(11)
+		p.Draw(tiles.At(c, i%panelColumns, i/panelColumns))
+	}
+	return nil
+}
+
+// Write draws the figure as svg or png.
+func (f Figure) Write(w io.Writer, format string) error {
+	width, height := f.size()
 	if format == "png" {
-		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, figureHeight), vgimg.UseDPI(figureDPI))}
-		p.Draw(draw.New(c))
-		_, err = c.WriteTo(w)
+		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(figureDPI))}
+		err := f.draw(draw.New(c))
+		if err == nil {
+			_, err = c.WriteTo(w)
+		}
 		return err
 	}
-	to, err := p.WriterTo(figureWidth, figureHeight, format)
+	to, err := draw.NewFormattedCanvas(width, height, format)
 	if err != nil {
 		return fmt.Errorf("bench: %s: %w", f.Name, err)
+	}
+	if err := f.draw(draw.New(to)); err != nil {
+		return err
 	}
 	var text bytes.Buffer
 	if _, err := to.WriteTo(&text); err != nil {
@@ -247,6 +418,11 @@ func (f Figure) WriteFiles(dir string) (names []string, err error) {
 	return names, nil
 }
 
+// add adds a point with an error bar.
+func (l *Line) add(x, y, low, high float64) {
+	l.X, l.Y, l.Low, l.High = append(l.X, x), append(l.Y, y), append(l.Low, low), append(l.High, high)
+}
+
 // sorted orders a line's points by X.
 func (l Line) sorted() Line {
 	order := make([]int, len(l.X))
@@ -272,7 +448,7 @@ func (l Line) sorted() Line {
 		}
 		return out
 	}
-	return Line{l.Name, pick(l.X), pick(l.Y), pick(l.Low), pick(l.High)}
+	return Line{l.Name, pick(l.X), pick(l.Y), pick(l.Low), pick(l.High), l.Form}
 }
 
 // meanLine averages curves point by point; one that has ended stays where it is.

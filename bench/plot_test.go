@@ -114,3 +114,76 @@ func TestMeanLine(t *testing.T) {
 		}
 	}
 }
+
+// TestZeros: the zeros of a circle and of a line are near them, in segments whose ends meet others' or the edge.
+func TestZeros(t *testing.T) {
+	const r = 0.71 // through no point of the grid
+	circle := func(x, y []float64) ([]float64, error) {
+		z := make([]float64, len(x))
+		for i := range x {
+			z[i] = x[i]*x[i] + y[i]*y[i] - r*r
+		}
+		return z, nil
+	}
+	l, err := zeros("circle", -1, 1, -1, 1, 40, circle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[[2]float64]int{}
+	for i, x := range l.X {
+		// The chord of a circle of radius r over a square's diagonal h is h^2/(8 r) from it at most; h = sqrt(2)/20.
+		if off := math.Abs(math.Hypot(x, l.Y[i]) - r); off > 0.005/(8*r) {
+			t.Errorf("(%v, %v) is %v off the circle", x, l.Y[i], off)
+		}
+		ends[[2]float64{math.Round(1e9 * x), math.Round(1e9 * l.Y[i])}]++
+	}
+	for at, n := range ends {
+		if n != 2 {
+			t.Errorf("%d segments meet at %v", n, at)
+		}
+	}
+	if len(l.X) < 100 || len(l.X)%2 != 0 {
+		t.Errorf("%d ends", len(l.X))
+	}
+	if l, err := zeros("none", -1, 1, -1, 1, 10, func(x, _ []float64) ([]float64, error) { return make([]float64, len(x)), nil }); err != nil || len(l.X) > 0 {
+		t.Errorf("of 0 everywhere: %v, %v", l, err)
+	}
+	if _, err := zeros("error", -1, 1, -1, 1, 10, func(_, _ []float64) ([]float64, error) { return nil, os.ErrInvalid }); err == nil {
+		t.Error("an error was lost")
+	}
+}
+
+// TestPanels: the legend names each line once, the picture is as large as its rows want, and the same each time.
+func TestPanels(t *testing.T) {
+	panel := Figure{Title: "first", Lines: []Line{
+		{Name: "class +1", Form: Dots, X: []float64{0, 1, 2}, Y: []float64{1, 2, 0}}, {Name: "class -1", Form: Dots, X: []float64{3}, Y: []float64{1}},
+		{Name: "kept", Form: Rings, X: []float64{1}, Y: []float64{2}}, {Name: "best", Form: Shadow, X: []float64{0, 3}, Y: []float64{0, 1}},
+		{Name: "score 0", Form: Segments, X: []float64{0, 1, 1, 3}, Y: []float64{0, 1, 1, 2}}, {Name: "nothing", Form: Rings}}}
+	f := Figure{Name: "paper/figure2", Title: "both", Panels: []Figure{panel, panel, panel, panel}}
+	f.Panels[3].Title = "last"
+	var svg, again, pic bytes.Buffer
+	for _, w := range []*bytes.Buffer{&svg, &again} {
+		if err := f.Write(w, "svg"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(svg.Bytes(), again.Bytes()) {
+		t.Error("the SVG differs when drawn again")
+	}
+	for text, n := range map[string]int{">both<": 1, ">first<": 3, ">last<": 1, ">class +1<": 1, ">score 0<": 1, ">nothing<": 1} {
+		if strings.Count(svg.String(), text) != n {
+			t.Errorf("%q is there %d times, want %d", text, strings.Count(svg.String(), text), n)
+		}
+	}
+	if err := f.Write(&pic, "png"); err != nil {
+		t.Fatal(err)
+	}
+	// Two rows of 8 cm under 2 cm, 24 cm wide, 160 points an inch.
+	if c, err := png.DecodeConfig(&pic); err != nil || math.Abs(float64(c.Width)-24/2.54*160) > 1 || math.Abs(float64(c.Height)-18/2.54*160) > 1 {
+		t.Errorf("PNG: %+v, %v", c, err)
+	}
+	f.Panels[1].Lines[0].X = []float64{0, math.NaN(), 2}
+	if err := f.Write(&pic, "png"); err == nil {
+		t.Error("a NaN was drawn")
+	}
+}

@@ -44,7 +44,7 @@ var about = map[string]float64{
 	"obpm/table1": 6, "obpm/table2": 60, "obpm/figure1": 6, "obpm/figure2": 5, "obpm/figure3": 5, "obpm/kernel": 12,
 	"pumma/section5.1": 15, "pumma/table1": 60, "pumma/table2": 60,
 	"vvm/figure1": 5, "vvm/table1": 6, "vvm/figures2-4": 12,
-	"tbp/waveform": 8, "tbp/banana": 8, "tbp/usps": 45, "tbp/usps-noise": 70, "tbp/figure13": 60,
+	"tbp/figure6": 4, "tbp/figure7": 8, "tbp/figure8": 3, "tbp/waveform": 8, "tbp/banana": 8, "tbp/usps": 45, "tbp/usps-noise": 70, "tbp/figure13": 60,
 	"cramma/table1": 36, "cramma/table2": 9, "cramma/table3": 16, "cramma/table4": 12,
 }
 

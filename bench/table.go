@@ -79,6 +79,15 @@ func (r *Row) fillAbove(v []float64) {
 	}
 }
 
+// fillOrder is fillAbove for differences, one a run, that are above 0 in the paper; where they are not, the note goes on with why.
+func (r *Row) fillOrder(diff []float64, why string) {
+	r.Paper = at(0)
+	r.fillAbove(diff)
+	if r.Verdict == Outside {
+		r.Note += "; " + why
+	}
+}
+
 // fillCount sets ours from an integer of a run without draws: exact if equal, inside if within a share of the paper's.
 func (r *Row) fillCount(v int64, within float64) {
 	r.Schema, r.Runs, r.Ours = schema, 1, float64(v)

@@ -14,6 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -23,6 +24,7 @@ import (
 const (
 	waveformFile, bananaFile = "raetsch-waveform.csv.gz", "raetsch-banana.csv.gz"
 	uspsTrain, uspsTest      = "usps.zip.train.gz", "usps.zip.test.gz"
+	uspsTrainSize            = 7291
 )
 
 func init() {
@@ -31,19 +33,20 @@ func init() {
 		Summary: "test error against the number of kept examples on waveform (figure 11): perceptron, budget, tbp, svm",
 		Runs:    10, Needs: []string{waveformFile},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/waveform", waveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1, []int{20, 40, 100, 200, 400})
+			return tbpRatsch(ctx, o, "tbp/waveform", waveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1, 20)
 		}})
 	register(Experiment{
 		Name:    "tbp/banana",
 		Summary: "test error against the number of kept examples on banana (figure 12): perceptron, budget, tbp, svm",
 		Runs:    10, Needs: []string{bananaFile},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/banana", bananaFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316, []int{20, 40, 100, 200, 400})
+			return tbpRatsch(ctx, o, "tbp/banana", bananaFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316, 40)
 		}})
 	register(Experiment{
 		Name:    "tbp/usps",
 		Summary: "test error against the number of kept examples on USPS, digit 0 against the rest (figure 9), under both readings of the kernel",
-		Runs:    5, Needs: []string{uspsTrain, uspsTest},
+		Slow:    "ten passes under the second reading of the kernel", SlowRows: 12,
+		Runs: 5, Needs: []string{uspsTrain, uspsTest},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
 			return tbpUSPS(ctx, o, "tbp/usps", 0, 1000, []int{35, 85, 150})
 		}})
@@ -64,33 +67,93 @@ const uspsNote = "not the paper's 7329 and 2000 examples but the 7291 and 2007 t
 
 // tbpLearner is a learner of these figures.
 type tbpLearner struct {
-	text    string
+	text    string // the line of the figure, and " p=" the number of kept examples
 	learner string
 	config  learners.Config
+	passes  int // at most, until one learns nothing, each in a new order; 0: one, in the order of the examples
+	plain   func(n int) (plainLearner, *[]int)
 }
 
-// tbpLearners are those of figures 9 to 12. beta = 0, one pass.
-func tbpLearners(k learners.KernelConfig, C float64, sizes []int) []tbpLearner {
-	u := learners.UpdateConfig{Update: "perceptron", C: 1}
+// plainLearner is a plain form, for n examples, that also tells the numbers of the examples that it keeps.
+type plainLearner interface {
+	Learn(x []float64, y float64) float64
+}
+
+// line returns the name of the learner's line.
+func (l *tbpLearner) line() string {
+	name, _, _ := strings.Cut(l.text, " p=")
+	return name
+}
+
+// tbpLearners are those of figures 9 to 12. beta = 0, one pass. Plain forms are there for up to so many kept examples: they take up to some seconds.
+func tbpLearners(k learners.KernelConfig, C float64, sizes []int, plainBudget, plainTBP int) []tbpLearner {
+	u, rbf := learners.UpdateConfig{Update: "perceptron", C: 1}, naive.RBF{Gamma: k.Gamma}
+	if k.Sigma != 0 {
+		rbf.Gamma = engine.RBFSigma(k.Sigma).Gamma
+	}
 	list := []tbpLearner{
-		{"svm", "svm", &learners.SVMConfig{C: C, Norm: 1, Gap: 1e-4, KernelConfig: k}},
-		{"perceptron", "budget", &learners.BudgetConfig{UpdateConfig: u, KernelConfig: k}},
+		{text: "svm", learner: "svm", config: &learners.SVMConfig{C: C, Norm: 1, Gap: 1e-4, KernelConfig: k}},
+		{text: "perceptron", learner: "budget", config: &learners.BudgetConfig{UpdateConfig: u, KernelConfig: k}},
+	}
+	if plainBudget > 0 {
+		list[1].plain = func(int) (plainLearner, *[]int) { l := &naive.Budget{RBF: rbf}; return l, &l.Number }
 	}
 	for _, p := range sizes {
-		list = append(list,
-			tbpLearner{fmt.Sprintf("budget p=%d", p), "budget", &learners.BudgetConfig{Budget: p, UpdateConfig: u, KernelConfig: k}},
-			tbpLearner{fmt.Sprintf("tbp p=%d", p), "tbp", &learners.TBPConfig{Budget: p, ErrorCache: "all", ErrorSize: 1, Ties: "oldest", UpdateConfig: u, KernelConfig: k}})
+		b := tbpLearner{text: fmt.Sprintf("budget p=%d", p), learner: "budget", config: &learners.BudgetConfig{Budget: p, UpdateConfig: u, KernelConfig: k}}
+		t := tbpLearner{text: fmt.Sprintf("tbp p=%d", p), learner: "tbp", config: &learners.TBPConfig{Budget: p, ErrorCache: "all", ErrorSize: 1, Ties: "oldest", UpdateConfig: u, KernelConfig: k}}
+		if p <= plainBudget {
+			b.plain = func(int) (plainLearner, *[]int) { l := &naive.Budget{RBF: rbf, P: p}; return l, &l.Number }
+		}
+		if p <= plainTBP {
+			t.plain = func(n int) (plainLearner, *[]int) { l := &naive.TBP{RBF: rbf, P: p, Q: n}; return l, &l.Number }
+		}
+		list = append(list, b, t)
 	}
 	return list
 }
 
+// paperOrder is something that the paper says: the quantity of the learner high is above that of low; or above the number floor, where low is "".
+type paperOrder struct {
+	quantity, high, low string
+	floor               float64
+	says                string
+	why                 string // if it isn't so
+}
+
+// row returns the row of the difference. high and low hold the quantity, one a run.
+func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
+	of := p.low
+	if low == nil {
+		low, of = slices.Repeat([]float64{p.floor}, len(high)), fmt.Sprintf("%g", p.floor)
+	}
+	row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, of), Quantity: p.quantity + "_difference", Note: "paired over the runs; the paper: " + p.says}
+	row.fillOrder(difference(high, low), p.why)
+	return row
+}
+
+const (
+	betterOnNoise = "on noisy problems the Tighter Budget Perceptron is better than the Perceptron"
+	fasterWorse   = "the Budget Perceptron's error grows considerably faster as it keeps less"
+	tenPasses     = "ten passes of the Perceptron are slightly better than one with any number of kept examples"
+	twoKernels    = "two statements of the paper point to different kernels, and this is the other one's"
+)
+
 // tbpRatsch draws for each run a training set of n of the file's examples; the rest is the test set.
-func tbpRatsch(ctx context.Context, o RunOptions, name, file string, n int, k learners.KernelConfig, C float64, sizes []int) ([]Row, error) {
+func tbpRatsch(ctx context.Context, o RunOptions, name, file string, n int, k learners.KernelConfig, C float64, plainTBP int) ([]Row, error) {
 	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)}, dataset.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return tbpRows(ctx, o, name, "", tbpLearners(k, C, sizes), o.Runs, "the paper has a curve, no number", func(run int) (train, test *engine.Block[float32]) {
+	sizes := []int{20, 40, 100, 200, 400}
+	t := tbpFigure{name: name, note: "the paper has a curve, no number", list: tbpLearners(k, C, sizes, 200, plainTBP)}
+	for _, p := range sizes {
+		tbp := fmt.Sprintf("tbp p=%d", p)
+		t.orders = append(t.orders, paperOrder{high: fmt.Sprintf("budget p=%d", p), low: tbp, says: fasterWorse})
+		if p >= 100 {
+			t.orders = append(t.orders, paperOrder{high: "perceptron", low: tbp, says: betterOnNoise})
+		}
+	}
+	return t.run(ctx, o, func(run int) (train, test *engine.Block[float32]) {
 		order := make([]int32, d.Block.Len())
 		engine.Permute(order, o.Seed+uint64(run), 0)
 		train, test = &engine.Block[float32]{}, &engine.Block[float32]{}
@@ -100,7 +163,7 @@ func tbpRatsch(ctx context.Context, o RunOptions, name, file string, n int, k le
 	})
 }
 
-// tbpUSPS orders the training set anew for each run, and flips a share of its labels.
+// tbpUSPS orders the training set anew for each run, and flips a share of its labels. Without noise there are also ten passes, of the wider kernel only if there is time.
 func tbpUSPS(ctx context.Context, o RunOptions, name string, noise, C float64, sizes []int) ([]Row, error) {
 	draw, err := uspsRuns(ctx, o, noise)
 	if err != nil {
@@ -108,8 +171,28 @@ func tbpUSPS(ctx context.Context, o RunOptions, name string, noise, C float64, s
 	}
 	var rows []Row
 	for _, den := range []float64{128, 512} {
-		k := learners.KernelConfig{Kernel: "rbf", Gamma: 1 / den}
-		r, err := tbpRows(ctx, o, name, fmt.Sprintf("exp(-d^2/%g), ", den), tbpLearners(k, C, sizes), o.Runs, uspsNote, draw)
+		t := tbpFigure{name: name, part: fmt.Sprintf("exp(-d^2/%g)", den), note: uspsNote,
+			list: tbpLearners(learners.KernelConfig{Kernel: "rbf", Gamma: 1 / den}, C, sizes, 0, 0)}
+		ten := noise == 0 && (den == 128 || o.Slow)
+		for _, p := range sizes {
+			tbp := fmt.Sprintf("tbp p=%d", p)
+			t.orders = append(t.orders, paperOrder{high: fmt.Sprintf("budget p=%d", p), low: tbp, says: fasterWorse, why: twoKernels})
+			if noise > 0 {
+				t.orders = append(t.orders, paperOrder{high: "perceptron", low: tbp, says: betterOnNoise, why: twoKernels})
+			} else if ten {
+				t.orders = append(t.orders, paperOrder{high: tbp, low: "perceptron, 10 passes", says: tenPasses, why: twoKernels})
+			}
+		}
+		if ten {
+			t.orders = append(t.orders, paperOrder{high: "perceptron", low: "perceptron, 10 passes", says: tenPasses})
+			for _, l := range t.list {
+				if line := l.line(); line == "perceptron" || line == "tbp" {
+					l.text, l.passes = strings.Replace(l.text, line, line+", 10 passes", 1), 10
+					t.list = append(t.list, l)
+				}
+			}
+		}
+		r, err := t.run(ctx, o, draw)
 		if err != nil {
 			return nil, err
 		}
@@ -142,104 +225,251 @@ func uspsRuns(ctx context.Context, o RunOptions, noise float64) (func(run int) (
 	}, nil
 }
 
-// tbpFigure13 compares error caches. Runs on the clean training set.
+// tbpFigure13 compares error caches, on the clean training set. The paper's left-hand plots are the right-hand ones with a logarithmic axis; its error bars are standard
+// errors.
 func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 	draw, err := uspsRuns(ctx, o, 0)
 	if err != nil {
 		return nil, err
 	}
 	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learners.KernelConfig{Kernel: "rbf", Gamma: 1. / 128}
-	var list []tbpLearner
+	var rows []Row
 	for _, p := range []int{35, 85} {
-		for _, c := range []struct {
-			cache string
-			q     int
-			most  bool
-		}{{"all", 1, false}, {"sv", 1, false}, {"random", 50, false}, {"random", 200, false}, {"random", 1000, false}, {"flips", 50, false}, {"flips", 200, false}, {"flips", 200, true}} {
-			text := fmt.Sprintf("tbp p=%d, errors on %s", p, c.cache)
-			if c.q > 1 {
-				text += fmt.Sprintf(" q=%d", c.q)
-			}
-			if c.most {
-				text += ", argmax as printed"
-			}
-			list = append(list, tbpLearner{text, "tbp", &learners.TBPConfig{Budget: p, ErrorCache: c.cache, ErrorSize: c.q, FlipsMost: c.most, Ties: "oldest", UpdateConfig: u, KernelConfig: k}})
+		t := tbpFigure{name: "tbp/figure13", note: uspsNote}
+		figure := Figure{Name: fmt.Sprintf("tbp/figure13-p%d", p), Title: fmt.Sprintf("Figure 13, p = %d", p), XLabel: "examples on which errors are counted", YLabel: "test error, %"}
+		var x []float64 // of the learners
+		caches := []struct {
+			line, cache string
+			most        bool
+			sizes       []float64
+		}{
+			{"all", "all", false, []float64{uspsTrainSize}},
+			{"sv", "sv", false, []float64{float64(p)}},
+			{"random", "random", false, []float64{50, float64(p), 200, 1000}},
+			{"flips", "flips", false, []float64{50, float64(p), 200, 1000}},
+			{"flips, argmax as printed", "flips", true, []float64{50, float64(p), 200, 1000}},
 		}
+		text := func(line string, q float64) string {
+			if line == "all" || line == "sv" {
+				return fmt.Sprintf("tbp p=%d, errors on %s", p, line)
+			}
+			return fmt.Sprintf("tbp p=%d, errors on %s q=%g", p, line, q)
+		}
+		for _, c := range caches {
+			slices.Sort(c.sizes)
+			for _, q := range c.sizes {
+				l := tbpLearner{text: text(c.line, q), learner: "tbp", config: &learners.TBPConfig{Budget: p, ErrorCache: c.cache, ErrorSize: int(q), FlipsMost: c.most,
+					Ties: "oldest", UpdateConfig: u, KernelConfig: k}}
+				if c.cache == "random" && q <= 200 {
+					l.plain = func(int) (plainLearner, *[]int) {
+						l := &naive.TBP{RBF: naive.RBF{Gamma: k.Gamma}, P: p, Q: int(q)}
+						return l, &l.Number
+					}
+				}
+				t.list, x = append(t.list, l), append(x, q)
+			}
+		}
+		const smallQ = 50
+		t.orders = []paperOrder{
+			{high: text("random", smallQ), low: text("flips", smallQ), says: "the examples that change label most often are better than random ones for small caches", why: notSettled},
+			{high: text("random", float64(p)), low: text("sv", 0), says: "the support vectors are better than as many random examples", why: notSettled},
+		}
+		found, err := tbpMeasure(ctx, o, t.list, draw)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, t.rows(o, found)...)
+		i := 0
+		for _, c := range caches {
+			line := Line{Name: c.line}
+			for range c.sizes {
+				mean, se := stat.Mean(found[i].errs, nil), stat.StdErr(stat.StdDev(found[i].errs, nil), float64(o.Runs))
+				line.add(x[i], mean, mean-se, mean+se)
+				i++
+			}
+			figure.Lines = append(figure.Lines, line)
+		}
+		o.drawn(figure)
+		figure.Name, figure.XLog = figure.Name+"-log", true
+		o.drawn(figure)
 	}
-	return tbpRows(ctx, o, "tbp/figure13", "", list, o.Runs, uspsNote, draw)
+	return rows, nil
 }
 
-// tbpRows trains each learner on each run's training set, one pass.
-func tbpRows(ctx context.Context, o RunOptions, name, prefix string, list []tbpLearner, runs int, note string, draw func(run int) (train, test *engine.Block[float32])) ([]Row, error) {
-	errs, kept, seconds := make([][]float64, len(list)), make([][]float64, len(list)), make([]float64, len(list))
-	for run := range runs {
+const notSettled = "not so here, as in runs of an independent implementation: which of the two readings of figure 5 is meant, argmin or argmax, and which kernel, is open"
+
+// tbpFigure is one of figures 9 to 12.
+type tbpFigure struct {
+	name, part, note string // part: of the rows' and the files' names, where there is more than one
+	list             []tbpLearner
+	orders           []paperOrder // of test errors
+}
+
+// tbpFound is what came of a learner's runs.
+type tbpFound struct {
+	errs, kept []float64 // test error in percent and number of kept examples, one a run
+	seconds    float64
+	plain      *float64 // Row.NaiveSeconds
+}
+
+// tbpMeasure trains each learner on each run's training set.
+func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(run int) (train, test *engine.Block[float32])) ([]tbpFound, error) {
+	found := make([]tbpFound, len(list))
+	for run := range o.Runs {
 		train, test := draw(run)
 		for i, l := range list {
-			e, err := learners.Lookup(l.learner)
-			if err != nil {
-				return nil, err
-			}
-			model, err := learners.New[float32](e, l.config, learners.Env{Seed: o.Seed, Pool: o.Pool})
-			if err != nil {
-				return nil, err
-			}
+			f := &found[i]
 			began := time.Now()
-			if f, ok := model.(learners.Fitter[float32]); ok {
-				if _, err := f.Fit(ctx, train, learners.FitOptions{}); err != nil {
-					return nil, err
-				}
-			} else if _, err := eval.Run(ctx, model, eval.NewMemory(train, nil), eval.Options{}); err != nil {
+			model, err := tbpTrain(ctx, o, l, train)
+			if err != nil {
 				return nil, err
 			}
-			seconds[i] += time.Since(began).Seconds()
+			f.seconds += time.Since(began).Seconds()
 			c, err := eval.Test(ctx, model, eval.NewMemory(test, nil))
 			if err != nil {
 				return nil, err
 			}
-			errs[i] = append(errs[i], 100*c.Error())
+			f.errs = append(f.errs, 100*c.Error())
 			switch m := model.(type) {
 			case learners.Keeper:
-				kept[i] = append(kept[i], float64(m.Support()))
+				f.kept = append(f.kept, float64(m.Support()))
 			case *learners.SVM[float32]:
-				kept[i] = append(kept[i], float64(m.Solution().SupportVectors))
+				f.kept = append(f.kept, float64(m.Solution().SupportVectors))
+			}
+			if run == 0 && l.plain != nil {
+				took, err := tbpPlain(ctx, o, l, train)
+				if err != nil {
+					return nil, err
+				}
+				f.plain = at(took.Seconds() * float64(o.Runs))
 			}
 		}
 	}
-	figure := Figure{Name: name, Title: strings.TrimSuffix(prefix, ", "), XLabel: "kept examples", YLabel: "test error, %", XLog: true}
-	if figure.Title == "" {
-		figure.Title = name
-	} else {
-		figure.Name += "-" + nameOf(figure.Title)
+	return found, nil
+}
+
+func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner, train *engine.Block[T]) (learners.Learner[T], error) {
+	e, err := learners.Lookup(l.learner)
+	if err != nil {
+		return nil, err
 	}
-	var rows []Row
-	for i, l := range list {
-		x, y := stat.Mean(kept[i], nil), stat.Mean(errs[i], nil)
-		series, _, _ := strings.Cut(l.text, " p=")
-		if _, cache, ok := strings.Cut(l.text, ", errors "); ok {
-			series = "tbp, errors " + cache
-		}
-		at := slices.IndexFunc(figure.Lines, func(l Line) bool { return l.Name == series })
-		if at < 0 {
-			at = len(figure.Lines)
-			figure.Lines = append(figure.Lines, Line{Name: series})
-		}
-		c := &figure.Lines[at]
-		c.X, c.Y, c.Low, c.High = append(c.X, x), append(c.Y, y), append(c.Low, slices.Min(errs[i])), append(c.High, slices.Max(errs[i]))
-		row := Row{Experiment: name, Row: prefix + l.text, Quantity: "test_error_percent", Seconds: seconds[i],
-			Note: fmt.Sprintf("%s; from %.2f to %.2f over the runs", note, slices.Min(errs[i]), slices.Max(errs[i]))}
-		row.fill(errs[i])
-		support := Row{Experiment: name, Row: prefix + l.text, Quantity: "support", Note: note, Seconds: seconds[i]}
-		support.fill(kept[i])
-		for _, r := range []Row{row, support} {
-			rows = append(rows, r)
-			o.done(r)
+	model, err := learners.New[T](e, l.config, learners.Env{Seed: o.Seed, Pool: o.Pool})
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := model.(learners.Fitter[T]); ok {
+		_, err = f.Fit(ctx, train, learners.FitOptions{})
+		return model, err
+	}
+	d := dataset.Data[T]{Block: *train}
+	for pass := range max(1, l.passes) {
+		r, err := eval.Run(ctx, model, eval.NewMemory(train, d.Gather), eval.Options{Before: int64(pass * train.Len()), Shuffle: l.passes > 0, Seed: o.Seed})
+		if err != nil || r.Converged {
+			return model, err
 		}
 	}
-	for i := range figure.Lines {
-		figure.Lines[i] = figure.Lines[i].sorted()
+	return model, nil
+}
+
+// tbpPlain times the learner's plain form, which is in float64, and fails if it doesn't keep the same examples as the learner in float64.
+func tbpPlain(ctx context.Context, o RunOptions, l tbpLearner, train *engine.Block[float32]) (time.Duration, error) {
+	b := &engine.Block[float64]{Dim: train.Dim, Stride: train.Stride}
+	for _, v := range train.X {
+		b.X = append(b.X, float64(v))
+	}
+	for _, v := range train.Y {
+		b.Y = append(b.Y, float64(v))
+	}
+	model, err := tbpTrain(ctx, o, l, b)
+	if err != nil {
+		return 0, err
+	}
+	plain, kept := l.plain(b.Len())
+	began := time.Now()
+	for i, y := range b.Y {
+		plain.Learn(b.Row(i), y)
+	}
+	took := time.Since(began)
+	state := model.State()
+	var ours []int
+	for _, n := range state.Tensor("born").Data.([]int64) {
+		ours = append(ours, int(n))
+	}
+	slices.Sort(ours)
+	if slices.Sort(*kept); !slices.Equal(ours, *kept) {
+		return took, fmt.Errorf("bench: %s keeps examples %v, its plain form %v", l.text, ours, *kept)
+	}
+	return took, nil
+}
+
+// rows returns those of the learners, and of the paper's orders.
+func (t *tbpFigure) rows(o RunOptions, found []tbpFound) (rows []Row) {
+	add := func(r Row) {
+		rows = append(rows, r)
+		o.done(r)
+	}
+	prefix := ""
+	if t.part != "" {
+		prefix = t.part + ", "
+	}
+	for i, l := range t.list {
+		f := &found[i]
+		row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "test_error_percent", Seconds: f.seconds, NaiveSeconds: f.plain,
+			Note: fmt.Sprintf("%s; from %.2f to %.2f over the runs", t.note, slices.Min(f.errs), slices.Max(f.errs))}
+		row.fill(f.errs)
+		add(row)
+		support := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "support", Note: t.note, Seconds: f.seconds, NaiveSeconds: f.plain}
+		support.fill(f.kept)
+		add(support)
+	}
+	errs := func(text string) []float64 {
+		return found[slices.IndexFunc(t.list, func(l tbpLearner) bool { return l.text == text })].errs
+	}
+	for _, p := range t.orders {
+		p.quantity = "test_error_percent"
+		row := p.row(t.name, prefix, errs(p.high), errs(p.low))
+		if slices.Equal(errs(p.high), errs(p.low)) {
+			row.Verdict, row.Note = NotComparable, "with room for all that they keep both are the Perceptron"
+		}
+		add(row)
+	}
+	return rows
+}
+
+// run measures the learners and draws the figure, whose error bars go from the least to the largest error.
+func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (train, test *engine.Block[float32])) ([]Row, error) {
+	found, err := tbpMeasure(ctx, o, t.list, draw)
+	if err != nil {
+		return nil, err
+	}
+	figure := Figure{Name: t.name, Title: t.name, XLabel: "kept examples", YLabel: "test error, %", XLog: true}
+	if t.part != "" {
+		figure.Name, figure.Title = t.name+"-"+nameOf(t.part), t.part
+	}
+	line := func(name string) int {
+		return slices.IndexFunc(figure.Lines, func(l Line) bool { return l.Name == name })
+	}
+	for i, l := range t.list {
+		k := line(l.line())
+		if k < 0 {
+			k = len(figure.Lines)
+			figure.Lines = append(figure.Lines, Line{Name: l.line()})
+		}
+		f := &found[i]
+		figure.Lines[k].add(stat.Mean(f.kept, nil), stat.Mean(f.errs, nil), slices.Min(f.errs), slices.Max(f.errs))
+	}
+	// With room for all that the Perceptron keeps both others are it.
+	for _, c := range [][2]string{{"perceptron", "budget"}, {"perceptron", "tbp"}, {"perceptron, 10 passes", "tbp, 10 passes"}} {
+		if from, to := line(c[0]), line(c[1]); from >= 0 && to >= 0 {
+			l := &figure.Lines[from]
+			figure.Lines[to].add(l.X[0], l.Y[0], l.Low[0], l.High[0])
+		}
+	}
+	for i, l := range figure.Lines {
+		figure.Lines[i] = l.sorted()
 	}
 	o.drawn(figure)
-	return rows, nil
+	return t.rows(o, found), nil
 }
 
 // nameOf makes a part of a file's name of a title: its letters, digits and points.

@@ -3,11 +3,18 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // TestTBPRatsch holds the 95 % intervals of mean test errors against the range of an independent implementation over 10 splits (other draws), and the paper's claim that
@@ -48,5 +55,138 @@ func TestTBPRatsch(t *testing.T) {
 				t.Errorf("%s, p = %d: budget %v %%, tbp %v %%", c.experiment, p, b, tb)
 			}
 		}
+	}
+}
+
+// TestTBPToys holds what the paper says about its figures 6 to 8: every order but those of rules through the origin in figure 6, and that all but KMP separate figure 8's
+// data. Every panel has its examples, its kept ones and a line of zeros.
+func TestTBPToys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 4 s")
+	}
+	for _, c := range []struct {
+		name    string
+		figures int
+		orders  int
+	}{{"tbp/figure6", 2, 12}, {"tbp/figure7", 2, 20}, {"tbp/figure8", 1, 14}} {
+		var drawn []Figure
+		rows, err := Repro(context.Background(), experiments[c.name], RunOptions{Seed: 1, Runs: 10, Drawn: func(f Figure) { drawn = append(drawn, f) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		orders := 0
+		for _, r := range rows {
+			switch {
+			case strings.HasSuffix(r.Quantity, "_difference"):
+				orders++
+				origin := c.name == "tbp/figure6" && strings.HasPrefix(r.Row, "through the origin, budget")
+				sure := c.name == "tbp/figure8" || strings.HasPrefix(r.Row, "with a feature of 1") && (c.name == "tbp/figure7" || strings.HasSuffix(r.Row, "p=5"))
+				if r.Verdict != Inside && !origin || r.Ours <= 0 && sure {
+					t.Errorf("%s, %s: %s, %s", c.name, r.Row, r.OursText(), r.Verdict)
+				}
+			case r.Verdict != NotComparable:
+				t.Errorf("%s, %s: %s of data that the paper doesn't have", c.name, r.Row, r.Verdict)
+			case r.Quantity == "training_error_percent" && !strings.HasPrefix(r.Row, "kmp") && r.Ours != 0:
+				t.Errorf("%s, %s: training error %v %%", c.name, r.Row, r.Ours)
+			}
+		}
+		if orders != c.orders || len(drawn) != c.figures {
+			t.Errorf("%s: %d orders, %d figures", c.name, orders, len(drawn))
+		}
+		for _, f := range drawn {
+			if len(f.Panels) != 6 {
+				t.Fatalf("%s: %d panels", f.Name, len(f.Panels))
+			}
+			for _, p := range f.Panels {
+				points := len(p.Lines[0].X) + len(p.Lines[1].X)
+				if points != 100 && points != 1000 || len(p.Lines[2].X) < 5 || len(p.Lines[4].X) < 20 {
+					t.Errorf("%s, %s: %d points, %d kept, %d ends of segments", f.Name, p.Title, points, len(p.Lines[2].X), len(p.Lines[4].X))
+				}
+			}
+		}
+	}
+}
+
+// TestTBPToysAgain: the same rows and figures for any number of threads, times aside.
+func TestTBPToysAgain(t *testing.T) {
+	run := func(threads int) (rows []Row, figures []Figure) {
+		pool := engine.NewPool(threads)
+		defer pool.Close()
+		rows, err := Repro(context.Background(), experiments["tbp/figure8"], RunOptions{Seed: 3, Runs: 2, Pool: pool, Drawn: func(f Figure) { figures = append(figures, f) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			rows[i].Seconds = 0
+		}
+		return rows, figures
+	}
+	rows, figures := run(1)
+	again, drawn := run(3)
+	if d := cmp.Diff(rows, again); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(figures, drawn); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestTBPPlain: the plain forms keep the same examples as the learners, of real data with and without noise; and the check of that can fail.
+func TestTBPPlain(t *testing.T) {
+	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, bananaFile)}, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := d.Block.Slice(0, 600)
+	for _, l := range tbpLearners(learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{10, 40}, 40, 40)[1:] {
+		if _, err := tbpPlain(context.Background(), RunOptions{}, l, &b); err != nil {
+			t.Error(err)
+		}
+		if !strings.HasPrefix(l.text, "tbp") {
+			continue
+		}
+		l.config.(*learners.TBPConfig).ErrorCache = "sv"
+		if _, err := tbpPlain(context.Background(), RunOptions{}, l, &b); err == nil {
+			t.Errorf("%s: errors on support vectors keep the same examples as errors on all", l.text)
+		}
+	}
+}
+
+// TestTBPCurve: both curves end in the Perceptron's point, which they are with room for all that it keeps.
+func TestTBPCurve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 1 s")
+	}
+	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, bananaFile)}, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drawn Figure
+	f := tbpFigure{name: "tbp/test", list: tbpLearners(learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{20, 1000}, 0, 0)[1:],
+		orders: []paperOrder{{high: "budget p=20", low: "tbp p=20"}, {high: "budget p=1000", low: "tbp p=1000"}}}
+	rows, err := f.run(context.Background(), RunOptions{Seed: 1, Runs: 3, Drawn: func(f Figure) { drawn = f }}, func(run int) (train, test *engine.Block[float32]) {
+		a, b := d.Block.Slice(1000*run, 1000*run+1000), d.Block.Slice(4000, 5300)
+		return &a, &b
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]Line{}
+	for _, l := range drawn.Lines {
+		byName[l.Name] = l
+	}
+	p := byName["perceptron"]
+	for _, name := range []string{"budget", "tbp"} {
+		l := byName[name]
+		if n := len(l.X); n != 3 || l.X[1] != p.X[0] || l.X[2] != p.X[0] || l.Y[1] != p.Y[0] || l.Y[2] != p.Y[0] || l.High[1] != p.High[0] {
+			t.Errorf("%s: kept %v, errors %v; perceptron %v, %v", name, l.X, l.Y, p.X, p.Y)
+		}
+	}
+	last := rows[len(rows)-2:]
+	if last[0].Verdict != Inside || last[1].Verdict != NotComparable || last[1].Ours != 0 {
+		t.Errorf("orders: %+v", last)
+	}
+	if i := slices.IndexFunc(rows, func(r Row) bool { return math.IsNaN(r.Ours) }); i >= 0 {
+		t.Errorf("%+v", rows[i])
 	}
 }

@@ -278,7 +278,7 @@ func TestTBPNaive(t *testing.T) {
 			y[i] = -1
 		}
 	}
-	want := naive.TBP{P: 30, Q: 80, Gamma: 0.2}
+	want := naive.TBP{RBF: naive.RBF{Gamma: 0.2}, P: 30, Q: 80}
 	rounds := learnOnline(t, "tbp", &learners.TBPConfig{Budget: want.P, ErrorCache: "random", ErrorSize: want.Q, Ties: "oldest",
 		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: want.Gamma}}, block[float64]("dense", X, y), 1)
 	updates := 0

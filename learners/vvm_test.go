@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/naive"
 )
 
 // The golden traces of the family were written by independent reference code with dense matrices, EP to 1e-14.
@@ -378,6 +379,33 @@ func TestOneFamily(t *testing.T) {
 }
 
 // definite reports whether V has a Cholesky factor.
+// TestWindow: after each example the mean is that of the plain form, which inverts the precision matrix at each refinement; points are evicted after the first few.
+func TestWindow(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		buffer      int
+		oldest      bool
+		noise, flip float64 // without label noise wrong ones have no posterior
+	}{{"adf", 0, true, 0.1, 1.3}, {"wep", 6, true, 0.1, 1.3}, {"wep", 6, true, 0, math.Inf(1)}, {"vvm", 6, false, 0, math.Inf(1)}} {
+		points := PointsConfig{Noise: c.noise, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
+		configs := map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: c.noise}, "wep": &WEPConfig{c.buffer, points}, "vvm": &VVMConfig{Buffer: c.buffer, PointsConfig: points}}
+		stream := vvmStream(60, 8, c.flip)
+		l, plain := virtual(t, c.name, configs[c.name]), naive.NewWindow(8, c.buffer, c.oldest, c.noise, points.Tolerance, points.Sweeps)
+		for i := range stream.Len() {
+			r := learnOne(t, Learner[float64](l), stream, i)
+			f, err := plain.Learn(stream.Row(i), stream.Y[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: score", c.name, c.noise, i), []float64{r.Score}, []float64{f}, bayesTol)
+			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: mean", c.name, c.noise, i), l.Weights(), plain.Mean.RawVector().Data, bayesTol)
+		}
+		if l.p.k != c.buffer {
+			t.Errorf("%s: %d points are left, want %d", c.name, l.p.k, c.buffer)
+		}
+	}
+}
+
 func definite(V [][]float64) bool {
 	L := make([][]float64, len(V))
 	for i := range V {

@@ -1,20 +1,20 @@
 package naive
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// TBP is the Tighter Budget Perceptron (figure 3 of the paper, beta = 0, perceptron updates, RBF kernel) with an error cache of the first q examples seen: for each
-// kept example it sums up, over the error cache, the kernel values of all others anew. Of equal errors the oldest goes.
-type TBP struct {
-	P, Q  int
-	Gamma float64
-
-	Kept  [][]float64
-	Y     []float64
-	Cache [][]float64
-	CY    []float64
+// RBF is a sum over kept examples, every kernel value of which is computed when it is needed. Examples are told apart by their numbers: none may be equal.
+type RBF struct {
+	Gamma  float64
+	Kept   [][]float64
+	Y      []float64
+	Number []int // of a kept example, from 1
+	seen   int
 }
 
-func (l *TBP) kernel(x, z []float64) float64 {
+func (l *RBF) kernel(x, z []float64) float64 {
 	var d float64
 	for i, v := range x {
 		d += (v - z[i]) * (v - z[i])
@@ -22,29 +22,76 @@ func (l *TBP) kernel(x, z []float64) float64 {
 	return math.Exp(-l.Gamma * d)
 }
 
-// Learn learns an example, none of which may be equal, and returns its score before that.
-func (l *TBP) Learn(x []float64, y float64) (score float64) {
+func (l *RBF) score(x []float64) (f float64) {
 	for i, z := range l.Kept {
-		score += l.Y[i] * l.kernel(z, x)
+		f += l.Y[i] * l.kernel(z, x)
 	}
+	return f
+}
+
+func (l *RBF) keep(x []float64, y float64) {
+	l.Kept, l.Y, l.Number = append(l.Kept, x), append(l.Y, y), append(l.Number, l.seen)
+}
+
+func (l *RBF) remove(i int) {
+	l.Kept, l.Y, l.Number = slices.Delete(l.Kept, i, i+1), slices.Delete(l.Y, i, i+1), slices.Delete(l.Number, i, i+1)
+}
+
+// Budget is the Budget Perceptron (figure 1 of the Tighter Budget paper, beta = 0, perceptron updates, RBF kernel). P = 0 is no limit. Of equal margins the oldest goes.
+type Budget struct {
+	RBF
+	P int
+}
+
+// Learn learns an example and returns its score before that.
+func (l *Budget) Learn(x []float64, y float64) float64 {
+	l.seen++
+	f := l.score(x)
+	if y*f > 0 {
+		return f
+	}
+	if l.P > 0 && len(l.Kept) == l.P {
+		best, most := 0, math.Inf(-1)
+		for i, z := range l.Kept {
+			if m := l.Y[i]*l.score(z) - 1; m > most { // K(z, z) = 1
+				best, most = i, m
+			}
+		}
+		l.remove(best)
+	}
+	l.keep(x, y)
+	return f
+}
+
+// TBP is the Tighter Budget Perceptron (figure 3 of the paper, beta = 0, perceptron updates, RBF kernel) with an error cache of the first Q examples seen: for each
+// kept example it sums up, over the error cache, the kernel values of all others anew. Of equal errors the oldest goes.
+type TBP struct {
+	RBF
+	P, Q  int
+	Cache [][]float64
+	CY    []float64
+}
+
+// Learn learns an example and returns its score before that.
+func (l *TBP) Learn(x []float64, y float64) float64 {
+	l.seen++
+	f := l.score(x)
 	if len(l.Cache) < l.Q {
 		l.Cache, l.CY = append(l.Cache, x), append(l.CY, y)
 	}
-	if y*score > 0 {
-		return score
+	if y*f > 0 {
+		return f
 	}
 	if len(l.Kept) == l.P {
-		f := make([]float64, len(l.Cache))
+		g := make([]float64, len(l.Cache))
 		for k, z := range l.Cache {
-			for i, v := range l.Kept {
-				f[k] += l.Y[i] * l.kernel(v, z)
-			}
+			g[k] = l.score(z)
 		}
-		worst, least := 0, len(f)+1
+		worst, least := 0, len(g)+1
 		for i, v := range l.Kept {
 			errors := 0
 			for k, z := range l.Cache {
-				if l.CY[k]*(f[k]-l.Y[i]*l.kernel(v, z)) <= 0 {
+				if l.CY[k]*(g[k]-l.Y[i]*l.kernel(v, z)) <= 0 {
 					errors++
 				}
 			}
@@ -52,8 +99,8 @@ func (l *TBP) Learn(x []float64, y float64) (score float64) {
 				worst, least = i, errors
 			}
 		}
-		l.Kept, l.Y = append(l.Kept[:worst], l.Kept[worst+1:]...), append(l.Y[:worst], l.Y[worst+1:]...)
+		l.remove(worst)
 	}
-	l.Kept, l.Y = append(l.Kept, x), append(l.Y, y)
-	return score
+	l.keep(x, y)
+	return f
 }
