@@ -116,5 +116,8 @@ func plusMinus(v, pm float64) string {
 		return fmt.Sprintf("%.4g", v)
 	}
 	digits := max(0, 1-int(math.Floor(math.Log10(pm)))) // two digits of the interval
+	if math.Abs(v) < 0.5*math.Pow10(-digits) {
+		v = 0 // and not -0
+	}
 	return fmt.Sprintf("%.*f ± %.*f", digits, v, digits, pm)
 }
