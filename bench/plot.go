@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -79,6 +78,7 @@ func (f Figure) plot() (*plot.Plot, error) {
 		size := s.Size
 		*s = font.From(sans, size)
 	}
+	p.X.Tick.Marker, p.Y.Tick.Marker = steps{}, steps{}
 	p.Title.Padding = vg.Points(6)
 	p.Legend.Top, p.Legend.Padding, p.Legend.YOffs = !f.LegendBottom, vg.Points(2), vg.Points(-4)
 	if f.LegendBottom {
@@ -143,7 +143,6 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Add(bars)
 	}
 	p.Add(append(back, front...)...)
-	p.X.Tick.Marker, p.Y.Tick.Marker = steps{}, steps{}
 	if f.Bars != nil {
 		p.NominalX(f.Bars...)
 		p.X.Min, p.X.Max = -0.5, float64(len(f.Bars))-0.5
@@ -156,28 +155,6 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Y.Min, p.Y.Max = f.YMin, f.YMax
 	}
 	return p, nil
-}
-
-// steps marks the multiples of 1, 2 or 5 times a power of ten: three to eight of them.
-type steps struct{}
-
-// Ticks is plot.Ticker.
-func (steps) Ticks(low, high float64) (ticks []plot.Tick) {
-	least := (high - low) / 7
-	power := math.Floor(math.Log10(least))
-	step := math.Pow(10, power+1)
-	for _, m := range []float64{1, 2, 5} {
-		if v := m * math.Pow(10, power); v >= least {
-			step = v
-			break
-		}
-	}
-	digits := max(0, -int(math.Floor(math.Log10(step))))
-	for k := math.Ceil(low / step); k*step <= high; k++ {
-		v := float64(k*step) + 0 // -0 is 0
-		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', digits, 64)})
-	}
-	return ticks
 }
 
 // bar adds line i as bars, side by side with those of the others.
