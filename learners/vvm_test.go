@@ -467,6 +467,69 @@ func TestPosteriorStands(t *testing.T) {
 	}
 }
 
+// TestGuards: an eviction or a merge that would leave no covariance is refused and changes nothing.
+func TestGuards(t *testing.T) {
+	with := func(tau float64, points ...[]float64) *posterior {
+		p := newPosterior(0.05, 2)
+		if err := p.grow("vvm", len(points[0])); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range points {
+			copy(p.X[p.k], x)
+			if !p.add() {
+				t.Fatal("no point")
+			}
+		}
+		p.tau[0] = tau
+		p.refresh()
+		return p
+	}
+	law := func(p *posterior) string {
+		s := State{Counters: map[string]uint64{}}
+		p.state(&s)
+		return fmt.Sprint(s)
+	}
+	for _, c := range []struct {
+		tau, variance float64 // 1/variance = 1 + tau
+		ok            bool
+	}{{3, 0.25, true}, {-0.5, 2, true}, {-1, 0, false}, {-1.5, 0, false}, {0x1p41, 0, false}, {math.Inf(1), 0, false}} {
+		p := with(0, []float64{1, 0, 0})
+		p.tau[0] = c.tau
+		before := law(p)
+		if p.absorb(0) != c.ok {
+			t.Errorf("tau %v: absorbed %v", c.tau, !c.ok)
+		}
+		if c.ok && math.Abs(p.residualCov()[0][0]-c.variance) > 1e-15 {
+			t.Errorf("tau %v: variance %v", c.tau, p.residualCov()[0][0])
+		}
+		if !c.ok && law(p) != before {
+			t.Errorf("tau %v: refused, and changed", c.tau)
+		}
+	}
+	// The eigenvalues of I + K G; the second has the determinant of a good one.
+	G := sym2{2, 1, 2}
+	for _, c := range []struct {
+		K  sym2
+		ok bool
+	}{{sym2{1, 0, -0.2}, true}, {sym2{-2, 0, -2}, false}, {sym2{-2, 0, 1}, false}, {sym2{-1. / 3, 0, -1. / 3}, false}} {
+		M, ok := inverseOfSum(c.K, G)
+		if ok != c.ok {
+			t.Errorf("%v: %v", c.K, ok)
+		}
+		if ok { // M (K^-1 + G) = I
+			inv := sym2{1/c.K.aa + G.aa, G.ab, 1/c.K.bb + G.bb}
+			if a, b := M.mul(pair{inv.aa, inv.ab}), M.mul(pair{inv.ab, inv.bb}); math.Abs(a.a-1)+math.Abs(a.b)+math.Abs(b.a)+math.Abs(b.b-1) > 1e-14 {
+				t.Errorf("%v: the inverse is %v", c.K, M)
+			}
+		}
+	}
+	p := with(0.5, []float64{1, 0, 0}, []float64{0.9, 0.1, 0})
+	before := law(p)
+	if p.merge(&twoPoints{i: 0, j: 1, K2: sym2{0.1, 0, 0.1}, trace: 0x1p41}) || law(p) != before {
+		t.Error("a merge beyond the bound is not refused, or changes the law")
+	}
+}
+
 // onlineLaw is the limit of n/d times the error rate, on labels without noise, of the best that learns online from n examples of d features in random directions
 // and keeps one vector and one variance C of its elements, of the order 1 at first: by ADF's rule C falls as dC/d(n/d) = -J C^(3/2)/sqrt(2 pi), where J is the
 // integral over z of (1-2 eps)^2 N(z)^2/(Z(z) (1 - Z(z))), and the error rate is sqrt(C)/pi. For eps = 0 it is the 0.88 of O. Kinouchi, N. Caticha, "Optimal
