@@ -53,12 +53,12 @@ var pinned = map[string]string{
 	"sparse/tbp":        "6533e7f0b69f",
 	"dense/budget":      "40b7e98898c4",
 	"dense/tbp":         "522f774fa55f",
-	"sparse/adf":        "b1bb3dc0c9ae",
-	"sparse/wep":        "16b407e16c91",
-	"sparse/vvm":        "f8b59735960c",
-	"dense/adf":         "36f1afdd7675",
-	"dense/wep":         "0a4e110b91f4",
-	"dense/vvm":         "4bd59c03b67f",
+	"sparse/adf":        "407f868532e3",
+	"sparse/wep":        "a2bea9970df0",
+	"sparse/vvm":        "cc75ed06ec6e",
+	"dense/adf":         "b8caa3955768",
+	"dense/wep":         "aa22ad7bb2ad",
+	"dense/vvm":         "6850ed332a05",
 }
 
 // way is how a model is learned. None of it may show in the model.
