@@ -69,7 +69,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				}
 				p.learn += res.Learn
 				if run == 0 {
-					p.plain = plainSeconds(c.plain(train.Dim, seed), train, nil)
+					p.plain = plainSeconds(wallTime, c.plain(train.Dim, seed), train, nil)
 				}
 				count, err := eval.Test(ctx, l, eval.NewMemory(test, nil))
 				if err != nil {
@@ -167,7 +167,7 @@ func follow(ctx context.Context, o RunOptions, list []made, stream func(run int)
 			c := &out[i]
 			if run == 0 {
 				c.learner, c.errors, c.updates = m, make([]float64, b.Len()), make([]float64, b.Len())
-				c.plain = plainSeconds(m.plain(b.Dim, seed), b, nil)
+				c.plain = plainSeconds(wallTime, m.plain(b.Dim, seed), b, nil)
 			}
 			l, err := m.make(learners.Env{Seed: seed, Pool: o.Pool})
 			if err != nil {
