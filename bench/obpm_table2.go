@@ -104,7 +104,7 @@ func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[fl
 	const hour = 3600
 	half, missing := math.Sqrt2/2, math.NaN()
 	set := realSet{"C. elegans", min(o.Runs, 3), func(int) (*dataset.Data[float32], *dataset.Data[float32]) { return train, test },
-		"neither the paper's sample nor its attributes are public: one-hot trimers of the 51 letters around acceptor sites, another test set, more negatives"}
+		"neither the paper's sample nor its attributes are public: one-hot trimers of the 51 letters around acceptor sites of other chromosomes"}
 	var rows []Row
 	var last []learners.Learner[float32]
 	for _, c := range []column{
@@ -326,7 +326,7 @@ func cochranRows(ctx context.Context, o RunOptions, l []learners.Learner[float32
 			paper, ours float64
 		}{{"cochran_q", paperQ, q}, {"p_value", chiSquaredTail(paperQ, len(l)-1), p}} {
 			row := Row{Experiment: "obpm/table2", Row: fmt.Sprintf("C. elegans, ALMA, OBPM and svm on %d test examples", size), Quantity: v.quantity, Paper: at(v.paper),
-				Verdict: NotComparable, Note: "the paper: no difference at 95 % (Q below 5.99), with 10000 test examples and the learners after 20 epochs; other data here"}
+				Verdict: NotComparable, Note: "the paper: no difference at 95 % (Q below 5.99), with 10000 test examples and the learners after 20 epochs (its p follows from its Q); other data here"}
 			row.fill([]float64{v.ours})
 			row.OursPM = 0
 			rows = append(rows, row)
