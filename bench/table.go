@@ -3,6 +3,8 @@ package bench
 import (
 	"fmt"
 	"math"
+	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -112,6 +114,17 @@ func (r *Row) fillDigits(v, unit, within float64) {
 	default:
 		r.Verdict = Outside
 	}
+}
+
+// beside times the learner's plain form, which must come to as many updates as the first of the row's runs; where it does not, rounding being another, the note says so.
+func (r *Row) beside(updates int64, plain func() int64) {
+	began := time.Now()
+	n := plain()
+	if took := time.Since(began).Seconds(); n == updates {
+		r.NaiveSeconds = at(took * float64(r.Runs))
+		return
+	}
+	r.Note = strings.TrimPrefix(fmt.Sprintf("%s; the plain form makes %d updates in the first run, not %d", r.Note, n, updates), "; ")
 }
 
 // PaperText returns the paper's value with its interval, "-" where it has none.
