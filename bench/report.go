@@ -46,8 +46,8 @@ func PaperOf(experiment string) Paper {
 var about = map[string]float64{
 	"obpm/table1": 6, "obpm/table2": 15, "obpm/kernel": 12,
 	"pumma/section5.1": 5, "pumma/table1": 60, "pumma/table2": 50,
-	"vvm/figure1": 5, "vvm/table1": 6, "vvm/figures2-4": 12,
-	"tbp/figure6": 4, "tbp/figure7": 8, "tbp/figure8": 3, "tbp/waveform": 8, "tbp/banana": 8, "tbp/usps": 45, "tbp/usps-noise": 70, "tbp/figure13": 60,
+	"vvm/figure1": 5, "vvm/table1": 8, "vvm/figures2-4": 12,
+	"tbp/figure6": 4, "tbp/figure7": 8, "tbp/figure8": 3, "tbp/waveform": 11, "tbp/banana": 11, "tbp/usps": 60, "tbp/usps-noise": 70, "tbp/figure13": 110,
 	"cramma/table1": 35, "cramma/table2": 8, "cramma/table3": 12, "cramma/table4": 12,
 }
 
