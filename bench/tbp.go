@@ -33,14 +33,14 @@ func init() {
 		Summary: "test error against the number of kept examples on waveform (figure 11): perceptron, budget, tbp, svm",
 		Runs:    10, Needs: []string{waveformFile},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/waveform", waveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1, 20)
+			return tbpRatsch(ctx, o, "tbp/waveform", waveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
 		}})
 	register(Experiment{
 		Name:    "tbp/banana",
 		Summary: "test error against the number of kept examples on banana (figure 12): perceptron, budget, tbp, svm",
 		Runs:    10, Needs: []string{bananaFile},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/banana", bananaFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316, 40)
+			return tbpRatsch(ctx, o, "tbp/banana", bananaFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
 		}})
 	register(Experiment{
 		Name:    "tbp/usps",
@@ -139,13 +139,13 @@ const (
 )
 
 // tbpRatsch draws for each run a training set of n of the file's examples; the rest is the test set.
-func tbpRatsch(ctx context.Context, o RunOptions, name, file string, n int, k learners.KernelConfig, C float64, plainTBP int) ([]Row, error) {
+func tbpRatsch(ctx context.Context, o RunOptions, name, file string, n int, k learners.KernelConfig, C float64) ([]Row, error) {
 	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)}, dataset.Options{})
 	if err != nil {
 		return nil, err
 	}
 	sizes := []int{20, 40, 100, 200, 400}
-	t := tbpFigure{name: name, note: "the paper has a curve, no number", list: tbpLearners(k, C, sizes, 200, plainTBP)}
+	t := tbpFigure{name: name, note: "the paper has a curve, no number", list: tbpLearners(k, C, sizes, 100, 20)}
 	for _, p := range sizes {
 		tbp := fmt.Sprintf("tbp p=%d", p)
 		t.orders = append(t.orders, paperOrder{high: fmt.Sprintf("budget p=%d", p), low: tbp, says: fasterWorse})
