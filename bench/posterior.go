@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
@@ -16,6 +17,9 @@ const posteriorNoise = 0.05
 // Posterior measures the Virtual Vector Machine, EP run to 1e-8, on one core beside one that refines each site with dense covariance matrices in plain loops, and
 // ADF likewise. Both have learned a thousand examples of a stream when the clock starts, and go on with it.
 func Posterior(ctx context.Context, o Options) ([]Result, error) {
+	if o.Each == 0 {
+		o.Each = 40 * time.Millisecond // some need more sweeps than others
+	}
 	var cases []pair
 	for _, c := range []struct {
 		d, buffer int

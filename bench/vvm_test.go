@@ -116,7 +116,7 @@ func TestVVMGuards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for run := range 6 {
+	for run := range 3 {
 		c := &learners.VVMConfig{Buffer: 30, Pairs: 1, PointsConfig: learners.PointsConfig{Noise: 0.01, Tolerance: 1e-3, Sweeps: 20, Damping: 1}}
 		wrong, _, err := onStream(context.Background(), RunOptions{Seed: 1}, run, data, "vvm", c, 0, 0)
 		if err != nil {

@@ -157,6 +157,7 @@ func TestBits(t *testing.T) {
 		{"pumma", &learners.PUMMAConfig{P: "2.7", Delta: 0.1, SoftC: 2}, "02aa41c42db9", "02aa41c42db9"},
 		{"adf", &learners.ADFConfig{Covariance: "full", Noise: 0.05}, "a2e91a7b7d06", "a2e91a7b7d06"},
 		{"adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}, "d71ee8ed811f", "d71ee8ed811f"},
+		{"ep", &learners.EPConfig{PointsConfig: learners.PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 30, Damping: 0.9}}, "e8a0aedbf353", "e8a0aedbf353"},
 		{"wep", &learners.WEPConfig{Buffer: 5, PointsConfig: learners.PointsConfig{Noise: 0.02, Tolerance: 1e-4, Sweeps: 8, Damping: 1}}, "d14d22908291", "d14d22908291"},
 		{"vvm", &learners.VVMConfig{Buffer: 5, Pairs: 4, PointsConfig: learners.PointsConfig{Noise: 0.05, Tolerance: 1e-4, Sweeps: 8, Damping: 1}}, "2b1ef9327182", "2b1ef9327182"},
 	} {
@@ -196,7 +197,13 @@ func bits[T learners.Float](t *testing.T, name string, c learners.Config) string
 	l := newLearner[T](t, name, c)
 	rounds := make([]learners.Round, n)
 	for _, form := range forms {
-		if err := l.Learn(block[T](form, X, y), rounds); err != nil {
+		var err error
+		if b := block[T](form, X, y); learners.BatchOnly(c) {
+			_, err = l.(learners.Fitter[T]).Fit(t.Context(), b, learners.FitOptions{})
+		} else {
+			err = l.Learn(b, rounds)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

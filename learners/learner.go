@@ -57,7 +57,19 @@ type Prober[T Float] interface {
 
 // PosteriorMerger is a Learner with a posterior that can be joined with that of another learner of its kind, which has learned other examples.
 type PosteriorMerger[T Float] interface {
+	// MergePosterior makes the posterior that of both learners' examples. Errors wrap ErrPrior or ErrDim, and leave the law as it was.
 	MergePosterior(other Learner[T]) error
+	// Report tells what the posterior met so far.
+	Report() PosteriorReport
+}
+
+// PosteriorOf returns l's posterior, or nil if it has none of this form: l itself, or what stands for the learner that l gives its examples to.
+func PosteriorOf[T Float](l Learner[T]) PosteriorMerger[T] {
+	if w, ok := l.(interface{ posterior() PosteriorMerger[T] }); ok {
+		return w.posterior()
+	}
+	p, _ := l.(PosteriorMerger[T])
+	return p
 }
 
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.

@@ -35,6 +35,7 @@ func init() {
 // features. Memory: D/2 T a feature, and the base learner's.
 type RFF[T Float] struct {
 	cfg     RFFConfig
+	seed    uint64 // of the frequencies
 	inner   Learner[T]
 	fourier *engine.Fourier[T]
 	view    engine.Block[T] // at most size examples,
@@ -164,7 +165,7 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 		return nil, fmt.Errorf("rff: %w: %w", err, ErrConfig)
 	}
 	size := rffBytes / cfg.D / int(unsafe.Sizeof(*new(T)))
-	return &RFF[T]{cfg: cfg, inner: inner, fourier: f, size: min(max(size, 1), 256)}, nil
+	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f, size: min(max(size, 1), 256)}, nil
 }
 
 // rffBytes of features are computed at a time: they stay in the cache for the base learner, and are work enough for the pool.
@@ -215,6 +216,28 @@ func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 		}
 	}
 	return nil
+}
+
+// posterior is for PosteriorOf: it is that of the inner learner, over the random features.
+func (l *RFF[T]) posterior() PosteriorMerger[T] {
+	if inner := PosteriorOf(l.inner); inner != nil {
+		return &rffPosterior[T]{inner, l}
+	}
+	return nil
+}
+
+type rffPosterior[T Float] struct {
+	PosteriorMerger[T] // of the inner learner
+	rff                *RFF[T]
+}
+
+// MergePosterior is PosteriorMerger.MergePosterior, for learners that have the same random features.
+func (p *rffPosterior[T]) MergePosterior(other Learner[T]) error {
+	o, ok := other.(*RFF[T])
+	if !ok || o.cfg.D != p.rff.cfg.D || o.cfg.Sigma != p.rff.cfg.Sigma || o.seed != p.rff.seed {
+		return fmt.Errorf("rff: the posteriors are over other random features (--rff, --sigma, --seed): %w", ErrPrior)
+	}
+	return p.PosteriorMerger.MergePosterior(o.inner)
 }
 
 // features maps examples lo to hi-1 into z, (1) and (2).

@@ -876,6 +876,39 @@ func TestMergePosterior(t *testing.T) {
 			}
 		}
 	}
+	// Over random features: those of one seed.
+	mapped := func(seed uint64, base string, b *engine.Block[float64]) Learner[float64] {
+		t.Helper()
+		e, err := Lookup("rff")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New[float64](e, &RFFConfig{D: 20, Sigma: 2, Base: base}, Env{Seed: seed})
+		if err == nil {
+			err = l.Learn(b, make([]Round, b.Len()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	first, second := all.Slice(0, n/2), all.Slice(n/2, n)
+	l1, l2 := mapped(1, "adf", &first), mapped(1, "adf", &second)
+	want := virtual(t, "adf", &ADFConfig{"full", 0.05})
+	if err := errors.Join(want.SetState(l1.State()), want.MergePosterior(l2.(*RFF[float64]).inner), PosteriorOf(l1).MergePosterior(l2)); err != nil {
+		t.Fatal(err)
+	}
+	if stateOf(l1) != stateOf(Learner[float64](want)) || PosteriorOf(l1).Report().Sweeps != int64(n) {
+		t.Error("random features: merged differently")
+	}
+	for _, other := range []Learner[float64]{mapped(2, "adf", &second), want, mapped(1, "pa", &second)} {
+		if err := PosteriorOf(l1).MergePosterior(other); !errors.Is(err, ErrPrior) {
+			t.Errorf("random features, %T: %v", other, err)
+		}
+	}
+	if PosteriorOf(mapped(1, "pa", &first)) != nil {
+		t.Error("pa has a posterior")
+	}
 	// The product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
 	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1, Stride: 1}
 	head, tail := line.Slice(0, 1), line.Slice(1, 3)

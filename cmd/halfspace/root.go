@@ -18,6 +18,7 @@ import (
 var verbs = []func() *cobra.Command{
 	newTrainCmd,
 	newPredictCmd,
+	newMergeCmd,
 	newGenCmd,
 	newBenchCmd,
 	newReproCmd,

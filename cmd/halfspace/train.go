@@ -552,9 +552,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if t.report.Memory != nil {
 		t.report.Memory.Peak = peakMemory()
 	}
-	if p, ok := l.(interface {
-		Report() learners.PosteriorReport
-	}); ok {
+	if p := learners.PosteriorOf(l); p != nil {
 		r := p.Report()
 		t.report.Posterior = &r
 	}
@@ -925,16 +923,7 @@ func (t *trainer) summary(w io.Writer) error {
 		rows = append(rows, [2]string{"support", plural(int(*r.Support), "support vector")})
 	}
 	if p := r.Posterior; p != nil {
-		row := plural(int(p.Sweeps), "sweep")
-		for _, c := range []struct {
-			n    int64
-			what string
-		}{{p.Unconverged, "runs of EP not converged"}, {p.Merged, "pairs merged"}, {p.Passed, "examples passed over"}, {p.Lost, "points dropped"}} {
-			if c.n > 0 {
-				row += fmt.Sprintf(", %d %s", c.n, c.what)
-			}
-		}
-		rows = append(rows, [2]string{"posterior", row})
+		rows = append(rows, [2]string{"posterior", describePosterior(p)})
 	}
 	if r.ProgressiveError != nil {
 		rows = append(rows, [2]string{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100**r.ProgressiveError)})
