@@ -128,7 +128,7 @@ func TestSOGPRemoval(t *testing.T) {
 	const n = 7
 	X, y := g.Features[:n], g.Labels[:n]
 	after := func(basis int) gaussian {
-		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: basis, Noise: 0.3, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1.5}})
+		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: basis, Noise: 0.3, Novelty: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1.5}})
 		if err := l.Learn(block[float64]("dense", X, y), make([]learners.Round, n)); err != nil {
 			t.Fatal(err)
 		}
