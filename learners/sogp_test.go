@@ -55,7 +55,7 @@ func TestGoldenSOGP(t *testing.T) {
 	}
 	for _, form := range forms {
 		b := block[float64](form, g.Features, g.Labels)
-		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: g.SOGP.Cap, Noise: 1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1}})
+		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: g.SOGP.Cap, Noise: 1, Novelty: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1}})
 		for i, want := range g.SOGP.Steps {
 			r := one(t, l, b, i)
 			near(t, fmt.Sprintf("step %d: score", i), r.Score, want.Before, goldenTol64)
