@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,6 +59,44 @@ func block(rows ...[3]float64) *engine.Block[float64] {
 		b.X = append(b.X, r[1], r[2])
 	}
 	return b
+}
+
+// slow is told with a time for each example; it keeps the sizes of its blocks.
+type slow struct {
+	told
+	each  time.Duration
+	sizes []int
+}
+
+func (l *slow) Learn(b *engine.Block[float64], rounds []learners.Round) error {
+	time.Sleep(time.Duration(b.Len()) * l.each)
+	l.sizes = append(l.sizes, b.Len())
+	return l.told.Learn(b, rounds)
+}
+
+// TestSlowBlocks: a learner gets blocks of up to DefaultBlock examples, but none that takes it long.
+func TestSlowBlocks(t *testing.T) {
+	all := &engine.Block[float64]{Dim: 2, Stride: 2, Y: slices.Repeat([]float64{1}, 2000), X: make([]float64, 4000)}
+	for _, c := range []struct {
+		each  time.Duration
+		first []int
+		most  int
+	}{
+		{time.Microsecond, []int{4, 8, 16, 32, 64}, eval.DefaultBlock},
+		{15 * time.Millisecond, []int{4, 4, 4}, 4},        // 60 ms: neither short nor long
+		{60 * time.Millisecond, []int{4, 2, 2}, 4},        // 240 ms is long
+		{300 * time.Millisecond, []int{4, 2, 1, 1, 1}, 4}, // nothing is shorter than 1
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &slow{each: c.each}
+			if _, err := eval.Run(context.Background(), l, memory(all), eval.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := l.sizes[:len(c.first)]; !slices.Equal(got, c.first) || slices.Max(l.sizes) != c.most || len(l.seen) != 2000 {
+				t.Errorf("%v an example: blocks of %d ..., at most %d, want %d and %d; %d examples", c.each, got, slices.Max(l.sizes), c.first, c.most, len(l.seen))
+			}
+		})
+	}
 }
 
 func gather(all *engine.Block[float64]) func(dst *engine.Block[float64], order []int32) {

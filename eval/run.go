@@ -24,6 +24,13 @@ import (
 // DefaultBlock is the number of examples that a learner is given at once.
 const DefaultBlock = 256
 
+// Of a learner that is slow, blocks are shorter, so that progress, checkpoints and interrupts come in time: the first is of firstBlock examples, and
+// what takes longer than longBlock is cut.
+const (
+	firstBlock = 4
+	longBlock  = 200 * time.Millisecond
+)
+
 var (
 	// ErrOnePass is returned when a stream, which passes once, is asked for epochs, for an order or for convergence.
 	ErrOnePass = errors.New("a stream can be read only once")
@@ -86,7 +93,7 @@ type Options struct {
 	Shuffle        bool   // a fresh order for every pass, drawn from Seed and the number of the pass
 	Seed           uint64 // of the orders
 	Before         int64  // examples the learner was presented before this run: passes are counted on from there
-	Block          int    // examples given to the learner at once; 0 is DefaultBlock
+	Block          int    // examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
 	Proba          bool   // ask for the probability of each example before it is learned, which makes blocks of one; ErrOptions if the learner has none
 
 	Progress Progress // nil shows nothing
@@ -150,13 +157,14 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 	if o.Epochs == 0 {
 		o.Epochs = 1
 	}
+	size := o.Block
 	if o.Block == 0 {
-		o.Block = DefaultBlock
+		o.Block, size = DefaultBlock, firstBlock
 	}
 	if o.Latency != nil {
-		o.Block = 1
+		o.Block, size = 1, 1
 	}
-	r := run[T]{l: l, o: o, rounds: make([]learners.Round, o.Block), nextLine: 1, started: time.Now()}
+	r := run[T]{l: l, o: o, size: size, rounds: make([]learners.Round, o.Block), nextLine: 1, started: time.Now()}
 	r.marked, r.mark = r.started, r.started
 	if o.Proba {
 		if r.prober = learners.ProberOf(l); r.prober == nil {
@@ -205,6 +213,7 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 type run[T engine.Float] struct {
 	l      learners.Learner[T]
 	o      Options
+	size   int // examples in the next block
 	rounds []learners.Round
 	prober learners.Prober[T] // nil if not asked
 	res    Result
@@ -237,7 +246,7 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 			if lo > 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			hi := min(lo+r.o.Block, b.Len())
+			hi := min(lo+r.size, b.Len())
 			if r.prober != nil {
 				hi = lo + 1
 			}
@@ -297,7 +306,13 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	if first {
 		r.res.Examples = r.res.Presented
 	}
-	r.res.Learn += r.lap()
+	took := r.lap()
+	r.res.Learn += took
+	if took > longBlock {
+		r.size = max(1, b.Len()/2)
+	} else if took < longBlock/4 {
+		r.size = min(2*r.size, r.o.Block)
+	}
 	if r.o.Progress != nil {
 		r.o.Progress.Step(r.snapshot())
 	}

@@ -74,7 +74,7 @@ type SOGPConfig struct {
 	KernelConfig
 }
 
-// Validate wants Basis > 0, Noise >= 0, 0 <= Eps < 1/2, not both 0, 0 <= Novelty < 1 and a kernel.
+// Validate wants Basis > 0, Noise >= 0, 0 <= Eps < 1/2, not both 0, 1e-6 <= Novelty < 1 and a kernel.
 func (c *SOGPConfig) Validate() error {
 	if c.Basis < 1 || c.Basis > maxBasis {
 		return fmt.Errorf("sogp: basis is %d, want a number of examples up to %d: %w", c.Basis, maxBasis, ErrConfig)
@@ -85,9 +85,13 @@ func (c *SOGPConfig) Validate() error {
 	return errors.Join(
 		checkSetting("sogp", "noise", c.Noise, c.Noise >= 0, "a number >= 0"),
 		checkSetting("sogp", "label-noise", c.Eps, c.Eps >= 0 && c.Eps < 0.5, "a rate in [0, 1/2)"),
-		checkSetting("sogp", "novelty", c.Novelty, c.Novelty >= 0 && c.Novelty < 1, "a share >= 0 and < 1"),
+		checkSetting("sogp", "novelty", c.Novelty, c.Novelty >= leastNovelty && c.Novelty < 1, "a share >= 1e-6 and < 1"),
 		c.KernelConfig.validate("sogp"))
 }
+
+// leastNovelty bounds the condition of the basis points' Gram matrix by 1e6. Errors of C and Q grow with its square: to 1e12 2^-53 M, some percent with
+// hundreds of points. On one-hot examples of low rank 1e-6 still learns as 1e-4 does, and with 1e-8 the variances turn negative and nothing is learned any more.
+const leastNovelty = 1e-6
 
 // maxBasis basis points have matrices of 2 GB each.
 const maxBasis = 1 << 14

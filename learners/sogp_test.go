@@ -55,7 +55,7 @@ func TestGoldenSOGP(t *testing.T) {
 	}
 	for _, form := range forms {
 		b := block[float64](form, g.Features, g.Labels)
-		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: g.SOGP.Cap, Noise: 1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1}})
+		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: g.SOGP.Cap, Noise: 1, Novelty: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1}})
 		for i, want := range g.SOGP.Steps {
 			r := one(t, l, b, i)
 			near(t, fmt.Sprintf("step %d: score", i), r.Score, want.Before, goldenTol64)
@@ -128,7 +128,7 @@ func TestSOGPRemoval(t *testing.T) {
 	const n = 7
 	X, y := g.Features[:n], g.Labels[:n]
 	after := func(basis int) gaussian {
-		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: basis, Noise: 0.3, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1.5}})
+		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: basis, Noise: 0.3, Novelty: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1.5}})
 		if err := l.Learn(block[float64]("dense", X, y), make([]learners.Round, n)); err != nil {
 			t.Fatal(err)
 		}

@@ -65,6 +65,15 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 					params[f.Name] = p.text
 				}
 			})
+			for _, files := range []string{"images", "labels"} {
+				if name := params[files]; name != "" && cmd.Flags().Changed(files) {
+					found, err := findInput(name)
+					if err != nil {
+						return err
+					}
+					params[files] = found
+				}
+			}
 			if precision.value == "f64" {
 				return gen[float64](cmd, g.Name, params, out, 64)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -58,6 +59,9 @@ func (m *memoryReport) String() string {
 // programBytes is what the program takes with what it reads ahead, without examples kept (resident, linux/amd64: 20 to 26 MiB).
 const programBytes = 25 << 20
 
+// unmanagedBytes is what the collector doesn't manage of it: the program's text and the like.
+const unmanagedBytes = 10 << 20
+
 // planMemory splits --mem-budget before anything is learned: sizes that no flag gave are set to the largest that fit.
 func planMemory[T engine.Float](t *trainer, in *reader[T]) error {
 	c, ok := t.config.(learners.MemoryConfig)
@@ -72,11 +76,7 @@ func planMemory[T engine.Float](t *trainer, in *reader[T]) error {
 	plan := &memoryReport{Budget: int64(t.memory), Program: programBytes}
 	var sample *engine.Block[T]
 	if mem, ok := in.source.(*eval.Memory[T]); ok {
-		sample = mem.All()
-		info, elem := in.info(), int64(unsafe.Sizeof(T(0)))
-		if plan.Data = 2 * int64(info.Rows) * int64(sample.Stride+1) * elem; !sample.Dense() {
-			plan.Data = 2 * (int64(info.Rows)*(8+elem) + info.NonZeros*(4+elem))
-		}
+		sample, plan.Data = mem.All(), heldBytes(mem.All(), in.info())
 	} else {
 		first := &replay[T]{src: in.source}
 		if first.block, first.err = in.source.Next(); first.err == nil {
@@ -112,10 +112,17 @@ func planMemory[T engine.Float](t *trainer, in *reader[T]) error {
 	if !t.output.quiet {
 		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s of %s: %s\n", inMiB(plan.planned()), &t.memory, plan)
 	}
-	// The collector works harder instead of taking more. What it doesn't manage is the program's text and the like.
-	const unmanaged = 10 << 20
-	debug.SetMemoryLimit(plan.planned() - unmanaged)
+	debug.SetMemoryLimit(plan.planned() - unmanagedBytes)
 	return nil
+}
+
+// heldBytes returns what examples in memory take, and took while they were put together.
+func heldBytes[T engine.Float](b *engine.Block[T], info dataset.Info) int64 {
+	elem := int64(unsafe.Sizeof(T(0)))
+	if b.Dense() {
+		return 2 * int64(info.Rows) * int64(b.Stride+1) * elem
+	}
+	return 2 * (int64(info.Rows)*(8+elem) + info.NonZeros*(4+elem))
 }
 
 // bounded gives the blocks of a source, but refuses those whose features take more memory than there may be.

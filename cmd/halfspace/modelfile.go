@@ -20,6 +20,9 @@ func loadModel(name string) (*model.Model, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &fail{codeModel, fmt.Errorf("%s: no such file", name), "Check the name; train -m FILE writes a model."}
 	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return nil, &fail{codeModel, fmt.Errorf("%s: %w", name, path.Err), "Check the name and its permissions."}
+	}
 	if err != nil {
 		return nil, modelError(name, err)
 	}

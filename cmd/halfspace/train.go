@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,7 +193,7 @@ Learners and their flags:
 	fs.StringVarP(&t.model, "model", "m", "", "write the model to `FILE`")
 	fs.StringVarP(&t.from, "from", "i", "", "go on from the model in `FILE`, with its settings")
 	fs.StringVar(&t.checkpoint, "checkpoint-every", "", "write the model each `N` examples, or each 60s")
-	fs.Var(&t.memory, "mem-budget", "take no more memory than this, as 512MiB: sizes what a learner keeps that wasn't sized by its flags, and refuses to read more examples into memory")
+	fs.Var(&t.memory, "mem-budget", "take no more memory than about this, as 512MiB: sizes what a learner keeps that wasn't sized by its flags and the kernel rows of whole data sets, and refuses to read more examples into memory")
 	t.machine.flags(fs)
 	t.output.flags(fs)
 	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar", "lines", "json", "none")
@@ -426,6 +427,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	counted = counted && features.NeedsFeatures()
 	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || relative || counted || t.opts.Normalize == "max" && t.opts.Scale == 0
 
+	if t.memory > 0 { // the collector works harder instead of taking more
+		debug.SetMemoryLimit(max(int64(t.memory)-unmanagedBytes, programBytes))
+	}
 	var in reader[T]
 	var loading time.Duration
 	if inMemory {
@@ -513,7 +517,10 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		if t.proba && len(t.test) == 0 {
 			return usage("Name examples with --test, or leave it out.", "%s: %s learns the whole data set at once, so there is nothing to predict before it", given(t.cmd.Flags(), "proba"), t.learner)
 		}
-		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta, ActiveSet: t.activeSet, Halving: t.halving, GramBytes: int64(t.memory)}
+		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta, ActiveSet: t.activeSet, Halving: t.halving}
+		if t.memory > 0 { // kernel rows have what the program and the examples leave, and always some
+			fit.GramBytes = max(1<<20, int64(t.memory)-programBytes-heldBytes(in.source.(*eval.Memory[T]).All(), in.info()))
+		}
 		if learners.BatchOnly(t.config) && t.learner == "svm" && !t.cmd.Flags().Changed("max-updates") {
 			fit.MaxUpdates = 0
 		}
