@@ -3,9 +3,11 @@ package bench
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -16,7 +18,31 @@ type Experiment struct {
 	Summary string   // one line
 	Runs    int      // the paper's; 1 where nothing is drawn
 	Needs   []string // public data files
+	Draws   []string // published figures it makes that have no experiment of their own, as paper/name: names for it, too
 	Run     func(ctx context.Context, o RunOptions) ([]Row, error)
+
+	Slow     string // what only RunOptions.Slow includes; "" where that is nothing
+	SlowRows int    // so many rows more; 0 where it makes the same ones otherwise
+}
+
+// files returns the data files that the experiment needs, in dir.
+func (e Experiment) files(dir string) []string {
+	var out []string
+	for _, name := range e.Needs {
+		out = append(out, filepath.Join(dir, name))
+	}
+	return out
+}
+
+// Missing returns the names of the data files that the experiment needs and dir doesn't have.
+func (e Experiment) Missing(dir string) []string {
+	var out []string
+	for i, name := range e.files(dir) {
+		if _, err := os.Stat(name); dir == "" || err != nil {
+			out = append(out, e.Needs[i])
+		}
+	}
+	return out
 }
 
 // RunOptions of an experiment. Runs, Seed and Slow decide its values, nothing else does.
@@ -67,13 +93,8 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 	if e.Runs > 1 && o.Runs < 2 {
 		return nil, fmt.Errorf("bench: %s: %d runs, want at least 2: a row is a mean with its interval", e.Name, o.Runs)
 	}
-	for _, file := range e.Needs {
-		if o.DataDir == "" {
-			return nil, fmt.Errorf("bench: %s needs %s: %w", e.Name, file, os.ErrNotExist)
-		}
-		if _, err := os.Stat(filepath.Join(o.DataDir, file)); err != nil {
-			return nil, fmt.Errorf("bench: %s: %w", e.Name, err)
-		}
+	if names := e.Missing(o.DataDir); names != nil {
+		return nil, fmt.Errorf("bench: %s needs %s: %w", e.Name, strings.Join(names, ", "), fs.ErrNotExist)
 	}
 	return e.Run(ctx, o)
 }

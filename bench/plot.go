@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -25,9 +26,11 @@ type Figure struct {
 	XLabel       string
 	YLabel       string
 	XLog         bool
+	Bars         []string // names of the places 0, 1, ... along X: each line is then a bar at every place
 	Lines        []Line
 	YMin, YMax   float64 // both 0: as the lines need
 	LegendBottom bool    // else at the top
+	LegendLeft   bool    // else at the right
 
 	Panels []Figure `json:",omitempty"` // instead of Lines: pictures of one plane, each with a title and lines, side by side under one legend
 }
@@ -82,11 +85,20 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Legend.YOffs = vg.Points(4)
 	}
 	p.Legend.XOffs = vg.Points(-4)
+	if f.LegendLeft {
+		p.Legend.Left, p.Legend.XOffs = true, vg.Points(4)
+	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xe4}, color.Gray{0xe4}
 	p.Add(grid)
 	var back, front []plot.Plotter // lines with a form
 	for i, l := range f.Lines {
+		if f.Bars != nil {
+			if err := f.bar(p, i); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		xys := make(plotter.XYs, len(l.X))
 		for k := range l.X {
 			xys[k].X, xys[k].Y = l.X[k], l.Y[k]
@@ -131,6 +143,12 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Add(bars)
 	}
 	p.Add(append(back, front...)...)
+	p.X.Tick.Marker, p.Y.Tick.Marker = steps{}, steps{}
+	if f.Bars != nil {
+		p.NominalX(f.Bars...)
+		p.X.Min, p.X.Max = -0.5, float64(len(f.Bars))-0.5
+		p.Y.Max *= 1.25 // the legend is above them
+	}
 	if f.XLog {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logTicks{}
 	}
@@ -221,6 +239,42 @@ func zeros(name string, x0, x1, y0, y1 float64, n int, f func(x, y []float64) ([
 		}
 	}
 	return l, err
+}
+
+// steps marks the multiples of 1, 2 or 5 times a power of ten: three to eight of them.
+type steps struct{}
+
+// Ticks is plot.Ticker.
+func (steps) Ticks(low, high float64) (ticks []plot.Tick) {
+	least := (high - low) / 7
+	power := math.Floor(math.Log10(least))
+	step := math.Pow(10, power+1)
+	for _, m := range []float64{1, 2, 5} {
+		if v := m * math.Pow(10, power); v >= least {
+			step = v
+			break
+		}
+	}
+	digits := max(0, -int(math.Floor(math.Log10(step))))
+	for k := math.Ceil(low / step); k*step <= high; k++ {
+		v := float64(k*step) + 0 // -0 is 0
+		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', digits, 64)})
+	}
+	return ticks
+}
+
+// bar adds line i as bars, side by side with those of the others.
+func (f Figure) bar(p *plot.Plot, i int) error {
+	width := figureWidth * 0.6 / vg.Length(len(f.Bars)*len(f.Lines))
+	bars, err := plotter.NewBarChart(plotter.Values(f.Lines[i].Y), width)
+	if err != nil {
+		return fmt.Errorf("bench: %s, %s: %w", f.Name, f.Lines[i].Name, err)
+	}
+	bars.Color, bars.LineStyle.Width = lineColors[i%len(lineColors)], 0
+	bars.Offset = width * vg.Length(float64(i)-float64(len(f.Lines)-1)/2)
+	p.Add(bars)
+	p.Legend.Add(f.Lines[i].Name, bars)
+	return nil
 }
 
 // logTicks marks 1, 2 and 5 times the powers of ten.
@@ -395,4 +449,40 @@ func (l Line) sorted() Line {
 		return out
 	}
 	return Line{l.Name, pick(l.X), pick(l.Y), pick(l.Low), pick(l.High), l.Form}
+}
+
+// meanLine averages curves point by point; one that has ended stays where it is.
+func meanLine(lines []Line) Line {
+	var out Line
+	for _, l := range lines {
+		for len(out.X) < len(l.X) {
+			out.X, out.Y = append(out.X, 0), append(out.Y, 0)
+		}
+	}
+	for k := range out.X {
+		for _, l := range lines {
+			i := min(k, len(l.X)-1)
+			out.X[k] += l.X[i] / float64(len(lines))
+			out.Y[k] += l.Y[i] / float64(len(lines))
+		}
+	}
+	return out
+}
+
+// thinned leaves out points nearer to the one before than a part in curvePoints of the axis, but not the last.
+func (l Line) thinned(log bool) Line {
+	place := func(i int) float64 {
+		if log {
+			return math.Log(l.X[i])
+		}
+		return l.X[i]
+	}
+	last := len(l.X) - 1
+	out := Line{Name: l.Name}
+	for i, kept := 0, 0; i <= last; i++ {
+		if i == 0 || i == last || place(i)-place(kept) >= (place(last)-place(0))/curvePoints {
+			out.X, out.Y, kept = append(out.X, l.X[i]), append(out.Y, l.Y[i]), i
+		}
+	}
+	return out
 }

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -44,31 +41,44 @@ func PaperOf(experiment string) Paper {
 
 // about is how many seconds an experiment takes, without what needs Slow, on two cores of an AMD EPYC (Zen 3), 2026-11-21. It decides what fits into a time budget.
 var about = map[string]float64{
-	"obpm/table1": 6, "obpm/table2": 15, "obpm/kernel": 12,
-	"pumma/section5.1": 5, "pumma/table1": 60, "pumma/table2": 50,
+	"obpm/table1": 6, "obpm/table2": 60, "obpm/figure1": 6, "obpm/figure2": 5, "obpm/figure3": 5, "obpm/kernel": 12,
+	"pumma/section5.1": 15, "pumma/table1": 60, "pumma/table2": 60,
 	"vvm/figure1": 5, "vvm/table1": 8, "vvm/figures2-4": 12,
 	"tbp/figure6": 4, "tbp/figure7": 8, "tbp/figure8": 3, "tbp/waveform": 11, "tbp/banana": 11, "tbp/usps": 60, "tbp/usps-noise": 70, "tbp/figure13": 110,
-	"cramma/table1": 35, "cramma/table2": 8, "cramma/table3": 12, "cramma/table4": 12,
+	"cramma/table1": 36, "cramma/table2": 9, "cramma/table3": 16, "cramma/table4": 12,
 }
 
-// About returns roughly how many seconds an experiment takes.
-func (e Experiment) About() float64 {
-	if s, ok := about[e.Name]; ok {
-		return s
+// aboutSlow is how many seconds more it takes with Slow.
+var aboutSlow = map[string]float64{"tbp/usps": 60}
+
+// About returns roughly how many seconds an experiment takes with these options.
+func (e Experiment) About(o RunOptions) float64 {
+	s, ok := about[e.Name]
+	if !ok {
+		s = 30
 	}
-	return 30
+	if o.Runs > 0 && e.Runs > 1 {
+		s *= float64(o.Runs) / float64(e.Runs)
+	}
+	if o.Slow {
+		s += aboutSlow[e.Name]
+	}
+	return s
 }
 
 // Outcome is what came of an experiment.
 type Outcome struct {
 	Name    string   `json:"name"`
 	Summary string   `json:"summary"`
-	Command string   `json:"command"` // that runs it again
+	Command string   `json:"-"` // that runs it again
 	Rows    []Row    `json:"rows"`
 	Figures []Figure `json:"figures"`
 	Seconds float64  `json:"seconds"` // of the whole experiment, when it was run
 	Cached  bool     `json:"-"`       // taken from an earlier run
 	Skipped string   `json:"-"`       // why it was not run; then there is nothing else
+	NoData  bool     `json:"-"`       // it was not run because data are missing
+	LeftOut int      `json:"-"`       // rows that only RunOptions.Slow includes
+	Slow    string   `json:"-"`       // what only it includes
 }
 
 // Verdicts counts the rows' verdicts.
@@ -102,31 +112,63 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 		}
 		return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
 	},
-	"seconds": func(v float64) string {
-		switch {
-		case v >= 100:
-			return fmt.Sprintf("%.0f", v)
-		case v >= 0.1:
-			return fmt.Sprintf("%.2f", v)
-		}
-		return fmt.Sprintf("%.4f", v)
-	},
-	"timed": func(o Outcome) bool {
-		for _, r := range o.Rows {
-			if r.PaperSeconds != nil {
-				return true
-			}
-		}
-		return false
-	},
-	"anchor": func(name string) string { return strings.ReplaceAll(name, "/", "-") },
-	"faster": func(r Row) string {
-		if r.PaperSeconds == nil || r.Seconds == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%.3g", *r.PaperSeconds/r.Seconds*float64(max(1, r.Runs)))
-	},
+	"seconds":  SecondsText,
+	"hasNaive": HasNaive,
+	"hasPaper": HasPaperSeconds,
+	"ratio":    RatioText,
+	"notes":    Footnotes,
+	"next":     func(i int) int { return i + 1 },
+	"anchor":   func(name string) string { return strings.ReplaceAll(name, "/", "-") },
 }).Parse(reportHTML))
+
+// Notes is the notes of a table's rows, for a list below the table with what they share put together.
+type Notes struct {
+	Below []string // parts of several rows, and long ones
+	Marks [][]int  // of each row: which of them, from 0
+	Own   []string // of each row: short parts that no other row has
+}
+
+// Footnotes takes the rows' notes apart at "; ".
+func Footnotes(rows []Row) Notes {
+	const short = 32 // bytes
+	n := Notes{Marks: make([][]int, len(rows)), Own: make([]string, len(rows))}
+	var parts []string
+	in := map[string][]int{}
+	for i, r := range rows {
+		for _, part := range strings.Split(r.Note, "; ") {
+			if part == "" || slices.Contains(in[part], i) {
+				continue
+			}
+			if in[part] == nil {
+				parts = append(parts, part)
+			}
+			in[part] = append(in[part], i)
+		}
+	}
+	at := map[string]int{} // in Below, by the rows: what stands in the same rows stays together
+	for _, part := range parts {
+		if of := in[part]; len(of) == 1 && len(part) <= short {
+			n.Own[of[0]] = joined(n.Own[of[0]], part)
+		} else if k, ok := at[fmt.Sprint(of)]; ok {
+			n.Below[k] = joined(n.Below[k], part)
+		} else {
+			at[fmt.Sprint(of)] = len(n.Below)
+			for _, i := range of {
+				n.Marks[i] = append(n.Marks[i], len(n.Below))
+			}
+			n.Below = append(n.Below, part)
+		}
+	}
+	return n
+}
+
+// joined puts two notes together.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
 
 // section is a paper's part of a report.
 type section struct {
@@ -142,6 +184,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 		Verdicts []Verdict
 		Counts   map[Verdict]int
 		Rows     int
+		LeftOut  int
 		Skipped  int
 		Total    float64
 	}{Report: r, Verdicts: verdicts, Counts: map[Verdict]int{}}
@@ -159,6 +202,8 @@ func (r Report) WriteHTML(w io.Writer) error {
 			data.Total += o.Seconds
 			if o.Skipped != "" {
 				data.Skipped++
+			} else {
+				data.LeftOut += o.LeftOut
 			}
 		}
 		if len(s.Outcomes) > 0 {
@@ -167,42 +212,3 @@ func (r Report) WriteHTML(w io.Writer) error {
 	}
 	return reportTemplate.Execute(w, data)
 }
-
-// Cache keeps outcomes in a folder, each under a key of all that decides it.
-type Cache struct{ Dir string }
-
-// Load returns the outcome of a key, if it is there and whole.
-func (c Cache) Load(key string) (Outcome, bool) {
-	var o Outcome
-	text, err := os.ReadFile(c.file(key))
-	if err != nil || json.Unmarshal(text, &o) != nil || o.Name == "" {
-		return Outcome{}, false
-	}
-	o.Cached = true
-	return o, true
-}
-
-// Save keeps an outcome; the file appears whole or not at all.
-func (c Cache) Save(key string, o Outcome) error {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(c.Dir, ".outcome-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), c.file(key))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
-func (c Cache) file(key string) string { return filepath.Join(c.Dir, key+".json") }

@@ -3,15 +3,17 @@ package bench
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func sample() Outcome {
-	row := Row{Experiment: "tbp/banana", Row: "svm <best>", Quantity: "test_error_percent", Paper: at(1.5), PaperSeconds: at(10), Note: "why & how", Seconds: 2}
+	row := Row{Experiment: "tbp/banana", Row: "svm <best>", Quantity: "test_error_percent", Paper: at(1.5), PaperSeconds: at(10), NaiveSeconds: at(7), Note: "why & how", Seconds: 2}
 	row.fill([]float64{1, 2, 3})
 	return Outcome{Name: "tbp/banana", Summary: "error & size", Command: "halfspace repro tbp/banana", Rows: []Row{row, {Verdict: Exact, Ours: 3, Paper: at(3)}}, Seconds: 2.5,
 		Figures: []Figure{{Name: "tbp/banana", Title: "banana", XLabel: "kept", YLabel: "error", Lines: []Line{{Name: "svm", X: []float64{1, 2}, Y: []float64{3, 4}}}}}}
@@ -19,14 +21,15 @@ func sample() Outcome {
 
 // TestReport: the page is well formed, holds everything, escapes what must be, and asks for no other file.
 func TestReport(t *testing.T) {
-	r := Report{Machine: "a machine", Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2", Command: "halfspace repro obpm/table2", Skipped: "no time"}}}
+	r := Report{Machine: "a machine", Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2", Command: "halfspace repro obpm/table2", Skipped: "no time"},
+		{Name: "obpm/table1", Rows: []Row{{Verdict: Inside}}, LeftOut: 8, Slow: "the long ones"}}}
 	var b bytes.Buffer
 	if err := r.WriteHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,", "Not run: no time", "halfspace repro tbp/banana", "seed 7", "a machine", "Weston", "Alpha",
-		`<b class="exact">1</b>`, `<b class="inside">1</b>`, `<b>2</b>rows`, "prefers-color-scheme: dark", "@media print"} {
+	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,", "Not run: no time", "halfspace repro tbp/banana", "seeds from 7", "a machine", "Weston", "Alpha",
+		`<b class="exact">1</b>`, `<b class="inside">2</b>`, `<b>3</b>rows`, `<b>8</b>left out for --slow`, "the long ones (8 rows)", `<b>1</b>experiments not run`, `<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -47,28 +50,43 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestCache: what was saved comes back, a damaged file does not, and nothing else is left.
-func TestCache(t *testing.T) {
-	c := Cache{Dir: filepath.Join(t.TempDir(), "new")}
-	if _, ok := c.Load("key"); ok {
-		t.Error("an empty cache has an outcome")
+// TestFootnotes: parts of several rows are told once, what always stands together stays together, and nothing is lost.
+func TestFootnotes(t *testing.T) {
+	long := "so long that it needs a line of its own"
+	n := Footnotes([]Row{{Note: "a; b; from 1 to 2"}, {}, {Note: "a; b; c"}, {Note: "c; c; " + long}})
+	if want := []string{"a; b", "c", long}; !slices.Equal(n.Below, want) {
+		t.Errorf("below %q, want %q", n.Below, want)
 	}
-	want := sample()
-	if err := c.Save("key", want); err != nil {
+	if want := [][]int{{0}, nil, {0, 1}, {1, 2}}; fmt.Sprint(n.Marks) != fmt.Sprint(want) {
+		t.Errorf("marks %v, want %v", n.Marks, want)
+	}
+	if want := []string{"from 1 to 2", "", "", ""}; !slices.Equal(n.Own, want) {
+		t.Errorf("own %q, want %q", n.Own, want)
+	}
+}
+
+// TestSlow: a paper's file that leaves something out for RunOptions.Slow has an experiment that says what.
+func TestSlow(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
 		t.Fatal(err)
 	}
-	got, ok := c.Load("key")
-	if !ok || !got.Cached || len(got.Rows) != 2 || got.Rows[0].Ours != want.Rows[0].Ours || *got.Rows[0].Paper != 1.5 || len(got.Figures) != 1 || got.Figures[0].Lines[0].Y[1] != 4 {
-		t.Errorf("%+v, %v", got, ok)
+	checked := 0
+	for _, p := range Papers {
+		leaves := slices.ContainsFunc(files, func(name string) bool {
+			text, err := os.ReadFile(name)
+			return err == nil && strings.HasPrefix(name, p.Name) && !strings.HasSuffix(name, "_test.go") && strings.Contains(string(text), "o.Slow")
+		})
+		says := slices.ContainsFunc(Experiments(), func(e Experiment) bool { return PaperOf(e.Name).Name == p.Name && e.Slow != "" })
+		if leaves != says {
+			t.Errorf("%s: leaves something out for Slow: %v; an experiment says what: %v", p.Name, leaves, says)
+		}
+		if leaves {
+			checked++
+		}
 	}
-	if err := os.WriteFile(filepath.Join(c.Dir, "key.json"), []byte(`{"name":"x`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := c.Load("key"); ok {
-		t.Error("a damaged file was taken")
-	}
-	if all, err := os.ReadDir(c.Dir); err != nil || len(all) != 1 {
-		t.Errorf("the folder has %v, %v", all, err)
+	if checked == 0 {
+		t.Error("no paper leaves anything out")
 	}
 }
 

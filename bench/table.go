@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -33,7 +34,7 @@ type Row struct {
 	Verdict      Verdict  `json:"verdict"`
 	Note         string   `json:"note"`
 	Seconds      float64  `json:"seconds"`                 // learning, all runs
-	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it
+	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it, of one run
 	NaiveSeconds *float64 `json:"naive_seconds,omitempty"` // as Seconds, of the learner's plain form (internal/naive) in the same run: its time of the first run, times Runs
 }
 
@@ -67,6 +68,17 @@ func (r *Row) fill(v []float64) {
 	}
 }
 
+// fillAbove is fill where the paper says no more than that the value is above its own: inside unless our interval rules that out.
+func (r *Row) fillAbove(v []float64) {
+	r.fill(v)
+	if r.Verdict != NotComparable {
+		r.Verdict = Inside
+		if r.Ours+r.OursPM <= *r.Paper {
+			r.Verdict = Outside
+		}
+	}
+}
+
 // fillCount sets ours from an integer of a run without draws: exact if equal, inside if within a share of the paper's.
 func (r *Row) fillCount(v int64, within float64) {
 	r.Schema, r.Runs, r.Ours = schema, 1, float64(v)
@@ -94,13 +106,53 @@ func (r *Row) fillDigits(v, unit, within float64) {
 	}
 }
 
-// fillOrder sets ours from differences, one a run, that are above 0 in the paper: inside unless the interval rules that out; then the note goes on with why.
-func (r *Row) fillOrder(diff []float64, why string) {
-	r.Verdict = Inside
-	if r.fill(diff); r.Ours+r.OursPM <= 0 {
-		r.Verdict = Outside
-		r.Note += "; " + why
+// XNaive returns how many times as long the learner's plain form took; 0 where it was not timed.
+func (r Row) XNaive() float64 {
+	if r.NaiveSeconds == nil || r.Seconds == 0 {
+		return 0
 	}
+	return *r.NaiveSeconds / r.Seconds
+}
+
+// XPaper returns how many times as long the paper's run took as one of ours; 0 where the paper gives no time.
+func (r Row) XPaper() float64 {
+	if r.PaperSeconds == nil || r.Seconds == 0 {
+		return 0
+	}
+	return *r.PaperSeconds / r.Seconds * float64(max(1, r.Runs))
+}
+
+// SecondsText returns seconds for people, and nothing for 0: a row without a time of its own.
+func SecondsText(v float64) string {
+	switch {
+	case v == 0:
+		return ""
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 0.1:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.4f", v)
+}
+
+// RatioText returns a ratio of times to three digits, and nothing for the unknown one, 0.
+func RatioText(x float64) string {
+	switch {
+	case x == 0:
+		return ""
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// HasNaive and HasPaperSeconds report whether any of the rows has such a time: whether a table needs the column.
+func HasNaive(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.NaiveSeconds != nil })
+}
+
+func HasPaperSeconds(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.PaperSeconds != nil })
 }
 
 // PaperText returns the paper's value with its interval, "-" where it has none.
@@ -115,6 +167,9 @@ func (r Row) PaperText() string {
 func (r Row) OursText() string { return plusMinus(r.Ours, r.OursPM) }
 
 func plusMinus(v, pm float64) string {
+	if pm < 1e-12*math.Abs(v) {
+		pm = 0 // rounding errors of equal values
+	}
 	if pm == 0 && v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return fmt.Sprintf("%.0f", v)
 	}

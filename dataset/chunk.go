@@ -23,9 +23,10 @@ type parsing struct {
 	optional bool    // labels may be missing
 	csv      csvLayout
 	pixels   int // idx: values of a row
+	letters  int // fasta: of a sequence
 }
 
-// chunk is a run of whole lines (or idx rows) on its way from the reader through a worker to the stream.
+// chunk is a run of whole lines (fasta: records; or idx rows) on its way from the reader through a worker to the stream.
 type chunk[T engine.Float] struct {
 	name   string
 	text   []byte // n bytes, then stops times '\n', that end every scan
@@ -79,7 +80,7 @@ func (r *rows[T]) reset(dense bool) {
 
 // parse fills c.out from c.text.
 func (c *chunk[T]) parse(p *parsing) {
-	c.out.reset(p.format != "svmlight")
+	c.out.reset(p.format == "csv" || p.format == "idx")
 	switch p.format {
 	case "svmlight":
 		c.parseSVMLight(p)
@@ -87,6 +88,8 @@ func (c *chunk[T]) parse(p *parsing) {
 		c.parseCSV(p)
 	case "idx":
 		c.parseIDX(p)
+	case "fasta":
+		c.parseFasta(p)
 	}
 	c.out.Y = slices.Grow(c.out.Y[:0], c.out.n)[:c.out.n]
 }

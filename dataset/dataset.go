@@ -1,6 +1,6 @@
 // Package dataset reads examples from files and streams into blocks, and generates synthetic ones.
 //
-// Text (svmlight, csv) is cut at line ends into chunks of about 1 MiB, which workers parse side by side; what comes out is in
+// Text (svmlight, csv, fasta) is cut at line ends into chunks of about 1 MiB, which workers parse side by side; what comes out is in
 // file order and the same for any number of workers and any chunk size. Whether a file is compressed (gzip, bzip2, zstd) and
 // which format it has is recognised from its content, never from its name.
 //
@@ -15,6 +15,7 @@
 //   - Numbers compare as numbers: 1, 1.0 and +1 are one label. Of two labels the larger number, or of texts the later in byte
 //     order, is +1, whatever comes first. With Positive that label is +1 and all others are -1.
 //   - A quoted csv field ends on its line.
+//   - fasta: splice sites. Of the middle 51 letters of a sequence the 49 trimers are 49 * 125 one-hot attributes; the header has label=VALUE.
 package dataset
 
 import (
@@ -47,7 +48,7 @@ type LabelMap struct {
 
 // Options says how files are read. The zero value reads any file with the defaults.
 type Options struct {
-	Format    string      // "" or "auto": by content; "svmlight", "csv", "idx"
+	Format    string      // "" or "auto": by content; "svmlight", "csv", "idx", "fasta"
 	IndexBase string      // svmlight: "" or "auto": 0 if an index 0 occurs, else 1; "0", "1"
 	LabelCol  string      // csv: header name, or number from 1, or from the end if negative; "": header label/class/target/y, else the last
 	Positive  string      // the label that is +1; all others are -1
@@ -75,9 +76,9 @@ type Options struct {
 
 // Info tells what was found and how much was read. On a Stream it speaks of the blocks returned so far.
 type Info struct {
-	Format      string   // svmlight, csv, idx
+	Format      string   // svmlight, csv, idx, fasta
 	Compression string   // of the first file: "", gzip, bzip2, zstd
-	IndexBase   int      // svmlight; 1 for csv and idx, whose columns count from 1
+	IndexBase   int      // svmlight; 1 for the others, whose columns count from 1
 	BaseFound   string   // how the base was found
 	Labels      LabelMap // zero until decided
 	Seen        []string // the labels met, in order of first occurrence
@@ -180,9 +181,9 @@ func (o Options) resolve() (*config, error) {
 	switch o.Format {
 	case "auto":
 		c.Format = ""
-	case "", "svmlight", "csv", "idx":
+	case "", "svmlight", "csv", "idx", "fasta":
 	default:
-		return nil, bad("format", o.Format, "auto, svmlight, csv or idx")
+		return nil, bad("format", o.Format, "auto, svmlight, csv, idx or fasta")
 	}
 	switch o.IndexBase {
 	case "", "auto":

@@ -216,7 +216,7 @@ func TestBroken(t *testing.T) {
 		{"zstd garbage", []string{"\x28\xb5\x2f\xfdgarbage and more of it"}, Options{}, "", ErrFormat, 0},
 		{"gz of nothing", []string{string(gz(nil))}, Options{}, "FILE:1:1: expected examples, found an empty file", ErrEmpty, 0},
 		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: unpack it first", ErrFormat, 0},
-		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text (svmlight or csv) or an idx file, found the byte 0x00", ErrFormat, 0},
+		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text (svmlight, csv or fasta) or an idx file, found the byte 0x00", ErrFormat, 0},
 		{"binary as svmlight", []string{"\x00\x01\n\xff"}, Options{Format: "svmlight"}, `FILE:1:1: expected a label (a number), found "" in "\x00\x01"`, ErrBadRow, 0},
 		{"bad label", []string{"+1 1:1\n\n  yes 1:1\n"}, Options{}, `FILE:3:3: expected a label (a number), found "yes" in "  yes 1:1"`, ErrBadRow, 1},
 		{"label nan", []string{"nan 1:1\n"}, Options{}, `FILE:1:1: expected a label (a number), found "nan" in "nan 1:1"`, ErrBadRow, 0},

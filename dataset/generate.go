@@ -117,6 +117,83 @@ func (a *args) float(name string, lo, hi float64) float64 {
 // Generate makes n examples, dense. Params not given have their defaults; a name that the generator lacks is an error. The same
 // parameters give the same bits everywhere.
 func Generate[T engine.Float](name string, params map[string]string) (*Data[T], error) {
+	s, err := newSynthetic(name, params)
+	if err != nil {
+		return nil, err
+	}
+	d := &Data[T]{}
+	b := &d.Block
+	b.Dim, b.Stride = s.dim, strideOf(s.dim)
+	b.X, b.Y = alignedSlice[T](s.n*b.Stride), make([]T, s.n)
+	d.Info = Info{Format: name, IndexBase: 1, BaseFound: "generated", Labels: LabelMap{"-1", "+1"}, Rows: s.n, Dim: s.dim, Scale: 1,
+		NonZeros: int64(s.n) * int64(s.dim)}
+	longest := 0.0
+	for i := range s.n {
+		positive, err := s.example()
+		if err != nil {
+			return nil, err
+		}
+		b.Y[i] = -1
+		if positive {
+			b.Y[i] = 1
+			d.Info.Positives++
+		}
+		x := b.Row(i)
+		for j, v := range s.row {
+			x[j] = T(v)
+		}
+		longest = max(longest, squares(x))
+	}
+	d.Info.MaxNorm = math.Sqrt(longest)
+	b.MarkChecked()
+	return d, nil
+}
+
+// GenerateEach gives each the examples of [Generate], one after another: nothing but the present one is kept. x is good until each
+// returns; its error ends the work and is returned.
+func GenerateEach[T engine.Float](name string, params map[string]string, each func(x []T, positive bool) error) error {
+	s, err := newSynthetic(name, params)
+	if err != nil {
+		return err
+	}
+	x := make([]T, s.dim)
+	for range s.n {
+		positive, err := s.example()
+		if err != nil {
+			return err
+		}
+		for j, v := range s.row {
+			x[j] = T(v)
+		}
+		if err := each(x, positive); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// synthetic is a generator at work.
+type synthetic struct {
+	n, dim int
+	next   nextFunc
+	noise  float64 // probability of flipping a label
+	flips  *engine.Rand
+	row    []float64 // the last example
+}
+
+// example draws the next one into row.
+func (s *synthetic) example() (positive bool, err error) {
+	if positive, err = s.next(s.row); err != nil {
+		return false, err
+	}
+	if flip := s.flips.Uniform() < s.noise; flip {
+		positive = !positive
+	}
+	return positive, nil
+}
+
+// newSynthetic starts the generator of that name; every wrong parameter is ErrOption.
+func newSynthetic(name string, params map[string]string) (*synthetic, error) {
 	list := Generators()
 	i := slices.IndexFunc(list, func(g Generator) bool { return g.Name == name })
 	if i < 0 {
@@ -171,37 +248,7 @@ func Generate[T engine.Float](name string, params map[string]string) (*Data[T], 
 	if err != nil {
 		return nil, err
 	}
-	flips := engine.NewRand(seed, streamNoise)
-	d := &Data[T]{}
-	b := &d.Block
-	b.Dim, b.Stride = dim, strideOf(dim)
-	b.X, b.Y = alignedSlice[T](n*b.Stride), make([]T, n)
-	row := make([]float64, dim)
-	d.Info = Info{Format: name, IndexBase: 1, BaseFound: "generated", Labels: LabelMap{"-1", "+1"}, Rows: n, Dim: dim, Scale: 1,
-		NonZeros: int64(n) * int64(dim)}
-	longest := 0.0
-	for i := range n {
-		positive, err := next(row)
-		if err != nil {
-			return nil, err
-		}
-		if flip := flips.Uniform() < noise; flip {
-			positive = !positive
-		}
-		b.Y[i] = -1
-		if positive {
-			b.Y[i] = 1
-			d.Info.Positives++
-		}
-		x := b.Row(i)
-		for j, v := range row {
-			x[j] = T(v)
-		}
-		longest = max(longest, squares(x))
-	}
-	d.Info.MaxNorm = math.Sqrt(longest)
-	b.MarkChecked()
-	return d, nil
+	return &synthetic{n: n, dim: dim, next: next, noise: noise, flips: engine.NewRand(seed, streamNoise), row: make([]float64, dim)}, nil
 }
 
 // makeMargin draws u uniformly from {-1, 0, +1}^d, and x uniformly from the directions with |u.x|/|u| >= margin.

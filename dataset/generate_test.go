@@ -284,7 +284,7 @@ func TestGeneratorErrors(t *testing.T) {
 		{"margin", "d=0", "d=0: expected a whole number from 1"},
 		{"margin", "margin=x", "margin=x: expected a number"},
 		{"margin", "margin=nan", "margin=nan: expected a number"},
-		{"margin", "margin=0.99", "lower the margin"},
+		{"margin", "margin=0.99 d=12", "lower the margin"},
 		{"rofk", "r=17", "expected a whole number from 1 to 16"},
 		{"gauss", "n=0", "n=0"},
 		{"gauss", "seed=-1", "seed=-1"},
@@ -292,9 +292,11 @@ func TestGeneratorErrors(t *testing.T) {
 		{"waveform", "negative=1", "another class"},
 		{"drift", "", "an idx file of images"},
 	} {
-		k, v, _ := strings.Cut(tc.param, "=")
-		params := map[string]string{k: v}
-		delete(params, "")
+		params := map[string]string{}
+		for _, param := range strings.Fields(tc.param) {
+			k, v, _ := strings.Cut(param, "=")
+			params[k] = v
+		}
 		if _, err := Generate[float32](tc.name, params); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s %s: %v", tc.name, tc.param, err)
 		}

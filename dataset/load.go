@@ -129,7 +129,7 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 		}
 		parts[i] = nil
 	}
-	if dense || s.cfg.base >= 0 {
+	if s.p.format != "svmlight" || s.cfg.base >= 0 {
 		return
 	}
 	d.Info.IndexBase, d.Info.BaseFound = 1, "no index 0 in the data"

@@ -102,9 +102,11 @@ func openInput(name string, r io.Reader, n *atomic.Int64, closeFile func()) (*in
 	return in, nil
 }
 
-// textError is a failure to read on, in line 1 behind the place that the caller knows, whose beginning is tail.
+// textError is a failure to read on behind tail, whose first line is line 1.
 func (in *input) textError(tail []byte, err error) error {
-	e := &RowError{File: in.name, Line: 1, Col: len(tail) + 1, Excerpt: excerpt(tail, len(tail))}
+	line := 1 + bytes.Count(tail, []byte{'\n'})
+	tail = tail[bytes.LastIndexByte(tail, '\n')+1:]
+	e := &RowError{File: in.name, Line: line, Col: len(tail) + 1, Excerpt: excerpt(tail, len(tail))}
 	if len(tail) == 0 {
 		e.Excerpt = ""
 	}
@@ -208,10 +210,13 @@ func (in *input) sniff() (format string, err error) {
 	for i, ch := range head[:min(len(head), 4096)] {
 		if ch < 9 || ch > 13 && ch < 32 && ch != 27 {
 			return "", &RowError{File: in.name, Offset: int64(i),
-				What: fmt.Sprintf("expected text (svmlight or csv) or an idx file, found the byte %#02x", ch), Err: ErrFormat}
+				What: fmt.Sprintf("expected text (svmlight, csv or fasta) or an idx file, found the byte %#02x", ch), Err: ErrFormat}
 		}
 	}
 	lines := in.lines(100)
+	if len(lines) > 0 && lines[0][0] == '>' {
+		return "fasta", nil
+	}
 	for _, l := range lines {
 		t, _, _ := bytes.Cut(l, []byte{'#'})
 		if bytes.ContainsAny(t, ",;") {

@@ -46,6 +46,7 @@ func TestRealData(t *testing.T) {
 		{[]string{"raetsch-waveform.csv.gz"}, Options{}, "csv", 5000, 21, 1647, 0, "-1", "1"},
 		{[]string{"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, Options{Positive: "8"}, "idx", 10000, 784, 974, 7840000, "", "8"},
 		{[]string{"t10k-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz"}, Options{Positive: "8", Bias: "append"}, "idx", 10000, 785, 974, 7850000, "", "8"},
+		{[]string{"C_elegans_acc_100000.fasta.bz2"}, Options{}, "fasta", 100000, 6125, 3301, 4900000, "-1", "1"},
 		{[]string{"train-images-idx3-ubyte.gz"}, Options{Positive: "0"}, "idx", 60000, 784, 5923, 0, "", "0"},
 	} {
 		t.Run(strings.Join(tc.files, "+")+" "+tc.o.Bias, func(t *testing.T) {

@@ -139,6 +139,11 @@ func (s *Stream[T]) prepare() error {
 	if len(in.lines(1)) == 0 && in.err == io.EOF {
 		return noRows(in.name, in.nothing())
 	}
+	if format == "fasta" {
+		s.info.Dim = spliceDim + c.bias
+		p.letters, err = in.sequenceLength()
+		return err
+	}
 	if format == "csv" {
 		lay, err := in.layout(&c.Options)
 		if err != nil {
@@ -367,10 +372,10 @@ func (s *Stream[T]) send(c *chunk[T]) bool {
 	return c.fail == nil
 }
 
-// readText cuts one file at line ends.
+// readText cuts one file at line ends, fasta before headers.
 func (s *Stream[T]) readText(in *input) bool {
 	done := 0        // bytes before the chunk
-	var carry []byte // the beginning of a line
+	var carry []byte // the beginning of a line, or of a record
 	for {
 		c := s.chunk(max(s.cfg.chunk, len(carry)+1))
 		c.name, c.first = in.name, done == 0
@@ -395,7 +400,12 @@ func (s *Stream[T]) readText(in *input) bool {
 					return false
 				}
 			}
-			if i := bytes.LastIndexByte(c.text[lo:n], '\n'); i >= 0 {
+			if s.p.format == "fasta" { // at a header
+				lo = max(lo-1, 0)
+				if i := bytes.LastIndex(c.text[lo:n], []byte("\n>")); i >= 0 {
+					cut = lo + i + 1
+				}
+			} else if i := bytes.LastIndexByte(c.text[lo:n], '\n'); i >= 0 {
 				cut = lo + i + 1
 			}
 		}

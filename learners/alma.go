@@ -201,7 +201,7 @@ func (a *ALMA[T]) project() {
 			a.w[j] = 0
 			continue
 		}
-		a.w[j] = T(math.Copysign(float64(a.norm*power(math.Abs(th)/a.norm, a.cfg.P-1)), th))
+		a.w[j] = T(math.Copysign(float64(a.norm*pow(math.Abs(th)/a.norm, a.cfg.P-1)), th))
 	}
 }
 
@@ -217,32 +217,10 @@ func pNorm(x []float64, p float64) float64 {
 	var sum float64
 	for _, v := range x {
 		if v != 0 {
-			sum += power(math.Abs(v)/top, p)
+			sum += pow(math.Abs(v)/top, p)
 		}
 	}
-	return float64(top * power(sum, 1/p))
-}
-
-// power returns x^e for x, e >= 0 by products and square roots alone, which every CPU rounds alike (math.Pow is not the
-// same on all). The whole part of e goes by squaring x; each bit 2^-n of the rest multiplies by the n-th square root.
-func power(x, e float64) float64 {
-	whole, rest := math.Modf(e)
-	r := 1.0
-	for n, sq := uint64(whole), x; n > 0; n >>= 1 {
-		if n&1 != 0 {
-			r = float64(r * sq)
-		}
-		sq = float64(sq * sq)
-	}
-	for root := x; rest > 0; {
-		root = math.Sqrt(root)
-		rest *= 2
-		if rest >= 1 {
-			r = float64(r * root)
-			rest--
-		}
-	}
-	return r
+	return float64(top * pow(sum, 1/p))
 }
 
 // Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R.

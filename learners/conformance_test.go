@@ -65,6 +65,7 @@ var variants = map[string]map[string]learners.Config{
 	},
 	"romma": {
 		"aggressive": &learners.ROMMAConfig{Aggressive: true, Delta: 0.05},
+		"rbf":        &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 	},
 	"micra": {
 		"harder": &learners.MICRAConfig{Beta: 0.5, Epsilon: 0.3, Eta: 0.5, Zeta: 0.7},
@@ -141,10 +142,10 @@ func TestBits(t *testing.T) {
 	}{
 		{"perceptron", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.1}, "358521a5a599", "5b51cdafbae9"},
 		{"alma", &learners.ALMAConfig{P: 2}, "942e63cf4369", "65b3c238168f"},
-		{"alma", &learners.ALMAConfig{P: 4, Alpha: 0.5}, "2898dcde2a72", "2898dcde2a72"},
-		{"alma", &learners.ALMAConfig{P: 2.3, Alpha: 0.5}, "2acf1afd98a8", "2acf1afd98a8"},
+		{"alma", &learners.ALMAConfig{P: 4, Alpha: 0.5}, "d980d6148f18", "d980d6148f18"},
+		{"alma", &learners.ALMAConfig{P: 2.3, Alpha: 0.5}, "ecb83e38c838", "ecb83e38c838"},
 		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.1, EtaDelta: 1, R: 3}, "553fde296c4f", "8e850aa7bef5"},
-		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.1, EtaDelta: 0.3, R: 3}, "e0c520d107c7", "2ccf07bfc7b9"},
+		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.1, EtaDelta: 0.3, R: 3}, "e0c520d107c7", "f46a05b49a8e"},
 		{"lms", &learners.LMSConfig{Eta: 0.01}, "76597a1b5052", "01f7a107fefd"},
 		{"pa", &learners.PAConfig{Variant: 0}, "146d200cd2bc", "1d877bf0d6d0"},
 		{"pa", &learners.PAConfig{Variant: 1, C: 0.05}, "a2ddb56050f7", "dcb6b3884410"},

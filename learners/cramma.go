@@ -95,7 +95,7 @@ func (c *CRAMMAConfig) Resolve(R float64) error {
 }
 
 // rate returns eta_eff.
-func (c *CRAMMAConfig) rate() float64 { return c.Eta / power(c.Beta, c.EtaDelta) }
+func (c *CRAMMAConfig) rate() float64 { return c.Eta / pow(c.Beta, c.EtaDelta) }
 
 // threshold returns the right side of (7).
 func (c *CRAMMAConfig) threshold(t float64) float64 {
@@ -107,7 +107,7 @@ func (c *CRAMMAConfig) threshold(t float64) float64 {
 	case 2:
 		return c.Beta / float64(t*t)
 	}
-	return c.Beta / power(t, c.Epsilon)
+	return c.Beta / pow(t, c.Epsilon)
 }
 
 func newCRAMMA[T Float](c Config, _ Env) (Learner[T], error) {

@@ -11,10 +11,10 @@ import (
 // inner product.
 type KernelConfig struct {
 	Kernel string  `json:"kernel" flag:"kernel" help:"linear: x.z; poly: (gamma x.z + coef0)^degree; rbf: exp(-gamma |x-z|^2)"`
-	Gamma  float64 `json:"gamma" flag:"gamma" help:"gamma of poly and rbf"`
-	Sigma  float64 `json:"sigma" flag:"sigma" help:"rbf: width, gamma = 1/(2 sigma^2)"`
-	Degree int     `json:"degree" flag:"degree" help:"degree of poly"`
-	Coef0  float64 `json:"coef0" flag:"coef0" help:"constant of poly"`
+	Gamma  float64 `json:"gamma" flag:"gamma" with:"kernel=poly|rbf" help:"gamma of poly and rbf"`
+	Sigma  float64 `json:"sigma" flag:"sigma" with:"kernel=rbf" help:"rbf: width, gamma = 1/(2 sigma^2)"`
+	Degree int     `json:"degree" flag:"degree" with:"kernel=poly" help:"degree of poly"`
+	Coef0  float64 `json:"coef0" flag:"coef0" with:"kernel=poly" help:"constant of poly"`
 	Scale  float64 `json:"scale" flag:"scale" help:"the kernel is of examples divided by this (0: 1)"`
 }
 
@@ -28,6 +28,9 @@ func (c *KernelConfig) validate(learner string) error {
 	}
 	if c.Sigma != 0 && (c.Gamma != 0 || c.Kernel != "rbf") {
 		return fmt.Errorf("%s: sigma is %v, gamma %v, the kernel %s: sigma stands for rbf's gamma: %w", learner, c.Sigma, c.Gamma, c.kernel().Kind, ErrConfig)
+	}
+	if c.Kernel == "rbf" && c.Gamma == 0 && c.Sigma == 0 {
+		return fmt.Errorf("%s: the kernel rbf has no width: want gamma, or sigma for 1/(2 sigma^2): %w", learner, ErrConfig)
 	}
 	if err := c.kernel().Validate(); err != nil {
 		return fmt.Errorf("%s: %w: %w", learner, err, ErrConfig)

@@ -73,7 +73,8 @@ func ProberOf[T Float](l Learner[T]) Prober[T] {
 }
 
 // Config holds a learner's settings: a pointer to a struct whose exported fields have json tags (the model file),
-// and flag and help tags (the command). Defaults are in the struct that Entry.Config returns.
+// and flag and help tags (the command); a with tag says which other settings make one count ("kernel=poly|rbf"). Defaults are in the struct
+// that Entry.Config returns.
 type Config interface {
 	// Validate names the first bad field and its value, wrapping ErrConfig.
 	Validate() error

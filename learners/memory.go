@@ -47,6 +47,61 @@ func ExampleBytes[T Float](c Config, b *engine.Block[T]) (int64, error) {
 	return (list.Bytes() + int64(b.Len()) - 1) / int64(b.Len()), nil
 }
 
+// FeatureBytes returns the bytes that a learner of that Config takes for each feature below the largest index, seen or not; an element (of T)
+// takes elem. It is 0 for those that refuse many features (ErrDim).
+func FeatureBytes(c Config, elem int64) int64 {
+	if f, ok := c.(interface{ featureBytes(elem int64) int64 }); ok {
+		return f.featureBytes(elem)
+	}
+	return elem // a weight
+}
+
+func (c *ADFConfig) featureBytes(int64) int64 {
+	if c.Covariance == "diagonal" {
+		return 2 * 8
+	}
+	return 0
+}
+
+func (c *ALMAConfig) featureBytes(elem int64) int64 {
+	if c.P > 2 {
+		return 2 * elem
+	}
+	return elem
+}
+
+func (c *NGConfig) featureBytes(elem int64) int64 { return int64(c.Buffer+2*c.Rank)*8 + elem }
+
+// featureBytes is that of the sum, and of the table of the lanes' rows; members have rows for features that were seen.
+func (c *OBPMConfig) featureBytes(int64) int64 {
+	if c.linear() {
+		return 8 + 4
+	}
+	return spreadBytes
+}
+
+func (c *PUMMAConfig) featureBytes(int64) int64 {
+	if c.linear() {
+		return 7 * 8
+	}
+	return spreadBytes
+}
+
+func (c *RFFConfig) featureBytes(elem int64) int64 { return int64(c.D) / 2 * elem }
+
+// spreadBytes is the float64 of a feature in an example that is spread out to make its kernel values.
+const spreadBytes = 8
+
+func (c *BudgetConfig) featureBytes(int64) int64 { return spreadBytes }
+func (c *KMPConfig) featureBytes(int64) int64    { return spreadBytes }
+func (c *SOGPConfig) featureBytes(int64) int64   { return spreadBytes }
+func (c *SVMConfig) featureBytes(int64) int64    { return spreadBytes }
+func (c *TBPConfig) featureBytes(int64) int64    { return spreadBytes }
+
+func (c *EPConfig) featureBytes(int64) int64  { return 0 }
+func (c *VVMConfig) featureBytes(int64) int64 { return 0 }
+func (c *WEPConfig) featureBytes(int64) int64 { return 0 }
+
 // keptBytes is what a support holds for an example besides its features: coefficients, numbers, hashes, and the kernel values in hand.
 func keptBytes(elem int64) int64 { return 4*8 + 8 + elem }
 

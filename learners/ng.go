@@ -311,6 +311,18 @@ func (l *NG[T]) Score(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
+// Proba is Prober.Proba: 1/(1 + exp(-w.x)), the logistic model whose loss is descended. The weights are one vector and no posterior: far from the
+// examples seen it is as sure as they make it.
+func (l *NG[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := l.Score(b, dst); err != nil {
+		return err
+	}
+	for i, f := range dst[:b.Len()] {
+		dst[i] = 1 / (1 + expScalar(-f))
+	}
+	return nil
+}
+
 // Weights is Learner.Weights.
 func (l *NG[T]) Weights() []float64 {
 	w := slices.Clone(l.w)

@@ -55,6 +55,28 @@ func TestGoldenNG(t *testing.T) {
 	}
 }
 
+// TestNGProba: the log-odds of a probability are the score.
+func TestNGProba(t *testing.T) {
+	g := readBaselines(t)
+	b := block[float64](forms[0], g.Features, g.Labels)
+	l := newLearner[float64](t, "ng", &learners.NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1})
+	if err := l.Learn(b, make([]learners.Round, b.Len())); err != nil {
+		t.Fatal(err)
+	}
+	score, proba := make([]float64, b.Len()), make([]float64, b.Len())
+	if err := l.Score(b, score); err != nil {
+		t.Fatal(err)
+	}
+	if err := learners.ProberOf(l).Proba(b, proba); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range proba {
+		if f := math.Log(p / (1 - p)); math.Abs(f-score[i]) > 0x1p-50*(1+1/(1-p)+math.Abs(f)) { // log p and log(1-p) to some eps each
+			t.Errorf("example %d: P = %v, log-odds %v, score %v", i, p, f, score[i])
+		}
+	}
+}
+
 // TestNGDense: until the first reduction, (1) in the space of features: M = gamma M + g g', w -= eta (M + lambda I)^-1 g.
 func TestNGDense(t *testing.T) {
 	const dim, n = 5, 20

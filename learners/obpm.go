@@ -121,8 +121,8 @@ type OBPMConfig struct {
 	Path    string  `json:"-" flag:"path" help:"sparse members by lanes or by lists of active ones: auto, lanes, active; results don't change"`
 
 	// With a kernel, see KernelOBPM.
-	Budget  int    `json:"budget" flag:"budget" help:"with a kernel: examples kept at most, for all members (0: no limit)"`
-	Removal string `json:"removal" flag:"removal" help:"with a kernel: the kept example that makes room: oldest, norm (the smallest) or errors"`
+	Budget  int    `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale" help:"with a kernel: examples kept at most, for all members (0: no limit)"`
+	Removal string `json:"removal" flag:"removal" with:"kernel=poly|rbf,scale" help:"with a kernel: the kept example that makes room: oldest, norm (the smallest) or errors"`
 	KernelConfig
 
 	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil means those defaults.

@@ -438,7 +438,7 @@ func TestOBPMPool(t *testing.T) {
 	sparse := randomBlock[float32](1100, 1500, 14, false, 4) // so many features that tiles are narrow
 	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
 		for name, c := range sameBitsCases {
-			if c.Members <= engine.NarrowTile {
+			if c.Members <= engine.NarrowTile || testing.Short() && form == "dense" && name != "perceptron" {
 				continue
 			}
 			one, four := newTestOBPM[float32](t, c, Env{Seed: 1}), newTestOBPM[float32](t, c, Env{Seed: 1, Pool: pool})
@@ -769,7 +769,11 @@ func TestOBPMAllocs(t *testing.T) {
 	}
 	pool := engine.NewPool(2)
 	defer pool.Close()
-	sparse := randomBlock[float32](2000, 120, 14, false, 12)
+	n := 2000
+	if testing.Short() {
+		n = 500
+	}
+	sparse := randomBlock[float32](n, 120, 14, false, 12)
 	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
 		for name, c := range sameBitsCases {
 			for _, path := range []string{PathLanes, PathActive} {

@@ -43,7 +43,7 @@ type PA[T Float] struct {
 // PAConfig holds the settings of PA.
 type PAConfig struct {
 	Variant int     `json:"variant" flag:"variant" help:"0: PA, 1: PA-I, 2: PA-II"`
-	C       float64 `json:"C" flag:"C" help:"aggressiveness of variants 1 and 2 (0: 1)"`
+	C       float64 `json:"C" flag:"C" with:"variant=1|2" help:"aggressiveness of variants 1 and 2 (0: 1)"`
 }
 
 // Validate wants a Variant of 0, 1 or 2, and C >= 0, or 0 with variant 0, which has none.

@@ -442,7 +442,15 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 		return FitResult{}, err
 	}
 	if l.cfg.BatchOnly() {
-		return l.fitRows(ctx, b, o)
+		r, err := overRows("pumma", b, o, l.cfg.kernel(), l.pool, &l.expansion, func(rows RowSource[T], y []float64) (MarginDual, error) {
+			return FitPUMMARows(ctx, rows, y, l.cfg, o)
+		})
+		if r.Updates > 0 {
+			l.b, l.norm2 = r.Bias, float64(r.Bound*r.Bound)
+			l.updates += r.Updates
+			r.Counter = l.updates + 1
+		}
+		return r.FitResult, err
 	}
 	if err := checkFit("pumma", &o, true, true); err != nil {
 		return FitResult{}, err
@@ -561,11 +569,11 @@ func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
 // Score is Learner.Score.
 func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if l.cfg.BatchOnly() {
-		return l.scoreRows(b, dst)
-	}
 	if err := checkBlock("pumma", b, len(dst)); err != nil {
 		return err
+	}
+	if l.cfg.BatchOnly() {
+		return l.expansion.score("pumma", b, dst, l.b)
 	}
 	for i := range b.Len() {
 		dst[i] = l.score(b, i)
@@ -595,7 +603,7 @@ func (l *PUMMA[T]) Bytes() int64 {
 // State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; with a kernel the support vectors.
 func (l *PUMMA[T]) State() State {
 	if l.cfg.BatchOnly() {
-		return l.stateRows()
+		return l.dualState(l.updates, map[string]float64{"b": l.b, "norm2": l.norm2})
 	}
 	s := State{
 		Counters: map[string]uint64{"updates": uint64(l.updates), "kept": l.kept},
@@ -619,7 +627,11 @@ func (l *PUMMA[T]) tensors() []namedVector {
 // SetState is Learner.SetState.
 func (l *PUMMA[T]) SetState(s State) error {
 	if l.cfg.BatchOnly() {
-		return l.setStateRows(s)
+		updates, err := l.setDualState("pumma", &s, l.cfg.kernel(), l.pool, "b", "norm2")
+		if err == nil {
+			l.b, l.norm2, l.updates = s.Scalars["b"], s.Scalars["norm2"], updates
+		}
+		return err
 	}
 	if err := s.holds("pumma", []string{"u", "pos", "neg"}, []string{"updates", "kept"}, []string{"b", "m_pos", "m_neg", "m2"}); err != nil {
 		return err

@@ -67,7 +67,7 @@ func (c *RFFConfig) Validate() error {
 		return err
 	}
 	k, kernel := base.(interface{ linear() bool })
-	if kernel && (!k.linear() || c.Base != "pumma" && c.Base != "obpm") || BatchOnly(base) {
+	if kernel && (!k.linear() || c.Base != "pumma" && c.Base != "romma" && c.Base != "obpm") || BatchOnly(base) {
 		return fmt.Errorf("rff: base is %q, which has kernels of its own, or learns from whole data sets only: want a linear learner of streams: %w", c.Base, ErrConfig)
 	}
 	return base.Validate()

@@ -2,6 +2,7 @@ package learners
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"unsafe"
 
@@ -10,7 +11,7 @@ import (
 
 func init() {
 	Register(Entry{"romma", "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
-		func() Config { return &ROMMAConfig{Delta: 0.1} }, newROMMA[float32], newROMMA[float64]})
+		func() Config { return &ROMMAConfig{Delta: 0.1, KernelConfig: KernelConfig{Kernel: "linear"}} }, newROMMA[float32], newROMMA[float64]})
 }
 
 // ROMMA keeps the shortest weights that give the last example it learned a margin of 1 and stay on the far side of the plane
@@ -42,33 +43,48 @@ func init() {
 // times the maximal one. TestROMMA.
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features) every 1024 updates.
-// Memory: one T a feature.
+// Memory: one T a feature. With a kernel, see [FitROMMARows].
 type ROMMA[T Float] struct {
 	scaledLinear[T]
-	cfg ROMMAConfig
+	cfg  ROMMAConfig
+	dual expansion[T] // with a kernel
+	pool *engine.Pool
 }
 
 // ROMMAConfig holds the settings of ROMMA.
 type ROMMAConfig struct {
 	Aggressive bool    `json:"aggressive" flag:"aggressive" help:"update while y f < 1 - delta, not only on mistakes"`
-	Delta      float64 `json:"delta" flag:"delta" help:"share of the maximal margin given up, in (0,1], if aggressive"`
+	Delta      float64 `json:"delta" flag:"delta" with:"aggressive" help:"share of the maximal margin given up, in (0,1], if aggressive"`
+	KernelConfig
 }
 
-// Validate wants Delta in (0,1].
+// Validate wants Delta in (0,1] and a kernel.
 func (c *ROMMAConfig) Validate() error {
-	return checkSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]")
+	if err := checkSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
+		return err
+	}
+	return c.KernelConfig.validate("romma")
 }
 
-func newROMMA[T Float](c Config, _ Env) (Learner[T], error) {
+// BatchOnly reports whether there is a kernel: examples are learned by their rows of the whole data set's Gram matrix.
+func (c *ROMMAConfig) BatchOnly() bool { return !c.linear() }
+
+// violates is (1), with an accuracy delta if aggressive.
+func (c *ROMMAConfig) violates(m, delta float64) bool { return m <= 0 || c.Aggressive && m < 1-delta }
+
+func newROMMA[T Float](c Config, env Env) (Learner[T], error) {
 	cfg, err := configAs[ROMMAConfig]("romma", c)
 	if err != nil {
 		return nil, err
 	}
-	return &ROMMA[T]{scaledLinear: scaledLinear[T]{scale: 1}, cfg: cfg}, nil
+	return &ROMMA[T]{scaledLinear: scaledLinear[T]{scale: 1}, cfg: cfg, pool: env.Pool}, nil
 }
 
 // Learn is Learner.Learn.
 func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if r.cfg.BatchOnly() {
+		return fmt.Errorf("romma: with a kernel it %w", ErrBatch)
+	}
 	if err := r.begin("romma", b, rounds); err != nil {
 		return err
 	}
@@ -99,11 +115,25 @@ func (r *ROMMA[T]) learn(b *engine.Block[T], i int) Round {
 	return Round{Score: f, Updates: 1}
 }
 
-// violates is (1).
-func (r *ROMMA[T]) violates(m float64) bool { return m <= 0 || r.cfg.Aggressive && m < 1-r.cfg.Delta }
+func (r *ROMMA[T]) violates(m float64) bool { return r.cfg.violates(m, r.cfg.Delta) }
 
-// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes.
+// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. With a kernel it starts anew every time and works as [FitROMMARows] on rows of
+// which GramBytes are kept.
 func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	if r.cfg.BatchOnly() {
+		if err := checkBlock("romma", b, b.Len()); err != nil {
+			return FitResult{}, err
+		}
+		d, err := overRows("romma", b, o, r.cfg.kernel(), r.pool, &r.dual, func(rows RowSource[T], y []float64) (MarginDual, error) {
+			return FitROMMARows(ctx, rows, y, r.cfg, o)
+		})
+		if d.Updates > 0 {
+			r.norm2 = 1 / float64(d.Bound*d.Bound)
+			r.updates += d.Updates
+			d.Counter = r.updates + 1
+		}
+		return d.FitResult, err
+	}
 	var goal func(float64)
 	if r.cfg.Aggressive {
 		goal = func(delta float64) { r.cfg.Delta = delta }
@@ -123,7 +153,45 @@ func parallel[T Float]() float64 {
 }
 
 // Score is Learner.Score.
-func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error { return r.scores("romma", b, dst) }
+func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
+	if !r.cfg.BatchOnly() {
+		return r.scores("romma", b, dst)
+	}
+	if err := checkBlock("romma", b, len(dst)); err != nil {
+		return err
+	}
+	return r.dual.score("romma", b, dst, 0)
+}
+
+// Weights returns a copy of the weights, one a feature seen so far; nil with a kernel.
+func (r *ROMMA[T]) Weights() []float64 {
+	if r.cfg.BatchOnly() {
+		return nil
+	}
+	return r.scaledLinear.Weights()
+}
+
+// Bytes is Learner.Bytes.
+func (r *ROMMA[T]) Bytes() int64 {
+	return bytesOf(r.w) + r.dual.bytes() + int64(unsafe.Sizeof(*r))
+}
+
+// State is Learner.State: the tensor w with the scalars scale and norm2; with a kernel the support vectors and norm2.
+func (r *ROMMA[T]) State() State {
+	if r.cfg.BatchOnly() {
+		return r.dual.dualState(r.updates, map[string]float64{"norm2": r.norm2})
+	}
+	return r.scaledLinear.State()
+}
 
 // SetState is Learner.SetState.
-func (r *ROMMA[T]) SetState(s State) error { return r.setState("romma", s) }
+func (r *ROMMA[T]) SetState(s State) error {
+	if !r.cfg.BatchOnly() {
+		return r.setState("romma", s)
+	}
+	updates, err := r.dual.setDualState("romma", &s, r.cfg.kernel(), r.pool, "norm2")
+	if err == nil {
+		r.norm2, r.updates = s.Scalars["norm2"], updates
+	}
+	return err
+}

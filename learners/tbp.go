@@ -74,8 +74,8 @@ type TBP[T Float] struct {
 type TBPConfig struct {
 	Budget     int    `json:"budget" flag:"budget" help:"examples kept at most"`
 	ErrorCache string `json:"error_cache" flag:"error-cache" help:"examples on which errors are counted: all, sv, random or flips"`
-	ErrorSize  int    `json:"error_size" flag:"error-size" help:"their number, for random and flips"`
-	FlipsMost  bool   `json:"flips_most" flag:"flips-most" help:"flips: drop the example that changes label most often, as the paper's figure 5 prints, not least often"`
+	ErrorSize  int    `json:"error_size" flag:"error-size" with:"error-cache=random|flips" help:"their number, for random and flips"`
+	FlipsMost  bool   `json:"flips_most" flag:"flips-most" with:"error-cache=flips" help:"flips: drop the example that changes label most often, as the paper's figure 5 prints, not least often"`
 	Ties       string `json:"ties" flag:"ties" help:"of equal errors remove the oldest, or by margin: the one recognised best without itself"`
 	UpdateConfig
 	KernelConfig
@@ -85,9 +85,9 @@ type TBPConfig struct {
 func (c *TBPConfig) Validate() error {
 	switch {
 	case c.Budget < 1 || c.Budget > math.MaxInt32:
-		return fmt.Errorf("tbp: budget is %d, want a number of examples: %w", c.Budget, ErrConfig)
+		return fmt.Errorf("tbp: budget is %d, want a number of examples up to %d: %w", c.Budget, math.MaxInt32, ErrConfig)
 	case c.ErrorSize < 1 || c.ErrorSize > math.MaxInt32:
-		return fmt.Errorf("tbp: error-size is %d, want a number of examples: %w", c.ErrorSize, ErrConfig)
+		return fmt.Errorf("tbp: error-size is %d, want a number of examples up to %d: %w", c.ErrorSize, math.MaxInt32, ErrConfig)
 	case !slices.Contains([]string{"all", "sv", "random", "flips"}, c.ErrorCache):
 		return fmt.Errorf("tbp: error-cache is %q, want all, sv, random or flips: %w", c.ErrorCache, ErrConfig)
 	case c.Ties != "oldest" && c.Ties != "margin":

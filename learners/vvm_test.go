@@ -340,7 +340,11 @@ func stateOf[T Float](l Learner[T]) string {
 
 // TestOneFamily: the four learners are one.
 func TestOneFamily(t *testing.T) {
-	b := vvmStream(120, 12, 1.3)
+	n := 120
+	if testing.Short() {
+		n = 40 // still many more than features
+	}
+	b := vvmStream(n, 12, 1.3)
 	adf, vvm0 := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.1}), virtual(t, "vvm", &VVMConfig{PointsConfig: PointsConfig{Noise: 0.1, Tolerance: 1e-9, Sweeps: 4, Damping: 1}})
 	cfg := PointsConfig{Noise: 0.1, Tolerance: 1e-12, Sweeps: 500, Damping: 1}
 	wep, vvm := virtual(t, "wep", &WEPConfig{b.Len(), cfg}), virtual(t, "vvm", &VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
@@ -620,7 +624,10 @@ func TestPosteriorLimits(t *testing.T) {
 
 // TestMergePosterior: learners of the two halves of a stream are merged. Where the halves share no direction, that is the learner of all to rounding.
 func TestMergePosterior(t *testing.T) {
-	const n, d = 100, 10
+	n, d := 100, 10
+	if testing.Short() {
+		n = 60
+	}
 	all := vvmStream(n, d, 1.64)
 	apart := vvmStream(n, d, 1.64)
 	for i := range n { // the first half has the even features, the second the odd ones; the labels follow from these, one in twenty doesn't
@@ -669,7 +676,7 @@ func TestMergePosterior(t *testing.T) {
 		if stateOf(o) != before {
 			t.Errorf("%s: the other learner was changed", name)
 		}
-		if name != "ep" && l.Updates() != n {
+		if name != "ep" && l.Updates() != int64(n) {
 			t.Errorf("%s: %d updates, want %d", name, l.Updates(), n)
 		}
 		if name != "vvm" { // which points are kept differs

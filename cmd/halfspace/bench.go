@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -77,8 +80,8 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 			if err != nil {
 				return err
 			}
-			if o.Rounds < 3 {
-				return usage("A median wants some: the default is 11.", "--rounds %d: want 3 or more", o.Rounds)
+			if o.Rounds < 3 || o.Rounds > 10000 {
+				return usage("A median wants some, and time: the default is 11.", "--rounds %d: want 3 to 10000", o.Rounds)
 			}
 			if err := vecmath.Use(impl); err != nil {
 				return usage("What this machine has: halfspace doctor.", "--impl: %w", err)
@@ -140,6 +143,9 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 			fmt.Fprintf(w, "\n%s\n", s.title)
 		}
 		results, err := s.run(ctx, o)
+		if errors.Is(err, fs.ErrNotExist) {
+			return &fail{codeData, fmt.Errorf("%s: %w", s.name, err), "HALFSPACE_DATA names the folder of the public data sets."}
+		}
 		if err != nil {
 			return err
 		}
@@ -209,24 +215,43 @@ func writeRows(w io.Writer, rows []bench.Row) error {
 	t.SetStyle(table.StyleLight)
 	t.Style().Options.SeparateColumns = false
 	t.Style().Options.DrawBorder = false
-	t.AppendHeader(table.Row{"row", "quantity", "paper", "ours", "verdict", "s, all runs"})
-	runs := 0
-	notes := map[string]bool{}
-	var order []string
+	t.SetColumnConfigs(timesRight)
+	t.AppendHeader(append(table.Row{"row", "quantity", "paper", "ours", "verdict"}, timeHead(rows)...))
+	least, most := math.MaxInt, 0
 	for _, r := range rows {
-		t.AppendRow(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict, fmt.Sprintf("%.3f", r.Seconds)})
-		runs = r.Runs
-		if r.Verdict != bench.Exact && (r.Verdict != bench.Inside || r.Runs == 1) && r.Note != "" && !notes[r.Note] {
-			notes[r.Note] = true
-			order = append(order, fmt.Sprintf("%s: %s", r.Verdict, r.Note))
-		}
+		t.AppendRow(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict}, timeCells(rows, r)...))
+		least, most = min(least, r.Runs), max(most, r.Runs)
 	}
 	_, err := fmt.Fprintf(w, "%s\n", t.Render())
-	if runs > 1 {
-		fmt.Fprintf(w, "Means of %d runs ± half a 95 %% confidence interval (Student's t); inside: the intervals overlap.\n", runs)
+	if most > 1 {
+		runs := strconv.Itoa(most)
+		if least < most {
+			runs = fmt.Sprintf("%d to %d", least, most)
+		}
+		fmt.Fprintf(w, "Means of %s runs ± half a 95 %% confidence interval (Student's t); inside: the intervals overlap.\n", runs)
 	}
-	for _, n := range order {
-		fmt.Fprintf(w, "%s\n", n)
+	if bench.HasNaive(rows) {
+		fmt.Fprintln(w, "x naive: how many times as long the learner's plain form took, in the same run.")
+	}
+	if bench.HasPaperSeconds(rows) {
+		fmt.Fprintf(w, "x paper: how many times as long the paper's program took on %s.\n", bench.PaperOf(rows[0].Experiment).Hardware)
+	}
+	for _, v := range []bench.Verdict{bench.Inside, bench.Outside, bench.NotComparable} {
+		var told []bench.Row // intervals that overlap need no words
+		for _, r := range rows {
+			if r.Verdict == v && (v != bench.Inside || r.Runs == 1) {
+				told = append(told, r)
+			}
+		}
+		notes := bench.Footnotes(told)
+		for _, n := range notes.Below {
+			fmt.Fprintf(w, "%s: %s\n", v, n)
+		}
+		for i, n := range notes.Own {
+			if n != "" {
+				fmt.Fprintf(w, "%s, %s %s: %s\n", v, told[i].Row, told[i].Quantity, n)
+			}
+		}
 	}
 	return err
 }

@@ -25,7 +25,7 @@ type readFlags struct {
 }
 
 func (d *readFlags) flags(fs *pflag.FlagSet) {
-	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)", "auto", "svmlight", "csv", "idx")
+	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)", "auto", "svmlight", "csv", "idx", "fasta")
 	choose(fs, &d.indexBase, "index-base", "number of the first feature in svmlight files", "auto", "0", "1")
 	fs.StringVar(&d.labelCol, "label-col", "", "csv: the labels' column, by `NAME` or number (from the end if negative)")
 	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
@@ -37,6 +37,17 @@ func (d *readFlags) options(threads int, stderr io.Writer) dataset.Options {
 		Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
 		OnError: d.onError, OnBad: warnBadRows(stderr), Workers: threads,
 	}
+}
+
+// idle refuses flags that have no effect on examples of the format that was found.
+func (d *readFlags) idle(fs *pflag.FlagSet, format string) error {
+	switch {
+	case fs.Changed("label-col") && format != "csv":
+		return usage("Leave it out: the label has a place of its own.", "%s %s has no effect: the examples are %s, not csv", given(fs, "label-col"), d.labelCol, format)
+	case d.indexBase.value != "auto" && format != "svmlight":
+		return usage("Leave it out.", "%s %s has no effect: the examples are %s, not svmlight", given(fs, "index-base"), d.indexBase.value, format)
+	}
+	return nil
 }
 
 // warnBadRows tells of the first bad rows.
@@ -141,6 +152,8 @@ func dataError(err error, kept string) error {
 		next = upper(kept) + ". Check that this is the file you mean."
 	case errors.Is(err, dataset.ErrTruncated):
 		next = upper(kept) + ". Get the file again; this copy is not whole."
+	case errors.As(err, &path) && path.Op == "write":
+		return &fail{codeFailed, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) + ". Write where there is room."}
 	case errors.As(err, &path):
 		return &fail{codeData, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) + ". Check the name and its permissions."}
 	default:

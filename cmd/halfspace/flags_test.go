@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -33,7 +34,7 @@ func TestEnvNames(t *testing.T) {
 			check(c)
 		}
 	}
-	check(newRootCmd())
+	check(newRootCmd(io.Discard))
 	for flag, want := range map[string]string{"epochs": "HALFSPACE_EPOCHS", "margin-rel": "HALFSPACE_MARGIN_REL", "B": "HALFSPACE_B", "b": "HALFSPACE_b"} {
 		if got := envName(flag); got != want {
 			t.Errorf("envName(%q) = %s, want %s", flag, got, want)

@@ -85,34 +85,24 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 	return cmd
 }
 
-// gen writes the examples. Zeros are left out; features count from 1.
+// gen writes the examples one by one, so that there may be any number of them. Zeros are left out; features count from 1.
 func gen[T engine.Float](cmd *cobra.Command, name string, params map[string]string, out string, bits int) error {
-	data, err := dataset.Generate[T](name, params)
-	if err != nil {
-		switch {
-		case errors.Is(err, dataset.ErrOption):
-			return &fail{codeUsage, err, "The parameters: halfspace gen " + name + " --help."}
-		case errors.Is(err, fs.ErrNotExist):
-			return &fail{codeData, err, "Check the name."}
-		}
-		return dataError(err, "nothing was written")
-	}
-	w, err := newOutput(stdout(cmd), out)
-	if err != nil {
-		return err
-	}
-	b := &data.Block
+	var w *output
 	var line []byte
-	for i := range b.Len() {
-		if i%1024 == 0 && cmd.Context().Err() != nil {
-			err = &fail{codeStopped, errStopped, ""}
-			break
+	n := 0
+	err := dataset.GenerateEach(name, params, func(x []T, positive bool) (err error) {
+		if w == nil { // the parameters are good
+			if w, err = newOutput(stdout(cmd), out); err != nil {
+				return err
+			}
 		}
-		line = append(line[:0], data.Info.Labels.Negative...)
-		if b.Y[i] > 0 {
-			line = append(line[:0], data.Info.Labels.Positive...)
+		if n++; n%1024 == 0 && cmd.Context().Err() != nil {
+			return &fail{codeStopped, errStopped, ""}
 		}
-		for j, v := range b.Row(i) {
+		if line = append(line[:0], "-1"...); positive {
+			line = append(line[:0], "+1"...)
+		}
+		for j, v := range x {
 			if v != 0 {
 				line = append(line, ' ')
 				line = strconv.AppendInt(line, int64(j+1), 10)
@@ -121,9 +111,17 @@ func gen[T engine.Float](cmd *cobra.Command, name string, params map[string]stri
 			}
 		}
 		line = append(line, '\n')
-		if _, err = w.Write(line); err != nil {
-			break
-		}
+		_, err = w.Write(line)
+		return err
+	})
+	if w != nil {
+		err = w.finish(err)
 	}
-	return w.finish(err)
+	switch {
+	case errors.Is(err, dataset.ErrOption):
+		return &fail{codeUsage, err, "The parameters: halfspace gen " + name + " --help."}
+	case errors.Is(err, fs.ErrNotExist):
+		return &fail{codeData, err, "Check the name."}
+	}
+	return dataError(err, "nothing was written")
 }

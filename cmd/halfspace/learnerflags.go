@@ -78,7 +78,34 @@ func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 // field is a setting of a Config.
 type field struct {
 	flag, help string
+	with       string // when it has an effect: "kernel=poly|rbf,scale" is --kernel poly, --kernel rbf or any --scale; "" is always
 	value      reflect.Value
+}
+
+// idle reports whether f has no effect beside the other settings of its Config, and says what it wants.
+func (f field) idle(all []field) (want string, yes bool) {
+	if f.with == "" {
+		return "", false
+	}
+	var wants []string
+	for _, or := range strings.Split(f.with, ",") {
+		flag, values, _ := strings.Cut(or, "=")
+		i := slices.IndexFunc(all, func(g field) bool { return g.flag == flag })
+		if values == "" {
+			wants = append(wants, "--"+flag)
+			if !all[i].value.IsZero() {
+				return "", false
+			}
+			continue
+		}
+		for _, v := range strings.Split(values, "|") {
+			wants = append(wants, "--"+flag+" "+v)
+			if fmt.Sprint(all[i].value.Interface()) == v {
+				return "", false
+			}
+		}
+	}
+	return strings.Join(wants, " or "), true
 }
 
 // settingsOf returns the fields of c that have flags; those of embedded structs too.
@@ -91,7 +118,7 @@ func settingsOfStruct(v reflect.Value) []field {
 		if t.Anonymous && t.Type.Kind() == reflect.Struct {
 			list = append(list, settingsOfStruct(v.Field(i))...)
 		} else if flag := t.Tag.Get("flag"); flag != "" && t.IsExported() {
-			list = append(list, field{flag, t.Tag.Get("help"), v.Field(i)})
+			list = append(list, field{flag, t.Tag.Get("help"), t.Tag.Get("with"), v.Field(i)})
 		}
 	}
 	return list
@@ -118,11 +145,13 @@ func base(c learners.Config) (name, config reflect.Value, ok bool) {
 }
 
 // apply sets the fields of c to what the flags say. c starts from its defaults, or from a model's settings. A flag that is neither of the
-// learner nor of its base learner is an error.
+// learner nor of its base learner is an error, and so is one that has no effect beside the others.
 func (l *learnerFlags) apply(learner string, c learners.Config) error {
 	used := map[string]bool{}
 	set := func(c learners.Config) error {
-		for _, f := range settingsOf(c) {
+		all := settingsOf(c)
+		var mine []field
+		for _, f := range all {
 			flag := l.fs.Lookup(f.flag)
 			if !flag.Changed || used[f.flag] {
 				continue
@@ -130,6 +159,12 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 			used[f.flag] = true
 			if err := parseInto(f.value, l.text[f.flag].text); err != nil {
 				return usage("The flags: halfspace train --help.", "%s %s: %w", given(l.fs, f.flag), l.text[f.flag].text, plainNumber(err))
+			}
+			mine = append(mine, f)
+		}
+		for _, f := range mine {
+			if want, idle := f.idle(all); idle && !f.value.IsZero() {
+				return usage("Add that, or leave it out.", "%s %s has no effect without %s", given(l.fs, f.flag), l.text[f.flag].text, want)
 			}
 		}
 		return nil

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 //	keys file key...            the JSON document in the file has these keys (a.b is b in a; - is null or absent)
 //	only name...                the folder has these files and no others
 //	gzip from to                pack a file
+//	spoil folder                the middle byte of its only file is changed
 //	damage from to N cut|flip   a copy that ends after N bytes, or has its byte N changed
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -54,6 +55,17 @@ func TestScripts(t *testing.T) {
 				w.Write([]byte(ts.ReadFile(args[0])))
 				ts.Check(w.Close())
 				ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o600))
+			},
+			"spoil": func(ts *testscript.TestScript, neg bool, args []string) {
+				files, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*"))
+				ts.Check(err)
+				if len(files) != 1 {
+					ts.Fatalf("%v, want one file", files)
+				}
+				b, err := os.ReadFile(files[0])
+				ts.Check(err)
+				b[len(b)/2] ^= 1
+				ts.Check(os.WriteFile(files[0], b, 0o600))
 			},
 			"damage": func(ts *testscript.TestScript, neg bool, args []string) {
 				b := []byte(ts.ReadFile(args[0]))

@@ -55,11 +55,11 @@ func (m *memoryReport) String() string {
 	return strings.Join(s, ", ")
 }
 
-// programBytes is what the program takes with what it reads ahead, without examples kept (resident, linux/amd64: 20 to 24 MiB).
-const programBytes = 24 << 20
+// programBytes is what the program takes with what it reads ahead, without examples kept (resident, linux/amd64: 20 to 26 MiB).
+const programBytes = 25 << 20
 
 // planMemory splits --mem-budget before anything is learned: sizes that no flag gave are set to the largest that fit.
-func planMemory[T engine.Float](t *trainer, in *reader[T], inMemory bool) error {
+func planMemory[T engine.Float](t *trainer, in *reader[T]) error {
 	c, ok := t.config.(learners.MemoryConfig)
 	if t.memory == 0 || !ok {
 		return nil
@@ -105,6 +105,9 @@ func planMemory[T engine.Float](t *trainer, in *reader[T], inMemory bool) error 
 	if plan.planned() > plan.Budget {
 		return usage("Lower --budget (and --error-size) or --basis, or leave them out: then they are as large as fits.", "%s %s: needed are %s: %s", budget, &t.memory, inMiB(plan.planned()), plan)
 	}
+	if most := machineMemory(); most > 0 && plan.planned() > most {
+		return usage("Give less than that.", "%s %s: this machine has %s", budget, &t.memory, inMiB(most))
+	}
 	t.report.Memory = plan
 	if !t.output.quiet {
 		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s of %s: %s\n", inMiB(plan.planned()), &t.memory, plan)
@@ -114,6 +117,43 @@ func planMemory[T engine.Float](t *trainer, in *reader[T], inMemory bool) error 
 	debug.SetMemoryLimit(plan.planned() - unmanaged)
 	return nil
 }
+
+// bounded gives the blocks of a source, but refuses those whose features take more memory than there may be.
+type bounded[T engine.Float] struct {
+	eval.Source[T]
+	t   *trainer
+	dim int // looked at so far
+}
+
+// Next is Source.Next.
+func (s *bounded[T]) Next() (*engine.Block[T], error) {
+	b, err := s.Source.Next()
+	if err == nil && b.Dim > s.dim {
+		s.dim = b.Dim
+		err = checkFeatures[T](s.t, b.Dim)
+	}
+	return b, err
+}
+
+// checkFeatures refuses more features than --mem-budget, or three quarters of this machine's memory, have room for.
+func checkFeatures[T engine.Float](t *trainer, dim int) error {
+	need, most, who := int64(dim)*learners.FeatureBytes(t.config, int64(unsafe.Sizeof(T(0)))), machineMemory()/4*3, "three quarters of this machine's memory are"
+	if t.memory > 0 && (most == 0 || int64(t.memory) < most) {
+		most, who = int64(t.memory), given(t.cmd.Flags(), "mem-budget")+" is"
+	}
+	if most == 0 || need <= most {
+		return nil
+	}
+	kept := "Nothing was saved."
+	if t.saved > 0 {
+		kept = fmt.Sprintf("The model after %d examples is in %s.", t.saved, t.model)
+	}
+	return &fail{codeFailed, fmt.Errorf("%s: %d features take %s, and %s %s", t.learner, dim, inMiB(need), who, inMiB(most)),
+		kept + " Is the largest index right? Tables of features grow with it, whatever is between."}
+}
+
+// machineMemory returns the memory of this machine in bytes; 0 where the system doesn't tell.
+func machineMemory() int64 { return kibOf("/proc/meminfo", "MemTotal:") }
 
 // replay gives a block that was taken from a source before the others.
 type replay[T engine.Float] struct {
@@ -133,12 +173,15 @@ func (r *replay[T]) Next() (*engine.Block[T], error) {
 }
 
 // peakMemory returns the most resident memory of this process so far, in bytes; 0 where the system doesn't tell.
-func peakMemory() int64 {
-	status, err := os.ReadFile("/proc/self/status")
+func peakMemory() int64 { return kibOf("/proc/self/status", "VmHWM:") }
+
+// kibOf returns the bytes that a line of a file of /proc tells in kB, or 0.
+func kibOf(file, name string) int64 {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return 0
 	}
-	_, line, ok := bytes.Cut(status, []byte("VmHWM:"))
+	_, line, ok := bytes.Cut(text, []byte(name))
 	if !ok {
 		return 0
 	}

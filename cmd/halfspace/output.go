@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 )
 
 // schema names the form of all JSON that the command prints.
@@ -42,17 +43,31 @@ func twoColumns(w io.Writer, rows [][2]string) error {
 // output is where a verb writes its text: stdout, or a file that appears whole or not at all.
 type output struct {
 	*bufio.Writer
-	file *os.File
-	name string
+	file *os.File // nil: stdout
+	name string   // that the file takes in the end; none for a device or a pipe
 }
 
-// newOutput opens the output; an empty name is w.
+// newOutput opens the output; an empty name is w. A device or a pipe is written to; a link stays one to the new file.
 func newOutput(w io.Writer, name string) (*output, error) {
 	if name == "" || name == "-" {
 		return &output{Writer: bufio.NewWriterSize(w, 1<<16)}, nil
 	}
 	if err := checkTarget("-o", name); err != nil {
 		return nil, err
+	}
+	info, err := os.Stat(name)
+	if out, e := os.Stdout.Stat(); err == nil && e == nil && os.SameFile(info, out) { // /dev/stdout
+		return &output{Writer: bufio.NewWriterSize(w, 1<<16)}, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)), "Name a file that can be written."}
+		}
+		return &output{Writer: bufio.NewWriterSize(f, 1<<16), file: f}, nil
+	}
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
@@ -67,6 +82,12 @@ func (o *output) finish(err error) error {
 		err = o.Flush()
 	}
 	if o.file == nil {
+		return err
+	}
+	if o.name == "" {
+		if e := o.file.Close(); err == nil {
+			err = e
+		}
 		return err
 	}
 	if err == nil {
@@ -96,10 +117,32 @@ func checkTarget(flag, name string) error {
 	case !info.IsDir():
 		return usage("Choose another place.", "%s %s: %s is not a folder", flag, name, dir)
 	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
+	switch info, err := os.Stat(name); {
+	case err == nil && info.IsDir():
 		return usage("Name a file in it: "+filepath.Join(name, "FILE")+".", "%s %s: is a folder", flag, name)
+	case err == nil && !info.Mode().IsRegular():
+		return nil // a device or a pipe: nothing is made beside it
 	}
-	return nil
+	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*")
+	if err != nil {
+		return &fail{codeFailed, fmt.Errorf("%s %s: %w", flag, name, pathCause(err)), "Choose a folder that can be written."}
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// watched is a writer that keeps its first error, for those who write to it and don't look.
+type watched struct {
+	io.Writer
+	err error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // choice is a flag with a few possible values, the first of them the default.
@@ -164,4 +207,10 @@ func (b *byteSize) Set(text string) error {
 	}
 	*b = byteSize(n * unit)
 	return nil
+}
+
+// isTerminal reports whether somebody looks at what is written.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -144,6 +144,9 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 		return p.unread(ctx, err)
 	}
 	defer s.Close()
+	if err := p.read.idle(p.cmd.Flags(), s.Info().Format); err != nil {
+		return err
+	}
 	r := predictReport{Schema: schema, Impl: vecmath.Active().String(), OutputFile: p.out}
 	var lines *output
 	if !p.output.json || p.out != "" {

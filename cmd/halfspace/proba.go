@@ -36,5 +36,5 @@ func noProbabilities(flag, learner string) error {
 		}
 	}
 	return usage("Leave "+flag+" out: larger scores are more certain. Learners that have probabilities: "+strings.Join(those, ", ")+".",
-		"%s: %s has no probabilities: its scores are margins of a weight vector or of a sum over examples, in no unit", flag, learner)
+		"%s: %s has no probabilities: its scores are margins, in no unit of certainty", flag, learner)
 }

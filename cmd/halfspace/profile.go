@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -75,20 +76,22 @@ func (p *profiles) start(stderr io.Writer) (stop func() error, err error) {
 		if err != nil {
 			return stop, err
 		}
-		if err := rpprof.StartCPUProfile(f); err != nil {
+		w := &watched{Writer: f}
+		if err := rpprof.StartCPUProfile(w); err != nil {
 			return stop, err
 		}
-		stops = append(stops, func() error { rpprof.StopCPUProfile(); return f.Close() })
+		stops = append(stops, func() error { rpprof.StopCPUProfile(); return errors.Join(w.err, f.Close()) })
 	}
 	if p.trace != "" {
 		f, err := create("trace", p.trace)
 		if err != nil {
 			return stop, err
 		}
-		if err := trace.Start(f); err != nil {
+		w := &watched{Writer: f}
+		if err := trace.Start(w); err != nil {
 			return stop, err
 		}
-		stops = append(stops, func() error { trace.Stop(); return f.Close() })
+		stops = append(stops, func() error { trace.Stop(); return errors.Join(w.err, f.Close()) })
 	}
 	if p.block != "" {
 		runtime.SetBlockProfileRate(1000)

@@ -1,25 +1,25 @@
 package main
 
 import (
-	"crypto/sha256"
 	"encoding/csv"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/bench"
+	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -31,6 +31,7 @@ type repro struct {
 	runs                int
 	budget              time.Duration
 	o                   bench.RunOptions
+	machine             machineFlags
 	prof                profiles
 	quiet               bool
 }
@@ -65,10 +66,11 @@ all goes on where it was.`,
 	f.BoolVar(&r.markdown, "markdown", false, "print the rows as Markdown tables")
 	f.StringVar(&r.html, "html", "", "write a report with tables and figures to `FILE`, one page that needs no network")
 	f.StringVar(&r.plots, "plot", "", "draw the figures, as SVG and PNG, into the folder `DIR`")
-	f.BoolVar(&r.strict, "strict", false, "exit with 5 when a row falls outside")
+	f.BoolVar(&r.strict, "strict", false, "exit with 5 when a row falls outside, or data are missing")
 	f.StringVar(&r.cache, "cache", "", "`DIR` of outcomes (default: halfspace/repro in the user's cache folder)")
 	f.BoolVar(&r.fresh, "fresh", false, "run everything, whatever the cache has")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "show no progress")
+	r.machine.flags(f)
 	r.prof.flags(f)
 	return cmd
 }
@@ -122,46 +124,30 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	pool := engine.NewPool(0)
+	pool, err := r.machine.start(flags)
+	if err != nil {
+		return err
+	}
 	defer pool.Close()
 	r.o.Pool, r.o.DataDir, r.o.Runs = pool, bench.DataDir(), r.runs
 
 	rows := []bench.Row{} // [] in JSON, never null
-	report := bench.Report{Machine: bench.Machine(), Version: "halfspace " + buildVersion().Version, Seed: r.o.Seed}
-	started := time.Now()
-	for i, e := range chosen {
-		out, err := r.outcome(cmd, e, len(chosen) > 1, i, len(chosen), started)
-		if errors.Is(err, fs.ErrNotExist) {
-			return &fail{codeData, err, "HALFSPACE_DATA names the folder of the public data sets."}
+	report := bench.Report{Machine: machineLine(pool), Version: "halfspace " + buildVersion().Version, Seed: r.o.Seed}
+	series := bench.Series{Experiments: chosen, Options: r.o, Cache: bench.Cache{Dir: r.cache}, Fresh: r.fresh, Budget: r.budget}
+	if stderr := cmd.ErrOrStderr(); !r.quiet {
+		series.Say = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
+		if isTerminal(stderr) {
+			series.Terminal = stderr
 		}
-		if err != nil {
-			return err
-		}
+	}
+	err = series.Run(cmd.Context(), func(out bench.Outcome) error {
+		out.Command = r.command(chosen[len(report.Outcomes)])
 		report.Outcomes = append(report.Outcomes, out)
 		rows = append(rows, out.Rows...)
-		switch {
-		case r.json || r.csv:
-		case out.Skipped != "":
-			fmt.Fprintf(w, "%s: not run: %s\n", e.Name, out.Skipped)
-		case r.markdown:
-			err = writeMarkdown(w, out)
-		default:
-			fmt.Fprintf(w, "%s: %s\n", e.Name, e.Summary)
-			err = writeRows(w, out.Rows)
-		}
-		if err != nil {
-			return err
-		}
-		for _, f := range out.Figures {
-			if r.plots == "" {
-				break
-			}
-			names, err := f.WriteFiles(r.plots)
-			if err != nil {
-				return &fail{codeFailed, err, "Is there room in the folder of --plot?"}
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", strings.Join(names, "\n"))
-		}
+		return r.show(cmd, out)
+	})
+	if err != nil {
+		return r.failed(cmd, err, len(report.Outcomes), len(chosen))
 	}
 	if r.plots != "" && !slices.ContainsFunc(report.Outcomes, func(o bench.Outcome) bool { return len(o.Figures) > 0 }) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "no figures: these experiments are tables")
@@ -186,66 +172,96 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 			return &fail{codeFailed, fmt.Errorf("--html %s: %w", r.html, pathCause(err)), "Name a file that can be written."}
 		}
 	}
-	if r.strict {
-		return outsideRows(rows)
+	return r.judge(report.Outcomes)
+}
+
+// show prints an outcome, unless all are printed at the end, and draws its figures.
+func (r *repro) show(cmd *cobra.Command, out bench.Outcome) (err error) {
+	w := stdout(cmd)
+	switch {
+	case r.json || r.csv:
+		if out.Skipped != "" { // no form for it there
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: not run: %s\n", out.Name, out.Skipped)
+		}
+	case out.Skipped != "":
+		_, err = fmt.Fprintf(w, "%s: not run: %s\n", out.Name, out.Skipped)
+	case r.markdown:
+		err = writeMarkdown(w, out)
+	default:
+		fmt.Fprintf(w, "%s: %s\n", out.Name, out.Summary)
+		if err = writeRows(w, out.Rows); err == nil {
+			err = writeSlow(w, out)
+		}
+	}
+	if err != nil || r.plots == "" {
+		return err
+	}
+	for _, f := range out.Figures {
+		names, err := f.WriteFiles(r.plots)
+		if err != nil {
+			return &fail{codeFailed, err, "Is there room in the folder of --plot?"}
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", strings.Join(names, "\n"))
 	}
 	return nil
 }
 
-// outcome runs an experiment, or takes what it gave from the cache. Among several, one whose data are missing or that doesn't fit into the time is left out, with the
-// reason.
-func (r *repro) outcome(cmd *cobra.Command, e bench.Experiment, several bool, at, of int, started time.Time) (bench.Outcome, error) {
-	o := r.o
-	if several && e.Runs == 1 {
-		o.Runs = 0 // nothing is drawn: --runs is for the others
+// failed explains what ended the run after so many experiments.
+func (r *repro) failed(cmd *cobra.Command, err error, finished, of int) error {
+	kept := "What was finished is kept; the same command goes on from there."
+	if r.cache == "" {
+		kept = "Nothing was kept: there is no folder for it (--cache DIR)."
+	} else if finished == 0 {
+		kept = "Nothing was finished."
 	}
-	out := bench.Outcome{Name: e.Name, Summary: e.Summary, Command: r.command(e)}
-	key, err := experimentKey(e, o)
-	if err != nil {
-		if several && errors.Is(err, fs.ErrNotExist) {
-			out.Skipped = "a data file is missing: " + err.Error()
-			return out, nil
-		}
-		return out, err
+	if f := (*fail)(nil); errors.As(err, &f) {
+		return err
 	}
-	cache := bench.Cache{Dir: r.cache}
-	if key != "" && !r.fresh && r.cache != "" {
-		if have, ok := cache.Load(key); ok {
-			have.Command = out.Command
-			r.say(cmd, "[%d/%d] %s: as before (%.1f s then)", at+1, of, e.Name, have.Seconds)
-			return have, nil
-		}
+	switch {
+	case cmd.Context().Err() != nil:
+		return &fail{codeStopped, fmt.Errorf("%w after %d of %s", errStopped, finished, plural(of, "experiment")), kept}
+	case errors.Is(err, fs.ErrNotExist):
+		return &fail{codeData, err, "HALFSPACE_DATA names the folder of the public data sets."}
+	case errors.Is(err, dataset.ErrBadRow), errors.Is(err, dataset.ErrLabels), errors.Is(err, dataset.ErrFormat), errors.Is(err, dataset.ErrEmpty):
+		return &fail{codeData, err, "The file differs from the public one of this name. " + kept}
 	}
-	if left := r.budget - time.Since(started); r.budget > 0 && several && e.About() > left.Seconds() {
-		out.Skipped = fmt.Sprintf("it takes about %.0f s, and %.0f s of --time-budget %v are left", e.About(), max(0, left.Seconds()), r.budget)
-		return out, nil
-	}
-	r.say(cmd, "[%d/%d] %s: about %.0f s", at+1, of, e.Name, e.About())
-	began, last, n := time.Now(), time.Now(), 0
-	o.Done = func(row bench.Row) {
-		if n++; time.Since(last) > 5*time.Second {
-			last = time.Now()
-			r.say(cmd, "[%d/%d] %s: %d rows in %.0f s: %s %s %s, %s", at+1, of, e.Name, n, time.Since(began).Seconds(), row.Row, row.Quantity, row.OursText(), row.Verdict)
-		}
-	}
-	o.Drawn = func(f bench.Figure) { out.Figures = append(out.Figures, f) }
-	if out.Rows, err = bench.Repro(cmd.Context(), e, o); err != nil {
-		return out, err
-	}
-	out.Seconds = time.Since(began).Seconds()
-	if key != "" && r.cache != "" {
-		if err := cache.Save(key, out); err != nil {
-			r.say(cmd, "%s is not kept: %v", e.Name, err)
-		}
-	}
-	return out, nil
+	return &fail{codeFailed, err, kept}
 }
 
-// say tells how it goes.
-func (r *repro) say(cmd *cobra.Command, format string, args ...any) {
-	if !r.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...)
+// judge returns the exit code that outcomes deserve. Without data for any of them nothing was shown; --strict wants all of them shown, but for those that --time-budget
+// leaves out.
+func (r *repro) judge(outcomes []bench.Outcome) error {
+	var missing, outside []string
+	for _, o := range outcomes {
+		if o.NoData {
+			missing = append(missing, o.Name)
+		}
+		for _, row := range o.Rows {
+			if row.Verdict == bench.Outside {
+				outside = append(outside, fmt.Sprintf("%s (%s)", row.Row, row.Quantity))
+			}
+		}
 	}
+	if len(missing) == len(outcomes) || r.strict && len(missing) > 0 {
+		code := codeData
+		if len(missing) < len(outcomes) {
+			code = codeGate
+		}
+		return &fail{code, fmt.Errorf("data are missing: not run: %s", strings.Join(missing, ", ")), "HALFSPACE_DATA names the folder of the public data sets."}
+	}
+	if r.strict && len(outside) > 0 {
+		return &fail{codeGate, fmt.Errorf("outside: %s", strings.Join(outside, "; ")), "The notes of these rows say what is known."}
+	}
+	return nil
+}
+
+// machineLine is bench's, with the threads where these are other than the cores.
+func machineLine(p *engine.Pool) string {
+	line := bench.Machine()
+	if n := p.Workers(); n != runtime.GOMAXPROCS(0) {
+		line += ", " + plural(n, "thread")
+	}
+	return line
 }
 
 // command is what runs an experiment again with the same result.
@@ -263,58 +279,19 @@ func (r *repro) command(e bench.Experiment) string {
 	return s
 }
 
-// experimentKey names all that decides an outcome: the program, the options and the data. It is "" where the program can't be read.
-func experimentKey(e bench.Experiment, o bench.RunOptions) (string, error) {
-	h := sha256.New()
-	for _, name := range e.Needs {
-		if o.DataDir == "" {
-			return "", fmt.Errorf("%s needs %s: %w", e.Name, name, fs.ErrNotExist)
-		}
-		info, err := os.Stat(filepath.Join(o.DataDir, name))
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintln(h, name, info.Size(), info.ModTime().UnixNano())
-	}
-	program, err := programSum()
-	if err != nil {
-		return "", nil
-	}
-	fmt.Fprintln(h, e.Name, o.Runs, o.Seed, o.Slow, program)
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// programSum is the checksum of the running program's file.
-var programSum = sync.OnceValues(func() (string, error) {
-	name, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-})
-
 // chooseExperiments finds what the names stand for, each once, in the order of the papers.
 func chooseExperiments(args []string) ([]bench.Experiment, error) {
 	all := bench.Experiments()
 	var names []string
 	picked := map[string]bool{}
 	for _, e := range all {
-		names = append(names, e.Name)
+		names = append(append(names, e.Name), e.Draws...)
 	}
 	for _, a := range args {
 		found := false
-		for _, n := range names {
-			if a == "all" || n == a || strings.HasPrefix(n, a+"/") {
-				picked[n], found = true, true
+		for _, e := range all {
+			if a == "all" || e.Name == a || strings.HasPrefix(e.Name, a+"/") || slices.Contains(e.Draws, a) {
+				picked[e.Name], found = true, true
 			}
 		}
 		if !found {
@@ -336,25 +313,68 @@ func chooseExperiments(args []string) ([]bench.Experiment, error) {
 	return chosen, nil
 }
 
+// timesRight aligns them.
+var timesRight = []table.ColumnConfig{
+	{Name: "s, all runs", Align: text.AlignRight, AlignHeader: text.AlignRight},
+	{Name: "x naive", Align: text.AlignRight, AlignHeader: text.AlignRight},
+	{Name: "x paper", Align: text.AlignRight, AlignHeader: text.AlignRight},
+}
+
+// timeHead and timeCells are the columns of times: ours of all runs, and how many times as long the learner's plain form and the paper's program took, where any
+// row has that.
+func timeHead(rows []bench.Row) table.Row {
+	head := table.Row{"s, all runs"}
+	if bench.HasNaive(rows) {
+		head = append(head, "x naive")
+	}
+	if bench.HasPaperSeconds(rows) {
+		head = append(head, "x paper")
+	}
+	return head
+}
+
+func timeCells(rows []bench.Row, r bench.Row) table.Row {
+	cells := table.Row{bench.SecondsText(r.Seconds)}
+	if bench.HasNaive(rows) {
+		cells = append(cells, bench.RatioText(r.XNaive()))
+	}
+	if bench.HasPaperSeconds(rows) {
+		cells = append(cells, bench.RatioText(r.XPaper()))
+	}
+	return cells
+}
+
 // rowTable is the rows as a table of go-pretty.
 func rowTable(rows []bench.Row) table.Writer {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"row", "quantity", "paper", "ours", "verdict", "s, all runs", "note"})
+	t.SetColumnConfigs(timesRight)
+	t.AppendHeader(append(append(table.Row{"row", "quantity", "paper", "ours", "verdict"}, timeHead(rows)...), "note"))
 	for _, r := range rows {
-		t.AppendRow(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict, fmt.Sprintf("%.3f", r.Seconds), r.Note})
+		t.AppendRow(append(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict}, timeCells(rows, r)...), r.Note))
 	}
 	return t
 }
 
 func writeMarkdown(w io.Writer, o bench.Outcome) error {
-	_, err := fmt.Fprintf(w, "## %s\n\n%s. `%s`\n\n%s\n\n", o.Name, o.Summary, o.Command, rowTable(o.Rows).RenderMarkdown())
+	if _, err := fmt.Fprintf(w, "## %s\n\n%s. `%s`\n\n%s\n\n", o.Name, o.Summary, o.Command, rowTable(o.Rows).RenderMarkdown()); err != nil {
+		return err
+	}
+	return writeSlow(w, o)
+}
+
+// writeSlow tells what only --slow includes.
+func writeSlow(w io.Writer, o bench.Outcome) error {
+	if o.Slow == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "Only with --slow: %s (%s more).\n\n", o.Slow, plural(o.LeftOut, "row"))
 	return err
 }
 
 // writeCSV writes numbers as they are; an unknown one is empty.
 func writeCSV(w io.Writer, rows []bench.Row) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"experiment", "row", "quantity", "paper", "paper_pm", "ours", "ours_pm", "runs", "verdict", "note", "seconds", "paper_seconds"})
+	c.Write([]string{"experiment", "row", "quantity", "paper", "paper_pm", "ours", "ours_pm", "runs", "verdict", "note", "seconds", "paper_seconds", "naive_seconds"})
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	maybe := func(v *float64) string {
 		if v == nil {
@@ -364,7 +384,7 @@ func writeCSV(w io.Writer, rows []bench.Row) error {
 	}
 	for _, r := range rows {
 		c.Write([]string{r.Experiment, r.Row, r.Quantity, maybe(r.Paper), number(r.PaperPM), number(r.Ours), number(r.OursPM), strconv.Itoa(r.Runs), string(r.Verdict),
-			r.Note, number(r.Seconds), maybe(r.PaperSeconds)})
+			r.Note, number(r.Seconds), maybe(r.PaperSeconds), maybe(r.NaiveSeconds)})
 	}
 	c.Flush()
 	return c.Error()
@@ -381,21 +401,23 @@ func writeVerdicts(w io.Writer, outcomes []bench.Outcome) error {
 	for _, v := range kinds {
 		head = append(head, v)
 	}
-	t.AppendHeader(append(head, "s"))
+	t.AppendHeader(append(head, "left out (--slow)", "s"))
 	total := map[bench.Verdict]int{}
 	var seconds float64
+	var rows, left, skipped int
 	for _, o := range outcomes {
 		row := table.Row{o.Name}
 		if o.Skipped != "" {
-			row = append(row, "not run", "", "", "", "")
+			skipped++
+			row = append(row, "not run", "", "", "", "", "")
 		} else {
 			for _, v := range kinds {
 				n := o.Verdicts()[v]
 				total[v] += n
 				row = append(row, n)
 			}
-			row = append(row, fmt.Sprintf("%.1f", o.Seconds))
-			seconds += o.Seconds
+			row = append(row, o.LeftOut, fmt.Sprintf("%.1f", o.Seconds))
+			rows, left, seconds = rows+len(o.Rows), left+o.LeftOut, seconds+o.Seconds
 		}
 		t.AppendRow(row)
 	}
@@ -403,20 +425,8 @@ func writeVerdicts(w io.Writer, outcomes []bench.Outcome) error {
 	for _, v := range kinds {
 		foot = append(foot, total[v])
 	}
-	t.AppendFooter(append(foot, fmt.Sprintf("%.1f", seconds)))
-	_, err := fmt.Fprintf(w, "%s\n", t.Render())
+	t.AppendFooter(append(foot, left, fmt.Sprintf("%.1f", seconds)))
+	_, err := fmt.Fprintf(w, "%s\n%s of %s; left out: %s that --slow includes; not run: %s\n", t.Render(),
+		plural(rows, "row"), plural(len(outcomes)-skipped, "experiment"), plural(left, "row"), plural(skipped, "experiment"))
 	return err
-}
-
-func outsideRows(rows []bench.Row) error {
-	var out []string
-	for _, r := range rows {
-		if r.Verdict == bench.Outside {
-			out = append(out, fmt.Sprintf("%s (%s)", r.Row, r.Quantity))
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	return &fail{codeGate, fmt.Errorf("outside: %s", strings.Join(out, "; ")), "The notes of these rows say what is known."}
 }

@@ -32,14 +32,17 @@ func run() int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	root := newRootCmd()
-	err := root.ExecuteContext(ctx)
-	if err == nil {
+	out := &watched{Writer: os.Stdout}
+	err := newRootCmd(out).ExecuteContext(ctx)
+	if out.err != nil { // whatever came of it
+		err = &fail{codeFailed, fmt.Errorf("stdout: %w", pathCause(out.err)), "What was printed is not whole. Send it where there is room."}
+	}
+	if err == nil || errors.Is(err, syscall.EPIPE) { // whoever read our output has seen enough
 		return codeGood
 	}
 	code, next := explain(err)
-	if errors.Is(err, syscall.EPIPE) { // whoever read our output has seen enough
-		return codeGood
+	if code == codeStopped && !errors.Is(err, errStopped) {
+		err = errStopped
 	}
 	fmt.Fprintf(os.Stderr, "halfspace: %v\n", err)
 	for line := range strings.Lines(next) {
@@ -48,7 +51,8 @@ func run() int {
 	return code
 }
 
-func newRootCmd() *cobra.Command {
+// newRootCmd makes the command, whose results go to out.
+func newRootCmd(out io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "halfspace",
 		Short: "Learn linear classifiers with a large margin, one example at a time",
@@ -73,6 +77,7 @@ Data and results go to stdout, everything said about them to stderr.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return applySettings(cmd) },
 	}
+	root.SetOut(out)
 	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().String("config", "", "TOML `FILE` with values for flags (see: halfspace help env)")
 	root.SetFlagErrorFunc(flagError)
@@ -89,6 +94,9 @@ Data and results go to stdout, everything said about them to stderr.`,
 				return usage("The shells: bash, zsh, fish, powershell.", "completion for which shell?")
 			}
 			c.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = noArgs
+			}
 		}
 	}
 	return root
@@ -120,7 +128,7 @@ func newHelpCmd() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			cmd, rest, err := c.Root().Find(args)
-			if err != nil || len(rest) > 0 && cmd == c.Root() {
+			if err != nil || len(rest) > 0 {
 				return usage("Commands and topics: halfspace help.", "no command and no topic %q", strings.Join(args, " "))
 			}
 			cmd.InitDefaultHelpFlag()

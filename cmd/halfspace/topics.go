@@ -13,6 +13,8 @@ func newTopics() []*cobra.Command {
   csv       Numbers and one column of labels: --label-col (a name of the header line, or a number from 1, from the end if negative),
             or else one named label, class, target or y, or else the last. Commas, semicolons, tabs or blanks between.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
+  fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least 51). The 49 trimers of the middle 51
+            letters, each one of 125 over A, C, G, T and unknown, make 6125 features, 49 of which are 1.
 
 The format is recognised from the content; --format says it instead. Files packed by gzip, bzip2 or zstd are read as they are, whatever their
 names. - is stdin. HALFSPACE_DATA may name a folder in which files are looked for that are not found otherwise.
@@ -40,7 +42,7 @@ Random Fourier features
   inner products stand for the kernel exp(-|x-z|^2/(2 s^2)), with an error of about 1/sqrt(D), so that it learns what it would with that
   kernel. s is a width: where a paper writes exp(-|x-z|^2/(2 sigma)) with a variance, as that of the virtual vector machine does, give its root
   (sigma = 9 there is --sigma 3); exp(-gamma |x-z|^2) is --sigma 1/sqrt(2 gamma). The frequencies are drawn from --seed, feature by feature:
-  the model keeps D, s and the seed. svm, pumma, budget, tbp and kmp take the kernel itself (--kernel rbf --sigma s).`},
+  the model keeps D, s and the seed. svm, pumma, romma, obpm, budget, tbp, sogp and kmp take the kernel itself (--kernel rbf --sigma s).`},
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: `Exit codes
 
     0  good

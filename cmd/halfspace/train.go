@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -295,6 +295,9 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 		if err := checkTarget(given(fs, "model"), t.model); err != nil {
 			return err
 		}
+		if info, err := os.Stat(t.model); err == nil && !info.Mode().IsRegular() {
+			return usage("A model is put in its place whole: name a file.", "%s %s: is no regular file", given(fs, "model"), t.model)
+		}
 	}
 	for i, name := range t.test {
 		if name == "-" {
@@ -453,7 +456,17 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		in = reader[T]{s, s.Info, func() { s.Close() }}
 		defer func() { in.close() }()
 	}
-	if err := planMemory(t, &in, inMemory); err != nil {
+	if err := t.read.idle(t.cmd.Flags(), in.info().Format); err != nil {
+		return err
+	}
+	if inMemory {
+		if err := checkFeatures[T](t, in.info().Dim); err != nil {
+			return err
+		}
+	} else {
+		in.source = &bounded[T]{Source: in.source, t: t}
+	}
+	if err := planMemory(t, &in); err != nil {
 		return err
 	}
 	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool, Reserve: t.memory > 0})
@@ -515,11 +528,14 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if errors.Is(err, learners.ErrConfig) {
 		return settingError(err)
 	}
+	if errors.Is(err, learners.ErrDim) {
+		return &fail{codeFailed, err, "Nothing was saved."}
+	}
 	if err != nil && !stopped {
 		return t.failed(err)
 	}
 	t.describe(info)
-	if t.model != "" && res.Presented > 0 {
+	if t.model != "" && res.Presented > 0 && !(stopped && t.whole()) {
 		if err := save(t, l, info, res); err != nil {
 			return err
 		}
@@ -793,6 +809,8 @@ func (t *trainer) stopped(presented int64) error {
 	switch {
 	case presented == 0:
 		next = "Nothing was learned yet; nothing was saved."
+	case t.whole():
+		next = "Nothing was saved: " + t.learner + " has nothing to save before its end."
 	case t.saved > 0:
 		next = "The model is in " + t.model + "; to go on from it: -i " + t.model + "."
 	}
@@ -807,7 +825,7 @@ func (t *trainer) progress() eval.Progress {
 	}
 	if mode == "auto" {
 		mode = "lines"
-		if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+		if isTerminal(w) {
 			mode = "bar"
 		}
 	}
@@ -988,15 +1006,19 @@ func (r *trainReport) marginRows() (rows [][2]string) {
 	return rows
 }
 
-// describeConfig writes settings as the flags that give them. Left out are zeros that are defaults.
+// describeConfig writes settings as the flags that give them. Left out are zeros that are defaults, and what has no effect.
 func describeConfig(learner string, c learners.Config) string {
 	var s []string
 	var defaults []field
 	if e, err := learners.Lookup(learner); err == nil {
 		defaults = settingsOf(e.Config())
 	}
-	for i, f := range settingsOf(c) {
+	all := settingsOf(c)
+	for i, f := range all {
 		if f.value.IsZero() && (defaults == nil || defaults[i].value.IsZero()) {
+			continue
+		}
+		if _, idle := f.idle(all); idle {
 			continue
 		}
 		if f.value.Kind() == reflect.Bool {

@@ -125,7 +125,112 @@ func TestPUMMARows(t *testing.T) {
 	}
 }
 
-func TestPUMMARowsRefuses(t *testing.T) {
+// TestROMMARows: with the linear kernel, over rows and over weights is the same, also with a soft margin and for the form that is not aggressive.
+func TestROMMARows(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, c := range []struct {
+			cfg learners.ROMMAConfig
+			o   learners.FitOptions
+		}{
+			{learners.ROMMAConfig{Delta: 0.1}, learners.FitOptions{}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learners.FitOptions{}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learners.FitOptions{Halving: true, ActiveSet: true}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learners.FitOptions{Delta: 0.7}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learners.FitOptions{Delta: 0.7, MaxUpdates: 60}},
+		} {
+			X, y := randomProblem("dense", seed, 80, 6)
+			if c.o.Delta > 0 {
+				y[3], y[50] = -y[3], -y[50]
+			}
+			l := fitter[float64](t, "romma", &c.cfg)
+			want, err := l.Fit(t.Context(), block[float64]("dense", X, y), c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := learners.FitROMMARows(t.Context(), linearGram(X), y, c.cfg, c.o)
+			if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs || r.Converged != want.Converged || r.Violators != want.Violators || want.Updates < 5 {
+				t.Fatalf("%+v, %v; want %+v", r.FitResult, err, want)
+			}
+			w := make([]float64, len(X[0]))
+			for i, x := range X {
+				for j, v := range x {
+					w[j] += r.Coef[i] * v
+				}
+			}
+			nearAll(t, "w", w, l.Weights(), 1e-9)
+			for what, v := range map[string][2]float64{"margin": {r.Margin, want.Margin}, "bound": {r.FitResult.Bound, want.Bound}, "Gamma": {r.Gamma, want.Gamma},
+				"Gamma0": {r.Gamma0, want.Gamma0}, "D": {r.D, want.D}, "D'": {r.DPrime, want.DPrime}} {
+				near(t, what, v[0], v[1], 1e-9)
+			}
+			if r.Bias != 0 {
+				t.Errorf("a bias of %v", r.Bias)
+			}
+		}
+	}
+}
+
+// TestROMMAKernel: the learner is FitROMMARows with the kernel's rows, and comes to (1-delta) of the SVM's margin without a bias.
+func TestROMMAKernel(t *testing.T) {
+	X, y := randomProblem("shifted", 5, 60, 4)
+	y[7] = -y[7]
+	k := learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 3, Scale: 2}
+	b, o := block[float64]("dense", X, y), learners.FitOptions{Delta: 0.8, ActiveSet: true, Halving: true}
+	g := make(gram, len(X))
+	for i, x := range X {
+		for _, z := range X {
+			g[i] = append(g[i], math.Pow(1+inner(x, z)/4, 3))
+		}
+	}
+	l := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01, KernelConfig: k})
+	res, err := l.Fit(t.Context(), b, o)
+	if err != nil || !res.Converged {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	want, err := learners.FitROMMARows(t.Context(), g, y, learners.ROMMAConfig{Aggressive: true, Delta: 0.01}, o)
+	if err != nil || want.Updates != res.Updates {
+		t.Fatalf("%+v, %v; want %d updates", want.FitResult, err, res.Updates)
+	}
+	f := make([]float64, len(X))
+	if err := l.Score(b, f); err != nil {
+		t.Fatal(err)
+	}
+	for i := range f {
+		var sum float64
+		for j, c := range want.Coef {
+			sum += c * g[j][i]
+		}
+		near(t, fmt.Sprintf("f(x_%d)", i), f[i], sum, 1e-9)
+	}
+	if l.Weights() != nil {
+		t.Error("weights in the space of a kernel")
+	}
+	s := fitter[float64](t, "svm", &learners.SVMConfig{C: 1 / 0.64, Norm: 2, NoBias: true, Gap: 1e-9, KernelConfig: k})
+	best, err := s.Fit(t.Context(), b, learners.FitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Margin < 0.99*best.Margin || res.Margin > best.Margin*(1+1e-6) || res.Bound < best.Margin*(1-1e-6) {
+		t.Errorf("margin %v, bound %v; the svm's is %v", res.Margin, res.Bound, best.Margin)
+	}
+	if err := l.Learn(b, make([]learners.Round, b.Len())); !errors.Is(err, learners.ErrBatch) {
+		t.Errorf("Learn: %v", err)
+	}
+}
+
+// TestRowsNotSeparable: a hard margin that does not exist ends the run.
+func TestRowsNotSeparable(t *testing.T) {
+	X, y := [][]float64{{1, 2}, {1, 2}, {-3, 1}, {2, -1}}, []float64{1, -1, 1, -1}
+	k := learners.KernelConfig{Kernel: "rbf", Gamma: 1}
+	for name, c := range map[string]learners.Config{"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1, KernelConfig: k},
+		"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: k}} {
+		r, err := fitter[float64](t, name, c).Fit(t.Context(), block[float64]("dense", X, y), learners.FitOptions{MaxUpdates: 1e6})
+		if err != nil || r.Converged || r.Violators == 0 || r.Updates == 1e6 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
+func TestMarginRowsRefuse(t *testing.T) {
 	g, y := gram{{1, 0}, {0, 1}}, []float64{1, -1}
 	for _, c := range []struct {
 		cfg  learners.PUMMAConfig
@@ -141,6 +246,20 @@ func TestPUMMARowsRefuses(t *testing.T) {
 	} {
 		if _, err := learners.FitPUMMARows(t.Context(), g, c.y, c.cfg, c.o); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c, err, c.want)
+		}
+	}
+	romma := learners.ROMMAConfig{Delta: 0.1}
+	for _, c := range []struct {
+		y    []float64
+		o    learners.FitOptions
+		want error
+	}{
+		{y[:1], learners.FitOptions{}, learners.ErrFit},
+		{y, learners.FitOptions{Halving: true}, learners.ErrConfig}, // not aggressive
+		{y, learners.FitOptions{Delta: math.NaN()}, learners.ErrConfig},
+	} {
+		if _, err := learners.FitROMMARows(t.Context(), g, c.y, romma, c.o); !errors.Is(err, c.want) {
+			t.Errorf("romma, %+v: %v, want %v", c.o, err, c.want)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -1,0 +1,276 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/realdata"
+)
+
+// trimers is the plain form of the features of a sequence.
+func trimers(sequence string) (idx []int32) {
+	from := (len(sequence) - 51) / 2
+	code := func(i int) int {
+		at := strings.IndexByte("ACGT", strings.ReplaceAll(strings.ToUpper(sequence), "U", "T")[from+i])
+		if at < 0 {
+			return 4
+		}
+		return at
+	}
+	for i := range 49 {
+		idx = append(idx, int32(i*125+code(i)*25+code(i+1)*5+code(i+2)))
+	}
+	return idx
+}
+
+// TestFasta reads a small file: a wrapped sequence, letters in both cases and unknown ones, line ends of both kinds and none at the end.
+func TestFasta(t *testing.T) {
+	for _, o := range []Options{{}, {Format: "fasta", chunk: 1, Workers: 2}, {Bias: "append", Normalize: "unit"}} {
+		d, err := Load[float64](context.Background(), []string{"testdata/sites.fasta"}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bias := 0
+		want := make([]int32, 0, 50)
+		if o.Bias != "" {
+			bias = 1
+		}
+		if d.Info.Format != "fasta" || d.Info.Rows != 3 || d.Info.Dim != 6125+bias || d.Info.Positives != 1 || d.Info.Labels != (LabelMap{"-1", "1"}) {
+			t.Errorf("%+v", d.Info)
+		}
+		verify(t, &d.Block)
+		for i, sequence := range []string{"gAGACGTNacgtuACGTNacgtuACGTNacgtuACGTNacgtuACGTACGTcc", strings.Repeat("T", 53), strings.Repeat("A", 53)} {
+			idx, val := d.Block.Sparse(i)
+			want = want[:0]
+			if bias > 0 {
+				want = append(want, 0)
+			}
+			for _, j := range trimers(sequence) {
+				want = append(want, j+int32(bias))
+			}
+			if fmt.Sprint(idx) != fmt.Sprint(want) {
+				t.Errorf("site %d: %v, want %v", i, idx, want)
+			}
+			one := 1.0
+			if bias > 0 {
+				one = 1 / 7.0710678118654755 // of 50 ones
+			}
+			for _, v := range val {
+				if diff := v - one; diff > 1e-15 || diff < -1e-15 {
+					t.Fatalf("site %d: value %v, want %v", i, v, one)
+				}
+			}
+		}
+	}
+}
+
+func TestFastaBad(t *testing.T) {
+	a, b := strings.Repeat("A", 60), strings.Repeat("C", 60)
+	good := "> label=1\n" + a + "\n> label=-1\n" + b + "\n"
+	for _, c := range []struct {
+		text, say string
+		want      error
+	}{
+		{good + "> label=1\n" + a[:30] + "\n" + a[:29] + "?\n", `in:7:30: expected a letter of a sequence, found '?'`, ErrBadRow},
+		{good + "> label=1\n" + a[:59] + "\n", "in:5:1: expected a sequence of 60 letters as the first, found 59", ErrBadRow},
+		{good + "> label=1\n", "in:5:1: expected a sequence of 60 letters as the first, found 0", ErrBadRow},
+		{good + "> mylabel=1\n" + a, "in:5:1: expected label=VALUE in the header", ErrBadRow},
+		{good + "> label=\n" + a, "in:5:9: expected label=VALUE in the header", ErrBadRow},
+		{good + "> label=2\n" + a, `in:5:9: a third label, "2"`, ErrLabels},
+		{"> label=1\nACGT\n", "in:2:1: expected a first sequence of at least 51 letters, found 4", ErrFormat},
+		{"> label=1\n" + strings.Repeat(a+"\n", headSize/50), ": the first sequence does not end within", ErrFormat},
+	} {
+		for _, size := range []int{1, 0} {
+			_, err := LoadReader[float32](context.Background(), "in", strings.NewReader(c.text), Options{chunk: size, Workers: 2})
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.say) {
+				t.Errorf("%.40q: %v, want %q and %v", c.text, err, c.say, c.want)
+			}
+		}
+	}
+	// Bad rows are passed over where that is allowed; a label that only they have does not count.
+	text := "what?\n" + good + "> label=1\n" + a[:9] + "\n> label=3\n" + a + "-\n" + good
+	d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(text), Options{Format: "fasta", OnError: "skip"})
+	if err != nil || d.Info.Rows != 4 || d.Info.BadRows != 3 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	// Data to be predicted need no labels.
+	d, err = LoadReader[float32](context.Background(), "in", strings.NewReader(">\n"+a+"\n>label=-1\n"+b), Options{Labels: &LabelMap{"-1", "1"}, LabelsOptional: true})
+	if err != nil || d.Info.Rows != 2 || d.Info.Unlabelled != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	// A second file of other lengths, and one of another format.
+	dir := t.TempDir()
+	for name, text := range map[string]string{"/long": "> label=1\n" + a + "A\n", "/csv": "1,2\n"} {
+		if err := os.WriteFile(dir+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load[float32](context.Background(), []string{"testdata/sites.fasta", dir + name}, Options{}); !errors.Is(err, ErrBadRow) && !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Packed data that end too early: the place is that of the last letter.
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte(strings.Repeat(good, headSize/len(good)+1) + "> label=1\n" + a[:20]))
+	if err := z.Flush(); err != nil { // and not closed
+		t.Fatal(err)
+	}
+	lines := 4 * (headSize/len(good) + 1)
+	_, err = LoadReader[float32](context.Background(), "in", &packed, Options{})
+	if say := fmt.Sprintf("in:%d:21: the gzip data are truncated", lines+2); !errors.Is(err, ErrTruncated) || !strings.Contains(err.Error(), say) {
+		t.Errorf("%v, want %q", err, say)
+	}
+}
+
+// TestFastaTruncated cuts packed data (one pair of records 3000 times) everywhere: rows that were read are whole ones, and then the end is an error,
+// also where bad rows are passed over.
+func TestFastaTruncated(t *testing.T) {
+	const whole = 6000
+	packed, err := base64.StdEncoding.DecodeString("QlpoMTFBWSZTWb6Fx8QAV+PdAAAQQAIgQygAMgQwALMiAaABNVQ00DQKVJpoAxVCFiqELNUIWaoQs1CF1UIXdQhaqhB0FSpkSKGBUqZEihgVKmQqVPAqVPQqhaqhC1VCF+LuSKcKEhfQuPiA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(packed []byte) (rows int, err error) {
+		s, err := OpenReader[float32](context.Background(), "in", bytes.NewReader(packed), Options{OnError: "skip", chunk: 1000, Workers: 2})
+		if err != nil {
+			return 0, err
+		}
+		defer s.Close()
+		for {
+			b, err := s.Next()
+			if err == io.EOF {
+				return rows, nil
+			}
+			if err != nil {
+				return rows, err
+			}
+			for i, y := range b.Y {
+				want, code := float32(1), int32(0)
+				if (rows+i)%2 != 0 {
+					want, code = -1, 31
+				}
+				if idx, _ := b.Sparse(i); y != want || idx[0] != code || len(idx) != 49 {
+					t.Fatalf("row %d: %v, %v", rows+i, y, idx)
+				}
+			}
+			rows += b.Len()
+		}
+	}
+	if rows, err := read(packed); err != nil || rows != whole {
+		t.Fatalf("%d rows, %v", rows, err)
+	}
+	most := 0
+	for n := 10; n < len(packed); n++ { // less than its first marks is no bzip2
+		rows, err := read(packed[:n])
+		if !errors.Is(err, ErrTruncated) {
+			t.Errorf("%d of %d bytes: %v, want ErrTruncated", n, len(packed), err)
+		}
+		most = max(most, rows)
+	}
+	if most <= whole/2 || most > whole {
+		t.Errorf("at most %d rows of a cut file", most)
+	}
+}
+
+// refFasta parses in the plainest way: the good records of data whose first sequence has so many letters.
+func refFasta(text string, letters int) (b engine.Block[float64]) {
+	b.Ptr = []int{0}
+	var header, sequence string
+	open := false
+	done := func() {
+		label, _ := headerLabel([]byte(header))
+		known := strings.Trim(strings.ToUpper(sequence), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+		if open && len(label) > 0 && len(sequence) == letters && known {
+			y := -1.0
+			if makeLabel(string(label)).equal(makeLabel("1")) {
+				y = 1
+			}
+			idx := trimers(sequence)
+			b.Y, b.Idx = append(b.Y, y), append(b.Idx, idx...)
+			for range idx {
+				b.Val = append(b.Val, 1)
+			}
+			b.Ptr = append(b.Ptr, len(b.Idx))
+		}
+	}
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		if strings.HasPrefix(line, ">") {
+			done()
+			header, sequence, open = line, "", true
+		} else {
+			sequence += line
+		}
+	}
+	done()
+	return b
+}
+
+// FuzzFasta compares with refFasta, for any cut of the text.
+func FuzzFasta(f *testing.F) {
+	small, err := os.ReadFile("testdata/sites.fasta")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(small, 3)
+	f.Add([]byte("x\n>label=1\n"+strings.Repeat("ACGTN", 11)+"\n\n>label=-1 ,\n"+strings.Repeat("acgu ", 11)+"\n>"), 40)
+	f.Fuzz(func(t *testing.T, text []byte, size int) {
+		if bytes.HasPrefix(text, gzipMagic) || bytes.HasPrefix(text, zstdMagic) || bytes.HasPrefix(text, []byte("BZh")) || bytes.HasPrefix(text, []byte("\ufeff")) {
+			return
+		}
+		in := input{head: text, err: io.EOF}
+		letters, lengthErr := in.sequenceLength()
+		o := Options{Format: "fasta", OnError: "skip", Positive: "1", Workers: 2, chunk: size&63 + 1}
+		s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(text), o)
+		if (err != nil) && lengthErr == nil && !errors.Is(err, ErrEmpty) {
+			t.Fatal(err)
+		}
+		if err != nil {
+			return
+		}
+		rows, err := drain(s)
+		want := refFasta(string(text), letters)
+		if errors.Is(err, ErrEmpty) && want.Len() == 0 {
+			return
+		}
+		if got := dump(&want); got != rows || err != nil && !errors.Is(err, ErrLabels) {
+			t.Errorf("%q\ngot  %s (%v)\nwant %s", text, rows, err, got)
+		}
+	})
+}
+
+// TestFastaReal: all sites of the archive have AG where the window has its 25th and 26th letters.
+func TestFastaReal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("unpacks 40 MB")
+	}
+	s, err := Open[float32](context.Background(), []string{realdata.File(t, "C_elegans_acc_modsel.fasta.bz2")}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	rows := 0
+	for rows < 20000 {
+		b, err := s.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Len() {
+			idx, _ := b.Sparse(i)
+			if len(idx) != 49 || idx[24]/125 != 24 || idx[24]%125/5 != 0*5+2 {
+				t.Fatalf("row %d: %v", rows+i, idx)
+			}
+		}
+		rows += b.Len()
+	}
+}
