@@ -97,7 +97,7 @@ func TestTBPToys(t *testing.T) {
 			}
 			for _, p := range f.Panels {
 				points := len(p.Lines[0].X) + len(p.Lines[1].X)
-				if points != 100 && points != 1000 || len(p.Lines[2].X) < 5 || len(p.Lines[4].X) < 20 {
+				if points != 100 && points != 1000 || len(p.Lines[2].X) < 4 || len(p.Lines[4].X) < 20 {
 					t.Errorf("%s, %s: %d points, %d kept, %d ends of segments", f.Name, p.Title, points, len(p.Lines[2].X), len(p.Lines[4].X))
 				}
 			}
