@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -200,6 +201,7 @@ func (t crammaTable) run(ctx context.Context, o RunOptions) ([]Row, error) {
 	}
 	o.done(row)
 	rows := []Row{row}
+	columns := map[string]bool{}
 	for _, l := range t.lines {
 		if l.updates > slowUpdates && !o.Slow {
 			continue
@@ -227,6 +229,10 @@ func (t crammaTable) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		these := []Row{row("updates", float64(l.updates)), row("margin", l.margin)}
 		these[0].Seconds, these[0].Note, these[1].Note = seconds, l.note, l.note
 		these[0].fillCount(count, within)
+		if !columns[l.learner] && l.updates <= crammaPlain { // the first of its column is the shortest
+			these[0].beside(res.Updates, func() int64 { return t.plain(p, l) })
+		}
+		columns[l.learner] = true
 		these[1].fillDigits(res.Margin, l.unit, digits)
 		if p.delta > 0 {
 			these = append(these, row("(D'-D)/D", l.excess), row("share below the maximal margin", l.below))
@@ -242,6 +248,28 @@ func (t crammaTable) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		rows = append(rows, these...)
 	}
 	return rows, nil
+}
+
+// crammaPlain is the number of updates up to which a line's plain form is timed.
+const crammaPlain = 1_000_000
+
+// plain runs a line as one would first write it, and returns the number of updates.
+func (t crammaTable) plain(p problem, l published) int64 {
+	x := naive.Patterns{Delta: p.delta}
+	for i := range p.block.Len() {
+		y := slices.Clone(p.block.Row(i))
+		for j := range y {
+			y[j] *= p.block.Y[i]
+		}
+		x.Y = append(x.Y, y)
+	}
+	switch l.learner {
+	case "perceptron":
+		return x.Perceptron(l.parameter * p.radius2())
+	case "alma":
+		return x.ALMA(l.parameter)
+	}
+	return x.CRAMMA(t.epsilon, l.parameter, t.eta(p)*math.Pow(l.parameter, -t.delta))
 }
 
 // maximum returns the maximal margin by our SVM, not rounded up, and its row.

@@ -56,7 +56,11 @@ func TestCRAMMATables(t *testing.T) {
 			if len(rows) != want || told != len(rows) || len(short) < 4 {
 				t.Fatalf("%d rows of %d lines, %d told, want %d", len(rows), len(short), told, want)
 			}
+			timed := 0
 			for _, r := range rows {
+				if r.NaiveSeconds != nil {
+					timed++
+				}
 				verdict := Exact
 				if strings.Contains(r.Quantity, "bound (") {
 					verdict = Inside
@@ -67,6 +71,9 @@ func TestCRAMMATables(t *testing.T) {
 				if r.Verdict != verdict || r.Runs != 1 || r.Experiment != table.name {
 					t.Errorf("%s: %s %s, the paper's %s: %s", r.Row, r.Quantity, r.OursText(), r.PaperText(), r.Verdict)
 				}
+			}
+			if want := map[string]int{"cramma/table1": 3, "cramma/table2": 1, "cramma/table3": 1, "cramma/table4": 3}[table.name]; timed != want {
+				t.Errorf("%d plain forms came to the same count and were timed, want %d", timed, want)
 			}
 		})
 	}

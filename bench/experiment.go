@@ -96,5 +96,9 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 	if names := e.Missing(o.DataDir); names != nil {
 		return nil, fmt.Errorf("bench: %s needs %s: %w", e.Name, strings.Join(names, ", "), fs.ErrNotExist)
 	}
-	return e.Run(ctx, o)
+	rows, err := e.Run(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("bench: %s: %w", e.Name, err)
+	}
+	return rows, nil
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -79,6 +78,7 @@ func (f Figure) plot() (*plot.Plot, error) {
 		size := s.Size
 		*s = font.From(sans, size)
 	}
+	p.X.Tick.Marker, p.Y.Tick.Marker = steps{}, steps{}
 	p.Title.Padding = vg.Points(6)
 	p.Legend.Top, p.Legend.Padding, p.Legend.YOffs = !f.LegendBottom, vg.Points(2), vg.Points(-4)
 	if f.LegendBottom {
@@ -143,7 +143,6 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Add(bars)
 	}
 	p.Add(append(back, front...)...)
-	p.X.Tick.Marker, p.Y.Tick.Marker = steps{}, steps{}
 	if f.Bars != nil {
 		p.NominalX(f.Bars...)
 		p.X.Min, p.X.Max = -0.5, float64(len(f.Bars))-0.5
@@ -156,6 +155,20 @@ func (f Figure) plot() (*plot.Plot, error) {
 		p.Y.Min, p.Y.Max = f.YMin, f.YMax
 	}
 	return p, nil
+}
+
+// bar adds line i as bars, side by side with those of the others.
+func (f Figure) bar(p *plot.Plot, i int) error {
+	width := figureWidth * 0.6 / vg.Length(len(f.Bars)*len(f.Lines))
+	bars, err := plotter.NewBarChart(plotter.Values(f.Lines[i].Y), width)
+	if err != nil {
+		return fmt.Errorf("bench: %s, %s: %w", f.Name, f.Lines[i].Name, err)
+	}
+	bars.Color, bars.LineStyle.Width = lineColors[i%len(lineColors)], 0
+	bars.Offset = width * vg.Length(float64(i)-float64(len(f.Lines)-1)/2)
+	p.Add(bars)
+	p.Legend.Add(f.Lines[i].Name, bars)
+	return nil
 }
 
 // formed is a line with a form, as plot.Plotter, plot.DataRanger and plot.Thumbnailer.
@@ -239,42 +252,6 @@ func zeros(name string, x0, x1, y0, y1 float64, n int, f func(x, y []float64) ([
 		}
 	}
 	return l, err
-}
-
-// steps marks the multiples of 1, 2 or 5 times a power of ten: three to eight of them.
-type steps struct{}
-
-// Ticks is plot.Ticker.
-func (steps) Ticks(low, high float64) (ticks []plot.Tick) {
-	least := (high - low) / 7
-	power := math.Floor(math.Log10(least))
-	step := math.Pow(10, power+1)
-	for _, m := range []float64{1, 2, 5} {
-		if v := m * math.Pow(10, power); v >= least {
-			step = v
-			break
-		}
-	}
-	digits := max(0, -int(math.Floor(math.Log10(step))))
-	for k := math.Ceil(low / step); k*step <= high; k++ {
-		v := float64(k*step) + 0 // -0 is 0
-		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', digits, 64)})
-	}
-	return ticks
-}
-
-// bar adds line i as bars, side by side with those of the others.
-func (f Figure) bar(p *plot.Plot, i int) error {
-	width := figureWidth * 0.6 / vg.Length(len(f.Bars)*len(f.Lines))
-	bars, err := plotter.NewBarChart(plotter.Values(f.Lines[i].Y), width)
-	if err != nil {
-		return fmt.Errorf("bench: %s, %s: %w", f.Name, f.Lines[i].Name, err)
-	}
-	bars.Color, bars.LineStyle.Width = lineColors[i%len(lineColors)], 0
-	bars.Offset = width * vg.Length(float64(i)-float64(len(f.Lines)-1)/2)
-	p.Add(bars)
-	p.Legend.Add(f.Lines[i].Name, bars)
-	return nil
 }
 
 // logTicks marks 1, 2 and 5 times the powers of ten.

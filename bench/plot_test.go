@@ -58,6 +58,41 @@ func TestFigure(t *testing.T) {
 	}
 }
 
+// TestBars: bars have the places' names below and the lines' in the legend.
+func TestBars(t *testing.T) {
+	var svg bytes.Buffer
+	f := Figure{Name: "paper/bars", Bars: []string{"first", "second"}, Lines: []Line{{Name: "one", Y: []float64{3, 2}}, {Name: "two", Y: []float64{4, 5}}}}
+	if err := f.Write(&svg, "svg"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"first", "second", "one", "two"} {
+		if !strings.Contains(svg.String(), ">"+want+"<") {
+			t.Errorf("no %q in the SVG", want)
+		}
+	}
+	f.Lines[1].Y[0] = math.NaN()
+	if err := f.Write(&svg, "svg"); err == nil {
+		t.Error("a bar of height NaN was drawn")
+	}
+}
+
+func TestMeanLine(t *testing.T) {
+	got := meanLine([]Line{{X: []float64{1, 3, 5}, Y: []float64{10, 20, 30}}, {X: []float64{3}, Y: []float64{0}}})
+	if !slices.Equal(got.X, []float64{2, 3, 4}) || !slices.Equal(got.Y, []float64{5, 10, 15}) {
+		t.Errorf("%+v", got)
+	}
+	var l Line
+	for i := range 10_000 {
+		l.X, l.Y = append(l.X, float64(i+1)), append(l.Y, float64(i))
+	}
+	for _, log := range []bool{false, true} {
+		thin := l.thinned(log)
+		if n := len(thin.X); n < curvePoints/2 || n > curvePoints+2 || thin.X[0] != 1 || thin.X[n-1] != 10_000 || thin.Y[n-1] != 9999 {
+			t.Errorf("log %v: %d points from %v to %v", log, n, thin.X[0], thin.X[n-1])
+		}
+	}
+}
+
 // TestZeros: the zeros of a circle and of a line are near them, in segments whose ends meet others' or the edge.
 func TestZeros(t *testing.T) {
 	const r = 0.71 // through no point of the grid
@@ -128,62 +163,5 @@ func TestPanels(t *testing.T) {
 	f.Panels[1].Lines[0].X = []float64{0, math.NaN(), 2}
 	if err := f.Write(&pic, "png"); err == nil {
 		t.Error("a NaN was drawn")
-	}
-}
-
-// TestSteps: the marks are round numbers within the axis, and there are some, but not many.
-func TestSteps(t *testing.T) {
-	for _, c := range []struct {
-		low, high float64
-		want      string
-	}{
-		{0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"},
-		{-0.1, 3, "0.0 0.5 1.0 1.5 2.0 2.5 3.0"},
-		{6.3, 27.5, "10 15 20 25"},
-		{-0.003, 0.0031, "-0.003 -0.002 -0.001 0.000 0.001 0.002 0.003"},
-		{0, 60000, "0 10000 20000 30000 40000 50000 60000"},
-	} {
-		var labels []string
-		for _, tick := range (steps{}).Ticks(c.low, c.high) {
-			labels = append(labels, tick.Label)
-		}
-		if got := strings.Join(labels, " "); got != c.want {
-			t.Errorf("from %g to %g: %s, want %s", c.low, c.high, got, c.want)
-		}
-	}
-}
-
-// TestBars: bars have the places' names below and the lines' in the legend.
-func TestBars(t *testing.T) {
-	var svg bytes.Buffer
-	f := Figure{Name: "paper/bars", Bars: []string{"first", "second"}, Lines: []Line{{Name: "one", Y: []float64{3, 2}}, {Name: "two", Y: []float64{4, 5}}}}
-	if err := f.Write(&svg, "svg"); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"first", "second", "one", "two"} {
-		if !strings.Contains(svg.String(), ">"+want+"<") {
-			t.Errorf("no %q in the SVG", want)
-		}
-	}
-	f.Lines[1].Y[0] = math.NaN()
-	if err := f.Write(&svg, "svg"); err == nil {
-		t.Error("a bar of height NaN was drawn")
-	}
-}
-
-func TestMeanLine(t *testing.T) {
-	got := meanLine([]Line{{X: []float64{1, 3, 5}, Y: []float64{10, 20, 30}}, {X: []float64{3}, Y: []float64{0}}})
-	if !slices.Equal(got.X, []float64{2, 3, 4}) || !slices.Equal(got.Y, []float64{5, 10, 15}) {
-		t.Errorf("%+v", got)
-	}
-	var l Line
-	for i := range 10_000 {
-		l.X, l.Y = append(l.X, float64(i+1)), append(l.Y, float64(i))
-	}
-	for _, log := range []bool{false, true} {
-		thin := l.thinned(log)
-		if n := len(thin.X); n < curvePoints/2 || n > curvePoints+2 || thin.X[0] != 1 || thin.X[n-1] != 10_000 || thin.Y[n-1] != 9999 {
-			t.Errorf("log %v: %d points from %v to %v", log, n, thin.X[0], thin.X[n-1])
-		}
 	}
 }

@@ -30,13 +30,13 @@ type progress struct {
 // barSteps is the length of a bar.
 const barSteps = 1000
 
-// begin draws the bar of experiment i; end takes it away.
+// begin draws the bar of experiment i, within 80 columns; end takes it away.
 func (p *progress) begin(i int, name string) {
 	p.at, p.name, p.rows, p.began = i, name, 0, p.now()
 	if p.started.IsZero() {
 		p.started = p.began
 	}
-	p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(20), progressbar.OptionSetPredictTime(false),
+	p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(12), progressbar.OptionSetPredictTime(false),
 		progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish())
 	p.quit, p.gone = make(chan struct{}), make(chan struct{})
 	p.draw()

@@ -15,6 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -51,6 +52,7 @@ type marginRun struct {
 	augment bool // a feature -R, R the longest p-norm, stands for the bias
 	unit    bool // then each example is brought to p-norm 1
 	p       float64
+	plain   func(X [][]float64, y []float64) int64 // its updates by internal/naive; nil: too slow
 }
 
 // marginNorm is one part of figures 3 and 4: PUMMA and another learner.
@@ -62,6 +64,9 @@ type marginNorm struct {
 	curves Figure // 3
 	bars   Figure // 4
 }
+
+// plainUpdates is the number of updates up to which a run's plain form is timed: in all it may take some seconds. A step of PUMMA p > 2, by Newton's method, takes long.
+const plainUpdates, plainNewton = 50_000, 5_000
 
 // almaShare is how many times the updates that PUMMA makes in all ALMA is given without RunOptions.Slow.
 const almaShare = 5
@@ -80,11 +85,14 @@ func marginNorms(slow bool) []marginNorm {
 	}
 	norms := []marginNorm{
 		{text: "p=2", target: 0.0225, curves: Figure{YMin: -0.02, YMax: 0.03}, pair: [2]marginRun{
-			{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2},
+			{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2,
+				plain: func(X [][]float64, y []float64) int64 { return naive.PUMMA(X, y, 2, delta) }},
 			{text: "romma aggressive", learner: "romma", augment: true, p: 2,
-				config: func(int) learners.Config { return &learners.ROMMAConfig{Aggressive: true, Delta: delta} }}}},
+				config: func(int) learners.Config { return &learners.ROMMAConfig{Aggressive: true, Delta: delta} },
+				plain:  func(X [][]float64, y []float64) int64 { return naive.ROMMA(X, y, delta) }}}},
 		{text: "p=2 ln n", target: 0.0461, long: true, curves: Figure{YMin: -0.2, YMax: 0.06, XLog: true}, pair: [2]marginRun{
-			{text: "pumma p=auto (2 ln n)", learner: "pumma", config: pumma("auto"), p: auto},
+			{text: "pumma p=auto (2 ln n)", learner: "pumma", config: pumma("auto"), p: auto,
+				plain: func(X [][]float64, y []float64) int64 { return naive.PUMMA(X, y, auto, delta) }},
 			{text: "alma p=2 ln n", learner: "alma", augment: true, unit: true, p: auto,
 				config: func(int) learners.Config { return &learners.ALMAConfig{P: auto, Alpha: delta} }}}},
 	}
@@ -171,8 +179,16 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*en
 		}
 		row.Quantity, row.Note = "updates", "the paper has a curve, no number"+note
 		row.fill(updates[k])
+		if m.plain != nil && (updates[k][0] <= plainNewton || m.p == 2 && updates[k][0] <= plainUpdates) {
+			x, _ := m.examples(data[0])
+			X := make([][]float64, x.Len())
+			for i := range X {
+				X[i] = x.Row(i)
+			}
+			row.beside(int64(updates[k][0]), func() int64 { return m.plain(X, x.Y) })
+		}
 		put(row)
-		row.Quantity, row.Paper, row.Verdict = "margin/R", at(n.target), ""
+		row.Quantity, row.Paper, row.Verdict, row.NaiveSeconds = "margin/R", at(n.target), "", nil
 		row.Note = "the paper has a curve, and this line that each learner's guarantee puts its end above" + note
 		if limit > 0 {
 			row.Verdict = NotComparable // not converged, so not guaranteed
@@ -205,23 +221,7 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*en
 // run learns until a pass makes no update, or has made limit updates in all; 0 is no limit. The line has the margin after each pass at the number of updates:
 // that of the original space, in the p-norm, divided by the longest example's.
 func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (trace Line, took time.Duration, err error) {
-	R := 0.0
-	for i := range b.Len() {
-		R = max(R, normP(b.Row(i), m.p))
-	}
-	x := b
-	if m.augment {
-		x = withBias(b, -R)
-	}
-	if m.unit {
-		for i := range x.Len() {
-			row := x.Row(i)
-			n := normP(row, m.p)
-			for j := range row {
-				row[j] /= n
-			}
-		}
-	}
+	x, R := m.examples(b)
 	e, err := learners.Lookup(m.learner)
 	if err != nil {
 		return Line{}, 0, err
@@ -257,6 +257,27 @@ func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int6
 			return trace, took, nil
 		}
 	}
+}
+
+// examples returns the form of b that the learner wants, and the length of the longest of b.
+func (m marginRun) examples(b *engine.Block[float64]) (x *engine.Block[float64], R float64) {
+	for i := range b.Len() {
+		R = max(R, normP(b.Row(i), m.p))
+	}
+	x = b
+	if m.augment {
+		x = withBias(b, -R)
+	}
+	if m.unit {
+		for i := range x.Len() {
+			row := x.Row(i)
+			n := normP(row, m.p)
+			for j := range row {
+				row[j] /= n
+			}
+		}
+	}
+	return x, R
 }
 
 // withBias returns a copy of b with one more feature of value v: the last of a dense block, the first of a sparse one.

@@ -66,6 +66,9 @@ func TestPUMMASection51(t *testing.T) {
 			if math.Abs(updates.Ours/counts[i]-1) > 0.1 {
 				t.Errorf("%s: %s updates, want %g within 10 %%", updates.Row, updates.OursText(), counts[i])
 			}
+			if timed := learner != "pumma p=auto" || bias == 15; timed != (updates.NaiveSeconds != nil) {
+				t.Errorf("%s: the plain form's time is %v: %s", updates.Row, updates.NaiveSeconds, updates.Note)
+			}
 			least := target2
 			if learner == "pumma p=auto" {
 				least = targetLn

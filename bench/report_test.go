@@ -99,5 +99,11 @@ func TestPapers(t *testing.T) {
 		if _, ok := about[e.Name]; !ok {
 			t.Errorf("%s: its time is not in about", e.Name)
 		}
+		if _, ok := aboutSlow[e.Name]; ok != (e.Slow != "") {
+			t.Errorf("%s: more time with Slow: %v; what it takes it for: %q", e.Name, ok, e.Slow)
+		}
+		if few, all := e.About(RunOptions{Runs: 2}), e.About(RunOptions{}); few > all || e.Runs > 2 && few == all {
+			t.Errorf("%s: %g s with two runs, %g with all", e.Name, few, all)
+		}
 	}
 }

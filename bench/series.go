@@ -53,7 +53,7 @@ func (s *Series) Run(ctx context.Context, done func(Outcome) error) error {
 			bar.should[i] = 0
 		default:
 			if err := s.run(ctx, &j, bar, i, place); err != nil {
-				return fmt.Errorf("%s: %w", j.out.Name, err)
+				return err
 			}
 		}
 		if err := done(j.out); err != nil {

@@ -3,7 +3,8 @@ package bench
 import (
 	"fmt"
 	"math"
-	"slices"
+	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -79,6 +80,15 @@ func (r *Row) fillAbove(v []float64) {
 	}
 }
 
+// fillOrder is fillAbove for differences, one a run, that are above 0 in the paper; where they are not, the note goes on with why.
+func (r *Row) fillOrder(diff []float64, why string) {
+	r.Paper = at(0)
+	r.fillAbove(diff)
+	if r.Verdict == Outside {
+		r.Note += "; " + why
+	}
+}
+
 // fillCount sets ours from an integer of a run without draws: exact if equal, inside if within a share of the paper's.
 func (r *Row) fillCount(v int64, within float64) {
 	r.Schema, r.Runs, r.Ours = schema, 1, float64(v)
@@ -106,53 +116,15 @@ func (r *Row) fillDigits(v, unit, within float64) {
 	}
 }
 
-// XNaive returns how many times as long the learner's plain form took; 0 where it was not timed.
-func (r Row) XNaive() float64 {
-	if r.NaiveSeconds == nil || r.Seconds == 0 {
-		return 0
+// beside times the learner's plain form, which must come to as many updates as the first of the row's runs; where it does not, rounding being another, the note says so.
+func (r *Row) beside(updates int64, plain func() int64) {
+	began := time.Now()
+	n := plain()
+	if took := time.Since(began).Seconds(); n == updates {
+		r.NaiveSeconds = at(took * float64(r.Runs))
+		return
 	}
-	return *r.NaiveSeconds / r.Seconds
-}
-
-// XPaper returns how many times as long the paper's run took as one of ours; 0 where the paper gives no time.
-func (r Row) XPaper() float64 {
-	if r.PaperSeconds == nil || r.Seconds == 0 {
-		return 0
-	}
-	return *r.PaperSeconds / r.Seconds * float64(max(1, r.Runs))
-}
-
-// SecondsText returns seconds for people, and nothing for 0: a row without a time of its own.
-func SecondsText(v float64) string {
-	switch {
-	case v == 0:
-		return ""
-	case v >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 0.1:
-		return fmt.Sprintf("%.2f", v)
-	}
-	return fmt.Sprintf("%.4f", v)
-}
-
-// RatioText returns a ratio of times to three digits, and nothing for the unknown one, 0.
-func RatioText(x float64) string {
-	switch {
-	case x == 0:
-		return ""
-	case x >= 100:
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.3g", x)
-}
-
-// HasNaive and HasPaperSeconds report whether any of the rows has such a time: whether a table needs the column.
-func HasNaive(rows []Row) bool {
-	return slices.ContainsFunc(rows, func(r Row) bool { return r.NaiveSeconds != nil })
-}
-
-func HasPaperSeconds(rows []Row) bool {
-	return slices.ContainsFunc(rows, func(r Row) bool { return r.PaperSeconds != nil })
+	r.Note = strings.TrimPrefix(fmt.Sprintf("%s; the plain form makes %d updates in the first run, not %d", r.Note, n, updates), "; ")
 }
 
 // PaperText returns the paper's value with its interval, "-" where it has none.
@@ -177,5 +149,8 @@ func plusMinus(v, pm float64) string {
 		return fmt.Sprintf("%.4g", v)
 	}
 	digits := max(0, 1-int(math.Floor(math.Log10(pm)))) // two digits of the interval
+	if math.Abs(v) < 0.5*math.Pow10(-digits) {
+		v = 0 // and not -0
+	}
 	return fmt.Sprintf("%.*f ± %.*f", digits, v, digits, pm)
 }

@@ -121,18 +121,14 @@ type paperOrder struct {
 
 // row returns the row of the difference, or of the values where there is a floor. high and low hold the quantity, one a run.
 func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
-	row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, p.low), Quantity: p.quantity + "_difference", Paper: at(0), Note: "paired over the runs; the paper: " + p.says}
 	if low == nil {
-		row.Row, row.Quantity, row.Paper, row.Note = fmt.Sprintf("%s%s above %g", prefix, p.high, p.floor), p.quantity, at(p.floor), "the paper: "+p.says
+		row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %g", prefix, p.high, p.floor), Quantity: p.quantity, Paper: at(p.floor), Note: "the paper: " + p.says}
 		row.fillAbove(high)
-	} else {
-		row.fillAbove(difference(high, low))
+		return row
 	}
-	switch {
-	case slices.Equal(high, low):
+	row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, p.low), Quantity: p.quantity + "_difference", Note: "paired over the runs; the paper: " + p.says}
+	if row.fillOrder(difference(high, low), p.why); slices.Equal(high, low) {
 		row.Verdict, row.Note = NotComparable, "equal in all runs: neither had to remove anything"
-	case row.Verdict == Outside:
-		row.Note += "; " + p.why
 	}
 	return row
 }

@@ -53,12 +53,12 @@ var pinned = map[string]string{
 	"sparse/tbp":        "6533e7f0b69f",
 	"dense/budget":      "40b7e98898c4",
 	"dense/tbp":         "522f774fa55f",
-	"sparse/adf":        "b1bb3dc0c9ae",
-	"sparse/wep":        "16b407e16c91",
-	"sparse/vvm":        "f8b59735960c",
-	"dense/adf":         "36f1afdd7675",
-	"dense/wep":         "0a4e110b91f4",
-	"dense/vvm":         "4bd59c03b67f",
+	"sparse/adf":        "407f868532e3",
+	"sparse/wep":        "a2bea9970df0",
+	"sparse/vvm":        "cc75ed06ec6e",
+	"dense/adf":         "b8caa3955768",
+	"dense/wep":         "aa22ad7bb2ad",
+	"dense/vvm":         "6850ed332a05",
 }
 
 // way is how a model is learned. None of it may show in the model.
@@ -81,8 +81,8 @@ func (w way) String() string {
 	return s
 }
 
-// TestMetamorphic demands equal model bytes over every implementation x threads 1, 2, 3, 8 x blocks of 1, 7, 256 x lanes and active lists, and of
-// training on A and B at once and of training on A, saving, loading and training on B.
+// TestMetamorphic demands equal model bytes over every implementation x threads 1, 2, 3, 8 x blocks of 1, 7, 256 x lanes and active lists, and, for
+// every number of threads with one of the blocks, of training on A and B at once and of training on A, saving, loading and training on B.
 func TestMetamorphic(t *testing.T) {
 	before := vecmath.Active().String()
 	t.Cleanup(func() {
@@ -116,8 +116,11 @@ func TestMetamorphic(t *testing.T) {
 						for k, size := range blocks {
 							for _, path := range paths {
 								for r, resume := range []bool{false, true} {
-									if testing.Short() && (i+j+k+r)%len(blocks) != 0 {
-										continue // still every pair of an implementation, threads, a block and resumed or not
+									if testing.Short() && (i+j+k+r)%len(blocks) != 0 { // still every pair of an implementation, threads, a block and resumed or not
+										continue
+									}
+									if !testing.Short() && resume && k != j%len(blocks) {
+										continue
 									}
 									w := way{im.Name, n, size, path, resume}
 									got := learn(t, name, data, w)

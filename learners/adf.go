@@ -16,7 +16,7 @@ func init() {
 
 // ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without points, else DiagonalADF.
 type ADFConfig struct {
-	Covariance string  `json:"covariance" flag:"covariance" help:"full: d^2/2 numbers for d features; diagonal: d"`
+	Covariance string  `json:"covariance" flag:"covariance" help:"full: d^2 numbers for d features; diagonal: d"`
 	Noise      float64 `json:"noise" flag:"label-noise" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated"`
 }
 

@@ -25,7 +25,7 @@ func init() {
 // Guarantee: the fixed points of independent implementations, which do not depend on order or damping: TestGoldenEP.
 //
 // Cost: for n examples of d features O(min(n, d)^2) a refinement, n of which are a sweep: in the space of the n scores, or of the weights where d is
-// smaller or FitOptions.GramBytes does not allow two n x n matrices. Memory: n d float64 and those matrices, or d^2/2.
+// smaller or FitOptions.GramBytes does not allow two n x n matrices. Memory: n d float64 and those matrices, or d^2.
 type EP[T Float] struct{ *VVM[T] }
 
 // EPConfig holds the settings of EP.
@@ -114,7 +114,7 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(), Bound: math.Inf(1)})
 		}
 	}
-	if !r.Converged {
+	if r.Converged = r.Converged && !p.held; !r.Converged {
 		p.report.Unconverged++
 	}
 	if r.ScoreSpace {

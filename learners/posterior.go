@@ -41,38 +41,45 @@ var ErrPrior = errors.New("posteriors do not belong together")
 // reach; else the next best point is taken, and if none will do, one is dropped. A new point whose variance is lost in rounding is passed over, and (2)
 // has the like guards in S. With eps = 0 that is where examples which contradict each other end. PosteriorReport counts them.
 //
-// All is float64. The triangle of Vr is updated late, in the pass that multiplies it by the next example.
+// All is float64. Changes wait for the pass that reads what they change: that of Vr for its product with the next example, those of S for the next
+// maxLate of them or the end of a sweep.
 type posterior struct {
 	eps     float64
 	entropy noiseEntropy
 	mr, m   []float64
-	V       []float64 // the lower triangle of Vr, row by row, but for the pending term
-	c       float64   // pending: Vr = V + c s s^T; 0 is none
+	V       []float64 // Vr but for the pending term: d rows of stride, as vecmath.SymRankOneMul wants them
+	stride  int
+	c       float64 // pending: Vr = V + c s s^T; 0 is none
 	s       []float64
 	P       float64     // bound of the eigenvalues of Vr^-1
 	loss    float64     // by how much variances have shrunk since W, G and a were worked out afresh, and rounding errors not
 	k       int         // points
 	X, W    [][]float64 // one row a point and one spare or more
 	width   int         // of rows of G and S
-	G, S    []float64
+	G       []float64
+	S       []float64 // its rows but for the pending terms, and below them maxLate columns s of (2)
+	late    int       // pending: row i of S lacks steps[i][t] times the column t, 1 <= t <= late
+	steps   []float64 // 1 + maxLate a row of S, the first of which is 1
+	term    []int32   // a row of S, and then all columns
 	a       []float64
 	tau     []float64
 	nu      []float64
 	mu      []float64
 	factor  []stepFactor // of the points' cavities, as they were refined last
+	held    bool         // in the last sweep a site was left as it was, since rounding would have decided
 	age     int64        // points added since S and mu were last worked out afresh
 	rows    []int32      // 0, 1, ...
 	mask    []uint64     // width ones
 	row     []float64    // scratch of a row of G
 	coef    []float64    // scratch of a row of G
-	x, y    []float64    // scratch of Vr's length
+	x, y, z []float64    // scratch of Vr's length
 	report  PosteriorReport
 }
 
 // PosteriorReport counts what a learner with a posterior met.
 type PosteriorReport struct {
 	Sweeps      int64 `json:"sweeps"`      // of EP over the points
-	Unconverged int64 `json:"unconverged"` // runs of EP that were stopped by the limit of sweeps
+	Unconverged int64 `json:"unconverged"` // runs of EP that were stopped by the limit of sweeps, or left a site as it was since rounding would have decided
 	Merged      int64 `json:"merged"`      // pairs of points
 	Passed      int64 `json:"passed"`      // examples passed over, as their variance was lost in rounding or beyond the range of numbers
 	Lost        int64 `json:"lost"`        // points dropped without what they tell, as absorbing them would have broken the covariance
@@ -82,7 +89,10 @@ type PosteriorReport struct {
 const posteriorFloor, posteriorLeast = 0x1p-44, 0x1p-40
 
 // maxPosteriorDim keeps the covariance matrix within a GiB.
-const maxPosteriorDim = 16384
+const maxPosteriorDim = 11584
+
+// maxLate is how many changes of S wait: more would cost more in finding one of its columns than they save.
+const maxLate = 16
 
 // ErrDim is returned for more features than a covariance matrix is kept for.
 var ErrDim = errors.New("too many features for a covariance matrix")
@@ -102,7 +112,14 @@ func (p *posterior) reserve(n int) {
 	for i := range n {
 		p.X[i], p.W[i] = make([]float64, len(p.mr)), make([]float64, len(p.mr))
 	}
-	p.G, p.S = engine.Aligned[float64](n*p.width), engine.Aligned[float64](n*p.width)
+	p.G, p.S = engine.Aligned[float64](n*p.width), engine.Aligned[float64]((n+maxLate)*p.width)
+	p.late, p.steps, p.term = 0, make([]float64, n*(1+maxLate)), make([]int32, 1+maxLate)
+	for i := range n {
+		p.steps[i*(1+maxLate)] = 1
+	}
+	for t := range maxLate {
+		p.term[1+t] = int32(n + t)
+	}
 	p.a, p.tau, p.nu, p.mu = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	p.row, p.coef = engine.Aligned[float64](p.width), engine.Aligned[float64](p.width)
 	p.rows = make([]int32, n)
@@ -126,13 +143,17 @@ func (p *posterior) grow(name string, dim int) error {
 		return fmt.Errorf("%s: %d features, at most %d: use random features (--learner rff), hashing, or adf --covariance diagonal: %w", name, dim, maxPosteriorDim, ErrDim)
 	}
 	p.flush()
-	p.V = slices.Grow(p.V, dim*(dim+1)/2-len(p.V))[:dim*(dim+1)/2]
-	for i := d; i < dim; i++ {
-		row := p.V[i*(i+1)/2:][: i+1 : i+1]
-		clear(row[:i])
-		row[i] = 1
+	old, stride := p.V, p.stride
+	p.stride = vecmath.SymStride[float64](dim)
+	p.V = engine.Aligned[float64](dim * p.stride)
+	for i := range dim {
+		if row := p.V[i*p.stride:]; i < d {
+			copy(row, old[i*stride:][:vecmath.SymStride[float64](i+1)])
+		} else {
+			row[i] = 1
+		}
 	}
-	for _, v := range []*[]float64{&p.mr, &p.m, &p.s, &p.x, &p.y} {
+	for _, v := range []*[]float64{&p.mr, &p.m, &p.s, &p.x, &p.y, &p.z} {
 		*v = grown(*v, dim)
 	}
 	for i := range p.X {
@@ -141,41 +162,64 @@ func (p *posterior) grow(name string, dim int) error {
 	return nil
 }
 
-// mulV sets y = Vr x, and adds the pending term to V in the same pass. Rows whose part in it is zero are left alone, so that features to come change no bits.
+// mulV sets y = Vr x, and adds the pending term to V in the same pass. Features to come change no bits: they add zeros to sums that are never -0.
 func (p *posterior) mulV(y, x []float64) {
-	at := 0
-	for i, xi := range x {
-		row := p.V[at : at+i+1]
-		at += i + 1
-		if p.c != 0 && p.s[i] != 0 {
-			vecmath.Axpy(row, float64(p.c*p.s[i]), p.s)
-		}
-		y[i] = math.FMA(row[i], xi, vecmath.Dot(row[:i], x))
-		if xi != 0 {
-			vecmath.Axpy(y[:i], xi, row)
-		}
+	vecmath.SymRankOneMul(y, p.V, p.stride, x, -p.c, p.s)
+	if p.c != 0 { // -(0*0)*0 = -0, and adding that leaves V as it is, zeros with their signs
+		p.c = 0
+		clear(p.s)
 	}
-	p.c = 0
 }
 
 // flush adds the pending term to V, to the same bits as mulV does.
 func (p *posterior) flush() {
-	if p.c == 0 {
-		return
+	if p.c != 0 {
+		p.mulV(p.z, p.mr)
 	}
-	for i, si := range p.s {
-		if si != 0 {
-			vecmath.Axpy(p.V[i*(i+1)/2:][:i+1], float64(p.c*si), p.s)
-		}
-	}
-	p.c = 0
 }
 
 // rank1 is Vr += c w w^T, kept pending.
 func (p *posterior) rank1(c float64, w []float64) {
 	p.flush()
-	copy(p.s, w)
-	p.c = c
+	if c != 0 {
+		p.c = c
+		copy(p.s, w)
+	}
+}
+
+// identity makes Vr the prior's.
+func (p *posterior) identity() {
+	p.c = 0
+	clear(p.s)
+	for i := range p.mr {
+		row := p.V[i*p.stride:]
+		clear(row[:vecmath.SymStride[float64](i+1)])
+		row[i] = 1
+	}
+}
+
+// triangle returns the lower triangle of Vr, row by row.
+func (p *posterior) triangle() []float64 {
+	p.flush()
+	t := make([]float64, 0, len(p.mr)*(len(p.mr)+1)/2)
+	for i := range p.mr {
+		t = append(t, p.V[i*p.stride:][:i+1]...)
+	}
+	return t
+}
+
+// setTriangle makes t the lower triangle of Vr.
+func (p *posterior) setTriangle(t []float64) {
+	p.c = 0
+	clear(p.s)
+	unit := vecmath.LaneUnit[float64]()
+	for i := range p.mr {
+		row := t[i*(i+1)/2:][:i+1]
+		copy(p.V[i*p.stride:], row)
+		for j := i / unit * unit; j < i; j++ { // the block on the diagonal is whole
+			p.V[j*p.stride+i] = row[j]
+		}
+	}
 }
 
 // floor returns the variance of a point under which rounding would decide. No term may be pending.
@@ -183,7 +227,7 @@ func (p *posterior) floor(x []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
 		if v != 0 {
-			sum = math.FMA(float64(v*v), p.V[i*(i+1)/2+i], sum)
+			sum = math.FMA(float64(v*v), p.V[i*p.stride+i], sum)
 		}
 	}
 	return posteriorFloor * sum
@@ -193,7 +237,7 @@ func (p *posterior) floor(x []float64) float64 {
 func (p *posterior) largest() float64 {
 	top := 0.0
 	for i := range p.mr {
-		top = max(top, p.V[i*(i+1)/2+i])
+		top = max(top, p.V[i*p.stride+i])
 	}
 	return top
 }
@@ -287,6 +331,7 @@ const refreshEvery = 64
 // refresh is (1), site by site, those with tau > 0 first: then every step on the way is positive definite if the end is.
 func (p *posterior) refresh() {
 	k := p.k
+	p.late = 0
 	copy(p.S[:k*p.width], p.G)
 	copy(p.mu, p.a[:k])
 	for i, tau := range p.tau[:k] {
@@ -299,26 +344,56 @@ func (p *posterior) refresh() {
 			p.update(i, tau, p.nu[i])
 		}
 	}
+	p.settle()
 	p.age = 0
 }
 
-// update is (2).
+// column sets dst to row i of S, with what is pending.
+func (p *posterior) column(dst []float64, i int) {
+	p.term[0] = int32(i)
+	vecmath.LanesScore(dst, p.S, p.term[:1+p.late], p.steps[i*(1+maxLate):][:1+p.late])
+}
+
+// spread returns S_ii, with what is pending.
+func (p *posterior) spread(i int) float64 {
+	v, at := p.S[i*p.width+i], len(p.X)*p.width+i
+	for _, c := range p.steps[i*(1+maxLate)+1:][:p.late] {
+		v = math.FMA(c, p.S[at], v)
+		at += p.width
+	}
+	return v
+}
+
+// update is (2), where the change of S is kept pending.
 func (p *posterior) update(i int, dt, dn float64) {
-	s := p.row
-	copy(s, p.S[i*p.width:][:p.width])
+	s := p.S[(len(p.X)+p.late)*p.width:][:p.width]
+	p.column(s, i)
 	den := math.FMA(dt, s[i], 1)
 	b := math.FMA(-dt, p.mu[i], dn) / den
 	c := -dt / den
-	for l, v := range s {
-		p.coef[l] = float64(c * v)
+	p.late++
+	for l, v := range s[:p.k] {
+		p.steps[l*(1+maxLate)+p.late] = float64(c * v)
 	}
-	vecmath.LanesUpdate(p.S, p.rows[:p.k], s, p.coef, p.mask)
 	vecmath.Axpy(p.mu[:p.k], b, s)
+	if p.late == maxLate {
+		p.settle()
+	}
 }
 
-// cavity returns the law N(mc, vc) of u_i without the site i. ok is false if there is none.
-func (p *posterior) cavity(i int) (mc, vc float64, ok bool) {
-	s := p.S[i*p.width+i]
+// settle adds what is pending to S.
+func (p *posterior) settle() {
+	if p.late == 0 {
+		return
+	}
+	for i := range p.k {
+		p.column(p.S[i*p.width:][:p.width], i)
+	}
+	p.late = 0
+}
+
+// cavity returns the law N(mc, vc) of u_i, whose variance is s, without the site i. ok is false if there is none.
+func (p *posterior) cavity(i int, s float64) (mc, vc float64, ok bool) {
 	if !(s > float64(posteriorFloor*p.G[i*p.width+i])) {
 		return 0, 0, false
 	}
@@ -329,34 +404,35 @@ func (p *posterior) cavity(i int) (mc, vc float64, ok bool) {
 	return math.FMA(-p.nu[i], s, p.mu[i]) / q, s / q, true
 }
 
-// proposal returns by how much the site i differs from that of its cavity's moments: change in units of its point's standard deviation.
-func (p *posterior) proposal(i int) (dt, dn, change float64) {
-	mc, vc, ok := p.cavity(i)
+// proposal returns by how much the site i differs from that of its cavity's moments: change in units of its point's standard deviation. s is S_ii.
+func (p *posterior) proposal(i int, s float64) (dt, dn, change float64) {
+	mc, vc, ok := p.cavity(i, s)
 	f := &p.factor[i]
 	if !ok {
 		f.z = math.Inf(-1)
-		if q := math.FMA(-p.tau[i], p.S[i*p.width+i], 1); q <= 0 { // the other sites tell less than nothing: half of this one goes, lest it stays
+		if q := math.FMA(-p.tau[i], s, 1); q <= 0 { // the other sites tell less than nothing: half of this one goes, lest it stays
 			return -0.5 * p.tau[i], -0.5 * p.nu[i], math.Inf(1)
 		}
+		p.held = true
 		return 0, 0, 0
 	}
 	*f = newStepFactor(mc/math.Sqrt(vc), p.eps)
 	tau, nu := f.site(vc)
 	dt, dn = tau-p.tau[i], nu-p.nu[i]
-	s := p.S[i*p.width+i]
 	return dt, dn, max(math.Abs(float64(dt*s)), math.Abs(float64(dn*math.Sqrt(s))))
 }
 
 // refine moves the site i by the share damping towards that of its cavity's moments and returns how far off it was. Less than least is left alone.
 func (p *posterior) refine(i int, damping, least float64) float64 {
-	dt, dn, change := p.proposal(i)
+	s := p.spread(i)
+	dt, dn, change := p.proposal(i, s)
 	if change <= least && (p.tau[i] != 0 || change == 0) { // a new point's site is made, be it small: it is evicted once
 		return change
 	}
 	dt, dn = float64(damping*dt), float64(damping*dn)
-	s := p.S[i*p.width+i]
 	den := math.FMA(dt, s, 1)
 	if !(den > 0 && s > float64(float64(posteriorFloor*den)*p.G[i*p.width+i]) && dn-dn == 0) {
+		p.held = true
 		return 0
 	}
 	p.update(i, dt, dn)
@@ -378,19 +454,20 @@ const leave = 4
 // sweep refines all sites in order and reports whether all were within tolerance. It ends early with ctx.
 func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) bool {
 	worst := 0.0
+	p.held = false
 	for i := range p.k {
 		if i%64 == 63 && ctx.Err() != nil {
 			return false
 		}
 		worst = max(worst, p.refine(i, damping, e.tolerance/leave))
 	}
+	p.settle()
 	p.report.Sweeps++
 	return worst < e.tolerance
 }
 
-// propagate runs EP from the present sites, which are those of an earlier run but for the last point's, and sets the mean of w. It reports whether it
-// converged.
-func (p *posterior) propagate(e *epSettings) bool {
+// propagate runs EP from the present sites, which are those of an earlier run but for the last point's, and sets the mean of w.
+func (p *posterior) propagate(e *epSettings) {
 	p.refine(p.k-1, e.damping, 0)
 	done := false
 	for n := 0; n < 2*e.sweeps && !done; n++ {
@@ -400,11 +477,10 @@ func (p *posterior) propagate(e *epSettings) bool {
 		}
 		done = p.sweep(context.Background(), e, damping)
 	}
-	if !done {
+	if !done || p.held {
 		p.report.Unconverged++
 	}
 	p.setMean()
-	return done
 }
 
 // setMean is (3).
@@ -621,17 +697,15 @@ func (p *posterior) merge(t *twoPoints) bool {
 	}
 	first := l1 <= l2 // the one that adds variance first
 	for range 2 {
-		p.flush()
-		clear(p.s)
+		l, ci, cj := l2, sn, cs
 		if first {
-			vecmath.Axpy(p.s, cs, wi)
-			vecmath.Axpy(p.s, -sn, wj)
-			p.c = -l1
-		} else {
-			vecmath.Axpy(p.s, sn, wi)
-			vecmath.Axpy(p.s, cs, wj)
-			p.c = -l2
+			l, ci, cj = l1, cs, -sn
 		}
+		p.flush() // which needs z
+		clear(p.z)
+		vecmath.Axpy(p.z, ci, wi)
+		vecmath.Axpy(p.z, cj, wj)
+		p.rank1(-l, p.z)
 		first = !first
 	}
 	// b takes the place of i
@@ -663,15 +737,14 @@ var posteriorCounters = []string{"sweeps", "unconverged", "merged", "passed", "l
 
 // state adds the law to s.
 func (p *posterior) state(s *State) {
-	p.flush()
 	s.Scalars = map[string]float64{"precision": p.P, "loss": p.loss}
-	d, k := len(p.mr), p.k
+	k := p.k
 	var X, W, G, S []float64
 	for i := range k {
 		X, W, G = append(X, p.X[i]...), append(W, p.W[i]...), append(G, p.G[i*p.width:][:k]...)
 		S = append(S, p.S[i*p.width:][:k]...)
 	}
-	for i, data := range [][]float64{slices.Clone(p.m), slices.Clone(p.mr), slices.Clone(p.V[:d*(d+1)/2]), X, W, G, S, slices.Clone(p.a[:k]), slices.Clone(p.tau[:k]), slices.Clone(p.nu[:k]), slices.Clone(p.mu[:k])} {
+	for i, data := range [][]float64{slices.Clone(p.m), slices.Clone(p.mr), p.triangle(), X, W, G, S, slices.Clone(p.a[:k]), slices.Clone(p.tau[:k]), slices.Clone(p.nu[:k]), slices.Clone(p.mu[:k])} {
 		if data == nil {
 			data = []float64{}
 		}
@@ -721,7 +794,7 @@ func (p *posterior) restore(name string, s *State, points int) error {
 	}
 	copy(next.m, data[0])
 	copy(next.mr, data[1])
-	copy(next.V, data[2])
+	next.setTriangle(data[2])
 	for i := range k {
 		copy(next.X[i], data[3][i*d:])
 		copy(next.W[i], data[4][i*d:])
@@ -744,7 +817,7 @@ func (p *posterior) restore(name string, s *State, points int) error {
 
 // bytes returns the memory of the law.
 func (p *posterior) bytes() int64 {
-	n := bytesOf(p.V) + bytesOf(p.G) + bytesOf(p.S) + 5*bytesOf(p.mr)
+	n := bytesOf(p.V) + bytesOf(p.G) + bytesOf(p.S) + 6*bytesOf(p.mr)
 	for i := range p.X {
 		n += bytesOf(p.X[i]) + bytesOf(p.W[i])
 	}
@@ -761,11 +834,8 @@ type sites struct {
 // rebuild makes the law that of the prior and the sites, those with tau > 0 first.
 func (p *posterior) rebuild(t *sites) {
 	clear(p.mr)
-	clear(p.V)
-	p.c, p.P, p.loss = 0, 1, 1
-	for i := range p.mr {
-		p.V[i*(i+1)/2+i] = 1
-	}
+	p.identity()
+	p.P, p.loss = 1, 1
 	passed := p.report.Passed
 	for _, positive := range [...]bool{true, false} {
 		for i, x := range t.X {
@@ -790,6 +860,7 @@ func (p *posterior) rebuild(t *sites) {
 // sweepAbsorbed is sweep for absorbed sites.
 func (p *posterior) sweepAbsorbed(ctx context.Context, t *sites, e *epSettings, damping float64) bool {
 	worst, passed := 0.0, int64(0)
+	p.held = false
 	for i, x := range t.X {
 		if i%64 == 63 && ctx.Err() != nil {
 			return false
@@ -802,7 +873,7 @@ func (p *posterior) sweepAbsorbed(ctx context.Context, t *sites, e *epSettings, 
 			continue
 		}
 		p.mu[0], p.tau[0], p.nu[0] = p.a[0], t.tau[i], t.nu[i]
-		dt, dn, change := p.proposal(0)
+		dt, dn, change := p.proposal(0, p.S[0])
 		worst = max(worst, change)
 		p.tau[0], p.nu[0] = float64(damping*dt), float64(damping*dn)
 		if change <= e.tolerance/leave || !p.absorb(0) {
@@ -824,13 +895,11 @@ func (p *posterior) sweepAbsorbed(ctx context.Context, t *sites, e *epSettings, 
 //
 // and works out the points' part afresh. It fails, and changes nothing, if that is no law, or one that rounding would decide. O(d^3).
 func (p *posterior) multiply(name string, o *posterior) error {
-	p.flush()
-	o.flush()
 	d := len(p.mr)
 	if err := o.grow(name, d); err != nil {
 		return err
 	}
-	A, A2 := inverse(p.V, d), inverse(o.V, d)
+	A, A2 := inverse(p.triangle(), d), inverse(o.triangle(), d)
 	if A == nil || A2 == nil {
 		return fmt.Errorf("%s: a covariance is not positive definite to rounding: %w", name, ErrPrior)
 	}
@@ -853,7 +922,8 @@ func (p *posterior) multiply(name string, o *posterior) error {
 	}
 	clear(p.mr)
 	symMulAdd(p.mr, V, b)
-	p.V, p.P = V, P
+	p.setTriangle(V)
+	p.P = P
 	p.deriveAll()
 	p.setMean()
 	return nil

@@ -38,7 +38,8 @@ func init() {
 // Guarantee: every eviction and merge of an independent implementation with dense matrices: TestGoldenVVM. B = 0 is ADF, and evicting the oldest window-EP:
 // TestOneFamily. The covariance stays positive definite and all is finite: TestPosteriorStands.
 //
-// Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep. Memory: d^2/2 + 2 B d + 2 B^2 float64.
+// Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep. Memory: d^2 + 2 B d + 2 B^2 float64; half of
+// the d^2 are never touched.
 type VVM[T Float] struct {
 	name    string
 	cfg     PointsConfig

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // The golden traces of the family were written by independent reference code with dense matrices, EP to 1e-14.
@@ -84,7 +86,7 @@ func (p *posterior) residualCov() [][]float64 {
 		V[i] = make([]float64, len(p.mr))
 		for j := range V {
 			hi, lo := max(i, j), min(i, j)
-			V[i][j] = p.V[hi*(hi+1)/2+lo]
+			V[i][j] = p.V[hi*p.stride+lo]
 		}
 	}
 	return V
@@ -194,7 +196,7 @@ func TestGoldenEP(t *testing.T) {
 			sameVector(t, c.Data+": tau", v.p.tau[:v.p.k], c.Tau, bayesTol)
 			sameVector(t, c.Data+": nu", v.p.nu[:v.p.k], c.Nu, bayesTol)
 			for i, want := range c.KL {
-				mc, vc, ok := v.p.cavity(i)
+				mc, vc, ok := v.p.cavity(i, v.p.spread(i))
 				f := newStepFactor(mc/math.Sqrt(vc), c.Eps)
 				if !ok || off(f.kl(), want, true) > bayesTol {
 					t.Errorf("%s: KL of %d is %v, want %v", c.Data, i, f.kl(), want)
@@ -312,22 +314,30 @@ func BenchmarkVVM(b *testing.B) {
 	for _, c := range []struct{ d, buffer, pairs int }{{100, 0, 0}, {100, 10, 0}, {100, 30, 0}, {100, 30, 3}, {400, 50, 0}} {
 		for _, tol := range []float64{1e-3, 1e-8} {
 			b.Run(fmt.Sprintf("d=%d/B=%d/k=%d/tol=%v", c.d, c.buffer, c.pairs, tol), func(b *testing.B) {
-				l := virtual(b, "vvm", &VVMConfig{c.buffer, c.pairs, PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
 				block := vvmStream(2000, c.d, 1.64)
 				rounds := make([]Round, block.Len())
 				head := block.Slice(0, 1000)
-				if err := l.Learn(&head, rounds); err != nil {
-					b.Fatal(err)
-				}
-				before := l.Report().Sweeps
-				b.ResetTimer()
+				var l *VVM[float64]
+				sweeps := int64(0)
 				for i := range b.N {
+					if i%1000 == 0 { // the stream is at its end
+						b.StopTimer()
+						if l != nil {
+							sweeps += l.Report().Sweeps
+						}
+						l = virtual(b, "vvm", &VVMConfig{c.buffer, c.pairs, PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
+						if err := l.Learn(&head, rounds); err != nil {
+							b.Fatal(err)
+						}
+						sweeps -= l.Report().Sweeps
+						b.StartTimer()
+					}
 					one := block.Slice(1000+i%1000, 1001+i%1000)
 					if err := l.Learn(&one, rounds); err != nil {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(l.Report().Sweeps-before)/float64(b.N), "sweeps/op")
+				b.ReportMetric(float64(sweeps+l.Report().Sweeps)/float64(b.N), "sweeps/op")
 			})
 		}
 	}
@@ -481,12 +491,171 @@ func TestPosteriorStands(t *testing.T) {
 					}
 				}
 				r := l.Report()
-				if what == "opposite" && eps == 0 && r.Passed+r.Lost == 0 {
+				if what == "opposite" && eps == 0 && r.Passed+r.Lost+r.Unconverged == 0 {
 					t.Errorf("%s, %s: contradictions without noise, and no report: %+v", what, name, r)
 				}
 			}
 		}
 	}
+}
+
+// TestGuards: an eviction or a merge that would leave no covariance is refused and changes nothing.
+func TestGuards(t *testing.T) {
+	with := func(tau float64, points ...[]float64) *posterior {
+		p := newPosterior(0.05, 2)
+		if err := p.grow("vvm", len(points[0])); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range points {
+			copy(p.X[p.k], x)
+			if !p.add() {
+				t.Fatal("no point")
+			}
+		}
+		p.tau[0] = tau
+		p.refresh()
+		return p
+	}
+	law := func(p *posterior) string {
+		s := State{Counters: map[string]uint64{}}
+		p.state(&s)
+		return fmt.Sprint(s)
+	}
+	for _, c := range []struct {
+		tau, variance float64 // 1/variance = 1 + tau
+		ok            bool
+	}{{3, 0.25, true}, {-0.5, 2, true}, {-1, 0, false}, {-1.5, 0, false}, {0x1p41, 0, false}, {math.Inf(1), 0, false}} {
+		p := with(0, []float64{1, 0, 0})
+		p.tau[0] = c.tau
+		before := law(p)
+		if p.absorb(0) != c.ok {
+			t.Errorf("tau %v: absorbed %v", c.tau, !c.ok)
+		}
+		if c.ok && math.Abs(p.residualCov()[0][0]-c.variance) > 1e-15 {
+			t.Errorf("tau %v: variance %v", c.tau, p.residualCov()[0][0])
+		}
+		if !c.ok && law(p) != before {
+			t.Errorf("tau %v: refused, and changed", c.tau)
+		}
+	}
+	// The eigenvalues of I + K G; the second has the determinant of a good one.
+	G := sym2{2, 1, 2}
+	for _, c := range []struct {
+		K  sym2
+		ok bool
+	}{{sym2{1, 0, -0.2}, true}, {sym2{-2, 0, -2}, false}, {sym2{-2, 0, 1}, false}, {sym2{-1. / 3, 0, -1. / 3}, false}} {
+		M, ok := inverseOfSum(c.K, G)
+		if ok != c.ok {
+			t.Errorf("%v: %v", c.K, ok)
+		}
+		if ok { // M (K^-1 + G) = I
+			inv := sym2{1/c.K.aa + G.aa, G.ab, 1/c.K.bb + G.bb}
+			if a, b := M.mul(pair{inv.aa, inv.ab}), M.mul(pair{inv.ab, inv.bb}); math.Abs(a.a-1)+math.Abs(a.b)+math.Abs(b.a)+math.Abs(b.b-1) > 1e-14 {
+				t.Errorf("%v: the inverse is %v", c.K, M)
+			}
+		}
+	}
+	p := with(0.5, []float64{1, 0, 0}, []float64{0.9, 0.1, 0})
+	before := law(p)
+	if p.merge(&twoPoints{i: 0, j: 1, K2: sym2{0.1, 0, 0.1}, trace: 0x1p41}) || law(p) != before {
+		t.Error("a merge beyond the bound is not refused, or changes the law")
+	}
+}
+
+// onlineLaw is the limit of n/d times the error rate, on labels without noise, of the best that learns online from n examples of d features in random directions
+// and keeps one vector and one variance C of its elements, of the order 1 at first: by ADF's rule C falls as dC/d(n/d) = -J C^(3/2)/sqrt(2 pi), where J is the
+// integral over z of (1-2 eps)^2 N(z)^2/(Z(z) (1 - Z(z))), and the error rate is sqrt(C)/pi. For eps = 0 it is the 0.88 of O. Kinouchi, N. Caticha, "Optimal
+// generalization in perceptrons", Journal of Physics A 25, 1992. To know the variance of every direction is worth a third: 0.6 to 0.75 of the law was seen.
+func onlineLaw(eps float64) float64 {
+	const step = 1. / 64
+	J := 0.0
+	for z := -10.0; z <= 10; z += step {
+		Z := eps + (1-2*eps)*0.5*math.Erfc(-z/math.Sqrt2)
+		n := (1 - 2*eps) * math.Exp(-z*z/2)
+		J += step * n * n / (2 * math.Pi * Z * (eps + (1-2*eps)*0.5*math.Erfc(z/math.Sqrt2)))
+	}
+	return 2 * math.Sqrt(2/math.Pi) / J
+}
+
+// TestLongStream: of a stream with 5 % flipped labels the posterior learns faster than without a covariance at best, in memory that does not grow, and stays finite and
+// positive definite. adf takes a million examples.
+func TestLongStream(t *testing.T) {
+	const d, eps, warmUp = 100, 0.05, 2000
+	if law := onlineLaw(0); math.Abs(law-0.8825) > 1e-3 {
+		t.Errorf("the law without noise is %v", law)
+	}
+	points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
+	for _, c := range []struct {
+		name    string
+		config  Config
+		n, less int
+	}{
+		{"adf", &ADFConfig{"full", eps}, 1000000, 50000},
+		{"wep", &WEPConfig{30, points}, 50000, 10000},
+		{"vvm", &VVMConfig{30, 1, points}, 50000, 10000},
+	} {
+		n := c.n
+		if testing.Short() {
+			n = c.less
+		}
+		l := virtual(t, c.name, c.config)
+		rand := engine.NewRand(3, 1)
+		target := make([]float64, d)
+		for i := range target {
+			target[i] = rand.Normal()
+		}
+		b := &engine.Block[float64]{Dim: d, Stride: d, X: make([]float64, 1000*d), Y: make([]float64, 1000)}
+		rounds := make([]Round, b.Len())
+		var memory [2]uint64
+		for at := 0; at < n; at += b.Len() {
+			if at == warmUp {
+				memory[0] = heap()
+			}
+			for i := range b.Len() {
+				x := b.Row(i)
+				for j := range x {
+					x[j] = (rand.Uniform() - 0.5) * math.Sqrt(12./d)
+				}
+				if b.Y[i] = math.Copysign(1, vecmath.Dot(x, target)); rand.Uniform() < eps {
+					b.Y[i] = -b.Y[i]
+				}
+			}
+			if err := l.Learn(b, rounds); err != nil {
+				t.Fatal(err)
+			}
+		}
+		memory[1] = heap()
+		// A float64 kept of every example would be 64 kB after 8000.
+		if grown := int64(memory[1] - memory[0]); grown > 1<<16 {
+			t.Errorf("%s: the heap grew by %d bytes over %d examples", c.name, grown, n-warmUp)
+		}
+		m := l.Weights()
+		for _, w := range append(m, l.p.mr...) {
+			if w-w != 0 {
+				t.Fatalf("%s: weight %v", c.name, w)
+			}
+		}
+		if !definite(l.p.residualCov()) || !definite(l.p.cov()) {
+			t.Errorf("%s: a covariance is not positive definite", c.name)
+		}
+		if r := l.Report(); r.Passed+r.Lost+r.Unconverged != 0 {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+		cosine := vecmath.Dot(m, target) / math.Sqrt(vecmath.SumSq(m)*vecmath.SumSq(target))
+		e, law := math.Acos(cosine)/math.Pi, onlineLaw(eps)*d/float64(n)
+		t.Logf("%s, %d examples: %.5f of clean labels wrong, law %.5f", c.name, n, e, law)
+		if !(e <= law) {
+			t.Errorf("%s: %v of clean labels wrong after %d examples, the law is %v", c.name, e, n, law)
+		}
+	}
+}
+
+// heap returns the bytes that live on the heap.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // TestDiagonalADF: where no two features meet the covariance is diagonal anyway.

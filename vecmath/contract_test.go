@@ -132,6 +132,14 @@ func testLanesAgree[T Float](t *testing.T) {
 			before := slices.Clone(o.y)
 			scores, mask := make([]T, width), slices.Clone(o.mask)
 			LanesScore(scores, o.y, o.idx, o.x)
+			for _, r := range o.idx { // in place
+				w := slices.Clone(o.y)
+				row := w[int(r)*width:][:width]
+				LanesScore(row, w, o.idx, o.x)
+				if d := diffFloats(row, scores); d != "" {
+					t.Fatalf("width %d: LanesScore into row %d%s", width, r, d)
+				}
+			}
 			y, bound := T(-1), T(0.25)
 			fused, fusedMask := make([]T, width), slices.Clone(o.mask)
 			LanesScoreLE(fused, o.y, o.idx, o.x, fusedMask, y, bound)

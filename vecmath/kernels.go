@@ -112,7 +112,7 @@ func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) {
 // LanesScore scores width = len(dst) member lanes over a sparse example: dst[l] = sum of val[k]*w[rows[k]*width+l].
 //
 // The width is a multiple of [LaneUnit]. w holds whole rows of width lanes; it is fastest when 64-byte aligned. rows
-// need not ascend: the caller promises that each is one of w's rows; only the first and the last are checked.
+// need not ascend: the caller promises that each is one of w's rows; only the first and the last are checked. dst may be one of the rows.
 func LanesScore[T Float](dst, w []T, rows []int32, val []T) {
 	checkLanes[T](len(dst), rows, len(val), len(w))
 	if race {

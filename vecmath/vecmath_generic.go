@@ -131,14 +131,18 @@ func sparseAxpyGeneric[T Float](w []T, a T, idx []int32, val []T) {
 
 // lanesScoreGeneric: dst[l] = sum over k of val[k] * w[rows[k]*width + l], width = len(dst), in the order of k from +0.
 func lanesScoreGeneric[T Float](dst, w []T, rows []int32, val []T) {
-	width := len(dst)
+	width, unit := len(dst), LaneUnit[T]()
 	val = val[:len(rows)]
-	clear(dst)
-	for k, r := range rows {
-		row := w[int(r)*width:][:width]
-		for l := range dst {
-			dst[l] = fma(val[k], row[l], dst[l])
+	for at := 0; at < width; at += unit { // dst may be one of the rows
+		var sums [16]T
+		s := sums[:unit]
+		for k, r := range rows {
+			row := w[int(r)*width+at:][:unit]
+			for l := range s {
+				s[l] = fma(val[k], row[l], s[l])
+			}
 		}
+		copy(dst[at:], s)
 	}
 }
 

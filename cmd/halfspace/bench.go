@@ -51,6 +51,7 @@ var suites = []suite{
 			return bench.SVM(ctx, bench.DataDir(), o)
 		}},
 	{"symmetric", "a posterior covariance's change and product, beside plain loops and OpenBLAS (needs gcc and libopenblas)", bench.Symmetric},
+	{"posterior", "the Virtual Vector Machine and ADF beside dense covariance matrices in plain loops", bench.Posterior},
 }
 
 func newBenchCmd() *cobra.Command {
@@ -62,7 +63,7 @@ func newBenchCmd() *cobra.Command {
 		prof     profiles
 	)
 	cmd := &cobra.Command{
-		Use:   "bench [kernels|members|read|margins|rff|budget|svm|symmetric]...",
+		Use:   "bench [kernels|members|read|margins|rff|budget|svm|symmetric|posterior]...",
 		Short: "Measure kernels and learners beside their peers",
 		Long: `Measure kernels and learners beside their peers.
 
@@ -74,7 +75,7 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 		Example: `  halfspace bench
   halfspace bench members --rounds 21
   halfspace bench kernels --impl generic --json`,
-		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "rff", "budget", "svm", "symmetric"},
+		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "rff", "budget", "svm", "symmetric", "posterior"},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			chosen, err := chooseSuites(args)
 			if err != nil {
@@ -122,7 +123,7 @@ func chooseSuites(args []string) ([]suite, error) {
 			}
 		}
 		if !found {
-			return nil, usage("The suites: kernels, members, read, margins, rff, budget, svm, symmetric.", "no suite %q", a)
+			return nil, usage("The suites: kernels, members, read, margins, rff, budget, svm, symmetric, posterior.", "no suite %q", a)
 		}
 	}
 	return chosen, nil

@@ -39,7 +39,10 @@ func (s *setting) Set(text string) error {
 // addLearnerFlags adds a flag for every field with a flag tag of every registered learner.
 func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 	l := &learnerFlags{fs: fs, text: map[string]*setting{}}
-	help := map[string][]string{} // flag -> "learner: text (default)"
+	type line struct {
+		learners, text string
+	}
+	help := map[string][]line{} // of a flag; learners with the same text share one
 	kinds := map[string]reflect.Kind{}
 	var order []string
 	for _, name := range learners.Names() {
@@ -59,15 +62,23 @@ func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 				panic("halfspace: --" + f.flag + " is a switch for one learner and takes a value for another")
 			}
 			s.uses = append(s.uses, name)
-			text := name + ": " + f.help
+			text := f.help
 			if !f.value.IsZero() {
 				text += fmt.Sprintf(" (default %v)", f.value.Interface())
 			}
-			help[f.flag] = append(help[f.flag], text)
+			if i := slices.IndexFunc(help[f.flag], func(l line) bool { return l.text == text }); i >= 0 {
+				help[f.flag][i].learners += ", " + name
+			} else {
+				help[f.flag] = append(help[f.flag], line{name, text})
+			}
 		}
 	}
 	for _, flag := range order {
-		f := fs.VarPF(l.text[flag], flag, "", strings.Join(help[flag], "\n"))
+		var lines []string
+		for _, h := range help[flag] {
+			lines = append(lines, h.learners+": "+h.text)
+		}
+		f := fs.VarPF(l.text[flag], flag, "", strings.Join(lines, "\n"))
 		if kinds[flag] == reflect.Bool {
 			f.NoOptDefVal = "true"
 		}

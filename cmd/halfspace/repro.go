@@ -46,8 +46,8 @@ func newReproCmd() *cobra.Command {
 A verdict is exact (an integer, equal, or all printed digits), inside (the 95 % intervals overlap, or as near as the note says), outside, or not-comparable (the data differ from the
 paper's); the note says why. Files of public data sets are looked for in the folder HALFSPACE_DATA.
 
-What an experiment gave is kept in --cache, under a key of the program, the options and the data, and taken from there the next time: an interrupted run of
-all goes on where it was.`,
+What an experiment gave is kept in --cache, under a key of the program, the machine, the options and the data, and taken from there the next time: an interrupted
+run of all goes on where it was. Experiments whose data are missing are listed; without data for any of them the exit code is 3.`,
 		Example: `  halfspace repro --list
   halfspace repro obpm/table1
   HALFSPACE_DATA=data halfspace repro cramma --strict
@@ -103,6 +103,9 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	chosen, err := chooseExperiments(args)
 	if err != nil {
 		return err
+	}
+	if len(chosen) == 1 && chosen[0].Runs == 1 && r.runs > 0 {
+		return usage("Leave it out.", "--runs %d: %s draws nothing, so that all runs would be equal", r.runs, chosen[0].Name)
 	}
 	if r.html != "" {
 		if err := checkTarget("--html", r.html); err != nil {
@@ -367,7 +370,11 @@ func writeSlow(w io.Writer, o bench.Outcome) error {
 	if o.Slow == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "Only with --slow: %s (%s more).\n\n", o.Slow, plural(o.LeftOut, "row"))
+	rows := ""
+	if o.LeftOut > 0 {
+		rows = fmt.Sprintf(" (%s)", plural(o.LeftOut, "row"))
+	}
+	_, err := fmt.Fprintf(w, "Only with --slow: %s%s.\n\n", o.Slow, rows)
 	return err
 }
 
