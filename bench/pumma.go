@@ -189,7 +189,7 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*en
 		}
 		put(row)
 		row.Quantity, row.Paper, row.Verdict, row.NaiveSeconds = "margin/R", at(n.target), "", nil
-		row.Note = "the paper has a curve, and this line that each learner's guarantee puts its end above" + note
+		row.Note = "the paper has a curve, and this line, 0.9 times the target's margin: inside is above it" + note
 		if limit > 0 {
 			row.Verdict = NotComparable // not converged, so not guaranteed
 		}

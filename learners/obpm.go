@@ -576,7 +576,23 @@ func (o *OBPM[T]) sparsePart(p int) {
 		from, to := ptr[e]-base, ptr[e+1]-base
 		rows, val := rows[from:to], val[from:to]
 		active := seeing <= few
-		if short && !active {
+		if short && active {
+			w.list = engine.ActiveList(w.list, sees)
+			scores := w.compact[:len(w.list)]
+			vecmath.ActiveScore(scores, tile.W, tile.Width, rows, val, w.list)
+			n := 0
+			for k, s := range scores {
+				if T(y*s) <= perceptron.margin {
+					w.list[n] = w.list[k]
+					n++
+				}
+			}
+			if t.updates = n; n != 0 {
+				vecmath.ActiveUpdate(tile.W, tile.Width, rows, val, w.list[:n], perceptron.coef(t, n, y)[:n])
+			}
+			continue
+		}
+		if short {
 			vecmath.LanesScoreLE(s, tile.W, rows, val, mask, y, perceptron.margin)
 			if t.updates = keep(mask, sees); t.updates != 0 {
 				vecmath.LanesUpdate(tile.W, rows, val, perceptron.coef(t, t.updates, y)[:len(s)], mask)
