@@ -31,31 +31,30 @@ func init() {
 	register(Experiment{
 		Name:    "tbp/waveform",
 		Summary: "test error against the number of kept examples on waveform (figure 11): perceptron, budget, tbp, svm",
-		Runs:    10, Needs: []string{waveformFile},
+		Runs:    10, Needs: []string{waveformFile}, Draws: []string{"tbp/figure11"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/waveform", waveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
+			return tbpRatsch(ctx, o, "tbp/waveform", "Figure 11, waveform", waveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
 		}})
 	register(Experiment{
 		Name:    "tbp/banana",
 		Summary: "test error against the number of kept examples on banana (figure 12): perceptron, budget, tbp, svm",
-		Runs:    10, Needs: []string{bananaFile},
+		Runs:    10, Needs: []string{bananaFile}, Draws: []string{"tbp/figure12"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/banana", bananaFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
+			return tbpRatsch(ctx, o, "tbp/banana", "Figure 12, banana", bananaFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
 		}})
 	register(Experiment{
 		Name:    "tbp/usps",
 		Summary: "test error against the number of kept examples on USPS, digit 0 against the rest (figure 9), under both readings of the kernel",
-		Slow:    "ten passes under the second reading of the kernel", SlowRows: 12,
-		Runs: 5, Needs: []string{uspsTrain, uspsTest},
+		Runs:    5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure9"}, Slow: "ten passes with the kernel exp(-d^2/512)", SlowRows: 12,
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpUSPS(ctx, o, "tbp/usps", 0, 1000, []int{35, 85, 150})
+			return tbpUSPS(ctx, o, "tbp/usps", "Figure 9, USPS", 0, 1000, []int{35, 85, 150})
 		}})
 	register(Experiment{
 		Name:    "tbp/usps-noise",
 		Summary: "test error against the number of kept examples on USPS with one label in ten flipped (figure 10)",
-		Runs:    5, Needs: []string{uspsTrain, uspsTest},
+		Runs:    5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure10"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpUSPS(ctx, o, "tbp/usps-noise", 0.1, 10, []int{85, 150, 300})
+			return tbpUSPS(ctx, o, "tbp/usps-noise", "Figure 10, USPS with 10 % noise", 0.1, 10, []int{85, 150, 300})
 		}})
 	register(Experiment{
 		Name:    "tbp/figure13",
@@ -120,14 +119,17 @@ type paperOrder struct {
 	why                 string // if it isn't so
 }
 
-// row returns the row of the difference. high and low hold the quantity, one a run.
+// row returns the row of the difference, or of the values where there is a floor. high and low hold the quantity, one a run.
 func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
-	of := p.low
 	if low == nil {
-		low, of = slices.Repeat([]float64{p.floor}, len(high)), fmt.Sprintf("%g", p.floor)
+		row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %g", prefix, p.high, p.floor), Quantity: p.quantity, Paper: at(p.floor), Note: "the paper: " + p.says}
+		row.fillAbove(high)
+		return row
 	}
-	row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, of), Quantity: p.quantity + "_difference", Note: "paired over the runs; the paper: " + p.says}
-	row.fillOrder(difference(high, low), p.why)
+	row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, p.low), Quantity: p.quantity + "_difference", Note: "paired over the runs; the paper: " + p.says}
+	if row.fillOrder(difference(high, low), p.why); slices.Equal(high, low) {
+		row.Verdict, row.Note = NotComparable, "equal in all runs: neither had to remove anything"
+	}
 	return row
 }
 
@@ -139,13 +141,13 @@ const (
 )
 
 // tbpRatsch draws for each run a training set of n of the file's examples; the rest is the test set.
-func tbpRatsch(ctx context.Context, o RunOptions, name, file string, n int, k learners.KernelConfig, C float64) ([]Row, error) {
+func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n int, k learners.KernelConfig, C float64) ([]Row, error) {
 	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)}, dataset.Options{})
 	if err != nil {
 		return nil, err
 	}
 	sizes := []int{20, 40, 100, 200, 400}
-	t := tbpFigure{name: name, note: "the paper has a curve, no number", list: tbpLearners(k, C, sizes, 100, 20)}
+	t := tbpFigure{name: name, title: title, note: "the paper has a curve, no number", list: tbpLearners(k, C, sizes, 100, 20)}
 	for _, p := range sizes {
 		tbp := fmt.Sprintf("tbp p=%d", p)
 		t.orders = append(t.orders, paperOrder{high: fmt.Sprintf("budget p=%d", p), low: tbp, says: fasterWorse})
@@ -163,15 +165,15 @@ func tbpRatsch(ctx context.Context, o RunOptions, name, file string, n int, k le
 	})
 }
 
-// tbpUSPS orders the training set anew for each run, and flips a share of its labels. Without noise there are also ten passes, of the wider kernel only if there is time.
-func tbpUSPS(ctx context.Context, o RunOptions, name string, noise, C float64, sizes []int) ([]Row, error) {
+// tbpUSPS orders the training set anew for each run, and flips a share of its labels. Without noise there are also ten passes, of the wider kernel only with o.Slow.
+func tbpUSPS(ctx context.Context, o RunOptions, name, title string, noise, C float64, sizes []int) ([]Row, error) {
 	draw, err := uspsRuns(ctx, o, noise)
 	if err != nil {
 		return nil, err
 	}
 	var rows []Row
 	for _, den := range []float64{128, 512} {
-		t := tbpFigure{name: name, part: fmt.Sprintf("exp(-d^2/%g)", den), note: uspsNote,
+		t := tbpFigure{name: name, title: title, part: fmt.Sprintf("exp(-d^2/%g)", den), note: uspsNote,
 			list: tbpLearners(learners.KernelConfig{Kernel: "rbf", Gamma: 1 / den}, C, sizes, 0, 0)}
 		ten := noise == 0 && (den == 128 || o.Slow)
 		for _, p := range sizes {
@@ -300,9 +302,10 @@ const notSettled = "not so here, as in runs of an independent implementation: wh
 
 // tbpFigure is one of figures 9 to 12.
 type tbpFigure struct {
-	name, part, note string // part: of the rows' and the files' names, where there is more than one
-	list             []tbpLearner
-	orders           []paperOrder // of test errors
+	name, title string
+	part, note  string // part: of the rows' and the files' names, where there is more than one
+	list        []tbpLearner
+	orders      []paperOrder // of test errors
 }
 
 // tbpFound is what came of a learner's runs.
@@ -415,7 +418,7 @@ func (t *tbpFigure) rows(o RunOptions, found []tbpFound) (rows []Row) {
 	for i, l := range t.list {
 		f := &found[i]
 		row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "test_error_percent", Seconds: f.seconds, NaiveSeconds: f.plain,
-			Note: fmt.Sprintf("%s; from %.2f to %.2f over the runs", t.note, slices.Min(f.errs), slices.Max(f.errs))}
+			Note: fmt.Sprintf("%s; %.2f to %.2f over the runs", t.note, slices.Min(f.errs), slices.Max(f.errs))}
 		row.fill(f.errs)
 		add(row)
 		support := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "support", Note: t.note, Seconds: f.seconds, NaiveSeconds: f.plain}
@@ -427,11 +430,7 @@ func (t *tbpFigure) rows(o RunOptions, found []tbpFound) (rows []Row) {
 	}
 	for _, p := range t.orders {
 		p.quantity = "test_error_percent"
-		row := p.row(t.name, prefix, errs(p.high), errs(p.low))
-		if slices.Equal(errs(p.high), errs(p.low)) {
-			row.Verdict, row.Note = NotComparable, "with room for all that they keep both are the Perceptron"
-		}
-		add(row)
+		add(p.row(t.name, prefix, errs(p.high), errs(p.low)))
 	}
 	return rows
 }
@@ -442,9 +441,9 @@ func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (t
 	if err != nil {
 		return nil, err
 	}
-	figure := Figure{Name: t.name, Title: t.name, XLabel: "kept examples", YLabel: "test error, %", XLog: true}
+	figure := Figure{Name: t.name, Title: strings.Trim(t.title+", "+t.part, ", "), XLabel: "kept examples", YLabel: "test error, %", XLog: true}
 	if t.part != "" {
-		figure.Name, figure.Title = t.name+"-"+nameOf(t.part), t.part
+		figure.Name += "-" + nameOf(t.part)
 	}
 	line := func(name string) int {
 		return slices.IndexFunc(figure.Lines, func(l Line) bool { return l.Name == name })

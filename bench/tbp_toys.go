@@ -187,7 +187,7 @@ type toyFigure struct {
 	examples, passes  int
 	list              []tbpLearner
 	panels            []string // learners that are drawn,
-	most              int      // in the first run whose perceptron keeps more than this
+	most              int      // in the first run whose perceptron keeps more than this, or else in that whose perceptron keeps most
 	quantities        []toyQuantity
 	orders            []paperOrder
 }
@@ -203,11 +203,12 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 	if t.part != "" {
 		figure.Name += "-" + nameOf(t.part)
 	}
+	drawn := 0 // examples that the Perceptron of the panels keeps
 	for run := range o.Runs {
 		seed := o.Seed + uint64(run)
 		toy := t.toy(engine.NewRand(seed, 0))
 		train, test := toy.draw(seed, 1, t.examples), toy.draw(seed, 2, toyTests)
-		panels, full := make([]Figure, len(t.panels)), true
+		panels, keeps := make([]Figure, len(t.panels)), 0
 		for _, l := range t.list {
 			r := toyRun{toy: toy, l: l, train: train, test: test}
 			if err := r.learn(ctx, o, t.passes); err != nil {
@@ -221,8 +222,10 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 				}
 				values[q.name][l.text] = append(values[q.name][l.text], v)
 			}
-			full = full && (l.text != "perceptron" || len(r.kept) > t.most)
-			if i := slices.Index(t.panels, l.text); i >= 0 && full && figure.Panels == nil {
+			if l.text == "perceptron" {
+				keeps = len(r.kept)
+			}
+			if i := slices.Index(t.panels, l.text); i >= 0 && drawn <= t.most {
 				p, err := r.panel()
 				if err != nil {
 					return nil, err
@@ -230,8 +233,8 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 				panels[i] = p
 			}
 		}
-		if full && figure.Panels == nil {
-			figure.Panels = panels
+		if drawn <= t.most && keeps > drawn {
+			figure.Panels, drawn = panels, keeps
 		}
 	}
 	var rows []Row
