@@ -68,7 +68,7 @@ func startVVM(d, buffer int) (*vvmRun, error) {
 	}
 	v.stream = v.stream.Slice(posteriorWarmUp, posteriorWarmUp+posteriorStream)
 	v.state = v.learner.State()
-	v.naive = naive.NewVVM(d, buffer, posteriorNoise, 1e-8, 50)
+	v.naive = naive.NewVVM(d, buffer, false, posteriorNoise, 1e-8, 50)
 	v.takeState()
 	return v, nil
 }

@@ -57,7 +57,7 @@ func TestPosteriorPeer(t *testing.T) {
 		if v.learner, err = learners.New[float64](e, v.config, learners.Env{}); err != nil {
 			t.Fatal(err)
 		}
-		v.naive, v.at, v.to = naive.NewVVM(d, buffer, posteriorNoise, 1e-8, 50), 0, 0
+		v.naive, v.at, v.to = naive.NewVVM(d, buffer, false, posteriorNoise, 1e-8, 50), 0, 0
 		v.ours(n)
 		v.dense(n)
 		same("from the prior")

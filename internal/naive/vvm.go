@@ -2,10 +2,13 @@ package naive
 
 import "math"
 
-// VVM is the Virtual Vector Machine that only evicts, with dense covariances: one refinement of a site costs O(d^2) for d features. With Buffer 0 it is ADF.
+// VVM is the Virtual Vector Machine that only evicts, with dense covariances: one refinement of a site costs O(d^2) for d features. With Buffer 0 it is ADF, with Oldest
+// window-EP. Sites are refined in the order and to the tolerance of the learners, so that the laws are the same but for rounding.
 type VVM struct {
-	Eps, Tolerance float64 // Eps > 0
-	Buffer, Sweeps int
+	Buffer         int
+	Oldest         bool    // the oldest point goes; else the one whose factor is nearest to a Gaussian
+	Eps, Tolerance float64 // rate of wrong labels; least change of a site, in units of its point's standard deviation
+	Sweeps         int     // at most, then as many with half the step
 
 	MR, M   []float64   // means of the residual and of the posterior
 	VR, V   [][]float64 // their covariances
@@ -14,8 +17,8 @@ type VVM struct {
 }
 
 // NewVVM returns one with the prior N(0, I) over d features.
-func NewVVM(d, buffer int, eps, tolerance float64, sweeps int) *VVM {
-	l := &VVM{Eps: eps, Tolerance: tolerance, Buffer: buffer, Sweeps: sweeps, MR: make([]float64, d), M: make([]float64, d), VR: make([][]float64, d), V: make([][]float64, d)}
+func NewVVM(d, buffer int, oldest bool, eps, tolerance float64, sweeps int) *VVM {
+	l := &VVM{Buffer: buffer, Oldest: oldest, Eps: eps, Tolerance: tolerance, Sweeps: sweeps, MR: make([]float64, d), M: make([]float64, d), VR: make([][]float64, d), V: make([][]float64, d)}
 	for i := range d {
 		l.VR[i], l.V[i] = make([]float64, d), make([]float64, d)
 		l.VR[i][i], l.V[i][i] = 1, 1
@@ -38,17 +41,21 @@ func (l *VVM) Take(X [][]float64, tau, nu []float64) {
 // Learn learns x times its label and returns the number of sweeps.
 func (l *VVM) Learn(x []float64) (sweeps int) {
 	l.X, l.Tau, l.Nu = append(l.X, x), append(l.Tau, 0), append(l.Nu, 0)
-	l.refine(len(l.X) - 1)
-	for worst := math.Inf(1); worst >= l.Tolerance && sweeps < l.Sweeps; sweeps++ {
+	l.refine(len(l.X)-1, 1, 0)
+	for worst := math.Inf(1); worst >= l.Tolerance && sweeps < 2*l.Sweeps; sweeps++ {
+		step := 1.0
+		if sweeps >= l.Sweeps {
+			step = 0.5
+		}
 		worst = 0
 		for i := range l.X {
-			worst = max(worst, l.refine(i))
+			worst = max(worst, l.refine(i, step, l.Tolerance/4))
 		}
 	}
 	if len(l.X) > l.Buffer {
 		best, least := 0, math.Inf(1)
 		for i := range l.X {
-			if kl := l.kl(i); kl < least {
+			if kl := l.kl(i); !l.Oldest && kl < least {
 				best, least = i, kl
 			}
 		}
@@ -75,22 +82,28 @@ func (l *VVM) step(z float64) (Z, h, d, w float64) {
 	return Z, h, d, 1 - h*d
 }
 
-// refine moves the site of point i to where its cavity's moments want it, and returns by how much.
-func (l *VVM) refine(i int) float64 {
+// refine moves the site of point i to where its cavity's moments want it, or by a share of that, unless it is no more than least away, and returns how far it was.
+func (l *VVM) refine(i int, share, least float64) float64 {
 	mc, vc, v := l.cavity(i)
 	z := mc / math.Sqrt(vc)
 	_, h, d, w := l.step(z)
 	dt, dn := h*d/(vc*w)-l.Tau[i], h*(z*d+1)/(math.Sqrt(vc)*w)-l.Nu[i]
-	change(l.V, l.M, l.X[i], dt, dn)
-	l.Tau[i] += dt
-	l.Nu[i] += dn
-	return max(math.Abs(dt)*v, math.Abs(dn)*math.Sqrt(v))
+	far := max(math.Abs(dt)*v, math.Abs(dn)*math.Sqrt(v))
+	if far > least || l.Tau[i] == 0 && far > 0 {
+		change(l.V, l.M, l.X[i], share*dt, share*dn)
+		l.Tau[i] += share * dt
+		l.Nu[i] += share * dn
+	}
+	return far
 }
 
-// kl returns how far the law with the factor i is from a Gaussian.
+// kl returns how far the law with the factor i is from a Gaussian; without wrong labels what goes in the same order, but does not lose its digits where it is small.
 func (l *VVM) kl(i int) float64 {
 	mc, vc, _ := l.cavity(i)
 	z := mc / math.Sqrt(vc)
+	if l.Eps == 0 {
+		return -z
+	}
 	Z, h, _, w := l.step(z)
 	phi := 0.5 * math.Erfc(-z/math.Sqrt2)
 	t := l.Eps*math.Log(l.Eps)*(1-phi) + (1-l.Eps)*math.Log1p(-l.Eps)*phi
