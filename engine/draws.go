@@ -230,9 +230,6 @@ type Rand struct {
 // NewRand returns the sequence of a seed and a stream at position 0.
 func NewRand(seed, stream uint64) *Rand { return &Rand{key: newKey(kindRand, seed, stream)} }
 
-// Pos returns how many words have been taken.
-func (r *Rand) Pos() uint64 { return r.pos }
-
 // Seek makes pos the position.
 func (r *Rand) Seek(pos uint64) { r.pos = pos }
 

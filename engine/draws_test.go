@@ -532,7 +532,7 @@ func TestRandPosition(t *testing.T) {
 	for range 10 {
 		r.Uint64()
 	}
-	at := r.Pos()
+	at := r.pos
 	want := []uint64{r.Uint64(), r.Uint64()}
 	s := NewRand(5, 6)
 	s.Seek(at)
@@ -639,7 +639,7 @@ func TestBelowUnbiased(t *testing.T) {
 	if p := chiP(x, 2); p < floor {
 		t.Errorf("%v, p = %.2g", thirds, p)
 	}
-	if r.Pos() == trials {
+	if r.pos == trials {
 		t.Error("no word was refused, though one in four is")
 	}
 }

@@ -107,9 +107,6 @@ func (p *Points[T]) Bytes() int64 {
 		int64(cap(p.x)+cap(p.val)+cap(p.table))*size
 }
 
-// SqNorm returns x_i.x_i, not scaled.
-func (p *Points[T]) SqNorm(i int) float64 { return p.sq[i] }
-
 // Diag returns K(x_i, x_i), the value that a row of i has at place i.
 func (p *Points[T]) Diag(i int) T {
 	var v [1]T

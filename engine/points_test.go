@@ -180,8 +180,8 @@ func testPackedIsFloat[T Float](t *testing.T) {
 					t.Fatalf("%+v, %+v: %s", tc, k, d)
 				}
 				for i := range n {
-					if math.Float64bits(p.SqNorm(i)) != math.Float64bits(q.SqNorm(i)) || p.Diag(i) != packed[i*n+i] {
-						t.Fatalf("%+v: squared norm %v and %v; Diag %v, in the row %v", tc, p.SqNorm(i), q.SqNorm(i), p.Diag(i), packed[i*n+i])
+					if math.Float64bits(p.sq[i]) != math.Float64bits(q.sq[i]) || p.Diag(i) != packed[i*n+i] {
+						t.Fatalf("%+v: squared norm %v and %v; Diag %v, in the row %v", tc, p.sq[i], q.sq[i], p.Diag(i), packed[i*n+i])
 					}
 				}
 				if at == len(want) {
@@ -549,8 +549,8 @@ func TestNearlyEqual(t *testing.T) {
 			if !dense {
 				want = vecmath.SparseDot(idx, val, x)
 			}
-			if p.SqNorm(i) != want {
-				t.Errorf("dense %v: squared norm %v, want %v", dense, p.SqNorm(i), want)
+			if p.sq[i] != want {
+				t.Errorf("dense %v: squared norm %v, want %v", dense, p.sq[i], want)
 			}
 		}
 	}
