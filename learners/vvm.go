@@ -96,13 +96,13 @@ type VVMConfig struct {
 	PointsConfig
 }
 
-// Validate wants Buffer in [0, 4096], Pairs >= 0, Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
+// Validate wants Buffer in [0, 4096], Pairs in [0, 2^24], Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
 func (c *VVMConfig) Validate() error {
 	if err := checkBuffer("vvm", c.Buffer); err != nil {
 		return err
 	}
 	if c.Pairs < 0 || c.Pairs > 1<<24 {
-		return fmt.Errorf("vvm: merge-pairs is %d, want a number >= 0: %w", c.Pairs, ErrConfig)
+		return fmt.Errorf("vvm: merge-pairs is %d, want a number in [0, 16777216]: %w", c.Pairs, ErrConfig)
 	}
 	return c.PointsConfig.validate("vvm")
 }

@@ -78,7 +78,13 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	w := stdout(cmd)
 	if r.list {
-		for _, e := range bench.Experiments() {
+		chosen := bench.Experiments()
+		if len(args) > 0 {
+			if chosen, err = chooseExperiments(args); err != nil {
+				return err
+			}
+		}
+		for _, e := range chosen {
 			fmt.Fprintf(w, "%-16s %s\n", e.Name, e.Summary)
 		}
 		return nil
@@ -117,10 +123,12 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 			return &fail{codeFailed, fmt.Errorf("--plot %s: %w", r.plots, pathCause(err)), "Name a folder that can be written."}
 		}
 	}
-	if r.cache == "" {
-		if dir, err := os.UserCacheDir(); err == nil {
-			r.cache = filepath.Join(dir, "halfspace", "repro")
+	if r.cache != "" {
+		if err := os.MkdirAll(r.cache, 0o755); err != nil {
+			return &fail{codeFailed, fmt.Errorf("--cache %s: %w", r.cache, pathCause(err)), "Name a folder that can be written."}
 		}
+	} else if dir, err := os.UserCacheDir(); err == nil {
+		r.cache = filepath.Join(dir, "halfspace", "repro")
 	}
 	stop, err := r.prof.start(cmd.ErrOrStderr())
 	if err != nil {
