@@ -41,11 +41,11 @@ func PaperOf(experiment string) Paper {
 
 // about is how many seconds an experiment takes, without what needs Slow, on two cores of an AMD EPYC (Zen 3), 2026-11-21. It decides what fits into a time budget.
 var about = map[string]float64{
-	"obpm/table1": 6, "obpm/table2": 40, "obpm/figure1": 3, "obpm/figure2": 3, "obpm/figure3": 2, "obpm/kernel": 12,
-	"pumma/section5.1": 15, "pumma/table1": 60, "pumma/table2": 60,
-	"vvm/figure1": 5, "vvm/table1": 8, "vvm/figures2-4": 12,
-	"tbp/figure6": 4, "tbp/figure7": 8, "tbp/figure8": 3, "tbp/waveform": 11, "tbp/banana": 11, "tbp/usps": 60, "tbp/usps-noise": 70, "tbp/figure13": 110,
-	"cramma/table1": 36, "cramma/table2": 9, "cramma/table3": 16, "cramma/table4": 12,
+	"obpm/table1": 7, "obpm/table2": 28, "obpm/figure1": 2, "obpm/figure2": 1, "obpm/figure3": 1, "obpm/kernel": 15,
+	"pumma/section5.1": 13, "pumma/table1": 63, "pumma/table2": 33,
+	"vvm/figure1": 2, "vvm/table1": 1, "vvm/figures2-4": 9,
+	"tbp/figure6": 3, "tbp/figure7": 7, "tbp/figure8": 1, "tbp/waveform": 10, "tbp/banana": 10, "tbp/usps": 52, "tbp/usps-noise": 85, "tbp/figure13": 128,
+	"cramma/table1": 36, "cramma/table2": 4, "cramma/table3": 28, "cramma/table4": 15,
 }
 
 // aboutSlow is how many seconds more it takes with Slow: not measured, but as many times longer than the rest as there are more updates (cramma), or as the paper's
