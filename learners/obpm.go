@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -175,12 +174,10 @@ func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
 		*fields
 		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
 	}{fields: (*fields)(c)}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&raw); err != nil {
+	err := decodeSettings(data, &raw)
+	if err != nil {
 		return fmt.Errorf("obpm: settings: %w", err)
 	}
-	var err error
 	c.BaseConfig, err = decodeBase("obpm", c.Base, raw.BaseConfig)
 	return err
 }

@@ -81,12 +81,10 @@ func (c *RFFConfig) UnmarshalJSON(data []byte) error {
 		*fields
 		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
 	}{fields: (*fields)(c)}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&raw); err != nil {
+	err := decodeSettings(data, &raw)
+	if err != nil {
 		return fmt.Errorf("rff: settings: %w", err)
 	}
-	var err error
 	c.BaseConfig, err = decodeBase("rff", c.Base, raw.BaseConfig)
 	return err
 }
@@ -107,6 +105,13 @@ func baseSettings(learner, base string, c Config) (Config, error) {
 	return c, nil
 }
 
+// decodeSettings reads a document into settings. Fields that are not there keep their values, unknown ones are refused.
+func decodeSettings(doc []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}
+
 // decodeBase reads the settings of the learner called base. Fields that are not there keep their defaults, unknown ones are refused.
 func decodeBase(learner, base string, doc json.RawMessage) (Config, error) {
 	if len(doc) == 0 || string(doc) == "null" {
@@ -116,9 +121,7 @@ func decodeBase(learner, base string, doc json.RawMessage) (Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(c); err != nil {
+	if err := decodeSettings(doc, c); err != nil {
 		return nil, fmt.Errorf("%s: settings of base %q: %w", learner, base, err)
 	}
 	return c, nil

@@ -93,15 +93,21 @@ func (s *basis[T]) take(b *engine.Block[T], i int) {
 		}
 	}
 	s.hold(s.idx, s.val)
-	n := s.list.Len()
-	if cap(s.row) < n {
-		s.row, s.wide = make([]T, n, 2*n), make([]float64, n, 2*n)
+	s.row, s.wide = s.values(s.list, s.row, s.wide)
+}
+
+// values returns the kernel values of the example in hand with those of the list, also as float64, in row and wide, or in longer ones.
+func (s *basis[T]) values(list *engine.Points[T], row []T, wide []float64) ([]T, []float64) {
+	n := list.Len()
+	if cap(row) < n {
+		row, wide = make([]T, n, 2*n), make([]float64, n, 2*n)
 	}
-	s.row, s.wide = s.row[:n], s.wide[:n]
-	s.list.RowOf(s.row, &s.one, 0, 0, n)
-	for j, v := range s.row {
-		s.wide[j] = float64(v)
+	row, wide = row[:n], wide[:n]
+	list.RowOf(row, &s.one, 0, 0, n)
+	for j, v := range row {
+		wide[j] = float64(v)
 	}
+	return row, wide
 }
 
 // hold takes an example in hand.

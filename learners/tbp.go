@@ -252,15 +252,7 @@ func (l *TBP[T]) update(y float64, h uint64) {
 
 // errorRow takes the kernel values of the example in hand, kept in slot j, and the error cache.
 func (l *TBP[T]) errorRow(j int) {
-	n := l.q.Len()
-	if cap(l.qrow) < n {
-		l.qrow, l.qwide = make([]T, n, 2*n), make([]float64, n, 2*n)
-	}
-	l.qrow, l.qwide = l.qrow[:n], l.qwide[:n]
-	l.q.RowOf(l.qrow, &l.one, 0, 0, n)
-	for k, v := range l.qrow {
-		l.qwide[k] = float64(v)
-	}
+	l.qrow, l.qwide = l.values(l.q, l.qrow, l.qwide)
 	l.cache.kept(j, l.qwide)
 }
 

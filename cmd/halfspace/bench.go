@@ -26,32 +26,21 @@ type suite struct {
 
 var suites = []suite{
 	{"kernels", "kernels of the implementation in use, beside gonum's", bench.Kernels},
-	{"members", "OBPM in memory, draws included: against a naive loop over the members, and two threads against one",
-		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-			return bench.Members(ctx, bench.DataDir(), o)
-		}},
-	{"read", "parsing svmlight text from memory on one core",
-		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-			return bench.Read(ctx, bench.DataDir(), o)
-		}},
-	{"margins", "batch margin learners on sonar: updates on the scores against updates on the weights (needs HALFSPACE_DATA)",
-		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-			return bench.Margins(ctx, bench.DataDir(), o)
-		}},
-	{"rff", "mapping examples to 1000 random Fourier features: against plain loops, and two threads against one",
-		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-			return bench.RFF(ctx, bench.DataDir(), o)
-		}},
-	{"budget", "learners within a number of kept examples: against computing every kernel value anew, and 100 members against one (needs HALFSPACE_DATA)",
-		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-			return bench.Budget(ctx, bench.DataDir(), o)
-		}},
-	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and svm-train)",
-		func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
-			return bench.SVM(ctx, bench.DataDir(), o)
-		}},
+	{"members", "OBPM in memory, draws included: against a naive loop over the members, and two threads against one", onData(bench.Members)},
+	{"read", "parsing svmlight text from memory on one core", onData(bench.Read)},
+	{"margins", "batch margin learners on sonar: updates on the scores against updates on the weights (needs HALFSPACE_DATA)", onData(bench.Margins)},
+	{"rff", "mapping examples to 1000 random Fourier features: against plain loops, and two threads against one", onData(bench.RFF)},
+	{"budget", "learners within a number of kept examples: against computing every kernel value anew, and 100 members against one (needs HALFSPACE_DATA)", onData(bench.Budget)},
+	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and svm-train)", onData(bench.SVM)},
 	{"symmetric", "a posterior covariance's change and product, beside plain loops and OpenBLAS (needs gcc and libopenblas)", bench.Symmetric},
 	{"posterior", "the Virtual Vector Machine and ADF beside dense covariance matrices in plain loops", bench.Posterior},
+}
+
+// onData has a suite look for public data sets.
+func onData(run func(ctx context.Context, dataDir string, o bench.Options) ([]bench.Result, error)) func(context.Context, bench.Options) ([]bench.Result, error) {
+	return func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+		return run(ctx, bench.DataDir(), o)
+	}
 }
 
 func newBenchCmd() *cobra.Command {
