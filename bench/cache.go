@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
 
 // ErrCache says that a file of a Cache is damaged.
@@ -64,18 +66,15 @@ func (c Cache) Save(key string, o Outcome) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(c.Dir, ".outcome-*")
+	f, err := atomicfile.Create(c.file(key), 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text.Bytes())
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), c.file(key))
+	defer f.Discard()
+	if _, err := f.Write(text.Bytes()); err != nil {
+		return err
 	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return f.Commit()
 }
 
 func (c Cache) file(key string) string { return filepath.Join(c.Dir, key+".json") }

@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -16,6 +15,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
 
 // Figure is a published figure made again: what an experiment found, to be drawn.
@@ -372,22 +373,15 @@ func (f Figure) WriteFiles(dir string) (names []string, err error) {
 	}
 	for _, format := range []string{"svg", "png"} {
 		name := filepath.Join(dir, string(base)+"."+format)
-		file, err := os.CreateTemp(dir, ".figure-*")
+		file, err := atomicfile.Create(name, 0o666)
 		if err != nil {
 			return names, err
 		}
-		err = f.Write(file, format)
-		if e := file.Chmod(0o644); err == nil {
-			err = e
+		if err = f.Write(file, format); err == nil {
+			err = file.Commit()
 		}
-		if e := file.Close(); err == nil {
-			err = e
-		}
-		if err == nil {
-			err = os.Rename(file.Name(), name)
-		}
+		file.Discard()
 		if err != nil {
-			os.Remove(file.Name())
 			return names, err
 		}
 		names = append(names, name)

@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
 
 // Save writes the model under path in one step: into a new file in the same folder, which takes the name only when it is complete and
@@ -21,26 +22,14 @@ func Save(path string, m *Model) (sum string, err error) {
 			err = fmt.Errorf("%s: %w; nothing was saved", path, err)
 		}
 	}()
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	f, err := atomicfile.Create(path, 0o666)
+	if errors.Is(err, atomicfile.ErrTarget) {
+		return "", fmt.Errorf("it is no regular file: %w; give a file name", ErrTarget)
 	}
-	perm := os.FileMode(0o666) // less the umask
-	if old, err := os.Stat(path); err == nil {
-		if !old.Mode().IsRegular() {
-			return "", fmt.Errorf("it is no regular file: %w; give a file name", ErrTarget)
-		}
-		perm = old.Mode().Perm()
-	}
-	f, err := newBeside(path, perm)
 	if err != nil {
 		return "", err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
+	defer f.Discard()
 	hash := sha256.New()
 	w := bufio.NewWriterSize(io.MultiWriter(f, hash), 1<<16)
 	if err := Encode(w, m); err != nil {
@@ -49,36 +38,10 @@ func Save(path string, m *Model) (sum string, err error) {
 	if err := w.Flush(); err != nil {
 		return "", err
 	}
-	if err := f.Sync(); err != nil {
+	if err := f.Commit(); err != nil {
 		return "", err
 	}
-	if err := f.Close(); err != nil {
-		return "", err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return "", err
-	}
-	syncDir(filepath.Dir(path))
 	return hexSum(hash), nil
-}
-
-// newBeside creates a file of a name of its own in the folder of path.
-func newBeside(path string, perm os.FileMode) (*os.File, error) {
-	for n := 0; ; n++ {
-		name := fmt.Sprintf("%s.%d-%d.part", path, os.Getpid(), n)
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if !os.IsExist(err) || n == 100 {
-			return f, err
-		}
-	}
-}
-
-// syncDir makes the rename last through a power cut, where folders can be synced.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
 }
 
 // Load reads a model file. Beside the errors of Decode, those of reading the file. A file that does not begin as a model is

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
 
 // schema names the form of all JSON that the command prints.
@@ -43,8 +45,8 @@ func twoColumns(w io.Writer, rows [][2]string) error {
 // output is where a verb writes its text: stdout, or a file that appears whole or not at all.
 type output struct {
 	*bufio.Writer
-	file *os.File // nil: stdout
-	name string   // that the file takes in the end; none for a device or a pipe
+	file   *atomicfile.File // nil: stdout, a device or a pipe
+	device io.Closer        // nil: stdout or a file
 }
 
 // newOutput opens the output; an empty name is w. A device or a pipe is written to; a link stays one to the new file.
@@ -64,16 +66,13 @@ func newOutput(w io.Writer, name string) (*output, error) {
 		if err != nil {
 			return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)), "Name a file that can be written."}
 		}
-		return &output{Writer: bufio.NewWriterSize(f, 1<<16), file: f}, nil
+		return &output{Writer: bufio.NewWriterSize(f, 1<<16), device: f}, nil
 	}
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	f, err := atomicfile.Create(name, 0o666)
 	if err != nil {
 		return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)), "Choose a folder that can be written."}
 	}
-	return &output{bufio.NewWriterSize(f, 1<<16), f, name}, nil
+	return &output{Writer: bufio.NewWriterSize(f, 1<<16), file: f}, nil
 }
 
 // finish puts the file in its place, or with an error of the work takes it away. It returns the first error of both.
@@ -81,54 +80,44 @@ func (o *output) finish(err error) error {
 	if err == nil {
 		err = o.Flush()
 	}
-	if o.file == nil {
-		return err
-	}
-	if o.name == "" {
-		if e := o.file.Close(); err == nil {
+	switch {
+	case o.device != nil:
+		if e := o.device.Close(); err == nil {
 			err = e
 		}
-		return err
-	}
-	if err == nil {
-		err = o.file.Chmod(0o644)
-	}
-	if err == nil {
-		err = o.file.Sync()
-	}
-	if e := o.file.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(o.file.Name(), o.name)
-	}
-	if err != nil {
-		os.Remove(o.file.Name())
+	case o.file != nil && err == nil:
+		err = o.file.Commit()
+	case o.file != nil:
+		o.file.Discard()
 	}
 	return err
 }
 
 // checkTarget finds out before the work that a file can't be written after it.
 func checkTarget(flag, name string) error {
-	dir := filepath.Dir(name)
-	switch info, err := os.Stat(dir); {
-	case err != nil:
-		return usage("Make it first: mkdir -p "+dir+".", "%s %s: no folder %s", flag, name, dir)
-	case !info.IsDir():
-		return usage("Choose another place.", "%s %s: %s is not a folder", flag, name, dir)
-	}
 	switch info, err := os.Stat(name); {
 	case err == nil && info.IsDir():
 		return usage("Name a file in it: "+filepath.Join(name, "FILE")+".", "%s %s: is a folder", flag, name)
 	case err == nil && !info.Mode().IsRegular():
 		return nil // a device or a pipe: nothing is made beside it
 	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*")
+	target, err := atomicfile.Target(name)
+	if err != nil {
+		return usage("Name a file.", "%s %s: %w", flag, name, pathCause(err))
+	}
+	dir := filepath.Dir(target)
+	switch info, err := os.Stat(dir); {
+	case err != nil:
+		return usage("Make it first: mkdir -p "+dir+".", "%s %s: no folder %s", flag, name, dir)
+	case !info.IsDir():
+		return usage("Choose another place.", "%s %s: %s is not a folder", flag, name, dir)
+	}
+	f, err := atomicfile.Create(name, 0o666)
 	if err != nil {
 		return &fail{codeFailed, fmt.Errorf("%s %s: %w", flag, name, pathCause(err)), "Choose a folder that can be written."}
 	}
-	f.Close()
-	return os.Remove(f.Name())
+	f.Discard()
+	return nil
 }
 
 // watched is a writer that keeps its first error, for those who write to it and don't look.

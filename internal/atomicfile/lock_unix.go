@@ -1,0 +1,31 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package atomicfile
+
+import (
+	"os"
+	"syscall"
+)
+
+// lock marks a file as one whose writer lives, as long as it is open. Whoever is about to remove it is waited for.
+func lock(f *os.File) {
+	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX) == syscall.EINTR {
+	}
+}
+
+// removeAbandoned removes a part file that nobody has locked. The system takes the lock away when a process ends,
+// however it does, so this holds for processes of other containers, too, whose numbers mean nothing here.
+func removeAbandoned(name string) {
+	const how = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	f, err := os.OpenFile(name, os.O_RDWR|how, 0) // network file systems lock only what can be written
+	if err != nil {
+		f, err = os.OpenFile(name, os.O_RDONLY|how, 0)
+	}
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && still(f, name) {
+		os.Remove(name)
+	}
+}
