@@ -12,7 +12,7 @@ import (
 )
 
 // rooms lists the packages of the module from the top down. A package may import only rooms below its own; the last
-// two stand side by side and import nothing of the module.
+// two stand side by side and import nothing of the module, but for internal/trusted, which holds one empty type.
 var rooms = []string{"cmd", "bench", "eval", "model", "dataset", "learners", "engine", "kernelcache", "vecmath"}
 
 const module = "github.com/halfspace-ml/halfspace/"
@@ -66,7 +66,7 @@ func TestImports(t *testing.T) {
 			}
 			target, _, _ := strings.Cut(below, "/")
 			if target == "internal" {
-				if !isTest && room != "bench" && below != "internal/atomicfile" {
+				if !isTest && room != "bench" && below != "internal/atomicfile" && below != "internal/trusted" {
 					t.Errorf("%s imports %s, which serves tests", path, imp)
 				}
 				continue

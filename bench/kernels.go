@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -118,7 +119,7 @@ func sparse(nnz, d int) pair {
 	}
 	v = v[:nnz]
 	return pair{name: fmt.Sprintf("sparsedot/f32/nnz=%d/d=%d", nnz, d), unit: "ns/op", peerName: "go-loop",
-		ours: loop(func() { vecmath.SparseDot(idx, v, w) }),
+		ours: loop(func() { vecmath.SparseDotUnchecked(trusted.Indices{}, idx, v, w) }),
 		peer: loop(func() {
 			var s float32
 			for k, j := range idx {
@@ -145,7 +146,7 @@ func lanes(nnz, d, members int) []pair {
 	}
 	return []pair{
 		{name: name("lanesscore"), unit: "ns/op", peerName: "go-loop",
-			ours: loop(func() { vecmath.LanesScore(s, w, rows, val) }),
+			ours: loop(func() { vecmath.LanesScoreUnchecked(trusted.Indices{}, s, w, rows, val) }),
 			peer: loop(func() {
 				clear(s)
 				for k, r := range rows {
@@ -159,7 +160,7 @@ func lanes(nnz, d, members int) []pair {
 		{name: name("lanesupdate"), unit: "ns/op", ours: func(k int) {
 			mask[0] = 1<<3 | 1<<40
 			for range k {
-				vecmath.LanesUpdate(w, rows, val, coef, mask)
+				vecmath.LanesUpdateUnchecked(trusted.Indices{}, w, rows, val, coef, mask)
 			}
 		}},
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -627,7 +628,7 @@ func (j *rowJob[T]) fill(dst []T, lo int) {
 		case p.sparse:
 			for r := range n {
 				a, b := p.ptr[lo+r], p.ptr[lo+r+1]
-				dots[r] = vecmath.SparseDotMixed(p.idx[a:b], p.val[a:b], j.x)
+				dots[r] = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, p.idx[a:b], p.val[a:b], j.x)
 			}
 		default:
 			p.denseDots(dots[:n], lo, j.x)

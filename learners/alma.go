@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -181,7 +182,7 @@ func (a *ALMA[T]) updateP(b *engine.Block[T], i int, step float64) {
 		vecmath.AxpyMixed(a.theta[:b.Dim], step, b.Row(i))
 	} else {
 		idx, val := b.Sparse(i)
-		vecmath.SparseAxpyMixed(a.theta, step, idx, val)
+		vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, a.theta, step, idx, val)
 	}
 	a.norm = pNorm(a.theta, a.cfg.P)
 	if a.norm > 1 { // (5)

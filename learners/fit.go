@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -242,7 +243,7 @@ func (c *cycle[T]) dot(w []float64, i int) float64 {
 	if idx == nil {
 		return vecmath.DotMixed(w, val)
 	}
-	return vecmath.SparseDotMixed(idx, val, w)
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
 // fixed makes the rule one with a threshold and a step that never change. The scores of a perceptron grow large beside its steps, so that
@@ -283,7 +284,7 @@ func (c *cycle[T]) add(k int, step float64) {
 	if idx, val := rowOf(c.b, k); idx == nil {
 		vecmath.AxpyMixed(c.a[:len(val)], step*float64(c.b.Y[k]), val)
 	} else {
-		vecmath.SparseAxpyMixed(c.a, step*float64(c.b.Y[k]), idx, val)
+		vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, c.a, step*float64(c.b.Y[k]), idx, val)
 	}
 }
 

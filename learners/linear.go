@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -48,7 +49,7 @@ func (l *linear[T]) dot(b *engine.Block[T], i int) float64 {
 		n, _ = slices.BinarySearch(idx, int32(len(l.w)))
 		idx, val = idx[:n], val[:n]
 	}
-	return float64(vecmath.SparseDot(idx, val, l.w))
+	return float64(vecmath.SparseDotUnchecked(trusted.Indices{}, idx, val, l.w))
 }
 
 // add adds a times example i to w, which reaches all its features.
@@ -59,7 +60,7 @@ func (l *linear[T]) add(b *engine.Block[T], i int, a T) {
 		return
 	}
 	idx, val := b.Sparse(i)
-	vecmath.SparseAxpy(l.w, a, idx, val)
+	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.w, a, idx, val)
 }
 
 // scores is Score of a learner called name whose f is dot.

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -126,7 +127,7 @@ func (l *NG[T]) score(b *engine.Block[T], i int) float64 {
 		if idx == nil {
 			return vecmath.DotMixed(w[:len(val)], val)
 		}
-		return vecmath.SparseDotMixed(idx, val, w)
+		return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 	}
 	f := dot(l.w)
 	for j := range l.n {

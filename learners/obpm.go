@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -323,7 +324,7 @@ func (o *OBPM[T]) sumDot(b *engine.Block[T], i int) float64 {
 		n, _ = slices.BinarySearch(idx, int32(len(o.sum)))
 		idx, val = idx[:n], val[:n]
 	}
-	return vecmath.SparseDotMixed(idx, val, o.sum)
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.sum)
 }
 
 // scoreOf returns f from S.x, from the sum of the members' scores, or from the number of votes for +1.
@@ -576,7 +577,7 @@ func (o *OBPM[T]) sparsePart(p int) {
 		if short && active {
 			w.list = engine.ActiveList(w.list, sees)
 			scores := w.compact[:len(w.list)]
-			vecmath.ActiveScore(scores, tile.W, tile.Width, rows, val, w.list)
+			vecmath.ActiveScoreUnchecked(trusted.Indices{}, scores, tile.W, tile.Width, rows, val, w.list)
 			n := 0
 			for k, s := range scores {
 				if T(y*s) <= perceptron.margin {
@@ -585,26 +586,26 @@ func (o *OBPM[T]) sparsePart(p int) {
 				}
 			}
 			if t.updates = n; n != 0 {
-				vecmath.ActiveUpdate(tile.W, tile.Width, rows, val, w.list[:n], perceptron.coef(t, n, y)[:n])
+				vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.list[:n], perceptron.coef(t, n, y)[:n])
 			}
 			continue
 		}
 		if short {
-			vecmath.LanesScoreLE(s, tile.W, rows, val, mask, y, perceptron.margin)
+			vecmath.LanesScoreLEUnchecked(trusted.Indices{}, s, tile.W, rows, val, mask, y, perceptron.margin)
 			if t.updates = keep(mask, sees); t.updates != 0 {
-				vecmath.LanesUpdate(tile.W, rows, val, perceptron.coef(t, t.updates, y)[:len(s)], mask)
+				vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val, perceptron.coef(t, t.updates, y)[:len(s)], mask)
 			}
 			continue
 		}
 		copy(mask, sees)
 		if active {
 			w.list = engine.ActiveList(w.list, mask)
-			vecmath.ActiveScore(w.compact[:len(w.list)], tile.W, tile.Width, rows, val, w.list)
+			vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.compact[:len(w.list)], tile.W, tile.Width, rows, val, w.list)
 			for k, l := range w.list {
 				s[l] = w.compact[k]
 			}
 		} else {
-			vecmath.LanesScore(s, tile.W, rows, val)
+			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
 		}
 		if !o.keepsSum {
 			o.total(t, tile, w, s)
@@ -626,14 +627,14 @@ func (o *OBPM[T]) sparsePart(p int) {
 			continue
 		}
 		if !active {
-			vecmath.LanesUpdate(tile.W, rows, val, c, mask)
+			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val, c, mask)
 			continue
 		}
 		w.list = engine.ActiveList(w.list, mask)
 		for k, l := range w.list {
 			w.compact[k] = c[l]
 		}
-		vecmath.ActiveUpdate(tile.W, tile.Width, rows, val, w.list, w.compact[:len(w.list)])
+		vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.list, w.compact[:len(w.list)])
 	}
 }
 
@@ -742,9 +743,9 @@ func (o *OBPM[T]) replay(rounds []Round) {
 		} else {
 			idx, val := o.b.Sparse(e)
 			if a != 0 {
-				f = vecmath.SparseDotAxpyMixed(o.sum, a, idx, val)
+				f = vecmath.SparseDotAxpyMixedUnchecked(trusted.Indices{}, o.sum, a, idx, val)
 			} else {
-				f = vecmath.SparseDotMixed(idx, val, o.sum)
+				f = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.sum)
 			}
 		}
 		rounds[e] = Round{o.scoreOf(f), int32(updates)}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -199,12 +200,12 @@ func (l *KernelOBPM[T]) Part(p int) {
 	s := w.s[:tile.Width]
 	if seeing <= activeMembers {
 		w.list = engine.ActiveList(w.list, mask)
-		vecmath.ActiveScore(w.compact[:len(w.list)], tile.W, tile.Width, l.rows[:len(l.row)], l.row, w.list)
+		vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.compact[:len(w.list)], tile.W, tile.Width, l.rows[:len(l.row)], l.row, w.list)
 		for k, m := range w.list {
 			s[m] = w.compact[k]
 		}
 	} else {
-		vecmath.LanesScore(s, tile.W, l.rows[:len(l.row)], l.row)
+		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.row)], l.row)
 	}
 	t.updates, l.coefs[p] = l.rule.step(t, mask, tile.Lo, s, l.y, l.norm2, w.coef[:tile.Width])
 }
@@ -237,7 +238,7 @@ func (l *KernelOBPM[T]) update(y float64) int32 {
 	}
 	for p := range l.lanes.Tiles {
 		if tile := &l.lanes.Tiles[p]; l.tallies[p].updates > 0 {
-			vecmath.LanesUpdate(tile.W, l.rows[j:j+1], l.unit[:], l.coefs[p][:tile.Width], l.work[p].mask[:vecmath.MaskWords(tile.Lanes)])
+			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.rows[j:j+1], l.unit[:], l.coefs[p][:tile.Width], l.work[p].mask[:vecmath.MaskWords(tile.Lanes)])
 		}
 	}
 	l.raise(j, y, float64(y*float64(l.rule.unit()*sum)), math.Inf(1), l.bounded)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -310,7 +311,7 @@ func (p *posterior) add() bool {
 	row := p.S[k*p.width:][:p.width]
 	copy(row, g)
 	if sites {
-		vecmath.LanesScore(p.coef, p.S, p.rows[:k], u)
+		vecmath.LanesScoreUnchecked(trusted.Indices{}, p.coef, p.S, p.rows[:k], u)
 		vecmath.Axpy(row[:k], -1, p.coef)
 		row[k] -= vecmath.Dot(u[:k], row)
 	}
@@ -351,7 +352,7 @@ func (p *posterior) refresh() {
 // column sets dst to row i of S, with what is pending.
 func (p *posterior) column(dst []float64, i int) {
 	p.term[0] = int32(i)
-	vecmath.LanesScore(dst, p.S, p.term[:1+p.late], p.steps[i*(1+maxLate):][:1+p.late])
+	vecmath.LanesScoreUnchecked(trusted.Indices{}, dst, p.S, p.term[:1+p.late], p.steps[i*(1+maxLate):][:1+p.late])
 }
 
 // spread returns S_ii, with what is pending.
@@ -503,7 +504,7 @@ func (p *posterior) variance(x []float64) float64 {
 			u[i] = float64(p.tau[i] * g)
 			v = math.FMA(-u[i], g, v)
 		}
-		vecmath.LanesScore(su, p.S, p.rows[:k], u)
+		vecmath.LanesScoreUnchecked(trusted.Indices{}, su, p.S, p.rows[:k], u)
 		v += vecmath.Dot(u[:k], su)
 	}
 	return max(0, v)
@@ -532,7 +533,7 @@ func (p *posterior) absorb(j int) bool {
 	for l, v := range row {
 		p.coef[l] = float64(-c * v)
 	}
-	vecmath.LanesUpdate(p.G, p.rows[:k], row, p.coef, p.mask)
+	vecmath.LanesUpdateUnchecked(trusted.Indices{}, p.G, p.rows[:k], row, p.coef, p.mask)
 	vecmath.Axpy(p.a[:k], b, row)
 	vecmath.Axpy(p.mr, b, w)
 	p.rank1(-c, w)

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -245,7 +246,7 @@ func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 {
 		n, _ = slices.BinarySearch(idx, int32(len(l.w)))
 		idx, val = idx[:n], val[:n]
 	}
-	return vecmath.SparseDotMixed(idx, val, l.w) + l.b
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, l.w) + l.b
 }
 
 // update takes example i, whose present coordinate of u is m, for xpos or xneg and solves (3) or (24). It returns tau, the share of

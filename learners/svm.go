@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -287,7 +288,7 @@ func (s *SVM[T]) Score(b *engine.Block[T], dst []float64) error {
 		if idx == nil {
 			dst[i] = vecmath.DotMixed(s.w[:len(val)], val) + s.bias
 		} else {
-			dst[i] = vecmath.SparseDotMixed(idx, val, s.w) + s.bias
+			dst[i] = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, s.w) + s.bias
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -55,7 +56,7 @@ func dotWide[T Float](b *engine.Block[T], i int, w []float64) float64 {
 		return vecmath.DotMixed(w[:b.Dim], b.Row(i))
 	}
 	idx, val := b.Sparse(i)
-	return vecmath.SparseDotMixed(idx, val, w)
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
 // addWide adds a times example i to w.
@@ -65,7 +66,7 @@ func addWide[T Float](b *engine.Block[T], i int, a float64, w []float64) {
 		return
 	}
 	idx, val := b.Sparse(i)
-	vecmath.SparseAxpyMixed(w, a, idx, val)
+	vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
 // epoch visits the active examples once. It returns the extremes of the projected gradients; examples at a bound whose gradient

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -161,7 +162,7 @@ func dotMixed[T Float](b *engine.Block[T], i int, w []float64) float64 {
 		n, _ = slices.BinarySearch(idx, int32(len(w)))
 		idx, val = idx[:n], val[:n]
 	}
-	return vecmath.SparseDotMixed(idx, val, w)
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
 // signed sets dst to y times example i, as far as dst goes, and returns the sum of squares of what is beyond. Zeros are +0.

@@ -48,29 +48,38 @@ type Info struct {
 // ErrImpl is wrapped by the errors of [Use] and [SelfTest]: the named implementation does not exist or does not run here.
 var ErrImpl = errors.New("implementation not available")
 
-// EnvImpl is the environment variable that forces an implementation.
+// EnvImpl is the environment variable that forces an implementation. It is read once, as the program starts; see [Err].
 const EnvImpl = "HALFSPACE_IMPL"
 
 var (
 	active = best()
 	why    = "best of " + supportedNames()
+	envErr error
 )
 
-// A forced implementation never falls back, and an error found while the program starts has nobody to be returned
-// to; a panic would bury the one line under a stack. So the process ends here, as for any bad setting: exit code 2.
 func init() {
 	name := os.Getenv(EnvImpl)
 	if name == "" {
 		return
 	}
 	if err := Use(name); err != nil {
-		fmt.Fprintf(os.Stderr, "halfspace: %s=%s: %s\n", EnvImpl, name, explain(name))
-		os.Exit(2)
+		envErr = &environmentError{name}
+		return
 	}
 	if name != "auto" {
 		why = "forced by " + EnvImpl
 	}
 }
+
+// Err tells what was wrong with [EnvImpl] when the program started: nil, or an error that wraps [ErrImpl]. The best
+// implementation is active then. A program for which that is not good enough ends itself.
+func Err() error { return envErr }
+
+// environmentError is what Err returns for a value of EnvImpl.
+type environmentError struct{ name string }
+
+func (e *environmentError) Error() string { return EnvImpl + "=" + e.name + ": " + explain(e.name) }
+func (e *environmentError) Unwrap() error { return ErrImpl }
 
 // Implementations lists all implementations, best first, the same names on every architecture.
 func Implementations() []Info {

@@ -155,6 +155,17 @@ func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
 }
 
 //go:nosplit
+func maxIndex(idx *int32, n int) uint32 {
+	switch active {
+	case AVX512:
+		return maxIndexAVX512(idx, n)
+	case AVX2:
+		return maxIndexAVX2(idx, n)
+	}
+	return maxIndexGeneric(unsafe.Slice(idx, n))
+}
+
+//go:nosplit
 func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
 	switch active {
 	case AVX2, AVX512:

@@ -42,6 +42,8 @@ func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
 	rowsDotGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
 }
 
+func maxIndex(idx *int32, n int) uint32 { return maxIndexGeneric(unsafe.Slice(idx, n)) }
+
 func sparseDot[T Float](idx *int32, val *T, n int, w *T, nw int) T {
 	return sparseDotGeneric(unsafe.Slice(idx, n), unsafe.Slice(val, n), unsafe.Slice(w, nw))
 }

@@ -1,6 +1,11 @@
 package vecmath
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/internal/trusted"
+)
 
 // The exported kernels: check once, then dispatch. The dispatch functions (dot, axpy, ...) are in dispatch_*.go, one
 // file for each architecture: a switch with direct calls, since a call through a function variable would make the
@@ -8,13 +13,11 @@ import "unsafe"
 // a call and would go over the stack, about 2 ns for LanesUpdate. dot, axpy and sqDist check the lengths themselves, so that Dot, Axpy and
 // SqDist are small enough to be inlined (and write unsafe.SliceData out, for the same budget).
 
-// What a kernel panics with when a caller breaks its contract.
+// What a kernel panics with when a caller breaks its contract. An index outside what it indexes panics as a slice does,
+// with a runtime.Error that names the index and the length.
 const (
 	panicShort  = "vecmath: a slice is shorter than the call needs"
-	panicIndex  = "vecmath: sparse index outside the dense slice"
-	panicRow    = "vecmath: row outside the lane weights"
-	panicLane   = "vecmath: lane outside the row"
-	panicWidth  = "vecmath: lane width is not a multiple of 64 bytes"
+	panicWidth  = "vecmath: lane width is negative or not a multiple of 64 bytes"
 	panicMask   = "vecmath: mask bits beyond the lane width"
 	panicStride = "vecmath: rows shorter than (len(dst)-1)*stride + len(x), or a negative stride"
 )
@@ -87,64 +90,33 @@ func RowsDot[T Float](dst, rows []T, stride int, x []T) {
 	rowsDot(data(dst), data(rows), len(dst), stride, data(x), len(x))
 }
 
-// SparseDot returns the sum of val[k]*w[idx[k]]. The caller promises that idx ascends; only its ends are checked.
+// SparseDot returns the sum of val[k]*w[idx[k]]. The indices need not ascend.
 func SparseDot[T Float](idx []int32, val []T, w []T) T {
-	checkSparse(idx, len(val), len(w))
-	if race {
-		raceRead(idx)
-		raceRead(val[:len(idx)])
-		raceRows(w, 1, idx)
-	}
-	return sparseDot(data(idx), data(val), len(idx), data(w), len(w))
+	checkIndices(idx, len(w))
+	return SparseDotUnchecked(trusted.Indices{}, idx, val, w)
 }
 
-// SparseAxpy adds a*val[k] to w[idx[k]]. The caller promises that idx ascends; only its ends are checked.
+// SparseAxpy adds a*val[k] to w[idx[k]]. The indices need not ascend; one that repeats is added to as often.
 func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) {
-	checkSparse(idx, len(val), len(w))
-	if race {
-		raceRead(idx)
-		raceRead(val[:len(idx)])
-		raceWriteRows(w, 1, idx)
-	}
-	sparseAxpy(data(w), len(w), a, data(idx), data(val), len(idx))
+	checkIndices(idx, len(w))
+	SparseAxpyUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
 // LanesScore scores width = len(dst) member lanes over a sparse example: dst[l] = sum of val[k]*w[rows[k]*width+l].
 //
 // The width is a multiple of [LaneUnit]. w holds whole rows of width lanes; it is fastest when 64-byte aligned. rows
-// need not ascend: the caller promises that each is one of w's rows; only the first and the last are checked. dst may be one of the rows.
+// need not ascend. dst may be one of the rows.
 func LanesScore[T Float](dst, w []T, rows []int32, val []T) {
-	checkLanes[T](len(dst), rows, len(val), len(w))
-	if race {
-		raceRead(rows)
-		raceRead(val[:len(rows)])
-		raceRows(w, len(dst), rows)
-		raceWrite(dst)
-	}
-	lanesScore(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows))
+	checkRows(rows, len(dst), len(w))
+	LanesScoreUnchecked(trusted.Indices{}, dst, w, rows, val)
 }
 
 // LanesUpdate adds coef[l]*val[k] to w[rows[k]*width+l] for the lanes l in mask (bit l%64 of word l/64), width =
 // len(coef). Other lanes keep their bits, but may be written with them: lanes of one row unit have one owner.
 // For rows and w see [LanesScore]. mask has at least [MaskWords] words and no bits beyond the width.
 func LanesUpdate[T Float](w []T, rows []int32, val, coef []T, mask []uint64) {
-	width := len(coef)
-	checkLanes[T](width, rows, len(val), len(w))
-	words := MaskWords(width)
-	if len(mask) < words {
-		panic(panicShort)
-	}
-	if width%64 != 0 && mask[words-1]>>(width%64) != 0 {
-		panic(panicMask)
-	}
-	if race {
-		raceRead(rows)
-		raceRead(val[:len(rows)])
-		raceRead(coef)
-		raceRead(mask[:words])
-		raceWriteLanes(w, width, rows, maskLanes(mask[:words]))
-	}
-	lanesUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(coef), data(mask))
+	checkRows(rows, len(coef), len(w))
+	LanesUpdateUnchecked(trusted.Indices{}, w, rows, val, coef, mask)
 }
 
 // LanesLE sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, up to the end of mask, which
@@ -170,50 +142,24 @@ func LanesLE[T Float](mask []uint64, s []T, y, t T) {
 // LanesScoreLE is [LanesScore] followed by [LanesLE] of the scores, in one call: mask, of at least [MaskWords] words, tells where
 // y*dst[l] <= t.
 func LanesScoreLE[T Float](dst, w []T, rows []int32, val []T, mask []uint64, y, t T) {
-	checkLanes[T](len(dst), rows, len(val), len(w))
-	words := MaskWords(len(dst))
-	if len(mask) < words {
-		panic(panicShort)
-	}
-	if len(mask) > words {
-		clear(mask[words:])
-	}
-	if race {
-		raceRead(rows)
-		raceRead(val[:len(rows)])
-		raceRows(w, len(dst), rows)
-		raceWrite(dst)
-		raceWrite(mask)
-	}
-	lanesScoreLE(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows), data(mask), y, t)
+	checkRows(rows, len(dst), len(w))
+	LanesScoreLEUnchecked(trusted.Indices{}, dst, w, rows, val, mask, y, t)
 }
 
 // ActiveScore scores the listed lanes only: dst[j] is what [LanesScore] gives for lane lanes[j], to the bit. Any width
-// will do. The caller promises that lanes ascend without repeats; only their ends are checked. For rows see LanesScore.
+// will do. The caller promises that lanes ascend without repeats. For rows see LanesScore.
 func ActiveScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
-	checkActive(width, rows, len(val), len(w), lanes, len(dst))
-	if race {
-		raceRead(rows)
-		raceRead(val[:len(rows)])
-		raceRead(lanes)
-		raceLanes(w, width, rows, lanes)
-		raceWrite(dst[:len(lanes)])
-	}
-	activeScore(data(dst), data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), len(lanes))
+	checkIndices(lanes, width)
+	checkRows(rows, width, len(w))
+	ActiveScoreUnchecked(trusted.Indices{}, dst, w, width, rows, val, lanes)
 }
 
 // ActiveUpdate adds coef[j]*val[k] to w[rows[k]*width+lanes[j]]: what [LanesUpdate] does, for the listed lanes only.
-// coef goes with lanes. The promises are those of [ActiveScore].
+// coef goes with lanes. The promise is that of [ActiveScore].
 func ActiveUpdate[T Float](w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
-	checkActive(width, rows, len(val), len(w), lanes, len(coef))
-	if race {
-		raceRead(rows)
-		raceRead(val[:len(rows)])
-		raceRead(lanes)
-		raceRead(coef[:len(lanes)])
-		raceWriteLanes(w, width, rows, lanes)
-	}
-	activeUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), data(coef), len(lanes))
+	checkIndices(lanes, width)
+	checkRows(rows, width, len(w))
+	ActiveUpdateUnchecked(trusted.Indices{}, w, width, rows, val, lanes, coef)
 }
 
 // DotMixed is [Dot] of a float64 vector and an example of either precision, over len(x) elements.
@@ -249,48 +195,21 @@ func AxpyMixed[T Float](y []float64, a float64, x []T) {
 
 // SparseDotMixed is [SparseDot] of a float64 vector and an example of either precision.
 func SparseDotMixed[T Float](idx []int32, val []T, w []float64) float64 {
-	checkSparse(idx, len(val), len(w))
-	if race {
-		raceRead(idx)
-		raceRead(val[:len(idx)])
-		raceRows(w, 1, idx)
-	}
-	if is32[T]() {
-		return sparseDotMixed(data(idx), f32(data(val)), len(idx), data(w), len(w))
-	}
-	return sparseDot(data(idx), f64(data(val)), len(idx), data(w), len(w))
+	checkIndices(idx, len(w))
+	return SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
 // SparseAxpyMixed is [SparseAxpy] on a float64 vector with an example of either precision.
 func SparseAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) {
-	checkSparse(idx, len(val), len(w))
-	if race {
-		raceRead(idx)
-		raceRead(val[:len(idx)])
-		raceWriteRows(w, 1, idx)
-	}
-	if is32[T]() {
-		sparseAxpyMixed(data(w), len(w), a, data(idx), f32(data(val)), len(idx))
-		return
-	}
-	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
+	checkIndices(idx, len(w))
+	SparseAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
 // SparseDotAxpyMixed is [SparseDotMixed] followed by [SparseAxpyMixed] of a and the same example, in one pass: it returns the dot
-// before the update. No index may repeat.
+// before the update. An index that repeats makes the result depend on the implementation.
 func SparseDotAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) float64 {
-	checkSparse(idx, len(val), len(w))
-	if race {
-		raceRead(idx)
-		raceRead(val[:len(idx)])
-		raceWriteRows(w, 1, idx)
-	}
-	if is32[T]() {
-		return sparseDotAxpyMixed(data(w), len(w), a, data(idx), f32(data(val)), len(idx))
-	}
-	f := sparseDot(data(idx), f64(data(val)), len(idx), data(w), len(w))
-	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
-	return f
+	checkIndices(idx, len(w))
+	return SparseDotAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
 // DrawBits makes 64 random draws of each x[i], which starts a sequence of random words: word d is hi ^ lo of the 128-bit product
@@ -306,46 +225,41 @@ func DrawBits(x []uint64, fin, step, first, turn uint64) {
 // data is the address of s[0], and good for empty slices, too.
 func data[E any](s []E) *E { return unsafe.SliceData(s) }
 
-// checkSparse: negative indices become large as uint.
-func checkSparse(idx []int32, nval, nw int) {
-	if nval < len(idx) {
-		panic(panicShort)
-	}
-	if n := len(idx); n > 0 && (uint(idx[0]) >= uint(nw) || uint(idx[n-1]) >= uint(nw)) {
-		panic(panicIndex)
+// firstNegative is what the negative indices begin at as unsigned ones.
+const firstNegative = 1 << 31
+
+// checkIndices panics unless all of idx are below n.
+func checkIndices(idx []int32, n int) {
+	if len(idx) > 0 && uint64(maxIndex(data(idx), len(idx))) >= min(uint64(n), firstNegative) {
+		outside(idx, n)
 	}
 }
 
-func checkRows(width int, rows []int32, nval, nw int) {
-	if nval < len(rows) {
-		panic(panicShort)
+// checkRows panics unless all of rows are whole rows, of width elements, of w's nw elements.
+func checkRows(rows []int32, width, nw int) {
+	if len(rows) == 0 {
+		return
 	}
-	if n := len(rows); n > 0 {
-		first, last := uint64(uint32(rows[0])), uint64(uint32(rows[n-1]))
-		if (max(first, last)+1)*uint64(width) > uint64(nw) {
-			panic(panicRow)
-		}
+	last := uint64(maxIndex(data(rows), len(rows)))
+	if hi, end := bits.Mul64(last+1, uint64(width)); last >= firstNegative || hi != 0 || end > uint64(nw) {
+		outside(rows, rowsIn(width, nw))
 	}
 }
 
-func checkLanes[T Float](width int, rows []int32, nval, nw int) {
-	if width%LaneUnit[T]() != 0 {
+// rowsIn is the number of whole rows of width elements in nw elements.
+func rowsIn(width, nw int) int {
+	if width <= 0 {
 		panic(panicWidth)
 	}
-	checkRows(width, rows, nval, nw)
+	return nw / width
 }
 
-func checkActive(width int, rows []int32, nval, nw int, lanes []int32, nother int) {
-	if nother < len(lanes) {
-		panic(panicShort)
+// outside panics as a slice of n elements does, on the first of idx that is not in it.
+func outside(idx []int32, n int) {
+	s := make([]struct{}, n)
+	for _, j := range idx {
+		_ = s[j]
 	}
-	if width < 0 {
-		panic(panicLane)
-	}
-	if n := len(lanes); n > 0 && (uint(lanes[0]) >= uint(width) || uint(lanes[n-1]) >= uint(width)) {
-		panic(panicLane)
-	}
-	checkRows(width, rows, nval, nw)
 }
 
 // checkLen: a slice of have elements must serve for n.

@@ -106,3 +106,6 @@ func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
 
 //go:noescape
 func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int) float64
+
+//go:noescape
+func maxIndexAVX2(idx *int32, n int) uint32

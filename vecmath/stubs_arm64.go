@@ -92,3 +92,6 @@ func sparseDotMixedNEON(idx *int32, val *float32, n int, w *float64) float64
 
 //go:noescape
 func sparseAxpyMixedNEON(w *float64, a float64, idx *int32, val *float32, n int)
+
+//go:noescape
+func maxIndexNEON(idx *int32, n int) uint32

@@ -69,3 +69,6 @@ func dotMixedAVX512(a *float64, x *float32, n int) float64
 
 //go:noescape
 func axpyMixedAVX512(y *float64, a float64, x *float32, n int)
+
+//go:noescape
+func maxIndexAVX512(idx *int32, n int) uint32

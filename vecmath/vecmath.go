@@ -19,18 +19,17 @@
 // # Choosing an implementation
 //
 // The best one that CPU and operating system support is chosen at start. The environment variable
-// HALFSPACE_IMPL (or [Use]) forces one by name; a name that is unknown, or that this machine does not support,
-// is an error and never falls back: in the environment, it ends the process at start with one line and exit code 2.
+// HALFSPACE_IMPL (or [Use]) forces one by name. A name that is unknown, or that this machine does not support, is an
+// error that changes nothing: Use returns it; for the environment, [Err] does, and the best one is used meanwhile.
 // [Implementations], [Active] and [Why] tell what there is and what was chosen; [SelfTest] compares one with the reference.
 //
 // # Conventions
 //
 // The destination comes first, lengths are elements, slices of one call have the length of the first (a shorter
 // one panics, a longer one is cut). Kernels allocate nothing, keep nothing and are safe for concurrent use on
-// distinct destinations. Index slices of sparse kernels must be ascending and within the dense slice; the
-// kernels check the first and the last index only, since rows of a checked block are known to ascend. Rows and lanes
-// of lane kernels are promised and checked in the same way; an index in the middle that lies outside reads or writes
-// foreign memory.
+// distinct destinations. Every index of a sparse, lane or active-list kernel is checked before anything is read or
+// written by it; one that lies outside panics as a slice does. The forms called Unchecked look at the ends of a list
+// only: they are for this module, and no other can name the type of their first argument.
 package vecmath
 
 // Float is the element type of kernels.

@@ -339,3 +339,51 @@ store:
 done:
 	VZEROUPPER
 	RET
+
+// func maxIndexAVX2(idx *int32, n int) uint32
+//
+// SI idx, CX indices left; Y0 and Y1 the largest of each lane. The lanes past the end are 0, which changes no maximum.
+TEXT ·maxIndexAVX2(SB), NOSPLIT, $0-20
+	MOVQ idx+0(FP), SI
+	MOVQ n+8(FP), CX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	SUBQ $16, CX
+	JLT eight
+
+sixteen:
+	VPMAXUD 0(SI), Y0, Y0
+	VPMAXUD 32(SI), Y1, Y1
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JGE sixteen
+
+eight:
+	ADDQ $8, CX
+	JLT rest
+	VPMAXUD (SI), Y0, Y0
+	ADDQ $32, SI
+	SUBQ $8, CX
+
+rest:
+	ADDQ $8, CX
+	JEQ reduce
+	SHLQ $2, CX
+	LEAQ tails<>+32(SB), R8
+	SUBQ CX, R8
+	VMOVDQU (R8), Y2
+	VPMASKMOVD (SI), Y2, Y2
+	VPMAXUD Y2, Y1, Y1
+
+reduce:
+	VPMAXUD Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPMAXUD X1, X0, X0
+	VPSHUFD $0x4e, X0, X1
+	VPMAXUD X1, X0, X0
+	VPSHUFD $0xb1, X0, X1
+	VPMAXUD X1, X0, X0
+	VMOVD X0, AX
+	MOVL AX, ret+16(FP)
+	VZEROUPPER
+	RET

@@ -409,3 +409,46 @@ TEXT ·sparseAxpyMixedNEON(SB), NOSPLIT, $0-40
 	MOVD  n+32(FP), R3
 #include "sparseaxpy_neon.h"
 	RET
+
+// func maxIndexNEON(idx *int32, n int) uint32
+//
+// R0 idx, R1 indices left; V0 and V1 the largest of each lane, R4 the largest of the last few.
+TEXT ·maxIndexNEON(SB), NOSPLIT, $0-20
+	MOVD idx+0(FP), R0
+	MOVD n+8(FP), R1
+	MOVD ZR, R4
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	SUBS $8, R1, R1
+	BLT  rest
+eight:
+	VLD1.P 32(R0), [V2.S4, V3.S4]
+	VUMAX  V2.S4, V0.S4, V0.S4
+	VUMAX  V3.S4, V1.S4, V1.S4
+	SUBS   $8, R1, R1
+	BGE    eight
+rest:
+	ADDS $8, R1, R1
+	BEQ  reduce
+one:
+	MOVWU.P 4(R0), R5
+	CMP     R5, R4
+	CSEL    HI, R4, R5, R4
+	SUBS    $1, R1, R1
+	BNE     one
+reduce:
+	VUMAX V1.S4, V0.S4, V0.S4
+	VMOV  V0.S[0], R5
+	CMP   R5, R4
+	CSEL  HI, R4, R5, R4
+	VMOV  V0.S[1], R5
+	CMP   R5, R4
+	CSEL  HI, R4, R5, R4
+	VMOV  V0.S[2], R5
+	CMP   R5, R4
+	CSEL  HI, R4, R5, R4
+	VMOV  V0.S[3], R5
+	CMP   R5, R4
+	CSEL  HI, R4, R5, R4
+	MOVW  R4, ret+16(FP)
+	RET

@@ -234,3 +234,50 @@ TEXT ·dotMixedAVX512(SB), NOSPLIT, $0-32
 
 TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 #include "axpymixed_avx512.h"
+
+// ---- indices ----
+
+// func maxIndexAVX512(idx *int32, n int) uint32
+//
+// SI idx, CX indices left; Z0 and Z1 the largest of each lane. The lanes past the end are 0, which changes no maximum.
+TEXT ·maxIndexAVX512(SB), NOSPLIT, $0-20
+	MOVQ idx+0(FP), SI
+	MOVQ n+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	SUBQ $32, CX
+	JLT  tail
+
+loop:
+	VPMAXUD 0(SI), Z0, Z0
+	VPMAXUD 64(SI), Z1, Z1
+	ADDQ    $128, SI
+	SUBQ    $32, CX
+	JGE     loop
+
+tail:
+	ADDQ        $32, CX
+	JEQ         reduce
+	MOVL        $-1, AX
+	BZHIL       CX, AX, AX
+	KMOVD       AX, K1
+	KSHIFTRD    $16, K1, K2
+	VMOVDQU32.Z 0(SI), K1, Z2
+	VMOVDQU32.Z 64(SI), K2, Z3
+	VPMAXUD     Z2, Z0, Z0
+	VPMAXUD     Z3, Z1, Z1
+
+reduce:
+	VPMAXUD       Z1, Z0, Z0
+	VEXTRACTI64X4 $1, Z0, Y1
+	VPMAXUD       Y1, Y0, Y0
+	VEXTRACTI128  $1, Y0, X1
+	VPMAXUD       X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VPMAXUD       X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VPMAXUD       X1, X0, X0
+	VMOVD         X0, AX
+	MOVL          AX, ret+16(FP)
+	VZEROUPPER
+	RET

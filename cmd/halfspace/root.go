@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // verbs makes every command; one file each.
@@ -28,6 +30,10 @@ var verbs = []func() *cobra.Command{
 
 // run runs the command line of the process and returns its exit code.
 func run() int {
+	if err := vecmath.Err(); err != nil {
+		fmt.Fprintf(os.Stderr, "halfspace: %v\n", err)
+		return codeUsage
+	}
 	// The first interrupt ends the work between two blocks; after it the signals kill as they always do.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -1,0 +1,196 @@
+package vecmath
+
+import "github.com/halfspace-ml/halfspace/internal/trusted"
+
+// The kernels with indices, for the callers in this module that have checked all indices of a block once. Looking at them
+// again would cost an example of 14 non-zeros up to a third of its dot. The first argument, whose type no other
+// module can name, keeps all others out.
+
+// SparseDotUnchecked is [SparseDot] for indices that the caller has checked: it looks at their ends only.
+func SparseDotUnchecked[T Float](_ trusted.Indices, idx []int32, val []T, w []T) T {
+	checkSparse(idx, len(val), len(w))
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceRows(w, 1, idx)
+	}
+	return sparseDot(data(idx), data(val), len(idx), data(w), len(w))
+}
+
+// SparseAxpyUnchecked is [SparseAxpy] for indices that the caller has checked: it looks at their ends only.
+func SparseAxpyUnchecked[T Float](_ trusted.Indices, w []T, a T, idx []int32, val []T) {
+	checkSparse(idx, len(val), len(w))
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceWriteRows(w, 1, idx)
+	}
+	sparseAxpy(data(w), len(w), a, data(idx), data(val), len(idx))
+}
+
+// LanesScoreUnchecked is [LanesScore] for indices that the caller has checked: it looks at their ends only.
+func LanesScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T) {
+	checkLanes[T](len(dst), rows, len(val), len(w))
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRows(w, len(dst), rows)
+		raceWrite(dst)
+	}
+	lanesScore(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows))
+}
+
+// LanesUpdateUnchecked is [LanesUpdate] for indices that the caller has checked: it looks at their ends only.
+func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, coef []T, mask []uint64) {
+	width := len(coef)
+	checkLanes[T](width, rows, len(val), len(w))
+	words := MaskWords(width)
+	if len(mask) < words {
+		panic(panicShort)
+	}
+	if width%64 != 0 && mask[words-1]>>(width%64) != 0 {
+		panic(panicMask)
+	}
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRead(coef)
+		raceRead(mask[:words])
+		raceWriteLanes(w, width, rows, maskLanes(mask[:words]))
+	}
+	lanesUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(coef), data(mask))
+}
+
+// LanesScoreLEUnchecked is [LanesScoreLE] for indices that the caller has checked: it looks at their ends only.
+func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T, mask []uint64, y, t T) {
+	checkLanes[T](len(dst), rows, len(val), len(w))
+	words := MaskWords(len(dst))
+	if len(mask) < words {
+		panic(panicShort)
+	}
+	if len(mask) > words {
+		clear(mask[words:])
+	}
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRows(w, len(dst), rows)
+		raceWrite(dst)
+		raceWrite(mask)
+	}
+	lanesScoreLE(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows), data(mask), y, t)
+}
+
+// ActiveScoreUnchecked is [ActiveScore] for indices that the caller has checked: it looks at their ends only.
+func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, rows []int32, val []T, lanes []int32) {
+	checkActive(width, rows, len(val), len(w), lanes, len(dst))
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRead(lanes)
+		raceLanes(w, width, rows, lanes)
+		raceWrite(dst[:len(lanes)])
+	}
+	activeScore(data(dst), data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), len(lanes))
+}
+
+// ActiveUpdateUnchecked is [ActiveUpdate] for indices that the caller has checked: it looks at their ends only.
+func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
+	checkActive(width, rows, len(val), len(w), lanes, len(coef))
+	if race {
+		raceRead(rows)
+		raceRead(val[:len(rows)])
+		raceRead(lanes)
+		raceRead(coef[:len(lanes)])
+		raceWriteLanes(w, width, rows, lanes)
+	}
+	activeUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), data(coef), len(lanes))
+}
+
+// SparseDotMixedUnchecked is [SparseDotMixed] for indices that the caller has checked: it looks at their ends only.
+func SparseDotMixedUnchecked[T Float](_ trusted.Indices, idx []int32, val []T, w []float64) float64 {
+	checkSparse(idx, len(val), len(w))
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceRows(w, 1, idx)
+	}
+	if is32[T]() {
+		return sparseDotMixed(data(idx), f32(data(val)), len(idx), data(w), len(w))
+	}
+	return sparseDot(data(idx), f64(data(val)), len(idx), data(w), len(w))
+}
+
+// SparseAxpyMixedUnchecked is [SparseAxpyMixed] for indices that the caller has checked: it looks at their ends only.
+func SparseAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32, val []T) {
+	checkSparse(idx, len(val), len(w))
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceWriteRows(w, 1, idx)
+	}
+	if is32[T]() {
+		sparseAxpyMixed(data(w), len(w), a, data(idx), f32(data(val)), len(idx))
+		return
+	}
+	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
+}
+
+// SparseDotAxpyMixedUnchecked is [SparseDotAxpyMixed] for indices that the caller has checked: it looks at their ends only.
+func SparseDotAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32, val []T) float64 {
+	checkSparse(idx, len(val), len(w))
+	if race {
+		raceRead(idx)
+		raceRead(val[:len(idx)])
+		raceWriteRows(w, 1, idx)
+	}
+	if is32[T]() {
+		return sparseDotAxpyMixed(data(w), len(w), a, data(idx), f32(data(val)), len(idx))
+	}
+	f := sparseDot(data(idx), f64(data(val)), len(idx), data(w), len(w))
+	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
+	return f
+}
+
+// checkSparse looks at the ends of idx, which are its extremes if it ascends.
+func checkSparse(idx []int32, nval, nw int) {
+	if nval < len(idx) {
+		panic(panicShort)
+	}
+	if n := len(idx); n > 0 && (uint(idx[0]) >= uint(nw) || uint(idx[n-1]) >= uint(nw)) {
+		outside(idx, nw)
+	}
+}
+
+// checkRowEnds looks at the first and the last row.
+func checkRowEnds(width int, rows []int32, nval, nw int) {
+	if nval < len(rows) {
+		panic(panicShort)
+	}
+	if n := len(rows); n > 0 {
+		first, last := uint64(uint32(rows[0])), uint64(uint32(rows[n-1]))
+		if (max(first, last)+1)*uint64(width) > uint64(nw) {
+			outside(rows, rowsIn(width, nw))
+		}
+	}
+}
+
+func checkLanes[T Float](width int, rows []int32, nval, nw int) {
+	if width%LaneUnit[T]() != 0 {
+		panic(panicWidth)
+	}
+	checkRowEnds(width, rows, nval, nw)
+}
+
+func checkActive(width int, rows []int32, nval, nw int, lanes []int32, nother int) {
+	if nother < len(lanes) {
+		panic(panicShort)
+	}
+	if width < 0 {
+		panic(panicWidth)
+	}
+	if n := len(lanes); n > 0 && (uint(lanes[0]) >= uint(width) || uint(lanes[n-1]) >= uint(width)) {
+		outside(lanes, width)
+	}
+	checkRowEnds(width, rows, nval, nw)
+}
