@@ -1,0 +1,315 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+var writeKept = flag.Bool("write-kept", false, "write the files of testdata/kept that are not there")
+
+// smallModel is a learner with settings, whose model is small.
+type smallModel struct {
+	name    string // of the learner, a dash, and what is special
+	config  learners.Config
+	f64     bool
+	noBatch bool // it learns example by example
+}
+
+// smallModels are all learners, with the settings that change the form of their state.
+func smallModels(t testing.TB) (list []smallModel) {
+	t.Helper()
+	rbf := learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}
+	points := learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
+	obpm := func(change func(c *learners.OBPMConfig)) learners.Config {
+		c := &learners.OBPMConfig{Members: 4, Tau: 0.6, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto}
+		change(c)
+		return c
+	}
+	special := map[string][]struct {
+		what   string
+		config learners.Config
+	}{
+		"alma":       {{"p=3", &learners.ALMAConfig{P: 3, Alpha: 0.9}}},
+		"perceptron": {{"margin", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25}}},
+		"obpm": {
+			{"", obpm(func(*learners.OBPMConfig) {})},
+			{"vote", obpm(func(c *learners.OBPMConfig) { c.Combine = learners.CombineVote })},
+			{"cap", obpm(func(c *learners.OBPMConfig) { c.Cap = true })},
+			{"pa", obpm(func(c *learners.OBPMConfig) { c.Base = "pa" })},
+			{"alma", obpm(func(c *learners.OBPMConfig) { c.Base = "alma" })},
+			{"rbf", obpm(func(c *learners.OBPMConfig) { c.Budget, c.Removal, c.KernelConfig = 9, learners.RemoveErrors, rbf })},
+		},
+		"rff": {
+			{"", &learners.RFFConfig{D: 8, Sigma: 2, Base: "perceptron"}},
+			{"obpm", &learners.RFFConfig{D: 8, Sigma: 2, Base: "obpm", BaseConfig: obpm(func(*learners.OBPMConfig) {})}},
+			{"adf", &learners.RFFConfig{D: 8, Sigma: 2, Base: "adf"}},
+		},
+		"svm": {{"rbf", &learners.SVMConfig{C: 10, Norm: 1, Gap: 1e-6, KernelConfig: rbf}}},
+		"kmp": {{"", &learners.KMPConfig{Size: 5, Backfit: true, KernelConfig: rbf}}},
+		"budget": {
+			{"", &learners.BudgetConfig{Budget: 7, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: rbf}},
+			{"all", &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "svm", C: 1, Beta: 0.5}, KernelConfig: rbf}},
+		},
+		"tbp": {
+			{"", &learners.TBPConfig{Budget: 7, ErrorCache: "sv", ErrorSize: 1, Ties: "margin",
+				UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: rbf}},
+			{"random", &learners.TBPConfig{Budget: 7, ErrorCache: "random", ErrorSize: 8, Ties: "oldest",
+				UpdateConfig: learners.UpdateConfig{Update: "svm", C: 2, Beta: 0.5}, KernelConfig: rbf}},
+		},
+		"sogp":  {{"", &learners.SOGPConfig{Basis: 6, Novelty: 1e-4, Noise: 0.1, KernelConfig: rbf}}},
+		"ng":    {{"", &learners.NGConfig{Buffer: 4, Rank: 2, Decay: 0.98, Lambda: 0.1, Eta: 0.5}}},
+		"romma": {{"rbf", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: rbf}}},
+		"pumma": {
+			{"p=3", &learners.PUMMAConfig{P: "3", Delta: 0.1}},
+			{"rbf", &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: rbf}},
+		},
+		"adf": {{"diagonal", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}}},
+		"wep": {{"", &learners.WEPConfig{Buffer: 3, PointsConfig: points}}},
+		"vvm": {{"", &learners.VVMConfig{Buffer: 3, Pairs: 3, PointsConfig: points}}},
+	}
+	for _, name := range learners.Names() {
+		e, err := learners.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		variants := special[name]
+		if !slices.ContainsFunc(variants, func(v struct {
+			what   string
+			config learners.Config
+		}) bool {
+			return v.what == ""
+		}) {
+			list = append(list, smallModel{name: name + "-f32", config: e.Config()}, smallModel{name: name + "-f64", config: e.Config(), f64: true})
+		}
+		for _, v := range variants {
+			full := strings.TrimSuffix(name+"-"+v.what, "-")
+			list = append(list, smallModel{name: full + "-f32", config: v.config}, smallModel{name: full + "-f64", config: v.config, f64: true})
+		}
+	}
+	for i := range list {
+		m := &list[i]
+		w, whole := m.config.(learners.BatchConfig)
+		m.noBatch = !whole || !w.BatchOnly()
+	}
+	return list
+}
+
+// learner returns the name of the learner alone.
+func (s *smallModel) learner() string {
+	name, _, _ := strings.Cut(s.name, "-")
+	return name
+}
+
+// smallRows are n dense or sparse rows of 5 features, with some zeros, and labels that a line nearly tells apart.
+func smallRows[T learners.Float](n int, sparse bool) *engine.Block[T] {
+	const d = 5
+	rng := engine.NewRand(7, uint64(n))
+	b := &engine.Block[T]{Dim: d, Stride: d}
+	if sparse {
+		b.Stride, b.Ptr = 0, []int{0}
+	}
+	for i := range n {
+		var f float64
+		for j := range d {
+			v := T(rng.IntN(129)-64) / 64
+			if rng.IntN(4) == 0 {
+				v = 0
+			}
+			f += float64(v) * float64(j%3-1)
+			switch {
+			case !sparse:
+				b.X = append(b.X, v)
+			case v != 0:
+				b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, v)
+			}
+		}
+		if sparse {
+			b.Ptr = append(b.Ptr, len(b.Idx))
+		}
+		y := T(1)
+		if f < 0 || i == 3 {
+			y = -1
+		}
+		b.Y = append(b.Y, y)
+	}
+	return b
+}
+
+// smallPrep is the Prep of smallRows.
+func smallPrep(sparse bool) Prep {
+	if sparse {
+		return Prep{Labels: Labels{"-1", "+1"}, Bias: "none", Normalize: "none", Scale: 1, Format: "svmlight", IndexBase: 1, Dim: 5}
+	}
+	return Prep{Labels: Labels{"no", "yes"}, Bias: "none", Normalize: "none", Scale: 1, Format: "csv", Dim: 5, Columns: []string{"a", "b", "c", "d", "e", "class"}, LabelCol: 6}
+}
+
+// make trains the model.
+func (s *smallModel) make(t testing.TB) *Model {
+	if s.f64 {
+		return makeSmall[float64](t, s)
+	}
+	return makeSmall[float32](t, s)
+}
+
+func makeSmall[T learners.Float](t testing.TB, s *smallModel) *Model {
+	t.Helper()
+	const seed, n = 5, 24
+	e, err := learners.Lookup(s.learner())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := learners.New[T](e, s.config, learners.Env{Seed: seed})
+	if err != nil {
+		t.Fatalf("%s: %v", s.name, err)
+	}
+	b := smallRows[T](n, s.f64)
+	if s.noBatch {
+		err = l.Learn(b, make([]learners.Round, n))
+	} else {
+		_, err = l.(learners.Fitter[T]).Fit(context.Background(), b, learners.FitOptions{MaxUpdates: 200})
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", s.name, err)
+	}
+	m, err := Capture(s.learner(), s.config, seed, l)
+	if err != nil {
+		t.Fatalf("%s: %v", s.name, err)
+	}
+	m.Prep, m.Presented, m.Mistakes = smallPrep(s.f64), n, 3
+	return m
+}
+
+// scoresOf returns the scores and probabilities that the restored model gives.
+func scoresOf[T learners.Float](t testing.TB, m *Model) []float64 {
+	t.Helper()
+	l, err := Restore[T](m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []float64
+	for _, sparse := range []bool{false, true} {
+		b := smallRows[T](9, sparse)
+		scores := make([]float64, b.Len())
+		if err := l.Score(b, scores); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, scores...)
+		if p := learners.ProberOf(l); p != nil {
+			if err := p.Proba(b, scores); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, scores...)
+		}
+	}
+	return all
+}
+
+// recapture returns the restored model as it is saved.
+func recapture[T learners.Float](t testing.TB, m *Model) *Model {
+	t.Helper()
+	l, err := Restore[T](m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, c, err := m.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Capture(m.Learner, c, m.Seed, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Prep, again.Presented, again.Mistakes = m.Prep, m.Presented, m.Mistakes
+	return again
+}
+
+// TestKept reads model files that were written when the format was new. They must load, predict and be saved as they were for ever.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	const dir = "testdata/kept"
+	var pins map[string]string // of the scores
+	if text, err := os.ReadFile(filepath.Join(dir, "scores.json")); err == nil {
+		if err := json.Unmarshal(text, &pins); err != nil {
+			t.Fatal(err)
+		}
+	} else if !*writeKept {
+		t.Fatal(err)
+	}
+	if pins == nil {
+		pins = map[string]string{}
+	}
+	digest := func(t testing.TB, m *Model) string {
+		scores := []float64(nil)
+		if m.Precision == "f64" {
+			scores = scoresOf[float64](t, m)
+		} else {
+			scores = scoresOf[float32](t, m)
+		}
+		h := sha256.New()
+		if err := binary.Write(h, binary.LittleEndian, scores); err != nil {
+			t.Fatal(err)
+		}
+		return hex.EncodeToString(h.Sum(nil)[:8])
+	}
+	if *writeKept {
+		for _, s := range smallModels(t) {
+			file := filepath.Join(dir, s.name+".model")
+			if _, there := pins[s.name]; there {
+				continue
+			}
+			m := s.make(t)
+			if err := os.WriteFile(file, encode(t, m), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			pins[s.name] = digest(t, m)
+		}
+		text, err := json.MarshalIndent(pins, "", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "scores.json"), append(text, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range smallModels(t) {
+		if pins[s.name] == "" {
+			t.Errorf("no file keeps %s: go test ./model -run Kept -write-kept", s.name)
+		}
+	}
+	for name, want := range pins {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(dir, name+".model")
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := Load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := digest(t, m); got != want {
+				t.Errorf("its scores have the sum %s, want %s", got, want)
+			}
+			again := recapture[float32]
+			if m.Precision == "f64" {
+				again = recapture[float64]
+			}
+			if !bytes.Equal(encode(t, again(t, m)), data) {
+				t.Errorf("saved again it is another file")
+			}
+		})
+	}
+}
