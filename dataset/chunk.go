@@ -21,9 +21,8 @@ type parsing struct {
 	keepBad  int     // bad rows kept for a report; the rest are counted only
 	stop     bool    // at the first bad row
 	optional bool    // labels may be missing
-	csv      csvLayout
-	pixels   int // idx: values of a row
-	letters  int // fasta: of a sequence
+	pixels   int     // idx: values of a row
+	letters  int     // fasta: of a sequence
 }
 
 // chunk is a run of whole lines (fasta: records; or idx rows) on its way from the reader through a worker to the stream.
@@ -33,6 +32,7 @@ type chunk[T engine.Float] struct {
 	n      int
 	first  bool // of its file
 	last   bool
+	csv    *csvLayout
 	header bool   // its first row is the csv header
 	labels []byte // idx
 	lname  string // idx: the labels' file

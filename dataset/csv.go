@@ -8,14 +8,6 @@ import (
 	"strings"
 )
 
-// csvLayout is how the rows of a csv file are laid out.
-type csvLayout struct {
-	delim  byte // ' ' stands for runs of blanks and tabs
-	cols   int
-	label  int      // column of the label, from 0; -1: none
-	header []string // names of the columns; nil: none known
-}
-
 // splitCSV returns the fields of a line, without the blanks and quotes around them.
 func splitCSV(line []byte, delim byte) []string {
 	s := strings.TrimRight(string(line), "\r\n")
@@ -94,41 +86,22 @@ func csvHeader(first, second []string, labelCol string) bool {
 	return evidence && numbers == 0
 }
 
-// layoutCSV finds the layout of a file from its first lines (neither blank nor comments); header tells whether the first is one.
-// An error is the text of what is wrong with the first line.
-func layoutCSV(lines [][]byte, o *Options) (l csvLayout, header bool, err error) {
+// layoutCSV finds the layout of a file from its first lines (neither blank nor comments). An error is
+// the text of what is wrong with the first line.
+func layoutCSV(lines [][]byte, o *Options) (*csvLayout, error) {
 	delim, ok := csvDelim(lines)
 	if !ok {
-		return l, false, fmt.Errorf("expected columns set apart by , ; tab or blanks")
+		return nil, fmt.Errorf("expected columns set apart by , ; tab or blanks")
 	}
 	first := splitCSV(lines[0], delim)
-	l = csvLayout{delim: delim, cols: len(first), header: o.Header}
-	if len(lines) > 1 {
-		header = csvHeader(first, splitCSV(lines[1], delim), o.LabelCol)
+	l := &csvLayout{delim: delim, cols: len(first)}
+	l.headed = len(lines) > 1 && csvHeader(first, splitCSV(lines[1], delim), o.LabelCol) ||
+		len(o.Header) > 0 && namesTraining(first, o.Header)
+	var names []string
+	if l.headed {
+		names = first
 	}
-	if !header && len(o.Header) > 0 && slices.Equal(first, o.Header) {
-		header = true // of a file with one row, or none
-	}
-	if o.LabelsOptional && l.cols == o.Columns-1 {
-		if header {
-			l.header = first
-		}
-		l.label = -1
-		return l, header, nil
-	}
-	if o.Columns != 0 && l.cols != o.Columns {
-		return l, false, fmt.Errorf("expected %d columns as in training, found %d", o.Columns, l.cols)
-	}
-	if header {
-		for i := range o.Header {
-			if first[i] != o.Header[i] {
-				return l, false, fmt.Errorf("expected column %d to be %q as in training, found %q", i+1, o.Header[i], first[i])
-			}
-		}
-		l.header = first
-	}
-	l.label, err = labelColumn(o.LabelCol, l.header, l.cols)
-	return l, header, err
+	return l, l.arrange(names, o)
 }
 
 // labelColumn finds the label's column, from 0.
@@ -168,16 +141,13 @@ func labelColumn(want string, header []string, cols int) (int, error) {
 func (c *chunk[T]) parseCSV(p *parsing) {
 	r := c.out
 	b := c.text[:c.n+stops]
-	lay := &p.csv
+	lay := c.csv
 	delim := lay.delim
 	tab := byte('\t') // the second byte that is a blank
 	if delim == '\t' {
 		tab = ' '
 	}
-	r.Dim = lay.cols + p.bias
-	if lay.label >= 0 {
-		r.Dim--
-	}
+	r.Dim = lay.features() + p.bias
 	r.Stride = strideOf(r.Dim)
 	header := c.header
 	var quoted []byte
@@ -204,10 +174,10 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 		row := r.X[lo:]
 		clear(row[r.Dim:])
 		row = row[:r.Dim]
-		k := 0 // next feature
 		if p.bias != 0 {
-			row[0], k = T(p.one), 1
+			row[0] = T(p.one)
 		}
+		features := row[p.bias:]
 		code := int32(-1)
 		bad := ""
 		var at int // where it goes wrong
@@ -227,7 +197,7 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 					break
 				}
 			}
-			if col == lay.label {
+			if f := lay.to[col]; f < 0 { // the label
 				text, from := b, off
 				n := len(quoted)
 				if isQuoted {
@@ -255,14 +225,13 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 				if isQuoted {
 					var end int
 					quoted = append(quoted, '\n')
-					row[k], end, st = parseNumber[T](quoted, 0)
+					features[f], end, st = parseNumber[T](quoted, 0)
 					if end != len(quoted)-1 {
 						st = numSyntax
 					}
 				} else {
-					row[k], pos, st = parseNumber[T](b, pos)
+					features[f], pos, st = parseNumber[T](b, pos)
 				}
-				k++
 				if ch := b[pos]; st != numOK || ch > ' ' && ch != delim {
 					bad, at = c.badField(off, delim, st), off
 					break

@@ -32,6 +32,7 @@ import (
 var (
 	ErrOption    = errors.New("bad option")              // an Options field or a generator's parameter has no such value
 	ErrFormat    = errors.New("format not recognised")   // also: damaged compression, headers that do not fit
+	ErrColumns   = fmt.Errorf("columns other than in training: %w", ErrFormat)
 	ErrBadRow    = errors.New("bad row")                 // a row that breaks the rules of its format
 	ErrEmpty     = errors.New("no examples")             // a file without rows
 	ErrLabels    = errors.New("labels can't be used")    // a third label, one label only, a label the model does not know
@@ -63,7 +64,8 @@ type Options struct {
 	Base    *int     // svmlight index base, where IndexBase is auto
 	Scale   float64  // Normalize "max": divide by this
 	Columns int      // csv: columns of a row, the label included
-	Header  []string // csv: names of the columns; a file with another header is refused
+	Header  []string // csv: names of the columns, the label's too. A file with a header has the same, in any order
+	Label   int      // csv: number of the label's column among them, from 1; 0: found as in training
 
 	// LabelsOptional reads data to be predicted: rows whose label is missing or is neither of Labels count in Info.Unlabelled
 	// and get +1; csv rows may lack the label column (Columns must be given).
@@ -88,14 +90,14 @@ type Info struct {
 	Positives   int
 	Dim         int // features, the bias included
 	NonZeros    int64
-	Bytes       int64   // uncompressed
-	MaxNorm     float64 // the longest example, bias included, before normalising; it may already count rows not yet returned
-	Scale       float64 // all values were divided by this ("max"); else 1
-	InputRead   int64   // bytes taken from the files so far, compressed as they are
-	InputSize   int64   // size of all files; 0 if one of them has none (a pipe)
-	Columns     int     // csv: columns of a row, the label included
-	LabelCol    int     // csv: number of the label column, from 1; 0 if there is none
-	Header      []string
+	Bytes       int64    // uncompressed
+	MaxNorm     float64  // the longest example, bias included, before normalising; it may already count rows not yet returned
+	Scale       float64  // all values were divided by this ("max"); else 1
+	InputRead   int64    // bytes taken from the files so far, compressed as they are
+	InputSize   int64    // size of all files; 0 if one of them has none (a pipe)
+	Columns     int      // csv: columns of a row, the label included
+	LabelCol    int      // csv: number of the label column, from 1, in training's order; 0 if there is none
+	Header      []string // csv: names of the columns, in training's order; nil if there are none
 }
 
 // RowError is an error in the data with its place. errors.Is finds the sentinel in it.
@@ -257,6 +259,9 @@ func (o Options) resolve() (*config, error) {
 		} else if o.Columns != len(o.Header) {
 			return nil, bad("columns", strconv.Itoa(o.Columns), fmt.Sprintf("%d, the names in the header", len(o.Header)))
 		}
+	}
+	if o.Label < 0 || o.Label > c.Columns {
+		return nil, bad("label", strconv.Itoa(o.Label), "the number of a column")
 	}
 	if o.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)

@@ -269,7 +269,7 @@ func TestBroken(t *testing.T) {
 		{"csv no such number", []string{"1,2\n1,3\n"}, Options{LabelCol: "3"}, `FILE:1:1: no column 3 among 2: choose another with --label-col in "1,2"`, ErrFormat, 0},
 		{"csv name without header", []string{"1,2\n1,3\n"}, Options{LabelCol: "c"},
 			`FILE:1:1: no header, so no column "c": name the label column by its number with --label-col in "1,2"`, ErrFormat, 0},
-		{"csv header of training", []string{"a,b\n1,2\n"}, Options{Header: []string{"a", "c"}}, `FILE:1:1: expected column 2 to be "c" as in training, found "b" in "a,b"`, ErrFormat, 0},
+		{"csv header of training", []string{"a,b\n1,2\n"}, Options{Header: []string{"a", "c"}}, `FILE:1:1: expected the columns of training; not in training: "b"; no label column "c" (--label-col names another) in "a,b"`, ErrFormat, 0},
 		{"csv columns of training", []string{"1,2\n"}, Options{Columns: 3}, `FILE:1:1: expected 3 columns as in training, found 2 in "1,2"`, ErrFormat, 0},
 		{"csv header only", []string{"a,b,label\n"}, Options{Header: []string{"a", "b", "label"}}, "FILE:1:1: expected examples, found only a header", ErrEmpty, 0},
 

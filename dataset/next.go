@@ -160,7 +160,7 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	}
 	if err == nil && c.last && s.fileRows == 0 {
 		what := "only blank lines and comments"
-		if s.p.format == "csv" && len(s.p.csv.header) > 0 {
+		if c.csv != nil && c.csv.headed {
 			what = "only a header"
 		}
 		err = noRows(c.name, what)

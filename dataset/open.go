@@ -24,7 +24,8 @@ type input struct {
 	head   []byte // read already, to be read first
 	err    error  // of the read behind head
 	ended  bool   // the compressed data ended where they should
-	header int    // offset of the csv header's line, -1 if there is none
+	csv    *csvLayout
+	header int // offset of the csv header's line, -1 if there is none
 	close  func()
 }
 
@@ -256,22 +257,25 @@ func (in *input) lines(n int) [][]byte {
 func (in *input) offsetOf(l []byte) int { return cap(in.head) - cap(l) }
 
 // layout finds the csv layout of the file.
-func (in *input) layout(o *Options) (csvLayout, error) {
+func (in *input) layout(o *Options) (err error) {
 	in.header = -1
 	lines := in.lines(20)
 	if len(lines) == 0 { // one unfinished line of any length
-		return csvLayout{}, &RowError{File: in.name, Line: 1, Col: 1, What: "expected the end of the first row", Excerpt: excerpt(in.head, 0), Err: ErrFormat}
+		return &RowError{File: in.name, Line: 1, Col: 1, What: "expected the end of the first row", Excerpt: excerpt(in.head, 0), Err: ErrFormat}
 	}
 	at := in.offsetOf(lines[0])
-	lay, header, err := layoutCSV(lines, o)
-	if err != nil {
-		return lay, &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:at], []byte{'\n'}), Col: 1, What: err.Error(),
-			Excerpt: excerpt(lines[0], 0), Err: ErrFormat}
+	if in.csv, err = layoutCSV(lines, o); err != nil {
+		kind := ErrFormat
+		if o.Columns > 0 {
+			kind = ErrColumns
+		}
+		return &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:at], []byte{'\n'}), Col: 1, What: err.Error(),
+			Excerpt: excerpt(lines[0], 0), Err: kind}
 	}
-	if header {
+	if in.csv.headed {
 		in.header = at
 	}
-	return lay, nil
+	return nil
 }
 
 // headError returns the error in reading the head, if it left no whole line.

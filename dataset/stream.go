@@ -23,6 +23,7 @@ type Stream[T engine.Float] struct {
 	files  []string
 	from   *opener
 	first  *input    // the first file, open
+	like   Options   // csv: the further files' columns are as these say
 	pairs  []idxPair // idx
 	pairIn []*input
 
@@ -145,12 +146,10 @@ func (s *Stream[T]) prepare() error {
 		return err
 	}
 	if format == "csv" {
-		lay, err := in.layout(&c.Options)
-		if err != nil {
+		if err := in.layout(&c.Options); err != nil {
 			return err
 		}
-		p.csv = lay
-		s.info.Columns, s.info.LabelCol, s.info.Header = lay.cols, lay.label+1, lay.header
+		s.columns(in.csv)
 		return nil
 	}
 	s.prepareBase()
@@ -295,7 +294,7 @@ func (s *Stream[T]) read() {
 			}
 			if err != nil {
 				c := s.chunk(0)
-				c.name, c.first, c.fail = name, true, err
+				c.name, c.csv, c.first, c.fail = name, s.first.csv, true, err
 				endText(c.text)
 				s.send(c)
 				return
@@ -329,18 +328,7 @@ func (s *Stream[T]) checkNext(in *input) error {
 		return noRows(in.name, in.nothing())
 	}
 	if s.p.format == "csv" {
-		o := s.cfg.Options
-		o.Columns, o.Header = s.p.csv.cols, s.p.csv.header
-		if s.p.csv.label < 0 {
-			o.Columns, o.Header = o.Columns+1, nil
-		}
-		lay, err := in.layout(&o)
-		if err != nil {
-			return err
-		}
-		if lay.label != s.p.csv.label || lay.delim != s.p.csv.delim {
-			return &RowError{File: in.name, Line: 1, Col: 1, What: "expected columns laid out as in " + s.files[0], Err: ErrFormat}
-		}
+		return in.layout(&s.like)
 	}
 	return nil
 }
@@ -378,7 +366,7 @@ func (s *Stream[T]) readText(in *input) bool {
 	var carry []byte // the beginning of a line, or of a record
 	for {
 		c := s.chunk(max(s.cfg.chunk, len(carry)+1))
-		c.name, c.first = in.name, done == 0
+		c.name, c.csv, c.first = in.name, in.csv, done == 0
 		n := copy(c.text, carry)
 		cut := -1
 		var err error

@@ -146,6 +146,8 @@ func dataError(err error, kept string) error {
 		}
 	case errors.Is(err, dataset.ErrLabels):
 		next = upper(kept) + ". Two labels are learned; --positive LABEL tells one from all others."
+	case errors.Is(err, dataset.ErrColumns):
+		next = upper(kept) + ". Columns are matched by name, or by their place where one side has no header: halfspace help formats."
 	case errors.Is(err, dataset.ErrFormat):
 		next = upper(kept) + ". Formats and how to name one: halfspace help formats."
 	case errors.Is(err, dataset.ErrEmpty):

@@ -137,10 +137,41 @@ func unlike(a, b *model.Model) (what, next string) {
 		return fmt.Sprintf("examples divided by %v and %v", p.Scale, q.Scale), fmt.Sprintf(anew, "--normalize max divides by the longest of its own examples; scale them before, or use unit")
 	case p.IndexBase != q.IndexBase:
 		return differ("index-base", p.IndexBase, q.IndexBase)
-	case (p.Format == "csv") != (q.Format == "csv"), p.Format == "csv" && (p.Dim != q.Dim || !slices.Equal(p.Columns, q.Columns) || p.LabelCol != q.LabelCol):
-		return fmt.Sprintf("%d features of %s and %d of %s, or other columns", p.Dim, p.Format, q.Dim, q.Format), fmt.Sprintf(anew, "on files of the same columns")
+	case (p.Format == "csv") != (q.Format == "csv"), p.Format == "csv" && p.Dim != q.Dim:
+		return fmt.Sprintf("%d features of %s and %d of %s", p.Dim, p.Format, q.Dim, q.Format), fmt.Sprintf(anew, "on files of the same columns")
+	case p.Format == "csv":
+		if what := otherColumns(p, q); what != "" {
+			return what, fmt.Sprintf(anew, "on files of the same columns, or the second on from the first (train -i), which matches them by name")
+		}
 	}
 	return "", ""
+}
+
+// otherColumns tells how the features of two csv models with as many differ; "" if they are the same,
+// wherever the label stood among them.
+func otherColumns(p, q *model.Prep) string {
+	features := func(p *model.Prep) []string {
+		if at := p.LabelCol - 1; at >= 0 && at < len(p.Columns) {
+			return slices.Delete(slices.Clone(p.Columns), at, at+1)
+		}
+		return p.Columns
+	}
+	a, b := features(p), features(q)
+	switch {
+	case len(a) == 0 && len(b) == 0:
+		if p.LabelCol != q.LabelCol {
+			return fmt.Sprintf("columns without names, the label in column %d and %d", p.LabelCol, q.LabelCol)
+		}
+	case len(a) == 0 || len(b) == 0:
+		return "columns with names and without"
+	default:
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				return fmt.Sprintf("feature %d is the column %q and %q", i+1, a[i], b[i])
+			}
+		}
+	}
+	return ""
 }
 
 // mergeInto merges in the precision of T.

@@ -83,10 +83,7 @@ func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 		o.Scale = p.Scale
 	}
 	if p.Format == "csv" {
-		o.Columns, o.Header = p.Dim+1, p.Columns
-		if o.LabelCol == "" {
-			o.LabelCol = strconv.Itoa(p.LabelCol)
-		}
+		o.Columns, o.Header, o.Label = p.Dim+1, p.Columns, p.LabelCol
 	}
 	return nil
 }

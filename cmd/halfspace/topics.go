@@ -12,6 +12,9 @@ func newTopics() []*cobra.Command {
             features is an example of zeros. An empty file is bad data.
   csv       Numbers and one column of labels: --label-col (a name of the header line, or a number from 1, from the end if negative),
             or else one named label, class, target or y, or else the last. Commas, semicolons, tabs or blanks between.
+            Further files, those of --test, and those that meet a model (predict, train -i) have the columns of the first or the
+            model's, in any order: they are matched by name, and a name that is missing or new is bad data. Where one side has no
+            header they are matched by place. What is predicted may lack the label's column.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least 51). The 49 trimers of the middle 51
             letters, each one of 125 over A, C, G, T and unknown, make 6125 features, 49 of which are 1.

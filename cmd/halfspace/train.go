@@ -775,6 +775,7 @@ func fixed(o dataset.Options, info dataset.Info) dataset.Options {
 		o.Scale = info.Scale
 	}
 	o.Format, o.Columns, o.Header = "auto", info.Columns, info.Header
+	o.Label, o.LabelCol = info.LabelCol, ""
 	return o
 }
 

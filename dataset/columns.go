@@ -1,0 +1,233 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// csvLayout is how the rows of one csv file are laid out.
+type csvLayout struct {
+	delim  byte // ' ' stands for runs of blanks and tabs
+	cols   int
+	label  int     // column of the label, from 0; -1: none
+	to     []int32 // feature of each column, from 0, without an appended bias; -1 for the label's
+	headed bool    // the first row names the columns
+
+	// The columns in the order of the features, which is that of training where that has names.
+	header []string // with the label's; nil: no names known
+	at     int      // place of the label among them, from 0
+}
+
+// columns takes the layout of the first file for all.
+func (s *Stream[T]) columns(l *csvLayout) {
+	s.like = s.cfg.Options
+	s.info.Columns, s.info.Header = l.features()+1, l.header
+	if l.label >= 0 {
+		s.info.LabelCol = l.at + 1
+	}
+	if s.like.Columns == 0 { // further files find their label by the first one's
+		s.like.Columns, s.like.Label, s.like.LabelCol = s.info.Columns, s.info.LabelCol, ""
+	}
+	if len(s.like.Header) == 0 {
+		s.like.Header = l.header
+	}
+}
+
+// features returns how many columns are features.
+func (l *csvLayout) features() int {
+	if l.label < 0 {
+		return l.cols
+	}
+	return l.cols - 1
+}
+
+// arrange finds the label and the order of the features, given the names of the columns (nil: the
+// file has none). Where training has names too, columns are matched by them, else by their place.
+// An error is the text of what is wrong.
+func (l *csvLayout) arrange(names []string, o *Options) (err error) {
+	if o.Columns == 0 {
+		l.header = names
+		if l.label, err = labelColumn(o.LabelCol, names, l.cols); err == nil {
+			l.at = l.label
+			l.inOrder()
+		}
+		return err
+	}
+	if l.at = o.Label - 1; l.at < 0 {
+		if l.at, err = labelColumn(o.LabelCol, o.Header, o.Columns); err != nil {
+			return err
+		}
+	}
+	if len(names) > 0 && len(o.Header) > 0 {
+		return l.byName(names, o)
+	}
+	return l.byPlace(names, o)
+}
+
+// inOrder numbers the features as they stand.
+func (l *csvLayout) inOrder() {
+	l.to = make([]int32, l.cols)
+	k := int32(0)
+	for col := range l.to {
+		if col == l.label {
+			l.to[col] = -1
+			continue
+		}
+		l.to[col] = k
+		k++
+	}
+}
+
+// byPlace takes columns as they stand: the file or training has no names.
+func (l *csvLayout) byPlace(names []string, o *Options) (err error) {
+	named := slices.IndexFunc(names, func(n string) bool {
+		return slices.ContainsFunc(labelNames, func(l string) bool { return strings.EqualFold(l, n) })
+	})
+	switch {
+	case l.cols == o.Columns-1 && o.LabelsOptional && o.LabelCol == "" && named < 0:
+		l.label, l.header = -1, o.Header
+		if len(names) > 0 {
+			l.header = slices.Insert(slices.Clone(names), l.at, "")
+		}
+	case l.cols != o.Columns:
+		return fmt.Errorf("expected %d columns as in training, found %d", o.Columns, l.cols)
+	default:
+		l.label = l.at
+		if o.LabelCol != "" {
+			known := names
+			if len(known) == 0 {
+				known = o.Header
+			}
+			if l.label, err = labelColumn(o.LabelCol, known, l.cols); err != nil {
+				return err
+			}
+		} else if named >= 0 && named != l.label {
+			return fmt.Errorf("column %d is named %q, but column %d is the label in training, "+
+				"which has no names: say which it is with --label-col", named+1, names[named], l.at+1)
+		}
+		if l.header = o.Header; len(l.header) == 0 {
+			l.header, l.at = names, l.label
+		}
+	}
+	l.inOrder()
+	return nil
+}
+
+// byName gives each column the feature of its name in training. None may be missing, none be new.
+func (l *csvLayout) byName(names []string, o *Options) (err error) {
+	l.header = o.Header
+	if name, twice := repeated(o.Header); twice { // names alone don't tell the columns apart
+		l.label = l.at
+		if bare := slices.Delete(slices.Clone(o.Header), l.at, l.at+1); o.LabelsOptional &&
+			o.LabelCol == "" && slices.Equal(names, bare) {
+			l.label = -1
+		} else if !slices.Equal(names, o.Header) {
+			return fmt.Errorf("expected the columns as they stand in training, "+
+				"where more than one is named %q, so that names don't tell them apart", name)
+		}
+		l.inOrder()
+		return nil
+	}
+	label := o.Header[l.at]
+	l.label = slices.Index(names, label)
+	if o.LabelCol != "" {
+		if l.label, err = labelColumn(o.LabelCol, names, l.cols); err != nil {
+			return err
+		}
+		l.header = slices.Clone(o.Header)
+		l.header[l.at] = names[l.label]
+	}
+	feature := make(map[string]int32, len(o.Header))
+	for i, name := range o.Header {
+		switch {
+		case i < l.at:
+			feature[name] = int32(i)
+		case i > l.at:
+			feature[name] = int32(i - 1)
+		}
+	}
+	var unknown, twice []string
+	l.to = make([]int32, l.cols)
+	seen := make(map[string]bool, l.cols)
+	for col, name := range names {
+		if col == l.label {
+			l.to[col] = -1
+			continue
+		}
+		f, ok := feature[name]
+		switch {
+		case !ok:
+			unknown = append(unknown, name)
+		case seen[name]:
+			twice = append(twice, name)
+		}
+		seen[name] = true
+		l.to[col] = f
+	}
+	var missing []string
+	for i, name := range o.Header {
+		if i != l.at && !seen[name] {
+			missing = append(missing, name)
+		}
+	}
+	var what []string
+	for _, p := range []struct {
+		names []string
+		text  string
+	}{{missing, "missing: "}, {unknown, "not in training: "}, {twice, "twice: "}} {
+		if len(p.names) > 0 {
+			what = append(what, p.text+quotedNames(p.names))
+		}
+	}
+	if l.label < 0 && !o.LabelsOptional {
+		what = append(what, fmt.Sprintf("no label column %q (--label-col names another)", label))
+	}
+	if len(what) > 0 {
+		return fmt.Errorf("expected the columns of training; %s", strings.Join(what, "; "))
+	}
+	return nil
+}
+
+// repeated returns a name that comes more than once.
+func repeated(names []string) (string, bool) {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
+}
+
+// quotedNames lists up to five names.
+func quotedNames(names []string) string {
+	const most = 5
+	var s []string
+	for i, name := range names {
+		if i == most {
+			s = append(s, fmt.Sprintf("and %d more", len(names)-most))
+			break
+		}
+		s = append(s, strconv.Quote(name))
+	}
+	return strings.Join(s, ", ")
+}
+
+// namesTraining tells whether a first row holds names of training's columns, where its text beside
+// the second row's doesn't tell: in a file of one row, or one whose columns have numbers for names.
+func namesTraining(first, header []string) bool {
+	known, numbers := 0, 0
+	for _, f := range first {
+		if slices.Contains(header, f) {
+			known++
+		}
+		if makeLabel(f).numeric {
+			numbers++
+		}
+	}
+	_, twice := repeated(first)
+	return known > 0 && numbers == 0 || known == len(first) && known >= len(header)-1 && !twice
+}
