@@ -173,7 +173,7 @@ func (t crammaTable) fitter(p problem, l published) (fitter learners.Fitter[floa
 	c := e.Config()
 	switch c := c.(type) {
 	case *learners.PerceptronConfig:
-		c.Margin = l.parameter * p.radius2() // b = (b/eta R^2) R^2, eta = 1
+		c.MarginRel = l.parameter // b/(eta R^2), eta = 1
 		text = fmt.Sprintf("perceptron b/(eta R^2)=%g", l.parameter)
 	case *learners.ALMAConfig:
 		c.Alpha = l.parameter
@@ -181,6 +181,10 @@ func (t crammaTable) fitter(p problem, l published) (fitter learners.Fitter[floa
 	case *learners.CRAMMAConfig:
 		c.Epsilon, c.Beta, c.Eta, c.EtaDelta = t.epsilon, l.parameter, t.eta(p), t.delta
 		text = fmt.Sprintf("cramma epsilon=%g beta/R=%g", t.epsilon, l.parameter)
+	}
+	c, err = learners.Resolve(c, learners.Facts{SumSq: learners.MaxSumSq(p.block, 0), Delta: p.delta, Features: p.block.Dim})
+	if err != nil {
+		return nil, "", err
 	}
 	made, err := learners.New[float64](e, c, learners.Env{})
 	if err != nil {

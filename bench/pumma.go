@@ -76,8 +76,8 @@ func marginNorms(slow bool) []marginNorm {
 	auto := 2 * math.Log(100)
 	pumma := func(p string) func(int) learners.Config {
 		return func(n int) learners.Config {
-			c := &learners.PUMMAConfig{P: p, Delta: delta}
-			if err := c.ResolveFeatures(n); err != nil {
+			c, err := learners.Resolve(&learners.PUMMAConfig{P: p, Delta: delta}, learners.Facts{Features: n})
+			if err != nil {
 				panic(err) // n is 100
 			}
 			return c

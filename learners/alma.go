@@ -40,8 +40,9 @@ func init() {
 //	w_k         scale * w      for p = 2; one a feature
 //	w_k, f(w)   w, theta       for p > 2; one a feature
 //
-// Deviations: scores use w itself, not w/|w|_q, and examples are taken as they are: whoever wants them of unit
-// length (or of at most unit length) prepares them. For p = 2 the step (5) is kept as a factor and |w|^2 is carried along, so an
+// Deviations: scores use w itself, not w/|w|_q, and on a stream examples are taken as they are: whoever wants them of unit
+// length (or of at most unit length) prepares them. Fit divides them by R, the length of the longest. What they were divided by first,
+// 1 or R, is part of the state, and all that is learned later is divided by the same. For p = 2 the step (5) is kept as a factor and |w|^2 is carried along, so an
 // update costs the example's non-zeros alone. f keeps norms (|f(w)|_p = |w|_q), so for p > 2 step (5) scales theta.
 //
 // Guarantee: on separable data of unit length with margin gamma, the updates end after O((p-1)/(alpha^2 gamma^2)), with a margin
@@ -52,6 +53,7 @@ func init() {
 type ALMA[T Float] struct {
 	linear[T] // w: for p = 2 the weights without their factor
 	cfg       ALMAConfig
+	R         float64 // what examples are divided by; 0: open, nothing was learned (or the state is one that didn't hold it)
 	scale     float64 // p = 2: the factor, in (0, 1]; 1 for p > 2
 	norm2     float64 // p = 2: |scale * w|^2
 	theta     []float64
@@ -138,7 +140,14 @@ func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if a.cfg.P > 2 {
 		a.theta = grown(a.theta, b.Dim)
 	}
-	threshold := a.cfg.threshold(float64(a.updates + 1))
+	if a.updates == 0 {
+		a.R = 1
+	}
+	R := a.R
+	if R == 0 { // of a state that didn't hold it
+		R = 1
+	}
+	threshold := float64(R * a.cfg.threshold(float64(a.updates+1)))
 	for i := range b.Len() {
 		f, y := float64(a.scale*a.dot(b, i)), float64(b.Y[i])
 		rounds[i] = Round{Score: f}
@@ -147,13 +156,13 @@ func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		}
 		a.updates++
 		rounds[i].Updates = 1
-		step := float64(a.cfg.rate(float64(a.updates)) * y)
+		step := float64(a.cfg.rate(float64(a.updates)) / R * y)
 		if a.cfg.P > 2 {
 			a.updateP(b, i, step)
 		} else {
 			a.update2(b, i, step, f)
 		}
-		threshold = a.cfg.threshold(float64(a.updates + 1))
+		threshold = float64(R * a.cfg.threshold(float64(a.updates+1)))
 	}
 	return nil
 }
@@ -224,7 +233,7 @@ func pNorm(x []float64, p float64) float64 {
 	return float64(top * pow(sum, 1/p))
 }
 
-// Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R.
+// Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R, or by what they were divided by before.
 func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	if a.cfg.P > 2 {
 		return FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a whole for p = 2 only: pass over them with Learn: %w", a.cfg.P, ErrConfig)
@@ -233,7 +242,10 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fi
 	if err != nil {
 		return FitResult{}, err
 	}
-	R, rule := math.Sqrt(R2), &almaFit{k: a.updates, length: 1 / a.scale}
+	if a.updates == 0 || a.R == 0 {
+		a.R = math.Sqrt(R2)
+	}
+	R, rule := a.R, &almaFit{k: a.updates, length: 1 / a.scale}
 	B, C := a.cfg.constants()
 	rule.margin, rule.rate = float64(B*R), C/R
 	c.begin(rule, false)
@@ -289,8 +301,8 @@ func (a *ALMA[T]) Bytes() int64 {
 	return bytesOf(a.w) + bytesOf(a.theta) + int64(unsafe.Sizeof(*a))
 }
 
-// State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2; for p > 2: the float64 tensor theta
-// with the scalar norm, from which w follows.
+// State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2, and R once something was learned; for p > 2: the
+// float64 tensor theta with the scalar norm, from which w follows.
 func (a *ALMA[T]) State() State {
 	if a.cfg.P > 2 {
 		return State{
@@ -301,6 +313,9 @@ func (a *ALMA[T]) State() State {
 	}
 	s := a.linear.State()
 	s.Scalars = map[string]float64{"scale": a.scale, "norm2": a.norm2}
+	if a.updates > 0 && a.R > 0 {
+		s.Scalars["R"] = a.R
+	}
 	return s
 }
 
@@ -309,12 +324,14 @@ func (a *ALMA[T]) SetState(s State) error {
 	tensor, scalars := "w", []string{"scale", "norm2"}
 	if a.cfg.P > 2 {
 		tensor, scalars = "theta", []string{"norm"}
+	} else if _, ok := s.Scalars["R"]; ok { // states written before it was kept have none
+		scalars = append(scalars, "R")
 	}
 	if err := s.holds("alma", []string{tensor}, []string{"updates"}, scalars); err != nil {
 		return err
 	}
 	for _, name := range scalars {
-		if v := s.Scalars[name]; v-v != 0 || name == "scale" && !(v > 0 && v <= 1) || name == "norm" && v < 0 {
+		if v := s.Scalars[name]; v-v != 0 || name == "scale" && !(v > 0 && v <= 1) || name == "norm" && v < 0 || name == "R" && !(v > 0) {
 			return fmt.Errorf("alma: scalar %q is %v: %w", name, v, ErrState)
 		}
 	}
@@ -336,6 +353,6 @@ func (a *ALMA[T]) SetState(s State) error {
 		}
 		a.w, a.scale, a.norm2 = slices.Clone(w), s.Scalars["scale"], s.Scalars["norm2"]
 	}
-	a.updates = updates
+	a.R, a.updates = s.Scalars["R"], updates
 	return nil
 }

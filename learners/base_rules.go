@@ -55,7 +55,7 @@ func validateBase(name string, c Config) error {
 func newRule[T Float](c Config, members int) (memberRule[T], error) {
 	switch c := c.(type) {
 	case *PerceptronConfig:
-		if c.NeedsRadius() {
+		if c.Relative() {
 			return nil, fmt.Errorf("obpm: base: margin-rel is %v and R is not known: call Resolve first: %w", c.MarginRel, ErrConfig)
 		}
 		r := &perceptronRule[T]{margin: T(c.Margin), eta: float64(T(c.Eta))}

@@ -141,7 +141,7 @@ func TestBits(t *testing.T) {
 		f32, f64 string
 	}{
 		{"perceptron", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.1}, "358521a5a599", "5b51cdafbae9"},
-		{"alma", &learners.ALMAConfig{P: 2}, "942e63cf4369", "65b3c238168f"},
+		{"alma", &learners.ALMAConfig{P: 2}, "b77e7e5e24dd", "2179c1288fa8"},
 		{"alma", &learners.ALMAConfig{P: 4, Alpha: 0.5}, "d980d6148f18", "d980d6148f18"},
 		{"alma", &learners.ALMAConfig{P: 2.3, Alpha: 0.5}, "ecb83e38c838", "ecb83e38c838"},
 		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.1, EtaDelta: 1, R: 3}, "553fde296c4f", "8e850aa7bef5"},

@@ -29,7 +29,7 @@ func init() {
 //
 //	paper       here              shape, unit
 //	y_k         block             label times example
-//	R           Config.R          length of the longest example
+//	R           Config.R          length of the longest example, with rho and Delta
 //	beta/R      Config.Beta       threshold of the first update, in units of R
 //	epsilon     Config.Epsilon    > 0
 //	eta_0       Config.Eta        > 0
@@ -38,7 +38,7 @@ func init() {
 //	u_t         scale * w         one a feature
 //
 // Deviations: on a stream u_1 is the first example with a feature, which is then also checked as an example, as in a first pass; its score
-// before is 0. Examples that come before it are passed over.
+// before is 0. Examples that come before it are passed over. R may be any length: what is learned then is CRAMMA's of beta/R and eta/R.
 //
 // Guarantee: on separable data with maximal directional margin gamma_d, the updates end if eta_eff < (sqrt(1 + 8 gamma_d/R) - 1)/2; for beta/R to
 // infinity the margin reached tends to gamma_d where 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin.
@@ -47,6 +47,7 @@ func init() {
 type CRAMMA[T Float] struct {
 	linear[T] // without its factor
 	cfg       CRAMMAConfig
+	R         float64 // of Learn: Config.R, or 1 where that is open
 	eta       float64 // eta_eff
 	scale     float64 // 1/|w|; 0 as long as there is no u_1
 }
@@ -57,10 +58,10 @@ type CRAMMAConfig struct {
 	Beta     float64 `json:"beta" flag:"beta" help:"threshold of the first update, in units of R"`
 	Eta      float64 `json:"eta" flag:"eta" help:"eta_0: updates turn by eta_0 beta^-delta"`
 	EtaDelta float64 `json:"eta_delta" flag:"eta-delta" help:"delta: how the rate falls with beta"`
-	R        float64 `json:"R" flag:"R" help:"length of the longest example (0: taken from the data, or 1 where nobody looks)"`
+	R        float64 `json:"R" flag:"R" help:"the length that beta and eta are relative to (0: that of the longest example, with --rho or a bias and --soft-delta)"`
 }
 
-// Validate wants Epsilon, Beta and Eta > 0, EtaDelta and R >= 0.
+// Validate wants Epsilon, Beta and Eta > 0, EtaDelta and R >= 0; R = 0 is open.
 func (c *CRAMMAConfig) Validate() error {
 	for _, s := range []struct {
 		name string
@@ -79,19 +80,20 @@ func (c *CRAMMAConfig) Validate() error {
 	return checkSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0, "a number > 0")
 }
 
-// NeedsRadius reports whether R is open.
-func (c *CRAMMAConfig) NeedsRadius() bool { return c.R == 0 }
+// Relative reports whether R is open.
+func (c *CRAMMAConfig) Relative() bool { return c.R == 0 }
 
-// Resolve sets R.
-func (c *CRAMMAConfig) Resolve(R float64) error {
-	if !c.NeedsRadius() {
-		return nil
+// Resolve sets R if it is open.
+func (c *CRAMMAConfig) Resolve(f Facts) (Config, error) {
+	r := *c
+	if !c.Relative() {
+		return &r, nil
 	}
-	if err := checkSetting("cramma", "R", R, R > 0, "a length > 0"); err != nil {
-		return err
+	r.R = math.Sqrt(f.R2())
+	if err := checkSetting("cramma", "R", r.R, r.R > 0, "a length > 0"); err != nil {
+		return nil, err
 	}
-	c.R = R
-	return nil
+	return &r, nil
 }
 
 // rate returns eta_eff.
@@ -115,10 +117,11 @@ func newCRAMMA[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.R == 0 {
-		cfg.R = 1
+	l := &CRAMMA[T]{cfg: cfg, R: cfg.R, eta: cfg.rate()}
+	if cfg.Relative() {
+		l.R = 1
 	}
-	return &CRAMMA[T]{cfg: cfg, eta: cfg.rate()}, nil
+	return l, nil
 }
 
 // Learn is Learner.Learn.
@@ -126,7 +129,7 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if err := c.begin("cramma", b, rounds); err != nil {
 		return err
 	}
-	threshold := float64(c.cfg.threshold(float64(c.updates+1)) * c.cfg.R)
+	threshold := float64(c.cfg.threshold(float64(c.updates+1)) * c.R)
 	for i := range b.Len() {
 		f, y := float64(c.scale*c.dot(b, i)), float64(b.Y[i])
 		rounds[i] = Round{Score: f}
@@ -144,7 +147,7 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		}
 		c.updates++
 		rounds[i].Updates = 1
-		step := float64(c.eta / c.cfg.R * y)
+		step := float64(c.eta / c.R * y)
 		c.add(b, i, T(step/c.scale)) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
 		c.scale /= math.Sqrt(1 + float64(step*(float64(2*f)+float64(step*sumSq(b, i)))))
 		if c.scale < 0x1p-32 || c.scale > 0x1p32 { // fold it in, all but its mantissa; a power of two rounds nothing
@@ -152,18 +155,21 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 			vecmath.Scal(c.w, T(math.Ldexp(1, e)))
 			c.scale = m
 		}
-		threshold = float64(c.cfg.threshold(float64(c.updates+1)) * c.cfg.R)
+		threshold = float64(c.cfg.threshold(float64(c.updates+1)) * c.R)
 	}
 	return nil
 }
 
-// Fit is Fitter.Fit. R is that of the data.
+// Fit is Fitter.Fit. R is Config.R, and where that is open that of the data.
 func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	run, R2, err := newCycle("cramma", b, o, c.w, c.updates)
 	if err != nil {
 		return FitResult{}, err
 	}
-	R := math.Sqrt(R2)
+	R := c.cfg.R
+	if c.cfg.Relative() {
+		R = math.Sqrt(R2)
+	}
 	run.begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.updates}, c.scale == 0)
 	res, err := run.run(ctx)
 	c.w, c.scale = run.weights(func(length float64) float64 { return 1 / length }), 1

@@ -68,13 +68,14 @@ func TestCRAMMAUnit(t *testing.T) {
 			b.X[i] *= float32(size)
 		}
 		c := &learners.CRAMMAConfig{Epsilon: 0.1, Beta: 1, Eta: 0.5, EtaDelta: 1}
-		if !c.NeedsRadius() {
+		if !c.Relative() {
 			t.Fatal("R is not open")
 		}
-		if err := c.Resolve(size); err != nil || c.R != size || c.NeedsRadius() {
-			t.Fatal(c.R, err)
+		r, err := c.Resolve(learners.Facts{SumSq: size * size})
+		if err != nil || math.Abs(r.(*learners.CRAMMAConfig).R-size) > 1e-15*size || learners.Relative(r) {
+			t.Fatal(r, err)
 		}
-		l := newLearner[float32](t, "cramma", c)
+		l := newLearner[float32](t, "cramma", r)
 		rounds := make([]learners.Round, b.Len())
 		for range 20 {
 			if err := l.Learn(b, rounds); err != nil {

@@ -274,14 +274,11 @@ func goldenBatch(t *testing.T, name, form string) {
 	var learner string
 	var config learners.Config
 	if strings.HasPrefix(g.Algorithm, "perceptron") {
-		c := &learners.PerceptronConfig{MarginRel: g.Params.Margin, Eta: 1}
-		if !c.NeedsRadius() {
-			t.Fatal("a relative margin needs no radius")
-		}
-		if err := c.Resolve(R); err != nil {
+		c, err := learners.Resolve(&learners.PerceptronConfig{MarginRel: g.Params.Margin, Eta: 1}, learners.Facts{SumSq: R2})
+		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "threshold", c.Margin, g.First[0].Threshold, tol)
+		near(t, "threshold", c.(*learners.PerceptronConfig).Margin, g.First[0].Threshold, tol)
 		learner, config = "perceptron", c
 	} else {
 		X = scaleRows(X, func([]float64) float64 { return R })

@@ -11,15 +11,6 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// RadiusConfig is a Config with settings relative to R, the length of the longest example. Whoever knows the data
-// calls Resolve before a learner is made of it.
-type RadiusConfig interface {
-	Config
-	NeedsRadius() bool
-	// Resolve turns the relative settings into absolute ones. It wraps ErrConfig if R is not positive and finite.
-	Resolve(R float64) error
-}
-
 // linear is what the single linear learners share: a primal weight vector over the features seen so far, which starts
 // at 0 and grows with the blocks.
 type linear[T Float] struct {

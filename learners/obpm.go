@@ -183,18 +183,20 @@ func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// NeedsRadius reports whether the base's settings are still relative to R.
-func (c *OBPMConfig) NeedsRadius() bool {
-	r, ok := c.BaseConfig.(RadiusConfig)
-	return ok && r.NeedsRadius()
-}
+// Relative reports whether the base's settings are still relative to the data.
+func (c *OBPMConfig) Relative() bool { return c.BaseConfig != nil && Relative(c.BaseConfig) }
 
-// Resolve resolves the base's settings.
-func (c *OBPMConfig) Resolve(R float64) error {
-	if r, ok := c.BaseConfig.(RadiusConfig); ok {
-		return r.Resolve(R)
+// Resolve resolves the base's settings: the members see the examples as they are.
+func (c *OBPMConfig) Resolve(f Facts) (Config, error) {
+	r := *c
+	if c.BaseConfig != nil {
+		base, err := Resolve(c.BaseConfig, f)
+		if err != nil {
+			return nil, fmt.Errorf("obpm: base: %w", err)
+		}
+		r.BaseConfig = base
 	}
-	return nil
+	return &r, nil
 }
 
 func newOBPM[T Float](c Config, env Env) (Learner[T], error) {

@@ -43,7 +43,7 @@ type Perceptron[T Float] struct {
 // PerceptronConfig holds the settings of a Perceptron.
 type PerceptronConfig struct {
 	Margin    float64 `json:"margin" flag:"margin" help:"margin b: update while y f <= b"`
-	MarginRel float64 `json:"margin_rel" flag:"margin-rel" help:"the same as b/R^2, R the length of the longest example"`
+	MarginRel float64 `json:"margin_rel" flag:"margin-rel" help:"the same as b/R^2, R the length of the longest example, with --rho or a bias and --soft-delta"`
 	Eta       float64 `json:"eta" flag:"eta" help:"step size"`
 }
 
@@ -61,20 +61,22 @@ func (c *PerceptronConfig) Validate() error {
 	return checkSetting("perceptron", "eta", c.Eta, c.Eta > 0, "a number > 0")
 }
 
-// NeedsRadius reports whether the margin is still relative to R^2.
-func (c *PerceptronConfig) NeedsRadius() bool { return c.MarginRel != 0 }
+// Relative reports whether the margin is still relative to R^2.
+func (c *PerceptronConfig) Relative() bool { return c.MarginRel != 0 }
 
 // Resolve sets Margin = MarginRel R^2 and clears MarginRel.
-func (c *PerceptronConfig) Resolve(R float64) error {
-	if !c.NeedsRadius() {
-		return nil
+func (c *PerceptronConfig) Resolve(f Facts) (Config, error) {
+	r := *c
+	if !c.Relative() {
+		return &r, nil
 	}
-	b := float64(c.MarginRel * float64(R*R))
-	if err := checkSetting("perceptron", "R", R, R > 0 && b-b == 0, "a length > 0 whose square is finite"); err != nil {
-		return err
+	R2 := f.R2()
+	r.Margin, r.MarginRel = float64(c.MarginRel*R2), 0
+	ok := R2 > 0 && r.Margin-r.Margin == 0
+	if err := checkSetting("perceptron", "R^2", R2, ok, "a finite number > 0"); err != nil {
+		return nil, err
 	}
-	c.Margin, c.MarginRel = b, 0
-	return nil
+	return &r, nil
 }
 
 func newPerceptron[T Float](c Config, _ Env) (Learner[T], error) {
@@ -82,7 +84,7 @@ func newPerceptron[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.NeedsRadius() {
+	if cfg.Relative() {
 		return nil, fmt.Errorf("perceptron: margin-rel is %v and R is not known: call Resolve first: %w", cfg.MarginRel, ErrConfig)
 	}
 	return &Perceptron[T]{cfg: cfg}, nil

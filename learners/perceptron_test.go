@@ -99,7 +99,7 @@ func TestPerceptronNovikoff(t *testing.T) {
 }
 
 func TestPerceptronResolve(t *testing.T) {
-	var c learners.RadiusConfig = &learners.PerceptronConfig{MarginRel: 0.5, Eta: 1}
+	var c learners.RelativeConfig = &learners.PerceptronConfig{MarginRel: 0.5, Eta: 1}
 	e, err := learners.Lookup("perceptron")
 	if err != nil {
 		t.Fatal(err)
@@ -107,19 +107,21 @@ func TestPerceptronResolve(t *testing.T) {
 	if _, err := e.New64(c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
 		t.Errorf("New before Resolve says %v", err)
 	}
-	for _, R := range []float64{0, -1, math.NaN(), math.Inf(1), 1e200} {
-		if err := c.Resolve(R); !errors.Is(err, learners.ErrConfig) {
-			t.Errorf("Resolve(%v) says %v", R, err)
+	for _, R2 := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if _, err := c.Resolve(learners.Facts{SumSq: R2}); !errors.Is(err, learners.ErrConfig) {
+			t.Errorf("Resolve with R^2 = %v says %v", R2, err)
 		}
 	}
-	if err := c.Resolve(3); err != nil {
+	r, err := c.Resolve(learners.Facts{SumSq: 8, Delta: 1})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (learners.PerceptronConfig{Margin: 4.5, Eta: 1}); *c.(*learners.PerceptronConfig) != want || c.NeedsRadius() {
-		t.Errorf("resolved to %+v, want %+v", c, want)
+	want := learners.PerceptronConfig{Margin: 4.5, Eta: 1}
+	if got := *r.(*learners.PerceptronConfig); got != want || learners.Relative(r) {
+		t.Errorf("resolved to %+v, want %+v", got, want)
 	}
-	if err := c.Resolve(100); err != nil || c.(*learners.PerceptronConfig).Margin != 4.5 {
-		t.Errorf("a second Resolve: %v, %+v", err, c)
+	if again, err := learners.Resolve(r, learners.Facts{SumSq: 1e4}); err != nil || *again.(*learners.PerceptronConfig) != want {
+		t.Errorf("a second Resolve: %v, %+v", err, again)
 	}
 	both := &learners.PerceptronConfig{Margin: 1, MarginRel: 1, Eta: 1}
 	if err := both.Validate(); !errors.Is(err, learners.ErrConfig) {

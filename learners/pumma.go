@@ -27,15 +27,6 @@ type NormConfig interface {
 	Norm() float64 // p; NaN if it is not known yet
 }
 
-// FeaturesConfig is a Config with settings relative to n, the number of features. Whoever knows the data calls ResolveFeatures before
-// a learner is made of it.
-type FeaturesConfig interface {
-	Config
-	NeedsFeatures() bool
-	// ResolveFeatures turns the relative settings into absolute ones. It wraps ErrConfig if n < 1.
-	ResolveFeatures(n int) error
-}
-
 // PUMMA keeps the shortest weights, with a bias, that separate the last positive and the last negative example it learned and
 // stay on the far side of the plane through the weights before. It approaches the maximal margin in the p-norm of the examples.
 //
@@ -167,19 +158,20 @@ func (c *PUMMAConfig) Norm() float64 {
 	return p
 }
 
-// NeedsFeatures reports whether P is auto.
-func (c *PUMMAConfig) NeedsFeatures() bool { return c.P == "auto" }
+// Relative reports whether P is auto.
+func (c *PUMMAConfig) Relative() bool { return c.P == "auto" }
 
-// ResolveFeatures sets P = max(2, 2 ln n) if it is auto.
-func (c *PUMMAConfig) ResolveFeatures(n int) error {
-	if !c.NeedsFeatures() {
-		return nil
+// Resolve sets P = max(2, 2 ln n) if it is auto, for n features.
+func (c *PUMMAConfig) Resolve(f Facts) (Config, error) {
+	r := *c
+	if !c.Relative() {
+		return &r, nil
 	}
-	if n < 1 {
-		return fmt.Errorf("pumma: p is auto and there are %d features: %w", n, ErrConfig)
+	if f.Features < 1 {
+		return nil, fmt.Errorf("pumma: p is auto and there are %d features: %w", f.Features, ErrConfig)
 	}
-	c.P = strconv.FormatFloat(max(2, 2*math.Log(float64(n))), 'g', -1, 64)
-	return nil
+	r.P = strconv.FormatFloat(max(2, 2*math.Log(float64(f.Features))), 'g', -1, 64)
+	return &r, nil
 }
 
 func newPUMMA[T Float](c Config, env Env) (Learner[T], error) {
@@ -187,8 +179,9 @@ func newPUMMA[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.NeedsFeatures() {
-		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: call ResolveFeatures first: %w", ErrConfig)
+	if cfg.Relative() {
+		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: "+
+			"call Resolve first: %w", ErrConfig)
 	}
 	l := &PUMMA[T]{cfg: cfg, pool: env.Pool}
 	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {

@@ -474,17 +474,17 @@ func TestPUMMAConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := e.New64(c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
-		t.Errorf("New before ResolveFeatures says %v", err)
+		t.Errorf("New before Resolve says %v", err)
 	}
-	if err := c.ResolveFeatures(0); !errors.Is(err, learners.ErrConfig) {
-		t.Errorf("ResolveFeatures(0) says %v", err)
+	if _, err := learners.Resolve(c, learners.Facts{}); !errors.Is(err, learners.ErrConfig) {
+		t.Errorf("Resolve without features says %v", err)
 	}
-	var resolve learners.FeaturesConfig = c
-	if err := resolve.ResolveFeatures(100); err != nil || resolve.NeedsFeatures() {
-		t.Errorf("%v, %+v", err, c)
+	r, err := learners.Resolve(c, learners.Facts{Features: 100})
+	if err != nil || learners.Relative(r) || !learners.Relative(c) {
+		t.Errorf("%v, %+v, of %+v", err, r, c)
 	}
-	if want := fmt.Sprint(2 * math.Log(100)); c.P != want {
-		t.Errorf("p is %s, want %s", c.P, want)
+	if want := fmt.Sprint(2 * math.Log(100)); r.(*learners.PUMMAConfig).P != want {
+		t.Errorf("p is %s, want %s", r.(*learners.PUMMAConfig).P, want)
 	}
 	for _, p := range []string{"", "1.9", "Inf", "NaN", "2,5"} {
 		if err := (&learners.PUMMAConfig{P: p, Delta: 0.1}).Validate(); !errors.Is(err, learners.ErrConfig) {

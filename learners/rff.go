@@ -63,7 +63,7 @@ func (c *RFFConfig) Validate() error {
 	if err := checkSetting("rff", "sigma", c.Sigma, c.Sigma > 0, "a width > 0"); err != nil {
 		return err
 	}
-	base, err := baseSettings("rff", c.Base, c.BaseConfig)
+	base, err := c.inner()
 	if err != nil {
 		return err
 	}
@@ -127,18 +127,24 @@ func decodeBase(learner, base string, doc json.RawMessage) (Config, error) {
 	return c, nil
 }
 
-// NeedsRadius reports whether the base's settings are still relative to R.
-func (c *RFFConfig) NeedsRadius() bool {
-	r, ok := c.BaseConfig.(RadiusConfig)
-	return ok && r.NeedsRadius()
-}
+// inner returns the base's settings.
+func (c *RFFConfig) inner() (Config, error) { return baseSettings("rff", c.Base, c.BaseConfig) }
 
-// Resolve resolves the base's settings: its examples have length 1.
-func (c *RFFConfig) Resolve(float64) error {
-	if r, ok := c.BaseConfig.(RadiusConfig); ok {
-		return r.Resolve(1)
+// Relative returns false: all that the base's settings may be relative to is known without the data.
+func (c *RFFConfig) Relative() bool { return false }
+
+// Resolve resolves the base's settings, whatever the facts: its examples have length 1 and D
+// features.
+func (c *RFFConfig) Resolve(Facts) (Config, error) {
+	r := *c
+	if c.BaseConfig != nil {
+		base, err := Resolve(c.BaseConfig, Facts{SumSq: 1, Features: c.D})
+		if err != nil {
+			return nil, fmt.Errorf("rff: base: %w", err)
+		}
+		r.BaseConfig = base
 	}
-	return nil
+	return &r, nil
 }
 
 func newRFF[T Float](c Config, env Env) (Learner[T], error) {
@@ -146,18 +152,18 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := baseSettings("rff", cfg.Base, cfg.BaseConfig)
+	resolved, err := cfg.Resolve(Facts{})
+	if err != nil {
+		return nil, err
+	}
+	cfg = *resolved.(*RFFConfig)
+	base, err := cfg.inner()
 	if err != nil {
 		return nil, err
 	}
 	e, err := Lookup(cfg.Base)
 	if err != nil {
 		return nil, err
-	}
-	if f, ok := base.(FeaturesConfig); ok {
-		if err := f.ResolveFeatures(cfg.D); err != nil {
-			return nil, err
-		}
 	}
 	inner, err := New[T](e, base, env)
 	if err != nil {

@@ -35,12 +35,6 @@ type BatchConfig interface {
 	BatchOnly() bool
 }
 
-// BatchOnly reports whether c is that of a learner of whole data sets only.
-func BatchOnly(c Config) bool {
-	b, ok := c.(BatchConfig)
-	return ok && b.BatchOnly()
-}
-
 // SVM finds the maximum margin of a whole data set.
 //
 // Reference: C. Cortes, V. Vapnik, "Support-Vector Networks", Machine Learning 20, 1995. Linear without bias: C.-J. Hsieh, K.-W.

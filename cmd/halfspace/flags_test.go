@@ -210,3 +210,40 @@ func TestSonarCount(t *testing.T) {
 		t.Errorf("%+v, want 247140 updates and the margin 5.78e-3", r)
 	}
 }
+
+// TestSoftMarginCount: the perceptron of the CRAMMA paper's Table 4, b/(eta R^2) = 1 with the soft
+// margin's Delta in R, by the command: counter 67,913.
+func TestSoftMarginCount(t *testing.T) {
+	text, err := os.ReadFile(realdata.File(t, "breast-cancer-wisconsin.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if _, row, ok := strings.Cut(line, ","); ok && !strings.Contains(row, "?") { // without the identity
+			rows.WriteString(row)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "wbc.csv")
+	if err := os.WriteFile(name, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("halfspace", "train", "-a", "perceptron", "--margin-rel", "1", "--rho", "10", "--soft-delta", "1",
+		"--until-converged", "--precision", "f64", "--json", "--progress", "none", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Converged bool
+		Fit       struct {
+			Counter int
+			Margin  float64
+		}
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Fit.Counter != 67913 || !r.Converged || math.Abs(r.Fit.Margin-0.10244) > 5e-6 {
+		t.Errorf("%+v, want counter 67913 and the margin .10244", r)
+	}
+}

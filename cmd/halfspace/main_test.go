@@ -32,12 +32,18 @@ func TestMain(m *testing.M) {
 //	only name...                the folder has these files and no others
 //	gzip from to                pack a file
 //	spoil folder                the middle byte of its only file is changed
+//	$MODELS                     the folder of models that earlier versions wrote
 //	damage from to N cut|flip   a copy that ends after N bytes, or has its byte N changed
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
+			models, err := filepath.Abs("testdata/models")
+			if err != nil {
+				return err
+			}
+			env.Setenv("MODELS", models)
 			for _, kv := range os.Environ() { // settings of the tester are none of the script's
 				if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "HALFSPACE_") && name != "HALFSPACE_IMPL" {
 					env.Setenv(name, "")

@@ -315,8 +315,7 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 
 // whole reports whether the learner must see the data set as a whole: to learn at all, or for the soft margin that was asked for.
 func (t *trainer) whole() bool {
-	soft, ok := t.config.(learners.SoftConfig)
-	return learners.BatchOnly(t.config) || t.softDelta != 0 || ok && soft.Soft()
+	return learners.BatchOnly(t.config) || t.softDelta != 0 || learners.Soft(t.config)
 }
 
 // onRandomFeatures makes -a NAME --rff D the learner rff with the base NAME.
@@ -350,6 +349,13 @@ func (t *trainer) checkWhole(fs *pflag.FlagSet) error {
 	switch {
 	case !t.whole():
 		return nil
+	case !learners.Whole(t.config):
+		soft := "--soft-c"
+		if t.softDelta != 0 {
+			soft = "--soft-delta"
+		}
+		return usage("Leave out "+soft+": the slacks of a soft margin belong to the places of a whole data set.",
+			"%s needs a whole data set at once, and %s learns one example after another", what, describeLearner(t.learner, t.config))
 	case !t.untilConverged:
 		return usage("Add --until-converged.", "%s learns from a whole data set only", what)
 	case t.shuffle:
@@ -362,12 +368,17 @@ func (t *trainer) checkWhole(fs *pflag.FlagSet) error {
 	return nil
 }
 
+// describeLearner names a learner with what it stands on.
+func describeLearner(learner string, c learners.Config) string {
+	if name, _, ok := base(c); ok {
+		return learner + " over " + name.String()
+	}
+	return learner
+}
+
 // fitting reports whether the run is one of Fit: on the whole data set, in its order.
 func (t *trainer) fitting() bool {
-	if w, ok := t.config.(learners.WholeConfig); ok && !w.Whole() {
-		return false
-	}
-	return t.untilConverged && !t.shuffle && t.checkpoint == ""
+	return learners.Whole(t.config) && t.untilConverged && !t.shuffle && t.checkpoint == ""
 }
 
 // notConverged says what is left.
@@ -421,17 +432,14 @@ type reader[T engine.Float] struct {
 
 // train is run in the precision of T.
 func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
-	radius, relative := t.config.(learners.RadiusConfig)
-	relative = relative && radius.NeedsRadius()
-	features, counted := t.config.(learners.FeaturesConfig)
-	counted = counted && features.NeedsFeatures()
-	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || relative || counted || t.opts.Normalize == "max" && t.opts.Scale == 0
+	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || learners.Relative(t.config) || t.opts.Normalize == "max" && t.opts.Scale == 0
 
 	if t.memory > 0 { // the collector works harder instead of taking more
 		debug.SetMemoryLimit(max(int64(t.memory)-unmanagedBytes, programBytes))
 	}
 	var in reader[T]
 	var loading time.Duration
+	var facts learners.Facts
 	if inMemory {
 		if err := fits[T](ctx, t); err != nil {
 			return err
@@ -442,16 +450,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 			return t.unread(ctx, err)
 		}
 		in = reader[T]{eval.NewMemory(&data.Block, data.Gather), func() dataset.Info { return data.Info }, func() {}}
-		if relative {
-			if err := radius.Resolve(longest(t.opts, data.Info)); err != nil {
-				return settingError(err)
-			}
-		}
-		if counted {
-			if err := features.ResolveFeatures(data.Info.Dim); err != nil {
-				return settingError(err)
-			}
-		}
+		facts = factsOf(t, data)
 	} else {
 		s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, t.files, t.opts) })
 		if err != nil {
@@ -469,6 +468,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		}
 	} else {
 		in.source = &bounded[T]{Source: in.source, t: t}
+	}
+	if t.config, err = learners.Resolve(t.config, facts); err != nil {
+		return settingError(err)
 	}
 	if err := planMemory(t, &in); err != nil {
 		return err
@@ -712,8 +714,8 @@ func (t *trainer) margins(m eval.Margins) error {
 		skip = 1
 	}
 	r := &marginReport{Geometric: m.Norm(2, skip), Directional: m.Norm(2, 0)}
-	if c, ok := t.config.(learners.NormConfig); ok {
-		p = c.Norm()
+	if norm, ok := learners.Norm(t.config); ok {
+		p = norm
 		r.P = &p
 	}
 	r.PNorm = m.Norm(p, skip)
@@ -779,12 +781,20 @@ func fixed(o dataset.Options, info dataset.Info) dataset.Options {
 	return o
 }
 
-// longest returns R, the length of the longest example as prepared.
-func longest(o dataset.Options, info dataset.Info) float64 {
-	if o.Normalize == "unit" {
-		return min(info.MaxNorm, 1) // 0 if all examples are
+// factsOf returns what settings may be relative to. Normalised examples have the length that they
+// were normalised to, whatever it was rounded to.
+func factsOf[T engine.Float](t *trainer, data *dataset.Data[T]) learners.Facts {
+	f := learners.Facts{Delta: t.softDelta, Features: data.Info.Dim}
+	switch t.opts.Normalize {
+	case "unit":
+		f.SumSq = min(data.Info.MaxNorm, 1) // 0 if all examples are
+	case "max":
+		longest := data.Info.MaxNorm / data.Info.Scale
+		f.SumSq = float64(longest * longest)
+	default:
+		f.SumSq = learners.MaxSumSq(&data.Block, 0)
 	}
-	return info.MaxNorm / info.Scale
+	return f
 }
 
 // interrupted tells whether err is that the user stopped the work.

@@ -345,6 +345,9 @@ func (s *suite[T]) restores(t *testing.T, l, twin learners.Learner[T]) {
 	}
 }
 
+// younger are scalars that a learner's first model files have not: a State without them is good.
+var younger = []string{"alma R"}
+
 // refuses: a State that does not fit changes nothing; that of a new learner fits.
 func (s *suite[T]) refuses(t *testing.T, l learners.Learner[T]) {
 	t.Helper()
@@ -381,7 +384,9 @@ func (s *suite[T]) refuses(t *testing.T, l learners.Learner[T]) {
 		refused("without counter "+k, func(st *learners.State) { delete(st.Counters, k) })
 	}
 	for k := range good.Scalars {
-		refused("without scalar "+k, func(st *learners.State) { delete(st.Scalars, k) })
+		if !slices.Contains(younger, s.entry.Name+" "+k) {
+			refused("without scalar "+k, func(st *learners.State) { delete(st.Scalars, k) })
+		}
 		refused("NaN in scalar "+k, func(st *learners.State) { st.Scalars[k] = math.NaN() })
 	}
 }
