@@ -47,6 +47,11 @@ func (l *csvLayout) features() int {
 // file has none). Where training has names too, columns are matched by them, else by their place.
 // An error is the text of what is wrong.
 func (l *csvLayout) arrange(names []string, o *Options) (err error) {
+	for i, name := range names {
+		if err := encoded(fmt.Sprintf("the name of column %d", i+1), name); err != nil {
+			return err
+		}
+	}
 	if o.Columns == 0 {
 		l.header = names
 		if l.label, err = labelColumn(o.LabelCol, names, l.cols); err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // label is a label's text, and its value if it is a number.
@@ -157,6 +158,11 @@ func (l *labeler) id(x label) (int32, error) {
 	if i, ok := l.set.find(x); ok {
 		return i, nil
 	}
+	if !l.fixed && (!l.rest || x.equal(*l.pos)) { // a name of a class, which a model keeps
+		if err := encoded("the label", x.text); err != nil {
+			return 0, err
+		}
+	}
 	if !l.decided {
 		if n := len(l.set.list); n == 1 {
 			a, b := l.set.list[0], x
@@ -179,6 +185,14 @@ func (l *labeler) id(x label) (int32, error) {
 	}
 	l.sign = append(l.sign, s)
 	return l.set.add(x), nil
+}
+
+// encoded refuses text that is not UTF-8: a model could not keep it as it is.
+func encoded(what, text string) error {
+	if utf8.ValidString(text) {
+		return nil
+	}
+	return fmt.Errorf("%s, %q, is not text in UTF-8: convert the file, as with iconv -f LATIN1 -t UTF-8", what, text)
 }
 
 func (l *labeler) signOf(x label) int8 {

@@ -179,11 +179,15 @@ func vector[D any](s *State, learner, name string) ([]D, error) {
 	return data, nil
 }
 
+// MaxCount is the most that a counter of a State may be: so far below the ends of uint64 and int64 that neither learning on nor the sum of several
+// reaches them, and far above what can be counted.
+const MaxCount = 1 << 60
+
 // count returns the named counter as an int64.
 func count(s *State, learner, name string) (int64, error) {
 	c := s.Counters[name]
-	if c > math.MaxInt64 {
-		return 0, fmt.Errorf("%s: counter %q is %d: %w", learner, name, c, ErrState)
+	if c > MaxCount {
+		return 0, fmt.Errorf("%s: counter %q is %d, want at most %d: %w", learner, name, c, uint64(MaxCount), ErrState)
 	}
 	return int64(c), nil
 }

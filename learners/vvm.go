@@ -35,11 +35,9 @@ func init() {
 //
 // Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL, which is the same point, as KL falls with the margin,
 // but keeps its digits. Points whose eviction or merging would break the covariance are left; see posterior, and Report.
-// Where EP does not converge all points are absorbed; see propagate.
 //
 // Guarantee: every eviction and merge of an independent implementation with dense matrices: TestGoldenVVM. B = 0 is ADF, and evicting the oldest window-EP:
-// TestOneFamily. The covariance stays positive definite and all is finite, whatever the units of features: TestPosteriorStands, TestPosteriorUnits.
-// No run is far behind ADF: TestPosteriorsBesideADF in bench.
+// TestOneFamily. The covariance stays positive definite and all is finite: TestPosteriorStands.
 //
 // Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep. Memory: d^2 + 2 B d + 2 B^2 float64; half of
 // the d^2 are never touched.
@@ -270,8 +268,7 @@ func (v *VVM[T]) mergeClosest() bool {
 	if best := v.evictable(); best >= 0 {
 		least = v.kl[best]
 	}
-	p.flush()
-	if g := siteAddition(p.x, 0); p.blurred(&g) {
+	if p.flush(); p.blurred() {
 		p.deriveAll()
 	}
 	var found twoPoints
@@ -282,14 +279,6 @@ func (v *VVM[T]) mergeClosest() bool {
 	}
 	if found.j == 0 { // none
 		return false
-	}
-	if p.loss > 1 && p.blurred(&found.grows) {
-		p.deriveAll()
-		t, ok := p.tryMerge(found.i, found.j, v.kl)
-		if !ok {
-			return false
-		}
-		found = t
 	}
 	return p.merge(&found)
 }
@@ -408,11 +397,7 @@ func (v *VVM[T]) State() State {
 
 // SetState is Learner.SetState.
 func (v *VVM[T]) SetState(s State) error {
-	tensors, counters := posteriorTensors, append([]string{"updates"}, posteriorCounters...)
-	if s.Tensor("precisions") != nil { // since P alone was too coarse
-		tensors, counters = append(slices.Clone(tensors), "precisions"), append(counters, "measured")
-	}
-	if err := s.holds(v.name, tensors, counters, []string{"precision", "loss"}); err != nil {
+	if err := s.holds(v.name, posteriorTensors, append([]string{"updates"}, posteriorCounters...), []string{"precision", "loss"}); err != nil {
 		return err
 	}
 	updates, err := count(&s, v.name, "updates")

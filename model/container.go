@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"maps"
 	"math"
 	"math/bits"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,6 +26,8 @@ const (
 	metadataKey = "__metadata__"
 	// maxHeader is the limit of the safetensors libraries.
 	maxHeader = 100_000_000
+	// maxTensors is far above what learners have, and keeps a header of nothing but tensors' lines from taking long.
+	maxTensors = 1024
 	// chunk is how many elements are turned into bytes at a time.
 	chunk = 8192
 )
@@ -79,11 +81,8 @@ func dtypeOf(data any) (t dtype, n int) {
 // Encode writes the file. It fails before the first byte if the model can't be written (ErrNotFinite, ErrInvalid), and with
 // the writer's error otherwise. Cost: the tensors are gone through twice, for the checksum and for the writing.
 func Encode(w io.Writer, m *Model) error {
-	if m.Precision != "f32" && m.Precision != "f64" {
-		return fmt.Errorf("precision is %q, want f32 or f64: %w", m.Precision, ErrInvalid)
-	}
-	if !bytes.HasPrefix(m.Config, []byte("{")) {
-		return fmt.Errorf("settings are %q, want a JSON object: %w", m.Config, ErrInvalid)
+	if err := m.written(); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrInvalid)
 	}
 	if err := m.finite(); err != nil {
 		return err
@@ -117,6 +116,9 @@ func header(m *Model) ([]byte, []learners.Tensor, error) {
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v: %w", err, ErrInvalid)
+	}
+	if n := len(m.State.Tensors); n > maxTensors {
+		return nil, nil, fmt.Errorf("%d tensors, at most %d: %w", n, maxTensors, ErrInvalid)
 	}
 	tensors := slices.Clone(m.State.Tensors)
 	slices.SortFunc(tensors, func(a, b learners.Tensor) int {
@@ -216,45 +218,187 @@ func product(shape []uint64) (uint64, bool) {
 
 // Decode reads a file's bytes, and keeps none of them. Errors: ErrForeign, ErrTruncated, ErrDamaged, ErrNewer, ErrNotFinite.
 func Decode(data []byte) (*Model, error) {
-	text, body, err := split(data)
+	n, err := headerLength(data)
 	if err != nil {
 		return nil, err
 	}
-	var lines map[string]json.RawMessage
-	if err := json.Unmarshal(text, &lines); err != nil {
-		if !bytes.Contains(text, []byte(`"`+format+`"`)) {
-			return nil, fmt.Errorf("its header is not JSON (%v): %w", err, ErrForeign)
-		}
-		return nil, damaged("its header is not JSON: %v", err)
+	if err := headerWhole(n, uint64(len(data)-8)); err != nil {
+		return nil, err
 	}
-	var meta map[string]string
-	if err := json.Unmarshal(lines[metadataKey], &meta); err != nil || meta["format"] != format {
+	h, err := parseHeader(data[8 : 8+n])
+	if err != nil {
+		return nil, err
+	}
+	return h.decode(data[:8+n], data[8+n:])
+}
+
+// headerLength returns the length that a file of at least that start gives its header.
+func headerLength(start []byte) (n uint64, err error) {
+	if len(start) == 0 {
+		return 0, fmt.Errorf("the file is empty: %w; train anew", ErrTruncated)
+	}
+	if len(start) < 8 {
+		return 0, fmt.Errorf("%d bytes are less than any model has: %w", len(start), ErrForeign)
+	}
+	n = binary.LittleEndian.Uint64(start)
+	if n > maxHeader || len(start) > 8 && start[8] != '{' {
+		return 0, fmt.Errorf("it does not begin as a safetensors file: %w; give a file that train wrote", ErrForeign)
+	}
+	return n, nil
+}
+
+// headerWhole refuses a file of which rest bytes follow the length n of its header, if these are fewer.
+func headerWhole(n, rest uint64) error {
+	if n > rest {
+		return fmt.Errorf("%d of %d bytes of its header are there: %w; copy it again, or train anew", rest, n, ErrTruncated)
+	}
+	return nil
+}
+
+// read reads a file of that size, or a stream of unknown size if it is negative. It takes no more of it than the header says it has, and memory
+// for what there is. Nothing may follow.
+func read(r io.Reader, size int64) (*Model, error) {
+	upTo := func(n uint64) ([]byte, error) {
+		if size >= 0 {
+			n = min(n, uint64(size))
+			data := make([]byte, n)
+			got, err := io.ReadFull(r, data)
+			if err == io.ErrUnexpectedEOF || err == io.EOF {
+				err = nil // it got shorter
+			}
+			size -= int64(got)
+			return data[:got], err
+		}
+		return io.ReadAll(io.LimitReader(r, int64(min(n, math.MaxInt64))))
+	}
+	head, err := upTo(9)
+	if err != nil {
+		return nil, err
+	}
+	n, err := headerLength(head)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return Decode(head) // refused
+	}
+	if size >= 0 {
+		if err := headerWhole(n, uint64(size)+1); err != nil {
+			return nil, err
+		}
+	}
+	rest, err := upTo(n - 1)
+	if err != nil {
+		return nil, err
+	}
+	head = append(head, rest...)
+	if err := headerWhole(n, uint64(len(head)-8)); err != nil {
+		return nil, err
+	}
+	h, err := parseHeader(head[8:])
+	if err != nil {
+		return nil, err
+	}
+	want := h.bodyLength()
+	if size > 0 && uint64(size) > want {
+		return nil, damaged("its tensors end at byte %d of %d", want, size)
+	}
+	body, err := upTo(want)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(body)) == want {
+		if more, err := io.ReadFull(r, make([]byte, 1)); more > 0 {
+			return nil, damaged("it goes on after the %d bytes of its tensors", want)
+		} else if err != io.EOF {
+			return nil, err
+		}
+	}
+	return h.decode(head, body)
+}
+
+// heading is what a header holds.
+type heading struct {
+	meta    map[string]string
+	tensors []named // in the order of the file
+	err     error   // what is wrong with a tensor's line; told once the checksum is known to be right
+}
+
+type named struct {
+	name string
+	entry
+}
+
+// parseHeader reads a header. The error is that of a file of another kind or version.
+func parseHeader(text []byte) (*heading, error) {
+	h := &heading{}
+	lines := 0
+	err := members(text, func(name string, value json.RawMessage) error {
+		if name == metadataKey {
+			if json.Unmarshal(value, &h.meta) != nil {
+				h.meta = nil // of no model
+				return nil
+			}
+			return members(value, func(string, json.RawMessage) error { return nil })
+		}
+		if lines++; lines > maxTensors {
+			return fmt.Errorf("more than %d tensors", maxTensors)
+		}
+		e := named{name: name}
+		err := json.Unmarshal(value, &e.entry)
+		if err == nil {
+			err = exactKeys(value, reflect.ValueOf(e.entry))
+		}
+		if err != nil && h.err == nil {
+			h.err = damaged("tensor %q: %v", name, err)
+		}
+		h.tensors = append(h.tensors, e)
+		return nil
+	})
+	if err != nil {
+		if !bytes.Contains(text, []byte(`"`+format+`"`)) {
+			return nil, fmt.Errorf("its header is not JSON of a model (%v): %w", err, ErrForeign)
+		}
+		return nil, damaged("its header: %v", err)
+	}
+	if h.meta["format"] != format {
 		return nil, fmt.Errorf("a safetensors file, but its metadata has no format %q: %w", format, ErrForeign)
 	}
-	delete(lines, metadataKey)
-	if v := meta["version"]; v != version {
+	if v := h.meta["version"]; v != version {
 		return nil, fmt.Errorf("its format version is %q, this program reads %q: %w; update halfspace", v, version, ErrNewer)
 	}
-	if err := verify(data, len(data)-len(body), meta["sha256"]); err != nil {
-		if want := bodyLength(lines); want > uint64(len(body)) {
-			return nil, fmt.Errorf("%d of %d bytes are there: %w; copy it again, or train anew", len(data), uint64(len(data)-len(body))+want, ErrTruncated)
+	slices.SortFunc(h.tensors, func(a, b named) int { // as Encode orders them, tensors without elements too
+		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.name, b.name))
+	})
+	return h, nil
+}
+
+// bodyLength returns how many bytes of tensors the header speaks of.
+func (h *heading) bodyLength() (n uint64) {
+	for i := range h.tensors {
+		n = max(n, h.tensors[i].Offsets[1])
+	}
+	return n
+}
+
+// decode reads the file of that header, with the length before it, and what follows it.
+func (h *heading) decode(head, body []byte) (*Model, error) {
+	if err := verify(head, body, h.meta["sha256"]); err != nil {
+		if want := h.bodyLength(); want > uint64(len(body)) {
+			return nil, fmt.Errorf("%d of %d bytes are there: %w; copy it again, or train anew", len(head)+len(body), uint64(len(head))+want, ErrTruncated)
 		}
 		return nil, err
 	}
 	// From here on the file is as it was written, so what is wrong was written so.
 	var doc document
-	d := json.NewDecoder(strings.NewReader(meta["halfspace"]))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&doc); err != nil {
+	text := []byte(h.meta["halfspace"])
+	if err := json.Unmarshal(text, &doc); err != nil {
 		return nil, damaged("its document: %v", err)
 	}
-	if doc.Precision != "f32" && doc.Precision != "f64" {
-		return nil, damaged("its precision is %q", doc.Precision)
+	if err := exactKeys(text, reflect.ValueOf(doc)); err != nil {
+		return nil, damaged("its document: %v", err)
 	}
-	if !bytes.HasPrefix(doc.Config, []byte("{")) {
-		return nil, damaged("its settings are %q", doc.Config)
-	}
-	tensors, err := readTensors(lines, body)
+	tensors, err := h.readTensors(body)
 	if err != nil {
 		return nil, err
 	}
@@ -263,43 +407,28 @@ func Decode(data []byte) (*Model, error) {
 		Presented: doc.Presented, Mistakes: doc.Mistakes,
 		State: learners.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
 	}
+	if err := m.written(); err != nil {
+		return nil, damaged("its %v", err)
+	}
 	return m, m.finite()
-}
-
-// split returns the header's text and what follows it.
-func split(data []byte) (text, body []byte, err error) {
-	if len(data) == 0 {
-		return nil, nil, fmt.Errorf("the file is empty: %w; train anew", ErrTruncated)
-	}
-	if len(data) < 8 {
-		return nil, nil, fmt.Errorf("%d bytes are less than any model has: %w", len(data), ErrForeign)
-	}
-	n := binary.LittleEndian.Uint64(data)
-	if n > maxHeader || len(data) > 8 && data[8] != '{' {
-		return nil, nil, fmt.Errorf("it does not begin as a safetensors file: %w; give a file that train wrote", ErrForeign)
-	}
-	if rest := uint64(len(data) - 8); n > rest {
-		return nil, nil, fmt.Errorf("%d of %d bytes of its header are there: %w; copy it again, or train anew", rest, n, ErrTruncated)
-	}
-	return data[8 : 8+n], data[8+n:], nil
 }
 
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%s: %w; restore a copy, or train anew", fmt.Sprintf(format, args...), ErrDamaged)
 }
 
-// verify compares the checksum. start is where the tensors begin.
-func verify(data []byte, start int, digits string) error {
-	field := []byte(sumField(digits))
-	at := bytes.Index(data[:start], field)
+// verify compares the checksum of the header, with the length before it, and the tensors.
+func verify(head, body []byte, digits string) error {
+	at := bytes.Index(head, []byte(sumField(digits)))
 	if len(digits) != len(blankSum) || at < 0 {
 		return damaged("its checksum is missing")
 	}
 	at += len(sumField("")) - 1
 	sum := sha256.New()
-	sum.Write(data[:at])
+	sum.Write(head[:at])
 	io.WriteString(sum, blankSum)
-	sum.Write(data[at+len(digits):])
+	sum.Write(head[at+len(digits):])
+	sum.Write(body)
 	if hexSum(sum) != digits {
 		return damaged("its checksum is %.12s..., its bytes give %.12s...", digits, hexSum(sum))
 	}
@@ -308,37 +437,14 @@ func verify(data []byte, start int, digits string) error {
 
 func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// bodyLength returns how many bytes of tensors the header speaks of, as far as it can be read.
-func bodyLength(lines map[string]json.RawMessage) (n uint64) {
-	for _, line := range lines {
-		var e entry
-		if json.Unmarshal(line, &e) == nil {
-			n = max(n, e.Offsets[1])
-		}
+// readTensors reads the tensors, which must cover the body without gaps.
+func (h *heading) readTensors(body []byte) ([]learners.Tensor, error) {
+	if h.err != nil {
+		return nil, h.err
 	}
-	return n
-}
-
-// readTensors reads the tensors of a header's lines, which must cover the body without gaps.
-func readTensors(lines map[string]json.RawMessage, body []byte) ([]learners.Tensor, error) {
-	type named struct {
-		name string
-		entry
-	}
-	var entries []named
-	for _, name := range slices.Sorted(maps.Keys(lines)) {
-		e := named{name: name}
-		if err := json.Unmarshal(lines[name], &e.entry); err != nil {
-			return nil, damaged("tensor %q: %v", name, err)
-		}
-		entries = append(entries, e)
-	}
-	slices.SortFunc(entries, func(a, b named) int { // as Encode orders them, tensors without elements too
-		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.name, b.name))
-	})
 	tensors := []learners.Tensor{}
 	at := uint64(0)
-	for _, e := range entries {
+	for _, e := range h.tensors {
 		k := slices.IndexFunc(dtypes, func(d dtype) bool { return d.name == e.DType })
 		if k < 0 {
 			return nil, damaged("tensor %q has the unknown type %q", e.name, e.DType)

@@ -2,11 +2,11 @@ package model
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
@@ -44,32 +44,25 @@ func Save(path string, m *Model) (sum string, err error) {
 	return hexSum(hash), nil
 }
 
-// Load reads a model file. Beside the errors of Decode, those of reading the file. A file that does not begin as a model is
-// not read any further.
+// Load reads a model file, or a pipe. Beside the errors of Decode, those of reading the file. A file that does not begin as a model, or that is longer
+// than its header says, is not read any further.
 func Load(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	start := make([]byte, 9)
-	n, err := io.ReadFull(f, start)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil // split says what it means
-	}
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := split(start[:n]); errors.Is(err, ErrForeign) {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	size := int64(-1)
+	if info.Mode().IsRegular() {
+		size = info.Size()
 	}
-	data, err := io.ReadAll(io.MultiReader(bytes.NewReader(start[:n]), f))
-	if err != nil {
-		return nil, err
+	m, err := read(f, size)
+	if pe := (*fs.PathError)(nil); err != nil && !errors.As(err, &pe) {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	m, err := Decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
+	return m, err
 }

@@ -31,6 +31,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -61,26 +62,6 @@ type Model struct {
 	State     learners.State // tensors by falling element size, then by name, after Decode
 }
 
-// Prep is how a row of data becomes an example: a prediction must do as training did.
-type Prep struct {
-	Labels    Labels   `json:"labels"`
-	Bias      string   `json:"bias"`                 // none, append, direct
-	BiasValue float64  `json:"bias_value,omitempty"` // of the appended feature, where it is not 1
-	Normalize string   `json:"normalize"`            // none, unit, max
-	Scale     float64  `json:"scale"`                // of normalize max: what examples are divided by
-	Format    string   `json:"format"`
-	IndexBase int      `json:"index_base"`
-	Dim       int      `json:"dim"`                 // features, without an appended bias
-	Columns   []string `json:"columns,omitempty"`   // csv: names of the columns, the label's too, where the data has names
-	LabelCol  int      `json:"label_col,omitempty"` // csv: number of the label's column, from 1; 0 if there was none
-}
-
-// Labels are the names of the two classes.
-type Labels struct {
-	Negative string `json:"negative"`
-	Positive string `json:"positive"`
-}
-
 // document is the JSON document in the metadata. Its order of fields is the order in the file.
 type document struct {
 	Learner   string             `json:"learner"`
@@ -102,13 +83,18 @@ func precision[T learners.Float]() string {
 	return "f64"
 }
 
-// Capture returns a Model of a learner: its name, settings, seed and state. The other fields are the caller's to fill.
+// Capture returns a Model of a learner: its name, settings, seed and state. The other fields are the caller's to fill; of Prep, the labels are -1 and
+// +1 until then, and examples need no preparation.
 func Capture[T learners.Float](name string, c learners.Config, seed uint64, l learners.Learner[T]) (*Model, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("settings of %s: %v: %w", name, err, ErrInvalid)
 	}
-	return &Model{Learner: name, Precision: precision[T](), Config: config, Seed: seed, State: l.State()}, nil
+	m := &Model{Learner: name, Precision: precision[T](), Config: config, Seed: seed, Prep: Prep{Labels: defaultLabels}, State: l.State()}
+	for k, n := range m.State.Counters {
+		m.State.Counters[k] = min(n, MaxCount)
+	}
+	return m, nil
 }
 
 // Settings returns the entry of the model's learner and its settings, decoded and validated.
@@ -118,9 +104,11 @@ func (m *Model) Settings() (learners.Entry, learners.Config, error) {
 		return e, nil, fmt.Errorf("%v: %w; use the version that wrote it", err, ErrNewer)
 	}
 	c := e.Config()
-	d := json.NewDecoder(bytes.NewReader(m.Config))
-	d.DisallowUnknownFields()
-	if err := d.Decode(c); err != nil {
+	err = json.Unmarshal(m.Config, c)
+	if err == nil {
+		err = exactKeys(m.Config, reflect.ValueOf(c))
+	}
+	if err != nil {
 		return e, nil, fmt.Errorf("settings of %s: %v: %w; use the version that wrote it", m.Learner, err, ErrNewer)
 	}
 	if err := c.Validate(); err != nil {
@@ -147,6 +135,25 @@ func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T]
 		return nil, fmt.Errorf("%w: %w; train anew", err, ErrDamaged)
 	}
 	return l, nil
+}
+
+// MaxCount is the most that a counter of examples, updates and the like may be. Nothing reaches it by counting; Capture writes it for what is beyond, so
+// that a file with counters made up can be learned on.
+const MaxCount = learners.MaxCount
+
+// written names the first part besides the state that is not as files have it.
+func (m *Model) written() error {
+	switch {
+	case m.Precision != "f32" && m.Precision != "f64":
+		return fmt.Errorf("precision is %q, want f32 or f64", m.Precision)
+	case !bytes.HasPrefix(m.Config, []byte("{")):
+		return fmt.Errorf("settings are %q, want a JSON object", m.Config)
+	case m.Presented > MaxCount:
+		return fmt.Errorf("counter presented is %d, want at most %d", m.Presented, uint64(MaxCount))
+	case m.Mistakes > MaxCount:
+		return fmt.Errorf("counter mistakes is %d, want at most %d", m.Mistakes, uint64(MaxCount))
+	}
+	return m.Prep.check()
 }
 
 // finite refuses NaN and infinities: a learner that diverged is no model.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -52,9 +51,6 @@ Generators:
 	return cmd
 }
 
-// fileParams are parameters of generators that name files.
-var fileParams = []string{"images", "labels"}
-
 func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 	var out string
 	var precision choice
@@ -69,7 +65,7 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 					params[f.Name] = p.text
 				}
 			})
-			for _, files := range fileParams {
+			for _, files := range []string{"images", "labels"} {
 				if name := params[files]; name != "" && cmd.Flags().Changed(files) {
 					found, err := findInput(name)
 					if err != nil {
@@ -92,13 +88,9 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 			short = p.Name
 		}
 		fs.VarP(&setting{name: p.Name, typ: "value", text: p.Default}, p.Name, short, p.Help)
-		if slices.Contains(fileParams, p.Name) {
-			names(fs, useExamples, p.Name)
-		}
 	}
 	choose(fs, &precision, "precision", "f64: values to 17 digits; f32: to the 9 that single precision can hold", "f32", "f64")
 	fs.StringVarP(&out, "output", "o", "", "write to `FILE`, which appears whole or not at all")
-	names(fs, useOutput, "output")
 	return cmd
 }
 

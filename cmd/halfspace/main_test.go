@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 //	spoil folder                the middle byte of its only file is changed
 //	$MODELS                     the folder of models that earlier versions wrote
 //	damage from to N cut|flip   a copy that ends after N bytes, or has its byte N changed
+//	forge from to OLD NEW       a copy of a model in whose document NEW stands for OLD, with the checksum put right
+//	stretch file bytes          make a file longer by a hole
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -55,6 +57,10 @@ func TestScripts(t *testing.T) {
 			"code": scriptCode,
 			"keys": scriptKeys,
 			"only": scriptOnly,
+
+			"forge":   scriptForge,
+			"stretch": scriptStretch,
+
 			"gzip": func(ts *testscript.TestScript, neg bool, args []string) {
 				var b bytes.Buffer
 				w := gzip.NewWriter(&b)

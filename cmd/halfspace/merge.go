@@ -46,7 +46,6 @@ these over random features (--rff) of one seed.`,
 		Example: `  halfspace train -a vvm -m first.model first.svm
   halfspace train -a vvm -m second.model second.svm
   halfspace merge -m both.model first.model second.model`,
-		Annotations: args(useRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usage("See: halfspace merge --help.", "%s: want two or more", plural(len(args), "model"))
@@ -76,7 +75,6 @@ these over random features (--rff) of one seed.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&to, "model", "m", "", "write the merged model to `FILE`, which appears whole or not at all")
-	names(fs, useModel, "model")
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
 	fs.BoolVarP(&quiet, "quiet", "q", false, "no summary")
 	return cmd
@@ -203,8 +201,8 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 		if err := p.MergePosterior(o); err != nil {
 			return nil, &fail{codeModel, fmt.Errorf("%s and %s: %w", names[0], name, err), "Nothing was written. Train both alike, or one on all examples."}
 		}
-		presented += m.Presented
-		mistakes += m.Mistakes
+		presented = min(presented+m.Presented, model.MaxCount)
+		mistakes = min(mistakes+m.Mistakes, model.MaxCount)
 		prep.Dim = max(prep.Dim, m.Prep.Dim)
 	}
 	m, err := model.Capture(first.Learner, config, first.Seed, l)

@@ -76,7 +76,8 @@ func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 				"%s %s contradicts the model, which has %s", given(fs, f.flag), flag.Value, f.have)
 		}
 	}
-	o.Labels = &dataset.LabelMap{Negative: p.Labels.Negative, Positive: p.Labels.Positive}
+	labels := p.Labels.OrDefault()
+	o.Labels = &dataset.LabelMap{Negative: labels.Negative, Positive: labels.Positive}
 	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
 	o.IndexBase, o.Base = "auto", &p.IndexBase
 	if p.Normalize == "max" {
@@ -106,6 +107,15 @@ func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep 
 		p.Format, p.Columns, p.LabelCol = before.Prep.Format, before.Prep.Columns, before.Prep.LabelCol
 	}
 	return p
+}
+
+// shownLabel returns a label as it is printed in a line of columns: as the data wrote it, or as a quoted string of Go where it begins with a quote or
+// holds what could be taken for a column's or line's end or for a terminal's command.
+func shownLabel(text string) string {
+	if !strings.HasPrefix(text, `"`) && !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return text
+	}
+	return strconv.Quote(text)
 }
 
 // await runs f, which may be waiting for input that never comes, and gives it up when ctx ends.

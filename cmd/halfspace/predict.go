@@ -62,7 +62,8 @@ func newPredictCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict [flags] -i MODEL FILE...",
 		Short: "Print labels and scores of examples",
-		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the score.
+		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the score. A label that begins with a quote, or has a
+character in it that is not printed (a tab, a newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
 
 The score f(x) is not normalised; a score of 0 or more predicts the positive label. Examples are prepared as the training set was. Labels are not needed: where
 a row has one that the model knows, errors are counted; other rows are predicted and not counted. With --json only a summary is printed.
@@ -72,8 +73,7 @@ of an example whose more probable label has a probability below P; it counts as 
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
   halfspace predict -i a9a.model --json a9a.t
   halfspace predict -i sogp.model --proba --abstain-below 0.9 a9a.t`,
-		Annotations: args(useExamples),
-		RunE:        func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -84,8 +84,6 @@ of an example whose more probable label has a probability below P; it counts as 
 	p.read.flags(fs)
 	p.machine.flags(fs)
 	p.output.flags(fs)
-	names(fs, useRead, "from")
-	names(fs, useOutput, "output")
 	p.profile.flags(fs)
 	return cmd
 }
@@ -184,10 +182,11 @@ func (p *predictor) unread(ctx context.Context, err error) error {
 
 // write predicts all examples. A nil lines counts only.
 func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T], s *dataset.Stream[T], lines *output, r *predictReport) error {
-	labels := p.m.Prep.Labels
+	labels := p.m.Prep.Labels.OrDefault()
 	if labels.Negative == "" { // one label against all others
 		labels.Negative = "-1"
 	}
+	labels.Negative, labels.Positive = shownLabel(labels.Negative), shownLabel(labels.Positive)
 	var count eval.Count
 	var prober learners.Prober[T] // if asked for
 	var stats eval.Probabilities

@@ -1,0 +1,124 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Prep is how a row of data becomes an example: a prediction must do as training did. Capture leaves all but the labels at zero, which prepares
+// nothing.
+type Prep struct {
+	Labels    Labels   `json:"labels"`
+	Bias      string   `json:"bias"`                 // none, append
+	BiasValue float64  `json:"bias_value,omitempty"` // of the appended feature, where it is not 1
+	Normalize string   `json:"normalize"`            // none, unit, max
+	Scale     float64  `json:"scale"`                // of normalize max: what examples are divided by; else 1
+	Format    string   `json:"format"`               // svmlight, csv, idx, fasta
+	IndexBase int      `json:"index_base"`           // number of the first feature in the data: 0 or 1
+	Dim       int      `json:"dim"`                  // features, without an appended bias; 0 if that is not known
+	Columns   []string `json:"columns,omitempty"`    // csv: names of the columns, the label's too, where the data has names
+	LabelCol  int      `json:"label_col,omitempty"`  // csv: number of the label's column, from 1; 0 if there was none
+}
+
+// Labels are the names of the two classes. An empty name of the negative one stands for all labels but the positive one.
+type Labels struct {
+	Negative string `json:"negative"`
+	Positive string `json:"positive"`
+}
+
+// defaultLabels are of models that were captured without a Prep.
+var defaultLabels = Labels{Negative: "-1", Positive: "+1"}
+
+// OrDefault returns the labels, or -1 and +1 where there are none: so it is in files of library users who gave no Prep.
+func (l Labels) OrDefault() Labels {
+	if l == (Labels{}) {
+		return defaultLabels
+	}
+	return l
+}
+
+// maxDim is the most features that examples can have.
+const maxDim = math.MaxInt32
+
+// check names the first bad field.
+func (p *Prep) check() error {
+	bad := func(field string, v any, want string) error {
+		return fmt.Errorf("prep: %s is %v, want %s", field, v, want)
+	}
+	finite := func(v float64) bool { return v-v == 0 }
+	if err := p.Labels.check(); err != nil {
+		return err
+	}
+	csv, columns := p.Format == "csv", int64(p.Dim)
+	if p.LabelCol > 0 {
+		columns++
+	}
+	switch {
+	case !slices.Contains([]string{"", "none", "append"}, p.Bias):
+		return bad("bias", strconv.Quote(p.Bias), "none or append")
+	case !finite(p.BiasValue) || p.BiasValue < 0 || p.BiasValue > math.MaxFloat32:
+		return bad("bias_value", p.BiasValue, "a positive number")
+	case p.BiasValue != 0 && p.Bias != "append":
+		return bad("bias_value", p.BiasValue, "none without the bias append")
+	case !slices.Contains([]string{"", "none", "unit", "max"}, p.Normalize):
+		return bad("normalize", strconv.Quote(p.Normalize), "none, unit or max")
+	case p.Normalize == "max" && !(p.Scale > 0 && finite(p.Scale) && finite(1/p.Scale)):
+		return bad("scale", p.Scale, "the positive length of an example with normalize max")
+	case p.Normalize != "max" && p.Scale != 0 && p.Scale != 1:
+		return bad("scale", p.Scale, "1 without normalize max")
+	case !slices.Contains([]string{"", "svmlight", "csv", "idx", "fasta"}, p.Format):
+		return bad("format", strconv.Quote(p.Format), "svmlight, csv, idx or fasta")
+	case p.IndexBase != 0 && p.IndexBase != 1:
+		return bad("index_base", p.IndexBase, "0 or 1")
+	case p.Dim < 0 || p.Dim > maxDim:
+		return bad("dim", p.Dim, fmt.Sprintf("0 to %d features", maxDim))
+	case p.LabelCol < 0 || p.LabelCol > 0 && (!csv || int64(p.LabelCol) > columns):
+		return bad("label_col", p.LabelCol, "a column's number in csv")
+	case len(p.Columns) > 0 && !csv:
+		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)), "none without the format csv")
+	case len(p.Columns) > 0 && int64(len(p.Columns)) != columns:
+		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)), fmt.Sprintf("%d, of dim %d and label_col %d", columns, p.Dim, p.LabelCol))
+	}
+	for i, name := range p.Columns {
+		if !utf8.ValidString(name) {
+			return bad(fmt.Sprintf("columns[%d]", i), strconv.Quote(name), "text in UTF-8")
+		}
+	}
+	return nil
+}
+
+func (l *Labels) check() error {
+	for _, f := range []struct{ name, text string }{{"negative", l.Negative}, {"positive", l.Positive}} {
+		if !utf8.ValidString(f.text) {
+			return fmt.Errorf("prep: labels: %s is %q, want text in UTF-8", f.name, f.text)
+		}
+	}
+	switch {
+	case *l == Labels{}:
+	case l.Positive == "":
+		return errors.New("prep: labels: positive is empty")
+	case sameLabel(l.Negative, l.Positive):
+		return fmt.Errorf("prep: labels: negative is %q and positive %q, want two", l.Negative, l.Positive)
+	}
+	return nil
+}
+
+// sameLabel reports whether the data's readers take two labels for one: numbers count by their value.
+func sameLabel(a, b string) bool {
+	if a == b {
+		return true
+	}
+	number := func(s string) float64 {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil || strings.Trim(s, "0123456789+-.eE") != "" {
+			return math.NaN()
+		}
+		return v
+	}
+	return number(a) == number(b)
+}
