@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -30,6 +31,22 @@ func (e Experiment) files(dir string) []string {
 	var out []string
 	for _, name := range e.Needs {
 		out = append(out, filepath.Join(dir, name))
+	}
+	return out
+}
+
+// DataFiles returns the public data files that anything here reads, in dir; none if that is "".
+func DataFiles(dir string) []string {
+	var out []string
+	if dir == "" {
+		return nil
+	}
+	for _, e := range Experiments() {
+		for _, name := range e.files(dir) {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
 	}
 	return out
 }

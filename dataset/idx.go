@@ -33,6 +33,18 @@ func idxMagic(head []byte) int {
 	return 0
 }
 
+// Beside returns the file of labels that is read beside a file of images when it is not named itself: the one in the same
+// folder whose name has labels-idx1 for images-idx3. It is "" where there is none, and for other files.
+func Beside(images string) string {
+	base := filepath.Base(images)
+	sibling := strings.NewReplacer("images-idx3", "labels-idx1", "images.idx3", "labels.idx1").Replace(base)
+	name := filepath.Join(filepath.Dir(images), sibling)
+	if _, err := os.Stat(name); sibling == base || err != nil {
+		return ""
+	}
+	return name
+}
+
 // pairIDX opens the files, checks their headers, and reads the labels. Images and labels may come in either order; the i-th images go
 // with the i-th labels. Without labels, the file beside the images whose name has labels-idx1 for images-idx3 is taken. The files of images
 // stay open, standing at the first image; keep is given each.
@@ -76,10 +88,8 @@ func pairIDX(files []string, open func(string) (*input, error), keep func(*input
 	}
 	if len(labels) == 0 {
 		for _, p := range images {
-			base := filepath.Base(p.images)
-			sibling := strings.NewReplacer("images-idx3", "labels-idx1", "images.idx3", "labels.idx1").Replace(base)
-			name := filepath.Join(filepath.Dir(p.images), sibling)
-			if _, err := os.Stat(name); sibling == base || err != nil {
+			name := Beside(p.images)
+			if name == "" {
 				return nil, &RowError{File: p.images, What: "images without labels: name the labels file (labels-idx1) too", Err: ErrFormat}
 			}
 			if err := read(name); err != nil {

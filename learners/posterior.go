@@ -37,10 +37,16 @@ var ErrPrior = errors.New("posteriors do not belong together")
 //
 // Nothing costs more than O(d^2 + k d) an example and O(k^2) a refinement for d features.
 //
-// Guards. Vr stays positive definite, whatever comes: Vr^-1 is at most I and the sum of tau x x^T over what (4) has absorbed with tau > 0, so that no
-// eigenvalue of Vr is below 1/P, P = 1 + sum tau |x|^2. (4) is done only if den > 0 and 1/P stays above 2^-40 of Vr's largest element, where rounding does not
-// reach; else the next best point is taken, and if none will do, one is dropped. A new point whose variance is lost in rounding is passed over, and (2)
-// has the like guards in S. With eps = 0 that is where examples which contradict each other end. PosteriorReport counts them.
+// Guards. Vr stays positive definite, whatever comes and in whatever units features are: with D = diag(Vr), the rounding errors of a change of Vr are some
+// 2^-52 of sqrt(D_i D_j) in element i, j, so Vr stays definite as long as the eigenvalues of D^-1/2 Vr D^-1/2, which has no units, are far above d 2^-52. They
+// are the inverses of those of D^1/2 Vr^-1 D^1/2, and of two bounds of these either will do:
+//
+//	P max_i D_i,   P = 1 + sum tau |x|^2     as Vr^-1 is at most I and the sum of tau x x^T over what (4) has absorbed with tau > 0
+//	sum_i D_i (Vr^-1)_ii                     the trace, which does not depend on the units of features
+//
+// The first is one number to keep, the second, one a feature, is kept only once the first is too coarse. (4) is done if den > 0 and the bound, the strain,
+// stays below 2^40; else the next best point is taken, and if none will do, one is dropped. A new point whose variance is lost in rounding is passed over, and
+// (2) has the like guards in S. With eps = 0 that is where examples which contradict each other end. PosteriorReport counts them.
 //
 // All is float64. Changes wait for the pass that reads what they change: that of Vr for its product with the next example, those of S for the next
 // maxLate of them or the end of a sweep.
@@ -52,7 +58,7 @@ type posterior struct {
 	stride  int
 	c       float64 // pending: Vr = V + c s s^T; 0 is none
 	s       []float64
-	P       float64     // bound of the eigenvalues of Vr^-1
+	P       float64     // bound of the largest eigenvalue of Vr^-1
 	loss    float64     // by how much variances have shrunk since W, G and a were worked out afresh, and rounding errors not
 	k       int         // points
 	X, W    [][]float64 // one row a point and one spare or more
@@ -67,14 +73,19 @@ type posterior struct {
 	nu      []float64
 	mu      []float64
 	factor  []stepFactor // of the points' cavities, as they were refined last
-	held    bool         // in the last sweep a site was left as it was, since rounding would have decided
-	age     int64        // points added since S and mu were last worked out afresh
-	rows    []int32      // 0, 1, ...
-	mask    []uint64     // width ones
-	row     []float64    // scratch of a row of G
-	coef    []float64    // scratch of a row of G
-	x, y, z []float64    // scratch of Vr's length
+	tau0    []float64    // of the sites before the last point came
+	nu0     []float64
+	held    bool      // in the last sweep a site was left as it was, since rounding would have decided
+	age     int64     // points added since S and mu were last worked out afresh
+	rows    []int32   // 0, 1, ...
+	mask    []uint64  // width ones
+	row     []float64 // scratch of a row of G
+	coef    []float64 // scratch of a row of G
+	x, y, z []float64 // scratch of Vr's length
 	report  PosteriorReport
+
+	precision []float64 // upper bounds of (Vr^-1)_ii; nil as long as P will do
+	measured  int64     // changes of Vr since precision was last worked out from Vr itself
 }
 
 // PosteriorReport counts what a learner with a posterior met.
@@ -86,8 +97,13 @@ type PosteriorReport struct {
 	Lost        int64 `json:"lost"`        // points dropped without what they tell, as absorbing them would have broken the covariance
 }
 
-// posteriorFloor is the least share of a variance that is told from rounding, posteriorLeast that of the least eigenvalue.
-const posteriorFloor, posteriorLeast = 0x1p-44, 0x1p-40
+// posteriorFloor is the least share of a variance that is told from rounding: x'Vr x is summed from terms of at most
+// sum x_i^2 D_i together, whose errors are some 2^-52 of that, so 2^-44 has 8 good bits.
+const posteriorFloor = 0x1p-44
+
+// maxStrain leaves 12 bits to the rounding errors of one change of Vr, 2^-52 an element of the scaled
+// matrix: their matrix has a norm of at most d 2^-52, and of some sqrt(d) 2^-52 as they come.
+const maxStrain = 0x1p40
 
 // maxPosteriorDim keeps the covariance matrix within a GiB.
 const maxPosteriorDim = 11584
@@ -122,6 +138,7 @@ func (p *posterior) reserve(n int) {
 		p.term[1+t] = int32(n + t)
 	}
 	p.a, p.tau, p.nu, p.mu = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	p.tau0, p.nu0 = make([]float64, n), make([]float64, n)
 	p.row, p.coef = engine.Aligned[float64](p.width), engine.Aligned[float64](p.width)
 	p.rows = make([]int32, n)
 	for i := range p.rows {
@@ -159,6 +176,12 @@ func (p *posterior) grow(name string, dim int) error {
 	}
 	for i := range p.X {
 		p.X[i], p.W[i] = grown(p.X[i], dim), grown(p.W[i], dim)
+	}
+	if p.precision != nil {
+		p.precision = grown(p.precision, dim)
+		for i := d; i < dim; i++ {
+			p.precision[i] = 1
+		}
 	}
 	return nil
 }
@@ -243,17 +266,92 @@ func (p *posterior) largest() float64 {
 	return top
 }
 
-// bear reports whether Vr^-1 may grow by a matrix of that trace, and counts it.
-func (p *posterior) bear(trace float64) bool {
-	if !(float64((p.P+trace)*p.largest()) < 1/posteriorLeast) {
-		return false
+// addition is what Vr^-1 grows by: K.aa x x^T + K.ab (x y^T + y x^T) + K.bb y y^T. trace is at least the sum
+// of the positive eigenvalues of that.
+type addition struct {
+	x, y  []float64
+	K     sym2
+	trace float64
+}
+
+// siteAddition is that of (4): tau x x^T.
+func siteAddition(x []float64, tau float64) addition {
+	return addition{x, x, sym2{aa: tau}, float64(max(0, tau) * vecmath.SumSq(x))}
+}
+
+// strain bounds that of the law with g, by the variances before: it is their rounding errors that
+// the change brings. It is exact but for signs where precision is kept.
+func (p *posterior) strain(g *addition) float64 {
+	if p.precision == nil {
+		return float64((p.P + g.trace) * p.largest())
 	}
-	p.P += trace
+	sum := 0.0
+	for i, q := range p.precision {
+		sum = math.FMA(p.V[i*p.stride+i], q+g.at(i), sum)
+	}
+	return sum
+}
+
+// at bounds the element i, i of it, without what cancels: that is where rounding errors are.
+func (g *addition) at(i int) float64 {
+	x, y := math.Abs(g.x[i]), math.Abs(g.y[i])
+	return float64(max(0, g.K.aa)*float64(x*x)) + float64(2*math.Abs(g.K.ab)*float64(x*y)) +
+		float64(max(0, g.K.bb)*float64(y*y))
+}
+
+// bear reports whether Vr^-1 may grow by g, and counts it. Vr has no term pending.
+func (p *posterior) bear(g *addition) bool {
+	if !(p.strain(g) < maxStrain) {
+		// At most once in d changes, which is then O(d^2) a change.
+		if p.precision != nil && p.measured < int64(len(p.mr)) {
+			return false
+		}
+		p.measure()
+		if !(p.strain(g) < maxStrain) {
+			return false
+		}
+	}
+	p.P += g.trace
+	p.measured++
+	for i := range p.precision {
+		p.precision[i] += g.at(i)
+	}
 	return true
 }
 
-// blurred reports whether the rounding errors in W could make Vr indefinite.
-func (p *posterior) blurred() bool { return !(float64(float64(p.loss*p.P)*p.largest()) < 0x1p46) }
+// measure works precision out: with Vr = L L^T, (Vr^-1)_ii is the square of the length of L^-1 e_i. O(d^3).
+func (p *posterior) measure() {
+	d := len(p.mr)
+	p.precision, p.measured = make([]float64, d), 0
+	L := cholesky(p.triangle(), d)
+	y := make([]float64, d)
+	for i := range d {
+		p.precision[i] = p.P // of the largest eigenvalue a bound too
+		if L == nil {
+			continue
+		}
+		y[i] = 1 / L[i*(i+1)/2+i]
+		for j := i + 1; j < d; j++ {
+			row := L[j*(j+1)/2:][:j+1]
+			y[j] = -vecmath.Dot(row[i:j], y[i:j]) / row[j]
+		}
+		if v := vecmath.SumSq(y[i:]); v < p.P {
+			p.precision[i] = v
+		}
+	}
+}
+
+// blurred reports whether the rounding errors in W could make Vr indefinite when it changes by the
+// images of g's points. Since W was worked out afresh variances have shrunk by a factor of loss at
+// most, so an image w = Vr x is off by some loss 2^-53 sqrt(D_i x'Vr x) in element i; in the metric
+// of the new Vr that moves its least eigenvalue by a share of loss 2^-52 sqrt(den strain), den <=
+// strain after the change: less than 2^-6.
+func (p *posterior) blurred(g *addition) bool {
+	return !(float64(p.loss*p.strain(g)) < maxBlur)
+}
+
+// maxBlur bounds the product of the strain and of that by which rounding errors have grown.
+const maxBlur = 0x1p46
 
 // derive works out the point j's part in W, G and a afresh.
 func (p *posterior) derive(j int) {
@@ -442,48 +540,6 @@ func (p *posterior) refine(i int, damping, least float64) float64 {
 	return change
 }
 
-// epSettings say how EP goes about it.
-type epSettings struct {
-	tolerance float64 // of a site's change, in units of its point's score
-	sweeps    int     // at most so many, then as many with half the damping
-	damping   float64 // share of a change that is made
-}
-
-// leave is by how much a site may be nearer than the tolerance and is still refined.
-const leave = 4
-
-// sweep refines all sites in order and reports whether all were within tolerance. It ends early with ctx.
-func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) bool {
-	worst := 0.0
-	p.held = false
-	for i := range p.k {
-		if i%64 == 63 && ctx.Err() != nil {
-			return false
-		}
-		worst = max(worst, p.refine(i, damping, e.tolerance/leave))
-	}
-	p.settle()
-	p.report.Sweeps++
-	return worst < e.tolerance
-}
-
-// propagate runs EP from the present sites, which are those of an earlier run but for the last point's, and sets the mean of w.
-func (p *posterior) propagate(e *epSettings) {
-	p.refine(p.k-1, e.damping, 0)
-	done := false
-	for n := 0; n < 2*e.sweeps && !done; n++ {
-		damping := e.damping
-		if n >= e.sweeps {
-			damping *= 0.5
-		}
-		done = p.sweep(context.Background(), e, damping)
-	}
-	if !done || p.held {
-		p.report.Unconverged++
-	}
-	p.setMean()
-}
-
 // setMean is (3).
 func (p *posterior) setMean() {
 	copy(p.m, p.mr)
@@ -513,14 +569,15 @@ func (p *posterior) variance(x []float64) float64 {
 // absorb is (4). It reports whether the guards let it.
 func (p *posterior) absorb(j int) bool {
 	p.flush()
-	if p.blurred() {
+	g := siteAddition(p.X[j], p.tau[j])
+	if p.blurred(&g) {
 		p.derive(j)
 	}
 	w, row := p.W[j], p.row
 	copy(row, p.G[j*p.width:][:p.width])
 	den := math.FMA(p.tau[j], row[j], 1)
 	b, c := math.FMA(-p.tau[j], p.a[j], p.nu[j])/den, p.tau[j]/den
-	if !(den > 0) || b-b != 0 || c-c != 0 || !p.bear(float64(max(0, p.tau[j])*vecmath.SumSq(p.X[j]))) {
+	if !(den > 0) || b-b != 0 || c-c != 0 || !p.bear(&g) {
 		return false
 	}
 	p.drop(j)
@@ -591,7 +648,8 @@ type twoPoints struct {
 	tau, nu float64 // of the merged point's site
 	K2      sym2
 	k1      pair
-	trace   float64 // bound of what is added to Vr^-1
+	grows   addition // what is added to Vr^-1
+	lost    float64  // share of K2's digits that cancelled, as cancelledIn has it
 }
 
 // tryMerge works out (5): points 1 and 2 become b = (x_1 + x_2)/2 and a Gaussian g(u_1, u_2) such that f(b) g has the moments that f_1 f_2 has in q
@@ -634,14 +692,17 @@ func (p *posterior) tryMerge(i, j int, kl []float64) (t twoPoints, ok bool) {
 	if !ok {
 		return t, false
 	}
+	t.lost = cancelledIn(K, G2)
 	n1, n2 := vecmath.SumSq(p.X[i]), vecmath.SumSq(p.X[j])
-	t.trace = float64(max(0, K.aa)*n1) + float64(max(0, K.bb)*n2) + float64(2*math.Abs(K.ab)*math.Sqrt(float64(n1*n2)))
+	trace := float64(max(0, K.aa)*n1) + float64(max(0, K.bb)*n2)
+	trace += float64(2 * math.Abs(K.ab) * math.Sqrt(float64(n1*n2)))
+	t.grows = addition{p.X[i], p.X[j], K, trace}
 	Ka := K.mul(pair{p.a[i], p.a[j]})
 	e := pair{k.a - Ka.a, k.b - Ka.b}
 	ge := G2.mul(e)
 	ke := t.K2.mul(ge)
 	t.k1 = pair{e.a - ke.a, e.b - ke.b}
-	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b, t.trace} {
+	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b, trace} {
 		if v-v != 0 {
 			return t, false
 		}
@@ -660,6 +721,15 @@ func inverseOfSum(A, B sym2) (sym2, bool) {
 	return sym2{math.FMA(a, B.bb, A.aa) / det, math.FMA(-a, B.ab, A.ab) / det, math.FMA(a, B.aa, A.bb) / det}, true
 }
 
+// cancelledIn returns how much larger the terms of |I + A B| are together than their sum: the
+// determinant, and what inverseOfSum makes with it, has errors of some 2^-52 of that.
+func cancelledIn(A, B sym2) float64 {
+	abs := func(m sym2) float64 { return math.Abs(float64(m.aa*m.bb)) + float64(m.ab*m.ab) }
+	aa, ab, bb := float64(A.aa*B.aa), float64(2*A.ab*B.ab), float64(A.bb*B.bb)
+	terms := 1 + math.Abs(aa) + math.Abs(ab) + math.Abs(bb) + float64(abs(A)*abs(B))
+	return terms / (1 + aa + ab + bb + float64(A.det()*B.det()))
+}
+
 // merge does what tryMerge worked out, if the covariance bears it:
 //
 //	mr += W2^T k1,   Vr -= W2^T K2 W2,   W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1
@@ -667,7 +737,10 @@ func inverseOfSum(A, B sym2) (sym2, bool) {
 // Then b, the last point from now on, has the mean of the rows 1 and 2.
 func (p *posterior) merge(t *twoPoints) bool {
 	p.flush()
-	if !p.bear(t.trace) {
+	if !(float64(t.lost*p.strain(&t.grows)) < maxBlur) { // K2 is as inexact as images may be
+		return false
+	}
+	if !p.bear(&t.grows) {
 		return false
 	}
 	i, j, k, w := t.i, t.j, p.k, p.width
@@ -751,6 +824,10 @@ func (p *posterior) state(s *State) {
 		}
 		s.Tensors = append(s.Tensors, Tensor{posteriorTensors[i], []int{len(data)}, data})
 	}
+	if p.precision != nil {
+		s.Tensors = append(s.Tensors, Tensor{"precisions", []int{len(p.precision)}, slices.Clone(p.precision)})
+		s.Counters["measured"] = uint64(p.measured)
+	}
 	r := p.report
 	for i, v := range []int64{r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost, p.age} {
 		s.Counters[posteriorCounters[i]] = uint64(v)
@@ -784,6 +861,21 @@ func (p *posterior) restore(name string, s *State, points int) error {
 			return fmt.Errorf("%s: tensor %q has %d elements for %d features and %d points of at most %d: %w", name, posteriorTensors[i], len(data[i]), d, k, points, ErrState)
 		}
 	}
+	var precision []float64
+	var measured int64
+	if s.Tensor("precisions") != nil {
+		v, err := vector[float64](s, name, "precisions")
+		if err != nil {
+			return err
+		}
+		if len(v) != d || slices.ContainsFunc(v, func(x float64) bool { return !(x > 0) || math.IsInf(x, 0) }) {
+			return fmt.Errorf("%s: tensor %q has %d elements for %d features, or one that is not a number > 0: %w", name, "precisions", len(v), d, ErrState)
+		}
+		if measured, err = count(s, name, "measured"); err != nil {
+			return err
+		}
+		precision = slices.Clone(v)
+	}
 	for i := range d {
 		if !(data[2][i*(i+1)/2+i] > 0) {
 			return fmt.Errorf("%s: the variance of weight %d is %v: %w", name, i, data[2][i*(i+1)/2+i], ErrState)
@@ -808,6 +900,7 @@ func (p *posterior) restore(name string, s *State, points int) error {
 	copy(next.mu, data[10])
 	next.k, next.age = k, counts[5]
 	next.P, next.loss = s.Scalars["precision"], s.Scalars["loss"]
+	next.precision, next.measured = precision, measured
 	if !(next.P >= 1 && next.P-next.P == 0 && next.loss >= 1 && next.loss-next.loss == 0) {
 		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, next.P, next.loss, ErrState)
 	}
@@ -818,7 +911,7 @@ func (p *posterior) restore(name string, s *State, points int) error {
 
 // bytes returns the memory of the law.
 func (p *posterior) bytes() int64 {
-	n := bytesOf(p.V) + bytesOf(p.G) + bytesOf(p.S) + 6*bytesOf(p.mr)
+	n := bytesOf(p.V) + bytesOf(p.G) + bytesOf(p.S) + 6*bytesOf(p.mr) + bytesOf(p.precision)
 	for i := range p.X {
 		n += bytesOf(p.X[i]) + bytesOf(p.W[i])
 	}
@@ -836,7 +929,7 @@ type sites struct {
 func (p *posterior) rebuild(t *sites) {
 	clear(p.mr)
 	p.identity()
-	p.P, p.loss = 1, 1
+	p.P, p.loss, p.precision = 1, 1, nil
 	passed := p.report.Passed
 	for _, positive := range [...]bool{true, false} {
 		for i, x := range t.X {
@@ -912,19 +1005,28 @@ func (p *posterior) multiply(name string, o *posterior) error {
 		A[i*(i+1)/2+i]--
 	}
 	V := inverse(A, d)
-	P, top := p.P+o.P-1, 0.0
+	P, top, strain, precision := p.P+o.P-1, 0.0, 0.0, []float64(nil)
 	for i := range d {
 		if V != nil {
 			top = max(top, V[i*(i+1)/2+i])
 		}
 	}
-	if V == nil || !(float64(P*top) < 1/posteriorLeast) {
+	if p.precision != nil || o.precision != nil || !(float64(P*top) < maxStrain) {
+		precision = make([]float64, d)
+		for i := range d {
+			precision[i] = A[i*(i+1)/2+i]
+			if V != nil {
+				strain = math.FMA(precision[i], V[i*(i+1)/2+i], strain)
+			}
+		}
+	}
+	if V == nil || !(strain < maxStrain) {
 		return fmt.Errorf("%s: the product of the posteriors is not a law to rounding: %w", name, ErrPrior)
 	}
 	clear(p.mr)
 	symMulAdd(p.mr, V, b)
 	p.setTriangle(V)
-	p.P = P
+	p.P, p.precision, p.measured = P, precision, 0
 	p.deriveAll()
 	p.setMean()
 	return nil
@@ -939,9 +1041,9 @@ func symMulAdd(y, M, x []float64) {
 	}
 }
 
-// inverse returns the inverse of a symmetric matrix, both as lower triangles row by row, or nil if it is not positive definite: by its Cholesky factor L
-// and the inverse of that.
-func inverse(M []float64, d int) []float64 {
+// cholesky returns the lower triangular L with L L^T = M, both row by row, or nil if M is not
+// positive definite.
+func cholesky(M []float64, d int) []float64 {
 	at := func(i int) int { return i * (i + 1) / 2 }
 	L := slices.Clone(M[:at(d)])
 	for i := range d {
@@ -954,6 +1056,17 @@ func inverse(M []float64, d int) []float64 {
 			return nil
 		}
 		row[i] = math.Sqrt(v)
+	}
+	return L
+}
+
+// inverse returns the inverse of a symmetric matrix, both as lower triangles row by row, or nil if it
+// is not positive definite: by its Cholesky factor L and the inverse of that.
+func inverse(M []float64, d int) []float64 {
+	at := func(i int) int { return i * (i + 1) / 2 }
+	L := cholesky(M, d)
+	if L == nil {
+		return nil
 	}
 	// Row i of L^-1 is (e_i - sum_{j<i} L_ij row j)/L_ii; M^-1 is the sum of the rows' squares.
 	inv, R := make([]float64, at(d)), make([]float64, at(d))

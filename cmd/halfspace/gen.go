@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,6 +52,9 @@ Generators:
 	return cmd
 }
 
+// fileParams are parameters of generators that name files.
+var fileParams = []string{"images", "labels"}
+
 func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 	var out string
 	var precision choice
@@ -65,7 +69,7 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 					params[f.Name] = p.text
 				}
 			})
-			for _, files := range []string{"images", "labels"} {
+			for _, files := range fileParams {
 				if name := params[files]; name != "" && cmd.Flags().Changed(files) {
 					found, err := findInput(name)
 					if err != nil {
@@ -88,9 +92,13 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 			short = p.Name
 		}
 		fs.VarP(&setting{name: p.Name, typ: "value", text: p.Default}, p.Name, short, p.Help)
+		if slices.Contains(fileParams, p.Name) {
+			names(fs, useExamples, p.Name)
+		}
 	}
 	choose(fs, &precision, "precision", "f64: values to 17 digits; f32: to the 9 that single precision can hold", "f32", "f64")
 	fs.StringVarP(&out, "output", "o", "", "write to `FILE`, which appears whole or not at all")
+	names(fs, useOutput, "output")
 	return cmd
 }
 

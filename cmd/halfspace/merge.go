@@ -46,6 +46,7 @@ these over random features (--rff) of one seed.`,
 		Example: `  halfspace train -a vvm -m first.model first.svm
   halfspace train -a vvm -m second.model second.svm
   halfspace merge -m both.model first.model second.model`,
+		Annotations: args(useRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usage("See: halfspace merge --help.", "%s: want two or more", plural(len(args), "model"))
@@ -75,6 +76,7 @@ these over random features (--rff) of one seed.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&to, "model", "m", "", "write the merged model to `FILE`, which appears whole or not at all")
+	names(fs, useModel, "model")
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
 	fs.BoolVarP(&quiet, "quiet", "q", false, "no summary")
 	return cmd

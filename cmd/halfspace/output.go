@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -54,9 +53,6 @@ func newOutput(w io.Writer, name string) (*output, error) {
 	if name == "" || name == "-" {
 		return &output{Writer: bufio.NewWriterSize(w, 1<<16)}, nil
 	}
-	if err := checkTarget("-o", name); err != nil {
-		return nil, err
-	}
 	info, err := os.Stat(name)
 	if out, e := os.Stdout.Stat(); err == nil && e == nil && os.SameFile(info, out) { // /dev/stdout
 		return &output{Writer: bufio.NewWriterSize(w, 1<<16)}, nil
@@ -91,33 +87,6 @@ func (o *output) finish(err error) error {
 		o.file.Discard()
 	}
 	return err
-}
-
-// checkTarget finds out before the work that a file can't be written after it.
-func checkTarget(flag, name string) error {
-	switch info, err := os.Stat(name); {
-	case err == nil && info.IsDir():
-		return usage("Name a file in it: "+filepath.Join(name, "FILE")+".", "%s %s: is a folder", flag, name)
-	case err == nil && !info.Mode().IsRegular():
-		return nil // a device or a pipe: nothing is made beside it
-	}
-	target, err := atomicfile.Target(name)
-	if err != nil {
-		return usage("Name a file.", "%s %s: %w", flag, name, pathCause(err))
-	}
-	dir := filepath.Dir(target)
-	switch info, err := os.Stat(dir); {
-	case err != nil:
-		return usage("Make it first: mkdir -p "+dir+".", "%s %s: no folder %s", flag, name, dir)
-	case !info.IsDir():
-		return usage("Choose another place.", "%s %s: %s is not a folder", flag, name, dir)
-	}
-	f, err := atomicfile.Create(name, 0o666)
-	if err != nil {
-		return &fail{codeFailed, fmt.Errorf("%s %s: %w", flag, name, pathCause(err)), "Choose a folder that can be written."}
-	}
-	f.Discard()
-	return nil
 }
 
 // watched is a writer that keeps its first error, for those who write to it and don't look.

@@ -73,7 +73,8 @@ of an example whose more probable label has a probability below P; it counts as 
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
   halfspace predict -i a9a.model --json a9a.t
   halfspace predict -i sogp.model --proba --abstain-below 0.9 a9a.t`,
-		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
+		Annotations: args(useExamples),
+		RunE:        func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -84,6 +85,8 @@ of an example whose more probable label has a probability below P; it counts as 
 	p.read.flags(fs)
 	p.machine.flags(fs)
 	p.output.flags(fs)
+	names(fs, useRead, "from")
+	names(fs, useOutput, "output")
 	p.profile.flags(fs)
 	return cmd
 }

@@ -26,6 +26,7 @@ func (p *profiles) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&p.block, "blockprofile", "", "write a profile of waiting to `FILE` at the end")
 	fs.StringVar(&p.mutex, "mutexprofile", "", "write a profile of lock contention to `FILE` at the end")
 	fs.StringVar(&p.trace, "trace", "", "write an execution trace to `FILE`")
+	names(fs, useWritten, "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace")
 	fs.StringVar(&p.addr, "pprof-addr", "", "serve live profiles on `ADDRESS` (loopback only), e.g. 127.0.0.1:6060")
 }
 

@@ -52,7 +52,8 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
   halfspace repro obpm/table1
   HALFSPACE_DATA=data halfspace repro cramma --strict
   HALFSPACE_DATA=data halfspace repro all --html report.html`,
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
+		Annotations: args(useSuites),
+		RunE:        func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -70,6 +71,9 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 	f.StringVar(&r.cache, "cache", "", "`DIR` of outcomes (default: halfspace/repro in the user's cache folder)")
 	f.BoolVar(&r.fresh, "fresh", false, "run everything, whatever the cache has")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "show no progress")
+	names(f, useReplaced, "html")
+	names(f, useFigures, "plot")
+	names(f, useFolder, "cache")
 	r.machine.flags(f)
 	r.prof.flags(f)
 	return cmd
@@ -112,11 +116,6 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	if len(chosen) == 1 && chosen[0].Runs == 1 && r.runs > 0 {
 		return usage("Leave it out.", "--runs %d: %s draws nothing, so that all runs would be equal", r.runs, chosen[0].Name)
-	}
-	if r.html != "" {
-		if err := checkTarget("--html", r.html); err != nil {
-			return err
-		}
 	}
 	if r.plots != "" {
 		if err := os.MkdirAll(r.plots, 0o755); err != nil {

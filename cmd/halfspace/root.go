@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 
@@ -34,26 +32,30 @@ func run() int {
 		fmt.Fprintf(os.Stderr, "halfspace: %v\n", err)
 		return codeUsage
 	}
-	// The first interrupt ends the work between two blocks; after it the signals kill as they always do.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop)
+	ctx := untilStopped() // the work ends between two blocks
+	keepBrokenPipes()
 
-	out := &watched{Writer: os.Stdout}
-	err := newRootCmd(out).ExecuteContext(ctx)
-	if out.err != nil { // whatever came of it
+	out := &results{watched{Writer: os.Stdout}}
+	root := newRootCmd(out)
+	err := root.ExecuteContext(ctx)
+	code, next := explain(err)
+	switch {
+	case code == codeStopped && !errors.Is(err, errStopped):
+		err = errStopped
+	case code == codeStopped: // whatever became of stdout: a terminal that has gone takes no words
+	case out.err != nil && ctx.Err() != nil:
+		err, code, next = errStopped, codeStopped, ""
+	case out.err != nil: // whatever came of it
 		err = &fail{codeFailed, fmt.Errorf("stdout: %w", pathCause(out.err)), "What was printed is not whole. Send it where there is room."}
+		code, next = explain(err)
 	}
 	if err == nil || errors.Is(err, syscall.EPIPE) { // whoever read our output has seen enough
 		return codeGood
 	}
-	code, next := explain(err)
-	if code == codeStopped && !errors.Is(err, errStopped) {
-		err = errStopped
-	}
-	fmt.Fprintf(os.Stderr, "halfspace: %v\n", err)
+	said := root.ErrOrStderr()
+	fmt.Fprintf(said, "halfspace: %v\n", err)
 	for line := range strings.Lines(next) {
-		fmt.Fprintf(os.Stderr, "  %s\n", strings.TrimRight(line, "\n"))
+		fmt.Fprintf(said, "  %s\n", strings.TrimRight(line, "\n"))
 	}
 	return code
 }
@@ -81,12 +83,18 @@ Data and results go to stdout, everything said about them to stderr.`,
 			}
 			return usage(next, "unknown command %q", args[0])
 		},
-		RunE:              func(cmd *cobra.Command, args []string) error { return cmd.Help() },
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return applySettings(cmd) },
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := applySettings(cmd); err != nil {
+				return err
+			}
+			return checkPlaces(cmd, args)
+		},
 	}
 	root.SetOut(out)
 	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().String("config", "", "TOML `FILE` with values for flags (see: halfspace help env)")
+	names(root.PersistentFlags(), useRead, "config")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCmd())
 	for _, verb := range verbs {

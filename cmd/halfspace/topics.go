@@ -50,12 +50,16 @@ Random Fourier features
 
     0  good
     1  failed while running (disk full, out of memory, a kernel's self-test, ...)
-    2  wrong usage: a command, flag, value or combination that does not exist
+    2  wrong usage: a command, flag, value or combination that does not exist; an output that is an input or another output, by whatever
+       name or link (train -i m -m m may be: the model is replaced by what it became)
     3  bad data: a file that is missing or can't be read as examples
     4  a model that can't be used: damaged, foreign, newer, or of other settings
     5  a gate was not met (bench --fail-over, repro --strict)
     6  not converged within the limit (train --until-converged --max-updates)
-  130  stopped by an interrupt; the model was written if -m was given, repro kept what was finished
+  130  stopped by an interrupt, SIGTERM or the end of the terminal (SIGHUP, but not under nohup); the model was written if -m was given,
+       repro kept what was finished. A second interrupt kills at once
+
+Nobody has to read stderr: a closed one ends nothing. A closed stdout ends the command by SIGPIPE, as it does with others.
 
 An error is one line, with file, line and column where there are any, and an indented line that says what to do next.`},
 		{Use: "env", Short: "Environment variables and the config file", Long: `Every flag can be set in three places. The first that has it wins:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -166,7 +165,8 @@ Learners and their flags:
   halfspace train -a perceptron --until-converged --max-updates 1000000 -m sonar.model sonar.csv
   zcat stream.gz | halfspace train -a pa --C 0.1 -m stream.model --checkpoint-every 60s -
   halfspace train -i stream.model -m stream.model more.svm`,
-		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
+		Annotations: args(useExamples),
+		RunE:        func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -197,6 +197,9 @@ Learners and their flags:
 	t.machine.flags(fs)
 	t.output.flags(fs)
 	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar", "lines", "json", "none")
+	names(fs, useModel, "model")
+	names(fs, useRead, "from")
+	names(fs, useExamples, "test")
 	t.profiles.flags(fs)
 	t.settings = addLearnerFlags(fs)
 	cmd.RegisterFlagCompletionFunc("learner", cobra.FixedCompletions(learners.Names(), cobra.ShellCompDirectiveNoFileComp))
@@ -290,14 +293,6 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 		var err error
 		if t.every, t.after, err = checkpointMarks(t.checkpoint); err != nil {
 			return usage("Give a number of examples (100000) or a time (60s, 5m).", "%s %s: %w", given(fs, "checkpoint-every"), t.checkpoint, err)
-		}
-	}
-	if t.model != "" {
-		if err := checkTarget(given(fs, "model"), t.model); err != nil {
-			return err
-		}
-		if info, err := os.Stat(t.model); err == nil && !info.Mode().IsRegular() {
-			return usage("A model is put in its place whole: name a file.", "%s %s: is no regular file", given(fs, "model"), t.model)
 		}
 	}
 	for i, name := range t.test {

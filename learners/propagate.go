@@ -1,0 +1,101 @@
+package learners
+
+import (
+	"context"
+	"slices"
+)
+
+// epSettings say how EP goes about it.
+type epSettings struct {
+	tolerance float64 // of a site's change, in units of its point's score
+	sweeps    int     // at most so many, then as many with half the damping
+	damping   float64 // share of a change that is made
+}
+
+// leave is by how much a site may be nearer than the tolerance and is still refined.
+const leave = 4
+
+// sweep refines all sites in order and reports whether all were within tolerance. It ends early with ctx.
+func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) bool {
+	worst := 0.0
+	p.held = false
+	for i := range p.k {
+		if i%64 == 63 && ctx.Err() != nil {
+			return false
+		}
+		worst = max(worst, p.refine(i, damping, e.tolerance/leave))
+	}
+	p.settle()
+	p.report.Sweeps++
+	return worst < e.tolerance
+}
+
+// propagate runs EP from the present sites, which are those of an earlier run but for the last
+// point's, and sets the mean of w.
+//
+// Deviation: with label noise in the model sites may swing for ever, and a learner that went on from
+// where they happened to be had 76 % errors on two Gaussians with 5 % flipped labels, of which ADF has
+// 5 %. So where EP has not converged within its sweeps, the sites before the new example are put back,
+// on which EP had agreed; the example gets the one step that ADF would make; and the Gaussian absorbs
+// all points, so that the buffer begins anew. The law is then one ADF step from the last good one.
+//
+// That was chosen by the errors above ADF's, in percent: the worst of 20 streams of vvm with 30 points
+// and --merge-pairs 1, for each rate of flipped labels (gen gauss -n 1500 --noise, eps the same), and
+// the mean over 240 streams, with 10 and 30 points, with and without merging.
+//
+//	where EP has not converged                       1 %   5 %  10 %   mean  runs of EP that don't
+//	go on from where the sites are                  70.7  70.3  36.7    9.8  23 %
+//	put back, one step of ADF, keep all points       9.9   2.7   4.9    0.6  17 %
+//	... and absorb the new point                     7.5  17.3   5.5    1.4   7 %
+//	... and absorb the oldest                        0.8   1.2   2.3    0.3   2 %
+//	... and absorb the oldest until EP converges     0.4   1.3   2.0    0.4   0.4 %
+//	... the same with the least Gaussian one         2.0  32.4  29.8    2.9   3 %
+//	... and absorb all (what is done)                0.4   0.9   1.7    0.2   0.2 %
+//	again with no site below 0, then keep all       16.5   3.8   4.9    0.9  18 %
+//	again with 1/2, 1/4, 1/8 steps, then keep all    1.0   3.2   4.1    0.5  17 %
+//	again with 1/2, 1/4, 1/8 steps, then absorb all  0.3   0.7   1.9    0.2   1.5 %, 40 % more sweeps
+//	power EP of power 1/2, then keep all             2.1  58.1   7.7    1.3  24 %
+//	power EP of power 1/2, then absorb all           1.0   1.9   3.5    0.4  10 %
+//
+// TestPosteriorsBesideADF in bench holds it.
+func (p *posterior) propagate(e *epSettings) {
+	k := p.k
+	copy(p.tau0, p.tau[:k])
+	copy(p.nu0, p.nu[:k])
+	p.refine(k-1, e.damping, 0)
+	done := false
+	for n := 0; n < 2*e.sweeps && !done; n++ {
+		damping := e.damping
+		if n >= e.sweeps {
+			damping *= 0.5
+		}
+		done = p.sweep(context.Background(), e, damping)
+	}
+	if !done || p.held {
+		p.report.Unconverged++
+		if k > 1 {
+			copy(p.tau[:k], p.tau0)
+			copy(p.nu[:k], p.nu0)
+			p.refresh()
+			p.held = false
+			if p.refine(k-1, 1, 0); p.held { // rounding would decide even that
+				p.report.Lost++
+			}
+			p.absorbAll()
+		}
+	}
+	p.setMean()
+}
+
+// absorbAll makes r the Gaussian approximation of q: of points with tau > 0 first, as then every
+// step on the way is positive definite if the end is.
+func (p *posterior) absorbAll() {
+	for p.k > 0 {
+		j := max(0, slices.IndexFunc(p.tau[:p.k], func(tau float64) bool { return tau > 0 }))
+		if !p.absorb(j) {
+			p.drop(j)
+			p.report.Lost++
+		}
+	}
+	p.late, p.age = 0, 0
+}

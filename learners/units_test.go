@@ -1,0 +1,90 @@
+package learners
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/naive"
+)
+
+// TestPosteriorUnits: a feature in another unit than the others makes the problem harder, as the prior
+// is not in that unit; but no guard takes it for one at the end of what numbers hold. The plain form
+// has no guards.
+func TestPosteriorUnits(t *testing.T) {
+	t.Parallel()
+	const n, d = 3000, 5
+	for _, unit := range []float64{1, 1e6, 1e7, 1e-6} {
+		rng := engine.NewRand(5, 1)
+		b := &engine.Block[float64]{Dim: d, Stride: d}
+		for range n {
+			f := 0.0
+			for j := range d {
+				x := rng.Normal()
+				f += float64(x * float64(j-1))
+				if j == 2 {
+					x *= unit
+				}
+				b.X = append(b.X, x)
+			}
+			y := 1.0
+			if f < 0 {
+				y = -1
+			}
+			b.Y = append(b.Y, y)
+		}
+		for _, eps := range []float64{0, 0.05} {
+			plain, want := naive.NewVVM(d, 0, true, eps, 1e-9, 4), 0
+			for i, y := range b.Y {
+				f, x := 0.0, make([]float64, d)
+				for j, v := range b.Row(i) {
+					f += plain.M[j] * v
+					x[j] = y * v
+				}
+				if y*f <= 0 {
+					want++
+				}
+				plain.Learn(x)
+			}
+			points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
+			for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: eps},
+				"wep": &WEPConfig{10, points}, "vvm": &VVMConfig{10, 1, points}} {
+				what := fmt.Sprintf("unit %v, eps %v, %s", unit, eps, name)
+				l, rounds, wrong := virtual(t, name, c), make([]Round, n), 0
+				if err := l.Learn(b, rounds); err != nil {
+					t.Fatal(err)
+				}
+				whole := stateOf(Learner[float64](l))
+				for i, r := range rounds {
+					if b.Y[i]*r.Score <= 0 {
+						wrong++
+					}
+				}
+				if name == "adf" && wrong != want || wrong > want+n/100 {
+					t.Errorf("%s: %d mistakes, plain ADF %d", what, wrong, want)
+				}
+				if r := l.Report(); r.Lost+r.Passed > n/1000 {
+					t.Errorf("%s: %+v", what, r)
+				}
+				if !definite(l.p.residualCov()) || !definite(l.p.cov()) {
+					t.Errorf("%s: a covariance is not positive definite", what)
+				}
+				// Half, saved and loaded, and the other half: the same state.
+				head, tail, l2 := b.Slice(0, n/2), b.Slice(n/2, n), virtual(t, name, c)
+				if err := l2.Learn(&head, rounds); err != nil {
+					t.Fatal(err)
+				}
+				l3 := virtual(t, name, c)
+				if err := l3.SetState(l2.State()); err != nil {
+					t.Fatal(err)
+				}
+				if err := l3.Learn(&tail, rounds); err != nil {
+					t.Fatal(err)
+				}
+				if stateOf(Learner[float64](l3)) != whole {
+					t.Errorf("%s: resumed, another state", what)
+				}
+			}
+		}
+	}
+}
