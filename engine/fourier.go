@@ -136,7 +136,7 @@ func (f *Fourier[T]) grow(dim int) error {
 		return fmt.Errorf("%d features with %d frequencies each take %d MiB, more than %d: take fewer: %w", dim, f.half, need>>20, fourierBytes>>20, ErrFourier)
 	}
 	if dim*f.width > len(f.w) {
-		rows := max(dim, min(len(f.w)/f.width*3/2, int(fourierBytes/size)/f.width))
+		rows := max(dim, min(Room(len(f.w)/f.width, dim), int(fourierBytes/size)/f.width))
 		w := Aligned[T](rows * f.width)
 		copy(w, f.w)
 		f.w = w

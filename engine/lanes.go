@@ -40,10 +40,13 @@ type LaneTile[T Float] struct {
 	Lanes int // members
 }
 
+// firstRows is the number of rows that Lanes begin with.
+const firstRows = 64
+
 // NewLanes returns Lanes for that many members, all weights zero.
 func NewLanes[T Float](members int) *Lanes[T] {
 	l := &Lanes[T]{members: members}
-	l.grow(64)
+	l.grow(firstRows)
 	l.feature = []int32{-1}
 	return l
 }
@@ -85,14 +88,14 @@ func (l *Lanes[T]) Reserve(features int) {
 // Reach makes room in the table of rows for features below dim.
 func (l *Lanes[T]) Reach(dim int) {
 	if dim > len(l.row) {
-		row := make([]int32, max(dim, 2*len(l.row)))
+		row := make([]int32, Room(len(l.row), dim))
 		copy(row, l.row)
 		l.row = row
 	}
 }
 
 // Rows appends the rows of the features idx, in any order but all below what Reach was told, to dst. Features not seen
-// before get a row. Cost: a table look-up an index; the tiles grow by doubling.
+// before get a row. Cost: a table look-up an index; the tiles grow by quarters, see [Room].
 func (l *Lanes[T]) Rows(dst, idx []int32) []int32 {
 	n := len(dst)
 	dst = slices.Grow(dst, len(idx))[:n+len(idx)]
@@ -132,9 +135,9 @@ func (l *Lanes[T]) Find(dst, idx []int32) []int32 {
 func (l *Lanes[T]) add(j int32) int32 {
 	r := len(l.feature)
 	if r == l.rows {
-		l.grow(2 * l.rows)
+		l.grow(Room(l.rows, r+1))
 	}
-	l.feature = append(l.feature, j)
+	l.feature = append(withRoom(l.feature, r+1), j)
 	l.row[j] = int32(r)
 	return int32(r)
 }
@@ -172,6 +175,9 @@ func (l *Lanes[T]) Scale(m int, f T) {
 		t.W[i] *= f
 	}
 }
+
+// Features returns the number of features that have rows.
+func (l *Lanes[T]) Features() int { return len(l.feature) - 1 }
 
 // Bytes returns the memory held.
 func (l *Lanes[T]) Bytes() int64 {

@@ -170,6 +170,7 @@ func (p *Points[T]) Append(b *Block[T], lo, hi int) {
 		}
 	}
 	p.reshape(p.allowed(need, dim, nnz, p.n+hi-lo), dim)
+	p.room(p.n+hi-lo, nnz)
 	for i := lo; i < hi; i++ {
 		j.gather(b, i)
 		p.put(p.n, j.idx, j.val)
@@ -209,6 +210,7 @@ func (p *Points[T]) Replace(at int, b *Block[T], i int) {
 			row[f] = uint8(j.val[k])
 		}
 	case p.sparse:
+		p.room(p.n, nnz)
 		lo, hi := p.ptr[at], p.ptr[at+1]
 		p.idx, p.val = slices.Replace(p.idx, lo, hi, j.idx...), slices.Replace(p.val, lo, hi, j.val...)
 		for k := at + 1; k < len(p.ptr); k++ {
@@ -288,15 +290,7 @@ func halve(s *[32]float64) float64 {
 func (p *Points[T]) reshape(form pointForm, dim int) {
 	old := Points[T]{form: p.form, sparse: p.sparse, dim: p.dim, stride: p.stride,
 		x: p.x, bytes: p.bytes, words: p.words, ptr: p.ptr, idx: p.idx, val: p.val}
-	per := 0 // stride's unit
-	switch {
-	case form == formBits:
-		per = 64
-	case form == formBytes:
-		per = vecmath.ByteUnit
-	case !p.sparse:
-		per = padded[T](1)
-	}
+	per := unitOf[T](form, p.sparse)
 	fits := per == 0 || dim <= p.stride*strideUnit[T](form)
 	p.dim = dim
 	if form == p.form && fits && p.n > 0 {
@@ -305,15 +299,9 @@ func (p *Points[T]) reshape(form pointForm, dim int) {
 	p.form = form
 	p.x, p.bytes, p.words, p.ptr, p.idx, p.val, p.table, p.stride = nil, nil, nil, nil, nil, nil, nil, 0
 	if per > 0 {
-		room := dim
-		if p.n > 0 && form == old.form { // features keep coming
-			room += dim / 4
-		}
-		if form == formBytes {
-			room = min(room, vecmath.MaxBytes)
-		}
-		p.stride = (room + per - 1) / per * per / strideUnit[T](form)
+		p.stride = strideFor[T](form, p.sparse, dim, p.n > 0 && form == old.form)
 	}
+	p.room(p.n, p.nnz)
 	var idx []int32
 	var val []T
 	for i := range p.n {
@@ -322,6 +310,55 @@ func (p *Points[T]) reshape(form pointForm, dim int) {
 	}
 	if form == formBits {
 		p.makeTable()
+	}
+}
+
+// unitOf is what a row's number of features is a multiple of; 0 for csr, which has no rows.
+func unitOf[T Float](form pointForm, sparse bool) int {
+	switch {
+	case form == formBits:
+		return 64
+	case form == formBytes:
+		return vecmath.ByteUnit
+	case !sparse:
+		return padded[T](1)
+	}
+	return 0
+}
+
+// strideFor is the stride of rows of dim features, with room for a quarter more where features keep
+// coming.
+func strideFor[T Float](form pointForm, sparse bool, dim int, coming bool) int {
+	per := unitOf[T](form, sparse)
+	if per == 0 {
+		return 0
+	}
+	room := dim
+	if coming {
+		room += dim / 4
+	}
+	if form == formBytes {
+		room = min(room, vecmath.MaxBytes)
+	}
+	return (room + per - 1) / per * per / strideUnit[T](form)
+}
+
+// room makes room for n examples with nnz non-zeros.
+func (p *Points[T]) room(n, nnz int) {
+	p.sq = withRoom(p.sq, n)
+	switch {
+	case p.form == formBits:
+		p.words = withRoom(p.words, n*p.stride)
+	case p.form == formBytes:
+		p.bytes = withRoom(p.bytes, n*p.stride)
+	case p.sparse:
+		p.ptr = withRoom(p.ptr, n+1)
+		p.idx, p.val = withRoom(p.idx, nnz), withRoom(p.val, nnz)
+	default:
+		if need := n * p.stride; need > cap(p.x) {
+			x := Aligned[T](Room(cap(p.x), need) / p.stride * p.stride)
+			p.x = x[:copy(x, p.x)]
+		}
 	}
 }
 
@@ -347,7 +384,7 @@ func (p *Points[T]) makeTable() {
 	}
 }
 
-// put stores example i, the next one.
+// put stores example i, the next one, for which there is room.
 func (p *Points[T]) put(i int, idx []int32, val []T) {
 	switch {
 	case p.form == formBits:
@@ -363,19 +400,13 @@ func (p *Points[T]) put(i int, idx []int32, val []T) {
 			row[j] = uint8(val[k])
 		}
 	case p.sparse:
-		if p.ptr == nil {
+		if len(p.ptr) == 0 {
 			p.ptr = append(p.ptr, 0)
 		}
 		p.idx, p.val = append(p.idx, idx...), append(p.val, val...)
 		p.ptr = append(p.ptr, len(p.idx))
 	default:
-		if n := (i + 1) * p.stride; n > cap(p.x) {
-			x := Aligned[T](max(n, cap(p.x)*3/2/p.stride*p.stride))
-			copy(x, p.x)
-			p.x = x[:n]
-		} else {
-			p.x = p.x[:n]
-		}
+		p.x = p.x[:(i+1)*p.stride]
 		row := p.x[i*p.stride:]
 		for k, j := range idx {
 			row[j] = val[k]
@@ -533,7 +564,7 @@ func (j *rowJob[T]) widen(x []T) {
 
 func (j *rowJob[T]) room() {
 	if cap(j.wide) < j.p.dim {
-		j.wide = Aligned[float64](max(j.p.dim, cap(j.wide)*3/2))
+		j.wide = Aligned[float64](Room(cap(j.wide), j.p.dim))
 	}
 	j.wide = j.wide[:cap(j.wide)]
 	j.x = j.wide[:j.p.dim]

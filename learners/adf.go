@@ -28,6 +28,17 @@ func (c *ADFConfig) Validate() error {
 	return checkNoise("adf", c.Noise)
 }
 
+// Memory is Config.Memory: two float64 a feature, or the covariance matrix.
+func (c *ADFConfig) Memory(x Extent) Footprint {
+	if c.Covariance != "diagonal" {
+		return virtualFootprint(x, 0, 0)
+	}
+	f := Footprint{Copies: times(x.Features, 16)}
+	f.tables(x, "means and variances", 16)
+	f.add("work space", 1, fixed)
+	return f
+}
+
 func newADF[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[ADFConfig]("adf", c)
 	if err != nil {
@@ -70,8 +81,11 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		return err
 	}
 	l.m = grown(l.m, b.Dim)
-	for n := len(l.v); n < b.Dim; n++ {
-		l.v = append(l.v, 1)
+	if n := len(l.v); n < b.Dim {
+		l.v = grown(l.v, b.Dim)
+		for i := range l.v[n:] {
+			l.v[n+i] = 1
+		}
 	}
 	for i := range b.Len() {
 		f := dotMixed(b, i, l.m)

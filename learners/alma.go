@@ -91,6 +91,16 @@ func (c *ALMAConfig) Validate() error {
 	return nil
 }
 
+// Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes.
+func (c *ALMAConfig) Memory(x Extent) Footprint {
+	if c.P > 2 {
+		return linearFootprint(x, 8)
+	}
+	f := linearFootprint(x, 0)
+	f.cycled(x)
+	return f
+}
+
 // constants returns the factor of gamma_k in (2), times B, and C.
 func (c *ALMAConfig) constants() (B, C float64) {
 	if c.B == 0 {

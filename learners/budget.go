@@ -42,7 +42,7 @@ type Budget[T Float] struct {
 	cfg BudgetConfig
 	support[T]
 	seen, updates int64
-	reserves      bool // room for all at once
+	kept          int64 // Env.Kept
 }
 
 // BudgetConfig holds the settings of Budget.
@@ -61,6 +61,31 @@ func (c *BudgetConfig) Validate() error {
 	return errors.Join(c.UpdateConfig.validate("budget"), c.KernelConfig.validate("budget"))
 }
 
+// Keeps is KeepingConfig.Keeps.
+func (c *BudgetConfig) Keeps() int64 {
+	if c.Budget == 0 {
+		return Any
+	}
+	return int64(c.Budget)
+}
+
+// Memory is Config.Memory: the kept examples, with a limit their kernel values.
+func (c *BudgetConfig) Memory(x Extent) Footprint {
+	var f Footprint
+	f.kept(x, "kept examples", c.Keeps(), x.Kept, c.bounded())
+	f.inHand(x, 1)
+	return f
+}
+
+// FitMemory is KeepingConfig.FitMemory: it sets Budget.
+func (c *BudgetConfig) FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
+	return fitKept("budget", bytes, mostKept, x, mean, largest, func(n int) KeepingConfig {
+		d := *c
+		d.Budget = n
+		return &d
+	})
+}
+
 // bounded reports whether anything is ever removed, for which the margins of what is kept are needed.
 func (c *BudgetConfig) bounded() bool { return c.Budget > 0 || c.Variable }
 
@@ -69,7 +94,7 @@ func newBudget[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Budget[T]{cfg: cfg, reserves: env.Reserve && cfg.Budget > 0}
+	l := &Budget[T]{cfg: cfg, kept: env.Kept}
 	l.support, err = l.empty()
 	return l, err
 }
@@ -77,7 +102,7 @@ func newBudget[T Float](c Config, env Env) (Learner[T], error) {
 // empty returns a support that keeps nothing yet.
 func (l *Budget[T]) empty() (support[T], error) {
 	s, err := newSupport[T]("budget", l.cfg.kernel())
-	if err == nil && l.reserves {
+	if err == nil && l.kept > 0 && l.cfg.Budget > 0 {
 		s.reserve(l.cfg.Budget, true)
 	}
 	return s, err
@@ -100,6 +125,10 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		j := l.find(l.list, l.hash, h)
 		first := l.Support() == 0
 		if j < 0 {
+			if err := l.hasRoom(l.list, l.kept, l.cfg.Budget == 0 || l.list.Len() < l.cfg.Budget); err != nil {
+				l.seen--
+				return err
+			}
 			j = l.room()
 			first = l.Support() == 0
 			l.keep(j, y, l.seen, h, bounded) // (2)

@@ -80,6 +80,13 @@ func (c *CRAMMAConfig) Validate() error {
 	return checkSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0, "a number > 0")
 }
 
+// Memory is Config.Memory: one T a feature, and what a cycle takes.
+func (c *CRAMMAConfig) Memory(x Extent) Footprint {
+	f := linearFootprint(x, 0)
+	f.cycled(x)
+	return f
+}
+
 // Relative reports whether R is open.
 func (c *CRAMMAConfig) Relative() bool { return c.R == 0 }
 

@@ -34,6 +34,23 @@ type EPConfig struct{ PointsConfig }
 // Validate wants Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
 func (c *EPConfig) Validate() error { return c.PointsConfig.validate("ep") }
 
+// Memory is Config.Memory: a covariance matrix, one float64 an example and feature, and in the
+// space of scores two more and two matrices of examples.
+func (c *EPConfig) Memory(x Extent) Footprint {
+	x.Growing = false
+	f := posteriorFootprint(x, 1)
+	n := x.Examples
+	f.add("examples in float64", n, times(n, 8*x.Features+3*24))
+	if x.Whole && epInScores(n, x.Features, x.gram()) {
+		g := posteriorFootprint(Extent{Features: 0, Elem: x.Elem}, n)
+		f.add("scores of examples", n, plus(times(n, 16, x.Features), g.Held()))
+	}
+	return f
+}
+
+// epInScores reports whether Fit works on the scores of n examples.
+func epInScores(n, features, gram int64) bool { return n <= features && 16*n <= gram/n }
+
 // BatchOnly is BatchConfig.BatchOnly.
 func (c *EPConfig) BatchOnly() bool { return true }
 
@@ -49,8 +66,7 @@ func newEP[T Float](c Config, _ Env) (Learner[T], error) {
 func (l *EP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("ep: %w", ErrBatch) }
 
 // Fit is Fitter.Fit. It starts anew every time; an update is a sweep, and FitResult.Converged says whether the last one changed no site by more than the
-// tolerance, passed over none, and all of them made the Gaussian: Report counts those that did not. Violators are the examples with y f <= 0. When ctx ends
-// the state is unchanged.
+// tolerance. Violators are the examples with y f <= 0. When ctx ends the state is unchanged.
 func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	n := b.Len()
 	if err := checkBlock("ep", b, n); err != nil {
@@ -77,7 +93,7 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 		t.X[i] = make([]float64, b.Dim)
 		signed(b, i, float64(b.Y[i]), t.X[i])
 	}
-	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: n <= b.Dim && 16*int64(n) <= o.GramBytes/int64(n)}
+	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: epInScores(int64(n), int64(b.Dim), o.GramBytes)}
 	if r.ScoreSpace {
 		p.reserve(n)
 		for i, x := range t.X {
@@ -115,16 +131,15 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(), Bound: math.Inf(1)})
 		}
 	}
-	held := p.held
+	if r.Converged = r.Converged && !p.held; !r.Converged {
+		p.report.Unconverged++
+	}
 	if r.ScoreSpace {
 		t = sites{p.X[:p.k], slices.Clone(p.tau[:p.k]), slices.Clone(p.nu[:p.k])}
 		p.reserve(1)
 	}
 	p.rebuild(&t)
 	p.flush()
-	if r.Converged = r.Converged && !held && p.report.Passed == 0 && p.report.Lost == 0; !r.Converged {
-		p.report.Unconverged++
-	}
 	l.p = p
 	for i := range n {
 		if float64(b.Y[i])*dotMixed(b, i, p.m) <= 0 {

@@ -27,7 +27,14 @@ var expansionTensors = []string{"coef", "sv_end", "sv_idx", "sv_val"}
 
 // keep copies the examples whose coefficient is not 0, without zeros, for a learner called name.
 func (s *expansion[T]) keep(name string, b *engine.Block[T], coefs []float64, k engine.Kernel, pool *engine.Pool) error {
-	sv, coef := engine.Block[T]{Dim: b.Dim, Ptr: []int{0}}, []float64(nil)
+	size, nnz := 0, 0
+	for t, c := range coefs {
+		if c != 0 {
+			_, val := rowOf(b, t)
+			size, nnz = size+1, nnz+len(val)
+		}
+	}
+	sv, coef := engine.Block[T]{Dim: b.Dim, Ptr: make([]int, 1, size+1), Idx: make([]int32, 0, nnz), Val: make([]T, 0, nnz)}, make([]float64, 0, size)
 	for t, c := range coefs {
 		if c == 0 {
 			continue

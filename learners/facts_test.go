@@ -100,7 +100,7 @@ func TestNewLeavesConfig(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := document(t, c)
-		if _, err := e.New64(c, learners.Env{Reserve: true}); err != nil {
+		if _, err := e.New64(c, learners.Env{Kept: 1 << 20}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if after := document(t, c); after != before {

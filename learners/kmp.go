@@ -58,6 +58,18 @@ func (c *KMPConfig) Validate() error {
 	return c.KernelConfig.validate("kmp")
 }
 
+// Memory is Config.Memory: kernel rows, some float64 an example, backfitting one an example and
+// step; and the chosen examples.
+func (c *KMPConfig) Memory(x Extent) Footprint {
+	var f Footprint
+	size := min(int64(c.Size), x.Examples)
+	f.rows(x, x.Elem, size, 4*8)
+	if c.Backfit {
+		f.add("orthogonal rows", size, times(8, size, x.Examples+size+16))
+	}
+	return f
+}
+
 // BatchOnly is BatchConfig.BatchOnly.
 func (c *KMPConfig) BatchOnly() bool { return true }
 

@@ -90,14 +90,20 @@ func ProberOf[T Float](l Learner[T]) Prober[T] {
 type Config interface {
 	// Validate names the first bad field and its value, wrapping ErrConfig.
 	Validate() error
+	// Memory bounds what a learner of these valid settings takes, all of it, that learns data of
+	// that extent. A wrapper adds what its base says. Features that the learner refuses (ErrDim)
+	// take none.
+	Memory(x Extent) Footprint
 }
 
 // Env is what a learner is given besides its settings.
 type Env struct {
 	Seed uint64       // of the draws; part of the model
 	Pool *engine.Pool // workers; nil works on the caller alone. Never changes a result
-	// Reserve makes a learner whose Config is a MemoryConfig take room for all it may keep at once, so that it never moves. Never changes a result.
-	Reserve bool
+	// Kept is how many bytes the features of kept examples may take: an example beyond that is
+	// refused with ErrMemory. A learner that keeps a limited number of examples then makes room for
+	// the rest of them at once. 0 is no bound. Never changes a result.
+	Kept int64
 }
 
 // Tensor is a named array of the state. Data is one of []float32, []float64, []int64, []uint64, []int32, []uint8.

@@ -119,10 +119,14 @@ func checkBlock[T Float](name string, b *engine.Block[T], out int) error {
 	return nil
 }
 
-// grown returns w with zeros appended up to dim elements; append's doubling makes many small steps cheap.
+// grown returns w with zeros appended up to dim elements, with room as [engine.Room] says.
 func grown[T Float](w []T, dim int) []T {
-	if n := dim - len(w); n > 0 {
-		w = append(w, make([]T, n)...)
+	if dim > cap(w) {
+		w = append(make([]T, 0, engine.Room(cap(w), dim)), w...)
+	}
+	if n := len(w); n < dim {
+		w = w[:dim]
+		clear(w[n:])
 	}
 	return w
 }

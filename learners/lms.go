@@ -40,6 +40,9 @@ func (c *LMSConfig) Validate() error {
 	return checkSetting("lms", "eta", c.Eta, c.Eta > 0, "a number > 0")
 }
 
+// Memory is Config.Memory: one T a feature.
+func (c *LMSConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }
+
 func newLMS[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[LMSConfig]("lms", c)
 	if err != nil {

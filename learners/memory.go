@@ -1,128 +1,270 @@
 package learners
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"sort"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// MemoryConfig is a Config of a learner that holds no more memory than its settings say, however long the stream.
-type MemoryConfig interface {
-	Config
-	// Bounded reports whether that is so with these settings. A learner that keeps no examples with them is bounded, and has no parts.
-	Bounded() bool
-	// Memory returns what the learner holds when full. An example takes that many bytes, an element (of T) elem.
-	Memory(example, elem int64) []MemoryPart
-	// FitMemory makes the settings the largest ones, in their present proportions, that take up to that many bytes.
-	FitMemory(bytes, example, elem int64) error
+// ErrMemory is returned by Learn for an example that is to be kept and whose features have no room
+// within Env.Kept. The examples of the block before it were learned, and the state is as after
+// them.
+var ErrMemory = errors.New("no room for the features of one more example")
+
+// Extent tells how much data a learner meets: all that decides how much memory it takes.
+type Extent struct {
+	Features int64 // indices are below
+	Examples int64 // that are learned in all; Any where that isn't known
+	NonZeros int64 // of all of them, zeros that are stored included; Any where that isn't known
+	Longest  int64 // most non-zeros of an example
+	Elem     int64 // bytes of an element: 4 or 8
+	Dense    bool
+	Growing  bool  // features come while it learns, so that tables move; else the first block has them all
+	Kept     int64 // Env.Kept
+	Whole    bool  // the examples go to Fit, with these FitOptions:
+	Gram     int64 // GramBytes, as it is given there
+	Soft     bool  // Delta > 0
+	Saved    bool  // a State is taken now and then, as for a model file
 }
+
+// Any is an amount that nobody knows, or that has no bound.
+const Any = math.MaxInt64
 
 // MemoryPart is what some things of a learner take together.
 type MemoryPart struct {
 	Name  string `json:"name"`
-	Items int    `json:"items"` // how many there are
+	Items int64  `json:"items"` // how many there are
 	Bytes int64  `json:"bytes"`
 }
 
-// TotalMemory adds up the bytes.
-func TotalMemory(parts []MemoryPart) (bytes int64) {
-	for _, p := range parts {
-		bytes += p.Bytes
+// Footprint is the memory that a learner takes, at most, in bytes. Sums that are beyond all
+// memories are 2^56 or more.
+type Footprint struct {
+	Parts  []MemoryPart // held for good
+	Moving int64        // beside them, while tables that grow are there twice
+	Copies int64        // beside them, what State or Weights returns
+	Each   int64        // of the parts, what is gone over for each example
+}
+
+// Held adds up the parts.
+func (f Footprint) Held() (bytes int64) {
+	for _, p := range f.Parts {
+		bytes = plus(bytes, p.Bytes)
 	}
 	return bytes
 }
 
-// ExampleBytes returns the mean bytes of a kept example of such a kind as those of b, which are some. It is 0 for a learner that keeps none.
-func ExampleBytes[T Float](c Config, b *engine.Block[T]) (int64, error) {
+// Peak is the most that is held at once while it learns.
+func (f Footprint) Peak() int64 { return plus(f.Held(), f.Moving) }
+
+// KeepingConfig is a Config of a learner that may keep examples.
+type KeepingConfig interface {
+	Config
+	// Keeps returns how many examples are kept at most: 0 if none are, Any without a limit.
+	Keeps() int64
+	// FitMemory returns a copy with the largest numbers of examples, in their present proportions,
+	// for which all that is held takes up to that many bytes, with room for the features of kept
+	// examples of those mean and largest sizes; see KeptExample and KeptRoom. The error wraps
+	// ErrConfig if not even one has room.
+	FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error)
+}
+
+// KeptExample returns the mean and the largest number of bytes of a kept example of such a kind as
+// those of b, of which there is at least one. Both are 0 for a learner that keeps none.
+func KeptExample[T Float](c Config, b *engine.Block[T]) (mean, largest int64, err error) {
 	k, ok := c.(interface{ kernel() engine.Kernel })
-	if !ok || b.Len() == 0 {
-		return 0, nil
+	if keeping, keeps := c.(KeepingConfig); !ok || !keeps || keeping.Keeps() == 0 || b.Len() == 0 {
+		return 0, 0, nil
 	}
 	list, err := engine.NewPoints[T](k.kernel())
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	list.Append(b, 0, b.Len())
-	return (list.Bytes() + int64(b.Len()) - 1) / int64(b.Len()), nil
-}
-
-// FeatureBytes returns the bytes that a learner of that Config takes for each feature below the largest index, seen or not; an element (of T)
-// takes elem. It is 0 for those that refuse many features (ErrDim).
-func FeatureBytes(c Config, elem int64) int64 {
-	if f, ok := c.(interface{ featureBytes(elem int64) int64 }); ok {
-		return f.featureBytes(elem)
+	n := int64(b.Len())
+	mean = (list.Bytes() + n - 1) / n
+	largest = mean
+	if list.Form() == "csr" {
+		largest = max(mean, longest(b)*(4+int64(unsafe.Sizeof(T(0))))+16)
 	}
-	return elem // a weight
+	return mean, largest, nil
 }
 
-func (c *ADFConfig) featureBytes(int64) int64 {
-	if c.Covariance == "diagonal" {
-		return 2 * 8
+// longest returns the most non-zeros of an example.
+func longest[T Float](b *engine.Block[T]) (most int64) {
+	if b.Dense() {
+		return int64(b.Dim)
 	}
-	return 0
-}
-
-func (c *ALMAConfig) featureBytes(elem int64) int64 {
-	if c.P > 2 {
-		return 2 * elem
+	for i := range b.Len() {
+		most = max(most, int64(b.Ptr[i+1]-b.Ptr[i]))
 	}
-	return elem
+	return most
 }
 
-func (c *NGConfig) featureBytes(elem int64) int64 { return int64(c.Buffer+2*c.Rank)*8 + elem }
+// KeptRoom is an Env.Kept for n examples of these mean and largest bytes. What is kept may be
+// larger than the mean by half, and few examples by as much as the largest among them is; and while
+// the list grows by a quarter it is there twice.
+func KeptRoom(n, mean, largest int64) int64 {
+	spread := float64(mean) * float64(n)
+	spread = min(float64(largest)*float64(n), 1.5*spread+float64(largest)*math.Sqrt(float64(n)))
+	return capped(2.25*spread) + keptLeast
+}
 
-// featureBytes is that of the sum, and of the table of the lanes' rows; members have rows for features that were seen.
-func (c *OBPMConfig) featureBytes(int64) int64 {
-	if c.linear() {
-		return 8 + 4
+// keptLeast is room for the tables of kernel values that a list of few features has.
+const keptLeast = 32 << 10
+
+// huge bounds all amounts, so that some of them can be added up.
+const huge = 1 << 56
+
+func capped(bytes float64) int64 { return int64(min(bytes, huge)) }
+
+// times multiplies.
+func times(a ...int64) int64 {
+	p := 1.0
+	for _, v := range a {
+		p *= float64(v)
 	}
-	return spreadBytes
+	return capped(p)
 }
 
-func (c *PUMMAConfig) featureBytes(int64) int64 {
-	if c.linear() {
-		return 7 * 8
+func plus(a, b int64) int64 { return min(huge, min(a, huge)+min(b, huge)) }
+
+// spare is n with the most that append or Grow adds to a small list.
+func spare(n int64) int64 { return 2*n + 16 }
+
+// add adds a part.
+func (f *Footprint) add(name string, items, bytes int64) {
+	f.Parts = append(f.Parts, MemoryPart{name, items, bytes})
+}
+
+// tables adds tables that take so many bytes a feature.
+func (f *Footprint) tables(x Extent, name string, bytes int64) {
+	n := x.Features
+	if x.Growing {
+		f.Moving = plus(f.Moving, times(bytes, n))
+		n = int64(engine.Room(int(n), int(n)+1))
 	}
-	return spreadBytes
+	f.add(name, x.Features, times(bytes, n))
 }
 
-func (c *RFFConfig) featureBytes(elem int64) int64 { return int64(c.D) / 2 * elem }
+// fixed is what a learner takes whatever the data: its own struct.
+const fixed = 8 << 10
 
-// spreadBytes is the float64 of a feature in an example that is spread out to make its kernel values.
-const spreadBytes = 8
+// linearFootprint is that of one weight a feature, and of so many bytes more.
+func linearFootprint(x Extent, more int64) Footprint {
+	f := Footprint{Copies: times(x.Features, max(8, x.Elem+more))}
+	f.tables(x, "weights", x.Elem+more)
+	f.add("work space", 1, fixed)
+	return f
+}
 
-func (c *BudgetConfig) featureBytes(int64) int64 { return spreadBytes }
-func (c *KMPConfig) featureBytes(int64) int64    { return spreadBytes }
-func (c *SOGPConfig) featureBytes(int64) int64   { return spreadBytes }
-func (c *SVMConfig) featureBytes(int64) int64    { return spreadBytes }
-func (c *TBPConfig) featureBytes(int64) int64    { return spreadBytes }
+// cycled adds what Fit takes of learners that pass over scores or weights; see cycle.
+func (f *Footprint) cycled(x Extent) {
+	if !x.Whole {
+		return
+	}
+	f.add("scores and dual coefficients", x.Examples, times(x.Examples, 5*8))
+	f.add("weights in float64", x.Features, times(x.Features, 5*8))
+	if gram := times(8, x.Examples, (x.Examples+7)&^7); gram <= x.gram() {
+		f.add("inner products", times(x.Examples, x.Examples), gram)
+	}
+}
 
-func (c *EPConfig) featureBytes(int64) int64  { return 0 }
-func (c *VVMConfig) featureBytes(int64) int64 { return 0 }
-func (c *WEPConfig) featureBytes(int64) int64 { return 0 }
+// passed adds what Fit takes of learners that pass over the examples by their weights; see passes.
+func (f *Footprint) passed(x Extent) {
+	if x.Whole {
+		f.add("scores and dual coefficients", x.Examples, times(x.Examples, 3*8))
+	}
+}
 
-// keptBytes is what a support holds for an example besides its features: coefficients, numbers, hashes, and the kernel values in hand.
-func keptBytes(elem int64) int64 { return 4*8 + 8 + elem }
+// gram is the GramBytes that Fit works with.
+func (x Extent) gram() int64 {
+	if x.Gram == 0 {
+		return DefaultGramBytes
+	}
+	return max(0, x.Gram)
+}
 
-// growth bounds what a growing list of examples takes for that which it needs.
-func growth(bytes int64) int64 { return bytes + bytes/4 }
+// listed bounds engine.Points of n examples that came at once, nnz non-zeros together.
+func (x Extent) listed(n, nnz, elem int64) int64 {
+	bytes := times(n, x.Features*elem+64)
+	if !x.Dense { // rows of packed bytes are for lists with a non-zero in 16 features
+		packed := min(times(n, x.Features+vecmath.ByteUnit), times(nnz, 16)+times(n, 32))
+		bytes = max(times(nnz, 4+elem), packed)
+	}
+	return bytes + times(n, 16) + times(x.Features+65, elem)
+}
 
-// supportMemory is that of a support of p examples, whose errors on one another are counted or not.
-func supportMemory(p int, example, elem int64, bounded bool) []MemoryPart {
-	n := int64(p)
-	parts := []MemoryPart{{"kept examples", p, growth(n*example) + n*keptBytes(elem)}}
+// rows adds what Fit takes of learners that go over kernel rows of elem bytes a value, of up to n
+// support vectors, and so many bytes an example more.
+func (f *Footprint) rows(x Extent, elem, n, more int64) {
+	f.add("examples for the kernel", x.Examples, x.listed(x.Examples, x.NonZeros, elem))
+	rows := min(x.gram(), times(x.Examples, x.Examples, elem)+times(x.Examples, 256))
+	f.add("kernel rows", x.Examples, plus(rows, times(x.Examples, 3*elem)))
+	f.add("work space", x.Examples, plus(times(x.Examples, more), 2*example(x)+fixed))
+	f.expansion(x, n)
+}
+
+// expansion adds n support vectors.
+func (f *Footprint) expansion(x Extent, n int64) {
+	n = min(n, x.Examples)
+	nnz := min(x.NonZeros, times(n, x.Longest))
+	copies := times(nnz, 4+x.Elem) + times(n, 8+8+2*x.Elem)
+	x.Dense = false
+	f.add("support vectors", n, copies+x.listed(n, nnz, x.Elem)+2*example(x)+fixed)
+	f.Copies = max(f.Copies, copies)
+}
+
+// example bounds an example in hand: non-zeros in two forms, and spread out over all features, in
+// float64 or packed.
+func example(x Extent) int64 {
+	n := x.Features
+	if x.Growing {
+		n = int64(engine.Room(int(n), int(n)+1))
+	}
+	return times(4, spare(x.Longest), 4+x.Elem) + times(9, n) + n/8 + 256
+}
+
+// kept adds n kept examples, fewer if there are fewer. If bounded, the values among them are held,
+// too; room is for their features, or 0.
+func (f *Footprint) kept(x Extent, name string, n, room int64, bounded bool) {
+	n = min(n, x.Examples)
+	if n == Any {
+		f.add(name+" without a limit", n, huge)
+		return
+	}
+	held, moving, list := room, int64(0), n
+	if room == 0 {
+		held, moving = engine.PointsBytes(n, x.Longest, x.Features, x.Elem, x.Dense)
+		list = spare(n)
+	}
+	f.Moving = plus(f.Moving, moving)
+	f.add(name, n, plus(held, times(list, 4*8+8+x.Elem+2*8)))
+	f.Copies = plus(f.Copies, times(n, min(times(3, x.Longest, 4+x.Elem), max(room/max(n, 1), times(x.Longest, 4+x.Elem))*3)+64))
 	if bounded {
-		parts = append(parts, MemoryPart{"kernel values among them", p * p, n*n*8 + n*16})
+		f.add("kernel values among them", times(n, n), plus(times(n, list, 8), times(list, 16+24)))
 	}
-	return parts
 }
 
-// largest returns the largest n from 1 to limit for which need(n) is at most bytes, or an error if there is none.
-func largest(learner string, bytes int64, limit int, need func(n int) int64) (int, error) {
+// inHand adds the work space of learners that keep so many lists of examples.
+func (f *Footprint) inHand(x Extent, lists int64) {
+	f.add("example in hand", lists, times(lists, example(x))+fixed)
+	if x.Growing {
+		f.Moving = plus(f.Moving, times(lists, 8, x.Features))
+	}
+}
+
+// mostThatFit returns the largest n from 1 to limit for which need(n) is at most bytes, or an error
+// if there is none.
+func mostThatFit(learner string, bytes int64, limit int, need func(n int) int64) (int, error) {
 	n := sort.Search(limit, func(i int) bool { return need(i+1) > bytes })
 	if n == 0 {
-		return 0, fmt.Errorf("%s: %d bytes are too few: one kept example takes %d: %w", learner, max(0, bytes), need(1), ErrConfig)
+		return 0, fmt.Errorf("%s: %d bytes are too few: with one kept example it takes %d: %w", learner, max(0, bytes), need(1), ErrConfig)
 	}
 	return n, nil
 }
@@ -130,97 +272,19 @@ func largest(learner string, bytes int64, limit int, need func(n int) int64) (in
 // mostKept bounds FitMemory: an update goes over all kept examples.
 const mostKept = 1 << 20
 
-// Bounded is MemoryConfig.Bounded.
-func (c *BudgetConfig) Bounded() bool { return c.Budget > 0 }
-
-// Memory is MemoryConfig.Memory.
-func (c *BudgetConfig) Memory(example, elem int64) []MemoryPart {
-	return supportMemory(c.Budget, example, elem, true)
-}
-
-// FitMemory is MemoryConfig.FitMemory: it sets Budget.
-func (c *BudgetConfig) FitMemory(bytes, example, elem int64) (err error) {
-	d := *c
-	c.Budget, err = largest("budget", bytes, mostKept, func(n int) int64 {
-		d.Budget = n
-		return TotalMemory(d.Memory(example, elem))
+// fitKept returns the largest n for which what set(n) returns takes up to that many bytes.
+func fitKept(learner string, bytes int64, limit int, x Extent, mean, largest int64, set func(n int) KeepingConfig) (Config, error) {
+	n, err := mostThatFit(learner, bytes, limit, func(n int) int64 {
+		c := set(n)
+		x.Kept = KeptRoom(c.Keeps(), mean, largest)
+		f := c.Memory(x)
+		if x.Saved {
+			f.Moving = max(f.Moving, f.Copies)
+		}
+		return f.Peak()
 	})
-	return err
-}
-
-// Bounded is MemoryConfig.Bounded: the error cache "all" grows with the stream.
-func (c *TBPConfig) Bounded() bool { return c.ErrorCache != "all" }
-
-// Memory is MemoryConfig.Memory.
-func (c *TBPConfig) Memory(example, elem int64) []MemoryPart {
-	parts := supportMemory(c.Budget, example, elem, true)
-	if c.ErrorCache == "sv" {
-		return parts
+	if err != nil {
+		return nil, err
 	}
-	q := int64(c.ErrorSize)
-	return append(parts,
-		MemoryPart{"error cache", c.ErrorSize, growth(q*example) + q*(2*8+3*8+1+8+elem)},
-		MemoryPart{"kernel values of it", c.Budget * c.ErrorSize, int64(c.Budget) * q * 8})
-}
-
-// FitMemory is MemoryConfig.FitMemory: it sets Budget and ErrorSize.
-func (c *TBPConfig) FitMemory(bytes, example, elem int64) (err error) {
-	d := *c
-	size := func(n int) int { return max(1, int(float64(n)*float64(c.ErrorSize)/float64(c.Budget))) }
-	n, err := largest("tbp", bytes, mostKept, func(n int) int64 {
-		d.Budget, d.ErrorSize = n, size(n)
-		return TotalMemory(d.Memory(example, elem))
-	})
-	if err == nil {
-		c.Budget, c.ErrorSize = n, size(n)
-	}
-	return err
-}
-
-// Bounded is MemoryConfig.Bounded. Without a kernel OBPM keeps no examples.
-func (c *OBPMConfig) Bounded() bool { return c.linear() || c.Budget > 0 }
-
-// Memory is MemoryConfig.Memory.
-func (c *OBPMConfig) Memory(example, elem int64) []MemoryPart {
-	if c.linear() {
-		return nil
-	}
-	parts := supportMemory(c.Budget, example, elem, c.Removal == RemoveErrors)
-	lanes := (int64(c.Members)*elem + 63) / 64 * 64
-	return append(parts, MemoryPart{"members' coefficients", c.Budget * c.Members, int64(c.Budget) * (lanes + 4 + 4 + 8)})
-}
-
-// FitMemory is MemoryConfig.FitMemory: it sets Budget.
-func (c *OBPMConfig) FitMemory(bytes, example, elem int64) (err error) {
-	if c.linear() {
-		return nil
-	}
-	d := *c
-	c.Budget, err = largest("obpm", bytes, mostKept, func(n int) int64 {
-		d.Budget = n
-		return TotalMemory(d.Memory(example, elem))
-	})
-	return err
-}
-
-// Bounded is MemoryConfig.Bounded.
-func (c *SOGPConfig) Bounded() bool { return true }
-
-// Memory is MemoryConfig.Memory.
-func (c *SOGPConfig) Memory(example, elem int64) []MemoryPart {
-	n, stride := int64(c.Basis), int64(c.Basis+8)&^7
-	return []MemoryPart{
-		{"basis points", c.Basis, growth(n*example) + stride*(6*8+elem)},
-		{"elements of two matrices", int(2 * stride * stride), 2 * stride * stride * 8},
-	}
-}
-
-// FitMemory is MemoryConfig.FitMemory: it sets Basis.
-func (c *SOGPConfig) FitMemory(bytes, example, elem int64) (err error) {
-	d := *c
-	c.Basis, err = largest("sogp", bytes, maxBasis, func(n int) int64 {
-		d.Basis = n
-		return TotalMemory(d.Memory(example, elem))
-	})
-	return err
+	return set(n), nil
 }

@@ -1,36 +1,182 @@
 package learners
 
 import (
+	"errors"
+	"runtime"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/race"
 )
 
-// TestFeatureBytes: what a stream learner's state takes after an example of a large index is what FeatureBytes says before it, but for what append
-// takes beyond, and for what isn't state (the example that kernel learners spread out).
-func TestFeatureBytes(t *testing.T) {
+// allocated returns what f leaves on the heap, as long as keep is used, and all that it has
+// allocated.
+func allocated(t *testing.T, f func()) (left, all int64) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	all = int64(after.TotalAlloc - before.TotalAlloc)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc), all
+}
+
+// TestMemoryIsAll: Config.Memory bounds what a learner really takes of the heap, while it makes its
+// tables and afterwards: of one example with a large index, which is what a stream of a single
+// wrong line asks for. Not only what Bytes counts.
+func TestMemoryIsAll(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector takes memory of its own")
+	}
+	check[float32](t, "f32")
+	check[float64](t, "f64")
+}
+
+func check[T Float](t *testing.T, precision string) {
 	const dim = 1 << 16
-	b := &engine.Block[float32]{Dim: dim, Ptr: []int{0, 2}, Idx: []int32{0, dim - 1}, Val: []float32{1, 1}, Y: []float32{1}}
-	for _, name := range []string{"perceptron", "pa", "lms", "alma", "romma", "micra", "cramma", "obpm", "pumma", "ng", "rff", "adf"} {
+	wide := &engine.Block[T]{Dim: dim, Ptr: []int{0, 2}, Idx: []int32{0, dim - 1}, Val: []T{1, 1}, Y: []T{1}}
+	some := &engine.Block[T]{Dim: 900, Ptr: []int{0, 3}, Idx: []int32{0, 1, 899}, Val: []T{1, 0.5, 1}, Y: []T{1}}
+	for _, c := range []struct {
+		name   string
+		config Config // nil: the defaults
+		b      *engine.Block[T]
+	}{
+		{"perceptron", nil, wide}, {"pa", nil, wide}, {"lms", nil, wide}, {"romma", nil, wide}, {"micra", nil, wide}, {"cramma", nil, wide},
+		{"alma", nil, wide}, {"alma", &ALMAConfig{P: 4}, wide}, {"obpm", nil, wide},
+		{"obpm", &OBPMConfig{Members: 30000, Tau: 0.01, Base: "alma", Combine: CombineVote, Path: PathAuto}, some},
+		{"pumma", nil, wide}, {"pumma", &PUMMAConfig{P: "4", Delta: 0.1}, wide}, {"ng", nil, wide}, {"rff", nil, wide},
+		{"rff", &RFFConfig{D: 400, Sigma: 1, Base: "vvm"}, some}, {"adf", &ADFConfig{Covariance: "diagonal", Noise: 0.05}, wide},
+		{"adf", nil, some}, {"vvm", nil, some}, {"wep", nil, some}, {"budget", nil, wide}, {"tbp", nil, wide}, {"sogp", nil, wide},
+	} {
+		e, err := Lookup(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.config == nil {
+			c.config = e.Config()
+		}
+		x := Extent{Features: int64(c.b.Dim), Examples: 1, NonZeros: int64(len(c.b.Val)), Longest: int64(len(c.b.Val)), Elem: int64(unsafe.Sizeof(T(0)))}
+		var l Learner[T]
+		left, all := allocated(t, func() {
+			if l, err = New[T](e, c.config, Env{}); err == nil {
+				err = l.Learn(c.b, make([]Round, 1))
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const slack = 32 << 10 // settings, names, and rounding of large objects to pages
+		if f := c.config.Memory(x); left > f.Held()+slack || all > f.Peak()+f.Peak()/16+2*slack {
+			t.Errorf("%s %s %+v: %d bytes are held, %d were taken; Memory says %d and %d", precision, c.name, c.config, left, all, f.Held(), f.Peak())
+		}
+		runtime.KeepAlive(l)
+	}
+}
+
+// TestKeptRoom: a learner that keeps examples takes no more for their features than Env.Kept. What
+// has no room is refused before it changes anything, and the learner goes on.
+func TestKeptRoom(t *testing.T) {
+	row := func(n, at int) *engine.Block[float32] {
+		b := &engine.Block[float32]{Dim: at + n, Ptr: []int{0, n}, Y: []float32{float32(1 - at%2*2)}}
+		for k := range n {
+			b.Idx, b.Val = append(b.Idx, int32(at+k)), append(b.Val, 0.3)
+		}
+		return b
+	}
+	rbf := KernelConfig{Kernel: "rbf", Gamma: 1}
+	for name, c := range map[string]Config{
+		"budget": &BudgetConfig{Budget: 20, UpdateConfig: UpdateConfig{Beta: 2, Update: "perceptron", C: 1}, KernelConfig: rbf},
+		"tbp": &TBPConfig{Budget: 20, ErrorCache: "random", ErrorSize: 20, Ties: "oldest", UpdateConfig: UpdateConfig{Beta: 2, Update: "perceptron", C: 1},
+			KernelConfig: rbf},
+		"sogp": &SOGPConfig{Basis: 20, Noise: 0.1, Novelty: 1e-4, KernelConfig: rbf},
+		"obpm": &OBPMConfig{Members: 20, Tau: 1, Base: "pa", Combine: CombineWeights, Path: PathAuto, Budget: 20, Removal: RemoveOldest, KernelConfig: rbf},
+	} {
 		e, err := Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := e.Config()
-		if c, ok := c.(*ADFConfig); ok {
-			c.Covariance = "diagonal"
+		if _, ok := c.(KeepingConfig); !ok {
+			t.Errorf("%s is no KeepingConfig", name)
 		}
-		l, err := New[float32](e, c, Env{})
+		const room = 200 << 10
+		l, err := New[float32](e, c, Env{Kept: room})
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := l.Bytes()
-		if err := l.Learn(b, make([]Round, 1)); err != nil {
+		free, err := New[float32](e, c, Env{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := l.Bytes()-before, dim*FeatureBytes(c, 4)
-		if got < want*9/10 || got > want*3/2 {
-			t.Errorf("%s: %d bytes for %d features, FeatureBytes says %d", name, got, dim, want)
+		refused := 0
+		for i := range 60 {
+			b := row(10, i*3)
+			if i%4 == 3 {
+				b = row(40000, i*3)
+			}
+			before := l.State()
+			err := l.Learn(b, make([]Round, 1))
+			if err == nil {
+				if err := free.Learn(b, make([]Round, 1)); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			if !errors.Is(err, ErrMemory) || !strings.HasPrefix(err.Error(), name+": ") {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if stateBytes(t, before) != stateBytes(t, l.State()) {
+				t.Fatalf("%s: an example that was refused changed the state", name)
+			}
+			refused++
+		}
+		if refused == 0 {
+			t.Errorf("%s: nothing was refused", name)
+		}
+		if stateBytes(t, l.State()) != stateBytes(t, free.State()) {
+			t.Errorf("%s: the bound of what is kept changed a result", name)
+		}
+		x := Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000, Elem: 4, Kept: room}
+		if f := c.Memory(x); l.Bytes() > f.Held() {
+			t.Errorf("%s: %d bytes are held, Memory says %d: %+v", name, l.Bytes(), f.Held(), f.Parts)
+		}
+	}
+}
+
+// TestFitMemory: sizes that are fitted take no more than was asked for, nearly as much, and the
+// settings given stay as they are.
+func TestFitMemory(t *testing.T) {
+	x := Extent{Features: 100, Examples: Any, NonZeros: Any, Longest: 30, Elem: 4}
+	for _, c := range []KeepingConfig{
+		&BudgetConfig{Budget: 100}, &TBPConfig{Budget: 100, ErrorCache: "flips", ErrorSize: 300}, &TBPConfig{Budget: 100, ErrorCache: "sv", ErrorSize: 300},
+		&SOGPConfig{Basis: 100}, &OBPMConfig{Members: 100, Budget: 1000, Removal: RemoveErrors, KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 1}},
+	} {
+		keeps := c.Keeps()
+		const bytes = 10 << 20
+		d, err := c.FitMemory(bytes, x, 120, 240)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Keeps() != keeps {
+			t.Errorf("%T: FitMemory changed the settings that it was given", c)
+		}
+		k := d.(KeepingConfig)
+		x := x
+		x.Kept = KeptRoom(k.Keeps(), 120, 240)
+		if got := k.Memory(x).Peak(); got > bytes || got < bytes*9/10 {
+			t.Errorf("%T: %d examples take %d bytes of %d", c, k.Keeps(), got, bytes)
+		}
+		if _, err := c.FitMemory(1000, x, 120, 240); !errors.Is(err, ErrConfig) {
+			t.Errorf("%T: 1000 bytes: %v", c, err)
+		}
+	}
+	for _, c := range []KeepingConfig{&BudgetConfig{}, &TBPConfig{Budget: 10, ErrorCache: "all", ErrorSize: 1}} {
+		if c.Keeps() != Any || c.Memory(x).Held() < huge {
+			t.Errorf("%+v grows with the stream; Memory says %+v", c, c.Memory(x))
 		}
 	}
 }

@@ -87,6 +87,17 @@ func (c *NGConfig) Validate() error {
 		checkSetting("ng", "eta", c.Eta, c.Eta > 0, "a number > 0"))
 }
 
+// Memory is Config.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.
+func (c *NGConfig) Memory(x Extent) Footprint {
+	size := int64(c.Buffer + c.Rank)
+	var f Footprint
+	f.tables(x, "weights and columns", 8*(size+int64(c.Rank)+1))
+	f.add("matrices of columns", size*size, 8*3*size*size)
+	f.add("work space", size, 8*16*size+fixed)
+	f.Copies = plus(times(x.Features, 8*(size+1)), 8*size*size)
+	return f
+}
+
 func newNG[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[NGConfig]("ng", c)
 	if err != nil {

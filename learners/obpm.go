@@ -162,6 +162,45 @@ func (c *OBPMConfig) Validate() error {
 	return c.validateKernel()
 }
 
+// linearMemory is Memory without a kernel. Lanes have rows for the features that were seen.
+func (c *OBPMConfig) linearMemory(x Extent) Footprint {
+	var f Footprint
+	members, words := int64(c.Members), int64(c.Members+63)/64
+	seen := min(x.Features, x.NonZeros)
+	var held, moving, work, tallies int64
+	if x.Dense {
+		seen = x.Features
+		held, moving = engine.DenseMembersBytes(members, x.Features, x.Elem, x.Growing)
+		lanes, _ := engine.LanesBytes(members, 0, 0, x.Elem, false, false)
+		moving = max(moving, lanes) // a learner begins with lanes
+		parts := (members + denseGroup - 1) / denseGroup
+		work = laneWorkBytes(parts*64, 1, x.Elem) + 64*words*runRows/64*8 + 12*runRows*words
+		tallies = parts * min(runRows, max(1, runTallies/parts))
+	} else {
+		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
+		n := min(runExamples, max(1, runTallies/words))
+		work = laneWorkBytes(members, engine.WideTile, x.Elem) + 12*words*n + 6*(runNonZeros+x.Longest) + 12*runExamples
+		tallies = words * n
+	}
+	f.add("members' weights", times(members, seen), held)
+	if c.Base == "alma" {
+		f.add("members' settings", members, 32*members)
+	}
+	if c.Combine != CombineVote && c.Base != "alma" {
+		f.tables(x, "sum", 8)
+	}
+	f.add("members' work space", members, work+tallies*int64(unsafe.Sizeof(tally{}))*3/2+fixed)
+	f.Moving = plus(f.Moving, moving)
+	f.Copies = plus(times(seen, members*x.Elem+4+8), 24*members)
+	return f
+}
+
+// laneWorkBytes bounds newLaneWork for the tiles of so many members.
+func laneWorkBytes(members, lanes, elem int64) int64 {
+	each := 3*(lanes*elem+64) + 2*lanes/8 + 16 + 4*lanes + 64 + int64(unsafe.Sizeof(laneWork[float64]{}))
+	return (members + 63) / 64 * each
+}
+
 // baseSettings returns BaseConfig or the defaults that nil stands for.
 func (c *OBPMConfig) baseSettings() (Config, error) {
 	return baseSettings("obpm", c.Base, c.BaseConfig)
@@ -782,9 +821,19 @@ func (o *OBPM[T]) Weights() []float64 {
 // Updates returns the updates of all members together.
 func (o *OBPM[T]) Updates() int64 { return int64(o.updates) }
 
-// Bytes returns the memory of members and sum.
+// workBytes returns the memory of newLaneWork.
+func workBytes[T Float](work []laneWork[T]) (bytes int64) {
+	for i := range work {
+		w := &work[i]
+		bytes += bytesOf(w.s) + bytesOf(w.coef) + bytesOf(w.compact) + 8*int64(cap(w.mask)+cap(w.votes)) + 4*int64(cap(w.list)) + int64(unsafe.Sizeof(*w))
+	}
+	return bytes
+}
+
+// Bytes returns the memory of members and sum, and of what a run takes.
 func (o *OBPM[T]) Bytes() int64 {
-	return o.store().Bytes() + bytesOf(o.sum) + o.rule.bytes() + int64(unsafe.Sizeof(*o))
+	n := o.store().Bytes() + bytesOf(o.sum) + o.rule.bytes() + int64(unsafe.Sizeof(*o)) + bytesOf(o.norms) + 4*int64(cap(o.rows))
+	return n + 8*int64(cap(o.mask)+cap(o.sees)) + int64(cap(o.tallies))*int64(unsafe.Sizeof(tally{})) + workBytes(o.work)
 }
 
 // State returns the features (ascending) for which any member's weight or S is not +0 as "features", the members' weights of those
@@ -792,10 +841,14 @@ func (o *OBPM[T]) Bytes() int64 {
 // where the base has any. The counters tell the examples presented, the updates, and the features seen.
 func (o *OBPM[T]) State() State {
 	s := State{Counters: map[string]uint64{"presented": o.presented, "updates": o.updates, "dim": uint64(o.dim)}}
+	most := o.dim // features of the state
+	if o.lanes != nil {
+		most = o.lanes.Features()
+	}
 	var (
-		features = []int32{}
-		members  = []T{}
-		sum      = []float64{}
+		features = make([]int32, 0, most)
+		members  = make([]T, 0, most*o.cfg.Members)
+		sum      = make([]float64, 0, most)
 	)
 	col := make([]T, o.cfg.Members)
 	for j := range o.dim {

@@ -72,7 +72,7 @@ type KernelOBPM[T Float] struct {
 	column  []T
 	count   errorCount
 
-	reserves bool // room for all at once
+	kept int64 // Env.Kept
 }
 
 func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
@@ -86,12 +86,11 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 	}
 	words := (cfg.Members + 63) / 64
 	l := &KernelOBPM[T]{
-		cfg: cfg, pool: env.Pool, rule: rule, bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
+		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept, bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
 		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
 		mask:  make([]uint64, words), tallies: make([]tally, words), coefs: make([][]T, words), work: newLaneWork[T](words, engine.WideTile),
 		unit: [1]T{1}, column: make([]T, cfg.Members),
 	}
-	l.reserves = env.Reserve && cfg.Budget > 0
 	return l, l.reset()
 }
 
@@ -99,7 +98,7 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 func (l *KernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
-	if l.support, err = newSupport[T]("obpm", l.cfg.kernel()); err == nil && l.reserves {
+	if l.support, err = newSupport[T]("obpm", l.cfg.kernel()); err == nil && l.kept > 0 && l.cfg.Budget > 0 {
 		l.support.reserve(l.cfg.Budget, l.bounded)
 		l.lanes.Reserve(l.cfg.Budget)
 	}
@@ -129,6 +128,46 @@ func (c *OBPMConfig) validateKernel() error {
 	return nil
 }
 
+// Keeps is KeepingConfig.Keeps.
+func (c *OBPMConfig) Keeps() int64 {
+	switch {
+	case c.linear():
+		return 0
+	case c.Budget == 0:
+		return Any
+	}
+	return int64(c.Budget)
+}
+
+// Memory is Config.Memory: the members' weights, their sum and the tables of a run; with a kernel
+// the kept examples and the members' coefficients.
+func (c *OBPMConfig) Memory(x Extent) Footprint {
+	if c.linear() {
+		return c.linearMemory(x)
+	}
+	var f Footprint
+	members, n := int64(c.Members), min(c.Keeps(), x.Examples)
+	f.kept(x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
+	if n < Any {
+		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
+		f.add("members' coefficients", times(n, members), plus(held, times(spare(n), 8+4)))
+		f.Moving = plus(f.Moving, moving)
+		f.Copies = plus(f.Copies, times(n, members, x.Elem))
+	}
+	f.add("members' work space", members, laneWorkBytes(members, engine.WideTile, x.Elem)+times(members, 2*x.Elem+4))
+	f.inHand(x, 1)
+	return f
+}
+
+// FitMemory is KeepingConfig.FitMemory: it sets Budget.
+func (c *OBPMConfig) FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
+	return fitKept("obpm", bytes, mostKept, x, mean, largest, func(n int) KeepingConfig {
+		d := *c
+		d.Budget = n
+		return &d
+	})
+}
+
 // Learn is Learner.Learn.
 func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if err := checkBlock("obpm", b, len(rounds)); err != nil {
@@ -150,7 +189,12 @@ func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		if err := l.step(seeing); err != nil {
 			return err
 		}
-		rounds[i].Updates = l.update(float64(b.Y[i]))
+		updates, err := l.update(float64(b.Y[i]))
+		if err != nil {
+			l.presented--
+			return err
+		}
+		rounds[i].Updates = updates
 		l.updates += int64(rounds[i].Updates)
 	}
 	return nil
@@ -210,8 +254,9 @@ func (l *KernelOBPM[T]) Part(p int) {
 	t.updates, l.coefs[p] = l.rule.step(t, mask, tile.Lo, s, l.y, l.norm2, w.coef[:tile.Width])
 }
 
-// update takes the members' steps along the example in hand, which is kept if there are any. It returns their number.
-func (l *KernelOBPM[T]) update(y float64) int32 {
+// update takes the members' steps along the example in hand, which is kept if there are any. It
+// returns their number; the error is that of hasRoom.
+func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 	updates, sum := 0, 0.0
 	for p := range l.lanes.Tiles {
 		t := &l.tallies[p]
@@ -221,11 +266,14 @@ func (l *KernelOBPM[T]) update(y float64) int32 {
 		}
 	}
 	if updates == 0 {
-		return 0
+		return 0, nil
 	}
 	h := l.digest(y)
 	j := l.find(l.list, l.hash, h)
 	if j < 0 {
+		if err := l.hasRoom(l.list, l.kept, l.cfg.Budget == 0 || l.list.Len() < l.cfg.Budget); err != nil {
+			return 0, err
+		}
 		if j = l.list.Len(); l.cfg.Budget > 0 && j == l.cfg.Budget {
 			j = l.worst()
 			l.remove(j, l.bounded)
@@ -243,7 +291,7 @@ func (l *KernelOBPM[T]) update(y float64) int32 {
 	}
 	l.raise(j, y, float64(y*float64(l.rule.unit()*sum)), math.Inf(1), l.bounded)
 	l.measure(j)
-	return int32(updates)
+	return int32(updates), nil
 }
 
 // measure takes the size of the example in slot j.
@@ -299,7 +347,8 @@ func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *KernelOBPM[T]) Bytes() int64 {
-	return l.support.bytes() + l.lanes.Bytes() + bytesOf(l.size) + 4*int64(cap(l.rows)) + int64(unsafe.Sizeof(*l))
+	return l.support.bytes() + l.lanes.Bytes() + bytesOf(l.size) + 4*int64(cap(l.rows)) + int64(unsafe.Sizeof(*l)) +
+		workBytes(l.work) + bytesOf(l.column) + int64(cap(l.tallies))*int64(unsafe.Sizeof(tally{}))
 }
 
 // State returns the kept examples with S as "alpha" times "y", and the members' coefficients as "members" [example][member].

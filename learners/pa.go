@@ -57,6 +57,9 @@ func (c *PAConfig) Validate() error {
 	return checkSetting("pa", "C", c.C, c.C >= 0, "a number > 0, or 0 for 1")
 }
 
+// Memory is Config.Memory: one T a feature.
+func (c *PAConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }
+
 // step returns tau_t for the loss and |x|^2 of an example, both > 0 (Figure 1, line "set").
 func (c *PAConfig) step(loss, sq float64) float64 {
 	C := c.C

@@ -61,6 +61,13 @@ func (c *PerceptronConfig) Validate() error {
 	return checkSetting("perceptron", "eta", c.Eta, c.Eta > 0, "a number > 0")
 }
 
+// Memory is Config.Memory: one T a feature, and what a cycle takes.
+func (c *PerceptronConfig) Memory(x Extent) Footprint {
+	f := linearFootprint(x, 0)
+	f.cycled(x)
+	return f
+}
+
 // Relative reports whether the margin is still relative to R^2.
 func (c *PerceptronConfig) Relative() bool { return c.MarginRel != 0 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
@@ -120,6 +121,27 @@ func newPosterior(eps float64, points int) *posterior {
 	return p
 }
 
+// posteriorFootprint is that of a posterior with room for n points: of no features, where they are
+// too many (ErrDim).
+func posteriorFootprint(x Extent, n int64) Footprint {
+	if x.Features > maxPosteriorDim {
+		x.Features = 0
+	}
+	d, unit := x.Features, int64(vecmath.LaneUnit[float64]())
+	width := (n + unit - 1) / unit * unit
+	matrix := times(8, d, (d+unit-1)/unit*unit)
+	f := Footprint{Each: matrix}
+	f.add("covariance matrix", times(d, d), matrix+64)
+	if x.Growing {
+		f.Moving = matrix
+	}
+	f.tables(x, "means and points", 8*(6+2*n))
+	each := 8*(2*width+maxLate+1+4) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
+	f.add("scores of points", n, times(n, each)+8*width*(maxLate+3)+fixed)
+	f.Copies = times(8, d, d/2+4) + times(18, n, d+n)
+	return f
+}
+
 // reserve makes room for n points. It forgets those that there are.
 func (p *posterior) reserve(n int) {
 	p.k = 0
@@ -158,7 +180,7 @@ func (p *posterior) grow(name string, dim int) error {
 		return nil
 	}
 	if dim > maxPosteriorDim {
-		return fmt.Errorf("%s: %d features, at most %d: use random features (rff), or adf with the diagonal covariance: %w", name, dim, maxPosteriorDim, ErrDim)
+		return fmt.Errorf("%s: %d features, at most %d: use random features (--learner rff), hashing, or adf --covariance diagonal: %w", name, dim, maxPosteriorDim, ErrDim)
 	}
 	p.flush()
 	old, stride := p.V, p.stride
@@ -925,22 +947,19 @@ type sites struct {
 	tau, nu []float64
 }
 
-// rebuild makes the law that of the prior and the sites, those with tau > 0 first, and sets
-// report.Lost to the number of those that it could not absorb.
+// rebuild makes the law that of the prior and the sites, those with tau > 0 first.
 func (p *posterior) rebuild(t *sites) {
 	clear(p.mr)
 	p.identity()
 	p.P, p.loss, p.precision = 1, 1, nil
 	passed := p.report.Passed
-	p.report.Lost = 0
 	for _, positive := range [...]bool{true, false} {
 		for i, x := range t.X {
 			if (t.tau[i] > 0) != positive || t.tau[i] == 0 && t.nu[i] == 0 {
 				continue
 			}
 			copy(p.X[0], x)
-			if !p.add() { // with a site it has features
-				p.report.Lost++
+			if !p.add() {
 				continue
 			}
 			p.tau[0], p.nu[0] = t.tau[i], t.nu[i]

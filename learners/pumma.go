@@ -143,6 +143,25 @@ func (c *PUMMAConfig) Validate() error {
 	return c.KernelConfig.validate("pumma")
 }
 
+// Memory is Config.Memory: 7 float64 a feature, 9 for p > 2, and what passes take; with a kernel
+// what goes over its rows does.
+func (c *PUMMAConfig) Memory(x Extent) Footprint {
+	var f Footprint
+	if c.BatchOnly() {
+		f.rows(x, x.Elem, x.Examples, 5*8)
+		return f
+	}
+	vectors := int64(7)
+	if c.P != "2" {
+		vectors = 9
+	}
+	f.tables(x, "vectors", 8*vectors)
+	f.add("work space", 1, fixed)
+	f.Copies = times(x.Features, 3*8)
+	f.passed(x)
+	return f
+}
+
 // BatchOnly reports whether there is a kernel: examples are learned by their rows of the whole data set's Gram matrix.
 func (c *PUMMAConfig) BatchOnly() bool { return !c.linear() }
 

@@ -74,6 +74,28 @@ func (c *RFFConfig) Validate() error {
 	return base.Validate()
 }
 
+// Memory is Config.Memory: D/2 T a feature, the random features of some examples, and the base
+// learner on D features.
+func (c *RFFConfig) Memory(x Extent) Footprint {
+	var f Footprint
+	held, moving := engine.FourierBytes(int64(c.D), x.Features, rffExamples(c.D, x.Elem), x.Elem, x.Growing)
+	f.Moving = moving
+	f.add("frequencies", times(x.Features, int64(c.D)/2), held+fixed)
+	f.add("work space", 1, 16*spare(x.Longest)*(4+x.Elem))
+	base, err := baseSettings("rff", c.Base, c.BaseConfig)
+	if err != nil {
+		return f // no learner is made of it
+	}
+	d := int64(c.D)
+	g := base.Memory(Extent{Features: d, Examples: x.Examples, NonZeros: times(x.Examples, d), Longest: d, Elem: x.Elem, Dense: true, Whole: x.Whole, Gram: x.Gram, Soft: x.Soft})
+	f.Parts = append(f.Parts, g.Parts...)
+	f.Moving, f.Copies = plus(f.Moving, g.Moving), g.Copies
+	return f
+}
+
+// rffExamples is how many examples are mapped at a time.
+func rffExamples(D int, elem int64) int64 { return min(max(rffBytes/int64(D)/elem, 1), 256) }
+
 // UnmarshalJSON is that of OBPMConfig.
 func (c *RFFConfig) UnmarshalJSON(data []byte) error {
 	type fields RFFConfig // without this method
@@ -173,8 +195,7 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w: %w", err, ErrConfig)
 	}
-	size := rffBytes / cfg.D / int(unsafe.Sizeof(*new(T)))
-	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f, size: min(max(size, 1), 256)}, nil
+	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f, size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T)))))}, nil
 }
 
 // rffBytes of features are computed at a time: they stay in the cache for the base learner, and are work enough for the pool.

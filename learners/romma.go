@@ -66,6 +66,19 @@ func (c *ROMMAConfig) Validate() error {
 	return c.KernelConfig.validate("romma")
 }
 
+// Memory is Config.Memory: one T a feature, and what passes take; with a kernel what goes over its
+// rows does.
+func (c *ROMMAConfig) Memory(x Extent) Footprint {
+	if c.BatchOnly() {
+		var f Footprint
+		f.rows(x, x.Elem, x.Examples, 5*8)
+		return f
+	}
+	f := linearFootprint(x, 0)
+	f.passed(x)
+	return f
+}
+
 // BatchOnly reports whether there is a kernel: examples are learned by their rows of the whole data set's Gram matrix.
 func (c *ROMMAConfig) BatchOnly() bool { return !c.linear() }
 

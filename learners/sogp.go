@@ -62,7 +62,7 @@ type SOGP[T Float] struct {
 
 	ck, e, u, t []float64 // scratch
 
-	reserves bool // room for all at once
+	kept int64 // Env.Kept
 }
 
 // SOGPConfig holds the settings of SOGP.
@@ -89,6 +89,39 @@ func (c *SOGPConfig) Validate() error {
 		c.KernelConfig.validate("sogp"))
 }
 
+// Keeps is KeepingConfig.Keeps.
+func (c *SOGPConfig) Keeps() int64 {
+	return int64(c.Basis)
+}
+
+// Memory is Config.Memory: the basis points and two matrices.
+func (c *SOGPConfig) Memory(x Extent) Footprint {
+	var f Footprint
+	n := min(int64(c.Basis), x.Examples)
+	stride := (n + 8) &^ 7
+	if x.Kept == 0 {
+		stride = (min(2*n, int64(c.Basis)+1)+8)&^7 + 8
+		f.Moving = 2 * 8 * stride * stride
+	} else {
+		stride = (int64(c.Basis) + 8) &^ 7
+	}
+	f.kept(x, "basis points", n, x.Kept, false)
+	f.add("elements of two matrices", 2*stride*stride, 2*8*stride*stride+6*8*stride)
+	f.Each = 2 * 8 * stride * stride
+	f.Copies = plus(f.Copies, 2*8*n*n)
+	f.inHand(x, 1)
+	return f
+}
+
+// FitMemory is KeepingConfig.FitMemory: it sets Basis.
+func (c *SOGPConfig) FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
+	return fitKept("sogp", bytes, maxBasis, x, mean, largest, func(n int) KeepingConfig {
+		d := *c
+		d.Basis = n
+		return &d
+	})
+}
+
 // leastNovelty bounds the condition of the basis points' Gram matrix by 1e6. Errors of C and Q grow with its square: to 1e12 2^-53 M, some percent with
 // hundreds of points. On one-hot examples of low rank 1e-6 still learns as 1e-4 does, and with 1e-8 the variances turn negative and nothing is learned any more.
 const leastNovelty = 1e-6
@@ -105,8 +138,8 @@ func newSOGP[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &SOGP[T]{cfg: cfg, basis: b, reserves: env.Reserve}
-	if l.reserves {
+	l := &SOGP[T]{cfg: cfg, basis: b, kept: env.Kept}
+	if l.kept > 0 {
 		l.room(cfg.Basis + 1)
 	}
 	return l, nil
@@ -120,7 +153,11 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	for i := range b.Len() {
 		m, v := l.posterior(b, i)
 		rounds[i] = Round{Score: m}
-		if l.learn(float64(b.Y[i]), m, v) {
+		learned, err := l.learn(float64(b.Y[i]), m, v)
+		if err != nil {
+			return err
+		}
+		if learned {
 			l.updates++
 			rounds[i].Updates = 1
 		}
@@ -154,17 +191,18 @@ func (l *SOGP[T]) room(n int) {
 	l.ck, l.e, l.u, l.t = make([]float64, stride), make([]float64, stride), make([]float64, stride), make([]float64, stride)
 }
 
-// learn learns the example in hand, of label y, mean m and variance v. It reports whether it did.
-func (l *SOGP[T]) learn(y, m, v float64) bool {
+// learn learns the example in hand, of label y, mean m and variance v. It reports whether it did;
+// the error is that of hasRoom.
+func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	s2 := float64(l.cfg.Noise*l.cfg.Noise) + v
 	if !(s2 > 0) || s2-s2 != 0 || m-m != 0 {
-		return false
+		return false, nil
 	}
 	s := math.Sqrt(s2)
 	f := newStepFactor(float64(y*m)/s, l.cfg.Eps)
 	q, r := float64(y*f.h)/s, -float64(f.h*f.d)/s2 // (1)
 	if q == 0 && r == 0 || q-q != 0 || r-r != 0 {
-		return false
+		return false, nil
 	}
 	n, own := len(l.alpha), float64(l.list.DiagOf(&l.one, 0))
 	e, u := l.e[:n+1], l.u[:n+1]
@@ -172,6 +210,9 @@ func (l *SOGP[T]) learn(y, m, v float64) bool {
 	gamma := own - vecmath.Dot(l.wide, e[:n])
 	copy(u, l.ck[:n])
 	if gamma > float64(l.cfg.Novelty*own) {
+		if err := hasRoom("sogp", l.list, &l.one, l.kept, n < l.cfg.Basis); err != nil {
+			return false, err
+		}
 		l.alpha = append(l.alpha, 0)
 		e[n], u[n] = -1, 1
 		for j := range n + 1 {
@@ -199,7 +240,7 @@ func (l *SOGP[T]) learn(y, m, v float64) bool {
 	case n > l.list.Len():
 		l.list.Append(&l.one, 0, 1)
 	}
-	return true
+	return true, nil
 }
 
 // outer adds sign u u' to A, which stays symmetric to the bit.
@@ -337,8 +378,8 @@ func (l *SOGP[T]) SetState(s State) error {
 		return err
 	}
 	list.list.Append(&b, 0, n)
-	r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates, reserves: l.reserves}
-	if r.room(n + 1); r.reserves {
+	r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates, kept: l.kept}
+	if r.room(n + 1); r.kept > 0 {
 		r.room(l.cfg.Basis + 1)
 	}
 	r.alpha = append(r.alpha, alpha...)

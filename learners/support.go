@@ -200,6 +200,23 @@ func newSupport[T Float](name string, k engine.Kernel) (support[T], error) {
 	return support[T]{basis: b, name: name}, err
 }
 
+// hasRoom returns an error that wraps ErrMemory if with the example in hand a list would take more
+// than that many bytes, which 0 doesn't bound. more says that none goes for it.
+func (s *support[T]) hasRoom(list *engine.Points[T], bytes int64, more bool) error {
+	return hasRoom(s.name, list, &s.one, bytes, more)
+}
+
+func hasRoom[T Float](name string, list *engine.Points[T], one *engine.Block[T], bytes int64, more bool) error {
+	if bytes == 0 {
+		return nil
+	}
+	if need := list.Need(one, 0, more); need > bytes {
+		return fmt.Errorf("%s: an example of %d non-zeros beside %d that are kept: their features would take %d bytes, and may take %d: %w",
+			name, len(one.Val), list.Len(), need, bytes, ErrMemory)
+	}
+	return nil
+}
+
 // see takes example i of b in hand and scores it.
 func (s *support[T]) see(b *engine.Block[T], i int) float64 {
 	s.take(b, i)

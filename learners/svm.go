@@ -104,6 +104,29 @@ func (c *SVMConfig) Validate() error {
 	return c.KernelConfig.validate("svm")
 }
 
+// Memory is Config.Memory: the dual problem, with kernel rows but for linear ones without a bias;
+// one float64 a feature, or the support vectors.
+func (c *SVMConfig) Memory(x Extent) Footprint {
+	var f Footprint
+	switch {
+	case !c.linear():
+		f.rows(x, x.Elem, x.Examples, 9*8)
+		return f
+	case !c.NoBias: // on examples in float64
+		if x.Elem == 4 {
+			f.add("examples in float64", x.Examples, times(8, plus(x.NonZeros, x.Examples)))
+		}
+		f.rows(x, 8, 0, 9*8)
+	default:
+		f.add("dual problem", x.Examples, times(x.Examples, 4*8))
+	}
+	x.Growing = false
+	f.tables(x, "weights", 2*8)
+	f.add("work space", 1, fixed)
+	f.Copies = times(x.Features, 8)
+	return f
+}
+
 // BatchOnly is BatchConfig.BatchOnly.
 func (c *SVMConfig) BatchOnly() bool { return true }
 

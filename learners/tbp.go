@@ -67,7 +67,7 @@ type TBP[T Float] struct {
 	qwide  []float64
 	count  errorCount
 
-	reserves bool // room for all at once
+	kept, cached int64 // Env.Kept: of the support, of the error cache
 }
 
 // TBPConfig holds the settings of TBP.
@@ -96,12 +96,68 @@ func (c *TBPConfig) Validate() error {
 	return errors.Join(c.UpdateConfig.validate("tbp"), c.KernelConfig.validate("tbp"))
 }
 
+// Keeps is KeepingConfig.Keeps.
+func (c *TBPConfig) Keeps() int64 {
+	switch c.ErrorCache {
+	case "all":
+		return Any
+	case "sv":
+		return int64(c.Budget)
+	}
+	return int64(c.Budget) + int64(c.ErrorSize)
+}
+
+// Memory is Config.Memory: the kept examples, the error cache, and the kernel values among these.
+func (c *TBPConfig) Memory(x Extent) Footprint {
+	var f Footprint
+	p, q := int64(c.Budget), int64(c.ErrorSize)
+	room, cached := c.share(x.Kept)
+	f.kept(x, "kept examples", p, room, true)
+	if c.ErrorCache == "all" {
+		q = Any
+	}
+	if c.ErrorCache != "sv" {
+		f.kept(x, "error cache", q, cached, false)
+		p, q = min(p, x.Examples), min(q, x.Examples)
+		list := q
+		if x.Kept == 0 {
+			list = spare(q)
+		}
+		if q < Any {
+			// Places of hashes, flips and times are lists that grow; a map of hashes has up to 40
+			// bytes a place.
+			f.add("kernel values of it", times(p, q), plus(times(p, list, 8), times(spare(q), 16+3*8+1+40)+24*spare(p)))
+		}
+	}
+	f.inHand(x, 2)
+	return f
+}
+
+// FitMemory is KeepingConfig.FitMemory: it sets Budget and ErrorSize.
+func (c *TBPConfig) FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
+	return fitKept("tbp", bytes, mostKept, x, mean, largest, func(n int) KeepingConfig {
+		d := *c
+		d.Budget, d.ErrorSize = n, max(1, int(float64(n)*float64(c.ErrorSize)/float64(c.Budget)))
+		return &d
+	})
+}
+
+// share splits the room for kept features between kept examples and error cache.
+func (c *TBPConfig) share(room int64) (kept, cached int64) {
+	if room == 0 || c.ErrorCache == "all" || c.ErrorCache == "sv" {
+		return room, 0
+	}
+	cached = int64(float64(room) * float64(c.ErrorSize) / float64(c.Keeps()))
+	return room - cached, cached
+}
+
 func newTBP[T Float](c Config, env Env) (Learner[T], error) {
 	cfg, err := configAs[TBPConfig]("tbp", c)
 	if err != nil {
 		return nil, err
 	}
-	l := &TBP[T]{cfg: cfg, pool: env.Pool, reserves: env.Reserve && cfg.Bounded()}
+	l := &TBP[T]{cfg: cfg, pool: env.Pool}
+	l.kept, l.cached = cfg.share(env.Kept)
 	return l, l.reset()
 }
 
@@ -112,7 +168,7 @@ func (l *TBP[T]) reset() (err error) {
 	}
 	l.seen, l.updates, l.q, l.qplace = 0, 0, nil, nil
 	l.qhash, l.flips, l.since, l.cache = nil, nil, nil, evaluated{}
-	if l.reserves {
+	if l.kept > 0 {
 		l.reserve(l.cfg.Budget, true)
 	}
 	switch l.cfg.ErrorCache {
@@ -121,7 +177,7 @@ func (l *TBP[T]) reset() (err error) {
 	case "all":
 		l.qplace = map[uint64]int32{}
 	}
-	if l.reserves {
+	if l.cached > 0 {
 		l.cache.reserve(l.cfg.ErrorSize, l.cfg.Budget)
 	}
 	l.q, err = engine.NewPoints[T](l.cfg.kernel())
@@ -140,12 +196,31 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		wrong := float64(y*f) <= l.cfg.Beta // (U)
 		if wrong || l.cfg.ErrorCache == "all" || l.cfg.ErrorCache == "random" && l.q.Len() < l.cfg.ErrorSize {
 			h := l.digest(y)
+			if err := l.haveRoom(h, wrong); err != nil {
+				l.seen--
+				return err
+			}
 			l.collect(y, h, wrong)
 			if wrong {
 				l.update(y, h)
 				rounds[i].Updates = 1
 			}
 		}
+	}
+	return nil
+}
+
+// haveRoom returns the error of hasRoom for all lists that the example in hand comes into.
+func (l *TBP[T]) haveRoom(h uint64, wrong bool) error {
+	if l.cached > 0 && l.find(l.q, l.qhash, h) < 0 {
+		if more := l.q.Len() < l.cfg.ErrorSize; more || wrong && l.cfg.ErrorCache == "flips" {
+			if err := l.hasRoom(l.q, l.cached, more); err != nil {
+				return err
+			}
+		}
+	}
+	if l.kept > 0 && wrong && l.find(l.list, l.hash, h) < 0 {
+		return l.hasRoom(l.list, l.kept, l.list.Len() < l.cfg.Budget)
 	}
 	return nil
 }
@@ -362,7 +437,7 @@ func (l *TBP[T]) SetState(s State) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	n := TBP[T]{cfg: l.cfg, pool: l.pool, reserves: l.reserves}
+	n := TBP[T]{cfg: l.cfg, pool: l.pool, kept: l.kept, cached: l.cached}
 	if err := n.reset(); err != nil {
 		return err
 	}

@@ -110,6 +110,21 @@ func (c *VVMConfig) Validate() error {
 	return c.PointsConfig.validate("vvm")
 }
 
+// Memory is Config.Memory: the covariance matrix, and two float64 a feature and point.
+func (c *VVMConfig) Memory(x Extent) Footprint {
+	return virtualFootprint(x, int64(c.Buffer), int64(c.Pairs))
+}
+
+// virtualFootprint is that of virtualPoints.
+func virtualFootprint(x Extent, buffer, pairs int64) Footprint {
+	n := buffer + 1
+	f := posteriorFootprint(x, n)
+	if pairs > 0 {
+		f.add("angles of points", n*n, 8*n*n+24*spare(min(pairs, n*(n-1)/2)))
+	}
+	return f
+}
+
 func newVVM[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[VVMConfig]("vvm", c)
 	if err != nil {

@@ -22,6 +22,9 @@ func (c *WEPConfig) Validate() error {
 	return c.PointsConfig.validate("wep")
 }
 
+// Memory is Config.Memory: that of VVM.
+func (c *WEPConfig) Memory(x Extent) Footprint { return virtualFootprint(x, int64(c.Buffer), 0) }
+
 func newWEP[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[WEPConfig]("wep", c)
 	if err != nil {

@@ -2,9 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,126 +43,419 @@ func reportLatency(h *hdrhistogram.Histogram) *latencyReport {
 // memoryReport is how --mem-budget was split, and what came of it.
 type memoryReport struct {
 	Budget  int64                 `json:"budget"`
-	Program int64                 `json:"program"` // the program itself, and its reading
+	Program int64                 `json:"program"` // the program itself
+	Reader  int64                 `json:"reader"`  // what is read ahead
 	Data    int64                 `json:"data"`    // examples read into memory
 	Parts   []learners.MemoryPart `json:"parts"`   // of the learner
+	Moving  int64                 `json:"moving"`  // tables of the learner that are there twice while they grow or are copied for the model file
 	Peak    int64                 `json:"peak"`    // most resident memory there was; 0 where the system doesn't say
 }
 
-func (m *memoryReport) planned() int64 { return m.Program + m.Data + learners.TotalMemory(m.Parts) }
+func (m *memoryReport) planned() int64 {
+	return m.Program + m.Reader + m.Data + m.Moving + learners.Footprint{Parts: m.Parts}.Held()
+}
 
 func (m *memoryReport) String() string {
 	s := []string{fmt.Sprintf("the program %s", inMiB(m.Program))}
-	if m.Data > 0 {
-		s = append(s, fmt.Sprintf("the examples %s", inMiB(m.Data)))
+	add := func(bytes int64, what string) {
+		if bytes > 0 {
+			s = append(s, what+" "+inMiB(bytes))
+		}
 	}
-	for _, p := range m.Parts {
-		s = append(s, fmt.Sprintf("%d %s %s", p.Items, p.Name, inMiB(p.Bytes)))
-	}
+	add(m.Reader, "reading")
+	add(m.Data, "the examples")
+	s = append(s, partsText(m.Parts)...)
+	add(m.Moving, "what moves or is saved")
 	return strings.Join(s, ", ")
 }
 
-// programBytes is what the program takes with what it reads ahead, without examples kept (resident, linux/amd64: 20 to 26 MiB).
-const programBytes = 25 << 20
+// partsText tells of what counts among the parts.
+func partsText(parts []learners.MemoryPart) (s []string) {
+	rest := int64(0)
+	for _, p := range parts {
+		if p.Bytes < 1<<18 {
+			rest += p.Bytes
+			continue
+		}
+		s = append(s, fmt.Sprintf("%d %s %s", p.Items, p.Name, inMiB(p.Bytes)))
+	}
+	if rest > 0 {
+		s = append(s, "tables "+inMiB(rest))
+	}
+	return s
+}
 
-// unmanagedBytes is what the collector doesn't manage of it: the program's text and the like.
-const unmanagedBytes = 10 << 20
+// Of --mem-budget, measured on linux/amd64 (resident, Go 1.26): 17 to 19 MiB are the program's text
+// and constants, which the collector doesn't manage, as far as they are used, and 3 to 4 MiB its
+// runtime, flags and tables.
+const (
+	textBytes    = 18 << 20
+	programBytes = textBytes + 4<<20
+)
 
-// planMemory splits --mem-budget before anything is learned: sizes that no flag gave are set to the largest that fit.
-func planMemory[T engine.Float](t *trainer, in *reader[T]) error {
-	c, ok := t.config.(learners.MemoryConfig)
-	if t.memory == 0 || !ok {
+// Of what the program leaves, a quarter is for reading, within these bounds.
+const (
+	leastReading = 4 << 20
+	mostReading  = 256 << 20
+)
+
+// noteworthy is how much a learner may take without --mem-budget before it is told.
+const noteworthy = 256 << 20
+
+// plan knows what --mem-budget, or else this machine, has room for, and what the learner will take.
+type plan[T engine.Float] struct {
+	t      *trainer
+	most   int64           // for all
+	who    string          // says so
+	report memoryReport    // its split
+	x      learners.Extent // that the learner has room for
+	seen   int64           // non-zeros so far
+	told   int64           // bytes that were told
+	gram   int64           // FitOptions.GramBytes
+	kept   int64           // Env.Kept
+	begun  bool            // a block has come
+}
+
+// newPlan makes the plan of what doesn't depend on the data, and sets the limits that the collector
+// and the reader hold.
+func newPlan[T engine.Float](t *trainer) (*plan[T], error) {
+	p := &plan[T]{t: t, x: learners.Extent{Elem: int64(unsafe.Sizeof(T(0))), Examples: learners.Any, NonZeros: learners.Any, Soft: t.softDelta > 0,
+		Saved: t.model != "" || t.marginReport}}
+	p.report = memoryReport{Budget: int64(t.memory), Program: programBytes}
+	machine := machineMemory()
+	if t.memory == 0 {
+		p.most, p.who = machine/4*3, "three quarters of this machine's memory are"
+		if machine == 0 {
+			p.most = math.MaxInt64
+		}
+		return p, nil
+	}
+	budget := given(t.cmd.Flags(), "mem-budget")
+	p.most, p.who = int64(t.memory), budget+" is"
+	switch {
+	case machine > 0 && p.most > machine:
+		return nil, usage("Give less than that.", "%s %s: this machine has %s", budget, &t.memory, inMiB(machine))
+	case p.most < programBytes+leastReading:
+		return nil, usage("Give more than that, by what the learner is to hold.", "%s %s: the program takes %s, and reading %s", budget, &t.memory, inMiB(programBytes), inMiB(leastReading))
+	}
+	readers := int64(1)
+	if len(t.test) > 0 || t.marginReport {
+		readers = 2 // the second begins when the first has come to its end, but that has not given its memory back
+	}
+	p.report.Reader = min(max(leastReading, (p.most-programBytes)/4), mostReading)
+	_ = readers
+	debug.SetMemoryLimit(p.most - textBytes)
+	return p, nil
+}
+
+// room is what the learner may take.
+func (p *plan[T]) room() int64 { return p.most - p.report.Program - p.report.Reader - p.report.Data }
+
+// footprint is what the learner takes at most, with the copy for a model file.
+func (p *plan[T]) footprint(c learners.Config, x learners.Extent) (f learners.Footprint, peak int64) {
+	f = c.Memory(x)
+	if x.Saved {
+		f.Moving = max(f.Moving, f.Copies)
+	}
+	return f, f.Peak()
+}
+
+// whole makes the plan for a data set in memory, beside which there are so many bytes of another
+// for the test.
+func (p *plan[T]) whole(b *engine.Block[T], test int64) error {
+	t := p.t
+	x := dataExtent(b)
+	x.Soft, x.Saved = p.x.Soft, true // the weights are taken for the margin
+	x.Whole = t.whole() || t.fitting()
+	p.report.Reader, p.report.Data, p.begun = 0, dataBytes(x)+test, true
+	if t.shuffle {
+		p.report.Data += 4 * x.Examples
+	}
+	sample := b.Slice(0, min(b.Len(), sampleRows))
+	return p.settle(x, &sample)
+}
+
+// sampleRows are looked at for what a kept example takes.
+const sampleRows = 4096
+
+// dataExtent is that of a whole data set.
+func dataExtent[T engine.Float](b *engine.Block[T]) learners.Extent {
+	x := extent(b)
+	x.Features, x.Examples, x.Dense, x.Elem = int64(b.Dim), int64(b.Len()), b.Dense(), int64(unsafe.Sizeof(T(0)))
+	return x
+}
+
+// admit makes the plan for the first block of a stream, and looks at each further one whether the
+// learner has room for it.
+func (p *plan[T]) admit(b *engine.Block[T]) error {
+	if b.Len() == 0 {
 		return nil
 	}
-	fs := t.cmd.Flags()
-	budget := given(fs, "mem-budget")
-	if !c.Bounded() {
-		return usage("Bound what it keeps: --budget, and with tbp another --error-cache than all.", "%s with these settings grows with the stream: %s can't hold", t.learner, budget)
+	x := p.x
+	x.Dense = b.Dense()
+	if dim := int64(b.Dim); dim > x.Features {
+		x.Features, x.Growing = dim, p.begun
 	}
-	plan := &memoryReport{Budget: int64(t.memory), Program: programBytes}
-	var sample *engine.Block[T]
-	if mem, ok := in.source.(*eval.Memory[T]); ok {
-		sample, plan.Data = mem.All(), heldBytes(mem.All(), in.info())
-	} else {
-		first := &replay[T]{src: in.source}
-		if first.block, first.err = in.source.Next(); first.err == nil {
-			sample = first.block
-		}
-		in.source = first
+	if n := extent(b); true {
+		x.Longest = max(x.Longest, n.Longest)
+		p.seen += n.NonZeros
 	}
-	if sample == nil {
-		return nil // the run meets the error
+	x.NonZeros = p.x.NonZeros
+	if !p.begun {
+		x.NonZeros = p.seen
+		p.begun = true
+		return p.settle(x, b)
 	}
-	elem := int64(unsafe.Sizeof(T(0)))
-	example, err := learners.ExampleBytes[T](c, sample)
-	if err != nil {
-		return settingError(err)
-	}
-	rest := plan.Budget - plan.Program - plan.Data
-	if sized := fs.Changed("budget") || fs.Changed("error-size") || fs.Changed("basis") || t.before != nil; !sized {
-		if err := c.FitMemory(rest, example, elem); err != nil {
-			return &fail{codeUsage, fmt.Errorf("%s %s: %w", budget, &t.memory, err), fmt.Sprintf("The program itself takes %s.", inMiB(plan.Program+plan.Data))}
-		}
-	}
-	plan.Parts = c.Memory(example, elem)
-	if len(plan.Parts) == 0 {
+	if x.NonZeros = max(p.x.NonZeros, p.seen); x == p.x {
 		return nil
 	}
-	if plan.planned() > plan.Budget {
-		return usage("Lower --budget (and --error-size) or --basis, or leave them out: then they are as large as fits.", "%s %s: needed are %s: %s", budget, &t.memory, inMiB(plan.planned()), plan)
+	if p.seen > p.x.NonZeros { // look again when there are twice as many, not at every block
+		more := x
+		if more.NonZeros = 2 * p.seen; p.fits(more) == nil {
+			x = more
+		}
 	}
-	if most := machineMemory(); most > 0 && plan.planned() > most {
-		return usage("Give less than that.", "%s %s: this machine has %s", budget, &t.memory, inMiB(most))
+	if err := p.fits(x); err != nil {
+		return err
 	}
-	t.report.Memory = plan
-	if !t.output.quiet {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s of %s: %s\n", inMiB(plan.planned()), &t.memory, plan)
+	if p.t.memory > 0 && x.Features > p.x.Features {
+		runtime.GC() // tables that were there twice the last time go before the next ones move
 	}
-	debug.SetMemoryLimit(plan.planned() - unmanagedBytes)
+	p.x = x
 	return nil
 }
 
-// heldBytes returns what examples in memory take, and took while they were put together.
-func heldBytes[T engine.Float](b *engine.Block[T], info dataset.Info) int64 {
-	elem := int64(unsafe.Sizeof(T(0)))
+// extent returns what of it a block decides.
+func extent[T engine.Float](b *engine.Block[T]) (x learners.Extent) {
 	if b.Dense() {
-		return 2 * int64(info.Rows) * int64(b.Stride+1) * elem
+		return learners.Extent{Longest: int64(b.Dim), NonZeros: int64(b.Dim) * int64(b.Len())}
 	}
-	return 2 * (int64(info.Rows)*(8+elem) + info.NonZeros*(4+elem))
+	x.NonZeros = int64(b.Ptr[b.Len()] - b.Ptr[0])
+	for i := range b.Len() {
+		x.Longest = max(x.Longest, int64(b.Ptr[i+1]-b.Ptr[i]))
+	}
+	return x
 }
 
-// bounded gives the blocks of a source, but refuses those whose features take more memory than there may be.
-type bounded[T engine.Float] struct {
+// fits returns an error if the learner has no room for data of that extent, and tells when it will
+// take much.
+func (p *plan[T]) fits(x learners.Extent) error {
+	t := p.t
+	f, peak := p.footprint(t.config, x)
+	what := fmt.Sprintf("%d features", x.Features)
+	if x.Whole {
+		what = fmt.Sprintf("%d examples of %d features", x.Examples, x.Features)
+	}
+	if left := p.room(); peak > left {
+		kept := "Nothing was saved."
+		if t.saved > 0 {
+			kept = fmt.Sprintf("The model after %d examples is in %s.", t.saved, t.model)
+		}
+		next := " Is the largest index right? Tables of features grow with it, whatever is between."
+		if x.Features < 1<<20 {
+			next = " Raise the limit, or take a learner or settings that hold less."
+		}
+		parts := partsText(f.Parts)
+		if f.Moving > 0 {
+			parts = append(parts, "what moves or is saved "+inMiB(f.Moving))
+		}
+		return &fail{codeFailed, fmt.Errorf("%s: %s take %s (%s), and %s %s, of which the learner may take %s", t.learner, what, inMiB(peak), strings.Join(parts, ", "),
+			p.who, inMiB(p.most), inMiB(max(0, left))), kept + next}
+	}
+	if held := f.Held(); t.memory == 0 && held >= noteworthy && held >= 2*p.told && !t.output.quiet {
+		p.told = held
+		each := ""
+		if f.Each >= noteworthy {
+			each = fmt.Sprintf("; each example goes over %s of it", inMiB(f.Each))
+		}
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s with %s takes %s%s\n", t.learner, what, inMiB(held), each)
+	}
+	return nil
+}
+
+// settle sizes what the learner keeps that wasn't sized by flags, and makes the split.
+func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
+	t := p.t
+	fs := t.cmd.Flags()
+	if c, ok := t.config.(learners.KeepingConfig); ok && t.memory > 0 && c.Keeps() > 0 {
+		if err := p.keep(c, &x, sample); err != nil {
+			return err
+		}
+	}
+	if x.Whole { // kernel values have what all else leaves
+		x.Gram = -1
+		_, peak := p.footprint(t.config, x)
+		if x.Gram = learners.DefaultGramBytes; t.memory > 0 {
+			x.Gram = max(p.room()-peak, leastGram)
+		}
+		p.gram = x.Gram
+	}
+	if t.marginSVM && t.memory > 0 && x.Examples < learners.Any { // it runs beside the learner, when that has come to its end
+		own, svm := x, x
+		own.Whole, svm.Whole, svm.Gram = false, true, -1
+		left := p.room() - t.config.Memory(own).Held() - (&learners.SVMConfig{Norm: 1}).Memory(svm).Peak()
+		if t.marginGram = left; left < leastGram {
+			return usage("Raise the budget, or leave "+given(fs, "margin-svm")+" out.", "%s %s: no room is left for the svm", given(fs, "mem-budget"), &t.memory)
+		}
+	}
+	if err := p.fits(x); err != nil {
+		return err
+	}
+	p.x = x
+	if t.memory == 0 {
+		return nil
+	}
+	f, _ := p.footprint(t.config, x)
+	p.report.Parts, p.report.Moving = f.Parts, f.Moving
+	t.report.Memory = &p.report
+	if p.report.planned() > p.most { // fits has seen to it
+		return fmt.Errorf("%s: %s planned of %s", given(fs, "mem-budget"), inMiB(p.report.planned()), inMiB(p.most))
+	}
+	if !t.output.quiet {
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s of %s: %s\n", inMiB(p.report.planned()), &t.memory, &p.report)
+	}
+	return nil
+}
+
+// leastGram is room for some kernel rows.
+const leastGram = 1 << 20
+
+// keep sizes what is kept of examples like those of sample.
+func (p *plan[T]) keep(c learners.KeepingConfig, x *learners.Extent, sample *engine.Block[T]) error {
+	t := p.t
+	fs := t.cmd.Flags()
+	budget := given(fs, "mem-budget")
+	if c.Keeps() == learners.Any && x.Examples == learners.Any {
+		return usage("Bound what it keeps: --budget, and with tbp another --error-cache than all.", "%s with these settings grows with the stream: %s can't hold", t.learner, budget)
+	}
+	mean, largest, err := learners.KeptExample[T](c, sample)
+	if err != nil {
+		return settingError(err)
+	}
+	n := func() int64 { return min(c.Keeps(), x.Examples) }
+	if sized := c.Keeps() == learners.Any || fs.Changed("budget") || fs.Changed("error-size") || fs.Changed("basis") || t.before != nil; !sized {
+		// What the collector has to let lie for a while is a part of what is kept.
+		d, err := c.FitMemory(p.room()-p.room()/16, *x, mean, largest)
+		if err != nil {
+			return usage("Give more, or take a learner that keeps no examples.", "%s with one kept example takes more than the %s that %s %s leaves for it: %w",
+				t.learner, inMiB(max(0, p.room())), budget, &t.memory, err)
+		}
+		t.config, c = d, d.(learners.KeepingConfig)
+	}
+	x.Kept = 1
+	_, rest := p.footprint(c, *x)
+	x.Kept = p.room() - rest
+	if need := learners.KeptRoom(n(), mean, largest); x.Kept < need {
+		x.Kept = need
+		f, _ := p.footprint(c, *x)
+		p.report.Parts, p.report.Moving = f.Parts, f.Moving
+		return usage("Lower --budget (and --error-size) or --basis, or leave them out: then they are as large as fits.", "%s %s: needed are %s: %s",
+			budget, &t.memory, inMiB(p.report.planned()), &p.report)
+	}
+	p.kept = x.Kept
+	return nil
+}
+
+// dataBytes returns what the examples take in memory, and take once more while they are put
+// together.
+func dataBytes(x learners.Extent) int64 {
+	if x.Dense {
+		return x.Examples * (x.Features + 64/x.Elem + 1) * x.Elem
+	}
+	return x.Examples*(8+x.Elem) + x.NonZeros*(4+x.Elem) // offset, label; index, value
+}
+
+// begin makes the plan for the examples, and sets what is kept of them.
+func (p *plan[T]) begin(in *reader[T], test int64) error {
+	if mem, ok := in.source.(*eval.Memory[T]); ok {
+		return p.whole(mem.All(), test)
+	}
+	in.source = &planned[T]{in.source, p}
+	if p.t.memory == 0 {
+		return nil
+	}
+	first := &replay[T]{src: in.source}
+	first.block, first.err = in.source.Next()
+	in.source = first
+	if refused := (*fail)(nil); errors.As(first.err, &refused) {
+		return first.err
+	}
+	return nil // the run meets any other error
+}
+
+// measure counts what the files hold, in a pass that keeps nothing, and refuses them if reading
+// them into memory would take more than --mem-budget. The count stops where the budget ends. It
+// returns what the test examples will take.
+func (p *plan[T]) measure(ctx context.Context) (test int64, err error) {
+	t := p.t
+	if t.memory == 0 {
+		return 0, nil
+	}
+	var train int64
+	for _, files := range [][]string{t.files, t.test} {
+		if len(files) == 0 {
+			continue
+		}
+		if slices.Contains(files, "-") {
+			return 0, usage("Put the examples into a file, or leave the flag out.", "%s: what comes from stdin can't be measured before it is read", given(t.cmd.Flags(), "mem-budget"))
+		}
+		bytes, err := p.count(ctx, files, train)
+		if err != nil {
+			return 0, t.unread(ctx, err)
+		}
+		if train+2*bytes > p.room() { // those that are being put together are there twice
+			return 0, &fail{codeFailed, fmt.Errorf("%s: reading it into memory takes more than the %s that %s %s leaves for it", strings.Join(files, " "),
+				inMiB(max(0, p.room())), given(t.cmd.Flags(), "mem-budget"), &t.memory),
+				"Raise the budget, or learn from the stream: one epoch without --shuffle, --until-converged and --normalize max."}
+		}
+		train, test = train+bytes, bytes
+	}
+	if len(t.test) == 0 {
+		test = 0
+	}
+	return test, nil
+}
+
+// count returns what the examples in the files will take beside so many bytes, or more than there
+// is room for.
+func (p *plan[T]) count(ctx context.Context, files []string, beside int64) (bytes int64, err error) {
+	// Labels take the same room whatever they are, and values whatever they are divided by.
+	o := p.t.opts
+	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
+	s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, files, o) })
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	for {
+		b, err := s.Next()
+		if err == io.EOF {
+			return bytes, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		info := s.Info()
+		bytes = dataBytes(learners.Extent{Features: int64(b.Dim), Examples: int64(info.Rows), NonZeros: info.NonZeros, Elem: p.x.Elem, Dense: b.Dense()})
+		if beside+2*bytes > p.room() {
+			return bytes, nil
+		}
+	}
+}
+
+// planned gives the blocks of a stream, but refuses those for which there is no room.
+type planned[T engine.Float] struct {
 	eval.Source[T]
-	t   *trainer
-	dim int // looked at so far
+	plan *plan[T]
 }
 
 // Next is Source.Next.
-func (s *bounded[T]) Next() (*engine.Block[T], error) {
+func (s *planned[T]) Next() (*engine.Block[T], error) {
 	b, err := s.Source.Next()
-	if err == nil && b.Dim > s.dim {
-		s.dim = b.Dim
-		err = checkFeatures[T](s.t, b.Dim)
+	if err == nil {
+		err = s.plan.admit(b)
 	}
 	return b, err
-}
-
-// checkFeatures refuses more features than --mem-budget, or three quarters of this machine's memory, have room for.
-func checkFeatures[T engine.Float](t *trainer, dim int) error {
-	need, most, who := int64(dim)*learners.FeatureBytes(t.config, int64(unsafe.Sizeof(T(0)))), machineMemory()/4*3, "three quarters of this machine's memory are"
-	if t.memory > 0 && (most == 0 || int64(t.memory) < most) {
-		most, who = int64(t.memory), given(t.cmd.Flags(), "mem-budget")+" is"
-	}
-	if most == 0 || need <= most {
-		return nil
-	}
-	kept := "Nothing was saved."
-	if t.saved > 0 {
-		kept = fmt.Sprintf("The model after %d examples is in %s.", t.saved, t.model)
-	}
-	return &fail{codeFailed, fmt.Errorf("%s: %d features take %s, and %s %s", t.learner, dim, inMiB(need), who, inMiB(most)),
-		kept + " Is the largest index right? Tables of features grow with it, whatever is between."}
 }
 
 // machineMemory returns the memory of this machine in bytes; 0 where the system doesn't tell.

@@ -12,7 +12,9 @@ import (
 )
 
 // TestMemoryBudget: over a stream that fills the budget and then takes many examples' places, the process never holds more than a tenth above what
-// --mem-budget planned before, nor much less: the plan is used. Two labels in ten are wrong, so that every tenth example changes what is kept.
+// --mem-budget planned before, nor less than three quarters of it: the plan is used, but for
+// reading, which needs little of a pipe that is slower than learning, and tables that move. Two
+// labels in ten are wrong, so that every tenth example changes what is kept.
 func TestMemoryBudget(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
@@ -51,14 +53,14 @@ func TestMemoryBudget(t *testing.T) {
 				Max int64 `json:"max_ns"`
 			}
 			Memory struct {
-				Budget, Program, Peak int64
-				Parts                 []learners.MemoryPart
+				Budget, Program, Reader, Moving, Peak int64
+				Parts                                 []learners.MemoryPart
 			}
 		}
 		if err := json.Unmarshal(out, &r); err != nil {
 			t.Fatal(err)
 		}
-		plan := r.Memory.Program + learners.TotalMemory(r.Memory.Parts)
+		plan := r.Memory.Program + r.Memory.Reader + r.Memory.Moving + learners.Footprint{Parts: r.Memory.Parts}.Held()
 		if r.Memory.Budget != 32<<20 || plan > r.Memory.Budget || plan < r.Memory.Budget*95/100 {
 			t.Errorf("%s: %d bytes of %d planned: %+v", args, plan, r.Memory.Budget, r.Memory)
 		}
@@ -77,7 +79,7 @@ func TestMemoryBudget(t *testing.T) {
 		if !full {
 			t.Errorf("%s: %d of %d kept", args, r.Support, r.Config.Budget)
 		}
-		if r.Memory.Peak > plan*11/10 || r.Memory.Peak < plan*9/10 {
+		if r.Memory.Peak > plan*11/10 || r.Memory.Peak < plan*3/4 {
 			t.Errorf("%s: %d bytes at most, %d planned; %d of %d kept", args, r.Memory.Peak, plan, r.Support, r.Config.Budget)
 		}
 	}

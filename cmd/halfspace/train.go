@@ -7,12 +7,10 @@ import (
 	"io"
 	"math"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unsafe"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -135,18 +133,19 @@ type trainer struct {
 	profiles profiles
 	settings *learnerFlags
 
-	cmd     *cobra.Command
-	started time.Time
-	files   []string
-	entry   learners.Entry
-	config  learners.Config
-	before  *model.Model // of -i
-	opts    dataset.Options
-	pool    *engine.Pool
-	every   int64         // checkpoint marks
-	after   time.Duration //
-	saved   int64         // presented examples after which the model was last written; 0: not written
-	report  trainReport
+	cmd        *cobra.Command
+	started    time.Time
+	files      []string
+	entry      learners.Entry
+	config     learners.Config
+	before     *model.Model // of -i
+	opts       dataset.Options
+	pool       *engine.Pool
+	every      int64         // checkpoint marks
+	after      time.Duration //
+	marginGram int64         // --mem-budget: for kernel values of --margin-svm; 0: their default
+	saved      int64         // presented examples after which the model was last written; 0: not written
+	report     trainReport
 }
 
 func newTrainCmd() *cobra.Command {
@@ -429,14 +428,16 @@ type reader[T engine.Float] struct {
 func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || learners.Relative(t.config) || t.opts.Normalize == "max" && t.opts.Scale == 0
 
-	if t.memory > 0 { // the collector works harder instead of taking more
-		debug.SetMemoryLimit(max(int64(t.memory)-unmanagedBytes, programBytes))
+	plan, err := newPlan[T](t)
+	if err != nil {
+		return err
 	}
 	var in reader[T]
 	var loading time.Duration
 	var facts learners.Facts
+	var testBytes int64
 	if inMemory {
-		if err := fits[T](ctx, t); err != nil {
+		if testBytes, err = plan.measure(ctx); err != nil {
 			return err
 		}
 		data, err := await(ctx, func() (*dataset.Data[T], error) { return dataset.Load[T](ctx, t.files, t.opts) })
@@ -457,20 +458,13 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if err := t.read.idle(t.cmd.Flags(), in.info().Format); err != nil {
 		return err
 	}
-	if inMemory {
-		if err := checkFeatures[T](t, in.info().Dim); err != nil {
-			return err
-		}
-	} else {
-		in.source = &bounded[T]{Source: in.source, t: t}
-	}
 	if t.config, err = learners.Resolve(t.config, facts); err != nil {
 		return settingError(err)
 	}
-	if err := planMemory(t, &in); err != nil {
+	if err := plan.begin(&in, testBytes); err != nil {
 		return err
 	}
-	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool, Reserve: t.memory > 0})
+	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool, Kept: plan.kept})
 	if err != nil {
 		return settingError(err)
 	}
@@ -514,10 +508,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		if t.proba && len(t.test) == 0 {
 			return usage("Name examples with --test, or leave it out.", "%s: %s learns the whole data set at once, so there is nothing to predict before it", given(t.cmd.Flags(), "proba"), t.learner)
 		}
-		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta, ActiveSet: t.activeSet, Halving: t.halving}
-		if t.memory > 0 { // kernel rows have what the program and the examples leave, and always some
-			fit.GramBytes = max(1<<20, int64(t.memory)-programBytes-heldBytes(in.source.(*eval.Memory[T]).All(), in.info()))
-		}
+		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta, GramBytes: plan.gram, ActiveSet: t.activeSet, Halving: t.halving}
 		if learners.BatchOnly(t.config) && t.learner == "svm" && !t.cmd.Flags().Changed("max-updates") {
 			fit.MaxUpdates = 0
 		}
@@ -580,62 +571,6 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		return t.notConverged(res)
 	}
 	return nil
-}
-
-// fits counts what the files hold, in a pass that keeps nothing, and refuses them if reading them into memory would take more than
-// --mem-budget. The count stops where the budget ends.
-func fits[T engine.Float](ctx context.Context, t *trainer) error {
-	if t.memory == 0 {
-		return nil
-	}
-	for _, files := range [][]string{t.files, t.test} {
-		if len(files) == 0 {
-			continue
-		}
-		if slices.Contains(files, "-") {
-			return usage("Put the examples into a file, or leave the flag out.", "%s: what comes from stdin can't be measured before it is read", given(t.cmd.Flags(), "mem-budget"))
-		}
-		need, err := memoryNeed[T](ctx, files, t.opts, int64(t.memory))
-		if err != nil {
-			return t.unread(ctx, err)
-		}
-		if need > int64(t.memory) {
-			return &fail{codeFailed, fmt.Errorf("%s: reading it into memory takes more than %s %s", strings.Join(files, " "), given(t.cmd.Flags(), "mem-budget"), &t.memory),
-				"Raise the budget, or learn from the stream: one epoch without --shuffle, --until-converged and --normalize max."}
-		}
-	}
-	return nil
-}
-
-// memoryNeed returns the bytes that dataset.Load takes for the files: the examples, twice while they are put together. It returns as soon as
-// that is more than enough.
-func memoryNeed[T engine.Float](ctx context.Context, files []string, o dataset.Options, enough int64) (int64, error) {
-	// Labels take the same room whatever they are, and values whatever they are divided by.
-	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
-	s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, files, o) })
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	elem := int64(unsafe.Sizeof(T(0)))
-	for need := int64(0); ; {
-		b, err := s.Next()
-		if err == io.EOF {
-			return need, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		info := s.Info()
-		if b.Dense() {
-			need = 2 * int64(info.Rows) * int64(b.Stride+1) * elem
-		} else {
-			need = 2 * (int64(info.Rows)*(8+elem) + info.NonZeros*(4+elem)) // offset, label; index, value
-		}
-		if need > enough {
-			return need, nil
-		}
-	}
 }
 
 // afterwards measures the final hypothesis: the margin over the training set and the errors on the test set.
@@ -741,7 +676,7 @@ func marginOfSVM[T engine.Float](ctx context.Context, t *trainer, l learners.Lea
 	if err != nil {
 		return err
 	}
-	res, err := eval.Fit(ctx, svm.(learners.Fitter[T]), mem, learners.FitOptions{GramBytes: int64(t.memory)}, nil)
+	res, err := eval.Fit(ctx, svm.(learners.Fitter[T]), mem, learners.FitOptions{GramBytes: t.marginGram}, nil)
 	if errors.Is(err, learners.ErrNotSeparable) {
 		return nil
 	}

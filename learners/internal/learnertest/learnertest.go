@@ -51,6 +51,7 @@ func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 			t.Run("weights", func(t *testing.T) { s.weights(t, b) })
 			t.Run("learns", func(t *testing.T) { s.learns(t, b) })
 			t.Run("allocs", func(t *testing.T) { s.allocs(t, b) })
+			t.Run("memory", func(t *testing.T) { s.memory(t, b) })
 			t.Run("proba", func(t *testing.T) { s.proba(t, s.trained(t, b), b) })
 		})
 	}
@@ -806,3 +807,5 @@ func (s *suite[T]) settings(t *testing.T) {
 type foreign struct{}
 
 func (foreign) Validate() error { return nil }
+
+func (foreign) Memory(learners.Extent) learners.Footprint { return learners.Footprint{} }

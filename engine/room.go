@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// Room returns for how many elements a table is made that has room for have and now needs more:
+// exactly as many the first time, and a quarter more than it had when it moves, so that many small
+// steps stay cheap. While it moves the old table is there too.
+func Room(have, need int) int {
+	switch {
+	case need <= have:
+		return have
+	case have == 0:
+		return need
+	}
+	return max(need, have+have/4+16)
+}
+
+// withRoom returns s with room for n elements, moved as [Room] says.
+func withRoom[E any](s []E, n int) []E {
+	if n <= cap(s) {
+		return s
+	}
+	return append(make([]E, 0, Room(cap(s), n)), s...)
+}
+
+// most is n with the quarter more that Room takes.
+func most(n int64) int64 { return n + n/4 + 16 }
+
+// LanesBytes bounds what [Lanes] hold that have seen so many of dim features: held for good, and
+// moving for as long as they make room. Features come step by step if growing, else all at once;
+// rows are made for them all by Reserve if reserved. An element takes elem.
+func LanesBytes(members, seen, dim, elem int64, growing, reserved bool) (held, moving int64) {
+	row := (members*elem + cacheLine - 1) / cacheLine * cacheLine
+	rows := max(seen+1, firstRows)
+	if !reserved {
+		rows = most(rows)
+	}
+	if growing {
+		dim = most(dim)
+	}
+	held = rows*row + 4*dim + 4*most(rows)
+	if seen+1 > firstRows && !reserved {
+		moving = rows * row
+	}
+	if growing {
+		moving += 4 * dim
+	}
+	return held, moving
+}
+
+// DenseMembersBytes is LanesBytes for [DenseMembers].
+func DenseMembersBytes(members, dim, elem int64, growing bool) (held, moving int64) {
+	held = members * ((dim*elem + cacheLine - 1) / cacheLine * cacheLine)
+	if growing {
+		moving = held
+	}
+	return held, moving
+}
+
+// FourierBytes is LanesBytes for [Fourier] of that size, with the features it makes of so many
+// examples at a time.
+func FourierBytes(size, dim, examples, elem int64, growing bool) (held, moving int64) {
+	row := (size/2*elem + cacheLine - 1) / cacheLine * cacheLine
+	if held = row * dim; growing {
+		held, moving = row*most(dim), row*dim
+	}
+	z := (max(size*elem, row) + cacheLine - 1) / cacheLine * cacheLine
+	return held + examples*(z+elem), moving
+}
+
+// PointsBytes bounds what [Points] hold of n examples, the longest of which has that many
+// non-zeros, of dim features: held for good, and moving for as long as they make room. An element
+// takes elem.
+func PointsBytes(n, longest, dim, elem int64, dense bool) (held, moving int64) {
+	wide := dim + dim/4 // rows of a list whose features keep coming
+	floats := wide*elem + 2*cacheLine
+	if !dense {
+		// The forms that store zeros are for lists with at least a non-zero in so many features.
+		packed := min(wide, bytesPerNonZero*(longest+1)*5/4) + vecmath.ByteUnit
+		floats = max(packed, longest*(4+elem)*5/4)
+	}
+	table := elem*(min(wide, bitsPerNonZero*(longest+1)*5/4)+65) + 16
+	if dense {
+		table = elem*(wide+65) + 16
+	}
+	held = most(n)*(floats+16) + table + 4*cacheLine
+	return held, held + 4*table
+}
+
+// Need returns what the list takes, with all that it takes while it moves, once example i of b has
+// come: as one more, or in the place of one that is there.
+func (p *Points[T]) Need(b *Block[T], i int, more bool) int64 {
+	j := p.job()
+	defer p.done(j)
+	j.gather(b, i)
+	n, dim, nnz, sparse := p.n, p.dim, p.nnz+len(j.val), p.sparse
+	if more {
+		n++
+	}
+	if p.n == 0 {
+		sparse = !b.Dense()
+	}
+	if k := len(j.idx); k > 0 {
+		dim = max(dim, int(j.idx[k-1])+1)
+	}
+	q := Points[T]{sparse: sparse}
+	form := q.allowed(max(p.form, formOf(j.val)), dim, nnz, max(n, 1))
+	stride := p.stride
+	moves := p.n == 0 || form != p.form || unitOf[T](form, sparse) > 0 && dim > p.stride*strideUnit[T](form)
+	if moves {
+		stride = strideFor[T](form, sparse, dim, p.n > 0 && form == p.form)
+	}
+	size := int64(unsafe.Sizeof(T(0)))
+	need := 8 * int64(Room(cap(p.sq), n))
+	again := int64(0)
+	if n > cap(p.sq) {
+		again += 8 * int64(cap(p.sq))
+	}
+	// store adds a store of count elements that has room for have.
+	store := func(have, count, elem int64) {
+		switch {
+		case moves:
+			need += count * elem
+			again += have * elem
+		case count > have:
+			need += int64(Room(int(have), int(count))) * elem
+			again += have * elem
+		default:
+			need += have * elem
+		}
+	}
+	switch {
+	case form == formBits:
+		store(int64(cap(p.words)), int64(n)*int64(stride), 8)
+		table := int64(64*stride+1) * size
+		if need += table; moves {
+			again += 4 * table
+		}
+	case form == formBytes:
+		store(int64(cap(p.bytes)), int64(n)*int64(stride), 1)
+	case sparse:
+		store(int64(cap(p.idx)), int64(nnz), 4)
+		store(int64(cap(p.val)), int64(nnz), size)
+		store(int64(cap(p.ptr)), int64(n)+1, 8)
+	default:
+		store(int64(cap(p.x)), int64(n)*int64(stride), size)
+	}
+	if moves && form != p.form {
+		again = p.Bytes()
+	}
+	return need + again
+}
