@@ -214,6 +214,8 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 					code = c.noLabel(start, off)
 				case missing:
 					bad, at = "the label is missing", off
+				case n > longLabel:
+					bad, at = tooLongLabel, off
 				default:
 					code = c.csvLabel(text, from, n, start, off)
 				}

@@ -14,6 +14,9 @@
 //     float32 or float64 of the decimal.
 //   - Numbers compare as numbers: 1, 1.0 and +1 are one label. Of two labels the larger number, or of texts the later in byte
 //     order, is +1, whatever comes first. With Positive that label is +1 and all others are -1.
+//   - A stream returns rows labelled -1, 0 or +1 (with its sign) at once: the first two are -1 then, and the other label must lie on the
+//     other side. Rows with another label, a plain 1 among them (it is -1 beside 2), wait for a second one, up to 2^20 rows or 512
+//     MiB (less with Options.Memory); then 1 is taken for +1, and another label is an error.
 //   - A quoted csv field ends on its line.
 //   - fasta: splice sites. Of the middle 51 letters of a sequence the 49 trimers are 49 * 125 one-hot attributes; the header has label=VALUE.
 package dataset
@@ -30,12 +33,14 @@ import (
 
 // Errors of this package. Those about the data come in a [RowError] that knows the place.
 var (
-	ErrOption    = errors.New("bad option")              // an Options field or a generator's parameter has no such value
-	ErrFormat    = errors.New("format not recognised")   // also: damaged compression, headers that do not fit
+	ErrOption    = errors.New("bad option")            // an Options field or a generator's parameter has no such value
+	ErrFormat    = errors.New("format not recognised") // also: damaged compression, headers that do not fit
 	ErrColumns   = fmt.Errorf("columns other than in training: %w", ErrFormat)
 	ErrBadRow    = errors.New("bad row")                 // a row that breaks the rules of its format
 	ErrEmpty     = errors.New("no examples")             // a file without rows
 	ErrLabels    = errors.New("labels can't be used")    // a third label, one label only, a label the model does not know
+	ErrMemory    = errors.New("no room in memory")       // what doesn't fit into Options.Memory
+	ErrStopped   = errors.New("reading was stopped")     // by Stream.Stop
 	ErrTruncated = errors.New("the data end too early")  // compressed or idx data that stop in the middle
 	ErrScale     = errors.New("longest example unknown") // Normalize "max" on a stream without Scale
 )
@@ -73,6 +78,21 @@ type Options struct {
 
 	Workers int // parsing goroutines; 0: one a processor
 
+	// MaxLine is the longest line that is read (of fasta: the longest record), in bytes; a longer one is an error, whatever OnError
+	// says. 0 is DefaultMaxLine; more than 1 GiB counts as that.
+	MaxLine int64
+
+	// Memory bounds what reading takes, in bytes: the head by which the format is decided, the text on its way and the rows made of it, the
+	// longest line, rows that wait for a second label, the texts of labels, what unpacking takes. What doesn't fit is an
+	// error (ErrMemory) that names it. At least LeastMemory; MemoryBase may come on top. The examples that Load keeps don't count.
+	//
+	// 0 is the built-in limits: a head of 1 MiB, Workers+3 pieces of 256 KiB of text with their rows (some MiB each at most), one
+	// line of MaxLine with its rows (up to 7 times its length while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd.
+	Memory int64
+
+	// OnWarn is told of what is odd but stops nothing, such as padding behind packed data, by the goroutine that calls Next or Load.
+	OnWarn func(string)
+
 	chunk int // bytes of text a worker parses at a time; 0: chunkSize
 }
 
@@ -83,7 +103,8 @@ type Info struct {
 	IndexBase   int      // svmlight; 1 for the others, whose columns count from 1
 	BaseFound   string   // how the base was found
 	Labels      LabelMap // zero until decided
-	Seen        []string // the labels met, in order of first occurrence
+	Seen        []string // the labels met, in order of first occurrence; of many only some
+	Rest        []string // where one label is told from all others: those met of the others; of many only some
 	Rows        int      // good rows
 	BadRows     int      // rows passed over
 	Unlabelled  int      // rows without a known label (LabelsOptional)
@@ -155,15 +176,6 @@ func excerpt(line []byte, col int) string {
 	}
 	return s
 }
-
-const (
-	chunkSize = 1 << 18 // bytes of text parsed at a time: some 0.5 ms, a hand-over costs a hundredth; with its rows it stays in L2
-	headSize  = 1 << 20 // bytes by which a stream decides format and index base
-	maxLine   = 1 << 30 // a longer line is refused: it is no text
-	maxHeld   = 1 << 20 // rows, and
-	maxHeldNZ = 1 << 26 // values a stream holds back before two labels were seen
-	blockRows = 4096    // rows of a block that Next returns, at most
-)
 
 // config is Options, checked.
 type config struct {
@@ -262,6 +274,12 @@ func (o Options) resolve() (*config, error) {
 	}
 	if o.Label < 0 || o.Label > c.Columns {
 		return nil, bad("label", strconv.Itoa(o.Label), "the number of a column")
+	}
+	if o.MaxLine < 0 {
+		return nil, bad("max line", strconv.FormatInt(o.MaxLine, 10), "a number of bytes")
+	}
+	if o.Memory < 0 {
+		return nil, bad("memory", strconv.FormatInt(o.Memory, 10), "a number of bytes")
 	}
 	if o.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)

@@ -14,18 +14,17 @@ const (
 	spliceDim    = spliceSites * spliceCodes
 )
 
-// unknownBase stands for a letter that names no base, or more than one (N, R, Y, ...).
-const unknownBase = 4
+const (
+	unknownBase = 4    // a letter that names more than one base
+	noBase      = 0xff // no letter of a nucleic acid
+)
 
-// baseCodes are the codes of letters; 0xff: no letter.
+// baseCodes are the codes of letters: those of the IUPAC's code of nucleotides.
 var baseCodes = func() (codes [256]uint8) {
 	for i := range codes {
-		codes[i] = 0xff
-		if ch := i &^ 0x20; ch >= 'A' && ch <= 'Z' && i < 128 {
-			codes[i] = unknownBase
-		}
+		codes[i] = noBase
 	}
-	for code, letters := range []string{"Aa", "Cc", "Gg", "TtUu"} {
+	for code, letters := range []string{"Aa", "Cc", "Gg", "TtUu", "RrYySsWwKkMmBbDdHhVvNn"} {
 		for _, ch := range letters {
 			codes[ch] = uint8(code)
 		}
@@ -53,6 +52,7 @@ func (c *chunk[T]) parseFasta(p *parsing) {
 			r.lines++
 			continue
 		}
+		c.record, c.recordLine = start, r.lines
 		bad := false
 		label, off := []byte(nil), 0
 		if line[0] != '>' {
@@ -60,9 +60,13 @@ func (c *chunk[T]) parseFasta(p *parsing) {
 			if !c.badRow(p, start, start, fmt.Sprintf("expected a header that begins with \">\", found %q", c.token(start, 0))) {
 				return
 			}
-		} else if label, off = headerLabel(line); len(label) == 0 && !p.optional {
+		} else if label, off = headerLabel(line); len(label) == 0 && !p.optional || len(label) > longLabel {
 			bad = true
-			if !c.badRow(p, start, start+off, "expected label=VALUE in the header") {
+			what := "expected label=VALUE in the header"
+			if len(label) > 0 {
+				what = tooLongLabel
+			}
+			if !c.badRow(p, start, start+off, what) {
 				return
 			}
 		}
@@ -78,9 +82,13 @@ func (c *chunk[T]) parseFasta(p *parsing) {
 			pos = min(c.nextLine(pos), c.n)
 			for i, ch := range text {
 				code := baseCodes[ch]
-				if code == 0xff && !bad {
+				if code == noBase && !bad {
 					bad = true
-					if !c.badRow(p, begin, begin+i, fmt.Sprintf("expected a letter of a sequence, found %q", ch)) {
+					what := fmt.Sprintf("expected a letter of a sequence, found %q", ch)
+					if up := ch &^ 0x20; up >= 'A' && up <= 'Z' {
+						what = fmt.Sprintf("expected a base of a nucleic acid (A C G T U, or N R Y ... where it is open), found %q as in proteins", ch)
+					}
+					if !c.badRow(p, begin, begin+i, what) {
 						return
 					}
 				}

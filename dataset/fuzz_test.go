@@ -84,9 +84,20 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
+// uncommented returns the line without its end and its comment, which begins the line or stands behind a blank.
+func uncommented(line string) string {
+	line = strings.TrimSuffix(line, "\r")
+	for i := range len(line) {
+		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			return line[:i]
+		}
+	}
+	return line
+}
+
 // refRow parses an svmlight row of index base 1 in the plainest way; ok is false for a bad row.
 func refRow(line string) (y float64, idx []int32, val []float64, ok bool) {
-	line, _, _ = strings.Cut(strings.TrimSuffix(line, "\r"), "#")
+	line = uncommented(line)
 	f := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
 	number := func(s string) (float64, bool) {
 		v, err := strconv.ParseFloat(s, 64)
@@ -139,7 +150,7 @@ func FuzzSVMLight(f *testing.F) {
 		var want engine.Block[float64]
 		want.Ptr = []int{0}
 		for _, line := range strings.Split(string(text), "\n") {
-			body, _, _ := strings.Cut(strings.TrimSuffix(line, "\r"), "#")
+			body := uncommented(line)
 			if strings.Trim(body, " \t") == "" {
 				continue
 			}

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -478,15 +476,9 @@ func readIDXPair(images, labels string) (x, y []byte, pixels int, err error) {
 	if labels != "" {
 		files = append(files, labels)
 	}
-	var count atomic.Int64
 	var in *input
-	pairs, err := pairIDX(files, func(name string) (*input, error) {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		return openInput(name, f, &count, func() { f.Close() })
-	}, func(i *input) { in = i })
+	from := &opener{limits: &limits{line: DefaultMaxLine, held: maxHeldBytes, window: maxWindow, unpack: bzip2Bytes}}
+	pairs, err := pairIDX(files, from.open, func(i *input) { in = i })
 	if in != nil {
 		defer in.Close()
 	}

@@ -67,6 +67,10 @@ func pairIDX(files []string, open func(string) (*input, error), keep func(*input
 			return err
 		}
 		p.labels = name
+		if int64(p.rows) > in.limits.held {
+			return &RowError{File: name, Offset: 4, Err: ErrMemory,
+				What: fmt.Sprintf("%d labels take more than the %s there are for them: raise --mem-budget", p.rows, inKiB(in.limits.held))}
+		}
 		y, err := io.ReadAll(io.LimitReader(in, int64(p.rows))) // grows with what is there: the header may lie
 		if err == nil && len(y) < p.rows {
 			err = io.ErrUnexpectedEOF
@@ -145,7 +149,10 @@ func idxHeader(in *input) (p idxPair, magic int, err error) {
 		if height == 0 || width == 0 || height*width > 1<<26 {
 			return p, 0, &RowError{File: in.name, Offset: 8, What: fmt.Sprintf("images of %d x %d values can't be used", height, width), Err: ErrFormat}
 		}
-		p.pixels = int(height * width)
+		if p.pixels = int(height * width); p.pixels > in.limits.line {
+			e := in.limits.lineError(in.name, nil)
+			return p, 0, &RowError{File: in.name, Offset: 8, What: fmt.Sprintf("images of %d x %d values: %s", height, width, e.What), Err: e.Err}
+		}
 	}
 	return p, magic, nil
 }

@@ -38,6 +38,9 @@ func (l label) less(m label) bool {
 	return l.text < m.text
 }
 
+// tooLongLabel is what is wrong with such a label.
+var tooLongLabel = fmt.Sprintf("expected a label of at most %d bytes, found a longer one", longLabel)
+
 // labelSet numbers labels in order of first occurrence.
 type labelSet struct {
 	list  []label
@@ -52,8 +55,11 @@ func (s *labelSet) reset() {
 	clear(s.texts)
 }
 
-// few is how many labels are looked through before a map is asked.
-const few = 4
+const (
+	few        = 4    // labels are looked through before a map is asked
+	someLabels = 16   // labels that nobody asked for are told apart; all others are taken for the last of these
+	longLabel  = 4096 // bytes; a longer label is bad
+)
 
 func (s *labelSet) findNum(v float64) (int32, bool) {
 	for i := range s.list[:min(few, len(s.list))] {
@@ -94,9 +100,10 @@ func (s *labelSet) add(l label) int32 {
 }
 
 // dropLast takes the last label out.
-func (s *labelSet) dropLast() {
+func (s *labelSet) dropLast() label {
 	i := len(s.list) - 1
-	switch l := s.list[i]; {
+	l := s.list[i]
+	switch {
 	case l.missing:
 		s.none = -1
 	case l.numeric:
@@ -105,6 +112,7 @@ func (s *labelSet) dropLast() {
 		delete(s.texts, l.text)
 	}
 	s.list = s.list[:i]
+	return l
 }
 
 // find returns the number of l.
@@ -130,14 +138,17 @@ type labeler struct {
 	set      labelSet
 	sign     []int8 // of each label of set
 	pos, neg *label // fixed ones; neg nil with pos: all others
+	guess    *label // which of them was not met yet, and stands for any label on that side of the other; nil if none
+	foreign  int32  // number of the last label told apart that is neither
 	rest     bool   // pos against the rest
 	fixed    bool   // pos and neg are a model's
 	optional bool
 	decided  bool
+	atOnce   bool // -1, 0 and +1 mean themselves before a second label is met
 }
 
-func newLabeler(c *config) *labeler {
-	l := &labeler{optional: c.LabelsOptional}
+func newLabeler(c *config, atOnce bool) *labeler {
+	l := &labeler{optional: c.LabelsOptional, atOnce: atOnce}
 	l.set.none = -1
 	switch {
 	case c.Labels != nil:
@@ -163,15 +174,28 @@ func (l *labeler) id(x label) (int32, error) {
 			return 0, err
 		}
 	}
-	if !l.decided {
-		if n := len(l.set.list); n == 1 {
-			a, b := l.set.list[0], x
-			if b.less(a) {
-				a, b = b, a
-			}
-			l.neg, l.pos, l.decided = &a, &b, true
-			l.sign[0] = l.signOf(l.set.list[0])
+	switch {
+	case l.guess != nil:
+		switch met := l.set.list[0]; {
+		case l.guess == l.neg && x.less(met):
+			l.neg = &x
+		case l.guess == l.pos && met.less(x):
+			l.pos = &x
+		default:
+			return 0, fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 are: choose the one that is +1 with --positive LABEL",
+				x.text, met.text, l.sign[0])
 		}
+		l.guess = nil
+	case l.decided:
+	case len(l.set.list) == 1:
+		a, b := l.set.list[0], x
+		if b.less(a) {
+			a, b = b, a
+		}
+		l.neg, l.pos, l.decided = &a, &b, true
+		l.sign[0] = l.signOf(l.set.list[0])
+	case l.atOnce && x.numeric && (x.num == -1 || x.num == 0 || x.num == 1 && x.text[0] == '+'):
+		l.suppose(x)
 	}
 	s := undecided
 	if l.decided {
@@ -181,6 +205,12 @@ func (l *labeler) id(x label) (int32, error) {
 			}
 			return 0, fmt.Errorf("a third label, %q, after %s: choose the one to tell from all others with --positive LABEL",
 				x.text, l.names())
+		}
+		if !x.missing && !x.equal(*l.pos) && (l.rest || s == unlabelled) {
+			if len(l.set.list) > someLabels {
+				return l.foreign, nil
+			}
+			l.foreign = int32(len(l.set.list))
 		}
 	}
 	l.sign = append(l.sign, s)
@@ -209,21 +239,41 @@ func (l *labeler) signOf(x label) int8 {
 	return undecided
 }
 
-// alone decides at the end of the data, when one label was all there was: -1, 0, 1 mean themselves.
-func (l *labeler) alone() error {
-	x := l.set.list[0]
-	one, neg, zero := label{text: "+1", num: 1, numeric: true}, label{text: "-1", num: -1, numeric: true}, label{text: "0", numeric: true}
+// suppose decides by the one label x, if it is -1, 0 or 1: these mean themselves. The other label may come later.
+func (l *labeler) suppose(x label) bool {
+	one, minus := label{text: "+1", num: 1, numeric: true}, label{text: "-1", num: -1, numeric: true}
 	switch {
-	case x.equal(one):
-		l.pos, l.neg = &x, &neg
-	case x.equal(neg), x.equal(zero):
-		l.pos, l.neg = &one, &x
+	case !x.numeric || x.num != 1 && x.num != 0 && x.num != -1:
+		return false
+	case x.num == 1:
+		l.pos, l.neg = &x, &minus
+		l.guess = l.neg
 	default:
-		return fmt.Errorf("all rows have the label %q: say with --positive which label is +1", x.text)
+		l.pos, l.neg = &one, &x
+		l.guess = l.pos
 	}
 	l.decided = true
+	return true
+}
+
+// alone decides when one label is all there was.
+func (l *labeler) alone() error {
+	x := l.set.list[0]
+	if !l.suppose(x) {
+		return fmt.Errorf("all rows have the label %q: say with --positive which label is +1", x.text)
+	}
 	l.sign[0] = l.signOf(x)
 	return nil
+}
+
+// others returns the labels met that are not +1, where one is told from all others.
+func (l *labeler) others() (s []string) {
+	for _, x := range l.set.list {
+		if l.rest && !x.missing && !x.equal(*l.pos) {
+			s = append(s, x.text)
+		}
+	}
+	return s
 }
 
 // labelMap returns the texts of the two classes.

@@ -57,7 +57,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 	var parts []*rows[T]
 	for {
 		for s.err == nil && len(s.ready) == 0 {
-			s.advance()
+			s.advance(nil)
 		}
 		if s.err != nil && s.err != io.EOF {
 			return nil, s.err
@@ -71,6 +71,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 				s.deliver() // for its counts
 			}
 			s.cur = nil
+			s.release(r)
 			if !direct {
 				parts = append(parts, r)
 				continue
@@ -81,10 +82,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 				b.X = alignedSlice[T](n * r.Stride)[:0]
 			}
 			b.X = append(b.X, r.X[:r.n*r.Stride]...)
-			select {
-			case s.outs <- r:
-			default:
-			}
+			s.recycle(r)
 		}
 		s.ready = s.ready[:0]
 	}

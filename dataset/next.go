@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
+	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -18,11 +20,7 @@ func (s *Stream[T]) Next() (*engine.Block[T], error) {
 		case s.cur != nil && s.pos < s.cur.n:
 			return s.deliver(), nil
 		case s.cur != nil:
-			select {
-			case s.outs <- s.cur:
-			default:
-			}
-			s.cur = nil
+			s.retire()
 		case len(s.ready) > 0:
 			s.cur, s.pos = s.ready[0], 0
 			s.ready[0] = nil
@@ -30,8 +28,56 @@ func (s *Stream[T]) Next() (*engine.Block[T], error) {
 		case s.err != nil:
 			return nil, s.err
 		default:
-			s.advance()
+			s.advance(nil)
 		}
+	}
+}
+
+// Wait waits until Next would return at once, or for d, and tells whether it would. What Next returned before must not be used any more.
+// So a caller can do what has to be done while nothing comes: flush what it wrote, save.
+func (s *Stream[T]) Wait(d time.Duration) bool {
+	var end <-chan time.Time
+	for {
+		switch {
+		case s.cur != nil && s.pos < s.cur.n, len(s.ready) > 0, s.err != nil:
+			return true
+		case s.cur != nil:
+			s.retire()
+		}
+		if end == nil {
+			t := time.NewTimer(d)
+			defer t.Stop()
+			end = t.C
+		}
+		if !s.advance(end) {
+			return false
+		}
+	}
+}
+
+// retire gives the memory of the rows that were returned back.
+func (s *Stream[T]) retire() {
+	s.release(s.cur)
+	s.recycle(s.cur)
+	s.cur = nil
+}
+
+// release lets as much text follow as the rows were made of.
+func (s *Stream[T]) release(r *rows[T]) {
+	if r.weight > 0 {
+		s.gate.put(r.weight)
+		r.weight = 0
+	}
+}
+
+// recycle keeps rows for a chunk to come, unless they are those of a long line.
+func (s *Stream[T]) recycle(r *rows[T]) {
+	if r.bytes() > 32*int64(s.lim.chunk) {
+		return
+	}
+	select {
+	case s.outs <- r:
+	default:
 	}
 }
 
@@ -70,6 +116,7 @@ func (s *Stream[T]) deliver() *engine.Block[T] {
 func (s *Stream[T]) Info() Info {
 	in := s.info
 	in.Labels, in.Seen = s.lab.labelMap(), s.lab.seen()
+	in.Rest = s.lab.others()
 	in.MaxNorm = math.Sqrt(s.maxSq)
 	in.InputRead = s.from.read.Load()
 	return in
@@ -97,36 +144,43 @@ func (s *Stream[T]) Close() error {
 	return nil
 }
 
-// advance takes the next chunk.
-func (s *Stream[T]) advance() {
+// advance takes the next chunk; it returns false if none came before end.
+func (s *Stream[T]) advance(end <-chan time.Time) bool {
 	var c *chunk[T]
 	var ok bool
 	if err := s.ctx.Err(); err != nil {
 		s.err = err
-		return
+		return true
 	}
 	select {
-	case c, ok = <-s.order:
-	case <-s.ctx.Done():
-		s.err = s.ctx.Err()
-		return
+	case c, ok = <-s.order: // what is there comes before the end of the time
+	default:
+		select {
+		case c, ok = <-s.order:
+		case <-end:
+			return false
+		case <-s.ctx.Done():
+			s.err = s.ctx.Err()
+			return true
+		}
 	}
 	if !ok {
 		if s.err = s.ctx.Err(); s.err == nil {
 			s.err = s.finish()
 		}
-		return
+		return true
 	}
 	select {
 	case <-c.done:
 	case <-s.ctx.Done():
 		s.err = s.ctx.Err()
-		return
+		return true
 	}
 	s.err = s.take(c)
 	if s.err != nil {
 		s.cancel()
 	}
+	return true
 }
 
 // take settles labels, places and counts of a chunk. Its error comes after the good rows before it.
@@ -141,14 +195,17 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	s.zero = s.zero || r.zero
 	s.maxSq = max(s.maxSq, r.maxSq)
 	s.info.Bytes += int64(c.n)
-	if r.n > 0 {
-		s.hold(r)
+	r.weight = int64(c.n)
+	lines := r.lines
+	s.hold(r) // which may give r to a worker
+	if err == nil && !s.lab.decided && !s.whole && (s.heldRows > maxHeld || s.heldMem > s.lim.held) {
+		if s.lab.alone() == nil {
+			s.decided()
+		} else {
+			err = s.tooManyHeld(c.name, s.line+lines)
+		}
 	}
-	if err == nil && !s.lab.decided && !s.whole && (s.heldRows > maxHeld || s.heldNZ > maxHeldNZ) {
-		err = &RowError{File: c.name, Line: s.line + r.lines, Col: 1, Good: s.good, Err: ErrLabels,
-			What: fmt.Sprintf("%d rows, all labelled %s, wait for a second label: say with --positive which label is +1", s.heldRows, s.lab.names())}
-	}
-	s.line += r.lines
+	s.line += lines
 	if err == nil && c.fail != nil {
 		err = c.fail
 		if e := new(RowError); errors.As(err, &e) {
@@ -164,6 +221,9 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 			what = "only a header"
 		}
 		err = noRows(c.name, what)
+	}
+	if c.warn != "" && s.cfg.OnWarn != nil {
+		s.cfg.OnWarn(c.warn)
 	}
 	select {
 	case s.spare <- c:
@@ -183,9 +243,9 @@ func (s *Stream[T]) takeRows(c *chunk[T]) error {
 		if k < len(r.where) {
 			row = r.where[k].row
 		}
-		for ; bad < len(r.bad) && r.bad[bad].row <= row; bad++ {
-			if err = s.badRow(&r.bad[bad]); err != nil {
-				r.n = r.bad[bad].row
+		for ; bad < r.kept() && r.badRow(bad) <= row; bad++ {
+			if err = s.badRow(c, bad); err != nil {
+				r.n = r.badRow(bad)
 				break
 			}
 		}
@@ -201,7 +261,7 @@ func (s *Stream[T]) takeRows(c *chunk[T]) error {
 		s.ids = append(s.ids, id)
 	}
 	if err == nil {
-		s.info.BadRows += r.nbad - len(r.bad) // those that nobody is told of
+		s.info.BadRows += r.nbad - r.kept() // those that nobody is told of
 	}
 	for i, code := range r.code[:r.n] {
 		r.code[i] = s.ids[code]
@@ -216,17 +276,25 @@ func (s *Stream[T]) labelError(c *chunk[T], w place, err error) error {
 		e.File, e.Offset = c.lname, 8+int64(c.row0+w.row)
 		return e
 	}
+	if lay := c.csv; lay != nil && s.cfg.LabelCol == "" { // nobody said which column holds the labels
+		name := "the last"
+		if lay.label < len(s.info.Header) {
+			name = strconv.Quote(s.info.Header[lay.label])
+		}
+		e.What = fmt.Sprintf("labels are taken from column %d (%s; --label-col names another): %s", lay.label+1, name, e.What)
+	}
 	e.Line, e.Col, e.Excerpt = s.line+w.line+1, w.off-w.start+1, excerpt(c.line(w.start), w.off-w.start)
 	return e
 }
 
-// badRow counts a bad row, and returns it if there are too many.
-func (s *Stream[T]) badRow(b *badRow) error {
+// badRow counts the i-th bad row of the chunk, and returns it if there are too many.
+func (s *Stream[T]) badRow(c *chunk[T], i int) error {
 	if s.info.BadRows < s.cfg.maxBad && s.cfg.OnBad == nil {
 		s.info.BadRows++
 		return nil
 	}
-	e := b.err // a copy: the chunk goes back to the workers
+	b := c.badAt(i, &s.p)
+	e := b.err
 	e.Line += s.line + 1
 	e.Good = s.good + int64(b.row)
 	if s.info.BadRows >= s.cfg.maxBad {
@@ -239,27 +307,76 @@ func (s *Stream[T]) badRow(b *badRow) error {
 
 // hold puts rows among those ready to be returned, or keeps them until the labels are decided.
 func (s *Stream[T]) hold(r *rows[T]) {
-	s.held = append(s.held, r)
-	if !s.lab.decided {
+	switch {
+	case r.n == 0:
+		s.release(r)
+		s.recycle(r)
+		return
+	case !s.lab.decided:
+		s.release(r)
 		s.heldRows += r.n
-		s.heldNZ += len(r.Val) + len(r.X)
+		if i := len(s.held) - 1; !s.whole && i >= 0 && s.held[i].n < blockRows { // a slow stream comes row by row
+			s.heldMem -= s.held[i].bytes()
+			s.held[i].append(r)
+			s.heldMem += s.held[i].bytes()
+			s.recycle(r)
+			return
+		}
+		if !s.whole && r.n < blockRows { // take no more room than it needs
+			small := &rows[T]{}
+			small.append(r)
+			s.recycle(r)
+			r = small
+		}
+		s.heldMem += r.bytes()
+		s.held = append(s.held, r)
 		return
 	}
+	s.decided()
+	s.sign(r)
+	s.ready = append(s.ready, r)
+}
+
+// decided readies the rows that waited for the labels.
+func (s *Stream[T]) decided() {
 	for _, r := range s.held {
-		for i, code := range r.code[:r.n] {
-			r.Y[i] = 1
-			if s.lab.sign[code] < 0 {
-				r.Y[i] = -1
-			}
-		}
-		s.ready = append(s.ready, r)
+		s.sign(r)
 	}
-	s.held = s.held[:0]
+	s.ready = append(s.ready, s.held...)
+	s.held, s.heldRows, s.heldMem = nil, 0, 0
+}
+
+// sign gives rows their labels.
+func (s *Stream[T]) sign(r *rows[T]) {
+	for i, code := range r.code[:r.n] {
+		r.Y[i] = 1
+		if s.lab.sign[code] < 0 {
+			r.Y[i] = -1
+		}
+	}
+}
+
+// tooManyHeld is the error of rows that waited in vain.
+func (s *Stream[T]) tooManyHeld(name string, line int) error {
+	e := &RowError{File: name, Line: line, Col: 1, Good: s.good, Err: ErrLabels,
+		What: fmt.Sprintf("%d rows, all labelled %s, wait for a second label: say with --positive which label is +1", s.heldRows, s.lab.names())}
+	if s.cfg.Memory > 0 && s.heldMem > s.lim.held {
+		e.What = fmt.Sprintf("%d rows, all labelled %s, wait for a second label and fill the %s there are for them: say with --positive which label is +1, or raise --mem-budget",
+			s.heldRows, s.lab.names(), inKiB(s.lim.held))
+		e.Err = ErrMemory
+	}
+	return e
 }
 
 // finish is the end of the data: what could not be decided now is.
 func (s *Stream[T]) finish() error {
 	last := s.files[len(s.files)-1]
+	if s.stop.asked.Load() {
+		if !s.lab.decided && s.good > 0 && s.lab.alone() == nil {
+			s.decided()
+		}
+		return ErrStopped
+	}
 	if s.good == 0 {
 		e := &RowError{File: last, Line: max(s.line, 1), Col: 1, Err: ErrEmpty,
 			What: fmt.Sprintf("expected examples, all %d rows are bad", s.info.BadRows)}
@@ -276,11 +393,7 @@ func (s *Stream[T]) finish() error {
 		if err := s.lab.alone(); err != nil {
 			return place(err)
 		}
-		held := s.held
-		s.held = nil
-		for _, r := range held {
-			s.hold(r)
-		}
+		s.decided()
 	}
 	if s.cfg.positive != nil && !s.lab.fixed {
 		if _, ok := s.lab.set.find(*s.lab.pos); !ok {

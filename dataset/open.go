@@ -3,7 +3,6 @@ package dataset
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
@@ -11,32 +10,75 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"time"
 )
 
 // input is one file, uncompressed while it is read.
 type input struct {
 	name   string
 	packed string // "", gzip, bzip2, zstd
+	limits *limits
 	r      io.Reader
-	head   []byte // read already, to be read first
-	err    error  // of the read behind head
-	ended  bool   // the compressed data ended where they should
+	gz     *members
+	head   []byte     // read already, to be read first
+	late   chan piece // a read behind head that is under way; nil if there is none
+	err    error      // of the read behind head
+	ended  bool       // the compressed data ended where they should
+	paused bool       // the head ends where the file gave no more for a while
+	long   bool       // the head ends in a line that is too long
 	csv    *csvLayout
-	header int // offset of the csv header's line, -1 if there is none
-	close  func()
+	header int      // offset of the csv header's line, -1 if there is none
+	stop   *stopper // asked before each read that may wait, if not nil
+	close  func()   // of the file; it ends a read that is under way, unless the file is foreign
+	free   func()   // of what unpacks
+	extern bool     // the file is somebody else's: a read from it may never end
 }
+
+// piece is what a read gave.
+type piece struct {
+	text []byte
+	err  error
+}
+
+// errStopped is the error of a read that was not begun, since reading was stopped.
+var errStopped = errors.New("stopped")
+
+// stopper keeps readers from waiting once it is asked to.
+type stopper struct{ asked, waiting atomic.Bool }
+
+// enter is called before what may wait, and leave behind it. It returns false if waiting is over.
+func (w *stopper) enter() bool {
+	w.waiting.Store(true)
+	if w.asked.Load() {
+		w.waiting.Store(false)
+		return false
+	}
+	return true
+}
+
+func (w *stopper) leave() { w.waiting.Store(false) }
 
 // Read implements io.Reader.
 func (in *input) Read(p []byte) (int, error) {
 	if len(in.head) > 0 {
-		n := copy(p, in.head)
-		in.head = in.head[n:]
-		return n, nil
+		return in.fromHead(p), nil
 	}
 	if in.err != nil {
+		return 0, in.err
+	}
+	if in.stop != nil {
+		if !in.stop.enter() {
+			return 0, errStopped
+		}
+		defer in.stop.leave()
+	}
+	if in.late != nil {
+		p0 := <-in.late
+		in.late = nil
+		in.head, in.err, in.ended = p0.text, p0.err, p0.err == io.EOF
+		if len(in.head) > 0 {
+			return in.fromHead(p), nil
+		}
 		return 0, in.err
 	}
 	n, err := in.r.Read(p)
@@ -46,8 +88,31 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// fromHead gives what was read already.
+func (in *input) fromHead(p []byte) int {
+	n := copy(p, in.head)
+	if in.head = in.head[n:]; len(in.head) == 0 {
+		in.head = nil // its memory is free
+	}
+	return n
+}
+
 // Close releases the file.
-func (in *input) Close() { in.close() }
+func (in *input) Close() {
+	in.close()
+	if in.free == nil {
+		return
+	}
+	switch late := in.late; {
+	case late == nil:
+		in.free()
+	case in.extern: // nobody knows when that read ends
+		go func() { <-late; in.free() }()
+	default:
+		<-late
+		in.free()
+	}
+}
 
 // meter counts the bytes read from the files.
 type meter struct {
@@ -61,43 +126,14 @@ func (m meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// magic numbers of compressed data. That of bzip2 goes on with the first block's: text can't look like it.
-var (
-	gzipMagic  = []byte{0x1f, 0x8b}
-	zstdMagic  = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	bzip2Block = []byte{0x31, 0x41, 0x59, 0x26, 0x53, 0x59}
-	bzip2Empty = []byte{0x17, 0x72, 0x45, 0x38, 0x50, 0x90}
-)
-
 // openInput recognises the compression of r; close is called by input.Close.
-func openInput(name string, r io.Reader, n *atomic.Int64, closeFile func()) (*input, error) {
-	buf := bufio.NewReaderSize(meter{r, n}, 1<<16)
-	in := &input{name: name, r: buf, close: closeFile}
-	head, err := buf.Peek(10)
-	if err != nil && err != io.EOF {
+func openInput(name string, r io.Reader, n *atomic.Int64, l *limits, closeFile func()) (*input, error) {
+	in := &input{name: name, close: closeFile, limits: l}
+	if err := in.unpack(bufio.NewReaderSize(meter{r, n}, 1<<16), l); err != nil {
 		closeFile()
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	switch {
-	case bytes.HasPrefix(head, gzipMagic):
-		in.packed = "gzip"
-		in.r, err = gzip.NewReader(buf)
-	case len(head) == 10 && string(head[:3]) == "BZh" && (bytes.Equal(head[4:], bzip2Block) || bytes.Equal(head[4:], bzip2Empty)):
-		in.packed = "bzip2"
-		in.r, err = bzip2.NewReader(buf), nil
-	case bytes.HasPrefix(head, zstdMagic):
-		in.packed = "zstd"
-		var d *zstd.Decoder
-		d, err = zstd.NewReader(buf, zstd.WithDecoderConcurrency(1))
-		if err == nil {
-			in.r = d
-			in.close = func() { d.Close(); closeFile() }
+		if errors.As(err, new(*RowError)) {
+			return nil, err
 		}
-	default:
-		err = nil
-	}
-	if err != nil {
-		closeFile()
 		return nil, in.textError(nil, err)
 	}
 	return in, nil
@@ -111,18 +147,10 @@ func (in *input) textError(tail []byte, err error) error {
 	if len(tail) == 0 {
 		e.Excerpt = ""
 	}
-	var pathErr *fs.PathError
-	switch {
-	case errors.As(err, &pathErr):
-		return fmt.Errorf("%s: %w", in.name, err)
-	case in.packed != "" && (errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF):
-		e.What, e.Err = fmt.Sprintf("the %s data are truncated here: expected more", in.packed), ErrTruncated
-	case in.packed != "":
-		e.What, e.Err = fmt.Sprintf("the %s data are damaged here (%v)", in.packed, err), ErrFormat
-	default:
+	if in.packed == "" || errors.As(err, new(*fs.PathError)) {
 		return fmt.Errorf("%s: %w", in.name, err)
 	}
-	return e
+	return in.unpackError(e, err)
 }
 
 // opener opens files by name; "-" is standard input.
@@ -130,21 +158,29 @@ type opener struct {
 	reader  io.Reader // stands for the file of name alone, if not nil
 	read    atomic.Int64
 	current atomic.Pointer[os.File] // Close interrupts a read from it
+	limits  *limits
 }
 
 func (o *opener) open(name string) (*input, error) {
+	foreign := func(name string, r io.Reader) (*input, error) {
+		in, err := openInput(name, r, &o.read, o.limits, func() {})
+		if err == nil {
+			in.extern = true
+		}
+		return in, err
+	}
 	switch {
 	case o.reader != nil:
-		return openInput(name, o.reader, &o.read, func() {})
+		return foreign(name, o.reader)
 	case name == "-":
-		return openInput("stdin", os.Stdin, &o.read, func() {})
+		return foreign("stdin", os.Stdin)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	o.current.Store(f)
-	return openInput(name, f, &o.read, func() { f.Close() })
+	return openInput(name, f, &o.read, o.limits, func() { f.Close() })
 }
 
 // checkFiles looks whether the files are there, and adds up their sizes; 0 if one has none.
@@ -174,20 +210,75 @@ func checkFiles(files []string) (size int64, err error) {
 	return size, nil
 }
 
-// peek reads on until n bytes and two lines are there, or the end; they stay to be read.
-func (in *input) peek(n int) []byte {
-	buf := make([]byte, 0, 64<<10)
-	for in.err == nil && (len(buf) < n || bytes.Count(buf, []byte{'\n'}) < 2) && len(buf) < maxLine {
-		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, max(n, 2*cap(buf))), buf...)
+// pauses of a file after which what it gave is used, as there may be no more for long: of the head, by which format and index base are
+// decided, and of the text behind it.
+const (
+	headPause = 50 * time.Millisecond
+	textPause = 10 * time.Millisecond
+)
+
+// peek reads on until l.head bytes and two lines are there, or the end, or a line longer than l.line, or bytes that are no text; they stay to
+// be read. Where the file pauses, the lines that are there do if enough says so.
+func (in *input) peek(l *limits, enough func() bool) {
+	ask, got := make(chan []byte), make(chan piece, 1)
+	defer close(ask)
+	go func() {
+		for buf := range ask {
+			n, err := in.r.Read(buf)
+			got <- piece{buf[:n], err}
 		}
-		m, err := in.r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+m]
-		in.err = err
-		in.ended = err == io.EOF
+	}()
+	buf := make([]byte, min(1<<16, l.head))
+	pause := time.NewTimer(headPause)
+	defer pause.Stop()
+	lines, line := 0, 0 // line ends so far, and where the last line begins
+	for in.err == nil && (len(in.head) < l.head || lines < 2) {
+		ask <- buf
+		pause.Reset(headPause)
+		var p piece
+		select {
+		case p = <-got:
+		case <-pause.C:
+			if enough() {
+				in.late, in.paused = got, true
+				return
+			}
+			p = <-got
+		}
+		for i, rest := -1, p.text; ; {
+			if i = bytes.IndexByte(rest, '\n'); i < 0 {
+				break
+			}
+			lines++
+			rest = rest[i+1:]
+			line = len(in.head) + len(p.text) - len(rest)
+		}
+		before := len(in.head)
+		in.head = append(in.head, p.text...)
+		in.err = p.err
+		in.ended = p.err == io.EOF
+		if before < sniffed && len(in.head) >= sniffed && binaryAt(in.head[:sniffed]) >= 0 {
+			return
+		}
+		if len(in.head)-line > l.line {
+			in.long = true
+			return
+		}
 	}
-	in.head = buf
-	return buf
+}
+
+// sniffed is how many bytes are looked at for what no text has.
+const sniffed = 4096
+
+// binaryAt returns where the first byte stands that no text has, -1 if there is none.
+func binaryAt(b []byte) int {
+	return bytes.IndexFunc(b, func(r rune) bool { return r < 9 || r > 13 && r < 32 && r != 27 })
+}
+
+// binaryByte is the error of the byte at offset, which no text has.
+func (in *input) binaryByte(offset int64, ch byte) error {
+	return &RowError{File: in.name, Offset: offset,
+		What: fmt.Sprintf("expected text (svmlight, csv or fasta) or an idx file, found the byte %#02x", ch), Err: ErrFormat}
 }
 
 // strangers are formats to name when they are met.
@@ -208,15 +299,17 @@ func (in *input) sniff() (format string, err error) {
 	if idxMagic(head) != 0 {
 		return "idx", nil
 	}
-	for i, ch := range head[:min(len(head), 4096)] {
-		if ch < 9 || ch > 13 && ch < 32 && ch != 27 {
-			return "", &RowError{File: in.name, Offset: int64(i),
-				What: fmt.Sprintf("expected text (svmlight, csv or fasta) or an idx file, found the byte %#02x", ch), Err: ErrFormat}
-		}
+	if i := binaryAt(head[:min(len(head), sniffed)]); i >= 0 {
+		return "", in.binaryByte(int64(i), head[i])
 	}
 	lines := in.lines(100)
-	if len(lines) > 0 && lines[0][0] == '>' {
-		return "fasta", nil
+	if len(lines) > 0 {
+		if lines[0][0] == '>' {
+			return "fasta", nil
+		}
+		if err := in.strange(lines[0]); err != nil {
+			return "", err
+		}
 	}
 	for _, l := range lines {
 		t, _, _ := bytes.Cut(l, []byte{'#'})
@@ -232,6 +325,26 @@ func (in *input) sniff() (format string, err error) {
 		}
 	}
 	return "svmlight", nil // labels alone: rows without features
+}
+
+// strange names a text format that is not read, by its first line, and line ends that are none.
+func (in *input) strange(line []byte) error {
+	e := &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:in.offsetOf(line)], []byte{'\n'}), Col: 1, Excerpt: excerpt(line, 0), Err: ErrFormat}
+	t := bytes.TrimSpace(line)
+	first, _, _ := bytes.Cut(line, []byte{','})
+	bar := bytes.IndexByte(first, '|')
+	switch i := bytes.IndexByte(t, '\r'); {
+	case i >= 0:
+		i += bytes.Index(line, t)
+		e.Col, e.Excerpt, e.What = i+1, excerpt(line, i), bareReturn
+	case t[0] == '{' || t[0] == '[':
+		e.What = "this is JSON: write it as csv or svmlight"
+	case bar == 0 || bar > 0 && first[bar-1] <= ' ':
+		e.What = "this is text for Vowpal Wabbit (its features stand behind a |): write it as csv or svmlight"
+	default:
+		return nil
+	}
+	return e
 }
 
 // lines returns the first n lines of the head that are neither blank nor a comment, as far as they are whole.
@@ -278,12 +391,31 @@ func (in *input) layout(o *Options) (err error) {
 	return nil
 }
 
-// headError returns the error in reading the head, if it left no whole line.
-func (in *input) headError() error {
-	if in.err != nil && in.err != io.EOF && bytes.IndexByte(in.head, '\n') < 0 {
+// headError returns the error in the head, if it holds no whole line. format is the one that was given, or "".
+func (in *input) headError(l *limits, format string) error {
+	if format == "idx" || bytes.IndexByte(in.head, '\n') >= 0 {
+		return nil
+	}
+	i := binaryAt(in.head[:min(len(in.head), sniffed)])
+	switch {
+	case in.err != nil && in.err != io.EOF:
 		return in.textError(in.head, in.err)
+	case i >= 0 && len(in.head) >= sniffed && format != "":
+		return in.binaryByte(int64(i), in.head[i])
+	case in.long:
+		return l.lineError(in.name, in.head)
 	}
 	return nil
+}
+
+// enough tells whether the lines of the head decide what more of them would: two of them, or one that can be no header.
+func (in *input) enough() bool {
+	lines := in.lines(2)
+	if len(lines) != 1 {
+		return len(lines) == 2 && (lines[0][0] != '>' || bytes.Contains(in.head[in.offsetOf(lines[0]):], []byte("\n>")))
+	}
+	f := bytes.Fields(lines[0])
+	return lines[0][0] != '>' && (bytes.IndexByte(f[0], ':') > 0 || len(f) > 1 && bytes.IndexByte(f[1], ':') > 0)
 }
 
 // noRows is the error of a file without rows.

@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,10 +14,12 @@ import (
 // Stream reads examples in file order. One goroutine may use it at a time. Close it.
 //
 // A reader goroutine cuts the text into chunks, Options.Workers goroutines parse them, Next takes the results in order and settles what
-// depends on the order: labels, places, counts. Memory is bounded by the workers' chunks (a line longer than a chunk makes it grow), and
-// by the rows held back until two labels were seen.
+// depends on the order: labels, places, counts. Where the input pauses, the whole lines that have come are handed on, so that a slow
+// stream is heard line by line; how the text is cut never changes the rows. Memory is bounded: see Options.Memory.
 type Stream[T engine.Float] struct {
 	cfg    *config
+	lim    limits
+	gate   gate
 	p      parsing
 	files  []string
 	from   *opener
@@ -35,12 +36,17 @@ type Stream[T engine.Float] struct {
 	outs   chan *rows[T]
 	wg     sync.WaitGroup // workers
 	reader chan struct{}  // closed when the reader has ended
+	stop   stopper
+
+	cut    sync.Mutex // guards the four below, and sending
+	cutter *cutter[T] // of the file that is read
+	over   bool       // nothing is sent any more
 
 	whole    bool // Load: rows may be held without bound, and an index 0 may turn up anywhere
 	lab      *labeler
 	held     []*rows[T] // labels not decided yet
 	heldRows int
-	heldNZ   int
+	heldMem  int64      // bytes
 	ready    []*rows[T] // to be returned
 	cur      *rows[T]
 	pos      int // rows of cur returned
@@ -82,7 +88,12 @@ func open[T engine.Float](ctx context.Context, files []string, from *opener, o O
 	if c.Normalize == "max" && c.Scale == 0 && !whole {
 		return nil, fmt.Errorf("normalize max: a stream is not read to its end before it is used: give the scale, or load the data whole: %w", ErrScale)
 	}
-	s := &Stream[T]{cfg: c, files: files, from: from, whole: whole, lab: newLabeler(c)}
+	s := &Stream[T]{cfg: c, files: files, from: from, whole: whole, lab: newLabeler(c, !whole)}
+	if s.lim, err = c.limit(); err != nil {
+		return nil, err
+	}
+	from.limits = &s.lim
+	s.gate = gate{most: s.lim.flight, freed: make(chan struct{}, 1)}
 	s.info.Scale = 1
 	if c.Normalize == "max" && c.Scale > 0 {
 		s.info.Scale = c.Scale
@@ -109,12 +120,10 @@ func (s *Stream[T]) prepare() error {
 	}
 	s.first = in
 	s.info.Compression = in.packed
-	in.peek(headSize)
+	in.peek(&s.lim, in.enough)
 	format := c.Format
-	if format != "idx" {
-		if err := in.headError(); err != nil {
-			return err
-		}
+	if err := in.headError(&s.lim, format); err != nil {
+		return err
 	}
 	if format == "" {
 		if format, err = in.sniff(); err != nil {
@@ -124,6 +133,11 @@ func (s *Stream[T]) prepare() error {
 	s.info.Format, s.info.IndexBase, s.info.BaseFound = format, 1, "columns count from 1"
 	p := &s.p
 	*p = parsing{format: format, bias: c.bias, one: c.BiasValue, unit: c.Normalize == "unit", stop: c.maxBad == 0, optional: c.LabelsOptional}
+	for _, l := range []*label{s.lab.pos, s.lab.neg} {
+		if l != nil {
+			p.known = append(p.known, *l)
+		}
+	}
 	if c.Normalize == "max" {
 		p.scale = c.Scale // 0 in Load: found at the end
 	}
@@ -234,7 +248,7 @@ func (s *Stream[T]) prepareIDX() error {
 
 func (s *Stream[T]) start(ctx context.Context) {
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	n := s.cfg.Workers
+	n := s.lim.workers
 	s.jobs = make(chan *chunk[T], n)
 	s.order = make(chan *chunk[T], n+1)
 	s.spare = make(chan *chunk[T], 2*n+4)
@@ -267,51 +281,10 @@ func (s *Stream[T]) work() {
 	}
 }
 
-// read cuts the files into chunks.
-func (s *Stream[T]) read() {
-	defer close(s.reader)
-	defer close(s.order)
-	defer close(s.jobs)
-	if s.p.format == "idx" {
-		for i := range s.pairs {
-			if !s.readIDX(&s.pairs[i], s.pairIn[i]) {
-				break
-			}
-		}
-		for _, in := range s.pairIn {
-			in.Close()
-		}
-		return
-	}
-	in := s.first
-	for i, name := range s.files {
-		if i > 0 {
-			var err error
-			if in, err = s.from.open(name); err == nil {
-				if err = s.checkNext(in); err != nil {
-					in.Close()
-				}
-			}
-			if err != nil {
-				c := s.chunk(0)
-				c.name, c.csv, c.first, c.fail = name, s.first.csv, true, err
-				endText(c.text)
-				s.send(c)
-				return
-			}
-		}
-		ok := s.readText(in)
-		in.Close()
-		if !ok {
-			return
-		}
-	}
-}
-
 // checkNext looks whether a further file goes with the first.
 func (s *Stream[T]) checkNext(in *input) error {
-	in.peek(headSize)
-	if err := in.headError(); err != nil {
+	in.peek(&s.lim, in.enough)
+	if err := in.headError(&s.lim, s.p.format); err != nil {
 		return err
 	}
 	if s.cfg.Format == "" {
@@ -331,128 +304,4 @@ func (s *Stream[T]) checkNext(in *input) error {
 		return in.layout(&s.like)
 	}
 	return nil
-}
-
-// chunk returns a chunk to fill, with room for n bytes.
-func (s *Stream[T]) chunk(n int) *chunk[T] {
-	var c *chunk[T]
-	select {
-	case c = <-s.spare:
-	default:
-		c = &chunk[T]{done: make(chan struct{}, 1)}
-	}
-	*c = chunk[T]{text: sized(c.text, n+stops), done: c.done}
-	return c
-}
-
-// send hands a chunk to the workers and, in order, to Next.
-func (s *Stream[T]) send(c *chunk[T]) bool {
-	select {
-	case s.order <- c:
-	case <-s.ctx.Done():
-		return false
-	}
-	select {
-	case s.jobs <- c:
-	case <-s.ctx.Done():
-		return false
-	}
-	return c.fail == nil
-}
-
-// readText cuts one file at line ends, fasta before headers.
-func (s *Stream[T]) readText(in *input) bool {
-	done := 0        // bytes before the chunk
-	var carry []byte // the beginning of a line, or of a record
-	for {
-		c := s.chunk(max(s.cfg.chunk, len(carry)+1))
-		c.name, c.csv, c.first = in.name, in.csv, done == 0
-		n := copy(c.text, carry)
-		cut := -1
-		var err error
-		for cut < 0 && err == nil {
-			if n == len(c.text)-stops {
-				if n > maxLine {
-					err = &RowError{File: in.name, Line: 1, Col: 1, What: "the line is longer than 1 GiB: this is no text", Excerpt: excerpt(c.text[:200], 0), Err: ErrFormat}
-					break
-				}
-				c.text = append(make([]byte, 0, 2*len(c.text)), c.text...)
-				c.text = c.text[:cap(c.text)]
-			}
-			lo := n
-			for n < len(c.text)-stops && err == nil {
-				var m int
-				m, err = in.Read(c.text[n : len(c.text)-stops])
-				n += m
-				if s.ctx.Err() != nil {
-					return false
-				}
-			}
-			if s.p.format == "fasta" { // at a header
-				lo = max(lo-1, 0)
-				if i := bytes.LastIndex(c.text[lo:n], []byte("\n>")); i >= 0 {
-					cut = lo + i + 1
-				}
-			} else if i := bytes.LastIndexByte(c.text[lo:n], '\n'); i >= 0 {
-				cut = lo + i + 1
-			}
-		}
-		switch {
-		case err == io.EOF:
-			cut, c.last = n, true
-		case err != nil:
-			cut = max(cut, 0)
-			c.fail, c.inLine = err, true
-			if !errors.As(err, new(*RowError)) {
-				c.fail = in.textError(c.text[cut:n], err)
-				c.inLine = errors.As(c.fail, new(*RowError))
-			}
-		}
-		carry = append(carry[:0], c.text[cut:n]...)
-		c.n = cut
-		endText(c.text[cut:])
-		c.header = s.p.format == "csv" && done <= in.header && in.header < done+cut
-		done += cut
-		last := c.last // c is the stream's once it is sent
-		if !s.send(c) {
-			return false
-		}
-		if last {
-			return true
-		}
-	}
-}
-
-// endText puts the line ends behind a text.
-func endText(b []byte) {
-	for i := range b[:stops] {
-		b[i] = '\n'
-	}
-}
-
-// readIDX cuts the images of one pair.
-func (s *Stream[T]) readIDX(p *idxPair, in *input) bool {
-	per := max(1, s.cfg.chunk/p.pixels)
-	for row := 0; row < p.rows; row += per {
-		k := min(per, p.rows-row)
-		c := s.chunk(k * p.pixels)
-		c.name, c.first, c.last, c.labels, c.lname, c.row0 = p.images, row == 0, row+k == p.rows, p.y, p.labels, row
-		n, err := 0, error(nil)
-		for n < k*p.pixels && err == nil {
-			var m int
-			m, err = in.Read(c.text[n : k*p.pixels])
-			n += m
-			if s.ctx.Err() != nil {
-				return false
-			}
-		}
-		c.n = n - n%p.pixels
-		if n < k*p.pixels {
-			c.fail = in.binaryError(16+int64(row*p.pixels+n), fmt.Sprintf("image %d of %d", row+n/p.pixels+1, p.rows), err)
-		}
-		if !s.send(c) {
-			return false
-		}
-	}
-	return true
 }

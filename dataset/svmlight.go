@@ -14,7 +14,10 @@ import (
 // maxIndex is the largest feature number of a block: Dim then still is an int32.
 const maxIndex = 1<<31 - 2
 
-// parseSVMLight reads rows `label index:value index:value ... # comment`.
+// bareReturn is what is wrong with a carriage return inside a line.
+const bareReturn = `found a carriage return (\r) inside the line: lines end in \n or \r\n; make others \n, as tr '\r' '\n' does`
+
+// parseSVMLight reads rows `label index:value index:value ... # comment`. A comment begins a line or stands behind a blank.
 //
 // Format: T. Joachims, SVM-light (svmlight.joachims.org); C.-C. Chang, C.-J. Lin, LIBSVM.
 func (c *chunk[T]) parseSVMLight(p *parsing) {
@@ -48,7 +51,7 @@ func (c *chunk[T]) parseSVMLight(p *parsing) {
 		var code int32
 		y, end, st := parseNumber[float64](b, pos)
 		switch ch := b[end]; {
-		case st == numOK && (ch <= ' ' || ch == '#'):
+		case st == numOK && ch <= ' ' && end-pos <= longLabel:
 			if y == lastLabel && lastCode >= 0 {
 				code = lastCode
 			} else {
@@ -63,7 +66,9 @@ func (c *chunk[T]) parseSVMLight(p *parsing) {
 			code = c.noLabel(start, pos)
 		default:
 			what := fmt.Sprintf("expected a label (a number), found %q", c.token(pos, 0))
-			if st == numRange {
+			if end-pos > longLabel {
+				what = tooLongLabel
+			} else if st == numRange {
 				what = fmt.Sprintf("label %s is too large", c.token(pos, 0))
 			}
 			if !c.badRow(p, start, pos, what) {
@@ -111,6 +116,9 @@ func (c *chunk[T]) parseSVMLight(p *parsing) {
 						}
 					}
 					bad, at = fmt.Sprintf("expected INDEX:VALUE, found %q", c.token(pos, 0)), pos
+					if ch == '\r' {
+						bad = bareReturn
+					}
 					break
 				}
 				pos++
@@ -132,7 +140,7 @@ func (c *chunk[T]) parseSVMLight(p *parsing) {
 					var st numStatus
 					vpos := pos
 					v, pos, st = parseNumber[T](b, pos)
-					if st != numOK || b[pos] > ' ' && b[pos] != '#' {
+					if st != numOK || b[pos] > ' ' {
 						bad, at = c.badValue(tok, vpos, st), vpos
 						break
 					}
@@ -224,11 +232,12 @@ func tooLarge[T engine.Float](t string) string {
 
 // isNotFinite tells the usual spellings of NaN and infinity.
 func isNotFinite(t string) bool {
-	switch strings.ToLower(strings.TrimLeft(t, "+-")) {
-	case "nan", "inf", "infinity", "1.#inf", "1.#qnan":
+	t = strings.ToLower(strings.TrimLeft(t, "+-"))
+	switch t {
+	case "nan", "inf", "infinity":
 		return true
 	}
-	return false
+	return strings.HasPrefix(t, "1.#") // 1.#INF, 1.#QNAN, 1.#IND00 and the like, as Microsoft's libraries wrote them
 }
 
 // badIndex says what is wrong with index s, "" if nothing: a long number may have leading zeros.

@@ -22,6 +22,7 @@ type readFlags struct {
 	indexBase choice
 	labelCol  string
 	onError   string
+	maxLine   byteSize
 }
 
 func (d *readFlags) flags(fs *pflag.FlagSet) {
@@ -29,13 +30,16 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 	choose(fs, &d.indexBase, "index-base", "number of the first feature in svmlight files", "auto", "0", "1")
 	fs.StringVar(&d.labelCol, "label-col", "", "csv: the labels' column, by `NAME` or number (from the end if negative)")
 	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
+	d.maxLine = dataset.DefaultMaxLine
+	fs.Var(&d.maxLine, "max-line", "refuse lines that are longer (fasta: records), at most 1GiB")
 }
 
 // options returns what the flags say. Warnings about rows passed over go to stderr.
 func (d *readFlags) options(threads int, stderr io.Writer) dataset.Options {
 	return dataset.Options{
 		Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
-		OnError: d.onError, OnBad: warnBadRows(stderr), Workers: threads,
+		OnError: d.onError, OnBad: warnBadRows(stderr), Workers: threads, MaxLine: int64(d.maxLine),
+		OnWarn: func(what string) { fmt.Fprintf(stderr, "halfspace: warning: %s\n", what) },
 	}
 }
 
@@ -144,6 +148,8 @@ func dataError(err error, kept string) error {
 		if row.Good == 0 && strings.ContainsAny(row.Excerpt, ",;") {
 			next += "\nIn csv the label is taken from a column named label, class, target or y, or else from the last; --label-col chooses."
 		}
+	case errors.Is(err, dataset.ErrMemory):
+		return &fail{codeFailed, err, upper(kept) + ". What may be read into how much memory: halfspace help formats."}
 	case errors.Is(err, dataset.ErrLabels):
 		next = upper(kept) + ". Two labels are learned; --positive LABEL tells one from all others."
 	case errors.Is(err, dataset.ErrColumns):

@@ -1,0 +1,133 @@
+package dataset
+
+import (
+	"fmt"
+	"sync"
+)
+
+// DefaultMaxLine is the longest line that is read where Options.MaxLine is 0: 64 MiB.
+const DefaultMaxLine = 64 << 20
+
+// LeastMemory is the smallest Options.Memory, in bytes: 2 MiB. It reads text and gzip with lines up to 64 KiB. Files packed by
+// zstd or bzip2 need 8 MiB, whatever their lines are.
+const LeastMemory = 2 << 20
+
+// MemoryBase is what a reader may take beyond Options.Memory, in bytes: buffers and tables whose size depends on nothing.
+const MemoryBase = 1 << 20
+
+const (
+	chunkSize    = 1 << 18 // bytes of text parsed at a time: some 0.5 ms, a hand-over costs a hundredth; with its rows it stays in L2
+	headSize     = 1 << 20 // bytes by which a stream decides format and index base, at most
+	maxHeld      = 1 << 20 // rows, and
+	maxHeldBytes = 1 << 29 // bytes of them that a stream holds back before two labels were seen
+	maxWindow    = 1 << 27 // of zstd, as the zstd command has it
+	blockRows    = 4096    // rows of a block that Next returns, at most
+	bzip2Bytes   = 4 << 20 // that unpacking bzip2 takes
+)
+
+// limits are the sizes of what a reader holds.
+type limits struct {
+	workers int
+	chunk   int    // bytes of text parsed at a time
+	flight  int64  // bytes of text on their way from the file to the caller; a line longer than that goes alone
+	head    int    // bytes by which format and index base are decided
+	line    int    // longest line
+	held    int64  // bytes of rows that wait for a second label
+	window  uint64 // of zstd
+	unpack  int64  // what unpacking may take
+	memory  int64  // Options.Memory, where that decides; else 0
+}
+
+// limit shares Options.Memory out: half of it to what unpacks, half to text and rows. A byte of text becomes up to 12 bytes of
+// rows (a row of a label alone, a non-zero of one digit); a long line takes up to 7 times its length while its buffer
+// grows, and the next one may be on its way.
+func (c *config) limit() (l limits, err error) {
+	l = limits{
+		workers: c.Workers, chunk: c.chunk, head: headSize, line: DefaultMaxLine, held: maxHeldBytes, window: maxWindow, unpack: bzip2Bytes,
+	}
+	if c.MaxLine > 0 {
+		l.line = int(min(c.MaxLine, 1<<30))
+	}
+	defer func() { l.chunk = min(l.chunk, l.line+1) }() // so that a chunk without a line's end is a line too long
+	if m := c.Memory; m > 0 {
+		if m < LeastMemory {
+			return l, fmt.Errorf("memory of %s for reading: the least is %s: %w", inKiB(m), inKiB(LeastMemory), ErrOption)
+		}
+		text := m / 2
+		flight := text / 32
+		l.workers = max(1, min(l.workers, int(flight/(16<<10))-3))
+		l.chunk = min(l.chunk, max(4<<10, int(flight)/(l.workers+3)))
+		l.head = min(l.head, int(text/8))
+		l.held = text / 4
+		if line := int(text / 16); line < l.line {
+			l.line, l.memory = line, m
+		}
+		l.unpack = m / 2
+		l.window = uint64(max(1<<10, m/2-(1<<20)))
+		l.flight = flight
+		return l, nil
+	}
+	l.flight = int64(l.chunk) * int64(l.workers+3)
+	return l, nil
+}
+
+// lineError refuses a line that is longer than there is room for.
+func (l *limits) lineError(name string, text []byte) *RowError {
+	e := &RowError{File: name, Line: 1, Col: 1, Excerpt: excerpt(text[:min(200, len(text))], 0), Err: ErrFormat,
+		What: fmt.Sprintf("the line is longer than %s: if it is meant, raise --max-line", inKiB(int64(l.line)))}
+	if l.memory > 0 {
+		e.What = fmt.Sprintf("the line is longer than %s, for which the %s for reading have room: raise --mem-budget", inKiB(int64(l.line)), inKiB(l.memory))
+		e.Err = ErrMemory
+	}
+	return e
+}
+
+// inKiB is an amount of memory for people.
+func inKiB(n int64) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 10<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// gate lets so many bytes of text through as may be on their way at once.
+type gate struct {
+	mu    sync.Mutex
+	used  int64
+	most  int64
+	freed chan struct{} // holds a token after each put
+}
+
+// take waits until n bytes more may be on their way; it returns false if that ends before.
+func (g *gate) take(n int64, end <-chan struct{}) bool {
+	for {
+		g.mu.Lock()
+		if g.used == 0 || g.used+n <= g.most {
+			g.used += n
+			g.mu.Unlock()
+			return true
+		}
+		g.mu.Unlock()
+		select {
+		case <-g.freed:
+		case <-end:
+			return false
+		}
+	}
+}
+
+// put gives n bytes back.
+func (g *gate) put(n int64) {
+	g.mu.Lock()
+	g.used -= n
+	g.mu.Unlock()
+	select {
+	case g.freed <- struct{}{}:
+	default:
+	}
+}
