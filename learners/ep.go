@@ -66,7 +66,8 @@ func newEP[T Float](c Config, _ Env) (Learner[T], error) {
 func (l *EP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("ep: %w", ErrBatch) }
 
 // Fit is Fitter.Fit. It starts anew every time; an update is a sweep, and FitResult.Converged says whether the last one changed no site by more than the
-// tolerance. Violators are the examples with y f <= 0. When ctx ends the state is unchanged.
+// tolerance, passed over none, and all of them made the Gaussian: Report counts those that did not. Violators are the examples with y f <= 0. When ctx ends
+// the state is unchanged.
 func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	n := b.Len()
 	if err := checkBlock("ep", b, n); err != nil {
@@ -131,15 +132,16 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(), Bound: math.Inf(1)})
 		}
 	}
-	if r.Converged = r.Converged && !p.held; !r.Converged {
-		p.report.Unconverged++
-	}
+	held := p.held
 	if r.ScoreSpace {
 		t = sites{p.X[:p.k], slices.Clone(p.tau[:p.k]), slices.Clone(p.nu[:p.k])}
 		p.reserve(1)
 	}
 	p.rebuild(&t)
 	p.flush()
+	if r.Converged = r.Converged && !held && p.report.Passed == 0 && p.report.Lost == 0; !r.Converged {
+		p.report.Unconverged++
+	}
 	l.p = p
 	for i := range n {
 		if float64(b.Y[i])*dotMixed(b, i, p.m) <= 0 {

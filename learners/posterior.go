@@ -180,7 +180,7 @@ func (p *posterior) grow(name string, dim int) error {
 		return nil
 	}
 	if dim > maxPosteriorDim {
-		return fmt.Errorf("%s: %d features, at most %d: use random features (--learner rff), hashing, or adf --covariance diagonal: %w", name, dim, maxPosteriorDim, ErrDim)
+		return fmt.Errorf("%s: %d features, at most %d: use random features (rff), or adf with the diagonal covariance: %w", name, dim, maxPosteriorDim, ErrDim)
 	}
 	p.flush()
 	old, stride := p.V, p.stride
@@ -947,19 +947,22 @@ type sites struct {
 	tau, nu []float64
 }
 
-// rebuild makes the law that of the prior and the sites, those with tau > 0 first.
+// rebuild makes the law that of the prior and the sites, those with tau > 0 first, and sets
+// report.Lost to the number of those that it could not absorb.
 func (p *posterior) rebuild(t *sites) {
 	clear(p.mr)
 	p.identity()
 	p.P, p.loss, p.precision = 1, 1, nil
 	passed := p.report.Passed
+	p.report.Lost = 0
 	for _, positive := range [...]bool{true, false} {
 		for i, x := range t.X {
 			if (t.tau[i] > 0) != positive || t.tau[i] == 0 && t.nu[i] == 0 {
 				continue
 			}
 			copy(p.X[0], x)
-			if !p.add() {
+			if !p.add() { // with a site it has features
+				p.report.Lost++
 				continue
 			}
 			p.tau[0], p.nu[0] = t.tau[i], t.nu[i]

@@ -2,6 +2,7 @@ package learners
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -85,6 +86,41 @@ func TestPosteriorUnits(t *testing.T) {
 					t.Errorf("%s: resumed, another state", what)
 				}
 			}
+		}
+	}
+}
+
+// TestEPConverged: EP has not converged where it passed over examples, however still the sites of the
+// others are, and what was lost is that of the last rebuilding.
+func TestEPConverged(t *testing.T) {
+	t.Parallel()
+	const n = 300
+	rng := engine.NewRand(7, 0)
+	noisy := &engine.Block[float64]{Dim: 1, Stride: 1}
+	clean := &engine.Block[float64]{Dim: 1, Stride: 1}
+	for range n {
+		x := 2*rng.Uniform() - 1
+		bell := rng.Uniform() + rng.Uniform() + rng.Uniform() + rng.Uniform() - 2
+		noisy.X, noisy.Y = append(noisy.X, x), append(noisy.Y, math.Copysign(1, x+float64(1.5*bell)))
+		clean.X, clean.Y = append(clean.X, x), append(clean.Y, math.Copysign(1, x))
+	}
+	for _, c := range []struct {
+		what      string
+		b         *engine.Block[float64]
+		noise     float64
+		converged bool
+	}{{"clean", clean, 0, true}, {"noisy, eps 0.3", noisy, 0.3, true}, {"noisy, eps 0", noisy, 0, false}} {
+		l := &EP[float64]{virtual(t, "ep", &EPConfig{PointsConfig{c.noise, 1e-6, 100, 1}})}
+		r, err := l.Fit(t.Context(), c.b, FitOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report := l.Report()
+		if r.Converged != c.converged || c.converged != (report.Passed+report.Lost == 0) {
+			t.Errorf("%s: converged %v, want %v; %+v", c.what, r.Converged, c.converged, report)
+		}
+		if report.Passed > n || report.Lost > n {
+			t.Errorf("%s: more examples passed over or lost than there are: %+v", c.what, report)
 		}
 	}
 }
