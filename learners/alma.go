@@ -144,7 +144,7 @@ func newALMA[T Float](c Config, _ Env) (Learner[T], error) {
 
 // Learn is Learner.Learn.
 func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := a.begin("alma", b, rounds); err != nil {
+	if err := a.beginLengths("alma", b, rounds); err != nil {
 		return err
 	}
 	if a.cfg.P > 2 {

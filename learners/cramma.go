@@ -133,7 +133,7 @@ func newCRAMMA[T Float](c Config, _ Env) (Learner[T], error) {
 
 // Learn is Learner.Learn.
 func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := c.begin("cramma", b, rounds); err != nil {
+	if err := c.beginLengths("cramma", b, rounds); err != nil {
 		return err
 	}
 	threshold := float64(c.cfg.threshold(float64(c.updates+1)) * c.R)

@@ -46,7 +46,9 @@ const (
 	DefaultRefresh   = 1 << 18
 )
 
-// LeastMargin is the share of R under which a margin counts as none: a run whose bound has fallen so low ends.
+// LeastMargin is the share of R under which a margin counts as none: a run whose bound has fallen so low ends, unless its weights separate
+// all examples with the margin that was asked for. Where some examples are a thousand times shorter than others, it is a share of a thousand
+// times the shortest one's length.
 const LeastMargin = 1e-6
 
 // FitOptions say how Fit goes about it. GramBytes and Refresh change no more than roundings.
@@ -179,18 +181,21 @@ func newCycle[T Float](name string, b *engine.Block[T], o FitOptions, start []T,
 		o.MaxUpdates = math.MaxInt64
 	}
 	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), unit: 1, watch: newWatch(&o)}
+	shortest2 := math.Inf(1)
 	for i := range m {
 		_, val := rowOf(b, i)
 		n := sumSq64(val) + c.delta2
+		shortest2 = min(shortest2, n)
 		if n == 0 {
-			return nil, 0, fmt.Errorf("%s: example %d is 0, which no weights separate: give it a constant feature or Delta > 0: %w", name, i, ErrFit)
+			return nil, 0, fmt.Errorf("%s: example %d is 0 (or its squared length is, in float64), which no weights separate: "+
+				"give it a constant feature or Delta > 0: %w", name, i, ErrFit)
 		}
 		R2 = max(R2, n)
 	}
 	if R2 > tooLong {
 		return nil, 0, fmt.Errorf("%s: the square of the longest example's length is %g: scale the data: %w", name, R2, ErrFit)
 	}
-	c.least = LeastMargin * math.Sqrt(R2)
+	c.least = leastMargin(shortest2, R2)
 	c.s = engine.Aligned[float64](m)
 	c.a, c.aLow = make([]float64, max(b.Dim, len(start))), make([]float64, max(b.Dim, len(start)))
 	if slices.ContainsFunc(start, func(v T) bool { return v != 0 }) {
@@ -332,11 +337,20 @@ func (c *cycle[T]) run(ctx context.Context) (FitResult, error) {
 		} else if c.watch.due() {
 			c.observe()
 		}
-		if !none && (c.updates >= c.o.MaxUpdates || fresh && c.bound() <= c.least) {
+		if !none && (c.updates >= c.o.MaxUpdates || fresh && c.hopeless()) {
 			return c.result(false), nil
 		}
 	}
 	return c.result(false), context.Cause(ctx)
+}
+
+// hopeless reports, of fresh scores, that there is no margin worth the name and that the weights have none either.
+func (c *cycle[T]) hopeless() bool {
+	if !(c.bound() <= c.least) {
+		return false
+	}
+	violators, _ := c.look(c.s)
+	return violators > 0
 }
 
 // runScores makes up to limit updates and stands at the next example that wants one, or reports that there is none: the rest of this pass and

@@ -99,13 +99,14 @@ func (l *linear[T]) setState(name string, s State) error {
 	return nil
 }
 
-// sumSq returns |x|^2 of example i.
+// sumSq returns |x|^2 of example i: in float64 where T doesn't hold it.
 func sumSq[T Float](b *engine.Block[T], i int) float64 {
-	if b.Dense() {
-		return float64(vecmath.SumSq(b.Row(i)))
+	_, val := rowOf(b, i)
+	n := float64(vecmath.SumSq(val))
+	if n < 0x1p-100 || n > 0x1p126 {
+		return sumSq64(val)
 	}
-	_, val := b.Sparse(i)
-	return float64(vecmath.SumSq(val))
+	return n
 }
 
 // checkBlock returns what is wrong with a block for Learn or Score with out places for results, led by the learner's name.

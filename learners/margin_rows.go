@@ -88,9 +88,11 @@ func (c *marginRows[T]) fit(ctx context.Context, name string, delta float64, hal
 	}
 	c.s, c.m, c.kept, c.bound2 = make([]float64, n), make([]float64, n), [2]int{-1, -1}, math.Inf(1)
 	r := MarginDual{Coef: make([]float64, n)}
-	var longest float64
+	shortest, longest := math.Inf(1), 0.0
 	for k := range n {
-		longest = max(longest, float64(c.rows.Diag(k)))
+		if d := float64(c.rows.Diag(k)); d > 0 {
+			shortest, longest = min(shortest, d), max(longest, d)
+		}
 	}
 	now := delta
 	var failed error
@@ -108,7 +110,7 @@ func (c *marginRows[T]) fit(ctx context.Context, name string, delta float64, hal
 			return c.updates != before
 		},
 		bound:  func() float64 { return math.Sqrt(c.bound2) },
-		least:  LeastMargin * math.Sqrt(longest+c.ridge),
+		least:  leastMargin(shortest+c.ridge, longest+c.ridge),
 		status: func(r *FitResult) { c.judge(delta, r) },
 	}
 	if halving {

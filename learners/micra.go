@@ -82,7 +82,7 @@ func newMICRA[T Float](c Config, _ Env) (Learner[T], error) {
 
 // Learn is Learner.Learn.
 func (r *MICRA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := r.begin("micra", b, rounds); err != nil {
+	if err := r.beginLengths("micra", b, rounds); err != nil {
 		return err
 	}
 	r.aim()
@@ -111,7 +111,7 @@ func (r *MICRA[T]) learn(b *engine.Block[T], i int) Round {
 	}
 	// |u + step y x|^2 = |u|^2 + step (2 u.yx + step |x|^2)
 	next := norm2 + float64(step*(float64(2*m)+float64(step*X)))
-	if X == 0 || !(next > float64(parallel[T]()*max(norm2, float64(float64(step*step)*X)))) {
+	if X == 0 || !r.holds(1, step) || !(next > float64(parallel[T]()*max(norm2, float64(float64(step*step)*X)))) {
 		return Round{Score: f}
 	}
 	r.stretch(1, b, i, step) // (2)

@@ -101,7 +101,7 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 		case none:
 			r.Converged = true
 			return nil
-		case p.bound != nil && p.bound() <= p.least:
+		case p.bound != nil && p.bound() <= p.least && p.violated(*r):
 			return nil
 		case o.ActiveSet:
 			active, updated = updated, nil
@@ -110,6 +110,12 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// violated reports whether there are violators left.
+func (p *passes) violated(r FitResult) bool {
+	p.status(&r)
+	return r.Violators > 0
 }
 
 // checkFit refuses options that no learner takes, and those that only learners that pass over examples on the weights take.

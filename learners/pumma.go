@@ -220,6 +220,9 @@ func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if err := checkBlock("pumma", b, len(rounds)); err != nil {
 		return err
 	}
+	if err := checkLengths("pumma", b, 8); err != nil {
+		return err
+	}
 	l.grow(b.Dim)
 	for i := range b.Len() {
 		f := l.score(b, i)
@@ -468,6 +471,9 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 	if err := checkFit("pumma", &o, true, true); err != nil {
 		return FitResult{}, err
 	}
+	if err := checkLengths("pumma", b, 8); err != nil {
+		return FitResult{}, err
+	}
 	switch {
 	case o.Delta != 0:
 		return FitResult{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, ErrConfig)
@@ -495,7 +501,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 			return l.updates != before
 		},
 		bound: func() float64 { return math.Sqrt(c.bound2) },
-		least: LeastMargin * math.Sqrt(MaxSumSq(b, 0)),
+		least: leastMargin(lengths(b, 0)),
 	}
 	if l.updates > 0 { // on other examples, maybe
 		p.bound = func() float64 { return math.Inf(1) }

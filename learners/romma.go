@@ -35,7 +35,7 @@ func init() {
 //	|w_t|^2     norm2
 //	delta       Config.Delta       share of the maximal margin given up
 //
-// Deviations: an example without features, for which (2) has no solution, is passed over. Where x_t is parallel to
+// Deviations: an example without features, for which (2) has no solution, is passed over, as is one so short that T doesn't hold 1/|x|^2. Where x_t is parallel to
 // w_t up to rounding, (2) has no solution or that of (4): (4) is taken.
 //
 // Guarantee: if y (u.x) >= 1 for all examples of length at most R, |w_t| never falls and never exceeds |u|, and each update of the
@@ -98,7 +98,7 @@ func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if r.cfg.BatchOnly() {
 		return fmt.Errorf("romma: with a kernel it %w", ErrBatch)
 	}
-	if err := r.begin("romma", b, rounds); err != nil {
+	if err := r.beginLengths("romma", b, rounds); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -121,6 +121,9 @@ func (r *ROMMA[T]) learn(b *engine.Block[T], i int) Round {
 	XW := float64(X * r.norm2)
 	if D := XW - float64(m*m); XW > m && D > float64(parallel[T]()*XW) { // (3)
 		c, d = (XW-m)/D, float64(r.norm2*(1-m))/D
+	}
+	if !r.holds(c, d) {
+		return Round{Score: f}
 	}
 	r.stretch(c, b, i, d)
 	r.norm2 = float64(c*r.norm2) + d // (5)

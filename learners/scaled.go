@@ -73,6 +73,17 @@ func (l *scaledLinear[T]) size(b *engine.Block[T], i int) float64 {
 	return sumSq(b, i)
 }
 
+// holds reports whether stretch can add a times an example to c w: a factor that T doesn't hold, as of an example so
+// short that 1/|x|^2 overflows, would end all learning.
+func (l *scaledLinear[T]) holds(c, a float64) bool {
+	s := l.scale * c
+	if s == 0 {
+		s = 1
+	}
+	v := T(a / s)
+	return v-v == 0
+}
+
 // stretch sets w to c w + a y x_i, c >= 0. The rule then sets norm2 and calls updated.
 func (l *scaledLinear[T]) stretch(c float64, b *engine.Block[T], i int, a float64) {
 	l.scale *= c
@@ -116,6 +127,9 @@ func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[
 	if err := checkFit(name, &o, true, goal != nil); err != nil {
 		return FitResult{}, err
 	}
+	if err := checkLengths(name, b, unsafe.Sizeof(T(0))); err != nil {
+		return FitResult{}, err
+	}
 	switch {
 	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
 		return FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta, ErrConfig)
@@ -136,7 +150,7 @@ func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[
 			}
 			return bound()
 		},
-		least: LeastMargin * math.Sqrt(MaxSumSq(b, o.Delta)),
+		least: leastMargin(lengths(b, o.Delta)),
 		n:     n, learn: func(k int) bool { return learn(b, k).Updates > 0 }, goal: goal, delta: delta,
 	}
 	p.status = func(r *FitResult) {

@@ -389,7 +389,7 @@ func (t *trainer) notConverged(res eval.Result) error {
 	}
 	next := "Raise --max-updates; make the margin soft (--soft-delta, pumma --soft-c); or take a learner for data that can't be separated (obpm, pa --variant 1, svm)."
 	if t.maxUpdates > 0 && res.Updates < t.maxUpdates {
-		next = "The examples can't be separated. Make the margin soft (--soft-delta, pumma --soft-c)."
+		next = "The examples can't be separated, or not before their features are of one scale (--normalize unit). Or make the margin soft (--soft-delta, pumma --soft-c)."
 	}
 	return &fail{codeNotConverged, errors.New(what), next}
 }
@@ -522,6 +522,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	stopped := err != nil && interrupted(ctx, err)
 	if errors.Is(err, learners.ErrConfig) {
 		return settingError(err)
+	}
+	if errors.Is(err, learners.ErrLength) {
+		return &fail{codeData, err, "Bring the features to one scale: --normalize unit or max, or divide them; --precision f64 holds more than f32."}
 	}
 	if errors.Is(err, learners.ErrDim) {
 		return &fail{codeFailed, err, "Nothing was saved."}
