@@ -25,6 +25,7 @@ type doctorReport struct {
 	Threads         int          `json:"threads"` // that commands use by default
 	Cores           coresReport  `json:"cores"`
 	Caches          cachesReport `json:"caches"`
+	Memory          memoryReach  `json:"memory"`
 	Bandwidth       []bandwidth  `json:"memory_bandwidth"`
 	OS              string       `json:"os"`
 	Arch            string       `json:"arch"`
@@ -49,6 +50,12 @@ type cachesReport struct {
 	L1I  int `json:"l1i"`
 	L2   int `json:"l2"`
 	L3   int `json:"l3"`
+}
+
+// memoryReach is what a process may take.
+type memoryReach struct {
+	Limit int64   `json:"limit"` // bytes; 0: not known
+	By    limiter `json:"by"`    // this machine, the control group or ulimit -v
 }
 
 type bandwidth struct {
@@ -102,6 +109,7 @@ func examine() (doctorReport, error) {
 		}
 		r.Implementations = append(r.Implementations, implReport{im.Name, im.Supported, im.Missing, test})
 	}
+	r.Memory.Limit, r.Memory.By = memoryLimit("/", addressSpace())
 	for _, n := range slices.Compact([]int{1, r.Threads}) {
 		r.Bandwidth = append(r.Bandwidth, bandwidth{n, readBandwidth(n)})
 	}
@@ -124,6 +132,9 @@ func show(cmd *cobra.Command, asJSON bool, r doctorReport) error {
 		{"threads", fmt.Sprint(r.Threads)},
 		{"caches", fmt.Sprintf("L1d %s, L1i %s, L2 %s, L3 %s, line %s",
 			known(r.Caches.L1D, "B"), known(r.Caches.L1I, "B"), known(r.Caches.L2, "B"), known(r.Caches.L3, "B"), known(r.Caches.Line, "B"))},
+	}
+	if r.Memory.Limit > 0 {
+		rows = append(rows, [2]string{"memory", fmt.Sprintf("%s %s", r.Memory.By.grants(), inMiB(r.Memory.Limit))})
 	}
 	for _, b := range r.Bandwidth {
 		rows = append(rows, [2]string{"memory", fmt.Sprintf("%.1f GB/s read by %s", b.BytesPerSec/1e9, plural(b.Threads, "thread"))})

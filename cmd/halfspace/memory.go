@@ -122,9 +122,9 @@ func newPlan[T engine.Float](t *trainer) (*plan[T], error) {
 	p := &plan[T]{t: t, x: learners.Extent{Elem: int64(unsafe.Sizeof(T(0))), Examples: learners.Any, NonZeros: learners.Any, Soft: t.softDelta > 0,
 		Saved: t.model != "" || t.marginReport}}
 	p.report = memoryReport{Budget: int64(t.memory), Program: programBytes}
-	machine := machineMemory()
+	machine, by := memoryLimit("/", addressSpace())
 	if t.memory == 0 {
-		p.most, p.who = machine/4*3, "three quarters of this machine's memory are"
+		p.most, p.who = machine/4*3, fmt.Sprintf("three quarters of what %s are", by.grants())
 		if machine == 0 {
 			p.most = math.MaxInt64
 		}
@@ -134,7 +134,7 @@ func newPlan[T engine.Float](t *trainer) (*plan[T], error) {
 	p.most, p.who = int64(t.memory), budget+" is"
 	switch {
 	case machine > 0 && p.most > machine:
-		return nil, usage("Give less than that.", "%s %s: this machine has %s", budget, &t.memory, inMiB(machine))
+		return nil, usage("Give less than that.", "%s %s: %s %s", budget, &t.memory, by.grants(), inMiB(machine))
 	case p.most < programBytes+leastReading:
 		return nil, usage("Give more than that, by what the learner is to hold.", "%s %s: the program takes %s, and reading %s", budget, &t.memory, inMiB(programBytes), inMiB(leastReading))
 	}
@@ -457,9 +457,6 @@ func (s *planned[T]) Next() (*engine.Block[T], error) {
 	}
 	return b, err
 }
-
-// machineMemory returns the memory of this machine in bytes; 0 where the system doesn't tell.
-func machineMemory() int64 { return kibOf("/proc/meminfo", "MemTotal:") }
 
 // replay gives a block that was taken from a source before the others.
 type replay[T engine.Float] struct {
