@@ -11,6 +11,9 @@ import (
 	"runtime"
 	rpprof "runtime/pprof"
 	"runtime/trace"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -27,7 +30,7 @@ func (p *profiles) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&p.mutex, "mutexprofile", "", "write a profile of lock contention to `FILE` at the end")
 	fs.StringVar(&p.trace, "trace", "", "write an execution trace to `FILE`")
 	names(fs, useWritten, "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace")
-	fs.StringVar(&p.addr, "pprof-addr", "", "serve live profiles on `ADDRESS` (loopback only), e.g. 127.0.0.1:6060")
+	fs.StringVar(&p.addr, "pprof-addr", "", "serve live profiles on `ADDRESS` (loopback only, over 300 seconds at most), e.g. 127.0.0.1:6060")
 }
 
 // start begins what was asked for; stop ends it and writes the files.
@@ -112,16 +115,49 @@ func (p *profiles) start(stderr io.Writer) (stop func() error, err error) {
 	if err != nil {
 		return stop, err
 	}
+	server := &http.Server{Handler: profilePages(), ReadHeaderTimeout: 10 * time.Second}
+	go server.Serve(l)
+	stops = append(stops, server.Close)
+	fmt.Fprintf(stderr, "halfspace: profiles at http://%s/debug/pprof/\n", l.Addr())
+	return stop, nil
+}
+
+// mostProfileSeconds is the longest time over which a page takes a profile.
+const mostProfileSeconds = 300
+
+// profilePages are Go's pages of live profiles, for this machine alone. A browser that was led here from elsewhere, by a name that
+// somebody lets point to 127.0.0.1, says that name as the host: it is refused, and so is a profile without an end.
+func profilePages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: mux}
-	go server.Serve(l)
-	stops = append(stops, server.Close)
-	fmt.Fprintf(stderr, "halfspace: profiles at http://%s/debug/pprof/\n", l.Addr())
-	return stop, nil
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLoopback(r.Host) {
+			http.Error(w, "profiles are served for loopback addresses only, as 127.0.0.1 or localhost", http.StatusForbidden)
+			return
+		}
+		if text := r.FormValue("seconds"); text != "" {
+			if s, err := strconv.ParseFloat(text, 64); err != nil || !(s > 0 && s <= mostProfileSeconds) {
+				http.Error(w, fmt.Sprintf("seconds=%q: want more than 0, at most %d", text, mostProfileSeconds), http.StatusBadRequest)
+				return
+			}
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// isLoopback reports whether a host, with or without a port, is this machine under a name or address that nobody else can give out.
+func isLoopback(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	return ip != nil && ip.IsLoopback()
 }
 
 // listenLoopback listens on an address of this machine only; an address without a host is one.
@@ -134,7 +170,7 @@ func listenLoopback(addr string) (net.Listener, error) {
 	if host == "" || host == "localhost" {
 		host = "127.0.0.1"
 	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+	if !isLoopback(host) {
 		return nil, usage(next, "--pprof-addr %s: not a loopback address", addr)
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
