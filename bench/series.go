@@ -125,7 +125,11 @@ func (s *Series) run(ctx context.Context, j *job, bar *progress, i int, place st
 			bar.row()
 		} else if time.Since(last) > 5*time.Second {
 			last = time.Now()
-			s.say("%s: %d rows in %.0f s: %s %s %s, %s", place, n, time.Since(began).Seconds(), row.Row, row.Quantity, row.OursText(), row.Verdict)
+			rows := "rows"
+			if n == 1 {
+				rows = "row"
+			}
+			s.say("%s: %d %s in %.0f s: %s %s %s, %s", place, n, rows, time.Since(began).Seconds(), row.Row, row.Quantity, row.OursText(), row.Verdict)
 		}
 	}
 	o.Drawn = func(f Figure) {

@@ -8,6 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // Exit codes; halfspace help exit-codes tells of them.
@@ -50,6 +56,23 @@ func explain(err error) (code int, next string) {
 		return codeStopped, ""
 	}
 	return codeFailed, ""
+}
+
+// kinds are errors whose texts tell programs what went wrong. At the end of a text that says so to people they tell nothing.
+var kinds = []error{learners.ErrConfig, engine.ErrKernel, dataset.ErrOption, eval.ErrOptions}
+
+// errorText is the text of an error without such ends.
+func errorText(err error) string {
+	text := err.Error()
+	for cut := true; cut; {
+		cut = false
+		for _, kind := range kinds {
+			if rest, ok := strings.CutSuffix(text, ": "+kind.Error()); ok {
+				text, cut = rest, true
+			}
+		}
+	}
+	return text
 }
 
 // findInput returns the name of a file that is there: the name itself, or the one of that name in the folder HALFSPACE_DATA.

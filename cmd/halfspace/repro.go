@@ -62,7 +62,7 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 	f.BoolVar(&r.o.Slow, "slow", false, "also the rows that take longer than all others together")
 	f.Uint64Var(&r.o.Seed, "seed", 1, "seed of the first run; the others count on")
 	f.DurationVar(&r.budget, "time-budget", 0, "leave out experiments that would probably take longer than what is left of this, as 10m; they are listed")
-	f.BoolVar(&r.json, "json", false, "print one JSON document: a list of rows")
+	f.BoolVar(&r.json, "json", false, "print one JSON document: a list of rows, or with --list of experiments")
 	f.BoolVar(&r.csv, "csv", false, "print the rows as CSV")
 	f.BoolVar(&r.markdown, "markdown", false, "print the rows as Markdown tables")
 	f.StringVar(&r.html, "html", "", "write a report with tables and figures to `FILE`, one page that needs no network")
@@ -82,16 +82,7 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	w := stdout(cmd)
 	if r.list {
-		chosen := bench.Experiments()
-		if len(args) > 0 {
-			if chosen, err = chooseExperiments(args); err != nil {
-				return err
-			}
-		}
-		for _, e := range chosen {
-			fmt.Fprintf(w, "%-16s %s\n", e.Name, e.Summary)
-		}
-		return nil
+		return r.listed(cmd, args)
 	}
 	flags := cmd.Flags()
 	forms := 0
@@ -183,6 +174,47 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 		}
 	}
 	return r.judge(report.Outcomes)
+}
+
+// listedExperiment is what --list --json prints of one.
+type listedExperiment struct {
+	Experiment string   `json:"experiment"`
+	Summary    string   `json:"summary"`
+	Runs       int      `json:"runs"`      // the paper's; 1 where nothing is drawn
+	Needs      []string `json:"needs"`     // public data files
+	Missing    []string `json:"missing"`   // those that are not there
+	Draws      []string `json:"draws"`     // published figures that are made beside it, which name it too
+	Slow       string   `json:"slow"`      // what only --slow includes; "" where that is nothing
+	SlowRows   int      `json:"slow_rows"` // so many rows more
+}
+
+// listed is --list.
+func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
+	fs := cmd.Flags()
+	for _, other := range []string{"csv", "markdown", "html", "plot"} {
+		if fs.Changed(other) {
+			return usage("Leave it out: a list is text, or with --json a document.", "%s has no effect with --list", given(fs, other))
+		}
+	}
+	chosen := bench.Experiments()
+	if len(args) > 0 {
+		if chosen, err = chooseExperiments(args); err != nil {
+			return err
+		}
+	}
+	w, list := stdout(cmd), []listedExperiment{}
+	for _, e := range chosen {
+		if !r.json {
+			fmt.Fprintf(w, "%-16s %s\n", e.Name, e.Summary)
+			continue
+		}
+		some := func(names []string) []string { return append([]string{}, names...) } // never null
+		list = append(list, listedExperiment{e.Name, e.Summary, e.Runs, some(e.Needs), some(e.Missing(bench.DataDir())), some(e.Draws), e.Slow, e.SlowRows})
+	}
+	if !r.json {
+		return nil
+	}
+	return printJSON(w, list)
 }
 
 // show prints an outcome, unless all are printed at the end, and draws its figures.

@@ -53,7 +53,7 @@ func run() int {
 		return codeGood
 	}
 	said := root.ErrOrStderr()
-	fmt.Fprintf(said, "halfspace: %v\n", err)
+	fmt.Fprintf(said, "halfspace: %s\n", errorText(err))
 	for line := range strings.Lines(next) {
 		fmt.Fprintf(said, "  %s\n", strings.TrimRight(line, "\n"))
 	}
@@ -62,10 +62,11 @@ func run() int {
 
 // newRootCmd makes the command, whose results go to out.
 func newRootCmd(out io.Writer) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "halfspace",
-		Short: "Learn linear classifiers with a large margin, one example at a time",
-		Long: `halfspace learns linear classifiers with a large margin, one example at a time.
+		Short: "Learn linear and kernel classifiers with a large margin, one example at a time",
+		Long: `halfspace learns linear and kernel classifiers with a large margin, one example at a time.
 
 Data and results go to stdout, everything said about them to stderr.`,
 		Example: `  halfspace gen margin -n 2000 -o margin.svm
@@ -83,7 +84,12 @@ Data and results go to stdout, everything said about them to stderr.`,
 			}
 			return usage(next, "unknown command %q", args[0])
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if version {
+				return printVersion(cmd, false)
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			if err := applySettings(cmd); err != nil {
 				return err
@@ -93,6 +99,7 @@ Data and results go to stdout, everything said about them to stderr.`,
 	}
 	root.SetOut(out)
 	root.SuggestionsMinimumDistance = 2
+	root.Flags().BoolVarP(&version, "version", "V", false, "print the version, as the command version does")
 	root.PersistentFlags().String("config", "", "TOML `FILE` with values for flags (see: halfspace help env)")
 	names(root.PersistentFlags(), useRead, "config")
 	root.SetFlagErrorFunc(flagError)
@@ -106,7 +113,11 @@ Data and results go to stdout, everything said about them to stderr.`,
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
 			c.Args = func(cmd *cobra.Command, args []string) error {
-				return usage("The shells: bash, zsh, fish, powershell.", "completion for which shell?")
+				const shells = "The shells: bash, zsh, fish, powershell."
+				if len(args) > 0 {
+					return usage(shells, "no completion for %q", args[0])
+				}
+				return usage(shells, "completion for which shell?")
 			}
 			c.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 			for _, shell := range c.Commands() {

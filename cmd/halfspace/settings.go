@@ -90,10 +90,13 @@ func given(fs *pflag.FlagSet, name string) string {
 
 // warnUnknownEnv tells of variables that look like settings and are none: they would be ignored silently otherwise.
 func warnUnknownEnv(cmd *cobra.Command) {
-	known := map[string]bool{}
+	known, short := map[string]bool{}, map[string]string{}
 	var names []string
 	eachFlag(cmd.Root(), func(f *pflag.Flag) {
 		known[envName(f.Name)] = true
+		if f.Shorthand != "" {
+			short["HALFSPACE_"+f.Shorthand] = envName(f.Name)
+		}
 		names = append(names, envName(f.Name))
 	})
 	for _, kv := range os.Environ() {
@@ -102,7 +105,9 @@ func warnUnknownEnv(cmd *cobra.Command) {
 			continue
 		}
 		hint := ""
-		if near := nearest(name, names); near != "" {
+		if long := short[name]; long != "" {
+			hint = "; did you mean " + long + "?"
+		} else if near := nearest(name, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: warning: %s is set, but no command has such a flag%s\n", name, hint)

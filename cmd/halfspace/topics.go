@@ -65,7 +65,8 @@ An error is one line, with file, line and column where there are any, and an ind
 		{Use: "env", Short: "Environment variables and the config file", Long: `Every flag can be set in three places. The first that has it wins:
 
   1. the command line                --epochs 3
-  2. the environment                 HALFSPACE_EPOCHS=3        (capitals, - becomes _; flags of one letter keep their case)
+  2. the environment                 HALFSPACE_EPOCHS=3        (the long name in capitals, - becomes _; names of one letter, as those of
+                                                               --b and --B, keep their case)
   3. a TOML file, --config FILE      epochs = 3
 
 In the file, keys at the top serve every command that has such a flag; a table with a command's name serves that command:

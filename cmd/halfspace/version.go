@@ -28,27 +28,32 @@ func newVersionCmd() *cobra.Command {
 		Short: "Print the version of this program and what it was built with",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v := buildVersion()
-			if asJSON {
-				return printJSON(stdout(cmd), v)
-			}
-			line := "halfspace " + v.Version
-			if v.Revision != "" {
-				line += " " + v.Revision
-				if v.Modified {
-					line += "+changes"
-				}
-			}
-			level := ""
-			if v.Level != "" {
-				level = " " + v.Level
-			}
-			_, err := fmt.Fprintf(stdout(cmd), "%s %s %s/%s%s\n", line, v.Go, v.OS, v.Arch, level)
-			return err
+			return printVersion(cmd, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
+}
+
+// printVersion writes a line, or a document.
+func printVersion(cmd *cobra.Command, asJSON bool) error {
+	v := buildVersion()
+	if asJSON {
+		return printJSON(stdout(cmd), v)
+	}
+	line := "halfspace " + v.Version
+	if v.Revision != "" {
+		line += " " + v.Revision
+		if v.Modified {
+			line += "+changes"
+		}
+	}
+	level := ""
+	if v.Level != "" {
+		level = " " + v.Level
+	}
+	_, err := fmt.Fprintf(stdout(cmd), "%s %s %s/%s%s\n", line, v.Go, v.OS, v.Arch, level)
+	return err
 }
 
 func buildVersion() versionReport {
