@@ -8,6 +8,7 @@
 //	dataset        examples from files, streams and generators
 //	learners       one algorithm, one file
 //	engine         blocks of examples, workers, member lanes, draws
+//	kernelcache    kernel rows in a bounded memory
 //	vecmath        numeric kernels with the same bits on every CPU
 //
 // Imports run down this list only. ARCHITECTURE.md explains the house in a page.

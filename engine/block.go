@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -11,11 +12,11 @@ import (
 // Float is the element type of blocks, lanes and learners.
 type Float = vecmath.Float
 
-// Errors of [Block.Check]. They are wrapped with the example and the value.
+// Errors of [Block.Check] and [Block.CheckRows]. They are wrapped with the example and the value.
 var (
-	ErrLabel   = errors.New("label is neither -1 nor +1")     // a label that a binary learner can't take
+	ErrLabel   = errors.New("label is neither -1 nor +1")     // a label that a binary learner can't take; also: none
 	ErrValue   = errors.New("value is not a finite number")   // NaN or Inf among the features
-	ErrIndices = errors.New("feature indices do not ascend")  // also: negative, or not below Dim
+	ErrIndices = errors.New("bad feature index")              // negative, not below Dim, or not above the one before it
 	ErrShape   = errors.New("slices of the block do not fit") // lengths of Y, Ptr, Idx, Val, X, Stride, Dim
 )
 
@@ -23,9 +24,11 @@ var (
 // (X, Stride). Features are numbered from 0. The slices may be views into larger ones: example i is
 // Idx[Ptr[i]:Ptr[i+1]], or X[i*Stride : i*Stride+Dim].
 //
-// A block is read only once it is built; any number of goroutines may read it.
+// A block without labels has Y nil, or zeros in Y. It can be scored, but not learned.
+//
+// A block is read only once it is built; any number of goroutines may read and check it.
 type Block[T Float] struct {
-	Y   []T // labels, -1 or +1, one an example
+	Y   []T // labels, -1 or +1, one an example; nil for none
 	Dim int // features: every index is below Dim
 
 	Ptr []int   // sparse: len(Y)+1 offsets into Idx and Val; nil in a dense block
@@ -35,11 +38,27 @@ type Block[T Float] struct {
 	X      []T // dense: row-major
 	Stride int // elements from one row to the next, >= Dim
 
-	checked bool
+	checked uint32 // what has been checked; atomic, since readers of one block may check it at the same time
 }
 
-// Len returns the number of examples.
-func (b *Block[T]) Len() int { return len(b.Y) }
+// What has been checked of a block: nothing yet, all but its labels, all.
+const (
+	rowsChecked = 1 + iota
+	allChecked
+)
+
+// Len returns the number of examples. A dense block without labels has as many as whole rows fit into X.
+func (b *Block[T]) Len() int {
+	switch {
+	case b.Y != nil:
+		return len(b.Y)
+	case b.Ptr != nil:
+		return max(0, len(b.Ptr)-1)
+	case b.Stride > 0 && b.Dim > 0 && len(b.X) >= b.Dim:
+		return (len(b.X)-b.Dim)/b.Stride + 1
+	}
+	return 0
+}
 
 // Dense reports whether the examples are rows of X.
 func (b *Block[T]) Dense() bool { return b.Ptr == nil }
@@ -58,12 +77,17 @@ func (b *Block[T]) Row(i int) []T {
 
 // Slice returns examples [lo, hi) as a view.
 func (b *Block[T]) Slice(lo, hi int) Block[T] {
-	v := *b
-	v.Y = b.Y[lo:hi]
-	if b.Dense() {
-		v.X = b.X[min(lo*b.Stride, len(b.X)):] // the last row may be shorter than the stride
-	} else {
-		v.Ptr = b.Ptr[lo : hi+1]
+	v := Block[T]{Dim: b.Dim, Stride: b.Stride, checked: atomic.LoadUint32(&b.checked)}
+	if b.Y != nil {
+		v.Y = b.Y[lo:hi]
+	}
+	if !b.Dense() {
+		v.Ptr, v.Idx, v.Val = b.Ptr[lo:hi+1], b.Idx, b.Val
+		return v
+	}
+	v.X = b.X[min(lo*b.Stride, len(b.X)):] // the last row may be shorter than the stride
+	if b.Y == nil {                        // the rows count the examples
+		v.X = v.X[:min((hi-lo)*b.Stride, len(v.X))]
 	}
 	return v
 }
@@ -71,35 +95,65 @@ func (b *Block[T]) Slice(lo, hi int) Block[T] {
 // Check verifies shapes, labels, indices and values once; a block found good (and every Slice taken of it after) is not
 // looked at again, so a writer must not change it. Cost: one pass over the non-zeros the first time.
 func (b *Block[T]) Check() error {
-	if b.checked {
+	done := atomic.LoadUint32(&b.checked)
+	if done == allChecked {
 		return nil
 	}
-	if err := b.check(); err != nil {
+	if done != rowsChecked {
+		if err := b.checkRows(); err != nil {
+			return err
+		}
+	}
+	if err := b.checkLabels(); err != nil {
 		return err
 	}
-	b.checked = true
+	atomic.StoreUint32(&b.checked, allChecked)
+	return nil
+}
+
+// CheckRows is Check without a look at the labels, which need not be there: what scoring asks for.
+func (b *Block[T]) CheckRows() error {
+	if atomic.LoadUint32(&b.checked) != 0 {
+		return nil
+	}
+	if err := b.checkRows(); err != nil {
+		return err
+	}
+	atomic.CompareAndSwapUint32(&b.checked, 0, rowsChecked) // a Check beside this one may know more
 	return nil
 }
 
 // MarkChecked says that the writer has itself verified what Check verifies: a reader that checks as it reads, or a copy
 // of examples of a checked block.
-func (b *Block[T]) MarkChecked() { b.checked = true }
+func (b *Block[T]) MarkChecked() { atomic.StoreUint32(&b.checked, allChecked) }
+
+// markAs says that the writer has copied the examples of a block, of which as much has been checked.
+func (b *Block[T]) markAs(of *Block[T]) {
+	atomic.StoreUint32(&b.checked, atomic.LoadUint32(&of.checked))
+}
 
 // Reset empties the block for reuse as a buffer of its own (not a view), keeping its memory.
 func (b *Block[T]) Reset() {
-	b.Y, b.Idx, b.Val, b.X, b.Dim, b.checked = b.Y[:0], b.Idx[:0], b.Val[:0], b.X[:0], 0, false
+	b.Y, b.Idx, b.Val, b.X, b.Dim, b.checked = b.Y[:0], b.Idx[:0], b.Val[:0], b.X[:0], 0, 0
 	if b.Ptr != nil {
 		b.Ptr = append(b.Ptr[:0], 0)
 	}
 }
 
-func (b *Block[T]) check() error {
+func (b *Block[T]) checkLabels() error {
+	if n := b.Len(); len(b.Y) != n {
+		return fmt.Errorf("%d examples without labels: %w", n, ErrLabel)
+	}
 	for i, y := range b.Y {
 		if y != 1 && y != -1 {
 			return fmt.Errorf("example %d: label %v: %w", i, y, ErrLabel)
 		}
 	}
-	n := len(b.Y)
+	return nil
+}
+
+func (b *Block[T]) checkRows() error {
+	n := b.Len()
 	if b.Dim < 0 || b.Dim > math.MaxInt32 {
 		return fmt.Errorf("%d features: %w", b.Dim, ErrShape)
 	}
@@ -129,7 +183,7 @@ func (b *Block[T]) check() error {
 		last := int32(-1)
 		for k, j := range idx {
 			if j <= last || int(j) >= b.Dim {
-				return fmt.Errorf("example %d: index %d after %d, of %d features: %w", i, j, last, b.Dim, ErrIndices)
+				return fmt.Errorf("example %d: %s: %w", i, indexFault(j, last, b.Dim), ErrIndices)
 			}
 			last = j
 			if v := val[k]; v-v != 0 {
@@ -138,4 +192,17 @@ func (b *Block[T]) check() error {
 		}
 	}
 	return nil
+}
+
+// indexFault says what is wrong with index j after last (-1 for none) of dim features.
+func indexFault(j, last int32, dim int) string {
+	switch {
+	case j < 0:
+		return fmt.Sprintf("index %d is negative", j)
+	case int(j) >= dim:
+		return fmt.Sprintf("index %d of %d features, which end at %d", j, dim, dim-1)
+	case j == last:
+		return fmt.Sprintf("index %d comes twice", j)
+	}
+	return fmt.Sprintf("index %d after %d: they must ascend", j, last)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -49,10 +50,10 @@ func TestBlockCheck(t *testing.T) {
 		{"dense NaN", dense3(), func(b *Block[float32]) { b.X[7] = nan }, ErrValue, "example 1, feature 1: NaN"},
 		{"dense inf", dense3(), func(b *Block[float32]) { b.X[16] = inf }, ErrValue, "example 2, feature 4: +Inf"},
 		{"NaN between rows", dense3(), func(b *Block[float32]) { b.X[5] = nan }, nil, ""},
-		{"index twice", sparse3(), func(b *Block[float32]) { b.Idx[3] = 1 }, ErrIndices, "example 2: index 1 after 1"},
-		{"descending", sparse3(), func(b *Block[float32]) { b.Idx[0] = 4; b.Idx[1] = 0 }, ErrIndices, "example 0: index 0 after 4"},
-		{"negative index", sparse3(), func(b *Block[float32]) { b.Idx[0] = -1 }, ErrIndices, "example 0: index -1"},
-		{"index = dim", sparse3(), func(b *Block[float32]) { b.Idx[1] = 5 }, ErrIndices, "index 5 after 0, of 5"},
+		{"index twice", sparse3(), func(b *Block[float32]) { b.Idx[3] = 1 }, ErrIndices, "example 2: index 1 comes twice"},
+		{"descending", sparse3(), func(b *Block[float32]) { b.Idx[0] = 4; b.Idx[1] = 0 }, ErrIndices, "example 0: index 0 after 4: they must ascend"},
+		{"negative index", sparse3(), func(b *Block[float32]) { b.Idx[0] = -1 }, ErrIndices, "example 0: index -1 is negative"},
+		{"index = dim", sparse3(), func(b *Block[float32]) { b.Idx[1] = 5 }, ErrIndices, "example 0: index 5 of 5 features, which end at 4"},
 		{"offsets fall", sparse3(), func(b *Block[float32]) { b.Ptr[2] = 1 }, ErrShape, "example 1: offsets 2, 1"},
 		{"first offset", sparse3(), func(b *Block[float32]) { b.Ptr[0] = -1 }, ErrShape, "3 examples"},
 		{"last offset", sparse3(), func(b *Block[float32]) { b.Ptr[3] = 6 }, ErrShape, "5 indices"},
@@ -166,6 +167,65 @@ func TestBlockSliceSeesFaults(t *testing.T) {
 	}
 }
 
+// TestBlockUnlabelled: blocks without labels count their rows, are good for all but learning, and are cut as others are.
+func TestBlockUnlabelled(t *testing.T) {
+	for _, full := range []*Block[float32]{sparse3(), dense3()} {
+		for _, y := range [][]float32{nil, make([]float32, 3)} {
+			b := full.Slice(0, 3)
+			b.Y = y
+			if b.Len() != 3 {
+				t.Errorf("dense %v: %d examples, want 3", b.Dense(), b.Len())
+			}
+			if err := b.CheckRows(); err != nil {
+				t.Errorf("dense %v: %v", b.Dense(), err)
+			}
+			if err := b.Check(); !errors.Is(err, ErrLabel) {
+				t.Errorf("dense %v: Check after CheckRows says %v", b.Dense(), err)
+			}
+			for lo := range 4 {
+				for hi := lo; hi <= 3; hi++ {
+					v := b.Slice(lo, hi)
+					if v.Len() != hi-lo || v.CheckRows() != nil {
+						t.Errorf("dense %v: Slice(%d, %d) has %d examples, %v", b.Dense(), lo, hi, v.Len(), v.CheckRows())
+					}
+					for i := range v.Len() {
+						if v.Dense() && !slices.Equal(v.Row(i), full.Row(lo+i)) {
+							t.Errorf("Slice(%d, %d): row %d is %v", lo, hi, i, v.Row(i))
+						}
+					}
+				}
+			}
+			bad := b.Slice(0, 3)
+			bad.checked = 0
+			if bad.Dim = 4; bad.Dense() {
+				bad.X = append(slices.Clone(bad.X[:16]), nan)
+				bad.Dim = 5
+			}
+			if bad.CheckRows() == nil {
+				t.Errorf("dense %v: CheckRows finds nothing in a bad block", b.Dense())
+			}
+		}
+	}
+	if n := (&Block[float32]{Stride: 3}).Len() + (&Block[float32]{Dim: 3, Stride: 3, X: make([]float32, 2)}).Len() + (&Block[float32]{Ptr: []int{}}).Len(); n != 0 {
+		t.Errorf("%d examples in blocks that have none", n)
+	}
+}
+
+// TestBlockChecksAtOnce is for the race detector: readers of one block may check it and cut it at the same time.
+func TestBlockChecksAtOnce(t *testing.T) {
+	b := sparse3()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			v := b.Slice(1, 3)
+			if err := errors.Join(b.CheckRows(), v.CheckRows(), b.Check()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // TestBlockReset: an emptied block is a good one, keeps its memory, and what is put into it is looked at again.
 func TestBlockReset(t *testing.T) {
 	b := sparse3()
@@ -207,7 +267,7 @@ func TestBlockReset(t *testing.T) {
 func TestBlockCheckAllocs(t *testing.T) {
 	b := sparse3()
 	if n := testing.AllocsPerRun(10, func() {
-		b.checked = false
+		b.checked = 0
 		if err := b.Check(); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/internal/trusted"
@@ -36,7 +37,7 @@ const (
 // [vecmath.SinCos]. It knows no unseen features: all of an example's count.
 //
 // Cost: D/2 multiply-adds a non-zero and D/2 sines and cosines an example, spread over the pool where that pays; D/2 normal draws a feature when it is first
-// seen. Memory: D/2 elements a feature. Not safe for concurrent use.
+// seen. Memory: D/2 elements a feature. Safe for concurrent use.
 type Fourier[T Float] struct {
 	half  int // frequencies
 	sigma float64
@@ -47,14 +48,23 @@ type Fourier[T Float] struct {
 	width int
 	dim   int // features it has frequencies of
 
-	// The present Map.
-	dst, src *Block[T]
-	size     int // examples of a part
-	parts    [fourierParts]fourierPart[T]
+	grows sync.RWMutex // w, dim: a Map reads them, one with features not met before draws more first
+
+	mu   sync.Mutex
+	jobs []*fourierJob[T] // scratch that nobody uses; guarded by mu
 }
 
 // fourierParts is the number of parts of a Map at most: each has scratch of its own.
 const fourierParts = 16
+
+// fourierJob is the [Job] of a Map.
+type fourierJob[T Float] struct {
+	f        *Fourier[T]
+	dst, src *Block[T]
+	n        int // examples
+	size     int // of a part
+	parts    [fourierParts]fourierPart[T]
+}
 
 // fourierPart is scratch: the non-zeros of a dense example.
 type fourierPart[T Float] struct {
@@ -79,17 +89,33 @@ func (f *Fourier[T]) Size() int { return 2 * f.half }
 // Bytes returns the memory that the frequencies take.
 func (f *Fourier[T]) Bytes() int64 { return int64(len(f.w)) * int64(unsafe.Sizeof(*new(T))) }
 
-// Map makes dst, a block with memory of its own, the features of all examples of src, with their labels. It allocates nothing once it has seen all
-// features and dst has held as many examples. The errors are those of [Block.Check], and ErrFourier when the data have too many features.
+// Map makes dst, a block with memory of its own, the features of all examples of src, with their labels if it has any (zeros if
+// not). It allocates nothing once it has seen all features and dst has held as many examples. The errors are those of
+// [Block.CheckRows], and ErrFourier when the data have too many features. Any number of goroutines may map at once, to
+// blocks of their own.
 func (f *Fourier[T]) Map(dst, src *Block[T]) error {
-	if err := src.Check(); err != nil {
+	if err := src.CheckRows(); err != nil {
 		return err
 	}
-	if err := f.grow(src.Dim); err != nil {
-		return err
+	f.grows.RLock()
+	for src.Dim > f.dim {
+		f.grows.RUnlock()
+		f.grows.Lock()
+		err := f.grow(src.Dim)
+		f.grows.Unlock()
+		if err != nil {
+			return err
+		}
+		f.grows.RLock()
 	}
+	defer f.grows.RUnlock()
 	n := src.Len()
-	dst.Y = append(dst.Y[:0], src.Y...)
+	if src.Y != nil {
+		dst.Y = append(dst.Y[:0], src.Y...)
+	} else {
+		dst.Y = slices.Grow(dst.Y[:0], n)[:n]
+		clear(dst.Y)
+	}
 	dst.Dim, dst.Ptr, dst.Idx, dst.Val = f.Size(), nil, nil, nil
 	dst.Stride = padded[T](max(f.Size(), f.width))
 	if need := n * dst.Stride; cap(dst.X) < need {
@@ -97,31 +123,52 @@ func (f *Fourier[T]) Map(dst, src *Block[T]) error {
 	} else {
 		dst.X = dst.X[:need]
 	}
-	dst.MarkChecked()
+	dst.markAs(src)
 	if n == 0 {
 		return nil
 	}
-	each := f.cost(src)
-	f.dst, f.src, f.size = dst, src, max((n+fourierParts-1)/fourierParts, min(n, 1+minShareNS/each))
-	parts := (n + f.size - 1) / f.size
+	each := f.cost(src, n)
+	j := f.job()
+	defer f.done(j)
+	j.dst, j.src, j.n, j.size = dst, src, n, max((n+fourierParts-1)/fourierParts, min(n, 1+minShareNS/each))
+	parts := (n + j.size - 1) / j.size
 	if f.pool.Worth(n * each) {
-		if err := f.pool.Run(context.Background(), parts, f); err != nil {
+		if err := f.pool.Run(context.Background(), parts, j); err != nil {
 			panic(err) // no context that could end
 		}
 	} else {
 		for i := range parts {
-			f.Part(i)
+			j.Part(i)
 		}
 	}
-	f.dst, f.src = nil, nil
 	return nil
 }
 
-// cost is about how many ns an example takes.
-func (f *Fourier[T]) cost(b *Block[T]) int {
+// job returns scratch.
+func (f *Fourier[T]) job() *fourierJob[T] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.jobs); n > 0 {
+		j := f.jobs[n-1]
+		f.jobs = f.jobs[:n-1]
+		return j
+	}
+	return &fourierJob[T]{f: f}
+}
+
+// done takes scratch back.
+func (f *Fourier[T]) done(j *fourierJob[T]) {
+	j.dst, j.src = nil, nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.jobs = append(f.jobs, j)
+}
+
+// cost is about how many ns one of b's n examples takes.
+func (f *Fourier[T]) cost(b *Block[T], n int) int {
 	nnz := b.Dim
 	if !b.Dense() {
-		nnz = (b.Ptr[b.Len()] - b.Ptr[0]) / b.Len()
+		nnz = (b.Ptr[n] - b.Ptr[0]) / n
 	}
 	return 20 + 2*f.half + nnz*f.half/16
 }
@@ -152,20 +199,20 @@ func (f *Fourier[T]) grow(dim int) error {
 	return nil
 }
 
-// Part maps some examples. It is the Job of Map.
-func (f *Fourier[T]) Part(i int) {
-	p, scale := &f.parts[i], 1/math.Sqrt(float64(f.half))
-	for e := i * f.size; e < min((i+1)*f.size, f.src.Len()); e++ {
+// Part maps some examples.
+func (j *fourierJob[T]) Part(i int) {
+	f, p, scale := j.f, &j.parts[i], 1/math.Sqrt(float64(j.f.half))
+	for e := i * j.size; e < min((i+1)*j.size, j.n); e++ {
 		var idx []int32
 		var val []T
-		if f.src.Dense() {
-			x := f.src.Row(e)
+		if j.src.Dense() {
+			x := j.src.Row(e)
 			p.idx, p.val = nonZeros(slices.Grow(p.idx[:0], len(x)), slices.Grow(p.val[:0], len(x)), x)
 			idx, val = p.idx, p.val
 		} else {
-			idx, val = f.src.Sparse(e)
+			idx, val = j.src.Sparse(e)
 		}
-		z := f.dst.X[e*f.dst.Stride:][:f.dst.Stride]
+		z := j.dst.X[e*j.dst.Stride:][:j.dst.Stride]
 		vecmath.LanesScoreUnchecked(trusted.Indices{}, z[:f.width], f.w, idx, val)
 		vecmath.SinCos(z[f.half:2*f.half], z[:f.half], z[:f.half], scale)
 	}

@@ -134,7 +134,7 @@ func (l *DiagonalADF[T]) variance(b *engine.Block[T], i int) float64 {
 
 // Score is Learner.Score: the mean of w.x.
 func (l *DiagonalADF[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("adf", b, len(dst)); err != nil {
+	if err := checkRows("adf", b, len(dst)); err != nil {
 		return err
 	}
 	for i := range b.Len() {

@@ -17,9 +17,15 @@ type expansion[T Float] struct {
 	coef []float64       // one a support vector: alpha_i y_i
 	sv   engine.Block[T] // support vectors, sparse
 	rows *engine.Rows[T] // of sv
-	row  []T             // scratch of score
-	one  engine.Block[T] // score: an example, without features that the training data lack
-	ends [2]int          // its Ptr
+
+	spares *stack[asked[T]]
+}
+
+// asked is an example to be scored, without features that the training data lack.
+type asked[T Float] struct {
+	one  engine.Block[T]
+	ends [2]int // its Ptr
+	row  []T    // its kernel values
 }
 
 // expansionTensors are those of state.
@@ -59,32 +65,36 @@ func (s *expansion[T]) support(name string, sv engine.Block[T], coef []float64, 
 	}
 	sv.Y = slices.Repeat([]T{1}, len(coef))
 	list.Append(&sv, 0, len(coef))
-	s.sv, s.coef, s.rows, s.row = sv, coef, engine.NewRows(list, 0, 0, pool), make([]T, len(coef))
+	s.sv, s.coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool), new(stack[asked[T]])
 	return nil
 }
 
 // score is Score of a learner called name.
 func (s *expansion[T]) score(name string, b *engine.Block[T], dst []float64, bias float64) error {
-	one := &s.one
-	if one.Y == nil {
-		one.Y = []T{1}
+	if len(s.coef) == 0 {
+		for i := range b.Len() {
+			dst[i] = bias
+		}
+		return nil
+	}
+	a := s.spares.take()
+	defer s.spares.give(a)
+	one := &a.one
+	if len(a.row) < len(s.coef) {
+		a.row = make([]T, len(s.coef))
 	}
 	for i := range b.Len() {
-		if len(s.coef) == 0 {
-			dst[i] = bias
-			continue
-		}
 		idx, val := seen(b, i, s.sv.Dim)
 		one.Dim, one.Ptr, one.Idx, one.Val, one.X = len(val), nil, nil, nil, val
 		one.Stride = len(val)
 		if !b.Dense() {
-			s.ends[1] = len(val)
-			one.Dim, one.Ptr, one.Idx, one.Val, one.X = s.sv.Dim, s.ends[:], idx, val, nil
+			a.ends[1] = len(val)
+			one.Dim, one.Ptr, one.Idx, one.Val, one.X = s.sv.Dim, a.ends[:], idx, val, nil
 		}
-		if err := s.rows.RowOf(context.Background(), s.row, one, 0); err != nil {
+		if err := s.rows.RowOf(context.Background(), a.row[:len(s.coef)], one, 0); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		dst[i] = vecmath.DotMixed(s.coef, s.row) + bias
+		dst[i] = vecmath.DotMixed(s.coef, a.row[:len(s.coef)]) + bias
 	}
 	one.Idx, one.Val, one.X = nil, nil, nil // the examples are not the learner's
 	return nil
@@ -92,7 +102,7 @@ func (s *expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 
 // bytes returns the memory that the support vectors hold.
 func (s *expansion[T]) bytes() int64 {
-	n := bytesOf(s.coef) + bytesOf(s.row) + bytesOf(s.sv.Val) + bytesOf(s.sv.Y) + 4*int64(cap(s.sv.Idx)) + 8*int64(cap(s.sv.Ptr))
+	n := bytesOf(s.coef) + s.spares.bytes(func(a *asked[T]) int64 { return bytesOf(a.row) }) + bytesOf(s.sv.Val) + bytesOf(s.sv.Y) + 4*int64(cap(s.sv.Idx)) + 8*int64(cap(s.sv.Ptr))
 	if s.rows != nil {
 		n += s.rows.Bytes()
 	}

@@ -225,7 +225,7 @@ func (p *pursuit[T]) solve() []float64 {
 
 // Score is Learner.Score.
 func (l *KMP[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("kmp", b, len(dst)); err != nil {
+	if err := checkRows("kmp", b, len(dst)); err != nil {
 		return err
 	}
 	return l.expansion.score("kmp", b, dst, 0)

@@ -56,7 +56,7 @@ func (l *linear[T]) add(b *engine.Block[T], i int, a T) {
 
 // scores is Score of a learner called name whose f is dot.
 func (l *linear[T]) scores(name string, b *engine.Block[T], dst []float64) error {
-	if err := checkBlock(name, b, len(dst)); err != nil {
+	if err := checkRows(name, b, len(dst)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -109,15 +109,30 @@ func sumSq[T Float](b *engine.Block[T], i int) float64 {
 	return n
 }
 
-// checkBlock returns what is wrong with a block for Learn or Score with out places for results, led by the learner's name.
+// checkBlock returns what is wrong with a block for Learn with out places for results, led by the learner's name.
 func checkBlock[T Float](name string, b *engine.Block[T], out int) error {
 	if out < b.Len() {
-		return fmt.Errorf("%s: %d places for %d examples: %w", name, out, b.Len(), ErrOut)
+		return tooShort(name, b.Len(), out)
 	}
 	if err := b.Check(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// checkRows is checkBlock for Score: the labels don't matter and need not be there.
+func checkRows[T Float](name string, b *engine.Block[T], out int) error {
+	if out < b.Len() {
+		return tooShort(name, b.Len(), out)
+	}
+	if err := b.CheckRows(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func tooShort(name string, n, out int) error {
+	return fmt.Errorf("%s: %d places for %d examples: %w", name, out, n, ErrOut)
 }
 
 // grown returns w with zeros appended up to dim elements, with room as [engine.Room] says.

@@ -120,7 +120,7 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		l.rows[j] = grown(l.rows[j], b.Dim)
 	}
 	for i := range b.Len() {
-		f, y := l.score(b, i), float64(b.Y[i])
+		f, y := l.score(b, i, l.dots), float64(b.Y[i])
 		rounds[i] = Round{Score: f}
 		_, val := rowOf(b, i)
 		if l.learn(b, i, -y/(1+expScalar(float64(y*f))), sumSq64(val)) { // g = -y x/(1 + exp(y f))
@@ -131,8 +131,8 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// score returns f(x) of example i of a checked block and leaves its inner products with the rows in dots.
-func (l *NG[T]) score(b *engine.Block[T], i int) float64 {
+// score returns f(x) of example i of a checked block and leaves its inner products with the rows in dots, if not nil.
+func (l *NG[T]) score(b *engine.Block[T], i int, dots []float64) float64 {
 	idx, val := seen(b, i, len(l.w))
 	dot := func(w []float64) float64 {
 		if idx == nil {
@@ -142,8 +142,11 @@ func (l *NG[T]) score(b *engine.Block[T], i int) float64 {
 	}
 	f := dot(l.w)
 	for j := range l.n {
-		l.dots[j] = dot(l.rows[j])
-		f = math.FMA(l.step[j], l.dots[j], f)
+		d := dot(l.rows[j])
+		if dots != nil {
+			dots[j] = d
+		}
+		f = math.FMA(l.step[j], d, f)
 	}
 	return f
 }
@@ -156,7 +159,7 @@ func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	}
 	if l.n == l.size {
 		l.reduce() // (3)
-		l.score(b, i)
+		l.score(b, i, l.dots)
 	}
 	n, root := l.n, math.Sqrt(l.cfg.Decay)
 	for j := range n {
@@ -314,11 +317,11 @@ func jacobi(a, V []float64, n int) {
 
 // Score is Learner.Score.
 func (l *NG[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("ng", b, len(dst)); err != nil {
+	if err := checkRows("ng", b, len(dst)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		dst[i] = l.score(b, i)
+		dst[i] = l.score(b, i, nil)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -81,9 +82,22 @@ type OBPM[T Float] struct {
 	presented uint64    // examples, the number of the next one's draws
 	updates   uint64    // of members
 
-	// The run of examples in work.
+	words int // of an example's mask
+
+	memberRun[T] // of Learn
+
+	// Score may run more than once at the same time. A form that the members are not in yet is one that only one may bring about.
+	form sync.RWMutex
+	runs stack[memberRun[T]] // that nobody uses; Learn's is one of them
+}
+
+// memberRun is a run of examples in work: all members go through them. It is the [engine.Job] of that, and scratch.
+type memberRun[T Float] struct {
+	o               *OBPM[T]
+	votes, keepsSum bool // as in OBPM, where it is not for probabilities
+
 	b       engine.Block[T]
-	words   int      // of an example's mask
+	none    []T      // labels of those that have none
 	mask    []uint64 // [example][word]: who sees it
 	sees    []uint64 // dense: [member][word of 64 examples], the transpose
 	rows    []int32  // sparse: rows of the non-zeros, from the run's first
@@ -261,6 +275,8 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 	}
 	o.votes = cfg.Combine == CombineVote
 	o.keepsSum = rule.additive() && !o.votes
+	o.memberRun.o, o.memberRun.votes, o.memberRun.keepsSum = o, o.votes, o.keepsSum
+	o.runs.give(&o.memberRun)
 	o.useLanes(engine.NewLanes[T](cfg.Members))
 	return o, nil
 }
@@ -269,17 +285,44 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 func (o *OBPM[T]) useLanes(l *engine.Lanes[T]) {
 	o.lanes, o.dense = l, nil
 	o.rule.bind(l)
-	o.makeWork(o.words, engine.WideTile)
 }
 
 func (o *OBPM[T]) useDense(d *engine.DenseMembers[T]) {
 	o.lanes, o.dense = nil, d
 	o.rule.bind(d)
-	o.makeWork((o.cfg.Members+denseGroup-1)/denseGroup, 1)
 }
 
-// makeWork makes scratch for that many parts of up to lanes members.
-func (o *OBPM[T]) makeWork(parts, lanes int) { o.work = newLaneWork[T](parts, lanes) }
+// suits reports whether the members are in the form for b's examples, and suit brings them into it.
+func (o *OBPM[T]) suits(b *engine.Block[T]) bool {
+	return b.Dense() == (o.dense != nil) || b.Len() == 0
+}
+
+func (o *OBPM[T]) suit(b *engine.Block[T]) {
+	switch {
+	case o.suits(b):
+	case b.Dense():
+		d := engine.NewDenseMembers[T](o.cfg.Members)
+		d.Grow(max(o.dim, b.Dim))
+		move(d, o.lanes, o.dim, o.cfg.Members)
+		o.useDense(d)
+	default:
+		l := engine.NewLanes[T](o.cfg.Members)
+		l.Reach(o.dim)
+		move(l, o.dense, o.dim, o.cfg.Members)
+		o.useLanes(l)
+	}
+}
+
+// room makes scratch for the parts of the form that the members are in.
+func (r *memberRun[T]) room() {
+	parts, lanes := r.o.words, engine.WideTile
+	if r.o.dense != nil {
+		parts, lanes = (r.o.cfg.Members+denseGroup-1)/denseGroup, 1
+	}
+	if len(r.work) != parts || len(r.work[0].s) != lanes {
+		r.work = newLaneWork[T](parts, lanes)
+	}
+}
 
 func newLaneWork[T Float](parts, lanes int) []laneWork[T] {
 	work := make([]laneWork[T], parts)
@@ -297,6 +340,7 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if err := checkBlock("obpm", b, len(rounds)); err != nil {
 		return err
 	}
+	o.suit(b)
 	o.reach(b.Dim)
 	for lo := 0; lo < b.Len(); lo += o.b.Len() {
 		if err := o.run(b, lo, true); err != nil {
@@ -310,7 +354,7 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 
 // Score is Learner.Score.
 func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("obpm", b, len(dst)); err != nil {
+	if err := checkRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
 	if o.keepsSum {
@@ -319,35 +363,51 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 		}
 		return nil
 	}
-	for lo := 0; lo < b.Len(); lo += o.b.Len() {
-		if err := o.run(b, lo, false); err != nil {
-			return err
-		}
-		for e := range o.b.Len() {
-			_, total, _ := o.tallied(e)
-			dst[lo+e] = o.scoreOf(total)
-		}
+	if err := o.ask(b, dst, o.votes); err != nil {
+		return err
 	}
-	o.b = engine.Block[T]{}
+	for i, v := range dst[:b.Len()] {
+		dst[i] = o.scoreOf(v)
+	}
 	return nil
 }
 
 // Proba is Prober.Proba: the share of the members that predict +1. That is a vote of perceptrons and not a posterior: it is 0 or 1 where all
 // agree, however few examples they have seen, and f may be on the other side. Cost: the scores of all members.
 func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("obpm", b, len(dst)); err != nil {
+	if err := checkRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	votes, keepsSum := o.votes, o.keepsSum
-	o.votes, o.keepsSum = true, false
-	defer func() { o.votes, o.keepsSum, o.b = votes, keepsSum, engine.Block[T]{} }()
-	for lo := 0; lo < b.Len(); lo += o.b.Len() {
-		if err := o.run(b, lo, false); err != nil {
+	if err := o.ask(b, dst, true); err != nil {
+		return err
+	}
+	for i, v := range dst[:b.Len()] {
+		dst[i] = v / float64(o.cfg.Members)
+	}
+	return nil
+}
+
+// ask sets dst to the sums of the members' scores, or to the numbers of their votes for +1.
+func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes bool) error {
+	o.form.RLock()
+	if o.suits(b) {
+		defer o.form.RUnlock()
+	} else {
+		o.form.RUnlock()
+		o.form.Lock()
+		defer o.form.Unlock()
+		o.suit(b)
+	}
+	r := o.runs.take()
+	defer o.runs.give(r)
+	r.o, r.votes, r.keepsSum = o, votes, false
+	defer func() { r.votes, r.keepsSum, r.b = o.votes, o.keepsSum, engine.Block[T]{} }()
+	for lo := 0; lo < b.Len(); lo += r.b.Len() {
+		if err := r.run(b, lo, false); err != nil {
 			return err
 		}
-		for e := range o.b.Len() {
-			_, total, _ := o.tallied(e)
-			dst[lo+e] = total / float64(o.cfg.Members)
+		for e := range r.b.Len() {
+			_, dst[lo+e], _ = r.tallied(e)
 		}
 	}
 	return nil
@@ -401,63 +461,64 @@ const (
 // AMD EPYC (Zen 3, 2 vCPUs), 2026-11-20: go test ./learners -run Calibrate -calibrate -v.
 const activeMembers = 4
 
-// run makes o.b the examples of b from lo on, as many as a run takes, and lets all members go through them; what they did is
-// in o.tallies. Without learning nobody sees an example and only scores are tallied.
-func (o *OBPM[T]) run(b *engine.Block[T], lo int, learning bool) error {
+// run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go through them; what they did is
+// in r.tallies. Without learning nobody sees an example and only scores are tallied.
+func (r *memberRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
+	r.room()
 	if b.Dense() {
-		o.beginDense(b, lo, learning)
+		r.beginDense(b, lo, learning)
 	} else {
-		o.beginSparse(b, lo, learning)
+		r.beginSparse(b, lo, learning)
 	}
-	n := o.b.Len()
-	o.parts = len(o.work)
+	n := r.b.Len()
+	r.parts = len(r.work)
 	if !b.Dense() {
-		o.parts = len(o.lanes.Tiles) // after rows were added
+		r.parts = len(r.o.lanes.Tiles) // after rows were added
 	}
-	o.tallies = slices.Grow(o.tallies[:0], o.parts*n)[:o.parts*n]
-	if o.pool.Worth(o.cost()) {
-		return o.pool.Run(context.Background(), o.parts, o)
+	r.tallies = slices.Grow(r.tallies[:0], r.parts*n)[:r.parts*n]
+	if r.o.pool.Worth(r.cost()) {
+		return r.o.pool.Run(context.Background(), r.parts, r)
 	}
-	for p := range o.parts {
-		o.Part(p)
+	for p := range r.parts {
+		r.Part(p)
 	}
 	return nil
 }
 
 // cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane and non-zero, 1/12 ns a
 // product of a dense row, 20 ns for each turn of a part.
-func (o *OBPM[T]) cost() int {
+func (r *memberRun[T]) cost() int {
 	const perLane, perProduct, turn = 20, 12, 20
-	n := o.b.Len()
-	if o.b.Dense() {
-		members := o.cfg.Members
-		if o.keepsSum {
-			members = int(float64(members)*o.cfg.Tau) + 1
+	n := r.b.Len()
+	if r.b.Dense() {
+		members := r.o.cfg.Members
+		if r.keepsSum {
+			members = int(float64(members)*r.o.cfg.Tau) + 1
 		}
-		return n * members * (o.b.Dim/perProduct + turn)
+		return n * members * (r.b.Dim/perProduct + turn)
 	}
-	return len(o.rows)*o.cfg.Members/perLane + n*o.parts*turn
+	return len(r.rows)*r.o.cfg.Members/perLane + n*r.parts*turn
 }
 
-// draw fills in who sees the examples of o.b and, where they are needed, the examples' squared lengths.
-func (o *OBPM[T]) draw(learning bool) {
-	n := o.b.Len()
-	o.mask = slices.Grow(o.mask[:0], n*o.words)[:n*o.words]
+// draw fills in who sees the examples of r.b and, where they are needed, the examples' squared lengths.
+func (r *memberRun[T]) draw(learning bool) {
+	n := r.b.Len()
+	r.mask = slices.Grow(r.mask[:0], n*r.o.words)[:n*r.o.words]
 	if !learning {
-		clear(o.mask)
+		clear(r.mask)
 		return
 	}
-	if o.masks == nil {
-		o.draws.Masks(o.mask, o.cfg.Members, o.presented)
+	if r.o.masks == nil {
+		r.o.draws.Masks(r.mask, r.o.cfg.Members, r.o.presented)
 	} else {
 		for e := range n {
-			o.masks(o.presented+uint64(e), o.mask[e*o.words:][:o.words])
+			r.o.masks(r.o.presented+uint64(e), r.mask[e*r.o.words:][:r.o.words])
 		}
 	}
-	if o.cfg.Cap || o.rule.needsNorm() {
-		o.norms = slices.Grow(o.norms[:0], n)[:n]
+	if r.o.cfg.Cap || r.o.rule.needsNorm() {
+		r.norms = slices.Grow(r.norms[:0], n)[:n]
 		for e := range n {
-			o.norms[e] = squaredLength(&o.b, e)
+			r.norms[e] = squaredLength(&r.b, e)
 		}
 	}
 }
@@ -493,55 +554,52 @@ func (o *OBPM[T]) reach(dim int) {
 	}
 }
 
-func (o *OBPM[T]) beginSparse(b *engine.Block[T], lo int, learning bool) {
-	if o.lanes == nil {
-		l := engine.NewLanes[T](o.cfg.Members)
-		l.Reach(o.dim)
-		move(l, o.dense, o.dim, o.cfg.Members)
-		o.useLanes(l)
+// take makes examples lo to hi-1 of b those of the run.
+func (r *memberRun[T]) take(b *engine.Block[T], lo, hi int) {
+	r.b = b.Slice(lo, hi)
+	if r.b.Y == nil {
+		r.none = grown(r.none, hi-lo)
+		r.b.Y = r.none[:hi-lo]
 	}
-	most := min(b.Len()-lo, runExamples, max(1, runTallies/o.words))
+}
+
+func (r *memberRun[T]) beginSparse(b *engine.Block[T], lo int, learning bool) {
+	most := min(b.Len()-lo, runExamples, max(1, runTallies/r.o.words))
 	n := 1
 	for n < most && b.Ptr[lo+n+1]-b.Ptr[lo] <= runNonZeros {
 		n++
 	}
-	o.b = b.Slice(lo, lo+n)
-	o.draw(learning)
-	idx := o.b.Idx[o.b.Ptr[0]:o.b.Ptr[n]]
+	r.take(b, lo, lo+n)
+	r.draw(learning)
+	idx := r.b.Idx[r.b.Ptr[0]:r.b.Ptr[n]]
 	if learning {
-		o.rows = o.lanes.Rows(o.rows[:0], idx)
+		r.rows = r.o.lanes.Rows(r.rows[:0], idx)
 	} else {
-		o.rows = o.lanes.Find(o.rows[:0], idx)
+		r.rows = r.o.lanes.Find(r.rows[:0], idx)
 	}
 }
 
-func (o *OBPM[T]) beginDense(b *engine.Block[T], lo int, learning bool) {
-	if o.dense == nil {
-		d := engine.NewDenseMembers[T](o.cfg.Members)
-		d.Grow(max(o.dim, b.Dim))
-		move(d, o.lanes, o.dim, o.cfg.Members)
-		o.useDense(d)
-	}
+func (r *memberRun[T]) beginDense(b *engine.Block[T], lo int, learning bool) {
 	n := runRowBytes / max(1, b.Dim*int(unsafe.Sizeof(T(0))))
-	n = min(b.Len()-lo, max(n, runRowsMin), runRows, max(1, runTallies/len(o.work)))
-	o.b = b.Slice(lo, lo+n)
-	o.draw(learning)
+	n = min(b.Len()-lo, max(n, runRowsMin), runRows, max(1, runTallies/len(r.work)))
+	r.take(b, lo, lo+n)
+	r.draw(learning)
 	if learning {
-		o.dense.Grow(b.Dim)
+		r.o.dense.Grow(b.Dim)
 	}
 	// sees[m*groups + g], bit i: member m sees example 64*g + i.
 	const groups = runRows / 64
-	o.sees = slices.Grow(o.sees[:0], 64*o.words*groups)[:64*o.words*groups]
+	r.sees = slices.Grow(r.sees[:0], 64*r.o.words*groups)[:64*r.o.words*groups]
 	var t [64]uint64
 	for g := range groups {
-		for w := range o.words {
+		for w := range r.o.words {
 			clear(t[:])
 			for i := range min(64, max(0, n-64*g)) {
-				t[i] = o.mask[(64*g+i)*o.words+w]
+				t[i] = r.mask[(64*g+i)*r.o.words+w]
 			}
 			engine.Transpose64(&t)
 			for l, bits := range t {
-				o.sees[(64*w+l)*groups+g] = bits
+				r.sees[(64*w+l)*groups+g] = bits
 			}
 		}
 	}
@@ -573,36 +631,36 @@ func move[T Float](dst, src columns[T], dim, members int) {
 	}
 }
 
-// Part implements engine.Job: a tile of members, or a group of dense ones, goes through the examples of o.b.
-func (o *OBPM[T]) Part(p int) {
-	if o.b.Dense() {
-		o.densePart(p)
+// Part implements engine.Job: a tile of members, or a group of dense ones, goes through the examples of r.b.
+func (r *memberRun[T]) Part(p int) {
+	if r.b.Dense() {
+		r.densePart(p)
 	} else {
-		o.sparsePart(p)
+		r.sparsePart(p)
 	}
 }
 
-func (o *OBPM[T]) sparsePart(p int) {
-	n := o.b.Len()
-	tile, w, tallies := &o.lanes.Tiles[p], &o.work[p], o.tallies[p*n:][:n]
+func (r *memberRun[T]) sparsePart(p int) {
+	n := r.b.Len()
+	tile, w, tallies := &r.o.lanes.Tiles[p], &r.work[p], r.tallies[p*n:][:n]
 	s, coef := w.s[:tile.Width], w.coef[:tile.Width]
 	words := vecmath.MaskWords(tile.Lanes)
-	seen, mask := o.mask[tile.Lo/64:], w.mask[:words]
-	ptr, rows, val, base := o.b.Ptr[:n+1], o.rows, o.b.Val[o.b.Ptr[0]:], o.b.Ptr[0]
-	perceptron, _ := o.rule.(*perceptronRule[T])
-	stride, keepsSum := o.words, o.keepsSum
+	seen, mask := r.mask[tile.Lo/64:], w.mask[:words]
+	ptr, rows, val, base := r.b.Ptr[:n+1], r.rows, r.b.Val[r.b.Ptr[0]:], r.b.Ptr[0]
+	perceptron, _ := r.o.rule.(*perceptronRule[T])
+	stride, keepsSum := r.o.words, r.keepsSum
 	short := perceptron != nil && keepsSum // the usual case takes fewer calls
 	few := activeMembers
-	switch o.cfg.Path {
+	switch r.o.cfg.Path {
 	case PathLanes:
 		few = 0
 	case PathActive:
 		few = engine.WideTile
 	}
-	if !o.keepsSum {
+	if !r.keepsSum {
 		few = -1 // all scores are needed
 	}
-	for e, y := range o.b.Y[:n] {
+	for e, y := range r.b.Y[:n] {
 		t := &tallies[e]
 		*t = tally{}
 		sees, seeing := seen[e*stride:][:words], 0
@@ -648,8 +706,8 @@ func (o *OBPM[T]) sparsePart(p int) {
 		} else {
 			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
 		}
-		if !o.keepsSum {
-			o.total(t, tile, w, s)
+		if !r.keepsSum {
+			r.total(t, tile, w, s)
 			if seeing == 0 {
 				continue
 			}
@@ -659,10 +717,10 @@ func (o *OBPM[T]) sparsePart(p int) {
 			t.updates, c = perceptron.step(t, mask, 0, s, y, 0, nil)
 		} else {
 			var norm2 float64
-			if o.rule.needsNorm() {
-				norm2 = o.norms[e]
+			if r.o.rule.needsNorm() {
+				norm2 = r.norms[e]
 			}
-			t.updates, c = o.rule.step(t, mask, tile.Lo, s, y, norm2, coef)
+			t.updates, c = r.o.rule.step(t, mask, tile.Lo, s, y, norm2, coef)
 		}
 		if t.updates == 0 {
 			continue
@@ -680,11 +738,11 @@ func (o *OBPM[T]) sparsePart(p int) {
 }
 
 // total tallies a tile's scores, or its votes for +1.
-func (o *OBPM[T]) total(t *tally, tile *engine.LaneTile[T], w *laneWork[T], s []T) {
-	if !o.votes {
+func (r *memberRun[T]) total(t *tally, tile *engine.LaneTile[T], w *laneWork[T], s []T) {
+	if !r.votes {
 		for i := range len(w.mask) {
 			lo, hi := min(64*i, tile.Lanes), min(64*(i+1), tile.Lanes)
-			t.total[i] = o.rule.total(tile.Lo+lo, s[lo:hi])
+			t.total[i] = r.o.rule.total(tile.Lo+lo, s[lo:hi])
 		}
 		return
 	}
@@ -696,19 +754,19 @@ func (o *OBPM[T]) total(t *tally, tile *engine.LaneTile[T], w *laneWork[T], s []
 	t.total[0] = float64(n)
 }
 
-func (o *OBPM[T]) densePart(p int) {
-	n := o.b.Len()
-	w, tallies := &o.work[p], o.tallies[p*n:][:n]
+func (r *memberRun[T]) densePart(p int) {
+	n := r.b.Len()
+	w, tallies := &r.work[p], r.tallies[p*n:][:n]
 	clear(tallies)
 	s := w.s[:1]
-	perceptron, _ := o.rule.(*perceptronRule[T])
+	perceptron, _ := r.o.rule.(*perceptronRule[T])
 	var norm2 float64
-	for m := p * denseGroup; m < min((p+1)*denseGroup, o.cfg.Members); m++ {
-		row := o.dense.Row(m)
-		row = row[:min(len(row), o.b.Dim)]
-		for g, sees := range o.sees[m*runRows/64:][:runRows/64] {
+	for m := p * denseGroup; m < min((p+1)*denseGroup, r.o.cfg.Members); m++ {
+		row := r.o.dense.Row(m)
+		row = row[:min(len(row), r.b.Dim)]
+		for g, sees := range r.sees[m*runRows/64:][:runRows/64] {
 			todo := sees
-			if !o.keepsSum {
+			if !r.keepsSum {
 				todo = ^uint64(0)
 			}
 			if left := n - 64*g; left < 64 {
@@ -716,11 +774,11 @@ func (o *OBPM[T]) densePart(p int) {
 			}
 			for ; todo != 0; todo &= todo - 1 {
 				i := bits.TrailingZeros64(todo)
-				t, x := &tallies[64*g+i], o.b.Row(64*g+i)
+				t, x := &tallies[64*g+i], r.b.Row(64*g+i)
 				s[0] = vecmath.Dot(row, x[:len(row)])
-				if !o.keepsSum {
-					if !o.votes {
-						t.total[0] += o.rule.total(m, s)
+				if !r.keepsSum {
+					if !r.votes {
+						t.total[0] += r.o.rule.total(m, s)
 					} else if s[0] >= 0 {
 						t.total[0]++
 					}
@@ -728,11 +786,11 @@ func (o *OBPM[T]) densePart(p int) {
 						continue
 					}
 				}
-				if o.rule.needsNorm() {
-					norm2 = o.norms[64*g+i]
+				if r.o.rule.needsNorm() {
+					norm2 = r.norms[64*g+i]
 				}
 				if perceptron != nil { // its step, in short
-					if y := o.b.Y[64*g+i]; T(y*s[0]) <= perceptron.margin {
+					if y := r.b.Y[64*g+i]; T(y*s[0]) <= perceptron.margin {
 						t.updates++
 						t.coef[0] += float64(y)
 						vecmath.Axpy(row, y*perceptron.plus[0], x)
@@ -740,7 +798,7 @@ func (o *OBPM[T]) densePart(p int) {
 					continue
 				}
 				w.mask[0] = 1
-				if u, c := o.rule.step(t, w.mask[:1], m, s, o.b.Y[64*g+i], norm2, w.coef[:1]); u != 0 {
+				if u, c := r.o.rule.step(t, w.mask[:1], m, s, r.b.Y[64*g+i], norm2, w.coef[:1]); u != 0 {
 					t.updates++
 					vecmath.Axpy(row, c[0], x)
 				}
@@ -749,10 +807,10 @@ func (o *OBPM[T]) densePart(p int) {
 	}
 }
 
-// tallied adds up the parts' tallies of example e of o.b, in order.
-func (o *OBPM[T]) tallied(e int) (coef, total float64, updates int) {
-	for i := e; i < len(o.tallies); i += o.b.Len() {
-		t := &o.tallies[i]
+// tallied adds up the parts' tallies of example e of r.b, in order.
+func (r *memberRun[T]) tallied(e int) (coef, total float64, updates int) {
+	for i := e; i < len(r.tallies); i += r.b.Len() {
+		t := &r.tallies[i]
 		for w := range tileWords {
 			coef += t.coef[w]
 			total += t.total[w]

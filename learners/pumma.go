@@ -588,7 +588,7 @@ func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
 // Score is Learner.Score.
 func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("pumma", b, len(dst)); err != nil {
+	if err := checkRows("pumma", b, len(dst)); err != nil {
 		return err
 	}
 	if l.cfg.BatchOnly() {

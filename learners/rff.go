@@ -38,10 +38,14 @@ type RFF[T Float] struct {
 	seed    uint64 // of the frequencies
 	inner   Learner[T]
 	fourier *engine.Fourier[T]
-	view    engine.Block[T] // at most size examples,
-	z       engine.Block[T] // and their features
-	size    int
+	size    int // of a run
+	runs    *stack[rffRun[T]]
 }
+
+// rffRun is a run of examples, at most size, and their features.
+type rffRun[T Float] struct{ view, z engine.Block[T] }
+
+func (r *rffRun[T]) bytes() int64 { return bytesOf(r.z.X) + bytesOf(r.z.Y) }
 
 // RFFConfig holds the settings of RFF.
 type RFFConfig struct {
@@ -195,7 +199,8 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w: %w", err, ErrConfig)
 	}
-	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f, size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T)))))}, nil
+	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f, size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
+		runs: new(stack[rffRun[T]])}, nil
 }
 
 // rffBytes of features are computed at a time: they stay in the cache for the base learner, and are work enough for the pool.
@@ -206,16 +211,7 @@ func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if err := checkBlock("rff", b, len(rounds)); err != nil {
 		return err
 	}
-	for lo := 0; lo < b.Len(); lo += l.size {
-		hi := min(lo+l.size, b.Len())
-		if err := l.features(b, lo, hi); err != nil { // of the first examples, or of none
-			return err
-		}
-		if err := l.inner.Learn(&l.z, rounds[lo:hi]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.each(b, func(z *engine.Block[T], lo, hi int) error { return l.inner.Learn(z, rounds[lo:hi]) })
 }
 
 // prober is for ProberOf: probabilities are the inner learner's.
@@ -233,19 +229,10 @@ type rffProber[T Float] struct {
 
 // Proba is Prober.Proba.
 func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("rff", b, len(dst)); err != nil {
+	if err := checkRows("rff", b, len(dst)); err != nil {
 		return err
 	}
-	for lo := 0; lo < b.Len(); lo += p.rff.size {
-		hi := min(lo+p.rff.size, b.Len())
-		if err := p.rff.features(b, lo, hi); err != nil {
-			return err
-		}
-		if err := p.inner.Proba(&p.rff.z, dst[lo:hi]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error { return p.inner.Proba(z, dst[lo:hi]) })
 }
 
 // posterior is for PosteriorOf: it is that of the inner learner, over the random features.
@@ -270,32 +257,31 @@ func (p *rffPosterior[T]) MergePosterior(other Learner[T]) error {
 	return p.PosteriorMerger.MergePosterior(o.inner)
 }
 
-// features maps examples lo to hi-1 into z, (1) and (2).
-func (l *RFF[T]) features(b *engine.Block[T], lo, hi int) error {
-	l.view = b.Slice(lo, hi)
-	err := l.fourier.Map(&l.z, &l.view)
-	l.view = engine.Block[T]{} // the examples are not the learner's
-	if err != nil {
-		return fmt.Errorf("rff: %w", err)
+// each maps a checked block, (1) and (2), and gives do the features of one run of examples lo to hi-1 after another.
+func (l *RFF[T]) each(b *engine.Block[T], do func(z *engine.Block[T], lo, hi int) error) error {
+	r := l.runs.take()
+	defer l.runs.give(r)
+	for lo := 0; lo < b.Len(); lo += l.size {
+		hi := min(lo+l.size, b.Len())
+		r.view = b.Slice(lo, hi)
+		err := l.fourier.Map(&r.z, &r.view)
+		r.view = engine.Block[T]{} // the examples are not the learner's
+		if err != nil {            // of the first examples, or of none
+			return fmt.Errorf("rff: %w", err)
+		}
+		if err := do(&r.z, lo, hi); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // Score is Learner.Score.
 func (l *RFF[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("rff", b, len(dst)); err != nil {
+	if err := checkRows("rff", b, len(dst)); err != nil {
 		return err
 	}
-	for lo := 0; lo < b.Len(); lo += l.size {
-		hi := min(lo+l.size, b.Len())
-		if err := l.features(b, lo, hi); err != nil {
-			return err
-		}
-		if err := l.inner.Score(&l.z, dst[lo:hi]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.each(b, func(z *engine.Block[T], lo, hi int) error { return l.inner.Score(z, dst[lo:hi]) })
 }
 
 // Weights returns nil: the weights are those of the random features.
@@ -309,7 +295,7 @@ func (l *RFF[T]) Updates() int64 { return l.inner.Updates() }
 
 // Bytes is Learner.Bytes.
 func (l *RFF[T]) Bytes() int64 {
-	return l.inner.Bytes() + l.fourier.Bytes() + bytesOf(l.z.X) + bytesOf(l.z.Y) + int64(unsafe.Sizeof(*l))
+	return l.inner.Bytes() + l.fourier.Bytes() + l.runs.bytes((*rffRun[T]).bytes) + int64(unsafe.Sizeof(*l))
 }
 
 // State is that of the base learner: the frequencies follow from the seed.

@@ -173,7 +173,7 @@ func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 	if !r.cfg.BatchOnly() {
 		return r.scores("romma", b, dst)
 	}
-	if err := checkBlock("romma", b, len(dst)); err != nil {
+	if err := checkRows("romma", b, len(dst)); err != nil {
 		return err
 	}
 	return r.dual.score("romma", b, dst, 0)

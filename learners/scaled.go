@@ -198,7 +198,7 @@ func (l *scaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 
 // scores is Score of a learner called name.
 func (l *scaledLinear[T]) scores(name string, b *engine.Block[T], dst []float64) error {
-	if err := checkBlock(name, b, len(dst)); err != nil {
+	if err := checkRows(name, b, len(dst)); err != nil {
 		return err
 	}
 	for i := range b.Len() {

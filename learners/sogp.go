@@ -151,7 +151,8 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		return err
 	}
 	for i := range b.Len() {
-		m, v := l.posterior(b, i)
+		l.room(len(l.alpha) + 1)
+		m, v := l.posterior(&l.hand, l.ck, b, i)
 		rounds[i] = Round{Score: m}
 		learned, err := l.learn(float64(b.Y[i]), m, v)
 		if err != nil {
@@ -166,12 +167,11 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []Round) error {
 }
 
 // posterior takes example i of a checked block in hand and returns the mean and the variance of f there. C k is left in ck.
-func (l *SOGP[T]) posterior(b *engine.Block[T], i int) (m, v float64) {
-	l.take(b, i)
+func (l *SOGP[T]) posterior(h *hand[T], ck []float64, b *engine.Block[T], i int) (m, v float64) {
+	h.take(l.list, b, i)
 	n := len(l.alpha)
-	l.room(n + 1)
-	vecmath.RowsDot(l.ck[:n], l.C[:n*l.stride], l.stride, l.wide)
-	return vecmath.Dot(l.alpha, l.wide), float64(l.list.DiagOf(&l.one, 0)) + vecmath.Dot(l.wide, l.ck[:n])
+	vecmath.RowsDot(ck[:n], l.C[:n*l.stride], l.stride, h.wide)
+	return vecmath.Dot(l.alpha, h.wide), float64(l.list.DiagOf(&h.one, 0)) + vecmath.Dot(h.wide, ck[:n])
 }
 
 // room makes room for n basis points.
@@ -294,23 +294,28 @@ func (l *SOGP[T]) remove(j int) {
 
 // Score is Learner.Score: the mean of f.
 func (l *SOGP[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("sogp", b, len(dst)); err != nil {
+	if err := checkRows("sogp", b, len(dst)); err != nil {
 		return err
 	}
+	h := l.spares.take()
+	defer l.spares.give(h)
 	for i := range b.Len() {
-		l.take(b, i)
-		dst[i] = vecmath.Dot(l.alpha, l.wide)
+		h.take(l.list, b, i)
+		dst[i] = vecmath.Dot(l.alpha, h.wide)
 	}
 	return nil
 }
 
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m/sqrt(s0^2 + v)).
 func (l *SOGP[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("sogp", b, len(dst)); err != nil {
+	if err := checkRows("sogp", b, len(dst)); err != nil {
 		return err
 	}
+	h := l.spares.take()
+	defer l.spares.give(h)
+	h.ck = grown(h.ck, l.stride)
 	for i := range b.Len() {
-		m, v := l.posterior(b, i)
+		m, v := l.posterior(h, h.ck, b, i)
 		s2 := float64(l.cfg.Noise*l.cfg.Noise) + max(0, v)
 		p := 0.5
 		if m != 0 {

@@ -65,10 +65,17 @@ type support[T Float] struct {
 // basis is a list of kept examples, and one example in hand with its kernel values.
 type basis[T Float] struct {
 	list *engine.Points[T]
-	one  engine.Block[T] // the example in hand, without zeros
+	hand[T]
+	spares *stack[hand[T]] // for Score, which may run more than once at the same time
+}
+
+// hand is an example without its zeros, and its kernel values with those of a list.
+type hand[T Float] struct {
+	one  engine.Block[T]
 	ends [2]int
 	row  []T       // K(x_j, x)
 	wide []float64 // the same
+	ck   []float64 // of SOGP
 	idx  []int32   // scratch
 	val  []T
 }
@@ -78,13 +85,14 @@ func newBasis[T Float](name string, k engine.Kernel) (basis[T], error) {
 	if err != nil {
 		return basis[T]{}, fmt.Errorf("%s: %w", name, err)
 	}
-	b := basis[T]{list: list}
-	b.one.Y = []T{1}
-	return b, nil
+	return basis[T]{list: list, spares: new(stack[hand[T]])}, nil
 }
 
 // take takes example i of b in hand and computes its kernel values.
-func (s *basis[T]) take(b *engine.Block[T], i int) {
+func (s *basis[T]) take(b *engine.Block[T], i int) { s.hand.take(s.list, b, i) }
+
+// take takes example i of b in hand and computes its kernel values with the list.
+func (s *hand[T]) take(list *engine.Points[T], b *engine.Block[T], i int) {
 	s.idx, s.val = s.idx[:0], s.val[:0]
 	idx, val := rowOf(b, i)
 	for n, v := range val {
@@ -93,11 +101,11 @@ func (s *basis[T]) take(b *engine.Block[T], i int) {
 		}
 	}
 	s.hold(s.idx, s.val)
-	s.row, s.wide = s.values(s.list, s.row, s.wide)
+	s.row, s.wide = s.values(list, s.row, s.wide)
 }
 
 // values returns the kernel values of the example in hand with those of the list, also as float64, in row and wide, or in longer ones.
-func (s *basis[T]) values(list *engine.Points[T], row []T, wide []float64) ([]T, []float64) {
+func (s *hand[T]) values(list *engine.Points[T], row []T, wide []float64) ([]T, []float64) {
 	n := list.Len()
 	if cap(row) < n {
 		row, wide = make([]T, n, 2*n), make([]float64, n, 2*n)
@@ -111,7 +119,7 @@ func (s *basis[T]) values(list *engine.Points[T], row []T, wide []float64) ([]T,
 }
 
 // hold takes an example in hand.
-func (s *basis[T]) hold(idx []int32, val []T) {
+func (s *hand[T]) hold(idx []int32, val []T) {
 	s.ends[1] = len(idx)
 	s.one.Ptr, s.one.Idx, s.one.Val, s.one.Dim = s.ends[:], idx, val, 0
 	if n := len(idx); n > 0 {
@@ -119,8 +127,12 @@ func (s *basis[T]) hold(idx []int32, val []T) {
 	}
 }
 
+func (s *hand[T]) bytes() int64 {
+	return bytesOf(s.row) + bytesOf(s.wide) + bytesOf(s.ck) + 4*int64(cap(s.idx)) + bytesOf(s.val)
+}
+
 func (s *basis[T]) bytes() int64 {
-	return s.list.Bytes() + bytesOf(s.row) + bytesOf(s.wide) + 4*int64(cap(s.idx)) + bytesOf(s.val)
+	return s.list.Bytes() + s.hand.bytes() + s.spares.bytes((*hand[T]).bytes)
 }
 
 // Support returns the number of examples kept.
@@ -293,11 +305,14 @@ func (s *support[T]) left(j int) float64 {
 
 // score is Learner.Score.
 func (s *support[T]) score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock(s.name, b, len(dst)); err != nil {
+	if err := checkRows(s.name, b, len(dst)); err != nil {
 		return err
 	}
+	h := s.spares.take()
+	defer s.spares.give(h)
 	for i := range b.Len() {
-		dst[i] = s.see(b, i)
+		h.take(s.list, b, i)
+		dst[i] = vecmath.Dot(s.coef, h.wide)
 	}
 	return nil
 }

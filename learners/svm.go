@@ -294,7 +294,7 @@ func solutionOf(p svmProblem, v *svmValue, beta []float64, steps int64) SVMSolut
 
 // Score is Learner.Score.
 func (s *SVM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock("svm", b, len(dst)); err != nil {
+	if err := checkRows("svm", b, len(dst)); err != nil {
 		return err
 	}
 	if !s.cfg.linear() {

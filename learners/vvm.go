@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -56,6 +57,8 @@ type VVM[T Float] struct {
 	barred  []bool    // points whose eviction a guard refused
 	cosine  []float64 // of the points' angles, buffer+1 a row; with pairs only
 	close   []closePair
+
+	asking sync.Mutex // for Proba
 }
 
 // PointsConfig holds the settings of EP over points.
@@ -311,7 +314,7 @@ func (v *VVM[T]) mergeClosest() bool {
 
 // Score is Learner.Score: the mean of w.x.
 func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock(v.name, b, len(dst)); err != nil {
+	if err := checkRows(v.name, b, len(dst)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -322,9 +325,11 @@ func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
 
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x. Features never seen have the prior. O(d^2 + B d) an example.
 func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkBlock(v.name, b, len(dst)); err != nil {
+	if err := checkRows(v.name, b, len(dst)); err != nil {
 		return err
 	}
+	v.asking.Lock() // the product with the covariance takes what is pending into it, and scratch
+	defer v.asking.Unlock()
 	for i := range b.Len() {
 		x := v.p.x
 		beyond := signed(b, i, 1, x)

@@ -1,0 +1,48 @@
+package learners_test
+
+import (
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+)
+
+// moreAsked are settings beside the variants whose Score has scratch of its own.
+var moreAsked = map[string]map[string]learners.Config{
+	"obpm": {
+		"vote": &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron", Combine: learners.CombineVote, Path: learners.PathAuto},
+		"alma": &learners.OBPMConfig{Members: 20, Tau: 0.5, Base: "alma", Combine: learners.CombineWeights, Path: learners.PathAuto},
+	},
+	"rff": {
+		"vvm":  &learners.RFFConfig{D: 40, Sigma: 2, Base: "vvm"},
+		"vote": &learners.RFFConfig{D: 40, Sigma: 2, Base: "obpm", BaseConfig: &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron", Combine: learners.CombineVote, Path: learners.PathAuto}},
+		"ng":   &learners.RFFConfig{D: 40, Sigma: 2, Base: "ng"},
+	},
+}
+
+// TestAsked: every learner gives scores and probabilities without labels, and to many who ask at once.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	for _, name := range learners.Names() {
+		e, err := learners.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(variant string, c learners.Config) {
+			t.Run(name+"/"+variant, func(t *testing.T) {
+				t.Parallel()
+				t.Run("f32", func(t *testing.T) { learnertest.Asked[float32](t, e, c) })
+				if variant == "default" { // which goroutine touches what does not depend on the precision
+					t.Run("f64", func(t *testing.T) { learnertest.Asked[float64](t, e, c) })
+				}
+			})
+		}
+		run("default", e.Config())
+		for variant, c := range variants[name] {
+			run(variant, c)
+		}
+		for variant, c := range moreAsked[name] {
+			run(variant, c)
+		}
+	}
+}
