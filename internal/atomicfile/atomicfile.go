@@ -103,11 +103,11 @@ func (f *File) Commit() error {
 	}
 	f.done = true
 	err := fsync(f.part)
-	if e := f.part.Close(); err == nil {
-		err = e
-	}
 	if err == nil {
-		err = os.Rename(f.part.Name(), f.target)
+		err = rename(f.part, f.target)
+	}
+	if e := f.part.Close(); err == nil && !errors.Is(e, os.ErrClosed) {
+		err = e
 	}
 	if err != nil {
 		os.Remove(f.part.Name())

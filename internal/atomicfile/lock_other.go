@@ -5,14 +5,24 @@ package atomicfile
 import (
 	"os"
 	"runtime"
+	"time"
 )
 
 // lock does nothing: on Windows a file that is open can't be removed, and elsewhere nobody removes any.
 func lock(*os.File) {}
 
-// removeAbandoned removes a part file that nobody has open, on Windows, which refuses it for the others.
+// rename gives a part its target's name. Windows wants it closed for that.
+func rename(f *os.File, target string) error {
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), target)
+}
+
+// removeAbandoned removes a part file that nobody has open, on Windows, which refuses it for the others. One that was
+// just written may be about to get its name.
 func removeAbandoned(name string) {
-	if runtime.GOOS == "windows" {
+	if info, err := os.Stat(name); runtime.GOOS == "windows" && err == nil && time.Since(info.ModTime()) > time.Minute {
 		os.Remove(name)
 	}
 }
