@@ -36,13 +36,14 @@ var (
 	ErrOption    = errors.New("bad option")            // an Options field or a generator's parameter has no such value
 	ErrFormat    = errors.New("format not recognised") // also: damaged compression, headers that do not fit
 	ErrColumns   = fmt.Errorf("columns other than in training: %w", ErrFormat)
-	ErrBadRow    = errors.New("bad row")                 // a row that breaks the rules of its format
-	ErrEmpty     = errors.New("no examples")             // a file without rows
-	ErrLabels    = errors.New("labels can't be used")    // a third label, one label only, a label the model does not know
-	ErrMemory    = errors.New("no room in memory")       // what doesn't fit into Options.Memory
-	ErrStopped   = errors.New("reading was stopped")     // by Stream.Stop
-	ErrTruncated = errors.New("the data end too early")  // compressed or idx data that stop in the middle
-	ErrScale     = errors.New("longest example unknown") // Normalize "max" on a stream without Scale
+	ErrForeign   = errors.New("not of the kind of the training data") // another format than Options.Trained
+	ErrBadRow    = errors.New("bad row")                              // a row that breaks the rules of its format
+	ErrEmpty     = errors.New("no examples")                          // a file without rows
+	ErrLabels    = errors.New("labels can't be used")                 // a third label, one label only, a label the model does not know
+	ErrMemory    = errors.New("no room in memory")                    // what doesn't fit into Options.Memory
+	ErrStopped   = errors.New("reading was stopped")                  // by Stream.Stop
+	ErrTruncated = errors.New("the data end too early")               // compressed or idx data that stop in the middle
+	ErrScale     = errors.New("longest example unknown")              // Normalize "max" on a stream without Scale
 )
 
 // LabelMap holds the texts of the two labels as they stand in the data. Negative is "" when Positive was chosen by
@@ -65,12 +66,15 @@ type Options struct {
 	Normalize string      // "" or "none", "unit" (each row by its 2-norm), "max" (all rows by the longest)
 
 	// What a model or the training set has fixed; the zero value of each means: find it.
-	Labels  *LabelMap
-	Base    *int     // svmlight index base, where IndexBase is auto
-	Scale   float64  // Normalize "max": divide by this
-	Columns int      // csv: columns of a row, the label included
-	Header  []string // csv: names of the columns, the label's too. A file with a header has the same, in any order
-	Label   int      // csv: number of the label's column among them, from 1; 0: found as in training
+	Trained   string // format; another is refused with ErrForeign, as are idx images of another size,
+	AnyFormat bool   // unless this is set
+	Dim       int    // features, without an appended bias; Info.Unknown counts the values of others
+	Labels    *LabelMap
+	Base      *int     // svmlight index base, where IndexBase is auto
+	Scale     float64  // Normalize "max": divide by this
+	Columns   int      // csv: columns of a row, the label included
+	Header    []string // csv: names of the columns, the label's too. A file with a header has the same, in any order
+	Label     int      // csv: number of the label's column among them, from 1; 0: found as in training
 
 	// LabelsOptional reads data to be predicted: rows whose label is missing or is neither of Labels count in Info.Unlabelled
 	// and get +1; csv rows may lack the label column (Columns must be given).
@@ -111,6 +115,8 @@ type Info struct {
 	Positives   int
 	Dim         int // features, the bias included
 	NonZeros    int64
+	Unknown     int64    // non-zeros of features beyond Options.Dim, where that is given
+	UnknownRows int64    // rows that have such
 	Bytes       int64    // uncompressed
 	MaxNorm     float64  // the longest example, bias included, before normalising; it may already count rows not yet returned
 	Scale       float64  // all values were divided by this ("max"); else 1
@@ -271,6 +277,9 @@ func (o Options) resolve() (*config, error) {
 		} else if o.Columns != len(o.Header) {
 			return nil, bad("columns", strconv.Itoa(o.Columns), fmt.Sprintf("%d, the names in the header", len(o.Header)))
 		}
+	}
+	if o.Dim < 0 {
+		return nil, bad("dim", strconv.Itoa(o.Dim), "a number of features")
 	}
 	if o.Label < 0 || o.Label > c.Columns {
 		return nil, bad("label", strconv.Itoa(o.Label), "the number of a column")

@@ -145,6 +145,9 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 			d.Info.Dim = max(d.Info.Dim, int(idx[len(idx)-1])+1)
 		}
 	}
+	s.info.Unknown, s.info.UnknownRows = 0, 0
+	s.countUnknown(b, 0, len(b.Y))
+	d.Info.Unknown, d.Info.UnknownRows = s.info.Unknown, s.info.UnknownRows
 }
 
 // divideByLongest is Normalize "max".

@@ -106,6 +106,7 @@ func (s *Stream[T]) deliver() *engine.Block[T] {
 			}
 		}
 	}
+	s.countUnknown(&r.Block, lo, hi)
 	s.view = r.Slice(lo, hi)
 	s.view.Dim = in.Dim
 	s.view.MarkChecked()

@@ -130,6 +130,9 @@ func (s *Stream[T]) prepare() error {
 			return err
 		}
 	}
+	if err := c.foreign(in, format, 0); err != nil {
+		return err
+	}
 	s.info.Format, s.info.IndexBase, s.info.BaseFound = format, 1, "columns count from 1"
 	p := &s.p
 	*p = parsing{format: format, bias: c.bias, one: c.BiasValue, unit: c.Normalize == "unit", stop: c.maxBad == 0, optional: c.LabelsOptional}
@@ -175,6 +178,9 @@ func (s *Stream[T]) prepareBase() {
 	c, p, in := s.cfg, &s.p, s.first
 	base, found := c.base, c.baseFound
 	p.zeroHint = "index 0, but indices count from 1 here: pass --index-base 0 if they count from 0"
+	if c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1" {
+		p.zeroHint = "index 0, but indices counted from 1 in training: pass --index-base 0 if they count from 0 here"
+	}
 	p.most = maxIndex - uint64(c.bias)
 	if base < 0 && s.whole {
 		p.shift, p.least = int64(c.bias)-1, 0 // base 1, until an index 0 turns up
@@ -226,6 +232,9 @@ func (s *Stream[T]) prepareIDX() error {
 	}
 	s.pairs = pairs
 	s.p.pixels = pairs[0].pixels
+	if err := s.cfg.foreign(s.pairIn[0], "idx", s.p.pixels); err != nil {
+		return err
+	}
 	var seen [256]bool
 	var labels []string
 	for _, p := range pairs {

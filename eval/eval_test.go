@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -173,7 +174,10 @@ func TestCounts(t *testing.T) {
 		[3]float64{+1, -1, 5},
 		[3]float64{-1, math.NaN(), 0},
 	)
-	want := eval.Result{Examples: 6, Presented: 6, Epochs: 1, Updates: 8, Mistakes: 4, Errors: 3}
+	warning := func(n, of int) []eval.Warning {
+		return []eval.Warning{{Code: eval.NotFinite, Text: fmt.Sprintf("%d of %d scores are not finite numbers", n, of)}}
+	}
+	want := eval.Result{Examples: 6, Presented: 6, Epochs: 1, Updates: 8, Mistakes: 4, Errors: 3, NotFinite: 1, Warnings: warning(1, 6)}
 	for name, src := range map[string]eval.Source[float64]{
 		"memory": memory(b),
 		"stream": &stream{blocks: []*engine.Block[float64]{b}},
@@ -195,7 +199,7 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Read, r.Learn = 0, 0
-	want = eval.Result{Examples: 6, Presented: 18, Epochs: 3, Updates: 24, Mistakes: 12, Errors: 3}
+	want = eval.Result{Examples: 6, Presented: 18, Epochs: 3, Updates: 24, Mistakes: 12, Errors: 3, NotFinite: 3, Warnings: warning(3, 18)}
 	if d := cmp.Diff(want, r); d != "" {
 		t.Errorf("3 epochs: result (-want +got):\n%s", d)
 	}
@@ -498,7 +502,7 @@ func TestTest(t *testing.T) {
 	all := block([3]float64{+1, 0, 0}, [3]float64{-1, 0, 0}, [3]float64{-1, -4, 0}, [3]float64{+1, -1, 0})
 	l := &told{}
 	c, err := eval.Test(t.Context(), l, memory(all))
-	if err != nil || c != (eval.Count{Examples: 4, Errors: 2}) || c.Error() != 0.5 {
+	if err != nil || c.Examples != 4 || c.Errors != 2 || c.Positives != 2 || c.Predicted != 2 || c.NotFinite != 0 || c.Changes != 2 || c.Error() != 0.5 {
 		t.Errorf("%+v (%v), want 2 errors of 4", c, err)
 	}
 	if l.learns != 0 {

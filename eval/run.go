@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -119,6 +120,8 @@ type Result struct {
 	Fit       *learners.FitResult // of Fit; nil after Run
 	Read      time.Duration       // spent waiting for the source
 	Learn     time.Duration       // spent learning, tallies included
+	NotFinite int64               // rounds whose score was NaN or infinite, all passes
+	Warnings  []Warning           // at the end: of the order of the first pass, the features, and the scores of the later half of all passes
 }
 
 // ProgressiveError returns the share of wrong predictions in the first pass, each made before its label was shown; 0 if
@@ -225,6 +228,11 @@ type run[T engine.Float] struct {
 	mark     time.Time // end of the last thing timed
 	view     engine.Block[T]
 	proba    [1]float64
+
+	count  Count    // all passes
+	marks  [2]Count // the same, after the last two powers of two of examples
+	first  Count    // the same, after the first pass
+	scales scales
 }
 
 // pass takes src to its end.
@@ -282,8 +290,10 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 		}
 	}
 	first := r.res.Epochs == 0
+	add(&r.scales, b)
 	for i, rd := range rounds {
 		y := float64(b.Y[i])
+		r.count.Add(y, rd.Score)
 		r.res.Presented++
 		r.res.Updates += int64(rd.Updates)
 		if !(y*rd.Score > 0) { // a NaN is a mistake too
@@ -297,6 +307,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 		}
 		if r.res.Presented == r.nextLine {
 			r.nextLine *= 2
+			r.marks[0], r.marks[1] = r.marks[1], r.count
 			if r.o.Progress != nil {
 				r.o.Progress.Line(r.snapshot())
 				r.status.SinceExamples, r.status.SinceErrors = r.res.Presented, r.status.Errors
@@ -305,6 +316,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	if first {
 		r.res.Examples = r.res.Presented
+		r.first = r.count
 	}
 	took := r.lap()
 	r.res.Learn += took
@@ -369,6 +381,16 @@ func (r *run[T]) finish(err error) (Result, error) {
 	if r.o.Progress != nil {
 		r.o.Progress.End(r.snapshot())
 	}
+	r.res.NotFinite = r.count.NotFinite
+	runs := r.first.runs()
+	late := r.count.since(r.marks[0])
+	switch {
+	case r.count.NotFinite > 0:
+		late = r.count
+	case len(runs) > 0:
+		late = Count{} // of a run of one class the error says nothing
+	}
+	r.res.Warnings = slices.Concat(runs, r.scales.warnings(), late.Warnings())
 	return r.res, err
 }
 

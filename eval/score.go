@@ -42,10 +42,16 @@ func Score[T engine.Float](ctx context.Context, l learners.Learner[T], src Sourc
 	}
 }
 
-// Count is the errors among some examples.
+// Count is what was counted of scores beside the labels. Its Warnings say what they are worth.
 type Count struct {
-	Examples int64 `json:"examples"`
-	Errors   int64 `json:"errors"` // wrong predicted labels; a score of 0 predicts +1
+	Examples  int64 `json:"examples"`
+	Errors    int64 `json:"errors"`     // wrong predicted labels; a score of 0 predicts +1
+	Positives int64 `json:"positives"`  // labelled +1
+	Predicted int64 `json:"predicted"`  // as +1
+	NotFinite int64 `json:"not_finite"` // scores that are NaN or infinite; NaN is an error and predicts neither label
+	Changes   int64 `json:"changes"`    // examples whose label is not that of the one before
+
+	last float64 // label of the one before; 0: none
 }
 
 // Error returns Errors/Examples, 0 without examples.
@@ -62,6 +68,19 @@ func (c *Count) Add(y, score float64) {
 	if wrong(y, score) {
 		c.Errors++
 	}
+	if y > 0 {
+		c.Positives++
+	}
+	if score >= 0 {
+		c.Predicted++
+	}
+	if score-score != 0 {
+		c.NotFinite++
+	}
+	if y*c.last < 0 {
+		c.Changes++
+	}
+	c.last = y
 }
 
 // Test returns the errors of l, as it is, on src.
@@ -80,6 +99,7 @@ func Test[T engine.Float](ctx context.Context, l learners.Learner[T], src Source
 type Margins struct {
 	Least float64   // min y f(x), negative if an example is on the wrong side
 	W     []float64 // one a feature as prepared
+	Count Count     // of the same examples
 }
 
 // Norm returns the p-norm margin Least/|w|_q, 1/p + 1/q = 1, p >= 1 or +Inf: the least distance, in the p-norm, of an example from the hyperplane
@@ -111,13 +131,14 @@ func (m Margins) Norm(p float64, skip int) float64 {
 // Measure takes the Margins of l over src. ok is false where none is defined: the learner has no weight vector, the vector is 0, scores are not
 // finite, or src is empty. The examples are taken as prepared: an appended bias feature and its weight count like any other.
 func Measure[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T]) (m Margins, ok bool, err error) {
-	m = Margins{math.Inf(1), l.Weights()}
+	m = Margins{Least: math.Inf(1), W: l.Weights()}
 	if !(vecmath.SumSq(m.W) > 0) {
 		return m, false, nil
 	}
 	err = Score(ctx, l, src, func(b *engine.Block[T], scores []float64) error {
 		for i, f := range scores {
 			m.Least = min(m.Least, float64(b.Y[i])*f)
+			m.Count.Add(float64(b.Y[i]), f)
 		}
 		return nil
 	})

@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 
 			"forge":   scriptForge,
 			"stretch": scriptStretch,
+			"rewrite": scriptRewrite,
 
 			"gzip": func(ts *testscript.TestScript, neg bool, args []string) {
 				var b bytes.Buffer

@@ -68,10 +68,9 @@ func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 		{"bias", p.Bias},
 		{"rho", strconv.FormatFloat(p.BiasValue, 'g', -1, 64)},
 		{"normalize", p.Normalize},
-		{"index-base", strconv.Itoa(p.IndexBase)},
 	} {
 		flag := fs.Lookup(f.flag)
-		if flag != nil && flag.Changed && flag.Value.String() != f.have && !(f.flag == "index-base" && flag.Value.String() == "auto") {
+		if flag != nil && flag.Changed && flag.Value.String() != f.have {
 			return usage("Leave the flag out: the model brings its settings.",
 				"%s %s contradicts the model, which has %s", given(fs, f.flag), flag.Value, f.have)
 		}
@@ -79,7 +78,10 @@ func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 	labels := p.Labels.OrDefault()
 	o.Labels = &dataset.LabelMap{Negative: labels.Negative, Positive: labels.Positive}
 	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
-	o.IndexBase, o.Base = "auto", &p.IndexBase
+	o.Trained, o.Dim = p.Format, p.Dim
+	if p.Format == "svmlight" {
+		o.Base = &p.IndexBase // a flag says how other files count
+	}
 	if p.Normalize == "max" {
 		o.Scale = p.Scale
 	}
@@ -103,8 +105,11 @@ func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep 
 		}
 	}
 	if before != nil {
-		p.Dim = max(p.Dim, before.Prep.Dim)
+		if p.Dim = max(p.Dim, before.Prep.Dim); before.Prep.Format == "csv" {
+			p.Dim = before.Prep.Dim // its columns, whatever --any-format brought
+		}
 		p.Format, p.Columns, p.LabelCol = before.Prep.Format, before.Prep.Columns, before.Prep.LabelCol
+		p.IndexBase = before.Prep.IndexBase
 	}
 	return p
 }

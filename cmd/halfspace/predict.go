@@ -26,6 +26,9 @@ type predictReport struct {
 	Error      *float64       `json:"error"`
 	Proba      *probaReport   `json:"proba"` // of all that are labelled; null without probabilities
 	BadRows    int            `json:"bad_rows"`
+	NotFinite  int64          `json:"not_finite"`        // scores that are NaN or infinite
+	Unknown    int64          `json:"unknown_non_zeros"` // of features that the model knows nothing of
+	Warnings   warnings       `json:"warnings"`          // in which the result may not be what it seems
 	Impl       string         `json:"impl"`
 	Seconds    predictSeconds `json:"seconds"`
 	OutputFile string         `json:"output,omitempty"`
@@ -65,8 +68,9 @@ func newPredictCmd() *cobra.Command {
 		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the score. A label that begins with a quote, or has a
 character in it that is not printed (a tab, a newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
 
-The score f(x) is not normalised; a score of 0 or more predicts the positive label. Examples are prepared as the training set was. Labels are not needed: where
+The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` + abstention + ` is printed. Examples are prepared as the training set was. Labels are not needed: where
 a row has one that the model knows, errors are counted; other rows are predicted and not counted. With --json only a summary is printed.
+Data of another format than the model's are refused (--any-format takes them), and features that the model knows nothing of are told.
 
 With --proba the probability of the positive label follows, after another tab, for learners that have one. --abstain-below P prints ` + abstention + ` for the label
 of an example whose more probable label has a probability below P; it counts as no error.`,
@@ -151,24 +155,47 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	if err := p.read.idle(p.cmd.Flags(), s.Info().Format); err != nil {
 		return err
 	}
-	r := predictReport{Schema: schema, Impl: vecmath.Active().String(), OutputFile: p.out}
+	r := predictReport{Schema: schema, Warnings: warnings{}, Impl: vecmath.Active().String(), OutputFile: p.out}
 	var lines *output
 	if !p.output.json || p.out != "" {
 		if lines, err = newOutput(stdout(p.cmd), p.out); err != nil {
 			return err
 		}
 	}
-	err = write(ctx, p, l, s, lines, &r)
+	count, err := write(ctx, p, l, s, lines, &r)
 	if lines != nil {
 		err = lines.finish(err)
 	}
 	if err != nil {
 		return p.unread(ctx, err)
 	}
-	r.BadRows = s.Info().BadRows
+	info := s.Info()
+	r.BadRows, r.Unknown = info.BadRows, info.Unknown
+	if err := p.warn(&r, count, info); err != nil {
+		return err
+	}
 	r.Seconds.Total = time.Since(p.started).Seconds()
 	if p.output.json {
-		return printJSON(stdout(p.cmd), r)
+		if err := printJSON(stdout(p.cmd), r); err != nil {
+			return err
+		}
+	}
+	return useless("", eval.Count{Examples: r.Examples, NotFinite: r.NotFinite})
+}
+
+// warn tells where the predictions may not be what they seem. count is of those that had a label and were given one.
+func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) error {
+	_, config, err := p.m.Settings()
+	if err != nil {
+		return modelError(p.model, err)
+	}
+	w, a := p.cmd.ErrOrStderr(), adviser{config: config, bias: p.opts.Bias == "append", predicting: true}
+	r.Warnings.tellUnknown(w, info, p.opts, "")
+	if r.NotFinite > 0 {
+		count = eval.Count{Examples: r.Examples, NotFinite: r.NotFinite}
+	}
+	for _, x := range count.Warnings() {
+		r.Warnings.tell(w, x.Code, x.Text, a.next(x.Code))
 	}
 	return nil
 }
@@ -183,8 +210,8 @@ func (p *predictor) unread(ctx context.Context, err error) error {
 	return dataError(err, "the lines before it are good")
 }
 
-// write predicts all examples. A nil lines counts only.
-func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T], s *dataset.Stream[T], lines *output, r *predictReport) error {
+// write predicts all examples, and counts those that have a label and were given one. A nil lines counts only.
+func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T], s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
 	labels := p.m.Prep.Labels.OrDefault()
 	if labels.Negative == "" { // one label against all others
 		labels.Negative = "-1"
@@ -205,7 +232,7 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 			break
 		}
 		if err != nil {
-			return err
+			return count, err
 		}
 		row := 0
 		err = eval.Score(ctx, l, eval.NewMemory(b, nil), func(b *engine.Block[T], scores []float64) error {
@@ -216,6 +243,9 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 			}
 			buf = buf[:0]
 			for i, f := range scores {
+				if f-f != 0 {
+					r.NotFinite++
+				}
 				sure := !(p.abstain > 0) || max(proba[i], 1-proba[i]) >= p.abstain
 				if !sure {
 					abstained++
@@ -232,7 +262,7 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 				row++
 				label := labels.Negative
 				switch {
-				case !sure:
+				case !sure, f != f:
 					label = abstention
 				case f >= 0:
 					label = labels.Positive
@@ -254,7 +284,7 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 			return err
 		})
 		if err != nil {
-			return err
+			return count, err
 		}
 	}
 	if count.Examples > 0 {
@@ -265,5 +295,5 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 		r.Abstained = &abstained
 	}
 	r.Proba = describeProba(&stats)
-	return nil
+	return count, nil
 }

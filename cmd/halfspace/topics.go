@@ -19,7 +19,8 @@ func newTopics() []*cobra.Command {
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least 51). The 49 trimers of the middle 51
             letters, each one of 125 over A, C, G, T and unknown, make 6125 features, 49 of which are 1.
 
-The format is recognised from the content; --format says it instead. Files packed by gzip, bzip2 or zstd are read as they are, whatever their
+The format is recognised from the content; --format says it instead. What meets a model, and a test set, has the format of training;
+--any-format takes another, feature by number: columns of csv count from 1 without the label's, and --index-base says how svmlight counts. Files packed by gzip, bzip2 or zstd are read as they are, whatever their
 names. - is stdin. HALFSPACE_DATA may name a folder in which files are looked for that are not found otherwise.
 
 Labels
@@ -49,11 +50,11 @@ Random Fourier features
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: `Exit codes
 
     0  good
-    1  failed while running (disk full, out of memory, a kernel's self-test, ...)
+    1  failed while running (disk full, out of memory, a kernel's self-test, ...), or what was learned is not a finite number
     2  wrong usage: a command, flag, value or combination that does not exist; an output that is an input or another output, by whatever
        name or link (train -i m -m m may be: the model is replaced by what it became)
     3  bad data: a file that is missing or can't be read as examples
-    4  a model that can't be used: damaged, foreign, newer, or of other settings
+    4  a model that can't be used: damaged, foreign, newer, of other settings, or on data of another format (--any-format)
     5  a gate was not met (bench --fail-over, repro --strict)
     6  not converged within the limit (train --until-converged --max-updates)
   130  stopped by an interrupt, SIGTERM or the end of the terminal (SIGHUP, but not under nohup); the model was written if -m was given,
@@ -108,6 +109,19 @@ Words of the reports
   memory             with --mem-budget, for learners that keep examples: what was planned for the program, the data and the parts of what is kept,
                      and the most resident memory there was (0 where the system doesn't tell)
   seconds            read: waiting for examples; learn: learning and counting; total: of the whole command
+
+Warnings, a line each on stderr, also with -q, and the list warnings (code and text) in JSON
+
+  not-finite           scores that are NaN or infinite; not_finite counts them. Exit code 1 if the weights are, or all scores of a test
+  one-class            all of 20 examples or more are predicted as one class, and 10 or more are of the other
+  worse-than-constant  more errors than always guessing the commoner class makes on the same examples, by McNemar's test
+  label-runs           the labels change less than a tenth as often as in a mixed order, as in sorted files
+  unscaled             a feature's root mean square is 100 times the typical one's, over the first 1024 examples; learners of a posterior
+                       don't mind
+  unknown-features     predict and --test: non-zeros of features beyond those of training; unknown_non_zeros counts them
+
+  one-class and worse-than-constant look at the test if there is one, else at the training set where its margin is measured, else at the
+  predictions in the later half of what was presented.
 
 --until-converged ends after a whole pass without an update. perceptron, alma (p = 2), romma, micra, cramma and pumma see the data set as a whole
 then, examples count as divided by the longest one's length where the algorithm wants that, and work on the scores of all examples where their

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -42,6 +43,7 @@ type trainReport struct {
 	Fit              *fitReport      `json:"fit"` // of --until-converged on the whole data set; null else
 	Margins          *marginReport   `json:"margins"`
 	Stopped          bool            `json:"stopped"`
+	Format           string          `json:"format"`
 	Features         int             `json:"features"`
 	BadRows          int             `json:"bad_rows"`
 	Bytes            int64           `json:"bytes"`
@@ -57,7 +59,9 @@ type trainReport struct {
 	Model            *string         `json:"model"`
 	ModelSHA256      *string         `json:"model_sha256"`
 
-	Posterior *learners.PosteriorReport `json:"posterior"` // null for learners without one
+	Posterior *learners.PosteriorReport `json:"posterior"`  // null for learners without one
+	NotFinite int64                     `json:"not_finite"` // scores of all epochs that are NaN or infinite
+	Warnings  warnings                  `json:"warnings"`   // in which the result may not be what it seems
 }
 
 // fitReport is what a run on a whole data set tells. Margins are in the units of the examples as prepared.
@@ -94,6 +98,9 @@ type testReport struct {
 	Errors   int64        `json:"errors"`
 	Error    float64      `json:"error"`
 	Proba    *probaReport `json:"proba"` // with --proba; null else
+
+	NotFinite int64 `json:"not_finite"`        // scores that are NaN or infinite
+	Unknown   int64 `json:"unknown_non_zeros"` // of features that training never had
 }
 
 // defaultMaxUpdates ends runs that would never converge: some seconds in score space, minutes on the weights.
@@ -144,6 +151,8 @@ type trainer struct {
 	every      int64         // checkpoint marks
 	after      time.Duration //
 	marginGram int64         // --mem-budget: for kernel values of --margin-svm; 0: their default
+	testInfo   dataset.Info  // of a test set in memory
+	tested     *tested       // nil: no test, or not yet
 	saved      int64         // presented examples after which the model was last written; 0: not written
 	report     trainReport
 }
@@ -282,6 +291,8 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 		return usage("Leave one of them out: --rho 1 is --bias append.", "%s and %s exclude each other", given(fs, "rho"), given(fs, "bias"))
 	case t.maxUpdates < 0:
 		return usage("0 is no limit.", "%s %d: negative", given(fs, "max-updates"), t.maxUpdates)
+	case t.read.anyFormat && t.from == "" && len(t.test) == 0:
+		return usage("It goes with -i and --test: training takes any format.", "%s without a model or a test set", given(fs, "any-format"))
 	case set("checkpoint-every") && t.model == "":
 		return usage("Name the model file: -m FILE.", "%s without a model file", given(fs, "checkpoint-every"))
 	}
@@ -387,10 +398,7 @@ func (t *trainer) notConverged(res eval.Result) error {
 			what += fmt.Sprintf(", and no margin is larger than %.3g", f.Bound)
 		}
 	}
-	next := "Raise --max-updates; make the margin soft (--soft-delta, pumma --soft-c); or take a learner for data that can't be separated (obpm, pa --variant 1, svm)."
-	if t.maxUpdates > 0 && res.Updates < t.maxUpdates {
-		next = "The examples can't be separated, or not before their features are of one scale (--normalize unit). Or make the margin soft (--soft-delta, pumma --soft-c)."
-	}
+	next := t.toConverge(res)
 	return &fail{codeNotConverged, errors.New(what), next}
 }
 
@@ -454,6 +462,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		}
 		in = reader[T]{s, s.Info, func() { s.Close() }}
 		defer func() { in.close() }()
+		if err := checkTest[T](ctx, t, s.Info()); err != nil {
+			return t.unread(ctx, err)
+		}
 	}
 	if err := t.read.idle(t.cmd.Flags(), in.info().Format); err != nil {
 		return err
@@ -533,7 +544,8 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		return t.failed(err)
 	}
 	t.describe(info)
-	if t.model != "" && res.Presented > 0 && !(stopped && t.whole()) {
+	worthless := diverged(t, l, res)
+	if t.model != "" && worthless == nil && res.Presented > 0 && !(stopped && t.whole()) {
 		if err := save(t, l, info, res); err != nil {
 			return err
 		}
@@ -555,19 +567,27 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		t.report.Posterior = &r
 	}
 	t.report.Seconds.Read += loading.Seconds()
-	if !stopped {
-		if err := afterwards(ctx, t, l, in, test, inMemory); err != nil {
+	var measured *eval.Count
+	if !stopped && worthless == nil {
+		if measured, err = afterwards(ctx, t, l, in, test, inMemory); err != nil {
 			if !interrupted(ctx, err) {
 				return t.failed(err)
 			}
 			stopped, t.report.Stopped = true, true
 		}
 	}
+	_, biased := l.(learners.Biased)
+	t.warn(res, info, measured, biased)
 	t.report.Seconds.Total = time.Since(t.started).Seconds()
 	if err := t.print(); err != nil {
 		return err
 	}
+	if worthless == nil && t.tested != nil {
+		worthless = useless("in the test ", t.tested.count)
+	}
 	switch {
+	case worthless != nil:
+		return worthless
 	case stopped:
 		return t.stopped(res.Presented)
 	case t.untilConverged && !res.Converged:
@@ -576,36 +596,38 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	return nil
 }
 
-// afterwards measures the final hypothesis: the margin over the training set and the errors on the test set.
-func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Learner[T], in reader[T], test *eval.Memory[T], inMemory bool) error {
+// afterwards measures the final hypothesis: the margin over the training set and the errors on the test set. It returns what it
+// counted of the training set, nil if it didn't look there.
+func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Learner[T], in reader[T], test *eval.Memory[T], inMemory bool) (measured *eval.Count, err error) {
 	if inMemory || t.marginReport {
 		src := in.source
 		if !inMemory {
 			for _, f := range t.files {
 				if f == "-" {
-					return usage("Put the examples into a file.", "%s: the examples came from stdin and can't be read again", given(t.cmd.Flags(), "margin-report"))
+					return nil, usage("Put the examples into a file.", "%s: the examples came from stdin and can't be read again", given(t.cmd.Flags(), "margin-report"))
 				}
 			}
 			again, err := dataset.Open[T](ctx, t.files, fixed(t.opts, in.info()))
 			if err != nil {
-				return err
+				return measured, err
 			}
 			defer again.Close()
 			src = again
 		}
 		m, ok, err := eval.Measure(ctx, l, src)
 		if err != nil {
-			return err
+			return measured, err
 		}
 		if ok {
+			measured = &m.Count
 			margin := m.Norm(2, 0)
 			t.report.Margin = &margin
 			if t.marginReport {
 				if err := t.margins(m); err != nil {
-					return err
+					return measured, err
 				}
 				if err := marginOfSVM(ctx, t, l, src); err != nil {
-					return err
+					return measured, err
 				}
 			}
 		} else if t.report.Fit != nil {
@@ -613,31 +635,34 @@ func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Lear
 		}
 	}
 	if len(t.test) == 0 {
-		return nil
+		return measured, nil
 	}
 	var src eval.Source[T] = test
+	testInfo := func() dataset.Info { return t.testInfo }
 	if test == nil {
 		s, err := dataset.Open[T](ctx, t.test, fixed(t.opts, in.info()))
 		if err != nil {
-			return err
+			return measured, err
 		}
 		defer s.Close()
-		src = s
+		src, testInfo = s, s.Info
 	}
-	if !t.proba {
-		c, err := eval.Test(ctx, l, src)
-		if err != nil {
-			return err
-		}
-		t.report.Test = &testReport{Examples: c.Examples, Errors: c.Errors, Error: c.Error()}
-		return nil
+	var c eval.Count
+	var proba *probaReport
+	if t.proba {
+		var s eval.Probabilities
+		c, s, err = eval.TestProba(ctx, l, learners.ProberOf(l), src)
+		proba = describeProba(&s)
+	} else {
+		c, err = eval.Test(ctx, l, src)
 	}
-	c, s, err := eval.TestProba(ctx, l, learners.ProberOf(l), src)
 	if err != nil {
-		return err
+		return measured, err
 	}
-	t.report.Test = &testReport{c.Examples, c.Errors, c.Error(), describeProba(&s)}
-	return nil
+	info := testInfo()
+	t.tested = &tested{c, info}
+	t.report.Test = &testReport{c.Examples, c.Errors, c.Error(), proba, c.NotFinite, info.Unknown}
+	return measured, nil
 }
 
 // margins fills in what --margin-report adds.
@@ -697,7 +722,26 @@ func loadTest[T engine.Float](ctx context.Context, t *trainer, info dataset.Info
 	if err != nil {
 		return nil, err
 	}
+	t.testInfo = data.Info
 	return eval.NewMemory(&data.Block, data.Gather), nil
+}
+
+// checkTest looks, before a stream is learned, whether the test set is of its kind: format and columns. What can be read only once is
+// left alone.
+func checkTest[T engine.Float](ctx context.Context, t *trainer, info dataset.Info) error {
+	for _, name := range t.test {
+		if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+			return nil
+		}
+	}
+	if len(t.test) == 0 {
+		return nil
+	}
+	s, err := dataset.Open[T](ctx, t.test, fixed(t.opts, info))
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 // fixed returns options that prepare other examples as the training set was.
@@ -711,6 +755,12 @@ func fixed(o dataset.Options, info dataset.Info) dataset.Options {
 	}
 	o.Format, o.Columns, o.Header = "auto", info.Columns, info.Header
 	o.Label, o.LabelCol = info.LabelCol, ""
+	o.Trained = info.Format
+	known := info.Dim
+	if o.Bias == "append" {
+		known--
+	}
+	o.Dim = max(o.Dim, known)
 	return o
 }
 
@@ -811,12 +861,13 @@ func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped
 	r.Schema, r.Learner, r.Config, r.Precision = schema, t.learner, t.config, t.precision.value
 	r.Examples, r.Presented, r.Epochs, r.Updates, r.Mistakes = res.Examples, res.Presented, res.Epochs, res.Updates, res.Mistakes
 	r.Converged, r.Stopped = res.Converged, stopped
+	r.NotFinite, r.Warnings = res.NotFinite, warnings{}
 	if res.Fit == nil {
 		e := res.ProgressiveError()
 		r.ProgressiveError = &e
 		r.Proba = describeProba(res.Proba)
 	}
-	r.Features, r.BadRows, r.Bytes = info.Dim, info.BadRows, bytes
+	r.Format, r.Features, r.BadRows, r.Bytes = info.Format, info.Dim, info.BadRows, bytes
 	r.Labels = model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive}
 	r.Impl, r.Threads, r.Seed = vecmath.Active().String(), t.machine.threads, t.seed
 	r.Seconds.Read, r.Seconds.Learn, r.NsPerExample = res.Read.Seconds(), res.Learn.Seconds(), res.NsPerExample()
@@ -863,12 +914,13 @@ func (t *trainer) summary(w io.Writer) error {
 	r := &t.report
 	rows := [][2]string{
 		{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
-		{"examples", fmt.Sprintf("%d (%s, %d presented)", r.Examples, plural(r.Epochs, "epoch"), r.Presented)},
+		{"data", fmt.Sprintf("%s, %s; label %q is -1, %q is +1", r.Format, t.features(), orRest(r.Labels.Negative), r.Labels.Positive)},
+		{"examples", fmt.Sprintf("%d (%s, %d presented)", r.Examples, epochs(r.Epochs, r.Presented%max(r.Examples, 1) != 0), r.Presented)},
 		{"updates", fmt.Sprint(r.Updates)},
 	}
 	if r.Fit != nil && r.Fit.Gap != nil {
-		rows[1][1] = fmt.Sprint(r.Examples)
-		rows[2] = [2]string{"steps", fmt.Sprint(r.Updates)}
+		rows[2][1] = fmt.Sprint(r.Examples)
+		rows[3] = [2]string{"steps", fmt.Sprint(r.Updates)}
 	}
 	if r.Support != nil {
 		rows = append(rows, [2]string{"support", plural(int(*r.Support), "support vector")})
@@ -917,6 +969,25 @@ func (t *trainer) summary(w io.Writer) error {
 		rows = append(rows, [2]string{"model", *r.Model + " (sha256 " + *r.ModelSHA256 + ")"})
 	}
 	return twoColumns(w, rows)
+}
+
+// features tells how many there are.
+func (t *trainer) features() string {
+	if t.opts.Bias == "append" {
+		return plural(t.report.Features-1, "feature") + " and the bias"
+	}
+	return plural(t.report.Features, "feature")
+}
+
+// epochs tells of complete passes, and of one that was cut short.
+func epochs(n int, part bool) string {
+	switch {
+	case n == 0:
+		return "the first epoch was not finished"
+	case part:
+		return plural(n, "epoch") + " and a part"
+	}
+	return plural(n, "epoch")
 }
 
 // marginRows tells of margins besides the geometric one.
@@ -993,6 +1064,14 @@ func (t *trainer) goOn(fs *pflag.FlagSet) (err error) {
 	return err
 }
 
+// kept says what is there of a run that ends with an error.
+func (t *trainer) kept() string {
+	if t.saved > 0 {
+		return fmt.Sprintf("The model after %d examples is still in %s", t.saved, t.model)
+	}
+	return "Nothing was saved"
+}
+
 // save writes the model.
 func save[T engine.Float](t *trainer, l learners.Learner[T], info dataset.Info, r eval.Result) error {
 	m, err := model.Capture(t.learner, t.config, t.seed, l)
@@ -1007,12 +1086,8 @@ func save[T engine.Float](t *trainer, l learners.Learner[T], info dataset.Info, 
 	}
 	sum, err := model.Save(t.model, m)
 	if err != nil {
-		kept := "Nothing was saved"
-		if t.saved > 0 {
-			kept = fmt.Sprintf("The model after %d examples is still in %s", t.saved, t.model)
-		}
 		what, next := splitNext(strings.TrimSuffix(err.Error(), "; nothing was saved"))
-		return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(kept + ". " + next)}
+		return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(t.kept() + ". " + next)}
 	}
 	t.saved, t.report.Model, t.report.ModelSHA256 = r.Presented, &t.model, &sum
 	return nil

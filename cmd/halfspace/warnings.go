@@ -1,0 +1,243 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// unknownFeatures is the code of the warning about features that training never had; the others are package eval's.
+const unknownFeatures = "unknown-features"
+
+// warnings are what a result is told with where it may not be what it seems: a line each on stderr, and a list in JSON. They
+// concern the result's truth, so -q doesn't silence them.
+type warnings []eval.Warning
+
+// tell adds one: what is so, and what to do next.
+func (ws *warnings) tell(w io.Writer, code, what, next string) {
+	text := what + "; " + next
+	fmt.Fprintf(w, "halfspace: warning: %s\n", text)
+	*ws = append(*ws, eval.Warning{Code: code, Text: text})
+}
+
+// tellUnknown tells of non-zeros whose features training never had.
+func (ws *warnings) tellUnknown(w io.Writer, info dataset.Info, o dataset.Options, where string) {
+	if info.Unknown == 0 {
+		return
+	}
+	next := "check that these are the data you mean"
+	appended := 0
+	if o.Bias == "append" {
+		appended = 1
+	}
+	if info.Format == "svmlight" && info.IndexBase == 0 && info.Dim-appended == o.Dim+1 {
+		next = "if the indices count from 1 here, give --index-base 1"
+	}
+	rows := "rows have"
+	if info.UnknownRows == 1 {
+		rows = "row has"
+	}
+	ws.tell(w, unknownFeatures, fmt.Sprintf("%s%d %s %s of features beyond the %d of training, of which nothing was learned",
+		where, info.UnknownRows, rows, plural(int(info.Unknown), "non-zero"), o.Dim), next)
+}
+
+// adviser knows what helps a learner.
+type adviser struct {
+	config   learners.Config
+	bias     bool // there is one
+	unscaled bool // a feature is far larger than the others
+	stdin    bool // the examples came from there
+
+	predicting bool // nothing is learned any more
+}
+
+// next is what to do about a warning.
+func (a adviser) next(code string) string {
+	switch code {
+	case eval.NotFinite:
+		if a.predicting {
+			return "check that the features are of the size that training's were"
+		}
+		return "take a smaller step, smaller features, or --normalize unit"
+	case eval.LabelRuns:
+		if a.stdin {
+			return "mix the rows, or read them from a file with --shuffle"
+		}
+		return "add --shuffle"
+	case eval.Unscaled:
+		return "bring the columns to one scale, or take a learner that minds it less: " + scaleFree()
+	}
+	if a.predicting {
+		return "check the labels, and that these are data like training's"
+	}
+	// The hypothesis is no better than none.
+	switch settings := settingsOf(a.config); {
+	case a.unscaled && !learners.ScaleFree(a.config):
+		return "the features' scale may be why"
+	case !a.bias:
+		return "give it a bias (--bias append), or check the labels"
+	case slices.ContainsFunc(settings, func(f field) bool { return f.flag == "kernel" }):
+		return "try other settings (--kernel, --shuffle, --epochs), or check the labels"
+	}
+	return "try a kernel (as -a tbp --kernel rbf, or --rff), --shuffle or more --epochs, or check the labels"
+}
+
+// scaleFree names the learners of streams that don't mind the features' sizes.
+func scaleFree() string {
+	var names []string
+	for _, name := range learners.Names() {
+		if e, err := learners.Lookup(name); err == nil {
+			if c := e.Config(); learners.ScaleFree(c) && !learners.BatchOnly(c) {
+				names = append(names, "-a "+name)
+			}
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// featureName names a feature as the data do.
+func featureName(f int, o dataset.Options, info dataset.Info) string {
+	if o.Bias == "append" {
+		if f--; f < 0 {
+			return "the bias feature"
+		}
+	}
+	if info.Format != "csv" {
+		return fmt.Sprintf("feature %d", f+info.IndexBase)
+	}
+	if info.LabelCol > 0 && f >= info.LabelCol-1 {
+		f++
+	}
+	if f < len(info.Header) && info.Header[f] != "" {
+		return fmt.Sprintf("column %q", info.Header[f])
+	}
+	return fmt.Sprintf("column %d", f+1)
+}
+
+// times is a large ratio for people: two digits that mean something.
+func times(ratio float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(ratio))-1)
+	return fmt.Sprintf("%.0f", math.Round(ratio/unit)*unit)
+}
+
+// warn tells what may be wrong with what was learned. measured are the scores of the final hypothesis on the training set, where
+// these were taken: they are worth more than those on the way; those of the test are worth most.
+func (t *trainer) warn(res eval.Result, info dataset.Info, measured *eval.Count, biased bool) {
+	w := t.cmd.ErrOrStderr()
+	a := adviser{config: t.config, stdin: slices.Contains(t.files, "-"),
+		bias: t.opts.Bias == "append" || biased, unscaled: unscaled(res)}
+	list := &t.report.Warnings
+	tell := func(where string, ws []eval.Warning) {
+		for _, x := range ws {
+			list.tell(w, x.Code, where+x.Text, a.next(x.Code))
+		}
+	}
+	var scores []eval.Warning
+	for _, x := range res.Warnings {
+		switch x.Code {
+		case eval.LabelRuns:
+			tell("", []eval.Warning{x})
+		case eval.Unscaled:
+			if !learners.ScaleFree(t.config) {
+				x.Text = fmt.Sprintf("%s is %s times as large as the typical one, so it alone decides",
+					featureName(x.Feature, t.opts, info), times(x.Ratio))
+				tell("", []eval.Warning{x})
+			}
+		default:
+			scores = append(scores, x)
+		}
+	}
+	switch diverging := res.NotFinite > 0; {
+	case diverging:
+		tell("in training ", scores)
+	case t.tested != nil:
+	case measured != nil:
+		tell("on the training set ", measured.Warnings())
+	default:
+		tell("in the later half of training ", scores)
+	}
+	if t.tested != nil {
+		a.predicting = t.tested.count.NotFinite > 0 // it is the test that is odd
+		tell("in the test ", t.tested.count.Warnings())
+		o := fixed(t.opts, info)
+		list.tellUnknown(w, t.tested.info, o, "in the test ")
+	}
+}
+
+// unscaled reports whether a feature was found far larger than the others.
+func unscaled(res eval.Result) bool {
+	return slices.ContainsFunc(res.Warnings, func(w eval.Warning) bool { return w.Code == eval.Unscaled })
+}
+
+// tested is what was counted in --test.
+type tested struct {
+	count eval.Count
+	info  dataset.Info
+}
+
+// diverged is the error of a learner whose state is no longer finite, whether or not it is to be saved. The state is looked at
+// only where a score or a weight says that it may be so.
+func diverged[T engine.Float](t *trainer, l learners.Learner[T], res eval.Result) error {
+	suspicious := res.NotFinite > 0 || slices.ContainsFunc(l.Weights(), func(w float64) bool { return w-w != 0 })
+	if !suspicious {
+		return nil
+	}
+	err := model.Diverged(t.learner, l)
+	if err == nil {
+		return nil
+	}
+	what, next := splitNext(err.Error())
+	if t.model != "" {
+		what = t.model + ": " + what
+	}
+	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(t.kept() + ". " + next)}
+}
+
+// useless is the error of a result that says nothing at all.
+func useless(where string, c eval.Count) error {
+	if c.Examples == 0 || c.NotFinite < c.Examples {
+		return nil
+	}
+	return &fail{codeFailed, fmt.Errorf("%sno score is a finite number", where),
+		"The features are too large for the weights: bring them to the size of training's, or train with --precision f64."}
+}
+
+// toConverge says what to do about a run that did not.
+func (t *trainer) toConverge(res eval.Result) string {
+	var s []string
+	why := ""
+	if unscaled(res) {
+		s = append(s, "bring the columns to one scale")
+	}
+	if t.maxUpdates > 0 && res.Updates >= t.maxUpdates {
+		s = append(s, "raise --max-updates")
+	} else if !learners.BatchOnly(t.config) {
+		why = "The examples can't be separated, or not before their features are of one scale (--normalize unit). "
+	}
+	known, ok := t.config.(learners.RemedyConfig)
+	switch {
+	case ok:
+		for _, r := range known.Remedies() {
+			s = append(s, r.Change+" --"+r.Setting)
+		}
+	case slices.Contains(withRho, t.learner):
+		s = append(s, "make the margin soft (--soft-delta)")
+	}
+	if learners.ScaleFree(t.config) {
+		s = append(s, "take a learner that passes once: "+scaleFree())
+	} else if !learners.BatchOnly(t.config) {
+		s = append(s, "take a learner for data that can't be separated (obpm for some epochs, pa --variant 1, svm)")
+	}
+	if len(s) == 1 {
+		return why + upper(s[0]) + "."
+	}
+	return why + upper(strings.Join(s[:len(s)-1], ", ")) + ", or " + s[len(s)-1] + "."
+}

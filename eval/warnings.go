@@ -1,0 +1,169 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Codes of warnings.
+const (
+	NotFinite = "not-finite"          // scores that are NaN or infinite
+	OneClass  = "one-class"           // every example is predicted as the same class, and both are there
+	Worse     = "worse-than-constant" // more errors than the rarer class has examples
+	LabelRuns = "label-runs"          // the labels come sorted, or in long runs
+	Unscaled  = "unscaled"            // a feature is far larger than the others
+)
+
+// leastRarer is how many examples of the rarer class OneClass needs: to miss a few is no wonder.
+const leastRarer = 10
+
+// Warning says that a result may not be what it seems.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+
+	// Of Unscaled: the largest feature, from 0, an appended bias included, and how many times larger it is than the typical one.
+	Feature int     `json:"-"`
+	Ratio   float64 `json:"-"`
+}
+
+// Warnings tells what the scores say of themselves, at most one of NotFinite, OneClass and Worse. Cost: none.
+func (c Count) Warnings() []Warning {
+	negatives := c.Examples - c.Positives
+	rarer := min(c.Positives, negatives)
+	switch {
+	case c.NotFinite > 0:
+		return []Warning{{Code: NotFinite,
+			Text: fmt.Sprintf("%d of %d scores are not finite numbers", c.NotFinite, c.Examples)}}
+	case rarer >= leastRarer && (c.Predicted == 0 || c.Predicted == c.Examples):
+		missed := negatives
+		if c.Predicted == 0 {
+			missed = c.Positives
+		}
+		return []Warning{{Code: OneClass, Text: fmt.Sprintf(
+			"all %d examples are predicted as one class, though %d are of the other", c.Examples, missed)}}
+	case c.worse(rarer):
+		return []Warning{{Code: Worse, Text: fmt.Sprintf(
+			"the error, %.2f %%, is above the rarer class's share, %.2f %%: always guessing the other would do better",
+			100*c.Error(), 100*float64(rarer)/float64(c.Examples))}}
+	}
+	return nil
+}
+
+// worse tells whether the errors are more than those of a constant guess on the same examples, beyond chance: of those that
+// only one of the two gets wrong, three standard deviations more fall to the scores (McNemar's test; by chance once in 700).
+func (c Count) worse(rarer int64) bool {
+	falsePos := (c.Errors + c.Predicted - c.Positives) / 2
+	lost, won := falsePos, rarer-(c.Errors-falsePos) // wrong where the guess is right, and the other way round
+	if rarer < c.Positives {
+		lost, won = c.Errors-falsePos, rarer-falsePos
+	}
+	return float64(lost-won) > 3*math.Sqrt(float64(lost+won))
+}
+
+// runs warns if the labels change far less often from example to example than those of a mixed order do.
+//
+// Of n examples, p of them positive and q negative, in an order that says nothing of the label, 2 p q/n labels are expected to
+// differ from the one before (Wald and Wolfowitz). A tenth of that, where 20 or more are expected, is five standard
+// deviations off at the least. It is also where an order harms: to repeat the last label is wrong only in so many examples.
+// Labels that merely hang together, as those of most series in time, are far from it.
+func (c Count) runs() []Warning {
+	if c.Examples == 0 {
+		return nil
+	}
+	expected := 2 * float64(c.Positives) * float64(c.Examples-c.Positives) / float64(c.Examples)
+	if expected < 20 || float64(c.Changes) > expected/10 {
+		return nil
+	}
+	times := "times"
+	if c.Changes == 1 {
+		times = "time"
+	}
+	return []Warning{{Code: LabelRuns, Text: fmt.Sprintf(
+		"the labels come in long runs: they change %d %s, where mixed they would about %.0f times; to repeat the last label "+
+			"is right nearly always, so the progressive error says little", c.Changes, times, expected)}}
+}
+
+// since returns what was counted after from.
+func (c Count) since(from Count) Count {
+	return Count{c.Examples - from.Examples, c.Errors - from.Errors, c.Positives - from.Positives,
+		c.Predicted - from.Predicted, c.NotFinite - from.NotFinite, c.Changes - from.Changes, 0}
+}
+
+// scales looks at the sizes of the features in the first examples of a run.
+type scales struct {
+	rows    int
+	squares []float64
+	nonzero []int32
+}
+
+const (
+	scaleRows     = 1024    // examples looked at
+	scaleFeatures = 1 << 16 // features looked at: text has more, all of a size
+	scaleRatio    = 100     // a feature so many times larger than the typical one is told of
+)
+
+// add looks at a block, if examples are still wanted.
+func add[T engine.Float](s *scales, b *engine.Block[T]) {
+	rows := min(b.Len(), scaleRows-s.rows)
+	if rows <= 0 {
+		return
+	}
+	s.rows += rows
+	if d := min(b.Dim, scaleFeatures); d > len(s.squares) {
+		s.squares = append(s.squares, make([]float64, d-len(s.squares))...)
+		s.nonzero = append(s.nonzero, make([]int32, d-len(s.nonzero))...)
+	}
+	for i := range rows {
+		if b.Dense() {
+			x := b.Row(i)
+			for j, v := range x[:min(len(x), len(s.squares))] {
+				if v != 0 {
+					s.squares[j] += float64(v) * float64(v)
+					s.nonzero[j]++
+				}
+			}
+			continue
+		}
+		idx, val := b.Sparse(i)
+		for k, j := range idx {
+			if int(j) >= len(s.squares) {
+				break // indices ascend
+			}
+			if v := val[k]; v != 0 {
+				s.squares[j] += float64(v) * float64(v)
+				s.nonzero[j]++
+			}
+		}
+	}
+}
+
+// warnings tells of a feature whose root mean square over the examples is scaleRatio times the typical one's where that is not
+// zero. Its square is then 10^4 times that of others in |x|^2, which steps, margins and bounds on mistakes go by.
+func (s *scales) warnings() []Warning {
+	largest, at := 0.0, -1
+	var sizes []float64
+	for j, sq := range s.squares {
+		if s.nonzero[j] == 0 {
+			continue
+		}
+		sizes = append(sizes, math.Sqrt(sq/float64(s.nonzero[j])))
+		if size := math.Sqrt(sq / float64(s.rows)); size > largest {
+			largest, at = size, j
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	slices.Sort(sizes)
+	typical := sizes[(len(sizes)-1)/2] // of two the smaller
+	if !(largest >= scaleRatio*typical) {
+		return nil
+	}
+	ratio := largest / typical
+	return []Warning{{Code: Unscaled, Feature: at, Ratio: ratio,
+		Text: fmt.Sprintf("feature %d is %.2g times as large as the typical one", at, ratio)}}
+}
