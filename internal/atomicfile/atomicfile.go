@@ -171,11 +171,21 @@ var partEnd = regexp.MustCompile(`^\.[0-9]+-[0-9]+\.part$`)
 
 // sweep removes the part files of target that writers left behind which live no more.
 func sweep(target string) {
-	dir, base := filepath.Dir(target), filepath.Base(target)
-	entries, _ := os.ReadDir(dir) // what can be read of it
-	for _, e := range entries {
-		if end, ok := strings.CutPrefix(e.Name(), base); ok && e.Type().IsRegular() && partEnd.MatchString(end) {
-			removeAbandoned(filepath.Join(dir, e.Name()))
+	folder, base := filepath.Dir(target), filepath.Base(target)
+	dir, err := os.Open(folder)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // unsorted, without a look at the files: there may be many; what can be read of them
+	for _, name := range names {
+		end, ok := strings.CutPrefix(name, base)
+		if !ok || !partEnd.MatchString(end) {
+			continue
+		}
+		name = filepath.Join(folder, name)
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
+			removeAbandoned(name)
 		}
 	}
 }
