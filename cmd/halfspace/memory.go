@@ -93,11 +93,15 @@ const (
 	programBytes = textBytes + 4<<20
 )
 
-// Of what the program leaves, a quarter is for reading, within these bounds.
-const (
-	leastReading = 4 << 20
-	mostReading  = 256 << 20
-)
+// leastReading is what reading takes at least.
+const leastReading = 4 << 20
+
+// readingShare is what a reader may take of that which the program leaves: a quarter, and of what is
+// beyond 256 MiB an eighth; or what the longest line takes, if that was given (32 times its length).
+func readingShare(left, line int64) int64 {
+	share := max(leastReading, min(left, 256<<20)/4+max(0, left-256<<20)/8)
+	return max(share, 32*line+dataset.MemoryBase)
+}
 
 // noteworthy is how much a learner may take without --mem-budget before it is told.
 const noteworthy = 256 << 20
@@ -118,7 +122,7 @@ type plan[T engine.Float] struct {
 
 // newPlan makes the plan of what doesn't depend on the data, and sets the limits that the collector
 // and the reader hold.
-func newPlan[T engine.Float](t *trainer) (*plan[T], error) {
+func newPlan[T engine.Float](t *trainer, inMemory bool) (*plan[T], error) {
 	p := &plan[T]{t: t, x: learners.Extent{Elem: int64(unsafe.Sizeof(T(0))), Examples: learners.Any, NonZeros: learners.Any, Soft: t.softDelta > 0,
 		Saved: t.model != "" || t.marginReport}}
 	p.report = memoryReport{Budget: int64(t.memory), Program: programBytes}
@@ -132,18 +136,26 @@ func newPlan[T engine.Float](t *trainer) (*plan[T], error) {
 	}
 	budget := given(t.cmd.Flags(), "mem-budget")
 	p.most, p.who = int64(t.memory), budget+" is"
+	readers := int64(1)
+	if !inMemory && (len(t.test) > 0 || t.marginReport) {
+		readers = 2 // the first has come to its end when the second begins, but has its memory yet
+	}
+	line := int64(0) // given
+	if t.cmd.Flags().Changed("max-line") {
+		line = t.opts.MaxLine
+	}
+	share, least := readingShare((p.most-programBytes)/readers, line), readers*readingShare(0, line)
 	switch {
 	case machine > 0 && p.most > machine:
-		return nil, usage("Give less than that.", "%s %s: %s %s", budget, &t.memory, by.grants(), inMiB(machine))
-	case p.most < programBytes+leastReading:
-		return nil, usage("Give more than that, by what the learner is to hold.", "%s %s: the program takes %s, and reading %s", budget, &t.memory, inMiB(programBytes), inMiB(leastReading))
+		return nil, usage("Give less than that.", "%s %s: %s %s", budget, &t.memory,
+			by.grants(), inMiB(machine))
+	case p.most < programBytes+least:
+		return nil, usage("Give more than that, by what the learner is to hold.",
+			"%s %s: the program takes %s, and reading %s", budget, &t.memory, inMiB(programBytes),
+			inMiB(least))
 	}
-	readers := int64(1)
-	if len(t.test) > 0 || t.marginReport {
-		readers = 2 // the second begins when the first has come to its end, but that has not given its memory back
-	}
-	p.report.Reader = min(max(leastReading, (p.most-programBytes)/4), mostReading)
-	_ = readers
+	p.report.Reader = readers * share
+	t.opts.Memory = share - dataset.MemoryBase
 	debug.SetMemoryLimit(p.most - textBytes)
 	return p, nil
 }
@@ -218,7 +230,7 @@ func (p *plan[T]) admit(b *engine.Block[T]) error {
 	if err := p.fits(x); err != nil {
 		return err
 	}
-	if p.t.memory > 0 && x.Features > p.x.Features {
+	if f := p.t.config.Memory(x); p.t.memory > 0 && x.Features > p.x.Features && f.Moving >= 1<<20 {
 		runtime.GC() // tables that were there twice the last time go before the next ones move
 	}
 	p.x = x
@@ -247,20 +259,19 @@ func (p *plan[T]) fits(x learners.Extent) error {
 		what = fmt.Sprintf("%d examples of %d features", x.Examples, x.Features)
 	}
 	if left := p.room(); peak > left {
-		kept := "Nothing was saved."
-		if t.saved > 0 {
-			kept = fmt.Sprintf("The model after %d examples is in %s.", t.saved, t.model)
-		}
 		next := " Is the largest index right? Tables of features grow with it, whatever is between."
 		if x.Features < 1<<20 {
 			next = " Raise the limit, or take a learner or settings that hold less."
+		}
+		if _, ok := t.config.(learners.KeepingConfig); ok && x.Kept > 0 {
+			next = keptSizes
 		}
 		parts := partsText(f.Parts)
 		if f.Moving > 0 {
 			parts = append(parts, "what moves or is saved "+inMiB(f.Moving))
 		}
 		return &fail{codeFailed, fmt.Errorf("%s: %s take %s (%s), and %s %s, of which the learner may take %s", t.learner, what, inMiB(peak), strings.Join(parts, ", "),
-			p.who, inMiB(p.most), inMiB(max(0, left))), kept + next}
+			p.who, inMiB(p.most), inMiB(max(0, left))), t.savedSoFar() + next}
 	}
 	if held := f.Held(); t.memory == 0 && held >= noteworthy && held >= 2*p.told && !t.output.quiet {
 		p.told = held
@@ -272,6 +283,17 @@ func (p *plan[T]) fits(x learners.Extent) error {
 	}
 	return nil
 }
+
+// savedSoFar says what there is of a run that ends.
+func (t *trainer) savedSoFar() string {
+	if t.saved > 0 {
+		return fmt.Sprintf("The model after %d examples is in %s.", t.saved, t.model)
+	}
+	return "Nothing was saved."
+}
+
+// keptSizes is what to do where later examples are larger than the first ones.
+const keptSizes = " What is kept was sized by the first examples: set --budget, --error-size or --basis lower than that, or raise --mem-budget."
 
 // settle sizes what the learner keeps that wasn't sized by flags, and makes the split.
 func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
@@ -334,19 +356,19 @@ func (p *plan[T]) keep(c learners.KeepingConfig, x *learners.Extent, sample *eng
 	}
 	n := func() int64 { return min(c.Keeps(), x.Examples) }
 	if sized := c.Keeps() == learners.Any || fs.Changed("budget") || fs.Changed("error-size") || fs.Changed("basis") || t.before != nil; !sized {
-		// What the collector has to let lie for a while is a part of what is kept.
-		d, err := c.FitMemory(p.room()-p.room()/16, *x, mean, largest)
+		// An eighth is for features to come and for what the collector has to let lie for a while.
+		d, err := c.FitMemory(p.room()-p.room()/8, *x, mean, largest)
 		if err != nil {
 			return usage("Give more, or take a learner that keeps no examples.", "%s with one kept example takes more than the %s that %s %s leaves for it: %w",
 				t.learner, inMiB(max(0, p.room())), budget, &t.memory, err)
 		}
 		t.config, c = d, d.(learners.KeepingConfig)
 	}
-	x.Kept = 1
-	_, rest := p.footprint(c, *x)
-	x.Kept = p.room() - rest
-	if need := learners.KeptRoom(n(), mean, largest); x.Kept < need {
-		x.Kept = need
+	x.Kept = learners.KeptRoom(n(), mean, largest)
+	_, peak := p.footprint(c, *x)
+	if left := p.room() - peak; left >= 0 {
+		x.Kept += left / 2 // for examples that are larger than the first ones
+	} else {
 		f, _ := p.footprint(c, *x)
 		p.report.Parts, p.report.Moving = f.Parts, f.Moving
 		return usage("Lower --budget (and --error-size) or --basis, or leave them out: then they are as large as fits.", "%s %s: needed are %s: %s",

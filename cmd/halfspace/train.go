@@ -436,7 +436,7 @@ type reader[T engine.Float] struct {
 func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || learners.Relative(t.config) || t.opts.Normalize == "max" && t.opts.Scale == 0
 
-	plan, err := newPlan[T](t)
+	plan, err := newPlan[T](t, inMemory)
 	if err != nil {
 		return err
 	}
@@ -536,6 +536,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	}
 	if errors.Is(err, learners.ErrLength) {
 		return &fail{codeData, err, "Bring the features to one scale: --normalize unit or max, or divide them; --precision f64 holds more than f32."}
+	}
+	if errors.Is(err, learners.ErrMemory) {
+		return &fail{codeFailed, err, t.savedSoFar() + keptSizes}
 	}
 	if errors.Is(err, learners.ErrDim) {
 		return &fail{codeFailed, err, "Nothing was saved."}
