@@ -531,3 +531,42 @@ func TestAllocs(t *testing.T) {
 		t.Errorf("1 epoch: %v allocations, 8 epochs: %v", one, eight)
 	}
 }
+
+// TestConvergedMembers: an ensemble has converged when no member makes a mistake, and not when none
+// that saw an example did.
+func TestConvergedMembers(t *testing.T) {
+	all := random(300, 3)
+	e, err := learners.Lookup("obpm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.Config().(*learners.OBPMConfig)
+	c.Members, c.Tau = 5, 0.02
+	l, err := learners.New[float64](e, c, learners.Env{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := eval.Run(t.Context(), l, memory(all), eval.Options{UntilConverged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Converged || r.Mistaken == nil || *r.Mistaken != 0 {
+		t.Errorf("%+v", r)
+	}
+	if n, err := learners.MistakeCheckerOf(l).Mistakes(all); n != 0 || err != nil {
+		t.Errorf("converged with %d mistakes (%v)", n, err)
+	}
+	c.Tau = 0 // no member ever sees an example
+	if l, err = learners.New[float64](e, c, learners.Env{Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = eval.Run(t.Context(), l, memory(all), eval.Options{UntilConverged: true}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Converged || r.Updates != 0 || *r.Mistaken != 300 {
+		t.Errorf("members that saw nothing: %+v", r)
+	}
+	if r, err = eval.Run(t.Context(), l, memory(all), eval.Options{Epochs: 2}); err != nil || r.Converged || r.Mistaken == nil {
+		t.Errorf("2 epochs: %v, %+v", err, r)
+	}
+}

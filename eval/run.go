@@ -89,7 +89,7 @@ func (m *Memory[T]) Next() (*engine.Block[T], error) {
 // Options say how Run goes about it. The zero value is one pass in the order of the data. Block never changes a result.
 type Options struct {
 	Epochs         int    // passes; 0 is 1
-	UntilConverged bool   // pass until a whole pass made no update, or MaxUpdates is reached; excludes Epochs
+	UntilConverged bool   // pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
 	MaxUpdates     int64  // of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no limit
 	Shuffle        bool   // a fresh order for every pass, drawn from Seed and the number of the pass
 	Seed           uint64 // of the orders
@@ -116,7 +116,8 @@ type Result struct {
 	Mistakes  int64               // rounds with y f(x) <= 0, all passes
 	Errors    int64               // rounds with a wrong predicted label, first pass only
 	Proba     *Probabilities      // with Options.Proba: of the first pass, each before its label was shown
-	Converged bool                // the last pass was complete and made no update
+	Converged bool                // the last pass was complete and made no update, and Mistaken is 0 or nil
+	Mistaken  *int                // after such a pass of a learners.MistakeChecker: examples that are mistakes still; else nil
 	Fit       *learners.FitResult // of Fit; nil after Run
 	Read      time.Duration       // spent waiting for the source
 	Learn     time.Duration       // spent learning, tallies included
@@ -204,12 +205,39 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 		if err := r.pass(ctx, mem); err != nil {
 			return r.finish(err)
 		}
-		r.res.Converged = r.res.Updates == before
-		if o.UntilConverged && r.res.Converged || o.MaxUpdates > 0 && r.res.Updates >= o.MaxUpdates {
+		if err := r.settle(mem, r.res.Updates == before, o.UntilConverged || e == o.Epochs-1); err != nil {
+			return r.finish(err)
+		}
+		if o.UntilConverged && (r.res.Converged || r.idle == mostIdle) || o.MaxUpdates > 0 && r.res.Updates >= o.MaxUpdates {
 			break
 		}
 	}
 	return r.finish(nil)
+}
+
+// mostIdle is how many passes in a row may make no update while mistakes are left, as of members that see few
+// examples or of an example without features.
+const mostIdle = 1000
+
+// settle says whether the learner has converged in the pass behind it, in which it made no update, or some.
+func (r *run[T]) settle(mem *Memory[T], none, ask bool) error {
+	r.res.Converged, r.res.Mistaken = none, nil
+	if !none {
+		r.idle = 0
+		return nil
+	}
+	r.idle++
+	checker := learners.MistakeCheckerOf(r.l)
+	if checker == nil || !ask {
+		return nil
+	}
+	mistaken, err := checker.Mistakes(mem.All())
+	if err != nil {
+		return err
+	}
+	r.res.Mistaken, r.res.Converged = &mistaken, mistaken == 0
+	r.res.Learn += r.lap()
+	return nil
 }
 
 // run is the state of one Run.
@@ -219,6 +247,7 @@ type run[T engine.Float] struct {
 	size   int // examples in the next block
 	rounds []learners.Round
 	prober learners.Prober[T] // nil if not asked
+	idle   int                // passes without an update since the last one
 	res    Result
 
 	status   Status // tallies for progress; its Since counts are those at the last line

@@ -57,6 +57,9 @@ const (
 // changes members by the coefficients c_j adds (sum of c_j) x to S. So the online prediction is one dot, S.x/N. ALMA scales
 // its weights, so with it f is the mean of all members' scores, both in Learn and in Score.
 //
+// Converged: a pass without an update shows little, as each member sees a part of it. An ensemble has converged if besides neither the
+// average (the vote) nor any member makes a mistake on any example: each member separates them all. See Mistakes.
+//
 // Guarantee: the members are what the base learner is; with tau 1 and one member OBPM is its base: TestOBPMOneMember.
 // TestOBPMTable1 checks the paper's update counts.
 //
@@ -95,6 +98,7 @@ type OBPM[T Float] struct {
 type memberRun[T Float] struct {
 	o               *OBPM[T]
 	votes, keepsSum bool // as in OBPM, where it is not for probabilities
+	wrong           bool // with votes: tally the members that are wrong instead
 
 	b       engine.Block[T]
 	none    []T      // labels of those that have none
@@ -363,7 +367,7 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 		}
 		return nil
 	}
-	if err := o.ask(b, dst, o.votes); err != nil {
+	if err := o.ask(b, dst, o.votes, false); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -378,7 +382,7 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	if err := o.ask(b, dst, true); err != nil {
+	if err := o.ask(b, dst, true, false); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -387,8 +391,24 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// ask sets dst to the sums of the members' scores, or to the numbers of their votes for +1.
-func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes bool) error {
+// Mistakes is MistakeChecker.Mistakes: an example is a mistake if it is one of the average, or of the vote, or of
+// any member. A member that never learned is wrong everywhere.
+func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
+	if err := checkBlock("obpm", b, b.Len()); err != nil {
+		return 0, err
+	}
+	f, wrong := make([]float64, b.Len()), make([]float64, b.Len())
+	if err := o.Score(b, f); err != nil {
+		return 0, err
+	}
+	if err := o.ask(b, wrong, true, true); err != nil {
+		return 0, err
+	}
+	return countMistakes(b, f, wrong), nil
+}
+
+// ask sets dst to the sums of the members' scores, or to the numbers of their votes for +1, or of those that are wrong.
+func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes, wrong bool) error {
 	o.form.RLock()
 	if o.suits(b) {
 		defer o.form.RUnlock()
@@ -400,8 +420,8 @@ func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes bool) error {
 	}
 	r := o.runs.take()
 	defer o.runs.give(r)
-	r.o, r.votes, r.keepsSum = o, votes, false
-	defer func() { r.votes, r.keepsSum, r.b = o.votes, o.keepsSum, engine.Block[T]{} }()
+	r.o, r.votes, r.keepsSum, r.wrong = o, votes, false, wrong
+	defer func() { r.votes, r.keepsSum, r.wrong, r.b = o.votes, o.keepsSum, false, engine.Block[T]{} }()
 	for lo := 0; lo < b.Len(); lo += r.b.Len() {
 		if err := r.run(b, lo, false); err != nil {
 			return err
@@ -707,7 +727,7 @@ func (r *memberRun[T]) sparsePart(p int) {
 			vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
 		}
 		if !r.keepsSum {
-			r.total(t, tile, w, s)
+			r.total(t, tile, w, s, y)
 			if seeing == 0 {
 				continue
 			}
@@ -737,8 +757,17 @@ func (r *memberRun[T]) sparsePart(p int) {
 	}
 }
 
-// total tallies a tile's scores, or its votes for +1.
-func (r *memberRun[T]) total(t *tally, tile *engine.LaneTile[T], w *laneWork[T], s []T) {
+// side is what a member's score is multiplied by, so that it counts if the product is at most 0: its vote for +1, or
+// that it is wrong about the label y.
+func (r *memberRun[T]) side(y T) T {
+	if r.wrong {
+		return y
+	}
+	return -1
+}
+
+// total tallies a tile's scores, or its votes for +1, or its members that are wrong about y.
+func (r *memberRun[T]) total(t *tally, tile *engine.LaneTile[T], w *laneWork[T], s []T, y T) {
 	if !r.votes {
 		for i := range len(w.mask) {
 			lo, hi := min(64*i, tile.Lanes), min(64*(i+1), tile.Lanes)
@@ -746,8 +775,8 @@ func (r *memberRun[T]) total(t *tally, tile *engine.LaneTile[T], w *laneWork[T],
 		}
 		return
 	}
-	vecmath.LanesLE(w.votes, s, -1, 0) // s >= 0
-	n := tile.Lanes - tile.Width       // the padding's zeros vote too
+	vecmath.LanesLE(w.votes, s, r.side(y), 0)
+	n := tile.Lanes - tile.Width // the padding's zeros count too
 	for _, m := range w.votes {
 		n += bits.OnesCount64(m)
 	}
@@ -779,7 +808,7 @@ func (r *memberRun[T]) densePart(p int) {
 				if !r.keepsSum {
 					if !r.votes {
 						t.total[0] += r.o.rule.total(m, s)
-					} else if s[0] >= 0 {
+					} else if T(r.side(r.b.Y[64*g+i])*s[0]) <= 0 {
 						t.total[0]++
 					}
 					if sees>>i&1 == 0 {

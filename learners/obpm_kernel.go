@@ -339,6 +339,29 @@ func (l *KernelOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
+// Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
+func (l *KernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
+	if err := checkBlock("obpm", b, b.Len()); err != nil {
+		return 0, err
+	}
+	f, wrong := make([]float64, b.Len()), make([]float64, b.Len())
+	for i, y := range b.Y {
+		f[i] = l.see(b, i)
+		for p := range l.lanes.Tiles {
+			tile, w := &l.lanes.Tiles[p], &l.work[p]
+			s, mask := w.s[:tile.Width], w.mask[:vecmath.MaskWords(tile.Lanes)]
+			vecmath.LanesScore(s, tile.W, l.rows[:len(l.row)], l.row)
+			vecmath.LanesLE(mask, s, y, 0)
+			n := tile.Lanes - tile.Width // the padding's zeros count too
+			for _, m := range mask {
+				n += bits.OnesCount64(m)
+			}
+			wrong[i] += float64(n)
+		}
+	}
+	return countMistakes(b, f, wrong), nil
+}
+
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *KernelOBPM[T]) Weights() []float64 { return nil }
 

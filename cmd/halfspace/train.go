@@ -40,7 +40,8 @@ type trainReport struct {
 	Support          *int64          `json:"support"`           // kept examples; null for learners that keep none
 	Margin           *float64        `json:"margin"`
 	Converged        bool            `json:"converged"`
-	Fit              *fitReport      `json:"fit"` // of --until-converged on the whole data set; null else
+	Mistaken         *int            `json:"mistaken"` // learners with members, after a pass without an update: examples that a member or all together get wrong still; null else
+	Fit              *fitReport      `json:"fit"`      // of --until-converged on the whole data set; null else
 	Margins          *marginReport   `json:"margins"`
 	Stopped          bool            `json:"stopped"`
 	Format           string          `json:"format"`
@@ -181,7 +182,7 @@ Learners and their flags:
 	fs.StringVarP(&t.learner, "learner", "a", "obpm", "the `NAME` of the learner")
 	choose(fs, &t.precision, "precision", "of weights and examples", "f32", "f64")
 	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
-	fs.BoolVar(&t.untilConverged, "until-converged", false, "pass until a whole pass makes no update: exit code 6 if --max-updates ends it before")
+	fs.BoolVar(&t.untilConverged, "until-converged", false, "pass until a whole pass makes no update (obpm: and no member makes a mistake on any example): exit code 6 if --max-updates ends it before")
 	fs.Int64Var(&t.maxUpdates, "max-updates", defaultMaxUpdates, "with --until-converged: give up (exit code 6) after so many updates; 0 is no limit. svm counts its steps and has its own limit")
 	fs.BoolVar(&t.activeSet, "active-set", false, "romma, micra and pumma, with --until-converged: pass over the examples that still make updates before all are passed again")
 	fs.BoolVar(&t.halving, "halving", false, "pumma and romma --aggressive, with --until-converged: begin with delta 1 and halve it down to --delta")
@@ -397,6 +398,9 @@ func (t *trainer) notConverged(res eval.Result) error {
 		if f.Bound < math.Inf(1) {
 			what += fmt.Sprintf(", and no margin is larger than %.3g", f.Bound)
 		}
+	}
+	if m := res.Mistaken; m != nil {
+		what += fmt.Sprintf("; the last one made none, and %d of %d examples are mistakes of a member or of all together", *m, res.Examples)
 	}
 	next := t.toConverge(res)
 	return &fail{codeNotConverged, errors.New(what), next}
@@ -863,7 +867,7 @@ func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped
 	r := &t.report
 	r.Schema, r.Learner, r.Config, r.Precision = schema, t.learner, t.config, t.precision.value
 	r.Examples, r.Presented, r.Epochs, r.Updates, r.Mistakes = res.Examples, res.Presented, res.Epochs, res.Updates, res.Mistakes
-	r.Converged, r.Stopped = res.Converged, stopped
+	r.Converged, r.Mistaken, r.Stopped = res.Converged, res.Mistaken, stopped
 	r.NotFinite, r.Warnings = res.NotFinite, warnings{}
 	if res.Fit == nil {
 		e := res.ProgressiveError()
@@ -954,6 +958,8 @@ func (t *trainer) summary(w io.Writer) error {
 	switch {
 	case r.Fit != nil && r.Fit.Gap != nil:
 		rows = append(rows, [2]string{"converged", fmt.Sprintf("%v, duality gap %.3g of the objective", r.Converged, *r.Fit.Gap)})
+	case r.Converged && r.Mistaken != nil:
+		rows = append(rows, [2]string{"converged", "the last epoch made no update, and no member makes a mistake"})
 	case r.Converged:
 		rows = append(rows, [2]string{"converged", "the last epoch made no update"})
 	case r.Fit != nil:

@@ -219,6 +219,8 @@ func (t *trainer) toConverge(res eval.Result) string {
 	}
 	if t.maxUpdates > 0 && res.Updates >= t.maxUpdates {
 		s = append(s, "raise --max-updates")
+	} else if res.Mistaken != nil {
+		s = append(s, "raise --tau, the share of the examples that a member sees")
 	} else if !learners.BatchOnly(t.config) {
 		why = "The examples can't be separated, or not before their features are of one scale (--normalize unit). "
 	}
