@@ -14,7 +14,7 @@ import (
 
 func init() {
 	Register(Entry{"ng", "TONGA: logistic regression by a low-rank online natural gradient",
-		func() Config { return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1} }, newNG[float32], newNG[float64]})
+		func() Config { return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1, EtaDecay: 0.002} }, newNG[float32], newNG[float64]})
 }
 
 // NG descends the logistic loss along the natural gradient, for which it keeps the uncentred covariance of the gradients as k leading eigenvectors
@@ -26,7 +26,7 @@ func init() {
 //	X_t = [gamma^(t/2) U, gamma^((t-1)/2) g_1, ..., gamma^(1/2) g_{t-1}, g_t]
 //
 //	(1) v_t = (X_t X_t' + lambda I)^-1 g_t = X_t (X_t' X_t + lambda I)^-1 e_last
-//	(2) w -= eta v_t
+//	(2) w -= eta/(1 + c n) v_t      after n steps
 //	(3) after b gradients U becomes the k leading eigenvectors of X_t X_t', each of the length of its eigenvalue's root, and t = 0
 //
 //	paper     here             shape, unit
@@ -36,9 +36,19 @@ func init() {
 //	k         Config.Rank      eigenvectors kept
 //	gamma     Config.Decay     decay of the covariance, a gradient
 //	lambda    Config.Lambda    regulariser, in units of squared gradients
-//	eta       Config.Eta       step size
+//	eta       Config.Eta       step size at first
+//	c         Config.EtaDecay  by which it falls, a step; 0: never
 //
-// Deviations: the paper's figures leave the rate open; it is constant here. Sums of gradients are not divided by their number, as in the traces. An
+// Deviations: the paper's figures leave the rate open. X X' adds up the squared gradients of some 1/(1-gamma) examples, so that with eta = 1 and
+// c = 1 - gamma steps would tend to C^-1 g/n, C the gradients' mean square: the rate at which natural gradients settle fastest, were C known in all
+// directions and not in k. The default falls more slowly, by what was measured: after 10^5 examples with 10 % flipped labels (20 and 100 normal
+// features, a random hyperplane) so many percent of clean labels are wrong:
+//
+//	c         0     0.0005  0.001  0.002  0.005
+//	20        7.9   0.94    0.68   0.47   0.32
+//	100       4.9   1.2     1.1    1.5    4.3
+//
+// where logistic regression on all at once has 0.46 of 20 features. Sums of gradients are not divided by their number, as in the traces. An
 // example without features has no gradient and is passed over, as is one whose gradient is beyond the range of float64.
 //
 // Guarantee: the weights of an independent implementation after every example: TestGoldenNG. (1) in the space of features gives the same weights:
@@ -70,13 +80,27 @@ type NGConfig struct {
 	Rank   int     `json:"rank" flag:"rank" help:"eigenvectors that a reduction keeps"`
 	Decay  float64 `json:"decay" flag:"decay" help:"factor of the covariance of earlier gradients, an example"`
 	Lambda float64 `json:"lambda" flag:"lambda" help:"regulariser of the covariance"`
-	Eta    float64 `json:"eta" flag:"eta" help:"step size"`
+	Eta    float64 `json:"eta" flag:"eta" help:"step size, at first"`
+	// EtaDecay c makes the step Eta/(1 + c n) after n steps. 0, as in models from before there was
+	// one, keeps it.
+	EtaDecay float64 `json:"eta_decay,omitempty" flag:"eta-decay" help:"the step after n steps is eta/(1 + eta-decay n); 0 keeps it as it is"`
+}
+
+// UnmarshalJSON makes the step of settings without eta_decay constant, as it was before there was one.
+// Other fields that are not there keep their values.
+func (c *NGConfig) UnmarshalJSON(data []byte) error {
+	type fields NGConfig // without this method
+	c.EtaDecay = 0
+	if err := decodeSettings(data, (*fields)(c)); err != nil {
+		return fmt.Errorf("ng: settings: %w", err)
+	}
+	return nil
 }
 
 // maxNG is the largest number of columns: their matrix takes 8 MB.
 const maxNG = 1024
 
-// Validate wants Buffer and Rank > 0 and not beyond 1024 together, 0 < Decay <= 1, Lambda and Eta > 0.
+// Validate wants Buffer and Rank > 0 and not beyond 1024 together, 0 < Decay <= 1, Lambda and Eta > 0, EtaDecay >= 0.
 func (c *NGConfig) Validate() error {
 	if c.Buffer < 1 || c.Rank < 1 || c.Buffer > maxNG || c.Buffer+c.Rank > maxNG {
 		return fmt.Errorf("ng: buffer is %d, rank %d, want at least 1 and together at most %d: %w", c.Buffer, c.Rank, maxNG, ErrConfig)
@@ -84,7 +108,8 @@ func (c *NGConfig) Validate() error {
 	return errors.Join(
 		checkSetting("ng", "decay", c.Decay, c.Decay > 0 && c.Decay <= 1, "a number > 0 and <= 1"),
 		checkSetting("ng", "lambda", c.Lambda, c.Lambda > 0, "a number > 0"),
-		checkSetting("ng", "eta", c.Eta, c.Eta > 0, "a number > 0"))
+		checkSetting("ng", "eta", c.Eta, c.Eta > 0, "a number > 0"),
+		checkSetting("ng", "eta-decay", c.EtaDecay, c.EtaDecay >= 0, "a number >= 0"))
 }
 
 // Memory is Config.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.
@@ -181,8 +206,9 @@ func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	if !l.solve() {
 		return true // the gradient is kept; of its direction nothing is left
 	}
+	eta := l.cfg.Eta / math.FMA(l.cfg.EtaDecay, float64(l.updates), 1)
 	for j, c := range l.solved[:l.n] { // (2)
-		l.step[j] = math.FMA(-l.cfg.Eta, float64(c*l.scale[j]), l.step[j])
+		l.step[j] = math.FMA(-eta, float64(c*l.scale[j]), l.step[j])
 	}
 	return true
 }

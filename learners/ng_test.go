@@ -1,11 +1,13 @@
 package learners_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -77,10 +79,16 @@ func TestNGProba(t *testing.T) {
 	}
 }
 
-// TestNGDense: until the first reduction, (1) in the space of features: M = gamma M + g g', w -= eta (M + lambda I)^-1 g.
+// TestNGDense: until the first reduction, (1) in the space of features: M = gamma M + g g', w -= eta/(1 + c n) (M + lambda I)^-1 g.
 func TestNGDense(t *testing.T) {
+	for _, c := range []float64{0, 0.1} {
+		testNGDense(t, c)
+	}
+}
+
+func testNGDense(t *testing.T, etaDecay float64) {
 	const dim, n = 5, 20
-	c := learners.NGConfig{Buffer: n, Rank: 2, Decay: 0.9, Lambda: 0.3, Eta: 0.7}
+	c := learners.NGConfig{Buffer: n, Rank: 2, Decay: 0.9, Lambda: 0.3, Eta: 0.7, EtaDecay: etaDecay}
 	X, y := make([][]float64, n), make([]float64, n)
 	for i := range X {
 		X[i], y[i] = make([]float64, dim), 1-2*float64(i%2)
@@ -123,8 +131,87 @@ func TestNGDense(t *testing.T) {
 			}
 		}
 		for j := range w {
-			w[j] -= c.Eta * A[j][dim] / A[j][j]
+			w[j] -= c.Eta / (1 + etaDecay*float64(i)) * A[j][dim] / A[j][j]
 		}
 		nearAll(t, fmt.Sprintf("step %d: w", i), l.Weights(), w, 1e-12)
+	}
+}
+
+// TestNGSettles: on noisy labels the step that falls goes on to learn where a constant one swings.
+func TestNGSettles(t *testing.T) {
+	t.Parallel()
+	const d, n = 20, 10000
+	rng := engine.NewRand(11, d)
+	target := make([]float64, d)
+	for j := range target {
+		target[j] = rng.Normal()
+	}
+	draw := func(n int, flips float64) *engine.Block[float64] {
+		b := &engine.Block[float64]{Dim: d, Stride: d}
+		for range n {
+			f := 0.0
+			for j := range d {
+				x := rng.Normal()
+				f += float64(x * target[j])
+				b.X = append(b.X, x)
+			}
+			y := math.Copysign(1, f)
+			if rng.Uniform() < flips {
+				y = -y
+			}
+			b.Y = append(b.Y, y)
+		}
+		return b
+	}
+	b, clean := draw(n, 0.1), draw(5000, 0)
+	e, err := learners.Lookup("ng")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := func(c *learners.NGConfig) float64 {
+		l := newLearner[float64](t, "ng", c)
+		if err := l.Learn(b, make([]learners.Round, n)); err != nil {
+			t.Fatal(err)
+		}
+		scores, wrong := make([]float64, clean.Len()), 0
+		if err := l.Score(clean, scores); err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range scores {
+			if f*clean.Y[i] <= 0 {
+				wrong++
+			}
+		}
+		return float64(wrong) / float64(clean.Len())
+	}
+	falling := e.Config().(*learners.NGConfig)
+	constant := *falling
+	constant.EtaDecay = 0
+	if a, b := wrong(falling), wrong(&constant); !(a < b/3) {
+		t.Errorf("%.2f %% of clean labels wrong, %.2f %% with a constant step", 100*a, 100*b)
+	} else {
+		t.Logf("%.2f %% of clean labels wrong, %.2f %% with a constant step", 100*a, 100*b)
+	}
+}
+
+// TestNGOldSettings: settings from before the step fell keep it, and are written as they were.
+func TestNGOldSettings(t *testing.T) {
+	const old = `{"buffer":30,"rank":5,"decay":0.995,"lambda":1,"eta":1}`
+	e, err := learners.Lookup("ng")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.Config().(*learners.NGConfig)
+	if c.EtaDecay == 0 {
+		t.Error("by default the step is constant")
+	}
+	if err := json.Unmarshal([]byte(old), c); err != nil || c.EtaDecay != 0 {
+		t.Errorf("eta decay %v (%v)", c.EtaDecay, err)
+	}
+	if now, err := json.Marshal(c); err != nil || string(now) != old {
+		t.Errorf("%s (%v)", now, err)
+	}
+	if err := json.Unmarshal([]byte(`{"rank":3,"other":1}`), c); err == nil {
+		t.Error("an unknown setting is taken")
 	}
 }
