@@ -201,7 +201,13 @@ func (l *DiagonalADF[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (l *DiagonalADF[T]) SetState(s State) error {
+func (l *DiagonalADF[T]) SetState(s State) error { return l.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *DiagonalADF[T]) CheckState(s State) error { return l.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (l *DiagonalADF[T]) takeState(s State, keep bool) error {
 	if err := s.holds("adf", []string{"w", "variance"}, []string{"updates", "passed"}, nil); err != nil {
 		return err
 	}
@@ -223,6 +229,9 @@ func (l *DiagonalADF[T]) SetState(s State) error {
 	}
 	if len(m) != len(v) || slices.ContainsFunc(m, func(x float64) bool { return x-x != 0 }) || slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }) {
 		return fmt.Errorf("adf: %d means and %d variances, or a value that is not finite, or a negative variance: %w", len(m), len(v), ErrState)
+	}
+	if !keep {
+		return nil
 	}
 	l.m, l.v, l.updates, l.passed = slices.Clone(m), slices.Clone(v), updates, passed
 	return nil

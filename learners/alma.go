@@ -330,7 +330,13 @@ func (a *ALMA[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (a *ALMA[T]) SetState(s State) error {
+func (a *ALMA[T]) SetState(s State) error { return a.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (a *ALMA[T]) CheckState(s State) error { return a.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (a *ALMA[T]) takeState(s State, keep bool) error {
 	tensor, scalars := "w", []string{"scale", "norm2"}
 	if a.cfg.P > 2 {
 		tensor, scalars = "theta", []string{"norm"}
@@ -341,7 +347,7 @@ func (a *ALMA[T]) SetState(s State) error {
 		return err
 	}
 	for _, name := range scalars {
-		if v := s.Scalars[name]; v-v != 0 || name == "scale" && !(v > 0 && v <= 1) || name == "norm" && v < 0 || name == "R" && !(v > 0) {
+		if v := s.Scalars[name]; v-v != 0 || name == "norm" && v < 0 || name == "R" && !(v > 0) {
 			return fmt.Errorf("alma: scalar %q is %v: %w", name, v, ErrState)
 		}
 	}
@@ -354,12 +360,24 @@ func (a *ALMA[T]) SetState(s State) error {
 		if err != nil {
 			return err
 		}
+		if norm := pNorm(theta, a.cfg.P); !(math.Abs(s.Scalars["norm"]-norm) <= 0x1p-10) {
+			return fmt.Errorf("alma: scalar %q is %v, but the tensor theta has %v: %w", "norm", s.Scalars["norm"], norm, ErrState)
+		}
+		if !keep {
+			return nil
+		}
 		a.theta, a.norm, a.w = slices.Clone(theta), s.Scalars["norm"], make([]T, len(theta))
 		a.project()
 	} else {
 		w, err := vector[T](&s, "alma", "w")
 		if err != nil {
 			return err
+		}
+		if err := checkShrunk(s.Scalars["scale"], s.Scalars["norm2"], sumSq64(w)); err != nil {
+			return fmt.Errorf("alma: %w", err)
+		}
+		if !keep {
+			return nil
 		}
 		a.w, a.scale, a.norm2 = slices.Clone(w), s.Scalars["scale"], s.Scalars["norm2"]
 	}

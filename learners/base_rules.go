@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -24,7 +23,7 @@ type memberRule[T Float] interface {
 	additive() bool  // an update adds a multiple of the example and changes nothing else: S can be kept
 	bind(scaler[T])  // names the store of the weights
 	tensors() []Tensor
-	setTensors(*State) error // all or nothing
+	takeTensors(s *State, keep bool) error // all or nothing; only checks them if they shall not be kept
 	bytes() int64
 }
 
@@ -88,13 +87,13 @@ func (additiveRule[T]) total(_ int, s []T) float64 {
 	}
 	return sum
 }
-func (additiveRule[T]) unit() float64           { return 1 }
-func (additiveRule[T]) needsNorm() bool         { return false }
-func (additiveRule[T]) additive() bool          { return true }
-func (additiveRule[T]) bind(scaler[T])          {}
-func (additiveRule[T]) tensors() []Tensor       { return nil }
-func (additiveRule[T]) setTensors(*State) error { return nil }
-func (additiveRule[T]) bytes() int64            { return 0 }
+func (additiveRule[T]) unit() float64                  { return 1 }
+func (additiveRule[T]) needsNorm() bool                { return false }
+func (additiveRule[T]) additive() bool                 { return true }
+func (additiveRule[T]) bind(scaler[T])                 {}
+func (additiveRule[T]) tensors() []Tensor              { return nil }
+func (additiveRule[T]) takeTensors(*State, bool) error { return nil }
+func (additiveRule[T]) bytes() int64                   { return 0 }
 
 // perceptronRule: Algorithm 1 of the OBPM paper; see Perceptron. All updates have one coefficient, eta y, so tally.coef counts.
 type perceptronRule[T Float] struct {
@@ -248,7 +247,20 @@ func (r *almaRule[T]) tensors() []Tensor {
 	return []Tensor{{"scale", []int{n}, scale}, {"norm2", []int{n}, norm2}, {"member_updates", []int{n}, updates}}
 }
 
-func (r *almaRule[T]) setTensors(s *State) error {
+// checkShrunk refuses a factor of ALMA's weights that is none, and a squared length of theirs that is not what the stored weights, whose squares
+// add up to sumSq, and the factor give. Rounding errors of the length carried along are far below the tolerance: step (5) shrinks them with the rest.
+func checkShrunk(scale, norm2, sumSq float64) error {
+	if !(scale > 0 && scale <= 1) {
+		return fmt.Errorf("scale is %v, want one in (0, 1]: %w", scale, ErrState)
+	}
+	const tolerance = 0.25
+	if have := float64(float64(scale*scale) * sumSq); !(math.Abs(norm2-have) <= tolerance && norm2 <= 1+tolerance) {
+		return fmt.Errorf("norm2 is %v, but the weights have %v, and at most 1 by the rule: %w", norm2, have, ErrState)
+	}
+	return nil
+}
+
+func (r *almaRule[T]) takeTensors(s *State, keep bool) error {
 	scale, err := vector[float64](s, "obpm", "scale")
 	if err != nil {
 		return err
@@ -265,9 +277,20 @@ func (r *almaRule[T]) setTensors(s *State) error {
 	if len(scale) != n || len(norm2) != n || len(updates) != n {
 		return fmt.Errorf("obpm: scale, norm2 and updates of %d, %d and %d members, want %d: %w", len(scale), len(norm2), len(updates), n, ErrState)
 	}
-	if slices.ContainsFunc(scale, func(v float64) bool { return !(v > 0 && v <= 1) }) ||
-		slices.ContainsFunc(norm2, func(v float64) bool { return !(v >= 0) }) || slices.Min(updates) < 0 {
-		return fmt.Errorf("obpm: a member's scale is not in (0,1], or its norm2 or updates are negative: %w", ErrState)
+	sumSq := make([]float64, n) // of the stored weights
+	for i, v := range s.Tensor("members").Data.([]T) {
+		sumSq[i%n] += float64(float64(v) * float64(v))
+	}
+	for m := range n {
+		if err := checkShrunk(scale[m], norm2[m], sumSq[m]); err != nil {
+			return fmt.Errorf("obpm: member %d: %w", m, err)
+		}
+		if updates[m] < 0 || updates[m] > MaxCount {
+			return fmt.Errorf("obpm: member %d: member_updates is %d: %w", m, updates[m], ErrState)
+		}
+	}
+	if !keep {
+		return nil
 	}
 	for i := range r.members {
 		r.members[i] = almaMember{scale[i], norm2[i], r.cfg.threshold(float64(updates[i] + 1)), updates[i]}

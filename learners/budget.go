@@ -199,7 +199,13 @@ func (l *Budget[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (l *Budget[T]) SetState(s State) error {
+func (l *Budget[T]) SetState(s State) error { return l.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *Budget[T]) CheckState(s State) error { return l.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (l *Budget[T]) takeState(s State, keep bool) error {
 	if err := s.holds("budget", supportTensors, []string{"seen", "updates"}, nil); err != nil {
 		return err
 	}
@@ -208,13 +214,15 @@ func (l *Budget[T]) SetState(s State) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
+	kept, err := keptOf[T]("budget", &s, l.cfg.Budget, l.cfg.bounded(), seen)
+	if err != nil || !keep {
+		return err
+	}
 	n, err := l.empty()
 	if err != nil {
 		return err
 	}
-	if err := n.restore(&s, l.cfg.Budget, l.cfg.bounded(), seen); err != nil {
-		return err
-	}
+	n.restore(kept, l.cfg.bounded())
 	l.support, l.seen, l.updates = n, seen, updates
 	return nil
 }

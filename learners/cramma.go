@@ -229,7 +229,13 @@ func (c *CRAMMA[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (c *CRAMMA[T]) SetState(s State) error {
+func (c *CRAMMA[T]) SetState(s State) error { return c.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (c *CRAMMA[T]) CheckState(s State) error { return c.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (c *CRAMMA[T]) takeState(s State, keep bool) error {
 	if err := s.holds("cramma", []string{"w"}, []string{"updates"}, []string{"scale"}); err != nil {
 		return err
 	}
@@ -247,6 +253,9 @@ func (c *CRAMMA[T]) SetState(s State) error {
 	updates, err := count(&s, "cramma", "updates")
 	if err != nil {
 		return err
+	}
+	if !keep {
+		return nil
 	}
 	c.w, c.scale, c.updates = slices.Clone(w), scale, updates
 	return nil

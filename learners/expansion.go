@@ -123,16 +123,20 @@ func (s *expansion[T]) state(st *State) {
 		Tensor{"sv_val", []int{len(s.sv.Val)}, slices.Clone(s.sv.Val)})
 }
 
-// setState takes what state gave; st has been checked by holds.
-func (s *expansion[T]) setState(name string, st *State, k engine.Kernel, pool *engine.Pool) error {
+// takeState takes what state gave, or only checks it if it shall not be kept; st has been checked by holds.
+func (s *expansion[T]) takeState(name string, st *State, k engine.Kernel, pool *engine.Pool, keep bool) error {
 	sv, coef, err := supportOf[T](name, st)
 	if err != nil {
 		return err
 	}
-	return s.support(name, sv, coef, k, pool)
+	if !keep {
+		return nil
+	}
+	sv.Idx, sv.Val = slices.Clone(sv.Idx), slices.Clone(sv.Val)
+	return s.support(name, sv, slices.Clone(coef), k, pool)
 }
 
-// supportOf returns a copy of the support vectors and coefficients of a State.
+// supportOf returns the support vectors and coefficients of a State.
 func supportOf[T Float](name string, st *State) (sv engine.Block[T], coef []float64, err error) {
 	coef, err1 := vector[float64](st, name, "coef")
 	ends, err2 := vector[int64](st, name, "sv_end")
@@ -146,12 +150,12 @@ func supportOf[T Float](name string, st *State) (sv engine.Block[T], coef []floa
 		return sv, nil, fmt.Errorf("%s: %d coefficients of %d support vectors, %d indices and %d values of %d features: %w",
 			name, len(coef), len(ends), len(idx), len(val), dim, ErrState)
 	}
-	sv = engine.Block[T]{Y: slices.Repeat([]T{1}, len(coef)), Dim: int(dim), Ptr: []int{0}, Idx: slices.Clone(idx), Val: slices.Clone(val)}
+	sv = engine.Block[T]{Y: slices.Repeat([]T{1}, len(coef)), Dim: int(dim), Ptr: []int{0}, Idx: idx, Val: val}
 	for _, e := range ends {
 		sv.Ptr = append(sv.Ptr, int(e))
 	}
 	if err := sv.Check(); err != nil {
 		return sv, nil, fmt.Errorf("%s: support vectors: %w: %w", name, err, ErrState)
 	}
-	return sv, slices.Clone(coef), nil
+	return sv, coef, nil
 }

@@ -251,7 +251,13 @@ func (l *KMP[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (l *KMP[T]) SetState(s State) error {
+func (l *KMP[T]) SetState(s State) error { return l.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *KMP[T]) CheckState(s State) error { return l.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (l *KMP[T]) takeState(s State, keep bool) error {
 	if err := s.holds("kmp", expansionTensors, []string{"updates", "dim"}, nil); err != nil {
 		return err
 	}
@@ -259,7 +265,7 @@ func (l *KMP[T]) SetState(s State) error {
 	if err != nil {
 		return err
 	}
-	if err := l.expansion.setState("kmp", &s, l.cfg.kernel(), l.pool); err != nil {
+	if err := l.expansion.takeState("kmp", &s, l.cfg.kernel(), l.pool, keep); err != nil || !keep {
 		return err
 	}
 	l.updates = updates

@@ -53,6 +53,13 @@ type Learner[T Float] interface {
 	Bytes() int64
 }
 
+// StateChecker is a Learner that can tell whether its SetState would take a State, without taking it: so it is known before a model is saved whether it
+// could be loaded. All learners here are.
+type StateChecker interface {
+	// CheckState returns the error that SetState would return. Cost: a pass over the State, and no copy of it.
+	CheckState(State) error
+}
+
 // Prober is a Learner that knows the probability of a label, not a score alone.
 type Prober[T Float] interface {
 	// Proba sets dst[i] = P(y_i = +1 | x_i) with the present state. It changes nothing that later calls see, takes what

@@ -82,8 +82,8 @@ func (l *linear[T]) State() State {
 	}
 }
 
-// setState is SetState of a learner called name whose state is that of linear alone.
-func (l *linear[T]) setState(name string, s State) error {
+// takeState is SetState of a learner called name whose state is that of linear alone, or CheckState if it shall not be kept.
+func (l *linear[T]) takeState(name string, s State, keep bool) error {
 	if err := s.holds(name, []string{"w"}, []string{"updates"}, nil); err != nil {
 		return err
 	}
@@ -95,7 +95,9 @@ func (l *linear[T]) setState(name string, s State) error {
 	if err != nil {
 		return err
 	}
-	l.w, l.updates = slices.Clone(w), updates
+	if keep {
+		l.w, l.updates = slices.Clone(w), updates
+	}
 	return nil
 }
 

@@ -72,4 +72,7 @@ func (l *LMS[T]) Learn(b *engine.Block[T], rounds []Round) error {
 func (l *LMS[T]) Score(b *engine.Block[T], dst []float64) error { return l.scores("lms", b, dst) }
 
 // SetState is Learner.SetState.
-func (l *LMS[T]) SetState(s State) error { return l.setState("lms", s) }
+func (l *LMS[T]) SetState(s State) error { return l.takeState("lms", s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *LMS[T]) CheckState(s State) error { return l.takeState("lms", s, false) }

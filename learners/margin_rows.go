@@ -270,8 +270,8 @@ func (s *expansion[T]) dualState(updates int64, scalars map[string]float64) Stat
 	return st
 }
 
-// setDualState takes what dualState gave.
-func (s *expansion[T]) setDualState(name string, st *State, k engine.Kernel, pool *engine.Pool, scalars ...string) (updates int64, err error) {
+// setDualState takes what dualState gave, or only checks it if it shall not be kept.
+func (s *expansion[T]) setDualState(name string, st *State, k engine.Kernel, pool *engine.Pool, keep bool, scalars ...string) (updates int64, err error) {
 	if err := st.holds(name, expansionTensors, []string{"updates", "dim"}, scalars); err != nil {
 		return 0, err
 	}
@@ -283,5 +283,5 @@ func (s *expansion[T]) setDualState(name string, st *State, k engine.Kernel, poo
 	if updates, err = count(st, name, "updates"); err != nil {
 		return 0, err
 	}
-	return updates, s.setState(name, st, k, pool)
+	return updates, s.takeState(name, st, k, pool, keep)
 }

@@ -152,9 +152,12 @@ func (r *MICRA[T]) bound() float64 {
 // Score is Learner.Score.
 func (r *MICRA[T]) Score(b *engine.Block[T], dst []float64) error { return r.scores("micra", b, dst) }
 
+// CheckState is StateChecker.CheckState.
+func (r *MICRA[T]) CheckState(s State) error { return r.scaledLinear.takeState("micra", s, false) }
+
 // SetState is Learner.SetState.
 func (r *MICRA[T]) SetState(s State) error {
-	if err := r.setState("micra", s); err != nil {
+	if err := r.takeState("micra", s, true); err != nil {
 		return err
 	}
 	r.sum = math.NaN() // of a bound that the next Fit could do without

@@ -401,7 +401,13 @@ func (l *NG[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (l *NG[T]) SetState(s State) error {
+func (l *NG[T]) SetState(s State) error { return l.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *NG[T]) CheckState(s State) error { return l.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (l *NG[T]) takeState(s State, keep bool) error {
 	names := []string{"w", "columns", "scale", "step", "gram"}
 	if err := s.holds("ng", names, []string{"updates"}, nil); err != nil {
 		return err
@@ -429,6 +435,9 @@ func (l *NG[T]) SetState(s State) error {
 				return fmt.Errorf("ng: %v in tensor %q: %w", v, names[i], ErrState)
 			}
 		}
+	}
+	if !keep {
+		return nil
 	}
 	l.w, l.n, l.updates = slices.Clone(w), n, updates
 	clear(l.step)

@@ -3,6 +3,7 @@ package learners
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -80,6 +81,7 @@ type OBPM[T Float] struct {
 	votes     bool      // Combine is vote
 	keepsSum  bool      // S is kept, and f comes from it; else f needs the scores of all members
 	dim       int       // features seen
+	held      int       // those that there is room for: dim, but after SetState up to the last that has a weight
 	sum       []float64 // S, one a feature seen, if keepsSum
 	sumSq     float64   // |S|^2, kept if cfg.Cap
 	presented uint64    // examples, the number of the next one's draws
@@ -306,13 +308,13 @@ func (o *OBPM[T]) suit(b *engine.Block[T]) {
 	case o.suits(b):
 	case b.Dense():
 		d := engine.NewDenseMembers[T](o.cfg.Members)
-		d.Grow(max(o.dim, b.Dim))
-		move(d, o.lanes, o.dim, o.cfg.Members)
+		d.Grow(max(o.held, b.Dim))
+		move(d, o.lanes, o.held, o.cfg.Members)
 		o.useDense(d)
 	default:
 		l := engine.NewLanes[T](o.cfg.Members)
-		l.Reach(o.dim)
-		move(l, o.dense, o.dim, o.cfg.Members)
+		l.Reach(o.held)
+		move(l, o.dense, o.held, o.cfg.Members)
 		o.useLanes(l)
 	}
 }
@@ -565,12 +567,12 @@ func squaredLength[T Float](b *engine.Block[T], i int) float64 {
 
 // reach makes room for features below dim.
 func (o *OBPM[T]) reach(dim int) {
-	o.dim = max(o.dim, dim)
+	o.dim, o.held = max(o.dim, dim), max(o.held, dim)
 	if o.lanes != nil {
 		o.lanes.Reach(dim)
 	}
 	if o.keepsSum {
-		o.sum = grown(o.sum, o.dim)
+		o.sum = grown(o.sum, o.held)
 	}
 }
 
@@ -889,7 +891,7 @@ func (o *OBPM[T]) Weights() []float64 {
 	if o.votes {
 		return nil
 	}
-	w := make([]float64, o.dim)
+	w := make([]float64, o.held)
 	if o.keepsSum {
 		for j, s := range o.sum {
 			w[j] = o.scoreOf(s)
@@ -928,7 +930,7 @@ func (o *OBPM[T]) Bytes() int64 {
 // where the base has any. The counters tell the examples presented, the updates, and the features seen.
 func (o *OBPM[T]) State() State {
 	s := State{Counters: map[string]uint64{"presented": o.presented, "updates": o.updates, "dim": uint64(o.dim)}}
-	most := o.dim // features of the state
+	most := o.held // features of the state
 	if o.lanes != nil {
 		most = o.lanes.Features()
 	}
@@ -938,7 +940,7 @@ func (o *OBPM[T]) State() State {
 		sum      = make([]float64, 0, most)
 	)
 	col := make([]T, o.cfg.Members)
-	for j := range o.dim {
+	for j := range o.held {
 		if any := o.store().Column(col, j); !any && (!o.keepsSum || math.Float64bits(o.sum[j]) == 0) {
 			continue
 		}
@@ -960,7 +962,13 @@ func (o *OBPM[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (o *OBPM[T]) SetState(s State) error {
+func (o *OBPM[T]) SetState(s State) error { return o.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (o *OBPM[T]) CheckState(s State) error { return o.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (o *OBPM[T]) takeState(s State, keep bool) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("obpm: %s: %w", fmt.Sprintf(format, args...), ErrState)
 	}
@@ -980,7 +988,9 @@ func (o *OBPM[T]) SetState(s State) error {
 	if v := s.Scalars["sum_sq"]; !(v >= 0) {
 		return bad("scalar %q is %v", "sum_sq", v)
 	}
-	if _, err := count(&s, "obpm", "updates"); err != nil {
+	presented, err1 := count(&s, "obpm", "presented")
+	updates, err2 := count(&s, "obpm", "updates")
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	dim := s.Counters["dim"]
@@ -1013,13 +1023,13 @@ func (o *OBPM[T]) SetState(s State) error {
 			return bad("tensor %q has %d elements, want %d", "sum", len(sum), len(features))
 		}
 	}
-	if err := o.rule.setTensors(&s); err != nil {
+	if err := o.rule.takeTensors(&s, keep); err != nil || !keep {
 		return err
 	}
-	o.presented, o.updates, o.sumSq, o.dim = s.Counters["presented"], s.Counters["updates"], s.Scalars["sum_sq"], 0
-	o.sum = nil
+	o.presented, o.updates, o.sumSq = uint64(presented), uint64(updates), s.Scalars["sum_sq"]
+	o.dim, o.held, o.sum = int(dim), 0, nil
 	o.useLanes(engine.NewLanes[T](n))
-	o.reach(int(dim))
+	o.reach(int(last) + 1)
 	for i, j := range features {
 		o.lanes.SetColumn(int(j), members[i*n:(i+1)*n])
 		if o.keepsSum {

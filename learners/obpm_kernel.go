@@ -388,7 +388,13 @@ func (l *KernelOBPM[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (l *KernelOBPM[T]) SetState(s State) error {
+func (l *KernelOBPM[T]) SetState(s State) error { return l.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *KernelOBPM[T]) CheckState(s State) error { return l.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (l *KernelOBPM[T]) takeState(s State, keep bool) error {
 	if err := s.holds("obpm", append(slices.Clone(supportTensors), "members"), []string{"presented", "updates"}, nil); err != nil {
 		return err
 	}
@@ -408,16 +414,21 @@ func (l *KernelOBPM[T]) SetState(s State) error {
 			return fmt.Errorf("obpm: a member's coefficient is %v: %w", a, ErrState)
 		}
 	}
+	kept, err := keptOf[T]("obpm", &s, l.cfg.Budget, l.bounded, presented)
+	if err != nil {
+		return err
+	}
+	if len(kept.alpha) != t.Shape[0] {
+		return fmt.Errorf("obpm: coefficients of %d examples, %d are kept: %w", t.Shape[0], len(kept.alpha), ErrState)
+	}
+	if !keep {
+		return nil
+	}
 	n := *l
 	if err := n.reset(); err != nil {
 		return err
 	}
-	if err := n.support.restore(&s, l.cfg.Budget, l.bounded, presented); err != nil {
-		return err
-	}
-	if n.list.Len() != t.Shape[0] {
-		return fmt.Errorf("obpm: coefficients of %d examples, %d are kept: %w", t.Shape[0], n.list.Len(), ErrState)
-	}
+	n.support.restore(kept, l.bounded)
 	n.presented, n.updates = uint64(presented), updates
 	n.size = make([]float64, n.list.Len())
 	n.wide = slices.Grow(n.wide[:0], len(n.size))[:len(n.size)]

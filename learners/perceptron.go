@@ -146,4 +146,7 @@ func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // SetState is Learner.SetState.
-func (p *Perceptron[T]) SetState(s State) error { return p.setState("perceptron", s) }
+func (p *Perceptron[T]) SetState(s State) error { return p.takeState("perceptron", s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (p *Perceptron[T]) CheckState(s State) error { return p.takeState("perceptron", s, false) }

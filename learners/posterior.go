@@ -856,8 +856,8 @@ func (p *posterior) state(s *State) {
 	}
 }
 
-// restore takes the law from s, for at most points points.
-func (p *posterior) restore(name string, s *State, points int) error {
+// restore takes the law from s, for at most points points, or only checks it if it shall not be kept.
+func (p *posterior) restore(name string, s *State, points int, keep bool) error {
 	data := make([][]float64, len(posteriorTensors))
 	for i, n := range posteriorTensors {
 		v, err := vector[float64](s, name, n)
@@ -903,6 +903,13 @@ func (p *posterior) restore(name string, s *State, points int) error {
 			return fmt.Errorf("%s: the variance of weight %d is %v: %w", name, i, data[2][i*(i+1)/2+i], ErrState)
 		}
 	}
+	P, loss := s.Scalars["precision"], s.Scalars["loss"]
+	if !(P >= 1 && P-P == 0 && loss >= 1 && loss-loss == 0) {
+		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, P, loss, ErrState)
+	}
+	if !keep {
+		return nil
+	}
 	next := newPosterior(p.eps, len(p.X))
 	if err := next.grow(name, d); err != nil {
 		return err
@@ -921,11 +928,8 @@ func (p *posterior) restore(name string, s *State, points int) error {
 	copy(next.nu, data[9])
 	copy(next.mu, data[10])
 	next.k, next.age = k, counts[5]
-	next.P, next.loss = s.Scalars["precision"], s.Scalars["loss"]
+	next.P, next.loss = P, loss
 	next.precision, next.measured = precision, measured
-	if !(next.P >= 1 && next.P-next.P == 0 && next.loss >= 1 && next.loss-next.loss == 0) {
-		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, next.P, next.loss, ErrState)
-	}
 	next.report = PosteriorReport{counts[0], counts[1], counts[2], counts[3], counts[4]}
 	*p = *next
 	return nil

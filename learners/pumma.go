@@ -644,10 +644,16 @@ func (l *PUMMA[T]) tensors() []namedVector {
 }
 
 // SetState is Learner.SetState.
-func (l *PUMMA[T]) SetState(s State) error {
+func (l *PUMMA[T]) SetState(s State) error { return l.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *PUMMA[T]) CheckState(s State) error { return l.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (l *PUMMA[T]) takeState(s State, keep bool) error {
 	if l.cfg.BatchOnly() {
-		updates, err := l.setDualState("pumma", &s, l.cfg.kernel(), l.pool, "b", "norm2")
-		if err == nil {
+		updates, err := l.setDualState("pumma", &s, l.cfg.kernel(), l.pool, keep, "b", "norm2")
+		if err == nil && keep {
 			l.b, l.norm2, l.updates = s.Scalars["b"], s.Scalars["norm2"], updates
 		}
 		return err
@@ -681,7 +687,15 @@ func (l *PUMMA[T]) SetState(s State) error {
 		if len(data) != dim {
 			return fmt.Errorf("pumma: tensor %q has %d elements, the others %d: %w", t.name, len(data), dim, ErrState)
 		}
-		*t.data = slices.Clone(data)
+		if *t.data = data; keep {
+			*t.data = slices.Clone(data)
+		}
+	}
+	if n.kept == keptPos|keptNeg && maxAbs(n.u.v) == 0 && !(n.m2 > 0 && n.invC > 0) {
+		return fmt.Errorf("pumma: tensor %q is 0: %w", "u", ErrState)
+	}
+	if !keep {
+		return nil
 	}
 	for _, v := range [...]*[]float64{&n.w, &n.x, &n.d, &n.v.v} {
 		*v = make([]float64, dim)

@@ -303,8 +303,43 @@ func (l *RFF[T]) State() State { return l.inner.State() }
 
 // SetState is Learner.SetState.
 func (l *RFF[T]) SetState(s State) error {
+	if err := l.checkFeatures(&s); err != nil {
+		return err
+	}
 	if err := l.inner.SetState(s); err != nil {
 		return fmt.Errorf("rff: %w", err)
+	}
+	return nil
+}
+
+// CheckState is StateChecker.CheckState.
+func (l *RFF[T]) CheckState(s State) error {
+	if err := l.checkFeatures(&s); err != nil {
+		return err
+	}
+	c, ok := l.inner.(StateChecker)
+	if !ok {
+		return nil
+	}
+	if err := c.CheckState(s); err != nil {
+		return fmt.Errorf("rff: %w", err)
+	}
+	return nil
+}
+
+// checkFeatures refuses the state of a base learner that has seen another number of features than there are random ones: what it has one of for each
+// feature is, in the learners here, counted by dim, or is the tensor of these names.
+func (l *RFF[T]) checkFeatures(s *State) error {
+	wrong := func(what string, n uint64) error {
+		return fmt.Errorf("rff: %s of the base is %d, and there are %d random features: %w", what, n, l.cfg.D, ErrState)
+	}
+	if n, ok := s.Counters["dim"]; ok && n != 0 && n != uint64(l.cfg.D) {
+		return wrong(`counter "dim"`, n)
+	}
+	for _, name := range []string{"w", "theta", "u"} {
+		if t := s.Tensor(name); t != nil && len(t.Shape) == 1 && t.Shape[0] != 0 && t.Shape[0] != l.cfg.D {
+			return wrong(fmt.Sprintf("tensor %q", name), uint64(t.Shape[0]))
+		}
 	}
 	return nil
 }

@@ -201,12 +201,18 @@ func (r *ROMMA[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (r *ROMMA[T]) SetState(s State) error {
+func (r *ROMMA[T]) SetState(s State) error { return r.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (r *ROMMA[T]) CheckState(s State) error { return r.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (r *ROMMA[T]) takeState(s State, keep bool) error {
 	if !r.cfg.BatchOnly() {
-		return r.setState("romma", s)
+		return r.scaledLinear.takeState("romma", s, keep)
 	}
-	updates, err := r.dual.setDualState("romma", &s, r.cfg.kernel(), r.pool, "norm2")
-	if err == nil {
+	updates, err := r.dual.setDualState("romma", &s, r.cfg.kernel(), r.pool, keep, "norm2")
+	if err == nil && keep {
 		r.norm2, r.updates = s.Scalars["norm2"], updates
 	}
 	return err

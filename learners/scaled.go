@@ -220,8 +220,8 @@ func (l *scaledLinear[T]) State() State {
 	return s
 }
 
-// setState is SetState of a learner called name whose state is that of scaledLinear alone.
-func (l *scaledLinear[T]) setState(name string, s State) error {
+// takeState is SetState of a learner called name whose state is that of scaledLinear alone, or CheckState if it shall not be kept.
+func (l *scaledLinear[T]) takeState(name string, s State, keep bool) error {
 	if err := s.holds(name, []string{"w"}, []string{"updates"}, []string{"scale", "norm2"}); err != nil {
 		return err
 	}
@@ -237,6 +237,9 @@ func (l *scaledLinear[T]) setState(name string, s State) error {
 	updates, err := count(&s, name, "updates")
 	if err != nil {
 		return err
+	}
+	if !keep {
+		return nil
 	}
 	l.w, l.updates, l.scale, l.norm2 = slices.Clone(w), updates, s.Scalars["scale"], s.Scalars["norm2"]
 	return nil

@@ -355,7 +355,13 @@ func (l *SOGP[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (l *SOGP[T]) SetState(s State) error {
+func (l *SOGP[T]) SetState(s State) error { return l.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *SOGP[T]) CheckState(s State) error { return l.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (l *SOGP[T]) takeState(s State, keep bool) error {
 	if err := s.holds("sogp", []string{"alpha", "C", "Q", "basis_end", "basis_idx", "basis_val"}, []string{"updates"}, nil); err != nil {
 		return err
 	}
@@ -377,6 +383,9 @@ func (l *SOGP[T]) SetState(s State) error {
 				return fmt.Errorf("sogp: %v among the coefficients: %w", v, ErrState)
 			}
 		}
+	}
+	if !keep {
+		return nil
 	}
 	list, err := newBasis[T]("sogp", l.cfg.kernel())
 	if err != nil {

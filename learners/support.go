@@ -349,7 +349,7 @@ func examplesOf[T Float](prefix string, list *engine.Points[T]) []Tensor {
 	}
 }
 
-// examplesFrom is the inverse of examplesOf.
+// examplesFrom is the inverse of examplesOf. The slices are the State's.
 func examplesFrom[T Float](name, prefix string, st *State) (engine.Block[T], error) {
 	ends, err1 := vector[int64](st, name, prefix+"_end")
 	idx, err2 := vector[int32](st, name, prefix+"_idx")
@@ -360,7 +360,7 @@ func examplesFrom[T Float](name, prefix string, st *State) (engine.Block[T], err
 	if len(idx) != len(val) {
 		return engine.Block[T]{}, fmt.Errorf("%s: %d indices and %d values: %w", name, len(idx), len(val), ErrState)
 	}
-	b := engine.Block[T]{Y: slices.Repeat([]T{1}, len(ends)), Ptr: []int{0}, Idx: slices.Clone(idx), Val: slices.Clone(val)}
+	b := engine.Block[T]{Y: slices.Repeat([]T{1}, len(ends)), Ptr: []int{0}, Idx: idx, Val: val}
 	for _, e := range ends {
 		b.Ptr = append(b.Ptr, int(e))
 	}
@@ -396,34 +396,55 @@ func (s *support[T]) state() []Tensor {
 	}, examplesOf("sv", s.list)...)
 }
 
-// restore takes what state gave into a new support.
-func (s *support[T]) restore(st *State, limit int, bounded bool, seen int64) error {
-	alpha, err1 := vector[float64](st, s.name, "alpha")
-	y, err2 := vector[int32](st, s.name, "y")
-	born, err3 := vector[int64](st, s.name, "born")
-	margin, err4 := vector[float64](st, s.name, "margin")
-	b, err5 := examplesFrom[T](s.name, "sv", st)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return err
+// keptExamples are the parts of a State that make a support; its slices are the State's.
+type keptExamples[T Float] struct {
+	alpha    []float64
+	y        []int32
+	born     []int64
+	margin   []float64
+	examples engine.Block[T]
+}
+
+// presented reports whether n can be the number of an example of those seen so far, which are not counted beyond MaxCount.
+func presented(n, seen int64) bool { return n >= 1 && (n <= seen || seen == MaxCount) }
+
+// keptOf returns what state gave of a learner called name, checked.
+func keptOf[T Float](name string, st *State, limit int, bounded bool, seen int64) (k keptExamples[T], err error) {
+	var errs [5]error
+	k.alpha, errs[0] = vector[float64](st, name, "alpha")
+	k.y, errs[1] = vector[int32](st, name, "y")
+	k.born, errs[2] = vector[int64](st, name, "born")
+	k.margin, errs[3] = vector[float64](st, name, "margin")
+	k.examples, errs[4] = examplesFrom[T](name, "sv", st)
+	if err := errors.Join(errs[:]...); err != nil {
+		return k, err
 	}
+	alpha, y, born, margin, b := k.alpha, k.y, k.born, k.margin, &k.examples
 	n := len(alpha)
 	want := 0
 	if bounded {
 		want = n
 	}
 	if len(y) != n || len(born) != n || len(margin) != want || b.Len() != n || limit > 0 && n > limit {
-		return fmt.Errorf("%s: %d coefficients, %d labels, %d numbers, %d margins of %d examples, at most %d: %w", s.name, n, len(y), len(born), len(margin), b.Len(), limit, ErrState)
+		return k, fmt.Errorf("%s: %d coefficients, %d labels, %d numbers, %d margins of %d examples, at most %d: %w", name, n, len(y), len(born), len(margin), b.Len(), limit, ErrState)
 	}
 	for j, a := range alpha {
-		if !(a >= 0) || math.IsInf(a, 0) || y[j] != 1 && y[j] != -1 || born[j] < 1 || born[j] > seen {
-			return fmt.Errorf("%s: example %d has coefficient %v, label %d, number %d of %d: %w", s.name, j, a, y[j], born[j], seen, ErrState)
+		if !(a >= 0) || math.IsInf(a, 0) || y[j] != 1 && y[j] != -1 || !presented(born[j], seen) {
+			return k, fmt.Errorf("%s: example %d has coefficient %v, label %d, number %d of %d: %w", name, j, a, y[j], born[j], seen, ErrState)
 		}
 	}
 	for _, m := range margin {
 		if m-m != 0 {
-			return fmt.Errorf("%s: margin %v: %w", s.name, m, ErrState)
+			return k, fmt.Errorf("%s: margin %v: %w", name, m, ErrState)
 		}
 	}
+	return k, nil
+}
+
+// restore takes what keptOf gave into a new support.
+func (s *support[T]) restore(k keptExamples[T], bounded bool) {
+	alpha, y, born, margin, b := k.alpha, k.y, k.born, k.margin, &k.examples
+	n := len(alpha)
 	for j := range n {
 		idx, val := b.Sparse(j)
 		s.hold(idx, val)
@@ -433,7 +454,7 @@ func (s *support[T]) restore(st *State, limit int, bounded bool, seen int64) err
 		s.alpha[j], s.coef[j] = alpha[j], float64(float64(y[j])*alpha[j])
 	}
 	if !bounded {
-		return nil
+		return
 	}
 	// A value of two kept examples is of the later one's row.
 	copy(s.on.m, margin)
@@ -446,5 +467,4 @@ func (s *support[T]) restore(st *State, limit int, bounded bool, seen int64) err
 			}
 		}
 	}
-	return nil
 }

@@ -355,7 +355,13 @@ func (s *SVM[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (s *SVM[T]) SetState(st State) error {
+func (s *SVM[T]) SetState(st State) error { return s.takeState(st, true) }
+
+// CheckState is StateChecker.CheckState.
+func (s *SVM[T]) CheckState(st State) error { return s.takeState(st, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (s *SVM[T]) takeState(st State, keep bool) error {
 	tensors, counters := []string{"w"}, []string{"updates"}
 	if !s.cfg.linear() {
 		tensors, counters = expansionTensors, []string{"updates", "dim"}
@@ -376,9 +382,12 @@ func (s *SVM[T]) SetState(st State) error {
 		if err != nil {
 			return err
 		}
+		if !keep {
+			return nil
+		}
 		s.w = slices.Clone(w)
 	} else {
-		if err := s.expansion.setState("svm", &st, s.cfg.kernel(), s.pool); err != nil {
+		if err := s.expansion.takeState("svm", &st, s.cfg.kernel(), s.pool, keep); err != nil || !keep {
 			return err
 		}
 	}

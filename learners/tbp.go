@@ -424,7 +424,13 @@ func (l *TBP[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (l *TBP[T]) SetState(s State) error {
+func (l *TBP[T]) SetState(s State) error { return l.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (l *TBP[T]) CheckState(s State) error { return l.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (l *TBP[T]) takeState(s State, keep bool) error {
 	tensors := supportTensors
 	if l.q != nil {
 		tensors = slices.Concat(supportTensors, cacheTensors)
@@ -437,19 +443,26 @@ func (l *TBP[T]) SetState(s State) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
+	var cache errorCache[T]
+	if l.q != nil {
+		var err error
+		if cache, err = l.cacheOf(&s, seen); err != nil {
+			return err
+		}
+	}
+	kept, err := keptOf[T]("tbp", &s, l.cfg.Budget, true, seen)
+	if err != nil || !keep {
+		return err
+	}
 	n := TBP[T]{cfg: l.cfg, pool: l.pool, kept: l.kept, cached: l.cached}
 	if err := n.reset(); err != nil {
 		return err
 	}
 	n.seen, n.updates = seen, updates
 	if n.q != nil {
-		if err := n.restoreCache(&s); err != nil {
-			return err
-		}
+		n.restoreCache(&cache)
 	}
-	if err := n.support.restore(&s, n.cfg.Budget, true, seen); err != nil {
-		return err
-	}
+	n.support.restore(kept, true)
 	if n.q != nil {
 		n.restoreRows()
 	}
@@ -457,35 +470,51 @@ func (l *TBP[T]) SetState(s State) error {
 	return nil
 }
 
-// restoreCache takes all of the error cache but the kernel values.
-func (l *TBP[T]) restoreCache(s *State) error {
-	y, err1 := vector[int32](s, "tbp", "cache_y")
-	m, err2 := vector[float64](s, "tbp", "cache_margin")
-	flips, err3 := vector[int64](s, "tbp", "cache_flips")
-	since, err4 := vector[int64](s, "tbp", "cache_since")
-	b, err5 := examplesFrom[T]("tbp", "cache", s)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return err
+// errorCache are the parts of a State that make an error cache; its slices are the State's.
+type errorCache[T Float] struct {
+	y            []int32
+	m            []float64
+	flips, since []int64
+	examples     engine.Block[T]
+}
+
+// cacheOf returns the error cache of a State, checked.
+func (l *TBP[T]) cacheOf(s *State, seen int64) (c errorCache[T], err error) {
+	var errs [5]error
+	c.y, errs[0] = vector[int32](s, "tbp", "cache_y")
+	c.m, errs[1] = vector[float64](s, "tbp", "cache_margin")
+	c.flips, errs[2] = vector[int64](s, "tbp", "cache_flips")
+	c.since, errs[3] = vector[int64](s, "tbp", "cache_since")
+	c.examples, errs[4] = examplesFrom[T]("tbp", "cache", s)
+	if err := errors.Join(errs[:]...); err != nil {
+		return c, err
 	}
-	if n := b.Len(); len(y) != n || len(m) != n || len(flips) != n || len(since) != n || l.qplace == nil && n > l.cfg.ErrorSize {
-		return fmt.Errorf("tbp: error cache of %d examples, %d labels, %d margins, %d and %d counts: %w", n, len(y), len(m), len(flips), len(since), ErrState)
+	y, m, flips, since := c.y, c.m, c.flips, c.since
+	if n := c.examples.Len(); len(y) != n || len(m) != n || len(flips) != n || len(since) != n || l.qplace == nil && n > l.cfg.ErrorSize {
+		return c, fmt.Errorf("tbp: error cache of %d examples, %d labels, %d margins, %d and %d counts: %w", n, len(y), len(m), len(flips), len(since), ErrState)
 	}
 	for k := range y {
-		if y[k] != 1 && y[k] != -1 || m[k]-m[k] != 0 || flips[k] < 0 || since[k] < 1 || since[k] > l.seen {
-			return fmt.Errorf("tbp: error cache: example %d has label %d, margin %v, %d flips since %d of %d: %w", k, y[k], m[k], flips[k], since[k], l.seen, ErrState)
+		if y[k] != 1 && y[k] != -1 || m[k]-m[k] != 0 || flips[k] < 0 || flips[k] > MaxCount || !presented(since[k], seen) {
+			return c, fmt.Errorf("tbp: error cache: example %d has label %d, margin %v, %d flips since %d of %d: %w", k, y[k], m[k], flips[k], since[k], seen, ErrState)
 		}
-		idx, val := b.Sparse(k)
+	}
+	return c, nil
+}
+
+// restoreCache takes all of the error cache but the kernel values.
+func (l *TBP[T]) restoreCache(c *errorCache[T]) {
+	for k, y := range c.y {
+		idx, val := c.examples.Sparse(k)
 		l.hold(idx, val)
-		h := l.digest(float64(y[k]))
+		h := l.digest(float64(y))
 		l.qhash = append(l.qhash, h)
 		if _, taken := l.qplace[h]; !taken && l.qplace != nil {
 			l.qplace[h] = int32(k)
 		}
-		l.cache.y, l.cache.m = append(l.cache.y, float64(y[k])), append(l.cache.m, m[k])
+		l.cache.y, l.cache.m = append(l.cache.y, float64(y)), append(l.cache.m, c.m[k])
 	}
-	l.q.Append(&b, 0, b.Len())
-	l.flips, l.since, l.before = slices.Clone(flips), slices.Clone(since), make([]bool, len(y))
-	return nil
+	l.q.Append(&c.examples, 0, c.examples.Len())
+	l.flips, l.since, l.before = slices.Clone(c.flips), slices.Clone(c.since), make([]bool, len(c.y))
 }
 
 // restoreRows takes the kernel values of kept examples and error cache: a value is of the row of whichever came later, and where both came with one

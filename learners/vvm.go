@@ -373,7 +373,7 @@ func (v *VVM[T]) MergePosterior(other Learner[T]) error {
 	s := State{Counters: map[string]uint64{}}
 	o.p.state(&s)
 	q := newPosterior(o.p.eps, len(o.p.X))
-	if err := q.restore(v.name, &s, o.p.k); err != nil {
+	if err := q.restore(v.name, &s, o.p.k, true); err != nil {
 		return err
 	}
 	if err := v.p.grow(v.name, len(q.mr)); err != nil {
@@ -427,7 +427,13 @@ func (v *VVM[T]) State() State {
 }
 
 // SetState is Learner.SetState.
-func (v *VVM[T]) SetState(s State) error {
+func (v *VVM[T]) SetState(s State) error { return v.takeState(s, true) }
+
+// CheckState is StateChecker.CheckState.
+func (v *VVM[T]) CheckState(s State) error { return v.takeState(s, false) }
+
+// takeState is SetState, or CheckState if the state shall not be kept.
+func (v *VVM[T]) takeState(s State, keep bool) error {
 	tensors, counters := posteriorTensors, append([]string{"updates"}, posteriorCounters...)
 	if s.Tensor("precisions") != nil { // since P alone was too coarse
 		tensors, counters = append(slices.Clone(tensors), "precisions"), append(counters, "measured")
@@ -439,7 +445,7 @@ func (v *VVM[T]) SetState(s State) error {
 	if err != nil {
 		return err
 	}
-	if err := v.p.restore(v.name, &s, v.buffer); err != nil {
+	if err := v.p.restore(v.name, &s, v.buffer, keep); err != nil || !keep {
 		return err
 	}
 	v.updates = updates

@@ -87,6 +87,11 @@ func Encode(w io.Writer, m *Model) error {
 	if err := m.finite(); err != nil {
 		return err
 	}
+	return write(w, m)
+}
+
+// write is Encode of a model that has been checked.
+func write(w io.Writer, m *Model) error {
 	header, tensors, err := header(m)
 	if err != nil {
 		return err

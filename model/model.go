@@ -84,7 +84,8 @@ func precision[T learners.Float]() string {
 }
 
 // Capture returns a Model of a learner: its name, settings, seed and state. The other fields are the caller's to fill; of Prep, the labels are -1 and
-// +1 until then, and examples need no preparation.
+// +1 until then, and examples need no preparation. What Restore would refuse is refused: ErrNotFinite where learning has diverged, else ErrInvalid with the
+// learner's error (for learners that have CheckState, as all of this module do). Cost: the state is copied, and gone over twice.
 func Capture[T learners.Float](name string, c learners.Config, seed uint64, l learners.Learner[T]) (*Model, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
@@ -93,6 +94,17 @@ func Capture[T learners.Float](name string, c learners.Config, seed uint64, l le
 	m := &Model{Learner: name, Precision: precision[T](), Config: config, Seed: seed, Prep: Prep{Labels: defaultLabels}, State: l.State()}
 	for k, n := range m.State.Counters {
 		m.State.Counters[k] = min(n, MaxCount)
+	}
+	if _, _, err := m.Settings(); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrInvalid)
+	}
+	if err := m.finite(); err != nil {
+		return nil, err
+	}
+	if c, ok := l.(learners.StateChecker); ok {
+		if err := c.CheckState(m.State); err != nil {
+			return nil, fmt.Errorf("%w, so it could not be loaded again: %w", err, ErrInvalid)
+		}
 	}
 	return m, nil
 }

@@ -209,13 +209,12 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 	}
 	m, err := model.Capture(first.Learner, config, first.Seed, l)
 	if err != nil {
-		return nil, err
+		return nil, saveError(to, "Nothing was saved", err)
 	}
 	m.Prep, m.Presented, m.Mistakes = prep, presented, mistakes
 	sum, err := model.Save(to, m)
 	if err != nil {
-		what, next := splitNext(strings.TrimSuffix(err.Error(), "; nothing was saved"))
-		return nil, &fail{codeFailed, &explained{what, err}, strings.TrimSpace("Nothing was saved. " + next)}
+		return nil, saveError(to, "Nothing was saved", err)
 	}
 	report := p.Report()
 	return &mergeReport{Schema: schema, Learner: first.Learner, Config: config, Precision: first.Precision, Merged: names, Features: prep.Dim, Presented: presented,

@@ -41,6 +41,15 @@ func modelError(name string, err error) error {
 	return &fail{codeModel, &explained{what, err}, next}
 }
 
+// saveError gives an error of making or writing a model for that file its exit code. kept says what became of the file.
+func saveError(path, kept string, err error) error {
+	what, next := splitNext(strings.TrimSuffix(err.Error(), "; nothing was saved"))
+	if !strings.HasPrefix(what, path) {
+		what = path + ": " + what
+	}
+	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(kept + ". " + next)}
+}
+
 // splitNext cuts the next step off the text of an error of package model, which says it behind a semicolon.
 func splitNext(text string) (what, next string) {
 	if i := strings.LastIndex(text, "; "); i >= 0 {

@@ -1085,7 +1085,7 @@ func (t *trainer) kept() string {
 func save[T engine.Float](t *trainer, l learners.Learner[T], info dataset.Info, r eval.Result) error {
 	m, err := model.Capture(t.learner, t.config, t.seed, l)
 	if err != nil {
-		return err
+		return saveError(t.model, t.kept(), err)
 	}
 	m.Prep = prep(t.opts, info, t.before)
 	m.Presented, m.Mistakes = uint64(r.Presented), uint64(r.Mistakes)
@@ -1095,8 +1095,7 @@ func save[T engine.Float](t *trainer, l learners.Learner[T], info dataset.Info, 
 	}
 	sum, err := model.Save(t.model, m)
 	if err != nil {
-		what, next := splitNext(strings.TrimSuffix(err.Error(), "; nothing was saved"))
-		return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(t.kept() + ". " + next)}
+		return saveError(t.model, t.kept(), err)
 	}
 	t.saved, t.report.Model, t.report.ModelSHA256 = r.Presented, &t.model, &sum
 	return nil

@@ -333,6 +333,13 @@ func (s *suite[T]) restores(t *testing.T, l, twin learners.Learner[T]) {
 	t.Helper()
 	st := l.State()
 	before := StateBytes(st)
+	other := StateBytes(twin.State())
+	if err := twin.(learners.StateChecker).CheckState(st); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(StateBytes(twin.State()), other) {
+		t.Error("CheckState changed the state")
+	}
 	if err := twin.SetState(st); err != nil {
 		t.Fatal(err)
 	}
@@ -362,6 +369,9 @@ func (s *suite[T]) refuses(t *testing.T, l learners.Learner[T]) {
 		t.Helper()
 		st := l.State()
 		change(&st)
+		if err := l.(learners.StateChecker).CheckState(st); !errors.Is(err, learners.ErrState) {
+			t.Errorf("%s: CheckState says %v, want %v", what, err, learners.ErrState)
+		}
 		if err := l.SetState(st); !errors.Is(err, learners.ErrState) {
 			t.Errorf("%s: SetState says %v, want %v", what, err, learners.ErrState)
 		}
