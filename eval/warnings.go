@@ -45,7 +45,7 @@ func (c Count) Warnings() []Warning {
 		}
 		return []Warning{{Code: OneClass, Text: fmt.Sprintf(
 			"all %d examples are predicted as one class, though %d are of the other", c.Examples, missed)}}
-	case c.worse(rarer):
+	case rarer > 0 && c.worse(rarer):
 		return []Warning{{Code: Worse, Text: fmt.Sprintf(
 			"the error, %.2f %%, is above the rarer class's share, %.2f %%: always guessing the other would do better",
 			100*c.Error(), 100*float64(rarer)/float64(c.Examples))}}
