@@ -53,6 +53,7 @@ type predictor struct {
 	started time.Time
 	files   []string
 	m       *model.Model
+	told    warnings
 	opts    dataset.Options
 	pool    *engine.Pool
 }
@@ -114,7 +115,8 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer p.pool.Close()
-	p.opts = p.read.options(p.machine.threads, cmd.ErrOrStderr())
+	p.told = warnings{}
+	p.opts = p.read.options(p.machine.threads, cmd.ErrOrStderr(), &p.told)
 	if err := asTrained(&p.opts, p.m, fs); err != nil {
 		return err
 	}
@@ -155,7 +157,7 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	if err := p.read.idle(p.cmd.Flags(), s.Info().Format); err != nil {
 		return err
 	}
-	r := predictReport{Schema: schema, Warnings: warnings{}, Impl: vecmath.Active().String(), OutputFile: p.out}
+	r := predictReport{Schema: schema, Impl: vecmath.Active().String(), OutputFile: p.out}
 	var lines *output
 	if !p.output.json || p.out != "" {
 		if lines, err = newOutput(stdout(p.cmd), p.out); err != nil {
@@ -174,6 +176,7 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	if err := p.warn(&r, count, info); err != nil {
 		return err
 	}
+	r.Warnings = p.told
 	r.Seconds.Total = time.Since(p.started).Seconds()
 	if p.output.json {
 		if err := printJSON(stdout(p.cmd), r); err != nil {
@@ -190,12 +193,12 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 		return modelError(p.model, err)
 	}
 	w, a := p.cmd.ErrOrStderr(), adviser{config: config, bias: p.opts.Bias == "append", predicting: true}
-	r.Warnings.tellUnknown(w, info, p.opts, "")
+	p.told.tellUnknown(w, info, p.opts, "")
 	if r.NotFinite > 0 {
 		count = eval.Count{Examples: r.Examples, NotFinite: r.NotFinite}
 	}
 	for _, x := range count.Warnings() {
-		r.Warnings.tell(w, x.Code, x.Text, a.next(x.Code))
+		p.told.tell(w, x.Code, x.Text, a.next(x.Code))
 	}
 	return nil
 }

@@ -118,6 +118,7 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
   label-runs           the labels change less than a tenth as often as in a mixed order, as in sorted files
   unscaled             a feature's root mean square is 100 times the typical one's, over the first 1024 examples; learners of a posterior
                        don't mind
+  odd-data             what is passed over in the data, as padding behind packed ones
   unknown-features     predict and --test: non-zeros of features beyond those of training; unknown_non_zeros counts them
 
   one-class and worse-than-constant look at the test if there is one, else at the training set where its margin is measured, else at the

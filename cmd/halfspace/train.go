@@ -229,7 +229,8 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer t.pool.Close()
-	t.opts = t.read.options(t.machine.threads, cmd.ErrOrStderr())
+	t.report.Warnings = warnings{}
+	t.opts = t.read.options(t.machine.threads, cmd.ErrOrStderr(), &t.report.Warnings)
 	t.opts.Positive, t.opts.Bias, t.opts.Normalize = t.positive, t.bias.value, t.normalize.value
 	if t.rho > 0 {
 		t.opts.Bias, t.opts.BiasValue = "append", t.rho
@@ -868,7 +869,7 @@ func (t *trainer) tally(res eval.Result, info dataset.Info, bytes int64, stopped
 	r.Schema, r.Learner, r.Config, r.Precision = schema, t.learner, t.config, t.precision.value
 	r.Examples, r.Presented, r.Epochs, r.Updates, r.Mistakes = res.Examples, res.Presented, res.Epochs, res.Updates, res.Mistakes
 	r.Converged, r.Mistaken, r.Stopped = res.Converged, res.Mistaken, stopped
-	r.NotFinite, r.Warnings = res.NotFinite, warnings{}
+	r.NotFinite = res.NotFinite
 	if res.Fit == nil {
 		e := res.ProgressiveError()
 		r.ProgressiveError = &e

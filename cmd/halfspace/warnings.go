@@ -14,8 +14,11 @@ import (
 	"github.com/halfspace-ml/halfspace/model"
 )
 
-// unknownFeatures is the code of the warning about features that training never had; the others are package eval's.
-const unknownFeatures = "unknown-features"
+// Codes of warnings beside those of package eval.
+const (
+	unknownFeatures = "unknown-features" // that training never had
+	oddData         = "odd-data"         // such as padding behind packed data
+)
 
 // warnings are what a result is told with where it may not be what it seems: a line each on stderr, and a list in JSON. They
 // concern the result's truth, so -q doesn't silence them.
@@ -23,7 +26,11 @@ type warnings []eval.Warning
 
 // tell adds one: what is so, and what to do next.
 func (ws *warnings) tell(w io.Writer, code, what, next string) {
-	text := what + "; " + next
+	ws.note(w, code, what+"; "+next)
+}
+
+// note adds one that says all there is to say.
+func (ws *warnings) note(w io.Writer, code, text string) {
 	fmt.Fprintf(w, "halfspace: warning: %s\n", text)
 	*ws = append(*ws, eval.Warning{Code: code, Text: text})
 }
