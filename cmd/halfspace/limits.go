@@ -29,9 +29,10 @@ func (l limiter) grants() string {
 	return string(l) + " has"
 }
 
-// memoryLimit returns how much memory this process may take, in bytes, and what decides that: the least of the machine's, its
-// control groups' (those around it included, of both versions), and what is left of the address space that ulimit -v grants,
-// 0 for all. It is 0 where the system tells nothing. root is "/", but in tests.
+// memoryLimit returns how much memory this process may take, in bytes, and what decides that: the
+// least of the machine's, its control groups' (those around it included, of both versions), and
+// what is left of the address space that ulimit -v grants, 0 for all. It is 0 where the system
+// tells nothing. root is "/", but in tests.
 func memoryLimit(root string, space int64) (limit int64, by limiter) {
 	least := func(n int64, l limiter) {
 		if n > 0 && (limit == 0 || n < limit) {
@@ -41,14 +42,16 @@ func memoryLimit(root string, space int64) (limit int64, by limiter) {
 	least(kibOf(filepath.Join(root, "proc/meminfo"), "MemTotal:"), byMachine)
 	least(cgroupLimit(root), byGroup)
 	if space > 0 {
-		// Much of the address space is reserved, never used: what is left grows with what is resident.
+		// Much of the address space is reserved, never used: what is left grows with what is
+		// resident.
 		status := filepath.Join(root, "proc/self/status")
 		least(max(1, space-kibOf(status, "VmSize:")+kibOf(status, "VmRSS:")), bySpace)
 	}
 	return limit, by
 }
 
-// cgroupLimit returns the least memory limit of the control groups that this process is in; 0 if there is none.
+// cgroupLimit returns the least memory limit of the control groups that this process is in; 0 if
+// there is none.
 func cgroupLimit(root string) (limit int64) {
 	groups, _ := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	mounts, _ := os.ReadFile(filepath.Join(root, "proc/self/mountinfo"))
@@ -57,7 +60,8 @@ func cgroupLimit(root string) (limit int64) {
 			limit = n
 		}
 	}
-	for line := range strings.Lines(string(groups)) { // number:controllers:path, the second version's 0::path
+	// Lines are number:controllers:path, that of the second version 0::path.
+	for line := range strings.Lines(string(groups)) {
 		parts := strings.SplitN(strings.TrimRight(line, "\n"), ":", 3)
 		if len(parts) < 3 {
 			continue
@@ -88,8 +92,9 @@ func cgroupLimit(root string) (limit int64) {
 	return limit
 }
 
-// cgroupMount finds where the tree of control groups that has a path is mounted, and where in it the path's group is. The lines of
-// mountinfo are: number, parent, device, root of the mount in its tree, mount point, options, optional fields, -, type, source, options.
+// cgroupMount finds where the tree of control groups that has a path is mounted, and where in it
+// the path's group is. The lines of mountinfo are: number, parent, device, root of the mount in its
+// tree, mount point, options, optional fields, -, type, source, options.
 func cgroupMount(mountinfo []byte, path string, second bool) (top, group string) {
 	for line := range strings.Lines(string(mountinfo)) {
 		before, after, ok := strings.Cut(line, " - ")
@@ -97,7 +102,10 @@ func cgroupMount(mountinfo []byte, path string, second bool) (top, group string)
 		if !ok || len(left) < 5 || len(right) < 3 {
 			continue
 		}
-		if second != (right[0] == "cgroup2") || !second && (right[0] != "cgroup" || !listed(right[2], "memory")) {
+		if second && right[0] != "cgroup2" {
+			continue
+		}
+		if !second && (right[0] != "cgroup" || !listed(right[2], "memory")) {
 			continue
 		}
 		inside, at := unescaped(left[3]), unescaped(left[4])
@@ -136,7 +144,8 @@ func unescaped(s string) string {
 	return b.String()
 }
 
-// numberOf returns the number that a file consists of, or that follows a name in it; 0 if it is none, or stands for no limit.
+// numberOf returns the number that a file consists of, or that follows a name in it; 0 if it is
+// none, or stands for no limit.
 func numberOf(file, name string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -17,11 +17,12 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
 
-// Every flag that names a file says what becomes of it, and every verb what its arguments are. So all that a command line
-// reads and writes is known before any of it is opened, and an output that would destroy an input, or another output, is
-// refused.
+// Every flag that names a file says what becomes of it, and every verb what its arguments are. So
+// all that a command line reads and writes is known before any of it is opened, and an output that
+// would destroy an input, or another output, is refused.
 
-// placeKey annotates a flag with the use of the file that it names, and a command with that of its arguments.
+// placeKey annotates a flag with the use of the file that it names, and a command with that of its
+// arguments.
 const placeKey = "place"
 
 // Uses of a file.
@@ -57,12 +58,19 @@ type place struct {
 	use  string
 	flag string      // that names it; "" for arguments and the standard streams
 	info os.FileInfo // nil: not there yet
-	dir  os.FileInfo // the folder in which its name leads to a file; nil for the standard streams, and where there is none
-	base string      // and its name in there
+
+	// The folder in which its name leads to a file, and that file's name there. nil for the standard
+	// streams, and where there is no such folder.
+	dir  os.FileInfo
+	base string
 }
 
 func (p *place) writes() bool {
-	return slices.Contains([]string{useWritten, useReplaced, useModel, useOutput, useFigures}, p.use)
+	switch p.use {
+	case useWritten, useReplaced, useModel, useOutput, useFigures:
+		return true
+	}
+	return false
 }
 
 // newPlace looks what is there.
@@ -101,7 +109,8 @@ func (p *place) one(q *place) bool {
 		return false
 	}
 	same := p.base == q.base
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" { // whose file systems mostly know no case
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		// Their file systems mostly know no case.
 		same = strings.EqualFold(p.base, q.base)
 	}
 	return same && os.SameFile(p.dir, q.dir)
@@ -181,7 +190,8 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 	if toStdout {
 		list = append(list, newStream("stdout", useWritten, os.Stdout))
 	}
-	return slices.Insert(list, 0, newStream("stderr", useWritten, os.Stderr)) // first: errors go there
+	// First, since errors go there.
+	return slices.Insert(list, 0, newStream("stderr", useWritten, os.Stderr))
 }
 
 // jsonToo reports whether a command that was given --output prints a document on stdout beside it.
@@ -190,8 +200,8 @@ func jsonToo(cmd *cobra.Command) bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// checkPlaces refuses a command line of which an output is an input or another output, by whatever names and links, or
-// can't be written.
+// checkPlaces refuses a command line of which an output is an input or another output, by whatever
+// names and links, or can't be written.
 func checkPlaces(cmd *cobra.Command, arguments []string) error {
 	list := placesOf(cmd, arguments)
 	for i, out := range list {
@@ -206,9 +216,11 @@ func checkPlaces(cmd *cobra.Command, arguments []string) error {
 				muffle(cmd, list)
 			}
 			if other.writes() {
-				return usage("Each output needs a file of its own: name another.", "%s: the same file as %s", out.what, other.what)
+				return usage("Each output needs a file of its own: name another.",
+					"%s: the same file as %s", out.what, other.what)
 			}
-			return usage("It would be destroyed: name another file for what is written.", "%s: the same file as %s, which is read", out.what, other.what)
+			return usage("It would be destroyed: name another file for what is written.",
+				"%s: the same file as %s, which is read", out.what, other.what)
 		}
 	}
 	for _, p := range list {
@@ -230,8 +242,8 @@ func muffle(cmd *cobra.Command, list []*place) {
 	}
 }
 
-// mayBeOne reports whether two places may be one file: the model that is gone on from is replaced by what it became, and
-// what a shell sends into one file is printed in turn.
+// mayBeOne reports whether two places may be one file: the model that is gone on from is replaced
+// by what it became, and what a shell sends into one file is printed in turn.
 func mayBeOne(out, other *place) bool {
 	if out.flag == "" && other.flag == "" {
 		return out.writes() && other.writes()
@@ -256,9 +268,11 @@ func checkTarget(flag, use, name string) error {
 	switch info, err := os.Stat(name); {
 	case err != nil:
 	case info.IsDir():
-		return usage("Name a file in it: "+filepath.Join(name, "FILE")+".", "%s %s: is a folder", flag, name)
+		next := "Name a file in it: " + filepath.Join(name, "FILE") + "."
+		return usage(next, "%s %s: is a folder", flag, name)
 	case !info.Mode().IsRegular() && use == useModel:
-		return usage("A model is put in its place whole: name a file.", "%s %s: is no regular file", flag, name)
+		const next = "A model is put in its place whole: name a file."
+		return usage(next, "%s %s: is no regular file", flag, name)
 	case !info.Mode().IsRegular():
 		return nil // a device or a pipe: nothing is made beside it
 	}
@@ -277,7 +291,8 @@ func checkTarget(flag, use, name string) error {
 	}
 	f, err := atomicfile.Create(name, 0o666)
 	if err != nil {
-		return &fail{codeFailed, fmt.Errorf("%s %s: %w", flag, name, pathCause(err)), "Choose a folder that can be written."}
+		err = fmt.Errorf("%s %s: %w", flag, name, pathCause(err))
+		return &fail{codeFailed, err, "Choose a folder that can be written."}
 	}
 	f.Discard()
 	return nil

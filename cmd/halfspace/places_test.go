@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestPlacesDeclared: a flag that names a file or a folder says what becomes of it, so that no output can destroy an input.
+// TestPlacesDeclared: a flag that names a file or a folder says what becomes of it, so that no
+// output can destroy an input.
 func TestPlacesDeclared(t *testing.T) {
 	var look func(*cobra.Command)
 	look = func(cmd *cobra.Command) {
@@ -19,7 +20,8 @@ func TestPlacesDeclared(t *testing.T) {
 				file = file || f.Name == p
 			}
 			if file != (len(f.Annotations[placeKey]) > 0) {
-				t.Errorf("%s --%s: names a file: %v, declared: %v", cmd.CommandPath(), f.Name, file, f.Annotations[placeKey])
+				t.Errorf("%s --%s: names a file: %v, declared: %v",
+					cmd.CommandPath(), f.Name, file, f.Annotations[placeKey])
 			}
 		}
 		cmd.LocalFlags().VisitAll(check)

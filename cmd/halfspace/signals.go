@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// untilStopped returns a context that ends when the user wants the work to: by an interrupt, SIGTERM, or SIGHUP, which the
-// end of a terminal sends. After it an interrupt and SIGTERM kill as they always do.
+// untilStopped returns a context that ends when the user wants the work to: by an interrupt,
+// SIGTERM, or SIGHUP, which the end of a terminal sends. After it an interrupt and SIGTERM kill as
+// they always do.
 func untilStopped() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancel(ctx)
@@ -18,7 +19,8 @@ func untilStopped() context.Context {
 	return ctx
 }
 
-// results is stdout. Where the reader of a pipe is gone the process ends as any other does that writes to one.
+// results is stdout. Where the reader of a pipe is gone the process ends as any other does that
+// writes to one.
 type results struct{ watched }
 
 func (r *results) Write(p []byte) (int, error) {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// onHangup calls stop at the first SIGHUP; others change nothing, since the end of a terminal may send two. A process that was
-// started to live on, by nohup, does.
+// onHangup calls stop at the first SIGHUP; others change nothing, since the end of a terminal may
+// send two. A process that was started to live on, by nohup, does.
 func onHangup(stop func()) {
 	if signal.Ignored(syscall.SIGHUP) {
 		return
@@ -23,8 +23,9 @@ func onHangup(stop func()) {
 	}()
 }
 
-// keepBrokenPipes has a write to a pipe without a reader fail, where Go would end the process. What is said on stderr is
-// written without a look at errors, so whether anybody hears it decides nothing.
+// keepBrokenPipes has a write to a pipe without a reader fail, where Go would end the process. What
+// is said on stderr is written without a look at errors, so whether anybody hears it decides
+// nothing.
 func keepBrokenPipes() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 }

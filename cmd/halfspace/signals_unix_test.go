@@ -18,8 +18,11 @@ import (
 	"time"
 )
 
-// stream starts the command with rows without an end on stdin, which stopRows ends, and returns it when it has said something.
-func stream(t *testing.T, args ...string) (cmd *exec.Cmd, said *bufio.Reader, pipe io.Closer, stopRows func()) {
+// stream starts the command with rows without an end on stdin, which stopRows ends, and returns it
+// when it has said something.
+func stream(t *testing.T, args ...string) (
+	cmd *exec.Cmd, said *bufio.Reader, pipe io.Closer, stopRows func(),
+) {
 	t.Helper()
 	cmd = exec.Command("halfspace", args...)
 	in, err := cmd.StdinPipe()
@@ -47,7 +50,8 @@ func stream(t *testing.T, args ...string) (cmd *exec.Cmd, said *bufio.Reader, pi
 				default:
 				}
 			}
-			if _, err := fmt.Fprintf(w, "%+d 1:%d 2:0.5 3:%d\n", 1-2*(i%2), i%7, (i*i)%11); err != nil {
+			_, err := fmt.Fprintf(w, "%+d 1:%d 2:0.5 3:%d\n", 1-2*(i%2), i%7, (i*i)%11)
+			if err != nil {
 				return
 			}
 		}
@@ -80,7 +84,8 @@ func exitCode(t *testing.T, cmd *exec.Cmd) (int, syscall.Signal) {
 	return status.ExitStatus(), 0
 }
 
-// TestHangup ends the terminal, which may send two signals: the model is saved, the exit code is that of an interrupt.
+// TestHangup ends the terminal, which may send two signals: the model is saved, the exit code is
+// that of an interrupt.
 func TestHangup(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("SIGHUP is ignored, by nohup or the like")
@@ -100,7 +105,8 @@ func TestHangup(t *testing.T) {
 	if !bytes.Contains(told, []byte("The model is in "+file)) {
 		t.Errorf("stderr doesn't say what was kept:\n%s", told)
 	}
-	if b, err := exec.Command("halfspace", "train", "-q", "-i", file, "-m", file, smallFile(t)).CombinedOutput(); err != nil {
+	further := exec.Command("halfspace", "train", "-q", "-i", file, "-m", file, smallFile(t))
+	if b, err := further.CombinedOutput(); err != nil {
 		t.Errorf("going on from the model: %v\n%s", err, b)
 	}
 }
@@ -150,9 +156,11 @@ func TestNohup(t *testing.T) {
 func TestDeaf(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "m")
-	cmd, _, talk, stopRows := stream(t, "train", "-a", "perceptron", "-m", file, "--progress", "lines", "--checkpoint-every", "100000", "-")
+	cmd, _, talk, stopRows := stream(t, "train", "-a", "perceptron", "-m", file,
+		"--progress", "lines", "--checkpoint-every", "100000", "-")
 	talk.Close()
-	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) { // it must have tried to talk: lines double their distance
+	// It must have tried to talk: lines double their distance.
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(file); err == nil {
 			break
 		}
@@ -164,7 +172,8 @@ func TestDeaf(t *testing.T) {
 	if code, by := exitCode(t, cmd); code != codeGood {
 		t.Errorf("exit code %d (%v), want 0", code, by)
 	}
-	if b, err := exec.Command("halfspace", "predict", "--json", "-i", file, smallFile(t)).CombinedOutput(); err != nil {
+	predict := exec.Command("halfspace", "predict", "--json", "-i", file, smallFile(t))
+	if b, err := predict.CombinedOutput(); err != nil {
 		t.Errorf("the model: %v\n%s", err, b)
 	}
 }
@@ -174,10 +183,12 @@ func TestClosedStdout(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "m")
-	if err := os.WriteFile(data, bytes.Repeat([]byte("+1 1:1 2:3\n-1 1:-1 2:0.25\n"), 50000), 0o600); err != nil {
+	rows := bytes.Repeat([]byte("+1 1:1 2:3\n-1 1:-1 2:0.25\n"), 50000)
+	if err := os.WriteFile(data, rows, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := exec.Command("halfspace", "train", "-q", "-a", "perceptron", "-m", file, data).CombinedOutput(); err != nil {
+	train := exec.Command("halfspace", "train", "-q", "-a", "perceptron", "-m", file, data)
+	if b, err := train.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	cmd := exec.Command("halfspace", "predict", "-i", file, data)

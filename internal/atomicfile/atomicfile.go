@@ -1,9 +1,9 @@
 // Package atomicfile writes files that appear whole or not at all.
 //
-// What is written goes to a file of its own beside the target, named TARGET.PID-N.part, which takes the target's name
-// only when it is complete and on the disk. So the name holds the old content or the new one, whatever fails. A process
-// that is killed leaves its part behind; the next one that writes to the same target removes it, and never one whose
-// writer still lives.
+// What is written goes to a file of its own beside the target, named TARGET.PID-N.part, which takes
+// the target's name only when it is complete and on the disk. So the name holds the old content or
+// the new one, whatever fails. A process that is killed leaves its part behind; the next one that
+// writes to the same target removes it, and never one whose writer still lives.
 package atomicfile
 
 import (
@@ -22,7 +22,8 @@ var ErrTarget = errors.New("is no regular file")
 // maxLinks is how many links a name may lead through, as on Linux.
 const maxLinks = 40
 
-// Target returns where name leads: itself, or the end of the links that it stands for, whether a file is there or not.
+// Target returns where name leads: itself, or the end of the links that it stands for, whether a
+// file is there or not.
 func Target(name string) (string, error) {
 	for range maxLinks {
 		to, err := os.Readlink(name)
@@ -30,7 +31,8 @@ func Target(name string) (string, error) {
 			return name, nil
 		}
 		if !filepath.IsAbs(to) {
-			// ".." behind a link to a folder means that folder's parent, so the folder is resolved before they are joined.
+			// ".." behind a link to a folder means that folder's parent, so the folder is resolved
+			// before they are joined.
 			dir := filepath.Dir(name)
 			if real, err := filepath.EvalSymlinks(dir); err == nil {
 				dir = real
@@ -52,14 +54,16 @@ type File struct {
 // fsync is (*os.File).Sync; tests watch it.
 var fsync = (*os.File).Sync
 
-// Create begins a file that will take the name. If that is a link, the file will be where it points. An old file's
-// permissions are kept; a new one gets perm less the umask. A name that something else than a file has is ErrTarget.
+// Create begins a file that will take the name. If that is a link, the file will be where it
+// points. An old file's permissions are kept; a new one gets perm less the umask. A name that
+// something else than a file has is ErrTarget.
 func Create(name string, perm fs.FileMode) (*File, error) {
 	old, err := os.Stat(name)
 	switch {
 	case err != nil:
 		old = nil
-	case !old.Mode().IsRegular(): // whose links may lead to no name at all, as that of /dev/stdout to a pipe
+	case !old.Mode().IsRegular():
+		// Its links may lead to no name at all, as that of /dev/stdout to a pipe.
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrTarget}
 	default:
 		perm = old.Mode().Perm()
@@ -177,7 +181,8 @@ func sweep(target string) {
 		return
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // unsorted, without a look at the files: there may be many; what can be read of them
+	// Unsorted, without a look at the files: there may be many. What can't be read stays.
+	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
 		end, ok := strings.CutPrefix(name, base)
 		if !ok || !partEnd.MatchString(end) {

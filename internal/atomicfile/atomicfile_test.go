@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// writerEnv makes the test program a process that writes a part of the file named so and waits until it is killed.
+// writerEnv makes the test program a process that writes a part of the file named so and waits
+// until it is killed.
 const writerEnv = "HALFSPACE_TEST_WRITER"
 
 func TestMain(m *testing.M) {
@@ -66,7 +67,8 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// TestDurable looks at the order of things: all bytes are on the disk before the name is taken, the folder after it.
+// TestDurable looks at the order of things: all bytes are on the disk before the name is taken, the
+// folder after it.
 func TestDurable(t *testing.T) {
 	defer func() { fsync = (*os.File).Sync }()
 	dir := t.TempDir()
@@ -166,7 +168,8 @@ func TestPermissions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if info.Mode().Perm() != c.want {
-			t.Errorf("old %#o, asked for %#o: mode %#o, want %#o", c.old, c.perm, info.Mode().Perm(), c.want)
+			t.Errorf("old %#o, asked for %#o: mode %#o, want %#o",
+				c.old, c.perm, info.Mode().Perm(), c.want)
 		}
 	}
 }
@@ -187,8 +190,11 @@ func TestLinks(t *testing.T) {
 	link("../b/new", "a/dangling") // to a file that is not there yet
 	link("dangling", "a/twice")
 	link("b/deep", "elsewhere")
-	link("../up", "elsewhere/parent") // means b/up: where the folder is, not where the link to it stands
-	for name, target := range map[string]string{"a/dangling": "b/new", "a/twice": "b/new", "elsewhere/parent": "b/up"} {
+	// This one means b/up: where the folder is, not where the link to it stands.
+	link("../up", "elsewhere/parent")
+	for name, target := range map[string]string{
+		"a/dangling": "b/new", "a/twice": "b/new", "elsewhere/parent": "b/up",
+	} {
 		put(t, at(name), name)
 		want(t, at(target), name)
 		if info, err := os.Lstat(at(name)); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -241,7 +247,8 @@ func TestAbandoned(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	if err := os.Chtimes(part, time.Time{}, time.Now().Add(-time.Hour)); err != nil { // what counts on Windows
+	// What counts on Windows.
+	if err := os.Chtimes(part, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	put(t, name, "two")
@@ -254,7 +261,8 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// TestManyWriters has several write one file at once: each of them succeeds, and what is there is one's whole text.
+// TestManyWriters has several write one file at once: each of them succeeds, and what is there is
+// one's whole text.
 func TestManyWriters(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")

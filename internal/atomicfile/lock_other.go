@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// lock does nothing: on Windows a file that is open can't be removed, and elsewhere nobody removes any.
+// lock does nothing: on Windows a file that is open can't be removed, and elsewhere nobody removes
+// any.
 func lock(*os.File) {}
 
 // rename gives a part its target's name. Windows wants it closed for that.
@@ -19,10 +20,13 @@ func rename(f *os.File, target string) error {
 	return os.Rename(f.Name(), target)
 }
 
-// removeAbandoned removes a part file that nobody has open, on Windows, which refuses it for the others. One that was
-// just written may be about to get its name.
+// removeAbandoned removes a part file that nobody has open, on Windows, which refuses it for the
+// others. One that was just written may be about to get its name.
 func removeAbandoned(name string) {
-	if info, err := os.Stat(name); runtime.GOOS == "windows" && err == nil && time.Since(info.ModTime()) > time.Minute {
+	if runtime.GOOS != "windows" {
+		return
+	}
+	if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > time.Minute {
 		os.Remove(name)
 	}
 }

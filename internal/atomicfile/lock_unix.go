@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// lock marks a file as one whose writer lives, as long as it is open. Whoever is about to remove it is waited for.
+// lock marks a file as one whose writer lives, as long as it is open. Whoever is about to remove it
+// is waited for.
 func lock(f *os.File) {
 	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX) == syscall.EINTR {
 	}
@@ -16,11 +17,13 @@ func lock(f *os.File) {
 // rename gives a part its target's name while it is locked.
 func rename(f *os.File, target string) error { return os.Rename(f.Name(), target) }
 
-// removeAbandoned removes a part file that nobody has locked. The system takes the lock away when a process ends,
-// however it does, so this holds for processes of other containers, too, whose numbers mean nothing here.
+// removeAbandoned removes a part file that nobody has locked. The system takes the lock away when a
+// process ends, however it does, so this holds for processes of other containers, too, whose
+// numbers mean nothing here.
 func removeAbandoned(name string) {
 	const how = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-	f, err := os.OpenFile(name, os.O_RDWR|how, 0) // network file systems lock only what can be written
+	// Network file systems lock only what can be written.
+	f, err := os.OpenFile(name, os.O_RDWR|how, 0)
 	if err != nil {
 		f, err = os.OpenFile(name, os.O_RDONLY|how, 0)
 	}
