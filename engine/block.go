@@ -49,9 +49,15 @@ const (
 
 // Len returns the number of examples. A dense block without labels has as many as whole rows fit into X.
 func (b *Block[T]) Len() int {
-	switch {
-	case b.Y != nil:
+	if b.Y != nil {
 		return len(b.Y)
+	}
+	return b.rows()
+}
+
+// rows is Len without labels, apart so that Len can be inlined.
+func (b *Block[T]) rows() int {
+	switch {
 	case b.Ptr != nil:
 		return max(0, len(b.Ptr)-1)
 	case b.Stride > 0 && b.Dim > 0 && len(b.X) >= b.Dim:

@@ -840,7 +840,7 @@ func (r *memberRun[T]) densePart(p int) {
 
 // tallied adds up the parts' tallies of example e of r.b, in order.
 func (r *memberRun[T]) tallied(e int) (coef, total float64, updates int) {
-	for i := e; i < len(r.tallies); i += r.b.Len() {
+	for i, n := e, r.b.Len(); i < len(r.tallies); i += n {
 		t := &r.tallies[i]
 		for w := range tileWords {
 			coef += t.coef[w]

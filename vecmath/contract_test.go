@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
 // The other tests compare implementations with the reference; these check the reference against the words of the contract.
@@ -258,7 +260,13 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() { LanesScoreLE(f[:16], f, i(0, 1), f[:1], mask, 1, 0) }},
 		{panicShort, func() { LanesScoreLE(f[:16], f, i(0), f, nil, 1, 0) }},
 		{panicWidth, func() { ActiveScore(f[:1], f, -1, i(0), f, nil) }},
-		{panicWidth, func() { ActiveScore(f[:1], f, -1, nil, f, i(0)) }},
+		{panicLane, func() { ActiveScore(f[:1], f, -1, nil, f, i(0)) }},
+		{panicIndex, func() { SparseDotUnchecked(trusted.Indices{}, i(1, 32), f, f) }},
+		{panicIndex, func() { SparseDotUnchecked(trusted.Indices{}, i(-1, 3), f, f) }},
+		{panicRow, func() { LanesScoreUnchecked(trusted.Indices{}, f[:16], f, i(2, 0), f) }},
+		{panicRow, func() { LanesUpdateUnchecked(trusted.Indices{}, f, i(-1), f, f[:16], mask) }},
+		{panicLane, func() { ActiveScoreUnchecked(trusted.Indices{}, f[:1], f, 10, i(0), f, i(10)) }},
+		{panicLane, func() { ActiveUpdateUnchecked(trusted.Indices{}, f, 10, i(0), f, i(-1), f) }},
 		{panicShort, func() { ActiveScore(f[:1], f, 10, i(0), f, i(1, 2)) }},
 		{panicShort, func() { ActiveUpdate(f, 10, i(0), f, i(1, 2), f[:1]) }},
 	} {

@@ -242,16 +242,16 @@ func checkRows(rows []int32, width, nw int) {
 	}
 	last := uint64(maxIndex(data(rows), len(rows)))
 	if hi, end := bits.Mul64(last+1, uint64(width)); last >= firstNegative || hi != 0 || end > uint64(nw) {
-		outside(rows, rowsIn(width, nw))
+		rowsOutside(rows, width, nw)
 	}
 }
 
-// rowsIn is the number of whole rows of width elements in nw elements.
-func rowsIn(width, nw int) int {
+// rowsOutside panics as a slice of w's rows does, on the first of rows that is not in it.
+func rowsOutside(rows []int32, width, nw int) {
 	if width <= 0 {
 		panic(panicWidth)
 	}
-	return nw / width
+	outside(rows, nw/width)
 }
 
 // outside panics as a slice of n elements does, on the first of idx that is not in it.
