@@ -52,6 +52,9 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
   halfspace repro obpm/table1
   HALFSPACE_DATA=data halfspace repro cramma --strict
   HALFSPACE_DATA=data halfspace repro all --html report.html`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return append([]string{"all"}, experimentNames()...), cobra.ShellCompDirectiveNoFileComp
+		},
 		Annotations: args(useSuites),
 		RunE:        func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
@@ -321,14 +324,18 @@ func (r *repro) command(e bench.Experiment) string {
 	return s
 }
 
-// chooseExperiments finds what the names stand for, each once, in the order of the papers.
-func chooseExperiments(args []string) ([]bench.Experiment, error) {
-	all := bench.Experiments()
-	var names []string
-	picked := map[string]bool{}
-	for _, e := range all {
+// experimentNames returns the names of all experiments and of the figures that they draw.
+func experimentNames() (names []string) {
+	for _, e := range bench.Experiments() {
 		names = append(append(names, e.Name), e.Draws...)
 	}
+	return names
+}
+
+// chooseExperiments finds what the names stand for, each once, in the order of the papers.
+func chooseExperiments(args []string) ([]bench.Experiment, error) {
+	all, names := bench.Experiments(), experimentNames()
+	picked := map[string]bool{}
 	for _, a := range args {
 		found := false
 		for _, e := range all {

@@ -148,7 +148,9 @@ func newHelpCmd() *cobra.Command {
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var names []string
 			for _, sub := range c.Root().Commands() {
-				names = append(names, sub.Name())
+				if !sub.Hidden {
+					names = append(names, sub.Name())
+				}
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
