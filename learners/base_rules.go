@@ -242,7 +242,7 @@ func (r *almaRule[T]) tensors() []Tensor {
 	n := len(r.members)
 	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
 	for i, m := range r.members {
-		scale[i], norm2[i], updates[i] = m.scale, m.norm2, m.updates
+		scale[i], norm2[i], updates[i] = m.scale, m.norm2, min(m.updates, MaxCount)
 	}
 	return []Tensor{{"scale", []int{n}, scale}, {"norm2", []int{n}, norm2}, {"member_updates", []int{n}, updates}}
 }

@@ -899,8 +899,14 @@ func (p *posterior) restore(name string, s *State, points int, keep bool) error 
 		precision = slices.Clone(v)
 	}
 	for i := range d {
-		if !(data[2][i*(i+1)/2+i] > 0) {
-			return fmt.Errorf("%s: the variance of weight %d is %v: %w", name, i, data[2][i*(i+1)/2+i], ErrState)
+		row := data[2][i*(i+1)/2:][:i+1]
+		if !(row[i] > 0) {
+			return fmt.Errorf("%s: the variance of weight %d is %v: %w", name, i, row[i], ErrState)
+		}
+		for j, c := range row[:i] { // what a law's correlation can't be, rounding aside
+			if limit := float64(math.Sqrt(row[i]) * math.Sqrt(data[2][j*(j+1)/2+j])); math.Abs(c) > 1.001*limit {
+				return fmt.Errorf("%s: the covariance of weights %d and %d is %v, their variances allow %v: %w", name, j, i, c, limit, ErrState)
+			}
 		}
 	}
 	P, loss := s.Scalars["precision"], s.Scalars["loss"]

@@ -136,7 +136,11 @@ func (u *mutator) tensor() {
 		case []uint64:
 			t.Data = changed(u, data)
 		case []int32:
-			t.Data = changed(u, data)
+			x := changed(u, data)
+			for i, v := range x { // there are tables up to the last feature, in training too
+				x[i] = min(v, 1<<12)
+			}
+			t.Data = x
 		case []uint8:
 			t.Data = changed(u, data)
 		}
@@ -163,8 +167,13 @@ func (u *mutator) value(v any) any {
 			return v
 		}
 		v[key] = u.value(v[key])
-		if n, ok := v[key].(uint64); ok && n > 64 && n <= 1<<30 && slices.Contains([]string{"members", "buffer", "rank", "sweeps"}, key) {
-			v[key] = 64 // what such settings take is theirs, not the file's
+		if slices.Contains([]string{"members", "buffer", "rank", "sweeps"}, key) { // what such settings take is theirs, not the file's
+			switch n := v[key].(type) {
+			case uint64:
+				v[key] = min(n, 64)
+			case float64:
+				v[key] = min(n, 64)
+			}
 		}
 		return v
 	case []any:
@@ -333,14 +342,17 @@ func useAll[T learners.Float](t *testing.T, data []byte) {
 			t.Fatalf("%s: settings: %v", what, err)
 		}
 		again, err := Capture(m.Learner, c, m.Seed, l)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrNotFinite):
+			return // diverged: told, and nothing is saved
+		case errors.Is(err, ErrInvalid) && learners.PosteriorOf(l) != nil:
+			return // a matrix that is no covariance: only an eigenvalue could tell before
+		case err != nil:
 			t.Fatalf("%s: %v", what, err)
 		}
 		again.Prep, again.Presented, again.Mistakes = m.Prep, m.Presented, m.Mistakes
 		var b bytes.Buffer
-		if err := Encode(&b, again); errors.Is(err, ErrNotFinite) {
-			return // diverged: told, and nothing is saved
-		} else if err != nil {
+		if err := Encode(&b, again); err != nil {
 			t.Fatalf("%s: saving what was accepted: %v", what, err)
 		}
 		back, err := Decode(b.Bytes())

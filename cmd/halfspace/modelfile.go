@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
 )
 
@@ -26,7 +27,42 @@ func loadModel(name string) (*model.Model, error) {
 	if err != nil {
 		return nil, modelError(name, err)
 	}
+	_, config, err := m.Settings()
+	if err != nil {
+		return nil, modelError(name, err)
+	}
+	if limit, by := memoryLimit("/", addressSpace()); limit > 0 {
+		if err := modelFits(name, m, config, limit/4*3); err != nil {
+			return nil, &fail{codeModel, err, fmt.Sprintf("%s %s; three quarters of that are for a model.", upper(by.grants()), inMiB(limit))}
+		}
+	}
 	return m, nil
+}
+
+// modelFits refuses a model whose learner takes more than that many bytes for its settings and up to the last of its features, before it is made.
+func modelFits(name string, m *model.Model, c learners.Config, most int64) error {
+	x := learners.Extent{Elem: 4, Longest: 1}
+	if m.Precision == "f64" {
+		x.Elem = 8
+	}
+	what := "the settings"
+	for _, t := range m.State.Tensors {
+		if idx, ok := t.Data.([]int32); ok && (t.Name == "features" || strings.HasSuffix(t.Name, "_idx")) {
+			for _, j := range idx {
+				if n := int64(j) + 1; n > x.Features {
+					x.Features, what = n, fmt.Sprintf("the tensor %s, whose last feature is %d", t.Name, j)
+				}
+			}
+		}
+	}
+	need := c.Memory(x).Held()
+	if kept := 8 * x.Features; need < kept { // a row of all features is made of an example that is kept
+		need = kept
+	}
+	if need > most {
+		return fmt.Errorf("%s: %s takes %s for %s", name, m.Learner, inMiB(need), what)
+	}
+	return nil
 }
 
 // modelError gives an error of a model its exit code.
