@@ -17,7 +17,8 @@ func init() {
 // ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without points, else DiagonalADF.
 type ADFConfig struct {
 	Covariance string  `json:"covariance" flag:"covariance" help:"full: d^2 numbers for d features; diagonal: d"`
-	Noise      float64 `json:"noise" flag:"label-noise" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated"`
+	Noise      float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated; auto estimates it on the way"`
+	NoiseAuto  bool    `json:"noise_auto,omitempty"` // estimate the rate of wrong labels; Noise is where that begins
 }
 
 // Validate wants a known Covariance and Noise in [0, 1/2).
@@ -25,7 +26,7 @@ func (c *ADFConfig) Validate() error {
 	if c.Covariance != "full" && c.Covariance != "diagonal" {
 		return fmt.Errorf("adf: covariance is %q, want full or diagonal: %w", c.Covariance, ErrConfig)
 	}
-	return checkNoise("adf", c.Noise)
+	return checkNoise("adf", c.Noise, c.NoiseAuto)
 }
 
 // Memory is Config.Memory: two float64 a feature, or the covariance matrix.
@@ -45,10 +46,10 @@ func newADF[T Float](c Config, _ Env) (Learner[T], error) {
 		return nil, err
 	}
 	if cfg.Covariance == "diagonal" {
-		return &DiagonalADF[T]{eps: cfg.Noise}, nil
+		return &DiagonalADF[T]{eps: cfg.Noise, noise: newNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}, nil
 	}
 	// One point has its site after one sweep; the second finds nothing to do.
-	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-9, Sweeps: 4, Damping: 1}, 0, 0, false), nil
+	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-9, Sweeps: 4, Damping: 1, NoiseAuto: cfg.NoiseAuto}, 0, 0, false), nil
 }
 
 // DiagonalADF is assumed density filtering with independent weights: after each example the posterior is replaced by the Gaussian with its means and
@@ -70,6 +71,7 @@ func newADF[T Float](c Config, _ Env) (Learner[T], error) {
 // Cost: O(non-zeros). Memory: two float64 a feature.
 type DiagonalADF[T Float] struct {
 	eps     float64
+	noise   *noiseEstimate // that eps follows; nil: none
 	m, v    []float64
 	updates int64
 	passed  int64
@@ -99,7 +101,12 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 			continue
 		}
 		root, y := math.Sqrt(v), float64(b.Y[i])
-		s := newStepFactor(float64(y*f)/root, l.eps)
+		z := float64(y*f) / root
+		if l.noise != nil {
+			l.noise.see(z)
+			l.eps = l.noise.rate
+		}
+		s := newStepFactor(z, l.eps)
 		step, shrink := float64(y*s.h)/root, float64(s.h*s.d)/v
 		idx, val := rowOf(b, i)
 		for n, x := range val {
@@ -157,7 +164,7 @@ func (l *DiagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error {
 // MergePosterior is that of VVM, of two learners with a diagonal covariance.
 func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {
 	o, ok := other.(*DiagonalADF[T])
-	if !ok || o.eps != l.eps {
+	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps {
 		return fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w", other, ErrPrior)
 	}
 	m, v := grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
@@ -175,6 +182,10 @@ func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {
 	l.m, l.v = m, v
 	l.updates += o.updates
 	l.passed += o.passed
+	if l.noise != nil {
+		l.noise.join(o.noise)
+		l.eps = l.noise.rate
+	}
 	return nil
 }
 
@@ -182,7 +193,13 @@ func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {
 func (l *DiagonalADF[T]) Weights() []float64 { return slices.Clone(l.m) }
 
 // Report returns how many examples were passed over.
-func (l *DiagonalADF[T]) Report() PosteriorReport { return PosteriorReport{Passed: l.passed} }
+func (l *DiagonalADF[T]) Report() PosteriorReport {
+	r := PosteriorReport{Passed: l.passed}
+	if l.noise != nil {
+		r.LabelNoise = l.noise.rate
+	}
+	return r
+}
 
 // Updates is Learner.Updates.
 func (l *DiagonalADF[T]) Updates() int64 { return l.updates }
@@ -194,10 +211,12 @@ func (l *DiagonalADF[T]) Bytes() int64 {
 
 // State is Learner.State: means and variances.
 func (l *DiagonalADF[T]) State() State {
-	return State{
+	s := State{
 		Counters: map[string]uint64{"updates": uint64(l.updates), "passed": uint64(l.passed)},
 		Tensors:  []Tensor{{"w", []int{len(l.m)}, slices.Clone(l.m)}, {"variance", []int{len(l.v)}, slices.Clone(l.v)}},
 	}
+	l.noise.state(&s)
+	return s
 }
 
 // SetState is Learner.SetState.
@@ -208,7 +227,12 @@ func (l *DiagonalADF[T]) CheckState(s State) error { return l.takeState(s, false
 
 // takeState is SetState, or CheckState if the state shall not be kept.
 func (l *DiagonalADF[T]) takeState(s State, keep bool) error {
-	if err := s.holds("adf", []string{"w", "variance"}, []string{"updates", "passed"}, nil); err != nil {
+	scalars, counters := l.noise.keys(nil, []string{"updates", "passed"})
+	if err := s.holds("adf", []string{"w", "variance"}, counters, scalars); err != nil {
+		return err
+	}
+	noise, err := l.noise.restored("adf", &s)
+	if err != nil {
 		return err
 	}
 	m, err := vector[float64](&s, "adf", "w")
@@ -234,5 +258,8 @@ func (l *DiagonalADF[T]) takeState(s State, keep bool) error {
 		return nil
 	}
 	l.m, l.v, l.updates, l.passed = slices.Clone(m), slices.Clone(v), updates, passed
+	if l.noise = noise; noise != nil {
+		l.eps = noise.rate
+	}
 	return nil
 }

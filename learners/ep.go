@@ -31,8 +31,14 @@ type EP[T Float] struct{ *VVM[T] }
 // EPConfig holds the settings of EP.
 type EPConfig struct{ PointsConfig }
 
-// Validate wants Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
-func (c *EPConfig) Validate() error { return c.PointsConfig.validate("ep") }
+// Validate wants Noise in [0, 1/2), which can't be estimated, Tolerance, Sweeps > 0 and Damping in (0, 1].
+func (c *EPConfig) Validate() error {
+	if c.NoiseAuto {
+		return fmt.Errorf("ep: label-noise is estimated from predictions made before labels are shown, of which ep makes none: "+
+			"give it the rate that adf or vvm estimates: %w", ErrConfig)
+	}
+	return c.PointsConfig.validate("ep")
+}
 
 // Memory is Config.Memory: a covariance matrix, one float64 an example and feature, and in the
 // space of scores two more and two matrices of examples.

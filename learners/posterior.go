@@ -85,8 +85,9 @@ type posterior struct {
 	x, y, z []float64 // scratch of Vr's length
 	report  PosteriorReport
 
-	precision []float64 // upper bounds of (Vr^-1)_ii; nil as long as P will do
-	measured  int64     // changes of Vr since precision was last worked out from Vr itself
+	noise     *noiseEstimate // that eps follows; nil: none
+	precision []float64      // upper bounds of (Vr^-1)_ii; nil as long as P will do
+	measured  int64          // changes of Vr since precision was last worked out from Vr itself
 }
 
 // PosteriorReport counts what a learner with a posterior met.
@@ -96,6 +97,8 @@ type PosteriorReport struct {
 	Merged      int64 `json:"merged"`      // pairs of points
 	Passed      int64 `json:"passed"`      // examples passed over, as their variance was lost in rounding or beyond the range of numbers
 	Lost        int64 `json:"lost"`        // points dropped without what they tell, as absorbing them would have broken the covariance
+
+	LabelNoise float64 `json:"label_noise,omitempty"` // rate of wrong labels, where it is estimated
 }
 
 // posteriorFloor is the least share of a variance that is told from rounding: x'Vr x is summed from terms of at most
@@ -140,6 +143,23 @@ func posteriorFootprint(x Extent, n int64) Footprint {
 	f.add("scores of points", n, times(n, each)+8*width*(maxLate+3)+fixed)
 	f.Copies = times(8, d, d/2+4) + times(18, n, d+n)
 	return f
+}
+
+// setNoise makes eps the rate of wrong labels.
+func (p *posterior) setNoise(eps float64) {
+	p.eps, p.entropy = eps, newNoiseEntropy(eps)
+}
+
+// estimateNoise lets the estimate of eps, if there is one, see the new point, which has no site yet.
+func (p *posterior) estimateNoise() {
+	if p.noise == nil {
+		return
+	}
+	i := p.k - 1
+	if s := p.spread(i); s > 0 {
+		p.noise.see(p.mu[i] / math.Sqrt(s))
+		p.setNoise(p.noise.rate)
+	}
 }
 
 // reserve makes room for n points. It forgets those that there are.
@@ -850,6 +870,7 @@ func (p *posterior) state(s *State) {
 		s.Tensors = append(s.Tensors, Tensor{"precisions", []int{len(p.precision)}, slices.Clone(p.precision)})
 		s.Counters["measured"] = uint64(p.measured)
 	}
+	p.noise.state(s)
 	r := p.report
 	for i, v := range []int64{r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost, p.age} {
 		s.Counters[posteriorCounters[i]] = uint64(v)
@@ -913,10 +934,17 @@ func (p *posterior) restore(name string, s *State, points int, keep bool) error 
 	if !(P >= 1 && P-P == 0 && loss >= 1 && loss-loss == 0) {
 		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, P, loss, ErrState)
 	}
+	noise, err := p.noise.restored(name, s)
+	if err != nil {
+		return err
+	}
 	if !keep {
 		return nil
 	}
 	next := newPosterior(p.eps, len(p.X))
+	if next.noise = noise; noise != nil {
+		next.setNoise(noise.rate)
+	}
 	if err := next.grow(name, d); err != nil {
 		return err
 	}
@@ -936,7 +964,7 @@ func (p *posterior) restore(name string, s *State, points int, keep bool) error 
 	next.k, next.age = k, counts[5]
 	next.P, next.loss = P, loss
 	next.precision, next.measured = precision, measured
-	next.report = PosteriorReport{counts[0], counts[1], counts[2], counts[3], counts[4]}
+	next.report = PosteriorReport{Sweeps: counts[0], Unconverged: counts[1], Merged: counts[2], Passed: counts[3], Lost: counts[4]}
 	*p = *next
 	return nil
 }

@@ -110,7 +110,7 @@ func TestEPConverged(t *testing.T) {
 		noise     float64
 		converged bool
 	}{{"clean", clean, 0, true}, {"noisy, eps 0.3", noisy, 0.3, true}, {"noisy, eps 0", noisy, 0, false}} {
-		l := &EP[float64]{virtual(t, "ep", &EPConfig{PointsConfig{c.noise, 1e-6, 100, 1}})}
+		l := &EP[float64]{virtual(t, "ep", &EPConfig{PointsConfig{Noise: c.noise, Tolerance: 1e-6, Sweeps: 100, Damping: 1}})}
 		r, err := l.Fit(t.Context(), c.b, FitOptions{})
 		if err != nil {
 			t.Fatal(err)

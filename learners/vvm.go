@@ -29,7 +29,7 @@ func init() {
 //	paper         here               shape, unit
 //	B             Config.Buffer      points kept after the reduction
 //	k             Config.Pairs       pairs that are tried
-//	epsilon       Config.Noise       rate of wrong labels
+//	epsilon       Config.Noise       rate of wrong labels; posterior.eps where it is estimated
 //	m_r, V_r      posterior.mr, V    residual
 //	m_w           posterior.m        weights, one a feature
 //	b_i           posterior.X        points, each times its label
@@ -63,16 +63,17 @@ type VVM[T Float] struct {
 
 // PointsConfig holds the settings of EP over points.
 type PointsConfig struct {
-	Noise     float64 `json:"noise" flag:"label-noise" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated"`
+	Noise     float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated; auto estimates it on the way (not ep)"`
 	Tolerance float64 `json:"tolerance" flag:"tolerance" help:"EP ends when no site changes by more, in units of its point's standard deviation"`
 	Sweeps    int     `json:"sweeps" flag:"sweeps" help:"sweeps of EP over the points at most, then as many with half the damping"`
 	Damping   float64 `json:"damping" flag:"damping" help:"share of a site's change that is made, in (0, 1]"`
+	NoiseAuto bool    `json:"noise_auto,omitempty"` // estimate the rate of wrong labels; Noise is where that begins
 }
 
 var defaultPoints = PointsConfig{Noise: 0.05, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
 
 func (c *PointsConfig) validate(name string) error {
-	if err := checkNoise(name, c.Noise); err != nil {
+	if err := checkNoise(name, c.Noise, c.NoiseAuto); err != nil {
 		return err
 	}
 	if err := checkSetting(name, "tolerance", c.Tolerance, c.Tolerance > 0, "a number > 0"); err != nil {
@@ -82,10 +83,6 @@ func (c *PointsConfig) validate(name string) error {
 		return fmt.Errorf("%s: sweeps is %d, want a number > 0: %w", name, c.Sweeps, ErrConfig)
 	}
 	return checkSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1, "a number in (0, 1]")
-}
-
-func checkNoise(name string, eps float64) error {
-	return checkSetting(name, "label-noise", eps, eps >= 0 && eps < 0.5, "a rate in [0, 1/2)")
 }
 
 func checkBuffer(name string, n int) error {
@@ -139,8 +136,10 @@ func newVVM[T Float](c Config, _ Env) (Learner[T], error) {
 // virtualPoints makes a learner of the family.
 func virtualPoints[T Float](name string, cfg PointsConfig, buffer, pairs int, oldest bool) *VVM[T] {
 	n := buffer + 1
+	p := newPosterior(cfg.Noise, n)
+	p.noise = newNoiseEstimate(cfg.NoiseAuto, cfg.Noise)
 	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest, ep: epSettings{cfg.Tolerance, cfg.Sweeps, cfg.Damping},
-		p: newPosterior(cfg.Noise, n), kl: make([]float64, n), barred: make([]bool, n)}
+		p: p, kl: make([]float64, n), barred: make([]bool, n)}
 	if v.pairs > 0 {
 		v.cosine, v.close = make([]float64, n*n), make([]closePair, 0, v.pairs+1)
 	}
@@ -161,6 +160,7 @@ func (v *VVM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		if !v.p.add() {
 			continue
 		}
+		v.p.estimateNoise()
 		v.p.propagate(&v.ep) // (1)
 		if v.p.k > v.buffer {
 			v.reduce()
@@ -333,7 +333,7 @@ func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	for i := range b.Len() {
 		x := v.p.x
 		beyond := signed(b, i, 1, x)
-		dst[i] = probability(vecmath.Dot(x, v.p.m), v.p.variance(x)+beyond, v.cfg.Noise)
+		dst[i] = probability(vecmath.Dot(x, v.p.m), v.p.variance(x)+beyond, v.p.eps)
 	}
 	return nil
 }
@@ -367,12 +367,13 @@ func (v *VVM[T]) MergePosterior(other Learner[T]) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other, ErrPrior)
-	case o.cfg.Noise != v.cfg.Noise:
+	case o.cfg.Noise != v.cfg.Noise || o.cfg.NoiseAuto != v.cfg.NoiseAuto:
 		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise, ErrPrior)
 	}
 	s := State{Counters: map[string]uint64{}}
 	o.p.state(&s)
 	q := newPosterior(o.p.eps, len(o.p.X))
+	q.noise = newNoiseEstimate(o.cfg.NoiseAuto, o.p.eps)
 	if err := q.restore(v.name, &s, o.p.k, true); err != nil {
 		return err
 	}
@@ -381,6 +382,10 @@ func (v *VVM[T]) MergePosterior(other Learner[T]) error {
 	}
 	if err := v.p.multiply(v.name, q); err != nil {
 		return err
+	}
+	if q.noise != nil {
+		v.p.noise.join(q.noise)
+		v.p.setNoise(v.p.noise.rate)
 	}
 	for j := range q.k {
 		copy(v.p.X[v.p.k], q.X[j])
@@ -402,7 +407,13 @@ func (v *VVM[T]) MergePosterior(other Learner[T]) error {
 func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.m) }
 
 // Report returns what was met so far.
-func (v *VVM[T]) Report() PosteriorReport { return v.p.report }
+func (v *VVM[T]) Report() PosteriorReport {
+	r := v.p.report
+	if v.p.noise != nil {
+		r.LabelNoise = v.p.noise.rate
+	}
+	return r
+}
 
 // Points returns the points, each times its label.
 func (v *VVM[T]) Points() [][]float64 {
@@ -438,7 +449,8 @@ func (v *VVM[T]) takeState(s State, keep bool) error {
 	if s.Tensor("precisions") != nil { // since P alone was too coarse
 		tensors, counters = append(slices.Clone(tensors), "precisions"), append(counters, "measured")
 	}
-	if err := s.holds(v.name, tensors, counters, []string{"precision", "loss"}); err != nil {
+	scalars, counters := v.p.noise.keys([]string{"precision", "loss"}, counters)
+	if err := s.holds(v.name, tensors, counters, scalars); err != nil {
 		return err
 	}
 	updates, err := count(&s, v.name, "updates")

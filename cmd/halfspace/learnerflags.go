@@ -91,6 +91,42 @@ type field struct {
 	flag, help string
 	with       string // when it has an effect: "kernel=poly|rbf,scale" is --kernel poly, --kernel rbf or any --scale; "" is always
 	value      reflect.Value
+	auto       reflect.Value // the switch that the value "auto" sets; not valid where there is none
+}
+
+// text returns the value as the flag takes it.
+func (f field) text() string {
+	if f.auto.IsValid() && f.auto.Bool() {
+		return "auto"
+	}
+	return fmt.Sprint(f.value.Interface())
+}
+
+// set gives the field the flag's text.
+func (f field) set(text string) error {
+	if f.auto.IsValid() {
+		if f.auto.SetBool(text == "auto"); text == "auto" {
+			return nil
+		}
+	}
+	return parseInto(f.value, text)
+}
+
+// estimators returns the learners that take auto for a flag.
+func estimators(flag string) (names []string) {
+	for _, name := range learners.Names() {
+		e, err := learners.Lookup(name)
+		if err != nil {
+			continue
+		}
+		c := e.Config()
+		for _, f := range settingsOf(c) {
+			if f.flag == flag && f.auto.IsValid() && f.set("auto") == nil && c.Validate() == nil {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // idle reports whether f has no effect beside the other settings of its Config, and says what it wants.
@@ -129,7 +165,11 @@ func settingsOfStruct(v reflect.Value) []field {
 		if t.Anonymous && t.Type.Kind() == reflect.Struct {
 			list = append(list, settingsOfStruct(v.Field(i))...)
 		} else if flag := t.Tag.Get("flag"); flag != "" && t.IsExported() {
-			list = append(list, field{flag, t.Tag.Get("help"), t.Tag.Get("with"), v.Field(i)})
+			f := field{flag: flag, help: t.Tag.Get("help"), with: t.Tag.Get("with"), value: v.Field(i)}
+			if auto := t.Tag.Get("auto"); auto != "" {
+				f.auto = v.FieldByName(auto)
+			}
+			list = append(list, f)
 		}
 	}
 	return list
@@ -168,8 +208,13 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 				continue
 			}
 			used[f.flag] = true
-			if err := parseInto(f.value, l.text[f.flag].text); err != nil {
-				return usage("The flags: halfspace train --help.", "%s %s: %w", given(l.fs, f.flag), l.text[f.flag].text, plainNumber(err))
+			text := l.text[f.flag].text
+			if err := f.set(text); err != nil {
+				next := "The flags: halfspace train --help."
+				if names := estimators(f.flag); text == "auto" && len(names) > 0 {
+					next = "Learners that estimate it: " + strings.Join(names, ", ") + "."
+				}
+				return usage(next, "%s %s: %w", given(l.fs, f.flag), text, plainNumber(err))
 			}
 			mine = append(mine, f)
 		}

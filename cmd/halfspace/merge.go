@@ -232,5 +232,8 @@ func describePosterior(p *learners.PosteriorReport) string {
 			row += ", " + plural(int(c.n), c.what) + " " + c.fate
 		}
 	}
+	if p.LabelNoise > 0 {
+		row += fmt.Sprintf(", label noise %.4g by estimate", p.LabelNoise)
+	}
 	return row
 }

@@ -1045,7 +1045,7 @@ func describeConfig(learner string, c learners.Config) string {
 		if f.value.Kind() == reflect.Bool {
 			s = append(s, fmt.Sprintf("--%s=%v", f.flag, f.value.Interface()))
 		} else {
-			s = append(s, fmt.Sprintf("--%s %v", f.flag, f.value.Interface()))
+			s = append(s, fmt.Sprintf("--%s %s", f.flag, f.text()))
 		}
 	}
 	if name, config, ok := base(c); ok {

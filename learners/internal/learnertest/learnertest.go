@@ -762,13 +762,19 @@ func (s *suite[T]) settings(t *testing.T) {
 	}
 
 	v := reflect.ValueOf(s.config).Elem()
-	flags := map[string]bool{}
+	flags, switches := map[string]bool{}, map[string]bool{"": true}
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		flags[f.Tag.Get("flag")] = true
+		switches[f.Tag.Get("auto")] = true // of the value auto of a flag
 	}
 	for _, f := range reflect.VisibleFields(v.Type()) { // those of embedded structs too
 		if f.Anonymous {
 			continue
+		}
+		if auto := f.Tag.Get("auto"); auto != "" {
+			if s, ok := v.Type().FieldByName(auto); !ok || s.Type.Kind() != reflect.Bool {
+				t.Errorf("field %s: the tag auto says %q, which is no switch here", f.Name, auto)
+			}
 		}
 		for with := range strings.SplitSeq(f.Tag.Get("with"), ",") {
 			if flag, _, _ := strings.Cut(with, "="); with != "" && !flags[flag] {
@@ -789,7 +795,7 @@ func (s *suite[T]) settings(t *testing.T) {
 		case reflect.Struct, reflect.Pointer, reflect.Interface:
 			continue // settings of another learner, which has its own test
 		}
-		if f.Tag.Get("flag") == "" || f.Tag.Get("help") == "" {
+		if !switches[f.Name] && (f.Tag.Get("flag") == "" || f.Tag.Get("help") == "") {
 			t.Errorf("field %s lacks a flag or help tag", f.Name)
 		}
 		for _, x := range bad {
