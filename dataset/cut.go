@@ -80,11 +80,15 @@ func (s *Stream[T]) openNext(name string) (in *input, err error) {
 // Stop ends the reading: Next returns the rows of the whole lines that were read until now, then ErrStopped. A read that waits for input
 // is not waited for. Any goroutine may call it.
 func (s *Stream[T]) Stop() {
-	s.stop.asked.Store(true)
+	s.stop.asked.Store(true) // the reader stops before it would have to wait again
+	if !s.stop.waiting.Load() {
+		return
+	}
+	time.Sleep(textPause / 2) // what a read has just given comes along
 	s.cut.Lock()
 	defer s.cut.Unlock()
 	if s.over || !s.stop.waiting.Load() {
-		return // the reader stops where it would have to wait
+		return
 	}
 	if s.cutter != nil {
 		s.cutter.handOver()
@@ -144,21 +148,36 @@ type cutter[T engine.Float] struct {
 	done    int  // bytes of the file handed over
 	any     bool // something was handed over
 	reading bool // a read into c.text[n:] is under way
+	reads   int  // begun so far, and
+	seen    int  // when the clock looked last
+	clock   *time.Timer
+	ticking bool
+}
+
+// tick looks whether a read has been waiting since the last tick, and then hands over what is there. A clock that ticks on costs a
+// fast input less than one that is set anew for each read; it rests where there is nothing to hand over.
+func (k *cutter[T]) tick() {
+	k.s.cut.Lock()
+	defer k.s.cut.Unlock()
+	if k.s.cutter != k || k.s.over {
+		return
+	}
+	if k.reading && k.reads == k.seen {
+		k.handOver()
+		k.ticking = false
+		return
+	}
+	k.seen = k.reads
+	k.clock.Reset(textPause)
 }
 
 // readText cuts one file. The caller holds s.cut; it is free while a read may wait.
 func (s *Stream[T]) readText(in *input) bool {
 	k := &cutter[T]{s: s, in: in, c: s.chunk(s.lim.chunk)}
 	s.cutter = k
-	defer func() { s.cutter = nil }()
-	pause := time.AfterFunc(time.Hour, func() {
-		s.cut.Lock()
-		defer s.cut.Unlock()
-		if k.reading && !s.over {
-			k.handOver()
-		}
-	})
-	defer pause.Stop()
+	k.clock = time.AfterFunc(time.Hour, k.tick)
+	k.clock.Stop()
+	defer func() { k.clock.Stop(); s.cutter = nil }()
 	for {
 		if k.lo > 0 {
 			k.n = copy(k.c.text, k.c.text[k.lo:k.n])
@@ -176,10 +195,13 @@ func (s *Stream[T]) readText(in *input) bool {
 			continue
 		}
 		k.reading = true
+		k.reads++
+		if !k.ticking {
+			k.ticking = true
+			k.clock.Reset(textPause)
+		}
 		s.cut.Unlock()
-		pause.Reset(textPause)
 		m, err := in.Read(k.c.text[k.n:room])
-		pause.Stop()
 		s.cut.Lock()
 		k.reading = false
 		if s.over || s.ctx.Err() != nil {

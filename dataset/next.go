@@ -145,6 +145,9 @@ func (s *Stream[T]) Close() error {
 	return nil
 }
 
+// heldSilence is how long nothing comes until it is told that rows wait for a second label.
+const heldSilence = time.Second
+
 // advance takes the next chunk; it returns false if none came before end.
 func (s *Stream[T]) advance(end <-chan time.Time) bool {
 	var c *chunk[T]
@@ -153,6 +156,12 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 		s.err = err
 		return true
 	}
+	var silent <-chan time.Time
+	if s.heldRows > 0 && !s.told && s.cfg.OnWarn != nil {
+		t := time.NewTimer(heldSilence)
+		defer t.Stop()
+		silent = t.C
+	}
 	select {
 	case c, ok = <-s.order: // what is there comes before the end of the time
 	default:
@@ -160,6 +169,11 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 		case c, ok = <-s.order:
 		case <-end:
 			return false
+		case <-silent:
+			s.told = true
+			label := s.lab.set.list[0].text
+			s.cfg.OnWarn(fmt.Sprintf("%d rows, all labelled %q, wait for a second label: --positive %s begins at once", s.heldRows, label, label))
+			return true
 		case <-s.ctx.Done():
 			s.err = s.ctx.Err()
 			return true

@@ -47,6 +47,7 @@ type Stream[T engine.Float] struct {
 	held     []*rows[T] // labels not decided yet
 	heldRows int
 	heldMem  int64      // bytes
+	told     bool       // that rows are held
 	ready    []*rows[T] // to be returned
 	cur      *rows[T]
 	pos      int // rows of cur returned

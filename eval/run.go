@@ -45,6 +45,18 @@ type Source[T engine.Float] interface {
 	Next() (*engine.Block[T], error)
 }
 
+// Waiter is a Source that may have to wait for examples. Wait waits until Next would return at once, or for d, and tells whether it
+// would. The block that Next returned before is not to be used any more.
+type Waiter interface {
+	Wait(d time.Duration) bool
+}
+
+// Wait is src's Wait; true for a source that has none.
+func Wait[T engine.Float](src Source[T], d time.Duration) bool {
+	w, ok := src.(Waiter)
+	return !ok || w.Wait(d)
+}
+
 // Memory is a data set in memory: a Source that can be passed over again, in any order. Not safe for concurrent use.
 type Memory[T engine.Float] struct {
 	all    *engine.Block[T]
@@ -104,7 +116,7 @@ type Options struct {
 
 	Checkpoint      func(Result) error // called between blocks, at the marks below; an error ends the run
 	CheckpointEvery int64              // examples presented
-	CheckpointAfter time.Duration      // since the last one
+	CheckpointAfter time.Duration      // since the last one, also while a Source that is a Waiter gives nothing
 }
 
 // Result is what a run counted.
@@ -254,6 +266,7 @@ type run[T engine.Float] struct {
 	nextLine int64  // presented examples at which the next progress line is due
 	started  time.Time
 	marked   time.Time // last checkpoint
+	kept     int64     // presented examples in it
 	mark     time.Time // end of the last thing timed
 	view     engine.Block[T]
 	proba    [1]float64
@@ -269,6 +282,9 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if err := r.await(src); err != nil {
+			return err
 		}
 		b, err := src.Next()
 		r.res.Read += r.lap()
@@ -383,12 +399,27 @@ func (r *run[T]) checkpoint() error {
 	if !(every > 0 && r.res.Presented%every == 0 || after > 0 && r.mark.Sub(r.marked) >= after) {
 		return nil
 	}
+	return r.save()
+}
+
+func (r *run[T]) save() error {
 	if err := r.o.Checkpoint(r.res); err != nil {
 		return fmt.Errorf("checkpoint after %d examples: %w", r.res.Presented, err)
 	}
 	r.mark = time.Now() // writing is neither reading nor learning
 	r.marked = r.mark
+	r.kept = r.res.Presented
 	return nil
+}
+
+// await lets a checkpoint come in its time while src gives nothing.
+func (r *run[T]) await(src Source[T]) error {
+	after := r.o.CheckpointAfter
+	if r.o.Checkpoint == nil || after <= 0 || r.res.Presented == r.kept || Wait(src, after-time.Since(r.marked)) {
+		return nil
+	}
+	r.res.Read += r.lap()
+	return r.save()
 }
 
 // lap returns the time since the last lap.

@@ -480,6 +480,9 @@ func (s *planned[T]) Next() (*engine.Block[T], error) {
 	return b, err
 }
 
+// Wait is eval.Waiter's.
+func (s *planned[T]) Wait(d time.Duration) bool { return eval.Wait(s.Source, d) }
+
 // replay gives a block that was taken from a source before the others.
 type replay[T engine.Float] struct {
 	src   eval.Source[T]
@@ -496,6 +499,9 @@ func (r *replay[T]) Next() (*engine.Block[T], error) {
 	r.gone = true
 	return r.block, r.err
 }
+
+// Wait is eval.Waiter's.
+func (r *replay[T]) Wait(d time.Duration) bool { return !r.gone || eval.Wait(r.src, d) }
 
 // peakMemory returns the most resident memory of this process so far, in bytes; 0 where the system doesn't tell.
 func peakMemory() int64 { return kibOf("/proc/self/status", "VmHWM:") }

@@ -149,11 +149,11 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 		}
 		return noProbabilities(given(p.cmd.Flags(), flag), p.m.Learner)
 	}
-	s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, p.files, p.opts) })
+	s, work, end, err := openStream[T](ctx, p.files, p.opts)
 	if err != nil {
 		return p.unread(ctx, err)
 	}
-	defer s.Close()
+	defer end()
 	if err := p.read.idle(p.cmd.Flags(), s.Info().Format); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 			return err
 		}
 	}
-	count, err := write(ctx, p, l, s, lines, &r)
+	count, err := write(work, p, l, s, lines, &r)
 	if lines != nil {
 		err = lines.finish(err)
 	}
@@ -230,6 +230,11 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 	proba := make([]float64, eval.DefaultBlock)
 	var buf []byte
 	for {
+		if lines != nil && lines.Buffered() > 0 && !s.Wait(flushAfter) {
+			if err := lines.Flush(); err != nil {
+				return count, err
+			}
+		}
 		b, err := s.Next()
 		if err == io.EOF {
 			break

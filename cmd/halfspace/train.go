@@ -446,6 +446,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		return err
 	}
 	var in reader[T]
+	work := ctx
 	var loading time.Duration
 	var facts learners.Facts
 	var testBytes int64
@@ -461,11 +462,12 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		in = reader[T]{eval.NewMemory(&data.Block, data.Gather), func() dataset.Info { return data.Info }, func() {}}
 		facts = factsOf(t, data)
 	} else {
-		s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, t.files, t.opts) })
-		if err != nil {
+		var s *dataset.Stream[T]
+		var end func()
+		if s, work, end, err = openStream[T](ctx, t.files, t.opts); err != nil {
 			return t.unread(ctx, err)
 		}
-		in = reader[T]{s, s.Info, func() { s.Close() }}
+		in = reader[T]{s, s.Info, end}
 		defer func() { in.close() }()
 		if err := checkTest[T](ctx, t, s.Info()); err != nil {
 			return t.unread(ctx, err)
@@ -532,7 +534,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	} else if t.activeSet || t.halving {
 		return usage("Leave it out.", "%s passes over all examples each time: it has no %s", t.learner, given(t.cmd.Flags(), map[bool]string{true: "active-set", false: "halving"}[t.activeSet]))
 	} else {
-		res, err = eval.Run(ctx, l, in.source, o)
+		res, err = eval.Run(work, l, in.source, o)
 	}
 	info := in.info()
 	stopped := err != nil && interrupted(ctx, err)
@@ -790,7 +792,7 @@ func factsOf[T engine.Float](t *trainer, data *dataset.Data[T]) learners.Facts {
 
 // interrupted tells whether err is that the user stopped the work.
 func interrupted(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)))
+	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) || errors.Is(err, dataset.ErrStopped))
 }
 
 // unread is an error before anything was learned.

@@ -1,0 +1,341 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// pieces gives its text in pieces of any length, and before some of them the stream does what it does where its input pauses.
+type pieces struct {
+	text   []byte
+	most   int
+	rng    *rand.Rand
+	stream atomic.Pointer[Stream[float64]]
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if s := p.stream.Load(); s != nil && p.rng.IntN(3) == 0 {
+		s.cut.Lock()
+		if k := s.cutter; k != nil && k.reading && !s.over {
+			k.handOver()
+		}
+		s.cut.Unlock()
+	}
+	if len(p.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b[:min(len(b), 1+p.rng.IntN(p.most))], p.text)
+	p.text = p.text[n:]
+	return n, nil
+}
+
+// inPieces reads the text in pieces; rows and error must be those of the whole.
+func inPieces(text []byte, o Options, most int, seed uint64) (rows string, bad []string, err error) {
+	p := &pieces{text: text, most: most, rng: rand.New(rand.NewPCG(seed, 1))}
+	o.OnBad = func(err error) { bad = append(bad, err.Error()) }
+	s, err := OpenReader[float64](context.Background(), "in", p, o)
+	if err != nil {
+		return "", nil, err
+	}
+	p.stream.Store(s)
+	rows, err = drain(s)
+	return rows, bad, err
+}
+
+func checkPieces(t *testing.T, text []byte, o Options, most int, seed uint64) {
+	t.Helper()
+	var wantBad []string
+	whole := o
+	whole.OnBad = func(err error) { wantBad = append(wantBad, err.Error()) }
+	s, wantErr := OpenReader[float64](context.Background(), "in", bytes.NewReader(text), whole)
+	want := ""
+	if wantErr == nil {
+		want, wantErr = drain(s)
+	}
+	got, bad, err := inPieces(text, o, most, seed)
+	if got != want || fmt.Sprint(err) != fmt.Sprint(wantErr) || strings.Join(bad, "\n") != strings.Join(wantBad, "\n") {
+		t.Errorf("%q in pieces of up to %d (seed %d): %q, %v, %q\nwhole: %q, %v, %q", text, most, seed, got, err, bad, want, wantErr, wantBad)
+	}
+}
+
+// TestPieces reads the same however the input comes: in pieces of any length, with pauses anywhere.
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	var svm, csv, fasta strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&svm, "%+d %d:%g %d:%d # %d\n", 1-2*(i%3&1), 1+i%7, float64(i)/7, 9+i, i%10, i)
+		if i%20 == 0 {
+			fmt.Fprintf(&svm, "\n+1 bad:%d\n", i)
+		}
+		fmt.Fprintf(&csv, "%d,%g,%s\n", i, float64(i)/3, []string{"yes", "no"}[i&1])
+		if i%30 == 29 {
+			fmt.Fprintf(&csv, "# c\n1,?,%d\n", i)
+		}
+		if i < 40 {
+			fmt.Fprintf(&fasta, ">s%d label=%d\n%s\n%s\n", i, i&1, strings.Repeat("ACGT", 10), strings.Repeat("TTN", 5))
+			if i%10 == 5 {
+				fasta.WriteString(">bad label=1\nACGTE\n")
+			}
+		}
+	}
+	texts := map[string]string{
+		"svmlight": svm.String(), "one label first": strings.Repeat("3 1:1\n", 200) + "5 1:2\n", "csv": csv.String(),
+		"header": "a,b,label\n" + csv.String(), "no line end": strings.TrimSuffix(svm.String(), "\n"), "fasta": fasta.String(),
+		"cut": svm.String() + "+1 1:1 2:", "many bad": "+1 1:1\n-1 1:2\n" + strings.Repeat("x\n+1 y\n", 100) + "+1 1:3\n",
+	}
+	for name, text := range texts {
+		for seed := range uint64(6) {
+			for _, most := range []int{1, 3, 40, 1000} {
+				o := Options{OnError: []string{"skip", "limit=12"}[seed&1], Workers: 1 + int(seed%3)}
+				if seed > 3 {
+					o.chunk = 64
+				}
+				checkPieces(t, []byte(text), o, most, seed)
+				if name == "svmlight" {
+					checkPieces(t, gz([]byte(text)), o, most, seed)
+				}
+			}
+		}
+	}
+}
+
+func FuzzPieces(f *testing.F) {
+	f.Add([]byte("+1 1:1\n-1 2:1\n+1 x\n"), uint16(3), uint64(1))
+	f.Add([]byte("a,b,class\n1,2,x\n3,4,y\n"), uint16(1), uint64(2))
+	f.Add([]byte("0 1:1\n-1 2:1\n"), uint16(2), uint64(3))
+	f.Add([]byte("\x1f\x8b"), uint16(1), uint64(4))
+	f.Add([]byte(">a label=1\n"+strings.Repeat("ACG", 20)+"\n>b label=0\n"+strings.Repeat("ACT", 20)), uint16(7), uint64(5))
+	f.Fuzz(func(t *testing.T, text []byte, most uint16, seed uint64) {
+		if bytes.HasPrefix(text, []byte{0, 0, 8}) {
+			return // idx wants a second file
+		}
+		checkPieces(t, text, Options{OnError: "skip", Workers: 2}, 1+int(most), seed)
+	})
+}
+
+// slow is a writer to a stream that waits for the rows of what it wrote.
+type slow struct {
+	t *testing.T
+	w io.Writer
+	s *Stream[float64]
+}
+
+// expect waits for rows.
+func (l *slow) expect(want string) {
+	l.t.Helper()
+	got := ""
+	for got != want && len(got) < len(want) {
+		if !l.s.Wait(20 * time.Second) {
+			l.t.Fatalf("got %q within 20 s, want %q", got, want)
+		}
+		b, err := l.s.Next()
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		got += dump(b)
+	}
+	if got != want {
+		l.t.Fatalf("got %q, want %q", got, want)
+	}
+}
+
+// TestLive gives the rows of whole lines though the input goes on, packed or not.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	for _, packed := range []string{"", "gzip", "zstd", "gzip members"} {
+		t.Run(packed, func(t *testing.T) {
+			t.Parallel()
+			r, w := io.Pipe()
+			write := func(s string) { io.WriteString(w, s) }
+			end := func() { w.Close() }
+			switch packed {
+			case "gzip":
+				z := gzip.NewWriter(w)
+				write = func(s string) { io.WriteString(z, s); z.Flush() }
+				end = func() { z.Close(); w.Close() }
+			case "gzip members":
+				write = func(s string) { w.Write(gz([]byte(s))) }
+			case "zstd":
+				z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				write = func(s string) { io.WriteString(z, s); z.Flush() }
+				end = func() { z.Close(); w.Close() }
+			}
+			first := make(chan bool)
+			go func() { write("+1 1:1\n"); close(first) }() // the reader must be there
+			s, err := OpenReader[float64](context.Background(), "in", r, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			l := &slow{t, w, s}
+			l.expect("+1 0:1|")
+			<-first
+			write("-1 2:2\n+1 3:")
+			l.expect("-1 1:2|")
+			if s.Wait(30 * time.Millisecond) {
+				t.Error("half a line was taken for a row")
+			}
+			write("3\n")
+			l.expect("+1 2:3|")
+			write("-1 4:4\n-1 5:5\n")
+			l.expect("-1 3:4|-1 4:5|")
+			go func() { write("+1 6:6"); end() }()
+			l.expect("+1 5:6|")
+			if _, err := s.Next(); err != io.EOF {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestStop gives what was read until the reading was stopped, whole lines, and no more.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	go io.WriteString(w, "+1 1:1\n-1 2:2\n")
+	s, err := OpenReader[float64](context.Background(), "in", r, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	l := &slow{t, w, s}
+	l.expect("+1 0:1|-1 1:2|")
+	io.WriteString(w, "+1 3:3\n+1 4:") // returns when it was read
+	s.Stop()
+	l.expect("+1 2:3|")
+	for range 2 {
+		if _, err := s.Next(); err != ErrStopped {
+			t.Error(err)
+		}
+	}
+	s.Stop() // again: nothing
+	w.Close()
+
+	text := strings.Repeat("+1 1:1 2:2\n-1 1:2 7:7\n", 50_000)
+	want, err := stream(text, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Duration(rng.IntN(3000))*time.Microsecond, s.Stop)
+		rows, err := drain(s)
+		if !strings.HasPrefix(want, rows) || err != nil && !errors.Is(err, ErrStopped) || err == nil && rows != want {
+			t.Errorf("%d bytes of rows: %v", len(rows), err)
+		}
+	}
+
+	// One label that means itself, and one that doesn't.
+	for text, want := range map[string]string{"1 1:1\n": "+1 0:1|", "2 1:1\n": ""} {
+		r, w := io.Pipe()
+		go io.WriteString(w, text)
+		s, err := OpenReader[float64](context.Background(), "in", r, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Wait(50 * time.Millisecond)
+		s.Stop()
+		if rows, err := drain(s); rows != want || err != ErrStopped {
+			t.Error(rows, err)
+		}
+		w.Close()
+	}
+}
+
+// TestOneClass returns the rows of labels that mean themselves at once, and with the second label gives the names that both together give.
+func TestOneClass(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		first, second string
+		atOnce        bool
+		err           error
+		labels        LabelMap
+	}{
+		{"+1", "-1", true, nil, LabelMap{"-1", "+1"}},
+		{"+1", "0", true, nil, LabelMap{"0", "+1"}},
+		{"-1", "+1", true, nil, LabelMap{"-1", "+1"}},
+		{"-1", "1", true, nil, LabelMap{"-1", "1"}},
+		{"-1.0", "5", true, nil, LabelMap{"-1.0", "5"}},
+		{"0", "1", true, nil, LabelMap{"0", "1"}},
+		{"0", "2", true, nil, LabelMap{"0", "2"}},
+		{"1", "0", false, nil, LabelMap{"0", "1"}},
+		{"1", "-1", false, nil, LabelMap{"-1", "1"}},
+		{"1", "2", false, nil, LabelMap{"1", "2"}},
+		{"3", "2", false, nil, LabelMap{"2", "3"}},
+		{"+1", "+2", true, ErrLabels, LabelMap{}},
+		{"0", "-1", true, ErrLabels, LabelMap{}},
+		{"-1", "-2", true, ErrLabels, LabelMap{}},
+	} {
+		r, w := io.Pipe()
+		go io.WriteString(w, strings.Repeat(tc.first+" 1:1\n", 3))
+		s, err := OpenReader[float64](context.Background(), "in", r, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tc.atOnce {
+			if _, err := s.Next(); err != nil {
+				t.Error(tc, err)
+			}
+		} else if s.Wait(100 * time.Millisecond) {
+			t.Errorf("%v: rows before the second label", tc)
+		}
+		go func() { io.WriteString(w, tc.second+" 2:1\n"); w.Close() }()
+		_, err = drain(s)
+		if !errors.Is(err, tc.err) || err != nil && !strings.Contains(err.Error(), "--positive") {
+			t.Errorf("%v: %v", tc, err)
+		}
+		if tc.err == nil {
+			if got := s.Info().Labels; got != tc.labels {
+				t.Errorf("%v: labels %v", tc, got)
+			}
+			// In memory the pair decides as ever.
+			d, err := load(strings.Repeat(tc.first+" 1:1\n", 3)+tc.second+" 2:1\n", Options{})
+			if err != nil || d.Info.Labels != tc.labels {
+				t.Errorf("%v: %v, %v", tc, d, err)
+			}
+		}
+	}
+	// Held rows are told of where nothing more comes.
+	r, w := io.Pipe()
+	go io.WriteString(w, "2 1:1\n2 1:1\n")
+	told := make(chan string, 10)
+	s, err := OpenReader[float64](context.Background(), "in", r, Options{OnWarn: func(what string) { told <- what }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Wait(3 * time.Second)
+	s.Wait(1500 * time.Millisecond)
+	w.Close()
+	drain(s)
+	if len(told) != 1 {
+		t.Errorf("told %d times", len(told))
+	} else if what := <-told; !strings.Contains(what, "2 rows") || !strings.Contains(what, "--positive 2") {
+		t.Error(what)
+	}
+	// A plain 1 is +1 once the rows that wait are too many.
+	rows, err := stream(strings.Repeat("1\n", maxHeld+chunkSize)+"0\n", Options{})
+	if err != nil || strings.Count(rows, "+1|") != maxHeld+chunkSize || !strings.HasSuffix(rows, "-1|") {
+		t.Error(err)
+	}
+	if _, err = stream(strings.Repeat("1\n", maxHeld+chunkSize)+"2\n", Options{}); !errors.Is(err, ErrLabels) {
+		t.Error(err)
+	}
+}
