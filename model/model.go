@@ -20,8 +20,10 @@
 //
 // # Errors
 //
-// All errors of reading wrap one of the Err values, and say what was found and what to do. A file is checked
-// before memory is taken for what it claims to hold, so reading takes memory in proportion to the file's length.
+// All errors of reading wrap one of the Err values, name the field, and say what was found and what to do. A file is checked
+// before memory is taken for what it claims to hold, so reading takes memory in proportion to the file's length; keys of its JSON stand there once and
+// letter for letter. Restore takes what the settings take, and what learners of sparse examples have for features up to the last of the state:
+// learners.Config.Memory tells that beforehand. What Restore would refuse is not captured, so what training has saved can be loaded.
 package model
 
 import (

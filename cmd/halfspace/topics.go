@@ -26,7 +26,7 @@ names. - is stdin. HALFSPACE_DATA may name a folder in which files are looked fo
 Labels
 
   Two labels: -1 and +1, or 0 and 1, mean themselves. Of other pairs the larger number (or the later text) is +1, whatever comes first;
-  --positive LABEL chooses. A third label is bad data. The names are kept in the model, so predict prints them.
+  --positive LABEL chooses. A third label is bad data. The names are kept in the model, so predict prints them; they are text in UTF-8.
 
 Values
 
