@@ -25,6 +25,14 @@ func TestALMAByHand(t *testing.T) {
 		{[]float64{0.6, 0.8}, +1, 0.6*a[0] + 0.8*a[1], 1, d},
 		{[]float64{0, 0}, -1, 0, 1, d}, // fires, moves nothing
 	})
+	// y f at the threshold, exactly, still fires: 1/2 for k = 4. The step 1/2 along (1/2, 0) is shrunk away.
+	runByHand(t, "alma", &learners.ALMAConfig{P: 2, B: 1, C: 1}, []handStep{
+		{[]float64{1, 0}, +1, 0, 1, []float64{1, 0}},
+		{[]float64{0, 0}, +1, 0, 1, []float64{1, 0}},
+		{[]float64{0, 0}, +1, 0, 1, []float64{1, 0}},
+		{[]float64{0.5, 0}, +1, 0.5, 1, []float64{1, 0}},
+		{[]float64{0.5, 0}, +1, 0.5, 0, []float64{1, 0}}, // 1/sqrt 5
+	})
 	// p = 4, B = C = 1: threshold sqrt(3/k), step 1/sqrt(3k). theta is (1/sqrt 3, 0), then (1/sqrt 3, 1/sqrt 6).
 	u, v := 1/math.Sqrt(3), 1/math.Sqrt(6)
 	n := math.Pow(math.Pow(u, 4)+math.Pow(v, 4), 0.25)

@@ -201,6 +201,25 @@ func TestGoldenKMP(t *testing.T) {
 	}
 }
 
+// TestBudgetTies: of kept examples that the others serve equally well the oldest goes, whatever its slot.
+func TestBudgetTies(t *testing.T) {
+	l := newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: 3, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+		KernelConfig: learners.KernelConfig{Kernel: "linear"}})
+	rounds := make([]learners.Round, 1)
+	for i := range 9 { // no two have a feature in common, so that each has margin 0 without itself
+		x := make([]float64, 9)
+		x[i] = 1
+		if err := l.Learn(block[float64]("sparse", [][]float64{x}, []float64{1}), rounds); err != nil {
+			t.Fatal(err)
+		}
+		s := l.State()
+		born := slices.Sorted(slices.Values(s.Tensor("born").Data.([]int64)))
+		if n := int64(i + 1); born[0] != max(1, n-2) || born[len(born)-1] != n {
+			t.Fatalf("after %d examples those of numbers %d are kept, want the last three", n, born)
+		}
+	}
+}
+
 // TestBudgetVariable: after an update nothing is kept that is recognised with a margin of beta without itself, but the example just learned; on data with a large
 // margin few examples are kept, and every new example is predicted by what is left.
 func TestBudgetVariable(t *testing.T) {
