@@ -18,6 +18,7 @@ import (
 // TestCRAMMATables: every line is exact, updates, margin, (D'-D)/D and the share below the maximal margin; the ones that hinge on rounding are
 // near; every run of CRAMMA is within the bounds of Theorem 1, where there are any. Lines too long for a test are left out: repro runs them.
 func TestCRAMMATables(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Dir(realdata.File(t, "sonar.mines"))
 	for _, table := range crammaTables() {
 		t.Run(filepath.Base(table.name), func(t *testing.T) {
@@ -81,6 +82,7 @@ func TestCRAMMATables(t *testing.T) {
 
 // TestTheorem1: tau_b is that of (19) for epsilon = 1/2 and solves (13) for any other; a run beyond a bound is outside.
 func TestTheorem1(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ epsilon, beta, eta, gamma float64 }{{0.5, 0.73, 0.001 / 0.73, 0.0022}, {0.5, 30, 0.001 / 30, 0.0022}, {0.5, 0.2, 0.0005, 0.00058},
 		{2, 1e7, 0.0032, 0.0022}, {2, 1e13, 5e-5, 0.0022}, {1, 5, 0.002, 0.01}, {0.3, 1, 0.01, 0.02}} {
 		updates, share := theorem1(c.epsilon, c.beta, c.eta, c.gamma)
@@ -121,6 +123,7 @@ func TestTheorem1(t *testing.T) {
 
 // TestCRAMMASpaces: on the weights the first lines of the columns come out, too.
 func TestCRAMMASpaces(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Dir(realdata.File(t, "sonar.mines"))
 	for _, table := range crammaTables() {
 		p, err := table.load(dir)
@@ -153,6 +156,7 @@ func TestCRAMMASpaces(t *testing.T) {
 
 // TestMargins: on so few patterns working on scores pays.
 func TestMargins(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Dir(realdata.File(t, "sonar.mines"))
 	results, err := Margins(context.Background(), dir, Options{Rounds: 3})
 	if err != nil || len(results) != 3 {
@@ -166,6 +170,7 @@ func TestMargins(t *testing.T) {
 }
 
 func TestCRAMMARuns(t *testing.T) {
+	t.Parallel()
 	e := experiments["cramma/table1"]
 	if _, err := Repro(context.Background(), e, RunOptions{Runs: 2, DataDir: t.TempDir()}); err == nil {
 		t.Error("two runs of what draws nothing")

@@ -34,6 +34,7 @@ func overlaps(t *testing.T, r Row, value, pm float64) {
 }
 
 func TestOBPMTable1(t *testing.T) {
+	t.Parallel()
 	rows, err := Repro(context.Background(), experiments["obpm/table1"], RunOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +65,7 @@ func TestOBPMTable1(t *testing.T) {
 // TestOBPMTable2 holds the Adult column against means of 30 runs by an independent implementation (perceptron, ALMA) and against
 // the value that OBPM at tau = 0.05 is known to reach.
 func TestOBPMTable2(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("30 runs of seven learners")
 	}
@@ -103,6 +105,7 @@ func prepared(t *testing.T, name string) *dataset.Data[float32] {
 // TestOBPMElegans runs the C. elegans part on a fifth of the examples: OBPM comes as near to the SVM as the paper's, ALMA and OBPM beat the perceptron, and the rows carry the
 // times that the paper tells.
 func TestOBPMElegans(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("unpacks 80 MB")
 	}
@@ -204,6 +207,7 @@ func drawing(t *testing.T, name string, o RunOptions) (rows []Row, figures []Fig
 }
 
 func TestOBPMFigure1(t *testing.T) {
+	t.Parallel()
 	runs := 30
 	if testing.Short() {
 		runs = 10
@@ -218,6 +222,7 @@ func TestOBPMFigure1(t *testing.T) {
 
 // TestOBPMFigure2 holds the errors against means of 30 runs by an independent implementation, taking its runs to scatter as ours.
 func TestOBPMFigure2(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("loads MNIST")
 	}
@@ -241,6 +246,7 @@ func TestOBPMFigure2(t *testing.T) {
 
 // TestDriftingDigits: no row twice, and the positive digits follow the schedule.
 func TestDriftingDigits(t *testing.T) {
+	t.Parallel()
 	digits := make([]uint8, 20000)
 	for i := range digits {
 		digits[i] = uint8(i % 10)
@@ -272,6 +278,7 @@ func TestDriftingDigits(t *testing.T) {
 }
 
 func TestOBPMFigure3(t *testing.T) {
+	t.Parallel()
 	rows, figures := drawing(t, "obpm/figure3", RunOptions{Runs: 3, DataDir: filepath.Dir(realdata.File(t, "w8a.gz"))})
 	holding(t, rows, 2)
 	for i, quantity := range []string{"prediction_errors", "updates"} {
@@ -286,6 +293,7 @@ func TestOBPMFigure3(t *testing.T) {
 
 // TestOBPMKernel: over shared kernel rows, too, the average beats the kernel perceptron.
 func TestOBPMKernel(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 10 s")
 	}

@@ -15,6 +15,7 @@ import (
 // TestPUMMASection51 holds updates and margins against means over 10 data sets by an independent implementation (other draws of the same
 // distribution), and the paper's claims: PUMMA p = 2 needs fewer updates than ROMMA on every bias, PUMMA p = 2 ln n fewer than ALMA.
 func TestPUMMASection51(t *testing.T) {
+	t.Parallel()
 	figures := map[string]Figure{}
 	rows, err := Repro(context.Background(), experiments["pumma/section5.1"], RunOptions{Seed: 1, Runs: 2, Drawn: func(f Figure) { figures[f.Name] = f }})
 	if err != nil {
@@ -87,6 +88,7 @@ func TestPUMMASection51(t *testing.T) {
 
 // TestPUMMATable1 holds the margins against those of an independent implementation (times 100), to which delta leaves 1 %.
 func TestPUMMATable1(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Dir(realdata.File(t, "a9a.gz"))
 	realdata.File(t, ionosphereFile)
 	realdata.File(t, votesFile)
@@ -124,6 +126,7 @@ func TestPUMMATable1(t *testing.T) {
 
 // TestPUMMATable2: MNIST class 0 as the paper has it, the SVM and ROMMA to the last digit.
 func TestPUMMATable2(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 50 s and 2 GB")
 	}

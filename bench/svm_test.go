@@ -89,6 +89,7 @@ func TestSVMLIBSVM(t *testing.T) {
 
 // TestSVMSonar: the maximum margin of the 104 training examples of sonar in the augmented space is 0.00841 (section 5 of the CRAMMA paper).
 func TestSVMSonar(t *testing.T) {
+	t.Parallel()
 	b := svmBlock[float64](t, "sonar.train.csv", dataset.Options{Bias: "append"}, 104)
 	s := newSVM(t, learners.SVMConfig{Norm: 1, NoBias: true, Gap: 1e-3, KernelConfig: learners.KernelConfig{Kernel: "linear"}})
 	if _, err := s.Fit(context.Background(), b, learners.FitOptions{}); err != nil {
@@ -102,6 +103,7 @@ func TestSVMSonar(t *testing.T) {
 // TestSVMTable1 checks the margins that Table 1 of the PUMMA paper gives its SVM (times 100: 10.55 and 17.42, 4.95, 3.40, 2.40; on adult
 // its subset is another, and the values here are those of the first rows of a9a).
 func TestSVMTable1(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		file string
 		rows int

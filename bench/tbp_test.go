@@ -18,6 +18,7 @@ import (
 // TestTBPRatsch holds the 95 % intervals of mean test errors against the range of an independent implementation over 10 splits (other draws), and the paper's claim that
 // the Budget Perceptron falls far behind where classes overlap.
 func TestTBPRatsch(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 10 s")
 	}
@@ -59,6 +60,7 @@ func TestTBPRatsch(t *testing.T) {
 // TestTBPToys holds what the paper says about its figures 6 to 8: every order but those of rules through the origin in figure 6, and that all but KMP separate figure 8's
 // data. Every panel has its examples, its kept ones and a line of zeros.
 func TestTBPToys(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 4 s")
 	}
@@ -107,6 +109,7 @@ func TestTBPToys(t *testing.T) {
 
 // TestTBPPlain: the plain forms keep the same examples as the learners, of real data with and without noise; and the check of that can fail.
 func TestTBPPlain(t *testing.T) {
+	t.Parallel()
 	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, bananaFile)}, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -128,6 +131,7 @@ func TestTBPPlain(t *testing.T) {
 
 // TestTBPCurve: both curves end in the Perceptron's point, which they are with room for all that it keeps.
 func TestTBPCurve(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 1 s")
 	}

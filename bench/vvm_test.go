@@ -28,6 +28,7 @@ func apart(t *testing.T, what string, ours, se, want, wantSE float64) {
 
 // TestVVMFigure1 holds the paper's order, and the means of an independent implementation over 40 other data sets of each kind; their spread is taken for ours.
 func TestVVMFigure1(t *testing.T) {
+	t.Parallel()
 	rows, err := Repro(context.Background(), experiments["vvm/figure1"], RunOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +71,7 @@ func TestVVMFigure1(t *testing.T) {
 // TestVVMTable1 holds both readings against means of an independent implementation over 10 other permutations. Its standard deviations are known to be 0.7 to 1.4: ours are
 // taken for them, or 1.4. Errors after the first B must fall with B, all errors not.
 func TestVVMTable1(t *testing.T) {
+	t.Parallel()
 	const runs = 20
 	dir := filepath.Dir(realdata.File(t, thyroidFile))
 	rows, err := Repro(context.Background(), experiments["vvm/table1"], RunOptions{Seed: 1, Runs: runs, DataDir: dir})
@@ -112,6 +114,7 @@ func TestVVMTable1(t *testing.T) {
 // TestVVMGuards: with little label noise on data that are not separable points come to tell less than nothing, and without a guard their eviction broke the
 // covariance of an independent implementation on one permutation in three, which went on to 37 % errors.
 func TestVVMGuards(t *testing.T) {
+	t.Parallel()
 	data, err := spambase.load(filepath.Dir(realdata.File(t, spambaseFile)))
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +137,7 @@ func TestVVMGuards(t *testing.T) {
 // TestVVMStreams holds the claim that VVM is better than NG and NG than PA, and VVM's errors and the others' differences to it against those of an independent implementation
 // over 10 other permutations. That one's settings of NG are not known, only that they were sought: ours may be better.
 func TestVVMStreams(t *testing.T) {
+	t.Parallel()
 	want := map[string]map[string][2]float64{ // mean and standard error: of vvm its own, of the others the paired difference's
 		"vvm/figure2": {"vvm": {7.92, 0.13 / math.Sqrt(10)}, "ng": {0.86, 0.13}, "pa": {4.36, 0.11},
 			"sogp probit s0=1": {0.36, 0.07}, "sogp probit s0=.1": {0.30, 0.12}, "sogp step eps=.05": {-0.57, 0.08}},
