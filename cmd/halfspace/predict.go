@@ -151,7 +151,7 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	}
 	s, work, end, err := openStream[T](ctx, p.files, p.opts)
 	if err != nil {
-		return p.unread(ctx, err)
+		return p.unread(ctx, err, "nothing was predicted")
 	}
 	defer end()
 	if err := p.read.idle(p.cmd.Flags(), s.Info().Format); err != nil {
@@ -168,13 +168,13 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	if lines != nil {
 		err = lines.finish(err)
 	}
-	if err != nil {
-		return p.unread(ctx, err)
-	}
 	info := s.Info()
 	r.BadRows, r.Unknown = info.BadRows, info.Unknown
 	if err := p.warn(&r, count, info); err != nil {
 		return err
+	}
+	if err != nil {
+		return p.unread(ctx, err, "the lines before it are good")
 	}
 	r.Warnings = p.told
 	r.Seconds.Total = time.Since(p.started).Seconds()
@@ -203,14 +203,15 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 	return nil
 }
 
-func (p *predictor) unread(ctx context.Context, err error) error {
+// unread is an error of the data; kept says what became of the lines, where these are not for a file.
+func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 	if interrupted(ctx, err) {
 		return &fail{codeStopped, errStopped, ""}
 	}
 	if p.out != "" {
-		return dataError(err, p.out+" was not written")
+		kept = p.out + " was not written"
 	}
-	return dataError(err, "the lines before it are good")
+	return dataError(err, kept)
 }
 
 // write predicts all examples, and counts those that have a label and were given one. A nil lines counts only.

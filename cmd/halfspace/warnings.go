@@ -221,7 +221,7 @@ func useless(where string, c eval.Count) error {
 func (t *trainer) toConverge(res eval.Result) string {
 	var s []string
 	why := ""
-	if unscaled(res) {
+	if unscaled(res) && !learners.ScaleFree(t.config) {
 		s = append(s, "bring the columns to one scale")
 	}
 	if t.maxUpdates > 0 && res.Updates >= t.maxUpdates {
