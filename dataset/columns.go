@@ -221,8 +221,9 @@ func quotedNames(names []string) string {
 	return strings.Join(s, ", ")
 }
 
-// namesTraining tells whether a first row holds names of training's columns, where its text beside
-// the second row's doesn't tell: in a file of one row, or one whose columns have numbers for names.
+// namesTraining tells whether a first row holds names of training's columns, where its text
+// beside the second row's doesn't tell: in a file of one row, or one whose columns have numbers
+// for names.
 func namesTraining(first, header []string) bool {
 	known, numbers := 0, 0
 	for _, f := range first {

@@ -11,7 +11,7 @@ import (
 // Codes of warnings.
 const (
 	NotFinite = "not-finite"          // scores that are NaN or infinite
-	OneClass  = "one-class"           // every example is predicted as the same class, and both are there
+	OneClass  = "one-class"           // all are predicted as the same class, and both are there
 	Worse     = "worse-than-constant" // more errors than the rarer class has examples
 	LabelRuns = "label-runs"          // the labels come sorted, or in long runs
 	Unscaled  = "unscaled"            // a feature is far larger than the others
@@ -25,12 +25,14 @@ type Warning struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
 
-	// Of Unscaled: the largest feature, from 0, an appended bias included, and how many times larger it is than the typical one.
+	// Of Unscaled: the largest feature, from 0, an appended bias included, and how many times
+	// larger it is than the typical one.
 	Feature int     `json:"-"`
 	Ratio   float64 `json:"-"`
 }
 
-// Warnings tells what the scores say of themselves, at most one of NotFinite, OneClass and Worse. Cost: none.
+// Warnings tells what the scores say of themselves, at most one of NotFinite, OneClass and Worse.
+// Cost: none.
 func (c Count) Warnings() []Warning {
 	negatives := c.Examples - c.Positives
 	rarer := min(c.Positives, negatives)
@@ -44,32 +46,38 @@ func (c Count) Warnings() []Warning {
 			missed = c.Positives
 		}
 		return []Warning{{Code: OneClass, Text: fmt.Sprintf(
-			"all %d examples are predicted as one class, though %d are of the other", c.Examples, missed)}}
+			"all %d examples are predicted as one class, though %d are of the other",
+			c.Examples, missed)}}
 	case rarer > 0 && c.worse(rarer):
 		return []Warning{{Code: Worse, Text: fmt.Sprintf(
-			"the error, %.2f %%, is above the rarer class's share, %.2f %%: always guessing the other would do better",
+			"the error, %.2f %%, is above the rarer class's share, %.2f %%: "+
+				"always guessing the other would do better",
 			100*c.Error(), 100*float64(rarer)/float64(c.Examples))}}
 	}
 	return nil
 }
 
-// worse tells whether the errors are more than those of a constant guess on the same examples, beyond chance: of those that
-// only one of the two gets wrong, three standard deviations more fall to the scores (McNemar's test; by chance once in 700).
+// worse tells whether the errors are more than those of a constant guess on the same examples,
+// beyond chance: of those that only one of the two gets wrong, three standard deviations more
+// fall to the scores (McNemar's test; by chance once in 700).
 func (c Count) worse(rarer int64) bool {
 	falsePos := (c.Errors + c.Predicted - c.Positives) / 2
-	lost, won := falsePos, rarer-(c.Errors-falsePos) // wrong where the guess is right, and the other way round
+	// Wrong where the guess is right, and the other way round.
+	lost, won := falsePos, rarer-(c.Errors-falsePos)
 	if rarer < c.Positives {
 		lost, won = c.Errors-falsePos, rarer-falsePos
 	}
 	return float64(lost-won) > 3*math.Sqrt(float64(lost+won))
 }
 
-// runs warns if the labels change far less often from example to example than those of a mixed order do.
+// runs warns if the labels change far less often from example to example than those of a mixed
+// order do.
 //
-// Of n examples, p of them positive and q negative, in an order that says nothing of the label, 2 p q/n labels are expected to
-// differ from the one before (Wald and Wolfowitz). A tenth of that, where 20 or more are expected, is five standard
-// deviations off at the least. It is also where an order harms: to repeat the last label is wrong only in so many examples.
-// Labels that merely hang together, as those of most series in time, are far from it.
+// Of n examples, p of them positive and q negative, in an order that says nothing of the label, 2
+// p q/n labels are expected to differ from the one before (Wald and Wolfowitz). A tenth of that,
+// where 20 or more are expected, is five standard deviations off at the least. It is also where
+// an order harms: to repeat the last label is wrong only in so many examples. Labels that merely
+// hang together, as those of most series in time, are far from it.
 func (c Count) runs() []Warning {
 	if c.Examples == 0 {
 		return nil
@@ -83,8 +91,9 @@ func (c Count) runs() []Warning {
 		times = "time"
 	}
 	return []Warning{{Code: LabelRuns, Text: fmt.Sprintf(
-		"the labels come in long runs: they change %d %s, where mixed they would about %.0f times; to repeat the last label "+
-			"is right nearly always, so the progressive error says little", c.Changes, times, expected)}}
+		"the labels come in long runs: they change %d %s, where mixed they would about %.0f times; "+
+			"to repeat the last label is right nearly always, so the progressive error says little",
+		c.Changes, times, expected)}}
 }
 
 // since returns what was counted after from.
@@ -141,8 +150,9 @@ func add[T engine.Float](s *scales, b *engine.Block[T]) {
 	}
 }
 
-// warnings tells of a feature whose root mean square over the examples is scaleRatio times the typical one's where that is not
-// zero. Its square is then 10^4 times that of others in |x|^2, which steps, margins and bounds on mistakes go by.
+// warnings tells of a feature whose root mean square over the examples is scaleRatio times the
+// typical one's where that is not zero. Its square is then 10^4 times that of others in |x|^2,
+// which steps, margins and bounds on mistakes go by.
 func (s *scales) warnings() []Warning {
 	largest, at := 0.0, -1
 	var sizes []float64

@@ -1,7 +1,7 @@
 package learners
 
-// ScaleConfig is a Config that knows whether its learner minds the features' sizes. Without it a learner does: a feature a
-// thousand times as large as the others decides its steps and margins.
+// ScaleConfig is a Config that knows whether its learner minds the features' sizes. Without it a
+// learner does: a feature a thousand times as large as the others decides its steps and margins.
 type ScaleConfig interface {
 	Config
 	ScaleFree() bool // features may be in any units, hundreds of times apart
@@ -19,7 +19,8 @@ type Remedy struct {
 	Setting string // as its flag tag names it
 }
 
-// RemedyConfig is a Config that knows what to change where its learner's Fit doesn't converge, the most promising first.
+// RemedyConfig is a Config that knows what to change where its learner's Fit doesn't converge,
+// the most promising first.
 type RemedyConfig interface {
 	Config
 	Remedies() []Remedy

@@ -131,6 +131,10 @@ func (o *outputFlags) note(cmd *cobra.Command, format string, args ...any) {
 	}
 }
 
+// labelPlace is said of rows of csv in which something else may have been taken for the label.
+const labelPlace = "\nIn csv the label is taken from a column named label, class, target or y, " +
+	"or else from the last; --label-col chooses."
+
 // dataError gives an error of reading data its exit code and next step. kept says what became of the model.
 func dataError(err error, kept string) error {
 	if err == nil {
@@ -148,12 +152,15 @@ func dataError(err error, kept string) error {
 		}
 		next = fmt.Sprintf("1 bad row after %d good %s; %s. To go on past bad rows: --on-error skip (or limit=100).", row.Good, ones, kept)
 		if row.Good == 0 && strings.ContainsAny(row.Excerpt, ",;") {
-			next += "\nIn csv the label is taken from a column named label, class, target or y, or else from the last; --label-col chooses."
+			next += labelPlace
 		}
 	case errors.Is(err, dataset.ErrMemory):
 		return &fail{codeFailed, err, upper(kept) + ". What may be read into how much memory: halfspace help formats."}
 	case errors.Is(err, dataset.ErrLabels):
 		next = upper(kept) + ". Two labels are learned; --positive LABEL tells one from all others."
+		if errors.As(err, &row) && strings.ContainsAny(row.Excerpt, ",;") {
+			next += labelPlace
+		}
 	case errors.Is(err, dataset.ErrForeign):
 		return &fail{codeModel, err, upper(kept) + ". If the features are the same, number by number: --any-format."}
 	case errors.Is(err, dataset.ErrColumns):

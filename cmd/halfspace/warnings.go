@@ -20,8 +20,8 @@ const (
 	oddData         = "odd-data"         // such as padding behind packed data
 )
 
-// warnings are what a result is told with where it may not be what it seems: a line each on stderr, and a list in JSON. They
-// concern the result's truth, so -q doesn't silence them.
+// warnings are what a result is told with where it may not be what it seems: a line each on
+// stderr, and a list in JSON. They concern the result's truth, so -q doesn't silence them.
 type warnings []eval.Warning
 
 // tell adds one: what is so, and what to do next.
@@ -52,7 +52,8 @@ func (ws *warnings) tellUnknown(w io.Writer, info dataset.Info, o dataset.Option
 	if info.UnknownRows == 1 {
 		rows = "row has"
 	}
-	ws.tell(w, unknownFeatures, fmt.Sprintf("%s%d %s %s of features beyond the %d of training, of which nothing was learned",
+	ws.tell(w, unknownFeatures, fmt.Sprintf(
+		"%s%d %s %s of features beyond the %d of training, of which nothing was learned",
 		where, info.UnknownRows, rows, plural(int(info.Unknown), "non-zero"), o.Dim), next)
 }
 
@@ -80,7 +81,8 @@ func (a adviser) next(code string) string {
 		}
 		return "add --shuffle"
 	case eval.Unscaled:
-		return "bring the columns to one scale, or take a learner that minds it less: " + scaleFree()
+		return "bring the columns to one scale, or take a learner that minds it less: " +
+			scaleFree()
 	}
 	if a.predicting {
 		return "check the labels, and that these are data like training's"
@@ -94,7 +96,8 @@ func (a adviser) next(code string) string {
 	case slices.ContainsFunc(settings, func(f field) bool { return f.flag == "kernel" }):
 		return "try other settings (--kernel, --shuffle, --epochs), or check the labels"
 	}
-	return "try a kernel (as -a tbp --kernel rbf, or --rff), --shuffle or more --epochs, or check the labels"
+	return "try a kernel (as -a tbp --kernel rbf, or --rff), --shuffle or more --epochs, " +
+		"or check the labels"
 }
 
 // scaleFree names the learners of streams that don't mind the features' sizes.
@@ -135,8 +138,9 @@ func times(ratio float64) string {
 	return fmt.Sprintf("%.0f", math.Round(ratio/unit)*unit)
 }
 
-// warn tells what may be wrong with what was learned. measured are the scores of the final hypothesis on the training set, where
-// these were taken: they are worth more than those on the way; those of the test are worth most.
+// warn tells what may be wrong with what was learned. measured are the scores of the final
+// hypothesis on the training set, where these were taken: they are worth more than those on the
+// way; those of the test are worth most.
 func (t *trainer) warn(res eval.Result, info dataset.Info, measured *eval.Count, biased bool) {
 	w := t.cmd.ErrOrStderr()
 	a := adviser{config: t.config, stdin: slices.Contains(t.files, "-"),
@@ -154,7 +158,8 @@ func (t *trainer) warn(res eval.Result, info dataset.Info, measured *eval.Count,
 			tell("", []eval.Warning{x})
 		case eval.Unscaled:
 			if !learners.ScaleFree(t.config) {
-				x.Text = fmt.Sprintf("%s is %s times as large as the typical one, so it alone decides",
+				x.Text = fmt.Sprintf(
+					"%s is %s times as large as the typical one, so it alone decides",
 					featureName(x.Feature, t.opts, info), times(x.Ratio))
 				tell("", []eval.Warning{x})
 			}
@@ -181,7 +186,9 @@ func (t *trainer) warn(res eval.Result, info dataset.Info, measured *eval.Count,
 
 // unscaled reports whether a feature was found far larger than the others.
 func unscaled(res eval.Result) bool {
-	return slices.ContainsFunc(res.Warnings, func(w eval.Warning) bool { return w.Code == eval.Unscaled })
+	return slices.ContainsFunc(res.Warnings, func(w eval.Warning) bool {
+		return w.Code == eval.Unscaled
+	})
 }
 
 // tested is what was counted in --test.
@@ -190,11 +197,11 @@ type tested struct {
 	info  dataset.Info
 }
 
-// diverged is the error of a learner whose state is no longer finite, whether or not it is to be saved. The state is looked at
-// only where a score or a weight says that it may be so.
+// diverged is the error of a learner whose state is no longer finite, whether or not it is to be
+// saved. The state is looked at only where a score or a weight says that it may be so.
 func diverged[T engine.Float](t *trainer, l learners.Learner[T], res eval.Result) error {
-	suspicious := res.NotFinite > 0 || slices.ContainsFunc(l.Weights(), func(w float64) bool { return w-w != 0 })
-	if !suspicious {
+	if odd := func(w float64) bool { return w-w != 0 }; res.NotFinite == 0 &&
+		!slices.ContainsFunc(l.Weights(), odd) {
 		return nil
 	}
 	err := model.Diverged(t.learner, l)
@@ -214,7 +221,8 @@ func useless(where string, c eval.Count) error {
 		return nil
 	}
 	return &fail{codeFailed, fmt.Errorf("%sno score is a finite number", where),
-		"The features are too large for the weights: bring them to the size of training's, or train with --precision f64."}
+		"The features are too large for the weights: bring them to the size of training's, " +
+			"or train with --precision f64."}
 }
 
 // toConverge says what to do about a run that did not.
@@ -229,7 +237,8 @@ func (t *trainer) toConverge(res eval.Result) string {
 	} else if res.Mistaken != nil {
 		s = append(s, "raise --tau, the share of the examples that a member sees")
 	} else if !learners.BatchOnly(t.config) {
-		why = "The examples can't be separated, or not before their features are of one scale (--normalize unit). "
+		why = "The examples can't be separated, " +
+			"or not before their features are of one scale (--normalize unit). "
 	}
 	known, ok := t.config.(learners.RemedyConfig)
 	switch {
@@ -243,7 +252,8 @@ func (t *trainer) toConverge(res eval.Result) string {
 	if learners.ScaleFree(t.config) {
 		s = append(s, "take a learner that passes once: "+scaleFree())
 	} else if !learners.BatchOnly(t.config) {
-		s = append(s, "take a learner for data that can't be separated (obpm for some epochs, pa --variant 1, svm)")
+		s = append(s, "take a learner for data that can't be separated "+
+			"(obpm for some epochs, pa --variant 1, svm)")
 	}
 	if len(s) == 1 {
 		return why + upper(s[0]) + "."
