@@ -8,8 +8,8 @@
 //
 //   - Feature numbers inside are file index - base + 1 if a bias is appended; the bias is feature 0, of value 1 (or BiasValue), added before
 //     normalising. Dense rows (csv, idx) get it as column 0.
-//   - svmlight: indices ascend within a row, each once; index 0 only where the base is 0. "# ..." is a comment, "qid:N" is passed
-//     over. A row without features is good.
+//   - svmlight: indices ascend within a row, each once; index 0 only where the base is 0. "# ..." at a line's begin or behind a
+//     blank is a comment, "qid:N" is passed over. A row without features is good.
 //   - NaN and Inf are bad values, and so is a number that is not finite in the element type. Values are the correctly rounded
 //     float32 or float64 of the decimal.
 //   - Numbers compare as numbers: 1, 1.0 and +1 are one label. Of two labels the larger number, or of texts the later in byte

@@ -14,6 +14,7 @@ import (
 // nothing.
 type Prep struct {
 	Labels    Labels   `json:"labels"`
+	Rest      string   `json:"rest,omitempty"`       // the one label that an empty Labels.Negative stood for in training; "" if there were several
 	Bias      string   `json:"bias"`                 // none, append
 	BiasValue float64  `json:"bias_value,omitempty"` // of the appended feature, where it is not 1
 	Normalize string   `json:"normalize"`            // none, unit, max
@@ -42,6 +43,17 @@ func (l Labels) OrDefault() Labels {
 	return l
 }
 
+// Shown returns the names of the classes for people: the negative one is Rest, or not-POSITIVE, where it stands for all other labels.
+func (p *Prep) Shown() Labels {
+	l := p.Labels.OrDefault()
+	if l.Negative == "" {
+		if l.Negative = p.Rest; l.Negative == "" {
+			l.Negative = "not-" + l.Positive
+		}
+	}
+	return l
+}
+
 // maxDim is the most features that examples can have.
 const maxDim = math.MaxInt32
 
@@ -53,6 +65,9 @@ func (p *Prep) check() error {
 	finite := func(v float64) bool { return v-v == 0 }
 	if err := p.Labels.check(); err != nil {
 		return err
+	}
+	if p.Rest != "" && (p.Labels.Negative != "" || p.Labels.Positive == "" || !utf8.ValidString(p.Rest) || sameLabel(p.Rest, p.Labels.Positive)) {
+		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, where the negative one has none")
 	}
 	csv, columns := p.Format == "csv", int64(p.Dim)
 	if p.LabelCol > 0 {

@@ -206,6 +206,9 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 		presented = min(presented+m.Presented, model.MaxCount)
 		mistakes = min(mistakes+m.Mistakes, model.MaxCount)
 		prep.Dim = max(prep.Dim, m.Prep.Dim)
+		if m.Prep.Rest != prep.Rest {
+			prep.Rest = ""
+		}
 	}
 	m, err := model.Capture(first.Learner, config, first.Seed, l)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -143,6 +144,9 @@ func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep 
 		Bias:   o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Format, IndexBase: info.IndexBase,
 		Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
 	}
+	if p.Labels.Negative == "" && len(info.Rest) == 1 && utf8.ValidString(info.Rest[0]) {
+		p.Rest = info.Rest[0]
+	}
 	if o.Bias == "append" {
 		p.Dim--
 		if o.BiasValue != 1 {
@@ -150,6 +154,11 @@ func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep 
 		}
 	}
 	if before != nil {
+		if len(info.Rest) == 0 {
+			p.Rest = before.Prep.Rest
+		} else if p.Rest != before.Prep.Rest {
+			p.Rest = "" // there are several
+		}
 		if p.Dim = max(p.Dim, before.Prep.Dim); before.Prep.Format == "csv" {
 			p.Dim = before.Prep.Dim // its columns, whatever --any-format brought
 		}

@@ -70,7 +70,8 @@ func newPredictCmd() *cobra.Command {
 character in it that is not printed (a tab, a newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
 
 The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` + abstention + ` is printed. Examples are prepared as the training set was. Labels are not needed: where
-a row has one that the model knows, errors are counted; other rows are predicted and not counted. With --json only a summary is printed.
+a row has one that the model knows, errors are counted; other rows are predicted and not counted. Where --positive told one label from all
+others, these are printed as the one that training met, or as not-LABEL if it met several. With --json only a summary is printed.
 Data of another format than the model's are refused (--any-format takes them), and features that the model knows nothing of are told.
 
 With --proba the probability of the positive label follows, after another tab, for learners that have one. --abstain-below P prints ` + abstention + ` for the label
@@ -216,10 +217,7 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 
 // write predicts all examples, and counts those that have a label and were given one. A nil lines counts only.
 func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T], s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
-	labels := p.m.Prep.Labels.OrDefault()
-	if labels.Negative == "" { // one label against all others
-		labels.Negative = "-1"
-	}
+	labels := p.m.Prep.Shown()
 	labels.Negative, labels.Positive = shownLabel(labels.Negative), shownLabel(labels.Positive)
 	var count eval.Count
 	var prober learners.Prober[T] // if asked for

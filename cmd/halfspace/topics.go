@@ -7,9 +7,9 @@ func newTopics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "formats", Short: "Formats of examples, labels, bias and normalising", Long: `Examples
 
-  svmlight  A line an example: LABEL INDEX:VALUE INDEX:VALUE ..., blanks between; # starts a comment. Indices ascend, each once.
-            They start at 1, or at 0 if an index 0 is found (in the first MiB of a stream) or --index-base 0 says so. A line without
-            features is an example of zeros. An empty file is bad data.
+  svmlight  A line an example: LABEL INDEX:VALUE INDEX:VALUE ..., blanks between; # begins a comment at the line's begin or behind a
+            blank. Indices ascend, each once. They start at 1, or at 0 if --index-base 0 says so or an index 0 is found (of a stream:
+            in its first MiB, or in what comes before it pauses). A line without features is an example of zeros. An empty file is bad data.
   csv       Numbers and one column of labels: --label-col (a name of the header line, or a number from 1, from the end if negative),
             or else one named label, class, target or y, or else the last. Commas, semicolons, tabs or blanks between.
             Further files, those of --test, and those that meet a model (predict, train -i) have the columns of the first or the
@@ -17,16 +17,28 @@ func newTopics() []*cobra.Command {
             header they are matched by place. What is predicted may lack the label's column.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least 51). The 49 trimers of the middle 51
-            letters, each one of 125 over A, C, G, T and unknown, make 6125 features, 49 of which are 1.
+            letters, each one of 125 over A, C, G, T and unknown (N, R, Y, ...), make 6125 features, 49 of which are 1.
 
 The format is recognised from the content; --format says it instead. What meets a model, and a test set, has the format of training;
 --any-format takes another, feature by number: columns of csv count from 1 without the label's, and --index-base says how svmlight counts. Files packed by gzip, bzip2 or zstd are read as they are, whatever their
 names. - is stdin. HALFSPACE_DATA may name a folder in which files are looked for that are not found otherwise.
 
+A stream may be slow: two lines decide the format (one, if it has INDEX:VALUE), whole lines are learned or predicted as they come, and
+--checkpoint-every 60s saves while nothing comes. At an interrupt what was read is learned and saved. A fasta record is whole when
+the next begins. What is packed comes as the packing program flushes it.
+
+A line is at most 64 MiB long (--max-line; fasta: a record), and unpacking zstd takes a window of 128 MiB at most. With --mem-budget lines and
+windows, and the rows that wait for a second label, must fit into its share for reading, or exit code 1 says which doesn't.
+
 Labels
 
   Two labels: -1 and +1, or 0 and 1, mean themselves. Of other pairs the larger number (or the later text) is +1, whatever comes first;
-  --positive LABEL chooses. A third label is bad data. The names are kept in the model, so predict prints them; they are text in UTF-8.
+  --positive LABEL chooses. A third label is bad data. The names are kept in the model, so predict prints them; they are text in UTF-8. All
+  labels but that of --positive are printed as the one there was, or as not-LABEL.
+
+  A stream's rows with the labels -1, 0 and +1 (with its sign) are learned from the first on: -1 and 0 are the negative class then, and a
+  second label must lie on the other side. Rows with another one, a plain 1 among them (beside 2 it is -1), wait for the second: up to
+  2^20 rows or 512 MiB of them, or their share of --mem-budget. Then a plain 1 is taken for +1; else --positive must say.
 
 Values
 
