@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/kernelcache"
 )
@@ -16,12 +19,23 @@ type Rows[T Float] struct {
 	*Points[T]
 	cache *kernelcache.Cache[T]
 	pool  *Pool
+	limit int64        // of the cache, in bytes
+	made  atomic.Int64 // bytes of rows since all that the cache has let go were collected
 }
+
+// RowsBytes bounds what the rows of n examples take with a cache of that limit, two of them in hand.
+func RowsBytes(limit, n, elem int64) int64 {
+	return limit + idleRows(limit) + 3*n*elem
+}
+
+// idleRows is how many bytes of rows that went for others may lie there until they are collected. The
+// collector alone would let more lie on a busy machine: rows are made quickly, and hold up nobody.
+func idleRows(limit int64) int64 { return max(limit/2, 4<<20) }
 
 // NewRows returns the rows of p. cacheBytes is the hard limit of the cache (0: none is kept); n is how long rows
 // will be, as far as known: the number of training examples, or 0. pool may be nil.
 func NewRows[T Float](p *Points[T], cacheBytes int64, n int, pool *Pool) *Rows[T] {
-	return &Rows[T]{Points: p, cache: kernelcache.New[T](cacheBytes, n), pool: pool}
+	return &Rows[T]{Points: p, cache: kernelcache.New[T](cacheBytes, n), pool: pool, limit: cacheBytes}
 }
 
 // Row returns K(x_i, x_0 ... x_n-1). The slice is shared: nobody may write it, and it stays as it is for ever. The error is
@@ -42,6 +56,10 @@ func (r *Rows[T]) Row(ctx context.Context, i, n int) ([]T, error) {
 
 func (r *Rows[T]) compute(ctx context.Context, row kernelcache.Row[T], i int) ([]T, error) {
 	defer row.Release() // after an error or a panic another gets the turn
+	size := int64(len(row.Values)) * int64(unsafe.Sizeof(T(0)))
+	if n := r.made.Add(size); n > r.limit+idleRows(r.limit) && r.made.CompareAndSwap(n, r.limit) {
+		runtime.GC()
+	}
 	j := r.job()
 	j.point(i)
 	err := j.run(ctx, r.pool, row.Values[row.Have:], row.Have)

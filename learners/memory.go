@@ -204,8 +204,9 @@ func (x Extent) listed(n, nnz, elem int64) int64 {
 // support vectors, and so many bytes an example more.
 func (f *Footprint) rows(x Extent, elem, n, more int64) {
 	f.add("examples for the kernel", x.Examples, x.listed(x.Examples, x.NonZeros, elem))
-	rows := min(x.gram(), times(x.Examples, x.Examples, elem)+times(x.Examples, 256))
-	f.add("kernel rows", x.Examples, plus(rows, times(x.Examples, 3*elem)))
+	rows := min(engine.RowsBytes(x.gram(), min(x.Examples, huge/64), elem),
+		times(x.Examples, x.Examples+3, elem)+times(x.Examples, 256))
+	f.add("kernel rows", x.Examples, rows)
 	f.add("work space", x.Examples, plus(times(x.Examples, more), 2*example(x)+fixed))
 	f.expansion(x, n)
 }

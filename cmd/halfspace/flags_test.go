@@ -109,7 +109,8 @@ func TestNearest(t *testing.T) {
 }
 
 func TestByteSize(t *testing.T) {
-	for text, want := range map[string]byteSize{"512MiB": 512 << 20, "2GB": 2e9, "1.5KiB": 1536, "100": 100, "100B": 100, "1 TiB": 1 << 40} {
+	for text, want := range map[string]byteSize{"512MiB": 512 << 20, "2GB": 2e9, "1.5KiB": 1536, "100": 100, "100B": 100, "1 TiB": 1 << 40,
+		"64M": 64 << 20, "1G": 1 << 30, "8k": 8 << 10, "8 K": 8 << 10, "2T": 2 << 40} {
 		var b byteSize
 		if err := b.Set(text); err != nil || b != want {
 			t.Errorf("%q = %d (%v), want %d", text, b, err, want)

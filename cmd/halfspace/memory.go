@@ -308,7 +308,11 @@ func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 		x.Gram = -1
 		_, peak := p.footprint(t.config, x)
 		if x.Gram = learners.DefaultGramBytes; t.memory > 0 {
-			x.Gram = max(p.room()-peak, leastGram)
+			left := p.room() - peak // holds the least of rows that went for others already
+			x.Gram = max(left, leastGram)
+			if _, peak = p.footprint(t.config, x); peak > p.room() {
+				x.Gram = max(min(left, (left+4<<20)*2/3), leastGram)
+			}
 		}
 		p.gram = x.Gram
 	}
