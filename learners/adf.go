@@ -34,7 +34,8 @@ func (c *ADFConfig) Memory(x Extent) Footprint {
 	if c.Covariance != "diagonal" {
 		return virtualFootprint(x, 0, 0)
 	}
-	f := Footprint{Copies: times(x.Features, 16)}
+	var f Footprint
+	f.copied(x, 8, times(x.Features, 16))
 	f.tables(x, "means and variances", 16)
 	f.add("work space", 1, fixed)
 	return f

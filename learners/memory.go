@@ -29,7 +29,7 @@ type Extent struct {
 	Whole    bool  // the examples go to Fit, with these FitOptions:
 	Gram     int64 // GramBytes, as it is given there
 	Soft     bool  // Delta > 0
-	Saved    bool  // a State is taken now and then, as for a model file
+	Saved    bool  // a State is taken, as for a model file
 }
 
 // Any is an amount that nobody knows, or that has no bound.
@@ -47,7 +47,7 @@ type MemoryPart struct {
 type Footprint struct {
 	Parts  []MemoryPart // held for good
 	Moving int64        // beside them, while tables that grow are there twice
-	Copies int64        // beside them, what State or Weights returns
+	Copies int64        // beside them, what Weights returns, and State if that is taken
 	Each   int64        // of the parts, what is gone over for each example
 }
 
@@ -59,8 +59,8 @@ func (f Footprint) Held() (bytes int64) {
 	return bytes
 }
 
-// Peak is the most that is held at once while it learns.
-func (f Footprint) Peak() int64 { return plus(f.Held(), f.Moving) }
+// Peak is the most that is held at once: while tables move, or a State or the weights are looked at.
+func (f Footprint) Peak() int64 { return plus(f.Held(), max(f.Moving, f.Copies)) }
 
 // KeepingConfig is a Config of a learner that may keep examples.
 type KeepingConfig interface {
@@ -142,6 +142,14 @@ func (f *Footprint) add(name string, items, bytes int64) {
 	f.Parts = append(f.Parts, MemoryPart{name, items, bytes})
 }
 
+// copied notes copies: of so many bytes a feature that Weights returns, and of those of a State.
+func (f *Footprint) copied(x Extent, weights, state int64) {
+	f.Copies = max(f.Copies, times(x.Features, weights))
+	if x.Saved {
+		f.Copies = max(f.Copies, state)
+	}
+}
+
 // tables adds tables that take so many bytes a feature.
 func (f *Footprint) tables(x Extent, name string, bytes int64) {
 	n := x.Features
@@ -157,7 +165,12 @@ const fixed = 8 << 10
 
 // linearFootprint is that of one weight a feature, and of so many bytes more.
 func linearFootprint(x Extent, more int64) Footprint {
-	f := Footprint{Copies: times(x.Features, max(8, x.Elem+more))}
+	var f Footprint
+	state := x.Elem
+	if more > 0 {
+		state = more
+	}
+	f.copied(x, 8, times(x.Features, state))
 	f.tables(x, "weights", x.Elem+more)
 	f.add("work space", 1, fixed)
 	return f
@@ -218,7 +231,7 @@ func (f *Footprint) expansion(x Extent, n int64) {
 	copies := times(nnz, 4+x.Elem) + times(n, 8+8+2*x.Elem)
 	x.Dense = false
 	f.add("support vectors", n, copies+x.listed(n, nnz, x.Elem)+2*example(x)+fixed)
-	f.Copies = max(f.Copies, copies)
+	f.copied(x, 0, copies)
 }
 
 // example bounds an example in hand: non-zeros in two forms, and spread out over all features, in
@@ -246,7 +259,13 @@ func (f *Footprint) kept(x Extent, name string, n, room int64, bounded bool) {
 	}
 	f.Moving = plus(f.Moving, moving)
 	f.add(name, n, plus(held, times(list, 4*8+8+x.Elem+2*8)))
-	f.Copies = plus(f.Copies, times(n, min(times(3, x.Longest, 4+x.Elem), max(room/max(n, 1), times(x.Longest, 4+x.Elem))*3)+64))
+	state := times(n, x.Longest, 4+x.Elem)
+	if room > 0 { // the tightest form of what is kept takes a bit for what is an index and a value in a State
+		state = min(state, times(room, 8, 4+x.Elem))
+	}
+	if x.Saved {
+		f.Copies = plus(f.Copies, state+times(n, 64))
+	}
 	if bounded {
 		f.add("kernel values among them", times(n, n), plus(times(n, list, 8), times(list, 16+24)))
 	}
@@ -278,11 +297,7 @@ func fitKept(learner string, bytes int64, limit int, x Extent, mean, largest int
 	n, err := mostThatFit(learner, bytes, limit, func(n int) int64 {
 		c := set(n)
 		x.Kept = KeptRoom(c.Keeps(), mean, largest)
-		f := c.Memory(x)
-		if x.Saved {
-			f.Moving = max(f.Moving, f.Copies)
-		}
-		return f.Peak()
+		return c.Memory(x).Peak()
 	})
 	if err != nil {
 		return nil, err

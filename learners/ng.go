@@ -119,7 +119,7 @@ func (c *NGConfig) Memory(x Extent) Footprint {
 	f.tables(x, "weights and columns", 8*(size+int64(c.Rank)+1))
 	f.add("matrices of columns", size*size, 8*3*size*size)
 	f.add("work space", size, 8*16*size+fixed)
-	f.Copies = plus(times(x.Features, 8*(size+1)), 8*size*size)
+	f.copied(x, 8, plus(times(x.Features, 8*(size+1)), 8*size*size))
 	return f
 }
 

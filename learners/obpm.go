@@ -211,7 +211,7 @@ func (c *OBPMConfig) linearMemory(x Extent) Footprint {
 	}
 	f.add("members' work space", members, work+tallies*int64(unsafe.Sizeof(tally{}))*3/2+fixed)
 	f.Moving = plus(f.Moving, moving)
-	f.Copies = plus(times(seen, members*x.Elem+4+8), 24*members)
+	f.copied(x, 8, plus(times(seen, members*x.Elem+4+8), 24*members))
 	return f
 }
 

@@ -152,7 +152,9 @@ func (c *OBPMConfig) Memory(x Extent) Footprint {
 		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
 		f.add("members' coefficients", times(n, members), plus(held, times(spare(n), 8+4)))
 		f.Moving = plus(f.Moving, moving)
-		f.Copies = plus(f.Copies, times(n, members, x.Elem))
+		if x.Saved {
+			f.Copies = plus(f.Copies, times(n, members, x.Elem))
+		}
 	}
 	f.add("members' work space", members, laneWorkBytes(members, engine.WideTile, x.Elem)+times(members, 2*x.Elem+4))
 	f.inHand(x, 1)

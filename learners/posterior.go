@@ -141,7 +141,7 @@ func posteriorFootprint(x Extent, n int64) Footprint {
 	f.tables(x, "means and points", 8*(6+2*n))
 	each := 8*(2*width+maxLate+1+4) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
 	f.add("scores of points", n, times(n, each)+8*width*(maxLate+3)+fixed)
-	f.Copies = times(8, d, d/2+4) + times(18, n, d+n)
+	f.copied(x, 8, times(8, d, d/2+4)+times(18, n, d+n))
 	return f
 }
 

@@ -157,7 +157,7 @@ func (c *PUMMAConfig) Memory(x Extent) Footprint {
 	}
 	f.tables(x, "vectors", 8*vectors)
 	f.add("work space", 1, fixed)
-	f.Copies = times(x.Features, 3*8)
+	f.copied(x, 8, times(x.Features, 3*8))
 	f.passed(x)
 	return f
 }

@@ -108,7 +108,9 @@ func (c *SOGPConfig) Memory(x Extent) Footprint {
 	f.kept(x, "basis points", n, x.Kept, false)
 	f.add("elements of two matrices", 2*stride*stride, 2*8*stride*stride+6*8*stride)
 	f.Each = 2 * 8 * stride * stride
-	f.Copies = plus(f.Copies, 2*8*n*n)
+	if x.Saved {
+		f.Copies = plus(f.Copies, 2*8*n*n)
+	}
 	f.inHand(x, 1)
 	return f
 }

@@ -337,6 +337,12 @@ func (s *support[T]) bytes() int64 {
 func examplesOf[T Float](prefix string, list *engine.Points[T]) []Tensor {
 	var idx []int32
 	var val []T
+	nnz := 0 // so that both are made once
+	for i := range list.Len() {
+		idx, val = list.NonZeros(idx[:0], val[:0], i)
+		nnz += len(idx)
+	}
+	idx, val = make([]int32, 0, nnz), make([]T, 0, nnz)
 	ends := make([]int64, list.Len())
 	for i := range ends {
 		idx, val = list.NonZeros(idx, val, i)

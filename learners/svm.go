@@ -123,7 +123,7 @@ func (c *SVMConfig) Memory(x Extent) Footprint {
 	x.Growing = false
 	f.tables(x, "weights", 2*8)
 	f.add("work space", 1, fixed)
-	f.Copies = times(x.Features, 8)
+	f.copied(x, 8, times(x.Features, 8))
 	return f
 }
 

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"halfspace": main})
+	testscript.Main(m, map[string]func(){"halfspace": main, "halfspace-peak": mainWithPeak})
 }
 
 // TestScripts drives the command as a user does. Besides testscript's own commands, scripts have

@@ -96,10 +96,10 @@ const (
 // leastReading is what reading takes at least.
 const leastReading = 4 << 20
 
-// readingShare is what a reader may take of that which the program leaves: a quarter, and of what is
-// beyond 256 MiB an eighth; or what the longest line takes, if that was given (32 times its length).
+// readingShare is what a reader may take of that which the program leaves: a quarter of 64 MiB, an
+// eighth of what is beyond; or what the longest line takes, if that was given (32 times its length).
 func readingShare(left, line int64) int64 {
-	share := max(leastReading, min(left, 256<<20)/4+max(0, left-256<<20)/8)
+	share := max(leastReading, min(left, 64<<20)/4+max(0, left-64<<20)/8)
 	return max(share, 32*line+dataset.MemoryBase)
 }
 
@@ -123,8 +123,7 @@ type plan[T engine.Float] struct {
 // newPlan makes the plan of what doesn't depend on the data, and sets the limits that the collector
 // and the reader hold.
 func newPlan[T engine.Float](t *trainer, inMemory bool) (*plan[T], error) {
-	p := &plan[T]{t: t, x: learners.Extent{Elem: int64(unsafe.Sizeof(T(0))), Examples: learners.Any, NonZeros: learners.Any, Soft: t.softDelta > 0,
-		Saved: t.model != "" || t.marginReport}}
+	p := &plan[T]{t: t, x: learners.Extent{Elem: int64(unsafe.Sizeof(T(0))), Examples: learners.Any, NonZeros: learners.Any, Soft: t.softDelta > 0, Saved: t.model != ""}}
 	p.report = memoryReport{Budget: int64(t.memory), Program: programBytes}
 	machine, by := memoryLimit("/", addressSpace())
 	if t.memory == 0 {
@@ -163,21 +162,12 @@ func newPlan[T engine.Float](t *trainer, inMemory bool) (*plan[T], error) {
 // room is what the learner may take.
 func (p *plan[T]) room() int64 { return p.most - p.report.Program - p.report.Reader - p.report.Data }
 
-// footprint is what the learner takes at most, with the copy for a model file.
-func (p *plan[T]) footprint(c learners.Config, x learners.Extent) (f learners.Footprint, peak int64) {
-	f = c.Memory(x)
-	if x.Saved {
-		f.Moving = max(f.Moving, f.Copies)
-	}
-	return f, f.Peak()
-}
-
 // whole makes the plan for a data set in memory, beside which there are so many bytes of another
 // for the test.
 func (p *plan[T]) whole(b *engine.Block[T], test int64) error {
 	t := p.t
 	x := dataExtent(b)
-	x.Soft, x.Saved = p.x.Soft, true // the weights are taken for the margin
+	x.Soft, x.Saved = p.x.Soft, p.x.Saved
 	x.Whole = t.whole() || t.fitting()
 	p.report.Reader, p.report.Data, p.begun = 0, dataBytes(x)+test, true
 	if t.shuffle {
@@ -253,7 +243,8 @@ func extent[T engine.Float](b *engine.Block[T]) (x learners.Extent) {
 // take much.
 func (p *plan[T]) fits(x learners.Extent) error {
 	t := p.t
-	f, peak := p.footprint(t.config, x)
+	f := t.config.Memory(x)
+	peak, twice := f.Peak(), max(f.Moving, f.Copies)
 	what := fmt.Sprintf("%d features", x.Features)
 	if x.Whole {
 		what = fmt.Sprintf("%d examples of %d features", x.Examples, x.Features)
@@ -267,8 +258,8 @@ func (p *plan[T]) fits(x learners.Extent) error {
 			next = keptSizes
 		}
 		parts := partsText(f.Parts)
-		if f.Moving > 0 {
-			parts = append(parts, "what moves or is saved "+inMiB(f.Moving))
+		if twice > 0 {
+			parts = append(parts, "what moves or is saved "+inMiB(twice))
 		}
 		return &fail{codeFailed, fmt.Errorf("%s: %s take %s (%s), and %s %s, of which the learner may take %s", t.learner, what, inMiB(peak), strings.Join(parts, ", "),
 			p.who, inMiB(p.most), inMiB(max(0, left))), t.savedSoFar() + next}
@@ -282,6 +273,14 @@ func (p *plan[T]) fits(x learners.Extent) error {
 		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s with %s takes %s%s\n", t.learner, what, inMiB(held), each)
 	}
 	return nil
+}
+
+// collect makes room for a copy of what was learned: the collector alone would find the last one only
+// when the next is there.
+func (t *trainer) collect() {
+	if t.memory > 0 {
+		runtime.GC()
+	}
 }
 
 // savedSoFar says what there is of a run that ends.
@@ -306,11 +305,11 @@ func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 	}
 	if x.Whole { // kernel values have what all else leaves
 		x.Gram = -1
-		_, peak := p.footprint(t.config, x)
+		peak := t.config.Memory(x).Peak()
 		if x.Gram = learners.DefaultGramBytes; t.memory > 0 {
 			left := p.room() - peak // holds the least of rows that went for others already
 			x.Gram = max(left, leastGram)
-			if _, peak = p.footprint(t.config, x); peak > p.room() {
+			if t.config.Memory(x).Peak() > p.room() {
 				x.Gram = max(min(left, (left+4<<20)*2/3), leastGram)
 			}
 		}
@@ -331,8 +330,8 @@ func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 	if t.memory == 0 {
 		return nil
 	}
-	f, _ := p.footprint(t.config, x)
-	p.report.Parts, p.report.Moving = f.Parts, f.Moving
+	f := t.config.Memory(x)
+	p.report.Parts, p.report.Moving = f.Parts, max(f.Moving, f.Copies)
 	t.report.Memory = &p.report
 	if p.report.planned() > p.most { // fits has seen to it
 		return fmt.Errorf("%s: %s planned of %s", given(fs, "mem-budget"), inMiB(p.report.planned()), inMiB(p.most))
@@ -369,12 +368,11 @@ func (p *plan[T]) keep(c learners.KeepingConfig, x *learners.Extent, sample *eng
 		t.config, c = d, d.(learners.KeepingConfig)
 	}
 	x.Kept = learners.KeptRoom(n(), mean, largest)
-	_, peak := p.footprint(c, *x)
-	if left := p.room() - peak; left >= 0 {
+	f := c.Memory(*x)
+	if left := p.room() - f.Peak(); left >= 0 {
 		x.Kept += left / 2 // for examples that are larger than the first ones
 	} else {
-		f, _ := p.footprint(c, *x)
-		p.report.Parts, p.report.Moving = f.Parts, f.Moving
+		p.report.Parts, p.report.Moving = f.Parts, max(f.Moving, f.Copies)
 		return usage("Lower --budget (and --error-size) or --basis, or leave them out: then they are as large as fits.", "%s %s: needed are %s: %s",
 			budget, &t.memory, inMiB(p.report.planned()), &p.report)
 	}

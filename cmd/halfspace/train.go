@@ -554,6 +554,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		return t.failed(err)
 	}
 	t.describe(info)
+	t.collect()
 	worthless := diverged(t, l, res)
 	if t.model != "" && worthless == nil && res.Presented > 0 && !(stopped && t.whole()) {
 		if err := save(t, l, info, res); err != nil {
@@ -609,6 +610,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 // afterwards measures the final hypothesis: the margin over the training set and the errors on the test set. It returns what it
 // counted of the training set, nil if it didn't look there.
 func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Learner[T], in reader[T], test *eval.Memory[T], inMemory bool) (measured *eval.Count, err error) {
+	t.collect()
 	if inMemory || t.marginReport {
 		src := in.source
 		if !inMemory {
@@ -1086,6 +1088,7 @@ func (t *trainer) kept() string {
 
 // save writes the model.
 func save[T engine.Float](t *trainer, l learners.Learner[T], info dataset.Info, r eval.Result) error {
+	t.collect()
 	m, err := model.Capture(t.learner, t.config, t.seed, l)
 	if err != nil {
 		return saveError(t.model, t.kept(), err)

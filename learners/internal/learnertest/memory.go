@@ -12,7 +12,7 @@ import (
 // extentOf returns what is to be known of b, presented so many times.
 func extentOf[T learners.Float](b *engine.Block[T], times int) learners.Extent {
 	n := int64(b.Len() * times)
-	x := learners.Extent{Features: int64(b.Dim), Examples: n, Elem: int64(unsafe.Sizeof(T(0))), Dense: b.Dense()}
+	x := learners.Extent{Features: int64(b.Dim), Examples: n, Elem: int64(unsafe.Sizeof(T(0))), Dense: b.Dense(), Saved: true}
 	if x.Longest = x.Features; b.Dense() {
 		x.NonZeros = n * x.Features
 		return x
