@@ -23,13 +23,15 @@ type Rows[T Float] struct {
 	made  atomic.Int64 // bytes of rows since all that the cache has let go were collected
 }
 
-// RowsBytes bounds what the rows of n examples take with a cache of that limit, two of them in hand.
+// RowsBytes bounds what the rows of n examples take with a cache of that limit, two of them in
+// hand.
 func RowsBytes(limit, n, elem int64) int64 {
 	return limit + idleRows(limit) + 3*n*elem
 }
 
-// idleRows is how many bytes of rows that went for others may lie there until they are collected. The
-// collector alone would let more lie on a busy machine: rows are made quickly, and hold up nobody.
+// idleRows is how many bytes of rows that went for others may lie there until they are collected.
+// The collector alone would let more lie on a busy machine: rows are made quickly, and hold up
+// nobody.
 func idleRows(limit int64) int64 { return max(limit/2, 4<<20) }
 
 // NewRows returns the rows of p. cacheBytes is the hard limit of the cache (0: none is kept); n is how long rows

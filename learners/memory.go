@@ -59,7 +59,8 @@ func (f Footprint) Held() (bytes int64) {
 	return bytes
 }
 
-// Peak is the most that is held at once: while tables move, or a State or the weights are looked at.
+// Peak is the most that is held at once: while tables move, or a State or the weights are looked
+// at.
 func (f Footprint) Peak() int64 { return plus(f.Held(), max(f.Moving, f.Copies)) }
 
 // KeepingConfig is a Config of a learner that may keep examples.

@@ -97,7 +97,8 @@ const (
 const leastReading = 4 << 20
 
 // readingShare is what a reader may take of that which the program leaves: a quarter of 64 MiB, an
-// eighth of what is beyond; or what the longest line takes, if that was given (32 times its length).
+// eighth of what is beyond; or what the longest line takes, if that was given (32 times its
+// length).
 func readingShare(left, line int64) int64 {
 	share := max(leastReading, min(left, 64<<20)/4+max(0, left-64<<20)/8)
 	return max(share, 32*line+dataset.MemoryBase)
@@ -275,8 +276,8 @@ func (p *plan[T]) fits(x learners.Extent) error {
 	return nil
 }
 
-// collect makes room for a copy of what was learned: the collector alone would find the last one only
-// when the next is there.
+// collect makes room for a copy of what was learned: the collector alone would find the last one
+// only when the next is there.
 func (t *trainer) collect() {
 	if t.memory > 0 {
 		runtime.GC()

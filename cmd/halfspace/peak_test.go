@@ -39,7 +39,6 @@ func TestPeakMemory(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}
-	t.Parallel()
 	row := func(w io.Writer, r *rand.Rand, label string, n, dim int) {
 		io.WriteString(w, label)
 		for j, step := 1+r.IntN(dim/n), dim/n; n > 0; n, j = n-1, j+1+r.IntN(step) {
