@@ -336,32 +336,22 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	first := r.res.Epochs == 0
 	add(&r.scales, b)
-	for i, rd := range rounds {
-		y := float64(b.Y[i])
-		r.count.Add(y, rd.Score)
-		r.res.Presented++
-		r.res.Updates += int64(rd.Updates)
-		if !(y*rd.Score > 0) { // a NaN is a mistake too
-			r.res.Mistakes++
-		}
-		if wrong(y, rd.Score) {
-			r.status.Errors++
-			if first {
-				r.res.Errors++
-			}
-		}
-		if r.res.Presented == r.nextLine {
+	for lo := 0; lo < len(rounds); {
+		hi := min(len(rounds), lo+int(min(r.nextLine-r.count.Examples, int64(len(rounds)))))
+		r.tally(b.Y[lo:hi], rounds[lo:hi])
+		lo = hi
+		if r.count.Examples == r.nextLine {
 			r.nextLine *= 2
 			r.marks[0], r.marks[1] = r.marks[1], r.count
 			if r.o.Progress != nil {
 				r.o.Progress.Line(r.snapshot())
-				r.status.SinceExamples, r.status.SinceErrors = r.res.Presented, r.status.Errors
+				r.status.SinceExamples, r.status.SinceErrors = r.count.Examples, r.count.Errors
 			}
 		}
 	}
 	if first {
-		r.res.Examples = r.res.Presented
 		r.first = r.count
+		r.res.Examples, r.res.Errors = r.first.Examples, r.first.Errors
 	}
 	took := r.lap()
 	r.res.Learn += took
@@ -374,6 +364,23 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 		r.o.Progress.Step(r.snapshot())
 	}
 	return r.checkpoint()
+}
+
+// tally counts rounds.
+func (r *run[T]) tally(labels []T, rounds []learners.Round) {
+	c, updates, mistakes := r.count, int64(0), int64(0)
+	for i, rd := range rounds {
+		y := float64(labels[i])
+		c.Add(y, rd.Score)
+		updates += int64(rd.Updates)
+		if !(y*rd.Score > 0) { // a NaN is a mistake too
+			mistakes++
+		}
+	}
+	r.count = c
+	r.res.Presented = c.Examples
+	r.res.Updates += updates
+	r.res.Mistakes += mistakes
 }
 
 // probability tallies that of the one example of b.
@@ -432,7 +439,7 @@ func (r *run[T]) lap() time.Duration {
 
 func (r *run[T]) snapshot() Status {
 	s := r.status
-	s.Examples, s.Updates, s.Elapsed = r.res.Presented, r.res.Updates, time.Since(r.started)
+	s.Examples, s.Errors, s.Updates, s.Elapsed = r.count.Examples, r.count.Errors, r.res.Updates, time.Since(r.started)
 	s.SinceErrors, s.SinceExamples = s.Errors-s.SinceErrors, s.Examples-s.SinceExamples
 	return s
 }
