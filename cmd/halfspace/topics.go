@@ -5,6 +5,27 @@ import "github.com/spf13/cobra"
 // newTopics makes the help topics: commands that do nothing but have a text.
 func newTopics() []*cobra.Command {
 	return []*cobra.Command{
+		{Use: "memory", Short: "How --mem-budget is split and held", Long: `With train --mem-budget SIZE the process keeps within SIZE: 512MiB, 512M (the same), 2GB (powers of 10). Before
+anything is learned, and again whenever the stream brings a larger index, a wider example or more non-zeros, the learner says what it
+will hold, and the run ends with an error, exit code 1, if that has no room (2 if no data could make it fit). The split is shown on stderr:
+
+  the program    22 MiB: 17 to 19 MiB of its text, which count as resident memory, and its runtime (linux/amd64)
+  reading        a quarter of the first 64 MiB that are left, an eighth of the rest, at least 4 MiB; a line, or rows that wait for a
+                 second label, have a part of it. --max-line asks for 32 times its size. --test after a stream reads once more: both count
+  the examples   that are in memory (--epochs, --shuffle, --until-converged, --normalize max); while they are put together they are
+                 there twice. Files are measured before they are read, so stdin can't be taken
+  the learner    weights, tables, members, what Fit works with: all of it, a wrapper's base too. Tables that grow are there twice while they
+                 move, weights are copied once to be looked at, and with -m the state is. Features that come later grow a table by a quarter
+  kept examples  of budget, tbp, sogp and obpm with a kernel: as many as fit, unless --budget, --error-size, --basis or -i say how many.
+                 Their features have room for rows half as long again as the first 4096 examples are; one that has none ends
+                 the run before it is learned. What -m has from the last checkpoint stays
+  kernel rows    of svm, kmp and kernels of pumma and romma: a cache of what is left, two thirds of which are rows in use
+
+The peak was below SIZE in all that was measured; a collector that is held up may let it pass by up to 4 MiB. Learning is the same to the
+bit with any SIZE that fits, but for the numbers of kept examples that are set by it.
+
+Without --mem-budget a learner may take three quarters of the memory there is (of the machine, the control group or ulimit -v), and what
+will take more than 256 MiB says so first.`},
 		{Use: "formats", Short: "Formats of examples, labels, bias and normalising", Long: `Examples
 
   svmlight  A line an example: LABEL INDEX:VALUE INDEX:VALUE ..., blanks between; # begins a comment at the line's begin or behind a
@@ -118,8 +139,8 @@ Words of the reports
                      calibration error over 10 equal bins of P(+1). Those of obpm are the share of members that vote +1, no posterior's
   latency            of learning one example: median, 99th percentile, longest. Of learners that keep examples, and with --latency of any; the
                      examples are learned one by one then
-  memory             with --mem-budget, for learners that keep examples: what was planned for the program, the data and the parts of what is kept,
-                     and the most resident memory there was (0 where the system doesn't tell)
+  memory             with --mem-budget: what was planned for the program, reading, the data and the learner's parts, what it holds twice while
+                     tables move or are copied, and the most resident memory there was (0 where the system doesn't tell)
   seconds            read: waiting for examples; learn: learning and counting; total: of the whole command
 
 Warnings, a line each on stderr, also with -q, and the list warnings (code and text) in JSON

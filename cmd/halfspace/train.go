@@ -202,7 +202,7 @@ Learners and their flags:
 	fs.StringVarP(&t.model, "model", "m", "", "write the model to `FILE`")
 	fs.StringVarP(&t.from, "from", "i", "", "go on from the model in `FILE`, with its settings")
 	fs.StringVar(&t.checkpoint, "checkpoint-every", "", "write the model each `N` examples, or each 60s")
-	fs.Var(&t.memory, "mem-budget", "take no more memory than about this, as 512MiB: sizes what a learner keeps that wasn't sized by its flags and the kernel rows of whole data sets, and refuses to read more examples into memory")
+	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; see: halfspace help memory")
 	t.machine.flags(fs)
 	t.output.flags(fs)
 	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar", "lines", "json", "none")
