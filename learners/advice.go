@@ -19,8 +19,8 @@ type Remedy struct {
 	Setting string // as its flag tag names it
 }
 
-// RemedyConfig is a Config that knows what to change where its learner's Fit doesn't converge,
-// the most promising first.
+// RemedyConfig is a Config that knows what to change where its learner's Fit doesn't converge, or
+// its posterior passes over examples, the most promising first.
 type RemedyConfig interface {
 	Config
 	Remedies() []Remedy
@@ -35,6 +35,17 @@ func (c *PointsConfig) ScaleFree() bool { return true }
 // Remedies of the sites that wander: labels that may be wrong, and smaller changes.
 func (c *EPConfig) Remedies() []Remedy {
 	return []Remedy{{"raise", "label-noise"}, {"lower", "damping"}}
+}
+
+// Remedies of examples that the posterior can't take up: labels that may be wrong.
+func (c *ADFConfig) Remedies() []Remedy { return []Remedy{{"raise", "label-noise"}} }
+
+// Remedies are those of ADF.
+func (c *PointsConfig) Remedies() []Remedy { return []Remedy{{"raise", "label-noise"}} }
+
+// Remedies are noise of the scores, or of labels.
+func (c *SOGPConfig) Remedies() []Remedy {
+	return []Remedy{{"raise", "noise"}, {"raise", "label-noise"}}
 }
 
 // Remedies are a soft margin, or a softer one, and an end further from the optimum.

@@ -84,6 +84,19 @@ func PosteriorOf[T Float](l Learner[T]) PosteriorMerger[T] {
 	return p
 }
 
+// ReportOf tells what the posterior of l, or of what stands for the learner that l gives its examples to, met so far; nil if l has none.
+func ReportOf[T Float](l Learner[T]) *PosteriorReport {
+	var r PosteriorReport
+	if p := PosteriorOf(l); p != nil {
+		r = p.Report()
+	} else if p, ok := l.(interface{ Report() PosteriorReport }); ok { // not to be merged
+		r = p.Report()
+	} else {
+		return nil
+	}
+	return &r
+}
+
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
 type Keeper interface{ Support() int }
 

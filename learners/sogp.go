@@ -19,7 +19,9 @@ func init() {
 
 // SOGP is a Gaussian process classifier that learns each example by moment matching and keeps its posterior on at most M basis points.
 //
-// Reference: L. Csato, M. Opper, "Sparse On-Line Gaussian Processes", Neural Computation 14:641-668, 2002. The posterior is the process of mean and
+// Reference: L. Csato, M. Opper, "Sparse On-Line Gaussian Processes", Neural Computation 14:641-668, 2002; (4) is that of L. Csato, "Gaussian Processes:
+// Iterative Sparse Approximations", PhD thesis, Aston University, 2002, chapter 3, which is the nearest posterior in KL divergence, where the article's
+// (score |alpha_i|/Q_ii) projects the basis point on the others. The posterior is the process of mean and
 // covariance
 //
 //	m(x) = alpha'k(x),   c(x, x') = K(x, x') + k(x)'C k(x'),   k(x) = (K(b_1, x), ..., K(b_n, x))
@@ -44,7 +46,7 @@ func init() {
 //	C, Q      C, Q              n x n, symmetric
 //
 // Deviations: the likelihood has both kinds of noise; the paper's probit is eps = 0. An example is passed over where s^2 is not a positive
-// finite number: in the range of rounding errors, with s0 = 0, or with infinite kernel values. Ties go to the lowest slot.
+// finite number: in the range of rounding errors, with s0 = 0, or with infinite kernel values; Report counts them. Ties go to the lowest slot.
 //
 // Guarantee: mean, covariance and basis points of an independent implementation after every example: TestGoldenSOGP. Without (4) it is assumed density
 // filtering in the space of functions, so with a linear kernel the posterior of the weights: TestSOGPIsADF. (4) is the posterior nearest to
@@ -59,6 +61,7 @@ type SOGP[T Float] struct {
 	C, Q    []float64 // rows of stride elements
 	stride  int
 	updates int64
+	passed  int64 // examples passed over
 
 	ck, e, u, t []float64 // scratch
 
@@ -198,12 +201,19 @@ func (l *SOGP[T]) room(n int) {
 func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	s2 := float64(l.cfg.Noise*l.cfg.Noise) + v
 	if !(s2 > 0) || s2-s2 != 0 || m-m != 0 {
+		if l.list.DiagOf(&l.one, 0) != 0 { // else it has no features
+			l.passed++
+		}
 		return false, nil
 	}
 	s := math.Sqrt(s2)
 	f := newStepFactor(float64(y*m)/s, l.cfg.Eps)
 	q, r := float64(y*f.h)/s, -float64(f.h*f.d)/s2 // (1)
-	if q == 0 && r == 0 || q-q != 0 || r-r != 0 {
+	if q-q != 0 || r-r != 0 {
+		l.passed++
+		return false, nil
+	}
+	if q == 0 && r == 0 { // it was as sure as numbers are
 		return false, nil
 	}
 	n, own := len(l.alpha), float64(l.list.DiagOf(&l.one, 0))
@@ -331,6 +341,9 @@ func (l *SOGP[T]) Proba(b *engine.Block[T], dst []float64) error {
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *SOGP[T]) Weights() []float64 { return nil }
 
+// Report returns how many examples were passed over.
+func (l *SOGP[T]) Report() PosteriorReport { return PosteriorReport{Passed: l.passed} }
+
 // Updates is Learner.Updates.
 func (l *SOGP[T]) Updates() int64 { return l.updates }
 
@@ -346,8 +359,12 @@ func (l *SOGP[T]) State() State {
 	for j := range n {
 		C, Q = append(C, l.C[j*l.stride:][:j+1]...), append(Q, l.Q[j*l.stride:][:j+1]...)
 	}
+	counters := map[string]uint64{"updates": uint64(l.updates)}
+	if l.passed > 0 {
+		counters["passed"] = uint64(l.passed)
+	}
 	return State{
-		Counters: map[string]uint64{"updates": uint64(l.updates)},
+		Counters: counters,
 		Tensors: append([]Tensor{
 			{"alpha", []int{n}, append([]float64{}, l.alpha...)},
 			{"C", []int{len(C)}, C},
@@ -364,7 +381,15 @@ func (l *SOGP[T]) CheckState(s State) error { return l.takeState(s, false) }
 
 // takeState is SetState, or CheckState if the state shall not be kept.
 func (l *SOGP[T]) takeState(s State, keep bool) error {
-	if err := s.holds("sogp", []string{"alpha", "C", "Q", "basis_end", "basis_idx", "basis_val"}, []string{"updates"}, nil); err != nil {
+	counters, passed := []string{"updates"}, int64(0)
+	if _, some := s.Counters["passed"]; some {
+		counters = append(counters, "passed")
+		var err error
+		if passed, err = count(&s, "sogp", "passed"); err != nil {
+			return err
+		}
+	}
+	if err := s.holds("sogp", []string{"alpha", "C", "Q", "basis_end", "basis_idx", "basis_val"}, counters, nil); err != nil {
 		return err
 	}
 	alpha, err1 := vector[float64](&s, "sogp", "alpha")
@@ -394,7 +419,7 @@ func (l *SOGP[T]) takeState(s State, keep bool) error {
 		return err
 	}
 	list.list.Append(&b, 0, n)
-	r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates, kept: l.kept}
+	r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates, passed: passed, kept: l.kept}
 	if r.room(n + 1); r.kept > 0 {
 		r.room(l.cfg.Basis + 1)
 	}

@@ -124,3 +124,37 @@ func TestEPConverged(t *testing.T) {
 		}
 	}
 }
+
+// TestSOGPPassed: examples that sogp passes over are counted, and the count is in the state.
+func TestSOGPPassed(t *testing.T) {
+	t.Parallel()
+	const n = 400
+	rng := engine.NewRand(7, 0)
+	b := &engine.Block[float64]{Dim: 1, Stride: 1}
+	for range n {
+		x := 2*rng.Uniform() - 1
+		b.X, b.Y = append(b.X, x), append(b.Y, math.Copysign(1, x+float64(rng.Normal())))
+	}
+	b.X[n/2] = 0 // has no features, and is no loss
+	e, err := Lookup("sogp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ls [2]Learner[float64]
+	for i := range ls {
+		ls[i], err = New[float64](e, &SOGPConfig{Basis: 5, Eps: 0.01, Novelty: 1e-4, KernelConfig: KernelConfig{Kernel: "linear"}}, Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ls[0].Learn(b, make([]Round, n)); err != nil {
+		t.Fatal(err)
+	}
+	if err := ls[1].SetState(ls[0].State()); err != nil {
+		t.Fatal(err)
+	}
+	met, again := ReportOf(ls[0]), ReportOf(ls[1])
+	if met == nil || met.Passed == 0 || met.Passed+ls[0].Updates() >= n || *again != *met {
+		t.Errorf("%+v, %d updates; restored %+v", met, ls[0].Updates(), again)
+	}
+}

@@ -64,14 +64,16 @@ these over random features (--rff) of one seed.`,
 			if quiet {
 				return nil
 			}
-			return twoColumns(stdout(cmd), [][2]string{
+			rows := [][2]string{
 				{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
 				{"merged", plural(len(args), "model")},
 				{"examples", fmt.Sprintf("%d presented, %d features", r.Presented, r.Features)},
 				{"updates", fmt.Sprint(r.Updates)},
-				{"posterior", describePosterior(r.Posterior)},
-				{"model", r.Model + " sha256 " + r.SHA256},
-			})
+			}
+			if met := describePosterior(r.Posterior); met != "" {
+				rows = append(rows, [2]string{"posterior", met})
+			}
+			return twoColumns(stdout(cmd), append(rows, [2]string{"model", r.Model + " sha256 " + r.SHA256}))
 		},
 	}
 	fs := cmd.Flags()
@@ -224,19 +226,22 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 		Updates: l.Updates(), Posterior: &report, Model: to, SHA256: sum}, nil
 }
 
-// describePosterior tells what a posterior met.
+// describePosterior tells what a posterior met; it is empty where there is nothing to tell.
 func describePosterior(p *learners.PosteriorReport) string {
-	row := plural(int(p.Sweeps), "sweep")
+	var parts []string
+	if p.Sweeps > 0 {
+		parts = append(parts, plural(int(p.Sweeps), "sweep"))
+	}
 	for _, c := range []struct {
 		n          int64
 		what, fate string
 	}{{p.Unconverged, "run", "of EP not converged"}, {p.Merged, "pair", "merged"}, {p.Passed, "example", "passed over"}, {p.Lost, "point", "dropped"}} {
 		if c.n > 0 {
-			row += ", " + plural(int(c.n), c.what) + " " + c.fate
+			parts = append(parts, plural(int(c.n), c.what)+" "+c.fate)
 		}
 	}
 	if p.LabelNoise > 0 {
-		row += fmt.Sprintf(", label noise %.4g by estimate", p.LabelNoise)
+		parts = append(parts, fmt.Sprintf("label noise %.4g by estimate", p.LabelNoise))
 	}
-	return row
+	return strings.Join(parts, ", ")
 }

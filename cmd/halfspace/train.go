@@ -496,6 +496,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		}
 		before = int64(t.before.Presented)
 	}
+	met := learners.ReportOf(l)
 	// In memory the test set is read before the learning: bad rows in it are found early.
 	var test *eval.Memory[T]
 	if len(t.test) > 0 && inMemory {
@@ -573,10 +574,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if t.report.Memory != nil {
 		t.report.Memory.Peak = peakMemory()
 	}
-	if p := learners.PosteriorOf(l); p != nil {
-		r := p.Report()
-		t.report.Posterior = &r
-	}
+	t.report.Posterior = learners.ReportOf(l)
 	t.report.Seconds.Read += loading.Seconds()
 	var measured *eval.Count
 	if !stopped && worthless == nil {
@@ -589,6 +587,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	}
 	_, biased := l.(learners.Biased)
 	t.warn(res, info, measured, biased)
+	t.warnPassed(res, met)
 	t.report.Seconds.Total = time.Since(t.started).Seconds()
 	if err := t.print(); err != nil {
 		return err
@@ -938,7 +937,9 @@ func (t *trainer) summary(w io.Writer) error {
 		rows = append(rows, [2]string{"support", plural(int(*r.Support), "support vector")})
 	}
 	if p := r.Posterior; p != nil {
-		rows = append(rows, [2]string{"posterior", describePosterior(p)})
+		if text := describePosterior(p); text != "" {
+			rows = append(rows, [2]string{"posterior", text})
+		}
 	}
 	if r.ProgressiveError != nil {
 		rows = append(rows, [2]string{"progressive", fmt.Sprintf("%.3f %% error in the first epoch", 100**r.ProgressiveError)})

@@ -260,3 +260,41 @@ func (t *trainer) toConverge(res eval.Result) string {
 	}
 	return why + upper(strings.Join(s[:len(s)-1], ", ")) + ", or " + s[len(s)-1] + "."
 }
+
+// passedOver is the code of examples that the posterior could not take up.
+const passedOver = "passed-over"
+
+// warnPassed tells of more than one example in a hundred that were passed over or dropped since before.
+func (t *trainer) warnPassed(res eval.Result, before *learners.PosteriorReport) {
+	p, of := t.report.Posterior, res.Presented
+	if p == nil {
+		return
+	}
+	n := p.Passed + p.Lost
+	if res.Fit != nil { // which begins anew, and counts once
+		of = res.Examples
+	} else if before != nil {
+		n -= before.Passed + before.Lost
+	}
+	if n <= of/100 {
+		return
+	}
+	c := t.config
+	if _, inner, ok := base(c); ok {
+		c, _ = inner.Interface().(learners.Config)
+	}
+	var next []string
+	if known, ok := c.(learners.RemedyConfig); ok {
+		for _, r := range known.Remedies() {
+			next = append(next, r.Change+" --"+r.Setting)
+		}
+	}
+	if i := slices.IndexFunc(settingsOf(c), func(f field) bool { return f.auto.IsValid() }); i >= 0 && !learners.BatchOnly(c) {
+		next = append(next, "let it be estimated: --"+settingsOf(c)[i].flag+" auto")
+	}
+	if len(next) == 0 || unscaled(res) {
+		next = append([]string{"bring the columns to one scale"}, next...)
+	}
+	t.report.Warnings.tell(t.cmd.ErrOrStderr(), passedOver, fmt.Sprintf("%d of %d examples, %.1f %%, were passed over or dropped, and nothing was learned of them",
+		n, of, 100*float64(n)/float64(of)), strings.Join(next, ", or "))
+}
