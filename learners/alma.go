@@ -139,7 +139,7 @@ func newALMA[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ALMA[T]{cfg: cfg, scale: 1}, nil
+	return &ALMA[T]{linear: newLinear[T](), cfg: cfg, scale: 1}, nil
 }
 
 // Learn is Learner.Learn.

@@ -124,7 +124,7 @@ func newCRAMMA[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &CRAMMA[T]{cfg: cfg, R: cfg.R, eta: cfg.rate()}
+	l := &CRAMMA[T]{linear: newLinear[T](), cfg: cfg, R: cfg.R, eta: cfg.rate()}
 	if cfg.Relative() {
 		l.R = 1
 	}

@@ -50,6 +50,9 @@ func valuesOf[T Float](b *engine.Block[T]) []T {
 
 // beginLengths is begin for a rule that divides by |x|^2.
 func (l *linear[T]) beginLengths(name string, b *engine.Block[T], rounds []Round) error {
+	if err := l.check(name); err != nil {
+		return err
+	}
 	if err := checkBlock(name, b, len(rounds)); err != nil {
 		return err
 	}

@@ -14,12 +14,26 @@ import (
 // linear is what the single linear learners share: a primal weight vector over the features seen so far, which starts
 // at 0 and grows with the blocks.
 type linear[T Float] struct {
+	made    bool // by newLinear: the zero value of a learner has no settings, and would learn nothing in silence
 	w       []T
 	updates int64
 }
 
+func newLinear[T Float]() linear[T] { return linear[T]{made: true} }
+
+// check wants a learner of that name that New has made.
+func (l *linear[T]) check(name string) error {
+	if !l.made {
+		return fmt.Errorf("%s: a zero value without settings: make learners with New: %w", name, ErrConfig)
+	}
+	return nil
+}
+
 // begin checks all that can be wrong with a call of Learn, then makes room for the features of b.
 func (l *linear[T]) begin(name string, b *engine.Block[T], rounds []Round) error {
+	if err := l.check(name); err != nil {
+		return err
+	}
 	if err := checkBlock(name, b, len(rounds)); err != nil {
 		return err
 	}
@@ -56,6 +70,9 @@ func (l *linear[T]) add(b *engine.Block[T], i int, a T) {
 
 // scores is Score of a learner called name whose f is dot.
 func (l *linear[T]) scores(name string, b *engine.Block[T], dst []float64) error {
+	if err := l.check(name); err != nil {
+		return err
+	}
 	if err := checkRows(name, b, len(dst)); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func newLMS[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &LMS[T]{cfg: cfg}, nil
+	return &LMS[T]{linear: newLinear[T](), cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.

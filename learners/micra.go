@@ -77,7 +77,7 @@ func newMICRA[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &MICRA[T]{scaledLinear: scaledLinear[T]{scale: 1}, cfg: cfg}, nil
+	return &MICRA[T]{scaledLinear: scaledLinear[T]{linear: newLinear[T](), scale: 1}, cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.

@@ -81,7 +81,7 @@ func newPA[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PA[T]{cfg: cfg}, nil
+	return &PA[T]{linear: newLinear[T](), cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.

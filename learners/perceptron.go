@@ -94,7 +94,7 @@ func newPerceptron[T Float](c Config, _ Env) (Learner[T], error) {
 	if cfg.Relative() {
 		return nil, fmt.Errorf("perceptron: margin-rel is %v and R is not known: call Resolve first: %w", cfg.MarginRel, ErrConfig)
 	}
-	return &Perceptron[T]{cfg: cfg}, nil
+	return &Perceptron[T]{linear: newLinear[T](), cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.

@@ -90,7 +90,7 @@ func newROMMA[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ROMMA[T]{scaledLinear: scaledLinear[T]{scale: 1}, cfg: cfg, pool: env.Pool}, nil
+	return &ROMMA[T]{scaledLinear: scaledLinear[T]{linear: newLinear[T](), scale: 1}, cfg: cfg, pool: env.Pool}, nil
 }
 
 // Learn is Learner.Learn.

@@ -121,6 +121,9 @@ func (l *scaledLinear[T]) fold() {
 func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[T], o FitOptions,
 	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool, bound func() float64, delta float64, goal func(float64)) (FitResult, error) {
 	n := b.Len()
+	if err := l.check(name); err != nil {
+		return FitResult{}, err
+	}
 	if err := checkBlock(name, b, n); err != nil {
 		return FitResult{}, err
 	}
@@ -198,6 +201,9 @@ func (l *scaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 
 // scores is Score of a learner called name.
 func (l *scaledLinear[T]) scores(name string, b *engine.Block[T], dst []float64) error {
+	if err := l.check(name); err != nil {
+		return err
+	}
 	if err := checkRows(name, b, len(dst)); err != nil {
 		return err
 	}
