@@ -3,6 +3,8 @@ package dataset
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -33,6 +35,28 @@ func TestTrained(t *testing.T) {
 		}
 		if err == nil && (d.Info.Unknown != c.unknown || d.Info.UnknownRows != c.rows) {
 			t.Errorf("%s: %d non-zeros in %d rows unknown, want %d in %d", c.name, d.Info.Unknown, d.Info.UnknownRows, c.unknown, c.rows)
+		}
+	}
+	pictures := []string{filepath.Join(t.TempDir(), "images"), filepath.Join(t.TempDir(), "labels")}
+	for i, data := range []string{images2, labels2} {
+		if err := os.WriteFile(pictures[i], []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		o       Options
+		unknown int64
+		what    string
+	}{
+		{Options{Trained: "idx", Dim: 2}, 0, ""},
+		{Options{Trained: "idx", Dim: 3}, 0, "images:byte 0: expected images of 3 pixels as in training, found 2"},
+		{Options{Trained: "idx", Dim: 1, AnyFormat: true}, 2, ""},
+		{Options{Trained: "csv", Dim: 2}, 0, "images:byte 0: expected csv as in training, found idx"},
+	} {
+		d, err := Load[float32](context.Background(), pictures, c.o)
+		if c.what == "" && (err != nil || d.Info.Unknown != c.unknown) ||
+			c.what != "" && (!errors.Is(err, ErrForeign) || !strings.HasSuffix(err.Error(), c.what)) {
+			t.Errorf("idx, %+v: %v, want %q", c.o, err, c.what)
 		}
 	}
 	_, err := LoadReader[float32](context.Background(), "in", strings.NewReader(csv), Options{Trained: "svmlight"})
