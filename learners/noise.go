@@ -6,31 +6,34 @@ import (
 )
 
 // noiseEstimate estimates the rate eps of wrong labels while a stream is learned. If w.x times the
-// label of an example to come has the law N(m, v), z = m/sqrt(v), then the label that came is wrong
-// with probability
+// label of an example to come has the law N(m, v), z = m/sqrt(v), then the label that came is
+// wrong with probability
 //
 //	(1) r = eps Phi(-z)/Z,   Z = eps + (1-2 eps) Phi(z)
 //
-// Z being what the learner gave that label before it was shown. The estimate takes a step towards r:
+// Z being what the learner gave that label before it was shown. The estimate takes a step towards
+// r:
 //
 //	(2) eps += 2/(n + 40) (r - eps)     at the n-th example
 //
-// Since r - eps = eps (1-eps) d log Z/d eps, it descends the log-loss of the predictions made on the
-// way, and rests where no other rate would have made that smaller. That is the EM algorithm, online:
-// eps is the mean of the r's, in which example i counts some i/n times, so that those that came before
-// much was known are forgotten, and the rate that it began with counts as 40 examples do at first.
+// Since r - eps = eps (1-eps) d log Z/d eps, it descends the log-loss of the predictions made on
+// the way, and rests where no other rate would have made that smaller. That is the EM algorithm,
+// online: eps is the mean of the r's, in which example i counts some i/n times, so that those that
+// came before much was known are forgotten, and the rate that it began with counts as 40 examples
+// do at first.
 //
-// An example costs O(1) beside what it takes to learn it. Nothing is drawn, and blocks and threads do
-// not matter. On two Gaussians (gen gauss -n 1500, 4 streams, adf, wep and vvm alike) it comes out at
+// An example costs O(1) beside what it takes to learn it. Nothing is drawn, and blocks and threads
+// do not matter. On two Gaussians (gen gauss -n 1500, 4 streams, adf, wep and vvm alike) it comes
+// out at
 //
 //	flips       0        0.01     0.05    0.10    0.20
 //	estimate    0.0001   0.0095   0.050   0.100   0.200
 //	log-loss    0.005    0.052    0.202   0.325   0.505   of adf
 //	eps 0.05    0.054    0.078    0.201   0.342   0.621
 //
-// and where the classes overlap, at the share of labels beyond what a hyperplane can tell: a9a .133,
-// log-loss .415 instead of .453 with eps = .05. It is no default, as it is not better everywhere: the
-// rate depends on what is known, so that on Spambase, unscaled, .232 becomes .240.
+// and where the classes overlap, at the share of labels beyond what a hyperplane can tell: a9a
+// .133, log-loss .415 instead of .453 with eps = .05. It is no default, as it is not better
+// everywhere: the rate depends on what is known, so that on Spambase, unscaled, .232 becomes .240.
 //
 // Reference: O. Cappe, E. Moulines, "On-line expectation-maximization algorithm for latent data
 // models", Journal of the Royal Statistical Society B 71, 2009.
@@ -39,7 +42,8 @@ type noiseEstimate struct {
 	seen int64   // examples
 }
 
-// The estimate stays in these bounds: at 0 (1) would keep it for ever, and near 1/2 labels tell nothing.
+// The estimate stays in these bounds: at 0 (1) would keep it for ever, and near 1/2 labels tell
+// nothing.
 const leastNoise, mostNoise = 0x1p-13, 0.45
 
 // see learns that z came.
@@ -100,7 +104,8 @@ func (e *noiseEstimate) restored(name string, s *State) (*noiseEstimate, error) 
 	}
 	rate := s.Scalars["noise"]
 	if !(rate > 0 && rate < 0.5) {
-		return nil, fmt.Errorf("%s: the estimated rate of wrong labels is %v, want one in (0, 1/2): %w", name, rate, ErrState)
+		return nil, fmt.Errorf("%s: the estimated rate of wrong labels is %v, want one in (0, 1/2): %w",
+			name, rate, ErrState)
 	}
 	return &noiseEstimate{rate, seen}, nil
 }
@@ -108,7 +113,8 @@ func (e *noiseEstimate) restored(name string, s *State) (*noiseEstimate, error) 
 // checkNoise wants a rate of wrong labels; one that is to be estimated can't begin at 0.
 func checkNoise(name string, eps float64, auto bool) error {
 	if auto {
-		return checkSetting(name, "label-noise", eps, eps > 0 && eps <= mostNoise, "a rate in (0, 0.45] where its estimate begins")
+		return checkSetting(name, "label-noise", eps, eps > 0 && eps <= mostNoise,
+			"a rate in (0, 0.45] where its estimate begins")
 	}
 	return checkSetting(name, "label-noise", eps, eps >= 0 && eps < 0.5, "a rate in [0, 1/2)")
 }

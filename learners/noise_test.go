@@ -8,8 +8,9 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// TestNoiseEstimate: on labels of which so many are wrong, the estimate comes near to that, and the
-// log-loss is no more than a hundredth above that of the true rate and below that of the labels' shares.
+// TestNoiseEstimate: on labels of which so many are wrong, the estimate comes near to that, and
+// the log-loss is no more than a hundredth above that of the true rate and below that of the
+// labels' shares.
 func TestNoiseEstimate(t *testing.T) {
 	t.Parallel()
 	const n = 1500

@@ -138,8 +138,8 @@ func posteriorFootprint(x Extent, n int64) Footprint {
 	if x.Growing {
 		f.Moving = matrix
 	}
-	f.tables(x, "means and points", 8*(6+2*n))
-	each := 8*(2*width+maxLate+1+4) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
+	f.tables(x, "means and points", 8*(7+2*n))
+	each := 8*(2*width+maxLate+1+6) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
 	f.add("scores of points", n, times(n, each)+8*width*(maxLate+3)+fixed)
 	f.copied(x, 8, times(8, d, d/2+4)+times(18, n, d+n))
 	return f

@@ -33,15 +33,16 @@ func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) b
 // propagate runs EP from the present sites, which are those of an earlier run but for the last
 // point's, and sets the mean of w.
 //
-// Deviation: with label noise in the model sites may swing for ever, and a learner that went on from
-// where they happened to be had 76 % errors on two Gaussians with 5 % flipped labels, of which ADF has
-// 5 %. So where EP has not converged within its sweeps, the sites before the new example are put back,
-// on which EP had agreed; the example gets the one step that ADF would make; and the Gaussian absorbs
-// all points, so that the buffer begins anew. The law is then one ADF step from the last good one.
+// Deviation: with label noise in the model sites may swing for ever, and a learner that went on
+// from where they happened to be had 76 % errors on two Gaussians with 5 % flipped labels, of
+// which ADF has 5 %. So where EP has not converged within its sweeps, the sites before the new
+// example are put back, on which EP had agreed; the example gets the one step that ADF would make;
+// and the Gaussian absorbs all points, so that the buffer begins anew. The law is then one ADF
+// step from the last good one.
 //
-// That was chosen by the errors above ADF's, in percent: the worst of 20 streams of vvm with 30 points
-// and --merge-pairs 1, for each rate of flipped labels (gen gauss -n 1500 --noise, eps the same), and
-// the mean over 240 streams, with 10 and 30 points, with and without merging.
+// That was chosen by the errors above ADF's, in percent: the worst of 20 streams of vvm with 30
+// points and --merge-pairs 1, for each rate of flipped labels (gen gauss -n 1500 --noise, eps the
+// same), and the mean over 240 streams, with 10 and 30 points, with and without merging.
 //
 //	where EP has not converged                       1 %   5 %  10 %   mean  runs of EP that don't
 //	go on from where the sites are                  70.7  70.3  36.7    9.8  23 %

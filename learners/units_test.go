@@ -9,9 +9,9 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/naive"
 )
 
-// TestPosteriorUnits: a feature in another unit than the others makes the problem harder, as the prior
-// is not in that unit; but no guard takes it for one at the end of what numbers hold. The plain form
-// has no guards.
+// TestPosteriorUnits: a feature in another unit than the others makes the problem harder, as the
+// prior is not in that unit; but no guard takes it for one at the end of what numbers hold. The
+// plain form has no guards.
 func TestPosteriorUnits(t *testing.T) {
 	t.Parallel()
 	const n, d = 3000, 5
@@ -90,8 +90,8 @@ func TestPosteriorUnits(t *testing.T) {
 	}
 }
 
-// TestEPConverged: EP has not converged where it passed over examples, however still the sites of the
-// others are, and what was lost is that of the last rebuilding.
+// TestEPConverged: EP has not converged where it passed over examples, however still the sites of
+// the others are, and what was lost is that of the last rebuilding.
 func TestEPConverged(t *testing.T) {
 	t.Parallel()
 	const n = 300

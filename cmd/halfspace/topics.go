@@ -152,6 +152,7 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
   unscaled             a feature's root mean square is 100 times the typical one's, over the first 1024 examples; learners of a posterior
                        don't mind
   odd-data             what is passed over in the data, as padding behind packed ones
+  passed-over          more than 1 % of the examples were not learned, as the posterior's numbers did not allow it
   unknown-features     predict and --test: non-zeros of features beyond those of training; unknown_non_zeros counts them
 
   one-class and worse-than-constant look at the test if there is one, else at the training set where its margin is measured, else at the

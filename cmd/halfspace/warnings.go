@@ -295,6 +295,7 @@ func (t *trainer) warnPassed(res eval.Result, before *learners.PosteriorReport) 
 	if len(next) == 0 || unscaled(res) {
 		next = append([]string{"bring the columns to one scale"}, next...)
 	}
-	t.report.Warnings.tell(t.cmd.ErrOrStderr(), passedOver, fmt.Sprintf("%d of %d examples, %.1f %%, were passed over or dropped, and nothing was learned of them",
-		n, of, 100*float64(n)/float64(of)), strings.Join(next, ", or "))
+	what := fmt.Sprintf("%d of %d examples, %.1f %%, were passed over or dropped, and nothing was learned of them",
+		n, of, 100*float64(n)/float64(of))
+	t.report.Warnings.tell(t.cmd.ErrOrStderr(), passedOver, what, strings.Join(next, ", or "))
 }
