@@ -225,9 +225,13 @@ func quotedNames(names []string) string {
 // beside the second row's doesn't tell: in a file of one row, or one whose columns have numbers
 // for names.
 func namesTraining(first, header []string) bool {
+	names := make(map[string]bool, len(header))
+	for _, name := range header {
+		names[name] = true
+	}
 	known, numbers := 0, 0
 	for _, f := range first {
-		if slices.Contains(header, f) {
+		if names[f] {
 			known++
 		}
 		if makeLabel(f).numeric {
