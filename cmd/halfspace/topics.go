@@ -41,7 +41,10 @@ will take more than 256 MiB says so first.`},
             letters, each one of 125 over A, C, G, T and unknown (N, R, Y, ...), make 6125 features, 49 of which are 1.
 
 The format is recognised from the content; --format says it instead. What meets a model, and a test set, has the format of training;
---any-format takes another, feature by number: columns of csv count from 1 without the label's, and --index-base says how svmlight counts. Files packed by gzip, bzip2 or zstd are read as they are, whatever their
+--any-format takes another, feature by number: columns of csv count from 1 without the label's, and --index-base says how svmlight
+counts.
+
+Files packed by gzip, bzip2 or zstd are read as they are, whatever their
 names. - is stdin. HALFSPACE_DATA may name a folder in which files are looked for that are not found otherwise.
 
 A stream may be slow: two lines decide the format (one, if it has INDEX:VALUE), whole lines are learned or predicted as they come, and
