@@ -1071,6 +1071,11 @@ func (t *trainer) goOn(fs *pflag.FlagSet) (err error) {
 	if t.entry, t.config, err = t.before.Settings(); err != nil {
 		return modelError(t.from, err)
 	}
+	if learners.Relative(t.config) { // what was trained had settings without open ends, unless the learner goes without
+		if _, err := t.entry.New64(t.config, learners.Env{}); err != nil {
+			return modelError(t.from, err)
+		}
+	}
 	if err := asTrained(&t.opts, t.before, fs); err != nil {
 		return err
 	}
