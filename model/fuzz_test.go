@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -278,6 +280,10 @@ func FuzzState(f *testing.F) {
 			}
 			return
 		}
+		stuck := time.AfterFunc(time.Minute, func() { // the fuzzer itself waits for ever
+			panic(fmt.Sprintf("%s %s %v %v takes longer than a minute", m.Learner, m.Config, m.State.Counters, m.State.Scalars))
+		})
+		defer stuck.Stop()
 		if m.Precision == "f64" {
 			useAll[float64](t, b.Bytes())
 		} else {
