@@ -29,11 +29,15 @@ func Fit[T engine.Float](ctx context.Context, l learners.Fitter[T], src *Memory[
 		p.End(Status{})
 	}
 	n := int64(src.Len())
+	presented := r.Presented
+	if presented == 0 {
+		presented = n * max(r.Epochs, 1)
+	}
 	var sc scales
 	add(&sc, src.all)
 	return Result{
 		Warnings: sc.warnings(),
-		Examples: n, Presented: n * max(r.Epochs, 1), Epochs: int(r.Epochs), Updates: r.Updates, Converged: r.Converged,
+		Examples: n, Presented: presented, Epochs: int(r.Epochs), Updates: r.Updates, Converged: r.Converged,
 		Fit: &r, Learn: time.Since(start),
 	}, err
 }

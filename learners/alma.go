@@ -258,8 +258,10 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fi
 	R, rule := a.R, &almaFit{k: a.updates, length: 1 / a.scale}
 	B, C := a.cfg.constants()
 	rule.margin, rule.rate = float64(B*R), C/R
+	c.resume(a.cut)
 	c.begin(rule, false)
 	res, err := c.run(ctx)
+	a.cut = c.cut
 	a.w, a.scale = c.weights(func(float64) float64 { return 1 / rule.length }), 1
 	a.norm2 = 0
 	for _, v := range a.w {
@@ -291,6 +293,8 @@ func (r *almaFit) again(float64) (threshold, step float64) {
 }
 
 func (r *almaFit) rescale(f float64) { r.length *= f }
+
+func (r *almaFit) numbers() []*float64 { return []*float64{&r.length} }
 
 // Score is Learner.Score.
 func (a *ALMA[T]) Score(b *engine.Block[T], dst []float64) error {
@@ -326,16 +330,20 @@ func (a *ALMA[T]) State() State {
 	if a.updates > 0 && a.R > 0 {
 		s.Scalars["R"] = a.R
 	}
-	return s
+	return a.withCut(s)
 }
 
 // SetState is Learner.SetState.
-func (a *ALMA[T]) SetState(s State) error { return a.takeState(s, true) }
+func (a *ALMA[T]) SetState(s State) error {
+	return a.takeCut("alma", s, true, checkCycleCut, a.takeState)
+}
 
 // CheckState is StateChecker.CheckState.
-func (a *ALMA[T]) CheckState(s State) error { return a.takeState(s, false) }
+func (a *ALMA[T]) CheckState(s State) error {
+	return a.takeCut("alma", s, false, checkCycleCut, a.takeState)
+}
 
-// takeState is SetState, or CheckState if the state shall not be kept.
+// takeState is SetState, or CheckState if the state shall not be kept, without where a Fit was cut.
 func (a *ALMA[T]) takeState(s State, keep bool) error {
 	tensor, scalars := "w", []string{"scale", "norm2"}
 	if a.cfg.P > 2 {

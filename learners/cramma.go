@@ -177,8 +177,10 @@ func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (
 	if c.cfg.Relative() {
 		R = math.Sqrt(R2)
 	}
+	run.resume(c.cut)
 	run.begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.updates}, c.scale == 0)
 	res, err := run.run(ctx)
+	c.cut = run.cut
 	c.w, c.scale = run.weights(func(length float64) float64 { return 1 / length }), 1
 	c.updates += res.Updates
 	res.Counter = c.updates + 1
@@ -204,6 +206,8 @@ func (r *crammaFit) again(norm2 float64) (threshold, step float64) {
 
 func (r *crammaFit) rescale(float64) {}
 
+func (r *crammaFit) numbers() []*float64 { return nil }
+
 // Score is Learner.Score.
 func (c *CRAMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := c.scores("cramma", b, dst); err != nil {
@@ -225,16 +229,20 @@ func (c *CRAMMA[T]) Bytes() int64 { return bytesOf(c.w) + int64(unsafe.Sizeof(*c
 func (c *CRAMMA[T]) State() State {
 	s := c.linear.State()
 	s.Scalars = map[string]float64{"scale": c.scale}
-	return s
+	return c.withCut(s)
 }
 
 // SetState is Learner.SetState.
-func (c *CRAMMA[T]) SetState(s State) error { return c.takeState(s, true) }
+func (c *CRAMMA[T]) SetState(s State) error {
+	return c.takeCut("cramma", s, true, checkCycleCut, c.takeState)
+}
 
 // CheckState is StateChecker.CheckState.
-func (c *CRAMMA[T]) CheckState(s State) error { return c.takeState(s, false) }
+func (c *CRAMMA[T]) CheckState(s State) error {
+	return c.takeCut("cramma", s, false, checkCycleCut, c.takeState)
+}
 
-// takeState is SetState, or CheckState if the state shall not be kept.
+// takeState is SetState, or CheckState if the state shall not be kept, without where a Fit was cut.
 func (c *CRAMMA[T]) takeState(s State, keep bool) error {
 	if err := s.holds("cramma", []string{"w"}, []string{"updates"}, []string{"scale"}); err != nil {
 		return err

@@ -27,7 +27,9 @@ type WholeConfig interface {
 // the length of the longest one (extended by Delta), where the algorithm wants them of at most unit length (ALMA, CRAMMA): the
 // weights are those of the divided examples, and a later Learn should be given such. All is computed in float64, whatever T.
 //
-// When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so far. On data that are not separable
+// When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so far. Where ctx or MaxUpdates
+// ended a run with a hard margin, the next Fit over the same examples with the same options goes on at the example where it stopped, to the
+// bit; that is part of the State. Learn, other examples and other options start at the first example, from the present weights. On data that are not separable
 // a run with Delta = 0 ends when FitResult.Bound says that there is no margin worth the name (LeastMargin), or by MaxUpdates or ctx.
 type Fitter[T Float] interface {
 	Learner[T]
@@ -86,6 +88,8 @@ type FitResult struct {
 	Updates    int64   // of this call
 	Counter    int64   // t or k of the papers, from 1: all the learner's updates + 1
 	Epochs     int64   // complete passes, the last one without updates included
+	Presented  int64   // examples passed in the order of the data, the passes of active sets not counted; 0 where that is n Epochs
+	Resumed    bool    // went on where a run over these examples was cut
 	Converged  bool    //
 	Violators  int     // examples still at or under the threshold
 	Margin     float64 // min_k y_k a.x_k / |a|, all with their extended coordinates; NaN if a = 0
@@ -112,6 +116,8 @@ type marginRule interface {
 	again(norm2 float64) (threshold, step float64)
 	// rescale says that a was multiplied by f, a power of two.
 	rescale(f float64)
+	// numbers are what rescale and next change, other than by the number of updates.
+	numbers() []*float64
 }
 
 // MaxSumSq returns R^2, the square of the longest example's length, with the extended coordinate Delta.
@@ -144,9 +150,14 @@ type cycle[T Float] struct {
 	gram   []float64 // y_i y_j x_i.x_j, and Delta^2 on the diagonal; nil: none
 	stride int       // of its rows, each at a multiple of 64 bytes
 
-	updates, epochs int64
-	from            int // next example to look at
-	clean           int // runWeights: examples looked at since the last update
+	updates, epochs int64 // of all runs that this one goes on from
+	from            int   // next example to look at
+	since           int64 // updates since the last refresh
+	fresh           bool  // none were
+	resumed         *State
+	before          struct{ updates, epochs, presented int64 } // where this run goes on
+	cut             *State                                     // where it was cut
+	clean           int                                        // runWeights: examples looked at since the last update
 	watch           watch
 	sum             float64 // of all steps, where there is no alpha
 	least           float64 // LeastMargin R
@@ -180,7 +191,7 @@ func newCycle[T Float](name string, b *engine.Block[T], o FitOptions, start []T,
 	if o.MaxUpdates == 0 {
 		o.MaxUpdates = math.MaxInt64
 	}
-	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), unit: 1, watch: newWatch(&o)}
+	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), unit: 1, fresh: true, watch: newWatch(&o)}
 	shortest2 := math.Inf(1)
 	for i := range m {
 		_, val := rowOf(b, i)
@@ -255,7 +266,7 @@ func (c *cycle[T]) dot(w []float64, i int) float64 {
 // weights summed plainly over some 10^8 updates end far from the exact sum, and published counts contain that rounding. So for such a rule
 // the weights are carried along in score space, too, at O(features) an update, and are asked wherever a score is too near the
 // threshold to tell.
-func (c *cycle[T]) fixed(rule *fixedMargin) {
+func (c *cycle[T]) fixed(rule *fixedMargin, cut *State) {
 	c.carry = true
 	if c.gram != nil {
 		c.shift = rule.margin
@@ -264,12 +275,17 @@ func (c *cycle[T]) fixed(rule *fixedMargin) {
 	if c.o.Delta == 0 {
 		c.alpha, c.alphaLow = nil, nil
 	}
+	c.resume(cut)
 	c.begin(rule, false)
 }
 
 // begin adds the first example once if that is how the algorithm starts, and asks the rule for its first threshold.
 func (c *cycle[T]) begin(rule marginRule, first bool) {
 	c.rule = rule
+	if c.resumed != nil {
+		c.restore()
+		return
+	}
 	if first {
 		c.add(0, 1)
 	}
@@ -305,13 +321,16 @@ const looks = 1 << 18
 
 // run passes on until it has converged, reached its limits, or ctx ends.
 func (c *cycle[T]) run(ctx context.Context) (FitResult, error) {
-	fresh, since := true, int64(0)
+	most := c.o.MaxUpdates // of all runs
+	if most < math.MaxInt64-c.before.updates {
+		most += c.before.updates
+	}
 	for {
 		if ctx.Err() != nil {
 			break
 		}
 		before := c.updates
-		limit := min(looks, c.o.Refresh-since, c.o.MaxUpdates-c.updates)
+		limit := min(looks, c.o.Refresh-c.since, most-c.updates)
 		var none bool
 		switch {
 		case c.gram == nil:
@@ -321,27 +340,165 @@ func (c *cycle[T]) run(ctx context.Context) (FitResult, error) {
 		default:
 			none = c.runScores(limit)
 		}
-		since += c.updates - before
-		fresh = fresh && c.updates == before
-		if none && (fresh || c.gram == nil) {
+		c.since += c.updates - before
+		c.fresh = c.fresh && c.updates == before
+		if none && (c.fresh || c.gram == nil) {
 			if c.from > 0 {
 				c.epochs++ // the pass of the last update
+				c.from = 0
 			}
 			c.epochs++ // the one without
 			return c.result(true), nil
 		}
 		// A pass without updates counts if its scores are fresh.
-		if none || since >= c.o.Refresh {
+		if none || c.since >= c.o.Refresh {
 			c.refresh()
-			fresh, since = true, 0
+			c.fresh, c.since = true, 0
 		} else if c.watch.due() {
 			c.observe()
 		}
-		if !none && (c.updates >= c.o.MaxUpdates || fresh && c.hopeless()) {
+		if none {
+			continue
+		}
+		if c.fresh && c.hopeless() {
+			return c.result(false), nil
+		}
+		if c.updates >= most {
+			c.cut = c.snapshot()
 			return c.result(false), nil
 		}
 	}
+	c.cut = c.snapshot()
 	return c.result(false), context.Cause(ctx)
+}
+
+// Flags of a cycle's cut: where the updates work, and cycle.fresh.
+const (
+	cutWeights = iota
+	cutScores
+	cutFixed
+	cutWhere = 3
+	cutFresh = 4
+)
+
+func (c *cycle[T]) where() uint64 {
+	switch {
+	case c.gram == nil:
+		return cutWeights
+	case c.carry:
+		return cutFixed
+	}
+	return cutScores
+}
+
+// cutTensors are the tensors of a cycle's cut: a, and with scores these and the coefficients. start is a before the first update.
+var cutTensors = map[uint64][]string{
+	cutWeights: {"a"},
+	cutScores:  {"alpha", "alpha_low", "s"},
+	cutFixed:   {"a", "s"},
+}
+
+// snapshot returns where the run stands, or nil with a soft margin, whose runs start anew.
+func (c *cycle[T]) snapshot() *State {
+	if c.o.Delta > 0 {
+		return nil
+	}
+	s := &State{
+		Counters: map[string]uint64{
+			cutData: Fingerprint(c.b), cutN: uint64(c.b.Len()), cutAt: uint64(c.from), cutEpochs: uint64(c.epochs), cutFlags: c.where(),
+			"updates": uint64(c.updates), "since": uint64(c.since), "clean": uint64(c.clean),
+		},
+		Scalars: map[string]float64{"norm2": c.norm2, "unit": c.unit, "threshold": c.threshold, "step": c.step, "sum": c.sum},
+	}
+	if c.fresh {
+		s.Counters[cutFlags] |= cutFresh
+	}
+	for i, v := range c.rule.numbers() {
+		s.Scalars[fmt.Sprintf("rule%d", i)] = *v
+	}
+	keepIn(s, "start", c.start)
+	for _, name := range cutTensors[c.where()] {
+		keepIn(s, name, *c.vector(name))
+	}
+	return s
+}
+
+func (c *cycle[T]) vector(name string) *[]float64 {
+	switch name {
+	case "a":
+		return &c.a
+	case "alpha":
+		return &c.alpha
+	case "alpha_low":
+		return &c.alphaLow
+	}
+	return &c.s
+}
+
+// resume makes the run go on from a cut, if that is of the same examples, and of a run that worked where this one does.
+func (c *cycle[T]) resume(cut *State) {
+	if !cutOf(cut, c.b) || c.o.Delta > 0 {
+		return
+	}
+	where := c.where()
+	if cut.Counters[cutFlags]&cutWhere != where {
+		return
+	}
+	for _, name := range cutTensors[where] {
+		if len(cut.floats(name)) != len(*c.vector(name)) {
+			return
+		}
+	}
+	c.resumed = cut
+}
+
+// restore is begin of a run that goes on.
+func (c *cycle[T]) restore() {
+	s := c.resumed
+	c.rule.next(s.Scalars["norm2"]) // which counts the updates on
+	for i, v := range c.rule.numbers() {
+		*v = s.Scalars[fmt.Sprintf("rule%d", i)]
+	}
+	c.start = slices.Clone(s.floats("start"))
+	for _, name := range cutTensors[c.where()] {
+		copy(*c.vector(name), s.floats(name))
+	}
+	c.from, c.epochs = int(s.Counters[cutAt])%c.b.Len(), int64(s.Counters[cutEpochs])
+	c.updates, c.clean = int64(s.Counters["updates"]), int(s.Counters["clean"])
+	c.since = min(int64(s.Counters["since"]), c.o.Refresh)
+	c.fresh = s.Counters[cutFlags]&cutFresh != 0
+	c.norm2, c.unit, c.sum = s.Scalars["norm2"], s.Scalars["unit"], s.Scalars["sum"]
+	c.threshold, c.step = s.Scalars["threshold"], s.Scalars["step"]
+	c.before.updates, c.before.epochs, c.before.presented = c.updates, c.epochs, c.presented()
+}
+
+// presented returns the examples passed so far.
+func (c *cycle[T]) presented() int64 { return c.epochs*int64(c.b.Len()) + int64(c.from) }
+
+// checkCycleCut is checkCut for a learner on a cycle.
+func checkCycleCut(name string, cut *State) error {
+	n := int(min(cut.Counters[cutN], math.MaxInt32))
+	examples := func() int { return n }
+	tensors := map[string]func() int{"start": nil}
+	where := cut.Counters[cutFlags] & cutWhere
+	for _, t := range cutTensors[where] {
+		if tensors[t] = examples; t == "a" {
+			tensors[t] = nil
+		}
+		if cut.floats(t) == nil {
+			return fmt.Errorf("%s: where a run was cut: tensor %q is missing: %w", name, cutPrefix+t, ErrState)
+		}
+	}
+	if len(tensors) == 1 || cut.Counters[cutFlags] > cutWhere|cutFresh {
+		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags, cut.Counters[cutFlags], ErrState)
+	}
+	scalars := []string{"norm2", "unit", "threshold", "step", "sum"}
+	for _, k := range scalars {
+		if _, ok := cut.Scalars[k]; !ok {
+			return fmt.Errorf("%s: where a run was cut: scalar %q is missing: %w", name, cutPrefix+k, ErrState)
+		}
+	}
+	return checkCut(name, cut, []string{"updates", "since", "clean"}, append(scalars, "rule0", "rule1"), tensors)
 }
 
 // hopeless reports, of fresh scores, that there is no margin worth the name and that the weights have none either.
@@ -659,7 +816,8 @@ func (c *cycle[T]) look(scores []float64) (violators int, margin float64) {
 
 func (c *cycle[T]) result(converged bool) FitResult {
 	c.rescore()
-	r := FitResult{Updates: c.updates, Epochs: c.epochs, Converged: converged, Bound: c.bound(), ScoreSpace: c.gram != nil}
+	r := FitResult{Updates: c.updates - c.before.updates, Epochs: c.epochs - c.before.epochs, Presented: c.presented() - c.before.presented,
+		Resumed: c.resumed != nil, Converged: converged, Bound: c.bound(), ScoreSpace: c.gram != nil}
 	r.Violators, r.Margin = c.look(c.s)
 	if c.delta2 == 0 {
 		return r

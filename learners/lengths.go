@@ -59,7 +59,7 @@ func (l *linear[T]) beginLengths(name string, b *engine.Block[T], rounds []Round
 	if err := checkLengths(name, b, unsafe.Sizeof(T(0))); err != nil {
 		return err
 	}
-	l.w = grown(l.w, b.Dim)
+	l.learns(b)
 	return nil
 }
 

@@ -17,6 +17,7 @@ type linear[T Float] struct {
 	made    bool // by newLinear: the zero value of a learner has no settings, and would learn nothing in silence
 	w       []T
 	updates int64
+	cut     *State // where a Fit was cut; nil if none was, or something was learned since
 }
 
 func newLinear[T Float]() linear[T] { return linear[T]{made: true} }
@@ -37,8 +38,13 @@ func (l *linear[T]) begin(name string, b *engine.Block[T], rounds []Round) error
 	if err := checkBlock(name, b, len(rounds)); err != nil {
 		return err
 	}
-	l.w = grown(l.w, b.Dim)
+	l.learns(b)
 	return nil
+}
+
+// learns makes room for the features of b, of which something is going to be learned.
+func (l *linear[T]) learns(b *engine.Block[T]) {
+	l.w, l.cut = grown(l.w, b.Dim), nil
 }
 
 // dot returns w.x of example i of a checked block. Features that w does not reach have weight 0; leaving them out gives
@@ -97,6 +103,30 @@ func (l *linear[T]) State() State {
 		Counters: map[string]uint64{"updates": uint64(l.updates)},
 		Tensors:  []Tensor{{Name: "w", Shape: []int{len(l.w)}, Data: slices.Clone(l.w)}},
 	}
+}
+
+// withCut returns the state s of the learner with where a Fit was cut.
+func (l *linear[T]) withCut(s State) State {
+	s.attach(l.cut)
+	return s
+}
+
+// takeCut is SetState of a learner called name that is a Fitter, or CheckState if the state shall not be kept: take takes it without the cut,
+// check looks at that.
+func (l *linear[T]) takeCut(name string, s State, keep bool, check func(name string, cut *State) error, take func(s State, keep bool) error) error {
+	s, cut := s.detach()
+	if cut != nil {
+		if err := check(name, cut); err != nil {
+			return err
+		}
+	}
+	if err := take(s, keep); err != nil {
+		return err
+	}
+	if keep {
+		l.cut = cut
+	}
+	return nil
 }
 
 // takeState is SetState of a learner called name whose state is that of linear alone, or CheckState if it shall not be kept.

@@ -138,7 +138,8 @@ func (r *MICRA[T]) normalise(norm2 float64) {
 // Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. Examples are not divided by R.
 func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	r.aim()
-	return r.fit(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil)
+	return r.fit(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil,
+		func() map[string]float64 { return map[string]float64{"sum": r.sum} })
 }
 
 // bound: for every v of length 1, u.v = sum alpha_k y_k x_k.v >= margin(v) sum alpha_k, and |u| = 1.
@@ -153,16 +154,24 @@ func (r *MICRA[T]) bound() float64 {
 func (r *MICRA[T]) Score(b *engine.Block[T], dst []float64) error { return r.scores("micra", b, dst) }
 
 // CheckState is StateChecker.CheckState.
-func (r *MICRA[T]) CheckState(s State) error { return r.scaledLinear.takeState("micra", s, false) }
+func (r *MICRA[T]) CheckState(s State) error { return r.take(s, false) }
+
+func (r *MICRA[T]) take(s State, keep bool) error {
+	return r.takeCut("micra", s, keep, checkPassCut, func(s State, keep bool) error { return r.takeState("micra", s, keep) })
+}
 
 // SetState is Learner.SetState.
 func (r *MICRA[T]) SetState(s State) error {
-	if err := r.takeState("micra", s, true); err != nil {
+	if err := r.take(s, true); err != nil {
 		return err
 	}
-	r.sum = math.NaN() // of a bound that the next Fit could do without
+	r.sum = math.NaN() // of a bound that the next Fit can do without
 	if r.updates == 0 {
 		r.sum = 0
+	} else if r.cut != nil {
+		if sum, ok := r.cut.Scalars["sum"]; ok {
+			r.sum = sum
+		}
 	}
 	return nil
 }

@@ -3,7 +3,10 @@ package learners
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // watchEvery is the least time from one call of FitOptions.Observe to the next, other than after a refresh.
@@ -36,6 +39,60 @@ type passes struct {
 	status func(r *FitResult)  // fills in Violators, Margin and Bound
 	bound  func() float64      // FitResult.Bound; nil: not known
 	least  float64             // LeastMargin R
+
+	resumed *State // where a run was cut that this one goes on from; nil: none
+	cut     *State // where this one was; nil where it ended by itself. What examples it is of is the learner's to say
+}
+
+// Flags of the cut of passes.
+const (
+	cutUpdated   = 1 << iota // the pass has made an update
+	cutOnActive              // it is over the active set
+	cutActiveSet             // FitOptions
+	cutHalving
+	cutBound // the bound is known
+)
+
+// checkPassCut is checkCut for a learner that passes over examples on its weights.
+func checkPassCut(name string, cut *State) error {
+	flags := cut.Counters[cutFlags]
+	if flags >= 2*cutBound || flags&cutOnActive != 0 && cut.ints("active") == nil ||
+		flags&cutOnActive != 0 && cut.Counters[cutAt] > uint64(len(cut.ints("active"))) {
+		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags, flags, ErrState)
+	}
+	if d, ok := cut.Scalars["delta"]; !ok || !(d >= 0 && d <= 1) {
+		return fmt.Errorf("%s: where a run was cut: scalar %q is %v: %w", name, cutPrefix+"delta", d, ErrState)
+	}
+	return checkCut(name, cut, nil, []string{"delta", "sum", "bound2"}, map[string]func() int{"active": nil, "updated": nil})
+}
+
+// passCut returns the cut of a run over b that went on as this one is to, or nil.
+func passCut[T Float](cut *State, b *engine.Block[T], o *FitOptions) *State {
+	if !cutOf(cut, b) {
+		return nil
+	}
+	flags := cut.Counters[cutFlags]
+	if (flags&cutActiveSet != 0) != o.ActiveSet || (flags&cutHalving != 0) != o.Halving {
+		return nil
+	}
+	return cut
+}
+
+// ofData completes a cut, if there is one: the examples are those of b, and the bound is known or not. scalars are the learner's own.
+func ofData[T Float](cut *State, b *engine.Block[T], known bool, scalars map[string]float64) *State {
+	if cut == nil {
+		return nil
+	}
+	cut.Counters[cutData], cut.Counters[cutN] = Fingerprint(b), uint64(b.Len())
+	if known {
+		cut.Counters[cutFlags] |= cutBound
+	}
+	for k, v := range scalars {
+		if v-v == 0 {
+			cut.Scalars[k] = v
+		}
+	}
+	return cut
 }
 
 // run passes over the examples. With ActiveSet, a pass over all is followed by passes over those that were updates in it, until these make
@@ -45,24 +102,69 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 	delta := p.delta
 	if o.Halving && p.goal != nil {
 		delta = max(p.delta, 1)
-		p.goal(delta)
 		defer func() { p.goal(p.delta) }()
 	}
-	w := newWatch(o)
 	var active, updated []int32 // of the present pass; active nil: all
+	var epochs, before int64    // complete passes; updates before the present one
+	first, some := 0, false     // the present pass goes on at the first-th example, after some updates or none
+	if c := p.resumed; c != nil {
+		first, epochs, delta = int(c.Counters[cutAt]), int64(c.Counters[cutEpochs]), c.Scalars["delta"]
+		some = c.Counters[cutFlags]&cutUpdated != 0
+		updated = slices.Clone(c.ints("updated"))
+		if c.Counters[cutFlags]&cutOnActive != 0 {
+			active = slices.Clone(c.ints("active"))
+		}
+		r.Resumed = true
+	}
+	if o.Halving && p.goal != nil {
+		p.goal(delta)
+	}
+	started := epochs
+	place := func(i int) int64 { // examples passed in the order of the data
+		if active != nil {
+			i = 0
+		}
+		return epochs*int64(p.n) + int64(i)
+	}
+	start := place(first)
+	w := newWatch(o)
 	looked := 0
+	cut := func(i int, none bool) {
+		p.cut = &State{
+			Counters: map[string]uint64{cutAt: uint64(i), cutEpochs: uint64(epochs), cutFlags: 0},
+			Scalars:  map[string]float64{"delta": delta},
+		}
+		for _, f := range []struct {
+			is   bool
+			flag uint64
+		}{{!none, cutUpdated}, {active != nil, cutOnActive}, {o.ActiveSet, cutActiveSet}, {o.Halving, cutHalving}} {
+			if f.is {
+				p.cut.Counters[cutFlags] |= f.flag
+			}
+		}
+		keepIn(p.cut, "active", active)
+		if len(updated) > 0 {
+			keepIn(p.cut, "updated", updated)
+		}
+		r.Presented = place(i) - start
+	}
 	if ctx.Err() != nil {
+		cut(first, !some)
 		return context.Cause(ctx)
 	}
-	for {
-		n, before := p.n, r.Updates
+	for ; ; first, some, updated = 0, false, updated[:0] {
+		n := p.n
 		if active != nil {
 			n = len(active)
 		}
-		updated = updated[:0]
-		for i := range n {
+		before = r.Updates
+		if some {
+			before = -1 // not what r.Updates can be
+		}
+		for i := first; i < n; i++ {
 			if looked++; looked%1024 == 0 {
 				if ctx.Err() != nil {
+					cut(i, r.Updates == before)
 					return context.Cause(ctx)
 				}
 				if w.due() {
@@ -83,6 +185,7 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 				updated = append(updated, int32(k))
 			}
 			if r.Updates == o.MaxUpdates {
+				cut(i+1, false)
 				return nil
 			}
 		}
@@ -93,7 +196,9 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 			}
 			continue
 		}
-		r.Epochs++
+		epochs++
+		r.Epochs = epochs - started
+		r.Presented = place(0) - start
 		switch {
 		case none && delta > p.delta:
 			delta = max(delta/2, p.delta)
@@ -107,6 +212,8 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 			active, updated = updated, nil
 		}
 		if ctx.Err() != nil {
+			updated = nil
+			cut(0, true)
 			return context.Cause(ctx)
 		}
 	}

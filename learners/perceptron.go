@@ -120,8 +120,9 @@ func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOption
 	if err != nil {
 		return FitResult{}, err
 	}
-	c.fixed(&fixedMargin{p.cfg.Margin, p.cfg.Eta})
+	c.fixed(&fixedMargin{p.cfg.Margin, p.cfg.Eta}, p.cut)
 	res, err := c.run(ctx)
+	p.cut = c.cut
 	p.w = c.weights(func(float64) float64 { return c.unit })
 	p.updates += res.Updates
 	res.Counter = p.updates + 1
@@ -140,13 +141,22 @@ func (r *fixedMargin) rescale(f float64) {
 	r.eta *= f
 }
 
+func (r *fixedMargin) numbers() []*float64 { return []*float64{&r.margin, &r.eta} }
+
 // Score is Learner.Score.
 func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
 	return p.scores("perceptron", b, dst)
 }
 
+// State is Learner.State: the tensor w, and where a Fit was cut.
+func (p *Perceptron[T]) State() State { return p.withCut(p.linear.State()) }
+
 // SetState is Learner.SetState.
-func (p *Perceptron[T]) SetState(s State) error { return p.takeState("perceptron", s, true) }
+func (p *Perceptron[T]) SetState(s State) error { return p.take(s, true) }
 
 // CheckState is StateChecker.CheckState.
-func (p *Perceptron[T]) CheckState(s State) error { return p.takeState("perceptron", s, false) }
+func (p *Perceptron[T]) CheckState(s State) error { return p.take(s, false) }
+
+func (p *Perceptron[T]) take(s State, keep bool) error {
+	return p.takeCut("perceptron", s, keep, checkCycleCut, func(s State, keep bool) error { return p.takeState("perceptron", s, keep) })
+}

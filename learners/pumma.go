@@ -95,6 +95,7 @@ type PUMMA[T Float] struct {
 	mNeg     float64 // m of xneg
 	m2       float64 // sum of all m_i^2
 	updates  int64
+	cut      *State // where a Fit was cut; nil if none was, or something was learned since
 
 	expansion[T] // with a kernel
 	pool         *engine.Pool
@@ -224,6 +225,7 @@ func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		return err
 	}
 	l.grow(b.Dim)
+	l.cut = nil
 	for i := range b.Len() {
 		f := l.score(b, i)
 		rounds[i] = Round{Score: f}
@@ -483,7 +485,16 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 		return FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d updates, whose slacks were not kept: %w", l.updates, ErrFit)
 	}
 	l.grow(b.Dim)
-	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta, bound2: math.Inf(1), start: l.updates}
+	from, known := passCut(l.cut, b, &o), l.updates == 0 // else other examples may have been learned
+	l.cut = nil
+	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta, bound2: math.Inf(1)}
+	if from != nil {
+		known = from.Counters[cutFlags]&cutBound != 0
+		if bound2, ok := from.Scalars["bound2"]; ok {
+			c.bound2 = bound2
+		}
+	}
+	c.known = known
 	if l.invC > 0 {
 		c.m = make([]float64, n)
 	}
@@ -503,11 +514,15 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 		bound: func() float64 { return math.Sqrt(c.bound2) },
 		least: leastMargin(lengths(b, 0)),
 	}
-	if l.updates > 0 { // on other examples, maybe
+	if !known {
 		p.bound = func() float64 { return math.Inf(1) }
 	}
+	p.resumed = from
 	var r FitResult
 	err := p.run(ctx, &o, &r)
+	if l.invC == 0 {
+		l.cut = ofData(p.cut, b, known, map[string]float64{"bound2": c.bound2})
+	}
 	r.Counter = l.updates + 1
 	c.judge(&r)
 	r.Converged = r.Converged && r.Violators == 0 // equal examples of both classes can't be learned
@@ -522,7 +537,7 @@ type pummaPasses[T Float] struct {
 	scale    float64
 	pos, neg int // which examples are xpos and xneg; -1: none of these
 	delta    float64
-	start    int64   // updates before this Fit
+	known    bool    // bound2 is: nothing was learned before
 	bound2   float64 // the least |u|^2 so far: the maximal margin is no larger
 }
 
@@ -568,7 +583,7 @@ func (c *pummaPasses[T]) update(k int) {
 // judge fills in violators and margin, in units of |(w, xi)|, which is 1/sqrt(norm2).
 func (c *pummaPasses[T]) judge(r *FitResult) {
 	r.Violators, r.Margin, r.Bound = 0, math.NaN(), math.Inf(1)
-	if c.start == 0 {
+	if c.known {
 		r.Bound = math.Sqrt(c.bound2)
 	}
 	least := math.Inf(1)
@@ -631,6 +646,7 @@ func (l *PUMMA[T]) State() State {
 	for _, t := range l.tensors() {
 		s.Tensors = append(s.Tensors, Tensor{t.name, []int{len(*t.data)}, slices.Clone(*t.data)})
 	}
+	s.attach(l.cut)
 	return s
 }
 
@@ -658,6 +674,12 @@ func (l *PUMMA[T]) takeState(s State, keep bool) error {
 		}
 		return err
 	}
+	s, cut := s.detach()
+	if cut != nil {
+		if err := checkPassCut("pumma", cut); err != nil {
+			return err
+		}
+	}
 	if err := s.holds("pumma", []string{"u", "pos", "neg"}, []string{"updates", "kept"}, []string{"b", "m_pos", "m_neg", "m2"}); err != nil {
 		return err
 	}
@@ -670,7 +692,7 @@ func (l *PUMMA[T]) takeState(s State, keep bool) error {
 	if err != nil {
 		return err
 	}
-	n := PUMMA[T]{cfg: l.cfg, pool: l.pool, p: l.p, invC: l.invC, updates: updates, kept: s.Counters["kept"],
+	n := PUMMA[T]{cfg: l.cfg, pool: l.pool, p: l.p, invC: l.invC, updates: updates, cut: cut, kept: s.Counters["kept"],
 		b: s.Scalars["b"], mPos: s.Scalars["m_pos"], mNeg: s.Scalars["m_neg"], m2: s.Scalars["m2"]}
 	if n.kept > keptPos|keptNeg {
 		return fmt.Errorf("pumma: counter %q is %d: %w", "kept", n.kept, ErrState)

@@ -117,9 +117,10 @@ func (l *scaledLinear[T]) fold() {
 
 // fit is Fitter.Fit of a learner called name, which learns one example by learn and would learn one of margin m if violates(m). bound is FitResult.Bound of a
 // new learner; goal sets
-// the accuracy, delta in the end; nil if there is none.
+// the accuracy, delta in the end; nil if there is none. own returns what the learner has of a run besides its state.
 func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[T], o FitOptions,
-	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool, bound func() float64, delta float64, goal func(float64)) (FitResult, error) {
+	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool, bound func() float64, delta float64, goal func(float64),
+	own func() map[string]float64) (FitResult, error) {
 	n := b.Len()
 	if err := l.check(name); err != nil {
 		return FitResult{}, err
@@ -145,8 +146,14 @@ func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[
 	if o.Delta > 0 {
 		l.ext = &extended{delta2: float64(o.Delta * o.Delta), alpha: make([]float64, n), scale: 1}
 	}
-	r, known := FitResult{}, l.updates == 0 // else other examples may have been learned
+	from := passCut(l.cut, b, &o)
+	known := l.updates == 0 // else other examples may have been learned
+	if from != nil {
+		known = from.Counters[cutFlags]&cutBound != 0
+	}
+	r := FitResult{}
 	p := passes{
+		resumed: from,
 		bound: func() float64 {
 			if !known {
 				return math.Inf(1)
@@ -160,7 +167,11 @@ func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[
 		l.judge(b, violates, r)
 		r.Bound = p.bound()
 	}
+	l.cut = nil
 	err := p.run(ctx, &o, &r)
+	if l.ext == nil {
+		l.cut = ofData(p.cut, b, known, own())
+	}
 	r.Counter = l.updates + 1
 	p.status(&r)
 	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
@@ -223,7 +234,7 @@ func (l *scaledLinear[T]) Bytes() int64 { return bytesOf(l.w) + int64(unsafe.Siz
 func (l *scaledLinear[T]) State() State {
 	s := l.linear.State()
 	s.Scalars = map[string]float64{"scale": l.scale, "norm2": l.norm2}
-	return s
+	return l.withCut(s)
 }
 
 // takeState is SetState of a learner called name whose state is that of scaledLinear alone, or CheckState if it shall not be kept.
