@@ -100,14 +100,15 @@ func (m *Memory[T]) Next() (*engine.Block[T], error) {
 
 // Options say how Run goes about it. The zero value is one pass in the order of the data. Block never changes a result.
 type Options struct {
-	Epochs         int    // passes; 0 is 1
-	UntilConverged bool   // pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
-	MaxUpdates     int64  // of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no limit
-	Shuffle        bool   // a fresh order for every pass, drawn from Seed and the number of the pass
-	Seed           uint64 // of the orders
-	Before         int64  // examples the learner was presented before this run: passes are counted on from there
-	Block          int    // examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
-	Proba          bool   // ask for the probability of each example before it is learned, which makes blocks of one; ErrOptions if the learner has none
+	Epochs         int            // passes; 0 is 1
+	UntilConverged bool           // pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
+	MaxUpdates     int64          // of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no limit
+	Shuffle        bool           // a fresh order for every pass, drawn from Seed and the number of the pass
+	Seed           uint64         // of the orders
+	Resume         *learners.Pass // go on here, where a run was stopped, if it was over these examples with the same Shuffle; nil: nowhere
+	Before         int64          // examples the learner was presented before this run: passes are counted on from there
+	Block          int            // examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
+	Proba          bool           // ask for the probability of each example before it is learned, which makes blocks of one; ErrOptions if the learner has none
 
 	Progress Progress // nil shows nothing
 
@@ -130,6 +131,8 @@ type Result struct {
 	Proba     *Probabilities      // with Options.Proba: of the first pass, each before its label was shown
 	Converged bool                // the last pass was complete and made no update, and Mistaken is 0 or nil
 	Mistaken  *int                // after such a pass of a learners.MistakeChecker: examples that are mistakes still; else nil
+	Pass      *learners.Pass      // with Options.UntilConverged: where it stands, while it is not at an end; nil after it
+	Resumed   bool                // went on at Options.Resume, or a Fit where it was cut
 	Fit       *learners.FitResult // of Fit; nil after Run
 	Read      time.Duration       // spent waiting for the source
 	Learn     time.Duration       // spent learning, tallies included
@@ -207,17 +210,28 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 	}
 	mem.size = o.Block
 	defer func() { mem.size = DefaultBlock; mem.Rewind(nil) }()
+	if o.UntilConverged {
+		r.keeps = &learners.Pass{Examples: n, Shuffle: o.Shuffle}
+	}
+	var from learners.Pass // where the first pass begins
+	if p := o.Resume; p != nil && r.keeps != nil && p.Examples == n && p.Shuffle == o.Shuffle && p.Data == r.data(mem) {
+		from, first, r.res.Resumed = *p, int64(p.Number), true
+	}
 	for e := 0; o.UntilConverged || e < o.Epochs; e++ {
 		if o.Shuffle {
 			engine.Permute(order, o.Seed, uint64(first)+uint64(e))
 		}
 		mem.Rewind(order)
+		mem.at = int(from.At)
 		r.status.Epoch = e + 1
-		before := r.res.Updates
+		before, updated := r.res.Updates, from.Updated
+		r.begins(mem, uint64(first)+uint64(e), updated)
 		if err := r.pass(ctx, mem); err != nil {
+			r.stands()
 			return r.finish(err)
 		}
-		if err := r.settle(mem, r.res.Updates == before, o.UntilConverged || e == o.Epochs-1); err != nil {
+		from, r.res.Pass = learners.Pass{}, nil
+		if err := r.settle(mem, r.res.Updates == before && !updated, o.UntilConverged || e == o.Epochs-1); err != nil {
 			return r.finish(err)
 		}
 		if o.UntilConverged && (r.res.Converged || r.idle == mostIdle) || o.MaxUpdates > 0 && r.res.Updates >= o.MaxUpdates {
@@ -225,6 +239,36 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 		}
 	}
 	return r.finish(nil)
+}
+
+// data returns the fingerprint of the examples.
+func (r *run[T]) data(mem *Memory[T]) uint64 {
+	if r.keeps.Data == 0 {
+		r.keeps.Data = learners.Fingerprint(mem.all)
+	}
+	return r.keeps.Data
+}
+
+// begins is called before a pass, the first of which may begin anywhere.
+func (r *run[T]) begins(mem *Memory[T], number uint64, updated bool) {
+	if r.keeps == nil {
+		return
+	}
+	r.keeps.Number, r.keeps.At, r.keeps.Updated = number, int64(mem.at), updated
+	r.mem, r.res.Pass = mem, nil
+	r.began, r.before = r.res.Presented, r.res.Updates
+}
+
+// stands sets Result.Pass.
+func (r *run[T]) stands() {
+	if r.keeps == nil {
+		return
+	}
+	r.data(r.mem)
+	p := *r.keeps
+	p.At += r.res.Presented - r.began
+	p.Updated = p.Updated || r.res.Updates > r.before
+	r.res.Pass = &p
 }
 
 // mostIdle is how many passes in a row may make no update while mistakes are left, as of members that see few
@@ -260,7 +304,12 @@ type run[T engine.Float] struct {
 	rounds []learners.Round
 	prober learners.Prober[T] // nil if not asked
 	idle   int                // passes without an update since the last one
-	res    Result
+
+	keeps         *learners.Pass // where the present pass began; nil if nobody is told
+	mem           *Memory[T]
+	began, before int64 // presented examples and updates before it
+
+	res Result
 
 	status   Status // tallies for progress; its Since counts are those at the last line
 	nextLine int64  // presented examples at which the next progress line is due
@@ -410,6 +459,7 @@ func (r *run[T]) checkpoint() error {
 }
 
 func (r *run[T]) save() error {
+	r.stands()
 	if err := r.o.Checkpoint(r.res); err != nil {
 		return fmt.Errorf("checkpoint after %d examples: %w", r.res.Presented, err)
 	}

@@ -10,6 +10,22 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
+// Pass is where passes over a data set, which teach one example after another, were stopped.
+type Pass struct {
+	Data     uint64 `json:"data"`     // Fingerprint of the examples, in the order of the data
+	Examples int64  `json:"examples"` // how many there are
+	Number   uint64 `json:"number"`   // of the pass, from 0: by it its order is drawn
+	At       int64  `json:"at"`       // the next example, in the order of the pass; Examples at its end
+	Updated  bool   `json:"updated"`  // it has made an update
+	Shuffle  bool   `json:"shuffle"`
+}
+
+// Valid reports whether there can be such a place.
+func (p *Pass) Valid() bool {
+	return p.Examples > 0 && p.Examples <= math.MaxInt32 && p.At >= 0 && p.At <= p.Examples &&
+		p.Data <= cutLimit && p.Number <= cutLimit
+}
+
 // A Fit that ctx or MaxUpdates ends leaves where it stood: the place among the examples, and what a
 // run has besides the learner's own state. Another Fit over the same examples, with the same
 // options, goes on from there as if nothing had happened, to the bit. That is a State of its own,
@@ -19,6 +35,12 @@ const cutPrefix = "cut."
 
 // cutLimit bounds the counters of a cut: what they count is far below.
 const cutLimit = 1 << 53
+
+// WasCut reports whether s is that of a learner whose last Fit was cut.
+func WasCut(s State) bool {
+	_, ok := s.Counters[cutPrefix+cutData]
+	return ok
+}
 
 // attach adds a cut, if there is one.
 func (s *State) attach(cut *State) {

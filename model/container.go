@@ -117,7 +117,7 @@ func header(m *Model) ([]byte, []learners.Tensor, error) {
 	doc, err := json.Marshal(document{
 		Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed, Prep: m.Prep,
 		Presented: m.Presented, Mistakes: m.Mistakes,
-		Counters: m.State.Counters, Scalars: m.State.Scalars,
+		Counters: m.State.Counters, Scalars: m.State.Scalars, Pass: m.Pass,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v: %w", err, ErrInvalid)
@@ -410,7 +410,7 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 	m := &Model{
 		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed, Prep: doc.Prep,
 		Presented: doc.Presented, Mistakes: doc.Mistakes,
-		State: learners.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
+		State: learners.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors}, Pass: doc.Pass,
 	}
 	if err := m.written(); err != nil {
 		return nil, damaged("its %v", err)

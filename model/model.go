@@ -61,6 +61,7 @@ type Model struct {
 	Prep      Prep
 	Presented uint64         // examples learned, repetitions counted
 	Mistakes  uint64         // y f <= 0 before learning, over all presented
+	Pass      *learners.Pass // where passes until convergence were stopped; nil: nowhere
 	State     learners.State // tensors by falling element size, then by name, after Decode
 }
 
@@ -75,6 +76,7 @@ type document struct {
 	Mistakes  uint64             `json:"mistakes"`
 	Counters  map[string]uint64  `json:"counters"`
 	Scalars   map[string]float64 `json:"scalars"`
+	Pass      *learners.Pass     `json:"pass,omitempty"`
 }
 
 // precision names T as Model.Precision does.
@@ -164,6 +166,8 @@ func (m *Model) written() error {
 		return fmt.Errorf("settings are %q, want a JSON object", m.Config)
 	case m.Presented > MaxCount:
 		return fmt.Errorf("counter presented is %d, want at most %d", m.Presented, uint64(MaxCount))
+	case m.Pass != nil && !m.Pass.Valid():
+		return fmt.Errorf("pass is %+v, which is no place in a data set", *m.Pass)
 	case m.Mistakes > MaxCount:
 		return fmt.Errorf("counter mistakes is %d, want at most %d", m.Mistakes, uint64(MaxCount))
 	}

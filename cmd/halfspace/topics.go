@@ -156,6 +156,8 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
                        don't mind
   odd-data             what is passed over in the data, as padding behind packed ones
   passed-over          more than 1 % of the examples were not learned, as the posterior's numbers did not allow it
+  restarted            -i of a run until convergence that was cut, over other examples or with other options (--shuffle, --active-set,
+                       --halving, --checkpoint-every, --mem-budget): it starts at the first example, from the model's weights
   unknown-features     predict and --test: non-zeros of features beyond those of training; unknown_non_zeros counts them
 
   one-class and worse-than-constant look at the test if there is one, else at the training set where its margin is measured, else at the
@@ -165,8 +167,13 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
 then, examples count as divided by the longest one's length where the algorithm wants that, and work on the scores of all examples where their
 Gram matrix fits into 256 MiB (or --mem-budget): an update costs O(examples), finding the next violator nothing. What can't converge ends after
 --max-updates (100 million if not given) with exit code 6 and says what is left. With --shuffle or --checkpoint-every, and for the other learners,
-it is epochs as usual; --max-updates is looked at after each of them then, so that results don't depend on block sizes. Epoch e of a shuffled run has its own order, drawn from
-(seed, e); a run that goes on from a model counts its epochs on.`},
+it is epochs as usual; --max-updates is looked at after each of them then, so that results don't depend on block sizes. Epoch e of a shuffled run has
+its own order, drawn from (seed, e); a run that goes on from a model counts its epochs on.
+
+A run that --max-updates or Ctrl-C cut goes on with -i at the example where it stopped: with the same examples and options (--active-set,
+--halving, --shuffle) the model at its end is the one of a run that was never cut, to the byte. A soft margin, a kernel, svm, ep and kmp start
+anew each time, so -i is refused there. For obpm a pass without an update shows little: it has converged if, besides, neither the average nor
+any member makes a mistake on any example.`},
 		{Use: "progress", Short: "How progress is shown", Long: `--progress auto   a bar on a terminal, lines otherwise
 --progress bar    a bar
 --progress lines  a line after 1, 2, 4, 8, ... examples and at the end: error so far, error since the last line, updates, examples per second;

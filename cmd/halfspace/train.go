@@ -511,6 +511,8 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	}
 	if !t.untilConverged {
 		o.Epochs = t.epochs
+	} else if t.before != nil {
+		o.Resume = t.before.Pass
 	}
 	if t.every > 0 || t.after > 0 {
 		o.Checkpoint = func(r eval.Result) error { return save(t, l, in.info(), r) }
@@ -556,6 +558,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	}
 	t.describe(info)
 	t.collect()
+	t.tellRestart(res)
 	worthless := diverged(t, l, res)
 	if t.model != "" && worthless == nil && res.Presented > 0 && !(stopped && t.whole()) {
 		if err := save(t, l, info, res); err != nil {
@@ -1100,7 +1103,7 @@ func save[T engine.Float](t *trainer, l learners.Learner[T], info dataset.Info, 
 		return saveError(t.model, t.kept(), err)
 	}
 	m.Prep = prep(t.opts, info, t.before)
-	m.Presented, m.Mistakes = uint64(r.Presented), uint64(r.Mistakes)
+	m.Presented, m.Mistakes, m.Pass = uint64(r.Presented), uint64(r.Mistakes), r.Pass
 	if t.before != nil {
 		m.Presented = min(m.Presented+t.before.Presented, model.MaxCount)
 		m.Mistakes = min(m.Mistakes+t.before.Mistakes, model.MaxCount)

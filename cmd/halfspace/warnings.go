@@ -17,6 +17,7 @@ import (
 // Codes of warnings beside those of package eval.
 const (
 	unknownFeatures = "unknown-features" // that training never had
+	restarted       = "restarted"        // a run that was cut, gone on from elsewhere
 	oddData         = "odd-data"         // such as padding behind packed data
 )
 
@@ -55,6 +56,16 @@ func (ws *warnings) tellUnknown(w io.Writer, info dataset.Info, o dataset.Option
 	ws.tell(w, unknownFeatures, fmt.Sprintf(
 		"%s%d %s %s of features beyond the %d of training, of which nothing was learned",
 		where, info.UnknownRows, rows, plural(int(info.Unknown), "non-zero"), o.Dim), next)
+}
+
+// tellRestart tells that a run that was cut wasn't gone on where it stopped.
+func (t *trainer) tellRestart(res eval.Result) {
+	if t.before == nil || !t.untilConverged || res.Resumed || t.before.Pass == nil && !learners.WasCut(t.before.State) {
+		return
+	}
+	t.report.Warnings.tell(t.cmd.ErrOrStderr(), restarted,
+		"the model is one of a run that was cut over other examples, or with other options",
+		"it goes on from its weights, at the first example")
 }
 
 // adviser knows what helps a learner.
