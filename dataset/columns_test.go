@@ -72,6 +72,7 @@ func TestColumns(t *testing.T) {
 		{"no names in training", "p,q,r,s\n1,2,3,1\n", nameless, "+1 1 2 3|", ""},
 		{"no names in training, no label", "p,q,r\n1,2,3\n", nameless, "+1 1 2 3|", "error: expected 4 columns"},
 		{"no names at all", "1,2,3\n", nameless, "+1 1 2 3|", "error: expected 4 columns"},
+		{"no names at all, the label is told but missing", "1,2,3\n", col(nameless, "4"), "error: expected 4 columns", ""},
 		{"no names at all, too few", "1,2\n", nameless, "error: expected 4 columns as in training, found 2", ""},
 		{"no names in training, the label moved", "class,p,q,r\n1,1,2,3\n", nameless, `error: column 1 is named "class"`, ""},
 		{"no names in training, the label stays", "class,p,q,r\n1,1,2,3\n", first, "+1 1 2 3|", ""},
@@ -129,6 +130,14 @@ func TestColumnsOfFiles(t *testing.T) {
 		o := Options{Columns: d.Info.Columns, Header: d.Info.Header, Label: d.Info.LabelCol, Labels: &d.Info.Labels}
 		if d, err = Load[float64](context.Background(), files[1:2], o); err != nil || rowsOf(d) != "+1 3 4|" {
 			t.Errorf("the second file alone: %v, %v", d, err)
+		}
+	}
+	for name, want := range map[string]string{"": "label", "b": "b"} { // the label's name goes on as it was found
+		o := Options{Columns: 3, Header: []string{"a", "label", "c"}, Label: 2, LabelCol: name, Labels: &LabelMap{"0", "1"}}
+		text := map[string]string{"": "c,label,a\n1,1,2\n", "b": "c,b,a\n1,1,2\n"}[name]
+		d, err := LoadReader[float64](context.Background(), "in", strings.NewReader(text), o)
+		if err != nil || d.Info.Header[1] != want || rowsOf(d) != "+1 2 1|" {
+			t.Errorf("label column %q: %v, %v", name, d, err)
 		}
 	}
 	bad := write("4", "label,b\n1,4\n")

@@ -23,7 +23,7 @@ func TestTrained(t *testing.T) {
 		{"not known", svm, Options{}, 0, 0, nil},
 		{"fewer features", svm, Options{Trained: "svmlight", Dim: 2}, 3, 2, nil},
 		{"fewer features and a bias", svm, Options{Dim: 2, Bias: "append"}, 3, 2, nil},
-		{"fewer features, from 0", "+1 0:1 1:1 2:1\n-1 0:1\n", Options{Dim: 2}, 1, 1, nil},
+		{"fewer features, from 0", "+1 0:1 1:1 2:1\n-1 0:1 5:1\n", Options{Dim: 2}, 2, 2, nil},
 		{"another format", csv, Options{Trained: "svmlight", Dim: 9}, 0, 0, ErrForeign},
 		{"another format that is told", csv, Options{Trained: "svmlight", Format: "csv", Dim: 9}, 0, 0, ErrForeign},
 		{"another format, taken", csv, Options{Trained: "svmlight", Dim: 2, AnyFormat: true, Bias: "append"}, 1, 1, nil},

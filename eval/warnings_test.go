@@ -47,6 +47,7 @@ func TestCountWarnings(t *testing.T) {
 		{"as good as a guess", eval.Count{Examples: 1000, Errors: 300, Positives: 300, Predicted: 300}, nil},
 		{"worse by chance", eval.Count{Examples: 1000, Errors: 330, Positives: 300, Predicted: 330}, nil},
 		{"worse", eval.Count{Examples: 1000, Errors: 380, Positives: 300, Predicted: 380}, []string{eval.Worse}},
+		{"worse by chance, the rarer negative", eval.Count{Examples: 1000, Errors: 350, Positives: 700, Predicted: 470}, nil},
 		{"worse, the rarer negative", eval.Count{Examples: 1000, Errors: 380, Positives: 700, Predicted: 620}, []string{eval.Worse}},
 	} {
 		if got := codes(c.c.Warnings()); !slices.Equal(got, c.want) {
@@ -124,15 +125,22 @@ func TestRunWarnings(t *testing.T) {
 // TestLateWarnings teaches what begins badly and ends well: only the later half counts.
 func TestLateWarnings(t *testing.T) {
 	t.Parallel()
-	const n = 1000
-	b := labelled(n, 1, func(i int) float64 { return float64(1 - 2*(i%2)) })
+	mixed := func(i int) float64 { return float64(1 - 2*(i%2)) }
 	for _, c := range []struct {
 		name string
+		n    int
+		y    func(i int) float64
 		from int // examples that are scored wrongly
 		to   int
 		want []string
-	}{{"the beginning", 0, 240, nil}, {"the end", 300, n, []string{eval.Worse}}, {"none", 0, 0, nil}} {
-		at := 0
+	}{
+		{"the beginning", 1000, mixed, 0, 240, nil},
+		{"the end", 1000, mixed, 300, 1000, []string{eval.Worse}},
+		{"the quarter before the last", 600, mixed, 260, 512, []string{eval.Worse}},
+		{"none", 1000, mixed, 0, 0, nil},
+		{"sorted", 1000, func(i int) float64 { return math.Copysign(1, float64(i-700)) }, 300, 1000, []string{eval.LabelRuns}},
+	} {
+		b, at := labelled(c.n, 1, c.y), 0
 		l := &scripted{score: func(y float64) float64 {
 			at++
 			if at > c.from && at <= c.to {
