@@ -301,7 +301,9 @@ func (p *Points[T]) reshape(form pointForm, dim int) {
 	if per > 0 {
 		p.stride = strideFor[T](form, p.sparse, dim, p.n > 0 && form == old.form)
 	}
-	p.room(p.n, p.nnz)
+	if p.n > 0 {
+		p.room(p.n, p.nnz)
+	}
 	var idx []int32
 	var val []T
 	for i := range p.n {

@@ -101,12 +101,10 @@ func (c *SOGPConfig) Keeps() int64 {
 func (c *SOGPConfig) Memory(x Extent) Footprint {
 	var f Footprint
 	n := min(int64(c.Basis), x.Examples)
-	stride := (n + 8) &^ 7
-	if x.Kept == 0 {
+	stride := (int64(c.Basis) + 8) &^ 7
+	if x.Kept == 0 { // room for twice as many, made when it is needed
 		stride = (min(2*n, int64(c.Basis)+1)+8)&^7 + 8
 		f.Moving = 2 * 8 * stride * stride
-	} else {
-		stride = (int64(c.Basis) + 8) &^ 7
 	}
 	f.kept(x, "basis points", n, x.Kept, false)
 	f.add("elements of two matrices", 2*stride*stride, 2*8*stride*stride+6*8*stride)

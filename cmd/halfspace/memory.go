@@ -58,7 +58,7 @@ func (m *memoryReport) planned() int64 {
 func (m *memoryReport) String() string {
 	s := []string{fmt.Sprintf("the program %s", inMiB(m.Program))}
 	add := func(bytes int64, what string) {
-		if bytes > 0 {
+		if bytes >= 1<<16 {
 			s = append(s, what+" "+inMiB(bytes))
 		}
 	}
@@ -79,7 +79,7 @@ func partsText(parts []learners.MemoryPart) (s []string) {
 		}
 		s = append(s, fmt.Sprintf("%d %s %s", p.Items, p.Name, inMiB(p.Bytes)))
 	}
-	if rest > 0 {
+	if rest >= 1<<16 {
 		s = append(s, "tables "+inMiB(rest))
 	}
 	return s
@@ -107,6 +107,9 @@ func readingShare(left, line int64) int64 {
 // noteworthy is how much a learner may take without --mem-budget before it is told.
 const noteworthy = 256 << 20
 
+// passBytes is about how many bytes of memory a core goes over in a second.
+const passBytes = 6e9
+
 // plan knows what --mem-budget, or else this machine, has room for, and what the learner will take.
 type plan[T engine.Float] struct {
 	t      *trainer
@@ -118,6 +121,7 @@ type plan[T engine.Float] struct {
 	told   int64           // bytes that were told
 	gram   int64           // FitOptions.GramBytes
 	kept   int64           // Env.Kept
+	before int64           // bytes of the model of -i beyond what the examples so far ask for
 	begun  bool            // a block has come
 }
 
@@ -161,7 +165,34 @@ func newPlan[T engine.Float](t *trainer, inMemory bool) (*plan[T], error) {
 }
 
 // room is what the learner may take.
-func (p *plan[T]) room() int64 { return p.most - p.report.Program - p.report.Reader - p.report.Data }
+func (p *plan[T]) room() int64 {
+	return p.most - p.report.Program - p.report.Reader - p.report.Data - p.before
+}
+
+// restored takes from the room what a learner that goes on holds beyond what the first examples ask
+// for: features that were seen before.
+func (p *plan[T]) restored(bytes int64) error {
+	if p.t.memory == 0 {
+		return nil
+	}
+	p.before = max(0, bytes-p.t.config.Memory(p.x).Held())
+	return p.fits(p.x)
+}
+
+// roomForModel refuses a model to go on from that --mem-budget has no room to read: the file, what it
+// says and the learner's copy of that are there at once.
+func (t *trainer) roomForModel() error {
+	info, err := os.Stat(t.from)
+	if err != nil || t.memory == 0 { // loading tells what is wrong with it
+		return nil
+	}
+	debug.SetMemoryLimit(int64(t.memory) - textBytes)
+	if need := 3*info.Size() + programBytes; need > int64(t.memory) {
+		return usage("Raise the budget.", "%s %s: going on from %s, a model of %s, takes %s", given(t.cmd.Flags(), "mem-budget"), &t.memory,
+			t.from, inMiB(info.Size()), inMiB(need))
+	}
+	return nil
+}
 
 // whole makes the plan for a data set in memory, beside which there are so many bytes of another
 // for the test.
@@ -259,7 +290,7 @@ func (p *plan[T]) fits(x learners.Extent) error {
 			next = keptSizes
 		}
 		parts := partsText(f.Parts)
-		if twice > 0 {
+		if twice >= 1<<16 {
 			parts = append(parts, "what moves or is saved "+inMiB(twice))
 		}
 		return &fail{codeFailed, fmt.Errorf("%s: %s take %s (%s), and %s %s, of which the learner may take %s", t.learner, what, inMiB(peak), strings.Join(parts, ", "),
@@ -269,7 +300,7 @@ func (p *plan[T]) fits(x learners.Extent) error {
 		p.told = held
 		each := ""
 		if f.Each >= noteworthy {
-			each = fmt.Sprintf("; each example goes over %s of it", inMiB(f.Each))
+			each = fmt.Sprintf("; each example goes over %s of it, which takes some %.1f s", inMiB(f.Each), float64(f.Each)/passBytes)
 		}
 		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s with %s takes %s%s\n", t.learner, what, inMiB(held), each)
 	}

@@ -166,3 +166,32 @@ func TestPeakMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestPeakOfModel: going on from a model of many features stays within --mem-budget, or is refused
+// before the model is read.
+func TestPeakOfModel(t *testing.T) {
+	if runtime.GOOS != "linux" || race.Enabled {
+		t.Skip("the peak isn't known, or not the command's own")
+	}
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "model")
+	if err := os.WriteFile(data, []byte("+1 1:1 2000000:1\n-1 1:-1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("halfspace", "train", "-q", "-a", "pa", "-m", file, data).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, budget := range []int64{30, 60} { // the model takes 8 MiB
+		cmd := exec.Command("halfspace-peak", "train", "-q", "--mem-budget", fmt.Sprintf("%dM", budget), "-i", file, "-m", file, data)
+		talk, _ := cmd.CombinedOutput()
+		code, want := cmd.ProcessState.ExitCode(), 0
+		if budget == 30 {
+			want = 2
+		}
+		_, last, _ := strings.Cut(string(talk), "peak ")
+		peak, err := strconv.ParseInt(strings.TrimSpace(last), 10, 64)
+		if err != nil || code != want || peak > budget<<20+beyondBudget {
+			t.Errorf("exit code %d, want %d; %s of %d MiB: %v\n%s", code, want, inMiB(peak), budget, err, talk)
+		}
+	}
+}

@@ -495,6 +495,11 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 			return modelError(t.from, err)
 		}
 		before = int64(t.before.Presented)
+		t.before.State = learners.State{} // the learner has a copy
+		t.collect()
+		if err := plan.restored(l.Bytes()); err != nil {
+			return err
+		}
 	}
 	met := learners.ReportOf(l)
 	// In memory the test set is read before the learning: bad rows in it are found early.
@@ -1068,6 +1073,9 @@ func describeConfig(learner string, c learners.Config) string {
 
 // goOn takes the learner, its settings and the preparation from the model of -i. Flags may repeat them, not change them.
 func (t *trainer) goOn(fs *pflag.FlagSet) (err error) {
+	if err := t.roomForModel(); err != nil {
+		return err
+	}
 	if t.before, err = loadModel(t.from); err != nil {
 		return err
 	}
