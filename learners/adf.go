@@ -97,7 +97,7 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		if v == 0 {
 			continue
 		}
-		if !(v > 0x1p-400 && v < 0x1p400) {
+		if !(v > leastVariance && v < mostVariance) {
 			l.passed++
 			continue
 		}
