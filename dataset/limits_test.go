@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -198,9 +199,24 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// bzip2Zeros is 50 MB of zeros packed by bzip2.
+const bzip2Zeros = "QlpoOTFBWSZTWQ4J4t8BX45AAMAAAAggADCATUZCoCWpCoCXMUFZJlNZk8TsPQAfaMEAwAAAEAAIIAAwzAmqaZUiDapSIPF3JFOFCQj9cpgw"
+
 // TestBombs refuses little files that unpack to very much without ever being text, at their beginning and behind good rows, before more than a
 // little of it was unpacked.
 func TestBombs(t *testing.T) {
+	packed, err := base64.StdEncoding.DecodeString(bzip2Zeros)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(packed), Options{})
+	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "byte 0") {
+		t.Errorf("bzip2: %v %v", s, err)
+	}
+	_, err = OpenReader[float64](context.Background(), "in", bytes.NewReader(packed), Options{Memory: LeastMemory})
+	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "bzip2") {
+		t.Errorf("bzip2 without memory: %v", err)
+	}
 	pack := map[string]func(io.Writer) io.WriteCloser{
 		"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 		"zstd": func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w); return z },

@@ -386,6 +386,9 @@ func (s *Stream[T]) tooManyHeld(name string, line int) error {
 // finish is the end of the data: what could not be decided now is.
 func (s *Stream[T]) finish() error {
 	last := s.files[len(s.files)-1]
+	if last == "-" {
+		last = stdinName
+	}
 	if s.stop.asked.Load() {
 		if !s.lab.decided && s.good > 0 && s.lab.alone() == nil {
 			s.decided()

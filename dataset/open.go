@@ -153,6 +153,9 @@ func (in *input) textError(tail []byte, err error) error {
 	return in.unpackError(e, err)
 }
 
+// stdinName is standard input's name in errors.
+const stdinName = "stdin"
+
 // opener opens files by name; "-" is standard input.
 type opener struct {
 	reader  io.Reader // stands for the file of name alone, if not nil
@@ -173,7 +176,7 @@ func (o *opener) open(name string) (*input, error) {
 	case o.reader != nil:
 		return foreign(name, o.reader)
 	case name == "-":
-		return foreign("stdin", os.Stdin)
+		return foreign(stdinName, os.Stdin)
 	}
 	f, err := os.Open(name)
 	if err != nil {
