@@ -247,8 +247,10 @@ func (r *almaRule[T]) tensors() []Tensor {
 	return []Tensor{{"scale", []int{n}, scale}, {"norm2", []int{n}, norm2}, {"member_updates", []int{n}, updates}}
 }
 
-// checkShrunk refuses a factor of ALMA's weights that is none, and a squared length of theirs that is not what the stored weights, whose squares
-// add up to sumSq, and the factor give. Rounding errors of the length carried along are far below the tolerance: step (5) shrinks them with the rest.
+// checkShrunk refuses a factor of ALMA's weights that is none, and a squared length of theirs that
+// is not what the stored weights, whose squares add up to sumSq, and the factor give. Rounding
+// errors of the length carried along are far below the tolerance: step (5) shrinks them with the
+// rest.
 func checkShrunk(scale, norm2, sumSq float64) error {
 	if !(scale > 0 && scale <= 1) {
 		return fmt.Errorf("scale is %v, want one in (0, 1]: %w", scale, ErrState)

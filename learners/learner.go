@@ -53,8 +53,8 @@ type Learner[T Float] interface {
 	Bytes() int64
 }
 
-// StateChecker is a Learner that can tell whether its SetState would take a State, without taking it: so it is known before a model is saved whether it
-// could be loaded. All learners here are.
+// StateChecker is a Learner that can tell whether its SetState would take a State, without taking
+// it: so it is known before a model is saved whether it could be loaded. All learners here are.
 type StateChecker interface {
 	// CheckState returns the error that SetState would return. Cost: a pass over the State, and no copy of it.
 	CheckState(State) error

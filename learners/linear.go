@@ -248,8 +248,8 @@ func vector[D any](s *State, learner, name string) ([]D, error) {
 	return data, nil
 }
 
-// MaxCount is the most that a counter of a State may be: so far below the ends of uint64 and int64 that neither learning on nor the sum of several
-// reaches them, and far above what can be counted.
+// MaxCount is the most that a counter of a State may be: so far below the ends of uint64 and int64
+// that neither learning on nor the sum of several reaches them, and far above what can be counted.
 const MaxCount = 1 << 60
 
 // count returns the named counter as an int64.

@@ -327,8 +327,9 @@ func (l *RFF[T]) CheckState(s State) error {
 	return nil
 }
 
-// checkFeatures refuses the state of a base learner that has seen another number of features than there are random ones: what it has one of for each
-// feature is, in the learners here, counted by dim, or is the tensor of these names.
+// checkFeatures refuses the state of a base learner that has seen another number of features than
+// there are random ones: what it has one of for each feature is, in the learners here, counted by
+// dim, or is the tensor of these names.
 func (l *RFF[T]) checkFeatures(s *State) error {
 	wrong := func(what string, n uint64) error {
 		return fmt.Errorf("rff: %s of the base is %d, and there are %d random features: %w", what, n, l.cfg.D, ErrState)

@@ -57,7 +57,8 @@ func TestCaptureRefuses(t *testing.T) {
 	}
 }
 
-// TestCountsEnd: counters of a file that nobody can have counted are refused, and those next to the end stay there.
+// TestCountsEnd: counters of a file that nobody can have counted are refused, and those next to the
+// end stay there.
 func TestCountsEnd(t *testing.T) {
 	t.Parallel()
 	for _, s := range smallModels(t) {

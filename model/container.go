@@ -26,7 +26,8 @@ const (
 	metadataKey = "__metadata__"
 	// maxHeader is the limit of the safetensors libraries.
 	maxHeader = 100_000_000
-	// maxTensors is far above what learners have, and keeps a header of nothing but tensors' lines from taking long.
+	// maxTensors is far above what learners have, and keeps a header of nothing but tensors' lines
+	// from taking long.
 	maxTensors = 1024
 	// chunk is how many elements are turned into bytes at a time.
 	chunk = 8192
@@ -59,7 +60,8 @@ var dtypes = []dtype{
 	{"U8", 1, func(n int) any { return make([]uint8, n) }},
 }
 
-// dtypeOf returns the type of a tensor's data, which has no size if the container can't hold it, and its length.
+// dtypeOf returns the type of a tensor's data, which has no size if the container can't hold it,
+// and its length.
 func dtypeOf(data any) (t dtype, n int) {
 	switch d := data.(type) {
 	case []float64:
@@ -78,8 +80,9 @@ func dtypeOf(data any) (t dtype, n int) {
 	return dtype{}, 0
 }
 
-// Encode writes the file. It fails before the first byte if the model can't be written (ErrNotFinite, ErrInvalid), and with
-// the writer's error otherwise. Cost: the tensors are gone through twice, for the checksum and for the writing.
+// Encode writes the file. It fails before the first byte if the model can't be written
+// (ErrNotFinite, ErrInvalid), and with the writer's error otherwise. Cost: the tensors are gone
+// through twice, for the checksum and for the writing.
 func Encode(w io.Writer, m *Model) error {
 	if err := m.written(); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrInvalid)
@@ -109,10 +112,12 @@ func write(w io.Writer, m *Model) error {
 	return writeTensors(w, tensors)
 }
 
-// sumField is the checksum as it stands in the header. It is found nowhere else: within the document, quotes are escaped.
+// sumField is the checksum as it stands in the header. It is found nowhere else: within the
+// document, quotes are escaped.
 func sumField(digits string) string { return `"sha256":"` + digits + `"` }
 
-// header returns the length and the header with a blank checksum, and the tensors in the order of the file.
+// header returns the length and the header with a blank checksum, and the tensors in the order of
+// the file.
 func header(m *Model) ([]byte, []learners.Tensor, error) {
 	doc, err := json.Marshal(document{
 		Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed, Prep: m.Prep,
@@ -221,7 +226,8 @@ func product(shape []uint64) (uint64, bool) {
 	return n, true
 }
 
-// Decode reads a file's bytes, and keeps none of them. Errors: ErrForeign, ErrTruncated, ErrDamaged, ErrNewer, ErrNotFinite.
+// Decode reads a file's bytes, and keeps none of them. Errors: ErrForeign, ErrTruncated,
+// ErrDamaged, ErrNewer, ErrNotFinite.
 func Decode(data []byte) (*Model, error) {
 	n, err := headerLength(data)
 	if err != nil {
@@ -252,7 +258,8 @@ func headerLength(start []byte) (n uint64, err error) {
 	return n, nil
 }
 
-// headerWhole refuses a file of which rest bytes follow the length n of its header, if these are fewer.
+// headerWhole refuses a file of which rest bytes follow the length n of its header, if these are
+// fewer.
 func headerWhole(n, rest uint64) error {
 	if n > rest {
 		return fmt.Errorf("%d of %d bytes of its header are there: %w; copy it again, or train anew", rest, n, ErrTruncated)
@@ -260,8 +267,8 @@ func headerWhole(n, rest uint64) error {
 	return nil
 }
 
-// read reads a file of that size, or a stream of unknown size if it is negative. It takes no more of it than the header says it has, and memory
-// for what there is. Nothing may follow.
+// read reads a file of that size, or a stream of unknown size if it is negative. It takes no more
+// of it than the header says it has, and memory for what there is. Nothing may follow.
 func read(r io.Reader, size int64) (*Model, error) {
 	upTo := func(n uint64) ([]byte, error) {
 		if size >= 0 {

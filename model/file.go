@@ -12,10 +12,11 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
 
-// Save writes the model under path in one step: into a new file in the same folder, which takes the name only when it is complete and
-// on the disk. So path holds the old model or the new one, whatever fails, and no part of a file stays behind. It returns the
-// SHA-256 of the file's bytes in hex. path may be a link to a file, which is replaced where it points; anything else
-// that exists and is no file is ErrTarget.
+// Save writes the model under path in one step: into a new file in the same folder, which takes the
+// name only when it is complete and on the disk. So path holds the old model or the new one,
+// whatever fails, and no part of a file stays behind. It returns the SHA-256 of the file's bytes in
+// hex. path may be a link to a file, which is replaced where it points; anything else that exists
+// and is no file is ErrTarget.
 func Save(path string, m *Model) (sum string, err error) {
 	defer func() {
 		if err != nil {
@@ -44,8 +45,9 @@ func Save(path string, m *Model) (sum string, err error) {
 	return hexSum(hash), nil
 }
 
-// Load reads a model file, or a pipe. Beside the errors of Decode, those of reading the file. A file that does not begin as a model, or that is longer
-// than its header says, is not read any further.
+// Load reads a model file, or a pipe. Beside the errors of Decode, those of reading the file. A
+// file that does not begin as a model, or that is longer than its header says, is not read any
+// further.
 func Load(path string) (*Model, error) {
 	f, err := os.Open(path)
 	if err != nil {

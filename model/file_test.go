@@ -13,7 +13,8 @@ import (
 	"testing/iotest"
 )
 
-// TestPrepRefused: what a model says of its data is checked where it is read, and the error names the field.
+// TestPrepRefused: what a model says of its data is checked where it is read, and the error names
+// the field.
 func TestPrepRefused(t *testing.T) {
 	t.Parallel()
 	good := `{"labels":{"negative":"no","positive":"yes"},"bias":"none","normalize":"none","scale":1,"format":"csv","index_base":0,"dim":2,"columns":["a","b","y"],"label_col":3}`
@@ -67,7 +68,8 @@ func TestPrepRefused(t *testing.T) {
 	}
 }
 
-// TestLoadTakesNoMore: a file that is longer than its header says is refused before what is too much is read, and memory follows what is there.
+// TestLoadTakesNoMore: a file that is longer than its header says is refused before what is too
+// much is read, and memory follows what is there.
 func TestLoadTakesNoMore(t *testing.T) {
 	data := encode(t, sample())
 	dir := t.TempDir()
@@ -100,7 +102,8 @@ func TestLoadTakesNoMore(t *testing.T) {
 	load("a header's beginning", ErrTruncated)
 }
 
-// TestReadStream: from a pipe no more is taken than the header says there is, and nothing may follow.
+// TestReadStream: from a pipe no more is taken than the header says there is, and nothing may
+// follow.
 func TestReadStream(t *testing.T) {
 	t.Parallel()
 	data := encode(t, sample())
@@ -137,7 +140,8 @@ func TestReadStream(t *testing.T) {
 	}
 }
 
-// TestManyTensors: a header of nothing but tensors' lines is refused by their number, not read to its end.
+// TestManyTensors: a header of nothing but tensors' lines is refused by their number, not read to
+// its end.
 func TestManyTensors(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -156,7 +160,8 @@ func TestManyTensors(t *testing.T) {
 	}
 }
 
-// TestSettingsExact: the settings' keys are taken letter for letter, once, and in the base's settings too.
+// TestSettingsExact: the settings' keys are taken letter for letter, once, and in the base's
+// settings too.
 func TestSettingsExact(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ learner, config string }{

@@ -248,8 +248,9 @@ func (u *mutator) change() {
 	}
 }
 
-// FuzzState changes models of all learners, with the right checksum, and then does with them all that can be done. No file may panic a learner or make
-// it take memory out of proportion, and what is accepted must be accepted again after learning, unless it has diverged.
+// FuzzState changes models of all learners, with the right checksum, and then does with them all
+// that can be done. No file may panic a learner or make it take memory out of proportion, and what
+// is accepted must be accepted again after learning, unless it has diverged.
 func FuzzState(f *testing.F) {
 	files, err := filepath.Glob("testdata/kept/*.model")
 	if err != nil || len(files) == 0 {

@@ -113,7 +113,8 @@ func (s *smallModel) learner() string {
 	return name
 }
 
-// smallRows are n dense or sparse rows of 5 features, with some zeros, and labels that a line nearly tells apart.
+// smallRows are n dense or sparse rows of 5 features, with some zeros, and labels that a line
+// nearly tells apart.
 func smallRows[T learners.Float](n int, sparse bool) *engine.Block[T] {
 	const d = 5
 	rng := engine.NewRand(7, uint64(n))
@@ -236,7 +237,8 @@ func recapture[T learners.Float](t testing.TB, m *Model) *Model {
 	return again
 }
 
-// TestKept reads model files that were written when the format was new. They must load, predict and be saved as they were for ever.
+// TestKept reads model files that were written when the format was new. They must load, predict and
+// be saved as they were for ever.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	const dir = "testdata/kept"

@@ -1,4 +1,5 @@
-// Package model is the model file: one open container for every learner, with all that predicting and training on need.
+// Package model is the model file: one open container for every learner, with all that predicting
+// and training on need.
 //
 // # The file
 //
@@ -8,22 +9,25 @@
 //	n bytes     the header: JSON, keys sorted, padded with blanks to a multiple of 8
 //	the rest    the tensors, little-endian, row-major, without gaps; larger elements first, then by name, so all are aligned
 //
-// The header maps a tensor's name to {"data_offsets": [from, to], "dtype": ..., "shape": [...]} with dtype F32, F64, I64, U64, I32
-// or U8, and "__metadata__" to strings, as safetensors demands:
+// The header maps a tensor's name to {"data_offsets": [from, to], "dtype": ..., "shape": [...]}
+// with dtype F32, F64, I64, U64, I32 or U8, and "__metadata__" to strings, as safetensors demands:
 //
 //	format      "halfspace"
 //	version     "1"
 //	halfspace   a JSON document: learner, precision, config, seed, prep, counters and scalars; see Model
 //	sha256      SHA-256 of the whole file with these 64 digits taken as 0
 //
-// Nothing in it depends on threads, implementation, block size or time: equal training gives equal bytes.
+// Nothing in it depends on threads, implementation, block size or time: equal training gives equal
+// bytes.
 //
 // # Errors
 //
-// All errors of reading wrap one of the Err values, name the field, and say what was found and what to do. A file is checked
-// before memory is taken for what it claims to hold, so reading takes memory in proportion to the file's length; keys of its JSON stand there once and
-// letter for letter. Restore takes what the settings take, and what learners of sparse examples have for features up to the last of the state:
-// learners.Config.Memory tells that beforehand. What Restore would refuse is not captured, so what training has saved can be loaded.
+// All errors of reading wrap one of the Err values, name the field, and say what was found and what
+// to do. A file is checked before memory is taken for what it claims to hold, so reading takes
+// memory in proportion to the file's length; keys of its JSON stand there once and letter for
+// letter. Restore takes what the settings take, and what learners of sparse examples have for
+// features up to the last of the state: learners.Config.Memory tells that beforehand. What Restore
+// would refuse is not captured, so what training has saved can be loaded.
 package model
 
 import (
@@ -87,9 +91,11 @@ func precision[T learners.Float]() string {
 	return "f64"
 }
 
-// Capture returns a Model of a learner: its name, settings, seed and state. The other fields are the caller's to fill; of Prep, the labels are -1 and
-// +1 until then, and examples need no preparation. What Restore would refuse is refused: ErrNotFinite where learning has diverged, else ErrInvalid with the
-// learner's error (for learners that have CheckState, as all of this module do). Cost: the state is copied, and gone over twice.
+// Capture returns a Model of a learner: its name, settings, seed and state. The other fields are
+// the caller's to fill; of Prep, the labels are -1 and +1 until then, and examples need no
+// preparation. What Restore would refuse is refused: ErrNotFinite where learning has diverged, else
+// ErrInvalid with the learner's error (for learners that have CheckState, as all of this module
+// do). Cost: the state is copied, and gone over twice.
 func Capture[T learners.Float](name string, c learners.Config, seed uint64, l learners.Learner[T]) (*Model, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
@@ -133,8 +139,8 @@ func (m *Model) Settings() (learners.Entry, learners.Config, error) {
 	return e, c, nil
 }
 
-// Restore returns a learner that goes on where the captured one stopped. T must be the model's Precision; the pool may
-// be nil.
+// Restore returns a learner that goes on where the captured one stopped. T must be the model's
+// Precision; the pool may be nil.
 func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T], error) {
 	if want := precision[T](); m.Precision != want {
 		return nil, fmt.Errorf("the model is %s, asked for %s: %w; ask for --precision %s", m.Precision, want, ErrPrecision, m.Precision)
@@ -153,8 +159,9 @@ func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T]
 	return l, nil
 }
 
-// MaxCount is the most that a counter of examples, updates and the like may be. Nothing reaches it by counting; Capture writes it for what is beyond, so
-// that a file with counters made up can be learned on.
+// MaxCount is the most that a counter of examples, updates and the like may be. Nothing reaches it
+// by counting; Capture writes it for what is beyond, so that a file with counters made up can be
+// learned on.
 const MaxCount = learners.MaxCount
 
 // written names the first part besides the state that is not as files have it.

@@ -10,23 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// Prep is how a row of data becomes an example: a prediction must do as training did. Capture leaves all but the labels at zero, which prepares
-// nothing.
+// Prep is how a row of data becomes an example: a prediction must do as training did. Capture
+// leaves all but the labels at zero, which prepares nothing.
 type Prep struct {
 	Labels    Labels   `json:"labels"`
 	Rest      string   `json:"rest,omitempty"`       // the one label that an empty Labels.Negative stood for in training; "" if there were several
 	Bias      string   `json:"bias"`                 // none, append
 	BiasValue float64  `json:"bias_value,omitempty"` // of the appended feature, where it is not 1
 	Normalize string   `json:"normalize"`            // none, unit, max
-	Scale     float64  `json:"scale"`                // of normalize max: what examples are divided by; else 1
+	Scale     float64  `json:"scale"`                // of normalize max: the divisor; else 1
 	Format    string   `json:"format"`               // svmlight, csv, idx, fasta
-	IndexBase int      `json:"index_base"`           // number of the first feature in the data: 0 or 1
-	Dim       int      `json:"dim"`                  // features, without an appended bias; 0 if that is not known
-	Columns   []string `json:"columns,omitempty"`    // csv: names of the columns, the label's too, where the data has names
-	LabelCol  int      `json:"label_col,omitempty"`  // csv: number of the label's column, from 1; 0 if there was none
+	IndexBase int      `json:"index_base"`           // number of the first feature: 0 or 1
+	Dim       int      `json:"dim"`                  // features, without a bias; 0: not known
+	Columns   []string `json:"columns,omitempty"`    // csv: their names, the label's too
+	LabelCol  int      `json:"label_col,omitempty"`  // csv: of the label, from 1; 0: none
 }
 
-// Labels are the names of the two classes. An empty name of the negative one stands for all labels but the positive one.
+// Labels are the names of the two classes. An empty name of the negative one stands for all labels
+// but the positive one.
 type Labels struct {
 	Negative string `json:"negative"`
 	Positive string `json:"positive"`
@@ -35,7 +36,8 @@ type Labels struct {
 // defaultLabels are of models that were captured without a Prep.
 var defaultLabels = Labels{Negative: "-1", Positive: "+1"}
 
-// OrDefault returns the labels, or -1 and +1 where there are none: so it is in files of library users who gave no Prep.
+// OrDefault returns the labels, or -1 and +1 where there are none: so it is in files of library
+// users who gave no Prep.
 func (l Labels) OrDefault() Labels {
 	if l == (Labels{}) {
 		return defaultLabels
@@ -43,7 +45,8 @@ func (l Labels) OrDefault() Labels {
 	return l
 }
 
-// Shown returns the names of the classes for people: the negative one is Rest, or not-POSITIVE, where it stands for all other labels.
+// Shown returns the names of the classes for people: the negative one is Rest, or not-POSITIVE,
+// where it stands for all other labels.
 func (p *Prep) Shown() Labels {
 	l := p.Labels.OrDefault()
 	if l.Negative == "" {
@@ -95,9 +98,11 @@ func (p *Prep) check() error {
 	case p.LabelCol < 0 || p.LabelCol > 0 && (!csv || int64(p.LabelCol) > columns):
 		return bad("label_col", p.LabelCol, "a column's number in csv")
 	case len(p.Columns) > 0 && !csv:
-		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)), "none without the format csv")
+		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)),
+			"none without the format csv")
 	case len(p.Columns) > 0 && int64(len(p.Columns)) != columns:
-		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)), fmt.Sprintf("%d, of dim %d and label_col %d", columns, p.Dim, p.LabelCol))
+		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)),
+			fmt.Sprintf("%d, of dim %d and label_col %d", columns, p.Dim, p.LabelCol))
 	}
 	for i, name := range p.Columns {
 		if !utf8.ValidString(name) {
@@ -108,7 +113,9 @@ func (p *Prep) check() error {
 }
 
 func (l *Labels) check() error {
-	for _, f := range []struct{ name, text string }{{"negative", l.Negative}, {"positive", l.Positive}} {
+	for _, f := range []struct{ name, text string }{
+		{"negative", l.Negative}, {"positive", l.Positive},
+	} {
 		if !utf8.ValidString(f.text) {
 			return fmt.Errorf("prep: labels: %s is %q, want text in UTF-8", f.name, f.text)
 		}
@@ -118,12 +125,14 @@ func (l *Labels) check() error {
 	case l.Positive == "":
 		return errors.New("prep: labels: positive is empty")
 	case sameLabel(l.Negative, l.Positive):
-		return fmt.Errorf("prep: labels: negative is %q and positive %q, want two", l.Negative, l.Positive)
+		return fmt.Errorf("prep: labels: negative is %q and positive %q, want two",
+			l.Negative, l.Positive)
 	}
 	return nil
 }
 
-// sameLabel reports whether the data's readers take two labels for one: numbers count by their value.
+// sameLabel reports whether the data's readers take two labels for one: numbers count by their
+// value.
 func sameLabel(a, b string) bool {
 	if a == b {
 		return true

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// members calls each for the members of the JSON object that text is, in order, until an error. A key that comes twice is one, and so is text
-// behind the object.
+// members calls each for the members of the JSON object that text is, in order, until an error. A
+// key that comes twice is one, and so is text behind the object.
 func members(text []byte, each func(key string, value json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil {
@@ -47,8 +47,8 @@ func members(text []byte, each func(key string, value json.RawMessage) error) er
 	return nil
 }
 
-// exactKeys refuses what encoding/json takes without a word in text that was decoded into v: keys of structs that are not theirs letter for letter, and
-// keys that come twice.
+// exactKeys refuses what encoding/json takes without a word in text that was decoded into v: keys
+// of structs that are not theirs letter for letter, and keys that come twice.
 func exactKeys(text []byte, v reflect.Value) error {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()

@@ -13,7 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scriptForge is forge from to OLD NEW: a copy of a model in whose document NEW stands for OLD, with the checksum put right.
+// scriptForge is forge from to OLD NEW: a copy of a model in whose document NEW stands for OLD,
+// with the checksum put right.
 func scriptForge(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: forge from to OLD NEW")

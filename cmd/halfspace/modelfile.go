@@ -40,7 +40,8 @@ func loadModel(name string) (*model.Model, error) {
 	return m, nil
 }
 
-// modelFits refuses a model whose learner takes more than that many bytes for its settings and up to the last of its features, before it is made.
+// modelFits refuses a model whose learner takes more than that many bytes for its settings and up
+// to the last of its features, before it is made.
 func modelFits(name string, m *model.Model, c learners.Config, most int64) error {
 	x := learners.Extent{Elem: 4, Longest: 1}
 	if m.Precision == "f64" {
@@ -78,7 +79,8 @@ func modelError(name string, err error) error {
 	return &fail{codeModel, &explained{what, err}, next}
 }
 
-// saveError gives an error of making or writing a model for that file its exit code. kept says what became of the file.
+// saveError gives an error of making or writing a model for that file its exit code. kept says what
+// became of the file.
 func saveError(path, kept string, err error) error {
 	what, next := splitNext(strings.TrimSuffix(err.Error(), "; nothing was saved"))
 	if !strings.HasPrefix(what, path) {
@@ -87,7 +89,8 @@ func saveError(path, kept string, err error) error {
 	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(kept + ". " + next)}
 }
 
-// splitNext cuts the next step off the text of an error of package model, which says it behind a semicolon.
+// splitNext cuts the next step off the text of an error of package model, which says it behind a
+// semicolon.
 func splitNext(text string) (what, next string) {
 	if i := strings.LastIndex(text, "; "); i >= 0 {
 		return text[:i], upper(text[i+2:]) + "."
@@ -104,7 +107,8 @@ type explained struct {
 func (e *explained) Error() string { return e.text }
 func (e *explained) Unwrap() error { return e.error }
 
-// asTrained makes options prepare examples as the model's training set was. A flag that contradicts the model is an error.
+// asTrained makes options prepare examples as the model's training set was. A flag that contradicts
+// the model is an error.
 func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 	p := &m.Prep
 	for _, f := range []struct{ flag, have string }{
@@ -137,7 +141,8 @@ func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 	return nil
 }
 
-// prep tells a model how its examples were prepared. before is the model that was gone on from, or nil.
+// prep tells a model how its examples were prepared. before is the model that was gone on from, or
+// nil.
 func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep {
 	p := model.Prep{
 		Labels: model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
@@ -168,8 +173,9 @@ func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep 
 	return p
 }
 
-// shownLabel returns a label as it is printed in a line of columns: as the data wrote it, or as a quoted string of Go where it begins with a quote or
-// holds what could be taken for a column's or line's end or for a terminal's command.
+// shownLabel returns a label as it is printed in a line of columns: as the data wrote it, or as a
+// quoted string of Go where it begins with a quote or holds what could be taken for a column's or
+// line's end or for a terminal's command.
 func shownLabel(text string) string {
 	if !strings.HasPrefix(text, `"`) && !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return text
