@@ -262,8 +262,13 @@ func (k *cutter[T]) next() error {
 		k.send(c, end)
 		return nil
 	}
-	if i := binaryAt(c.text[old:k.n]); i >= 0 { // a long line is looked at: what is no text may never end
-		return k.in.binaryByte(int64(k.done+old+i), c.text[old+i])
+	if least := min(chunkSize, l.line/2); k.n >= least { // a long line is looked at: what is no text may never end
+		if old < least {
+			old = 0
+		}
+		if i := binaryAt(c.text[old:k.n]); i >= 0 {
+			return k.in.binaryByte(int64(k.done+old+i), c.text[old+i])
+		}
 	}
 	if k.n > l.line {
 		return l.lineError(k.in.name, c.text[:k.n])

@@ -189,7 +189,7 @@ func refFasta(text string, letters int) (b engine.Block[float64]) {
 	open := false
 	done := func() {
 		label, _ := headerLabel([]byte(header))
-		known := strings.Trim(strings.ToUpper(sequence), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+		known := strings.Trim(strings.ToUpper(sequence), "ACGTURYSWKMBDHVN") == ""
 		if open && len(label) > 0 && len(sequence) == letters && known {
 			y := -1.0
 			if makeLabel(string(label)).equal(makeLabel("1")) {
@@ -224,6 +224,7 @@ func FuzzFasta(f *testing.F) {
 	}
 	f.Add(small, 3)
 	f.Add([]byte("x\n>label=1\n"+strings.Repeat("ACGTN", 11)+"\n\n>label=-1 ,\n"+strings.Repeat("acgu ", 11)+"\n>"), 40)
+	f.Add([]byte("> label=00\n"+strings.Repeat("A", 30)+"X"+strings.Repeat("A", 20)+"\n"), 91)
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
 		if bytes.HasPrefix(text, gzipMagic) || bytes.HasPrefix(text, zstdMagic) || bytes.HasPrefix(text, []byte("BZh")) || bytes.HasPrefix(text, []byte("\ufeff")) {
 			return
