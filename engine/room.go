@@ -110,7 +110,8 @@ func (p *Points[T]) Need(b *Block[T], i int, more bool) int64 {
 	q := Points[T]{sparse: sparse}
 	form := q.allowed(max(p.form, formOf(j.val)), dim, nnz, max(n, 1))
 	stride := p.stride
-	moves := p.n == 0 || form != p.form || unitOf[T](form, sparse) > 0 && dim > p.stride*strideUnit[T](form)
+	moves := p.n == 0 || form != p.form || unitOf[T](form, sparse) > 0 &&
+		dim > p.stride*strideUnit[T](form)
 	if moves {
 		stride = strideFor[T](form, sparse, dim, p.n > 0 && form == p.form)
 	}

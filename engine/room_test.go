@@ -8,7 +8,8 @@ import (
 // TestRoom: a table that grows in steps moves a few times, and is never much too large.
 func TestRoom(t *testing.T) {
 	if Room(0, 7) != 7 || Room(10, 10) != 10 || Room(10, 3) != 10 || Room(100, 1000) != 1000 {
-		t.Errorf("first or single steps: %d %d %d %d", Room(0, 7), Room(10, 10), Room(10, 3), Room(100, 1000))
+		t.Errorf("first or single steps: %d %d %d %d", Room(0, 7), Room(10, 10), Room(10, 3),
+			Room(100, 1000))
 	}
 	have, moves := 0, 0
 	for need := 1; need <= 1_000_000; need++ {
@@ -49,7 +50,8 @@ func TestBoundsOfMemory(t *testing.T) {
 			before := l.Bytes()
 			held, moving := LanesBytes(int64(members), int64(seen), 0, 4, false, true)
 			if before > held || moving != 0 {
-				t.Errorf("reserved lanes: %d bytes are held, the bounds are %d and %d", before, held, moving)
+				t.Errorf("reserved lanes: %d bytes are held, the bounds are %d and %d", before,
+					held, moving)
 			}
 		}
 		d := NewDenseMembers[float64](members)
@@ -61,8 +63,12 @@ func TestBoundsOfMemory(t *testing.T) {
 		dim, nnz int
 		values   []float32
 		dense    bool
-	}{{50, 9, []float32{1}, false}, {5000, 9, []float32{1}, false}, {50, 9, []float32{1, 7}, false}, {5000, 9, []float32{0.5}, false},
-		{40, 40, []float32{1, 0.5}, true}, {40, 40, []float32{1}, true}, {400, 380, []float32{3}, false}} {
+	}{
+		{50, 9, []float32{1}, false}, {5000, 9, []float32{1}, false},
+		{50, 9, []float32{1, 7}, false}, {5000, 9, []float32{0.5}, false},
+		{40, 40, []float32{1, 0.5}, true}, {40, 40, []float32{1}, true},
+		{400, 380, []float32{3}, false},
+	} {
 		p, err := NewPoints[float32](Kernel{Kind: Linear})
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +85,8 @@ func TestBoundsOfMemory(t *testing.T) {
 				b.Ptr = []int{0, 0}
 				for j, left := 0, c.nnz; left > 0 && j < c.dim; j++ {
 					if r.IntN(c.dim-j) < left {
-						b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, c.values[r.IntN(len(c.values))])
+						b.Idx = append(b.Idx, int32(j))
+						b.Val = append(b.Val, c.values[r.IntN(len(c.values))])
 						left--
 					}
 				}
@@ -106,7 +113,8 @@ func TestBoundsOfMemory(t *testing.T) {
 	}
 	var z Block[float32]
 	for j := range 100 {
-		b := &Block[float32]{Dim: j + 1, Ptr: []int{0, 1}, Idx: []int32{int32(j)}, Val: []float32{1}, Y: []float32{1}}
+		b := &Block[float32]{Dim: j + 1, Ptr: []int{0, 1}, Idx: []int32{int32(j)},
+			Val: []float32{1}, Y: []float32{1}}
 		if err := f.Map(&z, b); err != nil {
 			t.Fatal(err)
 		}

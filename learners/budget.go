@@ -125,7 +125,8 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		j := l.find(l.list, l.hash, h)
 		first := l.Support() == 0
 		if j < 0 {
-			if err := l.hasRoom(l.list, l.kept, l.cfg.Budget == 0 || l.list.Len() < l.cfg.Budget); err != nil {
+			more := l.cfg.Budget == 0 || l.list.Len() < l.cfg.Budget
+			if err := l.hasRoom(l.list, l.kept, more); err != nil {
 				l.seen--
 				return err
 			}

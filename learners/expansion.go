@@ -40,7 +40,8 @@ func (s *expansion[T]) keep(name string, b *engine.Block[T], coefs []float64, k 
 			size, nnz = size+1, nnz+len(val)
 		}
 	}
-	sv, coef := engine.Block[T]{Dim: b.Dim, Ptr: make([]int, 1, size+1), Idx: make([]int32, 0, nnz), Val: make([]T, 0, nnz)}, make([]float64, 0, size)
+	sv, coef := engine.Block[T]{Dim: b.Dim, Ptr: make([]int, 1, size+1), Idx: make([]int32, 0, nnz),
+		Val: make([]T, 0, nnz)}, make([]float64, 0, size)
 	for t, c := range coefs {
 		if c == 0 {
 			continue

@@ -24,12 +24,13 @@ type Extent struct {
 	Longest  int64 // most non-zeros of an example
 	Elem     int64 // bytes of an element: 4 or 8
 	Dense    bool
-	Growing  bool  // features come while it learns, so that tables move; else the first block has them all
-	Kept     int64 // Env.Kept
-	Whole    bool  // the examples go to Fit, with these FitOptions:
-	Gram     int64 // GramBytes, as it is given there
-	Soft     bool  // Delta > 0
-	Saved    bool  // a State is taken, as for a model file
+	// features come while it learns, so that tables move; else the first block has them all
+	Growing bool
+	Kept    int64 // Env.Kept
+	Whole   bool  // the examples go to Fit, with these FitOptions:
+	Gram    int64 // GramBytes, as it is given there
+	Soft    bool  // Delta > 0
+	Saved   bool  // a State is taken, as for a model file
 }
 
 // Any is an amount that nobody knows, or that has no bound.
@@ -261,7 +262,8 @@ func (f *Footprint) kept(x Extent, name string, n, room int64, bounded bool) {
 	f.Moving = plus(f.Moving, moving)
 	f.add(name, n, plus(held, times(list, 4*8+8+x.Elem+2*8)))
 	state := times(n, x.Longest, 4+x.Elem)
-	if room > 0 { // the tightest form of what is kept takes a bit for what is an index and a value in a State
+	// the tightest form of what is kept takes a bit for what is an index and a value in a State
+	if room > 0 {
 		state = min(state, times(room, 8, 4+x.Elem))
 	}
 	if x.Saved {
@@ -285,7 +287,8 @@ func (f *Footprint) inHand(x Extent, lists int64) {
 func mostThatFit(learner string, bytes int64, limit int, need func(n int) int64) (int, error) {
 	n := sort.Search(limit, func(i int) bool { return need(i+1) > bytes })
 	if n == 0 {
-		return 0, fmt.Errorf("%s: %d bytes are too few: with one kept example it takes %d: %w", learner, max(0, bytes), need(1), ErrConfig)
+		return 0, fmt.Errorf("%s: %d bytes are too few: with one kept example it takes %d: %w",
+			learner, max(0, bytes), need(1), ErrConfig)
 	}
 	return n, nil
 }
@@ -294,7 +297,8 @@ func mostThatFit(learner string, bytes int64, limit int, need func(n int) int64)
 const mostKept = 1 << 20
 
 // fitKept returns the largest n for which what set(n) returns takes up to that many bytes.
-func fitKept(learner string, bytes int64, limit int, x Extent, mean, largest int64, set func(n int) KeepingConfig) (Config, error) {
+func fitKept(learner string, bytes int64, limit int, x Extent, mean, largest int64,
+	set func(n int) KeepingConfig) (Config, error) {
 	n, err := mostThatFit(learner, bytes, limit, func(n int) int64 {
 		c := set(n)
 		x.Kept = KeptRoom(c.Keeps(), mean, largest)

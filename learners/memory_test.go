@@ -39,19 +39,26 @@ func TestMemoryIsAll(t *testing.T) {
 
 func check[T Float](t *testing.T, precision string) {
 	const dim = 1 << 16
-	wide := &engine.Block[T]{Dim: dim, Ptr: []int{0, 2}, Idx: []int32{0, dim - 1}, Val: []T{1, 1}, Y: []T{1}}
-	some := &engine.Block[T]{Dim: 900, Ptr: []int{0, 3}, Idx: []int32{0, 1, 899}, Val: []T{1, 0.5, 1}, Y: []T{1}}
+	wide := &engine.Block[T]{Dim: dim, Ptr: []int{0, 2}, Idx: []int32{0, dim - 1}, Val: []T{1, 1},
+		Y: []T{1}}
+	some := &engine.Block[T]{Dim: 900, Ptr: []int{0, 3}, Idx: []int32{0, 1, 899},
+		Val: []T{1, 0.5, 1}, Y: []T{1}}
 	for _, c := range []struct {
 		name   string
 		config Config // nil: the defaults
 		b      *engine.Block[T]
 	}{
-		{"perceptron", nil, wide}, {"pa", nil, wide}, {"lms", nil, wide}, {"romma", nil, wide}, {"micra", nil, wide}, {"cramma", nil, wide},
-		{"alma", nil, wide}, {"alma", &ALMAConfig{P: 4}, wide}, {"obpm", nil, wide},
-		{"obpm", &OBPMConfig{Members: 30000, Tau: 0.01, Base: "alma", Combine: CombineVote, Path: PathAuto}, some},
-		{"pumma", nil, wide}, {"pumma", &PUMMAConfig{P: "4", Delta: 0.1}, wide}, {"ng", nil, wide}, {"rff", nil, wide},
-		{"rff", &RFFConfig{D: 400, Sigma: 1, Base: "vvm"}, some}, {"adf", &ADFConfig{Covariance: "diagonal", Noise: 0.05}, wide},
-		{"adf", nil, some}, {"vvm", nil, some}, {"wep", nil, some}, {"budget", nil, wide}, {"tbp", nil, wide}, {"sogp", nil, wide},
+		{"perceptron", nil, wide}, {"pa", nil, wide}, {"lms", nil, wide}, {"romma", nil, wide},
+		{"micra", nil, wide}, {"cramma", nil, wide}, {"alma", nil, wide},
+		{"alma", &ALMAConfig{P: 4}, wide}, {"obpm", nil, wide},
+		{"obpm", &OBPMConfig{Members: 30000, Tau: 0.01, Base: "alma", Combine: CombineVote,
+			Path: PathAuto}, some},
+		{"pumma", nil, wide}, {"pumma", &PUMMAConfig{P: "4", Delta: 0.1}, wide},
+		{"ng", nil, wide}, {"rff", nil, wide},
+		{"rff", &RFFConfig{D: 400, Sigma: 1, Base: "vvm"}, some},
+		{"adf", &ADFConfig{Covariance: "diagonal", Noise: 0.05}, wide}, {"adf", nil, some},
+		{"vvm", nil, some}, {"wep", nil, some}, {"budget", nil, wide}, {"tbp", nil, wide},
+		{"sogp", nil, wide},
 	} {
 		e, err := Lookup(c.name)
 		if err != nil {
@@ -60,7 +67,8 @@ func check[T Float](t *testing.T, precision string) {
 		if c.config == nil {
 			c.config = e.Config()
 		}
-		x := Extent{Features: int64(c.b.Dim), Examples: 1, NonZeros: int64(len(c.b.Val)), Longest: int64(len(c.b.Val)), Elem: int64(unsafe.Sizeof(T(0)))}
+		x := Extent{Features: int64(c.b.Dim), Examples: 1, NonZeros: int64(len(c.b.Val)),
+			Longest: int64(len(c.b.Val)), Elem: int64(unsafe.Sizeof(T(0)))}
 		var l Learner[T]
 		left, all := allocated(t, func() {
 			if l, err = New[T](e, c.config, Env{}); err == nil {
@@ -72,7 +80,8 @@ func check[T Float](t *testing.T, precision string) {
 		}
 		const slack = 32 << 10 // settings, names, and rounding of large objects to pages
 		if f := c.config.Memory(x); left > f.Held()+slack || all > f.Peak()+f.Peak()/16+2*slack {
-			t.Errorf("%s %s %+v: %d bytes are held, %d were taken; Memory says %d and %d", precision, c.name, c.config, left, all, f.Held(), f.Peak())
+			t.Errorf("%s %s %+v: %d bytes are held, %d were taken; Memory says %d and %d",
+				precision, c.name, c.config, left, all, f.Held(), f.Peak())
 		}
 		runtime.KeepAlive(l)
 	}
@@ -82,19 +91,21 @@ func check[T Float](t *testing.T, precision string) {
 // has no room is refused before it changes anything, and the learner goes on.
 func TestKeptRoom(t *testing.T) {
 	row := func(n, at int) *engine.Block[float32] {
-		b := &engine.Block[float32]{Dim: at + n, Ptr: []int{0, n}, Y: []float32{float32(1 - at%2*2)}}
+		b := &engine.Block[float32]{Dim: at + n, Ptr: []int{0, n},
+			Y: []float32{float32(1 - at%2*2)}}
 		for k := range n {
 			b.Idx, b.Val = append(b.Idx, int32(at+k)), append(b.Val, 0.3)
 		}
 		return b
 	}
-	rbf := KernelConfig{Kernel: "rbf", Gamma: 1}
+	rbf, one := KernelConfig{Kernel: "rbf", Gamma: 1}, UpdateConfig{Beta: 2, Update: "perceptron", C: 1}
 	for name, c := range map[string]Config{
-		"budget": &BudgetConfig{Budget: 20, UpdateConfig: UpdateConfig{Beta: 2, Update: "perceptron", C: 1}, KernelConfig: rbf},
-		"tbp": &TBPConfig{Budget: 20, ErrorCache: "random", ErrorSize: 20, Ties: "oldest", UpdateConfig: UpdateConfig{Beta: 2, Update: "perceptron", C: 1},
-			KernelConfig: rbf},
+		"budget": &BudgetConfig{Budget: 20, UpdateConfig: one, KernelConfig: rbf},
+		"tbp": &TBPConfig{Budget: 20, ErrorCache: "random", ErrorSize: 20, Ties: "oldest",
+			UpdateConfig: one, KernelConfig: rbf},
 		"sogp": &SOGPConfig{Basis: 20, Noise: 0.1, Novelty: 1e-4, KernelConfig: rbf},
-		"obpm": &OBPMConfig{Members: 20, Tau: 1, Base: "pa", Combine: CombineWeights, Path: PathAuto, Budget: 20, Removal: RemoveOldest, KernelConfig: rbf},
+		"obpm": &OBPMConfig{Members: 20, Tau: 1, Base: "pa", Combine: CombineWeights, Path: PathAuto,
+			Budget: 20, Removal: RemoveOldest, KernelConfig: rbf},
 	} {
 		e, err := Lookup(name)
 		if err != nil {
@@ -140,9 +151,11 @@ func TestKeptRoom(t *testing.T) {
 		if stateBytes(t, l.State()) != stateBytes(t, free.State()) {
 			t.Errorf("%s: the bound of what is kept changed a result", name)
 		}
-		x := Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000, Elem: 4, Kept: room}
+		x := Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000, Elem: 4,
+			Kept: room}
 		if f := c.Memory(x); l.Bytes() > f.Held() {
-			t.Errorf("%s: %d bytes are held, Memory says %d: %+v", name, l.Bytes(), f.Held(), f.Parts)
+			t.Errorf("%s: %d bytes are held, Memory says %d: %+v", name, l.Bytes(), f.Held(),
+				f.Parts)
 		}
 	}
 }
@@ -152,8 +165,10 @@ func TestKeptRoom(t *testing.T) {
 func TestFitMemory(t *testing.T) {
 	x := Extent{Features: 100, Examples: Any, NonZeros: Any, Longest: 30, Elem: 4}
 	for _, c := range []KeepingConfig{
-		&BudgetConfig{Budget: 100}, &TBPConfig{Budget: 100, ErrorCache: "flips", ErrorSize: 300}, &TBPConfig{Budget: 100, ErrorCache: "sv", ErrorSize: 300},
-		&SOGPConfig{Basis: 100}, &OBPMConfig{Members: 100, Budget: 1000, Removal: RemoveErrors, KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 1}},
+		&BudgetConfig{Budget: 100}, &TBPConfig{Budget: 100, ErrorCache: "flips",
+			ErrorSize: 300}, &TBPConfig{Budget: 100, ErrorCache: "sv", ErrorSize: 300},
+		&SOGPConfig{Basis: 100}, &OBPMConfig{Members: 100, Budget: 1000, Removal: RemoveErrors,
+			KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 1}},
 	} {
 		keeps := c.Keeps()
 		const bytes = 10 << 20
@@ -174,7 +189,8 @@ func TestFitMemory(t *testing.T) {
 			t.Errorf("%T: 1000 bytes: %v", c, err)
 		}
 	}
-	for _, c := range []KeepingConfig{&BudgetConfig{}, &TBPConfig{Budget: 10, ErrorCache: "all", ErrorSize: 1}} {
+	for _, c := range []KeepingConfig{&BudgetConfig{}, &TBPConfig{Budget: 10, ErrorCache: "all",
+		ErrorSize: 1}} {
 		if c.Keeps() != Any || c.Memory(x).Held() < huge {
 			t.Errorf("%+v grows with the stream; Memory says %+v", c, c.Memory(x))
 		}

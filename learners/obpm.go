@@ -199,7 +199,8 @@ func (c *OBPMConfig) linearMemory(x Extent) Footprint {
 	} else {
 		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
 		n := min(runExamples, max(1, runTallies/words))
-		work = laneWorkBytes(members, engine.WideTile, x.Elem) + 12*words*n + 6*(runNonZeros+x.Longest) + 12*runExamples
+		work = laneWorkBytes(members, engine.WideTile, x.Elem)
+		work += 12*words*n + 6*(runNonZeros+x.Longest) + 12*runExamples
 		tallies = words * n
 	}
 	f.add("members' weights", times(members, seen), held)
@@ -914,15 +915,17 @@ func (o *OBPM[T]) Updates() int64 { return int64(o.updates) }
 func workBytes[T Float](work []laneWork[T]) (bytes int64) {
 	for i := range work {
 		w := &work[i]
-		bytes += bytesOf(w.s) + bytesOf(w.coef) + bytesOf(w.compact) + 8*int64(cap(w.mask)+cap(w.votes)) + 4*int64(cap(w.list)) + int64(unsafe.Sizeof(*w))
+		bytes += bytesOf(w.s) + bytesOf(w.coef) + bytesOf(w.compact) + int64(unsafe.Sizeof(*w))
+		bytes += 8*int64(cap(w.mask)+cap(w.votes)) + 4*int64(cap(w.list))
 	}
 	return bytes
 }
 
 // Bytes returns the memory of members and sum, and of what a run takes.
 func (o *OBPM[T]) Bytes() int64 {
-	n := o.store().Bytes() + bytesOf(o.sum) + o.rule.bytes() + int64(unsafe.Sizeof(*o)) + bytesOf(o.norms) + 4*int64(cap(o.rows))
-	return n + 8*int64(cap(o.mask)+cap(o.sees)) + int64(cap(o.tallies))*int64(unsafe.Sizeof(tally{})) + workBytes(o.work)
+	n := o.store().Bytes() + bytesOf(o.sum) + o.rule.bytes() + int64(unsafe.Sizeof(*o))
+	n += bytesOf(o.norms) + 4*int64(cap(o.rows)) + 8*int64(cap(o.mask)+cap(o.sees))
+	return n + int64(cap(o.tallies))*int64(unsafe.Sizeof(tally{})) + workBytes(o.work)
 }
 
 // State returns the features (ascending) for which any member's weight or S is not +0 as "features", the members' weights of those

@@ -156,7 +156,8 @@ func (c *OBPMConfig) Memory(x Extent) Footprint {
 			f.Copies = plus(f.Copies, times(n, members, x.Elem))
 		}
 	}
-	f.add("members' work space", members, laneWorkBytes(members, engine.WideTile, x.Elem)+times(members, 2*x.Elem+4))
+	f.add("members' work space", members, laneWorkBytes(members, engine.WideTile,
+		x.Elem)+times(members, 2*x.Elem+4))
 	f.inHand(x, 1)
 	return f
 }
@@ -273,7 +274,8 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 	h := l.digest(y)
 	j := l.find(l.list, l.hash, h)
 	if j < 0 {
-		if err := l.hasRoom(l.list, l.kept, l.cfg.Budget == 0 || l.list.Len() < l.cfg.Budget); err != nil {
+		more := l.cfg.Budget == 0 || l.list.Len() < l.cfg.Budget
+		if err := l.hasRoom(l.list, l.kept, more); err != nil {
 			return 0, err
 		}
 		if j = l.list.Len(); l.cfg.Budget > 0 && j == l.cfg.Budget {

@@ -91,7 +91,9 @@ func (c *RFFConfig) Memory(x Extent) Footprint {
 		return f // no learner is made of it
 	}
 	d := int64(c.D)
-	g := base.Memory(Extent{Features: d, Examples: x.Examples, NonZeros: times(x.Examples, d), Longest: d, Elem: x.Elem, Dense: true, Whole: x.Whole, Gram: x.Gram, Soft: x.Soft, Saved: x.Saved})
+	g := base.Memory(Extent{Features: d, Examples: x.Examples, NonZeros: times(x.Examples, d),
+		Longest: d, Elem: x.Elem, Dense: true, Whole: x.Whole, Gram: x.Gram, Soft: x.Soft,
+		Saved: x.Saved})
 	f.Parts = append(f.Parts, g.Parts...)
 	f.Moving, f.Copies = plus(f.Moving, g.Moving), g.Copies
 	return f

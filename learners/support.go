@@ -218,7 +218,8 @@ func (s *support[T]) hasRoom(list *engine.Points[T], bytes int64, more bool) err
 	return hasRoom(s.name, list, &s.one, bytes, more)
 }
 
-func hasRoom[T Float](name string, list *engine.Points[T], one *engine.Block[T], bytes int64, more bool) error {
+func hasRoom[T Float](name string, list *engine.Points[T], one *engine.Block[T], bytes int64,
+	more bool) error {
 	if bytes == 0 {
 		return nil
 	}

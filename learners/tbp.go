@@ -126,7 +126,8 @@ func (c *TBPConfig) Memory(x Extent) Footprint {
 		if q < Any {
 			// Places of hashes, flips and times are lists that grow; a map of hashes has up to 40
 			// bytes a place.
-			f.add("kernel values of it", times(p, q), plus(times(p, list, 8), times(spare(q), 16+3*8+1+40)+24*spare(p)))
+			lists := times(spare(q), 16+3*8+1+40) + 24*spare(p)
+			f.add("kernel values of it", times(p, q), plus(times(p, list, 8), lists))
 		}
 	}
 	f.inHand(x, 2)

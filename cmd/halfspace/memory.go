@@ -128,7 +128,8 @@ type plan[T engine.Float] struct {
 // newPlan makes the plan of what doesn't depend on the data, and sets the limits that the collector
 // and the reader hold.
 func newPlan[T engine.Float](t *trainer, inMemory bool) (*plan[T], error) {
-	p := &plan[T]{t: t, x: learners.Extent{Elem: int64(unsafe.Sizeof(T(0))), Examples: learners.Any, NonZeros: learners.Any, Soft: t.softDelta > 0, Saved: t.model != ""}}
+	p := &plan[T]{t: t, x: learners.Extent{Elem: int64(unsafe.Sizeof(T(0))), Examples: learners.Any,
+		NonZeros: learners.Any, Soft: t.softDelta > 0, Saved: t.model != ""}}
 	p.report = memoryReport{Budget: int64(t.memory), Program: programBytes}
 	machine, by := memoryLimit("/", addressSpace())
 	if t.memory == 0 {
@@ -188,7 +189,8 @@ func (t *trainer) roomForModel() error {
 	}
 	debug.SetMemoryLimit(int64(t.memory) - textBytes)
 	if need := 3*info.Size() + programBytes; need > int64(t.memory) {
-		return usage("Raise the budget.", "%s %s: going on from %s, a model of %s, takes %s", given(t.cmd.Flags(), "mem-budget"), &t.memory,
+		return usage("Raise the budget.", "%s %s: going on from %s, a model of %s, takes %s",
+			given(t.cmd.Flags(), "mem-budget"), &t.memory,
 			t.from, inMiB(info.Size()), inMiB(need))
 	}
 	return nil
@@ -293,16 +295,21 @@ func (p *plan[T]) fits(x learners.Extent) error {
 		if twice >= 1<<16 {
 			parts = append(parts, "what moves or is saved "+inMiB(twice))
 		}
-		return &fail{codeFailed, fmt.Errorf("%s: %s take %s (%s), and %s %s, of which the learner may take %s", t.learner, what, inMiB(peak), strings.Join(parts, ", "),
-			p.who, inMiB(p.most), inMiB(max(0, left))), t.savedSoFar() + next}
+		return &fail{codeFailed,
+			fmt.Errorf("%s: %s take %s (%s), and %s %s, of which the learner may take %s",
+				t.learner, what, inMiB(peak), strings.Join(parts, ", "),
+				p.who, inMiB(p.most), inMiB(max(0, left))), t.savedSoFar() + next}
 	}
-	if held := f.Held(); t.memory == 0 && held >= noteworthy && held >= 2*p.told && !t.output.quiet {
+	if held := f.Held(); t.memory == 0 && held >= noteworthy && held >= 2*p.told &&
+		!t.output.quiet {
 		p.told = held
 		each := ""
 		if f.Each >= noteworthy {
-			each = fmt.Sprintf("; each example goes over %s of it, which takes some %.1f s", inMiB(f.Each), float64(f.Each)/passBytes)
+			each = fmt.Sprintf("; each example goes over %s of it, which takes some %.1f s",
+				inMiB(f.Each), float64(f.Each)/passBytes)
 		}
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s with %s takes %s%s\n", t.learner, what, inMiB(held), each)
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s with %s takes %s%s\n", t.learner, what,
+			inMiB(held), each)
 	}
 	return nil
 }
@@ -347,12 +354,14 @@ func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 		}
 		p.gram = x.Gram
 	}
-	if t.marginSVM && t.memory > 0 && x.Examples < learners.Any { // it runs beside the learner, when that has come to its end
+	// it runs beside the learner, when that has come to its end
+	if t.marginSVM && t.memory > 0 && x.Examples < learners.Any {
 		own, svm := x, x
 		own.Whole, svm.Whole, svm.Gram = false, true, -1
 		left := p.room() - t.config.Memory(own).Held() - (&learners.SVMConfig{Norm: 1}).Memory(svm).Peak()
 		if t.marginGram = left; left < leastGram {
-			return usage("Raise the budget, or leave "+given(fs, "margin-svm")+" out.", "%s %s: no room is left for the svm", given(fs, "mem-budget"), &t.memory)
+			return usage("Raise the budget, or leave "+given(fs, "margin-svm")+" out.",
+				"%s %s: no room is left for the svm", given(fs, "mem-budget"), &t.memory)
 		}
 	}
 	if err := p.fits(x); err != nil {
@@ -366,10 +375,12 @@ func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 	p.report.Parts, p.report.Moving = f.Parts, max(f.Moving, f.Copies)
 	t.report.Memory = &p.report
 	if p.report.planned() > p.most { // fits has seen to it
-		return fmt.Errorf("%s: %s planned of %s", given(fs, "mem-budget"), inMiB(p.report.planned()), inMiB(p.most))
+		return fmt.Errorf("%s: %s planned of %s", given(fs, "mem-budget"),
+			inMiB(p.report.planned()), inMiB(p.most))
 	}
 	if !t.output.quiet {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s of %s: %s\n", inMiB(p.report.planned()), &t.memory, &p.report)
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "memory: %s of %s: %s\n", inMiB(p.report.planned()),
+			&t.memory, &p.report)
 	}
 	return nil
 }
@@ -378,23 +389,27 @@ func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 const leastGram = 1 << 20
 
 // keep sizes what is kept of examples like those of sample.
-func (p *plan[T]) keep(c learners.KeepingConfig, x *learners.Extent, sample *engine.Block[T]) error {
+func (p *plan[T]) keep(c learners.KeepingConfig, x *learners.Extent,
+	sample *engine.Block[T]) error {
 	t := p.t
 	fs := t.cmd.Flags()
 	budget := given(fs, "mem-budget")
 	if c.Keeps() == learners.Any && x.Examples == learners.Any {
-		return usage("Bound what it keeps: --budget, and with tbp another --error-cache than all.", "%s with these settings grows with the stream: %s can't hold", t.learner, budget)
+		return usage("Bound what it keeps: --budget, and with tbp another --error-cache than all.",
+			"%s with these settings grows with the stream: %s can't hold", t.learner, budget)
 	}
 	mean, largest, err := learners.KeptExample[T](c, sample)
 	if err != nil {
 		return settingError(err)
 	}
 	n := func() int64 { return min(c.Keeps(), x.Examples) }
-	if sized := c.Keeps() == learners.Any || fs.Changed("budget") || fs.Changed("error-size") || fs.Changed("basis") || t.before != nil; !sized {
+	if sized := c.Keeps() == learners.Any || fs.Changed("budget") || fs.Changed("error-size") ||
+		fs.Changed("basis") || t.before != nil; !sized {
 		// An eighth is for features to come and for what the collector has to let lie for a while.
 		d, err := c.FitMemory(p.room()-p.room()/8, *x, mean, largest)
 		if err != nil {
-			return usage("Give more, or take a learner that keeps no examples.", "%s with one kept example takes more than the %s that %s %s leaves for it: %w",
+			return usage("Give more, or take a learner that keeps no examples.",
+				"%s with one kept example takes more than the %s that %s %s leaves for it: %w",
 				t.learner, inMiB(max(0, p.room())), budget, &t.memory, err)
 		}
 		t.config, c = d, d.(learners.KeepingConfig)
@@ -453,15 +468,19 @@ func (p *plan[T]) measure(ctx context.Context) (test int64, err error) {
 			continue
 		}
 		if slices.Contains(files, "-") {
-			return 0, usage("Put the examples into a file, or leave the flag out.", "%s: what comes from stdin can't be measured before it is read", given(t.cmd.Flags(), "mem-budget"))
+			return 0, usage("Put the examples into a file, or leave the flag out.",
+				"%s: what comes from stdin can't be measured before it is read",
+				given(t.cmd.Flags(), "mem-budget"))
 		}
 		bytes, err := p.count(ctx, files, train)
 		if err != nil {
 			return 0, t.unread(ctx, err)
 		}
 		if train+2*bytes > p.room() { // those that are being put together are there twice
-			return 0, &fail{codeFailed, fmt.Errorf("%s: reading it into memory takes more than the %s that %s %s leaves for it", strings.Join(files, " "),
-				inMiB(max(0, p.room())), given(t.cmd.Flags(), "mem-budget"), &t.memory),
+			return 0, &fail{codeFailed,
+				fmt.Errorf("%s: reading it into memory takes more than the %s that %s %s leaves for it",
+					strings.Join(files, " "),
+					inMiB(max(0, p.room())), given(t.cmd.Flags(), "mem-budget"), &t.memory),
 				"Raise the budget, or learn from the stream: one epoch without --shuffle, --until-converged and --normalize max."}
 		}
 		train, test = train+bytes, bytes
@@ -474,11 +493,14 @@ func (p *plan[T]) measure(ctx context.Context) (test int64, err error) {
 
 // count returns what the examples in the files will take beside so many bytes, or more than there
 // is room for.
-func (p *plan[T]) count(ctx context.Context, files []string, beside int64) (bytes int64, err error) {
+func (p *plan[T]) count(ctx context.Context, files []string, beside int64) (int64, error) {
+	bytes := int64(0)
 	// Labels take the same room whatever they are, and values whatever they are divided by.
 	o := p.t.opts
 	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
-	s, err := await(ctx, func() (*dataset.Stream[T], error) { return dataset.Open[T](ctx, files, o) })
+	s, err := await(ctx, func() (*dataset.Stream[T], error) {
+		return dataset.Open[T](ctx, files, o)
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -492,7 +514,8 @@ func (p *plan[T]) count(ctx context.Context, files []string, beside int64) (byte
 			return 0, err
 		}
 		info := s.Info()
-		bytes = dataBytes(learners.Extent{Features: int64(b.Dim), Examples: int64(info.Rows), NonZeros: info.NonZeros, Elem: p.x.Elem, Dense: b.Dense()})
+		bytes = dataBytes(learners.Extent{Features: int64(b.Dim), Examples: int64(info.Rows),
+			NonZeros: info.NonZeros, Elem: p.x.Elem, Dense: b.Dense()})
 		if beside+2*bytes > p.room() {
 			return bytes, nil
 		}

@@ -25,7 +25,8 @@ func TestMemoryBudget(t *testing.T) {
 	} {
 		args := c.args
 		gen := exec.Command("halfspace", "gen", "gauss", "-n", c.examples, "--noise", "0.2")
-		train := exec.Command("halfspace", append(strings.Fields(args), "--mem-budget", "32MiB", "--json", "--progress", "none", "-")...)
+		train := exec.Command("halfspace", append(strings.Fields(args), "--mem-budget", "32MiB",
+			"--json", "--progress", "none", "-")...)
 		train.Args = append([]string{"halfspace", "train"}, train.Args[1:]...)
 		var err error
 		if train.Stdin, err = gen.StdoutPipe(); err != nil {
@@ -67,10 +68,12 @@ func TestMemoryBudget(t *testing.T) {
 		if !strings.HasPrefix(talk.String(), "memory: ") {
 			t.Errorf("%s: the plan isn't shown before the run: %q", args, talk.String())
 		}
-		if !(0 < r.Latency.P50 && r.Latency.P50 <= r.Latency.P99 && r.Latency.P99 <= r.Latency.Max) {
+		if !(0 < r.Latency.P50 && r.Latency.P50 <= r.Latency.P99 &&
+			r.Latency.P99 <= r.Latency.Max) {
 			t.Errorf("%s: latency %+v", args, r.Latency)
 		}
-		t.Logf("%s: %d examples, %d of %d kept, %.1f MiB at most, %.1f planned, latency %+v", args, r.Examples, r.Support, r.Config.Budget,
+		t.Logf("%s: %d examples, %d of %d kept, %.1f MiB at most, %.1f planned, latency %+v", args,
+			r.Examples, r.Support, r.Config.Budget,
 			float64(r.Memory.Peak)/(1<<20), float64(plan)/(1<<20), r.Latency)
 		if runtime.GOOS != "linux" {
 			continue // the peak isn't known
@@ -80,7 +83,8 @@ func TestMemoryBudget(t *testing.T) {
 			t.Errorf("%s: %d of %d kept", args, r.Support, r.Config.Budget)
 		}
 		if r.Memory.Peak > plan*11/10 || r.Memory.Peak < plan*3/4 {
-			t.Errorf("%s: %d bytes at most, %d planned; %d of %d kept", args, r.Memory.Peak, plan, r.Support, r.Config.Budget)
+			t.Errorf("%s: %d bytes at most, %d planned; %d of %d kept", args, r.Memory.Peak, plan,
+				r.Support, r.Config.Budget)
 		}
 	}
 }

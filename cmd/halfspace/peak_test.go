@@ -96,15 +96,24 @@ func TestPeakMemory(t *testing.T) {
 		{"a long line", 32, "-a perceptron", func(w io.Writer, r *rand.Rand) {
 			fmt.Fprintf(w, "+1%s\n", strings.Repeat(" 1:1", 8<<20))
 		}, 1, `line is longer than .* KiB`},
-		{"wide rows to be kept, budget", 48, "-a budget --budget 300 --beta 5" + rbf, narrowThenWide, 1, "no room for the features.*\n.*--budget"},
-		{"wide rows to be kept, sogp", 48, "-a sogp --basis 200" + rbf, narrowThenWide, 1, "no room for the features"},
-		{"wide rows to be kept, tbp", 48, "-a tbp --budget 200 --beta 5 --error-cache random" + rbf, narrowThenWide, 1, "no room for the features"},
-		{"wide rows to be kept, obpm", 48, "-a obpm --members 20 --budget 300" + rbf, narrowThenWide, 1, "no room for the features"},
-		{"wide rows to be kept, sized by the budget", 40, "-a tbp --error-cache flips --max-line 256K" + rbf, narrowThenWide, 1, "was sized by the first"},
-		{"wide rows with room", 300, "-a budget --budget 300 --beta 5" + rbf, narrowThenWide, 0, ""},
-		{"members", 30, "-a obpm --members 500000 --tau 0.01", some(100), 1, `obpm: [0-9]+ features take [0-9.]+ MiB .*--mem-budget is 30.0 MiB`},
+		{"wide rows to be kept, budget", 48, "-a budget --budget 300 --beta 5" + rbf,
+			narrowThenWide, 1, "no room for the features.*\n.*--budget"},
+		{"wide rows to be kept, sogp", 48, "-a sogp --basis 200" + rbf, narrowThenWide, 1,
+			"no room for the features"},
+		{"wide rows to be kept, tbp", 48, "-a tbp --budget 200 --beta 5 --error-cache random" + rbf,
+			narrowThenWide, 1, "no room for the features"},
+		{"wide rows to be kept, obpm", 48, "-a obpm --members 20 --budget 300" + rbf,
+			narrowThenWide, 1, "no room for the features"},
+		{"wide rows to be kept, sized by the budget", 40,
+			"-a tbp --error-cache flips --max-line 256K" + rbf, narrowThenWide, 1,
+			"was sized by the first"},
+		{"wide rows with room", 300, "-a budget --budget 300 --beta 5" + rbf, narrowThenWide, 0,
+			""},
+		{"members", 30, "-a obpm --members 500000 --tau 0.01", some(100), 1,
+			`obpm: [0-9]+ features take [0-9.]+ MiB .*--mem-budget is 30.0 MiB`},
 		{"members with room", 64, "-a obpm --members 10000 --tau 0.01", some(100), 0, ""},
-		{"a far index, refused", 40, "-a perceptron", far(20_000_000), 1, "20000000 features take 228.9 MiB"},
+		{"a far index, refused", 40, "-a perceptron", far(20_000_000), 1,
+			"20000000 features take 228.9 MiB"},
 		{"a far index, perceptron", 62, "-a perceptron", far(2_500_000), 0, ""},
 		{"a far index, obpm", 100, "-a obpm", far(3_000_000), 0, ""},
 		{"a far index, cramma", 64, "-a cramma", far(3_000_000), 0, ""},
@@ -122,8 +131,11 @@ func TestPeakMemory(t *testing.T) {
 		{"whole, svm", 40, "-a svm --until-converged --max-updates 1500" + rbf, some(3000), -1, ""},
 		{"whole, kmp", 40, "-a kmp --until-converged --size 2" + rbf, some(3000), 0, ""},
 		{"whole, ep", 50, "-a ep --until-converged --sweeps 1", some(4000), -1, ""},
-		{"whole, perceptron", 40, "-a perceptron --until-converged --soft-delta 1 --max-updates 3000", some(4000), -1, ""},
-		{"whole, too much", 28, "-a pa --epochs 2", some(40000), 1, "reading it into memory takes more than"},
+		{"whole, perceptron", 40,
+			"-a perceptron --until-converged --soft-delta 1 --max-updates 3000", some(4000), -1,
+			""},
+		{"whole, too much", 28, "-a pa --epochs 2", some(40000), 1,
+			"reading it into memory takes more than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -140,7 +152,8 @@ func TestPeakMemory(t *testing.T) {
 			if err := f.Close(); err != nil {
 				t.Fatal(err)
 			}
-			args := append([]string{"train", "--progress", "none", "--mem-budget", strconv.Itoa(c.budget) + "M"},
+			args := append([]string{"train", "--progress", "none", "--mem-budget",
+				strconv.Itoa(c.budget) + "M"},
 				strings.Fields(strings.ReplaceAll(c.args, "MODEL", filepath.Join(dir, "model")))...)
 			cmd := exec.Command("halfspace-peak", append(args, file)...)
 			var talk bytes.Buffer
@@ -178,11 +191,13 @@ func TestPeakOfModel(t *testing.T) {
 	if err := os.WriteFile(data, []byte("+1 1:1 2000000:1\n-1 1:-1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("halfspace", "train", "-q", "-a", "pa", "-m", file, data).CombinedOutput(); err != nil {
+	make := exec.Command("halfspace", "train", "-q", "-a", "pa", "-m", file, data)
+	if out, err := make.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, budget := range []int64{30, 60} { // the model takes 8 MiB
-		cmd := exec.Command("halfspace-peak", "train", "-q", "--mem-budget", fmt.Sprintf("%dM", budget), "-i", file, "-m", file, data)
+		cmd := exec.Command("halfspace-peak", "train", "-q", "--mem-budget",
+			fmt.Sprintf("%dM", budget), "-i", file, "-m", file, data)
 		talk, _ := cmd.CombinedOutput()
 		code, want := cmd.ProcessState.ExitCode(), 0
 		if budget == 30 {
@@ -191,7 +206,8 @@ func TestPeakOfModel(t *testing.T) {
 		_, last, _ := strings.Cut(string(talk), "peak ")
 		peak, err := strconv.ParseInt(strings.TrimSpace(last), 10, 64)
 		if err != nil || code != want || peak > budget<<20+beyondBudget {
-			t.Errorf("exit code %d, want %d; %s of %d MiB: %v\n%s", code, want, inMiB(peak), budget, err, talk)
+			t.Errorf("exit code %d, want %d; %s of %d MiB: %v\n%s", code, want, inMiB(peak), budget,
+				err, talk)
 		}
 	}
 }

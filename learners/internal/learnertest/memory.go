@@ -12,7 +12,8 @@ import (
 // extentOf returns what is to be known of b, presented so many times.
 func extentOf[T learners.Float](b *engine.Block[T], times int) learners.Extent {
 	n := int64(b.Len() * times)
-	x := learners.Extent{Features: int64(b.Dim), Examples: n, Elem: int64(unsafe.Sizeof(T(0))), Dense: b.Dense(), Saved: true}
+	x := learners.Extent{Features: int64(b.Dim), Examples: n, Elem: int64(unsafe.Sizeof(T(0))),
+		Dense: b.Dense(), Saved: true}
 	if x.Longest = x.Features; b.Dense() {
 		x.NonZeros = n * x.Features
 		return x
@@ -31,10 +32,12 @@ func (s *suite[T]) within(t *testing.T, what string, l learners.Learner[T], x le
 	f := s.config.Memory(x)
 	held := f.Held()
 	if l.Bytes() > held {
-		t.Errorf("%s: %d bytes are held, Memory says %d of %+v: %+v", what, l.Bytes(), held, x, f.Parts)
+		t.Errorf("%s: %d bytes are held, Memory says %d of %+v: %+v", what, l.Bytes(), held, x,
+			f.Parts)
 	}
 	if !x.Whole && held > 16*l.Bytes()+2<<20 {
-		t.Errorf("%s: %d bytes are held, Memory says %d of %+v: %+v", what, l.Bytes(), held, x, f.Parts)
+		t.Errorf("%s: %d bytes are held, Memory says %d of %+v: %+v", what, l.Bytes(), held, x,
+			f.Parts)
 	}
 	copies := int64(8 * len(l.Weights()))
 	var state int64
@@ -43,14 +46,16 @@ func (s *suite[T]) within(t *testing.T, what string, l learners.Learner[T], x le
 		state += int64(v.Cap()) * int64(v.Type().Elem().Size())
 	}
 	if copies = max(copies, state); copies > f.Copies*9/8+4096 { // a clone's room is rounded up
-		t.Errorf("%s: a State or Weights take %d bytes, Memory says %d of %+v", what, copies, f.Copies, x)
+		t.Errorf("%s: a State or Weights take %d bytes, Memory says %d of %+v", what, copies,
+			f.Copies, x)
 	}
 }
 
 // memory: Config.Memory tells what a learner comes to hold, of examples that are all there from the
 // first block and of features that keep coming.
 func (s *suite[T]) memory(t *testing.T, b *engine.Block[T]) {
-	s.within(t, "new", s.fresh(t, nil), extentOf(&engine.Block[T]{Ptr: b.Ptr[:min(1, len(b.Ptr))]}, 1))
+	s.within(t, "new", s.fresh(t, nil), extentOf(&engine.Block[T]{Ptr: b.Ptr[:min(1, len(b.Ptr))]},
+		1))
 	s.within(t, "all features at once", s.trained(t, b), extentOf(b, 2))
 	one := b.Slice(0, 1)
 	l := s.fresh(t, nil)
