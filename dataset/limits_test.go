@@ -311,6 +311,7 @@ func TestPadding(t *testing.T) {
 		{"two members, zeros", string(one) + string(one) + "\x00\x00", "+1 0:1|-1 1:1|+1 0:1|-1 1:1|", "in: 2 zero bytes behind the gzip data were passed over|", nil},
 		{"garbage", string(one) + "garbage and more", "+1 0:1|-1 1:1|", "", ErrFormat},
 		{"zeros and garbage", string(one) + "\x00\x00garbage and more", "+1 0:1|-1 1:1|", "", ErrFormat},
+		{"one zero and a member", string(one) + "\x00" + string(one), "+1 0:1|-1 1:1|", "", ErrFormat},
 		{"zeros and a member", string(one) + "\x00\x00" + string(one), "+1 0:1|-1 1:1|", "", ErrFormat},
 		{"part of a member", string(one) + string(one[:5]), "+1 0:1|-1 1:1|", "", ErrTruncated},
 	} {
