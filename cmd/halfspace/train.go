@@ -147,6 +147,7 @@ type trainer struct {
 	entry      learners.Entry
 	config     learners.Config
 	before     *model.Model // of -i
+	wasCut     bool         // the run that wrote it was stopped before it had converged
 	opts       dataset.Options
 	pool       *engine.Pool
 	every      int64         // checkpoint marks
@@ -495,6 +496,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 			return modelError(t.from, err)
 		}
 		before = int64(t.before.Presented)
+		t.wasCut = t.before.Pass != nil || learners.WasCut(t.before.State)
 		t.before.State = learners.State{} // the learner has a copy
 		t.collect()
 		if err := plan.restored(l.Bytes()); err != nil {

@@ -60,7 +60,7 @@ func (ws *warnings) tellUnknown(w io.Writer, info dataset.Info, o dataset.Option
 
 // tellRestart tells that a run that was cut wasn't gone on where it stopped.
 func (t *trainer) tellRestart(res eval.Result) {
-	if t.before == nil || !t.untilConverged || res.Resumed || t.before.Pass == nil && !learners.WasCut(t.before.State) {
+	if !t.wasCut || !t.untilConverged || res.Resumed {
 		return
 	}
 	t.report.Warnings.tell(t.cmd.ErrOrStderr(), restarted,
