@@ -158,3 +158,33 @@ func TestSOGPPassed(t *testing.T) {
 		t.Errorf("%+v, %d updates; restored %+v", met, ls[0].Updates(), again)
 	}
 }
+
+// TestUnconvergedAllocates: where EP does not converge nothing is allocated either, nor by the estimate
+// of the noise.
+func TestUnconvergedAllocates(t *testing.T) {
+	const n = 300
+	rng := engine.NewRand(7, 0)
+	b := &engine.Block[float64]{Dim: 2, Stride: 2}
+	for range n {
+		x, z := rng.Normal(), rng.Normal()
+		b.X, b.Y = append(b.X, x, z), append(b.Y, math.Copysign(1, x+float64(2*rng.Normal())))
+	}
+	for _, auto := range []bool{false, true} {
+		l := virtual(t, "vvm", &VVMConfig{10, 1, PointsConfig{0.02, 1e-3, 20, 1, auto}})
+		rounds := make([]Round, n)
+		if err := l.Learn(b, rounds); err != nil {
+			t.Fatal(err)
+		}
+		before := l.Report().Unconverged
+		if allocs := testing.AllocsPerRun(1, func() {
+			if err := l.Learn(b, rounds); err != nil {
+				t.Fatal(err)
+			}
+		}); allocs != 0 {
+			t.Errorf("auto %v: %v allocations", auto, allocs)
+		}
+		if !auto && l.Report().Unconverged == before { // the estimate comes out high enough for EP
+			t.Error("EP converged always")
+		}
+	}
+}
