@@ -60,7 +60,8 @@ func (s *State) attach(cut *State) {
 		}
 	}
 	for _, t := range cut.Tensors {
-		s.Tensors = append(s.Tensors, Tensor{cutPrefix + t.Name, slices.Clone(t.Shape), cloneData(t.Data)})
+		t = Tensor{cutPrefix + t.Name, slices.Clone(t.Shape), cloneData(t.Data)}
+		s.Tensors = append(s.Tensors, t)
 	}
 }
 
@@ -84,7 +85,8 @@ func (s State) detach() (rest State, cut *State) {
 	}
 	for _, t := range s.Tensors {
 		if name, ok := strings.CutPrefix(t.Name, cutPrefix); ok {
-			cut.Tensors = append(cut.Tensors, Tensor{name, slices.Clone(t.Shape), cloneData(t.Data)})
+			t = Tensor{name, slices.Clone(t.Shape), cloneData(t.Data)}
+			cut.Tensors = append(cut.Tensors, t)
 		} else {
 			rest.Tensors = append(rest.Tensors, t)
 		}
@@ -140,7 +142,8 @@ const (
 
 // checkCut refuses a cut that no run of a learner called name has left: each counter and tensor is
 // one of those named, and has the size that the others say.
-func checkCut(name string, cut *State, counters, scalars []string, tensors map[string]func() int) error {
+func checkCut(name string, cut *State, counters, scalars []string,
+	tensors map[string]func() int) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%s: where a run was cut: %s: %w", name, fmt.Sprintf(format, args...), ErrState)
 	}
@@ -175,7 +178,8 @@ func checkCut(name string, cut *State, counters, scalars []string, tensors map[s
 			}
 		case []int32:
 			elements = len(d)
-			if elements > int(n) || slices.ContainsFunc(d, func(v int32) bool { return v < 0 || int(v) >= int(n) }) {
+			foreign := func(v int32) bool { return v < 0 || int(v) >= int(n) }
+			if elements > int(n) || slices.ContainsFunc(d, foreign) {
 				return bad("tensor %q has elements that number no example", cutPrefix+t.Name)
 			}
 		default:

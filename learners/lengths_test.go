@@ -56,8 +56,8 @@ func testLengths[T learners.Float](t *testing.T, huge float64) {
 		l := newLearner[T](t, name, c)
 		rounds := make([]learners.Round, b.Len())
 		before := learnertest.StateBytes(l.State())
-		if name == "pumma" && huge < 1e100 {
-			continue // computes in float64
+		if name == "pumma" && huge < 1e100 || name == "pa" {
+			continue // computes in float64; a step of 0 harms nothing
 		}
 		if err := l.Learn(b, rounds); !errors.Is(err, learners.ErrLength) {
 			t.Errorf("%s, size %g: %v", name, huge, err)

@@ -23,7 +23,7 @@ func MistakeCheckerOf[T Float](l Learner[T]) MistakeChecker[T] {
 
 // countMistakes returns how many of the scores f of b's examples are mistakes, or whose members' mistakes
 // aren't 0.
-func countMistakes[T Float](b *engine.Block[T], f []float64, members []float64) (n int) {
+func countMistakes[T Float](b *engine.Block[T], f, members []float64) (n int) {
 	for i, y := range b.Y {
 		if !(float64(y)*f[i] > 0) || members[i] != 0 {
 			n++

@@ -86,7 +86,7 @@ func newPA[T Float](c Config, _ Env) (Learner[T], error) {
 
 // Learn is Learner.Learn.
 func (p *PA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := p.beginLengths("pa", b, rounds); err != nil {
+	if err := p.begin("pa", b, rounds); err != nil {
 		return err
 	}
 	for i := range b.Len() {
