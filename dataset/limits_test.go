@@ -324,3 +324,35 @@ func TestPadding(t *testing.T) {
 		}
 	}
 }
+
+// TestManyLabels tells only some labels apart, in a chunk and in the stream, where one is told from all others; the one that counts is found
+// among them wherever it stands.
+func TestManyLabels(t *testing.T) {
+	var text strings.Builder
+	positives := 0
+	for i := range 20_000 {
+		label := i
+		if i%1000 == 999 {
+			label = 77_777
+			positives++
+		}
+		fmt.Fprintf(&text, "%d 1:1\n", label)
+	}
+	p := &parsing{format: "svmlight", shift: -1, least: 1, most: maxIndex, stop: true, known: []label{makeLabel("77777")}}
+	c := &chunk[float64]{n: text.Len(), out: &rows[float64]{}}
+	c.text = append([]byte(text.String()), '\n', '\n')
+	c.parse(p)
+	if n := len(c.out.labels.list); n > someLabels+2 || c.out.n != 20_000 {
+		t.Errorf("%d labels are kept of a chunk of %d rows", n, c.out.n)
+	}
+	for _, size := range []int{0, 50} {
+		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()), Options{Positive: "77777", chunk: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := drain(s)
+		if in := s.Info(); err != nil || len(in.Seen) > someLabels+2 || in.Positives != positives || strings.Count(rows, "|") != 20_000 {
+			t.Errorf("%v: %d labels, %d positives of %d", err, len(in.Seen), in.Positives, strings.Count(rows, "|"))
+		}
+	}
+}
