@@ -13,10 +13,12 @@ import (
 
 // go test ./bench -run 'BesideADF|StressedModels' -posterior-seeds 20 is the whole measurement: some
 // 20 s. The first stream of 5 % on which VVM fell apart is the sixth.
-var posteriorSeeds = flag.Int("posterior-seeds", 6, "streams of each kind on which posteriors are compared with ADF's")
+var posteriorSeeds = flag.Int("posterior-seeds", 6,
+	"streams of each kind on which posteriors are compared with ADF's")
 
 // streamErrors lets a learner learn b and returns the share of wrong predictions on the way.
-func streamErrors(t *testing.T, name string, c learners.Config, b *engine.Block[float32]) (float64, learners.Learner[float32]) {
+func streamErrors(t *testing.T, name string, c learners.Config, b *engine.Block[float32]) (
+	share float64, model learners.Learner[float32]) {
 	t.Helper()
 	e, err := learners.Lookup(name)
 	if err != nil {
@@ -60,7 +62,8 @@ func TestPosteriorsBesideADF(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			adf, _ := streamErrors(t, "adf", &learners.ADFConfig{Covariance: "full", Noise: flips}, &d.Block)
+			plain := &learners.ADFConfig{Covariance: "full", Noise: flips}
+			adf, _ := streamErrors(t, "adf", plain, &d.Block)
 			for _, buffer := range []int{10, 30} {
 				for what, c := range pointsLearners(buffer, flips) {
 					e, _ := streamErrors(t, what[:3], c, &d.Block)
@@ -100,7 +103,8 @@ func TestStressedModelsLoad(t *testing.T) {
 						bell := rng.Uniform() + rng.Uniform() + rng.Uniform() + rng.Uniform() - 2
 						b.Y = append(b.Y, float32(math.Copysign(1, f+float64(sigma*bell))))
 					}
-					adf, _ := streamErrors(t, "adf", &learners.ADFConfig{Covariance: "full", Noise: noise}, b)
+					plain := &learners.ADFConfig{Covariance: "full", Noise: noise}
+					adf, _ := streamErrors(t, "adf", plain, b)
 					for _, buffer := range []int{10, 30} {
 						for what, c := range pointsLearners(buffer, noise) {
 							e, l := streamErrors(t, what[:3], c, b)
@@ -109,7 +113,7 @@ func TestStressedModelsLoad(t *testing.T) {
 							if err := l.SetState(l.State()); err != nil {
 								t.Errorf("%s: %v", in, err)
 							}
-							// On 400 examples; of one feature, VVM is behind ADF where EP converges, too.
+							// Of one feature, VVM is behind ADF where EP converges, too.
 							if runs++; e > adf+0.1 {
 								t.Errorf("%s: %.1f %% errors, adf %.1f %%", in, 100*e, 100*adf)
 							}

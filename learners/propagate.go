@@ -15,7 +15,8 @@ type epSettings struct {
 // leave is by how much a site may be nearer than the tolerance and is still refined.
 const leave = 4
 
-// sweep refines all sites in order and reports whether all were within tolerance. It ends early with ctx.
+// sweep refines all sites in order and reports whether all were within tolerance. It ends early with
+// ctx.
 func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) bool {
 	worst := 0.0
 	p.held = false

@@ -109,8 +109,11 @@ func TestEPConverged(t *testing.T) {
 		b         *engine.Block[float64]
 		noise     float64
 		converged bool
-	}{{"clean", clean, 0, true}, {"noisy, eps 0.3", noisy, 0.3, true}, {"noisy, eps 0", noisy, 0, false}} {
-		l := &EP[float64]{virtual(t, "ep", &EPConfig{PointsConfig{Noise: c.noise, Tolerance: 1e-6, Sweeps: 100, Damping: 1}})}
+	}{
+		{"clean", clean, 0, true}, {"noisy, eps 0.3", noisy, 0.3, true}, {"noisy, eps 0", noisy, 0, false},
+	} {
+		points := PointsConfig{Noise: c.noise, Tolerance: 1e-6, Sweeps: 100, Damping: 1}
+		l := &EP[float64]{virtual(t, "ep", &EPConfig{points})}
 		r, err := l.Fit(t.Context(), c.b, FitOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +145,8 @@ func TestSOGPPassed(t *testing.T) {
 	}
 	var ls [2]Learner[float64]
 	for i := range ls {
-		ls[i], err = New[float64](e, &SOGPConfig{Basis: 5, Eps: 0.01, Novelty: 1e-4, KernelConfig: KernelConfig{Kernel: "linear"}}, Env{})
+		c := &SOGPConfig{Basis: 5, Eps: 0.01, Novelty: 1e-4, KernelConfig: KernelConfig{Kernel: "linear"}}
+		ls[i], err = New[float64](e, c, Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,8 +163,8 @@ func TestSOGPPassed(t *testing.T) {
 	}
 }
 
-// TestUnconvergedAllocates: where EP does not converge nothing is allocated either, nor by the estimate
-// of the noise.
+// TestUnconvergedAllocates: where EP does not converge nothing is allocated either, nor by the
+// estimate of the noise.
 func TestUnconvergedAllocates(t *testing.T) {
 	const n = 300
 	rng := engine.NewRand(7, 0)
