@@ -30,7 +30,7 @@ func Fit[T engine.Float](ctx context.Context, l learners.Fitter[T], src *Memory[
 	}
 	n := int64(src.Len())
 	presented := r.Presented
-	if presented == 0 {
+	if presented == 0 && !r.Resumed && (r.Updates > 0 || r.Epochs > 0) {
 		presented = n * max(r.Epochs, 1)
 	}
 	var sc scales
