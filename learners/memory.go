@@ -185,6 +185,9 @@ func (f *Footprint) cycled(x Extent) {
 	}
 	f.add("scores and dual coefficients", x.Examples, times(x.Examples, 5*8))
 	f.add("weights in float64", x.Features, times(x.Features, 5*8))
+	cut := times(plus(x.Examples, x.Features), 3*8) // where it was stopped is part of the State
+	f.add("place to go on at", 1, cut)
+	f.Copies = plus(f.Copies, cut)
 	if gram := times(8, x.Examples, (x.Examples+7)&^7); gram <= x.gram() {
 		f.add("inner products", times(x.Examples, x.Examples), gram)
 	}
@@ -193,7 +196,7 @@ func (f *Footprint) cycled(x Extent) {
 // passed adds what Fit takes of learners that pass over the examples by their weights; see passes.
 func (f *Footprint) passed(x Extent) {
 	if x.Whole {
-		f.add("scores and dual coefficients", x.Examples, times(x.Examples, 3*8))
+		f.add("scores and dual coefficients", x.Examples, times(x.Examples, 4*8))
 	}
 }
 
