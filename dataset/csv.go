@@ -23,15 +23,16 @@ func splitCSV(line []byte, delim byte) []string {
 		s = strings.TrimLeft(s, blanks)
 		var f string
 		if strings.HasPrefix(s, `"`) {
+			var quoted strings.Builder
 			i := 1
 			for i < len(s) && s[i] != '"' || strings.HasPrefix(s[min(i, len(s)):], `""`) {
 				if s[i] == '"' {
 					i++
 				}
-				f += s[i : i+1]
+				quoted.WriteByte(s[i])
 				i++
 			}
-			s = s[min(i+1, len(s)):]
+			f, s = quoted.String(), s[min(i+1, len(s)):]
 		}
 		i := strings.IndexByte(s, delim)
 		if delim == ' ' {

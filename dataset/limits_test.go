@@ -356,3 +356,12 @@ func TestManyLabels(t *testing.T) {
 		}
 	}
 }
+
+// TestLongField takes time in proportion to a quoted field's length; its square would be minutes.
+func TestLongField(t *testing.T) {
+	field := strings.Repeat(`x""`, 1_000_000)
+	rows, err := stream("1,2,\""+field+"\"\n1,2,3\n", Options{OnError: "skip", Positive: "3"})
+	if err != nil || rows != "+1 1 2|" {
+		t.Error(rows, err)
+	}
+}
