@@ -28,6 +28,7 @@ func TestPrepRefused(t *testing.T) {
 		{`"none","normalize"`, `"direct","normalize"`, "bias"},
 		{`"bias":"none"`, `"bias":"none","bias_value":2`, "bias_value"},
 		{`"bias":"none"`, `"bias":"append","bias_value":-2`, "bias_value"},
+		{`"bias":"none"`, `"bias":"append","bias_value":-0.5`, "bias_value"},
 		{`"bias":"none"`, `"bias":"append","bias_value":1e300`, "bias_value"},
 		{`"normalize":"none"`, `"normalize":"l2"`, "normalize"},
 		{`"scale":1`, `"scale":2`, "scale"},
