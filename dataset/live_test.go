@@ -260,6 +260,31 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestPauseBase decides the index base by what came before the first pause, and refuses what contradicts it later.
+func TestPauseBase(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"+1 1:1\n", "+1 0:1\n"} {
+		r, w := io.Pipe()
+		go io.WriteString(w, first+"-1 2:1\n")
+		s, err := OpenReader[float64](context.Background(), "in", r, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { io.WriteString(w, "+1 0:5\n"); w.Close() }()
+		rows, err := drain(s)
+		want := "+1 0:1|-1 1:1|"
+		if first[3] == '0' {
+			want = "+1 0:1|-1 2:1|+1 0:5|"
+		} else if !errors.Is(err, ErrBadRow) || !strings.Contains(err.Error(), "before the first pause has none: pass --index-base 0") {
+			t.Error(err)
+		}
+		if rows != want || !strings.HasSuffix(s.Info().BaseFound, "before the first pause") {
+			t.Error(rows, err, s.Info().BaseFound)
+		}
+		r.Close()
+	}
+}
+
 // TestOneClass returns the rows of labels that mean themselves at once, and with the second label gives the names that both together give.
 func TestOneClass(t *testing.T) {
 	t.Parallel()

@@ -189,13 +189,18 @@ func (s *Stream[T]) prepareBase() {
 	}
 	if base < 0 {
 		base = 1
-		head := in.head[:min(len(in.head), headSize)]
+		head := in.head[:min(len(in.head), s.lim.head)]
 		part := "the first MiB"
-		if len(in.head) <= headSize && in.err == io.EOF && len(s.files) == 1 {
+		switch {
+		case in.paused:
+			part = "what came before the first pause"
+		case len(in.head) <= s.lim.head && in.err == io.EOF && len(s.files) == 1:
 			part = "the data"
+		case s.lim.head < headSize:
+			part = "the first " + inKiB(int64(s.lim.head))
 		}
 		found = "no index 0 in " + part
-		p.zeroHint = "index 0, though the first MiB of the data has none: pass --index-base 0"
+		p.zeroHint = "index 0, though " + part + " has none: pass --index-base 0"
 		if mayHaveZero(head) { // rare: look closely
 			q := *p
 			q.shift, q.keepBad, q.stop = -1, 0, false
