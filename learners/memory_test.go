@@ -151,6 +151,15 @@ func TestKeptRoom(t *testing.T) {
 		if stateBytes(t, l.State()) != stateBytes(t, free.State()) {
 			t.Errorf("%s: the bound of what is kept changed a result", name)
 		}
+		kept := 0 // bytes of indices and values
+		for _, tensor := range l.State().Tensors {
+			if strings.HasSuffix(tensor.Name, "_val") {
+				kept += 8 * len(tensor.Data.([]float32))
+			}
+		}
+		if kept > room {
+			t.Errorf("%s: features of %d bytes are kept, which may take %d", name, kept, room)
+		}
 		x := Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000, Elem: 4,
 			Kept: room}
 		if f := c.Memory(x); l.Bytes() > f.Held() {
