@@ -1,10 +1,6 @@
-// func axpy(y *T, a T, x *T, n int)
+// Body of axpy.
 //
 // DI y, SI x, CX elements left; Z0 a in every lane, Z1-Z4 elements of y, K1 the tail.
-	MOVQ  y+0(FP), DI
-	BCAST a+8(FP), Z0
-	MOVQ  x+16(FP), SI
-	MOVQ  n+24(FP), CX
 	SUBQ  $BLOCK, CX
 	JLT   units
 
@@ -48,5 +44,3 @@ tail:
 	MOVU   Z1, K1, (DI)
 
 done:
-	VZEROUPPER
-	RET

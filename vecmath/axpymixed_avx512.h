@@ -1,10 +1,6 @@
-// func axpyMixed(y *float64, a float64, x *float32, n int)
+// Body of axpyMixed.
 //
 // DI y, SI x, CX elements left; Z0 a in every lane, Z1-Z4 elements of y, Z5-Z8 elements of x, widened, K1 the tail.
-	MOVQ  y+0(FP), DI
-	BCAST a+8(FP), Z0
-	MOVQ  x+16(FP), SI
-	MOVQ  n+24(FP), CX
 	SUBQ  $BLOCK, CX
 	JLT   units
 
@@ -54,5 +50,3 @@ tail:
 	MOVU        Z1, K1, (DI)
 
 done:
-	VZEROUPPER
-	RET

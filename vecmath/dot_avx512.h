@@ -1,9 +1,6 @@
-// func dot(a, b *T, n int) T
+// Body of dot.
 //
 // SI a, DI b, CX elements left; Z0-Z3 the partial sums, Z4-Z7 elements of a, K1-K4 the tail.
-	MOVQ a+0(FP), SI
-	MOVQ b+8(FP), DI
-	MOVQ n+16(FP), CX
 	ZERO4
 	SUBQ $BLOCK, CX
 	JLT  tail
@@ -37,6 +34,3 @@ tail:
 
 reduce:
 	HALVE
-	MOVS X0, ret+24(FP)
-	VZEROUPPER
-	RET

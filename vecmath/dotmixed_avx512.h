@@ -1,9 +1,6 @@
-// func dotMixed(a *float64, x *float32, n int) float64
+// Body of dotMixed.
 //
 // SI a, DI x, CX elements left; Z0-Z3 the partial sums, Z4-Z7 elements of x, widened, K1-K4 the tail.
-	MOVQ a+0(FP), SI
-	MOVQ x+8(FP), DI
-	MOVQ n+16(FP), CX
 	ZERO4
 	SUBQ $BLOCK, CX
 	JLT  tail
@@ -37,6 +34,3 @@ tail:
 
 reduce:
 	HALVE
-	MOVS X0, ret+24(FP)
-	VZEROUPPER
-	RET

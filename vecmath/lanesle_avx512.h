@@ -1,12 +1,7 @@
-// func lanesLE(mask *uint64, s *T, width int, y, t T)
+// Body of lanesLE.
 //
 // DI mask, SI s, DX units of 64 bytes left, R8 the mask word being built, CX where the next unit goes in it;
 // Z0 y and Z1 t in every lane, Z2 products, K1 one unit's bits.
-	MOVQ  mask+0(FP), DI
-	MOVQ  s+8(FP), SI
-	MOVQ  width+16(FP), DX
-	BCAST y+24(FP), Z0
-	BCAST t+(24+ESIZE)(FP), Z1
 	SHRQ  $(6-SHIFT), DX
 	JEQ   done
 	XORL  R8, R8
@@ -35,5 +30,3 @@ next:
 	MOVQ  R8, (DI)
 
 done:
-	VZEROUPPER
-	RET

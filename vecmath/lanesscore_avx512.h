@@ -1,4 +1,4 @@
-// func lanesScore(dst, w *T, width int, rows *int32, val *T, n int)
+// Body of lanesScore.
 //
 // Tiles of 1 to 16 units of 64 bytes, their sums in registers over all non-zeros. More than 16 units are halved, or
 // cut at 16 while more than 32 are left, so that no tile is too narrow to hide the latency of its sums.
@@ -6,12 +6,6 @@
 // DI dst, SI the tile within row 0 of w, R13 width in bytes, DX units left, R9 units of the tile, R10 and R11 the ends
 // of rows and val, R12 -n, CX the non-zero counted up from -n to 0, R8 the tile within a row; Z0-Z15 sums,
 // Z31 the value of the non-zero in every lane.
-	MOVQ dst+0(FP), DI
-	MOVQ w+8(FP), SI
-	MOVQ width+16(FP), R13
-	MOVQ rows+24(FP), R10
-	MOVQ val+32(FP), R11
-	MOVQ n+40(FP), R12
 	LEAQ (R10)(R12*4), R10
 	LEAQ (R11)(R12*ESIZE), R11
 	NEGQ R12
@@ -84,5 +78,3 @@ next:
 	JMP  tile
 
 done:
-	VZEROUPPER
-	RET

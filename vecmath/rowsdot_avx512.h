@@ -1,16 +1,10 @@
-// func rowsDot(dst, rows *T, nrows, stride int, x *T, n int)
+// Body of rowsDot.
 //
 // Four rows share the loads of x: row r of the four has its partial sums in Z(4r)-Z(4r+3). The rows that are left
 // are done one at a time.
 //
 // DI dst, BX rows left, R8 stride in bytes, SI R9 R10 R11 the four rows, R12 the row after them, DX x, R13 x while
-// it advances, CX elements left; Z16-Z19 elements of x, K1-K4 the tail, K5 the lanes that hold results.
-	MOVQ  dst+0(FP), DI
-	MOVQ  rows+8(FP), R12
-	MOVQ  nrows+16(FP), BX
-	MOVQ  stride+24(FP), R8
-	SHLQ  $SHIFT, R8
-	MOVQ  x+32(FP), DX
+// it advances, CX elements left; Z16-Z19 elements of x, K1-K4 the tail, K5 the lanes that hold results. LOADN loads n.
 	MOVL  $RESULTS, AX
 	KMOVW AX, K5
 
@@ -23,7 +17,7 @@ four:
 	LEAQ (R10)(R8*1), R11
 	LEAQ (R11)(R8*1), R12
 	MOVQ DX, R13
-	MOVQ n+40(FP), CX
+	LOADN(CX)
 	ZERO4
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
@@ -135,7 +129,7 @@ one:
 	MOVQ R12, SI
 	ADDQ R8, R12
 	MOVQ DX, R13
-	MOVQ n+40(FP), CX
+	LOADN(CX)
 	ZERO4
 	SUBQ $BLOCK, CX
 	JLT  tail
@@ -175,5 +169,3 @@ reduce:
 	JNE  one
 
 done:
-	VZEROUPPER
-	RET

@@ -1,9 +1,6 @@
-// func scal(x *T, a T, n int)
+// Body of scal.
 //
 // DI x, CX elements left; Z0 a in every lane, Z1-Z4 elements, K1 the tail.
-	MOVQ  x+0(FP), DI
-	BCAST a+8(FP), Z0
-	MOVQ  n+16(FP), CX
 	SUBQ  $BLOCK, CX
 	JLT   units
 
@@ -39,5 +36,3 @@ tail:
 	MOVU  Z1, K1, (DI)
 
 done:
-	VZEROUPPER
-	RET

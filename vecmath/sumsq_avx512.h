@@ -1,8 +1,6 @@
-// func sumSq(x *T, n int) T
+// Body of sumSq.
 //
 // SI x, CX elements left; Z0-Z3 the partial sums, Z4-Z7 elements, K1-K4 the tail.
-	MOVQ x+0(FP), SI
-	MOVQ n+8(FP), CX
 	ZERO4
 	SUBQ $BLOCK, CX
 	JLT  tail
@@ -35,6 +33,3 @@ tail:
 
 reduce:
 	HALVE
-	MOVS X0, ret+16(FP)
-	VZEROUPPER
-	RET

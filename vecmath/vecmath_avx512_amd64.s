@@ -1,7 +1,8 @@
 #include "textflag.h"
 
 // The AVX-512 kernels (F, DQ, BW; BMI2 for the tails). Contract: vecmath_generic.go, bit for bit. One body a kernel, in
-// a file *_avx512.h, is included for each precision; the macros below are all that differs.
+// a file *_avx512.h, is included for each precision, written in the macros below. Here are the frames: arguments are
+// loaded and results stored where go vet checks them.
 //
 // A dense reduction keeps its 64 (float64: 32) partial sums in Z0-Z3. Element i mod 64 belongs to lane i%16 of register
 // i/16 (8 lanes for float64), so a block of four registers adds one element to every partial sum. In the tail the
@@ -11,8 +12,6 @@
 // lanesScore keeps up to 16 units in Z0-Z15.
 //
 // VZEROUPPER stands before every RET: dirty upper halves would slow down the SSE code of the caller.
-//
-// go vet does not look into included files: names and offsets of arguments are checked by the tests alone.
 
 // TAILMASK puts the mask of CX < LANES elements into K1; TAILMASKS puts that of CX < BLOCK elements into K1-K4.
 #define TAILMASK \
@@ -133,32 +132,104 @@ store: \
 	VPERMILPS $0x55, V0, V1; \
 	ADD       V1, V0, V0
 
+// func dotAVX512F32(a, b *float32, n int) float32
 TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
 #include "dot_avx512.h"
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
 
+// func axpyAVX512F32(y *float32, a float32, x *float32, n int)
 TEXT ·axpyAVX512F32(SB), NOSPLIT, $0-32
+	MOVQ         y+0(FP), DI
+	VBROADCASTSS a+8(FP), Z0
+	MOVQ         x+16(FP), SI
+	MOVQ         n+24(FP), CX
 #include "axpy_avx512.h"
+	VZEROUPPER
+	RET
 
+// func scalAVX512F32(x *float32, a float32, n int)
 TEXT ·scalAVX512F32(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), DI
+	VBROADCASTSS a+8(FP), Z0
+	MOVQ         n+16(FP), CX
 #include "scal_avx512.h"
+	VZEROUPPER
+	RET
 
+// func sumSqAVX512F32(x *float32, n int) float32
 TEXT ·sumSqAVX512F32(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
 #include "sumsq_avx512.h"
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
 
+// func sqDistAVX512F32(a, b *float32, n int) float32
 TEXT ·sqDistAVX512F32(SB), NOSPLIT, $0-28
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
 #include "sqdist_avx512.h"
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
 
+// func rowsDotAVX512F32(dst, rows *float32, nrows, stride int, x *float32, n int)
 TEXT ·rowsDotAVX512F32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), R12
+	MOVQ nrows+16(FP), BX
+	MOVQ stride+24(FP), R8
+	SHLQ $SHIFT, R8
+	MOVQ x+32(FP), DX
+#define LOADN(r) \
+	MOVQ n+40(FP), r
 #include "rowsdot_avx512.h"
+#undef LOADN
+	VZEROUPPER
+	RET
 
+// func lanesScoreAVX512F32(dst, w *float32, width int, rows *int32, val *float32, n int)
 TEXT ·lanesScoreAVX512F32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), R13
+	MOVQ rows+24(FP), R10
+	MOVQ val+32(FP), R11
+	MOVQ n+40(FP), R12
 #include "lanesscore_avx512.h"
+	VZEROUPPER
+	RET
 
+// func lanesUpdateAVX512F32(w *float32, width int, rows *int32, val *float32, n int, coef *float32, mask *uint64)
 TEXT ·lanesUpdateAVX512F32(SB), NOSPLIT, $0-56
+	MOVQ w+0(FP), SI
+	MOVQ width+8(FP), R13
+	MOVQ rows+16(FP), R10
+	MOVQ val+24(FP), R11
+	MOVQ n+32(FP), R12
+	MOVQ coef+40(FP), DI
+	MOVQ mask+48(FP), BX
 #include "lanesupdate_avx512.h"
+	VZEROUPPER
+	RET
 
+// func lanesLEAVX512F32(mask *uint64, s *float32, width int, y, t float32)
 TEXT ·lanesLEAVX512F32(SB), NOSPLIT, $0-32
+	MOVQ         mask+0(FP), DI
+	MOVQ         s+8(FP), SI
+	MOVQ         width+16(FP), DX
+	VBROADCASTSS y+24(FP), Z0
+	VBROADCASTSS t+28(FP), Z1
 #include "lanesle_avx512.h"
+	VZEROUPPER
+	RET
 
 #undef ESIZE
 #undef SHIFT
@@ -200,40 +271,126 @@ TEXT ·lanesLEAVX512F32(SB), NOSPLIT, $0-32
 	VPERMILPD $0x55, V0, V1; \
 	ADD       V1, V0, V0
 
+// func dotAVX512F64(a, b *float64, n int) float64
 TEXT ·dotAVX512F64(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
 #include "dot_avx512.h"
+	VMOVSD X0, ret+24(FP)
+	VZEROUPPER
+	RET
 
+// func axpyAVX512F64(y *float64, a float64, x *float64, n int)
 TEXT ·axpyAVX512F64(SB), NOSPLIT, $0-32
+	MOVQ         y+0(FP), DI
+	VBROADCASTSD a+8(FP), Z0
+	MOVQ         x+16(FP), SI
+	MOVQ         n+24(FP), CX
 #include "axpy_avx512.h"
+	VZEROUPPER
+	RET
 
+// func scalAVX512F64(x *float64, a float64, n int)
 TEXT ·scalAVX512F64(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), DI
+	VBROADCASTSD a+8(FP), Z0
+	MOVQ         n+16(FP), CX
 #include "scal_avx512.h"
+	VZEROUPPER
+	RET
 
+// func sumSqAVX512F64(x *float64, n int) float64
 TEXT ·sumSqAVX512F64(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
 #include "sumsq_avx512.h"
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
 
+// func sqDistAVX512F64(a, b *float64, n int) float64
 TEXT ·sqDistAVX512F64(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
 #include "sqdist_avx512.h"
+	VMOVSD X0, ret+24(FP)
+	VZEROUPPER
+	RET
 
+// func rowsDotAVX512F64(dst, rows *float64, nrows, stride int, x *float64, n int)
 TEXT ·rowsDotAVX512F64(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), R12
+	MOVQ nrows+16(FP), BX
+	MOVQ stride+24(FP), R8
+	SHLQ $SHIFT, R8
+	MOVQ x+32(FP), DX
+#define LOADN(r) \
+	MOVQ n+40(FP), r
 #include "rowsdot_avx512.h"
+#undef LOADN
+	VZEROUPPER
+	RET
 
+// func lanesScoreAVX512F64(dst, w *float64, width int, rows *int32, val *float64, n int)
 TEXT ·lanesScoreAVX512F64(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), R13
+	MOVQ rows+24(FP), R10
+	MOVQ val+32(FP), R11
+	MOVQ n+40(FP), R12
 #include "lanesscore_avx512.h"
+	VZEROUPPER
+	RET
 
+// func lanesUpdateAVX512F64(w *float64, width int, rows *int32, val *float64, n int, coef *float64, mask *uint64)
 TEXT ·lanesUpdateAVX512F64(SB), NOSPLIT, $0-56
+	MOVQ w+0(FP), SI
+	MOVQ width+8(FP), R13
+	MOVQ rows+16(FP), R10
+	MOVQ val+24(FP), R11
+	MOVQ n+32(FP), R12
+	MOVQ coef+40(FP), DI
+	MOVQ mask+48(FP), BX
 #include "lanesupdate_avx512.h"
+	VZEROUPPER
+	RET
 
+// func lanesLEAVX512F64(mask *uint64, s *float64, width int, y, t float64)
 TEXT ·lanesLEAVX512F64(SB), NOSPLIT, $0-40
+	MOVQ         mask+0(FP), DI
+	MOVQ         s+8(FP), SI
+	MOVQ         width+16(FP), DX
+	VBROADCASTSD y+24(FP), Z0
+	VBROADCASTSD t+32(FP), Z1
 #include "lanesle_avx512.h"
+	VZEROUPPER
+	RET
 
 // ---- float64 vector, float32 example ----
 
+// func dotMixedAVX512(a *float64, x *float32, n int) float64
 TEXT ·dotMixedAVX512(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ n+16(FP), CX
 #include "dotmixed_avx512.h"
+	VMOVSD X0, ret+24(FP)
+	VZEROUPPER
+	RET
 
+// func axpyMixedAVX512(y *float64, a float64, x *float32, n int)
 TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
+	MOVQ         y+0(FP), DI
+	VBROADCASTSD a+8(FP), Z0
+	MOVQ         x+16(FP), SI
+	MOVQ         n+24(FP), CX
 #include "axpymixed_avx512.h"
+	VZEROUPPER
+	RET
 
 // ---- indices ----
 
