@@ -1,4 +1,5 @@
 // dst[r] = table[number of bits of row OP x]. The registers are those of vecmath_bytes_amd64.s.
+	SHLQ $3, R9
 	CMPQ CX, $1
 	JEQ  words1
 	CMPQ CX, $2

@@ -10,11 +10,8 @@
 //	DI s   SI row   DX n   R12 from   BX index   R10 where to turn round   R8 whether turned   R11 mask of the elements from `from` on
 //	R9 what was found   Y0 e and Y1 thr in all lanes
 
-#define NEXTFRAME \
-	MOVQ    s+0(FP), DI; \
-	MOVQ    row+16(FP), SI; \
-	MOVQ    n+24(FP), DX; \
-	MOVQ    from+32(FP), R12; \
+// NEXTSTART sets the rest, from the arguments.
+#define NEXTSTART \
 	XORL    R8, R8; \
 	CMPQ    R12, DX; \
 	CMOVQEQ R8, R12; \
@@ -26,7 +23,11 @@
 
 // func addScaledNextAVX2(s *float64, e float64, row *float64, n, from int, thr float64) int
 TEXT ·addScaledNextAVX2(SB), NOSPLIT, $0-56
-	NEXTFRAME
+	MOVQ         s+0(FP), DI
+	MOVQ         row+16(FP), SI
+	MOVQ         n+24(FP), DX
+	MOVQ         from+32(FP), R12
+	NEXTSTART
 	VBROADCASTSD e+8(FP), Y0
 	VBROADCASTSD thr+40(FP), Y1
 	ANDQ         $-4, BX
@@ -263,7 +264,11 @@ found:
 //
 // Masked loads and stores do not fault.
 TEXT ·addScaledNextAVX512(SB), NOSPLIT, $0-56
-	NEXTFRAME
+	MOVQ         s+0(FP), DI
+	MOVQ         row+16(FP), SI
+	MOVQ         n+24(FP), DX
+	MOVQ         from+32(FP), R12
+	NEXTSTART
 	VBROADCASTSD e+8(FP), Z0
 	VBROADCASTSD thr+40(FP), Z1
 	ANDQ         $-8, BX

@@ -37,9 +37,9 @@ GLOBL symMasks<>(SB), RODATA|NOPTR, $128
 
 // In the block on the diagonal: BLOCKMASK finds the masks, R9 before them in AX for the columns that there are; BLOCKCOLUMNS
 // loads u and x there, with zeros behind, -a*u to Y10 and the mask of columns to Y14; BLOCKROW takes c[i]*u[j] up to the diagonal and
-// c[j]*u[i] right of it, and leaves alone what is not there. row is iAhead bytes of u below i.
+// c[j]*u[i] right of it, and leaves alone what is not there. row is iAhead bytes of u below i. LOADN loads n.
 #define BLOCKMASK \
-	MOVQ n+48(FP), AX; \
+	LOADN(AX); \
 	SHLQ $LOGSZ, AX; \
 	SUBQ BX, AX; \
 	MOVL $64, CX; \
@@ -103,7 +103,10 @@ TEXT ·symRankOneMulAVX2F32(SB), NOSPLIT, $0-56
 	VXORPS Y0, Y15, Y15
 	MOVQ  u+40(FP), DX
 	MOVQ  n+48(FP), R11
+#define LOADN(r) \
+	MOVQ n+48(FP), r
 #include "sym_avx2.h"
+#undef LOADN
 
 #undef SZ
 #undef LOGSZ
@@ -154,7 +157,10 @@ TEXT ·symRankOneMulAVX2F64(SB), NOSPLIT, $0-56
 	VXORPS Y0, Y15, Y15
 	MOVQ  u+40(FP), DX
 	MOVQ  n+48(FP), R11
+#define LOADN(r) \
+	MOVQ n+48(FP), r
 #include "sym_avx2.h"
+#undef LOADN
 
 #undef SZ
 #undef LOGSZ

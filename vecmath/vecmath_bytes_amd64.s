@@ -24,15 +24,6 @@
 // there is no difference. A prefetch beyond the last row does nothing.
 #define AHEAD 4096
 
-#define FRAME \
-	MOVQ dst+0(FP), DI; \
-	MOVQ rows+8(FP), SI; \
-	MOVQ nrows+16(FP), R8; \
-	MOVQ stride+24(FP), R9; \
-	MOVQ x+32(FP), DX; \
-	MOVQ n+40(FP), CX; \
-	LEAQ (R9)(R9*2), R10
-
 #define FOUR \
 	LEAQ  (SI)(R9*1), R11; \
 	LEAQ  (SI)(R9*2), R12; \
@@ -66,23 +57,15 @@
 	ADDQ         R9, SI; \
 	DECQ         R8
 
-// The counts, with POPCNT. Rows of one and of two words, the usual ones, have loops of their own.
-//
-//	DI dst   SI row   R8 rows left   R9 stride in bytes   DX x   CX n   BX table   R10, R11 words of x   AX count
-
-#define COUNTFRAME \
-	MOVQ dst+0(FP), DI; \
-	MOVQ rows+8(FP), SI; \
-	MOVQ nrows+16(FP), R8; \
-	MOVQ stride+24(FP), R9; \
-	MOVQ x+32(FP), DX; \
-	MOVQ n+40(FP), CX; \
-	MOVQ table+48(FP), BX; \
-	SHLQ $3, R9
-
 // func byteRowsDotAVX2(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
 TEXT ·byteRowsDotAVX2(SB), NOSPLIT, $0-48
-	FRAME
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ nrows+16(FP), R8
+	MOVQ stride+24(FP), R9
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), CX
+	LEAQ (R9)(R9*2), R10
 	CMPQ R8, $4
 	JLT  rest
 four:
@@ -132,7 +115,13 @@ done:
 // func byteRowsDotAVX512(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
 // An odd unit of 16 comes first, in Y registers.
 TEXT ·byteRowsDotAVX512(SB), NOSPLIT, $0-48
-	FRAME
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ nrows+16(FP), R8
+	MOVQ stride+24(FP), R9
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), CX
+	LEAQ (R9)(R9*2), R10
 	CMPQ R8, $4
 	JLT  rest
 four:
@@ -215,7 +204,13 @@ done:
 	VPDPBUSD   Z5, Z4, sum
 
 TEXT ·byteRowsDotVNNI(SB), NOSPLIT, $0-48
-	FRAME
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ nrows+16(FP), R8
+	MOVQ stride+24(FP), R9
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), CX
+	LEAQ (R9)(R9*2), R10
 	MOVL         $0x80808080, AX
 	VPBROADCASTD AX, Z6
 	MOVL         $0x01010101, AX
@@ -308,30 +303,58 @@ done:
 	VZEROUPPER
 	RET
 
+// The counts, with POPCNT. Rows of one and of two words, the usual ones, have loops of their own.
+//
+//	DI dst   SI row   R8 rows left   R9 stride in bytes   DX x   CX n   BX table   R10, R11 words of x   AX count
+
 // func xorCountF32(dst *float32, rows *uint64, nrows, stride int, x *uint64, n int, table *float32)
 #define OP XORQ
 #define LOOKUP MOVL (BX)(AX*4), AX; MOVL AX, (DI); ADDQ $4, DI
 TEXT ·xorCountF32(SB), NOSPLIT, $0-56
-	COUNTFRAME
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ nrows+16(FP), R8
+	MOVQ stride+24(FP), R9
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), CX
+	MOVQ table+48(FP), BX
 #include "count_amd64.h"
 
 // func andCountF32(dst *float32, rows *uint64, nrows, stride int, x *uint64, n int, table *float32)
 #undef OP
 #define OP ANDQ
 TEXT ·andCountF32(SB), NOSPLIT, $0-56
-	COUNTFRAME
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ nrows+16(FP), R8
+	MOVQ stride+24(FP), R9
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), CX
+	MOVQ table+48(FP), BX
 #include "count_amd64.h"
 
 // func andCountF64(dst *float64, rows *uint64, nrows, stride int, x *uint64, n int, table *float64)
 #undef LOOKUP
 #define LOOKUP MOVQ (BX)(AX*8), AX; MOVQ AX, (DI); ADDQ $8, DI
 TEXT ·andCountF64(SB), NOSPLIT, $0-56
-	COUNTFRAME
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ nrows+16(FP), R8
+	MOVQ stride+24(FP), R9
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), CX
+	MOVQ table+48(FP), BX
 #include "count_amd64.h"
 
 // func xorCountF64(dst *float64, rows *uint64, nrows, stride int, x *uint64, n int, table *float64)
 #undef OP
 #define OP XORQ
 TEXT ·xorCountF64(SB), NOSPLIT, $0-56
-	COUNTFRAME
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), SI
+	MOVQ nrows+16(FP), R8
+	MOVQ stride+24(FP), R9
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), CX
+	MOVQ table+48(FP), BX
 #include "count_amd64.h"
