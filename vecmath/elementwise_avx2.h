@@ -1,10 +1,22 @@
-// Body of the elementwise kernels.
+// Body of the elementwise kernels: with SCAL it is scal, with MIXED axpyMixed, else axpy.
 //
 // In: DI = destination (and operand), SI = x, CX = elements, Y0 = a in all lanes.
 // EACH(y, x, r) sets r to the LANES new elements at address y, ONE(y, x, r) to a single one; x has XB bytes where y has 32.
 //
 // The last vector may overlap the one before it. It is computed first, from elements that nothing has written yet,
 // and stored last, so each element gets the bits of one operation on the old value: no scalar tail, no masked stores.
+#ifdef SCAL
+#define EACH(y, x, r) MUL y, Y0, r
+#define ONE(y, x, r) MULS y, X0, r
+#else
+#ifdef MIXED
+#define EACH(y, x, r) MOVU y, r; VCVTPS2PD x, Y5; FMA Y5, Y0, r
+#define ONE(y, x, r) MOVS y, r; VMOVSS x, X5; VCVTSS2SD X5, X5, X5; FMAS X5, X0, r
+#else
+#define EACH(y, x, r) MOVU y, r; FMA x, Y0, r
+#define ONE(y, x, r) MOVS y, r; FMAS x, X0, r
+#endif
+#endif
 	CMPQ CX, $LANES
 	JLT few
 	EACH(-32(DI)(CX*SZ), -XB(SI)(CX*XSZ), Y15)
@@ -56,5 +68,5 @@ one:
 	JNE one
 
 done:
-	VZEROUPPER
-	RET
+#undef EACH
+#undef ONE

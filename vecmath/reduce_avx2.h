@@ -1,9 +1,55 @@
 // Body of the dense reductions. The 64 (float32) or 32 (float64) partial sums are the lanes of Y0..Y7: element i of a
 // block of BLOCK elements belongs to lane i%LANES of register i/LANES.
 //
-// In: CX = elements; the pointers of STEP. Out: X0 = result. Changes Y0..Y10, R8, CX and the pointers.
+// With SUMSQ it is sumSq, with SQDIST sqDist, with MIXED dotMixed, else dot.
+//
+// In: CX = elements; SI = a (sumSq: x), DI = b (dotMixed: x). Out: X0 = result. Changes Y0..Y10, R8, CX, SI, DI.
 // STEP(off, acc) adds the products of the LANES elements off bytes ahead to acc. LAST(off, acc) does so for the first
 // elements only, of which there are -CX, with the table of masks at R8. ADVANCE moves the pointers by a block.
+#ifdef SUMSQ
+#define STEP(off, acc) MOVU off(SI), Y8; FMA Y8, Y8, acc
+#define LAST(off, acc) \
+	MOVU 32(R8)(CX*SZ), Y9; \
+	MASKMOV off(SI), Y9, Y8; \
+	FMA Y8, Y8, acc
+#define ADVANCE ADDQ $256, SI
+#else
+#ifdef SQDIST
+#define STEP(off, acc) MOVU off(SI), Y8; SUB off(DI), Y8, Y8; FMA Y8, Y8, acc
+// A partial sum of squares is never -0, so lanes past the end may add 0*0.
+#define LAST(off, acc) \
+	MOVU 32(R8)(CX*SZ), Y9; \
+	MASKMOV off(SI), Y9, Y8; \
+	MASKMOV off(DI), Y9, Y10; \
+	SUB Y10, Y8, Y8; \
+	FMA Y8, Y8, acc
+#define ADVANCE ADDQ $256, SI; ADDQ $256, DI
+#else
+// Lanes past the end get a = -0 and b = +0, so they add -0, which changes no partial sum; +0 would make +0 of a
+// partial sum that is -0 (a product that underflowed).
+#ifdef MIXED
+#define STEP(off, acc) VCVTPS2PD (off/2)(DI), Y8; FMA off(SI), Y8, acc
+#define LAST(off, acc) \
+	VMOVUPS 32(R8)(CX*4), X9; \
+	VMASKMOVPS (off/2)(DI), X9, X8; \
+	VCVTPS2PD X8, Y8; \
+	MOVU 32(R8)(CX*8), Y9; \
+	MASKMOV off(SI), Y9, Y10; \
+	VORPS SIGNS(R8)(CX*8), Y10, Y10; \
+	FMA Y10, Y8, acc
+#define ADVANCE ADDQ $256, SI; ADDQ $128, DI
+#else
+#define STEP(off, acc) MOVU off(SI), Y8; FMA off(DI), Y8, acc
+#define LAST(off, acc) \
+	MOVU 32(R8)(CX*SZ), Y9; \
+	MASKMOV off(SI), Y9, Y8; \
+	VORPS SIGNS(R8)(CX*SZ), Y8, Y8; \
+	MASKMOV off(DI), Y9, Y10; \
+	FMA Y10, Y8, acc
+#define ADVANCE ADDQ $256, SI; ADDQ $256, DI
+#endif
+#endif
+#endif
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -84,3 +130,6 @@ tree:
 	ADD Y3, Y1, Y1
 	ADD Y1, Y0, Y0
 	HALVE
+#undef STEP
+#undef LAST
+#undef ADVANCE

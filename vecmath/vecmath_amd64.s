@@ -58,11 +58,11 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 // float32
 #define SZ 4
 #define LOGSZ 2
+#define XSZ 4 // bytes of an element of x
+#define XB 32 // bytes of x that go with a register
 #define LANES 8
 #define BLOCK 64
 #define SIGNS 96
-#define RET16 20
-#define RET24 28
 #define RET32 36
 #define LESIZE 32
 #define LET 28
@@ -93,12 +93,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 	VADDPS X1, X0, X0; \
 	VMOVSHDUP X0, X1; \
 	VADDSS X1, X0, X0
-#define DOT ·dotAVX2F32
-#define ROWSDOT ·rowsDotAVX2F32
-#define SQDIST ·sqDistAVX2F32
-#define SUMSQ ·sumSqAVX2F32
-#define AXPY ·axpyAVX2F32
-#define SCAL ·scalAVX2F32
 #define SPARSEDOT ·sparseDotAVX2F32
 #define SPARSEAXPY ·sparseAxpyAVX2F32
 #define LANESSCORE ·lanesScoreAVX2F32
@@ -107,14 +101,82 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define LANESSCORELE ·lanesScoreLEAVX2F32
 #define ACTIVESCORE ·activeScoreAVX2F32
 #define ACTIVEUPDATE ·activeUpdateAVX2F32
+
+// func dotAVX2F32(a, b *float32, n int) float32
+TEXT ·dotAVX2F32(SB), NOSPLIT, $0-28
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+#include "reduce_avx2.h"
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func rowsDotAVX2F32(dst, rows *float32, nrows, stride int, x *float32, n int)
+TEXT ·rowsDotAVX2F32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), R9
+	MOVQ rows+8(FP), R10
+	MOVQ nrows+16(FP), R11
+	MOVQ stride+24(FP), R12
+	SHLQ $LOGSZ, R12
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), BX
+#include "rowsdot_avx2.h"
+	VZEROUPPER
+	RET
+
+// func sqDistAVX2F32(a, b *float32, n int) float32
+TEXT ·sqDistAVX2F32(SB), NOSPLIT, $0-28
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+#define SQDIST
+#include "reduce_avx2.h"
+#undef SQDIST
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func sumSqAVX2F32(x *float32, n int) float32
+TEXT ·sumSqAVX2F32(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#define SUMSQ
+#include "reduce_avx2.h"
+#undef SUMSQ
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func axpyAVX2F32(y *float32, a float32, x *float32, n int)
+TEXT ·axpyAVX2F32(SB), NOSPLIT, $0-32
+	MOVQ         y+0(FP), DI
+	VBROADCASTSS a+8(FP), Y0
+	MOVQ         x+16(FP), SI
+	MOVQ         n+24(FP), CX
+#include "elementwise_avx2.h"
+	VZEROUPPER
+	RET
+
+// func scalAVX2F32(x *float32, a float32, n int)
+TEXT ·scalAVX2F32(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), DI
+	VBROADCASTSS a+8(FP), Y0
+	MOVQ         n+16(FP), CX
+#define SCAL
+#include "elementwise_avx2.h"
+#undef SCAL
+	VZEROUPPER
+	RET
+
 #include "kernels_avx2.h"
 #undef SZ
 #undef LOGSZ
+#undef XSZ
+#undef XB
 #undef LANES
 #undef BLOCK
 #undef SIGNS
-#undef RET16
-#undef RET24
 #undef RET32
 #undef LESIZE
 #undef LET
@@ -139,12 +201,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #undef BROADBITS
 #undef EQBITS
 #undef HALVE
-#undef DOT
-#undef ROWSDOT
-#undef SQDIST
-#undef SUMSQ
-#undef AXPY
-#undef SCAL
 #undef SPARSEDOT
 #undef SPARSEAXPY
 #undef LANESSCORE
@@ -157,11 +213,11 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 // float64
 #define SZ 8
 #define LOGSZ 3
+#define XSZ 8
+#define XB 32
 #define LANES 4
 #define BLOCK 32
 #define SIGNS 160
-#define RET16 24
-#define RET24 32
 #define RET32 40
 #define LESIZE 40
 #define LET 32
@@ -190,12 +246,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 	VADDPD X1, X0, X0; \
 	VPERMILPD $1, X0, X1; \
 	VADDSD X1, X0, X0
-#define DOT ·dotAVX2F64
-#define ROWSDOT ·rowsDotAVX2F64
-#define SQDIST ·sqDistAVX2F64
-#define SUMSQ ·sumSqAVX2F64
-#define AXPY ·axpyAVX2F64
-#define SCAL ·scalAVX2F64
 #define SPARSEDOT ·sparseDotAVX2F64
 #define SPARSEAXPY ·sparseAxpyAVX2F64
 #define LANESSCORE ·lanesScoreAVX2F64
@@ -204,41 +254,103 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define LANESSCORELE ·lanesScoreLEAVX2F64
 #define ACTIVESCORE ·activeScoreAVX2F64
 #define ACTIVEUPDATE ·activeUpdateAVX2F64
+
+// func dotAVX2F64(a, b *float64, n int) float64
+TEXT ·dotAVX2F64(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+#include "reduce_avx2.h"
+	VMOVSD X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func rowsDotAVX2F64(dst, rows *float64, nrows, stride int, x *float64, n int)
+TEXT ·rowsDotAVX2F64(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), R9
+	MOVQ rows+8(FP), R10
+	MOVQ nrows+16(FP), R11
+	MOVQ stride+24(FP), R12
+	SHLQ $LOGSZ, R12
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), BX
+#include "rowsdot_avx2.h"
+	VZEROUPPER
+	RET
+
+// func sqDistAVX2F64(a, b *float64, n int) float64
+TEXT ·sqDistAVX2F64(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+#define SQDIST
+#include "reduce_avx2.h"
+#undef SQDIST
+	VMOVSD X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func sumSqAVX2F64(x *float64, n int) float64
+TEXT ·sumSqAVX2F64(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#define SUMSQ
+#include "reduce_avx2.h"
+#undef SUMSQ
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func axpyAVX2F64(y *float64, a float64, x *float64, n int)
+TEXT ·axpyAVX2F64(SB), NOSPLIT, $0-32
+	MOVQ         y+0(FP), DI
+	VBROADCASTSD a+8(FP), Y0
+	MOVQ         x+16(FP), SI
+	MOVQ         n+24(FP), CX
+#include "elementwise_avx2.h"
+	VZEROUPPER
+	RET
+
+// func scalAVX2F64(x *float64, a float64, n int)
+TEXT ·scalAVX2F64(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), DI
+	VBROADCASTSD a+8(FP), Y0
+	MOVQ         n+16(FP), CX
+#define SCAL
+#include "elementwise_avx2.h"
+#undef SCAL
+	VZEROUPPER
+	RET
+
 #include "kernels_avx2.h"
 
-// A float64 vector and a float32 example. The float64 macros above stay.
+// Mixed: a float64 vector and a float32 example. The float64 macros above stay.
+
+#define MIXED
+#undef XB
+#define XB 16
+#undef XSZ
+#define XSZ 4
 
 // func dotMixedAVX2(a *float64, x *float32, n int) float64
-#define STEP(off, acc) VCVTPS2PD (off/2)(DI), Y8; FMA off(SI), Y8, acc
-#define LAST(off, acc) \
-	VMOVUPS 32(R8)(CX*4), X9; \
-	VMASKMOVPS (off/2)(DI), X9, X8; \
-	VCVTPS2PD X8, Y8; \
-	MOVU 32(R8)(CX*8), Y9; \
-	MASKMOV off(SI), Y9, Y10; \
-	VORPS SIGNS(R8)(CX*8), Y10, Y10; \
-	FMA Y10, Y8, acc
-#define ADVANCE ADDQ $256, SI; ADDQ $128, DI
 TEXT ·dotMixedAVX2(SB), NOSPLIT, $0-32
 	MOVQ a+0(FP), SI
 	MOVQ x+8(FP), DI
 	MOVQ n+16(FP), CX
 #include "reduce_avx2.h"
-	MOVS X0, ret+24(FP)
+	VMOVSD X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
 // func axpyMixedAVX2(y *float64, a float64, x *float32, n int)
-#define XB 16
-#define XSZ 4
-#define EACH(y, x, r) MOVU y, r; VCVTPS2PD x, Y5; FMA Y5, Y0, r
-#define ONE(y, x, r) MOVS y, r; VMOVSS x, X5; VCVTSS2SD X5, X5, X5; FMAS X5, X0, r
 TEXT ·axpyMixedAVX2(SB), NOSPLIT, $0-32
-	MOVQ y+0(FP), DI
-	BCAST a+8(FP), Y0
-	MOVQ x+16(FP), SI
-	MOVQ n+24(FP), CX
+	MOVQ         y+0(FP), DI
+	VBROADCASTSD a+8(FP), Y0
+	MOVQ         x+16(FP), SI
+	MOVQ         n+24(FP), CX
 #include "elementwise_avx2.h"
+	VZEROUPPER
+	RET
 
 // func sparseDotMixedAVX2(idx *int32, val *float32, n int, w *float64) float64
 #define NONZERO(k, acc) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X8; FMAS (DI)(AX*8), X8, acc
