@@ -1,28 +1,5 @@
 // The kernels of one precision. vecmath_amd64.s includes this twice, with the macros of float32 and of float64.
 
-// func sparseDotAVX2(idx *int32, val *T, n int, w *T) T
-#define NONZERO(k, acc) MOVLQSX (4*k)(R8), AX; MOVS (k*XSZ)(SI), X8; FMAS (DI)(AX*SZ), X8, acc
-TEXT SPARSEDOT(SB), NOSPLIT, $0-RET32
-	MOVQ idx+0(FP), R8
-	MOVQ val+8(FP), SI
-	MOVQ n+16(FP), CX
-	MOVQ w+24(FP), DI
-#include "sparsedot_avx2.h"
-	MOVS X0, ret+32(FP)
-	RET
-#undef NONZERO
-
-// func sparseAxpyAVX2(w *T, a T, idx *int32, val *T, n int)
-#define UPDATE(k) MOVLQSX (4*k)(R8), AX; MOVS (DI)(AX*SZ), X1; FMAS (k*XSZ)(SI), X0, X1; MOVS X1, (DI)(AX*SZ)
-TEXT SPARSEAXPY(SB), NOSPLIT, $0-40
-	MOVQ w+0(FP), DI
-	MOVS a+8(FP), X0
-	MOVQ idx+16(FP), R8
-	MOVQ val+24(FP), SI
-	MOVQ n+32(FP), CX
-#include "sparseaxpy_avx2.h"
-#undef UPDATE
-
 // func lanesScoreAVX2(dst, w *T, width int, rows *int32, val *T, n int)
 #define NEXTROW \
 	MOVLQSX (R8)(BX*4), AX; \

@@ -63,7 +63,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define LANES 8
 #define BLOCK 64
 #define SIGNS 96
-#define RET32 36
 #define LESIZE 32
 #define LET 28
 #define SCORELESIZE 64
@@ -93,8 +92,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 	VADDPS X1, X0, X0; \
 	VMOVSHDUP X0, X1; \
 	VADDSS X1, X0, X0
-#define SPARSEDOT ·sparseDotAVX2F32
-#define SPARSEAXPY ·sparseAxpyAVX2F32
 #define LANESSCORE ·lanesScoreAVX2F32
 #define LANESUPDATE ·lanesUpdateAVX2F32
 #define LANESLE ·lanesLEAVX2F32
@@ -169,6 +166,26 @@ TEXT ·scalAVX2F32(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
+// func sparseDotAVX2F32(idx *int32, val *float32, n int, w *float32) float32
+TEXT ·sparseDotAVX2F32(SB), NOSPLIT, $0-36
+	MOVQ idx+0(FP), R8
+	MOVQ val+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ w+24(FP), DI
+#include "sparsedot_avx2.h"
+	VMOVSS X0, ret+32(FP)
+	RET
+
+// func sparseAxpyAVX2F32(w *float32, a float32, idx *int32, val *float32, n int)
+TEXT ·sparseAxpyAVX2F32(SB), NOSPLIT, $0-40
+	MOVQ   w+0(FP), DI
+	VMOVSS a+8(FP), X0
+	MOVQ   idx+16(FP), R8
+	MOVQ   val+24(FP), SI
+	MOVQ   n+32(FP), CX
+#include "sparseaxpy_avx2.h"
+	RET
+
 #include "kernels_avx2.h"
 #undef SZ
 #undef LOGSZ
@@ -177,7 +194,6 @@ TEXT ·scalAVX2F32(SB), NOSPLIT, $0-24
 #undef LANES
 #undef BLOCK
 #undef SIGNS
-#undef RET32
 #undef LESIZE
 #undef LET
 #undef SCORELESIZE
@@ -201,8 +217,6 @@ TEXT ·scalAVX2F32(SB), NOSPLIT, $0-24
 #undef BROADBITS
 #undef EQBITS
 #undef HALVE
-#undef SPARSEDOT
-#undef SPARSEAXPY
 #undef LANESSCORE
 #undef LANESUPDATE
 #undef LANESLE
@@ -218,7 +232,6 @@ TEXT ·scalAVX2F32(SB), NOSPLIT, $0-24
 #define LANES 4
 #define BLOCK 32
 #define SIGNS 160
-#define RET32 40
 #define LESIZE 40
 #define LET 32
 #define SCORELESIZE 72
@@ -246,8 +259,6 @@ TEXT ·scalAVX2F32(SB), NOSPLIT, $0-24
 	VADDPD X1, X0, X0; \
 	VPERMILPD $1, X0, X1; \
 	VADDSD X1, X0, X0
-#define SPARSEDOT ·sparseDotAVX2F64
-#define SPARSEAXPY ·sparseAxpyAVX2F64
 #define LANESSCORE ·lanesScoreAVX2F64
 #define LANESUPDATE ·lanesUpdateAVX2F64
 #define LANESLE ·lanesLEAVX2F64
@@ -322,6 +333,26 @@ TEXT ·scalAVX2F64(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
+// func sparseDotAVX2F64(idx *int32, val *float64, n int, w *float64) float64
+TEXT ·sparseDotAVX2F64(SB), NOSPLIT, $0-40
+	MOVQ idx+0(FP), R8
+	MOVQ val+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ w+24(FP), DI
+#include "sparsedot_avx2.h"
+	VMOVSD X0, ret+32(FP)
+	RET
+
+// func sparseAxpyAVX2F64(w *float64, a float64, idx *int32, val *float64, n int)
+TEXT ·sparseAxpyAVX2F64(SB), NOSPLIT, $0-40
+	MOVQ   w+0(FP), DI
+	VMOVSD a+8(FP), X0
+	MOVQ   idx+16(FP), R8
+	MOVQ   val+24(FP), SI
+	MOVQ   n+32(FP), CX
+#include "sparseaxpy_avx2.h"
+	RET
+
 #include "kernels_avx2.h"
 
 // Mixed: a float64 vector and a float32 example. The float64 macros above stay.
@@ -353,39 +384,37 @@ TEXT ·axpyMixedAVX2(SB), NOSPLIT, $0-32
 	RET
 
 // func sparseDotMixedAVX2(idx *int32, val *float32, n int, w *float64) float64
-#define NONZERO(k, acc) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X8; FMAS (DI)(AX*8), X8, acc
 TEXT ·sparseDotMixedAVX2(SB), NOSPLIT, $0-40
 	MOVQ idx+0(FP), R8
 	MOVQ val+8(FP), SI
 	MOVQ n+16(FP), CX
 	MOVQ w+24(FP), DI
 #include "sparsedot_avx2.h"
-	MOVS X0, ret+32(FP)
+	VMOVSD X0, ret+32(FP)
 	RET
-#undef NONZERO
 
 // func sparseAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int)
-#define UPDATE(k) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X2; MOVS (DI)(AX*8), X1; FMAS X2, X0, X1; MOVS X1, (DI)(AX*8)
 TEXT ·sparseAxpyMixedAVX2(SB), NOSPLIT, $0-40
-	MOVQ w+0(FP), DI
-	MOVS a+8(FP), X0
-	MOVQ idx+16(FP), R8
-	MOVQ val+24(FP), SI
-	MOVQ n+32(FP), CX
+	MOVQ   w+0(FP), DI
+	VMOVSD a+8(FP), X0
+	MOVQ   idx+16(FP), R8
+	MOVQ   val+24(FP), SI
+	MOVQ   n+32(FP), CX
 #include "sparseaxpy_avx2.h"
+	RET
 
 // func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int) float64
-#define NONZERO(k, acc) MOVLQSX (4*k)(R8), AX; VCVTSS2SD (4*k)(SI), X15, X8; MOVS (DI)(AX*8), X9; FMAS X9, X8, acc; FMAS X8, X14, X9; MOVS X9, (DI)(AX*8)
 TEXT ·sparseDotAxpyMixedAVX2(SB), NOSPLIT, $0-48
-	MOVQ w+0(FP), DI
-	MOVS a+8(FP), X14
-	MOVQ idx+16(FP), R8
-	MOVQ val+24(FP), SI
-	MOVQ n+32(FP), CX
+	MOVQ   w+0(FP), DI
+	VMOVSD a+8(FP), X14
+	MOVQ   idx+16(FP), R8
+	MOVQ   val+24(FP), SI
+	MOVQ   n+32(FP), CX
+#define AXPY
 #include "sparsedot_avx2.h"
-	MOVS X0, ret+40(FP)
+#undef AXPY
+	VMOVSD X0, ret+40(FP)
 	RET
-#undef NONZERO
 
 // func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
 // Four sequences at a time. The 128-bit product of xh:xl and yh:yl comes from four of 32 bits: with t = xl*yh + (xl*yl >> 32) and
