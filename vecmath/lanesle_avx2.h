@@ -32,5 +32,3 @@ unit:
 	JMP word
 
 done:
-	VZEROUPPER
-	RET

@@ -3,6 +3,21 @@
 //
 // DI = dst, SI = w, both at the first lane of the group; DX = bytes of a row, R10 = bytes of lanes not done;
 // R8 = rows, R9 = val, CX = non-zeros, BX = k, AX = row k of w, Y15 = val[k] in all lanes.
+#define NEXTROW \
+	MOVLQSX (R8)(BX*4), AX; \
+	IMULQ DX, AX; \
+	BCAST (R9)(BX*SZ), Y15; \
+	ADDQ SI, AX; \
+	INCQ BX
+#define ZERO2(r, s) VXORPS r, r, r; VXORPS s, s, s
+#define ROW2(off, r, s) FMA off(AX), Y15, r; FMA (off+32)(AX), Y15, s
+#define STORE2(off, r, s) MOVU r, off(DI); MOVU s, (off+32)(DI)
+#define ZERO8 ZERO2(Y0, Y1); ZERO2(Y2, Y3); ZERO2(Y4, Y5); ZERO2(Y6, Y7)
+#define ROW8 ROW2(0, Y0, Y1); ROW2(64, Y2, Y3); ROW2(128, Y4, Y5); ROW2(192, Y6, Y7)
+#define STORE8 STORE2(0, Y0, Y1); STORE2(64, Y2, Y3); STORE2(128, Y4, Y5); STORE2(192, Y6, Y7)
+#define ZERO12 ZERO8; ZERO2(Y8, Y9); ZERO2(Y10, Y11)
+#define ROW12 ROW8; ROW2(256, Y8, Y9); ROW2(320, Y10, Y11)
+#define STORE12 STORE8; STORE2(256, Y8, Y9); STORE2(320, Y10, Y11)
 group:
 	TESTQ R10, R10
 	JEQ scored
@@ -131,3 +146,13 @@ store1:
 	STORE2(0, Y0, Y1)
 
 scored:
+#undef NEXTROW
+#undef ZERO2
+#undef ROW2
+#undef STORE2
+#undef ZERO8
+#undef ROW8
+#undef STORE8
+#undef ZERO12
+#undef ROW12
+#undef STORE12

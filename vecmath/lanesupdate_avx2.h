@@ -1,19 +1,29 @@
 // Body of lanesUpdate. The vectors of LANES lanes with a set bit are listed, up to six of them; then one pass over the
 // rows updates those, so that what a row costs is shared. Vectors without a set bit cost nothing.
 //
-// R11 = bytes of a row, R12 = coef, DI = w; Y0 = LANEBITS, the bit of each lane, Y14 = 0.
+// R11 = bytes of a row, R12 = coef, DI = w; Y0 = LANEBITS, the bit of each lane, Y14 = 0. LOADLISTS loads n, rows and
+// val, to DX, R8 and R9.
 // Listing: AX = bits of the mask word that are not listed, R8 = the word's address, R9 = bytes of the lanes before it,
 // CX = 16 * vectors listed; BX, SI. These three are kept in the frame during the pass.
 // Pass: R8, R9 = ends of rows and val, DX = k - n, AX = row k of w, Y15 = val[k] in all lanes; of the vectors BX, SI, R10, R13,
 // R15, CX = offset in a row, Y1-Y6 = coef, Y7-Y12 = ones in the lanes that stay.
-	MOVQ w+0(FP), DI
-	MOVQ width+8(FP), R11
-	SHLQ $LOGSZ, R11
-	JEQ done
-	CMPQ n+32(FP), $0
-	JEQ done
-	MOVQ coef+40(FP), R12
-	MOVQ mask+48(FP), R8
+// VECTOR loads what the list says, i bytes into it, of a vector: its offset, the coefficients, and ones in the lanes that stay.
+#define VECTOR(i, off, coef, stay) \
+	MOVQ list-(96-i)(SP), off; \
+	MOVU (R12)(off*1), coef; \
+	BROADBITS list-(88-i)(SP), stay; \
+	VPAND Y0, stay, stay; \
+	EQBITS Y14, stay, stay
+#define NEXTROW \
+	MOVLQSX (R8)(DX*4), AX; \
+	IMULQ R11, AX; \
+	BCAST (R9)(DX*SZ), Y15; \
+	ADDQ DI, AX
+#define UPDATEVECTOR(off, coef, stay) \
+	MOVU (AX)(off*1), Y13; \
+	FMA coef, Y15, Y13; \
+	BLENDV stay, (AX)(off*1), Y13, Y13; \
+	MOVU Y13, (AX)(off*1)
 	MOVQ (R8), AX
 	XORL R9, R9
 	VMOVDQU LANEBITS, Y0
@@ -50,9 +60,7 @@ pass:
 	MOVQ AX, bits-104(SP)
 	MOVQ R8, word-112(SP)
 	MOVQ R9, before-120(SP)
-	MOVQ n+32(FP), DX
-	MOVQ rows+16(FP), R8
-	MOVQ val+24(FP), R9
+	LOADLISTS
 	LEAQ (R8)(DX*4), R8
 	LEAQ (R9)(DX*SZ), R9
 	NEGQ DX
@@ -153,5 +161,6 @@ update1:
 	JNE update1
 
 done:
-	VZEROUPPER
-	RET
+#undef VECTOR
+#undef NEXTROW
+#undef UPDATEVECTOR

@@ -63,10 +63,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define LANES 8
 #define BLOCK 64
 #define SIGNS 96
-#define LESIZE 32
-#define LET 28
-#define SCORELESIZE 64
-#define SCORELET 60
 #define LANEBITS bits32<>(SB)
 #define MOVU VMOVUPS
 #define MOVS VMOVSS
@@ -92,10 +88,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 	VADDPS X1, X0, X0; \
 	VMOVSHDUP X0, X1; \
 	VADDSS X1, X0, X0
-#define LANESSCORE ·lanesScoreAVX2F32
-#define LANESUPDATE ·lanesUpdateAVX2F32
-#define LANESLE ·lanesLEAVX2F32
-#define LANESSCORELE ·lanesScoreLEAVX2F32
 #define ACTIVESCORE ·activeScoreAVX2F32
 #define ACTIVEUPDATE ·activeUpdateAVX2F32
 
@@ -186,6 +178,73 @@ TEXT ·sparseAxpyAVX2F32(SB), NOSPLIT, $0-40
 #include "sparseaxpy_avx2.h"
 	RET
 
+// func lanesScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int)
+TEXT ·lanesScoreAVX2F32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), DX
+	SHLQ $LOGSZ, DX
+	MOVQ DX, R10
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+#include "lanesscore_avx2.h"
+	VZEROUPPER
+	RET
+
+// func lanesScoreLEAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, mask *uint64, y, t float32)
+//
+// The scores are read back for the comparison: they are at hand, and widths of more than seven units
+// need no other way.
+TEXT ·lanesScoreLEAVX2F32(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), DX
+	SHLQ $LOGSZ, DX
+	MOVQ DX, R10
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+#include "lanesscore_avx2.h"
+	MOVQ mask+48(FP), DI
+	MOVQ dst+0(FP), SI
+	MOVQ width+16(FP), CX
+	VBROADCASTSS y+56(FP), Y0
+	VBROADCASTSS t+60(FP), Y1
+#include "lanesle_avx2.h"
+	VZEROUPPER
+	RET
+
+// func lanesUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, coef *float32, mask *uint64)
+TEXT ·lanesUpdateAVX2F32(SB), NOSPLIT, $120-56
+	MOVQ w+0(FP), DI
+	MOVQ width+8(FP), R11
+	SHLQ $LOGSZ, R11
+	JEQ  done
+	CMPQ n+32(FP), $0
+	JEQ  done
+	MOVQ coef+40(FP), R12
+	MOVQ mask+48(FP), R8
+#define LOADLISTS \
+	MOVQ n+32(FP), DX; \
+	MOVQ rows+16(FP), R8; \
+	MOVQ val+24(FP), R9
+#include "lanesupdate_avx2.h"
+#undef LOADLISTS
+	VZEROUPPER
+	RET
+
+// func lanesLEAVX2F32(mask *uint64, s *float32, width int, y, t float32)
+TEXT ·lanesLEAVX2F32(SB), NOSPLIT, $0-32
+	MOVQ         mask+0(FP), DI
+	MOVQ         s+8(FP), SI
+	MOVQ         width+16(FP), CX
+	VBROADCASTSS y+24(FP), Y0
+	VBROADCASTSS t+28(FP), Y1
+#include "lanesle_avx2.h"
+	VZEROUPPER
+	RET
+
 #include "kernels_avx2.h"
 #undef SZ
 #undef LOGSZ
@@ -194,10 +253,6 @@ TEXT ·sparseAxpyAVX2F32(SB), NOSPLIT, $0-40
 #undef LANES
 #undef BLOCK
 #undef SIGNS
-#undef LESIZE
-#undef LET
-#undef SCORELESIZE
-#undef SCORELET
 #undef LANEBITS
 #undef MOVU
 #undef MOVS
@@ -217,10 +272,6 @@ TEXT ·sparseAxpyAVX2F32(SB), NOSPLIT, $0-40
 #undef BROADBITS
 #undef EQBITS
 #undef HALVE
-#undef LANESSCORE
-#undef LANESUPDATE
-#undef LANESLE
-#undef LANESSCORELE
 #undef ACTIVESCORE
 #undef ACTIVEUPDATE
 
@@ -232,10 +283,6 @@ TEXT ·sparseAxpyAVX2F32(SB), NOSPLIT, $0-40
 #define LANES 4
 #define BLOCK 32
 #define SIGNS 160
-#define LESIZE 40
-#define LET 32
-#define SCORELESIZE 72
-#define SCORELET 64
 #define LANEBITS bits64<>(SB)
 #define MOVU VMOVUPD
 #define MOVS VMOVSD
@@ -259,10 +306,6 @@ TEXT ·sparseAxpyAVX2F32(SB), NOSPLIT, $0-40
 	VADDPD X1, X0, X0; \
 	VPERMILPD $1, X0, X1; \
 	VADDSD X1, X0, X0
-#define LANESSCORE ·lanesScoreAVX2F64
-#define LANESUPDATE ·lanesUpdateAVX2F64
-#define LANESLE ·lanesLEAVX2F64
-#define LANESSCORELE ·lanesScoreLEAVX2F64
 #define ACTIVESCORE ·activeScoreAVX2F64
 #define ACTIVEUPDATE ·activeUpdateAVX2F64
 
@@ -351,6 +394,70 @@ TEXT ·sparseAxpyAVX2F64(SB), NOSPLIT, $0-40
 	MOVQ   val+24(FP), SI
 	MOVQ   n+32(FP), CX
 #include "sparseaxpy_avx2.h"
+	RET
+
+// func lanesScoreAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int)
+TEXT ·lanesScoreAVX2F64(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), DX
+	SHLQ $LOGSZ, DX
+	MOVQ DX, R10
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+#include "lanesscore_avx2.h"
+	VZEROUPPER
+	RET
+
+// func lanesScoreLEAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, mask *uint64, y, t float64)
+TEXT ·lanesScoreLEAVX2F64(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), DX
+	SHLQ $LOGSZ, DX
+	MOVQ DX, R10
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+#include "lanesscore_avx2.h"
+	MOVQ mask+48(FP), DI
+	MOVQ dst+0(FP), SI
+	MOVQ width+16(FP), CX
+	VBROADCASTSD y+56(FP), Y0
+	VBROADCASTSD t+64(FP), Y1
+#include "lanesle_avx2.h"
+	VZEROUPPER
+	RET
+
+// func lanesUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, coef *float64, mask *uint64)
+TEXT ·lanesUpdateAVX2F64(SB), NOSPLIT, $120-56
+	MOVQ w+0(FP), DI
+	MOVQ width+8(FP), R11
+	SHLQ $LOGSZ, R11
+	JEQ  done
+	CMPQ n+32(FP), $0
+	JEQ  done
+	MOVQ coef+40(FP), R12
+	MOVQ mask+48(FP), R8
+#define LOADLISTS \
+	MOVQ n+32(FP), DX; \
+	MOVQ rows+16(FP), R8; \
+	MOVQ val+24(FP), R9
+#include "lanesupdate_avx2.h"
+#undef LOADLISTS
+	VZEROUPPER
+	RET
+
+// func lanesLEAVX2F64(mask *uint64, s *float64, width int, y, t float64)
+TEXT ·lanesLEAVX2F64(SB), NOSPLIT, $0-40
+	MOVQ         mask+0(FP), DI
+	MOVQ         s+8(FP), SI
+	MOVQ         width+16(FP), CX
+	VBROADCASTSD y+24(FP), Y0
+	VBROADCASTSD t+32(FP), Y1
+#include "lanesle_avx2.h"
+	VZEROUPPER
 	RET
 
 #include "kernels_avx2.h"
