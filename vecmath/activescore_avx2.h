@@ -4,13 +4,18 @@
 //
 // DI = dst, R10 = lanes, both at the first of the four; R11 = lanes left - 1; AX, BX, DX, SI = w at the four lanes;
 // R8 = rows, R9 = val, CX = non-zeros, R12 = k, R13 = rows[k]*width. X0..X3 = scores, X4 = val[k].
+// LANE sets r to w at lane number min(i, lanes left - 1) of the four, SCORE stores that lane's. ADDW adds w, MULWIDTH
+// multiplies by the width.
+#define CLAMP(i, r) MOVL $i, r; CMPQ R11, r; CMOVQLT R11, r
+#define LANE(i, r) CLAMP(i, r); MOVLQSX (R10)(r*4), r; SHLQ $LOGSZ, r; ADDW(r)
+#define SCORE(i, x) CLAMP(i, R13); MOVS x, (DI)(R13*SZ)
 	DECQ R11
 	JLT done
 
 four:
 	MOVLQSX (R10), AX
 	SHLQ $LOGSZ, AX
-	ADDQ w+8(FP), AX
+	ADDW(AX)
 	LANE(1, BX)
 	LANE(2, DX)
 	LANE(3, SI)
@@ -24,7 +29,7 @@ four:
 
 nonzero:
 	MOVLQSX (R8)(R12*4), R13
-	IMULQ width+16(FP), R13
+	MULWIDTH(R13)
 	MOVS (R9)(R12*SZ), X4
 	FMAS (AX)(R13*SZ), X4, X0
 	FMAS (BX)(R13*SZ), X4, X1
@@ -45,4 +50,6 @@ store:
 	JGE four
 
 done:
-	RET
+#undef CLAMP
+#undef LANE
+#undef SCORE

@@ -2,6 +2,13 @@
 //
 // R10 = lanes, R12 = coef, R11 = lanes left; SI = w at the lane, X0 = coef of the lane;
 // R8 = rows, R9 = val, CX = non-zeros, DX = k, DI = width; AX, BX = rows[k]*width.
+// UPDATEONE adds coef*val[k+i] to the lane in row k+i, ADDW adds w.
+#define UPDATEONE(i, off, x) \
+	MOVLQSX (4*i)(R8)(DX*4), off; \
+	IMULQ DI, off; \
+	MOVS (SI)(off*SZ), x; \
+	FMAS (i*SZ)(R9)(DX*SZ), X0, x; \
+	MOVS x, (SI)(off*SZ)
 	TESTQ CX, CX
 	JEQ done
 	TESTQ R11, R11
@@ -10,7 +17,7 @@
 lane:
 	MOVLQSX (R10), SI
 	SHLQ $LOGSZ, SI
-	ADDQ w+0(FP), SI
+	ADDW(SI)
 	MOVS (R12), X0
 	XORL DX, DX
 	TESTQ $1, CX
@@ -35,4 +42,4 @@ next:
 	JNE lane
 
 done:
-	RET
+#undef UPDATEONE

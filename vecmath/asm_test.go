@@ -118,17 +118,24 @@ func vectorStateFaults(lines []string) (faults []string) {
 
 // asmLines returns the lines of a file without comments, includes put in and continued lines joined.
 func asmLines(t *testing.T, file string) (lines []string) {
+	for _, l := range asmOwnLines(t, file) {
+		if m := asmInclude.FindStringSubmatch(l); m == nil {
+			lines = append(lines, l)
+		} else if m[1] != "textflag.h" {
+			lines = append(lines, asmLines(t, m[1])...)
+		}
+	}
+	return lines
+}
+
+// asmOwnLines returns the same with the includes as they stand.
+func asmOwnLines(t *testing.T, file string) (lines []string) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for l := range strings.Lines(strings.ReplaceAll(string(src), "\\\n", "")) {
-		l = strings.TrimRight(asmComment.ReplaceAllString(l, ""), " \t\r\n")
-		if m := asmInclude.FindStringSubmatch(l); m != nil {
-			if m[1] != "textflag.h" {
-				lines = append(lines, asmLines(t, m[1])...)
-			}
-		} else if strings.TrimSpace(l) != "" {
+		if l = strings.TrimRight(asmComment.ReplaceAllString(l, ""), " \t\r\n"); l != "" {
 			lines = append(lines, l)
 		}
 	}

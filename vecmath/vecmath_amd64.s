@@ -1,7 +1,9 @@
-// AVX2 and FMA. Each body is written once, in *_avx2.h, and assembled for float32 and for float64: the macros below
-// name the instructions. All kernels restore the upper halves of the registers (VZEROUPPER) before they return, unless
-// they use X registers only: the Go compiler's own float code would crawl otherwise. Nothing is read or
-// written past the end of an operand.
+// AVX2 and FMA. Each body is written once, in *_avx2.h, and assembled for float32, for float64 and, with MIXED, for a
+// float64 vector and a float32 example: the macros below name the instructions. Here are the frames: arguments are
+// loaded and results stored where go vet checks them.
+//
+// All kernels restore the upper halves of the registers (VZEROUPPER) before they return, unless they use X registers
+// only: the Go compiler's own float code would crawl otherwise. Nothing is read or written past the end of an operand.
 //
 // Go writes operands source first: FMA b, a, c is c += a*b.
 #include "textflag.h"
@@ -88,8 +90,6 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 	VADDPS X1, X0, X0; \
 	VMOVSHDUP X0, X1; \
 	VADDSS X1, X0, X0
-#define ACTIVESCORE ·activeScoreAVX2F32
-#define ACTIVEUPDATE ·activeUpdateAVX2F32
 
 // func dotAVX2F32(a, b *float32, n int) float32
 TEXT ·dotAVX2F32(SB), NOSPLIT, $0-28
@@ -245,7 +245,37 @@ TEXT ·lanesLEAVX2F32(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
-#include "kernels_avx2.h"
+// func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
+TEXT ·activeScoreAVX2F32(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+	MOVQ lanes+48(FP), R10
+	MOVQ nl+56(FP), R11
+#define ADDW(r) \
+	ADDQ w+8(FP), r
+#define MULWIDTH(r) \
+	IMULQ width+16(FP), r
+#include "activescore_avx2.h"
+#undef ADDW
+#undef MULWIDTH
+	RET
+
+// func activeUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32, coef *float32, nl int)
+TEXT ·activeUpdateAVX2F32(SB), NOSPLIT, $0-64
+	MOVQ width+8(FP), DI
+	MOVQ rows+16(FP), R8
+	MOVQ val+24(FP), R9
+	MOVQ n+32(FP), CX
+	MOVQ lanes+40(FP), R10
+	MOVQ coef+48(FP), R12
+	MOVQ nl+56(FP), R11
+#define ADDW(r) \
+	ADDQ w+0(FP), r
+#include "activeupdate_avx2.h"
+#undef ADDW
+	RET
 #undef SZ
 #undef LOGSZ
 #undef XSZ
@@ -272,8 +302,6 @@ TEXT ·lanesLEAVX2F32(SB), NOSPLIT, $0-32
 #undef BROADBITS
 #undef EQBITS
 #undef HALVE
-#undef ACTIVESCORE
-#undef ACTIVEUPDATE
 
 // float64
 #define SZ 8
@@ -306,8 +334,6 @@ TEXT ·lanesLEAVX2F32(SB), NOSPLIT, $0-32
 	VADDPD X1, X0, X0; \
 	VPERMILPD $1, X0, X1; \
 	VADDSD X1, X0, X0
-#define ACTIVESCORE ·activeScoreAVX2F64
-#define ACTIVEUPDATE ·activeUpdateAVX2F64
 
 // func dotAVX2F64(a, b *float64, n int) float64
 TEXT ·dotAVX2F64(SB), NOSPLIT, $0-32
@@ -460,7 +486,37 @@ TEXT ·lanesLEAVX2F64(SB), NOSPLIT, $0-40
 	VZEROUPPER
 	RET
 
-#include "kernels_avx2.h"
+// func activeScoreAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes *int32, nl int)
+TEXT ·activeScoreAVX2F64(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), DI
+	MOVQ rows+24(FP), R8
+	MOVQ val+32(FP), R9
+	MOVQ n+40(FP), CX
+	MOVQ lanes+48(FP), R10
+	MOVQ nl+56(FP), R11
+#define ADDW(r) \
+	ADDQ w+8(FP), r
+#define MULWIDTH(r) \
+	IMULQ width+16(FP), r
+#include "activescore_avx2.h"
+#undef ADDW
+#undef MULWIDTH
+	RET
+
+// func activeUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32, coef *float64, nl int)
+TEXT ·activeUpdateAVX2F64(SB), NOSPLIT, $0-64
+	MOVQ width+8(FP), DI
+	MOVQ rows+16(FP), R8
+	MOVQ val+24(FP), R9
+	MOVQ n+32(FP), CX
+	MOVQ lanes+40(FP), R10
+	MOVQ coef+48(FP), R12
+	MOVQ nl+56(FP), R11
+#define ADDW(r) \
+	ADDQ w+0(FP), r
+#include "activeupdate_avx2.h"
+#undef ADDW
+	RET
 
 // Mixed: a float64 vector and a float32 example. The float64 macros above stay.
 
