@@ -76,6 +76,7 @@ type posterior struct {
 	factor  []stepFactor // of the points' cavities, as they were refined last
 	tau0    []float64    // of the sites before the last point came
 	nu0     []float64
+	b0      []float64 // of (3): the points' coefficients nu - tau mu in the mean then
 	held    bool      // in the last sweep a site was left as it was, since rounding would have decided
 	age     int64     // points added since S and mu were last worked out afresh
 	rows    []int32   // 0, 1, ...
@@ -92,11 +93,14 @@ type posterior struct {
 
 // PosteriorReport counts what a learner with a posterior met.
 type PosteriorReport struct {
-	Sweeps      int64 `json:"sweeps"`      // of EP over the points
-	Unconverged int64 `json:"unconverged"` // runs of EP that were stopped by the limit of sweeps, or left a site as it was since rounding would have decided
-	Merged      int64 `json:"merged"`      // pairs of points
-	Passed      int64 `json:"passed"`      // examples passed over, as their variance was lost in rounding or beyond the range of numbers
-	Lost        int64 `json:"lost"`        // points dropped without what they tell, as absorbing them would have broken the covariance
+	Sweeps int64 `json:"sweeps"` // of EP over the points
+	// Unconverged counts the runs of EP that were stopped by the limit of sweeps, left a site as it was
+	// since rounding would have decided, or moved the law further than one example can.
+	Unconverged int64 `json:"unconverged"`
+
+	Merged int64 `json:"merged"` // pairs of points
+	Passed int64 `json:"passed"` // examples passed over, as their variance was lost in rounding or beyond the range of numbers
+	Lost   int64 `json:"lost"`   // points dropped without what they tell, as absorbing them would have broken the covariance
 
 	LabelNoise float64 `json:"label_noise,omitempty"` // rate of wrong labels, where it is estimated
 }
@@ -139,7 +143,7 @@ func posteriorFootprint(x Extent, n int64) Footprint {
 		f.Moving = matrix
 	}
 	f.tables(x, "means and points", 8*(7+2*n))
-	each := 8*(2*width+maxLate+1+6) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
+	each := 8*(2*width+maxLate+1+7) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
 	f.add("scores of points", n, times(n, each)+8*width*(maxLate+3)+fixed)
 	f.copied(x, 8, times(8, d, d/2+4)+times(18, n, d+n))
 	return f
@@ -180,7 +184,7 @@ func (p *posterior) reserve(n int) {
 		p.term[1+t] = int32(n + t)
 	}
 	p.a, p.tau, p.nu, p.mu = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	p.tau0, p.nu0 = make([]float64, n), make([]float64, n)
+	p.tau0, p.nu0, p.b0 = make([]float64, n), make([]float64, n), make([]float64, n)
 	p.row, p.coef = engine.Aligned[float64](p.width), engine.Aligned[float64](p.width)
 	p.rows = make([]int32, n)
 	for i := range p.rows {

@@ -256,14 +256,25 @@ func (s *stepFactor) klWith(e noiseEntropy) float64 {
 	if s.eps == 0 && s.z <= -4 {
 		return halfLog2Pi + logScalar(s.h) + 0.5*logScalar(s.w) + float64(0.5*float64(s.z*s.d))
 	}
-	// The integral of f log f N over Z, with Phi = (Z - eps)/(1-2 eps); -log Z + log(w)/2 is one logarithm, as Z is a normal number here.
-	phi := (s.mass - s.eps) / (1 - 2*s.eps)
-	t := math.FMA(e.wrong, 1-phi, float64(e.right*phi)) / s.mass
+	t := s.meanLog(e) // -log Z + log(w)/2 is one logarithm, as Z is a normal number here
 	if s.mass < 0x1p-500 {
 		return t - logScalar(s.mass) + 0.5*logScalar(s.w) + float64(0.5*float64(s.h*s.z))
 	}
 	return t + 0.5*logScalar(s.w/float64(s.mass*s.mass)) + float64(0.5*float64(s.h*s.z))
 }
+
+// meanLog returns the mean of log f under the law with the factor, the integral of f log f N over Z, for
+// the eps of e: 0 without noise. Phi = (Z - eps)/(1-2 eps).
+func (s *stepFactor) meanLog(e noiseEntropy) float64 {
+	if s.eps == 0 {
+		return 0
+	}
+	phi := (s.mass - s.eps) / (1 - 2*s.eps)
+	return math.FMA(e.wrong, 1-phi, float64(e.right*phi)) / s.mass
+}
+
+// gain returns the Kullback-Leibler divergence of the law with the factor from the Gaussian without it.
+func (s *stepFactor) gain(e noiseEntropy) float64 { return s.meanLog(e) - s.logZ() }
 
 // inverseADF returns the step factor whose mean and variance on N(m, v) are those given, with m = z sqrt(v) and v = variance/w. ok is false if there is
 // none: without noise the mean must exceed the standard deviation.

@@ -36,7 +36,8 @@ func init() {
 //
 // Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL, which is the same point, as KL falls with the margin,
 // but keeps its digits. Points whose eviction or merging would break the covariance are left; see posterior, and Report.
-// Where EP does not converge all points are absorbed; see propagate.
+// Where EP does not converge, or moves the law further than one example can, all points are absorbed;
+// see propagate.
 //
 // Guarantee: every eviction and merge of an independent implementation with dense matrices: TestGoldenVVM. B = 0 is ADF, and evicting the oldest window-EP:
 // TestOneFamily. The covariance stays positive definite and all is finite, whatever the units of features: TestPosteriorStands, TestPosteriorUnits.
