@@ -150,12 +150,14 @@ type cutter[T engine.Float] struct {
 	reading bool // a read into c.text[n:] is under way
 	reads   int  // begun so far, and
 	seen    int  // when the clock looked last
+	ticks   int  // of the clock since something was handed over
 	clock   *time.Timer
 	ticking bool
 }
 
-// tick looks whether a read has been waiting since the last tick, and then hands over what is there. A clock that ticks on costs a
-// fast input less than one that is set anew for each read; it rests where there is nothing to hand over.
+// tick looks whether a read has been waiting since the last tick, or the input gives so little that no chunk got full for textTicks, and then
+// hands over what is there. A clock that ticks on costs a fast input less than one that is set anew for each read; it rests where there is
+// nothing to hand over.
 func (k *cutter[T]) tick() {
 	k.s.cut.Lock()
 	defer k.s.cut.Unlock()
@@ -166,6 +168,9 @@ func (k *cutter[T]) tick() {
 		k.handOver()
 		k.ticking = false
 		return
+	}
+	if k.ticks++; k.reading && k.ticks >= textTicks {
+		k.handOver()
 	}
 	k.seen = k.reads
 	k.clock.Reset(textPause)
@@ -238,6 +243,7 @@ func (k *cutter[T]) send(c *chunk[T], n int) bool {
 	c.header = k.s.p.format == "csv" && k.done <= k.in.header && k.in.header < k.done+n
 	k.done += n
 	k.any = true
+	k.ticks = 0
 	return k.s.send(c)
 }
 

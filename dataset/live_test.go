@@ -202,6 +202,44 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestSteady gives the rows of an input that never pauses, but would fill the head, or a chunk, only after minutes.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	for name, line := range map[string]string{"svmlight": "+1 1:1\n", "csv": "1,2,+1\n"} {
+		r, w := io.Pipe()
+		enough, ended := make(chan bool), make(chan bool)
+		go func() {
+			defer close(ended)
+			defer w.Close()
+			for range 10_000 {
+				select {
+				case <-enough:
+					return
+				case <-time.After(2 * time.Millisecond):
+					io.WriteString(w, line)
+				}
+			}
+		}()
+		s, err := OpenReader[float64](context.Background(), "in", r, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := s.Next(); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-ended:
+				t.Errorf("%s: rows came only at the end", name)
+			default:
+			}
+		}
+		close(enough)
+		s.Close()
+		r.Close()
+	}
+}
+
 // TestStop gives what was read until the reading was stopped, whole lines, and no more.
 func TestStop(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,8 @@ type input struct {
 	err    error      // of the read behind head
 	ended  bool       // the compressed data ended where they should
 	paused bool       // the head ends where the file gave no more for a while
+	slow   bool       // the head ends where the file had been read for headWait
+	steady bool       // the file is a regular one, whose reads never wait for anybody
 	long   bool       // the head ends in a line that is too long
 	csv    *csvLayout
 	header int      // offset of the csv header's line, -1 if there is none
@@ -183,7 +185,12 @@ func (o *opener) open(name string) (*input, error) {
 		return nil, err
 	}
 	o.current.Store(f)
-	return openInput(name, f, &o.read, o.limits, func() { f.Close() })
+	in, err := openInput(name, f, &o.read, o.limits, func() { f.Close() })
+	if err == nil {
+		st, err := f.Stat()
+		in.steady = err == nil && st.Mode().IsRegular()
+	}
+	return in, err
 }
 
 // checkFiles looks whether the files are there, and adds up their sizes; 0 if one has none.
@@ -220,8 +227,16 @@ const (
 	textPause = 10 * time.Millisecond
 )
 
+// headWait is how long lines of the head may wait for more of it, and textTicks how many times textPause whole lines may wait for a full
+// chunk, where a file gives a little at a time but never pauses.
+const (
+	headWait  = 80 * time.Millisecond
+	textTicks = 3
+)
+
 // peek reads on until l.head bytes and two lines are there, or the end, or a line longer than l.line, or bytes that are no text; they stay to
-// be read. Where the file pauses, the lines that are there do if enough says so.
+// be read. Where the file pauses, or gives little for headWait, the lines that are there do if enough says so; a regular file is only slow to
+// unpack.
 func (in *input) peek(l *limits, enough func() bool) {
 	ask, got := make(chan []byte), make(chan piece, 1)
 	defer close(ask)
@@ -235,14 +250,26 @@ func (in *input) peek(l *limits, enough func() bool) {
 	pause := time.NewTimer(headPause)
 	defer pause.Stop()
 	lines, line := 0, 0 // line ends so far, and where the last line begins
+	var since time.Time // of the first one, or of the last time that what was there wasn't enough
 	for in.err == nil && (len(in.head) < l.head || lines < 2) {
+		if lines > 0 && !in.steady {
+			switch {
+			case since.IsZero():
+				since = time.Now()
+			case time.Since(since) >= headWait:
+				if in.slow = enough(); in.slow {
+					return
+				}
+				since = time.Now()
+			}
+		}
 		ask <- buf
 		pause.Reset(headPause)
 		var p piece
 		select {
 		case p = <-got:
 		case <-pause.C:
-			if enough() {
+			if !in.steady && enough() {
 				in.late, in.paused = got, true
 				return
 			}

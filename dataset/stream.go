@@ -194,6 +194,8 @@ func (s *Stream[T]) prepareBase() {
 		switch {
 		case in.paused:
 			part = "what came before the first pause"
+		case in.slow:
+			part = "what came in the first " + headWait.String()
 		case len(in.head) <= s.lim.head && in.err == io.EOF && len(s.files) == 1:
 			part = "the data"
 		case s.lim.head < headSize:

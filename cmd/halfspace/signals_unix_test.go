@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset"
 )
 
 // stream starts the command with rows without an end on stdin, which stopRows ends, and returns it
@@ -216,4 +219,42 @@ func smallFile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// TestStopWhileOpening keeps the rows that came before the format of a stream was decided.
+func TestStopWhileOpening(t *testing.T) {
+	t.Parallel()
+	once := func() (rows int, err error) {
+		name := filepath.Join(t.TempDir(), "pipe")
+		if err := syscall.Mkfifo(name, 0o600); err != nil {
+			t.Skip(err)
+		}
+		f, err := os.OpenFile(name, os.O_RDWR, 0) // so that it has a writer, and no end
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		io.WriteString(f, "+1 1:1\n-1 2:1\n+1 1:")
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		s, _, done, err := openStream[float64](ctx, []string{name}, dataset.Options{})
+		if err != nil {
+			return 0, err
+		}
+		defer done()
+		for {
+			b, err := s.Next()
+			if err != nil {
+				return rows, err
+			}
+			rows += b.Len()
+		}
+	}
+	rows, err := 0, error(nil)
+	for range 5 { // the machine may be busy
+		if rows, err = once(); rows == 2 && err == dataset.ErrStopped {
+			return
+		}
+	}
+	t.Errorf("%d rows, %v; want 2, and that it was stopped", rows, err)
 }

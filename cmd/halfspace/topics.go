@@ -30,7 +30,8 @@ will take more than 256 MiB says so first.`},
 
   svmlight  A line an example: LABEL INDEX:VALUE INDEX:VALUE ..., blanks between; # begins a comment at the line's begin or behind a
             blank. Indices ascend, each once. They start at 1, or at 0 if --index-base 0 says so or an index 0 is found (of a stream:
-            in its first MiB, or in what comes before it pauses). A line without features is an example of zeros. An empty file is bad data.
+            in its first MiB; where that takes longer, in what comes before it pauses, or in a moment, 80 ms). A line without features is
+            an example of zeros. An empty file is bad data.
   csv       Numbers and one column of labels: --label-col (a name of the header line, or a number from 1, from the end if negative),
             or else one named label, class, target or y, or else the last. Commas, semicolons, tabs or blanks between.
             Further files, those of --test, and those that meet a model (predict, train -i) have the columns of the first or the
