@@ -567,7 +567,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	t.collect()
 	t.tellRestart(res)
 	worthless := diverged(t, l, res)
-	if t.model != "" && worthless == nil && res.Presented > 0 && !(stopped && t.whole()) {
+	if t.model != "" && worthless == nil && (res.Presented > 0 || res.Updates > 0) && !(stopped && t.whole()) {
 		if err := save(t, l, info, res); err != nil {
 			return err
 		}
@@ -827,11 +827,11 @@ func (t *trainer) failed(err error) error {
 func (t *trainer) stopped(presented int64) error {
 	next := "Nothing was saved: name a model file with -m to keep what was learned."
 	switch {
-	case presented == 0:
+	case presented == 0 && t.report.Model == nil:
 		next = "Nothing was learned yet; nothing was saved."
 	case t.whole():
 		next = "Nothing was saved: " + t.learner + " has nothing to save before its end."
-	case t.saved > 0:
+	case t.report.Model != nil:
 		next = "The model is in " + t.model + "; to go on from it: -i " + t.model + "."
 	}
 	return &fail{codeStopped, fmt.Errorf("%w after %d examples", errStopped, presented), next}

@@ -107,7 +107,7 @@ func (a adviser) next(code string) string {
 	case slices.ContainsFunc(settings, func(f field) bool { return f.flag == "kernel" }):
 		return "try other settings (--kernel, --shuffle, --epochs), or check the labels"
 	}
-	return "try a kernel (as -a tbp --kernel rbf, or --rff), --shuffle or more --epochs, " +
+	return "try a kernel (as -a tbp --kernel rbf --sigma 1, or --rff 200), --shuffle or more --epochs, " +
 		"or check the labels"
 }
 
