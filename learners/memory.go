@@ -252,12 +252,13 @@ func example(x Extent) int64 {
 // kept adds n kept examples, fewer if there are fewer. If bounded, the values among them are held,
 // too; room is for their features, or 0.
 func (f *Footprint) kept(x Extent, name string, n, room int64, bounded bool) {
+	rows := reserved(n, room, x)
 	n = min(n, x.Examples)
 	if n == Any {
 		f.add(name+" without a limit", n, huge)
 		return
 	}
-	held, moving, list := room, int64(0), n
+	held, moving, list := room, int64(0), rows
 	if room == 0 {
 		held, moving = engine.PointsBytes(n, x.Longest, x.Features, x.Elem, x.Dense)
 		list = spare(n)
@@ -273,8 +274,17 @@ func (f *Footprint) kept(x Extent, name string, n, room int64, bounded bool) {
 		f.Copies = plus(f.Copies, state+times(n, 64))
 	}
 	if bounded {
-		f.add("kernel values among them", times(n, n), plus(times(n, list, 8), times(list, 16+24)))
+		f.add("kernel values among them", times(n, n), plus(times(rows, list, 8), times(list, 16+24)))
 	}
+}
+
+// reserved returns for how many of n kept examples there are tables: with a room for their features
+// these are made at once, for all that the settings allow, however few examples there are.
+func reserved(n, room int64, x Extent) int64 {
+	if room > 0 && n < Any {
+		return n
+	}
+	return min(n, x.Examples)
 }
 
 // inHand adds the work space of learners that keep so many lists of examples.
@@ -299,9 +309,11 @@ func mostThatFit(learner string, bytes int64, limit int, need func(n int) int64)
 // mostKept bounds FitMemory: an update goes over all kept examples.
 const mostKept = 1 << 20
 
-// fitKept returns the largest n for which what set(n) returns takes up to that many bytes.
+// fitKept returns the largest n for which what set(n) returns takes up to that many bytes. More than
+// there are examples are never kept.
 func fitKept(learner string, bytes int64, limit int, x Extent, mean, largest int64,
 	set func(n int) KeepingConfig) (Config, error) {
+	limit = int(max(1, min(int64(limit), x.Examples)))
 	n, err := mostThatFit(learner, bytes, limit, func(n int) int64 {
 		c := set(n)
 		x.Kept = KeptRoom(c.Keeps(), mean, largest)

@@ -205,3 +205,37 @@ func TestFitMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestFewerThanKept: FitMemory sets no larger number of kept examples than there are examples, and
+// Memory counts the tables that are made at once for as many as the settings allow.
+func TestFewerThanKept(t *testing.T) {
+	for name, c := range map[string]KeepingConfig{
+		"budget": &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: KernelConfig{Kernel: "linear"}},
+		"tbp": &TBPConfig{Budget: 100, ErrorCache: "flips", ErrorSize: 300, Ties: "oldest",
+			UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: KernelConfig{Kernel: "linear"}},
+	} {
+		x := Extent{Features: 10, Examples: 50, NonZeros: 500, Longest: 10, Elem: 4, Whole: true}
+		d, err := c.FitMemory(1<<30, x, 100, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := d.(KeepingConfig).Keeps(); k > 4*50 {
+			t.Errorf("%s: room is made for %d examples of 50", name, k)
+		}
+		x.Kept = KeptRoom(50, 100, 100)
+		e, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New[float32](e, d, Env{Kept: x.Kept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, took := d.Memory(x).Held(), l.Bytes()
+		if took > held {
+			t.Errorf("%s: %d bytes are taken at once, and %d were said", name, took, held)
+		}
+	}
+}

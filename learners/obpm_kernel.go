@@ -146,7 +146,7 @@ func (c *OBPMConfig) Memory(x Extent) Footprint {
 		return c.linearMemory(x)
 	}
 	var f Footprint
-	members, n := int64(c.Members), min(c.Keeps(), x.Examples)
+	members, n := int64(c.Members), reserved(c.Keeps(), x.Kept, x)
 	f.kept(x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
 	if n < Any {
 		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)

@@ -118,9 +118,9 @@ func (c *TBPConfig) Memory(x Extent) Footprint {
 	}
 	if c.ErrorCache != "sv" {
 		f.kept(x, "error cache", q, cached, false)
-		p, q = min(p, x.Examples), min(q, x.Examples)
+		p, q = reserved(p, cached, x), reserved(q, cached, x)
 		list := q
-		if x.Kept == 0 {
+		if cached == 0 {
 			list = spare(q)
 		}
 		if q < Any {

@@ -134,6 +134,13 @@ func TestPeakMemory(t *testing.T) {
 		{"whole, perceptron", 40,
 			"-a perceptron --until-converged --soft-delta 1 --max-updates 3000", some(4000), -1,
 			""},
+		{"whole, fewer than could be kept, budget", 64, "-a budget --epochs 2" + rbf, some(300), 0, ""},
+		{"whole, fewer than could be kept, tbp", 64, "-a tbp --error-cache flips --epochs 2" + rbf,
+			some(300), 0, ""},
+		{"whole, fewer than could be kept, obpm", 64,
+			"-a obpm --members 10 --removal errors --epochs 2" + rbf, some(300), 0, ""},
+		{"whole, tables for more than there are", 64, "-a budget --budget 20000 --epochs 2" + rbf,
+			some(300), 2, "Lower --budget"},
 		{"whole, too much", 28, "-a pa --epochs 2", some(40000), 1,
 			"reading it into memory takes more than"},
 	} {
