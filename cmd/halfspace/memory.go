@@ -136,6 +136,8 @@ func newPlan[T engine.Float](t *trainer, inMemory bool) (*plan[T], error) {
 		p.most, p.who = machine/4*3, fmt.Sprintf("three quarters of what %s are", by.grants())
 		if machine == 0 {
 			p.most = math.MaxInt64
+		} else if least := p.most - textBytes; least > 0 && least < debug.SetMemoryLimit(-1) {
+			debug.SetMemoryLimit(least)
 		}
 		return p, nil
 	}
@@ -154,7 +156,7 @@ func newPlan[T engine.Float](t *trainer, inMemory bool) (*plan[T], error) {
 	case machine > 0 && p.most > machine:
 		return nil, usage("Give less than that.", "%s %s: %s %s", budget, &t.memory,
 			by.grants(), inMiB(machine))
-	case p.most < programBytes+least:
+	case p.most <= programBytes+least: // a learner takes something, too
 		return nil, usage("Give more than that, by what the learner is to hold.",
 			"%s %s: the program takes %s, and reading %s", budget, &t.memory, inMiB(programBytes),
 			inMiB(least))
@@ -203,6 +205,10 @@ func (p *plan[T]) whole(b *engine.Block[T], test int64) error {
 	x := dataExtent(b)
 	x.Soft, x.Saved = p.x.Soft, p.x.Saved
 	x.Whole = t.whole() || t.fitting()
+	t.large = t.large || dataBytes(x) >= noteworthy
+	if t.memory > 0 || t.large {
+		debug.FreeOSMemory() // what they were put together from
+	}
 	p.report.Reader, p.report.Data, p.begun = 0, dataBytes(x)+test, true
 	if t.shuffle {
 		p.report.Data += 4 * x.Examples
@@ -254,8 +260,8 @@ func (p *plan[T]) admit(b *engine.Block[T]) error {
 	if err := p.fits(x); err != nil {
 		return err
 	}
-	if f := p.t.config.Memory(x); p.t.memory > 0 && x.Features > p.x.Features && f.Moving >= 1<<20 {
-		runtime.GC() // tables that were there twice the last time go before the next ones move
+	if f := p.t.config.Memory(x); x.Features > p.x.Features && f.Moving >= 1<<20 {
+		p.t.collect() // tables that were there twice the last time go before the next ones move
 	}
 	p.x = x
 	return nil
@@ -279,6 +285,7 @@ func (p *plan[T]) fits(x learners.Extent) error {
 	t := p.t
 	f := t.config.Memory(x)
 	peak, twice := f.Peak(), max(f.Moving, f.Copies)
+	t.large = t.large || peak >= noteworthy
 	what := fmt.Sprintf("%d features", x.Features)
 	if x.Whole {
 		what = fmt.Sprintf("%d examples of %d features", x.Examples, x.Features)
@@ -314,10 +321,10 @@ func (p *plan[T]) fits(x learners.Extent) error {
 	return nil
 }
 
-// collect makes room for a copy of what was learned: the collector alone would find the last one
-// only when the next is there.
+// collect makes room for a copy of what was learned, or of its tables, where these are large or
+// memory is short: the collector alone would find the last one only when the next is there.
 func (t *trainer) collect() {
-	if t.memory > 0 {
+	if t.memory > 0 || t.large {
 		runtime.GC()
 	}
 }

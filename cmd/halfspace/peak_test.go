@@ -218,3 +218,30 @@ func TestPeakOfModel(t *testing.T) {
 		}
 	}
 }
+
+// TestPeakWithoutBudget: tables that move again and again are there twice, not with all that went
+// before them, so that three quarters of the memory there is are not passed.
+func TestPeakWithoutBudget(t *testing.T) {
+	if runtime.GOOS != "linux" || race.Enabled {
+		t.Skip("the peak isn't known, or not the command's own")
+	}
+	var data bytes.Buffer
+	const last = 14_000_000
+	for j := 1_000_000; j <= last; j += 1_000_000 {
+		fmt.Fprintf(&data, "+1 1:1 %d:1\n", j)
+		data.WriteString(strings.Repeat("-1 1:-1\n+1 1:1\n", 2048))
+	}
+	file := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(file, data.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	talk, _ := exec.Command("halfspace-peak", "train", "-q", "-a", "adf", "--covariance",
+		"diagonal", file).CombinedOutput()
+	_, text, _ := strings.Cut(string(talk), "peak ")
+	peak, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	// A mean and a variance a feature, a quarter more, and those that moved last.
+	if most := int64(last*16*9/4 + programBytes + 16<<20); err != nil || peak > most {
+		t.Errorf("%s were resident, want at most %s: %v\n%s", inMiB(peak), inMiB(most), err, talk)
+	}
+	t.Logf("%s", inMiB(peak))
+}

@@ -156,6 +156,7 @@ type trainer struct {
 	testInfo   dataset.Info  // of a test set in memory
 	tested     *tested       // nil: no test, or not yet
 	saved      int64         // presented examples after which the model was last written; 0: not written
+	large      bool          // so much memory is planned that what isn't needed any more must go early
 	report     trainReport
 }
 
