@@ -203,6 +203,9 @@ func jsonToo(cmd *cobra.Command) bool {
 // checkPlaces refuses a command line of which an output is an input or another output, by whatever
 // names and links, or can't be written.
 func checkPlaces(cmd *cobra.Command, arguments []string) error {
+	if err := checkNamed(cmd); err != nil {
+		return err
+	}
 	list := placesOf(cmd, arguments)
 	for i, out := range list {
 		if !out.writes() {
@@ -231,6 +234,18 @@ func checkPlaces(cmd *cobra.Command, arguments []string) error {
 		}
 	}
 	return nil
+}
+
+// checkNamed refuses a flag for a file that names none, as -m "$MODEL" does where nothing set the
+// variable: what was learned would be lost.
+func checkNamed(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && len(f.Annotations[placeKey]) > 0 && f.Value.String() == "" {
+			err = usage("Name a file, or leave the flag out.", "%s: no name is given",
+				given(cmd.Flags(), f.Name))
+		}
+	})
+	return err
 }
 
 // muffle has errors printed on stdout, if that isn't read either.

@@ -152,6 +152,7 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
   not-finite           scores that are NaN or infinite; not_finite counts them. Exit code 1 if the weights are, or all scores of a test
   one-class            all of 20 examples or more are predicted as one class, and 10 or more are of the other
   worse-than-constant  more errors than always guessing the commoner class makes on the same examples, by McNemar's test
+  one-label            all of 20 examples or more that were learned have the same label, and no model was gone on from
   label-runs           the labels change less than a tenth as often as in a mixed order, as in sorted files
   unscaled             a feature's root mean square is 100 times the typical one's, over the first 1024 examples; learners of a posterior
                        don't mind

@@ -17,6 +17,7 @@ import (
 // Codes of warnings beside those of package eval.
 const (
 	unknownFeatures = "unknown-features" // that training never had
+	oneLabel        = "one-label"        // all examples of training have the same
 	restarted       = "restarted"        // a run that was cut, gone on from elsewhere
 	oddData         = "odd-data"         // such as padding behind packed data
 )
@@ -24,6 +25,9 @@ const (
 // warnings are what a result is told with where it may not be what it seems: a line each on
 // stderr, and a list in JSON. They concern the result's truth, so -q doesn't silence them.
 type warnings []eval.Warning
+
+// leastOneLabel is how many examples of one label, and none of another, are told of.
+const leastOneLabel = 20
 
 // tell adds one: what is so, and what to do next.
 func (ws *warnings) tell(w io.Writer, code, what, next string) {
@@ -107,8 +111,8 @@ func (a adviser) next(code string) string {
 	case slices.ContainsFunc(settings, func(f field) bool { return f.flag == "kernel" }):
 		return "try other settings (--kernel, --shuffle, --epochs), or check the labels"
 	}
-	return "try a kernel (as -a tbp --kernel rbf --sigma 1, or --rff 200), --shuffle or more --epochs, " +
-		"or check the labels"
+	return "try a kernel (as -a tbp --kernel rbf --sigma 1, or --rff 200), --shuffle or more " +
+		"--epochs, or check the labels"
 }
 
 // scaleFree names the learners of streams that don't mind the features' sizes.
@@ -157,6 +161,16 @@ func (t *trainer) warn(res eval.Result, info dataset.Info, measured *eval.Count,
 	a := adviser{config: t.config, stdin: slices.Contains(t.files, "-"),
 		bias: t.opts.Bias == "append" || biased, unscaled: unscaled(res)}
 	list := &t.report.Warnings
+	one := info.Positives == 0 || info.Positives == info.Rows
+	if one && info.Rows >= leastOneLabel && t.before == nil {
+		label := info.Labels.Negative
+		if info.Positives > 0 {
+			label = info.Labels.Positive
+		}
+		list.tell(w, oneLabel, fmt.Sprintf(
+			"all %d examples have the label %q, so nothing was told apart", info.Rows, label),
+			"learn examples of the other one too, or check the labels")
+	}
 	tell := func(where string, ws []eval.Warning) {
 		for _, x := range ws {
 			list.tell(w, x.Code, where+x.Text, a.next(x.Code))
