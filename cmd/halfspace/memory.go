@@ -238,11 +238,9 @@ func (p *plan[T]) admit(b *engine.Block[T]) error {
 	if dim := int64(b.Dim); dim > x.Features {
 		x.Features, x.Growing = dim, p.begun
 	}
-	if n := extent(b); true {
-		x.Longest = max(x.Longest, n.Longest)
-		p.seen += n.NonZeros
-	}
-	x.NonZeros = p.x.NonZeros
+	come := extent(b)
+	x.Longest = max(x.Longest, come.Longest)
+	p.seen += come.NonZeros
 	if !p.begun {
 		x.NonZeros = p.seen
 		p.begun = true
@@ -305,7 +303,7 @@ func (p *plan[T]) fits(x learners.Extent) error {
 		return &fail{codeFailed,
 			fmt.Errorf("%s: %s take %s (%s), and %s %s, of which the learner may take %s",
 				t.learner, what, inMiB(peak), strings.Join(parts, ", "),
-				p.who, inMiB(p.most), inMiB(max(0, left))), t.savedSoFar() + next}
+				p.who, inMiB(p.most), inMiB(max(0, left))), upper(t.kept()) + "." + next}
 	}
 	if held := f.Held(); t.memory == 0 && held >= noteworthy && held >= 2*p.told &&
 		!t.output.quiet {
@@ -329,16 +327,9 @@ func (t *trainer) collect() {
 	}
 }
 
-// savedSoFar says what there is of a run that ends.
-func (t *trainer) savedSoFar() string {
-	if t.saved > 0 {
-		return fmt.Sprintf("The model after %d examples is in %s.", t.saved, t.model)
-	}
-	return "Nothing was saved."
-}
-
 // keptSizes is what to do where later examples are larger than the first ones.
-const keptSizes = " What is kept was sized by the first examples: set --budget, --error-size or --basis lower than that, or raise --mem-budget."
+const keptSizes = " What is kept was sized by the first examples: set --budget, --error-size or " +
+	"--basis lower than that, or raise --mem-budget."
 
 // settle sizes what the learner keeps that wasn't sized by flags, and makes the split.
 func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {

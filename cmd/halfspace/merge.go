@@ -214,12 +214,12 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 	}
 	m, err := model.Capture(first.Learner, config, first.Seed, l)
 	if err != nil {
-		return nil, saveError(to, "Nothing was saved", err)
+		return nil, saveError(to, "nothing was saved", err)
 	}
 	m.Prep, m.Presented, m.Mistakes = prep, presented, mistakes
 	sum, err := model.Save(to, m)
 	if err != nil {
-		return nil, saveError(to, "Nothing was saved", err)
+		return nil, saveError(to, "nothing was saved", err)
 	}
 	report := p.Report()
 	return &mergeReport{Schema: schema, Learner: first.Learner, Config: config, Precision: first.Precision, Merged: names, Features: prep.Dim, Presented: presented,

@@ -86,7 +86,7 @@ func saveError(path, kept string, err error) error {
 	if !strings.HasPrefix(what, path) {
 		what = path + ": " + what
 	}
-	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(kept + ". " + next)}
+	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(upper(kept) + ". " + next)}
 }
 
 // splitNext cuts the next step off the text of an error of package model, which says it behind a

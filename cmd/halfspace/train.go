@@ -55,7 +55,7 @@ type trainReport struct {
 	Seconds          trainSeconds    `json:"seconds"`
 	NsPerExample     float64         `json:"ns_per_example"`
 	Latency          *latencyReport  `json:"latency"` // of learning one example; null unless they were learned one by one
-	Memory           *memoryReport   `json:"memory"`  // of --mem-budget and a learner that keeps examples; null else
+	Memory           *memoryReport   `json:"memory"`  // of --mem-budget; null without it
 	Test             *testReport     `json:"test"`
 	Model            *string         `json:"model"`
 	ModelSHA256      *string         `json:"model_sha256"`
@@ -553,13 +553,14 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		return settingError(err)
 	}
 	if errors.Is(err, learners.ErrLength) {
-		return &fail{codeData, err, "Bring the features to one scale: --normalize unit or max, or divide them; --precision f64 holds more than f32."}
+		return &fail{codeData, err, upper(t.kept()) + ". Bring the features to one scale: --normalize unit " +
+			"or max, or divide them; --precision f64 holds more than f32."}
 	}
 	if errors.Is(err, learners.ErrMemory) {
-		return &fail{codeFailed, err, t.savedSoFar() + keptSizes}
+		return &fail{codeFailed, err, upper(t.kept()) + "." + keptSizes}
 	}
 	if errors.Is(err, learners.ErrDim) {
-		return &fail{codeFailed, err, "Nothing was saved."}
+		return &fail{codeFailed, err, upper(t.kept()) + "."}
 	}
 	if err != nil && !stopped {
 		return t.failed(err)
@@ -817,11 +818,7 @@ func (t *trainer) unread(ctx context.Context, err error) error {
 
 // failed is an error after learning began.
 func (t *trainer) failed(err error) error {
-	kept := "nothing was saved"
-	if t.saved > 0 {
-		kept = fmt.Sprintf("the model after %d examples is in %s", t.saved, t.model)
-	}
-	return dataError(err, kept)
+	return dataError(err, t.kept())
 }
 
 // stopped is how an interrupted run ends.
@@ -1101,9 +1098,9 @@ func (t *trainer) goOn(fs *pflag.FlagSet) (err error) {
 // kept says what is there of a run that ends with an error.
 func (t *trainer) kept() string {
 	if t.saved > 0 {
-		return fmt.Sprintf("The model after %d examples is still in %s", t.saved, t.model)
+		return fmt.Sprintf("the model after %d examples is in %s", t.saved, t.model)
 	}
-	return "Nothing was saved"
+	return "nothing was saved"
 }
 
 // save writes the model.

@@ -20,6 +20,7 @@ const (
 	oneLabel        = "one-label"        // all examples of training have the same
 	restarted       = "restarted"        // a run that was cut, gone on from elsewhere
 	oddData         = "odd-data"         // such as padding behind packed data
+	passedOver      = "passed-over"      // examples that the posterior could not take up
 )
 
 // warnings are what a result is told with where it may not be what it seems: a line each on
@@ -149,6 +150,9 @@ func featureName(f int, o dataset.Options, info dataset.Info) string {
 
 // times is a large ratio for people: two digits that mean something.
 func times(ratio float64) string {
+	if ratio >= 1e7 {
+		return fmt.Sprintf("%.1e", ratio)
+	}
 	unit := math.Pow(10, math.Floor(math.Log10(ratio))-1)
 	return fmt.Sprintf("%.0f", math.Round(ratio/unit)*unit)
 }
@@ -237,7 +241,7 @@ func diverged[T engine.Float](t *trainer, l learners.Learner[T], res eval.Result
 	if t.model != "" {
 		what = t.model + ": " + what
 	}
-	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(t.kept() + ". " + next)}
+	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(upper(t.kept()) + ". " + next)}
 }
 
 // useless is the error of a result that says nothing at all.
@@ -265,12 +269,9 @@ func (t *trainer) toConverge(res eval.Result) string {
 		why = "The examples can't be separated, " +
 			"or not before their features are of one scale (--normalize unit). "
 	}
-	known, ok := t.config.(learners.RemedyConfig)
-	switch {
-	case ok:
-		for _, r := range known.Remedies() {
-			s = append(s, r.Change+" --"+r.Setting)
-		}
+	switch known := remedies(t.config); {
+	case known != nil:
+		s = append(s, known...)
 	case slices.Contains(withRho, t.learner):
 		s = append(s, "make the margin soft (--soft-delta)")
 	}
@@ -286,10 +287,18 @@ func (t *trainer) toConverge(res eval.Result) string {
 	return why + upper(strings.Join(s[:len(s)-1], ", ")) + ", or " + s[len(s)-1] + "."
 }
 
-// passedOver is the code of examples that the posterior could not take up.
-const passedOver = "passed-over"
+// remedies are the changes of settings that a Config names, as flags; nil if it names none.
+func remedies(c learners.Config) (changes []string) {
+	if known, ok := c.(learners.RemedyConfig); ok {
+		for _, r := range known.Remedies() {
+			changes = append(changes, r.Change+" --"+r.Setting)
+		}
+	}
+	return changes
+}
 
-// warnPassed tells of more than one example in a hundred that were passed over or dropped since before.
+// warnPassed tells of more than one example in a hundred that were passed over or dropped since
+// before.
 func (t *trainer) warnPassed(res eval.Result, before *learners.PosteriorReport) {
 	p, of := t.report.Posterior, res.Presented
 	if p == nil {
@@ -308,19 +317,16 @@ func (t *trainer) warnPassed(res eval.Result, before *learners.PosteriorReport) 
 	if _, inner, ok := base(c); ok {
 		c, _ = inner.Interface().(learners.Config)
 	}
-	var next []string
-	if known, ok := c.(learners.RemedyConfig); ok {
-		for _, r := range known.Remedies() {
-			next = append(next, r.Change+" --"+r.Setting)
-		}
-	}
-	if i := slices.IndexFunc(settingsOf(c), func(f field) bool { return f.auto.IsValid() }); i >= 0 && !learners.BatchOnly(c) {
-		next = append(next, "let it be estimated: --"+settingsOf(c)[i].flag+" auto")
+	next := remedies(c)
+	settings := settingsOf(c)
+	i := slices.IndexFunc(settings, func(f field) bool { return f.auto.IsValid() })
+	if i >= 0 && !learners.BatchOnly(c) {
+		next = append(next, "let it be estimated: --"+settings[i].flag+" auto")
 	}
 	if len(next) == 0 || unscaled(res) {
 		next = append([]string{"bring the columns to one scale"}, next...)
 	}
-	what := fmt.Sprintf("%d of %d examples, %.1f %%, were passed over or dropped, and nothing was learned of them",
-		n, of, 100*float64(n)/float64(of))
+	what := fmt.Sprintf("%d of %d examples, %.1f %%, were passed over or dropped, "+
+		"and nothing was learned of them", n, of, 100*float64(n)/float64(of))
 	t.report.Warnings.tell(t.cmd.ErrOrStderr(), passedOver, what, strings.Join(next, ", or "))
 }
