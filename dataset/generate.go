@@ -477,7 +477,7 @@ func readIDXPair(images, labels string) (x, y []byte, pixels int, err error) {
 		files = append(files, labels)
 	}
 	var in *input
-	from := &opener{limits: &limits{line: DefaultMaxLine, held: maxHeldBytes, window: maxWindow, unpack: bzip2Bytes}}
+	from := &opener{limits: &builtIn}
 	pairs, err := pairIDX(files, from.open, func(i *input) { in = i })
 	if in != nil {
 		defer in.Close()

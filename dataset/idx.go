@@ -151,7 +151,8 @@ func idxHeader(in *input) (p idxPair, magic int, err error) {
 		}
 		if p.pixels = int(height * width); p.pixels > in.limits.line {
 			e := in.limits.lineError(in.name, nil)
-			return p, 0, &RowError{File: in.name, Offset: 8, What: fmt.Sprintf("images of %d x %d values: %s", height, width, e.What), Err: e.Err}
+			return p, 0, &RowError{File: in.name, Offset: 8, Err: e.Err,
+				What: fmt.Sprintf("images of %d x %d values: %s", height, width, e.What)}
 		}
 	}
 	return p, magic, nil

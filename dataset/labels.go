@@ -99,7 +99,7 @@ func (s *labelSet) add(l label) int32 {
 	return i
 }
 
-// dropLast takes the last label out.
+// dropLast takes the last label out, and returns it.
 func (s *labelSet) dropLast() label {
 	i := len(s.list) - 1
 	l := s.list[i]

@@ -38,13 +38,18 @@ type limits struct {
 	memory  int64  // Options.Memory, where that decides; else 0
 }
 
-// limit shares Options.Memory out: half of it to what unpacks, half to text and rows. A byte of text becomes up to 12 bytes of
-// rows (a row of a label alone, a non-zero of one digit); a long line takes up to 7 times its length while its buffer
-// grows, and the next one may be on its way.
+// builtIn are the limits where Options.Memory decides nothing, but for those that depend on the
+// workers.
+var builtIn = limits{
+	head: headSize, line: DefaultMaxLine, held: maxHeldBytes, window: maxWindow, unpack: bzip2Bytes,
+}
+
+// limit shares Options.Memory out: half of it to what unpacks, half to text and rows. A byte of
+// text becomes up to 12 bytes of rows (a row of a label alone, a non-zero of one digit); a long
+// line takes up to 7 times its length while its buffer grows, and the next one may be on its way.
 func (c *config) limit() (l limits, err error) {
-	l = limits{
-		workers: c.Workers, chunk: c.chunk, head: headSize, line: DefaultMaxLine, held: maxHeldBytes, window: maxWindow, unpack: bzip2Bytes,
-	}
+	l = builtIn
+	l.workers, l.chunk = c.Workers, c.chunk
 	if c.MaxLine > 0 {
 		l.line = int(min(c.MaxLine, 1<<30))
 	}

@@ -38,7 +38,7 @@ type Stream[T engine.Float] struct {
 	reader chan struct{}  // closed when the reader has ended
 	stop   stopper
 
-	cut    sync.Mutex // guards the four below, and sending
+	cut    sync.Mutex // guards the two below, and sending
 	cutter *cutter[T] // of the file that is read
 	over   bool       // nothing is sent any more
 
