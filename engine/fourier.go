@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -50,8 +51,7 @@ type Fourier[T Float] struct {
 
 	grows sync.RWMutex // w, dim: a Map reads them, one with features not met before draws more first
 
-	mu   sync.Mutex
-	jobs []*fourierJob[T] // scratch that nobody uses; guarded by mu
+	jobs scratch.Stack[fourierJob[T]]
 }
 
 // fourierParts is the number of parts of a Map at most: each has scratch of its own.
@@ -128,9 +128,10 @@ func (f *Fourier[T]) Map(dst, src *Block[T]) error {
 		return nil
 	}
 	each := f.cost(src, n)
-	j := f.job()
-	defer f.done(j)
-	j.dst, j.src, j.n, j.size = dst, src, n, max((n+fourierParts-1)/fourierParts, min(n, 1+minShareNS/each))
+	j := f.jobs.Take()
+	defer func() { j.dst, j.src = nil, nil; f.jobs.Give(j) }()
+	j.f, j.dst, j.src, j.n = f, dst, src, n
+	j.size = max((n+fourierParts-1)/fourierParts, min(n, 1+minShareNS/each))
 	parts := (n + j.size - 1) / j.size
 	if f.pool.Worth(n * each) {
 		if err := f.pool.Run(context.Background(), parts, j); err != nil {
@@ -142,26 +143,6 @@ func (f *Fourier[T]) Map(dst, src *Block[T]) error {
 		}
 	}
 	return nil
-}
-
-// job returns scratch.
-func (f *Fourier[T]) job() *fourierJob[T] {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if n := len(f.jobs); n > 0 {
-		j := f.jobs[n-1]
-		f.jobs = f.jobs[:n-1]
-		return j
-	}
-	return &fourierJob[T]{f: f}
-}
-
-// done takes scratch back.
-func (f *Fourier[T]) done(j *fourierJob[T]) {
-	j.dst, j.src = nil, nil
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.jobs = append(f.jobs, j)
 }
 
 // cost is about how many ns one of b's n examples takes.

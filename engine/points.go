@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync"
 	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -54,8 +54,7 @@ type Points[T Float] struct {
 	idx []int32
 	val []T
 
-	mu   sync.Mutex
-	jobs []*rowJob[T] // scratch that nobody uses; guarded by mu
+	jobs scratch.Stack[rowJob[T]]
 }
 
 // pointForm is how examples are stored, the tightest first.
@@ -438,24 +437,17 @@ func (p *Points[T]) RowOf(dst []T, b *Block[T], i, lo, hi int) {
 	p.done(j)
 }
 
-// job returns scratch. After a panic it is simply not given back.
+// job returns scratch.
 func (p *Points[T]) job() *rowJob[T] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.jobs); n > 0 {
-		j := p.jobs[n-1]
-		p.jobs = p.jobs[:n-1]
-		return j
-	}
-	return &rowJob[T]{p: p}
+	j := p.jobs.Take()
+	j.p = p
+	return j
 }
 
 // done takes scratch back.
 func (p *Points[T]) done(j *rowJob[T]) {
 	j.clear()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.jobs = append(p.jobs, j)
+	p.jobs.Give(j)
 }
 
 // rowJob computes values of one row: an example made ready for dot products with all of the list. It is scratch, and a

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -18,7 +19,7 @@ type expansion[T Float] struct {
 	sv   engine.Block[T] // support vectors, sparse
 	rows *engine.Rows[T] // of sv
 
-	spares *stack[asked[T]]
+	spares *scratch.Stack[asked[T]]
 }
 
 // asked is an example to be scored, without features that the training data lack.
@@ -66,7 +67,7 @@ func (s *expansion[T]) support(name string, sv engine.Block[T], coef []float64, 
 	}
 	sv.Y = slices.Repeat([]T{1}, len(coef))
 	list.Append(&sv, 0, len(coef))
-	s.sv, s.coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool), new(stack[asked[T]])
+	s.sv, s.coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool), new(scratch.Stack[asked[T]])
 	return nil
 }
 
@@ -78,8 +79,8 @@ func (s *expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 		}
 		return nil
 	}
-	a := s.spares.take()
-	defer s.spares.give(a)
+	a := s.spares.Take()
+	defer s.spares.Give(a)
 	one := &a.one
 	if len(a.row) < len(s.coef) {
 		a.row = make([]T, len(s.coef))
@@ -103,7 +104,7 @@ func (s *expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 
 // bytes returns the memory that the support vectors hold.
 func (s *expansion[T]) bytes() int64 {
-	n := bytesOf(s.coef) + s.spares.bytes(func(a *asked[T]) int64 { return bytesOf(a.row) }) + bytesOf(s.sv.Val) + bytesOf(s.sv.Y) + 4*int64(cap(s.sv.Idx)) + 8*int64(cap(s.sv.Ptr))
+	n := bytesOf(s.coef) + s.spares.Bytes(func(a *asked[T]) int64 { return bytesOf(a.row) }) + bytesOf(s.sv.Val) + bytesOf(s.sv.Y) + 4*int64(cap(s.sv.Idx)) + 8*int64(cap(s.sv.Ptr))
 	if s.rows != nil {
 		n += s.rows.Bytes()
 	}

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -93,7 +94,7 @@ type OBPM[T Float] struct {
 
 	// Score may run more than once at the same time. A form that the members are not in yet is one that only one may bring about.
 	form sync.RWMutex
-	runs stack[memberRun[T]] // that nobody uses; Learn's is one of them
+	runs scratch.Stack[memberRun[T]] // that nobody uses; Learn's is one of them
 }
 
 // memberRun is a run of examples in work: all members go through them. It is the [engine.Job] of that, and scratch.
@@ -283,7 +284,7 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 	o.votes = cfg.Combine == CombineVote
 	o.keepsSum = rule.additive() && !o.votes
 	o.memberRun.o, o.memberRun.votes, o.memberRun.keepsSum = o, o.votes, o.keepsSum
-	o.runs.give(&o.memberRun)
+	o.runs.Give(&o.memberRun)
 	o.useLanes(engine.NewLanes[T](cfg.Members))
 	return o, nil
 }
@@ -421,8 +422,8 @@ func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes, wrong bool) erro
 		defer o.form.Unlock()
 		o.suit(b)
 	}
-	r := o.runs.take()
-	defer o.runs.give(r)
+	r := o.runs.Take()
+	defer o.runs.Give(r)
 	r.o, r.votes, r.keepsSum, r.wrong = o, votes, false, wrong
 	defer func() { r.votes, r.keepsSum, r.wrong, r.b = o.votes, o.keepsSum, false, engine.Block[T]{} }()
 	for lo := 0; lo < b.Len(); lo += r.b.Len() {

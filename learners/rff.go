@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 )
 
 func init() {
@@ -39,7 +40,7 @@ type RFF[T Float] struct {
 	inner   Learner[T]
 	fourier *engine.Fourier[T]
 	size    int // of a run
-	runs    *stack[rffRun[T]]
+	runs    *scratch.Stack[rffRun[T]]
 }
 
 // rffRun is a run of examples, at most size, and their features.
@@ -202,7 +203,7 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 		return nil, fmt.Errorf("rff: %w: %w", err, ErrConfig)
 	}
 	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f, size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
-		runs: new(stack[rffRun[T]])}, nil
+		runs: new(scratch.Stack[rffRun[T]])}, nil
 }
 
 // rffBytes of features are computed at a time: they stay in the cache for the base learner, and are work enough for the pool.
@@ -261,8 +262,8 @@ func (p *rffPosterior[T]) MergePosterior(other Learner[T]) error {
 
 // each maps a checked block, (1) and (2), and gives do the features of one run of examples lo to hi-1 after another.
 func (l *RFF[T]) each(b *engine.Block[T], do func(z *engine.Block[T], lo, hi int) error) error {
-	r := l.runs.take()
-	defer l.runs.give(r)
+	r := l.runs.Take()
+	defer l.runs.Give(r)
 	for lo := 0; lo < b.Len(); lo += l.size {
 		hi := min(lo+l.size, b.Len())
 		r.view = b.Slice(lo, hi)
@@ -297,7 +298,7 @@ func (l *RFF[T]) Updates() int64 { return l.inner.Updates() }
 
 // Bytes is Learner.Bytes.
 func (l *RFF[T]) Bytes() int64 {
-	return l.inner.Bytes() + l.fourier.Bytes() + l.runs.bytes((*rffRun[T]).bytes) + int64(unsafe.Sizeof(*l))
+	return l.inner.Bytes() + l.fourier.Bytes() + l.runs.Bytes((*rffRun[T]).bytes) + int64(unsafe.Sizeof(*l))
 }
 
 // State is that of the base learner: the frequencies follow from the seed.

@@ -307,8 +307,8 @@ func (l *SOGP[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("sogp", b, len(dst)); err != nil {
 		return err
 	}
-	h := l.spares.take()
-	defer l.spares.give(h)
+	h := l.spares.Take()
+	defer l.spares.Give(h)
 	for i := range b.Len() {
 		h.take(l.list, b, i)
 		dst[i] = vecmath.Dot(l.alpha, h.wide)
@@ -321,8 +321,8 @@ func (l *SOGP[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("sogp", b, len(dst)); err != nil {
 		return err
 	}
-	h := l.spares.take()
-	defer l.spares.give(h)
+	h := l.spares.Take()
+	defer l.spares.Give(h)
 	h.ck = grown(h.ck, l.stride)
 	for i := range b.Len() {
 		m, v := l.posterior(h, h.ck, b, i)

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -66,7 +67,7 @@ type support[T Float] struct {
 type basis[T Float] struct {
 	list *engine.Points[T]
 	hand[T]
-	spares *stack[hand[T]] // for Score, which may run more than once at the same time
+	spares *scratch.Stack[hand[T]] // for Score, which may run more than once at the same time
 }
 
 // hand is an example without its zeros, and its kernel values with those of a list.
@@ -85,7 +86,7 @@ func newBasis[T Float](name string, k engine.Kernel) (basis[T], error) {
 	if err != nil {
 		return basis[T]{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return basis[T]{list: list, spares: new(stack[hand[T]])}, nil
+	return basis[T]{list: list, spares: new(scratch.Stack[hand[T]])}, nil
 }
 
 // take takes example i of b in hand and computes its kernel values.
@@ -132,7 +133,7 @@ func (s *hand[T]) bytes() int64 {
 }
 
 func (s *basis[T]) bytes() int64 {
-	return s.list.Bytes() + s.hand.bytes() + s.spares.bytes((*hand[T]).bytes)
+	return s.list.Bytes() + s.hand.bytes() + s.spares.Bytes((*hand[T]).bytes)
 }
 
 // Support returns the number of examples kept.
@@ -309,8 +310,8 @@ func (s *support[T]) score(b *engine.Block[T], dst []float64) error {
 	if err := checkRows(s.name, b, len(dst)); err != nil {
 		return err
 	}
-	h := s.spares.take()
-	defer s.spares.give(h)
+	h := s.spares.Take()
+	defer s.spares.Give(h)
 	for i := range b.Len() {
 		h.take(s.list, b, i)
 		dst[i] = vecmath.Dot(s.coef, h.wide)
