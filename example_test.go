@@ -50,7 +50,8 @@ func train(ctx context.Context, file string) error {
 	return nil
 }
 
-// The README's program, on a small file: the label is the sign of the first feature, the second is noise.
+// The README's program, on a small file: the label is the sign of the first feature, the second is
+// noise.
 func Example() {
 	dir, err := os.MkdirTemp("", "halfspace")
 	if err != nil {
@@ -80,7 +81,8 @@ func Example() {
 	// is it +1? true
 }
 
-// TestREADME: the Go code that README shows is the function train above, so it compiles and does what it says.
+// TestREADME: the Go code that README shows is the function train above, so it compiles and does
+// what it says.
 func TestREADME(t *testing.T) {
 	source, err := os.ReadFile("example_test.go")
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// rooms lists the packages of the module from the top down. A package may import only rooms below its own; the last
-// two stand side by side and import nothing of the module, but for internal/trusted, which holds one empty type.
+// rooms lists the packages of the module from the top down. A package may import only rooms below
+// its own; the last two stand side by side and import nothing of the module, but for
+// internal/trusted, which holds one empty type.
 var rooms = []string{"cmd", "bench", "eval", "model", "dataset", "learners", "engine", "kernelcache", "vecmath"}
 
 // forAll are the rooms of internal/ that serve more than tests.

@@ -11,8 +11,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// go test ./bench -run 'BesideADF|StressedModels' -posterior-seeds 20 is the whole measurement: some
-// 20 s. The first stream of 5 % on which VVM fell apart is the sixth.
+// go test ./bench -run 'BesideADF|StressedModels' -posterior-seeds 20 is the whole measurement:
+// some 20 s. The first stream of 5 % on which VVM fell apart is the sixth.
 var posteriorSeeds = flag.Int("posterior-seeds", 6,
 	"streams of each kind on which posteriors are compared with ADF's")
 
@@ -40,8 +40,8 @@ func streamErrors(t *testing.T, name string, c learners.Config, b *engine.Block[
 	return float64(wrong) / float64(b.Len()), l
 }
 
-// onTheWay lets a learner learn b and returns the share of wrong predictions on the way, and those of
-// its hypothesis on the test examples after each 25 examples, from the 200th on.
+// onTheWay lets a learner learn b and returns the share of wrong predictions on the way, and those
+// of its hypothesis on the test examples after each 25 examples, from the 200th on.
 func onTheWay(t *testing.T, name string, c learners.Config, b, test *engine.Block[float32]) (
 	share float64, hypotheses []float64) {
 	t.Helper()
@@ -91,9 +91,9 @@ func pointsLearners(buffer int, noise float64) map[string]learners.Config {
 	}
 }
 
-// TestPosteriorsBesideADF: on two classes with flipped labels, where EP often does not converge, or at
-// another fixed point, no run of window-EP or VVM has more than 5 points more errors than ADF, nor has
-// its hypothesis at any time.
+// TestPosteriorsBesideADF: on two classes with flipped labels, where EP often does not converge, or
+// at another fixed point, no run of window-EP or VVM has more than 5 points more errors than ADF,
+// nor has its hypothesis at any time.
 func TestPosteriorsBesideADF(t *testing.T) {
 	t.Parallel()
 	for _, flips := range []float64{0.01, 0.05, 0.1} {

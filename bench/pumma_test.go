@@ -124,7 +124,8 @@ func TestPUMMATable1(t *testing.T) {
 	}
 }
 
-// TestPUMMATable2: MNIST class 0 as the paper has it, the SVM and ROMMA to the last digit. It runs alone, for its 2 GB.
+// TestPUMMATable2: MNIST class 0 as the paper has it, the SVM and ROMMA to the last digit. It runs
+// alone, for its 2 GB.
 func TestPUMMATable2(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 50 s and 2 GB")

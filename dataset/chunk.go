@@ -71,11 +71,12 @@ type rows[T engine.Float] struct {
 
 type place struct{ row, line, start, off int } // good rows before; line in the chunk, from 0; where line and label begin
 
-// someBad is how many bad rows of a chunk are kept with their texts. Of others only the place is, as there may be one every other byte; they
-// are parsed again if they are to be told.
+// someBad is how many bad rows of a chunk are kept with their texts. Of others only the place is,
+// as there may be one every other byte; they are parsed again if they are to be told.
 const someBad = 16
 
-// spot is where a bad row begins: good rows before it and lines of the chunk before it, and the place in the text.
+// spot is where a bad row begins: good rows before it and lines of the chunk before it, and the
+// place in the text.
 type spot struct{ row, line, start int }
 
 type badRow struct {
@@ -139,7 +140,8 @@ func (c *chunk[T]) parse(p *parsing) {
 	c.out.Y = slices.Grow(c.out.Y[:0], c.out.n)[:c.out.n]
 }
 
-// addLabel notes a label that the chunk has not had yet. Of labels that are not known only some are told apart.
+// addLabel notes a label that the chunk has not had yet. Of labels that are not known only some are
+// told apart.
 func (c *chunk[T]) addLabel(l label, start, off int) int32 {
 	r := c.out
 	foreign := r.isForeign(l)

@@ -103,8 +103,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestColumnsOfFiles reads files of one training set, whose columns are in another order in each, and
-// takes what was found for a further file.
+// TestColumnsOfFiles reads files of one training set, whose columns are in another order in each,
+// and takes what was found for a further file.
 func TestColumnsOfFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -87,8 +87,8 @@ func csvHeader(first, second []string, labelCol string) bool {
 	return evidence && numbers == 0
 }
 
-// layoutCSV finds the layout of a file from its first lines (neither blank nor comments). An error is
-// the text of what is wrong with the first line.
+// layoutCSV finds the layout of a file from its first lines (neither blank nor comments). An error
+// is the text of what is wrong with the first line.
 func layoutCSV(lines [][]byte, o *Options) (*csvLayout, error) {
 	delim, ok := csvDelim(lines)
 	if !ok {

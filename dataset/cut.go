@@ -77,8 +77,8 @@ func (s *Stream[T]) openNext(name string) (in *input, err error) {
 	return in, nil
 }
 
-// Stop ends the reading: Next returns the rows of the whole lines that were read until now, then ErrStopped. A read that waits for input
-// is not waited for. Any goroutine may call it.
+// Stop ends the reading: Next returns the rows of the whole lines that were read until now, then
+// ErrStopped. A read that waits for input is not waited for. Any goroutine may call it.
 func (s *Stream[T]) Stop() {
 	s.stop.asked.Store(true) // the reader stops before it would have to wait again
 	if !s.stop.waiting.Load() {
@@ -137,8 +137,9 @@ func endText(b []byte) {
 	}
 }
 
-// cutter cuts the text of one file at line ends, fasta before headers, into chunks. While it waits for text in the middle of a chunk, the
-// whole lines that are there can be taken out of it. Stream.cut guards it.
+// cutter cuts the text of one file at line ends, fasta before headers, into chunks. While it waits
+// for text in the middle of a chunk, the whole lines that are there can be taken out of it.
+// Stream.cut guards it.
 type cutter[T engine.Float] struct {
 	s       *Stream[T]
 	in      *input
@@ -155,9 +156,10 @@ type cutter[T engine.Float] struct {
 	ticking bool
 }
 
-// tick looks whether a read has been waiting since the last tick, or the input gives so little that no chunk got full for textTicks, and then
-// hands over what is there. A clock that ticks on costs a fast input less than one that is set anew for each read; it rests where there is
-// nothing to hand over.
+// tick looks whether a read has been waiting since the last tick, or the input gives so little that
+// no chunk got full for textTicks, and then hands over what is there. A clock that ticks on costs a
+// fast input less than one that is set anew for each read; it rests where there is nothing to hand
+// over.
 func (k *cutter[T]) tick() {
 	k.s.cut.Lock()
 	defer k.s.cut.Unlock()

@@ -82,19 +82,23 @@ type Options struct {
 
 	Workers int // parsing goroutines; 0: one a processor
 
-	// MaxLine is the longest line that is read (of fasta: the longest record), in bytes; a longer one is an error, whatever OnError
-	// says. 0 is DefaultMaxLine; more than 1 GiB counts as that.
+	// MaxLine is the longest line that is read (of fasta: the longest record), in bytes; a longer
+	// one is an error, whatever OnError says. 0 is DefaultMaxLine; more than 1 GiB counts as that.
 	MaxLine int64
 
-	// Memory bounds what reading takes, in bytes: the head by which the format is decided, the text on its way and the rows made of it, the
-	// longest line, rows that wait for a second label, the texts of labels, what unpacking takes. What doesn't fit is an
-	// error (ErrMemory) that names it. At least LeastMemory; MemoryBase may come on top. The examples that Load keeps don't count.
+	// Memory bounds what reading takes, in bytes: the head by which the format is decided, the text
+	// on its way and the rows made of it, the longest line, rows that wait for a second label, the
+	// texts of labels, what unpacking takes. What doesn't fit is an error (ErrMemory) that names
+	// it. At least LeastMemory; MemoryBase may come on top. The examples that Load keeps don't
+	// count.
 	//
-	// 0 is the built-in limits: a head of 1 MiB, Workers+3 pieces of 256 KiB of text with their rows (some MiB each at most), one
-	// line of MaxLine with its rows (up to 7 times its length while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd.
+	// 0 is the built-in limits: a head of 1 MiB, Workers+3 pieces of 256 KiB of text with their
+	// rows (some MiB each at most), one line of MaxLine with its rows (up to 7 times its length
+	// while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd.
 	Memory int64
 
-	// OnWarn is told of what is odd but stops nothing, such as padding behind packed data, by the goroutine that calls Next or Load.
+	// OnWarn is told of what is odd but stops nothing, such as padding behind packed data, by the
+	// goroutine that calls Next or Load.
 	OnWarn func(string)
 
 	chunk int // bytes of text a worker parses at a time; 0: chunkSize

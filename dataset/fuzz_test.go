@@ -84,7 +84,8 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
-// uncommented returns the line without its end and its comment, which begins the line or stands behind a blank.
+// uncommented returns the line without its end and its comment, which begins the line or stands
+// behind a blank.
 func uncommented(line string) string {
 	line = strings.TrimSuffix(line, "\r")
 	for i := range len(line) {

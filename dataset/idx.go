@@ -33,8 +33,9 @@ func idxMagic(head []byte) int {
 	return 0
 }
 
-// Beside returns the file of labels that is read beside a file of images when it is not named itself: the one in the same
-// folder whose name has labels-idx1 for images-idx3. It is "" where there is none, and for other files.
+// Beside returns the file of labels that is read beside a file of images when it is not named
+// itself: the one in the same folder whose name has labels-idx1 for images-idx3. It is "" where
+// there is none, and for other files.
 func Beside(images string) string {
 	base := filepath.Base(images)
 	sibling := strings.NewReplacer("images-idx3", "labels-idx1", "images.idx3", "labels.idx1").Replace(base)

@@ -239,7 +239,8 @@ func (l *labeler) signOf(x label) int8 {
 	return undecided
 }
 
-// suppose decides by the one label x, if it is -1, 0 or 1: these mean themselves. The other label may come later.
+// suppose decides by the one label x, if it is -1, 0 or 1: these mean themselves. The other label
+// may come later.
 func (l *labeler) suppose(x label) bool {
 	one, minus := label{text: "+1", num: 1, numeric: true}, label{text: "-1", num: -1, numeric: true}
 	switch {

@@ -8,11 +8,12 @@ import (
 // DefaultMaxLine is the longest line that is read where Options.MaxLine is 0: 64 MiB.
 const DefaultMaxLine = 64 << 20
 
-// LeastMemory is the smallest Options.Memory, in bytes: 2 MiB. It reads text and gzip with lines up to 64 KiB. Files packed by
-// zstd or bzip2 need 8 MiB, whatever their lines are.
+// LeastMemory is the smallest Options.Memory, in bytes: 2 MiB. It reads text and gzip with lines up
+// to 64 KiB. Files packed by zstd or bzip2 need 8 MiB, whatever their lines are.
 const LeastMemory = 2 << 20
 
-// MemoryBase is what a reader may take beyond Options.Memory, in bytes: buffers and tables whose size depends on nothing.
+// MemoryBase is what a reader may take beyond Options.Memory, in bytes: buffers and tables whose
+// size depends on nothing.
 const MemoryBase = 1 << 20
 
 const (

@@ -163,7 +163,8 @@ func TestLeastMemory(t *testing.T) {
 	}
 }
 
-// TestMaxLine takes lines up to the limit to the byte, wherever they stand, and refuses one that is a byte longer.
+// TestMaxLine takes lines up to the limit to the byte, wherever they stand, and refuses one that is
+// a byte longer.
 func TestMaxLine(t *testing.T) {
 	for _, most := range []int{20, 1000, 1 << 16, 300_000} {
 		for _, first := range []string{"", "-1 1:1\n+1 1:2\n", strings.Repeat("-1 1:1\n+1 1:2\n", 50_000)} {
@@ -202,8 +203,8 @@ func (z *zeros) Read(p []byte) (int, error) {
 // bzip2Zeros is 50 MB of zeros packed by bzip2.
 const bzip2Zeros = "QlpoOTFBWSZTWQ4J4t8BX45AAMAAAAggADCATUZCoCWpCoCXMUFZJlNZk8TsPQAfaMEAwAAAEAAIIAAwzAmqaZUiDapSIPF3JFOFCQj9cpgw"
 
-// TestBombs refuses little files that unpack to very much without ever being text, at their beginning and behind good rows, before more than a
-// little of it was unpacked.
+// TestBombs refuses little files that unpack to very much without ever being text, at their
+// beginning and behind good rows, before more than a little of it was unpacked.
 func TestBombs(t *testing.T) {
 	packed, err := base64.StdEncoding.DecodeString(bzip2Zeros)
 	if err != nil {
@@ -249,7 +250,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestSniffer looks at each byte of a head once: twice the text takes twice the time at most, which a count of reads shows.
+// TestSniffer looks at each byte of a head once: twice the text takes twice the time at most, which
+// a count of reads shows.
 func TestSniffer(t *testing.T) {
 	r := &counting{r: strings.NewReader(strings.Repeat("1", 3<<20))}
 	_, err := OpenReader[float64](context.Background(), "in", r, Options{MaxLine: 2 << 20})
@@ -325,8 +327,8 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// TestManyLabels tells only some labels apart, in a chunk and in the stream, where one is told from all others; the one that counts is found
-// among them wherever it stands.
+// TestManyLabels tells only some labels apart, in a chunk and in the stream, where one is told from
+// all others; the one that counts is found among them wherever it stands.
 func TestManyLabels(t *testing.T) {
 	var text strings.Builder
 	positives := 0

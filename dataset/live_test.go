@@ -16,7 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// pieces gives its text in pieces of any length, and before some of them the stream does what it does where its input pauses.
+// pieces gives its text in pieces of any length, and before some of them the stream does what it
+// does where its input pauses.
 type pieces struct {
 	text   []byte
 	most   int
@@ -202,7 +203,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestSteady gives the rows of an input that never pauses, but would fill the head, or a chunk, only after minutes.
+// TestSteady gives the rows of an input that never pauses, but would fill the head, or a chunk,
+// only after minutes.
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{"svmlight": "+1 1:1\n", "csv": "1,2,+1\n"} {
@@ -298,7 +300,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestPauseBase decides the index base by what came before the first pause, and refuses what contradicts it later.
+// TestPauseBase decides the index base by what came before the first pause, and refuses what
+// contradicts it later.
 func TestPauseBase(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"+1 1:1\n", "+1 0:1\n"} {
@@ -323,7 +326,8 @@ func TestPauseBase(t *testing.T) {
 	}
 }
 
-// TestOneClass returns the rows of labels that mean themselves at once, and with the second label gives the names that both together give.
+// TestOneClass returns the rows of labels that mean themselves at once, and with the second label
+// gives the names that both together give.
 func TestOneClass(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -33,8 +33,9 @@ func (s *Stream[T]) Next() (*engine.Block[T], error) {
 	}
 }
 
-// Wait waits until Next would return at once, or for d, and tells whether it would. What Next returned before must not be used any more.
-// So a caller can do what has to be done while nothing comes: flush what it wrote, save.
+// Wait waits until Next would return at once, or for d, and tells whether it would. What Next
+// returned before must not be used any more. So a caller can do what has to be done while nothing
+// comes: flush what it wrote, save.
 func (s *Stream[T]) Wait(d time.Duration) bool {
 	var end <-chan time.Time
 	for {

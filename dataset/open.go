@@ -220,22 +220,24 @@ func checkFiles(files []string) (size int64, err error) {
 	return size, nil
 }
 
-// pauses of a file after which what it gave is used, as there may be no more for long: of the head, by which format and index base are
-// decided, and of the text behind it.
+// pauses of a file after which what it gave is used, as there may be no more for long: of the head,
+// by which format and index base are decided, and of the text behind it.
 const (
 	headPause = 50 * time.Millisecond
 	textPause = 10 * time.Millisecond
 )
 
-// headWait is how long lines of the head may wait for more of it, and textTicks how many times textPause whole lines may wait for a full
-// chunk, where a file gives a little at a time but never pauses.
+// headWait is how long lines of the head may wait for more of it, and textTicks how many times
+// textPause whole lines may wait for a full chunk, where a file gives a little at a time but never
+// pauses.
 const (
 	headWait  = 80 * time.Millisecond
 	textTicks = 3
 )
 
-// peek reads on until l.head bytes and two lines are there, or the end, or a line longer than l.line, or bytes that are no text; they stay to
-// be read. Where the file pauses, or gives little for headWait, the lines that are there do if enough says so; a regular file is only slow to
+// peek reads on until l.head bytes and two lines are there, or the end, or a line longer than
+// l.line, or bytes that are no text; they stay to be read. Where the file pauses, or gives little
+// for headWait, the lines that are there do if enough says so; a regular file is only slow to
 // unpack.
 func (in *input) peek(l *limits, enough func() bool) {
 	ask, got := make(chan []byte), make(chan piece, 1)
@@ -421,7 +423,8 @@ func (in *input) layout(o *Options) (err error) {
 	return nil
 }
 
-// headError returns the error in the head, if it holds no whole line. format is the one that was given, or "".
+// headError returns the error in the head, if it holds no whole line. format is the one that was
+// given, or "".
 func (in *input) headError(l *limits, format string) error {
 	if format == "idx" || bytes.IndexByte(in.head, '\n') >= 0 {
 		return nil
@@ -438,7 +441,8 @@ func (in *input) headError(l *limits, format string) error {
 	return nil
 }
 
-// enough tells whether the lines of the head decide what more of them would: two of them, or one that can be no header.
+// enough tells whether the lines of the head decide what more of them would: two of them, or one
+// that can be no header.
 func (in *input) enough() bool {
 	lines := in.lines(2)
 	if len(lines) != 1 {

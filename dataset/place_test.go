@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestBinaryPlace: a byte that is no text is named by its place, however far into a line that fills chunk after chunk.
+// TestBinaryPlace: a byte that is no text is named by its place, however far into a line that fills
+// chunk after chunk.
 func TestBinaryPlace(t *testing.T) {
 	for _, before := range []string{"", "-1 1:1\n+1 1:2\n"} {
 		for _, at := range []int{300_000, 700_000} {

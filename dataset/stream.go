@@ -13,9 +13,10 @@ import (
 
 // Stream reads examples in file order. One goroutine may use it at a time. Close it.
 //
-// A reader goroutine cuts the text into chunks, Options.Workers goroutines parse them, Next takes the results in order and settles what
-// depends on the order: labels, places, counts. Where the input pauses, the whole lines that have come are handed on, so that a slow
-// stream is heard line by line; how the text is cut never changes the rows. Memory is bounded: see Options.Memory.
+// A reader goroutine cuts the text into chunks, Options.Workers goroutines parse them, Next takes
+// the results in order and settles what depends on the order: labels, places, counts. Where the
+// input pauses, the whole lines that have come are handed on, so that a slow stream is heard line
+// by line; how the text is cut never changes the rows. Memory is bounded: see Options.Memory.
 type Stream[T engine.Float] struct {
 	cfg    *config
 	lim    limits

@@ -17,7 +17,8 @@ const maxIndex = 1<<31 - 2
 // bareReturn is what is wrong with a carriage return inside a line.
 const bareReturn = `found a carriage return (\r) inside the line: lines end in \n or \r\n; make others \n, as tr '\r' '\n' does`
 
-// parseSVMLight reads rows `label index:value index:value ... # comment`. A comment begins a line or stands behind a blank.
+// parseSVMLight reads rows `label index:value index:value ... # comment`. A comment begins a line
+// or stands behind a blank.
 //
 // Format: T. Joachims, SVM-light (svmlight.joachims.org); C.-C. Chang, C.-J. Lin, LIBSVM.
 func (c *chunk[T]) parseSVMLight(p *parsing) {

@@ -12,7 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// magic numbers of compressed data. That of bzip2 goes on with the first block's: text can't look like it.
+// magic numbers of compressed data. That of bzip2 goes on with the first block's: text can't look
+// like it.
 var (
 	gzipMagic  = []byte{0x1f, 0x8b}
 	zstdMagic  = []byte{0x28, 0xb5, 0x2f, 0xfd}
@@ -20,7 +21,8 @@ var (
 	bzip2Empty = []byte{0x17, 0x72, 0x45, 0x38, 0x50, 0x90}
 )
 
-// packing tells what buf is packed by. It waits for no byte more than it takes to know: text is known by its first one.
+// packing tells what buf is packed by. It waits for no byte more than it takes to know: text is
+// known by its first one.
 func packing(buf *bufio.Reader) (string, error) {
 	head, err := buf.Peek(1)
 	if err != nil {
@@ -98,8 +100,8 @@ func (in *input) unpackError(e *RowError, err error) error {
 	return e
 }
 
-// members reads gzip members one behind the other. What stands behind the last may be zeros, as tapes and tar leave them: they are passed
-// over, as by GNU gzip.
+// members reads gzip members one behind the other. What stands behind the last may be zeros, as
+// tapes and tar leave them: they are passed over, as by GNU gzip.
 type members struct {
 	buf    *bufio.Reader
 	z      *gzip.Reader

@@ -47,7 +47,8 @@ const (
 	allChecked
 )
 
-// Len returns the number of examples. A dense block without labels has as many as whole rows fit into X.
+// Len returns the number of examples. A dense block without labels has as many as whole rows fit
+// into X.
 func (b *Block[T]) Len() int {
 	if b.Y != nil {
 		return len(b.Y)
@@ -133,7 +134,8 @@ func (b *Block[T]) CheckRows() error {
 // of examples of a checked block.
 func (b *Block[T]) MarkChecked() { atomic.StoreUint32(&b.checked, allChecked) }
 
-// markAs says that the writer has copied the examples of a block, of which as much has been checked.
+// markAs says that the writer has copied the examples of a block, of which as much has been
+// checked.
 func (b *Block[T]) markAs(of *Block[T]) {
 	atomic.StoreUint32(&b.checked, atomic.LoadUint32(&of.checked))
 }

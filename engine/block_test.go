@@ -167,7 +167,8 @@ func TestBlockSliceSeesFaults(t *testing.T) {
 	}
 }
 
-// TestBlockUnlabelled: blocks without labels count their rows, are good for all but learning, and are cut as others are.
+// TestBlockUnlabelled: blocks without labels count their rows, are good for all but learning, and
+// are cut as others are.
 func TestBlockUnlabelled(t *testing.T) {
 	for _, full := range []*Block[float32]{sparse3(), dense3()} {
 		for _, y := range [][]float32{nil, make([]float32, 3)} {
@@ -211,7 +212,8 @@ func TestBlockUnlabelled(t *testing.T) {
 	}
 }
 
-// TestBlockChecksAtOnce is for the race detector: readers of one block may check it and cut it at the same time.
+// TestBlockChecksAtOnce is for the race detector: readers of one block may check it and cut it at
+// the same time.
 func TestBlockChecksAtOnce(t *testing.T) {
 	b := sparse3()
 	var wg sync.WaitGroup

@@ -82,9 +82,10 @@ func (w way) String() string {
 	return s
 }
 
-// crossed learners are run in every way: members in lanes and in lists, members over kernel values, and a posterior stand
-// for what blocks, threads and implementations share. The others take a few ways in which each value of each comes once:
-// learnertest's bits crosses the rest for every learner, in both precisions.
+// crossed learners are run in every way: members in lanes and in lists, members over kernel values,
+// and a posterior stand for what blocks, threads and implementations share. The others take a few
+// ways in which each value of each comes once: learnertest's bits crosses the rest for every
+// learner, in both precisions.
 var crossed = map[string]bool{"obpm": true, "obpm rbf": true, "vvm": true}
 
 // TestMetamorphic demands equal model bytes over every implementation x threads 1, 2, 3, 8 x blocks of 1, 7, 256 x lanes and active lists, and, for

@@ -45,8 +45,9 @@ type Source[T engine.Float] interface {
 	Next() (*engine.Block[T], error)
 }
 
-// Waiter is a Source that may have to wait for examples. Wait waits until Next would return at once, or for d, and tells whether it
-// would. The block that Next returned before is not to be used any more.
+// Waiter is a Source that may have to wait for examples. Wait waits until Next would return at
+// once, or for d, and tells whether it would. The block that Next returned before is not to be used
+// any more.
 type Waiter interface {
 	Wait(d time.Duration) bool
 }
@@ -271,11 +272,12 @@ func (r *run[T]) stands() {
 	r.res.Pass = &p
 }
 
-// mostIdle is how many passes in a row may make no update while mistakes are left, as of members that see few
-// examples or of an example without features.
+// mostIdle is how many passes in a row may make no update while mistakes are left, as of members
+// that see few examples or of an example without features.
 const mostIdle = 1000
 
-// settle says whether the learner has converged in the pass behind it, in which it made no update, or some.
+// settle says whether the learner has converged in the pass behind it, in which it made no update,
+// or some.
 func (r *run[T]) settle(mem *Memory[T], none, ask bool) error {
 	r.res.Converged, r.res.Mistaken = none, nil
 	if !none {

@@ -43,7 +43,8 @@ func TestCountWarnings(t *testing.T) {
 		{"one class there and predicted", count(50, func(int) (float64, float64) { return 1, 1 }), nil},
 		{"one class there, the other predicted", count(50, func(int) (float64, float64) { return 1, -1 }), nil},
 		{"all wrong", count(50, func(i int) (float64, float64) { return alternating(i), -alternating(i) }), []string{eval.Worse}},
-		// 300 of 1000 are of the rarer class, and half of these are found, against 150, 180 or 230 false alarms.
+		// 300 of 1000 are of the rarer class, and half of these are found, against 150, 180 or 230
+		// false alarms.
 		{"as good as a guess", eval.Count{Examples: 1000, Errors: 300, Positives: 300, Predicted: 300}, nil},
 		{"worse by chance", eval.Count{Examples: 1000, Errors: 330, Positives: 300, Predicted: 330}, nil},
 		{"worse", eval.Count{Examples: 1000, Errors: 380, Positives: 300, Predicted: 380}, []string{eval.Worse}},

@@ -40,10 +40,12 @@ func init() {
 //	w_k         scale * w      for p = 2; one a feature
 //	w_k, f(w)   w, theta       for p > 2; one a feature
 //
-// Deviations: scores use w itself, not w/|w|_q, and on a stream examples are taken as they are: whoever wants them of unit
-// length (or of at most unit length) prepares them. Fit divides them by R, the length of the longest. What they were divided by first,
-// 1 or R, is part of the state, and all that is learned later is divided by the same. For p = 2 the step (5) is kept as a factor and |w|^2 is carried along, so an
-// update costs the example's non-zeros alone. f keeps norms (|f(w)|_p = |w|_q), so for p > 2 step (5) scales theta.
+// Deviations: scores use w itself, not w/|w|_q, and on a stream examples are taken as they are:
+// whoever wants them of unit length (or of at most unit length) prepares them. Fit divides them by
+// R, the length of the longest. What they were divided by first, 1 or R, is part of the state, and
+// all that is learned later is divided by the same. For p = 2 the step (5) is kept as a factor and
+// |w|^2 is carried along, so an update costs the example's non-zeros alone. f keeps norms (|f(w)|_p
+// = |w|_q), so for p > 2 step (5) scales theta.
 //
 // Guarantee: on separable data of unit length with margin gamma, the updates end after O((p-1)/(alpha^2 gamma^2)), with a margin
 // of at least (1-alpha) gamma (Theorem 3); |w|_q <= 1 always: TestALMAMargin, TestALMAUnitBall.
@@ -243,7 +245,8 @@ func pNorm(x []float64, p float64) float64 {
 	return float64(top * pow(sum, 1/p))
 }
 
-// Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R, or by what they were divided by before.
+// Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R, or by what
+// they were divided by before.
 func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	if a.cfg.P > 2 {
 		return FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a whole for p = 2 only: pass over them with Learn: %w", a.cfg.P, ErrConfig)
@@ -315,8 +318,9 @@ func (a *ALMA[T]) Bytes() int64 {
 	return bytesOf(a.w) + bytesOf(a.theta) + int64(unsafe.Sizeof(*a))
 }
 
-// State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2, and R once something was learned; for p > 2: the
-// float64 tensor theta with the scalar norm, from which w follows.
+// State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2, and R once
+// something was learned; for p > 2: the float64 tensor theta with the scalar norm, from which w
+// follows.
 func (a *ALMA[T]) State() State {
 	if a.cfg.P > 2 {
 		return State{

@@ -25,7 +25,8 @@ func TestALMAByHand(t *testing.T) {
 		{[]float64{0.6, 0.8}, +1, 0.6*a[0] + 0.8*a[1], 1, d},
 		{[]float64{0, 0}, -1, 0, 1, d}, // fires, moves nothing
 	})
-	// y f at the threshold, exactly, still fires: 1/2 for k = 4. The step 1/2 along (1/2, 0) is shrunk away.
+	// y f at the threshold, exactly, still fires: 1/2 for k = 4. The step 1/2 along (1/2, 0) is
+	// shrunk away.
 	runByHand(t, "alma", &learners.ALMAConfig{P: 2, B: 1, C: 1}, []handStep{
 		{[]float64{1, 0}, +1, 0, 1, []float64{1, 0}},
 		{[]float64{0, 0}, +1, 0, 1, []float64{1, 0}},

@@ -20,7 +20,8 @@ var moreAsked = map[string]map[string]learners.Config{
 	},
 }
 
-// TestAsked: every learner gives scores and probabilities without labels, and to many who ask at once.
+// TestAsked: every learner gives scores and probabilities without labels, and to many who ask at
+// once.
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	for _, name := range learners.Names() {

@@ -201,7 +201,8 @@ func TestGoldenKMP(t *testing.T) {
 	}
 }
 
-// TestBudgetTies: of kept examples that the others serve equally well the oldest goes, whatever its slot.
+// TestBudgetTies: of kept examples that the others serve equally well the oldest goes, whatever its
+// slot.
 func TestBudgetTies(t *testing.T) {
 	l := newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: 3, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
 		KernelConfig: learners.KernelConfig{Kernel: "linear"}})

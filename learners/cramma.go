@@ -37,8 +37,9 @@ func init() {
 //	t           updates + 1
 //	u_t         scale * w         one a feature
 //
-// Deviations: on a stream u_1 is the first example with a feature, which is then also checked as an example, as in a first pass; its score
-// before is 0. Examples that come before it are passed over. R may be any length: what is learned then is CRAMMA's of beta/R and eta/R.
+// Deviations: on a stream u_1 is the first example with a feature, which is then also checked as an
+// example, as in a first pass; its score before is 0. Examples that come before it are passed over.
+// R may be any length: what is learned then is CRAMMA's of beta/R and eta/R.
 //
 // Guarantee: on separable data with maximal directional margin gamma_d, the updates end if eta_eff < (sqrt(1 + 8 gamma_d/R) - 1)/2; for beta/R to
 // infinity the margin reached tends to gamma_d where 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin.

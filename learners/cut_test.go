@@ -151,8 +151,8 @@ func TestCutByContext(t *testing.T) {
 	}
 }
 
-// TestCutDropped: other examples, other options and a stream go on from the weights alone, and a cut
-// that no run left is refused.
+// TestCutDropped: other examples, other options and a stream go on from the weights alone, and a
+// cut that no run left is refused.
 func TestCutDropped(t *testing.T) {
 	b := cutData[float64]("sparse")
 	other := *b

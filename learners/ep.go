@@ -31,7 +31,8 @@ type EP[T Float] struct{ *VVM[T] }
 // EPConfig holds the settings of EP.
 type EPConfig struct{ PointsConfig }
 
-// Validate wants Noise in [0, 1/2), which can't be estimated, Tolerance, Sweeps > 0 and Damping in (0, 1].
+// Validate wants Noise in [0, 1/2), which can't be estimated, Tolerance, Sweeps > 0 and Damping in
+// (0, 1].
 func (c *EPConfig) Validate() error {
 	if c.NoiseAuto {
 		return fmt.Errorf("ep: label-noise is estimated from predictions made before labels are shown, of which ep makes none: "+
@@ -71,9 +72,10 @@ func newEP[T Float](c Config, _ Env) (Learner[T], error) {
 // Learn returns an error that wraps ErrBatch.
 func (l *EP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("ep: %w", ErrBatch) }
 
-// Fit is Fitter.Fit. It starts anew every time; an update is a sweep, and FitResult.Converged says whether the last one changed no site by more than the
-// tolerance, passed over none, and all of them made the Gaussian: Report counts those that did not. Violators are the examples with y f <= 0. When ctx ends
-// the state is unchanged.
+// Fit is Fitter.Fit. It starts anew every time; an update is a sweep, and FitResult.Converged says
+// whether the last one changed no site by more than the tolerance, passed over none, and all of
+// them made the Gaussian: Report counts those that did not. Violators are the examples with y f <=
+// 0. When ctx ends the state is unchanged.
 func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
 	n := b.Len()
 	if err := checkBlock("ep", b, n); err != nil {

@@ -125,7 +125,8 @@ func (s *expansion[T]) state(st *State) {
 		Tensor{"sv_val", []int{len(s.sv.Val)}, slices.Clone(s.sv.Val)})
 }
 
-// takeState takes what state gave, or only checks it if it shall not be kept; st has been checked by holds.
+// takeState takes what state gave, or only checks it if it shall not be kept; st has been checked
+// by holds.
 func (s *expansion[T]) takeState(name string, st *State, k engine.Kernel, pool *engine.Pool, keep bool) error {
 	sv, coef, err := supportOf[T](name, st)
 	if err != nil {

@@ -5,7 +5,8 @@ import "math"
 // Facts are what settings may be relative to: they are known when the data are.
 type Facts struct {
 	// SumSq is the square of the longest example's length, as the examples are learned: scaled, and
-	// with an appended feature (a bias, or rho of the margin papers). 0 if no example has a feature.
+	// with an appended feature (a bias, or rho of the margin papers). 0 if no example has a
+	// feature.
 	SumSq float64
 	// Delta is FitOptions.Delta: with a soft margin each example is longer by a coordinate of that
 	// size.

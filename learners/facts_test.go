@@ -170,8 +170,8 @@ func TestCRAMMARadius(t *testing.T) {
 	}
 }
 
-// TestALMALength: what examples were divided by first is what all later ones are divided by, whether
-// they come as a stream or as a data set, and after a save.
+// TestALMALength: what examples were divided by first is what all later ones are divided by,
+// whether they come as a stream or as a data set, and after a save.
 func TestALMALength(t *testing.T) {
 	const size = 7
 	big := learnertest.Dense[float64](200, 20, 0.05)

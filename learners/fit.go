@@ -27,10 +27,12 @@ type WholeConfig interface {
 // the length of the longest one (extended by Delta), where the algorithm wants them of at most unit length (ALMA, CRAMMA): the
 // weights are those of the divided examples, and a later Learn should be given such. All is computed in float64, whatever T.
 //
-// When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so far. Where ctx or MaxUpdates
-// ended a run with a hard margin, the next Fit over the same examples with the same options goes on at the example where it stopped, to the
-// bit; that is part of the State. Learn, other examples and other options start at the first example, from the present weights. On data that are not separable
-// a run with Delta = 0 ends when FitResult.Bound says that there is no margin worth the name (LeastMargin), or by MaxUpdates or ctx.
+// When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so
+// far. Where ctx or MaxUpdates ended a run with a hard margin, the next Fit over the same examples
+// with the same options goes on at the example where it stopped, to the bit; that is part of the
+// State. Learn, other examples and other options start at the first example, from the present
+// weights. On data that are not separable a run with Delta = 0 ends when FitResult.Bound says that
+// there is no margin worth the name (LeastMargin), or by MaxUpdates or ctx.
 type Fitter[T Float] interface {
 	Learner[T]
 	Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error)
@@ -48,9 +50,10 @@ const (
 	DefaultRefresh   = 1 << 18
 )
 
-// LeastMargin is the share of R under which a margin counts as none: a run whose bound has fallen so low ends, unless its weights separate
-// all examples with the margin that was asked for. Where some examples are a thousand times shorter than others, it is a share of a thousand
-// times the shortest one's length.
+// LeastMargin is the share of R under which a margin counts as none: a run whose bound has fallen
+// so low ends, unless its weights separate all examples with the margin that was asked for. Where
+// some examples are a thousand times shorter than others, it is a share of a thousand times the
+// shortest one's length.
 const LeastMargin = 1e-6
 
 // FitOptions say how Fit goes about it. GramBytes and Refresh change no more than roundings.
@@ -391,7 +394,8 @@ func (c *cycle[T]) where() uint64 {
 	return cutScores
 }
 
-// cutTensors are the tensors of a cycle's cut: a, and with scores these and the coefficients. start is a before the first update.
+// cutTensors are the tensors of a cycle's cut: a, and with scores these and the coefficients. start
+// is a before the first update.
 var cutTensors = map[uint64][]string{
 	cutWeights: {"a"},
 	cutScores:  {"alpha", "alpha_low", "s"},
@@ -435,7 +439,8 @@ func (c *cycle[T]) vector(name string) *[]float64 {
 	return &c.s
 }
 
-// resume makes the run go on from a cut, if that is of the same examples, and of a run that worked where this one does.
+// resume makes the run go on from a cut, if that is of the same examples, and of a run that worked
+// where this one does.
 func (c *cycle[T]) resume(cut *State) {
 	if !cutOf(cut, c.b) || c.o.Delta > 0 {
 		return
@@ -501,7 +506,8 @@ func checkCycleCut(name string, cut *State) error {
 	return checkCut(name, cut, []string{"updates", "since", "clean"}, append(scalars, "rule0", "rule1"), tensors)
 }
 
-// hopeless reports, of fresh scores, that there is no margin worth the name and that the weights have none either.
+// hopeless reports, of fresh scores, that there is no margin worth the name and that the weights
+// have none either.
 func (c *cycle[T]) hopeless() bool {
 	if !(c.bound() <= c.least) {
 		return false

@@ -27,18 +27,19 @@ type Round struct {
 
 // Learner learns a linear classifier from blocks of examples, in order.
 //
-// A call with n examples and n calls with one give the same state and rounds, to the bit. Any number of goroutines may
-// call Score (and Proba) at once, as long as nothing else is called; all else needs the learner for itself. After
-// warm-up (all features seen, the largest block seen by as many calls at once) Learn and Score allocate nothing.
+// A call with n examples and n calls with one give the same state and rounds, to the bit. Any
+// number of goroutines may call Score (and Proba) at once, as long as nothing else is called; all
+// else needs the learner for itself. After warm-up (all features seen, the largest block seen by as
+// many calls at once) Learn and Score allocate nothing.
 //
 // [New] makes learners. The zero value of a learner's type has no settings and is not one.
 type Learner[T Float] interface {
 	// Learn scores each example with the state before it, then learns it; rounds[i] tells of example i and needs
 	// b.Len() places. On error (a wrapped engine.Err… of Block.Check, ErrOut) the state is unchanged.
 	Learn(b *engine.Block[T], rounds []Round) error
-	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see. Labels are ignored and
-	// need not be there: Y may be nil, or hold anything. Features never seen in learning have weight 0. Errors are those
-	// of Block.CheckRows, and ErrOut.
+	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see.
+	// Labels are ignored and need not be there: Y may be nil, or hold anything. Features never seen
+	// in learning have weight 0. Errors are those of Block.CheckRows, and ErrOut.
 	Score(b *engine.Block[T], dst []float64) error
 	// Weights returns the hypothesis as one primal weight vector, as Score uses it up to rounding, or nil if it has
 	// none (votes). The slice is the caller's.
@@ -56,14 +57,16 @@ type Learner[T Float] interface {
 // StateChecker is a Learner that can tell whether its SetState would take a State, without taking
 // it: so it is known before a model is saved whether it could be loaded. All learners here are.
 type StateChecker interface {
-	// CheckState returns the error that SetState would return. Cost: a pass over the State, and no copy of it.
+	// CheckState returns the error that SetState would return. Cost: a pass over the State, and no
+	// copy of it.
 	CheckState(State) error
 }
 
 // Prober is a Learner that knows the probability of a label, not a score alone.
 type Prober[T Float] interface {
-	// Proba sets dst[i] = P(y_i = +1 | x_i) with the present state. It changes nothing that later calls see, takes what
-	// Score takes and fails as Score does. Full covariances (adf, ep, wep, vvm) answer one call after another.
+	// Proba sets dst[i] = P(y_i = +1 | x_i) with the present state. It changes nothing that later
+	// calls see, takes what Score takes and fails as Score does. Full covariances (adf, ep, wep,
+	// vvm) answer one call after another.
 	Proba(b *engine.Block[T], dst []float64) error
 }
 
@@ -84,7 +87,8 @@ func PosteriorOf[T Float](l Learner[T]) PosteriorMerger[T] {
 	return p
 }
 
-// ReportOf tells what the posterior of l, or of what stands for the learner that l gives its examples to, met so far; nil if l has none.
+// ReportOf tells what the posterior of l, or of what stands for the learner that l gives its
+// examples to, met so far; nil if l has none.
 func ReportOf[T Float](l Learner[T]) *PosteriorReport {
 	var r PosteriorReport
 	if p := PosteriorOf(l); p != nil {

@@ -24,7 +24,8 @@ func tooLongFor(elem uintptr) float64 {
 }
 
 // checkLengths refuses a block with an example that is longer than a learner called name can take,
-// which computes in numbers of elem bytes. Cost: a sum over the block's values, which are read once.
+// which computes in numbers of elem bytes. Cost: a sum over the block's values, which are read
+// once.
 func checkLengths[T Float](name string, b *engine.Block[T], elem uintptr) error {
 	n, limit := b.Len(), tooLongFor(elem)
 	if n == 0 || float64(vecmath.SumSq(valuesOf(b))) <= limit {

@@ -111,8 +111,8 @@ func (l *linear[T]) withCut(s State) State {
 	return s
 }
 
-// takeCut is SetState of a learner called name that is a Fitter, or CheckState if the state shall not be kept: take takes it without the cut,
-// check looks at that.
+// takeCut is SetState of a learner called name that is a Fitter, or CheckState if the state shall
+// not be kept: take takes it without the cut, check looks at that.
 func (l *linear[T]) takeCut(name string, s State, keep bool, check func(name string, cut *State) error, take func(s State, keep bool) error) error {
 	s, cut := s.detach()
 	if cut != nil {
@@ -129,7 +129,8 @@ func (l *linear[T]) takeCut(name string, s State, keep bool, check func(name str
 	return nil
 }
 
-// takeState is SetState of a learner called name whose state is that of linear alone, or CheckState if it shall not be kept.
+// takeState is SetState of a learner called name whose state is that of linear alone, or CheckState
+// if it shall not be kept.
 func (l *linear[T]) takeState(name string, s State, keep bool) error {
 	if err := s.holds(name, []string{"w"}, []string{"updates"}, nil); err != nil {
 		return err
@@ -158,7 +159,8 @@ func sumSq[T Float](b *engine.Block[T], i int) float64 {
 	return n
 }
 
-// checkBlock returns what is wrong with a block for Learn with out places for results, led by the learner's name.
+// checkBlock returns what is wrong with a block for Learn with out places for results, led by the
+// learner's name.
 func checkBlock[T Float](name string, b *engine.Block[T], out int) error {
 	if out < b.Len() {
 		return tooShort(name, b.Len(), out)

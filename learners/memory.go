@@ -309,8 +309,8 @@ func mostThatFit(learner string, bytes int64, limit int, need func(n int) int64)
 // mostKept bounds FitMemory: an update goes over all kept examples.
 const mostKept = 1 << 20
 
-// fitKept returns the largest n for which what set(n) returns takes up to that many bytes. More than
-// there are examples are never kept.
+// fitKept returns the largest n for which what set(n) returns takes up to that many bytes. More
+// than there are examples are never kept.
 func fitKept(learner string, bytes int64, limit int, x Extent, mean, largest int64,
 	set func(n int) KeepingConfig) (Config, error) {
 	limit = int(max(1, min(int64(limit), x.Examples)))

@@ -5,8 +5,8 @@ import "github.com/halfspace-ml/halfspace/engine"
 // MistakeChecker is a Learner for which a whole pass without an update doesn't mean that it has
 // converged, as an ensemble whose members see parts of the examples: mistakes may be left.
 type MistakeChecker[T Float] interface {
-	// Mistakes returns how many examples of b are mistakes (y f(x) <= 0) of the hypothesis or of any
-	// part of it, with the present state, and changes nothing that later calls see. It fails as
+	// Mistakes returns how many examples of b are mistakes (y f(x) <= 0) of the hypothesis or of
+	// any part of it, with the present state, and changes nothing that later calls see. It fails as
 	// Learn does, and like it is not for many goroutines at once. Cost: the scores of all members.
 	Mistakes(b *engine.Block[T]) (int, error)
 }
@@ -21,8 +21,8 @@ func MistakeCheckerOf[T Float](l Learner[T]) MistakeChecker[T] {
 	return c
 }
 
-// countMistakes returns how many of the scores f of b's examples are mistakes, or whose members' mistakes
-// aren't 0.
+// countMistakes returns how many of the scores f of b's examples are mistakes, or whose members'
+// mistakes aren't 0.
 func countMistakes[T Float](b *engine.Block[T], f, members []float64) (n int) {
 	for i, y := range b.Y {
 		if !(float64(y)*f[i] > 0) || members[i] != 0 {

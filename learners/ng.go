@@ -39,17 +39,20 @@ func init() {
 //	eta       Config.Eta       step size at first
 //	c         Config.EtaDecay  by which it falls, a step; 0: never
 //
-// Deviations: the paper's figures leave the rate open. X X' adds up the squared gradients of some 1/(1-gamma) examples, so that with eta = 1 and
-// c = 1 - gamma steps would tend to C^-1 g/n, C the gradients' mean square: the rate at which natural gradients settle fastest, were C known in all
-// directions and not in k. The default falls more slowly, by what was measured: after 10^5 examples with 10 % flipped labels (20 and 100 normal
-// features, a random hyperplane) so many percent of clean labels are wrong:
+// Deviations: the paper's figures leave the rate open. X X' adds up the squared gradients of some
+// 1/(1-gamma) examples, so that with eta = 1 and c = 1 - gamma steps would tend to C^-1 g/n, C the
+// gradients' mean square: the rate at which natural gradients settle fastest, were C known in all
+// directions and not in k. The default falls more slowly, by what was measured: after 10^5 examples
+// with 10 % flipped labels (20 and 100 normal features, a random hyperplane) so many percent of
+// clean labels are wrong:
 //
 //	c         0     0.0005  0.001  0.002  0.005
 //	20        7.9   0.94    0.68   0.47   0.32
 //	100       4.9   1.2     1.1    1.5    4.3
 //
-// where logistic regression on all at once has 0.46 of 20 features. Sums of gradients are not divided by their number, as in the traces. An
-// example without features has no gradient and is passed over, as is one whose gradient is beyond the range of float64.
+// where logistic regression on all at once has 0.46 of 20 features. Sums of gradients are not
+// divided by their number, as in the traces. An example without features has no gradient and is
+// passed over, as is one whose gradient is beyond the range of float64.
 //
 // Guarantee: the weights of an independent implementation after every example: TestGoldenNG. (1) in the space of features gives the same weights:
 // TestNGDense.
@@ -86,8 +89,8 @@ type NGConfig struct {
 	EtaDecay float64 `json:"eta_decay,omitempty" flag:"eta-decay" help:"the step after n steps is eta/(1 + eta-decay n); 0 keeps it as it is"`
 }
 
-// UnmarshalJSON makes the step of settings without eta_decay constant, as it was before there was one.
-// Other fields that are not there keep their values.
+// UnmarshalJSON makes the step of settings without eta_decay constant, as it was before there was
+// one. Other fields that are not there keep their values.
 func (c *NGConfig) UnmarshalJSON(data []byte) error {
 	type fields NGConfig // without this method
 	c.EtaDecay = 0
@@ -100,7 +103,8 @@ func (c *NGConfig) UnmarshalJSON(data []byte) error {
 // maxNG is the largest number of columns: their matrix takes 8 MB.
 const maxNG = 1024
 
-// Validate wants Buffer and Rank > 0 and not beyond 1024 together, 0 < Decay <= 1, Lambda and Eta > 0, EtaDecay >= 0.
+// Validate wants Buffer and Rank > 0 and not beyond 1024 together, 0 < Decay <= 1, Lambda and Eta >
+// 0, EtaDecay >= 0.
 func (c *NGConfig) Validate() error {
 	if c.Buffer < 1 || c.Rank < 1 || c.Buffer > maxNG || c.Buffer+c.Rank > maxNG {
 		return fmt.Errorf("ng: buffer is %d, rank %d, want at least 1 and together at most %d: %w", c.Buffer, c.Rank, maxNG, ErrConfig)
@@ -156,7 +160,8 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// score returns f(x) of example i of a checked block and leaves its inner products with the rows in dots, if not nil.
+// score returns f(x) of example i of a checked block and leaves its inner products with the rows in
+// dots, if not nil.
 func (l *NG[T]) score(b *engine.Block[T], i int, dots []float64) float64 {
 	idx, val := seen(b, i, len(l.w))
 	dot := func(w []float64) float64 {

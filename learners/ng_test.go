@@ -79,7 +79,8 @@ func TestNGProba(t *testing.T) {
 	}
 }
 
-// TestNGDense: until the first reduction, (1) in the space of features: M = gamma M + g g', w -= eta/(1 + c n) (M + lambda I)^-1 g.
+// TestNGDense: until the first reduction, (1) in the space of features: M = gamma M + g g', w -=
+// eta/(1 + c n) (M + lambda I)^-1 g.
 func TestNGDense(t *testing.T) {
 	for _, c := range []float64{0, 0.1} {
 		testNGDense(t, c)

@@ -59,8 +59,9 @@ const (
 // changes members by the coefficients c_j adds (sum of c_j) x to S. So the online prediction is one dot, S.x/N. ALMA scales
 // its weights, so with it f is the mean of all members' scores, both in Learn and in Score.
 //
-// Converged: a pass without an update shows little, as each member sees a part of it. An ensemble has converged if besides neither the
-// average (the vote) nor any member makes a mistake on any example: each member separates them all. See Mistakes.
+// Converged: a pass without an update shows little, as each member sees a part of it. An ensemble
+// has converged if besides neither the average (the vote) nor any member makes a mistake on any
+// example: each member separates them all. See Mistakes.
 //
 // Guarantee: the members are what the base learner is; with tau 1 and one member OBPM is its base: TestOBPMOneMember.
 // TestOBPMTable1 checks the paper's update counts.
@@ -92,12 +93,14 @@ type OBPM[T Float] struct {
 
 	memberRun[T] // of Learn
 
-	// Score may run more than once at the same time. A form that the members are not in yet is one that only one may bring about.
+	// Score may run more than once at the same time. A form that the members are not in yet is one
+	// that only one may bring about.
 	form sync.RWMutex
 	runs scratch.Stack[memberRun[T]] // that nobody uses; Learn's is one of them
 }
 
-// memberRun is a run of examples in work: all members go through them. It is the [engine.Job] of that, and scratch.
+// memberRun is a run of examples in work: all members go through them. It is the [engine.Job] of
+// that, and scratch.
 type memberRun[T Float] struct {
 	o               *OBPM[T]
 	votes, keepsSum bool // as in OBPM, where it is not for probabilities
@@ -395,8 +398,8 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// Mistakes is MistakeChecker.Mistakes: an example is a mistake if it is one of the average, or of the vote, or of
-// any member. A member that never learned is wrong everywhere.
+// Mistakes is MistakeChecker.Mistakes: an example is a mistake if it is one of the average, or of
+// the vote, or of any member. A member that never learned is wrong everywhere.
 func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	if err := checkBlock("obpm", b, b.Len()); err != nil {
 		return 0, err
@@ -411,7 +414,8 @@ func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	return countMistakes(b, f, wrong), nil
 }
 
-// ask sets dst to the sums of the members' scores, or to the numbers of their votes for +1, or of those that are wrong.
+// ask sets dst to the sums of the members' scores, or to the numbers of their votes for +1, or of
+// those that are wrong.
 func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes, wrong bool) error {
 	o.form.RLock()
 	if o.suits(b) {
@@ -485,8 +489,9 @@ const (
 // AMD EPYC (Zen 3, 2 vCPUs), 2026-11-20: go test ./learners -run Calibrate -calibrate -v.
 const activeMembers = 4
 
-// run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go through them; what they did is
-// in r.tallies. Without learning nobody sees an example and only scores are tallied.
+// run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go
+// through them; what they did is in r.tallies. Without learning nobody sees an example and only
+// scores are tallied.
 func (r *memberRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
 	r.room()
 	if b.Dense() {
@@ -524,7 +529,8 @@ func (r *memberRun[T]) cost() int {
 	return len(r.rows)*r.o.cfg.Members/perLane + n*r.parts*turn
 }
 
-// draw fills in who sees the examples of r.b and, where they are needed, the examples' squared lengths.
+// draw fills in who sees the examples of r.b and, where they are needed, the examples' squared
+// lengths.
 func (r *memberRun[T]) draw(learning bool) {
 	n := r.b.Len()
 	r.mask = slices.Grow(r.mask[:0], n*r.o.words)[:n*r.o.words]
@@ -655,7 +661,8 @@ func move[T Float](dst, src columns[T], dim, members int) {
 	}
 }
 
-// Part implements engine.Job: a tile of members, or a group of dense ones, goes through the examples of r.b.
+// Part implements engine.Job: a tile of members, or a group of dense ones, goes through the
+// examples of r.b.
 func (r *memberRun[T]) Part(p int) {
 	if r.b.Dense() {
 		r.densePart(p)
@@ -761,8 +768,8 @@ func (r *memberRun[T]) sparsePart(p int) {
 	}
 }
 
-// side is what a member's score is multiplied by, so that it counts if the product is at most 0: its vote for +1, or
-// that it is wrong about the label y.
+// side is what a member's score is multiplied by, so that it counts if the product is at most 0:
+// its vote for +1, or that it is wrong about the label y.
 func (r *memberRun[T]) side(y T) T {
 	if r.wrong {
 		return y

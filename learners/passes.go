@@ -78,7 +78,8 @@ func passCut[T Float](cut *State, b *engine.Block[T], o *FitOptions) *State {
 	return cut
 }
 
-// ofData completes a cut, if there is one: the examples are those of b, and the bound is known or not. scalars are the learner's own.
+// ofData completes a cut, if there is one: the examples are those of b, and the bound is known or
+// not. scalars are the learner's own.
 func ofData[T Float](cut *State, b *engine.Block[T], known bool, scalars map[string]float64) *State {
 	if cut == nil {
 		return nil

@@ -38,16 +38,20 @@ var ErrPrior = errors.New("posteriors do not belong together")
 //
 // Nothing costs more than O(d^2 + k d) an example and O(k^2) a refinement for d features.
 //
-// Guards. Vr stays positive definite, whatever comes and in whatever units features are: with D = diag(Vr), the rounding errors of a change of Vr are some
-// 2^-52 of sqrt(D_i D_j) in element i, j, so Vr stays definite as long as the eigenvalues of D^-1/2 Vr D^-1/2, which has no units, are far above d 2^-52. They
-// are the inverses of those of D^1/2 Vr^-1 D^1/2, and of two bounds of these either will do:
+// Guards. Vr stays positive definite, whatever comes and in whatever units features are: with D =
+// diag(Vr), the rounding errors of a change of Vr are some 2^-52 of sqrt(D_i D_j) in element i, j,
+// so Vr stays definite as long as the eigenvalues of D^-1/2 Vr D^-1/2, which has no units, are far
+// above d 2^-52. They are the inverses of those of D^1/2 Vr^-1 D^1/2, and of two bounds of these
+// either will do:
 //
 //	P max_i D_i,   P = 1 + sum tau |x|^2     as Vr^-1 is at most I and the sum of tau x x^T over what (4) has absorbed with tau > 0
 //	sum_i D_i (Vr^-1)_ii                     the trace, which does not depend on the units of features
 //
-// The first is one number to keep, the second, one a feature, is kept only once the first is too coarse. (4) is done if den > 0 and the bound, the strain,
-// stays below 2^40; else the next best point is taken, and if none will do, one is dropped. A new point whose variance is lost in rounding is passed over, and
-// (2) has the like guards in S. With eps = 0 that is where examples which contradict each other end. PosteriorReport counts them.
+// The first is one number to keep, the second, one a feature, is kept only once the first is too
+// coarse. (4) is done if den > 0 and the bound, the strain, stays below 2^40; else the next best
+// point is taken, and if none will do, one is dropped. A new point whose variance is lost in
+// rounding is passed over, and (2) has the like guards in S. With eps = 0 that is where examples
+// which contradict each other end. PosteriorReport counts them.
 //
 // All is float64. Changes wait for the pass that reads what they change: that of Vr for its product with the next example, those of S for the next
 // maxLate of them or the end of a sweep.
@@ -94,8 +98,8 @@ type posterior struct {
 // PosteriorReport counts what a learner with a posterior met.
 type PosteriorReport struct {
 	Sweeps int64 `json:"sweeps"` // of EP over the points
-	// Unconverged counts the runs of EP that were stopped by the limit of sweeps, left a site as it was
-	// since rounding would have decided, or moved the law further than one example can.
+	// Unconverged counts the runs of EP that were stopped by the limit of sweeps, left a site as it
+	// was since rounding would have decided, or moved the law further than one example can.
 	Unconverged int64 `json:"unconverged"`
 
 	Merged int64 `json:"merged"` // pairs of points
@@ -105,12 +109,14 @@ type PosteriorReport struct {
 	LabelNoise float64 `json:"label_noise,omitempty"` // rate of wrong labels, where it is estimated
 }
 
-// posteriorFloor is the least share of a variance that is told from rounding: x'Vr x is summed from terms of at most
-// sum x_i^2 D_i together, whose errors are some 2^-52 of that, so 2^-44 has 8 good bits.
+// posteriorFloor is the least share of a variance that is told from rounding: x'Vr x is summed from
+// terms of at most sum x_i^2 D_i together, whose errors are some 2^-52 of that, so 2^-44 has 8 good
+// bits.
 const posteriorFloor = 0x1p-44
 
-// maxStrain leaves 12 bits to the rounding errors of one change of Vr, 2^-52 an element of the scaled
-// matrix: their matrix has a norm of at most d 2^-52, and of some sqrt(d) 2^-52 as they come.
+// maxStrain leaves 12 bits to the rounding errors of one change of Vr, 2^-52 an element of the
+// scaled matrix: their matrix has a norm of at most d 2^-52, and of some sqrt(d) 2^-52 as they
+// come.
 const maxStrain = 0x1p40
 
 // maxPosteriorDim keeps the covariance matrix within a GiB.
@@ -154,7 +160,8 @@ func (p *posterior) setNoise(eps float64) {
 	p.eps, p.entropy = eps, newNoiseEntropy(eps)
 }
 
-// estimateNoise lets the estimate of eps, if there is one, see the new point, which has no site yet.
+// estimateNoise lets the estimate of eps, if there is one, see the new point, which has no site
+// yet.
 func (p *posterior) estimateNoise() {
 	if p.noise == nil {
 		return
@@ -312,8 +319,8 @@ func (p *posterior) largest() float64 {
 	return top
 }
 
-// addition is what Vr^-1 grows by: K.aa x x^T + K.ab (x y^T + y x^T) + K.bb y y^T. trace is at least the sum
-// of the positive eigenvalues of that.
+// addition is what Vr^-1 grows by: K.aa x x^T + K.ab (x y^T + y x^T) + K.bb y y^T. trace is at
+// least the sum of the positive eigenvalues of that.
 type addition struct {
 	x, y  []float64
 	K     sym2
@@ -365,7 +372,8 @@ func (p *posterior) bear(g *addition) bool {
 	return true
 }
 
-// measure works precision out: with Vr = L L^T, (Vr^-1)_ii is the square of the length of L^-1 e_i. O(d^3).
+// measure works precision out: with Vr = L L^T, (Vr^-1)_ii is the square of the length of L^-1 e_i.
+// O(d^3).
 func (p *posterior) measure() {
 	d := len(p.mr)
 	p.precision, p.measured = make([]float64, d), 0
@@ -423,11 +431,12 @@ func (p *posterior) deriveAll() {
 const maxLoss = 0x1p26
 
 // Variances of a point beyond these are passed over, far from where products of a few of them leave
-// the numbers. The likelihood does not know the length of w, so that labels which contradict each other
-// under too small an eps let mean and covariance shrink for ever, some 2^-400 in 10^4 examples. To
-// multiply them back would go on for ever, too, but not better: with 10 % flips under eps = 0.001 the
-// error rate (gen gauss -n 100000, 2 and 20 features, --distance 3 and 6) is 21, 15, 22 and 15 %, where
-// the law that stays as it is has 17, 10, 31 and 15 %. Report counts them, and the cause is eps.
+// the numbers. The likelihood does not know the length of w, so that labels which contradict each
+// other under too small an eps let mean and covariance shrink for ever, some 2^-400 in 10^4
+// examples. To multiply them back would go on for ever, too, but not better: with 10 % flips under
+// eps = 0.001 the error rate (gen gauss -n 100000, 2 and 20 features, --distance 3 and 6) is 21,
+// 15, 22 and 15 %, where the law that stays as it is has 17, 10, 31 and 15 %. Report counts them,
+// and the cause is eps.
 const leastVariance, mostVariance = 0x1p-400, 0x1p400
 
 // add makes X[k], which the caller has filled, a point without a site. It reports whether it is one.
@@ -890,7 +899,8 @@ func (p *posterior) state(s *State) {
 	}
 }
 
-// restore takes the law from s, for at most points points, or only checks it if it shall not be kept.
+// restore takes the law from s, for at most points points, or only checks it if it shall not be
+// kept.
 func (p *posterior) restore(name string, s *State, points int, keep bool) error {
 	data := make([][]float64, len(posteriorTensors))
 	for i, n := range posteriorTensors {
@@ -1136,8 +1146,8 @@ func cholesky(M []float64, d int) []float64 {
 	return L
 }
 
-// inverse returns the inverse of a symmetric matrix, both as lower triangles row by row, or nil if it
-// is not positive definite: by its Cholesky factor L and the inverse of that.
+// inverse returns the inverse of a symmetric matrix, both as lower triangles row by row, or nil if
+// it is not positive definite: by its Cholesky factor L and the inverse of that.
 func inverse(M []float64, d int) []float64 {
 	at := func(i int) int { return i * (i + 1) / 2 }
 	L := cholesky(M, d)

@@ -18,8 +18,8 @@ type epSettings struct {
 // leave is by how much a site may be nearer than the tolerance and is still refined.
 const leave = 4
 
-// sweep refines all sites in order and reports whether all were within tolerance. It ends early with
-// ctx.
+// sweep refines all sites in order and reports whether all were within tolerance. It ends early
+// with ctx.
 func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) bool {
 	worst := 0.0
 	p.held = false
@@ -64,13 +64,13 @@ func (p *posterior) sweep(ctx context.Context, e *epSettings, damping float64) b
 //
 // EP that does converge may do so at another fixed point, far away: sites that agree on the wrong
 // side keep each other there, and all that comes is noise to them. But one example can't move the
-// law far. With q as it was and the example's factor f the exact law is q f/Z; its divergence from q
-// is the gain E[log f] - log Z, which is all but 0 where the label is as expected, and also where it
-// is against all that is known, since then it is wrong. No law of divergence D from a Gaussian has
-// its mean more than sqrt(2 D) of the Gaussian's standard deviations away, in any direction
-// (Talagrand, "Transportation cost for Gaussian and other product measures", 1996). A run of EP that
-// moved the mean further, but for some slack for what EP mends of its own approximations, ends like
-// one that has not converged.
+// law far. With q as it was and the example's factor f the exact law is q f/Z; its divergence from
+// q is the gain E[log f] - log Z, which is all but 0 where the label is as expected, and also where
+// it is against all that is known, since then it is wrong. No law of divergence D from a Gaussian
+// has its mean more than sqrt(2 D) of the Gaussian's standard deviations away, in any direction
+// (Talagrand, "Transportation cost for Gaussian and other product measures", 1996). A run of EP
+// that moved the mean further, but for some slack for what EP mends of its own approximations, ends
+// like one that has not converged.
 //
 // The errors above ADF's in percent, of the hypothesis as it is after each 25 examples on 500 with
 // true labels, from the 200th on: the worst of 360 runs (the 240 and wep's), and how many of them
@@ -122,8 +122,8 @@ func (p *posterior) propagate(e *epSettings) {
 const leapSlack = 0.1
 
 // moved returns the square of the distance from the mean as it was, b0, to the present one, both as
-// of (3), by the covariance as it was: with c the difference of the points' coefficients and g = G c
-// that of their scores, c'g + sum tau0 g^2. O(k^2).
+// of (3), by the covariance as it was: with c the difference of the points' coefficients and g = G
+// c that of their scores, c'g + sum tau0 g^2. O(k^2).
 func (p *posterior) moved() float64 {
 	k, sum := p.k, 0.0
 	c := p.row[:k]

@@ -159,7 +159,8 @@ func decodeBase(learner, base string, doc json.RawMessage) (Config, error) {
 // inner returns the base's settings.
 func (c *RFFConfig) inner() (Config, error) { return baseSettings("rff", c.Base, c.BaseConfig) }
 
-// Relative returns false: all that the base's settings may be relative to is known without the data.
+// Relative returns false: all that the base's settings may be relative to is known without the
+// data.
 func (c *RFFConfig) Relative() bool { return false }
 
 // Resolve resolves the base's settings, whatever the facts: its examples have length 1 and D
@@ -260,7 +261,8 @@ func (p *rffPosterior[T]) MergePosterior(other Learner[T]) error {
 	return p.PosteriorMerger.MergePosterior(o.inner)
 }
 
-// each maps a checked block, (1) and (2), and gives do the features of one run of examples lo to hi-1 after another.
+// each maps a checked block, (1) and (2), and gives do the features of one run of examples lo to
+// hi-1 after another.
 func (l *RFF[T]) each(b *engine.Block[T], do func(z *engine.Block[T], lo, hi int) error) error {
 	r := l.runs.Take()
 	defer l.runs.Give(r)

@@ -35,8 +35,9 @@ func init() {
 //	|w_t|^2     norm2
 //	delta       Config.Delta       share of the maximal margin given up
 //
-// Deviations: an example without features, for which (2) has no solution, is passed over, as is one so short that T doesn't hold 1/|x|^2. Where x_t is parallel to
-// w_t up to rounding, (2) has no solution or that of (4): (4) is taken.
+// Deviations: an example without features, for which (2) has no solution, is passed over, as is one
+// so short that T doesn't hold 1/|x|^2. Where x_t is parallel to w_t up to rounding, (2) has no
+// solution or that of (4): (4) is taken.
 //
 // Guarantee: if y (u.x) >= 1 for all examples of length at most R, |w_t| never falls and never exceeds |u|, and each update of the
 // aggressive form adds at least (delta/R)^2 to |w_t|^2: at most (R |u|/delta)^2 updates, then a margin of at least (1-delta)

@@ -73,8 +73,8 @@ func (l *scaledLinear[T]) size(b *engine.Block[T], i int) float64 {
 	return sumSq(b, i)
 }
 
-// holds reports whether stretch can add a times an example to c w: a factor that T doesn't hold, as of an example so
-// short that 1/|x|^2 overflows, would end all learning.
+// holds reports whether stretch can add a times an example to c w: a factor that T doesn't hold, as
+// of an example so short that 1/|x|^2 overflows, would end all learning.
 func (l *scaledLinear[T]) holds(c, a float64) bool {
 	s := l.scale * c
 	if s == 0 {
@@ -115,9 +115,10 @@ func (l *scaledLinear[T]) fold() {
 	l.scale, l.norm2 = 1, sumSq64(l.w)
 }
 
-// fit is Fitter.Fit of a learner called name, which learns one example by learn and would learn one of margin m if violates(m). bound is FitResult.Bound of a
-// new learner; goal sets
-// the accuracy, delta in the end; nil if there is none. own returns what the learner has of a run besides its state.
+// fit is Fitter.Fit of a learner called name, which learns one example by learn and would learn one
+// of margin m if violates(m). bound is FitResult.Bound of a new learner; goal sets the accuracy,
+// delta in the end; nil if there is none. own returns what the learner has of a run besides its
+// state.
 func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[T], o FitOptions,
 	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool, bound func() float64, delta float64, goal func(float64),
 	own func() map[string]float64) (FitResult, error) {
@@ -237,7 +238,8 @@ func (l *scaledLinear[T]) State() State {
 	return l.withCut(s)
 }
 
-// takeState is SetState of a learner called name whose state is that of scaledLinear alone, or CheckState if it shall not be kept.
+// takeState is SetState of a learner called name whose state is that of scaledLinear alone, or
+// CheckState if it shall not be kept.
 func (l *scaledLinear[T]) takeState(name string, s State, keep bool) error {
 	if err := s.holds(name, []string{"w"}, []string{"updates"}, []string{"scale", "norm2"}); err != nil {
 		return err

@@ -19,10 +19,11 @@ func init() {
 
 // SOGP is a Gaussian process classifier that learns each example by moment matching and keeps its posterior on at most M basis points.
 //
-// Reference: L. Csato, M. Opper, "Sparse On-Line Gaussian Processes", Neural Computation 14:641-668, 2002; (4) is that of L. Csato, "Gaussian Processes:
-// Iterative Sparse Approximations", PhD thesis, Aston University, 2002, chapter 3, which is the nearest posterior in KL divergence, where the article's
-// (score |alpha_i|/Q_ii) projects the basis point on the others. The posterior is the process of mean and
-// covariance
+// Reference: L. Csato, M. Opper, "Sparse On-Line Gaussian Processes", Neural Computation
+// 14:641-668, 2002; (4) is that of L. Csato, "Gaussian Processes: Iterative Sparse Approximations",
+// PhD thesis, Aston University, 2002, chapter 3, which is the nearest posterior in KL divergence,
+// where the article's (score |alpha_i|/Q_ii) projects the basis point on the others. The posterior
+// is the process of mean and covariance
 //
 //	m(x) = alpha'k(x),   c(x, x') = K(x, x') + k(x)'C k(x'),   k(x) = (K(b_1, x), ..., K(b_n, x))
 //
@@ -45,8 +46,9 @@ func init() {
 //	alpha     alpha             one a basis point
 //	C, Q      C, Q              n x n, symmetric
 //
-// Deviations: the likelihood has both kinds of noise; the paper's probit is eps = 0. An example is passed over where s^2 is not a positive
-// finite number: in the range of rounding errors, with s0 = 0, or with infinite kernel values; Report counts them. Ties go to the lowest slot.
+// Deviations: the likelihood has both kinds of noise; the paper's probit is eps = 0. An example is
+// passed over where s^2 is not a positive finite number: in the range of rounding errors, with s0 =
+// 0, or with infinite kernel values; Report counts them. Ties go to the lowest slot.
 //
 // Guarantee: mean, covariance and basis points of an independent implementation after every example: TestGoldenSOGP. Without (4) it is assumed density
 // filtering in the space of functions, so with a linear kernel the posterior of the weights: TestSOGPIsADF. (4) is the posterior nearest to

@@ -263,8 +263,8 @@ func (s *stepFactor) klWith(e noiseEntropy) float64 {
 	return t + 0.5*logScalar(s.w/float64(s.mass*s.mass)) + float64(0.5*float64(s.h*s.z))
 }
 
-// meanLog returns the mean of log f under the law with the factor, the integral of f log f N over Z, for
-// the eps of e: 0 without noise. Phi = (Z - eps)/(1-2 eps).
+// meanLog returns the mean of log f under the law with the factor, the integral of f log f N over
+// Z, for the eps of e: 0 without noise. Phi = (Z - eps)/(1-2 eps).
 func (s *stepFactor) meanLog(e noiseEntropy) float64 {
 	if s.eps == 0 {
 		return 0
@@ -273,7 +273,8 @@ func (s *stepFactor) meanLog(e noiseEntropy) float64 {
 	return math.FMA(e.wrong, 1-phi, float64(e.right*phi)) / s.mass
 }
 
-// gain returns the Kullback-Leibler divergence of the law with the factor from the Gaussian without it.
+// gain returns the Kullback-Leibler divergence of the law with the factor from the Gaussian without
+// it.
 func (s *stepFactor) gain(e noiseEntropy) float64 { return s.meanLog(e) - s.logZ() }
 
 // inverseADF returns the step factor whose mean and variance on N(m, v) are those given, with m = z sqrt(v) and v = variance/w. ok is false if there is

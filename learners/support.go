@@ -413,7 +413,8 @@ type keptExamples[T Float] struct {
 	examples engine.Block[T]
 }
 
-// presented reports whether n can be the number of an example of those seen so far, which are not counted beyond MaxCount.
+// presented reports whether n can be the number of an example of those seen so far, which are not
+// counted beyond MaxCount.
 func presented(n, seen int64) bool { return n >= 1 && (n <= seen || seen == MaxCount) }
 
 // keptOf returns what state gave of a learner called name, checked.

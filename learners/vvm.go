@@ -34,14 +34,15 @@ func init() {
 //	m_w           posterior.m        weights, one a feature
 //	b_i           posterior.X        points, each times its label
 //
-// Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL, which is the same point, as KL falls with the margin,
-// but keeps its digits. Points whose eviction or merging would break the covariance are left; see posterior, and Report.
-// Where EP does not converge, or moves the law further than one example can, all points are absorbed;
-// see propagate.
+// Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL,
+// which is the same point, as KL falls with the margin, but keeps its digits. Points whose eviction
+// or merging would break the covariance are left; see posterior, and Report. Where EP does not
+// converge, or moves the law further than one example can, all points are absorbed; see propagate.
 //
-// Guarantee: every eviction and merge of an independent implementation with dense matrices: TestGoldenVVM. B = 0 is ADF, and evicting the oldest window-EP:
-// TestOneFamily. The covariance stays positive definite and all is finite, whatever the units of features: TestPosteriorStands, TestPosteriorUnits.
-// No run is far behind ADF: TestPosteriorsBesideADF in bench.
+// Guarantee: every eviction and merge of an independent implementation with dense matrices:
+// TestGoldenVVM. B = 0 is ADF, and evicting the oldest window-EP: TestOneFamily. The covariance
+// stays positive definite and all is finite, whatever the units of features: TestPosteriorStands,
+// TestPosteriorUnits. No run is far behind ADF: TestPosteriorsBesideADF in bench.
 //
 // Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep. Memory: d^2 + 2 B d + 2 B^2 float64; half of
 // the d^2 are never touched.

@@ -8,7 +8,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// TestZeroValues: a learner that New has not made has no settings, and says so rather than learn nothing.
+// TestZeroValues: a learner that New has not made has no settings, and says so rather than learn
+// nothing.
 func TestZeroValues(t *testing.T) {
 	b := &engine.Block[float32]{Y: []float32{1}, Dim: 1, Ptr: []int{0, 1}, Idx: []int32{0}, Val: []float32{1}}
 	for name, l := range map[string]learners.Learner[float32]{

@@ -281,8 +281,8 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// withIndices calls each kernel that takes indices into a dense slice: operands as make gives them, which of their
-// slices holds the indices, and the length of what they index.
+// withIndices calls each kernel that takes indices into a dense slice: operands as make gives them,
+// which of their slices holds the indices, and the length of what they index.
 type withIndices struct {
 	name    string
 	make    func(g *generator[float32], n int) *operands[float32]
@@ -315,7 +315,8 @@ func indexKernels() []withIndices {
 	}
 }
 
-// Wherever in a list an index lies outside, the kernel panics as a slice does and has written nothing.
+// Wherever in a list an index lies outside, the kernel panics as a slice does and has written
+// nothing.
 func TestOutside(t *testing.T) {
 	forEachImpl(t, func(t *testing.T, _ Impl) {
 		for _, k := range indexKernels() {

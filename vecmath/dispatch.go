@@ -48,7 +48,8 @@ type Info struct {
 // ErrImpl is wrapped by the errors of [Use] and [SelfTest]: the named implementation does not exist or does not run here.
 var ErrImpl = errors.New("implementation not available")
 
-// EnvImpl is the environment variable that forces an implementation. It is read once, as the program starts; see [Err].
+// EnvImpl is the environment variable that forces an implementation. It is read once, as the
+// program starts; see [Err].
 const EnvImpl = "HALFSPACE_IMPL"
 
 var (
@@ -71,8 +72,9 @@ func init() {
 	}
 }
 
-// Err tells what was wrong with [EnvImpl] when the program started: nil, or an error that wraps [ErrImpl]. The best
-// implementation is active then. A program for which that is not good enough ends itself.
+// Err tells what was wrong with [EnvImpl] when the program started: nil, or an error that wraps
+// [ErrImpl]. The best implementation is active then. A program for which that is not good enough
+// ends itself.
 func Err() error { return envErr }
 
 // environmentError is what Err returns for a value of EnvImpl.

@@ -18,17 +18,19 @@ import (
 	"testing"
 )
 
-// go vet compares the frames of assembly functions (sizes, names and offsets of arguments and results) with their Go
-// declarations, but only in what stands in a .s file between one TEXT and the next: it neither includes nor expands. So
-// every TEXT, argument and result has to stand there, where a wrong number is found. What a body needs again of its
-// arguments it gets from a macro that is defined, on lines of its own, within the function.
+// go vet compares the frames of assembly functions (sizes, names and offsets of arguments and
+// results) with their Go declarations, but only in what stands in a .s file between one TEXT and
+// the next: it neither includes nor expands. So every TEXT, argument and result has to stand there,
+// where a wrong number is found. What a body needs again of its arguments it gets from a macro that
+// is defined, on lines of its own, within the function.
 
 var (
 	frameText = regexp.MustCompile(`^(TEXT .*\$\d+-)(\d+)$`)
 	frameArg  = regexp.MustCompile(`^(.*\w\+)(\d+)(\(FP\).*)$`)
 )
 
-// In a copy of the assembly all frame sizes and offsets are wrong, one a line: go vet must find each.
+// In a copy of the assembly all frame sizes and offsets are wrong, one a line: go vet must find
+// each.
 func TestVetSeesFrames(t *testing.T) {
 	goCommand, err := exec.LookPath("go")
 	if err != nil {
@@ -147,7 +149,8 @@ func frameFaults(file string, lines []string) (faults []string) {
 	return faults
 }
 
-// wrongFrame returns a line with another number for its frame size or offset; all other lines as they are.
+// wrongFrame returns a line with another number for its frame size or offset; all other lines as
+// they are.
 func wrongFrame(line string) string {
 	for _, re := range []*regexp.Regexp{frameText, frameArg} {
 		if m := re.FindStringSubmatch(strings.TrimRight(line, " \t")); m != nil {

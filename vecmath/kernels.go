@@ -13,8 +13,8 @@ import (
 // a call and would go over the stack, about 2 ns for LanesUpdate. dot, axpy and sqDist check the lengths themselves, so that Dot, Axpy and
 // SqDist are small enough to be inlined (and write unsafe.SliceData out, for the same budget).
 
-// What a kernel panics with when a caller breaks its contract. An index outside what it indexes panics as a slice does,
-// with a runtime.Error that names the index and the length.
+// What a kernel panics with when a caller breaks its contract. An index outside what it indexes
+// panics as a slice does, with a runtime.Error that names the index and the length.
 const (
 	panicShort  = "vecmath: a slice is shorter than the call needs"
 	panicWidth  = "vecmath: lane width is negative or not a multiple of 64 bytes"
@@ -96,7 +96,8 @@ func SparseDot[T Float](idx []int32, val []T, w []T) T {
 	return SparseDotUnchecked(trusted.Indices{}, idx, val, w)
 }
 
-// SparseAxpy adds a*val[k] to w[idx[k]]. The indices need not ascend; one that repeats is added to as often.
+// SparseAxpy adds a*val[k] to w[idx[k]]. The indices need not ascend; one that repeats is added to
+// as often.
 func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) {
 	checkIndices(idx, len(w))
 	SparseAxpyUnchecked(trusted.Indices{}, w, a, idx, val)

@@ -2,11 +2,12 @@ package vecmath
 
 import "github.com/halfspace-ml/halfspace/internal/trusted"
 
-// The kernels with indices, for the callers in this module that have checked all indices of a block once. Looking at them
-// again would cost an example of 14 non-zeros up to a third of its dot. The first argument, whose type no other
-// module can name, keeps all others out.
+// The kernels with indices, for the callers in this module that have checked all indices of a block
+// once. Looking at them again would cost an example of 14 non-zeros up to a third of its dot. The
+// first argument, whose type no other module can name, keeps all others out.
 
-// SparseDotUnchecked is [SparseDot] for indices that the caller has checked: it looks at their ends only.
+// SparseDotUnchecked is [SparseDot] for indices that the caller has checked: it looks at their ends
+// only.
 func SparseDotUnchecked[T Float](_ trusted.Indices, idx []int32, val []T, w []T) T {
 	checkSparse(idx, len(val), len(w))
 	if race {
@@ -17,7 +18,8 @@ func SparseDotUnchecked[T Float](_ trusted.Indices, idx []int32, val []T, w []T)
 	return sparseDot(data(idx), data(val), len(idx), data(w), len(w))
 }
 
-// SparseAxpyUnchecked is [SparseAxpy] for indices that the caller has checked: it looks at their ends only.
+// SparseAxpyUnchecked is [SparseAxpy] for indices that the caller has checked: it looks at their
+// ends only.
 func SparseAxpyUnchecked[T Float](_ trusted.Indices, w []T, a T, idx []int32, val []T) {
 	checkSparse(idx, len(val), len(w))
 	if race {
@@ -28,7 +30,8 @@ func SparseAxpyUnchecked[T Float](_ trusted.Indices, w []T, a T, idx []int32, va
 	sparseAxpy(data(w), len(w), a, data(idx), data(val), len(idx))
 }
 
-// LanesScoreUnchecked is [LanesScore] for indices that the caller has checked: it looks at their ends only.
+// LanesScoreUnchecked is [LanesScore] for indices that the caller has checked: it looks at their
+// ends only.
 func LanesScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T) {
 	checkLanes[T](len(dst), rows, len(val), len(w))
 	if race {
@@ -40,7 +43,8 @@ func LanesScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, v
 	lanesScore(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows))
 }
 
-// LanesUpdateUnchecked is [LanesUpdate] for indices that the caller has checked: it looks at their ends only.
+// LanesUpdateUnchecked is [LanesUpdate] for indices that the caller has checked: it looks at their
+// ends only.
 func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, coef []T, mask []uint64) {
 	width := len(coef)
 	checkLanes[T](width, rows, len(val), len(w))
@@ -61,7 +65,8 @@ func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, 
 	lanesUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(coef), data(mask))
 }
 
-// LanesScoreLEUnchecked is [LanesScoreLE] for indices that the caller has checked: it looks at their ends only.
+// LanesScoreLEUnchecked is [LanesScoreLE] for indices that the caller has checked: it looks at
+// their ends only.
 func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T, mask []uint64, y, t T) {
 	checkLanes[T](len(dst), rows, len(val), len(w))
 	words := MaskWords(len(dst))
@@ -81,7 +86,8 @@ func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32,
 	lanesScoreLE(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows), data(mask), y, t)
 }
 
-// ActiveScoreUnchecked is [ActiveScore] for indices that the caller has checked: it looks at their ends only.
+// ActiveScoreUnchecked is [ActiveScore] for indices that the caller has checked: it looks at their
+// ends only.
 func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, rows []int32, val []T, lanes []int32) {
 	checkActive(width, rows, len(val), len(w), lanes, len(dst))
 	if race {
@@ -94,7 +100,8 @@ func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, row
 	activeScore(data(dst), data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), len(lanes))
 }
 
-// ActiveUpdateUnchecked is [ActiveUpdate] for indices that the caller has checked: it looks at their ends only.
+// ActiveUpdateUnchecked is [ActiveUpdate] for indices that the caller has checked: it looks at
+// their ends only.
 func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
 	checkActive(width, rows, len(val), len(w), lanes, len(coef))
 	if race {
@@ -107,7 +114,8 @@ func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []
 	activeUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), data(coef), len(lanes))
 }
 
-// SparseDotMixedUnchecked is [SparseDotMixed] for indices that the caller has checked: it looks at their ends only.
+// SparseDotMixedUnchecked is [SparseDotMixed] for indices that the caller has checked: it looks at
+// their ends only.
 func SparseDotMixedUnchecked[T Float](_ trusted.Indices, idx []int32, val []T, w []float64) float64 {
 	checkSparse(idx, len(val), len(w))
 	if race {
@@ -121,7 +129,8 @@ func SparseDotMixedUnchecked[T Float](_ trusted.Indices, idx []int32, val []T, w
 	return sparseDot(data(idx), f64(data(val)), len(idx), data(w), len(w))
 }
 
-// SparseAxpyMixedUnchecked is [SparseAxpyMixed] for indices that the caller has checked: it looks at their ends only.
+// SparseAxpyMixedUnchecked is [SparseAxpyMixed] for indices that the caller has checked: it looks
+// at their ends only.
 func SparseAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32, val []T) {
 	checkSparse(idx, len(val), len(w))
 	if race {
@@ -136,7 +145,8 @@ func SparseAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64
 	sparseAxpy(data(w), len(w), a, data(idx), f64(data(val)), len(idx))
 }
 
-// SparseDotAxpyMixedUnchecked is [SparseDotAxpyMixed] for indices that the caller has checked: it looks at their ends only.
+// SparseDotAxpyMixedUnchecked is [SparseDotAxpyMixed] for indices that the caller has checked: it
+// looks at their ends only.
 func SparseDotAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32, val []T) float64 {
 	checkSparse(idx, len(val), len(w))
 	if race {
@@ -152,8 +162,9 @@ func SparseDotAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a floa
 	return f
 }
 
-// The looks at the ends, which are what a list's extremes are if it ascends: small enough to be inlined, so they panic with
-// a sentence and not, by a call, as a slice does. Negative indices become large as uint.
+// The looks at the ends, which are what a list's extremes are if it ascends: small enough to be
+// inlined, so they panic with a sentence and not, by a call, as a slice does. Negative indices
+// become large as uint.
 const (
 	panicIndex = "vecmath: sparse index outside the dense slice"
 	panicRow   = "vecmath: row outside the lane weights"

@@ -19,17 +19,19 @@
 // # Choosing an implementation
 //
 // The best one that CPU and operating system support is chosen at start. The environment variable
-// HALFSPACE_IMPL (or [Use]) forces one by name. A name that is unknown, or that this machine does not support, is an
-// error that changes nothing: Use returns it; for the environment, [Err] does, and the best one is used meanwhile.
-// [Implementations], [Active] and [Why] tell what there is and what was chosen; [SelfTest] compares one with the reference.
+// HALFSPACE_IMPL (or [Use]) forces one by name. A name that is unknown, or that this machine does
+// not support, is an error that changes nothing: Use returns it; for the environment, [Err] does,
+// and the best one is used meanwhile. [Implementations], [Active] and [Why] tell what there is and
+// what was chosen; [SelfTest] compares one with the reference.
 //
 // # Conventions
 //
-// The destination comes first, lengths are elements, slices of one call have the length of the first (a shorter
-// one panics, a longer one is cut). Kernels allocate nothing, keep nothing and are safe for concurrent use on
-// distinct destinations. Every index of a sparse, lane or active-list kernel is checked before anything is read or
-// written by it; one that lies outside panics as a slice does. The forms called Unchecked look at the ends of a list
-// only: they are for this module, and no other can name the type of their first argument.
+// The destination comes first, lengths are elements, slices of one call have the length of the
+// first (a shorter one panics, a longer one is cut). Kernels allocate nothing, keep nothing and are
+// safe for concurrent use on distinct destinations. Every index of a sparse, lane or active-list
+// kernel is checked before anything is read or written by it; one that lies outside panics as a
+// slice does. The forms called Unchecked look at the ends of a list only: they are for this module,
+// and no other can name the type of their first argument.
 package vecmath
 
 // Float is the element type of kernels.

@@ -113,7 +113,8 @@ func scalGeneric[T Float](x []T, a T) {
 	}
 }
 
-// maxIndexGeneric is the largest index, where negative ones count as unsigned: the largest of all. 0 if there is none.
+// maxIndexGeneric is the largest index, where negative ones count as unsigned: the largest of all.
+// 0 if there is none.
 func maxIndexGeneric(idx []int32) uint32 {
 	var m uint32
 	for _, j := range idx {

@@ -36,7 +36,8 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 	fs.Var(&d.maxLine, "max-line", "refuse lines that are longer (fasta: records), at most 1GiB")
 }
 
-// options returns what the flags say. Warnings about rows passed over go to stderr; ws lists what is odd in the data else.
+// options returns what the flags say. Warnings about rows passed over go to stderr; ws lists what
+// is odd in the data else.
 func (d *readFlags) options(threads int, stderr io.Writer, ws *warnings) dataset.Options {
 	return dataset.Options{
 		Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol, AnyFormat: d.anyFormat,

@@ -58,7 +58,8 @@ func explain(err error) (code int, next string) {
 	return codeFailed, ""
 }
 
-// kinds are errors whose texts tell programs what went wrong. At the end of a text that says so to people they tell nothing.
+// kinds are errors whose texts tell programs what went wrong. At the end of a text that says so to
+// people they tell nothing.
 var kinds = []error{learners.ErrConfig, engine.ErrKernel, dataset.ErrOption, eval.ErrOptions}
 
 // errorText is the text of an error without such ends.

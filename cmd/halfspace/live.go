@@ -8,17 +8,20 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// graceTime is how long a verb that is stopped goes on with what was read already: what came through a pipe can't be read again.
+// graceTime is how long a verb that is stopped goes on with what was read already: what came
+// through a pipe can't be read again.
 const graceTime = 2 * time.Second
 
-// openTime is how long a verb that is stopped waits for a stream to open: where lines have come, their format is known by then.
+// openTime is how long a verb that is stopped waits for a stream to open: where lines have come,
+// their format is known by then.
 const openTime = 200 * time.Millisecond
 
 // flushAfter is how long the input may give nothing before what was printed is handed on.
 const flushAfter = 10 * time.Millisecond
 
-// openStream opens files as a stream whose reading stops when ctx ends: the rows read until then still come, and dataset.ErrStopped behind
-// them. The context that is returned, for work on them, ends graceTime later. done closes the stream.
+// openStream opens files as a stream whose reading stops when ctx ends: the rows read until then
+// still come, and dataset.ErrStopped behind them. The context that is returned, for work on them,
+// ends graceTime later. done closes the stream.
 func openStream[T engine.Float](ctx context.Context, files []string, o dataset.Options) (s *dataset.Stream[T], work context.Context, done func(), err error) {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	patience, end := context.WithCancelCause(context.WithoutCancel(ctx))

@@ -95,7 +95,8 @@ func liveModel(t *testing.T) string {
 	return model
 }
 
-// within demands that the median of some times is below 100 ms; where the machine is busy it is asked again.
+// within demands that the median of some times is below 100 ms; where the machine is busy it is
+// asked again.
 func within(t *testing.T, once func() []time.Duration) {
 	t.Helper()
 	var median time.Duration
@@ -136,7 +137,8 @@ func TestLivePredict(t *testing.T) {
 	}
 }
 
-// TestLiveTrain learns each line as it comes, saves by the clock though nothing more comes, and at an interrupt keeps all it has read.
+// TestLiveTrain learns each line as it comes, saves by the clock though nothing more comes, and at
+// an interrupt keeps all it has read.
 func TestLiveTrain(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

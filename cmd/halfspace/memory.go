@@ -182,8 +182,8 @@ func (p *plan[T]) restored(bytes int64) error {
 	return p.fits(p.x)
 }
 
-// roomForModel refuses a model to go on from that --mem-budget has no room to read: the file, what it
-// says and the learner's copy of that are there at once.
+// roomForModel refuses a model to go on from that --mem-budget has no room to read: the file, what
+// it says and the learner's copy of that are there at once.
 func (t *trainer) roomForModel() error {
 	info, err := os.Stat(t.from)
 	if err != nil || t.memory == 0 { // loading tells what is wrong with it

@@ -151,8 +151,8 @@ func unlike(a, b *model.Model) (what, next string) {
 	return "", ""
 }
 
-// otherColumns tells how the features of two csv models with as many differ; "" if they are the same,
-// wherever the label stood among them.
+// otherColumns tells how the features of two csv models with as many differ; "" if they are the
+// same, wherever the label stood among them.
 func otherColumns(p, q *model.Prep) string {
 	features := func(p *model.Prep) []string {
 		if at := p.LabelCol - 1; at >= 0 && at < len(p.Columns) {

@@ -42,7 +42,8 @@ func TestModelFits(t *testing.T) {
 	}
 }
 
-// TestPredictCaptured: a model that a program has captured without telling of its data has the labels -1 and +1.
+// TestPredictCaptured: a model that a program has captured without telling of its data has the
+// labels -1 and +1.
 func TestPredictCaptured(t *testing.T) {
 	t.Parallel()
 	e, err := learners.Lookup("perceptron")

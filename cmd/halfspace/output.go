@@ -71,8 +71,8 @@ func newOutput(w io.Writer, name string) (*output, error) {
 	return &output{Writer: bufio.NewWriterSize(f, 1<<16), file: f}, nil
 }
 
-// finish puts the file in its place, or with an error of the work takes it away. It returns the first error of both. What goes elsewhere is
-// good up to the error.
+// finish puts the file in its place, or with an error of the work takes it away. It returns the
+// first error of both. What goes elsewhere is good up to the error.
 func (o *output) finish(err error) error {
 	if err == nil || o.file == nil {
 		if e := o.Flush(); err == nil {

@@ -59,8 +59,8 @@ type place struct {
 	flag string      // that names it; "" for arguments and the standard streams
 	info os.FileInfo // nil: not there yet
 
-	// The folder in which its name leads to a file, and that file's name there. nil for the standard
-	// streams, and where there is no such folder.
+	// The folder in which its name leads to a file, and that file's name there. nil for the
+	// standard streams, and where there is no such folder.
 	dir  os.FileInfo
 	base string
 }

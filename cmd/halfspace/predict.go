@@ -187,7 +187,8 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	return useless("", eval.Count{Examples: r.Examples, NotFinite: r.NotFinite})
 }
 
-// warn tells where the predictions may not be what they seem. count is of those that had a label and were given one.
+// warn tells where the predictions may not be what they seem. count is of those that had a label
+// and were given one.
 func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) error {
 	_, config, err := p.m.Settings()
 	if err != nil {
@@ -204,7 +205,8 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 	return nil
 }
 
-// unread is an error of the data; kept says what became of the lines, where these are not for a file.
+// unread is an error of the data; kept says what became of the lines, where these are not for a
+// file.
 func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 	if interrupted(ctx, err) {
 		return &fail{codeStopped, errStopped, ""}
@@ -215,7 +217,8 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 	return dataError(err, kept)
 }
 
-// write predicts all examples, and counts those that have a label and were given one. A nil lines counts only.
+// write predicts all examples, and counts those that have a label and were given one. A nil lines
+// counts only.
 func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T], s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
 	labels := p.m.Prep.Shown()
 	labels.Negative, labels.Positive = shownLabel(labels.Negative), shownLabel(labels.Positive)

@@ -125,8 +125,9 @@ func (p *profiles) start(stderr io.Writer) (stop func() error, err error) {
 // mostProfileSeconds is the longest time over which a page takes a profile.
 const mostProfileSeconds = 300
 
-// profilePages are Go's pages of live profiles, for this machine alone. A browser that was led here from elsewhere, by a name that
-// somebody lets point to 127.0.0.1, says that name as the host: it is refused, and so is a profile without an end.
+// profilePages are Go's pages of live profiles, for this machine alone. A browser that was led here
+// from elsewhere, by a name that somebody lets point to 127.0.0.1, says that name as the host: it
+// is refused, and so is a profile without an end.
 func profilePages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -148,7 +149,8 @@ func profilePages() http.Handler {
 	})
 }
 
-// isLoopback reports whether a host, with or without a port, is this machine under a name or address that nobody else can give out.
+// isLoopback reports whether a host, with or without a port, is this machine under a name or
+// address that nobody else can give out.
 func isLoopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

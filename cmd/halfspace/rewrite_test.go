@@ -9,7 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scriptRewrite makes an example file that is hard to learn from out of a good svmlight one: rewrite KIND IN OUT.
+// scriptRewrite makes an example file that is hard to learn from out of a good svmlight one:
+// rewrite KIND IN OUT.
 func scriptRewrite(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: rewrite KIND IN OUT")

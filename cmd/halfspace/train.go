@@ -618,8 +618,8 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	return nil
 }
 
-// afterwards measures the final hypothesis: the margin over the training set and the errors on the test set. It returns what it
-// counted of the training set, nil if it didn't look there.
+// afterwards measures the final hypothesis: the margin over the training set and the errors on the
+// test set. It returns what it counted of the training set, nil if it didn't look there.
 func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Learner[T], in reader[T], test *eval.Memory[T], inMemory bool) (measured *eval.Count, err error) {
 	t.collect()
 	if inMemory || t.marginReport {
@@ -749,8 +749,8 @@ func loadTest[T engine.Float](ctx context.Context, t *trainer, info dataset.Info
 	return eval.NewMemory(&data.Block, data.Gather), nil
 }
 
-// checkTest looks, before a stream is learned, whether the test set is of its kind: format and columns. What can be read only once is
-// left alone.
+// checkTest looks, before a stream is learned, whether the test set is of its kind: format and
+// columns. What can be read only once is left alone.
 func checkTest[T engine.Float](ctx context.Context, t *trainer, info dataset.Info) error {
 	for _, name := range t.test {
 		if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {

@@ -1,4 +1,5 @@
-// Package scratch keeps memory that is used again and again by calls which may run at the same time.
+// Package scratch keeps memory that is used again and again by calls which may run at the same
+// time.
 package scratch
 
 import "sync"

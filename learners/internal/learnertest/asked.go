@@ -12,9 +12,10 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// Asked checks what a learner is asked for without learning: scores and probabilities need no labels, and any number of
-// goroutines may ask at once, about sparse and dense examples, for the bits that one alone gets. The state stays.
-// The race detector makes the second half of it. Nothing global is switched.
+// Asked checks what a learner is asked for without learning: scores and probabilities need no
+// labels, and any number of goroutines may ask at once, about sparse and dense examples, for the
+// bits that one alone gets. The state stays. The race detector makes the second half of it. Nothing
+// global is switched.
 func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) {
 	s := &suite[T]{entry: e, config: c}
 	pool := engine.NewPool(2)
