@@ -28,7 +28,8 @@ func train(ctx context.Context, file string) error {
 		return err
 	}
 
-	data, err := dataset.Load[float32](ctx, []string{file}, dataset.Options{Bias: "append", Normalize: "unit"})
+	data, err := dataset.Load[float32](ctx, []string{file},
+		dataset.Options{Bias: "append", Normalize: "unit"})
 	if err != nil {
 		return err
 	}

@@ -116,13 +116,16 @@ func TestPosteriorsBesideADF(t *testing.T) {
 					e, bad := onTheWay(t, what[:3], c, &d.Block, &test.Block)
 					for i, h := range bad {
 						if h > good[i]+0.05 {
-							t.Errorf("%v flips, seed %d, %s with %d points: after %d examples %.1f %% errors "+
-								"on others, adf %.1f %%", flips, seed, what, buffer, 225+25*i, 100*h, 100*good[i])
+							t.Errorf("%v flips, seed %d, %s with %d points: after %d examples "+
+								"%.1f %% errors "+
+								"on others, adf %.1f %%", flips, seed, what, buffer, 225+25*i,
+								100*h, 100*good[i])
 							break
 						}
 					}
 					if above, runs = above+e-adf, runs+1; e > adf+0.05 {
-						t.Errorf("%v flips, seed %d, %s with %d points: %.1f %% errors, adf %.1f %%",
+						t.Errorf("%v flips, seed %d, %s with %d points: %.1f %% errors, "+
+							"adf %.1f %%",
 							flips, seed, what, buffer, 100*e, 100*adf)
 					}
 				}

@@ -129,7 +129,8 @@ func (s *Series) run(ctx context.Context, j *job, bar *progress, i int, place st
 			if n == 1 {
 				rows = "row"
 			}
-			s.say("%s: %d %s in %.0f s: %s %s %s, %s", place, n, rows, time.Since(began).Seconds(), row.Row, row.Quantity, row.OursText(), row.Verdict)
+			s.say("%s: %d %s in %.0f s: %s %s %s, %s", place, n, rows, time.Since(began).Seconds(),
+				row.Row, row.Quantity, row.OursText(), row.Verdict)
 		}
 	}
 	o.Drawn = func(f Figure) {

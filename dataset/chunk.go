@@ -100,7 +100,8 @@ func (r *rows[T]) reset(dense bool) {
 // bytes returns what the rows take.
 func (r *rows[T]) bytes() int64 {
 	elem := int64(unsafe.Sizeof(T(0)))
-	return int64(cap(r.Idx)+cap(r.code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y))*elem + int64(cap(r.Ptr))*8
+	return int64(cap(r.Idx)+cap(r.code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y))*elem +
+		int64(cap(r.Ptr))*8
 }
 
 // append adds good rows that have been taken; labels and bad rows are the stream's then.

@@ -88,7 +88,9 @@ func (l *csvLayout) inOrder() {
 // byPlace takes columns as they stand: the file or training has no names.
 func (l *csvLayout) byPlace(names []string, o *Options) (err error) {
 	named := slices.IndexFunc(names, func(n string) bool {
-		return slices.ContainsFunc(labelNames, func(l string) bool { return strings.EqualFold(l, n) })
+		return slices.ContainsFunc(labelNames, func(l string) bool {
+			return strings.EqualFold(l, n)
+		})
 	})
 	switch {
 	case l.cols == o.Columns-1 && o.LabelsOptional && o.LabelCol == "" && named < 0:
@@ -110,7 +112,8 @@ func (l *csvLayout) byPlace(names []string, o *Options) (err error) {
 			}
 		} else if named >= 0 && named != l.label {
 			return fmt.Errorf("column %d is named %q, but column %d is the label in training, "+
-				"which has no names: say which it is with --label-col", named+1, names[named], l.at+1)
+				"which has no names: say which it is with --label-col", named+1, names[named],
+				l.at+1)
 		}
 		if l.header = o.Header; len(l.header) == 0 {
 			l.header, l.at = names, l.label

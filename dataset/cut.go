@@ -270,7 +270,8 @@ func (k *cutter[T]) next() error {
 		k.send(c, end)
 		return nil
 	}
-	if least := min(chunkSize, l.line/2); k.n >= least { // a long line is looked at: what is no text may never end
+	// a long line is looked at: what is no text may never end
+	if least := min(chunkSize, l.line/2); k.n >= least {
 		if old < least {
 			old = 0
 		}
@@ -318,7 +319,8 @@ func (s *Stream[T]) readIDX(p *idxPair, in *input) bool {
 	for row := 0; row < p.rows; row += per {
 		k := min(per, p.rows-row)
 		c := s.chunk(k * p.pixels)
-		c.name, c.first, c.last, c.labels, c.lname, c.row0 = p.images, row == 0, row+k == p.rows, p.y, p.labels, row
+		c.name, c.first, c.last, c.labels, c.lname, c.row0 = p.images, row == 0, row+k == p.rows,
+			p.y, p.labels, row
 		n, err := 0, error(nil)
 		s.cut.Unlock()
 		for n < k*p.pixels && err == nil && s.ctx.Err() == nil {
@@ -332,7 +334,8 @@ func (s *Stream[T]) readIDX(p *idxPair, in *input) bool {
 		}
 		c.n = n - n%p.pixels
 		if n < k*p.pixels {
-			c.fail = in.binaryError(16+int64(row*p.pixels+n), fmt.Sprintf("image %d of %d", row+n/p.pixels+1, p.rows), err)
+			c.fail = in.binaryError(16+int64(row*p.pixels+n),
+				fmt.Sprintf("image %d of %d", row+n/p.pixels+1, p.rows), err)
 		}
 		if !s.send(c) {
 			return false

@@ -60,7 +60,8 @@ func (c *chunk[T]) parseFasta(p *parsing) {
 			if !c.badRow(p, start, start, fmt.Sprintf("expected a header that begins with \">\", found %q", c.token(start, 0))) {
 				return
 			}
-		} else if label, off = headerLabel(line); len(label) == 0 && !p.optional || len(label) > longLabel {
+		} else if label, off = headerLabel(line); len(label) == 0 && !p.optional ||
+			len(label) > longLabel {
 			bad = true
 			what := "expected label=VALUE in the header"
 			if len(label) > 0 {
@@ -86,7 +87,8 @@ func (c *chunk[T]) parseFasta(p *parsing) {
 					bad = true
 					what := fmt.Sprintf("expected a letter of a sequence, found %q", ch)
 					if up := ch &^ 0x20; up >= 'A' && up <= 'Z' {
-						what = fmt.Sprintf("expected a base of a nucleic acid (A C G T U, or N R Y ... where it is open), found %q as in proteins", ch)
+						what = fmt.Sprintf("expected a base of a nucleic acid (A C G T U, or N R "+
+							"Y ... where it is open), found %q as in proteins", ch)
 					}
 					if !c.badRow(p, begin, begin+i, what) {
 						return

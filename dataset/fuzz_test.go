@@ -174,7 +174,8 @@ func FuzzSVMLight(f *testing.F) {
 
 // FuzzCSV never panics, gives blocks that pass Check, and the same for one small chunk after another as for the whole.
 func FuzzCSV(f *testing.F) {
-	for _, s := range []string{"1,2,3\n4,5,6\n", "a;b;class\n1;2;x\n3;4;y", "\"1\",\"a\"\"b\"\n2,?\n", ",00\x000", " 1 2\t3 \n", "1,\"", "#\n\n1\t2\n"} {
+	for _, s := range []string{"1,2,3\n4,5,6\n", "a;b;class\n1;2;x\n3;4;y",
+		"\"1\",\"a\"\"b\"\n2,?\n", ",00\x000", " 1 2\t3 \n", "1,\"", "#\n\n1\t2\n"} {
 		f.Add([]byte(s), 3)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size int) {

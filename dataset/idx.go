@@ -38,7 +38,8 @@ func idxMagic(head []byte) int {
 // there is none, and for other files.
 func Beside(images string) string {
 	base := filepath.Base(images)
-	sibling := strings.NewReplacer("images-idx3", "labels-idx1", "images.idx3", "labels.idx1").Replace(base)
+	sibling := strings.NewReplacer("images-idx3", "labels-idx1", "images.idx3",
+		"labels.idx1").Replace(base)
 	name := filepath.Join(filepath.Dir(images), sibling)
 	if _, err := os.Stat(name); sibling == base || err != nil {
 		return ""
@@ -70,7 +71,8 @@ func pairIDX(files []string, open func(string) (*input, error), keep func(*input
 		p.labels = name
 		if int64(p.rows) > in.limits.held {
 			return &RowError{File: name, Offset: 4, Err: ErrMemory,
-				What: fmt.Sprintf("%d labels take more than the %s there are for them: raise --mem-budget", p.rows, inKiB(in.limits.held))}
+				What: fmt.Sprintf("%d labels take more than the %s there are for them: raise "+
+					"--mem-budget", p.rows, inKiB(in.limits.held))}
 		}
 		y, err := io.ReadAll(io.LimitReader(in, int64(p.rows))) // grows with what is there: the header may lie
 		if err == nil && len(y) < p.rows {

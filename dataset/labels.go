@@ -39,7 +39,8 @@ func (l label) less(m label) bool {
 }
 
 // tooLongLabel is what is wrong with such a label.
-var tooLongLabel = fmt.Sprintf("expected a label of at most %d bytes, found a longer one", longLabel)
+var tooLongLabel = fmt.Sprintf("expected a label of at most %d bytes, found a longer one",
+	longLabel)
 
 // labelSet numbers labels in order of first occurrence.
 type labelSet struct {
@@ -182,7 +183,8 @@ func (l *labeler) id(x label) (int32, error) {
 		case l.guess == l.pos && met.less(x):
 			l.pos = &x
 		default:
-			return 0, fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 are: choose the one that is +1 with --positive LABEL",
+			return 0, fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 "+
+				"are: choose the one that is +1 with --positive LABEL",
 				x.text, met.text, l.sign[0])
 		}
 		l.guess = nil
@@ -222,7 +224,8 @@ func encoded(what, text string) error {
 	if utf8.ValidString(text) {
 		return nil
 	}
-	return fmt.Errorf("%s, %q, is not text in UTF-8: convert the file, as with iconv -f LATIN1 -t UTF-8", what, text)
+	return fmt.Errorf("%s, %q, is not text in UTF-8: convert the file, as with iconv -f LATIN1 "+
+		"-t UTF-8", what, text)
 }
 
 func (l *labeler) signOf(x label) int8 {
@@ -242,7 +245,8 @@ func (l *labeler) signOf(x label) int8 {
 // suppose decides by the one label x, if it is -1, 0 or 1: these mean themselves. The other label
 // may come later.
 func (l *labeler) suppose(x label) bool {
-	one, minus := label{text: "+1", num: 1, numeric: true}, label{text: "-1", num: -1, numeric: true}
+	one, minus := label{text: "+1", num: 1, numeric: true},
+		label{text: "-1", num: -1, numeric: true}
 	switch {
 	case !x.numeric || x.num != 1 && x.num != 0 && x.num != -1:
 		return false
@@ -261,7 +265,8 @@ func (l *labeler) suppose(x label) bool {
 func (l *labeler) alone() error {
 	x := l.set.list[0]
 	if !l.suppose(x) {
-		return fmt.Errorf("all rows have the label %q: say with --positive which label is +1", x.text)
+		return fmt.Errorf("all rows have the label %q: say with --positive which label is +1",
+			x.text)
 	}
 	l.sign[0] = l.signOf(x)
 	return nil

@@ -54,10 +54,12 @@ func (c *config) limit() (l limits, err error) {
 	if c.MaxLine > 0 {
 		l.line = int(min(c.MaxLine, 1<<30))
 	}
-	defer func() { l.chunk = min(l.chunk, l.line+1) }() // so that a chunk without a line's end is a line too long
+	// so that a chunk without a line's end is a line too long
+	defer func() { l.chunk = min(l.chunk, l.line+1) }()
 	if m := c.Memory; m > 0 {
 		if m < LeastMemory {
-			return l, fmt.Errorf("memory of %s for reading: the least is %s: %w", inKiB(m), inKiB(LeastMemory), ErrOption)
+			return l, fmt.Errorf("memory of %s for reading: the least is %s: %w", inKiB(m),
+				inKiB(LeastMemory), ErrOption)
 		}
 		text := m / 2
 		flight := text / 32
@@ -79,10 +81,13 @@ func (c *config) limit() (l limits, err error) {
 
 // lineError refuses a line that is longer than there is room for.
 func (l *limits) lineError(name string, text []byte) *RowError {
-	e := &RowError{File: name, Line: 1, Col: 1, Excerpt: excerpt(text[:min(200, len(text))], 0), Err: ErrFormat,
-		What: fmt.Sprintf("the line is longer than %s: if it is meant, raise --max-line", inKiB(int64(l.line)))}
+	e := &RowError{File: name, Line: 1, Col: 1, Excerpt: excerpt(text[:min(200, len(text))], 0),
+		Err: ErrFormat,
+		What: fmt.Sprintf("the line is longer than %s: if it is meant, raise --max-line",
+			inKiB(int64(l.line)))}
 	if l.memory > 0 {
-		e.What = fmt.Sprintf("the line is longer than %s, for which the %s for reading have room: raise --mem-budget", inKiB(int64(l.line)), inKiB(l.memory))
+		e.What = fmt.Sprintf("the line is longer than %s, for which the %s for reading have "+
+			"room: raise --mem-budget", inKiB(int64(l.line)), inKiB(l.memory))
 		e.Err = ErrMemory
 	}
 	return e

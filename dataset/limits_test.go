@@ -70,19 +70,32 @@ func TestMemory(t *testing.T) {
 		rows   int   // at least
 		needle string
 	}{
-		{"short rows", 1_000_000, func(i int) string { return []string{"0\n", "1\n"}[i&1] }, Options{}, nil, 1_000_000, ""},
+		{"short rows", 1_000_000, func(i int) string { return []string{"0\n", "1\n"}[i&1] },
+			Options{}, nil, 1_000_000, ""},
 		{"wide rows behind narrow ones", 7000, func(i int) string {
 			if i < 6000 {
 				return []string{"-1 1:1\n", "+1 2:1\n"}[i&1]
 			}
 			return rows20k[i&1]
 		}, Options{}, nil, 7000, ""},
-		{"one label", 2_000_000, func(int) string { return "2 1:1 2:1 3:1 4:1 5:1\n" }, Options{}, ErrMemory, 0, "--positive"},
-		{"one label that means itself", 1_000_000, func(int) string { return "+1 1:1 2:1 3:1\n" }, Options{}, nil, 1_000_000, ""},
-		{"a plain 1", 1_000_000, func(int) string { return "1 1:1 2:1 3:1\n" }, Options{}, nil, 1_000_000, ""},
-		{"labels without end", 1_000_000, func(i int) string { return fmt.Sprintf("%d 1:1\n", i) }, Options{Positive: "5"}, nil, 1_000_000, ""},
-		{"text labels without end", 1_000_000, func(i int) string { return fmt.Sprintf("1,2,l%d\n", i) }, Options{Positive: "l5"}, nil, 1_000_000, ""},
-		{"unknown labels without end", 1_000_000, func(i int) string { return fmt.Sprintf("%d 1:1\n", i) },
+		{"one label", 2_000_000, func(int) string {
+			return "2 1:1 2:1 3:1 4:1 5:1\n"
+		}, Options{}, ErrMemory, 0, "--positive"},
+		{"one label that means itself", 1_000_000, func(int) string {
+			return "+1 1:1 2:1 3:1\n"
+		}, Options{}, nil, 1_000_000, ""},
+		{"a plain 1", 1_000_000, func(int) string {
+			return "1 1:1 2:1 3:1\n"
+		}, Options{}, nil, 1_000_000, ""},
+		{"labels without end", 1_000_000, func(i int) string {
+			return fmt.Sprintf("%d 1:1\n", i)
+		}, Options{Positive: "5"}, nil, 1_000_000, ""},
+		{"text labels without end", 1_000_000, func(i int) string {
+			return fmt.Sprintf("1,2,l%d\n", i)
+		}, Options{Positive: "l5"}, nil, 1_000_000, ""},
+		{"unknown labels without end", 1_000_000, func(i int) string {
+			return fmt.Sprintf("%d 1:1\n", i)
+		},
 			Options{Labels: &LabelMap{"5", "6"}, LabelsOptional: true}, nil, 1_000_000, ""},
 		{"a long line", 1000, func(i int) string {
 			if i == 900 {
@@ -96,7 +109,10 @@ func TestMemory(t *testing.T) {
 			}
 			return "x\n"
 		}, Options{OnError: "skip", OnBad: func(error) {}}, nil, 10, ""},
-		{"csv of one digit", 300_000, func(i int) string { return []string{"1,2,a\n", "3,4,b\n"}[i&1] }, Options{}, nil, 300_000, ""},
+		{"csv of one digit", 300_000, func(i int) string {
+			return []string{"1,2,a\n",
+				"3,4,b\n"}[i&1]
+		}, Options{}, nil, 300_000, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const memory = 8 << 20
@@ -108,7 +124,8 @@ func TestMemory(t *testing.T) {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			before, most, rows := m.HeapAlloc, uint64(0), 0
-			s, err := OpenReader[float64](context.Background(), "in", &lines{n: tc.n, line: tc.line}, tc.o)
+			s, err := OpenReader[float64](context.Background(), "in",
+				&lines{n: tc.n, line: tc.line}, tc.o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +144,8 @@ func TestMemory(t *testing.T) {
 			if err == io.EOF {
 				err = nil
 			}
-			if !errors.Is(err, tc.err) || rows < tc.rows || err != nil && !strings.Contains(err.Error(), tc.needle) {
+			if !errors.Is(err, tc.err) || rows < tc.rows ||
+				err != nil && !strings.Contains(err.Error(), tc.needle) {
 				t.Errorf("%d rows: %v", rows, err)
 			}
 			t.Logf("%.2f MiB", float64(most)/(1<<20))
@@ -141,7 +159,8 @@ func TestMemory(t *testing.T) {
 func TestLeastMemory(t *testing.T) {
 	text := strings.Repeat("+1 1:1 2:0.5\n-1 3:1\n", 5000)
 	var want string
-	for _, o := range []Options{{}, {Memory: LeastMemory}, {Memory: LeastMemory, Workers: 64}, {Memory: 3 << 20}, {Memory: 1 << 40}} {
+	for _, o := range []Options{{}, {Memory: LeastMemory}, {Memory: LeastMemory, Workers: 64},
+		{Memory: 3 << 20}, {Memory: 1 << 40}} {
 		rows, err := stream(text, o)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +172,8 @@ func TestLeastMemory(t *testing.T) {
 			t.Errorf("%+v: other rows", o)
 		}
 	}
-	if _, err := stream(text, Options{Memory: LeastMemory - 1}); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "2 MiB") {
+	if _, err := stream(text, Options{Memory: LeastMemory - 1}); !errors.Is(err, ErrOption) ||
+		!strings.Contains(err.Error(), "2 MiB") {
 		t.Error(err)
 	}
 	for _, o := range []Options{{Memory: -1}, {MaxLine: -1}} {
@@ -167,7 +187,8 @@ func TestLeastMemory(t *testing.T) {
 // a byte longer.
 func TestMaxLine(t *testing.T) {
 	for _, most := range []int{20, 1000, 1 << 16, 300_000} {
-		for _, first := range []string{"", "-1 1:1\n+1 1:2\n", strings.Repeat("-1 1:1\n+1 1:2\n", 50_000)} {
+		for _, first := range []string{"", "-1 1:1\n+1 1:2\n", strings.Repeat("-1 1:1\n+1 1:2\n",
+			50_000)} {
 			for _, end := range []string{"", "\n", "\n-1 1:1\n"} {
 				line := "+1 1:1 # " + strings.Repeat("x", most-9)
 				o := Options{MaxLine: int64(most)}
@@ -175,8 +196,10 @@ func TestMaxLine(t *testing.T) {
 					t.Errorf("%d, %d bytes before: %v", most, len(first), err)
 				}
 				rows, err := stream(first+line+"x"+end, o)
-				if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "--max-line") || strings.Count(rows, "|") != strings.Count(first, "\n") {
-					t.Errorf("%d, %d bytes before: %d rows, %v", most, len(first), strings.Count(rows, "|"), err)
+				if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "--max-line") ||
+					strings.Count(rows, "|") != strings.Count(first, "\n") {
+					t.Errorf("%d, %d bytes before: %d rows, %v", most, len(first),
+						strings.Count(rows, "|"), err)
 				}
 				var row *RowError
 				if errors.As(err, &row) && row.Line != 1+strings.Count(first, "\n") {
@@ -214,7 +237,8 @@ func TestBombs(t *testing.T) {
 	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "byte 0") {
 		t.Errorf("bzip2: %v %v", s, err)
 	}
-	_, err = OpenReader[float64](context.Background(), "in", bytes.NewReader(packed), Options{Memory: LeastMemory})
+	_, err = OpenReader[float64](context.Background(), "in", bytes.NewReader(packed),
+		Options{Memory: LeastMemory})
 	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "bzip2") {
 		t.Errorf("bzip2 without memory: %v", err)
 	}
@@ -224,7 +248,8 @@ func TestBombs(t *testing.T) {
 	}
 	for name, packer := range pack {
 		for _, before := range []string{"", "+1 1:1\n-1 2:1\n"} {
-			for _, o := range []Options{{}, {Format: "svmlight"}, {Format: "csv"}, {Memory: LeastMemory}, {OnError: "skip"}} {
+			for _, o := range []Options{{}, {Format: "svmlight"}, {Format: "csv"},
+				{Memory: LeastMemory}, {OnError: "skip"}} {
 				if o.Format == "csv" && before != "" || name == "zstd" && o.Memory > 0 {
 					continue
 				}
@@ -289,7 +314,8 @@ func TestZstdWindow(t *testing.T) {
 	io.WriteString(w, text.String())
 	w.Close()
 	for memory, want := range map[int64]error{0: nil, 16 << 20: nil, 4 << 20: ErrMemory} {
-		s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(b.Bytes()), Options{Memory: memory})
+		s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(b.Bytes()),
+			Options{Memory: memory})
 		if err == nil {
 			_, err = drain(s)
 		}
@@ -308,13 +334,20 @@ func TestPadding(t *testing.T) {
 		want, warned string
 		err          error
 	}{
-		{"zeros", string(one) + strings.Repeat("\x00", 100_000), "+1 0:1|-1 1:1|", "in: 100000 zero bytes behind the gzip data were passed over|", nil},
-		{"one zero", string(one) + "\x00", "+1 0:1|-1 1:1|", "in: 1 zero bytes behind the gzip data were passed over|", nil},
-		{"two members, zeros", string(one) + string(one) + "\x00\x00", "+1 0:1|-1 1:1|+1 0:1|-1 1:1|", "in: 2 zero bytes behind the gzip data were passed over|", nil},
+		{"zeros", string(one) + strings.Repeat("\x00", 100_000), "+1 0:1|-1 1:1|",
+			"in: 100000 zero bytes behind the gzip data were passed over|", nil},
+		{"one zero", string(one) + "\x00", "+1 0:1|-1 1:1|", "in: 1 zero bytes behind the gzip " +
+			"data were passed over|", nil},
+		{"two members, zeros", string(one) + string(one) + "\x00\x00",
+			"+1 0:1|-1 1:1|+1 0:1|-1 1:1|", "in: 2 zero bytes behind the gzip data were " +
+				"passed over|", nil},
 		{"garbage", string(one) + "garbage and more", "+1 0:1|-1 1:1|", "", ErrFormat},
-		{"zeros and garbage", string(one) + "\x00\x00garbage and more", "+1 0:1|-1 1:1|", "", ErrFormat},
-		{"one zero and a member", string(one) + "\x00" + string(one), "+1 0:1|-1 1:1|", "", ErrFormat},
-		{"zeros and a member", string(one) + "\x00\x00" + string(one), "+1 0:1|-1 1:1|", "", ErrFormat},
+		{"zeros and garbage", string(one) + "\x00\x00garbage and more", "+1 0:1|-1 1:1|", "",
+			ErrFormat},
+		{"one zero and a member", string(one) + "\x00" + string(one), "+1 0:1|-1 1:1|", "",
+			ErrFormat},
+		{"zeros and a member", string(one) + "\x00\x00" + string(one), "+1 0:1|-1 1:1|", "",
+			ErrFormat},
 		{"part of a member", string(one) + string(one[:5]), "+1 0:1|-1 1:1|", "", ErrTruncated},
 	} {
 		for range 2 {
@@ -340,7 +373,8 @@ func TestManyLabels(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%d 1:1\n", label)
 	}
-	p := &parsing{format: "svmlight", shift: -1, least: 1, most: maxIndex, stop: true, known: []label{makeLabel("77777")}}
+	p := &parsing{format: "svmlight", shift: -1, least: 1, most: maxIndex, stop: true,
+		known: []label{makeLabel("77777")}}
 	c := &chunk[float64]{n: text.Len(), out: &rows[float64]{}}
 	c.text = append([]byte(text.String()), '\n', '\n')
 	c.parse(p)
@@ -348,13 +382,16 @@ func TestManyLabels(t *testing.T) {
 		t.Errorf("%d labels are kept of a chunk of %d rows", n, c.out.n)
 	}
 	for _, size := range []int{0, 50} {
-		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()), Options{Positive: "77777", chunk: size})
+		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()),
+			Options{Positive: "77777", chunk: size})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows, err := drain(s)
-		if in := s.Info(); err != nil || len(in.Seen) > someLabels+2 || in.Positives != positives || strings.Count(rows, "|") != 20_000 {
-			t.Errorf("%v: %d labels, %d positives of %d", err, len(in.Seen), in.Positives, strings.Count(rows, "|"))
+		if in := s.Info(); err != nil || len(in.Seen) > someLabels+2 || in.Positives != positives ||
+			strings.Count(rows, "|") != 20_000 {
+			t.Errorf("%v: %d labels, %d positives of %d", err, len(in.Seen), in.Positives,
+				strings.Count(rows, "|"))
 		}
 	}
 }

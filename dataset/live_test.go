@@ -42,7 +42,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 }
 
 // inPieces reads the text in pieces; rows and error must be those of the whole.
-func inPieces(text []byte, o Options, most int, seed uint64) (rows string, bad []string, err error) {
+func inPieces(text []byte, o Options, most int,
+	seed uint64) (rows string, bad []string, err error) {
 	p := &pieces{text: text, most: most, rng: rand.New(rand.NewPCG(seed, 1))}
 	o.OnBad = func(err error) { bad = append(bad, err.Error()) }
 	s, err := OpenReader[float64](context.Background(), "in", p, o)
@@ -65,8 +66,10 @@ func checkPieces(t *testing.T, text []byte, o Options, most int, seed uint64) {
 		want, wantErr = drain(s)
 	}
 	got, bad, err := inPieces(text, o, most, seed)
-	if got != want || fmt.Sprint(err) != fmt.Sprint(wantErr) || strings.Join(bad, "\n") != strings.Join(wantBad, "\n") {
-		t.Errorf("%q in pieces of up to %d (seed %d): %q, %v, %q\nwhole: %q, %v, %q", text, most, seed, got, err, bad, want, wantErr, wantBad)
+	if got != want || fmt.Sprint(err) != fmt.Sprint(wantErr) ||
+		strings.Join(bad, "\n") != strings.Join(wantBad, "\n") {
+		t.Errorf("%q in pieces of up to %d (seed %d): %q, %v, %q\nwhole: %q, %v, %q", text, most,
+			seed, got, err, bad, want, wantErr, wantBad)
 	}
 }
 
@@ -84,21 +87,26 @@ func TestPieces(t *testing.T) {
 			fmt.Fprintf(&csv, "# c\n1,?,%d\n", i)
 		}
 		if i < 40 {
-			fmt.Fprintf(&fasta, ">s%d label=%d\n%s\n%s\n", i, i&1, strings.Repeat("ACGT", 10), strings.Repeat("TTN", 5))
+			fmt.Fprintf(&fasta, ">s%d label=%d\n%s\n%s\n", i, i&1, strings.Repeat("ACGT", 10),
+				strings.Repeat("TTN", 5))
 			if i%10 == 5 {
 				fasta.WriteString(">bad label=1\nACGTE\n")
 			}
 		}
 	}
 	texts := map[string]string{
-		"svmlight": svm.String(), "one label first": strings.Repeat("3 1:1\n", 200) + "5 1:2\n", "csv": csv.String(),
-		"header": "a,b,label\n" + csv.String(), "no line end": strings.TrimSuffix(svm.String(), "\n"), "fasta": fasta.String(),
-		"cut": svm.String() + "+1 1:1 2:", "many bad": "+1 1:1\n-1 1:2\n" + strings.Repeat("x\n+1 y\n", 100) + "+1 1:3\n",
+		"svmlight": svm.String(), "one label first": strings.Repeat("3 1:1\n", 200) + "5 1:2\n",
+		"csv":    csv.String(),
+		"header": "a,b,label\n" + csv.String(), "no line end": strings.TrimSuffix(svm.String(),
+			"\n"), "fasta": fasta.String(),
+		"cut": svm.String() + "+1 1:1 2:", "many bad": "+1 1:1\n-1 1:2\n" +
+			strings.Repeat("x\n+1 y\n", 100) + "+1 1:3\n",
 	}
 	for name, text := range texts {
 		for seed := range uint64(6) {
 			for _, most := range []int{1, 3, 40, 1000} {
-				o := Options{OnError: []string{"skip", "limit=12"}[seed&1], Workers: 1 + int(seed%3)}
+				o := Options{OnError: []string{"skip", "limit=12"}[seed&1], Workers: 1 +
+					int(seed%3)}
 				if seed > 3 {
 					o.chunk = 64
 				}
@@ -116,7 +124,8 @@ func FuzzPieces(f *testing.F) {
 	f.Add([]byte("a,b,class\n1,2,x\n3,4,y\n"), uint16(1), uint64(2))
 	f.Add([]byte("0 1:1\n-1 2:1\n"), uint16(2), uint64(3))
 	f.Add([]byte("\x1f\x8b"), uint16(1), uint64(4))
-	f.Add([]byte(">a label=1\n"+strings.Repeat("ACG", 20)+"\n>b label=0\n"+strings.Repeat("ACT", 20)), uint16(7), uint64(5))
+	f.Add([]byte(">a label=1\n"+strings.Repeat("ACG", 20)+"\n>b label=0\n"+strings.Repeat("ACT",
+		20)), uint16(7), uint64(5))
 	f.Fuzz(func(t *testing.T, text []byte, most uint16, seed uint64) {
 		if bytes.HasPrefix(text, []byte{0, 0, 8}) {
 			return // idx wants a second file
@@ -272,13 +281,15 @@ func TestStop(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
-		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text), Options{})
+		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text),
+			Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.AfterFunc(time.Duration(rng.IntN(3000))*time.Microsecond, s.Stop)
 		rows, err := drain(s)
-		if !strings.HasPrefix(want, rows) || err != nil && !errors.Is(err, ErrStopped) || err == nil && rows != want {
+		if !strings.HasPrefix(want, rows) || err != nil && !errors.Is(err, ErrStopped) ||
+			err == nil && rows != want {
 			t.Errorf("%d bytes of rows: %v", len(rows), err)
 		}
 	}
@@ -316,7 +327,8 @@ func TestPauseBase(t *testing.T) {
 		want := "+1 0:1|-1 1:1|"
 		if first[3] == '0' {
 			want = "+1 0:1|-1 2:1|+1 0:5|"
-		} else if !errors.Is(err, ErrBadRow) || !strings.Contains(err.Error(), "before the first pause has none: pass --index-base 0") {
+		} else if !errors.Is(err, ErrBadRow) ||
+			!strings.Contains(err.Error(), "before the first pause has none: pass --index-base 0") {
 			t.Error(err)
 		}
 		if rows != want || !strings.HasSuffix(s.Info().BaseFound, "before the first pause") {
@@ -384,7 +396,8 @@ func TestOneClass(t *testing.T) {
 	r, w := io.Pipe()
 	go io.WriteString(w, "2 1:1\n2 1:1\n")
 	told := make(chan string, 10)
-	s, err := OpenReader[float64](context.Background(), "in", r, Options{OnWarn: func(what string) { told <- what }})
+	s, err := OpenReader[float64](context.Background(), "in", r,
+		Options{OnWarn: func(what string) { told <- what }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,15 +407,18 @@ func TestOneClass(t *testing.T) {
 	drain(s)
 	if len(told) != 1 {
 		t.Errorf("told %d times", len(told))
-	} else if what := <-told; !strings.Contains(what, "2 rows") || !strings.Contains(what, "--positive 2") {
+	} else if what := <-told; !strings.Contains(what, "2 rows") ||
+		!strings.Contains(what, "--positive 2") {
 		t.Error(what)
 	}
 	// A plain 1 is +1 once the rows that wait are too many.
 	rows, err := stream(strings.Repeat("1\n", maxHeld+chunkSize)+"0\n", Options{})
-	if err != nil || strings.Count(rows, "+1|") != maxHeld+chunkSize || !strings.HasSuffix(rows, "-1|") {
+	if err != nil || strings.Count(rows, "+1|") != maxHeld+chunkSize ||
+		!strings.HasSuffix(rows, "-1|") {
 		t.Error(err)
 	}
-	if _, err = stream(strings.Repeat("1\n", maxHeld+chunkSize)+"2\n", Options{}); !errors.Is(err, ErrLabels) {
+	if _, err = stream(strings.Repeat("1\n", maxHeld+chunkSize)+"2\n", Options{}); !errors.Is(err,
+		ErrLabels) {
 		t.Error(err)
 	}
 }

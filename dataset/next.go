@@ -173,7 +173,8 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 		case <-silent:
 			s.told = true
 			label := s.lab.set.list[0].text
-			s.cfg.OnWarn(fmt.Sprintf("%d rows, all labelled %q, wait for a second label: --positive %s begins at once", s.heldRows, label, label))
+			s.cfg.OnWarn(fmt.Sprintf("%d rows, all labelled %q, wait for a second label: "+
+				"--positive %s begins at once", s.heldRows, label, label))
 			return true
 		case <-s.ctx.Done():
 			s.err = s.ctx.Err()
@@ -214,7 +215,8 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	r.weight = int64(c.n)
 	lines := r.lines
 	s.hold(r) // which may give r to a worker
-	if err == nil && !s.lab.decided && !s.whole && (s.heldRows > maxHeld || s.heldMem > s.lim.held) {
+	if err == nil && !s.lab.decided && !s.whole && (s.heldRows > maxHeld ||
+		s.heldMem > s.lim.held) {
 		if s.lab.alone() == nil {
 			s.decided()
 		} else {
@@ -292,12 +294,14 @@ func (s *Stream[T]) labelError(c *chunk[T], w place, err error) error {
 		e.File, e.Offset = c.lname, 8+int64(c.row0+w.row)
 		return e
 	}
-	if lay := c.csv; lay != nil && s.cfg.LabelCol == "" { // nobody said which column holds the labels
+	// nobody said which column holds the labels
+	if lay := c.csv; lay != nil && s.cfg.LabelCol == "" {
 		name := "the last"
 		if lay.label < len(s.info.Header) {
 			name = strconv.Quote(s.info.Header[lay.label])
 		}
-		e.What = fmt.Sprintf("labels are taken from column %d (%s; --label-col names another): %s", lay.label+1, name, e.What)
+		e.What = fmt.Sprintf("labels are taken from column %d (%s; --label-col names another): %s",
+			lay.label+1, name, e.What)
 	}
 	e.Line, e.Col, e.Excerpt = s.line+w.line+1, w.off-w.start+1, excerpt(c.line(w.start), w.off-w.start)
 	return e
@@ -331,7 +335,8 @@ func (s *Stream[T]) hold(r *rows[T]) {
 	case !s.lab.decided:
 		s.release(r)
 		s.heldRows += r.n
-		if i := len(s.held) - 1; !s.whole && i >= 0 && s.held[i].n < blockRows { // a slow stream comes row by row
+		// a slow stream comes row by row
+		if i := len(s.held) - 1; !s.whole && i >= 0 && s.held[i].n < blockRows {
 			s.heldMem -= s.held[i].bytes()
 			s.held[i].append(r)
 			s.heldMem += s.held[i].bytes()
@@ -375,9 +380,11 @@ func (s *Stream[T]) sign(r *rows[T]) {
 // tooManyHeld is the error of rows that waited in vain.
 func (s *Stream[T]) tooManyHeld(name string, line int) error {
 	e := &RowError{File: name, Line: line, Col: 1, Good: s.good, Err: ErrLabels,
-		What: fmt.Sprintf("%d rows, all labelled %s, wait for a second label: say with --positive which label is +1", s.heldRows, s.lab.names())}
+		What: fmt.Sprintf("%d rows, all labelled %s, wait for a second label: say with "+
+			"--positive which label is +1", s.heldRows, s.lab.names())}
 	if s.cfg.Memory > 0 && s.heldMem > s.lim.held {
-		e.What = fmt.Sprintf("%d rows, all labelled %s, wait for a second label and fill the %s there are for them: say with --positive which label is +1, or raise --mem-budget",
+		e.What = fmt.Sprintf("%d rows, all labelled %s, wait for a second label and fill the %s "+
+			"there are for them: say with --positive which label is +1, or raise --mem-budget",
 			s.heldRows, s.lab.names(), inKiB(s.lim.held))
 		e.Err = ErrMemory
 	}

@@ -129,7 +129,8 @@ func (m meter) Read(p []byte) (int, error) {
 }
 
 // openInput recognises the compression of r; close is called by input.Close.
-func openInput(name string, r io.Reader, n *atomic.Int64, l *limits, closeFile func()) (*input, error) {
+func openInput(name string, r io.Reader, n *atomic.Int64, l *limits,
+	closeFile func()) (*input, error) {
 	in := &input{name: name, close: closeFile, limits: l}
 	if err := in.unpack(bufio.NewReaderSize(meter{r, n}, 1<<16), l); err != nil {
 		closeFile()
@@ -310,7 +311,8 @@ func binaryAt(b []byte) int {
 // binaryByte is the error of the byte at offset, which no text has.
 func (in *input) binaryByte(offset int64, ch byte) error {
 	return &RowError{File: in.name, Offset: offset,
-		What: fmt.Sprintf("expected text (svmlight, csv or fasta) or an idx file, found the byte %#02x", ch), Err: ErrFormat}
+		What: fmt.Sprintf("expected text (svmlight, csv or fasta) or an idx file, found the "+
+			"byte %#02x", ch), Err: ErrFormat}
 }
 
 // strangers are formats to name when they are met.
@@ -361,7 +363,8 @@ func (in *input) sniff() (format string, err error) {
 
 // strange names a text format that is not read, by its first line, and line ends that are none.
 func (in *input) strange(line []byte) error {
-	e := &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:in.offsetOf(line)], []byte{'\n'}), Col: 1, Excerpt: excerpt(line, 0), Err: ErrFormat}
+	e := &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:in.offsetOf(line)], []byte{'\n'}),
+		Col: 1, Excerpt: excerpt(line, 0), Err: ErrFormat}
 	t := bytes.TrimSpace(line)
 	first, _, _ := bytes.Cut(line, []byte{','})
 	bar := bytes.IndexByte(first, '|')
@@ -372,7 +375,8 @@ func (in *input) strange(line []byte) error {
 	case t[0] == '{' || t[0] == '[':
 		e.What = "this is JSON: write it as csv or svmlight"
 	case bar == 0 || bar > 0 && first[bar-1] <= ' ':
-		e.What = "this is text for Vowpal Wabbit (its features stand behind a |): write it as csv or svmlight"
+		e.What = "this is text for Vowpal Wabbit (its features stand behind a |): write it as " +
+			"csv or svmlight"
 	default:
 		return nil
 	}
@@ -406,7 +410,8 @@ func (in *input) layout(o *Options) (err error) {
 	in.header = -1
 	lines := in.lines(20)
 	if len(lines) == 0 { // one unfinished line of any length
-		return &RowError{File: in.name, Line: 1, Col: 1, What: "expected the end of the first row", Excerpt: excerpt(in.head, 0), Err: ErrFormat}
+		return &RowError{File: in.name, Line: 1, Col: 1, What: "expected the end of the first row",
+			Excerpt: excerpt(in.head, 0), Err: ErrFormat}
 	}
 	at := in.offsetOf(lines[0])
 	if in.csv, err = layoutCSV(lines, o); err != nil {
@@ -414,7 +419,8 @@ func (in *input) layout(o *Options) (err error) {
 		if o.Columns > 0 {
 			kind = ErrColumns
 		}
-		return &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:at], []byte{'\n'}), Col: 1, What: err.Error(),
+		return &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:at], []byte{'\n'}), Col: 1,
+			What:    err.Error(),
 			Excerpt: excerpt(lines[0], 0), Err: kind}
 	}
 	if in.csv.headed {
@@ -446,10 +452,12 @@ func (in *input) headError(l *limits, format string) error {
 func (in *input) enough() bool {
 	lines := in.lines(2)
 	if len(lines) != 1 {
-		return len(lines) == 2 && (lines[0][0] != '>' || bytes.Contains(in.head[in.offsetOf(lines[0]):], []byte("\n>")))
+		return len(lines) == 2 && (lines[0][0] != '>' ||
+			bytes.Contains(in.head[in.offsetOf(lines[0]):], []byte("\n>")))
 	}
 	f := bytes.Fields(lines[0])
-	return lines[0][0] != '>' && (bytes.IndexByte(f[0], ':') > 0 || len(f) > 1 && bytes.IndexByte(f[1], ':') > 0)
+	return lines[0][0] != '>' && (bytes.IndexByte(f[0], ':') > 0 ||
+		len(f) > 1 && bytes.IndexByte(f[1], ':') > 0)
 }
 
 // noRows is the error of a file without rows.

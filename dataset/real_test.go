@@ -130,7 +130,8 @@ func inflated(t testing.TB, name string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := openInput(name, f, new(atomic.Int64), &limits{window: maxWindow, unpack: bzip2Bytes}, func() { f.Close() })
+	in, err := openInput(name, f, new(atomic.Int64), &limits{window: maxWindow, unpack: bzip2Bytes},
+		func() { f.Close() })
 	if err != nil {
 		t.Fatal(err)
 	}

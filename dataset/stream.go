@@ -181,7 +181,8 @@ func (s *Stream[T]) prepareBase() {
 	base, found := c.base, c.baseFound
 	p.zeroHint = "index 0, but indices count from 1 here: pass --index-base 0 if they count from 0"
 	if c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1" {
-		p.zeroHint = "index 0, but indices counted from 1 in training: pass --index-base 0 if they count from 0 here"
+		p.zeroHint = "index 0, but indices counted from 1 in training: pass --index-base 0 if " +
+			"they count from 0 here"
 	}
 	p.most = maxIndex - uint64(c.bias)
 	if base < 0 && s.whole {

@@ -238,7 +238,8 @@ func isNotFinite(t string) bool {
 	case "nan", "inf", "infinity":
 		return true
 	}
-	return strings.HasPrefix(t, "1.#") // 1.#INF, 1.#QNAN, 1.#IND00 and the like, as Microsoft's libraries wrote them
+	// 1.#INF, 1.#QNAN, 1.#IND00 and the like, as Microsoft's libraries wrote them
+	return strings.HasPrefix(t, "1.#")
 }
 
 // badIndex says what is wrong with index s, "" if nothing: a long number may have leading zeros.

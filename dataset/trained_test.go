@@ -25,8 +25,10 @@ func TestTrained(t *testing.T) {
 		{"fewer features and a bias", svm, Options{Dim: 2, Bias: "append"}, 3, 2, nil},
 		{"fewer features, from 0", "+1 0:1 1:1 2:1\n-1 0:1 5:1\n", Options{Dim: 2}, 2, 2, nil},
 		{"another format", csv, Options{Trained: "svmlight", Dim: 9}, 0, 0, ErrForeign},
-		{"another format that is told", csv, Options{Trained: "svmlight", Format: "csv", Dim: 9}, 0, 0, ErrForeign},
-		{"another format, taken", csv, Options{Trained: "svmlight", Dim: 2, AnyFormat: true, Bias: "append"}, 1, 1, nil},
+		{"another format that is told", csv, Options{Trained: "svmlight", Format: "csv", Dim: 9}, 0,
+			0, ErrForeign},
+		{"another format, taken", csv, Options{Trained: "svmlight", Dim: 2, AnyFormat: true,
+			Bias: "append"}, 1, 1, nil},
 		{"a negative number of features", svm, Options{Dim: -1}, 0, 0, ErrOption},
 	} {
 		d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(c.text), c.o)
@@ -34,7 +36,8 @@ func TestTrained(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.err)
 		}
 		if err == nil && (d.Info.Unknown != c.unknown || d.Info.UnknownRows != c.rows) {
-			t.Errorf("%s: %d non-zeros in %d rows unknown, want %d in %d", c.name, d.Info.Unknown, d.Info.UnknownRows, c.unknown, c.rows)
+			t.Errorf("%s: %d non-zeros in %d rows unknown, want %d in %d", c.name, d.Info.Unknown,
+				d.Info.UnknownRows, c.unknown, c.rows)
 		}
 	}
 	pictures := []string{filepath.Join(t.TempDir(), "images"), filepath.Join(t.TempDir(), "labels")}
@@ -49,18 +52,23 @@ func TestTrained(t *testing.T) {
 		what    string
 	}{
 		{Options{Trained: "idx", Dim: 2}, 0, ""},
-		{Options{Trained: "idx", Dim: 3}, 0, "images:byte 0: expected images of 3 pixels as in training, found 2"},
+		{Options{Trained: "idx", Dim: 3}, 0, "images:byte 0: expected images of 3 pixels as in " +
+			"training, found 2"},
 		{Options{Trained: "idx", Dim: 1, AnyFormat: true}, 2, ""},
-		{Options{Trained: "csv", Dim: 2}, 0, "images:byte 0: expected csv as in training, found idx"},
+		{Options{Trained: "csv", Dim: 2}, 0, "images:byte 0: expected csv as in training, " +
+			"found idx"},
 	} {
 		d, err := Load[float32](context.Background(), pictures, c.o)
 		if c.what == "" && (err != nil || d.Info.Unknown != c.unknown) ||
-			c.what != "" && (!errors.Is(err, ErrForeign) || !strings.HasSuffix(err.Error(), c.what)) {
+			c.what != "" && (!errors.Is(err, ErrForeign) ||
+				!strings.HasSuffix(err.Error(), c.what)) {
 			t.Errorf("idx, %+v: %v, want %q", c.o, err, c.what)
 		}
 	}
-	_, err := LoadReader[float32](context.Background(), "in", strings.NewReader(csv), Options{Trained: "svmlight"})
-	if want := "in:1:1: expected svmlight as in training, found csv"; err == nil || err.Error() != want {
+	_, err := LoadReader[float32](context.Background(), "in", strings.NewReader(csv),
+		Options{Trained: "svmlight"})
+	if want := "in:1:1: expected svmlight as in training, found csv"; err == nil ||
+		err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -50,7 +50,8 @@ func packing(buf *bufio.Reader) (string, error) {
 		}
 	case 'B':
 		if begins([]byte("BZh")) {
-			if head, err = buf.Peek(10); err == nil && (bytes.Equal(head[4:], bzip2Block) || bytes.Equal(head[4:], bzip2Empty)) {
+			if head, err = buf.Peek(10); err == nil && (bytes.Equal(head[4:], bzip2Block) ||
+				bytes.Equal(head[4:], bzip2Empty)) {
 				return "bzip2", nil
 			}
 		}
@@ -74,13 +75,15 @@ func (in *input) unpack(buf *bufio.Reader, l *limits) (err error) {
 	case "bzip2":
 		if l.unpack < bzip2Bytes {
 			return &RowError{File: in.name, Line: 1, Col: 1, Err: ErrMemory,
-				What: fmt.Sprintf("unpacking bzip2 takes %s, and %s of the memory for reading are there for it: raise --mem-budget, or unpack the file first",
+				What: fmt.Sprintf("unpacking bzip2 takes %s, and %s of the memory for reading "+
+					"are there for it: raise --mem-budget, or unpack the file first",
 					inKiB(bzip2Bytes), inKiB(l.unpack))}
 		}
 		in.r = bzip2.NewReader(buf)
 	case "zstd":
 		var d *zstd.Decoder
-		if d, err = zstd.NewReader(buf, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(l.window)); err == nil {
+		if d, err = zstd.NewReader(buf, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(l.window)); err == nil {
 			in.r, in.free = d, d.Close
 		}
 	}
@@ -91,9 +94,11 @@ func (in *input) unpack(buf *bufio.Reader, l *limits) (err error) {
 func (in *input) unpackError(e *RowError, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
-		e.What, e.Err = fmt.Sprintf("the %s data are truncated here: expected more", in.packed), ErrTruncated
+		e.What, e.Err = fmt.Sprintf("the %s data are truncated here: expected more", in.packed),
+			ErrTruncated
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		e.What, e.Err = fmt.Sprintf("unpacking these zstd data takes a window of more than %s: unpack the file first", inKiB(int64(in.limits.window))), ErrMemory
+		e.What, e.Err = fmt.Sprintf("unpacking these zstd data takes a window of more than %s: "+
+			"unpack the file first", inKiB(int64(in.limits.window))), ErrMemory
 	default:
 		e.What, e.Err = fmt.Sprintf("the %s data are damaged here (%v)", in.packed, err), ErrFormat
 	}
@@ -159,5 +164,6 @@ func (in *input) warning() string {
 	if in.gz == nil || in.gz.zeros == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d zero bytes behind the gzip data were passed over", in.name, in.gz.zeros)
+	return fmt.Sprintf("%s: %d zero bytes behind the gzip data were passed over", in.name,
+		in.gz.zeros)
 }

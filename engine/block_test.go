@@ -50,10 +50,14 @@ func TestBlockCheck(t *testing.T) {
 		{"dense NaN", dense3(), func(b *Block[float32]) { b.X[7] = nan }, ErrValue, "example 1, feature 1: NaN"},
 		{"dense inf", dense3(), func(b *Block[float32]) { b.X[16] = inf }, ErrValue, "example 2, feature 4: +Inf"},
 		{"NaN between rows", dense3(), func(b *Block[float32]) { b.X[5] = nan }, nil, ""},
-		{"index twice", sparse3(), func(b *Block[float32]) { b.Idx[3] = 1 }, ErrIndices, "example 2: index 1 comes twice"},
-		{"descending", sparse3(), func(b *Block[float32]) { b.Idx[0] = 4; b.Idx[1] = 0 }, ErrIndices, "example 0: index 0 after 4: they must ascend"},
-		{"negative index", sparse3(), func(b *Block[float32]) { b.Idx[0] = -1 }, ErrIndices, "example 0: index -1 is negative"},
-		{"index = dim", sparse3(), func(b *Block[float32]) { b.Idx[1] = 5 }, ErrIndices, "example 0: index 5 of 5 features, which end at 4"},
+		{"index twice", sparse3(), func(b *Block[float32]) { b.Idx[3] = 1 }, ErrIndices,
+			"example 2: index 1 comes twice"},
+		{"descending", sparse3(), func(b *Block[float32]) { b.Idx[0] = 4; b.Idx[1] = 0 },
+			ErrIndices, "example 0: index 0 after 4: they must ascend"},
+		{"negative index", sparse3(), func(b *Block[float32]) { b.Idx[0] = -1 }, ErrIndices,
+			"example 0: index -1 is negative"},
+		{"index = dim", sparse3(), func(b *Block[float32]) { b.Idx[1] = 5 }, ErrIndices,
+			"example 0: index 5 of 5 features, which end at 4"},
 		{"offsets fall", sparse3(), func(b *Block[float32]) { b.Ptr[2] = 1 }, ErrShape, "example 1: offsets 2, 1"},
 		{"first offset", sparse3(), func(b *Block[float32]) { b.Ptr[0] = -1 }, ErrShape, "3 examples"},
 		{"last offset", sparse3(), func(b *Block[float32]) { b.Ptr[3] = 6 }, ErrShape, "5 indices"},
@@ -187,7 +191,8 @@ func TestBlockUnlabelled(t *testing.T) {
 				for hi := lo; hi <= 3; hi++ {
 					v := b.Slice(lo, hi)
 					if v.Len() != hi-lo || v.CheckRows() != nil {
-						t.Errorf("dense %v: Slice(%d, %d) has %d examples, %v", b.Dense(), lo, hi, v.Len(), v.CheckRows())
+						t.Errorf("dense %v: Slice(%d, %d) has %d examples, %v", b.Dense(), lo, hi,
+							v.Len(), v.CheckRows())
 					}
 					for i := range v.Len() {
 						if v.Dense() && !slices.Equal(v.Row(i), full.Row(lo+i)) {
@@ -207,7 +212,9 @@ func TestBlockUnlabelled(t *testing.T) {
 			}
 		}
 	}
-	if n := (&Block[float32]{Stride: 3}).Len() + (&Block[float32]{Dim: 3, Stride: 3, X: make([]float32, 2)}).Len() + (&Block[float32]{Ptr: []int{}}).Len(); n != 0 {
+	if n := (&Block[float32]{Stride: 3}).Len() +
+		(&Block[float32]{Dim: 3, Stride: 3, X: make([]float32, 2)}).Len() +
+		(&Block[float32]{Ptr: []int{}}).Len(); n != 0 {
 		t.Errorf("%d examples in blocks that have none", n)
 	}
 }

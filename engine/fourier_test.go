@@ -194,11 +194,14 @@ func TestFourierRefuses(t *testing.T) {
 		t.Errorf("2^30 features: %v, want %v", err, ErrFourier)
 	}
 	// Labels are copied, good or not: they matter to who learns from the features.
-	if err := f.Map(&dst, &Block[float32]{Y: []float32{2}, Dim: 1, Ptr: []int{0, 0}}); err != nil || !errors.Is(dst.Check(), ErrLabel) {
+	if err := f.Map(&dst, &Block[float32]{Y: []float32{2}, Dim: 1, Ptr: []int{0, 0}}); err != nil ||
+		!errors.Is(dst.Check(), ErrLabel) {
 		t.Errorf("label 2: %v, and the features: %v, want %v", err, dst.Check(), ErrLabel)
 	}
-	if err := f.Map(&dst, &Block[float32]{Dim: 1, Ptr: []int{0, 0, 0}}); err != nil || dst.Len() != 2 || !errors.Is(dst.Check(), ErrLabel) {
-		t.Errorf("no labels: %v, %d examples, and the features: %v, want %v", err, dst.Len(), dst.Check(), ErrLabel)
+	if err := f.Map(&dst, &Block[float32]{Dim: 1, Ptr: []int{0, 0, 0}}); err != nil ||
+		dst.Len() != 2 || !errors.Is(dst.Check(), ErrLabel) {
+		t.Errorf("no labels: %v, %d examples, and the features: %v, want %v", err, dst.Len(),
+			dst.Check(), ErrLabel)
 	}
 	if err := f.Map(&dst, &Block[float32]{}); err != nil || dst.Len() != 0 || dst.Dim != 1000 {
 		t.Errorf("an empty block: %v, %d examples of %d features", err, dst.Len(), dst.Dim)

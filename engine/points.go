@@ -653,7 +653,8 @@ func (j *rowJob[T]) fill(dst []T, lo int) {
 		case p.sparse:
 			for r := range n {
 				a, b := p.ptr[lo+r], p.ptr[lo+r+1]
-				dots[r] = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, p.idx[a:b], p.val[a:b], j.x)
+				dots[r] = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, p.idx[a:b], p.val[a:b],
+					j.x)
 			}
 		default:
 			p.denseDots(dots[:n], lo, j.x)

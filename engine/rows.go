@@ -37,7 +37,8 @@ func idleRows(limit int64) int64 { return max(limit/2, 4<<20) }
 // NewRows returns the rows of p. cacheBytes is the hard limit of the cache (0: none is kept); n is how long rows
 // will be, as far as known: the number of training examples, or 0. pool may be nil.
 func NewRows[T Float](p *Points[T], cacheBytes int64, n int, pool *Pool) *Rows[T] {
-	return &Rows[T]{Points: p, cache: kernelcache.New[T](cacheBytes, n), pool: pool, limit: cacheBytes}
+	return &Rows[T]{Points: p, cache: kernelcache.New[T](cacheBytes, n), pool: pool,
+		limit: cacheBytes}
 }
 
 // Row returns K(x_i, x_0 ... x_n-1). The slice is shared: nobody may write it, and it stays as it is for ever. The error is

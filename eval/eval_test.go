@@ -175,9 +175,11 @@ func TestCounts(t *testing.T) {
 		[3]float64{-1, math.NaN(), 0},
 	)
 	warning := func(n, of int) []eval.Warning {
-		return []eval.Warning{{Code: eval.NotFinite, Text: fmt.Sprintf("%d of %d scores are not finite numbers", n, of)}}
+		return []eval.Warning{{Code: eval.NotFinite,
+			Text: fmt.Sprintf("%d of %d scores are not finite numbers", n, of)}}
 	}
-	want := eval.Result{Examples: 6, Presented: 6, Epochs: 1, Updates: 8, Mistakes: 4, Errors: 3, NotFinite: 1, Warnings: warning(1, 6)}
+	want := eval.Result{Examples: 6, Presented: 6, Epochs: 1, Updates: 8, Mistakes: 4, Errors: 3,
+		NotFinite: 1, Warnings: warning(1, 6)}
 	for name, src := range map[string]eval.Source[float64]{
 		"memory": memory(b),
 		"stream": &stream{blocks: []*engine.Block[float64]{b}},
@@ -199,7 +201,8 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Read, r.Learn = 0, 0
-	want = eval.Result{Examples: 6, Presented: 18, Epochs: 3, Updates: 24, Mistakes: 12, Errors: 3, NotFinite: 3, Warnings: warning(3, 18)}
+	want = eval.Result{Examples: 6, Presented: 18, Epochs: 3, Updates: 24, Mistakes: 12, Errors: 3,
+		NotFinite: 3, Warnings: warning(3, 18)}
 	if d := cmp.Diff(want, r); d != "" {
 		t.Errorf("3 epochs: result (-want +got):\n%s", d)
 	}
@@ -502,7 +505,8 @@ func TestTest(t *testing.T) {
 	all := block([3]float64{+1, 0, 0}, [3]float64{-1, 0, 0}, [3]float64{-1, -4, 0}, [3]float64{+1, -1, 0})
 	l := &told{}
 	c, err := eval.Test(t.Context(), l, memory(all))
-	if err != nil || c.Examples != 4 || c.Errors != 2 || c.Positives != 2 || c.Predicted != 2 || c.NotFinite != 0 || c.Changes != 2 || c.Error() != 0.5 {
+	if err != nil || c.Examples != 4 || c.Errors != 2 || c.Positives != 2 || c.Predicted != 2 ||
+		c.NotFinite != 0 || c.Changes != 2 || c.Error() != 0.5 {
 		t.Errorf("%+v (%v), want 2 errors of 4", c, err)
 	}
 	if l.learns != 0 {
@@ -560,13 +564,15 @@ func TestConvergedMembers(t *testing.T) {
 	if l, err = learners.New[float64](e, c, learners.Env{Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = eval.Run(t.Context(), l, memory(all), eval.Options{UntilConverged: true}); err != nil {
+	if r, err = eval.Run(t.Context(), l, memory(all),
+		eval.Options{UntilConverged: true}); err != nil {
 		t.Fatal(err)
 	}
 	if r.Converged || r.Updates != 0 || *r.Mistaken != 300 {
 		t.Errorf("members that saw nothing: %+v", r)
 	}
-	if r, err = eval.Run(t.Context(), l, memory(all), eval.Options{Epochs: 2}); err != nil || r.Converged || r.Mistaken == nil {
+	if r, err = eval.Run(t.Context(), l, memory(all), eval.Options{Epochs: 2}); err != nil ||
+		r.Converged || r.Mistaken == nil {
 		t.Errorf("2 epochs: %v, %+v", err, r)
 	}
 }

@@ -37,7 +37,8 @@ func Fit[T engine.Float](ctx context.Context, l learners.Fitter[T], src *Memory[
 	add(&sc, src.all)
 	return Result{
 		Warnings: sc.warnings(),
-		Examples: n, Presented: presented, Epochs: int(r.Epochs), Updates: r.Updates, Converged: r.Converged, Resumed: r.Resumed,
+		Examples: n, Presented: presented, Epochs: int(r.Epochs), Updates: r.Updates,
+		Converged: r.Converged, Resumed: r.Resumed,
 		Fit: &r, Learn: time.Since(start),
 	}, err
 }

@@ -115,19 +115,26 @@ func TestMetamorphic(t *testing.T) {
 					paths = []string{learners.PathLanes, learners.PathActive}
 				}
 				var want []byte
-				impls := slices.DeleteFunc(vecmath.Implementations(), func(im vecmath.Info) bool { return !im.Supported })
+				impls := slices.DeleteFunc(vecmath.Implementations(), func(im vecmath.Info) bool {
+					return !im.Supported
+				})
 				for i, im := range impls {
 					for j, n := range threads {
 						for k, size := range blocks {
 							for _, path := range paths {
 								for r, resume := range []bool{false, true} {
-									if !crossed[name] && (i != j%len(impls) || k != j%len(blocks) || r != j%2) {
+									if !crossed[name] && (i != j%len(impls) || k != j%len(blocks) ||
+										r != j%2) {
 										continue
 									}
-									if crossed[name] && testing.Short() && (i+j+k+r)%len(blocks) != 0 { // still every pair of an implementation, threads, a block and resumed or not
+									// still every pair of an implementation, threads, a block and
+									// resumed or not
+									if crossed[name] && testing.Short() &&
+										(i+j+k+r)%len(blocks) != 0 {
 										continue
 									}
-									if crossed[name] && !testing.Short() && resume && k != j%len(blocks) {
+									if crossed[name] && !testing.Short() && resume &&
+										k != j%len(blocks) {
 										continue
 									}
 									w := way{im.Name, n, size, path, resume}

@@ -83,16 +83,20 @@ func TestResume(t *testing.T) {
 					}
 					l = next
 				}
-				if sum.Presented != want.Presented || sum.Updates != want.Updates || sum.Mistakes != want.Mistakes {
-					t.Errorf("%s, shuffle %v: stopped, %+v; in one go %+v", name, shuffle, sum, want)
+				if sum.Presented != want.Presented || sum.Updates != want.Updates ||
+					sum.Mistakes != want.Mistakes {
+					t.Errorf("%s, shuffle %v: stopped, %+v; in one go %+v", name, shuffle, sum,
+						want)
 				}
 				if !reflect.DeepEqual(l.State(), whole.State()) {
 					t.Errorf("%s, shuffle %v, every %d: the end is another", name, shuffle, 7*every)
 				}
 			}
 			// Over other examples it begins at the first.
-			o.Resume = &learners.Pass{Data: learners.Fingerprint(all) + 1, Examples: 97, At: 5, Shuffle: shuffle}
-			if r, err := eval.Run(t.Context(), start(), memory(all), o); err != nil || r.Resumed || r.Presented != want.Presented {
+			o.Resume = &learners.Pass{Data: learners.Fingerprint(all) + 1, Examples: 97, At: 5,
+				Shuffle: shuffle}
+			if r, err := eval.Run(t.Context(), start(), memory(all), o); err != nil || r.Resumed ||
+				r.Presented != want.Presented {
 				t.Errorf("%s: %v, %+v", name, err, r)
 			}
 		}

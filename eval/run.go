@@ -215,7 +215,8 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 		r.keeps = &learners.Pass{Examples: n, Shuffle: o.Shuffle}
 	}
 	var from learners.Pass // where the first pass begins
-	if p := o.Resume; p != nil && r.keeps != nil && p.Examples == n && p.Shuffle == o.Shuffle && p.Data == r.data(mem) {
+	if p := o.Resume; p != nil && r.keeps != nil && p.Examples == n && p.Shuffle == o.Shuffle &&
+		p.Data == r.data(mem) {
 		from, first, r.res.Resumed = *p, int64(p.Number), true
 	}
 	for e := 0; o.UntilConverged || e < o.Epochs; e++ {
@@ -232,10 +233,12 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 			return r.finish(err)
 		}
 		from, r.res.Pass = learners.Pass{}, nil
-		if err := r.settle(mem, r.res.Updates == before && !updated, o.UntilConverged || e == o.Epochs-1); err != nil {
+		if err := r.settle(mem, r.res.Updates == before && !updated, o.UntilConverged ||
+			e == o.Epochs-1); err != nil {
 			return r.finish(err)
 		}
-		if o.UntilConverged && (r.res.Converged || r.idle == mostIdle) || o.MaxUpdates > 0 && r.res.Updates >= o.MaxUpdates {
+		if o.UntilConverged && (r.res.Converged || r.idle == mostIdle) ||
+			o.MaxUpdates > 0 && r.res.Updates >= o.MaxUpdates {
 			break
 		}
 	}
@@ -474,7 +477,8 @@ func (r *run[T]) save() error {
 // await lets a checkpoint come in its time while src gives nothing.
 func (r *run[T]) await(src Source[T]) error {
 	after := r.o.CheckpointAfter
-	if r.o.Checkpoint == nil || after <= 0 || r.res.Presented == r.kept || Wait(src, after-time.Since(r.marked)) {
+	if r.o.Checkpoint == nil || after <= 0 || r.res.Presented == r.kept ||
+		Wait(src, after-time.Since(r.marked)) {
 		return nil
 	}
 	r.res.Read += r.lap()
@@ -491,7 +495,8 @@ func (r *run[T]) lap() time.Duration {
 
 func (r *run[T]) snapshot() Status {
 	s := r.status
-	s.Examples, s.Errors, s.Updates, s.Elapsed = r.count.Examples, r.count.Errors, r.res.Updates, time.Since(r.started)
+	s.Examples, s.Errors, s.Updates, s.Elapsed = r.count.Examples, r.count.Errors, r.res.Updates,
+		time.Since(r.started)
 	s.SinceErrors, s.SinceExamples = s.Errors-s.SinceErrors, s.Examples-s.SinceExamples
 	return s
 }

@@ -91,7 +91,8 @@ func (c Count) runs() []Warning {
 		times = "time"
 	}
 	return []Warning{{Code: LabelRuns, Text: fmt.Sprintf(
-		"the labels come in long runs: they change %d %s, where mixed they would about %.0f times; "+
+		"the labels come in long runs: they change %d %s, where mixed they would about "+
+			"%.0f times; "+
 			"to repeat the last label is right nearly always, so the progressive error says little",
 		c.Changes, times, expected)}}
 }

@@ -34,22 +34,46 @@ func TestCountWarnings(t *testing.T) {
 		want []string
 	}{
 		{"nothing", eval.Count{}, nil},
-		{"good", count(100, func(i int) (float64, float64) { return alternating(i), alternating(i) }), nil},
-		{"a NaN", count(100, func(i int) (float64, float64) { return 1, []float64{1, math.NaN()}[i/99] }), []string{eval.NotFinite}},
-		{"an infinity", count(2, func(i int) (float64, float64) { return 1, math.Inf(-i) }), []string{eval.NotFinite}},
-		{"all positive", count(20, func(i int) (float64, float64) { return alternating(i), 0 }), []string{eval.OneClass}},
-		{"all negative", count(20, func(i int) (float64, float64) { return alternating(i), -1 }), []string{eval.OneClass}},
-		{"all negative, of few", count(18, func(i int) (float64, float64) { return alternating(i), -1 }), nil},
-		{"one class there and predicted", count(50, func(int) (float64, float64) { return 1, 1 }), nil},
-		{"one class there, the other predicted", count(50, func(int) (float64, float64) { return 1, -1 }), nil},
-		{"all wrong", count(50, func(i int) (float64, float64) { return alternating(i), -alternating(i) }), []string{eval.Worse}},
+		{"good", count(100, func(i int) (float64, float64) {
+			return alternating(i), alternating(i)
+		}), nil},
+		{"a NaN", count(100, func(i int) (float64, float64) {
+			return 1,
+				[]float64{1, math.NaN()}[i/99]
+		}), []string{eval.NotFinite}},
+		{"an infinity", count(2, func(i int) (float64, float64) {
+			return 1, math.Inf(-i)
+		}), []string{eval.NotFinite}},
+		{"all positive", count(20, func(i int) (float64, float64) {
+			return alternating(i), 0
+		}), []string{eval.OneClass}},
+		{"all negative", count(20, func(i int) (float64, float64) {
+			return alternating(i), -1
+		}), []string{eval.OneClass}},
+		{"all negative, of few", count(18, func(i int) (float64, float64) {
+			return alternating(i), -1
+		}), nil},
+		{"one class there and predicted", count(50, func(int) (float64, float64) {
+			return 1, 1
+		}), nil},
+		{"one class there, the other predicted", count(50, func(int) (float64, float64) {
+			return 1, -1
+		}), nil},
+		{"all wrong", count(50, func(i int) (float64, float64) {
+			return alternating(i), -alternating(i)
+		}), []string{eval.Worse}},
 		// 300 of 1000 are of the rarer class, and half of these are found, against 150, 180 or 230
 		// false alarms.
-		{"as good as a guess", eval.Count{Examples: 1000, Errors: 300, Positives: 300, Predicted: 300}, nil},
-		{"worse by chance", eval.Count{Examples: 1000, Errors: 330, Positives: 300, Predicted: 330}, nil},
-		{"worse", eval.Count{Examples: 1000, Errors: 380, Positives: 300, Predicted: 380}, []string{eval.Worse}},
-		{"worse by chance, the rarer negative", eval.Count{Examples: 1000, Errors: 350, Positives: 700, Predicted: 470}, nil},
-		{"worse, the rarer negative", eval.Count{Examples: 1000, Errors: 380, Positives: 700, Predicted: 620}, []string{eval.Worse}},
+		{"as good as a guess", eval.Count{Examples: 1000, Errors: 300, Positives: 300,
+			Predicted: 300}, nil},
+		{"worse by chance", eval.Count{Examples: 1000, Errors: 330, Positives: 300, Predicted: 330},
+			nil},
+		{"worse", eval.Count{Examples: 1000, Errors: 380, Positives: 300, Predicted: 380},
+			[]string{eval.Worse}},
+		{"worse by chance, the rarer negative", eval.Count{Examples: 1000, Errors: 350,
+			Positives: 700, Predicted: 470}, nil},
+		{"worse, the rarer negative", eval.Count{Examples: 1000, Errors: 380, Positives: 700,
+			Predicted: 620}, []string{eval.Worse}},
 	} {
 		if got := codes(c.c.Warnings()); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -75,7 +99,8 @@ func TestRunWarnings(t *testing.T) {
 	for i := range mixed {
 		mixed[i] = math.Copysign(1, draw.Float64()-0.3)
 	}
-	hanging := make([]float64, 4000) // as a series in time: a label is that of the one before with probability 0.85
+	// as a series in time: a label is that of the one before with probability 0.85
+	hanging := make([]float64, 4000)
 	for i := range hanging {
 		hanging[i] = mixed[i]
 		if i > 0 && draw.Float64() < 0.85 {
@@ -89,15 +114,31 @@ func TestRunWarnings(t *testing.T) {
 		want []string
 	}{
 		{"mixed", labelled(4000, 1, func(i int) float64 { return mixed[i] }), eval.Options{}, nil},
-		{"hanging together", labelled(4000, 1, func(i int) float64 { return hanging[i] }), eval.Options{}, nil},
-		{"sorted", labelled(4000, 1, func(i int) float64 { return math.Copysign(1, float64(i-2000)) }), eval.Options{}, []string{eval.LabelRuns}},
-		{"sorted, several epochs", labelled(400, 1, func(i int) float64 { return math.Copysign(1, float64(i-200)) }), eval.Options{Epochs: 3}, []string{eval.LabelRuns}},
-		{"sorted, shuffled", labelled(4000, 1, func(i int) float64 { return math.Copysign(1, float64(i-2000)) }), eval.Options{Shuffle: true}, nil},
-		{"long runs", labelled(4000, 1, func(i int) float64 { return float64(1 - 2*(i/100%2)) }), eval.Options{}, []string{eval.LabelRuns}},
-		{"sorted, few", labelled(30, 1, func(i int) float64 { return math.Copysign(1, float64(i-15)) }), eval.Options{}, nil},
+		{"hanging together", labelled(4000, 1, func(i int) float64 {
+			return hanging[i]
+		}), eval.Options{}, nil},
+		{"sorted", labelled(4000, 1, func(i int) float64 {
+			return math.Copysign(1, float64(i-2000))
+		}), eval.Options{}, []string{eval.LabelRuns}},
+		{"sorted, several epochs", labelled(400, 1, func(i int) float64 {
+			return math.Copysign(1, float64(i-200))
+		}), eval.Options{Epochs: 3}, []string{eval.LabelRuns}},
+		{"sorted, shuffled", labelled(4000, 1, func(i int) float64 {
+			return math.Copysign(1, float64(i-2000))
+		}), eval.Options{Shuffle: true}, nil},
+		{"long runs", labelled(4000, 1, func(i int) float64 {
+			return float64(1 - 2*(i/100%2))
+		}), eval.Options{}, []string{eval.LabelRuns}},
+		{"sorted, few", labelled(30, 1, func(i int) float64 {
+			return math.Copysign(1, float64(i-15))
+		}), eval.Options{}, nil},
 		{"one class", labelled(400, 1, func(i int) float64 { return 1 }), eval.Options{}, nil},
-		{"larger", labelled(4000, 20, func(i int) float64 { return mixed[i] }), eval.Options{}, nil},
-		{"far larger", labelled(4000, 1e4, func(i int) float64 { return mixed[i] }), eval.Options{}, []string{eval.Unscaled}},
+		{"larger", labelled(4000, 20, func(i int) float64 {
+			return mixed[i]
+		}), eval.Options{}, nil},
+		{"far larger", labelled(4000, 1e4, func(i int) float64 {
+			return mixed[i]
+		}), eval.Options{}, []string{eval.Unscaled}},
 	} {
 		var want []eval.Warning
 		for _, size := range []int{1, 64, 0} {
@@ -106,16 +147,20 @@ func TestRunWarnings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := slices.DeleteFunc(r.Warnings, func(w eval.Warning) bool { return w.Code == eval.Worse })
+			got := slices.DeleteFunc(r.Warnings, func(w eval.Warning) bool {
+				return w.Code == eval.Worse
+			})
 			if !slices.Equal(codes(got), c.want) {
 				t.Errorf("%s: %v, want %v", c.name, got, c.want)
 			}
 			if size > 1 && !slices.Equal(got, want) {
-				t.Errorf("%s: blocks of %d change the warnings: %v, else %v", c.name, size, got, want)
+				t.Errorf("%s: blocks of %d change the warnings: %v, else %v", c.name, size, got,
+					want)
 			}
 			want = got
 			for _, w := range got {
-				if w.Code == eval.Unscaled && (w.Feature != 1 || w.Ratio < 8000 || w.Ratio > 12000) {
+				if w.Code == eval.Unscaled && (w.Feature != 1 || w.Ratio < 8000 ||
+					w.Ratio > 12000) {
 					t.Errorf("%s: feature %d, %v times as large", c.name, w.Feature, w.Ratio)
 				}
 			}
@@ -139,7 +184,9 @@ func TestLateWarnings(t *testing.T) {
 		{"the end", 1000, mixed, 300, 1000, []string{eval.Worse}},
 		{"the quarter before the last", 600, mixed, 260, 512, []string{eval.Worse}},
 		{"none", 1000, mixed, 0, 0, nil},
-		{"sorted", 1000, func(i int) float64 { return math.Copysign(1, float64(i-700)) }, 300, 1000, []string{eval.LabelRuns}},
+		{"sorted", 1000, func(i int) float64 {
+			return math.Copysign(1, float64(i-700))
+		}, 300, 1000, []string{eval.LabelRuns}},
 	} {
 		b, at := labelled(c.n, 1, c.y), 0
 		l := &scripted{score: func(y float64) float64 {

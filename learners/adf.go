@@ -47,10 +47,12 @@ func newADF[T Float](c Config, _ Env) (Learner[T], error) {
 		return nil, err
 	}
 	if cfg.Covariance == "diagonal" {
-		return &DiagonalADF[T]{eps: cfg.Noise, noise: newNoiseEstimate(cfg.NoiseAuto, cfg.Noise)}, nil
+		return &DiagonalADF[T]{eps: cfg.Noise, noise: newNoiseEstimate(cfg.NoiseAuto, cfg.Noise)},
+			nil
 	}
 	// One point has its site after one sweep; the second finds nothing to do.
-	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-9, Sweeps: 4, Damping: 1, NoiseAuto: cfg.NoiseAuto}, 0, 0, false), nil
+	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-9, Sweeps: 4,
+		Damping: 1, NoiseAuto: cfg.NoiseAuto}, 0, 0, false), nil
 }
 
 // DiagonalADF is assumed density filtering with independent weights: after each example the posterior is replaced by the Gaussian with its means and

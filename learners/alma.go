@@ -373,7 +373,8 @@ func (a *ALMA[T]) takeState(s State, keep bool) error {
 			return err
 		}
 		if norm := pNorm(theta, a.cfg.P); !(math.Abs(s.Scalars["norm"]-norm) <= 0x1p-10) {
-			return fmt.Errorf("alma: scalar %q is %v, but the tensor theta has %v: %w", "norm", s.Scalars["norm"], norm, ErrState)
+			return fmt.Errorf("alma: scalar %q is %v, but the tensor theta has %v: %w", "norm",
+				s.Scalars["norm"], norm, ErrState)
 		}
 		if !keep {
 			return nil

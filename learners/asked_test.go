@@ -10,13 +10,17 @@ import (
 // moreAsked are settings beside the variants whose Score has scratch of its own.
 var moreAsked = map[string]map[string]learners.Config{
 	"obpm": {
-		"vote": &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron", Combine: learners.CombineVote, Path: learners.PathAuto},
-		"alma": &learners.OBPMConfig{Members: 20, Tau: 0.5, Base: "alma", Combine: learners.CombineWeights, Path: learners.PathAuto},
+		"vote": &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron",
+			Combine: learners.CombineVote, Path: learners.PathAuto},
+		"alma": &learners.OBPMConfig{Members: 20, Tau: 0.5, Base: "alma",
+			Combine: learners.CombineWeights, Path: learners.PathAuto},
 	},
 	"rff": {
-		"vvm":  &learners.RFFConfig{D: 40, Sigma: 2, Base: "vvm"},
-		"vote": &learners.RFFConfig{D: 40, Sigma: 2, Base: "obpm", BaseConfig: &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron", Combine: learners.CombineVote, Path: learners.PathAuto}},
-		"ng":   &learners.RFFConfig{D: 40, Sigma: 2, Base: "ng"},
+		"vvm": &learners.RFFConfig{D: 40, Sigma: 2, Base: "vvm"},
+		"vote": &learners.RFFConfig{D: 40, Sigma: 2, Base: "obpm",
+			BaseConfig: &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron",
+				Combine: learners.CombineVote, Path: learners.PathAuto}},
+		"ng": &learners.RFFConfig{D: 40, Sigma: 2, Base: "ng"},
 	},
 }
 
@@ -33,7 +37,8 @@ func TestAsked(t *testing.T) {
 			t.Run(name+"/"+variant, func(t *testing.T) {
 				t.Parallel()
 				t.Run("f32", func(t *testing.T) { learnertest.Asked[float32](t, e, c) })
-				if variant == "default" { // which goroutine touches what does not depend on the precision
+				// which goroutine touches what does not depend on the precision
+				if variant == "default" {
 					t.Run("f64", func(t *testing.T) { learnertest.Asked[float64](t, e, c) })
 				}
 			})

@@ -23,7 +23,8 @@ type memberRule[T Float] interface {
 	additive() bool  // an update adds a multiple of the example and changes nothing else: S can be kept
 	bind(scaler[T])  // names the store of the weights
 	tensors() []Tensor
-	takeTensors(s *State, keep bool) error // all or nothing; only checks them if they shall not be kept
+	// all or nothing; only checks them if they shall not be kept
+	takeTensors(s *State, keep bool) error
 	bytes() int64
 }
 
@@ -256,8 +257,10 @@ func checkShrunk(scale, norm2, sumSq float64) error {
 		return fmt.Errorf("scale is %v, want one in (0, 1]: %w", scale, ErrState)
 	}
 	const tolerance = 0.25
-	if have := float64(float64(scale*scale) * sumSq); !(math.Abs(norm2-have) <= tolerance && norm2 <= 1+tolerance) {
-		return fmt.Errorf("norm2 is %v, but the weights have %v, and at most 1 by the rule: %w", norm2, have, ErrState)
+	if have := float64(float64(scale*scale) * sumSq); !(math.Abs(norm2-have) <= tolerance &&
+		norm2 <= 1+tolerance) {
+		return fmt.Errorf("norm2 is %v, but the weights have %v, and at most 1 by the rule: %w",
+			norm2, have, ErrState)
 	}
 	return nil
 }

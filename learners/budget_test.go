@@ -204,13 +204,15 @@ func TestGoldenKMP(t *testing.T) {
 // TestBudgetTies: of kept examples that the others serve equally well the oldest goes, whatever its
 // slot.
 func TestBudgetTies(t *testing.T) {
-	l := newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: 3, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+	l := newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: 3,
+		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
 		KernelConfig: learners.KernelConfig{Kernel: "linear"}})
 	rounds := make([]learners.Round, 1)
 	for i := range 9 { // no two have a feature in common, so that each has margin 0 without itself
 		x := make([]float64, 9)
 		x[i] = 1
-		if err := l.Learn(block[float64]("sparse", [][]float64{x}, []float64{1}), rounds); err != nil {
+		if err := l.Learn(block[float64]("sparse", [][]float64{x}, []float64{1}),
+			rounds); err != nil {
 			t.Fatal(err)
 		}
 		s := l.State()

@@ -81,8 +81,10 @@ var variants = map[string]map[string]learners.Config{
 		"diagonal":  &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05},
 		"separable": &learners.ADFConfig{Covariance: "full"},
 
-		"noise estimated":           &learners.ADFConfig{Covariance: "full", Noise: 0.05, NoiseAuto: true},
-		"noise estimated, diagonal": &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05, NoiseAuto: true},
+		"noise estimated": &learners.ADFConfig{Covariance: "full", Noise: 0.05,
+			NoiseAuto: true},
+		"noise estimated, diagonal": &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05,
+			NoiseAuto: true},
 	},
 	"wep": {
 		"noise estimated": &learners.WEPConfig{Buffer: 4, PointsConfig: learners.PointsConfig{
@@ -90,8 +92,9 @@ var variants = map[string]map[string]learners.Config{
 		"separable": &learners.WEPConfig{Buffer: 4, PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
 	},
 	"vvm": {
-		"noise estimated": &learners.VVMConfig{Buffer: 6, Pairs: 2, PointsConfig: learners.PointsConfig{
-			Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1, NoiseAuto: true}},
+		"noise estimated": &learners.VVMConfig{Buffer: 6, Pairs: 2,
+			PointsConfig: learners.PointsConfig{
+				Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1, NoiseAuto: true}},
 		"merge":     &learners.VVMConfig{Buffer: 6, Pairs: 3, PointsConfig: learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 0.9}},
 		"separable": &learners.VVMConfig{Buffer: 5, Pairs: 2, PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
 	},

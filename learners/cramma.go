@@ -256,8 +256,10 @@ func (c *CRAMMA[T]) takeState(s State, keep bool) error {
 	if err != nil {
 		return err
 	}
-	if length := float64(scale * math.Sqrt(sumSq64(w))); scale == 0 && sumSq64(w) != 0 || scale > 0 && !(length > 0 && length-length == 0) {
-		return fmt.Errorf("cramma: scalar \"scale\" is %v, and the weights have the length %v: %w", scale, length, ErrState)
+	if length := float64(scale * math.Sqrt(sumSq64(w))); scale == 0 && sumSq64(w) != 0 ||
+		scale > 0 && !(length > 0 && length-length == 0) {
+		return fmt.Errorf("cramma: scalar \"scale\" is %v, and the weights have the length %v: %w",
+			scale, length, ErrState)
 	}
 	updates, err := count(&s, "cramma", "updates")
 	if err != nil {

@@ -72,7 +72,8 @@ func TestCRAMMAUnit(t *testing.T) {
 			t.Fatal("R is not open")
 		}
 		r, err := c.Resolve(learners.Facts{SumSq: size * size})
-		if err != nil || math.Abs(r.(*learners.CRAMMAConfig).R-size) > 1e-15*size || learners.Relative(r) {
+		if err != nil || math.Abs(r.(*learners.CRAMMAConfig).R-size) > 1e-15*size ||
+			learners.Relative(r) {
 			t.Fatal(r, err)
 		}
 		l := newLearner[float32](t, "cramma", r)

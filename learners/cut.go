@@ -145,7 +145,8 @@ const (
 func checkCut(name string, cut *State, counters, scalars []string,
 	tensors map[string]func() int) error {
 	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%s: where a run was cut: %s: %w", name, fmt.Sprintf(format, args...), ErrState)
+		return fmt.Errorf("%s: where a run was cut: %s: %w", name, fmt.Sprintf(format, args...),
+			ErrState)
 	}
 	for _, k := range append([]string{cutData, cutN, cutAt, cutEpochs, cutFlags}, counters...) {
 		if v, ok := cut.Counters[k]; !ok || v > cutLimit {
@@ -166,7 +167,9 @@ func checkCut(name string, cut *State, counters, scalars []string,
 	}
 	for i, t := range cut.Tensors {
 		size, ok := tensors[t.Name]
-		if !ok || slices.ContainsFunc(cut.Tensors[:i], func(u Tensor) bool { return u.Name == t.Name }) {
+		if !ok || slices.ContainsFunc(cut.Tensors[:i], func(u Tensor) bool {
+			return u.Name == t.Name
+		}) {
 			return bad("tensor %q", cutPrefix+t.Name)
 		}
 		var elements int
@@ -186,7 +189,8 @@ func checkCut(name string, cut *State, counters, scalars []string,
 			return bad("tensor %q is %T", cutPrefix+t.Name, t.Data)
 		}
 		if len(t.Shape) != 1 || t.Shape[0] != elements || size != nil && elements != size() {
-			return bad("tensor %q has shape %v and %d elements", cutPrefix+t.Name, t.Shape, elements)
+			return bad("tensor %q has shape %v and %d elements", cutPrefix+t.Name, t.Shape,
+				elements)
 		}
 	}
 	return nil
@@ -214,5 +218,6 @@ func Fingerprint[T Float](b *engine.Block[T]) uint64 {
 
 // cutOf reports whether a cut is one of a run over the examples of b.
 func cutOf[T Float](cut *State, b *engine.Block[T]) bool {
-	return cut != nil && cut.Counters[cutN] == uint64(b.Len()) && cut.Counters[cutData] == Fingerprint(b)
+	return cut != nil && cut.Counters[cutN] == uint64(b.Len()) &&
+		cut.Counters[cutData] == Fingerprint(b)
 }

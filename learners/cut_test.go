@@ -38,7 +38,8 @@ func cutRuns() (runs []cutRun) {
 		"micra": &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
 		"pumma": &learners.PUMMAConfig{P: "2.5", Delta: 0.02, KernelConfig: linear},
 	} {
-		for i, o := range []learners.FitOptions{{}, {ActiveSet: true}, {Halving: true}, {ActiveSet: true, Halving: true}} {
+		for i, o := range []learners.FitOptions{{}, {ActiveSet: true}, {Halving: true},
+			{ActiveSet: true, Halving: true}} {
 			if name != "micra" || i < 2 {
 				runs = append(runs, cutRun{name, c, o})
 			}
@@ -56,7 +57,8 @@ func cutData[T learners.Float](form string) *engine.Block[T] {
 func TestCut(t *testing.T) {
 	for _, run := range cutRuns() {
 		o := run.options
-		name := fmt.Sprintf("%s/gram=%d,refresh=%d,active=%v,halving=%v", run.name, o.GramBytes, o.Refresh, o.ActiveSet, o.Halving)
+		name := fmt.Sprintf("%s/gram=%d,refresh=%d,active=%v,halving=%v", run.name, o.GramBytes,
+			o.Refresh, o.ActiveSet, o.Halving)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testCut[float32](t, run, "sparse")
@@ -113,7 +115,8 @@ func testCut[T learners.Float](t *testing.T, run cutRun, form string) {
 			}
 			l = next
 		}
-		if sum.Updates != want.Updates || sum.Epochs != want.Epochs || sum.Presented != want.Presented {
+		if sum.Updates != want.Updates || sum.Epochs != want.Epochs ||
+			sum.Presented != want.Presented {
 			t.Errorf("cut each %d updates: %+v, in one go %+v", step, sum, want)
 		}
 		if !bytes.Equal(learnertest.StateBytes(l.State()), end) {
@@ -168,7 +171,8 @@ func TestCutDropped(t *testing.T) {
 			}
 			return l
 		}
-		resumed := func(l learners.Learner[float64], b *engine.Block[float64], o learners.FitOptions) bool {
+		resumed := func(l learners.Learner[float64], b *engine.Block[float64],
+			o learners.FitOptions) bool {
 			r, err := l.(learners.Fitter[float64]).Fit(t.Context(), b, o)
 			if err != nil {
 				t.Fatal(err)
@@ -223,12 +227,15 @@ func TestCutDropped(t *testing.T) {
 		refused("a foreign counter", func(s *learners.State) { s.Counters["cut.foreign"] = 1 })
 		refused("a foreign scalar", func(s *learners.State) { s.Scalars["cut.foreign"] = 1 })
 		refused("a foreign tensor", func(s *learners.State) {
-			s.Tensors = append(s.Tensors, learners.Tensor{Name: "cut.foreign", Shape: []int{1}, Data: []float64{1}})
+			s.Tensors = append(s.Tensors, learners.Tensor{Name: "cut.foreign", Shape: []int{1},
+				Data: []float64{1}})
 		})
 		for i, x := range good.Tensors {
 			if len(x.Name) > 4 && x.Name[:4] == "cut." {
-				refused("another type of "+x.Name, func(s *learners.State) { s.Tensors[i].Data = []uint8{1} })
-				refused("another shape of "+x.Name, func(s *learners.State) { s.Tensors[i].Shape = []int{1, 1 << 40} })
+				refused("another type of "+x.Name,
+					func(s *learners.State) { s.Tensors[i].Data = []uint8{1} })
+				refused("another shape of "+x.Name,
+					func(s *learners.State) { s.Tensors[i].Shape = []int{1, 1 << 40} })
 			}
 		}
 	}

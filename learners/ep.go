@@ -35,7 +35,8 @@ type EPConfig struct{ PointsConfig }
 // (0, 1].
 func (c *EPConfig) Validate() error {
 	if c.NoiseAuto {
-		return fmt.Errorf("ep: label-noise is estimated from predictions made before labels are shown, of which ep makes none: "+
+		return fmt.Errorf("ep: label-noise is estimated from predictions made before labels are "+
+			"shown, of which ep makes none: "+
 			"give it the rate that adf or vvm estimates: %w", ErrConfig)
 	}
 	return c.PointsConfig.validate("ep")
@@ -102,7 +103,8 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 		t.X[i] = make([]float64, b.Dim)
 		signed(b, i, float64(b.Y[i]), t.X[i])
 	}
-	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: epInScores(int64(n), int64(b.Dim), o.GramBytes)}
+	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1),
+		ScoreSpace: epInScores(int64(n), int64(b.Dim), o.GramBytes)}
 	if r.ScoreSpace {
 		p.reserve(n)
 		for i, x := range t.X {
@@ -147,7 +149,8 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 	}
 	p.rebuild(&t)
 	p.flush()
-	if r.Converged = r.Converged && !held && p.report.Passed == 0 && p.report.Lost == 0; !r.Converged {
+	if r.Converged = r.Converged && !held && p.report.Passed == 0 &&
+		p.report.Lost == 0; !r.Converged {
 		p.report.Unconverged++
 	}
 	l.p = p

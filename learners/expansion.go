@@ -67,7 +67,8 @@ func (s *expansion[T]) support(name string, sv engine.Block[T], coef []float64, 
 	}
 	sv.Y = slices.Repeat([]T{1}, len(coef))
 	list.Append(&sv, 0, len(coef))
-	s.sv, s.coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool), new(scratch.Stack[asked[T]])
+	s.sv, s.coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool),
+		new(scratch.Stack[asked[T]])
 	return nil
 }
 
@@ -104,7 +105,9 @@ func (s *expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 
 // bytes returns the memory that the support vectors hold.
 func (s *expansion[T]) bytes() int64 {
-	n := bytesOf(s.coef) + s.spares.Bytes(func(a *asked[T]) int64 { return bytesOf(a.row) }) + bytesOf(s.sv.Val) + bytesOf(s.sv.Y) + 4*int64(cap(s.sv.Idx)) + 8*int64(cap(s.sv.Ptr))
+	n := bytesOf(s.coef) + s.spares.Bytes(func(a *asked[T]) int64 {
+		return bytesOf(a.row)
+	}) + bytesOf(s.sv.Val) + bytesOf(s.sv.Y) + 4*int64(cap(s.sv.Idx)) + 8*int64(cap(s.sv.Ptr))
 	if s.rows != nil {
 		n += s.rows.Bytes()
 	}
@@ -127,7 +130,8 @@ func (s *expansion[T]) state(st *State) {
 
 // takeState takes what state gave, or only checks it if it shall not be kept; st has been checked
 // by holds.
-func (s *expansion[T]) takeState(name string, st *State, k engine.Kernel, pool *engine.Pool, keep bool) error {
+func (s *expansion[T]) takeState(name string, st *State, k engine.Kernel, pool *engine.Pool,
+	keep bool) error {
 	sv, coef, err := supportOf[T](name, st)
 	if err != nil {
 		return err
@@ -153,7 +157,8 @@ func supportOf[T Float](name string, st *State) (sv engine.Block[T], coef []floa
 		return sv, nil, fmt.Errorf("%s: %d coefficients of %d support vectors, %d indices and %d values of %d features: %w",
 			name, len(coef), len(ends), len(idx), len(val), dim, ErrState)
 	}
-	sv = engine.Block[T]{Y: slices.Repeat([]T{1}, len(coef)), Dim: int(dim), Ptr: []int{0}, Idx: idx, Val: val}
+	sv = engine.Block[T]{Y: slices.Repeat([]T{1}, len(coef)), Dim: int(dim), Ptr: []int{0},
+		Idx: idx, Val: val}
 	for _, e := range ends {
 		sv.Ptr = append(sv.Ptr, int(e))
 	}

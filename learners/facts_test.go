@@ -34,7 +34,8 @@ func TestResolve(t *testing.T) {
 		want     string // part of the document
 	}{
 		"perceptron": {perceptron, true, `{"margin":917,"margin_rel":0,"eta":1}`},
-		"absolute":   {&learners.PerceptronConfig{Margin: 3, Eta: 1}, false, `{"margin":3,"margin_rel":0,"eta":1}`},
+		"absolute": {&learners.PerceptronConfig{Margin: 3, Eta: 1}, false,
+			`{"margin":3,"margin_rel":0,"eta":1}`},
 		"cramma": {&learners.CRAMMAConfig{Epsilon: 1, Beta: 1, Eta: 1}, true,
 			`{"epsilon":1,"beta":1,"eta":1,"eta_delta":0,"R":30.28200785945344}`},
 		"cramma, R": {&learners.CRAMMAConfig{Epsilon: 1, Beta: 1, Eta: 1, R: 2}, false,
@@ -62,12 +63,14 @@ func TestResolve(t *testing.T) {
 		})
 	}
 
-	obpm := &learners.OBPMConfig{Members: 3, Tau: 1, Base: "perceptron", Combine: "weights", Path: "auto", BaseConfig: perceptron}
+	obpm := &learners.OBPMConfig{Members: 3, Tau: 1, Base: "perceptron", Combine: "weights",
+		Path: "auto", BaseConfig: perceptron}
 	r, err := learners.Resolve(obpm, facts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := r.(*learners.OBPMConfig).BaseConfig.(*learners.PerceptronConfig).Margin; m != 917 || perceptron.Margin != 0 {
+	if m := r.(*learners.OBPMConfig).BaseConfig.(*learners.PerceptronConfig).Margin; m != 917 ||
+		perceptron.Margin != 0 {
 		t.Errorf("obpm: the base's margin is %v, the caller's %v", m, perceptron.Margin)
 	}
 	// A base of random features sees other examples than those that the facts are of.
@@ -75,14 +78,16 @@ func TestResolve(t *testing.T) {
 	if r, err = learners.Resolve(rff, facts); err != nil {
 		t.Fatal(err)
 	}
-	if m := r.(*learners.RFFConfig).BaseConfig.(*learners.PerceptronConfig).Margin; m != 1 || perceptron.Margin != 0 {
+	if m := r.(*learners.RFFConfig).BaseConfig.(*learners.PerceptronConfig).Margin; m != 1 ||
+		perceptron.Margin != 0 {
 		t.Errorf("rff: the base's margin is %v, the caller's %v", m, perceptron.Margin)
 	}
 	if learners.Relative(rff) {
 		t.Error("rff needs the data to know its base's settings")
 	}
 
-	for _, c := range []learners.Config{perceptron, obpm, &learners.CRAMMAConfig{Epsilon: 1, Beta: 1, Eta: 1},
+	for _, c := range []learners.Config{perceptron, obpm, &learners.CRAMMAConfig{Epsilon: 1,
+		Beta: 1, Eta: 1},
 		&learners.PUMMAConfig{P: "auto", Delta: 0.1}} {
 		if _, err := learners.Resolve(c, learners.Facts{}); !errors.Is(err, learners.ErrConfig) {
 			t.Errorf("%T without facts: %v", c, err)
@@ -93,7 +98,8 @@ func TestResolve(t *testing.T) {
 // TestNewLeavesConfig: settings are the caller's, whatever learner is made of them.
 func TestNewLeavesConfig(t *testing.T) {
 	auto := &learners.RFFConfig{D: 200, Sigma: 2, Base: "pumma",
-		BaseConfig: &learners.PUMMAConfig{P: "auto", Delta: 0.01, KernelConfig: learners.KernelConfig{Kernel: "linear"}}}
+		BaseConfig: &learners.PUMMAConfig{P: "auto", Delta: 0.01,
+			KernelConfig: learners.KernelConfig{Kernel: "linear"}}}
 	look := func(name string, c learners.Config) {
 		e, err := learners.Lookup(name)
 		if err != nil {
@@ -122,8 +128,10 @@ func TestNewLeavesConfig(t *testing.T) {
 
 // TestCapabilities: a learner of random features can and needs what its base can and needs.
 func TestCapabilities(t *testing.T) {
-	soft := &learners.PUMMAConfig{P: "4", Delta: 0.1, SoftC: 10, KernelConfig: learners.KernelConfig{Kernel: "linear"}}
-	hard := &learners.PUMMAConfig{P: "4", Delta: 0.1, KernelConfig: learners.KernelConfig{Kernel: "linear"}}
+	soft := &learners.PUMMAConfig{P: "4", Delta: 0.1, SoftC: 10,
+		KernelConfig: learners.KernelConfig{Kernel: "linear"}}
+	hard := &learners.PUMMAConfig{P: "4", Delta: 0.1,
+		KernelConfig: learners.KernelConfig{Kernel: "linear"}}
 	for _, base := range []*learners.PUMMAConfig{soft, hard} {
 		c := &learners.RFFConfig{D: 40, Sigma: 1, Base: "pumma", BaseConfig: base}
 		if got := learners.Soft(c); got != learners.Soft(base) || got != (base == soft) {
@@ -149,8 +157,10 @@ func TestCapabilities(t *testing.T) {
 func TestCRAMMARadius(t *testing.T) {
 	b := learnertest.Dense[float64](200, 20, 0.05)
 	fit := func(R, delta float64) (learners.FitResult, []float64) {
-		l := newLearner[float64](t, "cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.8, Eta: 0.02, EtaDelta: 1, R: R})
-		r, err := l.(learners.Fitter[float64]).Fit(t.Context(), b, learners.FitOptions{Delta: delta})
+		l := newLearner[float64](t, "cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.8,
+			Eta: 0.02, EtaDelta: 1, R: R})
+		r, err := l.(learners.Fitter[float64]).Fit(t.Context(), b,
+			learners.FitOptions{Delta: delta})
 		if err != nil || !r.Converged {
 			t.Fatal(r, err)
 		}
@@ -192,7 +202,8 @@ func TestALMALength(t *testing.T) {
 		return l2
 	}
 	fit := func(l learners.Learner[float64], b *engine.Block[float64], most int64) {
-		if _, err := l.(learners.Fitter[float64]).Fit(t.Context(), b, learners.FitOptions{MaxUpdates: most, GramBytes: -1}); err != nil {
+		if _, err := l.(learners.Fitter[float64]).Fit(t.Context(), b,
+			learners.FitOptions{MaxUpdates: most, GramBytes: -1}); err != nil {
 			t.Fatal(err)
 		}
 	}

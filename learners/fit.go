@@ -194,14 +194,16 @@ func newCycle[T Float](name string, b *engine.Block[T], o FitOptions, start []T,
 	if o.MaxUpdates == 0 {
 		o.MaxUpdates = math.MaxInt64
 	}
-	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), unit: 1, fresh: true, watch: newWatch(&o)}
+	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), unit: 1, fresh: true,
+		watch: newWatch(&o)}
 	shortest2 := math.Inf(1)
 	for i := range m {
 		_, val := rowOf(b, i)
 		n := sumSq64(val) + c.delta2
 		shortest2 = min(shortest2, n)
 		if n == 0 {
-			return nil, 0, fmt.Errorf("%s: example %d is 0 (or its squared length is, in float64), which no weights separate: "+
+			return nil, 0, fmt.Errorf("%s: example %d is 0 (or its squared length is, in "+
+				"float64), which no weights separate: "+
 				"give it a constant feature or Delta > 0: %w", name, i, ErrFit)
 		}
 		R2 = max(R2, n)
@@ -409,10 +411,12 @@ func (c *cycle[T]) snapshot() *State {
 	}
 	s := &State{
 		Counters: map[string]uint64{
-			cutData: Fingerprint(c.b), cutN: uint64(c.b.Len()), cutAt: uint64(c.from), cutEpochs: uint64(c.epochs), cutFlags: c.where(),
+			cutData: Fingerprint(c.b), cutN: uint64(c.b.Len()), cutAt: uint64(c.from),
+			cutEpochs: uint64(c.epochs), cutFlags: c.where(),
 			"updates": uint64(c.updates), "since": uint64(c.since), "clean": uint64(c.clean),
 		},
-		Scalars: map[string]float64{"norm2": c.norm2, "unit": c.unit, "threshold": c.threshold, "step": c.step, "sum": c.sum},
+		Scalars: map[string]float64{"norm2": c.norm2, "unit": c.unit, "threshold": c.threshold,
+			"step": c.step, "sum": c.sum},
 	}
 	if c.fresh {
 		s.Counters[cutFlags] |= cutFresh
@@ -491,19 +495,23 @@ func checkCycleCut(name string, cut *State) error {
 			tensors[t] = nil
 		}
 		if cut.floats(t) == nil {
-			return fmt.Errorf("%s: where a run was cut: tensor %q is missing: %w", name, cutPrefix+t, ErrState)
+			return fmt.Errorf("%s: where a run was cut: tensor %q is missing: %w", name,
+				cutPrefix+t, ErrState)
 		}
 	}
 	if len(tensors) == 1 || cut.Counters[cutFlags] > cutWhere|cutFresh {
-		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags, cut.Counters[cutFlags], ErrState)
+		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags,
+			cut.Counters[cutFlags], ErrState)
 	}
 	scalars := []string{"norm2", "unit", "threshold", "step", "sum"}
 	for _, k := range scalars {
 		if _, ok := cut.Scalars[k]; !ok {
-			return fmt.Errorf("%s: where a run was cut: scalar %q is missing: %w", name, cutPrefix+k, ErrState)
+			return fmt.Errorf("%s: where a run was cut: scalar %q is missing: %w", name,
+				cutPrefix+k, ErrState)
 		}
 	}
-	return checkCut(name, cut, []string{"updates", "since", "clean"}, append(scalars, "rule0", "rule1"), tensors)
+	return checkCut(name, cut, []string{"updates", "since", "clean"},
+		append(scalars, "rule0", "rule1"), tensors)
 }
 
 // hopeless reports, of fresh scores, that there is no margin worth the name and that the weights
@@ -822,8 +830,10 @@ func (c *cycle[T]) look(scores []float64) (violators int, margin float64) {
 
 func (c *cycle[T]) result(converged bool) FitResult {
 	c.rescore()
-	r := FitResult{Updates: c.updates - c.before.updates, Epochs: c.epochs - c.before.epochs, Presented: c.presented() - c.before.presented,
-		Resumed: c.resumed != nil, Converged: converged, Bound: c.bound(), ScoreSpace: c.gram != nil}
+	r := FitResult{Updates: c.updates - c.before.updates, Epochs: c.epochs - c.before.epochs,
+		Presented: c.presented() - c.before.presented,
+		Resumed:   c.resumed != nil, Converged: converged, Bound: c.bound(),
+		ScoreSpace: c.gram != nil}
 	r.Violators, r.Margin = c.look(c.s)
 	if c.delta2 == 0 {
 		return r

@@ -33,7 +33,8 @@ func checkLengths[T Float](name string, b *engine.Block[T], elem uintptr) error 
 	}
 	for i := range n {
 		if _, val := rowOf(b, i); !(sumSq64(val) <= limit) {
-			return fmt.Errorf("%s: example %d of the block is longer than %.3g, so that %d-bit numbers "+
+			return fmt.Errorf("%s: example %d of the block is longer than %.3g, so that %d-bit "+
+				"numbers "+
 				"don't hold its square: %w", name, i, math.Sqrt(limit), 8*elem, ErrLength)
 		}
 	}

@@ -26,9 +26,10 @@ func mixed[T learners.Float](size float64) *engine.Block[T] {
 
 func testLengths[T learners.Float](t *testing.T, huge float64) {
 	for name, c := range map[string]learners.Config{
-		"romma":  &learners.ROMMAConfig{Aggressive: true, Delta: 0.1},
-		"micra":  &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
-		"pumma":  &learners.PUMMAConfig{P: "2", Delta: 0.1, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
+		"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1},
+		"micra": &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
+		"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1,
+			KernelConfig: learners.KernelConfig{Kernel: "linear"}},
 		"alma":   &learners.ALMAConfig{P: 2},
 		"cramma": &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1, R: 1},
 		"pa":     &learners.PAConfig{Variant: 1, C: 1},
@@ -66,7 +67,8 @@ func testLengths[T learners.Float](t *testing.T, huge float64) {
 			t.Errorf("%s, size %g: a refused block changed the state", name, huge)
 		}
 		if f, ok := l.(learners.Fitter[T]); ok {
-			if _, err := f.Fit(t.Context(), b, learners.FitOptions{MaxUpdates: 10000}); huge > 1e100 && err == nil {
+			if _, err := f.Fit(t.Context(), b,
+				learners.FitOptions{MaxUpdates: 10000}); huge > 1e100 && err == nil {
 				t.Errorf("%s, size %g: Fit says %v", name, huge, err)
 			}
 		}
@@ -87,13 +89,16 @@ func TestMarginOfShortExamples(t *testing.T) {
 		b := mixed[float64](size)
 		for name, c := range map[string]learners.Config{
 			"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1},
-			"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
+			"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1,
+				KernelConfig: learners.KernelConfig{Kernel: "linear"}},
 		} {
 			if name == "pumma" && size > 1e9 {
-				continue // the short ones' share of u is lost in roundings: it says that it doesn't converge
+				// the short ones' share of u is lost in roundings: it says that it doesn't converge
+				continue
 			}
 			l := newLearner[float64](t, name, c)
-			r, err := l.(learners.Fitter[float64]).Fit(t.Context(), b, learners.FitOptions{MaxUpdates: 100000})
+			r, err := l.(learners.Fitter[float64]).Fit(t.Context(), b,
+				learners.FitOptions{MaxUpdates: 100000})
 			if err != nil || !r.Converged || r.Violators != 0 {
 				t.Errorf("%s, size %g: %v, %+v", name, size, err, r)
 			}

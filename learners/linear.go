@@ -25,7 +25,8 @@ func newLinear[T Float]() linear[T] { return linear[T]{made: true} }
 // check wants a learner of that name that New has made.
 func (l *linear[T]) check(name string) error {
 	if !l.made {
-		return fmt.Errorf("%s: a zero value without settings: make learners with New: %w", name, ErrConfig)
+		return fmt.Errorf("%s: a zero value without settings: make learners with New: %w", name,
+			ErrConfig)
 	}
 	return nil
 }
@@ -113,7 +114,8 @@ func (l *linear[T]) withCut(s State) State {
 
 // takeCut is SetState of a learner called name that is a Fitter, or CheckState if the state shall
 // not be kept: take takes it without the cut, check looks at that.
-func (l *linear[T]) takeCut(name string, s State, keep bool, check func(name string, cut *State) error, take func(s State, keep bool) error) error {
+func (l *linear[T]) takeCut(name string, s State, keep bool,
+	check func(name string, cut *State) error, take func(s State, keep bool) error) error {
 	s, cut := s.detach()
 	if cut != nil {
 		if err := check(name, cut); err != nil {
@@ -258,7 +260,8 @@ const MaxCount = 1 << 60
 func count(s *State, learner, name string) (int64, error) {
 	c := s.Counters[name]
 	if c > MaxCount {
-		return 0, fmt.Errorf("%s: counter %q is %d, want at most %d: %w", learner, name, c, uint64(MaxCount), ErrState)
+		return 0, fmt.Errorf("%s: counter %q is %d, want at most %d: %w", learner, name, c,
+			uint64(MaxCount), ErrState)
 	}
 	return int64(c), nil
 }

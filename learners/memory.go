@@ -274,7 +274,8 @@ func (f *Footprint) kept(x Extent, name string, n, room int64, bounded bool) {
 		f.Copies = plus(f.Copies, state+times(n, 64))
 	}
 	if bounded {
-		f.add("kernel values among them", times(n, n), plus(times(rows, list, 8), times(list, 16+24)))
+		f.add("kernel values among them", times(n, n),
+			plus(times(rows, list, 8), times(list, 16+24)))
 	}
 }
 

@@ -98,13 +98,15 @@ func TestKeptRoom(t *testing.T) {
 		}
 		return b
 	}
-	rbf, one := KernelConfig{Kernel: "rbf", Gamma: 1}, UpdateConfig{Beta: 2, Update: "perceptron", C: 1}
+	rbf, one := KernelConfig{Kernel: "rbf", Gamma: 1}, UpdateConfig{Beta: 2, Update: "perceptron",
+		C: 1}
 	for name, c := range map[string]Config{
 		"budget": &BudgetConfig{Budget: 20, UpdateConfig: one, KernelConfig: rbf},
 		"tbp": &TBPConfig{Budget: 20, ErrorCache: "random", ErrorSize: 20, Ties: "oldest",
 			UpdateConfig: one, KernelConfig: rbf},
 		"sogp": &SOGPConfig{Basis: 20, Noise: 0.1, Novelty: 1e-4, KernelConfig: rbf},
-		"obpm": &OBPMConfig{Members: 20, Tau: 1, Base: "pa", Combine: CombineWeights, Path: PathAuto,
+		"obpm": &OBPMConfig{Members: 20, Tau: 1, Base: "pa", Combine: CombineWeights,
+			Path:   PathAuto,
 			Budget: 20, Removal: RemoveOldest, KernelConfig: rbf},
 	} {
 		e, err := Lookup(name)

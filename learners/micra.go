@@ -111,7 +111,8 @@ func (r *MICRA[T]) learn(b *engine.Block[T], i int) Round {
 	}
 	// |u + step y x|^2 = |u|^2 + step (2 u.yx + step |x|^2)
 	next := norm2 + float64(step*(float64(2*m)+float64(step*X)))
-	if X == 0 || !r.holds(1, step) || !(next > float64(parallel[T]()*max(norm2, float64(float64(step*step)*X)))) {
+	if X == 0 || !r.holds(1, step) || !(next > float64(parallel[T]()*max(norm2,
+		float64(float64(step*step)*X)))) {
 		return Round{Score: f}
 	}
 	r.stretch(1, b, i, step) // (2)
@@ -157,7 +158,9 @@ func (r *MICRA[T]) Score(b *engine.Block[T], dst []float64) error { return r.sco
 func (r *MICRA[T]) CheckState(s State) error { return r.take(s, false) }
 
 func (r *MICRA[T]) take(s State, keep bool) error {
-	return r.takeCut("micra", s, keep, checkPassCut, func(s State, keep bool) error { return r.takeState("micra", s, keep) })
+	return r.takeCut("micra", s, keep, checkPassCut, func(s State, keep bool) error {
+		return r.takeState("micra", s, keep)
+	})
 }
 
 // SetState is Learner.SetState.

@@ -14,7 +14,8 @@ func TestMistakes(t *testing.T) {
 		for _, combine := range []string{CombineWeights, CombineVote} {
 			for _, dense := range []bool{false, true} {
 				b := randomBlock[float32](300, 30, 5, false, 4)
-				o := newTestOBPM[float32](t, OBPMConfig{Members: 70, Tau: 0.2, Base: base, Combine: combine}, Env{Seed: 3})
+				o := newTestOBPM[float32](t, OBPMConfig{Members: 70, Tau: 0.2, Base: base,
+					Combine: combine}, Env{Seed: 3})
 				for range 3 {
 					learnAll(t, o, b, 64)
 				}
@@ -57,7 +58,8 @@ func TestMistakes(t *testing.T) {
 					}
 				}
 				if got != want || want == 0 || want == b.Len() {
-					t.Errorf("%s, %s, dense %v: %d mistakes, want %d", base, combine, dense, got, want)
+					t.Errorf("%s, %s, dense %v: %d mistakes, want %d", base, combine, dense, got,
+						want)
 				}
 			}
 		}
@@ -68,7 +70,8 @@ func TestMistakes(t *testing.T) {
 // of weights.
 func TestMistakesKernel(t *testing.T) {
 	b := randomBlock[float64](120, 10, 5, false, 4)
-	c := OBPMConfig{Members: 70, Tau: 0.2, Base: "perceptron", Combine: CombineWeights, Path: PathAuto}
+	c := OBPMConfig{Members: 70, Tau: 0.2, Base: "perceptron", Combine: CombineWeights,
+		Path: PathAuto}
 	plain := newTestOBPM[float64](t, c, Env{Seed: 3})
 	c.KernelConfig = KernelConfig{Kernel: "poly", Gamma: 1, Degree: 1}
 	c.Removal = RemoveOldest

@@ -14,7 +14,10 @@ import (
 
 func init() {
 	Register(Entry{"ng", "TONGA: logistic regression by a low-rank online natural gradient",
-		func() Config { return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1, EtaDecay: 0.002} }, newNG[float32], newNG[float64]})
+		func() Config {
+			return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1,
+				EtaDecay: 0.002}
+		}, newNG[float32], newNG[float64]})
 }
 
 // NG descends the logistic loss along the natural gradient, for which it keeps the uncentred covariance of the gradients as k leading eigenvectors

@@ -89,7 +89,8 @@ func TestNGDense(t *testing.T) {
 
 func testNGDense(t *testing.T, etaDecay float64) {
 	const dim, n = 5, 20
-	c := learners.NGConfig{Buffer: n, Rank: 2, Decay: 0.9, Lambda: 0.3, Eta: 0.7, EtaDecay: etaDecay}
+	c := learners.NGConfig{Buffer: n, Rank: 2, Decay: 0.9, Lambda: 0.3, Eta: 0.7,
+		EtaDecay: etaDecay}
 	X, y := make([][]float64, n), make([]float64, n)
 	for i := range X {
 		X[i], y[i] = make([]float64, dim), 1-2*float64(i%2)

@@ -104,7 +104,8 @@ func (e *noiseEstimate) restored(name string, s *State) (*noiseEstimate, error) 
 	}
 	rate := s.Scalars["noise"]
 	if !(rate > 0 && rate < 0.5) {
-		return nil, fmt.Errorf("%s: the estimated rate of wrong labels is %v, want one in (0, 1/2): %w",
+		return nil, fmt.Errorf("%s: the estimated rate of wrong labels is %v, want one in (0, "+
+			"1/2): %w",
 			name, rate, ErrState)
 	}
 	return &noiseEstimate{rate, seen}, nil

@@ -70,10 +70,12 @@ func TestNoiseEstimate(t *testing.T) {
 			estimate := PosteriorOf(l).Report().LabelNoise
 			// 4 standard errors of a share, and what the first examples leave
 			if allowed := 4*math.Sqrt(share/n) + 0.002; !(math.Abs(estimate-share) <= allowed) {
-				t.Errorf("%s: %v of the labels are wrong, the estimate is %v", name, share, estimate)
+				t.Errorf("%s: %v of the labels are wrong, the estimate is %v", name, share,
+					estimate)
 			}
 			if !(got <= atTruth+0.01 && got < math.Ln2) {
-				t.Errorf("%s, %v flips: log-loss %v, with the true rate %v", name, flips, got, atTruth)
+				t.Errorf("%s, %v flips: log-loss %v, with the true rate %v", name, flips, got,
+					atTruth)
 			}
 		}
 	}

@@ -222,7 +222,8 @@ func (c *OBPMConfig) linearMemory(x Extent) Footprint {
 
 // laneWorkBytes bounds newLaneWork for the tiles of so many members.
 func laneWorkBytes(members, lanes, elem int64) int64 {
-	each := 3*(lanes*elem+64) + 2*lanes/8 + 16 + 4*lanes + 64 + int64(unsafe.Sizeof(laneWork[float64]{}))
+	each := 3*(lanes*elem+64) + 2*lanes/8 + 16 + 4*lanes + 64 +
+		int64(unsafe.Sizeof(laneWork[float64]{}))
 	return (members + 63) / 64 * each
 }
 
@@ -429,7 +430,10 @@ func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes, wrong bool) erro
 	r := o.runs.Take()
 	defer o.runs.Give(r)
 	r.o, r.votes, r.keepsSum, r.wrong = o, votes, false, wrong
-	defer func() { r.votes, r.keepsSum, r.wrong, r.b = o.votes, o.keepsSum, false, engine.Block[T]{} }()
+	defer func() {
+		r.votes, r.keepsSum, r.wrong, r.b = o.votes, o.keepsSum, false,
+			engine.Block[T]{}
+	}()
 	for lo := 0; lo < b.Len(); lo += r.b.Len() {
 		if err := r.run(b, lo, false); err != nil {
 			return err
@@ -707,7 +711,8 @@ func (r *memberRun[T]) sparsePart(p int) {
 		if short && active {
 			w.list = engine.ActiveList(w.list, sees)
 			scores := w.compact[:len(w.list)]
-			vecmath.ActiveScoreUnchecked(trusted.Indices{}, scores, tile.W, tile.Width, rows, val, w.list)
+			vecmath.ActiveScoreUnchecked(trusted.Indices{}, scores, tile.W, tile.Width, rows, val,
+				w.list)
 			n := 0
 			for k, s := range scores {
 				if T(y*s) <= perceptron.margin {
@@ -716,21 +721,25 @@ func (r *memberRun[T]) sparsePart(p int) {
 				}
 			}
 			if t.updates = n; n != 0 {
-				vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.list[:n], perceptron.coef(t, n, y)[:n])
+				vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val,
+					w.list[:n], perceptron.coef(t, n, y)[:n])
 			}
 			continue
 		}
 		if short {
-			vecmath.LanesScoreLEUnchecked(trusted.Indices{}, s, tile.W, rows, val, mask, y, perceptron.margin)
+			vecmath.LanesScoreLEUnchecked(trusted.Indices{}, s, tile.W, rows, val, mask, y,
+				perceptron.margin)
 			if t.updates = keep(mask, sees); t.updates != 0 {
-				vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val, perceptron.coef(t, t.updates, y)[:len(s)], mask)
+				vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val,
+					perceptron.coef(t, t.updates, y)[:len(s)], mask)
 			}
 			continue
 		}
 		copy(mask, sees)
 		if active {
 			w.list = engine.ActiveList(w.list, mask)
-			vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.compact[:len(w.list)], tile.W, tile.Width, rows, val, w.list)
+			vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.compact[:len(w.list)], tile.W,
+				tile.Width, rows, val, w.list)
 			for k, l := range w.list {
 				s[l] = w.compact[k]
 			}
@@ -764,7 +773,8 @@ func (r *memberRun[T]) sparsePart(p int) {
 		for k, l := range w.list {
 			w.compact[k] = c[l]
 		}
-		vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.list, w.compact[:len(w.list)])
+		vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.list,
+			w.compact[:len(w.list)])
 	}
 }
 
@@ -838,7 +848,8 @@ func (r *memberRun[T]) densePart(p int) {
 					continue
 				}
 				w.mask[0] = 1
-				if u, c := r.o.rule.step(t, w.mask[:1], m, s, r.b.Y[64*g+i], norm2, w.coef[:1]); u != 0 {
+				if u, c := r.o.rule.step(t, w.mask[:1], m, s, r.b.Y[64*g+i], norm2,
+					w.coef[:1]); u != 0 {
 					t.updates++
 					vecmath.Axpy(row, c[0], x)
 				}

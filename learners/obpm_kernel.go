@@ -86,9 +86,10 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 	}
 	words := (cfg.Members + 63) / 64
 	l := &KernelOBPM[T]{
-		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept, bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
-		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
-		mask:  make([]uint64, words), tallies: make([]tally, words), coefs: make([][]T, words), work: newLaneWork[T](words, engine.WideTile),
+		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept,
+		bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
+		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
+		mask:    make([]uint64, words), tallies: make([]tally, words), coefs: make([][]T, words), work: newLaneWork[T](words, engine.WideTile),
 		unit: [1]T{1}, column: make([]T, cfg.Members),
 	}
 	return l, l.reset()
@@ -98,7 +99,8 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 func (l *KernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
-	if l.support, err = newSupport[T]("obpm", l.cfg.kernel()); err == nil && l.kept > 0 && l.cfg.Budget > 0 {
+	if l.support, err = newSupport[T]("obpm", l.cfg.kernel()); err == nil && l.kept > 0 &&
+		l.cfg.Budget > 0 {
 		l.support.reserve(l.cfg.Budget, l.bounded)
 		l.lanes.Reserve(l.cfg.Budget)
 	}
@@ -247,7 +249,8 @@ func (l *KernelOBPM[T]) Part(p int) {
 	s := w.s[:tile.Width]
 	if seeing <= activeMembers {
 		w.list = engine.ActiveList(w.list, mask)
-		vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.compact[:len(w.list)], tile.W, tile.Width, l.rows[:len(l.row)], l.row, w.list)
+		vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.compact[:len(w.list)], tile.W, tile.Width,
+			l.rows[:len(l.row)], l.row, w.list)
 		for k, m := range w.list {
 			s[m] = w.compact[k]
 		}
@@ -290,7 +293,8 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 	}
 	for p := range l.lanes.Tiles {
 		if tile := &l.lanes.Tiles[p]; l.tallies[p].updates > 0 {
-			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.rows[j:j+1], l.unit[:], l.coefs[p][:tile.Width], l.work[p].mask[:vecmath.MaskWords(tile.Lanes)])
+			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.rows[j:j+1], l.unit[:],
+				l.coefs[p][:tile.Width], l.work[p].mask[:vecmath.MaskWords(tile.Lanes)])
 		}
 	}
 	l.raise(j, y, float64(y*float64(l.rule.unit()*sum)), math.Inf(1), l.bounded)
@@ -374,7 +378,8 @@ func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *KernelOBPM[T]) Bytes() int64 {
-	return l.support.bytes() + l.lanes.Bytes() + bytesOf(l.size) + 4*int64(cap(l.rows)) + int64(unsafe.Sizeof(*l)) +
+	return l.support.bytes() + l.lanes.Bytes() + bytesOf(l.size) + 4*int64(cap(l.rows)) +
+		int64(unsafe.Sizeof(*l)) +
 		workBytes(l.work) + bytesOf(l.column) + int64(cap(l.tallies))*int64(unsafe.Sizeof(tally{}))
 }
 
@@ -423,7 +428,8 @@ func (l *KernelOBPM[T]) takeState(s State, keep bool) error {
 		return err
 	}
 	if len(kept.alpha) != t.Shape[0] {
-		return fmt.Errorf("obpm: coefficients of %d examples, %d are kept: %w", t.Shape[0], len(kept.alpha), ErrState)
+		return fmt.Errorf("obpm: coefficients of %d examples, %d are kept: %w", t.Shape[0],
+			len(kept.alpha), ErrState)
 	}
 	if !keep {
 		return nil

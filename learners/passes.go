@@ -58,12 +58,15 @@ func checkPassCut(name string, cut *State) error {
 	flags := cut.Counters[cutFlags]
 	if flags >= 2*cutBound || flags&cutOnActive != 0 && cut.ints("active") == nil ||
 		flags&cutOnActive != 0 && cut.Counters[cutAt] > uint64(len(cut.ints("active"))) {
-		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags, flags, ErrState)
+		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags,
+			flags, ErrState)
 	}
 	if d, ok := cut.Scalars["delta"]; !ok || !(d >= 0 && d <= 1) {
-		return fmt.Errorf("%s: where a run was cut: scalar %q is %v: %w", name, cutPrefix+"delta", d, ErrState)
+		return fmt.Errorf("%s: where a run was cut: scalar %q is %v: %w", name, cutPrefix+"delta",
+			d, ErrState)
 	}
-	return checkCut(name, cut, nil, []string{"delta", "sum", "bound2"}, map[string]func() int{"active": nil, "updated": nil})
+	return checkCut(name, cut, nil, []string{"delta", "sum", "bound2"},
+		map[string]func() int{"active": nil, "updated": nil})
 }
 
 // passCut returns the cut of a run over b that went on as this one is to, or nil.
@@ -80,7 +83,8 @@ func passCut[T Float](cut *State, b *engine.Block[T], o *FitOptions) *State {
 
 // ofData completes a cut, if there is one: the examples are those of b, and the bound is known or
 // not. scalars are the learner's own.
-func ofData[T Float](cut *State, b *engine.Block[T], known bool, scalars map[string]float64) *State {
+func ofData[T Float](cut *State, b *engine.Block[T], known bool,
+	scalars map[string]float64) *State {
 	if cut == nil {
 		return nil
 	}
@@ -109,7 +113,8 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 	var epochs, before int64    // complete passes; updates before the present one
 	first, some := 0, false     // the present pass goes on at the first-th example, after some updates or none
 	if c := p.resumed; c != nil {
-		first, epochs, delta = int(c.Counters[cutAt]), int64(c.Counters[cutEpochs]), c.Scalars["delta"]
+		first, epochs, delta = int(c.Counters[cutAt]), int64(c.Counters[cutEpochs]),
+			c.Scalars["delta"]
 		some = c.Counters[cutFlags]&cutUpdated != 0
 		updated = slices.Clone(c.ints("updated"))
 		if c.Counters[cutFlags]&cutOnActive != 0 {
@@ -138,7 +143,8 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 		for _, f := range []struct {
 			is   bool
 			flag uint64
-		}{{!none, cutUpdated}, {active != nil, cutOnActive}, {o.ActiveSet, cutActiveSet}, {o.Halving, cutHalving}} {
+		}{{!none, cutUpdated}, {active != nil, cutOnActive}, {o.ActiveSet, cutActiveSet},
+			{o.Halving, cutHalving}} {
 			if f.is {
 				p.cut.Counters[cutFlags] |= f.flag
 			}

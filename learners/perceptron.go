@@ -158,5 +158,7 @@ func (p *Perceptron[T]) SetState(s State) error { return p.take(s, true) }
 func (p *Perceptron[T]) CheckState(s State) error { return p.take(s, false) }
 
 func (p *Perceptron[T]) take(s State, keep bool) error {
-	return p.takeCut("perceptron", s, keep, checkCycleCut, func(s State, keep bool) error { return p.takeState("perceptron", s, keep) })
+	return p.takeCut("perceptron", s, keep, checkCycleCut, func(s State, keep bool) error {
+		return p.takeState("perceptron", s, keep)
+	})
 }

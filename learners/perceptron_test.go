@@ -120,7 +120,8 @@ func TestPerceptronResolve(t *testing.T) {
 	if got := *r.(*learners.PerceptronConfig); got != want || learners.Relative(r) {
 		t.Errorf("resolved to %+v, want %+v", got, want)
 	}
-	if again, err := learners.Resolve(r, learners.Facts{SumSq: 1e4}); err != nil || *again.(*learners.PerceptronConfig) != want {
+	if again, err := learners.Resolve(r, learners.Facts{SumSq: 1e4}); err != nil ||
+		*again.(*learners.PerceptronConfig) != want {
 		t.Errorf("a second Resolve: %v, %+v", err, again)
 	}
 	both := &learners.PerceptronConfig{Margin: 1, MarginRel: 1, Eta: 1}

@@ -211,7 +211,8 @@ func (p *posterior) grow(name string, dim int) error {
 		return nil
 	}
 	if dim > maxPosteriorDim {
-		return fmt.Errorf("%s: %d features, at most %d: use random features (rff), or adf with the diagonal covariance: %w", name, dim, maxPosteriorDim, ErrDim)
+		return fmt.Errorf("%s: %d features, at most %d: use random features (rff), or adf with "+
+			"the diagonal covariance: %w", name, dim, maxPosteriorDim, ErrDim)
 	}
 	p.flush()
 	old, stride := p.V, p.stride
@@ -514,7 +515,8 @@ func (p *posterior) refresh() {
 // column sets dst to row i of S, with what is pending.
 func (p *posterior) column(dst []float64, i int) {
 	p.term[0] = int32(i)
-	vecmath.LanesScoreUnchecked(trusted.Indices{}, dst, p.S, p.term[:1+p.late], p.steps[i*(1+maxLate):][:1+p.late])
+	vecmath.LanesScoreUnchecked(trusted.Indices{}, dst, p.S, p.term[:1+p.late],
+		p.steps[i*(1+maxLate):][:1+p.late])
 }
 
 // spread returns S_ii, with what is pending.
@@ -766,7 +768,8 @@ func (p *posterior) tryMerge(i, j int, kl []float64) (t twoPoints, ok bool) {
 	ge := G2.mul(e)
 	ke := t.K2.mul(ge)
 	t.k1 = pair{e.a - ke.a, e.b - ke.b}
-	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b, trace} {
+	for _, v := range [...]float64{t.gain, t.tau, t.nu, t.K2.aa, t.K2.ab, t.K2.bb, t.k1.a, t.k1.b,
+		trace} {
 		if v-v != 0 {
 			return t, false
 		}
@@ -889,7 +892,8 @@ func (p *posterior) state(s *State) {
 		s.Tensors = append(s.Tensors, Tensor{posteriorTensors[i], []int{len(data)}, data})
 	}
 	if p.precision != nil {
-		s.Tensors = append(s.Tensors, Tensor{"precisions", []int{len(p.precision)}, slices.Clone(p.precision)})
+		s.Tensors = append(s.Tensors, Tensor{"precisions", []int{len(p.precision)},
+			slices.Clone(p.precision)})
 		s.Counters["measured"] = uint64(p.measured)
 	}
 	p.noise.state(s)
@@ -934,8 +938,11 @@ func (p *posterior) restore(name string, s *State, points int, keep bool) error 
 		if err != nil {
 			return err
 		}
-		if len(v) != d || slices.ContainsFunc(v, func(x float64) bool { return !(x > 0) || math.IsInf(x, 0) }) {
-			return fmt.Errorf("%s: tensor %q has %d elements for %d features, or one that is not a number > 0: %w", name, "precisions", len(v), d, ErrState)
+		if len(v) != d || slices.ContainsFunc(v, func(x float64) bool {
+			return !(x > 0) || math.IsInf(x, 0)
+		}) {
+			return fmt.Errorf("%s: tensor %q has %d elements for %d features, or one that is not "+
+				"a number > 0: %w", name, "precisions", len(v), d, ErrState)
 		}
 		if measured, err = count(s, name, "measured"); err != nil {
 			return err
@@ -948,14 +955,17 @@ func (p *posterior) restore(name string, s *State, points int, keep bool) error 
 			return fmt.Errorf("%s: the variance of weight %d is %v: %w", name, i, row[i], ErrState)
 		}
 		for j, c := range row[:i] { // what a law's correlation can't be, rounding aside
-			if limit := float64(math.Sqrt(row[i]) * math.Sqrt(data[2][j*(j+1)/2+j])); math.Abs(c) > 1.001*limit {
-				return fmt.Errorf("%s: the covariance of weights %d and %d is %v, their variances allow %v: %w", name, j, i, c, limit, ErrState)
+			if limit := float64(math.Sqrt(row[i]) * math.Sqrt(data[2][j*(j+1)/2+j])); math.Abs(
+				c) > 1.001*limit {
+				return fmt.Errorf("%s: the covariance of weights %d and %d is %v, their "+
+					"variances allow %v: %w", name, j, i, c, limit, ErrState)
 			}
 		}
 	}
 	P, loss := s.Scalars["precision"], s.Scalars["loss"]
 	if !(P >= 1 && P-P == 0 && loss >= 1 && loss-loss == 0) {
-		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, P, loss, ErrState)
+		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, P, loss,
+			ErrState)
 	}
 	noise, err := p.noise.restored(name, s)
 	if err != nil {
@@ -987,7 +997,8 @@ func (p *posterior) restore(name string, s *State, points int, keep bool) error 
 	next.k, next.age = k, counts[5]
 	next.P, next.loss = P, loss
 	next.precision, next.measured = precision, measured
-	next.report = PosteriorReport{Sweeps: counts[0], Unconverged: counts[1], Merged: counts[2], Passed: counts[3], Lost: counts[4]}
+	next.report = PosteriorReport{Sweeps: counts[0], Unconverged: counts[1], Merged: counts[2],
+		Passed: counts[3], Lost: counts[4]}
 	*p = *next
 	return nil
 }

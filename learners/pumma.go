@@ -188,7 +188,8 @@ func (c *PUMMAConfig) Resolve(f Facts) (Config, error) {
 		return &r, nil
 	}
 	if f.Features < 1 {
-		return nil, fmt.Errorf("pumma: p is auto and there are %d features: %w", f.Features, ErrConfig)
+		return nil, fmt.Errorf("pumma: p is auto and there are %d features: %w", f.Features,
+			ErrConfig)
 	}
 	r.P = strconv.FormatFloat(max(2, 2*math.Log(float64(f.Features))), 'g', -1, 64)
 	return &r, nil
@@ -485,9 +486,11 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 		return FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d updates, whose slacks were not kept: %w", l.updates, ErrFit)
 	}
 	l.grow(b.Dim)
-	from, known := passCut(l.cut, b, &o), l.updates == 0 // else other examples may have been learned
+	// else other examples may have been learned
+	from, known := passCut(l.cut, b, &o), l.updates == 0
 	l.cut = nil
-	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta, bound2: math.Inf(1)}
+	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta,
+		bound2: math.Inf(1)}
 	if from != nil {
 		known = from.Counters[cutFlags]&cutBound != 0
 		if bound2, ok := from.Scalars["bound2"]; ok {
@@ -692,8 +695,9 @@ func (l *PUMMA[T]) takeState(s State, keep bool) error {
 	if err != nil {
 		return err
 	}
-	n := PUMMA[T]{cfg: l.cfg, pool: l.pool, p: l.p, invC: l.invC, updates: updates, cut: cut, kept: s.Counters["kept"],
-		b: s.Scalars["b"], mPos: s.Scalars["m_pos"], mNeg: s.Scalars["m_neg"], m2: s.Scalars["m2"]}
+	n := PUMMA[T]{cfg: l.cfg, pool: l.pool, p: l.p, invC: l.invC, updates: updates, cut: cut,
+		kept: s.Counters["kept"],
+		b:    s.Scalars["b"], mPos: s.Scalars["m_pos"], mNeg: s.Scalars["m_neg"], m2: s.Scalars["m2"]}
 	if n.kept > keptPos|keptNeg {
 		return fmt.Errorf("pumma: counter %q is %d: %w", "kept", n.kept, ErrState)
 	}

@@ -83,7 +83,8 @@ func (c *RFFConfig) Validate() error {
 // learner on D features.
 func (c *RFFConfig) Memory(x Extent) Footprint {
 	var f Footprint
-	held, moving := engine.FourierBytes(int64(c.D), x.Features, rffExamples(c.D, x.Elem), x.Elem, x.Growing)
+	held, moving := engine.FourierBytes(int64(c.D), x.Features, rffExamples(c.D, x.Elem), x.Elem,
+		x.Growing)
 	f.Moving = moving
 	f.add("frequencies", times(x.Features, int64(c.D)/2), held+fixed)
 	f.add("work space", 1, 16*spare(x.Longest)*(4+x.Elem))
@@ -203,7 +204,8 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w: %w", err, ErrConfig)
 	}
-	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f, size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
+	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f,
+		size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
 		runs: new(scratch.Stack[rffRun[T]])}, nil
 }
 
@@ -215,7 +217,9 @@ func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	if err := checkBlock("rff", b, len(rounds)); err != nil {
 		return err
 	}
-	return l.each(b, func(z *engine.Block[T], lo, hi int) error { return l.inner.Learn(z, rounds[lo:hi]) })
+	return l.each(b, func(z *engine.Block[T], lo, hi int) error {
+		return l.inner.Learn(z, rounds[lo:hi])
+	})
 }
 
 // prober is for ProberOf: probabilities are the inner learner's.
@@ -236,7 +240,9 @@ func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("rff", b, len(dst)); err != nil {
 		return err
 	}
-	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error { return p.inner.Proba(z, dst[lo:hi]) })
+	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
+		return p.inner.Proba(z, dst[lo:hi])
+	})
 }
 
 // posterior is for PosteriorOf: it is that of the inner learner, over the random features.
@@ -286,7 +292,9 @@ func (l *RFF[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("rff", b, len(dst)); err != nil {
 		return err
 	}
-	return l.each(b, func(z *engine.Block[T], lo, hi int) error { return l.inner.Score(z, dst[lo:hi]) })
+	return l.each(b, func(z *engine.Block[T], lo, hi int) error {
+		return l.inner.Score(z, dst[lo:hi])
+	})
 }
 
 // Weights returns nil: the weights are those of the random features.
@@ -300,7 +308,8 @@ func (l *RFF[T]) Updates() int64 { return l.inner.Updates() }
 
 // Bytes is Learner.Bytes.
 func (l *RFF[T]) Bytes() int64 {
-	return l.inner.Bytes() + l.fourier.Bytes() + l.runs.Bytes((*rffRun[T]).bytes) + int64(unsafe.Sizeof(*l))
+	return l.inner.Bytes() + l.fourier.Bytes() + l.runs.Bytes((*rffRun[T]).bytes) +
+		int64(unsafe.Sizeof(*l))
 }
 
 // State is that of the base learner: the frequencies follow from the seed.
@@ -337,13 +346,15 @@ func (l *RFF[T]) CheckState(s State) error {
 // dim, or is the tensor of these names.
 func (l *RFF[T]) checkFeatures(s *State) error {
 	wrong := func(what string, n uint64) error {
-		return fmt.Errorf("rff: %s of the base is %d, and there are %d random features: %w", what, n, l.cfg.D, ErrState)
+		return fmt.Errorf("rff: %s of the base is %d, and there are %d random features: %w", what,
+			n, l.cfg.D, ErrState)
 	}
 	if n, ok := s.Counters["dim"]; ok && n != 0 && n != uint64(l.cfg.D) {
 		return wrong(`counter "dim"`, n)
 	}
 	for _, name := range []string{"w", "theta", "u"} {
-		if t := s.Tensor(name); t != nil && len(t.Shape) == 1 && t.Shape[0] != 0 && t.Shape[0] != l.cfg.D {
+		if t := s.Tensor(name); t != nil && len(t.Shape) == 1 && t.Shape[0] != 0 &&
+			t.Shape[0] != l.cfg.D {
 			return wrong(fmt.Sprintf("tensor %q", name), uint64(t.Shape[0]))
 		}
 	}

@@ -40,7 +40,8 @@ func TestRFFKernel(t *testing.T) {
 				t.Fatalf("|z|^2 is %v", dot)
 			}
 			for j := range i {
-				e := vecmath.Dot(z.Row(i), z.Row(j)) - math.Exp(-vecmath.SqDist(b.Row(i), b.Row(j))/(2*sigma*sigma))
+				e := vecmath.Dot(z.Row(i), z.Row(j)) -
+					math.Exp(-vecmath.SqDist(b.Row(i), b.Row(j))/(2*sigma*sigma))
 				sum, square, pairs = sum+e, square+e*e, pairs+1
 			}
 		}

@@ -91,7 +91,8 @@ func newROMMA[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ROMMA[T]{scaledLinear: scaledLinear[T]{linear: newLinear[T](), scale: 1}, cfg: cfg, pool: env.Pool}, nil
+	return &ROMMA[T]{scaledLinear: scaledLinear[T]{linear: newLinear[T](), scale: 1}, cfg: cfg,
+		pool: env.Pool}, nil
 }
 
 // Learn is Learner.Learn.
@@ -155,7 +156,10 @@ func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 	if r.cfg.Aggressive {
 		goal = func(delta float64) { r.cfg.Delta = delta }
 	}
-	return r.fit(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, goal, func() map[string]float64 { return nil })
+	return r.fit(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, goal,
+		func() map[string]float64 {
+			return nil
+		})
 }
 
 // bound returns 1/|w|: no vector that separates with margins of 1 is shorter.
@@ -210,7 +214,9 @@ func (r *ROMMA[T]) CheckState(s State) error { return r.takeState(s, false) }
 // takeState is SetState, or CheckState if the state shall not be kept.
 func (r *ROMMA[T]) takeState(s State, keep bool) error {
 	if !r.cfg.BatchOnly() {
-		return r.takeCut("romma", s, keep, checkPassCut, func(s State, keep bool) error { return r.scaledLinear.takeState("romma", s, keep) })
+		return r.takeCut("romma", s, keep, checkPassCut, func(s State, keep bool) error {
+			return r.scaledLinear.takeState("romma", s, keep)
+		})
 	}
 	updates, err := r.dual.setDualState("romma", &s, r.cfg.kernel(), r.pool, keep, "norm2")
 	if err == nil && keep {

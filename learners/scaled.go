@@ -120,7 +120,8 @@ func (l *scaledLinear[T]) fold() {
 // delta in the end; nil if there is none. own returns what the learner has of a run besides its
 // state.
 func (l *scaledLinear[T]) fit(ctx context.Context, name string, b *engine.Block[T], o FitOptions,
-	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool, bound func() float64, delta float64, goal func(float64),
+	learn func(b *engine.Block[T], i int) Round, violates func(m float64) bool,
+	bound func() float64, delta float64, goal func(float64),
 	own func() map[string]float64) (FitResult, error) {
 	n := b.Len()
 	if err := l.check(name); err != nil {

@@ -9,7 +9,8 @@ import (
 // TestShortest: an example without features is none whose length counts, also where the coordinate
 // Delta gives it one.
 func TestShortest(t *testing.T) {
-	b := &engine.Block[float64]{Y: []float64{1, -1, 1}, Dim: 2, Ptr: []int{0, 1, 1, 3}, Idx: []int32{0, 0, 1}, Val: []float64{3, 3, 4}}
+	b := &engine.Block[float64]{Y: []float64{1, -1, 1}, Dim: 2, Ptr: []int{0, 1, 1, 3},
+		Idx: []int32{0, 0, 1}, Val: []float64{3, 3, 4}}
 	if s, l := lengths(b, 0); s != 9 || l != 25 {
 		t.Errorf("squared lengths from %v to %v, want 9 to 25", s, l)
 	}

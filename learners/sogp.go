@@ -176,7 +176,8 @@ func (l *SOGP[T]) posterior(h *hand[T], ck []float64, b *engine.Block[T], i int)
 	h.take(l.list, b, i)
 	n := len(l.alpha)
 	vecmath.RowsDot(ck[:n], l.C[:n*l.stride], l.stride, h.wide)
-	return vecmath.Dot(l.alpha, h.wide), float64(l.list.DiagOf(&h.one, 0)) + vecmath.Dot(h.wide, ck[:n])
+	return vecmath.Dot(l.alpha, h.wide), float64(l.list.DiagOf(&h.one, 0)) +
+		vecmath.Dot(h.wide, ck[:n])
 }
 
 // room makes room for n basis points.
@@ -389,7 +390,8 @@ func (l *SOGP[T]) takeState(s State, keep bool) error {
 			return err
 		}
 	}
-	if err := s.holds("sogp", []string{"alpha", "C", "Q", "basis_end", "basis_idx", "basis_val"}, counters, nil); err != nil {
+	if err := s.holds("sogp", []string{"alpha", "C", "Q", "basis_end", "basis_idx", "basis_val"},
+		counters, nil); err != nil {
 		return err
 	}
 	alpha, err1 := vector[float64](&s, "sogp", "alpha")

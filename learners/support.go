@@ -225,7 +225,8 @@ func hasRoom[T Float](name string, list *engine.Points[T], one *engine.Block[T],
 		return nil
 	}
 	if need := list.Need(one, 0, more); need > bytes {
-		return fmt.Errorf("%s: an example of %d non-zeros beside %d that are kept: their features would take %d bytes, and may take %d: %w",
+		return fmt.Errorf("%s: an example of %d non-zeros beside %d that are kept: their "+
+			"features would take %d bytes, and may take %d: %w",
 			name, len(one.Val), list.Len(), need, bytes, ErrMemory)
 	}
 	return nil
@@ -418,7 +419,8 @@ type keptExamples[T Float] struct {
 func presented(n, seen int64) bool { return n >= 1 && (n <= seen || seen == MaxCount) }
 
 // keptOf returns what state gave of a learner called name, checked.
-func keptOf[T Float](name string, st *State, limit int, bounded bool, seen int64) (k keptExamples[T], err error) {
+func keptOf[T Float](name string, st *State, limit int, bounded bool,
+	seen int64) (k keptExamples[T], err error) {
 	var errs [5]error
 	k.alpha, errs[0] = vector[float64](st, name, "alpha")
 	k.y, errs[1] = vector[int32](st, name, "y")
@@ -435,11 +437,14 @@ func keptOf[T Float](name string, st *State, limit int, bounded bool, seen int64
 		want = n
 	}
 	if len(y) != n || len(born) != n || len(margin) != want || b.Len() != n || limit > 0 && n > limit {
-		return k, fmt.Errorf("%s: %d coefficients, %d labels, %d numbers, %d margins of %d examples, at most %d: %w", name, n, len(y), len(born), len(margin), b.Len(), limit, ErrState)
+		return k, fmt.Errorf("%s: %d coefficients, %d labels, %d numbers, %d margins of %d "+
+			"examples, at most %d: %w", name, n, len(y), len(born), len(margin), b.Len(), limit,
+			ErrState)
 	}
 	for j, a := range alpha {
 		if !(a >= 0) || math.IsInf(a, 0) || y[j] != 1 && y[j] != -1 || !presented(born[j], seen) {
-			return k, fmt.Errorf("%s: example %d has coefficient %v, label %d, number %d of %d: %w", name, j, a, y[j], born[j], seen, ErrState)
+			return k, fmt.Errorf("%s: example %d has coefficient %v, label %d, number %d of %d: %w",
+				name, j, a, y[j], born[j], seen, ErrState)
 		}
 	}
 	for _, m := range margin {

@@ -387,7 +387,8 @@ func (s *SVM[T]) takeState(st State, keep bool) error {
 		}
 		s.w = slices.Clone(w)
 	} else {
-		if err := s.expansion.takeState("svm", &st, s.cfg.kernel(), s.pool, keep); err != nil || !keep {
+		if err := s.expansion.takeState("svm", &st, s.cfg.kernel(), s.pool, keep); err != nil ||
+			!keep {
 			return err
 		}
 	}

@@ -491,12 +491,16 @@ func (l *TBP[T]) cacheOf(s *State, seen int64) (c errorCache[T], err error) {
 		return c, err
 	}
 	y, m, flips, since := c.y, c.m, c.flips, c.since
-	if n := c.examples.Len(); len(y) != n || len(m) != n || len(flips) != n || len(since) != n || l.qplace == nil && n > l.cfg.ErrorSize {
-		return c, fmt.Errorf("tbp: error cache of %d examples, %d labels, %d margins, %d and %d counts: %w", n, len(y), len(m), len(flips), len(since), ErrState)
+	if n := c.examples.Len(); len(y) != n || len(m) != n || len(flips) != n || len(since) != n ||
+		l.qplace == nil && n > l.cfg.ErrorSize {
+		return c, fmt.Errorf("tbp: error cache of %d examples, %d labels, %d margins, %d and %d "+
+			"counts: %w", n, len(y), len(m), len(flips), len(since), ErrState)
 	}
 	for k := range y {
-		if y[k] != 1 && y[k] != -1 || m[k]-m[k] != 0 || flips[k] < 0 || flips[k] > MaxCount || !presented(since[k], seen) {
-			return c, fmt.Errorf("tbp: error cache: example %d has label %d, margin %v, %d flips since %d of %d: %w", k, y[k], m[k], flips[k], since[k], seen, ErrState)
+		if y[k] != 1 && y[k] != -1 || m[k]-m[k] != 0 || flips[k] < 0 || flips[k] > MaxCount ||
+			!presented(since[k], seen) {
+			return c, fmt.Errorf("tbp: error cache: example %d has label %d, margin %v, %d flips "+
+				"since %d of %d: %w", k, y[k], m[k], flips[k], since[k], seen, ErrState)
 		}
 	}
 	return c, nil
@@ -515,7 +519,8 @@ func (l *TBP[T]) restoreCache(c *errorCache[T]) {
 		l.cache.y, l.cache.m = append(l.cache.y, float64(y)), append(l.cache.m, c.m[k])
 	}
 	l.q.Append(&c.examples, 0, c.examples.Len())
-	l.flips, l.since, l.before = slices.Clone(c.flips), slices.Clone(c.since), make([]bool, len(c.y))
+	l.flips, l.since, l.before = slices.Clone(c.flips), slices.Clone(c.since),
+		make([]bool, len(c.y))
 }
 
 // restoreRows takes the kernel values of kept examples and error cache: a value is of the row of whichever came later, and where both came with one

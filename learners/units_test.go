@@ -48,7 +48,8 @@ func TestPosteriorUnits(t *testing.T) {
 				plain.Learn(x)
 			}
 			points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
-			for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: eps},
+			for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full",
+				Noise: eps},
 				"wep": &WEPConfig{10, points}, "vvm": &VVMConfig{10, 1, points}} {
 				what := fmt.Sprintf("unit %v, eps %v, %s", unit, eps, name)
 				l, rounds, wrong := virtual(t, name, c), make([]Round, n), 0
@@ -101,7 +102,8 @@ func TestEPConverged(t *testing.T) {
 	for range n {
 		x := 2*rng.Uniform() - 1
 		bell := rng.Uniform() + rng.Uniform() + rng.Uniform() + rng.Uniform() - 2
-		noisy.X, noisy.Y = append(noisy.X, x), append(noisy.Y, math.Copysign(1, x+float64(1.5*bell)))
+		noisy.X, noisy.Y = append(noisy.X, x),
+			append(noisy.Y, math.Copysign(1, x+float64(1.5*bell)))
 		clean.X, clean.Y = append(clean.X, x), append(clean.Y, math.Copysign(1, x))
 	}
 	for _, c := range []struct {
@@ -110,7 +112,8 @@ func TestEPConverged(t *testing.T) {
 		noise     float64
 		converged bool
 	}{
-		{"clean", clean, 0, true}, {"noisy, eps 0.3", noisy, 0.3, true}, {"noisy, eps 0", noisy, 0, false},
+		{"clean", clean, 0, true}, {"noisy, eps 0.3", noisy, 0.3, true},
+		{"noisy, eps 0", noisy, 0, false},
 	} {
 		points := PointsConfig{Noise: c.noise, Tolerance: 1e-6, Sweeps: 100, Damping: 1}
 		l := &EP[float64]{virtual(t, "ep", &EPConfig{points})}
@@ -145,7 +148,8 @@ func TestSOGPPassed(t *testing.T) {
 	}
 	var ls [2]Learner[float64]
 	for i := range ls {
-		c := &SOGPConfig{Basis: 5, Eps: 0.01, Novelty: 1e-4, KernelConfig: KernelConfig{Kernel: "linear"}}
+		c := &SOGPConfig{Basis: 5, Eps: 0.01, Novelty: 1e-4,
+			KernelConfig: KernelConfig{Kernel: "linear"}}
 		ls[i], err = New[float64](e, c, Env{})
 		if err != nil {
 			t.Fatal(err)

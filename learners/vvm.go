@@ -449,7 +449,8 @@ func (v *VVM[T]) CheckState(s State) error { return v.takeState(s, false) }
 func (v *VVM[T]) takeState(s State, keep bool) error {
 	tensors, counters := posteriorTensors, append([]string{"updates"}, posteriorCounters...)
 	if s.Tensor("precisions") != nil { // since P alone was too coarse
-		tensors, counters = append(slices.Clone(tensors), "precisions"), append(counters, "measured")
+		tensors, counters = append(slices.Clone(tensors), "precisions"),
+			append(counters, "measured")
 	}
 	scalars, counters := v.p.noise.keys([]string{"precision", "loss"}, counters)
 	if err := s.holds(v.name, tensors, counters, scalars); err != nil {

@@ -561,7 +561,8 @@ func TestGuards(t *testing.T) {
 	}
 	p := with(0.5, []float64{1, 0, 0}, []float64{0.9, 0.1, 0})
 	before := law(p)
-	if p.merge(&twoPoints{i: 0, j: 1, K2: sym2{0.1, 0, 0.1}, grows: addition{p.X[0], p.X[1], sym2{0x1p41, 0, 0}, 0x1p41}}) || law(p) != before {
+	if p.merge(&twoPoints{i: 0, j: 1, K2: sym2{0.1, 0, 0.1},
+		grows: addition{p.X[0], p.X[1], sym2{0x1p41, 0, 0}, 0x1p41}}) || law(p) != before {
 		t.Error("a merge beyond the bound is not refused, or changes the law")
 	}
 }
@@ -683,7 +684,8 @@ func TestDiagonalADF(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		diagonal, full := l.(*DiagonalADF[float64]), virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: eps})
+		diagonal, full := l.(*DiagonalADF[float64]),
+			virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: eps})
 		var p, q [60]float64
 		if err := errors.Join(diagonal.Learn(b, make([]Round, 60)), full.Learn(b, make([]Round, 60)), diagonal.Proba(b, p[:]), full.Proba(b, q[:])); err != nil {
 			t.Fatal(err)
@@ -709,7 +711,9 @@ func TestDiagonalADF(t *testing.T) {
 func TestProba(t *testing.T) {
 	const d, n, eps = 8, 3000, 0.05
 	b := vvmStream(n, d, 1.64)
-	for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: eps}, "vvm": &VVMConfig{5, 2, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}}, "wep": &WEPConfig{5, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}}} {
+	for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: eps},
+		"vvm": &VVMConfig{5, 2, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}},
+		"wep": &WEPConfig{5, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}}} {
 		l := virtual(t, name, c)
 		head := b.Slice(0, 60)
 		if err := l.Learn(&head, make([]Round, 60)); err != nil {
@@ -838,7 +842,9 @@ func TestMergePosterior(t *testing.T) {
 	}
 	points := PointsConfig{Noise: 0.1, Tolerance: 1e-11, Sweeps: 100, Damping: 1}
 	for name, c := range map[string]Config{
-		"adf": &ADFConfig{Covariance: "full", Noise: 0.1}, "diagonal": &ADFConfig{Covariance: "diagonal", Noise: 0.1}, "ep": &EPConfig{points}, "wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
+		"adf":      &ADFConfig{Covariance: "full", Noise: 0.1},
+		"diagonal": &ADFConfig{Covariance: "diagonal", Noise: 0.1}, "ep": &EPConfig{points},
+		"wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
 	} {
 		first, second := apart.Slice(0, n/2), apart.Slice(n/2, n)
 		l, o, want := learnt(c, &first), learnt(c, &second), learnt(c, apart)
@@ -916,14 +922,16 @@ func TestMergePosterior(t *testing.T) {
 	// The product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
 	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1, Stride: 1}
 	head, tail := line.Slice(0, 1), line.Slice(1, 3)
-	l, o := learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*VVM[float64]), learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*VVM[float64])
+	l, o := learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*VVM[float64]),
+		learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*VVM[float64])
 	v1, v2, m1, m2 := l.p.cov()[0][0], o.p.cov()[0][0], l.Weights()[0], o.Weights()[0]
 	if err := l.MergePosterior(o); err != nil {
 		t.Fatal(err)
 	}
 	v := 1 / (1/v1 + 1/v2 - 1)
 	sameVector(t, "product", []float64{l.p.cov()[0][0], l.Weights()[0]}, []float64{v, v * (m1/v1 + m2/v2)}, 1e-14)
-	for _, other := range []Learner[float64]{learnt(&ADFConfig{Covariance: "full", Noise: 0.1}, line), learnt(&ADFConfig{Covariance: "diagonal", Noise: 0.05}, line)} {
+	for _, other := range []Learner[float64]{learnt(&ADFConfig{Covariance: "full", Noise: 0.1},
+		line), learnt(&ADFConfig{Covariance: "diagonal", Noise: 0.05}, line)} {
 		if err := l.MergePosterior(other); !errors.Is(err, ErrPrior) {
 			t.Errorf("another noise or form: %v", err)
 		}

@@ -11,10 +11,13 @@ import (
 // TestZeroValues: a learner that New has not made has no settings, and says so rather than learn
 // nothing.
 func TestZeroValues(t *testing.T) {
-	b := &engine.Block[float32]{Y: []float32{1}, Dim: 1, Ptr: []int{0, 1}, Idx: []int32{0}, Val: []float32{1}}
+	b := &engine.Block[float32]{Y: []float32{1}, Dim: 1, Ptr: []int{0, 1}, Idx: []int32{0},
+		Val: []float32{1}}
 	for name, l := range map[string]learners.Learner[float32]{
-		"perceptron": &learners.Perceptron[float32]{}, "alma": &learners.ALMA[float32]{}, "lms": &learners.LMS[float32]{},
-		"pa": &learners.PA[float32]{}, "cramma": &learners.CRAMMA[float32]{}, "romma": &learners.ROMMA[float32]{},
+		"perceptron": &learners.Perceptron[float32]{}, "alma": &learners.ALMA[float32]{},
+		"lms": &learners.LMS[float32]{},
+		"pa":  &learners.PA[float32]{}, "cramma": &learners.CRAMMA[float32]{},
+		"romma": &learners.ROMMA[float32]{},
 		"micra": &learners.MICRA[float32]{},
 	} {
 		if err := l.Learn(b, make([]learners.Round, 1)); !errors.Is(err, learners.ErrConfig) {

@@ -46,12 +46,15 @@ func TestCaptureRefuses(t *testing.T) {
 		want   error
 	}{
 		{"nothing wrong", good, func(*learners.State) {}, nil},
-		{"NaN", good, func(s *learners.State) { s.Tensors[0].Data.([]float64)[1] = math.NaN() }, ErrNotFinite},
+		{"NaN", good, func(s *learners.State) { s.Tensors[0].Data.([]float64)[1] = math.NaN() },
+			ErrNotFinite},
 		{"a tensor less", good, func(s *learners.State) { s.Tensors = nil }, learners.ErrState},
 		{"a counter more", good, func(s *learners.State) { s.Counters["more"] = 1 }, ErrInvalid},
 		{"settings", bad, func(*learners.State) {}, ErrInvalid},
 	} {
-		if m, err := Capture("perceptron", c.config, 0, learners.Learner[float64](bent{l, c.change})); !errors.Is(err, c.want) || (m == nil) != (c.want != nil) {
+		if m, err := Capture("perceptron", c.config, 0,
+			learners.Learner[float64](bent{l, c.change})); !errors.Is(err, c.want) ||
+			(m == nil) != (c.want != nil) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -71,7 +74,8 @@ func TestCountsEnd(t *testing.T) {
 		for _, name := range names {
 			if _, ok := m.State.Counters[name]; ok {
 				m.State.Counters[name] = most + 1
-				if _, err := Restore[float32](m, nil); !errors.Is(err, ErrDamaged) || !errors.Is(err, learners.ErrState) {
+				if _, err := Restore[float32](m, nil); !errors.Is(err, ErrDamaged) ||
+					!errors.Is(err, learners.ErrState) {
 					t.Errorf("%s: counter %s is %d: %v", s.name, name, most+1, err)
 				}
 				m.State.Counters[name] = most

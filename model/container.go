@@ -253,7 +253,8 @@ func headerLength(start []byte) (n uint64, err error) {
 	}
 	n = binary.LittleEndian.Uint64(start)
 	if n > maxHeader || len(start) > 8 && start[8] != '{' {
-		return 0, fmt.Errorf("it does not begin as a safetensors file: %w; give a file that train wrote", ErrForeign)
+		return 0, fmt.Errorf("it does not begin as a safetensors file: %w; give a file that "+
+			"train wrote", ErrForeign)
 	}
 	return n, nil
 }
@@ -262,7 +263,8 @@ func headerLength(start []byte) (n uint64, err error) {
 // fewer.
 func headerWhole(n, rest uint64) error {
 	if n > rest {
-		return fmt.Errorf("%d of %d bytes of its header are there: %w; copy it again, or train anew", rest, n, ErrTruncated)
+		return fmt.Errorf("%d of %d bytes of its header are there: %w; copy it again, or "+
+			"train anew", rest, n, ErrTruncated)
 	}
 	return nil
 }
@@ -379,8 +381,10 @@ func parseHeader(text []byte) (*heading, error) {
 	if v := h.meta["version"]; v != version {
 		return nil, fmt.Errorf("its format version is %q, this program reads %q: %w; update halfspace", v, version, ErrNewer)
 	}
-	slices.SortFunc(h.tensors, func(a, b named) int { // as Encode orders them, tensors without elements too
-		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.name, b.name))
+	// as Encode orders them, tensors without elements too
+	slices.SortFunc(h.tensors, func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]),
+			cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.name, b.name))
 	})
 	return h, nil
 }
@@ -397,7 +401,8 @@ func (h *heading) bodyLength() (n uint64) {
 func (h *heading) decode(head, body []byte) (*Model, error) {
 	if err := verify(head, body, h.meta["sha256"]); err != nil {
 		if want := h.bodyLength(); want > uint64(len(body)) {
-			return nil, fmt.Errorf("%d of %d bytes are there: %w; copy it again, or train anew", len(head)+len(body), uint64(len(head))+want, ErrTruncated)
+			return nil, fmt.Errorf("%d of %d bytes are there: %w; copy it again, or train anew",
+				len(head)+len(body), uint64(len(head))+want, ErrTruncated)
 		}
 		return nil, err
 	}
@@ -417,7 +422,8 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 	m := &Model{
 		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed, Prep: doc.Prep,
 		Presented: doc.Presented, Mistakes: doc.Mistakes,
-		State: learners.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors}, Pass: doc.Pass,
+		State: learners.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
+		Pass:  doc.Pass,
 	}
 	if err := m.written(); err != nil {
 		return nil, damaged("its %v", err)

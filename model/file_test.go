@@ -54,12 +54,15 @@ func TestPrepRefused(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s is not there", c.from)
 		}
-		if _, err := Decode(file(bad)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "prep: "+c.field) && !strings.Contains(err.Error(), "prep."+c.field) {
+		if _, err := Decode(file(bad)); !errors.Is(err, ErrDamaged) ||
+			!strings.Contains(err.Error(), "prep: "+c.field) && !strings.Contains(err.Error(),
+				"prep."+c.field) {
 			t.Errorf("%s: %v, want one that names %s", c.to, err, c.field)
 		}
 	}
 	for _, also := range []string{
-		`{"labels":{"negative":"","positive":""},"bias":"","normalize":"","scale":0,"format":"","index_base":0,"dim":0}`, // of a library without a Prep
+		// of a library without a Prep
+		`{"labels":{"negative":"","positive":""},"bias":"","normalize":"","scale":0,"format":"","index_base":0,"dim":0}`,
 		`{"labels":{"negative":"","positive":"x"},"bias":"append","bias_value":0.5,"normalize":"max","scale":1e-300,"format":"idx","index_base":1,"dim":2147483647}`,
 		`{"labels":{"negative":"inf","positive":"Infinity"},"bias":"none","normalize":"unit","scale":1,"format":"csv","index_base":1,"dim":2}`,
 	} {
@@ -108,7 +111,8 @@ func TestLoadTakesNoMore(t *testing.T) {
 func TestReadStream(t *testing.T) {
 	t.Parallel()
 	data := encode(t, sample())
-	for _, r := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data))} {
+	for _, r := range []io.Reader{bytes.NewReader(data),
+		iotest.OneByteReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data))} {
 		m, err := read(r, -1)
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +122,8 @@ func TestReadStream(t *testing.T) {
 		}
 	}
 	after := bytes.NewReader(make([]byte, 1<<20))
-	if _, err := read(io.MultiReader(bytes.NewReader(data), after), -1); !errors.Is(err, ErrDamaged) || after.Len() < 1<<20-1 {
+	if _, err := read(io.MultiReader(bytes.NewReader(data), after), -1); !errors.Is(err,
+		ErrDamaged) || after.Len() < 1<<20-1 {
 		t.Errorf("with more behind it: %v, and %d bytes of that were read", err, 1<<20-after.Len())
 	}
 	for n := range data {
@@ -129,13 +134,15 @@ func TestReadStream(t *testing.T) {
 		if _, err := read(bytes.NewReader(data[:n]), -1); !errors.Is(err, want) {
 			t.Fatalf("a stream of the first %d bytes: %v", n, err)
 		}
-		if _, err := read(bytes.NewReader(data[:n]), int64(len(data))); !errors.Is(err, want) { // cut off since its size was asked for
+		// cut off since its size was asked for
+		if _, err := read(bytes.NewReader(data[:n]), int64(len(data))); !errors.Is(err, want) {
 			t.Fatalf("a file of %d bytes that became %d: %v", len(data), n, err)
 		}
 	}
 	broken := errors.New("the cable was pulled")
 	for n := range data {
-		if _, err := read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)), -1); !errors.Is(err, broken) && !errors.Is(err, ErrForeign) {
+		if _, err := read(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)),
+			-1); !errors.Is(err, broken) && !errors.Is(err, ErrForeign) {
 			t.Fatalf("a stream that breaks after %d bytes: %v", n, err)
 		}
 	}
@@ -153,7 +160,8 @@ func TestManyTensors(t *testing.T) {
 	b.WriteString(`}`)
 	data := container(b.String(), nil)
 	before := allocated()
-	if _, err := Decode(data); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "1024 tensors") {
+	if _, err := Decode(data); !errors.Is(err, ErrDamaged) ||
+		!strings.Contains(err.Error(), "1024 tensors") {
 		t.Errorf("%v, want one that tells of too many tensors", err)
 	}
 	if took := allocated() - before; took > 64<<20 {

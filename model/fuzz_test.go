@@ -38,14 +38,16 @@ func (u *mutator) pick(n int) int {
 
 // float returns a number that is likely to do harm.
 func (u *mutator) float() float64 {
-	list := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 2, 1e-3, 1e-30, 1e-300, 5e-324, 1e5, 1e18, 1e38, 1e150, 1e300, math.MaxFloat64, -1e30, -1e300, 0x1p-32,
+	list := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 2, 1e-3, 1e-30, 1e-300, 5e-324, 1e5,
+		1e18, 1e38, 1e150, 1e300, math.MaxFloat64, -1e30, -1e300, 0x1p-32,
 		0x1p-33, math.Nextafter(1, 2), math.Nextafter(1, 0), math.Inf(1), math.Inf(-1), math.NaN()}
 	return list[u.pick(len(list))]
 }
 
 // count is the same among whole numbers, up to 2^64-1.
 func (u *mutator) count() uint64 {
-	list := []uint64{0, 1, 2, 3, 5, 7, 24, 25, 255, 1 << 16, 1 << 20, 100_000_000, math.MaxInt32, math.MaxInt32 - 1, 1 << 31, 1 << 32, 1 << 53, MaxCount - 1, MaxCount, MaxCount + 1,
+	list := []uint64{0, 1, 2, 3, 5, 7, 24, 25, 255, 1 << 16, 1 << 20, 100_000_000, math.MaxInt32,
+		math.MaxInt32 - 1, 1 << 31, 1 << 32, 1 << 53, MaxCount - 1, MaxCount, MaxCount + 1,
 		math.MaxInt64, 1 << 63, math.MaxUint64}
 	return list[u.pick(len(list))]
 }
@@ -169,7 +171,8 @@ func (u *mutator) value(v any) any {
 			return v
 		}
 		v[key] = u.value(v[key])
-		if slices.Contains([]string{"members", "buffer", "rank", "sweeps"}, key) { // what such settings take is theirs, not the file's
+		// what such settings take is theirs, not the file's
+		if slices.Contains([]string{"members", "buffer", "rank", "sweeps"}, key) {
 			switch n := v[key].(type) {
 			case uint64:
 				v[key] = min(n, 64)
@@ -181,7 +184,8 @@ func (u *mutator) value(v any) any {
 	case []any:
 		return append(v, "more")
 	case string:
-		return []string{"", "x", v + "\n", "rbf", "poly", "linear", "none", "append", "unit", "max", "csv", "perceptron", "pa", "alma", "vote"}[u.pick(15)]
+		return []string{"", "x", v + "\n", "rbf", "poly", "linear", "none", "append", "unit", "max",
+			"csv", "perceptron", "pa", "alma", "vote"}[u.pick(15)]
 	case bool:
 		return !v
 	case nil:
@@ -261,7 +265,8 @@ func FuzzState(f *testing.F) {
 		if kept[i], err = Load(file); err != nil {
 			f.Fatal(err)
 		}
-		for _, seed := range []string{"", "\x00\x00\x05", "\x02\x00\x08", "\x09\x00\x09\x05\x07\x03", "\x04\x03\x03\x00\x07", "\x05\x03\x03\x00\x07\x06\x06"} {
+		for _, seed := range []string{"", "\x00\x00\x05", "\x02\x00\x08",
+			"\x09\x00\x09\x05\x07\x03", "\x04\x03\x03\x00\x07", "\x05\x03\x03\x00\x07\x06\x06"} {
 			f.Add(append([]byte{byte(i)}, seed...))
 		}
 	}
@@ -282,7 +287,8 @@ func FuzzState(f *testing.F) {
 			return
 		}
 		stuck := time.AfterFunc(time.Minute, func() { // the fuzzer itself waits for ever
-			panic(fmt.Sprintf("%s %s %v %v takes longer than a minute", m.Learner, m.Config, m.State.Counters, m.State.Scalars))
+			panic(fmt.Sprintf("%s %s %v %v takes longer than a minute", m.Learner, m.Config,
+				m.State.Counters, m.State.Scalars))
 		})
 		defer stuck.Stop()
 		if m.Precision == "f64" {
@@ -374,7 +380,8 @@ func useAll[T learners.Float](t *testing.T, data []byte) {
 	for _, sparse := range []bool{true, false} {
 		b := smallRows[T](12, sparse)
 		if f, ok := l.(learners.Fitter[T]); ok && sparse {
-			if _, err := f.Fit(context.Background(), b, learners.FitOptions{MaxUpdates: 50}); err != nil {
+			if _, err := f.Fit(context.Background(), b,
+				learners.FitOptions{MaxUpdates: 50}); err != nil {
 				t.Logf("Fit: %v", err)
 			}
 			saved("after Fit")

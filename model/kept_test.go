@@ -18,7 +18,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-var writeKept = flag.Bool("write-kept", false, "write the files of testdata/kept that are not there")
+var writeKept = flag.Bool("write-kept", false, "write the files of testdata/kept that are "+
+	"not there")
 
 // smallModel is a learner with settings, whose model is small.
 type smallModel struct {
@@ -34,7 +35,8 @@ func smallModels(t testing.TB) (list []smallModel) {
 	rbf := learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}
 	points := learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
 	obpm := func(change func(c *learners.OBPMConfig)) learners.Config {
-		c := &learners.OBPMConfig{Members: 4, Tau: 0.6, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto}
+		c := &learners.OBPMConfig{Members: 4, Tau: 0.6, Base: "perceptron",
+			Combine: learners.CombineWeights, Path: learners.PathAuto}
 		change(c)
 		return c
 	}
@@ -50,26 +52,37 @@ func smallModels(t testing.TB) (list []smallModel) {
 			{"cap", obpm(func(c *learners.OBPMConfig) { c.Cap = true })},
 			{"pa", obpm(func(c *learners.OBPMConfig) { c.Base = "pa" })},
 			{"alma", obpm(func(c *learners.OBPMConfig) { c.Base = "alma" })},
-			{"rbf", obpm(func(c *learners.OBPMConfig) { c.Budget, c.Removal, c.KernelConfig = 9, learners.RemoveErrors, rbf })},
+			{"rbf", obpm(func(c *learners.OBPMConfig) {
+				c.Budget, c.Removal, c.KernelConfig = 9,
+					learners.RemoveErrors, rbf
+			})},
 		},
 		"rff": {
 			{"", &learners.RFFConfig{D: 8, Sigma: 2, Base: "perceptron"}},
-			{"obpm", &learners.RFFConfig{D: 8, Sigma: 2, Base: "obpm", BaseConfig: obpm(func(*learners.OBPMConfig) {})}},
+			{"obpm", &learners.RFFConfig{D: 8, Sigma: 2, Base: "obpm",
+				BaseConfig: obpm(func(*learners.OBPMConfig) {})}},
 			{"adf", &learners.RFFConfig{D: 8, Sigma: 2, Base: "adf"}},
 		},
 		"svm": {{"rbf", &learners.SVMConfig{C: 10, Norm: 1, Gap: 1e-6, KernelConfig: rbf}}},
 		"kmp": {{"", &learners.KMPConfig{Size: 5, Backfit: true, KernelConfig: rbf}}},
 		"budget": {
-			{"", &learners.BudgetConfig{Budget: 7, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: rbf}},
-			{"all", &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "svm", C: 1, Beta: 0.5}, KernelConfig: rbf}},
+			{"", &learners.BudgetConfig{Budget: 7,
+				UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+				KernelConfig: rbf}},
+			{"all", &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "svm", C: 1,
+				Beta: 0.5}, KernelConfig: rbf}},
 		},
 		"tbp": {
 			{"", &learners.TBPConfig{Budget: 7, ErrorCache: "sv", ErrorSize: 1, Ties: "margin",
-				UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: rbf}},
-			{"random", &learners.TBPConfig{Budget: 7, ErrorCache: "random", ErrorSize: 8, Ties: "oldest",
-				UpdateConfig: learners.UpdateConfig{Update: "svm", C: 2, Beta: 0.5}, KernelConfig: rbf}},
+				UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+				KernelConfig: rbf}},
+			{"random", &learners.TBPConfig{Budget: 7, ErrorCache: "random", ErrorSize: 8,
+				Ties:         "oldest",
+				UpdateConfig: learners.UpdateConfig{Update: "svm", C: 2, Beta: 0.5},
+				KernelConfig: rbf}},
 		},
-		"sogp":  {{"", &learners.SOGPConfig{Basis: 6, Novelty: 1e-4, Noise: 0.1, KernelConfig: rbf}}},
+		"sogp": {{"", &learners.SOGPConfig{Basis: 6, Novelty: 1e-4, Noise: 0.1,
+			KernelConfig: rbf}}},
 		"ng":    {{"", &learners.NGConfig{Buffer: 4, Rank: 2, Decay: 0.98, Lambda: 0.1, Eta: 0.5}}},
 		"romma": {{"rbf", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: rbf}}},
 		"pumma": {
@@ -92,11 +105,13 @@ func smallModels(t testing.TB) (list []smallModel) {
 		}) bool {
 			return v.what == ""
 		}) {
-			list = append(list, smallModel{name: name + "-f32", config: e.Config()}, smallModel{name: name + "-f64", config: e.Config(), f64: true})
+			list = append(list, smallModel{name: name + "-f32", config: e.Config()},
+				smallModel{name: name + "-f64", config: e.Config(), f64: true})
 		}
 		for _, v := range variants {
 			full := strings.TrimSuffix(name+"-"+v.what, "-")
-			list = append(list, smallModel{name: full + "-f32", config: v.config}, smallModel{name: full + "-f64", config: v.config, f64: true})
+			list = append(list, smallModel{name: full + "-f32", config: v.config},
+				smallModel{name: full + "-f64", config: v.config, f64: true})
 		}
 	}
 	for i := range list {
@@ -152,9 +167,11 @@ func smallRows[T learners.Float](n int, sparse bool) *engine.Block[T] {
 // smallPrep is the Prep of smallRows.
 func smallPrep(sparse bool) Prep {
 	if sparse {
-		return Prep{Labels: Labels{"-1", "+1"}, Bias: "none", Normalize: "none", Scale: 1, Format: "svmlight", IndexBase: 1, Dim: 5}
+		return Prep{Labels: Labels{"-1", "+1"}, Bias: "none", Normalize: "none", Scale: 1,
+			Format: "svmlight", IndexBase: 1, Dim: 5}
 	}
-	return Prep{Labels: Labels{"no", "yes"}, Bias: "none", Normalize: "none", Scale: 1, Format: "csv", Dim: 5, Columns: []string{"a", "b", "c", "d", "e", "class"}, LabelCol: 6}
+	return Prep{Labels: Labels{"no", "yes"}, Bias: "none", Normalize: "none", Scale: 1,
+		Format: "csv", Dim: 5, Columns: []string{"a", "b", "c", "d", "e", "class"}, LabelCol: 6}
 }
 
 // make trains the model.
@@ -180,7 +197,8 @@ func makeSmall[T learners.Float](t testing.TB, s *smallModel) *Model {
 	if s.noBatch {
 		err = l.Learn(b, make([]learners.Round, n))
 	} else {
-		_, err = l.(learners.Fitter[T]).Fit(context.Background(), b, learners.FitOptions{MaxUpdates: 200})
+		_, err = l.(learners.Fitter[T]).Fit(context.Background(), b,
+			learners.FitOptions{MaxUpdates: 200})
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", s.name, err)
@@ -282,7 +300,8 @@ func TestKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "scores.json"), append(text, '\n'), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "scores.json"), append(text, '\n'),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

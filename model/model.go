@@ -101,7 +101,8 @@ func Capture[T learners.Float](name string, c learners.Config, seed uint64, l le
 	if err != nil {
 		return nil, fmt.Errorf("settings of %s: %v: %w", name, err, ErrInvalid)
 	}
-	m := &Model{Learner: name, Precision: precision[T](), Config: config, Seed: seed, Prep: Prep{Labels: defaultLabels}, State: l.State()}
+	m := &Model{Learner: name, Precision: precision[T](), Config: config, Seed: seed,
+		Prep: Prep{Labels: defaultLabels}, State: l.State()}
 	for k, n := range m.State.Counters {
 		m.State.Counters[k] = min(n, MaxCount)
 	}

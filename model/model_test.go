@@ -178,7 +178,9 @@ func TestRoundTripProperty(t *testing.T) {
 			Precision: rapid.SampledFrom([]string{"f32", "f64"}).Draw(t, "precision"),
 			Config:    json.RawMessage(`{"a":[1,2]}`),
 			Seed:      rapid.Uint64().Draw(t, "seed"),
-			Prep:      Prep{Format: "csv", Normalize: "max", Scale: rapid.Float64Range(1e-300, 1e300).Draw(t, "scale"), Columns: rapid.SliceOfN(name, 1, 3).Draw(t, "columns")},
+			Prep: Prep{Format: "csv", Normalize: "max",
+				Scale:   rapid.Float64Range(1e-300, 1e300).Draw(t, "scale"),
+				Columns: rapid.SliceOfN(name, 1, 3).Draw(t, "columns")},
 			Presented: rapid.Uint64Range(0, MaxCount).Draw(t, "presented"),
 			State: learners.State{
 				Counters: rapid.MapOf(name, rapid.Uint64()).Draw(t, "counters"),
@@ -460,19 +462,36 @@ func TestRefused(t *testing.T) {
 		{"no settings", container(`{`+meta(`{"learner":"lms","precision":"f64"}`)+`}`, nil), ErrDamaged},
 		{"unknown type", container(line(`"w":{"data_offsets":[0,2],"dtype":"BF16","shape":[1]}`), make([]byte, 2)), ErrDamaged},
 		{"gap", container(line(`"w":{"data_offsets":[8,16],"dtype":"F64","shape":[1]}`), make([]byte, 16)), ErrDamaged},
-		{"another beginning, the right end", container(line(`"w":{"data_offsets":[1,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
-		{"tensor's line with more", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1],"DType":"F64"}`), make([]byte, 8)), ErrDamaged},
+		{"another beginning, the right end", container(
+			line(`"w":{"data_offsets":[1,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)),
+			ErrDamaged},
+		{"tensor's line with more", container(
+			line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1],"DType":"F64"}`),
+			make([]byte, 8)), ErrDamaged},
 		{"tensor twice", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]},"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
 		{"metadata twice", container(`{`+meta(goodDoc)+`,`+meta(goodDoc)+`}`, nil), ErrDamaged},
-		{"document twice", container(strings.Replace(line(`"w":{}`), `"halfspace":"{`, `"halfspace":"{}","halfspace":"{`, 1), nil), ErrDamaged},
+		{"document twice", container(strings.Replace(line(`"w":{}`), `"halfspace":"{`,
+			`"halfspace":"{}","halfspace":"{`, 1), nil), ErrDamaged},
 		{"text behind the document", container(`{`+meta(goodDoc+` x`)+`}`, nil), ErrDamaged},
-		{"key of the document twice", container(`{`+meta(`{"learner":"lms","precision":"f64","precision":"f32","config":{}}`)+`}`, nil), ErrDamaged},
-		{"key in other letters", container(`{`+meta(`{"learner":"lms","precision":"f64","PRECISION":"f32","config":{}}`)+`}`, nil), ErrDamaged},
-		{"key of prep in other letters", container(`{`+meta(`{"learner":"lms","precision":"f64","config":{},"prep":{"Dim":3}}`)+`}`, nil), ErrDamaged},
-		{"key of labels twice", container(`{`+meta(`{"learner":"lms","precision":"f64","config":{},"prep":{"labels":{"positive":"a","positive":"b"}}}`)+`}`, nil), ErrDamaged},
-		{"counter twice", container(`{`+meta(`{"learner":"lms","precision":"f64","config":{},"counters":{"updates":1,"updates":2}}`)+`}`, nil), ErrDamaged},
-		{"endless count", container(`{`+meta(`{"learner":"lms","precision":"f64","config":{},"presented":9223372036854775808}`)+`}`, nil), ErrDamaged},
-		{"endless mistakes", container(`{`+meta(`{"learner":"lms","precision":"f64","config":{},"mistakes":9223372036854775808}`)+`}`, nil), ErrDamaged},
+		{"key of the document twice", container(
+			`{`+meta(`{"learner":"lms","precision":"f64","precision":"f32","config":{}}`)+`}`, nil),
+			ErrDamaged},
+		{"key in other letters", container(`{`+meta(
+			`{"learner":"lms","precision":"f64","PRECISION":"f32","config":{}}`)+`}`, nil),
+			ErrDamaged},
+		{"key of prep in other letters", container(
+			`{`+meta(`{"learner":"lms","precision":"f64","config":{},"prep":{"Dim":3}}`)+`}`, nil),
+			ErrDamaged},
+		{"key of labels twice", container(`{`+meta(
+			`{"learner":"lms","precision":"f64","config":{},"prep":{"labels":{"positive":"a","positive":"b"}}}`)+`}`, nil), ErrDamaged},
+		{"counter twice", container(`{`+meta(
+			`{"learner":"lms","precision":"f64","config":{},"counters":{"updates":1,"updates":2}}`)+`}`, nil), ErrDamaged},
+		{"endless count", container(`{`+meta(
+			`{"learner":"lms","precision":"f64","config":{},"presented":9223372036854775808}`)+`}`,
+			nil), ErrDamaged},
+		{"endless mistakes", container(`{`+meta(
+			`{"learner":"lms","precision":"f64","config":{},"mistakes":9223372036854775808}`)+`}`,
+			nil), ErrDamaged},
 		{"overlap", container(line(`"v":{"data_offsets":[0,8],"dtype":"F64","shape":[1]},"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
 		{"more bytes than tensors", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 16)), ErrDamaged},
 		{"fewer bytes than tensors", container(line(`"w":{"data_offsets":[0,16],"dtype":"F64","shape":[2]}`), make([]byte, 8)), ErrDamaged},
@@ -524,10 +543,12 @@ func TestEncodeRefuses(t *testing.T) {
 		{"reserved name", func(m *Model) { m.State.Tensors[0].Name = metadataKey }, ErrInvalid},
 		{"too many tensors", func(m *Model) {
 			for i := range 2000 {
-				m.State.Tensors = append(m.State.Tensors, learners.Tensor{Name: fmt.Sprint("t", i), Shape: []int{0}, Data: []uint8{}})
+				m.State.Tensors = append(m.State.Tensors, learners.Tensor{Name: fmt.Sprint("t", i),
+					Shape: []int{0}, Data: []uint8{}})
 			}
 		}, ErrInvalid},
-		{"label that is no text", func(m *Model) { m.Prep.Labels.Negative = "caf\xe9" }, ErrInvalid},
+		{"label that is no text", func(m *Model) { m.Prep.Labels.Negative = "caf\xe9" },
+			ErrInvalid},
 		{"column that is no text", func(m *Model) { m.Prep.Columns[1] = "caf\xe9" }, ErrInvalid},
 		{"name twice", func(m *Model) { m.State.Tensors[0].Name = "w" }, ErrInvalid},
 		{"type", func(m *Model) { m.State.Tensors[0].Data = []string{"a", "b", "c"} }, ErrInvalid},

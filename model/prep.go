@@ -69,8 +69,10 @@ func (p *Prep) check() error {
 	if err := p.Labels.check(); err != nil {
 		return err
 	}
-	if p.Rest != "" && (p.Labels.Negative != "" || p.Labels.Positive == "" || !utf8.ValidString(p.Rest) || sameLabel(p.Rest, p.Labels.Positive)) {
-		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, where the negative one has none")
+	if p.Rest != "" && (p.Labels.Negative != "" || p.Labels.Positive == "" ||
+		!utf8.ValidString(p.Rest) || sameLabel(p.Rest, p.Labels.Positive)) {
+		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, "+
+			"where the negative one has none")
 	}
 	csv, columns := p.Format == "csv", int64(p.Dim)
 	if p.LabelCol > 0 {

@@ -265,7 +265,10 @@ func TestPanics(t *testing.T) {
 		{panicIndex, func() { SparseDotUnchecked(trusted.Indices{}, i(-1, 3), f, f) }},
 		{panicRow, func() { LanesScoreUnchecked(trusted.Indices{}, f[:16], f, i(2, 0), f) }},
 		{panicRow, func() { LanesUpdateUnchecked(trusted.Indices{}, f, i(-1), f, f[:16], mask) }},
-		{panicLane, func() { ActiveScoreUnchecked(trusted.Indices{}, f[:1], f, 10, i(0), f, i(10)) }},
+		{panicLane, func() {
+			ActiveScoreUnchecked(trusted.Indices{}, f[:1], f, 10, i(0), f,
+				i(10))
+		}},
 		{panicLane, func() { ActiveUpdateUnchecked(trusted.Indices{}, f, 10, i(0), f, i(-1), f) }},
 		{panicShort, func() { ActiveScore(f[:1], f, 10, i(0), f, i(1, 2)) }},
 		{panicShort, func() { ActiveUpdate(f, 10, i(0), f, i(1, 2), f[:1]) }},
@@ -298,20 +301,30 @@ func indexKernels() []withIndices {
 	rows := func(o *operands[float32]) int { return len(o.y) / o.n }
 	width := func(o *operands[float32]) int { return o.n }
 	return []withIndices{
-		{"SparseDot", makeSparse[float32], idx, dense, func(o *operands[float32]) { SparseDot(o.idx, o.x, o.y) }},
-		{"SparseAxpy", makeSparse[float32], idx, dense, func(o *operands[float32]) { SparseAxpy(o.y, o.a, o.idx, o.x) }},
-		{"SparseDotMixed", makeSparse[float32], idx, dense, func(o *operands[float32]) { SparseDotMixed(o.idx, o.x, o.d) }},
-		{"SparseAxpyMixed", makeSparse[float32], idx, dense, func(o *operands[float32]) { SparseAxpyMixed(o.d, o.da, o.idx, o.x) }},
+		{"SparseDot", makeSparse[float32], idx, dense,
+			func(o *operands[float32]) { SparseDot(o.idx, o.x, o.y) }},
+		{"SparseAxpy", makeSparse[float32], idx, dense,
+			func(o *operands[float32]) { SparseAxpy(o.y, o.a, o.idx, o.x) }},
+		{"SparseDotMixed", makeSparse[float32], idx, dense,
+			func(o *operands[float32]) { SparseDotMixed(o.idx, o.x, o.d) }},
+		{"SparseAxpyMixed", makeSparse[float32], idx, dense,
+			func(o *operands[float32]) { SparseAxpyMixed(o.d, o.da, o.idx, o.x) }},
 		{"SparseDotAxpyMixed", makeSparse[float32], idx, dense,
 			func(o *operands[float32]) { SparseDotAxpyMixed(o.d, o.da, o.idx, o.x) }},
-		{"LanesScore", makeLanes[float32], idx, rows, func(o *operands[float32]) { LanesScore(o.z, o.y, o.idx, o.x) }},
-		{"LanesUpdate", makeLanes[float32], idx, rows, func(o *operands[float32]) { LanesUpdate(o.y, o.idx, o.x, o.z, o.mask) }},
+		{"LanesScore", makeLanes[float32], idx, rows,
+			func(o *operands[float32]) { LanesScore(o.z, o.y, o.idx, o.x) }},
+		{"LanesUpdate", makeLanes[float32], idx, rows,
+			func(o *operands[float32]) { LanesUpdate(o.y, o.idx, o.x, o.z, o.mask) }},
 		{"LanesScoreLE", makeLanes[float32], idx, rows,
 			func(o *operands[float32]) { LanesScoreLE(o.z, o.y, o.idx, o.x, o.mask, o.a, o.t) }},
-		{"ActiveScore rows", makeActive[float32], idx, rows, func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
-		{"ActiveScore lanes", makeActive[float32], lanes, width, func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
-		{"ActiveUpdate rows", makeActive[float32], idx, rows, func(o *operands[float32]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
-		{"ActiveUpdate lanes", makeActive[float32], lanes, width, func(o *operands[float32]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
+		{"ActiveScore rows", makeActive[float32], idx, rows,
+			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
+		{"ActiveScore lanes", makeActive[float32], lanes, width,
+			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
+		{"ActiveUpdate rows", makeActive[float32], idx, rows,
+			func(o *operands[float32]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
+		{"ActiveUpdate lanes", makeActive[float32], lanes, width,
+			func(o *operands[float32]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
 	}
 }
 
@@ -337,7 +350,8 @@ func TestOutside(t *testing.T) {
 						}
 						err, _ := panicOf(func() { k.run(o) }).(runtime.Error)
 						if err == nil || err.Error() != "runtime error: "+want {
-							t.Fatalf("%s: index %d of %d is %d, of %d: panic %v, want %s", k.name, at, len(list), bad, length, err, want)
+							t.Fatalf("%s: index %d of %d is %d, of %d: panic %v, want %s", k.name,
+								at, len(list), bad, length, err, want)
 						}
 						if d := o.diff(before); d != "" {
 							t.Fatalf("%s: index %d of %d outside: %s", k.name, at, len(list), d)
@@ -354,7 +368,10 @@ func TestOutside(t *testing.T) {
 	// A product of row and width that is beyond 64 bits is beyond the weights, too.
 	f := make([]float32, 32)
 	if math.MaxInt > math.MaxInt32 {
-		if panicOf(func() { ActiveScore(f[:1], f, math.MaxInt/4+1, []int32{3}, f, []int32{0}) }) == nil {
+		if panicOf(func() {
+			ActiveScore(f[:1], f, math.MaxInt/4+1, []int32{3}, f,
+				[]int32{0})
+		}) == nil {
 			t.Error("a row that begins at 2^64 was taken")
 		}
 	}

@@ -133,7 +133,8 @@ func TestEnvironment(t *testing.T) {
 		if errors.Is(err, syscall.ENOEXEC) || errors.Is(err, errors.ErrUnsupported) {
 			t.Skip("this system can not start the test program again: ", err)
 		}
-		if got, _, _ := strings.Cut(string(out), "\n"); err != nil || got != want || stderr.Len() > 0 {
+		if got, _, _ := strings.Cut(string(out), "\n"); err != nil || got != want ||
+			stderr.Len() > 0 {
 			t.Errorf("%q: %v, stderr %q, says\n%s, want\n%s", name, err, stderr.String(), got, want)
 		}
 	}

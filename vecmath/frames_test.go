@@ -71,18 +71,21 @@ func TestVetSeesFrames(t *testing.T) {
 				write(f, strings.Join(lines, "\n")+"\n")
 			}
 			if len(wrong) < least {
-				t.Errorf("only %d frame sizes and offsets found: the test does not understand the files", len(wrong))
+				t.Errorf("only %d frame sizes and offsets found: the test does not understand "+
+					"the files", len(wrong))
 			}
 
 			vet := exec.Command(goCommand, "vet", "-asmdecl", ".")
 			vet.Dir = dir
-			vet.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "PWD="+dir)
+			vet.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0",
+				"GOFLAGS=", "GOWORK=off", "PWD="+dir)
 			out, err := vet.CombinedOutput()
 			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
 				t.Fatalf("go vet, which must find faults: %v\n%s", err, out)
 			}
 			found := map[string]bool{}
-			for _, m := range regexp.MustCompile(`(\w+\.s:\d+):\d+: \[`+arch+`\] \w+: (?:invalid offset|wrong argument size)`).FindAllSubmatch(out, -1) {
+			for _, m := range regexp.MustCompile(
+				`(\w+\.s:\d+):\d+: \[`+arch+`\] \w+: (?:invalid offset|wrong argument size)`).FindAllSubmatch(out, -1) {
 				found[string(m[1])] = true
 			}
 			if len(found) == 0 {
@@ -90,7 +93,8 @@ func TestVetSeesFrames(t *testing.T) {
 			}
 			for place, line := range wrong {
 				if !found[place] {
-					t.Errorf("%s: go vet overlooks a wrong number in %q", place, strings.TrimSpace(line))
+					t.Errorf("%s: go vet overlooks a wrong number in %q", place,
+						strings.TrimSpace(line))
 				}
 			}
 		})
@@ -116,8 +120,10 @@ func TestFramesWhereVetReadsFaults(t *testing.T) {
 		faulty     bool
 	}{
 		{"a.s", "TEXT ·f(SB), NOSPLIT, $0-8|	MOVQ n+0(FP), CX|	RET", false},
-		{"a.s", "TEXT ·f(SB), NOSPLIT, $0-8|#define LOADN 	MOVQ n+0(FP), CX|	LOADN|#undef LOADN|	RET|TEXT ·g(SB), NOSPLIT, $0-0|	RET", false},
-		{"a.s", "TEXT ·f(SB), NOSPLIT, $0-8|#define LOADN 	MOVQ n+0(FP), CX|	LOADN|	RET|TEXT ·g(SB), NOSPLIT, $0-0|	RET", true},
+		{"a.s", "TEXT ·f(SB), NOSPLIT, $0-8|#define LOADN 	MOVQ n+0(FP), CX|	LOADN|#undef " +
+			"LOADN|	RET|TEXT ·g(SB), NOSPLIT, $0-0|	RET", false},
+		{"a.s", "TEXT ·f(SB), NOSPLIT, $0-8|#define LOADN 	MOVQ n+0(FP), CX|	LOADN|	RET|TEXT " +
+			"·g(SB), NOSPLIT, $0-0|	RET", true},
 		{"a.s", "#define LOADN 	MOVQ n+0(FP), CX|TEXT ·f(SB), NOSPLIT, $0-8|	LOADN|	RET", true},
 		{"a.h", "	MOVQ n+0(FP), CX", true},
 		{"a.h", "TEXT ·f(SB), NOSPLIT, $0-0", true},
@@ -133,7 +139,8 @@ func frameFaults(file string, lines []string) (faults []string) {
 	for _, l := range lines {
 		text, arg := strings.HasPrefix(l, "TEXT "), strings.Contains(l, "(FP)")
 		if (text || arg) && strings.HasSuffix(file, ".h") {
-			faults = append(faults, fmt.Sprintf("%s: go vet does not read included files: %s", file, l))
+			faults = append(faults, fmt.Sprintf("%s: go vet does not read included files: %s", file,
+				l))
 		}
 		if m := asmDefine.FindStringSubmatch(l); m != nil && arg {
 			open = append(open, m[1])
@@ -142,7 +149,8 @@ func frameFaults(file string, lines []string) (faults []string) {
 			open = slices.DeleteFunc(open, func(m string) bool { return m == name })
 		}
 		if text && len(open) > 0 {
-			faults = append(faults, fmt.Sprintf("%s: the macros %q with an argument must end before %s", file, open, l))
+			faults = append(faults, fmt.Sprintf("%s: the macros %q with an argument must end "+
+				"before %s", file, open, l))
 			open = nil
 		}
 	}

@@ -242,7 +242,8 @@ func checkRows(rows []int32, width, nw int) {
 		return
 	}
 	last := uint64(maxIndex(data(rows), len(rows)))
-	if hi, end := bits.Mul64(last+1, uint64(width)); last >= firstNegative || hi != 0 || end > uint64(nw) {
+	if hi, end := bits.Mul64(last+1, uint64(width)); last >= firstNegative || hi != 0 ||
+		end > uint64(nw) {
 		rowsOutside(rows, width, nw)
 	}
 }

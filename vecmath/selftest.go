@@ -78,7 +78,10 @@ func kernelTable[T Float]() []kernel[T] {
 		{"sumSq", makeDense[T], func(o *operands[T]) { o.sum = SumSq(o.x) }},
 		{"sqDist", makeDense[T], func(o *operands[T]) { o.sum = SqDist(o.x, o.y) }},
 		{"rowsDot", makeRows[T], func(o *operands[T]) { RowsDot(o.z, o.y, o.n, o.x) }},
-		{"maxIndex", makeIndices[T], func(o *operands[T]) { o.lanes[0] = int32(maxIndex(data(o.idx), len(o.idx))) }},
+		{"maxIndex", makeIndices[T], func(o *operands[T]) {
+			o.lanes[0] = int32(maxIndex(data(o.idx),
+				len(o.idx)))
+		}},
 		{"sparseDot", makeSparse[T], func(o *operands[T]) { o.sum = SparseDot(o.idx, o.x, o.y) }},
 		{"sparseAxpy", makeSparse[T], func(o *operands[T]) { SparseAxpy(o.y, o.a, o.idx, o.x) }},
 		{"lanesScore", makeLanes[T], func(o *operands[T]) { LanesScore(o.z, o.y, o.idx, o.x) }},

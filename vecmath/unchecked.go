@@ -45,7 +45,8 @@ func LanesScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, v
 
 // LanesUpdateUnchecked is [LanesUpdate] for indices that the caller has checked: it looks at their
 // ends only.
-func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, coef []T, mask []uint64) {
+func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, coef []T,
+	mask []uint64) {
 	width := len(coef)
 	checkLanes[T](width, rows, len(val), len(w))
 	words := MaskWords(width)
@@ -67,7 +68,8 @@ func LanesUpdateUnchecked[T Float](_ trusted.Indices, w []T, rows []int32, val, 
 
 // LanesScoreLEUnchecked is [LanesScoreLE] for indices that the caller has checked: it looks at
 // their ends only.
-func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T, mask []uint64, y, t T) {
+func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32, val []T,
+	mask []uint64, y, t T) {
 	checkLanes[T](len(dst), rows, len(val), len(w))
 	words := MaskWords(len(dst))
 	if len(mask) < words {
@@ -83,12 +85,14 @@ func LanesScoreLEUnchecked[T Float](_ trusted.Indices, dst, w []T, rows []int32,
 		raceWrite(dst)
 		raceWrite(mask)
 	}
-	lanesScoreLE(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows), data(mask), y, t)
+	lanesScoreLE(data(dst), data(w), len(w), len(dst), data(rows), data(val), len(rows), data(mask),
+		y, t)
 }
 
 // ActiveScoreUnchecked is [ActiveScore] for indices that the caller has checked: it looks at their
 // ends only.
-func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, rows []int32, val []T, lanes []int32) {
+func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, rows []int32, val []T,
+	lanes []int32) {
 	checkActive(width, rows, len(val), len(w), lanes, len(dst))
 	if race {
 		raceRead(rows)
@@ -97,12 +101,14 @@ func ActiveScoreUnchecked[T Float](_ trusted.Indices, dst, w []T, width int, row
 		raceLanes(w, width, rows, lanes)
 		raceWrite(dst[:len(lanes)])
 	}
-	activeScore(data(dst), data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), len(lanes))
+	activeScore(data(dst), data(w), len(w), width, data(rows), data(val), len(rows), data(lanes),
+		len(lanes))
 }
 
 // ActiveUpdateUnchecked is [ActiveUpdate] for indices that the caller has checked: it looks at
 // their ends only.
-func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
+func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []int32, val []T,
+	lanes []int32, coef []T) {
 	checkActive(width, rows, len(val), len(w), lanes, len(coef))
 	if race {
 		raceRead(rows)
@@ -111,12 +117,14 @@ func ActiveUpdateUnchecked[T Float](_ trusted.Indices, w []T, width int, rows []
 		raceRead(coef[:len(lanes)])
 		raceWriteLanes(w, width, rows, lanes)
 	}
-	activeUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), data(coef), len(lanes))
+	activeUpdate(data(w), len(w), width, data(rows), data(val), len(rows), data(lanes), data(coef),
+		len(lanes))
 }
 
 // SparseDotMixedUnchecked is [SparseDotMixed] for indices that the caller has checked: it looks at
 // their ends only.
-func SparseDotMixedUnchecked[T Float](_ trusted.Indices, idx []int32, val []T, w []float64) float64 {
+func SparseDotMixedUnchecked[T Float](_ trusted.Indices, idx []int32, val []T,
+	w []float64) float64 {
 	checkSparse(idx, len(val), len(w))
 	if race {
 		raceRead(idx)
@@ -131,7 +139,8 @@ func SparseDotMixedUnchecked[T Float](_ trusted.Indices, idx []int32, val []T, w
 
 // SparseAxpyMixedUnchecked is [SparseAxpyMixed] for indices that the caller has checked: it looks
 // at their ends only.
-func SparseAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32, val []T) {
+func SparseAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32,
+	val []T) {
 	checkSparse(idx, len(val), len(w))
 	if race {
 		raceRead(idx)
@@ -147,7 +156,8 @@ func SparseAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64
 
 // SparseDotAxpyMixedUnchecked is [SparseDotAxpyMixed] for indices that the caller has checked: it
 // looks at their ends only.
-func SparseDotAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32, val []T) float64 {
+func SparseDotAxpyMixedUnchecked[T Float](_ trusted.Indices, w []float64, a float64, idx []int32,
+	val []T) float64 {
 	checkSparse(idx, len(val), len(w))
 	if race {
 		raceRead(idx)
@@ -206,7 +216,8 @@ func checkActive(width int, rows []int32, nval, nw int, lanes []int32, nother in
 	if width < 0 {
 		panic(panicLane)
 	}
-	if n := len(lanes); n > 0 && (uint(lanes[0]) >= uint(width) || uint(lanes[n-1]) >= uint(width)) {
+	if n := len(lanes); n > 0 && (uint(lanes[0]) >= uint(width) ||
+		uint(lanes[n-1]) >= uint(width)) {
 		panic(panicLane)
 	}
 	checkRowEnds(width, rows, nval, nw)

@@ -64,7 +64,8 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 		Example: `  halfspace bench
   halfspace bench members --rounds 21
   halfspace bench kernels --impl generic --json`,
-		ValidArgs:   []cobra.Completion{"kernels", "members", "read", "margins", "rff", "budget", "svm", "symmetric", "posterior"},
+		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "rff", "budget",
+			"svm", "symmetric", "posterior"},
 		Annotations: args(useSuites),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			chosen, err := chooseSuites(args)

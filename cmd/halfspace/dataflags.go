@@ -30,7 +30,8 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)", "auto", "svmlight", "csv", "idx", "fasta")
 	choose(fs, &d.indexBase, "index-base", "number of the first feature in svmlight files", "auto", "0", "1")
 	fs.StringVar(&d.labelCol, "label-col", "", "csv: the labels' column, by `NAME` or number (from the end if negative)")
-	fs.BoolVar(&d.anyFormat, "any-format", false, "take examples of another format than the model's or the training set's, feature by number")
+	fs.BoolVar(&d.anyFormat, "any-format", false, "take examples of another format than the "+
+		"model's or the training set's, feature by number")
 	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
 	d.maxLine = dataset.DefaultMaxLine
 	fs.Var(&d.maxLine, "max-line", "refuse lines that are longer (fasta: records), at most 1GiB")
@@ -40,8 +41,9 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 // is odd in the data else.
 func (d *readFlags) options(threads int, stderr io.Writer, ws *warnings) dataset.Options {
 	return dataset.Options{
-		Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol, AnyFormat: d.anyFormat,
-		OnError: d.onError, OnBad: warnBadRows(stderr), Workers: threads, MaxLine: int64(d.maxLine),
+		Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
+		AnyFormat: d.anyFormat,
+		OnError:   d.onError, OnBad: warnBadRows(stderr), Workers: threads, MaxLine: int64(d.maxLine),
 		OnWarn: func(what string) { ws.note(stderr, oddData, what) },
 	}
 }
@@ -156,16 +158,19 @@ func dataError(err error, kept string) error {
 			next += labelPlace
 		}
 	case errors.Is(err, dataset.ErrMemory):
-		return &fail{codeFailed, err, upper(kept) + ". What may be read into how much memory: halfspace help formats."}
+		return &fail{codeFailed, err, upper(kept) + ". What may be read into how much memory: " +
+			"halfspace help formats."}
 	case errors.Is(err, dataset.ErrLabels):
 		next = upper(kept) + ". Two labels are learned; --positive LABEL tells one from all others."
 		if errors.As(err, &row) && strings.ContainsAny(row.Excerpt, ",;") {
 			next += labelPlace
 		}
 	case errors.Is(err, dataset.ErrForeign):
-		return &fail{codeModel, err, upper(kept) + ". If the features are the same, number by number: --any-format."}
+		return &fail{codeModel, err, upper(kept) + ". If the features are the same, number by " +
+			"number: --any-format."}
 	case errors.Is(err, dataset.ErrColumns):
-		next = upper(kept) + ". Columns are matched by name, or by their place where one side has no header: halfspace help formats."
+		next = upper(kept) + ". Columns are matched by name, or by their place where one side " +
+			"has no header: halfspace help formats."
 	case errors.Is(err, dataset.ErrFormat):
 		next = upper(kept) + ". Formats and how to name one: halfspace help formats."
 	case errors.Is(err, dataset.ErrEmpty):

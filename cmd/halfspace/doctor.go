@@ -134,7 +134,8 @@ func show(cmd *cobra.Command, asJSON bool, r doctorReport) error {
 			known(r.Caches.L1D, "B"), known(r.Caches.L1I, "B"), known(r.Caches.L2, "B"), known(r.Caches.L3, "B"), known(r.Caches.Line, "B"))},
 	}
 	if r.Memory.Limit > 0 {
-		rows = append(rows, [2]string{"memory", fmt.Sprintf("%s %s", r.Memory.By.grants(), inMiB(r.Memory.Limit))})
+		rows = append(rows, [2]string{"memory", fmt.Sprintf("%s %s", r.Memory.By.grants(),
+			inMiB(r.Memory.Limit))})
 	}
 	for _, b := range r.Bandwidth {
 		rows = append(rows, [2]string{"memory", fmt.Sprintf("%.1f GB/s read by %s", b.BytesPerSec/1e9, plural(b.Threads, "thread"))})

@@ -109,7 +109,8 @@ func TestNearest(t *testing.T) {
 }
 
 func TestByteSize(t *testing.T) {
-	for text, want := range map[string]byteSize{"512MiB": 512 << 20, "2GB": 2e9, "1.5KiB": 1536, "100": 100, "100B": 100, "1 TiB": 1 << 40,
+	for text, want := range map[string]byteSize{"512MiB": 512 << 20, "2GB": 2e9, "1.5KiB": 1536,
+		"100": 100, "100B": 100, "1 TiB": 1 << 40,
 		"64M": 64 << 20, "1G": 1 << 30, "8k": 8 << 10, "8 K": 8 << 10, "2T": 2 << 40} {
 		var b byteSize
 		if err := b.Set(text); err != nil || b != want {
@@ -221,7 +222,8 @@ func TestSoftMarginCount(t *testing.T) {
 	}
 	var rows strings.Builder
 	for line := range strings.Lines(string(text)) {
-		if _, row, ok := strings.Cut(line, ","); ok && !strings.Contains(row, "?") { // without the identity
+		// without the identity
+		if _, row, ok := strings.Cut(line, ","); ok && !strings.Contains(row, "?") {
 			rows.WriteString(row)
 		}
 	}
@@ -229,7 +231,8 @@ func TestSoftMarginCount(t *testing.T) {
 	if err := os.WriteFile(name, []byte(rows.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("halfspace", "train", "-a", "perceptron", "--margin-rel", "1", "--rho", "10", "--soft-delta", "1",
+	out, err := exec.Command("halfspace", "train", "-a", "perceptron", "--margin-rel", "1", "--rho",
+		"10", "--soft-delta", "1",
 		"--until-converged", "--precision", "f64", "--json", "--progress", "none", name).Output()
 	if err != nil {
 		t.Fatal(err)

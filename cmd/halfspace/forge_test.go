@@ -28,7 +28,8 @@ func scriptForge(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	header := string(data[8:end])
 	if strings.Count(header, quoted(args[2])) != 1 {
-		ts.Fatalf("%q is there %d times in\n%s", args[2], strings.Count(header, quoted(args[2])), header)
+		ts.Fatalf("%q is there %d times in\n%s", args[2], strings.Count(header, quoted(args[2])),
+			header)
 	}
 	header = strings.Replace(header, quoted(args[2]), quoted(args[3]), 1)
 	at := strings.Index(header, `"sha256":"`) + len(`"sha256":"`)

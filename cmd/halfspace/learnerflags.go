@@ -165,7 +165,8 @@ func settingsOfStruct(v reflect.Value) []field {
 		if t.Anonymous && t.Type.Kind() == reflect.Struct {
 			list = append(list, settingsOfStruct(v.Field(i))...)
 		} else if flag := t.Tag.Get("flag"); flag != "" && t.IsExported() {
-			f := field{flag: flag, help: t.Tag.Get("help"), with: t.Tag.Get("with"), value: v.Field(i)}
+			f := field{flag: flag, help: t.Tag.Get("help"), with: t.Tag.Get("with"),
+				value: v.Field(i)}
 			if auto := t.Tag.Get("auto"); auto != "" {
 				f.auto = v.FieldByName(auto)
 			}

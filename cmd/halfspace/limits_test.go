@@ -10,13 +10,16 @@ import (
 func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
 	const (
-		gib   = 1 << 30
-		none  = "9223372036854771712\n" // the first version's
-		v1    = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:15 - cgroup cgroup rw,memory\n"
+		gib  = 1 << 30
+		none = "9223372036854771712\n" // the first version's
+		v1   = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:15 - cgroup cgroup " +
+			"rw,memory\n"
 		v2    = "41 31 0:38 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n"
-		other = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n34 31 0:31 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+		other = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n34 31 0:31 / /sys/fs/cgroup/cpu rw - " +
+			"cgroup cgroup rw,cpu\n"
 	)
-	machine := map[string]string{"proc/meminfo": "MemTotal:       16777216 kB\nMemFree:        1000 kB\n"}
+	machine := map[string]string{"proc/meminfo": "MemTotal:       16777216 kB\nMemFree: " +
+		"       1000 kB\n"}
 	for _, c := range []struct {
 		name  string
 		files map[string]string
@@ -39,29 +42,36 @@ func TestMemoryLimit(t *testing.T) {
 			"sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "max\n",
 		}, 16 * gib, byMachine},
 		{"second version, more than the machine has", map[string]string{
-			"proc/self/cgroup": "0::/a\n", "proc/self/mountinfo": v2, "sys/fs/cgroup/a/memory.max": "34359738368\n",
+			"proc/self/cgroup": "0::/a\n", "proc/self/mountinfo": v2,
+			"sys/fs/cgroup/a/memory.max": "34359738368\n",
 		}, 16 * gib, byMachine},
 		{"a container with its own view", map[string]string{
-			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": v2, "sys/fs/cgroup/memory.max": "536870912\n",
+			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": v2,
+			"sys/fs/cgroup/memory.max": "536870912\n",
 		}, gib / 2, byGroup},
 		{"a container that is told a path outside", map[string]string{
-			"proc/self/cgroup": "0::/../../elsewhere\n", "proc/self/mountinfo": v2, "sys/fs/cgroup/memory.max": "536870912\n",
+			"proc/self/cgroup": "0::/../../elsewhere\n", "proc/self/mountinfo": v2,
+			"sys/fs/cgroup/memory.max": "536870912\n",
 		}, gib / 2, byGroup},
 		{"first version", map[string]string{
-			"proc/self/cgroup": "8:pids:/x\n4:memory:/jobs/one\n0::/\n", "proc/self/mountinfo": other + v1,
+			"proc/self/cgroup":    "8:pids:/x\n4:memory:/jobs/one\n0::/\n",
+			"proc/self/mountinfo": other + v1,
 			"sys/fs/cgroup/memory/jobs/one/memory.limit_in_bytes": none,
 			"sys/fs/cgroup/memory/jobs/memory.limit_in_bytes":     "3221225472\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes":          none,
 		}, 3 * gib, byGroup},
-		{"first version, with other controllers, and the limit of a group that can't be seen", map[string]string{
-			"proc/self/cgroup":    "4:hugetlb,memory:/docker/0123\n",
-			"proc/self/mountinfo": "35 31 0:32 /docker/0123 /sys/fs/cgroup/hugetlb,memory ro - cgroup cgroup rw,hugetlb,memory\n",
-			"sys/fs/cgroup/hugetlb,memory/memory.limit_in_bytes": none,
-			"sys/fs/cgroup/hugetlb,memory/memory.stat":           "cache 7\nhierarchical_memory_limit 1073741824\nhierarchical_memsw_limit 5\n",
-		}, gib, byGroup},
+		{"first version, with other controllers, and the limit of a group that can't be seen",
+			map[string]string{
+				"proc/self/cgroup": "4:hugetlb,memory:/docker/0123\n",
+				"proc/self/mountinfo": "35 31 0:32 /docker/0123 /sys/fs/cgroup/hugetlb,memory ro - " +
+					"cgroup cgroup rw,hugetlb,memory\n",
+				"sys/fs/cgroup/hugetlb,memory/memory.limit_in_bytes": none,
+				"sys/fs/cgroup/hugetlb,memory/memory.stat":           "cache 7\nhierarchical_memory_limit 1073741824\nhierarchical_memsw_limit 5\n",
+			}, gib, byGroup},
 		{"both versions, memory under the first", map[string]string{
-			"proc/self/cgroup":                               "4:memory:/job\n0::/job\n",
-			"proc/self/mountinfo":                            v1 + "42 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+			"proc/self/cgroup": "4:memory:/job\n0::/job\n",
+			"proc/self/mountinfo": v1 +
+				"42 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
 			"sys/fs/cgroup/memory/job/memory.limit_in_bytes": "1073741824\n",
 		}, gib, byGroup},
 		{"a mount point with a blank", map[string]string{
@@ -69,7 +79,9 @@ func TestMemoryLimit(t *testing.T) {
 			"my groups/a/memory.max": "1073741824\n",
 		}, gib, byGroup},
 		{"nonsense", map[string]string{
-			"proc/self/cgroup": "0::\n\n:\n4:memory\n", "proc/self/mountinfo": "- -\n1 2 - cgroup2\n" + v2, "sys/fs/cgroup/memory.max": "many\n",
+			"proc/self/cgroup":         "0::\n\n:\n4:memory\n",
+			"proc/self/mountinfo":      "- -\n1 2 - cgroup2\n" + v2,
+			"sys/fs/cgroup/memory.max": "many\n",
 		}, 16 * gib, byMachine},
 	} {
 		root := t.TempDir()
@@ -92,7 +104,8 @@ func TestMemoryLimit(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "proc/self"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "proc/self/status"), []byte("VmSize:\t 1048576 kB\nVmRSS:\t 524288 kB\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "proc/self/status"),
+		[]byte("VmSize:\t 1048576 kB\nVmRSS:\t 524288 kB\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for space, want := range map[int64]int64{2 * gib: 3 * gib / 2, gib / 4: 1} {

@@ -22,11 +22,17 @@ const flushAfter = 10 * time.Millisecond
 // openStream opens files as a stream whose reading stops when ctx ends: the rows read until then
 // still come, and dataset.ErrStopped behind them. The context that is returned, for work on them,
 // ends graceTime later. done closes the stream.
-func openStream[T engine.Float](ctx context.Context, files []string, o dataset.Options) (s *dataset.Stream[T], work context.Context, done func(), err error) {
+func openStream[T engine.Float](ctx context.Context, files []string,
+	o dataset.Options) (s *dataset.Stream[T], work context.Context, done func(), err error) {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	patience, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	unhook := context.AfterFunc(ctx, func() { time.AfterFunc(openTime, func() { end(context.Cause(ctx)) }) })
-	s, err = await(patience, func() (*dataset.Stream[T], error) { return dataset.Open[T](work, files, o) })
+	unhook := context.AfterFunc(ctx, func() {
+		time.AfterFunc(openTime,
+			func() { end(context.Cause(ctx)) })
+	})
+	s, err = await(patience, func() (*dataset.Stream[T], error) {
+		return dataset.Open[T](work, files, o)
+	})
 	unhook()
 	end(nil)
 	if err != nil {

@@ -89,7 +89,8 @@ func liveModel(t *testing.T) string {
 	if err := os.WriteFile(data, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := exec.Command("halfspace", "train", "-q", "-a", "perceptron", "-m", model, data).CombinedOutput(); err != nil {
+	if b, err := exec.Command("halfspace", "train", "-q", "-a", "perceptron", "-m", model,
+		data).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	return model
@@ -146,7 +147,8 @@ func TestLiveTrain(t *testing.T) {
 	}
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m")
-	p := startLive(t, true, "train", "-a", "pa", "-m", model, "--checkpoint-every", "200ms", "--progress", "json", "-")
+	p := startLive(t, true, "train", "-a", "pa", "-m", model, "--checkpoint-every", "200ms",
+		"--progress", "json", "-")
 	rows := 0
 	examples := func() int {
 		var line struct{ Examples int }
@@ -197,7 +199,8 @@ func TestLiveTrain(t *testing.T) {
 	if !errors.As(err, &exit) || exit.ExitCode() != codeStopped {
 		t.Errorf("ended with %v, want exit code %d\n%s", err, codeStopped, told)
 	}
-	if want := fmt.Sprintf("stopped after %d examples", rows); !strings.Contains(told, want) || !saved() {
+	if want := fmt.Sprintf("stopped after %d examples", rows); !strings.Contains(told, want) ||
+		!saved() {
 		t.Errorf("want %q and the model of it:\n%s", want, told)
 	}
 }
@@ -208,7 +211,8 @@ func TestLiveInterrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupt can be sent to a process on Windows")
 	}
-	p := startLive(t, true, "train", "-a", "pa", "-m", filepath.Join(t.TempDir(), "m"), "--progress", "json", "-")
+	p := startLive(t, true, "train", "-a", "pa", "-m", filepath.Join(t.TempDir(), "m"),
+		"--progress", "json", "-")
 	for i := range 40 {
 		io.WriteString(p.in, liveRow(i))
 	}

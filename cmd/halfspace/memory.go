@@ -223,7 +223,8 @@ const sampleRows = 4096
 // dataExtent is that of a whole data set.
 func dataExtent[T engine.Float](b *engine.Block[T]) learners.Extent {
 	x := extent(b)
-	x.Features, x.Examples, x.Dense, x.Elem = int64(b.Dim), int64(b.Len()), b.Dense(), int64(unsafe.Sizeof(T(0)))
+	x.Features, x.Examples, x.Dense, x.Elem = int64(b.Dim), int64(b.Len()), b.Dense(),
+		int64(unsafe.Sizeof(T(0)))
 	return x
 }
 
@@ -356,7 +357,8 @@ func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 	if t.marginSVM && t.memory > 0 && x.Examples < learners.Any {
 		own, svm := x, x
 		own.Whole, svm.Whole, svm.Gram = false, true, -1
-		left := p.room() - t.config.Memory(own).Held() - (&learners.SVMConfig{Norm: 1}).Memory(svm).Peak()
+		left := p.room() - t.config.Memory(own).Held() -
+			(&learners.SVMConfig{Norm: 1}).Memory(svm).Peak()
 		if t.marginGram = left; left < leastGram {
 			return usage("Raise the budget, or leave "+given(fs, "margin-svm")+" out.",
 				"%s %s: no room is left for the svm", given(fs, "mem-budget"), &t.memory)
@@ -418,7 +420,8 @@ func (p *plan[T]) keep(c learners.KeepingConfig, x *learners.Extent,
 		x.Kept += left / 2 // for examples that are larger than the first ones
 	} else {
 		p.report.Parts, p.report.Moving = f.Parts, max(f.Moving, f.Copies)
-		return usage("Lower --budget (and --error-size) or --basis, or leave them out: then they are as large as fits.", "%s %s: needed are %s: %s",
+		return usage("Lower --budget (and --error-size) or --basis, or leave them out: then they "+
+			"are as large as fits.", "%s %s: needed are %s: %s",
 			budget, &t.memory, inMiB(p.report.planned()), &p.report)
 	}
 	p.kept = x.Kept
@@ -476,10 +479,12 @@ func (p *plan[T]) measure(ctx context.Context) (test int64, err error) {
 		}
 		if train+2*bytes > p.room() { // those that are being put together are there twice
 			return 0, &fail{codeFailed,
-				fmt.Errorf("%s: reading it into memory takes more than the %s that %s %s leaves for it",
+				fmt.Errorf("%s: reading it into memory takes more than the %s that %s %s "+
+					"leaves for it",
 					strings.Join(files, " "),
 					inMiB(max(0, p.room())), given(t.cmd.Flags(), "mem-budget"), &t.memory),
-				"Raise the budget, or learn from the stream: one epoch without --shuffle, --until-converged and --normalize max."}
+				"Raise the budget, or learn from the stream: one epoch without --shuffle, " +
+					"--until-converged and --normalize max."}
 		}
 		train, test = train+bytes, bytes
 	}

@@ -61,7 +61,8 @@ func TestMemoryBudget(t *testing.T) {
 		if err := json.Unmarshal(out, &r); err != nil {
 			t.Fatal(err)
 		}
-		plan := r.Memory.Program + r.Memory.Reader + r.Memory.Moving + learners.Footprint{Parts: r.Memory.Parts}.Held()
+		plan := r.Memory.Program + r.Memory.Reader + r.Memory.Moving +
+			learners.Footprint{Parts: r.Memory.Parts}.Held()
 		if r.Memory.Budget != 32<<20 || plan > r.Memory.Budget || plan < r.Memory.Budget*95/100 {
 			t.Errorf("%s: %d bytes of %d planned: %+v", args, plan, r.Memory.Budget, r.Memory)
 		}

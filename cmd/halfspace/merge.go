@@ -73,7 +73,8 @@ these over random features (--rff) of one seed.`,
 			if met := describePosterior(r.Posterior); met != "" {
 				rows = append(rows, [2]string{"posterior", met})
 			}
-			return twoColumns(stdout(cmd), append(rows, [2]string{"model", r.Model + " sha256 " + r.SHA256}))
+			return twoColumns(stdout(cmd), append(rows,
+				[2]string{"model", r.Model + " sha256 " + r.SHA256}))
 		},
 	}
 	fs := cmd.Flags()
@@ -142,10 +143,12 @@ func unlike(a, b *model.Model) (what, next string) {
 	case p.IndexBase != q.IndexBase:
 		return differ("index-base", p.IndexBase, q.IndexBase)
 	case (p.Format == "csv") != (q.Format == "csv"), p.Format == "csv" && p.Dim != q.Dim:
-		return fmt.Sprintf("%d features of %s and %d of %s", p.Dim, p.Format, q.Dim, q.Format), fmt.Sprintf(anew, "on files of the same columns")
+		return fmt.Sprintf("%d features of %s and %d of %s", p.Dim, p.Format, q.Dim, q.Format),
+			fmt.Sprintf(anew, "on files of the same columns")
 	case p.Format == "csv":
 		if what := otherColumns(p, q); what != "" {
-			return what, fmt.Sprintf(anew, "on files of the same columns, or the second on from the first (train -i), which matches them by name")
+			return what, fmt.Sprintf(anew, "on files of the same columns, or the second on from "+
+				"the first (train -i), which matches them by name")
 		}
 	}
 	return "", ""
@@ -164,7 +167,8 @@ func otherColumns(p, q *model.Prep) string {
 	switch {
 	case len(a) == 0 && len(b) == 0:
 		if p.LabelCol != q.LabelCol {
-			return fmt.Sprintf("columns without names, the label in column %d and %d", p.LabelCol, q.LabelCol)
+			return fmt.Sprintf("columns without names, the label in column %d and %d", p.LabelCol,
+				q.LabelCol)
 		}
 	case len(a) == 0 || len(b) == 0:
 		return "columns with names and without"

@@ -34,7 +34,9 @@ func loadModel(name string) (*model.Model, error) {
 	}
 	if limit, by := memoryLimit("/", addressSpace()); limit > 0 {
 		if err := modelFits(name, m, config, limit/4*3); err != nil {
-			return nil, &fail{codeModel, err, fmt.Sprintf("%s %s; three quarters of that are for a model.", upper(by.grants()), inMiB(limit))}
+			return nil, &fail{codeModel, err,
+				fmt.Sprintf("%s %s; three quarters of that are for a model.", upper(by.grants()),
+					inMiB(limit))}
 		}
 	}
 	return m, nil
@@ -49,16 +51,19 @@ func modelFits(name string, m *model.Model, c learners.Config, most int64) error
 	}
 	what := "the settings"
 	for _, t := range m.State.Tensors {
-		if idx, ok := t.Data.([]int32); ok && (t.Name == "features" || strings.HasSuffix(t.Name, "_idx")) {
+		if idx, ok := t.Data.([]int32); ok && (t.Name == "features" ||
+			strings.HasSuffix(t.Name, "_idx")) {
 			for _, j := range idx {
 				if n := int64(j) + 1; n > x.Features {
-					x.Features, what = n, fmt.Sprintf("the tensor %s, whose last feature is %d", t.Name, j)
+					x.Features, what = n, fmt.Sprintf("the tensor %s, whose last feature is %d",
+						t.Name, j)
 				}
 			}
 		}
 	}
 	need := c.Memory(x).Held()
-	if kept := 8 * x.Features; need < kept { // a row of all features is made of an example that is kept
+	// a row of all features is made of an example that is kept
+	if kept := 8 * x.Features; need < kept {
 		need = kept
 	}
 	if need > most {
@@ -177,7 +182,9 @@ func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep 
 // quoted string of Go where it begins with a quote or holds what could be taken for a column's or
 // line's end or for a terminal's command.
 func shownLabel(text string) string {
-	if !strings.HasPrefix(text, `"`) && !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+	if !strings.HasPrefix(text, `"`) && !strings.ContainsFunc(text, func(r rune) bool {
+		return !strconv.IsPrint(r)
+	}) {
 		return text
 	}
 	return strconv.Quote(text)

@@ -33,11 +33,13 @@ func TestModelFits(t *testing.T) {
 		}
 		m := &model.Model{Learner: c.learner, Precision: "f64"}
 		if c.tensor != "" {
-			m.State.Tensors = []learners.Tensor{{Name: c.tensor, Shape: []int{2}, Data: []int32{0, c.last}}}
+			m.State.Tensors = []learners.Tensor{{Name: c.tensor, Shape: []int{2},
+				Data: []int32{0, c.last}}}
 		}
 		err = modelFits("m", m, e.Config(), 1<<30)
 		if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), c.tensor) {
-			t.Errorf("%s with feature %d in %s: %v, want it to fit: %v", c.learner, c.last, c.tensor, err, c.fits)
+			t.Errorf("%s with feature %d in %s: %v, want it to fit: %v", c.learner, c.last,
+				c.tensor, err, c.fits)
 		}
 	}
 }

@@ -194,7 +194,8 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 	if err != nil {
 		return modelError(p.model, err)
 	}
-	w, a := p.cmd.ErrOrStderr(), adviser{config: config, bias: p.opts.Bias == "append", predicting: true}
+	w, a := p.cmd.ErrOrStderr(), adviser{config: config, bias: p.opts.Bias == "append",
+		predicting: true}
 	p.told.tellUnknown(w, info, p.opts, "")
 	if r.NotFinite > 0 {
 		count = eval.Count{Examples: r.Examples, NotFinite: r.NotFinite}
@@ -219,7 +220,8 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 
 // write predicts all examples, and counts those that have a label and were given one. A nil lines
 // counts only.
-func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T], s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
+func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T],
+	s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
 	labels := p.m.Prep.Shown()
 	labels.Negative, labels.Positive = shownLabel(labels.Negative), shownLabel(labels.Positive)
 	var count eval.Count

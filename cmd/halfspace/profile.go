@@ -30,7 +30,8 @@ func (p *profiles) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&p.mutex, "mutexprofile", "", "write a profile of lock contention to `FILE` at the end")
 	fs.StringVar(&p.trace, "trace", "", "write an execution trace to `FILE`")
 	names(fs, useWritten, "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace")
-	fs.StringVar(&p.addr, "pprof-addr", "", "serve live profiles on `ADDRESS` (loopback only, over 300 seconds at most), e.g. 127.0.0.1:6060")
+	fs.StringVar(&p.addr, "pprof-addr", "", "serve live profiles on `ADDRESS` (loopback only, "+
+		"over 300 seconds at most), e.g. 127.0.0.1:6060")
 }
 
 // start begins what was asked for; stop ends it and writes the files.
@@ -136,12 +137,15 @@ func profilePages() http.Handler {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLoopback(r.Host) {
-			http.Error(w, "profiles are served for loopback addresses only, as 127.0.0.1 or localhost", http.StatusForbidden)
+			http.Error(w, "profiles are served for loopback addresses only, as 127.0.0.1 or "+
+				"localhost", http.StatusForbidden)
 			return
 		}
 		if text := r.FormValue("seconds"); text != "" {
-			if s, err := strconv.ParseFloat(text, 64); err != nil || !(s > 0 && s <= mostProfileSeconds) {
-				http.Error(w, fmt.Sprintf("seconds=%q: want more than 0, at most %d", text, mostProfileSeconds), http.StatusBadRequest)
+			if s, err := strconv.ParseFloat(text, 64); err != nil ||
+				!(s > 0 && s <= mostProfileSeconds) {
+				http.Error(w, fmt.Sprintf("seconds=%q: want more than 0, at most %d", text,
+					mostProfileSeconds), http.StatusBadRequest)
 				return
 			}
 		}

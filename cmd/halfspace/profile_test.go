@@ -21,7 +21,8 @@ func TestProfilePages(t *testing.T) {
 	}
 	const heap = "/debug/pprof/heap?debug=1"
 	for _, host := range []string{
-		"127.0.0.1:6060", "localhost:6060", "LOCALHOST", "127.0.0.1", "[::1]:6060", "[::1]", "127.1.2.3:1",
+		"127.0.0.1:6060", "localhost:6060", "LOCALHOST", "127.0.0.1", "[::1]:6060", "[::1]",
+		"127.1.2.3:1",
 	} {
 		if code := get(host, heap); code != http.StatusOK {
 			t.Errorf("host %q: %d, want 200", host, code)

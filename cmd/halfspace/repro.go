@@ -52,7 +52,8 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
   halfspace repro obpm/table1
   HALFSPACE_DATA=data halfspace repro cramma --strict
   HALFSPACE_DATA=data halfspace repro all --html report.html`,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
 			return append([]string{"all"}, experimentNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		Annotations: args(useSuites),
@@ -65,7 +66,8 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 	f.BoolVar(&r.o.Slow, "slow", false, "also the rows that take longer than all others together")
 	f.Uint64Var(&r.o.Seed, "seed", 1, "seed of the first run; the others count on")
 	f.DurationVar(&r.budget, "time-budget", 0, "leave out experiments that would probably take longer than what is left of this, as 10m; they are listed")
-	f.BoolVar(&r.json, "json", false, "print one JSON document: a list of rows, or with --list of experiments")
+	f.BoolVar(&r.json, "json", false, "print one JSON document: a list of rows, or with --list "+
+		"of experiments")
 	f.BoolVar(&r.csv, "csv", false, "print the rows as CSV")
 	f.BoolVar(&r.markdown, "markdown", false, "print the rows as Markdown tables")
 	f.StringVar(&r.html, "html", "", "write a report with tables and figures to `FILE`, one page that needs no network")
@@ -196,7 +198,8 @@ func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
 	fs := cmd.Flags()
 	for _, other := range []string{"csv", "markdown", "html", "plot"} {
 		if fs.Changed(other) {
-			return usage("Leave it out: a list is text, or with --json a document.", "%s has no effect with --list", given(fs, other))
+			return usage("Leave it out: a list is text, or with --json a document.",
+				"%s has no effect with --list", given(fs, other))
 		}
 	}
 	chosen := bench.Experiments()
@@ -212,7 +215,8 @@ func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
 			continue
 		}
 		some := func(names []string) []string { return append([]string{}, names...) } // never null
-		list = append(list, listedExperiment{e.Name, e.Summary, e.Runs, some(e.Needs), some(e.Missing(bench.DataDir())), some(e.Draws), e.Slow, e.SlowRows})
+		list = append(list, listedExperiment{e.Name, e.Summary, e.Runs, some(e.Needs),
+			some(e.Missing(bench.DataDir())), some(e.Draws), e.Slow, e.SlowRows})
 	}
 	if !r.json {
 		return nil

@@ -99,7 +99,8 @@ Data and results go to stdout, everything said about them to stderr.`,
 	}
 	root.SetOut(out)
 	root.SuggestionsMinimumDistance = 2
-	root.Flags().BoolVarP(&version, "version", "V", false, "print the version, as the command version does")
+	root.Flags().BoolVarP(&version, "version", "V", false, "print the version, as the command "+
+		"version does")
 	root.PersistentFlags().String("config", "", "TOML `FILE` with values for flags (see: halfspace help env)")
 	names(root.PersistentFlags(), useRead, "config")
 	root.SetFlagErrorFunc(flagError)

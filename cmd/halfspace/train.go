@@ -184,7 +184,9 @@ Learners and their flags:
 	fs.StringVarP(&t.learner, "learner", "a", "obpm", "the `NAME` of the learner")
 	choose(fs, &t.precision, "precision", "of weights and examples", "f32", "f64")
 	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
-	fs.BoolVar(&t.untilConverged, "until-converged", false, "pass until a whole pass makes no update (obpm: and no member makes a mistake on any example): exit code 6 if --max-updates ends it before")
+	fs.BoolVar(&t.untilConverged, "until-converged", false, "pass until a whole pass makes no "+
+		"update (obpm: and no member makes a mistake on any example): exit code 6 if "+
+		"--max-updates ends it before")
 	fs.Int64Var(&t.maxUpdates, "max-updates", defaultMaxUpdates, "with --until-converged: give up (exit code 6) after so many updates; 0 is no limit. svm counts its steps and has its own limit")
 	fs.BoolVar(&t.activeSet, "active-set", false, "romma, micra and pumma, with --until-converged: pass over the examples that still make updates before all are passed again")
 	fs.BoolVar(&t.halving, "halving", false, "pumma and romma --aggressive, with --until-converged: begin with delta 1 and halve it down to --delta")
@@ -204,7 +206,8 @@ Learners and their flags:
 	fs.StringVarP(&t.model, "model", "m", "", "write the model to `FILE`")
 	fs.StringVarP(&t.from, "from", "i", "", "go on from the model in `FILE`, with its settings")
 	fs.StringVar(&t.checkpoint, "checkpoint-every", "", "write the model each `N` examples, or each 60s")
-	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; see: halfspace help memory")
+	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; "+
+		"see: halfspace help memory")
 	t.machine.flags(fs)
 	t.output.flags(fs)
 	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar", "lines", "json", "none")
@@ -296,7 +299,8 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 	case t.maxUpdates < 0:
 		return usage("0 is no limit.", "%s %d: negative", given(fs, "max-updates"), t.maxUpdates)
 	case t.read.anyFormat && t.from == "" && len(t.test) == 0:
-		return usage("It goes with -i and --test: training takes any format.", "%s without a model or a test set", given(fs, "any-format"))
+		return usage("It goes with -i and --test: training takes any format.",
+			"%s without a model or a test set", given(fs, "any-format"))
 	case set("checkpoint-every") && t.model == "":
 		return usage("Name the model file: -m FILE.", "%s without a model file", given(fs, "checkpoint-every"))
 	}
@@ -363,8 +367,10 @@ func (t *trainer) checkWhole(fs *pflag.FlagSet) error {
 		if t.softDelta != 0 {
 			soft = "--soft-delta"
 		}
-		return usage("Leave out "+soft+": the slacks of a soft margin belong to the places of a whole data set.",
-			"%s needs a whole data set at once, and %s learns one example after another", what, describeLearner(t.learner, t.config))
+		return usage("Leave out "+soft+": the slacks of a soft margin belong to the places of a "+
+			"whole data set.",
+			"%s needs a whole data set at once, and %s learns one example after another", what,
+			describeLearner(t.learner, t.config))
 	case !t.untilConverged:
 		return usage("Add --until-converged.", "%s learns from a whole data set only", what)
 	case t.shuffle:
@@ -403,7 +409,8 @@ func (t *trainer) notConverged(res eval.Result) error {
 		}
 	}
 	if m := res.Mistaken; m != nil {
-		what += fmt.Sprintf("; the last one made none, and %d of %d examples are mistakes of a member or of all together", *m, res.Examples)
+		what += fmt.Sprintf("; the last one made none, and %d of %d examples are mistakes of a "+
+			"member or of all together", *m, res.Examples)
 	}
 	next := t.toConverge(res)
 	return &fail{codeNotConverged, errors.New(what), next}
@@ -441,7 +448,8 @@ type reader[T engine.Float] struct {
 
 // train is run in the precision of T.
 func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
-	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || learners.Relative(t.config) || t.opts.Normalize == "max" && t.opts.Scale == 0
+	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || learners.Relative(t.config) ||
+		t.opts.Normalize == "max" && t.opts.Scale == 0
 
 	plan, err := newPlan[T](t, inMemory)
 	if err != nil {
@@ -484,7 +492,8 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if err := plan.begin(&in, testBytes); err != nil {
 		return err
 	}
-	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool, Kept: plan.kept})
+	l, err := learners.New[T](t.entry, t.config, learners.Env{Seed: t.seed, Pool: t.pool,
+		Kept: plan.kept})
 	if err != nil {
 		return settingError(err)
 	}
@@ -537,7 +546,8 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		if t.proba && len(t.test) == 0 {
 			return usage("Name examples with --test, or leave it out.", "%s: %s learns the whole data set at once, so there is nothing to predict before it", given(t.cmd.Flags(), "proba"), t.learner)
 		}
-		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta, GramBytes: plan.gram, ActiveSet: t.activeSet, Halving: t.halving}
+		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta,
+			GramBytes: plan.gram, ActiveSet: t.activeSet, Halving: t.halving}
 		if learners.BatchOnly(t.config) && t.learner == "svm" && !t.cmd.Flags().Changed("max-updates") {
 			fit.MaxUpdates = 0
 		}
@@ -553,7 +563,8 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		return settingError(err)
 	}
 	if errors.Is(err, learners.ErrLength) {
-		return &fail{codeData, err, upper(t.kept()) + ". Bring the features to one scale: --normalize unit " +
+		return &fail{codeData, err, upper(t.kept()) + ". Bring the features to one scale: " +
+			"--normalize unit " +
 			"or max, or divide them; --precision f64 holds more than f32."}
 	}
 	if errors.Is(err, learners.ErrMemory) {
@@ -569,7 +580,8 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	t.collect()
 	t.tellRestart(res)
 	worthless := diverged(t, l, res)
-	if t.model != "" && worthless == nil && (res.Presented > 0 || res.Updates > 0) && !(stopped && t.whole()) {
+	if t.model != "" && worthless == nil && (res.Presented > 0 || res.Updates > 0) &&
+		!(stopped && t.whole()) {
 		if err := save(t, l, info, res); err != nil {
 			return err
 		}
@@ -620,14 +632,17 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 
 // afterwards measures the final hypothesis: the margin over the training set and the errors on the
 // test set. It returns what it counted of the training set, nil if it didn't look there.
-func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Learner[T], in reader[T], test *eval.Memory[T], inMemory bool) (measured *eval.Count, err error) {
+func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Learner[T],
+	in reader[T], test *eval.Memory[T], inMemory bool) (measured *eval.Count, err error) {
 	t.collect()
 	if inMemory || t.marginReport {
 		src := in.source
 		if !inMemory {
 			for _, f := range t.files {
 				if f == "-" {
-					return nil, usage("Put the examples into a file.", "%s: the examples came from stdin and can't be read again", given(t.cmd.Flags(), "margin-report"))
+					return nil, usage("Put the examples into a file.",
+						"%s: the examples came from stdin and can't be read again",
+						given(t.cmd.Flags(), "margin-report"))
 				}
 			}
 			again, err := dataset.Open[T](ctx, t.files, fixed(t.opts, in.info()))
@@ -727,7 +742,8 @@ func marginOfSVM[T engine.Float](ctx context.Context, t *trainer, l learners.Lea
 	if err != nil {
 		return err
 	}
-	res, err := eval.Fit(ctx, svm.(learners.Fitter[T]), mem, learners.FitOptions{GramBytes: t.marginGram}, nil)
+	res, err := eval.Fit(ctx, svm.(learners.Fitter[T]), mem,
+		learners.FitOptions{GramBytes: t.marginGram}, nil)
 	if errors.Is(err, learners.ErrNotSeparable) {
 		return nil
 	}
@@ -805,7 +821,8 @@ func factsOf[T engine.Float](t *trainer, data *dataset.Data[T]) learners.Facts {
 
 // interrupted tells whether err is that the user stopped the work.
 func interrupted(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) || errors.Is(err, dataset.ErrStopped))
+	return ctx.Err() != nil && (errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.Cause(ctx)) || errors.Is(err, dataset.ErrStopped))
 }
 
 // unread is an error before anything was learned.
@@ -933,8 +950,10 @@ func (t *trainer) summary(w io.Writer) error {
 	r := &t.report
 	rows := [][2]string{
 		{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
-		{"data", fmt.Sprintf("%s, %s; label %q is -1, %q is +1", r.Format, t.features(), orRest(r.Labels.Negative), r.Labels.Positive)},
-		{"examples", fmt.Sprintf("%d (%s, %d presented)", r.Examples, epochs(r.Epochs, r.Presented%max(r.Examples, 1) != 0), r.Presented)},
+		{"data", fmt.Sprintf("%s, %s; label %q is -1, %q is +1", r.Format, t.features(),
+			orRest(r.Labels.Negative), r.Labels.Positive)},
+		{"examples", fmt.Sprintf("%d (%s, %d presented)", r.Examples,
+			epochs(r.Epochs, r.Presented%max(r.Examples, 1) != 0), r.Presented)},
 		{"updates", fmt.Sprint(r.Updates)},
 	}
 	if r.Fit != nil && r.Fit.Gap != nil {
@@ -973,7 +992,8 @@ func (t *trainer) summary(w io.Writer) error {
 	case r.Fit != nil && r.Fit.Gap != nil:
 		rows = append(rows, [2]string{"converged", fmt.Sprintf("%v, duality gap %.3g of the objective", r.Converged, *r.Fit.Gap)})
 	case r.Converged && r.Mistaken != nil:
-		rows = append(rows, [2]string{"converged", "the last epoch made no update, and no member makes a mistake"})
+		rows = append(rows, [2]string{"converged", "the last epoch made no update, and no member " +
+			"makes a mistake"})
 	case r.Converged:
 		rows = append(rows, [2]string{"converged", "the last epoch made no update"})
 	case r.Fit != nil:
@@ -1082,7 +1102,8 @@ func (t *trainer) goOn(fs *pflag.FlagSet) (err error) {
 	if t.entry, t.config, err = t.before.Settings(); err != nil {
 		return modelError(t.from, err)
 	}
-	if learners.Relative(t.config) { // what was trained had settings without open ends, unless the learner goes without
+	// what was trained had settings without open ends, unless the learner goes without
+	if learners.Relative(t.config) {
 		if _, err := t.entry.New64(t.config, learners.Env{}); err != nil {
 			return modelError(t.from, err)
 		}

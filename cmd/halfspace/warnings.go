@@ -241,7 +241,8 @@ func diverged[T engine.Float](t *trainer, l learners.Learner[T], res eval.Result
 	if t.model != "" {
 		what = t.model + ": " + what
 	}
-	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(upper(t.kept()) + ". " + next)}
+	return &fail{codeFailed, &explained{what, err}, strings.TrimSpace(upper(t.kept()) + ". " +
+		next)}
 }
 
 // useless is the error of a result that says nothing at all.

@@ -32,14 +32,16 @@ func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 	before := StateBytes(l.State())
 
 	var questions []question[T]
-	for _, b := range []*engine.Block[T]{sparse, dense, Sparse[T](40, 50, 0), Dense[T](40, 50, 0)} { // the last two have new features
+	// the last two have new features
+	for _, b := range []*engine.Block[T]{sparse, dense, Sparse[T](40, 50, 0), Dense[T](40, 50, 0)} {
 		form := "sparse"
 		if b.Dense() {
 			form = "dense"
 		}
 		name := fmt.Sprintf("%s, %d features", form, b.Dim)
 		ask := func(what string, f func(*engine.Block[T], []float64) error) {
-			q := question[T]{name: name + ": " + what, block: b, ask: f, want: make([]float64, b.Len())}
+			q := question[T]{name: name + ": " + what, block: b, ask: f,
+				want: make([]float64, b.Len())}
 			if err := f(b, q.want); err != nil {
 				t.Fatalf("%s: %v", q.name, err)
 			}
@@ -56,7 +58,8 @@ func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 		for _, y := range [][]T{nil, make([]T, b.Len())} {
 			v := clone(b)
 			if v.Y = y; !errors.Is(l.Learn(v, rounds), engine.ErrLabel) {
-				t.Errorf("%s: Learn without labels says %v, want %v", name, l.Learn(v, rounds), engine.ErrLabel)
+				t.Errorf("%s: Learn without labels says %v, want %v", name, l.Learn(v, rounds),
+					engine.ErrLabel)
 			}
 		}
 	}
@@ -65,7 +68,8 @@ func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 		nan[i] = T(math.NaN())
 	}
 	for _, q := range questions {
-		for name, y := range map[string][]T{"none": nil, "zeros": make([]T, q.block.Len()), "NaN": nan[:q.block.Len()]} {
+		for name, y := range map[string][]T{"none": nil, "zeros": make([]T, q.block.Len()),
+			"NaN": nan[:q.block.Len()]} {
 			v := clone(q.block)
 			v.Y = y
 			if d := q.differs(v); d != "" {
