@@ -118,6 +118,7 @@ type plan[T engine.Float] struct {
 	report memoryReport    // its split
 	x      learners.Extent // that the learner has room for
 	seen   int64           // non-zeros so far
+	rows   int64           // that have come
 	told   int64           // bytes that were told
 	gram   int64           // FitOptions.GramBytes
 	kept   int64           // Env.Kept
@@ -235,6 +236,7 @@ func (p *plan[T]) admit(b *engine.Block[T]) error {
 		return nil
 	}
 	x := p.x
+	p.rows += int64(b.Len())
 	x.Dense = b.Dense()
 	if dim := int64(b.Dim); dim > x.Features {
 		x.Features, x.Growing = dim, p.begun
@@ -282,6 +284,10 @@ func extent[T engine.Float](b *engine.Block[T]) (x learners.Extent) {
 // take much.
 func (p *plan[T]) fits(x learners.Extent) error {
 	t := p.t
+	if c, ok := t.config.(learners.KeepingConfig); ok && t.memory == 0 &&
+		x.Examples == learners.Any && c.Keeps() == learners.Any {
+		x.Examples = p.rows // what is kept grows with the stream, so far to this
+	}
 	f := t.config.Memory(x)
 	peak, twice := f.Peak(), max(f.Moving, f.Copies)
 	t.large = t.large || peak >= noteworthy
