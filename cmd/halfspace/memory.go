@@ -469,6 +469,11 @@ func (p *plan[T]) measure(ctx context.Context) (test int64, err error) {
 	if t.memory == 0 {
 		return 0, nil
 	}
+	if info, err := os.Stat(t.from); t.from != "" && err == nil { // lies there meanwhile
+		p.before = info.Size()
+		defer func() { p.before = 0 }()
+		t.collect()
+	}
 	var train int64
 	for _, files := range [][]string{t.files, t.test} {
 		if len(files) == 0 {

@@ -217,6 +217,26 @@ func TestPeakOfModel(t *testing.T) {
 			t.Errorf("exit code %d, want %d; %s of %d MiB: %v\n%s", code, want, inMiB(peak), budget,
 				err, talk)
 		}
+	} // Examples in memory, which have room where there is no model.
+	var row strings.Builder
+	for j := range 18000 {
+		fmt.Fprintf(&row, " %d:1", j+1)
+	}
+	wide := filepath.Join(dir, "wide")
+	if err := os.WriteFile(wide, []byte(strings.Repeat("+1"+row.String()+"\n-1"+row.String()+"\n",
+		50)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		model []string
+		want  int
+	}{{[]string{"-a", "pa"}, 0}, {[]string{"-i", file}, 1}} {
+		args := append([]string{"train", "-q", "--mem-budget", "64M", "--epochs", "2"}, c.model...)
+		cmd := exec.Command("halfspace-peak", append(args, wide)...)
+		talk, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.want {
+			t.Errorf("%q: exit code %d, want %d:\n%s", c.model, code, c.want, talk)
+		}
 	}
 }
 
