@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -260,5 +261,32 @@ func TestRatios(t *testing.T) {
 		if got := times(ratio); got != want {
 			t.Errorf("times(%v) = %q, want %q", ratio, got, want)
 		}
+	}
+}
+
+// TestWarningsInHelp: help numerics lists the code of every warning.
+func TestWarningsInHelp(t *testing.T) {
+	var help string
+	for _, topic := range newTopics() {
+		if topic.Use == "numerics" {
+			help = topic.Long
+		}
+	}
+	code := regexp.MustCompile(`(?m)^\t\w+ += "([a-z]+(?:-[a-z]+)*)" *// `)
+	n := 0
+	for _, file := range []string{"warnings.go", "../../eval/warnings.go"} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range code.FindAllStringSubmatch(string(source), -1) {
+			n++
+			if !strings.Contains(help, "\n  "+m[1]+" ") {
+				t.Errorf("%s of %s is not in help numerics", m[1], file)
+			}
+		}
+	}
+	if n < 9 {
+		t.Errorf("%d codes found", n)
 	}
 }
