@@ -849,7 +849,7 @@ func (t *trainer) stopped(presented int64) error {
 	case t.report.Model != nil:
 		next = "The model is in " + t.model + "; to go on from it: -i " + t.model + "."
 	}
-	return &fail{codeStopped, fmt.Errorf("%w after %d examples", errStopped, presented), next}
+	return &fail{codeStopped, fmt.Errorf("%w after %s", errStopped, plural(int(presented), "example")), next}
 }
 
 func (t *trainer) progress() eval.Progress {
