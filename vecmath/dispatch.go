@@ -8,6 +8,8 @@ import (
 	"unsafe"
 )
 
+//go:generate go run ./internal/dispatchgen
+
 // Impl is an implementation of the kernels.
 type Impl uint8
 

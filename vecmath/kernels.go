@@ -7,11 +7,13 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
-// The exported kernels: check once, then dispatch. The dispatch functions (dot, axpy, ...) are in dispatch_*.go, one
-// file for each architecture: a switch with direct calls, since a call through a function variable would make the
-// operands escape. They take pointers and lengths, as the assembly does: five slices would not fit the registers of
-// a call and would go over the stack, about 2 ns for LanesUpdate. dot, axpy and sqDist check the lengths themselves, so that Dot, Axpy and
-// SqDist are small enough to be inlined (and write unsafe.SliceData out, for the same budget).
+// The exported kernels: check once, then dispatch. The dispatch functions (dot, axpy, ...) are in
+// zdispatch_*.go, one file for each architecture, made by go generate from the table in
+// internal/dispatchgen/kernels.go: a switch with direct calls, since a call through a function
+// variable would make the operands escape. They take pointers and lengths, as the assembly does: five
+// slices would not fit the registers of a call and would go over the stack, about 2 ns for
+// LanesUpdate. dot, axpy and sqDist check the lengths themselves, so that Dot, Axpy and SqDist are
+// small enough to be inlined (and write unsafe.SliceData out, for the same budget).
 
 // What a kernel panics with when a caller breaks its contract. An index outside what it indexes
 // panics as a slice does, with a runtime.Error that names the index and the length.
