@@ -103,31 +103,40 @@ func (c Count) since(from Count) Count {
 		c.Predicted - from.Predicted, c.NotFinite - from.NotFinite, c.Changes - from.Changes, 0}
 }
 
-// scales looks at the sizes of the features in the first examples of a run.
+// scales looks at the sizes of the features in some of the first examples of a run: all would take a
+// short run of a quick learner more time than its learning.
 type scales struct {
-	rows    int
+	seen    int // examples that have come, up to scaleRows
+	rows    int // of them looked at
 	squares []float64
 	nonzero []int32
 }
 
 const (
-	scaleRows     = 1024    // examples looked at
+	scaleRows     = 1024    // from so many examples some are taken:
+	scaleFirst    = 32      // the first ones,
+	scaleStep     = 32      // and then each such one
 	scaleFeatures = 1 << 16 // features looked at: text has more, all of a size
 	scaleRatio    = 100     // a feature so many times larger than the typical one is told of
 )
 
-// add looks at a block, if examples are still wanted.
+// add looks at a block, if examples are still wanted. It goes by their numbers, not by blocks.
 func add[T engine.Float](s *scales, b *engine.Block[T]) {
-	rows := min(b.Len(), scaleRows-s.rows)
+	rows := min(b.Len(), scaleRows-s.seen)
 	if rows <= 0 {
 		return
 	}
-	s.rows += rows
 	if d := min(b.Dim, scaleFeatures); d > len(s.squares) {
 		s.squares = append(s.squares, make([]float64, d-len(s.squares))...)
 		s.nonzero = append(s.nonzero, make([]int32, d-len(s.nonzero))...)
 	}
 	for i := range rows {
+		n := s.seen
+		s.seen++
+		if n >= scaleFirst && n%scaleStep != 0 {
+			continue
+		}
+		s.rows++
 		if b.Dense() {
 			x := b.Row(i)
 			for j, v := range x[:min(len(x), len(s.squares))] {

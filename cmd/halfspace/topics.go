@@ -154,7 +154,7 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
   worse-than-constant  more errors than always guessing the commoner class makes on the same examples, by McNemar's test
   one-label            all of 20 examples or more that were learned have the same label, and no model was gone on from
   label-runs           the labels change less than a tenth as often as in a mixed order, as in sorted files
-  unscaled             a feature's root mean square is 100 times the typical one's, over the first 1024 examples; learners of a posterior
+  unscaled             a feature's root mean square is 100 times the typical one's, over 63 of the first 1024 examples; learners of a posterior
                        don't mind
   odd-data             what is passed over in the data, as padding behind packed ones
   passed-over          more than 1 % of the examples were not learned, as the posterior's numbers did not allow it
