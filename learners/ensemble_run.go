@@ -1,0 +1,244 @@
+package learners
+
+import (
+	"context"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// memberRun is a run of examples in work: all members go through them. It is the [engine.Job] of
+// that, and scratch.
+type memberRun[T Float] struct {
+	o               *OBPM[T]
+	votes, keepsSum bool // as in OBPM, where it is not for probabilities
+	wrong           bool // with votes: tally the members that are wrong instead
+
+	b       engine.Block[T]
+	none    []T      // labels of those that have none
+	mask    []uint64 // [example][word]: who sees it
+	sees    []uint64 // dense: [member][word of 64 examples], the transpose
+	rows    []int32  // sparse: rows of the non-zeros, from the run's first
+	norms   []float64
+	parts   int
+	tallies []tally // [part][example]
+	work    []laneWork[T]
+}
+
+// tally is what the members of one part did on one example. Sums are per word of a mask, and words are added in order,
+// so that they don't depend on how members are cut into tiles.
+type tally struct {
+	coef    [tileWords]float64 // sums of the updates' coefficients, in units of rule.unit
+	total   [tileWords]float64 // unless keepsSum: sums of the members' scores, or their votes for +1
+	updates int
+}
+
+const tileWords = engine.WideTile / 64
+
+// laneWork is the scratch of one part.
+type laneWork[T Float] struct {
+	s, coef, compact []T // one a lane
+	mask, votes      []uint64
+	list             []int32
+	_                [64]byte // parts run on different cores
+}
+
+// room makes scratch for the parts of the form that the members are in.
+func (r *memberRun[T]) room() {
+	parts, lanes := r.o.words, engine.WideTile
+	if r.o.dense != nil {
+		parts, lanes = (r.o.cfg.Members+denseGroup-1)/denseGroup, 1
+	}
+	if len(r.work) != parts || len(r.work[0].s) != lanes {
+		r.work = newLaneWork[T](parts, lanes)
+	}
+}
+
+func newLaneWork[T Float](parts, lanes int) []laneWork[T] {
+	work := make([]laneWork[T], parts)
+	for i := range work {
+		w := &work[i]
+		w.s, w.coef, w.compact = engine.Aligned[T](lanes), engine.Aligned[T](lanes), engine.Aligned[T](lanes)
+		w.mask, w.votes = make([]uint64, vecmath.MaskWords(lanes)), make([]uint64, vecmath.MaskWords(lanes))
+		w.list = make([]int32, 0, lanes)
+	}
+	return work
+}
+
+// ask sets dst to the sums of the members' scores, or to the numbers of their votes for +1, or of
+// those that are wrong.
+func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes, wrong bool) error {
+	o.form.RLock()
+	if o.suits(b) {
+		defer o.form.RUnlock()
+	} else {
+		o.form.RUnlock()
+		o.form.Lock()
+		defer o.form.Unlock()
+		o.suit(b)
+	}
+	r := o.runs.Take()
+	defer o.runs.Give(r)
+	r.o, r.votes, r.keepsSum, r.wrong = o, votes, false, wrong
+	defer func() {
+		r.votes, r.keepsSum, r.wrong, r.b = o.votes, o.keepsSum, false,
+			engine.Block[T]{}
+	}()
+	for lo := 0; lo < b.Len(); lo += r.b.Len() {
+		if err := r.run(b, lo, false); err != nil {
+			return err
+		}
+		for e := range r.b.Len() {
+			_, dst[lo+e], _ = r.tallied(e)
+		}
+	}
+	return nil
+}
+
+// Sizes of a run: by the data alone, never by the workers.
+const (
+	runExamples = 1024      // sparse: enough for two workers to be worth waking
+	runNonZeros = 1 << 15   // sparse: rows, indices and values stay in L2
+	runRows     = 128       // dense, most
+	runRowsMin  = 16        // dense, least: a member's weights come from far for each run
+	runRowBytes = 256 << 10 // dense: the rows stay in L2, beside a member's weights
+	runTallies  = 1 << 16   // part x example: bounds the scratch of ensembles of thousands
+	denseGroup  = 8         // members of a dense part: fine enough to share 100 members evenly
+)
+
+// run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go
+// through them; what they did is in r.tallies. Without learning nobody sees an example and only
+// scores are tallied.
+func (r *memberRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
+	r.room()
+	if b.Dense() {
+		r.beginDense(b, lo, learning)
+	} else {
+		r.beginSparse(b, lo, learning)
+	}
+	n := r.b.Len()
+	r.parts = len(r.work)
+	if !b.Dense() {
+		r.parts = len(r.o.lanes.Tiles) // after rows were added
+	}
+	r.tallies = slices.Grow(r.tallies[:0], r.parts*n)[:r.parts*n]
+	if r.o.pool.Worth(r.cost()) {
+		return r.o.pool.Run(context.Background(), r.parts, r)
+	}
+	for p := range r.parts {
+		r.Part(p)
+	}
+	return nil
+}
+
+// cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane and non-zero, 1/12 ns a
+// product of a dense row, 20 ns for each turn of a part.
+func (r *memberRun[T]) cost() int {
+	const perLane, perProduct, turn = 20, 12, 20
+	n := r.b.Len()
+	if r.b.Dense() {
+		members := r.o.cfg.Members
+		if r.keepsSum {
+			members = int(float64(members)*r.o.cfg.Tau) + 1
+		}
+		return n * members * (r.b.Dim/perProduct + turn)
+	}
+	return len(r.rows)*r.o.cfg.Members/perLane + n*r.parts*turn
+}
+
+// draw fills in who sees the examples of r.b and, where they are needed, the examples' squared
+// lengths.
+func (r *memberRun[T]) draw(learning bool) {
+	n := r.b.Len()
+	r.mask = slices.Grow(r.mask[:0], n*r.o.words)[:n*r.o.words]
+	if !learning {
+		clear(r.mask)
+		return
+	}
+	if r.o.masks == nil {
+		r.o.draws.Masks(r.mask, r.o.cfg.Members, r.o.presented)
+	} else {
+		for e := range n {
+			r.o.masks(r.o.presented+uint64(e), r.mask[e*r.o.words:][:r.o.words])
+		}
+	}
+	if r.o.cfg.Cap || r.o.rule.needsNorm() {
+		r.norms = slices.Grow(r.norms[:0], n)[:n]
+		for e := range n {
+			r.norms[e] = squaredLength(&r.b, e)
+		}
+	}
+}
+
+// squaredLength returns |x|^2 of example i in float64, summed in four parts.
+func squaredLength[T Float](b *engine.Block[T], i int) float64 {
+	var x []T
+	if b.Dense() {
+		x = b.Row(i)
+	} else {
+		_, x = b.Sparse(i)
+	}
+	var p [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		for k, v := range x[:4] {
+			p[k] += float64(float64(v) * float64(v))
+		}
+	}
+	for k, v := range x {
+		p[k] += float64(float64(v) * float64(v))
+	}
+	return (p[0] + p[2]) + (p[1] + p[3])
+}
+
+// take makes examples lo to hi-1 of b those of the run.
+func (r *memberRun[T]) take(b *engine.Block[T], lo, hi int) {
+	r.b = b.Slice(lo, hi)
+	if r.b.Y == nil {
+		r.none = grown(r.none, hi-lo)
+		r.b.Y = r.none[:hi-lo]
+	}
+}
+
+// Part implements engine.Job: a tile of members, or a group of dense ones, goes through the
+// examples of r.b.
+func (r *memberRun[T]) Part(p int) {
+	if r.b.Dense() {
+		r.densePart(p)
+	} else {
+		r.sparsePart(p)
+	}
+}
+
+// side is what a member's score is multiplied by, so that it counts if the product is at most 0:
+// its vote for +1, or that it is wrong about the label y.
+func (r *memberRun[T]) side(y T) T {
+	if r.wrong {
+		return y
+	}
+	return -1
+}
+
+// tallied adds up the parts' tallies of example e of r.b, in order.
+func (r *memberRun[T]) tallied(e int) (coef, total float64, updates int) {
+	for i, n := e, r.b.Len(); i < len(r.tallies); i += n {
+		t := &r.tallies[i]
+		for w := range tileWords {
+			coef += t.coef[w]
+			total += t.total[w]
+		}
+		updates += t.updates
+	}
+	return coef, total, updates
+}
+
+// workBytes returns the memory of newLaneWork.
+func workBytes[T Float](work []laneWork[T]) (bytes int64) {
+	for i := range work {
+		w := &work[i]
+		bytes += bytesOf(w.s) + bytesOf(w.coef) + bytesOf(w.compact) + int64(unsafe.Sizeof(*w))
+		bytes += 8*int64(cap(w.mask)+cap(w.votes)) + 4*int64(cap(w.list))
+	}
+	return bytes
+}
