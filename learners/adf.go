@@ -10,8 +10,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"adf", "assumed density filtering: a Gaussian posterior, with a full or a diagonal covariance",
-		func() Config { return &ADFConfig{Covariance: "full", Noise: 0.05} }, newADF[float32], newADF[float64]})
+	Register(Entry{Name: "adf", Summary: "assumed density filtering: a Gaussian posterior, with a full or a diagonal covariance",
+		Config: func() Config { return &ADFConfig{Covariance: "full", Noise: 0.05} }, New32: newADF[float32], New64: newADF[float64]})
 }
 
 // ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without points, else DiagonalADF.
@@ -35,9 +35,9 @@ func (c *ADFConfig) Memory(x Extent) Footprint {
 		return virtualFootprint(x, 0, 0)
 	}
 	var f Footprint
-	f.copied(x, 8, times(x.Features, 16))
-	f.tables(x, "means and variances", 16)
-	f.add("work space", 1, fixed)
+	f.Copied(x, 8, times(x.Features, 16))
+	f.Tables(x, "means and variances", 16)
+	f.Add("work space", 1, fixed)
 	return f
 }
 
@@ -216,7 +216,7 @@ func (l *DiagonalADF[T]) Bytes() int64 {
 func (l *DiagonalADF[T]) State() State {
 	s := State{
 		Counters: map[string]uint64{"updates": uint64(l.updates), "passed": uint64(l.passed)},
-		Tensors:  []Tensor{{"w", []int{len(l.m)}, slices.Clone(l.m)}, {"variance", []int{len(l.v)}, slices.Clone(l.v)}},
+		Tensors:  []Tensor{{Name: "w", Shape: []int{len(l.m)}, Data: slices.Clone(l.m)}, {Name: "variance", Shape: []int{len(l.v)}, Data: slices.Clone(l.v)}},
 	}
 	l.noise.state(&s)
 	return s
@@ -231,7 +231,7 @@ func (l *DiagonalADF[T]) CheckState(s State) error { return l.takeState(s, false
 // takeState is SetState, or CheckState if the state shall not be kept.
 func (l *DiagonalADF[T]) takeState(s State, keep bool) error {
 	scalars, counters := l.noise.keys(nil, []string{"updates", "passed"})
-	if err := s.holds("adf", []string{"w", "variance"}, counters, scalars); err != nil {
+	if err := holds(&s, "adf", []string{"w", "variance"}, counters, scalars); err != nil {
 		return err
 	}
 	noise, err := l.noise.restored("adf", &s)

@@ -13,8 +13,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"alma", "ALMA, approximate maximal margin in any p-norm, p >= 2",
-		func() Config { return &ALMAConfig{P: 2} }, newALMA[float32], newALMA[float64]})
+	Register(Entry{Name: "alma", Summary: "ALMA, approximate maximal margin in any p-norm, p >= 2",
+		Config: func() Config { return &ALMAConfig{P: 2} }, New32: newALMA[float32], New64: newALMA[float64]})
 }
 
 // ALMA is the perceptron with a margin and a step that shrink with the number of updates, and weights kept in the unit
@@ -99,7 +99,7 @@ func (c *ALMAConfig) Memory(x Extent) Footprint {
 		return linearFootprint(x, 8)
 	}
 	f := linearFootprint(x, 0)
-	f.cycled(x)
+	cycled(&f, x)
 	return f
 }
 
@@ -355,7 +355,7 @@ func (a *ALMA[T]) takeState(s State, keep bool) error {
 	} else if _, ok := s.Scalars["R"]; ok { // states written before it was kept have none
 		scalars = append(scalars, "R")
 	}
-	if err := s.holds("alma", []string{tensor}, []string{"updates"}, scalars); err != nil {
+	if err := holds(&s, "alma", []string{tensor}, []string{"updates"}, scalars); err != nil {
 		return err
 	}
 	for _, name := range scalars {

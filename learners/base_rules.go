@@ -245,7 +245,7 @@ func (r *almaRule[T]) tensors() []Tensor {
 	for i, m := range r.members {
 		scale[i], norm2[i], updates[i] = m.scale, m.norm2, min(m.updates, MaxCount)
 	}
-	return []Tensor{{"scale", []int{n}, scale}, {"norm2", []int{n}, norm2}, {"member_updates", []int{n}, updates}}
+	return []Tensor{{Name: "scale", Shape: []int{n}, Data: scale}, {Name: "norm2", Shape: []int{n}, Data: norm2}, {Name: "member_updates", Shape: []int{n}, Data: updates}}
 }
 
 // checkShrunk refuses a factor of ALMA's weights that is none, and a squared length of theirs that

@@ -10,10 +10,10 @@ import (
 )
 
 func init() {
-	Register(Entry{"budget", "the Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron",
-		func() Config {
+	Register(Entry{Name: "budget", Summary: "the Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron",
+		Config: func() Config {
 			return &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: KernelConfig{Kernel: "linear"}}
-		}, newBudget[float32], newBudget[float64]})
+		}, New32: newBudget[float32], New64: newBudget[float64]})
 }
 
 // Budget is a kernel perceptron that keeps at most p examples: when one more is to be learned, it first removes the one that is recognised with the
@@ -72,8 +72,8 @@ func (c *BudgetConfig) Keeps() int64 {
 // Memory is Config.Memory: the kept examples, with a limit their kernel values.
 func (c *BudgetConfig) Memory(x Extent) Footprint {
 	var f Footprint
-	f.kept(x, "kept examples", c.Keeps(), x.Kept, c.bounded())
-	f.inHand(x, 1)
+	keptFootprint(&f, x, "kept examples", c.Keeps(), x.Kept, c.bounded())
+	inHand(&f, x, 1)
 	return f
 }
 
@@ -207,7 +207,7 @@ func (l *Budget[T]) CheckState(s State) error { return l.takeState(s, false) }
 
 // takeState is SetState, or CheckState if the state shall not be kept.
 func (l *Budget[T]) takeState(s State, keep bool) error {
-	if err := s.holds("budget", supportTensors, []string{"seen", "updates"}, nil); err != nil {
+	if err := holds(&s, "budget", supportTensors, []string{"seen", "updates"}, nil); err != nil {
 		return err
 	}
 	seen, err1 := count(&s, "budget", "seen")

@@ -12,8 +12,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"cramma", "CRAMMA, approximate maximal margin at a constant effective learning rate",
-		func() Config { return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1} }, newCRAMMA[float32], newCRAMMA[float64]})
+	Register(Entry{Name: "cramma", Summary: "CRAMMA, approximate maximal margin at a constant effective learning rate",
+		Config: func() Config { return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1} }, New32: newCRAMMA[float32], New64: newCRAMMA[float64]})
 }
 
 // CRAMMA keeps a weight vector of length 1 and turns it towards examples whose geometric margin is at most a threshold, which
@@ -84,7 +84,7 @@ func (c *CRAMMAConfig) Validate() error {
 // Memory is Config.Memory: one T a feature, and what a cycle takes.
 func (c *CRAMMAConfig) Memory(x Extent) Footprint {
 	f := linearFootprint(x, 0)
-	f.cycled(x)
+	cycled(&f, x)
 	return f
 }
 
@@ -245,7 +245,7 @@ func (c *CRAMMA[T]) CheckState(s State) error {
 
 // takeState is SetState, or CheckState if the state shall not be kept, without where a Fit was cut.
 func (c *CRAMMA[T]) takeState(s State, keep bool) error {
-	if err := s.holds("cramma", []string{"w"}, []string{"updates"}, []string{"scale"}); err != nil {
+	if err := holds(&s, "cramma", []string{"w"}, []string{"updates"}, []string{"scale"}); err != nil {
 		return err
 	}
 	scale := s.Scalars["scale"]

@@ -10,22 +10,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// Pass is where passes over a data set, which teach one example after another, were stopped.
-type Pass struct {
-	Data     uint64 `json:"data"`     // Fingerprint of the examples, in the order of the data
-	Examples int64  `json:"examples"` // how many there are
-	Number   uint64 `json:"number"`   // of the pass, from 0: by it its order is drawn
-	At       int64  `json:"at"`       // the next example, in the order of the pass; Examples at its end
-	Updated  bool   `json:"updated"`  // it has made an update
-	Shuffle  bool   `json:"shuffle"`
-}
-
-// Valid reports whether there can be such a place.
-func (p *Pass) Valid() bool {
-	return p.Examples > 0 && p.Examples <= math.MaxInt32 && p.At >= 0 && p.At <= p.Examples &&
-		p.Data <= cutLimit && p.Number <= cutLimit
-}
-
 // A Fit that ctx or MaxUpdates ends leaves where it stood: the place among the examples, and what a
 // run has besides the learner's own state. Another Fit over the same examples, with the same
 // options, goes on from there as if nothing had happened, to the bit. That is a State of its own,
@@ -43,7 +27,7 @@ func WasCut(s State) bool {
 }
 
 // attach adds a cut, if there is one.
-func (s *State) attach(cut *State) {
+func attach(s, cut *State) {
 	if cut == nil {
 		return
 	}
@@ -60,13 +44,13 @@ func (s *State) attach(cut *State) {
 		}
 	}
 	for _, t := range cut.Tensors {
-		t = Tensor{cutPrefix + t.Name, slices.Clone(t.Shape), cloneData(t.Data)}
+		t = Tensor{Name: cutPrefix + t.Name, Shape: slices.Clone(t.Shape), Data: cloneData(t.Data)}
 		s.Tensors = append(s.Tensors, t)
 	}
 }
 
 // detach takes a cut off s, or returns s and nil.
-func (s State) detach() (rest State, cut *State) {
+func detach(s State) (rest State, cut *State) {
 	rest = State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}
 	cut = &State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}
 	for k, v := range s.Counters {
@@ -85,7 +69,7 @@ func (s State) detach() (rest State, cut *State) {
 	}
 	for _, t := range s.Tensors {
 		if name, ok := strings.CutPrefix(t.Name, cutPrefix); ok {
-			t = Tensor{name, slices.Clone(t.Shape), cloneData(t.Data)}
+			t = Tensor{Name: name, Shape: slices.Clone(t.Shape), Data: cloneData(t.Data)}
 			cut.Tensors = append(cut.Tensors, t)
 		} else {
 			rest.Tensors = append(rest.Tensors, t)
@@ -108,7 +92,7 @@ func cloneData(data any) any {
 }
 
 // floats and ints return a tensor of a cut, nil if it isn't there.
-func (s *State) floats(name string) []float64 {
+func floats(s *State, name string) []float64 {
 	if t := s.Tensor(name); t != nil {
 		d, _ := t.Data.([]float64)
 		return d
@@ -116,7 +100,7 @@ func (s *State) floats(name string) []float64 {
 	return nil
 }
 
-func (s *State) ints(name string) []int32 {
+func ints(s *State, name string) []int32 {
 	if t := s.Tensor(name); t != nil {
 		d, _ := t.Data.([]int32)
 		return d
@@ -127,7 +111,7 @@ func (s *State) ints(name string) []int32 {
 // keepIn adds a tensor, if it isn't nil.
 func keepIn[D any](s *State, name string, data []D) {
 	if data != nil {
-		s.Tensors = append(s.Tensors, Tensor{name, []int{len(data)}, slices.Clone(data)})
+		s.Tensors = append(s.Tensors, Tensor{Name: name, Shape: []int{len(data)}, Data: slices.Clone(data)})
 	}
 }
 

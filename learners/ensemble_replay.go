@@ -16,7 +16,7 @@ func (o *OBPM[T]) replay(rounds []Round) {
 		coef, total, updates := o.tallied(e)
 		o.updates += uint64(updates)
 		if !o.keepsSum {
-			rounds[e] = Round{o.scoreOf(total), int32(updates)}
+			rounds[e] = Round{Score: o.scoreOf(total), Updates: int32(updates)}
 			continue
 		}
 		a := float64(unit * coef) // steps 8 and 13: S += (sum of coefficients) x
@@ -35,7 +35,7 @@ func (o *OBPM[T]) replay(rounds []Round) {
 				f = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.sum)
 			}
 		}
-		rounds[e] = Round{o.scoreOf(f), int32(updates)}
+		rounds[e] = Round{Score: o.scoreOf(f), Updates: int32(updates)}
 		if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
 			o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.norms[e]))))
 		}

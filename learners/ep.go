@@ -10,10 +10,10 @@ import (
 )
 
 func init() {
-	Register(Entry{"ep", "expectation propagation: the Gaussian posterior of all examples at once (whole data sets only)",
-		func() Config {
+	Register(Entry{Name: "ep", Summary: "expectation propagation: the Gaussian posterior of all examples at once (whole data sets only)",
+		Config: func() Config {
 			return &EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100, Damping: 1}}
-		}, newEP[float32], newEP[float64]})
+		}, New32: newEP[float32], New64: newEP[float64]})
 }
 
 // EP is VVM with all examples kept as points, whose sites are refined to convergence and then absorbed: Fit leaves a Gaussian.
@@ -48,10 +48,10 @@ func (c *EPConfig) Memory(x Extent) Footprint {
 	x.Growing = false
 	f := posteriorFootprint(x, 1)
 	n := x.Examples
-	f.add("examples in float64", n, times(n, 8*x.Features+3*24))
-	if x.Whole && epInScores(n, x.Features, x.gram()) {
+	f.Add("examples in float64", n, times(n, 8*x.Features+3*24))
+	if x.Whole && epInScores(n, x.Features, x.GramBytes()) {
 		g := posteriorFootprint(Extent{Features: 0, Elem: x.Elem}, n)
-		f.add("scores of examples", n, plus(times(n, 16, x.Features), g.Held()))
+		f.Add("scores of examples", n, plus(times(n, 16, x.Features), g.Held()))
 	}
 	return f
 }

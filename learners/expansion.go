@@ -122,10 +122,10 @@ func (s *expansion[T]) state(st *State) {
 		ends[i] = int64(s.sv.Ptr[i+1])
 	}
 	st.Tensors = append(st.Tensors,
-		Tensor{"coef", []int{len(s.coef)}, slices.Clone(s.coef)},
-		Tensor{"sv_end", []int{len(ends)}, ends}, // of each in sv_idx and sv_val
-		Tensor{"sv_idx", []int{len(s.sv.Idx)}, slices.Clone(s.sv.Idx)},
-		Tensor{"sv_val", []int{len(s.sv.Val)}, slices.Clone(s.sv.Val)})
+		Tensor{Name: "coef", Shape: []int{len(s.coef)}, Data: slices.Clone(s.coef)},
+		Tensor{Name: "sv_end", Shape: []int{len(ends)}, Data: ends}, // of each in sv_idx and sv_val
+		Tensor{Name: "sv_idx", Shape: []int{len(s.sv.Idx)}, Data: slices.Clone(s.sv.Idx)},
+		Tensor{Name: "sv_val", Shape: []int{len(s.sv.Val)}, Data: slices.Clone(s.sv.Val)})
 }
 
 // takeState takes what state gave, or only checks it if it shall not be kept; st has been checked

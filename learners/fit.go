@@ -2,7 +2,6 @@ package learners
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,103 +10,6 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
-
-// ErrFit is returned for data or options under which no run can converge.
-var ErrFit = errors.New("can't be fitted")
-
-// WholeConfig is a Config that knows whether its learner, a Fitter, can Fit with these settings. Without it a Fitter always can.
-type WholeConfig interface {
-	Config
-	Whole() bool
-}
-
-// Fitter is a Learner that can also pass over a whole data set, in its order, until a complete pass makes no update.
-//
-// Fit goes on from the present weights and counters; a new Learner starts as its algorithm says. Examples count as divided by R,
-// the length of the longest one (extended by Delta), where the algorithm wants them of at most unit length (ALMA, CRAMMA): the
-// weights are those of the divided examples, and a later Learn should be given such. All is computed in float64, whatever T.
-//
-// When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so
-// far. Where ctx or MaxUpdates ended a run with a hard margin, the next Fit over the same examples
-// with the same options goes on at the example where it stopped, to the bit; that is part of the
-// State. Learn, other examples and other options start at the first example, from the present
-// weights. On data that are not separable a run with Delta = 0 ends when FitResult.Bound says that
-// there is no margin worth the name (LeastMargin), or by MaxUpdates or ctx.
-type Fitter[T Float] interface {
-	Learner[T]
-	Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error)
-}
-
-// SoftConfig is a Config that may ask for a soft margin whose slacks belong to places in the data set: then only Fit solves the problem.
-type SoftConfig interface {
-	Config
-	Soft() bool
-}
-
-// Defaults of FitOptions.
-const (
-	DefaultGramBytes = 256 << 20
-	DefaultRefresh   = 1 << 18
-)
-
-// LeastMargin is the share of R under which a margin counts as none: a run whose bound has fallen
-// so low ends, unless its weights separate all examples with the margin that was asked for. Where
-// some examples are a thousand times shorter than others, it is a share of a thousand times the
-// shortest one's length.
-const LeastMargin = 1e-6
-
-// FitOptions say how Fit goes about it. GramBytes and Refresh change no more than roundings.
-type FitOptions struct {
-	MaxUpdates int64 // of this call; 0 is no limit
-	// Delta > 0 makes the margin soft: example k has one more coordinate of its own, y_k Delta, so that all are separable. The
-	// weights of these coordinates are not part of the learner's state, so it must be new.
-	Delta float64
-	// GramBytes is the memory allowed for the m x m matrix of inner products. With enough of it the updates work on the m scores: the check
-	// of an example is free and an update costs O(m) (and O(features) for the perceptron), else O(features) both. 0: DefaultGramBytes;
-	// negative: none.
-	GramBytes int64
-	// Refresh is the number of updates after which scores and |a|^2 are computed afresh, in twofold precision, from the dual
-	// coefficients (or the weights), so that rounding errors do not add up. 0: DefaultRefresh.
-	Refresh int64
-	// ActiveSet passes over the examples that were updates in the last pass over all, until they make no update, before the next pass
-	// over all. ROMMA, MICRA and PUMMA take it; the others find the next violator among all in one step.
-	ActiveSet bool
-	// Halving begins with an accuracy delta of 1 and halves it after each pass without updates, down to the learner's. Aggressive ROMMA and
-	// PUMMA take it.
-	Halving bool
-	Observe func(FitStatus) // told each second or so, and after every refresh; nil: nobody. Changes no result
-}
-
-// FitStatus is how far a run has come.
-type FitStatus struct {
-	Updates, Epochs int64
-	Violators       int     // examples whose scores are at or under the present threshold
-	Margin          float64 // as FitResult.Margin, of the present weights
-	Bound           float64 // as FitResult.Bound
-}
-
-// FitResult is what a run did and reached. Margins are directional, in the units of the examples as given.
-type FitResult struct {
-	Updates    int64   // of this call
-	Counter    int64   // t or k of the papers, from 1: all the learner's updates + 1
-	Epochs     int64   // complete passes, the last one without updates included
-	Presented  int64   // examples passed in the order of the data, the passes of active sets not counted; 0 where that is n Epochs
-	Resumed    bool    // went on where a run over these examples was cut
-	Converged  bool    //
-	Violators  int     // examples still at or under the threshold
-	Margin     float64 // min_k y_k a.x_k / |a|, all with their extended coordinates; NaN if a = 0
-	Bound      float64 // no weights have a larger margin; +Inf where that is not known, as of learners that were not new
-	ScoreSpace bool    // ran on scores
-
-	// The rest for Delta > 0 only: Theorem 2 of the CRAMMA paper. D' >= D, equal for the maximal margin.
-	Gamma  float64 // margin in the extended space, = Margin
-	Gamma0 float64 // gamma = Gamma |a extended| / |a|: the margin of a, beyond which the deviations D count
-	D      float64 // |(max(0, gamma - y_i a.x_i/|a|))_i|
-	DPrime float64 // |(Delta e_i/|a|)_i|
-}
-
-// Excess returns (D'-D)/D, an estimate of the relative distance of Gamma from the maximum.
-func (r FitResult) Excess() float64 { return (r.DPrime - r.D) / r.D }
 
 // marginRule is what the batch margin learners differ in, once the weights a are never normalised: their length stands in
 // threshold and step instead. Both are in units of a and of the examples as given.
@@ -454,7 +356,7 @@ func (c *cycle[T]) resume(cut *State) {
 		return
 	}
 	for _, name := range cutTensors[where] {
-		if len(cut.floats(name)) != len(*c.vector(name)) {
+		if len(floats(cut, name)) != len(*c.vector(name)) {
 			return
 		}
 	}
@@ -468,9 +370,9 @@ func (c *cycle[T]) restore() {
 	for i, v := range c.rule.numbers() {
 		*v = s.Scalars[fmt.Sprintf("rule%d", i)]
 	}
-	c.start = slices.Clone(s.floats("start"))
+	c.start = slices.Clone(floats(s, "start"))
 	for _, name := range cutTensors[c.where()] {
-		copy(*c.vector(name), s.floats(name))
+		copy(*c.vector(name), floats(s, name))
 	}
 	c.from, c.epochs = int(s.Counters[cutAt])%c.b.Len(), int64(s.Counters[cutEpochs])
 	c.updates, c.clean = int64(s.Counters["updates"]), int(s.Counters["clean"])
@@ -494,7 +396,7 @@ func checkCycleCut(name string, cut *State) error {
 		if tensors[t] = examples; t == "a" {
 			tensors[t] = nil
 		}
-		if cut.floats(t) == nil {
+		if floats(cut, t) == nil {
 			return fmt.Errorf("%s: where a run was cut: tensor %q is missing: %w", name,
 				cutPrefix+t, ErrState)
 		}

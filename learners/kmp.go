@@ -11,8 +11,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"kmp", "kernel matching pursuit: a least squares fit by a few examples, chosen one by one (whole data sets only)",
-		func() Config { return &KMPConfig{Size: 100, KernelConfig: KernelConfig{Kernel: "linear"}} }, newKMP[float32], newKMP[float64]})
+	Register(Entry{Name: "kmp", Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen one by one (whole data sets only)",
+		Config: func() Config { return &KMPConfig{Size: 100, KernelConfig: KernelConfig{Kernel: "linear"}} }, New32: newKMP[float32], New64: newKMP[float64]})
 }
 
 // KMP fits the labels by a sum over few examples, each step by the one that lowers the sum of squares most.
@@ -63,9 +63,9 @@ func (c *KMPConfig) Validate() error {
 func (c *KMPConfig) Memory(x Extent) Footprint {
 	var f Footprint
 	size := min(int64(c.Size), x.Examples)
-	f.rows(x, x.Elem, size, 4*8)
+	rowsFootprint(&f, x, x.Elem, size, 4*8)
 	if c.Backfit {
-		f.add("orthogonal rows", size, times(8, size, x.Examples+size+16))
+		f.Add("orthogonal rows", size, times(8, size, x.Examples+size+16))
 	}
 	return f
 }
@@ -258,7 +258,7 @@ func (l *KMP[T]) CheckState(s State) error { return l.takeState(s, false) }
 
 // takeState is SetState, or CheckState if the state shall not be kept.
 func (l *KMP[T]) takeState(s State, keep bool) error {
-	if err := s.holds("kmp", expansionTensors, []string{"updates", "dim"}, nil); err != nil {
+	if err := holds(&s, "kmp", expansionTensors, []string{"updates", "dim"}, nil); err != nil {
 		return err
 	}
 	updates, err := count(&s, "kmp", "updates")

@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -9,10 +8,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
-
-// ErrLength is returned for an example whose squared length is beyond the range of the numbers that
-// a learner computes with.
-var ErrLength = errors.New("example too long")
 
 // tooLongFor is the squared length that a learner which divides by it takes at most, of elements of
 // that many bytes: its inner products with the weights, and sums of a few, are finite then.

@@ -108,7 +108,7 @@ func (l *linear[T]) State() State {
 
 // withCut returns the state s of the learner with where a Fit was cut.
 func (l *linear[T]) withCut(s State) State {
-	s.attach(l.cut)
+	attach(&s, l.cut)
 	return s
 }
 
@@ -116,7 +116,7 @@ func (l *linear[T]) withCut(s State) State {
 // not be kept: take takes it without the cut, check looks at that.
 func (l *linear[T]) takeCut(name string, s State, keep bool,
 	check func(name string, cut *State) error, take func(s State, keep bool) error) error {
-	s, cut := s.detach()
+	s, cut := detach(s)
 	if cut != nil {
 		if err := check(name, cut); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (l *linear[T]) takeCut(name string, s State, keep bool,
 // takeState is SetState of a learner called name whose state is that of linear alone, or CheckState
 // if it shall not be kept.
 func (l *linear[T]) takeState(name string, s State, keep bool) error {
-	if err := s.holds(name, []string{"w"}, []string{"updates"}, nil); err != nil {
+	if err := holds(&s, name, []string{"w"}, []string{"updates"}, nil); err != nil {
 		return err
 	}
 	w, err := vector[T](&s, name, "w")
@@ -213,7 +213,7 @@ func scaled[T Float](w []T, s float64) []float64 {
 func bytesOf[T Float](w []T) int64 { return int64(cap(w)) * int64(unsafe.Sizeof(*new(T))) }
 
 // holds refuses a State that lacks one of the named parts or has others.
-func (s *State) holds(learner string, tensors, counters, scalars []string) error {
+func holds(s *State, learner string, tensors, counters, scalars []string) error {
 	for _, n := range tensors {
 		if s.Tensor(n) == nil {
 			return fmt.Errorf("%s: tensor %q is missing: %w", learner, n, ErrState)
@@ -251,10 +251,6 @@ func vector[D any](s *State, learner, name string) ([]D, error) {
 	}
 	return data, nil
 }
-
-// MaxCount is the most that a counter of a State may be: so far below the ends of uint64 and int64
-// that neither learning on nor the sum of several reaches them, and far above what can be counted.
-const MaxCount = 1 << 60
 
 // count returns the named counter as an int64.
 func count(s *State, learner, name string) (int64, error) {

@@ -3,8 +3,8 @@ package learners
 import "github.com/halfspace-ml/halfspace/engine"
 
 func init() {
-	Register(Entry{"lms", "least mean squares (Widrow-Hoff)",
-		func() Config { return &LMSConfig{Eta: 0.5} }, newLMS[float32], newLMS[float64]})
+	Register(Entry{Name: "lms", Summary: "least mean squares (Widrow-Hoff)",
+		Config: func() Config { return &LMSConfig{Eta: 0.5} }, New32: newLMS[float32], New64: newLMS[float64]})
 }
 
 // LMS takes one gradient step on the squared error of each example.

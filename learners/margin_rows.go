@@ -273,7 +273,7 @@ func (s *expansion[T]) dualState(updates int64, scalars map[string]float64) Stat
 // setDualState takes what dualState gave, or only checks it if it shall not be kept.
 func (s *expansion[T]) setDualState(name string, st *State, k engine.Kernel, pool *engine.Pool,
 	keep bool, scalars ...string) (updates int64, err error) {
-	if err := st.holds(name, expansionTensors, []string{"updates", "dim"}, scalars); err != nil {
+	if err := holds(st, name, expansionTensors, []string{"updates", "dim"}, scalars); err != nil {
 		return 0, err
 	}
 	for n, v := range st.Scalars {

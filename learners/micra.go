@@ -8,8 +8,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"micra", "MICRA, approximate maximal margin with a rule controlled by the number of mistakes",
-		func() Config { return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9} }, newMICRA[float32], newMICRA[float64]})
+	Register(Entry{Name: "micra", Summary: "MICRA, approximate maximal margin with a rule controlled by the number of mistakes",
+		Config: func() Config { return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9} }, New32: newMICRA[float32], New64: newMICRA[float64]})
 }
 
 // MICRA keeps weights of length 1 and turns them by steps that shrink with the number of updates, as does the margin that it asks
@@ -68,7 +68,7 @@ func (c *MICRAConfig) Validate() error {
 // Memory is Config.Memory: one T a feature, and what passes take.
 func (c *MICRAConfig) Memory(x Extent) Footprint {
 	f := linearFootprint(x, 0)
-	f.passed(x)
+	passed(&f, x)
 	return f
 }
 

@@ -13,11 +13,11 @@ import (
 )
 
 func init() {
-	Register(Entry{"ng", "TONGA: logistic regression by a low-rank online natural gradient",
-		func() Config {
+	Register(Entry{Name: "ng", Summary: "TONGA: logistic regression by a low-rank online natural gradient",
+		Config: func() Config {
 			return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1,
 				EtaDecay: 0.002}
-		}, newNG[float32], newNG[float64]})
+		}, New32: newNG[float32], New64: newNG[float64]})
 }
 
 // NG descends the logistic loss along the natural gradient, for which it keeps the uncentred covariance of the gradients as k leading eigenvectors
@@ -123,10 +123,10 @@ func (c *NGConfig) Validate() error {
 func (c *NGConfig) Memory(x Extent) Footprint {
 	size := int64(c.Buffer + c.Rank)
 	var f Footprint
-	f.tables(x, "weights and columns", 8*(size+int64(c.Rank)+1))
-	f.add("matrices of columns", size*size, 8*3*size*size)
-	f.add("work space", size, 8*16*size+fixed)
-	f.copied(x, 8, plus(times(x.Features, 8*(size+1)), 8*size*size))
+	f.Tables(x, "weights and columns", 8*(size+int64(c.Rank)+1))
+	f.Add("matrices of columns", size*size, 8*3*size*size)
+	f.Add("work space", size, 8*16*size+fixed)
+	f.Copied(x, 8, plus(times(x.Features, 8*(size+1)), 8*size*size))
 	return f
 }
 
@@ -400,7 +400,7 @@ func (l *NG[T]) State() State {
 		columns = append(columns, l.rows[j]...)
 		triangle = append(triangle, l.gram[j*l.size:][:j+1]...)
 	}
-	vector := func(name string, x []float64) Tensor { return Tensor{name, []int{len(x)}, x} }
+	vector := func(name string, x []float64) Tensor { return Tensor{Name: name, Shape: []int{len(x)}, Data: x} }
 	return State{
 		Counters: map[string]uint64{"updates": uint64(l.updates)},
 		Tensors: []Tensor{vector("w", slices.Clone(l.w)), vector("columns", columns), vector("scale", slices.Clone(l.scale[:l.n])),
@@ -417,7 +417,7 @@ func (l *NG[T]) CheckState(s State) error { return l.takeState(s, false) }
 // takeState is SetState, or CheckState if the state shall not be kept.
 func (l *NG[T]) takeState(s State, keep bool) error {
 	names := []string{"w", "columns", "scale", "step", "gram"}
-	if err := s.holds("ng", names, []string{"updates"}, nil); err != nil {
+	if err := holds(&s, "ng", names, []string{"updates"}, nil); err != nil {
 		return err
 	}
 	var x [5][]float64

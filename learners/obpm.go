@@ -12,11 +12,11 @@ import (
 )
 
 func init() {
-	Register(Entry{"obpm", "online Bayes point machine: the average of many learners, each on random parts of the stream",
-		func() Config {
+	Register(Entry{Name: "obpm", Summary: "online Bayes point machine: the average of many learners, each on random parts of the stream",
+		Config: func() Config {
 			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights, Path: PathAuto,
 				Budget: 1000, Removal: RemoveOldest, KernelConfig: KernelConfig{Kernel: "linear"}}
-		}, newOBPM[float32], newOBPM[float64]})
+		}, New32: newOBPM[float32], New64: newOBPM[float64]})
 }
 
 // Values of OBPMConfig.Combine and OBPMConfig.Path.
@@ -165,16 +165,16 @@ func (c *OBPMConfig) linearMemory(x Extent) Footprint {
 		work += 12*words*n + 6*(runNonZeros+x.Longest) + 12*runExamples
 		tallies = words * n
 	}
-	f.add("members' weights", times(members, seen), held)
+	f.Add("members' weights", times(members, seen), held)
 	if c.Base == "alma" {
-		f.add("members' settings", members, 32*members)
+		f.Add("members' settings", members, 32*members)
 	}
 	if c.Combine != CombineVote && c.Base != "alma" {
-		f.tables(x, "sum", 8)
+		f.Tables(x, "sum", 8)
 	}
-	f.add("members' work space", members, work+tallies*int64(unsafe.Sizeof(tally{}))*3/2+fixed)
+	f.Add("members' work space", members, work+tallies*int64(unsafe.Sizeof(tally{}))*3/2+fixed)
 	f.Moving = plus(f.Moving, moving)
-	f.copied(x, 8, plus(times(seen, members*x.Elem+4+8), 24*members))
+	f.Copied(x, 8, plus(times(seen, members*x.Elem+4+8), 24*members))
 	return f
 }
 
@@ -365,4 +365,15 @@ func (o *OBPM[T]) Bytes() int64 {
 	n := o.store().Bytes() + bytesOf(o.sum) + o.rule.bytes() + int64(unsafe.Sizeof(*o))
 	n += bytesOf(o.norms) + 4*int64(cap(o.rows)) + 8*int64(cap(o.mask)+cap(o.sees))
 	return n + int64(cap(o.tallies))*int64(unsafe.Sizeof(tally{})) + workBytes(o.work)
+}
+
+// countMistakes returns how many of the scores f of b's examples are mistakes, or whose members'
+// mistakes aren't 0.
+func countMistakes[T Float](b *engine.Block[T], f, members []float64) (n int) {
+	for i, y := range b.Y {
+		if !(float64(y)*f[i] > 0) || members[i] != 0 {
+			n++
+		}
+	}
+	return n
 }

@@ -149,18 +149,18 @@ func (c *OBPMConfig) Memory(x Extent) Footprint {
 	}
 	var f Footprint
 	members, n := int64(c.Members), reserved(c.Keeps(), x.Kept, x)
-	f.kept(x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
+	keptFootprint(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
 	if n < Any {
 		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
-		f.add("members' coefficients", times(n, members), plus(held, times(spare(n), 8+4)))
+		f.Add("members' coefficients", times(n, members), plus(held, times(spare(n), 8+4)))
 		f.Moving = plus(f.Moving, moving)
 		if x.Saved {
 			f.Copies = plus(f.Copies, times(n, members, x.Elem))
 		}
 	}
-	f.add("members' work space", members, laneWorkBytes(members, engine.WideTile,
+	f.Add("members' work space", members, laneWorkBytes(members, engine.WideTile,
 		x.Elem)+times(members, 2*x.Elem+4))
-	f.inHand(x, 1)
+	inHand(&f, x, 1)
 	return f
 }
 
@@ -392,7 +392,7 @@ func (l *KernelOBPM[T]) State() State {
 	}
 	return State{
 		Counters: map[string]uint64{"presented": l.presented, "updates": uint64(l.updates)},
-		Tensors:  append(l.support.state(), Tensor{"members", []int{n, l.cfg.Members}, members}),
+		Tensors:  append(l.support.state(), Tensor{Name: "members", Shape: []int{n, l.cfg.Members}, Data: members}),
 	}
 }
 
@@ -404,7 +404,7 @@ func (l *KernelOBPM[T]) CheckState(s State) error { return l.takeState(s, false)
 
 // takeState is SetState, or CheckState if the state shall not be kept.
 func (l *KernelOBPM[T]) takeState(s State, keep bool) error {
-	if err := s.holds("obpm", append(slices.Clone(supportTensors), "members"), []string{"presented", "updates"}, nil); err != nil {
+	if err := holds(&s, "obpm", append(slices.Clone(supportTensors), "members"), []string{"presented", "updates"}, nil); err != nil {
 		return err
 	}
 	presented, err1 := count(&s, "obpm", "presented")

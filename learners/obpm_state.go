@@ -34,9 +34,9 @@ func (o *OBPM[T]) State() State {
 		}
 	}
 	n := len(features)
-	s.Tensors = []Tensor{{"features", []int{n}, features}, {"members", []int{n, o.cfg.Members}, members}}
+	s.Tensors = []Tensor{{Name: "features", Shape: []int{n}, Data: features}, {Name: "members", Shape: []int{n, o.cfg.Members}, Data: members}}
 	if o.keepsSum {
-		s.Tensors = append(s.Tensors, Tensor{"sum", []int{n}, sum})
+		s.Tensors = append(s.Tensors, Tensor{Name: "sum", Shape: []int{n}, Data: sum})
 	}
 	s.Tensors = append(s.Tensors, o.rule.tensors()...)
 	if o.cfg.Cap {
@@ -66,7 +66,7 @@ func (o *OBPM[T]) takeState(s State, keep bool) error {
 	if o.cfg.Cap {
 		scalars = []string{"sum_sq"}
 	}
-	if err := s.holds("obpm", names, []string{"presented", "updates", "dim"}, scalars); err != nil {
+	if err := holds(&s, "obpm", names, []string{"presented", "updates", "dim"}, scalars); err != nil {
 		return err
 	}
 	if v := s.Scalars["sum_sq"]; !(v >= 0) {

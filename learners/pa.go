@@ -7,8 +7,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"pa", "passive-aggressive: PA, PA-I, PA-II",
-		func() Config { return &PAConfig{Variant: 1} }, newPA[float32], newPA[float64]})
+	Register(Entry{Name: "pa", Summary: "passive-aggressive: PA, PA-I, PA-II",
+		Config: func() Config { return &PAConfig{Variant: 1} }, New32: newPA[float32], New64: newPA[float64]})
 }
 
 // PA changes its weights as little as brings an example's margin to 1 (PA), or as a trade of that against the loss that

@@ -56,8 +56,8 @@ const (
 // checkPassCut is checkCut for a learner that passes over examples on its weights.
 func checkPassCut(name string, cut *State) error {
 	flags := cut.Counters[cutFlags]
-	if flags >= 2*cutBound || flags&cutOnActive != 0 && cut.ints("active") == nil ||
-		flags&cutOnActive != 0 && cut.Counters[cutAt] > uint64(len(cut.ints("active"))) {
+	if flags >= 2*cutBound || flags&cutOnActive != 0 && ints(cut, "active") == nil ||
+		flags&cutOnActive != 0 && cut.Counters[cutAt] > uint64(len(ints(cut, "active"))) {
 		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags,
 			flags, ErrState)
 	}
@@ -116,9 +116,9 @@ func (p *passes) run(ctx context.Context, o *FitOptions, r *FitResult) error {
 		first, epochs, delta = int(c.Counters[cutAt]), int64(c.Counters[cutEpochs]),
 			c.Scalars["delta"]
 		some = c.Counters[cutFlags]&cutUpdated != 0
-		updated = slices.Clone(c.ints("updated"))
+		updated = slices.Clone(ints(c, "updated"))
 		if c.Counters[cutFlags]&cutOnActive != 0 {
-			active = slices.Clone(c.ints("active"))
+			active = slices.Clone(ints(c, "active"))
 		}
 		r.Resumed = true
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"perceptron", "the perceptron, with a fixed margin if wanted",
-		func() Config { return &PerceptronConfig{Eta: 1} }, newPerceptron[float32], newPerceptron[float64]})
+	Register(Entry{Name: "perceptron", Summary: "the perceptron, with a fixed margin if wanted",
+		Config: func() Config { return &PerceptronConfig{Eta: 1} }, New32: newPerceptron[float32], New64: newPerceptron[float64]})
 }
 
 // Perceptron adds an example to its weights when the example's margin is at most b.
@@ -64,7 +64,7 @@ func (c *PerceptronConfig) Validate() error {
 // Memory is Config.Memory: one T a feature, and what a cycle takes.
 func (c *PerceptronConfig) Memory(x Extent) Footprint {
 	f := linearFootprint(x, 0)
-	f.cycled(x)
+	cycled(&f, x)
 	return f
 }
 

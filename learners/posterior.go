@@ -2,7 +2,6 @@ package learners
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,9 +11,6 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
-
-// ErrPrior is returned where a posterior was not learned from the same prior or settings as another.
-var ErrPrior = errors.New("posteriors do not belong together")
 
 // posterior is what ADF, EP, window-EP and the Virtual Vector Machine share: the law of the weights
 //
@@ -95,20 +91,6 @@ type posterior struct {
 	measured  int64          // changes of Vr since precision was last worked out from Vr itself
 }
 
-// PosteriorReport counts what a learner with a posterior met.
-type PosteriorReport struct {
-	Sweeps int64 `json:"sweeps"` // of EP over the points
-	// Unconverged counts the runs of EP that were stopped by the limit of sweeps, left a site as it
-	// was since rounding would have decided, or moved the law further than one example can.
-	Unconverged int64 `json:"unconverged"`
-
-	Merged int64 `json:"merged"` // pairs of points
-	Passed int64 `json:"passed"` // examples passed over, as their variance was lost in rounding or beyond the range of numbers
-	Lost   int64 `json:"lost"`   // points dropped without what they tell, as absorbing them would have broken the covariance
-
-	LabelNoise float64 `json:"label_noise,omitempty"` // rate of wrong labels, where it is estimated
-}
-
 // posteriorFloor is the least share of a variance that is told from rounding: x'Vr x is summed from
 // terms of at most sum x_i^2 D_i together, whose errors are some 2^-52 of that, so 2^-44 has 8 good
 // bits.
@@ -124,9 +106,6 @@ const maxPosteriorDim = 11584
 
 // maxLate is how many changes of S wait: more would cost more in finding one of its columns than they save.
 const maxLate = 16
-
-// ErrDim is returned for more features than a covariance matrix is kept for.
-var ErrDim = errors.New("too many features for a covariance matrix")
 
 func newPosterior(eps float64, points int) *posterior {
 	p := &posterior{eps: eps, P: 1, loss: 1, entropy: newNoiseEntropy(eps)}
@@ -144,14 +123,14 @@ func posteriorFootprint(x Extent, n int64) Footprint {
 	width := (n + unit - 1) / unit * unit
 	matrix := times(8, d, (d+unit-1)/unit*unit)
 	f := Footprint{Each: matrix}
-	f.add("covariance matrix", times(d, d), matrix+64)
+	f.Add("covariance matrix", times(d, d), matrix+64)
 	if x.Growing {
 		f.Moving = matrix
 	}
-	f.tables(x, "means and points", 8*(7+2*n))
+	f.Tables(x, "means and points", 8*(7+2*n))
 	each := 8*(2*width+maxLate+1+7) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
-	f.add("scores of points", n, times(n, each)+8*width*(maxLate+3)+fixed)
-	f.copied(x, 8, times(8, d, d/2+4)+times(18, n, d+n))
+	f.Add("scores of points", n, times(n, each)+8*width*(maxLate+3)+fixed)
+	f.Copied(x, 8, times(8, d, d/2+4)+times(18, n, d+n))
 	return f
 }
 
@@ -889,11 +868,11 @@ func (p *posterior) state(s *State) {
 		if data == nil {
 			data = []float64{}
 		}
-		s.Tensors = append(s.Tensors, Tensor{posteriorTensors[i], []int{len(data)}, data})
+		s.Tensors = append(s.Tensors, Tensor{Name: posteriorTensors[i], Shape: []int{len(data)}, Data: data})
 	}
 	if p.precision != nil {
-		s.Tensors = append(s.Tensors, Tensor{"precisions", []int{len(p.precision)},
-			slices.Clone(p.precision)})
+		s.Tensors = append(s.Tensors, Tensor{Name: "precisions", Shape: []int{len(p.precision)},
+			Data: slices.Clone(p.precision)})
 		s.Counters["measured"] = uint64(p.measured)
 	}
 	p.noise.state(s)

@@ -14,17 +14,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"pumma", "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
-		func() Config { return &PUMMAConfig{P: "2", Delta: 0.01, KernelConfig: KernelConfig{Kernel: "linear"}} }, newPUMMA[float32], newPUMMA[float64]})
-}
-
-// Biased is a Learner whose score is Weights() . x + Bias(): margins need both.
-type Biased interface{ Bias() float64 }
-
-// NormConfig is a Config of a learner of p-norm margins.
-type NormConfig interface {
-	Config
-	Norm() float64 // p; NaN if it is not known yet
+	Register(Entry{Name: "pumma", Summary: "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
+		Config: func() Config { return &PUMMAConfig{P: "2", Delta: 0.01, KernelConfig: KernelConfig{Kernel: "linear"}} }, New32: newPUMMA[float32], New64: newPUMMA[float64]})
 }
 
 // PUMMA keeps the shortest weights, with a bias, that separate the last positive and the last negative example it learned and
@@ -149,17 +140,17 @@ func (c *PUMMAConfig) Validate() error {
 func (c *PUMMAConfig) Memory(x Extent) Footprint {
 	var f Footprint
 	if c.BatchOnly() {
-		f.rows(x, x.Elem, x.Examples, 5*8)
+		rowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
 		return f
 	}
 	vectors := int64(7)
 	if c.P != "2" {
 		vectors = 9
 	}
-	f.tables(x, "vectors", 8*vectors)
-	f.add("work space", 1, fixed)
-	f.copied(x, 8, times(x.Features, 3*8))
-	f.passed(x)
+	f.Tables(x, "vectors", 8*vectors)
+	f.Add("work space", 1, fixed)
+	f.Copied(x, 8, times(x.Features, 3*8))
+	passed(&f, x)
 	return f
 }
 
@@ -647,9 +638,9 @@ func (l *PUMMA[T]) State() State {
 		Scalars:  map[string]float64{"b": l.b, "m_pos": l.mPos, "m_neg": l.mNeg, "m2": l.m2},
 	}
 	for _, t := range l.tensors() {
-		s.Tensors = append(s.Tensors, Tensor{t.name, []int{len(*t.data)}, slices.Clone(*t.data)})
+		s.Tensors = append(s.Tensors, Tensor{Name: t.name, Shape: []int{len(*t.data)}, Data: slices.Clone(*t.data)})
 	}
-	s.attach(l.cut)
+	attach(&s, l.cut)
 	return s
 }
 
@@ -677,13 +668,13 @@ func (l *PUMMA[T]) takeState(s State, keep bool) error {
 		}
 		return err
 	}
-	s, cut := s.detach()
+	s, cut := detach(s)
 	if cut != nil {
 		if err := checkPassCut("pumma", cut); err != nil {
 			return err
 		}
 	}
-	if err := s.holds("pumma", []string{"u", "pos", "neg"}, []string{"updates", "kept"}, []string{"b", "m_pos", "m_neg", "m2"}); err != nil {
+	if err := holds(&s, "pumma", []string{"u", "pos", "neg"}, []string{"updates", "kept"}, []string{"b", "m_pos", "m_neg", "m2"}); err != nil {
 		return err
 	}
 	for name, v := range s.Scalars {

@@ -11,8 +11,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"rff", "a linear learner on random Fourier features: an approximate RBF kernel at a fixed cost",
-		func() Config { return &RFFConfig{D: 200, Sigma: 1, Base: "perceptron"} }, newRFF[float32], newRFF[float64]})
+	Register(Entry{Name: "rff", Summary: "a linear learner on random Fourier features: an approximate RBF kernel at a fixed cost",
+		Config: func() Config { return &RFFConfig{D: 200, Sigma: 1, Base: "perceptron"} }, New32: newRFF[float32], New64: newRFF[float64]})
 }
 
 // RFF maps examples to random features whose inner product approximates an RBF kernel, and gives them to a linear learner.
@@ -68,7 +68,7 @@ func (c *RFFConfig) Validate() error {
 	if err := checkSetting("rff", "sigma", c.Sigma, c.Sigma > 0, "a width > 0"); err != nil {
 		return err
 	}
-	base, err := c.inner()
+	base, err := c.Inner()
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (c *RFFConfig) Memory(x Extent) Footprint {
 	held, moving := engine.FourierBytes(int64(c.D), x.Features, rffExamples(c.D, x.Elem), x.Elem,
 		x.Growing)
 	f.Moving = moving
-	f.add("frequencies", times(x.Features, int64(c.D)/2), held+fixed)
-	f.add("work space", 1, 16*spare(x.Longest)*(4+x.Elem))
+	f.Add("frequencies", times(x.Features, int64(c.D)/2), held+fixed)
+	f.Add("work space", 1, 16*spare(x.Longest)*(4+x.Elem))
 	base, err := baseSettings("rff", c.Base, c.BaseConfig)
 	if err != nil {
 		return f // no learner is made of it
@@ -157,8 +157,8 @@ func decodeBase(learner, base string, doc json.RawMessage) (Config, error) {
 	return c, nil
 }
 
-// inner returns the base's settings.
-func (c *RFFConfig) inner() (Config, error) { return baseSettings("rff", c.Base, c.BaseConfig) }
+// Inner returns the base's settings.
+func (c *RFFConfig) Inner() (Config, error) { return baseSettings("rff", c.Base, c.BaseConfig) }
 
 // Relative returns false: all that the base's settings may be relative to is known without the
 // data.
@@ -188,7 +188,7 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 		return nil, err
 	}
 	cfg = *resolved.(*RFFConfig)
-	base, err := cfg.inner()
+	base, err := cfg.Inner()
 	if err != nil {
 		return nil, err
 	}
@@ -222,8 +222,8 @@ func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	})
 }
 
-// prober is for ProberOf: probabilities are the inner learner's.
-func (l *RFF[T]) prober() Prober[T] {
+// Prober is for ProberOf: probabilities are the inner learner's.
+func (l *RFF[T]) Prober() Prober[T] {
 	if inner := ProberOf(l.inner); inner != nil {
 		return &rffProber[T]{l, inner}
 	}
@@ -245,8 +245,8 @@ func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 	})
 }
 
-// posterior is for PosteriorOf: it is that of the inner learner, over the random features.
-func (l *RFF[T]) posterior() PosteriorMerger[T] {
+// Posterior is for PosteriorOf: it is that of the inner learner, over the random features.
+func (l *RFF[T]) Posterior() PosteriorMerger[T] {
 	if inner := PosteriorOf(l.inner); inner != nil {
 		return &rffPosterior[T]{inner, l}
 	}
@@ -359,4 +359,30 @@ func (l *RFF[T]) checkFeatures(s *State) error {
 		}
 	}
 	return nil
+}
+
+// MistakeChecker is for MistakeCheckerOf: the mistakes are the inner learner's.
+func (l *RFF[T]) MistakeChecker() MistakeChecker[T] {
+	if inner := MistakeCheckerOf(l.inner); inner != nil {
+		return &rffChecker[T]{l, inner}
+	}
+	return nil
+}
+
+type rffChecker[T Float] struct {
+	rff   *RFF[T]
+	inner MistakeChecker[T]
+}
+
+// Mistakes is MistakeChecker.Mistakes.
+func (c *rffChecker[T]) Mistakes(b *engine.Block[T]) (n int, err error) {
+	if err := checkBlock("rff", b, b.Len()); err != nil {
+		return 0, err
+	}
+	err = c.rff.each(b, func(z *engine.Block[T], _, _ int) error {
+		of, err := c.inner.Mistakes(z)
+		n += of
+		return err
+	})
+	return n, err
 }

@@ -10,8 +10,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"romma", "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
-		func() Config { return &ROMMAConfig{Delta: 0.1, KernelConfig: KernelConfig{Kernel: "linear"}} }, newROMMA[float32], newROMMA[float64]})
+	Register(Entry{Name: "romma", Summary: "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
+		Config: func() Config { return &ROMMAConfig{Delta: 0.1, KernelConfig: KernelConfig{Kernel: "linear"}} }, New32: newROMMA[float32], New64: newROMMA[float64]})
 }
 
 // ROMMA keeps the shortest weights that give the last example it learned a margin of 1 and stay on the far side of the plane
@@ -72,11 +72,11 @@ func (c *ROMMAConfig) Validate() error {
 func (c *ROMMAConfig) Memory(x Extent) Footprint {
 	if c.BatchOnly() {
 		var f Footprint
-		f.rows(x, x.Elem, x.Examples, 5*8)
+		rowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
 		return f
 	}
 	f := linearFootprint(x, 0)
-	f.passed(x)
+	passed(&f, x)
 	return f
 }
 

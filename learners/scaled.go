@@ -242,7 +242,7 @@ func (l *scaledLinear[T]) State() State {
 // takeState is SetState of a learner called name whose state is that of scaledLinear alone, or
 // CheckState if it shall not be kept.
 func (l *scaledLinear[T]) takeState(name string, s State, keep bool) error {
-	if err := s.holds(name, []string{"w"}, []string{"updates"}, []string{"scale", "norm2"}); err != nil {
+	if err := holds(&s, name, []string{"w"}, []string{"updates"}, []string{"scale", "norm2"}); err != nil {
 		return err
 	}
 	for k, v := range s.Scalars {

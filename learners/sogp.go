@@ -11,10 +11,10 @@ import (
 )
 
 func init() {
-	Register(Entry{"sogp", "sparse online Gaussian process: a kernel posterior on a fixed number of basis points",
-		func() Config {
+	Register(Entry{Name: "sogp", Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of basis points",
+		Config: func() Config {
 			return &SOGPConfig{Basis: 100, Noise: 1, Novelty: 1e-4, KernelConfig: KernelConfig{Kernel: "linear"}}
-		}, newSOGP[float32], newSOGP[float64]})
+		}, New32: newSOGP[float32], New64: newSOGP[float64]})
 }
 
 // SOGP is a Gaussian process classifier that learns each example by moment matching and keeps its posterior on at most M basis points.
@@ -108,13 +108,13 @@ func (c *SOGPConfig) Memory(x Extent) Footprint {
 		stride = (min(2*n, int64(c.Basis)+1)+8)&^7 + 8
 		f.Moving = 2 * 8 * stride * stride
 	}
-	f.kept(x, "basis points", n, x.Kept, false)
-	f.add("elements of two matrices", 2*stride*stride, 2*8*stride*stride+6*8*stride)
+	keptFootprint(&f, x, "basis points", n, x.Kept, false)
+	f.Add("elements of two matrices", 2*stride*stride, 2*8*stride*stride+6*8*stride)
 	f.Each = 2 * 8 * stride * stride
 	if x.Saved {
 		f.Copies = plus(f.Copies, 2*8*n*n)
 	}
-	f.inHand(x, 1)
+	inHand(&f, x, 1)
 	return f
 }
 
@@ -367,9 +367,9 @@ func (l *SOGP[T]) State() State {
 	return State{
 		Counters: counters,
 		Tensors: append([]Tensor{
-			{"alpha", []int{n}, append([]float64{}, l.alpha...)},
-			{"C", []int{len(C)}, C},
-			{"Q", []int{len(Q)}, Q},
+			{Name: "alpha", Shape: []int{n}, Data: append([]float64{}, l.alpha...)},
+			{Name: "C", Shape: []int{len(C)}, Data: C},
+			{Name: "Q", Shape: []int{len(Q)}, Data: Q},
 		}, examplesOf("basis", l.list)...),
 	}
 }
@@ -390,7 +390,7 @@ func (l *SOGP[T]) takeState(s State, keep bool) error {
 			return err
 		}
 	}
-	if err := s.holds("sogp", []string{"alpha", "C", "Q", "basis_end", "basis_idx", "basis_val"},
+	if err := holds(&s, "sogp", []string{"alpha", "C", "Q", "basis_end", "basis_idx", "basis_val"},
 		counters, nil); err != nil {
 		return err
 	}

@@ -352,9 +352,9 @@ func examplesOf[T Float](prefix string, list *engine.Points[T]) []Tensor {
 		ends[i] = int64(len(idx))
 	}
 	return []Tensor{
-		{prefix + "_end", []int{len(ends)}, ends}, // of each in _idx and _val
-		{prefix + "_idx", []int{len(idx)}, idx},
-		{prefix + "_val", []int{len(val)}, val},
+		{Name: prefix + "_end", Shape: []int{len(ends)}, Data: ends}, // of each in _idx and _val
+		{Name: prefix + "_idx", Shape: []int{len(idx)}, Data: idx},
+		{Name: prefix + "_val", Shape: []int{len(val)}, Data: val},
 	}
 }
 
@@ -398,10 +398,10 @@ func (s *support[T]) state() []Tensor {
 	}
 	n := len(y)
 	return append([]Tensor{
-		{"alpha", []int{n}, slices.Clone(s.alpha)},
-		{"y", []int{n}, y},
-		{"born", []int{n}, slices.Clone(s.born)},
-		{"margin", []int{len(s.on.m)}, slices.Clone(s.on.m)},
+		{Name: "alpha", Shape: []int{n}, Data: slices.Clone(s.alpha)},
+		{Name: "y", Shape: []int{n}, Data: y},
+		{Name: "born", Shape: []int{n}, Data: slices.Clone(s.born)},
+		{Name: "margin", Shape: []int{len(s.on.m)}, Data: slices.Clone(s.on.m)},
 	}, examplesOf("sv", s.list)...)
 }
 

@@ -14,25 +14,10 @@ import (
 )
 
 func init() {
-	Register(Entry{"svm", "the support vector machine, to a stated duality gap: the gold standard (whole data sets only)",
-		func() Config {
+	Register(Entry{Name: "svm", Summary: "the support vector machine, to a stated duality gap: the gold standard (whole data sets only)",
+		Config: func() Config {
 			return &SVMConfig{C: 1, Norm: 1, KernelConfig: KernelConfig{Kernel: "linear"}, Gap: 1e-6}
-		}, newSVM[float32], newSVM[float64]})
-}
-
-// Errors of learners that take whole data sets.
-var (
-	// ErrBatch is what Learn returns: the learner has Fit only.
-	ErrBatch = errors.New("learns from a whole data set only (--until-converged)")
-	// ErrNotSeparable says that a hard margin was wanted and there is none. It is an ErrFit.
-	ErrNotSeparable = fmt.Errorf("classes not separable: %w", ErrFit)
-)
-
-// BatchConfig is a Config under which a learner may learn from whole data sets only: then it is a Fitter, its Fit starts anew every time, and its
-// Learn returns ErrBatch.
-type BatchConfig interface {
-	Config
-	BatchOnly() bool
+		}, New32: newSVM[float32], New64: newSVM[float64]})
 }
 
 // SVM finds the maximum margin of a whole data set.
@@ -110,20 +95,20 @@ func (c *SVMConfig) Memory(x Extent) Footprint {
 	var f Footprint
 	switch {
 	case !c.linear():
-		f.rows(x, x.Elem, x.Examples, 9*8)
+		rowsFootprint(&f, x, x.Elem, x.Examples, 9*8)
 		return f
 	case !c.NoBias: // on examples in float64
 		if x.Elem == 4 {
-			f.add("examples in float64", x.Examples, times(8, plus(x.NonZeros, x.Examples)))
+			f.Add("examples in float64", x.Examples, times(8, plus(x.NonZeros, x.Examples)))
 		}
-		f.rows(x, 8, 0, 9*8)
+		rowsFootprint(&f, x, 8, 0, 9*8)
 	default:
-		f.add("dual problem", x.Examples, times(x.Examples, 4*8))
+		f.Add("dual problem", x.Examples, times(x.Examples, 4*8))
 	}
 	x.Growing = false
-	f.tables(x, "weights", 2*8)
-	f.add("work space", 1, fixed)
-	f.copied(x, 8, times(x.Features, 8))
+	f.Tables(x, "weights", 2*8)
+	f.Add("work space", 1, fixed)
+	f.Copied(x, 8, times(x.Features, 8))
 	return f
 }
 
@@ -347,7 +332,7 @@ func (s *SVM[T]) State() State {
 		Scalars:  map[string]float64{"bias": s.bias},
 	}
 	if s.cfg.linear() {
-		st.Tensors = []Tensor{{"w", []int{len(s.w)}, slices.Clone(s.w)}}
+		st.Tensors = []Tensor{{Name: "w", Shape: []int{len(s.w)}, Data: slices.Clone(s.w)}}
 		return st
 	}
 	s.expansion.state(&st)
@@ -366,7 +351,7 @@ func (s *SVM[T]) takeState(st State, keep bool) error {
 	if !s.cfg.linear() {
 		tensors, counters = expansionTensors, []string{"updates", "dim"}
 	}
-	if err := st.holds("svm", tensors, counters, []string{"bias"}); err != nil {
+	if err := holds(&st, "svm", tensors, counters, []string{"bias"}); err != nil {
 		return err
 	}
 	bias := st.Scalars["bias"]

@@ -11,11 +11,11 @@ import (
 )
 
 func init() {
-	Register(Entry{"tbp", "the Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause",
-		func() Config {
+	Register(Entry{Name: "tbp", Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause",
+		Config: func() Config {
 			return &TBPConfig{Budget: 100, ErrorCache: "all", ErrorSize: 300, Ties: "oldest",
 				UpdateConfig: UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: KernelConfig{Kernel: "linear"}}
-		}, newTBP[float32], newTBP[float64]})
+		}, New32: newTBP[float32], New64: newTBP[float64]})
 }
 
 // TBP is a kernel perceptron that keeps at most p examples: when one more is to be learned, it first removes the one without which the fewest errors are
@@ -112,12 +112,12 @@ func (c *TBPConfig) Memory(x Extent) Footprint {
 	var f Footprint
 	p, q := int64(c.Budget), int64(c.ErrorSize)
 	room, cached := c.share(x.Kept)
-	f.kept(x, "kept examples", p, room, true)
+	keptFootprint(&f, x, "kept examples", p, room, true)
 	if c.ErrorCache == "all" {
 		q = Any
 	}
 	if c.ErrorCache != "sv" {
-		f.kept(x, "error cache", q, cached, false)
+		keptFootprint(&f, x, "error cache", q, cached, false)
 		p, q = reserved(p, cached, x), reserved(q, cached, x)
 		list := q
 		if cached == 0 {
@@ -127,10 +127,10 @@ func (c *TBPConfig) Memory(x Extent) Footprint {
 			// Places of hashes, flips and times are lists that grow; a map of hashes has up to 40
 			// bytes a place.
 			lists := times(spare(q), 16+3*8+1+40) + 24*spare(p)
-			f.add("kernel values of it", times(p, q), plus(times(p, list, 8), lists))
+			f.Add("kernel values of it", times(p, q), plus(times(p, list, 8), lists))
 		}
 	}
-	f.inHand(x, 2)
+	inHand(&f, x, 2)
 	return f
 }
 
@@ -418,8 +418,8 @@ func (l *TBP[T]) State() State {
 		y[k] = int32(l.cache.y[k])
 	}
 	n := []int{len(y)}
-	s.Tensors = append(s.Tensors, Tensor{"cache_y", n, y}, Tensor{"cache_margin", n, slices.Clone(l.cache.m)},
-		Tensor{"cache_flips", n, slices.Clone(l.flips)}, Tensor{"cache_since", n, slices.Clone(l.since)})
+	s.Tensors = append(s.Tensors, Tensor{Name: "cache_y", Shape: n, Data: y}, Tensor{Name: "cache_margin", Shape: n, Data: slices.Clone(l.cache.m)},
+		Tensor{Name: "cache_flips", Shape: n, Data: slices.Clone(l.flips)}, Tensor{Name: "cache_since", Shape: n, Data: slices.Clone(l.since)})
 	s.Tensors = append(s.Tensors, examplesOf("cache", l.q)...)
 	return s
 }
@@ -436,7 +436,7 @@ func (l *TBP[T]) takeState(s State, keep bool) error {
 	if l.q != nil {
 		tensors = slices.Concat(supportTensors, cacheTensors)
 	}
-	if err := s.holds("tbp", tensors, []string{"seen", "updates"}, nil); err != nil {
+	if err := holds(&s, "tbp", tensors, []string{"seen", "updates"}, nil); err != nil {
 		return err
 	}
 	seen, err1 := count(&s, "tbp", "seen")

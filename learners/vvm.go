@@ -13,8 +13,8 @@ import (
 )
 
 func init() {
-	Register(Entry{"vvm", "the Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't",
-		func() Config { return &VVMConfig{Buffer: 10, PointsConfig: defaultPoints} }, newVVM[float32], newVVM[float64]})
+	Register(Entry{Name: "vvm", Summary: "the Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't",
+		Config: func() Config { return &VVMConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newVVM[float32], New64: newVVM[float64]})
 }
 
 // VVM keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points. Of the points and the next example it absorbs
@@ -122,7 +122,7 @@ func virtualFootprint(x Extent, buffer, pairs int64) Footprint {
 	n := buffer + 1
 	f := posteriorFootprint(x, n)
 	if pairs > 0 {
-		f.add("angles of points", n*n, 8*n*n+24*spare(min(pairs, n*(n-1)/2)))
+		f.Add("angles of points", n*n, 8*n*n+24*spare(min(pairs, n*(n-1)/2)))
 	}
 	return f
 }
@@ -453,7 +453,7 @@ func (v *VVM[T]) takeState(s State, keep bool) error {
 			append(counters, "measured")
 	}
 	scalars, counters := v.p.noise.keys([]string{"precision", "loss"}, counters)
-	if err := s.holds(v.name, tensors, counters, scalars); err != nil {
+	if err := holds(&s, v.name, tensors, counters, scalars); err != nil {
 		return err
 	}
 	updates, err := count(&s, v.name, "updates")

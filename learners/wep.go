@@ -1,8 +1,8 @@
 package learners
 
 func init() {
-	Register(Entry{"wep", "window expectation propagation: a Gaussian posterior and the last examples",
-		func() Config { return &WEPConfig{Buffer: 10, PointsConfig: defaultPoints} }, newWEP[float32], newWEP[float64]})
+	Register(Entry{Name: "wep", Summary: "window expectation propagation: a Gaussian posterior and the last examples",
+		Config: func() Config { return &WEPConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newWEP[float32], New64: newWEP[float64]})
 }
 
 // WEPConfig holds the settings of window-EP: VVM whose points are the last Buffer examples. The oldest is absorbed by the Gaussian when one more comes.

@@ -1,4 +1,4 @@
-package learners
+package learner
 
 import "math"
 
@@ -48,7 +48,7 @@ func Resolve(c Config, f Facts) (Config, error) {
 // learner. What that one can and needs, the wrapper can and needs.
 type wrapperConfig interface {
 	Config
-	inner() (Config, error) // the settings of the other learner
+	Inner() (Config, error) // the settings of the other learner
 }
 
 // capability returns c, or what it wraps, as an I.
@@ -57,7 +57,7 @@ func capability[I any](c Config) (I, bool) {
 		return i, true
 	}
 	if w, ok := c.(wrapperConfig); ok {
-		if base, err := w.inner(); err == nil {
+		if base, err := w.Inner(); err == nil {
 			return capability[I](base)
 		}
 	}
@@ -94,4 +94,10 @@ func Norm(c Config) (p float64, ok bool) {
 		return math.NaN(), false
 	}
 	return n.Norm(), true
+}
+
+// NormConfig is a Config of a learner of p-norm margins.
+type NormConfig interface {
+	Config
+	Norm() float64 // p; NaN if it is not known yet
 }

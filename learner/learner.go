@@ -1,4 +1,4 @@
-package learners
+package learner
 
 import (
 	"errors"
@@ -18,6 +18,16 @@ var (
 	ErrState  = errors.New("state does not fit")     // SetState got tensors or counters that are missing or of a wrong shape
 	ErrOut    = errors.New("output slice too short") // Learn or Score was given fewer places than examples
 )
+
+// ErrPrior is returned where a posterior was not learned from the same prior or settings as another.
+var ErrPrior = errors.New("posteriors do not belong together")
+
+// ErrDim is returned for more features than a covariance matrix is kept for.
+var ErrDim = errors.New("too many features for a covariance matrix")
+
+// ErrLength is returned for an example whose squared length is beyond the range of the numbers that
+// a learner computes with.
+var ErrLength = errors.New("example too long")
 
 // Round tells what one example did.
 type Round struct {
@@ -78,10 +88,24 @@ type PosteriorMerger[T Float] interface {
 	Report() PosteriorReport
 }
 
+// PosteriorReport counts what a learner with a posterior met.
+type PosteriorReport struct {
+	Sweeps int64 `json:"sweeps"` // of EP over the points
+	// Unconverged counts the runs of EP that were stopped by the limit of sweeps, left a site as it
+	// was since rounding would have decided, or moved the law further than one example can.
+	Unconverged int64 `json:"unconverged"`
+
+	Merged int64 `json:"merged"` // pairs of points
+	Passed int64 `json:"passed"` // examples passed over, as their variance was lost in rounding or beyond the range of numbers
+	Lost   int64 `json:"lost"`   // points dropped without what they tell, as absorbing them would have broken the covariance
+
+	LabelNoise float64 `json:"label_noise,omitempty"` // rate of wrong labels, where it is estimated
+}
+
 // PosteriorOf returns l's posterior, or nil if it has none of this form: l itself, or what stands for the learner that l gives its examples to.
 func PosteriorOf[T Float](l Learner[T]) PosteriorMerger[T] {
-	if w, ok := l.(interface{ posterior() PosteriorMerger[T] }); ok {
-		return w.posterior()
+	if w, ok := l.(interface{ Posterior() PosteriorMerger[T] }); ok {
+		return w.Posterior()
 	}
 	p, _ := l.(PosteriorMerger[T])
 	return p
@@ -104,10 +128,13 @@ func ReportOf[T Float](l Learner[T]) *PosteriorReport {
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
 type Keeper interface{ Support() int }
 
+// Biased is a Learner whose score is Weights() . x + Bias(): margins need both.
+type Biased interface{ Bias() float64 }
+
 // ProberOf returns what gives l's probabilities, or nil if it has none: l itself, or what stands for the learner that l gives its examples to.
 func ProberOf[T Float](l Learner[T]) Prober[T] {
-	if w, ok := l.(interface{ prober() Prober[T] }); ok {
-		return w.prober()
+	if w, ok := l.(interface{ Prober() Prober[T] }); ok {
+		return w.Prober()
 	}
 	p, _ := l.(Prober[T])
 	return p
@@ -159,6 +186,10 @@ func (s *State) Tensor(name string) *Tensor {
 	}
 	return nil
 }
+
+// MaxCount is the most that a counter of a State may be: so far below the ends of uint64 and int64
+// that neither learning on nor the sum of several reaches them, and far above what can be counted.
+const MaxCount = 1 << 60
 
 // Entry is a registered learner.
 type Entry struct {
