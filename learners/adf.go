@@ -16,7 +16,7 @@ func init() {
 
 // ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without points, else DiagonalADF.
 type ADFConfig struct {
-	Covariance string  `json:"covariance" flag:"covariance" help:"full: d^2 numbers for d features; diagonal: d"`
+	Covariance string  `json:"covariance" flag:"covariance" values:"full|diagonal" help:"full: d^2 numbers for d features; diagonal: d"`
 	Noise      float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated; auto estimates it on the way"`
 	NoiseAuto  bool    `json:"noise_auto,omitempty"` // estimate the rate of wrong labels; Noise is where that begins
 }

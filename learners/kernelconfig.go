@@ -10,7 +10,7 @@ import (
 // KernelConfig holds the settings of a kernel. It is embedded in the Config of every learner that takes one. The zero value is the plain
 // inner product.
 type KernelConfig struct {
-	Kernel string  `json:"kernel" flag:"kernel" help:"linear: x.z; poly: (gamma x.z + coef0)^degree; rbf: exp(-gamma |x-z|^2)"`
+	Kernel string  `json:"kernel" flag:"kernel" values:"linear|poly|rbf" help:"linear: x.z; poly: (gamma x.z + coef0)^degree; rbf: exp(-gamma |x-z|^2)"`
 	Gamma  float64 `json:"gamma" flag:"gamma" with:"kernel=poly|rbf" help:"gamma of poly and rbf"`
 	Sigma  float64 `json:"sigma" flag:"sigma" with:"kernel=rbf" help:"rbf: width, gamma = 1/(2 sigma^2)"`
 	Degree int     `json:"degree" flag:"degree" with:"kernel=poly" help:"degree of poly"`

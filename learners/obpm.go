@@ -97,14 +97,14 @@ type OBPM[T Float] struct {
 type OBPMConfig struct {
 	Members int     `json:"members" flag:"members" help:"number of base learners N"`
 	Tau     float64 `json:"tau" flag:"tau" help:"probability that a member sees an example, 0..1"`
-	Base    string  `json:"base" flag:"base" help:"base learner: perceptron, pa, lms, or alma with p = 2"`
-	Combine string  `json:"combine" flag:"combine" help:"weights: average the members' weights; vote: count their signs"`
+	Base    string  `json:"base" flag:"base" help:"base learner; its own settings are taken too"`
+	Combine string  `json:"combine" flag:"combine" values:"weights|vote" help:"weights: average the members' weights; vote: count their signs"`
 	Cap     bool    `json:"cap" flag:"cap" help:"bound the average's length by 1 (step 15); labels don't change"`
-	Path    string  `json:"-" flag:"path" help:"sparse members by lanes or by lists of active ones: auto, lanes, active; results don't change"`
+	Path    string  `json:"-" flag:"path" values:"auto|lanes|active" help:"how sparse members are computed: lanes, or lists of active ones; the results are the same"`
 
 	// With a kernel, see KernelOBPM.
-	Budget  int    `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale" help:"with a kernel: examples kept at most, for all members (0: no limit)"`
-	Removal string `json:"removal" flag:"removal" with:"kernel=poly|rbf,scale" help:"with a kernel: the kept example that makes room: oldest, norm (the smallest) or errors"`
+	Budget  int    `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale" help:"examples kept at most, for all members together; 0 is no limit"`
+	Removal string `json:"removal" flag:"removal" values:"oldest|norm|errors" with:"kernel=poly|rbf,scale" help:"the kept example that makes room: the oldest, the one of the smallest norm, or the one whose removal causes the fewest errors"`
 	KernelConfig
 
 	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil means those defaults.

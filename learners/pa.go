@@ -42,7 +42,7 @@ type PA[T Float] struct {
 
 // PAConfig holds the settings of PA.
 type PAConfig struct {
-	Variant int     `json:"variant" flag:"variant" help:"0: PA, 1: PA-I, 2: PA-II"`
+	Variant int     `json:"variant" flag:"variant" values:"0|1|2" help:"0: PA, 1: PA-I, 2: PA-II"`
 	C       float64 `json:"C" flag:"C" with:"variant=1|2" help:"aggressiveness of variants 1 and 2 (0: 1)"`
 }
 

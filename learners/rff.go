@@ -52,7 +52,7 @@ func (r *rffRun[T]) bytes() int64 { return bytesOf(r.z.X) + bytesOf(r.z.Y) }
 type RFFConfig struct {
 	D     int     `json:"D" flag:"rff" help:"random features, an even number"`
 	Sigma float64 `json:"sigma" flag:"sigma" help:"width of the RBF kernel exp(-|x-z|^2/(2 sigma^2))"`
-	Base  string  `json:"base" flag:"base" help:"the linear learner of the random features; its own flags are taken too"`
+	Base  string  `json:"base" flag:"base" help:"the linear learner of the random features; its own settings are taken too"`
 	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil means those defaults.
 	BaseConfig Config `json:"base_config"`
 }

@@ -19,7 +19,7 @@ import (
 //	svm           alpha = min(C, max(0, (1-m)/K))
 type UpdateConfig struct {
 	Beta   float64 `json:"beta" flag:"beta" help:"an example is learned if y f(x) <= beta"`
-	Update string  `json:"update" flag:"update" help:"perceptron, mira or svm: the step along an example that is learned"`
+	Update string  `json:"update" flag:"update" values:"perceptron|mira|svm" help:"the step along an example that is learned"`
 	C      float64 `json:"C" flag:"C" with:"update=svm" help:"update svm: largest coefficient of an example"`
 }
 

@@ -67,7 +67,7 @@ type SVM[T Float] struct {
 // SVMConfig holds the settings of an SVM.
 type SVMConfig struct {
 	C      float64 `json:"C" flag:"C" help:"weight of the slack (0: hard margin)"`
-	Norm   int     `json:"norm" flag:"norm" help:"1: the slack counts; 2: its square"`
+	Norm   int     `json:"norm" flag:"norm" values:"1|2" help:"1: the slack counts; 2: its square"`
 	NoBias bool    `json:"no_bias" flag:"no-bias" help:"f(x) = w.x; else the problem has a bias of its own"`
 	Gap    float64 `json:"gap" flag:"gap" help:"stop at this duality gap, relative to the objective"`
 

@@ -73,10 +73,10 @@ type TBP[T Float] struct {
 // TBPConfig holds the settings of TBP.
 type TBPConfig struct {
 	Budget     int    `json:"budget" flag:"budget" help:"examples kept at most"`
-	ErrorCache string `json:"error_cache" flag:"error-cache" help:"examples on which errors are counted: all, sv, random or flips"`
-	ErrorSize  int    `json:"error_size" flag:"error-size" with:"error-cache=random|flips" help:"their number, for random and flips"`
-	FlipsMost  bool   `json:"flips_most" flag:"flips-most" with:"error-cache=flips" help:"flips: drop the example that changes label most often, as the paper's figure 5 prints, not least often"`
-	Ties       string `json:"ties" flag:"ties" help:"of equal errors remove the oldest, or by margin: the one recognised best without itself"`
+	ErrorCache string `json:"error_cache" flag:"error-cache" values:"all|sv|random|flips" help:"examples on which errors are counted: all, support vectors, a random choice, or those whose label flips most"`
+	ErrorSize  int    `json:"error_size" flag:"error-size" with:"error-cache=random|flips" help:"number of examples on which errors are counted"`
+	FlipsMost  bool   `json:"flips_most" flag:"flips-most" with:"error-cache=flips" help:"drop the example that changes its label most often, as the paper's figure 5 prints, not least often"`
+	Ties       string `json:"ties" flag:"ties" values:"oldest|margin" help:"of removals that cause equal errors take the oldest, or by margin: the one recognised best without itself"`
 	UpdateConfig
 	KernelConfig
 }

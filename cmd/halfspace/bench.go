@@ -52,20 +52,21 @@ func newBenchCmd() *cobra.Command {
 		prof     profiles
 	)
 	cmd := &cobra.Command{
-		Use:   "bench [kernels|members|read|margins|rff|budget|svm|symmetric|posterior]...",
+		Use:   "bench [SUITE]...",
 		Short: "Measure kernels and learners beside their peers",
 		Long: `Measure kernels and learners beside their peers.
 
-Ours and the peer are measured in turn, round by round; x-faster is the median of the rounds' ratios, with the half-width of
-its 95 % interval in percent. Lines are in the format of Go's benchmarks, which benchstat reads.
+Ours and the peer are measured in turn, round by round; x-faster is the median of the rounds'
+ratios, with the half-width of its 95 % interval in percent. Lines are in the format of Go's
+benchmarks, which benchstat reads.
 
-Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM paper on generated data beside the paper's values.
+Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM paper on generated
+data beside the paper's values.
 ` + suiteHelp(),
 		Example: `  halfspace bench
   halfspace bench members --rounds 21
   halfspace bench kernels --impl generic --json`,
-		ValidArgs: []cobra.Completion{"kernels", "members", "read", "margins", "rff", "budget",
-			"svm", "symmetric", "posterior"},
+		ValidArgs:   suiteNames(),
 		Annotations: args(useSuites),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			chosen, err := chooseSuites(args)
@@ -98,9 +99,16 @@ Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM
 func suiteHelp() string {
 	var b strings.Builder
 	for _, s := range suites {
-		fmt.Fprintf(&b, "\n  %-9s %s", s.name, s.title)
+		fmt.Fprintf(&b, "\n  %-9s  %s", s.name, s.title)
 	}
 	return b.String()
+}
+
+func suiteNames() (names []string) {
+	for _, s := range suites {
+		names = append(names, s.name)
+	}
+	return names
 }
 
 // chooseSuites returns the suites named; none is a nil slice.
@@ -114,7 +122,7 @@ func chooseSuites(args []string) ([]suite, error) {
 			}
 		}
 		if !found {
-			return nil, usage("The suites: kernels, members, read, margins, rff, budget, svm, symmetric, posterior.", "no suite %q", a)
+			return nil, usage("The suites: "+strings.Join(suiteNames(), ", ")+".", "no suite %q", a)
 		}
 	}
 	return chosen, nil

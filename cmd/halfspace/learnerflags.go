@@ -53,7 +53,7 @@ func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 		for _, f := range settingsOf(e.Config()) {
 			s := l.text[f.flag]
 			if s == nil {
-				s = &setting{name: f.flag, typ: kindName(f.value.Kind())}
+				s = &setting{name: f.flag, typ: f.kind()}
 				l.text[f.flag] = s
 				kinds[f.flag] = f.value.Kind()
 				order = append(order, f.flag)
@@ -89,9 +89,18 @@ func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 // field is a setting of a Config.
 type field struct {
 	flag, help string
-	with       string // when it has an effect: "kernel=poly|rbf,scale" is --kernel poly, --kernel rbf or any --scale; "" is always
+	with       string   // when it has an effect: "kernel=poly|rbf,scale" is --kernel poly, --kernel rbf or any --scale; "" is always
+	values     []string // all that it can be, where they are few
 	value      reflect.Value
 	auto       reflect.Value // the switch that the value "auto" sets; not valid where there is none
+}
+
+// kind returns what the flag takes: its values where they are few, else their type.
+func (f field) kind() string {
+	if f.values != nil {
+		return strings.Join(f.values, "|")
+	}
+	return kindName(f.value.Kind())
 }
 
 // text returns the value as the flag takes it.
@@ -167,6 +176,9 @@ func settingsOfStruct(v reflect.Value) []field {
 		} else if flag := t.Tag.Get("flag"); flag != "" && t.IsExported() {
 			f := field{flag: flag, help: t.Tag.Get("help"), with: t.Tag.Get("with"),
 				value: v.Field(i)}
+			if values := t.Tag.Get("values"); values != "" {
+				f.values = strings.Split(values, "|")
+			}
 			if auto := t.Tag.Get("auto"); auto != "" {
 				f.auto = v.FieldByName(auto)
 			}
@@ -211,7 +223,7 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 			used[f.flag] = true
 			text := l.text[f.flag].text
 			if err := f.set(text); err != nil {
-				next := "The flags: halfspace train --help."
+				next := "The flags: halfspace train -a " + learner + " --help."
 				if names := estimators(f.flag); text == "auto" && len(names) > 0 {
 					next = "Learners that estimate it: " + strings.Join(names, ", ") + "."
 				}
@@ -368,12 +380,12 @@ func parseInto(v reflect.Value, text string) error {
 	return nil
 }
 
-// learnerHelp lists the learners with their flags.
+// learnerHelp lists the learners.
 func learnerHelp() string {
 	var b strings.Builder
 	for _, name := range learners.Names() {
 		e, _ := learners.Lookup(name)
-		fmt.Fprintf(&b, "  %-12s %s\n  %-12s %s\n", name, e.Summary, "", strings.Join(dashed(flagNames(e.Config())), " "))
+		fmt.Fprintf(&b, "  %-12s  %s\n", name, e.Summary)
 	}
 	return b.String()
 }

@@ -109,7 +109,8 @@ Data and results go to stdout, everything said about them to stderr.`,
 		root.AddCommand(verb())
 	}
 	root.AddCommand(newTopics()...)
-	completeChoices(root)
+	setHelp(root)
+	completeFlags(root)
 	root.InitDefaultCompletionCmd() // now, to give a wrong shell its error
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
@@ -127,18 +128,6 @@ Data and results go to stdout, everything said about them to stderr.`,
 		}
 	}
 	return root
-}
-
-// completeChoices makes shells complete the values of flags that have few.
-func completeChoices(cmd *cobra.Command) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if c, ok := f.Value.(*choice); ok {
-			cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.options, cobra.ShellCompDirectiveNoFileComp))
-		}
-	})
-	for _, c := range cmd.Commands() {
-		completeChoices(c)
-	}
 }
 
 // newHelpCmd is cobra's help, except that a topic that doesn't exist is an error.
@@ -186,6 +175,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		err = fmt.Errorf("unknown flag %s%s", dashes, unknown.GetSpecifiedName())
 	}
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		if f := (*fail)(nil); errors.As(invalid.Unwrap(), &f) { // it has words of its own
+			return f
+		}
 		err = fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), plainNumber(invalid.Unwrap()))
 	}
 	return &fail{code: codeUsage, err: err, next: next}

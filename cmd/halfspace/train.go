@@ -167,12 +167,13 @@ func newTrainCmd() *cobra.Command {
 		Short: "Fit a learner on files or a stream, with progressive validation as it goes",
 		Long: `Fit a learner on files or a stream.
 
-Each example is predicted before it is learned, so the error that is shown while it goes is one on examples not yet seen. One epoch in the order of
-the data reads a stream of any length; several epochs, --shuffle, --until-converged and --normalize max read all examples into memory first.
+Each example is predicted before it is learned, so the error that is shown while it goes is one on
+examples not yet seen. One epoch in the order of the data reads a stream of any length; several
+epochs, --shuffle, --until-converged and --normalize max read all examples into memory first.
 
-Learners and their flags:
+Learners, each with settings of its own (halfspace train -a NAME --help):
 ` + learnerHelp(),
-		Example: `  halfspace train -a obpm --members 200 --tau 0.05 --bias append --normalize unit --epochs 3 --shuffle --test a9a.t a9a
+		Example: `  halfspace train -a obpm --bias append --normalize unit --epochs 3 --shuffle --test a9a.t a9a
   halfspace train -a perceptron --until-converged --max-updates 1000000 -m sonar.model sonar.csv
   zcat stream.gz | halfspace train -a pa --C 0.1 -m stream.model --checkpoint-every 60s -
   halfspace train -i stream.model -m stream.model more.svm`,
@@ -216,7 +217,8 @@ Learners and their flags:
 	names(fs, useExamples, "test")
 	t.profiles.flags(fs)
 	t.settings = addLearnerFlags(fs)
-	cmd.RegisterFlagCompletionFunc("learner", cobra.FixedCompletions(learners.Names(), cobra.ShellCompDirectiveNoFileComp))
+	a := fs.Lookup("learner")
+	a.Value = learnerFlag{a.Value}
 	return cmd
 }
 
