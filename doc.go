@@ -2,7 +2,7 @@
 // example at a time with a large margin. The code lives in the packages below:
 //
 //	cmd/halfspace  the command
-//	bench          throughput suites and the tables of the papers
+//	bench          throughput suites; bench/papers the tables and figures of the papers
 //	eval           progressive validation, test error, margins
 //	model          the model file
 //	dataset        examples from files, streams and generators

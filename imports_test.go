@@ -17,7 +17,7 @@ import (
 var rooms = []string{"cmd", "bench", "eval", "model", "dataset", "learners", "learner", "engine", "kernelcache", "vecmath"}
 
 // forAll are the rooms of internal/ that serve more than tests.
-var forAll = []string{"internal/atomicfile", "internal/scratch", "internal/trusted"}
+var forAll = []string{"internal/atomicfile", "internal/schema", "internal/scratch", "internal/trusted"}
 
 const module = "github.com/halfspace-ml/halfspace/"
 

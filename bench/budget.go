@@ -18,7 +18,7 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	wave, err := dataset.Load[float64](ctx, []string{filepath.Join(dataDir, waveformFile)}, dataset.Options{})
+	wave, err := dataset.Load[float64](ctx, []string{filepath.Join(dataDir, WaveformFile)}, dataset.Options{})
 	if err != nil {
 		return nil, err
 	}

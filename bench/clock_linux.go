@@ -10,13 +10,13 @@ import (
 // its thread.
 func threadTime() time.Duration { return cpuTime(unix.CLOCK_THREAD_CPUTIME_ID) }
 
-// processTime is the CPU time that all threads have used, the garbage collector's too.
-func processTime() time.Duration { return cpuTime(unix.CLOCK_PROCESS_CPUTIME_ID) }
+// ProcessTime is the CPU time that all threads have used, the garbage collector's too.
+func ProcessTime() time.Duration { return cpuTime(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
 func cpuTime(clock int32) time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(clock, &t); err != nil {
-		return wallTime()
+		return WallTime()
 	}
 	return time.Duration(t.Nano())
 }

@@ -5,6 +5,6 @@ package bench
 import "time"
 
 // threadTime is the time of the wall clock where the system doesn't tell CPU time.
-func threadTime() time.Duration { return wallTime() }
+func threadTime() time.Duration { return WallTime() }
 
-func processTime() time.Duration { return wallTime() }
+func ProcessTime() time.Duration { return WallTime() }

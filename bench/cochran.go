@@ -47,10 +47,10 @@ func CochranQ(right ...[]bool) (q, p float64, err error) {
 		return 0, 1, nil
 	}
 	q = float64(k-1) * (float64(k)*squares - sum*sum) / within
-	return q, chiSquaredTail(q, k-1), nil
+	return q, ChiSquaredTail(q, k-1), nil
 }
 
-// chiSquaredTail returns the probability of a chi-squared variable of at least x.
-func chiSquaredTail(x float64, degrees int) float64 {
+// ChiSquaredTail returns the probability of a chi-squared variable of at least x.
+func ChiSquaredTail(x float64, degrees int) float64 {
 	return distuv.ChiSquared{K: float64(degrees)}.Survival(x)
 }

@@ -1,4 +1,5 @@
-// Package bench measures: throughput suites beside their peers, and the tables of the papers beside their published values.
+// Package bench measures throughput: suites of cases, each beside a peer. Package bench/papers, which
+// stands on it, runs published tables and figures again.
 //
 // A speed is always a ratio of two things measured in turn in one run, with its spread; absolute nanoseconds age. Work of one thread is
 // timed by that thread's CPU time where the system tells it, so that a busy machine disturbs little; work of several by the wall clock, or by
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchmath"
+
+	"github.com/halfspace-ml/halfspace/internal/schema"
 )
 
 // Result is one line of a suite. Times are nanoseconds for one operation, medians over Rounds; an interval is the 95 %
@@ -54,10 +57,7 @@ type pair struct {
 
 var started = time.Now()
 
-func wallTime() time.Duration { return time.Since(started) }
-
-// schema names the form of the JSON of results and rows.
-const schema = "halfspace/1"
+func WallTime() time.Duration { return time.Since(started) }
 
 // Options say how long to measure.
 type Options struct {
@@ -102,7 +102,7 @@ func (p pair) run(impl string, o Options) Result {
 			ratio[r] = peer[r] / ours[r]
 		}
 	}
-	res := Result{Schema: schema, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit, N: o.Rounds, Goal: p.goal, Peer: p.peerName}
+	res := Result{Schema: schema.Name, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit, N: o.Rounds, Goal: p.goal, Peer: p.peerName}
 	if p.unit == "MB/s" {
 		for r := range ours {
 			ours[r] = p.bytes / ours[r] * 1e3 // bytes a nanosecond are GB/s

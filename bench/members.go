@@ -17,19 +17,6 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// DataDir returns the folder of the public data sets: HALFSPACE_DATA, or ../shared/data beside the present folder where that
-// exists, or "".
-func DataDir() string {
-	if dir := os.Getenv("HALFSPACE_DATA"); dir != "" {
-		return dir
-	}
-	dir := filepath.Join("..", "shared", "data")
-	if _, err := os.Stat(dir); err == nil {
-		return dir
-	}
-	return ""
-}
-
 // Members measures OBPM in memory, draws included: against the naive loop over members, and two threads against one. With a
 // data folder on Adult (a9a) and the first 10,000 images of MNIST, else on generated data of their shapes.
 func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
@@ -83,7 +70,7 @@ func digits(ctx context.Context, dir string) (*engine.Block[float32], string, er
 		b := d.Block.Slice(0, 10000)
 		return &b, "mnist8", nil
 	}
-	d, err := marginProblem[float32](1, 5000, 784, 0.02, 0, false)
+	d, err := MarginProblem[float32](1, 5000, 784, 0.02, 0, false)
 	if err != nil {
 		return nil, "", err
 	}
@@ -139,7 +126,7 @@ func againstNaive(name string, b *engine.Block[float32], members int, tau, goal 
 // threads times two threads against one.
 func threads(name string, b *engine.Block[float32], members int, tau float64, two *engine.Pool, goal float64) pair {
 	return pair{
-		name: fmt.Sprintf("members/%s/N=%d/tau=%g/threads=2", name, members, tau), unit: "ns/example", scale: float64(b.Len()), goal: goal, clock: wallTime,
+		name: fmt.Sprintf("members/%s/N=%d/tau=%g/threads=2", name, members, tau), unit: "ns/example", scale: float64(b.Len()), goal: goal, clock: WallTime,
 		ours:     epochs(b, members, tau, two),
 		peerName: "one-thread",
 		peer:     epochs(b, members, tau, nil),
@@ -151,7 +138,7 @@ func epochs(b *engine.Block[float32], members int, tau float64, pool *engine.Poo
 	rounds := make([]learners.Round, blockSize)
 	return func(k int) {
 		for range k {
-			l, err := newOBPM[float32](members, tau, learners.Env{Seed: 1, Pool: pool})
+			l, err := NewOBPM[float32](members, tau, learners.Env{Seed: 1, Pool: pool})
 			if err != nil {
 				panic(err) // constant settings
 			}
@@ -194,7 +181,7 @@ func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one core: the parser has goroutines of its own
 	return runAll(ctx, []pair{{
 		name: "read/svmlight/" + name, unit: "MB/s", bytes: float64(len(text)),
-		clock:    processTime,
+		clock:    ProcessTime,
 		ours:     loop(func() { parse() }),
 		peerName: "strconv", // a Go program's plain way: split at blanks, strconv
 		peer:     loop(func() { plainParse(text) }),

@@ -42,7 +42,7 @@ func RFF(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		}
 		cases = append(cases,
 			pair{name: name, unit: "ns/example", scale: float64(b.Len()), ours: one, peerName: "go-loop", peer: plainMapping(&b, size)},
-			pair{name: name + "/threads=2", unit: "ns/example", scale: float64(b.Len()), ours: both, peerName: "threads=1", peer: one, clock: wallTime})
+			pair{name: name + "/threads=2", unit: "ns/example", scale: float64(b.Len()), ours: both, peerName: "threads=1", peer: one, clock: WallTime})
 	}
 	return runAll(ctx, cases, o)
 }

@@ -96,7 +96,7 @@ func (p svmProblem) pair(ctx context.Context, dir, peer string) (c pair, failed 
 	var children time.Duration // CPU time of the processes that have ended
 	c = pair{
 		name: "svm/rbf/" + p.name, unit: "ns/op", goal: p.goal,
-		clock: func() time.Duration { return processTime() + children },
+		clock: func() time.Duration { return ProcessTime() + children },
 		ours: func(k int) {
 			for range k {
 				if err := trainSVM(ctx, ours, p); err != nil {
@@ -132,7 +132,7 @@ func trainSVM(ctx context.Context, file string, p svmProblem) error {
 	if err != nil {
 		return err
 	}
-	s, err := makeSVM[float32](learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: p.gamma, Scale: p.scale}}, nil)
+	s, err := NewSVM[float32](learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: p.gamma, Scale: p.scale}}, nil)
 	if err != nil {
 		return err
 	}
@@ -141,18 +141,6 @@ func trainSVM(ctx context.Context, file string, p svmProblem) error {
 		err = fmt.Errorf("svm: not converged: %+v", s.Solution())
 	}
 	return err
-}
-
-func makeSVM[T engine.Float](c learners.SVMConfig, pool *engine.Pool) (*learners.SVM[T], error) {
-	e, err := learners.Lookup("svm")
-	if err != nil {
-		return nil, err
-	}
-	l, err := learners.New[T](e, &c, learners.Env{Pool: pool})
-	if err != nil {
-		return nil, err
-	}
-	return l.(*learners.SVM[T]), nil
 }
 
 // writeScaled writes svmlight text of values divided by scale.

@@ -15,7 +15,7 @@ import (
 
 func newSVM(t testing.TB, c learners.SVMConfig) *learners.SVM[float64] {
 	t.Helper()
-	s, err := makeSVM[float64](c, nil)
+	s, err := NewSVM[float64](c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/bench"
+	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -156,7 +157,7 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 			}
 		}
 	}
-	var rows []bench.Row
+	var rows []papers.Row
 	if tour {
 		chosen, err := chooseExperiments([]string{"obpm/table1"})
 		if err != nil {
@@ -168,7 +169,7 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 		}
 		pool := engine.NewPool(0)
 		defer pool.Close()
-		if rows, err = bench.Repro(ctx, e, bench.RunOptions{Seed: 1, Pool: pool}); err != nil {
+		if rows, err = papers.Repro(ctx, e, papers.RunOptions{Seed: 1, Pool: pool}); err != nil {
 			return err
 		}
 		if !asJSON {
@@ -210,7 +211,7 @@ func missedGoals(results []bench.Result) error {
 }
 
 // writeRows prints rows of an experiment as a table.
-func writeRows(w io.Writer, rows []bench.Row) error {
+func writeRows(w io.Writer, rows []papers.Row) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Options.SeparateColumns = false
@@ -230,20 +231,20 @@ func writeRows(w io.Writer, rows []bench.Row) error {
 		}
 		fmt.Fprintf(w, "Means of %s runs ± half a 95 %% confidence interval (Student's t); inside: the intervals overlap.\n", runs)
 	}
-	if bench.HasNaive(rows) {
+	if papers.HasNaive(rows) {
 		fmt.Fprintln(w, "x naive: how many times as long the learner's plain form took, in the same run.")
 	}
-	if bench.HasPaperSeconds(rows) {
-		fmt.Fprintf(w, "x paper: how many times as long the paper's program took on %s.\n", bench.PaperOf(rows[0].Experiment).Hardware)
+	if papers.HasPaperSeconds(rows) {
+		fmt.Fprintf(w, "x paper: how many times as long the paper's program took on %s.\n", papers.PaperOf(rows[0].Experiment).Hardware)
 	}
-	for _, v := range []bench.Verdict{bench.Inside, bench.Outside, bench.NotComparable} {
-		var told []bench.Row // intervals that overlap need no words
+	for _, v := range []papers.Verdict{papers.Inside, papers.Outside, papers.NotComparable} {
+		var told []papers.Row // intervals that overlap need no words
 		for _, r := range rows {
-			if r.Verdict == v && (v != bench.Inside || r.Runs == 1) {
+			if r.Verdict == v && (v != papers.Inside || r.Runs == 1) {
 				told = append(told, r)
 			}
 		}
-		notes := bench.Footnotes(told)
+		notes := papers.Footnotes(told)
 		for _, n := range notes.Below {
 			fmt.Fprintf(w, "%s: %s\n", v, n)
 		}

@@ -14,10 +14,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	form "github.com/halfspace-ml/halfspace/internal/schema"
 )
 
 // schema names the form of all JSON that the command prints.
-const schema = "halfspace/1"
+const schema = form.Name
 
 // printJSON writes one document.
 func printJSON(w io.Writer, v any) error {

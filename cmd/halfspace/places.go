@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/bench"
+	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
@@ -176,7 +177,7 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 	switch use := cmd.Annotations[placeKey]; use {
 	case "":
 	case useSuites:
-		for _, name := range bench.DataFiles(bench.DataDir()) {
+		for _, name := range papers.DataFiles(bench.DataDir()) {
 			add("", useRead, name)
 		}
 	default:

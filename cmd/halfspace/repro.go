@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/bench"
+	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -30,7 +31,7 @@ type repro struct {
 	html, plots, cache  string
 	runs                int
 	budget              time.Duration
-	o                   bench.RunOptions
+	o                   papers.RunOptions
 	machine             machineFlags
 	prof                profiles
 	quiet               bool
@@ -137,16 +138,16 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	defer pool.Close()
 	r.o.Pool, r.o.DataDir, r.o.Runs = pool, bench.DataDir(), r.runs
 
-	rows := []bench.Row{} // [] in JSON, never null
-	report := bench.Report{Machine: machineLine(pool), Version: "halfspace " + buildVersion().Version, Seed: r.o.Seed}
-	series := bench.Series{Experiments: chosen, Options: r.o, Cache: bench.Cache{Dir: r.cache}, Fresh: r.fresh, Budget: r.budget}
+	rows := []papers.Row{} // [] in JSON, never null
+	report := papers.Report{Machine: machineLine(pool), Version: "halfspace " + buildVersion().Version, Seed: r.o.Seed}
+	series := papers.Series{Experiments: chosen, Options: r.o, Cache: papers.Cache{Dir: r.cache}, Fresh: r.fresh, Budget: r.budget}
 	if stderr := cmd.ErrOrStderr(); !r.quiet {
 		series.Say = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
 		if isTerminal(stderr) {
 			series.Terminal = stderr
 		}
 	}
-	err = series.Run(cmd.Context(), func(out bench.Outcome) error {
+	err = series.Run(cmd.Context(), func(out papers.Outcome) error {
 		out.Command = r.command(chosen[len(report.Outcomes)])
 		report.Outcomes = append(report.Outcomes, out)
 		rows = append(rows, out.Rows...)
@@ -155,7 +156,7 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return r.failed(cmd, err, len(report.Outcomes), len(chosen))
 	}
-	if r.plots != "" && !slices.ContainsFunc(report.Outcomes, func(o bench.Outcome) bool { return len(o.Figures) > 0 }) {
+	if r.plots != "" && !slices.ContainsFunc(report.Outcomes, func(o papers.Outcome) bool { return len(o.Figures) > 0 }) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "no figures: these experiments are tables")
 	}
 	switch {
@@ -202,7 +203,7 @@ func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
 				"%s has no effect with --list", given(fs, other))
 		}
 	}
-	chosen := bench.Experiments()
+	chosen := papers.Experiments()
 	if len(args) > 0 {
 		if chosen, err = chooseExperiments(args); err != nil {
 			return err
@@ -225,7 +226,7 @@ func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
 }
 
 // show prints an outcome, unless all are printed at the end, and draws its figures.
-func (r *repro) show(cmd *cobra.Command, out bench.Outcome) (err error) {
+func (r *repro) show(cmd *cobra.Command, out papers.Outcome) (err error) {
 	w := stdout(cmd)
 	switch {
 	case r.json || r.csv:
@@ -279,14 +280,14 @@ func (r *repro) failed(cmd *cobra.Command, err error, finished, of int) error {
 
 // judge returns the exit code that outcomes deserve. Without data for any of them nothing was shown; --strict wants all of them shown, but for those that --time-budget
 // leaves out.
-func (r *repro) judge(outcomes []bench.Outcome) error {
+func (r *repro) judge(outcomes []papers.Outcome) error {
 	var missing, outside []string
 	for _, o := range outcomes {
 		if o.NoData {
 			missing = append(missing, o.Name)
 		}
 		for _, row := range o.Rows {
-			if row.Verdict == bench.Outside {
+			if row.Verdict == papers.Outside {
 				outside = append(outside, fmt.Sprintf("%s (%s)", row.Row, row.Quantity))
 			}
 		}
@@ -314,7 +315,7 @@ func machineLine(p *engine.Pool) string {
 }
 
 // command is what runs an experiment again with the same result.
-func (r *repro) command(e bench.Experiment) string {
+func (r *repro) command(e papers.Experiment) string {
 	s := "halfspace repro " + e.Name
 	if r.o.Seed != 1 {
 		s += fmt.Sprintf(" --seed %d", r.o.Seed)
@@ -330,15 +331,15 @@ func (r *repro) command(e bench.Experiment) string {
 
 // experimentNames returns the names of all experiments and of the figures that they draw.
 func experimentNames() (names []string) {
-	for _, e := range bench.Experiments() {
+	for _, e := range papers.Experiments() {
 		names = append(append(names, e.Name), e.Draws...)
 	}
 	return names
 }
 
 // chooseExperiments finds what the names stand for, each once, in the order of the papers.
-func chooseExperiments(args []string) ([]bench.Experiment, error) {
-	all, names := bench.Experiments(), experimentNames()
+func chooseExperiments(args []string) ([]papers.Experiment, error) {
+	all, names := papers.Experiments(), experimentNames()
 	picked := map[string]bool{}
 	for _, a := range args {
 		found := false
@@ -355,10 +356,10 @@ func chooseExperiments(args []string) ([]bench.Experiment, error) {
 			return nil, usage(next, "no experiment %q", a)
 		}
 	}
-	var chosen []bench.Experiment
-	for _, p := range bench.Papers {
+	var chosen []papers.Experiment
+	for _, p := range papers.Papers {
 		for _, e := range all {
-			if picked[e.Name] && bench.PaperOf(e.Name).Name == p.Name {
+			if picked[e.Name] && papers.PaperOf(e.Name).Name == p.Name {
 				chosen = append(chosen, e)
 			}
 		}
@@ -375,30 +376,30 @@ var timesRight = []table.ColumnConfig{
 
 // timeHead and timeCells are the columns of times: ours of all runs, and how many times as long the learner's plain form and the paper's program took, where any
 // row has that.
-func timeHead(rows []bench.Row) table.Row {
+func timeHead(rows []papers.Row) table.Row {
 	head := table.Row{"s, all runs"}
-	if bench.HasNaive(rows) {
+	if papers.HasNaive(rows) {
 		head = append(head, "x naive")
 	}
-	if bench.HasPaperSeconds(rows) {
+	if papers.HasPaperSeconds(rows) {
 		head = append(head, "x paper")
 	}
 	return head
 }
 
-func timeCells(rows []bench.Row, r bench.Row) table.Row {
-	cells := table.Row{bench.SecondsText(r.Seconds)}
-	if bench.HasNaive(rows) {
-		cells = append(cells, bench.RatioText(r.XNaive()))
+func timeCells(rows []papers.Row, r papers.Row) table.Row {
+	cells := table.Row{papers.SecondsText(r.Seconds)}
+	if papers.HasNaive(rows) {
+		cells = append(cells, papers.RatioText(r.XNaive()))
 	}
-	if bench.HasPaperSeconds(rows) {
-		cells = append(cells, bench.RatioText(r.XPaper()))
+	if papers.HasPaperSeconds(rows) {
+		cells = append(cells, papers.RatioText(r.XPaper()))
 	}
 	return cells
 }
 
 // rowTable is the rows as a table of go-pretty.
-func rowTable(rows []bench.Row) table.Writer {
+func rowTable(rows []papers.Row) table.Writer {
 	t := table.NewWriter()
 	t.SetColumnConfigs(timesRight)
 	t.AppendHeader(append(append(table.Row{"row", "quantity", "paper", "ours", "verdict"}, timeHead(rows)...), "note"))
@@ -408,7 +409,7 @@ func rowTable(rows []bench.Row) table.Writer {
 	return t
 }
 
-func writeMarkdown(w io.Writer, o bench.Outcome) error {
+func writeMarkdown(w io.Writer, o papers.Outcome) error {
 	if _, err := fmt.Fprintf(w, "## %s\n\n%s. `%s`\n\n%s\n\n", o.Name, o.Summary, o.Command, rowTable(o.Rows).RenderMarkdown()); err != nil {
 		return err
 	}
@@ -416,7 +417,7 @@ func writeMarkdown(w io.Writer, o bench.Outcome) error {
 }
 
 // writeSlow tells what only --slow includes.
-func writeSlow(w io.Writer, o bench.Outcome) error {
+func writeSlow(w io.Writer, o papers.Outcome) error {
 	if o.Slow == "" {
 		return nil
 	}
@@ -429,7 +430,7 @@ func writeSlow(w io.Writer, o bench.Outcome) error {
 }
 
 // writeCSV writes numbers as they are; an unknown one is empty.
-func writeCSV(w io.Writer, rows []bench.Row) error {
+func writeCSV(w io.Writer, rows []papers.Row) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"experiment", "row", "quantity", "paper", "paper_pm", "ours", "ours_pm", "runs", "verdict", "note", "seconds", "paper_seconds", "naive_seconds"})
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -448,18 +449,18 @@ func writeCSV(w io.Writer, rows []bench.Row) error {
 }
 
 // writeVerdicts sums up several experiments.
-func writeVerdicts(w io.Writer, outcomes []bench.Outcome) error {
+func writeVerdicts(w io.Writer, outcomes []papers.Outcome) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Options.SeparateColumns = false
 	t.Style().Options.DrawBorder = false
-	kinds := []bench.Verdict{bench.Exact, bench.Inside, bench.Outside, bench.NotComparable}
+	kinds := []papers.Verdict{papers.Exact, papers.Inside, papers.Outside, papers.NotComparable}
 	head := table.Row{"experiment"}
 	for _, v := range kinds {
 		head = append(head, v)
 	}
 	t.AppendHeader(append(head, "left out (--slow)", "s"))
-	total := map[bench.Verdict]int{}
+	total := map[papers.Verdict]int{}
 	var seconds float64
 	var rows, left, skipped int
 	for _, o := range outcomes {

@@ -11,19 +11,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/bench"
+	"github.com/halfspace-ml/halfspace/bench/papers"
 )
 
 // TestTimes: the times of the plain form and of the paper stand in every form of output where a row has them, and take no room where none has.
 func TestTimes(t *testing.T) {
 	value := func(v float64) *float64 { return &v }
-	timed := []bench.Row{
+	timed := []papers.Row{
 		{Experiment: "obpm/table2", Row: "a", Quantity: "updates", Runs: 2, Seconds: 0.5, NaiveSeconds: value(6), PaperSeconds: value(1140)},
 		{Experiment: "obpm/table2", Row: "b", Quantity: "updates", Runs: 2, Seconds: 0.25},
 	}
-	write := func(rows []bench.Row) (terminal, markdown, csv string) {
+	write := func(rows []papers.Row) (terminal, markdown, csv string) {
 		var b [3]strings.Builder
-		for i, err := range []error{writeRows(&b[0], rows), writeMarkdown(&b[1], bench.Outcome{Rows: rows}), writeCSV(&b[2], rows)} {
+		for i, err := range []error{writeRows(&b[0], rows), writeMarkdown(&b[1], papers.Outcome{Rows: rows}), writeCSV(&b[2], rows)} {
 			if err != nil {
 				t.Fatalf("form %d: %v", i, err)
 			}

@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"context"
@@ -12,10 +12,12 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/internal/schema"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -390,7 +392,7 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			case row.Verdict == Outside:
 				row.Note = d.note
 			}
-			count := Row{Schema: schema, Experiment: row.Experiment, Row: row.Row, Quantity: "updates", Ours: float64(updates), Runs: 1,
+			count := Row{Schema: schema.Name, Experiment: row.Experiment, Row: row.Row, Quantity: "updates", Ours: float64(updates), Runs: 1,
 				Verdict: NotComparable, Note: "the paper gives none", Seconds: row.Seconds}
 			for _, r := range []Row{row, count} {
 				rows = append(rows, r)
@@ -403,7 +405,7 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 
 // svmSoft returns the margin by the SVM.
 func svmSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64, err error) {
-	s, err := makeSVM[float64](learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-4, KernelConfig: learners.KernelConfig{Kernel: "linear"}}, nil)
+	s, err := bench.NewSVM[float64](learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-4, KernelConfig: learners.KernelConfig{Kernel: "linear"}}, nil)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -497,7 +499,7 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 			row := Row{Experiment: "pumma/table2", Row: fmt.Sprintf("MNIST %d against the rest, %s", class, c.name), Quantity: "margin", Paper: at(p.margin[i]),
 				PaperSeconds: at(p.seconds[i]), Seconds: time.Since(began).Seconds()}
 			row.fillDigits(res.Margin, 0.001, within*p.margin[i]/0.001)
-			count := Row{Schema: schema, Experiment: row.Experiment, Row: row.Row, Quantity: "updates", Ours: float64(res.Updates), Runs: 1,
+			count := Row{Schema: schema.Name, Experiment: row.Experiment, Row: row.Row, Quantity: "updates", Ours: float64(res.Updates), Runs: 1,
 				Verdict: NotComparable, Note: "the paper gives none", Seconds: row.Seconds}
 			for _, r := range []Row{row, count} {
 				rows = append(rows, r)

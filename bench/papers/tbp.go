@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
@@ -22,18 +23,18 @@ import (
 // tell mean, interval and, in the note, the least and the largest error, which are the paper's error bars.
 
 const (
-	waveformFile, bananaFile = "raetsch-waveform.csv.gz", "raetsch-banana.csv.gz"
-	uspsTrain, uspsTest      = "usps.zip.train.gz", "usps.zip.test.gz"
-	uspsTrainSize            = 7291
+	bananaFile          = "raetsch-banana.csv.gz"
+	uspsTrain, uspsTest = "usps.zip.train.gz", "usps.zip.test.gz"
+	uspsTrainSize       = 7291
 )
 
 func init() {
 	register(Experiment{
 		Name:    "tbp/waveform",
 		Summary: "test error against the number of kept examples on waveform (figure 11): perceptron, budget, tbp, svm",
-		Runs:    10, Needs: []string{waveformFile}, Draws: []string{"tbp/figure11"},
+		Runs:    10, Needs: []string{bench.WaveformFile}, Draws: []string{"tbp/figure11"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/waveform", "Figure 11, waveform", waveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
+			return tbpRatsch(ctx, o, "tbp/waveform", "Figure 11, waveform", bench.WaveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
 		}})
 	register(Experiment{
 		Name:    "tbp/banana",

@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
@@ -135,9 +136,9 @@ func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[fl
 func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, first learners.Learner[float32], err error) {
 	n := len(c.epochs)
 	values, learn, plain := make([][]float64, n), make([]time.Duration, n), make([]float64, n)
-	pool, clock := o.Pool, wallTime
+	pool, clock := o.Pool, bench.WallTime
 	if c.seconds > 0 {
-		pool, clock = nil, processTime
+		pool, clock = nil, bench.ProcessTime
 	}
 	for run := range s.runs {
 		seed := o.Seed + uint64(run)
@@ -202,7 +203,7 @@ var svmChoices = []float64{0.1, 0.3, 1, 3, 10, 30}
 // run. Of Cs whose errors there are within a standard error of the fewest, one is as good as another: if the paper's value is among their test errors, the row is inside.
 func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row, machine *learners.SVM[float32], err error) {
 	fit := func(C float64, train, test *engine.Block[float32]) (share, seconds float64, err error) {
-		if machine, err = makeSVM[float32](learners.SVMConfig{C: C, Norm: 1, NoBias: true, Gap: 1e-4, KernelConfig: learners.KernelConfig{Kernel: "linear"}}, o.Pool); err != nil {
+		if machine, err = bench.NewSVM[float32](learners.SVMConfig{C: C, Norm: 1, NoBias: true, Gap: 1e-4, KernelConfig: learners.KernelConfig{Kernel: "linear"}}, o.Pool); err != nil {
 			return 0, 0, err
 		}
 		began := time.Now()
@@ -309,14 +310,14 @@ func cochranRows(ctx context.Context, o RunOptions, l []learners.Learner[float32
 				part[j] = append(part[j], right[j][i])
 			}
 		}
-		q, p, err := CochranQ(part...)
+		q, p, err := bench.CochranQ(part...)
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range []struct {
 			quantity    string
 			paper, ours float64
-		}{{"cochran_q", paperQ, q}, {"p_value", chiSquaredTail(paperQ, len(l)-1), p}} {
+		}{{"cochran_q", paperQ, q}, {"p_value", bench.ChiSquaredTail(paperQ, len(l)-1), p}} {
 			row := Row{Experiment: "obpm/table2", Row: fmt.Sprintf("C. elegans, ALMA, OBPM and svm on %d test examples", size), Quantity: v.quantity, Paper: at(v.paper),
 				Verdict: NotComparable, Note: "the paper: no difference at 95 % (Q below 5.99), with 10000 test examples and the learners after 20 epochs (its p follows from its Q); other data here"}
 			row.fill([]float64{v.ours})

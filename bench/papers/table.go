@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/halfspace-ml/halfspace/internal/schema"
 )
 
 // Verdict says how our value stands to the paper's.
@@ -55,7 +57,7 @@ func halfWidth(sd float64, n int) float64 {
 
 // fill sets ours from the runs' values, and the verdict by the overlap of intervals unless one stands already.
 func (r *Row) fill(v []float64) {
-	r.Schema = schema
+	r.Schema = schema.Name
 	r.Ours, r.OursPM = meanPM(v)
 	r.Runs = len(v)
 	switch {
@@ -91,7 +93,7 @@ func (r *Row) fillOrder(diff []float64, why string) {
 
 // fillCount sets ours from an integer of a run without draws: exact if equal, inside if within a share of the paper's.
 func (r *Row) fillCount(v int64, within float64) {
-	r.Schema, r.Runs, r.Ours = schema, 1, float64(v)
+	r.Schema, r.Runs, r.Ours = schema.Name, 1, float64(v)
 	switch diff := math.Abs(r.Ours - *r.Paper); {
 	case diff == 0:
 		r.Verdict = Exact
@@ -105,7 +107,7 @@ func (r *Row) fillCount(v int64, within float64) {
 // fillDigits sets ours from a value of a run without draws: exact if it rounds to the paper's, whose last digit counts unit; inside
 // if within so many units of it.
 func (r *Row) fillDigits(v, unit, within float64) {
-	r.Schema, r.Runs, r.Ours = schema, 1, v
+	r.Schema, r.Runs, r.Ours = schema.Name, 1, v
 	switch {
 	case math.Round(v/unit) == math.Round(*r.Paper/unit):
 		r.Verdict = Exact

@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
@@ -28,7 +29,7 @@ func TestTBPRatsch(t *testing.T) {
 		experiment, file string
 		ranges           map[string][2]float64
 	}{
-		{"tbp/waveform", waveformFile, map[string][2]float64{"svm": {7.9, 9.9}, "perceptron": {10.5, 17.6}, "budget p=100": {23.5, 40.6},
+		{"tbp/waveform", bench.WaveformFile, map[string][2]float64{"svm": {7.9, 9.9}, "perceptron": {10.5, 17.6}, "budget p=100": {23.5, 40.6},
 			"tbp p=20": {12.2, 16.4}, "tbp p=40": {11.3, 17.4}, "tbp p=100": {9.2, 15.5}, "tbp p=200": {10.9, 14.0}, "tbp p=400": {9.0, 14.5}}},
 		{"tbp/banana", bananaFile, map[string][2]float64{"svm": {8.9, 10.6}, "perceptron": {10.1, 20.7}, "budget p=100": {32.1, 57.9},
 			"tbp p=20": {11.0, 25.5}, "tbp p=100": {9.2, 14.2}, "tbp p=400": {10.0, 15.3}}},

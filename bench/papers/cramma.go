@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/internal/schema"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -283,7 +285,7 @@ func (t crammaTable) maximum(ctx context.Context, p problem) (float64, Row, erro
 	if p.delta > 0 {
 		c.C = 1 / (p.delta * p.delta)
 	}
-	s, err := makeSVM[float64](c, nil)
+	s, err := bench.NewSVM[float64](c, nil)
 	if err != nil {
 		return 0, Row{}, err
 	}
@@ -305,8 +307,8 @@ func (t crammaTable) theorem1(p problem, l published, most float64, res learners
 	R := math.Sqrt(p.radius2())
 	updates, share := theorem1(t.epsilon, l.parameter, t.eta(p)*math.Pow(l.parameter, -t.delta), most/R)
 	u, m := row("updates within bound (15)", updates), row("margin above bound (16)", share*most)
-	u.Schema, u.Runs, u.Ours, u.Verdict, u.Note = schema, 1, float64(res.Counter), Inside, "the bound of Theorem 1 with our svm's maximal margin, no printed value: inside is at most that"
-	m.Schema, m.Runs, m.Ours, m.Verdict, m.Note = schema, 1, res.Margin, Inside, "the bound of Theorem 1 with our svm's maximal margin, no printed value: inside is at least that"
+	u.Schema, u.Runs, u.Ours, u.Verdict, u.Note = schema.Name, 1, float64(res.Counter), Inside, "the bound of Theorem 1 with our svm's maximal margin, no printed value: inside is at most that"
+	m.Schema, m.Runs, m.Ours, m.Verdict, m.Note = schema.Name, 1, res.Margin, Inside, "the bound of Theorem 1 with our svm's maximal margin, no printed value: inside is at least that"
 	switch {
 	case share == 0:
 		u.Paper, u.Verdict, u.Note = nil, NotComparable, "Theorem 1 has no bound for so large a rate"
@@ -361,7 +363,7 @@ func sonarData(dir string) (problem, error) {
 	if err != nil {
 		return problem{}, err
 	}
-	return problem{name: "sonar", block: augmented(&d.Block, 1)}, nil
+	return problem{name: "sonar", block: bench.Augmented(&d.Block, 1)}, nil
 }
 
 // wbcData: the 683 patterns without missing attributes, rho = 10, Delta = 1.
@@ -370,7 +372,7 @@ func wbcData(dir string) (problem, error) {
 	if err != nil {
 		return problem{}, err
 	}
-	return problem{name: "WBC", block: augmented(b, 10), delta: 1}, nil
+	return problem{name: "WBC", block: bench.Augmented(b, 10), delta: 1}, nil
 }
 
 // wbc11Data: 672 of the 683, which are separable, rho = 30.
@@ -379,7 +381,7 @@ func wbc11Data(dir string) (problem, error) {
 	if err != nil {
 		return problem{}, err
 	}
-	return problem{name: "WBC-11", block: augmented(b, 30)}, nil
+	return problem{name: "WBC-11", block: bench.Augmented(b, 30)}, nil
 }
 
 // readWBC reads the rows without "?" of the Wisconsin breast cancer data, but for those at the positions of without (from 1, among
@@ -419,43 +421,4 @@ func readWBC(path string, without []int) (*engine.Block[float64], error) {
 		b.Y = append(b.Y, y)
 	}
 	return b, b.Check()
-}
-
-// augmented returns a dense block with one more feature, of value rho.
-func augmented(b *engine.Block[float64], rho float64) *engine.Block[float64] {
-	out := &engine.Block[float64]{Y: b.Y, Dim: b.Dim + 1, Stride: b.Dim + 1}
-	for i := range b.Len() {
-		out.X = append(append(out.X, b.Row(i)...), rho)
-	}
-	return out
-}
-
-// Margins measures the batch margin learners on sonar, updates on the scores against updates on the weights.
-func Margins(ctx context.Context, dataDir string, o Options) ([]Result, error) {
-	p, err := sonarData(dataDir)
-	if err != nil {
-		return nil, err
-	}
-	const updates = 200000 // fewer than any of the lines needs
-	t := crammaTables()[0]
-	var cases []pair
-	for _, i := range []int{0, 8, 16} { // the first line of each column
-		l := t.lines[i]
-		fit := func(bytes int64) func(k int) {
-			return func(k int) {
-				for range k {
-					f, _, err := t.fitter(p, l)
-					if err == nil {
-						_, err = f.Fit(ctx, p.block, learners.FitOptions{MaxUpdates: updates, GramBytes: bytes})
-					}
-					if err != nil && ctx.Err() == nil {
-						panic(err) // constant settings, checked data
-					}
-				}
-			}
-		}
-		cases = append(cases, pair{
-			name: "margins/sonar/" + l.learner, unit: "ns/update", scale: updates, ours: fit(0), peerName: "weights", peer: fit(-1)})
-	}
-	return runAll(ctx, cases, o)
 }

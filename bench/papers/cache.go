@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
 
@@ -93,7 +94,7 @@ func Key(e Experiment, o RunOptions) (string, error) {
 		}
 		fmt.Fprintln(h, filepath.Base(name), sum)
 	}
-	fmt.Fprintln(h, e.Name, o.Runs, o.Seed, o.Slow, Machine(), o.Pool.Workers())
+	fmt.Fprintln(h, e.Name, o.Runs, o.Seed, o.Slow, bench.Machine(), o.Pool.Workers())
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 

@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"bytes"

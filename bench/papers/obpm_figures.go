@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"compress/gzip"
@@ -13,10 +13,12 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/internal/schema"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -26,7 +28,7 @@ const noNumber = "the paper has a curve, no number"
 // larger is a row for what the paper says without a number: runs' values are larger than others of the same runs, in one or several pairs. It is exact if each mean difference is above 0 by more than half its 95 %
 // interval, inside if none is below 0 by so much, outside else. It also returns the pair whose difference is the least against that.
 func larger(experiment, text, note string, pairs [][2][]float64) (row Row, least int) {
-	row = Row{Schema: schema, Experiment: experiment, Row: text, Quantity: "holds", Paper: at(1), Ours: 1, Runs: len(pairs[0][0]), Verdict: Exact, Note: note}
+	row = Row{Schema: schema.Name, Experiment: experiment, Row: text, Quantity: "holds", Paper: at(1), Ours: 1, Runs: len(pairs[0][0]), Verdict: Exact, Note: note}
 	worst := math.Inf(1)
 	for i, p := range pairs {
 		m, pm := meanPM(difference(p[0], p[1]))
@@ -67,7 +69,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		var sets [2]*dataset.Data[float32]
 		for i := range sets {
 			var err error
-			if sets[i], err = marginProblem[float32](seed, 1000, 100, 0.05, 0, i == 1); err != nil {
+			if sets[i], err = bench.MarginProblem[float32](seed, 1000, 100, 0.05, 0, i == 1); err != nil {
 				return nil, err
 			}
 		}
@@ -85,7 +87,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				}
 				p.learn += res.Learn
 				if run == 0 {
-					p.plain = plainSeconds(wallTime, c.plain(train.Dim, seed), train, nil)
+					p.plain = plainSeconds(bench.WallTime, c.plain(train.Dim, seed), train, nil)
 				}
 				count, err := eval.Test(ctx, l, eval.NewMemory(test, nil))
 				if err != nil {
@@ -185,7 +187,7 @@ func follow(ctx context.Context, o RunOptions, list []made, stream func(run int)
 			c := &out[i]
 			if run == 0 {
 				c.learner, c.errors, c.updates = m, make([]float64, b.Len()), make([]float64, b.Len())
-				c.plain = plainSeconds(wallTime, m.plain(b.Dim, seed), b, nil)
+				c.plain = plainSeconds(bench.WallTime, m.plain(b.Dim, seed), b, nil)
 			}
 			l, err := m.make(learners.Env{Seed: seed, Pool: o.Pool})
 			if err != nil {

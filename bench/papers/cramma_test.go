@@ -1,4 +1,4 @@
-package bench
+package papers
 
 import (
 	"context"
@@ -150,21 +150,6 @@ func TestCRAMMASpaces(t *testing.T) {
 			if r.Updates != l.updates && r.Counter != l.updates || math.Round(r.Margin/l.unit) != math.Round(l.margin/l.unit) {
 				t.Errorf("%s, %s: %d updates, margin %g; want %d and %g", table.name, text, r.Updates, r.Margin, l.updates, l.margin)
 			}
-		}
-	}
-}
-
-// TestMargins: on so few patterns working on scores pays.
-func TestMargins(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Dir(realdata.File(t, "sonar.mines"))
-	results, err := Margins(context.Background(), dir, Options{Rounds: 3})
-	if err != nil || len(results) != 3 {
-		t.Fatal(len(results), err)
-	}
-	for _, r := range results {
-		if r.Unit != "ns/update" || r.Peer != "weights" || *r.RatioToPeer < 1 {
-			t.Errorf("%+v", r)
 		}
 	}
 }

@@ -1,4 +1,9 @@
-package bench
+// Package papers runs the tables and figures of the papers again, beside their published values: one
+// file a paper, and what they share (experiments and series of them, rows, figures, reports).
+//
+// A [Row] is a published value beside ours, with a verdict. It has nothing in common with a
+// bench.Result, which is a time beside a peer's, with a ratio.
+package papers
 
 import (
 	"context"

@@ -1,13 +1,13 @@
-package bench
+package papers
 
 import (
 	"context"
 	"fmt"
 	"math"
 	"path/filepath"
-	"strconv"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
@@ -128,19 +128,11 @@ func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
 	return append(rows, more...), err
 }
 
-func newOBPM[T engine.Float](members int, tau float64, env learners.Env) (learners.Learner[T], error) {
-	e, err := learners.Lookup("obpm")
-	if err != nil {
-		return nil, err
-	}
-	c := e.Config().(*learners.OBPMConfig)
-	c.Members, c.Tau = members, tau
-	return learners.New[T](e, c, env)
-}
-
 func obpm(members int, tau float64) made {
 	return made{fmt.Sprintf("obpm N=%d tau=%g", members, tau),
-		func(env learners.Env) (learners.Learner[float32], error) { return newOBPM[float32](members, tau, env) },
+		func(env learners.Env) (learners.Learner[float32], error) {
+			return bench.NewOBPM[float32](members, tau, env)
+		},
 		func(dim int, seed uint64) naive.Learner[float32] {
 			return naive.NewOBPM[float32](members, dim, tau, seed)
 		}}
@@ -215,11 +207,11 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		var plain float64
 		for run := range o.Runs {
 			seed := o.Seed + uint64(run)
-			train, err := marginProblem[float32](seed, 1000, 100, 0.05, s.noise, false)
+			train, err := bench.MarginProblem[float32](seed, 1000, 100, 0.05, s.noise, false)
 			if err != nil {
 				return nil, err
 			}
-			test, err := marginProblem[float32](seed, 1000, 100, 0.05, 0, true)
+			test, err := bench.MarginProblem[float32](seed, 1000, 100, 0.05, 0, true)
 			if err != nil {
 				return nil, err
 			}
@@ -233,7 +225,7 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			}
 			learn += res.Learn
 			if run == 0 {
-				plain = plainSeconds(wallTime, s.learner.plain(train.Block.Dim, seed), &train.Block, nil)
+				plain = plainSeconds(bench.WallTime, s.learner.plain(train.Block.Dim, seed), &train.Block, nil)
 			}
 			switch s.quantity {
 			case updates:
@@ -265,16 +257,4 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		o.done(row)
 	}
 	return rows, nil
-}
-
-// marginProblem generates the problem of section 4.1; the noise is on training labels only.
-func marginProblem[T engine.Float](seed uint64, n, d int, margin, noise float64, test bool) (*dataset.Data[T], error) {
-	split := "train"
-	if test {
-		split = "test"
-	}
-	return dataset.Generate[T]("margin", map[string]string{
-		"n": strconv.Itoa(n), "d": strconv.Itoa(d), "margin": fmt.Sprint(margin), "noise": fmt.Sprint(noise),
-		"seed": strconv.FormatUint(seed, 10), "split": split,
-	})
 }

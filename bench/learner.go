@@ -1,0 +1,83 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// Defaults returns the default settings of the learner of that name, to be changed. It panics if
+// there is no such learner, or if its settings are not a C: both are mistakes of the program.
+func Defaults[C learners.Config](name string) C {
+	e, err := learners.Lookup(name)
+	if err != nil {
+		panic(fmt.Sprintf("bench: %v", err))
+	}
+	return e.Config().(C)
+}
+
+// Make makes a learner. Settings of nil are its defaults.
+func Make[T engine.Float](name string, c learners.Config, env learners.Env) (
+	learners.Learner[T], error) {
+	e, err := learners.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		c = e.Config()
+	}
+	return learners.New[T](e, c, env)
+}
+
+// MakeFor makes a learner that is to Fit b with the soft margin delta: settings relative to the data
+// become those for b. It costs a look at all of b if there are such settings.
+func MakeFor[T engine.Float](name string, c learners.Config, env learners.Env,
+	b *engine.Block[T], delta float64) (learners.Fitter[T], error) {
+	if c != nil && learners.Relative(c) {
+		var err error
+		c, err = learners.Resolve(c, learners.Facts{SumSq: learners.MaxSumSq(b, 0), Delta: delta,
+			Features: b.Dim})
+		if err != nil {
+			return nil, err
+		}
+	}
+	l, err := Make[T](name, c, env)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := l.(learners.Fitter[T])
+	if !ok {
+		return nil, fmt.Errorf("bench: %s learns from streams only: %w", name, learners.ErrFit)
+	}
+	return f, nil
+}
+
+// Fit makes a learner with MakeFor and has it learn b.
+func Fit[T engine.Float](ctx context.Context, name string, c learners.Config, env learners.Env,
+	b *engine.Block[T], o learners.FitOptions) (learners.FitResult, learners.Fitter[T], error) {
+	f, err := MakeFor(name, c, env, b, o.Delta)
+	if err != nil {
+		return learners.FitResult{}, nil, err
+	}
+	r, err := f.Fit(ctx, b, o)
+	return r, f, err
+}
+
+// NewOBPM makes an ensemble of perceptrons, whose other settings are OBPM's defaults.
+func NewOBPM[T engine.Float](members int, tau float64, env learners.Env) (
+	learners.Learner[T], error) {
+	c := Defaults[*learners.OBPMConfig]("obpm")
+	c.Members, c.Tau = members, tau
+	return Make[T]("obpm", c, env)
+}
+
+// NewSVM makes a support vector machine.
+func NewSVM[T engine.Float](c learners.SVMConfig, pool *engine.Pool) (*learners.SVM[T], error) {
+	l, err := Make[T]("svm", &c, learners.Env{Pool: pool})
+	if err != nil {
+		return nil, err
+	}
+	return l.(*learners.SVM[T]), nil
+}
