@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/bench"
+	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -206,7 +206,7 @@ func TestCompletion(t *testing.T) {
 		"predict --impl":                        "auto generic",
 		"bench --impl":                          "auto generic",
 		"bench":                                 strings.Join(suiteNames(), " "),
-		"repro":                                 "all obpm/table1 " + bench.Experiments()[0].Name,
+		"repro":                                 "all obpm/table1 " + papers.Experiments()[0].Name,
 		"gen":                                   "margin banana gauss drift",
 		"gen margin --precision":                "f32 f64",
 		"help":                                  "train predict formats env numerics",
