@@ -2,12 +2,15 @@ package engine
 
 import "unsafe"
 
-// cacheLine is the alignment of [Aligned] in bytes: a cache line of amd64 and most arm64, and an AVX-512 register.
+// cacheLine is the alignment of [Aligned] in bytes: a cache line of amd64 and most arm64, and an
+// AVX-512 register.
 const cacheLine = 64
 
-// Aligned returns n zeros, the first at an address divisible by 64. Its capacity is n, so an append moves it elsewhere.
+// Aligned returns n zeros, the first at an address divisible by 64. Its capacity is n, so an append
+// moves it elsewhere.
 //
-// It is never inlined: a slice that the compiler put on the stack would lose its alignment when the stack grows.
+// It is never inlined: a slice that the compiler put on the stack would lose its alignment when the
+// stack grows.
 //
 //go:noinline
 func Aligned[T Float](n int) []T {

@@ -41,14 +41,22 @@ func TestBlockCheck(t *testing.T) {
 		{"dense", dense3(), func(*Block[float32]) {}, nil, ""},
 		{"empty", &Block[float32]{}, func(*Block[float32]) {}, nil, ""},
 		{"empty sparse", &Block[float32]{Ptr: []int{0}}, func(*Block[float32]) {}, nil, ""},
-		{"zero label", sparse3(), func(b *Block[float32]) { b.Y[1] = 0 }, ErrLabel, "example 1: label 0"},
-		{"NaN label", dense3(), func(b *Block[float32]) { b.Y[2] = nan }, ErrLabel, "example 2: label NaN"},
-		{"label 2", dense3(), func(b *Block[float32]) { b.Y[0] = 2 }, ErrLabel, "example 0: label 2"},
-		{"negative dim", sparse3(), func(b *Block[float32]) { b.Dim = -1 }, ErrShape, "-1 features"},
-		{"NaN", sparse3(), func(b *Block[float32]) { b.Val[3] = nan }, ErrValue, "example 2, feature 2: NaN"},
-		{"inf", sparse3(), func(b *Block[float32]) { b.Val[1] = -inf }, ErrValue, "example 0, feature 4: -Inf"},
-		{"dense NaN", dense3(), func(b *Block[float32]) { b.X[7] = nan }, ErrValue, "example 1, feature 1: NaN"},
-		{"dense inf", dense3(), func(b *Block[float32]) { b.X[16] = inf }, ErrValue, "example 2, feature 4: +Inf"},
+		{"zero label", sparse3(), func(b *Block[float32]) { b.Y[1] = 0 }, ErrLabel,
+			"example 1: label 0"},
+		{"NaN label", dense3(), func(b *Block[float32]) { b.Y[2] = nan }, ErrLabel,
+			"example 2: label NaN"},
+		{"label 2", dense3(), func(b *Block[float32]) { b.Y[0] = 2 }, ErrLabel,
+			"example 0: label 2"},
+		{"negative dim", sparse3(), func(b *Block[float32]) { b.Dim = -1 }, ErrShape,
+			"-1 features"},
+		{"NaN", sparse3(), func(b *Block[float32]) { b.Val[3] = nan }, ErrValue,
+			"example 2, feature 2: NaN"},
+		{"inf", sparse3(), func(b *Block[float32]) { b.Val[1] = -inf }, ErrValue,
+			"example 0, feature 4: -Inf"},
+		{"dense NaN", dense3(), func(b *Block[float32]) { b.X[7] = nan }, ErrValue,
+			"example 1, feature 1: NaN"},
+		{"dense inf", dense3(), func(b *Block[float32]) { b.X[16] = inf }, ErrValue,
+			"example 2, feature 4: +Inf"},
 		{"NaN between rows", dense3(), func(b *Block[float32]) { b.X[5] = nan }, nil, ""},
 		{"index twice", sparse3(), func(b *Block[float32]) { b.Idx[3] = 1 }, ErrIndices,
 			"example 2: index 1 comes twice"},
@@ -58,13 +66,19 @@ func TestBlockCheck(t *testing.T) {
 			"example 0: index -1 is negative"},
 		{"index = dim", sparse3(), func(b *Block[float32]) { b.Idx[1] = 5 }, ErrIndices,
 			"example 0: index 5 of 5 features, which end at 4"},
-		{"offsets fall", sparse3(), func(b *Block[float32]) { b.Ptr[2] = 1 }, ErrShape, "example 1: offsets 2, 1"},
-		{"first offset", sparse3(), func(b *Block[float32]) { b.Ptr[0] = -1 }, ErrShape, "3 examples"},
+		{"offsets fall", sparse3(), func(b *Block[float32]) { b.Ptr[2] = 1 }, ErrShape,
+			"example 1: offsets 2, 1"},
+		{"first offset", sparse3(), func(b *Block[float32]) { b.Ptr[0] = -1 }, ErrShape,
+			"3 examples"},
 		{"last offset", sparse3(), func(b *Block[float32]) { b.Ptr[3] = 6 }, ErrShape, "5 indices"},
-		{"offset beyond", sparse3(), func(b *Block[float32]) { b.Ptr[1] = 9; b.Ptr[2] = 9 }, ErrShape, "offsets"},
-		{"few offsets", sparse3(), func(b *Block[float32]) { b.Ptr = b.Ptr[:3] }, ErrShape, "3 offsets"},
-		{"no offsets", sparse3(), func(b *Block[float32]) { b.Ptr = []int{} }, ErrShape, "0 offsets"},
-		{"few values", sparse3(), func(b *Block[float32]) { b.Val = b.Val[:4] }, ErrShape, "4 values"},
+		{"offset beyond", sparse3(), func(b *Block[float32]) { b.Ptr[1] = 9; b.Ptr[2] = 9 },
+			ErrShape, "offsets"},
+		{"few offsets", sparse3(), func(b *Block[float32]) { b.Ptr = b.Ptr[:3] }, ErrShape,
+			"3 offsets"},
+		{"no offsets", sparse3(), func(b *Block[float32]) { b.Ptr = []int{} }, ErrShape,
+			"0 offsets"},
+		{"few values", sparse3(), func(b *Block[float32]) { b.Val = b.Val[:4] }, ErrShape,
+			"4 values"},
 		{"stride", dense3(), func(b *Block[float32]) { b.Stride = 4 }, ErrShape, "stride 4"},
 		{"few rows", dense3(), func(b *Block[float32]) { b.X = b.X[:16] }, ErrShape, "16 values"},
 	} {
@@ -125,7 +139,8 @@ func example(b *Block[float64], i int) []float64 {
 	return row
 }
 
-// TestBlockSlice: a slice (of a slice) is the examples it names, passes Check as they do, and writes nothing.
+// TestBlockSlice: a slice (of a slice) is the examples it names, passes Check as they do, and
+// writes nothing.
 func TestBlockSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sparse, dense := drawBlock(t)
@@ -157,7 +172,8 @@ func TestBlockSlice(t *testing.T) {
 	})
 }
 
-// TestBlockSliceSeesFaults: a slice taken before a Check is looked at by its own, and only at its own examples.
+// TestBlockSliceSeesFaults: a slice taken before a Check is looked at by its own, and only at its
+// own examples.
 func TestBlockSliceSeesFaults(t *testing.T) {
 	for _, b := range []*Block[float32]{sparse3(), dense3()} {
 		b.Y[0] = 0
@@ -235,7 +251,8 @@ func TestBlockChecksAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestBlockReset: an emptied block is a good one, keeps its memory, and what is put into it is looked at again.
+// TestBlockReset: an emptied block is a good one, keeps its memory, and what is put into it is
+// looked at again.
 func TestBlockReset(t *testing.T) {
 	b := sparse3()
 	if err := b.Check(); err != nil {

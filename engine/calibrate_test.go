@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-var calibrate = flag.Bool("calibrate", false, "measure the cost of fork and join and the size from which a pool pays")
+var calibrate = flag.Bool("calibrate", false, "measure the cost of fork and join and the size "+
+	"from which a pool pays")
 
 // spin is work of a given length that touches no memory.
 type spin struct {
@@ -25,10 +26,11 @@ func (s *spin) Part(i int) {
 	s.out[16*i] = x
 }
 
-// TestCalibrate prints, for work of growing size in 4 parts, how long the caller alone takes and how often the pool is faster:
-// hot (one Run after the other) and cold (after 0.3 ms in which the workers were parked). Times are 10th percentiles of
-// interleaved runs, since other processes only ever make a run longer. minShareNS is a share from which the pool wins in both;
-// enter CPU and date beside it.
+// TestCalibrate prints, for work of growing size in 4 parts, how long the caller alone takes and
+// how often the pool is faster: hot (one Run after the other) and cold (after 0.3 ms in which the
+// workers were parked). Times are 10th percentiles of interleaved runs, since other processes only
+// ever make a run longer. minShareNS is a share from which the pool wins in both; enter CPU and
+// date beside it.
 func TestCalibrate(t *testing.T) {
 	if !*calibrate {
 		t.Skip("a measurement, run with -v -calibrate")
@@ -57,10 +59,12 @@ func TestCalibrate(t *testing.T) {
 		return quantile(d[0], 0.1), quantile(d[1], 0.1), quantile(d[2], 0.1)
 	}
 	alone, hot, cold := measure(nothing{}, 2000)
-	t.Logf("%d workers; empty fork and join: %v hot, %v cold; caller alone %v", p.Workers(), hot, cold, alone)
+	t.Logf("%d workers; empty fork and join: %v hot, %v cold; caller alone %v", p.Workers(), hot,
+		cold, alone)
 	for turns := 100; turns <= 50_000; turns = turns * 3 / 2 {
 		alone, hot, cold := measure(&spin{turns: turns}, 400)
-		t.Logf("alone %9v, share %9v: hot %.2fx, cold %.2fx", alone, alone/time.Duration(p.Workers()),
+		t.Logf("alone %9v, share %9v: hot %.2fx, cold %.2fx", alone,
+			alone/time.Duration(p.Workers()),
 			float64(alone)/float64(hot), float64(alone)/float64(cold))
 	}
 }

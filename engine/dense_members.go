@@ -2,11 +2,11 @@ package engine
 
 import "unsafe"
 
-// DenseMembers holds the weights of an ensemble's members for dense examples: one row a member, so that a member's
-// weights stay in L1 while it goes through a block of examples that stays in L2.
+// DenseMembers holds the weights of an ensemble's members for dense examples: one row a member, so
+// that a member's weights stay in L1 while it goes through a block of examples that stays in L2.
 //
-// Memory: one row of weights a member, padded to 64 bytes. Not safe for concurrent use, but distinct rows may be worked on
-// at the same time.
+// Memory: one row of weights a member, padded to 64 bytes. Not safe for concurrent use, but
+// distinct rows may be worked on at the same time.
 type DenseMembers[T Float] struct {
 	w       []T // members x stride, 64-byte aligned
 	members int
@@ -19,7 +19,8 @@ func NewDenseMembers[T Float](members int) *DenseMembers[T] {
 	return &DenseMembers[T]{members: members}
 }
 
-// Grow makes room for at least dim features; new ones have weight 0. Cost: a copy of all weights if the padding is used up.
+// Grow makes room for at least dim features; new ones have weight 0. Cost: a copy of all weights if
+// the padding is used up.
 func (d *DenseMembers[T]) Grow(dim int) {
 	if dim <= d.dim {
 		return
@@ -38,7 +39,8 @@ func (d *DenseMembers[T]) Grow(dim int) {
 // Row returns the weights of member m, one a feature.
 func (d *DenseMembers[T]) Row(m int) []T { return d.w[m*d.stride:][:d.dim:d.dim] }
 
-// Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit for bit.
+// Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit
+// for bit.
 func (d *DenseMembers[T]) Column(dst []T, j int) bool {
 	dst = dst[:d.members]
 	if j >= d.dim {

@@ -8,13 +8,15 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// A draw is a function of (seed, stream, where it is used) and of nothing that was drawn before. That makes results
-// independent of blocks, tiles and threads, and lets a model go on from a counter.
+// A draw is a function of (seed, stream, where it is used) and of nothing that was drawn before.
+// That makes results independent of blocks, tiles and threads, and lets a model go on from a
+// counter.
 //
-// The generator: a key of 128 bits is hashed from (kind of draw, seed, stream). A 64-bit counter, times an odd constant
-// plus the key's first half, goes through mix, a bijection with full avalanche; the result x gives the word
-// hi ^ lo of the 128-bit product x * (x ^ second half). Several words from one counter take x, x+step, x+2*step, ...,
-// which is Wang Yi's wyrand from a hashed start.
+// The generator: a key of 128 bits is hashed from (kind of draw, seed, stream). A 64-bit counter,
+// times an odd constant plus the key's first half, goes through mix, a bijection with full
+// avalanche; the result x gives the word hi ^ lo of the 128-bit product x * (x ^ second half).
+// Several words from one counter take x, x+step, x+2*step, ..., which is Wang Yi's wyrand from a
+// hashed start.
 const (
 	golden = 0x9e3779b97f4a7c15 // 2^64 / golden ratio, odd: spreads counters over the word
 	step   = 0xa0761d6478bd642f // between the words of one counter; wyrand's
@@ -47,26 +49,28 @@ const (
 	kindFourier
 )
 
-// newKey hashes seed and stream one after the other, so that neighbours and swapped pairs are unrelated.
+// newKey hashes seed and stream one after the other, so that neighbours and swapped pairs are
+// unrelated.
 func newKey(kind, seed, stream uint64) key {
 	h := mix(mix(kind*golden+seed) + stream*golden)
 	return key{add: mix(h + golden), fin: mix(h + step)}
 }
 
-// Draws is the source of the draws of a seed and a stream. Streams tell apart uses of one seed. It is a value without
-// state: copy it and use it from any number of goroutines.
+// Draws is the source of the draws of a seed and a stream. Streams tell apart uses of one seed. It
+// is a value without state: copy it and use it from any number of goroutines.
 type Draws struct{ key key }
 
 // NewDraws returns the draws of a seed and a stream, any two numbers.
 func NewDraws(seed, stream uint64) Draws { return Draws{newKey(kindMask, seed, stream)} }
 
-// Bernoulli draws, for each member and example number, a bit that is 1 with probability tau exactly: not of tau rounded to
-// some number of bits, but of all digits of the float64. Draws of distinct (member, example) are independent as long as
-// members stay below 2^22 and examples below 2^48.
+// Bernoulli draws, for each member and example number, a bit that is 1 with probability tau
+// exactly: not of tau rounded to some number of bits, but of all digits of the float64. Draws of
+// distinct (member, example) are independent as long as members stay below 2^22 and examples below
+// 2^48.
 //
-// Each draw stands for a uniform number U of which only the digits needed to decide U < tau are ever made. Word d of 64
-// members has a bit for each: digit d of its U is the same as tau's. A member is decided at its first 0, and drawn if tau's
-// digit there is a 1.
+// Each draw stands for a uniform number U of which only the digits needed to decide U < tau are
+// ever made. Word d of 64 members has a bit for each: digit d of its U is the same as tau's. A
+// member is decided at its first 0, and drawn if tau's digit there is a 1.
 //
 // It is read only and may be used by any number of goroutines.
 type Bernoulli struct {
@@ -75,11 +79,13 @@ type Bernoulli struct {
 	n      int        // binary digits of tau after the point, up to its last 1
 	digits [17]uint64 // those digits, the first in the highest bit; the smallest float64 is 2^-1074
 
-	// For Mask and Masks, if n <= 64: all ones if the first digit is a 1 (or tau is), and a 1 where a digit and the next differ.
+	// For Mask and Masks, if n <= 64: all ones if the first digit is a 1 (or tau is), and a 1 where
+	// a digit and the next differ.
 	first, turn uint64
 }
 
-// Bernoulli prepares the draws for a probability tau. It panics if tau is not in [0, 1]: callers validate settings.
+// Bernoulli prepares the draws for a probability tau. It panics if tau is not in [0, 1]: callers
+// validate settings.
 func (d Draws) Bernoulli(tau float64) *Bernoulli {
 	if !(tau >= 0 && tau <= 1) {
 		panic(fmt.Sprintf("engine: Bernoulli draws with probability %v", tau))
@@ -90,7 +96,8 @@ func (d Draws) Bernoulli(tau float64) *Bernoulli {
 	case 1:
 		b.all, b.first = true, ^uint64(0)
 	default:
-		frac, exp := math.Frexp(tau)                 // tau = frac * 2^exp, 1/2 <= frac < 1, exp <= 0
+		// tau = frac * 2^exp, 1/2 <= frac < 1, exp <= 0
+		frac, exp := math.Frexp(tau)
 		mant := uint64(math.Ldexp(frac, 53)) << 11   // frac's digits, the first in the highest bit
 		b.n = -exp + 64 - bits.TrailingZeros64(mant) // -exp zeros come first
 		w, s := -exp/64, uint(-exp%64)
@@ -104,16 +111,18 @@ func (d Draws) Bernoulli(tau float64) *Bernoulli {
 	return b
 }
 
-// Mask sets bit l%64 of mask[l/64] to the draw of member l, for l < members, and the rest of the last word to 0. It needs
-// (members+63)/64 words and leaves others alone. Cost: about eight random words for 64 members (one for tau = 1/2).
+// Mask sets bit l%64 of mask[l/64] to the draw of member l, for l < members, and the rest of the
+// last word to 0. It needs (members+63)/64 words and leaves others alone. Cost: about eight random
+// words for 64 members (one for tau = 1/2).
 func (b *Bernoulli) Mask(mask []uint64, members int, example uint64) {
 	mask = mask[:(members+63)/64]
 	last := ^uint64(0) >> (-uint(members) % 64) // lanes of the last word
 	g := 0
 	if b.n <= 64 {
-		// Two words of members at a time, since one alone waits for its multiplications. Let s(d) be the lanes whose U
-		// agrees with tau in the first d digits. Those decided at digit d are s(d-1)^s(d); the sum of that over the digits
-		// that are 1 leaves an s(d) only where digits d and d+1 differ. Lanes that agree throughout have U >= tau.
+		// Two words of members at a time, since one alone waits for its multiplications. Let s(d)
+		// be the lanes whose U agrees with tau in the first d digits. Those decided at digit d are
+		// s(d-1)^s(d); the sum of that over the digits that are 1 leaves an s(d) only where digits
+		// d and d+1 differ. Lanes that agree throughout have U >= tau.
 		for ; g+1 < len(mask); g += 2 {
 			s0, s1 := ^uint64(0), ^uint64(0)
 			if g+2 == len(mask) {
@@ -146,8 +155,9 @@ func (b *Bernoulli) Mask(mask []uint64, members int, example uint64) {
 	}
 }
 
-// Masks draws for a run of examples: what [Bernoulli.Mask] gives for example, example+1, ..., one after the other in mask, whose
-// length is a multiple of the words of each; members > 0. Cost: less than Mask, since it has several words at a time in the making.
+// Masks draws for a run of examples: what [Bernoulli.Mask] gives for example, example+1, ..., one
+// after the other in mask, whose length is a multiple of the words of each; members > 0. Cost: less
+// than Mask, since it has several words at a time in the making.
 func (b *Bernoulli) Masks(mask []uint64, members int, example uint64) {
 	words := (members + 63) / 64
 	if b.n > 64 {
@@ -175,7 +185,9 @@ func (b *Bernoulli) Draw(member int, example uint64) bool {
 }
 
 // start is the first x of members 64*g, ..., 64*g+63.
-func (b *Bernoulli) start(g int, example uint64) uint64 { return b.key.start(example ^ uint64(g)<<48) }
+func (b *Bernoulli) start(g int, example uint64) uint64 {
+	return b.key.start(example ^ uint64(g)<<48)
+}
 
 // word draws for some lanes of word g; the others get 0.
 func (b *Bernoulli) word(lanes uint64, g int, example uint64) uint64 {
@@ -185,7 +197,8 @@ func (b *Bernoulli) word(lanes uint64, g int, example uint64) uint64 {
 	return b.decide(lanes, b.start(g, example), 0)
 }
 
-// decide draws for lanes whose U agrees with tau in the first d digits; x makes the word of the next.
+// decide draws for lanes whose U agrees with tau in the first d digits; x makes the word of the
+// next.
 func (b *Bernoulli) decide(lanes, x uint64, d int) (below uint64) {
 	for ; lanes != 0 && d < b.n; d++ {
 		same := lanes & b.key.fold(x)
@@ -209,7 +222,8 @@ func ActiveList(dst []int32, mask []uint64) []int32 {
 	return dst
 }
 
-// Permute fills dst with a uniformly random permutation of 0, ..., len(dst)-1 that depends on the seed, the epoch and the length.
+// Permute fills dst with a uniformly random permutation of 0, ..., len(dst)-1 that depends on the
+// seed, the epoch and the length.
 func Permute(dst []int32, seed, epoch uint64) {
 	r := Rand{key: newKey(kindPermute, seed, epoch)}
 	for i := range dst { // Fisher-Yates, inside out
@@ -219,9 +233,10 @@ func Permute(dst []int32, seed, epoch uint64) {
 	}
 }
 
-// Rand is a sequence of random numbers for generators of data, a [math/rand/v2.Source]. Its state is the position, so that
-// it can be stored and entered anywhere. All methods give the same bits on every platform, which those of math/rand/v2 don't
-// promise for real numbers. Not safe for concurrent use; sequences of different streams are independent.
+// Rand is a sequence of random numbers for generators of data, a [math/rand/v2.Source]. Its state
+// is the position, so that it can be stored and entered anywhere. All methods give the same bits on
+// every platform, which those of math/rand/v2 don't promise for real numbers. Not safe for
+// concurrent use; sequences of different streams are independent.
 type Rand struct {
 	key key
 	pos uint64
@@ -247,8 +262,9 @@ func (r *Rand) IntN(n int) int {
 	return int(r.below(uint64(n)))
 }
 
-// below returns a uniform number in [0, n). D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019:
-// hi of word*n is uniform once the words whose lo is below 2^64 mod n are refused.
+// below returns a uniform number in [0, n). D. Lemire, "Fast Random Integer Generation in an
+// Interval", ACM TOMACS 29(1), 2019: hi of word*n is uniform once the words whose lo is below 2^64
+// mod n are refused.
 func (r *Rand) below(n uint64) uint64 {
 	hi, lo := bits.Mul64(r.Uint64(), n)
 	if lo < n {
@@ -262,8 +278,8 @@ func (r *Rand) below(n uint64) uint64 {
 // Uniform returns a uniform multiple of 2^-53 in [0, 1), by one word.
 func (r *Rand) Uniform() float64 { return float64(r.Uint64()>>11) * 0x1p-53 }
 
-// Normal returns a number from the normal distribution with mean 0 and variance 1, by one word. Its distribution function is
-// the normal one at steps of 2^-45, so |Normal| < 7.61.
+// Normal returns a number from the normal distribution with mean 0 and variance 1, by one word. Its
+// distribution function is the normal one at steps of 2^-45, so |Normal| < 7.61.
 func (r *Rand) Normal() float64 {
 	u := r.Uint64()
 	x := normalQuantile((float64(u>>20) + 0.5) * 0x1p-45)
@@ -273,14 +289,17 @@ func (r *Rand) Normal() float64 {
 	return x
 }
 
-// normalQuantile returns the x <= 0 with normal distribution function p, for e^-32 < p <= 1/2; relative error about 1e-15.
-// Source: ndtri of S. L. Moshier's Cephes Math Library, its first two of three ranges. Only operations with one correct
-// result are used, so that it has the same bits everywhere.
+// normalQuantile returns the x <= 0 with normal distribution function p, for e^-32 < p <= 1/2;
+// relative error about 1e-15. Source: ndtri of S. L. Moshier's Cephes Math Library, its first two
+// of three ranges. Only operations with one correct result are used, so that it has the same bits
+// everywhere.
 func normalQuantile(p float64) float64 {
 	if p > 0.13533528323661269189 { // e^-2
 		y := p - 0.5
 		y2 := y * y
-		return 2.50662827463100050242 * math.FMA(y, float64(y2*horner(y2, central[0]))/horner(y2, central[1]), y) // sqrt(2 pi)
+		// sqrt(2 pi)
+		return 2.50662827463100050242 * math.FMA(y, float64(y2*horner(y2, central[0]))/horner(y2,
+			central[1]), y)
 	}
 	x := math.Sqrt(-2 * log(p))
 	z := 1 / x
@@ -298,19 +317,27 @@ func horner(x float64, c []float64) float64 {
 
 // Numerator and denominator of the corrections in normalQuantile.
 var central = [2][]float64{
-	{-5.99633501014107895267e1, 9.80010754185999661536e1, -5.66762857469070293439e1, 1.39312609387279679503e1, -1.23916583867381258016e0},
-	{1, 1.95448858338141759834e0, 4.67627912898881538453e0, 8.63602421390890590575e1, -2.25462687854119370527e2,
-		2.00260212380060660359e2, -8.20372256168333339912e1, 1.59056225126211695515e1, -1.18331621121330003142e0},
+	{-5.99633501014107895267e1, 9.80010754185999661536e1, -5.66762857469070293439e1,
+		1.39312609387279679503e1, -1.23916583867381258016e0},
+	{1, 1.95448858338141759834e0, 4.67627912898881538453e0, 8.63602421390890590575e1,
+		-2.25462687854119370527e2,
+		2.00260212380060660359e2, -8.20372256168333339912e1, 1.59056225126211695515e1,
+		-1.18331621121330003142e0},
 }
 var tail = [2][]float64{
-	{4.05544892305962419923e0, 3.15251094599893866154e1, 5.71628192246421288162e1, 4.40805073893200834700e1, 1.46849561928858024014e1,
-		2.18663306850790267539e0, -1.40256079171354495875e-1, -3.50424626827848203418e-2, -8.57456785154685413611e-4},
-	{1, 1.57799883256466749731e1, 4.53907635128879210584e1, 4.13172038254672030440e1, 1.50425385692907503408e1,
-		2.50464946208309415979e0, -1.42182922854787788574e-1, -3.80806407691578277194e-2, -9.33259480895457427372e-4},
+	{4.05544892305962419923e0, 3.15251094599893866154e1, 5.71628192246421288162e1,
+		4.40805073893200834700e1, 1.46849561928858024014e1,
+		2.18663306850790267539e0, -1.40256079171354495875e-1, -3.50424626827848203418e-2,
+		-8.57456785154685413611e-4},
+	{1, 1.57799883256466749731e1, 4.53907635128879210584e1, 4.13172038254672030440e1,
+		1.50425385692907503408e1,
+		2.50464946208309415979e0, -1.42182922854787788574e-1, -3.80806407691578277194e-2,
+		-9.33259480895457427372e-4},
 }
 
-// log is the natural logarithm of a positive normal number; error below 1 ulp. math.Log may differ between platforms.
-// Source: FreeBSD's e_log.c: log(2^k (1+f)) = k ln 2 + f - (f^2/2 - s (f^2/2 + R(s^2))) with s = f/(2+f).
+// log is the natural logarithm of a positive normal number; error below 1 ulp. math.Log may differ
+// between platforms. Source: FreeBSD's e_log.c: log(2^k (1+f)) = k ln 2 + f - (f^2/2 - s (f^2/2 +
+// R(s^2))) with s = f/(2+f).
 func log(x float64) float64 {
 	m, k := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -322,10 +349,12 @@ func log(x float64) float64 {
 	s2 := s * s
 	half := 0.5 * float64(f*f)
 	rest := s2 * horner(s2, logSeries[:])
-	return math.FMA(float64(k), 6.93147180369123816490e-01, -((half - math.FMA(s, half+rest, float64(float64(k)*1.90821492927058770002e-10))) - f))
+	return math.FMA(float64(k), 6.93147180369123816490e-01, -((half - math.FMA(s, half+rest,
+		float64(float64(k)*1.90821492927058770002e-10))) - f))
 }
 
 var logSeries = [7]float64{
-	1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
+	1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
+	2.222219843214978396e-01,
 	2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01,
 }

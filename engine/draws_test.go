@@ -17,16 +17,21 @@ var _ randv2.Source = (*Rand)(nil)
 
 // anyTau yields probabilities of every size, the edges often.
 var anyTau = rapid.OneOf(
-	rapid.SampledFrom([]float64{0, 1, 0.5, 0.25, 0.75, 0.01, 0.05, 0.3, 1.0 / 3, 0x1p-11, 0x1.8p-11, 0x1p-12, 0x1.fffp-12, math.Nextafter(1, 0),
-		0x1p-64, 0x1.8p-65, 0x1p-1022, 0x1.fffffffffffffp-1022, 0x1.8p-1040, math.SmallestNonzeroFloat64}),
+	rapid.SampledFrom([]float64{0, 1, 0.5, 0.25, 0.75, 0.01, 0.05, 0.3, 1.0 / 3, 0x1p-11, 0x1.8p-11,
+		0x1p-12, 0x1.fffp-12, math.Nextafter(1, 0),
+		0x1p-64, 0x1.8p-65, 0x1p-1022, 0x1.fffffffffffffp-1022, 0x1.8p-1040,
+		math.SmallestNonzeroFloat64}),
 	rapid.Float64Range(0, 1),
 )
 
-// TestMaskIsDraw: a mask bit is the member's own draw, whatever the number of members; the rest of the last word is 0.
+// TestMaskIsDraw: a mask bit is the member's own draw, whatever the number of members; the rest of
+// the last word is 0.
 func TestMaskIsDraw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := NewDraws(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream")).Bernoulli(anyTau.Draw(t, "tau"))
-		members, example := rapid.IntRange(0, 400).Draw(t, "members"), rapid.Uint64().Draw(t, "example")
+		b := NewDraws(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream")).Bernoulli(
+			anyTau.Draw(t, "tau"))
+		members, example := rapid.IntRange(0, 400).Draw(t, "members"), rapid.Uint64().Draw(t,
+			"example")
 		mask := []uint64{1, 2, 3, 4, 5, 6, 7, 8}
 		b.Mask(mask, members, example)
 		words := (members + 63) / 64
@@ -47,8 +52,10 @@ func TestMaskIsDraw(t *testing.T) {
 // TestMasksAreMasks: a run of examples draws what each draws on its own.
 func TestMasksAreMasks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := NewDraws(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream")).Bernoulli(anyTau.Draw(t, "tau"))
-		members, example := rapid.IntRange(1, 400).Draw(t, "members"), rapid.Uint64().Draw(t, "example")
+		b := NewDraws(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream")).Bernoulli(
+			anyTau.Draw(t, "tau"))
+		members, example := rapid.IntRange(1, 400).Draw(t, "members"), rapid.Uint64().Draw(t,
+			"example")
 		words, examples := (members+63)/64, rapid.IntRange(0, 9).Draw(t, "examples")
 		got, want := make([]uint64, words*examples), make([]uint64, words)
 		b.Masks(got, members, example)
@@ -81,7 +88,8 @@ func TestDigits(t *testing.T) {
 	})
 }
 
-// TestLateDigits: lanes that come as far as digit 64 (no random ones ever will) are decided by the digits from there on.
+// TestLateDigits: lanes that come as far as digit 64 (no random ones ever will) are decided by the
+// digits from there on.
 func TestLateDigits(t *testing.T) {
 	for _, tau := range []float64{0.3, 0.96875, 0x1p-60} {
 		b := NewDraws(1, 2).Bernoulli(tau * 0x1p-64)
@@ -115,20 +123,24 @@ func TestGoldenDraws(t *testing.T) {
 	perm := make([]int32, 8)
 	Permute(perm, 1, 2)
 	r := NewRand(1, 2)
-	got := fmt.Sprintf("%x %v %x %x %x %d", mask, perm, r.Uint64(), r.Normal(), r.Uniform(), r.IntN(1000))
-	const want = "[887800208be53400 880eb2480] [1 4 3 2 6 7 0 5] b983769a64bba081 -0x1.b6843faeff8d4p-01 0x1.311852aaffa28p-04 334"
+	got := fmt.Sprintf("%x %v %x %x %x %d", mask, perm, r.Uint64(), r.Normal(), r.Uniform(),
+		r.IntN(1000))
+	const want = "[887800208be53400 880eb2480] [1 4 3 2 6 7 0 5] b983769a64bba081 " +
+		"-0x1.b6843faeff8d4p-01 0x1.311852aaffa28p-04 334"
 	if got != want {
 		t.Errorf("draws are\n%s, want\n%s", got, want)
 	}
 }
 
-// ---- Quality. Each check gives p-values of a statistic under the claim "independent bits, 1 with probability tau". Seeds are
-// fixed, so a run can't fail by chance; floor is far below what the few hundred p-values here would reach by chance.
+// ---- Quality. Each check gives p-values of a statistic under the claim "independent bits, 1 with
+// probability tau". Seeds are fixed, so a run can't fail by chance; floor is far below what the few
+// hundred p-values here would reach by chance.
 
 const floor = 1e-6
 
 // maskFunc is the mask of the draws of a seed, stream and tau.
-type maskFunc func(seed, stream uint64, tau float64) func(mask []uint64, members int, example uint64)
+type maskFunc func(seed, stream uint64, tau float64) func(mask []uint64, members int,
+	example uint64)
 
 func ourMasks(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
 	return NewDraws(seed, stream).Bernoulli(tau).Mask
@@ -142,7 +154,8 @@ func zP(count, n, p float64) float64 {
 	return math.Erfc(math.Abs(count-n*p) / math.Sqrt(2*n*p*(1-p)))
 }
 
-// chiP is the two-sided p-value of a sum of df squared standard normals: too even is as wrong as too uneven.
+// chiP is the two-sided p-value of a sum of df squared standard normals: too even is as wrong as
+// too uneven.
 func chiP(x float64, df int) float64 {
 	c := distuv.ChiSquared{K: float64(df)}
 	return 2 * min(c.CDF(x), c.Survival(x))
@@ -176,8 +189,9 @@ func ones(a []uint64) (n int) {
 	return n
 }
 
-// covariance is the sum of (a[e]-tau)*(b[e+lag]-tau) over the first n examples. Its terms are uncorrelated, of variance
-// (tau*(1-tau))^2, for any two sequences of independent draws and for one with itself at a lag.
+// covariance is the sum of (a[e]-tau)*(b[e+lag]-tau) over the first n examples. Its terms are
+// uncorrelated, of variance (tau*(1-tau))^2, for any two sequences of independent draws and for one
+// with itself at a lag.
 func covariance(a, b []uint64, lag, n int, tau float64) float64 {
 	na, nb, both := 0, 0, 0
 	for w := range n / 64 {
@@ -223,7 +237,8 @@ var checks = []struct {
 		}
 		return chiP(x, testLanes)
 	}},
-	{"count per example", func(f maskFunc, tau float64) float64 { // against Binomial(testLanes, tau)
+	// against Binomial(testLanes, tau)
+	{"count per example", func(f maskFunc, tau float64) float64 {
 		var seen [testLanes + 1]float64
 		mask, draw := make([]uint64, 3), f(7, 0, tau)
 		for e := range testExamples {
@@ -250,13 +265,15 @@ var checks = []struct {
 		}
 		return worst(p)
 	}},
-	{"lags", func(f maskFunc, tau float64) float64 { // a lane now and any lane's count some examples later
+	// a lane now and any lane's count some examples later
+	{"lags", func(f maskFunc, tau float64) float64 {
 		h := history(f(7, 0, tau), testLanes, testExamples)
 		var p []float64
 		for a := range h {
 			for _, b := range []int{a, (a + 1) % testLanes, (a + 64) % testLanes} {
 				for lag := 1; lag <= 64; lag++ {
-					p = append(p, covP(covariance(h[a], h[b], lag, testExamples-128, tau), testExamples-128, tau))
+					p = append(p, covP(covariance(h[a], h[b], lag, testExamples-128, tau),
+						testExamples-128, tau))
 				}
 			}
 		}
@@ -280,7 +297,8 @@ var checks = []struct {
 		return chiP(x, testLanes)
 	}},
 	{"neighbouring seeds and streams", func(f maskFunc, tau float64) float64 {
-		keys := [][2]uint64{{7, 0}, {8, 0}, {7, 1}, {0, 7}, {1, 7}, {6, 0}, {7 | 1<<63, 0}, {7, 1 << 63}, {7 ^ 1<<32, 0}}
+		keys := [][2]uint64{{7, 0}, {8, 0}, {7, 1}, {0, 7}, {1, 7}, {6, 0}, {7 | 1<<63, 0},
+			{7, 1 << 63}, {7 ^ 1<<32, 0}}
 		hs := make([][][]uint64, len(keys))
 		for i, k := range keys {
 			hs[i] = history(f(k[0], k[1], tau), testLanes, testExamples)
@@ -295,7 +313,8 @@ var checks = []struct {
 					for _, shift := range []int{0, 64} { // lanes
 						sum := 0.0
 						for a := range testLanes {
-							sum += covariance(hs[i][a], hs[j][(a+shift)%testLanes], lag, testExamples-128, tau)
+							sum += covariance(hs[i][a], hs[j][(a+shift)%testLanes], lag,
+								testExamples-128, tau)
 						}
 						p = append(p, covP(sum, testLanes*(testExamples-128), tau))
 					}
@@ -337,10 +356,12 @@ func TestMaskQuality(t *testing.T) {
 func TestChecksFindFaults(t *testing.T) {
 	const tau = 0.3
 	faults := map[string]maskFunc{
-		"total": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) { // tau to 8 binary digits
+		// tau to 8 binary digits
+		"total": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
 			return ourMasks(seed, stream, math.Round(tau*256)/256)
 		},
-		"every lane": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) { // lane 77 is a little rarer
+		// lane 77 is a little rarer
+		"every lane": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
 			f, g := ourMasks(seed, stream, tau), ourMasks(seed, stream+99, 0.9)
 			return func(mask []uint64, members int, e uint64) {
 				var keep [3]uint64
@@ -349,7 +370,8 @@ func TestChecksFindFaults(t *testing.T) {
 				mask[1] &= keep[1] | ^uint64(1<<13)
 			}
 		},
-		"count per example": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) { // one tau for all lanes, now high, now low
+		// one tau for all lanes, now high, now low
+		"count per example": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
 			lo, hi := ourMasks(seed, stream, tau-0.02), ourMasks(seed, stream, tau+0.02)
 			return func(mask []uint64, members int, e uint64) {
 				if mix(e)&1 == 0 {
@@ -359,7 +381,8 @@ func TestChecksFindFaults(t *testing.T) {
 				}
 			}
 		},
-		"pairs of lanes": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) { // lane 100 copies lane 36 now and then
+		// lane 100 copies lane 36 now and then
+		"pairs of lanes": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
 			f, g := ourMasks(seed, stream, tau), ourMasks(seed, stream+99, 0.1)
 			return func(mask []uint64, members int, e uint64) {
 				var now [3]uint64
@@ -369,7 +392,8 @@ func TestChecksFindFaults(t *testing.T) {
 				mask[1] = mask[1]&^now[1] | mask[0]&now[1]
 			}
 		},
-		"lags": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) { // every third example is that 11 before, two words on
+		// every third example is that 11 before, two words on
+		"lags": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
 			f := ourMasks(seed, stream, tau)
 			return func(mask []uint64, members int, e uint64) {
 				if e%3 == 0 {
@@ -378,7 +402,8 @@ func TestChecksFindFaults(t *testing.T) {
 				f(mask, members, e)
 			}
 		},
-		"runs": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) { // sticks to the example before at times
+		// sticks to the example before at times
+		"runs": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) {
 			f := ourMasks(seed, stream, tau)
 			return func(mask []uint64, members int, e uint64) {
 				if mix(e)%100 == 0 {
@@ -387,7 +412,9 @@ func TestChecksFindFaults(t *testing.T) {
 				f(mask, members, e)
 			}
 		},
-		"neighbouring seeds and streams": func(seed, stream uint64, tau float64) func([]uint64, int, uint64) { // the classic: seed plus counter
+		// the classic: seed plus counter
+		"neighbouring seeds and streams": func(seed, stream uint64, tau float64) func([]uint64, int,
+			uint64) {
 			f := ourMasks(0, stream, tau)
 			return func(mask []uint64, members int, e uint64) { f(mask, members, e+seed) }
 		},
@@ -399,7 +426,8 @@ func TestChecksFindFaults(t *testing.T) {
 	}
 }
 
-// TestAvalanche: a flipped bit of seed, stream, group or example flips each bit of the words with probability 1/2.
+// TestAvalanche: a flipped bit of seed, stream, group or example flips each bit of the words with
+// probability 1/2.
 func TestAvalanche(t *testing.T) {
 	word := func(in [4]uint64, d uint64) uint64 {
 		k := newKey(kindMask, in[0], in[1])
@@ -448,8 +476,8 @@ func TestActiveList(t *testing.T) {
 	})
 }
 
-// permP are p-values for a way to permute: all orders of 5 equally often, and every number of 40 in every place equally often,
-// in the next epoch too, whatever place it had.
+// permP are p-values for a way to permute: all orders of 5 equally often, and every number of 40 in
+// every place equally often, in the next epoch too, whatever place it had.
 func permP(permute func(dst []int32, seed, epoch uint64)) float64 {
 	const n, each = 5, 500
 	counts := map[[n]int32]float64{}
@@ -483,7 +511,8 @@ func permP(permute func(dst []int32, seed, epoch uint64)) float64 {
 				x += (c - runs/m) * (c - runs/m) / (runs / m)
 			}
 		}
-		// A random permutation matrix has variance 1/(m-1) per cell instead of (1/m)(1-1/m), and (m-1)^2 free cells.
+		// A random permutation matrix has variance 1/(m-1) per cell instead of (1/m)(1-1/m), and
+		// (m-1)^2 free cells.
 		p = append(p, chiP(x*(m-1)/m, (m-1)*(m-1)))
 	}
 	return worst(p)
@@ -493,7 +522,8 @@ func TestPermuteQuality(t *testing.T) {
 	if p := permP(Permute); p < floor {
 		t.Errorf("p = %.2g", p)
 	}
-	naive := func(dst []int32, seed, epoch uint64) { // swaps each place with any place: n^n ways onto n! orders
+	// swaps each place with any place: n^n ways onto n! orders
+	naive := func(dst []int32, seed, epoch uint64) {
 		r := NewRand(seed, epoch)
 		for i := range dst {
 			dst[i] = int32(i)
@@ -547,7 +577,8 @@ func TestRandPosition(t *testing.T) {
 	}
 }
 
-// bytesP is the chi-square p-value of each of the 8 bytes of words, and of pairs of a byte and the same one a word later.
+// bytesP is the chi-square p-value of each of the 8 bytes of words, and of pairs of a byte and the
+// same one a word later.
 func bytesP(word func() uint64) float64 {
 	const n = 1 << 20
 	var single [8][256]float64
@@ -582,7 +613,8 @@ func TestRandQuality(t *testing.T) {
 		}
 	}
 	streams := uint64(0)
-	if p := bytesP(func() uint64 { streams++; return NewRand(1, streams).Uint64() }); p < floor { // the first word of each stream
+	// the first word of each stream
+	if p := bytesP(func() uint64 { streams++; return NewRand(1, streams).Uint64() }); p < floor {
 		t.Errorf("across streams: p = %.2g", p)
 	}
 	lcg := uint64(1)
@@ -617,14 +649,16 @@ func TestUniformAndNormal(t *testing.T) {
 	if p := cellsP(func() float64 { return (float64(r.IntN(3000)) + 0.5) / 3000 }); p < floor {
 		t.Errorf("IntN: p = %.2g", p)
 	}
-	if p := cellsP(func() float64 { // the sum of four uniforms, of variance 4/12, has too light tails
+	// the sum of four uniforms, of variance 4/12, has too light tails
+	if p := cellsP(func() float64 {
 		return phi((r.Uniform() + r.Uniform() + r.Uniform() + r.Uniform() - 2) * math.Sqrt(3))
 	}); p >= floor {
 		t.Errorf("the check misses the sum of four, p = %.2g", p)
 	}
 }
 
-// TestBelowUnbiased: with n = 3 * 2^61 and no word refused, 2 modulo 3 would come in 2 of 8 cases, 0 and 1 in 3 of 8 each.
+// TestBelowUnbiased: with n = 3 * 2^61 and no word refused, 2 modulo 3 would come in 2 of 8 cases,
+// 0 and 1 in 3 of 8 each.
 func TestBelowUnbiased(t *testing.T) {
 	r := NewRand(1, 1)
 	const n, trials = 3 << 61, 30000
@@ -644,8 +678,8 @@ func TestBelowUnbiased(t *testing.T) {
 	}
 }
 
-// TestNormalQuantile: Phi(quantile(p)) = p to the accuracy of erfc, which has relative error below 1e-15; d ln Phi / d ln x
-// is about x^2, up to 58, at the far end.
+// TestNormalQuantile: Phi(quantile(p)) = p to the accuracy of erfc, which has relative error below
+// 1e-15; d ln Phi / d ln x is about x^2, up to 58, at the far end.
 func TestNormalQuantile(t *testing.T) {
 	r := NewRand(1, 1)
 	for i := range 200000 {
@@ -671,7 +705,8 @@ func TestNormalQuantile(t *testing.T) {
 
 func TestDrawsAllocs(t *testing.T) {
 	b := NewDraws(1, 2).Bernoulli(0.3)
-	mask, run, list, r := make([]uint64, 2), make([]uint64, 10), make([]int32, 0, 100), NewRand(1, 2)
+	mask, run, list, r := make([]uint64, 2), make([]uint64, 10), make([]int32, 0, 100), NewRand(1,
+		2)
 	perm := make([]int32, 50)
 	if n := testing.AllocsPerRun(100, func() {
 		b.Masks(run, 100, 5)

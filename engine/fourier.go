@@ -14,7 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// ErrFourier is returned for settings that are no [Fourier], and for more frequencies than fit in memory.
+// ErrFourier is returned for settings that are no [Fourier], and for more frequencies than fit in
+// memory.
 var ErrFourier = errors.New("no such Fourier features")
 
 // Limits of Fourier.
@@ -23,22 +24,27 @@ const (
 	fourierBytes   = 4 << 30 // of frequencies
 )
 
-// Fourier maps examples to random Fourier features: D numbers whose inner products stand for a Gaussian kernel, so that a linear learner
-// learns what a kernel learner would, at a cost that does not grow with the examples kept.
+// Fourier maps examples to random Fourier features: D numbers whose inner products stand for a
+// Gaussian kernel, so that a linear learner learns what a kernel learner would, at a cost that does
+// not grow with the examples kept.
 //
 // Reference: A. Rahimi, B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007:
 //
-//	z(x) = [cos w_1.x ... cos w_D/2.x, sin w_1.x ... sin w_D/2.x] / sqrt(D/2),   w_k ~ N(0, I/sigma^2)
+//	z(x) = [cos w_1.x ... cos w_D/2.x, sin w_1.x ... sin w_D/2.x] / sqrt(D/2)
+//	w_k ~ N(0, I/sigma^2)
 //	z(x).z(y) = K(x, y) + e,   K = exp(-|x-y|^2 / (2 sigma^2)),   E e = 0,   Var e = (1 - K^2)^2 / D
 //
-// z has length 1. sigma is a width; papers that write exp(-|x-y|^2 / (2 s)) give its square: sigma = sqrt(s).
+// z has length 1. sigma is a width; papers that write exp(-|x-y|^2 / (2 s)) give its square: sigma
+// = sqrt(s).
 //
-// Component j of w_k is drawn from (seed, j, k) alone: more features in the data or a larger D leave the others as they are. So the map needs no state
-// beside D, sigma and the seed, and it is the same function on every CPU: the angles add up as [vecmath.LanesScore] says, cosine and sine are
-// [vecmath.SinCos]. It knows no unseen features: all of an example's count.
+// Component j of w_k is drawn from (seed, j, k) alone: more features in the data or a larger D
+// leave the others as they are. So the map needs no state beside D, sigma and the seed, and it is
+// the same function on every CPU: the angles add up as [vecmath.LanesScore] says, cosine and sine
+// are [vecmath.SinCos]. It knows no unseen features: all of an example's count.
 //
-// Cost: D/2 multiply-adds a non-zero and D/2 sines and cosines an example, spread over the pool where that pays; D/2 normal draws a feature when it is first
-// seen. Memory: D/2 elements a feature. Safe for concurrent use.
+// Cost: D/2 multiply-adds a non-zero and D/2 sines and cosines an example, spread over the pool
+// where that pays; D/2 normal draws a feature when it is first seen. Memory: D/2 elements a
+// feature. Safe for concurrent use.
 type Fourier[T Float] struct {
 	half  int // frequencies
 	sigma float64
@@ -49,7 +55,8 @@ type Fourier[T Float] struct {
 	width int
 	dim   int // features it has frequencies of
 
-	grows sync.RWMutex // w, dim: a Map reads them, one with features not met before draws more first
+	// w, dim: a Map reads them, one with features not met before draws more first
+	grows sync.RWMutex
 
 	jobs scratch.Stack[fourierJob[T]]
 }
@@ -72,15 +79,18 @@ type fourierPart[T Float] struct {
 	val []T
 }
 
-// NewFourier returns a map to size features, an even number from 2 to [MaxFourierSize], of a Gaussian kernel of width sigma > 0. pool may be nil.
+// NewFourier returns a map to size features, an even number from 2 to [MaxFourierSize], of a
+// Gaussian kernel of width sigma > 0. pool may be nil.
 func NewFourier[T Float](size int, sigma float64, seed uint64, pool *Pool) (*Fourier[T], error) {
 	if size < 2 || size > MaxFourierSize || size%2 != 0 {
-		return nil, fmt.Errorf("size %d: must be an even number from 2 to %d: %w", size, MaxFourierSize, ErrFourier)
+		return nil, fmt.Errorf("size %d: must be an even number from 2 to %d: %w", size,
+			MaxFourierSize, ErrFourier)
 	}
 	if !(sigma > 0) || math.IsInf(sigma, 0) || math.IsInf(1/sigma, 0) {
 		return nil, fmt.Errorf("sigma %v: must be a positive number: %w", sigma, ErrFourier)
 	}
-	return &Fourier[T]{half: size / 2, sigma: sigma, key: newKey(kindFourier, seed, 0), pool: pool, width: padded[T](size / 2)}, nil
+	return &Fourier[T]{half: size / 2, sigma: sigma, key: newKey(kindFourier, seed, 0), pool: pool,
+		width: padded[T](size / 2)}, nil
 }
 
 // Size returns D.
@@ -161,7 +171,8 @@ func (f *Fourier[T]) grow(dim int) error {
 	}
 	size := int64(unsafe.Sizeof(*new(T)))
 	if need := int64(dim) * int64(f.width) * size; need > fourierBytes {
-		return fmt.Errorf("%d features with %d frequencies each take %d MiB, more than %d: take fewer: %w", dim, f.half, need>>20, fourierBytes>>20, ErrFourier)
+		return fmt.Errorf("%d features with %d frequencies each take %d MiB, more than %d: take "+
+			"fewer: %w", dim, f.half, need>>20, fourierBytes>>20, ErrFourier)
 	}
 	if dim*f.width > len(f.w) {
 		rows := max(dim, min(Room(len(f.w)/f.width, dim), int(fourierBytes/size)/f.width))
@@ -188,7 +199,8 @@ func (j *fourierJob[T]) Part(i int) {
 		var val []T
 		if j.src.Dense() {
 			x := j.src.Row(e)
-			p.idx, p.val = nonZeros(slices.Grow(p.idx[:0], len(x)), slices.Grow(p.val[:0], len(x)), x)
+			p.idx, p.val = nonZeros(slices.Grow(p.idx[:0], len(x)), slices.Grow(p.val[:0], len(x)),
+				x)
 			idx, val = p.idx, p.val
 		} else {
 			idx, val = j.src.Sparse(e)

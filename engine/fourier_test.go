@@ -52,7 +52,8 @@ func mapped[T Float](t *testing.T, f *Fourier[T], b *Block[T]) *Block[T] {
 	return &dst
 }
 
-func newFourier[T Float](t *testing.T, size int, sigma float64, seed uint64, pool *Pool) *Fourier[T] {
+func newFourier[T Float](t *testing.T, size int, sigma float64, seed uint64,
+	pool *Pool) *Fourier[T] {
 	t.Helper()
 	f, err := NewFourier[T](size, sigma, seed, pool)
 	if err != nil {
@@ -61,8 +62,9 @@ func newFourier[T Float](t *testing.T, size int, sigma float64, seed uint64, poo
 	return f
 }
 
-// Inner products are the kernel's values: over many pairs, e/sqrt(Var e) has mean 0 and mean square 1. The maps of different seeds are independent, so that the mean of
-// the square, whose variance is that of a squared normal number, is within 6 standard deviations of 1. All lengths are 1.
+// Inner products are the kernel's values: over many pairs, e/sqrt(Var e) has mean 0 and mean square
+// 1. The maps of different seeds are independent, so that the mean of the square, whose variance is
+// that of a squared normal number, is within 6 standard deviations of 1. All lengths are 1.
 func TestFourierKernel(t *testing.T) {
 	const sigma, size = 1.7, 300
 	n, seeds := 6, 200
@@ -82,8 +84,10 @@ func TestFourierKernel(t *testing.T) {
 					t.Fatalf("seed %d: |z|^2 is off by %g", seed, d)
 				}
 			}
-			if math.Abs(mean) > 6/math.Sqrt(float64(seeds)) || math.Abs(square-1) > 6*math.Sqrt(2/float64(seeds)) {
-				t.Errorf("examples %d and %d, K = %.3f: error of mean %.3f and mean square %.3f standard deviations", i, j, k, mean, square)
+			if math.Abs(mean) > 6/math.Sqrt(float64(seeds)) || math.Abs(square-1) > 6*math.Sqrt(
+				2/float64(seeds)) {
+				t.Errorf("examples %d and %d, K = %.3f: error of mean %.3f and mean square %.3f "+
+					"standard deviations", i, j, k, mean, square)
 			}
 		}
 	}
@@ -100,8 +104,8 @@ func pairDistance(b *Block[float64], i, j int) float64 {
 	return vecmath.SumSq(x)
 }
 
-// The same bits for dense and sparse examples, every implementation, number of threads and cut into blocks, with features known at once or one by one;
-// pinned over architectures.
+// The same bits for dense and sparse examples, every implementation, number of threads and cut into
+// blocks, with features known at once or one by one; pinned over architectures.
 func TestFourierBits(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { fourierBits[float32](t, "0ff6bda9cb83") })
 	t.Run("float64", func(t *testing.T) { fourierBits[float64](t, "f4056437e98d") })
@@ -151,7 +155,8 @@ func fourierBits[T Float](t *testing.T, pin string) {
 						want = got
 					}
 					if got != want {
-						t.Errorf("%s, %d threads, dense %v, blocks of %d: other features", im.Name, threads, dense, step)
+						t.Errorf("%s, %d threads, dense %v, blocks of %d: other features", im.Name,
+							threads, dense, step)
 					}
 				}
 			}
@@ -166,7 +171,8 @@ func fourierBits[T Float](t *testing.T, pin string) {
 // More features leave the first as they are, but for the scale.
 func TestFourierLarger(t *testing.T) {
 	b := fourierData[float64](5, 10, true)
-	small, large := mapped(t, newFourier[float64](t, 8, 1, 3, nil), b), mapped(t, newFourier[float64](t, 32, 1, 3, nil), b)
+	small, large := mapped(t, newFourier[float64](t, 8, 1, 3, nil), b), mapped(t,
+		newFourier[float64](t, 32, 1, 3, nil), b)
 	for i := range b.Len() {
 		for k := range 4 {
 			if s, l := small.Row(i)[k], large.Row(i)[k]; math.Abs(s/2-l) > 0x1p-53 {
@@ -183,14 +189,16 @@ func TestFourierRefuses(t *testing.T) {
 	for _, c := range []struct {
 		size  int
 		sigma float64
-	}{{0, 1}, {-2, 1}, {7, 1}, {MaxFourierSize + 2, 1}, {10, 0}, {10, -1}, {10, math.NaN()}, {10, math.Inf(1)}, {10, 0x1p-1074}} {
+	}{{0, 1}, {-2, 1}, {7, 1}, {MaxFourierSize + 2, 1}, {10, 0}, {10, -1}, {10, math.NaN()},
+		{10, math.Inf(1)}, {10, 0x1p-1074}} {
 		if _, err := NewFourier[float32](c.size, c.sigma, 1, nil); !errors.Is(err, ErrFourier) {
 			t.Errorf("size %d, sigma %v: %v, want %v", c.size, c.sigma, err, ErrFourier)
 		}
 	}
 	f := newFourier[float32](t, 1000, 1, 1, nil)
 	var dst Block[float32]
-	if err := f.Map(&dst, &Block[float32]{Y: []float32{1}, Dim: 1 << 30, Ptr: []int{0, 0}}); !errors.Is(err, ErrFourier) {
+	if err := f.Map(&dst, &Block[float32]{Y: []float32{1}, Dim: 1 << 30, Ptr: []int{0,
+		0}}); !errors.Is(err, ErrFourier) {
 		t.Errorf("2^30 features: %v, want %v", err, ErrFourier)
 	}
 	// Labels are copied, good or not: they matter to who learns from the features.

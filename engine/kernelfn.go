@@ -27,12 +27,13 @@ const (
 //	poly     (Coef0 + Gamma x.z / s^2)^Degree
 //	rbf      exp(-Gamma |x-z|^2 / s^2)
 //
-// The width sigma of an rbf follows exp(-|x-z|^2 / (2 sigma^2)), see [RBFSigma]. A row of kernel values is computed from dot
-// products, all arithmetic in float64 up to the argument of exp:
+// The width sigma of an rbf follows exp(-|x-z|^2 / (2 sigma^2)), see [RBFSigma]. A row of kernel
+// values is computed from dot products, all arithmetic in float64 up to the argument of exp:
 //
 //	g = Gamma / s^2       (1 / s^2 for linear)
 //	poly: power by squaring, from the lowest bit of Degree
-//	rbf: |x-z|^2 = max(0, x.x + z.z - 2 x.z), from stored squared norms; -g times that is rounded to the row's precision,
+//	rbf: |x-z|^2 = max(0, x.x + z.z - 2 x.z), from stored squared norms; -g times
+//	that is rounded to the row's precision,
 //	then vecmath.Exp
 //
 // so that a value is the same on every CPU. K(x, x) of an rbf is 1 exactly.
@@ -40,8 +41,9 @@ type Kernel struct {
 	Kind   KernelKind `json:"kernel,omitempty"`
 	Gamma  float64    `json:"gamma,omitempty"`  // > 0 for poly and rbf; not used by linear
 	Degree int        `json:"degree,omitempty"` // >= 1 for poly; not used by others
-	Coef0  float64    `json:"coef0,omitempty"`  // >= 0 for poly, as a kernel must be positive semidefinite; not used by others
-	Scale  float64    `json:"scale,omitempty"`  // > 0; 0 stands for 1
+	// >= 0 for poly, as a kernel must be positive semidefinite; not used by others
+	Coef0 float64 `json:"coef0,omitempty"`
+	Scale float64 `json:"scale,omitempty"` // > 0; 0 stands for 1
 }
 
 // RBFSigma returns exp(-|x-z|^2 / (2 sigma^2)), that is gamma = 1 / (2 sigma^2).
@@ -58,13 +60,15 @@ func (k Kernel) Validate() error {
 	case k.Scale != 0 && !positive(k.Scale):
 		return fmt.Errorf("scale %v: must be positive, or 0 for none: %w", k.Scale, ErrKernel)
 	case (k.Kind == Poly || k.Kind == RBF) && !positive(k.Gamma):
-		return fmt.Errorf("gamma %v: must be positive for kernel %s: %w", k.Gamma, k.Kind, ErrKernel)
+		return fmt.Errorf("gamma %v: must be positive for kernel %s: %w", k.Gamma, k.Kind,
+			ErrKernel)
 	case k.Kind == Poly && k.Degree < 1:
 		return fmt.Errorf("degree %d: must be 1 or more: %w", k.Degree, ErrKernel)
 	case k.Kind == Poly && !(k.Coef0 == 0 || positive(k.Coef0)):
 		return fmt.Errorf("coef0 %v: must be 0 or more: %w", k.Coef0, ErrKernel)
 	case !positive(k.factor()):
-		return fmt.Errorf("gamma %v, scale %v: gamma/scale^2 is not a positive number: %w", k.Gamma, k.Scale, ErrKernel)
+		return fmt.Errorf("gamma %v, scale %v: gamma/scale^2 is not a positive number: %w", k.Gamma,
+			k.Scale, ErrKernel)
 	}
 	return nil
 }
@@ -88,7 +92,8 @@ func (k Kernel) Self(xx float64) float64 {
 	return v[0]
 }
 
-// kernelValues sets dst[j] = K of two examples with squared norms xx and sq[j] and the dot product dots[j].
+// kernelValues sets dst[j] = K of two examples with squared norms xx and sq[j] and the dot product
+// dots[j].
 func kernelValues[T Float](dst []T, k *Kernel, xx float64, sq, dots []float64) {
 	g := k.factor()
 	sq, dots = sq[:len(dst)], dots[:len(dst)]

@@ -40,7 +40,8 @@ func TestKernelValidate(t *testing.T) {
 		{Kernel{Kind: RBF, Gamma: 1, Scale: 1e-300}, "gamma/scale^2"},
 		{RBFSigma(0), "gamma +Inf"},
 	} {
-		if err := tc.k.Validate(); !errors.Is(err, ErrKernel) || !strings.Contains(err.Error(), tc.says) {
+		if err := tc.k.Validate(); !errors.Is(err, ErrKernel) || !strings.Contains(err.Error(),
+			tc.says) {
 			t.Errorf("%+v: %v, want %q", tc.k, err, tc.says)
 		}
 		if _, err := NewPoints[float32](tc.k); !errors.Is(err, ErrKernel) {
@@ -78,7 +79,8 @@ func TestKernelValues(t *testing.T) {
 }
 
 func TestKernelJSON(t *testing.T) {
-	for _, k := range []Kernel{{}, {Kind: Poly, Gamma: 1, Degree: 5, Coef0: 1, Scale: 1100}, RBFSigma(0.3)} {
+	for _, k := range []Kernel{{}, {Kind: Poly, Gamma: 1, Degree: 5, Coef0: 1, Scale: 1100},
+		RBFSigma(0.3)} {
 		text, err := json.Marshal(k)
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +101,8 @@ func TestPower(t *testing.T) {
 		for range d {
 			want *= 1.37
 		}
-		if got := power(1.37, d); math.Abs(got-want) > float64(2*d)*0x1p-53*want { // d-1 roundings at most, each way
+		// d-1 roundings at most, each way
+		if got := power(1.37, d); math.Abs(got-want) > float64(2*d)*0x1p-53*want {
 			t.Errorf("1.37^%d = %v, want %v", d, got, want)
 		}
 	}

@@ -5,23 +5,25 @@ import (
 	"unsafe"
 )
 
-// Tiles of [Lanes] hold up to WideTile members, as many as the kernels of most CPUs keep in registers; a call for fewer costs nearly
-// as much. Once a tile of that width takes more than wideBytes, tiles hold NarrowTile members, so that they stay in L2
-// and ensembles of more than NarrowTile members make work for two workers, which pays from about there on.
-// Both are whole words of a mask.
+// Tiles of [Lanes] hold up to WideTile members, as many as the kernels of most CPUs keep in
+// registers; a call for fewer costs nearly as much. Once a tile of that width takes more than
+// wideBytes, tiles hold NarrowTile members, so that they stay in L2 and ensembles of more than
+// NarrowTile members make work for two workers, which pays from about there on. Both are whole
+// words of a mask.
 const (
 	WideTile   = 128
 	NarrowTile = 64
 	wideBytes  = 256 << 10
 )
 
-// Lanes holds the weights of an ensemble's members for sparse examples: the members lie across SIMD lanes, so one
-// non-zero of an example costs one row operation for all of them. The members are cut into tiles; a tile is a slab of
-// rows, one row a feature, and rows are there only for features that were seen. Row 0 stays zero and stands for all
-// others.
+// Lanes holds the weights of an ensemble's members for sparse examples: the members lie across SIMD
+// lanes, so one non-zero of an example costs one row operation for all of them. The members are cut
+// into tiles; a tile is a slab of rows, one row a feature, and rows are there only for features
+// that were seen. Row 0 stays zero and stands for all others.
 //
-// Memory: Members (padded to 64 bytes) weights a feature seen, 4 bytes a feature up to the largest seen.
-// Not safe for concurrent use, but distinct tiles may be worked on at the same time while no rows are added.
+// Memory: Members (padded to 64 bytes) weights a feature seen, 4 bytes a feature up to the largest
+// seen. Not safe for concurrent use, but distinct tiles may be worked on at the same time while no
+// rows are added.
 type Lanes[T Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
 
@@ -32,7 +34,8 @@ type Lanes[T Float] struct {
 	rows    int     // rows that the tiles have room for
 }
 
-// LaneTile is a run of members: lane l of feature row r is W[r*Width+l], in the layout of the vecmath.Lanes… kernels.
+// LaneTile is a run of members: lane l of feature row r is W[r*Width+l], in the layout of the
+// vecmath.Lanes… kernels.
 type LaneTile[T Float] struct {
 	W     []T // 64-byte aligned
 	Width int // lanes in a row: Lanes padded to a multiple of 64 bytes; the padding stays zero
@@ -77,7 +80,8 @@ func (l *Lanes[T]) grow(rows int) {
 	l.Tiles, l.lanes, l.rows = tiles, lanes, rows
 }
 
-// Reserve makes room for that many features, so that the tiles are not cut anew before there are more.
+// Reserve makes room for that many features, so that the tiles are not cut anew before there are
+// more.
 func (l *Lanes[T]) Reserve(features int) {
 	if features+1 > l.rows {
 		l.grow(features + 1)
@@ -94,8 +98,9 @@ func (l *Lanes[T]) Reach(dim int) {
 	}
 }
 
-// Rows appends the rows of the features idx, in any order but all below what Reach was told, to dst. Features not seen
-// before get a row. Cost: a table look-up an index; the tiles grow by quarters, see [Room].
+// Rows appends the rows of the features idx, in any order but all below what Reach was told, to
+// dst. Features not seen before get a row. Cost: a table look-up an index; the tiles grow by
+// quarters, see [Room].
 func (l *Lanes[T]) Rows(dst, idx []int32) []int32 {
 	n := len(dst)
 	dst = slices.Grow(dst, len(idx))[:n+len(idx)]
@@ -119,7 +124,8 @@ func (l *Lanes[T]) Rows(dst, idx []int32) []int32 {
 	return dst
 }
 
-// Find appends the rows of the features idx to dst: the zero row for those never seen. It changes nothing.
+// Find appends the rows of the features idx to dst: the zero row for those never seen. It changes
+// nothing.
 func (l *Lanes[T]) Find(dst, idx []int32) []int32 {
 	for _, j := range idx {
 		r := int32(0)
@@ -142,7 +148,8 @@ func (l *Lanes[T]) add(j int32) int32 {
 	return int32(r)
 }
 
-// Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit for bit.
+// Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit
+// for bit.
 func (l *Lanes[T]) Column(dst []T, j int) bool {
 	if j >= len(l.row) || l.row[j] == 0 {
 		clear(dst[:l.members])

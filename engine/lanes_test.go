@@ -44,11 +44,14 @@ func testTiles[T Float](t *testing.T, l *Lanes[T], per int) {
 	next := 0
 	for i := range l.Tiles {
 		tile := &l.Tiles[i]
-		if tile.Lo != next || tile.Lanes > tile.Width || tile.Width%per != 0 || tile.Width-tile.Lanes >= per {
-			t.Errorf("%d members, tile %d: first member %d (want %d), %d lanes, width %d", l.members, i, tile.Lo, next, tile.Lanes, tile.Width)
+		if tile.Lo != next || tile.Lanes > tile.Width || tile.Width%per != 0 ||
+			tile.Width-tile.Lanes >= per {
+			t.Errorf("%d members, tile %d: first member %d (want %d), %d lanes, width %d",
+				l.members, i, tile.Lo, next, tile.Lanes, tile.Width)
 		}
 		if a := uintptr(unsafe.Pointer(&tile.W[0])) % 64; a != 0 {
-			t.Errorf("%d members, tile %d: weights start %d bytes past a multiple of 64", l.members, i, a)
+			t.Errorf("%d members, tile %d: weights start %d bytes past a multiple of 64", l.members,
+				i, a)
 		}
 		next += tile.Lanes
 	}
@@ -111,11 +114,13 @@ func TestLanesRows(t *testing.T) {
 	l.Reach(1<<20 + 1)
 	a := slices.Clone(l.Rows(nil, []int32{5, 9, 1 << 20}))
 	b := l.Rows(nil, []int32{0, 5, 9})
-	if a[0] != b[1] || a[1] != b[2] || slices.Contains(a, 0) || slices.Contains(b, 0) || b[0] == a[0] || b[0] == a[2] {
+	if a[0] != b[1] || a[1] != b[2] || slices.Contains(a, 0) || slices.Contains(b, 0) ||
+		b[0] == a[0] || b[0] == a[2] {
 		t.Fatalf("rows %v and %v", a, b)
 	}
 	before := l.Bytes()
-	if f := l.Find(nil, []int32{4, 5, 1 << 20, 1 << 30}); !slices.Equal(f, []int32{0, a[0], a[2], 0}) || l.Bytes() != before {
+	if f := l.Find(nil, []int32{4, 5, 1 << 20, 1 << 30}); !slices.Equal(f, []int32{0, a[0], a[2],
+		0}) || l.Bytes() != before {
 		t.Fatalf("found %v", f)
 	}
 	for j := range int32(5000) {
@@ -154,7 +159,8 @@ func TestLanesTiles(t *testing.T) {
 		rows := l.Rows(nil, idx)
 		for i := range l.Tiles {
 			tile := &l.Tiles[i]
-			s, coef, mask := Aligned[float32](tile.Width), Aligned[float32](tile.Width), make([]uint64, vecmath.MaskWords(tile.Width))
+			s, coef, mask := Aligned[float32](tile.Width), Aligned[float32](tile.Width),
+				make([]uint64, vecmath.MaskWords(tile.Width))
 			for i := range mask {
 				mask[i] = rng.Uint64() & (1<<min(64, max(0, tile.Lanes-64*i)) - 1)
 			}

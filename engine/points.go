@@ -17,9 +17,11 @@ import (
 //
 // # Storage
 //
-// The examples are kept in the tightest form that all of them allow, which may only go down this list as examples come:
+// The examples are kept in the tightest form that all of them allow, which may only go down this
+// list as examples come:
 //
-//	bits    all values 0 or 1: bit sets; a value is a count of bits, looked up in a table of kernel values
+//	bits    all values 0 or 1: bit sets; a value is a count of bits, looked up in a table of
+//	        kernel values
 //	bytes   all values integers from 0 to 255: bytes
 //	dense, csr   anything else: floats, in the layout of the first block
 //
@@ -27,14 +29,15 @@ import (
 //
 // # The same bits
 //
-// A kernel value does not depend on the form. Dot products are in float64 for either precision: rows of the first two
-// forms are exact integers below 2^31, which float64 arithmetic gives exactly in any order, so they are what the float
-// form gives. Dense floats add up as [vecmath.Dot] of float64 does, csr as [vecmath.SparseDot] does over the non-zeros of the
-// listed example (zeros that are stored in a block are left out, here and everywhere); K(x_i, x_j) and K(x_j, x_i)
-// may therefore differ in the last bits for csr.
+// A kernel value does not depend on the form. Dot products are in float64 for either precision:
+// rows of the first two forms are exact integers below 2^31, which float64 arithmetic gives exactly
+// in any order, so they are what the float form gives. Dense floats add up as [vecmath.Dot] of
+// float64 does, csr as [vecmath.SparseDot] does over the non-zeros of the listed example (zeros
+// that are stored in a block are left out, here and everywhere); K(x_i, x_j) and K(x_j, x_i) may
+// therefore differ in the last bits for csr.
 //
-// Memory: the examples once, 8 bytes an example for its squared norm, and some rows of scratch, as many as calls ran at once. Append needs the list
-// for itself; all else is safe for concurrent use.
+// Memory: the examples once, 8 bytes an example for its squared norm, and some rows of scratch, as
+// many as calls ran at once. Append needs the list for itself; all else is safe for concurrent use.
 type Points[T Float] struct {
 	kernel Kernel
 	n      int
@@ -66,8 +69,8 @@ const (
 	formFloats
 )
 
-// A bit set costs about 0.5 ns a word, bytes 0.03 ns each, and a non-zero of csr 0.7 ns: forms that store zeros are worth it
-// up to these sizes a non-zero.
+// A bit set costs about 0.5 ns a word, bytes 0.03 ns each, and a non-zero of csr 0.7 ns: forms that
+// store zeros are worth it up to these sizes a non-zero.
 const (
 	bitsPerNonZero  = 64
 	bytesPerNonZero = 16
@@ -114,7 +117,8 @@ func (p *Points[T]) Diag(i int) T {
 	return v[0]
 }
 
-// DiagOf returns K(z, z), where z is example i of b, which has been checked: the value that Diag has once z is in the list.
+// DiagOf returns K(z, z), where z is example i of b, which has been checked: the value that Diag
+// has once z is in the list.
 func (p *Points[T]) DiagOf(b *Block[T], i int) T {
 	j := p.job()
 	defer p.done(j)
@@ -141,16 +145,17 @@ func (p *Points[T]) NonZeros(idx []int32, val []T, i int) ([]int32, []T) {
 			}
 		}
 	case p.sparse:
-		idx, val = append(idx, p.idx[p.ptr[i]:p.ptr[i+1]]...), append(val, p.val[p.ptr[i]:p.ptr[i+1]]...)
+		idx, val = append(idx, p.idx[p.ptr[i]:p.ptr[i+1]]...), append(val,
+			p.val[p.ptr[i]:p.ptr[i+1]]...)
 	default:
 		idx, val = nonZeros(idx, val, p.x[i*p.stride:][:p.dim])
 	}
 	return idx, val
 }
 
-// Append adds examples lo to hi-1 of b, which has been checked ([Block.Check]). The first block decides whether the list is
-// a sparse or a dense one; later blocks may be either. Cost: one pass over the examples, and over the whole list when it
-// has to change its form.
+// Append adds examples lo to hi-1 of b, which has been checked ([Block.Check]). The first block
+// decides whether the list is a sparse or a dense one; later blocks may be either. Cost: one pass
+// over the examples, and over the whole list when it has to change its form.
 func (p *Points[T]) Append(b *Block[T], lo, hi int) {
 	if lo >= hi {
 		return
@@ -180,8 +185,9 @@ func (p *Points[T]) Append(b *Block[T], lo, hi int) {
 	p.done(j)
 }
 
-// Replace puts example i of b, which has been checked, in the place of example at. Cost: O(features) for packed and dense lists, O(non-zeros of the
-// list) for csr; allocates where memory must grow only. Like Append it needs the list for itself.
+// Replace puts example i of b, which has been checked, in the place of example at. Cost:
+// O(features) for packed and dense lists, O(non-zeros of the list) for csr; allocates where memory
+// must grow only. Like Append it needs the list for itself.
 func (p *Points[T]) Replace(at int, b *Block[T], i int) {
 	j := p.job()
 	j.gather(b, i)
@@ -211,7 +217,8 @@ func (p *Points[T]) Replace(at int, b *Block[T], i int) {
 	case p.sparse:
 		p.room(p.n, nnz)
 		lo, hi := p.ptr[at], p.ptr[at+1]
-		p.idx, p.val = slices.Replace(p.idx, lo, hi, j.idx...), slices.Replace(p.val, lo, hi, j.val...)
+		p.idx, p.val = slices.Replace(p.idx, lo, hi, j.idx...), slices.Replace(p.val, lo, hi,
+			j.val...)
 		for k := at + 1; k < len(p.ptr); k++ {
 			p.ptr[k] += len(j.idx) - (hi - lo)
 		}
@@ -231,7 +238,8 @@ func (p *Points[T]) allowed(need pointForm, dim, nnz, n int) pointForm {
 	if need == formBits && p.sparse && dim > bitsPerNonZero*(nnz/n+1) {
 		need = formBytes
 	}
-	if need == formBytes && (dim > vecmath.MaxBytes || p.sparse && dim > bytesPerNonZero*(nnz/n+1)) {
+	if need == formBytes && (dim > vecmath.MaxBytes || p.sparse &&
+		dim > bytesPerNonZero*(nnz/n+1)) {
 		need = formFloats
 	}
 	return need
@@ -262,7 +270,8 @@ func nonZeros[T Float](idx []int32, val []T, x []T) ([]int32, []T) {
 	return idx, val
 }
 
-// sumSq is the dot product of an example with itself: a dense one has 32 partial sums, to which zeros add nothing.
+// sumSq is the dot product of an example with itself: a dense one has 32 partial sums, to which
+// zeros add nothing.
 func sumSq[T Float](val []T, idx []int32, sparse bool) float64 {
 	var s [32]float64
 	for k, v := range val {
@@ -296,7 +305,8 @@ func (p *Points[T]) reshape(form pointForm, dim int) {
 		return
 	}
 	p.form = form
-	p.x, p.bytes, p.words, p.ptr, p.idx, p.val, p.table, p.stride = nil, nil, nil, nil, nil, nil, nil, 0
+	p.x, p.bytes, p.words, p.ptr, p.idx, p.val, p.table, p.stride = nil, nil, nil, nil, nil, nil,
+		nil, 0
 	if per > 0 {
 		p.stride = strideFor[T](form, p.sparse, dim, p.n > 0 && form == old.form)
 	}
@@ -418,7 +428,8 @@ func (p *Points[T]) put(i int, idx []int32, val []T) {
 // extend lengthens s to n with zeros.
 func extend[E any](s []E, n int) []E { return append(s, make([]E, n-len(s))...) }
 
-// Row sets dst[j-lo] = K(x_i, x_j) for j from lo to hi-1, on the caller. It allocates nothing once it has been called.
+// Row sets dst[j-lo] = K(x_i, x_j) for j from lo to hi-1, on the caller. It allocates nothing once
+// it has been called.
 //
 // Cost, one core: see BenchmarkKernelRow.
 func (p *Points[T]) Row(dst []T, i, lo, hi int) {
@@ -428,8 +439,9 @@ func (p *Points[T]) Row(dst []T, i, lo, hi int) {
 	p.done(j)
 }
 
-// RowOf sets dst[j-lo] = K(z, x_j) for j from lo to hi-1, where z is example i of b, which has been checked. It is what
-// Row would give if z were in the list. If z doesn't have the form of the list (say, bits), it is slower.
+// RowOf sets dst[j-lo] = K(z, x_j) for j from lo to hi-1, where z is example i of b, which has been
+// checked. It is what Row would give if z were in the list. If z doesn't have the form of the list
+// (say, bits), it is slower.
 func (p *Points[T]) RowOf(dst []T, b *Block[T], i, lo, hi int) {
 	j := p.job()
 	j.outside(b, i)
@@ -450,8 +462,8 @@ func (p *Points[T]) done(j *rowJob[T]) {
 	p.jobs.Give(j)
 }
 
-// rowJob computes values of one row: an example made ready for dot products with all of the list. It is scratch, and a
-// [Job] whose parts are runs of the row.
+// rowJob computes values of one row: an example made ready for dot products with all of the list.
+// It is scratch, and a [Job] whose parts are runs of the row.
 type rowJob[T Float] struct {
 	p    *Points[T]
 	form pointForm // of the example
@@ -511,7 +523,8 @@ func (j *rowJob[T]) outside(b *Block[T], i int) {
 	j.gather(b, i)
 	j.sq = sumSq(j.val, j.idx, p.sparse)
 	j.form = p.form
-	if n := len(j.idx); formOf(j.val) > p.form || n > 0 && int(j.idx[n-1]) >= p.stride*strideUnit[T](p.form) {
+	if n := len(j.idx); formOf(j.val) > p.form || n > 0 &&
+		int(j.idx[n-1]) >= p.stride*strideUnit[T](p.form) {
 		j.form = formFloats // values or features that the packed rows haven't got
 	}
 	switch {
@@ -532,7 +545,8 @@ func (j *rowJob[T]) outside(b *Block[T], i int) {
 	}
 }
 
-// scatter spreads non-zeros over dim zeros; features that the list hasn't got count in the norm only.
+// scatter spreads non-zeros over dim zeros; features that the list hasn't got count in the norm
+// only.
 func (j *rowJob[T]) scatter(idx []int32, val []T) {
 	j.room()
 	j.idx = append(j.idx[:0], idx...)
@@ -564,8 +578,8 @@ func (j *rowJob[T]) room() {
 	j.x = j.wide[:j.p.dim]
 }
 
-// clear leaves zeros in wide, and nothing that would keep a row or an old storage alive. form is that of the last row, or
-// bits, where nothing has used wide.
+// clear leaves zeros in wide, and nothing that would keep a row or an old storage alive. form is
+// that of the last row, or bits, where nothing has used wide.
 func (j *rowJob[T]) clear() {
 	if j.form == formFloats {
 		if len(j.idx) > 0 {
@@ -677,7 +691,8 @@ func (p *Points[T]) denseDots(dots []float64, lo int, x []float64) {
 	}
 }
 
-// dotAny is the dot product of a packed example of the list with any other, in the order of the float form.
+// dotAny is the dot product of a packed example of the list with any other, in the order of the
+// float form.
 func (p *Points[T]) dotAny(i int, x []float64) float64 {
 	var s [32]float64
 	k := 0

@@ -2,5 +2,6 @@
 
 package engine
 
-// raceEnabled: what vecmath tells the race detector makes operands on the stack escape, so allocations can't be counted.
+// raceEnabled: what vecmath tells the race detector makes operands on the stack escape, so
+// allocations can't be counted.
 const raceEnabled = true

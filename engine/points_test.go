@@ -134,8 +134,9 @@ func eachImpl(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// The values of packed forms are those of the float form, to the last bit, on every implementation: the same examples
-// with one more at the end that can't be packed. 700 pixels of 255 have a squared norm far above 2^24.
+// The values of packed forms are those of the float form, to the last bit, on every implementation:
+// the same examples with one more at the end that can't be packed. 700 pixels of 255 have a squared
+// norm far above 2^24.
 func TestPackedIsFloat(t *testing.T) {
 	t.Run("float32", testPackedIsFloat[float32])
 	t.Run("float64", testPackedIsFloat[float64])
@@ -180,8 +181,10 @@ func testPackedIsFloat[T Float](t *testing.T) {
 					t.Fatalf("%+v, %+v: %s", tc, k, d)
 				}
 				for i := range n {
-					if math.Float64bits(p.sq[i]) != math.Float64bits(q.sq[i]) || p.Diag(i) != packed[i*n+i] {
-						t.Fatalf("%+v: squared norm %v and %v; Diag %v, in the row %v", tc, p.sq[i], q.sq[i], p.Diag(i), packed[i*n+i])
+					if math.Float64bits(p.sq[i]) != math.Float64bits(q.sq[i]) ||
+						p.Diag(i) != packed[i*n+i] {
+						t.Fatalf("%+v: squared norm %v and %v; Diag %v, in the row %v", tc, p.sq[i],
+							q.sq[i], p.Diag(i), packed[i*n+i])
 					}
 				}
 				if at == len(want) {
@@ -196,8 +199,8 @@ func testPackedIsFloat[T Float](t *testing.T) {
 	})
 }
 
-// Values against plain arithmetic. The dot product of m terms has an error of at most m eps sum|terms|; the kernel's own
-// steps add a few roundings.
+// Values against plain arithmetic. The dot product of m terms has an error of at most m eps
+// sum|terms|; the kernel's own steps add a few roundings.
 func TestRowValues(t *testing.T) {
 	t.Run("float32", testRowValues[float32])
 	t.Run("float64", testRowValues[float64])
@@ -247,18 +250,22 @@ func testRowValues[T Float](t *testing.T) {
 							d2 := max(0, xx+zz-2*dot)
 							d2Err := 2*dotErr + 2*(dim+3)*0x1p-53*(xx+zz)
 							want = math.Exp(-g * d2)
-							tol = want * (math.Expm1(g*d2Err+3*unit*g*d2) + 4*unit) // error of the argument, its roundings, two exp
+							// error of the argument, its roundings, two exp
+							tol = want * (math.Expm1(g*d2Err+3*unit*g*d2) + 4*unit)
 						case Poly:
 							base := k.Coef0 + g*dot
 							want = math.Pow(base, float64(k.Degree))
 							step := k.Coef0 + g*abs // |base| with room for its error
 							rel := (g*dotErr + 4*0x1p-53*step)
-							tol = float64(k.Degree)*math.Pow(step+rel, float64(k.Degree-1))*rel + math.Abs(want)*(float64(2*k.Degree)*0x1p-53+2*unit)
+							tol = float64(k.Degree)*math.Pow(step+rel, float64(k.Degree-1))*rel +
+								math.Abs(want)*(float64(2*k.Degree)*0x1p-53+2*unit)
 						default:
-							want, tol = g*dot, g*dotErr+2*unit*math.Abs(g*dot)+0x1p-53*math.Abs(g*dot)
+							want, tol = g*dot, g*dotErr+2*unit*math.Abs(g*dot)+0x1p-53*math.Abs(
+								g*dot)
 						}
 						if math.Abs(float64(dst[j])-want) > tol {
-							t.Fatalf("%+v, dense %v, content %d: K(%d, %d) = %v, want %v +- %v", k, dense, c, i, j, dst[j], want, tol)
+							t.Fatalf("%+v, dense %v, content %d: K(%d, %d) = %v, want %v +- %v", k,
+								dense, c, i, j, dst[j], want, tol)
 						}
 					}
 				}
@@ -267,7 +274,8 @@ func testRowValues[T Float](t *testing.T) {
 	}
 }
 
-// Examples one at a time, whatever they do to the form, give the list that one Append gives; parts of a row are the row.
+// Examples one at a time, whatever they do to the form, give the list that one Append gives; parts
+// of a row are the row.
 func TestPointsGrow(t *testing.T) {
 	t.Run("float32", testPointsGrow[float32])
 	t.Run("float64", testPointsGrow[float64])
@@ -299,7 +307,8 @@ func testPointsGrow[T Float](t *testing.T) {
 				}
 				q := mustPoints(t, k, parts[:at+1]...)
 				if p.Len() != q.Len() || p.Form() != forms[at] || q.Form() != forms[at] {
-					t.Fatalf("after part %d: %d examples as %s, %d as %s", at, p.Len(), p.Form(), q.Len(), q.Form())
+					t.Fatalf("after part %d: %d examples as %s, %d as %s", at, p.Len(), p.Form(),
+						q.Len(), q.Form())
 				}
 				n := p.Len()
 				if d := differ(allRows(p, n), allRows(q, n)); d != "" {
@@ -328,7 +337,8 @@ func testPointsGrow[T Float](t *testing.T) {
 					}
 					gotIdx, gotVal = p.NonZeros(gotIdx[:0], gotVal[:0], i)
 					if !slices.Equal(idx, gotIdx) || !slices.Equal(val, gotVal) {
-						t.Fatalf("example %d came back as %v %v, was %v %v", i, gotIdx, gotVal, idx, val)
+						t.Fatalf("example %d came back as %v %v, was %v %v", i, gotIdx, gotVal, idx,
+							val)
 					}
 					i++
 				}
@@ -337,7 +347,8 @@ func testPointsGrow[T Float](t *testing.T) {
 	}
 }
 
-// An example that is not in the list has the row that it would have if it were, as far as the list goes.
+// An example that is not in the list has the row that it would have if it were, as far as the list
+// goes.
 func TestRowOf(t *testing.T) {
 	t.Run("float32", testRowOf[float32])
 	t.Run("float64", testRowOf[float64])
@@ -363,7 +374,8 @@ func testRowOf[T Float](t *testing.T) {
 							p.RowOf(got, z, i, 0, n)
 							q.Row(want, n+i, 0, n)
 							if d := differ(got, want); d != "" {
-								t.Fatalf("list %d as %s, example of %d features, %d: %s", c, p.Form(), dim, of, d)
+								t.Fatalf("list %d as %s, example of %d features, %d: %s", c,
+									p.Form(), dim, of, d)
 							}
 							p.RowOf(got[10:20], z, i, 10, 20)
 							if d := differ(got, want); d != "" {
@@ -476,15 +488,16 @@ func TestRowAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkKernelRow: ns a value, on one core. a9a has 123 features of which 14 are set, MNIST 784 pixels of which
-// a fifth is not 0.
+// BenchmarkKernelRow: ns a value, on one core. a9a has 123 features of which 14 are set, MNIST 784
+// pixels of which a fifth is not 0.
 func BenchmarkKernelRow(b *testing.B) {
 	b.Run("type=float32", benchKernelRow[float32])
 	b.Run("type=float64", benchKernelRow[float64])
 }
 
 func benchKernelRow[T Float](b *testing.B) {
-	rbf, poly := Kernel{Kind: RBF, Gamma: 1.0 / 123}, Kernel{Kind: Poly, Gamma: 1, Degree: 5, Coef0: 1, Scale: 1100}
+	rbf, poly := Kernel{Kind: RBF, Gamma: 1.0 / 123}, Kernel{Kind: Poly, Gamma: 1, Degree: 5,
+		Coef0: 1, Scale: 1100}
 	for _, tc := range []struct {
 		name  string
 		k     Kernel
@@ -510,13 +523,15 @@ func benchKernelRow[T Float](b *testing.B) {
 				p.Row(dst, i, 0, tc.n)
 				i = (i + 1) % tc.n
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tc.n), "ns/value")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tc.n),
+				"ns/value")
 		})
 	}
 }
 
-// The squared norm is the dot product that a row of the example has with itself, so that K(x, x) of an rbf is 1; nearly
-// equal examples, whose squared distance may come out below 0, have no more. Zeros that a block stores do not show.
+// The squared norm is the dot product that a row of the example has with itself, so that K(x, x) of
+// an rbf is 1; nearly equal examples, whose squared distance may come out below 0, have no more.
+// Zeros that a block stores do not show.
 func TestNearlyEqual(t *testing.T) {
 	const n, dim = 40, 70
 	for _, dense := range []bool{false, true} {

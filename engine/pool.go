@@ -12,22 +12,24 @@ import (
 	"time"
 )
 
-// Job is work in numbered parts that may run in any order and at the same time: each writes to places of its own.
-// A pointer to a struct kept by the caller makes a Job without an allocation.
+// Job is work in numbered parts that may run in any order and at the same time: each writes to
+// places of its own. A pointer to a struct kept by the caller makes a Job without an allocation.
 type Job interface{ Part(i int) }
 
-// Pool is a set of goroutines that run the parts of a [Job]. It starts them in [NewPool] and ends them in Close. After a
-// Run they look out for the next one for a moment (stayAwake), giving way to other goroutines, then park on a channel and
-// cost nothing. A nil *Pool is valid and runs everything on the caller.
+// Pool is a set of goroutines that run the parts of a [Job]. It starts them in [NewPool] and ends
+// them in Close. After a Run they look out for the next one for a moment (stayAwake), giving way to
+// other goroutines, then park on a channel and cost nothing. A nil *Pool is valid and runs
+// everything on the caller.
 //
-// Which goroutine runs which part is a matter of timing, so a result must not depend on it: cut the work by its size,
-// let part i write to place i, and combine the places in order.
+// Which goroutine runs which part is a matter of timing, so a result must not depend on it: cut the
+// work by its size, let part i write to place i, and combine the places in order.
 //
 // All methods are safe for concurrent use.
 type Pool struct {
-	workers int             // the caller included
-	wake    []chan struct{} // one a worker goroutine, capacity 1: a token that is already there serves as well
-	ended   sync.WaitGroup
+	workers int // the caller included
+	// one a worker goroutine, capacity 1: a token that is already there serves as well
+	wake  []chan struct{}
+	ended sync.WaitGroup
 
 	busy   sync.Mutex // held by the Run that has the workers
 	closed bool       // guarded by busy
@@ -38,7 +40,8 @@ type Pool struct {
 	n    int
 	done chan struct{} // capacity 1: the last worker to leave a shut gate sends
 
-	_    [128]byte    // every part moves next and every entry the gate: keep them off the lines that are only read
+	// every part moves next and every entry the gate: keep them off the lines that are only read
+	_    [128]byte
 	next atomic.Int64 // the next part to hand out
 	_    [128]byte
 	gate atomic.Int64 // workers inside, plus gateShut while none may enter
@@ -51,21 +54,25 @@ type Pool struct {
 // gateShut keeps the count of workers inside negative, however many there are.
 const gateShut = math.MinInt64 / 2
 
-// minShareNS is the work for each worker, in ns, from which Run on the pool is taken to beat the caller alone.
+// minShareNS is the work for each worker, in ns, from which Run on the pool is taken to beat the
+// caller alone.
 //
-// On an idle 2-vCPU server two halves of 10 us gained 1.5x hot; from sleep, halves of 4 us lost. On an AMD EPYC (Zen 3,
-// 2 vCPUs, shared with ten busy processes), 2026-11-20, TestCalibrate gave 0.26 us for an empty hot fork and join and 0.8 us
-// for a cold one; from shares of 20 us no Run was more than 6 % slower than the caller alone, though with no free CPU none
-// was faster. To measure again: go test ./engine -run Calibrate -v -calibrate.
+// On an idle 2-vCPU server two halves of 10 us gained 1.5x hot; from sleep, halves of 4 us lost. On
+// an AMD EPYC (Zen 3, 2 vCPUs, shared with ten busy processes), 2026-11-20, TestCalibrate gave 0.26
+// us for an empty hot fork and join and 0.8 us for a cold one; from shares of 20 us no Run was more
+// than 6 % slower than the caller alone, though with no free CPU none was faster. To measure again:
+// go test ./engine -run Calibrate -v -calibrate.
 const minShareNS = 20_000
 
-// stayAwake is how long a worker looks out for another Run before it parks. Learning makes one Run after another with some
-// ten µs between them, and to wake a parked thread took 0.17 ms on the median (0.13 to 0.22) on a virtual machine whose
-// idle processors are halted, 2 µs on another. OBPM on dense data (784 features, N=100, tau=.3), one thread's time over
-// two threads': 1.2 with 0.1 ms, 1.5 with 0.3 ms, 1.7 with 1 ms. AMD EPYC (Zen 3, 2 vCPUs), 2026-11-21.
+// stayAwake is how long a worker looks out for another Run before it parks. Learning makes one Run
+// after another with some ten µs between them, and to wake a parked thread took 0.17 ms on the
+// median (0.13 to 0.22) on a virtual machine whose idle processors are halted, 2 µs on another.
+// OBPM on dense data (784 features, N=100, tau=.3), one thread's time over two threads': 1.2 with
+// 0.1 ms, 1.5 with 0.3 ms, 1.7 with 1 ms. AMD EPYC (Zen 3, 2 vCPUs), 2026-11-21.
 const stayAwake = time.Millisecond
 
-// ErrGoexit is the Value of the [PanicError] that Run raises when a part on a worker called [runtime.Goexit] (as t.FailNow does).
+// ErrGoexit is the Value of the [PanicError] that Run raises when a part on a worker called
+// [runtime.Goexit] (as t.FailNow does).
 var ErrGoexit = errors.New("a part called runtime.Goexit")
 
 // PanicError is what [Pool.Run] panics with when a part has panicked.
@@ -93,8 +100,8 @@ func newPanicError(v any) *PanicError {
 	return &PanicError{Value: v, Stack: debug.Stack()}
 }
 
-// NewPool returns a pool on which `workers` parts can run at once, the caller of Run among them: it starts workers-1 goroutines.
-// workers <= 0 means GOMAXPROCS. Close it when it is no longer needed.
+// NewPool returns a pool on which `workers` parts can run at once, the caller of Run among them: it
+// starts workers-1 goroutines. workers <= 0 means GOMAXPROCS. Close it when it is no longer needed.
 func NewPool(workers int) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -109,8 +116,8 @@ func NewPool(workers int) *Pool {
 	return p
 }
 
-// Close waits for the Run that has the workers, then ends them and waits until they are gone. A second Close does nothing.
-// Not to be called from a part.
+// Close waits for the Run that has the workers, then ends them and waits until they are gone. A
+// second Close does nothing. Not to be called from a part.
 func (p *Pool) Close() {
 	if p == nil {
 		return
@@ -135,24 +142,26 @@ func (p *Pool) Workers() int {
 	return p.workers
 }
 
-// Worth reports whether work that takes one core about totalNS nanoseconds gets done earlier by Run than by a plain loop.
-// It looks at sizes only, and the answer may change the time taken but nothing else: callers get the same bits either way.
+// Worth reports whether work that takes one core about totalNS nanoseconds gets done earlier by Run
+// than by a plain loop. It looks at sizes only, and the answer may change the time taken but
+// nothing else: callers get the same bits either way.
 func (p *Pool) Worth(totalNS int) bool {
 	k := p.Workers()
 	return k > 1 && totalNS/k >= minShareNS
 }
 
-// Run calls j.Part(0), ..., j.Part(n-1), each once, and returns when all have returned. Parts are handed out in ascending
-// order to whoever is free, the caller too. It allocates nothing.
+// Run calls j.Part(0), ..., j.Part(n-1), each once, and returns when all have returned. Parts are
+// handed out in ascending order to whoever is free, the caller too. It allocates nothing.
 //
-// When ctx is done, no further part starts, those under way are waited for, and Run returns ctx.Err(). It returns nil if and
-// only if all parts have run.
+// When ctx is done, no further part starts, those under way are waited for, and Run returns
+// ctx.Err(). It returns nil if and only if all parts have run.
 //
-// When a part panics, no further part starts, those under way are waited for, and Run panics with a *[PanicError] that
-// holds the first panic's value and stack. The pool can be used again.
+// When a part panics, no further part starts, those under way are waited for, and Run panics with a
+// *[PanicError] that holds the first panic's value and stack. The pool can be used again.
 //
-// A Run that finds the workers taken, by another goroutine's Run or by the one whose part it is called from, works on the
-// caller alone, and so does a Run on a nil or closed pool: nothing ever waits for workers.
+// A Run that finds the workers taken, by another goroutine's Run or by the one whose part it is
+// called from, works on the caller alone, and so does a Run on a nil or closed pool: nothing ever
+// waits for workers.
 func (p *Pool) Run(ctx context.Context, n int, j Job) error {
 	if n <= 1 || p.Workers() == 1 || !p.busy.TryLock() {
 		return serial(ctx, n, j)
@@ -182,7 +191,8 @@ func (p *Pool) Run(ctx context.Context, n int, j Job) error {
 	return nil
 }
 
-// work is the caller's share of a Run, with the join at its end, which is deferred so that Goexit in a part joins too.
+// work is the caller's share of a Run, with the join at its end, which is deferred so that Goexit
+// in a part joins too.
 func (p *Pool) work() {
 	normal := false
 	defer func() {
@@ -192,7 +202,8 @@ func (p *Pool) work() {
 				p.failed.CompareAndSwap(nil, newPanicError(v))
 			}
 		}
-		// Workers that have not come in by now find the gate shut and park again: nobody waits for a late riser.
+		// Workers that have not come in by now find the gate shut and park again: nobody waits for
+		// a late riser.
 		if p.gate.Add(gateShut) != gateShut {
 			<-p.done
 		}

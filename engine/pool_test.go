@@ -109,7 +109,8 @@ func TestWorth(t *testing.T) {
 	if none.Worth(math.MaxInt) || newPool(t, 1).Worth(math.MaxInt) {
 		t.Error("one worker is never worth it")
 	}
-	if two.Worth(2*minShareNS-2) || !two.Worth(2*minShareNS) || four.Worth(4*minShareNS-4) || !four.Worth(4*minShareNS) {
+	if two.Worth(2*minShareNS-2) || !two.Worth(2*minShareNS) || four.Worth(4*minShareNS-4) ||
+		!four.Worth(4*minShareNS) {
 		t.Error("the threshold is not minShareNS for each worker")
 	}
 }
@@ -175,7 +176,9 @@ func TestPanic(t *testing.T) {
 			if !ok {
 				t.Fatalf("part %d panicked, Run with %T %v", bad, e, e)
 			}
-			if pe.Value != any(cause) || !errors.Is(pe, cause) || !strings.Contains(string(pe.Stack), "panicHere") || !strings.Contains(pe.Error(), "went wrong") {
+			if pe.Value != any(cause) || !errors.Is(pe, cause) ||
+				!strings.Contains(string(pe.Stack), "panicHere") || !strings.Contains(pe.Error(),
+				"went wrong") {
 				t.Errorf("part %d: %v", bad, pe)
 			}
 			if n := after.Load(); bad == 0 && n > 50 {
@@ -204,13 +207,15 @@ func TestNestedPanic(t *testing.T) {
 				p.Run(context.Background(), 4, partFunc(func(int) { panicHere("inner") }))
 			}))
 		})
-		if pe, ok := e.(*PanicError); !ok || pe.Value != any("inner") || pe.Unwrap() != nil || !strings.Contains(string(pe.Stack), "panicHere") {
+		if pe, ok := e.(*PanicError); !ok || pe.Value != any("inner") || pe.Unwrap() != nil ||
+			!strings.Contains(string(pe.Stack), "panicHere") {
 			t.Errorf("%v", e)
 		}
 	})
 }
 
-// TestGoexit: on a worker it is reported and the worker replaced; on the caller it ends the caller, and the pool lives.
+// TestGoexit: on a worker it is reported and the worker replaced; on the caller it ends the caller,
+// and the pool lives.
 func TestGoexit(t *testing.T) {
 	p := newPool(t, 2)
 	ran := make(chan any, 1)
@@ -232,7 +237,8 @@ func TestGoexit(t *testing.T) {
 			}))
 		}()
 		v := <-ran
-		if e, ok := v.(*PanicError); onCaller == 0 && (!ok || !errors.Is(e, ErrGoexit)) || onCaller == 1 && v != nil {
+		if e, ok := v.(*PanicError); onCaller == 0 && (!ok || !errors.Is(e, ErrGoexit)) ||
+			onCaller == 1 && v != nil {
 			t.Errorf("on caller %d: %v", onCaller, v)
 		}
 		mustRun(t, p, context.Background(), 2, meet()) // ends only if there is a worker
@@ -263,7 +269,8 @@ func TestContext(t *testing.T) {
 			t.Errorf("%d parts ran, the context was cancelled in the 11th", n)
 		}
 		ran.Store(0)
-		if err := p.Run(ctx, 3, partFunc(func(int) { ran.Add(1) })); !errors.Is(err, context.Canceled) || ran.Load() != 0 {
+		if err := p.Run(ctx, 3, partFunc(func(int) { ran.Add(1) })); !errors.Is(err,
+			context.Canceled) || ran.Load() != 0 {
 			t.Errorf("cancelled before: error %v, %d parts ran", err, ran.Load())
 		}
 		if err := p.Run(ctx, 0, partFunc(nil)); err != nil {

@@ -10,11 +10,13 @@ import (
 	"github.com/halfspace-ml/halfspace/kernelcache"
 )
 
-// Rows are the kernel rows of a list of examples: computed on the pool a block of values at a time, kept in a cache as
-// prefixes, so that a list that has grown costs the new values only. Values depend neither on the size of the cache, nor on
-// who computed them, nor on how many workers there are.
+// Rows are the kernel rows of a list of examples: computed on the pool a block of values at a time,
+// kept in a cache as prefixes, so that a list that has grown costs the new values only. Values
+// depend neither on the size of the cache, nor on who computed them, nor on how many workers there
+// are.
 //
-// Safe for concurrent use while nothing is appended to the list; a row that several ask for is computed once.
+// Safe for concurrent use while nothing is appended to the list; a row that several ask for is
+// computed once.
 type Rows[T Float] struct {
 	*Points[T]
 	cache *kernelcache.Cache[T]
@@ -34,18 +36,18 @@ func RowsBytes(limit, n, elem int64) int64 {
 // nobody.
 func idleRows(limit int64) int64 { return max(limit/2, 4<<20) }
 
-// NewRows returns the rows of p. cacheBytes is the hard limit of the cache (0: none is kept); n is how long rows
-// will be, as far as known: the number of training examples, or 0. pool may be nil.
+// NewRows returns the rows of p. cacheBytes is the hard limit of the cache (0: none is kept); n is
+// how long rows will be, as far as known: the number of training examples, or 0. pool may be nil.
 func NewRows[T Float](p *Points[T], cacheBytes int64, n int, pool *Pool) *Rows[T] {
 	return &Rows[T]{Points: p, cache: kernelcache.New[T](cacheBytes, n), pool: pool,
 		limit: cacheBytes}
 }
 
-// Row returns K(x_i, x_0 ... x_n-1). The slice is shared: nobody may write it, and it stays as it is for ever. The error is
-// ctx's, and then there is no row.
+// Row returns K(x_i, x_0 ... x_n-1). The slice is shared: nobody may write it, and it stays as it
+// is for ever. The error is ctx's, and then there is no row.
 //
-// Cost: a look-up if the cache has it, which allocates nothing; else one allocation of the row or of its larger
-// storage, and the values that are missing.
+// Cost: a look-up if the cache has it, which allocates nothing; else one allocation of the row or
+// of its larger storage, and the values that are missing.
 func (r *Rows[T]) Row(ctx context.Context, i, n int) ([]T, error) {
 	if i < 0 || i >= r.n || n < 0 || n > r.n {
 		panic(fmt.Sprintf("engine: %d values of row %d of %d examples", n, i, r.n))
@@ -74,7 +76,8 @@ func (r *Rows[T]) compute(ctx context.Context, row kernelcache.Row[T], i int) ([
 	return row.Values, nil
 }
 
-// RowOf sets dst[j] = K(z, x_j) for all j < len(dst), where z is example i of b: [Points.RowOf] on the pool. Nothing is kept.
+// RowOf sets dst[j] = K(z, x_j) for all j < len(dst), where z is example i of b: [Points.RowOf] on
+// the pool. Nothing is kept.
 func (r *Rows[T]) RowOf(ctx context.Context, dst []T, b *Block[T], i int) error {
 	j := r.job()
 	j.outside(b, i)

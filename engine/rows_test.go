@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Rows asked for in a random order of a list that grows are the same bits for every size of the cache, number of
-// workers and implementation, and those of Points.Row.
+// Rows asked for in a random order of a list that grows are the same bits for every size of the
+// cache, number of workers and implementation, and those of Points.Row.
 func TestRowsMetamorphic(t *testing.T) {
 	t.Run("float32", testRowsMetamorphic[float32])
 	t.Run("float64", testRowsMetamorphic[float64])
@@ -70,7 +70,8 @@ func testRowsMetamorphic[T Float](t *testing.T) {
 				r.Points.Row(dst, 0, 0, len(dst))
 				check(t, fmt.Sprintf("row 0, %d values", len(dst)), dst, want)
 			}
-			if s := r.Stats(); s.Bytes > cache || cache == 0 && s.Hits != 0 || cache == 64<<20 && s.Hits == 0 {
+			if s := r.Stats(); s.Bytes > cache || cache == 0 && s.Hits != 0 || cache == 64<<20 &&
+				s.Hits == 0 {
 				t.Fatalf("cache of %d: %+v", cache, s)
 			}
 		}
@@ -133,7 +134,8 @@ func TestRowsConcurrent(t *testing.T) {
 	}
 }
 
-// A row that could not be computed is asked for again without harm, and a prefix that was there stays there.
+// A row that could not be computed is asked for again without harm, and a prefix that was there
+// stays there.
 func TestRowsCancelled(t *testing.T) {
 	const n = 5000
 	p := mustPoints(t, RBFSigma(5), randomBlock[float64](9, reals, true, n, 100, 0.9))
@@ -190,7 +192,8 @@ func TestRowsHitsAllocateNothing(t *testing.T) {
 // BenchmarkRows: a row of 10 000 that the cache has, and one that it hasn't.
 func BenchmarkRows(b *testing.B) {
 	const n = 10000
-	p := mustPoints(b, Kernel{Kind: RBF, Gamma: 1.0 / 123}, randomBlock[float32](1, zeroOne, false, n, 123, 0.113))
+	p := mustPoints(b, Kernel{Kind: RBF, Gamma: 1.0 / 123}, randomBlock[float32](1, zeroOne, false,
+		n, 123, 0.113))
 	ctx := context.Background()
 	for _, tc := range []struct {
 		name  string

@@ -9,10 +9,12 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// The cache beside hashicorp's LRU behind a mutex, hits and a mix with a fifth of misses, from one and from all
-// cores. A miss allocates a row, and one in both that is half as long as the other extends it:
+// The cache beside hashicorp's LRU behind a mutex, hits and a mix with a fifth of misses, from one
+// and from all cores. A miss allocates a row, and one in both that is half as long as the other
+// extends it:
 //
-//	go test -run '^$' -bench . -count 10 ./kernelcache | tee bench.txt; go tool benchstat -col /cache bench.txt
+//	go test -run '^$' -bench . -count 10 ./kernelcache | tee bench.txt
+//	go tool benchstat -col /cache bench.txt
 
 const benchRows, benchLen = 1000, 1000
 
@@ -30,7 +32,8 @@ func newLocked(rows int) *locked {
 	return &locked{lru: l}
 }
 
-// row is what a caller has to do without a cache of prefixes: look up, fill outside the lock, put back.
+// row is what a caller has to do without a cache of prefixes: look up, fill outside the lock, put
+// back.
 func (l *locked) row(id uint64, n int) float32 {
 	l.mu.Lock()
 	row, _ := l.lru.Get(id)

@@ -1,5 +1,6 @@
-// Package kernelcache keeps rows of a kernel matrix, or as much of them as was asked for, within a limit in bytes. It knows
-// ids and floats only: what a row holds, and how it is computed, is its callers' business.
+// Package kernelcache keeps rows of a kernel matrix, or as much of them as was asked for, within a
+// limit in bytes. It knows ids and floats only: what a row holds, and how it is computed, is its
+// callers' business.
 package kernelcache
 
 import (
@@ -14,33 +15,37 @@ type Float interface{ float32 | float64 }
 
 // Cache keeps prefixes of rows: the values 0 to n-1 of the row of an id.
 //
-// Keys are example ids, never places in a support set, so that removing a support vector invalidates nothing. A row's
-// values never change once they are there; more may follow, as a list of examples grows: who asks for more than there
-// is computes the rest only.
+// Keys are example ids, never places in a support set, so that removing a support vector
+// invalidates nothing. A row's values never change once they are there; more may follow, as a list
+// of examples grows: who asks for more than there is computes the rest only.
 //
-// One fills, others wait. The first to ask for values that are not there gets the turn to compute them ([Row.Have] <
-// len(Values)); who asks for them meanwhile waits until it calls Commit. Who asks for no more than there is does not
-// wait. When the filler gives up (Release without Commit, as after an error or a panic), the turn passes to one of
-// those who wait. No lock is held while a row is computed, allocated or copied.
+// One fills, others wait. The first to ask for values that are not there gets the turn to compute
+// them ([Row.Have] < len(Values)); who asks for them meanwhile waits until it calls Commit. Who
+// asks for no more than there is does not wait. When the filler gives up (Release without Commit,
+// as after an error or a panic), the turn passes to one of those who wait. No lock is held while a
+// row is computed, allocated or copied.
 //
-// Shards, up to 16 and a power of two, have a lock, a list and an equal share of the limit each. So many, since computing
-// a row takes microseconds and looking one up tens of nanoseconds; their number depends on the limit and the length of
-// rows, not on the machine, so that the counters of a serial caller are the same everywhere. A shard is the top
-// bits of the id times 2^64/phi (Knuth, "The Art of Computer Programming", volume 3, section 6.4), which spreads
-// consecutive ids evenly. A share has room for 64 rows at least, or there is one shard.
+// Shards, up to 16 and a power of two, have a lock, a list and an equal share of the limit each. So
+// many, since computing a row takes microseconds and looking one up tens of nanoseconds; their
+// number depends on the limit and the length of rows, not on the machine, so that the counters of a
+// serial caller are the same everywhere. A shard is the top bits of the id times 2^64/phi (Knuth,
+// "The Art of Computer Programming", volume 3, section 6.4), which spreads consecutive ids evenly.
+// A share has room for 64 rows at least, or there is one shard.
 //
-// Policy: least recently used, in each shard. A kernel row costs the same whichever it is, and solvers come back to the rows
-// of the examples that they have just changed; plain LRU is what LIBSVM uses, and nothing has a scan to resist.
-// Rows that are being filled are not evicted. A row too large for a share is not kept, and its callers
-// do not wait for one another.
+// Policy: least recently used, in each shard. A kernel row costs the same whichever it is, and
+// solvers come back to the rows of the examples that they have just changed; plain LRU is what
+// LIBSVM uses, and nothing has a scan to resist. Rows that are being filled are not evicted. A row
+// too large for a share is not kept, and its callers do not wait for one another.
 //
-// Memory: the limit is hard. It counts the storage of rows and what the books of an entry take, and holds after every
-// call. A row that is being filled belongs to its filler until Commit, and an evicted one to its readers: the garbage
-// collector keeps it alive for them, nothing is reused, so values that were handed out stay good for ever. Readers must
-// not write them. A row that grows beyond its storage moves to a larger one, by a quarter at least, and readers
-// of the old one keep it.
+// Memory: the limit is hard. It counts the storage of rows and what the books of an entry take, and
+// holds after every call. A row that is being filled belongs to its filler until Commit, and an
+// evicted one to its readers: the garbage collector keeps it alive for them, nothing is reused, so
+// values that were handed out stay good for ever. Readers must not write them. A row that grows
+// beyond its storage moves to a larger one, by a quarter at least, and readers of the old one keep
+// it.
 //
-// All methods are safe for concurrent use. What the cache gives never depends on its size; only Stats does.
+// All methods are safe for concurrent use. What the cache gives never depends on its size; only
+// Stats does.
 type Cache[T Float] struct {
 	shards []shard[T]
 	shift  uint // 64 - log2 of the number of shards
@@ -52,8 +57,8 @@ const (
 	rowsPerShard  = 64      // rows that a share has room for, at least
 	bytesPerShard = 1 << 20 // and bytes
 
-	// mapSlot is what an entry takes in a map of shard: key, pointer and control byte, at a load that growing by
-	// doubling keeps above 7/16.
+	// mapSlot is what an entry takes in a map of shard: key, pointer and control byte, at a load
+	// that growing by doubling keeps above 7/16.
 	mapSlot = 40
 )
 
@@ -91,16 +96,18 @@ type Stats struct {
 	Limit     int64
 }
 
-// Row is what [Cache.Row] hands out. If Have < len(Values), the holder has the turn: it writes Values[Have:] and calls
-// Commit. It calls Release in any case, best deferred.
+// Row is what [Cache.Row] hands out. If Have < len(Values), the holder has the turn: it writes
+// Values[Have:] and calls Commit. It calls Release in any case, best deferred.
 type Row[T Float] struct {
-	Values []T       // the row, len(Values) as asked for; read only but for Values[Have:] before Commit
+	// the row, len(Values) as asked for; read only but for Values[Have:] before Commit
+	Values []T
 	Have   int       // values that are there
 	turn   *entry[T] // what to fill; nil if all is there, or if the row will not be kept
 }
 
-// New returns a cache that keeps at most limit bytes; with 0 it keeps nothing and everyone computes for himself. rowLen
-// is the length of the rows to come as far as it is known, such as the number of training examples, or 0.
+// New returns a cache that keeps at most limit bytes; with 0 it keeps nothing and everyone computes
+// for himself. rowLen is the length of the rows to come as far as it is known, such as the number
+// of training examples, or 0.
 func New[T Float](limit int64, rowLen int) *Cache[T] {
 	limit = max(0, limit)
 	share := max(bytesPerShard, rowsPerShard*entryBytes[T](rowLen))
@@ -108,7 +115,8 @@ func New[T Float](limit int64, rowLen int) *Cache[T] {
 	for n < maxShards && limit/int64(2*n) >= share {
 		n *= 2
 	}
-	c := &Cache[T]{shards: make([]shard[T], n), shift: uint(64 - bits.TrailingZeros(uint(n))), limit: limit}
+	c := &Cache[T]{shards: make([]shard[T], n), shift: uint(64 - bits.TrailingZeros(uint(n))),
+		limit: limit}
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.rows = make(map[uint64]*entry[T])
@@ -123,8 +131,8 @@ func entryBytes[T Float](n int) int64 {
 	return int64(unsafe.Sizeof(entry[T]{})) + mapSlot + int64(n)*int64(unsafe.Sizeof(T(0)))
 }
 
-// Row returns the first n values of the row of id. If some are missing, the caller has to fill them, see [Row].
-// It waits while another fills them. A hit allocates nothing.
+// Row returns the first n values of the row of id. If some are missing, the caller has to fill
+// them, see [Row]. It waits while another fills them. A hit allocates nothing.
 func (c *Cache[T]) Row(id uint64, n int) Row[T] {
 	if n == 0 {
 		return Row[T]{}

@@ -18,12 +18,14 @@ import (
 func value[T Float](id uint64, j int) T { return T(id%1000)*4096 + T(j) }
 
 // get asks for n values, fills what is missing and checks all.
-func get[T Float](t interface{ Fatalf(string, ...any) }, c *Cache[T], id uint64, n int) (have int, values []T) {
+func get[T Float](t interface{ Fatalf(string, ...any) }, c *Cache[T], id uint64, n int) (have int,
+	values []T) {
 	r := c.Row(id, n)
 	defer r.Release()
 	have = r.Have
 	if len(r.Values) != n || cap(r.Values) != n || have > n {
-		t.Fatalf("row %d: length %d, capacity %d, %d there; asked for %d", id, len(r.Values), cap(r.Values), have, n)
+		t.Fatalf("row %d: length %d, capacity %d, %d there; asked for %d", id, len(r.Values),
+			cap(r.Values), have, n)
 	}
 	for j := have; j < n; j++ {
 		r.Values[j] = value[T](id, j)
@@ -48,8 +50,8 @@ func order[T Float](c *Cache[T]) (ids []uint64) {
 	return ids
 }
 
-// A cache against a list of (id, values there) in order of use. What an entry takes is read from the cache, since the
-// allocator rounds up; everything else the model knows by itself.
+// A cache against a list of (id, values there) in order of use. What an entry takes is read from
+// the cache, since the allocator rounds up; everything else the model knows by itself.
 func TestModel(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { rapid.Check(t, testModel[float32]) })
 	t.Run("float64", func(t *testing.T) { rapid.Check(t, testModel[float64]) })
@@ -104,7 +106,8 @@ func testModel[T Float](t *rapid.T) {
 		} else if got, _ := get(t, c, id, n); got != have {
 			t.Fatalf("row %d: %d of %d there, want %d", id, got, n, have)
 		}
-		if have == n || entryBytes[T](n) <= limit { // otherwise it was not kept, and nothing changed
+		// otherwise it was not kept, and nothing changed
+		if have == n || entryBytes[T](n) <= limit {
 			r := row{id: id}
 			if at >= 0 {
 				r = model[at]
@@ -140,8 +143,8 @@ func testModel[T Float](t *rapid.T) {
 	}
 }
 
-// Any number of goroutines, rows that grow, fillers that fail: values are right, the limit holds at every moment, and
-// every call is a hit or a miss.
+// Any number of goroutines, rows that grow, fillers that fail: values are right, the limit holds at
+// every moment, and every call is a hit or a miss.
 func TestConcurrent(t *testing.T) {
 	rounds := 400
 	if testing.Short() {
@@ -186,7 +189,8 @@ func TestConcurrent(t *testing.T) {
 		<-watched
 		s := c.Stats()
 		if s.Hits+s.Misses != uint64(calls.Load()) {
-			t.Errorf("limit %d: %d hits and %d misses in %d calls", limit, s.Hits, s.Misses, calls.Load())
+			t.Errorf("limit %d: %d hits and %d misses in %d calls", limit, s.Hits, s.Misses,
+				calls.Load())
 		}
 		if limit == 0 && (s.Rows != 0 || s.Hits != 0) || limit > 1<<20 && s.Evictions != 0 {
 			t.Errorf("limit %d: %+v", limit, s)
@@ -325,7 +329,8 @@ func TestLimit(t *testing.T) {
 			}
 			s, row := c.Stats(), entryBytes[float32](n)
 			if row+row/4 < limit/int64(len(c.shards)) && s.Bytes < limit/3 {
-				t.Errorf("limit %d, rows of %d in %d shards: %d bytes only", limit, n, len(c.shards), s.Bytes)
+				t.Errorf("limit %d, rows of %d in %d shards: %d bytes only", limit, n,
+					len(c.shards), s.Bytes)
 			}
 		}
 	}
@@ -333,7 +338,8 @@ func TestLimit(t *testing.T) {
 
 // One row: the limit is what a single row takes.
 func TestOneRow(t *testing.T) {
-	c := New[float64](entryBytes[float64](512), 512) // 512 float64 are a size class of the allocator
+	// 512 float64 are a size class of the allocator
+	c := New[float64](entryBytes[float64](512), 512)
 	for i := range uint64(10) {
 		if have, _ := get(t, c, i/2, 512); have != int(i%2)*512 {
 			t.Fatalf("call %d: %d values there", i, have)
@@ -359,7 +365,8 @@ func TestBytesAreReal(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		real := float64(after.HeapAlloc) - float64(before.HeapAlloc)
 		if counted := float64(c.Stats().Bytes); real > 1.1*counted || real < 0.7*counted {
-			t.Errorf("rows of %d: counted %.0f bytes a row, %.0f are taken", n, counted/rows, real/rows)
+			t.Errorf("rows of %d: counted %.0f bytes a row, %.0f are taken", n, counted/rows,
+				real/rows)
 		}
 		runtime.KeepAlive(c)
 	}
@@ -373,12 +380,14 @@ func TestHitsAllocateNothing(t *testing.T) {
 	}
 }
 
-// The share of a serial caller's hits must not depend on the machine: the number of shards does not.
+// The share of a serial caller's hits must not depend on the machine: the number of shards does
+// not.
 func TestShards(t *testing.T) {
 	for _, tc := range []struct {
 		limit     int64
 		n, shards int
-	}{{0, 0, 1}, {1 << 20, 0, 1}, {2 << 20, 0, 2}, {1 << 40, 0, 16}, {1 << 30, 1 << 19, 2}, {1 << 20, 1 << 20, 1}, {-1, 5, 1}} {
+	}{{0, 0, 1}, {1 << 20, 0, 1}, {2 << 20, 0, 2}, {1 << 40, 0, 16}, {1 << 30, 1 << 19, 2},
+		{1 << 20, 1 << 20, 1}, {-1, 5, 1}} {
 		if got := len(New[float64](tc.limit, tc.n).shards); got != tc.shards {
 			t.Errorf("limit %d, rows of %d: %d shards, want %d", tc.limit, tc.n, got, tc.shards)
 		}

@@ -1,11 +1,12 @@
-// Body of activeScore: four lanes at a time, each a chain of scalar multiply-adds, so that the chains hide each other's
-// latency: four cost no more than one. Where fewer are left, the last lane is done again in the free places. (Eight at
-// a time gain 13 % for 30 lanes and lose 30 % for up to 4, which is where active lists are used.)
+// Body of activeScore: four lanes at a time, each a chain of scalar multiply-adds, so that the
+// chains hide each other's latency: four cost no more than one. Where fewer are left, the last lane
+// is done again in the free places. (Eight at a time gain 13 % for 30 lanes and lose 30 % for up to
+// 4, which is where active lists are used.)
 //
-// DI = dst, R10 = lanes, both at the first of the four; R11 = lanes left - 1; AX, BX, DX, SI = w at the four lanes;
-// R8 = rows, R9 = val, CX = non-zeros, R12 = k, R13 = rows[k]*width. X0..X3 = scores, X4 = val[k].
-// LANE sets r to w at lane number min(i, lanes left - 1) of the four, SCORE stores that lane's. ADDW adds w, MULWIDTH
-// multiplies by the width.
+// DI = dst, R10 = lanes, both at the first of the four; R11 = lanes left - 1; AX, BX, DX, SI = w at
+// the four lanes; R8 = rows, R9 = val, CX = non-zeros, R12 = k, R13 = rows[k]*width. X0..X3 =
+// scores, X4 = val[k]. LANE sets r to w at lane number min(i, lanes left - 1) of the four, SCORE
+// stores that lane's. ADDW adds w, MULWIDTH multiplies by the width.
 #define CLAMP(i, r) MOVL $i, r; CMPQ R11, r; CMOVQLT R11, r
 #define LANE(i, r) CLAMP(i, r); MOVLQSX (R10)(r*4), r; SHLQ $LOGSZ, r; ADDW(r)
 #define SCORE(i, x) CLAMP(i, R13); MOVS x, (DI)(R13*SZ)

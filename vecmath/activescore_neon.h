@@ -1,10 +1,12 @@
 // dst[j] = the sum over k of val[k]*w[rows[k]*width + lanes[j]].
 //
-// Contract: each sum starts at +0 and adds its products, fused, in the order of k. One chain of additions is bound
-// by latency, so four lanes go at a time; of fewer, the first fills the places of those that are missing.
+// Contract: each sum starts at +0 and adds its products, fused, in the order of k. One chain of
+// additions is bound by latency, so four lanes go at a time; of fewer, the first fills the places
+// of those that are missing.
 //
 //    in   R0 dst, R1 w, R2 width, R3 rows, R4 val, R5 n, R6 lanes, R7 nl
-//    R2 bytes of a row, R8-R11 the lanes in row 0, R12-R14 rows, val, n as they are walked, R15 offset of the row
+// R2 bytes of a row, R8-R11 the lanes in row 0, R12-R14 rows, val, n as they are walked, R15 offset
+// of the row
 //    F0-F3 the sums, F4-F7 weights, F16 val[k]
 //    clobbers R0-R15
 

@@ -1,7 +1,8 @@
 // w[rows[k]*width + lanes[j]] += coef[j]*val[k], fused; j outer, k inner, each in order.
 //
 //    in   R0 w, R1 width, R2 rows, R3 val, R4 n, R5 lanes, R6 coef, R7 nl
-//    R1 bytes of a row, R8 the lane in row 0, R9-R11 rows, val, n as they are walked, R12 offset of the row
+// R1 bytes of a row, R8 the lane in row 0, R9-R11 rows, val, n as they are walked, R12 offset of
+// the row
 //    F0 weight, F16 val[k], F30 coef[j]
 //    clobbers R0-R12
 

@@ -19,7 +19,8 @@ var (
 
 // Two rules for amd64 assembly, both worth a hundred nanoseconds a call where they are broken:
 //
-//   - a kernel that uses Y or Z registers, itself or in a macro, has VZEROUPPER directly before each RET;
+//   - a kernel that uses Y or Z registers, itself or in a macro, has VZEROUPPER directly before
+//     each RET;
 //   - X registers are used by V instructions only: MOVQ AX, X1 is a legacy SSE instruction.
 func TestVectorState(t *testing.T) {
 	files, err := filepath.Glob("*_amd64.s")
@@ -29,7 +30,8 @@ func TestVectorState(t *testing.T) {
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
 			if blocks := checkVectorState(t, asmLines(t, file)); blocks < 4 {
-				t.Errorf("only %d kernels found in %s: the test does not understand the file", blocks, file)
+				t.Errorf("only %d kernels found in %s: the test does not understand the file",
+					blocks, file)
 			}
 		})
 	}
@@ -39,7 +41,8 @@ func TestVectorState(t *testing.T) {
 func TestVectorStateSees(t *testing.T) {
 	for _, bad := range []string{
 		"TEXT ·f(SB), NOSPLIT, $0-0|VXORPS Y0, Y0, Y0|RET",
-		"#define CLEAR VXORPS Y0, Y0, Y0|#define TWICE CLEAR; CLEAR|TEXT ·f(SB), NOSPLIT, $0-0|TWICE|RET",
+		"#define CLEAR VXORPS Y0, Y0, Y0|#define TWICE CLEAR; CLEAR|" +
+			"TEXT ·f(SB), NOSPLIT, $0-0|TWICE|RET",
 		"TEXT ·f(SB), NOSPLIT, $0-0|VXORPS Z1, Z1, Z1|VZEROUPPER|JNE out|RET|out:|VZEROUPPER|RET",
 		"TEXT ·f(SB), NOSPLIT, $0-0|	MOVQ AX, X1|RET",
 		"#define LOAD(x) VMOVSS (SI), x; MOVSS (DI), X2|TEXT ·f(SB), NOSPLIT, $0-0|LOAD(X1)|RET",
@@ -116,7 +119,8 @@ func vectorStateFaults(lines []string) (faults []string) {
 	return faults
 }
 
-// asmLines returns the lines of a file without comments, includes put in and continued lines joined.
+// asmLines returns the lines of a file without comments, includes put in and continued lines
+// joined.
 func asmLines(t *testing.T, file string) (lines []string) {
 	for _, l := range asmOwnLines(t, file) {
 		if m := asmInclude.FindStringSubmatch(l); m == nil {

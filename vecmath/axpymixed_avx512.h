@@ -1,6 +1,7 @@
 // Body of axpyMixed.
 //
-// DI y, SI x, CX elements left; Z0 a in every lane, Z1-Z4 elements of y, Z5-Z8 elements of x, widened, K1 the tail.
+// DI y, SI x, CX elements left; Z0 a in every lane, Z1-Z4 elements of y, Z5-Z8 elements of x,
+// widened, K1 the tail.
 	SUBQ  $BLOCK, CX
 	JLT   units
 

@@ -13,7 +13,8 @@ import (
 
 // Benchmarks of every supported implementation, with gonum's beside where it has the kernel:
 //
-//	go test -run '^$' -bench . -count 10 ./vecmath | tee bench.txt; go tool benchstat -col /impl bench.txt
+//	go test -run '^$' -bench . -count 10 ./vecmath | tee bench.txt
+//	go tool benchstat -col /impl bench.txt
 
 var peer blas.Implementation
 
@@ -237,7 +238,10 @@ func benchLanesScore[T Float](b *testing.B) {
 }
 
 // n is the number of units of lanes with a set bit, x the non-zeros.
-func BenchmarkLanesUpdate(b *testing.B) { benchLanesUpdate[float32](b); benchLanesUpdate[float64](b) }
+func BenchmarkLanesUpdate(b *testing.B) {
+	benchLanesUpdate[float32](b)
+	benchLanesUpdate[float64](b)
+}
 func benchLanesUpdate[T Float](b *testing.B) {
 	rows, val := benchSparse[T](benchNonzeros, benchRows)
 	w, coef := benchVector[T](benchRows*benchLanes), benchVector[T](benchLanes)
@@ -272,7 +276,10 @@ func benchLanesLE[T Float](b *testing.B) {
 	})
 }
 
-func BenchmarkActiveScore(b *testing.B) { benchActive[float32](b, true); benchActive[float64](b, true) }
+func BenchmarkActiveScore(b *testing.B) {
+	benchActive[float32](b, true)
+	benchActive[float64](b, true)
+}
 func BenchmarkActiveUpdate(b *testing.B) {
 	benchActive[float32](b, false)
 	benchActive[float64](b, false)

@@ -5,23 +5,25 @@ import (
 	"unsafe"
 )
 
-// Exact integer kernels over packed examples: rows of bytes (pixels, counts) and of bit sets (0/1 features). Integer
-// sums have no order, so every implementation gives the same values by nature. Rows are packed by the caller, padded
-// with zeros to the unit, so that no kernel has a tail.
+// Exact integer kernels over packed examples: rows of bytes (pixels, counts) and of bit sets (0/1
+// features). Integer sums have no order, so every implementation gives the same values by nature.
+// Rows are packed by the caller, padded with zeros to the unit, so that no kernel has a tail.
 
 // ByteUnit is what the length of packed byte rows is a multiple of.
 const ByteUnit = 16
 
-// MaxBytes is the longest byte row whose dot product with any other fits an int32: 255*255*MaxBytes < 2^31.
+// MaxBytes is the longest byte row whose dot product with any other fits an int32: 255*255*MaxBytes
+// < 2^31.
 const MaxBytes = (1<<31 - 1) / (255 * 255) / ByteUnit * ByteUnit
 
 const (
-	panicBytes = "vecmath: the length of a byte row is not a multiple of ByteUnit, or above MaxBytes"
+	panicBytes = "vecmath: the length of a byte row is not a multiple of ByteUnit, or above " +
+		"MaxBytes"
 	panicTable = "vecmath: table shorter than the number of bits + 1"
 )
 
-// ByteRowsDot sets dst[r] = the sum of rows[r*stride+i]*x[i], i < len(x), exactly. len(x) is a multiple of [ByteUnit], at
-// most [MaxBytes]. Nothing is asked of the alignment.
+// ByteRowsDot sets dst[r] = the sum of rows[r*stride+i]*x[i], i < len(x), exactly. len(x) is a
+// multiple of [ByteUnit], at most [MaxBytes]. Nothing is asked of the alignment.
 func ByteRowsDot(dst []int32, rows []uint8, stride int, x []uint8) {
 	if len(x)%ByteUnit != 0 || len(x) > MaxBytes {
 		panic(panicBytes)
@@ -40,8 +42,8 @@ func ByteRowsDot(dst []int32, rows []uint8, stride int, x []uint8) {
 	byteRowsDot(data(dst), data(rows), len(dst), stride, data(x), len(x))
 }
 
-// XorCount sets dst[r] = table[number of bits in which row r differs from x]; row r is rows[r*stride:][:len(x)]. The
-// table has an entry for each count from 0 to 64*len(x).
+// XorCount sets dst[r] = table[number of bits in which row r differs from x]; row r is
+// rows[r*stride:][:len(x)]. The table has an entry for each count from 0 to 64*len(x).
 func XorCount[T Float](dst []T, rows []uint64, stride int, x []uint64, table []T) {
 	if checkCount(dst, rows, stride, x, table) {
 		xorCount(data(dst), data(rows), len(dst), stride, data(x), len(x), data(table))

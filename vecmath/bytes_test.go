@@ -9,8 +9,10 @@ import (
 	"unsafe"
 )
 
-// byteCase lays out operands of byteRowsDot: values up to top, the rows' padding between them left as it is.
-func byteCase(place func(n, size int) unsafe.Pointer, rng *rand.Rand, nrows, n, gap, top int) (dst []int32, rows []uint8, stride int, x []uint8) {
+// byteCase lays out operands of byteRowsDot: values up to top, the rows' padding between them left
+// as it is.
+func byteCase(place func(n, size int) unsafe.Pointer, rng *rand.Rand, nrows, n, gap,
+	top int) (dst []int32, rows []uint8, stride int, x []uint8) {
 	stride = n + gap
 	dst, x = take[int32](place, nrows), take[uint8](place, n)
 	rows = take[uint8](place, max(0, (nrows-1)*stride+n))
@@ -25,7 +27,8 @@ func byteCase(place func(n, size int) unsafe.Pointer, rng *rand.Rand, nrows, n, 
 
 func checkBytes(t *testing.T, place func(n, size int) unsafe.Pointer, nrows, n, gap, top int) {
 	t.Helper()
-	dst, rows, stride, x := byteCase(place, rand.New(rand.NewPCG(uint64(n), uint64(nrows))), nrows, n, gap, top)
+	dst, rows, stride, x := byteCase(place, rand.New(rand.NewPCG(uint64(n), uint64(nrows))), nrows,
+		n, gap, top)
 	ByteRowsDot(dst, rows, stride, x)
 	for r := range dst {
 		var want int64
@@ -33,7 +36,8 @@ func checkBytes(t *testing.T, place func(n, size int) unsafe.Pointer, nrows, n, 
 			want += int64(v) * int64(rows[r*stride+i])
 		}
 		if int64(dst[r]) != want {
-			t.Fatalf("%d rows of %d bytes, stride %d: dst[%d] = %d, want %d", nrows, n, stride, r, dst[r], want)
+			t.Fatalf("%d rows of %d bytes, stride %d: dst[%d] = %d, want %d", nrows, n, stride, r,
+				dst[r], want)
 		}
 	}
 }
@@ -76,8 +80,14 @@ func TestByteRowsDotBound(t *testing.T) {
 		func() { ByteRowsDot(make([]int32, 1), x, 0, x) },
 		func() { ByteRowsDot(make([]int32, 1), x, 0, x[:8]) },
 		func() { ByteRowsDot(make([]int32, 3), x[:40], 16, x[:16]) },
-		func() { XorCount(make([]float32, 1), make([]uint64, 1), 1, make([]uint64, 1), make([]float32, 64)) },
-		func() { AndCount(make([]float64, 2), make([]uint64, 3), 2, make([]uint64, 2), make([]float64, 129)) },
+		func() {
+			XorCount(make([]float32, 1), make([]uint64, 1), 1, make([]uint64, 1),
+				make([]float32, 64))
+		},
+		func() {
+			AndCount(make([]float64, 2), make([]uint64, 3), 2, make([]uint64, 2),
+				make([]float64, 129))
+		},
 	} {
 		mustPanic(t, f)
 	}
@@ -102,7 +112,8 @@ func testCounts[T Float](t *testing.T) {
 	g := newGuard(t)
 	forEachImpl(t, func(t *testing.T, _ Impl) {
 		var f fence
-		places := []func(int){func(s int) { f.start(s) }, func(int) { g.start(true) }, func(int) { g.start(false) }}
+		places := []func(int){func(s int) { f.start(s) }, func(int) { g.start(true) },
+			func(int) { g.start(false) }}
 		for which, start := range places {
 			place := f.place
 			if which > 0 {
@@ -113,7 +124,8 @@ func testCounts[T Float](t *testing.T) {
 					start(n + nrows)
 					rng := rand.New(rand.NewPCG(uint64(n), uint64(nrows)))
 					stride := n + nrows%2
-					dst, x, table := take[T](place, nrows), take[uint64](place, n), take[T](place, 64*n+1)
+					dst, x, table := take[T](place, nrows), take[uint64](place, n), take[T](place,
+						64*n+1)
 					rows := take[uint64](place, max(0, (nrows-1)*stride+n))
 					for i := range table {
 						table[i] = T(1000 + i)
@@ -139,7 +151,8 @@ func testCounts[T Float](t *testing.T) {
 								}
 							}
 							if dst[r] != T(1000+c) {
-								t.Fatalf("%s, %d rows of %d words: dst[%d] = %v, want %v", op, nrows, n, r, dst[r], 1000+c)
+								t.Fatalf("%s, %d rows of %d words: dst[%d] = %v, want %v", op,
+									nrows, n, r, dst[r], 1000+c)
 							}
 						}
 					}
@@ -170,13 +183,15 @@ func BenchmarkByteRowsDot(b *testing.B) {
 	forEachImplB(b, func(b *testing.B) {
 		for _, nrows := range []int{5000, 60000} {
 			b.Run(fmt.Sprintf("n=784/rows=%d", nrows), func(b *testing.B) {
-				dst, rows, stride, x := byteCase(nil, rand.New(rand.NewPCG(1, 2)), nrows, 784, 0, 255)
+				dst, rows, stride, x := byteCase(nil, rand.New(rand.NewPCG(1, 2)), nrows, 784, 0,
+					255)
 				for b.Loop() {
 					for lo := 0; lo < nrows; lo += 250 {
 						ByteRowsDot(dst[:250], rows[lo*stride:], stride, x)
 					}
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(nrows), "ns/value")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(nrows),
+					"ns/value")
 			})
 		}
 	})

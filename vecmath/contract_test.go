@@ -12,12 +12,15 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
-// The other tests compare implementations with the reference; these check the reference against the words of the contract.
+// The other tests compare implementations with the reference; these check the reference against the
+// words of the contract.
 
 // fma32 and math.FMA must be the exact multiply-add, rounded once.
 func TestFMA32(t *testing.T) {
-	special := []uint32{0, 1, 2, 3, 0x7fffff, 0x800000, 0x800001, 0xffffff, 0x3f800000, 0x3f800001, 0x3f7fffff, 0x33800000,
-		0x34000000, 0x7f7fffff, 0x7f7ffffe, 0x5f800000, 0x1f800000, 0x4b7fffff, 0x4b800000, 0x4b800001, 0x7f800000, 0x7fc00000}
+	special := []uint32{0, 1, 2, 3, 0x7fffff, 0x800000, 0x800001, 0xffffff, 0x3f800000, 0x3f800001,
+		0x3f7fffff, 0x33800000,
+		0x34000000, 0x7f7fffff, 0x7f7ffffe, 0x5f800000, 0x1f800000, 0x4b7fffff, 0x4b800000,
+		0x4b800001, 0x7f800000, 0x7fc00000}
 	var bits []uint32
 	for _, u := range special {
 		bits = append(bits, u, u|1<<31)
@@ -64,7 +67,10 @@ func exactFMA32(a, b, c float32) float32 {
 			return float32(float64(a)*float64(b) + float64(c)) // no rounding to decide
 		}
 	}
-	exact := func(v float32) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(float64(v)) }
+	exact := func(v float32) *big.Float {
+		return new(big.Float).SetPrec(2000).SetFloat64(
+			float64(v))
+	}
 	sum := exact(a)
 	sum.Mul(sum, exact(b)).Add(sum, exact(c))
 	if sum.Sign() == 0 {
@@ -74,7 +80,8 @@ func exactFMA32(a, b, c float32) float32 {
 	return f
 }
 
-// A dense reduction: element i belongs to partial sum i mod 64 (32); the sums are combined by halving.
+// A dense reduction: element i belongs to partial sum i mod 64 (32); the sums are combined by
+// halving.
 func TestDotOrder(t *testing.T) {
 	t.Run("float32", testDotOrder[float32])
 	t.Run("float64", testDotOrder[float64])
@@ -118,7 +125,8 @@ func testDotOrder[T Float](t *testing.T) {
 	}
 }
 
-// A lane sees its own products only, in the order of the non-zeros: lanes, active lists and plain loops agree.
+// A lane sees its own products only, in the order of the non-zeros: lanes, active lists and plain
+// loops agree.
 func TestLanesAgree(t *testing.T) {
 	t.Run("float32", testLanesAgree[float32])
 	t.Run("float64", testLanesAgree[float64])
@@ -156,7 +164,8 @@ func testLanesAgree[T Float](t *testing.T) {
 				got := make([]T, 1)
 				ActiveScore(got, before, width, o.idx, o.x, lane)
 				if !sameBits(scores[l], want) || !sameBits(got[0], want) {
-					t.Fatalf("size %d, lane %d: lanes %v, active %v, want %v", n, l, scores[l], got[0], want)
+					t.Fatalf("size %d, lane %d: lanes %v, active %v, want %v", n, l, scores[l],
+						got[0], want)
 				}
 				if mask[l/64]>>(l%64)&1 == 1 {
 					ActiveUpdate(before, width, o.idx, o.x, lane, o.z[l:l+1])
@@ -167,7 +176,8 @@ func testLanesAgree[T Float](t *testing.T) {
 			}
 			LanesLE(mask, scores, y, bound)
 			if d := diffFloats(fused, scores); d != "" || !slices.Equal(fusedMask, mask) {
-				t.Fatalf("width %d: LanesScoreLE gives %x, LanesLE %x; scores%s", width, fusedMask, mask, d)
+				t.Fatalf("width %d: LanesScoreLE gives %x, LanesLE %x; scores%s", width, fusedMask,
+					mask, d)
 			}
 			for l, s := range scores {
 				if got := mask[l/64]>>(l%64)&1 == 1; got != (y*s <= bound) {
@@ -178,7 +188,8 @@ func testLanesAgree[T Float](t *testing.T) {
 	})
 }
 
-// The mixed kernels are those of float64 on a widened example; with a float64 example they are those of float64.
+// The mixed kernels are those of float64 on a widened example; with a float64 example they are
+// those of float64.
 func TestMixedWidens(t *testing.T) {
 	forEachImpl(t, func(t *testing.T, _ Impl) {
 		for n := range 150 {
@@ -191,16 +202,20 @@ func TestMixedWidens(t *testing.T) {
 				}
 				return w
 			}
-			if got, want := DotMixed(dense.d, dense.x), Dot(dense.d, wide(dense.x)); !sameBits(got, want) {
+			if got, want := DotMixed(dense.d, dense.x), Dot(dense.d, wide(dense.x)); !sameBits(got,
+				want) {
 				t.Fatalf("DotMixed, n = %d: %v, want %v", n, got, want)
 			}
-			if got, want := DotMixed(dense.d, wide(dense.x)), Dot(dense.d, wide(dense.x)); !sameBits(got, want) {
+			if got, want := DotMixed(dense.d, wide(dense.x)), Dot(dense.d,
+				wide(dense.x)); !sameBits(got, want) {
 				t.Fatalf("DotMixed of float64, n = %d: %v, want %v", n, got, want)
 			}
-			if got, want := SparseDotMixed(sparse.idx, sparse.x, sparse.d), SparseDot(sparse.idx, wide(sparse.x), sparse.d); !sameBits(got, want) {
+			if got, want := SparseDotMixed(sparse.idx, sparse.x, sparse.d), SparseDot(sparse.idx,
+				wide(sparse.x), sparse.d); !sameBits(got, want) {
 				t.Fatalf("SparseDotMixed, n = %d: %v, want %v", n, got, want)
 			}
-			if got, want := SparseDotMixed(sparse.idx, wide(sparse.x), sparse.d), SparseDot(sparse.idx, wide(sparse.x), sparse.d); !sameBits(got, want) {
+			if got, want := SparseDotMixed(sparse.idx, wide(sparse.x), sparse.d),
+				SparseDot(sparse.idx, wide(sparse.x), sparse.d); !sameBits(got, want) {
 				t.Fatalf("SparseDotMixed of float64, n = %d: %v, want %v", n, got, want)
 			}
 			one, two, three := slices.Clone(dense.d), slices.Clone(dense.d), slices.Clone(dense.d)
@@ -218,8 +233,10 @@ func TestMixedWidens(t *testing.T) {
 				t.Fatalf("SparseAxpyMixed, n = %d: w%s", n, d)
 			}
 			one, two = slices.Clone(sparse.d), slices.Clone(sparse.d)
-			f, g64 := SparseDotAxpyMixed(one, 1.7, sparse.idx, sparse.x), SparseDotAxpyMixed(two, 1.7, sparse.idx, wide(sparse.x))
-			if want := SparseDotMixed(sparse.idx, sparse.x, sparse.d); !sameBits(f, want) || !sameBits(g64, want) {
+			f, g64 := SparseDotAxpyMixed(one, 1.7, sparse.idx, sparse.x), SparseDotAxpyMixed(two,
+				1.7, sparse.idx, wide(sparse.x))
+			if want := SparseDotMixed(sparse.idx, sparse.x, sparse.d); !sameBits(f, want) ||
+				!sameBits(g64, want) {
 				t.Fatalf("SparseDotAxpyMixed, n = %d: %v, of float64 %v, want %v", n, f, g64, want)
 			}
 			if d := diffFloats(one, three) + diffFloats(two, three); d != "" {

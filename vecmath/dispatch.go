@@ -44,10 +44,12 @@ type Info struct {
 	Impl      Impl
 	Name      string
 	Supported bool
-	Missing   []string // what this machine lacks: names of CPU features, or "an amd64 CPU"; empty if supported
+	// what this machine lacks: names of CPU features, or "an amd64 CPU"; empty if supported
+	Missing []string
 }
 
-// ErrImpl is wrapped by the errors of [Use] and [SelfTest]: the named implementation does not exist or does not run here.
+// ErrImpl is wrapped by the errors of [Use] and [SelfTest]: the named implementation does not exist
+// or does not run here.
 var ErrImpl = errors.New("implementation not available")
 
 // EnvImpl is the environment variable that forces an implementation. It is read once, as the
@@ -101,8 +103,9 @@ func Active() Impl { return active }
 // Why says in a few words how [Active] was chosen.
 func Why() string { return why }
 
-// Use makes all kernels use the named implementation from now on; "auto" is the best that this machine supports.
-// The error wraps [ErrImpl] and leaves the choice as it was. Not safe while kernels run.
+// Use makes all kernels use the named implementation from now on; "auto" is the best that this
+// machine supports. The error wraps [ErrImpl] and leaves the choice as it was. Not safe while
+// kernels run.
 func Use(name string) error {
 	if name == "auto" {
 		active, why = best(), "best of "+supportedNames()
@@ -156,8 +159,8 @@ func supportedNames() string {
 	return strings.Join(names, ", ")
 }
 
-// is32 tells the two instantiations apart. The compiler folds it: no branch is left (a type switch on any(x) is
-// a comparison of type words instead).
+// is32 tells the two instantiations apart. The compiler folds it: no branch is left (a type switch
+// on any(x) is a comparison of type words instead).
 func is32[T Float]() bool { return unsafe.Sizeof(T(0)) == 4 }
 
 // f32 and f64 name the type that is32 has told.

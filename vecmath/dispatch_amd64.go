@@ -9,7 +9,8 @@ import (
 // cpuid reports a vector feature only if the operating system saves its registers, too.
 var (
 	needAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
-	needAVX512 = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
+	needAVX512 = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ, cpuid.AVX512BW,
+		cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
 )
 
 // missing names what im needs and this machine lacks.
@@ -77,5 +78,6 @@ func sinCos[T Float](sin, cos, x *T, n int, scale float64) {
 			sinCosAVX2F64(f64(sin), f64(cos), f64(x), whole, scale)
 		}
 	}
-	sinCosGeneric(unsafe.Slice(sin, n)[whole:], unsafe.Slice(cos, n)[whole:], unsafe.Slice(x, n)[whole:], scale)
+	sinCosGeneric(unsafe.Slice(sin, n)[whole:], unsafe.Slice(cos, n)[whole:], unsafe.Slice(x,
+		n)[whole:], scale)
 }

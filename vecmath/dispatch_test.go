@@ -28,8 +28,9 @@ func TestImplementations(t *testing.T) {
 	}
 }
 
-// CI names the implementations that its machine must have, so that no test passes by testing nothing:
-// HALFSPACE_REQUIRE_IMPL="avx2 generic". Nor may a wrong HALFSPACE_IMPL test the best one instead.
+// CI names the implementations that its machine must have, so that no test passes by testing
+// nothing: HALFSPACE_REQUIRE_IMPL="avx2 generic". Nor may a wrong HALFSPACE_IMPL test the best one
+// instead.
 func TestRequired(t *testing.T) {
 	if err := Err(); err != nil {
 		t.Error(err)
@@ -48,7 +49,8 @@ func TestUse(t *testing.T) {
 	}
 	for _, name := range []string{"", "AVX2", "nonsense"} {
 		err := Use(name)
-		if !errors.Is(err, ErrImpl) || !strings.Contains(err.Error(), "no such implementation; this machine supports ") || Active() != Generic {
+		if !errors.Is(err, ErrImpl) || !strings.Contains(err.Error(), "no such implementation; "+
+			"this machine supports ") || Active() != Generic {
 			t.Errorf("Use(%q): %v, active %v", name, err, Active())
 		}
 	}
@@ -57,11 +59,13 @@ func TestUse(t *testing.T) {
 		if info.Supported && (err != nil || Active() != info.Impl) {
 			t.Errorf("%s: %v, active %v", info.Name, err, Active())
 		}
-		if !info.Supported && (!errors.Is(err, ErrImpl) || !strings.Contains(err.Error(), "lacks "+info.Missing[0])) {
+		if !info.Supported && (!errors.Is(err, ErrImpl) || !strings.Contains(err.Error(),
+			"lacks "+info.Missing[0])) {
 			t.Errorf("%s: %v", info.Name, err)
 		}
 	}
-	if err := Use("auto"); err != nil || Active() != best() || !strings.HasPrefix(Why(), "best of "+Active().String()) {
+	if err := Use("auto"); err != nil || Active() != best() || !strings.HasPrefix(Why(),
+		"best of "+Active().String()) {
 		t.Errorf("auto: %v, active %v, %s", err, Active(), Why())
 	}
 }
@@ -97,7 +101,8 @@ func TestSelfTestSees(t *testing.T) {
 		}
 	}
 	nan := float32(math.NaN())
-	if negative := math.Float32frombits(1 << 31); sameBits(negative, 0) || !sameBits(nan, -nan) || sameBits(nan, 0) {
+	if negative := math.Float32frombits(1 << 31); sameBits(negative, 0) || !sameBits(nan, -nan) ||
+		sameBits(nan, 0) {
 		t.Error("zeros of both signs must differ, NaN must not")
 	}
 }

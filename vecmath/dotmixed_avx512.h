@@ -1,6 +1,7 @@
 // Body of dotMixed.
 //
-// SI a, DI x, CX elements left; Z0-Z3 the partial sums, Z4-Z7 elements of x, widened, K1-K4 the tail.
+// SI a, DI x, CX elements left; Z0-Z3 the partial sums, Z4-Z7 elements of x, widened, K1-K4 the
+// tail.
 	ZERO4
 	SUBQ $BLOCK, CX
 	JLT  tail

@@ -1,10 +1,12 @@
 // Body of the elementwise kernels: with SCAL it is scal, with MIXED axpyMixed, else axpy.
 //
 // In: DI = destination (and operand), SI = x, CX = elements, Y0 = a in all lanes.
-// EACH(y, x, r) sets r to the LANES new elements at address y, ONE(y, x, r) to a single one; x has XB bytes where y has 32.
+// EACH(y, x, r) sets r to the LANES new elements at address y, ONE(y, x, r) to a single one; x has
+// XB bytes where y has 32.
 //
-// The last vector may overlap the one before it. It is computed first, from elements that nothing has written yet,
-// and stored last, so each element gets the bits of one operation on the old value: no scalar tail, no masked stores.
+// The last vector may overlap the one before it. It is computed first, from elements that nothing
+// has written yet, and stored last, so each element gets the bits of one operation on the old
+// value: no scalar tail, no masked stores.
 #ifdef SCAL
 #define EACH(y, x, r) MUL y, Y0, r
 #define ONE(y, x, r) MULS y, X0, r

@@ -12,10 +12,11 @@ import (
 	"testing"
 )
 
-// Instructions that Go's assembler lacks stand in the assembly as words with the instruction as their comment, written
-// by asm2plan9s (.ci/encode-arm64). Nothing in a build compares the two: a comment that is edited without its words
-// assembles. asm2plan9s itself knows a line by the column of its comment only and skips all others silently. So
-// every such line is assembled again here, by the same tool, from its comment alone.
+// Instructions that Go's assembler lacks stand in the assembly as words with the instruction as
+// their comment, written by asm2plan9s (.ci/encode-arm64). Nothing in a build compares the two: a
+// comment that is edited without its words assembles. asm2plan9s itself knows a line by the column
+// of its comment only and skips all others silently. So every such line is assembled again here, by
+// the same tool, from its comment alone.
 
 // encoder is how the encoded lines of one architecture look and how they are assembled.
 type encoder struct {
@@ -38,14 +39,16 @@ var encoders = []*encoder{
 		goarch: "amd64",
 		names:  []string{"amd64", "avx2", "avx512"},
 		// No QUAD: asm2plan9s writes it for eight bytes and more, but does not read it.
-		line:     regexp.MustCompile(`^    (?:LONG|WORD|BYTE) \$0x[0-9a-f]+(?:; (?:LONG|WORD|BYTE) \$0x[0-9a-f]+)* // \S.*$`),
+		line: regexp.MustCompile(
+			`^    (?:LONG|WORD|BYTE) \$0x[0-9a-f]+(?:; (?:LONG|WORD|BYTE) \$0x[0-9a-f]+)* // \S.*$`),
 		as:       []string{"x86_64-linux-gnu-as", "as"},
 		emulator: "qemu-x86_64-static",
 	},
 }
 
-// instructionColumns are where asm2plan9s looks for the comment of an encoded (or blank) line, tabs being four wide. At
-// everyColumn it takes the comment of any line for an instruction, and puts words in place of the line.
+// instructionColumns are where asm2plan9s looks for the comment of an encoded (or blank) line, tabs
+// being four wide. At everyColumn it takes the comment of any line for an instruction, and puts
+// words in place of the line.
 var instructionColumns = []int{21, 29, 33, 35, 39, 47}
 
 const everyColumn = 65
@@ -114,8 +117,8 @@ func (e *encoder) check(t *testing.T, files []string) {
 	t.Logf("%d encoded lines in %d files", total, len(encoded))
 }
 
-// inspect counts the encoded lines. Its faults are encoded lines that asm2plan9s would skip, and ordinary comments
-// that it would take for instructions.
+// inspect counts the encoded lines. Its faults are encoded lines that asm2plan9s would skip, and
+// ordinary comments that it would take for instructions.
 func (e *encoder) inspect(lines []string) (n int, faults []string) {
 	for i, line := range lines {
 		parts := strings.Split(line, "//")
@@ -125,20 +128,24 @@ func (e *encoder) inspect(lines []string) (n int, faults []string) {
 		case directive.MatchString(parts[0]):
 			n++
 			if len(parts) != 2 || !atColumn || !e.line.MatchString(line) {
-				faults = append(faults, fmt.Sprintf("%d: asm2plan9s skips this line: it is not of the form %s with // at one of the columns %v: %q",
+				faults = append(faults, fmt.Sprintf("%d: asm2plan9s skips this line: it is not "+
+					"of the form %s with // at one of the columns %v: %q",
 					i+1, e.line, instructionColumns, line))
 			}
-		case len(parts) == 2 && (column == everyColumn || atColumn && strings.TrimSpace(parts[0]) == ""):
-			faults = append(faults, fmt.Sprintf("%d: asm2plan9s takes this comment for an instruction because of its column, %d; move it: %q",
+		case len(parts) == 2 && (column == everyColumn || atColumn &&
+			strings.TrimSpace(parts[0]) == ""):
+			faults = append(faults, fmt.Sprintf("%d: asm2plan9s takes this comment for an "+
+				"instruction because of its column, %d; move it: %q",
 				i+1, column, line))
 		}
 	}
 	return n, faults
 }
 
-// stale assembles a copy of a file in which all encoded bytes are zeros, so that a line can come out right only if
-// the tool has written it, and tells which lines do not.
-func (e *encoder) stale(t *testing.T, assemble func(file string) error, name string, lines []string) (faults []string) {
+// stale assembles a copy of a file in which all encoded bytes are zeros, so that a line can come
+// out right only if the tool has written it, and tells which lines do not.
+func (e *encoder) stale(t *testing.T, assemble func(file string) error, name string,
+	lines []string) (faults []string) {
 	t.Helper()
 	isEncoded := func(line string) bool {
 		code, _, _ := strings.Cut(line, "//")
@@ -169,14 +176,16 @@ func (e *encoder) stale(t *testing.T, assemble func(file string) error, name str
 	}
 	for i, line := range lines {
 		if isEncoded(line) && again[i] != line {
-			faults = append(faults, fmt.Sprintf("%d: the file has %q, the assembler gives %q", i+1, line, again[i]))
+			faults = append(faults, fmt.Sprintf("%d: the file has %q, the assembler gives %q", i+1,
+				line, again[i]))
 		}
 	}
 	return faults
 }
 
-// assembler builds asm2plan9s, which encodes for the architecture it is built for, and returns what runs it on a
-// file. A program that is not there skips the test, or fails it with HALFSPACE_REQUIRE_TOOLS=1.
+// assembler builds asm2plan9s, which encodes for the architecture it is built for, and returns what
+// runs it on a file. A program that is not there skips the test, or fails it with
+// HALFSPACE_REQUIRE_TOOLS=1.
 func (e *encoder) assembler(t *testing.T) func(file string) error {
 	t.Helper()
 	find := func(programs ...string) string {
@@ -186,7 +195,8 @@ func (e *encoder) assembler(t *testing.T) func(file string) error {
 				return path
 			}
 		}
-		reason := fmt.Sprintf("%s not found: the encoded %s instructions can not be checked", strings.Join(programs, " or "), e.goarch)
+		reason := fmt.Sprintf("%s not found: the encoded %s instructions can not be checked",
+			strings.Join(programs, " or "), e.goarch)
 		if os.Getenv("HALFSPACE_REQUIRE_TOOLS") == "1" {
 			t.Fatal(reason)
 		}
@@ -248,13 +258,15 @@ func TestEncodedBytesFaults(t *testing.T) {
 		{"tab", "\tWORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s", 1, true},
 		{"column", "    WORD $0x4e21d400  // fadd v0.4s, v0.4s, v1.4s", 1, true},
 		{"no instruction", "    WORD $0x4e21d400", 1, true},
-		{"two on a line", "    WORD $0x4e21d400; WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s", 1, true},
+		{"two on a line", "    WORD $0x4e21d400; WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s", 1,
+			true},
 		{"in a macro", "#define ADD WORD $0x4e21d400", 1, true},
 		{"two comments", good + " // h = 4", 1, true},
 		{"in a comment", "//	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s", 0, false},
 		{"ordinary", "\tVMOV V0.B16, V1.B16 // a copy", 0, false},
 		{"comment at an instruction's column", strings.Repeat(" ", 33) + "// so that", 0, true},
-		{"comment at column 65", "\tMOVD $1, R0" + strings.Repeat(" ", 65-15) + "// so that", 0, true},
+		{"comment at column 65", "\tMOVD $1, R0" + strings.Repeat(" ", 65-15) + "// so that", 0,
+			true},
 	} {
 		n, faults := arm64.inspect([]string{c.line})
 		if n != c.encoded || (len(faults) > 0) != c.faulty {

@@ -1,10 +1,11 @@
 #include "textflag.h"
 
-// Exp, AVX2 and AVX-512. The steps and the constants are those of expOne in exp.go, the body is in exp_amd64.h.
+// Exp, AVX2 and AVX-512. The steps and the constants are those of expOne in exp.go, the body is in
+// exp_amd64.h.
 //
-// A register of x has three others: EACH4(M) is M(x, p, t, u) for four of x, EACH1(M) for the first; the registers u are
-// those of the constants, C0 to C3, too, which are not needed any more then. The four chains of dependent operations
-// run side by side.
+// A register of x has three others: EACH4(M) is M(x, p, t, u) for four of x, EACH1(M) for the
+// first; the registers u are those of the constants, C0 to C3, too, which are not needed any more
+// then. The four chains of dependent operations run side by side.
 #define CONST(i, c) BCAST TABLE+(i*ESIZE)(SB), c
 #define BELOW(x, p, t, u) MIN x, C0, x; MAX x, C1, x // the second operand, x, if that is NaN
 #define SCALED(x, p, t, u) VMOVAPS C3, t; FMA231 C2, x, t; SUB C3, t, p
@@ -14,7 +15,8 @@
 #define NEXT(x, p, t, u) FMA213 C0, x, p
 #define SQUARE(x, p, t, u) MUL x, x, u; FMA213 x, u, p
 #define PLUS1(x, p, t, u) ADD C0, p, p
-#define POWER(x, p, t, u) SHIFTR t, u; ISUB u, t, t; SHIFTL u, u; MUL u, p, p; SHIFTL t, t; MUL t, p, p
+#define POWER(x, p, t, u) SHIFTR t, u; ISUB u, t, t; SHIFTL u, u; \
+	MUL u, p, p; SHIFTL t, t; MUL t, p, p
 
 #define EXP(EACH) \
 	CONST(0, C0); \
@@ -124,7 +126,8 @@ TEXT ·expAVX2F32(SB), NOSPLIT, $0-24
 #define SHIFTR VPSRLQ $1,
 #define SHIFTL VPSLLQ $52,
 #define ISUB VPSUBQ
-#define HORNER(EACH) STEP(9, EACH); STEP(10, EACH); STEP(11, EACH); STEP(12, EACH); STEP(13, EACH); STEP(14, EACH); STEP(15, EACH); STEP(16, EACH)
+#define HORNER(EACH) STEP(9, EACH); STEP(10, EACH); STEP(11, EACH); STEP(12, EACH); \
+	STEP(13, EACH); STEP(14, EACH); STEP(15, EACH); STEP(16, EACH)
 #define LANES 4
 
 // func expAVX2F64(dst, x *float64, n int)
@@ -214,8 +217,9 @@ TEXT ·expAVX512F32(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), CX
 #include "exp_amd64.h"
 
-// SinCos, AVX2. The steps and the constants are those of sinCosOne in sincos.go; ANGLE(i) is constant i in four lanes. Two polynomials and
-// the next elements, which depend on nothing, keep the multipliers busy.
+// SinCos, AVX2. The steps and the constants are those of sinCosOne in sincos.go; ANGLE(i) is
+// constant i in four lanes. Two polynomials and the next elements, which depend on nothing, keep
+// the multipliers busy.
 //
 // The second operand of a minimum is the result for NaN: the bound.
 //

@@ -2,8 +2,10 @@
 //
 //    in   R0 dst, R1 x, R2 n, R3 constants, R7 32 bytes of memory
 //    V8...  constant number i in every lane of V(8+i)
-//    V0, V1 x, then the remainder, V2, V3 k, then the polynomial and the result, V4, V5 t, V6, V7 for the moment
-//    R4 dst of the last, fewer than 2 registers of elements, R5 how many these are: they go through the memory
+// V0, V1 x, then the remainder, V2, V3 k, then the polynomial and the result, V4, V5 t, V6, V7 for
+// the moment
+// R4 dst of the last, fewer than 2 registers of elements, R5 how many these are: they go through
+// the memory
 //    clobbers R0-R8
 	LOADDUP(V8)
 	LOADDUP(V9)

@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// expError is what Exp may be wrong by, in ulp: the last rounding, that of the remainder, and some of r*r*q(r). With
-// step = 1, TestExpAccuracy32 tries all numbers (minutes) and finds 1.020.
+// expError is what Exp may be wrong by, in ulp: the last rounding, that of the remainder, and some
+// of r*r*q(r). With step = 1, TestExpAccuracy32 tries all numbers (minutes) and finds 1.020.
 const expError = 1.05
 
-// The error of float32 against math.Exp in float64, which is 2^28 times finer, over the bits of all numbers in steps.
+// The error of float32 against math.Exp in float64, which is 2^28 times finer, over the bits of all
+// numbers in steps.
 func TestExpAccuracy32(t *testing.T) {
 	step := uint32(101)
 	if testing.Short() {
@@ -44,9 +45,11 @@ func TestExpAccuracy32(t *testing.T) {
 					}
 					continue
 				}
-				// The exponent of the unit in the last place, that of denormals being that of the smallest normal.
+				// The exponent of the unit in the last place, that of denormals being that of the
+				// smallest normal.
 				_, e := math.Frexp(want)
-				if d := math.Abs(float64(got[i])-want) / math.Ldexp(1, max(e, -125)-24); !(d <= worst) {
+				d := math.Abs(float64(got[i])-want) / math.Ldexp(1, max(e, -125)-24)
+				if !(d <= worst) {
 					worst, at = d, v
 				}
 			}
@@ -60,8 +63,10 @@ func TestExpAccuracy32(t *testing.T) {
 
 // The error of float64 against an exact sum of the series.
 func TestExpAccuracy64(t *testing.T) {
-	// An emulated CPU that multiplies wrongly (Bochs 2.7 with ADX; GODEBUG=cpu.adx=off is the way around it) can not judge.
-	if e := exactExp(1).Text('p', 0); !strings.HasPrefix(e, "0x.adf85458a2bb4a9aafdc5620273d3cf1d8b9c583ce2d3695a9e1") {
+	// An emulated CPU that multiplies wrongly (Bochs 2.7 with ADX; GODEBUG=cpu.adx=off is the way
+	// around it) can not judge.
+	if e := exactExp(1).Text('p', 0); !strings.HasPrefix(e,
+		"0x.adf85458a2bb4a9aafdc5620273d3cf1d8b9c583ce2d3695a9e1") {
 		t.Skip("math/big is wrong on this machine: e = ", e)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -69,7 +74,8 @@ func TestExpAccuracy64(t *testing.T) {
 	if testing.Short() {
 		trials = 600
 	}
-	x := []float64{709.782712893384, -708.3964185322641, -745.1332191019411, -745.1332191019412, -744.4400719213812,
+	x := []float64{709.782712893384, -708.3964185322641, -745.1332191019411, -745.1332191019412,
+		-744.4400719213812,
 		math.Ln2 / 2, -math.Ln2 / 2, 1, -1, 0x1p-53, -0x1p-54, 0x1p-1074}
 	for i := range trials {
 		scale := []float64{0.35, 1, 20, 708}[i%4]
@@ -135,7 +141,8 @@ func testExpSpecial[T Float](t *testing.T) {
 		huge, tiny, top, bottom = 1e308, 0x1p-1074, 709.7827128933841, -745.14
 	}
 	for _, c := range [][2]float64{
-		{0, 1}, {math.Copysign(0, -1), 1}, {tiny, 1}, {-tiny, 1}, {inf, inf}, {-inf, 0}, {huge, inf}, {-huge, 0}, {math.NaN(), math.NaN()},
+		{0, 1}, {math.Copysign(0, -1), 1}, {tiny, 1}, {-tiny, 1}, {inf, inf}, {-inf, 0},
+		{huge, inf}, {-huge, 0}, {math.NaN(), math.NaN()},
 		{top, inf}, {top + 1, inf}, {bottom, 0}, {bottom - 1, 0}, {bottom + 0.02, tiny},
 	} {
 		forEachImpl(t, func(t *testing.T, _ Impl) {

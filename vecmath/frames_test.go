@@ -85,7 +85,8 @@ func TestVetSeesFrames(t *testing.T) {
 			}
 			found := map[string]bool{}
 			for _, m := range regexp.MustCompile(
-				`(\w+\.s:\d+):\d+: \[`+arch+`\] \w+: (?:invalid offset|wrong argument size)`).FindAllSubmatch(out, -1) {
+				`(\w+\.s:\d+):\d+: \[`+arch+`\] \w+: (?:invalid offset|wrong argument size)`,
+			).FindAllSubmatch(out, -1) {
 				found[string(m[1])] = true
 			}
 			if len(found) == 0 {

@@ -6,12 +6,14 @@ import (
 	"testing"
 )
 
-// The fuzz targets take values from data, bit by bit, and compare all implementations with the reference. CI:
+// The fuzz targets take values from data, bit by bit, and compare all implementations with the
+// reference. CI:
 //
 //	go test -run '^$' -fuzz FuzzDense -fuzztime 20000x ./vecmath
 
 func FuzzDense(f *testing.F) {
-	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot symRankOneMul dotMixed axpyMixed exp sinCos addScaledNext countStepLE nextLE")
+	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot symRankOneMul dotMixed axpyMixed exp "+
+		"sinCos addScaledNext countStepLE nextLE")
 }
 func FuzzSparse(f *testing.F) {
 	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed")
@@ -23,8 +25,10 @@ func FuzzIntegers(f *testing.F) { fuzzKernels(f, "byteRowsDot xorCount andCount"
 
 func fuzzKernels(f *testing.F, names string) {
 	f.Add([]byte{}, uint16(17), uint8(0), uint8(3))
-	f.Add([]byte("\x00\x00\x80\x3f\x00\x00\x00\x80\x01\x00\x00\x00\x00\x00\xc0\x7f"), uint16(100), uint8(1), uint8(0))
-	f.Add([]byte("\x01\x00\x00\x00\x00\x00\xf0\x7f\x00\x00\x00\x00\x00\x00\x00\x80"), uint16(65), uint8(2), uint8(7))
+	f.Add([]byte("\x00\x00\x80\x3f\x00\x00\x00\x80\x01\x00\x00\x00\x00\x00\xc0\x7f"), uint16(100),
+		uint8(1), uint8(0))
+	f.Add([]byte("\x01\x00\x00\x00\x00\x00\xf0\x7f\x00\x00\x00\x00\x00\x00\x00\x80"), uint16(65),
+		uint8(2), uint8(7))
 	var fc fence // one: a worker runs its inputs in turn
 	f.Fuzz(func(t *testing.T, data []byte, n uint16, seed, shift uint8) {
 		fuzzOne[float32](t, &fc, names, data, int(n)%600, seed, shift)
@@ -44,7 +48,8 @@ func fuzzOne[T Float](t *testing.T, f *fence, names string, data []byte, n int, 
 				continue
 			}
 			f.start(int(shift))
-			g := &generator[T]{rng: rand.New(rand.NewPCG(uint64(seed), 0)), mode: int(seed) % valueModes, raw: data, place: f.place}
+			g := &generator[T]{rng: rand.New(rand.NewPCG(uint64(seed), 0)),
+				mode: int(seed) % valueModes, raw: data, place: f.place}
 			compare(t, info.Impl, k, g, n, info.Name+" "+k.name)
 			if !f.intact() {
 				t.Fatalf("%s %s: wrote outside its operands", info.Name, k.name)

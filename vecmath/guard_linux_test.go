@@ -21,7 +21,8 @@ const guardSlots = 8 // operands of a kernel
 func newGuard(t *testing.T) *guard {
 	g := &guard{page: unix.Getpagesize()}
 	g.slot = (1<<16 + g.page - 1) / g.page * g.page
-	mem, err := unix.Mmap(-1, 0, guardSlots*(g.slot+2*g.page), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	mem, err := unix.Mmap(-1, 0, guardSlots*(g.slot+2*g.page), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)
 	}

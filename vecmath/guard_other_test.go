@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// guard is the plain form of the one in guard_linux_test.go: it can not see reads outside an operand.
+// guard is the plain form of the one in guard_linux_test.go: it can not see reads outside an
+// operand.
 type guard struct{}
 
 func newGuard(*testing.T) *guard { return new(guard) }

@@ -10,8 +10,8 @@ import (
 // The exported kernels: check once, then dispatch. The dispatch functions (dot, axpy, ...) are in
 // zdispatch_*.go, one file for each architecture, made by go generate from the table in
 // internal/dispatchgen/kernels.go: a switch with direct calls, since a call through a function
-// variable would make the operands escape. They take pointers and lengths, as the assembly does: five
-// slices would not fit the registers of a call and would go over the stack, about 2 ns for
+// variable would make the operands escape. They take pointers and lengths, as the assembly does:
+// five slices would not fit the registers of a call and would go over the stack, about 2 ns for
 // LanesUpdate. dot, axpy and sqDist check the lengths themselves, so that Dot, Axpy and SqDist are
 // small enough to be inlined (and write unsafe.SliceData out, for the same budget).
 
@@ -56,7 +56,8 @@ func Scal[T Float](x []T, a T) {
 	scal(data(x), a, len(x))
 }
 
-// SumSq returns the sum of x[i]*x[i]. It is not scaled: it overflows where the square of the norm does.
+// SumSq returns the sum of x[i]*x[i]. It is not scaled: it overflows where the square of the norm
+// does.
 func SumSq[T Float](x []T) T {
 	if race {
 		raceRead(x)
@@ -79,7 +80,8 @@ func RowsDot[T Float](dst, rows []T, stride int, x []T) {
 		return
 	}
 	// The division keeps (len(dst)-1)*stride from overflowing.
-	if room := len(rows) - len(x); room < 0 || stride < 0 || (stride > 0 && len(dst)-1 > room/stride) {
+	if room := len(rows) - len(x); room < 0 || stride < 0 || (stride > 0 &&
+		len(dst)-1 > room/stride) {
 		panic(panicStride)
 	}
 	if race {
@@ -105,25 +107,27 @@ func SparseAxpy[T Float](w []T, a T, idx []int32, val []T) {
 	SparseAxpyUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
-// LanesScore scores width = len(dst) member lanes over a sparse example: dst[l] = sum of val[k]*w[rows[k]*width+l].
+// LanesScore scores width = len(dst) member lanes over a sparse example: dst[l] = sum of
+// val[k]*w[rows[k]*width+l].
 //
-// The width is a multiple of [LaneUnit]. w holds whole rows of width lanes; it is fastest when 64-byte aligned. rows
-// need not ascend. dst may be one of the rows.
+// The width is a multiple of [LaneUnit]. w holds whole rows of width lanes; it is fastest when
+// 64-byte aligned. rows need not ascend. dst may be one of the rows.
 func LanesScore[T Float](dst, w []T, rows []int32, val []T) {
 	checkRows(rows, len(dst), len(w))
 	LanesScoreUnchecked(trusted.Indices{}, dst, w, rows, val)
 }
 
-// LanesUpdate adds coef[l]*val[k] to w[rows[k]*width+l] for the lanes l in mask (bit l%64 of word l/64), width =
-// len(coef). Other lanes keep their bits, but may be written with them: lanes of one row unit have one owner.
-// For rows and w see [LanesScore]. mask has at least [MaskWords] words and no bits beyond the width.
+// LanesUpdate adds coef[l]*val[k] to w[rows[k]*width+l] for the lanes l in mask (bit l%64 of word
+// l/64), width = len(coef). Other lanes keep their bits, but may be written with them: lanes of one
+// row unit have one owner. For rows and w see [LanesScore]. mask has at least [MaskWords] words and
+// no bits beyond the width.
 func LanesUpdate[T Float](w []T, rows []int32, val, coef []T, mask []uint64) {
 	checkRows(rows, len(coef), len(w))
 	LanesUpdateUnchecked(trusted.Indices{}, w, rows, val, coef, mask)
 }
 
-// LanesLE sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, up to the end of mask, which
-// has at least [MaskWords] words. len(s) is a multiple of [LaneUnit].
+// LanesLE sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, up to the end
+// of mask, which has at least [MaskWords] words. len(s) is a multiple of [LaneUnit].
 func LanesLE[T Float](mask []uint64, s []T, y, t T) {
 	if len(s)%LaneUnit[T]() != 0 {
 		panic(panicWidth)
@@ -142,23 +146,24 @@ func LanesLE[T Float](mask []uint64, s []T, y, t T) {
 	lanesLE(data(mask), data(s), len(s), y, t)
 }
 
-// LanesScoreLE is [LanesScore] followed by [LanesLE] of the scores, in one call: mask, of at least [MaskWords] words, tells where
-// y*dst[l] <= t.
+// LanesScoreLE is [LanesScore] followed by [LanesLE] of the scores, in one call: mask, of at least
+// [MaskWords] words, tells where y*dst[l] <= t.
 func LanesScoreLE[T Float](dst, w []T, rows []int32, val []T, mask []uint64, y, t T) {
 	checkRows(rows, len(dst), len(w))
 	LanesScoreLEUnchecked(trusted.Indices{}, dst, w, rows, val, mask, y, t)
 }
 
-// ActiveScore scores the listed lanes only: dst[j] is what [LanesScore] gives for lane lanes[j], to the bit. Any width
-// will do. The caller promises that lanes ascend without repeats. For rows see LanesScore.
+// ActiveScore scores the listed lanes only: dst[j] is what [LanesScore] gives for lane lanes[j], to
+// the bit. Any width will do. The caller promises that lanes ascend without repeats. For rows see
+// LanesScore.
 func ActiveScore[T Float](dst, w []T, width int, rows []int32, val []T, lanes []int32) {
 	checkIndices(lanes, width)
 	checkRows(rows, width, len(w))
 	ActiveScoreUnchecked(trusted.Indices{}, dst, w, width, rows, val, lanes)
 }
 
-// ActiveUpdate adds coef[j]*val[k] to w[rows[k]*width+lanes[j]]: what [LanesUpdate] does, for the listed lanes only.
-// coef goes with lanes. The promise is that of [ActiveScore].
+// ActiveUpdate adds coef[j]*val[k] to w[rows[k]*width+lanes[j]]: what [LanesUpdate] does, for the
+// listed lanes only. coef goes with lanes. The promise is that of [ActiveScore].
 func ActiveUpdate[T Float](w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
 	checkIndices(lanes, width)
 	checkRows(rows, width, len(w))
@@ -208,16 +213,18 @@ func SparseAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) {
 	SparseAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
-// SparseDotAxpyMixed is [SparseDotMixed] followed by [SparseAxpyMixed] of a and the same example, in one pass: it returns the dot
-// before the update. An index that repeats makes the result depend on the implementation.
+// SparseDotAxpyMixed is [SparseDotMixed] followed by [SparseAxpyMixed] of a and the same example,
+// in one pass: it returns the dot before the update. An index that repeats makes the result depend
+// on the implementation.
 func SparseDotAxpyMixed[T Float](w []float64, a float64, idx []int32, val []T) float64 {
 	checkIndices(idx, len(w))
 	return SparseDotAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
-// DrawBits makes 64 random draws of each x[i], which starts a sequence of random words: word d is hi ^ lo of the 128-bit product
-// z * (z^fin), z = x[i] + d*step. x[i] becomes the sum modulo 2 of first and, for each d where turn (its highest bit is
-// d = 0) has a 1, the bits that are set in all of words 0, ..., d. Cost: words until no bit is set in all.
+// DrawBits makes 64 random draws of each x[i], which starts a sequence of random words: word d is
+// hi ^ lo of the 128-bit product z * (z^fin), z = x[i] + d*step. x[i] becomes the sum modulo 2 of
+// first and, for each d where turn (its highest bit is d = 0) has a 1, the bits that are set in all
+// of words 0, ..., d. Cost: words until no bit is set in all.
 func DrawBits(x []uint64, fin, step, first, turn uint64) {
 	if race {
 		raceWrite(x)

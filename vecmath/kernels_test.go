@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// forEachImpl runs f for every implementation that this machine supports, made active; generic included.
+// forEachImpl runs f for every implementation that this machine supports, made active; generic
+// included.
 func forEachImpl(t *testing.T, f func(t *testing.T, im Impl)) {
 	t.Helper()
 	defer func(im Impl, w string) { active, why = im, w }(active, why)
@@ -22,7 +23,8 @@ func forEachImpl(t *testing.T, f func(t *testing.T, im Impl)) {
 	}
 }
 
-// forEachKernel crosses the supported implementations but generic with the kernels of one precision.
+// forEachKernel crosses the supported implementations but generic with the kernels of one
+// precision.
 func forEachKernel[T Float](t *testing.T, f func(t *testing.T, im Impl, k kernel[T])) {
 	t.Helper()
 	forEachImpl(t, func(t *testing.T, im Impl) {
@@ -48,7 +50,8 @@ func compare[T Float](t *testing.T, im Impl, k kernel[T], g *generator[T], n int
 }
 
 func newGenerator[T Float](n, mode int, place func(n, size int) unsafe.Pointer) *generator[T] {
-	return &generator[T]{rng: rand.New(rand.NewPCG(uint64(n), uint64(mode))), mode: mode, place: place}
+	return &generator[T]{rng: rand.New(rand.NewPCG(uint64(n), uint64(mode))), mode: mode,
+		place: place}
 }
 
 // sizes are every length to 200 and those around the loops of up to 512 bytes by powers of two.
@@ -105,7 +108,8 @@ func testMisaligned[T Float](t *testing.T, im Impl, k kernel[T]) {
 	}
 }
 
-// Every operand ends at a page that faults, then begins behind one: a kernel that reads past an end dies here.
+// Every operand ends at a page that faults, then begins behind one: a kernel that reads past an end
+// dies here.
 func TestGuardPages(t *testing.T) {
 	g := newGuard(t)
 	t.Run("float32", func(t *testing.T) { testGuardPages[float32](t, g) })
@@ -120,14 +124,15 @@ func testGuardPages[T Float](t *testing.T, g *guard) {
 			}
 			for _, tail := range []bool{true, false} {
 				g.start(tail)
-				compare(t, im, k, newGenerator[T](n, 0, g.place), n, fmt.Sprintf("guarded, tail %v", tail))
+				compare(t, im, k, newGenerator[T](n, 0, g.place), n, fmt.Sprintf("guarded, tail %v",
+					tail))
 			}
 		}
 	})
 }
 
-// fence lays operands out in one buffer with 64 bytes of a pattern at least between them. Operand number i begins
-// (shift + 3i) mod 16 of its elements past a multiple of 128 bytes.
+// fence lays operands out in one buffer with 64 bytes of a pattern at least between them. Operand
+// number i begins (shift + 3i) mod 16 of its elements past a multiple of 128 bytes.
 type fence struct {
 	buf   []uint64
 	used  int // bytes

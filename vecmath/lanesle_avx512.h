@@ -1,7 +1,7 @@
 // Body of lanesLE.
 //
-// DI mask, SI s, DX units of 64 bytes left, R8 the mask word being built, CX where the next unit goes in it;
-// Z0 y and Z1 t in every lane, Z2 products, K1 one unit's bits.
+// DI mask, SI s, DX units of 64 bytes left, R8 the mask word being built, CX where the next unit
+// goes in it; Z0 y and Z1 t in every lane, Z2 products, K1 one unit's bits.
 	SHRQ  $(6-SHIFT), DX
 	JEQ   done
 	XORL  R8, R8

@@ -1,4 +1,5 @@
-// Bit l%64 of mask word l/64 = (y*s[l] <= t), the product rounded, false for NaN. All words are written whole.
+// Bit l%64 of mask word l/64 = (y*s[l] <= t), the product rounded, false for NaN. All words are
+// written whole.
 //
 //    in   R0 mask, R1 s, R2 width (a multiple of GROUP), F30 y, F31 t
 //    R3 units left, R4 the mask word, R5 where the unit's bits go in it, R6 the unit's bits
@@ -28,8 +29,8 @@ unit:
     WORD $0x6e62e7e2 // fcmge v2.2d, v31.2d, v2.2d
     WORD $0x6e63e7e3 // fcmge v3.2d, v31.2d, v3.2d
 #endif
-	// The bits differ from lane to lane, so their sum is their union. They are below 1<<16: adding 32-bit parts will
-	// do for 64-bit lanes too.
+	// The bits differ from lane to lane, so their sum is their union. They are below 1<<16: adding
+	// 32-bit parts will do for 64-bit lanes too.
 	VAND  V16.B16, V0.B16, V0.B16
 	VAND  V17.B16, V1.B16, V1.B16
 	VAND  V18.B16, V2.B16, V2.B16

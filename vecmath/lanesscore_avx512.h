@@ -1,11 +1,12 @@
 // Body of lanesScore.
 //
-// Tiles of 1 to 16 units of 64 bytes, their sums in registers over all non-zeros. More than 16 units are halved, or
-// cut at 16 while more than 32 are left, so that no tile is too narrow to hide the latency of its sums.
+// Tiles of 1 to 16 units of 64 bytes, their sums in registers over all non-zeros. More than 16
+// units are halved, or cut at 16 while more than 32 are left, so that no tile is too narrow to hide
+// the latency of its sums.
 //
-// DI dst, SI the tile within row 0 of w, R13 width in bytes, DX units left, R9 units of the tile, R10 and R11 the ends
-// of rows and val, R12 -n, CX the non-zero counted up from -n to 0, R8 the tile within a row; Z0-Z15 sums,
-// Z31 the value of the non-zero in every lane.
+// DI dst, SI the tile within row 0 of w, R13 width in bytes, DX units left, R9 units of the tile,
+// R10 and R11 the ends of rows and val, R12 -n, CX the non-zero counted up from -n to 0, R8 the
+// tile within a row; Z0-Z15 sums, Z31 the value of the non-zero in every lane.
 	LEAQ (R10)(R12*4), R10
 	LEAQ (R11)(R12*ESIZE), R11
 	NEGQ R12

@@ -1,7 +1,8 @@
 // dst[l] = the sum over k of val[k]*w[rows[k]*width + l].
 //
-// Contract: each lane starts at +0 and adds its products, fused, in the order of k. width is a multiple of GROUP.
-// A unit is four registers, 64 bytes: up to four units of lanes stay in registers over one pass through the rows.
+// Contract: each lane starts at +0 and adds its products, fused, in the order of k. width is a
+// multiple of GROUP. A unit is four registers, 64 bytes: up to four units of lanes stay in
+// registers over one pass through the rows.
 //
 //    in   R0 dst, R1 w, R2 width, R3 rows, R4 val, R5 n
 //    R6 bytes of a row, R7 units left, R8 units of this pass less one (0-3)

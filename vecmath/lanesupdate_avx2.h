@@ -1,13 +1,14 @@
-// Body of lanesUpdate. The vectors of LANES lanes with a set bit are listed, up to six of them; then one pass over the
-// rows updates those, so that what a row costs is shared. Vectors without a set bit cost nothing.
+// Body of lanesUpdate. The vectors of LANES lanes with a set bit are listed, up to six of them;
+// then one pass over the rows updates those, so that what a row costs is shared. Vectors without a
+// set bit cost nothing.
 //
-// R11 = bytes of a row, R12 = coef, DI = w; Y0 = LANEBITS, the bit of each lane, Y14 = 0. LOADLISTS loads n, rows and
-// val, to DX, R8 and R9.
-// Listing: AX = bits of the mask word that are not listed, R8 = the word's address, R9 = bytes of the lanes before it,
-// CX = 16 * vectors listed; BX, SI. These three are kept in the frame during the pass.
-// Pass: R8, R9 = ends of rows and val, DX = k - n, AX = row k of w, Y15 = val[k] in all lanes; of the vectors BX, SI, R10, R13,
-// R15, CX = offset in a row, Y1-Y6 = coef, Y7-Y12 = ones in the lanes that stay.
-// VECTOR loads what the list says, i bytes into it, of a vector: its offset, the coefficients, and ones in the lanes that stay.
+// R11 = bytes of a row, R12 = coef, DI = w; Y0 = LANEBITS, the bit of each lane, Y14 = 0. LOADLISTS
+// loads n, rows and val, to DX, R8 and R9. Listing: AX = bits of the mask word that are not listed,
+// R8 = the word's address, R9 = bytes of the lanes before it, CX = 16 * vectors listed; BX, SI.
+// These three are kept in the frame during the pass. Pass: R8, R9 = ends of rows and val, DX = k -
+// n, AX = row k of w, Y15 = val[k] in all lanes; of the vectors BX, SI, R10, R13, R15, CX = offset
+// in a row, Y1-Y6 = coef, Y7-Y12 = ones in the lanes that stay. VECTOR loads what the list says, i
+// bytes into it, of a vector: its offset, the coefficients, and ones in the lanes that stay.
 #define VECTOR(i, off, coef, stay) \
 	MOVQ list-(96-i)(SP), off; \
 	MOVU (R12)(off*1), coef; \

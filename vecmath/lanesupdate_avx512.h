@@ -1,10 +1,12 @@
 // Body of lanesUpdate.
 //
-// A unit of 64 bytes at a time, all rows of it. Lanes outside the mask are kept by merging within the register and
-// then stored with the rest: a store under a mask could not be forwarded to the load of the next score.
+// A unit of 64 bytes at a time, all rows of it. Lanes outside the mask are kept by merging within
+// the register and then stored with the rest: a store under a mask could not be forwarded to the
+// load of the next score.
 //
-// SI the unit within row 0 of w, R13 width in bytes, DX units left, R10 and R11 the ends of rows and val, R12 -n,
-// CX the row counted up from -n to 0, R8 the unit within a row, DI coef, BX mask; Z0 coef, Z1 weights, K1 mask.
+// SI the unit within row 0 of w, R13 width in bytes, DX units left, R10 and R11 the ends of rows
+// and val, R12 -n, CX the row counted up from -n to 0, R8 the unit within a row, DI coef, BX mask;
+// Z0 coef, Z1 weights, K1 mask.
 	LEAQ (R10)(R12*4), R10
 	LEAQ (R11)(R12*ESIZE), R11
 	NEGQ R12

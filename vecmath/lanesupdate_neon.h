@@ -1,10 +1,12 @@
 // w[rows[k]*width + l] += coef[l]*val[k] for the lanes l in mask (bit l%64 of word l/64).
 //
-// Contract: fused, in the order of k; lanes outside the mask keep their bits. width is a multiple of GROUP.
-// Units (64 bytes of lanes) outer, rows inner: a unit without a lane in the mask costs one test.
+// Contract: fused, in the order of k; lanes outside the mask keep their bits. width is a multiple
+// of GROUP. Units (64 bytes of lanes) outer, rows inner: a unit without a lane in the mask costs
+// one test.
 //
 //    in   R0 w, R1 width, R2 rows, R3 val, R4 n, R5 coef, R6 mask
-//    R7 bytes of a row, R8 units left, R9 index of the unit, R10 mask word, shifted, R11 mask of the unit
+// R7 bytes of a row, R8 units left, R9 index of the unit, R10 mask word, shifted, R11 mask of the
+// unit
 //    R12-R14 rows, val, n as they are walked, R15 the row
 //    V0-V3 a unit of the row, V4-V7 the same updated, V16-V19 bit of each lane, V20-V23 coef,
 //    V24-V27 lane masks, all ones or zero, V28 val[k] in every lane

@@ -1,4 +1,5 @@
-// R6 = the bits of the elements of V0-V3 that are <= V31, never of NaN; float64. V16-V19 as lanemask_neon.h leaves them.
+// R6 = the bits of the elements of V0-V3 that are <= V31, never of NaN; float64. V16-V19 as
+// lanemask_neon.h leaves them.
     WORD $0x6e60e7e0 // fcmge v0.2d, v31.2d, v0.2d
     WORD $0x6e61e7e1 // fcmge v1.2d, v31.2d, v1.2d
     WORD $0x6e62e7e2 // fcmge v2.2d, v31.2d, v2.2d

@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// The race detector can not see into assembly, so the exported kernels tell it what they read and write.
+// The race detector can not see into assembly, so the exported kernels tell it what they read and
+// write.
 
 const race = true
 
@@ -24,7 +25,8 @@ func raceWrite[E any](s []E) {
 	}
 }
 
-// raceRows and raceWriteRows: a row of width elements of w for each index, or single elements with width 1.
+// raceRows and raceWriteRows: a row of width elements of w for each index, or single elements with
+// width 1.
 func raceRows[E any](w []E, width int, rows []int32) {
 	for _, r := range rows {
 		raceRead(w[int(r)*width:][:width])

@@ -1,11 +1,12 @@
-// Body of the dense reductions. The 64 (float32) or 32 (float64) partial sums are the lanes of Y0..Y7: element i of a
-// block of BLOCK elements belongs to lane i%LANES of register i/LANES.
+// Body of the dense reductions. The 64 (float32) or 32 (float64) partial sums are the lanes of
+// Y0..Y7: element i of a block of BLOCK elements belongs to lane i%LANES of register i/LANES.
 //
 // With SUMSQ it is sumSq, with SQDIST sqDist, with MIXED dotMixed, else dot.
 //
-// In: CX = elements; SI = a (sumSq: x), DI = b (dotMixed: x). Out: X0 = result. Changes Y0..Y10, R8, CX, SI, DI.
-// STEP(off, acc) adds the products of the LANES elements off bytes ahead to acc. LAST(off, acc) does so for the first
-// elements only, of which there are -CX, with the table of masks at R8. ADVANCE moves the pointers by a block.
+// In: CX = elements; SI = a (sumSq: x), DI = b (dotMixed: x). Out: X0 = result. Changes Y0..Y10,
+// R8, CX, SI, DI. STEP(off, acc) adds the products of the LANES elements off bytes ahead to acc.
+// LAST(off, acc) does so for the first elements only, of which there are -CX, with the table of
+// masks at R8. ADVANCE moves the pointers by a block.
 #ifdef SUMSQ
 #define STEP(off, acc) MOVU off(SI), Y8; FMA Y8, Y8, acc
 #define LAST(off, acc) \
@@ -25,8 +26,8 @@
 	FMA Y8, Y8, acc
 #define ADVANCE ADDQ $256, SI; ADDQ $256, DI
 #else
-// Lanes past the end get a = -0 and b = +0, so they add -0, which changes no partial sum; +0 would make +0 of a
-// partial sum that is -0 (a product that underflowed).
+// Lanes past the end get a = -0 and b = +0, so they add -0, which changes no partial sum; +0 would
+// make +0 of a partial sum that is -0 (a product that underflowed).
 #ifdef MIXED
 #define STEP(off, acc) VCVTPS2PD (off/2)(DI), Y8; FMA off(SI), Y8, acc
 #define LAST(off, acc) \

@@ -1,16 +1,20 @@
-// A dense reduction: dot (also MIXED: float64 a, float32 b), sum of squares (SUMSQ, no b), squared distance (SQDIST).
+// A dense reduction: dot (also MIXED: float64 a, float32 b), sum of squares (SUMSQ, no b), squared
+// distance (SQDIST).
 //
-// Contract: element i is added, fused, to partial sum i mod PARTS, in ascending i. The partial sums lie in V0-V15,
-// PERREG to a register. They are combined by halving: p[i] += p[i+h] for h = PARTS/2, ..., 2, 1.
+// Contract: element i is added, fused, to partial sum i mod PARTS, in ascending i. The partial sums
+// lie in V0-V15, PERREG to a register. They are combined by halving: p[i] += p[i+h] for h =
+// PARTS/2, ..., 2, 1.
 //
 //    in   R0 a, R1 b, R2 n
 //    out  F0
-//    V0-V15 partial sums, V16-V19 and V20-V23 a group of a and of b, V24-V27 and V28-V31 the padded last group
+// V0-V15 partial sums, V16-V19 and V20-V23 a group of a and of b, V24-V27 and V28-V31 the padded
+// last group
 //    clobbers R0-R8
 //
-// Elements come in groups of four registers. The n mod GROUP elements left over are read first, into a group padded
-// so that adding it changes no other partial sum: (-0)*(+0) = -0, and p + (-0) = p for every p. (+0 would not do:
-// a tiny negative product rounds to -0, and -0 + +0 = +0.) Sums of squares are never -0, there zeros do.
+// Elements come in groups of four registers. The n mod GROUP elements left over are read first,
+// into a group padded so that adding it changes no other partial sum: (-0)*(+0) = -0, and p + (-0)
+// = p for every p. (+0 would not do: a tiny negative product rounds to -0, and -0 + +0 = +0.) Sums
+// of squares are never -0, there zeros do.
 
 #ifdef SUMSQ
 #define SQUARES

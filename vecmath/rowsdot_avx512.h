@@ -1,10 +1,11 @@
 // Body of rowsDot.
 //
-// Four rows share the loads of x: row r of the four has its partial sums in Z(4r)-Z(4r+3). The rows that are left
-// are done one at a time.
+// Four rows share the loads of x: row r of the four has its partial sums in Z(4r)-Z(4r+3). The rows
+// that are left are done one at a time.
 //
-// DI dst, BX rows left, R8 stride in bytes, SI R9 R10 R11 the four rows, R12 the row after them, DX x, R13 x while
-// it advances, CX elements left; Z16-Z19 elements of x, K1-K4 the tail, K5 the lanes that hold results. LOADN loads n.
+// DI dst, BX rows left, R8 stride in bytes, SI R9 R10 R11 the four rows, R12 the row after them, DX
+// x, R13 x while it advances, CX elements left; Z16-Z19 elements of x, K1-K4 the tail, K5 the lanes
+// that hold results. LOADN loads n.
 	MOVL  $RESULTS, AX
 	KMOVW AX, K5
 
@@ -111,7 +112,8 @@ reduce4:
 	VSHUFF64X2 $0x44, Z12, Z8, Z2
 	ADD        Z3, Z2, Z2
 
-	// Lower plus upper 128 bits: row r in 128-bit lane r of Z0. Then on within the lanes to their first element.
+	// Lower plus upper 128 bits: row r in 128-bit lane r of Z0. Then on within the lanes to their
+	// first element.
 	VSHUFF64X2 $0xdd, Z2, Z0, Z1
 	VSHUFF64X2 $0x88, Z2, Z0, Z0
 	ADD        Z1, Z0, Z0

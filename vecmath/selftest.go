@@ -9,10 +9,11 @@ import (
 	"unsafe"
 )
 
-// SelfTest runs every kernel of the named implementation against the plain Go reference, on fixed inputs of many
-// lengths with zeros of both signs, denormals, infinities and NaN among them, and reports the first difference in
-// bits. It takes some milliseconds. The error wraps [ErrImpl] if the implementation does not run here. Like [Use], not
-// safe while kernels run; [Active] is as before when it returns.
+// SelfTest runs every kernel of the named implementation against the plain Go reference, on fixed
+// inputs of many lengths with zeros of both signs, denormals, infinities and NaN among them, and
+// reports the first difference in bits. It takes some milliseconds. The error wraps [ErrImpl] if
+// the implementation does not run here. Like [Use], not safe while kernels run; [Active] is as
+// before when it returns.
 func SelfTest(name string) error {
 	im, err := lookup(name)
 	if err != nil {
@@ -37,7 +38,8 @@ func selfTest[T Float](im Impl) error {
 				active = Generic
 				k.run(want)
 				if d := got.diff(want); d != "" {
-					return fmt.Errorf("vecmath: %s %s[%T], size %d, values %d differs from generic: %s", im, k.name, T(0), n, mode, d)
+					return fmt.Errorf("vecmath: %s %s[%T], size %d, values %d differs from "+
+						"generic: %s", im, k.name, T(0), n, mode, d)
 				}
 			}
 		}
@@ -45,8 +47,9 @@ func selfTest[T Float](im Impl) error {
 	return nil
 }
 
-// kernel is one row of the table that SelfTest and the tests go through. n of make is a size: elements of dense
-// kernels, non-zeros of sparse ones; lane kernels derive width and non-zeros from it.
+// kernel is one row of the table that SelfTest and the tests go through. n of make is a size:
+// elements of dense kernels, non-zeros of sparse ones; lane kernels derive width and non-zeros from
+// it.
 type kernel[T Float] struct {
 	name string
 	make func(g *generator[T], n int) *operands[T]
@@ -85,21 +88,51 @@ func kernelTable[T Float]() []kernel[T] {
 		{"sparseDot", makeSparse[T], func(o *operands[T]) { o.sum = SparseDot(o.idx, o.x, o.y) }},
 		{"sparseAxpy", makeSparse[T], func(o *operands[T]) { SparseAxpy(o.y, o.a, o.idx, o.x) }},
 		{"lanesScore", makeLanes[T], func(o *operands[T]) { LanesScore(o.z, o.y, o.idx, o.x) }},
-		{"lanesUpdate", makeLanes[T], func(o *operands[T]) { LanesUpdate(o.y, o.idx, o.x, o.z, o.mask) }},
+		{"lanesUpdate", makeLanes[T], func(o *operands[T]) {
+			LanesUpdate(o.y, o.idx, o.x, o.z,
+				o.mask)
+		}},
 		{"lanesLE", makeLanes[T], func(o *operands[T]) { LanesLE(o.mask, o.z, o.a, o.t) }},
-		{"lanesScoreLE", makeLanes[T], func(o *operands[T]) { LanesScoreLE(o.z, o.y, o.idx, o.x, o.mask, o.a, o.t) }},
-		{"drawBits", makeDraws[T], func(o *operands[T]) { DrawBits(o.mask, o.words[0], o.words[1], o.words[2], o.words[3]) }},
-		{"xorCount", makeCounts[T], func(o *operands[T]) { XorCount(o.z, o.bits, o.n, o.mask, o.x) }},
-		{"andCount", makeCounts[T], func(o *operands[T]) { AndCount(o.z, o.bits, o.n, o.mask, o.x) }},
-		{"activeScore", makeActive[T], func(o *operands[T]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
-		{"activeUpdate", makeActive[T], func(o *operands[T]) { ActiveUpdate(o.y, o.n, o.idx, o.x, o.lanes, o.z) }},
+		{"lanesScoreLE", makeLanes[T], func(o *operands[T]) {
+			LanesScoreLE(o.z, o.y, o.idx, o.x,
+				o.mask, o.a, o.t)
+		}},
+		{"drawBits", makeDraws[T], func(o *operands[T]) {
+			DrawBits(o.mask, o.words[0], o.words[1],
+				o.words[2], o.words[3])
+		}},
+		{"xorCount", makeCounts[T], func(o *operands[T]) {
+			XorCount(o.z, o.bits, o.n, o.mask,
+				o.x)
+		}},
+		{"andCount", makeCounts[T], func(o *operands[T]) {
+			AndCount(o.z, o.bits, o.n, o.mask,
+				o.x)
+		}},
+		{"activeScore", makeActive[T], func(o *operands[T]) {
+			ActiveScore(o.z, o.y, o.n, o.idx, o.x,
+				o.lanes)
+		}},
+		{"activeUpdate", makeActive[T], func(o *operands[T]) {
+			ActiveUpdate(o.y, o.n, o.idx, o.x,
+				o.lanes, o.z)
+		}},
 	}
 	table = append(table,
 		kernel[T]{"exp", makeExp[T], func(o *operands[T]) { Exp(o.y, o.x) }},
 		kernel[T]{"exp dst=x", makeExp[T], func(o *operands[T]) { Exp(o.x, o.x) }},
-		kernel[T]{"symRankOneMul", makeSym[T], func(o *operands[T]) { SymRankOneMul(o.z, o.y, o.n, o.x[:len(o.z)], o.a, o.x[len(o.z):]) }},
-		kernel[T]{"sinCos", makeAngles[T], func(o *operands[T]) { SinCos(o.y, o.z, o.x, float64(o.a)) }},
-		kernel[T]{"sinCos cos=x", makeAngles[T], func(o *operands[T]) { SinCos(o.y, o.x, o.x, float64(o.a)) }},
+		kernel[T]{"symRankOneMul", makeSym[T], func(o *operands[T]) {
+			SymRankOneMul(o.z, o.y, o.n,
+				o.x[:len(o.z)], o.a, o.x[len(o.z):])
+		}},
+		kernel[T]{"sinCos", makeAngles[T], func(o *operands[T]) {
+			SinCos(o.y, o.z, o.x,
+				float64(o.a))
+		}},
+		kernel[T]{"sinCos cos=x", makeAngles[T], func(o *operands[T]) {
+			SinCos(o.y, o.x, o.x,
+				float64(o.a))
+		}},
 	)
 	if !is32[T]() {
 		table = append(table,
@@ -109,17 +142,34 @@ func kernelTable[T Float]() []kernel[T] {
 			kernel[T]{"countStepLE", makeNext[T], func(o *operands[T]) {
 				o.sum = T(CountStepLE(as64(o.y), float64(o.a), as64(o.x)))
 			}},
-			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) { o.sum = T(NextLE(as64(o.y), o.n, float64(o.t))) }},
+			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) {
+				o.sum = T(NextLE(as64(o.y), o.n,
+					float64(o.t)))
+			}},
 		)
 	}
 	if is32[T]() {
 		table = append(table,
-			kernel[T]{"byteRowsDot", makeBytes[T], func(o *operands[T]) { ByteRowsDot(o.lanes, o.bytes, o.n, o.byte) }},
-			kernel[T]{"dotMixed", makeDense[T], func(o *operands[T]) { o.dsum = DotMixed(o.d, o.x) }},
-			kernel[T]{"axpyMixed", makeDense[T], func(o *operands[T]) { AxpyMixed(o.d, o.da, o.x) }},
-			kernel[T]{"sparseDotMixed", makeSparse[T], func(o *operands[T]) { o.dsum = SparseDotMixed(o.idx, o.x, o.d) }},
-			kernel[T]{"sparseAxpyMixed", makeSparse[T], func(o *operands[T]) { SparseAxpyMixed(o.d, o.da, o.idx, o.x) }},
-			kernel[T]{"sparseDotAxpyMixed", makeSparse[T], func(o *operands[T]) { o.dsum = SparseDotAxpyMixed(o.d, o.da, o.idx, o.x) }},
+			kernel[T]{"byteRowsDot", makeBytes[T], func(o *operands[T]) {
+				ByteRowsDot(o.lanes,
+					o.bytes, o.n, o.byte)
+			}},
+			kernel[T]{"dotMixed", makeDense[T], func(o *operands[T]) {
+				o.dsum = DotMixed(o.d,
+					o.x)
+			}},
+			kernel[T]{"axpyMixed", makeDense[T], func(o *operands[T]) {
+				AxpyMixed(o.d, o.da,
+					o.x)
+			}},
+			kernel[T]{"sparseDotMixed", makeSparse[T],
+				func(o *operands[T]) { o.dsum = SparseDotMixed(o.idx, o.x, o.d) }},
+			kernel[T]{"sparseAxpyMixed", makeSparse[T], func(o *operands[T]) {
+				SparseAxpyMixed(o.d,
+					o.da, o.idx, o.x)
+			}},
+			kernel[T]{"sparseDotAxpyMixed", makeSparse[T],
+				func(o *operands[T]) { o.dsum = SparseDotAxpyMixed(o.d, o.da, o.idx, o.x) }},
 		)
 	}
 	return table
@@ -131,8 +181,8 @@ func makeDense[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
-// makeExp spreads the values of mode 0 over all that Exp tells apart, also what is beyond the largest result and below
-// the smallest.
+// makeExp spreads the values of mode 0 over all that Exp tells apart, also what is beyond the
+// largest result and below the smallest.
 func makeExp[T Float](g *generator[T], n int) *operands[T] {
 	o := &operands[T]{x: g.floats(n), y: g.floats(n)}
 	if g.mode == 0 {
@@ -155,7 +205,8 @@ func makeAngles[T Float](g *generator[T], n int) *operands[T] {
 }
 
 func makeNext[T Float](g *generator[T], n int) *operands[T] {
-	return &operands[T]{x: g.floats(n), y: g.floats(n), a: g.float(), t: g.float(), n: g.rng.IntN(n + 1)}
+	return &operands[T]{x: g.floats(n), y: g.floats(n), a: g.float(), t: g.float(),
+		n: g.rng.IntN(n + 1)}
 }
 
 func makeRows[T Float](g *generator[T], n int) *operands[T] {
@@ -169,7 +220,8 @@ func makeRows[T Float](g *generator[T], n int) *operands[T] {
 // makeSym: x and u lie behind each other in x. The matrix is not symmetric, which no kernel sees.
 func makeSym[T Float](g *generator[T], n int) *operands[T] {
 	n %= 5*LaneUnit[T]() + 7
-	o := &operands[T]{x: g.floats(2 * n), z: g.floats(n), a: g.float(), n: SymStride[T](n) + n%3*LaneUnit[T]()}
+	o := &operands[T]{x: g.floats(2 * n), z: g.floats(n), a: g.float(), n: SymStride[T](n) +
+		n%3*LaneUnit[T]()}
 	o.y = g.floats(max(0, (n-1)*o.n+SymStride[T](n)))
 	return o
 }
@@ -211,7 +263,8 @@ func (g *generator[T]) rows(o *operands[T], nnz, width int) {
 
 func makeLanes[T Float](g *generator[T], n int) *operands[T] {
 	width := n % 35 * LaneUnit[T]() // kernels take up to 16 units at once
-	o := &operands[T]{z: g.floats(width), a: g.float(), t: g.float(), mask: take[uint64](g.place, MaskWords(width))}
+	o := &operands[T]{z: g.floats(width), a: g.float(), t: g.float(), mask: take[uint64](g.place,
+		MaskWords(width))}
 	g.rows(o, n*5%31, width)
 	density := []float64{0, 0.02, 0.3, 1}[g.rng.IntN(4)]
 	clear(o.mask)
@@ -226,7 +279,8 @@ func makeLanes[T Float](g *generator[T], n int) *operands[T] {
 // makeCounts: bit sets of up to 5 words, as many rows as kernels take at once, and some.
 func makeCounts[T Float](g *generator[T], n int) *operands[T] {
 	words, rows := n%6, n%7
-	o := &operands[T]{n: words + n%2, mask: take[uint64](g.place, words), z: take[T](g.place, rows), x: take[T](g.place, 64*words+1)}
+	o := &operands[T]{n: words + n%2, mask: take[uint64](g.place, words), z: take[T](g.place, rows),
+		x: take[T](g.place, 64*words+1)}
 	o.bits = take[uint64](g.place, max(0, (rows-1)*o.n+words))
 	for _, s := range [][]uint64{o.mask, o.bits} {
 		for i := range s {
@@ -241,7 +295,8 @@ func makeCounts[T Float](g *generator[T], n int) *operands[T] {
 
 func makeBytes[T Float](g *generator[T], n int) *operands[T] {
 	units, rows := n%13*ByteUnit, n%7
-	o := &operands[T]{n: units + n%3, byte: take[uint8](g.place, units), lanes: take[int32](g.place, rows)}
+	o := &operands[T]{n: units + n%3, byte: take[uint8](g.place, units), lanes: take[int32](g.place,
+		rows)}
 	o.bytes = take[uint8](g.place, max(0, (rows-1)*o.n+units))
 	for _, s := range [][]uint8{o.byte, o.bytes} {
 		for i := range s {
@@ -305,7 +360,8 @@ func (g *generator[T]) doubles(o *operands[T], n int) {
 	}
 }
 
-// generator makes operands. Values come from raw, reused from the start when it ends, or else from rng and mode.
+// generator makes operands. Values come from raw, reused from the start when it ends, or else from
+// rng and mode.
 type generator[T Float] struct {
 	rng    *rand.Rand
 	mode   int
@@ -315,9 +371,9 @@ type generator[T Float] struct {
 	place  func(n, size int) unsafe.Pointer // where n elements of a size lie; nil is the heap
 }
 
-// valueModes: 0 ordinary values, 1 small integers (exact zeros, ties), 2 tiny values whose products underflow to
-// zeros of both signs, 3 everything, infinities and NaN included, 4 products that all underflow to -0, so that every
-// partial sum is -0 and so is the result (an added +0 would show).
+// valueModes: 0 ordinary values, 1 small integers (exact zeros, ties), 2 tiny values whose products
+// underflow to zeros of both signs, 3 everything, infinities and NaN included, 4 products that all
+// underflow to -0, so that every partial sum is -0 and so is the result (an added +0 would show).
 const valueModes = 5
 
 func (g *generator[T]) float() T {
@@ -399,7 +455,8 @@ func (o *operands[T]) diff(want *operands[T]) string {
 	for _, s := range []struct {
 		name      string
 		got, want []T
-	}{{"sum", []T{o.sum}, []T{want.sum}}, {"x", o.x, want.x}, {"y", o.y, want.y}, {"z", o.z, want.z}} {
+	}{{"sum", []T{o.sum}, []T{want.sum}}, {"x", o.x, want.x}, {"y", o.y, want.y}, {"z", o.z,
+		want.z}} {
 		if d := diffFloats(s.got, s.want); d != "" {
 			return s.name + d
 		}
@@ -415,7 +472,8 @@ func (o *operands[T]) diff(want *operands[T]) string {
 		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
 	case !slices.Equal(o.lanes, want.lanes):
 		return fmt.Sprintf("lanes %d, want %d", o.lanes, want.lanes)
-	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.bits, want.bits) || !slices.Equal(o.bytes, want.bytes) || !slices.Equal(o.byte, want.byte):
+	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.bits, want.bits) ||
+		!slices.Equal(o.bytes, want.bytes) || !slices.Equal(o.byte, want.byte):
 		return "an operand that is only read was written"
 	}
 	return ""

@@ -2,11 +2,13 @@ package vecmath
 
 import "math"
 
-// SinCos sets sin[i] and cos[i] to scale times the sine and the cosine of x[i], for i < len(x). sin or cos may be x, but they must not overlap
-// otherwise. All is computed in float64, scale included, then rounded to T.
+// SinCos sets sin[i] and cos[i] to scale times the sine and the cosine of x[i], for i < len(x). sin
+// or cos may be x, but they must not overlap otherwise. All is computed in float64, scale included,
+// then rounded to T.
 //
-// The error, for scale 1, is below 1.5*2^-53 beside the rounding to float32. Beyond 2^30 in size, and for NaN, x counts as 2^30 with the sign
-// of x (NaN: +): an angle that large has lost the digits that matter, and the results stay what they always are, numbers between -scale and scale.
+// The error, for scale 1, is below 1.5*2^-53 beside the rounding to float32. Beyond 2^30 in size,
+// and for NaN, x counts as 2^30 with the sign of x (NaN: +): an angle that large has lost the
+// digits that matter, and the results stay what they always are, numbers between -scale and scale.
 func SinCos[T Float](sin, cos, x []T, scale float64) {
 	checkLen(len(x), len(sin))
 	checkLen(len(x), len(cos))
@@ -53,8 +55,8 @@ func sinCosGeneric[T Float](sin, cos, x []T, scale float64) {
 	}
 }
 
-// sinCosOne: x = k pi/2 + r with a whole k and |r| <= pi/4 (a little more by rounding); the quarter k mod 4 says which of sin r and cos r
-// is which, and their signs.
+// sinCosOne: x = k pi/2 + r with a whole k and |r| <= pi/4 (a little more by rounding); the quarter
+// k mod 4 says which of sin r and cos r is which, and their signs.
 func sinCosOne(x float64) (sin, cos float64) {
 	c := &sinCosTable
 	if !(x < c[0][0]) {

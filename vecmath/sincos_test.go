@@ -8,18 +8,20 @@ import (
 	"testing"
 )
 
-// sinCosError is what SinCos may be wrong by for scale 1 in units of 2^-53: half a unit for the last rounding, whose unit is 2^-53 next to 1, the rest for
-// the remainder and the polynomials.
+// sinCosError is what SinCos may be wrong by for scale 1 in units of 2^-53: half a unit for the
+// last rounding, whose unit is 2^-53 next to 1, the rest for the remainder and the polynomials.
 const sinCosError = 1.5
 
-// The error of float64 against an exact sum of the series, near multiples of pi/2 and up to the bound.
+// The error of float64 against an exact sum of the series, near multiples of pi/2 and up to the
+// bound.
 func TestSinCosAccuracy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	trials := 4000
 	if testing.Short() {
 		trials = 400
 	}
-	x := []float64{0, math.Copysign(0, -1), 1, math.Pi / 4, -math.Pi / 4, math.Pi / 2, math.Pi, 0x1p-1074, 0x1p30, -0x1p30, 0x1.921fb54442d18p29}
+	x := []float64{0, math.Copysign(0, -1), 1, math.Pi / 4, -math.Pi / 4, math.Pi / 2, math.Pi,
+		0x1p-1074, 0x1p30, -0x1p30, 0x1.921fb54442d18p29}
 	for i := range trials {
 		v := []float64{1, 10, 1e4, 0x1p30}[i%4] * (2*rng.Float64() - 1)
 		if i%3 == 0 {
@@ -90,12 +92,14 @@ func TestSinCosSpecial(t *testing.T) {
 				x32[i] = float32(i*i) * 0.37
 				x64[i] = float64(x32[i])
 			}
-			s32, c32, s64, c64 := make([]float32, n), make([]float32, n), make([]float64, n), make([]float64, n)
+			s32, c32, s64, c64 := make([]float32, n), make([]float32, n), make([]float64, n),
+				make([]float64, n)
 			SinCos(s32, c32, x32, 0.125)
 			SinCos(s64, c64, x64, 0.125)
 			for i := range x32 {
 				if s32[i] != float32(s64[i]) || c32[i] != float32(c64[i]) {
-					t.Fatalf("n %d: SinCos(%v) = %v, %v in float32, %v, %v in float64", n, x32[i], s32[i], c32[i], s64[i], c64[i])
+					t.Fatalf("n %d: SinCos(%v) = %v, %v in float32, %v, %v in float64", n, x32[i],
+						s32[i], c32[i], s64[i], c64[i])
 				}
 			}
 		}

@@ -1,4 +1,5 @@
-// Body of the sparse axpy. Each element is loaded, updated and stored before the next, so an index that repeats adds up.
+// Body of the sparse axpy. Each element is loaded, updated and stored before the next, so an index
+// that repeats adds up.
 //
 // In: DI = w, X0 = a, R8 = idx, SI = val, CX = non-zeros. X15 = 0 is what VCVTSS2SD merges into.
 #ifdef MIXED

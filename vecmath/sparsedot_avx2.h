@@ -1,8 +1,9 @@
-// Body of the sparse dot: partial sum j is the low lane of Xj. Scalar loads, not gathers: on Zen 3 eight non-zeros take
-// about 3.2 ns this way and 4.3 ns with VGATHERDPS (slopes from 14 to 150 non-zeros), and nothing is needed for a last, partial vector.
+// Body of the sparse dot: partial sum j is the low lane of Xj. Scalar loads, not gathers: on Zen 3
+// eight non-zeros take about 3.2 ns this way and 4.3 ns with VGATHERDPS (slopes from 14 to 150
+// non-zeros), and nothing is needed for a last, partial vector.
 //
-// In: R8 = idx, SI = val, CX = non-zeros, DI = w; with AXPY, where each element of w gets a times its
-// non-zero after the product, X14 = a. X15 = 0 is what VCVTSS2SD merges into. Out: X0 = result.
+// In: R8 = idx, SI = val, CX = non-zeros, DI = w; with AXPY, where each element of w gets a times
+// its non-zero after the product, X14 = a. X15 = 0 is what VCVTSS2SD merges into. Out: X0 = result.
 #ifdef AXPY
 #define NONZERO(k, acc) \
 	MOVLQSX (4*k)(R8), AX; \

@@ -1,7 +1,7 @@
 // The sum of val[k]*w[idx[k]].
 //
-// Contract: non-zero k is added, fused, to partial sum k mod 8, then halving. NEON has no gather, so the partial
-// sums are the scalars F0-F7.
+// Contract: non-zero k is added, fused, to partial sum k mod 8, then halving. NEON has no gather,
+// so the partial sums are the scalars F0-F7.
 //
 //    in   R0 idx, R1 val, R2 n, R3 w
 //    out  F0

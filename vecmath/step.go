@@ -2,13 +2,14 @@ package vecmath
 
 import "math"
 
-// Kernels for learning in score space: a batch learner keeps the margins s of its few examples, an update adds a
-// row of the Gram matrix to them, and the next example to look at is the next one in cyclic order with a margin at or
-// below a threshold.
+// Kernels for learning in score space: a batch learner keeps the margins s of its few examples, an
+// update adds a row of the Gram matrix to them, and the next example to look at is the next one in
+// cyclic order with a margin at or below a threshold.
 
-// AddScaledNext adds e*g to s, fused, and returns the first index in the order from, from+1, ..., len(s)-1, 0, ..., from-1
-// at which the new s[i] is <= thr (NaN never is), or -1. All of s is updated. from is at most len(s), which stands
-// for 0: the search behind index i starts from i+1. g may be s, but must not overlap it otherwise.
+// AddScaledNext adds e*g to s, fused, and returns the first index in the order from, from+1, ...,
+// len(s)-1, 0, ..., from-1 at which the new s[i] is <= thr (NaN never is), or -1. All of s is
+// updated. from is at most len(s), which stands for 0: the search behind index i starts from i+1. g
+// may be s, but must not overlap it otherwise.
 func AddScaledNext(s []float64, e float64, g []float64, from int, thr float64) int {
 	checkLen(len(s), len(g))
 	checkFrom(from, len(s))
@@ -19,8 +20,9 @@ func AddScaledNext(s []float64, e float64, g []float64, from int, thr float64) i
 	return addScaledNext(data(s), e, data(g), len(s), from, thr)
 }
 
-// NextLE returns the first index in the order from, from+1, ..., len(s)-1, 0, ..., from-1 at which s[i] is <= thr (NaN
-// never is), or -1. from is at most len(s), which stands for 0. It stops where it finds one.
+// NextLE returns the first index in the order from, from+1, ..., len(s)-1, 0, ..., from-1 at which
+// s[i] is <= thr (NaN never is), or -1. from is at most len(s), which stands for 0. It stops where
+// it finds one.
 func NextLE(s []float64, from int, thr float64) int {
 	checkFrom(from, len(s))
 	if race {
@@ -29,8 +31,8 @@ func NextLE(s []float64, from int, thr float64) int {
 	return nextLE(data(s), len(s), from, thr)
 }
 
-// CountStepLE returns the number of elements at which s[i] + e*g[i], fused, is <= 0 (NaN never is): how many margins s a step e along g would
-// leave or make errors. g has at least len(s) elements.
+// CountStepLE returns the number of elements at which s[i] + e*g[i], fused, is <= 0 (NaN never is):
+// how many margins s a step e along g would leave or make errors. g has at least len(s) elements.
 func CountStepLE(s []float64, e float64, g []float64) int {
 	checkLen(len(s), len(g))
 	if race {

@@ -1,13 +1,15 @@
 #include "textflag.h"
 
-// Score-space kernels, AVX2 and AVX-512. The contract is in step.go. Go writes the operands of a comparison so that
-// VCMPPD $2, b, a, d is a <= b, false for NaN.
+// Score-space kernels, AVX2 and AVX-512. The contract is in step.go. Go writes the operands of a
+// comparison so that VCMPPD $2, b, a, d is a <= b, false for NaN.
 //
-// addScaledNext looks for the next element first, by sums that it does not keep, and then adds all of the row: the index, on which the caller's next
-// call waits, does not wait for the stores. A search mostly ends in its first 16 elements; it begins at the multiple of 4
-// (AVX-512: 8) before from, so that every load finds its elements in one store of the call before.
+// addScaledNext looks for the next element first, by sums that it does not keep, and then adds all
+// of the row: the index, on which the caller's next call waits, does not wait for the stores. A
+// search mostly ends in its first 16 elements; it begins at the multiple of 4 (AVX-512: 8) before
+// from, so that every load finds its elements in one store of the call before.
 //
-//	DI s   SI row   DX n   R12 from   BX index   R10 where to turn round   R8 whether turned   R11 mask of the elements from `from` on
+// DI s SI row DX n R12 from BX index R10 where to turn round R8 whether turned R11 mask of the
+// elements from `from` on
 //	R9 what was found   Y0 e and Y1 thr in all lanes
 
 // NEXTSTART sets the rest, from the arguments.
@@ -438,7 +440,8 @@ found:
 
 // func countStepLEAVX2(s *float64, e float64, row *float64, n int) int
 //
-// DI s, SI row, DX the index, CX elements left, Y0 e in all lanes, Y1 0, Y6-Y9 counts, AX the count of the rest.
+// DI s, SI row, DX the index, CX elements left, Y0 e in all lanes, Y1 0, Y6-Y9 counts, AX the count
+// of the rest.
 TEXT ·countStepLEAVX2(SB), NOSPLIT, $0-40
 	MOVQ         s+0(FP), DI
 	VBROADCASTSD e+8(FP), Y0

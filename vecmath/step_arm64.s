@@ -1,14 +1,16 @@
 #include "textflag.h"
 
-// Score-space kernels, NEON. The contract is in step.go; encoded instructions are explained in vecmath_arm64.s.
+// Score-space kernels, NEON. The contract is in step.go; encoded instructions are explained in
+// vecmath_arm64.s.
 //
-// addScaledNext goes down from the end and gathers one bit an element, 64 to a word. Whatever it finds replaces what it
-// found before, so the last word in which there is something holds the first index.
+// addScaledNext goes down from the end and gathers one bit an element, 64 to a word. Whatever it
+// finds replaces what it found before, so the last word in which there is something holds the first
+// index.
 
 #define FMLA(m, n, d) VFMLA m.D2, n.D2, d.D2
 
-// FOUND looks at the word R4 that begins at element R2: R10 becomes the first index in it, R11 the first from R3 on,
-// if there is one. Clears R4.
+// FOUND looks at the word R4 that begins at element R2: R10 becomes the first index in it, R11 the
+// first from R3 on, if there is one. Clears R4.
 #define FOUND \
 	RBIT R4, R6; \
 	CLZ  R6, R6; \
@@ -30,8 +32,9 @@
 
 // func addScaledNextNEON(s *float64, e float64, row *float64, n, from int, thr float64) int
 //
-// R0 end of the elements of s left, R1 of row, R2 elements left, R3 from, R4, R10 and R11 as in FOUND; V0-V3 scores,
-// then their bits, V16-V19 bit of each lane, V20-V23 of row, V30 e and V31 thr in both lanes.
+// R0 end of the elements of s left, R1 of row, R2 elements left, R3 from, R4, R10 and R11 as in
+// FOUND; V0-V3 scores, then their bits, V16-V19 bit of each lane, V20-V23 of row, V30 e and V31 thr
+// in both lanes.
 TEXT ·addScaledNextNEON(SB), NOSPLIT, $0-56
 	MOVD  s+0(FP), R0
 	FMOVD e+8(FP), F30
@@ -86,8 +89,8 @@ done:
 
 // func nextLENEON(s *float64, n, from int, thr float64) int
 //
-// R0 s at the element R5, R2 elements left, R3 elements before those, R8 s; V0-V3 and V16-V19 as above, V31 thr in both
-// lanes.
+// R0 s at the element R5, R2 elements left, R3 elements before those, R8 s; V0-V3 and V16-V19 as
+// above, V31 thr in both lanes.
 TEXT ·nextLENEON(SB), NOSPLIT, $0-40
 	MOVD  s+0(FP), R8
 	MOVD  n+8(FP), R2

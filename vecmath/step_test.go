@@ -17,8 +17,8 @@ func nextByDefinition(s []float64, from int, thr float64) int {
 	return -1
 }
 
-// Every length, every start, and every number of violators from none to all: the index of the definition, from the
-// update and from the search alone, between sentinels.
+// Every length, every start, and every number of violators from none to all: the index of the
+// definition, from the update and from the search alone, between sentinels.
 func TestNext(t *testing.T) {
 	forEachImpl(t, func(t *testing.T, _ Impl) {
 		var f fence
@@ -45,13 +45,15 @@ func TestNext(t *testing.T) {
 					}
 					at := nextByDefinition(want, from, 0.25)
 					if got := AddScaledNext(s, 0.5, g, from, 0.25); got != at {
-						t.Fatalf("n %d, from %d, density %v: AddScaledNext found %d, want %d", n, from, density, got, at)
+						t.Fatalf("n %d, from %d, density %v: AddScaledNext found %d, want %d", n,
+							from, density, got, at)
 					}
 					if !slices.Equal(s, want) {
 						t.Fatalf("n %d, from %d: scores %v, want %v", n, from, s, want)
 					}
 					if got := NextLE(s, from, 0.25); got != at {
-						t.Fatalf("n %d, from %d, density %v: NextLE found %d, want %d", n, from, density, got, at)
+						t.Fatalf("n %d, from %d, density %v: NextLE found %d, want %d", n, from,
+							density, got, at)
 					}
 				}
 			}
@@ -96,10 +98,12 @@ func TestNextPlaces(t *testing.T) {
 						want = -1
 					}
 					if got := AddScaledNext(s, 1, zero, from, 0); got != want {
-						t.Fatalf("n %d, from %d, NaN at %d: AddScaledNext found %d, want %d", n, from, at, got, want)
+						t.Fatalf("n %d, from %d, NaN at %d: AddScaledNext found %d, want %d", n,
+							from, at, got, want)
 					}
 					if got := NextLE(s, from, 0); got != want {
-						t.Fatalf("n %d, from %d, NaN at %d: NextLE found %d, want %d", n, from, at, got, want)
+						t.Fatalf("n %d, from %d, NaN at %d: NextLE found %d, want %d", n, from, at,
+							got, want)
 					}
 				}
 			}
@@ -149,7 +153,10 @@ func TestNextPanics(t *testing.T) {
 func TestNextNoAllocs(t *testing.T) {
 	forEachImpl(t, func(t *testing.T, _ Impl) {
 		s, g := make([]float64, 104), make([]float64, 104)
-		if n := testing.AllocsPerRun(20, func() { AddScaledNext(s, 1, g, NextLE(s, 3, 0), -1) }); n != 0 {
+		if n := testing.AllocsPerRun(20, func() {
+			AddScaledNext(s, 1, g, NextLE(s, 3, 0),
+				-1)
+		}); n != 0 {
 			t.Errorf("%v allocations", n)
 		}
 	})
@@ -162,7 +169,8 @@ func ExampleAddScaledNext() {
 	// Output: [-0.5 1 0.25] 2
 }
 
-// Half of the calls move the scores up, half down, so that they stay what they are. 104 is half of sonar, 683 is WBC.
+// Half of the calls move the scores up, half down, so that they stay what they are. 104 is half of
+// sonar, 683 is WBC.
 func BenchmarkAddScaledNext(b *testing.B) {
 	for _, n := range []int{104, 683} {
 		for _, thr := range []float64{-2, -0.9} { // none, some

@@ -1,9 +1,11 @@
 #include "textflag.h"
 
-// A symmetric matrix's rank-1 change and its product with a vector. The contract is in sym.go. y, x and u stay in the first
-// level of the cache; the matrix comes from wherever it lies, once. Go writes FMA b, a, c for c += a*b.
+// A symmetric matrix's rank-1 change and its product with a vector. The contract is in sym.go. y, x
+// and u stay in the first level of the cache; the matrix comes from wherever it lies, once. Go
+// writes FMA b, a, c for c += a*b.
 
-// For r elements of a block that count, r*SZ bytes before the middle begin r lanes of ones, then zeros.
+// For r elements of a block that count, r*SZ bytes before the middle begin r lanes of ones, then
+// zeros.
 DATA symMasks<>+0(SB)/8, $-1
 DATA symMasks<>+8(SB)/8, $-1
 DATA symMasks<>+16(SB)/8, $-1
@@ -22,8 +24,8 @@ DATA symMasks<>+112(SB)/8, $0
 DATA symMasks<>+120(SB)/8, $0
 GLOBL symMasks<>(SB), RODATA|NOPTR, $128
 
-// COLUMNS loads a register of u, x and y, CX + off bytes into them. ROW changes those elements of a row, adds their products
-// to its partial sums, and adds them times the row's x to y.
+// COLUMNS loads a register of u, x and y, CX + off bytes into them. ROW changes those elements of a
+// row, adds their products to its partial sums, and adds them times the row's x to y.
 #define COLUMNS(off) \
 	MOVU off(DX)(CX*1), Y8; \
 	MOVU off(SI)(CX*1), Y9; \
@@ -35,9 +37,10 @@ GLOBL symMasks<>(SB), RODATA|NOPTR, $128
 	FMA  Y9, v, acc; \
 	FMA  v, xi, Y12
 
-// In the block on the diagonal: BLOCKMASK finds the masks, R9 before them in AX for the columns that there are; BLOCKCOLUMNS
-// loads u and x there, with zeros behind, -a*u to Y10 and the mask of columns to Y14; BLOCKROW takes c[i]*u[j] up to the diagonal and
-// c[j]*u[i] right of it, and leaves alone what is not there. row is iAhead bytes of u below i. LOADN loads n.
+// In the block on the diagonal: BLOCKMASK finds the masks, R9 before them in AX for the columns
+// that there are; BLOCKCOLUMNS loads u and x there, with zeros behind, -a*u to Y10 and the mask of
+// columns to Y14; BLOCKROW takes c[i]*u[j] up to the diagonal and c[j]*u[i] right of it, and leaves
+// alone what is not there. row is iAhead bytes of u below i. LOADN loads n.
 #define BLOCKMASK \
 	LOADN(AX); \
 	SHLQ $LOGSZ, AX; \

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// A symmetric matrix's rank-1 change and its product with a vector. The contract is in sym.go; encoded instructions are explained in
-// vecmath_arm64.s.
+// A symmetric matrix's rank-1 change and its product with a vector. The contract is in sym.go;
+// encoded instructions are explained in vecmath_arm64.s.
 
 #define LOAD4(p, a, b, c, d) VLD1.P 64(p), [a.B16, b.B16, c.B16, d.B16]
 #define STORE4(p, a, b, c, d) VST1.P [a.B16, b.B16, c.B16, d.B16], 64(p)

@@ -1,8 +1,10 @@
-// Body of symRankOneMul, two rows at a time and the last of an odd number alone. A block is 64 bytes of a row, that is two
-// registers: so are its partial sums. Rows are too short for the CPU to see where the next ones begin, so they are fetched ahead;
-// from 4 KiB on they would push y, x and u out of the first level, so that only what is next in the rows themselves is.
+// Body of symRankOneMul, two rows at a time and the last of an odd number alone. A block is 64
+// bytes of a row, that is two registers: so are its partial sums. Rows are too short for the CPU to
+// see where the next ones begin, so they are fetched ahead; from 4 KiB on they would push y, x and
+// u out of the first level, so that only what is next in the rows themselves is.
 //
-//    DI y   SI x   DX u   R8, R9 rows i and i+1   AX, R13 the two behind   R10 stride   R11 rows left   R12 i   BX the block
+// DI y SI x DX u R8, R9 rows i and i+1 AX, R13 the two behind R10 stride R11 rows left R12 i BX the
+// block
 //    of i (R10, R12 and BX in bytes)   CX place in the row   R14 masks; AX and CX places of masks
 //    Y0, Y1 and Y2, Y3 partial sums of the rows   Y4, Y5 their c   Y6, Y7 their x   Y15 -a
 //    Y8 u   Y9 x   Y10, Y11 elements of the rows   Y12 y

@@ -1,10 +1,11 @@
-// Body of symRankOneMul, four rows at a time and what is left one by one. A block of a row is one register, and so are its
-// partial sums; the FMAs in the block on the diagonal merge under a mask.
+// Body of symRankOneMul, four rows at a time and what is left one by one. A block of a row is one
+// register, and so are its partial sums; the FMAs in the block on the diagonal merge under a mask.
 //
-//    DI y   SI x   DX u   R8 row i   R9 row i+2   R10 stride   R11 rows left   R12 i   R13 n   BX the block of i (R10, R12, R13 and
+// DI y SI x DX u R8 row i R9 row i+2 R10 stride R11 rows left R12 i R13 n BX the block of i (R10,
+// R12, R13 and
 //    BX in bytes)   CX place in the row   AX, R14 masks
-//    Z0-Z3 partial sums of the rows   Z4-Z7 their c   Z8-Z11 their x   Z12 u   Z13 x   Z14 y   Z15-Z18 elements of
-//    the rows   Z19 -a   Z20 -a*u in the block   K1 columns that there are   K2 those up to the diagonal
+// Z0-Z3 partial sums of the rows Z4-Z7 their c Z8-Z11 their x Z12 u Z13 x Z14 y Z15-Z18 elements of
+// the rows Z19 -a Z20 -a*u in the block K1 columns that there are K2 those up to the diagonal
 	XORL R12, R12
 
 four:

@@ -1,9 +1,13 @@
-// Body of symRankOneMul, two rows at a time and the last of an odd number alone. A group of four registers is a block of a row.
+// Body of symRankOneMul, two rows at a time and the last of an odd number alone. A group of four
+// registers is a block of a row.
 //
-//    in   R0 y, R1 x, R2 u, R3 row i, R4 stride, R5 rows left, R6 i, R7 n, R4, R6 and R7 in bytes; F15 -a
-//    R8 the block of i, R9 bytes left of it   R10-R12 places in u, x and y   R13, R14 in rows i and i+1   R15 rows of
+// in R0 y, R1 x, R2 u, R3 row i, R4 stride, R5 rows left, R6 i, R7 n, R4, R6 and R7 in bytes; F15
+// -a
+// R8 the block of i, R9 bytes left of it R10-R12 places in u, x and y R13, R14 in rows i and i+1
+// R15 rows of
 //    this turn   R16 place in the block, R17 its end   R19 the sums, R20 a place there
-//    V0-V3, V4-V7 partial sums of the rows   V8, V9 their c   V10, V11 their x   V16-V19 u   V20-V23 x   V24-V27 elements of a
+// V0-V3, V4-V7 partial sums of the rows V8, V9 their c V10, V11 their x V16-V19 u V20-V23 x V24-V27
+// elements of a
 //    row   V28-V31 y
 //
 // The block on the diagonal goes element by element: each is the only one of its partial sum.

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// symSizes go once around the loops: every size to three units, those around more, and one that is in no cache line's favour.
+// symSizes go once around the loops: every size to three units, those around more, and one that is
+// in no cache line's favour.
 func symSizes[T Float]() []int {
 	var s []int
 	u := LaneUnit[T]()
@@ -35,8 +36,8 @@ func symmetric[T Float](g *generator[T], n, stride int) []T {
 	return v
 }
 
-// Against exact arithmetic: V within one rounding of a*u[i] and one of the sum, y within the bound of a dot product of n terms,
-// diagonal blocks exactly symmetric, all else (NaN here) left alone.
+// Against exact arithmetic: V within one rounding of a*u[i] and one of the sum, y within the bound
+// of a dot product of n terms, diagonal blocks exactly symmetric, all else (NaN here) left alone.
 func TestSymRankOneMul(t *testing.T) {
 	t.Run("float32", testSym[float32])
 	t.Run("float64", testSym[float64])
@@ -71,7 +72,8 @@ func testSym[T Float](t *testing.T) {
 						}
 					default:
 						d := errorOf(v[at], []T{before[at], 1, 1}, []T{-a, u[i], u[j]})
-						bound := eps * (math.Abs(float64(v[at])) + math.Abs(float64(a)*float64(u[i])*float64(u[j]))) * (1 + 1e-6)
+						bound := eps * (math.Abs(float64(v[at])) +
+							math.Abs(float64(a)*float64(u[i])*float64(u[j]))) * (1 + 1e-6)
 						if !(d <= bound) {
 							t.Fatalf("n %d: V[%d][%d] is off by %g, bound %g", n, i, j, d, bound)
 						}
@@ -108,7 +110,8 @@ func errorOf[T Float](got T, terms ...[]T) float64 {
 	return math.Abs(d)
 }
 
-// The order of the contract, in other words than those of the reference: a y[i] is the halving tree over its row, then a chain.
+// The order of the contract, in other words than those of the reference: a y[i] is the halving tree
+// over its row, then a chain.
 func TestSymRankOneMulOrder(t *testing.T) {
 	t.Run("float32", testSymOrder[float32])
 	t.Run("float64", testSymOrder[float64])
@@ -160,13 +163,25 @@ func TestSymRankOneMulPanics(t *testing.T) {
 		want string
 		call func()
 	}{
-		"short u":    {panicShort, func() { SymRankOneMul(x, v, 16, make([]float64, 9), 0, x[:8]) }},
-		"short y":    {panicShort, func() { SymRankOneMul(x[:8], v, 16, make([]float64, 9), 0, x) }},
-		"short v":    {panicSym, func() { SymRankOneMul(x, v[:9*16-1], 16, make([]float64, 9), 0, x) }},
+		"short u": {panicShort, func() {
+			SymRankOneMul(x, v, 16, make([]float64, 9), 0,
+				x[:8])
+		}},
+		"short y": {panicShort, func() {
+			SymRankOneMul(x[:8], v, 16, make([]float64, 9), 0,
+				x)
+		}},
+		"short v": {panicSym, func() {
+			SymRankOneMul(x, v[:9*16-1], 16, make([]float64, 9), 0,
+				x)
+		}},
 		"odd stride": {panicSym, func() { SymRankOneMul(x, v, 17, make([]float64, 9), 0, x) }},
 		"low stride": {panicSym, func() { SymRankOneMul(x, v, 8, make([]float64, 9), 0, x) }},
 		"negative":   {panicSym, func() { SymRankOneMul(x, v, -16, make([]float64, 9), 0, x) }},
-		"overflow":   {panicSym, func() { SymRankOneMul(x, v, math.MaxInt&^15, make([]float64, 9), 0, x) }},
+		"overflow": {panicSym, func() {
+			SymRankOneMul(x, v, math.MaxInt&^15, make([]float64, 9),
+				0, x)
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

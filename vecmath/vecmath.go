@@ -1,20 +1,23 @@
-// Package vecmath holds the numeric kernels of halfspace: dense and sparse vector operations and the
-// member-lane kernels, for float32 and float64, in AVX-512, AVX2 (with FMA), NEON and plain Go.
+// Package vecmath holds the numeric kernels of halfspace: dense and sparse vector operations and
+// the member-lane kernels, for float32 and float64, in AVX-512, AVX2 (with FMA), NEON and plain Go.
 //
 // # The same bits
 //
-// The order of operations of a kernel is part of its contract, and every implementation keeps it, so a result
-// does not depend on the CPU. The plain Go functions whose names end in Generic are the reference; the tests
-// compare every implementation with them bit for bit. The rules:
+// The order of operations of a kernel is part of its contract, and every implementation keeps it,
+// so a result does not depend on the CPU. The plain Go functions whose names end in Generic are the
+// reference; the tests compare every implementation with them bit for bit. The rules:
 //
 //   - Every multiply-add is fused (one rounding). Nothing else is fused or reordered.
 //   - Element-wise kernels (Axpy, Scal, Exp, lanes) treat each element on its own.
-//   - Dense reductions (Dot, SumSq, SqDist, rows x vector) keep 64 partial sums for float32, 32 for float64. All
-//     start at +0, element i is added to partial sum i mod 64 (32), and a partial sum that owns no element of a
-//     short input stays +0. They are combined by halving: for h = 32 (16), ..., 2, 1: p[i] += p[i+h] for i < h.
-//   - Sparse reductions keep 8 partial sums: non-zero k is added to partial sum k mod 8; the same halving tree.
+//   - Dense reductions (Dot, SumSq, SqDist, rows x vector) keep 64 partial sums for float32, 32 for
+//     float64. All start at +0, element i is added to partial sum i mod 64 (32), and a partial sum
+//     that owns no element of a short input stays +0. They are combined by halving: for h = 32
+//     (16), ..., 2, 1: p[i] += p[i+h] for i < h.
+//   - Sparse reductions keep 8 partial sums: non-zero k is added to partial sum k mod 8; the same
+//     halving tree.
 //   - Member lanes: each lane starts at +0 and adds its products in the order of the non-zeros.
-//   - Denormals are kept. Any NaN equals any other: its sign and payload are not part of a contract.
+//   - Denormals are kept. Any NaN equals any other: its sign and payload are not part of a
+//     contract.
 //
 // # Choosing an implementation
 //

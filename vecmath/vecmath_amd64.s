@@ -1,15 +1,17 @@
-// AVX2 and FMA. Each body is written once, in *_avx2.h, and assembled for float32, for float64 and, with MIXED, for a
-// float64 vector and a float32 example: the macros below name the instructions. Here are the frames: arguments are
-// loaded and results stored where go vet checks them.
+// AVX2 and FMA. Each body is written once, in *_avx2.h, and assembled for float32, for float64 and,
+// with MIXED, for a float64 vector and a float32 example: the macros below name the instructions.
+// Here are the frames: arguments are loaded and results stored where go vet checks them.
 //
-// All kernels restore the upper halves of the registers (VZEROUPPER) before they return, unless they use X registers
-// only: the Go compiler's own float code would crawl otherwise. Nothing is read or written past the end of an operand.
+// All kernels restore the upper halves of the registers (VZEROUPPER) before they return, unless
+// they use X registers only: the Go compiler's own float code would crawl otherwise. Nothing is
+// read or written past the end of an operand.
 //
 // Go writes operands source first: FMA b, a, c is c += a*b.
 #include "textflag.h"
 
-// Masks for the last, partial vector. For r lanes of SZ bytes that count, 32 - r*SZ bytes into the first table begin
-// r lanes of ones, then zeros; into the second or third begin r lanes of +0, then -0, float32 or float64.
+// Masks for the last, partial vector. For r lanes of SZ bytes that count, 32 - r*SZ bytes into the
+// first table begin r lanes of ones, then zeros; into the second or third begin r lanes of +0, then
+// -0, float32 or float64.
 DATA tails<>+0(SB)/8, $-1
 DATA tails<>+8(SB)/8, $-1
 DATA tails<>+16(SB)/8, $-1
@@ -192,10 +194,11 @@ TEXT ·lanesScoreAVX2F32(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// func lanesScoreLEAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, mask *uint64, y, t float32)
+// func lanesScoreLEAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, mask
+// *uint64, y, t float32)
 //
-// The scores are read back for the comparison: they are at hand, and widths of more than seven units
-// need no other way.
+// The scores are read back for the comparison: they are at hand, and widths of more than seven
+// units need no other way.
 TEXT ·lanesScoreLEAVX2F32(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ w+8(FP), SI
@@ -215,7 +218,8 @@ TEXT ·lanesScoreLEAVX2F32(SB), NOSPLIT, $0-64
 	VZEROUPPER
 	RET
 
-// func lanesUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, coef *float32, mask *uint64)
+// func lanesUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, coef *float32,
+// mask *uint64)
 TEXT ·lanesUpdateAVX2F32(SB), NOSPLIT, $120-56
 	MOVQ w+0(FP), DI
 	MOVQ width+8(FP), R11
@@ -245,7 +249,8 @@ TEXT ·lanesLEAVX2F32(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
-// func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
+// func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes
+// *int32, nl int)
 TEXT ·activeScoreAVX2F32(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ rows+24(FP), R8
@@ -262,7 +267,8 @@ TEXT ·activeScoreAVX2F32(SB), NOSPLIT, $0-64
 #undef MULWIDTH
 	RET
 
-// func activeUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32, coef *float32, nl int)
+// func activeUpdateAVX2F32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32,
+// coef *float32, nl int)
 TEXT ·activeUpdateAVX2F32(SB), NOSPLIT, $0-64
 	MOVQ width+8(FP), DI
 	MOVQ rows+16(FP), R8
@@ -436,7 +442,8 @@ TEXT ·lanesScoreAVX2F64(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// func lanesScoreLEAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, mask *uint64, y, t float64)
+// func lanesScoreLEAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, mask
+// *uint64, y, t float64)
 TEXT ·lanesScoreLEAVX2F64(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), DI
 	MOVQ w+8(FP), SI
@@ -456,7 +463,8 @@ TEXT ·lanesScoreLEAVX2F64(SB), NOSPLIT, $0-72
 	VZEROUPPER
 	RET
 
-// func lanesUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, coef *float64, mask *uint64)
+// func lanesUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, coef *float64,
+// mask *uint64)
 TEXT ·lanesUpdateAVX2F64(SB), NOSPLIT, $120-56
 	MOVQ w+0(FP), DI
 	MOVQ width+8(FP), R11
@@ -486,7 +494,8 @@ TEXT ·lanesLEAVX2F64(SB), NOSPLIT, $0-40
 	VZEROUPPER
 	RET
 
-// func activeScoreAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes *int32, nl int)
+// func activeScoreAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes
+// *int32, nl int)
 TEXT ·activeScoreAVX2F64(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ rows+24(FP), R8
@@ -503,7 +512,8 @@ TEXT ·activeScoreAVX2F64(SB), NOSPLIT, $0-64
 #undef MULWIDTH
 	RET
 
-// func activeUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32, coef *float64, nl int)
+// func activeUpdateAVX2F64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32,
+// coef *float64, nl int)
 TEXT ·activeUpdateAVX2F64(SB), NOSPLIT, $0-64
 	MOVQ width+8(FP), DI
 	MOVQ rows+16(FP), R8
@@ -580,11 +590,13 @@ TEXT ·sparseDotAxpyMixedAVX2(SB), NOSPLIT, $0-48
 	RET
 
 // func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
-// Four sequences at a time. The 128-bit product of xh:xl and yh:yl comes from four of 32 bits: with t = xl*yh + (xl*yl >> 32) and
-// u = xh*yl + (t mod 2^32), which don't overflow, hi = xh*yh + (t>>32) + (u>>32) and lo = u<<32 | (xl*yl mod 2^32).
+// Four sequences at a time. The 128-bit product of xh:xl and yh:yl comes from four of 32 bits: with
+// t = xl*yh + (xl*yl >> 32) and u = xh*yl + (t mod 2^32), which don't overflow, hi = xh*yh +
+// (t>>32) + (u>>32) and lo = u<<32 | (xl*yl mod 2^32).
 //
-// Y0 = x, Y1 = bits set in all words so far, Y2 = the result; Y3 = y = x^fin, Y4 = xh, Y5 = yh, Y6 = xl*yl and lo,
-// Y7 = t, Y8 = u, Y9 = hi; Y11 = fin, Y12 = step, Y13 = first, Y14 = 2^32-1 in all lanes. AX = digits of turn left.
+// Y0 = x, Y1 = bits set in all words so far, Y2 = the result; Y3 = y = x^fin, Y4 = xh, Y5 = yh, Y6
+// = xl*yl and lo, Y7 = t, Y8 = u, Y9 = hi; Y11 = fin, Y12 = step, Y13 = first, Y14 = 2^32-1 in all
+// lanes. AX = digits of turn left.
 TEXT ·drawBitsAVX2(SB), NOSPLIT, $0-48
 	MOVQ x+0(FP), DI
 	MOVQ n+8(FP), CX
@@ -646,7 +658,8 @@ done:
 
 // func maxIndexAVX2(idx *int32, n int) uint32
 //
-// SI idx, CX indices left; Y0 and Y1 the largest of each lane. The lanes past the end are 0, which changes no maximum.
+// SI idx, CX indices left; Y0 and Y1 the largest of each lane. The lanes past the end are 0, which
+// changes no maximum.
 TEXT ·maxIndexAVX2(SB), NOSPLIT, $0-20
 	MOVQ idx+0(FP), SI
 	MOVQ n+8(FP), CX

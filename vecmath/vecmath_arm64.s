@@ -1,15 +1,16 @@
 #include "textflag.h"
 
-// The NEON kernels. The bodies are in *_neon.h, one kernel a file, written in the macros below and instantiated for
-// float32, float64 and, with MIXED, for a float64 vector and a float32 example. Each states its contract, which
-// vecmath_generic.go defines. Here are the frames: arguments are loaded where go vet checks them.
+// The NEON kernels. The bodies are in *_neon.h, one kernel a file, written in the macros below and
+// instantiated for float32, float64 and, with MIXED, for a float64 vector and a float32 example.
+// Each states its contract, which vecmath_generic.go defines. Here are the frames: arguments are
+// loaded where go vet checks them.
 //
 // Go's assembler lacks the vector forms of FADD, FSUB, FMUL, FCMGE and FCVTL. They are encoded as
 //
 //	WORD $0x4e28d400 // fadd v0.4s, v0.4s, v8.4s
 //
-// indented by four spaces, from the comments, by .ci/encode-arm64; TestEncodedBytes checks every one. R18 is left
-// alone: some systems reserve it.
+// indented by four spaces, from the comments, by .ci/encode-arm64; TestEncodedBytes checks every
+// one. R18 is left alone: some systems reserve it.
 
 // Loads and stores that advance p. Go's arm64 is little-endian, so bytes will do for every element.
 #define LOAD4(p, a, b, c, d) VLD1.P 64(p), [a.B16, b.B16, c.B16, d.B16]
@@ -24,14 +25,15 @@
 #define SHIFT 2            // log2 SIZE
 #define BSHIFT 2           // log2 of the bytes of an element of the second operand
 #define PARTS 64           // partial sums of a dense reduction
-#define GROUP 16           // elements of four registers, 64 bytes: a group of a vector, a unit of lanes
+// elements of four registers, 64 bytes: a group of a vector, a unit of lanes
+#define GROUP 16
 #define UNITSHIFT 4        // log2 GROUP
 #define UNITSPERWORD 4     // units of a mask word
 #define PERREG 4           // elements of a register
 #define SIGNBIT 0x80000000 // -0
 
-// LOADDUP loads an element to all lanes, SPLAT copies lane 0 to all, DUP a general register. FMLA: d += m*n. LOADX loads
-// an element of the second operand.
+// LOADDUP loads an element to all lanes, SPLAT copies lane 0 to all, DUP a general register. FMLA:
+// d += m*n. LOADX loads an element of the second operand.
 #define LOADDUP(p, v) VLD1R.P SIZE(p), [v.S4]
 #define SPLAT(v) VDUP v.S[0], v.S4
 #define DUP(r, v) VDUP r, v.S4
@@ -133,7 +135,8 @@ TEXT ·lanesScoreNEONF32(SB), NOSPLIT, $0-48
 #include "lanesscore_neon.h"
 	RET
 
-// func lanesUpdateNEONF32(w *float32, width int, rows *int32, val *float32, n int, coef *float32, mask *uint64)
+// func lanesUpdateNEONF32(w *float32, width int, rows *int32, val *float32, n int, coef *float32,
+// mask *uint64)
 TEXT ·lanesUpdateNEONF32(SB), NOSPLIT, $0-56
 	MOVD w+0(FP), R0
 	MOVD width+8(FP), R1
@@ -155,7 +158,8 @@ TEXT ·lanesLENEONF32(SB), NOSPLIT, $0-32
 #include "lanesle_neon.h"
 	RET
 
-// func activeScoreNEONF32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
+// func activeScoreNEONF32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes
+// *int32, nl int)
 TEXT ·activeScoreNEONF32(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD w+8(FP), R1
@@ -168,7 +172,8 @@ TEXT ·activeScoreNEONF32(SB), NOSPLIT, $0-64
 #include "activescore_neon.h"
 	RET
 
-// func activeUpdateNEONF32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32, coef *float32, nl int)
+// func activeUpdateNEONF32(w *float32, width int, rows *int32, val *float32, n int, lanes *int32,
+// coef *float32, nl int)
 TEXT ·activeUpdateNEONF32(SB), NOSPLIT, $0-64
 	MOVD w+0(FP), R0
 	MOVD width+8(FP), R1
@@ -316,7 +321,8 @@ TEXT ·lanesScoreNEONF64(SB), NOSPLIT, $0-48
 #include "lanesscore_neon.h"
 	RET
 
-// func lanesUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int, coef *float64, mask *uint64)
+// func lanesUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int, coef *float64,
+// mask *uint64)
 TEXT ·lanesUpdateNEONF64(SB), NOSPLIT, $0-56
 	MOVD w+0(FP), R0
 	MOVD width+8(FP), R1
@@ -338,7 +344,8 @@ TEXT ·lanesLENEONF64(SB), NOSPLIT, $0-40
 #include "lanesle_neon.h"
 	RET
 
-// func activeScoreNEONF64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes *int32, nl int)
+// func activeScoreNEONF64(dst, w *float64, width int, rows *int32, val *float64, n int, lanes
+// *int32, nl int)
 TEXT ·activeScoreNEONF64(SB), NOSPLIT, $0-64
 	MOVD dst+0(FP), R0
 	MOVD w+8(FP), R1
@@ -351,7 +358,8 @@ TEXT ·activeScoreNEONF64(SB), NOSPLIT, $0-64
 #include "activescore_neon.h"
 	RET
 
-// func activeUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32, coef *float64, nl int)
+// func activeUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int, lanes *int32,
+// coef *float64, nl int)
 TEXT ·activeUpdateNEONF64(SB), NOSPLIT, $0-64
 	MOVD w+0(FP), R0
 	MOVD width+8(FP), R1

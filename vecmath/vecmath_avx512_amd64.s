@@ -1,19 +1,22 @@
 #include "textflag.h"
 
-// The AVX-512 kernels (F, DQ, BW; BMI2 for the tails). Contract: vecmath_generic.go, bit for bit. One body a kernel, in
-// a file *_avx512.h, is included for each precision, written in the macros below. Here are the frames: arguments are
-// loaded and results stored where go vet checks them.
+// The AVX-512 kernels (F, DQ, BW; BMI2 for the tails). Contract: vecmath_generic.go, bit for bit.
+// One body a kernel, in a file *_avx512.h, is included for each precision, written in the macros
+// below. Here are the frames: arguments are loaded and results stored where go vet checks them.
 //
-// A dense reduction keeps its 64 (float64: 32) partial sums in Z0-Z3. Element i mod 64 belongs to lane i%16 of register
-// i/16 (8 lanes for float64), so a block of four registers adds one element to every partial sum. In the tail the
-// FMAs merge under a mask: a partial sum without an element must keep its bits, since underflow may have left -0
-// there, and -0 + 0*0 is +0. Loads and stores do not fault on lanes that are masked off.
+// A dense reduction keeps its 64 (float64: 32) partial sums in Z0-Z3. Element i mod 64 belongs to
+// lane i%16 of register i/16 (8 lanes for float64), so a block of four registers adds one element
+// to every partial sum. In the tail the FMAs merge under a mask: a partial sum without an element
+// must keep its bits, since underflow may have left -0 there, and -0 + 0*0 is +0. Loads and stores
+// do not fault on lanes that are masked off.
 //
 // lanesScore keeps up to 16 units in Z0-Z15.
 //
-// VZEROUPPER stands before every RET: dirty upper halves would slow down the SSE code of the caller.
+// VZEROUPPER stands before every RET: dirty upper halves would slow down the SSE code of the
+// caller.
 
-// TAILMASK puts the mask of CX < LANES elements into K1; TAILMASKS puts that of CX < BLOCK elements into K1-K4.
+// TAILMASK puts the mask of CX < LANES elements into K1; TAILMASKS puts that of CX < BLOCK elements
+// into K1-K4.
 #define TAILMASK \
 	MOVL  $-1, AX; \
 	BZHIL CX, AX, AX; \
@@ -207,7 +210,8 @@ TEXT ·lanesScoreAVX512F32(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// func lanesUpdateAVX512F32(w *float32, width int, rows *int32, val *float32, n int, coef *float32, mask *uint64)
+// func lanesUpdateAVX512F32(w *float32, width int, rows *int32, val *float32, n int, coef *float32,
+// mask *uint64)
 TEXT ·lanesUpdateAVX512F32(SB), NOSPLIT, $0-56
 	MOVQ w+0(FP), SI
 	MOVQ width+8(FP), R13
@@ -346,7 +350,8 @@ TEXT ·lanesScoreAVX512F64(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
-// func lanesUpdateAVX512F64(w *float64, width int, rows *int32, val *float64, n int, coef *float64, mask *uint64)
+// func lanesUpdateAVX512F64(w *float64, width int, rows *int32, val *float64, n int, coef *float64,
+// mask *uint64)
 TEXT ·lanesUpdateAVX512F64(SB), NOSPLIT, $0-56
 	MOVQ w+0(FP), SI
 	MOVQ width+8(FP), R13
@@ -396,7 +401,8 @@ TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 
 // func maxIndexAVX512(idx *int32, n int) uint32
 //
-// SI idx, CX indices left; Z0 and Z1 the largest of each lane. The lanes past the end are 0, which changes no maximum.
+// SI idx, CX indices left; Z0 and Z1 the largest of each lane. The lanes past the end are 0, which
+// changes no maximum.
 TEXT ·maxIndexAVX512(SB), NOSPLIT, $0-20
 	MOVQ idx+0(FP), SI
 	MOVQ n+8(FP), CX

@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// Exact integer kernels; the contracts are in bytes.go. Bytes are widened to 16 bits, multiplied and added in pairs to 32
-// bits (VPMADDWD); four rows share each load of x. Two 255*255 fit an int32 with room to spare, and the caller
-// sees to it that whole sums do.
+// Exact integer kernels; the contracts are in bytes.go. Bytes are widened to 16 bits, multiplied
+// and added in pairs to 32 bits (VPMADDWD); four rows share each load of x. Two 255*255 fit an
+// int32 with room to spare, and the caller sees to it that whole sums do.
 //
 //	DI dst   SI first of four rows   R8 rows left   R9 stride   DX x   CX n   AX offset
 //	R10 3*stride   R11, R12, R13 the other rows   Y0-Y3 sums   Y4 x   Y5 products
@@ -19,9 +19,10 @@
 	VPMADDWD  Z4, Z5, Z5; \
 	VPADDD    Z5, sum, sum
 
-// AHEAD is how far ahead rows are fetched, in bytes. Rows lie one behind the other, but a CPU's own prefetching stops at the
-// end of a page, which is every five rows of 784: on a Zen 3 with 60000 of them it took twice as long. From 2048 to 8192
-// there is no difference. A prefetch beyond the last row does nothing.
+// AHEAD is how far ahead rows are fetched, in bytes. Rows lie one behind the other, but a CPU's own
+// prefetching stops at the end of a page, which is every five rows of 784: on a Zen 3 with 60000 of
+// them it took twice as long. From 2048 to 8192 there is no difference. A prefetch beyond the last
+// row does nothing.
 #define AHEAD 4096
 
 #define FOUR \
@@ -186,9 +187,10 @@ done:
 
 // func byteRowsDotVNNI(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
 //
-// VPDPBUSD multiplies unsigned by signed bytes and adds four products to a sum of 32 bits, modulo 2^32. A byte r of a row is taken as the
-// signed r-128, which is r with its top bit flipped, and every sum begins at its part of 128 times the sum of x. The last bytes, 16, 32 or 48,
-// are loaded under a mask; there x is 0.
+// VPDPBUSD multiplies unsigned by signed bytes and adds four products to a sum of 32 bits, modulo
+// 2^32. A byte r of a row is taken as the signed r-128, which is r with its top bit flipped, and
+// every sum begins at its part of 128 times the sum of x. The last bytes, 16, 32 or 48, are loaded
+// under a mask; there x is 0.
 //
 //	Z6 128 in each byte   Z7 where sums begin   K1 mask of the last bytes   BX n less these
 
@@ -305,7 +307,7 @@ done:
 
 // The counts, with POPCNT. Rows of one and of two words, the usual ones, have loops of their own.
 //
-//	DI dst   SI row   R8 rows left   R9 stride in bytes   DX x   CX n   BX table   R10, R11 words of x   AX count
+// DI dst SI row R8 rows left R9 stride in bytes DX x CX n BX table R10, R11 words of x AX count
 
 // func xorCountF32(dst *float32, rows *uint64, nrows, stride int, x *uint64, n int, table *float32)
 #define OP XORQ

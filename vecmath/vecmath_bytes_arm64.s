@@ -1,13 +1,13 @@
 #include "textflag.h"
 
-// Exact integer kernels; the contracts are in bytes.go. Go's assembler lacks UMULL and UADALP: see vecmath_arm64.s for
-// the encoded lines.
+// Exact integer kernels; the contracts are in bytes.go. Go's assembler lacks UMULL and UADALP: see
+// vecmath_arm64.s for the encoded lines.
 
 // func byteRowsDotNEON(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
 //
 // Products are 16 bits wide (255*255 fits), added in pairs to sums of 32 bits.
 //
-//    R0 dst   R1 row   R2 rows left   R3 stride   R4 x   R5 n   R6, R7 places in row and x   R8 bytes left
+// R0 dst R1 row R2 rows left R3 stride R4 x R5 n R6, R7 places in row and x R8 bytes left
 //    V0, V1 sums   V2, V3 bytes   V4, V5 products
 TEXT ·byteRowsDotNEON(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0

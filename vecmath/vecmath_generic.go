@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// The reference of every kernel: the contract, spelled out. Assembly must give these bits. They are also what
-// runs where there is no assembly, and with HALFSPACE_IMPL=generic.
+// The reference of every kernel: the contract, spelled out. Assembly must give these bits. They are
+// also what runs where there is no assembly, and with HALFSPACE_IMPL=generic.
 //
-// Products and sums that must not be fused are wrapped in an explicit conversion: the language allows
-// x*y + z to be fused otherwise, and some targets do.
+// Products and sums that must not be fused are wrapped in an explicit conversion: the language
+// allows x*y + z to be fused otherwise, and some targets do.
 
 // fma returns a*b + c with one rounding, on every target.
 func fma[T Float](a, b, c T) T {
@@ -20,9 +20,10 @@ func fma[T Float](a, b, c T) T {
 	return T(math.FMA(float64(a), float64(b), float64(c)))
 }
 
-// fma32 is the exact float32 fused multiply-add. The product of two float32 is exact in float64. The sum is
-// rounded to odd: 53 bits >= 2*24+2, so rounding it once more to float32 gives the correctly rounded result
-// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+// fma32 is the exact float32 fused multiply-add. The product of two float32 is exact in float64.
+// The sum is rounded to odd: 53 bits >= 2*24+2, so rounding it once more to float32 gives the
+// correctly rounded result (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
+// proved algorithms using rounding to odd", 2008).
 func fma32(a, b, c float32) float32 {
 	p := float64(float64(a) * float64(b))
 	z := float64(c)
@@ -93,7 +94,8 @@ func sqDistGeneric[T Float](a, b []T) T {
 	return halve(p)
 }
 
-// rowsDotGeneric: dst[r] = the dot of rows[r*stride : r*stride+len(x)] with x, in the bits of dotGeneric(row, x).
+// rowsDotGeneric: dst[r] = the dot of rows[r*stride : r*stride+len(x)] with x, in the bits of
+// dotGeneric(row, x).
 func rowsDotGeneric[T Float](dst, rows []T, stride int, x []T) {
 	for r := range dst {
 		dst[r] = dotGeneric(rows[r*stride:r*stride+len(x)], x)
@@ -139,7 +141,8 @@ func sparseAxpyGeneric[T Float](w []T, a T, idx []int32, val []T) {
 	}
 }
 
-// lanesScoreGeneric: dst[l] = sum over k of val[k] * w[rows[k]*width + l], width = len(dst), in the order of k from +0.
+// lanesScoreGeneric: dst[l] = sum over k of val[k] * w[rows[k]*width + l], width = len(dst), in the
+// order of k from +0.
 func lanesScoreGeneric[T Float](dst, w []T, rows []int32, val []T) {
 	width, unit := len(dst), LaneUnit[T]()
 	val = val[:len(rows)]
@@ -156,8 +159,8 @@ func lanesScoreGeneric[T Float](dst, w []T, rows []int32, val []T) {
 	}
 }
 
-// lanesUpdateGeneric: w[rows[k]*width + l] += coef[l] * val[k] for lanes l whose bit is set in mask (bit l%64 of word l/64);
-// other lanes are not touched. width = len(coef).
+// lanesUpdateGeneric: w[rows[k]*width + l] += coef[l] * val[k] for lanes l whose bit is set in mask
+// (bit l%64 of word l/64); other lanes are not touched. width = len(coef).
 func lanesUpdateGeneric[T Float](w []T, rows []int32, val, coef []T, mask []uint64) {
 	width := len(coef)
 	val = val[:len(rows)]
@@ -172,7 +175,8 @@ func lanesUpdateGeneric[T Float](w []T, rows []int32, val, coef []T, mask []uint
 	}
 }
 
-// lanesLEGeneric sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, bits beyond len(s) included.
+// lanesLEGeneric sets bit l of mask where y*s[l] <= t (never for NaN) and clears all others, bits
+// beyond len(s) included.
 func lanesLEGeneric[T Float](mask []uint64, s []T, y, t T) {
 	clear(mask)
 	for l, v := range s {
@@ -195,7 +199,8 @@ func activeScoreGeneric[T Float](dst, w []T, width int, rows []int32, val []T, l
 }
 
 // activeUpdateGeneric: w[rows[k]*width + lanes[j]] += coef[j] * val[k].
-func activeUpdateGeneric[T Float](w []T, width int, rows []int32, val []T, lanes []int32, coef []T) {
+func activeUpdateGeneric[T Float](w []T, width int, rows []int32, val []T, lanes []int32,
+	coef []T) {
 	val, coef = val[:len(rows)], coef[:len(lanes)]
 	for j, l := range lanes {
 		for k, r := range rows {
@@ -205,9 +210,10 @@ func activeUpdateGeneric[T Float](w []T, width int, rows []int32, val []T, lanes
 	}
 }
 
-// drawBitsGeneric: word d of a sequence x is hi ^ lo of the 128-bit product z * (z^fin), z = x + d*step. x becomes the sum modulo 2
-// of first and, for each d where turn (the highest bit is d = 0) has a 1, the bits set in all of words 0, ..., d. Once there
-// are none, the rest of turn adds nothing. Two sequences at a time, since one alone waits for its multiplications.
+// drawBitsGeneric: word d of a sequence x is hi ^ lo of the 128-bit product z * (z^fin), z = x +
+// d*step. x becomes the sum modulo 2 of first and, for each d where turn (the highest bit is d = 0)
+// has a 1, the bits set in all of words 0, ..., d. Once there are none, the rest of turn adds
+// nothing. Two sequences at a time, since one alone waits for its multiplications.
 func drawBitsGeneric(x []uint64, fin, step, first, turn uint64) {
 	for ; len(x) >= 2; x = x[2:] {
 		x[0], x[1] = drawBits2(x[0], x[1], fin, step, first, turn)
@@ -238,7 +244,8 @@ func drawBits2(x0, x1, fin, step, first, turn uint64) (b0, b1 uint64) {
 	return b0, b1
 }
 
-// The mixed kernels work on a float64 vector and a float32 example: each x is widened exactly, then as above.
+// The mixed kernels work on a float64 vector and a float32 example: each x is widened exactly, then
+// as above.
 
 func dotMixedGeneric(a []float64, x []float32) float64 {
 	var p [32]float64

@@ -9,26 +9,30 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// Exact and sampled means of the version space {w : x_i . w > 0}, the rows x_i being labels times features, and a sampler of the posterior with label noise.
-// They are what tests compare approximations with.
+// Exact and sampled means of the version space {w : x_i . w > 0}, the rows x_i being labels times
+// features, and a sampler of the posterior with label noise. They are what tests compare
+// approximations with.
 
-// ErrVersionSpace is returned where the rows leave no version space, or none of the kind that is asked for.
+// ErrVersionSpace is returned where the rows leave no version space, or none of the kind that is
+// asked for.
 var ErrVersionSpace = errors.New("no version space")
 
-// MeanNormal3 is what the mean over the unit sphere is multiplied by for the mean under the prior N(0, I) in three dimensions: the mean length
-// of a vector there, 2 sqrt(2/pi).
+// MeanNormal3 is what the mean over the unit sphere is multiplied by for the mean under the prior
+// N(0, I) in three dimensions: the mean length of a vector there, 2 sqrt(2/pi).
 const MeanNormal3 = 1.5957691216057308
 
-// BayesPoint3 returns the mean of the vectors of the version space on the unit sphere in three dimensions (not of length 1 itself), and the area of that
-// spherical polygon. Cost: O(n^3).
+// BayesPoint3 returns the mean of the vectors of the version space on the unit sphere in three
+// dimensions (not of length 1 itself), and the area of that spherical polygon. Cost: O(n^3).
 //
-// The edge on the plane of x_k has the length theta_k, and by Stokes' theorem the integral of the unit vectors over the polygon is the sum of theta_k
-// x_k/|x_k| over the edges, halved; the area is the excess of the angles.
+// The edge on the plane of x_k has the length theta_k, and by Stokes' theorem the integral of the
+// unit vectors over the polygon is the sum of theta_k x_k/|x_k| over the edges, halved; the area is
+// the excess of the angles.
 func BayesPoint3(X [][]float64) (mean [3]float64, area float64, err error) {
 	n := make([][3]float64, len(X))
 	for i, x := range X {
 		if len(x) != 3 {
-			return mean, 0, fmt.Errorf("naive: row %d has %d features, want 3: %w", i, len(x), ErrVersionSpace)
+			return mean, 0, fmt.Errorf("naive: row %d has %d features, want 3: %w", i, len(x),
+				ErrVersionSpace)
 		}
 		n[i] = scale3([3]float64(x), 1/math.Sqrt(dot3([3]float64(x), [3]float64(x))))
 	}
@@ -57,7 +61,8 @@ func BayesPoint3(X [][]float64) (mean [3]float64, area float64, err error) {
 			continue
 		case 2:
 		default:
-			return mean, 0, fmt.Errorf("naive: the plane of row %d has %d corners: %w", k, len(e), ErrVersionSpace)
+			return mean, 0, fmt.Errorf("naive: the plane of row %d has %d corners: %w", k, len(e),
+				ErrVersionSpace)
 		}
 		c := cross3(e[0], e[1])
 		theta := math.Atan2(math.Sqrt(dot3(c, c)), dot3(e[0], e[1]))
@@ -66,7 +71,8 @@ func BayesPoint3(X [][]float64) (mean [3]float64, area float64, err error) {
 		}
 	}
 	if vertices < 3 {
-		return mean, 0, fmt.Errorf("naive: %d corners, want 3 or more: %w", vertices, ErrVersionSpace)
+		return mean, 0, fmt.Errorf("naive: %d corners, want 3 or more: %w", vertices,
+			ErrVersionSpace)
 	}
 	area = angles - float64(vertices-2)*math.Pi
 	return scale3(mean, 1/area), area, nil
@@ -114,13 +120,15 @@ func addWide(w []float64, a float64, x []float64) {
 	}
 }
 
-// Billiard returns the mean of the vectors of the version space on the unit sphere, in any number of dimensions, from the path of a ball that flies along
-// great circles and bounces off the planes of the rows: each flight counts by its length.
+// Billiard returns the mean of the vectors of the version space on the unit sphere, in any number
+// of dimensions, from the path of a ball that flies along great circles and bounces off the planes
+// of the rows: each flight counts by its length.
 //
-// Reference: P. Rujan, "Playing Billiards in Version Space", Neural Computation 9, 1997; R. Herbrich, T. Graepel, C. Campbell, "Bayes Point
-// Machines", IJCAI workshop 1999. Between few planes a ball may go round the same way for ever, so it is sent in a new random direction after each
-// piece of path of a fixed length, that of about ten flights; the uniform law stays as it is under that. Error about 1e-3 after 40,000
-// bounces in three dimensions. Cost: O(n d) a bounce.
+// Reference: P. Rujan, "Playing Billiards in Version Space", Neural Computation 9, 1997; R.
+// Herbrich, T. Graepel, C. Campbell, "Bayes Point Machines", IJCAI workshop 1999. Between few
+// planes a ball may go round the same way for ever, so it is sent in a new random direction after
+// each piece of path of a fixed length, that of about ten flights; the uniform law stays as it is
+// under that. Error about 1e-3 after 40,000 bounces in three dimensions. Cost: O(n d) a bounce.
 func Billiard(X [][]float64, bounces int, seed uint64) ([]float64, error) {
 	at, err := Inside(X)
 	if err != nil {
@@ -182,10 +190,11 @@ func Billiard(X [][]float64, bounces int, seed uint64) ([]float64, error) {
 	return mean, nil
 }
 
-// Gibbs returns the mean of the posterior with the prior N(0, I) and the likelihood product over the rows of eps + (1-2 eps) [x_i . w > 0], and the
-// standard error of each of its elements. Each step moves along a random direction, on which the posterior is a normal law with a factor that
-// is constant between the rows' planes, and is drawn from exactly. The errors come from 20 batches, a tenth of the steps more being left out at first.
-// Cost: O(n (d + log n)) a step.
+// Gibbs returns the mean of the posterior with the prior N(0, I) and the likelihood product over
+// the rows of eps + (1-2 eps) [x_i . w > 0], and the standard error of each of its elements. Each
+// step moves along a random direction, on which the posterior is a normal law with a factor that is
+// constant between the rows' planes, and is drawn from exactly. The errors come from 20 batches, a
+// tenth of the steps more being left out at first. Cost: O(n (d + log n)) a step.
 func Gibbs(X [][]float64, eps float64, steps int, seed uint64) (mean, se []float64, err error) {
 	w := make([]float64, len(X[0]))
 	if eps == 0 {

@@ -39,20 +39,23 @@ func TestBayesPoint3(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The area is what is left of angles that add up to about pi a corner; the mean is divided by it.
+		// The area is what is left of angles that add up to about pi a corner; the mean is divided
+		// by it.
 		tol := 1e-14 / c.Area
 		if math.Abs(area-c.Area) > tol*c.Area {
 			t.Errorf("case %d: area %v, want %v", k, area, c.Area)
 		}
 		for d, v := range mean {
 			if math.Abs(v-c.Mean[d]) > tol || math.Abs(v*naive.MeanNormal3-c.Normal[d]) > 2*tol {
-				t.Errorf("case %d: mean[%d] is %v, want %v; times %v %v, want %v", k, d, v, c.Mean[d], naive.MeanNormal3, v*naive.MeanNormal3, c.Normal[d])
+				t.Errorf("case %d: mean[%d] is %v, want %v; times %v %v, want %v", k, d, v,
+					c.Mean[d], naive.MeanNormal3, v*naive.MeanNormal3, c.Normal[d])
 			}
 		}
 	}
 	// An octant: area pi/2, mean 1/2 in each direction.
 	mean, area, err := naive.BayesPoint3([][]float64{{2, 0, 0}, {0, 1, 0}, {0, 0, 0.1}, {1, 1, 1}})
-	if err != nil || math.Abs(area-math.Pi/2) > 1e-15 || math.Abs(mean[0]-0.5)+math.Abs(mean[1]-0.5)+math.Abs(mean[2]-0.5) > 1e-15 {
+	if err != nil || math.Abs(area-math.Pi/2) > 1e-15 || math.Abs(mean[0]-0.5)+math.Abs(
+		mean[1]-0.5)+math.Abs(mean[2]-0.5) > 1e-15 {
 		t.Errorf("octant: mean %v, area %v (%v)", mean, area, err)
 	}
 	for name, X := range map[string][][]float64{
@@ -67,8 +70,9 @@ func TestBayesPoint3(t *testing.T) {
 	}
 }
 
-// TestBilliard: near the exact mean after 40,000 bounces, which make about 4000 pieces of path with directions of their own: within four standard errors if a
-// piece's mean has a quarter of the width of the polygon as its deviation. In five dimensions, in an orthant, whose mean is known.
+// TestBilliard: near the exact mean after 40,000 bounces, which make about 4000 pieces of path with
+// directions of their own: within four standard errors if a piece's mean has a quarter of the width
+// of the polygon as its deviation. In five dimensions, in an orthant, whose mean is known.
 func TestBilliard(t *testing.T) {
 	for k, c := range readPoints(t) {
 		got, err := naive.Billiard(c.X, 40_000, 7)
@@ -81,7 +85,8 @@ func TestBilliard(t *testing.T) {
 			}
 		}
 	}
-	// E w_1 of a unit vector in the orthant is E|N(0,1)| over the mean length of N(0, I): sqrt(2/pi)/(sqrt 2 Gamma(3)/Gamma(5/2)).
+	// E w_1 of a unit vector in the orthant is E|N(0,1)| over the mean length of N(0, I):
+	// sqrt(2/pi)/(sqrt 2 Gamma(3)/Gamma(5/2)).
 	const d = 5
 	X := make([][]float64, d)
 	for j := range X {
@@ -98,13 +103,15 @@ func TestBilliard(t *testing.T) {
 			t.Errorf("orthant: mean[%d] is %v, want %v", j, v, want)
 		}
 	}
-	if _, err := naive.Billiard([][]float64{{1, 0}, {-1, 0}}, 10, 1); !errors.Is(err, naive.ErrVersionSpace) {
+	if _, err := naive.Billiard([][]float64{{1, 0}, {-1, 0}}, 10, 1); !errors.Is(err,
+		naive.ErrVersionSpace) {
 		t.Errorf("contradiction: %v", err)
 	}
 }
 
-// TestGibbs: within five standard errors of what is exact: without noise in three dimensions, with noise in two, where the likelihood depends on the
-// direction alone and is constant between the rows' planes.
+// TestGibbs: within five standard errors of what is exact: without noise in three dimensions, with
+// noise in two, where the likelihood depends on the direction alone and is constant between the
+// rows' planes.
 func TestGibbs(t *testing.T) {
 	check := func(what string, X [][]float64, eps float64, want []float64) {
 		t.Helper()

@@ -6,7 +6,8 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// Learner is the plain form of a learner: it learns example i of b and returns its score before that, and its updates.
+// Learner is the plain form of a learner: it learns example i of b and returns its score before
+// that, and its updates.
 type Learner[T engine.Float] interface {
 	Learn(b *engine.Block[T], i int) (score float64, updates int32)
 }
@@ -58,7 +59,8 @@ func (p *Perceptron[T]) Learn(b *engine.Block[T], i int) (score float64, updates
 	return float64(f), updates
 }
 
-// ALMA is that of the OBPM paper, for p = 2: w += C/sqrt(k) y x if y w.x <= B/sqrt(k), then w to length 1 if it is longer; k - 1 updates went before.
+// ALMA is that of the OBPM paper, for p = 2: w += C/sqrt(k) y x if y w.x <= B/sqrt(k), then w to
+// length 1 if it is longer; k - 1 updates went before.
 type ALMA[T engine.Float] struct {
 	B, C float64
 	W    []T

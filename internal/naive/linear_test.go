@@ -44,10 +44,12 @@ func examples(n, dim int, dense bool) *engine.Block[float64] {
 	return b
 }
 
-// TestPlainForms: the plain forms make the updates of the learners, with the same scores and weights to rounding.
+// TestPlainForms: the plain forms make the updates of the learners, with the same scores and
+// weights to rounding.
 func TestPlainForms(t *testing.T) {
 	const dim = 40
-	perceptron, alma, lms := naive.NewPerceptron[float64](dim), naive.NewALMA[float64](dim, 1.1, 0.7), naive.NewLMS[float64](dim, 0.5)
+	perceptron, alma, lms := naive.NewPerceptron[float64](dim), naive.NewALMA[float64](dim, 1.1,
+		0.7), naive.NewLMS[float64](dim, 0.5)
 	for _, c := range []struct {
 		name   string
 		config learners.Config
@@ -79,7 +81,8 @@ func TestPlainForms(t *testing.T) {
 			for i, r := range rounds {
 				f, u := c.plain.Learn(b, i)
 				if u != r.Updates || math.Abs(f-r.Score) > 1e-10 {
-					t.Fatalf("%s, dense %v, example %d: score %v, %d updates, want %v, %d", c.name, dense, i, f, u, r.Score, r.Updates)
+					t.Fatalf("%s, dense %v, example %d: score %v, %d updates, want %v, %d", c.name,
+						dense, i, f, u, r.Score, r.Updates)
 				}
 				updates += int(u)
 			}

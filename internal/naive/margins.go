@@ -2,7 +2,8 @@ package naive
 
 import "math"
 
-// passes goes over n examples until a whole pass makes no update, and returns the number of updates.
+// passes goes over n examples until a whole pass makes no update, and returns the number of
+// updates.
 func passes(n int, learn func(k int) bool) (updates int64) {
 	for more := true; more; {
 		more = false
@@ -16,7 +17,8 @@ func passes(n int, learn func(k int) bool) (updates int64) {
 	return updates
 }
 
-// Patterns are examples times their labels, of the CRAMMA paper's learners. With a Delta, pattern k has one more coordinate of its own, Delta, which is not stored.
+// Patterns are examples times their labels, of the CRAMMA paper's learners. With a Delta, pattern k
+// has one more coordinate of its own, Delta, which is not stored.
 type Patterns struct {
 	Y     [][]float64
 	Delta float64
@@ -31,7 +33,8 @@ func (p Patterns) radius() float64 {
 	return math.Sqrt(longest)
 }
 
-// direction is a weight vector: its coordinates, and with a Delta those that belong to one pattern each.
+// direction is a weight vector: its coordinates, and with a Delta those that belong to one pattern
+// each.
 type direction struct{ w, own []float64 }
 
 func (p Patterns) zero() direction {
@@ -95,7 +98,8 @@ func (p Patterns) ALMA(alpha float64) (updates int64) {
 	})
 }
 
-// CRAMMA is figure 1 of its paper; beta is in units of the longest pattern's length, eta is eta_eff.
+// CRAMMA is figure 1 of its paper; beta is in units of the longest pattern's length, eta is
+// eta_eff.
 func (p Patterns) CRAMMA(epsilon, beta, eta float64) (updates int64) {
 	u, R, t := p.zero(), p.radius(), 1.0
 	p.add(u, 1, 0)
@@ -132,7 +136,8 @@ func ROMMA(X [][]float64, y []float64, delta float64) (updates int64) {
 	})
 }
 
-// PUMMA is figure 1 of its paper. The first example of each label is an update, as nothing is right before.
+// PUMMA is figure 1 of its paper. The first example of each label is an update, as nothing is right
+// before.
 func PUMMA(X [][]float64, y []float64, p, delta float64) (updates int64) {
 	q := p / (p - 1)
 	var kept [2][]float64 // xneg, xpos
@@ -187,7 +192,8 @@ func maximumMargin(z, v []float64, p, q float64) []float64 {
 			for i := range u {
 				sum += math.Pow(math.Abs(u[i]), p-2) * a[i] * c[i]
 			}
-			return (p-1)*sum/math.Pow(length, p-2) - (p-2)*dotWide(w, a)*dotWide(w, c)/(length*length)
+			return (p-1)*sum/math.Pow(length, p-2) - (p-2)*dotWide(w, a)*dotWide(w,
+				c)/(length*length)
 		}
 		aa, ab, bb := curve(z, z), curve(z, theta), curve(theta, theta)
 		D := aa*bb - ab*ab

@@ -1,11 +1,12 @@
-// Package naive holds learners as one would first write them from the paper: the reference that tests compare with and
-// the baseline that bench measures against.
+// Package naive holds learners as one would first write them from the paper: the reference that
+// tests compare with and the baseline that bench measures against.
 package naive
 
 import "github.com/halfspace-ml/halfspace/engine"
 
-// OBPM is Algorithm 2 of the OBPM paper with perceptrons (margin 0, eta 1) as members: one weight vector a member, and for
-// every example a loop over the members that draw it. On features whose sums are exact it gives the bits of learners.OBPM.
+// OBPM is Algorithm 2 of the OBPM paper with perceptrons (margin 0, eta 1) as members: one weight
+// vector a member, and for every example a loop over the members that draw it. On features whose
+// sums are exact it gives the bits of learners.OBPM.
 type OBPM[T engine.Float] struct {
 	W   [][]T     // [member][feature]
 	Sum []float64 // of the members' weights
@@ -17,14 +18,16 @@ type OBPM[T engine.Float] struct {
 
 // NewOBPM returns members of dim features, all 0.
 func NewOBPM[T engine.Float](members, dim int, tau float64, seed uint64) *OBPM[T] {
-	o := &OBPM[T]{Sum: make([]float64, dim), draws: engine.NewDraws(seed, 0).Bernoulli(tau), mask: make([]uint64, (members+63)/64)}
+	o := &OBPM[T]{Sum: make([]float64, dim), draws: engine.NewDraws(seed, 0).Bernoulli(tau),
+		mask: make([]uint64, (members+63)/64)}
 	for range members {
 		o.W = append(o.W, make([]T, dim))
 	}
 	return o
 }
 
-// Learn learns example i of b. It returns the score of the averaged weights before that and the number of members that updated.
+// Learn learns example i of b. It returns the score of the averaged weights before that and the
+// number of members that updated.
 func (o *OBPM[T]) Learn(b *engine.Block[T], i int) (score float64, updates int32) {
 	o.draws.Mask(o.mask, len(o.W), o.t)
 	o.t++

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// RBF is a sum over kept examples, every kernel value of which is computed when it is needed. Examples are told apart by their numbers: none may be equal.
+// RBF is a sum over kept examples, every kernel value of which is computed when it is needed.
+// Examples are told apart by their numbers: none may be equal.
 type RBF struct {
 	Gamma  float64
 	Kept   [][]float64
@@ -34,10 +35,12 @@ func (l *RBF) keep(x []float64, y float64) {
 }
 
 func (l *RBF) remove(i int) {
-	l.Kept, l.Y, l.Number = slices.Delete(l.Kept, i, i+1), slices.Delete(l.Y, i, i+1), slices.Delete(l.Number, i, i+1)
+	l.Kept, l.Y, l.Number = slices.Delete(l.Kept, i, i+1), slices.Delete(l.Y, i, i+1),
+		slices.Delete(l.Number, i, i+1)
 }
 
-// Budget is the Budget Perceptron (figure 1 of the Tighter Budget paper, beta = 0, perceptron updates, RBF kernel). P = 0 is no limit. Of equal margins the oldest goes.
+// Budget is the Budget Perceptron (figure 1 of the Tighter Budget paper, beta = 0, perceptron
+// updates, RBF kernel). P = 0 is no limit. Of equal margins the oldest goes.
 type Budget struct {
 	RBF
 	P int
@@ -63,8 +66,9 @@ func (l *Budget) Learn(x []float64, y float64) float64 {
 	return f
 }
 
-// TBP is the Tighter Budget Perceptron (figure 3 of the paper, beta = 0, perceptron updates, RBF kernel) with an error cache of the first Q examples seen: for each
-// kept example it sums up, over the error cache, the kernel values of all others anew. Of equal errors the oldest goes.
+// TBP is the Tighter Budget Perceptron (figure 3 of the paper, beta = 0, perceptron updates, RBF
+// kernel) with an error cache of the first Q examples seen: for each kept example it sums up, over
+// the error cache, the kernel values of all others anew. Of equal errors the oldest goes.
 type TBP struct {
 	RBF
 	P, Q  int

@@ -2,13 +2,17 @@ package naive
 
 import "math"
 
-// VVM is the Virtual Vector Machine that only evicts, with dense covariances: one refinement of a site costs O(d^2) for d features. With Buffer 0 it is ADF, with Oldest
-// window-EP. Sites are refined in the order and to the tolerance of the learners, so that the laws are the same but for rounding.
+// VVM is the Virtual Vector Machine that only evicts, with dense covariances: one refinement of a
+// site costs O(d^2) for d features. With Buffer 0 it is ADF, with Oldest window-EP. Sites are
+// refined in the order and to the tolerance of the learners, so that the laws are the same but for
+// rounding.
 type VVM struct {
-	Buffer         int
-	Oldest         bool    // the oldest point goes; else the one whose factor is nearest to a Gaussian
-	Eps, Tolerance float64 // rate of wrong labels; least change of a site, in units of its point's standard deviation
-	Sweeps         int     // at most, then as many with half the step
+	Buffer int
+	// the oldest point goes; else the one whose factor is nearest to a Gaussian
+	Oldest bool
+	// rate of wrong labels; least change of a site, in units of its point's standard deviation
+	Eps, Tolerance float64
+	Sweeps         int // at most, then as many with half the step
 
 	MR, M   []float64   // means of the residual and of the posterior
 	VR, V   [][]float64 // their covariances
@@ -18,7 +22,9 @@ type VVM struct {
 
 // NewVVM returns one with the prior N(0, I) over d features.
 func NewVVM(d, buffer int, oldest bool, eps, tolerance float64, sweeps int) *VVM {
-	l := &VVM{Buffer: buffer, Oldest: oldest, Eps: eps, Tolerance: tolerance, Sweeps: sweeps, MR: make([]float64, d), M: make([]float64, d), VR: make([][]float64, d), V: make([][]float64, d)}
+	l := &VVM{Buffer: buffer, Oldest: oldest, Eps: eps, Tolerance: tolerance, Sweeps: sweeps,
+		MR: make([]float64, d), M: make([]float64, d), VR: make([][]float64, d),
+		V: make([][]float64, d)}
 	for i := range d {
 		l.VR[i], l.V[i] = make([]float64, d), make([]float64, d)
 		l.VR[i][i], l.V[i][i] = 1, 1
@@ -82,7 +88,8 @@ func (l *VVM) step(z float64) (Z, h, d, w float64) {
 	return Z, h, d, 1 - h*d
 }
 
-// refine moves the site of point i to where its cavity's moments want it, or by a share of that, unless it is no more than least away, and returns how far it was.
+// refine moves the site of point i to where its cavity's moments want it, or by a share of that,
+// unless it is no more than least away, and returns how far it was.
 func (l *VVM) refine(i int, share, least float64) float64 {
 	mc, vc, v := l.cavity(i)
 	z := mc / math.Sqrt(vc)
@@ -97,7 +104,8 @@ func (l *VVM) refine(i int, share, least float64) float64 {
 	return far
 }
 
-// kl returns how far the law with the factor i is from a Gaussian; without wrong labels what goes in the same order, but does not lose its digits where it is small.
+// kl returns how far the law with the factor i is from a Gaussian; without wrong labels what goes
+// in the same order, but does not lose its digits where it is small.
 func (l *VVM) kl(i int) float64 {
 	mc, vc, _ := l.cavity(i)
 	z := mc / math.Sqrt(vc)

@@ -1,4 +1,5 @@
-// Package realdata finds the public data sets that some tests read. They are not part of the repository.
+// Package realdata finds the public data sets that some tests read. They are not part of the
+// repository.
 package realdata
 
 import (
@@ -7,8 +8,9 @@ import (
 	"testing"
 )
 
-// File returns the path of a data file: in the folder HALFSPACE_DATA, or in ../shared/data beside the repository. A test that needs
-// a file which is not there is skipped with the reason; with HALFSPACE_REQUIRE_DATA=1 it fails.
+// File returns the path of a data file: in the folder HALFSPACE_DATA, or in ../shared/data beside
+// the repository. A test that needs a file which is not there is skipped with the reason; with
+// HALFSPACE_REQUIRE_DATA=1 it fails.
 func File(t testing.TB, name string) string {
 	t.Helper()
 	dir := os.Getenv("HALFSPACE_DATA")
@@ -20,7 +22,8 @@ func File(t testing.TB, name string) string {
 		if os.Getenv("HALFSPACE_REQUIRE_DATA") == "1" {
 			t.Fatalf("data file %s is required here: %v", name, err)
 		}
-		t.Skipf("needs the data file %s: set HALFSPACE_DATA to the folder that holds it (%v)", name, err)
+		t.Skipf("needs the data file %s: set HALFSPACE_DATA to the folder that holds it (%v)", name,
+			err)
 	}
 	return path
 }
