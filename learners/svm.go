@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -115,6 +116,13 @@ func (c *SVMConfig) Memory(x Extent) Footprint {
 // BatchOnly is BatchConfig.BatchOnly.
 func (c *SVMConfig) BatchOnly() bool { return true }
 
+// HardMargin is learner.HardMarginConfig's.
+func (c *SVMConfig) HardMargin(bias bool) Config {
+	hard := *c
+	hard.C, hard.NoBias = 0, !bias
+	return &hard
+}
+
 // SVMSolution tells of the last Fit.
 type SVMSolution struct {
 	Objective      float64 // dual objective: a lower bound of the optimum
@@ -131,6 +139,15 @@ type SVMSolution struct {
 
 // Solution returns what the last Fit found; zero before the first and after SetState.
 func (s *SVM[T]) Solution() SVMSolution { return s.solution }
+
+// Solved is learner.Solver's.
+func (s *SVM[T]) Solved() learner.Solution {
+	support := int64(-1)
+	if s.solution.Iterations > 0 {
+		support = int64(s.solution.SupportVectors)
+	}
+	return learner.Solution{Gap: s.solution.Gap, Support: support}
+}
 
 // Bias returns b of f(x) = w.x + b.
 func (s *SVM[T]) Bias() float64 { return s.bias }
