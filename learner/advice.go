@@ -13,12 +13,6 @@ func ScaleFree(c Config) bool {
 	return ok && s.ScaleFree()
 }
 
-// Remedy is a change of a setting that helps where a run of Fit doesn't converge.
-type Remedy struct {
-	Change  string // "lower", "raise" or "set"
-	Setting string // as its flag tag names it
-}
-
 // RemedyConfig is a Config that knows what to change where its learner's Fit doesn't converge, or
 // its posterior passes over examples, the most promising first.
 type RemedyConfig interface {

@@ -146,6 +146,8 @@ func ProberOf[T Float](l Learner[T]) Prober[T] {
 type Config interface {
 	// Validate names the first bad field and its value, wrapping ErrConfig.
 	Validate() error
+	// Traits says what a learner of these settings is, can do and needs.
+	Traits() Traits
 	// Memory bounds what a learner of these valid settings takes, all of it, that learns data of
 	// that extent. A wrapper adds what its base says. Features that the learner refuses (ErrDim)
 	// take none.

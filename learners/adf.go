@@ -29,6 +29,10 @@ func (c *ADFConfig) Validate() error {
 	return checkNoise("adf", c.Noise, c.NoiseAuto)
 }
 
+// Traits is Config.Traits: each weight's variance begins large and follows its feature, whatever the
+// unit. Labels that may be wrong help where examples can't be taken up.
+func (c *ADFConfig) Traits() Traits { return posteriorTraits() }
+
 // Memory is Config.Memory: two float64 a feature, or the covariance matrix.
 func (c *ADFConfig) Memory(x Extent) Footprint {
 	if c.Covariance != "diagonal" {

@@ -93,6 +93,15 @@ func (c *ALMAConfig) Validate() error {
 	return nil
 }
 
+// Traits is Config.Traits: what makes use of scores, of all of a data set and of a soft margin, has
+// p = 2 only.
+func (c *ALMAConfig) Traits() Traits {
+	t := marginTraits()
+	t.Norm = c.P
+	t.Whole, t.SoftDelta = c.P == 2, c.P == 2
+	return t
+}
+
 // Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes.
 func (c *ALMAConfig) Memory(x Extent) Footprint {
 	if c.P > 2 {

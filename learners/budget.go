@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -67,6 +68,13 @@ func (c *BudgetConfig) Keeps() int64 {
 		return Any
 	}
 	return int64(c.Budget)
+}
+
+// Traits is Config.Traits.
+func (c *BudgetConfig) Traits() Traits {
+	t := learner.KernelTraits(c.kernel(), c.Keeps())
+	t.Sizes, t.FitMemory = []string{"budget"}, c.FitMemory
+	return t
 }
 
 // Memory is Config.Memory: the kept examples, with a limit their kernel values.

@@ -32,6 +32,7 @@ type (
 	FitStatus                = learner.FitStatus
 	FitResult                = learner.FitResult
 	Remedy                   = learner.Remedy
+	Traits                   = learner.Traits
 	ScaleConfig              = learner.ScaleConfig
 	RemedyConfig             = learner.RemedyConfig
 	RelativeConfig           = learner.RelativeConfig

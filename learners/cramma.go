@@ -81,6 +81,13 @@ func (c *CRAMMAConfig) Validate() error {
 	return checkSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0, "a number > 0")
 }
 
+// Traits is Config.Traits.
+func (c *CRAMMAConfig) Traits() Traits {
+	t := marginTraits()
+	t.Relative = c.R == 0
+	return t
+}
+
 // Memory is Config.Memory: one T a feature, and what a cycle takes.
 func (c *CRAMMAConfig) Memory(x Extent) Footprint {
 	f := linearFootprint(x, 0)

@@ -42,6 +42,14 @@ func (c *EPConfig) Validate() error {
 	return c.PointsConfig.validate("ep")
 }
 
+// Traits is Config.Traits: where sites wander, labels that may be wrong help, and smaller changes.
+func (c *EPConfig) Traits() Traits {
+	t := posteriorTraits()
+	t.Stream, t.Whole, t.OwnLimit = false, true, true
+	t.Remedies = append(t.Remedies, Remedy{Change: "lower", Setting: "damping"})
+	return t
+}
+
 // Memory is Config.Memory: a covariance matrix, one float64 an example and feature, and in the
 // space of scores two more and two matrices of examples.
 func (c *EPConfig) Memory(x Extent) Footprint {

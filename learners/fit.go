@@ -8,8 +8,17 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
+
+// marginTraits are those of the margin learners of hyperplanes through the origin, streams or whole
+// data sets.
+func marginTraits() Traits {
+	t := learner.LinearTraits()
+	t.Whole, t.SoftDelta, t.Origin = true, true, true
+	return t
+}
 
 // marginRule is what the batch margin learners differ in, once the weights a are never normalised: their length stands in
 // threshold and step instead. Both are in units of a and of the examples as given.

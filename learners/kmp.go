@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -56,6 +57,13 @@ func (c *KMPConfig) Validate() error {
 		return fmt.Errorf("kmp: size is %d, want a number of examples: %w", c.Size, ErrConfig)
 	}
 	return c.KernelConfig.validate("kmp")
+}
+
+// Traits is Config.Traits.
+func (c *KMPConfig) Traits() Traits {
+	t := learner.KernelTraits(c.kernel(), 0)
+	t.Stream, t.Whole, t.OwnLimit = false, true, true
+	return t
 }
 
 // Memory is Config.Memory: kernel rows, some float64 an example, backfitting one an example and

@@ -1,6 +1,9 @@
 package learners
 
-import "github.com/halfspace-ml/halfspace/engine"
+import (
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+)
 
 func init() {
 	Register(Entry{Name: "lms", Summary: "least mean squares (Widrow-Hoff)",
@@ -39,6 +42,9 @@ type LMSConfig struct {
 func (c *LMSConfig) Validate() error {
 	return checkSetting("lms", "eta", c.Eta, c.Eta > 0, "a number > 0")
 }
+
+// Traits is Config.Traits.
+func (c *LMSConfig) Traits() Traits { return learner.LinearTraits() }
 
 // Memory is Config.Memory: one T a feature.
 func (c *LMSConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }

@@ -65,6 +65,13 @@ func (c *MICRAConfig) Validate() error {
 	return checkSetting("micra", "zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1, "a number in [0,1]")
 }
 
+// Traits is Config.Traits.
+func (c *MICRAConfig) Traits() Traits {
+	t := marginTraits()
+	t.ActiveSet = true
+	return t
+}
+
 // Memory is Config.Memory: one T a feature, and what passes take.
 func (c *MICRAConfig) Memory(x Extent) Footprint {
 	f := linearFootprint(x, 0)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -117,6 +118,13 @@ func (c *NGConfig) Validate() error {
 		checkSetting("ng", "lambda", c.Lambda, c.Lambda > 0, "a number > 0"),
 		checkSetting("ng", "eta", c.Eta, c.Eta > 0, "a number > 0"),
 		checkSetting("ng", "eta-decay", c.EtaDecay, c.EtaDecay >= 0, "a number >= 0"))
+}
+
+// Traits is Config.Traits.
+func (c *NGConfig) Traits() Traits {
+	t := learner.LinearTraits()
+	t.Proba = true
+	return t
 }
 
 // Memory is Config.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.

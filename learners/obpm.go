@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -204,6 +205,21 @@ func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
 	}
 	c.BaseConfig, err = decodeBase("obpm", c.Base, raw.BaseConfig)
 	return err
+}
+
+// Traits is Config.Traits: what the settings are relative to is the base's.
+func (c *OBPMConfig) Traits() Traits {
+	t := learner.LinearTraits()
+	if !c.linear() {
+		t = learner.KernelTraits(c.kernel(), c.Keeps())
+		t.Sizes, t.FitMemory = []string{"budget"}, c.FitMemory
+	}
+	t.Mistakes, t.Proba, t.Vector = true, c.linear(), t.Vector && c.Combine != CombineVote
+	if base, err := c.baseSettings(); err == nil {
+		b := base.Traits()
+		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies
+	}
+	return t
 }
 
 // Relative reports whether the base's settings are still relative to the data.

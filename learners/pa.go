@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -56,6 +57,9 @@ func (c *PAConfig) Validate() error {
 	}
 	return checkSetting("pa", "C", c.C, c.C >= 0, "a number > 0, or 0 for 1")
 }
+
+// Traits is Config.Traits.
+func (c *PAConfig) Traits() Traits { return learner.LinearTraits() }
 
 // Memory is Config.Memory: one T a feature.
 func (c *PAConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }

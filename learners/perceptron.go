@@ -61,6 +61,13 @@ func (c *PerceptronConfig) Validate() error {
 	return checkSetting("perceptron", "eta", c.Eta, c.Eta > 0, "a number > 0")
 }
 
+// Traits is Config.Traits.
+func (c *PerceptronConfig) Traits() Traits {
+	t := marginTraits()
+	t.Relative = c.MarginRel != 0
+	return t
+}
+
 // Memory is Config.Memory: one T a feature, and what a cycle takes.
 func (c *PerceptronConfig) Memory(x Extent) Footprint {
 	f := linearFootprint(x, 0)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -132,6 +133,16 @@ func posteriorFootprint(x Extent, n int64) Footprint {
 	f.Add("scores of points", n, times(n, each)+8*width*(maxLate+3)+fixed)
 	f.Copied(x, 8, times(8, d, d/2+4)+times(18, n, d+n))
 	return f
+}
+
+// posteriorTraits are those of the learners with a Gaussian posterior over weights: each weight's
+// variance begins large and follows its feature, whatever its unit. Labels that may be wrong help
+// where examples can't be taken up.
+func posteriorTraits() Traits {
+	t := learner.LinearTraits()
+	t.Proba, t.Posterior, t.Merges, t.ScaleFree = true, true, true, true
+	t.Remedies = []Remedy{{Change: "raise", Setting: "label-noise"}}
+	return t
 }
 
 // setNoise makes eps the rate of wrong labels.

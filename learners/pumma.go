@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -133,6 +134,23 @@ func (c *PUMMAConfig) Validate() error {
 		return fmt.Errorf("pumma: p is %s and the kernel %s: kernels have p = 2 only: %w", c.P, c.kernel().Kind, ErrConfig)
 	}
 	return c.KernelConfig.validate("pumma")
+}
+
+// Traits is Config.Traits: with a kernel examples are learned by their rows of the whole data set's
+// Gram matrix.
+func (c *PUMMAConfig) Traits() Traits {
+	t := learner.LinearTraits()
+	t.Stream, t.Linear, t.Vector = c.linear(), c.linear(), c.linear()
+	t.Whole, t.ActiveSet, t.Halving, t.Biased = true, true, true, true
+	t.Relative, t.Soft = c.P == "auto", c.SoftC > 0
+	if p, err := strconv.ParseFloat(c.P, 64); err == nil {
+		t.Norm = p
+	}
+	t.Remedies = []Remedy{{Change: "lower", Setting: "soft-c"}, {Change: "raise", Setting: "delta"}}
+	if c.SoftC == 0 {
+		t.Remedies = []Remedy{{Change: "set", Setting: "soft-c"}}
+	}
+	return t
 }
 
 // Memory is Config.Memory: 7 float64 a feature, 9 for p > 2, and what passes take; with a kernel

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -79,26 +80,70 @@ func (c *RFFConfig) Validate() error {
 	return base.Validate()
 }
 
+// Traits is Config.Traits: what the base can do and needs, on examples of D features, one after
+// another. What the base's settings may be relative to is known without the data.
+func (c *RFFConfig) Traits() Traits {
+	base, err := c.Inner()
+	if err != nil {
+		return Traits{Norm: math.NaN()}
+	}
+	t := base.Traits()
+	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit, t.Dual = false, false, false, false,
+		false, false
+	t.Relative, t.Biased, t.Origin, t.Linear, t.Vector = false, false, false, false, false
+	if t.Keeps > 0 {
+		t.KeptWidth = int64(c.D)
+		if size := t.FitMemory; size != nil {
+			t.FitMemory = func(bytes int64, x Extent, mean, largest int64) (Config, error) {
+				return c.fitMemory(size, bytes, x, mean, largest)
+			}
+		}
+	}
+	return t
+}
+
 // Memory is Config.Memory: D/2 T a feature, the random features of some examples, and the base
 // learner on D features.
 func (c *RFFConfig) Memory(x Extent) Footprint {
+	f := c.ownMemory(x)
+	base, err := c.Inner()
+	if err != nil {
+		return f // no learner is made of it
+	}
+	g := base.Memory(c.baseExtent(x))
+	f.Parts = append(f.Parts, g.Parts...)
+	f.Moving, f.Copies, f.Each = plus(f.Moving, g.Moving), g.Copies, g.Each
+	return f
+}
+
+// ownMemory is Memory without the base.
+func (c *RFFConfig) ownMemory(x Extent) Footprint {
 	var f Footprint
 	held, moving := engine.FourierBytes(int64(c.D), x.Features, rffExamples(c.D, x.Elem), x.Elem,
 		x.Growing)
 	f.Moving = moving
 	f.Add("frequencies", times(x.Features, int64(c.D)/2), held+fixed)
 	f.Add("work space", 1, 16*spare(x.Longest)*(4+x.Elem))
-	base, err := baseSettings("rff", c.Base, c.BaseConfig)
-	if err != nil {
-		return f // no learner is made of it
-	}
-	d := int64(c.D)
-	g := base.Memory(Extent{Features: d, Examples: x.Examples, NonZeros: times(x.Examples, d),
-		Longest: d, Elem: x.Elem, Dense: true, Whole: x.Whole, Gram: x.Gram, Soft: x.Soft,
-		Saved: x.Saved})
-	f.Parts = append(f.Parts, g.Parts...)
-	f.Moving, f.Copies = plus(f.Moving, g.Moving), g.Copies
 	return f
+}
+
+// baseExtent is what the base learns of data of that extent.
+func (c *RFFConfig) baseExtent(x Extent) Extent {
+	d := int64(c.D)
+	return Extent{Features: d, Examples: x.Examples, NonZeros: times(x.Examples, d), Longest: d,
+		Elem: x.Elem, Dense: true, Kept: x.Kept, Saved: x.Saved}
+}
+
+// fitMemory is Traits.FitMemory: it sizes what the base keeps by what the features leave.
+func (c *RFFConfig) fitMemory(size func(int64, Extent, int64, int64) (Config, error), bytes int64,
+	x Extent, mean, largest int64) (Config, error) {
+	own, d := c.ownMemory(x), *c
+	base, err := size(bytes-plus(own.Held(), own.Moving), c.baseExtent(x), mean, largest)
+	if err != nil {
+		return nil, fmt.Errorf("rff: %w", err)
+	}
+	d.BaseConfig = base
+	return &d, nil
 }
 
 // rffExamples is how many examples are mapped at a time.

@@ -67,6 +67,15 @@ func (c *ROMMAConfig) Validate() error {
 	return c.KernelConfig.validate("romma")
 }
 
+// Traits is Config.Traits: with a kernel examples are learned by their rows of the whole data set's
+// Gram matrix.
+func (c *ROMMAConfig) Traits() Traits {
+	t := marginTraits()
+	t.ActiveSet, t.Halving = true, c.Aggressive
+	t.Stream, t.Linear, t.Vector = c.linear(), c.linear(), c.linear()
+	return t
+}
+
 // Memory is Config.Memory: one T a feature, and what passes take; with a kernel what goes over its
 // rows does.
 func (c *ROMMAConfig) Memory(x Extent) Footprint {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -97,6 +98,16 @@ func (c *SOGPConfig) Validate() error {
 // Keeps is KeepingConfig.Keeps.
 func (c *SOGPConfig) Keeps() int64 {
 	return int64(c.Basis)
+}
+
+// Traits is Config.Traits: noise of the scores, or of labels, helps where examples can't be taken up.
+func (c *SOGPConfig) Traits() Traits {
+	t := learner.KernelTraits(c.kernel(), int64(c.Basis))
+	t.Proba, t.Posterior = true, true
+	t.Remedies = []Remedy{{Change: "raise", Setting: "noise"},
+		{Change: "raise", Setting: "label-noise"}}
+	t.Sizes, t.FitMemory = []string{"basis"}, c.FitMemory
+	return t
 }
 
 // Memory is Config.Memory: the basis points and two matrices.

@@ -90,6 +90,18 @@ func (c *SVMConfig) Validate() error {
 	return c.KernelConfig.validate("svm")
 }
 
+// Traits is Config.Traits.
+func (c *SVMConfig) Traits() Traits {
+	t := learner.LinearTraits()
+	t.Stream, t.Whole, t.OwnLimit, t.Dual, t.Biased = false, true, true, true, true
+	t.Linear, t.Vector = c.linear(), c.linear()
+	t.Remedies = []Remedy{{Change: "lower", Setting: "C"}, {Change: "raise", Setting: "gap"}}
+	if c.C == 0 {
+		t.Remedies = []Remedy{{Change: "set", Setting: "C"}}
+	}
+	return t
+}
+
 // Memory is Config.Memory: the dual problem, with kernel rows but for linear ones without a bias;
 // one float64 a feature, or the support vectors.
 func (c *SVMConfig) Memory(x Extent) Footprint {

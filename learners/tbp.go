@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -105,6 +106,13 @@ func (c *TBPConfig) Keeps() int64 {
 		return int64(c.Budget)
 	}
 	return int64(c.Budget) + int64(c.ErrorSize)
+}
+
+// Traits is Config.Traits.
+func (c *TBPConfig) Traits() Traits {
+	t := learner.KernelTraits(c.kernel(), c.Keeps())
+	t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.FitMemory
+	return t
 }
 
 // Memory is Config.Memory: the kept examples, the error cache, and the kernel values among these.

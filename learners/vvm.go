@@ -112,6 +112,9 @@ func (c *VVMConfig) Validate() error {
 	return c.PointsConfig.validate("vvm")
 }
 
+// Traits is Config.Traits.
+func (c *VVMConfig) Traits() Traits { return posteriorTraits() }
+
 // Memory is Config.Memory: the covariance matrix, and two float64 a feature and point.
 func (c *VVMConfig) Memory(x Extent) Footprint {
 	return virtualFootprint(x, int64(c.Buffer), int64(c.Pairs))

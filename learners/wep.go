@@ -22,6 +22,9 @@ func (c *WEPConfig) Validate() error {
 	return c.PointsConfig.validate("wep")
 }
 
+// Traits is Config.Traits.
+func (c *WEPConfig) Traits() Traits { return posteriorTraits() }
+
 // Memory is Config.Memory: that of VVM.
 func (c *WEPConfig) Memory(x Extent) Footprint { return virtualFootprint(x, int64(c.Buffer), 0) }
 

@@ -824,4 +824,6 @@ type foreign struct{}
 
 func (foreign) Validate() error { return nil }
 
+func (foreign) Traits() learners.Traits { return learners.Traits{} }
+
 func (foreign) Memory(learners.Extent) learners.Footprint { return learners.Footprint{} }

@@ -1,0 +1,95 @@
+package learner
+
+import (
+	"math"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Traits say what a learner of certain settings is, can do and needs. They follow from the settings
+// alone, so that all of it is known before there are data or a learner. A learner that gives its
+// examples to another one, as on random features, computes its traits from that one's. The suite in
+// learnertest holds a learner to them.
+//
+// The zero value is that of no learner: Outputs is at least 1, and Stream or Whole is true. Settings
+// that don't pass their Validate may have any traits.
+type Traits struct {
+	// Outputs is the number of scores an example: 1 for two classes, else one a class.
+	Outputs int
+
+	Stream bool // Learn takes one example after another; else it returns ErrBatch
+	Whole  bool // Fit takes a whole data set
+	// Relative: there are settings relative to the data, so that Resolve needs Facts.
+	Relative bool
+
+	// Soft: the settings ask for a soft margin whose slacks belong to places in the data set, so
+	// that a stream, or a second pass by Learn, is another problem.
+	Soft bool
+	// SoftDelta, ActiveSet and Halving say which FitOptions Fit takes: Delta > 0, ActiveSet,
+	// Halving. It refuses the others with ErrConfig.
+	SoftDelta, ActiveSet, Halving bool
+	// OwnLimit: without FitOptions.MaxUpdates Fit has a limit of its own, or comes to an end
+	// anyway.
+	OwnLimit bool
+
+	Proba     bool // ProberOf has its probabilities
+	Posterior bool // ReportOf tells what its posterior met
+	Merges    bool // PosteriorOf has its posterior, which can be joined with another
+	Mistakes  bool // a pass without an update is not all: see MistakeCheckerOf
+	Dual      bool // after Fit, SolutionOf has bounds of the optimum
+	Support   bool // the hypothesis is a sum over examples, and SupportOf counts them
+
+	Biased bool // BiasOf is a part of f that no feature has
+	// Origin: a hyperplane through the origin, of a margin learner whose papers take the weight of
+	// a feature rho, the same in all examples, for a bias.
+	Origin bool
+	// Linear: f is made of weights of the features as they are, a vector or several; else of a
+	// kernel's values, or of features made from them.
+	Linear bool
+	// Vector: Weights returns the hypothesis; else it returns nil.
+	Vector bool
+
+	// Norm is p of a learner of p-norm margins: NaN for one of other margins, or while p is not
+	// known.
+	Norm float64
+	// ScaleFree: features may be in any units, hundreds of times apart. To other learners a feature
+	// a thousand times as large as the others decides all steps and margins.
+	ScaleFree bool
+	// Remedies are the settings to change where Fit doesn't converge, or the posterior passes over
+	// examples, the most promising first.
+	Remedies []Remedy
+
+	// Keeps is how many examples are kept at most while Learn goes on: 0 if none are, Any without a
+	// limit. The rest is for learners for which it isn't 0.
+	Keeps int64
+	// Kept is the kernel of the kept examples.
+	Kept engine.Kernel
+	// KeptWidth is the number of features of a kept example where these are others than the data's;
+	// else 0.
+	KeptWidth int64
+	// Sizes are the settings, as their flag tags name them, that say how many are kept.
+	Sizes []string
+	// FitMemory returns a copy of the settings with the largest Sizes, in their present
+	// proportions, for which all that is held takes up to that many bytes, with room for the
+	// features of kept examples of those mean and largest bytes; see KeptExample and KeptRoom. The
+	// error wraps ErrConfig if not even one has room.
+	FitMemory func(bytes int64, x Extent, mean, largest int64) (Config, error)
+}
+
+// Remedy is a change of a setting that helps where a run of Fit doesn't converge.
+type Remedy struct {
+	Change  string // "lower", "raise" or "set"
+	Setting string // as its flag tag names it
+}
+
+// LinearTraits are those of a learner of two classes that takes one example after another and whose
+// hypothesis is one weight vector: what most learners begin with.
+func LinearTraits() Traits {
+	return Traits{Outputs: 1, Stream: true, Linear: true, Vector: true, Norm: math.NaN()}
+}
+
+// KernelTraits are those of a learner of two classes that takes one example after another and whose
+// hypothesis is a sum over so many examples at most (Any without a limit), which it keeps.
+func KernelTraits(k engine.Kernel, keeps int64) Traits {
+	return Traits{Outputs: 1, Stream: true, Support: true, Norm: math.NaN(), Keeps: keeps, Kept: k}
+}
