@@ -109,46 +109,41 @@ func (p *Points[T]) Need(b *Block[T], i int, more bool) int64 {
 	}
 	q := Points[T]{sparse: sparse}
 	form := q.allowed(max(p.form, formOf(j.val)), dim, nnz, max(n, 1))
-	stride := p.stride
-	moves := p.n == 0 || form != p.form || unitOf[T](form, sparse) > 0 &&
-		dim > p.stride*strideUnit[T](form)
-	if moves {
-		stride = strideFor[T](form, sparse, dim, p.n > 0 && form == p.form)
+	same := p.store != nil && form == p.form
+	moves := !same || dim > p.store.reach()
+	st := p.store
+	var features int
+	switch {
+	case moves:
+		features = rowFeatures[T](form, sparse, dim, same)
+		if !same {
+			st = emptyStore[T](form, sparse)
+		}
+	case unitOf[T](form, sparse) > 0:
+		features = p.store.reach()
 	}
-	size := int64(unsafe.Sizeof(T(0)))
 	need := 8 * int64(Room(cap(p.sq), n))
 	again := int64(0)
 	if n > cap(p.sq) {
 		again += 8 * int64(cap(p.sq))
 	}
-	// store adds a store of count elements that has room for have.
-	store := func(have, count, elem int64) {
+	for _, t := range st.tables(n, nnz, features) {
 		switch {
 		case moves:
-			need += count * elem
-			again += have * elem
-		case count > have:
-			need += int64(Room(int(have), int(count))) * elem
-			again += have * elem
+			need += t.count * t.elem
+			again += t.have * t.elem
+		case t.count > t.have:
+			need += int64(Room(int(t.have), int(t.count))) * t.elem
+			again += t.have * t.elem
 		default:
-			need += have * elem
+			need += t.have * t.elem
 		}
 	}
-	switch {
-	case form == formBits:
-		store(int64(cap(p.words)), int64(n)*int64(stride), 8)
-		table := int64(64*stride+1) * size
+	if form == formBits {
+		table := int64(features+1) * int64(unsafe.Sizeof(T(0)))
 		if need += table; moves {
 			again += 4 * table
 		}
-	case form == formBytes:
-		store(int64(cap(p.bytes)), int64(n)*int64(stride), 1)
-	case sparse:
-		store(int64(cap(p.idx)), int64(nnz), 4)
-		store(int64(cap(p.val)), int64(nnz), size)
-		store(int64(cap(p.ptr)), int64(n)+1, 8)
-	default:
-		store(int64(cap(p.x)), int64(n)*int64(stride), size)
 	}
 	if moves && form != p.form {
 		again = p.Bytes()
