@@ -189,10 +189,6 @@ func (s *State) Tensor(name string) *Tensor {
 	return nil
 }
 
-// MaxCount is the most that a counter of a State may be: so far below the ends of uint64 and int64
-// that neither learning on nor the sum of several reaches them, and far above what can be counted.
-const MaxCount = 1 << 60
-
 // Entry is a registered learner.
 type Entry struct {
 	Name    string // as in --learner

@@ -1,0 +1,376 @@
+package learner
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// MaxCount is the most that a counter of a State may be: so far below the ends of uint64 and int64
+// that neither learning on nor the sum of several reaches them, and far above what can be counted.
+const MaxCount = 1 << 60
+
+// Element is what a [Tensor] may hold.
+type Element interface {
+	float32 | float64 | int64 | uint64 | int32 | uint8
+}
+
+// Codec walks the parts of a learner's state by name. A learner has one method that names them all,
+// in the order of their tensors, and [StateOf], [SetState] and [CheckState] go through it:
+//
+//   - StateOf writes: each part is copied into a State, and nothing of the learner changes.
+//   - CheckState reads without keeping: each part must be there, and be of the type and shape that
+//     is asked for; no parts may be left over. What is read is not copied.
+//   - SetState reads, and if all fits, stores copies into the learner, part by part in the order
+//     of the walk, with what [Codec.Then] was given in between. If anything does not fit, the
+//     learner is as it was.
+//
+// Each part is handed over by a pointer to where the learner has it, and returned as it will be: in
+// writing what the pointer has, in reading what the State has, which is not stored yet. So what
+// parts must be together is asked of the values returned ([Codec.Want]), and what follows from them
+// is made in a Then. With a nil pointer a part is only checked.
+//
+// The first thing that does not fit ends a walk's reading: what is asked for later is 0 and empty,
+// and the error, led by the learner's name and wrapping [ErrState], is returned in the end. A name
+// that is used twice in a walk panics.
+type Codec struct {
+	learner string
+	from    *State // what is read; nil in writing
+	to      State  // what is written
+	keep    bool   // what is read shall be stored
+	prefix  string // of names
+	named   []part // so far
+	store   []func()
+	err     error
+}
+
+// part tells apart tensors, counters and scalars, of which each kind has names of its own.
+type part struct{ kind, name string }
+
+// StateOf returns the State that fields walks through.
+func StateOf(fields func(*Codec)) State {
+	c := &Codec{to: State{Counters: map[string]uint64{}}}
+	fields(c)
+	return c.to
+}
+
+// SetState stores s where fields says, in a learner of that name, or returns what does not fit (an
+// error that wraps [ErrState]) and stores nothing.
+func SetState(name string, s State, fields func(*Codec)) error {
+	c := &Codec{learner: name, from: &s, keep: true}
+	if err := c.walk(fields); err != nil {
+		return err
+	}
+	for _, store := range c.store {
+		store()
+	}
+	return nil
+}
+
+// CheckState returns the error that [SetState] would return. Cost: fields, and no copy of s.
+func CheckState(name string, s State, fields func(*Codec)) error {
+	c := &Codec{learner: name, from: &s}
+	return c.walk(fields)
+}
+
+// walk reads, and refuses what nobody asked for.
+func (c *Codec) walk(fields func(*Codec)) error {
+	fields(c)
+	names := c.from.parts()
+	for i, p := range names {
+		if c.err != nil {
+			break
+		}
+		c.Want(slices.Contains(c.named, p), "%s %q is no part of its state", p.kind, p.name)
+		c.Want(!slices.Contains(names[:i], p), "%s %q comes twice", p.kind, p.name)
+	}
+	return c.err
+}
+
+// parts returns what s consists of, in an order that does not depend on chance.
+func (s *State) parts() (names []part) {
+	for _, t := range s.Tensors {
+		names = append(names, part{"tensor", t.Name})
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.Counters)) {
+		names = append(names, part{"counter", k})
+	}
+	for _, k := range slices.Sorted(maps.Keys(s.Scalars)) {
+		names = append(names, part{"scalar", k})
+	}
+	return names
+}
+
+// name notes that a part is asked for and returns its name.
+func (c *Codec) name(kind, name string) string {
+	p := part{kind, c.prefix + name}
+	if slices.Contains(c.named, p) {
+		panic(fmt.Sprintf("learner: a state has two parts %s %q", kind, p.name))
+	}
+	c.named = append(c.named, p)
+	return p.name
+}
+
+// Want ends a walk in reading if ok is false, with an error that says learner, format and
+// [ErrState]; format may wrap another error by %w. It reports whether all has fitted so far, and is
+// true in writing: a learner can always say what it holds.
+func (c *Codec) Want(ok bool, format string, args ...any) bool {
+	if !ok && c.Reading() {
+		c.err = fmt.Errorf("%s: %w: %w", c.learner, fmt.Errorf(format, args...), ErrState)
+	}
+	return c.err == nil
+}
+
+// Writing reports whether the State is being made: parts that the learner does not hold as its
+// State has them are to be worked out.
+func (c *Codec) Writing() bool { return c.from == nil }
+
+// Reading reports whether a State is being read and has fitted so far: what it must be otherwise is
+// to be checked.
+func (c *Codec) Reading() bool { return c.from != nil && c.err == nil }
+
+// Keeping reports whether a State is being read, has fitted so far, and is to be stored: what takes
+// room or can fail is to be made now, and put in its place by Then.
+func (c *Codec) Keeping() bool { return c.keep && c.err == nil }
+
+// Then has do called once all parts have been found to fit, if they are to be stored: after the
+// parts before this call have been, and before those behind it.
+func (c *Codec) Then(do func()) {
+	if c.Keeping() {
+		c.store = append(c.store, do)
+	}
+}
+
+// In walks parts whose names begin with prefix.
+func (c *Codec) In(prefix string, fields func(*Codec)) {
+	before := c.prefix
+	c.prefix += prefix
+	fields(c)
+	c.prefix = before
+}
+
+// Optional reports whether a part, which a State may lack, is there: in writing that is what have
+// says.
+func (c *Codec) Optional(name string, have bool) bool {
+	if c.from == nil {
+		return have
+	}
+	name = c.prefix + name
+	_, counter := c.from.Counters[name]
+	_, scalar := c.from.Scalars[name]
+	return c.err == nil && (counter || scalar || c.from.Tensor(name) != nil)
+}
+
+// Count is a counter: in reading at most [MaxCount], and 2^31-1 where I can't hold that.
+func Count[I int | int64 | uint64](c *Codec, name string, v *I) I {
+	name = c.name("counter", name)
+	if c.from == nil {
+		c.to.Counters[name] = uint64(*v)
+		return *v
+	}
+	n, ok := c.from.Counters[name]
+	c.Want(ok, "counter %q is missing", name)
+	most := uint64(MaxCount)
+	if uint64(I(most)) != most {
+		most = math.MaxInt32
+	}
+	if !c.Want(n <= most, "counter %q is %d, want at most %d", name, n, most) {
+		return 0
+	}
+	return stored(c, v, I(n))
+}
+
+// Scalar is a number that is neither NaN nor infinite.
+func (c *Codec) Scalar(name string, v *float64) float64 {
+	name = c.name("scalar", name)
+	if c.from == nil {
+		if c.to.Scalars == nil {
+			c.to.Scalars = map[string]float64{}
+		}
+		c.to.Scalars[name] = *v
+		return *v
+	}
+	x, ok := c.from.Scalars[name]
+	c.Want(ok, "scalar %q is missing", name)
+	if !c.Want(x-x == 0, "scalar %q is %v, want a finite number", name, x) {
+		return 0
+	}
+	return stored(c, v, x)
+}
+
+// stored has v stored at the place, if there is one, and returns it.
+func stored[V any](c *Codec, place *V, v V) V {
+	if place != nil {
+		c.Then(func() { *place = v })
+	}
+	return v
+}
+
+// Vector is a tensor of one dimension and any length up to 2^31-1. Learner and State each have
+// their own copy; what is returned in reading is the State's, and not to be changed or held.
+func Vector[E Element](c *Codec, name string, v *[]E) []E {
+	if c.from == nil {
+		return c.write(name, slices.Clone(*v), len(*v)).([]E)
+	}
+	return keptCopy(c, v, View[E](c, name, nil))
+}
+
+// Matrix is Vector of rows*cols elements, row by row, whose tensor has the shape [rows, cols].
+func Matrix[E Element](c *Codec, name string, rows, cols int, v *[]E) []E {
+	if c.from == nil {
+		return c.write(name, slices.Clone(*v), rows, cols).([]E)
+	}
+	return keptCopy(c, v, View[E](c, name, nil, rows, cols))
+}
+
+// keptCopy has a copy of v stored at the place, if there is one, and returns v.
+func keptCopy[E Element](c *Codec, place *[]E, v []E) []E {
+	if place != nil {
+		c.Then(func() { *place = slices.Clone(v) })
+	}
+	return v
+}
+
+// View is a tensor that the learner holds in another form: in writing the State takes v itself,
+// which is not the learner's any longer; in reading what the State has is returned, and not to be
+// changed or held. Its shape is that which is given, or one dimension of any length.
+func View[E Element](c *Codec, name string, v []E, shape ...int) []E {
+	if c.from == nil {
+		if len(shape) == 0 {
+			shape = []int{len(v)}
+		}
+		return c.write(name, v, shape...).([]E)
+	}
+	name = c.name("tensor", name)
+	t := c.from.Tensor(name)
+	if !c.Want(t != nil, "tensor %q is missing", name) {
+		return nil
+	}
+	data, ok := t.Data.([]E)
+	if !c.Want(ok, "tensor %q is %T, want %T", name, t.Data, data) {
+		return nil
+	}
+	if len(shape) == 0 {
+		shape = []int{len(data)}
+	}
+	elements := int64(1)
+	for _, n := range shape {
+		elements *= int64(n)
+	}
+	fits := slices.Equal(t.Shape, shape) && int64(len(data)) == elements
+	if !c.Want(fits && (len(shape) > 1 || elements <= math.MaxInt32),
+		"tensor %q has shape %v and %d elements, want shape %v", name, t.Shape, len(data), shape) {
+		return nil
+	}
+	return data
+}
+
+// write adds a tensor and returns its data.
+func (c *Codec) write(name string, data any, shape ...int) any {
+	c.to.Tensors = append(c.to.Tensors, Tensor{c.name("tensor", name), shape, data})
+	return data
+}
+
+// Finite wants v, which is of that name, to be neither NaN nor infinite, all of it. It reports
+// whether all has fitted so far.
+func Finite[E float32 | float64](c *Codec, name string, v []E) bool {
+	if c.Reading() {
+		at := slices.IndexFunc(v, func(x E) bool { return x-x != 0 })
+		if at >= 0 {
+			return c.Want(false, "tensor %q has %v at %d, want finite numbers", c.prefix+name,
+				v[at], at)
+		}
+	}
+	return c.err == nil
+}
+
+// Part is a State within the State, whose names begin with prefix there, or nil if there is none.
+// In reading, fields checks it, by the names within and with nil pointers: all that is there must
+// be asked for, and all of it is stored at s.
+func (c *Codec) Part(prefix string, s **State, fields func(*Codec)) *State {
+	if c.from == nil {
+		if *s != nil {
+			c.In(prefix, func(c *Codec) { c.attach(*s) })
+		}
+		return *s
+	}
+	inner := c.within(c.prefix + prefix)
+	if inner != nil {
+		c.In(prefix, fields)
+	}
+	if c.err != nil {
+		return nil
+	}
+	c.Then(func() {
+		if *s = inner; inner != nil {
+			for i := range inner.Tensors {
+				t := &inner.Tensors[i]
+				t.Shape, t.Data = slices.Clone(t.Shape), clonedData(t.Data)
+			}
+		}
+	})
+	return inner
+}
+
+// attach writes all of s.
+func (c *Codec) attach(s *State) {
+	for _, p := range s.parts() {
+		switch p.kind {
+		case "counter":
+			n := s.Counters[p.name]
+			Count(c, p.name, &n)
+		case "scalar":
+			x := s.Scalars[p.name]
+			c.Scalar(p.name, &x)
+		default:
+			t := s.Tensor(p.name)
+			c.write(p.name, clonedData(t.Data), slices.Clone(t.Shape)...)
+		}
+	}
+}
+
+// within returns the parts of what is read whose names begin with prefix, without it; their data
+// are shared. It is nil if there are none.
+func (c *Codec) within(prefix string) *State {
+	s := &State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}
+	for k, n := range c.from.Counters {
+		if name, ok := strings.CutPrefix(k, prefix); ok {
+			s.Counters[name] = n
+		}
+	}
+	for k, x := range c.from.Scalars {
+		if name, ok := strings.CutPrefix(k, prefix); ok {
+			s.Scalars[name] = x
+		}
+	}
+	for _, t := range c.from.Tensors {
+		if name, ok := strings.CutPrefix(t.Name, prefix); ok {
+			s.Tensors = append(s.Tensors, Tensor{name, t.Shape, t.Data})
+		}
+	}
+	if len(s.Counters)+len(s.Scalars)+len(s.Tensors) == 0 {
+		return nil
+	}
+	return s
+}
+
+// clonedData returns a copy of a Tensor's data.
+func clonedData(data any) any {
+	switch d := data.(type) {
+	case []float32:
+		return slices.Clone(d)
+	case []float64:
+		return slices.Clone(d)
+	case []int64:
+		return slices.Clone(d)
+	case []uint64:
+		return slices.Clone(d)
+	case []int32:
+		return slices.Clone(d)
+	case []uint8:
+		return slices.Clone(d)
+	}
+	return data
+}
