@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -217,56 +218,22 @@ func (l *DiagonalADF[T]) Bytes() int64 {
 }
 
 // State is Learner.State: means and variances.
-func (l *DiagonalADF[T]) State() State {
-	s := State{
-		Counters: map[string]uint64{"updates": uint64(l.updates), "passed": uint64(l.passed)},
-		Tensors:  []Tensor{{Name: "w", Shape: []int{len(l.m)}, Data: slices.Clone(l.m)}, {Name: "variance", Shape: []int{len(l.v)}, Data: slices.Clone(l.v)}},
-	}
-	l.noise.state(&s)
-	return s
-}
+func (l *DiagonalADF[T]) State() State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *DiagonalADF[T]) SetState(s State) error { return l.takeState(s, true) }
+func (l *DiagonalADF[T]) SetState(s State) error { return learner.SetState("adf", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *DiagonalADF[T]) CheckState(s State) error { return l.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (l *DiagonalADF[T]) CheckState(s State) error { return learner.CheckState("adf", s, l.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (l *DiagonalADF[T]) takeState(s State, keep bool) error {
-	scalars, counters := l.noise.keys(nil, []string{"updates", "passed"})
-	if err := holds(&s, "adf", []string{"w", "variance"}, counters, scalars); err != nil {
-		return err
-	}
-	noise, err := l.noise.restored("adf", &s)
-	if err != nil {
-		return err
-	}
-	m, err := vector[float64](&s, "adf", "w")
-	if err != nil {
-		return err
-	}
-	v, err := vector[float64](&s, "adf", "variance")
-	if err != nil {
-		return err
-	}
-	updates, err := count(&s, "adf", "updates")
-	if err != nil {
-		return err
-	}
-	passed, err := count(&s, "adf", "passed")
-	if err != nil {
-		return err
-	}
-	if len(m) != len(v) || slices.ContainsFunc(m, func(x float64) bool { return x-x != 0 }) || slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }) {
-		return fmt.Errorf("adf: %d means and %d variances, or a value that is not finite, or a negative variance: %w", len(m), len(v), ErrState)
-	}
-	if !keep {
-		return nil
-	}
-	l.m, l.v, l.updates, l.passed = slices.Clone(m), slices.Clone(v), updates, passed
-	if l.noise = noise; noise != nil {
-		l.eps = noise.rate
-	}
-	return nil
+func (l *DiagonalADF[T]) fields(c *learner.Codec) {
+	learner.Count(c, "updates", &l.updates)
+	learner.Count(c, "passed", &l.passed)
+	m := learner.Vector(c, "w", &l.m)
+	v := learner.Vector(c, "variance", &l.v)
+	c.Want(len(m) == len(v), "%d means and %d variances", len(m), len(v))
+	learner.Finite(c, "w", m)
+	learner.Finite(c, "variance", v)
+	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return x < 0 }), "a negative variance")
+	l.noise.fields(c, func(rate float64) { l.eps = rate })
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -330,79 +330,40 @@ func (a *ALMA[T]) Bytes() int64 {
 // State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2, and R once
 // something was learned; for p > 2: the float64 tensor theta with the scalar norm, from which w
 // follows.
-func (a *ALMA[T]) State() State {
-	if a.cfg.P > 2 {
-		return State{
-			Counters: map[string]uint64{"updates": uint64(a.updates)},
-			Scalars:  map[string]float64{"norm": a.norm},
-			Tensors:  []Tensor{{Name: "theta", Shape: []int{len(a.theta)}, Data: slices.Clone(a.theta)}},
-		}
-	}
-	s := a.linear.State()
-	s.Scalars = map[string]float64{"scale": a.scale, "norm2": a.norm2}
-	if a.updates > 0 && a.R > 0 {
-		s.Scalars["R"] = a.R
-	}
-	return a.withCut(s)
-}
+func (a *ALMA[T]) State() State { return learner.StateOf(a.fields) }
 
 // SetState is Learner.SetState.
-func (a *ALMA[T]) SetState(s State) error {
-	return a.takeCut("alma", s, true, checkCycleCut, a.takeState)
-}
+func (a *ALMA[T]) SetState(s State) error { return learner.SetState("alma", s, a.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (a *ALMA[T]) CheckState(s State) error {
-	return a.takeCut("alma", s, false, checkCycleCut, a.takeState)
-}
+// CheckState is Learner.CheckState.
+func (a *ALMA[T]) CheckState(s State) error { return learner.CheckState("alma", s, a.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept, without where a Fit was cut.
-func (a *ALMA[T]) takeState(s State, keep bool) error {
-	tensor, scalars := "w", []string{"scale", "norm2"}
+func (a *ALMA[T]) fields(c *learner.Codec) {
+	c.Then(func() { a.R = 0 })
 	if a.cfg.P > 2 {
-		tensor, scalars = "theta", []string{"norm"}
-	} else if _, ok := s.Scalars["R"]; ok { // states written before it was kept have none
-		scalars = append(scalars, "R")
+		learner.Count(c, "updates", &a.updates)
+		norm := c.Scalar("norm", &a.norm)
+		theta := learner.Vector(c, "theta", &a.theta)
+		if c.Reading() {
+			of := pNorm(theta, a.cfg.P)
+			c.Want(norm >= 0 && math.Abs(norm-of) <= 0x1p-10,
+				"scalar %q is %v, but the tensor theta has %v", "norm", norm, of)
+		}
+		c.Then(func() {
+			a.w = make([]T, len(theta))
+			a.project()
+		})
+		return
 	}
-	if err := holds(&s, "alma", []string{tensor}, []string{"updates"}, scalars); err != nil {
-		return err
+	w := a.weights(c)
+	scale, norm2 := c.Scalar("scale", &a.scale), c.Scalar("norm2", &a.norm2)
+	if c.Reading() {
+		err := checkShrunk(scale, norm2, sumSq64(w))
+		c.Want(err == nil, "%w", err)
 	}
-	for _, name := range scalars {
-		if v := s.Scalars[name]; v-v != 0 || name == "norm" && v < 0 || name == "R" && !(v > 0) {
-			return fmt.Errorf("alma: scalar %q is %v: %w", name, v, ErrState)
-		}
+	if c.Optional("R", a.updates > 0 && a.R > 0) { // states written before it was kept have none
+		R := c.Scalar("R", &a.R)
+		c.Want(R > 0, "scalar %q is %v, want a number > 0", "R", R)
 	}
-	updates, err := count(&s, "alma", "updates")
-	if err != nil {
-		return err
-	}
-	if a.cfg.P > 2 {
-		theta, err := vector[float64](&s, "alma", "theta")
-		if err != nil {
-			return err
-		}
-		if norm := pNorm(theta, a.cfg.P); !(math.Abs(s.Scalars["norm"]-norm) <= 0x1p-10) {
-			return fmt.Errorf("alma: scalar %q is %v, but the tensor theta has %v: %w", "norm",
-				s.Scalars["norm"], norm, ErrState)
-		}
-		if !keep {
-			return nil
-		}
-		a.theta, a.norm, a.w = slices.Clone(theta), s.Scalars["norm"], make([]T, len(theta))
-		a.project()
-	} else {
-		w, err := vector[T](&s, "alma", "w")
-		if err != nil {
-			return err
-		}
-		if err := checkShrunk(s.Scalars["scale"], s.Scalars["norm2"], sumSq64(w)); err != nil {
-			return fmt.Errorf("alma: %w", err)
-		}
-		if !keep {
-			return nil
-		}
-		a.w, a.scale, a.norm2 = slices.Clone(w), s.Scalars["scale"], s.Scalars["norm2"]
-	}
-	a.R, a.updates = s.Scalars["R"], updates
-	return nil
+	c.Part(cutPrefix, &a.cut, checkCycleCut)
 }

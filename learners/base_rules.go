@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -22,9 +23,9 @@ type memberRule[T Float] interface {
 	needsNorm() bool // step looks at norm2 = |x|^2
 	additive() bool  // an update adds a multiple of the example and changes nothing else: S can be kept
 	bind(scaler[T])  // names the store of the weights
-	tensors() []Tensor
-	// all or nothing; only checks them if they shall not be kept
-	takeTensors(s *State, keep bool) error
+	// fields walks what state the members have besides weights; those are given, as stored,
+	// [feature][member].
+	fields(c *learner.Codec, weights []T)
 	bytes() int64
 }
 
@@ -88,13 +89,12 @@ func (additiveRule[T]) total(_ int, s []T) float64 {
 	}
 	return sum
 }
-func (additiveRule[T]) unit() float64                  { return 1 }
-func (additiveRule[T]) needsNorm() bool                { return false }
-func (additiveRule[T]) additive() bool                 { return true }
-func (additiveRule[T]) bind(scaler[T])                 {}
-func (additiveRule[T]) tensors() []Tensor              { return nil }
-func (additiveRule[T]) takeTensors(*State, bool) error { return nil }
-func (additiveRule[T]) bytes() int64                   { return 0 }
+func (additiveRule[T]) unit() float64              { return 1 }
+func (additiveRule[T]) needsNorm() bool            { return false }
+func (additiveRule[T]) additive() bool             { return true }
+func (additiveRule[T]) bind(scaler[T])             {}
+func (additiveRule[T]) fields(*learner.Codec, []T) {}
+func (additiveRule[T]) bytes() int64               { return 0 }
 
 // perceptronRule: Algorithm 1 of the OBPM paper; see Perceptron. All updates have one coefficient, eta y, so tally.coef counts.
 type perceptronRule[T Float] struct {
@@ -239,15 +239,6 @@ func (r *almaRule[T]) additive() bool   { return false }
 func (r *almaRule[T]) bind(w scaler[T]) { r.weights = w }
 func (r *almaRule[T]) bytes() int64     { return int64(len(r.members)) * 32 }
 
-func (r *almaRule[T]) tensors() []Tensor {
-	n := len(r.members)
-	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
-	for i, m := range r.members {
-		scale[i], norm2[i], updates[i] = m.scale, m.norm2, min(m.updates, MaxCount)
-	}
-	return []Tensor{{Name: "scale", Shape: []int{n}, Data: scale}, {Name: "norm2", Shape: []int{n}, Data: norm2}, {Name: "member_updates", Shape: []int{n}, Data: updates}}
-}
-
 // checkShrunk refuses a factor of ALMA's weights that is none, and a squared length of theirs that
 // is not what the stored weights, whose squares add up to sumSq, and the factor give. Rounding
 // errors of the length carried along are far below the tolerance: step (5) shrinks them with the
@@ -265,40 +256,32 @@ func checkShrunk(scale, norm2, sumSq float64) error {
 	return nil
 }
 
-func (r *almaRule[T]) takeTensors(s *State, keep bool) error {
-	scale, err := vector[float64](s, "obpm", "scale")
-	if err != nil {
-		return err
-	}
-	norm2, err := vector[float64](s, "obpm", "norm2")
-	if err != nil {
-		return err
-	}
-	updates, err := vector[int64](s, "obpm", "member_updates")
-	if err != nil {
-		return err
-	}
+func (r *almaRule[T]) fields(c *learner.Codec, weights []T) {
 	n := len(r.members)
-	if len(scale) != n || len(norm2) != n || len(updates) != n {
-		return fmt.Errorf("obpm: scale, norm2 and updates of %d, %d and %d members, want %d: %w", len(scale), len(norm2), len(updates), n, ErrState)
+	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
+	for i, m := range r.members {
+		scale[i], norm2[i], updates[i] = m.scale, m.norm2, min(m.updates, MaxCount)
 	}
-	sumSq := make([]float64, n) // of the stored weights
-	for i, v := range s.Tensor("members").Data.([]T) {
+	scale = learner.View(c, "scale", scale, n)
+	norm2 = learner.View(c, "norm2", norm2, n)
+	updates = learner.View(c, "member_updates", updates, n)
+	if !c.Reading() {
+		return
+	}
+	sumSq := make([]float64, n)
+	for i, v := range weights {
 		sumSq[i%n] += float64(float64(v) * float64(v))
 	}
 	for m := range n {
 		if err := checkShrunk(scale[m], norm2[m], sumSq[m]); err != nil {
-			return fmt.Errorf("obpm: member %d: %w", m, err)
+			c.Want(false, "member %d: %w", m, err)
+		} else if updates[m] < 0 || updates[m] > MaxCount {
+			c.Want(false, "member %d: member_updates is %d", m, updates[m])
 		}
-		if updates[m] < 0 || updates[m] > MaxCount {
-			return fmt.Errorf("obpm: member %d: member_updates is %d: %w", m, updates[m], ErrState)
+	}
+	c.Then(func() {
+		for i, u := range updates {
+			r.members[i] = almaMember{scale[i], norm2[i], r.cfg.threshold(float64(u + 1)), u}
 		}
-	}
-	if !keep {
-		return nil
-	}
-	for i := range r.members {
-		r.members[i] = almaMember{scale[i], norm2[i], r.cfg.threshold(float64(updates[i] + 1)), updates[i]}
-	}
-	return nil
+	})
 }

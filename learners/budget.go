@@ -203,35 +203,25 @@ func (l *Budget[T]) Updates() int64 { return l.updates }
 func (l *Budget[T]) Bytes() int64 { return l.bytes() }
 
 // State is Learner.State: kept examples, coefficients and margins.
-func (l *Budget[T]) State() State {
-	return State{Counters: map[string]uint64{"seen": uint64(l.seen), "updates": uint64(l.updates)}, Tensors: l.state()}
-}
+func (l *Budget[T]) State() State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *Budget[T]) SetState(s State) error { return l.takeState(s, true) }
+func (l *Budget[T]) SetState(s State) error { return learner.SetState("budget", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *Budget[T]) CheckState(s State) error { return l.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (l *Budget[T]) CheckState(s State) error { return learner.CheckState("budget", s, l.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (l *Budget[T]) takeState(s State, keep bool) error {
-	if err := holds(&s, "budget", supportTensors, []string{"seen", "updates"}, nil); err != nil {
-		return err
-	}
-	seen, err1 := count(&s, "budget", "seen")
-	updates, err2 := count(&s, "budget", "updates")
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	kept, err := keptOf[T]("budget", &s, l.cfg.Budget, l.cfg.bounded(), seen)
-	if err != nil || !keep {
-		return err
+func (l *Budget[T]) fields(c *learner.Codec) {
+	seen := learner.Count(c, "seen", &l.seen)
+	learner.Count(c, "updates", &l.updates)
+	kept := l.support.fields(c, l.cfg.Budget, l.cfg.bounded(), seen)
+	if !c.Keeping() {
+		return
 	}
 	n, err := l.empty()
-	if err != nil {
-		return err
-	}
-	n.restore(kept, l.cfg.bounded())
-	l.support, l.seen, l.updates = n, seen, updates
-	return nil
+	c.Want(err == nil, "%w", err)
+	c.Then(func() {
+		n.restore(kept, l.cfg.bounded())
+		l.support = n
+	})
 }

@@ -2,12 +2,11 @@ package learners
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -234,47 +233,22 @@ func (c *CRAMMA[T]) Weights() []float64 { return scaled(c.w, c.scale) }
 func (c *CRAMMA[T]) Bytes() int64 { return bytesOf(c.w) + int64(unsafe.Sizeof(*c)) }
 
 // State is Learner.State: the tensor w and the scalar scale.
-func (c *CRAMMA[T]) State() State {
-	s := c.linear.State()
-	s.Scalars = map[string]float64{"scale": c.scale}
-	return c.withCut(s)
-}
+func (c *CRAMMA[T]) State() State { return learner.StateOf(c.fields) }
 
 // SetState is Learner.SetState.
-func (c *CRAMMA[T]) SetState(s State) error {
-	return c.takeCut("cramma", s, true, checkCycleCut, c.takeState)
-}
+func (c *CRAMMA[T]) SetState(s State) error { return learner.SetState("cramma", s, c.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (c *CRAMMA[T]) CheckState(s State) error {
-	return c.takeCut("cramma", s, false, checkCycleCut, c.takeState)
-}
+// CheckState is Learner.CheckState.
+func (c *CRAMMA[T]) CheckState(s State) error { return learner.CheckState("cramma", s, c.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept, without where a Fit was cut.
-func (c *CRAMMA[T]) takeState(s State, keep bool) error {
-	if err := holds(&s, "cramma", []string{"w"}, []string{"updates"}, []string{"scale"}); err != nil {
-		return err
+func (c *CRAMMA[T]) fields(d *learner.Codec) {
+	w := c.weights(d)
+	scale := d.Scalar("scale", &c.scale)
+	if d.Reading() {
+		length := float64(scale * math.Sqrt(sumSq64(w)))
+		zero := scale == 0 && sumSq64(w) == 0
+		d.Want(zero || scale > 0 && length > 0 && length-length == 0,
+			"scalar %q is %v, and the weights have the length %v", "scale", scale, length)
 	}
-	scale := s.Scalars["scale"]
-	if !(scale >= 0) || math.IsInf(scale, 0) {
-		return fmt.Errorf("cramma: scalar \"scale\" is %v: %w", scale, ErrState)
-	}
-	w, err := vector[T](&s, "cramma", "w")
-	if err != nil {
-		return err
-	}
-	if length := float64(scale * math.Sqrt(sumSq64(w))); scale == 0 && sumSq64(w) != 0 ||
-		scale > 0 && !(length > 0 && length-length == 0) {
-		return fmt.Errorf("cramma: scalar \"scale\" is %v, and the weights have the length %v: %w",
-			scale, length, ErrState)
-	}
-	updates, err := count(&s, "cramma", "updates")
-	if err != nil {
-		return err
-	}
-	if !keep {
-		return nil
-	}
-	c.w, c.scale, c.updates = slices.Clone(w), scale, updates
-	return nil
+	d.Part(cutPrefix, &c.cut, checkCycleCut)
 }

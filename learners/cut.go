@@ -1,13 +1,11 @@
 package learners
 
 import (
-	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // A Fit that ctx or MaxUpdates ends leaves where it stood: the place among the examples, and what a
@@ -24,71 +22,6 @@ const cutLimit = 1 << 53
 func WasCut(s State) bool {
 	_, ok := s.Counters[cutPrefix+cutData]
 	return ok
-}
-
-// attach adds a cut, if there is one.
-func attach(s, cut *State) {
-	if cut == nil {
-		return
-	}
-	s.Counters = maps.Clone(s.Counters)
-	for k, v := range cut.Counters {
-		s.Counters[cutPrefix+k] = v
-	}
-	if len(cut.Scalars) > 0 {
-		if s.Scalars = maps.Clone(s.Scalars); s.Scalars == nil {
-			s.Scalars = map[string]float64{}
-		}
-		for k, v := range cut.Scalars {
-			s.Scalars[cutPrefix+k] = v
-		}
-	}
-	for _, t := range cut.Tensors {
-		t = Tensor{Name: cutPrefix + t.Name, Shape: slices.Clone(t.Shape), Data: cloneData(t.Data)}
-		s.Tensors = append(s.Tensors, t)
-	}
-}
-
-// detach takes a cut off s, or returns s and nil.
-func detach(s State) (rest State, cut *State) {
-	rest = State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}
-	cut = &State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}
-	for k, v := range s.Counters {
-		if name, ok := strings.CutPrefix(k, cutPrefix); ok {
-			cut.Counters[name] = v
-		} else {
-			rest.Counters[k] = v
-		}
-	}
-	for k, v := range s.Scalars {
-		if name, ok := strings.CutPrefix(k, cutPrefix); ok {
-			cut.Scalars[name] = v
-		} else {
-			rest.Scalars[k] = v
-		}
-	}
-	for _, t := range s.Tensors {
-		if name, ok := strings.CutPrefix(t.Name, cutPrefix); ok {
-			t = Tensor{Name: name, Shape: slices.Clone(t.Shape), Data: cloneData(t.Data)}
-			cut.Tensors = append(cut.Tensors, t)
-		} else {
-			rest.Tensors = append(rest.Tensors, t)
-		}
-	}
-	if len(cut.Counters)+len(cut.Scalars)+len(cut.Tensors) == 0 {
-		return s, nil
-	}
-	return rest, cut
-}
-
-func cloneData(data any) any {
-	switch d := data.(type) {
-	case []float64:
-		return slices.Clone(d)
-	case []int32:
-		return slices.Clone(d)
-	}
-	return data
 }
 
 // floats and ints return a tensor of a cut, nil if it isn't there.
@@ -124,60 +57,23 @@ const (
 	cutFlags  = "flags"
 )
 
-// checkCut refuses a cut that no run of a learner called name has left: each counter and tensor is
-// one of those named, and has the size that the others say.
-func checkCut(name string, cut *State, counters, scalars []string,
-	tensors map[string]func() int) error {
-	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%s: where a run was cut: %s: %w", name, fmt.Sprintf(format, args...),
-			ErrState)
-	}
+// cutFields checks what all cuts have, and the counters and scalars of these names. It returns the
+// number of examples, the next one and the flags.
+func cutFields(c *learner.Codec, counters ...string) (n, at, flags uint64) {
 	for _, k := range append([]string{cutData, cutN, cutAt, cutEpochs, cutFlags}, counters...) {
-		if v, ok := cut.Counters[k]; !ok || v > cutLimit {
-			return bad("counter %q is %d (there: %v)", cutPrefix+k, v, ok)
+		v := learner.Count[uint64](c, k, nil)
+		c.Want(v <= cutLimit, "where a run was cut: counter %q is %d", k, v)
+		switch k {
+		case cutN:
+			n = v
+		case cutAt:
+			at = v
+		case cutFlags:
+			flags = v
 		}
 	}
-	if len(cut.Counters) != 5+len(counters) {
-		return bad("counters %v", slices.Sorted(maps.Keys(cut.Counters)))
-	}
-	for k, v := range cut.Scalars {
-		if v-v != 0 || !slices.Contains(scalars, k) {
-			return bad("scalar %q is %v", cutPrefix+k, v)
-		}
-	}
-	n := cut.Counters[cutN]
-	if n == 0 || n > math.MaxInt32 || cut.Counters[cutAt] > n {
-		return bad("at example %d of %d", cut.Counters[cutAt], n)
-	}
-	for i, t := range cut.Tensors {
-		size, ok := tensors[t.Name]
-		if !ok || slices.ContainsFunc(cut.Tensors[:i], func(u Tensor) bool {
-			return u.Name == t.Name
-		}) {
-			return bad("tensor %q", cutPrefix+t.Name)
-		}
-		var elements int
-		switch d := t.Data.(type) {
-		case []float64:
-			elements = len(d)
-			if slices.ContainsFunc(d, func(v float64) bool { return v-v != 0 }) {
-				return bad("tensor %q has elements that aren't numbers", cutPrefix+t.Name)
-			}
-		case []int32:
-			elements = len(d)
-			foreign := func(v int32) bool { return v < 0 || int(v) >= int(n) }
-			if elements > int(n) || slices.ContainsFunc(d, foreign) {
-				return bad("tensor %q has elements that number no example", cutPrefix+t.Name)
-			}
-		default:
-			return bad("tensor %q is %T", cutPrefix+t.Name, t.Data)
-		}
-		if len(t.Shape) != 1 || t.Shape[0] != elements || size != nil && elements != size() {
-			return bad("tensor %q has shape %v and %d elements", cutPrefix+t.Name, t.Shape,
-				elements)
-		}
-	}
-	return nil
+	c.Want(n > 0 && n <= math.MaxInt32 && at <= n, "a run was cut at example %d of %d", at, n)
+	return n, at, flags
 }
 
 // Fingerprint returns a hash of the examples and their labels, by which a run that was cut knows

@@ -2,13 +2,12 @@ package learners
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -28,9 +27,6 @@ type asked[T Float] struct {
 	ends [2]int // its Ptr
 	row  []T    // its kernel values
 }
-
-// expansionTensors are those of state.
-var expansionTensors = []string{"coef", "sv_end", "sv_idx", "sv_val"}
 
 // keep copies the examples whose coefficient is not 0, without zeros, for a learner called name.
 func (s *expansion[T]) keep(name string, b *engine.Block[T], coefs []float64, k engine.Kernel, pool *engine.Pool) error {
@@ -65,11 +61,17 @@ func (s *expansion[T]) support(name string, sv engine.Block[T], coef []float64, 
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	s.use(list, sv, coef, pool)
+	return nil
+}
+
+// use is support with an empty list.
+func (s *expansion[T]) use(list *engine.Points[T], sv engine.Block[T], coef []float64,
+	pool *engine.Pool) {
 	sv.Y = slices.Repeat([]T{1}, len(coef))
 	list.Append(&sv, 0, len(coef))
 	s.sv, s.coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool),
 		new(scratch.Stack[asked[T]])
-	return nil
 }
 
 // score is Score of a learner called name.
@@ -114,56 +116,30 @@ func (s *expansion[T]) bytes() int64 {
 	return n
 }
 
-// state adds the counter dim and the tensors.
-func (s *expansion[T]) state(st *State) {
-	st.Counters["dim"] = uint64(s.sv.Dim)
-	ends := make([]int64, s.sv.Len())
-	for i := range ends {
-		ends[i] = int64(s.sv.Ptr[i+1])
+// fields walks the support vectors and their coefficients.
+func (s *expansion[T]) fields(c *learner.Codec, k engine.Kernel, pool *engine.Pool) {
+	dim := learner.Count(c, "dim", &s.sv.Dim)
+	var ends []int64
+	if c.Writing() {
+		ends = make([]int64, s.sv.Len())
+		for i := range ends {
+			ends[i] = int64(s.sv.Ptr[i+1])
+		}
 	}
-	st.Tensors = append(st.Tensors,
-		Tensor{Name: "coef", Shape: []int{len(s.coef)}, Data: slices.Clone(s.coef)},
-		Tensor{Name: "sv_end", Shape: []int{len(ends)}, Data: ends}, // of each in sv_idx and sv_val
-		Tensor{Name: "sv_idx", Shape: []int{len(s.sv.Idx)}, Data: slices.Clone(s.sv.Idx)},
-		Tensor{Name: "sv_val", Shape: []int{len(s.sv.Val)}, Data: slices.Clone(s.sv.Val)})
-}
-
-// takeState takes what state gave, or only checks it if it shall not be kept; st has been checked
-// by holds.
-func (s *expansion[T]) takeState(name string, st *State, k engine.Kernel, pool *engine.Pool,
-	keep bool) error {
-	sv, coef, err := supportOf[T](name, st)
-	if err != nil {
-		return err
+	coef, idx, val := s.coef, s.sv.Idx, s.sv.Val
+	coef = learner.Vector(c, "coef", &coef)
+	ends = learner.View(c, "sv_end", ends) // of each in sv_idx and sv_val
+	idx = learner.Vector(c, "sv_idx", &idx)
+	val = learner.Vector(c, "sv_val", &val)
+	c.Want(len(coef) == len(ends), "%d coefficients of %d support vectors", len(coef), len(ends))
+	sv := examplesAt(c, "sv", dim, ends, idx, val)
+	if !c.Keeping() {
+		return
 	}
-	if !keep {
-		return nil
-	}
-	sv.Idx, sv.Val = slices.Clone(sv.Idx), slices.Clone(sv.Val)
-	return s.support(name, sv, slices.Clone(coef), k, pool)
-}
-
-// supportOf returns the support vectors and coefficients of a State.
-func supportOf[T Float](name string, st *State) (sv engine.Block[T], coef []float64, err error) {
-	coef, err1 := vector[float64](st, name, "coef")
-	ends, err2 := vector[int64](st, name, "sv_end")
-	idx, err3 := vector[int32](st, name, "sv_idx")
-	val, err4 := vector[T](st, name, "sv_val")
-	dim, err5 := count(st, name, "dim")
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return sv, nil, err
-	}
-	if len(coef) != len(ends) || len(idx) != len(val) || dim > math.MaxInt32 {
-		return sv, nil, fmt.Errorf("%s: %d coefficients of %d support vectors, %d indices and %d values of %d features: %w",
-			name, len(coef), len(ends), len(idx), len(val), dim, ErrState)
-	}
-	sv = engine.Block[T]{Y: slices.Repeat([]T{1}, len(coef)), Dim: int(dim), Ptr: []int{0},
-		Idx: idx, Val: val}
-	for _, e := range ends {
-		sv.Ptr = append(sv.Ptr, int(e))
-	}
-	if err := sv.Check(); err != nil {
-		return sv, nil, fmt.Errorf("%s: support vectors: %w: %w", name, err, ErrState)
-	}
-	return sv, coef, nil
+	list, err := engine.NewPoints[T](k)
+	c.Want(err == nil, "%w", err)
+	c.Then(func() {
+		sv.Idx, sv.Val = idx, val // the copies
+		s.use(list, sv, coef, pool)
+	})
 }

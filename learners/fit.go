@@ -395,34 +395,29 @@ func (c *cycle[T]) restore() {
 // presented returns the examples passed so far.
 func (c *cycle[T]) presented() int64 { return c.epochs*int64(c.b.Len()) + int64(c.from) }
 
-// checkCycleCut is checkCut for a learner on a cycle.
-func checkCycleCut(name string, cut *State) error {
-	n := int(min(cut.Counters[cutN], math.MaxInt32))
-	examples := func() int { return n }
-	tensors := map[string]func() int{"start": nil}
-	where := cut.Counters[cutFlags] & cutWhere
-	for _, t := range cutTensors[where] {
-		if tensors[t] = examples; t == "a" {
-			tensors[t] = nil
-		}
-		if floats(cut, t) == nil {
-			return fmt.Errorf("%s: where a run was cut: tensor %q is missing: %w", name,
-				cutPrefix+t, ErrState)
+// checkCycleCut checks the cut of a learner on a cycle.
+func checkCycleCut(c *learner.Codec) {
+	n, _, flags := cutFields(c, "updates", "since", "clean")
+	for _, k := range []string{"norm2", "unit", "threshold", "step", "sum"} {
+		c.Scalar(k, nil)
+	}
+	for _, k := range []string{"rule0", "rule1"} {
+		if c.Optional(k, false) {
+			c.Scalar(k, nil)
 		}
 	}
-	if len(tensors) == 1 || cut.Counters[cutFlags] > cutWhere|cutFresh {
-		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags,
-			cut.Counters[cutFlags], ErrState)
+	tensors, ok := cutTensors[flags&cutWhere]
+	c.Want(ok && flags <= cutWhere|cutFresh, "where a run was cut: counter %q is %d", cutFlags,
+		flags)
+	if c.Optional("start", false) {
+		learner.Finite(c, "start", learner.View[float64](c, "start", nil))
 	}
-	scalars := []string{"norm2", "unit", "threshold", "step", "sum"}
-	for _, k := range scalars {
-		if _, ok := cut.Scalars[k]; !ok {
-			return fmt.Errorf("%s: where a run was cut: scalar %q is missing: %w", name,
-				cutPrefix+k, ErrState)
-		}
+	for _, name := range tensors {
+		v := learner.View[float64](c, name, nil)
+		learner.Finite(c, name, v)
+		c.Want(name == "a" || len(v) == int(n), "where a run was cut: tensor %q has %d elements "+
+			"for %d examples", name, len(v), n)
 	}
-	return checkCut(name, cut, []string{"updates", "since", "clean"},
-		append(scalars, "rule0", "rule1"), tensors)
 }
 
 // hopeless reports, of fresh scores, that there is no margin worth the name and that the weights

@@ -252,30 +252,15 @@ func (l *KMP[T]) Updates() int64 { return l.updates }
 func (l *KMP[T]) Bytes() int64 { return l.expansion.bytes() + int64(unsafe.Sizeof(*l)) }
 
 // State is Learner.State: the chosen examples and their coefficients.
-func (l *KMP[T]) State() State {
-	s := State{Counters: map[string]uint64{"updates": uint64(l.updates)}}
-	l.expansion.state(&s)
-	return s
-}
+func (l *KMP[T]) State() State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *KMP[T]) SetState(s State) error { return l.takeState(s, true) }
+func (l *KMP[T]) SetState(s State) error { return learner.SetState("kmp", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *KMP[T]) CheckState(s State) error { return l.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (l *KMP[T]) CheckState(s State) error { return learner.CheckState("kmp", s, l.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (l *KMP[T]) takeState(s State, keep bool) error {
-	if err := holds(&s, "kmp", expansionTensors, []string{"updates", "dim"}, nil); err != nil {
-		return err
-	}
-	updates, err := count(&s, "kmp", "updates")
-	if err != nil {
-		return err
-	}
-	if err := l.expansion.takeState("kmp", &s, l.cfg.kernel(), l.pool, keep); err != nil || !keep {
-		return err
-	}
-	l.updates = updates
-	return nil
+func (l *KMP[T]) fields(c *learner.Codec) {
+	learner.Count(c, "updates", &l.updates)
+	l.expansion.fields(c, l.cfg.kernel(), l.pool)
 }

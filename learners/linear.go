@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -99,56 +100,14 @@ func (l *linear[T]) Updates() int64 { return l.updates }
 func (l *linear[T]) Bytes() int64 { return bytesOf(l.w) + int64(unsafe.Sizeof(*l)) }
 
 // State returns a copy of the weights and the number of updates.
-func (l *linear[T]) State() State {
-	return State{
-		Counters: map[string]uint64{"updates": uint64(l.updates)},
-		Tensors:  []Tensor{{Name: "w", Shape: []int{len(l.w)}, Data: slices.Clone(l.w)}},
-	}
-}
+func (l *linear[T]) State() State { return learner.StateOf(l.fields) }
 
-// withCut returns the state s of the learner with where a Fit was cut.
-func (l *linear[T]) withCut(s State) State {
-	attach(&s, l.cut)
-	return s
-}
+func (l *linear[T]) fields(c *learner.Codec) { l.weights(c) }
 
-// takeCut is SetState of a learner called name that is a Fitter, or CheckState if the state shall
-// not be kept: take takes it without the cut, check looks at that.
-func (l *linear[T]) takeCut(name string, s State, keep bool,
-	check func(name string, cut *State) error, take func(s State, keep bool) error) error {
-	s, cut := detach(s)
-	if cut != nil {
-		if err := check(name, cut); err != nil {
-			return err
-		}
-	}
-	if err := take(s, keep); err != nil {
-		return err
-	}
-	if keep {
-		l.cut = cut
-	}
-	return nil
-}
-
-// takeState is SetState of a learner called name whose state is that of linear alone, or CheckState
-// if it shall not be kept.
-func (l *linear[T]) takeState(name string, s State, keep bool) error {
-	if err := holds(&s, name, []string{"w"}, []string{"updates"}, nil); err != nil {
-		return err
-	}
-	w, err := vector[T](&s, name, "w")
-	if err != nil {
-		return err
-	}
-	updates, err := count(&s, name, "updates")
-	if err != nil {
-		return err
-	}
-	if keep {
-		l.w, l.updates = slices.Clone(w), updates
-	}
-	return nil
+// weights is fields, and returns the weights.
+func (l *linear[T]) weights(c *learner.Codec) []T {
+	learner.Count(c, "updates", &l.updates)
+	return learner.Vector(c, "w", &l.w)
 }
 
 // sumSq returns |x|^2 of example i: in float64 where T doesn't hold it.
@@ -211,56 +170,6 @@ func scaled[T Float](w []T, s float64) []float64 {
 
 // bytesOf returns the memory of the array behind w.
 func bytesOf[T Float](w []T) int64 { return int64(cap(w)) * int64(unsafe.Sizeof(*new(T))) }
-
-// holds refuses a State that lacks one of the named parts or has others.
-func holds(s *State, learner string, tensors, counters, scalars []string) error {
-	for _, n := range tensors {
-		if s.Tensor(n) == nil {
-			return fmt.Errorf("%s: tensor %q is missing: %w", learner, n, ErrState)
-		}
-	}
-	for _, n := range counters {
-		if _, ok := s.Counters[n]; !ok {
-			return fmt.Errorf("%s: counter %q is missing: %w", learner, n, ErrState)
-		}
-	}
-	for _, n := range scalars {
-		if _, ok := s.Scalars[n]; !ok {
-			return fmt.Errorf("%s: scalar %q is missing: %w", learner, n, ErrState)
-		}
-	}
-	if len(s.Tensors) != len(tensors) || len(s.Counters) != len(counters) || len(s.Scalars) != len(scalars) {
-		return fmt.Errorf("%s: %d tensors, %d counters, %d scalars, want %v, %v, %v and no others: %w", learner,
-			len(s.Tensors), len(s.Counters), len(s.Scalars), tensors, counters, scalars, ErrState)
-	}
-	return nil
-}
-
-// vector returns the data of the named tensor, which must be a vector of D.
-func vector[D any](s *State, learner, name string) ([]D, error) {
-	t := s.Tensor(name)
-	if t == nil {
-		return nil, fmt.Errorf("%s: tensor %q is missing: %w", learner, name, ErrState)
-	}
-	data, ok := t.Data.([]D)
-	if !ok {
-		return nil, fmt.Errorf("%s: tensor %q is %T, want %T: %w", learner, name, t.Data, data, ErrState)
-	}
-	if len(t.Shape) != 1 || t.Shape[0] != len(data) || len(data) > math.MaxInt32 {
-		return nil, fmt.Errorf("%s: tensor %q has shape %v and %d elements, want a vector: %w", learner, name, t.Shape, len(data), ErrState)
-	}
-	return data, nil
-}
-
-// count returns the named counter as an int64.
-func count(s *State, learner, name string) (int64, error) {
-	c := s.Counters[name]
-	if c > MaxCount {
-		return 0, fmt.Errorf("%s: counter %q is %d, want at most %d: %w", learner, name, c,
-			uint64(MaxCount), ErrState)
-	}
-	return int64(c), nil
-}
 
 // configAs returns the settings behind c, checked. C is a struct, P its pointer, which is the Config.
 func configAs[C any, P interface {

@@ -78,7 +78,7 @@ func (l *LMS[T]) Learn(b *engine.Block[T], rounds []Round) error {
 func (l *LMS[T]) Score(b *engine.Block[T], dst []float64) error { return l.scores("lms", b, dst) }
 
 // SetState is Learner.SetState.
-func (l *LMS[T]) SetState(s State) error { return l.takeState("lms", s, true) }
+func (l *LMS[T]) SetState(s State) error { return learner.SetState("lms", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *LMS[T]) CheckState(s State) error { return l.takeState("lms", s, false) }
+// CheckState is Learner.CheckState.
+func (l *LMS[T]) CheckState(s State) error { return learner.CheckState("lms", s, l.fields) }

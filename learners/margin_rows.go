@@ -262,27 +262,3 @@ func overRows[T Float](name string, b *engine.Block[T], o FitOptions, k engine.K
 	}
 	return r, err
 }
-
-// dualState is State with a kernel: the support vectors.
-func (s *expansion[T]) dualState(updates int64, scalars map[string]float64) State {
-	st := State{Counters: map[string]uint64{"updates": uint64(updates)}, Scalars: scalars}
-	s.state(&st)
-	return st
-}
-
-// setDualState takes what dualState gave, or only checks it if it shall not be kept.
-func (s *expansion[T]) setDualState(name string, st *State, k engine.Kernel, pool *engine.Pool,
-	keep bool, scalars ...string) (updates int64, err error) {
-	if err := holds(st, name, expansionTensors, []string{"updates", "dim"}, scalars); err != nil {
-		return 0, err
-	}
-	for n, v := range st.Scalars {
-		if v-v != 0 || n == "norm2" && v < 0 {
-			return 0, fmt.Errorf("%s: scalar %q is %v: %w", name, n, v, ErrState)
-		}
-	}
-	if updates, err = count(st, name, "updates"); err != nil {
-		return 0, err
-	}
-	return updates, s.takeState(name, st, k, pool, keep)
-}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -161,27 +162,25 @@ func (r *MICRA[T]) bound() float64 {
 // Score is Learner.Score.
 func (r *MICRA[T]) Score(b *engine.Block[T], dst []float64) error { return r.scores("micra", b, dst) }
 
-// CheckState is StateChecker.CheckState.
-func (r *MICRA[T]) CheckState(s State) error { return r.take(s, false) }
-
-func (r *MICRA[T]) take(s State, keep bool) error {
-	return r.takeCut("micra", s, keep, checkPassCut, func(s State, keep bool) error {
-		return r.takeState("micra", s, keep)
-	})
-}
+// State is Learner.State: that of scaledLinear.
+func (r *MICRA[T]) State() State { return learner.StateOf(r.fields) }
 
 // SetState is Learner.SetState.
-func (r *MICRA[T]) SetState(s State) error {
-	if err := r.take(s, true); err != nil {
-		return err
-	}
-	r.sum = math.NaN() // of a bound that the next Fit can do without
-	if r.updates == 0 {
-		r.sum = 0
-	} else if r.cut != nil {
-		if sum, ok := r.cut.Scalars["sum"]; ok {
-			r.sum = sum
+func (r *MICRA[T]) SetState(s State) error { return learner.SetState("micra", s, r.fields) }
+
+// CheckState is Learner.CheckState.
+func (r *MICRA[T]) CheckState(s State) error { return learner.CheckState("micra", s, r.fields) }
+
+func (r *MICRA[T]) fields(c *learner.Codec) {
+	r.scaledLinear.fields(c)
+	c.Then(func() {
+		r.sum = math.NaN() // of a bound that the next Fit can do without
+		if r.updates == 0 {
+			r.sum = 0
+		} else if r.cut != nil {
+			if sum, ok := r.cut.Scalars["sum"]; ok {
+				r.sum = sum
+			}
 		}
-	}
-	return nil
+	})
 }

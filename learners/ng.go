@@ -401,70 +401,51 @@ func (l *NG[T]) Bytes() int64 {
 	return n
 }
 
-// State is Learner.State: the weights, the columns with their factors and steps, and the lower triangle of their inner products.
-func (l *NG[T]) State() State {
-	columns, triangle := make([]float64, 0, l.n*len(l.w)), []float64{}
-	for j := range l.n {
-		columns = append(columns, l.rows[j]...)
-		triangle = append(triangle, l.gram[j*l.size:][:j+1]...)
-	}
-	vector := func(name string, x []float64) Tensor { return Tensor{Name: name, Shape: []int{len(x)}, Data: x} }
-	return State{
-		Counters: map[string]uint64{"updates": uint64(l.updates)},
-		Tensors: []Tensor{vector("w", slices.Clone(l.w)), vector("columns", columns), vector("scale", slices.Clone(l.scale[:l.n])),
-			vector("step", slices.Clone(l.step[:l.n])), vector("gram", triangle)},
-	}
-}
+// State is Learner.State: the weights, the columns with their factors and steps, and the lower
+// triangle of their inner products.
+func (l *NG[T]) State() State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *NG[T]) SetState(s State) error { return l.takeState(s, true) }
+func (l *NG[T]) SetState(s State) error { return learner.SetState("ng", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *NG[T]) CheckState(s State) error { return l.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (l *NG[T]) CheckState(s State) error { return learner.CheckState("ng", s, l.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (l *NG[T]) takeState(s State, keep bool) error {
-	names := []string{"w", "columns", "scale", "step", "gram"}
-	if err := holds(&s, "ng", names, []string{"updates"}, nil); err != nil {
-		return err
-	}
-	var x [5][]float64
-	for i, name := range names {
-		var err error
-		if x[i], err = vector[float64](&s, "ng", name); err != nil {
-			return err
+func (l *NG[T]) fields(c *learner.Codec) {
+	learner.Count(c, "updates", &l.updates)
+	scale, step := l.scale[:l.n], l.step[:l.n]
+	var columns, gram []float64
+	if c.Writing() {
+		columns = make([]float64, 0, l.n*len(l.w))
+		for j := range l.n {
+			columns = append(columns, l.rows[j]...)
+			gram = append(gram, l.gram[j*l.size:][:j+1]...)
 		}
 	}
-	updates, err := count(&s, "ng", "updates")
-	if err != nil {
-		return err
-	}
-	w, columns, scale, step, gram := x[0], x[1], x[2], x[3], x[4]
+	w := learner.Vector(c, "w", &l.w)
+	columns = learner.View(c, "columns", columns)
+	scale, step = learner.Vector(c, "scale", &scale), learner.Vector(c, "step", &step)
+	gram = learner.View(c, "gram", gram)
 	n := len(scale)
-	if n > l.size || len(step) != n || len(columns) != n*len(w) || len(gram) != n*(n+1)/2 {
-		return fmt.Errorf("ng: %d weights, %d factors, %d steps, columns of %d and %d inner products, at most %d columns: %w",
-			len(w), n, len(step), len(columns), len(gram), l.size, ErrState)
-	}
-	for i, t := range x {
-		for _, v := range t {
-			if v-v != 0 {
-				return fmt.Errorf("ng: %v in tensor %q: %w", v, names[i], ErrState)
-			}
+	c.Want(n <= l.size && len(step) == n && len(columns) == n*len(w) && len(gram) == n*(n+1)/2,
+		"%d weights, %d factors, %d steps, columns of %d and %d inner products, at most %d columns",
+		len(w), n, len(step), len(columns), len(gram), l.size)
+	learner.Finite(c, "w", w)
+	learner.Finite(c, "columns", columns)
+	learner.Finite(c, "scale", scale)
+	learner.Finite(c, "step", step)
+	learner.Finite(c, "gram", gram)
+	c.Then(func() {
+		l.n = n
+		clear(l.step)
+		copy(l.scale, scale)
+		copy(l.step, step)
+		for j := range l.rows {
+			l.rows[j] = make([]float64, len(w))
 		}
-	}
-	if !keep {
-		return nil
-	}
-	l.w, l.n, l.updates = slices.Clone(w), n, updates
-	clear(l.step)
-	copy(l.scale, scale)
-	copy(l.step, step)
-	for j := range l.rows {
-		l.rows[j] = make([]float64, len(w))
-	}
-	for j := range n {
-		copy(l.rows[j], columns[j*len(w):])
-		copy(l.gram[j*l.size:], gram[j*(j+1)/2:][:j+1])
-	}
-	return nil
+		for j := range n {
+			copy(l.rows[j], columns[j*len(w):])
+			copy(l.gram[j*l.size:], gram[j*(j+1)/2:][:j+1])
+		}
+	})
 }

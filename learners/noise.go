@@ -1,8 +1,9 @@
 package learners
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // noiseEstimate estimates the rate eps of wrong labels while a stream is learned. If w.x times the
@@ -74,41 +75,16 @@ func newNoiseEstimate(auto bool, rate float64) *noiseEstimate {
 	return &noiseEstimate{rate: rate}
 }
 
-// state adds the estimate, if there is one, to s.
-func (e *noiseEstimate) state(s *State) {
+// fields walks the estimate, if there is one; follow is given the rate that is restored.
+func (e *noiseEstimate) fields(c *learner.Codec, follow func(rate float64)) {
 	if e == nil {
 		return
 	}
-	if s.Scalars == nil {
-		s.Scalars = map[string]float64{}
-	}
-	s.Scalars["noise"], s.Counters["noise_seen"] = e.rate, uint64(e.seen)
-}
-
-// keys adds the names of the scalar and the counter to what a state holds.
-func (e *noiseEstimate) keys(scalars, counters []string) ([]string, []string) {
-	if e == nil {
-		return scalars, counters
-	}
-	return append(scalars, "noise"), append(counters, "noise_seen")
-}
-
-// restored returns e as s has it.
-func (e *noiseEstimate) restored(name string, s *State) (*noiseEstimate, error) {
-	if e == nil {
-		return nil, nil
-	}
-	seen, err := count(s, name, "noise_seen")
-	if err != nil {
-		return nil, err
-	}
-	rate := s.Scalars["noise"]
-	if !(rate > 0 && rate < 0.5) {
-		return nil, fmt.Errorf("%s: the estimated rate of wrong labels is %v, want one in (0, "+
-			"1/2): %w",
-			name, rate, ErrState)
-	}
-	return &noiseEstimate{rate, seen}, nil
+	rate := c.Scalar("noise", &e.rate)
+	learner.Count(c, "noise_seen", &e.seen)
+	c.Want(rate > 0 && rate < 0.5, "the estimated rate of wrong labels is %v, want one in (0, 1/2)",
+		rate)
+	c.Then(func() { follow(rate) })
 }
 
 // checkNoise wants a rate of wrong labels; one that is to be estimated can't begin at 0.

@@ -2,7 +2,6 @@ package learners
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -383,71 +383,47 @@ func (l *KernelOBPM[T]) Bytes() int64 {
 		workBytes(l.work) + bytesOf(l.column) + int64(cap(l.tallies))*int64(unsafe.Sizeof(tally{}))
 }
 
-// State returns the kept examples with S as "alpha" times "y", and the members' coefficients as "members" [example][member].
-func (l *KernelOBPM[T]) State() State {
-	n := l.list.Len()
-	members := make([]T, n*l.cfg.Members)
-	for j := range n {
-		l.lanes.Column(members[j*l.cfg.Members:][:l.cfg.Members], j)
-	}
-	return State{
-		Counters: map[string]uint64{"presented": l.presented, "updates": uint64(l.updates)},
-		Tensors:  append(l.support.state(), Tensor{Name: "members", Shape: []int{n, l.cfg.Members}, Data: members}),
-	}
-}
+// State returns the kept examples with S as "alpha" times "y", and the members' coefficients as
+// "members" [example][member].
+func (l *KernelOBPM[T]) State() State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *KernelOBPM[T]) SetState(s State) error { return l.takeState(s, true) }
+func (l *KernelOBPM[T]) SetState(s State) error { return learner.SetState("obpm", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *KernelOBPM[T]) CheckState(s State) error { return l.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (l *KernelOBPM[T]) CheckState(s State) error { return learner.CheckState("obpm", s, l.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (l *KernelOBPM[T]) takeState(s State, keep bool) error {
-	if err := holds(&s, "obpm", append(slices.Clone(supportTensors), "members"), []string{"presented", "updates"}, nil); err != nil {
-		return err
-	}
-	presented, err1 := count(&s, "obpm", "presented")
-	updates, err2 := count(&s, "obpm", "updates")
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	t := s.Tensor("members")
-	members, ok := t.Data.([]T)
-	N := l.cfg.Members
-	if len(t.Shape) != 2 || !ok || t.Shape[1] != N || len(members) != t.Shape[0]*N {
-		return fmt.Errorf("obpm: tensor %q is %T of shape %v, want %T of %d a kept example: %w", t.Name, t.Data, t.Shape, members, N, ErrState)
-	}
-	for _, a := range members {
-		if a-a != 0 {
-			return fmt.Errorf("obpm: a member's coefficient is %v: %w", a, ErrState)
+func (l *KernelOBPM[T]) fields(c *learner.Codec) {
+	presented := learner.Count(c, "presented", &l.presented)
+	updates := learner.Count(c, "updates", &l.updates)
+	kept := l.support.fields(c, l.cfg.Budget, l.bounded, int64(presented))
+	N, examples := l.cfg.Members, len(kept.alpha)
+	var members []T
+	if c.Writing() {
+		members = make([]T, examples*N)
+		for j := range examples {
+			l.lanes.Column(members[j*N:][:N], j)
 		}
 	}
-	kept, err := keptOf[T]("obpm", &s, l.cfg.Budget, l.bounded, presented)
-	if err != nil {
-		return err
-	}
-	if len(kept.alpha) != t.Shape[0] {
-		return fmt.Errorf("obpm: coefficients of %d examples, %d are kept: %w", t.Shape[0],
-			len(kept.alpha), ErrState)
-	}
-	if !keep {
-		return nil
+	members = learner.View(c, "members", members, examples, N)
+	learner.Finite(c, "members", members)
+	if !c.Keeping() {
+		return
 	}
 	n := *l
-	if err := n.reset(); err != nil {
-		return err
-	}
-	n.support.restore(kept, l.bounded)
-	n.presented, n.updates = uint64(presented), updates
-	n.size = make([]float64, n.list.Len())
-	n.wide = slices.Grow(n.wide[:0], len(n.size))[:len(n.size)]
-	n.reserve(len(n.size))
-	for j := range n.size {
-		n.lanes.SetColumn(j, members[j*N:][:N])
-		n.wide[j] = float64(n.list.Diag(j))
-		n.measure(j)
-	}
-	*l = n
-	return nil
+	err := n.reset()
+	c.Want(err == nil, "%w", err)
+	c.Then(func() {
+		n.support.restore(kept, l.bounded)
+		n.presented, n.updates = presented, updates
+		n.size = make([]float64, examples)
+		n.wide = slices.Grow(n.wide[:0], examples)[:examples]
+		n.reserve(examples)
+		for j := range examples {
+			n.lanes.SetColumn(j, members[j*N:][:N])
+			n.wide[j] = float64(n.list.Diag(j))
+			n.measure(j)
+		}
+		*l = n
+	})
 }

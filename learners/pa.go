@@ -114,7 +114,7 @@ func (p *PA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 func (p *PA[T]) Score(b *engine.Block[T], dst []float64) error { return p.scores("pa", b, dst) }
 
 // SetState is Learner.SetState.
-func (p *PA[T]) SetState(s State) error { return p.takeState("pa", s, true) }
+func (p *PA[T]) SetState(s State) error { return learner.SetState("pa", s, p.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (p *PA[T]) CheckState(s State) error { return p.takeState("pa", s, false) }
+// CheckState is Learner.CheckState.
+func (p *PA[T]) CheckState(s State) error { return learner.CheckState("pa", s, p.fields) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // watchEvery is the least time from one call of FitOptions.Observe to the next, other than after a refresh.
@@ -53,20 +54,33 @@ const (
 	cutBound // the bound is known
 )
 
-// checkPassCut is checkCut for a learner that passes over examples on its weights.
-func checkPassCut(name string, cut *State) error {
-	flags := cut.Counters[cutFlags]
-	if flags >= 2*cutBound || flags&cutOnActive != 0 && ints(cut, "active") == nil ||
-		flags&cutOnActive != 0 && cut.Counters[cutAt] > uint64(len(ints(cut, "active"))) {
-		return fmt.Errorf("%s: where a run was cut: counter %q is %d: %w", name, cutPrefix+cutFlags,
-			flags, ErrState)
+// checkPassCut checks the cut of a learner that passes over examples on its weights.
+func checkPassCut(c *learner.Codec) {
+	n, at, flags := cutFields(c)
+	delta := c.Scalar("delta", nil)
+	c.Want(delta >= 0 && delta <= 1, "where a run was cut: scalar %q is %v, want one in [0, 1]",
+		"delta", delta)
+	for _, k := range []string{"sum", "bound2"} {
+		if c.Optional(k, false) {
+			c.Scalar(k, nil)
+		}
 	}
-	if d, ok := cut.Scalars["delta"]; !ok || !(d >= 0 && d <= 1) {
-		return fmt.Errorf("%s: where a run was cut: scalar %q is %v: %w", name, cutPrefix+"delta",
-			d, ErrState)
+	of := n
+	for _, name := range []string{"active", "updated"} {
+		if !c.Optional(name, false) {
+			c.Want(name != "active" || flags&cutOnActive == 0, "tensor %q is missing", name)
+			continue
+		}
+		list := learner.View[int32](c, name, nil)
+		foreign := func(v int32) bool { return v < 0 || uint64(v) >= n }
+		c.Want(uint64(len(list)) <= n && !slices.ContainsFunc(list, foreign),
+			"where a run was cut: tensor %q has elements that number no example", name)
+		if name == "active" {
+			of = uint64(len(list))
+		}
 	}
-	return checkCut(name, cut, nil, []string{"delta", "sum", "bound2"},
-		map[string]func() int{"active": nil, "updated": nil})
+	c.Want(flags < 2*cutBound && (flags&cutOnActive == 0 || at <= of),
+		"where a run was cut: counter %q is %d, at %d of %d", cutFlags, flags, at, of)
 }
 
 // passCut returns the cut of a run over b that went on as this one is to, or nil.

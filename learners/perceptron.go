@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -156,16 +157,19 @@ func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // State is Learner.State: the tensor w, and where a Fit was cut.
-func (p *Perceptron[T]) State() State { return p.withCut(p.linear.State()) }
+func (p *Perceptron[T]) State() State { return learner.StateOf(p.fields) }
 
 // SetState is Learner.SetState.
-func (p *Perceptron[T]) SetState(s State) error { return p.take(s, true) }
+func (p *Perceptron[T]) SetState(s State) error {
+	return learner.SetState("perceptron", s, p.fields)
+}
 
-// CheckState is StateChecker.CheckState.
-func (p *Perceptron[T]) CheckState(s State) error { return p.take(s, false) }
+// CheckState is Learner.CheckState.
+func (p *Perceptron[T]) CheckState(s State) error {
+	return learner.CheckState("perceptron", s, p.fields)
+}
 
-func (p *Perceptron[T]) take(s State, keep bool) error {
-	return p.takeCut("perceptron", s, keep, checkCycleCut, func(s State, keep bool) error {
-		return p.takeState("perceptron", s, keep)
-	})
+func (p *Perceptron[T]) fields(c *learner.Codec) {
+	p.linear.fields(c)
+	c.Part(cutPrefix, &p.cut, checkCycleCut)
 }

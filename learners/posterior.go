@@ -862,135 +862,108 @@ func (p *posterior) merge(t *twoPoints) bool {
 }
 
 // posteriorTensors are the parts of a State.
-var posteriorTensors = []string{"w", "residual_mean", "residual_cov", "points", "images", "gram", "scores_cov", "point_means", "tau", "nu", "scores_mean"}
+var posteriorTensors = []string{"w", "residual_mean", "residual_cov", "points", "images", "gram",
+	"scores_cov", "point_means", "tau", "nu", "scores_mean"}
 
-var posteriorCounters = []string{"sweeps", "unconverged", "merged", "passed", "lost", "age"}
-
-// state adds the law to s.
-func (p *posterior) state(s *State) {
-	s.Scalars = map[string]float64{"precision": p.P, "loss": p.loss}
+// packed returns what they hold.
+func (p *posterior) packed() [][]float64 {
 	k := p.k
-	var X, W, G, S []float64
+	X, W, G, S := []float64{}, []float64{}, []float64{}, []float64{}
 	for i := range k {
-		X, W, G = append(X, p.X[i]...), append(W, p.W[i]...), append(G, p.G[i*p.width:][:k]...)
-		S = append(S, p.S[i*p.width:][:k]...)
+		X, W = append(X, p.X[i]...), append(W, p.W[i]...)
+		G, S = append(G, p.G[i*p.width:][:k]...), append(S, p.S[i*p.width:][:k]...)
 	}
-	for i, data := range [][]float64{slices.Clone(p.m), slices.Clone(p.mr), p.triangle(), X, W, G, S, slices.Clone(p.a[:k]), slices.Clone(p.tau[:k]), slices.Clone(p.nu[:k]), slices.Clone(p.mu[:k])} {
-		if data == nil {
-			data = []float64{}
-		}
-		s.Tensors = append(s.Tensors, Tensor{Name: posteriorTensors[i], Shape: []int{len(data)}, Data: data})
-	}
-	if p.precision != nil {
-		s.Tensors = append(s.Tensors, Tensor{Name: "precisions", Shape: []int{len(p.precision)},
-			Data: slices.Clone(p.precision)})
-		s.Counters["measured"] = uint64(p.measured)
-	}
-	p.noise.state(s)
-	r := p.report
-	for i, v := range []int64{r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost, p.age} {
-		s.Counters[posteriorCounters[i]] = uint64(v)
-	}
+	return [][]float64{slices.Clone(p.m), slices.Clone(p.mr), p.triangle(), X, W, G, S,
+		slices.Clone(p.a[:k]), slices.Clone(p.tau[:k]), slices.Clone(p.nu[:k]),
+		slices.Clone(p.mu[:k])}
 }
 
-// restore takes the law from s, for at most points points, or only checks it if it shall not be
-// kept.
-func (p *posterior) restore(name string, s *State, points int, keep bool) error {
+// fields walks the law, of at most points points.
+func (p *posterior) fields(c *learner.Codec, points int) {
 	data := make([][]float64, len(posteriorTensors))
-	for i, n := range posteriorTensors {
-		v, err := vector[float64](s, name, n)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(v, func(x float64) bool { return x-x != 0 }) {
-			return fmt.Errorf("%s: tensor %q holds a value that is not finite: %w", name, n, ErrState)
-		}
-		data[i] = v
+	if c.Writing() {
+		data = p.packed()
 	}
-	var counts [6]int64
-	for i, n := range posteriorCounters {
-		c, err := count(s, name, n)
-		if err != nil {
-			return err
-		}
-		counts[i] = c
+	for i, n := range posteriorTensors {
+		data[i] = learner.View(c, n, data[i])
+		learner.Finite(c, n, data[i])
 	}
 	d, k := len(data[0]), len(data[7])
 	for i, n := range []int{d, d, d * (d + 1) / 2, k * d, k * d, k * k, k * k, k, k, k, k} {
-		if d > maxPosteriorDim || k > points || len(data[i]) != n {
-			return fmt.Errorf("%s: tensor %q has %d elements for %d features and %d points of at most %d: %w", name, posteriorTensors[i], len(data[i]), d, k, points, ErrState)
-		}
+		c.Want(d <= maxPosteriorDim && k <= points && len(data[i]) == n,
+			"tensor %q has %d elements for %d features and %d points of at most %d",
+			posteriorTensors[i], len(data[i]), d, k, points)
 	}
-	var precision []float64
-	var measured int64
-	if s.Tensor("precisions") != nil {
-		v, err := vector[float64](s, name, "precisions")
-		if err != nil {
-			return err
-		}
-		if len(v) != d || slices.ContainsFunc(v, func(x float64) bool {
-			return !(x > 0) || math.IsInf(x, 0)
-		}) {
-			return fmt.Errorf("%s: tensor %q has %d elements for %d features, or one that is not "+
-				"a number > 0: %w", name, "precisions", len(v), d, ErrState)
-		}
-		if measured, err = count(s, name, "measured"); err != nil {
-			return err
-		}
-		precision = slices.Clone(v)
+	if c.Reading() {
+		checkCovariances(c, data[2], d)
 	}
+	if c.Keeping() {
+		next := newPosterior(p.eps, len(p.X))
+		next.noise = p.noise
+		err := next.grow("", d)
+		c.Want(err == nil, "%w", err)
+		c.Then(func() {
+			next.unpack(data)
+			*p = *next
+		})
+	}
+	// what follows is stored into the new law
+	P, loss := c.Scalar("precision", &p.P), c.Scalar("loss", &p.loss)
+	c.Want(P >= 1 && loss >= 1, "precision is %v and loss %v, want numbers >= 1", P, loss)
+	if c.Optional("precisions", p.precision != nil) { // since P alone was too coarse
+		v := learner.Vector(c, "precisions", &p.precision)
+		learner.Finite(c, "precisions", v)
+		c.Want(len(v) == d && !slices.ContainsFunc(v, func(x float64) bool { return x <= 0 }),
+			"tensor %q has %d elements for %d features, or one that is not > 0", "precisions",
+			len(v), d)
+		learner.Count(c, "measured", &p.measured)
+	}
+	r := &p.report
+	learner.Count(c, "sweeps", &r.Sweeps)
+	learner.Count(c, "unconverged", &r.Unconverged)
+	learner.Count(c, "merged", &r.Merged)
+	learner.Count(c, "passed", &r.Passed)
+	learner.Count(c, "lost", &r.Lost)
+	learner.Count(c, "age", &p.age)
+	p.noise.fields(c, p.setNoise)
+}
+
+// checkCovariances wants the lower triangle of a matrix of d rows to have variances > 0, and no
+// covariance that is more than they allow, rounding aside.
+func checkCovariances(c *learner.Codec, triangle []float64, d int) {
 	for i := range d {
-		row := data[2][i*(i+1)/2:][:i+1]
-		if !(row[i] > 0) {
-			return fmt.Errorf("%s: the variance of weight %d is %v: %w", name, i, row[i], ErrState)
+		row := triangle[i*(i+1)/2:][:i+1]
+		if !c.Want(row[i] > 0, "the variance of weight %d is %v", i, row[i]) {
+			return
 		}
-		for j, c := range row[:i] { // what a law's correlation can't be, rounding aside
-			if limit := float64(math.Sqrt(row[i]) * math.Sqrt(data[2][j*(j+1)/2+j])); math.Abs(
-				c) > 1.001*limit {
-				return fmt.Errorf("%s: the covariance of weights %d and %d is %v, their "+
-					"variances allow %v: %w", name, j, i, c, limit, ErrState)
+		for j, v := range row[:i] {
+			limit := float64(math.Sqrt(row[i]) * math.Sqrt(triangle[j*(j+1)/2+j]))
+			if math.Abs(v) > 1.001*limit {
+				c.Want(false, "the covariance of weights %d and %d is %v, their variances allow %v",
+					j, i, v, limit)
+				return
 			}
 		}
 	}
-	P, loss := s.Scalars["precision"], s.Scalars["loss"]
-	if !(P >= 1 && P-P == 0 && loss >= 1 && loss-loss == 0) {
-		return fmt.Errorf("%s: precision is %v and loss %v, want numbers >= 1: %w", name, P, loss,
-			ErrState)
-	}
-	noise, err := p.noise.restored(name, s)
-	if err != nil {
-		return err
-	}
-	if !keep {
-		return nil
-	}
-	next := newPosterior(p.eps, len(p.X))
-	if next.noise = noise; noise != nil {
-		next.setNoise(noise.rate)
-	}
-	if err := next.grow(name, d); err != nil {
-		return err
-	}
-	copy(next.m, data[0])
-	copy(next.mr, data[1])
-	next.setTriangle(data[2])
+}
+
+// unpack is the inverse of packed, for a new law with room for it.
+func (p *posterior) unpack(data [][]float64) {
+	d, k := len(data[0]), len(data[7])
+	copy(p.m, data[0])
+	copy(p.mr, data[1])
+	p.setTriangle(data[2])
 	for i := range k {
-		copy(next.X[i], data[3][i*d:])
-		copy(next.W[i], data[4][i*d:])
-		copy(next.G[i*next.width:], data[5][i*k:][:k])
-		copy(next.S[i*next.width:], data[6][i*k:][:k])
+		copy(p.X[i], data[3][i*d:])
+		copy(p.W[i], data[4][i*d:])
+		copy(p.G[i*p.width:], data[5][i*k:][:k])
+		copy(p.S[i*p.width:], data[6][i*k:][:k])
 	}
-	copy(next.a, data[7])
-	copy(next.tau, data[8])
-	copy(next.nu, data[9])
-	copy(next.mu, data[10])
-	next.k, next.age = k, counts[5]
-	next.P, next.loss = P, loss
-	next.precision, next.measured = precision, measured
-	next.report = PosteriorReport{Sweeps: counts[0], Unconverged: counts[1], Merged: counts[2],
-		Passed: counts[3], Lost: counts[4]}
-	*p = *next
-	return nil
+	copy(p.a, data[7])
+	copy(p.tau, data[8])
+	copy(p.nu, data[9])
+	copy(p.mu, data[10])
+	p.k = k
 }
 
 // bytes returns the memory of the law.

@@ -646,106 +646,66 @@ func (l *PUMMA[T]) Bytes() int64 {
 	return 7*bytesOf(l.w) + bytesOf(l.u.r) + bytesOf(l.v.r) + l.expansion.bytes() + int64(unsafe.Sizeof(*l))
 }
 
-// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; with a kernel the support vectors.
-func (l *PUMMA[T]) State() State {
-	if l.cfg.BatchOnly() {
-		return l.dualState(l.updates, map[string]float64{"b": l.b, "norm2": l.norm2})
-	}
-	s := State{
-		Counters: map[string]uint64{"updates": uint64(l.updates), "kept": l.kept},
-		Scalars:  map[string]float64{"b": l.b, "m_pos": l.mPos, "m_neg": l.mNeg, "m2": l.m2},
-	}
-	for _, t := range l.tensors() {
-		s.Tensors = append(s.Tensors, Tensor{Name: t.name, Shape: []int{len(*t.data)}, Data: slices.Clone(*t.data)})
-	}
-	attach(&s, l.cut)
-	return s
-}
-
-type namedVector struct {
-	name string
-	data *[]float64
-}
-
-func (l *PUMMA[T]) tensors() []namedVector {
-	return []namedVector{{"u", &l.u.v}, {"pos", &l.pos}, {"neg", &l.neg}}
-}
+// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; with a
+// kernel the support vectors.
+func (l *PUMMA[T]) State() State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *PUMMA[T]) SetState(s State) error { return l.takeState(s, true) }
+func (l *PUMMA[T]) SetState(s State) error { return learner.SetState("pumma", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *PUMMA[T]) CheckState(s State) error { return l.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (l *PUMMA[T]) CheckState(s State) error { return learner.CheckState("pumma", s, l.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (l *PUMMA[T]) takeState(s State, keep bool) error {
+func (l *PUMMA[T]) fields(c *learner.Codec) {
+	learner.Count(c, "updates", &l.updates)
+	c.Scalar("b", &l.b)
 	if l.cfg.BatchOnly() {
-		updates, err := l.setDualState("pumma", &s, l.cfg.kernel(), l.pool, keep, "b", "norm2")
-		if err == nil && keep {
-			l.b, l.norm2, l.updates = s.Scalars["b"], s.Scalars["norm2"], updates
+		norm2 := c.Scalar("norm2", &l.norm2)
+		c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
+		l.expansion.fields(c, l.cfg.kernel(), l.pool)
+		return
+	}
+	kept := learner.Count(c, "kept", &l.kept)
+	c.Want(kept <= keptPos|keptNeg, "counter %q is %d", "kept", kept)
+	share := func(name string, v *float64) float64 {
+		m := c.Scalar(name, v)
+		c.Want(m >= 0 && m <= 1, "scalar %q is %v, want one in [0, 1]", name, m)
+		return m
+	}
+	share("m_pos", &l.mPos)
+	share("m_neg", &l.mNeg)
+	m2 := share("m2", &l.m2)
+	u := learner.Vector(c, "u", &l.u.v)
+	dim := len(u)
+	for _, t := range []struct {
+		name string
+		x    *[]float64
+	}{{"pos", &l.pos}, {"neg", &l.neg}} {
+		x := learner.Vector(c, t.name, t.x)
+		c.Want(len(x) == dim, "tensor %q has %d elements, the others %d", t.name, len(x), dim)
+	}
+	c.Part(cutPrefix, &l.cut, checkPassCut)
+	if !c.Reading() {
+		return
+	}
+	point, norm2 := dualPoint{v: u}, 0.0
+	if l.p > 2 {
+		point.r = make([]float64, dim)
+	}
+	if kept == keptPos|keptNeg {
+		point.measure(l.p)
+		norm2 = point.norm2 + float64(m2*l.invC)
+		c.Want(norm2 > 0, "tensor %q has length %v", "u", math.Sqrt(norm2))
+	}
+	c.Then(func() {
+		point.v = l.u.v // the copy
+		l.u, l.norm2, l.v = point, norm2, dualPoint{v: make([]float64, dim)}
+		l.w, l.x, l.d = make([]float64, dim), make([]float64, dim), make([]float64, dim)
+		if l.p > 2 {
+			l.v.r = make([]float64, dim)
 		}
-		return err
-	}
-	s, cut := detach(s)
-	if cut != nil {
-		if err := checkPassCut("pumma", cut); err != nil {
-			return err
+		if kept == keptPos|keptNeg {
+			l.u.hypothesis(l.w, norm2)
 		}
-	}
-	if err := holds(&s, "pumma", []string{"u", "pos", "neg"}, []string{"updates", "kept"}, []string{"b", "m_pos", "m_neg", "m2"}); err != nil {
-		return err
-	}
-	for name, v := range s.Scalars {
-		if v-v != 0 || name != "b" && !(v >= 0 && v <= 1) {
-			return fmt.Errorf("pumma: scalar %q is %v: %w", name, v, ErrState)
-		}
-	}
-	updates, err := count(&s, "pumma", "updates")
-	if err != nil {
-		return err
-	}
-	n := PUMMA[T]{cfg: l.cfg, pool: l.pool, p: l.p, invC: l.invC, updates: updates, cut: cut,
-		kept: s.Counters["kept"],
-		b:    s.Scalars["b"], mPos: s.Scalars["m_pos"], mNeg: s.Scalars["m_neg"], m2: s.Scalars["m2"]}
-	if n.kept > keptPos|keptNeg {
-		return fmt.Errorf("pumma: counter %q is %d: %w", "kept", n.kept, ErrState)
-	}
-	dim := -1
-	for _, t := range n.tensors() {
-		data, err := vector[float64](&s, "pumma", t.name)
-		if err != nil {
-			return err
-		}
-		if dim < 0 {
-			dim = len(data)
-		}
-		if len(data) != dim {
-			return fmt.Errorf("pumma: tensor %q has %d elements, the others %d: %w", t.name, len(data), dim, ErrState)
-		}
-		if *t.data = data; keep {
-			*t.data = slices.Clone(data)
-		}
-	}
-	if n.kept == keptPos|keptNeg && maxAbs(n.u.v) == 0 && !(n.m2 > 0 && n.invC > 0) {
-		return fmt.Errorf("pumma: tensor %q is 0: %w", "u", ErrState)
-	}
-	if !keep {
-		return nil
-	}
-	for _, v := range [...]*[]float64{&n.w, &n.x, &n.d, &n.v.v} {
-		*v = make([]float64, dim)
-	}
-	if n.p > 2 {
-		n.u.r, n.v.r = make([]float64, dim), make([]float64, dim)
-	}
-	if n.kept == keptPos|keptNeg {
-		n.u.measure(n.p)
-		n.norm2 = n.u.norm2 + float64(n.m2*n.invC)
-		if !(n.norm2 > 0) {
-			return fmt.Errorf("pumma: tensor %q has length %v: %w", "u", math.Sqrt(n.norm2), ErrState)
-		}
-		n.u.hypothesis(n.w, n.norm2)
-	}
-	*l = n
-	return nil
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -206,30 +207,23 @@ func (r *ROMMA[T]) Bytes() int64 {
 	return bytesOf(r.w) + r.dual.bytes() + int64(unsafe.Sizeof(*r))
 }
 
-// State is Learner.State: the tensor w with the scalars scale and norm2; with a kernel the support vectors and norm2.
-func (r *ROMMA[T]) State() State {
-	if r.cfg.BatchOnly() {
-		return r.dual.dualState(r.updates, map[string]float64{"norm2": r.norm2})
-	}
-	return r.scaledLinear.State()
-}
+// State is Learner.State: the tensor w with the scalars scale and norm2; with a kernel the support
+// vectors and norm2.
+func (r *ROMMA[T]) State() State { return learner.StateOf(r.fields) }
 
 // SetState is Learner.SetState.
-func (r *ROMMA[T]) SetState(s State) error { return r.takeState(s, true) }
+func (r *ROMMA[T]) SetState(s State) error { return learner.SetState("romma", s, r.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (r *ROMMA[T]) CheckState(s State) error { return r.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (r *ROMMA[T]) CheckState(s State) error { return learner.CheckState("romma", s, r.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (r *ROMMA[T]) takeState(s State, keep bool) error {
+func (r *ROMMA[T]) fields(c *learner.Codec) {
 	if !r.cfg.BatchOnly() {
-		return r.takeCut("romma", s, keep, checkPassCut, func(s State, keep bool) error {
-			return r.scaledLinear.takeState("romma", s, keep)
-		})
+		r.scaledLinear.fields(c)
+		return
 	}
-	updates, err := r.dual.setDualState("romma", &s, r.cfg.kernel(), r.pool, keep, "norm2")
-	if err == nil && keep {
-		r.norm2, r.updates = s.Scalars["norm2"], updates
-	}
-	return err
+	learner.Count(c, "updates", &r.updates)
+	norm2 := c.Scalar("norm2", &r.norm2)
+	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
+	r.dual.fields(c, r.cfg.kernel(), r.pool)
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -233,34 +233,12 @@ func (l *scaledLinear[T]) Weights() []float64 { return scaled(l.w, l.scale) }
 func (l *scaledLinear[T]) Bytes() int64 { return bytesOf(l.w) + int64(unsafe.Sizeof(*l)) }
 
 // State returns the tensor w with the scalars scale and norm2, and the number of updates.
-func (l *scaledLinear[T]) State() State {
-	s := l.linear.State()
-	s.Scalars = map[string]float64{"scale": l.scale, "norm2": l.norm2}
-	return l.withCut(s)
-}
+func (l *scaledLinear[T]) State() State { return learner.StateOf(l.fields) }
 
-// takeState is SetState of a learner called name whose state is that of scaledLinear alone, or
-// CheckState if it shall not be kept.
-func (l *scaledLinear[T]) takeState(name string, s State, keep bool) error {
-	if err := holds(&s, name, []string{"w"}, []string{"updates"}, []string{"scale", "norm2"}); err != nil {
-		return err
-	}
-	for k, v := range s.Scalars {
-		if v-v != 0 || v < 0 || k == "scale" && v == 0 {
-			return fmt.Errorf("%s: scalar %q is %v: %w", name, k, v, ErrState)
-		}
-	}
-	w, err := vector[T](&s, name, "w")
-	if err != nil {
-		return err
-	}
-	updates, err := count(&s, name, "updates")
-	if err != nil {
-		return err
-	}
-	if !keep {
-		return nil
-	}
-	l.w, l.updates, l.scale, l.norm2 = slices.Clone(w), updates, s.Scalars["scale"], s.Scalars["norm2"]
-	return nil
+func (l *scaledLinear[T]) fields(c *learner.Codec) {
+	l.weights(c)
+	scale, norm2 := c.Scalar("scale", &l.scale), c.Scalar("norm2", &l.norm2)
+	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
+	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
+	c.Part(cutPrefix, &l.cut, checkPassCut)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -365,85 +366,57 @@ func (l *SOGP[T]) Bytes() int64 {
 }
 
 // State is Learner.State: the basis points, alpha and the lower triangles of C and Q.
-func (l *SOGP[T]) State() State {
-	n := len(l.alpha)
-	var C, Q []float64
-	for j := range n {
-		C, Q = append(C, l.C[j*l.stride:][:j+1]...), append(Q, l.Q[j*l.stride:][:j+1]...)
-	}
-	counters := map[string]uint64{"updates": uint64(l.updates)}
-	if l.passed > 0 {
-		counters["passed"] = uint64(l.passed)
-	}
-	return State{
-		Counters: counters,
-		Tensors: append([]Tensor{
-			{Name: "alpha", Shape: []int{n}, Data: append([]float64{}, l.alpha...)},
-			{Name: "C", Shape: []int{len(C)}, Data: C},
-			{Name: "Q", Shape: []int{len(Q)}, Data: Q},
-		}, examplesOf("basis", l.list)...),
-	}
-}
+func (l *SOGP[T]) State() State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *SOGP[T]) SetState(s State) error { return l.takeState(s, true) }
+func (l *SOGP[T]) SetState(s State) error { return learner.SetState("sogp", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *SOGP[T]) CheckState(s State) error { return l.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (l *SOGP[T]) CheckState(s State) error { return learner.CheckState("sogp", s, l.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (l *SOGP[T]) takeState(s State, keep bool) error {
-	counters, passed := []string{"updates"}, int64(0)
-	if _, some := s.Counters["passed"]; some {
-		counters = append(counters, "passed")
-		var err error
-		if passed, err = count(&s, "sogp", "passed"); err != nil {
-			return err
+func (l *SOGP[T]) fields(c *learner.Codec) {
+	updates, passed := learner.Count(c, "updates", &l.updates), int64(0)
+	if c.Optional("passed", l.passed > 0) {
+		passed = learner.Count(c, "passed", &l.passed)
+	}
+	var alpha, C, Q []float64
+	if c.Writing() {
+		alpha = slices.Clone(l.alpha)
+		for j := range alpha {
+			C = append(C, l.C[j*l.stride:][:j+1]...)
+			Q = append(Q, l.Q[j*l.stride:][:j+1]...)
 		}
 	}
-	if err := holds(&s, "sogp", []string{"alpha", "C", "Q", "basis_end", "basis_idx", "basis_val"},
-		counters, nil); err != nil {
-		return err
-	}
-	alpha, err1 := vector[float64](&s, "sogp", "alpha")
-	C, err2 := vector[float64](&s, "sogp", "C")
-	Q, err3 := vector[float64](&s, "sogp", "Q")
-	b, err4 := examplesFrom[T]("sogp", "basis", &s)
-	updates, err5 := count(&s, "sogp", "updates")
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return err
-	}
+	alpha, C, Q = learner.View(c, "alpha", alpha), learner.View(c, "C", C), learner.View(c, "Q", Q)
+	b := exampleFields(c, "basis", l.list)
 	n := len(alpha)
-	if b.Len() != n || len(C) != n*(n+1)/2 || len(Q) != len(C) || n > l.cfg.Basis {
-		return fmt.Errorf("sogp: %d coefficients, %d and %d elements of triangles, %d basis points, at most %d: %w", n, len(C), len(Q), b.Len(), l.cfg.Basis, ErrState)
+	if c.Reading() {
+		c.Want(b.Len() == n && len(C) == n*(n+1)/2 && len(Q) == len(C) && n <= l.cfg.Basis,
+			"%d coefficients, %d and %d elements of triangles, %d basis points, at most %d", n,
+			len(C), len(Q), b.Len(), l.cfg.Basis)
 	}
-	for _, x := range [][]float64{alpha, C, Q} {
-		for _, v := range x {
-			if v-v != 0 {
-				return fmt.Errorf("sogp: %v among the coefficients: %w", v, ErrState)
-			}
-		}
-	}
-	if !keep {
-		return nil
+	learner.Finite(c, "alpha", alpha)
+	learner.Finite(c, "C", C)
+	learner.Finite(c, "Q", Q)
+	if !c.Keeping() {
+		return
 	}
 	list, err := newBasis[T]("sogp", l.cfg.kernel())
-	if err != nil {
-		return err
-	}
-	list.list.Append(&b, 0, n)
-	r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates, passed: passed, kept: l.kept}
-	if r.room(n + 1); r.kept > 0 {
-		r.room(l.cfg.Basis + 1)
-	}
-	r.alpha = append(r.alpha, alpha...)
-	for j, at := 0, 0; j < n; j++ {
-		for k := range j + 1 {
-			r.C[j*r.stride+k], r.C[k*r.stride+j] = C[at], C[at]
-			r.Q[j*r.stride+k], r.Q[k*r.stride+j] = Q[at], Q[at]
-			at++
+	c.Want(err == nil, "%w", err)
+	c.Then(func() {
+		list.list.Append(&b, 0, n)
+		r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates, passed: passed, kept: l.kept}
+		if r.room(n + 1); r.kept > 0 {
+			r.room(l.cfg.Basis + 1)
 		}
-	}
-	*l = *r
-	return nil
+		r.alpha = append(r.alpha, alpha...)
+		for j, at := 0, 0; j < n; j++ {
+			for k := range j + 1 {
+				r.C[j*r.stride+k], r.C[k*r.stride+j] = C[at], C[at]
+				r.Q[j*r.stride+k], r.Q[k*r.stride+j] = Q[at], Q[at]
+				at++
+			}
+		}
+		*l = *r
+	})
 }

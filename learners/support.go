@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -336,76 +337,61 @@ func (s *support[T]) bytes() int64 {
 		4*int64(cap(s.idx2)) + bytesOf(s.val2) + int64(unsafe.Sizeof(*s))
 }
 
-// examplesOf returns the examples of a list as tensors of that prefix.
-func examplesOf[T Float](prefix string, list *engine.Points[T]) []Tensor {
-	var idx []int32
-	var val []T
-	nnz := 0 // so that both are made once
-	for i := range list.Len() {
-		idx, val = list.NonZeros(idx[:0], val[:0], i)
-		nnz += len(idx)
+// exampleFields walks the examples of a list, under names that begin with prefix, and returns them
+// in reading. Their slices are the State's.
+func exampleFields[T Float](c *learner.Codec, prefix string,
+	list *engine.Points[T]) (b engine.Block[T]) {
+	var (
+		ends []int64 // of each in idx and val
+		idx  []int32
+		val  []T
+	)
+	if c.Writing() {
+		nnz := 0 // so that both are made once
+		for i := range list.Len() {
+			idx, val = list.NonZeros(idx[:0], val[:0], i)
+			nnz += len(idx)
+		}
+		idx, val, ends = make([]int32, 0, nnz), make([]T, 0, nnz), make([]int64, list.Len())
+		for i := range ends {
+			idx, val = list.NonZeros(idx, val, i)
+			ends[i] = int64(len(idx))
+		}
 	}
-	idx, val = make([]int32, 0, nnz), make([]T, 0, nnz)
-	ends := make([]int64, list.Len())
-	for i := range ends {
-		idx, val = list.NonZeros(idx, val, i)
-		ends[i] = int64(len(idx))
+	ends = learner.View(c, prefix+"_end", ends)
+	idx = learner.View(c, prefix+"_idx", idx)
+	val = learner.View(c, prefix+"_val", val)
+	dim := 0
+	if c.Reading() {
+		for _, j := range idx {
+			dim = max(dim, int(j)+1)
+		}
+		c.Want(!slices.Contains(val, 0), "a zero among the values of %s", prefix)
 	}
-	return []Tensor{
-		{Name: prefix + "_end", Shape: []int{len(ends)}, Data: ends}, // of each in _idx and _val
-		{Name: prefix + "_idx", Shape: []int{len(idx)}, Data: idx},
-		{Name: prefix + "_val", Shape: []int{len(val)}, Data: val},
-	}
+	return examplesAt(c, prefix, dim, ends, idx, val)
 }
 
-// examplesFrom is the inverse of examplesOf. The slices are the State's.
-func examplesFrom[T Float](name, prefix string, st *State) (engine.Block[T], error) {
-	ends, err1 := vector[int64](st, name, prefix+"_end")
-	idx, err2 := vector[int32](st, name, prefix+"_idx")
-	val, err3 := vector[T](st, name, prefix+"_val")
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return engine.Block[T]{}, err
+// examplesAt returns the examples of a State, in reading, of which ends tells where each one's
+// indices and values end.
+func examplesAt[T Float](c *learner.Codec, prefix string, dim int, ends []int64, idx []int32,
+	val []T) (b engine.Block[T]) {
+	c.Want(dim <= math.MaxInt32 && len(idx) == len(val), "%s: %d indices and %d values of %d features",
+		prefix, len(idx), len(val), dim)
+	if !c.Reading() {
+		return b
 	}
-	if len(idx) != len(val) {
-		return engine.Block[T]{}, fmt.Errorf("%s: %d indices and %d values: %w", name, len(idx), len(val), ErrState)
-	}
-	b := engine.Block[T]{Y: slices.Repeat([]T{1}, len(ends)), Ptr: []int{0}, Idx: idx, Val: val}
+	b = engine.Block[T]{Y: slices.Repeat([]T{1}, len(ends)), Dim: dim, Ptr: []int{0}, Idx: idx,
+		Val: val}
 	for _, e := range ends {
 		b.Ptr = append(b.Ptr, int(e))
 	}
-	for _, j := range idx {
-		b.Dim = max(b.Dim, int(j)+1)
-	}
-	if slices.Contains(val, 0) {
-		return b, fmt.Errorf("%s: a zero among the values of %s: %w", name, prefix, ErrState)
-	}
-	if err := b.Check(); err != nil {
-		return b, fmt.Errorf("%s: %s: %w: %w", name, prefix, err, ErrState)
-	}
-	return b, nil
+	err := b.Check()
+	c.Want(err == nil, "%s: %w", prefix, err)
+	return b
 }
 
-// supportTensors are those of state.
-var supportTensors = []string{"alpha", "y", "born", "margin", "sv_end", "sv_idx", "sv_val"}
-
-// state returns all that learning has changed. Kernel values follow from the examples.
-func (s *support[T]) state() []Tensor {
-	y := make([]int32, len(s.coef))
-	for j := range y {
-		if y[j] = 1; math.Signbit(s.coef[j]) {
-			y[j] = -1
-		}
-	}
-	n := len(y)
-	return append([]Tensor{
-		{Name: "alpha", Shape: []int{n}, Data: slices.Clone(s.alpha)},
-		{Name: "y", Shape: []int{n}, Data: y},
-		{Name: "born", Shape: []int{n}, Data: slices.Clone(s.born)},
-		{Name: "margin", Shape: []int{len(s.on.m)}, Data: slices.Clone(s.on.m)},
-	}, examplesOf("sv", s.list)...)
-}
-
-// keptExamples are the parts of a State that make a support; its slices are the State's.
+// keptExamples are the parts of a State that make a support; its slices are the State's. Kernel
+// values follow from the examples.
 type keptExamples[T Float] struct {
 	alpha    []float64
 	y        []int32
@@ -418,41 +404,52 @@ type keptExamples[T Float] struct {
 // counted beyond MaxCount.
 func presented(n, seen int64) bool { return n >= 1 && (n <= seen || seen == MaxCount) }
 
-// keptOf returns what state gave of a learner called name, checked.
-func keptOf[T Float](name string, st *State, limit int, bounded bool,
-	seen int64) (k keptExamples[T], err error) {
-	var errs [5]error
-	k.alpha, errs[0] = vector[float64](st, name, "alpha")
-	k.y, errs[1] = vector[int32](st, name, "y")
-	k.born, errs[2] = vector[int64](st, name, "born")
-	k.margin, errs[3] = vector[float64](st, name, "margin")
-	k.examples, errs[4] = examplesFrom[T](name, "sv", st)
-	if err := errors.Join(errs[:]...); err != nil {
-		return k, err
+// fields walks all that learning has changed, and returns what is read; owners restore it.
+func (s *support[T]) fields(c *learner.Codec, limit int, bounded bool,
+	seen int64) (k keptExamples[T]) {
+	if c.Writing() {
+		k = keptExamples[T]{alpha: slices.Clone(s.alpha), y: signs(s.coef),
+			born: slices.Clone(s.born), margin: slices.Clone(s.on.m)}
 	}
-	alpha, y, born, margin, b := k.alpha, k.y, k.born, k.margin, &k.examples
-	n := len(alpha)
-	want := 0
+	k.alpha = learner.View(c, "alpha", k.alpha)
+	k.y = learner.View(c, "y", k.y)
+	k.born = learner.View(c, "born", k.born)
+	k.margin = learner.View(c, "margin", k.margin)
+	k.examples = exampleFields(c, "sv", s.list)
+	if !c.Reading() {
+		return k
+	}
+	n, margins := len(k.alpha), 0
 	if bounded {
-		want = n
+		margins = n
 	}
-	if len(y) != n || len(born) != n || len(margin) != want || b.Len() != n || limit > 0 && n > limit {
-		return k, fmt.Errorf("%s: %d coefficients, %d labels, %d numbers, %d margins of %d "+
-			"examples, at most %d: %w", name, n, len(y), len(born), len(margin), b.Len(), limit,
-			ErrState)
+	if !c.Want(len(k.y) == n && len(k.born) == n && len(k.margin) == margins &&
+		k.examples.Len() == n && (limit <= 0 || n <= limit),
+		"%d coefficients, %d labels, %d numbers, %d margins of %d examples, at most %d", n,
+		len(k.y), len(k.born), len(k.margin), k.examples.Len(), limit) {
+		return k
 	}
-	for j, a := range alpha {
-		if !(a >= 0) || math.IsInf(a, 0) || y[j] != 1 && y[j] != -1 || !presented(born[j], seen) {
-			return k, fmt.Errorf("%s: example %d has coefficient %v, label %d, number %d of %d: %w",
-				name, j, a, y[j], born[j], seen, ErrState)
+	for j, a := range k.alpha {
+		if !(a >= 0) || math.IsInf(a, 0) || k.y[j] != 1 && k.y[j] != -1 ||
+			!presented(k.born[j], seen) {
+			c.Want(false, "example %d has coefficient %v, label %d, number %d of %d", j, a, k.y[j],
+				k.born[j], seen)
+			return k
 		}
 	}
-	for _, m := range margin {
-		if m-m != 0 {
-			return k, fmt.Errorf("%s: margin %v: %w", name, m, ErrState)
+	learner.Finite(c, "margin", k.margin)
+	return k
+}
+
+// signs returns the labels of numbers that are those of examples, times a label.
+func signs(x []float64) []int32 {
+	y := make([]int32, len(x))
+	for j, v := range x {
+		if y[j] = 1; math.Signbit(v) {
+			y[j] = -1
 		}
 	}
-	return k, nil
+	return y
 }
 
 // restore takes what keptOf gave into a new support.

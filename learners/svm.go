@@ -355,59 +355,23 @@ func (s *SVM[T]) Bytes() int64 {
 }
 
 // State is Learner.State: the weights, or with a kernel the support vectors.
-func (s *SVM[T]) State() State {
-	st := State{
-		Counters: map[string]uint64{"updates": uint64(s.updates)},
-		Scalars:  map[string]float64{"bias": s.bias},
-	}
-	if s.cfg.linear() {
-		st.Tensors = []Tensor{{Name: "w", Shape: []int{len(s.w)}, Data: slices.Clone(s.w)}}
-		return st
-	}
-	s.expansion.state(&st)
-	return st
-}
+func (s *SVM[T]) State() State { return learner.StateOf(s.fields) }
 
 // SetState is Learner.SetState.
-func (s *SVM[T]) SetState(st State) error { return s.takeState(st, true) }
+func (s *SVM[T]) SetState(st State) error { return learner.SetState("svm", st, s.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (s *SVM[T]) CheckState(st State) error { return s.takeState(st, false) }
+// CheckState is Learner.CheckState.
+func (s *SVM[T]) CheckState(st State) error { return learner.CheckState("svm", st, s.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (s *SVM[T]) takeState(st State, keep bool) error {
-	tensors, counters := []string{"w"}, []string{"updates"}
-	if !s.cfg.linear() {
-		tensors, counters = expansionTensors, []string{"updates", "dim"}
-	}
-	if err := holds(&st, "svm", tensors, counters, []string{"bias"}); err != nil {
-		return err
-	}
-	bias := st.Scalars["bias"]
-	if bias-bias != 0 {
-		return fmt.Errorf("svm: scalar \"bias\" is %v: %w", bias, ErrState)
-	}
-	updates, err := count(&st, "svm", "updates")
-	if err != nil {
-		return err
-	}
+func (s *SVM[T]) fields(c *learner.Codec) {
+	learner.Count(c, "updates", &s.updates)
+	c.Scalar("bias", &s.bias)
 	if s.cfg.linear() {
-		w, err := vector[float64](&st, "svm", "w")
-		if err != nil {
-			return err
-		}
-		if !keep {
-			return nil
-		}
-		s.w = slices.Clone(w)
+		learner.Vector(c, "w", &s.w)
 	} else {
-		if err := s.expansion.takeState("svm", &st, s.cfg.kernel(), s.pool, keep); err != nil ||
-			!keep {
-			return err
-		}
+		s.expansion.fields(c, s.cfg.kernel(), s.pool)
 	}
-	s.bias, s.updates, s.solution = bias, updates, SVMSolution{}
-	return nil
+	c.Then(func() { s.solution = SVMSolution{} })
 }
 
 // svmProblem says what is minimised.

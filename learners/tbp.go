@@ -412,71 +412,40 @@ func (l *TBP[T]) Bytes() int64 {
 	return n + 16*int64(len(l.qplace))
 }
 
-// cacheTensors are those of the error cache.
-var cacheTensors = []string{"cache_y", "cache_margin", "cache_flips", "cache_since", "cache_end", "cache_idx", "cache_val"}
-
 // State is Learner.State: kept examples and error cache, with coefficients and margins.
-func (l *TBP[T]) State() State {
-	s := State{Counters: map[string]uint64{"seen": uint64(l.seen), "updates": uint64(l.updates)}, Tensors: l.state()}
-	if l.q == nil {
-		return s
-	}
-	y := make([]int32, l.q.Len())
-	for k := range y {
-		y[k] = int32(l.cache.y[k])
-	}
-	n := []int{len(y)}
-	s.Tensors = append(s.Tensors, Tensor{Name: "cache_y", Shape: n, Data: y}, Tensor{Name: "cache_margin", Shape: n, Data: slices.Clone(l.cache.m)},
-		Tensor{Name: "cache_flips", Shape: n, Data: slices.Clone(l.flips)}, Tensor{Name: "cache_since", Shape: n, Data: slices.Clone(l.since)})
-	s.Tensors = append(s.Tensors, examplesOf("cache", l.q)...)
-	return s
-}
+func (l *TBP[T]) State() State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *TBP[T]) SetState(s State) error { return l.takeState(s, true) }
+func (l *TBP[T]) SetState(s State) error { return learner.SetState("tbp", s, l.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (l *TBP[T]) CheckState(s State) error { return l.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (l *TBP[T]) CheckState(s State) error { return learner.CheckState("tbp", s, l.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (l *TBP[T]) takeState(s State, keep bool) error {
-	tensors := supportTensors
-	if l.q != nil {
-		tensors = slices.Concat(supportTensors, cacheTensors)
-	}
-	if err := holds(&s, "tbp", tensors, []string{"seen", "updates"}, nil); err != nil {
-		return err
-	}
-	seen, err1 := count(&s, "tbp", "seen")
-	updates, err2 := count(&s, "tbp", "updates")
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
+func (l *TBP[T]) fields(c *learner.Codec) {
+	seen := learner.Count(c, "seen", &l.seen)
+	updates := learner.Count(c, "updates", &l.updates)
+	kept := l.support.fields(c, l.cfg.Budget, true, seen)
 	var cache errorCache[T]
 	if l.q != nil {
-		var err error
-		if cache, err = l.cacheOf(&s, seen); err != nil {
-			return err
-		}
+		cache = l.cacheFields(c, seen)
 	}
-	kept, err := keptOf[T]("tbp", &s, l.cfg.Budget, true, seen)
-	if err != nil || !keep {
-		return err
+	if !c.Keeping() {
+		return
 	}
 	n := TBP[T]{cfg: l.cfg, pool: l.pool, kept: l.kept, cached: l.cached}
-	if err := n.reset(); err != nil {
-		return err
-	}
-	n.seen, n.updates = seen, updates
-	if n.q != nil {
-		n.restoreCache(&cache)
-	}
-	n.support.restore(kept, true)
-	if n.q != nil {
-		n.restoreRows()
-	}
-	*l = n
-	return nil
+	err := n.reset()
+	c.Want(err == nil, "%w", err)
+	c.Then(func() {
+		n.seen, n.updates = seen, updates
+		if n.q != nil {
+			n.restoreCache(&cache)
+		}
+		n.support.restore(kept, true)
+		if n.q != nil {
+			n.restoreRows()
+		}
+		*l = n
+	})
 }
 
 // errorCache are the parts of a State that make an error cache; its slices are the State's.
@@ -487,31 +456,36 @@ type errorCache[T Float] struct {
 	examples     engine.Block[T]
 }
 
-// cacheOf returns the error cache of a State, checked.
-func (l *TBP[T]) cacheOf(s *State, seen int64) (c errorCache[T], err error) {
-	var errs [5]error
-	c.y, errs[0] = vector[int32](s, "tbp", "cache_y")
-	c.m, errs[1] = vector[float64](s, "tbp", "cache_margin")
-	c.flips, errs[2] = vector[int64](s, "tbp", "cache_flips")
-	c.since, errs[3] = vector[int64](s, "tbp", "cache_since")
-	c.examples, errs[4] = examplesFrom[T]("tbp", "cache", s)
-	if err := errors.Join(errs[:]...); err != nil {
-		return c, err
+// cacheFields walks the error cache, and returns what is read.
+func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
+	if c.Writing() {
+		k = errorCache[T]{y: signs(l.cache.y), m: slices.Clone(l.cache.m),
+			flips: slices.Clone(l.flips), since: slices.Clone(l.since)}
 	}
-	y, m, flips, since := c.y, c.m, c.flips, c.since
-	if n := c.examples.Len(); len(y) != n || len(m) != n || len(flips) != n || len(since) != n ||
-		l.qplace == nil && n > l.cfg.ErrorSize {
-		return c, fmt.Errorf("tbp: error cache of %d examples, %d labels, %d margins, %d and %d "+
-			"counts: %w", n, len(y), len(m), len(flips), len(since), ErrState)
+	k.y = learner.View(c, "cache_y", k.y)
+	k.m = learner.View(c, "cache_margin", k.m)
+	k.flips = learner.View(c, "cache_flips", k.flips)
+	k.since = learner.View(c, "cache_since", k.since)
+	k.examples = exampleFields(c, "cache", l.q)
+	if !c.Reading() {
+		return k
 	}
-	for k := range y {
-		if y[k] != 1 && y[k] != -1 || m[k]-m[k] != 0 || flips[k] < 0 || flips[k] > MaxCount ||
-			!presented(since[k], seen) {
-			return c, fmt.Errorf("tbp: error cache: example %d has label %d, margin %v, %d flips "+
-				"since %d of %d: %w", k, y[k], m[k], flips[k], since[k], seen, ErrState)
+	n := k.examples.Len()
+	if !c.Want(len(k.y) == n && len(k.m) == n && len(k.flips) == n && len(k.since) == n &&
+		(l.qplace != nil || n <= l.cfg.ErrorSize),
+		"error cache of %d examples, %d labels, %d margins, %d and %d counts", n, len(k.y),
+		len(k.m), len(k.flips), len(k.since)) {
+		return k
+	}
+	for i, y := range k.y {
+		if y != 1 && y != -1 || k.m[i]-k.m[i] != 0 || k.flips[i] < 0 || k.flips[i] > MaxCount ||
+			!presented(k.since[i], seen) {
+			c.Want(false, "error cache: example %d has label %d, margin %v, %d flips since %d of %d",
+				i, y, k.m[i], k.flips[i], k.since[i], seen)
+			return k
 		}
 	}
-	return c, nil
+	return k
 }
 
 // restoreCache takes all of the error cache but the kernel values.

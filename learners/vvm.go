@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -375,11 +376,11 @@ func (v *VVM[T]) MergePosterior(other Learner[T]) error {
 	case o.cfg.Noise != v.cfg.Noise || o.cfg.NoiseAuto != v.cfg.NoiseAuto:
 		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise, ErrPrior)
 	}
-	s := State{Counters: map[string]uint64{}}
-	o.p.state(&s)
+	s := learner.StateOf(func(c *learner.Codec) { o.p.fields(c, o.p.k) })
 	q := newPosterior(o.p.eps, len(o.p.X))
 	q.noise = newNoiseEstimate(o.cfg.NoiseAuto, o.p.eps)
-	if err := q.restore(v.name, &s, o.p.k, true); err != nil {
+	take := func(c *learner.Codec) { q.fields(c, o.p.k) }
+	if err := learner.SetState(v.name, s, take); err != nil {
 		return err
 	}
 	if err := v.p.grow(v.name, len(q.mr)); err != nil {
@@ -436,36 +437,15 @@ func (v *VVM[T]) Updates() int64 { return v.updates }
 func (v *VVM[T]) Bytes() int64 { return v.p.bytes() + int64(unsafe.Sizeof(*v)) }
 
 // State is Learner.State: the posterior.
-func (v *VVM[T]) State() State {
-	s := State{Counters: map[string]uint64{"updates": uint64(v.updates)}}
-	v.p.state(&s)
-	return s
-}
+func (v *VVM[T]) State() State { return learner.StateOf(v.fields) }
 
 // SetState is Learner.SetState.
-func (v *VVM[T]) SetState(s State) error { return v.takeState(s, true) }
+func (v *VVM[T]) SetState(s State) error { return learner.SetState(v.name, s, v.fields) }
 
-// CheckState is StateChecker.CheckState.
-func (v *VVM[T]) CheckState(s State) error { return v.takeState(s, false) }
+// CheckState is Learner.CheckState.
+func (v *VVM[T]) CheckState(s State) error { return learner.CheckState(v.name, s, v.fields) }
 
-// takeState is SetState, or CheckState if the state shall not be kept.
-func (v *VVM[T]) takeState(s State, keep bool) error {
-	tensors, counters := posteriorTensors, append([]string{"updates"}, posteriorCounters...)
-	if s.Tensor("precisions") != nil { // since P alone was too coarse
-		tensors, counters = append(slices.Clone(tensors), "precisions"),
-			append(counters, "measured")
-	}
-	scalars, counters := v.p.noise.keys([]string{"precision", "loss"}, counters)
-	if err := holds(&s, v.name, tensors, counters, scalars); err != nil {
-		return err
-	}
-	updates, err := count(&s, v.name, "updates")
-	if err != nil {
-		return err
-	}
-	if err := v.p.restore(v.name, &s, v.buffer, keep); err != nil || !keep {
-		return err
-	}
-	v.updates = updates
-	return nil
+func (v *VVM[T]) fields(c *learner.Codec) {
+	learner.Count(c, "updates", &v.updates)
+	v.p.fields(c, v.buffer)
 }

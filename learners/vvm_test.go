@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -520,10 +521,9 @@ func TestGuards(t *testing.T) {
 		return p
 	}
 	law := func(p *posterior) string {
-		s, q := State{Counters: map[string]uint64{}}, *p
+		q := *p
 		q.precision = nil // a closer bound of the same law
-		q.state(&s)
-		return fmt.Sprint(s)
+		return fmt.Sprint(learner.StateOf(func(c *learner.Codec) { q.fields(c, q.k) }))
 	}
 	for _, c := range []struct {
 		tau, variance float64 // 1/variance = 1 + tau
