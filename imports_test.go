@@ -25,10 +25,11 @@ const module = "github.com/halfspace-ml/halfspace/"
 var onlyIn = map[string][]string{
 	"github.com/klauspost/cpuid/v2":     {"vecmath", "bench", "cmd"}, // features are detected in vecmath; the others describe the CPU
 	"github.com/klauspost/compress":     {"dataset"},
+	"github.com/HdrHistogram":           {"cmd"},
 	"github.com/spf13/cobra":            {"cmd"},
 	"github.com/spf13/pflag":            {"cmd"},
 	"gonum.org/v1/gonum":                {"bench"}, // never in a hot path
-	"github.com/schollz/progressbar/v3": {"eval", "bench"},
+	"github.com/schollz/progressbar/v3": {"cmd"},
 }
 
 func TestImports(t *testing.T) {

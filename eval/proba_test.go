@@ -1,12 +1,9 @@
 package eval_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/eval"
@@ -82,9 +79,9 @@ func TestRunProba(t *testing.T) {
 		}
 	}
 	src := eval.NewMemory(&d.Block, d.Gather)
-	var table, rows bytes.Buffer
+	var seen recorder
 	got := fresh()
-	r, err := eval.Run(context.Background(), got, src, eval.Options{Epochs: 2, Proba: true, Progress: eval.Lines(&table)})
+	r, err := eval.Run(context.Background(), got, src, eval.Options{Epochs: 2, Proba: true, Progress: &seen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,24 +101,8 @@ func TestRunProba(t *testing.T) {
 			t.Fatalf("example %d scores %v after a run with probabilities, %v without", i, f[i], g[i])
 		}
 	}
-	if _, err := eval.Run(context.Background(), fresh(), src, eval.Options{Epochs: 2, Proba: true, Progress: eval.NDJSON(&rows)}); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(rows.String()), "\n")
-	var last struct {
-		Examples         int64
-		LogLoss          float64 `json:"log_loss"`
-		Brier            float64
-		CalibrationError float64 `json:"calibration_error"`
-	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
-		t.Fatal(err)
-	}
-	if last.Examples != all.Examples || last.LogLoss != all.LogLoss() || last.Brier != all.Brier() || last.CalibrationError != all.CalibrationError() {
-		t.Errorf("the last line says %+v, want %v %v %v", last, all.LogLoss(), all.Brier(), all.CalibrationError())
-	}
-	if head, _, _ := strings.Cut(table.String(), "\n"); !strings.Contains(head, "log-loss") || !strings.Contains(head, "Brier") || !strings.Contains(head, "calibration") {
-		t.Errorf("the table begins with %q", head)
+	if last := seen.ends[0].Proba; last == nil || *last != all {
+		t.Errorf("the end says %+v, want %+v", last, all)
 	}
 
 	count, s, err := eval.TestProba(context.Background(), got, learners.ProberOf(got), src)

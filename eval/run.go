@@ -16,8 +16,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -113,8 +111,9 @@ type Options struct {
 
 	Progress Progress // nil shows nothing
 
-	// Latency, if there, gets the nanoseconds of learning each example, which then are learned one by one, whatever Block.
-	Latency *hdrhistogram.Histogram
+	// Timed, if there, gets the time of learning each example, which then are learned one by one,
+	// whatever Block.
+	Timed func(time.Duration)
 
 	Checkpoint      func(Result) error // called between blocks, at the marks below; an error ends the run
 	CheckpointEvery int64              // examples presented
@@ -181,7 +180,7 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 	if o.Block == 0 {
 		o.Block, size = DefaultBlock, firstBlock
 	}
-	if o.Latency != nil {
+	if o.Timed != nil {
 		o.Block, size = 1, 1
 	}
 	r := run[T]{l: l, o: o, size: size, rounds: make([]learners.Round, o.Block), nextLine: 1, started: time.Now()}
@@ -376,17 +375,14 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
 	}
 	var began time.Time
-	if r.o.Latency != nil {
+	if r.o.Timed != nil {
 		began = time.Now()
 	}
 	if err := r.l.Learn(b, rounds); err != nil {
 		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
 	}
-	if r.o.Latency != nil {
-		ns := min(time.Since(began).Nanoseconds(), r.o.Latency.HighestTrackableValue())
-		if err := r.o.Latency.RecordValue(ns); err != nil {
-			return err
-		}
+	if r.o.Timed != nil {
+		r.o.Timed(time.Since(began))
 	}
 	first := r.res.Epochs == 0
 	add(&r.scales, b)

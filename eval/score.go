@@ -42,7 +42,7 @@ func Score[T engine.Float](ctx context.Context, l learners.Learner[T], src Sourc
 	}
 }
 
-// Count is what was counted of scores beside the labels. Its Warnings say what they are worth.
+// Count is what was counted of scores beside the labels. Warnings says what they are worth.
 type Count struct {
 	Examples  int64 `json:"examples"`
 	Errors    int64 `json:"errors"`     // wrong predicted labels; a score of 0 predicts +1

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -20,42 +19,36 @@ const (
 // leastRarer is how many examples of the rarer class OneClass needs: to miss a few is no wonder.
 const leastRarer = 10
 
-// Warning says that a result may not be what it seems.
+// Warning says that a result may not be what it seems, in numbers.
 type Warning struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
+	Code string
 
-	// Of Unscaled: the largest feature, from 0, an appended bias included, and how many times
-	// larger it is than the typical one.
-	Feature int     `json:"-"`
-	Ratio   float64 `json:"-"`
+	// The tally that says so, but of Unscaled: Count.NotFinite, Count.Predicted, Count.Error or
+	// Count.Changes is what is odd about it.
+	Count Count
+
+	Expected float64 // of LabelRuns: Count.Changes of a mixed order
+	Feature  int     // of Unscaled: the largest, from 0, an appended bias included
+	Ratio    float64 // of Unscaled: how many times larger it is than the typical one
 }
 
 // Warnings tells what the scores say of themselves, at most one of NotFinite, OneClass and Worse.
 // Cost: none.
 func (c Count) Warnings() []Warning {
-	negatives := c.Examples - c.Positives
-	rarer := min(c.Positives, negatives)
+	rarer := c.Rarer()
 	switch {
 	case c.NotFinite > 0:
-		return []Warning{{Code: NotFinite,
-			Text: fmt.Sprintf("%d of %d scores are not finite numbers", c.NotFinite, c.Examples)}}
+		return []Warning{{Code: NotFinite, Count: c}}
 	case rarer >= leastRarer && (c.Predicted == 0 || c.Predicted == c.Examples):
-		missed := negatives
-		if c.Predicted == 0 {
-			missed = c.Positives
-		}
-		return []Warning{{Code: OneClass, Text: fmt.Sprintf(
-			"all %d examples are predicted as one class, though %d are of the other",
-			c.Examples, missed)}}
+		return []Warning{{Code: OneClass, Count: c}}
 	case rarer > 0 && c.worse(rarer):
-		return []Warning{{Code: Worse, Text: fmt.Sprintf(
-			"the error, %.2f %%, is above the rarer class's share, %.2f %%: "+
-				"always guessing the other would do better",
-			100*c.Error(), 100*float64(rarer)/float64(c.Examples))}}
+		return []Warning{{Code: Worse, Count: c}}
 	}
 	return nil
 }
+
+// Rarer returns how many examples the rarer class has.
+func (c Count) Rarer() int64 { return min(c.Positives, c.Examples-c.Positives) }
 
 // worse tells whether the errors are more than those of a constant guess on the same examples,
 // beyond chance: of those that only one of the two gets wrong, three standard deviations more
@@ -86,15 +79,7 @@ func (c Count) runs() []Warning {
 	if expected < 20 || float64(c.Changes) > expected/10 {
 		return nil
 	}
-	times := "times"
-	if c.Changes == 1 {
-		times = "time"
-	}
-	return []Warning{{Code: LabelRuns, Text: fmt.Sprintf(
-		"the labels come in long runs: they change %d %s, where mixed they would about "+
-			"%.0f times; "+
-			"to repeat the last label is right nearly always, so the progressive error says little",
-		c.Changes, times, expected)}}
+	return []Warning{{Code: LabelRuns, Count: c, Expected: expected}}
 }
 
 // since returns what was counted after from.
@@ -183,7 +168,5 @@ func (s *scales) warnings() []Warning {
 	if !(largest >= scaleRatio*typical) {
 		return nil
 	}
-	ratio := largest / typical
-	return []Warning{{Code: Unscaled, Feature: at, Ratio: ratio,
-		Text: fmt.Sprintf("feature %d is %.2g times as large as the typical one", at, ratio)}}
+	return []Warning{{Code: Unscaled, Feature: at, Ratio: largest / typical}}
 }

@@ -1,23 +1,29 @@
 package papers
 
 import (
-	"fmt"
-	"io"
 	"sync"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 )
 
-// progress draws on a terminal how far a run of some experiments is: a bar for the one that runs, and share and time left of all. Rows come when they come, some all at
-// the end, so the bar goes by the time that an experiment should take, stretched by how much longer than they should the finished ones took.
+// Standing is how far a Series is while an experiment runs.
+type Standing struct {
+	At, Of int    // the experiment's place, from 0, and how many there are
+	Name   string // the experiment's
+	Rows   int    // it has finished
+	This   float64
+	All    float64       // shares done of it and of all, from 0 to 0.99
+	Left   time.Duration // that all still take, in whole seconds
+}
+
+// progress finds out how far a run of some experiments is. Rows come when they come, some all at the
+// end, so shares go by the time that an experiment should take, stretched by how much longer than
+// they should the finished ones took.
 type progress struct {
-	w      io.Writer
-	should []float64 // seconds of each experiment; 0: it isn't run
+	show   func(Standing) // from a goroutine of its own, while an experiment runs; nil: nobody
+	should []float64      // seconds of each experiment; 0: it isn't run
 	now    func() time.Time
 
 	mu            sync.Mutex
-	bar           *progressbar.ProgressBar // of the one that runs
 	at            int
 	name          string
 	rows          int
@@ -27,19 +33,17 @@ type progress struct {
 	quit, gone    chan struct{}
 }
 
-// barSteps is the length of a bar.
-const barSteps = 1000
-
-// begin draws the bar of experiment i, within 80 columns; end takes it away.
+// begin shows how far experiment i is, four times a second, until end.
 func (p *progress) begin(i int, name string) {
 	p.at, p.name, p.rows, p.began = i, name, 0, p.now()
 	if p.started.IsZero() {
 		p.started = p.began
 	}
-	p.bar = progressbar.NewOptions(barSteps, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(12), progressbar.OptionSetPredictTime(false),
-		progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish())
+	if p.show == nil {
+		return
+	}
 	p.quit, p.gone = make(chan struct{}), make(chan struct{})
-	p.draw()
+	p.show(p.standing())
 	go func() {
 		defer close(p.gone)
 		tick := time.NewTicker(250 * time.Millisecond)
@@ -49,7 +53,7 @@ func (p *progress) begin(i int, name string) {
 			case <-p.quit:
 				return
 			case <-tick.C:
-				p.draw()
+				p.show(p.standing())
 			}
 		}
 	}()
@@ -62,32 +66,26 @@ func (p *progress) row() {
 	p.mu.Unlock()
 }
 
+// end stops what begin began.
 func (p *progress) end() {
-	close(p.quit)
-	<-p.gone
-	p.bar.Exit()
-	p.bar.Clear()
+	if p.show != nil {
+		close(p.quit)
+		<-p.gone
+	}
 	p.spent += p.now().Sub(p.began).Seconds()
 	p.wanted += p.should[p.at]
 }
 
-func (p *progress) draw() {
+func (p *progress) standing() Standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	this, all, left := p.estimate()
-	text := fmt.Sprintf("[%d/%d] %s", p.at+1, len(p.should), p.name)
-	switch p.rows {
-	case 0:
-	case 1:
-		text += ", 1 row"
-	default:
-		text += fmt.Sprintf(", %d rows", p.rows)
-	}
-	p.bar.Describe(fmt.Sprintf("%s; all %.0f %%, %v left ", text, 100*all, left))
-	p.bar.Set(int(barSteps * this))
+	s := Standing{At: p.at, Of: len(p.should), Name: p.name, Rows: p.rows}
+	s.This, s.All, s.Left = p.estimate()
+	return s
 }
 
-// estimate returns the shares done of the experiment that runs, never all of it, and of all, and how long all still take.
+// estimate returns the shares done of the experiment that runs, never all of it, and of all, and how
+// long all still take.
 func (p *progress) estimate() (this, all float64, left time.Duration) {
 	const some = 10 // seconds: short experiments say little
 	stretch := (p.spent + some) / (p.wanted + some)

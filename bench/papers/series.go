@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"strings"
@@ -21,8 +20,13 @@ type Series struct {
 	// Among several, an experiment that would probably take longer than what is left of Budget is left out; 0 is no limit.
 	Budget time.Duration
 
-	Say      func(format string, args ...any) // told in lines how it goes; nil: nobody
-	Terminal io.Writer                        // gets a progress bar, and Say no lines that this makes needless; nil: none
+	Say func(format string, args ...any) // told in lines how it goes; nil: nobody
+
+	// Show is told how far it is, four times a second while an experiment runs, from a goroutine of
+	// its own; Say is then told no lines that this makes needless. Hide is called after each
+	// experiment, when there is nothing to be shown any more. Both may be nil.
+	Show func(Standing)
+	Hide func()
 }
 
 // Run hands the outcome of each experiment to done as it comes. Among several, one whose data are missing is left out, with the reason in its outcome. It ends with the
@@ -30,7 +34,7 @@ type Series struct {
 func (s *Series) Run(ctx context.Context, done func(Outcome) error) error {
 	several := len(s.Experiments) > 1
 	jobs := make([]job, len(s.Experiments))
-	bar := &progress{w: s.Terminal, should: make([]float64, len(jobs)), now: time.Now}
+	bar := &progress{show: s.Show, should: make([]float64, len(jobs)), now: time.Now}
 	for i, e := range s.Experiments {
 		j := s.plan(e, several)
 		if jobs[i] = j; j.out.Skipped == "" && !j.out.Cached {
@@ -115,15 +119,14 @@ func (j *job) blank() Outcome {
 // run runs experiment i and keeps what it gave.
 func (s *Series) run(ctx context.Context, j *job, bar *progress, i int, place string) error {
 	o, began, last, n := j.o, time.Now(), time.Now(), 0
-	if s.Terminal == nil {
+	if s.Show == nil {
 		s.say("%s: about %.0f s", place, math.Ceil(bar.should[i]))
 	}
 	o.Done = func(row Row) {
 		j.o.done(row)
 		n++
-		if s.Terminal != nil {
-			bar.row()
-		} else if time.Since(last) > 5*time.Second {
+		bar.row()
+		if s.Show == nil && time.Since(last) > 5*time.Second {
 			last = time.Now()
 			rows := "rows"
 			if n == 1 {
@@ -137,14 +140,13 @@ func (s *Series) run(ctx context.Context, j *job, bar *progress, i int, place st
 		j.o.drawn(f)
 		j.out.Figures = append(j.out.Figures, f)
 	}
-	if s.Terminal != nil {
-		bar.begin(i, j.out.Name)
-	}
+	bar.begin(i, j.out.Name)
 	var err error
 	j.out.Rows, err = Repro(ctx, j.e, o)
 	j.out.Seconds = time.Since(began).Seconds()
-	if s.Terminal != nil {
-		bar.end()
+	bar.end()
+	if s.Hide != nil {
+		s.Hide()
 	}
 	if err != nil {
 		return err

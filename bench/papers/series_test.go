@@ -137,8 +137,11 @@ func TestSeries(t *testing.T) {
 func TestSeriesStopped(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	var first, second int
-	var drawn strings.Builder
-	s := &Series{Experiments: []Experiment{counted("obpm/a", &first, nil), counted("obpm/b", &second, nil)}, Options: RunOptions{Seed: 1}, Cache: Cache{Dir: t.TempDir()}, Terminal: &drawn}
+	var drawn []string
+	hidden := 0
+	s := &Series{Experiments: []Experiment{counted("obpm/a", &first, nil), counted("obpm/b", &second, nil)}, Options: RunOptions{Seed: 1}, Cache: Cache{Dir: t.TempDir()},
+		Show: func(s Standing) { drawn = append(drawn, fmt.Sprintf("%d/%d %s", s.At, s.Of, s.Name)) },
+		Hide: func() { hidden++ }}
 	ctx, stop := context.WithCancel(context.Background())
 	if err := s.Run(ctx, func(Outcome) error { stop(); return nil }); !errors.Is(err, context.Canceled) || first != 1 || second != 0 {
 		t.Errorf("%v after %d and %d runs", err, first, second)
@@ -146,8 +149,8 @@ func TestSeriesStopped(t *testing.T) {
 	if err := s.Run(context.Background(), func(Outcome) error { return nil }); err != nil || first != 1 || second != 1 {
 		t.Errorf("%v after %d and %d runs", err, first, second)
 	}
-	if !strings.Contains(drawn.String(), "[2/2] obpm/b") {
-		t.Errorf("no bar: %q", drawn.String())
+	if !slices.Contains(drawn, "1/2 obpm/b") || hidden != 2 {
+		t.Errorf("shown %q, hidden %d times", drawn, hidden)
 	}
 }
 

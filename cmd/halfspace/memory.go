@@ -16,29 +16,11 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learners"
 )
-
-// latencyReport is how long learning one example took, in nanoseconds.
-type latencyReport struct {
-	P50 int64 `json:"p50_ns"`
-	P99 int64 `json:"p99_ns"`
-	Max int64 `json:"max_ns"`
-}
-
-// newLatency holds times up to a minute to three digits.
-func newLatency() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, int64(time.Minute), 3)
-}
-
-func reportLatency(h *hdrhistogram.Histogram) *latencyReport {
-	return &latencyReport{P50: h.ValueAtQuantile(50), P99: h.ValueAtQuantile(99), Max: h.Max()}
-}
 
 // memoryReport is how --mem-budget was split, and what came of it.
 type memoryReport struct {

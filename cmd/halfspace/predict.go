@@ -201,7 +201,7 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 		count = eval.Count{Examples: r.Examples, NotFinite: r.NotFinite}
 	}
 	for _, x := range count.Warnings() {
-		p.told.tell(w, x.Code, x.Text, a.next(x.Code))
+		p.told.tell(w, x.Code, warningText(x, ""), a.next(x.Code))
 	}
 	return nil
 }

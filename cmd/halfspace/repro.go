@@ -144,7 +144,9 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	if stderr := cmd.ErrOrStderr(); !r.quiet {
 		series.Say = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
 		if isTerminal(stderr) {
-			series.Terminal = stderr
+			shown := bar{w: stderr}
+			series.Show = func(s papers.Standing) { shown.drawShare(s.This, standing(s)) }
+			series.Hide = shown.clear
 		}
 	}
 	err = series.Run(cmd.Context(), func(out papers.Outcome) error {
@@ -180,6 +182,15 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 		}
 	}
 	return r.judge(report.Outcomes)
+}
+
+// standing says before a bar how far a series is.
+func standing(s papers.Standing) string {
+	text := fmt.Sprintf("[%d/%d] %s", s.At+1, s.Of, s.Name)
+	if s.Rows > 0 {
+		text += ", " + plural(s.Rows, "row")
+	}
+	return fmt.Sprintf("%s; all %.0f %%, %v left ", text, 100*s.All, s.Left)
 }
 
 // listedExperiment is what --list --json prints of one.

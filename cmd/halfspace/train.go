@@ -536,8 +536,9 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if t.every > 0 || t.after > 0 {
 		o.Checkpoint = func(r eval.Result) error { return save(t, l, in.info(), r) }
 	}
+	latency := newLatency()
 	if _, keeps := l.(learners.Keeper); keeps || t.latency {
-		o.Latency = newLatency()
+		o.Timed = latency.add
 	}
 	var res eval.Result
 	f, fitter := l.(learners.Fitter[T])
@@ -594,9 +595,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		n := int64(k.Support())
 		t.report.Support = &n
 	}
-	if o.Latency != nil && o.Latency.TotalCount() > 0 {
-		t.report.Latency = reportLatency(o.Latency)
-	}
+	t.report.Latency = latency.report()
 	if t.report.Memory != nil {
 		t.report.Memory.Peak = peakMemory()
 	}
@@ -868,11 +867,11 @@ func (t *trainer) progress() eval.Progress {
 	}
 	switch mode {
 	case "bar":
-		return eval.Bar(w)
+		return &progressBar{bar: bar{w: w}}
 	case "json":
-		return eval.NDJSON(w)
+		return newProgressJSON(w)
 	case "lines":
-		return eval.Lines(w)
+		return &progressLines{w: w}
 	}
 	return nil
 }

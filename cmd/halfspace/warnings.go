@@ -25,7 +25,13 @@ const (
 
 // warnings are what a result is told with where it may not be what it seems: a line each on
 // stderr, and a list in JSON. They concern the result's truth, so -q doesn't silence them.
-type warnings []eval.Warning
+type warnings []warning
+
+// warning is a code for programs and a text for people.
+type warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
 
 // leastOneLabel is how many examples of one label, and none of another, are told of.
 const leastOneLabel = 20
@@ -38,7 +44,7 @@ func (ws *warnings) tell(w io.Writer, code, what, next string) {
 // note adds one that says all there is to say.
 func (ws *warnings) note(w io.Writer, code, text string) {
 	fmt.Fprintf(w, "halfspace: warning: %s\n", text)
-	*ws = append(*ws, eval.Warning{Code: code, Text: text})
+	*ws = append(*ws, warning{code, text})
 }
 
 // tellUnknown tells of non-zeros whose features training never had.
@@ -71,6 +77,34 @@ func (t *trainer) tellRestart(res eval.Result) {
 	t.report.Warnings.tell(t.cmd.ErrOrStderr(), restarted,
 		"the model is one of a run that was cut over other examples, or with other options",
 		"it goes on from its weights, at the first example")
+}
+
+// warningText says what is odd about a result. feature names one of eval.Unscaled.
+func warningText(x eval.Warning, feature string) string {
+	c := x.Count
+	switch x.Code {
+	case eval.NotFinite:
+		return fmt.Sprintf("%d of %d scores are not finite numbers", c.NotFinite, c.Examples)
+	case eval.OneClass:
+		missed := c.Examples - c.Positives
+		if c.Predicted == 0 {
+			missed = c.Positives
+		}
+		return fmt.Sprintf("all %d examples are predicted as one class, though %d are of the other",
+			c.Examples, missed)
+	case eval.Worse:
+		return fmt.Sprintf("the error, %.2f %%, is above the rarer class's share, %.2f %%: "+
+			"always guessing the other would do better",
+			100*c.Error(), 100*float64(c.Rarer())/float64(c.Examples))
+	case eval.LabelRuns:
+		return fmt.Sprintf("the labels come in long runs: they change %s, where mixed they would "+
+			"about %.0f times; to repeat the last label is right nearly always, "+
+			"so the progressive error says little", plural(int(c.Changes), "time"), x.Expected)
+	case eval.Unscaled:
+		return fmt.Sprintf("%s is %s times as large as the typical one, so it alone decides",
+			feature, times(x.Ratio))
+	}
+	return x.Code
 }
 
 // adviser knows what helps a learner.
@@ -177,7 +211,11 @@ func (t *trainer) warn(res eval.Result, info dataset.Info, measured *eval.Count,
 	}
 	tell := func(where string, ws []eval.Warning) {
 		for _, x := range ws {
-			list.tell(w, x.Code, where+x.Text, a.next(x.Code))
+			feature := ""
+			if x.Code == eval.Unscaled {
+				feature = featureName(x.Feature, t.opts, info)
+			}
+			list.tell(w, x.Code, where+warningText(x, feature), a.next(x.Code))
 		}
 	}
 	var scores []eval.Warning
@@ -187,9 +225,6 @@ func (t *trainer) warn(res eval.Result, info dataset.Info, measured *eval.Count,
 			tell("", []eval.Warning{x})
 		case eval.Unscaled:
 			if !learners.ScaleFree(t.config) {
-				x.Text = fmt.Sprintf(
-					"%s is %s times as large as the typical one, so it alone decides",
-					featureName(x.Feature, t.opts, info), times(x.Ratio))
 				tell("", []eval.Warning{x})
 			}
 		default:
