@@ -1,12 +1,12 @@
 package dataset
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -16,14 +16,14 @@ func (s *Stream[T]) read() {
 	s.cut.Lock()
 	defer s.cut.Unlock()
 	defer s.endReading()
-	if s.p.format == "idx" {
-		for i := range s.pairs {
-			if !s.readIDX(&s.pairs[i], s.pairIn[i]) {
+	if len(s.parts) > 0 {
+		for _, p := range s.parts {
+			if !s.readPart(p) {
 				break
 			}
 		}
-		for _, in := range s.pairIn {
-			in.Close()
+		for _, p := range s.parts {
+			p.in.Close()
 		}
 		return
 	}
@@ -34,8 +34,8 @@ func (s *Stream[T]) read() {
 			if in, err = s.openNext(name); err != nil {
 				if err != errStopped {
 					c := s.chunk(0)
-					c.name, c.csv, c.first, c.fail = name, s.first.csv, true, err
-					endText(c.text)
+					c.File, c.Layout, c.first, c.fail = name, s.layout, true, err
+					format.EndText(c.Text)
 					s.send(c)
 				}
 				return
@@ -80,7 +80,7 @@ func (s *Stream[T]) openNext(name string) (in *input, err error) {
 // Stop ends the reading: Next returns the rows of the whole lines that were read until now, then
 // ErrStopped. A read that waits for input is not waited for. Any goroutine may call it.
 func (s *Stream[T]) Stop() {
-	s.stop.asked.Store(true) // the reader stops before it would have to wait again
+	s.stop.asked.Store(true) // the reader format.Stops before it would have to wait again
 	if !s.stop.waiting.Load() {
 		return
 	}
@@ -104,16 +104,16 @@ func (s *Stream[T]) chunk(n int) *chunk[T] {
 	default:
 		c = &chunk[T]{done: make(chan struct{}, 1)}
 	}
-	if cap(c.text) > 2*s.lim.chunk+stops { // of a long line: don't keep that for ever
-		c.text = nil
+	if cap(c.Text) > 2*s.lim.chunk+format.Stops { // of a long line: don't keep that for ever
+		c.Text = nil
 	}
-	*c = chunk[T]{text: sized(c.text, n+stops), done: c.done}
+	*c = chunk[T]{Chunk: format.Chunk[T]{Text: format.Sized(c.Text, n+format.Stops)}, done: c.done}
 	return c
 }
 
 // send hands a chunk to the workers and, in order, to Next. The caller holds s.cut.
 func (s *Stream[T]) send(c *chunk[T]) bool {
-	if s.over || !s.gate.take(int64(c.n), s.ctx.Done()) {
+	if s.over || !s.gate.take(int64(c.N), s.ctx.Done()) {
 		return false
 	}
 	select {
@@ -130,14 +130,7 @@ func (s *Stream[T]) send(c *chunk[T]) bool {
 	return fail == nil
 }
 
-// endText puts the line ends behind a text.
-func endText(b []byte) {
-	for i := range b[:stops] {
-		b[i] = '\n'
-	}
-}
-
-// cutter cuts the text of one file at line ends, fasta before headers, into chunks. While it waits
+// cutter cuts the text of one file into chunks, where its format says that text may be cut. While it waits
 // for text in the middle of a chunk, the whole lines that are there can be taken out of it.
 // Stream.cut guards it.
 type cutter[T engine.Float] struct {
@@ -148,7 +141,7 @@ type cutter[T engine.Float] struct {
 	clean   int  // up to here no line ends behind lo
 	done    int  // bytes of the file handed over
 	any     bool // something was handed over
-	reading bool // a read into c.text[n:] is under way
+	reading bool // a read into c.Text[n:] is under way
 	reads   int  // begun so far, and
 	seen    int  // when the clock looked last
 	ticks   int  // of the clock since something was handed over
@@ -187,11 +180,11 @@ func (s *Stream[T]) readText(in *input) bool {
 	defer func() { k.clock.Stop(); s.cutter = nil }()
 	for {
 		if k.lo > 0 {
-			k.n = copy(k.c.text, k.c.text[k.lo:k.n])
+			k.n = copy(k.c.Text, k.c.Text[k.lo:k.n])
 			k.clean = max(0, k.clean-k.lo)
 			k.lo = 0
 		}
-		room := len(k.c.text) - stops
+		room := len(k.c.Text) - format.Stops
 		if k.n == room {
 			if err := k.next(); err != nil {
 				return k.end(err)
@@ -208,7 +201,7 @@ func (s *Stream[T]) readText(in *input) bool {
 			k.clock.Reset(textPause)
 		}
 		s.cut.Unlock()
-		m, err := in.Read(k.c.text[k.n:room])
+		m, err := in.Read(k.c.Text[k.n:room])
 		s.cut.Lock()
 		k.reading = false
 		if s.over || s.ctx.Err() != nil {
@@ -223,26 +216,21 @@ func (s *Stream[T]) readText(in *input) bool {
 
 // whole returns where the last whole line ends that isn't handed over, lo if there is none.
 func (k *cutter[T]) whole() int {
-	from := max(k.lo, k.clean)
-	i := -1
-	if k.s.p.format == "fasta" { // at a header
-		from = max(k.lo, k.clean-1)
-		i = bytes.LastIndex(k.c.text[from:k.n], []byte("\n>"))
-	} else {
-		i = bytes.LastIndexByte(k.c.text[from:k.n], '\n')
-	}
+	cut := k.s.p.Format.Cut
+	from := max(k.lo, k.clean-len(cut)+1) // a cut's text may have come in two pieces
+	end := from + cut.Last(k.c.Text[from:k.n])
 	k.clean = k.n
-	if i < 0 {
+	if end == from {
 		return k.lo
 	}
-	return from + i + 1
+	return end
 }
 
 // send hands over a chunk of text that follows what was.
 func (k *cutter[T]) send(c *chunk[T], n int) bool {
-	c.name, c.csv, c.first, c.n = k.in.name, k.in.csv, !k.any, n
-	endText(c.text[n:])
-	c.header = k.s.p.format == "csv" && k.done <= k.in.header && k.in.header < k.done+n
+	c.File, c.Layout, c.first, c.N = k.in.name, k.in.layout, !k.any, n
+	c.Offset = int64(k.done)
+	format.EndText(c.Text[n:])
 	k.done += n
 	k.any = true
 	k.ticks = 0
@@ -253,7 +241,7 @@ func (k *cutter[T]) send(c *chunk[T], n int) bool {
 func (k *cutter[T]) handOver() {
 	if end := k.whole(); end > k.lo {
 		c := k.s.chunk(end - k.lo)
-		n := copy(c.text, k.c.text[k.lo:end])
+		n := copy(c.Text, k.c.Text[k.lo:end])
 		k.lo = end
 		k.send(c, n)
 	}
@@ -265,33 +253,33 @@ func (k *cutter[T]) next() error {
 	old := k.clean
 	if end := k.whole(); end > 0 {
 		k.c = k.s.chunk(max(l.chunk, k.n-end+1))
-		k.n = copy(k.c.text, c.text[end:k.n])
+		k.n = copy(k.c.Text, c.Text[end:k.n])
 		k.clean = k.n
 		k.send(c, end)
 		return nil
 	}
 	// a long line is looked at: what is no text may never end
-	if least := min(chunkSize, l.line/2); k.n >= least {
+	if least := min(chunkSize, l.Line/2); k.n >= least {
 		if old < least {
 			old = 0
 		}
-		if i := binaryAt(c.text[old:k.n]); i >= 0 {
-			return k.in.binaryByte(int64(k.done+old+i), c.text[old+i])
+		if i := format.BinaryAt(c.Text[old:k.n]); i >= 0 {
+			return format.BinaryByte(k.in.name, int64(k.done+old+i), c.Text[old+i])
 		}
 	}
-	if k.n > l.line {
-		return l.lineError(k.in.name, c.text[:k.n])
+	if k.n > l.Line {
+		return l.TooLong(k.in.name, c.Text[:k.n])
 	}
-	text := make([]byte, min(2*k.n, l.line+1)+stops)
-	copy(text, c.text[:k.n])
-	c.text = text
+	text := make([]byte, min(2*k.n, l.Line+1)+format.Stops)
+	copy(text, c.Text[:k.n])
+	c.Text = text
 	return nil
 }
 
 // end sends the last chunk of the file, and the error that ended it unless that is io.EOF.
 func (k *cutter[T]) end(err error) bool {
 	if k.lo > 0 {
-		k.n = copy(k.c.text, k.c.text[k.lo:k.n])
+		k.n = copy(k.c.Text, k.c.Text[k.lo:k.n])
 		k.clean, k.lo = max(0, k.clean-k.lo), 0
 	}
 	c := k.c
@@ -305,37 +293,39 @@ func (k *cutter[T]) end(err error) bool {
 	}
 	n, e := k.whole(), new(RowError)
 	if !errors.As(err, &e) {
-		err = k.in.textError(c.text[n:k.n], err)
+		err = k.in.textError(c.Text[n:k.n], err)
 	}
 	c.fail, c.inLine = err, errors.As(err, &e) && e.Line > 0
 	k.send(c, n)
 	return false
 }
 
-// readIDX cuts the images of one pair. The caller holds s.cut; it is free while a read may wait.
-func (s *Stream[T]) readIDX(p *idxPair, in *input) bool {
+// readPart cuts a file whose examples all take as many bytes. The caller holds s.cut; it is free
+// while a read may wait.
+func (s *Stream[T]) readPart(p part) bool {
+	in, l := p.in, p.layout
 	in.stop = &s.stop
-	per := max(1, s.lim.chunk/p.pixels)
-	for row := 0; row < p.rows; row += per {
-		k := min(per, p.rows-row)
-		c := s.chunk(k * p.pixels)
-		c.name, c.first, c.last, c.labels, c.lname, c.row0 = p.images, row == 0, row+k == p.rows,
-			p.y, p.labels, row
+	per := max(1, s.lim.chunk/l.Size)
+	for row := 0; row < l.Rows; row += per {
+		k := min(per, l.Rows-row)
+		c := s.chunk(k * l.Size)
+		c.File, c.Layout, c.first, c.last = in.name, l, row == 0, row+k == l.Rows
+		c.Offset = l.Start + int64(row)*int64(l.Size)
 		n, err := 0, error(nil)
 		s.cut.Unlock()
-		for n < k*p.pixels && err == nil && s.ctx.Err() == nil {
+		for n < k*l.Size && err == nil && s.ctx.Err() == nil {
 			var m int
-			m, err = in.Read(c.text[n : k*p.pixels])
+			m, err = in.Read(c.Text[n : k*l.Size])
 			n += m
 		}
 		s.cut.Lock()
 		if s.over || s.ctx.Err() != nil || err == errStopped {
 			return false
 		}
-		c.n = n - n%p.pixels
-		if n < k*p.pixels {
-			c.fail = in.binaryError(16+int64(row*p.pixels+n),
-				fmt.Sprintf("image %d of %d", row+n/p.pixels+1, p.rows), err)
+		c.N = n - n%l.Size
+		if n < k*l.Size {
+			c.fail = in.Broken(c.Offset+int64(n),
+				fmt.Sprintf("%s %d of %d", l.Unit, row+n/l.Size+1, l.Rows), err)
 		}
 		if !s.send(c) {
 			return false

@@ -28,23 +28,38 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
 )
 
 // Errors of this package. Those about the data come in a [RowError] that knows the place.
 var (
-	ErrOption    = errors.New("bad option")            // an Options field or a generator's parameter has no such value
-	ErrFormat    = errors.New("format not recognised") // also: damaged compression, headers that do not fit
-	ErrColumns   = fmt.Errorf("columns other than in training: %w", ErrFormat)
-	ErrForeign   = errors.New("not of the kind of the training data") // another format than Options.Trained
-	ErrBadRow    = errors.New("bad row")                              // a row that breaks the rules of its format
-	ErrEmpty     = errors.New("no examples")                          // a file without rows
-	ErrLabels    = errors.New("labels can't be used")                 // a third label, one label only, a label the model does not know
-	ErrMemory    = errors.New("no room in memory")                    // what doesn't fit into Options.Memory
-	ErrStopped   = errors.New("reading was stopped")                  // by Stream.Stop
-	ErrTruncated = errors.New("the data end too early")               // compressed or idx data that stop in the middle
-	ErrScale     = errors.New("longest example unknown")              // Normalize "max" on a stream without Scale
+	// ErrOption: a field of Options or a generator's parameter has no such value.
+	ErrOption = format.ErrOption
+	// ErrFormat: the format is not recognised; also damaged compression, headers that do not fit.
+	ErrFormat = format.ErrFormat
+	// ErrColumns: csv files have not the columns that training had.
+	ErrColumns = format.ErrColumns
+	// ErrForeign: the format is another than Options.Trained.
+	ErrForeign = format.ErrForeign
+	// ErrBadRow: a row breaks the rules of its format.
+	ErrBadRow = format.ErrBadRow
+	// ErrEmpty: a file has no rows.
+	ErrEmpty = format.ErrEmpty
+	// ErrLabels: a third label, one label only, or a label that the model does not know.
+	ErrLabels = format.ErrLabels
+	// ErrMemory: something doesn't fit into Options.Memory.
+	ErrMemory = format.ErrMemory
+	// ErrStopped: by Stream.Stop.
+	ErrStopped = errors.New("reading was stopped")
+	// ErrTruncated: compressed or binary data stop in the middle.
+	ErrTruncated = format.ErrTruncated
+	// ErrScale: Normalize is "max" on a stream without Scale.
+	ErrScale = errors.New("longest example unknown")
 )
+
+// RowError is an error in the data with its place.
+type RowError = format.RowError
 
 // LabelMap holds the texts of the two labels as they stand in the data. Negative is "" when Positive was chosen by
 // Options.Positive: then all other labels are the negative class.
@@ -131,168 +146,27 @@ type Info struct {
 	Header      []string // csv: names of the columns, in training's order; nil if there are none
 }
 
-// RowError is an error in the data with its place. errors.Is finds the sentinel in it.
-type RowError struct {
-	File      string
-	Line, Col int   // from 1; Col counts bytes. Line is 0 in a binary file
-	Offset    int64 // byte offset in the uncompressed data of a binary file
-	Good      int64 // good rows before it
-	What      string
-	Excerpt   string // part of the line; "" in a binary file
-	Err       error  // sentinel
-}
-
-// Error reads FILE:LINE:COL: what was expected in "excerpt", or FILE:byte N: what was expected.
-func (e *RowError) Error() string {
-	var s strings.Builder
-	if e.Line > 0 {
-		fmt.Fprintf(&s, "%s:%d:%d: %s", e.File, e.Line, e.Col, e.What)
-	} else {
-		fmt.Fprintf(&s, "%s:byte %d: %s", e.File, e.Offset, e.What)
-	}
-	if e.Excerpt != "" {
-		s.WriteString(" in ")
-		s.WriteString(strconv.Quote(e.Excerpt))
-	}
-	return s.String()
-}
-
-// Unwrap returns the sentinel.
-func (e *RowError) Unwrap() error { return e.Err }
-
-// excerpt returns the line, or the part of it around byte col (from 0) if it is long.
-func excerpt(line []byte, col int) string {
-	const before, most = 30, 60
-	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
-		line = line[:len(line)-1]
-	}
-	if len(line) <= most {
-		return string(line)
-	}
-	lo := max(0, min(col-before, len(line)-most))
-	hi := lo + most
-	for lo > 0 && !utf8.RuneStart(line[lo]) && lo < hi {
-		lo++
-	}
-	for hi < len(line) && !utf8.RuneStart(line[hi]) && hi > lo {
-		hi--
-	}
-	s := string(line[lo:hi])
-	if lo > 0 {
-		s = "..." + s
-	}
-	if hi < len(line) {
-		s += "..."
-	}
-	return s
-}
-
 // config is Options, checked.
 type config struct {
 	Options
-	base      int // -1: to be found
+	format    *format.Format // that was chosen; nil: by content
+	base      int            // -1: to be found
 	baseFound string
 	maxBad    int // bad rows passed over; math.MaxInt: all
 	bias      int // 0 or 1
-	positive  *label
+	positive  *format.Label
 }
 
+// resolve checks the options and settles what follows from them alone.
 func (o Options) resolve() (*config, error) {
 	c := &config{Options: o, base: -1}
-	bad := func(field, value, want string) error {
-		return fmt.Errorf("%s %q: expected %s: %w", field, value, want, ErrOption)
-	}
-	switch o.Format {
-	case "auto":
-		c.Format = ""
-	case "", "svmlight", "csv", "idx", "fasta":
-	default:
-		return nil, bad("format", o.Format, "auto, svmlight, csv, idx or fasta")
-	}
-	switch o.IndexBase {
-	case "", "auto":
-		if o.Base != nil {
-			if *o.Base != 0 && *o.Base != 1 {
-				return nil, bad("index base", strconv.Itoa(*o.Base), "0 or 1")
-			}
-			c.base, c.baseFound = *o.Base, "as in training"
+	for _, step := range []func(*config) error{
+		(*config).setFormat, (*config).setBase, (*config).setOnError, (*config).setBias,
+		(*config).setScale, (*config).setLabels, (*config).setColumns, (*config).checkSizes,
+	} {
+		if err := step(c); err != nil {
+			return nil, err
 		}
-	case "0":
-		c.base, c.baseFound = 0, "given"
-	case "1":
-		c.base, c.baseFound = 1, "given"
-	default:
-		return nil, bad("index base", o.IndexBase, "auto, 0 or 1")
-	}
-	switch rest, limited := strings.CutPrefix(o.OnError, "limit="); {
-	case limited:
-		n, err := strconv.Atoi(rest)
-		if err != nil || n < 0 {
-			return nil, bad("on-error", o.OnError, "limit= and a number of rows")
-		}
-		c.maxBad = n
-	case o.OnError == "skip":
-		c.maxBad = math.MaxInt
-	case o.OnError != "" && o.OnError != "stop":
-		return nil, bad("on-error", o.OnError, "stop, skip or limit=N")
-	}
-	if !(o.BiasValue >= 0) || math.IsInf(o.BiasValue, 0) || o.BiasValue > math.MaxFloat32 {
-		return nil, bad("bias value", strconv.FormatFloat(o.BiasValue, 'g', -1, 64), "a positive number")
-	}
-	if o.BiasValue != 0 && o.Bias != "append" {
-		return nil, bad("bias value", strconv.FormatFloat(o.BiasValue, 'g', -1, 64), "none without the bias append")
-	}
-	switch o.Bias {
-	case "append":
-		c.bias = 1
-		if c.BiasValue == 0 {
-			c.BiasValue = 1
-		}
-	case "", "none":
-	default:
-		return nil, bad("bias", o.Bias, "none or append")
-	}
-	switch o.Normalize {
-	case "none":
-		c.Normalize = ""
-	case "", "unit", "max":
-	default:
-		return nil, bad("normalize", o.Normalize, "none, unit or max")
-	}
-	if o.Scale < 0 || o.Scale-o.Scale != 0 {
-		return nil, bad("scale", strconv.FormatFloat(o.Scale, 'g', -1, 64), "a positive number")
-	}
-	if o.Positive != "" {
-		p := makeLabel(o.Positive)
-		c.positive = &p
-		if o.Labels != nil && !p.equal(makeLabel(o.Labels.Positive)) {
-			return nil, bad("positive", o.Positive, strconv.Quote(o.Labels.Positive)+", as in training")
-		}
-	}
-	if o.LabelsOptional && o.Labels == nil {
-		return nil, fmt.Errorf("labels may be missing only where a model has fixed them: %w", ErrOption)
-	}
-	if o.Columns < 0 || o.Columns == 1 {
-		return nil, bad("columns", strconv.Itoa(o.Columns), "at least 2")
-	}
-	if len(o.Header) > 0 {
-		if o.Columns == 0 {
-			c.Columns = len(o.Header)
-		} else if o.Columns != len(o.Header) {
-			return nil, bad("columns", strconv.Itoa(o.Columns), fmt.Sprintf("%d, the names in the header", len(o.Header)))
-		}
-	}
-	if o.Dim < 0 {
-		return nil, bad("dim", strconv.Itoa(o.Dim), "a number of features")
-	}
-	if o.Label < 0 || o.Label > c.Columns {
-		return nil, bad("label", strconv.Itoa(o.Label), "the number of a column")
-	}
-	if o.MaxLine < 0 {
-		return nil, bad("max line", strconv.FormatInt(o.MaxLine, 10), "a number of bytes")
-	}
-	if o.Memory < 0 {
-		return nil, bad("memory", strconv.FormatInt(o.Memory, 10), "a number of bytes")
 	}
 	if o.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
@@ -301,4 +175,139 @@ func (o Options) resolve() (*config, error) {
 		c.chunk = chunkSize
 	}
 	return c, nil
+}
+
+// badOption refuses the value of a field.
+func badOption(field, value, want string) error {
+	return fmt.Errorf("%s %q: expected %s: %w", field, value, want, ErrOption)
+}
+
+// shown is a number as it is shown in errors.
+func shown(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func (c *config) setFormat() error {
+	if c.Format == "auto" {
+		c.Format = ""
+	}
+	if c.Format == "" {
+		return nil
+	}
+	if c.format = format.Lookup(c.Format); c.format == nil {
+		return badOption("format", c.Format, format.Or(append([]string{"auto"},
+			format.Names(nil)...)))
+	}
+	return nil
+}
+
+func (c *config) setBase() error {
+	switch c.IndexBase {
+	case "", "auto":
+		if c.Base == nil {
+			return nil
+		}
+		if *c.Base != 0 && *c.Base != 1 {
+			return badOption("index base", strconv.Itoa(*c.Base), "0 or 1")
+		}
+		c.base, c.baseFound = *c.Base, "as in training"
+	case "0":
+		c.base, c.baseFound = 0, "given"
+	case "1":
+		c.base, c.baseFound = 1, "given"
+	default:
+		return badOption("index base", c.IndexBase, "auto, 0 or 1")
+	}
+	return nil
+}
+
+func (c *config) setOnError() error {
+	rest, limited := strings.CutPrefix(c.OnError, "limit=")
+	switch {
+	case limited:
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 {
+			return badOption("on-error", c.OnError, "limit= and a number of rows")
+		}
+		c.maxBad = n
+	case c.OnError == "skip":
+		c.maxBad = math.MaxInt
+	case c.OnError != "" && c.OnError != "stop":
+		return badOption("on-error", c.OnError, "stop, skip or limit=N")
+	}
+	return nil
+}
+
+func (c *config) setBias() error {
+	v := c.BiasValue
+	switch {
+	case !(v >= 0) || math.IsInf(v, 0) || v > math.MaxFloat32:
+		return badOption("bias value", shown(v), "a positive number")
+	case v != 0 && c.Bias != "append":
+		return badOption("bias value", shown(v), "none without the bias append")
+	case c.Bias == "append":
+		c.bias = 1
+		if v == 0 {
+			c.BiasValue = 1
+		}
+	case c.Bias != "" && c.Bias != "none":
+		return badOption("bias", c.Bias, "none or append")
+	}
+	return nil
+}
+
+func (c *config) setScale() error {
+	switch c.Normalize {
+	case "none":
+		c.Normalize = ""
+	case "", "unit", "max":
+	default:
+		return badOption("normalize", c.Normalize, "none, unit or max")
+	}
+	if c.Scale < 0 || c.Scale-c.Scale != 0 {
+		return badOption("scale", shown(c.Scale), "a positive number")
+	}
+	return nil
+}
+
+func (c *config) setLabels() error {
+	if c.Positive != "" {
+		p := format.MakeLabel(c.Positive)
+		c.positive = &p
+		if c.Labels != nil && !p.Equal(format.MakeLabel(c.Labels.Positive)) {
+			return badOption("positive", c.Positive,
+				strconv.Quote(c.Labels.Positive)+", as in training")
+		}
+	}
+	if c.LabelsOptional && c.Labels == nil {
+		return fmt.Errorf("labels may be missing only where a model has fixed them: %w", ErrOption)
+	}
+	return nil
+}
+
+func (c *config) setColumns() error {
+	if c.Columns < 0 || c.Columns == 1 {
+		return badOption("columns", strconv.Itoa(c.Columns), "at least 2")
+	}
+	if n := len(c.Header); n > 0 {
+		if c.Columns == 0 {
+			c.Columns = n
+		} else if c.Columns != n {
+			return badOption("columns", strconv.Itoa(c.Columns),
+				fmt.Sprintf("%d, the names in the header", n))
+		}
+	}
+	return nil
+}
+
+func (c *config) checkSizes() error {
+	switch {
+	case c.Dim < 0:
+		return badOption("dim", strconv.Itoa(c.Dim), "a number of features")
+	case c.Label < 0 || c.Label > c.Columns:
+		return badOption("label", strconv.Itoa(c.Label), "the number of a column")
+	case c.MaxLine < 0:
+		return badOption("max line", strconv.FormatInt(c.MaxLine, 10), "a number of bytes")
+	case c.Memory < 0:
+		return badOption("memory", strconv.FormatInt(c.Memory, 10), "a number of bytes")
+	}
+	return nil
 }

@@ -224,13 +224,13 @@ func TestBroken(t *testing.T) {
 		{"label missing", []string{"+1 1:1\n1:1 2:2\n"}, Options{}, `FILE:2:1: expected a label (a number), found "1:1" in "1:1 2:2"`, ErrBadRow, 1},
 		{"label too large", []string{"1e999 1:1\n"}, Options{}, `FILE:1:1: label 1e999 is too large in "1e999 1:1"`, ErrBadRow, 0},
 		{"third label", []string{"1 1:1\n2 1:1\n1 1:1\n3 1:1\n"}, Options{},
-			`FILE:4:1: a third label, "3", after "1" and "2": choose the one to tell from all others with --positive LABEL in "3 1:1"`, ErrLabels, 3},
+			`FILE:4:1: a third label, "3", after "1" and "2": choose the one to tell from all others by Options.Positive in "3 1:1"`, ErrLabels, 3},
 		{"third label, skip", []string{"1 1:1\n2 1:1\nx\n3 1:1\n"}, Options{OnError: "skip"},
-			`FILE:4:1: a third label, "3", after "1" and "2": choose the one to tell from all others with --positive LABEL in "3 1:1"`, ErrLabels, 2},
+			`FILE:4:1: a third label, "3", after "1" and "2": choose the one to tell from all others by Options.Positive in "3 1:1"`, ErrLabels, 2},
 		{"label not of training", []string{"1 1:1\n2 1:1\n5 1:1\n"}, Options{Labels: &LabelMap{"1", "2"}},
 			`FILE:3:1: expected a label of training ("1" or "2"), found "5" in "5 1:1"`, ErrLabels, 2},
-		{"one label", []string{"2 1:1\n2.0 1:1\n"}, Options{}, `FILE:2:1: all rows have the label "2": say with --positive which label is +1`, ErrLabels, 2},
-		{"positive not met", []string{"1 1:1\n2 1:1\n"}, Options{Positive: "3"}, `FILE:2:1: no row has the label "3" of --positive; the labels are "1" and "2"`, ErrLabels, 2},
+		{"one label", []string{"2 1:1\n2.0 1:1\n"}, Options{}, `FILE:2:1: all rows have the label "2": say by Options.Positive which label is +1`, ErrLabels, 2},
+		{"positive not met", []string{"1 1:1\n2 1:1\n"}, Options{Positive: "3"}, `FILE:2:1: no row has the label "3" of Options.Positive; the labels are "1" and "2"`, ErrLabels, 2},
 		{"NaN", []string{"+1 1:1\n-1 7:NaN\n"}, Options{}, `FILE:2:6: expected a finite number after "7:", found "NaN" in "-1 7:NaN"`, ErrBadRow, 1},
 		{"Inf", []string{"+1 1:1\n-1 7:-inf\n"}, Options{}, `FILE:2:6: expected a finite number after "7:", found "-inf" in "-1 7:-inf"`, ErrBadRow, 1},
 		{"too large a number", []string{"-1 7:1e400\n"}, Options{}, `FILE:1:6: 1e400 is too large for a float64 in "-1 7:1e400"`, ErrBadRow, 0},
@@ -270,7 +270,7 @@ func TestBroken(t *testing.T) {
 		{"not a pair", []string{"+1 1:1 x:2\n"}, Options{}, `FILE:1:8: expected INDEX:VALUE, found "x:2" in "+1 1:1 x:2"`, ErrBadRow, 0},
 		{"negative index", []string{"+1 -1:1\n"}, Options{}, `FILE:1:4: expected INDEX:VALUE, found "-1:1" in "+1 -1:1"`, ErrBadRow, 0},
 		{"index 0 with base 1", []string{"+1 1:1\n-1 0:1 2:2\n"}, Options{IndexBase: "1"},
-			`FILE:2:4: index 0, but indices count from 1 here: pass --index-base 0 if they count from 0 in "-1 0:1 2:2"`, ErrBadRow, 1},
+			`FILE:2:4: index 0, but indices count from 1 here: set Options.IndexBase to 0 if they count from 0 in "-1 0:1 2:2"`, ErrBadRow, 1},
 		{"descending", []string{"+1 1:1\n-1 2:2\n+1 5:1 3:1\n"}, Options{}, `FILE:3:8: index 3 after 5: indices must ascend in "+1 5:1 3:1"`, ErrBadRow, 2},
 		{"twice", []string{"+1 5:1 5:1\n"}, Options{}, `FILE:1:8: index 5 comes twice in the row in "+1 5:1 5:1"`, ErrBadRow, 0},
 		{"huge index", []string{"+1 2147483647:1\n"}, Options{}, `FILE:1:4: index 2147483647 is above 2147483646, the largest there may be in "+1 2147483647:1"`, ErrBadRow, 0},
@@ -283,12 +283,12 @@ func TestBroken(t *testing.T) {
 			`FILE:2:496: expected INDEX:VALUE, found "x" in "...5:1 96:1 97:1 98:1 99:1 100:1 x yyyyyyyyyyyyyyyyyyyyyyyyyyyy..."`, ErrBadRow, 1},
 
 		{"csv third label", []string{"1,2,3\n1,2,4\n1,2,5\n"}, Options{},
-			`FILE:3:5: labels are taken from column 3 (the last; --label-col names another): a third label, "5", after "3" and "4": choose the one to tell from all others with --positive LABEL in "1,2,5"`, ErrLabels, 2},
+			`FILE:3:5: labels are taken from column 3 (the last; Options.LabelCol names another): a third label, "5", after "3" and "4": choose the one to tell from all others by Options.Positive in "1,2,5"`, ErrLabels, 2},
 		{"csv third label, named column", []string{"class,x\n1,2\n2,4\n3,5\n"}, Options{},
-			`FILE:4:1: labels are taken from column 1 ("class"; --label-col names another): a third label, "3", after "1" and "2": choose the one to tell from all others with --positive LABEL in "3,5"`, ErrLabels, 2},
+			`FILE:4:1: labels are taken from column 1 ("class"; Options.LabelCol names another): a third label, "3", after "1" and "2": choose the one to tell from all others by Options.Positive in "3,5"`, ErrLabels, 2},
 		{"csv third label, chosen column", []string{"1,2,3\n1,2,4\n1,2,5\n"},
 			Options{LabelCol: "3"},
-			`FILE:3:5: a third label, "5", after "3" and "4": choose the one to tell from all others with --positive LABEL in "1,2,5"`, ErrLabels, 2},
+			`FILE:3:5: a third label, "5", after "3" and "4": choose the one to tell from all others by Options.Positive in "1,2,5"`, ErrLabels, 2},
 		{"csv ragged, few", []string{"1,2,3\n4,5\n"}, Options{}, `FILE:2:4: expected 3 columns, found 2 in "4,5"`, ErrBadRow, 1},
 		{"csv ragged, many", []string{"1,2,3\n4,5,6,7\n"}, Options{}, `FILE:2:7: expected 3 columns, found more in "4,5,6,7"`, ErrBadRow, 1},
 		{"csv missing value", []string{"1,2,3\n4,,6\n"}, Options{}, `FILE:2:3: expected a number, the value is missing in "4,,6"`, ErrBadRow, 1},
@@ -300,12 +300,12 @@ func TestBroken(t *testing.T) {
 		{"csv open quote", []string{"1,2,3\n4,\"5,6\n7,8,9\n"}, Options{}, `FILE:2:3: quote is not closed on its line in "4,\"5,6"`, ErrBadRow, 1},
 		{"csv after quote", []string{"1,2,3\n4,\"5\"6,6\n7,8,9\n"}, Options{}, `FILE:2:3: expected a number, found "56" in "4,\"5\"6,6"`, ErrBadRow, 1},
 		{"csv one column", []string{"1\n2\n"}, Options{Format: "csv"}, `FILE:1:1: expected columns set apart by , ; tab or blanks in "1"`, ErrFormat, 0},
-		{"csv no such name", []string{"a,b\n1,2\n"}, Options{LabelCol: "c"}, `FILE:1:1: no column "c": name one of the header with --label-col in "a,b"`, ErrFormat, 0},
-		{"csv no such number", []string{"1,2\n1,3\n"}, Options{LabelCol: "3"}, `FILE:1:1: no column 3 among 2: choose another with --label-col in "1,2"`, ErrFormat, 0},
+		{"csv no such name", []string{"a,b\n1,2\n"}, Options{LabelCol: "c"}, `FILE:1:1: no column "c": name one of the header by Options.LabelCol in "a,b"`, ErrFormat, 0},
+		{"csv no such number", []string{"1,2\n1,3\n"}, Options{LabelCol: "3"}, `FILE:1:1: no column 3 among 2: choose another by Options.LabelCol in "1,2"`, ErrFormat, 0},
 		{"csv name without header", []string{"1,2\n1,3\n"}, Options{LabelCol: "c"},
-			`FILE:1:1: no header, so no column "c": name the label column by its number with --label-col in "1,2"`, ErrFormat, 0},
+			`FILE:1:1: no header, so no column "c": name the label column by its number, by Options.LabelCol in "1,2"`, ErrFormat, 0},
 		{"csv header of training", []string{"a,b\n1,2\n"}, Options{Header: []string{"a", "c"}},
-			`FILE:1:1: expected the columns of training; not in training: "b"; no label column "c" (--label-col names another) in "a,b"`, ErrFormat, 0},
+			`FILE:1:1: expected the columns of training; not in training: "b"; no label column "c" (Options.LabelCol names another) in "a,b"`, ErrFormat, 0},
 		{"csv columns of training", []string{"1,2\n"}, Options{Columns: 3}, `FILE:1:1: expected 3 columns as in training, found 2 in "1,2"`, ErrFormat, 0},
 		{"csv header only", []string{"a,b,label\n"}, Options{Header: []string{"a", "b", "label"}}, "FILE:1:1: expected examples, found only a header", ErrEmpty, 0},
 
@@ -316,7 +316,7 @@ func TestBroken(t *testing.T) {
 		{"idx truncated labels", []string{images2, labels2[:9]}, Options{}, "DIR/1:byte 9: expected label 2 of 2, but the file is truncated", ErrTruncated, 0},
 		{"idx counts differ", []string{images2, idx(0x801, []uint32{3}, 1, 2, 3)}, Options{}, "FILE:byte 4: 2 images, but DIR/1 has 3 labels", ErrFormat, 0},
 		{"idx many labels", []string{labels2 + "", idx(0x803, []uint32{2, 1, 1}, 1, 2), idx(0x803, []uint32{1, 1, 1}, 1), idx(0x801, []uint32{1}, 9)}, Options{},
-			"FILE:byte 8: 3 labels (5 to 9): choose the one to tell from all others, as in --positive 9", ErrLabels, 0},
+			"FILE:byte 8: 3 labels (5 to 9): choose the one to tell from all others, as by Options.Positive 9", ErrLabels, 0},
 		{"idx labels alone", []string{labels2}, Options{}, "FILE:byte 0: labels without images: name the images file (images-idx3) too", ErrFormat, 0},
 		{"idx images alone", []string{images2}, Options{}, "FILE:byte 0: images without labels: name the labels file (labels-idx1) too", ErrFormat, 0},
 		{"idx no examples", []string{idx(0x803, []uint32{0, 1, 1}), labels2}, Options{}, "FILE:byte 4: expected examples, the header says 0", ErrEmpty, 0},
@@ -475,7 +475,7 @@ func TestTruncated(t *testing.T) {
 func TestHeldRows(t *testing.T) {
 	text := strings.Repeat("2\n", maxHeld+chunkSize)
 	rows, err := stream(text, Options{})
-	if !errors.Is(err, ErrLabels) || !strings.Contains(err.Error(), "--positive") || rows != "" {
+	if !errors.Is(err, ErrLabels) || !strings.Contains(err.Error(), "Options.Positive") || rows != "" {
 		t.Errorf("%d rows: %v", strings.Count(rows, "|"), err)
 	}
 	rows, err = stream(text, Options{Positive: "2"})
@@ -487,7 +487,7 @@ func TestHeldRows(t *testing.T) {
 // TestStreamBase decides the index base by the first MiB.
 func TestStreamBase(t *testing.T) {
 	filler := strings.Repeat("+1 10:1 20:1\n-1 1:0 30:1\n", headSize/24)
-	if _, err := stream(filler+"+1 0:1\n", Options{}); !errors.Is(err, ErrBadRow) || !strings.Contains(err.Error(), "pass --index-base 0") {
+	if _, err := stream(filler+"+1 0:1\n", Options{}); !errors.Is(err, ErrBadRow) || !strings.Contains(err.Error(), "set Options.IndexBase to 0") {
 		t.Error(err)
 	}
 	if rows, err := stream("+1 0:1\n"+filler, Options{}); err != nil || !strings.HasPrefix(rows, "+1 0:1|+1 10:1") {

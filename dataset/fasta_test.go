@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
@@ -182,17 +184,23 @@ func TestFastaTruncated(t *testing.T) {
 	}
 }
 
+// labelled finds a label in a header.
+var labelled = regexp.MustCompile(`[> \t,]label=([^, \t]*)`)
+
 // refFasta parses in the plainest way: the good records of data whose first sequence has so many letters.
 func refFasta(text string, letters int) (b engine.Block[float64]) {
 	b.Ptr = []int{0}
 	var header, sequence string
 	open := false
 	done := func() {
-		label, _ := headerLabel([]byte(header))
+		label := ""
+		if m := labelled.FindStringSubmatch(header); m != nil {
+			label = m[1]
+		}
 		known := strings.Trim(strings.ToUpper(sequence), "ACGTURYSWKMBDHVN") == ""
 		if open && len(label) > 0 && len(sequence) == letters && known {
 			y := -1.0
-			if makeLabel(string(label)).equal(makeLabel("1")) {
+			if format.MakeLabel(label).Equal(format.MakeLabel("1")) {
 				y = 1
 			}
 			idx := trimers(sequence)
@@ -229,8 +237,12 @@ func FuzzFasta(f *testing.F) {
 		if bytes.HasPrefix(text, gzipMagic) || bytes.HasPrefix(text, zstdMagic) || bytes.HasPrefix(text, []byte("BZh")) || bytes.HasPrefix(text, []byte("\ufeff")) {
 			return
 		}
-		in := input{head: text, err: io.EOF}
-		letters, lengthErr := in.sequenceLength()
+		head := format.Head{Text: text, Whole: true, Ended: true}
+		lay, lengthErr := format.Fasta.Layout(&head, &format.Options{}, nil)
+		letters := 0
+		if lengthErr == nil {
+			letters = lay.Own.(int)
+		}
 		o := Options{Format: "fasta", OnError: "skip", Positive: "1", Workers: 2, chunk: size&63 + 1}
 		s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(text), o)
 		if (err != nil) && lengthErr == nil && !errors.Is(err, ErrEmpty) {

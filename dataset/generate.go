@@ -2,12 +2,12 @@ package dataset
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -121,8 +121,8 @@ func Generate[T engine.Float](name string, params map[string]string) (*Data[T], 
 	}
 	d := &Data[T]{}
 	b := &d.Block
-	b.Dim, b.Stride = s.dim, strideOf(s.dim)
-	b.X, b.Y = alignedSlice[T](s.n*b.Stride), make([]T, s.n)
+	b.Dim, b.Stride = s.dim, format.Stride(s.dim)
+	b.X, b.Y = engine.Aligned[T](s.n*b.Stride), make([]T, s.n)
 	d.Info = Info{Format: name, IndexBase: 1, BaseFound: "generated", Labels: LabelMap{"-1", "+1"}, Rows: s.n, Dim: s.dim, Scale: 1,
 		NonZeros: int64(s.n) * int64(s.dim)}
 	longest := 0.0
@@ -140,7 +140,7 @@ func Generate[T engine.Float](name string, params map[string]string) (*Data[T], 
 		for j, v := range s.row {
 			x[j] = T(v)
 		}
-		longest = max(longest, squares(x))
+		longest = max(longest, format.Squares(x))
 	}
 	d.Info.MaxNorm = math.Sqrt(longest)
 	b.MarkChecked()
@@ -262,7 +262,7 @@ func makeMargin(a *args) (int, nextFunc, error) {
 		for j := range u {
 			u[j] = float64(a.target.IntN(3) - 1)
 		}
-		norm = math.Sqrt(squares(u))
+		norm = math.Sqrt(format.Squares(u))
 	}
 	return d, func(x []float64) (bool, error) {
 		for range 1_000_000 {
@@ -271,9 +271,9 @@ func makeMargin(a *args) (int, nextFunc, error) {
 				x[j] = a.rng.Normal()
 				dot += float64(u[j] * x[j])
 			}
-			s := squares(x)
+			s := format.Squares(x)
 			if dist := dot / norm / math.Sqrt(s); math.Abs(dist) >= margin {
-				toUnit(x, s)
+				format.ToUnit(x, s)
 				return dist > 0, nil
 			}
 		}
@@ -476,25 +476,11 @@ func readIDXPair(images, labels string) (x, y []byte, pixels int, err error) {
 	if labels != "" {
 		files = append(files, labels)
 	}
-	var in *input
 	from := &opener{limits: &builtIn}
-	pairs, err := pairIDX(files, from.open, func(i *input) { in = i })
-	if in != nil {
-		defer in.Close()
-	}
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	p := pairs[0]
-	size := int64(p.rows) * int64(p.pixels)
-	x, err = io.ReadAll(io.LimitReader(in, size))
-	if err == nil && int64(len(x)) < size {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, nil, 0, in.binaryError(16+int64(len(x)), fmt.Sprintf("%d images", p.rows), err)
-	}
-	return x, p.y, p.pixels, nil
+	o := format.Options{LabelsKnown: true, Limits: &builtIn.Limits}
+	return format.ReadIDX(files, &o, func(name string) (format.File, error) {
+		return from.open(name)
+	})
 }
 
 // Prepare appends a bias to dense data and normalises them, as Options do when files are read: generated data are given raw. scale is
@@ -508,27 +494,27 @@ func (d *Data[T]) Prepare(bias, normalize string, scale float64) error {
 	if !b.Dense() {
 		return fmt.Errorf("prepare: sparse data are prepared when they are read: %w", ErrOption)
 	}
-	p := parsing{unit: c.Normalize == "unit"}
+	p := format.Settings{Unit: c.Normalize == "unit"}
 	if c.Normalize == "max" {
-		p.scale = c.Scale
+		p.Scale = c.Scale
 	}
-	r := rows[T]{}
+	var r format.Rows[T]
 	r.Dim = b.Dim + c.bias
-	r.Stride = strideOf(r.Dim)
-	r.X = alignedSlice[T](b.Len() * r.Stride)
+	r.Stride = format.Stride(r.Dim)
+	r.X = engine.Aligned[T](b.Len() * r.Stride)
 	for i := range b.Len() {
 		row := r.X[i*r.Stride : i*r.Stride+r.Dim]
 		if c.bias != 0 {
 			row[0] = T(c.BiasValue)
 		}
 		copy(row[c.bias:], b.Row(i))
-		r.finishRow(row, squares(row), &p)
+		r.Finish(row, format.Squares(row), &p)
 	}
 	b.X, b.Dim, b.Stride = r.X, r.Dim, r.Stride
-	d.Info.Dim, d.Info.MaxNorm = r.Dim, math.Sqrt(r.maxSq)
+	d.Info.Dim, d.Info.MaxNorm = r.Dim, math.Sqrt(r.MaxSq)
 	d.Info.NonZeros = int64(b.Len()) * int64(r.Dim)
-	if p.scale != 0 {
-		d.Info.Scale = p.scale
+	if p.Scale != 0 {
+		d.Info.Scale = p.Scale
 	} else if c.Normalize == "max" {
 		return d.divideByLongest()
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
@@ -51,7 +52,7 @@ func TestMargin(t *testing.T) {
 			for _, d := range []*Data[float64]{train, test} {
 				for i, y := range d.Block.Y {
 					x := d.Block.Row(i)
-					if n := squares(x); math.Abs(n-1) > 1e-12 {
+					if n := format.Squares(x); math.Abs(n-1) > 1e-12 {
 						t.Fatalf("squared length %v", n)
 					}
 					f := 0.0

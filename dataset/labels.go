@@ -4,129 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
 )
-
-// label is a label's text, and its value if it is a number.
-type label struct {
-	text    string
-	num     float64
-	numeric bool
-	missing bool // no label there (Options.LabelsOptional)
-}
-
-func makeLabel(text string) label {
-	l := label{text: text}
-	b := append([]byte(text), '\n')
-	if v, end, st := parseNumber[float64](b, 0); st == numOK && end == len(text) {
-		l.num, l.numeric = v+0, true // -0 + 0 = +0
-	}
-	return l
-}
-
-func (l label) equal(m label) bool {
-	if l.numeric || m.numeric {
-		return l.numeric && m.numeric && l.num == m.num
-	}
-	return l.text == m.text && l.missing == m.missing
-}
-
-func (l label) less(m label) bool {
-	if l.numeric && m.numeric {
-		return l.num < m.num
-	}
-	return l.text < m.text
-}
-
-// tooLongLabel is what is wrong with such a label.
-var tooLongLabel = fmt.Sprintf("expected a label of at most %d bytes, found a longer one",
-	longLabel)
-
-// labelSet numbers labels in order of first occurrence.
-type labelSet struct {
-	list  []label
-	nums  map[float64]int32
-	texts map[string]int32
-	none  int32 // number of the missing label, -1 if not met
-}
-
-func (s *labelSet) reset() {
-	s.list, s.none = s.list[:0], -1
-	clear(s.nums)
-	clear(s.texts)
-}
-
-const (
-	few        = 4    // labels are looked through before a map is asked
-	someLabels = 16   // labels that nobody asked for are told apart; all others are taken for the last of these
-	longLabel  = 4096 // bytes; a longer label is bad
-)
-
-func (s *labelSet) findNum(v float64) (int32, bool) {
-	for i := range s.list[:min(few, len(s.list))] {
-		if s.list[i].numeric && s.list[i].num == v {
-			return int32(i), true
-		}
-	}
-	if len(s.list) <= few {
-		return 0, false
-	}
-	i, ok := s.nums[v]
-	return i, ok
-}
-
-func (s *labelSet) findText(t []byte) (int32, bool) {
-	i, ok := s.texts[string(t)]
-	return i, ok
-}
-
-func (s *labelSet) add(l label) int32 {
-	i := int32(len(s.list))
-	s.list = append(s.list, l)
-	switch {
-	case l.missing:
-		s.none = i
-	case l.numeric:
-		if s.nums == nil {
-			s.nums = map[float64]int32{}
-		}
-		s.nums[l.num] = i
-	default:
-		if s.texts == nil {
-			s.texts = map[string]int32{}
-		}
-		s.texts[l.text] = i
-	}
-	return i
-}
-
-// dropLast takes the last label out, and returns it.
-func (s *labelSet) dropLast() label {
-	i := len(s.list) - 1
-	l := s.list[i]
-	switch {
-	case l.missing:
-		s.none = -1
-	case l.numeric:
-		delete(s.nums, l.num)
-	default:
-		delete(s.texts, l.text)
-	}
-	s.list = s.list[:i]
-	return l
-}
-
-// find returns the number of l.
-func (s *labelSet) find(l label) (int32, bool) {
-	switch {
-	case l.missing:
-		return s.none, s.none >= 0
-	case l.numeric:
-		return s.findNum(l.num)
-	}
-	i, ok := s.texts[l.text]
-	return i, ok
-}
 
 // signs of a label.
 const (
@@ -136,13 +16,13 @@ const (
 
 // labeler decides which label is +1.
 type labeler struct {
-	set      labelSet
-	sign     []int8 // of each label of set
-	pos, neg *label // fixed ones; neg nil with pos: all others
-	guess    *label // which of them was not met yet, and stands for any label on that side of the other; nil if none
-	foreign  int32  // number of the last label told apart that is neither
-	rest     bool   // pos against the rest
-	fixed    bool   // pos and neg are a model's
+	set      format.LabelSet
+	sign     []int8        // of each label of set
+	pos, neg *format.Label // fixed ones; neg nil with pos: all others
+	guess    *format.Label // which of them was not met yet, and stands for any label on that side of the other; nil if none
+	foreign  int32         // number of the last label told apart that is neither
+	rest     bool          // pos against the rest
+	fixed    bool          // pos and neg are a model's
 	optional bool
 	decided  bool
 	atOnce   bool // -1, 0 and +1 mean themselves before a second label is met
@@ -150,13 +30,13 @@ type labeler struct {
 
 func newLabeler(c *config, atOnce bool) *labeler {
 	l := &labeler{optional: c.LabelsOptional, atOnce: atOnce}
-	l.set.none = -1
+	l.set.None = -1
 	switch {
 	case c.Labels != nil:
-		p := makeLabel(c.Labels.Positive)
+		p := format.MakeLabel(c.Labels.Positive)
 		l.pos, l.fixed, l.decided, l.rest = &p, true, true, c.Labels.Negative == ""
 		if !l.rest {
-			n := makeLabel(c.Labels.Negative)
+			n := format.MakeLabel(c.Labels.Negative)
 			l.neg = &n
 		}
 	case c.positive != nil:
@@ -166,75 +46,92 @@ func newLabeler(c *config, atOnce bool) *labeler {
 }
 
 // id takes a label that occurs and returns its number. An error is the text of what is wrong.
-func (l *labeler) id(x label) (int32, error) {
-	if i, ok := l.set.find(x); ok {
+func (l *labeler) id(x format.Label) (int32, error) {
+	if i, ok := l.set.Find(x); ok {
 		return i, nil
 	}
-	if !l.fixed && (!l.rest || x.equal(*l.pos)) { // a name of a class, which a model keeps
-		if err := encoded("the label", x.text); err != nil {
+	// a name of a class, which a model keeps
+	if !l.fixed && (!l.rest || x.Equal(*l.pos)) {
+		if err := format.Encoded("the label", x.Text); err != nil {
 			return 0, err
 		}
 	}
-	switch {
-	case l.guess != nil:
-		switch met := l.set.list[0]; {
-		case l.guess == l.neg && x.less(met):
-			l.neg = &x
-		case l.guess == l.pos && met.less(x):
-			l.pos = &x
-		default:
-			return 0, fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 "+
-				"are: choose the one that is +1 with --positive LABEL",
-				x.text, met.text, l.sign[0])
-		}
-		l.guess = nil
-	case l.decided:
-	case len(l.set.list) == 1:
-		a, b := l.set.list[0], x
-		if b.less(a) {
-			a, b = b, a
-		}
-		l.neg, l.pos, l.decided = &a, &b, true
-		l.sign[0] = l.signOf(l.set.list[0])
-	case l.atOnce && x.numeric && (x.num == -1 || x.num == 0 || x.num == 1 && x.text[0] == '+'):
-		l.suppose(x)
+	if err := l.decide(x); err != nil {
+		return 0, err
 	}
 	s := undecided
 	if l.decided {
 		if s = l.signOf(x); s == undecided {
-			if l.fixed {
-				return 0, fmt.Errorf("expected a label of training (%q or %q), found %q", l.neg.text, l.pos.text, x.text)
-			}
-			return 0, fmt.Errorf("a third label, %q, after %s: choose the one to tell from all others with --positive LABEL",
-				x.text, l.names())
+			return 0, l.unknown(x)
 		}
-		if !x.missing && !x.equal(*l.pos) && (l.rest || s == unlabelled) {
-			if len(l.set.list) > someLabels {
+		if !x.Missing && !x.Equal(*l.pos) && (l.rest || s == unlabelled) {
+			if len(l.set.List) > format.SomeLabels {
 				return l.foreign, nil
 			}
-			l.foreign = int32(len(l.set.list))
+			l.foreign = int32(len(l.set.List))
 		}
 	}
 	l.sign = append(l.sign, s)
-	return l.set.add(x), nil
+	return l.set.Add(x), nil
 }
 
-// encoded refuses text that is not UTF-8: a model could not keep it as it is.
-func encoded(what, text string) error {
-	if utf8.ValidString(text) {
-		return nil
-	}
-	return fmt.Errorf("%s, %q, is not text in UTF-8: convert the file, as with iconv -f LATIN1 "+
-		"-t UTF-8", what, text)
-}
-
-func (l *labeler) signOf(x label) int8 {
+// decide settles which label is +1 if x, which was not met before, does.
+func (l *labeler) decide(x format.Label) error {
 	switch {
-	case x.missing:
+	case l.guess != nil:
+		return l.correct(x)
+	case l.decided:
+	case len(l.set.List) == 1:
+		a, b := l.set.List[0], x
+		if b.Less(a) {
+			a, b = b, a
+		}
+		l.neg, l.pos, l.decided = &a, &b, true
+		l.sign[0] = l.signOf(l.set.List[0])
+	case l.atOnce && meansItself(x):
+		l.suppose(x)
+	}
+	return nil
+}
+
+// meansItself tells whether a label alone says which class it is: a plain 1 doesn't, which is -1
+// beside 2.
+func meansItself(x format.Label) bool {
+	return x.Numeric && (x.Num == -1 || x.Num == 0 || x.Num == 1 && x.Text[0] == '+')
+}
+
+// correct puts x in the place of the label that was guessed. It must lie on that side.
+func (l *labeler) correct(x format.Label) error {
+	switch met := l.set.List[0]; {
+	case l.guess == l.neg && x.Less(met):
+		l.neg = &x
+	case l.guess == l.pos && met.Less(x):
+		l.pos = &x
+	default:
+		return fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 are: "+
+			"choose the one that is +1 by Options.Positive", x.Text, met.Text, l.sign[0])
+	}
+	l.guess = nil
+	return nil
+}
+
+// unknown is the error of a label that is neither of the two.
+func (l *labeler) unknown(x format.Label) error {
+	if l.fixed {
+		return fmt.Errorf("expected a label of training (%q or %q), found %q", l.neg.Text,
+			l.pos.Text, x.Text)
+	}
+	return fmt.Errorf("a third label, %q, after %s: choose the one to tell from all others by "+
+		"Options.Positive", x.Text, l.names())
+}
+
+func (l *labeler) signOf(x format.Label) int8 {
+	switch {
+	case x.Missing:
 		return unlabelled
-	case x.equal(*l.pos):
+	case x.Equal(*l.pos):
 		return 1
-	case l.rest || x.equal(*l.neg):
+	case l.rest || x.Equal(*l.neg):
 		return -1
 	case l.optional:
 		return unlabelled
@@ -244,13 +141,13 @@ func (l *labeler) signOf(x label) int8 {
 
 // suppose decides by the one label x, if it is -1, 0 or 1: these mean themselves. The other label
 // may come later.
-func (l *labeler) suppose(x label) bool {
-	one, minus := label{text: "+1", num: 1, numeric: true},
-		label{text: "-1", num: -1, numeric: true}
+func (l *labeler) suppose(x format.Label) bool {
+	one, minus := format.Label{Text: "+1", Num: 1, Numeric: true},
+		format.Label{Text: "-1", Num: -1, Numeric: true}
 	switch {
-	case !x.numeric || x.num != 1 && x.num != 0 && x.num != -1:
+	case !x.Numeric || x.Num != 1 && x.Num != 0 && x.Num != -1:
 		return false
-	case x.num == 1:
+	case x.Num == 1:
 		l.pos, l.neg = &x, &minus
 		l.guess = l.neg
 	default:
@@ -263,10 +160,10 @@ func (l *labeler) suppose(x label) bool {
 
 // alone decides when one label is all there was.
 func (l *labeler) alone() error {
-	x := l.set.list[0]
+	x := l.set.List[0]
 	if !l.suppose(x) {
-		return fmt.Errorf("all rows have the label %q: say with --positive which label is +1",
-			x.text)
+		return fmt.Errorf("all rows have the label %q: say by Options.Positive which label is +1",
+			x.Text)
 	}
 	l.sign[0] = l.signOf(x)
 	return nil
@@ -274,9 +171,9 @@ func (l *labeler) alone() error {
 
 // others returns the labels met that are not +1, where one is told from all others.
 func (l *labeler) others() (s []string) {
-	for _, x := range l.set.list {
-		if l.rest && !x.missing && !x.equal(*l.pos) {
-			s = append(s, x.text)
+	for _, x := range l.set.List {
+		if l.rest && !x.Missing && !x.Equal(*l.pos) {
+			s = append(s, x.Text)
 		}
 	}
 	return s
@@ -287,12 +184,12 @@ func (l *labeler) labelMap() LabelMap {
 	if !l.decided {
 		return LabelMap{}
 	}
-	m := LabelMap{Positive: l.pos.text}
+	m := LabelMap{Positive: l.pos.Text}
 	if l.neg != nil {
-		m.Negative = l.neg.text
+		m.Negative = l.neg.Text
 	}
-	if i, ok := l.set.find(*l.pos); ok && l.rest && !l.fixed {
-		m.Positive = l.set.list[i].text // as in the data: the option may spell the number another way
+	if i, ok := l.set.Find(*l.pos); ok && l.rest && !l.fixed {
+		m.Positive = l.set.List[i].Text // as in the data: the option may spell the number another way
 	}
 	return m
 }
@@ -300,12 +197,12 @@ func (l *labeler) labelMap() LabelMap {
 // names lists the labels met, up to ten.
 func (l *labeler) names() string {
 	var s []string
-	for i, x := range l.set.list {
+	for i, x := range l.set.List {
 		if i == 10 {
 			s = append(s, "...")
 			break
 		}
-		s = append(s, fmt.Sprintf("%q", x.text))
+		s = append(s, fmt.Sprintf("%q", x.Text))
 	}
 	if len(s) == 2 {
 		return s[0] + " and " + s[1]
@@ -315,10 +212,10 @@ func (l *labeler) names() string {
 
 // seen returns the texts of the labels met.
 func (l *labeler) seen() []string {
-	s := make([]string, 0, len(l.set.list))
-	for _, x := range l.set.list {
-		if !x.missing {
-			s = append(s, x.text)
+	s := make([]string, 0, len(l.set.List))
+	for _, x := range l.set.List {
+		if !x.Missing {
+			s = append(s, x.Text)
 		}
 	}
 	return slices.Clip(s)

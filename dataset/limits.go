@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"sync"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
 )
 
 // DefaultMaxLine is the longest line that is read where Options.MaxLine is 0: 64 MiB.
@@ -32,17 +34,18 @@ type limits struct {
 	chunk   int    // bytes of text parsed at a time
 	flight  int64  // bytes of text on their way from the file to the caller; a line longer than that goes alone
 	head    int    // bytes by which format and index base are decided
-	line    int    // longest line
-	held    int64  // bytes of rows that wait for a second label
 	window  uint64 // of zstd
 	unpack  int64  // what unpacking may take
-	memory  int64  // Options.Memory, where that decides; else 0
+	files   int    // how many are read
+
+	format.Limits // Held: bytes of rows that wait for a second label
 }
 
 // builtIn are the limits where Options.Memory decides nothing, but for those that depend on the
 // workers.
 var builtIn = limits{
-	head: headSize, line: DefaultMaxLine, held: maxHeldBytes, window: maxWindow, unpack: bzip2Bytes,
+	head: headSize, window: maxWindow, unpack: bzip2Bytes,
+	Limits: format.Limits{Line: DefaultMaxLine, Held: maxHeldBytes},
 }
 
 // limit shares Options.Memory out: half of it to what unpacks, half to text and rows. A byte of
@@ -52,23 +55,23 @@ func (c *config) limit() (l limits, err error) {
 	l = builtIn
 	l.workers, l.chunk = c.Workers, c.chunk
 	if c.MaxLine > 0 {
-		l.line = int(min(c.MaxLine, 1<<30))
+		l.Line = int(min(c.MaxLine, 1<<30))
 	}
 	// so that a chunk without a line's end is a line too long
-	defer func() { l.chunk = min(l.chunk, l.line+1) }()
+	defer func() { l.chunk = min(l.chunk, l.Line+1) }()
 	if m := c.Memory; m > 0 {
 		if m < LeastMemory {
-			return l, fmt.Errorf("memory of %s for reading: the least is %s: %w", inKiB(m),
-				inKiB(LeastMemory), ErrOption)
+			return l, fmt.Errorf("memory of %s for reading: the least is %s: %w", format.InKiB(m),
+				format.InKiB(LeastMemory), ErrOption)
 		}
 		text := m / 2
 		flight := text / 32
 		l.workers = max(1, min(l.workers, int(flight/(16<<10))-3))
 		l.chunk = min(l.chunk, max(4<<10, int(flight)/(l.workers+3)))
 		l.head = min(l.head, int(text/8))
-		l.held = text / 4
-		if line := int(text / 16); line < l.line {
-			l.line, l.memory = line, m
+		l.Held = text / 4
+		if line := int(text / 16); line < l.Line {
+			l.Line, l.Memory = line, m
 		}
 		l.unpack = m / 2
 		l.window = uint64(max(1<<10, m/2-(1<<20)))
@@ -77,33 +80,6 @@ func (c *config) limit() (l limits, err error) {
 	}
 	l.flight = int64(l.chunk) * int64(l.workers+3)
 	return l, nil
-}
-
-// lineError refuses a line that is longer than there is room for.
-func (l *limits) lineError(name string, text []byte) *RowError {
-	e := &RowError{File: name, Line: 1, Col: 1, Excerpt: excerpt(text[:min(200, len(text))], 0),
-		Err: ErrFormat,
-		What: fmt.Sprintf("the line is longer than %s: if it is meant, raise --max-line",
-			inKiB(int64(l.line)))}
-	if l.memory > 0 {
-		e.What = fmt.Sprintf("the line is longer than %s, for which the %s for reading have "+
-			"room: raise --mem-budget", inKiB(int64(l.line)), inKiB(l.memory))
-		e.Err = ErrMemory
-	}
-	return e
-}
-
-// inKiB is an amount of memory for people.
-func inKiB(n int64) string {
-	switch {
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return fmt.Sprintf("%d MiB", n>>20)
-	case n >= 10<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%d KiB", n>>10)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 // gate lets so many bytes of text through as may be on their way at once.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/internal/race"
 )
 
@@ -80,7 +81,7 @@ func TestMemory(t *testing.T) {
 		}, Options{}, nil, 7000, ""},
 		{"one label", 2_000_000, func(int) string {
 			return "2 1:1 2:1 3:1 4:1 5:1\n"
-		}, Options{}, ErrMemory, 0, "--positive"},
+		}, Options{}, ErrMemory, 0, "Options.Positive"},
 		{"one label that means itself", 1_000_000, func(int) string {
 			return "+1 1:1 2:1 3:1\n"
 		}, Options{}, nil, 1_000_000, ""},
@@ -102,7 +103,7 @@ func TestMemory(t *testing.T) {
 				return long
 			}
 			return []string{"-1 1:1\n", "+1 2:1\n"}[i&1]
-		}, Options{}, ErrMemory, 900, "--mem-budget"},
+		}, Options{}, ErrMemory, 900, "Options.Memory"},
 		{"bad rows", 2_000_000, func(i int) string {
 			if i < 10 {
 				return []string{"-1 1:1\n", "+1 2:1\n"}[i&1]
@@ -196,7 +197,7 @@ func TestMaxLine(t *testing.T) {
 					t.Errorf("%d, %d bytes before: %v", most, len(first), err)
 				}
 				rows, err := stream(first+line+"x"+end, o)
-				if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "--max-line") ||
+				if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "Options.MaxLine") ||
 					strings.Count(rows, "|") != strings.Count(first, "\n") {
 					t.Errorf("%d, %d bytes before: %d rows, %v", most, len(first),
 						strings.Count(rows, "|"), err)
@@ -373,13 +374,11 @@ func TestManyLabels(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%d 1:1\n", label)
 	}
-	p := &parsing{format: "svmlight", shift: -1, least: 1, most: maxIndex, stop: true,
-		known: []label{makeLabel("77777")}}
-	c := &chunk[float64]{n: text.Len(), out: &rows[float64]{}}
-	c.text = append([]byte(text.String()), '\n', '\n')
-	c.parse(p)
-	if n := len(c.out.labels.list); n > someLabels+2 || c.out.n != 20_000 {
-		t.Errorf("%d labels are kept of a chunk of %d rows", n, c.out.n)
+	c := chunkOf[float64](t, []byte(text.String()))
+	c.Parse(&format.Settings{Format: format.SVMLight, Stop: true,
+		Known: []format.Label{format.MakeLabel("77777")}})
+	if n := len(c.Out.Labels.List); n > format.SomeLabels+2 || c.Out.N != 20_000 {
+		t.Errorf("%d labels are kept of a chunk of %d rows", n, c.Out.N)
 	}
 	for _, size := range []int{0, 50} {
 		s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()),
@@ -388,7 +387,7 @@ func TestManyLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := drain(s)
-		if in := s.Info(); err != nil || len(in.Seen) > someLabels+2 || in.Positives != positives ||
+		if in := s.Info(); err != nil || len(in.Seen) > format.SomeLabels+2 || in.Positives != positives ||
 			strings.Count(rows, "|") != 20_000 {
 			t.Errorf("%v: %d labels, %d positives of %d", err, len(in.Seen), in.Positives,
 				strings.Count(rows, "|"))

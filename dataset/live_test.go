@@ -328,7 +328,7 @@ func TestPauseBase(t *testing.T) {
 		if first[3] == '0' {
 			want = "+1 0:1|-1 2:1|+1 0:5|"
 		} else if !errors.Is(err, ErrBadRow) ||
-			!strings.Contains(err.Error(), "before the first pause has none: pass --index-base 0") {
+			!strings.Contains(err.Error(), "before the first pause has none: set Options.IndexBase to 0") {
 			t.Error(err)
 		}
 		if rows != want || !strings.HasSuffix(s.Info().BaseFound, "before the first pause") {
@@ -378,7 +378,7 @@ func TestOneClass(t *testing.T) {
 		}
 		go func() { io.WriteString(w, tc.second+" 2:1\n"); w.Close() }()
 		_, err = drain(s)
-		if !errors.Is(err, tc.err) || err != nil && !strings.Contains(err.Error(), "--positive") {
+		if !errors.Is(err, tc.err) || err != nil && !strings.Contains(err.Error(), "Options.Positive") {
 			t.Errorf("%v: %v", tc, err)
 		}
 		if tc.err == nil {
@@ -408,7 +408,7 @@ func TestOneClass(t *testing.T) {
 	if len(told) != 1 {
 		t.Errorf("told %d times", len(told))
 	} else if what := <-told; !strings.Contains(what, "2 rows") ||
-		!strings.Contains(what, "--positive 2") {
+		!strings.Contains(what, "set Options.Positive to 2") {
 		t.Error(what)
 	}
 	// A plain 1 is +1 once the rows that wait are too many.

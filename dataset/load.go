@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -49,11 +50,11 @@ func (s *Stream[T]) load() (*Data[T], error) {
 	d := &Data[T]{}
 	b := &d.Block
 	n := 0 // rows that a header has announced
-	for _, p := range s.pairs {
-		n += p.rows
+	for _, p := range s.parts {
+		n += p.layout.Rows
 	}
 	// With their number known the rows go straight to their place, unless the header asks for so much that it had better prove it first.
-	direct := n > 0 && n <= maxAtOnce/strideOf(s.p.pixels+s.p.bias)
+	direct := n > 0 && n <= maxAtOnce/format.Stride(s.layout.Dim+s.p.Bias)
 	var parts []*rows[T]
 	for {
 		for s.err == nil && len(s.ready) == 0 {
@@ -67,7 +68,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 		}
 		for _, r := range s.ready {
 			s.cur, s.pos = r, 0
-			for s.pos < r.n {
+			for s.pos < r.N {
 				s.deliver() // for its counts
 			}
 			s.cur = nil
@@ -79,9 +80,9 @@ func (s *Stream[T]) load() (*Data[T], error) {
 			b.Dim, b.Stride = r.Dim, r.Stride
 			b.Y = append(slices.Grow(b.Y, n-len(b.Y)), r.Y...)
 			if len(b.X) == 0 {
-				b.X = alignedSlice[T](n * r.Stride)[:0]
+				b.X = engine.Aligned[T](n * r.Stride)[:0]
 			}
-			b.X = append(b.X, r.X[:r.n*r.Stride]...)
+			b.X = append(b.X, r.X[:r.N*r.Stride]...)
 			s.recycle(r)
 		}
 		s.ready = s.ready[:0]
@@ -107,7 +108,7 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 	b.Y = make([]T, 0, d.Info.Rows)
 	if dense {
 		b.Stride = parts[0].Stride
-		b.X = alignedSlice[T](d.Info.Rows * b.Stride)[:0]
+		b.X = engine.Aligned[T](d.Info.Rows * b.Stride)[:0]
 	} else {
 		b.Ptr = append(make([]int, 0, d.Info.Rows+1), 0)
 		b.Idx = make([]int32, 0, d.Info.NonZeros)
@@ -116,22 +117,18 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 	for i, r := range parts {
 		b.Y = append(b.Y, r.Y...)
 		if dense {
-			b.X = append(b.X, r.X[:r.n*b.Stride]...)
+			b.X = append(b.X, r.X[:r.N*b.Stride]...)
 		} else {
 			at := len(b.Idx)
-			b.Idx = append(b.Idx, r.Idx[:r.Ptr[r.n]]...)
-			b.Val = append(b.Val, r.Val[:r.Ptr[r.n]]...)
-			for _, p := range r.Ptr[1 : r.n+1] {
+			b.Idx = append(b.Idx, r.Idx[:r.Ptr[r.N]]...)
+			b.Val = append(b.Val, r.Val[:r.Ptr[r.N]]...)
+			for _, p := range r.Ptr[1 : r.N+1] {
 				b.Ptr = append(b.Ptr, at+p)
 			}
 		}
 		parts[i] = nil
 	}
-	if s.p.format != "svmlight" || s.cfg.base >= 0 {
-		return
-	}
-	d.Info.IndexBase, d.Info.BaseFound = 1, "no index 0 in the data"
-	if !s.zero {
+	if !s.layout.BaseOpen || !s.zero {
 		return
 	}
 	d.Info.IndexBase, d.Info.BaseFound = 0, "index 0 occurs in the data" // the rows were read as if the base were 1
@@ -159,8 +156,8 @@ func (d *Data[T]) divideByLongest() error {
 	if s > math.MaxFloat64 {
 		return fmt.Errorf("the longest example's length is not a float64; give a scale: %w", ErrScale)
 	}
-	divide(d.Block.Val, s)
-	divide(d.Block.X, s)
+	format.Divide(d.Block.Val, s)
+	format.Divide(d.Block.X, s)
 	d.Info.Scale = s
 	return nil
 }
@@ -179,7 +176,7 @@ func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
 		dst.Ptr = nil
 		dst.Stride = b.Stride
 		if n := len(order) * b.Stride; cap(dst.X) < n {
-			dst.X = alignedSlice[T](n)
+			dst.X = engine.Aligned[T](n)
 		} else {
 			dst.X = dst.X[:n]
 		}

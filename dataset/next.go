@@ -6,9 +6,9 @@ import (
 	"io"
 	"math"
 	"os"
-	"strconv"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -17,7 +17,7 @@ import (
 func (s *Stream[T]) Next() (*engine.Block[T], error) {
 	for {
 		switch {
-		case s.cur != nil && s.pos < s.cur.n:
+		case s.cur != nil && s.pos < s.cur.N:
 			return s.deliver(), nil
 		case s.cur != nil:
 			s.retire()
@@ -40,7 +40,7 @@ func (s *Stream[T]) Wait(d time.Duration) bool {
 	var end <-chan time.Time
 	for {
 		switch {
-		case s.cur != nil && s.pos < s.cur.n, len(s.ready) > 0, s.err != nil:
+		case s.cur != nil && s.pos < s.cur.N, len(s.ready) > 0, s.err != nil:
 			return true
 		case s.cur != nil:
 			s.retire()
@@ -73,7 +73,7 @@ func (s *Stream[T]) release(r *rows[T]) {
 
 // recycle keeps rows for a chunk to come, unless they are those of a long line.
 func (s *Stream[T]) recycle(r *rows[T]) {
-	if r.bytes() > 32*int64(s.lim.chunk) {
+	if r.Bytes() > 32*int64(s.lim.chunk) {
 		return
 	}
 	select {
@@ -85,12 +85,12 @@ func (s *Stream[T]) recycle(r *rows[T]) {
 // deliver makes the next view of cur and counts it.
 func (s *Stream[T]) deliver() *engine.Block[T] {
 	r := s.cur
-	lo, hi := s.pos, min(s.pos+blockRows, r.n)
+	lo, hi := s.pos, min(s.pos+blockRows, r.N)
 	s.pos = hi
 	in := &s.info
 	in.Rows += hi - lo
 	for i, y := range r.Y[lo:hi] {
-		if s.lab.sign[r.code[lo+i]] == unlabelled {
+		if s.lab.sign[r.Code[lo+i]] == unlabelled {
 			in.Unlabelled++
 		} else if y > 0 {
 			in.Positives++
@@ -172,9 +172,9 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 			return false
 		case <-silent:
 			s.told = true
-			label := s.lab.set.list[0].text
+			label := s.lab.set.List[0].Text
 			s.cfg.OnWarn(fmt.Sprintf("%d rows, all labelled %q, wait for a second label: "+
-				"--positive %s begins at once", s.heldRows, label, label))
+				"set Options.Positive to %s to begin at once", s.heldRows, label, label))
 			return true
 		case <-s.ctx.Done():
 			s.err = s.ctx.Err()
@@ -202,25 +202,25 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 
 // take settles labels, places and counts of a chunk. Its error comes after the good rows before it.
 func (s *Stream[T]) take(c *chunk[T]) error {
-	r := c.out
+	r := c.rows
 	if c.first {
 		s.line, s.fileRows = 0, 0
 	}
 	err := s.takeRows(c)
-	s.good += int64(r.n)
-	s.fileRows += r.n + r.nbad
-	s.zero = s.zero || r.zero
-	s.maxSq = max(s.maxSq, r.maxSq)
-	s.info.Bytes += int64(c.n)
-	r.weight = int64(c.n)
-	lines := r.lines
+	s.good += int64(r.N)
+	s.fileRows += r.N + r.NBad
+	s.zero = s.zero || r.Zero
+	s.maxSq = max(s.maxSq, r.MaxSq)
+	s.info.Bytes += int64(c.N)
+	r.weight = int64(c.N)
+	lines := r.Lines
 	s.hold(r) // which may give r to a worker
 	if err == nil && !s.lab.decided && !s.whole && (s.heldRows > maxHeld ||
-		s.heldMem > s.lim.held) {
+		s.heldMem > s.lim.Held) {
 		if s.lab.alone() == nil {
 			s.decided()
 		} else {
-			err = s.tooManyHeld(c.name, s.line+lines)
+			err = s.tooManyHeld(c.File, s.line+lines)
 		}
 	}
 	s.line += lines
@@ -234,11 +234,11 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 		}
 	}
 	if err == nil && c.last && s.fileRows == 0 {
-		what := "only blank lines and comments"
-		if c.csv != nil && c.csv.headed {
-			what = "only a header"
+		what := c.Layout.NoRows
+		if what == "" {
+			what = blankFile
 		}
-		err = noRows(c.name, what)
+		err = noRows(c.File, what)
 	}
 	if c.warn != "" && s.cfg.OnWarn != nil {
 		s.cfg.OnWarn(c.warn)
@@ -250,60 +250,56 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	return err
 }
 
-// takeRows goes through the chunk's labels and bad rows in file order. On an error r.n becomes the rows before it.
+// takeRows goes through the chunk's labels and bad rows in file order. On an error r.N becomes the rows before it.
 func (s *Stream[T]) takeRows(c *chunk[T]) error {
-	r := c.out
+	r := c.rows
 	s.ids = s.ids[:0]
 	bad := 0
 	var err error
-	for k := range len(r.where) + 1 {
-		row := r.n + 1 // behind the last label come the remaining bad rows
-		if k < len(r.where) {
-			row = r.where[k].row
+	for k := range len(r.Where) + 1 {
+		row := r.N + 1 // behind the last label come the remaining bad rows
+		if k < len(r.Where) {
+			row = r.Where[k].Row
 		}
-		for ; bad < r.kept() && r.badRow(bad) <= row; bad++ {
+		for ; bad < r.Kept() && r.BadRow(bad) <= row; bad++ {
 			if err = s.badRow(c, bad); err != nil {
-				r.n = r.badRow(bad)
+				r.N = r.BadRow(bad)
 				break
 			}
 		}
-		if err != nil || k == len(r.where) {
+		if err != nil || k == len(r.Where) {
 			break
 		}
-		id, lerr := s.lab.id(r.labels.list[k])
+		id, lerr := s.lab.id(r.Labels.List[k])
 		if lerr != nil {
-			err = s.labelError(c, r.where[k], lerr)
-			r.n = row
+			err = s.labelError(c, r.Where[k], lerr)
+			r.N = row
 			break
 		}
 		s.ids = append(s.ids, id)
 	}
 	if err == nil {
-		s.info.BadRows += r.nbad - r.kept() // those that nobody is told of
+		s.info.BadRows += r.NBad - r.Kept() // those that nobody is told of
 	}
-	for i, code := range r.code[:r.n] {
-		r.code[i] = s.ids[code]
+	for i, code := range r.Code[:r.N] {
+		r.Code[i] = s.ids[code]
 	}
-	r.Y = r.Y[:r.n]
+	r.Y = r.Y[:r.N]
 	return err
 }
 
-func (s *Stream[T]) labelError(c *chunk[T], w place, err error) error {
-	e := &RowError{File: c.name, Good: s.good + int64(w.row), What: err.Error(), Err: ErrLabels}
-	if s.p.format == "idx" {
-		e.File, e.Offset = c.lname, 8+int64(c.row0+w.row)
+// labelError is the error of a label that the chunk has at w.
+func (s *Stream[T]) labelError(c *chunk[T], w format.Place, err error) error {
+	e := &RowError{File: c.File, Good: s.good + int64(w.Row), What: err.Error(), Err: ErrLabels}
+	if place := s.p.Format.Place; place != nil {
+		place(e, c.Layout, c.Offset+int64(w.Start))
 		return e
 	}
-	// nobody said which column holds the labels
-	if lay := c.csv; lay != nil && s.cfg.LabelCol == "" {
-		name := "the last"
-		if lay.label < len(s.info.Header) {
-			name = strconv.Quote(s.info.Header[lay.label])
-		}
-		e.What = fmt.Sprintf("labels are taken from column %d (%s; --label-col names another): %s",
-			lay.label+1, name, e.What)
+	if note := c.Layout.LabelNote; note != "" {
+		e.What = note + ": " + e.What
 	}
-	e.Line, e.Col, e.Excerpt = s.line+w.line+1, w.off-w.start+1, excerpt(c.line(w.start), w.off-w.start)
+	e.Line, e.Col = s.line+w.Line+1, w.Off-w.Start+1
+	e.Excerpt = format.Excerpt(c.Line(w.Start), w.Off-w.Start)
 	return e
 }
 
@@ -313,10 +309,10 @@ func (s *Stream[T]) badRow(c *chunk[T], i int) error {
 		s.info.BadRows++
 		return nil
 	}
-	b := c.badAt(i, &s.p)
-	e := b.err
+	b := c.BadAt(i, &s.p)
+	e := b.Err
 	e.Line += s.line + 1
-	e.Good = s.good + int64(b.row)
+	e.Good = s.good + int64(b.Row)
 	if s.info.BadRows >= s.cfg.maxBad {
 		return &e
 	}
@@ -328,28 +324,28 @@ func (s *Stream[T]) badRow(c *chunk[T], i int) error {
 // hold puts rows among those ready to be returned, or keeps them until the labels are decided.
 func (s *Stream[T]) hold(r *rows[T]) {
 	switch {
-	case r.n == 0:
+	case r.N == 0:
 		s.release(r)
 		s.recycle(r)
 		return
 	case !s.lab.decided:
 		s.release(r)
-		s.heldRows += r.n
+		s.heldRows += r.N
 		// a slow stream comes row by row
-		if i := len(s.held) - 1; !s.whole && i >= 0 && s.held[i].n < blockRows {
-			s.heldMem -= s.held[i].bytes()
-			s.held[i].append(r)
-			s.heldMem += s.held[i].bytes()
+		if i := len(s.held) - 1; !s.whole && i >= 0 && s.held[i].N < blockRows {
+			s.heldMem -= s.held[i].Bytes()
+			s.held[i].Append(&r.Rows)
+			s.heldMem += s.held[i].Bytes()
 			s.recycle(r)
 			return
 		}
-		if !s.whole && r.n < blockRows { // take no more room than it needs
+		if !s.whole && r.N < blockRows { // take no more room than it needs
 			small := &rows[T]{}
-			small.append(r)
+			small.Append(&r.Rows)
 			s.recycle(r)
 			r = small
 		}
-		s.heldMem += r.bytes()
+		s.heldMem += r.Bytes()
 		s.held = append(s.held, r)
 		return
 	}
@@ -369,7 +365,7 @@ func (s *Stream[T]) decided() {
 
 // sign gives rows their labels.
 func (s *Stream[T]) sign(r *rows[T]) {
-	for i, code := range r.code[:r.n] {
+	for i, code := range r.Code[:r.N] {
 		r.Y[i] = 1
 		if s.lab.sign[code] < 0 {
 			r.Y[i] = -1
@@ -380,12 +376,12 @@ func (s *Stream[T]) sign(r *rows[T]) {
 // tooManyHeld is the error of rows that waited in vain.
 func (s *Stream[T]) tooManyHeld(name string, line int) error {
 	e := &RowError{File: name, Line: line, Col: 1, Good: s.good, Err: ErrLabels,
-		What: fmt.Sprintf("%d rows, all labelled %s, wait for a second label: say with "+
-			"--positive which label is +1", s.heldRows, s.lab.names())}
-	if s.cfg.Memory > 0 && s.heldMem > s.lim.held {
+		What: fmt.Sprintf("%d rows, all labelled %s, wait for a second label: say by "+
+			"Options.Positive which label is +1", s.heldRows, s.lab.names())}
+	if s.cfg.Memory > 0 && s.heldMem > s.lim.Held {
 		e.What = fmt.Sprintf("%d rows, all labelled %s, wait for a second label and fill the %s "+
-			"there are for them: say with --positive which label is +1, or raise --mem-budget",
-			s.heldRows, s.lab.names(), inKiB(s.lim.held))
+			"there are for them: say by Options.Positive which label is +1, or raise Options.Memory",
+			s.heldRows, s.lab.names(), format.InKiB(s.lim.Held))
 		e.Err = ErrMemory
 	}
 	return e
@@ -410,8 +406,9 @@ func (s *Stream[T]) finish() error {
 	}
 	place := func(err error) error {
 		e := &RowError{File: last, Line: s.line, Col: 1, Good: s.good, What: err.Error(), Err: ErrLabels}
-		if s.p.format == "idx" {
-			e.File, e.Line, e.Offset = s.pairs[len(s.pairs)-1].labels, 0, 8
+		if n := len(s.parts); n > 0 && s.p.Format.Place != nil {
+			l := s.parts[n-1].layout
+			s.p.Format.Place(e, l, l.Start)
 		}
 		return e
 	}
@@ -422,9 +419,16 @@ func (s *Stream[T]) finish() error {
 		s.decided()
 	}
 	if s.cfg.positive != nil && !s.lab.fixed {
-		if _, ok := s.lab.set.find(*s.lab.pos); !ok {
-			return place(fmt.Errorf("no row has the label %q of --positive; the labels are %s", s.lab.pos.text, s.lab.names()))
+		if _, ok := s.lab.set.Find(*s.lab.pos); !ok {
+			return place(fmt.Errorf("no row has the label %q of Options.Positive; the labels are %s",
+				s.lab.pos.Text, s.lab.names()))
 		}
 	}
 	return io.EOF
+}
+
+// Labelled tells whether example i of the block that Next returned last has a label: false only for
+// rows that Options.LabelsOptional let pass with none, or with one that Options.Labels doesn't know.
+func (s *Stream[T]) Labelled(i int) bool {
+	return s.lab.sign[s.cur.Code[s.pos-s.view.Len()+i]] != unlabelled
 }

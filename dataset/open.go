@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
 )
 
 // input is one file, uncompressed while it is read.
@@ -20,20 +22,19 @@ type input struct {
 	limits *limits
 	r      io.Reader
 	gz     *members
-	head   []byte     // read already, to be read first
-	late   chan piece // a read behind head that is under way; nil if there is none
-	err    error      // of the read behind head
-	ended  bool       // the compressed data ended where they should
-	paused bool       // the head ends where the file gave no more for a while
-	slow   bool       // the head ends where the file had been read for headWait
-	steady bool       // the file is a regular one, whose reads never wait for anybody
-	long   bool       // the head ends in a line that is too long
-	csv    *csvLayout
-	header int      // offset of the csv header's line, -1 if there is none
-	stop   *stopper // asked before each read that may wait, if not nil
-	close  func()   // of the file; it ends a read that is under way, unless the file is foreign
-	free   func()   // of what unpacks
-	extern bool     // the file is somebody else's: a read from it may never end
+	head   []byte         // read already, to be read first
+	late   chan piece     // a read behind head that is under way; nil if there is none
+	err    error          // of the read behind head
+	ended  bool           // the compressed data ended where they should
+	paused bool           // the head ends where the file gave no more for a while
+	slow   bool           // the head ends where the file had been read for headWait
+	steady bool           // the file is a regular one, whose reads never wait for anybody
+	long   bool           // the head ends in a line that is too long
+	layout *format.Layout // what the head says
+	stop   *stopper       // asked before each read that may wait, if not nil
+	close  func()         // of the file; it ends a read that is under way, unless the file is foreign
+	free   func()         // of what unpacks
+	extern bool           // the file is somebody else's: a read from it may never end
 }
 
 // piece is what a read gave.
@@ -99,6 +100,9 @@ func (in *input) fromHead(p []byte) int {
 	return n
 }
 
+// Name returns the name in errors.
+func (in *input) Name() string { return in.name }
+
 // Close releases the file.
 func (in *input) Close() {
 	in.close()
@@ -146,7 +150,7 @@ func openInput(name string, r io.Reader, n *atomic.Int64, l *limits,
 func (in *input) textError(tail []byte, err error) error {
 	line := 1 + bytes.Count(tail, []byte{'\n'})
 	tail = tail[bytes.LastIndexByte(tail, '\n')+1:]
-	e := &RowError{File: in.name, Line: line, Col: len(tail) + 1, Excerpt: excerpt(tail, len(tail))}
+	e := &RowError{File: in.name, Line: line, Col: len(tail) + 1, Excerpt: format.Excerpt(tail, len(tail))}
 	if len(tail) == 0 {
 		e.Excerpt = ""
 	}
@@ -154,6 +158,22 @@ func (in *input) textError(tail []byte, err error) error {
 		return fmt.Errorf("%s: %w", in.name, err)
 	}
 	return in.unpackError(e, err)
+}
+
+// Broken is an error at a byte of a binary file.
+func (in *input) Broken(offset int64, wanted string, err error) error {
+	what, sentinel := "expected "+wanted, ErrTruncated
+	switch {
+	case in.packed != "" && errors.Is(err, io.ErrUnexpectedEOF) && !in.ended:
+		what += ", but the " + in.packed + " data are truncated"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		what += ", but the file is truncated"
+	case in.packed != "":
+		what, sentinel = fmt.Sprintf("%s, but the %s data are damaged: %v", what, in.packed, err), ErrFormat
+	default:
+		return fmt.Errorf("%s:byte %d: %w", in.Name(), offset, err)
+	}
+	return &RowError{File: in.Name(), Offset: offset, What: what, Err: sentinel}
 }
 
 // stdinName is standard input's name in errors.
@@ -237,7 +257,7 @@ const (
 )
 
 // peek reads on until l.head bytes and two lines are there, or the end, or a line longer than
-// l.line, or bytes that are no text; they stay to be read. Where the file pauses, or gives little
+// l.Line, or bytes that are no text; they stay to be read. Where the file pauses, or gives little
 // for headWait, the lines that are there do if enough says so; a regular file is only slow to
 // unpack.
 func (in *input) peek(l *limits, enough func() bool) {
@@ -290,174 +310,71 @@ func (in *input) peek(l *limits, enough func() bool) {
 		in.head = append(in.head, p.text...)
 		in.err = p.err
 		in.ended = p.err == io.EOF
-		if before < sniffed && len(in.head) >= sniffed && binaryAt(in.head[:sniffed]) >= 0 {
+		if before < format.Sniffed && len(in.head) >= format.Sniffed && format.BinaryAt(in.head[:format.Sniffed]) >= 0 {
 			return
 		}
-		if len(in.head)-line > l.line {
+		if len(in.head)-line > l.Line {
 			in.long = true
 			return
 		}
 	}
 }
 
-// sniffed is how many bytes are looked at for what no text has.
-const sniffed = 4096
-
-// binaryAt returns where the first byte stands that no text has, -1 if there is none.
-func binaryAt(b []byte) int {
-	return bytes.IndexFunc(b, func(r rune) bool { return r < 9 || r > 13 && r < 32 && r != 27 })
-}
-
-// binaryByte is the error of the byte at offset, which no text has.
-func (in *input) binaryByte(offset int64, ch byte) error {
-	return &RowError{File: in.name, Offset: offset,
-		What: fmt.Sprintf("expected text (svmlight, csv or fasta) or an idx file, found the "+
-			"byte %#02x", ch), Err: ErrFormat}
-}
-
-// strangers are formats to name when they are met.
-var strangers = []struct{ magic, name string }{
-	{"PK\x03\x04", "a zip archive: unpack it first"}, {"\xfd7zXZ\x00", "xz data: unpack them first"}, {"7z\xbc\xaf", "a 7z archive: unpack it first"},
-	{"\x93NUMPY", "a NumPy array: write it as csv or svmlight"}, {"\x89HDF", "an HDF5 file: write it as csv or svmlight"},
-	{"PAR1", "a Parquet file: write it as csv or svmlight"},
-}
-
-// sniff recognises the format of a file from its head.
-func (in *input) sniff() (format string, err error) {
-	head := in.head
-	for _, s := range strangers {
-		if bytes.HasPrefix(head, []byte(s.magic)) {
-			return "", &RowError{File: in.name, What: "this is " + s.name, Err: ErrFormat}
-		}
-	}
-	if idxMagic(head) != 0 {
-		return "idx", nil
-	}
-	if i := binaryAt(head[:min(len(head), sniffed)]); i >= 0 {
-		return "", in.binaryByte(int64(i), head[i])
-	}
-	lines := in.lines(100)
-	if len(lines) > 0 {
-		if lines[0][0] == '>' {
-			return "fasta", nil
-		}
-		if err := in.strange(lines[0]); err != nil {
-			return "", err
-		}
-	}
-	for _, l := range lines {
-		t, _, _ := bytes.Cut(l, []byte{'#'})
-		if bytes.ContainsAny(t, ",;") {
-			return "csv", nil
-		}
-		f := bytes.Fields(t)
-		if bytes.IndexByte(f[0], ':') >= 0 || len(f) > 1 && bytes.IndexByte(f[1], ':') >= 0 {
-			return "svmlight", nil
-		}
-		if len(f) > 1 {
-			return "csv", nil
-		}
-	}
-	return "svmlight", nil // labels alone: rows without features
-}
-
-// strange names a text format that is not read, by its first line, and line ends that are none.
-func (in *input) strange(line []byte) error {
-	e := &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:in.offsetOf(line)], []byte{'\n'}),
-		Col: 1, Excerpt: excerpt(line, 0), Err: ErrFormat}
-	t := bytes.TrimSpace(line)
-	first, _, _ := bytes.Cut(line, []byte{','})
-	bar := bytes.IndexByte(first, '|')
-	switch i := bytes.IndexByte(t, '\r'); {
-	case i >= 0:
-		i += bytes.Index(line, t)
-		e.Col, e.Excerpt, e.What = i+1, excerpt(line, i), bareReturn
-	case t[0] == '{' || t[0] == '[':
-		e.What = "this is JSON: write it as csv or svmlight"
-	case bar == 0 || bar > 0 && first[bar-1] <= ' ':
-		e.What = "this is text for Vowpal Wabbit (its features stand behind a |): write it as " +
-			"csv or svmlight"
+// begins is the head as formats see it.
+func (in *input) begins(l *limits) *format.Head {
+	h := &format.Head{File: in.name, Text: in.head, Whole: in.err == io.EOF, Ended: in.err != nil,
+		Most: l.head}
+	switch {
+	case in.paused:
+		h.Part = "what came before the first pause"
+	case in.slow:
+		h.Part = "what came in the first " + headWait.String()
+	case len(in.head) <= l.head && h.Whole && l.files == 1:
+		h.Part = "the data"
+	case l.head < headSize:
+		h.Part = "the first " + format.InKiB(int64(l.head))
 	default:
+		h.Part = "the first MiB"
+	}
+	return h
+}
+
+// headError returns the error in the head, if it holds no whole line. f is the format that was
+// given, or nil.
+func (in *input) headError(l *limits, f *format.Format) error {
+	if f != nil && f.Binary || bytes.IndexByte(in.head, '\n') >= 0 {
 		return nil
 	}
-	return e
-}
-
-// lines returns the first n lines of the head that are neither blank nor a comment, as far as they are whole.
-func (in *input) lines(n int) [][]byte {
-	var out [][]byte
-	b := in.head
-	for len(out) < n && len(b) > 0 {
-		l := b
-		i := bytes.IndexByte(b, '\n')
-		if i >= 0 {
-			l, b = b[:i], b[i+1:]
-		} else if b = nil; in.err != io.EOF {
-			break
-		}
-		if t := bytes.TrimSpace(l); len(t) > 0 && t[0] != '#' {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// offsetOf returns where a line of lines begins in the head.
-func (in *input) offsetOf(l []byte) int { return cap(in.head) - cap(l) }
-
-// layout finds the csv layout of the file.
-func (in *input) layout(o *Options) (err error) {
-	in.header = -1
-	lines := in.lines(20)
-	if len(lines) == 0 { // one unfinished line of any length
-		return &RowError{File: in.name, Line: 1, Col: 1, What: "expected the end of the first row",
-			Excerpt: excerpt(in.head, 0), Err: ErrFormat}
-	}
-	at := in.offsetOf(lines[0])
-	if in.csv, err = layoutCSV(lines, o); err != nil {
-		kind := ErrFormat
-		if o.Columns > 0 {
-			kind = ErrColumns
-		}
-		return &RowError{File: in.name, Line: 1 + bytes.Count(in.head[:at], []byte{'\n'}), Col: 1,
-			What:    err.Error(),
-			Excerpt: excerpt(lines[0], 0), Err: kind}
-	}
-	if in.csv.headed {
-		in.header = at
-	}
-	return nil
-}
-
-// headError returns the error in the head, if it holds no whole line. format is the one that was
-// given, or "".
-func (in *input) headError(l *limits, format string) error {
-	if format == "idx" || bytes.IndexByte(in.head, '\n') >= 0 {
-		return nil
-	}
-	i := binaryAt(in.head[:min(len(in.head), sniffed)])
+	i := format.BinaryAt(in.head[:min(len(in.head), format.Sniffed)])
 	switch {
 	case in.err != nil && in.err != io.EOF:
 		return in.textError(in.head, in.err)
-	case i >= 0 && len(in.head) >= sniffed && format != "":
-		return in.binaryByte(int64(i), in.head[i])
+	case i >= 0 && len(in.head) >= format.Sniffed && f != nil:
+		return format.BinaryByte(in.name, int64(i), in.head[i])
 	case in.long:
-		return l.lineError(in.name, in.head)
+		return l.TooLong(in.name, in.head)
 	}
 	return nil
 }
 
-// enough tells whether the lines of the head decide what more of them would: two of them, or one
-// that can be no header.
-func (in *input) enough() bool {
-	lines := in.lines(2)
-	if len(lines) != 1 {
-		return len(lines) == 2 && (lines[0][0] != '>' ||
-			bytes.Contains(in.head[in.offsetOf(lines[0]):], []byte("\n>")))
+// enough tells whether the lines of the head decide what more of them would. f is the format that
+// was given, or nil.
+func (in *input) enough(f *format.Format) bool {
+	h := in.begins(in.limits)
+	lines := h.Lines(2)
+	if len(lines) == 0 {
+		return false
 	}
-	f := bytes.Fields(lines[0])
-	return lines[0][0] != '>' && (bytes.IndexByte(f[0], ':') > 0 ||
-		len(f) > 1 && bytes.IndexByte(f[1], ':') > 0)
+	if f == nil {
+		var err error
+		if f, err = format.Recognise(h); err != nil {
+			return true // more of the head doesn't make it better
+		}
+	}
+	if f.Enough != nil {
+		return f.Enough(h)
+	}
+	return len(lines) == 2
 }
 
 // noRows is the error of a file without rows.
@@ -470,18 +387,11 @@ func (in *input) nothing() string {
 	if len(in.head) == 0 {
 		return "an empty file"
 	}
-	return "only blank lines and comments"
+	return blankFile
 }
 
-// mayHaveZero tells quickly whether some token of the head could be an index 0.
-func mayHaveZero(head []byte) bool {
-	for _, t := range []string{" 0:", "\t0", " 00"} {
-		if bytes.Contains(head, []byte(t)) {
-			return true
-		}
-	}
-	return false
-}
+// blankFile is what a file without rows holds as a rule.
+const blankFile = "only blank lines and comments"
 
 // stripBOM drops the byte order mark of UTF-8.
 func (in *input) stripBOM() {
@@ -489,3 +399,7 @@ func (in *input) stripBOM() {
 		in.head = in.head[3:]
 	}
 }
+
+// Beside returns the file that is read beside one when it is not named itself, such as the labels
+// of images: one of the same folder. It is "" where there is none.
+func Beside(name string) string { return format.Beside(name) }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -46,7 +47,7 @@ func Sonar[T engine.Float](mines, rocks string, training bool) (*Data[T], error)
 // readSonar appends the returns of one file.
 func readSonar[T engine.Float](r io.Reader, name string, label T, training bool, b *engine.Block[T]) error {
 	bad := func(line int, what, text string) error {
-		return &RowError{File: name, Line: line, Col: 1, Good: int64(b.Len()), What: what, Excerpt: excerpt([]byte(text), 0), Err: ErrBadRow}
+		return &RowError{File: name, Line: line, Col: 1, Good: int64(b.Len()), What: what, Excerpt: format.Excerpt([]byte(text), 0), Err: ErrBadRow}
 	}
 	in := bufio.NewScanner(r)
 	inside, keep, line, values, seen := false, false, 0, 0, 0

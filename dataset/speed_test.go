@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
 )
 
 // BenchmarkParseChunk parses the first chunk of a9a over and over; best-MB/s is the fastest run, which other jobs on the machine disturb
@@ -15,17 +17,29 @@ func BenchmarkParseChunk(b *testing.B) {
 
 func benchmarkParseChunk[T float32 | float64](b *testing.B) {
 	text := inflated(b, "a9a.gz")[:chunkSize]
-	c := &chunk[T]{n: bytes.LastIndexByte(text, '\n') + 1, out: &rows[T]{}}
-	c.text = append(text[:c.n:c.n], make([]byte, stops)...)
-	endText(c.text[c.n:])
-	p := &parsing{format: "svmlight", shift: -1, least: 1, most: maxIndex, stop: true}
-	b.SetBytes(int64(c.n))
+	c := chunkOf[T](b, text[:bytes.LastIndexByte(text, '\n')+1])
+	p := &format.Settings{Format: format.SVMLight, Stop: true}
+	b.SetBytes(int64(c.N))
 	b.ReportAllocs()
 	best := time.Hour
 	for b.Loop() {
 		start := time.Now()
-		c.parse(p)
+		c.Parse(p)
 		best = min(best, time.Since(start))
 	}
-	b.ReportMetric(float64(c.n)/1e6/best.Seconds(), "best-MB/s")
+	b.ReportMetric(float64(c.N)/1e6/best.Seconds(), "best-MB/s")
+}
+
+// chunkOf is a chunk of svmlight whose indices count from 1.
+func chunkOf[T float32 | float64](t testing.TB, text []byte) *format.Chunk[T] {
+	t.Helper()
+	h := &format.Head{Text: text, Whole: true, Ended: true}
+	lay, err := format.SVMLight.Layout(h, &format.Options{Base: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &format.Chunk[T]{N: len(text), Layout: lay, Out: &format.Rows[T]{}}
+	c.Text = append(text[:c.N:c.N], make([]byte, format.Stops)...)
+	format.EndText(c.Text[c.N:])
+	return c
 }

@@ -1,13 +1,14 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"sync"
+	"unsafe"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
@@ -21,13 +22,13 @@ type Stream[T engine.Float] struct {
 	cfg    *config
 	lim    limits
 	gate   gate
-	p      parsing
+	p      format.Settings
+	opts   *format.Options
+	layout *format.Layout // of the first file
 	files  []string
 	from   *opener
-	first  *input    // the first file, open
-	like   Options   // csv: the further files' columns are as these say
-	pairs  []idxPair // idx
-	pairIn []*input
+	first  *input // the first file, open
+	parts  []part // all files, open, where the format opens them together
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -94,6 +95,7 @@ func open[T engine.Float](ctx context.Context, files []string, from *opener, o O
 	if s.lim, err = c.limit(); err != nil {
 		return nil, err
 	}
+	s.lim.files = len(files)
 	from.limits = &s.lim
 	s.gate = gate{most: s.lim.flight, freed: make(chan struct{}, 1)}
 	s.info.Scale = 1
@@ -104,13 +106,19 @@ func open[T engine.Float](ctx context.Context, files []string, from *opener, o O
 		if s.first != nil {
 			s.first.Close()
 		}
-		for _, in := range s.pairIn {
-			in.Close()
+		for _, p := range s.parts {
+			p.in.Close()
 		}
 		return nil, err
 	}
 	s.start(ctx)
 	return s, nil
+}
+
+// part is a file whose examples all take as many bytes, standing at the first one.
+type part struct {
+	in     *input
+	layout *format.Layout
 }
 
 // prepare opens the first file and settles what its head tells.
@@ -122,147 +130,111 @@ func (s *Stream[T]) prepare() error {
 	}
 	s.first = in
 	s.info.Compression = in.packed
-	in.peek(&s.lim, in.enough)
-	format := c.Format
-	if err := in.headError(&s.lim, format); err != nil {
+	in.peek(&s.lim, func() bool { return in.enough(c.format) })
+	if err := in.headError(&s.lim, c.format); err != nil {
 		return err
 	}
-	if format == "" {
-		if format, err = in.sniff(); err != nil {
+	f := c.format
+	if f == nil {
+		if f, err = format.Recognise(in.begins(&s.lim)); err != nil {
 			return err
 		}
 	}
-	if err := c.foreign(in, format, 0); err != nil {
+	if err := c.foreign(in, f); err != nil {
 		return err
 	}
-	s.info.Format, s.info.IndexBase, s.info.BaseFound = format, 1, "columns count from 1"
-	p := &s.p
-	*p = parsing{format: format, bias: c.bias, one: c.BiasValue, unit: c.Normalize == "unit", stop: c.maxBad == 0, optional: c.LabelsOptional}
-	for _, l := range []*label{s.lab.pos, s.lab.neg} {
-		if l != nil {
-			p.known = append(p.known, *l)
+	s.settings(f)
+	s.info.Format = f.Name
+	s.opts = s.options()
+	if f.Open != nil {
+		if err = s.openParts(); err == nil {
+			s.layout = s.parts[0].layout
 		}
+	} else {
+		s.layout, err = s.readHead(in)
+		in.layout = s.layout
 	}
-	if c.Normalize == "max" {
-		p.scale = c.Scale // 0 in Load: found at the end
-	}
-	switch {
-	case c.maxBad != math.MaxInt:
-		p.keepBad = c.maxBad + 1
-	case c.OnBad != nil:
-		p.keepBad = math.MaxInt
-	}
-	if format == "idx" {
-		return s.prepareIDX()
-	}
-	in.stripBOM()
-	if len(in.lines(1)) == 0 && in.err == io.EOF {
-		return noRows(in.name, in.nothing())
-	}
-	if format == "fasta" {
-		s.info.Dim = spliceDim + c.bias
-		p.letters, err = in.sequenceLength()
+	if err != nil {
 		return err
 	}
-	if format == "csv" {
-		if err := in.layout(&c.Options); err != nil {
-			return err
-		}
-		s.columns(in.csv)
-		return nil
+	l, to := s.layout, &s.info
+	to.IndexBase, to.BaseFound = l.IndexBase, l.BaseFound
+	to.Columns, to.LabelCol, to.Header = l.Columns, l.LabelCol, l.Header
+	if l.Dim > 0 {
+		to.Dim = l.Dim + c.bias
 	}
-	s.prepareBase()
 	return nil
 }
 
-// prepareBase decides the index base of svmlight, as far as the head tells.
-func (s *Stream[T]) prepareBase() {
-	c, p, in := s.cfg, &s.p, s.first
-	base, found := c.base, c.baseFound
-	p.zeroHint = "index 0, but indices count from 1 here: pass --index-base 0 if they count from 0"
-	if c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1" {
-		p.zeroHint = "index 0, but indices counted from 1 in training: pass --index-base 0 if " +
-			"they count from 0 here"
-	}
-	p.most = maxIndex - uint64(c.bias)
-	if base < 0 && s.whole {
-		p.shift, p.least = int64(c.bias)-1, 0 // base 1, until an index 0 turns up
-		return
-	}
-	if base < 0 {
-		base = 1
-		head := in.head[:min(len(in.head), s.lim.head)]
-		part := "the first MiB"
-		switch {
-		case in.paused:
-			part = "what came before the first pause"
-		case in.slow:
-			part = "what came in the first " + headWait.String()
-		case len(in.head) <= s.lim.head && in.err == io.EOF && len(s.files) == 1:
-			part = "the data"
-		case s.lim.head < headSize:
-			part = "the first " + inKiB(int64(s.lim.head))
-		}
-		found = "no index 0 in " + part
-		p.zeroHint = "index 0, though " + part + " has none: pass --index-base 0"
-		if mayHaveZero(head) { // rare: look closely
-			q := *p
-			q.shift, q.keepBad, q.stop = -1, 0, false
-			c := chunk[T]{n: bytes.LastIndexByte(head, '\n') + 1, out: &rows[T]{}}
-			if c.n == 0 || in.err == io.EOF {
-				c.n = len(head)
-			}
-			c.text = append(bytes.Clone(head[:c.n]), make([]byte, stops)...)
-			endText(c.text[c.n:])
-			c.parse(&q)
-			if c.out.zero {
-				base, found = 0, "index 0 occurs in "+part
-			}
+// settings says how chunks are parsed.
+func (s *Stream[T]) settings(f *format.Format) {
+	c := s.cfg
+	s.p = format.Settings{Format: f, Bias: c.bias, One: c.BiasValue, Unit: c.Normalize == "unit",
+		Stop: c.maxBad == 0, Optional: c.LabelsOptional}
+	p := &s.p
+	for _, l := range []*format.Label{s.lab.pos, s.lab.neg} {
+		if l != nil {
+			p.Known = append(p.Known, *l)
 		}
 	}
-	s.info.IndexBase, s.info.BaseFound = base, found
-	p.shift, p.least = int64(c.bias-base), uint64(base)
+	if c.Normalize == "max" {
+		p.Scale = c.Scale // 0 in Load: found at the end
+	}
+	switch {
+	case c.maxBad != math.MaxInt:
+		p.KeepBad = c.maxBad + 1
+	case c.OnBad != nil:
+		p.KeepBad = math.MaxInt
+	}
 }
 
-// prepareIDX opens the pairs of files.
-func (s *Stream[T]) prepareIDX() error {
-	pairs, err := pairIDX(s.files, func(name string) (*input, error) {
+// options are what the format is told of Options.
+func (s *Stream[T]) options() *format.Options {
+	c := s.cfg
+	o := &format.Options{
+		Whole: s.whole, Files: len(s.files), Bias: c.bias, Single: unsafe.Sizeof(T(0)) == 4,
+		Base: c.base, BaseFound: c.baseFound,
+		BaseTrained: c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1",
+		LabelCol:    c.LabelCol, Columns: c.Columns, Header: c.Header, Label: c.Label,
+		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided, Limits: &s.lim.Limits,
+	}
+	if c.Trained == s.p.Format.Name && !c.AnyFormat {
+		o.TrainedDim = c.Dim
+	}
+	return o
+}
+
+// readHead finds the layout of a file of text.
+func (s *Stream[T]) readHead(in *input) (*format.Layout, error) {
+	in.stripBOM()
+	h := in.begins(&s.lim)
+	if len(h.Lines(1)) == 0 && h.Whole {
+		return nil, noRows(in.name, in.nothing())
+	}
+	if s.p.Format.Layout == nil {
+		return &format.Layout{IndexBase: 1}, nil
+	}
+	return s.p.Format.Layout(h, s.opts, s.layout)
+}
+
+// openParts opens files that go together.
+func (s *Stream[T]) openParts() error {
+	f := s.p.Format
+	parts, err := f.Open(s.files, s.opts, func(name string) (format.File, error) {
 		if s.first != nil && name == s.files[0] {
 			in := s.first
 			s.first = nil
 			return in, nil
 		}
 		if s.from.reader != nil {
-			return nil, fmt.Errorf("%s: idx needs two files: %w", name, ErrFormat)
+			return nil, fmt.Errorf("%s: %s needs two files: %w", name, f.Name, ErrFormat)
 		}
 		return s.from.open(name)
-	}, func(in *input) { s.pairIn = append(s.pairIn, in) })
-	if err != nil {
-		return err
+	})
+	for _, p := range parts {
+		s.parts = append(s.parts, part{p.File.(*input), p.Layout})
 	}
-	s.pairs = pairs
-	s.p.pixels = pairs[0].pixels
-	if err := s.cfg.foreign(s.pairIn[0], "idx", s.p.pixels); err != nil {
-		return err
-	}
-	var seen [256]bool
-	var labels []string
-	for _, p := range pairs {
-		for _, y := range p.y {
-			seen[y] = true
-		}
-	}
-	for i, ok := range seen {
-		if ok {
-			labels = append(labels, byteLabels[i].text)
-		}
-	}
-	if len(labels) > 2 && !s.lab.decided {
-		return &RowError{File: pairs[0].labels, Offset: 8,
-			What: fmt.Sprintf("%d labels (%s to %s): choose the one to tell from all others, as in --positive %s",
-				len(labels), labels[0], labels[len(labels)-1], labels[len(labels)-1]), Err: ErrLabels}
-	}
-	return nil
+	return err
 }
 
 func (s *Stream[T]) start(ctx context.Context) {
@@ -290,37 +262,35 @@ func (s *Stream[T]) work() {
 				return
 			}
 			select {
-			case c.out = <-s.outs:
+			case c.rows = <-s.outs:
 			default:
-				c.out = &rows[T]{}
+				c.rows = &rows[T]{}
 			}
-			c.parse(&s.p)
+			c.Out = &c.rows.Rows
+			c.Parse(&s.p)
 			c.done <- struct{}{}
 		}
 	}
 }
 
 // checkNext looks whether a further file goes with the first.
-func (s *Stream[T]) checkNext(in *input) error {
-	in.peek(&s.lim, in.enough)
-	if err := in.headError(&s.lim, s.p.format); err != nil {
+func (s *Stream[T]) checkNext(in *input) (err error) {
+	f := s.p.Format
+	in.peek(&s.lim, func() bool { return in.enough(f) })
+	if err := in.headError(&s.lim, f); err != nil {
 		return err
 	}
-	if s.cfg.Format == "" {
-		format, err := in.sniff()
+	if s.cfg.format == nil {
+		other, err := format.Recognise(in.begins(&s.lim))
 		if err != nil {
 			return err
 		}
-		if format != s.p.format {
-			return &RowError{File: in.name, Line: 1, Col: 1, What: fmt.Sprintf("expected %s as in %s, found %s", s.p.format, s.files[0], format), Err: ErrFormat}
+		if other != f {
+			return &RowError{File: in.name, Line: 1, Col: 1, Err: ErrFormat,
+				What: fmt.Sprintf("expected %s as in %s, found %s", f.Name, s.files[0],
+					other.Name)}
 		}
 	}
-	in.stripBOM()
-	if len(in.lines(1)) == 0 && in.err == io.EOF {
-		return noRows(in.name, in.nothing())
-	}
-	if s.p.format == "csv" {
-		return in.layout(&s.like)
-	}
-	return nil
+	in.layout, err = s.readHead(in)
+	return err
 }

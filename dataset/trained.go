@@ -3,24 +3,18 @@ package dataset
 import (
 	"fmt"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// foreign refuses a format, or idx images of a size, other than training had.
-func (c *config) foreign(in *input, format string, pixels int) error {
-	if c.Trained == "" || c.AnyFormat {
+// foreign refuses a format other than training had.
+func (c *config) foreign(in *input, f *format.Format) error {
+	if c.Trained == "" || c.AnyFormat || f.Name == c.Trained {
 		return nil
 	}
-	e := &RowError{File: in.name, Line: 1, Col: 1, Err: ErrForeign}
-	switch {
-	case format != c.Trained:
-		e.What = fmt.Sprintf("expected %s as in training, found %s", c.Trained, format)
-	case pixels > 0 && c.Dim > 0 && pixels != c.Dim:
-		e.What = fmt.Sprintf("expected images of %d pixels as in training, found %d", c.Dim, pixels)
-	default:
-		return nil
-	}
-	if format == "idx" {
+	e := &RowError{File: in.name, Line: 1, Col: 1, Err: ErrForeign,
+		What: fmt.Sprintf("expected %s as in training, found %s", c.Trained, f.Name)}
+	if f.Binary {
 		e.Line = 0
 	}
 	return e

@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
 )
 
 // magic numbers of compressed data. That of bzip2 goes on with the first block's: text can't look
@@ -76,8 +78,8 @@ func (in *input) unpack(buf *bufio.Reader, l *limits) (err error) {
 		if l.unpack < bzip2Bytes {
 			return &RowError{File: in.name, Line: 1, Col: 1, Err: ErrMemory,
 				What: fmt.Sprintf("unpacking bzip2 takes %s, and %s of the memory for reading "+
-					"are there for it: raise --mem-budget, or unpack the file first",
-					inKiB(bzip2Bytes), inKiB(l.unpack))}
+					"are there for it: raise Options.Memory, or unpack the file first",
+					format.InKiB(bzip2Bytes), format.InKiB(l.unpack))}
 		}
 		in.r = bzip2.NewReader(buf)
 	case "zstd":
@@ -98,7 +100,7 @@ func (in *input) unpackError(e *RowError, err error) error {
 			ErrTruncated
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		e.What, e.Err = fmt.Sprintf("unpacking these zstd data takes a window of more than %s: "+
-			"unpack the file first", inKiB(int64(in.limits.window))), ErrMemory
+			"unpack the file first", format.InKiB(int64(in.limits.window))), ErrMemory
 	default:
 		e.What, e.Err = fmt.Sprintf("the %s data are damaged here (%v)", in.packed, err), ErrFormat
 	}

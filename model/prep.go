@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	formats "github.com/halfspace-ml/halfspace/dataset/format"
 )
 
 // Prep is how a row of data becomes an example: a prediction must do as training did. Capture
@@ -74,7 +76,7 @@ func (p *Prep) check() error {
 		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, "+
 			"where the negative one has none")
 	}
-	csv, columns := p.Format == "csv", int64(p.Dim)
+	f, columns := formats.Lookup(p.Format), int64(p.Dim)
 	if p.LabelCol > 0 {
 		columns++
 	}
@@ -91,17 +93,17 @@ func (p *Prep) check() error {
 		return bad("scale", p.Scale, "the positive length of an example with normalize max")
 	case p.Normalize != "max" && p.Scale != 0 && p.Scale != 1:
 		return bad("scale", p.Scale, "1 without normalize max")
-	case !slices.Contains([]string{"", "svmlight", "csv", "idx", "fasta"}, p.Format):
-		return bad("format", strconv.Quote(p.Format), "svmlight, csv, idx or fasta")
+	case p.Format != "" && f == nil:
+		return bad("format", strconv.Quote(p.Format), formats.Or(formats.Names(nil)))
 	case p.IndexBase != 0 && p.IndexBase != 1:
 		return bad("index_base", p.IndexBase, "0 or 1")
 	case p.Dim < 0 || p.Dim > maxDim:
 		return bad("dim", p.Dim, fmt.Sprintf("0 to %d features", maxDim))
-	case p.LabelCol < 0 || p.LabelCol > 0 && (!csv || int64(p.LabelCol) > columns):
-		return bad("label_col", p.LabelCol, "a column's number in csv")
-	case len(p.Columns) > 0 && !csv:
+	case p.LabelCol < 0 || p.LabelCol > 0 && (!f.HasColumns() || int64(p.LabelCol) > columns):
+		return bad("label_col", p.LabelCol, "a column's number in "+formats.Or(formats.Names((*formats.Format).HasColumns)))
+	case len(p.Columns) > 0 && !f.HasColumns():
 		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)),
-			"none without the format csv")
+			"none without the format "+formats.Or(formats.Names((*formats.Format).HasColumns)))
 	case len(p.Columns) > 0 && int64(len(p.Columns)) != columns:
 		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)),
 			fmt.Sprintf("%d, of dim %d and label_col %d", columns, p.Dim, p.LabelCol))

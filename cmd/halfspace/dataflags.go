@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -27,9 +28,10 @@ type readFlags struct {
 }
 
 func (d *readFlags) flags(fs *pflag.FlagSet) {
-	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)", "auto", "svmlight", "csv", "idx", "fasta")
-	choose(fs, &d.indexBase, "index-base", "number of the first feature in svmlight files", "auto", "0", "1")
-	fs.StringVar(&d.labelCol, "label-col", "", "csv: the labels' column, by `NAME` or number (from the end if negative)")
+	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)",
+		append([]string{"auto"}, format.Names(nil)...)...)
+	choose(fs, &d.indexBase, "index-base", format.Help("IndexBase"), "auto", "0", "1")
+	fs.StringVar(&d.labelCol, "label-col", "", format.Help("LabelCol"))
 	fs.BoolVar(&d.anyFormat, "any-format", false, "take examples of another format than the "+
 		"model's or the training set's, feature by number")
 	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
@@ -44,17 +46,22 @@ func (d *readFlags) options(threads int, stderr io.Writer, ws *warnings) dataset
 		Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
 		AnyFormat: d.anyFormat,
 		OnError:   d.onError, OnBad: warnBadRows(stderr), Workers: threads, MaxLine: int64(d.maxLine),
-		OnWarn: func(what string) { ws.note(stderr, oddData, what) },
+		OnWarn: func(what string) { ws.note(stderr, oddData, withFlags(what)) },
 	}
 }
 
 // idle refuses flags that have no effect on examples of the format that was found.
-func (d *readFlags) idle(fs *pflag.FlagSet, format string) error {
-	switch {
-	case fs.Changed("label-col") && format != "csv":
-		return usage("Leave it out: the label has a place of its own.", "%s %s has no effect: the examples are %s, not csv", given(fs, "label-col"), d.labelCol, format)
-	case d.indexBase.value != "auto" && format != "svmlight":
-		return usage("Leave it out.", "%s %s has no effect: the examples are %s, not svmlight", given(fs, "index-base"), d.indexBase.value, format)
+func (d *readFlags) idle(fs *pflag.FlagSet, found string) error {
+	f := format.Lookup(found)
+	for _, o := range []struct{ flag, value, unset, field, next string }{
+		{"label-col", d.labelCol, "", "LabelCol",
+			"Leave it out: the label has a place of its own."},
+		{"index-base", d.indexBase.value, "auto", "IndexBase", "Leave it out."},
+	} {
+		if fs.Changed(o.flag) && o.value != o.unset && !f.Takes(o.field) {
+			return usage(o.next, "%s %s has no effect: the examples are %s, not %s",
+				given(fs, o.flag), o.value, found, format.Or(format.Taking(o.field)))
+		}
 	}
 	return nil
 }
@@ -65,7 +72,7 @@ func warnBadRows(w io.Writer) func(error) {
 	n := 0
 	return func(err error) {
 		if n++; n <= most {
-			fmt.Fprintf(w, "halfspace: warning: passed over: %v\n", err)
+			fmt.Fprintf(w, "halfspace: warning: passed over: %s\n", errorText(err))
 		} else if n == most+1 {
 			fmt.Fprintln(w, "halfspace: warning: more bad rows are passed over silently; the summary counts them")
 		}

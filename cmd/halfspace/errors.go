@@ -64,7 +64,7 @@ var kinds = []error{learners.ErrConfig, engine.ErrKernel, dataset.ErrOption, eva
 
 // errorText is the text of an error without such ends.
 func errorText(err error) string {
-	text := err.Error()
+	text := withFlags(err.Error())
 	for cut := true; cut; {
 		cut = false
 		for _, kind := range kinds {
@@ -75,6 +75,19 @@ func errorText(err error) string {
 	}
 	return text
 }
+
+// flagsOf are the flags that set the fields of dataset.Options which its errors name.
+var flagsOf = strings.NewReplacer(
+	"set Options.IndexBase to ", "pass --index-base ",
+	"set Options.Positive to ", "pass --positive ",
+	"Options.LabelCol", "--label-col",
+	"Options.MaxLine", "--max-line",
+	"Options.Memory", "--mem-budget",
+	"Options.Positive", "--positive",
+)
+
+// withFlags is a text of package dataset for people at a command line.
+func withFlags(text string) string { return flagsOf.Replace(text) }
 
 // findInput returns the name of a file that is there: the name itself, or the one of that name in the folder HALFSPACE_DATA.
 func findInput(name string) (string, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
@@ -122,6 +123,7 @@ func mergeModels(to string, names []string) (*mergeReport, error) {
 func unlike(a, b *model.Model) (what, next string) {
 	const anew = "Train both alike: %s."
 	p, q := &a.Prep, &b.Prep
+	named := format.Lookup(p.Format).HasColumns()
 	differ := func(name string, x, y any) (string, string) {
 		return fmt.Sprintf("%s: %v and %v", name, x, y), fmt.Sprintf(anew, "with the same --"+name)
 	}
@@ -142,10 +144,10 @@ func unlike(a, b *model.Model) (what, next string) {
 		return fmt.Sprintf("examples divided by %v and %v", p.Scale, q.Scale), fmt.Sprintf(anew, "--normalize max divides by the longest of its own examples; scale them before, or use unit")
 	case p.IndexBase != q.IndexBase:
 		return differ("index-base", p.IndexBase, q.IndexBase)
-	case (p.Format == "csv") != (q.Format == "csv"), p.Format == "csv" && p.Dim != q.Dim:
+	case named != format.Lookup(q.Format).HasColumns(), named && p.Dim != q.Dim:
 		return fmt.Sprintf("%d features of %s and %d of %s", p.Dim, p.Format, q.Dim, q.Format),
 			fmt.Sprintf(anew, "on files of the same columns")
-	case p.Format == "csv":
+	case named:
 		if what := otherColumns(p, q); what != "" {
 			return what, fmt.Sprintf(anew, "on files of the same columns, or the second on from "+
 				"the first (train -i), which matches them by name")

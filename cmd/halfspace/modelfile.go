@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
 )
@@ -134,13 +135,14 @@ func asTrained(o *dataset.Options, m *model.Model, fs *pflag.FlagSet) error {
 	o.Labels = &dataset.LabelMap{Negative: labels.Negative, Positive: labels.Positive}
 	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
 	o.Trained, o.Dim = p.Format, p.Dim
-	if p.Format == "svmlight" {
+	f := format.Lookup(p.Format)
+	if f.HasIndices() {
 		o.Base = &p.IndexBase // a flag says how other files count
 	}
 	if p.Normalize == "max" {
 		o.Scale = p.Scale
 	}
-	if p.Format == "csv" {
+	if f.HasColumns() {
 		o.Columns, o.Header, o.Label = p.Dim+1, p.Columns, p.LabelCol
 	}
 	return nil
@@ -169,7 +171,7 @@ func prep(o dataset.Options, info dataset.Info, before *model.Model) model.Prep 
 		} else if p.Rest != before.Prep.Rest {
 			p.Rest = "" // there are several
 		}
-		if p.Dim = max(p.Dim, before.Prep.Dim); before.Prep.Format == "csv" {
+		if p.Dim = max(p.Dim, before.Prep.Dim); format.Lookup(before.Prep.Format).HasColumns() {
 			p.Dim = before.Prep.Dim // its columns, whatever --any-format brought
 		}
 		p.Format, p.Columns, p.LabelCol = before.Prep.Format, before.Prep.Columns, before.Prep.LabelCol

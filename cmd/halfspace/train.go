@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -787,7 +788,7 @@ func checkTest[T engine.Float](ctx context.Context, t *trainer, info dataset.Inf
 // fixed returns options that prepare other examples as the training set was.
 func fixed(o dataset.Options, info dataset.Info) dataset.Options {
 	o.Labels, o.Positive = &info.Labels, ""
-	if info.Format == "svmlight" {
+	if format.Lookup(info.Format).HasIndices() {
 		o.IndexBase, o.Base = "auto", &info.IndexBase
 	}
 	if o.Normalize == "max" {
@@ -879,7 +880,7 @@ func (t *trainer) progress() eval.Progress {
 // describe says with -v what was found in the data.
 func (t *trainer) describe(info dataset.Info) {
 	t.output.note(t.cmd, "%s: %d examples, %d features, %d non-zeros, %d bytes of text", info.Format, info.Rows, info.Dim, info.NonZeros, info.Bytes)
-	if info.Format == "svmlight" {
+	if format.Lookup(info.Format).HasIndices() {
 		t.output.note(t.cmd, "features are numbered from %d (%s)", info.IndexBase, info.BaseFound)
 	}
 	t.output.note(t.cmd, "label %q is -1, label %q is +1", orRest(info.Labels.Negative), info.Labels.Positive)

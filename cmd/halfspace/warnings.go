@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -57,7 +58,8 @@ func (ws *warnings) tellUnknown(w io.Writer, info dataset.Info, o dataset.Option
 	if o.Bias == "append" {
 		appended = 1
 	}
-	if info.Format == "svmlight" && info.IndexBase == 0 && info.Dim-appended == o.Dim+1 {
+	if format.Lookup(info.Format).HasIndices() && info.IndexBase == 0 &&
+		info.Dim-appended == o.Dim+1 {
 		next = "if the indices count from 1 here, give --index-base 1"
 	}
 	rows := "rows have"
@@ -170,7 +172,7 @@ func featureName(f int, o dataset.Options, info dataset.Info) string {
 			return "the bias feature"
 		}
 	}
-	if info.Format != "csv" {
+	if !format.Lookup(info.Format).HasColumns() {
 		return fmt.Sprintf("feature %d", f+info.IndexBase)
 	}
 	if info.LabelCol > 0 && f >= info.LabelCol-1 {

@@ -1,4 +1,4 @@
-package dataset
+package format
 
 import (
 	"fmt"
@@ -9,30 +9,15 @@ import (
 
 // csvLayout is how the rows of one csv file are laid out.
 type csvLayout struct {
-	delim  byte // ' ' stands for runs of blanks and tabs
-	cols   int
-	label  int     // column of the label, from 0; -1: none
-	to     []int32 // feature of each column, from 0, without an appended bias; -1 for the label's
-	headed bool    // the first row names the columns
+	delim byte // ' ' stands for runs of blanks and tabs
+	cols  int
+	label int     // column of the label, from 0; -1: none
+	to    []int32 // feature of each column, from 0, without an appended bias; -1 for the label's
+	row   int64   // byte of the file where the row of names begins, -1 if there is none
 
 	// The columns in the order of the features, which is that of training where that has names.
 	header []string // with the label's; nil: no names known
 	at     int      // place of the label among them, from 0
-}
-
-// columns takes the layout of the first file for all.
-func (s *Stream[T]) columns(l *csvLayout) {
-	s.like = s.cfg.Options
-	s.info.Columns, s.info.Header = l.features()+1, l.header
-	if l.label >= 0 {
-		s.info.LabelCol = l.at + 1
-	}
-	if s.like.Columns == 0 { // further files find their label by the first one's
-		s.like.Columns, s.like.Label, s.like.LabelCol = s.info.Columns, s.info.LabelCol, ""
-	}
-	if len(s.like.Header) == 0 {
-		s.like.Header = l.header
-	}
 }
 
 // features returns how many columns are features.
@@ -48,7 +33,7 @@ func (l *csvLayout) features() int {
 // An error is the text of what is wrong.
 func (l *csvLayout) arrange(names []string, o *Options) (err error) {
 	for i, name := range names {
-		if err := encoded(fmt.Sprintf("the name of column %d", i+1), name); err != nil {
+		if err := Encoded(fmt.Sprintf("the name of column %d", i+1), name); err != nil {
 			return err
 		}
 	}
@@ -93,7 +78,7 @@ func (l *csvLayout) byPlace(names []string, o *Options) (err error) {
 		})
 	})
 	switch {
-	case l.cols == o.Columns-1 && o.LabelsOptional && o.LabelCol == "" && named < 0:
+	case l.cols == o.Columns-1 && o.Optional && o.LabelCol == "" && named < 0:
 		l.label, l.header = -1, o.Header
 		if len(names) > 0 {
 			l.header = slices.Insert(slices.Clone(names), l.at, "")
@@ -112,7 +97,7 @@ func (l *csvLayout) byPlace(names []string, o *Options) (err error) {
 			}
 		} else if named >= 0 && named != l.label {
 			return fmt.Errorf("column %d is named %q, but column %d is the label in training, "+
-				"which has no names: say which it is with --label-col", named+1, names[named],
+				"which has no names: say which it is by Options.LabelCol", named+1, names[named],
 				l.at+1)
 		}
 		if l.header = o.Header; len(l.header) == 0 {
@@ -128,7 +113,7 @@ func (l *csvLayout) byName(names []string, o *Options) (err error) {
 	l.header = o.Header
 	if name, twice := repeated(o.Header); twice { // names alone don't tell the columns apart
 		l.label = l.at
-		if bare := slices.Delete(slices.Clone(o.Header), l.at, l.at+1); o.LabelsOptional &&
+		if bare := slices.Delete(slices.Clone(o.Header), l.at, l.at+1); o.Optional &&
 			o.LabelCol == "" && slices.Equal(names, bare) {
 			l.label = -1
 		} else if !slices.Equal(names, o.Header) {
@@ -189,8 +174,8 @@ func (l *csvLayout) byName(names []string, o *Options) (err error) {
 			what = append(what, p.text+quotedNames(p.names))
 		}
 	}
-	if l.label < 0 && !o.LabelsOptional {
-		what = append(what, fmt.Sprintf("no label column %q (--label-col names another)", label))
+	if l.label < 0 && !o.Optional {
+		what = append(what, fmt.Sprintf("no label column %q (Options.LabelCol names another)", label))
 	}
 	if len(what) > 0 {
 		return fmt.Errorf("expected the columns of training; %s", strings.Join(what, "; "))
@@ -237,7 +222,7 @@ func namesTraining(first, header []string) bool {
 		if names[f] {
 			known++
 		}
-		if makeLabel(f).numeric {
+		if MakeLabel(f).Numeric {
 			numbers++
 		}
 	}

@@ -1,8 +1,10 @@
-package dataset
+package format
 
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // Splice sites become trimers: of the middle spliceWindow letters of a sequence each position but the last two begins one, and each has
@@ -32,6 +34,44 @@ var baseCodes = func() (codes [256]uint8) {
 	return codes
 }()
 
+// Fasta is text of splice sites: a header that begins with > and holds label=VALUE, then a
+// sequence.
+var Fasta = &Format{
+	Name: "fasta", Cut: recordCut,
+	Sniff: sniffFasta, Enough: oneRecord, Layout: headFasta,
+	Parse32: parseFasta[float32], Parse64: parseFasta[float64],
+}
+
+// recordCut is before a header: what is between two of them is one record.
+const recordCut Cut = "\n>"
+
+// sniffFasta goes by the > that the file begins with.
+func sniffFasta(h *Head) int {
+	if lines := h.Lines(1); len(lines) > 0 && lines[0][0] == '>' {
+		return 0
+	}
+	return No
+}
+
+// oneRecord tells whether the next record begins in the head, so that the first one is whole.
+func oneRecord(h *Head) bool {
+	lines := h.Lines(2)
+	return len(lines) == 2 && (lines[0][0] != '>' ||
+		recordCut.First(h.Text[h.Offset(lines[0]):]) >= 0)
+}
+
+// headFasta finds the length that all sequences must have: the first file's first one's.
+func headFasta(h *Head, o *Options, first *Layout) (*Layout, error) {
+	if first != nil {
+		return first, nil
+	}
+	letters, err := sequenceLength(h)
+	if err != nil {
+		return nil, err
+	}
+	return &Layout{IndexBase: 1, BaseFound: byColumns, Dim: spliceDim, Own: letters}, nil
+}
+
 // parseFasta reads records: a header line that begins with > and holds label=VALUE, then a sequence, in one line or several. All sequences
 // are as long as the first of the data, so that the same letters are in the middle of each.
 //
@@ -39,48 +79,49 @@ var baseCodes = func() (codes [256]uint8) {
 //
 // Source: the shape (6125 attributes) is that of OBPM section 4.3; which they were is not told. This is a choice: the acceptor sites of the
 // Tuebingen archive have 398 letters with the site's AG behind the first 197, so that the window goes from 24 letters before AG to 25 behind.
-func (c *chunk[T]) parseFasta(p *parsing) {
-	r := c.out
-	b := c.text[:c.n]
+func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
+	letters := c.Layout.Own.(int)
+	r := c.Out
+	b := c.Text[:c.N]
 	one := T(1)
 	last, lastCode := "", int32(-1)
-	for pos := 0; pos < c.n; {
+	for pos := 0; pos < c.N; {
 		start := pos
-		line := trimLine(c.line(start))
-		pos = min(c.nextLine(pos), c.n)
+		line := trimLine(c.Line(start))
+		pos = min(c.NextLine(pos), c.N)
 		if len(line) == 0 {
-			r.lines++
+			r.Lines++
 			continue
 		}
-		c.record, c.recordLine = start, r.lines
+		c.BeginRecord(start)
 		bad := false
 		label, off := []byte(nil), 0
 		if line[0] != '>' {
 			bad = true
-			if !c.badRow(p, start, start, fmt.Sprintf("expected a header that begins with \">\", found %q", c.token(start, 0))) {
+			if !c.Bad(p, start, start, fmt.Sprintf("expected a header that begins with \">\", found %q", c.Token(start, 0))) {
 				return
 			}
-		} else if label, off = headerLabel(line); len(label) == 0 && !p.optional ||
-			len(label) > longLabel {
+		} else if label, off = headerLabel(line); len(label) == 0 && !p.Optional ||
+			len(label) > LongLabel {
 			bad = true
 			what := "expected label=VALUE in the header"
 			if len(label) > 0 {
-				what = tooLongLabel
+				what = TooLongLabel
 			}
-			if !c.badRow(p, start, start+off, what) {
+			if !c.Bad(p, start, start+off, what) {
 				return
 			}
 		}
-		head := r.lines
-		r.lines++
+		head := r.Lines
+		r.Lines++
 
 		var window [spliceWindow]uint8
-		first := (p.letters - spliceWindow) / 2 // of the window
-		n := 0                                  // letters so far
-		for pos < c.n && b[pos] != '>' {
+		first := (letters - spliceWindow) / 2 // of the window
+		n := 0                                // letters so far
+		for pos < c.N && b[pos] != '>' {
 			begin := pos
-			text := trimLine(c.line(begin))
-			pos = min(c.nextLine(pos), c.n)
+			text := trimLine(c.Line(begin))
+			pos = min(c.NextLine(pos), c.N)
 			for i, ch := range text {
 				code := baseCodes[ch]
 				if code == noBase && !bad {
@@ -90,7 +131,7 @@ func (c *chunk[T]) parseFasta(p *parsing) {
 						what = fmt.Sprintf("expected a base of a nucleic acid (A C G T U, or N R "+
 							"Y ... where it is open), found %q as in proteins", ch)
 					}
-					if !c.badRow(p, begin, begin+i, what) {
+					if !c.Bad(p, begin, begin+i, what) {
 						return
 					}
 				}
@@ -99,56 +140,56 @@ func (c *chunk[T]) parseFasta(p *parsing) {
 				}
 				n++
 			}
-			r.lines++
+			r.Lines++
 		}
 		if bad {
 			continue
 		}
-		end := r.lines
-		r.lines = head // for the place of what follows
-		if n != p.letters {
-			if !c.badRow(p, start, start, fmt.Sprintf("expected a sequence of %d letters as the first, found %d", p.letters, n)) {
+		end := r.Lines
+		r.Lines = head // for the place of what follows
+		if n != letters {
+			if !c.Bad(p, start, start, fmt.Sprintf("expected a sequence of %d letters as the first, found %d", letters, n)) {
 				return
 			}
-			r.lines = end
+			r.Lines = end
 			continue
 		}
 		var code int32
 		switch {
 		case len(label) == 0:
-			code = c.noLabel(start, start)
+			code = c.NoLabel(start, start)
 		case lastCode >= 0 && string(label) == last:
 			code = lastCode
 		default:
-			l := makeLabel(string(label))
+			l := MakeLabel(string(label))
 			var ok bool
-			if code, ok = r.labels.find(l); !ok {
-				code = c.addLabel(l, start, start+off)
+			if code, ok = r.Labels.Find(l); !ok {
+				code = c.AddLabel(l, start, start+off)
 			}
-			last, lastCode = l.text, code
+			last, lastCode = l.Text, code
 		}
-		r.lines = end
+		r.Lines = end
 
 		row := len(r.Idx)
 		sum := float64(spliceSites) // of the squares
-		if p.bias != 0 {
-			bias := T(p.one)
+		if p.Bias != 0 {
+			bias := T(p.One)
 			r.Idx, r.Val = append(r.Idx, 0), append(r.Val, bias)
 			sum += float64(float64(bias) * float64(bias))
 		}
 		for i := range spliceSites {
 			trimer := 25*int(window[i]) + 5*int(window[i+1]) + int(window[i+2])
-			r.Idx, r.Val = append(r.Idx, int32(p.bias+spliceCodes*i+trimer)), append(r.Val, one)
+			r.Idx, r.Val = append(r.Idx, int32(p.Bias+spliceCodes*i+trimer)), append(r.Val, one)
 		}
-		r.maxSq = max(r.maxSq, sum)
-		if p.unit {
-			toUnit(r.Val[row:], sum)
-		} else if p.scale != 0 {
-			divide(r.Val[row:], p.scale)
+		r.MaxSq = max(r.MaxSq, sum)
+		if p.Unit {
+			ToUnit(r.Val[row:], sum)
+		} else if p.Scale != 0 {
+			Divide(r.Val[row:], p.Scale)
 		}
-		r.n++
+		r.N++
 		r.Ptr = append(r.Ptr, len(r.Idx))
-		r.code = append(r.code, code)
+		r.Code = append(r.Code, code)
 	}
 }
 
@@ -176,15 +217,15 @@ func headerLabel(line []byte) (value []byte, off int) {
 }
 
 // sequenceLength returns the number of letters of the first record of the head.
-func (in *input) sequenceLength() (int, error) {
+func sequenceLength(h *Head) (int, error) {
 	n, lines, inside := 0, 0, false
 	place := func(what string) error {
-		return &RowError{File: in.name, Line: lines, Col: 1, What: what, Err: ErrFormat}
+		return &RowError{File: h.File, Line: lines, Col: 1, What: what, Err: ErrFormat}
 	}
-	for b := in.head; len(b) > 0; {
+	for b := h.Text; len(b) > 0; {
 		line, rest, whole := bytes.Cut(b, []byte{'\n'})
-		if !whole && in.err == nil {
-			return 0, place(fmt.Sprintf("the first sequence does not end within %d bytes: this is no set of splice sites", len(in.head)))
+		if !whole && !h.Ended {
+			return 0, place(fmt.Sprintf("the first sequence does not end within %d bytes: this is no set of splice sites", len(h.Text)))
 		}
 		b = rest
 		lines++

@@ -1,4 +1,4 @@
-package dataset
+package format
 
 import (
 	"bytes"
@@ -6,7 +6,75 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/halfspace-ml/halfspace/engine"
 )
+
+// CSV is text with as many columns in each row, set apart by , ; tab or blanks. One is the label;
+// the others are features.
+var CSV = &Format{
+	Name: "csv", Dense: true, Named: true, Cut: "\n",
+	Options: []Option{
+		{"LabelCol", "csv: the labels' column, by `NAME` or number (from the end if negative)"},
+		{"Columns", "csv: columns of a row"},
+		{"Header", "csv: names of the columns"},
+		{"Label", "csv: number of the labels' column in training"},
+	},
+	Sniff: sniffCSV, Layout: headCSV,
+	Parse32: parseCSV[float32], Parse64: parseCSV[float64],
+}
+
+// sniffCSV goes by a comma or semicolon, or by two words of which none is a pair.
+func sniffCSV(h *Head) int {
+	if at, pairs := pairsOrColumns(h); at > 0 && !pairs {
+		return at
+	}
+	return No
+}
+
+// headCSV finds the columns. Those of further files are as the first one's.
+func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
+	like := *o
+	if first != nil {
+		if o.Columns == 0 { // the label is found by the first file's
+			like.Columns, like.Label, like.LabelCol = first.Columns, first.LabelCol, ""
+		}
+		if len(o.Header) == 0 {
+			like.Header = first.Header
+		}
+	}
+	lines := h.Lines(20)
+	if len(lines) == 0 { // one unfinished line of any length
+		return nil, &RowError{File: h.File, Line: 1, Col: 1,
+			What:    "expected the end of the first row",
+			Excerpt: Excerpt(h.Text, 0), Err: ErrFormat}
+	}
+	l, err := layoutCSV(lines, int64(h.Offset(lines[0])), &like)
+	if err != nil {
+		kind := ErrFormat
+		if like.Columns > 0 {
+			kind = ErrColumns
+		}
+		return nil, h.Bad(lines[0], 0, err.Error(), kind)
+	}
+	lay := &Layout{IndexBase: 1, BaseFound: byColumns, Columns: l.features() + 1,
+		Header: l.header, Own: l}
+	if l.label >= 0 {
+		lay.LabelCol = l.at + 1
+		if o.LabelCol == "" { // nobody said which column holds the labels
+			name := "the last"
+			if l.label < len(l.header) {
+				name = strconv.Quote(l.header[l.label])
+			}
+			lay.LabelNote = fmt.Sprintf("labels are taken from column %d (%s; Options.LabelCol "+
+				"names another)", l.label+1, name)
+		}
+	}
+	if l.row >= 0 {
+		lay.NoRows = "only a header"
+	}
+	return lay, nil
+}
 
 // splitCSV returns the fields of a line, without the blanks and quotes around them.
 func splitCSV(line []byte, delim byte) []string {
@@ -72,11 +140,11 @@ var labelNames = []string{"label", "class", "target", "y"}
 func csvHeader(first, second []string, labelCol string) bool {
 	evidence, numbers := false, 0
 	for i, f := range first {
-		if makeLabel(f).numeric {
+		if MakeLabel(f).Numeric {
 			numbers++
 			continue
 		}
-		if f == "" || f == "?" || i >= len(second) || isNotFinite(f) || !makeLabel(second[i]).numeric {
+		if f == "" || f == "?" || i >= len(second) || isNotFinite(f) || !MakeLabel(second[i]).Numeric {
 			continue
 		}
 		evidence = true
@@ -87,20 +155,20 @@ func csvHeader(first, second []string, labelCol string) bool {
 	return evidence && numbers == 0
 }
 
-// layoutCSV finds the layout of a file from its first lines (neither blank nor comments). An error
-// is the text of what is wrong with the first line.
-func layoutCSV(lines [][]byte, o *Options) (*csvLayout, error) {
+// layoutCSV finds the layout of a file from its first lines (neither blank nor comments), of which
+// the first is at byte at. An error is the text of what is wrong with that one.
+func layoutCSV(lines [][]byte, at int64, o *Options) (*csvLayout, error) {
 	delim, ok := csvDelim(lines)
 	if !ok {
 		return nil, fmt.Errorf("expected columns set apart by , ; tab or blanks")
 	}
 	first := splitCSV(lines[0], delim)
-	l := &csvLayout{delim: delim, cols: len(first)}
-	l.headed = len(lines) > 1 && csvHeader(first, splitCSV(lines[1], delim), o.LabelCol) ||
+	l := &csvLayout{delim: delim, cols: len(first), row: -1}
+	headed := len(lines) > 1 && csvHeader(first, splitCSV(lines[1], delim), o.LabelCol) ||
 		len(o.Header) > 0 && namesTraining(first, o.Header)
 	var names []string
-	if l.headed {
-		names = first
+	if headed {
+		l.row, names = at, first
 	}
 	return l, l.arrange(names, o)
 }
@@ -127,33 +195,34 @@ func labelColumn(want string, header []string, cols int) (int, error) {
 	n, err := strconv.Atoi(want)
 	switch {
 	case err != nil && len(header) == 0:
-		return 0, fmt.Errorf("no header, so no column %q: name the label column by its number with --label-col", want)
+		return 0, fmt.Errorf("no header, so no column %q: name the label column by its "+
+			"number, by Options.LabelCol", want)
 	case err != nil:
-		return 0, fmt.Errorf("no column %q: name one of the header with --label-col", want)
+		return 0, fmt.Errorf("no column %q: name one of the header by Options.LabelCol", want)
 	case n >= 1 && n <= cols:
 		return n - 1, nil
 	case n < 0 && -n <= cols:
 		return cols + n, nil
 	}
-	return 0, fmt.Errorf("no column %d among %d: choose another with --label-col", n, cols)
+	return 0, fmt.Errorf("no column %d among %d: choose another by Options.LabelCol", n, cols)
 }
 
 // parseCSV reads dense rows: all columns but the label's are features.
-func (c *chunk[T]) parseCSV(p *parsing) {
-	r := c.out
-	b := c.text[:c.n+stops]
-	lay := c.csv
+func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
+	r := c.Out
+	b := c.Text[:c.N+Stops]
+	lay := c.Layout.Own.(*csvLayout)
 	delim := lay.delim
 	tab := byte('\t') // the second byte that is a blank
 	if delim == '\t' {
 		tab = ' '
 	}
-	r.Dim = lay.features() + p.bias
-	r.Stride = strideOf(r.Dim)
-	header := c.header
+	r.Dim = lay.features() + p.Bias
+	r.Stride = Stride(r.Dim)
+	header := lay.row >= c.Offset && lay.row < c.Offset+int64(c.N)
 	var quoted []byte
 
-	for pos := 0; pos < c.n; r.lines++ {
+	for pos := 0; pos < c.N; r.Lines++ {
 		start := pos
 		for b[pos] == ' ' || b[pos] == tab {
 			pos++
@@ -162,12 +231,12 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 			pos++
 			continue
 		} else if ch == '#' || ch == '\r' && b[pos+1] == '\n' {
-			pos = c.nextLine(pos)
+			pos = c.NextLine(pos)
 			continue
 		}
 		if header {
 			header = false
-			pos = c.nextLine(pos)
+			pos = c.NextLine(pos)
 			continue
 		}
 		lo := len(r.X)
@@ -175,10 +244,10 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 		row := r.X[lo:]
 		clear(row[r.Dim:])
 		row = row[:r.Dim]
-		if p.bias != 0 {
-			row[0] = T(p.one)
+		if p.Bias != 0 {
+			row[0] = T(p.One)
 		}
-		features := row[p.bias:]
+		features := row[p.Bias:]
 		code := int32(-1)
 		bad := ""
 		var at int // where it goes wrong
@@ -211,12 +280,12 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 					n = len(bytes.TrimRight(b[off:pos], " \t\r"))
 				}
 				switch missing := n == 0 || n == 1 && text[from] == '?'; {
-				case missing && p.optional:
-					code = c.noLabel(start, off)
+				case missing && p.Optional:
+					code = c.NoLabel(start, off)
 				case missing:
 					bad, at = "the label is missing", off
-				case n > longLabel:
-					bad, at = tooLongLabel, off
+				case n > LongLabel:
+					bad, at = TooLongLabel, off
 				default:
 					code = c.csvLabel(text, from, n, start, off)
 				}
@@ -257,24 +326,19 @@ func (c *chunk[T]) parseCSV(p *parsing) {
 		}
 		if bad != "" {
 			r.X = r.X[:lo]
-			if !c.badRow(p, start, at, bad) {
+			if !c.Bad(p, start, at, bad) {
 				return
 			}
-			pos = c.nextLine(start)
+			pos = c.NextLine(start)
 			continue
 		}
-		pos = c.nextLine(pos)
+		pos = c.NextLine(pos)
 		if lay.label < 0 {
-			code = c.noLabel(start, start)
+			code = c.NoLabel(start, start)
 		}
-		r.code = append(r.code, code)
-		r.finishRow(row, squares(row), p)
+		r.Code = append(r.Code, code)
+		r.Finish(row, Squares(row), p)
 	}
-}
-
-// extended returns s with n more elements of any value.
-func extended[E any](s []E, n int) []E {
-	return slices.Grow(s, n)[:len(s)+n]
 }
 
 // unquote appends the text of the quoted field at b[p] and returns the place behind it, -1 if the quote is not closed.
@@ -292,26 +356,26 @@ func unquote(dst, b []byte, p int) ([]byte, int) {
 }
 
 // csvLabel returns the number of the label text b[p:p+n], which is followed by a byte that no number holds.
-func (c *chunk[T]) csvLabel(b []byte, p, n, start, off int) int32 {
-	r := c.out
+func (c *Chunk[T]) csvLabel(b []byte, p, n, start, off int) int32 {
+	r := c.Out
 	text := b[p : p+n]
 	if ch := text[0]; ch-'0' <= 9 || ch == '-' || ch == '+' || ch == '.' {
 		if v, end, st := parseNumber[float64](b, p); st == numOK && end == p+n {
-			if i, ok := r.labels.findNum(v); ok {
+			if i, ok := r.Labels.FindNum(v); ok {
 				return i
 			}
-			return c.addLabel(label{text: string(text), num: v + 0, numeric: true}, start, off)
+			return c.AddLabel(Label{Text: string(text), Num: v + 0, Numeric: true}, start, off)
 		}
 	}
-	if i, ok := r.labels.findText(text); ok {
+	if i, ok := r.Labels.FindText(text); ok {
 		return i
 	}
-	return c.addLabel(label{text: string(text)}, start, off)
+	return c.AddLabel(Label{Text: string(text)}, start, off)
 }
 
 // badField says what is wrong with the field at off.
-func (c *chunk[T]) badField(off int, delim byte, st numStatus) string {
-	b := c.text[off:c.n]
+func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
+	b := c.Text[off:c.N]
 	if i := bytes.IndexByte(b, '\n'); i >= 0 {
 		b = b[:i]
 	}

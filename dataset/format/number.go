@@ -1,4 +1,4 @@
-package dataset
+package format
 
 import (
 	"math"
@@ -138,8 +138,8 @@ func slowNumber[T engine.Float](tok []byte, end int) (T, int, numStatus) {
 	return T(f), end, numOK
 }
 
-// squares returns the sum of the squares of v, added up one by one in float64.
-func squares[T engine.Float](v []T) float64 {
+// Squares returns the sum of the squares of v, added up one by one in float64.
+func Squares[T engine.Float](v []T) float64 {
 	s := 0.0
 	for _, x := range v {
 		s += float64(float64(x) * float64(x))
@@ -147,10 +147,10 @@ func squares[T engine.Float](v []T) float64 {
 	return s
 }
 
-// toUnit divides v by its 2-norm; s is squares(v). All zeros stay.
-func toUnit[T engine.Float](v []T, s float64) {
+// ToUnit divides v by its 2-norm; s is Squares(v). All zeros stay.
+func ToUnit[T engine.Float](v []T, s float64) {
 	if s >= 0x1p-900 && s <= math.MaxFloat64 {
-		divide(v, math.Sqrt(s))
+		Divide(v, math.Sqrt(s))
 		return
 	}
 	most := 0.0 // the squares are out of range: bring the largest value to 1 first
@@ -171,8 +171,8 @@ func toUnit[T engine.Float](v []T, s float64) {
 	}
 }
 
-// divide divides v by s.
-func divide[T engine.Float](v []T, s float64) {
+// Divide divides v by s.
+func Divide[T engine.Float](v []T, s float64) {
 	for i, x := range v {
 		v[i] = T(float64(x) / s)
 	}

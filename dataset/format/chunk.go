@@ -1,0 +1,325 @@
+package format
+
+import (
+	"bytes"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Stops is how many line ends stand behind a chunk's text: one ends an unfinished last line, one
+// lets a scan look at the next byte.
+const Stops = 2
+
+// Chunk is a run of whole examples of one file, as a parser gets it.
+type Chunk[T engine.Float] struct {
+	File   string  // name in errors
+	Text   []byte  // N bytes, then Stops times '\n', that end every scan
+	N      int     // bytes of the examples
+	Offset int64   // byte of the file where Text begins
+	Layout *Layout // of the file
+	Out    *Rows[T]
+
+	record, recordLine int  // where the example of several lines begins that is parsed,
+	records            bool // whether there are such
+}
+
+// Rows is what a parser makes of a chunk: the rows of a block in its Ptr, Idx and Val, or X and
+// Stride, and what the stream needs to know of them. It has no labels yet, only their numbers.
+type Rows[T engine.Float] struct {
+	engine.Block[T]
+	N      int      // good rows
+	Code   []int32  // label of each row: its number in Labels
+	Labels LabelSet // of the chunk
+	Where  []Place  // of each label's first occurrence
+	Lines  int      // of the chunk so far
+	MaxSq  float64  // largest squared length before normalising
+	Zero   bool     // a good row has an index 0
+	NBad   int      // bad rows; those that can be told of may be fewer
+
+	known       []Label // that options name
+	bad         []BadRow
+	more        []spot // bad rows behind those of bad
+	foreign     int    // labels that are not known, and
+	lastForeign int32  // the last of them
+}
+
+// Place is where a label stands in its chunk.
+type Place struct {
+	Row, Line  int // good rows and lines before it
+	Start, Off int // byte of the line's begin and of the label
+}
+
+// someBad is how many bad rows of a chunk are kept with their texts. Of others only the place is,
+// as there may be one every other byte; they are parsed again if they are to be told.
+const someBad = 16
+
+// spot is where a bad row begins: good rows and lines of the chunk before it, and the byte.
+type spot struct{ row, line, start int }
+
+// BadRow is a row that was passed over.
+type BadRow struct {
+	Row int      // good rows before it in the chunk
+	Err RowError // its Line counts from 0 in the chunk
+}
+
+// Reset empties the rows for reuse.
+func (r *Rows[T]) Reset(dense bool) {
+	r.Block.Reset()
+	if dense {
+		r.Ptr = nil
+	} else if r.Ptr == nil {
+		r.Ptr = []int{0}
+	}
+	r.N, r.NBad, r.Lines, r.MaxSq, r.Zero = 0, 0, 0, 0, false
+	r.Code, r.Where, r.bad, r.more = r.Code[:0], r.Where[:0], r.bad[:0], r.more[:0]
+	r.Labels.Reset()
+	r.foreign = 0
+}
+
+// Bytes returns the memory that the rows take.
+func (r *Rows[T]) Bytes() int64 {
+	elem := int64(unsafe.Sizeof(T(0)))
+	return int64(cap(r.Idx)+cap(r.Code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y))*elem +
+		int64(cap(r.Ptr))*8
+}
+
+// Append adds good rows whose labels and bad rows have been settled.
+func (r *Rows[T]) Append(more *Rows[T]) {
+	if r.N == 0 {
+		r.Reset(more.Dense())
+	}
+	n := more.N
+	r.Dim, r.Stride = max(r.Dim, more.Dim), more.Stride
+	r.Y, r.Code = append(r.Y, more.Y[:n]...), append(r.Code, more.Code[:n]...)
+	if more.Dense() {
+		r.X = append(r.X, more.X[:n*more.Stride]...)
+	} else {
+		at, end := len(r.Idx), more.Ptr[n]
+		r.Idx, r.Val = append(r.Idx, more.Idx[:end]...), append(r.Val, more.Val[:end]...)
+		for _, p := range more.Ptr[1 : n+1] {
+			r.Ptr = append(r.Ptr, at+p)
+		}
+	}
+	r.N += n
+}
+
+// BeginRecord says that an example of several lines begins at that byte: so a bad row among more
+// than are kept is found again.
+func (c *Chunk[T]) BeginRecord(start int) {
+	c.records, c.record, c.recordLine = true, start, c.Out.Lines
+}
+
+// Label returns the number of the label that is the text: a number if all of it is one. start is
+// where its line begins, off where it stands. It is bad if what is wrong with it is not "".
+func (c *Chunk[T]) Label(s *Settings, text []byte, start, off int) (code int32, bad string) {
+	switch missing := len(text) == 0 || len(text) == 1 && text[0] == '?'; {
+	case missing && s.Optional:
+		return c.NoLabel(start, off), ""
+	case missing:
+		return 0, "the label is missing"
+	case len(text) > LongLabel:
+		return 0, TooLongLabel
+	}
+	l := MakeLabel(string(text))
+	if i, ok := c.Out.Labels.Find(l); ok {
+		return i, ""
+	}
+	return c.AddLabel(l, start, off), ""
+}
+
+// AddLabel notes a label that the chunk has not had yet. Of labels that are not known only some are
+// told apart.
+func (c *Chunk[T]) AddLabel(l Label, start, off int) int32 {
+	r := c.Out
+	foreign := r.isForeign(l)
+	if foreign && r.foreign > SomeLabels {
+		return r.lastForeign
+	}
+	r.Where = append(r.Where, Place{r.N, r.Lines, start, off})
+	i := r.Labels.Add(l)
+	if foreign {
+		r.foreign, r.lastForeign = r.foreign+1, i
+	}
+	return i
+}
+
+// isForeign tells whether no option names the label.
+func (r *Rows[T]) isForeign(l Label) bool {
+	return !l.Missing && !slices.ContainsFunc(r.known, l.Equal)
+}
+
+// NoLabel returns the number that stands for no label.
+func (c *Chunk[T]) NoLabel(start, off int) int32 {
+	if i := c.Out.Labels.None; i >= 0 {
+		return i
+	}
+	return c.AddLabel(Label{Missing: true}, start, off)
+}
+
+// Bad notes a bad row that begins at start and goes wrong at off. It reports whether to go on.
+func (c *Chunk[T]) Bad(s *Settings, start, off int, what string) bool {
+	r := c.Out
+	// a label that only the bad row has
+	if i := len(r.Where) - 1; i >= 0 && r.Where[i].Line == r.Lines {
+		r.Where = r.Where[:i]
+		if r.isForeign(r.Labels.dropLast()) {
+			r.foreign--
+		}
+	}
+	r.NBad++
+	switch {
+	case r.Kept() >= s.KeepBad:
+	case len(r.bad) >= someBad && c.records:
+		r.more = append(r.more, spot{r.N, c.recordLine, c.record})
+	case len(r.bad) >= someBad:
+		r.more = append(r.more, spot{r.N, r.Lines, start})
+	default:
+		r.bad = append(r.bad, BadRow{r.N, RowError{File: c.File, Line: r.Lines,
+			Col: off - start + 1, What: what,
+			Excerpt: Excerpt(c.Line(start), off-start), Err: ErrBadRow}})
+	}
+	return !s.Stop
+}
+
+// Kept returns how many bad rows of the chunk can be told of.
+func (r *Rows[T]) Kept() int { return len(r.bad) + len(r.more) }
+
+// BadRow returns how many good rows stand before the i-th bad one.
+func (r *Rows[T]) BadRow(i int) int {
+	if i < len(r.bad) {
+		return r.bad[i].Row
+	}
+	return r.more[i-len(r.bad)].row
+}
+
+// BadAt returns the i-th bad row of the chunk.
+func (c *Chunk[T]) BadAt(i int, s *Settings) BadRow {
+	r := c.Out
+	if i < len(r.bad) {
+		return r.bad[i]
+	}
+	at := r.more[i-len(r.bad)]
+	end := c.N
+	if i++; i < r.Kept() {
+		end = r.more[i-len(r.bad)].start
+	}
+	one := Chunk[T]{File: c.File, Layout: c.Layout, Offset: c.Offset + int64(at.start),
+		N: end - at.start, Out: &Rows[T]{}}
+	one.Text = append(bytes.Clone(c.Text[at.start:end]), make([]byte, Stops)...)
+	EndText(one.Text[one.N:])
+	q := *s
+	q.KeepBad, q.Stop = 1, true
+	one.Parse(&q)
+	b := one.Out.bad[0]
+	b.Row, b.Err.Line = at.row, b.Err.Line+at.line
+	return b
+}
+
+// EndText puts the line ends behind a text.
+func EndText(b []byte) {
+	for i := range b[:Stops] {
+		b[i] = '\n'
+	}
+}
+
+// Line returns the line that begins at start, without its end.
+func (c *Chunk[T]) Line(start int) []byte {
+	b := c.Text[start:c.N]
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		b = b[:i]
+	}
+	return b
+}
+
+// Token returns the text at off up to a blank, a line end or, if it is not 0, the delimiter; at
+// most 24 bytes of it.
+func (c *Chunk[T]) Token(off int, delim byte) string {
+	b := c.Text[off:c.N]
+	for i, x := range b {
+		if x <= ' ' || x == delim && delim != 0 {
+			b = b[:i]
+			break
+		}
+	}
+	if len(b) > 24 {
+		return string(b[:24]) + "..."
+	}
+	return string(b)
+}
+
+// NextLine returns where the line after off begins.
+func (c *Chunk[T]) NextLine(off int) int {
+	return off + bytes.IndexByte(c.Text[off:c.N+1], '\n') + 1
+}
+
+// Stride returns the elements from one dense row to the next: long rows begin on a cache line (of
+// 64 bytes, if the first does).
+func Stride(dim int) int {
+	if dim < 32 {
+		return dim
+	}
+	return (dim + 15) &^ 15
+}
+
+// Sized returns a slice of n elements that may be s; what it holds is undefined.
+func Sized[E any](s []E, n int) []E {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	return make([]E, n)
+}
+
+// Sparse adds a good row of those non-zeros, features numbered from 0 and ascending, without the
+// bias.
+func (c *Chunk[T]) Sparse(s *Settings, code int32, idx []int32, val []T) {
+	r := c.Out
+	row := len(r.Idx)
+	if s.Bias != 0 {
+		r.Idx, r.Val = append(r.Idx, 0), append(r.Val, T(s.One))
+	}
+	for _, j := range idx {
+		r.Idx = append(r.Idx, j+int32(s.Bias))
+	}
+	r.Val = append(r.Val, val...)
+	r.Ptr = append(r.Ptr, len(r.Idx))
+	r.Code = append(r.Code, code)
+	r.Finish(r.Val[row:], Squares(r.Val[row:]), s)
+}
+
+// Dense adds a good row of those values, without the bias. All rows of a stream are as long.
+func (c *Chunk[T]) Dense(s *Settings, code int32, x []T) {
+	r := c.Out
+	r.Dim = len(x) + s.Bias
+	r.Stride = Stride(r.Dim)
+	lo := len(r.X)
+	r.X = extended(r.X, r.Stride)
+	row := r.X[lo:]
+	clear(row[r.Dim:])
+	row = row[:r.Dim]
+	if s.Bias != 0 {
+		row[0] = T(s.One)
+	}
+	copy(row[s.Bias:], x)
+	r.Finish(row, Squares(row), s)
+	r.Code = append(r.Code, code)
+}
+
+// Finish normalises a row and counts it; sum is the sum of its squares.
+func (r *Rows[T]) Finish(row []T, sum float64, s *Settings) {
+	if sum > r.MaxSq {
+		r.MaxSq = sum
+	}
+	if s.Unit {
+		ToUnit(row, sum)
+	} else if s.Scale != 0 {
+		Divide(row, s.Scale)
+	}
+	r.N++
+}
+
+// extended returns s with n more elements of any value.
+func extended[E any](s []E, n int) []E {
+	return slices.Grow(s, n)[:len(s)+n]
+}

@@ -1,0 +1,273 @@
+// Package format knows the formats that package dataset reads, one file each, in one table.
+//
+// A [Format] says by which text it is recognised (Sniff), where the text may be cut so that each
+// piece holds whole examples (Cut), what the head of a file tells of the rest (Layout, or Open
+// where files go together), how a piece becomes rows of a block (Parse32, Parse64), and where an
+// error is that has no line (Place). Everything else is done for all formats alike by package
+// dataset: opening and unpacking, reading side by side, which label is +1, bad rows, bounds on
+// memory, the order of what comes out.
+//
+// A format of another module is added by [Register].
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Format is one row of the table. Its functions are called by many goroutines at once.
+type Format struct {
+	Name string
+
+	// Binary: the files are no text. Errors name the byte, not line and column, and the head
+	// needs no line.
+	Binary bool
+
+	// Dense: examples are rows of Block.X; else of Ptr, Idx and Val.
+	Dense bool
+
+	// Named: a feature is a column of the file, which may have a name and then stand at any place,
+	// and the label is a column among them.
+	Named bool
+
+	// Options are the fields of dataset.Options that this format takes and not every one does.
+	Options []Option
+
+	// Sniff tells whether a head is of this format: the number of the line, from 1, by which it is
+	// known; 0 if it is known by how the file begins, whatever else is there; Maybe if nothing
+	// speaks against it; No. Of several formats that say yes the one is taken that says so by the
+	// earliest line. nil: never recognised, only chosen by its name.
+	Sniff func(h *Head) int
+
+	// Enough tells whether the whole lines of the head decide what more of them would, where the
+	// input pauses in the middle of a head. nil: two lines are enough.
+	Enough func(h *Head) bool
+
+	// Layout returns what the head tells of the file: first is the layout of the first of several
+	// files, nil for that itself. Its error is a *RowError. nil: nothing is to be found out.
+	Layout func(h *Head, o *Options, first *Layout) (*Layout, error)
+
+	// Open opens files that go together, such as images and labels, and returns those that hold
+	// the examples, each at its first one, with its layout (Size is set). It closes what it opened
+	// if it fails. nil: every file is read for itself, as text.
+	Open func(files []string, o *Options, open func(name string) (File, error)) ([]Part, error)
+
+	// Beside returns the file that is read beside one when it is not named itself; "" where there
+	// is none. nil: there never is.
+	Beside func(name string) string
+
+	// Cut is where the text may be cut. "" where Layout.Size says it.
+	Cut Cut
+
+	// Parse32 and Parse64 fill c.Out from c.Text: the same generic function of this signature,
+	// for both element types. A bad row goes to c.Bad.
+	Parse32 func(c *Chunk[float32], s *Settings)
+	Parse64 func(c *Chunk[float64], s *Settings)
+
+	// Place says in e where the label of an example is, which begins at byte at of its file, or
+	// the file's labels where at is Layout.Start. nil: by line and column.
+	Place func(e *RowError, l *Layout, at int64)
+}
+
+// What Sniff answers beside the number of a line.
+const (
+	No    = -1
+	Maybe = math.MaxInt
+)
+
+// Option is a field of dataset.Options that not all formats take, and a line of help on it.
+type Option struct{ Field, Help string }
+
+// Options are what formats may want to know of dataset.Options and the files.
+type Options struct {
+	Whole  bool // all is read before any of it is used
+	Files  int  // how many files there are
+	Bias   int  // 1 if a feature 0 goes before the data's, else 0
+	Single bool // values are float32, else float64
+
+	Base        int    // number of the first feature; -1: to be found
+	BaseFound   string // how it was found, where Base is not -1
+	BaseTrained bool   // training says so, not the caller
+
+	LabelCol string   // as in dataset.Options; so the three below
+	Columns  int      //
+	Header   []string //
+	Label    int      //
+
+	Optional    bool // labels may be missing
+	LabelsKnown bool // it is known which label is +1
+	TrainedDim  int  // features that each example must have, where it matters; 0: any number
+
+	Limits *Limits
+}
+
+// Layout is what the head of a file tells of the rest of it.
+type Layout struct {
+	IndexBase int    // number of the first feature in the file; 0 is a number like another
+	BaseFound string // how it was found
+	BaseOpen  bool   // it is 1, unless an index 0 turns up: then it was 0 all the time
+
+	Columns  int      // columns of a row, the label included; 0 where that is no word of the format
+	LabelCol int      // number of the label's column, from 1; 0 if there is none
+	Header   []string // names of the columns, nil if they have none
+
+	Dim       int    // features, without an appended bias, where they are known beforehand; else 0
+	LabelNote string // where the labels were found, if that was a guess; said when they can't be used
+	NoRows    string // what a file without examples holds; "" is blank lines and comments
+
+	// Of a format whose examples all take as many bytes:
+	Size  int    // bytes of an example; 0 elsewhere
+	Rows  int    // examples in the file
+	Start int64  // byte where the first one begins
+	Unit  string // what an example is called
+
+	Own any // the format's own
+}
+
+// byColumns is how the features of files are numbered that give them no numbers.
+const byColumns = "columns count from 1"
+
+// Part is a file that holds examples, standing at the first one.
+type Part struct {
+	File   File
+	Layout *Layout
+}
+
+// File is an open file, unpacked while it is read.
+type File interface {
+	io.Reader
+	Name() string
+	// Broken is the error of a file that goes wrong at a byte, where wanted was expected.
+	Broken(offset int64, wanted string, err error) error
+	Close()
+}
+
+// Settings are what all chunks of a stream are parsed by. Parsers only read them.
+type Settings struct {
+	Format   *Format
+	Bias     int     // 1: feature 0 of each row is One, and the data's begin at 1
+	One      float64 // value of the bias
+	Unit     bool    // divide each row by its length, bias included
+	Scale    float64 // divide all values by this; 0: don't
+	Optional bool    // labels may be missing
+	Known    []Label // labels that options name
+	KeepBad  int     // bad rows kept for a report; the rest are counted only
+	Stop     bool    // at the first bad row
+}
+
+// Cut is text between examples: "\n" where each ends with its line, "\n>" where the next one begins
+// by a > at a line's begin. A cut goes behind the first byte of it. So any text can be cut anywhere
+// near, by whoever has but a part of it, and examples stay whole.
+type Cut string
+
+// Last returns where the last cut of text is, 0 if there is none.
+func (c Cut) Last(text []byte) int { return bytes.LastIndex(text, []byte(c)) + 1 }
+
+// First returns where the first cut of text is, -1 if there is none.
+func (c Cut) First(text []byte) int {
+	if i := bytes.Index(text, []byte(c)); i >= 0 {
+		return i + 1
+	}
+	return -1
+}
+
+// table lists the formats, in the order in which they are named to people.
+var table = []*Format{SVMLight, CSV, IDX, Fasta}
+
+// Register adds a format to the table; from then on it is recognised and may be chosen by its name.
+// It is for init functions: nothing may be read meanwhile. A name that is taken panics.
+func Register(f *Format) {
+	if Lookup(f.Name) != nil || f.Name == "" || f.Name == "auto" {
+		panic(fmt.Sprintf("format: the name %q is taken", f.Name))
+	}
+	table = append(table, f)
+}
+
+// Lookup returns the format of that name, nil if there is none.
+func Lookup(name string) *Format {
+	for _, f := range table {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Beside returns the file that is read beside one when it is not named itself, such as the labels
+// of images: by its name and what is there. It is "" where there is none.
+func Beside(name string) string {
+	for _, f := range table {
+		if f.Beside == nil {
+			continue
+		}
+		if beside := f.Beside(name); beside != "" {
+			return beside
+		}
+	}
+	return ""
+}
+
+// Names lists the formats for which want is true, nil for all.
+func Names(want func(*Format) bool) (names []string) {
+	for _, f := range table {
+		if want == nil || want(f) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Takes tells whether the format takes a field of dataset.Options that not every one does. No
+// format, nil, takes none.
+func (f *Format) Takes(field string) bool {
+	return f != nil && slices.ContainsFunc(f.Options, func(o Option) bool { return o.Field == field })
+}
+
+// HasColumns tells whether a feature is a column that may have a name: false for no format, nil.
+func (f *Format) HasColumns() bool { return f != nil && f.Named }
+
+// HasIndices tells whether features have numbers in the file: false for no format, nil.
+func (f *Format) HasIndices() bool { return f.Takes("IndexBase") }
+
+// Taking lists the formats that take a field of dataset.Options.
+func Taking(field string) []string {
+	return Names(func(f *Format) bool { return f.Takes(field) })
+}
+
+// Help is the line of help on a field of dataset.Options that not all formats take.
+func Help(field string) string {
+	for _, f := range table {
+		for _, o := range f.Options {
+			if o.Field == field {
+				return o.Help
+			}
+		}
+	}
+	return ""
+}
+
+// Or joins words as in "a, b or c".
+func Or(words []string) string {
+	n := len(words) - 1
+	if n < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n], ", ") + " or " + words[n]
+}
+
+// Parse fills c.Out from c.Text by the format's parser.
+func (c *Chunk[T]) Parse(s *Settings) {
+	c.Out.Reset(s.Format.Dense)
+	c.Out.known = s.Known
+	switch c := any(c).(type) {
+	case *Chunk[float32]:
+		s.Format.Parse32(c, s)
+	case *Chunk[float64]:
+		s.Format.Parse64(c, s)
+	}
+	c.Out.Y = slices.Grow(c.Out.Y[:0], c.Out.N)[:c.Out.N]
+}

@@ -1,0 +1,163 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"unicode"
+)
+
+// Head is the beginning of a file.
+type Head struct {
+	File  string // its name in errors
+	Text  []byte // as long as what was read
+	Whole bool   // that is all there is
+	Ended bool   // nothing more comes: the file is whole, or broken behind Text
+	Most  int    // bytes of Text that a stream may decide by
+	Part  string // what these are called
+}
+
+// Lines returns the first n lines of the head that are neither blank nor a comment, as far as they
+// are whole.
+func (h *Head) Lines(n int) [][]byte {
+	var out [][]byte
+	b := h.Text
+	for len(out) < n && len(b) > 0 {
+		l := b
+		i := bytes.IndexByte(b, '\n')
+		if i >= 0 {
+			l, b = b[:i], b[i+1:]
+		} else if b = nil; !h.Whole {
+			break
+		}
+		if t := bytes.TrimSpace(l); len(t) > 0 && t[0] != '#' {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Offset returns where a line of Lines begins in the head.
+func (h *Head) Offset(line []byte) int { return cap(h.Text) - cap(line) }
+
+// Bad is an error in a line of Lines, at byte col of it (from 0).
+func (h *Head) Bad(line []byte, col int, what string, err error) *RowError {
+	return &RowError{File: h.File, Line: 1 + bytes.Count(h.Text[:h.Offset(line)], []byte{'\n'}),
+		Col: col + 1, What: what, Excerpt: Excerpt(line, col), Err: err}
+}
+
+// Sniffed is how many bytes are looked at for what no text has.
+const Sniffed = 4096
+
+// BinaryAt returns where the first byte stands that no text has, -1 if there is none.
+func BinaryAt(b []byte) int {
+	return bytes.IndexFunc(b, func(r rune) bool { return r < 9 || r > 13 && r < 32 && r != 27 })
+}
+
+// BinaryByte is the error of the byte at offset of a file, which no text has.
+func BinaryByte(file string, offset int64, ch byte) error {
+	text := Names(func(f *Format) bool { return f.Sniff != nil && !f.Binary })
+	binary := Names(func(f *Format) bool { return f.Sniff != nil && f.Binary })
+	return &RowError{File: file, Offset: offset,
+		What: fmt.Sprintf("expected text (%s) or an %s file, found the byte %#02x",
+			Or(text), Or(binary), ch), Err: ErrFormat}
+}
+
+// strangers are formats to name when they are met.
+var strangers = []struct{ magic, name string }{
+	{"PK\x03\x04", "a zip archive: unpack it first"},
+	{"\xfd7zXZ\x00", "xz data: unpack them first"},
+	{"7z\xbc\xaf", "a 7z archive: unpack it first"},
+	{"\x93NUMPY", "a NumPy array: write it as csv or svmlight"},
+	{"\x89HDF", "an HDF5 file: write it as csv or svmlight"},
+	{"PAR1", "a Parquet file: write it as csv or svmlight"},
+}
+
+// Recognise returns the format of a file by its head; errors are of kind ErrFormat.
+func Recognise(h *Head) (*Format, error) {
+	for _, s := range strangers {
+		if bytes.HasPrefix(h.Text, []byte(s.magic)) {
+			return nil, &RowError{File: h.File, What: "this is " + s.name, Err: ErrFormat}
+		}
+	}
+	if f, at := sniff(h, true); at == 0 {
+		return f, nil
+	}
+	if i := BinaryAt(h.Text[:min(len(h.Text), Sniffed)]); i >= 0 {
+		return nil, BinaryByte(h.File, int64(i), h.Text[i])
+	}
+	f, at := sniff(h, false)
+	if lines := h.Lines(1); at > 0 && len(lines) > 0 {
+		if err := h.strange(lines[0]); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// sniff asks the binary formats, or those of text, and returns the one that knows by the earliest
+// line.
+func sniff(h *Head, binary bool) (best *Format, line int) {
+	line = No
+	for _, f := range table {
+		if f.Sniff == nil || f.Binary != binary {
+			continue
+		}
+		if at := f.Sniff(h); at != No && (best == nil || at < line) {
+			best, line = f, at
+		}
+	}
+	return best, line
+}
+
+// bareReturn is what is wrong with a carriage return inside a line.
+const bareReturn = `found a carriage return (\r) inside the line: ` +
+	`lines end in \n or \r\n; make others \n, as tr '\r' '\n' does`
+
+// strange names a text format that is not read, by its first line, and line ends that are none.
+func (h *Head) strange(line []byte) error {
+	t := bytes.TrimSpace(line)
+	first, _, _ := bytes.Cut(line, []byte{','})
+	bar := bytes.IndexByte(first, '|')
+	switch i := bytes.IndexByte(t, '\r'); {
+	case i >= 0:
+		return h.Bad(line, i+bytes.Index(line, t), bareReturn, ErrFormat)
+	case t[0] == '{' || t[0] == '[':
+		return h.Bad(line, 0, "this is JSON: write it as csv or svmlight", ErrFormat)
+	case bar == 0 || bar > 0 && first[bar-1] <= ' ':
+		return h.Bad(line, 0, "this is text for Vowpal Wabbit (its features stand behind a |): "+
+			"write it as csv or svmlight", ErrFormat)
+	}
+	return nil
+}
+
+// pairsOrColumns looks for the first line that tells pairs INDEX:VALUE from columns, and returns
+// its number, 0 if there is none: columns have a comma or semicolon in it, or two words of which
+// none is a pair.
+func pairsOrColumns(h *Head) (line int, pairs bool) {
+	for i, l := range h.Lines(100) {
+		t, _, _ := bytes.Cut(l, []byte{'#'})
+		switch first, second := words(t); {
+		case bytes.ContainsAny(t, ",;"):
+			return i + 1, false
+		case bytes.IndexByte(first, ':') >= 0 || bytes.IndexByte(second, ':') >= 0:
+			return i + 1, true
+		case len(second) > 0:
+			return i + 1, false
+		}
+	}
+	return 0, false
+}
+
+// words returns the first two words of a line.
+func words(line []byte) (first, second []byte) {
+	line = bytes.TrimSpace(line)
+	i := bytes.IndexFunc(line, unicode.IsSpace)
+	if i < 0 {
+		return line, nil
+	}
+	line, first = bytes.TrimSpace(line[i:]), line[:i]
+	if i = bytes.IndexFunc(line, unicode.IsSpace); i >= 0 {
+		line = line[:i]
+	}
+	return first, line
+}

@@ -1,0 +1,316 @@
+package format
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Magic numbers of idx files of unsigned bytes. Format: Y. LeCun, C. Cortes, C. Burges, The MNIST database.
+const (
+	idxLabels = 0x801 // one dimension
+	idxImages = 0x803 // three
+)
+
+// IDX is binary files of images, with files of labels beside them.
+var IDX = &Format{
+	Name: "idx", Binary: true, Dense: true,
+	Sniff: sniffIDX, Open: openIDX, Place: placeIDX, Beside: besideIDX,
+	Parse32: parseIDX[float32], Parse64: parseIDX[float64],
+}
+
+// idxFile is an open file of images, or one of labels that was read.
+type idxFile struct {
+	name         string
+	images       bool
+	rows, pixels int
+	file         File   // images
+	y            []byte // labels
+}
+
+// idxLabelled are the labels of a file of images.
+type idxLabelled struct {
+	file string
+	y    []byte
+}
+
+// sniffIDX goes by the magic number.
+func sniffIDX(h *Head) int {
+	if idxMagic(h.Text) != 0 {
+		return 0
+	}
+	return No
+}
+
+// placeIDX finds a label in the labels' file.
+func placeIDX(e *RowError, l *Layout, at int64) {
+	e.File, e.Line, e.Col, e.Excerpt = l.Own.(*idxLabelled).file, 0, 0, ""
+	e.Offset = 8 + (at-l.Start)/int64(l.Size)
+}
+
+// idxMagic returns the magic number at the head, 0 if it is none of an idx file.
+func idxMagic(head []byte) int {
+	if len(head) >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 8 && head[2] <= 14 && head[3] >= 1 && head[3] <= 8 {
+		return int(binary.BigEndian.Uint32(head))
+	}
+	return 0
+}
+
+// besideIDX is the file in the images' folder whose name has labels-idx1 for images-idx3.
+func besideIDX(images string) string {
+	base := filepath.Base(images)
+	sibling := strings.NewReplacer("images-idx3", "labels-idx1", "images.idx3",
+		"labels.idx1").Replace(base)
+	name := filepath.Join(filepath.Dir(images), sibling)
+	if _, err := os.Stat(name); sibling == base || err != nil {
+		return ""
+	}
+	return name
+}
+
+// openIDX opens the files, checks their headers, and reads the labels. Images and labels may come
+// in either order; the i-th images go with the i-th labels. Without labels, those beside the images
+// are taken.
+func openIDX(files []string, o *Options, open func(string) (File, error)) (parts []Part, err error) {
+	var images, labels []*idxFile
+	defer func() {
+		for _, f := range images {
+			if err != nil {
+				f.file.Close()
+			}
+		}
+	}()
+	read := func(name string) error {
+		f, err := readIDX(name, o.Limits, open)
+		switch {
+		case err != nil:
+			return err
+		case f.images:
+			images = append(images, f)
+		default:
+			labels = append(labels, f)
+		}
+		return nil
+	}
+	for _, name := range files {
+		if err := read(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(images) == 0 {
+		return nil, &RowError{File: files[0], Err: ErrFormat,
+			What: "labels without images: name the images file (images-idx3) too"}
+	}
+	named := len(labels)
+	for _, f := range images {
+		if named > 0 {
+			break
+		}
+		name := besideIDX(f.name)
+		if name == "" {
+			return nil, &RowError{File: f.name, Err: ErrFormat,
+				What: "images without labels: name the labels file (labels-idx1) too"}
+		}
+		if err := read(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(images) != len(labels) {
+		return nil, &RowError{File: files[0], Err: ErrFormat,
+			What: fmt.Sprintf("%d files of images, %d of labels", len(images), len(labels))}
+	}
+	for i, f := range images {
+		if err := matchIDX(f, labels[i], images[0], o); err != nil {
+			return nil, err
+		}
+		parts = append(parts, Part{f.file, &Layout{IndexBase: 1, BaseFound: byColumns,
+			Dim: f.pixels, Size: f.pixels, Rows: f.rows, Start: 16, Unit: "image",
+			Own: &idxLabelled{labels[i].name, labels[i].y}}})
+	}
+	if !o.LabelsKnown {
+		if err = twoLabels(labels); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// readIDX opens a file: one of images stands at the first, one of labels is read.
+func readIDX(name string, l *Limits, open func(string) (File, error)) (*idxFile, error) {
+	in, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := idxHeader(in, l)
+	if err == nil && f.images {
+		f.name, f.file = name, in
+		return f, nil
+	}
+	defer in.Close()
+	if err != nil {
+		return nil, err
+	}
+	f.name = name
+	if int64(f.rows) > l.Held {
+		return nil, &RowError{File: name, Offset: 4, Err: ErrMemory,
+			What: fmt.Sprintf("%d labels take more than the %s there are for them: raise "+
+				"Options.Memory", f.rows, InKiB(l.Held))}
+	}
+	// grows with what is there: the header may lie
+	f.y, err = io.ReadAll(io.LimitReader(in, int64(f.rows)))
+	if err == nil && len(f.y) < f.rows {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, in.Broken(8+int64(len(f.y)),
+			fmt.Sprintf("label %d of %d", len(f.y)+1, f.rows), err)
+	}
+	return f, nil
+}
+
+// ReadIDX reads all bytes of one file of images, with their labels. The files are those that Open
+// of the format takes.
+func ReadIDX(files []string, o *Options, open func(name string) (File, error)) (x, y []byte,
+	pixels int, err error) {
+	parts, err := openIDX(files, o, open)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	in, l := parts[0].File, parts[0].Layout
+	for _, p := range parts {
+		defer p.File.Close()
+	}
+	size := int64(l.Rows) * int64(l.Size)
+	x, err = io.ReadAll(io.LimitReader(in, size))
+	if err == nil && int64(len(x)) < size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, nil, 0, in.Broken(l.Start+int64(len(x)), fmt.Sprintf("%d images", l.Rows), err)
+	}
+	return x, l.Own.(*idxLabelled).y, l.Size, nil
+}
+
+// matchIDX refuses images that don't go with their labels, the first images or training.
+func matchIDX(f, labels, first *idxFile, o *Options) error {
+	switch {
+	case f.rows != labels.rows:
+		return &RowError{File: f.name, Offset: 4, Err: ErrFormat,
+			What: fmt.Sprintf("%d images, but %s has %d labels", f.rows, labels.name, labels.rows)}
+	case f.pixels != first.pixels:
+		return &RowError{File: f.name, Offset: 8, Err: ErrFormat,
+			What: fmt.Sprintf("%d values an image, but %s has %d", f.pixels, first.name,
+				first.pixels)}
+	case o.TrainedDim > 0 && f.pixels != o.TrainedDim:
+		return &RowError{File: f.name, Col: 1, Err: ErrForeign,
+			What: fmt.Sprintf("expected images of %d pixels as in training, found %d",
+				o.TrainedDim, f.pixels)}
+	}
+	return nil
+}
+
+// twoLabels refuses more than two labels.
+func twoLabels(files []*idxFile) error {
+	var seen [256]bool
+	for _, f := range files {
+		for _, y := range f.y {
+			seen[y] = true
+		}
+	}
+	var labels []string
+	for i, ok := range seen {
+		if ok {
+			labels = append(labels, byteLabels[i].Text)
+		}
+	}
+	if len(labels) <= 2 {
+		return nil
+	}
+	last := labels[len(labels)-1]
+	return &RowError{File: files[0].name, Offset: 8, Err: ErrLabels,
+		What: fmt.Sprintf("%d labels (%s to %s): choose the one to tell from all others, as by "+
+			"Options.Positive %s", len(labels), labels[0], last, last)}
+}
+
+// idxHeader reads the header: rows and, of images, pixels.
+func idxHeader(in File, l *Limits) (*idxFile, error) {
+	var h [16]byte
+	if n, err := io.ReadFull(in, h[:8]); err != nil {
+		return nil, in.Broken(int64(n), "an idx header of 8 bytes", err)
+	}
+	magic := int(binary.BigEndian.Uint32(h[:]))
+	if magic != idxImages && magic != idxLabels {
+		return nil, &RowError{File: in.Name(),
+			What: fmt.Sprintf("expected the idx magic number 0x803 (images of bytes) or 0x801 (labels), found %#x", uint32(magic)), Err: ErrFormat}
+	}
+	rows := binary.BigEndian.Uint32(h[4:])
+	if rows == 0 {
+		return nil, &RowError{File: in.Name(), Offset: 4, What: "expected examples, the header says 0", Err: ErrEmpty}
+	}
+	if rows > math.MaxInt32 {
+		return nil, &RowError{File: in.Name(), Offset: 4, What: fmt.Sprintf("%d examples are too many", rows), Err: ErrFormat}
+	}
+	p := &idxFile{rows: int(rows), images: magic == idxImages}
+	if p.images {
+		if n, err := io.ReadFull(in, h[8:]); err != nil {
+			return nil, in.Broken(8+int64(n), "an idx header of 16 bytes", err)
+		}
+		height, width := uint64(binary.BigEndian.Uint32(h[8:])), uint64(binary.BigEndian.Uint32(h[12:]))
+		if height == 0 || width == 0 || height*width > 1<<26 {
+			return nil, &RowError{File: in.Name(), Offset: 8, What: fmt.Sprintf("images of %d x %d values can't be used", height, width), Err: ErrFormat}
+		}
+		if p.pixels = int(height * width); p.pixels > l.Line {
+			e := l.TooLong(in.Name(), nil)
+			return nil, &RowError{File: in.Name(), Offset: 8, Err: e.Err,
+				What: fmt.Sprintf("images of %d x %d values: %s", height, width, e.What)}
+		}
+	}
+	return p, nil
+}
+
+// byteLabels are the texts of the label bytes.
+var byteLabels = func() (l [256]Label) {
+	for i := range l {
+		l[i] = Label{Text: strconv.Itoa(i), Num: float64(i), Numeric: true}
+	}
+	return
+}()
+
+// parseIDX makes dense rows of bytes.
+func parseIDX[T engine.Float](c *Chunk[T], p *Settings) {
+	r, pixels := c.Out, c.Layout.Size
+	first := int(c.Offset-c.Layout.Start) / pixels
+	labels := c.Layout.Own.(*idxLabelled).y[first:]
+	n := c.N / pixels
+	r.Dim = pixels + p.Bias
+	r.Stride = Stride(r.Dim)
+	r.X = Sized(r.X, n*r.Stride)
+	var codes [256]int32
+	for i := range n {
+		y := labels[i]
+		if codes[y] == 0 {
+			codes[y] = c.AddLabel(byteLabels[y], i*pixels, i*pixels) + 1
+		}
+		r.Code = append(r.Code, codes[y]-1)
+		row := r.X[i*r.Stride : i*r.Stride+r.Stride]
+		clear(row[r.Dim:])
+		row = row[:r.Dim]
+		if p.Bias != 0 {
+			row[0] = T(p.One)
+		}
+		var sum uint64 // of the pixels' squares: exact
+		x := row[p.Bias:]
+		for k, v := range c.Text[i*pixels : (i+1)*pixels][:len(x)] {
+			x[k] = T(v)
+			sum += uint64(v) * uint64(v)
+		}
+		r.Finish(row, float64(sum)+float64(p.Bias)*float64(float64(T(p.One))*float64(T(p.One))), p)
+	}
+}

@@ -1,0 +1,364 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// maxIndex is the largest feature number of a block: Dim then still is an int32.
+const maxIndex = 1<<31 - 2
+
+// SVMLight is text of rows `label index:value index:value ...`.
+var SVMLight = &Format{
+	Name: "svmlight", Cut: "\n",
+	Options: []Option{
+		{"IndexBase", "number of the first feature in svmlight files"},
+		{"Base", "svmlight: number of the first feature in training"},
+	},
+	Sniff: sniffSVMLight, Enough: pairsBegin, Layout: headSVMLight,
+	Parse32: parseSVMLight[float32], Parse64: parseSVMLight[float64],
+}
+
+// sniffSVMLight goes by the first pair with a colon. Nothing speaks against labels alone: rows
+// without features.
+func sniffSVMLight(h *Head) int {
+	at, pairs := pairsOrColumns(h)
+	switch {
+	case at == 0:
+		return Maybe
+	case pairs:
+		return at
+	}
+	return No
+}
+
+// pairsBegin tells whether there are two lines, or one that can be no header.
+func pairsBegin(h *Head) bool {
+	lines := h.Lines(2)
+	if len(lines) != 1 {
+		return len(lines) == 2
+	}
+	first, second := words(lines[0])
+	return bytes.IndexByte(first, ':') > 0 || bytes.IndexByte(second, ':') > 0
+}
+
+// indexed is how the features of svmlight files are numbered.
+type indexed struct {
+	shift    int64  // feature = index + shift
+	least    uint64 // smallest index allowed in a row
+	most     uint64 // largest index allowed
+	zeroHint string // what to say of an index 0 that is not allowed
+}
+
+// headSVMLight decides the index base, as far as the head tells. Further files have the first one's.
+func headSVMLight(h *Head, o *Options, first *Layout) (*Layout, error) {
+	if first != nil {
+		return first, nil
+	}
+	base, found := o.Base, o.BaseFound
+	x := &indexed{most: maxIndex - uint64(o.Bias)}
+	x.zeroHint = "index 0, but indices count from 1 here: set Options.IndexBase to 0 if they " +
+		"count from 0"
+	if o.BaseTrained {
+		x.zeroHint = "index 0, but indices counted from 1 in training: set Options.IndexBase to " +
+			"0 if they count from 0 here"
+	}
+	if base < 0 && o.Whole { // base 1, until an index 0 turns up
+		x.shift, x.least = int64(o.Bias)-1, 0
+		return &Layout{IndexBase: 1, BaseFound: "no index 0 in the data", BaseOpen: true,
+			Own: x}, nil
+	}
+	if base < 0 {
+		base, found = 1, "no index 0 in "+h.Part
+		x.zeroHint = "index 0, though " + h.Part + " has none: set Options.IndexBase to 0"
+		if h.hasZero(o) {
+			base, found = 0, "index 0 occurs in "+h.Part
+		}
+	}
+	x.shift, x.least = int64(o.Bias-base), uint64(base)
+	return &Layout{IndexBase: base, BaseFound: found, Own: x}, nil
+}
+
+// hasZero tells whether a good row of svmlight in what a stream may decide by has an index 0.
+func (h *Head) hasZero(o *Options) bool {
+	head := h.Text[:min(len(h.Text), h.Most)]
+	if !mayHaveZero(head) { // as a rule: it is quick
+		return false
+	}
+	n := bytes.LastIndexByte(head, '\n') + 1
+	if n == 0 || h.Whole {
+		n = len(head)
+	}
+	if o.Single {
+		return zeroAmong[float32](head[:n], o)
+	}
+	return zeroAmong[float64](head[:n], o)
+}
+
+// zeroAmong tells whether a good row of the text has an index 0.
+func zeroAmong[T engine.Float](text []byte, o *Options) bool {
+	c := Chunk[T]{N: len(text), Out: &Rows[T]{},
+		Layout: &Layout{Own: &indexed{shift: -1, most: maxIndex - uint64(o.Bias)}}}
+	c.Text = append(bytes.Clone(text), make([]byte, Stops)...)
+	EndText(c.Text[len(text):])
+	c.Out.Reset(false)
+	parseSVMLight(&c, &Settings{Optional: o.Optional})
+	return c.Out.Zero
+}
+
+// mayHaveZero tells quickly whether some token of the head could be an index 0.
+func mayHaveZero(head []byte) bool {
+	for _, t := range []string{" 0:", "\t0", " 00"} {
+		if bytes.Contains(head, []byte(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseSVMLight reads rows `label index:value index:value ... # comment`. A comment begins a line
+// or stands behind a blank.
+//
+// Format: T. Joachims, SVM-light (svmlight.joachims.org); C.-C. Chang, C.-J. Lin, LIBSVM.
+func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
+	ix := c.Layout.Own.(*indexed)
+	r := c.Out
+	b := c.Text[:c.N+Stops]
+	room := len(b)/5 + 16
+	idx, val := r.Idx[:cap(r.Idx)], r.Val[:cap(r.Val)]
+	if m := min(len(idx), len(val)); m < room {
+		idx, val = make([]int32, room), make([]T, room)
+	} else {
+		idx, val = idx[:m], val[:m]
+	}
+	n := 0 // non-zeros so far
+	most, least, shift := ix.most, ix.least, int32(ix.shift)
+	lastLabel, lastCode := 0.0, int32(-1)
+
+	for pos := 0; pos < c.N; r.Lines++ {
+		start := pos
+		for b[pos] == ' ' || b[pos] == '\t' {
+			pos++
+		}
+		if ch := b[pos]; ch == '\n' {
+			pos++
+			continue
+		} else if ch == '#' || ch == '\r' && b[pos+1] == '\n' {
+			pos = c.NextLine(pos)
+			continue
+		}
+
+		// The label.
+		var code int32
+		y, end, st := parseNumber[float64](b, pos)
+		switch ch := b[end]; {
+		case st == numOK && ch <= ' ' && end-pos <= LongLabel:
+			if y == lastLabel && lastCode >= 0 {
+				code = lastCode
+			} else {
+				var ok bool
+				if code, ok = r.Labels.FindNum(y); !ok {
+					code = c.AddLabel(Label{Text: string(b[pos:end]), Num: y + 0, Numeric: true}, start, pos)
+				}
+				lastLabel, lastCode = y, code
+			}
+			pos = end
+		case p.Optional && strings.IndexByte(c.Token(pos, 0), ':') >= 0:
+			code = c.NoLabel(start, pos)
+		default:
+			what := fmt.Sprintf("expected a label (a number), found %q", c.Token(pos, 0))
+			if end-pos > LongLabel {
+				what = TooLongLabel
+			} else if st == numRange {
+				what = fmt.Sprintf("label %s is too large", c.Token(pos, 0))
+			}
+			if !c.Bad(p, start, pos, what) {
+				goto out
+			}
+			pos = c.NextLine(pos)
+			continue
+		}
+
+		{
+			row := n // where the row's non-zeros begin
+			next := least
+			sum := 0.0
+			if p.Bias != 0 {
+				if n == len(idx) {
+					idx, val = grown(idx), grown(val)
+				}
+				idx[n], val[n] = 0, T(p.One)
+				sum = float64(float64(val[n]) * float64(val[n]))
+				n++
+			}
+			bad := ""
+			var at int // where it goes wrong
+			for {
+				ch := b[pos]
+				for ch == ' ' || ch == '\t' {
+					pos++
+					ch = b[pos]
+				}
+				tok := pos
+				x := uint64(ch - '0')
+				if x > 9 {
+					if ch == '\n' {
+						pos++
+						break
+					}
+					if ch == '#' || ch == '\r' && b[pos+1] == '\n' {
+						pos = c.NextLine(pos)
+						break
+					}
+					if ch == 'q' {
+						if end := qid(b, pos); end > 0 {
+							pos = end
+							continue
+						}
+					}
+					bad, at = fmt.Sprintf("expected INDEX:VALUE, found %q", c.Token(pos, 0)), pos
+					if ch == '\r' {
+						bad = bareReturn
+					}
+					break
+				}
+				pos++
+				for d := b[pos] - '0'; d <= 9; d = b[pos] - '0' {
+					x = x*10 + uint64(d)
+					pos++
+				}
+				if b[pos] != ':' {
+					bad, at = fmt.Sprintf("expected \":\" and a value after %q", b[tok:pos]), pos
+					break
+				}
+				colon := pos
+				pos++
+				var v T
+				if d := b[pos] - '0'; d <= 9 && (b[pos+1] == ' ' || b[pos+1] == '\n') {
+					v = T(d)
+					pos++
+				} else {
+					var st numStatus
+					vpos := pos
+					v, pos, st = parseNumber[T](b, pos)
+					if st != numOK || b[pos] > ' ' {
+						bad, at = c.badValue(tok, vpos, st), vpos
+						break
+					}
+				}
+				if x < next || x > most || colon-tok > 18 { // 18 digits can't overflow x
+					if bad = badIndex(string(b[tok:colon]), next, least, most, ix.zeroHint); bad != "" {
+						at = tok
+						break
+					}
+				}
+				next = x + 1
+				if n == len(idx) {
+					idx, val = grown(idx), grown(val)
+				}
+				idx[n], val[n] = int32(x)+shift, v
+				n++
+				sum += float64(float64(v) * float64(v))
+			}
+			if bad != "" {
+				n, lastCode = row, -1
+				if !c.Bad(p, start, at, bad) {
+					goto out
+				}
+				pos = c.NextLine(at)
+				continue
+			}
+			if first := row + p.Bias; first < n && idx[first] == shift {
+				r.Zero = true // an index 0: it can only be the first
+			}
+			if sum > r.MaxSq {
+				r.MaxSq = sum
+			}
+			if p.Unit {
+				ToUnit(val[row:n], sum)
+			} else if p.Scale != 0 {
+				Divide(val[row:n], p.Scale)
+			}
+			r.N++
+			r.Ptr = append(r.Ptr, n)
+			r.Code = append(r.Code, code)
+		}
+	}
+out:
+	r.Idx, r.Val = idx[:n], val[:n]
+}
+
+// grown returns s with twice the length.
+func grown[E any](s []E) []E {
+	g := make([]E, 2*len(s))
+	copy(g, s)
+	return g
+}
+
+// qid returns the place behind the ranking pair qid:N at b[p], or 0.
+func qid(b []byte, p int) int {
+	if p+5 > len(b) || string(b[p:p+4]) != "qid:" {
+		return 0
+	}
+	end := p + 4
+	for b[end]-'0' <= 9 {
+		end++
+	}
+	if end == p+4 || b[end] > ' ' {
+		return 0
+	}
+	return end
+}
+
+// badValue says what is wrong with the value at off, behind the index at tok.
+func (c *Chunk[T]) badValue(tok, off int, st numStatus) string {
+	before := c.Text[tok:off]
+	t := c.Token(off, 0)
+	switch {
+	case t == "":
+		return fmt.Sprintf("expected a value after %q", before)
+	case isNotFinite(t):
+		return fmt.Sprintf("expected a finite number after %q, found %q", before, t)
+	case st == numRange:
+		return tooLarge[T](t)
+	}
+	return fmt.Sprintf("expected a number after %q, found %q", before, t)
+}
+
+// tooLarge says that number t does not fit the element type.
+func tooLarge[T engine.Float](t string) string {
+	var v T
+	return fmt.Sprintf("%s is too large for a float%d", t, 8*unsafe.Sizeof(v))
+}
+
+// isNotFinite tells the usual spellings of NaN and infinity.
+func isNotFinite(t string) bool {
+	t = strings.ToLower(strings.TrimLeft(t, "+-"))
+	switch t {
+	case "nan", "inf", "infinity":
+		return true
+	}
+	// 1.#INF, 1.#QNAN, 1.#IND00 and the like, as Microsoft's libraries wrote them
+	return strings.HasPrefix(t, "1.#")
+}
+
+// badIndex says what is wrong with index s, "" if nothing: a long number may have leading zeros.
+func badIndex(s string, next, least, most uint64, zeroHint string) string {
+	x, err := strconv.ParseUint(s, 10, 64)
+	switch {
+	case err != nil || x > most:
+		return fmt.Sprintf("index %s is above %d, the largest there may be", s, most)
+	case x < least:
+		return zeroHint
+	case x+1 == next:
+		return fmt.Sprintf("index %d comes twice in the row", x)
+	case x < next:
+		return fmt.Sprintf("index %d after %d: indices must ascend", x, next-1)
+	}
+	return ""
+}
