@@ -10,22 +10,27 @@ import (
 )
 
 func init() {
-	Register(Entry{Name: "ep", Summary: "expectation propagation: the Gaussian posterior of all examples at once (whole data sets only)",
+	Register(Entry{Name: "ep", Summary: "expectation propagation: the Gaussian posterior of all " +
+		"examples at once (whole data sets only)",
 		Config: func() Config {
 			return &EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100, Damping: 1}}
 		}, New32: newEP[float32], New64: newEP[float64]})
 }
 
-// EP is VVM with all examples kept as points, whose sites are refined to convergence and then absorbed: Fit leaves a Gaussian.
+// EP is VVM with all examples kept as points, whose sites are refined to convergence and then
+// absorbed: Fit leaves a Gaussian.
 //
-// Reference: T. P. Minka, "Expectation propagation for approximate Bayesian inference", UAI 2001, and the VVM paper, section 2.
+// Reference: T. P. Minka, "Expectation propagation for approximate Bayesian inference", UAI 2001,
+// and the VVM paper, section 2.
 //
 // Deviations: none; sweeps are sequential, in the order of the examples.
 //
-// Guarantee: the fixed points of independent implementations, which do not depend on order or damping: TestGoldenEP.
+// Guarantee: the fixed points of independent implementations, which do not depend on order or
+// damping: TestGoldenEP.
 //
-// Cost: for n examples of d features O(min(n, d)^2) a refinement, n of which are a sweep: in the space of the n scores, or of the weights where d is
-// smaller or FitOptions.GramBytes does not allow two n x n matrices. Memory: n d float64 and those matrices, or d^2.
+// Cost: for n examples of d features O(min(n, d)^2) a refinement, n of which are a sweep: in the
+// space of the n scores, or of the weights where d is smaller or FitOptions.GramBytes does not
+// allow two n x n matrices. Memory: n d float64 and those matrices, or d^2.
 type EP[T Float] struct{ *VVM[T] }
 
 // EPConfig holds the settings of EP.
@@ -86,22 +91,10 @@ func (l *EP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("ep: 
 // them made the Gaussian: Report counts those that did not. Violators are the examples with y f <=
 // 0. When ctx ends the state is unchanged.
 func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+	if err := l.checkFit(b, &o); err != nil {
+		return FitResult{}, err
+	}
 	n := b.Len()
-	if err := checkBlock("ep", b, n); err != nil {
-		return FitResult{}, err
-	}
-	if err := checkFit("ep", &o, false, false); err != nil {
-		return FitResult{}, err
-	}
-	if o.GramBytes == 0 {
-		o.GramBytes = DefaultGramBytes
-	}
-	switch {
-	case o.Delta != 0:
-		return FitResult{}, fmt.Errorf("ep: Delta is %v: a posterior has no soft margin: set --label-noise: %w", o.Delta, ErrConfig)
-	case n == 0:
-		return FitResult{}, fmt.Errorf("ep: no examples: %w", ErrFit)
-	}
 	p := newPosterior(l.cfg.Noise, 1)
 	if err := p.grow("ep", b.Dim); err != nil {
 		return FitResult{}, err
@@ -124,30 +117,20 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 		}
 	}
 	w := newWatch(&o)
-	for !r.Converged && r.Updates < 2*int64(l.ep.sweeps) && (o.MaxUpdates == 0 || r.Updates < o.MaxUpdates) {
-		damping := l.ep.damping
-		if r.Updates >= int64(l.ep.sweeps) {
-			damping *= 0.5
-		}
-		afresh := r.Updates%8 == 7 // so that rounding does not add up
-		switch {
-		case r.ScoreSpace && afresh:
-			p.refresh()
-		case afresh:
-			p.rebuild(&t)
-		}
-		if r.ScoreSpace {
-			r.Converged = p.sweep(ctx, &l.ep, damping)
-		} else {
-			r.Converged = p.sweepAbsorbed(ctx, &t, &l.ep, damping)
-		}
+	limit := 2 * int64(l.ep.sweeps)
+	if o.MaxUpdates > 0 {
+		limit = min(limit, o.MaxUpdates)
+	}
+	for !r.Converged && r.Updates < limit {
+		l.sweep(ctx, p, &t, &r)
 		if ctx.Err() != nil {
 			return FitResult{}, context.Cause(ctx)
 		}
 		r.Updates++
 		r.Epochs++
 		if w.due() {
-			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(), Bound: math.Inf(1)})
+			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(),
+				Bound: math.Inf(1)})
 		}
 	}
 	held := p.held
@@ -170,4 +153,45 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 	l.updates += r.Updates
 	r.Counter = l.updates + 1
 	return r, nil
+}
+
+// checkFit refuses what Fit doesn't take, and sets the defaults of o.
+func (l *EP[T]) checkFit(b *engine.Block[T], o *FitOptions) error {
+	if err := checkBlock("ep", b, b.Len()); err != nil {
+		return err
+	}
+	if err := checkFit("ep", o, false, false); err != nil {
+		return err
+	}
+	if o.GramBytes == 0 {
+		o.GramBytes = DefaultGramBytes
+	}
+	switch {
+	case o.Delta != 0:
+		return fmt.Errorf("ep: Delta is %v: a posterior has no soft margin: its rate of wrong "+
+			"labels (label-noise) stands for one: %w", o.Delta, ErrConfig)
+	case b.Len() == 0:
+		return fmt.Errorf("ep: no examples: %w", ErrFit)
+	}
+	return nil
+}
+
+// sweep refines all sites once, on the scores or on the sites t; r.Updates sweeps were before it.
+func (l *EP[T]) sweep(ctx context.Context, p *posterior, t *sites, r *FitResult) {
+	damping := l.ep.damping
+	if r.Updates >= int64(l.ep.sweeps) {
+		damping *= 0.5
+	}
+	afresh := r.Updates%8 == 7 // so that rounding does not add up
+	switch {
+	case r.ScoreSpace && afresh:
+		p.refresh()
+	case afresh:
+		p.rebuild(t)
+	}
+	if r.ScoreSpace {
+		r.Converged = p.sweep(ctx, &l.ep, damping)
+	} else {
+		r.Converged = p.sweepAbsorbed(ctx, t, &l.ep, damping)
+	}
 }
