@@ -37,11 +37,11 @@ type Element interface {
 // that is used twice in a walk panics.
 type Codec struct {
 	learner string
-	from    *State // what is read; nil in writing
-	to      State  // what is written
-	keep    bool   // what is read shall be stored
-	prefix  string // of names
-	named   []part // so far
+	from    *State        // what is read; nil in writing
+	to      State         // what is written
+	keep    bool          // what is read shall be stored
+	prefix  string        // of names
+	named   map[part]bool // so far
 	store   []func()
 	err     error
 }
@@ -66,7 +66,7 @@ func SetState(name string, s State, fields func(*Codec)) error {
 	for _, store := range c.store {
 		store()
 	}
-	return nil
+	return c.err
 }
 
 // CheckState returns the error that [SetState] would return. Cost: fields, and no copy of s.
@@ -78,13 +78,14 @@ func CheckState(name string, s State, fields func(*Codec)) error {
 // walk reads, and refuses what nobody asked for.
 func (c *Codec) walk(fields func(*Codec)) error {
 	fields(c)
-	names := c.from.parts()
-	for i, p := range names {
+	seen := map[part]bool{}
+	for _, p := range c.from.parts() {
 		if c.err != nil {
 			break
 		}
-		c.Want(slices.Contains(c.named, p), "%s %q is no part of its state", p.kind, p.name)
-		c.Want(!slices.Contains(names[:i], p), "%s %q comes twice", p.kind, p.name)
+		c.Want(c.named[p], "%s %q is no part of its state", p.kind, p.name)
+		c.Want(!seen[p], "%s %q comes twice", p.kind, p.name)
+		seen[p] = true
 	}
 	return c.err
 }
@@ -106,10 +107,13 @@ func (s *State) parts() (names []part) {
 // name notes that a part is asked for and returns its name.
 func (c *Codec) name(kind, name string) string {
 	p := part{kind, c.prefix + name}
-	if slices.Contains(c.named, p) {
+	if c.named[p] {
 		panic(fmt.Sprintf("learner: a state has two parts %s %q", kind, p.name))
 	}
-	c.named = append(c.named, p)
+	if c.named == nil {
+		c.named = map[part]bool{}
+	}
+	c.named[p] = true
 	return p.name
 }
 
@@ -312,6 +316,79 @@ func (c *Codec) Part(prefix string, s **State, fields func(*Codec)) *State {
 		}
 	})
 	return inner
+}
+
+// Stateful has a State, as learners do.
+type Stateful interface {
+	State() State
+	SetState(State) error
+}
+
+// Inners are the States of others within the State: the names of those of of[m] begin with
+// prefix(m), which has a dot at its end and nowhere else. All of them are checked before any is
+// stored. One that then refuses what it has taken in checking makes SetState return its error.
+func Inners[S Stateful](c *Codec, prefix func(m int) string, of []S) {
+	if c.from == nil {
+		for m, l := range of {
+			s := l.State()
+			c.In(prefix(m), func(c *Codec) { c.attach(&s) })
+		}
+		return
+	}
+	inner := c.from.split(c.prefix)
+	for m, l := range of {
+		name := prefix(m)
+		s := inner[name]
+		if s == nil {
+			s = &State{}
+		}
+		for _, p := range s.parts() {
+			c.In(name, func(c *Codec) { c.name(p.kind, p.name) })
+		}
+		if k, ok := any(l).(StateChecker); ok {
+			if err := k.CheckState(*s); !c.Want(err == nil, "%s%w", name, err) {
+				return
+			}
+		}
+		c.Then(func() {
+			if err := l.SetState(*s); err != nil && c.err == nil {
+				c.err = fmt.Errorf("%s: %s%w", c.learner, name, err)
+			}
+		})
+	}
+}
+
+// split parts what has names that begin with prefix by the first word of the rest, up to a dot,
+// which is left out of the names then. The data are shared.
+func (s *State) split(prefix string) map[string]*State {
+	parts := map[string]*State{}
+	// of returns whose part is called that, and its name there.
+	of := func(name string) (*State, string) {
+		name, within := strings.CutPrefix(name, prefix)
+		word, rest, dot := strings.Cut(name, ".")
+		if !within || !dot {
+			return &State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}, name
+		}
+		p := parts[word+"."]
+		if p == nil {
+			p = &State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}
+			parts[word+"."] = p
+		}
+		return p, rest
+	}
+	for k, n := range s.Counters {
+		p, name := of(k)
+		p.Counters[name] = n
+	}
+	for k, x := range s.Scalars {
+		p, name := of(k)
+		p.Scalars[name] = x
+	}
+	for _, t := range s.Tensors {
+		p, name := of(t.Name)
+		p.Tensors = append(p.Tensors, Tensor{name, t.Shape, t.Data})
+	}
+	return parts
 }
 
 // attach writes all of s.

@@ -49,6 +49,11 @@ type Traits struct {
 	// Vector: Weights returns the hypothesis; else it returns nil.
 	Vector bool
 
+	// Members is the members' form of the learner: one rule for many weight vectors at once, which
+	// an ensemble then keeps side by side in vector lanes. It is an offer of speed alone: of
+	// learners without it, nil, ensembles make so many.
+	Members *MemberForm
+
 	// Norm is p of a learner of p-norm margins: NaN for one of other margins, or while p is not
 	// known.
 	Norm float64

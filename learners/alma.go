@@ -97,7 +97,7 @@ func (c *ALMAConfig) Validate() error {
 // p = 2 only.
 func (c *ALMAConfig) Traits() Traits {
 	t := marginTraits()
-	t.Norm = c.P
+	t.Norm, t.Members = c.P, c.members()
 	t.Whole, t.SoftDelta = c.P == 2, c.P == 2
 	return t
 }

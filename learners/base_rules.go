@@ -4,123 +4,97 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// memberRule is an update rule for the members of an ensemble, with what state of theirs it needs besides weights.
-type memberRule[T Float] interface {
-	// step decides for the members lo, lo+1, ... in mask, whose weights score the example s[0], s[1], ..., which of them
-	// update: it clears the others in mask and returns the number of those left, with coefficients c: member lo+l gets c[l]
-	// times the example added. coef is room for c. The sum of the coefficients, in units of unit() and in the order of the
-	// members, goes to t.coef, word by word. len(s) is 1 (not for the perceptron) or a multiple of vecmath.LaneUnit. Distinct members may be stepped at the same time.
-	step(t *tally, mask []uint64, lo int, s []T, y T, norm2 float64, coef []T) (updates int, c []T)
-	// total returns the sum of the scores (or weights) of the members lo, lo+1, ... from those of their stored weights.
-	total(lo int, s []T) float64
-	unit() float64   // of tally.coef
-	needsNorm() bool // step looks at norm2 = |x|^2
-	additive() bool  // an update adds a multiple of the example and changes nothing else: S can be kept
-	bind(scaler[T])  // names the store of the weights
-	// fields walks what state the members have besides weights; those are given, as stored,
-	// [feature][member].
-	fields(c *learner.Codec, weights []T)
-	bytes() int64
+// fixedStep is the rule of a fixed margin and step: Algorithm 1 of the OBPM paper; see Perceptron.
+type fixedStep[T Float] struct {
+	learner.Additive[T]
+	margin, eta T
 }
 
-// scaler multiplies all weights of a member.
-type scaler[T Float] interface{ Scale(m int, f T) }
+// Fixed is learner.MemberRule.Fixed.
+func (r *fixedStep[T]) Fixed() (margin, step T, ok bool) { return r.margin, r.eta, true }
 
-// validateBase checks a base's settings and that there are members of that kind.
-func validateBase(name string, c Config) error {
-	switch c := c.(type) {
-	case *PerceptronConfig, *PAConfig, *LMSConfig:
-	case *ALMAConfig:
-		if err := c.Validate(); err != nil {
-			return fmt.Errorf("obpm: base: %w", err)
+// Step is learner.MemberRule.Step, for ensembles that don't ask for Fixed.
+func (r *fixedStep[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, _ float64,
+	coef []T) (int, []T) {
+	return eachMember(mask, func(l int) bool {
+		if T(y*s[l]) > r.margin {
+			return false
 		}
-		if c.P != 2 {
-			return fmt.Errorf("obpm: base alma has p = %v, want p = 2: other norms have no members' form: %w", c.P, ErrConfig)
-		}
-	default:
-		return fmt.Errorf("obpm: base is %q, want perceptron, pa, lms, or alma with p = 2: %w", name, ErrConfig)
-	}
-	if err := c.Validate(); err != nil {
-		return fmt.Errorf("obpm: base: %w", err)
-	}
-	return nil
+		coef[l] = y * r.eta
+		sums[l/64] += float64(coef[l])
+		return true
+	}), coef
 }
 
-// newRule returns the rule of validated settings.
-func newRule[T Float](c Config, members int) (memberRule[T], error) {
-	switch c := c.(type) {
-	case *PerceptronConfig:
-		if c.Relative() {
-			return nil, fmt.Errorf("obpm: base: margin-rel is %v and R is not known: call Resolve first: %w", c.MarginRel, ErrConfig)
-		}
-		r := &perceptronRule[T]{margin: T(c.Margin), eta: float64(T(c.Eta))}
-		for l := range r.plus {
-			r.plus[l], r.minus[l] = T(c.Eta), -T(c.Eta)
-		}
-		return r, nil
-	case *PAConfig:
-		return &paRule[T]{cfg: *c}, nil
-	case *LMSConfig:
-		return &lmsRule[T]{eta: c.Eta}, nil
-	case *ALMAConfig:
-		r := &almaRule[T]{cfg: *c}
-		r.members = make([]almaMember, members)
-		for m := range r.members {
-			r.members[m] = almaMember{scale: 1, threshold: c.threshold(1)}
-		}
-		return r, nil
+// members is the members' form of the perceptron.
+func (c *PerceptronConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Additive: true, Toward: true,
+		Rule32: func(int) (learner.MemberRule[float32], error) { return newFixedStep[float32](c) },
+		Rule64: func(int) (learner.MemberRule[float64], error) { return newFixedStep[float64](c) },
 	}
-	panic("unreachable: validated")
 }
 
-// additiveRule is what rules without members' state share.
-type additiveRule[T Float] struct{}
-
-func (additiveRule[T]) total(_ int, s []T) float64 {
-	var sum float64
-	for _, v := range s {
-		sum += float64(v)
+func newFixedStep[T Float](c *PerceptronConfig) (learner.MemberRule[T], error) {
+	if c.Relative() {
+		return nil, c.unresolved()
 	}
-	return sum
+	return &fixedStep[T]{margin: T(c.Margin), eta: T(c.Eta)}, nil
 }
-func (additiveRule[T]) unit() float64              { return 1 }
-func (additiveRule[T]) needsNorm() bool            { return false }
-func (additiveRule[T]) additive() bool             { return true }
-func (additiveRule[T]) bind(scaler[T])             {}
-func (additiveRule[T]) fields(*learner.Codec, []T) {}
-func (additiveRule[T]) bytes() int64               { return 0 }
 
-// perceptronRule: Algorithm 1 of the OBPM paper; see Perceptron. All updates have one coefficient, eta y, so tally.coef counts.
-type perceptronRule[T Float] struct {
-	additiveRule[T]
+// stepper steps members by a rule: one of a fixed margin and step in vector lanes.
+type stepper[T Float] struct {
+	rule        learner.MemberRule[T]
+	form        *learner.MemberForm
+	fixed       bool
 	margin      T
-	eta         float64
-	plus, minus [engine.WideTile]T // eta y in all lanes
+	unit        float64            // of tally.coef: the fixed step, or 1
+	plus, minus [engine.WideTile]T // the fixed step times y, in all lanes
 }
 
-func (r *perceptronRule[T]) unit() float64 { return r.eta }
+// newStepper returns that of a base with such a members' form.
+func newStepper[T Float](form *learner.MemberForm, members int) (*stepper[T], error) {
+	rule, err := learner.NewMemberRule[T](form, members)
+	if err != nil {
+		return nil, fmt.Errorf("obpm: base: %w", err)
+	}
+	s := &stepper[T]{rule: rule, form: form, unit: 1}
+	var step T
+	if s.margin, step, s.fixed = rule.Fixed(); s.fixed {
+		s.unit = float64(step)
+		for l := range s.plus {
+			s.plus[l], s.minus[l] = step, -step
+		}
+	}
+	return s, nil
+}
 
-func (r *perceptronRule[T]) step(t *tally, mask []uint64, _ int, s []T, y T, _ float64, _ []T) (int, []T) {
+// step is learner.MemberRule.Step; the sums go to t.coef in units of s.unit.
+func (s *stepper[T]) step(t *tally, mask []uint64, lo int, scores []T, y T, norm2 float64,
+	coef []T) (int, []T) {
+	if !s.fixed {
+		return s.rule.Step(t.coef[:], mask, lo, scores, y, norm2, coef)
+	}
 	var le [tileWords]uint64
-	vecmath.LanesLE(le[:len(mask)], s, y, r.margin)
+	vecmath.LanesLE(le[:len(mask)], scores, y, s.margin)
 	n := keep(mask, le[:len(mask)])
-	return n, r.coef(t, n, y)[:len(s)]
+	return n, s.coef(t, n, y)[:len(scores)]
 }
 
-// coef tallies n updates and returns their coefficients.
-func (r *perceptronRule[T]) coef(t *tally, n int, y T) *[engine.WideTile]T {
+// coef tallies n updates by the fixed step and returns their coefficients.
+func (s *stepper[T]) coef(t *tally, n int, y T) *[engine.WideTile]T {
 	if y > 0 { // whole numbers: one word does for all
 		t.coef[0] += float64(n)
-		return &r.plus
+		return &s.plus
 	}
 	t.coef[0] -= float64(n)
-	return &r.minus
+	return &s.minus
 }
 
 // keep clears the bits of mask that are not in those and counts the others.
@@ -135,8 +109,8 @@ func keep(mask, those []uint64) int {
 	return n
 }
 
-// each calls decide for the members in mask, in order, clears those for which it is false and counts the others.
-func each(mask []uint64, decide func(l int) bool) int {
+// eachMember calls decide for the members in mask, in order, clears those for which it is false and counts the others.
+func eachMember(mask []uint64, decide func(l int) bool) int {
 	n := 0
 	for i, todo := range mask {
 		for ; todo != 0; todo &= todo - 1 {
@@ -153,35 +127,57 @@ func each(mask []uint64, decide func(l int) bool) int {
 
 // paRule: see PA.
 type paRule[T Float] struct {
-	additiveRule[T]
+	learner.Additive[T]
 	cfg PAConfig
 }
 
-func (r *paRule[T]) needsNorm() bool { return true }
+// members is the members' form of PA.
+func (c *PAConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Additive: true, Toward: true, Norm2: true,
+		Rule32: func(int) (learner.MemberRule[float32], error) { return &paRule[float32]{cfg: *c}, nil },
+		Rule64: func(int) (learner.MemberRule[float64], error) { return &paRule[float64]{cfg: *c}, nil },
+	}
+}
 
-func (r *paRule[T]) step(t *tally, mask []uint64, _ int, s []T, y T, norm2 float64, coef []T) (int, []T) {
-	return each(mask, func(l int) bool {
+// Step is learner.MemberRule.Step.
+func (r *paRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, norm2 float64,
+	coef []T) (int, []T) {
+	return eachMember(mask, func(l int) bool {
 		loss := 1 - float64(float64(y)*float64(s[l]))
 		if !(loss > 0 && norm2 > 0) {
 			return false
 		}
 		coef[l] = T(r.cfg.step(loss, norm2) * float64(y))
-		t.coef[l/64] += float64(coef[l])
+		sums[l/64] += float64(coef[l])
 		return true
 	}), coef
 }
 
 // lmsRule: see LMS.
 type lmsRule[T Float] struct {
-	additiveRule[T]
+	learner.Additive[T]
 	eta float64
 }
 
-func (r *lmsRule[T]) step(t *tally, mask []uint64, _ int, s []T, y T, _ float64, coef []T) (int, []T) {
-	return each(mask, func(l int) bool {
+// members is the members' form of LMS.
+func (c *LMSConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Additive: true,
+		Rule32: func(int) (learner.MemberRule[float32], error) {
+			return &lmsRule[float32]{eta: c.Eta}, nil
+		},
+		Rule64: func(int) (learner.MemberRule[float64], error) {
+			return &lmsRule[float64]{eta: c.Eta}, nil
+		},
+	}
+}
+
+// Step is learner.MemberRule.Step.
+func (r *lmsRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, _ float64,
+	coef []T) (int, []T) {
+	return eachMember(mask, func(l int) bool {
 		e := float64(y) - float64(s[l])
 		coef[l] = T(r.eta * e)
-		t.coef[l/64] += float64(coef[l])
+		sums[l/64] += float64(coef[l])
 		return e != 0
 	}), coef
 }
@@ -190,8 +186,35 @@ func (r *lmsRule[T]) step(t *tally, mask []uint64, _ int, s []T, y T, _ float64,
 type almaRule[T Float] struct {
 	cfg     ALMAConfig
 	members []almaMember
-	weights scaler[T]
+	weights learner.MemberWeights[T]
 }
+
+// members is the members' form of ALMA: only with p = 2, where an update changes what the example
+// has, and a factor.
+func (c *ALMAConfig) members() *learner.MemberForm {
+	if c.P != 2 {
+		return nil
+	}
+	return &learner.MemberForm{Norm2: true, Bytes: int64(unsafe.Sizeof(almaMember{})),
+		Rule32: func(n int) (learner.MemberRule[float32], error) {
+			return newALMARule[float32](c, n), nil
+		},
+		Rule64: func(n int) (learner.MemberRule[float64], error) {
+			return newALMARule[float64](c, n), nil
+		},
+	}
+}
+
+func newALMARule[T Float](c *ALMAConfig, members int) *almaRule[T] {
+	r := &almaRule[T]{cfg: *c, members: make([]almaMember, members)}
+	for m := range r.members {
+		r.members[m] = almaMember{scale: 1, threshold: c.threshold(1)}
+	}
+	return r
+}
+
+// Fixed is learner.MemberRule.Fixed.
+func (r *almaRule[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
 
 type almaMember struct {
 	scale     float64 // in (0, 1]
@@ -200,8 +223,10 @@ type almaMember struct {
 	updates   int64
 }
 
-func (r *almaRule[T]) step(_ *tally, mask []uint64, lo int, s []T, y T, norm2 float64, coef []T) (int, []T) {
-	return each(mask, func(l int) bool {
+// Step is learner.MemberRule.Step. S is not kept, so nobody looks at the sums of the coefficients.
+func (r *almaRule[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+	coef []T) (int, []T) {
+	return eachMember(mask, func(l int) bool {
 		m := &r.members[lo+l]
 		f := float64(m.scale * float64(s[l]))
 		if float64(float64(y)*f) > m.threshold { // (2)
@@ -225,7 +250,8 @@ func (r *almaRule[T]) step(_ *tally, mask []uint64, lo int, s []T, y T, norm2 fl
 	}), coef
 }
 
-func (r *almaRule[T]) total(lo int, s []T) float64 {
+// Total is learner.MemberRule.Total.
+func (r *almaRule[T]) Total(lo int, s []T) float64 {
 	var sum float64
 	for l, v := range s {
 		sum += float64(r.members[lo+l].scale * float64(v))
@@ -233,11 +259,8 @@ func (r *almaRule[T]) total(lo int, s []T) float64 {
 	return sum
 }
 
-func (r *almaRule[T]) unit() float64    { return 1 }
-func (r *almaRule[T]) needsNorm() bool  { return true }
-func (r *almaRule[T]) additive() bool   { return false }
-func (r *almaRule[T]) bind(w scaler[T]) { r.weights = w }
-func (r *almaRule[T]) bytes() int64     { return int64(len(r.members)) * 32 }
+// Bind is learner.MemberRule.Bind.
+func (r *almaRule[T]) Bind(w learner.MemberWeights[T]) { r.weights = w }
 
 // checkShrunk refuses a factor of ALMA's weights that is none, and a squared length of theirs that
 // is not what the stored weights, whose squares add up to sumSq, and the factor give. Rounding
@@ -256,7 +279,8 @@ func checkShrunk(scale, norm2, sumSq float64) error {
 	return nil
 }
 
-func (r *almaRule[T]) fields(c *learner.Codec, weights []T) {
+// Fields is learner.MemberRule.Fields.
+func (r *almaRule[T]) Fields(c *learner.Codec, weights []T) {
 	n := len(r.members)
 	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
 	for i, m := range r.members {

@@ -44,6 +44,10 @@ var variants = map[string]map[string]learners.Config{
 		"rbf, oldest": kernelOBPM(70, 0.2, 310, learners.RemoveOldest),
 		"rbf, errors": kernelOBPM(20, 0.5, 200, learners.RemoveErrors),
 		"rbf, all":    kernelOBPM(20, 0.3, 0, learners.RemoveNorm),
+
+		"of romma": obpmOf("romma", nil),
+		"of adf":   obpmOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}),
+		"of pumma": obpmOf("pumma", nil),
 	},
 	"kmp": {
 		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
@@ -108,6 +112,12 @@ var variants = map[string]map[string]learners.Config{
 func kernelOBPM(members int, tau float64, budget int, removal string) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto,
 		Budget: budget, Removal: removal, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
+}
+
+// obpmOf returns settings of few members over a base that has no members' form.
+func obpmOf(base string, c learners.Config) *learners.OBPMConfig {
+	return &learners.OBPMConfig{Members: 5, Tau: 0.5, Base: base, Combine: learners.CombineWeights,
+		Path: learners.PathAuto, BaseConfig: c}
 }
 
 func TestConformance(t *testing.T) {

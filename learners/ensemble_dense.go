@@ -9,12 +9,12 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-func (r *memberRun[T]) beginDense(b *engine.Block[T], lo int, learning bool) {
+func (r *memberRun[T]) beginDense(b *engine.Block[T], lo int, first uint64) {
 	n := runRowBytes / max(1, b.Dim*int(unsafe.Sizeof(T(0))))
 	n = min(b.Len()-lo, max(n, runRowsMin), runRows, max(1, runTallies/len(r.work)))
 	r.take(b, lo, lo+n)
-	r.draw(learning)
-	if learning {
+	r.draw(first)
+	if first != noDraws {
 		r.o.dense.Grow(b.Dim)
 	}
 	// sees[m*groups + g], bit i: member m sees example 64*g + i.
@@ -35,19 +35,17 @@ func (r *memberRun[T]) beginDense(b *engine.Block[T], lo int, learning bool) {
 	}
 }
 
+// densePart lets the members of group p, one after another, go through the examples of r.b.
 func (r *memberRun[T]) densePart(p int) {
 	n := r.b.Len()
 	w, tallies := &r.work[p], r.tallies[p*n:][:n]
 	clear(tallies)
-	s := w.s[:1]
-	perceptron, _ := r.o.rule.(*perceptronRule[T])
-	var norm2 float64
-	for m := p * denseGroup; m < min((p+1)*denseGroup, r.o.cfg.Members); m++ {
+	for m := p * denseGroup; m < min((p+1)*denseGroup, r.o.members); m++ {
 		row := r.o.dense.Row(m)
 		row = row[:min(len(row), r.b.Dim)]
 		for g, sees := range r.sees[m*runRows/64:][:runRows/64] {
 			todo := sees
-			if !r.keepsSum {
+			if r.tallied != nothing {
 				todo = ^uint64(0)
 			}
 			if left := n - 64*g; left < 64 {
@@ -55,36 +53,41 @@ func (r *memberRun[T]) densePart(p int) {
 			}
 			for ; todo != 0; todo &= todo - 1 {
 				i := bits.TrailingZeros64(todo)
-				t, x := &tallies[64*g+i], r.b.Row(64*g+i)
-				s[0] = vecmath.Dot(row, x[:len(row)])
-				if !r.keepsSum {
-					if !r.votes {
-						t.total[0] += r.o.rule.total(m, s)
-					} else if T(r.side(r.b.Y[64*g+i])*s[0]) <= 0 {
-						t.total[0]++
-					}
-					if sees>>i&1 == 0 {
-						continue
-					}
-				}
-				if r.o.rule.needsNorm() {
-					norm2 = r.norms[64*g+i]
-				}
-				if perceptron != nil { // its step, in short
-					if y := r.b.Y[64*g+i]; T(y*s[0]) <= perceptron.margin {
-						t.updates++
-						t.coef[0] += float64(y)
-						vecmath.Axpy(row, y*perceptron.plus[0], x)
-					}
-					continue
-				}
-				w.mask[0] = 1
-				if u, c := r.o.rule.step(t, w.mask[:1], m, s, r.b.Y[64*g+i], norm2,
-					w.coef[:1]); u != 0 {
-					t.updates++
-					vecmath.Axpy(row, c[0], x)
-				}
+				r.denseStep(&tallies[64*g+i], w, m, row, 64*g+i, sees>>i&1 != 0)
 			}
 		}
+	}
+}
+
+// denseStep scores example i by member m, whose weights are row, tallies that, and steps the member
+// if it sees the example.
+func (r *memberRun[T]) denseStep(t *tally, w *laneWork[T], m int, row []T, i int, sees bool) {
+	rule, s, x, y := r.o.stepper, w.s[:1], r.b.Row(i), r.b.Y[i]
+	s[0] = vecmath.Dot(row, x[:len(row)])
+	switch {
+	case r.tallied == nothing:
+	case r.tallied == scores:
+		t.total[0] += rule.rule.Total(m, s)
+	case T(r.side(y)*s[0]) <= 0:
+		t.total[0]++
+	}
+	if !sees {
+		return
+	}
+	if rule.fixed { // its step, in short
+		if T(y*s[0]) <= rule.margin {
+			t.updates++
+			vecmath.Axpy(row, rule.coef(t, 1, y)[0], x)
+		}
+		return
+	}
+	var norm2 float64
+	if rule.form.Norm2 {
+		norm2 = r.norms[i]
+	}
+	w.mask[0] = 1
+	if u, c := rule.step(t, w.mask[:1], m, s, y, norm2, w.coef[:1]); u != 0 {
+		t.updates++
+		vecmath.Axpy(row, c[0], x)
 	}
 }

@@ -8,43 +8,30 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// replay goes through the examples of o.b once more, for f and S.
-func (o *OBPM[T]) replay(rounds []Round) {
-	n, unit := o.b.Len(), o.rule.unit()
-	rounds = rounds[:n]
-	for e := range rounds {
-		coef, total, updates := o.tallied(e)
-		o.updates += uint64(updates)
-		if !o.keepsSum {
-			rounds[e] = Round{Score: o.scoreOf(total), Updates: int32(updates)}
-			continue
+// replay goes through example e of the last run of Learn once more, for S: it returns S.x of before,
+// the multiple a of x that was added to S, and how many members did that.
+func (o *ensemble[T]) replay(e int) (f, a float64, updates int) {
+	coef, _, updates := o.own.sums(e)
+	a = float64(o.unit * coef) // steps 8 and 13: S += (sum of coefficients) x
+	if o.own.b.Dense() {
+		x := o.own.b.Row(e)
+		f = vecmath.DotMixed(o.sum, x)
+		if a != 0 {
+			vecmath.AxpyMixed(o.sum[:len(x)], a, x)
 		}
-		a := float64(unit * coef) // steps 8 and 13: S += (sum of coefficients) x
-		var f float64             // S.x
-		if o.b.Dense() {
-			x := o.b.Row(e)
-			f = vecmath.DotMixed(o.sum, x)
-			if a != 0 {
-				vecmath.AxpyMixed(o.sum[:len(x)], a, x)
-			}
-		} else {
-			idx, val := o.b.Sparse(e)
-			if a != 0 {
-				f = vecmath.SparseDotAxpyMixedUnchecked(trusted.Indices{}, o.sum, a, idx, val)
-			} else {
-				f = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.sum)
-			}
-		}
-		rounds[e] = Round{Score: o.scoreOf(f), Updates: int32(updates)}
-		if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
-			o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.norms[e]))))
-		}
+		return f, a, updates
 	}
-	o.presented += uint64(n)
+	idx, val := o.own.b.Sparse(e)
+	if a != 0 {
+		f = vecmath.SparseDotAxpyMixedUnchecked(trusted.Indices{}, o.sum, a, idx, val)
+	} else {
+		f = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.sum)
+	}
+	return f, a, updates
 }
 
 // sumDot returns S.x of example i. Features that S does not reach have weight 0.
-func (o *OBPM[T]) sumDot(b *engine.Block[T], i int) float64 {
+func (o *ensemble[T]) sumDot(b *engine.Block[T], i int) float64 {
 	if b.Dense() {
 		x := b.Row(i)
 		n := min(len(x), len(o.sum))

@@ -2,6 +2,7 @@ package learners
 
 import (
 	"context"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -12,9 +13,8 @@ import (
 // memberRun is a run of examples in work: all members go through them. It is the [engine.Job] of
 // that, and scratch.
 type memberRun[T Float] struct {
-	o               *OBPM[T]
-	votes, keepsSum bool // as in OBPM, where it is not for probabilities
-	wrong           bool // with votes: tally the members that are wrong instead
+	o       *ensemble[T]
+	tallied tallied // of all members
 
 	b       engine.Block[T]
 	none    []T      // labels of those that have none
@@ -27,11 +27,21 @@ type memberRun[T Float] struct {
 	work    []laneWork[T]
 }
 
+// tallied is what is tallied of the members' scores of an example.
+type tallied int
+
+const (
+	nothing   tallied = iota // S gives f: members that don't see an example need not score it
+	scores                   // their sum
+	votes                    // how many are >= 0
+	wrongOnes                // how many are wrong about the label, or score 0
+)
+
 // tally is what the members of one part did on one example. Sums are per word of a mask, and words are added in order,
 // so that they don't depend on how members are cut into tiles.
 type tally struct {
-	coef    [tileWords]float64 // sums of the updates' coefficients, in units of rule.unit
-	total   [tileWords]float64 // unless keepsSum: sums of the members' scores, or their votes for +1
+	coef    [tileWords]float64 // sums of the updates' coefficients, in units of stepper.unit
+	total   [tileWords]float64 // what memberRun.tallied says, of all members
 	updates int
 }
 
@@ -49,7 +59,7 @@ type laneWork[T Float] struct {
 func (r *memberRun[T]) room() {
 	parts, lanes := r.o.words, engine.WideTile
 	if r.o.dense != nil {
-		parts, lanes = (r.o.cfg.Members+denseGroup-1)/denseGroup, 1
+		parts, lanes = (r.o.members+denseGroup-1)/denseGroup, 1
 	}
 	if len(r.work) != parts || len(r.work[0].s) != lanes {
 		r.work = newLaneWork[T](parts, lanes)
@@ -67,9 +77,8 @@ func newLaneWork[T Float](parts, lanes int) []laneWork[T] {
 	return work
 }
 
-// ask sets dst to the sums of the members' scores, or to the numbers of their votes for +1, or of
-// those that are wrong.
-func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes, wrong bool) error {
+// ask sets dst to what is tallied of the members' scores of b's examples.
+func (o *ensemble[T]) ask(b *engine.Block[T], dst []float64, what tallied) error {
 	o.form.RLock()
 	if o.suits(b) {
 		defer o.form.RUnlock()
@@ -81,19 +90,16 @@ func (o *OBPM[T]) ask(b *engine.Block[T], dst []float64, votes, wrong bool) erro
 	}
 	r := o.runs.Take()
 	defer o.runs.Give(r)
-	r.o, r.votes, r.keepsSum, r.wrong = o, votes, false, wrong
-	defer func() {
-		r.votes, r.keepsSum, r.wrong, r.b = o.votes, o.keepsSum, false,
-			engine.Block[T]{}
-	}()
+	r.o = o
 	for lo := 0; lo < b.Len(); lo += r.b.Len() {
-		if err := r.run(b, lo, false); err != nil {
+		if err := r.run(b, lo, what, noDraws); err != nil {
 			return err
 		}
 		for e := range r.b.Len() {
-			_, dst[lo+e], _ = r.tallied(e)
+			_, dst[lo+e], _ = r.sums(e)
 		}
 	}
+	r.b = engine.Block[T]{}
 	return nil
 }
 
@@ -108,15 +114,19 @@ const (
 	denseGroup  = 8         // members of a dense part: fine enough to share 100 members evenly
 )
 
+// noDraws is the number of examples that are only scored.
+const noDraws = math.MaxUint64
+
 // run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go
-// through them; what they did is in r.tallies. Without learning nobody sees an example and only
-// scores are tallied.
-func (r *memberRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
+// through them; what they did is in r.tallies. first is the number of example lo for the draws;
+// with noDraws nobody sees an example.
+func (r *memberRun[T]) run(b *engine.Block[T], lo int, what tallied, first uint64) error {
+	r.tallied = what
 	r.room()
 	if b.Dense() {
-		r.beginDense(b, lo, learning)
+		r.beginDense(b, lo, first)
 	} else {
-		r.beginSparse(b, lo, learning)
+		r.beginSparse(b, lo, first)
 	}
 	n := r.b.Len()
 	r.parts = len(r.work)
@@ -139,32 +149,26 @@ func (r *memberRun[T]) cost() int {
 	const perLane, perProduct, turn = 20, 12, 20
 	n := r.b.Len()
 	if r.b.Dense() {
-		members := r.o.cfg.Members
-		if r.keepsSum {
-			members = int(float64(members)*r.o.cfg.Tau) + 1
+		members := r.o.members
+		if r.tallied == nothing {
+			members = int(float64(members)*r.o.tau) + 1
 		}
 		return n * members * (r.b.Dim/perProduct + turn)
 	}
-	return len(r.rows)*r.o.cfg.Members/perLane + n*r.parts*turn
+	return len(r.rows)*r.o.members/perLane + n*r.parts*turn
 }
 
 // draw fills in who sees the examples of r.b and, where they are needed, the examples' squared
 // lengths.
-func (r *memberRun[T]) draw(learning bool) {
+func (r *memberRun[T]) draw(first uint64) {
 	n := r.b.Len()
 	r.mask = slices.Grow(r.mask[:0], n*r.o.words)[:n*r.o.words]
-	if !learning {
+	if first == noDraws {
 		clear(r.mask)
 		return
 	}
-	if r.o.masks == nil {
-		r.o.draws.Masks(r.mask, r.o.cfg.Members, r.o.presented)
-	} else {
-		for e := range n {
-			r.o.masks(r.o.presented+uint64(e), r.mask[e*r.o.words:][:r.o.words])
-		}
-	}
-	if r.o.cfg.Cap || r.o.rule.needsNorm() {
+	r.o.draws.Masks(r.mask, r.o.members, first)
+	if r.o.lengths {
 		r.norms = slices.Grow(r.norms[:0], n)[:n]
 		for e := range n {
 			r.norms[e] = squaredLength(&r.b, e)
@@ -214,14 +218,14 @@ func (r *memberRun[T]) Part(p int) {
 // side is what a member's score is multiplied by, so that it counts if the product is at most 0:
 // its vote for +1, or that it is wrong about the label y.
 func (r *memberRun[T]) side(y T) T {
-	if r.wrong {
+	if r.tallied == wrongOnes {
 		return y
 	}
 	return -1
 }
 
-// tallied adds up the parts' tallies of example e of r.b, in order.
-func (r *memberRun[T]) tallied(e int) (coef, total float64, updates int) {
+// sums adds up the parts' tallies of example e of r.b, in order.
+func (r *memberRun[T]) sums(e int) (coef, total float64, updates int) {
 	for i, n := e, r.b.Len(); i < len(r.tallies); i += n {
 		t := &r.tallies[i]
 		for w := range tileWords {
@@ -241,4 +245,10 @@ func workBytes[T Float](work []laneWork[T]) (bytes int64) {
 		bytes += 8*int64(cap(w.mask)+cap(w.votes)) + 4*int64(cap(w.list))
 	}
 	return bytes
+}
+
+// bytes returns the memory of a run's scratch.
+func (r *memberRun[T]) bytes() int64 {
+	n := bytesOf(r.norms) + 4*int64(cap(r.rows)) + 8*int64(cap(r.mask)+cap(r.sees))
+	return n + int64(cap(r.tallies))*int64(unsafe.Sizeof(tally{})) + workBytes(r.work)
 }

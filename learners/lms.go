@@ -44,7 +44,11 @@ func (c *LMSConfig) Validate() error {
 }
 
 // Traits is Config.Traits.
-func (c *LMSConfig) Traits() Traits { return learner.LinearTraits() }
+func (c *LMSConfig) Traits() Traits {
+	t := learner.LinearTraits()
+	t.Members = c.members()
+	return t
+}
 
 // Memory is Config.Memory: one T a feature.
 func (c *LMSConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }

@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"sync"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -65,33 +63,13 @@ const (
 // it; O(Dim * tau N) for dense blocks; both plus O(non-zeros) for f and S. Votes and ALMA score all N members always.
 // Memory: N of T and one float64 a feature seen. Results never depend on Path, the blocks or the workers.
 type OBPM[T Float] struct {
-	cfg   OBPMConfig
-	pool  *engine.Pool
-	draws *engine.Bernoulli
-	masks func(example uint64, mask []uint64) // tests set it to draw otherwise
-	rule  memberRule[T]
+	cfg OBPMConfig
+	ensemble[T]
 
-	// The members' weights: exactly one of these is there, in the layout of the last blocks.
-	lanes *engine.Lanes[T]
-	dense *engine.DenseMembers[T]
-
-	votes     bool      // Combine is vote
-	keepsSum  bool      // S is kept, and f comes from it; else f needs the scores of all members
-	dim       int       // features seen
-	held      int       // those that there is room for: dim, but after SetState up to the last that has a weight
-	sum       []float64 // S, one a feature seen, if keepsSum
-	sumSq     float64   // |S|^2, kept if cfg.Cap
-	presented uint64    // examples, the number of the next one's draws
-	updates   uint64    // of members
-
-	words int // of an example's mask
-
-	memberRun[T] // of Learn
-
-	// Score may run more than once at the same time. A form that the members are not in yet is one
-	// that only one may bring about.
-	form sync.RWMutex
-	runs scratch.Stack[memberRun[T]] // that nobody uses; Learn's is one of them
+	tells     tallied // what f comes from: S where that is kept, else the members' scores or votes
+	sumSq     float64 // |S|^2, kept if cfg.Cap
+	presented uint64  // examples, the number of the next one's draws
+	updates   uint64  // of members
 }
 
 // OBPMConfig holds the settings of OBPM.
@@ -139,14 +117,40 @@ func (c *OBPMConfig) Validate() error {
 	if err != nil {
 		return err
 	}
-	if err := validateBase(c.Base, base); err != nil {
+	if err := c.validateBase(base); err != nil {
 		return err
 	}
-	return c.validateKernel()
+	return c.validateKernel(base.Traits().Members)
+}
+
+// validateBase wants a base that learns one example after another, with its settings valid, and
+// Cap only where S is kept or never longer than 1.
+func (c *OBPMConfig) validateBase(base Config) error {
+	bad := func(why string) error {
+		return fmt.Errorf("obpm: base is %q, %s: want a learner of streams: %w", c.Base, why,
+			ErrConfig)
+	}
+	if err := base.Validate(); err != nil {
+		return fmt.Errorf("obpm: base: %w", err)
+	}
+	_, same := base.(*OBPMConfig)
+	t := base.Traits()
+	switch {
+	case same:
+		return bad("an ensemble itself")
+	case !t.Stream:
+		return bad("which learns from whole data sets only")
+	case t.Soft:
+		return bad("with a soft margin, whose slacks belong to places in a data set")
+	case c.Cap && t.Members == nil:
+		return fmt.Errorf("obpm: cap is true, want false with base %q, whose members' weights "+
+			"are not added up: %w", c.Base, ErrConfig)
+	}
+	return nil
 }
 
 // linearMemory is Memory without a kernel. Lanes have rows for the features that were seen.
-func (c *OBPMConfig) linearMemory(x Extent) Footprint {
+func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x Extent) Footprint {
 	var f Footprint
 	members, words := int64(c.Members), int64(c.Members+63)/64
 	seen := min(x.Features, x.NonZeros)
@@ -167,10 +171,10 @@ func (c *OBPMConfig) linearMemory(x Extent) Footprint {
 		tallies = words * n
 	}
 	f.Add("members' weights", times(members, seen), held)
-	if c.Base == "alma" {
-		f.Add("members' settings", members, 32*members)
+	if form.Bytes > 0 {
+		f.Add("members' settings", members, times(form.Bytes, members))
 	}
-	if c.Combine != CombineVote && c.Base != "alma" {
+	if c.Combine != CombineVote && form.Additive {
 		f.Tables(x, "sum", 8)
 	}
 	f.Add("members' work space", members, work+tallies*int64(unsafe.Sizeof(tally{}))*3/2+fixed)
@@ -218,6 +222,8 @@ func (c *OBPMConfig) Traits() Traits {
 	if base, err := c.baseSettings(); err == nil {
 		b := base.Traits()
 		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies
+		// Members of their own keep what they keep: their settings bound it, and Memory counts it.
+		t.Linear, t.Vector, t.Biased = t.Linear && b.Linear, t.Vector && b.Vector, b.Biased
 	}
 	return t
 }
@@ -250,19 +256,24 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	rule, err := newRule[T](base, cfg.Members)
+	form := base.Traits().Members
+	if form == nil {
+		return newSeparateOBPM[T](cfg, base, env)
+	}
+	step, err := newStepper[T](form, cfg.Members)
 	if err != nil {
 		return nil, err
 	}
-	o := &OBPM[T]{
-		cfg: cfg, pool: env.Pool, rule: rule,
-		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
-		words: (cfg.Members + 63) / 64,
+	o := &OBPM[T]{cfg: cfg}
+	switch {
+	case cfg.Combine == CombineVote:
+		o.tells = votes
+	case !step.form.Additive:
+		o.tells = scores
 	}
-	o.votes = cfg.Combine == CombineVote
-	o.keepsSum = rule.additive() && !o.votes
-	o.memberRun.o, o.memberRun.votes, o.memberRun.keepsSum = o, o.votes, o.keepsSum
-	o.runs.Give(&o.memberRun)
+	o.ensemble = newEnsemble[T](&o.cfg, step, o.tells == nothing, env)
+	o.own.o = &o.ensemble
+	o.runs.Give(&o.own)
 	o.useLanes(engine.NewLanes[T](cfg.Members))
 	return o, nil
 }
@@ -274,14 +285,34 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	}
 	o.suit(b)
 	o.reach(b.Dim)
-	for lo := 0; lo < b.Len(); lo += o.b.Len() {
-		if err := o.run(b, lo, true); err != nil {
+	for lo := 0; lo < b.Len(); lo += o.own.b.Len() {
+		if err := o.own.run(b, lo, o.tells, o.presented); err != nil {
 			return err
 		}
-		o.replay(rounds[lo:])
+		n := o.own.b.Len()
+		o.presented += uint64(n)
+		for e := range n {
+			rounds[lo+e] = o.round(e)
+		}
 	}
-	o.b = engine.Block[T]{}
+	o.own.b = engine.Block[T]{}
 	return nil
+}
+
+// round returns what example e of the run did, and takes its part in S.
+func (o *OBPM[T]) round(e int) Round {
+	if o.tells != nothing {
+		_, total, updates := o.own.sums(e)
+		o.updates += uint64(updates)
+		return Round{Score: o.scoreOf(total), Updates: int32(updates)}
+	}
+	f, a, updates := o.replay(e)
+	o.updates += uint64(updates)
+	r := Round{Score: o.scoreOf(f), Updates: int32(updates)}
+	if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
+		o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.own.norms[e]))))
+	}
+	return r
 }
 
 // Score is Learner.Score.
@@ -289,13 +320,13 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	if o.keepsSum {
+	if o.tells == nothing {
 		for i := range b.Len() {
 			dst[i] = o.scoreOf(o.sumDot(b, i))
 		}
 		return nil
 	}
-	if err := o.ask(b, dst, o.votes, false); err != nil {
+	if err := o.ask(b, dst, o.tells); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -310,7 +341,7 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	if err := o.ask(b, dst, true, false); err != nil {
+	if err := o.ask(b, dst, votes); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -329,7 +360,7 @@ func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	if err := o.Score(b, f); err != nil {
 		return 0, err
 	}
-	if err := o.ask(b, wrong, true, true); err != nil {
+	if err := o.ask(b, wrong, wrongOnes); err != nil {
 		return 0, err
 	}
 	return countMistakes(b, f, wrong), nil
@@ -341,7 +372,7 @@ func (o *OBPM[T]) scoreOf(v float64) float64 {
 	switch {
 	case o.cfg.Cap:
 		n *= o.length()
-	case o.votes:
+	case o.tells == votes:
 		v = float64(2*v) - n
 	}
 	return v / n
@@ -354,7 +385,7 @@ func (o *OBPM[T]) length() float64 {
 
 // Weights returns the averaged weights (after step 15 with Cap), one a feature seen, or nil for votes.
 func (o *OBPM[T]) Weights() []float64 {
-	if o.votes {
+	if o.tells == votes {
 		return nil
 	}
 	w := make([]float64, o.held)
@@ -367,7 +398,7 @@ func (o *OBPM[T]) Weights() []float64 {
 	col := make([]T, o.cfg.Members)
 	for j := range w {
 		if o.store().Column(col, j) {
-			w[j] = o.rule.total(0, col) / float64(o.cfg.Members)
+			w[j] = o.rule.Total(0, col) / float64(o.cfg.Members)
 		}
 	}
 	return w
@@ -375,13 +406,6 @@ func (o *OBPM[T]) Weights() []float64 {
 
 // Updates returns the updates of all members together.
 func (o *OBPM[T]) Updates() int64 { return int64(o.updates) }
-
-// Bytes returns the memory of members and sum, and of what a run takes.
-func (o *OBPM[T]) Bytes() int64 {
-	n := o.store().Bytes() + bytesOf(o.sum) + o.rule.bytes() + int64(unsafe.Sizeof(*o))
-	n += bytesOf(o.norms) + 4*int64(cap(o.rows)) + 8*int64(cap(o.mask)+cap(o.sees))
-	return n + int64(cap(o.tallies))*int64(unsafe.Sizeof(tally{})) + workBytes(o.work)
-}
 
 // countMistakes returns how many of the scores f of b's examples are mistakes, or whose members'
 // mistakes aren't 0.
@@ -393,3 +417,6 @@ func countMistakes[T Float](b *engine.Block[T], f, members []float64) (n int) {
 	}
 	return n
 }
+
+// Bytes returns the memory of members and S, and of what a run takes.
+func (o *OBPM[T]) Bytes() int64 { return o.ensemble.bytes() + int64(unsafe.Sizeof(*o)) }

@@ -51,7 +51,7 @@ type KernelOBPM[T Float] struct {
 	cfg        OBPMConfig
 	pool       *engine.Pool
 	draws      *engine.Bernoulli
-	rule       memberRule[T]
+	rule       *stepper[T]
 	bounded    bool             // errors on kept examples are counted
 	lanes      *engine.Lanes[T] // a: the members' coefficient of the example in slot j is their weight of feature j
 	support[T]                  // coef is S
@@ -80,7 +80,7 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	rule, err := newRule[T](base, cfg.Members)
+	rule, err := newStepper[T](base.Traits().Members, cfg.Members)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func (l *KernelOBPM[T]) reset() (err error) {
 	return err
 }
 
-// validateKernel checks what differs with a kernel.
-func (c *OBPMConfig) validateKernel() error {
+// validateKernel checks what differs with a kernel; form is the base's members' form, if any.
+func (c *OBPMConfig) validateKernel(form *learner.MemberForm) error {
 	if c.Budget < 0 || c.Budget > math.MaxInt32 {
 		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, ErrConfig)
 	}
@@ -124,8 +124,9 @@ func (c *OBPMConfig) validateKernel() error {
 		return fmt.Errorf("obpm: combine is %q: with a kernel the members are averaged (weights): %w", c.Combine, ErrConfig)
 	case c.Cap:
 		return fmt.Errorf("obpm: cap changes no label and is not there with a kernel: %w", ErrConfig)
-	case c.Base != "perceptron" && c.Base != "pa":
-		return fmt.Errorf("obpm: base is %q: with a kernel it is perceptron or pa: %w", c.Base, ErrConfig)
+	case form == nil || !form.Additive || !form.Toward:
+		return fmt.Errorf("obpm: base is %q: with a kernel it must add positive multiples of y x "+
+			"and no others, as perceptron and pa do: %w", c.Base, ErrConfig)
 	}
 	return nil
 }
@@ -145,7 +146,14 @@ func (c *OBPMConfig) Keeps() int64 {
 // the kept examples and the members' coefficients.
 func (c *OBPMConfig) Memory(x Extent) Footprint {
 	if c.linear() {
-		return c.linearMemory(x)
+		base, err := c.baseSettings()
+		if err != nil {
+			return Footprint{} // no learner is made of it
+		}
+		if form := base.Traits().Members; form != nil {
+			return c.linearMemory(form, x)
+		}
+		return c.separateMemory(base, x)
 	}
 	var f Footprint
 	members, n := int64(c.Members), reserved(c.Keeps(), x.Kept, x)
@@ -219,7 +227,7 @@ func (l *KernelOBPM[T]) reserve(n int) {
 
 // step lets the members that see the example decide on their steps.
 func (l *KernelOBPM[T]) step(seeing int) error {
-	if l.rule.needsNorm() {
+	if l.rule.form.Norm2 {
 		l.norm2 = l.list.Kernel().Self(squaredLength(&l.one, 0))
 	}
 	const perLane, turn = 20, 20 // as in OBPM.cost
@@ -297,7 +305,7 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 				l.coefs[p][:tile.Width], l.work[p].mask[:vecmath.MaskWords(tile.Lanes)])
 		}
 	}
-	l.raise(j, y, float64(y*float64(l.rule.unit()*sum)), math.Inf(1), l.bounded)
+	l.raise(j, y, float64(y*float64(l.rule.unit*sum)), math.Inf(1), l.bounded)
 	l.measure(j)
 	return int32(updates), nil
 }

@@ -50,7 +50,7 @@ func (o *OBPM[T]) fields(c *learner.Codec) {
 	if o.keepsSum {
 		sum = learner.View(c, "sum", sum, len(features))
 	}
-	o.rule.fields(c, members)
+	o.rule.Fields(c, members)
 	c.Then(func() {
 		o.held, o.sum = 0, nil
 		o.useLanes(engine.NewLanes[T](n))

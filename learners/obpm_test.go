@@ -157,6 +157,16 @@ func nearAll(a, b []float64) bool {
 	return len(a) == len(b)
 }
 
+// givenMasks are draws of a test's own.
+type givenMasks func(example uint64, mask []uint64)
+
+func (f givenMasks) Masks(mask []uint64, members int, example uint64) {
+	for words := (members + 63) / 64; len(mask) > 0; mask = mask[words:] {
+		f(example, mask[:words])
+		example++
+	}
+}
+
 // TestOBPMGolden follows the published traces step by step, their draws given.
 func TestOBPMGolden(t *testing.T) {
 	for _, name := range []string{"obpm_sep", "obpm_overlap"} {
@@ -182,13 +192,13 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path stri
 	raw := newTestOBPM[float64](t, c, Env{})
 	c.Cap = true
 	capped := newTestOBPM[float64](t, c, Env{})
-	masks := func(example uint64, mask []uint64) {
+	masks := givenMasks(func(example uint64, mask []uint64) {
 		clear(mask)
 		for l, bit := range g.Mask[example] {
 			mask[l/64] |= uint64(bit) << (l % 64)
 		}
-	}
-	raw.masks, capped.masks = masks, masks
+	})
+	raw.draws, capped.draws = masks, masks
 	if len(g.Trace) != g.Epochs*b.Len() {
 		t.Fatalf("%d steps for %d epochs of %d", len(g.Trace), g.Epochs, b.Len())
 	}
@@ -446,11 +456,11 @@ func TestOBPMPool(t *testing.T) {
 			if !reflect.DeepEqual(r1, r4) || stateBytes(t, one.State()) != stateBytes(t, four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
-			if err := four.run(b, 0, false); err != nil {
+			if err := four.own.run(b, 0, four.tells, noDraws); err != nil {
 				t.Fatal(err)
 			}
-			if c.Tau >= 0.3 && (!pool.Worth(four.cost()) || four.parts < 2) {
-				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for the pool", form, name, four.cost(), four.parts)
+			if c.Tau >= 0.3 && (!pool.Worth(four.own.cost()) || four.own.parts < 2) {
+				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for the pool", form, name, four.own.cost(), four.own.parts)
 			}
 		}
 	}
@@ -661,7 +671,6 @@ func TestOBPMConfig(t *testing.T) {
 		"tau is NaN":         func(c *OBPMConfig) { c.Tau = math.NaN() },
 		`no learner "x"`:     func(c *OBPMConfig) { c.Base = "x" },
 		`base is "obpm"`:     func(c *OBPMConfig) { c.Base = "obpm" },
-		"p = 4":              func(c *OBPMConfig) { c.Base, c.BaseConfig = "alma", &ALMAConfig{P: 4, Alpha: 0.5} },
 		"settings are":       func(c *OBPMConfig) { c.Base, c.BaseConfig = "alma", &LMSConfig{Eta: 1} },
 		"lms: eta is 0":      func(c *OBPMConfig) { c.Base, c.BaseConfig = "lms", &LMSConfig{} },
 		`combine is "mean"`:  func(c *OBPMConfig) { c.Combine = "mean" },
@@ -946,13 +955,13 @@ func calibrateOBPM[T Float](t *testing.T) {
 			for range 8 {
 				for path := range best {
 					o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: 0.5, Path: path}, Env{})
-					o.masks = func(example uint64, mask []uint64) {
+					o.draws = givenMasks(func(example uint64, mask []uint64) {
 						clear(mask)
 						for i := range active {
 							m := (int(example)*29 + i*members/active) % members
 							mask[m/64] |= 1 << (m % 64)
 						}
-					}
+					})
 					start := time.Now()
 					if err := o.Learn(b, rounds); err != nil {
 						t.Fatal(err)

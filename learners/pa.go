@@ -59,7 +59,11 @@ func (c *PAConfig) Validate() error {
 }
 
 // Traits is Config.Traits.
-func (c *PAConfig) Traits() Traits { return learner.LinearTraits() }
+func (c *PAConfig) Traits() Traits {
+	t := learner.LinearTraits()
+	t.Members = c.members()
+	return t
+}
 
 // Memory is Config.Memory: one T a feature.
 func (c *PAConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }

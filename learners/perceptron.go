@@ -65,7 +65,7 @@ func (c *PerceptronConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *PerceptronConfig) Traits() Traits {
 	t := marginTraits()
-	t.Relative = c.MarginRel != 0
+	t.Relative, t.Members = c.MarginRel != 0, c.members()
 	return t
 }
 
@@ -94,13 +94,19 @@ func (c *PerceptronConfig) Resolve(f Facts) (Config, error) {
 	return &r, nil
 }
 
+// unresolved is the error of a learner that is made before Resolve.
+func (c *PerceptronConfig) unresolved() error {
+	return fmt.Errorf("perceptron: margin-rel is %v and R is not known: call Resolve first: %w",
+		c.MarginRel, ErrConfig)
+}
+
 func newPerceptron[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[PerceptronConfig]("perceptron", c)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Relative() {
-		return nil, fmt.Errorf("perceptron: margin-rel is %v and R is not known: call Resolve first: %w", cfg.MarginRel, ErrConfig)
+		return nil, cfg.unresolved()
 	}
 	return &Perceptron[T]{linear: newLinear[T](), cfg: cfg}, nil
 }

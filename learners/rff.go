@@ -91,6 +91,7 @@ func (c *RFFConfig) Traits() Traits {
 	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit, t.Dual = false, false, false, false,
 		false, false
 	t.Relative, t.Biased, t.Origin, t.Linear, t.Vector = false, false, false, false, false
+	t.Members = nil
 	if t.Keeps > 0 {
 		t.KeptWidth = int64(c.D)
 		if size := t.FitMemory; size != nil {

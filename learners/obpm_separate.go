@@ -1,0 +1,393 @@
+package learners
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// SeparateOBPM is [OBPM] over a base that has no members' form: N learners of their own, each made
+// with a seed of its own, each given the examples that it is drawn for, in the order in which they
+// come. f is the mean of the members' scores, or with votes the members that score >= 0 minus the
+// others, over N.
+//
+// Deviations: Config.Cap is not there, since S is not kept, and Config.Path has no effect.
+//
+// Guarantee: with tau 1 and one member it is its base: TestSeparateOneMember. Over a base that has
+// a members' form it would be what OBPM is: TestSeparateIsOBPM.
+//
+// Cost: the base's score of each member for each example, and its learning for tau of them; on the
+// pool, a member a part. Memory: N times the base's, and 24 bytes a member and example of a run.
+//
+// An error that a member makes out of an example, which no learner here does in this place, leaves
+// members that have not learned the same examples: the ensemble then refuses to learn any more.
+type SeparateOBPM[T Float] struct {
+	cfg       OBPMConfig
+	pool      *engine.Pool
+	draws     masker
+	members   []Learner[T]
+	dim       int    // features that all members have seen
+	presented uint64 // examples, the number of the next one's draws
+	failed    error  // of a member
+
+	own  separateRun[T]                // of Learn
+	runs scratch.Stack[separateRun[T]] // that nobody uses; Learn's is one of them
+}
+
+// biasedSeparateOBPM is that of a base that is Biased.
+type biasedSeparateOBPM[T Float] struct{ *SeparateOBPM[T] }
+
+// Bias is Biased.Bias: the mean of the members'.
+func (o biasedSeparateOBPM[T]) Bias() float64 {
+	var sum float64
+	for _, l := range o.members {
+		sum += l.(Biased).Bias()
+	}
+	return sum / float64(len(o.members))
+}
+
+// separateRun is a run of examples in work, and scratch. It is the [engine.Job] of that: part m is
+// member m.
+type separateRun[T Float] struct {
+	o        *SeparateOBPM[T]
+	learning bool
+	b        engine.Block[T]
+	mask     []uint64          // [example][word]: who sees it
+	scores   []float64         // [member][example]
+	rounds   []Round           // [member][example]
+	views    []engine.Block[T] // [member]: what it is given
+	errs     []error           // [member]
+}
+
+// memberSeeds is the stream of the seeds of members.
+const memberSeeds = 0x6d656d62
+
+// newSeparateOBPM returns new members of their own. The first has the ensemble's seed. They keep
+// as many examples as their settings say: Env.Kept is for learners that Keeps speaks of.
+func newSeparateOBPM[T Float](cfg OBPMConfig, base Config, env Env) (Learner[T], error) {
+	e, err := Lookup(cfg.Base)
+	if err != nil {
+		return nil, err
+	}
+	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, members: make([]Learner[T], cfg.Members),
+		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau)}
+	seeds := engine.NewRand(env.Seed, memberSeeds)
+	seed := env.Seed
+	for m := range o.members {
+		o.members[m], err = New[T](e, base, Env{Seed: seed, Pool: env.Pool})
+		if err != nil {
+			return nil, fmt.Errorf("obpm: base: %w", err)
+		}
+		seed = seeds.Uint64()
+	}
+	o.runs.Give(&o.own)
+	if _, ok := o.members[0].(Biased); ok {
+		return biasedSeparateOBPM[T]{o}, nil
+	}
+	return o, nil
+}
+
+// separateMemory is Memory of members of their own.
+func (c *OBPMConfig) separateMemory(base Config, x Extent) Footprint {
+	x.Whole, x.Kept = false, 0
+	members := int64(c.Members)
+	one := base.Memory(x)
+	var f Footprint
+	for _, p := range one.Parts {
+		f.Add("members' "+p.Name, times(p.Items, members), times(p.Bytes, members))
+	}
+	n := min(runExamples, max(1, runTallies/members))
+	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 16 + 64
+	run := times(members, each) + times(n, (members+63)/64, 8) + times(n, members, 24)*5/4
+	f.Add("members' work space", members, run+fixed)
+	f.Moving = times(one.Moving, members)
+	f.Each = times(one.Each, members)
+	f.Copied(x, 16, times(one.Copies, members))
+	return f
+}
+
+// Learn is Learner.Learn.
+func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
+	if err := checkBlock("obpm", b, len(rounds)); err != nil {
+		return err
+	}
+	// Of an example too long for it a member may say so; here all hear of it before they learn.
+	if err := checkLengths("obpm", b, unsafe.Sizeof(T(0))); err != nil {
+		return err
+	}
+	if o.failed != nil {
+		return o.failed
+	}
+	r := &o.own
+	r.o = o
+	if err := o.reach(b); err != nil {
+		return err
+	}
+	for lo := 0; lo < b.Len(); lo += r.b.Len() {
+		if err := r.run(b, lo, true); err != nil {
+			o.failed = err
+			return err
+		}
+		n := r.b.Len()
+		o.presented += uint64(n)
+		for e := range n {
+			rounds[lo+e] = Round{Score: o.scoreOf(r.scores[e:], n), Updates: r.updates(e)}
+		}
+	}
+	r.b = engine.Block[T]{}
+	return nil
+}
+
+// reach shows all members the features of b, before anything is learned: those that any member
+// refuses, all do.
+func (o *SeparateOBPM[T]) reach(b *engine.Block[T]) error {
+	if b.Dim <= o.dim {
+		return nil
+	}
+	r := &o.own
+	r.views = grownViews(r.views, 1)
+	r.views[0] = b.Slice(0, 0)
+	r.views[0].Dim = b.Dim
+	for _, l := range o.members {
+		if err := l.Learn(&r.views[0], nil); err != nil {
+			return fmt.Errorf("obpm: base: %w", err)
+		}
+	}
+	o.dim = b.Dim
+	return nil
+}
+
+func grownViews[T Float](v []engine.Block[T], n int) []engine.Block[T] {
+	return slices.Grow(v[:0], n)[:n]
+}
+
+// run makes r.b the examples of b from lo on, as many as a run takes, and gives each member those
+// that it sees to learn and the others to score.
+func (r *separateRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
+	members := r.o.cfg.Members
+	n := min(b.Len()-lo, runExamples, max(1, runTallies/members))
+	r.learning, r.b = learning, b.Slice(lo, lo+n)
+	r.scores = slices.Grow(r.scores[:0], n*members)[:n*members]
+	r.views = grownViews(r.views, members)
+	r.errs = slices.Grow(r.errs[:0], members)[:members]
+	if learning {
+		words := (members + 63) / 64
+		r.rounds = slices.Grow(r.rounds[:0], n*members)[:n*members]
+		clear(r.rounds)
+		r.mask = slices.Grow(r.mask[:0], n*words)[:n*words]
+		r.o.draws.Masks(r.mask, members, r.o.presented)
+	}
+	// What a member takes for an example is not known; it is no less than this, in ns.
+	const call, perProduct = 20, 4
+	nnz := n * b.Dim
+	if !b.Dense() {
+		nnz = r.b.Ptr[n] - r.b.Ptr[0]
+	}
+	if r.o.pool.Worth(members * (n*call + nnz/perProduct)) {
+		if err := r.o.pool.Run(context.Background(), members, r); err != nil {
+			return err
+		}
+	} else {
+		for m := range members {
+			r.Part(m)
+		}
+	}
+	for _, err := range r.errs {
+		if err != nil {
+			return fmt.Errorf("obpm: base: %w", err)
+		}
+	}
+	return nil
+}
+
+// Part implements engine.Job: member m goes through the examples of r.b.
+func (r *separateRun[T]) Part(m int) {
+	n := r.b.Len()
+	l, v, scores := r.o.members[m], &r.views[m], r.scores[m*n:][:n]
+	defer func() { *v = engine.Block[T]{} }()
+	if !r.learning {
+		*v = r.b
+		r.errs[m] = l.Score(v, scores)
+		return
+	}
+	rounds := r.rounds[m*n:][:n]
+	r.errs[m] = nil
+	for lo, hi := 0, 0; lo < n && r.errs[m] == nil; lo = hi {
+		sees := r.sees(m, lo)
+		for hi = lo + 1; hi < n && r.sees(m, hi) == sees; {
+			hi++
+		}
+		*v = r.b.Slice(lo, hi)
+		if !sees {
+			r.errs[m] = l.Score(v, scores[lo:hi])
+			continue
+		}
+		r.errs[m] = l.Learn(v, rounds[lo:hi])
+		for i := lo; i < hi; i++ {
+			scores[i] = rounds[i].Score
+		}
+	}
+}
+
+// sees reports whether member m sees example e.
+func (r *separateRun[T]) sees(m, e int) bool {
+	words := (r.o.cfg.Members + 63) / 64
+	return r.mask[e*words+m/64]>>(m%64)&1 != 0
+}
+
+// updates returns how many members changed by example e.
+func (r *separateRun[T]) updates(e int) (sum int32) {
+	for n := r.b.Len(); e < len(r.rounds); e += n {
+		sum += r.rounds[e].Updates
+	}
+	return sum
+}
+
+// scoreOf returns f from the members' scores, which are n apart.
+func (o *SeparateOBPM[T]) scoreOf(scores []float64, n int) float64 {
+	if o.cfg.Combine == CombineVote {
+		return float64(2*positive(scores, n, o.cfg.Members)-o.cfg.Members) / float64(o.cfg.Members)
+	}
+	var sum float64
+	for m := range o.cfg.Members {
+		sum += scores[m*n]
+	}
+	return sum / float64(o.cfg.Members)
+}
+
+// positive returns how many of so many scores, n apart, are >= 0.
+func positive(scores []float64, n, members int) (votes int) {
+	for m := range members {
+		if scores[m*n] >= 0 {
+			votes++
+		}
+	}
+	return votes
+}
+
+// ask lets all members score the examples of b, which were checked, and calls tell for each
+// example with the members' scores, which are n apart.
+func (o *SeparateOBPM[T]) ask(b *engine.Block[T], tell func(i int, scores []float64, n int)) error {
+	r := o.runs.Take()
+	defer o.runs.Give(r)
+	r.o = o
+	for lo := 0; lo < b.Len(); lo += r.b.Len() {
+		if err := r.run(b, lo, false); err != nil {
+			return err
+		}
+		for e := range r.b.Len() {
+			tell(lo+e, r.scores[e:], r.b.Len())
+		}
+	}
+	r.b = engine.Block[T]{}
+	return nil
+}
+
+// Score is Learner.Score.
+func (o *SeparateOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := checkRows("obpm", b, len(dst)); err != nil {
+		return err
+	}
+	return o.ask(b, func(i int, scores []float64, n int) { dst[i] = o.scoreOf(scores, n) })
+}
+
+// Proba is Prober.Proba, as [OBPM.Proba].
+func (o *SeparateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := checkRows("obpm", b, len(dst)); err != nil {
+		return err
+	}
+	return o.ask(b, func(i int, scores []float64, n int) {
+		dst[i] = float64(positive(scores, n, o.cfg.Members)) / float64(o.cfg.Members)
+	})
+}
+
+// Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
+func (o *SeparateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
+	if err := checkBlock("obpm", b, b.Len()); err != nil {
+		return 0, err
+	}
+	err = o.ask(b, func(i int, scores []float64, n int) {
+		y := float64(b.Y[i])
+		wrong := !(float64(y*o.scoreOf(scores, n)) > 0)
+		for m := 0; m < o.cfg.Members && !wrong; m++ {
+			wrong = !(float64(y*scores[m*n]) > 0)
+		}
+		if wrong {
+			count++
+		}
+	})
+	return count, err
+}
+
+// Weights returns the mean of the members' weights, or nil for votes and for members that have
+// none.
+func (o *SeparateOBPM[T]) Weights() []float64 {
+	if o.cfg.Combine == CombineVote {
+		return nil
+	}
+	var sum []float64
+	for _, l := range o.members {
+		w := l.Weights()
+		if w == nil {
+			return nil
+		}
+		sum = grown(sum, len(w))
+		for j, v := range w {
+			sum[j] += v
+		}
+	}
+	for j := range sum {
+		sum[j] /= float64(o.cfg.Members)
+	}
+	return sum
+}
+
+// Updates returns the updates of all members together.
+func (o *SeparateOBPM[T]) Updates() (sum int64) {
+	for _, l := range o.members {
+		sum += l.Updates()
+	}
+	return sum
+}
+
+// Bytes returns the memory of the members, and of what a run takes.
+func (o *SeparateOBPM[T]) Bytes() int64 {
+	n := o.runs.Bytes((*separateRun[T]).bytes) + int64(unsafe.Sizeof(*o)) + 16*int64(len(o.members))
+	for _, l := range o.members {
+		n += l.Bytes()
+	}
+	return n
+}
+
+func (r *separateRun[T]) bytes() int64 {
+	return 8*int64(cap(r.mask)+cap(r.scores)) + 16*int64(cap(r.rounds)+cap(r.errs)) +
+		int64(cap(r.views))*int64(unsafe.Sizeof(engine.Block[T]{}))
+}
+
+// State returns the members' states, each with its number before the names, and as counters the
+// examples presented and the features that all members have seen.
+func (o *SeparateOBPM[T]) State() State { return learner.StateOf(o.fields) }
+
+// SetState is Learner.SetState.
+func (o *SeparateOBPM[T]) SetState(s State) error {
+	return learner.SetState("obpm", s, o.fields)
+}
+
+// CheckState is Learner.CheckState.
+func (o *SeparateOBPM[T]) CheckState(s State) error {
+	return learner.CheckState("obpm", s, o.fields)
+}
+
+func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
+	learner.Count(c, "presented", &o.presented)
+	dim := learner.Count(c, "dim", &o.dim)
+	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
+	learner.Inners(c, func(m int) string { return fmt.Sprintf("member%d.", m) }, o.members)
+	c.Then(func() { o.failed = nil })
+}

@@ -1,0 +1,144 @@
+package learners
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// newSeparate returns an ensemble of learners of their own.
+func newSeparate[T Float](t testing.TB, c OBPMConfig, env Env) *SeparateOBPM[T] {
+	t.Helper()
+	e, err := Lookup("obpm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Combine == "" {
+		c.Combine = CombineWeights
+	}
+	c.Path = PathAuto
+	l, err := New[T](e, &c, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := l.(*SeparateOBPM[T])
+	if !ok {
+		t.Fatalf("members of base %s are %T", c.Base, l)
+	}
+	return s
+}
+
+// TestSeparateOneMember: one member that sees everything is its base, to the bit, one that draws
+// too.
+func TestSeparateOneMember(t *testing.T) {
+	b := randomBlock[float32](300, 40, 7, false, 6)
+	for _, base := range []string{"romma", "adf", "rff", "sogp"} {
+		o := newSeparate[float32](t, OBPMConfig{Members: 1, Tau: 1, Base: base}, Env{Seed: 9})
+		e, err := Lookup(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New[float32](e, e.Config(), Env{Seed: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, q := learnAll(t, l, b, 300), learnAll(t, o, b, 64)
+		for i := range r {
+			if r[i] != q[i] {
+				t.Fatalf("%s: example %d: %v, as a member %v", base, i, r[i], q[i])
+			}
+		}
+		if stateBytes(t, l.State()) != stateBytes(t, o.members[0].State()) {
+			t.Errorf("%s: the states differ", base)
+		}
+	}
+}
+
+// TestSeparateSeeds: members draw differently, and the same in every ensemble of the seed.
+func TestSeparateSeeds(t *testing.T) {
+	b := randomBlock[float64](60, 12, 5, false, 8)
+	c := OBPMConfig{Members: 4, Tau: 1, Base: "rff"}
+	one, again := newSeparate[float64](t, c, Env{Seed: 2}), newSeparate[float64](t, c, Env{Seed: 2})
+	learnAll(t, one, b, 60)
+	learnAll(t, again, b, 7)
+	if stateBytes(t, one.State()) != stateBytes(t, again.State()) {
+		t.Error("two ensembles of one seed differ")
+	}
+	states := map[string]bool{}
+	for _, l := range one.members {
+		states[stateBytes(t, l.State())] = true
+	}
+	if len(states) != c.Members {
+		t.Errorf("%d members have %d states", c.Members, len(states))
+	}
+}
+
+// TestSeparateRefuses: features that the members refuse change nothing; a member that fails out of
+// an example ends learning.
+func TestSeparateRefuses(t *testing.T) {
+	o := newSeparate[float64](t, OBPMConfig{Members: 5, Tau: 0.5, Base: "adf"}, Env{})
+	learnAll(t, o, randomBlock[float64](20, 12, 5, false, 8), 20)
+	before := stateBytes(t, o.State())
+	wide := &engine.Block[float64]{Y: []float64{1}, Dim: 1 << 20, Ptr: []int{0, 1},
+		Idx: []int32{1<<20 - 1}, Val: []float64{1}}
+	if err := o.Learn(wide, make([]Round, 1)); !errors.Is(err, ErrDim) {
+		t.Errorf("too many features: %v", err)
+	}
+	if stateBytes(t, o.State()) != before {
+		t.Error("refused features changed the state")
+	}
+
+	p := newSeparate[float64](t, OBPMConfig{Members: 5, Tau: 0.5, Base: "romma"}, Env{})
+	failing := &failingLearner{Learner: p.members[3]}
+	p.members[3] = failing
+	b := randomBlock[float64](50, 12, 5, false, 8)
+	rounds := make([]Round, b.Len())
+	if err := p.Learn(b, rounds); err != nil {
+		t.Fatal(err)
+	}
+	failing.err = errors.New("broken")
+	for range 2 {
+		if err := p.Learn(b, rounds); !errors.Is(err, failing.err) {
+			t.Errorf("a member that fails: %v", err)
+		}
+		failing.Learner = nil // is not asked again
+	}
+}
+
+type failingLearner struct {
+	Learner[float64]
+	err error
+}
+
+func (l *failingLearner) Learn(b *engine.Block[float64], rounds []Round) error {
+	if l.err != nil && b.Len() > 0 {
+		return l.err
+	}
+	return l.Learner.Learn(b, rounds)
+}
+
+// TestSeparateConfig: what can't be a base is refused, by what it is.
+func TestSeparateConfig(t *testing.T) {
+	e, err := Lookup("obpm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rbf := KernelConfig{Kernel: "rbf", Gamma: 1}
+	for what, change := range map[string]func(*OBPMConfig){
+		"whole data sets": func(c *OBPMConfig) { c.Base = "svm" },
+		"soft margin":     func(c *OBPMConfig) { c.Base, c.BaseConfig = "pumma", &PUMMAConfig{P: "2", Delta: 0.1, SoftC: 1} },
+		"ensemble itself": func(c *OBPMConfig) { c.Base = "obpm" },
+		"cap is true":     func(c *OBPMConfig) { c.Base, c.Cap = "romma", true },
+		"and no others":   func(c *OBPMConfig) { c.Base, c.Removal, c.KernelConfig = "lms", RemoveOldest, rbf },
+		"add positive":    func(c *OBPMConfig) { c.Base, c.Removal, c.KernelConfig = "adf", RemoveOldest, rbf },
+	} {
+		c := e.Config().(*OBPMConfig)
+		change(c)
+		if _, err := New[float32](e, c, Env{}); !errors.Is(err, ErrConfig) ||
+			!strings.Contains(err.Error(), what) {
+			t.Errorf("%s: New says %v", what, err)
+		}
+	}
+}
