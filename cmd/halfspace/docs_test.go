@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -420,5 +421,21 @@ func TestLearnersPage(t *testing.T) {
 		if !slices.Contains(learners.Names(), m[1]) {
 			t.Errorf("a row of %s, which is no learner", m[1])
 		}
+	}
+}
+
+// TestFormatsPage: docs/formats.md has a row of every format, and of no other.
+func TestFormatsPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(string(text), "## Labels")
+	var rows []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9]+)` \\|").FindAllStringSubmatch(table, -1) {
+		rows = append(rows, m[1])
+	}
+	if names := format.Names(nil); !slices.Equal(rows, names) {
+		t.Errorf("rows of %v, want %v", rows, names)
 	}
 }
