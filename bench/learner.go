@@ -35,9 +35,9 @@ func Make[T engine.Float](name string, c learners.Config, env learners.Env) (
 // become those for b. It costs a look at all of b if there are such settings.
 func MakeFor[T engine.Float](name string, c learners.Config, env learners.Env,
 	b *engine.Block[T], delta float64) (learners.Fitter[T], error) {
-	if c != nil && learners.Relative(c) {
+	if c != nil && c.Traits().Relative {
 		var err error
-		c, err = learners.Resolve(c, learners.Facts{SumSq: learners.MaxSumSq(b, 0), Delta: delta,
+		c, err = c.Resolve(learners.Facts{SumSq: learners.MaxSumSq(b, 0), Delta: delta,
 			Features: b.Dim})
 		if err != nil {
 			return nil, err

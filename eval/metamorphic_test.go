@@ -103,7 +103,7 @@ func TestMetamorphic(t *testing.T) {
 		for _, name := range learners.Names() {
 			if e, err := learners.Lookup(name); err != nil {
 				t.Fatal(err)
-			} else if learners.BatchOnly(e.Config()) {
+			} else if !e.Config().Traits().Stream {
 				continue // its own tests do this
 			}
 			names = append(names, name)
@@ -196,7 +196,7 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 	}
 	src := eval.NewMemory(&d.Block, d.Gather)
 	run := func(epochs int, before int64) {
-		if learners.BatchOnly(c) { // starts anew every time: then what is saved is the whole
+		if !c.Traits().Stream { // starts anew every time: then what is saved is the whole
 			if before > 0 {
 				return
 			}

@@ -322,6 +322,7 @@ func (c *Codec) Part(prefix string, s **State, fields func(*Codec)) *State {
 type Stateful interface {
 	State() State
 	SetState(State) error
+	CheckState(State) error
 }
 
 // Inners are the States of others within the State: the names of those of of[m] begin with
@@ -345,10 +346,8 @@ func Inners[S Stateful](c *Codec, prefix func(m int) string, of []S) {
 		for _, p := range s.parts() {
 			c.In(name, func(c *Codec) { c.name(p.kind, p.name) })
 		}
-		if k, ok := any(l).(StateChecker); ok {
-			if err := k.CheckState(*s); !c.Want(err == nil, "%s%w", name, err) {
-				return
-			}
+		if err := l.CheckState(*s); !c.Want(err == nil, "%s%w", name, err) {
+			return
 		}
 		c.Then(func() {
 			if err := l.SetState(*s); err != nil && c.err == nil {

@@ -11,12 +11,6 @@ import (
 // ErrFit is returned for data or options under which no run can converge.
 var ErrFit = errors.New("can't be fitted")
 
-// WholeConfig is a Config that knows whether its learner, a Fitter, can Fit with these settings. Without it a Fitter always can.
-type WholeConfig interface {
-	Config
-	Whole() bool
-}
-
 // Fitter is a Learner that can also pass over a whole data set, in its order, until a complete pass makes no update.
 //
 // Fit goes on from the present weights and counters; a new Learner starts as its algorithm says. Examples count as divided by R,
@@ -32,12 +26,6 @@ type WholeConfig interface {
 type Fitter[T Float] interface {
 	Learner[T]
 	Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error)
-}
-
-// SoftConfig is a Config that may ask for a soft margin whose slacks belong to places in the data set: then only Fit solves the problem.
-type SoftConfig interface {
-	Config
-	Soft() bool
 }
 
 // Defaults of FitOptions.
@@ -112,10 +100,3 @@ var (
 	// ErrNotSeparable says that a hard margin was wanted and there is none. It is an ErrFit.
 	ErrNotSeparable = fmt.Errorf("classes not separable: %w", ErrFit)
 )
-
-// BatchConfig is a Config under which a learner may learn from whole data sets only: then it is a Fitter, its Fit starts anew every time, and its
-// Learn returns ErrBatch.
-type BatchConfig interface {
-	Config
-	BatchOnly() bool
-}

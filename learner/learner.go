@@ -58,18 +58,14 @@ type Learner[T Float] interface {
 	// equal configuration and seed makes it go on to the same bits.
 	State() State
 	SetState(State) error
+	// CheckState returns the error that SetState would return, and changes nothing: so it is known
+	// before a model is saved whether it could be loaded. Cost: a pass over the State, and no copy
+	// of it.
+	CheckState(State) error
 	// Updates returns the total of Round.Updates so far.
 	Updates() int64
 	// Bytes returns the memory the learner's state holds.
 	Bytes() int64
-}
-
-// StateChecker is a Learner that can tell whether its SetState would take a State, without taking
-// it: so it is known before a model is saved whether it could be loaded. All learners here are.
-type StateChecker interface {
-	// CheckState returns the error that SetState would return. Cost: a pass over the State, and no
-	// copy of it.
-	CheckState(State) error
 }
 
 // Prober is a Learner that knows the probability of a label, not a score alone.
@@ -148,6 +144,10 @@ type Config interface {
 	Validate() error
 	// Traits says what a learner of these settings is, can do and needs.
 	Traits() Traits
+	// Resolve returns a copy in which all settings are absolute, and leaves the Config as it is. It
+	// wraps ErrConfig if the facts don't allow that: no example has a feature, say. See Absolute.
+	// A learner is made of what it returns.
+	Resolve(Facts) (Config, error)
 	// Memory bounds what a learner of these valid settings takes, all of it, that learns data of
 	// that extent. A wrapper adds what its base says. Features that the learner refuses (ErrDim)
 	// take none.

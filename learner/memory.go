@@ -61,35 +61,29 @@ func (f Footprint) Held() (bytes int64) {
 // at.
 func (f Footprint) Peak() int64 { return Plus(f.Held(), max(f.Moving, f.Copies)) }
 
-// KeepingConfig is a Config of a learner that may keep examples.
-type KeepingConfig interface {
-	Config
-	// Keeps returns how many examples are kept at most: 0 if none are, Any without a limit.
-	Keeps() int64
-	// FitMemory returns a copy with the largest numbers of examples, in their present proportions,
-	// for which all that is held takes up to that many bytes, with room for the features of kept
-	// examples of those mean and largest sizes; see KeptExample and KeptRoom. The error wraps
-	// ErrConfig if not even one has room.
-	FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error)
-}
-
-// KeptExample returns the mean and the largest number of bytes of a kept example of such a kind as
-// those of b, of which there is at least one. Both are 0 for a learner that keeps none.
+// KeptExample returns the mean and the largest number of bytes of an example, kept by a learner of
+// those settings, of such a kind as those of b, of which there is at least one. Both are 0 for a
+// learner that keeps none.
 func KeptExample[T Float](c Config, b *engine.Block[T]) (mean, largest int64, err error) {
-	k, ok := c.(interface{ EngineKernel() engine.Kernel })
-	if keeping, keeps := c.(KeepingConfig); !ok || !keeps || keeping.Keeps() == 0 || b.Len() == 0 {
+	t, n := c.Traits(), int64(b.Len())
+	if t.Keeps == 0 || n == 0 {
 		return 0, 0, nil
 	}
-	list, err := engine.NewPoints[T](k.EngineKernel())
+	elem := int64(unsafe.Sizeof(T(0)))
+	if w := t.KeptWidth; w > 0 {
+		held, _ := engine.PointsBytes(n, w, w, elem, true)
+		mean = (held + n - 1) / n
+		return mean, mean, nil
+	}
+	list, err := engine.NewPoints[T](t.Kept)
 	if err != nil {
 		return 0, 0, err
 	}
 	list.Append(b, 0, b.Len())
-	n := int64(b.Len())
 	mean = (list.Bytes() + n - 1) / n
 	largest = mean
 	if list.Form() == "csr" {
-		largest = max(mean, longest(b)*(4+int64(unsafe.Sizeof(T(0))))+16)
+		largest = max(mean, longest(b)*(4+elem)+16)
 	}
 	return mean, largest, nil
 }

@@ -34,6 +34,9 @@ func (c *ADFConfig) Validate() error {
 // unit. Labels that may be wrong help where examples can't be taken up.
 func (c *ADFConfig) Traits() Traits { return posteriorTraits() }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *ADFConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: two float64 a feature, or the covariance matrix.
 func (c *ADFConfig) Memory(x Extent) Footprint {
 	if c.Covariance != "diagonal" {

@@ -102,6 +102,9 @@ func (c *ALMAConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *ALMAConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes.
 func (c *ALMAConfig) Memory(x Extent) Footprint {
 	if c.P > 2 {
@@ -138,12 +141,6 @@ func (c *ALMAConfig) rate(k float64) float64 {
 	_, C := c.constants()
 	return C / math.Sqrt(float64((c.P-1)*k))
 }
-
-// Norm is NormConfig.Norm.
-func (c *ALMAConfig) Norm() float64 { return c.P }
-
-// Whole reports whether Fit takes these settings.
-func (c *ALMAConfig) Whole() bool { return c.P == 2 }
 
 func newALMA[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[ALMAConfig]("alma", c)

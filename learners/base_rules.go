@@ -42,7 +42,7 @@ func (c *PerceptronConfig) members() *learner.MemberForm {
 }
 
 func newFixedStep[T Float](c *PerceptronConfig) (learner.MemberRule[T], error) {
-	if c.Relative() {
+	if c.MarginRel != 0 {
 		return nil, c.unresolved()
 	}
 	return &fixedStep[T]{margin: T(c.Margin), eta: T(c.Eta)}, nil

@@ -62,8 +62,8 @@ func (c *BudgetConfig) Validate() error {
 	return errors.Join(c.UpdateConfig.validate("budget"), c.KernelConfig.validate("budget"))
 }
 
-// Keeps is KeepingConfig.Keeps.
-func (c *BudgetConfig) Keeps() int64 {
+// keeps is Traits.Keeps.
+func (c *BudgetConfig) keeps() int64 {
 	if c.Budget == 0 {
 		return Any
 	}
@@ -72,22 +72,25 @@ func (c *BudgetConfig) Keeps() int64 {
 
 // Traits is Config.Traits.
 func (c *BudgetConfig) Traits() Traits {
-	t := learner.KernelTraits(c.kernel(), c.Keeps())
-	t.Sizes, t.FitMemory = []string{"budget"}, c.FitMemory
+	t := learner.KernelTraits(c.kernel(), c.keeps())
+	t.Sizes, t.FitMemory = []string{"budget"}, c.fitMemory
 	return t
 }
+
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *BudgetConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: the kept examples, with a limit their kernel values.
 func (c *BudgetConfig) Memory(x Extent) Footprint {
 	var f Footprint
-	keptFootprint(&f, x, "kept examples", c.Keeps(), x.Kept, c.bounded())
+	keptFootprint(&f, x, "kept examples", c.keeps(), x.Kept, c.bounded())
 	inHand(&f, x, 1)
 	return f
 }
 
-// FitMemory is KeepingConfig.FitMemory: it sets Budget.
-func (c *BudgetConfig) FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
-	return fitKept("budget", bytes, mostKept, x, mean, largest, func(n int) KeepingConfig {
+// fitMemory is Traits.FitMemory: it sets Budget.
+func (c *BudgetConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
+	return fitKept("budget", bytes, mostKept, x, mean, largest, func(n int) Config {
 		d := *c
 		d.Budget = n
 		return &d

@@ -218,7 +218,7 @@ func bits[T learners.Float](t *testing.T, name string, c learners.Config) string
 	rounds := make([]learners.Round, n)
 	for _, form := range forms {
 		var err error
-		if b := block[T](form, X, y); learners.BatchOnly(c) {
+		if b := block[T](form, X, y); !c.Traits().Stream {
 			_, err = l.(learners.Fitter[T]).Fit(t.Context(), b, learners.FitOptions{})
 		} else {
 			err = l.Learn(b, rounds)

@@ -10,7 +10,6 @@ type (
 	Float                    = learner.Float
 	Round                    = learner.Round
 	Learner[T Float]         = learner.Learner[T]
-	StateChecker             = learner.StateChecker
 	Prober[T Float]          = learner.Prober[T]
 	PosteriorMerger[T Float] = learner.PosteriorMerger[T]
 	PosteriorReport          = learner.PosteriorReport
@@ -33,14 +32,6 @@ type (
 	FitResult                = learner.FitResult
 	Remedy                   = learner.Remedy
 	Traits                   = learner.Traits
-	ScaleConfig              = learner.ScaleConfig
-	RemedyConfig             = learner.RemedyConfig
-	RelativeConfig           = learner.RelativeConfig
-	NormConfig               = learner.NormConfig
-	WholeConfig              = learner.WholeConfig
-	SoftConfig               = learner.SoftConfig
-	BatchConfig              = learner.BatchConfig
-	KeepingConfig            = learner.KeepingConfig
 )
 
 // Errors of package learner.
@@ -69,19 +60,12 @@ const (
 
 // Functions of package learner.
 var (
-	Register  = learner.Register
-	Names     = learner.Names
-	Lookup    = learner.Lookup
-	Relative  = learner.Relative
-	Resolve   = learner.Resolve
-	ScaleFree = learner.ScaleFree
-	BatchOnly = learner.BatchOnly
-	Soft      = learner.Soft
-	Whole     = learner.Whole
-	Norm      = learner.Norm
-	KeptRoom  = learner.KeptRoom
-	plus      = learner.Plus
-	times     = learner.Times
+	Register = learner.Register
+	Names    = learner.Names
+	Lookup   = learner.Lookup
+	KeptRoom = learner.KeptRoom
+	plus     = learner.Plus
+	times    = learner.Times
 )
 
 // New is learner.New.

@@ -94,13 +94,10 @@ func (c *CRAMMAConfig) Memory(x Extent) Footprint {
 	return f
 }
 
-// Relative reports whether R is open.
-func (c *CRAMMAConfig) Relative() bool { return c.R == 0 }
-
 // Resolve sets R if it is open.
 func (c *CRAMMAConfig) Resolve(f Facts) (Config, error) {
 	r := *c
-	if !c.Relative() {
+	if c.R != 0 {
 		return &r, nil
 	}
 	r.R = math.Sqrt(f.R2())
@@ -132,7 +129,7 @@ func newCRAMMA[T Float](c Config, _ Env) (Learner[T], error) {
 		return nil, err
 	}
 	l := &CRAMMA[T]{linear: newLinear[T](), cfg: cfg, R: cfg.R, eta: cfg.rate()}
-	if cfg.Relative() {
+	if cfg.R == 0 {
 		l.R = 1
 	}
 	return l, nil
@@ -181,7 +178,7 @@ func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (
 		return FitResult{}, err
 	}
 	R := c.cfg.R
-	if c.cfg.Relative() {
+	if c.cfg.R == 0 {
 		R = math.Sqrt(R2)
 	}
 	run.resume(c.cut)

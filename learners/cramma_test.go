@@ -68,12 +68,12 @@ func TestCRAMMAUnit(t *testing.T) {
 			b.X[i] *= float32(size)
 		}
 		c := &learners.CRAMMAConfig{Epsilon: 0.1, Beta: 1, Eta: 0.5, EtaDelta: 1}
-		if !c.Relative() {
+		if !c.Traits().Relative {
 			t.Fatal("R is not open")
 		}
 		r, err := c.Resolve(learners.Facts{SumSq: size * size})
 		if err != nil || math.Abs(r.(*learners.CRAMMAConfig).R-size) > 1e-15*size ||
-			learners.Relative(r) {
+			r.Traits().Relative {
 			t.Fatal(r, err)
 		}
 		l := newLearner[float32](t, "cramma", r)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func init() {
@@ -55,6 +56,9 @@ func (c *EPConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *EPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: a covariance matrix, one float64 an example and feature, and in the
 // space of scores two more and two matrices of examples.
 func (c *EPConfig) Memory(x Extent) Footprint {
@@ -71,9 +75,6 @@ func (c *EPConfig) Memory(x Extent) Footprint {
 
 // epInScores reports whether Fit works on the scores of n examples.
 func epInScores(n, features, gram int64) bool { return n <= features && 16*n <= gram/n }
-
-// BatchOnly is BatchConfig.BatchOnly.
-func (c *EPConfig) BatchOnly() bool { return true }
 
 func newEP[T Float](c Config, _ Env) (Learner[T], error) {
 	cfg, err := configAs[EPConfig]("ep", c)

@@ -44,17 +44,17 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := document(t, c.config)
-			if got := learners.Relative(c.config); got != c.relative {
+			if got := c.config.Traits().Relative; got != c.relative {
 				t.Errorf("Relative is %v", got)
 			}
-			r, err := learners.Resolve(c.config, facts)
+			r, err := c.config.Resolve(facts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := document(t, r); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
-			if learners.Relative(r) {
+			if r.Traits().Relative {
 				t.Error("still relative")
 			}
 			if after := document(t, c.config); after != before {
@@ -65,7 +65,7 @@ func TestResolve(t *testing.T) {
 
 	obpm := &learners.OBPMConfig{Members: 3, Tau: 1, Base: "perceptron", Combine: "weights",
 		Path: "auto", BaseConfig: perceptron}
-	r, err := learners.Resolve(obpm, facts)
+	r, err := obpm.Resolve(facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,21 +75,21 @@ func TestResolve(t *testing.T) {
 	}
 	// A base of random features sees other examples than those that the facts are of.
 	rff := &learners.RFFConfig{D: 40, Sigma: 1, Base: "perceptron", BaseConfig: perceptron}
-	if r, err = learners.Resolve(rff, facts); err != nil {
+	if r, err = rff.Resolve(facts); err != nil {
 		t.Fatal(err)
 	}
 	if m := r.(*learners.RFFConfig).BaseConfig.(*learners.PerceptronConfig).Margin; m != 1 ||
 		perceptron.Margin != 0 {
 		t.Errorf("rff: the base's margin is %v, the caller's %v", m, perceptron.Margin)
 	}
-	if learners.Relative(rff) {
+	if rff.Traits().Relative {
 		t.Error("rff needs the data to know its base's settings")
 	}
 
 	for _, c := range []learners.Config{perceptron, obpm, &learners.CRAMMAConfig{Epsilon: 1,
 		Beta: 1, Eta: 1},
 		&learners.PUMMAConfig{P: "auto", Delta: 0.1}} {
-		if _, err := learners.Resolve(c, learners.Facts{}); !errors.Is(err, learners.ErrConfig) {
+		if _, err := c.Resolve(learners.Facts{}); !errors.Is(err, learners.ErrConfig) {
 			t.Errorf("%T without facts: %v", c, err)
 		}
 	}
@@ -134,20 +134,22 @@ func TestCapabilities(t *testing.T) {
 		KernelConfig: learners.KernelConfig{Kernel: "linear"}}
 	for _, base := range []*learners.PUMMAConfig{soft, hard} {
 		c := &learners.RFFConfig{D: 40, Sigma: 1, Base: "pumma", BaseConfig: base}
-		if got := learners.Soft(c); got != learners.Soft(base) || got != (base == soft) {
+		if got := c.Traits().Soft; got != base.Traits().Soft || got != (base == soft) {
 			t.Errorf("soft-c %v: Soft is %v", base.SoftC, got)
 		}
-		if p, ok := learners.Norm(c); p != 4 || !ok {
-			t.Errorf("Norm is %v, %v", p, ok)
+		if p := c.Traits().Norm; p != 4 {
+			t.Errorf("Norm is %v", p)
 		}
-		if learners.Whole(c) || !learners.Whole(base) {
+		if c.Traits().Whole || !base.Traits().Whole {
 			t.Error("random features of a whole data set at once")
 		}
 	}
-	if _, ok := learners.Norm(&learners.RFFConfig{D: 40, Sigma: 1, Base: "pa"}); ok {
+	pa := &learners.RFFConfig{D: 40, Sigma: 1, Base: "pa"}
+	if p := pa.Traits().Norm; !math.IsNaN(p) {
 		t.Error("pa over random features has a p-norm margin")
 	}
-	if learners.Soft(&learners.RFFConfig{D: 40, Sigma: 1, Base: "no such learner"}) {
+	none := &learners.RFFConfig{D: 40, Sigma: 1, Base: "no such learner"}
+	if none.Traits().Soft {
 		t.Error("a base that isn't there has a soft margin")
 	}
 }

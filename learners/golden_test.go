@@ -274,8 +274,8 @@ func goldenBatch(t *testing.T, name, form string) {
 	var learner string
 	var config learners.Config
 	if strings.HasPrefix(g.Algorithm, "perceptron") {
-		c, err := learners.Resolve(&learners.PerceptronConfig{MarginRel: g.Params.Margin, Eta: 1},
-			learners.Facts{SumSq: R2})
+		relative := &learners.PerceptronConfig{MarginRel: g.Params.Margin, Eta: 1}
+		c, err := relative.Resolve(learners.Facts{SumSq: R2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,6 +53,3 @@ func (c *KernelConfig) kernel() engine.Kernel {
 func (c *KernelConfig) linear() bool {
 	return (c.Kernel == "" || c.Kernel == "linear") && (c.Scale == 0 || c.Scale == 1)
 }
-
-// EngineKernel is the kernel, for learner.KeptExample.
-func (c *KernelConfig) EngineKernel() engine.Kernel { return c.kernel() }

@@ -66,6 +66,9 @@ func (c *KMPConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *KMPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: kernel rows, some float64 an example, backfitting one an example and
 // step; and the chosen examples.
 func (c *KMPConfig) Memory(x Extent) Footprint {
@@ -77,9 +80,6 @@ func (c *KMPConfig) Memory(x Extent) Footprint {
 	}
 	return f
 }
-
-// BatchOnly is BatchConfig.BatchOnly.
-func (c *KMPConfig) BatchOnly() bool { return true }
 
 func newKMP[T Float](c Config, env Env) (Learner[T], error) {
 	cfg, err := configAs[KMPConfig]("kmp", c)

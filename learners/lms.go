@@ -50,6 +50,9 @@ func (c *LMSConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *LMSConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: one T a feature.
 func (c *LMSConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }
 

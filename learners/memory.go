@@ -154,11 +154,11 @@ const mostKept = 1 << 20
 // fitKept returns the largest n for which what set(n) returns takes up to that many bytes. More
 // than there are examples are never kept.
 func fitKept(learner string, bytes int64, limit int, x Extent, mean, largest int64,
-	set func(n int) KeepingConfig) (Config, error) {
+	set func(n int) Config) (Config, error) {
 	limit = int(max(1, min(int64(limit), x.Examples)))
 	n, err := mostThatFit(learner, bytes, limit, func(n int) int64 {
 		c := set(n)
-		x.Kept = KeptRoom(c.Keeps(), mean, largest)
+		x.Kept = KeptRoom(c.Traits().Keeps, mean, largest)
 		return c.Memory(x).Peak()
 	})
 	if err != nil {

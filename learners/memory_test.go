@@ -113,8 +113,8 @@ func TestKeptRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := c.(KeepingConfig); !ok {
-			t.Errorf("%s is no KeepingConfig", name)
+		if k := c.Traits(); k.Keeps == 0 || k.FitMemory == nil {
+			t.Errorf("%s keeps %d examples, which can't be sized", name, k.Keeps)
 		}
 		const room = 200 << 10
 		l, err := New[float32](e, c, Env{Kept: room})
@@ -175,34 +175,34 @@ func TestKeptRoom(t *testing.T) {
 // settings given stay as they are.
 func TestFitMemory(t *testing.T) {
 	x := Extent{Features: 100, Examples: Any, NonZeros: Any, Longest: 30, Elem: 4}
-	for _, c := range []KeepingConfig{
+	for _, c := range []Config{
 		&BudgetConfig{Budget: 100}, &TBPConfig{Budget: 100, ErrorCache: "flips",
 			ErrorSize: 300}, &TBPConfig{Budget: 100, ErrorCache: "sv", ErrorSize: 300},
 		&SOGPConfig{Basis: 100}, &OBPMConfig{Members: 100, Budget: 1000, Removal: RemoveErrors,
 			KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 1}},
 	} {
-		keeps := c.Keeps()
+		keeps := c.Traits().Keeps
 		const bytes = 10 << 20
-		d, err := c.FitMemory(bytes, x, 120, 240)
+		d, err := c.Traits().FitMemory(bytes, x, 120, 240)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Keeps() != keeps {
+		if c.Traits().Keeps != keeps {
 			t.Errorf("%T: FitMemory changed the settings that it was given", c)
 		}
-		k := d.(KeepingConfig)
+		k := d
 		x := x
-		x.Kept = KeptRoom(k.Keeps(), 120, 240)
+		x.Kept = KeptRoom(k.Traits().Keeps, 120, 240)
 		if got := k.Memory(x).Peak(); got > bytes || got < bytes*9/10 {
-			t.Errorf("%T: %d examples take %d bytes of %d", c, k.Keeps(), got, bytes)
+			t.Errorf("%T: %d examples take %d bytes of %d", c, k.Traits().Keeps, got, bytes)
 		}
-		if _, err := c.FitMemory(1000, x, 120, 240); !errors.Is(err, ErrConfig) {
+		if _, err := c.Traits().FitMemory(1000, x, 120, 240); !errors.Is(err, ErrConfig) {
 			t.Errorf("%T: 1000 bytes: %v", c, err)
 		}
 	}
-	for _, c := range []KeepingConfig{&BudgetConfig{}, &TBPConfig{Budget: 10, ErrorCache: "all",
+	for _, c := range []Config{&BudgetConfig{}, &TBPConfig{Budget: 10, ErrorCache: "all",
 		ErrorSize: 1}} {
-		if c.Keeps() != Any || c.Memory(x).Held() < huge {
+		if c.Traits().Keeps != Any || c.Memory(x).Held() < huge {
 			t.Errorf("%+v grows with the stream; Memory says %+v", c, c.Memory(x))
 		}
 	}
@@ -211,7 +211,7 @@ func TestFitMemory(t *testing.T) {
 // TestFewerThanKept: FitMemory sets no larger number of kept examples than there are examples, and
 // Memory counts the tables that are made at once for as many as the settings allow.
 func TestFewerThanKept(t *testing.T) {
-	for name, c := range map[string]KeepingConfig{
+	for name, c := range map[string]Config{
 		"budget": &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
 			KernelConfig: KernelConfig{Kernel: "linear"}},
 		"tbp": &TBPConfig{Budget: 100, ErrorCache: "flips", ErrorSize: 300, Ties: "oldest",
@@ -219,11 +219,11 @@ func TestFewerThanKept(t *testing.T) {
 			KernelConfig: KernelConfig{Kernel: "linear"}},
 	} {
 		x := Extent{Features: 10, Examples: 50, NonZeros: 500, Longest: 10, Elem: 4, Whole: true}
-		d, err := c.FitMemory(1<<30, x, 100, 100)
+		d, err := c.Traits().FitMemory(1<<30, x, 100, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k := d.(KeepingConfig).Keeps(); k > 4*50 {
+		if k := d.Traits().Keeps; k > 4*50 {
 			t.Errorf("%s: room is made for %d examples of 50", name, k)
 		}
 		x.Kept = KeptRoom(50, 100, 100)

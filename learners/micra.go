@@ -73,6 +73,9 @@ func (c *MICRAConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *MICRAConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: one T a feature, and what passes take.
 func (c *MICRAConfig) Memory(x Extent) Footprint {
 	f := linearFootprint(x, 0)

@@ -127,6 +127,9 @@ func (c *NGConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *NGConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.
 func (c *NGConfig) Memory(x Extent) Footprint {
 	size := int64(c.Buffer + c.Rank)

@@ -215,8 +215,8 @@ func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
 func (c *OBPMConfig) Traits() Traits {
 	t := learner.LinearTraits()
 	if !c.linear() {
-		t = learner.KernelTraits(c.kernel(), c.Keeps())
-		t.Sizes, t.FitMemory = []string{"budget"}, c.FitMemory
+		t = learner.KernelTraits(c.kernel(), c.keeps())
+		t.Sizes, t.FitMemory = []string{"budget"}, c.fitMemory
 	}
 	t.Mistakes, t.Proba, t.Vector = true, c.linear(), t.Vector && c.Combine != CombineVote
 	if base, err := c.baseSettings(); err == nil {
@@ -228,14 +228,11 @@ func (c *OBPMConfig) Traits() Traits {
 	return t
 }
 
-// Relative reports whether the base's settings are still relative to the data.
-func (c *OBPMConfig) Relative() bool { return c.BaseConfig != nil && Relative(c.BaseConfig) }
-
 // Resolve resolves the base's settings: the members see the examples as they are.
 func (c *OBPMConfig) Resolve(f Facts) (Config, error) {
 	r := *c
 	if c.BaseConfig != nil {
-		base, err := Resolve(c.BaseConfig, f)
+		base, err := c.BaseConfig.Resolve(f)
 		if err != nil {
 			return nil, fmt.Errorf("obpm: base: %w", err)
 		}

@@ -131,8 +131,8 @@ func (c *OBPMConfig) validateKernel(form *learner.MemberForm) error {
 	return nil
 }
 
-// Keeps is KeepingConfig.Keeps.
-func (c *OBPMConfig) Keeps() int64 {
+// keeps is Traits.Keeps.
+func (c *OBPMConfig) keeps() int64 {
 	switch {
 	case c.linear():
 		return 0
@@ -156,7 +156,7 @@ func (c *OBPMConfig) Memory(x Extent) Footprint {
 		return c.separateMemory(base, x)
 	}
 	var f Footprint
-	members, n := int64(c.Members), reserved(c.Keeps(), x.Kept, x)
+	members, n := int64(c.Members), reserved(c.keeps(), x.Kept, x)
 	keptFootprint(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
 	if n < Any {
 		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
@@ -172,9 +172,9 @@ func (c *OBPMConfig) Memory(x Extent) Footprint {
 	return f
 }
 
-// FitMemory is KeepingConfig.FitMemory: it sets Budget.
-func (c *OBPMConfig) FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
-	return fitKept("obpm", bytes, mostKept, x, mean, largest, func(n int) KeepingConfig {
+// fitMemory is Traits.FitMemory: it sets Budget.
+func (c *OBPMConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
+	return fitKept("obpm", bytes, mostKept, x, mean, largest, func(n int) Config {
 		d := *c
 		d.Budget = n
 		return &d

@@ -707,14 +707,14 @@ func TestOBPMConfig(t *testing.T) {
 	}
 
 	c := &OBPMConfig{Members: 5, Tau: 0.5, Base: "perceptron", Combine: CombineWeights, Path: PathAuto, BaseConfig: &PerceptronConfig{MarginRel: 0.5, Eta: 1}}
-	if !c.Relative() {
+	if !c.Traits().Relative {
 		t.Error("a relative margin needs no radius")
 	}
 	r, err := c.Resolve(Facts{SumSq: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := r.(*OBPMConfig).BaseConfig.(*PerceptronConfig).Margin; Relative(r) || m != 2 {
+	if m := r.(*OBPMConfig).BaseConfig.(*PerceptronConfig).Margin; r.Traits().Relative || m != 2 {
 		t.Errorf("margin %v after Resolve, want 2", m)
 	}
 }

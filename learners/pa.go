@@ -65,6 +65,9 @@ func (c *PAConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *PAConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: one T a feature.
 func (c *PAConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }
 

@@ -76,13 +76,10 @@ func (c *PerceptronConfig) Memory(x Extent) Footprint {
 	return f
 }
 
-// Relative reports whether the margin is still relative to R^2.
-func (c *PerceptronConfig) Relative() bool { return c.MarginRel != 0 }
-
 // Resolve sets Margin = MarginRel R^2 and clears MarginRel.
 func (c *PerceptronConfig) Resolve(f Facts) (Config, error) {
 	r := *c
-	if !c.Relative() {
+	if c.MarginRel == 0 {
 		return &r, nil
 	}
 	R2 := f.R2()
@@ -105,7 +102,7 @@ func newPerceptron[T Float](c Config, _ Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Relative() {
+	if cfg.MarginRel != 0 {
 		return nil, cfg.unresolved()
 	}
 	return &Perceptron[T]{linear: newLinear[T](), cfg: cfg}, nil

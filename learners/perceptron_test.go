@@ -99,7 +99,7 @@ func TestPerceptronNovikoff(t *testing.T) {
 }
 
 func TestPerceptronResolve(t *testing.T) {
-	var c learners.RelativeConfig = &learners.PerceptronConfig{MarginRel: 0.5, Eta: 1}
+	var c learners.Config = &learners.PerceptronConfig{MarginRel: 0.5, Eta: 1}
 	e, err := learners.Lookup("perceptron")
 	if err != nil {
 		t.Fatal(err)
@@ -117,10 +117,10 @@ func TestPerceptronResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := learners.PerceptronConfig{Margin: 4.5, Eta: 1}
-	if got := *r.(*learners.PerceptronConfig); got != want || learners.Relative(r) {
+	if got := *r.(*learners.PerceptronConfig); got != want || r.Traits().Relative {
 		t.Errorf("resolved to %+v, want %+v", got, want)
 	}
-	if again, err := learners.Resolve(r, learners.Facts{SumSq: 1e4}); err != nil ||
+	if again, err := r.Resolve(learners.Facts{SumSq: 1e4}); err != nil ||
 		*again.(*learners.PerceptronConfig) != want {
 		t.Errorf("a second Resolve: %v, %+v", err, again)
 	}

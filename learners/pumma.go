@@ -157,7 +157,7 @@ func (c *PUMMAConfig) Traits() Traits {
 // what goes over its rows does.
 func (c *PUMMAConfig) Memory(x Extent) Footprint {
 	var f Footprint
-	if c.BatchOnly() {
+	if !c.linear() {
 		rowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
 		return f
 	}
@@ -172,28 +172,10 @@ func (c *PUMMAConfig) Memory(x Extent) Footprint {
 	return f
 }
 
-// BatchOnly reports whether there is a kernel: examples are learned by their rows of the whole data set's Gram matrix.
-func (c *PUMMAConfig) BatchOnly() bool { return !c.linear() }
-
-// Soft reports whether the margin is soft.
-func (c *PUMMAConfig) Soft() bool { return c.SoftC > 0 }
-
-// Norm is NormConfig.Norm.
-func (c *PUMMAConfig) Norm() float64 {
-	p, err := strconv.ParseFloat(c.P, 64)
-	if err != nil {
-		return math.NaN()
-	}
-	return p
-}
-
-// Relative reports whether P is auto.
-func (c *PUMMAConfig) Relative() bool { return c.P == "auto" }
-
 // Resolve sets P = max(2, 2 ln n) if it is auto, for n features.
 func (c *PUMMAConfig) Resolve(f Facts) (Config, error) {
 	r := *c
-	if !c.Relative() {
+	if c.P != "auto" {
 		return &r, nil
 	}
 	if f.Features < 1 {
@@ -209,7 +191,7 @@ func newPUMMA[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Relative() {
+	if cfg.P == "auto" {
 		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: "+
 			"call Resolve first: %w", ErrConfig)
 	}
@@ -225,7 +207,7 @@ func newPUMMA[T Float](c Config, env Env) (Learner[T], error) {
 
 // Learn is Learner.Learn.
 func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if l.cfg.BatchOnly() {
+	if !l.cfg.linear() {
 		return fmt.Errorf("pumma: with a kernel it %w", ErrBatch)
 	}
 	if err := checkBlock("pumma", b, len(rounds)); err != nil {
@@ -469,7 +451,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 	if err := checkBlock("pumma", b, n); err != nil {
 		return FitResult{}, err
 	}
-	if l.cfg.BatchOnly() {
+	if !l.cfg.linear() {
 		r, err := overRows("pumma", b, o, l.cfg.kernel(), l.pool, &l.expansion, func(rows RowSource[T], y []float64) (MarginDual, error) {
 			return FitPUMMARows(ctx, rows, y, l.cfg, o)
 		})
@@ -618,7 +600,7 @@ func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("pumma", b, len(dst)); err != nil {
 		return err
 	}
-	if l.cfg.BatchOnly() {
+	if !l.cfg.linear() {
 		return l.expansion.score("pumma", b, dst, l.b)
 	}
 	for i := range b.Len() {
@@ -629,7 +611,7 @@ func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 
 // Weights is Learner.Weights, nil with a kernel; see also Bias.
 func (l *PUMMA[T]) Weights() []float64 {
-	if l.cfg.BatchOnly() {
+	if !l.cfg.linear() {
 		return nil
 	}
 	return slices.Clone(l.w)
@@ -659,7 +641,7 @@ func (l *PUMMA[T]) CheckState(s State) error { return learner.CheckState("pumma"
 func (l *PUMMA[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	c.Scalar("b", &l.b)
-	if l.cfg.BatchOnly() {
+	if !l.cfg.linear() {
 		norm2 := c.Scalar("norm2", &l.norm2)
 		c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
 		l.expansion.fields(c, l.cfg.kernel(), l.pool)

@@ -476,11 +476,11 @@ func TestPUMMAConfig(t *testing.T) {
 	if _, err := e.New64(c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
 		t.Errorf("New before Resolve says %v", err)
 	}
-	if _, err := learners.Resolve(c, learners.Facts{}); !errors.Is(err, learners.ErrConfig) {
+	if _, err := c.Resolve(learners.Facts{}); !errors.Is(err, learners.ErrConfig) {
 		t.Errorf("Resolve without features says %v", err)
 	}
-	r, err := learners.Resolve(c, learners.Facts{Features: 100})
-	if err != nil || learners.Relative(r) || !learners.Relative(c) {
+	r, err := c.Resolve(learners.Facts{Features: 100})
+	if err != nil || r.Traits().Relative || !c.Traits().Relative {
 		t.Errorf("%v, %+v, of %+v", err, r, c)
 	}
 	if want := fmt.Sprint(2 * math.Log(100)); r.(*learners.PUMMAConfig).P != want {

@@ -73,9 +73,9 @@ func (c *RFFConfig) Validate() error {
 	if err != nil {
 		return err
 	}
-	k, kernel := base.(interface{ linear() bool })
-	if kernel && (!k.linear() || c.Base != "pumma" && c.Base != "romma" && c.Base != "obpm") || BatchOnly(base) {
-		return fmt.Errorf("rff: base is %q, which has kernels of its own, or learns from whole data sets only: want a linear learner of streams: %w", c.Base, ErrConfig)
+	if !base.Traits().Stream {
+		return fmt.Errorf("rff: base is %q, which learns from whole data sets only: want a "+
+			"learner of streams: %w", c.Base, ErrConfig)
 	}
 	return base.Validate()
 }
@@ -206,20 +206,19 @@ func decodeBase(learner, base string, doc json.RawMessage) (Config, error) {
 // Inner returns the base's settings.
 func (c *RFFConfig) Inner() (Config, error) { return baseSettings("rff", c.Base, c.BaseConfig) }
 
-// Relative returns false: all that the base's settings may be relative to is known without the
-// data.
-func (c *RFFConfig) Relative() bool { return false }
-
 // Resolve resolves the base's settings, whatever the facts: its examples have length 1 and D
 // features.
 func (c *RFFConfig) Resolve(Facts) (Config, error) {
 	r := *c
-	if c.BaseConfig != nil {
-		base, err := Resolve(c.BaseConfig, Facts{SumSq: 1, Features: c.D})
-		if err != nil {
-			return nil, fmt.Errorf("rff: base: %w", err)
-		}
-		r.BaseConfig = base
+	base, err := c.Inner()
+	if err != nil {
+		return nil, err
+	}
+	if c.BaseConfig == nil && !base.Traits().Relative {
+		return &r, nil // nil stays what stands for the defaults
+	}
+	if r.BaseConfig, err = base.Resolve(Facts{SumSq: 1, Features: c.D}); err != nil {
+		return nil, fmt.Errorf("rff: base: %w", err)
 	}
 	return &r, nil
 }
@@ -372,16 +371,12 @@ func (l *RFF[T]) SetState(s State) error {
 	return nil
 }
 
-// CheckState is StateChecker.CheckState.
+// CheckState is Learner.CheckState.
 func (l *RFF[T]) CheckState(s State) error {
 	if err := l.checkFeatures(&s); err != nil {
 		return err
 	}
-	c, ok := l.inner.(StateChecker)
-	if !ok {
-		return nil
-	}
-	if err := c.CheckState(s); err != nil {
+	if err := l.inner.CheckState(s); err != nil {
 		return fmt.Errorf("rff: %w", err)
 	}
 	return nil

@@ -77,10 +77,13 @@ func (c *ROMMAConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *ROMMAConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: one T a feature, and what passes take; with a kernel what goes over its
 // rows does.
 func (c *ROMMAConfig) Memory(x Extent) Footprint {
-	if c.BatchOnly() {
+	if !c.linear() {
 		var f Footprint
 		rowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
 		return f
@@ -89,9 +92,6 @@ func (c *ROMMAConfig) Memory(x Extent) Footprint {
 	passed(&f, x)
 	return f
 }
-
-// BatchOnly reports whether there is a kernel: examples are learned by their rows of the whole data set's Gram matrix.
-func (c *ROMMAConfig) BatchOnly() bool { return !c.linear() }
 
 // violates is (1), with an accuracy delta if aggressive.
 func (c *ROMMAConfig) violates(m, delta float64) bool { return m <= 0 || c.Aggressive && m < 1-delta }
@@ -107,7 +107,7 @@ func newROMMA[T Float](c Config, env Env) (Learner[T], error) {
 
 // Learn is Learner.Learn.
 func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if r.cfg.BatchOnly() {
+	if !r.cfg.linear() {
 		return fmt.Errorf("romma: with a kernel it %w", ErrBatch)
 	}
 	if err := r.beginLengths("romma", b, rounds); err != nil {
@@ -148,7 +148,7 @@ func (r *ROMMA[T]) violates(m float64) bool { return r.cfg.violates(m, r.cfg.Del
 // Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. With a kernel it starts anew every time and works as [FitROMMARows] on rows of
 // which GramBytes are kept.
 func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
-	if r.cfg.BatchOnly() {
+	if !r.cfg.linear() {
 		if err := checkBlock("romma", b, b.Len()); err != nil {
 			return FitResult{}, err
 		}
@@ -185,7 +185,7 @@ func parallel[T Float]() float64 {
 
 // Score is Learner.Score.
 func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if !r.cfg.BatchOnly() {
+	if !!r.cfg.linear() {
 		return r.scores("romma", b, dst)
 	}
 	if err := checkRows("romma", b, len(dst)); err != nil {
@@ -196,7 +196,7 @@ func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 
 // Weights returns a copy of the weights, one a feature seen so far; nil with a kernel.
 func (r *ROMMA[T]) Weights() []float64 {
-	if r.cfg.BatchOnly() {
+	if !r.cfg.linear() {
 		return nil
 	}
 	return r.scaledLinear.Weights()
@@ -218,7 +218,7 @@ func (r *ROMMA[T]) SetState(s State) error { return learner.SetState("romma", s,
 func (r *ROMMA[T]) CheckState(s State) error { return learner.CheckState("romma", s, r.fields) }
 
 func (r *ROMMA[T]) fields(c *learner.Codec) {
-	if !r.cfg.BatchOnly() {
+	if r.cfg.linear() {
 		r.scaledLinear.fields(c)
 		return
 	}

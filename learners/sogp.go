@@ -96,20 +96,18 @@ func (c *SOGPConfig) Validate() error {
 		c.KernelConfig.validate("sogp"))
 }
 
-// Keeps is KeepingConfig.Keeps.
-func (c *SOGPConfig) Keeps() int64 {
-	return int64(c.Basis)
-}
-
 // Traits is Config.Traits: noise of the scores, or of labels, helps where examples can't be taken up.
 func (c *SOGPConfig) Traits() Traits {
 	t := learner.KernelTraits(c.kernel(), int64(c.Basis))
 	t.Proba, t.Posterior = true, true
 	t.Remedies = []Remedy{{Change: "raise", Setting: "noise"},
 		{Change: "raise", Setting: "label-noise"}}
-	t.Sizes, t.FitMemory = []string{"basis"}, c.FitMemory
+	t.Sizes, t.FitMemory = []string{"basis"}, c.fitMemory
 	return t
 }
+
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *SOGPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: the basis points and two matrices.
 func (c *SOGPConfig) Memory(x Extent) Footprint {
@@ -130,9 +128,9 @@ func (c *SOGPConfig) Memory(x Extent) Footprint {
 	return f
 }
 
-// FitMemory is KeepingConfig.FitMemory: it sets Basis.
-func (c *SOGPConfig) FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
-	return fitKept("sogp", bytes, maxBasis, x, mean, largest, func(n int) KeepingConfig {
+// fitMemory is Traits.FitMemory: it sets Basis.
+func (c *SOGPConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
+	return fitKept("sogp", bytes, maxBasis, x, mean, largest, func(n int) Config {
 		d := *c
 		d.Basis = n
 		return &d

@@ -102,6 +102,9 @@ func (c *SVMConfig) Traits() Traits {
 	return t
 }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *SVMConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: the dual problem, with kernel rows but for linear ones without a bias;
 // one float64 a feature, or the support vectors.
 func (c *SVMConfig) Memory(x Extent) Footprint {
@@ -124,9 +127,6 @@ func (c *SVMConfig) Memory(x Extent) Footprint {
 	f.Copied(x, 8, times(x.Features, 8))
 	return f
 }
-
-// BatchOnly is BatchConfig.BatchOnly.
-func (c *SVMConfig) BatchOnly() bool { return true }
 
 // HardMargin is learner.HardMarginConfig's.
 func (c *SVMConfig) HardMargin(bias bool) Config {

@@ -97,8 +97,8 @@ func (c *TBPConfig) Validate() error {
 	return errors.Join(c.UpdateConfig.validate("tbp"), c.KernelConfig.validate("tbp"))
 }
 
-// Keeps is KeepingConfig.Keeps.
-func (c *TBPConfig) Keeps() int64 {
+// keeps is Traits.Keeps.
+func (c *TBPConfig) keeps() int64 {
 	switch c.ErrorCache {
 	case "all":
 		return Any
@@ -110,10 +110,13 @@ func (c *TBPConfig) Keeps() int64 {
 
 // Traits is Config.Traits.
 func (c *TBPConfig) Traits() Traits {
-	t := learner.KernelTraits(c.kernel(), c.Keeps())
-	t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.FitMemory
+	t := learner.KernelTraits(c.kernel(), c.keeps())
+	t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.fitMemory
 	return t
 }
+
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *TBPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: the kept examples, the error cache, and the kernel values among these.
 func (c *TBPConfig) Memory(x Extent) Footprint {
@@ -142,9 +145,9 @@ func (c *TBPConfig) Memory(x Extent) Footprint {
 	return f
 }
 
-// FitMemory is KeepingConfig.FitMemory: it sets Budget and ErrorSize.
-func (c *TBPConfig) FitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
-	return fitKept("tbp", bytes, mostKept, x, mean, largest, func(n int) KeepingConfig {
+// fitMemory is Traits.FitMemory: it sets Budget and ErrorSize.
+func (c *TBPConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
+	return fitKept("tbp", bytes, mostKept, x, mean, largest, func(n int) Config {
 		d := *c
 		d.Budget, d.ErrorSize = n, max(1, int(float64(n)*float64(c.ErrorSize)/float64(c.Budget)))
 		return &d
@@ -156,7 +159,7 @@ func (c *TBPConfig) share(room int64) (kept, cached int64) {
 	if room == 0 || c.ErrorCache == "all" || c.ErrorCache == "sv" {
 		return room, 0
 	}
-	cached = int64(float64(room) * float64(c.ErrorSize) / float64(c.Keeps()))
+	cached = int64(float64(room) * float64(c.ErrorSize) / float64(c.keeps()))
 	return room - cached, cached
 }
 

@@ -116,6 +116,9 @@ func (c *VVMConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *VVMConfig) Traits() Traits { return posteriorTraits() }
 
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *VVMConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+
 // Memory is Config.Memory: the covariance matrix, and two float64 a feature and point.
 func (c *VVMConfig) Memory(x Extent) Footprint {
 	return virtualFootprint(x, int64(c.Buffer), int64(c.Pairs))

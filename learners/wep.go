@@ -1,5 +1,7 @@
 package learners
 
+import "github.com/halfspace-ml/halfspace/learner"
+
 func init() {
 	Register(Entry{Name: "wep", Summary: "window expectation propagation: a Gaussian posterior and the last examples",
 		Config: func() Config { return &WEPConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newWEP[float32], New64: newWEP[float64]})
@@ -24,6 +26,9 @@ func (c *WEPConfig) Validate() error {
 
 // Traits is Config.Traits.
 func (c *WEPConfig) Traits() Traits { return posteriorTraits() }
+
+// Resolve is Config.Resolve: nothing is relative to the data.
+func (c *WEPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: that of VVM.
 func (c *WEPConfig) Memory(x Extent) Footprint { return virtualFootprint(x, int64(c.Buffer), 0) }

@@ -21,7 +21,7 @@ func (b bent) State() learners.State {
 }
 
 func (b bent) CheckState(s learners.State) error {
-	return b.Learner.(learners.StateChecker).CheckState(s)
+	return b.Learner.CheckState(s)
 }
 
 // TestCaptureRefuses: what could not be loaded again is not captured.

@@ -116,8 +116,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 	}
 	for i := range list {
 		m := &list[i]
-		w, whole := m.config.(learners.BatchConfig)
-		m.noBatch = !whole || !w.BatchOnly()
+		m.noBatch = m.config.Traits().Stream
 	}
 	return list
 }

@@ -112,10 +112,8 @@ func Capture[T learners.Float](name string, c learners.Config, seed uint64, l le
 	if err := m.finite(); err != nil {
 		return nil, err
 	}
-	if c, ok := l.(learners.StateChecker); ok {
-		if err := c.CheckState(m.State); err != nil {
-			return nil, fmt.Errorf("%w, so it could not be loaded again: %w", err, ErrInvalid)
-		}
+	if err := l.CheckState(m.State); err != nil {
+		return nil, fmt.Errorf("%w, so it could not be loaded again: %w", err, ErrInvalid)
 	}
 	return m, nil
 }

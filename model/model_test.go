@@ -231,7 +231,7 @@ func TestTrainOn(t *testing.T) {
 	for _, name := range learners.Names() {
 		if e, err := learners.Lookup(name); err != nil {
 			t.Fatal(err)
-		} else if learners.BatchOnly(e.Config()) {
+		} else if !e.Config().Traits().Stream {
 			continue // it starts anew each time
 		}
 		t.Run(name+"/f32", func(t *testing.T) { trainOn[float32](t, name, nil) })

@@ -184,7 +184,7 @@ func (t crammaTable) fitter(p problem, l published) (fitter learners.Fitter[floa
 		c.Epsilon, c.Beta, c.Eta, c.EtaDelta = t.epsilon, l.parameter, t.eta(p), t.delta
 		text = fmt.Sprintf("cramma epsilon=%g beta/R=%g", t.epsilon, l.parameter)
 	}
-	c, err = learners.Resolve(c, learners.Facts{SumSq: learners.MaxSumSq(p.block, 0),
+	c, err = c.Resolve(learners.Facts{SumSq: learners.MaxSumSq(p.block, 0),
 		Delta: p.delta, Features: p.block.Dim})
 	if err != nil {
 		return nil, "", err

@@ -78,8 +78,8 @@ func marginNorms(slow bool) []marginNorm {
 	auto := 2 * math.Log(100)
 	pumma := func(p string) func(int) learners.Config {
 		return func(n int) learners.Config {
-			c, err := learners.Resolve(&learners.PUMMAConfig{P: p, Delta: delta},
-				learners.Facts{Features: n})
+			relative := &learners.PUMMAConfig{P: p, Delta: delta}
+			c, err := relative.Resolve(learners.Facts{Features: n})
 			if err != nil {
 				panic(err) // n is 100
 			}

@@ -266,8 +266,7 @@ func extent[T engine.Float](b *engine.Block[T]) (x learners.Extent) {
 // take much.
 func (p *plan[T]) fits(x learners.Extent) error {
 	t := p.t
-	if c, ok := t.config.(learners.KeepingConfig); ok && t.memory == 0 &&
-		x.Examples == learners.Any && c.Keeps() == learners.Any {
+	if t.memory == 0 && x.Examples == learners.Any && t.config.Traits().Keeps == learners.Any {
 		x.Examples = p.rows // what is kept grows with the stream, so far to this
 	}
 	f := t.config.Memory(x)
@@ -282,7 +281,7 @@ func (p *plan[T]) fits(x learners.Extent) error {
 		if x.Features < 1<<20 {
 			next = " Raise the limit, or take a learner or settings that hold less."
 		}
-		if _, ok := t.config.(learners.KeepingConfig); ok && x.Kept > 0 {
+		if t.config.Traits().Keeps > 0 && x.Kept > 0 {
 			next = keptSizes
 		}
 		parts := partsText(f.Parts)
@@ -324,8 +323,8 @@ const keptSizes = " What is kept was sized by the first examples: set --budget, 
 func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 	t := p.t
 	fs := t.cmd.Flags()
-	if c, ok := t.config.(learners.KeepingConfig); ok && t.memory > 0 && c.Keeps() > 0 {
-		if err := p.keep(c, &x, sample); err != nil {
+	if t.memory > 0 && t.config.Traits().Keeps > 0 {
+		if err := p.keep(&x, sample); err != nil {
 			return err
 		}
 	}
@@ -377,12 +376,12 @@ func (p *plan[T]) settle(x learners.Extent, sample *engine.Block[T]) error {
 const leastGram = 1 << 20
 
 // keep sizes what is kept of examples like those of sample.
-func (p *plan[T]) keep(c learners.KeepingConfig, x *learners.Extent,
-	sample *engine.Block[T]) error {
+func (p *plan[T]) keep(x *learners.Extent, sample *engine.Block[T]) error {
 	t := p.t
+	c, traits := t.config, t.config.Traits()
 	fs := t.cmd.Flags()
 	budget := given(fs, "mem-budget")
-	if c.Keeps() == learners.Any && x.Examples == learners.Any {
+	if traits.Keeps == learners.Any && x.Examples == learners.Any {
 		return usage("Bound what it keeps: --budget, and with tbp another --error-cache than all.",
 			"%s with these settings grows with the stream: %s can't hold", t.learner, budget)
 	}
@@ -390,19 +389,19 @@ func (p *plan[T]) keep(c learners.KeepingConfig, x *learners.Extent,
 	if err != nil {
 		return settingError(err)
 	}
-	n := func() int64 { return min(c.Keeps(), x.Examples) }
-	if sized := c.Keeps() == learners.Any || fs.Changed("budget") || fs.Changed("error-size") ||
-		fs.Changed("basis") || t.before != nil; !sized {
+	sized := traits.Keeps == learners.Any || t.before != nil || traits.FitMemory == nil ||
+		slices.ContainsFunc(traits.Sizes, fs.Changed)
+	if !sized {
 		// An eighth is for features to come and for what the collector has to let lie for a while.
-		d, err := c.FitMemory(p.room()-p.room()/8, *x, mean, largest)
+		d, err := traits.FitMemory(p.room()-p.room()/8, *x, mean, largest)
 		if err != nil {
 			return usage("Give more, or take a learner that keeps no examples.",
 				"%s with one kept example takes more than the %s that %s %s leaves for it: %w",
 				t.learner, inMiB(max(0, p.room())), budget, &t.memory, err)
 		}
-		t.config, c = d, d.(learners.KeepingConfig)
+		t.config, c, traits = d, d, d.Traits()
 	}
-	x.Kept = learners.KeptRoom(n(), mean, largest)
+	x.Kept = learners.KeptRoom(min(traits.Keeps, x.Examples), mean, largest)
 	f := c.Memory(*x)
 	if left := p.room() - f.Peak(); left >= 0 {
 		x.Kept += left / 2 // for examples that are larger than the first ones

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -331,7 +330,7 @@ func (t *trainer) check(fs *pflag.FlagSet) error {
 
 // whole reports whether the learner must see the data set as a whole: to learn at all, or for the soft margin that was asked for.
 func (t *trainer) whole() bool {
-	return learners.BatchOnly(t.config) || t.softDelta != 0 || learners.Soft(t.config)
+	return !t.config.Traits().Stream || t.softDelta != 0 || t.config.Traits().Soft
 }
 
 // onRandomFeatures makes -a NAME --rff D the learner rff with the base NAME.
@@ -350,13 +349,20 @@ func (t *trainer) onRandomFeatures(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// withRho are the learners of a hyperplane through the origin, whose bias the margin papers take as the weight of a feature rho.
-var withRho = []string{"perceptron", "alma", "romma", "micra", "cramma"}
+// withTrait returns the learners that have a trait with their default settings.
+func withTrait(has func(learners.Traits) bool) (names []string) {
+	for _, name := range learners.Names() {
+		if e, err := learners.Lookup(name); err == nil && has(e.Config().Traits()) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // checkWhole refuses what doesn't go with that.
 func (t *trainer) checkWhole(fs *pflag.FlagSet) error {
-	if t.rho > 0 && !slices.Contains(withRho, t.learner) {
-		return usage("It goes with "+strings.Join(withRho, ", ")+"; else take --bias append.", "%s has no %s", t.learner, given(fs, "rho"))
+	if t.rho > 0 && !t.config.Traits().Origin {
+		return usage("It goes with "+strings.Join(withTrait(func(t learners.Traits) bool { return t.Origin }), ", ")+"; else take --bias append.", "%s has no %s", t.learner, given(fs, "rho"))
 	}
 	what := given(fs, "soft-delta")
 	if t.softDelta == 0 {
@@ -365,7 +371,7 @@ func (t *trainer) checkWhole(fs *pflag.FlagSet) error {
 	switch {
 	case !t.whole():
 		return nil
-	case !learners.Whole(t.config):
+	case !t.config.Traits().Whole:
 		soft := "--soft-c"
 		if t.softDelta != 0 {
 			soft = "--soft-delta"
@@ -396,7 +402,7 @@ func describeLearner(learner string, c learners.Config) string {
 
 // fitting reports whether the run is one of Fit: on the whole data set, in its order.
 func (t *trainer) fitting() bool {
-	return learners.Whole(t.config) && t.untilConverged && !t.shuffle && t.checkpoint == ""
+	return t.config.Traits().Whole && t.untilConverged && !t.shuffle && t.checkpoint == ""
 }
 
 // notConverged says what is left.
@@ -451,7 +457,7 @@ type reader[T engine.Float] struct {
 
 // train is run in the precision of T.
 func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
-	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || learners.Relative(t.config) ||
+	inMemory := t.epochs > 1 || t.untilConverged || t.shuffle || t.config.Traits().Relative ||
 		t.opts.Normalize == "max" && t.opts.Scale == 0
 
 	plan, err := newPlan[T](t, inMemory)
@@ -489,7 +495,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 	if err := t.read.idle(t.cmd.Flags(), in.info().Format); err != nil {
 		return err
 	}
-	if t.config, err = learners.Resolve(t.config, facts); err != nil {
+	if t.config, err = t.config.Resolve(facts); err != nil {
 		return settingError(err)
 	}
 	if err := plan.begin(&in, testBytes); err != nil {
@@ -552,7 +558,7 @@ func train[T engine.Float](ctx context.Context, t *trainer) (err error) {
 		}
 		fit := learners.FitOptions{MaxUpdates: t.maxUpdates, Delta: t.softDelta,
 			GramBytes: plan.gram, ActiveSet: t.activeSet, Halving: t.halving}
-		if learners.BatchOnly(t.config) && t.learner == "svm" && !t.cmd.Flags().Changed("max-updates") {
+		if t.config.Traits().Dual && !t.cmd.Flags().Changed("max-updates") {
 			fit.MaxUpdates = 0
 		}
 		res, err = eval.Fit(ctx, f, in.source.(*eval.Memory[T]), fit, o.Progress)
@@ -712,7 +718,7 @@ func (t *trainer) margins(m eval.Margins) error {
 		skip = 1
 	}
 	r := &marginReport{Geometric: m.Norm(2, skip), Directional: m.Norm(2, 0)}
-	if norm, ok := learners.Norm(t.config); ok {
+	if norm := t.config.Traits().Norm; norm == norm {
 		p = norm
 		r.P = &p
 	}
@@ -1105,7 +1111,7 @@ func (t *trainer) goOn(fs *pflag.FlagSet) (err error) {
 		return modelError(t.from, err)
 	}
 	// what was trained had settings without open ends, unless the learner goes without
-	if learners.Relative(t.config) {
+	if t.config.Traits().Relative {
 		if _, err := t.entry.New64(t.config, learners.Env{}); err != nil {
 			return modelError(t.from, err)
 		}

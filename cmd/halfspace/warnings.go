@@ -141,7 +141,7 @@ func (a adviser) next(code string) string {
 	}
 	// The hypothesis is no better than none.
 	switch settings := settingsOf(a.config); {
-	case a.unscaled && !learners.ScaleFree(a.config):
+	case a.unscaled && !a.config.Traits().ScaleFree:
 		return "the features' scale may be why"
 	case !a.bias:
 		return "give it a bias (--bias append), or check the labels"
@@ -157,7 +157,7 @@ func scaleFree() string {
 	var names []string
 	for _, name := range learners.Names() {
 		if e, err := learners.Lookup(name); err == nil {
-			if c := e.Config(); learners.ScaleFree(c) && !learners.BatchOnly(c) {
+			if c := e.Config(); c.Traits().ScaleFree && c.Traits().Stream {
 				names = append(names, "-a "+name)
 			}
 		}
@@ -226,7 +226,7 @@ func (t *trainer) warn(res eval.Result, info dataset.Info, measured *eval.Count,
 		case eval.LabelRuns:
 			tell("", []eval.Warning{x})
 		case eval.Unscaled:
-			if !learners.ScaleFree(t.config) {
+			if !t.config.Traits().ScaleFree {
 				tell("", []eval.Warning{x})
 			}
 		default:
@@ -296,26 +296,26 @@ func useless(where string, c eval.Count) error {
 func (t *trainer) toConverge(res eval.Result) string {
 	var s []string
 	why := ""
-	if unscaled(res) && !learners.ScaleFree(t.config) {
+	if unscaled(res) && !t.config.Traits().ScaleFree {
 		s = append(s, "bring the columns to one scale")
 	}
 	if t.maxUpdates > 0 && res.Updates >= t.maxUpdates {
 		s = append(s, "raise --max-updates")
 	} else if res.Mistaken != nil {
 		s = append(s, "raise --tau, the share of the examples that a member sees")
-	} else if !learners.BatchOnly(t.config) {
+	} else if t.config.Traits().Stream {
 		why = "The examples can't be separated, " +
 			"or not before their features are of one scale (--normalize unit). "
 	}
 	switch known := remedies(t.config); {
 	case known != nil:
 		s = append(s, known...)
-	case slices.Contains(withRho, t.learner):
+	case t.config.Traits().SoftDelta:
 		s = append(s, "make the margin soft (--soft-delta)")
 	}
-	if learners.ScaleFree(t.config) {
+	if t.config.Traits().ScaleFree {
 		s = append(s, "take a learner that passes once: "+scaleFree())
-	} else if !learners.BatchOnly(t.config) {
+	} else if t.config.Traits().Stream {
 		s = append(s, "take a learner for data that can't be separated "+
 			"(obpm for some epochs, pa --variant 1, svm)")
 	}
@@ -327,10 +327,8 @@ func (t *trainer) toConverge(res eval.Result) string {
 
 // remedies are the changes of settings that a Config names, as flags; nil if it names none.
 func remedies(c learners.Config) (changes []string) {
-	if known, ok := c.(learners.RemedyConfig); ok {
-		for _, r := range known.Remedies() {
-			changes = append(changes, r.Change+" --"+r.Setting)
-		}
+	for _, r := range c.Traits().Remedies {
+		changes = append(changes, r.Change+" --"+r.Setting)
 	}
 	return changes
 }
@@ -358,7 +356,7 @@ func (t *trainer) warnPassed(res eval.Result, before *learners.PosteriorReport) 
 	next := remedies(c)
 	settings := settingsOf(c)
 	i := slices.IndexFunc(settings, func(f field) bool { return f.auto.IsValid() })
-	if i >= 0 && !learners.BatchOnly(c) {
+	if i >= 0 && c.Traits().Stream {
 		next = append(next, "let it be estimated: --"+settings[i].flag+" auto")
 	}
 	if len(next) == 0 || unscaled(res) {

@@ -22,7 +22,7 @@ func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 	defer pool.Close()
 	sparse, dense := Sparse[T](70, 40, 0.05), Dense[T](70, 40, 0.05)
 	l := s.fresh(t, pool)
-	if learners.BatchOnly(c) {
+	if !c.Traits().Stream {
 		fit(t, l, sparse)
 	} else {
 		learn(t, l, sparse, 64)
@@ -51,7 +51,7 @@ func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 		if p := learners.ProberOf(l); p != nil {
 			ask("Proba", p.Proba)
 		}
-		if learners.BatchOnly(c) {
+		if !c.Traits().Stream {
 			continue
 		}
 		rounds := make([]learners.Round, b.Len())

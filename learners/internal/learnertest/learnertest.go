@@ -33,7 +33,7 @@ func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 		{"sparse", Sparse[T](300, 90, 0.05)},
 		{"dense", Dense[T](300, 70, 0.05)},
 	}
-	batch := learners.BatchOnly(c)
+	batch := !c.Traits().Stream
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
 			b := form.block
@@ -334,7 +334,7 @@ func (s *suite[T]) restores(t *testing.T, l, twin learners.Learner[T]) {
 	st := l.State()
 	before := StateBytes(st)
 	other := StateBytes(twin.State())
-	if err := twin.(learners.StateChecker).CheckState(st); err != nil {
+	if err := twin.CheckState(st); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(StateBytes(twin.State()), other) {
@@ -369,7 +369,7 @@ func (s *suite[T]) refuses(t *testing.T, l learners.Learner[T]) {
 		t.Helper()
 		st := l.State()
 		change(&st)
-		if err := l.(learners.StateChecker).CheckState(st); !errors.Is(err, learners.ErrState) {
+		if err := l.CheckState(st); !errors.Is(err, learners.ErrState) {
 			t.Errorf("%s: CheckState says %v, want %v", what, err, learners.ErrState)
 		}
 		if err := l.SetState(st); !errors.Is(err, learners.ErrState) {
@@ -825,5 +825,7 @@ type foreign struct{}
 func (foreign) Validate() error { return nil }
 
 func (foreign) Traits() learners.Traits { return learners.Traits{} }
+
+func (foreign) Resolve(learners.Facts) (learners.Config, error) { return foreign{}, nil }
 
 func (foreign) Memory(learners.Extent) learners.Footprint { return learners.Footprint{} }

@@ -26,6 +26,8 @@ func (c *config) Memory(x learner.Extent) learner.Footprint { return c.perceptro
 
 func (c *config) Traits() learner.Traits { return learner.LinearTraits() }
 
+func (c *config) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+
 func (c *config) perceptron() *learners.PerceptronConfig {
 	if c == nil {
 		return &learners.PerceptronConfig{}
