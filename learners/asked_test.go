@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 // moreAsked are settings beside the variants whose Score has scratch of its own.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 // variants lists settings beside the defaults under which a learner must pass too.

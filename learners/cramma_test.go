@@ -7,7 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 type learnerBlock = engine.Block[float64]

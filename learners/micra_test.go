@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 func TestMICRAByHand(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 // rbfValue is exp(-gamma |x-z|^2) of two rows of a dense block.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 func TestPAByHand(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 // handStep is one example of a run worked by hand, and what must come of it.

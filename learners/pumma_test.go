@@ -10,7 +10,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 var _ learners.Fitter[float64] = (*learners.PUMMA[float64])(nil)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 func TestROMMAByHand(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
-	"github.com/halfspace-ml/halfspace/learners/internal/learnertest"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
 // config is the settings of plain: a perceptron that has no members' form, since whoever wrote it

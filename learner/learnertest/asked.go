@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Asked checks what a learner is asked for without learning: scores and probabilities need no
 // labels, and any number of goroutines may ask at once, about sparse and dense examples, for the
 // bits that one alone gets. The state stays. The race detector makes the second half of it. Nothing
 // global is switched.
-func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) {
+func Asked[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 	s := &suite[T]{entry: e, config: c}
 	pool := engine.NewPool(2)
 	defer pool.Close()
@@ -48,13 +48,13 @@ func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 			questions = append(questions, q)
 		}
 		ask("Score", l.Score)
-		if p := learners.ProberOf(l); p != nil {
+		if p := learner.ProberOf(l); p != nil {
 			ask("Proba", p.Proba)
 		}
 		if !c.Traits().Stream {
 			continue
 		}
-		rounds := make([]learners.Round, b.Len())
+		rounds := make([]learner.Round, b.Len())
 		for _, y := range [][]T{nil, make([]T, b.Len())} {
 			v := clone(b)
 			if v.Y = y; !errors.Is(l.Learn(v, rounds), engine.ErrLabel) {
@@ -97,7 +97,7 @@ func Asked[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 }
 
 // question is what is asked about a block, and the answer that one asker gets.
-type question[T learners.Float] struct {
+type question[T learner.Float] struct {
 	name  string
 	block *engine.Block[T]
 	ask   func(*engine.Block[T], []float64) error

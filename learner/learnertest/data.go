@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Dense returns n examples of unit length in dim dimensions, separable by a hidden u with margin at least gamma. The
 // same arguments give the same examples.
-func Dense[T learners.Float](n, dim int, gamma float64) *engine.Block[T] {
+func Dense[T learner.Float](n, dim int, gamma float64) *engine.Block[T] {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(dim)))
 	u := unit(rng, dim)
 	b := &engine.Block[T]{Dim: dim, Stride: dim + 3} // rows are not packed: strides must be honoured
@@ -32,7 +32,7 @@ func Dense[T learners.Float](n, dim int, gamma float64) *engine.Block[T] {
 
 // Sparse returns n examples with 0 to 12 non-zeros among dim features, of unit length, separable with margin at
 // least gamma but for the all-zero ones. Values tie often, as those of 0/1 data do.
-func Sparse[T learners.Float](n, dim int, gamma float64) *engine.Block[T] {
+func Sparse[T learner.Float](n, dim int, gamma float64) *engine.Block[T] {
 	rng := rand.New(rand.NewPCG(uint64(dim), uint64(n)))
 	u := unit(rng, dim)
 	b := &engine.Block[T]{Dim: dim, Ptr: []int{0}}
@@ -77,7 +77,7 @@ func dot(a, b []float64) float64 {
 }
 
 // clone returns a deep copy that has not been checked yet.
-func clone[T learners.Float](b *engine.Block[T]) *engine.Block[T] {
+func clone[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 	return &engine.Block[T]{
 		Y: slices.Clone(b.Y), Dim: b.Dim,
 		Ptr: slices.Clone(b.Ptr), Idx: slices.Clone(b.Idx), Val: slices.Clone(b.Val),
@@ -86,7 +86,7 @@ func clone[T learners.Float](b *engine.Block[T]) *engine.Block[T] {
 }
 
 // own returns examples [lo, hi) of a sparse block as a block whose Dim is just what they need.
-func own[T learners.Float](b *engine.Block[T], lo, hi int) *engine.Block[T] {
+func own[T learner.Float](b *engine.Block[T], lo, hi int) *engine.Block[T] {
 	o := clone(b)
 	v := o.Slice(lo, hi)
 	v.Dim = 0

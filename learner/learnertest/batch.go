@@ -11,25 +11,25 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/race"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // fitted returns a learner that was given b as a whole.
-func (s *suite[T]) fitted(t testing.TB, pool *engine.Pool, b *engine.Block[T]) learners.Learner[T] {
+func (s *suite[T]) fitted(t testing.TB, pool *engine.Pool, b *engine.Block[T]) learner.Learner[T] {
 	t.Helper()
 	l := s.fresh(t, pool)
 	fit(t, l, b)
 	return l
 }
 
-func fit[T learners.Float](t testing.TB, l learners.Learner[T], b *engine.Block[T]) learners.FitResult {
+func fit[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T]) learner.FitResult {
 	t.Helper()
-	f, ok := l.(learners.Fitter[T])
+	f, ok := l.(learner.Fitter[T])
 	if !ok {
 		t.Fatalf("%T has neither Learn nor Fit", l)
 	}
-	r, err := f.Fit(context.Background(), b, learners.FitOptions{})
+	r, err := f.Fit(context.Background(), b, learner.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func (s *suite[T]) batch(t *testing.T, b *engine.Block[T]) {
 }
 
 // scores returns l's scores of b, which must be the same block by block.
-func scores[T learners.Float](t testing.TB, l learners.Learner[T], b *engine.Block[T]) []float64 {
+func scores[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T]) []float64 {
 	t.Helper()
 	all := make([]float64, b.Len())
 	if err := l.Score(b, all); err != nil {
@@ -102,7 +102,7 @@ func (s *suite[T]) batchInputs(t *testing.T, b *engine.Block[T]) {
 func (s *suite[T]) batchBits(t *testing.T, b *engine.Block[T]) {
 	want := s.fitted(t, nil, b)
 	f := scores(t, want, b)
-	same := func(what string, l learners.Learner[T]) {
+	same := func(what string, l learner.Learner[T]) {
 		t.Helper()
 		sameState(t, what, l, want)
 		sameScores(t, what, scores(t, l, b), f)
@@ -132,13 +132,13 @@ func (s *suite[T]) batchBits(t *testing.T, b *engine.Block[T]) {
 func (s *suite[T]) batchReject(t *testing.T, b *engine.Block[T]) {
 	l := s.fitted(t, nil, b)
 	before := StateBytes(l.State())
-	if err := l.Learn(b, make([]learners.Round, b.Len())); !errors.Is(err, learners.ErrBatch) {
-		t.Errorf("Learn says %v, want %v", err, learners.ErrBatch)
+	if err := l.Learn(b, make([]learner.Round, b.Len())); !errors.Is(err, learner.ErrBatch) {
+		t.Errorf("Learn says %v, want %v", err, learner.ErrBatch)
 	}
-	f := l.(learners.Fitter[T])
+	f := l.(learner.Fitter[T])
 	dst := make([]float64, b.Len())
 	for _, r := range s.broken(b) {
-		if _, err := f.Fit(context.Background(), r.block, learners.FitOptions{}); !errors.Is(err, r.want) {
+		if _, err := f.Fit(context.Background(), r.block, learner.FitOptions{}); !errors.Is(err, r.want) {
 			t.Errorf("%s: Fit says %v, want %v", r.name, err, r.want)
 		}
 		if r.want != engine.ErrLabel {
@@ -147,19 +147,19 @@ func (s *suite[T]) batchReject(t *testing.T, b *engine.Block[T]) {
 			}
 		}
 	}
-	if err := l.Score(b, dst[1:]); !errors.Is(err, learners.ErrOut) {
-		t.Errorf("short dst: Score says %v, want %v", err, learners.ErrOut)
+	if err := l.Score(b, dst[1:]); !errors.Is(err, learner.ErrOut) {
+		t.Errorf("short dst: Score says %v, want %v", err, learner.ErrOut)
 	}
 	none := b.Slice(0, 0)
-	if _, err := f.Fit(context.Background(), &none, learners.FitOptions{}); !errors.Is(err, learners.ErrFit) {
-		t.Errorf("no examples: Fit says %v, want %v", err, learners.ErrFit)
+	if _, err := f.Fit(context.Background(), &none, learner.FitOptions{}); !errors.Is(err, learner.ErrFit) {
+		t.Errorf("no examples: Fit says %v, want %v", err, learner.ErrFit)
 	}
-	if _, err := f.Fit(context.Background(), b, learners.FitOptions{MaxUpdates: -1}); !errors.Is(err, learners.ErrConfig) {
-		t.Errorf("MaxUpdates = -1: Fit says %v, want %v", err, learners.ErrConfig)
+	if _, err := f.Fit(context.Background(), b, learner.FitOptions{MaxUpdates: -1}); !errors.Is(err, learner.ErrConfig) {
+		t.Errorf("MaxUpdates = -1: Fit says %v, want %v", err, learner.ErrConfig)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := f.Fit(ctx, b, learners.FitOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := f.Fit(ctx, b, learner.FitOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: Fit says %v", err)
 	}
 	if !bytes.Equal(StateBytes(l.State()), before) {

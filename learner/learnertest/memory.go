@@ -6,13 +6,13 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // extentOf returns what is to be known of b, presented so many times.
-func extentOf[T learners.Float](b *engine.Block[T], times int) learners.Extent {
+func extentOf[T learner.Float](b *engine.Block[T], times int) learner.Extent {
 	n := int64(b.Len() * times)
-	x := learners.Extent{Features: int64(b.Dim), Examples: n, Elem: int64(unsafe.Sizeof(T(0))),
+	x := learner.Extent{Features: int64(b.Dim), Examples: n, Elem: int64(unsafe.Sizeof(T(0))),
 		Dense: b.Dense(), Saved: true}
 	if x.Longest = x.Features; b.Dense() {
 		x.NonZeros = n * x.Features
@@ -27,7 +27,7 @@ func extentOf[T learners.Float](b *engine.Block[T], times int) learners.Extent {
 
 // within: what l holds is no more than its settings say, and what they say is of that order. They
 // don't know how many examples are kept, and how many are learned at a time.
-func (s *suite[T]) within(t *testing.T, what string, l learners.Learner[T], x learners.Extent) {
+func (s *suite[T]) within(t *testing.T, what string, l learner.Learner[T], x learner.Extent) {
 	t.Helper()
 	f := s.config.Memory(x)
 	held := f.Held()

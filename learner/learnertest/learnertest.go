@@ -16,7 +16,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/race"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -24,7 +24,7 @@ const seed = 42
 
 // Check runs the suite on one learner with one configuration in the precision of T. It switches the implementation of
 // vecmath, so nothing else may run beside it.
-func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) {
+func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 	s := &suite[T]{entry: e, config: c}
 	forms := []struct {
 		name  string
@@ -61,14 +61,14 @@ func Check[T learners.Float](t *testing.T, e learners.Entry, c learners.Config) 
 	t.Run("config", func(t *testing.T) { s.settings(t) })
 }
 
-type suite[T learners.Float] struct {
-	entry  learners.Entry
-	config learners.Config
+type suite[T learner.Float] struct {
+	entry  learner.Entry
+	config learner.Config
 }
 
-func (s *suite[T]) fresh(t testing.TB, pool *engine.Pool) learners.Learner[T] {
+func (s *suite[T]) fresh(t testing.TB, pool *engine.Pool) learner.Learner[T] {
 	t.Helper()
-	l, err := learners.New[T](s.entry, s.config, learners.Env{Seed: seed, Pool: pool})
+	l, err := learner.New[T](s.entry, s.config, learner.Env{Seed: seed, Pool: pool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +76,9 @@ func (s *suite[T]) fresh(t testing.TB, pool *engine.Pool) learners.Learner[T] {
 }
 
 // learn learns b in blocks of size and returns the rounds.
-func learn[T learners.Float](t testing.TB, l learners.Learner[T], b *engine.Block[T], size int) []learners.Round {
+func learn[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T], size int) []learner.Round {
 	t.Helper()
-	rounds := make([]learners.Round, b.Len())
+	rounds := make([]learner.Round, b.Len())
 	for lo := 0; lo < b.Len(); lo += size {
 		hi := min(lo+size, b.Len())
 		v := b.Slice(lo, hi)
@@ -90,7 +90,7 @@ func learn[T learners.Float](t testing.TB, l learners.Learner[T], b *engine.Bloc
 }
 
 // trained returns a learner that has learned b twice.
-func (s *suite[T]) trained(t testing.TB, b *engine.Block[T]) learners.Learner[T] {
+func (s *suite[T]) trained(t testing.TB, b *engine.Block[T]) learner.Learner[T] {
 	t.Helper()
 	l := s.fresh(t, nil)
 	learn(t, l, b, 256)
@@ -99,7 +99,7 @@ func (s *suite[T]) trained(t testing.TB, b *engine.Block[T]) learners.Learner[T]
 }
 
 // StateBytes returns all of a State as bytes, equal if and only if the States are, to the bit.
-func StateBytes(s learners.State) []byte {
+func StateBytes(s learner.State) []byte {
 	var out bytes.Buffer
 	for _, k := range slices.Sorted(maps.Keys(s.Counters)) {
 		fmt.Fprintf(&out, "%q=%d\n", k, s.Counters[k])
@@ -116,7 +116,7 @@ func StateBytes(s learners.State) []byte {
 	return out.Bytes()
 }
 
-func sameState[T learners.Float](t testing.TB, what string, got, want learners.Learner[T]) {
+func sameState[T learner.Float](t testing.TB, what string, got, want learner.Learner[T]) {
 	t.Helper()
 	if !bytes.Equal(StateBytes(got.State()), StateBytes(want.State())) {
 		t.Errorf("%s: the states differ", what)
@@ -126,7 +126,7 @@ func sameState[T learners.Float](t testing.TB, what string, got, want learners.L
 	}
 }
 
-func sameRounds(t testing.TB, what string, got, want []learners.Round) {
+func sameRounds(t testing.TB, what string, got, want []learner.Round) {
 	t.Helper()
 	for i := range want {
 		if math.Float64bits(got[i].Score) != math.Float64bits(want[i].Score) || got[i].Updates != want[i].Updates {
@@ -139,8 +139,8 @@ func sameRounds(t testing.TB, what string, got, want []learners.Round) {
 // inputs: examples are only read, and only the places of the examples are written.
 func (s *suite[T]) inputs(t *testing.T, b *engine.Block[T]) {
 	l, x := s.fresh(t, nil), clone(b)
-	rounds := make([]learners.Round, b.Len()+1)
-	rounds[b.Len()] = learners.Round{Score: 17, Updates: 17}
+	rounds := make([]learner.Round, b.Len()+1)
+	rounds[b.Len()] = learner.Round{Score: 17, Updates: 17}
 	dst := make([]float64, b.Len()+1)
 	dst[b.Len()] = 17
 	if err := l.Learn(x, rounds); err != nil {
@@ -152,7 +152,7 @@ func (s *suite[T]) inputs(t *testing.T, b *engine.Block[T]) {
 	if !slices.Equal(x.Y, b.Y) || !slices.Equal(x.Ptr, b.Ptr) || !slices.Equal(x.Idx, b.Idx) || !slices.Equal(x.Val, b.Val) || !slices.Equal(x.X, b.X) {
 		t.Error("Learn or Score wrote into its block")
 	}
-	if rounds[b.Len()] != (learners.Round{Score: 17, Updates: 17}) || dst[b.Len()] != 17 {
+	if rounds[b.Len()] != (learner.Round{Score: 17, Updates: 17}) || dst[b.Len()] != 17 {
 		t.Error("a place beyond the examples was written")
 	}
 	var sum int64
@@ -175,7 +175,7 @@ func (s *suite[T]) bits(t *testing.T, b *engine.Block[T]) {
 	if err := want.Score(b, again); err != nil {
 		t.Fatal(err)
 	}
-	same := func(what string, l learners.Learner[T], size int) {
+	same := func(what string, l learner.Learner[T], size int) {
 		t.Helper()
 		sameRounds(t, what+", first epoch", learn(t, l, b, size), first)
 		sameRounds(t, what+", second epoch", learn(t, l, b, size), second)
@@ -224,7 +224,7 @@ func (s *suite[T]) score(t *testing.T, b *engine.Block[T]) {
 	quiet, asked := s.fresh(t, nil), s.fresh(t, nil)
 	want := learn(t, quiet, b, b.Len())
 	var f [1]float64
-	var r [1]learners.Round
+	var r [1]learner.Round
 	for i := range b.Len() {
 		v := b.Slice(i, i+1)
 		if err := asked.Score(&v, f[:]); err != nil {
@@ -248,7 +248,7 @@ func (s *suite[T]) reject(t *testing.T, b *engine.Block[T]) {
 	learn(t, l, &half, half.Len())
 	before := StateBytes(l.State())
 
-	rounds, dst := make([]learners.Round, rest.Len()), make([]float64, rest.Len())
+	rounds, dst := make([]learner.Round, rest.Len()), make([]float64, rest.Len())
 	for _, r := range s.broken(&rest) {
 		if err := l.Learn(r.block, rounds); !errors.Is(err, r.want) {
 			t.Errorf("%s: Learn says %v, want %v", r.name, err, r.want)
@@ -259,11 +259,11 @@ func (s *suite[T]) reject(t *testing.T, b *engine.Block[T]) {
 			}
 		}
 	}
-	if err := l.Learn(&rest, rounds[1:]); !errors.Is(err, learners.ErrOut) {
-		t.Errorf("short rounds: Learn says %v, want %v", err, learners.ErrOut)
+	if err := l.Learn(&rest, rounds[1:]); !errors.Is(err, learner.ErrOut) {
+		t.Errorf("short rounds: Learn says %v, want %v", err, learner.ErrOut)
 	}
-	if err := l.Score(&rest, dst[1:]); !errors.Is(err, learners.ErrOut) {
-		t.Errorf("short dst: Score says %v, want %v", err, learners.ErrOut)
+	if err := l.Score(&rest, dst[1:]); !errors.Is(err, learner.ErrOut) {
+		t.Errorf("short dst: Score says %v, want %v", err, learner.ErrOut)
 	}
 	if !bytes.Equal(StateBytes(l.State()), before) {
 		t.Error("a rejected call changed the state")
@@ -276,7 +276,7 @@ func (s *suite[T]) reject(t *testing.T, b *engine.Block[T]) {
 }
 
 // trial is a block that Check must refuse, and with what.
-type trial[T learners.Float] struct {
+type trial[T learner.Float] struct {
 	name  string
 	block *engine.Block[T]
 	want  error
@@ -329,7 +329,7 @@ func (s *suite[T]) state(t *testing.T, b *engine.Block[T]) {
 }
 
 // restores: a State is a copy and all there is.
-func (s *suite[T]) restores(t *testing.T, l, twin learners.Learner[T]) {
+func (s *suite[T]) restores(t *testing.T, l, twin learner.Learner[T]) {
 	t.Helper()
 	st := l.State()
 	before := StateBytes(st)
@@ -357,7 +357,7 @@ func (s *suite[T]) restores(t *testing.T, l, twin learners.Learner[T]) {
 var younger = []string{"alma R"}
 
 // refuses: a State that does not fit changes nothing; that of a new learner fits.
-func (s *suite[T]) refuses(t *testing.T, l learners.Learner[T]) {
+func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 	t.Helper()
 	empty := s.fresh(t, nil)
 	if err := empty.SetState(s.fresh(t, nil).State()); err != nil {
@@ -365,46 +365,46 @@ func (s *suite[T]) refuses(t *testing.T, l learners.Learner[T]) {
 	}
 
 	before := StateBytes(l.State())
-	refused := func(what string, change func(st *learners.State)) {
+	refused := func(what string, change func(st *learner.State)) {
 		t.Helper()
 		st := l.State()
 		change(&st)
-		if err := l.CheckState(st); !errors.Is(err, learners.ErrState) {
-			t.Errorf("%s: CheckState says %v, want %v", what, err, learners.ErrState)
+		if err := l.CheckState(st); !errors.Is(err, learner.ErrState) {
+			t.Errorf("%s: CheckState says %v, want %v", what, err, learner.ErrState)
 		}
-		if err := l.SetState(st); !errors.Is(err, learners.ErrState) {
-			t.Errorf("%s: SetState says %v, want %v", what, err, learners.ErrState)
+		if err := l.SetState(st); !errors.Is(err, learner.ErrState) {
+			t.Errorf("%s: SetState says %v, want %v", what, err, learner.ErrState)
 		}
 		if !bytes.Equal(StateBytes(l.State()), before) {
 			t.Fatalf("%s: a refused SetState changed the state", what)
 		}
 	}
 	good := l.State()
-	refused("nothing", func(st *learners.State) { *st = learners.State{} })
-	refused("a foreign tensor", func(st *learners.State) {
-		st.Tensors = append(st.Tensors, learners.Tensor{Name: "foreign", Shape: []int{1}, Data: []float64{1}})
+	refused("nothing", func(st *learner.State) { *st = learner.State{} })
+	refused("a foreign tensor", func(st *learner.State) {
+		st.Tensors = append(st.Tensors, learner.Tensor{Name: "foreign", Shape: []int{1}, Data: []float64{1}})
 	})
 	for i, x := range good.Tensors {
-		refused("without tensor "+x.Name, func(st *learners.State) { st.Tensors = slices.Delete(st.Tensors, i, i+1) })
-		refused("renamed tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Name = "foreign" })
-		refused("another type in tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Data = make([]int8, reflect.ValueOf(x.Data).Len()) })
-		refused("another shape of tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Shape = []int{3, math.MaxInt32} })
-		refused("no shape of tensor "+x.Name, func(st *learners.State) { st.Tensors[i].Shape = nil })
+		refused("without tensor "+x.Name, func(st *learner.State) { st.Tensors = slices.Delete(st.Tensors, i, i+1) })
+		refused("renamed tensor "+x.Name, func(st *learner.State) { st.Tensors[i].Name = "foreign" })
+		refused("another type in tensor "+x.Name, func(st *learner.State) { st.Tensors[i].Data = make([]int8, reflect.ValueOf(x.Data).Len()) })
+		refused("another shape of tensor "+x.Name, func(st *learner.State) { st.Tensors[i].Shape = []int{3, math.MaxInt32} })
+		refused("no shape of tensor "+x.Name, func(st *learner.State) { st.Tensors[i].Shape = nil })
 	}
 	for k := range good.Counters {
-		refused("without counter "+k, func(st *learners.State) { delete(st.Counters, k) })
+		refused("without counter "+k, func(st *learner.State) { delete(st.Counters, k) })
 	}
 	for k := range good.Scalars {
 		if !slices.Contains(younger, s.entry.Name+" "+k) {
-			refused("without scalar "+k, func(st *learners.State) { delete(st.Scalars, k) })
+			refused("without scalar "+k, func(st *learner.State) { delete(st.Scalars, k) })
 		}
-		refused("NaN in scalar "+k, func(st *learners.State) { st.Scalars[k] = math.NaN() })
+		refused("NaN in scalar "+k, func(st *learner.State) { st.Scalars[k] = math.NaN() })
 	}
 }
 
 // biasOf returns the bias of a learner that has one beside its weights, else 0.
-func biasOf[T learners.Float](l learners.Learner[T]) float64 {
-	if b, ok := l.(learners.Biased); ok {
+func biasOf[T learner.Float](l learner.Learner[T]) float64 {
+	if b, ok := l.(learner.Biased); ok {
 		return b.Bias()
 	}
 	return 0
@@ -435,7 +435,7 @@ func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 		x.Idx, x.Val = nil, nil
 		clear(x.Ptr)
 	}
-	if _, ok := l.(learners.Biased); ok {
+	if _, ok := l.(learner.Biased); ok {
 		f := make([]float64, x.Len())
 		if err := l.Score(x, f); err != nil {
 			t.Fatal(err)
@@ -492,13 +492,13 @@ func (s *suite[T]) unseen(t *testing.T, b *engine.Block[T]) {
 
 // nonlinear reports whether a learner has a kernel, or random features for one.
 func nonlinear(l any) bool {
-	_, keeper := l.(learners.Keeper)
+	_, keeper := l.(learner.Keeper)
 	_, mapped := l.(interface{ Features() int })
 	return keeper || mapped
 }
 
 // widened returns b with features beyond its own in every example.
-func widened[T learners.Float](b *engine.Block[T]) *engine.Block[T] {
+func widened[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 	n := b.Len()
 	wide := &engine.Block[T]{Y: b.Y, Dim: b.Dim + 1000}
 	if b.Dense() {
@@ -567,7 +567,7 @@ func (s *suite[T]) weights(t *testing.T, b *engine.Block[T]) {
 }
 
 // epsilon is the distance from 1 to the next T.
-func epsilon[T learners.Float]() float64 {
+func epsilon[T learner.Float]() float64 {
 	if T(1)+T(0x1p-30) == 1 {
 		return 0x1p-23
 	}
@@ -611,11 +611,11 @@ func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
 		return // its annotations of the kernels allocate
 	}
 	l := s.trained(t, b)
-	rounds, dst := make([]learners.Round, b.Len()), make([]float64, b.Len())
+	rounds, dst := make([]learner.Round, b.Len()), make([]float64, b.Len())
 	if err := errors.Join(l.Learn(b, rounds), l.Score(b, dst)); err != nil {
 		t.Fatal(err)
 	}
-	if k, ok := l.(learners.Keeper); ok { // until as many are kept as there will be
+	if k, ok := l.(learner.Keeper); ok { // until as many are kept as there will be
 		for epoch, still := 0, 0; epoch < 50 && still < 5; epoch++ {
 			kept := k.Support()
 			learn(t, l, b, 256)
@@ -642,8 +642,8 @@ func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
 
 // proba: probabilities are such, the same block by block and on every implementation, change no state, fail as scores do and allocate nothing;
 // they rise above 1/2 for most examples of +1 and fall below for most of -1.
-func (s *suite[T]) proba(t *testing.T, l learners.Learner[T], b *engine.Block[T]) {
-	prober := learners.ProberOf(l)
+func (s *suite[T]) proba(t *testing.T, l learner.Learner[T], b *engine.Block[T]) {
+	prober := learner.ProberOf(l)
 	if prober == nil {
 		return
 	}
@@ -694,8 +694,8 @@ func (s *suite[T]) proba(t *testing.T, l learners.Learner[T], b *engine.Block[T]
 			t.Errorf("%s: Proba says %v, want %v", r.name, err, r.want)
 		}
 	}
-	if err := prober.Proba(b, again[1:]); !errors.Is(err, learners.ErrOut) {
-		t.Errorf("short dst: Proba says %v, want %v", err, learners.ErrOut)
+	if err := prober.Proba(b, again[1:]); !errors.Is(err, learner.ErrOut) {
+		t.Errorf("short dst: Proba says %v, want %v", err, learner.ErrOut)
 	}
 	if err := prober.Proba(widened(b), again); err != nil {
 		t.Error(err)
@@ -721,7 +721,7 @@ func (s *suite[T]) grow(t *testing.T, b *engine.Block[T]) {
 	rounds := learn(t, want, b, 256)
 	for _, size := range []int{1, 7, 256} {
 		l := s.fresh(t, nil)
-		got := make([]learners.Round, b.Len())
+		got := make([]learner.Round, b.Len())
 		for lo := 0; lo < b.Len(); lo += size {
 			hi := min(lo+size, b.Len())
 			if err := l.Learn(own(b, lo, hi), got[lo:hi]); err != nil {
@@ -804,17 +804,17 @@ func (s *suite[T]) settings(t *testing.T) {
 				t.Fatal(err)
 			}
 			reflect.ValueOf(c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(x))
-			if err := c.Validate(); !errors.Is(err, learners.ErrConfig) {
-				t.Errorf("%s = %v: Validate says %v, want %v", f.Name, x, err, learners.ErrConfig)
+			if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
+				t.Errorf("%s = %v: Validate says %v, want %v", f.Name, x, err, learner.ErrConfig)
 			}
-			if _, err := learners.New[T](s.entry, c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
-				t.Errorf("%s = %v: New says %v, want %v", f.Name, x, err, learners.ErrConfig)
+			if _, err := learner.New[T](s.entry, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
+				t.Errorf("%s = %v: New says %v, want %v", f.Name, x, err, learner.ErrConfig)
 			}
 		}
 	}
-	for _, c := range []learners.Config{nil, foreign{}} {
-		if _, err := learners.New[T](s.entry, c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
-			t.Errorf("settings of %T: New says %v, want %v", c, err, learners.ErrConfig)
+	for _, c := range []learner.Config{nil, foreign{}} {
+		if _, err := learner.New[T](s.entry, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
+			t.Errorf("settings of %T: New says %v, want %v", c, err, learner.ErrConfig)
 		}
 	}
 }
@@ -824,8 +824,8 @@ type foreign struct{}
 
 func (foreign) Validate() error { return nil }
 
-func (foreign) Traits() learners.Traits { return learners.Traits{} }
+func (foreign) Traits() learner.Traits { return learner.Traits{} }
 
-func (foreign) Resolve(learners.Facts) (learners.Config, error) { return foreign{}, nil }
+func (foreign) Resolve(learner.Facts) (learner.Config, error) { return foreign{}, nil }
 
-func (foreign) Memory(learners.Extent) learners.Footprint { return learners.Footprint{} }
+func (foreign) Memory(learner.Extent) learner.Footprint { return learner.Footprint{} }
