@@ -75,7 +75,7 @@ func CheckState(name string, s State, fields func(*Codec)) error {
 	return c.walk(fields)
 }
 
-// walk reads, and refuses what nobody asked for.
+// walk reads, and refuses parts that fields has not named.
 func (c *Codec) walk(fields func(*Codec)) error {
 	fields(c)
 	seen := map[part]bool{}
@@ -131,7 +131,7 @@ func (c *Codec) Want(ok bool, format string, args ...any) bool {
 // State has them are to be worked out.
 func (c *Codec) Writing() bool { return c.from == nil }
 
-// Reading reports whether a State is being read and has fitted so far: what it must be otherwise is
+// Reading reports whether a State is being read and has fitted so far: what more it must satisfy is
 // to be checked.
 func (c *Codec) Reading() bool { return c.from != nil && c.err == nil }
 
@@ -325,9 +325,9 @@ type Stateful interface {
 	CheckState(State) error
 }
 
-// Inners are the States of others within the State: the names of those of of[m] begin with
-// prefix(m), which has a dot at its end and nowhere else. All of them are checked before any is
-// stored. One that then refuses what it has taken in checking makes SetState return its error.
+// Inners are the States of other learners within the State: the names in that of of[m] begin with
+// prefix(m) here, which has a dot at its end and nowhere else. All of them are checked before any is
+// stored. A learner that then refuses what its CheckState took makes SetState return that error.
 func Inners[S Stateful](c *Codec, prefix func(m int) string, of []S) {
 	if c.from == nil {
 		for m, l := range of {
@@ -357,8 +357,8 @@ func Inners[S Stateful](c *Codec, prefix func(m int) string, of []S) {
 	}
 }
 
-// split parts what has names that begin with prefix by the first word of the rest, up to a dot,
-// which is left out of the names then. The data are shared.
+// split returns the parts of s whose names begin with prefix and another word up to a dot: a State
+// for each such word, dot included, with what is behind it as names. The data are shared.
 func (s *State) split(prefix string) map[string]*State {
 	parts := map[string]*State{}
 	// of returns whose part is called that, and its name there.

@@ -158,6 +158,62 @@ func TestCodecRefuses(t *testing.T) {
 	}
 }
 
+// ensemble is a learner whose state is that of others and a counter.
+type ensemble struct {
+	n       int64
+	members []*member
+}
+
+type member struct{ parts }
+
+func (m *member) State() State             { return StateOf(m.fields) }
+func (m *member) SetState(s State) error   { return SetState("m", s, m.fields) }
+func (m *member) CheckState(s State) error { return CheckState("m", s, m.fields) }
+
+func (e *ensemble) fields(c *Codec) {
+	Count(c, "n", &e.n)
+	Inners(c, func(m int) string { return string(rune('a'+m)) + "." }, e.members)
+}
+
+// TestCodecInners: the states of others within a state are taken or refused together.
+func TestCodecInners(t *testing.T) {
+	e := &ensemble{n: 3, members: []*member{{*whole()}, {*whole()}}}
+	e.members[1].n, e.members[1].inner = 5, nil
+	s := StateOf(e.fields)
+	fresh := func() *ensemble { return &ensemble{members: []*member{{}, {}}} }
+	got := fresh()
+	if err := SetState("x", s, got.fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range got.members {
+		m.then = 0
+	}
+	if !reflect.DeepEqual(got, e) || !reflect.DeepEqual(StateOf(got.fields), s) {
+		t.Errorf("got %+v, want %+v", got, e)
+	}
+	for _, r := range []struct {
+		change func(s *State)
+		want   string
+	}{
+		{func(s *State) { delete(s.Counters, "b.n") }, `x: b.m: counter "n" is missing: `},
+		{func(s *State) { s.Counters["b.more"] = 1 },
+			`x: b.m: counter "more" is no part of its state: `},
+		{func(s *State) { s.Counters["c.n"] = 1 }, `x: counter "c.n" is no part of its state: `},
+		{func(s *State) { s.Tensor("b.w").Data = nil }, `x: b.m: tensor "w" is <nil>, `},
+	} {
+		s := StateOf(e.fields)
+		r.change(&s)
+		got := fresh()
+		err := SetState("x", s, got.fields)
+		if !errors.Is(err, ErrState) || !strings.HasPrefix(err.Error(), r.want) {
+			t.Errorf("SetState says %v, want %s...", err, r.want)
+		}
+		if !reflect.DeepEqual(got, fresh()) {
+			t.Errorf("%v: stored %+v", err, got)
+		}
+	}
+}
+
 // TestCodecTwice: a name that is used twice is a mistake of the learner's.
 func TestCodecTwice(t *testing.T) {
 	defer func() {

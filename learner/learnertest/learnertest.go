@@ -365,8 +365,9 @@ func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 	}
 
 	before := StateBytes(l.State())
-	refused := func(what string, change func(st *learner.State)) {
+	refused := func(what, part string, change func(st *learner.State)) {
 		t.Helper()
+		what += part
 		st := l.State()
 		change(&st)
 		if err := l.CheckState(st); !errors.Is(err, learner.ErrState) {
@@ -375,31 +376,53 @@ func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 		if err := l.SetState(st); !errors.Is(err, learner.ErrState) {
 			t.Errorf("%s: SetState says %v, want %v", what, err, learner.ErrState)
 		}
+		if err := l.SetState(st); err != nil && !names(err, s.entry.Name, part) {
+			t.Errorf("%s: SetState says %v, which does not name learner and part", what, err)
+		}
 		if !bytes.Equal(StateBytes(l.State()), before) {
 			t.Fatalf("%s: a refused SetState changed the state", what)
 		}
 	}
 	good := l.State()
-	refused("nothing", func(st *learner.State) { *st = learner.State{} })
-	refused("a foreign tensor", func(st *learner.State) {
-		st.Tensors = append(st.Tensors, learner.Tensor{Name: "foreign", Shape: []int{1}, Data: []float64{1}})
+	refused("nothing", "", func(st *learner.State) { *st = learner.State{} })
+	refused("another tensor, ", "foreign", func(st *learner.State) {
+		st.Tensors = append(st.Tensors,
+			learner.Tensor{Name: "foreign", Shape: []int{1}, Data: []float64{1}})
 	})
 	for i, x := range good.Tensors {
-		refused("without tensor "+x.Name, func(st *learner.State) { st.Tensors = slices.Delete(st.Tensors, i, i+1) })
-		refused("renamed tensor "+x.Name, func(st *learner.State) { st.Tensors[i].Name = "foreign" })
-		refused("another type in tensor "+x.Name, func(st *learner.State) { st.Tensors[i].Data = make([]int8, reflect.ValueOf(x.Data).Len()) })
-		refused("another shape of tensor "+x.Name, func(st *learner.State) { st.Tensors[i].Shape = []int{3, math.MaxInt32} })
-		refused("no shape of tensor "+x.Name, func(st *learner.State) { st.Tensors[i].Shape = nil })
+		refused("without tensor ", x.Name, func(st *learner.State) {
+			st.Tensors = slices.Delete(st.Tensors, i, i+1)
+		})
+		refused("renamed tensor ", x.Name, func(st *learner.State) {
+			st.Tensors[i].Name = "foreign"
+		})
+		refused("another type in tensor ", x.Name, func(st *learner.State) {
+			st.Tensors[i].Data = make([]int8, reflect.ValueOf(x.Data).Len())
+		})
+		refused("another shape of tensor ", x.Name, func(st *learner.State) {
+			st.Tensors[i].Shape = []int{3, math.MaxInt32}
+		})
+		refused("no shape of tensor ", x.Name, func(st *learner.State) {
+			st.Tensors[i].Shape = nil
+		})
 	}
 	for k := range good.Counters {
-		refused("without counter "+k, func(st *learner.State) { delete(st.Counters, k) })
+		refused("without counter ", k, func(st *learner.State) { delete(st.Counters, k) })
 	}
 	for k := range good.Scalars {
 		if !slices.Contains(younger, s.entry.Name+" "+k) {
-			refused("without scalar "+k, func(st *learner.State) { delete(st.Scalars, k) })
+			refused("without scalar ", k, func(st *learner.State) { delete(st.Scalars, k) })
 		}
-		refused("NaN in scalar "+k, func(st *learner.State) { st.Scalars[k] = math.NaN() })
+		refused("NaN in scalar ", k, func(st *learner.State) { st.Scalars[k] = math.NaN() })
 	}
+}
+
+// names reports whether err, of a State, begins with the learner's name and has that of the part
+// in it. A part of a learner within another may be named by the name that it has there.
+func names(err error, name, part string) bool {
+	text := err.Error()
+	within := part[strings.LastIndex(part, ".")+1:]
+	return strings.HasPrefix(text, name+": ") && (part == "" || strings.Contains(text, within))
 }
 
 // biasOf returns the bias of a learner that has one beside its weights, else 0.
