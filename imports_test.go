@@ -23,7 +23,7 @@ const module = "github.com/halfspace-ml/halfspace/"
 
 // onlyIn says which rooms may import a library that the others reach through them.
 var onlyIn = map[string][]string{
-	"github.com/klauspost/cpuid/v2":     {"vecmath", "bench", "cmd"}, // features are detected in vecmath; the others describe the CPU
+	"github.com/klauspost/cpuid/v2":     {"bench", "cmd"}, // which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
 	"github.com/klauspost/compress":     {"dataset"},
 	"github.com/HdrHistogram":           {"cmd"},
 	"github.com/spf13/cobra":            {"cmd"},

@@ -3,19 +3,28 @@ package vecmath
 import (
 	"unsafe"
 
-	"github.com/klauspost/cpuid/v2"
+	"golang.org/x/sys/cpu"
 )
 
-// cpuid reports a vector feature only if the operating system saves its registers, too.
+// feature is one of the CPU, with the name that a message gives it. Package cpu says that a vector
+// feature is there only if the operating system saves its registers, too.
+type feature struct {
+	name string
+	has  bool
+}
+
 var (
-	needAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
-	needAVX512 = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ, cpuid.AVX512BW,
-		cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
+	needScalar = []feature{{"FMA3", cpu.X86.HasFMA}, {"BMI1", cpu.X86.HasBMI1},
+		{"BMI2", cpu.X86.HasBMI2}}
+	needAVX2   = append([]feature{{"AVX2", cpu.X86.HasAVX2}}, needScalar...)
+	needAVX512 = append([]feature{{"AVX512F", cpu.X86.HasAVX512F},
+		{"AVX512VL", cpu.X86.HasAVX512VL}, {"AVX512DQ", cpu.X86.HasAVX512DQ},
+		{"AVX512BW", cpu.X86.HasAVX512BW}}, needScalar...)
 )
 
 // missing names what im needs and this machine lacks.
 func missing(im Impl) []string {
-	var need []cpuid.FeatureID
+	var need []feature
 	switch im {
 	case NEON:
 		return []string{"an arm64 CPU"}
@@ -25,9 +34,9 @@ func missing(im Impl) []string {
 		need = needAVX512
 	}
 	var lacks []string
-	for _, id := range need {
-		if !cpuid.CPU.Has(id) {
-			lacks = append(lacks, id.String())
+	for _, f := range need {
+		if !f.has {
+			lacks = append(lacks, f.name)
 		}
 	}
 	return lacks
@@ -48,7 +57,7 @@ func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
 }
 
 // vnni: 8-bit products go by VPDPBUSD, which some of the CPUs with AVX-512 have.
-var vnni = cpuid.CPU.Has(cpuid.AVX512VNNI)
+var vnni = cpu.X86.HasAVX512VNNI
 
 func byteRowsDot(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int) {
 	switch active {

@@ -1,6 +1,6 @@
 package vecmath
 
-import "github.com/klauspost/cpuid/v2"
+import "golang.org/x/sys/cpu"
 
 // missing names what im needs and this machine lacks.
 func missing(im Impl) []string {
@@ -8,8 +8,8 @@ func missing(im Impl) []string {
 	case AVX2, AVX512:
 		return []string{"an amd64 CPU"}
 	case NEON:
-		if !cpuid.CPU.Has(cpuid.ASIMD) {
-			return []string{cpuid.ASIMD.String()}
+		if !cpu.ARM64.HasASIMD {
+			return []string{"ASIMD"}
 		}
 	}
 	return nil

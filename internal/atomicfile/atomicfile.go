@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -170,8 +169,17 @@ func still(f *os.File, name string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// partEnd is what follows the target in a part's name.
-var partEnd = regexp.MustCompile(`^\.[0-9]+-[0-9]+\.part$`)
+// partEnd reports whether s is what follows the target in a part's name: a process's number and one
+// of its own, as .123-4.part.
+func partEnd(s string) bool {
+	s, ok := strings.CutSuffix(s, ".part")
+	if !ok || !strings.HasPrefix(s, ".") {
+		return false
+	}
+	process, n, ok := strings.Cut(s[1:], "-")
+	number := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+	return ok && number(process) && number(n)
+}
 
 // sweep removes the part files of target that writers left behind which live no more.
 func sweep(target string) {
@@ -185,7 +193,7 @@ func sweep(target string) {
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
 		end, ok := strings.CutPrefix(name, base)
-		if !ok || !partEnd.MatchString(end) {
+		if !ok || !partEnd(end) {
 			continue
 		}
 		name = filepath.Join(folder, name)

@@ -1,0 +1,4 @@
+// Command empty is what TestImportCost compares importer with.
+package main
+
+func main() {}
