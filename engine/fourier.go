@@ -97,7 +97,11 @@ func NewFourier[T Float](size int, sigma float64, seed uint64, pool *Pool) (*Fou
 func (f *Fourier[T]) Size() int { return 2 * f.half }
 
 // Bytes returns the memory that the frequencies take.
-func (f *Fourier[T]) Bytes() int64 { return int64(len(f.w)) * int64(unsafe.Sizeof(*new(T))) }
+func (f *Fourier[T]) Bytes() int64 {
+	f.grows.RLock()
+	defer f.grows.RUnlock()
+	return int64(len(f.w)) * int64(unsafe.Sizeof(*new(T)))
+}
 
 // Map makes dst, a block with memory of its own, the features of all examples of src, with their
 // labels if it has any (zeros if not). It allocates nothing once it has seen all features and dst

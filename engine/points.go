@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -58,6 +59,7 @@ const (
 type store[T Float] interface {
 	name() string
 	bytes() int64 // memory held
+	clone(k *Kernel) store[T]
 	reach() int   // features that its rows have room for
 	// tables are what it would hold of n examples with nnz non-zeros, in rows for that many
 	// features.
@@ -105,6 +107,17 @@ func (p *Points[T]) Len() int { return p.n }
 
 // Kernel returns the kernel.
 func (p *Points[T]) Kernel() Kernel { return p.kernel }
+
+// Clone returns a list of the same examples in the same form, with memory of its own. Cost: a copy
+// of them.
+func (p *Points[T]) Clone() *Points[T] {
+	c := &Points[T]{kernel: p.kernel, n: p.n, dim: p.dim, nnz: p.nnz, sq: slices.Clone(p.sq),
+		sparse: p.sparse, form: p.form}
+	if p.store != nil {
+		c.store = p.store.clone(&c.kernel)
+	}
+	return c
+}
 
 // Form tells how the examples are stored: bits, bytes, dense or csr.
 func (p *Points[T]) Form() string {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -36,6 +37,10 @@ func (s *bitStore[T]) name() string { return "bits" }
 
 func (s *bitStore[T]) bytes() int64 {
 	return int64(cap(s.words))*8 + int64(cap(s.table))*int64(unsafe.Sizeof(T(0)))
+}
+
+func (s *bitStore[T]) clone(k *Kernel) store[T] {
+	return &bitStore[T]{k, slices.Clone(s.words), s.stride, slices.Clone(s.table)}
 }
 
 func (s *bitStore[T]) reach() int { return 64 * s.stride }

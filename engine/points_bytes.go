@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/halfspace-ml/halfspace/vecmath"
+import (
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
 
 // byteStore holds examples whose values are all integers from 0 to 255.
 type byteStore[T Float] struct {
@@ -12,6 +16,10 @@ type byteStore[T Float] struct {
 func (s *byteStore[T]) name() string { return "bytes" }
 
 func (s *byteStore[T]) bytes() int64 { return int64(cap(s.rows)) }
+
+func (s *byteStore[T]) clone(k *Kernel) store[T] {
+	return &byteStore[T]{k, slices.Clone(s.rows), s.stride}
+}
 
 func (s *byteStore[T]) reach() int { return s.stride }
 

@@ -23,6 +23,10 @@ func (s *csrStore[T]) bytes() int64 {
 	return int64(cap(s.ptr))*8 + int64(cap(s.idx))*4 + int64(cap(s.val))*int64(unsafe.Sizeof(T(0)))
 }
 
+func (s *csrStore[T]) clone(k *Kernel) store[T] {
+	return &csrStore[T]{k, slices.Clone(s.ptr), slices.Clone(s.idx), slices.Clone(s.val)}
+}
+
 func (s *csrStore[T]) reach() int { return math.MaxInt }
 
 func (s *csrStore[T]) cost() int { return 5 + len(s.val)/max(1, len(s.ptr)-1) }

@@ -17,6 +17,12 @@ func (s *denseStore[T]) name() string { return "dense" }
 
 func (s *denseStore[T]) bytes() int64 { return int64(cap(s.x)) * int64(unsafe.Sizeof(T(0))) }
 
+func (s *denseStore[T]) clone(k *Kernel) store[T] {
+	x := Aligned[T](len(s.x))
+	copy(x, s.x)
+	return &denseStore[T]{k, x, s.stride}
+}
+
 func (s *denseStore[T]) reach() int { return s.stride }
 
 func (s *denseStore[T]) cost() int { return 5 + s.stride/8 }

@@ -51,6 +51,9 @@ type Learner[T Float] interface {
 	// Labels are ignored and need not be there: Y may be nil, or hold anything. Features never seen
 	// in learning have weight 0. Errors are those of Block.CheckRows, and ErrOut.
 	Score(b *engine.Block[T], dst []float64) error
+	// Snapshot returns the present hypothesis as a Predictor that later learning does not change. It
+	// needs the learner for itself, as learning does. Cost: a copy of what scores are made of.
+	Snapshot() Predictor[T]
 	// Weights returns the hypothesis as one primal weight vector, as Score uses it up to rounding, or nil if it has
 	// none (votes). The slice is the caller's.
 	Weights() []float64

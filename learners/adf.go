@@ -103,7 +103,8 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	for i := range b.Len() {
 		f := dotMixed(b, i, l.m)
 		rounds[i] = Round{Score: f}
-		v := l.variance(b, i)
+		p := l.hypothesis()
+		v := p.variance(b, i)
 		if v == 0 {
 			continue
 		}
@@ -136,41 +137,28 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// variance returns that of w.x of example i; features never seen have the prior.
-func (l *DiagonalADF[T]) variance(b *engine.Block[T], i int) float64 {
-	sum := 0.0
-	idx, val := rowOf(b, i)
-	for n, x := range val {
-		v, x := 1.0, float64(x)
-		if j := at(idx, n); j < len(l.v) {
-			v = l.v[j]
-		}
-		sum = math.FMA(float64(x*x), v, sum)
-	}
-	return sum
+// hypothesis is the law as it is.
+func (l *DiagonalADF[T]) hypothesis() diagonal[T] {
+	return diagonal[T]{wideWeights[T]{name: "adf", w: l.m, divisor: 1}, l.v, l.eps}
 }
 
 // Score is Learner.Score: the mean of w.x.
 func (l *DiagonalADF[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("adf", b, len(dst)); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] = dotMixed(b, i, l.m)
-	}
-	return nil
+	p := l.hypothesis()
+	return p.Score(b, dst)
 }
 
 // Proba is Prober.Proba, as that of VVM. O(non-zeros) an example.
 func (l *DiagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := l.Score(b, dst); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] = probability(dst[i], l.variance(b, i), l.eps)
-	}
-	return nil
+	p := l.hypothesis()
+	return p.Proba(b, dst)
 }
+
+// Snapshot is Learner.Snapshot.
+func (l *DiagonalADF[T]) Snapshot() Predictor[T] { return l.hypothesis().copied() }
+
+// View is for [learner.ViewOf].
+func (l *DiagonalADF[T]) View() Predictor[T] { return l.hypothesis().view() }
 
 // MergePosterior is that of VVM, of two learners with a diagonal covariance.
 func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {

@@ -307,14 +307,16 @@ func (r *almaFit) numbers() []*float64 { return []*float64{&r.length} }
 
 // Score is Learner.Score.
 func (a *ALMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := a.scores("alma", b, dst); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] *= a.scale
-	}
-	return nil
+	return a.scores("alma", a.scale, b, dst)
 }
+
+// Snapshot is Learner.Snapshot.
+func (a *ALMA[T]) Snapshot() Predictor[T] {
+	return a.hypothesis("alma", a.scale).copied()
+}
+
+// View is for [learner.ViewOf].
+func (a *ALMA[T]) View() Predictor[T] { return a.hypothesis("alma", a.scale).view() }
 
 // Weights is Learner.Weights.
 func (a *ALMA[T]) Weights() []float64 { return scaled(a.w, a.scale) }

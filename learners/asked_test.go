@@ -24,10 +24,22 @@ var moreAsked = map[string]map[string]learners.Config{
 	},
 }
 
+// TestSnapshots: a Predictor of every learner answers many who ask at once while the learner learns
+// on.
+func TestSnapshots(t *testing.T) {
+	t.Parallel()
+	eachAsked(t, learnertest.Snapshots[float32], learnertest.Snapshots[float64])
+}
+
 // TestAsked: every learner gives scores and probabilities without labels, and to many who ask at
 // once.
 func TestAsked(t *testing.T) {
 	t.Parallel()
+	eachAsked(t, learnertest.Asked[float32], learnertest.Asked[float64])
+}
+
+// eachAsked runs a test of each learner with all of its settings.
+func eachAsked(t *testing.T, test32, test64 func(*testing.T, learners.Entry, learners.Config)) {
 	for _, name := range learners.Names() {
 		e, err := learners.Lookup(name)
 		if err != nil {
@@ -36,10 +48,10 @@ func TestAsked(t *testing.T) {
 		run := func(variant string, c learners.Config) {
 			t.Run(name+"/"+variant, func(t *testing.T) {
 				t.Parallel()
-				t.Run("f32", func(t *testing.T) { learnertest.Asked[float32](t, e, c) })
+				t.Run("f32", func(t *testing.T) { test32(t, e, c) })
 				// which goroutine touches what does not depend on the precision
 				if variant == "default" {
-					t.Run("f64", func(t *testing.T) { learnertest.Asked[float64](t, e, c) })
+					t.Run("f64", func(t *testing.T) { test64(t, e, c) })
 				}
 			})
 		}

@@ -194,7 +194,16 @@ func (l *Budget[T]) best() int {
 }
 
 // Score is Learner.Score.
-func (l *Budget[T]) Score(b *engine.Block[T], dst []float64) error { return l.score(b, dst) }
+func (l *Budget[T]) Score(b *engine.Block[T], dst []float64) error {
+	p := l.hypothesis(1)
+	return p.Score(b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (l *Budget[T]) Snapshot() Predictor[T] { return l.hypothesis(1).copied() }
+
+// View is for [learner.ViewOf].
+func (l *Budget[T]) View() Predictor[T] { return l.hypothesis(1).view() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *Budget[T]) Weights() []float64 { return nil }

@@ -10,6 +10,7 @@ type (
 	Float                    = learner.Float
 	Round                    = learner.Round
 	Learner[T Float]         = learner.Learner[T]
+	Predictor[T Float]       = learner.Predictor[T]
 	Prober[T Float]          = learner.Prober[T]
 	PosteriorMerger[T Float] = learner.PosteriorMerger[T]
 	PosteriorReport          = learner.PosteriorReport

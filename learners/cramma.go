@@ -214,14 +214,16 @@ func (r *crammaFit) numbers() []*float64 { return nil }
 
 // Score is Learner.Score.
 func (c *CRAMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := c.scores("cramma", b, dst); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] *= c.scale
-	}
-	return nil
+	return c.scores("cramma", c.scale, b, dst)
 }
+
+// Snapshot is Learner.Snapshot.
+func (c *CRAMMA[T]) Snapshot() Predictor[T] {
+	return c.hypothesis("cramma", c.scale).copied()
+}
+
+// View is for [learner.ViewOf].
+func (c *CRAMMA[T]) View() Predictor[T] { return c.hypothesis("cramma", c.scale).view() }
 
 // Weights is Learner.Weights.
 func (c *CRAMMA[T]) Weights() []float64 { return scaled(c.w, c.scale) }

@@ -1,9 +1,6 @@
 package learners
 
 import (
-	"slices"
-
-	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -28,19 +25,4 @@ func (o *ensemble[T]) replay(e int) (f, a float64, updates int) {
 		f = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.sum)
 	}
 	return f, a, updates
-}
-
-// sumDot returns S.x of example i. Features that S does not reach have weight 0.
-func (o *ensemble[T]) sumDot(b *engine.Block[T], i int) float64 {
-	if b.Dense() {
-		x := b.Row(i)
-		n := min(len(x), len(o.sum))
-		return vecmath.DotMixed(o.sum[:n], x[:n])
-	}
-	idx, val := b.Sparse(i)
-	if n := len(idx); n > 0 && int(idx[n-1]) >= len(o.sum) {
-		n, _ = slices.BinarySearch(idx, int32(len(o.sum)))
-		idx, val = idx[:n], val[:n]
-	}
-	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.sum)
 }

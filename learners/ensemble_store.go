@@ -123,7 +123,10 @@ func move[T Float](dst, src columns[T], dim, members int) {
 }
 
 // bytes returns the memory of members and S, and of what a run takes.
-func (o *ensemble[T]) bytes() int64 {
+func (o *ensemble[T]) bytes() int64 { return o.membersBytes() + o.own.bytes() }
+
+// membersBytes is bytes without runs.
+func (o *ensemble[T]) membersBytes() int64 {
 	n := o.store().Bytes() + bytesOf(o.sum) + o.stepper.form.Bytes*int64(o.members)
-	return n + int64(unsafe.Sizeof(*o.stepper)) + o.own.bytes()
+	return n + int64(unsafe.Sizeof(*o.stepper))
 }

@@ -233,11 +233,21 @@ func (p *pursuit[T]) solve() []float64 {
 
 // Score is Learner.Score.
 func (l *KMP[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("kmp", b, len(dst)); err != nil {
-		return err
-	}
-	return l.expansion.score("kmp", b, dst, 0)
+	p := l.expanded()
+	return p.Score(b, dst)
 }
+
+// expanded is the hypothesis.
+func (l *KMP[T]) expanded() kernelExpansion[T] {
+	return kernelExpansion[T]{name: "kmp", expansion: l.expansion, kernel: l.cfg.kernel(),
+		pool: l.pool}
+}
+
+// Snapshot is Learner.Snapshot.
+func (l *KMP[T]) Snapshot() Predictor[T] { return l.expanded().view() }
+
+// View is for [learner.ViewOf].
+func (l *KMP[T]) View() Predictor[T] { return l.expanded().view() }
 
 // Weights returns nil: the hypothesis is a sum over chosen examples.
 func (l *KMP[T]) Weights() []float64 { return nil }

@@ -3,7 +3,6 @@ package learners
 import (
 	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -51,19 +50,7 @@ func (l *linear[T]) learns(b *engine.Block[T]) {
 
 // dot returns w.x of example i of a checked block. Features that w does not reach have weight 0; leaving them out gives
 // the same bits as zeros in w would.
-func (l *linear[T]) dot(b *engine.Block[T], i int) float64 {
-	if b.Dense() {
-		x := b.Row(i)
-		n := min(len(x), len(l.w))
-		return float64(vecmath.Dot(x[:n], l.w[:n]))
-	}
-	idx, val := b.Sparse(i)
-	if n := len(idx); n > 0 && int(idx[n-1]) >= len(l.w) {
-		n, _ = slices.BinarySearch(idx, int32(len(l.w)))
-		idx, val = idx[:n], val[:n]
-	}
-	return float64(vecmath.SparseDotUnchecked(trusted.Indices{}, idx, val, l.w))
-}
+func (l *linear[T]) dot(b *engine.Block[T], i int) float64 { return dotOf(l.w, b, i) }
 
 // add adds a times example i to w, which reaches all its features.
 func (l *linear[T]) add(b *engine.Block[T], i int, a T) {
@@ -76,18 +63,18 @@ func (l *linear[T]) add(b *engine.Block[T], i int, a T) {
 	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.w, a, idx, val)
 }
 
-// scores is Score of a learner called name whose f is dot.
-func (l *linear[T]) scores(name string, b *engine.Block[T], dst []float64) error {
+// scores is Score of a learner called name whose weights have that factor.
+func (l *linear[T]) scores(name string, scale float64, b *engine.Block[T], dst []float64) error {
 	if err := l.check(name); err != nil {
 		return err
 	}
-	if err := checkRows(name, b, len(dst)); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] = l.dot(b, i)
-	}
-	return nil
+	p := l.hypothesis(name, scale)
+	return p.Score(b, dst)
+}
+
+// hypothesis is that of a learner called name whose weights have that factor.
+func (l *linear[T]) hypothesis(name string, scale float64) weights[T] {
+	return weights[T]{name: name, w: l.w, scale: scale}
 }
 
 // Weights returns a copy of the weights, one a feature seen so far.

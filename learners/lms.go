@@ -82,7 +82,17 @@ func (l *LMS[T]) Learn(b *engine.Block[T], rounds []Round) error {
 }
 
 // Score is Learner.Score.
-func (l *LMS[T]) Score(b *engine.Block[T], dst []float64) error { return l.scores("lms", b, dst) }
+func (l *LMS[T]) Score(b *engine.Block[T], dst []float64) error {
+	return l.scores("lms", 1, b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (l *LMS[T]) Snapshot() Predictor[T] {
+	return l.hypothesis("lms", 1).copied()
+}
+
+// View is for [learner.ViewOf].
+func (l *LMS[T]) View() Predictor[T] { return l.hypothesis("lms", 1).view() }
 
 // SetState is Learner.SetState.
 func (l *LMS[T]) SetState(s State) error { return learner.SetState("lms", s, l.fields) }

@@ -163,7 +163,17 @@ func (r *MICRA[T]) bound() float64 {
 }
 
 // Score is Learner.Score.
-func (r *MICRA[T]) Score(b *engine.Block[T], dst []float64) error { return r.scores("micra", b, dst) }
+func (r *MICRA[T]) Score(b *engine.Block[T], dst []float64) error {
+	return r.scores("micra", r.scale, b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (r *MICRA[T]) Snapshot() Predictor[T] {
+	return r.hypothesis("micra", r.scale).copied()
+}
+
+// View is for [learner.ViewOf].
+func (r *MICRA[T]) View() Predictor[T] { return r.hypothesis("micra", r.scale).view() }
 
 // State is Learner.State: that of scaledLinear.
 func (r *MICRA[T]) State() State { return learner.StateOf(r.fields) }

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -163,7 +162,8 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		l.rows[j] = grown(l.rows[j], b.Dim)
 	}
 	for i := range b.Len() {
-		f, y := l.score(b, i, l.dots), float64(b.Y[i])
+		p := l.hypothesis()
+		f, y := p.score(b, i, l.dots), float64(b.Y[i])
 		rounds[i] = Round{Score: f}
 		_, val := rowOf(b, i)
 		if l.learn(b, i, -y/(1+expScalar(float64(y*f))), sumSq64(val)) { // g = -y x/(1 + exp(y f))
@@ -174,27 +174,6 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// score returns f(x) of example i of a checked block and leaves its inner products with the rows in
-// dots, if not nil.
-func (l *NG[T]) score(b *engine.Block[T], i int, dots []float64) float64 {
-	idx, val := seen(b, i, len(l.w))
-	dot := func(w []float64) float64 {
-		if idx == nil {
-			return vecmath.DotMixed(w[:len(val)], val)
-		}
-		return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
-	}
-	f := dot(l.w)
-	for j := range l.n {
-		d := dot(l.rows[j])
-		if dots != nil {
-			dots[j] = d
-		}
-		f = math.FMA(l.step[j], d, f)
-	}
-	return f
-}
-
 // learn makes the step along example i with gradient g times the example, of squared length sq. It reports whether there was one.
 func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	own := float64(float64(g*g) * sq)
@@ -203,7 +182,8 @@ func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	}
 	if l.n == l.size {
 		l.reduce() // (3)
-		l.score(b, i, l.dots)
+		p := l.hypothesis()
+		p.score(b, i, l.dots)
 	}
 	n, root := l.n, math.Sqrt(l.cfg.Decay)
 	for j := range n {
@@ -360,36 +340,34 @@ func jacobi(a, V []float64, n int) {
 	}
 }
 
-// Score is Learner.Score.
-func (l *NG[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("ng", b, len(dst)); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] = l.score(b, i, nil)
-	}
-	return nil
+// hypothesis is the weights as they are.
+func (l *NG[T]) hypothesis() columnWeights[T] {
+	return columnWeights[T]{w: l.w, columns: l.rows[:l.n], step: l.step[:l.n]}
 }
 
-// Proba is Prober.Proba: 1/(1 + exp(-w.x)), the logistic model whose loss is descended. The weights are one vector and no posterior: far from the
-// examples seen it is as sure as they make it.
-func (l *NG[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := l.Score(b, dst); err != nil {
-		return err
-	}
-	for i, f := range dst[:b.Len()] {
-		dst[i] = 1 / (1 + expScalar(-f))
-	}
-	return nil
+// Score is Learner.Score.
+func (l *NG[T]) Score(b *engine.Block[T], dst []float64) error {
+	p := l.hypothesis()
+	return p.Score(b, dst)
 }
+
+// Proba is Prober.Proba: 1/(1 + exp(-w.x)), the logistic model whose loss is descended. The weights
+// are one vector and no posterior: far from the examples seen it is as sure as they make it.
+func (l *NG[T]) Proba(b *engine.Block[T], dst []float64) error {
+	p := l.hypothesis()
+	return p.Proba(b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (l *NG[T]) Snapshot() Predictor[T] { return l.hypothesis().copied() }
+
+// View is for [learner.ViewOf].
+func (l *NG[T]) View() Predictor[T] { return l.hypothesis().view() }
 
 // Weights is Learner.Weights.
 func (l *NG[T]) Weights() []float64 {
-	w := slices.Clone(l.w)
-	for j, a := range l.step[:l.n] {
-		vecmath.Axpy(w, a, l.rows[j])
-	}
-	return w
+	p := l.hypothesis()
+	return p.Weights()
 }
 
 // Updates is Learner.Updates.

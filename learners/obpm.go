@@ -317,11 +317,9 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	if o.tells == nothing {
-		for i := range b.Len() {
-			dst[i] = o.scoreOf(o.sumDot(b, i))
-		}
-		return nil
+	if o.keepsSum {
+		p := o.average()
+		return p.Score(b, dst)
 	}
 	if err := o.ask(b, dst, o.tells); err != nil {
 		return err

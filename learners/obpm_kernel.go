@@ -346,14 +346,17 @@ func (l *KernelOBPM[T]) worst() int {
 
 // Score is Learner.Score.
 func (l *KernelOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := l.score(b, dst); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] /= float64(l.cfg.Members)
-	}
-	return nil
+	p := l.hypothesis(float64(l.cfg.Members))
+	return p.Score(b, dst)
 }
+
+// Snapshot is Learner.Snapshot: the kept examples with the members' average, without the members.
+func (l *KernelOBPM[T]) Snapshot() Predictor[T] {
+	return l.hypothesis(float64(l.cfg.Members)).copied()
+}
+
+// View is for [learner.ViewOf].
+func (l *KernelOBPM[T]) View() Predictor[T] { return l.hypothesis(float64(l.cfg.Members)).view() }
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
 func (l *KernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {

@@ -32,12 +32,19 @@ type SeparateOBPM[T Float] struct {
 	pool      *engine.Pool
 	draws     masker
 	members   []Learner[T]
-	dim       int    // features that all members have seen
-	presented uint64 // examples, the number of the next one's draws
-	failed    error  // of a member
+	asked     []scorer[T] // the members, who are asked for scores
+	dim       int         // features that all members have seen
+	presented uint64      // examples, the number of the next one's draws
+	failed    error       // of a member
 
 	own  separateRun[T]                // of Learn
 	runs scratch.Stack[separateRun[T]] // that nobody uses; Learn's is one of them
+}
+
+// scorer is a learner or a Predictor.
+type scorer[T Float] interface {
+	Score(b *engine.Block[T], dst []float64) error
+	Weights() []float64
 }
 
 // biasedSeparateOBPM is that of a base that is Biased.
@@ -84,6 +91,7 @@ func newSeparateOBPM[T Float](cfg OBPMConfig, base Config, env Env) (Learner[T],
 		if err != nil {
 			return nil, fmt.Errorf("obpm: base: %w", err)
 		}
+		o.asked = append(o.asked, o.members[m])
 		seed = seeds.Uint64()
 	}
 	o.runs.Give(&o.own)
@@ -209,13 +217,14 @@ func (r *separateRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
 // Part implements engine.Job: member m goes through the examples of r.b.
 func (r *separateRun[T]) Part(m int) {
 	n := r.b.Len()
-	l, v, scores := r.o.members[m], &r.views[m], r.scores[m*n:][:n]
+	v, scores := &r.views[m], r.scores[m*n:][:n]
 	defer func() { *v = engine.Block[T]{} }()
 	if !r.learning {
 		*v = r.b
-		r.errs[m] = l.Score(v, scores)
+		r.errs[m] = r.o.asked[m].Score(v, scores)
 		return
 	}
+	l := r.o.members[m]
 	rounds := r.rounds[m*n:][:n]
 	r.errs[m] = nil
 	for lo, hi := 0, 0; lo < n && r.errs[m] == nil; lo = hi {
@@ -332,7 +341,7 @@ func (o *SeparateOBPM[T]) Weights() []float64 {
 		return nil
 	}
 	var sum []float64
-	for _, l := range o.members {
+	for _, l := range o.asked {
 		w := l.Weights()
 		if w == nil {
 			return nil
@@ -388,6 +397,6 @@ func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "presented", &o.presented)
 	dim := learner.Count(c, "dim", &o.dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
-	learner.Inners(c, func(m int) string { return fmt.Sprintf("member%d.", m) }, o.members)
+	learner.Inners(c, memberName, o.members)
 	c.Then(func() { o.failed = nil })
 }

@@ -22,6 +22,11 @@ func (o *OBPM[T]) CheckState(s State) error { return learner.CheckState("obpm", 
 func (o *OBPM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "presented", &o.presented)
 	learner.Count(c, "updates", &o.updates)
+	o.memberFields(c)
+}
+
+// memberFields walks what the hypothesis is made of, without what counts learning.
+func (o *OBPM[T]) memberFields(c *learner.Codec) {
 	dim := learner.Count(c, "dim", &o.dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
 	if o.cfg.Cap {

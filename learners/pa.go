@@ -118,7 +118,17 @@ func (p *PA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 }
 
 // Score is Learner.Score.
-func (p *PA[T]) Score(b *engine.Block[T], dst []float64) error { return p.scores("pa", b, dst) }
+func (p *PA[T]) Score(b *engine.Block[T], dst []float64) error {
+	return p.scores("pa", 1, b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (p *PA[T]) Snapshot() Predictor[T] {
+	return p.hypothesis("pa", 1).copied()
+}
+
+// View is for [learner.ViewOf].
+func (p *PA[T]) View() Predictor[T] { return p.hypothesis("pa", 1).view() }
 
 // SetState is Learner.SetState.
 func (p *PA[T]) SetState(s State) error { return learner.SetState("pa", s, p.fields) }

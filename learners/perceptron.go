@@ -156,8 +156,16 @@ func (r *fixedMargin) numbers() []*float64 { return []*float64{&r.margin, &r.eta
 
 // Score is Learner.Score.
 func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
-	return p.scores("perceptron", b, dst)
+	return p.scores("perceptron", 1, b, dst)
 }
+
+// Snapshot is Learner.Snapshot.
+func (p *Perceptron[T]) Snapshot() Predictor[T] {
+	return p.hypothesis("perceptron", 1).copied()
+}
+
+// View is for [learner.ViewOf].
+func (p *Perceptron[T]) View() Predictor[T] { return p.hypothesis("perceptron", 1).view() }
 
 // State is Learner.State: the tensor w, and where a Fit was cut.
 func (p *Perceptron[T]) State() State { return learner.StateOf(p.fields) }

@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -244,19 +243,7 @@ func (l *PUMMA[T]) grow(dim int) {
 }
 
 // score returns f(x) of example i.
-func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 {
-	if b.Dense() {
-		x := b.Row(i)
-		n := min(len(x), len(l.w))
-		return vecmath.DotMixed(l.w[:n], x[:n]) + l.b
-	}
-	idx, val := b.Sparse(i)
-	if n := len(idx); n > 0 && int(idx[n-1]) >= len(l.w) {
-		n, _ = slices.BinarySearch(idx, int32(len(l.w)))
-		idx, val = idx[:n], val[:n]
-	}
-	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, l.w) + l.b
-}
+func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 { return dotMixed(b, i, l.w) + l.b }
 
 // update takes example i, whose present coordinate of u is m, for xpos or xneg and solves (3) or (24). It returns tau, the share of
 // z/2 in the new u; or false, without a change of state, where there is no solution.
@@ -597,16 +584,39 @@ func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
 // Score is Learner.Score.
 func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("pumma", b, len(dst)); err != nil {
-		return err
-	}
 	if !l.cfg.linear() {
-		return l.expansion.score("pumma", b, dst, l.b)
+		p := l.expanded()
+		return p.Score(b, dst)
 	}
-	for i := range b.Len() {
-		dst[i] = l.score(b, i)
+	p := l.hypothesis()
+	return p.Score(b, dst)
+}
+
+// hypothesis is that without a kernel.
+func (l *PUMMA[T]) hypothesis() wideWeights[T] {
+	return wideWeights[T]{name: "pumma", w: l.w, divisor: 1, bias: l.b, biased: true}
+}
+
+// expanded is the hypothesis with a kernel.
+func (l *PUMMA[T]) expanded() kernelExpansion[T] {
+	return kernelExpansion[T]{name: "pumma", expansion: l.expansion, bias: l.b,
+		kernel: l.cfg.kernel(), pool: l.pool}
+}
+
+// Snapshot is Learner.Snapshot.
+func (l *PUMMA[T]) Snapshot() Predictor[T] {
+	if !l.cfg.linear() {
+		return l.expanded().view()
 	}
-	return nil
+	return l.hypothesis().copied()
+}
+
+// View is for [learner.ViewOf].
+func (l *PUMMA[T]) View() Predictor[T] {
+	if !l.cfg.linear() {
+		return l.expanded().view()
+	}
+	return l.hypothesis().view()
 }
 
 // Weights is Learner.Weights, nil with a kernel; see also Bias.

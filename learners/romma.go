@@ -185,13 +185,33 @@ func parallel[T Float]() float64 {
 
 // Score is Learner.Score.
 func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if !!r.cfg.linear() {
-		return r.scores("romma", b, dst)
+	if r.cfg.linear() {
+		return r.scores("romma", r.scale, b, dst)
 	}
-	if err := checkRows("romma", b, len(dst)); err != nil {
-		return err
+	p := r.expanded()
+	return p.Score(b, dst)
+}
+
+// expanded is the hypothesis with a kernel.
+func (r *ROMMA[T]) expanded() kernelExpansion[T] {
+	return kernelExpansion[T]{name: "romma", expansion: r.dual, kernel: r.cfg.kernel(),
+		pool: r.pool}
+}
+
+// Snapshot is Learner.Snapshot.
+func (r *ROMMA[T]) Snapshot() Predictor[T] {
+	if !r.cfg.linear() {
+		return r.expanded().view()
 	}
-	return r.dual.score("romma", b, dst, 0)
+	return r.hypothesis("romma", r.scale).copied()
+}
+
+// View is for [learner.ViewOf].
+func (r *ROMMA[T]) View() Predictor[T] {
+	if !r.cfg.linear() {
+		return r.expanded().view()
+	}
+	return r.hypothesis("romma", r.scale).view()
 }
 
 // Weights returns a copy of the weights, one a feature seen so far; nil with a kernel.

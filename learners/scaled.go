@@ -212,20 +212,6 @@ func (l *scaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(float64(l.ext.delta2*ext))/length
 }
 
-// scores is Score of a learner called name.
-func (l *scaledLinear[T]) scores(name string, b *engine.Block[T], dst []float64) error {
-	if err := l.check(name); err != nil {
-		return err
-	}
-	if err := checkRows(name, b, len(dst)); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] = l.score(b, i)
-	}
-	return nil
-}
-
 // Weights returns a copy of the weights, one a feature seen so far.
 func (l *scaledLinear[T]) Weights() []float64 { return scaled(l.w, l.scale) }
 

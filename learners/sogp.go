@@ -167,7 +167,8 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	}
 	for i := range b.Len() {
 		l.room(len(l.alpha) + 1)
-		m, v := l.posterior(&l.hand, l.ck, b, i)
+		p := l.hypothesis()
+		m, v := p.moments(&l.hand, l.ck, b, i)
 		rounds[i] = Round{Score: m}
 		learned, err := l.learn(float64(b.Y[i]), m, v)
 		if err != nil {
@@ -181,13 +182,10 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// posterior takes example i of a checked block in hand and returns the mean and the variance of f there. C k is left in ck.
-func (l *SOGP[T]) posterior(h *hand[T], ck []float64, b *engine.Block[T], i int) (m, v float64) {
-	h.take(l.list, b, i)
-	n := len(l.alpha)
-	vecmath.RowsDot(ck[:n], l.C[:n*l.stride], l.stride, h.wide)
-	return vecmath.Dot(l.alpha, h.wide), float64(l.list.DiagOf(&h.one, 0)) +
-		vecmath.Dot(h.wide, ck[:n])
+// hypothesis is the posterior process as it is.
+func (l *SOGP[T]) hypothesis() processSum[T] {
+	return processSum[T]{keptSum: keptSum[T]{name: "sogp", list: l.list, coef: l.alpha, divisor: 1,
+		spares: l.spares}, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps}
 }
 
 // room makes room for n basis points.
@@ -317,37 +315,21 @@ func (l *SOGP[T]) remove(j int) {
 
 // Score is Learner.Score: the mean of f.
 func (l *SOGP[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("sogp", b, len(dst)); err != nil {
-		return err
-	}
-	h := l.spares.Take()
-	defer l.spares.Give(h)
-	for i := range b.Len() {
-		h.take(l.list, b, i)
-		dst[i] = vecmath.Dot(l.alpha, h.wide)
-	}
-	return nil
+	p := l.hypothesis()
+	return p.Score(b, dst)
 }
 
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m/sqrt(s0^2 + v)).
 func (l *SOGP[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("sogp", b, len(dst)); err != nil {
-		return err
-	}
-	h := l.spares.Take()
-	defer l.spares.Give(h)
-	h.ck = grown(h.ck, l.stride)
-	for i := range b.Len() {
-		m, v := l.posterior(h, h.ck, b, i)
-		s2 := float64(l.cfg.Noise*l.cfg.Noise) + max(0, v)
-		p := 0.5
-		if m != 0 {
-			p = normalCDF(m / math.Sqrt(s2))
-		}
-		dst[i] = math.FMA(1-2*l.cfg.Eps, p, l.cfg.Eps)
-	}
-	return nil
+	p := l.hypothesis()
+	return p.Proba(b, dst)
 }
+
+// Snapshot is Learner.Snapshot.
+func (l *SOGP[T]) Snapshot() Predictor[T] { return l.hypothesis().copied() }
+
+// View is for [learner.ViewOf].
+func (l *SOGP[T]) View() Predictor[T] { return l.hypothesis().view() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *SOGP[T]) Weights() []float64 { return nil }

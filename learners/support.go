@@ -307,18 +307,9 @@ func (s *support[T]) left(j int) float64 {
 	return s.on.m[j] - float64(s.coef[j]*s.on.rows[j][j])
 }
 
-// score is Learner.Score.
-func (s *support[T]) score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows(s.name, b, len(dst)); err != nil {
-		return err
-	}
-	h := s.spares.Take()
-	defer s.spares.Give(h)
-	for i := range b.Len() {
-		h.take(s.list, b, i)
-		dst[i] = vecmath.Dot(s.coef, h.wide)
-	}
-	return nil
+// hypothesis is f over that divisor.
+func (s *support[T]) hypothesis(divisor float64) keptSum[T] {
+	return keptSum[T]{name: s.name, list: s.list, coef: s.coef, divisor: divisor, spares: s.spares}
 }
 
 // Support returns the number of examples kept.

@@ -9,9 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
@@ -308,21 +306,39 @@ func solutionOf(p svmProblem, v *svmValue, beta []float64, steps int64) SVMSolut
 
 // Score is Learner.Score.
 func (s *SVM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("svm", b, len(dst)); err != nil {
-		return err
-	}
 	if !s.cfg.linear() {
-		return s.expansion.score("svm", b, dst, s.bias)
+		p := s.expanded()
+		return p.Score(b, dst)
 	}
-	for i := range b.Len() {
-		idx, val := seen(b, i, len(s.w))
-		if idx == nil {
-			dst[i] = vecmath.DotMixed(s.w[:len(val)], val) + s.bias
-		} else {
-			dst[i] = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, s.w) + s.bias
-		}
+	p := s.hypothesis()
+	return p.Score(b, dst)
+}
+
+// hypothesis is that without a kernel.
+func (s *SVM[T]) hypothesis() wideWeights[T] {
+	return wideWeights[T]{name: "svm", w: s.w, divisor: 1, bias: s.bias, biased: true}
+}
+
+// expanded is the hypothesis with a kernel.
+func (s *SVM[T]) expanded() kernelExpansion[T] {
+	return kernelExpansion[T]{name: "svm", expansion: s.expansion, bias: s.bias,
+		kernel: s.cfg.kernel(), pool: s.pool}
+}
+
+// Snapshot is Learner.Snapshot.
+func (s *SVM[T]) Snapshot() Predictor[T] {
+	if !s.cfg.linear() {
+		return s.expanded().view()
 	}
-	return nil
+	return s.hypothesis().copied()
+}
+
+// View is for [learner.ViewOf].
+func (s *SVM[T]) View() Predictor[T] {
+	if !s.cfg.linear() {
+		return s.expanded().view()
+	}
+	return s.hypothesis().view()
 }
 
 // seen is rowOf without the features from dim on.

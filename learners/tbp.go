@@ -398,7 +398,16 @@ func (c *errorCount) Part(i int) {
 }
 
 // Score is Learner.Score.
-func (l *TBP[T]) Score(b *engine.Block[T], dst []float64) error { return l.score(b, dst) }
+func (l *TBP[T]) Score(b *engine.Block[T], dst []float64) error {
+	p := l.hypothesis(1)
+	return p.Score(b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (l *TBP[T]) Snapshot() Predictor[T] { return l.hypothesis(1).copied() }
+
+// View is for [learner.ViewOf].
+func (l *TBP[T]) View() Predictor[T] { return l.hypothesis(1).view() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *TBP[T]) Weights() []float64 { return nil }

@@ -321,31 +321,31 @@ func (v *VVM[T]) mergeClosest() bool {
 	return p.merge(&found)
 }
 
-// Score is Learner.Score: the mean of w.x.
-func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows(v.name, b, len(dst)); err != nil {
-		return err
-	}
-	for i := range b.Len() {
-		dst[i] = dotMixed(b, i, v.p.m)
-	}
-	return nil
+// mean is f, the score of the mean of w.
+func (v *VVM[T]) mean() wideWeights[T] {
+	return wideWeights[T]{name: v.name, w: v.p.m, divisor: 1}
 }
 
-// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x. Features never seen have the prior. O(d^2 + B d) an example.
-func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkRows(v.name, b, len(dst)); err != nil {
-		return err
-	}
-	v.asking.Lock() // the product with the covariance takes what is pending into it, and scratch
-	defer v.asking.Unlock()
-	for i := range b.Len() {
-		x := v.p.x
-		beyond := signed(b, i, 1, x)
-		dst[i] = probability(vecmath.Dot(x, v.p.m), v.p.variance(x)+beyond, v.p.eps)
-	}
-	return nil
+// Score is Learner.Score: the mean of w.x.
+func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
+	p := v.mean()
+	return p.Score(b, dst)
 }
+
+// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x.
+// Features never seen have the prior. O(d^2 + B d) an example.
+func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
+	p := gaussian[T]{v.mean(), v.p, &v.asking}
+	return p.Proba(b, dst)
+}
+
+// Snapshot is Learner.Snapshot: mean and covariance, without the points themselves.
+func (v *VVM[T]) Snapshot() Predictor[T] {
+	return gaussianOf[T](v.name, v.p, &v.asking).copied()
+}
+
+// View is for [learner.ViewOf].
+func (v *VVM[T]) View() Predictor[T] { return gaussianOf[T](v.name, v.p, &v.asking) }
 
 // probability returns P(y = +1) where w.x has that mean and variance.
 func probability(mean, variance, eps float64) float64 {

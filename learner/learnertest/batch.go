@@ -44,6 +44,7 @@ func (s *suite[T]) batch(t *testing.T, b *engine.Block[T]) {
 	t.Run("state", func(t *testing.T) { s.batchState(t, b) })
 	t.Run("unseen", func(t *testing.T) { s.batchUnseen(t, b) })
 	t.Run("learns", func(t *testing.T) { s.batchLearns(t, b) })
+	t.Run("snapshot", func(t *testing.T) { s.snapshot(t, b) })
 	t.Run("allocs", func(t *testing.T) { s.batchAllocs(t, b) })
 	t.Run("memory", func(t *testing.T) { s.batchMemory(t, b) })
 	t.Run("proba", func(t *testing.T) { s.proba(t, s.fitted(t, nil, b), b) })

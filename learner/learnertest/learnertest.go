@@ -50,6 +50,7 @@ func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 			t.Run("unseen", func(t *testing.T) { s.unseen(t, b) })
 			t.Run("weights", func(t *testing.T) { s.weights(t, b) })
 			t.Run("learns", func(t *testing.T) { s.learns(t, b) })
+			t.Run("snapshot", func(t *testing.T) { s.snapshot(t, b) })
 			t.Run("allocs", func(t *testing.T) { s.allocs(t, b) })
 			t.Run("memory", func(t *testing.T) { s.memory(t, b) })
 			t.Run("proba", func(t *testing.T) { s.proba(t, s.trained(t, b), b) })
