@@ -589,3 +589,58 @@ func TestNearlyEqual(t *testing.T) {
 		t.Errorf("stored zeros: %s", d)
 	}
 }
+
+// TestPointsClone: a copy of a list in any form gives the same values, whatever becomes of the list.
+func TestPointsClone(t *testing.T) {
+	for name, values := range map[string][]float32{
+		"bits": {0, 1}, "bytes": {0, 1, 200}, "floats": {0, 0.5, -2}} {
+		for _, sparse := range []bool{false, true} {
+			rng := NewRand(3, 0)
+			rows := func(n int) *Block[float32] {
+				b := &Block[float32]{Dim: 70, Stride: 70, X: make([]float32, 70*n),
+					Y: make([]float32, n)}
+				for i := range b.X {
+					b.X[i] = values[rng.IntN(len(values))]
+				}
+				for i := range b.Y {
+					b.Y[i] = 1
+				}
+				if !sparse {
+					return b
+				}
+				s := &Block[float32]{Dim: 70, Ptr: []int{0}, Y: b.Y}
+				for i := range n {
+					for j, v := range b.Row(i) {
+						if v != 0 {
+							s.Idx, s.Val = append(s.Idx, int32(j)), append(s.Val, v)
+						}
+					}
+					s.Ptr = append(s.Ptr, len(s.Idx))
+				}
+				return s
+			}
+			p, err := NewPoints[float32](RBFSigma(5))
+			if err != nil {
+				t.Fatal(err)
+			}
+			empty := p.Clone()
+			b, z := rows(9), rows(1)
+			p.Append(b, 0, 9)
+			c := p.Clone()
+			if empty.Len() != 0 || c.Len() != 9 || c.Form() != p.Form() || c.Bytes() > p.Bytes()*9/8 { // a copy is rounded up
+				t.Errorf("%s: %d examples as %s in %d bytes, want 9 as %s in %d", name, c.Len(),
+					c.Form(), c.Bytes(), p.Form(), p.Bytes())
+			}
+			want, got := make([]float32, 9), make([]float32, 9)
+			p.RowOf(want, z, 0, 0, 9)
+			for i := range 9 {
+				p.Replace(i, z, 0)
+			}
+			p.Append(b, 0, 9)
+			c.RowOf(got, z, 0, 0, 9)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", name, got, want)
+			}
+		}
+	}
+}

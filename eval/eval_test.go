@@ -15,6 +15,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -48,6 +49,8 @@ func (l *told) Score(b *engine.Block[float64], dst []float64) error {
 	}
 	return nil
 }
+
+func (l *told) Outputs() int { return 1 }
 
 func (l *told) Weights() []float64 { return l.weight }
 
@@ -291,10 +294,10 @@ func TestUntilConverged(t *testing.T) {
 	if !r.Converged || r.Epochs < 2 || r.Presented != int64(r.Epochs)*300 {
 		t.Errorf("result %+v, want converged after some epochs", r)
 	}
-	if c, err := eval.Test(t.Context(), l, memory(all)); err != nil || c.Errors != 0 {
+	if c, err := eval.Test(t.Context(), learner.ViewOf(l), memory(all)); err != nil || c.Errors != 0 {
 		t.Errorf("%d errors (%v) on the data it converged on", c.Errors, err)
 	}
-	if m, ok, err := eval.Measure(t.Context(), l, memory(all)); err != nil || !ok || !(m.Norm(2, 0) > 0) {
+	if m, ok, err := eval.Measure(t.Context(), learner.ViewOf(l), memory(all)); err != nil || !ok || !(m.Norm(2, 0) > 0) {
 		t.Errorf("margin %v %v %v, want > 0", m, ok, err)
 	}
 	limited, err := eval.Run(t.Context(), perceptron(t), memory(all), eval.Options{UntilConverged: true, MaxUpdates: 1})

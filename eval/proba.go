@@ -2,10 +2,11 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Probabilities tallies predicted probabilities p = P(y = +1) beside the labels that came. The zero value is empty.
@@ -66,13 +67,18 @@ func (s *Probabilities) mean(sum float64) float64 {
 	return sum / float64(s.Examples)
 }
 
-// TestProba is Test that tallies the probabilities of p, which is of l, too.
-func TestProba[T engine.Float](ctx context.Context, l learners.Learner[T], p learners.Prober[T], src Source[T]) (Count, Probabilities, error) {
+// TestProba is Test that tallies the probabilities of p too; ErrOptions if it has none.
+func TestProba[T engine.Float](ctx context.Context, p learner.Predictor[T],
+	src Source[T]) (Count, Probabilities, error) {
 	var c Count
 	var s Probabilities
+	prober := learner.ProbaOf(p)
+	if prober == nil {
+		return c, s, fmt.Errorf("eval: probabilities of a predictor that has none: %w", ErrOptions)
+	}
 	proba := make([]float64, DefaultBlock)
-	err := Score(ctx, l, src, func(b *engine.Block[T], scores []float64) error {
-		if err := p.Proba(b, proba); err != nil {
+	err := Score(ctx, p, src, func(b *engine.Block[T], scores []float64) error {
+		if err := prober.Proba(b, proba); err != nil {
 			return err
 		}
 		for i, f := range scores {

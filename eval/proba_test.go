@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -105,11 +106,11 @@ func TestRunProba(t *testing.T) {
 		t.Errorf("the end says %+v, want %+v", last, all)
 	}
 
-	count, s, err := eval.TestProba(context.Background(), got, learners.ProberOf(got), src)
+	count, s, err := eval.TestProba(context.Background(), learner.ViewOf(got), src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plainCount, err := eval.Test(context.Background(), got, src)
+	plainCount, err := eval.Test(context.Background(), learner.ViewOf(got), src)
 	if err != nil || count != plainCount || s.Examples != count.Examples || !(s.LogLoss() < want.LogLoss()) {
 		t.Errorf("on the examples learned: %+v, %+v, want %+v; log-loss %v, before learning %v (%v)", count, s, plainCount, s.LogLoss(), want.LogLoss(), err)
 	}

@@ -6,18 +6,20 @@ import (
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Score passes over src, scores each block (at most DefaultBlock examples at once) with l as it is, and hands both to each.
-// The slices are good during the call only.
-func Score[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T], each func(b *engine.Block[T], scores []float64) error) error {
+// Score passes over src, scores each block (at most DefaultBlock examples at once) with p, and hands
+// both to each. The slices are good during the call only.
+func Score[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T],
+	each func(b *engine.Block[T], scores []float64) error) error {
 	if mem, ok := src.(*Memory[T]); ok {
 		mem.Rewind(nil)
 		defer mem.Rewind(nil)
 	}
-	scores := make([]float64, DefaultBlock)
+	outputs := p.Outputs()
+	scores := make([]float64, DefaultBlock*outputs)
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -31,8 +33,8 @@ func Score[T engine.Float](ctx context.Context, l learners.Learner[T], src Sourc
 		}
 		for lo := 0; lo < b.Len(); lo += DefaultBlock {
 			part := b.Slice(lo, min(lo+DefaultBlock, b.Len()))
-			dst := scores[:part.Len()]
-			if err := l.Score(&part, dst); err != nil {
+			dst := scores[:part.Len()*outputs]
+			if err := p.Score(&part, dst); err != nil {
 				return err
 			}
 			if err := each(&part, dst); err != nil {
@@ -83,10 +85,11 @@ func (c *Count) Add(y, score float64) {
 	c.last = y
 }
 
-// Test returns the errors of l, as it is, on src.
-func Test[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T]) (Count, error) {
+// Test returns the errors of p on src. [learner.ViewOf] gives the Predictor of a learner as it is.
+func Test[T engine.Float](ctx context.Context, p learner.Predictor[T],
+	src Source[T]) (Count, error) {
 	var c Count
-	err := Score(ctx, l, src, func(b *engine.Block[T], scores []float64) error {
+	err := Score(ctx, p, src, func(b *engine.Block[T], scores []float64) error {
 		for i, f := range scores {
 			c.Add(float64(b.Y[i]), f)
 		}
@@ -128,14 +131,16 @@ func (m Margins) Norm(p float64, skip int) float64 {
 	return m.Least / norm
 }
 
-// Measure takes the Margins of l over src. ok is false where none is defined: the learner has no weight vector, the vector is 0, scores are not
-// finite, or src is empty. The examples are taken as prepared: an appended bias feature and its weight count like any other.
-func Measure[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T]) (m Margins, ok bool, err error) {
-	m = Margins{Least: math.Inf(1), W: l.Weights()}
+// Measure takes the Margins of p over src. ok is false where none is defined: p has no weight vector,
+// the vector is 0, scores are not finite, or src is empty. The examples are taken as prepared: an
+// appended bias feature and its weight count like any other.
+func Measure[T engine.Float](ctx context.Context, p learner.Predictor[T],
+	src Source[T]) (m Margins, ok bool, err error) {
+	m = Margins{Least: math.Inf(1), W: p.Weights()}
 	if !(vecmath.SumSq(m.W) > 0) {
 		return m, false, nil
 	}
-	err = Score(ctx, l, src, func(b *engine.Block[T], scores []float64) error {
+	err = Score(ctx, p, src, func(b *engine.Block[T], scores []float64) error {
 		for i, f := range scores {
 			m.Least = min(m.Least, float64(b.Y[i])*f)
 			m.Count.Add(float64(b.Y[i]), f)

@@ -12,6 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -231,13 +232,13 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			case updates:
 				values = append(values, float64(res.Updates))
 			case margin:
-				m, _, err := eval.Measure(ctx, l, eval.NewMemory(&train.Block, nil))
+				m, _, err := eval.Measure(ctx, learner.ViewOf(l), eval.NewMemory(&train.Block, nil))
 				if err != nil {
 					return nil, err
 				}
 				values = append(values, m.Norm(2, 0))
 			default:
-				c, err := eval.Test(ctx, l, eval.NewMemory(&test.Block, nil))
+				c, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(&test.Block, nil))
 				if err != nil {
 					return nil, err
 				}

@@ -19,6 +19,7 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/schema"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -89,11 +90,11 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				if run == 0 {
 					p.plain = plainSeconds(bench.WallTime, c.plain(train.Dim, seed), train, nil)
 				}
-				count, err := eval.Test(ctx, l, eval.NewMemory(test, nil))
+				count, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(test, nil))
 				if err != nil {
 					return nil, err
 				}
-				margin, _, err := eval.Measure(ctx, l, eval.NewMemory(train, nil))
+				margin, _, err := eval.Measure(ctx, learner.ViewOf(l), eval.NewMemory(train, nil))
 				if err != nil {
 					return nil, err
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -156,7 +157,7 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, f
 			}
 			before = epoch
 			learn[i] += l.took
-			count, err := eval.Test(ctx, l, eval.NewMemory(&test.Block, nil))
+			count, err := eval.Test(ctx, learner.ViewOf(l), eval.NewMemory(&test.Block, nil))
 			if err != nil {
 				return nil, nil, err
 			}
@@ -215,7 +216,7 @@ func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row, m
 			return 0, 0, err
 		}
 		seconds = time.Since(began).Seconds()
-		count, err := eval.Test(ctx, machine, eval.NewMemory(test, nil))
+		count, err := eval.Test(ctx, learner.ViewOf(machine), eval.NewMemory(test, nil))
 		return count.Error(), seconds, err
 	}
 	train, test := set.split(0)
@@ -291,7 +292,7 @@ func cochranRows(ctx context.Context, o RunOptions, l []learners.Learner[float32
 	n := test.Block.Len()
 	right := make([][]bool, len(l))
 	for j := range l {
-		err := eval.Score(ctx, l[j], eval.NewMemory(&test.Block, nil), func(b *engine.Block[float32], scores []float64) error {
+		err := eval.Score(ctx, learner.ViewOf(l[j]), eval.NewMemory(&test.Block, nil), func(b *engine.Block[float32], scores []float64) error {
 			for i, f := range scores {
 				right[j] = append(right[j], (f >= 0) == (b.Y[i] > 0))
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -329,7 +330,7 @@ func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(
 				return nil, err
 			}
 			f.seconds += time.Since(began).Seconds()
-			c, err := eval.Test(ctx, model, eval.NewMemory(test, nil))
+			c, err := eval.Test(ctx, learner.ViewOf(model), eval.NewMemory(test, nil))
 			if err != nil {
 				return nil, err
 			}

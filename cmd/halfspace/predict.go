@@ -11,7 +11,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -143,7 +143,8 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	if err != nil {
 		return modelError(p.model, err)
 	}
-	if (p.proba || p.abstain > 0) && learners.ProberOf(l) == nil {
+	hypothesis := learner.ViewOf(l)
+	if (p.proba || p.abstain > 0) && learner.ProbaOf(hypothesis) == nil {
 		flag := "proba"
 		if !p.proba {
 			flag = "abstain-below"
@@ -165,7 +166,7 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 			return err
 		}
 	}
-	count, err := write(work, p, l, s, lines, &r)
+	count, err := write(work, p, hypothesis, s, lines, &r)
 	if lines != nil {
 		err = lines.finish(err)
 	}
@@ -220,16 +221,16 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 
 // write predicts all examples, and counts those that have a label and were given one. A nil lines
 // counts only.
-func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner[T],
+func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner.Predictor[T],
 	s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
 	labels := p.m.Prep.Shown()
 	labels.Negative, labels.Positive = shownLabel(labels.Negative), shownLabel(labels.Positive)
 	var count eval.Count
-	var prober learners.Prober[T] // if asked for
+	var prober learner.Prober[T] // if asked for
 	var stats eval.Probabilities
 	var abstained int64
 	if p.proba || p.abstain > 0 {
-		prober = learners.ProberOf(l)
+		prober = learner.ProbaOf(hypothesis)
 	}
 	proba := make([]float64, eval.DefaultBlock)
 	var buf []byte
@@ -247,7 +248,7 @@ func write[T engine.Float](ctx context.Context, p *predictor, l learners.Learner
 			return count, err
 		}
 		row := 0
-		err = eval.Score(ctx, l, eval.NewMemory(b, nil), func(b *engine.Block[T], scores []float64) error {
+		err = eval.Score(ctx, hypothesis, eval.NewMemory(b, nil), func(b *engine.Block[T], scores []float64) error {
 			if prober != nil {
 				if err := prober.Proba(b, proba); err != nil {
 					return err

@@ -19,6 +19,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -660,7 +661,7 @@ func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Lear
 			defer again.Close()
 			src = again
 		}
-		m, ok, err := eval.Measure(ctx, l, src)
+		m, ok, err := eval.Measure(ctx, learner.ViewOf(l), src)
 		if err != nil {
 			return measured, err
 		}
@@ -697,10 +698,10 @@ func afterwards[T engine.Float](ctx context.Context, t *trainer, l learners.Lear
 	var proba *probaReport
 	if t.proba {
 		var s eval.Probabilities
-		c, s, err = eval.TestProba(ctx, l, learners.ProberOf(l), src)
+		c, s, err = eval.TestProba(ctx, learner.ViewOf(l), src)
 		proba = describeProba(&s)
 	} else {
-		c, err = eval.Test(ctx, l, src)
+		c, err = eval.Test(ctx, learner.ViewOf(l), src)
 	}
 	if err != nil {
 		return measured, err
