@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/race"
+	"github.com/halfspace-ml/halfspace/internal/realdata"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -26,13 +28,13 @@ import (
 // after the language says what a block needs:
 //
 //	(none)    nothing: it is run
-//	data      the public data sets: it is run where HALFSPACE_DATA is set
+//	data      the public data sets: it is run where they are, but not with -short
 //	slow      more than some seconds: it is not run
 //	checkout  the source tree, a network or both: it is not run
 //
-// The commands of one document run in one folder, in order. Blocks that are not run are looked
-// through: each halfspace command in them must have the verbs, flags and names that it uses, and so
-// must commands that are quoted in a text.
+// The commands of one document run in one folder, in order. All blocks are looked through, whether
+// they are run or not: each halfspace command in them must have the verbs, flags and names that it
+// uses, and so must commands that are quoted in a text.
 
 // documents returns the names of all pages, from this folder.
 func documents(t *testing.T) []string {
@@ -100,23 +102,21 @@ func TestDocs(t *testing.T) {
 					where, b.language)
 				continue
 			}
-			run := false
 			switch b.mark {
-			case "":
-				run = true
-			case "data":
-				run = os.Getenv("HALFSPACE_DATA") != "" && !testing.Short()
-			case "slow", "checkout":
+			case "", "data", "slow", "checkout":
 			default:
 				t.Errorf("%s: a block marked %q: want data, slow or checkout", where, b.mark)
 			}
 			t.Run(where, func(t *testing.T) {
-				if !run {
-					checkCommands(t, b.commands())
-					return
+				checkCommands(t, b.commands())
+				switch {
+				case race.Enabled: // they are slow then, and have tests of their own
+				case b.mark == "data" && !testing.Short():
+					b.run(t, dir, "HALFSPACE_DATA="+filepath.Dir(realdata.File(t, "a9a.gz")))
+				case b.mark == "":
+					ran++
+					b.run(t, dir)
 				}
-				ran++
-				b.run(t, dir)
 			})
 		}
 		// Quoted commands.
@@ -127,7 +127,7 @@ func TestDocs(t *testing.T) {
 			}
 		})
 	}
-	if ran < 4 {
+	if ran < 4 && !race.Enabled {
 		t.Errorf("%d blocks were run: are there none any more?", ran)
 	}
 }
@@ -147,13 +147,13 @@ func (b block) commands() string {
 }
 
 // run runs the block's commands, and compares what they print.
-func (b block) run(t *testing.T, dir string) {
+func (b block) run(t *testing.T, dir string, env ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	shell := func(script string) string {
 		cmd := exec.CommandContext(ctx, "bash", "-e", "-o", "pipefail", "-c", script)
 		cmd.Dir = dir
-		cmd.Env = documentEnv(dir)
+		cmd.Env = append(documentEnv(dir), env...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			// A reader that has seen enough, as head has, is no failure.
@@ -189,8 +189,7 @@ func (b block) run(t *testing.T, dir string) {
 func documentEnv(dir string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return strings.HasPrefix(name, "HALFSPACE_") && name != "HALFSPACE_DATA" &&
-			name != "HALFSPACE_IMPL"
+		return strings.HasPrefix(name, "HALFSPACE_") && name != "HALFSPACE_IMPL"
 	})
 	return append(env, "HOME=/nonexistent", "XDG_CACHE_HOME="+dir)
 }
@@ -271,6 +270,9 @@ func checkCommand(t *testing.T, args []string) {
 		}
 		if f := found.Flags().Lookup("base"); f.Changed {
 			who = append(who, f.Value.String())
+		}
+		if found.Flags().Changed("rff") { // the learner is the base
+			who = append(who, "rff")
 		}
 		found.Flags().Visit(func(f *pflag.Flag) {
 			if s, ok := f.Value.(*setting); ok && !slices.ContainsFunc(who, func(w string) bool {
