@@ -9,6 +9,7 @@ import (
 type chunk[T engine.Float] struct {
 	format.Chunk[T]
 	first, last bool   // of its file
+	size        int64  // bytes of text, or as much as blocks stand for
 	fail        error  // reading failed behind this chunk
 	inLine      bool   // fail is a *RowError in the line behind the chunk; its Line is to be set
 	warn        string // to be told

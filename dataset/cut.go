@@ -16,6 +16,10 @@ func (s *Stream[T]) read() {
 	s.cut.Lock()
 	defer s.cut.Unlock()
 	defer s.endReading()
+	if s.source != nil {
+		s.readBlocks()
+		return
+	}
 	if len(s.parts) > 0 {
 		for _, p := range s.parts {
 			if !s.readPart(p) {
@@ -113,7 +117,8 @@ func (s *Stream[T]) chunk(n int) *chunk[T] {
 
 // send hands a chunk to the workers and, in order, to Next. The caller holds s.cut.
 func (s *Stream[T]) send(c *chunk[T]) bool {
-	if s.over || !s.gate.take(int64(c.N), s.ctx.Done()) {
+	c.size += int64(c.N)
+	if s.over || !s.gate.take(c.size, s.ctx.Done()) {
 		return false
 	}
 	select {
@@ -139,7 +144,7 @@ type cutter[T engine.Float] struct {
 	c       *chunk[T] // of its text, [:lo] is handed over already, and [lo:n] is there
 	lo, n   int
 	clean   int  // up to here no line ends behind lo
-	done    int  // bytes of the file handed over
+	done    int  // bytes of the input handed over
 	any     bool // something was handed over
 	reading bool // a read into c.Text[n:] is under way
 	reads   int  // begun so far, and
@@ -229,7 +234,7 @@ func (k *cutter[T]) whole() int {
 // send hands over a chunk of text that follows what was.
 func (k *cutter[T]) send(c *chunk[T], n int) bool {
 	c.File, c.Layout, c.first, c.N = k.in.name, k.in.layout, !k.any, n
-	c.Offset = int64(k.done)
+	c.Offset = k.in.from + int64(k.done)
 	format.EndText(c.Text[n:])
 	k.done += n
 	k.any = true
@@ -264,7 +269,7 @@ func (k *cutter[T]) next() error {
 			old = 0
 		}
 		if i := format.BinaryAt(c.Text[old:k.n]); i >= 0 {
-			return format.BinaryByte(k.in.name, int64(k.done+old+i), c.Text[old+i])
+			return format.BinaryByte(k.in.name, k.in.from+int64(k.done+old+i), c.Text[old+i])
 		}
 	}
 	if k.n > l.Line {
@@ -306,10 +311,10 @@ func (s *Stream[T]) readPart(p part) bool {
 	in, l := p.in, p.layout
 	in.stop = &s.stop
 	per := max(1, s.lim.chunk/l.Size)
-	for row := 0; row < l.Rows; row += per {
-		k := min(per, l.Rows-row)
+	for row := p.lo; row < p.hi; row += per {
+		k := min(per, p.hi-row)
 		c := s.chunk(k * l.Size)
-		c.File, c.Layout, c.first, c.last = in.name, l, row == 0, row+k == l.Rows
+		c.File, c.Layout, c.first, c.last = in.name, l, row == p.lo, row+k == p.hi
 		c.Offset = l.Start + int64(row)*int64(l.Size)
 		n, err := 0, error(nil)
 		s.cut.Unlock()

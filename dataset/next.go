@@ -124,14 +124,14 @@ func (s *Stream[T]) Info() Info {
 	return in
 }
 
-// Close ends the goroutines and closes the files. A read of standard input or of a reader given to OpenReader that is under way is not
-// waited for.
+// Close ends the goroutines and closes the files. A read of standard input or of a reader or source
+// of the caller's that is under way is not waited for.
 func (s *Stream[T]) Close() error {
 	s.cancel()
 	if f := s.from.current.Load(); f != nil {
 		f.Close() // wakes a read from a pipe
 	}
-	foreign := s.from.reader != nil
+	foreign := s.from.reader != nil || s.source != nil
 	for _, f := range s.files {
 		foreign = foreign || f == "-"
 	}
@@ -211,8 +211,8 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	s.fileRows += r.N + r.NBad
 	s.zero = s.zero || r.Zero
 	s.maxSq = max(s.maxSq, r.MaxSq)
-	s.info.Bytes += int64(c.N)
-	r.weight = int64(c.N)
+	s.info.Bytes += c.size
+	r.weight = c.size
 	lines := r.Lines
 	s.hold(r) // which may give r to a worker
 	if err == nil && !s.lab.decided && !s.whole && (s.heldRows > maxHeld ||
@@ -233,7 +233,7 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 			e.Good = s.good
 		}
 	}
-	if err == nil && c.last && s.fileRows == 0 {
+	if err == nil && c.last && s.fileRows == 0 && s.some == nil {
 		what := c.Layout.NoRows
 		if what == "" {
 			what = blankFile
@@ -400,6 +400,9 @@ func (s *Stream[T]) finish() error {
 		return ErrStopped
 	}
 	if s.good == 0 {
+		if s.some != nil { // others may have rows
+			return io.EOF
+		}
 		e := &RowError{File: last, Line: max(s.line, 1), Col: 1, Err: ErrEmpty,
 			What: fmt.Sprintf("expected examples, all %d rows are bad", s.info.BadRows)}
 		return e
@@ -418,7 +421,7 @@ func (s *Stream[T]) finish() error {
 		}
 		s.decided()
 	}
-	if s.cfg.positive != nil && !s.lab.fixed {
+	if s.cfg.positive != nil && !s.lab.fixed && s.some == nil {
 		if _, ok := s.lab.set.Find(*s.lab.pos); !ok {
 			return place(fmt.Errorf("no row has the label %q of Options.Positive; the labels are %s",
 				s.lab.pos.Text, s.lab.names()))

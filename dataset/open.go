@@ -31,6 +31,10 @@ type input struct {
 	steady bool           // the file is a regular one, whose reads never wait for anybody
 	long   bool           // the head ends in a line that is too long
 	layout *format.Layout // what the head says
+	file   *os.File       // what is read, where the stream has opened it
+	from   int64          // byte of the text where reading began
+	mark   int64          // bytes of the byte order mark before the text
+	read   *atomic.Int64  // bytes read from all files
 	stop   *stopper       // asked before each read that may wait, if not nil
 	close  func()         // of the file; it ends a read that is under way, unless the file is foreign
 	free   func()         // of what unpacks
@@ -135,7 +139,7 @@ func (m meter) Read(p []byte) (int, error) {
 // openInput recognises the compression of r; close is called by input.Close.
 func openInput(name string, r io.Reader, n *atomic.Int64, l *limits,
 	closeFile func()) (*input, error) {
-	in := &input{name: name, close: closeFile, limits: l}
+	in := &input{name: name, close: closeFile, limits: l, read: n}
 	if err := in.unpack(bufio.NewReaderSize(meter{r, n}, 1<<16), l); err != nil {
 		closeFile()
 		if errors.As(err, new(*RowError)) {
@@ -210,6 +214,7 @@ func (o *opener) open(name string) (*input, error) {
 	if err == nil {
 		st, err := f.Stat()
 		in.steady = err == nil && st.Mode().IsRegular()
+		in.file = f
 	}
 	return in, err
 }
@@ -396,7 +401,7 @@ const blankFile = "only blank lines and comments"
 // stripBOM drops the byte order mark of UTF-8.
 func (in *input) stripBOM() {
 	if s, ok := strings.CutPrefix(string(in.head[:min(3, len(in.head))]), "\ufeff"); ok && s == "" {
-		in.head = in.head[3:]
+		in.head, in.mark = in.head[3:], 3
 	}
 }
 

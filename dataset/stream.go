@@ -27,8 +27,10 @@ type Stream[T engine.Float] struct {
 	layout *format.Layout // of the first file
 	files  []string
 	from   *opener
-	first  *input // the first file, open
-	parts  []part // all files, open, where the format opens them together
+	first  *input    // the first file, open
+	some   *Range    // the part of the first file that is read; nil: all files, whole
+	source Blocks[T] // instead of files; nil: files
+	parts  []part    // all files, open, where the format opens them together
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -83,13 +85,25 @@ func OpenReader[T engine.Float](ctx context.Context, name string, r io.Reader, o
 	return open[T](ctx, []string{name}, &opener{reader: r}, o, false)
 }
 
-func open[T engine.Float](ctx context.Context, files []string, from *opener, o Options, whole bool) (*Stream[T], error) {
+func open[T engine.Float](ctx context.Context, files []string, from *opener, o Options,
+	whole bool) (*Stream[T], error) {
+	s, err := newStream[T](files, from, o, whole)
+	if err != nil {
+		return nil, err
+	}
+	return s.begin(ctx, s.prepare)
+}
+
+// newStream is a stream of which nothing is open yet.
+func newStream[T engine.Float](files []string, from *opener, o Options,
+	whole bool) (*Stream[T], error) {
 	c, err := o.resolve()
 	if err != nil {
 		return nil, err
 	}
 	if c.Normalize == "max" && c.Scale == 0 && !whole {
-		return nil, fmt.Errorf("normalize max: a stream is not read to its end before it is used: give the scale, or load the data whole: %w", ErrScale)
+		return nil, fmt.Errorf("normalize max: a stream is not read to its end before it is "+
+			"used: give the scale, or load the data whole: %w", ErrScale)
 	}
 	s := &Stream[T]{cfg: c, files: files, from: from, whole: whole, lab: newLabeler(c, !whole)}
 	if s.lim, err = c.limit(); err != nil {
@@ -102,28 +116,43 @@ func open[T engine.Float](ctx context.Context, files []string, from *opener, o O
 	if c.Normalize == "max" && c.Scale > 0 {
 		s.info.Scale = c.Scale
 	}
-	if err := s.prepare(); err != nil {
-		if s.first != nil {
-			s.first.Close()
-		}
-		for _, p := range s.parts {
-			p.in.Close()
-		}
+	return s, nil
+}
+
+// begin starts to read what prepare opens.
+func (s *Stream[T]) begin(ctx context.Context, prepare func() error) (*Stream[T], error) {
+	if err := prepare(); err != nil {
+		s.closeFiles()
 		return nil, err
 	}
 	s.start(ctx)
 	return s, nil
 }
 
+// closeFiles closes what prepare has opened, before anything is read.
+func (s *Stream[T]) closeFiles() {
+	if s.first != nil {
+		s.first.Close()
+	}
+	for _, p := range s.parts {
+		p.in.Close()
+	}
+}
+
 // part is a file whose examples all take as many bytes, standing at the first one.
 type part struct {
 	in     *input
 	layout *format.Layout
+	lo, hi int // examples that are read
 }
 
 // prepare opens the first file and settles what its head tells.
 func (s *Stream[T]) prepare() error {
 	c := s.cfg
+	if f := c.format; f != nil && !f.Files() {
+		return badOption("format", f.Name, format.Or(append([]string{"auto"},
+			format.Names(nil)...)))
+	}
 	in, err := s.from.open(s.files[0])
 	if err != nil {
 		return err
@@ -140,7 +169,7 @@ func (s *Stream[T]) prepare() error {
 			return err
 		}
 	}
-	if err := c.foreign(in, f); err != nil {
+	if err := c.foreign(in.name, f); err != nil {
 		return err
 	}
 	s.settings(f)
@@ -232,7 +261,7 @@ func (s *Stream[T]) openParts() error {
 		return s.from.open(name)
 	})
 	for _, p := range parts {
-		s.parts = append(s.parts, part{p.File.(*input), p.Layout})
+		s.parts = append(s.parts, part{p.File.(*input), p.Layout, 0, p.Layout.Rows})
 	}
 	return err
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // foreign refuses a format other than training had.
-func (c *config) foreign(in *input, f *format.Format) error {
+func (c *config) foreign(file string, f *format.Format) error {
 	if c.Trained == "" || c.AnyFormat || f.Name == c.Trained {
 		return nil
 	}
-	e := &RowError{File: in.name, Line: 1, Col: 1, Err: ErrForeign,
+	e := &RowError{File: file, Line: 1, Col: 1, Err: ErrForeign,
 		What: fmt.Sprintf("expected %s as in training, found %s", c.Trained, f.Name)}
 	if f.Binary {
 		e.Line = 0

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -80,6 +81,49 @@ func (b *Block[T]) Sparse(i int) (idx []int32, val []T) {
 func (b *Block[T]) Row(i int) []T {
 	lo := i * b.Stride
 	return b.X[lo : lo+b.Dim : lo+b.Dim]
+}
+
+// NonZeros returns how many values example i stores: the non-zeros of a sparse example, Dim of a
+// dense one.
+func (b *Block[T]) NonZeros(i int) int {
+	if b.Ptr == nil {
+		return b.Dim
+	}
+	return b.Ptr[i+1] - b.Ptr[i]
+}
+
+// Prefix returns the non-zeros of example i of a sparse block whose features are below dim: what a
+// learner of dim features knows of it. Cost: that of Sparse where all are, else a binary search.
+func (b *Block[T]) Prefix(i, dim int) (idx []int32, val []T) {
+	idx, val = b.Sparse(i)
+	if n := len(idx); n > 0 && int(idx[n-1]) >= dim {
+		n, _ = slices.BinarySearch(idx, int32(dim))
+		return idx[:n:n], val[:n:n]
+	}
+	return idx, val
+}
+
+// RowPrefix is Row without the features from dim on.
+func (b *Block[T]) RowPrefix(i, dim int) []T {
+	lo := i * b.Stride
+	hi := lo + min(dim, b.Dim)
+	return b.X[lo:hi:hi]
+}
+
+// At returns the value of feature j of example i, 0 for one that a sparse example doesn't store or
+// that is not below Dim. Cost: a binary search in a sparse example; loops use Sparse or Row.
+func (b *Block[T]) At(i, j int) T {
+	if j < 0 || j >= b.Dim {
+		return 0
+	}
+	if b.Ptr == nil {
+		return b.X[i*b.Stride+j]
+	}
+	idx, val := b.Sparse(i)
+	if k, ok := slices.BinarySearch(idx, int32(j)); ok {
+		return val[k]
+	}
+	return 0
 }
 
 // Slice returns examples [lo, hi) as a view.

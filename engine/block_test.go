@@ -301,3 +301,43 @@ func TestBlockCheckAllocs(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestBlockViews: the views of an example, with a clamp and without, are what At says one by one.
+func TestBlockViews(t *testing.T) {
+	sparse := Block[float32]{Dim: 9, Ptr: []int{0, 0, 3, 4}, Idx: []int32{0, 4, 8, 7},
+		Val: []float32{1, 2, 3, 4}}
+	dense := Block[float32]{Dim: 9, Stride: 10, X: make([]float32, 30)}
+	for i, row := range [][]float32{{}, {1, 0, 0, 0, 2, 0, 0, 0, 3}, {7: 4}} {
+		copy(dense.X[i*10:], row)
+	}
+	for i := range 3 {
+		if n := sparse.NonZeros(i); n != []int{0, 3, 1}[i] || dense.NonZeros(i) != 9 {
+			t.Errorf("example %d: %d values", i, n)
+		}
+		for j := -1; j <= 9; j++ {
+			if a, b := sparse.At(i, j), dense.At(i, j); a != b {
+				t.Errorf("example %d, feature %d: %v, %v", i, j, a, b)
+			}
+		}
+		for dim := 0; dim <= 12; dim++ {
+			row := dense.RowPrefix(i, dim)
+			if len(row) != min(dim, 9) || cap(row) != len(row) {
+				t.Errorf("example %d below %d: %v", i, dim, row)
+			}
+			idx, val := sparse.Prefix(i, dim)
+			sum, want := float32(0), float32(0)
+			for k, j := range idx {
+				if int(j) >= dim || row[j] != val[k] {
+					t.Errorf("example %d below %d: %v %v", i, dim, idx, val)
+				}
+				sum += val[k]
+			}
+			for _, v := range row {
+				want += v
+			}
+			if sum != want || cap(idx) != len(idx) || cap(val) != len(val) {
+				t.Errorf("example %d below %d: %v %v of %v", i, dim, idx, val, row)
+			}
+		}
+	}
+}

@@ -176,7 +176,7 @@ func (c Cut) First(text []byte) int {
 }
 
 // table lists the formats, in the order in which they are named to people.
-var table = []*Format{SVMLight, CSV, IDX, Fasta}
+var table = []*Format{SVMLight, CSV, IDX, Fasta, Blocks}
 
 // Register adds a format to the table; from then on it is recognised and may be chosen by its name.
 // It is for init functions: nothing may be read meanwhile. A name that is taken panics.
@@ -211,9 +211,15 @@ func Beside(name string) string {
 	return ""
 }
 
-// Names lists the formats for which want is true, nil for all.
+// Files tells whether files can be of this format.
+func (f *Format) Files() bool { return f.Cut != "" || f.Open != nil }
+
+// Names lists the formats of files for which want is true, nil for all.
 func Names(want func(*Format) bool) (names []string) {
 	for _, f := range table {
+		if !f.Files() {
+			continue
+		}
 		if want == nil || want(f) {
 			names = append(names, f.Name)
 		}

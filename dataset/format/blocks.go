@@ -1,0 +1,278 @@
+package format
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Blocks are examples that a program has made, see dataset.OpenBlocks: no file is of this format,
+// and a [Batch] takes the place of text.
+var Blocks = &Format{Name: "blocks",
+	Parse32: parseBlocks[float32], Parse64: parseBlocks[float64]}
+
+// Batch is a run of examples that a program has made: from Arrow or Parquet, a database, a format
+// of its own. The features are Block or Columns, the labels Y or Labels.
+type Batch[T engine.Float] struct {
+	// Block is sparse (Ptr, Idx and Val; Dim may be 0: not known) or dense (X, Stride and Dim). Its
+	// features count from 0, without a bias. Its Y isn't looked at. X may have more rows than there
+	// are labels.
+	Block engine.Block[T]
+
+	// Columns are dense features, one slice each: Columns[j][i] is feature j of example i. nil:
+	// Block has the features.
+	Columns [][]T
+
+	// Y are labels that are numbers, NaN where there is none; Labels are labels as texts, "" or "?"
+	// where there is none, of which one that is a number counts as that number. One of the two is
+	// nil, or both where labels may be missing (Options.LabelsOptional).
+	Y      []float64
+	Labels []string
+
+	// Done is called by some goroutine once all of the batch has been copied, which is the caller's
+	// again then. A stream that ends early, by an error, Stop or Close, may never call it.
+	Done func()
+}
+
+// Len returns the number of examples: that of the labels, where there are any.
+func (b *Batch[T]) Len() int {
+	if n := max(len(b.Y), len(b.Labels)); n > 0 {
+		return n
+	}
+	return b.rows()
+}
+
+// rows is Len by the features.
+func (b *Batch[T]) rows() int {
+	if len(b.Columns) > 0 {
+		return len(b.Columns[0])
+	}
+	rows := b.Block
+	rows.Y = nil
+	return rows.Len()
+}
+
+// Width returns the features of dense examples, -1 of sparse ones.
+func (b *Batch[T]) Width() int {
+	switch {
+	case len(b.Columns) > 0:
+		return len(b.Columns)
+	case b.Block.Dense():
+		return b.Block.Dim
+	}
+	return -1
+}
+
+// Check looks whether the slices of a batch fit together. width is that of the batches before, or
+// the batch's own. What an example holds is looked at when that is copied.
+func (b *Batch[T]) Check(width int) error {
+	n, w := b.Len(), b.Width()
+	if w != width {
+		return fmt.Errorf("%s, but %s before: %w", rowsOf(w), rowsOf(width), ErrFormat)
+	}
+	if len(b.Y) > 0 && len(b.Labels) > 0 {
+		return fmt.Errorf("labels as numbers and as texts: %w", ErrFormat)
+	}
+	if rows := b.rows(); rows < n || rows > n && (w < 0 || len(b.Columns) > 0) {
+		return fmt.Errorf("%d labels of %d examples: %w", n, rows, ErrFormat)
+	}
+	for j, c := range b.Columns {
+		if len(c) != n {
+			return fmt.Errorf("%d values of feature %d, but %d examples: %w", len(c), j, n,
+				ErrFormat)
+		}
+	}
+	return b.checkBlock(n)
+}
+
+// checkBlock looks whether the slices of Block fit together.
+func (b *Batch[T]) checkBlock(n int) error {
+	x := &b.Block
+	switch {
+	case len(b.Columns) > 0:
+		if len(x.X) > 0 || len(x.Ptr) > 0 {
+			return fmt.Errorf("features as columns and as a block: %w", ErrFormat)
+		}
+	case x.Dense():
+		if n > 0 && (x.Stride < x.Dim || len(x.X) < (n-1)*x.Stride+x.Dim) {
+			return fmt.Errorf("%d rows of %d (stride %d) in %d values: %w", n, x.Dim, x.Stride,
+				len(x.X), ErrFormat)
+		}
+	default:
+		if len(x.Idx) != len(x.Val) || len(x.Ptr) == 0 || x.Ptr[0] < 0 || x.Ptr[n] > len(x.Idx) {
+			return fmt.Errorf("%d offsets, %d indices, %d values: %w", len(x.Ptr), len(x.Idx),
+				len(x.Val), ErrFormat)
+		}
+		for i := range n {
+			if x.Ptr[i] > x.Ptr[i+1] {
+				return fmt.Errorf("offsets %d, %d: %w", x.Ptr[i], x.Ptr[i+1], ErrFormat)
+			}
+		}
+	}
+	return nil
+}
+
+// rowsOf names the kind of rows of that width.
+func rowsOf(width int) string {
+	if width < 0 {
+		return "sparse rows"
+	}
+	return fmt.Sprintf("rows of %d values", width)
+}
+
+// slab is a run of rows of a batch: what a worker takes at a time.
+type slab[T engine.Float] struct {
+	*Batch[T]
+	lo, hi int
+	left   *atomic.Int32 // slabs of the batch that have not been copied yet
+
+	row  []T    // of Columns
+	text string // of the label found last, and
+	code int32  // its number; -1: none yet
+}
+
+// Slab is a run of a batch's rows, for a chunk: the layout that brings it to the parser, and about
+// how many bytes of text these rows would take.
+type Slab struct {
+	Layout *Layout
+	Size   int64
+}
+
+// Slabs cuts a batch that Check has found good into runs of rows that would be about size bytes of
+// text, one row at least.
+func (b *Batch[T]) Slabs(size int) (slabs []Slab) {
+	const pair, label = 5, 2 // bytes of text of a value and of a label, at least
+	n, width := b.Len(), b.Width()
+	left := new(atomic.Int32)
+	for lo := 0; lo < n; {
+		hi, bytes := lo, 0
+		for hi < n && (bytes < size || hi == lo) {
+			values := width
+			if width < 0 {
+				values = b.Block.NonZeros(hi)
+			}
+			bytes += pair*values + label
+			hi++
+		}
+		slabs = append(slabs, Slab{&Layout{IndexBase: 1,
+			Own: &slab[T]{Batch: b, lo: lo, hi: hi, left: left, code: -1}}, int64(bytes)})
+		lo = hi
+	}
+	left.Store(int32(len(slabs)))
+	if n == 0 && b.Done != nil {
+		b.Done()
+	}
+	return slabs
+}
+
+// parseBlocks copies the rows of a slab. A row is a line, and a value of it a column, in errors.
+func parseBlocks[T engine.Float](c *Chunk[T], s *Settings) {
+	b, ok := c.Layout.Own.(*slab[T])
+	if !ok { // the end of the source
+		return
+	}
+	c.Out.Reset(b.Width() >= 0)
+	for i := b.lo; i < b.hi; i++ {
+		code, bad := b.label(c, s, i)
+		at := 0
+		if bad == "" {
+			at, bad = b.add(c, s, code, i)
+		}
+		if bad != "" && !c.Bad(s, 0, at, bad) {
+			break
+		}
+		c.Out.Lines++
+	}
+	if b.left.Add(-1) == 0 && b.Done != nil {
+		b.Done()
+	}
+}
+
+// label returns the number of row i's label, or what is wrong with it.
+func (b *slab[T]) label(c *Chunk[T], s *Settings, i int) (code int32, bad string) {
+	if len(b.Labels) > 0 {
+		if b.code < 0 || b.Labels[i] != b.text {
+			if code, bad = c.Label(s, []byte(b.Labels[i]), 0, 0); bad != "" {
+				return 0, bad
+			}
+			b.text, b.code = b.Labels[i], code
+		}
+		return b.code, ""
+	}
+	y := math.NaN()
+	if len(b.Y) > 0 {
+		y = b.Y[i]
+	}
+	switch {
+	case y != y && s.Optional:
+		return c.NoLabel(0, 0), ""
+	case y != y:
+		return 0, "the label is missing"
+	case y-y != 0:
+		return 0, fmt.Sprintf("expected a finite label, found %v", y)
+	}
+	y += 0 // -0 + 0 = +0
+	if i, ok := c.Out.Labels.FindNum(y); ok {
+		return i, ""
+	}
+	l := Label{Text: strconv.FormatFloat(y, 'g', -1, 64), Num: y, Numeric: true}
+	return c.AddLabel(l, 0, 0), ""
+}
+
+// add copies the features of row i, or says what is wrong with them, and at which value.
+func (b *slab[T]) add(c *Chunk[T], s *Settings, code int32, i int) (at int, bad string) {
+	if b.Width() < 0 {
+		idx, val := b.Block.Sparse(i)
+		if at, bad = b.checkSparse(idx, val, s.Bias); bad == "" {
+			c.Sparse(s, code, idx, val)
+		}
+		return at, bad
+	}
+	row := b.row[:0]
+	if len(b.Columns) == 0 {
+		row = b.Block.Row(i)
+	} else {
+		for _, column := range b.Columns {
+			row = append(row, column[i])
+		}
+		b.row = row
+	}
+	for j, v := range row {
+		if v-v != 0 {
+			return j, notFinite(v)
+		}
+	}
+	c.Dense(s, code, row)
+	return 0, ""
+}
+
+// checkSparse says what is wrong with non-zeros, and at which of them.
+func (b *slab[T]) checkSparse(idx []int32, val []T, bias int) (at int, bad string) {
+	last := int32(-1)
+	for k, j := range idx {
+		switch v := val[k]; {
+		case j < 0:
+			return k, fmt.Sprintf("index %d is negative", j)
+		case j == last:
+			return k, fmt.Sprintf("index %d comes twice in the row", j)
+		case j < last:
+			return k, fmt.Sprintf("index %d after %d: indices must ascend", j, last)
+		case b.Block.Dim > 0 && int(j) >= b.Block.Dim:
+			return k, fmt.Sprintf("index %d of %d features", j, b.Block.Dim)
+		case uint64(j) >= maxIndex-uint64(bias):
+			return k, fmt.Sprintf("index %d is above %d, the largest there may be", j,
+				maxIndex-bias-1)
+		case v-v != 0:
+			return k, notFinite(v)
+		}
+		last = j
+	}
+	return 0, ""
+}
+
+func notFinite[T engine.Float](v T) string {
+	return fmt.Sprintf("expected a finite number, found %v", v)
+}

@@ -1,0 +1,207 @@
+package dataset
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Range is a part of a file that begins with an example and ends behind one: what one of many
+// workers reads. The ranges of [Split] are all of the file, in its order.
+type Range struct {
+	File string `json:"file"`
+	From int64  `json:"from"`         // byte where it begins
+	To   int64  `json:"to,omitempty"` // byte behind it; 0: the end of the file
+}
+
+// Split cuts a file into at most n ranges of about the same number of bytes, which can be read by
+// as many programs on as many machines, each with [OpenRange] and the same options: together, in
+// order, they give the examples that one reader gets of the file. The cuts depend on the file, n
+// and the format alone.
+//
+// Compressed data, and what is no regular file, are one range. Of images in idx the labels' file
+// stands beside them, see [Beside]. Errors are those of [Open]. The cost is that of opening, and of
+// one read of some KiB a cut, more where lines are longer.
+func Split(file string, n int, o Options) ([]Range, error) {
+	if n < 1 {
+		return nil, badOption("ranges", fmt.Sprint(n), "at least 1")
+	}
+	files := []string{file}
+	size, err := checkFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	if o.Normalize == "max" && o.Scale == 0 { // which cuts nothing
+		o.Normalize = ""
+	}
+	s, err := newStream[float64](files, &opener{}, o, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.closeFiles()
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	if s.info.Compression != "" || size == 0 {
+		return []Range{{File: file}}, nil
+	}
+	if len(s.parts) > 0 {
+		return splitRows(file, s.parts[0].layout, n), nil
+	}
+	return splitText(s.first.file, s.p.Format.Cut, size, n)
+}
+
+// splitRows cuts a file whose examples all take as many bytes.
+func splitRows(file string, l *format.Layout, n int) []Range {
+	n = min(n, l.Rows)
+	at := func(k int) int64 {
+		return l.Start + int64(l.Rows)*int64(k)/int64(n)*int64(l.Size)
+	}
+	ranges := make([]Range, n)
+	for k := range ranges {
+		ranges[k] = Range{file, at(k), at(k + 1)}
+	}
+	return ranges
+}
+
+// splitText cuts a file of text at the first place behind each n-th part of it where that may be.
+func splitText(f *os.File, cut format.Cut, size int64, n int) (ranges []Range, err error) {
+	from := int64(0)
+	for k := 1; k <= n && from < size; k++ {
+		to := size
+		if k < n {
+			// a quotient without the product, which may be too large
+			at := size/int64(n)*int64(k) + size%int64(n)*int64(k)/int64(n)
+			if at <= from {
+				continue
+			}
+			if to, err = nextCut(f, cut, at, size); err != nil {
+				return nil, err
+			}
+		}
+		if to > from {
+			ranges = append(ranges, Range{f.Name(), from, to})
+			from = to
+		}
+	}
+	return ranges, nil
+}
+
+// nextCut returns the first place from byte at on where text may be cut, size if there is none.
+func nextCut(f *os.File, cut format.Cut, at, size int64) (int64, error) {
+	const piece = 16 << 10
+	buf := make([]byte, piece)
+	keep := int64(len(cut) - 1) // of a cut's text in two pieces
+	for at--; at < size; at += piece - keep {
+		n, err := f.ReadAt(buf, at)
+		if i := cut.First(buf[:n]); i >= 0 {
+			return min(at+int64(i), size), nil
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return size, nil
+}
+
+// OpenRange is [Open] of a part of a file. The format, the columns and the index base are found by
+// the head of the whole file, so that they are the same for all ranges of it. What depends on all
+// examples is not: give Options.Labels or Positive unless the labels are -1 and +1, and a Scale to
+// Normalize "max". A range may have no examples. Lines in errors count from the range's begin; the
+// file's name then says where that is.
+//
+// A Range whose ends are not between examples is refused (ErrOption): the file is another one now.
+func OpenRange[T engine.Float](ctx context.Context, r Range, o Options) (*Stream[T], error) {
+	files := []string{r.File}
+	size, err := checkFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	if r.To == 0 && r.From == 0 {
+		r.To = size
+	}
+	s, err := newStream[T](files, &opener{}, o, false)
+	if err != nil {
+		return nil, err
+	}
+	s.some = &r
+	return s.begin(ctx, func() error {
+		if err := s.prepare(); err != nil {
+			return err
+		}
+		return s.narrow(size)
+	})
+}
+
+// narrow leaves of the file that is open the part that is to be read.
+func (s *Stream[T]) narrow(size int64) error {
+	r, in := s.some, s.first
+	if len(s.parts) > 0 {
+		in = s.parts[0].in
+	}
+	bad := func(want string) error {
+		return fmt.Errorf("range %d to %d of %s: expected %s: %w", r.From, r.To, r.File, want,
+			ErrOption)
+	}
+	if r.To == 0 {
+		r.To = size
+	}
+	s.info.InputSize = r.To - r.From
+	switch {
+	case in.packed != "" || size == 0:
+		if r.From != 0 || r.To != size {
+			return bad("all of it, since it is packed or no regular file")
+		}
+		return nil
+	case r.From < 0 || r.From > r.To || r.To > size:
+		return bad(fmt.Sprintf("bytes of 0 to %d", size))
+	case len(s.parts) > 0:
+		return s.narrowRows(bad)
+	}
+	cut := s.p.Format.Cut
+	for _, at := range []int64{r.From, r.To} {
+		if at == 0 || at == size {
+			continue
+		}
+		text := make([]byte, len(cut))
+		if _, err := in.file.ReadAt(text, at-1); err != nil || string(text) != string(cut) {
+			return bad("places between examples")
+		}
+	}
+	from := max(r.From, in.mark)
+	in.seek(from, r.To)
+	if in.from = from - in.mark; in.from > 0 {
+		in.name = fmt.Sprintf("%s from byte %d", in.name, from)
+	}
+	return nil
+}
+
+// narrowRows is narrow for a file whose examples all take as many bytes.
+func (s *Stream[T]) narrowRows(bad func(want string) error) error {
+	r, p := s.some, &s.parts[0]
+	l := p.layout
+	end := l.Start + int64(l.Rows)*int64(l.Size)
+	from, to := max(r.From, l.Start), min(r.To, end)
+	if (from-l.Start)%int64(l.Size) != 0 || (to-l.Start)%int64(l.Size) != 0 || from > to {
+		return bad("places between examples")
+	}
+	p.lo, p.hi = int((from-l.Start)/int64(l.Size)), int((to-l.Start)/int64(l.Size))
+	p.in.seek(from, to)
+	return nil
+}
+
+// seek makes in read those bytes of its file, which is a regular one and not packed.
+func (in *input) seek(from, to int64) {
+	in.head, in.err, in.ended = nil, nil, false
+	in.read.Store(0) // the head has been read for its layout alone
+	r := meter{io.NewSectionReader(in.file, from, to-from), in.read}
+	in.r = bufio.NewReaderSize(r, 1<<16)
+}
