@@ -25,7 +25,8 @@ var (
 // (X, Stride). Features are numbered from 0. The slices may be views into larger ones: example i is
 // Idx[Ptr[i]:Ptr[i+1]], or X[i*Stride : i*Stride+Dim].
 //
-// A block without labels has Y nil, or zeros in Y. It can be scored, but not learned.
+// A block without labels has Y nil, or zeros in Y. It can be scored, but not learned. Of more than
+// two classes, Class numbers that of each example.
 //
 // A block is read only once it is built; any number of goroutines may read and check it.
 type Block[T Float] struct {
@@ -38,6 +39,8 @@ type Block[T Float] struct {
 
 	X      []T // dense: row-major
 	Stride int // elements from one row to the next, >= Dim
+
+	Class []int32 // number of the class, from 0, one an example; nil for none
 
 	checked uint32 // what has been checked; atomic, since readers of one block may check it at the same time
 }
@@ -132,6 +135,9 @@ func (b *Block[T]) Slice(lo, hi int) Block[T] {
 	if b.Y != nil {
 		v.Y = b.Y[lo:hi]
 	}
+	if b.Class != nil {
+		v.Class = b.Class[min(lo, len(b.Class)):min(hi, len(b.Class))]
+	}
 	if !b.Dense() {
 		v.Ptr, v.Idx, v.Val = b.Ptr[lo:hi+1], b.Idx, b.Val
 		return v
@@ -162,6 +168,24 @@ func (b *Block[T]) Check() error {
 	return nil
 }
 
+// CheckClasses is Check for a learner of k classes: Class has a number in [0, k) for each example.
+// Y is not looked at, but says how many examples there are unless it is nil. Errors wrap ErrLabel,
+// or are those of CheckRows. Cost: that of CheckRows, and a pass over Class each time.
+func (b *Block[T]) CheckClasses(k int) error {
+	if err := b.CheckRows(); err != nil {
+		return err
+	}
+	if n := b.Len(); len(b.Class) != n {
+		return fmt.Errorf("%d examples, %d class numbers: %w", n, len(b.Class), ErrLabel)
+	}
+	for i, c := range b.Class {
+		if c < 0 || int(c) >= k {
+			return fmt.Errorf("example %d: class %d of %d: %w", i, c, k, ErrLabel)
+		}
+	}
+	return nil
+}
+
 // CheckRows is Check without a look at the labels, which need not be there: what scoring asks for.
 func (b *Block[T]) CheckRows() error {
 	if atomic.LoadUint32(&b.checked) != 0 {
@@ -187,6 +211,7 @@ func (b *Block[T]) markAs(of *Block[T]) {
 // Reset empties the block for reuse as a buffer of its own (not a view), keeping its memory.
 func (b *Block[T]) Reset() {
 	b.Y, b.Idx, b.Val, b.X, b.Dim, b.checked = b.Y[:0], b.Idx[:0], b.Val[:0], b.X[:0], 0, 0
+	b.Class = b.Class[:0]
 	if b.Ptr != nil {
 		b.Ptr = append(b.Ptr[:0], 0)
 	}
@@ -199,6 +224,14 @@ func (b *Block[T]) checkLabels() error {
 	for i, y := range b.Y {
 		if y != 1 && y != -1 {
 			return fmt.Errorf("example %d: label %v: %w", i, y, ErrLabel)
+		}
+	}
+	if b.Class != nil && len(b.Class) != len(b.Y) {
+		return fmt.Errorf("%d examples, %d class numbers: %w", len(b.Y), len(b.Class), ErrLabel)
+	}
+	for i, c := range b.Class {
+		if c < 0 {
+			return fmt.Errorf("example %d: class %d: %w", i, c, ErrLabel)
 		}
 	}
 	return nil

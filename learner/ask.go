@@ -1,24 +1,110 @@
 package learner
 
+import (
+	"context"
+	"fmt"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// What a learner of Traits can do beside learning is asked here, and nowhere else is a learner
+// looked at for what it is. Each function follows a Wrapper to the learner that it wraps, where the
+// answer is that one's.
+
+// Wrapper is a Learner that gives its examples, in another form, to one other learner.
+type Wrapper[T Float] interface {
+	Learner[T]
+	// Inner returns the other learner, whose state is the wrapper's: nobody else teaches it.
+	Inner() Learner[T]
+}
+
 // AsFitter returns what passes over a whole data set for l, or nil if l learns one example after
-// another only. With which settings it can is Config's to say: see Whole.
+// another only. With which settings it can is said by Traits.Whole.
 func AsFitter[T Float](l Learner[T]) Fitter[T] {
 	f, _ := l.(Fitter[T])
 	return f
 }
 
-// SupportOf returns how many examples l keeps, and whether it is a learner that keeps some.
-func SupportOf[T Float](l Learner[T]) (n int, keeps bool) {
-	k, ok := l.(Keeper)
-	if !ok {
-		return 0, false
+// Fit passes over the whole of b with l; see Fitter. The error wraps ErrFit if l learns one example
+// after another only.
+func Fit[T Float](ctx context.Context, l Learner[T], b *engine.Block[T], o FitOptions) (FitResult,
+	error) {
+	if f := AsFitter(l); f != nil {
+		return f.Fit(ctx, b, o)
 	}
-	return k.Support(), true
+	return FitResult{}, fmt.Errorf("it learns one example after another only: %w", ErrFit)
 }
 
-// HasBias reports whether l has a bias of its own beside its weights; see Biased.
+// ProberOf returns what gives l's probabilities, or nil if it has none (Traits.Proba): l itself, or
+// what stands for the learner that l gives its examples to.
+func ProberOf[T Float](l Learner[T]) Prober[T] {
+	if w, ok := l.(interface{ Prober() Prober[T] }); ok {
+		return w.Prober()
+	}
+	p, _ := l.(Prober[T])
+	return p
+}
+
+// PosteriorOf returns l's posterior, or nil if it has none that can be joined with another
+// (Traits.Merges): l itself, or what stands for the learner that l gives its examples to.
+func PosteriorOf[T Float](l Learner[T]) PosteriorMerger[T] {
+	if w, ok := l.(interface{ Posterior() PosteriorMerger[T] }); ok {
+		return w.Posterior()
+	}
+	p, _ := l.(PosteriorMerger[T])
+	return p
+}
+
+// ReportOf tells what the posterior of l met so far; nil if l has none (Traits.Posterior).
+func ReportOf[T Float](l Learner[T]) *PosteriorReport {
+	if p, ok := l.(interface{ Report() PosteriorReport }); ok {
+		r := p.Report()
+		return &r
+	}
+	if w, ok := l.(Wrapper[T]); ok {
+		return ReportOf(w.Inner())
+	}
+	return nil
+}
+
+// MistakeCheckerOf returns what checks l, or nil if a pass without an update is all
+// (Traits.Mistakes): l itself, or what stands for the learner that l gives its examples to.
+func MistakeCheckerOf[T Float](l Learner[T]) MistakeChecker[T] {
+	if w, ok := l.(interface{ MistakeChecker() MistakeChecker[T] }); ok {
+		return w.MistakeChecker()
+	}
+	c, _ := l.(MistakeChecker[T])
+	return c
+}
+
+// SupportOf returns how many examples l's hypothesis is a sum over, and whether it is one
+// (Traits.Support).
+func SupportOf[T Float](l Learner[T]) (n int, ok bool) {
+	if k, ok := l.(Keeper); ok {
+		return k.Support(), true
+	}
+	if w, ok := l.(Wrapper[T]); ok {
+		return SupportOf(w.Inner())
+	}
+	return 0, false
+}
+
+// BiasOf returns the part of l's scores that no feature has, and whether there is one
+// (Traits.Biased). Of a learner whose hypothesis is one weight vector, scores are those of
+// Weights plus it.
+func BiasOf[T Float](l Learner[T]) (bias float64, ok bool) {
+	if b, ok := l.(Biased); ok {
+		return b.Bias(), true
+	}
+	if w, ok := l.(Wrapper[T]); ok {
+		return BiasOf(w.Inner())
+	}
+	return 0, false
+}
+
+// HasBias reports whether l has a bias; see BiasOf.
 func HasBias[T Float](l Learner[T]) bool {
-	_, ok := l.(Biased)
+	_, ok := BiasOf(l)
 	return ok
 }
 
@@ -34,7 +120,7 @@ type Solution struct {
 	Support int64   // examples with a dual coefficient; -1 before the first Fit
 }
 
-// SolutionOf returns what the last Fit of l reached, and whether l is a Solver.
+// SolutionOf returns what the last Fit of l reached, and whether l is a Solver (Traits.Dual).
 func SolutionOf[T Float](l Learner[T]) (s Solution, ok bool) {
 	if solver, ok := l.(Solver); ok {
 		return solver.Solved(), true
@@ -42,21 +128,14 @@ func SolutionOf[T Float](l Learner[T]) (s Solution, ok bool) {
 	return s, false
 }
 
-// HardMarginConfig is a Config of a learner whose Fit can find the hyperplane of the largest margin.
-type HardMarginConfig interface {
-	Config
-	// HardMargin returns settings for that, of a hyperplane with a bias or of one through the
-	// origin. It changes nothing.
-	HardMargin(bias bool) Config
-}
-
 // HardMargin returns a registered learner whose Fit finds the hyperplane of the largest margin,
-// with a bias or through the origin, and settings for that; ok is false if none is registered.
+// with a bias or through the origin, and settings for that (Traits.HardMargin); ok is false if none
+// is registered.
 func HardMargin(bias bool) (e Entry, c Config, ok bool) {
 	for _, name := range Names() {
 		e := registry[name]
-		if h, ok := e.Config().(HardMarginConfig); ok {
-			return e, h.HardMargin(bias), true
+		if hard := e.Config().Traits().HardMargin; hard != nil {
+			return e, hard(bias), true
 		}
 	}
 	return e, nil, false

@@ -31,8 +31,10 @@ var ErrLength = errors.New("example too long")
 
 // Round tells what one example did.
 type Round struct {
-	Score   float64 // f(x) before the example was learned; unnormalised
-	Updates int32   // how many members changed their weights (0 or 1 for a single learner)
+	// Score is f(x) before the example was learned, unnormalised. Of several outputs it is that of
+	// the example's own class less the largest of the others: at most 0 for a mistake.
+	Score   float64
+	Updates int32 // how many members changed their weights (0 or 1 for a single learner)
 }
 
 // Learner learns a linear classifier from blocks of examples, in order.
@@ -44,18 +46,22 @@ type Round struct {
 //
 // [New] makes learners. The zero value of a learner's type has no settings and is not one.
 type Learner[T Float] interface {
-	// Learn scores each example with the state before it, then learns it; rounds[i] tells of example i and needs
-	// b.Len() places. On error (a wrapped engine.Err… of Block.Check, ErrOut) the state is unchanged.
+	// Learn scores each example with the state before it, then learns it; rounds[i] tells of example
+	// i and needs b.Len() places. Of two classes the labels are Y, -1 and +1; with several outputs
+	// they are Class. On error (a wrapped engine.Err… of Block.Check, or Block.CheckClasses; ErrOut;
+	// ErrBatch from a learner of whole data sets) the state is unchanged.
 	Learn(b *engine.Block[T], rounds []Round) error
 	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see.
-	// Labels are ignored and need not be there: Y may be nil, or hold anything. Features never seen
-	// in learning have weight 0. Errors are those of Block.CheckRows, and ErrOut.
+	// With K = Traits.Outputs outputs it fills K places an example, example by example:
+	// dst[i*K+k] = f_k(x_i). Labels are ignored and need not be there: Y may be nil, or hold
+	// anything. Features never seen in learning have weight 0. Errors are those of
+	// Block.CheckRows, and ErrOut.
 	Score(b *engine.Block[T], dst []float64) error
 	// Snapshot returns the present hypothesis as a Predictor that later learning does not change. It
 	// needs the learner for itself, as learning does. Cost: a copy of what scores are made of.
 	Snapshot() Predictor[T]
-	// Weights returns the hypothesis as one primal weight vector, as Score uses it up to rounding, or nil if it has
-	// none (votes). The slice is the caller's.
+	// Weights returns the hypothesis as one primal weight vector an output, one after another, as
+	// Score uses them up to rounding, or nil if it has none (votes). The slice is the caller's.
 	Weights() []float64
 	// State returns all that Learn has changed, SetState replaces it with a copy. Restoring a State into a learner of
 	// equal configuration and seed makes it go on to the same bits.
@@ -101,43 +107,11 @@ type PosteriorReport struct {
 	LabelNoise float64 `json:"label_noise,omitempty"` // rate of wrong labels, where it is estimated
 }
 
-// PosteriorOf returns l's posterior, or nil if it has none of this form: l itself, or what stands for the learner that l gives its examples to.
-func PosteriorOf[T Float](l Learner[T]) PosteriorMerger[T] {
-	if w, ok := l.(interface{ Posterior() PosteriorMerger[T] }); ok {
-		return w.Posterior()
-	}
-	p, _ := l.(PosteriorMerger[T])
-	return p
-}
-
-// ReportOf tells what the posterior of l, or of what stands for the learner that l gives its
-// examples to, met so far; nil if l has none.
-func ReportOf[T Float](l Learner[T]) *PosteriorReport {
-	var r PosteriorReport
-	if p := PosteriorOf(l); p != nil {
-		r = p.Report()
-	} else if p, ok := l.(interface{ Report() PosteriorReport }); ok { // not to be merged
-		r = p.Report()
-	} else {
-		return nil
-	}
-	return &r
-}
-
 // Keeper is a Learner whose hypothesis is a sum over examples that it keeps.
 type Keeper interface{ Support() int }
 
 // Biased is a Learner whose score is Weights() . x + Bias(): margins need both.
 type Biased interface{ Bias() float64 }
-
-// ProberOf returns what gives l's probabilities, or nil if it has none: l itself, or what stands for the learner that l gives its examples to.
-func ProberOf[T Float](l Learner[T]) Prober[T] {
-	if w, ok := l.(interface{ Prober() Prober[T] }); ok {
-		return w.Prober()
-	}
-	p, _ := l.(Prober[T])
-	return p
-}
 
 // Config holds a learner's settings: a pointer to a struct whose exported fields have json tags (the model file),
 // and flag and help tags (the command); a with tag says which other settings make one count ("kernel=poly|rbf"). Defaults are in the struct

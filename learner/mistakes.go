@@ -10,13 +10,3 @@ type MistakeChecker[T Float] interface {
 	// Learn does, and like it is not for many goroutines at once. Cost: the scores of all members.
 	Mistakes(b *engine.Block[T]) (int, error)
 }
-
-// MistakeCheckerOf returns what checks l, or nil if a pass without an update is all: l itself, or
-// what stands for the learner that l gives its examples to.
-func MistakeCheckerOf[T Float](l Learner[T]) MistakeChecker[T] {
-	if w, ok := l.(interface{ MistakeChecker() MistakeChecker[T] }); ok {
-		return w.MistakeChecker()
-	}
-	c, _ := l.(MistakeChecker[T])
-	return c
-}

@@ -49,6 +49,10 @@ type Traits struct {
 	// Vector: Weights returns the hypothesis; else it returns nil.
 	Vector bool
 
+	// HardMargin returns settings of the same learner whose Fit finds the hyperplane of the largest
+	// margin, with a bias or through the origin; nil of learners that have none.
+	HardMargin func(bias bool) Config
+
 	// Members is the members' form of the learner: one rule for many weight vectors at once, which
 	// an ensemble then keeps side by side in vector lanes. It is an offer of speed alone: of
 	// learners without it, nil, ensembles make so many.

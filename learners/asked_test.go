@@ -3,8 +3,8 @@ package learners_test
 import (
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // moreAsked are settings beside the variants whose Score has scratch of its own.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/naive"
-	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // TestGoldenBudget follows the 44 traces of an independent implementation: which example is learned, with which margin, which one is removed, from the kept

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 func TestLMSByHand(t *testing.T) {

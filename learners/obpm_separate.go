@@ -54,7 +54,8 @@ type biasedSeparateOBPM[T Float] struct{ *SeparateOBPM[T] }
 func (o biasedSeparateOBPM[T]) Bias() float64 {
 	var sum float64
 	for _, l := range o.members {
-		sum += l.(Biased).Bias()
+		bias, _ := learner.BiasOf(l)
+		sum += bias
 	}
 	return sum / float64(len(o.members))
 }
@@ -95,7 +96,7 @@ func newSeparateOBPM[T Float](cfg OBPMConfig, base Config, env Env) (Learner[T],
 		seed = seeds.Uint64()
 	}
 	o.runs.Give(&o.own)
-	if _, ok := o.members[0].(Biased); ok {
+	if base.Traits().Biased {
 		return biasedSeparateOBPM[T]{o}, nil
 	}
 	return o, nil

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // handStep is one example of a run worked by hand, and what must come of it.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 var _ learners.Fitter[float64] = (*learners.PUMMA[float64])(nil)

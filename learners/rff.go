@@ -90,7 +90,7 @@ func (c *RFFConfig) Traits() Traits {
 	t := base.Traits()
 	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit, t.Dual = false, false, false, false,
 		false, false
-	t.Relative, t.Biased, t.Origin, t.Linear, t.Vector = false, false, false, false, false
+	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
 	t.Members = nil
 	if t.Keeps > 0 {
 		t.KeptWidth = int64(c.D)
@@ -256,6 +256,9 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 
 // rffBytes of features are computed at a time: they stay in the cache for the base learner, and are work enough for the pool.
 const rffBytes = 1 << 20
+
+// Inner is learner.Wrapper.Inner: the base learner.
+func (l *RFF[T]) Inner() Learner[T] { return l.inner }
 
 // Learn is Learner.Learn.
 func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {

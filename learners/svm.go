@@ -92,7 +92,7 @@ func (c *SVMConfig) Validate() error {
 func (c *SVMConfig) Traits() Traits {
 	t := learner.LinearTraits()
 	t.Stream, t.Whole, t.OwnLimit, t.Dual, t.Biased = false, true, true, true, true
-	t.Linear, t.Vector = c.linear(), c.linear()
+	t.Linear, t.Vector, t.HardMargin = c.linear(), c.linear(), c.hardMargin
 	t.Remedies = []Remedy{{Change: "lower", Setting: "C"}, {Change: "raise", Setting: "gap"}}
 	if c.C == 0 {
 		t.Remedies = []Remedy{{Change: "set", Setting: "C"}}
@@ -126,8 +126,8 @@ func (c *SVMConfig) Memory(x Extent) Footprint {
 	return f
 }
 
-// HardMargin is learner.HardMarginConfig's.
-func (c *SVMConfig) HardMargin(bias bool) Config {
+// hardMargin is Traits.HardMargin.
+func (c *SVMConfig) hardMargin(bias bool) Config {
 	hard := *c
 	hard.C, hard.NoBias = 0, !bias
 	return &hard
@@ -193,14 +193,15 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fit
 	if err := checkBlock("svm", b, b.Len()); err != nil {
 		return FitResult{}, err
 	}
+	if err := checkFit("svm", &o, false, false); err != nil {
+		return FitResult{}, err
+	}
 	n := b.Len()
 	switch {
 	case n == 0:
 		return FitResult{}, fmt.Errorf("svm: no examples: %w", ErrFit)
 	case o.Delta != 0:
 		return FitResult{}, fmt.Errorf("svm: Delta is %v: its soft margin is given by C: %w", o.Delta, ErrConfig)
-	case o.MaxUpdates < 0:
-		return FitResult{}, fmt.Errorf("svm: MaxUpdates is %d, want >= 0: %w", o.MaxUpdates, ErrConfig)
 	}
 	limit := o.MaxUpdates
 	if limit == 0 {

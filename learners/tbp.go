@@ -111,7 +111,9 @@ func (c *TBPConfig) keeps() int64 {
 // Traits is Config.Traits.
 func (c *TBPConfig) Traits() Traits {
 	t := learner.KernelTraits(c.kernel(), c.keeps())
-	t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.fitMemory
+	if t.Keeps < Any { // else no size bounds the error cache
+		t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.fitMemory
+	}
 	return t
 }
 

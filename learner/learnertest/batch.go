@@ -25,11 +25,7 @@ func (s *suite[T]) fitted(t testing.TB, pool *engine.Pool, b *engine.Block[T]) l
 
 func fit[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T]) learner.FitResult {
 	t.Helper()
-	f, ok := l.(learner.Fitter[T])
-	if !ok {
-		t.Fatalf("%T has neither Learn nor Fit", l)
-	}
-	r, err := f.Fit(context.Background(), b, learner.FitOptions{})
+	r, err := learner.Fit(context.Background(), l, b, learner.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +43,7 @@ func (s *suite[T]) batch(t *testing.T, b *engine.Block[T]) {
 	t.Run("snapshot", func(t *testing.T) { s.snapshot(t, b) })
 	t.Run("allocs", func(t *testing.T) { s.batchAllocs(t, b) })
 	t.Run("memory", func(t *testing.T) { s.batchMemory(t, b) })
+	t.Run("traits", func(t *testing.T) { s.traits(t, b) })
 	t.Run("proba", func(t *testing.T) { s.proba(t, s.fitted(t, nil, b), b) })
 }
 
@@ -136,7 +133,10 @@ func (s *suite[T]) batchReject(t *testing.T, b *engine.Block[T]) {
 	if err := l.Learn(b, make([]learner.Round, b.Len())); !errors.Is(err, learner.ErrBatch) {
 		t.Errorf("Learn says %v, want %v", err, learner.ErrBatch)
 	}
-	f := l.(learner.Fitter[T])
+	f := learner.AsFitter(l)
+	if f == nil {
+		t.Fatal("neither Learn nor Fit")
+	}
 	dst := make([]float64, b.Len())
 	for _, r := range s.broken(b) {
 		if _, err := f.Fit(context.Background(), r.block, learner.FitOptions{}); !errors.Is(err, r.want) {

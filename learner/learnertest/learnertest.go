@@ -1,4 +1,6 @@
-// Package learnertest is the conformance suite: what every registered learner must pass, whatever it learns.
+// Package learnertest is the conformance suite: what every registered learner must pass, whatever it
+// learns. A learner of another module passes it as those here do: its test calls Check, in both
+// precisions, with the defaults and with other settings.
 package learnertest
 
 import (
@@ -54,12 +56,14 @@ func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 			t.Run("allocs", func(t *testing.T) { s.allocs(t, b) })
 			t.Run("memory", func(t *testing.T) { s.memory(t, b) })
 			t.Run("proba", func(t *testing.T) { s.proba(t, s.trained(t, b), b) })
+			t.Run("traits", func(t *testing.T) { s.traits(t, b) })
 		})
 	}
 	if !batch {
 		t.Run("grow", func(t *testing.T) { s.grow(t, forms[0].block) })
 	}
 	t.Run("config", func(t *testing.T) { s.settings(t) })
+	t.Run("resolve", func(t *testing.T) { s.resolves(t) })
 }
 
 type suite[T learner.Float] struct {
@@ -426,14 +430,6 @@ func names(err error, name, part string) bool {
 	return strings.HasPrefix(text, name+": ") && (part == "" || strings.Contains(text, within))
 }
 
-// biasOf returns the bias of a learner that has one beside its weights, else 0.
-func biasOf[T learner.Float](l learner.Learner[T]) float64 {
-	if b, ok := l.(learner.Biased); ok {
-		return b.Bias()
-	}
-	return 0
-}
-
 // zero: no examples change nothing; an example without features scores 0 and moves no weight. With a bias it scores that, and is an example
 // like any other.
 func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
@@ -449,7 +445,7 @@ func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 		t.Error("an empty block changed the state")
 	}
 
-	if nonlinear(l) {
+	if !s.config.Traits().Linear {
 		return // a kernel needn't be 0 there
 	}
 	x := clone(b)
@@ -459,14 +455,14 @@ func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 		x.Idx, x.Val = nil, nil
 		clear(x.Ptr)
 	}
-	if _, ok := l.(learner.Biased); ok {
+	if bias, ok := learner.BiasOf(l); ok {
 		f := make([]float64, x.Len())
 		if err := l.Score(x, f); err != nil {
 			t.Fatal(err)
 		}
 		for i := range f {
-			if f[i] != biasOf(l) {
-				t.Fatalf("all-zero example %d scores %v, the bias is %v", i, f[i], biasOf(l))
+			if f[i] != bias {
+				t.Fatalf("all-zero example %d scores %v, the bias is %v", i, f[i], bias)
 			}
 		}
 		return
@@ -504,7 +500,7 @@ func (s *suite[T]) unseen(t *testing.T, b *engine.Block[T]) {
 		t.Fatal(err)
 	}
 	for i := range want {
-		if !nonlinear(l) && // kernels look at all features
+		if s.config.Traits().Linear && // kernels look at all features
 			math.Float64bits(got[i]) != math.Float64bits(want[i]) {
 			t.Fatalf("example %d scores %v with unseen features, %v without", i, got[i], want[i])
 		}
@@ -512,13 +508,6 @@ func (s *suite[T]) unseen(t *testing.T, b *engine.Block[T]) {
 	if !bytes.Equal(StateBytes(l.State()), before) {
 		t.Error("Score of unseen features changed the state")
 	}
-}
-
-// nonlinear reports whether a learner has a kernel, or random features for one.
-func nonlinear(l any) bool {
-	_, keeper := l.(learner.Keeper)
-	_, mapped := l.(interface{ Features() int })
-	return keeper || mapped
 }
 
 // widened returns b with features beyond its own in every example.
@@ -552,7 +541,8 @@ func widened[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 // weights: Weights(), with the bias if there is one, gives the scores, up to rounding.
 func (s *suite[T]) weights(t *testing.T, b *engine.Block[T]) {
 	l := s.trained(t, b)
-	w, bias := l.Weights(), biasOf(l)
+	w := l.Weights()
+	bias, _ := learner.BiasOf(l)
 	if w == nil {
 		return // a hypothesis that is no single vector
 	}
@@ -639,12 +629,12 @@ func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
 	if err := errors.Join(l.Learn(b, rounds), l.Score(b, dst)); err != nil {
 		t.Fatal(err)
 	}
-	if k, ok := l.(learner.Keeper); ok { // until as many are kept as there will be
+	if kept, ok := learner.SupportOf(l); ok { // until as many are kept as there will be
 		for epoch, still := 0, 0; epoch < 50 && still < 5; epoch++ {
-			kept := k.Support()
 			learn(t, l, b, 256)
-			if still++; k.Support() != kept {
-				still = 0
+			n, _ := learner.SupportOf(l)
+			if still++; n != kept {
+				still, kept = 0, n
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // config is the settings of plain: a perceptron that has no members' form, since whoever wrote it
