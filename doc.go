@@ -3,10 +3,12 @@
 //
 //	cmd/halfspace  the command
 //	bench          throughput suites; bench/papers the tables and figures of the papers
+//	training       one run without flags or terminal: plan, run, observe, checkpoint, resume
 //	eval           progressive validation, test error, margins
 //	model          the model file
 //	dataset        examples from files, streams and generators
 //	learners       one algorithm, one file
+//	learner        what a learner is, can do and needs; the conformance suite
 //	engine         blocks of examples, workers, member lanes, draws
 //	kernelcache    kernel rows in a bounded memory
 //	vecmath        numeric kernels with the same bits on every CPU

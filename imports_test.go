@@ -14,7 +14,7 @@ import (
 // rooms lists the packages of the module from the top down. A package may import only rooms below
 // its own; the last two stand side by side and import nothing of the module, but for
 // internal/trusted, which holds one empty type.
-var rooms = []string{"cmd", "bench", "eval", "model", "dataset", "learners", "learner", "engine", "kernelcache", "vecmath"}
+var rooms = []string{"cmd", "bench", "training", "eval", "model", "dataset", "learners", "learner", "engine", "kernelcache", "vecmath"}
 
 // forAll are the rooms of internal/ that serve more than tests.
 var forAll = []string{"internal/atomicfile", "internal/schema", "internal/scratch", "internal/trusted"}
@@ -92,7 +92,7 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []string{"cmd", "bench", "eval", "model", "dataset", "learners", "learner", "engine", "kernelcache", "vecmath"} {
+	for _, room := range []string{"cmd", "bench", "training", "eval", "model", "dataset", "learners", "learner", "engine", "kernelcache", "vecmath"} {
 		if !seen[room] {
 			t.Errorf("room %s has no Go file: is the list of rooms stale?", room)
 		}

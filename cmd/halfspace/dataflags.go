@@ -14,6 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -39,31 +40,14 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 	fs.Var(&d.maxLine, "max-line", "refuse lines that are longer (fasta: records), at most 1GiB")
 }
 
-// options returns what the flags say. Warnings about rows passed over go to stderr; ws lists what
-// is odd in the data else.
-func (d *readFlags) options(threads int, stderr io.Writer, ws *warnings) dataset.Options {
-	return dataset.Options{
-		Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
-		AnyFormat: d.anyFormat,
-		OnError:   d.onError, OnBad: warnBadRows(stderr), Workers: threads, MaxLine: int64(d.maxLine),
-		OnWarn: func(what string) { ws.note(stderr, oddData, withFlags(what)) },
+// data returns what the flags say.
+func (d *readFlags) data(fs *pflag.FlagSet) training.Data {
+	r := training.Data{Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
+		AnyFormat: d.anyFormat, OnError: d.onError}
+	if fs.Changed("max-line") {
+		r.MaxLine = training.Bytes(d.maxLine)
 	}
-}
-
-// idle refuses flags that have no effect on examples of the format that was found.
-func (d *readFlags) idle(fs *pflag.FlagSet, found string) error {
-	f := format.Lookup(found)
-	for _, o := range []struct{ flag, value, unset, field, next string }{
-		{"label-col", d.labelCol, "", "LabelCol",
-			"Leave it out: the label has a place of its own."},
-		{"index-base", d.indexBase.value, "auto", "IndexBase", "Leave it out."},
-	} {
-		if fs.Changed(o.flag) && o.value != o.unset && !f.Takes(o.field) {
-			return usage(o.next, "%s %s has no effect: the examples are %s, not %s",
-				given(fs, o.flag), o.value, found, format.Or(format.Taking(o.field)))
-		}
-	}
-	return nil
+	return r
 }
 
 // warnBadRows tells of the first bad rows.

@@ -130,20 +130,6 @@ func TestByteSize(t *testing.T) {
 	}
 }
 
-func TestCheckpointMarks(t *testing.T) {
-	for text, want := range map[string]string{"1000": "1000 0s", "60s": "0 1m0s", "1h30m": "0 1h30m0s"} {
-		n, d, err := checkpointMarks(text)
-		if got := strings.TrimSpace(strings.Join([]string{jsonText(n), d.String()}, " ")); err != nil || got != want {
-			t.Errorf("%q: %s (%v), want %s", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "0", "-5", "-3s", "soon"} {
-		if _, _, err := checkpointMarks(text); err == nil {
-			t.Errorf("%q is taken", text)
-		}
-	}
-}
-
 func jsonText(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
@@ -253,17 +239,6 @@ func TestSoftMarginCount(t *testing.T) {
 	}
 }
 
-// TestRatios: ratios are told with two digits that mean something, very large ones by their power.
-func TestRatios(t *testing.T) {
-	for ratio, want := range map[float64]string{
-		100: "100", 123456: "120000", 9.96e6: "10000000", 1e7: "1.0e+07", 4.5e29: "4.5e+29",
-	} {
-		if got := times(ratio); got != want {
-			t.Errorf("times(%v) = %q, want %q", ratio, got, want)
-		}
-	}
-}
-
 // TestWarningsInHelp: help numerics lists the code of every warning.
 func TestWarningsInHelp(t *testing.T) {
 	var help string
@@ -274,7 +249,7 @@ func TestWarningsInHelp(t *testing.T) {
 	}
 	code := regexp.MustCompile(`(?m)^\t\w+ += "([a-z]+(?:-[a-z]+)*)" *// `)
 	n := 0
-	for _, file := range []string{"warnings.go", "../../eval/warnings.go"} {
+	for _, file := range []string{"../../training/warnings.go", "../../eval/warnings.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -272,6 +272,34 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 	return err
 }
 
+// config returns the learner that -a chooses, and its settings as the flags say. -a NAME --rff D is
+// the learner rff with the base NAME.
+func (l *learnerFlags) config(learner string) (string, learners.Config, error) {
+	e, err := lookupLearner(given(l.fs, "learner"), learner)
+	if err != nil {
+		return "", nil, err
+	}
+	c := e.Config()
+	const wrapper = "rff"
+	if l.fs.Changed(wrapper) && learner != wrapper {
+		if l.fs.Changed("base") {
+			return "", nil, usage("Leave one of them out.",
+				"%s and %s exclude each other, but with %s "+wrapper, given(l.fs, wrapper),
+				given(l.fs, "base"), given(l.fs, "learner"))
+		}
+		if e, err = lookupLearner("-a", wrapper); err != nil {
+			return "", nil, err
+		}
+		inner := c
+		c = e.Config()
+		name, config, _ := base(c)
+		name.SetString(learner)
+		config.Set(reflect.ValueOf(inner))
+		learner = wrapper
+	}
+	return learner, c, l.apply(learner, c)
+}
+
 // unchanged applies flags to a model's settings. Learning goes on only as it began: a flag that changes what the model keeps is an error.
 func (l *learnerFlags) unchanged(learner string, have learners.Config) (learners.Config, error) {
 	want, err := copyConfig(learner, have)

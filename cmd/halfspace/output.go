@@ -3,11 +3,9 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 	form "github.com/halfspace-ml/halfspace/internal/schema"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // schema names the form of all JSON that the command prints.
@@ -132,47 +131,14 @@ func choose(fs *pflag.FlagSet, c *choice, name, help string, options ...string) 
 }
 
 // byteSize is a flag for an amount of memory; 0 is none given.
-type byteSize int64
+type byteSize training.Bytes
 
-var byteUnits = []struct {
-	name  string
-	bytes float64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6},
-	{"GB", 1e9}, {"TB", 1e12}, {"B", 1},
-	// without B as most tools have it: powers of 2
-	{"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}}
-
-func (b *byteSize) Type() string { return "SIZE" }
-func (b *byteSize) String() string {
-	if *b == 0 {
-		return ""
-	}
-	for i := 3; i >= 0; i-- {
-		if unit := int64(byteUnits[i].bytes); int64(*b)%unit == 0 {
-			return fmt.Sprintf("%d%s", int64(*b)/unit, byteUnits[i].name)
-		}
-	}
-	return fmt.Sprintf("%dB", int64(*b))
-}
+func (b *byteSize) Type() string          { return "SIZE" }
+func (b *byteSize) String() string        { return training.Bytes(*b).String() }
+func (b *byteSize) Set(text string) error { return (*training.Bytes)(b).Set(text) }
 
 // inMiB is an amount of memory for people.
-func inMiB(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
-
-func (b *byteSize) Set(text string) error {
-	number, unit := text, 1.0
-	for _, u := range byteUnits {
-		if rest, ok := strings.CutSuffix(text, u.name); ok {
-			number, unit = rest, u.bytes
-			break
-		}
-	}
-	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !(n*unit >= 1 && n*unit < 1<<62) {
-		return errors.New("not an amount of memory like 512MiB, 512M or 2GB")
-	}
-	*b = byteSize(n * unit)
-	return nil
-}
+func inMiB(bytes int64) string { return training.Bytes(bytes).MiB() }
 
 // isTerminal reports whether somebody looks at what is written.
 func isTerminal(w io.Writer) bool {

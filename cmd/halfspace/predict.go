@@ -13,6 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -57,6 +58,9 @@ type predictor struct {
 	opts    dataset.Options
 	pool    *engine.Pool
 }
+
+// flushAfter is how long the input may give nothing before what was printed is handed on.
+const flushAfter = 10 * time.Millisecond
 
 // abstention is printed for a label that is not given. No label is written so: it is what csv has for missing ones.
 const abstention = "?"
@@ -117,10 +121,11 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	defer p.pool.Close()
 	p.told = warnings{}
-	p.opts = p.read.options(p.machine.threads, cmd.ErrOrStderr(), &p.told)
-	if err := asTrained(&p.opts, p.m, fs); err != nil {
-		return err
-	}
+	data := p.read.data(fs)
+	p.opts = data.Reading()
+	p.opts.Workers, p.opts.OnBad = p.machine.threads, warnBadRows(cmd.ErrOrStderr())
+	p.opts.OnWarn = func(what string) { p.told.note(cmd.ErrOrStderr(), training.OddData, withFlags(what)) }
+	training.AsTrained(&p.opts, p.m)
 	p.opts.LabelsOptional = true
 	stop, err := p.profile.start(cmd.ErrOrStderr())
 	if err != nil {
@@ -145,19 +150,20 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	}
 	hypothesis := learner.ViewOf(l)
 	if (p.proba || p.abstain > 0) && learner.ProbaOf(hypothesis) == nil {
-		flag := "proba"
+		field := "proba"
 		if !p.proba {
-			flag = "abstain-below"
+			field = "abstain_below"
 		}
-		return noProbabilities(given(p.cmd.Flags(), flag), p.m.Learner)
+		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner))
 	}
-	s, work, end, err := openStream[T](ctx, p.files, p.opts)
+	s, work, end, err := training.Open[T](ctx, p.files, p.opts)
 	if err != nil {
 		return p.unread(ctx, err, "nothing was predicted")
 	}
 	defer end()
-	if err := p.read.idle(p.cmd.Flags(), s.Info().Format); err != nil {
-		return err
+	data := p.read.data(p.cmd.Flags())
+	if err := data.Idle(s.Info().Format); err != nil {
+		return optionError(p.cmd.Flags(), err)
 	}
 	r := predictReport{Schema: schema, Impl: vecmath.Active().String(), OutputFile: p.out}
 	var lines *output
@@ -195,14 +201,17 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 	if err != nil {
 		return modelError(p.model, err)
 	}
-	w, a := p.cmd.ErrOrStderr(), adviser{config: config, bias: p.opts.Bias == "append",
-		predicting: true}
-	p.told.tellUnknown(w, info, p.opts, "")
+	w := p.cmd.ErrOrStderr()
+	tell := func(x training.Warning) { p.told.tell(w, x.Code, x.Text, nextOf(x, false)) }
+	if x, ok := training.NewUnknown(info, p.opts, ""); ok {
+		tell(x)
+	}
 	if r.NotFinite > 0 {
 		count = eval.Count{Examples: r.Examples, NotFinite: r.NotFinite}
 	}
 	for _, x := range count.Warnings() {
-		p.told.tell(w, x.Code, warningText(x, ""), a.next(x.Code))
+		tell(training.Warning{Code: x.Code, Text: training.WarningText(x, ""), Config: config,
+			Bias: p.opts.Bias == "append", Predicting: true})
 	}
 	return nil
 }
@@ -210,7 +219,7 @@ func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) 
 // unread is an error of the data; kept says what became of the lines, where these are not for a
 // file.
 func (p *predictor) unread(ctx context.Context, err error, kept string) error {
-	if interrupted(ctx, err) {
+	if training.Interrupted(ctx, err) {
 		return &fail{codeStopped, errStopped, ""}
 	}
 	if p.out != "" {
@@ -248,7 +257,8 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 			return count, err
 		}
 		row := 0
-		err = eval.Score(ctx, hypothesis, eval.NewMemory(b, nil), func(b *engine.Block[T], scores []float64) error {
+		err = eval.Score(ctx, hypothesis, eval.NewMemory(b, nil), func(b *engine.Block[T],
+			scores []float64) error {
 			if prober != nil {
 				if err := prober.Proba(b, proba); err != nil {
 					return err

@@ -101,32 +101,3 @@ func TestProgressProba(t *testing.T) {
 		}
 	}
 }
-
-// TestWarningTexts: each warning says its numbers.
-func TestWarningTexts(t *testing.T) {
-	for _, c := range []struct {
-		w    eval.Warning
-		want string
-	}{
-		{eval.Warning{Code: eval.NotFinite, Count: eval.Count{Examples: 7, NotFinite: 2}},
-			"2 of 7 scores are not finite numbers"},
-		{eval.Warning{Code: eval.OneClass, Count: eval.Count{Examples: 30, Positives: 10}},
-			"all 30 examples are predicted as one class, though 10 are of the other"},
-		{eval.Warning{Code: eval.OneClass,
-			Count: eval.Count{Examples: 30, Positives: 10, Predicted: 30}},
-			"all 30 examples are predicted as one class, though 20 are of the other"},
-		{eval.Warning{Code: eval.Worse, Count: eval.Count{Examples: 100, Errors: 40, Positives: 20}},
-			"the error, 40.00 %, is above the rarer class's share, 20.00 %: " +
-				"always guessing the other would do better"},
-		{eval.Warning{Code: eval.LabelRuns, Count: eval.Count{Changes: 1}, Expected: 50},
-			"the labels come in long runs: they change 1 time, where mixed they would about " +
-				"50 times; to repeat the last label is right nearly always, " +
-				"so the progressive error says little"},
-		{eval.Warning{Code: eval.Unscaled, Feature: 3, Ratio: 1234},
-			"feature 4 is 1200 times as large as the typical one, so it alone decides"},
-	} {
-		if got := warningText(c.w, "feature 4"); got != c.want {
-			t.Errorf("%s: %q, want %q", c.w.Code, got, c.want)
-		}
-	}
-}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // stream starts the command with rows without an end on stdin, which stopRows ends, and returns it
@@ -237,7 +238,7 @@ func TestStopWhileOpening(t *testing.T) {
 		io.WriteString(f, "+1 1:1\n-1 2:1\n+1 1:")
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		s, _, done, err := openStream[float64](ctx, []string{name}, dataset.Options{})
+		s, _, done, err := training.Open[float64](ctx, []string{name}, dataset.Options{})
 		if err != nil {
 			return 0, err
 		}

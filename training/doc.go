@@ -1,0 +1,34 @@
+// Package training carries out one run: from files and settings to a learner that has learned, its
+// model file, and all that was counted on the way. It knows no flags and no terminal; the command
+// and the front door (package halfspace) are built on it.
+//
+//	job, err := training.New(training.Options{Learner: "pa", Files: []string{"a.svm"}},
+//		training.Env{})
+//	result, err := job.Run(ctx)
+//
+// A run goes one way:
+//
+//	Options                  a plain struct, which JSON and TOML can hold
+//	New                      checks all that can be checked before data are read; reads the model
+//	                         that is gone on from
+//	Job.Run: data            opened as a stream, or read into memory where the run needs that
+//	         Plan            facts of the data + traits of the learner -> settings without open
+//	                         ends, the way of learning, who takes how much memory
+//	         learning        progressive validation (eval.Run) or passes until convergence (eval.Fit)
+//	         checkpoints     the model, at marks and at the end
+//	         measuring       margins on the training set, errors on test sets, warnings
+//	Result
+//
+// [Learn] is the middle of it alone, for learners and examples that a program has made itself.
+//
+// # Errors
+//
+// What is wrong with Options, or with the memory there is, is an [Error]: it names fields of Options
+// as JSON has them, and its Text and Next take other names for them, such as flags. Errors of data,
+// learners and model files are those of packages dataset, learners and model.
+//
+// # Concurrency
+//
+// A Job is one goroutine's, and runs once. An [Observer] is called by that goroutine. When the
+// context ends, a run keeps what it has learned, writes the model and returns [ErrStopped].
+package training

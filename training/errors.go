@@ -1,0 +1,87 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+)
+
+// Kinds of errors. All but ErrStopped and ErrNotConverged come as an [Error].
+var (
+	ErrOption       = errors.New("bad option")                  // a field of Options, or two together
+	ErrMemory       = errors.New("not enough memory")           // Options.MemBudget, or the machine, has no room
+	ErrModel        = errors.New("can't go on from the model")  // Options.From
+	ErrSave         = errors.New("the model can't be written")  // Options.Model
+	ErrDiverged     = errors.New("the learner has diverged")    // weights that are not finite; nothing is saved
+	ErrUseless      = errors.New("no score is a finite number") // of those of the test sets
+	ErrStopped      = errors.New("stopped")                     // the context ended
+	ErrNotConverged = errors.New("not converged")               // Options.UntilConverged, within MaxUpdates
+)
+
+// Error is what is wrong with a run, and what to do about it, in words that name fields of Options.
+type Error struct {
+	Kind error // one of those above
+	Err  error // what it comes from; may be nil
+	Late bool  // learning may have begun, so it matters what was saved before
+
+	text, next string // with marked fields
+}
+
+// Error is Text with the fields named as JSON has them.
+func (e *Error) Error() string {
+	text := e.Text(func(field string) string { return field })
+	return "training: " + strings.TrimSuffix(text, ": "+e.Kind.Error()) + ": " + e.Kind.Error()
+}
+
+// Unwrap returns Kind and Err.
+func (e *Error) Unwrap() []error {
+	if e.Err == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Err}
+}
+
+// Text says what is wrong. name returns what a field of Options, or a setting of the learner, which
+// is given as JSON has it, is called by whoever reads the text.
+func (e *Error) Text(name func(field string) string) string { return render(e.text, name) }
+
+// Next says what to do about it, in sentences; "" where there is nothing to say.
+func (e *Error) Next(name func(field string) string) string { return render(e.next, name) }
+
+// render puts in the names of fields.
+func render(text string, name func(field string) string) string {
+	return marked.ReplaceAllStringFunc(text, func(s string) string { return name(s[1 : len(s)-1]) })
+}
+
+// In format strings a field stands in braces, in what is made of them between zero bytes: what a
+// user wrote, file names say, may have braces.
+var (
+	braced = regexp.MustCompile(`\{([a-z_]+)\}`)
+	marked = regexp.MustCompile("\x00[a-z_]+\x00")
+)
+
+func mark(text string) string { return braced.ReplaceAllString(text, "\x00$1\x00") }
+
+// newError makes an Error; next and format have fields in braces.
+func newError(kind error, next, format string, args ...any) *Error {
+	err := fmt.Errorf(mark(format), args...)
+	return &Error{Kind: kind, Err: errors.Unwrap(err), text: err.Error(), next: mark(next)}
+}
+
+// badOption is an Error of Options.
+func badOption(next, format string, args ...any) *Error {
+	return newError(ErrOption, next, format, args...)
+}
+
+// wrapped is an Error that says no more than err.
+func wrapped(kind, err error) *Error { return &Error{Kind: kind, Err: err, text: err.Error()} }
+
+// Interrupted reports whether err is that ctx ended the work.
+func Interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.Cause(ctx)) || errors.Is(err, dataset.ErrStopped))
+}

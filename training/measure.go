@@ -1,0 +1,196 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// Margins are what Options.MarginReport adds. All are least margins over the training set as
+// prepared.
+type Margins struct {
+	Geometric   float64  `json:"geometric"`   // over |w|_2, without the weight of an appended feature where there is one
+	Directional float64  `json:"directional"` // over |w|_2, that weight included
+	P           *float64 `json:"p"`           // the learner's p, where it has one; else 2
+	PNorm       float64  `json:"p_norm"`      // over |w|_q, 1/p + 1/q = 1
+	Max         *float64 `json:"max"`         // the largest directional margin there is, where MarginSVM found it
+	OfMax       *float64 `json:"of_max"`      // Directional/Max
+}
+
+// Tested is what was counted on Options.Test.
+type Tested struct {
+	Count eval.Count
+	Proba *eval.Probabilities // with Options.Proba; nil else
+	Info  dataset.Info        // of these examples
+}
+
+// afterwards measures the final hypothesis: the margin over the training set and the errors on the
+// test set. It returns what it counted of the training set, nil if it didn't look there.
+func (r *run[T]) afterwards(ctx context.Context, res *Result) (measured *eval.Count, err error) {
+	r.j.collect()
+	if r.inMemory || r.j.o.MarginReport {
+		if measured, err = r.overTraining(ctx, res); err != nil {
+			return measured, err
+		}
+	}
+	if len(r.j.o.Test) == 0 {
+		return measured, nil
+	}
+	return measured, r.overTest(ctx, res)
+}
+
+// overTraining measures margins over the training set, which is read again if it was a stream.
+func (r *run[T]) overTraining(ctx context.Context, res *Result) (*eval.Count, error) {
+	j, src := r.j, r.in
+	if !r.inMemory {
+		again, err := dataset.Open[T](ctx, j.o.Files, alike(j.data, r.info()))
+		if err != nil {
+			return nil, err
+		}
+		defer again.Close()
+		src = again
+	}
+	m, ok, err := eval.Measure(ctx, learner.ViewOf(r.l), src)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		if res.Counts.Fit != nil {
+			res.Margin = finite(res.Counts.Fit.Margin) // a kernel: no weights
+		}
+		return nil, nil
+	}
+	margin := m.Norm(2, 0)
+	res.Margin = &margin
+	if j.o.MarginReport {
+		res.Margins = j.margins(m)
+		if err := r.largestMargin(ctx, res.Margins); err != nil {
+			return &m.Count, err
+		}
+	}
+	return &m.Count, nil
+}
+
+// finite is v, or nil where that is no number that JSON has.
+func finite(v float64) *float64 {
+	if v-v != 0 {
+		return nil
+	}
+	return &v
+}
+
+// margins returns what Options.MarginReport adds, nil if nothing but a bias was learned.
+func (j *Job) margins(m eval.Margins) *Margins {
+	skip, p := 0, 2.0
+	if j.data.Bias == "append" {
+		skip = 1
+	}
+	r := &Margins{Geometric: m.Norm(2, skip), Directional: m.Norm(2, 0)}
+	if norm := j.traits.Norm; norm == norm {
+		p = norm
+		r.P = &p
+	}
+	r.PNorm = m.Norm(p, skip)
+	if r.Geometric != r.Geometric || r.PNorm != r.PNorm {
+		return nil
+	}
+	return r
+}
+
+// largestMargin is Options.MarginSVM: the largest margin there is, of a hyperplane of the learner's
+// kind. Where the examples can't be separated there is none.
+func (r *run[T]) largestMargin(ctx context.Context, to *Margins) error {
+	if !r.j.o.MarginSVM || to == nil {
+		return nil
+	}
+	entry, c, ok := learner.HardMargin(learner.HasBias(r.l))
+	if !ok {
+		return badOption("", "{margin_svm}: no learner that finds the largest margin is registered")
+	}
+	l, err := learner.New[T](entry, c, learner.Env{Seed: r.j.seed, Pool: r.j.pool})
+	if err != nil {
+		return err
+	}
+	res, err := Learn(ctx, l, r.in,
+		LearnOptions{Fit: &learner.FitOptions{GramBytes: r.room.svm}})
+	if errors.Is(err, learner.ErrNotSeparable) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	share := to.Directional / res.Fit.Margin
+	to.Max, to.OfMax = &res.Fit.Margin, &share
+	return nil
+}
+
+// largestMarginMemory is what that takes, at most.
+func largestMarginMemory(x learner.Extent) learner.Footprint {
+	_, c, ok := learner.HardMargin(true)
+	if !ok {
+		return learner.Footprint{}
+	}
+	return c.Memory(x)
+}
+
+// overTest counts errors on the test set.
+func (r *run[T]) overTest(ctx context.Context, res *Result) error {
+	j := r.j
+	var src eval.Source[T] = r.test
+	info := func() dataset.Info { return r.testInfo }
+	if r.test == nil {
+		s, err := dataset.Open[T](ctx, j.o.Test, alike(j.data, r.info()))
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		src, info = s, s.Info
+	}
+	var t Tested
+	var err error
+	if j.o.Proba {
+		t.Proba = new(eval.Probabilities)
+		t.Count, *t.Proba, err = eval.TestProba(ctx, learner.ViewOf(r.l), src)
+	} else {
+		t.Count, err = eval.Test(ctx, learner.ViewOf(r.l), src)
+	}
+	if err != nil {
+		return err
+	}
+	t.Info = info()
+	res.Test = &t
+	return nil
+}
+
+// loadTest reads the test set into memory.
+func (r *run[T]) loadTest(ctx context.Context) error {
+	data, err := dataset.Load[T](ctx, r.j.o.Test, alike(r.j.data, r.info()))
+	if err != nil {
+		return err
+	}
+	r.test, r.testInfo = eval.NewMemory(&data.Block, data.Gather), data.Info
+	return nil
+}
+
+// checkTest looks, before a stream is learned, whether the test set is of its kind: format and
+// columns. What can be read only once is left alone.
+func (r *run[T]) checkTest(ctx context.Context) error {
+	files := r.j.o.Test
+	for _, name := range files {
+		if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+			return nil
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	s, err := dataset.Open[T](ctx, files, alike(r.j.data, r.info()))
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}

@@ -1,0 +1,580 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// Machine is the memory that there is for the process of a run. The zero value is as much as
+// anybody wants, of which nobody takes anything else.
+type Machine struct {
+	Bytes   int64  // that the process may take; 0: not known
+	By      string // who says so, as "this machine has"
+	Program int64  // what the process takes beside the run
+
+	// Limit, if there, is told how much memory the process is to keep within: it sets the limit of
+	// Go's collector, which is the process's, not a run's.
+	Limit func(bytes int64)
+	// Peak, if there, returns the most resident memory of the process so far.
+	Peak func() int64
+}
+
+// Split is how Options.MemBudget was split, and what came of it, in bytes.
+type Split struct {
+	Budget  int64                `json:"budget"`
+	Program int64                `json:"program"` // the program itself
+	Reader  int64                `json:"reader"`  // what is read ahead
+	Data    int64                `json:"data"`    // examples read into memory
+	Parts   []learner.MemoryPart `json:"parts"`   // of the learner
+	Moving  int64                `json:"moving"`  // tables of the learner that are there twice while they grow or are copied for the model file
+	Peak    int64                `json:"peak"`    // most resident memory there was when learning ended; 0 where Machine doesn't say
+}
+
+// Planned returns the sum of what is planned.
+func (m *Split) Planned() int64 {
+	return m.Program + m.Reader + m.Data + m.Moving + learner.Footprint{Parts: m.Parts}.Held()
+}
+
+// String lists what counts of it.
+func (m *Split) String() string {
+	s := []string{fmt.Sprintf("the program %s", inMiB(m.Program))}
+	add := func(bytes int64, what string) {
+		if bytes >= 1<<16 {
+			s = append(s, what+" "+inMiB(bytes))
+		}
+	}
+	add(m.Reader, "reading")
+	add(m.Data, "the examples")
+	s = append(s, partsText(m.Parts)...)
+	add(m.Moving, "what moves or is saved")
+	return strings.Join(s, ", ")
+}
+
+// partsText tells of what counts among the parts.
+func partsText(parts []learner.MemoryPart) (s []string) {
+	rest := int64(0)
+	for _, p := range parts {
+		if p.Bytes < 1<<18 {
+			rest += p.Bytes
+			continue
+		}
+		s = append(s, fmt.Sprintf("%d %s %s", p.Items, p.Name, inMiB(p.Bytes)))
+	}
+	if rest >= 1<<16 {
+		s = append(s, "tables "+inMiB(rest))
+	}
+	return s
+}
+
+// Need is how much a learner takes that takes much, without a budget.
+type Need struct {
+	Learner string
+	What    string // "9 features", "10 examples of 9 features"
+	Held    int64  // bytes
+	Each    int64  // of them, what is gone over for each example
+}
+
+// leastReading is what reading takes at least.
+const leastReading = 4 << 20
+
+// readingShare is what a reader may take of that which the program leaves: a quarter of 64 MiB, an
+// eighth of what is beyond; or what the longest line takes, if that was given (32 times its
+// length).
+func readingShare(left, line int64) int64 {
+	share := max(leastReading, min(left, 64<<20)/4+max(0, left-64<<20)/8)
+	return max(share, 32*line+dataset.MemoryBase)
+}
+
+// noteworthy is how much a learner may take without a budget before the Observer hears of it.
+const noteworthy = 256 << 20
+
+// leastGram is room for some kernel rows.
+const leastGram = 1 << 20
+
+// sampleRows are looked at for what a kept example takes.
+const sampleRows = 4096
+
+// room knows what Options.MemBudget, or else the machine, has room for, and what the learner will
+// take.
+type room[T engine.Float] struct {
+	j      *Job
+	most   int64          // for all
+	who    string         // says so
+	split  Split          //
+	x      learner.Extent // that the learner has room for
+	seen   int64          // non-zeros so far
+	rows   int64          // that have come
+	told   int64          // bytes that the Observer has heard of
+	gram   int64          // FitOptions.GramBytes
+	svm    int64          // the same, for the largest margin of MarginSVM; 0: the default
+	kept   int64          // Env.Kept
+	before int64          // bytes of the model of From beyond what the examples so far ask for
+	begun  bool           // a block has come
+}
+
+// newRoom plans what doesn't depend on the data, and sets the limits that the collector and the
+// reader keep.
+func newRoom[T engine.Float](j *Job, inMemory bool) (*room[T], error) {
+	o, machine := &j.o, &j.env.Machine
+	r := &room[T]{j: j, x: learner.Extent{Elem: int64(unsafe.Sizeof(T(0))), Examples: learner.Any,
+		NonZeros: learner.Any, Soft: o.SoftDelta > 0, Saved: o.Model != ""}}
+	r.split = Split{Budget: int64(o.MemBudget), Program: machine.Program}
+	if o.MemBudget == 0 {
+		r.most, r.who = machine.Bytes/4*3, fmt.Sprintf("three quarters of what %s are", machine.By)
+		if machine.Bytes == 0 {
+			r.most = math.MaxInt64
+		} else {
+			machine.limit(r.most)
+		}
+		return r, nil
+	}
+	r.most, r.who = int64(o.MemBudget), "{mem_budget} is"
+	readers := int64(1)
+	if !inMemory && (len(o.Test) > 0 || o.MarginReport) {
+		readers = 2 // the first has come to its end when the second begins, but has its memory yet
+	}
+	line := int64(o.MaxLine)
+	share := readingShare((r.most-machine.Program)/readers, line)
+	least := readers * readingShare(0, line)
+	switch {
+	case machine.Bytes > 0 && r.most > machine.Bytes:
+		return nil, badOption("Give less than that.", "{mem_budget} %s: %s %s", o.MemBudget,
+			machine.By, inMiB(machine.Bytes))
+	case r.most <= machine.Program+least: // a learner takes something, too
+		return nil, badOption("Give more than that, by what the learner is to hold.",
+			"{mem_budget} %s: the program takes %s, and reading %s", o.MemBudget,
+			inMiB(machine.Program), inMiB(least))
+	}
+	r.split.Reader = readers * share
+	j.data.Memory = share - dataset.MemoryBase
+	machine.limit(r.most)
+	return r, nil
+}
+
+func (m *Machine) limit(bytes int64) {
+	if m.Limit != nil {
+		m.Limit(bytes)
+	}
+}
+
+// left is what the learner may take.
+func (r *room[T]) left() int64 {
+	return r.most - r.split.Program - r.split.Reader - r.split.Data - r.before
+}
+
+// restored takes from the room what a learner that goes on holds beyond what the first examples ask
+// for: features that were seen before.
+func (r *room[T]) restored(bytes int64) error {
+	if r.j.o.MemBudget == 0 {
+		return nil
+	}
+	r.before = max(0, bytes-r.j.config.Memory(r.x).Held())
+	return r.fits(r.x)
+}
+
+// roomForModel refuses a model to go on from that the budget has no room to read: the file, what it
+// says and the learner's copy of that are there at once.
+func (o *Options) roomForModel(m *Machine) error {
+	info, err := os.Stat(o.From)
+	if err != nil || o.MemBudget == 0 { // loading tells what is wrong with it
+		return nil
+	}
+	m.limit(int64(o.MemBudget))
+	if need := 3*info.Size() + m.Program; need > int64(o.MemBudget) {
+		return badOption("Raise the budget.",
+			"{mem_budget} %s: going on from %s, a model of %s, takes %s", o.MemBudget, o.From,
+			inMiB(info.Size()), inMiB(need))
+	}
+	return nil
+}
+
+// whole plans for a data set in memory, beside which there are so many bytes of another for the
+// test.
+func (r *room[T]) whole(b *engine.Block[T], test int64) error {
+	j := r.j
+	x := dataExtent(b)
+	x.Soft, x.Saved = r.x.Soft, r.x.Saved
+	x.Whole = j.whole()
+	j.large = j.large || dataBytes(x) >= noteworthy
+	if j.o.MemBudget > 0 || j.large {
+		debug.FreeOSMemory() // what they were put together from
+	}
+	r.split.Reader, r.split.Data, r.begun = 0, dataBytes(x)+test, true
+	if j.o.Shuffle {
+		r.split.Data += 4 * x.Examples
+	}
+	sample := b.Slice(0, min(b.Len(), sampleRows))
+	return r.settle(x, &sample)
+}
+
+// dataExtent is that of a whole data set.
+func dataExtent[T engine.Float](b *engine.Block[T]) learner.Extent {
+	x := extent(b)
+	x.Features, x.Examples, x.Dense, x.Elem = int64(b.Dim), int64(b.Len()), b.Dense(),
+		int64(unsafe.Sizeof(T(0)))
+	return x
+}
+
+// admit plans for the first block of a stream, and looks at each further one whether the learner has
+// room for it.
+func (r *room[T]) admit(b *engine.Block[T]) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	x := r.x
+	r.rows += int64(b.Len())
+	x.Dense = b.Dense()
+	if dim := int64(b.Dim); dim > x.Features {
+		x.Features, x.Growing = dim, r.begun
+	}
+	come := extent(b)
+	x.Longest = max(x.Longest, come.Longest)
+	r.seen += come.NonZeros
+	if !r.begun {
+		x.NonZeros = r.seen
+		r.begun = true
+		return r.settle(x, b)
+	}
+	if x.NonZeros = max(r.x.NonZeros, r.seen); x == r.x {
+		return nil
+	}
+	if r.seen > r.x.NonZeros { // look again when there are twice as many, not at every block
+		more := x
+		if more.NonZeros = 2 * r.seen; r.fits(more) == nil {
+			x = more
+		}
+	}
+	if err := r.fits(x); err != nil {
+		return err
+	}
+	if f := r.j.config.Memory(x); x.Features > r.x.Features && f.Moving >= 1<<20 {
+		r.j.collect() // tables that were there twice the last time go before the next ones move
+	}
+	r.x = x
+	return nil
+}
+
+// extent returns what of it a block decides.
+func extent[T engine.Float](b *engine.Block[T]) (x learner.Extent) {
+	if b.Dense() {
+		return learner.Extent{Longest: int64(b.Dim), NonZeros: int64(b.Dim) * int64(b.Len())}
+	}
+	x.NonZeros = int64(b.Ptr[b.Len()] - b.Ptr[0])
+	for i := range b.Len() {
+		x.Longest = max(x.Longest, int64(b.Ptr[i+1]-b.Ptr[i]))
+	}
+	return x
+}
+
+// KeptSizes says what to do where kept examples are larger than the first ones, by which what is
+// kept was sized: where the learner returns learner.ErrMemory, say.
+func KeptSizes(c learner.Config, name func(field string) string) string {
+	return render(mark(keptSizes(c.Traits())), name)
+}
+
+func keptSizes(t learner.Traits) string {
+	return "What is kept was sized by the first examples: set " + fieldsOf(t.Sizes) +
+		" lower than that, or raise {mem_budget}."
+}
+
+// fits returns an error if the learner has no room for data of that extent, and tells when it will
+// take much.
+func (r *room[T]) fits(x learner.Extent) error {
+	j := r.j
+	if j.o.MemBudget == 0 && x.Examples == learner.Any && j.traits.Keeps == learner.Any {
+		x.Examples = r.rows // what is kept grows with the stream, so far to this
+	}
+	f := j.config.Memory(x)
+	peak, twice := f.Peak(), max(f.Moving, f.Copies)
+	j.large = j.large || peak >= noteworthy
+	what := fmt.Sprintf("%d features", x.Features)
+	if x.Whole {
+		what = fmt.Sprintf("%d examples of %d features", x.Examples, x.Features)
+	}
+	if left := r.left(); peak > left {
+		next := "Is the largest index right? Tables of features grow with it, whatever is between."
+		if x.Features < 1<<20 {
+			next = "Raise the limit, or take a learner or settings that hold less."
+		}
+		if x.Kept > 0 {
+			next = keptSizes(j.traits)
+		}
+		parts := partsText(f.Parts)
+		if twice >= 1<<16 {
+			parts = append(parts, "what moves or is saved "+inMiB(twice))
+		}
+		e := newError(ErrMemory, next, "%s: %s take %s (%s), and "+r.who+" %s, of which the "+
+			"learner may take %s", j.name, what, inMiB(peak), strings.Join(parts, ", "),
+			inMiB(r.most), inMiB(max(0, left)))
+		e.Late = true
+		return e
+	}
+	if held := f.Held(); j.o.MemBudget == 0 && held >= noteworthy && held >= 2*r.told {
+		r.told = held
+		n := Need{Learner: j.name, What: what, Held: held}
+		if f.Each >= noteworthy {
+			n.Each = f.Each
+		}
+		j.observer.Needs(n)
+	}
+	return nil
+}
+
+// collect makes room for a copy of what was learned, or of its tables, where these are large or
+// memory is short: the collector alone would find the last one only when the next is there.
+func (j *Job) collect() {
+	if j.o.MemBudget > 0 || j.large {
+		runtime.GC()
+	}
+}
+
+// settle sizes what the learner keeps that wasn't sized by settings, and makes the split.
+func (r *room[T]) settle(x learner.Extent, sample *engine.Block[T]) error {
+	j, budget := r.j, r.j.o.MemBudget
+	if budget > 0 && j.traits.Keeps > 0 {
+		if err := r.keep(&x, sample); err != nil {
+			return err
+		}
+	}
+	if x.Whole { // kernel values have what all else leaves
+		x.Gram = r.gramBytes(x)
+		r.gram = x.Gram
+	}
+	if err := r.roomForSVM(x); err != nil {
+		return err
+	}
+	if err := r.fits(x); err != nil {
+		return err
+	}
+	r.x = x
+	if budget == 0 {
+		return nil
+	}
+	f := j.config.Memory(x)
+	r.split.Parts, r.split.Moving = f.Parts, max(f.Moving, f.Copies)
+	j.split = &r.split
+	if r.split.Planned() > r.most { // fits has seen to it
+		return badOption("", "{mem_budget}: %s planned of %s", inMiB(r.split.Planned()),
+			inMiB(r.most))
+	}
+	return nil
+}
+
+// gramBytes returns what kernel values may take in a Fit.
+func (r *room[T]) gramBytes(x learner.Extent) int64 {
+	c := r.j.config
+	if r.j.o.MemBudget == 0 {
+		return learner.DefaultGramBytes
+	}
+	x.Gram = -1
+	left := r.left() - c.Memory(x).Peak() // holds the least of rows that went for others already
+	x.Gram = max(left, leastGram)
+	if c.Memory(x).Peak() > r.left() {
+		return max(min(left, (left+4<<20)*2/3), leastGram)
+	}
+	return x.Gram
+}
+
+// roomForSVM plans for the largest margin, which is found beside the learner when that has come to
+// its end.
+func (r *room[T]) roomForSVM(x learner.Extent) error {
+	o := &r.j.o
+	if !o.MarginSVM || o.MemBudget == 0 || x.Examples == learner.Any {
+		return nil
+	}
+	own, svm := x, x
+	own.Whole, svm.Whole, svm.Gram = false, true, -1
+	r.svm = r.left() - r.j.config.Memory(own).Held() - largestMarginMemory(svm).Peak()
+	if r.svm < leastGram {
+		return badOption("Raise the budget, or leave {margin_svm} out.",
+			"{mem_budget} %s: no room is left for the svm", o.MemBudget)
+	}
+	return nil
+}
+
+// keep sizes what is kept of examples like those of sample.
+func (r *room[T]) keep(x *learner.Extent, sample *engine.Block[T]) error {
+	j, budget := r.j, r.j.o.MemBudget
+	sizes := fieldsOf(j.traits.Sizes)
+	if j.traits.Keeps == learner.Any && x.Examples == learner.Any {
+		return badOption("Bound what it keeps, by "+sizes+" or other settings.",
+			"%s with these settings grows with the stream: {mem_budget} can't hold", j.name)
+	}
+	mean, largest, err := learner.KeptExample[T](j.config, sample)
+	if err != nil {
+		return err
+	}
+	if sized := j.traits.Keeps == learner.Any || j.o.KeepSizes || j.before != nil ||
+		j.traits.FitMemory == nil; !sized {
+		// An eighth is for features to come and for what the collector has to let lie for a while.
+		c, err := j.traits.FitMemory(r.left()-r.left()/8, *x, mean, largest)
+		if err != nil {
+			return badOption("Give more, or take a learner that keeps no examples.",
+				"%s with one kept example takes more than the %s that {mem_budget} %s leaves for "+
+					"it: %w", j.name, inMiB(max(0, r.left())), budget, err)
+		}
+		j.set(c)
+	}
+	x.Kept = learner.KeptRoom(min(j.traits.Keeps, x.Examples), mean, largest)
+	f := j.config.Memory(*x)
+	if left := r.left() - f.Peak(); left >= 0 {
+		x.Kept += left / 2 // for examples that are larger than the first ones
+	} else {
+		r.split.Parts, r.split.Moving = f.Parts, max(f.Moving, f.Copies)
+		return badOption("Lower "+sizes+", or leave it out: then as many examples are kept as "+
+			"there is room for.", "{mem_budget} %s: needed are %s: %s", budget,
+			inMiB(r.split.Planned()), &r.split)
+	}
+	r.kept = x.Kept
+	return nil
+}
+
+// dataBytes returns what the examples take in memory, and take once more while they are put
+// together.
+func dataBytes(x learner.Extent) int64 {
+	if x.Dense {
+		return x.Examples * (x.Features + 64/x.Elem + 1) * x.Elem
+	}
+	return x.Examples*(8+x.Elem) + x.NonZeros*(4+x.Elem) // offset, label; index, value
+}
+
+// begin plans for the examples, and sets what is kept of them. It returns what is to be learned
+// from: in, or in with a look at each block.
+func (r *room[T]) begin(in eval.Source[T], test int64) (eval.Source[T], error) {
+	if mem, ok := in.(*eval.Memory[T]); ok {
+		return in, r.whole(mem.All(), test)
+	}
+	in = &planned[T]{in, r}
+	if r.j.o.MemBudget == 0 {
+		return in, nil
+	}
+	first := &replay[T]{src: in}
+	first.block, first.err = in.Next()
+	if refused(first.err) {
+		return nil, first.err
+	}
+	return first, nil // the run meets any other error
+}
+
+// measure counts what the files hold, in a pass that keeps nothing, and refuses them if reading
+// them into memory would take more than the budget. The count stops where the budget ends. It
+// returns what the test examples will take.
+func (r *room[T]) measure(ctx context.Context) (test int64, err error) {
+	o := &r.j.o
+	if o.MemBudget == 0 {
+		return 0, nil
+	}
+	if info, err := os.Stat(o.From); o.From != "" && err == nil { // lies there meanwhile
+		r.before = info.Size()
+		defer func() { r.before = 0 }()
+		r.j.collect()
+	}
+	var train int64
+	for _, files := range [][]string{o.Files, o.Test} {
+		if len(files) == 0 {
+			continue
+		}
+		if slices.Contains(files, "-") {
+			return 0, badOption("Put the examples into a file, or leave it out.",
+				"{mem_budget}: what comes from stdin can't be measured before it is read")
+		}
+		bytes, err := r.count(ctx, files, train)
+		if err != nil {
+			return 0, err
+		}
+		if train+2*bytes > r.left() { // those that are being put together are there twice
+			return 0, newError(ErrMemory, "Raise the budget, or learn from the stream: one epoch "+
+				"without {shuffle}, {until_converged} and {normalize} max.",
+				"%s: reading it into memory takes more than the %s that {mem_budget} %s leaves "+
+					"for it", strings.Join(files, " "), inMiB(max(0, r.left())), o.MemBudget)
+		}
+		train, test = train+bytes, bytes
+	}
+	if len(o.Test) == 0 {
+		test = 0
+	}
+	return test, nil
+}
+
+// count returns what the examples in the files will take beside so many bytes, or more than there
+// is room for.
+func (r *room[T]) count(ctx context.Context, files []string, beside int64) (int64, error) {
+	bytes := int64(0)
+	// Labels take the same room whatever they are, and values whatever they are divided by.
+	o := r.j.data
+	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
+	s, err := await(ctx, func() (*dataset.Stream[T], error) {
+		return dataset.Open[T](ctx, files, o)
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	for {
+		b, err := s.Next()
+		if err == io.EOF {
+			return bytes, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		info := s.Info()
+		bytes = dataBytes(learner.Extent{Features: int64(b.Dim), Examples: int64(info.Rows),
+			NonZeros: info.NonZeros, Elem: r.x.Elem, Dense: b.Dense()})
+		if beside+2*bytes > r.left() {
+			return bytes, nil
+		}
+	}
+}
+
+// planned gives the blocks of a stream, but refuses those for which there is no room.
+type planned[T engine.Float] struct {
+	eval.Source[T]
+	room *room[T]
+}
+
+// Next is Source.Next.
+func (s *planned[T]) Next() (*engine.Block[T], error) {
+	b, err := s.Source.Next()
+	if err == nil {
+		err = s.room.admit(b)
+	}
+	return b, err
+}
+
+// Wait is eval.Waiter's.
+func (s *planned[T]) Wait(d time.Duration) bool { return eval.Wait(s.Source, d) }
+
+// replay gives a block that was taken from a source before the others.
+type replay[T engine.Float] struct {
+	src   eval.Source[T]
+	block *engine.Block[T]
+	err   error
+	gone  bool
+}
+
+// Next is Source.Next.
+func (r *replay[T]) Next() (*engine.Block[T], error) {
+	if r.gone {
+		return r.src.Next()
+	}
+	r.gone = true
+	return r.block, r.err
+}
+
+// Wait is eval.Waiter's.
+func (r *replay[T]) Wait(d time.Duration) bool { return !r.gone || eval.Wait(r.src, d) }

@@ -1,0 +1,423 @@
+package training
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// DefaultMaxUpdates is Options.MaxUpdates where that is nil: it ends runs that would never converge,
+// after some seconds on inner products, minutes on weights.
+const DefaultMaxUpdates = 100_000_000
+
+// DefaultSeed is Options.Seed where that is nil.
+const DefaultSeed = 1
+
+// Options are all that decides a run's result. The zero value of a field is its default, but for
+// Learner and Files, which have none. JSON and TOML hold them; see the tags.
+type Options struct {
+	Learner   string  `json:"learner,omitempty" toml:"learner,omitempty"`     // as learner.Names has it; "" with From: the model's
+	Precision string  `json:"precision,omitempty" toml:"precision,omitempty"` // of weights and examples: "f32", which is the default, or "f64"
+	Seed      *uint64 `json:"seed,omitempty" toml:"seed,omitempty"`           // of all draws; nil: DefaultSeed
+
+	// The learner's settings: Config, or else its defaults with Settings put in, whose keys are
+	// those of the Config in JSON ("tau", "base_config", ...). With From they may repeat the
+	// model's, and not change them.
+	Config   learner.Config `json:"-" toml:"-"`
+	Settings map[string]any `json:"config,omitempty" toml:"config,omitempty"`
+
+	Files []string `json:"files,omitempty" toml:"files,omitempty"` // of examples, one after another; "-" is standard input
+	Data
+
+	// How the examples are gone through. One pass in the order of the data reads a stream of any
+	// length; all else reads them into memory first.
+	Epochs         int    `json:"epochs,omitempty" toml:"epochs,omitempty"`                   // passes; 0: 1
+	UntilConverged bool   `json:"until_converged,omitempty" toml:"until_converged,omitempty"` // pass until a whole pass makes no update; excludes Epochs
+	MaxUpdates     *int64 `json:"max_updates,omitempty" toml:"max_updates,omitempty"`         // with UntilConverged: give up after so many; 0: no limit; nil: DefaultMaxUpdates, none for learners with a limit of their own
+	Shuffle        bool   `json:"shuffle,omitempty" toml:"shuffle,omitempty"`                 // a fresh order for each pass, drawn from Seed
+
+	// Options of learners that pass over a whole data set, with UntilConverged.
+	SoftDelta float64 `json:"soft_delta,omitempty" toml:"soft_delta,omitempty"` // > 0: soft margin, a coordinate of this size of its own for each example
+	ActiveSet bool    `json:"active_set,omitempty" toml:"active_set,omitempty"` // learner.FitOptions.ActiveSet
+	Halving   bool    `json:"halving,omitempty" toml:"halving,omitempty"`       // learner.FitOptions.Halving
+
+	// Rho > 0 appends a feature of this value to each example, whose weight is the bias of learners
+	// of hyperplanes through the origin; excludes Bias.
+	Rho float64 `json:"rho,omitempty" toml:"rho,omitempty"`
+
+	// The model file.
+	Model           string `json:"model,omitempty" toml:"model,omitempty"`                       // is written there; "": nowhere
+	From            string `json:"from,omitempty" toml:"from,omitempty"`                         // goes on from this one, with its settings and preparation of examples
+	CheckpointEvery string `json:"checkpoint_every,omitempty" toml:"checkpoint_every,omitempty"` // "100000" examples or "60s": Model is written so often
+
+	// What is measured.
+	Test         []string `json:"test,omitempty" toml:"test,omitempty"`                   // files on which the errors are counted afterwards
+	Proba        bool     `json:"proba,omitempty" toml:"proba,omitempty"`                 // tally probabilities, too: each example's is asked for before it is learned
+	MarginReport bool     `json:"margin_report,omitempty" toml:"margin_report,omitempty"` // measure margins over the training set, if need be in a pass of its own
+	MarginSVM    bool     `json:"margin_svm,omitempty" toml:"margin_svm,omitempty"`       // with MarginReport: find the largest margin there is, too
+	Latency      bool     `json:"latency,omitempty" toml:"latency,omitempty"`             // learn examples one by one and time that; always so of learners that keep examples
+
+	// What is computed with; none of it changes a result, but that MemBudget decides how many
+	// examples are kept where that is left open.
+	Threads   int   `json:"threads,omitempty" toml:"threads,omitempty"`       // workers; 0: one a processor. Not looked at where Env has a pool
+	MemBudget Bytes `json:"mem_budget,omitempty" toml:"mem_budget,omitempty"` // keep within so much memory, the program included; 0: three quarters of Env.Machine's
+	KeepSizes bool  `json:"keep_sizes,omitempty" toml:"keep_sizes,omitempty"` // with MemBudget: keep as many examples as the settings say, not as many as there is room for
+}
+
+// Data says how rows of files become examples. It is the part of dataset.Options that a user
+// chooses; see there.
+type Data struct {
+	Format    string `json:"format,omitempty" toml:"format,omitempty"`         // "" or "auto": by content; "svmlight", "csv", ...
+	IndexBase string `json:"index_base,omitempty" toml:"index_base,omitempty"` // svmlight: "" or "auto", "0", "1"
+	LabelCol  string `json:"label_col,omitempty" toml:"label_col,omitempty"`   // csv: name or number of the labels' column
+	Positive  string `json:"positive,omitempty" toml:"positive,omitempty"`     // the label that is +1; all others are -1
+	Bias      string `json:"bias,omitempty" toml:"bias,omitempty"`             // "" or "none", "append"
+	Normalize string `json:"normalize,omitempty" toml:"normalize,omitempty"`   // "" or "none", "unit", "max"
+	AnyFormat bool   `json:"any_format,omitempty" toml:"any_format,omitempty"` // take another format than the model's or the training set's
+	OnError   string `json:"on_error,omitempty" toml:"on_error,omitempty"`     // bad rows: "" or "stop", "skip", "limit=N"
+	MaxLine   Bytes  `json:"max_line,omitempty" toml:"max_line,omitempty"`     // longest line; 0: dataset.DefaultMaxLine
+}
+
+// Reading returns the options of package dataset that say the same.
+func (d *Data) Reading() dataset.Options {
+	or := func(value, rest string) string {
+		if value == "" {
+			return rest
+		}
+		return value
+	}
+	return dataset.Options{Format: or(d.Format, "auto"), IndexBase: or(d.IndexBase, "auto"),
+		LabelCol: d.LabelCol, Positive: d.Positive, Bias: or(d.Bias, "none"),
+		Normalize: or(d.Normalize, "none"), AnyFormat: d.AnyFormat, OnError: d.OnError,
+		MaxLine: int64(d.MaxLine)}
+}
+
+// Idle refuses fields that have no effect on examples of the format that was found.
+func (d *Data) Idle(found string) error {
+	f := format.Lookup(found)
+	for _, o := range []struct{ field, value, unset, option, next string }{
+		{"label_col", d.LabelCol, "", "LabelCol",
+			"Leave it out: the label has a place of its own."},
+		{"index_base", d.IndexBase, "auto", "IndexBase", "Leave it out."},
+	} {
+		if o.value != "" && o.value != o.unset && !f.Takes(o.option) {
+			return badOption(o.next, "{"+o.field+"} %s has no effect: the examples are %s, not %s",
+				o.value, found, format.Or(format.Taking(o.option)))
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes Config, if there is one, as Settings.
+func (o Options) MarshalJSON() ([]byte, error) {
+	type plain Options
+	p, err := o.Plain()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(plain(p))
+}
+
+// Plain returns the same Options without Config, which is in Settings: so TOML can hold them.
+func (o Options) Plain() (Options, error) {
+	if o.Config == nil {
+		return o, nil
+	}
+	text, err := json.Marshal(o.Config)
+	if err != nil {
+		return o, err
+	}
+	o.Config, o.Settings = nil, nil
+	return o, json.Unmarshal(text, &o.Settings)
+}
+
+// Validate names the first field that is bad, or that goes with no other, as an Error of kind
+// ErrOption; errors of the learner's settings wrap learner.ErrConfig. No file is looked at, so what
+// goes with the model of From is looked at by New.
+func (o *Options) Validate() error {
+	if err := o.validate(); err != nil || o.From != "" {
+		return err
+	}
+	_, c, err := o.learner()
+	if err != nil {
+		return err
+	}
+	return o.suits(o.Learner, c)
+}
+
+// validate looks at all but what depends on the learner.
+func (o *Options) validate() error {
+	for _, check := range []func() error{o.validPasses, o.validData, o.validFiles} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Options) validPasses() error {
+	switch {
+	case o.Epochs < 0:
+		return badOption("1 is one pass over the examples.", "{epochs} %d: not a number of epochs",
+			o.Epochs)
+	case o.UntilConverged && o.Epochs != 0:
+		return badOption("Choose one of them.", "{epochs} and {until_converged} exclude each other")
+	case o.MaxUpdates != nil && !o.UntilConverged:
+		return badOption("It limits {until_converged}.", "{max_updates} without {until_converged}")
+	case o.ActiveSet && !o.UntilConverged:
+		return badOption("Add {until_converged}.", "{active_set} without {until_converged}")
+	case o.Halving && !o.UntilConverged:
+		return badOption("Add {until_converged}.", "{halving} without {until_converged}")
+	case o.MarginSVM && !o.MarginReport:
+		return badOption("Add {margin_report}.", "{margin_svm} without {margin_report}")
+	case o.MaxUpdates != nil && *o.MaxUpdates < 0:
+		return badOption("0 is no limit.", "{max_updates} %d: negative", *o.MaxUpdates)
+	}
+	return nil
+}
+
+func (o *Options) validData() error {
+	switch {
+	case !slices.Contains([]string{"", "f32", "f64"}, o.Precision):
+		return badOption("", "{precision} %q: want f32 or f64", o.Precision)
+	case o.Rho != 0 && !(o.Rho > 0 && o.Rho <= math.MaxFloat32):
+		return badOption("It is the value of a feature, as 1.", "{rho} %v: not a positive number",
+			o.Rho)
+	case o.Rho != 0 && o.Bias != "":
+		return badOption("Leave one of them out: {rho} 1 is {bias} append.",
+			"{rho} and {bias} exclude each other")
+	case o.AnyFormat && o.From == "" && len(o.Test) == 0:
+		return badOption("It goes with {from} and {test}: training takes any format.",
+			"{any_format} without a model or a test set")
+	case o.Threads < 0 || o.MemBudget < 0:
+		return badOption("", "{threads} %d, {mem_budget} %d: negative", o.Threads, o.MemBudget)
+	case !(o.SoftDelta >= 0) || math.IsInf(o.SoftDelta, 0):
+		return fmt.Errorf("soft-delta is %v, want a number of 0 or more: %w", o.SoftDelta,
+			learner.ErrConfig)
+	}
+	return nil
+}
+
+func (o *Options) validFiles() error {
+	if len(o.Files) == 0 {
+		return badOption("Name one; - is standard input.", "{files}: none is given")
+	}
+	if o.CheckpointEvery != "" {
+		if o.Model == "" {
+			return badOption("Name the model file: {model}.",
+				"{checkpoint_every} without a model file")
+		}
+		if _, _, err := checkpointMarks(o.CheckpointEvery); err != nil {
+			return badOption("Give a number of examples (100000) or a time (60s, 5m).",
+				"{checkpoint_every} %s: %w", o.CheckpointEvery, err)
+		}
+	}
+	if slices.Contains(o.Test, "-") {
+		return badOption("Name a file.", "{test} -: test examples can't come from stdin")
+	}
+	return nil
+}
+
+// checkpointMarks reads a number of examples or a time.
+func checkpointMarks(text string) (every int64, after time.Duration, err error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		if n < 1 {
+			return 0, 0, errors.New("not a positive number")
+		}
+		return n, 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, 0, errors.New("neither a number of examples nor a time")
+	}
+	return 0, d, nil
+}
+
+// learner returns the entry and the settings, valid, of a run that begins anew.
+func (o *Options) learner() (learner.Entry, learner.Config, error) {
+	e, err := learner.Lookup(o.Learner)
+	if err != nil {
+		return e, nil, badOption("The learners: "+strings.Join(learner.Names(), ", ")+".",
+			"{learner} %s: no such learner", o.Learner)
+	}
+	c := o.Config
+	if c == nil {
+		c = e.Config()
+		if err := o.put(c); err != nil {
+			return e, nil, err
+		}
+	}
+	return e, c, c.Validate()
+}
+
+// put puts Settings into c.
+func (o *Options) put(c learner.Config) error {
+	if len(o.Settings) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(o.Settings)
+	if err != nil {
+		return badOption("", "{config}: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		return badOption("Its keys are those of the learner's Config in JSON.", "{config}: %w", err)
+	}
+	return nil
+}
+
+// keeps returns the entry and settings of the model that is gone on from, which Options may repeat.
+func (o *Options) keeps(m *model.Model) (learner.Entry, learner.Config, error) {
+	e, c, err := m.Settings()
+	if err != nil {
+		return e, nil, wrapped(ErrModel, err)
+	}
+	// what was trained had settings without open ends, unless the learner goes without
+	if c.Traits().Relative {
+		if _, err := e.New64(c, learner.Env{}); err != nil {
+			return e, nil, wrapped(ErrModel, err)
+		}
+	}
+	if err := o.repeats(m); err != nil {
+		return e, nil, err
+	}
+	if o.Config == nil && len(o.Settings) == 0 {
+		return e, c, nil
+	}
+	want := o.Config
+	if want == nil {
+		if _, want, err = m.Settings(); err == nil {
+			err = o.put(want)
+		}
+		if err != nil {
+			return e, nil, err
+		}
+	}
+	have, errHave := json.Marshal(c)
+	text, errText := json.Marshal(want)
+	if err := errors.Join(errHave, errText); err != nil {
+		return e, nil, fmt.Errorf("settings of %s: %w", m.Learner, err)
+	}
+	if !bytes.Equal(have, text) {
+		return e, nil, badOption("Leave it out: with {from} it comes from the model.",
+			"{config} would change the settings of the model, which are %s", have)
+	}
+	return e, c, nil
+}
+
+// repeats refuses fields that contradict the model.
+func (o *Options) repeats(m *model.Model) error {
+	p := &m.Prep
+	type fact struct{ field, want, have string }
+	facts := []fact{
+		{"learner", o.Learner, m.Learner},
+		{"precision", o.Precision, m.Precision},
+		{"bias", o.Bias, p.Bias},
+		{"normalize", o.Normalize, p.Normalize},
+	}
+	if o.Seed != nil {
+		facts = append(facts, fact{"seed", strconv.FormatUint(*o.Seed, 10),
+			strconv.FormatUint(m.Seed, 10)})
+	}
+	if o.Rho != 0 {
+		facts = append(facts, fact{"rho", number(o.Rho), number(p.BiasValue)})
+	}
+	for _, f := range facts {
+		if f.want != "" && f.want != f.have {
+			return badOption("Leave it out: the model brings its settings.",
+				"{"+f.field+"} %s contradicts the model, which has %s", f.want, f.have)
+		}
+	}
+	return nil
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// suits refuses what doesn't go with the learner.
+func (o *Options) suits(name string, c learner.Config) error {
+	t := c.Traits()
+	if o.Rho > 0 && !t.Origin {
+		return badOption("It goes with "+those(func(t learner.Traits) bool { return t.Origin })+
+			"; else take {bias} append.", "%s has no {rho}", name)
+	}
+	if o.Proba && !t.Proba {
+		return NoProbabilities("proba", name)
+	}
+	if o.needsWhole(t) {
+		if err := o.suitsWhole(name, c, t); err != nil {
+			return err
+		}
+	}
+	switch whole := o.whole(t); {
+	case whole && o.Proba && len(o.Test) == 0:
+		return badOption("Name examples with {test}, or leave it out.", "{proba}: %s learns the "+
+			"whole data set at once, so there is nothing to predict before it", name)
+	case !whole && o.ActiveSet:
+		return badOption("Leave it out.",
+			"%s passes over all examples each time: it has no {active_set}", name)
+	case !whole && o.Halving:
+		return badOption("Leave it out.",
+			"%s passes over all examples each time: it has no {halving}", name)
+	}
+	return nil
+}
+
+// suitsWhole refuses what doesn't go with a learner that must see the data set as a whole.
+func (o *Options) suitsWhole(name string, c learner.Config, t learner.Traits) error {
+	what, soft := "{soft_delta}", "{soft_delta}"
+	if o.SoftDelta == 0 {
+		what, soft = name+" with these settings", "{soft_c}"
+	}
+	switch {
+	case !t.Whole:
+		return badOption("Leave out "+soft+": the slacks of a soft margin belong to the places of "+
+			"a whole data set.",
+			what+" needs a whole data set at once, and %s learns one example after another",
+			describe(name, c))
+	case o.SoftDelta != 0 && !t.SoftDelta:
+		return badOption("Learners that can: "+
+			those(func(t learner.Traits) bool { return t.SoftDelta })+".",
+			"%s has no soft margin by {soft_delta}", name)
+	case !o.UntilConverged:
+		return badOption("Add {until_converged}.", what+" learns from a whole data set only")
+	case o.Shuffle:
+		return badOption("Leave one of them out.",
+			what+" keeps the order of the data, {shuffle} changes it")
+	case o.From != "":
+		return badOption("Leave out {from}.", what+" starts anew each time")
+	case o.CheckpointEvery != "":
+		return badOption("Leave out {checkpoint_every}.",
+			what+" has no state to save before its end")
+	}
+	return nil
+}
+
+// NoProbabilities is the Error for a field that a learner without probabilities can't serve.
+func NoProbabilities(field, name string) *Error {
+	return badOption("Leave {"+field+"} out: larger scores are more certain. Learners that have "+
+		"probabilities: "+those(func(t learner.Traits) bool { return t.Proba })+".",
+		"{"+field+"}: %s has no probabilities: its scores are margins, in no unit of certainty",
+		name)
+}
+
+// needsWhole reports whether the learner must see the data set as a whole: to learn at all, or for
+// the soft margin that was asked for.
+func (o *Options) needsWhole(t learner.Traits) bool { return !t.Stream || o.SoftDelta != 0 || t.Soft }
+
+// whole reports whether the run is one of Fit: on the whole data set, in its order.
+func (o *Options) whole(t learner.Traits) bool {
+	return t.Whole && (o.needsWhole(t) ||
+		o.UntilConverged && !o.Shuffle && o.CheckpointEvery == "")
+}

@@ -1,0 +1,131 @@
+package training
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// Way is how a run learns.
+type Way string
+
+// The ways of learning.
+const (
+	Stream Way = "stream" // once, as the examples come, whatever their number
+	Passes Way = "passes" // one example after another, over examples in memory
+	Whole  Way = "whole"  // over all examples in memory at once, until convergence
+)
+
+// Plan is what a run has found before it learns its first example, and what it will do.
+type Plan struct {
+	// What was found. Of a stream, so far: in its head, or with MemBudget in its first block.
+	Files    []string         `json:"files"`
+	Format   string           `json:"format"`
+	Features int              `json:"features"` // an appended one included
+	Examples int              `json:"examples"` // 0: not known
+	Labels   dataset.LabelMap `json:"labels"`   // zero: not known
+
+	// What is resolved: settings without open ends.
+	Learner   string         `json:"learner"`
+	Config    learner.Config `json:"config"`
+	Precision string         `json:"precision"`
+	Seed      uint64         `json:"seed"`
+	Threads   int            `json:"threads"`
+
+	// How it learns.
+	Way       Way    `json:"way"`
+	Epochs    int    `json:"epochs"` // 0: until converged
+	Shuffle   bool   `json:"shuffle"`
+	From      string `json:"from"`      // model that is gone on from; "": none
+	Presented uint64 `json:"presented"` // examples that it has learned
+
+	// What memory goes where; nil without MemBudget.
+	Memory *Split `json:"memory"`
+}
+
+// String is the plan in lines for people: data, learner, way, from, memory.
+func (p *Plan) String() string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-8s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	found := fmt.Sprintf("%s, %d features", p.Format, p.Features)
+	if p.Examples > 0 {
+		found += fmt.Sprintf(", %d examples", p.Examples)
+	}
+	if p.Labels.Positive != "" {
+		found += fmt.Sprintf("; label %q is -1, %q is +1", p.Labels.Negative, p.Labels.Positive)
+	}
+	line("data", "%s: %s", strings.Join(p.Files, " "), found)
+	config, err := json.Marshal(p.Config)
+	if err != nil {
+		config = []byte(err.Error())
+	}
+	line("learner", "%s %s, %s, seed %d", p.Learner, config, p.Precision, p.Seed)
+	way := "until a pass makes no update"
+	switch {
+	case p.Epochs == 1:
+		way = "1 pass"
+	case p.Epochs > 1:
+		way = fmt.Sprintf("%d passes", p.Epochs)
+	}
+	if p.Shuffle {
+		way += ", each in a fresh order"
+	}
+	line("way", "%s: %s, %d threads", p.Way, way, p.Threads)
+	if p.From != "" {
+		line("from", "%s, after %d examples", p.From, p.Presented)
+	}
+	if m := p.Memory; m != nil {
+		line("memory", "%s of %s: %s", inMiB(m.Planned()), Bytes(m.Budget), m)
+	}
+	return b.String()
+}
+
+// inMemory reports whether the run needs all examples in memory.
+func (j *Job) inMemory() bool {
+	return j.o.Epochs > 1 || j.o.UntilConverged || j.o.Shuffle || j.traits.Relative ||
+		j.data.Normalize == "max" && j.data.Scale == 0
+}
+
+// plan tells of the run, when the settings are resolved.
+func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
+	p := &Plan{Files: j.o.Files, Format: info.Format, Features: info.Dim, Labels: info.Labels,
+		Learner: j.name, Config: j.config, Precision: j.precision, Seed: j.seed,
+		Threads: j.pool.Workers(), Way: Stream, Epochs: max(1, j.o.Epochs), Shuffle: j.o.Shuffle,
+		From: j.o.From, Memory: j.split}
+	if inMemory {
+		p.Way, p.Examples = Passes, info.Rows
+	}
+	if j.whole() {
+		p.Way = Whole
+	}
+	if j.o.UntilConverged {
+		p.Epochs = 0
+	}
+	if j.before != nil {
+		p.Presented = j.before.Presented
+	}
+	return p
+}
+
+// factsOf returns what settings may be relative to. Normalised examples have the length that they
+// were normalised to, whatever it was rounded to.
+func factsOf[T engine.Float](j *Job, data *dataset.Data[T]) learner.Facts {
+	f := learner.Facts{Delta: j.o.SoftDelta, Features: data.Info.Dim}
+	switch j.data.Normalize {
+	case "unit":
+		f.SumSq = min(data.Info.MaxNorm, 1) // 0 if all examples are
+	case "max":
+		longest := data.Info.MaxNorm / data.Info.Scale
+		f.SumSq = float64(longest * longest)
+	default:
+		f.SumSq = learners.MaxSumSq(&data.Block, 0)
+	}
+	return f
+}

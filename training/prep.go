@@ -1,0 +1,80 @@
+package training
+
+import (
+	"unicode/utf8"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// AsTrained makes options prepare examples as the model's training set was.
+func AsTrained(o *dataset.Options, m *model.Model) {
+	p := &m.Prep
+	labels := p.Labels.OrDefault()
+	o.Labels = &dataset.LabelMap{Negative: labels.Negative, Positive: labels.Positive}
+	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
+	o.Trained, o.Dim = p.Format, p.Dim
+	f := format.Lookup(p.Format)
+	if f.HasIndices() {
+		o.Base = &p.IndexBase // IndexBase says how other files count
+	}
+	if p.Normalize == "max" {
+		o.Scale = p.Scale
+	}
+	if f.HasColumns() {
+		o.Columns, o.Header, o.Label = p.Dim+1, p.Columns, p.LabelCol
+	}
+}
+
+// alike returns options that prepare other examples as the training set was, of which info tells.
+func alike(o dataset.Options, info dataset.Info) dataset.Options {
+	o.Labels, o.Positive = &info.Labels, ""
+	if format.Lookup(info.Format).HasIndices() {
+		o.IndexBase, o.Base = "auto", &info.IndexBase
+	}
+	if o.Normalize == "max" {
+		o.Scale = info.Scale
+	}
+	o.Format, o.Columns, o.Header = "auto", info.Columns, info.Header
+	o.Label, o.LabelCol = info.LabelCol, ""
+	o.Trained = info.Format
+	known := info.Dim
+	if o.Bias == "append" {
+		known--
+	}
+	o.Dim = max(o.Dim, known)
+	return o
+}
+
+// prepOf tells a model how its examples were prepared. before is the model that was gone on from, or
+// nil.
+func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Prep {
+	p := model.Prep{
+		Labels: model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
+		Bias:   o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Format,
+		IndexBase: info.IndexBase, Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
+	}
+	if p.Labels.Negative == "" && len(info.Rest) == 1 && utf8.ValidString(info.Rest[0]) {
+		p.Rest = info.Rest[0]
+	}
+	if o.Bias == "append" {
+		p.Dim--
+		if o.BiasValue != 1 {
+			p.BiasValue = o.BiasValue
+		}
+	}
+	if before != nil {
+		if len(info.Rest) == 0 {
+			p.Rest = before.Prep.Rest
+		} else if p.Rest != before.Prep.Rest {
+			p.Rest = "" // there are several
+		}
+		if p.Dim = max(p.Dim, before.Prep.Dim); format.Lookup(before.Prep.Format).HasColumns() {
+			p.Dim = before.Prep.Dim // its columns, whatever AnyFormat brought
+		}
+		p.Format, p.Columns = before.Prep.Format, before.Prep.Columns
+		p.LabelCol, p.IndexBase = before.Prep.LabelCol, before.Prep.IndexBase
+	}
+	return p
+}

@@ -1,0 +1,465 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// Env is what a run is given besides its Options. The zero value will do.
+type Env struct {
+	Pool     *engine.Pool // workers; nil: Options.Threads of them, for this run alone
+	Observer Observer     // nil: nobody
+	Machine  Machine
+}
+
+// Job is a run that can begin: all that can be checked before data are read was found good.
+type Job struct {
+	o        Options
+	env      Env
+	observer Observer
+	pool     *engine.Pool
+
+	name      string // of the learner
+	entry     learner.Entry
+	config    learner.Config
+	traits    learner.Traits // of config
+	precision string
+	seed      uint64
+	before    *model.Model // that is gone on from; nil: none
+	wasCut    bool         // the run that wrote it was stopped before it had converged
+	data      dataset.Options
+	every     int64         // checkpoint marks
+	after     time.Duration //
+
+	started time.Time
+	split   *Split // with MemBudget, when it is made
+	saved   *Saved // the last model that was written
+	large   bool   // so much memory is planned that what isn't needed any more must go early
+}
+
+// Result is what came of a run.
+type Result struct {
+	Plan    *Plan
+	Counts  eval.Result
+	Info    dataset.Info // what was found in the data
+	Stopped bool         // the context ended it
+
+	Bias     bool // a feature was appended
+	Unscaled bool // a feature was found far larger than the others
+
+	Bytes     int64                    // that the learner's state holds
+	Support   *int64                   // examples kept, or with a dual coefficient; nil for learners without
+	Gap       *float64                 // relative gap that Fit reached, of learners that know one; nil else
+	Posterior *learner.PosteriorReport // nil for learners without one
+	Margin    *float64                 // least over the training set, where it was measured
+	Margins   *Margins                 // with Options.MarginReport, where there are any
+	Test      *Tested                  // nil without Options.Test
+	Memory    *Split                   // nil without Options.MemBudget
+	Saved     *Saved                   // the model that was written last; nil if none was
+	Read      time.Duration            // spent on reading
+	Total     time.Duration            // from New's end to the last measurement
+
+	capture func() (*model.Model, error)
+}
+
+// Model returns a model of what was learned, whether or not it was written to a file. Errors are
+// those of model.Capture. It is to be called before anything else is done with the learner.
+func (r *Result) Model() (*model.Model, error) { return r.capture() }
+
+// New checks o, and loads the model of o.From. It returns an Error; an error of the learner's
+// settings, which wraps learner.ErrConfig; or one of package model.
+func New(o Options, env Env) (*Job, error) {
+	j := &Job{o: o, env: env, observer: env.Observer, started: time.Now(), precision: o.Precision,
+		seed: DefaultSeed, name: o.Learner}
+	if j.observer == nil {
+		j.observer = Silent{}
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if j.precision == "" {
+		j.precision = "f32"
+	}
+	if o.Seed != nil {
+		j.seed = *o.Seed
+	}
+	if o.CheckpointEvery != "" {
+		j.every, j.after, _ = checkpointMarks(o.CheckpointEvery) // validate has seen to it
+	}
+	j.data = o.Data.Reading()
+	j.data.Workers, j.data.OnBad, j.data.OnWarn = o.Threads, j.observer.BadRow, j.observer.Odd
+	if o.Rho > 0 {
+		j.data.Bias, j.data.BiasValue = "append", o.Rho
+	}
+	if err := j.begin(); err != nil {
+		return nil, err
+	}
+	if err := o.suits(j.name, j.config); err != nil {
+		return nil, err
+	}
+	return j, j.readAgain()
+}
+
+// begin finds the learner and its settings, or takes them from the model that is gone on from.
+func (j *Job) begin() (err error) {
+	o := &j.o
+	if o.From == "" {
+		var c learner.Config
+		if j.entry, c, err = o.learner(); err == nil {
+			j.set(c)
+		}
+		return err
+	}
+	if err := o.roomForModel(&j.env.Machine); err != nil {
+		return err
+	}
+	if j.before, err = Load(o.From, j.env.Machine); err != nil {
+		if e := (*Error)(nil); !errors.As(err, &e) {
+			err = wrapped(ErrModel, err)
+		}
+		return err
+	}
+	m := j.before
+	e, c, err := o.keeps(m)
+	if err != nil {
+		return err
+	}
+	AsTrained(&j.data, m)
+	j.entry, j.name, j.precision, j.seed = e, m.Learner, m.Precision, m.Seed
+	j.set(c)
+	return nil
+}
+
+// set makes c the learner's settings.
+func (j *Job) set(c learner.Config) { j.config, j.traits = c, c.Traits() }
+
+// whole reports whether the run is one of Fit.
+func (j *Job) whole() bool { return j.o.whole(j.traits) }
+
+// readAgain refuses measurements for which examples that come but once would be needed twice.
+func (j *Job) readAgain() error {
+	switch {
+	case j.inMemory():
+	case j.o.MarginSVM:
+		return badOption("Add {until_converged}, or several epochs.",
+			"{margin_svm} needs the examples in memory")
+	case j.o.MarginReport && slices.Contains(j.o.Files, "-"):
+		return badOption("Put the examples into a file.",
+			"{margin_report}: examples that come from stdin can't be read again")
+	}
+	return nil
+}
+
+// Learner returns the name of the learner.
+func (j *Job) Learner() string { return j.name }
+
+// Config returns its settings, which may be relative to the data until these are read.
+func (j *Job) Config() learner.Config { return j.config }
+
+// NeedsWhole reports whether the learner must see the data set as a whole: to learn at all, or for
+// the soft margin that was asked for. Then it has nothing to save before its end.
+func (j *Job) NeedsWhole() bool { return j.o.needsWhole(j.traits) }
+
+// Precision returns that of weights and examples: f32 or f64.
+func (j *Job) Precision() string { return j.precision }
+
+// Run carries out the run that o describes; see [New] and [Job.Run].
+func Run(ctx context.Context, o Options, env Env) (*Result, error) {
+	j, err := New(o, env)
+	if err != nil {
+		return nil, err
+	}
+	return j.Run(ctx)
+}
+
+// Run reads, learns, saves and measures. When ctx ends it learns for up to two seconds on what was
+// read from a stream, saves, and returns ErrStopped.
+//
+// The Result is there if learning came to its end or was stopped, and it may be with these errors:
+// ErrStopped, ErrNotConverged, and of kind ErrDiverged (nothing was saved) or ErrUseless. It is nil
+// with all others, of which those of the data are package dataset's and those of the learner package
+// learner's.
+func (j *Job) Run(ctx context.Context) (*Result, error) {
+	if j.pool = j.env.Pool; j.pool == nil {
+		threads := j.o.Threads
+		if threads == 0 {
+			threads = runtime.GOMAXPROCS(0)
+		}
+		j.pool = engine.NewPool(threads)
+		defer j.pool.Close()
+	}
+	if j.precision == "f64" {
+		return (&run[float64]{j: j}).all(ctx)
+	}
+	return (&run[float32]{j: j}).all(ctx)
+}
+
+// run is a Job in the precision of T.
+type run[T engine.Float] struct {
+	j        *Job
+	room     *room[T]
+	inMemory bool
+	in       eval.Source[T]
+	info     func() dataset.Info // of in
+	work     context.Context     // for work on in
+	facts    learner.Facts
+	loading  time.Duration
+
+	l   learner.Learner[T]
+	met *learner.PosteriorReport // what its posterior met before
+
+	test     *eval.Memory[T] // nil: not in memory
+	testInfo dataset.Info
+}
+
+// all is Job.Run.
+func (r *run[T]) all(ctx context.Context) (*Result, error) {
+	r.inMemory, r.work = r.j.inMemory(), ctx
+	done, err := r.open(ctx)
+	if err != nil {
+		return nil, unread(ctx, err)
+	}
+	defer done()
+	plan, err := r.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := r.learn()
+	stopped := err != nil && Interrupted(ctx, err)
+	if err != nil && !stopped {
+		return nil, err
+	}
+	return r.finish(ctx, &Result{Plan: plan, Counts: counts, Stopped: stopped})
+}
+
+// unread is an error before anything was learned.
+func unread(ctx context.Context, err error) error {
+	if Interrupted(ctx, err) {
+		return fmt.Errorf("training: %w: nothing was learned yet", ErrStopped)
+	}
+	return err
+}
+
+// open reads the examples into memory, or opens them as a stream, which done closes.
+func (r *run[T]) open(ctx context.Context) (done func(), err error) {
+	j := r.j
+	if r.room, err = newRoom[T](j, r.inMemory); err != nil {
+		return nil, err
+	}
+	var test int64 // bytes
+	if r.inMemory {
+		if test, err = r.room.measure(ctx); err != nil {
+			return nil, err
+		}
+		data, err := await(ctx, func() (*dataset.Data[T], error) {
+			return dataset.Load[T](ctx, j.o.Files, j.data)
+		})
+		r.loading = time.Since(j.started)
+		if err != nil {
+			return nil, err
+		}
+		r.in, r.facts = eval.NewMemory(&data.Block, data.Gather), factsOf(j, data)
+		r.info, done = func() dataset.Info { return data.Info }, func() {}
+	} else {
+		s, work, end, err := Open[T](ctx, j.o.Files, j.data)
+		if err != nil {
+			return nil, err
+		}
+		r.in, r.info, r.work, done = s, s.Info, work, end
+		if err := r.checkTest(ctx); err != nil {
+			done()
+			return nil, err
+		}
+	}
+	if err = r.resolve(test); err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
+}
+
+// resolve gives the settings that are relative to the data their values, and plans memory; the test
+// examples take so many bytes.
+func (r *run[T]) resolve(test int64) error {
+	j := r.j
+	if err := j.o.Idle(r.info().Format); err != nil {
+		return err
+	}
+	c, err := j.config.Resolve(r.facts)
+	if err != nil {
+		return err
+	}
+	j.set(c)
+	r.in, err = r.room.begin(r.in, test)
+	return err
+}
+
+// prepare makes the learner, as it was where it goes on, and reads the test set.
+func (r *run[T]) prepare(ctx context.Context) (*Plan, error) {
+	j := r.j
+	l, err := learner.New[T](j.entry, j.config,
+		learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept})
+	if err != nil {
+		return nil, err
+	}
+	r.l = l
+	plan := j.plan(r.info(), r.inMemory)
+	j.observer.Planned(plan)
+	if j.before != nil {
+		if err := r.goOn(); err != nil {
+			return nil, err
+		}
+	}
+	r.met = learner.ReportOf(l)
+	// In memory the test set is read before the learning: bad rows in it are found early.
+	if len(j.o.Test) > 0 && r.inMemory {
+		if err := r.loadTest(ctx); err != nil {
+			return nil, unread(ctx, err)
+		}
+	}
+	return plan, nil
+}
+
+// goOn gives the learner the state of the model that is gone on from.
+func (r *run[T]) goOn() error {
+	j := r.j
+	if err := r.l.SetState(j.before.State); err != nil {
+		return wrapped(ErrModel, err)
+	}
+	j.wasCut = j.before.Pass != nil || learners.WasCut(j.before.State)
+	j.before.State = learner.State{} // the learner has a copy
+	j.collect()
+	return r.room.restored(r.l.Bytes())
+}
+
+// learn teaches the learner.
+func (r *run[T]) learn() (eval.Result, error) {
+	j, o := r.j, &r.j.o
+	most := int64(DefaultMaxUpdates)
+	switch {
+	case o.MaxUpdates != nil:
+		most = *o.MaxUpdates
+	case j.traits.OwnLimit && j.whole():
+		most = 0
+	}
+	lo := LearnOptions{Options: eval.Options{
+		UntilConverged: o.UntilConverged, MaxUpdates: most, Shuffle: o.Shuffle, Seed: j.seed,
+		Proba: o.Proba, Progress: j.observer.Progress(),
+		CheckpointEvery: j.every, CheckpointAfter: j.after,
+	}}
+	if j.before != nil {
+		lo.Before = int64(j.before.Presented)
+	}
+	if !o.UntilConverged {
+		lo.Epochs = max(1, o.Epochs)
+	} else if j.before != nil {
+		lo.Resume = j.before.Pass
+	}
+	if j.every > 0 || j.after > 0 {
+		lo.Checkpoint = func(res eval.Result) error { return save(j, r.l, r.info(), res) }
+	}
+	if _, keeps := learner.SupportOf(r.l); keeps || o.Latency {
+		lo.Timed = j.observer.Timed
+	}
+	if j.whole() {
+		lo.Fit = &learner.FitOptions{MaxUpdates: most, Delta: o.SoftDelta, GramBytes: r.room.gram,
+			ActiveSet: o.ActiveSet, Halving: o.Halving}
+	}
+	return Learn(r.work, r.l, r.in, lo)
+}
+
+// finish saves what was learned, measures it and says what may be wrong with it.
+func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
+	j := r.j
+	res.Info, res.Bias, res.Unscaled = r.info(), j.data.Bias == "append", unscaled(res.Counts)
+	j.observer.Learned(res.Info)
+	j.collect()
+	j.warnRestart(res.Counts)
+	res.capture = func() (*model.Model, error) { return capture(j, r.l, res.Info, res.Counts) }
+	diverged := r.diverged(res.Counts)
+	learned := res.Counts.Presented > 0 || res.Counts.Updates > 0
+	if j.o.Model != "" && diverged == nil && learned &&
+		!(res.Stopped && j.o.needsWhole(j.traits)) {
+		if err := save(j, r.l, res.Info, res.Counts); err != nil {
+			return nil, err
+		}
+	}
+	r.tell(res)
+	var measured *eval.Count
+	if !res.Stopped && diverged == nil {
+		var err error
+		if measured, err = r.afterwards(ctx, res); err != nil {
+			if !Interrupted(ctx, err) {
+				return nil, err
+			}
+			res.Stopped = true
+		}
+	}
+	j.warn(res, measured, learner.HasBias(r.l))
+	j.warnPassed(res, r.met)
+	res.Total = time.Since(j.started)
+	switch {
+	case diverged != nil:
+		return res, diverged
+	case res.Test != nil && res.Test.Count.Examples > 0 &&
+		res.Test.Count.NotFinite == res.Test.Count.Examples:
+		return res, newError(ErrUseless, "The features are too large for the weights.",
+			"in the test no score is a finite number")
+	case res.Stopped:
+		return res, fmt.Errorf("training: %w after %d examples", ErrStopped, res.Counts.Presented)
+	case j.o.UntilConverged && !res.Counts.Converged:
+		return res, fmt.Errorf("training: %w: %d updates in %d epochs", ErrNotConverged,
+			res.Counts.Updates, res.Counts.Epochs)
+	}
+	return res, nil
+}
+
+// tell fills in what is known when learning has ended.
+func (r *run[T]) tell(res *Result) {
+	res.Bytes, res.Posterior, res.Saved = r.l.Bytes(), learner.ReportOf(r.l), r.j.saved
+	res.Read = r.loading + res.Counts.Read
+	if s, ok := learner.SolutionOf(r.l); ok && res.Counts.Fit != nil {
+		res.Gap = finite(s.Gap)
+		if s.Support >= 0 {
+			res.Support = &s.Support
+		}
+	}
+	if n, keeps := learner.SupportOf(r.l); keeps {
+		support := int64(n)
+		res.Support = &support
+	}
+	if res.Memory = r.j.split; res.Memory != nil && r.j.env.Machine.Peak != nil {
+		res.Memory.Peak = r.j.env.Machine.Peak()
+	}
+}
+
+// diverged is the error of a learner whose state is no longer finite, whether or not it is to be
+// saved. The state is looked at only where a score or a weight says that it may be so.
+func (r *run[T]) diverged(res eval.Result) error {
+	if odd := func(w float64) bool { return w-w != 0 }; res.NotFinite == 0 &&
+		!slices.ContainsFunc(r.l.Weights(), odd) {
+		return nil
+	}
+	if err := model.Diverged(r.j.name, r.l); err != nil {
+		return wrapped(ErrDiverged, err)
+	}
+	return nil
+}
+
+// refused reports whether err is about Options or settings, or of memory that there isn't: it comes
+// from the plan, not from the data.
+func refused(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) || errors.Is(err, learner.ErrConfig)
+}

@@ -1,0 +1,223 @@
+package training
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// Codes of warnings beside those of package eval.
+const (
+	UnknownFeatures = "unknown-features" // that training never had
+	OneLabel        = "one-label"        // all examples of training have the same
+	Restarted       = "restarted"        // a run that was cut, gone on from elsewhere
+	OddData         = "odd-data"         // such as padding behind packed data; see Observer.Odd
+	PassedOver      = "passed-over"      // examples that the posterior could not take up
+)
+
+// leastOneLabel is how many examples of one label, and none of another, are told of.
+const leastOneLabel = 20
+
+// Warning says that a result may not be what it seems, and what is known of it that helps to say
+// what to do.
+type Warning struct {
+	Code string
+	Text string
+
+	Config     learner.Config // of the learner
+	Bias       bool           // the hypothesis has one
+	Unscaled   bool           // a feature was found far larger than the others
+	Predicting bool           // it is of data that are predicted, not learned
+	Base       bool           // of UnknownFeatures: the indices look as if they counted from 1
+}
+
+// NewUnknown returns the warning of non-zeros whose features training never had; where begins its
+// text. ok is false if there are none.
+func NewUnknown(info dataset.Info, o dataset.Options, where string) (w Warning, ok bool) {
+	if info.Unknown == 0 {
+		return w, false
+	}
+	appended := 0
+	if o.Bias == "append" {
+		appended = 1
+	}
+	rows, values := "rows have", "non-zeros"
+	if info.UnknownRows == 1 {
+		rows = "row has"
+	}
+	if info.Unknown == 1 {
+		values = "non-zero"
+	}
+	return Warning{Code: UnknownFeatures, Predicting: true,
+		Text: fmt.Sprintf(
+			"%s%d %s %d %s of features beyond the %d of training, of which nothing was learned",
+			where, info.UnknownRows, rows, info.Unknown, values, o.Dim),
+		Base: format.Lookup(info.Format).HasIndices() && info.IndexBase == 0 &&
+			info.Dim-appended == o.Dim+1,
+	}, true
+}
+
+// WarningText says what is odd about a result. feature names one of eval.Unscaled.
+func WarningText(x eval.Warning, feature string) string {
+	c := x.Count
+	switch x.Code {
+	case eval.NotFinite:
+		return fmt.Sprintf("%d of %d scores are not finite numbers", c.NotFinite, c.Examples)
+	case eval.OneClass:
+		missed := c.Examples - c.Positives
+		if c.Predicted == 0 {
+			missed = c.Positives
+		}
+		return fmt.Sprintf("all %d examples are predicted as one class, though %d are of the other",
+			c.Examples, missed)
+	case eval.Worse:
+		return fmt.Sprintf("the error, %.2f %%, is above the rarer class's share, %.2f %%: "+
+			"always guessing the other would do better",
+			100*c.Error(), 100*float64(c.Rarer())/float64(c.Examples))
+	case eval.LabelRuns:
+		times := "times"
+		if c.Changes == 1 {
+			times = "time"
+		}
+		return fmt.Sprintf("the labels come in long runs: they change %d %s, where mixed they "+
+			"would about %.0f times; to repeat the last label is right nearly always, "+
+			"so the progressive error says little", c.Changes, times, x.Expected)
+	case eval.Unscaled:
+		return fmt.Sprintf("%s is %s times as large as the typical one, so it alone decides",
+			feature, times(x.Ratio))
+	}
+	return x.Code
+}
+
+// warnRestart tells that a run that was cut wasn't gone on where it stopped.
+func (j *Job) warnRestart(res eval.Result) {
+	if j.wasCut && j.o.UntilConverged && !res.Resumed {
+		j.observer.Warn(Warning{Code: Restarted, Config: j.config,
+			Text: "the model is one of a run that was cut over other examples, or with other " +
+				"options"})
+	}
+}
+
+// warn tells what may be wrong with what was learned. measured are the scores of the final
+// hypothesis on the training set, where these were taken: they are worth more than those on the
+// way; those of the test are worth most.
+func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
+	res, info := r.Counts, r.Info
+	known := Warning{Config: j.config, Bias: r.Bias || biased, Unscaled: r.Unscaled}
+	tell := func(code, text string) {
+		w := known
+		w.Code, w.Text = code, text
+		j.observer.Warn(w)
+	}
+	say := func(where string, x eval.Warning) {
+		feature := ""
+		if x.Code == eval.Unscaled {
+			feature = featureName(x.Feature, j.data, info)
+		}
+		tell(x.Code, where+WarningText(x, feature))
+	}
+	one := info.Positives == 0 || info.Positives == info.Rows
+	if one && info.Rows >= leastOneLabel && j.before == nil {
+		label := info.Labels.Negative
+		if info.Positives > 0 {
+			label = info.Labels.Positive
+		}
+		tell(OneLabel, fmt.Sprintf(
+			"all %d examples have the label %q, so nothing was told apart", info.Rows, label))
+	}
+	var scores []eval.Warning
+	for _, x := range res.Warnings {
+		switch x.Code {
+		case eval.LabelRuns:
+			say("", x)
+		case eval.Unscaled:
+			if !j.traits.ScaleFree {
+				say("", x)
+			}
+		default:
+			scores = append(scores, x)
+		}
+	}
+	where := "in the later half of training "
+	switch diverging := res.NotFinite > 0; {
+	case diverging:
+		where = "in training "
+	case r.Test != nil:
+		scores = nil
+	case measured != nil:
+		where, scores = "on the training set ", measured.Warnings()
+	}
+	for _, x := range scores {
+		say(where, x)
+	}
+	if r.Test != nil {
+		known.Predicting = r.Test.Count.NotFinite > 0 // it is the test that is odd
+		for _, x := range r.Test.Count.Warnings() {
+			say("in the test ", x)
+		}
+		if w, ok := NewUnknown(r.Test.Info, alike(j.data, info), "in the test "); ok {
+			j.observer.Warn(w)
+		}
+	}
+}
+
+// warnPassed tells of more than one example in a hundred that the posterior passed over or dropped
+// since met.
+func (j *Job) warnPassed(r *Result, met *learner.PosteriorReport) {
+	p, of := r.Posterior, r.Counts.Presented
+	if p == nil {
+		return
+	}
+	n := p.Passed + p.Lost
+	if r.Counts.Fit != nil { // which begins anew, and counts once
+		of = r.Counts.Examples
+	} else if met != nil {
+		n -= met.Passed + met.Lost
+	}
+	if n <= of/100 {
+		return
+	}
+	j.observer.Warn(Warning{Code: PassedOver, Config: j.config, Unscaled: r.Unscaled,
+		Text: fmt.Sprintf("%d of %d examples, %.1f %%, were passed over or dropped, and nothing "+
+			"was learned of them", n, of, 100*float64(n)/float64(of))})
+}
+
+// unscaled reports whether a feature was found far larger than the others.
+func unscaled(res eval.Result) bool {
+	return slices.ContainsFunc(res.Warnings, func(w eval.Warning) bool {
+		return w.Code == eval.Unscaled
+	})
+}
+
+// featureName names a feature as the data do.
+func featureName(f int, o dataset.Options, info dataset.Info) string {
+	if o.Bias == "append" {
+		if f--; f < 0 {
+			return "the bias feature"
+		}
+	}
+	if !format.Lookup(info.Format).HasColumns() {
+		return fmt.Sprintf("feature %d", f+info.IndexBase)
+	}
+	if info.LabelCol > 0 && f >= info.LabelCol-1 {
+		f++
+	}
+	if f < len(info.Header) && info.Header[f] != "" {
+		return fmt.Sprintf("column %q", info.Header[f])
+	}
+	return fmt.Sprintf("column %d", f+1)
+}
+
+// times is a large ratio for people: two digits that mean something.
+func times(ratio float64) string {
+	if ratio >= 1e7 {
+		return fmt.Sprintf("%.1e", ratio)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(ratio))-1)
+	return fmt.Sprintf("%.0f", math.Round(ratio/unit)*unit)
+}
