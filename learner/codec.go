@@ -326,8 +326,8 @@ type Stateful interface {
 }
 
 // Inners are the States of other learners within the State: the names in that of of[m] begin with
-// prefix(m) here, which has a dot at its end and nowhere else. All of them are checked before any is
-// stored. A learner that then refuses what its CheckState took makes SetState return that error.
+// prefix(m) here, which has a dot at its end and nowhere else. All of them are checked before any
+// is stored. A learner that then refuses what its CheckState took makes SetState return that error.
 func Inners[S Stateful](c *Codec, prefix func(m int) string, of []S) {
 	if c.from == nil {
 		for m, l := range of {
