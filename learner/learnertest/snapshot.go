@@ -98,7 +98,7 @@ func (s *suite[T]) snapshot(t *testing.T, b *engine.Block[T]) {
 		t.Helper()
 		got := ask(t, scorer[T](p), learner.ProbaOf(p), blocks)
 		got.same(t, what, &want)
-		if p.Outputs() != 1 {
+		if p.Outputs() != s.config.Traits().Outputs {
 			t.Errorf("%s: %d outputs", what, p.Outputs())
 		}
 	}
