@@ -92,7 +92,8 @@ data beside the paper's values.
 	fs.IntVar(&o.Rounds, "rounds", 11, "rounds of each case, ours and the peer in turn")
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document: a list of results")
 	fs.BoolVar(&failOver, "fail-over", false, "exit with 5 when a ratio with a goal misses it")
-	fs.StringVar(&impl, "impl", "auto", "implementation of the kernels: auto, generic, avx2, avx512, neon")
+	fs.StringVar(&impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, generic, "+
+		"avx2, avx512 or neon")
 	prof.flags(fs)
 	return cmd
 }

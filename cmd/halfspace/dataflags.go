@@ -29,7 +29,7 @@ type readFlags struct {
 }
 
 func (d *readFlags) flags(fs *pflag.FlagSet) {
-	choose(fs, &d.format, "format", "of the examples (see: halfspace help formats)",
+	choose(fs, &d.format, "format", "format of the examples (see: halfspace help formats)",
 		append([]string{"auto"}, format.Names(nil)...)...)
 	choose(fs, &d.indexBase, "index-base", format.Help("IndexBase"), "auto", "0", "1")
 	fs.StringVar(&d.labelCol, "label-col", "", format.Help("LabelCol"))
@@ -70,8 +70,9 @@ type machineFlags struct {
 }
 
 func (m *machineFlags) flags(fs *pflag.FlagSet) {
-	fs.IntVar(&m.threads, "threads", 0, "worker threads; 0 is one a processor. Never changes a result")
-	fs.StringVar(&m.impl, "impl", "auto", "implementation of the kernels: auto, generic, avx2, avx512, neon. Never changes a result")
+	fs.IntVar(&m.threads, "threads", 0, "worker threads, 0 for one a processor; results don't depend on it")
+	fs.StringVar(&m.impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, generic, avx2, "+
+		"avx512 or neon; results don't depend on it")
 }
 
 // start chooses the implementation and starts the workers; the caller closes the pool.
