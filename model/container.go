@@ -123,6 +123,7 @@ func header(m *Model) ([]byte, []learners.Tensor, error) {
 		Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed, Prep: m.Prep,
 		Presented: m.Presented, Mistakes: m.Mistakes,
 		Counters: m.State.Counters, Scalars: m.State.Scalars, Pass: m.Pass,
+		PredictOnly: m.PredictOnly,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v: %w", err, ErrInvalid)
@@ -423,7 +424,7 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed, Prep: doc.Prep,
 		Presented: doc.Presented, Mistakes: doc.Mistakes,
 		State: learners.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
-		Pass:  doc.Pass,
+		Pass:  doc.Pass, PredictOnly: doc.PredictOnly,
 	}
 	if err := m.written(); err != nil {
 		return nil, damaged("its %v", err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -317,6 +318,11 @@ func useAll[T learners.Float](t *testing.T, data []byte) {
 		}
 		return
 	}
+	if m.PredictOnly {
+		predictAll[T](t, m)
+		took("RestorePredictor and the rest", 1<<24+4000*len(data))
+		return
+	}
 	l, err := Restore[T](m, nil)
 	took("Restore", 1<<22+400*len(data))
 	if err != nil {
@@ -393,5 +399,45 @@ func useAll[T learners.Float](t *testing.T, data []byte) {
 	}
 	if !strings.Contains(m.Learner, "rff") {
 		took("the rest", 1<<26+4000*len(data))
+	}
+}
+
+// predictAll does all that a user of a model that only predicts can do.
+func predictAll[T learners.Float](t *testing.T, m *Model) {
+	if _, err := Restore[T](m, nil); !errors.Is(err, ErrPredictOnly) &&
+		!errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
+		t.Fatalf("Restore: %v, want %v", err, ErrPredictOnly)
+	}
+	p, err := RestorePredictor[T](m, nil)
+	if err != nil {
+		if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
+			t.Fatalf("RestorePredictor: an error of no kind: %v", err)
+		}
+		return
+	}
+	for _, sparse := range []bool{false, true} {
+		b := smallRows[T](9, sparse)
+		dst := make([]float64, b.Len())
+		if err := p.Score(b, dst); err != nil {
+			t.Logf("Score: %v", err)
+		}
+		if prober := learner.ProbaOf(p); prober != nil {
+			if err := prober.Proba(b, dst); err != nil {
+				t.Logf("Proba: %v", err)
+			}
+		}
+	}
+	p.Weights()
+	p.Bytes()
+	_, c, err := m.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := CapturePredictor(m.Learner, c, m.Seed, p)
+	if err != nil {
+		t.Fatalf("saving what was accepted: %v", err)
+	}
+	if _, err := RestorePredictor[T](again, nil); err != nil {
+		t.Fatalf("restoring what was saved: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -27,6 +28,27 @@ type smallModel struct {
 	config  learners.Config
 	f64     bool
 	noBatch bool // it learns example by example
+
+	predictOnly bool // of the learner's Predictor
+}
+
+// predictModels are some of smallModels that only predict: one a form of hypothesis.
+func predictModels(t testing.TB) (list []smallModel) {
+	forms := map[string]bool{"perceptron-margin-f32": true, "alma-f64": true, "obpm-f32": true,
+		"obpm-f64": true, "obpm-vote-f32": true, "obpm-rbf-f64": true, "svm-f64": true,
+		"svm-rbf-f32": true, "sogp-f32": true, "ng-f64": true, "vvm-f32": true,
+		"adf-diagonal-f64": true, "rff-adf-f32": true}
+	for _, s := range smallModels(t) {
+		if forms[s.name] {
+			s.predictOnly = true
+			s.name += "-predict"
+			list = append(list, s)
+		}
+	}
+	if len(list) != len(forms) {
+		t.Fatalf("%d models that only predict, want %d", len(list), len(forms))
+	}
+	return list
 }
 
 // smallModels are all learners, with the settings that change the form of their state.
@@ -175,6 +197,15 @@ func smallPrep(sparse bool) Prep {
 
 // make trains the model.
 func (s *smallModel) make(t testing.TB) *Model {
+	if s.predictOnly {
+		whole := *s
+		whole.predictOnly = false
+		m, err := ForPredicting(whole.make(t))
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		return m
+	}
 	if s.f64 {
 		return makeSmall[float64](t, s)
 	}
@@ -213,7 +244,7 @@ func makeSmall[T learners.Float](t testing.TB, s *smallModel) *Model {
 // scoresOf returns the scores and probabilities that the restored model gives.
 func scoresOf[T learners.Float](t testing.TB, m *Model) []float64 {
 	t.Helper()
-	l, err := Restore[T](m, nil)
+	l, err := RestorePredictor[T](m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +256,7 @@ func scoresOf[T learners.Float](t testing.TB, m *Model) []float64 {
 			t.Fatal(err)
 		}
 		all = append(all, scores...)
-		if p := learners.ProberOf(l); p != nil {
+		if p := learner.ProbaOf(l); p != nil {
 			if err := p.Proba(b, scores); err != nil {
 				t.Fatal(err)
 			}
@@ -238,15 +269,28 @@ func scoresOf[T learners.Float](t testing.TB, m *Model) []float64 {
 // recapture returns the restored model as it is saved.
 func recapture[T learners.Float](t testing.TB, m *Model) *Model {
 	t.Helper()
-	l, err := Restore[T](m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	_, c, err := m.Settings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Capture(m.Learner, c, m.Seed, l)
+	var again *Model
+	if m.PredictOnly {
+		p, err := RestorePredictor[T](m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err = CapturePredictor(m.Learner, c, m.Seed, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Prep, again.Presented, again.Mistakes = m.Prep, m.Presented, m.Mistakes
+		return again
+	}
+	l, err := Restore[T](m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err = Capture(m.Learner, c, m.Seed, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +328,7 @@ func TestKept(t *testing.T) {
 		return hex.EncodeToString(h.Sum(nil)[:8])
 	}
 	if *writeKept {
-		for _, s := range smallModels(t) {
+		for _, s := range slices.Concat(smallModels(t), predictModels(t)) {
 			file := filepath.Join(dir, s.name+".model")
 			if _, there := pins[s.name]; there {
 				continue
@@ -304,7 +348,7 @@ func TestKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, s := range smallModels(t) {
+	for _, s := range slices.Concat(smallModels(t), predictModels(t)) {
 		if pins[s.name] == "" {
 			t.Errorf("no file keeps %s: go test ./model -run Kept -write-kept", s.name)
 		}

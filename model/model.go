@@ -28,6 +28,13 @@
 // letter. Restore takes what the settings take, and what learners of sparse examples have for
 // features up to the last of the state: learners.Config.Memory tells that beforehand. What Restore
 // would refuse is not captured, so what training has saved can be loaded.
+//
+// # Models that only predict
+//
+// A model made by CapturePredictor or ForPredicting holds what scores and probabilities are made of
+// and not what learning on needs: "predict_only" in the document is true, and the counters, scalars
+// and tensors are those of a learner.Predictor. RestorePredictor takes models of both kinds, Restore
+// refuses it with ErrPredictOnly.
 package model
 
 import (
@@ -54,6 +61,9 @@ var (
 	ErrNotFinite = errors.New("weights are not finite numbers")  // a NaN or an infinity among tensors or scalars
 	ErrInvalid   = errors.New("not a model that can be written") // Encode was given names or shapes that the container can't hold
 	ErrTarget    = errors.New("not a place for a model file")    // Save was given a folder, a device or the like
+
+	// ErrPredictOnly is returned where a model was asked to learn on that holds only what predicts.
+	ErrPredictOnly = errors.New("the model can only predict")
 )
 
 // Model is what a file holds.
@@ -67,6 +77,8 @@ type Model struct {
 	Mistakes  uint64         // y f <= 0 before learning, over all presented
 	Pass      *learners.Pass // where passes until convergence were stopped; nil: nowhere
 	State     learners.State // tensors by falling element size, then by name, after Decode
+
+	PredictOnly bool // State is that of a learner.Predictor, which can't learn on; Pass is nil
 }
 
 // document is the JSON document in the metadata. Its order of fields is the order in the file.
@@ -81,6 +93,8 @@ type document struct {
 	Counters  map[string]uint64  `json:"counters"`
 	Scalars   map[string]float64 `json:"scalars"`
 	Pass      *learners.Pass     `json:"pass,omitempty"`
+
+	PredictOnly bool `json:"predict_only,omitempty"`
 }
 
 // precision names T as Model.Precision does.
@@ -97,25 +111,32 @@ func precision[T learners.Float]() string {
 // ErrInvalid with the learner's error (for learners that have CheckState, as all of this module
 // do). Cost: the state is copied, and gone over twice.
 func Capture[T learners.Float](name string, c learners.Config, seed uint64, l learners.Learner[T]) (*Model, error) {
-	config, err := json.Marshal(c)
+	m, err := captured[T](name, c, seed, l.State())
 	if err != nil {
-		return nil, fmt.Errorf("settings of %s: %v: %w", name, err, ErrInvalid)
-	}
-	m := &Model{Learner: name, Precision: precision[T](), Config: config, Seed: seed,
-		Prep: Prep{Labels: defaultLabels}, State: l.State()}
-	for k, n := range m.State.Counters {
-		m.State.Counters[k] = min(n, MaxCount)
-	}
-	if _, _, err := m.Settings(); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrInvalid)
-	}
-	if err := m.finite(); err != nil {
 		return nil, err
 	}
 	if err := l.CheckState(m.State); err != nil {
 		return nil, fmt.Errorf("%w, so it could not be loaded again: %w", err, ErrInvalid)
 	}
 	return m, nil
+}
+
+// captured returns a model of a State, whose settings are valid and whose numbers are finite.
+func captured[T learners.Float](name string, c learners.Config, seed uint64,
+	s learners.State) (*Model, error) {
+	config, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("settings of %s: %v: %w", name, err, ErrInvalid)
+	}
+	m := &Model{Learner: name, Precision: precision[T](), Config: config, Seed: seed,
+		Prep: Prep{Labels: defaultLabels}, State: s}
+	for k, n := range m.State.Counters {
+		m.State.Counters[k] = min(n, MaxCount)
+	}
+	if _, _, err := m.Settings(); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, ErrInvalid)
+	}
+	return m, m.finite()
 }
 
 // Settings returns the entry of the model's learner and its settings, decoded and validated.
@@ -138,15 +159,24 @@ func (m *Model) Settings() (learners.Entry, learners.Config, error) {
 	return e, c, nil
 }
 
+// settingsFor is Settings of a model that must be of that precision.
+func (m *Model) settingsFor(want string) (learners.Entry, learners.Config, error) {
+	if m.Precision != want {
+		return learners.Entry{}, nil, fmt.Errorf("the model is %s, asked for %s: %w; ask for --precision %s", m.Precision, want, ErrPrecision, m.Precision)
+	}
+	return m.Settings()
+}
+
 // Restore returns a learner that goes on where the captured one stopped. T must be the model's
 // Precision; the pool may be nil.
 func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T], error) {
-	if want := precision[T](); m.Precision != want {
-		return nil, fmt.Errorf("the model is %s, asked for %s: %w; ask for --precision %s", m.Precision, want, ErrPrecision, m.Precision)
-	}
-	e, c, err := m.Settings()
+	e, c, err := m.settingsFor(precision[T]())
 	if err != nil {
 		return nil, err
+	}
+	if m.PredictOnly {
+		return nil, fmt.Errorf("%w: it was saved without what learning on needs; take the model "+
+			"that training wrote, or train anew", ErrPredictOnly)
 	}
 	l, err := learners.New[T](e, c, learners.Env{Seed: m.Seed, Pool: pool})
 	if err != nil {
@@ -172,6 +202,8 @@ func (m *Model) written() error {
 		return fmt.Errorf("settings are %q, want a JSON object", m.Config)
 	case m.Presented > MaxCount:
 		return fmt.Errorf("counter presented is %d, want at most %d", m.Presented, uint64(MaxCount))
+	case m.Pass != nil && m.PredictOnly:
+		return errors.New("pass is where training goes on, and the model can only predict")
 	case m.Pass != nil && !m.Pass.Valid():
 		return fmt.Errorf("pass is %+v, which is no place in a data set", *m.Pass)
 	case m.Mistakes > MaxCount:

@@ -144,11 +144,10 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 
 // predict is run in the precision of T.
 func predict[T engine.Float](ctx context.Context, p *predictor) error {
-	l, err := model.Restore[T](p.m, p.pool)
+	hypothesis, err := model.RestorePredictor[T](p.m, p.pool)
 	if err != nil {
 		return modelError(p.model, err)
 	}
-	hypothesis := learner.ViewOf(l)
 	if (p.proba || p.abstain > 0) && learner.ProbaOf(hypothesis) == nil {
 		field := "proba"
 		if !p.proba {

@@ -1,0 +1,73 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// TestPredictOnly: of every learner a model that only predicts gives the scores and probabilities of
+// the whole one, to the bit, is smaller where learning on needs more, and refuses to be learned on.
+func TestPredictOnly(t *testing.T) {
+	t.Parallel()
+	for _, s := range smallModels(t) {
+		t.Run(s.name, func(t *testing.T) {
+			if s.f64 {
+				testPredictOnly[float64](t, &s)
+			} else {
+				testPredictOnly[float32](t, &s)
+			}
+		})
+	}
+}
+
+func testPredictOnly[T learner.Float](t *testing.T, s *smallModel) {
+	whole := s.make(t)
+	m, err := ForPredicting(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := encode(t, m)
+	if n := len(encode(t, whole)); strings.HasPrefix(s.name, "obpm-f") && len(data) >= n {
+		t.Errorf("%d bytes, %d of the whole model", len(data), n)
+	}
+	back, err := Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !back.PredictOnly || !bytes.Equal(encode(t, back), data) {
+		t.Error("read and written it is another file")
+	}
+	if same, err := ForPredicting(back); err != nil || same != back {
+		t.Errorf("for predicting again: %v, want the model itself", err)
+	}
+	if l, err := Restore[T](back, nil); !errors.Is(err, ErrPredictOnly) || l != nil {
+		t.Errorf("Restore: %v, want %v", err, ErrPredictOnly)
+	}
+	back.Prep = whole.Prep
+	got, want := scoresOf[T](t, back), scoresOf[T](t, whole)
+	if p, err := RestorePredictor[T](back, nil); err != nil {
+		t.Fatal(err)
+	} else if learner.ProbaOf(p) == nil && len(got) < len(want) { // an average without its members
+		want = slices.Concat(want[:9], want[18:27])
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d answers, want %d", len(got), len(want))
+	}
+	for i, v := range got {
+		if math.Float64bits(v) != math.Float64bits(want[i]) {
+			t.Fatalf("answer %d is %v, want %v", i, v, want[i])
+		}
+	}
+	mixed := *whole // the State of a learner under the name of a predictor's
+	mixed.PredictOnly = true
+	if _, err := RestorePredictor[T](&mixed, nil); !errors.Is(err, ErrDamaged) ||
+		!errors.Is(err, learner.ErrState) {
+		t.Errorf("a learner's State: %v, want %v", err, ErrDamaged)
+	}
+}
