@@ -96,7 +96,7 @@ func (r FitResult) Excess() float64 { return (r.DPrime - r.D) / r.D }
 // Errors of learners that take whole data sets.
 var (
 	// ErrBatch is what Learn returns: the learner has Fit only.
-	ErrBatch = errors.New("learns from a whole data set only (--until-converged)")
+	ErrBatch = errors.New("learns from a whole data set only (Fitter.Fit)")
 	// ErrNotSeparable says that a hard margin was wanted and there is none. It is an ErrFit.
 	ErrNotSeparable = fmt.Errorf("classes not separable: %w", ErrFit)
 )

@@ -58,7 +58,7 @@ type CRAMMAConfig struct {
 	Beta     float64 `json:"beta" flag:"beta" help:"threshold of the first update, in units of R"`
 	Eta      float64 `json:"eta" flag:"eta" help:"eta_0: updates turn by eta_0 beta^-delta"`
 	EtaDelta float64 `json:"eta_delta" flag:"eta-delta" help:"delta: how the rate falls with beta"`
-	R        float64 `json:"R" flag:"R" help:"the length that beta and eta are relative to (0: that of the longest example, with --rho or a bias and --soft-delta)"`
+	R        float64 `json:"R" flag:"R" help:"the length that beta and eta are relative to (0: that of the longest example, with an appended bias and the soft margin)"`
 }
 
 // Validate wants Epsilon, Beta and Eta > 0, EtaDelta and R >= 0; R = 0 is open.

@@ -307,10 +307,10 @@ func checkFit(name string, o *FitOptions, onWeights, halving bool) error {
 	case o.MaxUpdates < 0:
 		return fmt.Errorf("%s: MaxUpdates is %d, want >= 0: %w", name, o.MaxUpdates, ErrConfig)
 	case o.ActiveSet && !onWeights:
-		return fmt.Errorf("%s: has no active set (--active-set): it finds the next violator "+
+		return fmt.Errorf("%s: has no active set (FitOptions.ActiveSet): it finds the next violator "+
 			"among all at once: %w", name, ErrConfig)
 	case o.Halving && !halving:
-		return fmt.Errorf("%s: has no accuracy to halve (--halving) with these settings: %w", name,
+		return fmt.Errorf("%s: has no accuracy to halve (FitOptions.Halving) with these settings: %w", name,
 			ErrConfig)
 	}
 	return nil

@@ -44,7 +44,7 @@ type Perceptron[T Float] struct {
 // PerceptronConfig holds the settings of a Perceptron.
 type PerceptronConfig struct {
 	Margin    float64 `json:"margin" flag:"margin" help:"margin b: update while y f <= b"`
-	MarginRel float64 `json:"margin_rel" flag:"margin-rel" help:"the same as b/R^2, R the length of the longest example, with --rho or a bias and --soft-delta"`
+	MarginRel float64 `json:"margin_rel" flag:"margin-rel" help:"the same as b/R^2, R the length of the longest example, with an appended bias and the soft margin"`
 	Eta       float64 `json:"eta" flag:"eta" help:"step size"`
 }
 

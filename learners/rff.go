@@ -310,7 +310,8 @@ type rffPosterior[T Float] struct {
 func (p *rffPosterior[T]) MergePosterior(other Learner[T]) error {
 	o, ok := other.(*RFF[T])
 	if !ok || o.cfg.D != p.rff.cfg.D || o.cfg.Sigma != p.rff.cfg.Sigma || o.seed != p.rff.seed {
-		return fmt.Errorf("rff: the posteriors are over other random features (--rff, --sigma, --seed): %w", ErrPrior)
+		return fmt.Errorf("rff: the posteriors are over other random features "+
+			"(RFFConfig.D, RFFConfig.Sigma, Env.Seed): %w", ErrPrior)
 	}
 	return p.PosteriorMerger.MergePosterior(o.inner)
 }

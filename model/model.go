@@ -162,7 +162,8 @@ func (m *Model) Settings() (learners.Entry, learners.Config, error) {
 // settingsFor is Settings of a model that must be of that precision.
 func (m *Model) settingsFor(want string) (learners.Entry, learners.Config, error) {
 	if m.Precision != want {
-		return learners.Entry{}, nil, fmt.Errorf("the model is %s, asked for %s: %w; ask for --precision %s", m.Precision, want, ErrPrecision, m.Precision)
+		return learners.Entry{}, nil, fmt.Errorf("the model is %s, asked for %s: %w; "+
+			"ask for Model.Precision %s", m.Precision, want, ErrPrecision, m.Precision)
 	}
 	return m.Settings()
 }
@@ -212,6 +213,9 @@ func (m *Model) written() error {
 	return m.Prep.check()
 }
 
+// whyNotFinite ends the errors of finite. Options are those of package dataset.
+const whyNotFinite = "it diverged: try a smaller step, or Options.Normalize unit"
+
 // finite refuses NaN and infinities: a learner that diverged is no model.
 func (m *Model) finite() error {
 	for _, t := range m.State.Tensors {
@@ -223,12 +227,14 @@ func (m *Model) finite() error {
 			at = firstNotFinite(data)
 		}
 		if at >= 0 {
-			return fmt.Errorf("%s: tensor %q, element %d: %w; it diverged: try a smaller step, or --normalize unit", m.Learner, t.Name, at, ErrNotFinite)
+			return fmt.Errorf("%s: tensor %q, element %d: %w; %s", m.Learner, t.Name, at,
+				ErrNotFinite, whyNotFinite)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.State.Scalars)) {
 		if v := m.State.Scalars[name]; math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("%s: scalar %q is %v: %w; it diverged: try a smaller step, or --normalize unit", m.Learner, name, v, ErrNotFinite)
+			return fmt.Errorf("%s: scalar %q is %v: %w; %s", m.Learner, name, v, ErrNotFinite,
+				whyNotFinite)
 		}
 	}
 	return nil

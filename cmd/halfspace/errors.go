@@ -76,17 +76,28 @@ func errorText(err error) string {
 	return text
 }
 
-// flagsOf are the flags that set the fields of dataset.Options which its errors name.
+// flagsOf are the flags that set what errors of the packages below name: fields of options and of
+// settings, or a method. TestFlagsInErrors holds that each stands in an error, and that those name
+// nothing else.
 var flagsOf = strings.NewReplacer(
+	"Env.Seed", "--seed",
+	"FitOptions.ActiveSet", "--active-set",
+	"FitOptions.Halving", "--halving",
+	"Fitter.Fit", "--until-converged",
+	"Model.Precision", "--precision",
+	"Options.Normalize", "--normalize",
+	"RFFConfig.D", "--rff",
+	"RFFConfig.Sigma", "--sigma",
 	"set Options.IndexBase to ", "pass --index-base ",
 	"set Options.Positive to ", "pass --positive ",
+	"Options.IndexBase", "--index-base",
 	"Options.LabelCol", "--label-col",
 	"Options.MaxLine", "--max-line",
 	"Options.Memory", "--mem-budget",
 	"Options.Positive", "--positive",
 )
 
-// withFlags is a text of package dataset for people at a command line.
+// withFlags is a text of a package below for people at a command line.
 func withFlags(text string) string { return flagsOf.Replace(text) }
 
 // findInput returns the name of a file that is there: the name itself, or the one of that name in the folder HALFSPACE_DATA.

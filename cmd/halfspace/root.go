@@ -54,7 +54,7 @@ func run() int {
 	}
 	said := root.ErrOrStderr()
 	fmt.Fprintf(said, "halfspace: %s\n", errorText(err))
-	for line := range strings.Lines(next) {
+	for line := range strings.Lines(withFlags(next)) {
 		fmt.Fprintf(said, "  %s\n", strings.TrimRight(line, "\n"))
 	}
 	return code
