@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -416,4 +417,15 @@ func learnerHelp() string {
 		fmt.Fprintf(&b, "  %-12s  %s\n", name, e.Summary)
 	}
 	return b.String()
+}
+
+// who returns the learners that have a trait, as flags for those alone end their help.
+func who(has func(learner.Traits) bool) string {
+	var names []string
+	for _, name := range learners.Names() {
+		if e, err := learners.Lookup(name); err == nil && has(e.Config().Traits()) {
+			names = append(names, name)
+		}
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }

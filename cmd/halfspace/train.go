@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -62,30 +63,30 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs, o := cmd.Flags(), &t.o
 	fs.SortFlags = false
 	fs.StringVarP(&t.learner, "learner", "a", "obpm", "the `NAME` of the learner")
-	choose(fs, &t.precision, "precision", "of weights and examples", "f32", "f64")
+	choose(fs, &t.precision, "precision", "numbers of weights and examples: single or double", "f32", "f64")
 	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
 	fs.BoolVar(&o.UntilConverged, "until-converged", false, "pass until a whole pass makes no "+
-		"update (obpm: and no member makes a mistake on any example): exit code 6 if "+
+		"update (ensembles: and no member makes a mistake on any example); exit code 6 if "+
 		"--max-updates ends it before")
 	fs.Int64Var(&t.maxUpdates, "max-updates", training.DefaultMaxUpdates, "with "+
-		"--until-converged: give up (exit code 6) after so many updates; 0 is no limit. svm "+
-		"counts its steps and has its own limit")
-	fs.BoolVar(&o.ActiveSet, "active-set", false, "romma, micra and pumma, with "+
-		"--until-converged: pass over the examples that still make updates before all are passed "+
-		"again")
-	fs.BoolVar(&o.Halving, "halving", false, "pumma and romma --aggressive, with "+
-		"--until-converged: begin with delta 1 and halve it down to --delta")
-	fs.Float64Var(&o.SoftDelta, "soft-delta", 0, "perceptron, alma, romma, micra and cramma, with "+
-		"--until-converged: soft margin, an own feature of this size for each example")
-	fs.Float64Var(&o.Rho, "rho", 0, "perceptron, alma, romma, micra and cramma: append a feature "+
-		"of this value to each example; its weight is the bias")
+		"--until-converged: give up (exit code 6) after so many updates; 0 is no limit")
+	fs.BoolVar(&o.ActiveSet, "active-set", false, "with --until-converged: pass over the "+
+		"examples that still make updates before all are passed again"+
+		who(func(t learner.Traits) bool { return t.ActiveSet }))
+	fs.BoolVar(&o.Halving, "halving", false, "with --until-converged: begin with delta 1 "+
+		"and halve it down to --delta (learners that give up a share delta of the margin)")
+	fs.Float64Var(&o.SoftDelta, "soft-delta", 0, "with --until-converged: soft margin, by "+
+		"a feature of this size of its own for each example"+
+		who(func(t learner.Traits) bool { return t.SoftDelta }))
+	fs.Float64Var(&o.Rho, "rho", 0, "append a feature of this value to each example, "+
+		"whose weight is the bias"+who(func(t learner.Traits) bool { return t.Origin }))
 	fs.BoolVar(&o.Shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
-	fs.Uint64Var(&t.seed, "seed", 1, "of all draws")
+	fs.Uint64Var(&t.seed, "seed", 1, "seed of all random draws")
 	fs.StringArrayVar(&o.Test, "test", nil, "count the errors on this `FILE` afterwards, prepared "+
 		"as the training set; may be given again")
 	fs.BoolVar(&o.Proba, "proba", false, "report log-loss, Brier score and calibration error of "+
-		"probabilities too, for learners that have them: each example is asked for before it is "+
-		"learned, which takes time")
+		"probabilities, each of an example not learned yet; takes time"+
+		who(func(t learner.Traits) bool { return t.Proba }))
 	fs.BoolVar(&o.MarginReport, "margin-report", false, "report the geometric margin over the "+
 		"training set, even if it must be read again for that")
 	fs.BoolVar(&o.MarginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard "+
