@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -47,8 +48,8 @@ func MakeFor[T engine.Float](name string, c learners.Config, env learners.Env,
 	if err != nil {
 		return nil, err
 	}
-	f, ok := l.(learners.Fitter[T])
-	if !ok {
+	f := learner.AsFitter(l)
+	if f == nil {
 		return nil, fmt.Errorf("bench: %s learns from streams only: %w", name, learners.ErrFit)
 	}
 	return f, nil

@@ -54,6 +54,15 @@ var variants = map[string]map[string]learners.Config{
 	},
 	"rff": {
 		"pa": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pa"},
+		"budget": &learners.RFFConfig{D: 600, Sigma: 5, Base: "budget",
+			BaseConfig: &learners.BudgetConfig{Budget: 120,
+				UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+				KernelConfig: learners.KernelConfig{Kernel: "linear"}}},
+		"sogp": &learners.RFFConfig{D: 400, Sigma: 5, Base: "sogp",
+			BaseConfig: &learners.SOGPConfig{Basis: 60, Novelty: 1e-4, Noise: 0.1,
+				KernelConfig: learners.KernelConfig{Kernel: "linear"}}},
+		"pumma": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pumma",
+			BaseConfig: &learners.PUMMAConfig{P: "auto", Delta: 0.1}},
 	},
 	"tbp": {
 		"rbf, sv":      &learners.TBPConfig{Budget: 260, ErrorCache: "sv", ErrorSize: 1, Ties: "margin", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},

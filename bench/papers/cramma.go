@@ -16,6 +16,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/schema"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -193,7 +194,7 @@ func (t crammaTable) fitter(p problem, l published) (fitter learners.Fitter[floa
 	if err != nil {
 		return nil, "", err
 	}
-	return made.(learners.Fitter[float64]), text, nil
+	return learner.AsFitter(made), text, nil
 }
 
 // run runs the lines of a table.

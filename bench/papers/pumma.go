@@ -18,6 +18,7 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/schema"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -239,10 +240,8 @@ func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int6
 			return Line{}, 0, err
 		}
 		took += pass.Learn
-		w, bias := l.Weights(), 0.0
-		if h, ok := l.(learners.Biased); ok {
-			bias = h.Bias()
-		}
+		w := l.Weights()
+		bias, _ := learner.BiasOf(l)
 		if m.augment {
 			bias = -R * w[b.Dim]
 		}
@@ -520,7 +519,7 @@ func fit[T engine.Float](ctx context.Context, name string, c learners.Config, en
 	if err != nil {
 		return learners.FitResult{}, nil, err
 	}
-	f := l.(learners.Fitter[T])
+	f := learner.AsFitter(l)
 	res, err := f.Fit(ctx, b, o)
 	return res, f, err
 }

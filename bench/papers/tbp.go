@@ -362,8 +362,8 @@ func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner, t
 	if err != nil {
 		return nil, err
 	}
-	if f, ok := model.(learners.Fitter[T]); ok {
-		_, err = f.Fit(ctx, train, learners.FitOptions{})
+	if learner.AsFitter(model) != nil {
+		_, err = learner.Fit(ctx, model, train, learners.FitOptions{})
 		return model, err
 	}
 	d := dataset.Data[T]{Block: *train}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -78,7 +79,7 @@ func (r *toyRun) learn(ctx context.Context, o RunOptions, passes int) error {
 		return err
 	}
 	began := time.Now()
-	if f, ok := r.model.(learners.Fitter[float64]); ok {
+	if f := learner.AsFitter(r.model); f != nil {
 		if _, err := f.Fit(ctx, r.train, learners.FitOptions{}); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -121,7 +122,7 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 					return nil, err
 				}
 				began := time.Now()
-				if f, ok := model.(learners.Fitter[float64]); ok {
+				if f := learner.AsFitter(model); f != nil {
 					_, err = f.Fit(ctx, b, learners.FitOptions{})
 				} else {
 					err = model.Learn(b, make([]learners.Round, b.Len()))
