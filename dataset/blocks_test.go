@@ -47,9 +47,7 @@ func cut(b *engine.Block[float64], n int, done *atomic.Int32) (list []*Batch[flo
 	for lo := 0; lo < b.Len(); lo += n {
 		v := b.Slice(lo, min(lo+n, b.Len()))
 		batch := &Batch[float64]{Block: v, Done: func() { done.Add(1) }}
-		for _, y := range v.Y {
-			batch.Y = append(batch.Y, y)
-		}
+		batch.Y = append(batch.Y, v.Y...)
 		batch.Block.Y = nil
 		list = append(list, batch)
 	}

@@ -135,9 +135,9 @@ func (s *Stream[T]) send(c *chunk[T]) bool {
 	return fail == nil
 }
 
-// cutter cuts the text of one file into chunks, where its format says that text may be cut. While it waits
-// for text in the middle of a chunk, the whole lines that are there can be taken out of it.
-// Stream.cut guards it.
+// cutter cuts the text of one file into chunks, where its format says that text may be cut. While
+// it waits for text in the middle of a chunk, the whole lines that are there can be taken out of
+// it. Stream.cut guards it.
 type cutter[T engine.Float] struct {
 	s       *Stream[T]
 	in      *input

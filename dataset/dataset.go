@@ -1,24 +1,31 @@
 // Package dataset reads examples from files and streams into blocks, and generates synthetic ones.
 //
-// Text (svmlight, csv, fasta) is cut at line ends into chunks of about 1 MiB, which workers parse side by side; what comes out is in
-// file order and the same for any number of workers and any chunk size. Whether a file is compressed (gzip, bzip2, zstd) and
-// which format it has is recognised from its content, never from its name.
+// Formats are a table, package format. Text (svmlight, csv, fasta) is cut at line ends into chunks
+// of 256 KiB, which workers parse side by side; what comes out is in file order and the same for
+// any number of workers and any chunk size. [Split] cuts files for many machines. What a program
+// has in memory comes the same way by [OpenBlocks]. Whether a file is compressed (gzip, bzip2,
+// zstd) and which format it has is recognised from its content, never from its name.
 //
 // # Rules
 //
-//   - Feature numbers inside are file index - base + 1 if a bias is appended; the bias is feature 0, of value 1 (or BiasValue), added before
-//     normalising. Dense rows (csv, idx) get it as column 0.
-//   - svmlight: indices ascend within a row, each once; index 0 only where the base is 0. "# ..." at a line's begin or behind a
-//     blank is a comment, "qid:N" is passed over. A row without features is good.
-//   - NaN and Inf are bad values, and so is a number that is not finite in the element type. Values are the correctly rounded
-//     float32 or float64 of the decimal.
-//   - Numbers compare as numbers: 1, 1.0 and +1 are one label. Of two labels the larger number, or of texts the later in byte
-//     order, is +1, whatever comes first. With Positive that label is +1 and all others are -1.
-//   - A stream returns rows labelled -1, 0 or +1 (with its sign) at once: the first two are -1 then, and the other label must lie on the
-//     other side. Rows with another label, a plain 1 among them (it is -1 beside 2), wait for a second one, up to 2^20 rows or 512
-//     MiB (less with Options.Memory); then 1 is taken for +1, and another label is an error.
+//   - Feature numbers inside are file index - base + 1 if a bias is appended; the bias is feature
+//     0, of value 1 (or BiasValue), added before normalising. Dense rows (csv, idx) get it as
+//     column 0.
+//   - svmlight: indices ascend within a row, each once; index 0 only where the base is 0. "# ..."
+//     at a line's begin or behind a blank is a comment, "qid:N" is passed over. A row without
+//     features is good.
+//   - NaN and Inf are bad values, and so is a number that is not finite in the element type. Values
+//     are the correctly rounded float32 or float64 of the decimal.
+//   - Numbers compare as numbers: 1, 1.0 and +1 are one label. Of two labels the larger number, or
+//     of texts the later in byte order, is +1, whatever comes first. With Positive that label is +1
+//     and all others are -1.
+//   - A stream returns rows labelled -1, 0 or +1 (with its sign) at once: the first two are -1
+//     then, and the other label must lie on the other side. Rows with another label, a plain 1
+//     among them (it is -1 beside 2), wait for a second one, up to 2^20 rows or 512 MiB (less with
+//     Options.Memory); then 1 is taken for +1, and another label is an error.
 //   - A quoted csv field ends on its line.
-//   - fasta: splice sites. Of the middle 51 letters of a sequence the 49 trimers are 49 * 125 one-hot attributes; the header has label=VALUE.
+//   - fasta: splice sites. Of the middle 51 letters of a sequence the 49 trimers are 49 * 125
+//     one-hot attributes; the header has label=VALUE.
 package dataset
 
 import (
@@ -61,38 +68,66 @@ var (
 // RowError is an error in the data with its place.
 type RowError = format.RowError
 
-// LabelMap holds the texts of the two labels as they stand in the data. Negative is "" when Positive was chosen by
-// Options.Positive: then all other labels are the negative class.
+// LabelMap holds the texts of the two labels as they stand in the data. Negative is "" when
+// Positive was chosen by Options.Positive: then all other labels are the negative class.
 type LabelMap struct {
 	Negative string `json:"negative"`
 	Positive string `json:"positive"`
 }
 
-// Options says how files are read. The zero value reads any file with the defaults.
+// Options says how examples are read. The zero value reads any file with the defaults.
 type Options struct {
-	Format    string      // "" or "auto": by content; "svmlight", "csv", "idx", "fasta"
-	IndexBase string      // svmlight: "" or "auto": 0 if an index 0 occurs, else 1; "0", "1"
-	LabelCol  string      // csv: header name, or number from 1, or from the end if negative; "": header label/class/target/y, else the last
-	Positive  string      // the label that is +1; all others are -1
-	OnError   string      // bad rows: "" or "stop", "skip", "limit=N" (N are passed over). A third label always stops
-	OnBad     func(error) // told of each row passed over, in order, by the goroutine that calls Next or Load
-	Bias      string      // "" or "none", "append"
-	BiasValue float64     // of the appended feature; 0 is 1
-	Normalize string      // "" or "none", "unit" (each row by its 2-norm), "max" (all rows by the longest)
+	// Format is the name of a format: "svmlight", "csv", "idx", "fasta", or one that was registered
+	// with package format. "" and "auto" go by the content.
+	Format string
+	// IndexBase is the number of the first feature in svmlight: "0", "1", or "" and "auto": 0 if an
+	// index 0 occurs, else 1.
+	IndexBase string
+	// LabelCol is the column of the labels in csv: a name of the header, or a number from 1, or
+	// from the end if negative. "" takes the one named label, class, target or y, else the last.
+	LabelCol string
+	// Positive is the label that is +1; all others are -1. "": of two labels the larger one.
+	Positive string
+	// OnError says what becomes of bad rows: "" and "stop" end the reading, "skip" passes them
+	// over, "limit=N" so many of them. A third label always stops.
+	OnError string
+	// OnBad is told of each row passed over, in order, by the goroutine that calls Next or Load.
+	OnBad func(error)
+	// Bias "append" adds a feature 0 of value BiasValue; "" and "none" don't.
+	Bias string
+	// BiasValue is the value of the appended feature, above 0; 0 is 1.
+	BiasValue float64
+	// Normalize "unit" divides each row by its 2-norm, "max" all rows by the longest one's (bias
+	// included); "" and "none" don't.
+	Normalize string
 
-	// What a model or the training set has fixed; the zero value of each means: find it.
-	Trained   string // format; another is refused with ErrForeign, as are idx images of another size,
-	AnyFormat bool   // unless this is set
-	Dim       int    // features, without an appended bias; Info.Unknown counts the values of others
-	Labels    *LabelMap
-	Base      *int     // svmlight index base, where IndexBase is auto
-	Scale     float64  // Normalize "max": divide by this
-	Columns   int      // csv: columns of a row, the label included
-	Header    []string // csv: names of the columns, the label's too. A file with a header has the same, in any order
-	Label     int      // csv: number of the label's column among them, from 1; 0: found as in training
+	// The rest is what a model or the training set has fixed; the zero value of each means: find
+	// it.
 
-	// LabelsOptional reads data to be predicted: rows whose label is missing or is neither of Labels count in Info.Unlabelled
-	// and get +1; csv rows may lack the label column (Columns must be given).
+	// Trained is the name of a format. Another is refused (ErrForeign), as are idx images of
+	// another size than Dim, unless AnyFormat is set.
+	Trained   string
+	AnyFormat bool
+	// Dim is the number of features, without an appended bias. More are read all the same, and
+	// Info.Unknown counts them.
+	Dim int
+	// Labels are the two labels; others are errors, or missing with LabelsOptional.
+	Labels *LabelMap
+	// Base is the number of the first feature in svmlight, 0 or 1, where IndexBase is auto.
+	Base *int
+	// Scale is what Normalize "max" divides by, above 0. Streams need it.
+	Scale float64
+	// Columns is the number of columns of a csv row, the label included, at least 2.
+	Columns int
+	// Header are the names of the columns of csv, the label's too. A file with a header has the
+	// same, in any order.
+	Header []string
+	// Label is the number of the label's column among Columns, from 1; 0: found by LabelCol.
+	Label int
+
+	// LabelsOptional reads data to be predicted: rows whose label is missing or is neither of
+	// Labels count in Info.Unlabelled and get +1; csv rows may lack the label column (Columns must
+	// be given).
 	LabelsOptional bool
 
 	Workers int // parsing goroutines; 0: one a processor
@@ -119,31 +154,40 @@ type Options struct {
 	chunk int // bytes of text a worker parses at a time; 0: chunkSize
 }
 
-// Info tells what was found and how much was read. On a Stream it speaks of the blocks returned so far.
+// Info tells what was found and how much was read. On a Stream it speaks of the blocks returned so
+// far.
 type Info struct {
-	Format      string   // svmlight, csv, idx, fasta
-	Compression string   // of the first file: "", gzip, bzip2, zstd
-	IndexBase   int      // svmlight; 1 for the others, whose columns count from 1
-	BaseFound   string   // how the base was found
-	Labels      LabelMap // zero until decided
-	Seen        []string // the labels met, in order of first occurrence; of many only some
-	Rest        []string // where one label is told from all others: those met of the others; of many only some
-	Rows        int      // good rows
-	BadRows     int      // rows passed over
-	Unlabelled  int      // rows without a known label (LabelsOptional)
-	Positives   int
-	Dim         int // features, the bias included
-	NonZeros    int64
-	Unknown     int64    // non-zeros of features beyond Options.Dim, where that is given
-	UnknownRows int64    // rows that have such
-	Bytes       int64    // uncompressed
-	MaxNorm     float64  // the longest example, bias included, before normalising; it may already count rows not yet returned
-	Scale       float64  // all values were divided by this ("max"); else 1
-	InputRead   int64    // bytes taken from the files so far, compressed as they are
-	InputSize   int64    // size of all files; 0 if one of them has none (a pipe)
-	Columns     int      // csv: columns of a row, the label included
-	LabelCol    int      // csv: number of the label column, from 1, in training's order; 0 if there is none
-	Header      []string // csv: names of the columns, in training's order; nil if there are none
+	Format      string // name of the format; "blocks" of a program's own, "sonar", a generator's
+	Compression string // of the first file: "", gzip, bzip2, zstd
+	IndexBase   int    // svmlight; 1 for the others, whose columns count from 1
+	BaseFound   string // how the base was found
+
+	Labels LabelMap // zero until decided
+	Seen   []string // the labels met, in order of first occurrence; of many only some
+	Rest   []string // those met that are told from one label, as all others are; of many only some
+
+	Rows       int // good rows
+	BadRows    int // rows passed over
+	Unlabelled int // rows without a known label (LabelsOptional)
+	Positives  int // rows labelled +1
+
+	Dim         int   // features, the bias included
+	NonZeros    int64 // values stored, the bias included
+	Unknown     int64 // non-zeros of features beyond Options.Dim, where that is given
+	UnknownRows int64 // rows that have such
+
+	// MaxNorm is the length of the longest example, bias included, before normalising. It may count
+	// rows already that have not been returned.
+	MaxNorm float64
+	Scale   float64 // all values were divided by this ("max"); else 1
+
+	Bytes     int64 // uncompressed
+	InputRead int64 // bytes taken from the files so far, compressed as they are
+	InputSize int64 // size of all files; 0 if one of them has none (a pipe)
+
+	Columns  int      // csv: columns of a row, the label included
+	LabelCol int      // csv: number of the label's column, from 1, in training's order; 0: none
+	Header   []string // csv: names of the columns, in training's order; nil if there are none
 }
 
 // config is Options, checked.

@@ -42,7 +42,8 @@ var common = []Param{
 // Generators returns the generators in the order of help.
 func Generators() []Generator {
 	list := []Generator{
-		{"margin", "unit vectors at a distance from a hyperplane through 0 (OBPM section 4.1)", []Param{
+		{"margin", "unit vectors at a distance from a hyperplane through 0 " +
+			"(OBPM section 4.1)", []Param{
 			{"d", "100", "features"},
 			{"margin", "0.05", "least distance from the hyperplane"},
 		}, makeMargin},
@@ -54,16 +55,19 @@ func Generators() []Generator {
 		{"gauss", "two classes, each two Gaussians of unit covariance", []Param{
 			{"d", "2", "features, at least 2"},
 			{"distance", "6", "between the centres of the classes, along the first feature"},
-			{"spread", "4", "between the two Gaussians of a class, along the second; 0 makes them one"},
+			{"spread", "4",
+				"between the two Gaussians of a class, along the second; 0 makes them one"},
 		}, makeGauss},
-		{"waveform", "Breiman's waveform, 21 features: one of three classes against another or both", []Param{
+		{"waveform", "Breiman's waveform, 21 features: one of three classes against another " +
+			"or both", []Param{
 			{"positive", "1", "class that is +1: 1, 2 or 3"},
 			{"negative", "2", "class that is -1, or 0 for both others"},
 		}, makeWaveform},
 		{"banana", "two crescents that reach into one another", []Param{
 			{"spread", "0.25", "standard deviation around a crescent of radius 1"},
 		}, makeBanana},
-		{"drift", "MNIST digits whose positive class turns from one label to a second and a third (OBPM section 4.2)", []Param{
+		{"drift", "MNIST digits whose positive class turns from one label to a second and a " +
+			"third (OBPM section 4.2)", []Param{
 			{"images", "", "idx file of images"},
 			{"labels", "", "idx file of labels; without it the one beside the images"},
 			{"positives", "0.5", "share of positive examples"},
@@ -90,7 +94,8 @@ type args struct {
 
 func (a *args) fail(name, want string) {
 	if a.err == nil {
-		a.err = fmt.Errorf("generator %s: %s=%s: expected %s: %w", a.name, name, a.values[name], want, ErrOption)
+		a.err = fmt.Errorf("generator %s: %s=%s: expected %s: %w", a.name, name, a.values[name],
+			want, ErrOption)
 	}
 }
 
@@ -112,8 +117,8 @@ func (a *args) float(name string, lo, hi float64) float64 {
 	return v
 }
 
-// Generate makes n examples, dense. Params not given have their defaults; a name that the generator lacks is an error. The same
-// parameters give the same bits everywhere.
+// Generate makes n examples, dense. Params not given have their defaults; a name that the generator
+// lacks is an error. The same parameters give the same bits everywhere.
 func Generate[T engine.Float](name string, params map[string]string) (*Data[T], error) {
 	s, err := newSynthetic(name, params)
 	if err != nil {
@@ -123,7 +128,8 @@ func Generate[T engine.Float](name string, params map[string]string) (*Data[T], 
 	b := &d.Block
 	b.Dim, b.Stride = s.dim, format.Stride(s.dim)
 	b.X, b.Y = engine.Aligned[T](s.n*b.Stride), make([]T, s.n)
-	d.Info = Info{Format: name, IndexBase: 1, BaseFound: "generated", Labels: LabelMap{"-1", "+1"}, Rows: s.n, Dim: s.dim, Scale: 1,
+	d.Info = Info{Format: name, IndexBase: 1, BaseFound: "generated",
+		Labels: LabelMap{"-1", "+1"}, Rows: s.n, Dim: s.dim, Scale: 1,
 		NonZeros: int64(s.n) * int64(s.dim)}
 	longest := 0.0
 	for i := range s.n {
@@ -147,9 +153,10 @@ func Generate[T engine.Float](name string, params map[string]string) (*Data[T], 
 	return d, nil
 }
 
-// GenerateEach gives each the examples of [Generate], one after another: nothing but the present one is kept. x is good until each
-// returns; its error ends the work and is returned.
-func GenerateEach[T engine.Float](name string, params map[string]string, each func(x []T, positive bool) error) error {
+// GenerateEach gives each the examples of [Generate], one after another: nothing but the present
+// one is kept. x is good until each returns; its error ends the work and is returned.
+func GenerateEach[T engine.Float](name string, params map[string]string,
+	each func(x []T, positive bool) error) error {
 	s, err := newSynthetic(name, params)
 	if err != nil {
 		return err
@@ -199,7 +206,8 @@ func newSynthetic(name string, params map[string]string) (*synthetic, error) {
 		for _, g := range list {
 			names = append(names, g.Name)
 		}
-		return nil, fmt.Errorf("generator %q: expected one of %s: %w", name, strings.Join(names, ", "), ErrOption)
+		return nil, fmt.Errorf("generator %q: expected one of %s: %w", name,
+			strings.Join(names, ", "), ErrOption)
 	}
 	g := list[i]
 	a := &args{name: name, values: map[string]string{}}
@@ -219,7 +227,8 @@ func newSynthetic(name string, params map[string]string) (*synthetic, error) {
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		return nil, fmt.Errorf("generator %s has no parameter %s: it has %s: %w", name, unknown[0], strings.Join(names, ", "), ErrOption)
+		return nil, fmt.Errorf("generator %s has no parameter %s: it has %s: %w", name, unknown[0],
+			strings.Join(names, ", "), ErrOption)
 	}
 	n := a.int("n", 1, math.MaxInt32)
 	noise := a.float("noise", 0, 1)
@@ -246,13 +255,15 @@ func newSynthetic(name string, params map[string]string) (*synthetic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &synthetic{n: n, dim: dim, next: next, noise: noise, flips: engine.NewRand(seed, streamNoise), row: make([]float64, dim)}, nil
+	return &synthetic{n: n, dim: dim, next: next, noise: noise,
+		flips: engine.NewRand(seed, streamNoise), row: make([]float64, dim)}, nil
 }
 
-// makeMargin draws u uniformly from {-1, 0, +1}^d, and x uniformly from the directions with |u.x|/|u| >= margin.
+// makeMargin draws u uniformly from {-1, 0, +1}^d, and x uniformly from the directions with
+// |u.x|/|u| >= margin.
 //
-// Source: E. Harrington, R. Herbrich, J. Kivinen, J. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003, section 4.1.
-// Reading: x has length 1, which the paper does not say.
+// Source: E. Harrington, R. Herbrich, J. Kivinen, J. Platt, R. C. Williamson, "Online Bayes Point
+// Machines", PAKDD 2003, section 4.1. Reading: x has length 1, which the paper does not say.
 func makeMargin(a *args) (int, nextFunc, error) {
 	d := a.int("d", 1, 1<<24)
 	margin := a.float("margin", 0, 1)
@@ -277,16 +288,17 @@ func makeMargin(a *args) (int, nextFunc, error) {
 				return dist > 0, nil
 			}
 		}
-		return false, fmt.Errorf("generator margin: no vector of %d features at a distance of %v in a million draws: lower the margin: %w",
+		return false, fmt.Errorf("generator margin: no vector of %d features at a distance "+
+			"of %v in a million draws: lower the margin: %w",
 			d, margin, ErrOption)
 	}, nil
 }
 
-// makeROfK labels x +1 if at least r of k attributes are +1. Those are +1 with the probability that makes both labels equally likely, the others
-// with 1/2.
+// makeROfK labels x +1 if at least r of k attributes are +1. Those are +1 with the probability that
+// makes both labels equally likely, the others with 1/2.
 //
-// Source: K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias", COLT 2008,
-// section 5.1. Reading: how the labels are made equally likely.
+// Source: K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin
+// Classifiers with Bias", COLT 2008, section 5.1. Reading: how the labels are made equally likely.
 func makeROfK(a *args) (int, nextFunc, error) {
 	d := a.int("d", 1, 1<<24)
 	k := a.int("k", 1, d)
@@ -325,7 +337,8 @@ func makeROfK(a *args) (int, nextFunc, error) {
 	}, nil
 }
 
-// atLeast returns the probability of r or more successes in k trials: the distribution is built trial by trial.
+// atLeast returns the probability of r or more successes in k trials: the distribution is built
+// trial by trial.
 func atLeast(r, k int, p float64) float64 {
 	q := make([]float64, r+1) // of 0, ..., r-1 successes so far, and of r or more
 	q[0] = 1
@@ -362,7 +375,8 @@ func makeGauss(a *args) (int, nextFunc, error) {
 
 // makeWaveform mixes two of three triangular waves and adds unit noise.
 //
-// Source: L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and Regression Trees", 1984, section 2.6.2.
+// Source: L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and Regression Trees",
+// 1984, section 2.6.2.
 func makeWaveform(a *args) (int, nextFunc, error) {
 	pos := a.int("positive", 1, 3)
 	neg := a.int("negative", 0, 3)
@@ -391,7 +405,8 @@ func makeWaveform(a *args) (int, nextFunc, error) {
 	}, nil
 }
 
-// makeBanana draws points near the upper half circle around (0, 0), negative, or the lower one around (1, 1/2), positive.
+// makeBanana draws points near the upper half circle around (0, 0), negative, or the lower one
+// around (1, 1/2), positive.
 func makeBanana(a *args) (int, nextFunc, error) {
 	spread := a.float("spread", 0, 1e6)
 	return 2, func(x []float64) (bool, error) {
@@ -414,15 +429,17 @@ func makeBanana(a *args) (int, nextFunc, error) {
 	}, nil
 }
 
-// makeDrift draws, for example t = 1, ..., n, a positive one (an image of the label that is positive now) with the given probability, else one
-// of any other label. The positive label is the first; the second if r_t > 1 - t/(n/2); the third if r_t > 1 - 1.11 t/n, with one
-// uniform r_t.
+// makeDrift draws, for example t = 1, ..., n, a positive one (an image of the label that is
+// positive now) with the given probability, else one of any other label. The positive label is the
+// first; the second if r_t > 1 - t/(n/2); the third if r_t > 1 - 1.11 t/n, with one uniform r_t.
 //
-// Source: as makeMargin, section 4.2. Reading: the paper prints 1 - t/(1.11 n) for the third, which would not be "all label 3 by 900". The share
-// of positives, and that negatives are of any label but the present one, are choices.
+// Source: as makeMargin, section 4.2. Reading: the paper prints 1 - t/(1.11 n) for the third, which
+// would not be "all label 3 by 900". The share of positives, and that negatives are of any label
+// but the present one, are choices.
 func makeDrift(a *args) (int, nextFunc, error) {
 	share := a.float("positives", 0, 1)
-	phase := [3]byte{byte(a.int("first", 0, 255)), byte(a.int("second", 0, 255)), byte(a.int("third", 0, 255))}
+	phase := [3]byte{byte(a.int("first", 0, 255)), byte(a.int("second", 0, 255)),
+		byte(a.int("third", 0, 255))}
 	if a.values["images"] == "" {
 		a.fail("images", "an idx file of images")
 	}
@@ -483,8 +500,8 @@ func readIDXPair(images, labels string) (x, y []byte, pixels int, err error) {
 	})
 }
 
-// Prepare appends a bias to dense data and normalises them, as Options do when files are read: generated data are given raw. scale is
-// Options.Scale.
+// Prepare appends a bias to dense data and normalises them, as Options do when files are read:
+// generated data are given raw. scale is Options.Scale.
 func (d *Data[T]) Prepare(bias, normalize string, scale float64) error {
 	c, err := Options{Bias: bias, Normalize: normalize, Scale: scale}.resolve()
 	if err != nil {

@@ -19,10 +19,12 @@ type labeler struct {
 	set      format.LabelSet
 	sign     []int8        // of each label of set
 	pos, neg *format.Label // fixed ones; neg nil with pos: all others
-	guess    *format.Label // which of them was not met yet, and stands for any label on that side of the other; nil if none
-	foreign  int32         // number of the last label told apart that is neither
-	rest     bool          // pos against the rest
-	fixed    bool          // pos and neg are a model's
+	// guess is that of pos and neg which was not met yet, and stands for any label on that side of
+	// the other; nil if both were
+	guess    *format.Label
+	foreign  int32 // number of the last label told apart that is neither
+	rest     bool  // pos against the rest
+	fixed    bool  // pos and neg are a model's
 	optional bool
 	decided  bool
 	atOnce   bool // -1, 0 and +1 mean themselves before a second label is met
@@ -189,7 +191,8 @@ func (l *labeler) labelMap() LabelMap {
 		m.Negative = l.neg.Text
 	}
 	if i, ok := l.set.Find(*l.pos); ok && l.rest && !l.fixed {
-		m.Positive = l.set.List[i].Text // as in the data: the option may spell the number another way
+		// as in the data: the option may spell the number another way
+		m.Positive = l.set.List[i].Text
 	}
 	return m
 }

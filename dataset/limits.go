@@ -19,7 +19,9 @@ const LeastMemory = 2 << 20
 const MemoryBase = 1 << 20
 
 const (
-	chunkSize    = 1 << 18 // bytes of text parsed at a time: some 0.5 ms, a hand-over costs a hundredth; with its rows it stays in L2
+	// bytes of text parsed at a time: some 0.5 ms, a hand-over costs a hundredth; with its rows it
+	// stays in L2
+	chunkSize    = 1 << 18
 	headSize     = 1 << 20 // bytes by which a stream decides format and index base, at most
 	maxHeld      = 1 << 20 // rows, and
 	maxHeldBytes = 1 << 29 // bytes of them that a stream holds back before two labels were seen
@@ -31,12 +33,13 @@ const (
 // limits are the sizes of what a reader holds.
 type limits struct {
 	workers int
-	chunk   int    // bytes of text parsed at a time
-	flight  int64  // bytes of text on their way from the file to the caller; a line longer than that goes alone
-	head    int    // bytes by which format and index base are decided
-	window  uint64 // of zstd
-	unpack  int64  // what unpacking may take
-	files   int    // how many are read
+	chunk   int // bytes of text parsed at a time
+	// bytes of text on their way from the file to the caller; a line longer than that goes alone
+	flight int64
+	head   int    // bytes by which format and index base are decided
+	window uint64 // of zstd
+	unpack int64  // what unpacking may take
+	files  int    // how many are read
 
 	format.Limits // Held: bytes of rows that wait for a second label
 }

@@ -17,8 +17,8 @@ type Data[T engine.Float] struct {
 	Info  Info
 }
 
-// Load reads files whole. Any error, a bad row not allowed by OnError among them, leaves no data. Memory: up to twice the data while
-// text is read.
+// Load reads files whole. Any error, a bad row not allowed by OnError among them, leaves no data.
+// Memory: up to twice the data while text is read.
 func Load[T engine.Float](ctx context.Context, files []string, o Options) (*Data[T], error) {
 	size, err := checkFiles(files)
 	if err != nil {
@@ -33,7 +33,8 @@ func Load[T engine.Float](ctx context.Context, files []string, o Options) (*Data
 }
 
 // LoadReader is Load for one file that is read from r; name stands for it in errors.
-func LoadReader[T engine.Float](ctx context.Context, name string, r io.Reader, o Options) (*Data[T], error) {
+func LoadReader[T engine.Float](ctx context.Context, name string, r io.Reader,
+	o Options) (*Data[T], error) {
 	s, err := open[T](ctx, []string{name}, &opener{reader: r}, o, true)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,8 @@ func (s *Stream[T]) load() (*Data[T], error) {
 	for _, p := range s.parts {
 		n += p.layout.Rows
 	}
-	// With their number known the rows go straight to their place, unless the header asks for so much that it had better prove it first.
+	// With their number known the rows go straight to their place, unless the header asks for so
+	// much that it had better prove it first.
 	direct := n > 0 && n <= maxAtOnce/format.Stride(s.layout.Dim+s.p.Bias)
 	var parts []*rows[T]
 	for {
@@ -131,7 +133,8 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 	if !s.layout.BaseOpen || !s.zero {
 		return
 	}
-	d.Info.IndexBase, d.Info.BaseFound = 0, "index 0 occurs in the data" // the rows were read as if the base were 1
+	// the rows were read as if the base were 1
+	d.Info.IndexBase, d.Info.BaseFound = 0, "index 0 occurs in the data"
 	bias := s.cfg.bias
 	for i := range b.Y {
 		idx := b.Idx[b.Ptr[i]+bias : b.Ptr[i+1]]
@@ -154,7 +157,8 @@ func (d *Data[T]) divideByLongest() error {
 		return nil // all rows are zero
 	}
 	if s > math.MaxFloat64 {
-		return fmt.Errorf("the longest example's length is not a float64; give a scale: %w", ErrScale)
+		return fmt.Errorf("the longest example's length is not a float64; give a scale: %w",
+			ErrScale)
 	}
 	format.Divide(d.Block.Val, s)
 	format.Divide(d.Block.X, s)
@@ -162,8 +166,8 @@ func (d *Data[T]) divideByLongest() error {
 	return nil
 }
 
-// Gather copies the listed examples, in the listed order, into dst's own memory: a shuffled block. dst must not be a view of d. It
-// allocates nothing once dst has held as much.
+// Gather copies the listed examples, in the listed order, into dst's own memory: a shuffled block.
+// dst must not be a view of d. It allocates nothing once dst has held as much.
 func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
 	b := &d.Block
 	dst.Reset()

@@ -12,8 +12,9 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// Next returns the next run of examples in file order, up to some thousand, as a block that is valid until the next call. At the end the
-// error is io.EOF; before any other error come the good rows that stand before it (unless their labels could not be decided yet).
+// Next returns the next run of examples in file order, up to some thousand, as a block that is
+// valid until the next call. At the end the error is io.EOF; before any other error come the good
+// rows that stand before it (unless their labels could not be decided yet).
 func (s *Stream[T]) Next() (*engine.Block[T], error) {
 	for {
 		switch {
@@ -250,7 +251,8 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	return err
 }
 
-// takeRows goes through the chunk's labels and bad rows in file order. On an error r.N becomes the rows before it.
+// takeRows goes through the chunk's labels and bad rows in file order. On an error r.N becomes the
+// rows before it.
 func (s *Stream[T]) takeRows(c *chunk[T]) error {
 	r := c.rows
 	s.ids = s.ids[:0]
@@ -380,7 +382,8 @@ func (s *Stream[T]) tooManyHeld(name string, line int) error {
 			"Options.Positive which label is +1", s.heldRows, s.lab.names())}
 	if s.cfg.Memory > 0 && s.heldMem > s.lim.Held {
 		e.What = fmt.Sprintf("%d rows, all labelled %s, wait for a second label and fill the %s "+
-			"there are for them: say by Options.Positive which label is +1, or raise Options.Memory",
+			"there are for them: say by Options.Positive which label is +1, or raise "+
+			"Options.Memory",
 			s.heldRows, s.lab.names(), format.InKiB(s.lim.Held))
 		e.Err = ErrMemory
 	}
@@ -408,7 +411,8 @@ func (s *Stream[T]) finish() error {
 		return e
 	}
 	place := func(err error) error {
-		e := &RowError{File: last, Line: s.line, Col: 1, Good: s.good, What: err.Error(), Err: ErrLabels}
+		e := &RowError{File: last, Line: s.line, Col: 1, Good: s.good, What: err.Error(),
+			Err: ErrLabels}
 		if n := len(s.parts); n > 0 && s.p.Format.Place != nil {
 			l := s.parts[n-1].layout
 			s.p.Format.Place(e, l, l.Start)
@@ -423,7 +427,8 @@ func (s *Stream[T]) finish() error {
 	}
 	if s.cfg.positive != nil && !s.lab.fixed && s.some == nil {
 		if _, ok := s.lab.set.Find(*s.lab.pos); !ok {
-			return place(fmt.Errorf("no row has the label %q of Options.Positive; the labels are %s",
+			return place(fmt.Errorf("no row has the label %q of Options.Positive; "+
+				"the labels are %s",
 				s.lab.pos.Text, s.lab.names()))
 		}
 	}
@@ -431,7 +436,8 @@ func (s *Stream[T]) finish() error {
 }
 
 // Labelled tells whether example i of the block that Next returned last has a label: false only for
-// rows that Options.LabelsOptional let pass with none, or with one that Options.Labels doesn't know.
+// rows that Options.LabelsOptional let pass with none, or with one that Options.Labels doesn't
+// know.
 func (s *Stream[T]) Labelled(i int) bool {
 	return s.lab.sign[s.cur.Code[s.pos-s.view.Len()+i]] != unlabelled
 }

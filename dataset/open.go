@@ -36,7 +36,7 @@ type input struct {
 	mark   int64          // bytes of the byte order mark before the text
 	read   *atomic.Int64  // bytes read from all files
 	stop   *stopper       // asked before each read that may wait, if not nil
-	close  func()         // of the file; it ends a read that is under way, unless the file is foreign
+	close  func()         // of the file; it ends a read that is under way, unless extern
 	free   func()         // of what unpacks
 	extern bool           // the file is somebody else's: a read from it may never end
 }
@@ -154,7 +154,8 @@ func openInput(name string, r io.Reader, n *atomic.Int64, l *limits,
 func (in *input) textError(tail []byte, err error) error {
 	line := 1 + bytes.Count(tail, []byte{'\n'})
 	tail = tail[bytes.LastIndexByte(tail, '\n')+1:]
-	e := &RowError{File: in.name, Line: line, Col: len(tail) + 1, Excerpt: format.Excerpt(tail, len(tail))}
+	e := &RowError{File: in.name, Line: line, Col: len(tail) + 1,
+		Excerpt: format.Excerpt(tail, len(tail))}
 	if len(tail) == 0 {
 		e.Excerpt = ""
 	}
@@ -173,7 +174,8 @@ func (in *input) Broken(offset int64, wanted string, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		what += ", but the file is truncated"
 	case in.packed != "":
-		what, sentinel = fmt.Sprintf("%s, but the %s data are damaged: %v", what, in.packed, err), ErrFormat
+		what = fmt.Sprintf("%s, but the %s data are damaged: %v", what, in.packed, err)
+		sentinel = ErrFormat
 	default:
 		return fmt.Errorf("%s:byte %d: %w", in.Name(), offset, err)
 	}
@@ -315,7 +317,8 @@ func (in *input) peek(l *limits, enough func() bool) {
 		in.head = append(in.head, p.text...)
 		in.err = p.err
 		in.ended = p.err == io.EOF
-		if before < format.Sniffed && len(in.head) >= format.Sniffed && format.BinaryAt(in.head[:format.Sniffed]) >= 0 {
+		if before < format.Sniffed && len(in.head) >= format.Sniffed &&
+			format.BinaryAt(in.head[:format.Sniffed]) >= 0 {
 			return
 		}
 		if len(in.head)-line > l.Line {
@@ -384,7 +387,8 @@ func (in *input) enough(f *format.Format) bool {
 
 // noRows is the error of a file without rows.
 func noRows(name, found string) error {
-	return &RowError{File: name, Line: 1, Col: 1, What: "expected examples, found " + found, Err: ErrEmpty}
+	return &RowError{File: name, Line: 1, Col: 1, What: "expected examples, found " + found,
+		Err: ErrEmpty}
 }
 
 // nothing says what a file without rows holds.

@@ -15,11 +15,13 @@ import (
 // sonarDim is the number of attributes of a sonar return.
 const sonarDim = 60
 
-// Sonar reads the sonar returns of R. P. Gorman and T. J. Sejnowski from their original files, sonar.mines and sonar.rocks: the mines first,
-// labelled +1, then the rocks, -1, each in the order of the file. With training it keeps those marked with a star, the training set of
-// the "aspect-angle dependent" experiment: 49 and 55.
+// Sonar reads the sonar returns of R. P. Gorman and T. J. Sejnowski from their original files,
+// sonar.mines and sonar.rocks: the mines first, labelled +1, then the rocks, -1, each in the order
+// of the file. With training it keeps those marked with a star, the training set of the
+// "aspect-angle dependent" experiment: 49 and 55.
 //
-// A return is a name and a colon, with a star before it or not, and then 60 numbers in braces. The text before the first one is passed over.
+// A return is a name and a colon, with a star before it or not, and then 60 numbers in braces. The
+// text before the first one is passed over.
 func Sonar[T engine.Float](mines, rocks string, training bool) (*Data[T], error) {
 	d := &Data[T]{Block: engine.Block[T]{Dim: sonarDim, Stride: sonarDim}}
 	for _, file := range []struct {
@@ -45,9 +47,11 @@ func Sonar[T engine.Float](mines, rocks string, training bool) (*Data[T], error)
 }
 
 // readSonar appends the returns of one file.
-func readSonar[T engine.Float](r io.Reader, name string, label T, training bool, b *engine.Block[T]) error {
+func readSonar[T engine.Float](r io.Reader, name string, label T, training bool,
+	b *engine.Block[T]) error {
 	bad := func(line int, what, text string) error {
-		return &RowError{File: name, Line: line, Col: 1, Good: int64(b.Len()), What: what, Excerpt: format.Excerpt([]byte(text), 0), Err: ErrBadRow}
+		return &RowError{File: name, Line: line, Col: 1, Good: int64(b.Len()),
+			What: what, Excerpt: format.Excerpt([]byte(text), 0), Err: ErrBadRow}
 	}
 	in := bufio.NewScanner(r)
 	inside, keep, line, values, seen := false, false, 0, 0, 0
@@ -55,7 +59,8 @@ func readSonar[T engine.Float](r io.Reader, name string, label T, training bool,
 		line++
 		text := strings.TrimSpace(in.Text())
 		if !inside {
-			if title, found := strings.CutSuffix(text, ":"); found && !strings.ContainsAny(title, " \t") {
+			title, found := strings.CutSuffix(text, ":")
+			if found && !strings.ContainsAny(title, " \t") {
 				keep = !training || strings.HasPrefix(title, "*")
 			}
 			rest, found := strings.CutPrefix(text, "{")
@@ -79,7 +84,8 @@ func readSonar[T engine.Float](r io.Reader, name string, label T, training bool,
 			continue
 		}
 		if values != sonarDim {
-			return bad(line, fmt.Sprintf("expected %d numbers up to here, found %d", sonarDim, values), in.Text())
+			return bad(line, fmt.Sprintf("expected %d numbers up to here, found %d", sonarDim,
+				values), in.Text())
 		}
 		seen++
 		if keep {

@@ -66,8 +66,9 @@ type Stream[T engine.Float] struct {
 	err      error // after the rows that are ready
 }
 
-// Open opens files as one stream of examples; "-" is standard input. It reads the beginning of the first file (all of idx labels) and
-// returns the errors that it finds there; ErrOption and the errors of os.Open otherwise.
+// Open opens files as one stream of examples; "-" is standard input. It reads the beginning of the
+// first file (all of idx labels) and returns the errors that it finds there; ErrOption and the
+// errors of os.Open otherwise.
 func Open[T engine.Float](ctx context.Context, files []string, o Options) (*Stream[T], error) {
 	size, err := checkFiles(files)
 	if err != nil {
@@ -80,8 +81,10 @@ func Open[T engine.Float](ctx context.Context, files []string, o Options) (*Stre
 	return s, err
 }
 
-// OpenReader is Open for one file that is read from r; name stands for it in errors. r is not closed.
-func OpenReader[T engine.Float](ctx context.Context, name string, r io.Reader, o Options) (*Stream[T], error) {
+// OpenReader is Open for one file that is read from r; name stands for it in errors. r is not
+// closed.
+func OpenReader[T engine.Float](ctx context.Context, name string, r io.Reader,
+	o Options) (*Stream[T], error) {
 	return open[T](ctx, []string{name}, &opener{reader: r}, o, false)
 }
 

@@ -10,14 +10,16 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// WriteSVMLight writes the examples of b as svmlight text, indices from 1, values by their shortest exact decimals; zeros are left
-// out. The labels are written as m's texts, or -1 and +1 where m is zero.
+// WriteSVMLight writes the examples of b as svmlight text, indices from 1, values by their shortest
+// exact decimals; zeros are left out. The labels are written as m's texts, or -1 and +1 where m is
+// zero.
 func WriteSVMLight[T engine.Float](w io.Writer, b *engine.Block[T], m LabelMap) error {
 	if m == (LabelMap{}) {
 		m = LabelMap{Negative: "-1", Positive: "+1"}
 	}
 	if m.Negative == "" || m.Positive == "" {
-		return fmt.Errorf("svmlight: labels %q and %q: both need a text: %w", m.Negative, m.Positive, ErrLabels)
+		return fmt.Errorf("svmlight: labels %q and %q: both need a text: %w", m.Negative,
+			m.Positive, ErrLabels)
 	}
 	var v T
 	size := int(unsafe.Sizeof(v)) * 8

@@ -175,7 +175,8 @@ func (l *csvLayout) byName(names []string, o *Options) (err error) {
 		}
 	}
 	if l.label < 0 && !o.Optional {
-		what = append(what, fmt.Sprintf("no label column %q (Options.LabelCol names another)", label))
+		what = append(what, fmt.Sprintf("no label column %q (Options.LabelCol names another)",
+			label))
 	}
 	if len(what) > 0 {
 		return fmt.Errorf("expected the columns of training; %s", strings.Join(what, "; "))

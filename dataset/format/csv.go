@@ -114,13 +114,15 @@ func splitCSV(line []byte, delim byte) []string {
 	}
 }
 
-// csvDelim returns the first of , ; tab and blanks that cuts the lines into equally many fields, more than one; else the first that cuts
-// the first line.
+// csvDelim returns the first of , ; tab and blanks that cuts the lines into equally many fields,
+// more than one; else the first that cuts the first line.
 func csvDelim(lines [][]byte) (byte, bool) {
 	candidates := []byte{',', ';', '\t', ' '}
 	for _, d := range candidates {
 		n := len(splitCSV(lines[0], d))
-		if n > 1 && !slices.ContainsFunc(lines, func(l []byte) bool { return len(splitCSV(l, d)) != n }) {
+		if n > 1 && !slices.ContainsFunc(lines, func(l []byte) bool {
+			return len(splitCSV(l, d)) != n
+		}) {
 			return d, true
 		}
 	}
@@ -135,8 +137,8 @@ func csvDelim(lines [][]byte) (byte, bool) {
 // labelNames are the header names that mean the label.
 var labelNames = []string{"label", "class", "target", "y"}
 
-// csvHeader tells whether the first row names the columns: it has a text where the second row has a number, and no number itself
-// (or the text is the label column's name).
+// csvHeader tells whether the first row names the columns: it has a text where the second row has a
+// number, and no number itself (or the text is the label column's name).
 func csvHeader(first, second []string, labelCol string) bool {
 	evidence, numbers := false, 0
 	for i, f := range first {
@@ -144,7 +146,8 @@ func csvHeader(first, second []string, labelCol string) bool {
 			numbers++
 			continue
 		}
-		if f == "" || f == "?" || i >= len(second) || isNotFinite(f) || !MakeLabel(second[i]).Numeric {
+		if f == "" || f == "?" || i >= len(second) || isNotFinite(f) ||
+			!MakeLabel(second[i]).Numeric {
 			continue
 		}
 		evidence = true
@@ -341,7 +344,8 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 	}
 }
 
-// unquote appends the text of the quoted field at b[p] and returns the place behind it, -1 if the quote is not closed.
+// unquote appends the text of the quoted field at b[p] and returns the place behind it, -1 if the
+// quote is not closed.
 func unquote(dst, b []byte, p int) ([]byte, int) {
 	for p++; b[p] != '\n'; p++ {
 		if b[p] == '"' {
@@ -355,7 +359,8 @@ func unquote(dst, b []byte, p int) ([]byte, int) {
 	return dst, -1
 }
 
-// csvLabel returns the number of the label text b[p:p+n], which is followed by a byte that no number holds.
+// csvLabel returns the number of the label text b[p:p+n], which is followed by a byte that no
+// number holds.
 func (c *Chunk[T]) csvLabel(b []byte, p, n, start, off int) int32 {
 	r := c.Out
 	text := b[p : p+n]

@@ -3,12 +3,14 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// Splice sites become trimers: of the middle spliceWindow letters of a sequence each position but the last two begins one, and each has
-// an attribute for every triple over A, C, G, T and unknown. These are 49 * 125 = 6125 attributes, 49 of them 1 in each row.
+// Splice sites become trimers: of the middle spliceWindow letters of a sequence each position but
+// the last two begins one, and each has an attribute for every triple over A, C, G, T and unknown.
+// These are 49 * 125 = 6125 attributes, 49 of them 1 in each row.
 const (
 	spliceWindow = 51
 	spliceSites  = spliceWindow - 2
@@ -72,13 +74,16 @@ func headFasta(h *Head, o *Options, first *Layout) (*Layout, error) {
 	return &Layout{IndexBase: 1, BaseFound: byColumns, Dim: spliceDim, Own: letters}, nil
 }
 
-// parseFasta reads records: a header line that begins with > and holds label=VALUE, then a sequence, in one line or several. All sequences
-// are as long as the first of the data, so that the same letters are in the middle of each.
+// parseFasta reads records: a header line that begins with > and holds label=VALUE, then a
+// sequence, in one line or several. All sequences are as long as the first of the data, so that the
+// same letters are in the middle of each.
 //
-// Feature 125 i + 25 a + 5 b + c is 1 if the letters i, i+1 and i+2 of the window have the codes a, b and c.
+// Feature 125 i + 25 a + 5 b + c is 1 if the letters i, i+1 and i+2 of the window have the codes a,
+// b and c.
 //
-// Source: the shape (6125 attributes) is that of OBPM section 4.3; which they were is not told. This is a choice: the acceptor sites of the
-// Tuebingen archive have 398 letters with the site's AG behind the first 197, so that the window goes from 24 letters before AG to 25 behind.
+// Source: the shape (6125 attributes) is that of OBPM section 4.3; which they were is not told.
+// This is a choice: the acceptor sites of the Tuebingen archive have 398 letters with the site's AG
+// behind the first 197, so that the window goes from 24 letters before AG to 25 behind.
 func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 	letters := c.Layout.Own.(int)
 	r := c.Out
@@ -98,7 +103,9 @@ func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 		label, off := []byte(nil), 0
 		if line[0] != '>' {
 			bad = true
-			if !c.Bad(p, start, start, fmt.Sprintf("expected a header that begins with \">\", found %q", c.Token(start, 0))) {
+			what := fmt.Sprintf("expected a header that begins with \">\", found %q",
+				c.Token(start, 0))
+			if !c.Bad(p, start, start, what) {
 				return
 			}
 		} else if label, off = headerLabel(line); len(label) == 0 && !p.Optional ||
@@ -148,7 +155,9 @@ func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 		end := r.Lines
 		r.Lines = head // for the place of what follows
 		if n != letters {
-			if !c.Bad(p, start, start, fmt.Sprintf("expected a sequence of %d letters as the first, found %d", letters, n)) {
+			what := fmt.Sprintf("expected a sequence of %d letters as the first, found %d",
+				letters, n)
+			if !c.Bad(p, start, start, what) {
 				return
 			}
 			r.Lines = end
@@ -205,7 +214,7 @@ func headerLabel(line []byte) (value []byte, off int) {
 			return nil, 0
 		}
 		at += i + len(key)
-		if before := line[at-len(key)-1]; before != '>' && before != ' ' && before != '\t' && before != ',' {
+		if strings.IndexByte("> \t,", line[at-len(key)-1]) < 0 {
 			continue // the end of another word
 		}
 		value = line[at:]
@@ -225,7 +234,8 @@ func sequenceLength(h *Head) (int, error) {
 	for b := h.Text; len(b) > 0; {
 		line, rest, whole := bytes.Cut(b, []byte{'\n'})
 		if !whole && !h.Ended {
-			return 0, place(fmt.Sprintf("the first sequence does not end within %d bytes: this is no set of splice sites", len(h.Text)))
+			return 0, place(fmt.Sprintf("the first sequence does not end within %d bytes: this is "+
+				"no set of splice sites", len(h.Text)))
 		}
 		b = rest
 		lines++
@@ -239,7 +249,8 @@ func sequenceLength(h *Head) (int, error) {
 		}
 	}
 	if n < spliceWindow {
-		return 0, place(fmt.Sprintf("expected a first sequence of at least %d letters, found %d", spliceWindow, n))
+		return 0, place(fmt.Sprintf("expected a first sequence of at least %d letters, found %d",
+			spliceWindow, n))
 	}
 	return n, nil
 }

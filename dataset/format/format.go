@@ -115,8 +115,9 @@ type Layout struct {
 	LabelCol int      // number of the label's column, from 1; 0 if there is none
 	Header   []string // names of the columns, nil if they have none
 
-	Dim       int    // features, without an appended bias, where they are known beforehand; else 0
-	LabelNote string // where the labels were found, if that was a guess; said when they can't be used
+	Dim int // features, without an appended bias, where they are known beforehand; else 0
+	// where the labels were found, if that was a guess; said when they can't be used
+	LabelNote string
 	NoRows    string // what a file without examples holds; "" is blank lines and comments
 
 	// Of a format whose examples all take as many bytes:
@@ -230,7 +231,9 @@ func Names(want func(*Format) bool) (names []string) {
 // Takes tells whether the format takes a field of dataset.Options that not every one does. No
 // format, nil, takes none.
 func (f *Format) Takes(field string) bool {
-	return f != nil && slices.ContainsFunc(f.Options, func(o Option) bool { return o.Field == field })
+	return f != nil && slices.ContainsFunc(f.Options, func(o Option) bool {
+		return o.Field == field
+	})
 }
 
 // HasColumns tells whether a feature is a column that may have a name: false for no format, nil.

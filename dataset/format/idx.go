@@ -13,7 +13,8 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// Magic numbers of idx files of unsigned bytes. Format: Y. LeCun, C. Cortes, C. Burges, The MNIST database.
+// Magic numbers of idx files of unsigned bytes. Format: Y. LeCun, C. Cortes, C. Burges, The MNIST
+// database.
 const (
 	idxLabels = 0x801 // one dimension
 	idxImages = 0x803 // three
@@ -57,7 +58,8 @@ func placeIDX(e *RowError, l *Layout, at int64) {
 
 // idxMagic returns the magic number at the head, 0 if it is none of an idx file.
 func idxMagic(head []byte) int {
-	if len(head) >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 8 && head[2] <= 14 && head[3] >= 1 && head[3] <= 8 {
+	if len(head) >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 8 && head[2] <= 14 &&
+		head[3] >= 1 && head[3] <= 8 {
 		return int(binary.BigEndian.Uint32(head))
 	}
 	return 0
@@ -78,7 +80,8 @@ func besideIDX(images string) string {
 // openIDX opens the files, checks their headers, and reads the labels. Images and labels may come
 // in either order; the i-th images go with the i-th labels. Without labels, those beside the images
 // are taken.
-func openIDX(files []string, o *Options, open func(string) (File, error)) (parts []Part, err error) {
+func openIDX(files []string, o *Options, open func(string) (File, error)) (parts []Part,
+	err error) {
 	var images, labels []*idxFile
 	defer func() {
 		for _, f := range images {
@@ -248,23 +251,28 @@ func idxHeader(in File, l *Limits) (*idxFile, error) {
 	magic := int(binary.BigEndian.Uint32(h[:]))
 	if magic != idxImages && magic != idxLabels {
 		return nil, &RowError{File: in.Name(),
-			What: fmt.Sprintf("expected the idx magic number 0x803 (images of bytes) or 0x801 (labels), found %#x", uint32(magic)), Err: ErrFormat}
+			What: fmt.Sprintf("expected the idx magic number 0x803 (images of bytes) or 0x801 "+
+				"(labels), found %#x", uint32(magic)), Err: ErrFormat}
 	}
 	rows := binary.BigEndian.Uint32(h[4:])
 	if rows == 0 {
-		return nil, &RowError{File: in.Name(), Offset: 4, What: "expected examples, the header says 0", Err: ErrEmpty}
+		return nil, &RowError{File: in.Name(), Offset: 4, Err: ErrEmpty,
+			What: "expected examples, the header says 0"}
 	}
 	if rows > math.MaxInt32 {
-		return nil, &RowError{File: in.Name(), Offset: 4, What: fmt.Sprintf("%d examples are too many", rows), Err: ErrFormat}
+		return nil, &RowError{File: in.Name(), Offset: 4, Err: ErrFormat,
+			What: fmt.Sprintf("%d examples are too many", rows)}
 	}
 	p := &idxFile{rows: int(rows), images: magic == idxImages}
 	if p.images {
 		if n, err := io.ReadFull(in, h[8:]); err != nil {
 			return nil, in.Broken(8+int64(n), "an idx header of 16 bytes", err)
 		}
-		height, width := uint64(binary.BigEndian.Uint32(h[8:])), uint64(binary.BigEndian.Uint32(h[12:]))
+		height := uint64(binary.BigEndian.Uint32(h[8:]))
+		width := uint64(binary.BigEndian.Uint32(h[12:]))
 		if height == 0 || width == 0 || height*width > 1<<26 {
-			return nil, &RowError{File: in.Name(), Offset: 8, What: fmt.Sprintf("images of %d x %d values can't be used", height, width), Err: ErrFormat}
+			return nil, &RowError{File: in.Name(), Offset: 8, Err: ErrFormat,
+				What: fmt.Sprintf("images of %d x %d values can't be used", height, width)}
 		}
 		if p.pixels = int(height * width); p.pixels > l.Line {
 			e := l.TooLong(in.Name(), nil)

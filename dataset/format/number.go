@@ -18,15 +18,17 @@ const (
 
 // Powers of ten that are exact in their type.
 var (
-	pow10f64 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+	pow10f64 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+		1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 	pow10f32 = [...]float32{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10}
 )
 
-// parseNumber reads the decimal number [+-]digits[.digits][e[+-]digits] at b[p] and returns it correctly rounded, and the place
-// behind it (on numSyntax: the first byte that does not fit). b must end with a byte that no number holds.
+// parseNumber reads the decimal number [+-]digits[.digits][e[+-]digits] at b[p] and returns it
+// correctly rounded, and the place behind it (on numSyntax: the first byte that does not fit). b
+// must end with a byte that no number holds.
 //
-// An integer of at most 53 (24) bits times or over an exact power of ten is one correctly rounded operation (Clinger 1990); all
-// else goes to strconv.
+// An integer of at most 53 (24) bits times or over an exact power of ten is one correctly rounded
+// operation (Clinger 1990); all else goes to strconv.
 func parseNumber[T engine.Float](b []byte, p int) (T, int, numStatus) {
 	start := p
 	neg := b[p] == '-'
@@ -101,7 +103,8 @@ func parseNumber[T engine.Float](b []byte, p int) (T, int, numStatus) {
 	return slowNumber[T](b[start:p], p)
 }
 
-// float64Of returns mant * 10^exp for mant < 2^53, |exp| <= 22: both operands are exact, so the result is correctly rounded.
+// float64Of returns mant * 10^exp for mant < 2^53, |exp| <= 22: both operands are exact, so the
+// result is correctly rounded.
 func float64Of(mant uint64, exp int) float64 {
 	if exp < 0 {
 		return float64(mant) / pow10f64[-exp]
@@ -109,8 +112,9 @@ func float64Of(mant uint64, exp int) float64 {
 	return float64(mant) * pow10f64[exp]
 }
 
-// float32Of is float64Of rounded once to float32. Rounding twice errs only if the float64 lies exactly between two float32s: a
-// true value off that midpoint would have been rounded to its own side of it or onto it. Those, and what is not a normal float32, are refused.
+// float32Of is float64Of rounded once to float32. Rounding twice errs only if the float64 lies
+// exactly between two float32s: a true value off that midpoint would have been rounded to its own
+// side of it or onto it. Those, and what is not a normal float32, are refused.
 func float32Of(mant uint64, exp int) (float32, bool) {
 	if mant <= 1<<24 && -10 <= exp && exp <= 10 {
 		if exp < 0 {
@@ -131,7 +135,8 @@ func float32Of(mant uint64, exp int) (float32, bool) {
 
 func slowNumber[T engine.Float](tok []byte, end int) (T, int, numStatus) {
 	var v T
-	f, err := strconv.ParseFloat(unsafe.String(&tok[0], len(tok)), int(unsafe.Sizeof(v))*8) // the token is not kept
+	// the token is not kept
+	f, err := strconv.ParseFloat(unsafe.String(&tok[0], len(tok)), int(unsafe.Sizeof(v))*8)
 	if err != nil {
 		return 0, end, numRange // the syntax was found good: only the range is left
 	}

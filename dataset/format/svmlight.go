@@ -55,7 +55,8 @@ type indexed struct {
 	zeroHint string // what to say of an index 0 that is not allowed
 }
 
-// headSVMLight decides the index base, as far as the head tells. Further files have the first one's.
+// headSVMLight decides the index base, as far as the head tells. Further files have the first
+// one's.
 func headSVMLight(h *Head, o *Options, first *Layout) (*Layout, error) {
 	if first != nil {
 		return first, nil
@@ -163,7 +164,8 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 			} else {
 				var ok bool
 				if code, ok = r.Labels.FindNum(y); !ok {
-					code = c.AddLabel(Label{Text: string(b[pos:end]), Num: y + 0, Numeric: true}, start, pos)
+					l := Label{Text: string(b[pos:end]), Num: y + 0, Numeric: true}
+					code = c.AddLabel(l, start, pos)
 				}
 				lastLabel, lastCode = y, code
 			}
@@ -252,7 +254,8 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 					}
 				}
 				if x < next || x > most || colon-tok > 18 { // 18 digits can't overflow x
-					if bad = badIndex(string(b[tok:colon]), next, least, most, ix.zeroHint); bad != "" {
+					text := string(b[tok:colon])
+					if bad = badIndex(text, next, least, most, ix.zeroHint); bad != "" {
 						at = tok
 						break
 					}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -120,6 +121,18 @@ func TestCut(t *testing.T) {
 		if f, l := tc.cut.First([]byte(tc.text)), tc.cut.Last([]byte(tc.text)); f != tc.first ||
 			l != tc.last {
 			t.Errorf("%q in %q: %d, %d, want %d, %d", tc.cut, tc.text, f, l, tc.first, tc.last)
+		}
+	}
+}
+
+// TestImports: a program that reads no file may use this package, so it needs next to nothing.
+func TestImports(t *testing.T) {
+	for name, f := range sources(t, ".") {
+		for _, spec := range f.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			if strings.Contains(path, ".") && path != "github.com/halfspace-ml/halfspace/engine" {
+				t.Errorf("%s imports %s", name, path)
+			}
 		}
 	}
 }
