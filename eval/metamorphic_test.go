@@ -60,6 +60,8 @@ var pinned = map[string]string{
 	"dense/adf":         "b8caa3955768",
 	"dense/wep":         "aa22ad7bb2ad",
 	"dense/vvm":         "6850ed332a05",
+	"sparse/arow":       "a73739c2daf2",
+	"dense/arow":        "b34b4b7a31b4",
 }
 
 // way is how a model is learned. None of it may show in the model.

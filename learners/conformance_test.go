@@ -99,6 +99,10 @@ var variants = map[string]map[string]learners.Config{
 		"noise estimated, diagonal": &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05,
 			NoiseAuto: true},
 	},
+	"arow": {
+		"full": &learners.AROWConfig{Covariance: "full", R: 1},
+		"r":    &learners.AROWConfig{Covariance: "diagonal", R: 0.1},
+	},
 	"wep": {
 		"noise estimated": &learners.WEPConfig{Buffer: 4, PointsConfig: learners.PointsConfig{
 			Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1, NoiseAuto: true}},
@@ -186,6 +190,8 @@ func TestBits(t *testing.T) {
 		{"pumma", &learners.PUMMAConfig{P: "2.7", Delta: 0.1, SoftC: 2}, "02aa41c42db9", "02aa41c42db9"},
 		{"adf", &learners.ADFConfig{Covariance: "full", Noise: 0.05}, "a2e91a7b7d06", "a2e91a7b7d06"},
 		{"adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}, "d71ee8ed811f", "d71ee8ed811f"},
+		{"arow", &learners.AROWConfig{Covariance: "full", R: 0.5}, "6b2984d6948f", "6b2984d6948f"},
+		{"arow", &learners.AROWConfig{Covariance: "diagonal", R: 0.5}, "119e4f0b4772", "119e4f0b4772"},
 		{"ep", &learners.EPConfig{PointsConfig: learners.PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 30, Damping: 0.9}}, "e8a0aedbf353", "e8a0aedbf353"},
 		{"wep", &learners.WEPConfig{Buffer: 5, PointsConfig: learners.PointsConfig{Noise: 0.02, Tolerance: 1e-4, Sweeps: 8, Damping: 1}}, "d14d22908291", "d14d22908291"},
 		{"vvm", &learners.VVMConfig{Buffer: 5, Pairs: 4, PointsConfig: learners.PointsConfig{Noise: 0.05, Tolerance: 1e-4, Sweeps: 8, Damping: 1}}, "2b1ef9327182", "2b1ef9327182"},

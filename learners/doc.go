@@ -8,6 +8,7 @@
 //	romma         romma.go         ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm
 //	pumma         pumma.go         PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2
 //	micra         micra.go         MICRA, approximate maximal margin controlled by the number of mistakes
+//	arow          arow.go          AROW, adaptive regularization of weights, diagonal or full covariance
 //	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
 //	budget        budget.go        the Budget Perceptron, and the kernel perceptron
 //	tbp           tbp.go           the Tighter Budget Perceptron

@@ -74,6 +74,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 			{"cap", obpm(func(c *learners.OBPMConfig) { c.Cap = true })},
 			{"pa", obpm(func(c *learners.OBPMConfig) { c.Base = "pa" })},
 			{"alma", obpm(func(c *learners.OBPMConfig) { c.Base = "alma" })},
+			{"romma", obpm(func(c *learners.OBPMConfig) { c.Base = "romma" })},
 			{"rbf", obpm(func(c *learners.OBPMConfig) {
 				c.Budget, c.Removal, c.KernelConfig = 9,
 					learners.RemoveErrors, rbf
@@ -111,6 +112,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 			{"p=3", &learners.PUMMAConfig{P: "3", Delta: 0.1}},
 			{"rbf", &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: rbf}},
 		},
+		"arow": {{"full", &learners.AROWConfig{Covariance: "full", R: 1}}},
 		"adf": {{"diagonal", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}}},
 		"wep": {{"", &learners.WEPConfig{Buffer: 3, PointsConfig: points}}},
 		"vvm": {{"", &learners.VVMConfig{Buffer: 3, Pairs: 3, PointsConfig: points}}},
