@@ -376,7 +376,8 @@ func TestLearnersPage(t *testing.T) {
 	}
 	sections := map[string]map[string]string{} // of a heading: the settings' defaults
 	links := map[string]bool{}                 // to the kernel settings
-	row := regexp.MustCompile("^\\| `--([^`]+)` \\| ([^|]*) \\|")
+	row := regexp.MustCompile("^\\| `--([^`]+)` \\| ([^|]*) \\| (.*) \\|")
+	meaning := map[string]string{} // of a section and a flag
 	var section string
 	for line := range strings.Lines(string(text)) {
 		if name, ok := strings.CutPrefix(line, "## "); ok {
@@ -385,6 +386,7 @@ func TestLearnersPage(t *testing.T) {
 		}
 		if m := row.FindStringSubmatch(line); m != nil {
 			sections[section][m[1]] = m[2]
+			meaning[section+" "+m[1]] = m[3]
 		}
 		if strings.Contains(line, "(#kernel-settings)") {
 			links[section] = true
@@ -406,8 +408,19 @@ func TestLearnersPage(t *testing.T) {
 		}
 		for _, f := range settingsOf(e.Config()) {
 			def, ok := have[f.flag]
+			text := meaning[name+" "+f.flag]
 			if !ok && links[name] {
 				def, ok = kernel[f.flag]
+				text = meaning["Kernel settings "+f.flag]
+			}
+			for _, v := range f.values {
+				if !regexp.MustCompile(`\b` + v + `\b`).MatchString(text) {
+					t.Errorf("%s: --%s: the value %s is not explained", name, f.flag, v)
+				}
+			}
+			takes := slices.Contains(estimators(f.flag), name)
+			if f.auto.IsValid() && takes != strings.Contains(text, "auto") {
+				t.Errorf("%s: --%s: it takes auto: %v; the page has %q", name, f.flag, takes, text)
 			}
 			if !ok || def != f.text() {
 				t.Errorf("%s: --%s: the default %q, want %q", name, f.flag, def, f.text())
