@@ -159,6 +159,15 @@ func (m *Model) Settings() (learners.Entry, learners.Config, error) {
 	return e, c, nil
 }
 
+// Learnable returns ErrPredictOnly, with what to do, for a model that can't be learned on.
+func (m *Model) Learnable() error {
+	if m.PredictOnly {
+		return fmt.Errorf("%w: it was saved without what learning on needs; take the model of the "+
+			"whole learner, or train anew", ErrPredictOnly)
+	}
+	return nil
+}
+
 // settingsFor is Settings of a model that must be of that precision.
 func (m *Model) settingsFor(want string) (learners.Entry, learners.Config, error) {
 	if m.Precision != want {
@@ -175,9 +184,8 @@ func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T]
 	if err != nil {
 		return nil, err
 	}
-	if m.PredictOnly {
-		return nil, fmt.Errorf("%w: it was saved without what learning on needs; take the model "+
-			"that training wrote, or train anew", ErrPredictOnly)
+	if err := m.Learnable(); err != nil {
+		return nil, err
 	}
 	l, err := learners.New[T](e, c, learners.Env{Seed: m.Seed, Pool: pool})
 	if err != nil {

@@ -21,12 +21,21 @@ type Saved struct {
 // capture makes the model of what was learned so far.
 func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 	r eval.Result) (*model.Model, error) {
-	m, err := model.Capture(j.name, j.config, j.seed, l)
+	var m *model.Model
+	var err error
+	if j.o.PredictOnly {
+		m, err = model.CapturePredictor(j.name, j.config, j.seed, learner.ViewOf(l))
+	} else {
+		m, err = model.Capture(j.name, j.config, j.seed, l)
+	}
 	if err != nil {
 		return nil, err
 	}
 	m.Prep = prepOf(j.data, info, j.before)
 	m.Presented, m.Mistakes, m.Pass = uint64(r.Presented), uint64(r.Mistakes), r.Pass
+	if j.o.PredictOnly {
+		m.Pass = nil
+	}
 	if j.before != nil {
 		m.Presented = min(m.Presented+j.before.Presented, model.MaxCount)
 		m.Mistakes = min(m.Mistakes+j.before.Mistakes, model.MaxCount)

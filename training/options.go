@@ -59,6 +59,7 @@ type Options struct {
 	// The model file.
 	Model           string `json:"model,omitempty" toml:"model,omitempty"`                       // is written there; "": nowhere
 	From            string `json:"from,omitempty" toml:"from,omitempty"`                         // goes on from this one, with its settings and preparation of examples
+	PredictOnly     bool   `json:"predict_only,omitempty" toml:"predict_only,omitempty"`         // Model holds what predicts and not what learning on needs
 	CheckpointEvery string `json:"checkpoint_every,omitempty" toml:"checkpoint_every,omitempty"` // "100000" examples or "60s": Model is written so often
 
 	// What is measured.
@@ -212,6 +213,13 @@ func (o *Options) validData() error {
 func (o *Options) validFiles() error {
 	if len(o.Files) == 0 {
 		return badOption("Name one; - is standard input.", "{files}: none is given")
+	}
+	switch {
+	case o.PredictOnly && o.Model == "":
+		return badOption("Name the model file: {model}.", "{predict_only} without a model file")
+	case o.PredictOnly && o.CheckpointEvery != "":
+		return badOption("Leave one of them out: a checkpoint is there to go on from.",
+			"{predict_only} and {checkpoint_every} exclude each other")
 	}
 	if o.CheckpointEvery != "" {
 		if o.Model == "" {

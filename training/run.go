@@ -131,6 +131,9 @@ func (j *Job) begin() (err error) {
 		return err
 	}
 	m := j.before
+	if err := m.Learnable(); err != nil {
+		return wrapped(ErrModel, err)
+	}
 	e, c, err := o.keeps(m)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -152,6 +153,11 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 		field := "proba"
 		if !p.proba {
 			field = "abstain_below"
+		}
+		if _, c, err := p.m.Settings(); err == nil && p.m.PredictOnly && c.Traits().Proba {
+			return usage("Leave it out, or take the model of the whole learner.",
+				"%s: %s can only predict, and was saved without the members whose votes are the "+
+					"probabilities", given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")), p.model)
 		}
 		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner))
 	}

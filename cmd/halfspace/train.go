@@ -100,6 +100,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"longest", "none", "unit", "max")
 	t.read.flags(fs)
 	fs.StringVarP(&o.Model, "model", "m", "", "write the model to `FILE`")
+	fs.BoolVar(&o.PredictOnly, "predict-only", false, "write a model that predicts and can't be "+
+		"learned on, without what learning on needs")
 	fs.StringVarP(&o.From, "from", "i", "", "go on from the model in `FILE`, with its settings")
 	fs.StringVar(&o.CheckpointEvery, "checkpoint-every", "", "write the model each `N` examples, "+
 		"or each 60s")

@@ -102,6 +102,8 @@ func (t *trainer) stopped(job *training.Job, res *training.Result) error {
 		next = "Nothing was learned yet; nothing was saved."
 	case job.NeedsWhole():
 		next = "Nothing was saved: " + job.Learner() + " has nothing to save before its end."
+	case res.Saved != nil && t.o.PredictOnly:
+		next = "The model is in " + res.Saved.Path + "; it can only predict."
 	case res.Saved != nil:
 		next = "The model is in " + res.Saved.Path + "; to go on from it: -i " + res.Saved.Path +
 			"."
