@@ -1,5 +1,15 @@
-// Package halfspace is the root of an engine, a library and a command for learning linear and kernel classifiers one
-// example at a time with a large margin. The code lives in the packages below:
+// Package halfspace is the front door of an engine, a library and a command for learning linear and
+// kernel classifiers one example at a time with a large margin.
+//
+// [Train] learns from files, [New] begins a model that learns row by row, [Load] reads one from its
+// file:
+//
+//	m, err := halfspace.Train(ctx, halfspace.Options{Learner: "adf"}, "train.csv")
+//	...
+//	label, err := m.Label(m.Row().Set("age", 39).Set("hours", 40))
+//
+// Nothing here has type parameters; the precision is one of the Options. What more there is lies in
+// the rooms below:
 //
 //	cmd/halfspace  the command
 //	bench          throughput suites; bench/papers the tables and figures of the papers

@@ -150,7 +150,7 @@ func (o *Options) Validate() error {
 	if err := o.validate(); err != nil || o.From != "" {
 		return err
 	}
-	_, c, err := o.learner()
+	_, c, err := o.Entry()
 	if err != nil {
 		return err
 	}
@@ -252,8 +252,9 @@ func checkpointMarks(text string) (every int64, after time.Duration, err error) 
 	return 0, d, nil
 }
 
-// learner returns the entry and the settings, valid, of a run that begins anew.
-func (o *Options) learner() (learner.Entry, learner.Config, error) {
+// Entry returns the learner that o names, and its settings: valid, and a copy that is the caller's
+// unless they are o.Config. From is not looked at.
+func (o *Options) Entry() (learner.Entry, learner.Config, error) {
 	e, err := learner.Lookup(o.Learner)
 	if err != nil {
 		return e, nil, badOption("The learners: "+strings.Join(learner.Names(), ", ")+".",

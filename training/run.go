@@ -116,7 +116,7 @@ func (j *Job) begin() (err error) {
 	o := &j.o
 	if o.From == "" {
 		var c learner.Config
-		if j.entry, c, err = o.learner(); err == nil {
+		if j.entry, c, err = o.Entry(); err == nil {
 			j.set(c)
 		}
 		return err

@@ -1,0 +1,453 @@
+package halfspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/learner"
+	_ "github.com/halfspace-ml/halfspace/learners" // registers them
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// Options say what is learned, from what and how: see training.Options. JSON and TOML hold them.
+type Options = training.Options
+
+// Data is the part of Options that says how rows of files become examples.
+type Data = training.Data
+
+// Errors of this package, wrapped with what was found. Others are those of packages training,
+// dataset, model and learner.
+var (
+	ErrFeature = errors.New("no such feature")  // a Row was given a name or number that the model has not
+	ErrLabel   = errors.New("no such label")    // LearnOne was given a label that the model has not
+	ErrProba   = errors.New("no probabilities") // of a learner that has none
+)
+
+// Model is a learner with all that it needs to learn and to predict: how rows become examples, the
+// names of features and labels, counts. [Train], [New] and [Load] make one.
+//
+// Any number of goroutines may call Row, Score, Label, Proba, Predict and Test at once, as long as
+// nothing else is called; LearnOne, Save and Snapshot need the Model for themselves. To score while
+// the Model learns, score with a [Snapshot].
+//
+// Score, Label, Proba and LearnOne allocate nothing once they have seen rows as large, as often at
+// the same time.
+type Model struct {
+	*hypothesis
+	file   model.Model // all but the State
+	config learner.Config
+	learn  teacher
+	result *training.Result
+}
+
+// Snapshot is what a Model knew when [Model.Snapshot] was called. It never changes: any number of
+// goroutines may use it, whatever the Model does.
+type Snapshot struct{ *hypothesis }
+
+// Train learns from files as o says, in addition to o.Files, and returns what was learned; o.Model
+// is written, if there is one. What stderr shows of a run at the command line, training.Run shows an
+// Observer.
+//
+// With training.ErrNotConverged and training.ErrStopped (ctx ended) the Model is there, too; with
+// other errors it is nil. Cost beside learning: what was learned is copied once.
+func Train(ctx context.Context, o Options, files ...string) (*Model, error) {
+	o.Files = slices.Concat(o.Files, files)
+	res, err := training.Run(ctx, o, training.Env{})
+	if res == nil || err != nil && !errors.Is(err, training.ErrNotConverged) &&
+		!errors.Is(err, training.ErrStopped) {
+		return nil, err
+	}
+	file, failed := res.Model()
+	if failed != nil {
+		return nil, failed
+	}
+	m, failed := open(file)
+	if failed != nil {
+		return nil, failed
+	}
+	m.result = res
+	return m, err
+}
+
+// New returns a model that has learned nothing, for LearnOne. Of o it takes Learner, Config or
+// Settings, Precision, Seed, Rho, Bias, Normalize (but max, which is relative to a data set) and
+// Positive; fields that ask for something else are an error. The labels are -1 and +1; with Positive
+// they are that one and all others.
+//
+// Features that are named are those, in this order: files with a header have them as columns.
+// Without names, features have numbers from 0, as many as come: those of svmlight files that count
+// from 0.
+func New(o Options, features ...string) (*Model, error) {
+	entry, config, err := o.Entry()
+	if err != nil {
+		return nil, err
+	}
+	if err := fresh(o); err != nil {
+		return nil, err
+	}
+	file := model.Model{Learner: entry.Name, Precision: o.Precision, Seed: training.DefaultSeed,
+		Prep: model.Prep{Labels: model.Labels{Negative: "-1", Positive: "+1"}, Bias: o.Bias,
+			Normalize: o.Normalize, Scale: 1, Format: "svmlight"}}
+	if file.Precision == "" {
+		file.Precision = "f32"
+	}
+	if o.Seed != nil {
+		file.Seed = *o.Seed
+	}
+	p := &file.Prep
+	if o.Rho != 0 {
+		p.Bias, p.BiasValue = "append", o.Rho
+	}
+	if o.Positive != "" {
+		p.Labels = model.Labels{Positive: o.Positive}
+	}
+	if len(features) > 0 {
+		p.Format, p.IndexBase, p.Dim = "csv", 1, len(features)
+		p.Columns, p.LabelCol = append(slices.Clone(features), "label"), len(features)+1
+	}
+	if file.Precision == "f64" {
+		return begin[float64](entry, config, file)
+	}
+	return begin[float32](entry, config, file)
+}
+
+// fresh refuses what New doesn't take.
+func fresh(o Options) error {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"from", o.From != ""}, {"files", len(o.Files) > 0}, {"test", len(o.Test) > 0},
+		{"model", o.Model != ""}, {"epochs", o.Epochs != 0}, {"shuffle", o.Shuffle},
+		{"until_converged", o.UntilConverged}, {"soft_delta", o.SoftDelta != 0},
+		{"normalize max", o.Normalize == "max"},
+	} {
+		if f.given {
+			return fmt.Errorf("halfspace: %s is for Train, not for New: %w", f.name,
+				training.ErrOption)
+		}
+	}
+	if !slices.Contains([]string{"", "f32", "f64"}, o.Precision) {
+		return fmt.Errorf("halfspace: precision is %q, want f32 or f64: %w", o.Precision,
+			training.ErrOption)
+	}
+	return nil
+}
+
+// Load reads a model file, which Save or the command has written. Errors are those of package model.
+func Load(path string) (*Model, error) {
+	file, err := training.Load(path, training.Machine{})
+	if err != nil {
+		return nil, err
+	}
+	return open(file)
+}
+
+// open makes the Model of what was captured, whose State it takes.
+func open(file *model.Model) (*Model, error) {
+	if file.Precision == "f64" {
+		return restore[float64](file)
+	}
+	return restore[float32](file)
+}
+
+// Save writes the model file, which Load and the command read. It appears whole or not at all. A
+// learner that has diverged is not saved: model.ErrNotFinite.
+func (m *Model) Save(path string) error {
+	state, err := m.learn.capture(&m.file, m.config)
+	if err != nil {
+		return err
+	}
+	file := m.file
+	file.Config, file.State = state.Config, state.State
+	_, err = model.Save(path, &file)
+	return err
+}
+
+// Learner returns the learner's name, and its settings in JSON.
+func (m *Model) Learner() (name, settings string) { return m.file.Learner, string(m.file.Config) }
+
+// Presented returns how many examples were learned, repetitions counted.
+func (m *Model) Presented() uint64 { return m.file.Presented }
+
+// Result is what [Train] counted; nil for a Model from elsewhere.
+func (m *Model) Result() *training.Result { return m.result }
+
+// Snapshot returns what the Model knows now. It copies what scoring needs.
+func (m *Model) Snapshot() *Snapshot {
+	h, p := *m.hypothesis, m.file.Prep
+	h.score, h.prep = m.learn.snapshot(), &p
+	return &Snapshot{&h}
+}
+
+// LearnOne learns one example and returns its score before. The label is one of the model's, of
+// which numbers compare as numbers; see ErrLabel. Learners of whole data sets only return
+// learner.ErrBatch.
+func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
+	y, err := m.sign(label)
+	if err == nil {
+		err = r.check(m.hypothesis)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if score, err = m.learn.one(m.hypothesis, r, y); err != nil {
+		return 0, err
+	}
+	if n := len(r.idx); n > 0 && !m.dense {
+		m.file.Prep.Dim = max(m.file.Prep.Dim, int(r.idx[n-1])+1)
+	}
+	m.file.Pass = nil // it stood in other examples
+	m.file.Presented = min(m.file.Presented+1, model.MaxCount)
+	if !(y*score > 0) {
+		m.file.Mistakes = min(m.file.Mistakes+1, model.MaxCount)
+	}
+	return score, nil
+}
+
+// hypothesis is what predicts: it has no precision of its own.
+type hypothesis struct {
+	score scorer
+	prep  *model.Prep // that of the file
+	names map[string]int
+	dense bool // examples are dense rows, of Prep.Dim features
+	bias  int  // 1 if a feature is appended
+	value float64
+}
+
+// newHypothesis says how rows become examples of a model.
+func newHypothesis(p *model.Prep) *hypothesis {
+	h := &hypothesis{prep: p}
+	if f := format.Lookup(p.Format); f != nil {
+		h.dense = f.Dense
+	}
+	if p.Bias == "append" {
+		h.bias, h.value = 1, 1
+		if p.BiasValue != 0 {
+			h.value = p.BiasValue
+		}
+	}
+	for column, name := range p.Columns {
+		if column+1 == p.LabelCol {
+			continue
+		}
+		if h.names == nil {
+			h.names = map[string]int{}
+		}
+		if p.LabelCol > 0 && column >= p.LabelCol {
+			column--
+		}
+		h.names[name] = column
+	}
+	return h
+}
+
+// Labels returns the names of the two labels, as the training data wrote them. Where one label was
+// told from all others, negative is the one that training met of these, or not-POSITIVE.
+func (h *hypothesis) Labels() (negative, positive string) {
+	l := h.prep.Shown()
+	return l.Negative, l.Positive
+}
+
+// sign returns the number of a label.
+func (h *hypothesis) sign(label string) (float64, error) {
+	l := h.prep.Labels.OrDefault()
+	switch {
+	case sameLabel(label, l.Positive):
+		return 1, nil
+	case l.Negative == "" || sameLabel(label, l.Negative):
+		return -1, nil
+	}
+	return 0, fmt.Errorf("halfspace: label is %q, want %q or %q: %w", label, l.Negative, l.Positive,
+		ErrLabel)
+}
+
+// sameLabel reports whether two labels are one: numbers count by their value.
+func sameLabel(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && x == y
+}
+
+// Score returns f(x): its sign is the label's, and larger scores are more certain. It has no unit.
+func (h *hypothesis) Score(r *Row) (float64, error) {
+	if err := r.check(h); err != nil {
+		return 0, err
+	}
+	return h.score.one(h, r)
+}
+
+// Label returns the label that is predicted, as the training data wrote it: the positive one for a
+// score of 0 or more. A score that is NaN predicts none: "".
+func (h *hypothesis) Label(r *Row) (string, error) {
+	f, err := h.Score(r)
+	if err != nil {
+		return "", err
+	}
+	return h.label(f), nil
+}
+
+func (h *hypothesis) label(f float64) string {
+	negative, positive := h.Labels()
+	switch {
+	case f >= 0:
+		return positive
+	case f < 0:
+		return negative
+	}
+	return ""
+}
+
+// Proba returns the probability of the positive label; ErrProba if the learner has none.
+func (h *hypothesis) Proba(r *Row) (float64, error) {
+	if err := r.check(h); err != nil {
+		return 0, err
+	}
+	return h.score.proba(h, r)
+}
+
+// Prediction is what is predicted of a row of a file.
+type Prediction struct {
+	Label  string  // as Label returns it
+	Score  float64 //
+	Proba  float64 // of the positive label; NaN where the learner has none
+	Actual string  // the row's own label, if it has one that the model knows; "" else
+}
+
+// Predict predicts the rows of files, which are prepared as the training set was; labels are not
+// needed. The first error ends it. Files are read in parallel with what is done with predictions.
+func (h *hypothesis) Predict(ctx context.Context, files ...string) iter.Seq2[Prediction, error] {
+	return func(yield func(Prediction, error) bool) {
+		err := h.score.each(ctx, h.reading(), files, func(f, p, y float64) bool {
+			next := Prediction{Label: h.label(f), Score: f, Proba: p}
+			if y != 0 {
+				next.Actual = h.label(y)
+			}
+			return yield(next, nil)
+		})
+		if err != nil {
+			yield(Prediction{}, err)
+		}
+	}
+}
+
+// Test predicts the rows of files and counts the errors among those that have a label which the
+// model knows. NaN is an error.
+func (h *hypothesis) Test(ctx context.Context, files ...string) (examples, errors int64, err error) {
+	err = h.score.each(ctx, h.reading(), files, func(f, _, y float64) bool {
+		if y != 0 {
+			examples++
+			if !(f >= 0 && y > 0 || f < 0 && y < 0) {
+				errors++
+			}
+		}
+		return true
+	})
+	return examples, errors, err
+}
+
+// reading says how files to be predicted are read.
+func (h *hypothesis) reading() dataset.Options {
+	o := (&Data{}).Reading()
+	training.AsTrained(&o, &model.Model{Prep: *h.prep})
+	o.LabelsOptional = true
+	return o
+}
+
+// Row is an example in the making: features that are not set are 0. It belongs to the Model that
+// made it, and to its Snapshots; one goroutine at a time may use it.
+type Row struct {
+	names map[string]int
+	base  int
+	dim   int // of dense rows; 0: any
+	idx   []int32
+	val   []float64
+	err   error // of the first bad call
+}
+
+// Row returns an empty row. Keep it and Reset it where rows come often.
+func (h *hypothesis) Row() *Row {
+	r := &Row{names: h.names, base: h.prep.IndexBase}
+	if h.dense {
+		r.dim = h.prep.Dim
+	}
+	return r
+}
+
+// Reset empties the row.
+func (r *Row) Reset() *Row {
+	r.idx, r.val, r.err = r.idx[:0], r.val[:0], nil
+	return r
+}
+
+// Set sets the feature of that name: a column of the training data's header, or a name that New was
+// given. A name that the model doesn't have is ErrFeature, which the next call with the row returns.
+func (r *Row) Set(name string, value float64) *Row {
+	i, ok := r.names[name]
+	if !ok {
+		return r.fail(fmt.Errorf("halfspace: feature %q, want one of %d names: %w", name,
+			len(r.names), ErrFeature))
+	}
+	return r.put(int32(i), value)
+}
+
+// At sets the feature of that number: in svmlight as the training file counts them, from 0 or 1; of
+// other files from 1, the label's column left out; of models that New made without names from 0.
+func (r *Row) At(number int, value float64) *Row {
+	i := number - r.base
+	if i < 0 || i >= math.MaxInt32-1 || r.dim > 0 && i >= r.dim {
+		return r.fail(fmt.Errorf("halfspace: feature %d, want a number from %d: %w", number, r.base,
+			ErrFeature))
+	}
+	return r.put(int32(i), value)
+}
+
+// put sets a feature by its number from 0.
+func (r *Row) put(i int32, value float64) *Row {
+	at, there := len(r.idx), false
+	if at > 0 && r.idx[at-1] >= i { // mostly they come in order
+		at, there = slices.BinarySearch(r.idx, i)
+	}
+	if there {
+		r.val[at] = value
+		return r
+	}
+	r.idx, r.val = slices.Insert(r.idx, at, i), slices.Insert(r.val, at, value)
+	return r
+}
+
+func (r *Row) fail(err error) *Row {
+	if r.err == nil {
+		r.err = err
+	}
+	return r
+}
+
+// check returns the error of the calls that made the row.
+func (r *Row) check(h *hypothesis) error {
+	if r.err == nil && h.dense && r.dim != h.prep.Dim {
+		return fmt.Errorf("halfspace: a row of %d features, want %d: %w", r.dim, h.prep.Dim,
+			ErrFeature)
+	}
+	return r.err
+}
+
+// eof takes io.EOF for no error.
+func eof(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}

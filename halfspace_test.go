@@ -1,0 +1,316 @@
+package halfspace_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// write makes a file in a folder that goes with the test.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// values are the features of example i of the files below.
+func values(i int) [3]float64 {
+	return [3]float64{float64(i*37%101-50) / 8, float64(i*53%89-44) / 8, float64(i % 3)}
+}
+
+func label(i int) string {
+	if x := values(i); x[0]+x[1]/4 > 0.5 {
+		return "spam"
+	}
+	return "ham"
+}
+
+// csvText is n examples in columns; the label is in the middle.
+func csvText(n int) string {
+	var b strings.Builder
+	b.WriteString("first,kind,second,third\n")
+	for i := range n {
+		x := values(i)
+		fmt.Fprintf(&b, "%g,%s,%g,%g\n", x[0], label(i), x[1], x[2])
+	}
+	return strings.Replace(b.String(), "kind", "label", 1)
+}
+
+// svmText is the same in svmlight; indices count from 1.
+func svmText(n int) string {
+	var b strings.Builder
+	for i := range n {
+		y, x := map[string]int{"spam": 1, "ham": -1}[label(i)], values(i)
+		fmt.Fprintf(&b, "%+d 1:%g 2:%g 3:%g\n", y, x[0], x[1], x[2])
+	}
+	return b.String()
+}
+
+// TestRows: a row by names, or by numbers, gets the score that the same row of a file gets, to the
+// bit, however examples are prepared, in both precisions; and saving and loading changes none.
+func TestRows(t *testing.T) {
+	ctx := context.Background()
+	const n = 200
+	for _, data := range []halfspace.Data{{}, {Bias: "append"}, {Bias: "append", Normalize: "unit"},
+		{Normalize: "unit"}, {Bias: "append", Normalize: "max"}} {
+		for _, precision := range []string{"f32", "f64"} {
+			for _, c := range []struct {
+				file string
+				row  func(m *halfspace.Model, x [3]float64) *halfspace.Row
+			}{
+				{write(t, "a.csv", csvText(n)),
+					func(m *halfspace.Model, x [3]float64) *halfspace.Row {
+						return m.Row().Set("third", x[2]).Set("first", 7).Set("second", x[1]).
+							Set("first", x[0])
+					}},
+				{write(t, "a.svm", svmText(n)),
+					func(m *halfspace.Model, x [3]float64) *halfspace.Row {
+						return m.Row().At(3, x[2]).At(1, x[0]).At(2, x[1])
+					}},
+			} {
+				m, err := halfspace.Train(ctx, halfspace.Options{Learner: "pa", Data: data,
+					Precision: precision}, c.file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				saved := filepath.Join(t.TempDir(), "model")
+				if err := m.Save(saved); err != nil {
+					t.Fatal(err)
+				}
+				loaded, err := halfspace.Load(saved)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i := 0
+				for p, err := range m.Predict(ctx, c.file) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					row := c.row(m, values(i))
+					for _, of := range []interface {
+						Score(*halfspace.Row) (float64, error)
+						Label(*halfspace.Row) (string, error)
+					}{m, m.Snapshot(), loaded} {
+						f, err := of.Score(row)
+						if err != nil || f != p.Score {
+							t.Fatalf("%+v %s: row %d scores %v (%v), want %v", data, precision, i,
+								f, err, p.Score)
+						}
+						if l, err := of.Label(row); err != nil || l != p.Label {
+							t.Fatalf("row %d is %q (%v), want %q", i, l, err, p.Label)
+						}
+					}
+					if p.Proba == p.Proba {
+						t.Fatal("pa has probabilities")
+					}
+					i++
+				}
+				if i != n {
+					t.Errorf("%d of %d rows predicted", i, n)
+				}
+			}
+		}
+	}
+}
+
+// TestLearnOne: learning rows one by one gives the scores that learning the file gives, to the bit.
+func TestLearnOne(t *testing.T) {
+	ctx := context.Background()
+	file := write(t, "a.csv", csvText(300))
+	o := halfspace.Options{Learner: "obpm", Settings: map[string]any{"members": 20, "tau": 0.3},
+		Data: halfspace.Data{Bias: "append", Normalize: "unit"}}
+	want, err := halfspace.Train(ctx, o, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := halfspace.New(o, "first", "second", "third")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, mistakes := m.Row(), 0
+	for i := range 300 {
+		x, y := values(i), "-1"
+		if label(i) == "spam" {
+			y = "1" // which is +1
+		}
+		f, err := m.LearnOne(row.Reset().Set("first", x[0]).Set("second", x[1]).
+			Set("third", x[2]), y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := map[string]float64{"1": 1, "-1": -1}[y]; !(f*s > 0) {
+			mistakes++
+		}
+	}
+	if r := want.Result(); m.Presented() != 300 || int64(mistakes) != r.Counts.Mistakes {
+		t.Errorf("%d examples, %d mistakes, want %d and %d", m.Presented(), mistakes,
+			r.Counts.Presented, r.Counts.Mistakes)
+	}
+	for i := range 300 {
+		x := values(i)
+		set := func(r *halfspace.Row) *halfspace.Row {
+			return r.Set("first", x[0]).Set("second", x[1]).Set("third", x[2])
+		}
+		f, err := m.Score(set(m.Row()))
+		g, err2 := want.Score(set(want.Row()))
+		if f != g || err != nil || err2 != nil {
+			t.Fatalf("row %d: %v (%v), want %v (%v)", i, f, err, g, err2)
+		}
+	}
+	saved := filepath.Join(t.TempDir(), "model")
+	if err := m.Save(saved); err != nil {
+		t.Fatal(err)
+	}
+	again, err := halfspace.Load(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Files with the names in another order are matched by them.
+	file = write(t, "b.csv", "third,label,first,second\n1,+1,2,3\n")
+	f, _ := m.Score(m.Row().Set("first", 2).Set("second", 3).Set("third", 1))
+	for p, err := range again.Predict(ctx, file) {
+		if err != nil || p.Score != f || p.Actual != "+1" {
+			t.Errorf("%+v (%v), want the score %v", p, err, f)
+		}
+	}
+}
+
+// TestModelErrors: what goes wrong has a name.
+func TestModelErrors(t *testing.T) {
+	ctx := context.Background()
+	m, err := halfspace.New(halfspace.Options{Learner: "perceptron"}, "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbered, err := halfspace.New(halfspace.Options{Learner: "perceptron"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svm, err := halfspace.New(halfspace.Options{Learner: "svm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	score := func(_ any, err error) error { return err }
+	for name, c := range map[string]struct{ err, want error }{
+		"a name": {score(m.Score(m.Row().Set("c", 1))), halfspace.ErrFeature},
+		"the first of several": {score(m.Score(m.Row().Set("c", 1).Set("a", 1))),
+			halfspace.ErrFeature},
+		"a number":     {score(m.LearnOne(m.Row().At(3, 1), "+1")), halfspace.ErrFeature},
+		"a number < 0": {score(numbered.Score(numbered.Row().At(-1, 1))), halfspace.ErrFeature},
+		"another's row": {score(m.Score(numbered.Row().At(1, 1))),
+			halfspace.ErrFeature},
+		"a label":       {score(m.LearnOne(m.Row(), "yes")), halfspace.ErrLabel},
+		"probabilities": {score(m.Proba(m.Row())), halfspace.ErrProba},
+		"whole": {score(svm.LearnOne(svm.Row().At(0, 1), "+1")),
+			learner.ErrBatch},
+		"no learner": {score(halfspace.New(halfspace.Options{Learner: "x"})), training.ErrOption},
+		"for Train": {score(halfspace.New(halfspace.Options{Learner: "pa", Epochs: 2})),
+			training.ErrOption},
+		"a setting": {score(halfspace.New(halfspace.Options{Learner: "pa",
+			Settings: map[string]any{"c": -1}})), learner.ErrConfig},
+		"no setting": {score(halfspace.New(halfspace.Options{Learner: "pa",
+			Settings: map[string]any{"tau": 1}})), training.ErrOption},
+		"no file": {score(halfspace.Train(ctx, halfspace.Options{Learner: "pa"})),
+			training.ErrOption},
+		"a missing file": {score(halfspace.Train(ctx, halfspace.Options{Learner: "pa"},
+			"/nowhere/a.svm")), os.ErrNotExist},
+		"a missing model": {score(halfspace.Load("/nowhere/a.model")), os.ErrNotExist},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: %v, want that it is %v", name, c.err, c.want)
+		}
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := halfspace.Train(stopped, halfspace.Options{Learner: "pa"},
+		write(t, "a.svm", svmText(9))); !errors.Is(err, training.ErrStopped) && err != nil {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// TestConverging: a run that doesn't converge gives the model, and says so.
+func TestConverging(t *testing.T) {
+	file := write(t, "a.svm", "+1 1:1\n-1 1:1\n+1 1:2\n")
+	m, err := halfspace.Train(context.Background(), halfspace.Options{Learner: "perceptron",
+		UntilConverged: true, MaxUpdates: new(int64(10))}, file)
+	if !errors.Is(err, training.ErrNotConverged) || m == nil || m.Presented() == 0 {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// TestWhileLearning: goroutines score with snapshots while the model learns, and get what the model
+// knew then.
+func TestWhileLearning(t *testing.T) {
+	m, err := halfspace.New(halfspace.Options{Learner: "adf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	row := m.Row()
+	for i := range 200 {
+		x, y := values(i), map[string]string{"spam": "+1", "ham": "-1"}[label(i)]
+		if _, err := m.LearnOne(row.Reset().At(0, x[0]).At(i, x[1]), y); err != nil {
+			t.Fatal(err)
+		}
+		if i%50 != 0 {
+			continue
+		}
+		want, _ := m.Proba(m.Row().At(0, 1))
+		s := m.Snapshot()
+		for range 4 {
+			wg.Go(func() {
+				r := s.Row()
+				for range 200 {
+					if p, err := s.Proba(r.Reset().At(0, 1)); p != want || err != nil {
+						t.Errorf("%v (%v), want %v", p, err, want)
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// TestModelAllocations: scoring and learning rows allocates nothing after the first.
+func TestModelAllocations(t *testing.T) {
+	for _, features := range [][]string{nil, {"a", "b", "c"}} {
+		m, err := halfspace.New(halfspace.Options{Learner: "pa",
+			Data: halfspace.Data{Bias: "append", Normalize: "unit"}}, features...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, s := m.Row(), m.Snapshot()
+		once := func() {
+			row.Reset().At(1, 0.5).At(2, math.Pi)
+			if _, err := m.LearnOne(row, "-1"); err != nil {
+				t.Fatal(err)
+			}
+			for _, score := range []func(*halfspace.Row) (float64, error){m.Score, s.Score} {
+				if _, err := score(row); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := m.Label(row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		once()
+		if n := testing.AllocsPerRun(50, once); n > 0 {
+			t.Errorf("%d features: %v allocations", len(features), n)
+		}
+	}
+}

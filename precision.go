@@ -1,0 +1,238 @@
+package halfspace
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// scorer scores rows, in a precision that it knows.
+type scorer interface {
+	one(h *hypothesis, r *Row) (float64, error)
+	proba(h *hypothesis, r *Row) (float64, error)
+	// each hands on score, probability (NaN: none) and label (0: none) of each row of files, until
+	// yield returns false.
+	each(ctx context.Context, o dataset.Options, files []string,
+		yield func(f, p, y float64) bool) error
+}
+
+// teacher is a learner, in a precision that it knows.
+type teacher interface {
+	one(h *hypothesis, r *Row, y float64) (score float64, err error)
+	snapshot() scorer
+	capture(file *model.Model, c learner.Config) (*model.Model, error)
+}
+
+// begin makes the Model of a learner that has learned nothing.
+func begin[T engine.Float](e learner.Entry, c learner.Config, file model.Model) (*Model, error) {
+	l, err := learner.New[T](e, c, learner.Env{Seed: file.Seed})
+	if err != nil {
+		return nil, err
+	}
+	first, err := model.Capture(file.Learner, c, file.Seed, l)
+	if err != nil {
+		return nil, err
+	}
+	file.Config = first.Config
+	return newModel(l, c, file), nil
+}
+
+// restore makes the Model of what was captured.
+func restore[T engine.Float](file *model.Model) (*Model, error) {
+	_, c, err := file.Settings()
+	if err != nil {
+		return nil, err
+	}
+	l, err := model.Restore[T](file, nil)
+	if err != nil {
+		return nil, err
+	}
+	own := *file
+	own.State = learner.State{}
+	return newModel(l, c, own), nil
+}
+
+func newModel[T engine.Float](l learner.Learner[T], c learner.Config, file model.Model) *Model {
+	m := &Model{file: file, config: c}
+	m.hypothesis = newHypothesis(&m.file.Prep)
+	m.score, m.learn = newScores[T](learned[T]{l}), &teaching[T]{l: l}
+	return m
+}
+
+// scoring is what Learner and Predictor have in common here.
+type scoring[T engine.Float] interface {
+	Score(b *engine.Block[T], dst []float64) error
+	prober() learner.Prober[T]
+	predictor() learner.Predictor[T]
+}
+
+// learned scores with a learner as it is.
+type learned[T engine.Float] struct{ learner.Learner[T] }
+
+func (l learned[T]) prober() learner.Prober[T]       { return learner.ProberOf(l.Learner) }
+func (l learned[T]) predictor() learner.Predictor[T] { return learner.ViewOf(l.Learner) }
+
+// fixed scores with what a learner knew.
+type fixed[T engine.Float] struct{ learner.Predictor[T] }
+
+func (p fixed[T]) prober() learner.Prober[T]       { return learner.ProbaOf(p.Predictor) }
+func (p fixed[T]) predictor() learner.Predictor[T] { return p.Predictor }
+
+// scores is a scorer in the precision of T.
+type scores[T engine.Float] struct {
+	of    scoring[T]
+	prob  learner.Prober[T] // nil: none
+	works scratch.Stack[work[T]]
+}
+
+func newScores[T engine.Float](of scoring[T]) *scores[T] {
+	return &scores[T]{of: of, prob: of.prober()}
+}
+
+func (s *scores[T]) one(h *hypothesis, r *Row) (float64, error) {
+	w := s.works.Take()
+	defer s.works.Give(w)
+	err := s.of.Score(w.example(h, r), w.dst[:])
+	return w.dst[0], err
+}
+
+func (s *scores[T]) proba(h *hypothesis, r *Row) (float64, error) {
+	if s.prob == nil {
+		return 0, fmt.Errorf("halfspace: scores of this learner are margins: %w", ErrProba)
+	}
+	w := s.works.Take()
+	defer s.works.Give(w)
+	err := s.prob.Proba(w.example(h, r), w.dst[:])
+	return w.dst[0], err
+}
+
+func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
+	yield func(f, p, y float64) bool) error {
+	stream, work, done, err := training.Open[T](ctx, files, o)
+	if err != nil {
+		return err
+	}
+	defer done()
+	proba := make([]float64, eval.DefaultBlock)
+	for {
+		b, err := stream.Next()
+		if err != nil {
+			return eof(err)
+		}
+		row, ended := 0, false
+		err = eval.Score(work, s.of.predictor(), eval.NewMemory(b, nil),
+			func(b *engine.Block[T], f []float64) error {
+				if s.prob != nil {
+					if err := s.prob.Proba(b, proba); err != nil {
+						return err
+					}
+				}
+				for i := 0; i < len(f) && !ended; i++ {
+					p, y := math.NaN(), 0.0
+					if s.prob != nil {
+						p = proba[i]
+					}
+					if stream.Labelled(row) {
+						y = float64(b.Y[i])
+					}
+					row++
+					ended = !yield(f[i], p, y)
+				}
+				return nil
+			})
+		if err != nil || ended {
+			return err
+		}
+	}
+}
+
+// teaching is a teacher in the precision of T.
+type teaching[T engine.Float] struct {
+	l     learner.Learner[T]
+	work  work[T]
+	round [1]learner.Round
+}
+
+func (t *teaching[T]) one(h *hypothesis, r *Row, y float64) (float64, error) {
+	b := t.work.example(h, r)
+	b.Y = append(b.Y[:0], T(y))
+	err := t.l.Learn(b, t.round[:])
+	return t.round[0].Score, err
+}
+
+func (t *teaching[T]) snapshot() scorer { return newScores[T](fixed[T]{t.l.Snapshot()}) }
+
+func (t *teaching[T]) capture(file *model.Model, c learner.Config) (*model.Model, error) {
+	return model.Capture(file.Learner, c, file.Seed, t.l)
+}
+
+// work is scratch of a call.
+type work[T engine.Float] struct {
+	b   engine.Block[T]
+	dst [1]float64
+}
+
+// example prepares a row as files are: bias, then normalising.
+func (w *work[T]) example(h *hypothesis, r *Row) *engine.Block[T] {
+	b := &w.b
+	b.Reset()
+	var row []T
+	if h.dense {
+		row = w.spread(h, r)
+	} else {
+		row = w.list(h, r)
+	}
+	switch p := h.prep; p.Normalize {
+	case "unit":
+		format.ToUnit(row, format.Squares(row))
+	case "max":
+		format.Divide(row, p.Scale)
+	}
+	return b
+}
+
+// list makes a sparse example.
+func (w *work[T]) list(h *hypothesis, r *Row) []T {
+	b := &w.b
+	b.X, b.Stride, b.Dim = nil, 0, h.prep.Dim+h.bias
+	b.Idx, b.Val = b.Idx[:0], b.Val[:0]
+	if h.bias > 0 {
+		b.Idx, b.Val = append(b.Idx, 0), append(b.Val, T(h.value))
+	}
+	for k, i := range r.idx {
+		b.Idx, b.Val = append(b.Idx, i+int32(h.bias)), append(b.Val, T(r.val[k]))
+	}
+	if n := len(b.Idx); n > 0 {
+		b.Dim = max(b.Dim, int(b.Idx[n-1])+1)
+	}
+	b.Ptr = append(b.Ptr[:0], 0, len(b.Idx))
+	return b.Val
+}
+
+// spread makes a dense example.
+func (w *work[T]) spread(h *hypothesis, r *Row) []T {
+	b := &w.b
+	b.Dim = h.prep.Dim + h.bias
+	b.Stride = format.Stride(b.Dim)
+	if cap(b.X) < b.Stride {
+		b.X = engine.Aligned[T](b.Stride)
+	}
+	b.X = b.X[:b.Stride]
+	clear(b.X)
+	if h.bias > 0 {
+		b.X[0] = T(h.value)
+	}
+	for k, i := range r.idx {
+		b.X[int(i)+h.bias] = T(r.val[k])
+	}
+	return b.X[:b.Dim]
+}
