@@ -1,6 +1,7 @@
 package halfspace
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -35,56 +36,25 @@ var onlyIn = map[string][]string{
 func TestImports(t *testing.T) {
 	seen := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata") {
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." ||
+			d.Name() == "testdata"):
 			return filepath.SkipDir
-		}
-		if filepath.Ext(path) != ".go" {
+		case filepath.Ext(path) != ".go":
 			return nil
-		}
-		path = filepath.ToSlash(path)
-		room, _, _ := strings.Cut(path, "/")
-		rank := slices.Index(rooms, room)
-		if rank >= 0 {
-			seen[room] = true
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
 		}
-		isTest := strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/") || strings.Contains(path, "learnertest/")
+		from := newImporter(filepath.ToSlash(path))
+		seen[from.room] = true
 		for _, spec := range f.Imports {
 			imp, _ := strconv.Unquote(spec.Path.Value)
-			if imp == "C" && !strings.HasPrefix(path, "cmd/libhalfspace/") {
-				t.Errorf("%s uses cgo", path)
-			}
-			for lib, where := range onlyIn {
-				if (imp == lib || strings.HasPrefix(imp, lib+"/")) && !isTest && !slices.Contains(where, room) {
-					t.Errorf("%s imports %s, which belongs to %v", path, imp, where)
-				}
-			}
-			below, ok := strings.CutPrefix(imp, module)
-			if !ok {
-				continue
-			}
-			target, _, _ := strings.Cut(below, "/")
-			if target == "internal" {
-				if !isTest && room != "bench" && !slices.Contains(forAll, below) {
-					t.Errorf("%s imports %s, which serves tests", path, imp)
-				}
-				continue
-			}
-			to := slices.Index(rooms, target)
-			switch {
-			case to < 0:
-				t.Errorf("%s imports %s: no such room", path, imp)
-			case rank < 0: // internal helpers and the root
-			case to < rank:
-				t.Errorf("%s imports %s: imports run down the list only", path, imp)
-			case rank >= slices.Index(rooms, "kernelcache") && to != rank:
-				t.Errorf("%s imports %s: %s imports nothing of this module", path, imp, room)
+			if what := from.objection(imp); what != "" {
+				t.Errorf("%s imports %s: %s", path, imp, what)
 			}
 		}
 		return nil
@@ -92,9 +62,57 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []string{"cmd", "bench", "training", "eval", "model", "dataset", "learners", "learner", "engine", "kernelcache", "vecmath"} {
+	for _, room := range rooms {
 		if !seen[room] {
 			t.Errorf("room %s has no Go file: is the list of rooms stale?", room)
 		}
 	}
+}
+
+// importer is a file that imports.
+type importer struct {
+	path, room string
+	rank       int  // in rooms; -1: internal helpers and the root
+	isTest     bool // or serves tests
+}
+
+func newImporter(path string) importer {
+	room, _, _ := strings.Cut(path, "/")
+	return importer{path: path, room: room, rank: slices.Index(rooms, room),
+		isTest: strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/") ||
+			strings.Contains(path, "learnertest/")}
+}
+
+// objection says what speaks against an import; "" is nothing.
+func (f importer) objection(imp string) string {
+	if imp == "C" && !strings.HasPrefix(f.path, "cmd/libhalfspace/") {
+		return "no cgo here"
+	}
+	for lib, where := range onlyIn {
+		if (imp == lib || strings.HasPrefix(imp, lib+"/")) && !f.isTest &&
+			!slices.Contains(where, f.room) {
+			return fmt.Sprintf("it belongs to %v", where)
+		}
+	}
+	below, ok := strings.CutPrefix(imp, module)
+	if !ok {
+		return ""
+	}
+	target, _, _ := strings.Cut(below, "/")
+	if target == "internal" {
+		if !f.isTest && f.room != "bench" && !slices.Contains(forAll, below) {
+			return "it serves tests"
+		}
+		return ""
+	}
+	switch to := slices.Index(rooms, target); {
+	case to < 0:
+		return "no such room"
+	case f.rank < 0:
+	case to < f.rank:
+		return "imports run down the list only"
+	case f.rank >= slices.Index(rooms, "kernelcache") && to != f.rank:
+		return f.room + " imports nothing of this module"
+	}
+	return ""
 }

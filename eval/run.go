@@ -163,15 +163,8 @@ func (r Result) NsPerExample() float64 {
 // Cost beside the learner's: some ns an example; nothing is allocated after the first block.
 func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T], o Options) (Result, error) {
 	mem, inMemory := src.(*Memory[T])
-	switch {
-	case o.UntilConverged && o.Epochs != 0:
-		return Result{}, fmt.Errorf("eval: %d epochs and until converged: %w", o.Epochs, ErrOptions)
-	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:
-		return Result{}, fmt.Errorf("eval: a negative count: %w", ErrOptions)
-	case !inMemory && (o.Epochs > 1 || o.UntilConverged || o.Shuffle):
-		return Result{}, fmt.Errorf("eval: %w", ErrOnePass)
-	case o.Shuffle && mem.gather == nil:
-		return Result{}, fmt.Errorf("eval: shuffling needs a gather function: %w", ErrOptions)
+	if err := o.check(inMemory, inMemory && mem.gather != nil); err != nil {
+		return Result{}, err
 	}
 	if o.Epochs == 0 {
 		o.Epochs = 1
@@ -183,24 +176,45 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 	if o.Timed != nil {
 		o.Block, size = 1, 1
 	}
-	r := run[T]{l: l, o: o, size: size, rounds: make([]learners.Round, o.Block), nextLine: 1, started: time.Now()}
+	r := run[T]{l: l, o: o, size: size, rounds: make([]learners.Round, o.Block), nextLine: 1,
+		started: time.Now()}
 	r.marked, r.mark = r.started, r.started
 	if o.Proba {
 		if r.prober = learners.ProberOf(l); r.prober == nil {
-			return Result{}, fmt.Errorf("eval: probabilities of a learner that has none: %w", ErrOptions)
+			return Result{}, fmt.Errorf("eval: probabilities of a learner that has none: %w",
+				ErrOptions)
 		}
 		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
 	}
-	if !inMemory {
-		r.status.Epoch = 1
-		return r.finish(r.pass(ctx, src))
+	if inMemory {
+		return r.finish(r.passes(ctx, mem))
 	}
+	r.status.Epoch = 1
+	return r.finish(r.pass(ctx, src))
+}
 
-	n := int64(mem.Len())
+// check refuses options that exclude each other, and those that a source lacks what is needed for.
+func (o *Options) check(inMemory, gathers bool) error {
+	switch {
+	case o.UntilConverged && o.Epochs != 0:
+		return fmt.Errorf("eval: %d epochs and until converged: %w", o.Epochs, ErrOptions)
+	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:
+		return fmt.Errorf("eval: a negative count: %w", ErrOptions)
+	case !inMemory && (o.Epochs > 1 || o.UntilConverged || o.Shuffle):
+		return fmt.Errorf("eval: %w", ErrOnePass)
+	case o.Shuffle && !gathers:
+		return fmt.Errorf("eval: shuffling needs a gather function: %w", ErrOptions)
+	}
+	return nil
+}
+
+// passes goes over the data as often as the options say.
+func (r *run[T]) passes(ctx context.Context, mem *Memory[T]) error {
+	o, n := &r.o, int64(mem.Len())
 	if !o.UntilConverged {
 		r.status.Total = n * int64(o.Epochs)
 	}
-	var first int64 // number of the first pass: those already begun over data of this size are behind us
+	var first int64 // the first pass's number: those begun over data of this size are behind us
 	if n > 0 {
 		first = (o.Before + n - 1) / n
 	}
@@ -229,19 +243,24 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 		r.begins(mem, uint64(first)+uint64(e), updated)
 		if err := r.pass(ctx, mem); err != nil {
 			r.stands()
-			return r.finish(err)
+			return err
 		}
 		from, r.res.Pass = learners.Pass{}, nil
 		if err := r.settle(mem, r.res.Updates == before && !updated, o.UntilConverged ||
 			e == o.Epochs-1); err != nil {
-			return r.finish(err)
+			return err
 		}
-		if o.UntilConverged && (r.res.Converged || r.idle == mostIdle) ||
-			o.MaxUpdates > 0 && r.res.Updates >= o.MaxUpdates {
+		if r.enough() {
 			break
 		}
 	}
-	return r.finish(nil)
+	return nil
+}
+
+// enough reports whether no further pass is wanted, whatever Options.Epochs says.
+func (r *run[T]) enough() bool {
+	return r.o.UntilConverged && (r.res.Converged || r.idle == mostIdle) ||
+		r.o.MaxUpdates > 0 && r.res.Updates >= r.o.MaxUpdates
 }
 
 // data returns the fingerprint of the examples.

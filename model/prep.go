@@ -62,24 +62,14 @@ func (p *Prep) Shown() Labels {
 // maxDim is the most features that examples can have.
 const maxDim = math.MaxInt32
 
-// check names the first bad field.
-func (p *Prep) check() error {
-	bad := func(field string, v any, want string) error {
-		return fmt.Errorf("prep: %s is %v, want %s", field, v, want)
-	}
+// bad is an error of a field.
+func bad(field string, v any, want string) error {
+	return fmt.Errorf("prep: %s is %v, want %s", field, v, want)
+}
+
+// checkScale is check for the fields of an example's last feature and length.
+func (p *Prep) checkScale() error {
 	finite := func(v float64) bool { return v-v == 0 }
-	if err := p.Labels.check(); err != nil {
-		return err
-	}
-	if p.Rest != "" && (p.Labels.Negative != "" || p.Labels.Positive == "" ||
-		!utf8.ValidString(p.Rest) || sameLabel(p.Rest, p.Labels.Positive)) {
-		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, "+
-			"where the negative one has none")
-	}
-	f, columns := formats.Lookup(p.Format), int64(p.Dim)
-	if p.LabelCol > 0 {
-		columns++
-	}
 	switch {
 	case !slices.Contains([]string{"", "none", "append"}, p.Bias):
 		return bad("bias", strconv.Quote(p.Bias), "none or append")
@@ -93,6 +83,28 @@ func (p *Prep) check() error {
 		return bad("scale", p.Scale, "the positive length of an example with normalize max")
 	case p.Normalize != "max" && p.Scale != 0 && p.Scale != 1:
 		return bad("scale", p.Scale, "1 without normalize max")
+	}
+	return nil
+}
+
+// check names the first bad field.
+func (p *Prep) check() error {
+	if err := p.Labels.check(); err != nil {
+		return err
+	}
+	if p.Rest != "" && (p.Labels.Negative != "" || p.Labels.Positive == "" ||
+		!utf8.ValidString(p.Rest) || sameLabel(p.Rest, p.Labels.Positive)) {
+		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, "+
+			"where the negative one has none")
+	}
+	if err := p.checkScale(); err != nil {
+		return err
+	}
+	f, columns := formats.Lookup(p.Format), int64(p.Dim)
+	if p.LabelCol > 0 {
+		columns++
+	}
+	switch {
 	case p.Format != "" && f == nil:
 		return bad("format", strconv.Quote(p.Format), formats.Or(formats.Names(nil)))
 	case p.IndexBase != 0 && p.IndexBase != 1:
