@@ -99,7 +99,6 @@ func TestMetamorphic(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	threads, blocks := []int{1, 2, 3, 8}, []int{1, 7, 256}
 	for form, data := range map[string]*dataset.Data[float32]{"sparse": sparseData(500), "dense": denseData(t, 300)} {
 		names := []string{"obpm rbf", "romma rbf"}
 		for _, name := range learners.Names() {
@@ -117,39 +116,13 @@ func TestMetamorphic(t *testing.T) {
 					paths = []string{learners.PathLanes, learners.PathActive}
 				}
 				var want []byte
-				impls := slices.DeleteFunc(vecmath.Implementations(), func(im vecmath.Info) bool {
-					return !im.Supported
-				})
-				for i, im := range impls {
-					for j, n := range threads {
-						for k, size := range blocks {
-							for _, path := range paths {
-								for r, resume := range []bool{false, true} {
-									if !crossed[name] && (i != j%len(impls) || k != j%len(blocks) ||
-										r != j%2) {
-										continue
-									}
-									// still every pair of an implementation, threads, a block and
-									// resumed or not
-									if crossed[name] && testing.Short() &&
-										(i+j+k+r)%len(blocks) != 0 {
-										continue
-									}
-									if crossed[name] && !testing.Short() && resume &&
-										k != j%len(blocks) {
-										continue
-									}
-									w := way{im.Name, n, size, path, resume}
-									got := learn(t, name, data, w)
-									if want == nil {
-										want = got
-									}
-									if !bytes.Equal(got, want) {
-										t.Errorf("%v: the model differs", w)
-									}
-								}
-							}
-						}
+				for _, w := range ways(crossed[name], paths) {
+					got := learn(t, name, data, w)
+					if want == nil {
+						want = got
+					}
+					if !bytes.Equal(got, want) {
+						t.Errorf("%v: the model differs", w)
 					}
 				}
 				sum := sha256.Sum256(want)
@@ -159,6 +132,38 @@ func TestMetamorphic(t *testing.T) {
 			})
 		}
 	}
+}
+
+// ways are those in which a learner is run: all, or a few in which each value of each comes once.
+func ways(all bool, paths []string) (list []way) {
+	threads, blocks := []int{1, 2, 3, 8}, []int{1, 7, 256}
+	impls := slices.DeleteFunc(vecmath.Implementations(), func(im vecmath.Info) bool {
+		return !im.Supported
+	})
+	wanted := func(i, j, k, r int) bool {
+		switch {
+		case !all:
+			return i == j%len(impls) && k == j%len(blocks) && r == j%2
+		case testing.Short():
+			// still every pair of an implementation, threads, a block and resumed or not
+			return (i+j+k+r)%len(blocks) == 0
+		}
+		return r == 0 || k == j%len(blocks)
+	}
+	for i, im := range impls {
+		for j, n := range threads {
+			for k, size := range blocks {
+				for _, path := range paths {
+					for r, resume := range []bool{false, true} {
+						if wanted(i, j, k, r) {
+							list = append(list, way{im.Name, n, size, path, resume})
+						}
+					}
+				}
+			}
+		}
+	}
+	return list
 }
 
 // learn runs two shuffled epochs and returns the model file.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -39,52 +40,9 @@ func TestResume(t *testing.T) {
 				t.Fatalf("%s: %v, %+v", name, err, want)
 			}
 			for _, every := range []int64{1, 50, 97, 130} {
-				l := start()
-				o := o
-				var sum eval.Result
-				for {
-					ctx, cancel := context.WithCancel(t.Context())
-					o.CheckpointEvery = every
-					marks := 0
-					o.Checkpoint = func(r eval.Result) error {
-						marks++
-						if r.Pass == nil {
-							t.Errorf("%s: a checkpoint that doesn't say where it is", name)
-						}
-						if marks == 7 {
-							cancel()
-						}
-						return nil
-					}
-					r, err := eval.Run(ctx, l, memory(all), o)
-					cancel()
-					if r.Resumed != (o.Resume != nil) {
-						t.Fatalf("%s: resumed is %v at %+v", name, r.Resumed, o.Resume)
-					}
-					sum.Presented += r.Presented
-					sum.Updates += r.Updates
-					sum.Mistakes += r.Mistakes
-					if err == nil {
-						if r.Converged != want.Converged || r.Pass != nil {
-							t.Errorf("%s: %+v, in one go %+v", name, r, want)
-						}
-						break
-					}
-					if !errors.Is(err, context.Canceled) {
-						t.Fatal(err)
-					}
-					if r.Pass == nil || !r.Pass.Valid() {
-						t.Fatalf("%s: stopped nowhere: %+v", name, r.Pass)
-					}
-					o.Resume, o.Before = r.Pass, sum.Presented
-					next := start()
-					if err := next.SetState(l.State()); err != nil {
-						t.Fatal(err)
-					}
-					l = next
-				}
-				if sum.Presented != want.Presented || sum.Updates != want.Updates ||
-					sum.Mistakes != want.Mistakes {
+				sum, l := pieces(t, name, all, o, start, every)
+				if sum.Converged != want.Converged || sum.Presented != want.Presented ||
+					sum.Updates != want.Updates || sum.Mistakes != want.Mistakes {
 					t.Errorf("%s, shuffle %v: stopped, %+v; in one go %+v", name, shuffle, sum,
 						want)
 				}
@@ -100,5 +58,55 @@ func TestResume(t *testing.T) {
 				t.Errorf("%s: %v, %+v", name, err, r)
 			}
 		}
+	}
+}
+
+// pieces runs a learner and stops it at the seventh checkpoint, again and again until it ends, each
+// time going on with a new learner in the state of the last one. It returns the sum of what the
+// pieces counted.
+func pieces(t *testing.T, name string, all *engine.Block[float64], o eval.Options,
+	start func() learners.Learner[float64], every int64) (sum eval.Result,
+	l learners.Learner[float64]) {
+	t.Helper()
+	o.CheckpointEvery = every
+	for l = start(); ; {
+		ctx, cancel := context.WithCancel(t.Context())
+		marks := 0
+		o.Checkpoint = func(r eval.Result) error {
+			marks++
+			if r.Pass == nil {
+				t.Errorf("%s: a checkpoint that doesn't say where it is", name)
+			}
+			if marks == 7 {
+				cancel()
+			}
+			return nil
+		}
+		r, err := eval.Run(ctx, l, memory(all), o)
+		cancel()
+		if r.Resumed != (o.Resume != nil) {
+			t.Fatalf("%s: resumed is %v at %+v", name, r.Resumed, o.Resume)
+		}
+		sum.Presented += r.Presented
+		sum.Updates += r.Updates
+		sum.Mistakes += r.Mistakes
+		if err == nil {
+			if sum.Converged = r.Converged; r.Pass != nil {
+				t.Errorf("%s: at an end, and yet at %+v", name, r.Pass)
+			}
+			return sum, l
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if r.Pass == nil || !r.Pass.Valid() {
+			t.Fatalf("%s: stopped nowhere: %+v", name, r.Pass)
+		}
+		o.Resume, o.Before = r.Pass, sum.Presented
+		next := start()
+		if err := next.SetState(l.State()); err != nil {
+			t.Fatal(err)
+		}
+		l = next
 	}
 }

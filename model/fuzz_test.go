@@ -300,6 +300,33 @@ func FuzzState(f *testing.F) {
 	})
 }
 
+// askAll asks a learner for all it has, and merges it with itself if it can.
+func askAll[T learners.Float](t *testing.T, m *Model, l learners.Learner[T]) {
+	for _, sparse := range []bool{false, true} {
+		b := smallRows[T](9, sparse)
+		dst := make([]float64, b.Len())
+		if err := l.Score(b, dst); err != nil {
+			t.Logf("Score: %v", err)
+		}
+		if p := learners.ProberOf(l); p != nil {
+			if err := p.Proba(b, dst); err != nil {
+				t.Logf("Proba: %v", err)
+			}
+		}
+		l.Weights()
+		l.Updates()
+		l.Bytes()
+	}
+	if p := learners.PosteriorOf(l); p != nil {
+		p.Report()
+		if o, err := Restore[T](m, nil); err == nil {
+			if err := p.MergePosterior(o); err != nil {
+				t.Logf("MergePosterior: %v", err)
+			}
+		}
+	}
+}
+
 // useAll does all that a user of a model file can do.
 func useAll[T learners.Float](t *testing.T, data []byte) {
 	before := allocated()
@@ -331,29 +358,7 @@ func useAll[T learners.Float](t *testing.T, data []byte) {
 		}
 		return
 	}
-	for _, sparse := range []bool{false, true} {
-		b := smallRows[T](9, sparse)
-		dst := make([]float64, b.Len())
-		if err := l.Score(b, dst); err != nil {
-			t.Logf("Score: %v", err)
-		}
-		if p := learners.ProberOf(l); p != nil {
-			if err := p.Proba(b, dst); err != nil {
-				t.Logf("Proba: %v", err)
-			}
-		}
-		l.Weights()
-		l.Updates()
-		l.Bytes()
-	}
-	if p := learners.PosteriorOf(l); p != nil {
-		p.Report()
-		if o, err := Restore[T](m, nil); err == nil {
-			if err := p.MergePosterior(o); err != nil {
-				t.Logf("MergePosterior: %v", err)
-			}
-		}
-	}
+	askAll(t, m, l)
 	saved := func(what string) {
 		t.Helper()
 		_, c, err := m.Settings()

@@ -50,6 +50,12 @@ func TestPUMMASection51(t *testing.T) {
 			}
 		}
 	}
+	counts51(t, figures, rows)
+}
+
+// counts51 holds updates and margins of Section 5.1.
+func counts51(t *testing.T, figures map[string]Figure, rows []Row) {
+	t.Helper()
 	// a curve ends where its row says
 	line, last := figures["pumma/figure3-p-2"].Lines[0], find(t, rows, "bias 15, pumma p=2", "updates")
 	if end := line.X[len(line.X)-1]; line.Name != "pumma (15)" || math.Abs(end-last.Ours) > 1e-9*end {

@@ -102,12 +102,28 @@ func TestSeries(t *testing.T) {
 	run()
 	want(3, 3, 4)
 
-	files, err := os.ReadDir(s.Cache.Dir)
-	if err != nil || len(files) != 10 {
+	damage(t, s.Cache.Dir, 10)
+	run()
+	want(4, 4, 5)
+	if !strings.Contains(said, "obpm/a is run again: "+ErrCache.Error()) {
+		t.Errorf("a damaged file is not told of:\n%s", said)
+	}
+	run()
+	want(4, 4, 5)
+	s.Fresh = true
+	run()
+	want(5, 5, 6)
+}
+
+// damage cuts every other file of a cache of so many, and changes a number in the rest.
+func damage(t *testing.T, dir string, want int) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != want {
 		t.Fatalf("%v, %v", files, err)
 	}
 	for i, f := range files {
-		name := filepath.Join(s.Cache.Dir, f.Name())
+		name := filepath.Join(dir, f.Name())
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -121,16 +137,6 @@ func TestSeries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run()
-	want(4, 4, 5)
-	if !strings.Contains(said, "obpm/a is run again: "+ErrCache.Error()) {
-		t.Errorf("a damaged file is not told of:\n%s", said)
-	}
-	run()
-	want(4, 4, 5)
-	s.Fresh = true
-	run()
-	want(5, 5, 6)
 }
 
 // TestSeriesStopped: an end from outside comes before the next experiment, and what was finished is kept.

@@ -94,15 +94,23 @@ func TestTBPToys(t *testing.T) {
 		if orders != c.orders || len(drawn) != c.figures {
 			t.Errorf("%s: %d orders, %d figures", c.name, orders, len(drawn))
 		}
-		for _, f := range drawn {
-			if len(f.Panels) != 6 {
-				t.Fatalf("%s: %d panels", f.Name, len(f.Panels))
-			}
-			for _, p := range f.Panels {
-				points := len(p.Lines[0].X) + len(p.Lines[1].X)
-				if points != 100 && points != 1000 || len(p.Lines[2].X) < 4 || len(p.Lines[4].X) < 20 {
-					t.Errorf("%s, %s: %d points, %d kept, %d ends of segments", f.Name, p.Title, points, len(p.Lines[2].X), len(p.Lines[4].X))
-				}
+		sixPanels(t, drawn)
+	}
+}
+
+// sixPanels holds what each figure's panels show.
+func sixPanels(t *testing.T, drawn []Figure) {
+	t.Helper()
+	for _, f := range drawn {
+		if len(f.Panels) != 6 {
+			t.Fatalf("%s: %d panels", f.Name, len(f.Panels))
+		}
+		for _, p := range f.Panels {
+			points := len(p.Lines[0].X) + len(p.Lines[1].X)
+			kept, ends := len(p.Lines[2].X), len(p.Lines[4].X)
+			if points != 100 && points != 1000 || kept < 4 || ends < 20 {
+				t.Errorf("%s, %s: %d points, %d kept, %d ends of segments", f.Name, p.Title, points,
+					kept, ends)
 			}
 		}
 	}

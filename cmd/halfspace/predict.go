@@ -237,21 +237,17 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 // counts only.
 func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner.Predictor[T],
 	s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
-	labels := p.m.Prep.Shown()
-	labels.Negative, labels.Positive = shownLabel(labels.Negative), shownLabel(labels.Positive)
-	var count eval.Count
-	var prober learner.Prober[T] // if asked for
-	var stats eval.Probabilities
-	var abstained int64
+	w := writer[T]{p: p, s: s, r: r, labels: p.m.Prep.Shown()}
+	w.labels.Negative = shownLabel(w.labels.Negative)
+	w.labels.Positive = shownLabel(w.labels.Positive)
 	if p.proba || p.abstain > 0 {
-		prober = learner.ProbaOf(hypothesis)
+		w.prober = learner.ProbaOf(hypothesis)
+		w.proba = make([]float64, eval.DefaultBlock)
 	}
-	proba := make([]float64, eval.DefaultBlock)
-	var buf []byte
 	for {
 		if lines != nil && lines.Buffered() > 0 && !s.Wait(flushAfter) {
 			if err := lines.Flush(); err != nil {
-				return count, err
+				return w.count, err
 			}
 		}
 		b, err := s.Next()
@@ -259,69 +255,96 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 			break
 		}
 		if err != nil {
-			return count, err
+			return w.count, err
 		}
-		row := 0
+		w.row = 0
 		err = eval.Score(ctx, hypothesis, eval.NewMemory(b, nil), func(b *engine.Block[T],
 			scores []float64) error {
-			if prober != nil {
-				if err := prober.Proba(b, proba); err != nil {
-					return err
-				}
+			if err := w.add(b, scores); err != nil || lines == nil {
+				return err
 			}
-			buf = buf[:0]
-			for i, f := range scores {
-				if f-f != 0 {
-					r.NotFinite++
-				}
-				sure := !(p.abstain > 0) || max(proba[i], 1-proba[i]) >= p.abstain
-				if !sure {
-					abstained++
-				}
-				if s.Labelled(row) {
-					r.Labelled++
-					if sure {
-						count.Add(float64(b.Y[i]), f)
-					}
-					if prober != nil {
-						stats.Add(float64(b.Y[i]), proba[i])
-					}
-				}
-				row++
-				label := labels.Negative
-				switch {
-				case !sure, f != f:
-					label = abstention
-				case f >= 0:
-					label = labels.Positive
-				}
-				buf = append(buf, label...)
-				buf = append(buf, '\t')
-				buf = strconv.AppendFloat(buf, f, 'g', -1, 64)
-				if p.proba {
-					buf = append(buf, '\t')
-					buf = strconv.AppendFloat(buf, proba[i], 'g', -1, 64)
-				}
-				buf = append(buf, '\n')
-			}
-			r.Examples += int64(len(scores))
-			if lines == nil {
-				return nil
-			}
-			_, err := lines.Write(buf)
+			_, err := lines.Write(w.buf)
 			return err
 		})
 		if err != nil {
-			return count, err
+			return w.count, err
 		}
 	}
-	if count.Examples > 0 {
-		share := count.Error()
-		r.Errors, r.Error = &count.Errors, &share
+	if w.count.Examples > 0 {
+		share := w.count.Error()
+		r.Errors, r.Error = &w.count.Errors, &share
 	}
 	if p.abstain > 0 {
-		r.Abstained = &abstained
+		r.Abstained = &w.abstained
 	}
-	r.Proba = describeProba(&stats)
-	return count, nil
+	r.Proba = describeProba(&w.stats)
+	return w.count, nil
+}
+
+// writer makes the lines of predictions, and tallies them.
+type writer[T engine.Float] struct {
+	p      *predictor
+	s      *dataset.Stream[T]
+	r      *predictReport
+	labels model.Labels
+	prober learner.Prober[T] // nil if not asked
+	proba  []float64         // of the examples in hand, where there is a prober
+	row    int               // the next example's, in the stream's block
+	buf    []byte            // lines of the examples in hand
+
+	count     eval.Count
+	stats     eval.Probabilities
+	abstained int64
+}
+
+// add makes the lines of a block.
+func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
+	if w.prober != nil {
+		if err := w.prober.Proba(b, w.proba); err != nil {
+			return err
+		}
+	}
+	w.buf = w.buf[:0]
+	for i, f := range scores {
+		label := w.labels.Negative
+		switch {
+		case !w.tally(float64(b.Y[i]), f, i), f != f:
+			label = abstention
+		case f >= 0:
+			label = w.labels.Positive
+		}
+		w.buf = append(w.buf, label...)
+		w.buf = append(w.buf, '\t')
+		w.buf = strconv.AppendFloat(w.buf, f, 'g', -1, 64)
+		if w.p.proba {
+			w.buf = append(w.buf, '\t')
+			w.buf = strconv.AppendFloat(w.buf, w.proba[i], 'g', -1, 64)
+		}
+		w.buf = append(w.buf, '\n')
+	}
+	w.r.Examples += int64(len(scores))
+	return nil
+}
+
+// tally counts the i-th example in hand, of label y and score f, and reports whether it is given a
+// label: whether its probability is sure enough.
+func (w *writer[T]) tally(y, f float64, i int) bool {
+	if f-f != 0 {
+		w.r.NotFinite++
+	}
+	sure := !(w.p.abstain > 0) || max(w.proba[i], 1-w.proba[i]) >= w.p.abstain
+	if !sure {
+		w.abstained++
+	}
+	if w.s.Labelled(w.row) {
+		w.r.Labelled++
+		if sure {
+			w.count.Add(y, f)
+		}
+		if w.prober != nil {
+			w.stats.Add(y, w.proba[i])
+		}
+	}
+	w.row++
+	return sure
 }

@@ -86,52 +86,22 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 }
 
 func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
-	w := stdout(cmd)
 	if r.list {
 		return r.listed(cmd, args)
 	}
-	flags := cmd.Flags()
-	forms := 0
-	for _, on := range []bool{r.json, r.csv, r.markdown} {
-		if on {
-			forms++
-		}
-	}
-	switch {
-	case len(args) == 0:
-		return usage("The experiments: halfspace repro --list.", "no experiment")
-	case flags.Changed("runs") && r.runs < 2:
-		return usage("A row is a mean with its interval; tables without draws take no --runs.", "--runs %d: want 2 or more", r.runs)
-	case forms > 1:
-		return usage("Choose one of them.", "--json, --csv and --markdown exclude each other")
-	case r.budget < 0:
-		return usage("0 is no limit.", "--time-budget %v: negative", r.budget)
-	}
-	chosen, err := chooseExperiments(args)
+	chosen, err := r.check(cmd, args)
 	if err != nil {
 		return err
 	}
-	if len(chosen) == 1 && chosen[0].Runs == 1 && r.runs > 0 {
-		return usage("Leave it out.", "--runs %d: %s draws nothing, so that all runs would be equal", r.runs, chosen[0].Name)
-	}
-	if r.plots != "" {
-		if err := os.MkdirAll(r.plots, 0o755); err != nil {
-			return &fail{codeFailed, fmt.Errorf("--plot %s: %w", r.plots, pathCause(err)), "Name a folder that can be written."}
-		}
-	}
-	if r.cache != "" {
-		if err := os.MkdirAll(r.cache, 0o755); err != nil {
-			return &fail{codeFailed, fmt.Errorf("--cache %s: %w", r.cache, pathCause(err)), "Name a folder that can be written."}
-		}
-	} else if dir, err := os.UserCacheDir(); err == nil {
-		r.cache = filepath.Join(dir, "halfspace", "repro")
+	if err := r.folders(); err != nil {
+		return err
 	}
 	stop, err := r.prof.start(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	pool, err := r.machine.start(flags)
+	pool, err := r.machine.start(cmd.Flags())
 	if err != nil {
 		return err
 	}
@@ -158,6 +128,58 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return r.failed(cmd, err, len(report.Outcomes), len(chosen))
 	}
+	return r.finish(cmd, report, rows)
+}
+
+// check refuses flags that exclude each other, and returns the experiments that are named.
+func (r *repro) check(cmd *cobra.Command, args []string) ([]papers.Experiment, error) {
+	forms := 0
+	for _, on := range []bool{r.json, r.csv, r.markdown} {
+		if on {
+			forms++
+		}
+	}
+	switch {
+	case len(args) == 0:
+		return nil, usage("The experiments: halfspace repro --list.", "no experiment")
+	case cmd.Flags().Changed("runs") && r.runs < 2:
+		return nil, usage("A row is a mean with its interval; tables without draws take no --runs.",
+			"--runs %d: want 2 or more", r.runs)
+	case forms > 1:
+		return nil, usage("Choose one of them.", "--json, --csv and --markdown exclude each other")
+	case r.budget < 0:
+		return nil, usage("0 is no limit.", "--time-budget %v: negative", r.budget)
+	}
+	chosen, err := chooseExperiments(args)
+	if err == nil && len(chosen) == 1 && chosen[0].Runs == 1 && r.runs > 0 {
+		err = usage("Leave it out.", "--runs %d: %s draws nothing, so that all runs would be equal",
+			r.runs, chosen[0].Name)
+	}
+	return chosen, err
+}
+
+// folders makes those of figures and outcomes.
+func (r *repro) folders() error {
+	for _, f := range []struct{ flag, dir string }{{"plot", r.plots}, {"cache", r.cache}} {
+		if f.dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(f.dir, 0o755); err != nil {
+			return &fail{codeFailed, fmt.Errorf("--%s %s: %w", f.flag, f.dir, pathCause(err)),
+				"Name a folder that can be written."}
+		}
+	}
+	if r.cache == "" {
+		if dir, err := os.UserCacheDir(); err == nil {
+			r.cache = filepath.Join(dir, "halfspace", "repro")
+		}
+	}
+	return nil
+}
+
+// finish prints what is printed at the end.
+func (r *repro) finish(cmd *cobra.Command, report papers.Report, rows []papers.Row) (err error) {
+	w := stdout(cmd)
 	if r.plots != "" && !slices.ContainsFunc(report.Outcomes, func(o papers.Outcome) bool { return len(o.Figures) > 0 }) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "no figures: these experiments are tables")
 	}
@@ -166,7 +188,7 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 		err = printJSON(w, rows)
 	case r.csv:
 		err = writeCSV(w, rows)
-	case len(chosen) > 1:
+	case len(report.Outcomes) > 1:
 		err = writeVerdicts(w, report.Outcomes)
 	}
 	if err != nil {
