@@ -11,11 +11,13 @@ import (
 // ErrFit is returned for data or options under which no run can converge.
 var ErrFit = errors.New("can't be fitted")
 
-// Fitter is a Learner that can also pass over a whole data set, in its order, until a complete pass makes no update.
+// Fitter is a Learner that can also pass over a whole data set, in its order, until a complete pass
+// makes no update.
 //
-// Fit goes on from the present weights and counters; a new Learner starts as its algorithm says. Examples count as divided by R,
-// the length of the longest one (extended by Delta), where the algorithm wants them of at most unit length (ALMA, CRAMMA): the
-// weights are those of the divided examples, and a later Learn should be given such. All is computed in float64, whatever T.
+// Fit goes on from the present weights and counters; a new Learner starts as its algorithm says.
+// Examples count as divided by R, the length of the longest one (extended by Delta), where the
+// algorithm wants them of at most unit length (ALMA, CRAMMA): the weights are those of the divided
+// examples, and a later Learn should be given such. All is computed in float64, whatever T.
 //
 // When ctx ends, Fit returns the context's cause; learner and FitResult then hold what was done so
 // far. Where ctx or MaxUpdates ended a run with a hard margin, the next Fit over the same examples
@@ -43,23 +45,27 @@ const LeastMargin = 1e-6
 // FitOptions say how Fit goes about it. GramBytes and Refresh change no more than roundings.
 type FitOptions struct {
 	MaxUpdates int64 // of this call; 0 is no limit
-	// Delta > 0 makes the margin soft: example k has one more coordinate of its own, y_k Delta, so that all are separable. The
-	// weights of these coordinates are not part of the learner's state, so it must be new.
+	// Delta > 0 makes the margin soft: example k has one more coordinate of its own, y_k Delta, so
+	// that all are separable. The weights of these coordinates are not part of the learner's state,
+	// so it must be new.
 	Delta float64
-	// GramBytes is the memory allowed for the m x m matrix of inner products. With enough of it the updates work on the m scores: the check
-	// of an example is free and an update costs O(m) (and O(features) for the perceptron), else O(features) both. 0: DefaultGramBytes;
-	// negative: none.
+	// GramBytes is the memory allowed for the m x m matrix of inner products. With enough of it the
+	// updates work on the m scores: the check of an example is free and an update costs O(m) (and
+	// O(features) for the perceptron), else O(features) both. 0: DefaultGramBytes; negative: none.
 	GramBytes int64
-	// Refresh is the number of updates after which scores and |a|^2 are computed afresh, in twofold precision, from the dual
-	// coefficients (or the weights), so that rounding errors do not add up. 0: DefaultRefresh.
+	// Refresh is the number of updates after which scores and |a|^2 are computed afresh, in twofold
+	// precision, from the dual coefficients (or the weights), so that rounding errors do not add
+	// up. 0: DefaultRefresh.
 	Refresh int64
-	// ActiveSet passes over the examples that were updates in the last pass over all, until they make no update, before the next pass
-	// over all. ROMMA, MICRA and PUMMA take it; the others find the next violator among all in one step.
+	// ActiveSet passes over the examples that were updates in the last pass over all, until they
+	// make no update, before the next pass over all. ROMMA, MICRA and PUMMA take it; the others
+	// find the next violator among all in one step.
 	ActiveSet bool
-	// Halving begins with an accuracy delta of 1 and halves it after each pass without updates, down to the learner's. Aggressive ROMMA and
-	// PUMMA take it.
+	// Halving begins with an accuracy delta of 1 and halves it after each pass without updates,
+	// down to the learner's. Aggressive ROMMA and PUMMA take it.
 	Halving bool
-	Observe func(FitStatus) // told each second or so, and after every refresh; nil: nobody. Changes no result
+	// told each second or so, and after every refresh; nil: nobody. Changes no result
+	Observe func(FitStatus)
 }
 
 // FitStatus is how far a run has come.
@@ -70,22 +76,29 @@ type FitStatus struct {
 	Bound           float64 // as FitResult.Bound
 }
 
-// FitResult is what a run did and reached. Margins are directional, in the units of the examples as given.
+// FitResult is what a run did and reached. Margins are directional, in the units of the examples as
+// given.
 type FitResult struct {
-	Updates    int64   // of this call
-	Counter    int64   // t or k of the papers, from 1: all the learner's updates + 1
-	Epochs     int64   // complete passes, the last one without updates included
-	Presented  int64   // examples passed in the order of the data, the passes of active sets not counted; 0 where that is n Epochs
-	Resumed    bool    // went on where a run over these examples was cut
-	Converged  bool    //
-	Violators  int     // examples still at or under the threshold
-	Margin     float64 // min_k y_k a.x_k / |a|, all with their extended coordinates; NaN if a = 0
-	Bound      float64 // no weights have a larger margin; +Inf where that is not known, as of learners that were not new
-	ScoreSpace bool    // ran on scores
+	Updates int64 // of this call
+	Counter int64 // t or k of the papers, from 1: all the learner's updates + 1
+	Epochs  int64 // complete passes, the last one without updates included
+	// examples passed in the order of the data, the passes of active sets not counted; 0 where that
+	// is n Epochs
+	Presented int64
+	Resumed   bool // went on where a run over these examples was cut
+	Converged bool
+	Violators int     // examples still at or under the threshold
+	Margin    float64 // min_k y_k a.x_k / |a|, all with their extended coordinates; NaN if a = 0
+	// no weights have a larger margin; +Inf where that is not known, as of learners that were not
+	// new
+	Bound      float64
+	ScoreSpace bool // ran on scores
 
-	// The rest for Delta > 0 only: Theorem 2 of the CRAMMA paper. D' >= D, equal for the maximal margin.
-	Gamma  float64 // margin in the extended space, = Margin
-	Gamma0 float64 // gamma = Gamma |a extended| / |a|: the margin of a, beyond which the deviations D count
+	// The rest for Delta > 0 only: Theorem 2 of the CRAMMA paper. D' >= D, equal for the maximal
+	// margin.
+	Gamma float64 // margin in the extended space, = Margin
+	// gamma = Gamma |a extended| / |a|: the margin of a, beyond which the deviations D count
+	Gamma0 float64
 	D      float64 // |(max(0, gamma - y_i a.x_i/|a|))_i|
 	DPrime float64 // |(Delta e_i/|a|)_i|
 }

@@ -14,12 +14,15 @@ type Float = engine.Float
 
 // Errors that learners return, wrapped with the learner's name and the offending value.
 var (
-	ErrConfig = errors.New("bad setting")            // a Config failed its Validate
-	ErrState  = errors.New("state does not fit")     // SetState got tensors or counters that are missing or of a wrong shape
-	ErrOut    = errors.New("output slice too short") // Learn or Score was given fewer places than examples
+	ErrConfig = errors.New("bad setting") // a Config failed its Validate
+	// SetState got tensors or counters that are missing or of a wrong shape
+	ErrState = errors.New("state does not fit")
+	// Learn or Score was given fewer places than examples
+	ErrOut = errors.New("output slice too short")
 )
 
-// ErrPrior is returned where a posterior was not learned from the same prior or settings as another.
+// ErrPrior is returned where a posterior was not learned from the same prior or settings as
+// another.
 var ErrPrior = errors.New("posteriors do not belong together")
 
 // ErrDim is returned for more features than a covariance matrix is kept for.
@@ -46,10 +49,11 @@ type Round struct {
 //
 // [New] makes learners. The zero value of a learner's type has no settings and is not one.
 type Learner[T Float] interface {
-	// Learn scores each example with the state before it, then learns it; rounds[i] tells of example
-	// i and needs b.Len() places. Of two classes the labels are Y, -1 and +1; with several outputs
-	// they are Class. On error (a wrapped engine.Err… of Block.Check, or Block.CheckClasses; ErrOut;
-	// ErrBatch from a learner of whole data sets) the state is unchanged.
+	// Learn scores each example with the state before it, then learns it; rounds[i] tells of
+	// example i and needs b.Len() places. Of two classes the labels are Y, -1 and +1; with several
+	// outputs they are Class. On error (a wrapped engine.Err… of Block.Check, or
+	// Block.CheckClasses; ErrOut; ErrBatch from a learner of whole data sets) the state is
+	// unchanged.
 	Learn(b *engine.Block[T], rounds []Round) error
 	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see.
 	// With K = Traits.Outputs outputs it fills K places an example, example by example:
@@ -57,14 +61,14 @@ type Learner[T Float] interface {
 	// anything. Features never seen in learning have weight 0. Errors are those of
 	// Block.CheckRows, and ErrOut.
 	Score(b *engine.Block[T], dst []float64) error
-	// Snapshot returns the present hypothesis as a Predictor that later learning does not change. It
-	// needs the learner for itself, as learning does. Cost: a copy of what scores are made of.
+	// Snapshot returns the present hypothesis as a Predictor that later learning does not change.
+	// It needs the learner for itself, as learning does. Cost: a copy of what scores are made of.
 	Snapshot() Predictor[T]
 	// Weights returns the hypothesis as one primal weight vector an output, one after another, as
 	// Score uses them up to rounding, or nil if it has none (votes). The slice is the caller's.
 	Weights() []float64
-	// State returns all that Learn has changed, SetState replaces it with a copy. Restoring a State into a learner of
-	// equal configuration and seed makes it go on to the same bits.
+	// State returns all that Learn has changed, SetState replaces it with a copy. Restoring a State
+	// into a learner of equal configuration and seed makes it go on to the same bits.
 	State() State
 	SetState(State) error
 	// CheckState returns the error that SetState would return, and changes nothing: so it is known
@@ -85,9 +89,11 @@ type Prober[T Float] interface {
 	Proba(b *engine.Block[T], dst []float64) error
 }
 
-// PosteriorMerger is a Learner with a posterior that can be joined with that of another learner of its kind, which has learned other examples.
+// PosteriorMerger is a Learner with a posterior that can be joined with that of another learner of
+// its kind, which has learned other examples.
 type PosteriorMerger[T Float] interface {
-	// MergePosterior makes the posterior that of both learners' examples. Errors wrap ErrPrior or ErrDim, and leave the law as it was.
+	// MergePosterior makes the posterior that of both learners' examples. Errors wrap ErrPrior or
+	// ErrDim, and leave the law as it was.
 	MergePosterior(other Learner[T]) error
 	// Report tells what the posterior met so far.
 	Report() PosteriorReport
@@ -101,8 +107,10 @@ type PosteriorReport struct {
 	Unconverged int64 `json:"unconverged"`
 
 	Merged int64 `json:"merged"` // pairs of points
-	Passed int64 `json:"passed"` // examples passed over, as their variance was lost in rounding or beyond the range of numbers
-	Lost   int64 `json:"lost"`   // points dropped without what they tell, as absorbing them would have broken the covariance
+	// examples passed over, as their variance was lost in rounding or beyond the range of numbers
+	Passed int64 `json:"passed"`
+	// points dropped without what they tell, as absorbing them would have broken the covariance
+	Lost int64 `json:"lost"`
 
 	LabelNoise float64 `json:"label_noise,omitempty"` // rate of wrong labels, where it is estimated
 }
@@ -113,9 +121,9 @@ type Keeper interface{ Support() int }
 // Biased is a Learner whose score is Weights() . x + Bias(): margins need both.
 type Biased interface{ Bias() float64 }
 
-// Config holds a learner's settings: a pointer to a struct whose exported fields have json tags (the model file),
-// and flag and help tags (the command); a with tag says which other settings make one count ("kernel=poly|rbf"). Defaults are in the struct
-// that Entry.Config returns.
+// Config holds a learner's settings: a pointer to a struct whose exported fields have json tags
+// (the model file), and flag and help tags (the command); a with tag says which other settings make
+// one count ("kernel=poly|rbf"). Defaults are in the struct that Entry.Config returns.
 type Config interface {
 	// Validate names the first bad field and its value, wrapping ErrConfig.
 	Validate() error
@@ -141,15 +149,17 @@ type Env struct {
 	Kept int64
 }
 
-// Tensor is a named array of the state. Data is one of []float32, []float64, []int64, []uint64, []int32, []uint8.
+// Tensor is a named array of the state. Data is one of []float32, []float64, []int64, []uint64,
+// []int32, []uint8.
 type Tensor struct {
 	Name  string
 	Shape []int
 	Data  any
 }
 
-// State is a learner's state in an order and form that depends on nothing but what was learned: equal states have equal
-// tensors, byte for byte, whatever the blocks, threads and implementations were.
+// State is a learner's state in an order and form that depends on nothing but what was learned:
+// equal states have equal tensors, byte for byte, whatever the blocks, threads and implementations
+// were.
 type State struct {
 	Counters map[string]uint64
 	Scalars  map[string]float64
@@ -177,7 +187,8 @@ type Entry struct {
 
 var registry = map[string]Entry{}
 
-// Register adds a learner; each file in this package registers its own from init. A name taken twice panics.
+// Register adds a learner; each file in this package registers its own from init. A name taken
+// twice panics.
 func Register(e Entry) {
 	if _, ok := registry[e.Name]; ok {
 		panic("learners: " + e.Name + " registered twice")

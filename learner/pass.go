@@ -7,9 +7,10 @@ type Pass struct {
 	Data     uint64 `json:"data"`     // Fingerprint of the examples, in the order of the data
 	Examples int64  `json:"examples"` // how many there are
 	Number   uint64 `json:"number"`   // of the pass, from 0: by it its order is drawn
-	At       int64  `json:"at"`       // the next example, in the order of the pass; Examples at its end
-	Updated  bool   `json:"updated"`  // it has made an update
-	Shuffle  bool   `json:"shuffle"`
+	// the next example, in the order of the pass; Examples at its end
+	At      int64 `json:"at"`
+	Updated bool  `json:"updated"` // it has made an update
+	Shuffle bool  `json:"shuffle"`
 }
 
 // Valid reports whether there can be such a place.

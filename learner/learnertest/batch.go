@@ -32,7 +32,8 @@ func fit[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T]
 	return r
 }
 
-// batch is the suite of a learner that learns from whole data sets only: what of the other makes sense for one.
+// batch is the suite of a learner that learns from whole data sets only: what of the other makes
+// sense for one.
 func (s *suite[T]) batch(t *testing.T, b *engine.Block[T]) {
 	t.Run("inputs", func(t *testing.T) { s.batchInputs(t, b) })
 	t.Run("bits", func(t *testing.T) { s.batchBits(t, b) })

@@ -9,12 +9,13 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// Dense returns n examples of unit length in dim dimensions, separable by a hidden u with margin at least gamma. The
-// same arguments give the same examples.
+// Dense returns n examples of unit length in dim dimensions, separable by a hidden u with margin at
+// least gamma. The same arguments give the same examples.
 func Dense[T learner.Float](n, dim int, gamma float64) *engine.Block[T] {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(dim)))
 	u := unit(rng, dim)
-	b := &engine.Block[T]{Dim: dim, Stride: dim + 3} // rows are not packed: strides must be honoured
+	// rows are not packed: strides must be honoured
+	b := &engine.Block[T]{Dim: dim, Stride: dim + 3}
 	for len(b.Y) < n {
 		x := unit(rng, dim)
 		f := dot(u, x)
@@ -30,8 +31,8 @@ func Dense[T learner.Float](n, dim int, gamma float64) *engine.Block[T] {
 	return b
 }
 
-// Sparse returns n examples with 0 to 12 non-zeros among dim features, of unit length, separable with margin at
-// least gamma but for the all-zero ones. Values tie often, as those of 0/1 data do.
+// Sparse returns n examples with 0 to 12 non-zeros among dim features, of unit length, separable
+// with margin at least gamma but for the all-zero ones. Values tie often, as those of 0/1 data do.
 func Sparse[T learner.Float](n, dim int, gamma float64) *engine.Block[T] {
 	rng := rand.New(rand.NewPCG(uint64(dim), uint64(n)))
 	u := unit(rng, dim)

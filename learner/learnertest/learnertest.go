@@ -1,5 +1,5 @@
-// Package learnertest is the conformance suite: what every registered learner must pass, whatever it
-// learns. A learner of another module passes it as those here do: its test calls Check, in both
+// Package learnertest is the conformance suite: what every registered learner must pass, whatever
+// it learns. A learner of another module passes it as those here do: its test calls Check, in both
 // precisions, with the defaults and with other settings.
 package learnertest
 
@@ -24,8 +24,8 @@ import (
 
 const seed = 42
 
-// Check runs the suite on one learner with one configuration in the precision of T. It switches the implementation of
-// vecmath, so nothing else may run beside it.
+// Check runs the suite on one learner with one configuration in the precision of T. It switches the
+// implementation of vecmath, so nothing else may run beside it.
 func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 	s := &suite[T]{entry: e, config: c}
 	forms := []struct {
@@ -430,8 +430,8 @@ func names(err error, name, part string) bool {
 	return strings.HasPrefix(text, name+": ") && (part == "" || strings.Contains(text, within))
 }
 
-// zero: no examples change nothing; an example without features scores 0 and moves no weight. With a bias it scores that, and is an example
-// like any other.
+// zero: no examples change nothing; an example without features scores 0 and moves no weight. With
+// a bias it scores that, and is an example like any other.
 func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 	l := s.trained(t, b)
 	before := StateBytes(l.State())
@@ -474,7 +474,8 @@ func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 		}
 	}
 	eps := 64 * float64(epsilon[T]())
-	for j, v := range l.Weights() { // ALMA, p > 2, takes w afresh at every update, which may move it by a rounding error
+	// ALMA, p > 2, takes w afresh at every update, which may move it by a rounding error
+	for j, v := range l.Weights() {
 		if !(math.Abs(v-was[j]) <= eps*math.Abs(was[j])) {
 			t.Fatalf("all-zero examples moved weight %d from %v to %v", j, was[j], v)
 		}
@@ -654,8 +655,9 @@ func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
 	}
 }
 
-// proba: probabilities are such, the same block by block and on every implementation, change no state, fail as scores do and allocate nothing;
-// they rise above 1/2 for most examples of +1 and fall below for most of -1.
+// proba: probabilities are such, the same block by block and on every implementation, change no
+// state, fail as scores do and allocate nothing; they rise above 1/2 for most examples of +1 and
+// fall below for most of -1.
 func (s *suite[T]) proba(t *testing.T, l learner.Learner[T], b *engine.Block[T]) {
 	prober := learner.ProberOf(l)
 	if prober == nil {
@@ -729,7 +731,8 @@ func (s *suite[T]) proba(t *testing.T, l learner.Learner[T], b *engine.Block[T])
 	}
 }
 
-// grow: blocks whose Dim is only what their own examples need give the same bits as blocks that know all features.
+// grow: blocks whose Dim is only what their own examples need give the same bits as blocks that
+// know all features.
 func (s *suite[T]) grow(t *testing.T, b *engine.Block[T]) {
 	want := s.fresh(t, nil)
 	rounds := learn(t, want, b, 256)
