@@ -45,7 +45,8 @@ func init() {
 //	r           Config.R             of |x|^2: lambda_1 = lambda_2 = 1/(2r)
 //	m_t, v_t    f, v
 //
-// With a diagonal covariance Sigma is, after (3), replaced by its diagonal: V_i -= beta (V_i x_i)^2.
+// With a diagonal covariance Sigma is, after (3), replaced by its diagonal: V_i -= beta (V_i
+// x_i)^2.
 //
 // Deviations: an example in which v is not a normal number is passed over, and with the full
 // covariance one whose v is lost in rounding; (3) there leaves no less of v than that.
@@ -142,8 +143,9 @@ func newAROW[T Float](c Config, _ Env) (Learner[T], error) {
 	return &FullAROW[T]{r: cfg.R}, nil
 }
 
-// arowStep returns (1) for an example with that score, label and variance: alpha y, and beta. Both are
-// 0 if there is no update; passed is whether that is for a variance which is not a normal number.
+// arowStep returns (1) for an example with that score, label and variance: alpha y, and beta. Both
+// are 0 if there is no update; passed is whether that is for a variance which is not a normal
+// number.
 func arowStep(f, y, v, r float64) (alpha, beta float64, passed bool) {
 	loss := 1 - float64(y*f)
 	if !(loss > 0 && v > 0) {

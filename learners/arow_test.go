@@ -13,7 +13,8 @@ import (
 )
 
 // TestAROWGolden follows a trace that was computed by other formulas, in exact fractions: with the
-// full covariance Sigma is the inverse of I + sum of x x'/r, and mu is Sigma times the sum of y x/r.
+// full covariance Sigma is the inverse of I + sum of x x'/r, and mu is Sigma times the sum of y
+// x/r.
 func TestAROWGolden(t *testing.T) {
 	var g struct {
 		Data struct {
@@ -72,8 +73,8 @@ func variances[T learners.Float](t *testing.T, l learners.Learner[T]) []float64 
 	return v
 }
 
-// TestAROWMistakeBound is Theorem 2, for some vectors u: those that the labels come from, longer and
-// shorter, and others.
+// TestAROWMistakeBound is Theorem 2, for some vectors u: those that the labels come from, longer
+// and shorter, and others.
 func TestAROWMistakeBound(t *testing.T) {
 	const n, d = 400, 5
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -183,8 +184,8 @@ func TestAROWDiagonal(t *testing.T) {
 	}
 }
 
-// TestAROWRange: variances stay positive and all is finite, for features of any size, and an example
-// beyond the range of numbers is passed over.
+// TestAROWRange: variances stay positive and all is finite, for features of any size, and an
+// example beyond the range of numbers is passed over.
 func TestAROWRange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, covariance := range []string{"diagonal", "full"} {

@@ -109,7 +109,8 @@ func keep(mask, those []uint64) int {
 	return n
 }
 
-// eachMember calls decide for the members in mask, in order, clears those for which it is false and counts the others.
+// eachMember calls decide for the members in mask, in order, clears those for which it is false and
+// counts the others.
 func eachMember(mask []uint64, decide func(l int) bool) int {
 	n := 0
 	for i, todo := range mask {
@@ -134,8 +135,12 @@ type paRule[T Float] struct {
 // members is the members' form of PA.
 func (c *PAConfig) members() *learner.MemberForm {
 	return &learner.MemberForm{Additive: true, Toward: true, Norm2: true,
-		Rule32: func(int) (learner.MemberRule[float32], error) { return &paRule[float32]{cfg: *c}, nil },
-		Rule64: func(int) (learner.MemberRule[float64], error) { return &paRule[float64]{cfg: *c}, nil },
+		Rule32: func(int) (learner.MemberRule[float32], error) {
+			return &paRule[float32]{cfg: *c}, nil
+		},
+		Rule64: func(int) (learner.MemberRule[float64], error) {
+			return &paRule[float64]{cfg: *c}, nil
+		},
 	}
 }
 

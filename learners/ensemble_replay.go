@@ -5,8 +5,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// replay goes through example e of the last run of Learn once more, for S: it returns S.x of before,
-// the multiple a of x that was added to S, and how many members did that.
+// replay goes through example e of the last run of Learn once more, for S: it returns S.x of
+// before, the multiple a of x that was added to S, and how many members did that.
 func (o *ensemble[T]) replay(e int) (f, a float64, updates int) {
 	coef, _, updates := o.own.sums(e)
 	a = float64(o.unit * coef) // steps 8 and 13: S += (sum of coefficients) x

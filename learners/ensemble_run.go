@@ -37,8 +37,8 @@ const (
 	wrongOnes                // how many are wrong about the label, or score 0
 )
 
-// tally is what the members of one part did on one example. Sums are per word of a mask, and words are added in order,
-// so that they don't depend on how members are cut into tiles.
+// tally is what the members of one part did on one example. Sums are per word of a mask, and words
+// are added in order, so that they don't depend on how members are cut into tiles.
 type tally struct {
 	coef    [tileWords]float64 // sums of the updates' coefficients, in units of stepper.unit
 	total   [tileWords]float64 // what memberRun.tallied says, of all members
@@ -70,8 +70,10 @@ func newLaneWork[T Float](parts, lanes int) []laneWork[T] {
 	work := make([]laneWork[T], parts)
 	for i := range work {
 		w := &work[i]
-		w.s, w.coef, w.compact = engine.Aligned[T](lanes), engine.Aligned[T](lanes), engine.Aligned[T](lanes)
-		w.mask, w.votes = make([]uint64, vecmath.MaskWords(lanes)), make([]uint64, vecmath.MaskWords(lanes))
+		w.s, w.coef = engine.Aligned[T](lanes), engine.Aligned[T](lanes)
+		w.compact = engine.Aligned[T](lanes)
+		words := vecmath.MaskWords(lanes)
+		w.mask, w.votes = make([]uint64, words), make([]uint64, words)
 		w.list = make([]int32, 0, lanes)
 	}
 	return work
@@ -143,8 +145,8 @@ func (r *memberRun[T]) run(b *engine.Block[T], lo int, what tallied, first uint6
 	return nil
 }
 
-// cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane and non-zero, 1/12 ns a
-// product of a dense row, 20 ns for each turn of a part.
+// cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane
+// and non-zero, 1/12 ns a product of a dense row, 20 ns for each turn of a part.
 func (r *memberRun[T]) cost() int {
 	const perLane, perProduct, turn = 20, 12, 20
 	n := r.b.Len()

@@ -8,9 +8,10 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// activeMembers is up to how many of a tile's members that see an example the list of them beats all lanes, so that with N = 100
-// lists serve up to tau N of about 4. In float32 the two are equal there, in float64 the list gains a fifth.
-// AMD EPYC (Zen 3, 2 vCPUs), 2026-11-20: go test ./learners -run Calibrate -calibrate -v.
+// activeMembers is up to how many of a tile's members that see an example the list of them beats
+// all lanes, so that with N = 100 lists serve up to tau N of about 4. In float32 the two are equal
+// there, in float64 the list gains a fifth. AMD EPYC (Zen 3, 2 vCPUs), 2026-11-20: go test
+// ./learners -run Calibrate -calibrate -v.
 const activeMembers = 4
 
 func (r *memberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {

@@ -26,7 +26,8 @@ type ensemble[T Float] struct {
 	keepsSum bool      // S is kept, and f comes from it; else f needs the scores of all members
 	sum      []float64 // S, one a feature seen, if keepsSum
 	dim      int       // features seen
-	held     int       // those that there is room for: dim, but after SetState up to the last that has a weight
+	// held is those that there is room for: dim, but after SetState up to the last with a weight.
+	held int
 
 	words int          // of an example's mask
 	own   memberRun[T] // of Learn

@@ -28,11 +28,12 @@ const (
 	PathActive = "active"
 )
 
-// OBPM runs N base learners ("members") side by side, shows each example to each member with probability tau, and
-// averages their weights: a cheap approximation of the Bayes point, the centre of mass of the version space.
+// OBPM runs N base learners ("members") side by side, shows each example to each member with
+// probability tau, and averages their weights: a cheap approximation of the Bayes point, the centre
+// of mass of the version space.
 //
-// Reference: E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes Point Machines",
-// PAKDD 2003, Algorithm 2.
+// Reference: E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes
+// Point Machines", PAKDD 2003, Algorithm 2.
 //
 //	paper        here                  shape, unit
 //	x_t, y_t     block                 example; label, -1 or +1
@@ -44,24 +45,27 @@ const (
 //	w~'_t        sum / N               sum = S = the sum of the members' weights, one float64 a feature
 //	w~_t         Weights               with Config.Cap after step 15, without it w~'
 //
-// Deviations: step 15, w~ = w~'/max(1, |w~'|), is optional as in the paper (it changes no label); the members never see it.
-// The example number t goes on over epochs. Combine "vote" is not in the paper: f = (members that score >= 0 minus
-// the others) / N, so that members count by sign and not by length.
+// Deviations: step 15, w~ = w~'/max(1, |w~'|), is optional as in the paper (it changes no label);
+// the members never see it. The example number t goes on over epochs. Combine "vote" is not in the
+// paper: f = (members that score >= 0 minus the others) / N, so that members count by sign and not
+// by length.
 //
-// For additive bases (perceptron, pa, lms) S is not summed over members anew (step 13) but kept beside them: an example that
-// changes members by the coefficients c_j adds (sum of c_j) x to S. So the online prediction is one dot, S.x/N. ALMA scales
-// its weights, so with it f is the mean of all members' scores, both in Learn and in Score.
+// For additive bases (perceptron, pa, lms) S is not summed over members anew (step 13) but kept
+// beside them: an example that changes members by the coefficients c_j adds (sum of c_j) x to S. So
+// the online prediction is one dot, S.x/N. ALMA scales its weights, so with it f is the mean of all
+// members' scores, both in Learn and in Score.
 //
 // Converged: a pass without an update shows little, as each member sees a part of it. An ensemble
 // has converged if besides neither the average (the vote) nor any member makes a mistake on any
 // example: each member separates them all. See Mistakes.
 //
-// Guarantee: the members are what the base learner is; with tau 1 and one member OBPM is its base: TestOBPMOneMember.
-// TestOBPMTable1 checks the paper's update counts.
+// Guarantee: the members are what the base learner is; with tau 1 and one member OBPM is its base:
+// TestOBPMOneMember. TestOBPMTable1 checks the paper's update counts.
 //
-// Cost: O(non-zeros * N) an example for sparse blocks, by lanes of members, or O(non-zeros * tau N) where few members see
-// it; O(Dim * tau N) for dense blocks; both plus O(non-zeros) for f and S. Votes and ALMA score all N members always.
-// Memory: N of T and one float64 a feature seen. Results never depend on Path, the blocks or the workers.
+// Cost: O(non-zeros * N) an example for sparse blocks, by lanes of members, or O(non-zeros * tau N)
+// where few members see it; O(Dim * tau N) for dense blocks; both plus O(non-zeros) for f and S.
+// Votes and ALMA score all N members always. Memory: N of T and one float64 a feature seen. Results
+// never depend on Path, the blocks or the workers.
 type OBPM[T Float] struct {
 	cfg OBPMConfig
 	ensemble[T]
@@ -86,7 +90,8 @@ type OBPMConfig struct {
 	Removal string `json:"removal" flag:"removal" values:"oldest|norm|errors" with:"kernel=poly|rbf,scale" help:"the kept example that makes room: the oldest, the one of the smallest norm, or the one whose removal causes the fewest errors"`
 	KernelConfig
 
-	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil means those defaults.
+	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil
+	// means those defaults.
 	BaseConfig Config `json:"base_config"`
 }
 
@@ -195,8 +200,8 @@ func (c *OBPMConfig) baseSettings() (Config, error) {
 	return baseSettings("obpm", c.Base, c.BaseConfig)
 }
 
-// UnmarshalJSON reads the base's settings as what the base's Entry says they are. Fields that are not there keep their
-// values, unknown ones are refused.
+// UnmarshalJSON reads the base's settings as what the base's Entry says they are. Fields that are
+// not there keep their values, unknown ones are refused.
 func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
 	type fields OBPMConfig // without this method
 	raw := struct {
@@ -330,8 +335,9 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
-// Proba is Prober.Proba: the share of the members that predict +1. That is a vote of perceptrons and not a posterior: it is 0 or 1 where all
-// agree, however few examples they have seen, and f may be on the other side. Cost: the scores of all members.
+// Proba is Prober.Proba: the share of the members that predict +1. That is a vote of perceptrons
+// and not a posterior: it is 0 or 1 where all agree, however few examples they have seen, and f may
+// be on the other side. Cost: the scores of all members.
 func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := checkRows("obpm", b, len(dst)); err != nil {
 		return err
@@ -361,7 +367,8 @@ func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	return countMistakes(b, f, wrong), nil
 }
 
-// scoreOf returns f from S.x, from the sum of the members' scores, or from the number of votes for +1.
+// scoreOf returns f from S.x, from the sum of the members' scores, or from the number of votes for
+// +1.
 func (o *OBPM[T]) scoreOf(v float64) float64 {
 	n := float64(o.cfg.Members)
 	switch {
@@ -378,7 +385,8 @@ func (o *OBPM[T]) length() float64 {
 	return max(1, math.Sqrt(o.sumSq)/float64(o.cfg.Members))
 }
 
-// Weights returns the averaged weights (after step 15 with Cap), one a feature seen, or nil for votes.
+// Weights returns the averaged weights (after step 15 with Cap), one a feature seen, or nil for
+// votes.
 func (o *OBPM[T]) Weights() []float64 {
 	if o.tells == votes {
 		return nil

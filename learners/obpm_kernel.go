@@ -21,10 +21,12 @@ const (
 	RemoveErrors = "errors"
 )
 
-// KernelOBPM is [OBPM] in the space of a kernel: N perceptrons, each on random parts of the stream, that share kept examples and their kernel rows.
+// KernelOBPM is [OBPM] in the space of a kernel: N perceptrons, each on random parts of the stream,
+// that share kept examples and their kernel rows.
 //
-// Reference: section 3 of the OBPM paper (see [OBPM]), which leaves open how many examples are kept. Here at most p are: when one more is to be learned, by
-// whichever members, one is first removed from all of them:
+// Reference: section 3 of the OBPM paper (see [OBPM]), which leaves open how many examples are
+// kept. Here at most p are: when one more is to be learned, by whichever members, one is first
+// removed from all of them:
 //
 //	oldest    the one kept longest
 //	norm      the one with the least sum_m a_jm^2 K(x_j, x_j): what the members change by, all together
@@ -38,15 +40,17 @@ const (
 //	N w~'_t      support               kept examples x_j, S_j = sum_m a_jm
 //	p            Config.Budget         examples kept at most; 0: no limit
 //
-// Deviations: a member's step is that of before the removal. An example equal to a kept one of the same label adds to its coefficients and
-// removes nothing. Ties go to the oldest. The base adds multiples of y x with positive factors: perceptron or pa.
+// Deviations: a member's step is that of before the removal. An example equal to a kept one of the
+// same label adds to its coefficients and removes nothing. Ties go to the oldest. The base adds
+// multiples of y x with positive factors: perceptron or pa.
 //
-// Guarantee: with one member, tau = 1 and no limit it is the kernel perceptron; without a limit the members are what N perceptrons on the same draws are:
-// TestKernelOBPM.
+// Guarantee: with one member, tau = 1 and no limit it is the kernel perceptron; without a limit the
+// members are what N perceptrons on the same draws are: TestKernelOBPM.
 //
-// Cost: a kernel row over the kept examples an example, and O(p tau N) or O(p N) for the members that see it, by lists or lanes as OBPM does; on the pool
-// where that pays. An update costs O(N) more, and O(p) to find what to remove, with errors O(p^2).
-// Memory: kept examples and p N of T; with errors p^2 float64 more.
+// Cost: a kernel row over the kept examples an example, and O(p tau N) or O(p N) for the members
+// that see it, by lists or lanes as OBPM does; on the pool where that pays. An update costs O(N)
+// more, and O(p) to find what to remove, with errors O(p^2). Memory: kept examples and p N of T;
+// with errors p^2 float64 more.
 type KernelOBPM[T Float] struct {
 	cfg        OBPMConfig
 	pool       *engine.Pool
@@ -213,7 +217,8 @@ func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// reserve makes room in the lanes for n slots, within the budget. That may cut the tiles anew, so it is done before members step.
+// reserve makes room in the lanes for n slots, within the budget. That may cut the tiles anew, so
+// it is done before members step.
 func (l *KernelOBPM[T]) reserve(n int) {
 	if l.cfg.Budget > 0 {
 		n = min(n, l.cfg.Budget)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -388,19 +389,22 @@ func (l *RFF[T]) CheckState(s State) error {
 
 // checkFeatures refuses the state of a base learner that has seen another number of features than
 // there are random ones: what it has one of for each feature is, in the learners here, counted by
-// dim, or is the tensor of these names.
+// dim, or is the tensor of these names; a member's, with a prefix up to a dot.
 func (l *RFF[T]) checkFeatures(s *State) error {
 	wrong := func(what string, n uint64) error {
 		return fmt.Errorf("rff: %s of the base is %d, and there are %d random features: %w", what,
 			n, l.cfg.D, ErrState)
 	}
-	if n, ok := s.Counters["dim"]; ok && n != 0 && n != uint64(l.cfg.D) {
-		return wrong(`counter "dim"`, n)
+	within := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+	for name, n := range s.Counters {
+		if within(name) == "dim" && n != 0 && n != uint64(l.cfg.D) {
+			return wrong(fmt.Sprintf("counter %q", name), n)
+		}
 	}
-	for _, name := range []string{"w", "theta", "u"} {
-		if t := s.Tensor(name); t != nil && len(t.Shape) == 1 && t.Shape[0] != 0 &&
-			t.Shape[0] != l.cfg.D {
-			return wrong(fmt.Sprintf("tensor %q", name), uint64(t.Shape[0]))
+	for _, t := range s.Tensors {
+		if n := within(t.Name); (n == "w" || n == "theta" || n == "u") && len(t.Shape) == 1 &&
+			t.Shape[0] != 0 && t.Shape[0] != l.cfg.D {
+			return wrong(fmt.Sprintf("tensor %q", t.Name), uint64(t.Shape[0]))
 		}
 	}
 	return nil
