@@ -27,8 +27,8 @@ type Data = training.Data
 // Errors of this package, wrapped with what was found. Others are those of packages training,
 // dataset, model and learner.
 var (
-	ErrFeature = errors.New("no such feature")  // a Row was given a name or number that the model has not
-	ErrLabel   = errors.New("no such label")    // LearnOne was given a label that the model has not
+	ErrFeature = errors.New("no such feature")  // a Row was given one that the model has not
+	ErrLabel   = errors.New("no such label")    // LearnOne was given one that the model has not
 	ErrProba   = errors.New("no probabilities") // of a learner that has none
 )
 
@@ -51,11 +51,15 @@ type Model struct {
 
 // Snapshot is what a Model knew when [Model.Snapshot] was called. It never changes: any number of
 // goroutines may use it, whatever the Model does.
-type Snapshot struct{ *hypothesis }
+type Snapshot struct {
+	*hypothesis
+	file   model.Model // all but the State
+	config learner.Config
+}
 
 // Train learns from files as o says, in addition to o.Files, and returns what was learned; o.Model
-// is written, if there is one. What stderr shows of a run at the command line, training.Run shows an
-// Observer.
+// is written, if there is one. What stderr shows of a run at the command line, training.Run shows
+// an Observer.
 //
 // With training.ErrNotConverged and training.ErrStopped (ctx ended) the Model is there, too; with
 // other errors it is nil. Cost beside learning: what was learned is copied once.
@@ -80,8 +84,8 @@ func Train(ctx context.Context, o Options, files ...string) (*Model, error) {
 
 // New returns a model that has learned nothing, for LearnOne. Of o it takes Learner, Config or
 // Settings, Precision, Seed, Rho, Bias, Normalize (but max, which is relative to a data set) and
-// Positive; fields that ask for something else are an error. The labels are -1 and +1; with Positive
-// they are that one and all others.
+// Positive; fields that ask for something else are an error. The labels are -1 and +1; with
+// Positive they are that one and all others.
 //
 // Features that are named are those, in this order: files with a header have them as columns.
 // Without names, features have numbers from 0, as many as come: those of svmlight files that count
@@ -143,7 +147,8 @@ func fresh(o Options) error {
 	return nil
 }
 
-// Load reads a model file, which Save or the command has written. Errors are those of package model.
+// Load reads a model file, which Save or the command has written. Errors are those of package
+// model.
 func Load(path string) (*Model, error) {
 	file, err := training.Load(path, training.Machine{})
 	if err != nil {
@@ -162,13 +167,21 @@ func open(file *model.Model) (*Model, error) {
 
 // Save writes the model file, which Load and the command read. It appears whole or not at all. A
 // learner that has diverged is not saved: model.ErrNotFinite.
-func (m *Model) Save(path string) error {
-	state, err := m.learn.capture(&m.file, m.config)
+func (m *Model) Save(path string) error { return save(path, m.file, m.config, m.score) }
+
+// Save writes a model file that only predicts: smaller, where learning on needs more than scores
+// do. LearnOne of what is loaded from it returns model.ErrPredictOnly.
+func (s *Snapshot) Save(path string) error { return save(path, s.file, s.config, s.score) }
+
+func save(path string, file model.Model, c learner.Config, s scorer) error {
+	state, err := s.capture(file.Learner, c, file.Seed)
 	if err != nil {
 		return err
 	}
-	file := m.file
-	file.Config, file.State = state.Config, state.State
+	file.Config, file.State, file.PredictOnly = state.Config, state.State, state.PredictOnly
+	if file.PredictOnly {
+		file.Pass = nil
+	}
 	_, err = model.Save(path, &file)
 	return err
 }
@@ -184,14 +197,15 @@ func (m *Model) Result() *training.Result { return m.result }
 
 // Snapshot returns what the Model knows now. It copies what scoring needs.
 func (m *Model) Snapshot() *Snapshot {
-	h, p := *m.hypothesis, m.file.Prep
-	h.score, h.prep = m.learn.snapshot(), &p
-	return &Snapshot{&h}
+	h := *m.hypothesis
+	s := &Snapshot{&h, m.file, m.config}
+	h.score, h.prep = m.learn.snapshot(), &s.file.Prep
+	return s
 }
 
 // LearnOne learns one example and returns its score before. The label is one of the model's, of
 // which numbers compare as numbers; see ErrLabel. Learners of whole data sets only return
-// learner.ErrBatch.
+// learner.ErrBatch, models that were saved to predict only model.ErrPredictOnly.
 func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
 	y, err := m.sign(label)
 	if err == nil {
@@ -345,7 +359,8 @@ func (h *hypothesis) Predict(ctx context.Context, files ...string) iter.Seq2[Pre
 
 // Test predicts the rows of files and counts the errors among those that have a label which the
 // model knows. NaN is an error.
-func (h *hypothesis) Test(ctx context.Context, files ...string) (examples, errors int64, err error) {
+func (h *hypothesis) Test(ctx context.Context, files ...string) (examples, errors int64,
+	err error) {
 	err = h.score.each(ctx, h.reading(), files, func(f, _, y float64) bool {
 		if y != 0 {
 			examples++
@@ -393,7 +408,8 @@ func (r *Row) Reset() *Row {
 }
 
 // Set sets the feature of that name: a column of the training data's header, or a name that New was
-// given. A name that the model doesn't have is ErrFeature, which the next call with the row returns.
+// given. A name that the model doesn't have is ErrFeature, which the next call with the row
+// returns.
 func (r *Row) Set(name string, value float64) *Row {
 	i, ok := r.names[name]
 	if !ok {

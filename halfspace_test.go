@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -94,6 +95,18 @@ func TestRows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if err := m.Snapshot().Save(saved); err != nil {
+					t.Fatal(err)
+				}
+				small, err := halfspace.Load(saved)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, positive := small.Labels()
+				if _, err := small.LearnOne(c.row(small, values(0)),
+					positive); !errors.Is(err, model.ErrPredictOnly) {
+					t.Errorf("learning on from a snapshot: %v", err)
+				}
 				i := 0
 				for p, err := range m.Predict(ctx, c.file) {
 					if err != nil {
@@ -103,7 +116,7 @@ func TestRows(t *testing.T) {
 					for _, of := range []interface {
 						Score(*halfspace.Row) (float64, error)
 						Label(*halfspace.Row) (string, error)
-					}{m, m.Snapshot(), loaded} {
+					}{m, m.Snapshot(), loaded, small} {
 						f, err := of.Score(row)
 						if err != nil || f != p.Score {
 							t.Fatalf("%+v %s: row %d scores %v (%v), want %v", data, precision, i,

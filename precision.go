@@ -23,13 +23,14 @@ type scorer interface {
 	// yield returns false.
 	each(ctx context.Context, o dataset.Options, files []string,
 		yield func(f, p, y float64) bool) error
+	// capture makes the model of what scores.
+	capture(name string, c learner.Config, seed uint64) (*model.Model, error)
 }
 
 // teacher is a learner, in a precision that it knows.
 type teacher interface {
 	one(h *hypothesis, r *Row, y float64) (score float64, err error)
 	snapshot() scorer
-	capture(file *model.Model, c learner.Config) (*model.Model, error)
 }
 
 // begin makes the Model of a learner that has learned nothing.
@@ -43,7 +44,7 @@ func begin[T engine.Float](e learner.Entry, c learner.Config, file model.Model) 
 		return nil, err
 	}
 	file.Config = first.Config
-	return newModel(l, c, file), nil
+	return newModel(c, file, newScores[T](learned[T]{l}), &teaching[T]{l: l}), nil
 }
 
 // restore makes the Model of what was captured.
@@ -52,19 +53,26 @@ func restore[T engine.Float](file *model.Model) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := *file
+	own.State = learner.State{}
+	if file.PredictOnly {
+		p, err := model.RestorePredictor[T](file, nil)
+		if err != nil {
+			return nil, err
+		}
+		return newModel(c, own, newScores[T](fixed[T]{p}), &known[T]{p, file.Learnable()}), nil
+	}
 	l, err := model.Restore[T](file, nil)
 	if err != nil {
 		return nil, err
 	}
-	own := *file
-	own.State = learner.State{}
-	return newModel(l, c, own), nil
+	return newModel(c, own, newScores[T](learned[T]{l}), &teaching[T]{l: l}), nil
 }
 
-func newModel[T engine.Float](l learner.Learner[T], c learner.Config, file model.Model) *Model {
-	m := &Model{file: file, config: c}
+func newModel(c learner.Config, file model.Model, s scorer, t teacher) *Model {
+	m := &Model{file: file, config: c, learn: t}
 	m.hypothesis = newHypothesis(&m.file.Prep)
-	m.score, m.learn = newScores[T](learned[T]{l}), &teaching[T]{l: l}
+	m.score = s
 	return m
 }
 
@@ -73,6 +81,7 @@ type scoring[T engine.Float] interface {
 	Score(b *engine.Block[T], dst []float64) error
 	prober() learner.Prober[T]
 	predictor() learner.Predictor[T]
+	capture(name string, c learner.Config, seed uint64) (*model.Model, error)
 }
 
 // learned scores with a learner as it is.
@@ -81,11 +90,19 @@ type learned[T engine.Float] struct{ learner.Learner[T] }
 func (l learned[T]) prober() learner.Prober[T]       { return learner.ProberOf(l.Learner) }
 func (l learned[T]) predictor() learner.Predictor[T] { return learner.ViewOf(l.Learner) }
 
+func (l learned[T]) capture(name string, c learner.Config, seed uint64) (*model.Model, error) {
+	return model.Capture(name, c, seed, l.Learner)
+}
+
 // fixed scores with what a learner knew.
 type fixed[T engine.Float] struct{ learner.Predictor[T] }
 
 func (p fixed[T]) prober() learner.Prober[T]       { return learner.ProbaOf(p.Predictor) }
 func (p fixed[T]) predictor() learner.Predictor[T] { return p.Predictor }
+
+func (p fixed[T]) capture(name string, c learner.Config, seed uint64) (*model.Model, error) {
+	return model.CapturePredictor(name, c, seed, p.Predictor)
+}
 
 // scores is a scorer in the precision of T.
 type scores[T engine.Float] struct {
@@ -155,6 +172,10 @@ func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 	}
 }
 
+func (s *scores[T]) capture(name string, c learner.Config, seed uint64) (*model.Model, error) {
+	return s.of.capture(name, c, seed)
+}
+
 // teaching is a teacher in the precision of T.
 type teaching[T engine.Float] struct {
 	l     learner.Learner[T]
@@ -171,9 +192,15 @@ func (t *teaching[T]) one(h *hypothesis, r *Row, y float64) (float64, error) {
 
 func (t *teaching[T]) snapshot() scorer { return newScores[T](fixed[T]{t.l.Snapshot()}) }
 
-func (t *teaching[T]) capture(file *model.Model, c learner.Config) (*model.Model, error) {
-	return model.Capture(file.Learner, c, file.Seed, t.l)
+// known is a teacher that learns no more.
+type known[T engine.Float] struct {
+	p   learner.Predictor[T]
+	why error
 }
+
+func (k *known[T]) one(*hypothesis, *Row, float64) (float64, error) { return 0, k.why }
+
+func (k *known[T]) snapshot() scorer { return newScores[T](fixed[T]{k.p}) }
 
 // work is scratch of a call.
 type work[T engine.Float] struct {

@@ -60,8 +60,9 @@ func save[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info, r eva
 }
 
 // Load reads a model file to predict with or to go on from, and refuses one that takes more than
-// three quarters of the machine's memory for its settings and up to the last of its features, before
-// a learner is made of it: an Error of kind ErrModel. Other errors are those of package model.
+// three quarters of the machine's memory for its settings and up to the last of its features,
+// before a learner is made of it: an Error of kind ErrModel. Other errors are those of package
+// model.
 func Load(path string, machine Machine) (*model.Model, error) {
 	m, err := model.Load(path)
 	if err != nil {

@@ -14,7 +14,7 @@
 //	Job.Run: data            opened as a stream, or read into memory where the run needs that
 //	         Plan            facts of the data + traits of the learner -> settings without open
 //	                         ends, the way of learning, who takes how much memory
-//	         learning        progressive validation (eval.Run) or passes until convergence (eval.Fit)
+//	         learning        progressive validation (eval.Run), or passes until it has converged
 //	         checkpoints     the model, at marks and at the end
 //	         measuring       margins on the training set, errors on test sets, warnings
 //	Result
@@ -23,9 +23,9 @@
 //
 // # Errors
 //
-// What is wrong with Options, or with the memory there is, is an [Error]: it names fields of Options
-// as JSON has them, and its Text and Next take other names for them, such as flags. Errors of data,
-// learners and model files are those of packages dataset, learners and model.
+// What is wrong with Options, or with the memory there is, is an [Error]: it names fields of
+// Options as JSON has them, and its Text and Next take other names for them, such as flags. Errors
+// of data, learners and model files are those of packages dataset, learners and model.
 //
 // # Concurrency
 //

@@ -12,14 +12,22 @@ import (
 
 // Kinds of errors. All but ErrStopped and ErrNotConverged come as an [Error].
 var (
-	ErrOption       = errors.New("bad option")                  // a field of Options, or two together
-	ErrMemory       = errors.New("not enough memory")           // Options.MemBudget, or the machine, has no room
-	ErrModel        = errors.New("can't go on from the model")  // Options.From
-	ErrSave         = errors.New("the model can't be written")  // Options.Model
-	ErrDiverged     = errors.New("the learner has diverged")    // weights that are not finite; nothing is saved
-	ErrUseless      = errors.New("no score is a finite number") // of those of the test sets
-	ErrStopped      = errors.New("stopped")                     // the context ended
-	ErrNotConverged = errors.New("not converged")               // Options.UntilConverged, within MaxUpdates
+	// ErrOption: a field of Options, or two together.
+	ErrOption = errors.New("bad option")
+	// ErrMemory: Options.MemBudget, or the machine, has no room.
+	ErrMemory = errors.New("not enough memory")
+	// ErrModel: Options.From names no model that can be gone on from.
+	ErrModel = errors.New("can't go on from the model")
+	// ErrSave: the model can't be written to Options.Model.
+	ErrSave = errors.New("the model can't be written")
+	// ErrDiverged: there are weights that are not finite; nothing is saved.
+	ErrDiverged = errors.New("the learner has diverged")
+	// ErrUseless: of the scores of the test sets none is finite.
+	ErrUseless = errors.New("no score is a finite number")
+	// ErrStopped: the context ended.
+	ErrStopped = errors.New("stopped")
+	// ErrNotConverged: not within Options.MaxUpdates.
+	ErrNotConverged = errors.New("not converged")
 )
 
 // Error is what is wrong with a run, and what to do about it, in words that name fields of Options.

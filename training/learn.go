@@ -19,8 +19,8 @@ type LearnOptions struct {
 }
 
 // Learn teaches l the examples of src: one after another as eval.Run does, with what it says of
-// errors, cost and ctx, or with o.Fit as eval.Fit does. The latter needs a learner that can Fit, and
-// examples in memory ([eval.Memory]); it is learner.ErrFit else.
+// errors, cost and ctx, or with o.Fit as eval.Fit does. The latter needs a learner that can Fit,
+// and examples in memory ([eval.Memory]); it is learner.ErrFit else.
 func Learn[T engine.Float](ctx context.Context, l learner.Learner[T], src eval.Source[T],
 	o LearnOptions) (eval.Result, error) {
 	if o.Fit == nil {

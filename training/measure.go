@@ -13,12 +13,17 @@ import (
 // Margins are what Options.MarginReport adds. All are least margins over the training set as
 // prepared.
 type Margins struct {
-	Geometric   float64  `json:"geometric"`   // over |w|_2, without the weight of an appended feature where there is one
-	Directional float64  `json:"directional"` // over |w|_2, that weight included
-	P           *float64 `json:"p"`           // the learner's p, where it has one; else 2
-	PNorm       float64  `json:"p_norm"`      // over |w|_q, 1/p + 1/q = 1
-	Max         *float64 `json:"max"`         // the largest directional margin there is, where MarginSVM found it
-	OfMax       *float64 `json:"of_max"`      // Directional/Max
+	// Over |w|_2, without the weight of an appended feature where there is one.
+	Geometric float64 `json:"geometric"`
+	// Over |w|_2, that weight included.
+	Directional float64 `json:"directional"`
+	// The learner's p; nil for one that has none, and 2 below.
+	P *float64 `json:"p"`
+	// Over |w|_q, 1/p + 1/q = 1.
+	PNorm float64 `json:"p_norm"`
+	// The largest directional margin there is, where MarginSVM found it, and Directional/Max.
+	Max   *float64 `json:"max"`
+	OfMax *float64 `json:"of_max"`
 }
 
 // Tested is what was counted on Options.Test.

@@ -40,8 +40,10 @@ type Split struct {
 	Reader  int64                `json:"reader"`  // what is read ahead
 	Data    int64                `json:"data"`    // examples read into memory
 	Parts   []learner.MemoryPart `json:"parts"`   // of the learner
-	Moving  int64                `json:"moving"`  // tables of the learner that are there twice while they grow or are copied for the model file
-	Peak    int64                `json:"peak"`    // most resident memory there was when learning ended; 0 where Machine doesn't say
+	// Tables of the learner that are there twice, while they grow or are copied for the model file.
+	Moving int64 `json:"moving"`
+	// The most resident memory until learning ended; 0 where Machine doesn't say.
+	Peak int64 `json:"peak"`
 }
 
 // Planned returns the sum of what is planned.
@@ -229,8 +231,8 @@ func dataExtent[T engine.Float](b *engine.Block[T]) learner.Extent {
 	return x
 }
 
-// admit plans for the first block of a stream, and looks at each further one whether the learner has
-// room for it.
+// admit plans for the first block of a stream, and looks at each further one whether the learner
+// has room for it.
 func (r *room[T]) admit(b *engine.Block[T]) error {
 	if b.Len() == 0 {
 		return nil

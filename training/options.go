@@ -17,8 +17,8 @@ import (
 	"github.com/halfspace-ml/halfspace/model"
 )
 
-// DefaultMaxUpdates is Options.MaxUpdates where that is nil: it ends runs that would never converge,
-// after some seconds on inner products, minutes on weights.
+// DefaultMaxUpdates is Options.MaxUpdates where that is nil: it ends runs that would never
+// converge, after some seconds on inner products, minutes on weights.
 const DefaultMaxUpdates = 100_000_000
 
 // DefaultSeed is Options.Seed where that is nil.
@@ -27,9 +27,12 @@ const DefaultSeed = 1
 // Options are all that decides a run's result. The zero value of a field is its default, but for
 // Learner and Files, which have none. JSON and TOML hold them; see the tags.
 type Options struct {
-	Learner   string  `json:"learner,omitempty" toml:"learner,omitempty"`     // as learner.Names has it; "" with From: the model's
-	Precision string  `json:"precision,omitempty" toml:"precision,omitempty"` // of weights and examples: "f32", which is the default, or "f64"
-	Seed      *uint64 `json:"seed,omitempty" toml:"seed,omitempty"`           // of all draws; nil: DefaultSeed
+	// Learner is the name of the learner, as learner.Names has it. "" with From: the model's.
+	Learner string `json:"learner,omitempty" toml:"learner,omitempty"`
+	// Precision of weights and examples: "f32", which is the default, or "f64".
+	Precision string `json:"precision,omitempty" toml:"precision,omitempty"`
+	// Seed of all draws; nil: DefaultSeed, or with From the model's.
+	Seed *uint64 `json:"seed,omitempty" toml:"seed,omitempty"`
 
 	// The learner's settings: Config, or else its defaults with Settings put in, whose keys are
 	// those of the Config in JSON ("tau", "base_config", ...). With From they may repeat the
@@ -37,57 +40,94 @@ type Options struct {
 	Config   learner.Config `json:"-" toml:"-"`
 	Settings map[string]any `json:"config,omitempty" toml:"config,omitempty"`
 
-	Files []string `json:"files,omitempty" toml:"files,omitempty"` // of examples, one after another; "-" is standard input
+	// Files of examples, read one after another; "-" is standard input.
+	Files []string `json:"files,omitempty" toml:"files,omitempty"`
 	Data
 
 	// How the examples are gone through. One pass in the order of the data reads a stream of any
 	// length; all else reads them into memory first.
-	Epochs         int    `json:"epochs,omitempty" toml:"epochs,omitempty"`                   // passes; 0: 1
-	UntilConverged bool   `json:"until_converged,omitempty" toml:"until_converged,omitempty"` // pass until a whole pass makes no update; excludes Epochs
-	MaxUpdates     *int64 `json:"max_updates,omitempty" toml:"max_updates,omitempty"`         // with UntilConverged: give up after so many; 0: no limit; nil: DefaultMaxUpdates, none for learners with a limit of their own
-	Shuffle        bool   `json:"shuffle,omitempty" toml:"shuffle,omitempty"`                 // a fresh order for each pass, drawn from Seed
 
-	// Options of learners that pass over a whole data set, with UntilConverged.
-	SoftDelta float64 `json:"soft_delta,omitempty" toml:"soft_delta,omitempty"` // > 0: soft margin, a coordinate of this size of its own for each example
-	ActiveSet bool    `json:"active_set,omitempty" toml:"active_set,omitempty"` // learner.FitOptions.ActiveSet
-	Halving   bool    `json:"halving,omitempty" toml:"halving,omitempty"`       // learner.FitOptions.Halving
+	// Epochs is the number of passes; 0: 1.
+	Epochs int `json:"epochs,omitempty" toml:"epochs,omitempty"`
+	// UntilConverged passes until a whole pass makes no update; it excludes Epochs.
+	UntilConverged bool `json:"until_converged,omitempty" toml:"until_converged,omitempty"`
+	// MaxUpdates ends a run UntilConverged after so many updates; 0: no limit; nil:
+	// DefaultMaxUpdates, or none for learners with a limit of their own.
+	MaxUpdates *int64 `json:"max_updates,omitempty" toml:"max_updates,omitempty"`
+	// Shuffle draws a fresh order for each pass from Seed.
+	Shuffle bool `json:"shuffle,omitempty" toml:"shuffle,omitempty"`
+
+	// Options of learners that pass over a whole data set, with UntilConverged; which take them,
+	// their Traits say.
+
+	// SoftDelta > 0 makes the margin soft: a coordinate of this size of its own for each example.
+	SoftDelta float64 `json:"soft_delta,omitempty" toml:"soft_delta,omitempty"`
+	// ActiveSet and Halving are those of learner.FitOptions.
+	ActiveSet bool `json:"active_set,omitempty" toml:"active_set,omitempty"`
+	Halving   bool `json:"halving,omitempty" toml:"halving,omitempty"`
 
 	// Rho > 0 appends a feature of this value to each example, whose weight is the bias of learners
-	// of hyperplanes through the origin; excludes Bias.
+	// of hyperplanes through the origin; it excludes Bias.
 	Rho float64 `json:"rho,omitempty" toml:"rho,omitempty"`
 
-	// The model file.
-	Model           string `json:"model,omitempty" toml:"model,omitempty"`                       // is written there; "": nowhere
-	From            string `json:"from,omitempty" toml:"from,omitempty"`                         // goes on from this one, with its settings and preparation of examples
-	PredictOnly     bool   `json:"predict_only,omitempty" toml:"predict_only,omitempty"`         // Model holds what predicts and not what learning on needs
-	CheckpointEvery string `json:"checkpoint_every,omitempty" toml:"checkpoint_every,omitempty"` // "100000" examples or "60s": Model is written so often
+	// Model is the file to which the model is written; "": none.
+	Model string `json:"model,omitempty" toml:"model,omitempty"`
+	// From is the file of a model that the run goes on from, with its settings and its preparation
+	// of examples; "": the run begins anew.
+	From string `json:"from,omitempty" toml:"from,omitempty"`
+	// PredictOnly writes to Model what predicts, and not what learning on needs.
+	PredictOnly bool `json:"predict_only,omitempty" toml:"predict_only,omitempty"`
+	// CheckpointEvery says how often Model is written on the way: "100000" examples, or "60s".
+	CheckpointEvery string `json:"checkpoint_every,omitempty" toml:"checkpoint_every,omitempty"`
 
-	// What is measured.
-	Test         []string `json:"test,omitempty" toml:"test,omitempty"`                   // files on which the errors are counted afterwards
-	Proba        bool     `json:"proba,omitempty" toml:"proba,omitempty"`                 // tally probabilities, too: each example's is asked for before it is learned
-	MarginReport bool     `json:"margin_report,omitempty" toml:"margin_report,omitempty"` // measure margins over the training set, if need be in a pass of its own
-	MarginSVM    bool     `json:"margin_svm,omitempty" toml:"margin_svm,omitempty"`       // with MarginReport: find the largest margin there is, too
-	Latency      bool     `json:"latency,omitempty" toml:"latency,omitempty"`             // learn examples one by one and time that; always so of learners that keep examples
+	// Test are files on which the errors are counted afterwards, prepared as the training set.
+	Test []string `json:"test,omitempty" toml:"test,omitempty"`
+	// Proba tallies probabilities, too: each example's is asked for before it is learned.
+	Proba bool `json:"proba,omitempty" toml:"proba,omitempty"`
+	// MarginReport measures margins over the training set, if need be in a pass of its own;
+	// MarginSVM with it finds the largest margin there is, too.
+	MarginReport bool `json:"margin_report,omitempty" toml:"margin_report,omitempty"`
+	MarginSVM    bool `json:"margin_svm,omitempty" toml:"margin_svm,omitempty"`
+	// Latency has examples learned one by one, and the Observer told how long each took; so it is
+	// always with learners that keep examples.
+	Latency bool `json:"latency,omitempty" toml:"latency,omitempty"`
 
-	// What is computed with; none of it changes a result, but that MemBudget decides how many
+	// What is computed with. None of it changes a result, but that MemBudget decides how many
 	// examples are kept where that is left open.
-	Threads   int   `json:"threads,omitempty" toml:"threads,omitempty"`       // workers; 0: one a processor. Not looked at where Env has a pool
-	MemBudget Bytes `json:"mem_budget,omitempty" toml:"mem_budget,omitempty"` // keep within so much memory, the program included; 0: three quarters of Env.Machine's
-	KeepSizes bool  `json:"keep_sizes,omitempty" toml:"keep_sizes,omitempty"` // with MemBudget: keep as many examples as the settings say, not as many as there is room for
+
+	// Threads is the number of workers; 0: one a processor. Where Env has a pool, it is that of the
+	// goroutines that parse only.
+	Threads int `json:"threads,omitempty" toml:"threads,omitempty"`
+	// MemBudget is how much memory the run, the program included, keeps within; 0: three quarters
+	// of Env.Machine's.
+	MemBudget Bytes `json:"mem_budget,omitempty" toml:"mem_budget,omitempty"`
+	// KeepSizes, with MemBudget, keeps as many examples as the settings say, not as many as there
+	// is room for.
+	KeepSizes bool `json:"keep_sizes,omitempty" toml:"keep_sizes,omitempty"`
 }
 
 // Data says how rows of files become examples. It is the part of dataset.Options that a user
 // chooses; see there.
 type Data struct {
-	Format    string `json:"format,omitempty" toml:"format,omitempty"`         // "" or "auto": by content; "svmlight", "csv", ...
-	IndexBase string `json:"index_base,omitempty" toml:"index_base,omitempty"` // svmlight: "" or "auto", "0", "1"
-	LabelCol  string `json:"label_col,omitempty" toml:"label_col,omitempty"`   // csv: name or number of the labels' column
-	Positive  string `json:"positive,omitempty" toml:"positive,omitempty"`     // the label that is +1; all others are -1
-	Bias      string `json:"bias,omitempty" toml:"bias,omitempty"`             // "" or "none", "append"
-	Normalize string `json:"normalize,omitempty" toml:"normalize,omitempty"`   // "" or "none", "unit", "max"
-	AnyFormat bool   `json:"any_format,omitempty" toml:"any_format,omitempty"` // take another format than the model's or the training set's
-	OnError   string `json:"on_error,omitempty" toml:"on_error,omitempty"`     // bad rows: "" or "stop", "skip", "limit=N"
-	MaxLine   Bytes  `json:"max_line,omitempty" toml:"max_line,omitempty"`     // longest line; 0: dataset.DefaultMaxLine
+	// Format is a name of package dataset/format; "" or "auto": found by content.
+	Format string `json:"format,omitempty" toml:"format,omitempty"`
+	// IndexBase is the number of the first feature in svmlight: "0" or "1"; "" or "auto": found.
+	IndexBase string `json:"index_base,omitempty" toml:"index_base,omitempty"`
+	// LabelCol is the labels' column of csv, by name, or number from 1, or from the end if
+	// negative.
+	LabelCol string `json:"label_col,omitempty" toml:"label_col,omitempty"`
+	// Positive is the label that is +1; all others are -1. "": there are two.
+	Positive string `json:"positive,omitempty" toml:"positive,omitempty"`
+	// Bias is "append" for a feature of 1, added before normalising; "" or "none".
+	Bias string `json:"bias,omitempty" toml:"bias,omitempty"`
+	// Normalize is "unit" (each example to length 1), "max" (all by the longest), "" or "none".
+	Normalize string `json:"normalize,omitempty" toml:"normalize,omitempty"`
+	// AnyFormat takes examples of another format than the model's or the training set's.
+	AnyFormat bool `json:"any_format,omitempty" toml:"any_format,omitempty"`
+	// OnError is what to do at a bad row: "" or "stop", "skip", "limit=N".
+	OnError string `json:"on_error,omitempty" toml:"on_error,omitempty"`
+	// MaxLine is the longest line that is read; 0: dataset.DefaultMaxLine.
+	MaxLine Bytes `json:"max_line,omitempty" toml:"max_line,omitempty"`
 }
 
 // Reading returns the options of package dataset that say the same.
@@ -423,7 +463,9 @@ func NoProbabilities(field, name string) *Error {
 
 // needsWhole reports whether the learner must see the data set as a whole: to learn at all, or for
 // the soft margin that was asked for.
-func (o *Options) needsWhole(t learner.Traits) bool { return !t.Stream || o.SoftDelta != 0 || t.Soft }
+func (o *Options) needsWhole(t learner.Traits) bool {
+	return !t.Stream || t.Soft || o.SoftDelta != 0
+}
 
 // whole reports whether the run is one of Fit: on the whole data set, in its order.
 func (o *Options) whole(t learner.Traits) bool {

@@ -47,8 +47,8 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	return o
 }
 
-// prepOf tells a model how its examples were prepared. before is the model that was gone on from, or
-// nil.
+// prepOf tells a model how its examples were prepared. before is the model that was gone on from,
+// or nil.
 func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Prep {
 	p := model.Prep{
 		Labels: model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},

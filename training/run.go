@@ -59,8 +59,8 @@ type Result struct {
 	Unscaled bool // a feature was found far larger than the others
 
 	Bytes     int64                    // that the learner's state holds
-	Support   *int64                   // examples kept, or with a dual coefficient; nil for learners without
-	Gap       *float64                 // relative gap that Fit reached, of learners that know one; nil else
+	Support   *int64                   // examples kept, or of a dual coefficient; nil: none
+	Gap       *float64                 // relative, that Fit reached; nil if that isn't known
 	Posterior *learner.PosteriorReport // nil for learners without one
 	Margin    *float64                 // least over the training set, where it was measured
 	Margins   *Margins                 // with Options.MarginReport, where there are any
@@ -191,8 +191,8 @@ func Run(ctx context.Context, o Options, env Env) (*Result, error) {
 //
 // The Result is there if learning came to its end or was stopped, and it may be with these errors:
 // ErrStopped, ErrNotConverged, and of kind ErrDiverged (nothing was saved) or ErrUseless. It is nil
-// with all others, of which those of the data are package dataset's and those of the learner package
-// learner's.
+// with all others, of which those of the data are package dataset's and those of the learner
+// package learner's.
 func (j *Job) Run(ctx context.Context) (*Result, error) {
 	if j.pool = j.env.Pool; j.pool == nil {
 		threads := j.o.Threads

@@ -12,13 +12,13 @@ import (
 // a pipe can't be read again.
 const graceTime = 2 * time.Second
 
-// openTime is how long work that is stopped waits for a stream to open: where lines have come, their
-// format is known by then.
+// openTime is how long work that is stopped waits for a stream to open: where lines have come,
+// their format is known by then.
 const openTime = 200 * time.Millisecond
 
 // Open opens files as a stream whose reading stops when ctx ends: the rows read until then still
-// come, and dataset.ErrStopped behind them. The context that is returned, for work on them, ends two
-// seconds later. done closes the stream. Errors are those of dataset.Open, and ctx's cause.
+// come, and dataset.ErrStopped behind them. The context that is returned, for work on them, ends
+// two seconds later. done closes the stream. Errors are those of dataset.Open, and ctx's cause.
 func Open[T engine.Float](ctx context.Context, files []string,
 	o dataset.Options) (s *dataset.Stream[T], work context.Context, done func(), err error) {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

@@ -83,7 +83,8 @@ func TestWarningTexts(t *testing.T) {
 		{eval.Warning{Code: eval.OneClass,
 			Count: eval.Count{Examples: 30, Positives: 10, Predicted: 30}},
 			"all 30 examples are predicted as one class, though 20 are of the other"},
-		{eval.Warning{Code: eval.Worse, Count: eval.Count{Examples: 100, Errors: 40, Positives: 20}},
+		{eval.Warning{Code: eval.Worse,
+			Count: eval.Count{Examples: 100, Errors: 40, Positives: 20}},
 			"the error, 40.00 %, is above the rarer class's share, 20.00 %: " +
 				"always guessing the other would do better"},
 		{eval.Warning{Code: eval.LabelRuns, Count: eval.Count{Changes: 1}, Expected: 50},

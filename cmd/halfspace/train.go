@@ -63,7 +63,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs, o := cmd.Flags(), &t.o
 	fs.SortFlags = false
 	fs.StringVarP(&t.learner, "learner", "a", "obpm", "the `NAME` of the learner")
-	choose(fs, &t.precision, "precision", "numbers of weights and examples: single or double", "f32", "f64")
+	choose(fs, &t.precision, "precision", "numbers of weights and examples: single or double",
+		"f32", "f64")
 	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
 	fs.BoolVar(&o.UntilConverged, "until-converged", false, "pass until a whole pass makes no "+
 		"update (ensembles: and no member makes a mistake on any example); exit code 6 if "+
@@ -90,12 +91,13 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.BoolVar(&o.MarginReport, "margin-report", false, "report the geometric margin over the "+
 		"training set, even if it must be read again for that")
 	fs.BoolVar(&o.MarginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard "+
-		"margin, no bias, on the examples as prepared) and report the share of its margin that was "+
-		"reached")
-	fs.BoolVar(&o.Latency, "latency", false, "learn the examples one by one and report the median, "+
-		"99th percentile and longest time (always for learners that keep examples)")
+		"margin, no bias, on the examples as prepared) and report the share of its margin that "+
+		"was reached")
+	fs.BoolVar(&o.Latency, "latency", false, "learn the examples one by one and report the "+
+		"median, 99th percentile and longest time (always for learners that keep examples)")
 	fs.StringVar(&o.Positive, "positive", "", "the `LABEL` that is +1; all others are -1")
-	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none", "append")
+	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none",
+		"append")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
 		"longest", "none", "unit", "max")
 	t.read.flags(fs)
