@@ -8,51 +8,38 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace"
 )
 
-func train(ctx context.Context, file string) error {
-	pool := engine.NewPool(0) // a worker a core
-	defer pool.Close()
-	entry, err := learners.Lookup("obpm")
+func learnAndScore(ctx context.Context, file string) error {
+	m, err := halfspace.Train(ctx, halfspace.Options{
+		Learner:  "obpm",
+		Settings: map[string]any{"members": 100, "tau": 0.3},
+		Data:     halfspace.Data{Bias: "append", Normalize: "unit"},
+		Epochs:   3,
+		Shuffle:  true,
+	}, file)
 	if err != nil {
 		return err
 	}
-	config := entry.Config().(*learners.OBPMConfig)
-	config.Members, config.Tau = 100, 0.3
-	learner, err := learners.New[float32](entry, config, learners.Env{Seed: 1, Pool: pool})
-	if err != nil {
-		return err
-	}
+	wrong := m.Result().Counts.ProgressiveError()
+	fmt.Printf("%.1f %% errors on examples not yet learned\n", 100*wrong)
 
-	data, err := dataset.Load[float32](ctx, []string{file},
-		dataset.Options{Bias: "append", Normalize: "unit"})
+	// It learns on, row by row; a snapshot stays as it is, and any number of goroutines may use it.
+	snapshot := m.Snapshot()
+	row := m.Row().Set("size", -12).Set("age", 3) // by the columns' names
+	if _, err := m.LearnOne(row, "small"); err != nil {
+		return err
+	}
+	label, err := snapshot.Label(snapshot.Row().Set("size", 40).Set("age", -7))
 	if err != nil {
 		return err
 	}
-	source := eval.NewMemory(&data.Block, data.Gather)
-	result, err := eval.Run(ctx, learner, source, eval.Options{Epochs: 3, Shuffle: true, Seed: 1})
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%.1f %% errors on examples not yet learned\n", 100*result.ProgressiveError())
-
-	query := engine.Block[float32]{ // one example without a label: features 0 (the bias), 1 and 2
-		Dim: 3, Ptr: []int{0, 3}, Idx: []int32{0, 1, 2}, Val: []float32{0.5, 0.5, -0.5},
-	}
-	var score [1]float64
-	if err := learner.Score(&query, score[:]); err != nil {
-		return err
-	}
-	fmt.Println("is it +1?", score[0] >= 0)
-	return nil
+	fmt.Println("the label is", label)
+	return m.Save(file + ".model") // halfspace.Load, or the command, reads it
 }
 
-// The README's program, on a small file: the label is the sign of the first feature, the second is
-// noise.
+// The README's program, on a small file: the label is the sign of the size, the age is noise.
 func Example() {
 	dir, err := os.MkdirTemp("", "halfspace")
 	if err != nil {
@@ -61,28 +48,28 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	var rows strings.Builder
+	rows.WriteString("size,age,label\n")
 	for i := range 500 {
-		x, noise := i*37%101-50, i*53%89-44
-		label := "+1"
-		if x < 0 {
-			label = "-1"
+		size, age, label := i*37%101-50, i*53%89-44, "small"
+		if size >= 0 {
+			label = "large"
 		}
-		fmt.Fprintf(&rows, "%s 1:%d 2:%d\n", label, x, noise)
+		fmt.Fprintf(&rows, "%d,%d,%s\n", size, age, label)
 	}
-	file := filepath.Join(dir, "train.svm")
+	file := filepath.Join(dir, "train.csv")
 	if err := os.WriteFile(file, []byte(rows.String()), 0o600); err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := train(context.Background(), file); err != nil {
+	if err := learnAndScore(context.Background(), file); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// 2.6 % errors on examples not yet learned
-	// is it +1? true
+	// 2.4 % errors on examples not yet learned
+	// the label is large
 }
 
-// TestREADME: the Go code that README shows is the function train above, so it compiles and does
+// TestREADME: the Go code that README shows is the function learnAndScore above, so it compiles and does
 // what it says.
 func TestREADME(t *testing.T) {
 	source, err := os.ReadFile("example_test.go")
@@ -93,9 +80,9 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, function, _ := strings.Cut(string(source), "\nfunc train(")
+	_, function, _ := strings.Cut(string(source), "\nfunc learnAndScore(")
 	function, _, found := strings.Cut(function, "\n}\n")
-	if !found || !strings.Contains(string(readme), "```go\nfunc train("+function+"\n}\n```\n") {
-		t.Error("README's Go code is not the function train of example_test.go")
+	if !found || !strings.Contains(string(readme), "```go\nfunc learnAndScore("+function+"\n}\n```\n") {
+		t.Error("README's Go code is not the function learnAndScore of example_test.go")
 	}
 }

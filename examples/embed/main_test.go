@@ -28,10 +28,10 @@ func TestEmbed(t *testing.T) {
 	if err := learn(context.Background(), &out, examples, file); err != nil {
 		t.Fatal(err)
 	}
-	if err := score(&out, file, []float32{0.5, -0.5}); err != nil {
+	if err := score(&out, file, 0.5, -0.5); err != nil {
 		t.Fatal(err)
 	}
-	if err := score(&out, file, []float32{-0.5}); err != nil {
+	if err := score(&out, file, -0.5); err != nil {
 		t.Fatal(err)
 	}
 	var n int
