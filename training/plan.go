@@ -26,7 +26,7 @@ type Plan struct {
 	// What was found. Of a stream, so far: in its head, or with MemBudget in its first block.
 	Files    []string         `json:"files"`
 	Format   string           `json:"format"`
-	Features int              `json:"features"` // an appended one included
+	Features int              `json:"features"` // an appended one included; 0: not known
 	Examples int              `json:"examples"` // 0: not known
 	Labels   dataset.LabelMap `json:"labels"`   // zero: not known
 
@@ -54,7 +54,10 @@ func (p *Plan) String() string {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-8s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	found := fmt.Sprintf("%s, %d features", p.Format, p.Features)
+	found := p.Format
+	if p.Features > 0 {
+		found += fmt.Sprintf(", %d features", p.Features)
+	}
 	if p.Examples > 0 {
 		found += fmt.Sprintf(", %d examples", p.Examples)
 	}

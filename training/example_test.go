@@ -1,0 +1,184 @@
+package training_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// ring is a file of examples in a folder of its own, which done removes.
+func ring() (file string, done func()) {
+	dir, err := os.MkdirTemp("", "training")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var text strings.Builder
+	for i := range 400 {
+		x, y := float64(i*37%101-50)/50, float64(i*53%89-44)/44
+		fmt.Fprintf(&text, "%+d 1:%g 2:%g\n", map[bool]int{true: 1, false: -1}[x+y > 0.1], x, y)
+	}
+	file = filepath.Join(dir, "ring.svm")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	return file, func() { os.RemoveAll(dir) }
+}
+
+// block is a data set in memory.
+func block() *engine.Block[float64] {
+	return &engine.Block[float64]{Dim: 2, Stride: 2, X: []float64{1, 2, -1, 0.5, 2, 1, -2, -1},
+		Y: []float64{1, -1, 1, -1}}
+}
+
+// One call reads, learns, saves and measures.
+func ExampleRun() {
+	file, done := ring()
+	defer done()
+	res, err := training.Run(context.Background(), training.Options{
+		Learner: "pa", Config: &learners.PAConfig{C: 1, Variant: 1},
+		Files: []string{file}, Test: []string{file}, Data: training.Data{Bias: "append"},
+		Epochs: 3, Shuffle: true, Model: filepath.Join(filepath.Dir(file), "a.model"),
+	}, training.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Counts.Presented, res.Test.Count.Error() < 0.1, filepath.Base(res.Saved.Path))
+	// Output:
+	// 1200 true a.model
+}
+
+// Options are the same in TOML, JSON and Go. New refuses them before data are read.
+func ExampleNew() {
+	var o training.Options
+	if err := toml.Unmarshal([]byte(`
+		learner = "perceptron"
+		files = ["a.svm"]
+		bias = "append"
+		until_converged = true
+		epochs = 3
+
+		[config]
+		margin = 0.5
+	`), &o); err != nil {
+		log.Fatal(err)
+	}
+	_, err := training.New(o, training.Env{})
+	fmt.Println(err)
+	o.Epochs = 0
+	job, err := training.New(o, training.Env{})
+	fmt.Println(job.Learner(), job.Precision(), err)
+	// Output:
+	// training: epochs and until_converged exclude each other: bad option
+	// perceptron f32 <nil>
+}
+
+// An error names the fields as its reader knows them.
+func ExampleError() {
+	o := training.Options{Learner: "pa", Files: []string{"a.svm"}, MaxUpdates: new(int64(10))}
+	e := (*training.Error)(nil)
+	if errors.As(o.Validate(), &e) {
+		flag := func(field string) string { return "--" + strings.ReplaceAll(field, "_", "-") }
+		fmt.Println(e.Text(flag))
+		fmt.Println(e.Next(flag))
+	}
+	// Output:
+	// --max-updates without --until-converged
+	// It limits --until-converged.
+}
+
+// planner is an Observer that prints the plan, and what may be wrong.
+type planner struct{ training.Silent }
+
+func (planner) Planned(p *training.Plan) {
+	for line := range strings.Lines(p.String()) {
+		if name, text, _ := strings.Cut(line, " "); name != "data" { // which has the file's name
+			fmt.Printf("%s: %s", name, strings.TrimLeft(text, " "))
+		}
+	}
+}
+
+func (planner) Warn(w training.Warning) { fmt.Println(w.Code) }
+
+// The plan says what was found and what will be done, before the first example is learned.
+func ExamplePlan() {
+	file, done := ring()
+	defer done()
+	job, err := training.New(training.Options{Learner: "pa", Files: []string{file}, Threads: 2,
+		Epochs: 3, Settings: map[string]any{"C": 0.5}}, training.Env{Observer: planner{}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := job.Run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// learner: pa {"variant":1,"C":0.5}, f32, seed 1
+	// way: passes: 3 passes, 2 threads
+}
+
+// A learner and examples that a program has made itself, passed over until it has converged.
+func ExampleLearn() {
+	entry, err := learner.Lookup("perceptron")
+	if err != nil {
+		log.Fatal(err)
+	}
+	l, err := learner.New[float64](entry, entry.Config(), learner.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := training.Learn(context.Background(), l, eval.NewMemory(block(), nil),
+		training.LearnOptions{Fit: &learner.FitOptions{MaxUpdates: 1000}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Converged, res.Fit.Margin > 0)
+	// Output:
+	// true true
+}
+
+// A stream that is stopped gives what it has read.
+func ExampleOpen() {
+	file, done := ring()
+	defer done()
+	s, work, end, err := training.Open[float32](context.Background(), []string{file},
+		dataset.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer end()
+	n := 0
+	for {
+		b, err := s.Next()
+		if err != nil {
+			break // io.EOF
+		}
+		n += b.Len()
+	}
+	fmt.Println(n, work.Err())
+	// Output:
+	// 400 <nil>
+}
+
+// Amounts of memory have units.
+func ExampleBytes() {
+	var b training.Bytes
+	if err := b.Set("1.5G"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(b, int64(b), b.MiB())
+	// Output:
+	// 1536MiB 1610612736 1536.0 MiB
+}
