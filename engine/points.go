@@ -60,7 +60,7 @@ type store[T Float] interface {
 	name() string
 	bytes() int64 // memory held
 	clone(k *Kernel) store[T]
-	reach() int   // features that its rows have room for
+	reach() int // features that its rows have room for
 	// tables are what it would hold of n examples with nnz non-zeros, in rows for that many
 	// features.
 	tables(n, nnz, features int) [3]pointTable

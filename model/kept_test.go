@@ -113,9 +113,9 @@ func smallModels(t testing.TB) (list []smallModel) {
 			{"rbf", &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: rbf}},
 		},
 		"arow": {{"full", &learners.AROWConfig{Covariance: "full", R: 1}}},
-		"adf": {{"diagonal", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}}},
-		"wep": {{"", &learners.WEPConfig{Buffer: 3, PointsConfig: points}}},
-		"vvm": {{"", &learners.VVMConfig{Buffer: 3, Pairs: 3, PointsConfig: points}}},
+		"adf":  {{"diagonal", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}}},
+		"wep":  {{"", &learners.WEPConfig{Buffer: 3, PointsConfig: points}}},
+		"vvm":  {{"", &learners.VVMConfig{Buffer: 3, Pairs: 3, PointsConfig: points}}},
 	}
 	for _, name := range learners.Names() {
 		e, err := learners.Lookup(name)
