@@ -70,6 +70,10 @@ type errorBars struct {
 	plotter.YErrors
 }
 
+// slack ends the names in legends: where an SVG is shown in a wider font than the one that it was
+// laid out with, names stay apart from their lines.
+const slack = "   "
+
 // plot makes the picture.
 func (f Figure) plot() (*plot.Plot, error) {
 	p := plot.New()
@@ -124,10 +128,10 @@ func (f Figure) plot() (*plot.Plot, error) {
 		points.Color, points.Shape, points.Radius = c, shape, vg.Points(2.6)
 		if len(xys) > 40 { // a curve over time
 			p.Add(line)
-			p.Legend.Add(l.Name, line)
+			p.Legend.Add(l.Name+slack, line)
 		} else {
 			p.Add(line, points)
-			p.Legend.Add(l.Name, line, points)
+			p.Legend.Add(l.Name+slack, line, points)
 		}
 		if l.Low == nil {
 			continue
@@ -168,7 +172,7 @@ func (f Figure) bar(p *plot.Plot, i int) error {
 	bars.Color, bars.LineStyle.Width = lineColors[i%len(lineColors)], 0
 	bars.Offset = width * vg.Length(float64(i)-float64(len(f.Lines)-1)/2)
 	p.Add(bars)
-	p.Legend.Add(f.Lines[i].Name, bars)
+	p.Legend.Add(f.Lines[i].Name+slack, bars)
 	return nil
 }
 
@@ -299,12 +303,12 @@ func (f Figure) draw(c draw.Canvas) error {
 	if err != nil {
 		return err
 	}
-	if len(f.Panels) == 0 {
-		p.Draw(c)
-		return nil
-	}
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
+	if len(f.Panels) == 0 {
+		p.Draw(draw.Crop(c, 0, -vg.Points(8), 0, 0)) // half of the last tick's label
+		return nil
+	}
 	title := p.Title.TextStyle
 	title.XAlign, title.YAlign = draw.XCenter, draw.YTop
 	c.FillText(title, vg.Point{X: c.Center().X, Y: c.Max.Y - vg.Points(8)}, f.Title)
