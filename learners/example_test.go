@@ -1,0 +1,385 @@
+package learners_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+var ctx = context.Background()
+
+// must returns v of a call that does not fail here.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// newOf makes a learner of a name and settings; seed 1 is that of its draws, if it has any.
+func newOf(name string, c learner.Config) learner.Learner[float64] {
+	return must(learner.New[float64](must(learner.Lookup(name)), c, learner.Env{Seed: 1}))
+}
+
+// generated are 500 examples of a generator; split is train or test. Of margin, a hyperplane
+// through the origin separates them; of gauss and waveform the classes overlap; of banana they are
+// two crescents that no hyperplane separates.
+func generated(kind, split string) *eval.Memory[float64] {
+	params := map[string]string{"n": "500", "split": split}
+	if kind == "gauss" {
+		params["distance"] = "3"
+	}
+	d := must(dataset.Generate[float64](kind, params))
+	return eval.NewMemory(&d.Block, d.Gather)
+}
+
+// progress teaches l a generated stream and prints the mistakes that it made on the way, each before
+// the label was shown, and the errors on examples of the test split.
+func progress(l learner.Learner[float64], kind string) {
+	r := must(eval.Run(ctx, l, generated(kind, "train"), eval.Options{}))
+	fmt.Printf("%d mistakes in %d examples, then ", r.Mistakes, r.Examples)
+	tested(l, kind)
+}
+
+// tested prints the errors of what l has learned on the generator's test split.
+func tested(l learner.Learner[float64], kind string) {
+	c := must(eval.Test(ctx, l.Snapshot(), generated(kind, "test")))
+	fmt.Printf("%.1f %% test errors\n", 100*c.Error())
+}
+
+// With a margin the perceptron also learns what it has barely recognised, and errs less on others.
+func ExamplePerceptron() {
+	progress(newOf("perceptron", &learners.PerceptronConfig{Eta: 1}), "margin")
+	progress(newOf("perceptron", &learners.PerceptronConfig{Eta: 1, Margin: 1}), "margin")
+	// Output:
+	// 65 mistakes in 500 examples, then 5.0 % test errors
+	// 28 mistakes in 500 examples, then 0.6 % test errors
+}
+
+// A margin relative to the data becomes a number once the longest example is known.
+func ExamplePerceptronConfig_Resolve() {
+	open := &learners.PerceptronConfig{Eta: 1, MarginRel: 0.5}
+	facts := learner.Facts{SumSq: 4, Features: 3}
+	c := must(open.Resolve(facts)).(*learners.PerceptronConfig)
+	fmt.Println("relative:", open.Traits().Relative, c.Traits().Relative)
+	fmt.Println("margin:", c.Margin)
+	// Output:
+	// relative: true false
+	// margin: 2
+}
+
+// C bounds how far one example moves the weights: where classes overlap, small steps are better.
+func ExamplePA() {
+	for _, c := range []float64{1, 0.01} {
+		progress(newOf("pa", &learners.PAConfig{Variant: 1, C: c}), "waveform")
+	}
+	// Output:
+	// 45 mistakes in 500 examples, then 8.8 % test errors
+	// 46 mistakes in 500 examples, then 7.0 % test errors
+}
+
+// The step must be below 2 over the squared length of the longest example: these have about 21
+// features of some units each.
+func ExampleLMS() {
+	progress(newOf("lms", &learners.LMSConfig{Eta: 0.001}), "waveform")
+	// Output:
+	// 44 mistakes in 500 examples, then 6.2 % test errors
+}
+
+// Where few features decide, a p-norm beyond 2 needs fewer examples.
+func ExampleALMA() {
+	for _, p := range []float64{2, 8} {
+		progress(newOf("alma", &learners.ALMAConfig{P: p, Alpha: 0.9}), "rofk")
+	}
+	// Output:
+	// 230 mistakes in 500 examples, then 42.8 % test errors
+	// 155 mistakes in 500 examples, then 16.6 % test errors
+}
+
+// A few members, each of which sees three examples in ten, and the mean of their weights.
+func ExampleOBPM() {
+	c := must(learner.Lookup("obpm")).Config().(*learners.OBPMConfig) // the defaults
+	c.Members, c.Tau = 50, 0.3
+	progress(newOf("perceptron", &learners.PerceptronConfig{Eta: 1}), "waveform")
+	progress(newOf("obpm", c), "waveform")
+	// Output:
+	// 45 mistakes in 500 examples, then 10.0 % test errors
+	// 43 mistakes in 500 examples, then 7.6 % test errors
+}
+
+// With a kernel the members share the examples that are kept, 60 of them here.
+func ExampleKernelOBPM() {
+	c := must(learner.Lookup("obpm")).Config().(*learners.OBPMConfig) // the defaults
+	c.Members, c.Budget, c.Removal = 20, 60, "norm"
+	c.KernelConfig = learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}
+	l := newOf("obpm", c)
+	progress(l, "banana")
+	fmt.Println(must(supported(l)), "examples kept")
+	// Output:
+	// 46 mistakes in 500 examples, then 6.6 % test errors
+	// 60 examples kept
+}
+
+// supported returns how many examples l keeps.
+func supported(l learner.Learner[float64]) (int, error) {
+	n, ok := learner.SupportOf(l)
+	if !ok {
+		return 0, fmt.Errorf("keeps no examples")
+	}
+	return n, nil
+}
+
+// A base with a covariance of its own has no form for members side by side, so each member is a
+// learner. Bases may be settings of any registered linear learner.
+func ExampleSeparateOBPM() {
+	base := must(learner.Lookup("adf")).Config().(*learners.ADFConfig)
+	base.Covariance = "diagonal"
+	c := must(learner.Lookup("obpm")).Config().(*learners.OBPMConfig) // the defaults
+	c.Members, c.Tau, c.Base, c.BaseConfig = 5, 0.5, "adf", base
+	l := newOf("obpm", c)
+	progress(l, "waveform")
+	_, separate := l.(*learners.SeparateOBPM[float64])
+	fmt.Println("members apart:", separate)
+	// Output:
+	// 43 mistakes in 500 examples, then 6.4 % test errors
+	// members apart: true
+}
+
+// Random features let a linear learner learn what a kernel would be needed for.
+func ExampleRFF() {
+	linear := &learners.PAConfig{Variant: 1, C: 0.1}
+	progress(newOf("pa", linear), "banana")
+	c := &learners.RFFConfig{D: 200, Sigma: 0.5, Base: "pa", BaseConfig: linear}
+	progress(newOf("rff", c), "banana")
+	// Output:
+	// 70 mistakes in 500 examples, then 14.6 % test errors
+	// 42 mistakes in 500 examples, then 7.8 % test errors
+}
+
+// The natural gradient follows the covariance of the gradients, of which it keeps 5 directions.
+func ExampleNG() {
+	c := must(learner.Lookup("ng")).Config().(*learners.NGConfig) // the defaults
+	c.Buffer, c.Rank = 20, 5
+	progress(newOf("ng", c), "margin")
+	// Output:
+	// 27 mistakes in 500 examples, then 0.4 % test errors
+}
+
+// adf knows how sure it is of a label, from the examples it has seen.
+func ExampleADFConfig() {
+	l := newOf("adf", &learners.ADFConfig{Covariance: "full", Noise: 0.05})
+	progress(l, "gauss")
+	_, p, err := eval.TestProba(ctx, l.Snapshot(), generated("gauss", "test"))
+	fmt.Printf("log loss %.3f %v\n", p.LogLoss(), err)
+	// Output:
+	// 39 mistakes in 500 examples, then 5.6 % test errors
+	// log loss 0.205 <nil>
+}
+
+// A variance a feature instead of a covariance matrix: for many features.
+func ExampleDiagonalADF() {
+	l := newOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05})
+	progress(l, "waveform")
+	fmt.Println("passed over:", learner.ReportOf(l).Passed)
+	// Output:
+	// 45 mistakes in 500 examples, then 7.0 % test errors
+	// passed over: 0
+}
+
+// Two learners have seen a half of the examples each. The posterior of one takes in that of the
+// other, without the examples.
+func ExampleVVM_MergePosterior() {
+	all := generated("margin", "train").All()
+	var halves [2]learner.Learner[float64]
+	for i := range halves {
+		halves[i] = newOf("adf", &learners.ADFConfig{Covariance: "full", Noise: 0})
+		half := all.Slice(250*i, 250*i+250)
+		must(eval.Run(ctx, halves[i], eval.NewMemory(&half, nil), eval.Options{}))
+		tested(halves[i], "margin")
+	}
+	if err := learner.PosteriorOf(halves[0]).MergePosterior(halves[1]); err != nil {
+		fmt.Println(err)
+	}
+	tested(halves[0], "margin")
+	// Output:
+	// 0.8 % test errors
+	// 0.6 % test errors
+	// 0.0 % test errors
+}
+
+// vvm keeps a few points beside the Gaussian: examples, or merged ones, that are still to be
+// absorbed.
+func ExampleVVM() {
+	c := &learners.VVMConfig{Buffer: 10, Pairs: 0, PointsConfig: learners.PointsConfig{
+		Noise: 0.05, Tolerance: 1e-4, Sweeps: 50, Damping: 1}}
+	l := newOf("vvm", c)
+	progress(l, "gauss")
+	fmt.Println(len(l.(*learners.VVM[float64]).Points()), "points")
+	// Output:
+	// 39 mistakes in 500 examples, then 5.2 % test errors
+	// 10 points
+}
+
+// The last 20 examples are looked at again whenever one comes; older ones are a Gaussian.
+func ExampleWEPConfig() {
+	c := must(learner.Lookup("wep")).Config().(*learners.WEPConfig) // the defaults
+	c.Buffer = 20
+	progress(newOf("wep", c), "gauss")
+	// Output:
+	// 39 mistakes in 500 examples, then 5.2 % test errors
+}
+
+// ep sees the whole data set at once, and says how many sweeps over it that took.
+func ExampleEP() {
+	c := must(learner.Lookup("ep")).Config().(*learners.EPConfig) // the defaults
+	l := newOf("ep", c)
+	fit := must(learner.Fit(ctx, l, generated("gauss", "train").All(), learner.FitOptions{}))
+	fmt.Println("converged:", fit.Converged, "violators:", fit.Violators)
+	tested(l, "gauss")
+	// Output:
+	// converged: true violators: 33
+	// 7.6 % test errors
+}
+
+// A kernel perceptron that keeps 50 examples.
+func ExampleBudget() {
+	l := newOf("budget", &learners.BudgetConfig{Budget: 50,
+		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+		KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
+	progress(l, "banana")
+	fmt.Println(l.(*learners.Budget[float64]).Support(), "examples kept")
+	// Output:
+	// 54 mistakes in 500 examples, then 7.2 % test errors
+	// 50 examples kept
+}
+
+// The kept example goes without which the others are recognised best, so wrong labels do not stay.
+func ExampleTBP() {
+	l := newOf("tbp", &learners.TBPConfig{Budget: 50, ErrorCache: "sv", ErrorSize: 100,
+		Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+		KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
+	progress(l, "banana")
+	fmt.Println(l.(*learners.TBP[float64]).Support(), "examples kept")
+	// Output:
+	// 54 mistakes in 500 examples, then 6.0 % test errors
+	// 50 examples kept
+}
+
+// A Gaussian process on at most 30 basis points, with probabilities.
+func ExampleSOGP() {
+	c := must(learner.Lookup("sogp")).Config().(*learners.SOGPConfig) // the defaults
+	c.Basis, c.KernelConfig = 30, learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}
+	l := newOf("sogp", c)
+	progress(l, "banana")
+	_, p, err := eval.TestProba(ctx, l.Snapshot(), generated("banana", "test"))
+	fmt.Printf("log loss %.3f %v\n", p.LogLoss(), err)
+	// Output:
+	// 33 mistakes in 500 examples, then 5.6 % test errors
+	// log loss 0.177 <nil>
+}
+
+// The labels of 500 examples, fitted by a sum over 20 of them.
+func ExampleKMP() {
+	l := newOf("kmp", &learners.KMPConfig{Size: 20, Backfit: true,
+		KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
+	must(learner.Fit(ctx, l, generated("banana", "train").All(), learner.FitOptions{}))
+	tested(l, "banana")
+	fmt.Println(must(supported(l)), "examples kept")
+	// Output:
+	// 5.8 % test errors
+	// 20 examples kept
+}
+
+// fitted has l pass over separable examples until it has converged, and prints its margin and the
+// share that it is of the largest there is.
+func fitted(l learner.Learner[float64], largest float64) {
+	fit := must(learner.Fit(ctx, l, generated("margin", "train").All(),
+		learner.FitOptions{MaxUpdates: 100_000}))
+	fmt.Printf("%d updates, margin %.4f, %.0f %% of the largest\n", fit.Updates, fit.Margin,
+		100*fit.Margin/largest)
+}
+
+// largestMargin is that of a hyperplane with a bias, or through the origin, which an SVM finds.
+func largestMargin(bias bool) float64 {
+	l := newOf("svm", &learners.SVMConfig{C: 0, Norm: 1, NoBias: !bias, Gap: 1e-6})
+	must(learner.Fit(ctx, l, generated("margin", "train").All(), learner.FitOptions{}))
+	return l.(*learners.SVM[float64]).Solution().Margin
+}
+
+// Aggressive ROMMA approaches the largest margin to delta.
+func ExampleROMMA() {
+	fitted(newOf("romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1}),
+		largestMargin(false))
+	// Output:
+	// 2328 updates, margin 0.0604, 95 % of the largest
+}
+
+// The larger the threshold of the first update, the nearer CRAMMA comes to the largest margin.
+func ExampleCRAMMA() {
+	largest := largestMargin(false)
+	for _, beta := range []float64{1, 10} {
+		fitted(newOf("cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: beta, Eta: 0.01,
+			EtaDelta: 1}), largest)
+	}
+	// Output:
+	// 834 updates, margin 0.0351, 55 % of the largest
+	// 25647 updates, margin 0.0625, 98 % of the largest
+}
+
+// Of MICRA both margin and step shrink with the updates.
+func ExampleMICRA() {
+	fitted(newOf("micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9}),
+		largestMargin(false))
+	// Output:
+	// 1305 updates, margin 0.0489, 77 % of the largest
+}
+
+// PUMMA has a bias of its own.
+func ExamplePUMMA() {
+	l := newOf("pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1})
+	fitted(l, largestMargin(true))
+	bias, ok := learner.BiasOf(l)
+	fmt.Printf("bias %.3f %v\n", bias, ok)
+	// Output:
+	// 3695 updates, margin 0.0589, 93 % of the largest
+	// bias 0.017 true
+}
+
+// An SVM solves the problem to a relative gap, and says what it has found.
+func ExampleSVM() {
+	l := newOf("svm", &learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6,
+		KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
+	must(learner.Fit(ctx, l, generated("banana", "train").All(), learner.FitOptions{}))
+	var s learners.SVMSolution = l.(*learners.SVM[float64]).Solution()
+	fmt.Printf("%d of 500 support vectors, objective %.2f\n", s.SupportVectors, s.Objective)
+	tested(l, "banana")
+	// Output:
+	// 104 of 500 support vectors, objective 78.16
+	// 6.2 % test errors
+}
+
+// In the space of a kernel the margin learners take rows of the Gram matrix.
+func ExampleMarginDual() {
+	b := generated("margin", "train").All()
+	points := must(engine.NewPoints[float64](engine.Kernel{Kind: engine.Linear}))
+	points.Append(b, 0, b.Len())
+	var rows learners.RowSource[float64] = engine.NewRows(points, 1<<22, b.Len(), nil)
+	var dual learners.MarginDual = must(learners.FitROMMARows(ctx, rows, b.Y,
+		learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{}))
+	support := 0
+	for _, a := range dual.Coef {
+		if a != 0 {
+			support++
+		}
+	}
+	fmt.Printf("converged: %v, %d support vectors, margin %.0f %% of its bound\n", dual.Converged,
+		support, math.Round(100*dual.Margin/dual.Bound))
+	// Output:
+	// converged: true, 282 support vectors, margin 90 % of its bound
+}
