@@ -72,13 +72,17 @@ func TestImports(t *testing.T) {
 // importer is a file that imports.
 type importer struct {
 	path, room string
-	rank       int  // in rooms; -1: internal helpers and the root
+	rank       int  // in rooms; -1: internal helpers, examples and the root
 	isTest     bool // or serves tests
 }
 
 func newImporter(path string) importer {
 	room, _, _ := strings.Cut(path, "/")
-	return importer{path: path, room: room, rank: slices.Index(rooms, room),
+	rank := slices.Index(rooms, room)
+	if filepath.Base(path) == "example_test.go" {
+		rank = -1 // of a package of its own, which nobody imports: it shows what users combine
+	}
+	return importer{path: path, room: room, rank: rank,
 		isTest: strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/") ||
 			strings.Contains(path, "learnertest/")}
 }

@@ -182,6 +182,16 @@ func ExampleADFConfig() {
 	// log loss 0.205 <nil>
 }
 
+// AROW keeps a variance a weight and takes large steps where that is large; R makes them smaller.
+func ExampleAROW() {
+	for _, r := range []float64{0.1, 10} {
+		c := must(learner.Lookup("arow")).Config().(*learners.AROWConfig) // the defaults
+		c.R = r
+		progress(newOf("arow", c), "waveform")
+	}
+	// Output: ?
+}
+
 // A variance a feature instead of a covariance matrix: for many features.
 func ExampleDiagonalADF() {
 	l := newOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05})
