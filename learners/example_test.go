@@ -183,13 +183,15 @@ func ExampleADFConfig() {
 }
 
 // AROW keeps a variance a weight and takes large steps where that is large; R makes them smaller.
-func ExampleAROW() {
+func ExampleAROWConfig() {
 	for _, r := range []float64{0.1, 10} {
 		c := must(learner.Lookup("arow")).Config().(*learners.AROWConfig) // the defaults
 		c.R = r
 		progress(newOf("arow", c), "waveform")
 	}
-	// Output: ?
+	// Output:
+	// 47 mistakes in 500 examples, then 8.8 % test errors
+	// 48 mistakes in 500 examples, then 6.8 % test errors
 }
 
 // A variance a feature instead of a covariance matrix: for many features.
