@@ -70,7 +70,8 @@ func TestArchitecture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile("`([a-z][A-Za-z0-9_/*.]*/[A-Za-z0-9_*.]*)`").FindAllStringSubmatch(rest, -1) {
+	file := regexp.MustCompile("`([a-z][A-Za-z0-9_/*.]*/[A-Za-z0-9_*.]*)`")
+	for _, m := range file.FindAllStringSubmatch(rest, -1) {
 		if files, err := filepath.Glob(m[1]); err != nil || len(files) == 0 {
 			t.Errorf("%s is not there (%v)", m[1], err)
 		}

@@ -83,7 +83,7 @@ func TestDocs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are a POSIX shell's")
 	}
-	ran := 0
+	runs := 0
 	for _, page := range documents(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
@@ -107,6 +107,9 @@ func TestDocs(t *testing.T) {
 			default:
 				t.Errorf("%s: a block marked %q: want data, slow or checkout", where, b.mark)
 			}
+			if b.mark == "" {
+				runs++
+			}
 			t.Run(where, func(t *testing.T) {
 				checkCommands(t, b.commands())
 				switch {
@@ -114,7 +117,6 @@ func TestDocs(t *testing.T) {
 				case b.mark == "data" && !testing.Short():
 					b.run(t, dir, "HALFSPACE_DATA="+filepath.Dir(realdata.File(t, "a9a.gz")))
 				case b.mark == "":
-					ran++
 					b.run(t, dir)
 				}
 			})
@@ -127,8 +129,8 @@ func TestDocs(t *testing.T) {
 			}
 		})
 	}
-	if ran == 0 && !race.Enabled {
-		t.Errorf("no block was run")
+	if runs < 10 {
+		t.Errorf("%d blocks that are run: are the documents found?", runs)
 	}
 }
 
@@ -464,7 +466,8 @@ func TestFormatsPage(t *testing.T) {
 	}
 	table, _, _ := strings.Cut(string(text), "## Labels")
 	var rows []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9]+)` \\|").FindAllStringSubmatch(table, -1) {
+	row := regexp.MustCompile("(?m)^\\| `([a-z0-9]+)` \\|")
+	for _, m := range row.FindAllStringSubmatch(table, -1) {
 		rows = append(rows, m[1])
 	}
 	if names := format.Names(nil); !slices.Equal(rows, names) {
