@@ -14,6 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Tables of E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003.
@@ -220,7 +221,8 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			res, err := eval.Run(ctx, l, eval.NewMemory(&train.Block, train.Gather), eval.Options{})
+			res, err := training.Learn(ctx, l, eval.NewMemory(&train.Block, train.Gather),
+				training.LearnOptions{})
 			if err != nil {
 				return nil, err
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/schema"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // noNumber is the note of rows for which the paper has a curve.
@@ -82,7 +83,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				if err != nil {
 					return nil, err
 				}
-				res, err := eval.Run(ctx, l, eval.NewMemory(train, nil), eval.Options{})
+				res, err := training.Learn(ctx, l, eval.NewMemory(train, nil), training.LearnOptions{})
 				if err != nil {
 					return nil, err
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Acceptor splice sites of C. elegans: chromosomes 1 and 2, and 5 and 6.
@@ -151,8 +152,9 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, f
 		l := &clocked{Learner: made, clock: clock}
 		src, before := eval.NewMemory(&train.Block, train.Gather), 0
 		for i, epoch := range c.epochs {
-			o := eval.Options{Epochs: epoch - before, Shuffle: true, Seed: seed, Before: int64(before * train.Block.Len()), Block: 1024}
-			if _, err := eval.Run(ctx, l, src, o); err != nil {
+			o := training.LearnOptions{Options: eval.Options{Epochs: epoch - before, Shuffle: true,
+				Seed: seed, Before: int64(before * train.Block.Len()), Block: 1024}}
+			if _, err := training.Learn(ctx, l, src, o); err != nil {
 				return nil, nil, err
 			}
 			before = epoch

@@ -20,6 +20,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/schema"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Experiments of K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias",
@@ -235,7 +236,7 @@ func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int6
 		return Line{}, 0, err
 	}
 	for {
-		pass, err := eval.Run(ctx, l, eval.NewMemory(x, nil), eval.Options{})
+		pass, err := training.Learn(ctx, l, eval.NewMemory(x, nil), training.LearnOptions{})
 		if err != nil {
 			return Line{}, 0, err
 		}

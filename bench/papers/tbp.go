@@ -18,6 +18,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // Experiments of J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget", AISTATS 2005. The paper has curves and no numbers: rows
@@ -368,7 +369,9 @@ func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner, t
 	}
 	d := dataset.Data[T]{Block: *train}
 	for pass := range max(1, l.passes) {
-		r, err := eval.Run(ctx, model, eval.NewMemory(train, d.Gather), eval.Options{Before: int64(pass * train.Len()), Shuffle: l.passes > 0, Seed: o.Seed})
+		r, err := training.Learn(ctx, model, eval.NewMemory(train, d.Gather),
+			training.LearnOptions{Options: eval.Options{Before: int64(pass * train.Len()),
+				Shuffle: l.passes > 0, Seed: o.Seed}})
 		if err != nil || r.Converged {
 			return model, err
 		}
