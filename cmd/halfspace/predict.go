@@ -71,16 +71,21 @@ func newPredictCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict [flags] -i MODEL FILE...",
 		Short: "Print labels and scores of examples",
-		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the score. A label that begins with a quote, or has a
-character in it that is not printed (a tab, a newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
+		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the
+score. A label that begins with a quote, or has a character in it that is not printed (a tab, a
+newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
 
-The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` + abstention + ` is printed. Examples are prepared as the training set was. Labels are not needed: where
-a row has one that the model knows, errors are counted; other rows are predicted and not counted. Where --positive told one label from all
-others, these are printed as the one that training met, or as not-LABEL if it met several. With --json only a summary is printed.
-Data of another format than the model's are refused (--any-format takes them), and features that the model knows nothing of are told.
+The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` +
+			abstention + ` is
+printed. Examples are prepared as the training set was. Labels are not needed: where a row has one
+that the model knows, errors are counted; other rows are predicted and not counted. Where training
+took all labels but that of --positive for one, it is printed as the label that training met, or as
+not-LABEL if it met several. With --json only a summary is printed. Data of another format than the
+model's are refused (--any-format takes them); features that the model doesn't know bring a warning.
 
-With --proba the probability of the positive label follows, after another tab, for learners that have one. --abstain-below P prints ` + abstention + ` for the label
-of an example whose more probable label has a probability below P; it counts as no error.`,
+With --proba the probability of the positive label follows, after another tab, for learners that
+have one. --abstain-below P prints ` + abstention + ` for the label of an example whose more
+probable label has a probability below P; it counts as no error.`,
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
   halfspace predict -i a9a.model --json a9a.t
   halfspace predict -i sogp.model --proba --abstain-below 0.9 a9a.t`,

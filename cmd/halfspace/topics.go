@@ -124,8 +124,8 @@ Exit codes
        the model was written if -m was given, repro kept what was finished. A second interrupt kills
        at once
 
-Nobody has to read stderr: a closed one ends nothing. A closed stdout ends the command by SIGPIPE,
-as it does with others.
+Stderr may be closed, which ends nothing. A closed stdout ends the command by SIGPIPE, as it does
+with others.
 
 An error is one line, with file, line and column where there are any, and an indented line that says
 what to do next.`},
