@@ -273,32 +273,41 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 	return err
 }
 
-// config returns the learner that -a chooses, and its settings as the flags say. -a NAME --rff D is
-// the learner rff with the base NAME.
+// config returns the learner that -a chooses, and its settings as the flags say.
 func (l *learnerFlags) config(learner string) (string, learners.Config, error) {
 	e, err := lookupLearner(given(l.fs, "learner"), learner)
 	if err != nil {
 		return "", nil, err
 	}
 	c := e.Config()
-	const wrapper = "rff"
-	if l.fs.Changed(wrapper) && learner != wrapper {
+	if wrapper, around, ok := l.wrapper(learner); ok {
 		if l.fs.Changed("base") {
 			return "", nil, usage("Leave one of them out.",
-				"%s and %s exclude each other, but with %s "+wrapper, given(l.fs, wrapper),
-				given(l.fs, "base"), given(l.fs, "learner"))
+				"%s and %s exclude each other, but with %s %s", given(l.fs, wrapper),
+				given(l.fs, "base"), given(l.fs, "learner"), wrapper)
 		}
-		if e, err = lookupLearner("-a", wrapper); err != nil {
-			return "", nil, err
-		}
-		inner := c
-		c = e.Config()
-		name, config, _ := base(c)
+		name, config, _ := base(around)
 		name.SetString(learner)
-		config.Set(reflect.ValueOf(inner))
-		learner = wrapper
+		config.Set(reflect.ValueOf(c))
+		learner, c = wrapper, around
 	}
 	return learner, c, l.apply(learner, c)
+}
+
+// wrapper finds the learner that another one is wrapped in: one with a base whose own name is a flag
+// of it, which is given. So -a NAME --rff D is the learner rff with the base NAME.
+func (l *learnerFlags) wrapper(learner string) (name string, c learners.Config, ok bool) {
+	for _, name := range learners.Names() {
+		e, err := learners.Lookup(name)
+		if err != nil || name == learner || l.text[name] == nil || !l.fs.Changed(name) {
+			continue
+		}
+		c := e.Config()
+		if _, _, wraps := base(c); wraps && slices.Contains(flagNames(c), name) {
+			return name, c, true
+		}
+	}
+	return "", nil, false
 }
 
 // unchanged applies flags to a model's settings. Learning goes on only as it began: a flag that changes what the model keeps is an error.
