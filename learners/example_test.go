@@ -183,7 +183,7 @@ func ExampleADFConfig() {
 }
 
 // AROW keeps a variance a weight and takes large steps where that is large; R makes them smaller.
-func ExampleAROWConfig() {
+func ExampleDiagonalAROW() {
 	for _, r := range []float64{0.1, 10} {
 		c := must(learner.Lookup("arow")).Config().(*learners.AROWConfig) // the defaults
 		c.R = r
@@ -192,6 +192,15 @@ func ExampleAROWConfig() {
 	// Output:
 	// 47 mistakes in 500 examples, then 8.8 % test errors
 	// 48 mistakes in 500 examples, then 6.8 % test errors
+}
+
+// With all covariances, which follow features that vary together.
+func ExampleFullAROW() {
+	c := must(learner.Lookup("arow")).Config().(*learners.AROWConfig) // the defaults
+	c.Covariance, c.R = "full", 10
+	progress(newOf("arow", c), "waveform")
+	// Output:
+	// 50 mistakes in 500 examples, then 8.0 % test errors
 }
 
 // A variance a feature instead of a covariance matrix: for many features.

@@ -1,0 +1,323 @@
+package learner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+var ctx = context.Background()
+
+// must returns v of a call that does not fail here.
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// defaults makes a learner of that name with the settings that it has by default.
+func defaults(name string) learner.Learner[float64] {
+	e := must(learner.Lookup(name))
+	return must(learner.New[float64](e, e.Config(), learner.Env{Seed: 1}))
+}
+
+// generated are 300 examples of two classes in 10 features that a hyperplane separates.
+func generated() *engine.Block[float64] {
+	params := map[string]string{"n": "300", "d": "10"}
+	return &must(dataset.Generate[float64]("margin", params)).Block
+}
+
+// taught is a learner of that name that has learned these examples once.
+func taught(name string) learner.Learner[float64] {
+	l, b := defaults(name), generated()
+	if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// scores of the first two examples.
+func scores(s interface {
+	Score(b *engine.Block[float64], dst []float64) error
+}) string {
+	var dst [2]float64
+	first := generated().Slice(0, 2)
+	if err := s.Score(&first, dst[:]); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%.3f", dst)
+}
+
+// A learner scores each example, and then learns it: rounds tell what became of each.
+func ExampleLearner() {
+	var l learner.Learner[float64] = defaults("pa")
+	b := generated()
+	rounds := make([]learner.Round, b.Len())
+	fmt.Println(l.Learn(b, rounds))
+	mistakes := 0
+	for i, r := range rounds {
+		if b.Y[i]*r.Score <= 0 {
+			mistakes++
+		}
+	}
+	fmt.Println(mistakes, "mistakes,", l.Updates(), "updates; scores", scores(l))
+	// Output:
+	// <nil>
+	// 13 mistakes, 102 updates; scores [1.881 2.767]
+}
+
+// A registered learner by its name, made of settings, a seed and, where there are some, workers.
+func ExampleEntry() {
+	var e learner.Entry = must(learner.Lookup("perceptron"))
+	var c learner.Config = e.Config() // the defaults
+	l := must(learner.New[float32](e, c, learner.Env{Seed: 1}))
+	fmt.Println(e.Name, c.Validate(), l.Updates())
+	_, err := learner.Lookup("percepton")
+	fmt.Println(errors.Is(err, learner.ErrConfig))
+	// Output:
+	// perceptron <nil> 0
+	// true
+}
+
+// Settings relative to the data become absolute by what is known of these.
+func ExampleConfig_resolve() {
+	var open learner.Config = &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01}
+	c := must(open.Resolve(learner.Facts{SumSq: 9, Features: 2}))
+	fmt.Println(open.Traits().Relative, open.(*learners.CRAMMAConfig).R)
+	fmt.Println(c.Traits().Relative, c.(*learners.CRAMMAConfig).R)
+	// Output:
+	// true 0
+	// false 3
+}
+
+// Traits say what a learner of these settings can do, before there is one.
+func ExampleTraits() {
+	for _, name := range []string{"pa", "svm", "adf", "budget"} {
+		var t learner.Traits = must(learner.Lookup(name)).Config().Traits()
+		fmt.Printf("%-6s stream %-5v whole %-5v proba %-5v keeps %d\n", name, t.Stream, t.Whole,
+			t.Proba, t.Keeps)
+	}
+	// Output:
+	// pa     stream true  whole false proba false keeps 0
+	// svm    stream false whole true  proba false keeps 0
+	// adf    stream true  whole false proba true  keeps 0
+	// budget stream true  whole false proba false keeps 100
+}
+
+// Where Fit does not converge, the learner's settings to change, the most promising first.
+func ExampleRemedy() {
+	var first learner.Remedy = must(learner.Lookup("ep")).Config().Traits().Remedies[0]
+	fmt.Println(first.Change, first.Setting)
+	// Output:
+	// raise label-noise
+}
+
+// What a learner will take is known before it is made: here an ensemble's weights decide.
+func ExampleFootprint() {
+	x := learner.Extent{Features: 1000, Examples: learner.Any, NonZeros: learner.Any, Longest: 50,
+		Elem: 4, Growing: true}
+	var f learner.Footprint = must(learner.Lookup("obpm")).Config().Memory(x)
+	var most learner.MemoryPart
+	for _, p := range f.Parts {
+		if p.Bytes > most.Bytes {
+			most = p
+		}
+	}
+	fmt.Println(most.Name, most.Bytes >= 1000*100*4, f.Held() < f.Peak(), f.Peak() < 8<<20)
+	// Output:
+	// members' weights true true true
+}
+
+// A snapshot scores as the learner did, and stays as it is while that learns on.
+func ExamplePredictor() {
+	l := taught("pa")
+	var p learner.Predictor[float64] = l.Snapshot()
+	fmt.Println(scores(p), scores(l))
+	b := generated()
+	if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(scores(p), scores(l))
+	// Output:
+	// [1.881 2.767] [1.881 2.767]
+	// [1.881 2.767] [2.348 3.699]
+}
+
+// A Predictor's own State is what a model that only predicts holds.
+func ExampleRestorer() {
+	p := taught("perceptron").Snapshot()
+	_, ok := p.(learner.Restorer[float64])
+	e := must(learner.Lookup("perceptron"))
+	back := must(learner.PredictorFrom[float64](e, e.Config(), learner.Env{Seed: 1}, p.State()))
+	fmt.Println(ok, scores(p) == scores(back))
+	// Output:
+	// true true
+}
+
+// All that learning has changed can be kept and put back: both learn on to the same bits.
+func ExampleState() {
+	l := taught("alma")
+	var s learner.State = l.State()
+	var w learner.Tensor = s.Tensors[0]
+	fmt.Println(w.Name, w.Shape)
+	back := defaults("alma")
+	fmt.Println(back.CheckState(s), back.SetState(s), scores(back) == scores(l))
+	s.Tensors = nil
+	fmt.Println(errors.Is(back.CheckState(s), learner.ErrState))
+	// Output:
+	// w [10]
+	// <nil> <nil> true
+	// true
+}
+
+// saved copies what of one learner has changed into another: anything with a State will do.
+func saved(from, to learner.Stateful) error { return to.SetState(from.State()) }
+
+// Stateful is what can be saved, learner or not.
+func ExampleStateful() {
+	var from, to learner.Stateful = taught("pa"), defaults("pa")
+	fmt.Println(saved(from, to), to.(learner.Learner[float64]).Updates())
+	// Output:
+	// <nil> 102
+}
+
+// A learner that can passes over a whole data set until it has converged.
+func ExampleFitter() {
+	e := must(learner.Lookup("romma"))
+	l := must(learner.New[float64](e, &learners.ROMMAConfig{Aggressive: true, Delta: 0.1},
+		learner.Env{}))
+	var f learner.Fitter[float64] = learner.AsFitter(l)
+	o := learner.FitOptions{MaxUpdates: 10_000,
+		Observe: func(s learner.FitStatus) { _ = s.Violators }} // told each second
+	var r learner.FitResult = must(f.Fit(ctx, generated(), o))
+	fmt.Printf("converged %v, %d updates, margin %.4f\n", r.Converged, r.Updates, r.Margin)
+	_, err := learner.Fit(ctx, defaults("adf"), generated(), o)
+	fmt.Println(errors.Is(err, learner.ErrFit))
+	// Output:
+	// converged true, 2263 updates, margin 0.0585
+	// true
+}
+
+// An SVM knows how near to the optimum it is.
+func ExampleSolution() {
+	l := defaults("svm")
+	must(learner.Fit(ctx, l, generated(), learner.FitOptions{}))
+	_, ok := l.(learner.Solver)
+	var s learner.Solution
+	s, _ = learner.SolutionOf(l)
+	fmt.Println(ok, s.Gap <= 1e-6, s.Support, "support vectors")
+	// Output:
+	// true true 72 support vectors
+}
+
+// A bias that no feature has.
+func ExampleBiased() {
+	l := defaults("pumma")
+	must(learner.Fit(ctx, l, generated(), learner.FitOptions{}))
+	_, ok := l.(learner.Biased)
+	bias, has := learner.BiasOf(l)
+	fmt.Printf("%v %.3f %v %v\n", ok, bias, has, learner.HasBias(defaults("pa")))
+	// Output:
+	// true 0.021 true false
+}
+
+// How many examples the hypothesis is a sum over.
+func ExampleKeeper() {
+	l := taught("budget")
+	n, ok := learner.SupportOf(l)
+	fmt.Println(n, ok, l.(learner.Keeper).Support())
+	// Output:
+	// 26 true 26
+}
+
+// Probabilities of the label +1.
+func ExampleProber() {
+	var p learner.Prober[float64] = learner.ProberOf(taught("adf"))
+	var dst [2]float64
+	first := generated().Slice(0, 2)
+	fmt.Println(p.Proba(&first, dst[:]))
+	fmt.Printf("%.2f, labels %v\n", dst, first.Y)
+	// Output:
+	// <nil>
+	// [0.95 0.95], labels [1 1]
+}
+
+// Two learners that have seen other examples become one.
+func ExamplePosteriorMerger() {
+	l := taught("adf")
+	var m learner.PosteriorMerger[float64] = learner.PosteriorOf(l)
+	fmt.Println(m.MergePosterior(taught("adf")), l.Updates())
+	var r learner.PosteriorReport = *learner.ReportOf(l)
+	fmt.Println(r.Passed, "examples passed over")
+	// Output:
+	// <nil> 600
+	// 0 examples passed over
+}
+
+// Members of an ensemble see some of the examples each: after a pass without an update some may
+// still be mistakes of one of them.
+func ExampleMistakeChecker() {
+	var c learner.MistakeChecker[float64] = learner.MistakeCheckerOf(taught("obpm"))
+	fmt.Println(c.Mistakes(generated()))
+	// Output:
+	// 169 <nil>
+}
+
+// Random features give their examples to another learner, which answers for them.
+func ExampleWrapper() {
+	l := defaults("rff")
+	w := l.(learner.Wrapper[float64])
+	fmt.Println(w.Inner().Updates(), l.Updates())
+	// Output:
+	// 0 0
+}
+
+// Where passes over 1000 examples were stopped: in the third pass, at example 17.
+func ExamplePass() {
+	p := learner.Pass{Examples: 1000, Number: 2, At: 17}
+	fmt.Println(p.Valid())
+	p.At = 1001
+	fmt.Println(p.Valid())
+	// Output:
+	// true
+	// false
+}
+
+// halving is a rule whose members add 1/2 of an example that they get wrong: all that a base of an
+// ensemble says of itself to have its members side by side. Margin and step are fixed, so the
+// ensemble needs no Step.
+type halving[T learner.Float] struct{ learner.Additive[T] }
+
+func (halving[T]) Fixed() (margin, step T, ok bool) { return 0, 0.5, true }
+
+func (halving[T]) Step([]float64, []uint64, int, []T, T, float64, []T) (int, []T) { return 0, nil }
+
+// A form makes rules for so many members in either precision.
+func ExampleMemberForm() {
+	form := &learner.MemberForm{Additive: true, Toward: true,
+		Rule32: func(int) (learner.MemberRule[float32], error) { return halving[float32]{}, nil },
+		Rule64: func(int) (learner.MemberRule[float64], error) { return halving[float64]{}, nil }}
+	var rule learner.MemberRule[float64] = must(learner.NewMemberRule[float64](form, 3))
+	var store learner.MemberWeights[float64] = engine.NewDenseMembers[float64](3)
+	rule.Bind(store)
+	margin, step, ok := rule.Fixed()
+	fmt.Println(margin, step, ok, rule.Total(0, []float64{1, 2, 3}))
+	// Output:
+	// 0 0.5 true 6
+}
+
+// What Additive gives a rule that embeds it.
+func ExampleAdditive() {
+	var a learner.Additive[float64]
+	_, _, fixed := a.Fixed()
+	fmt.Println(fixed, a.Total(0, []float64{0.5, math.Pi}) > 3.6)
+	// Output:
+	// false true
+}
