@@ -2,6 +2,8 @@ package dataset_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -10,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
 )
 
 // Split cuts a file for many workers: each reads its range, and together, in order, they have read
@@ -90,4 +93,132 @@ func ExampleOpenBlocks() {
 	// -1 [0 1]
 	// 1 [1 0]
 	// {ham spam}
+}
+
+// Load reads a whole file, whatever its format is, and tells what was found.
+func ExampleLoadReader() {
+	text := "length,width,kind\n5.1,1.5,rose\n4.9,1.25,rose\n6.3,2.5,lily\n"
+	var d *dataset.Data[float32]
+	d, err := dataset.LoadReader[float32](context.Background(), "flowers",
+		strings.NewReader(text), dataset.Options{Bias: "append"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var info dataset.Info = d.Info
+	fmt.Println(info.Format, info.Rows, "rows of", info.Dim, "features", info.Header)
+	fmt.Println(info.Labels, d.Block.Y, d.Block.Row(2))
+	// Output:
+	// csv 3 rows of 3 features [length width kind]
+	// {lily rose} [1 1 -1] [1 6.3 2.5]
+}
+
+// A stream gives examples as they are read, some at a time.
+func ExampleStream() {
+	var s *dataset.Stream[float64]
+	s, err := dataset.OpenReader[float64](context.Background(), "in",
+		strings.NewReader("2 1:1 4:2\n1 2:0.5\n"), dataset.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	b, err := s.Next()
+	if err != nil {
+		log.Fatal(err)
+	}
+	idx, val := b.Sparse(0)
+	fmt.Println(b.Y, idx, val, s.Info().Labels.Positive)
+	// Output:
+	// [1 -1] [0 3] [1 2] 2
+}
+
+// Of many labels one is told from all others, and is +1.
+func ExampleLabelMap() {
+	d, err := dataset.LoadReader[float32](context.Background(), "digits",
+		strings.NewReader("7 1:1\n3 1:2\n1 1:3\n"), dataset.Options{Positive: "3"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var m dataset.LabelMap = d.Info.Labels
+	fmt.Printf("%q %q %v others %v\n", m.Positive, m.Negative, d.Block.Y, d.Info.Rest)
+	// Output:
+	// "3" "" [-1 1 -1] others [7 1]
+}
+
+// An error in the data says where it is.
+func ExampleRowError() {
+	_, err := dataset.LoadReader[float32](context.Background(), "in",
+		strings.NewReader("+1 1:0.5\n-1 2:abc\n"), dataset.Options{})
+	var row *dataset.RowError
+	fmt.Println(errors.As(err, &row), row.Line, row.Col, errors.Is(err, dataset.ErrBadRow))
+	fmt.Println(err)
+	// Output:
+	// true 2 6 true
+	// in:2:6: expected a number after "2:", found "abc" in "-1 2:abc"
+}
+
+// Bad rows may be passed over.
+func ExampleOptions() {
+	o := dataset.Options{OnError: "limit=10",
+		OnBad: func(err error) { fmt.Println("passed over:", err) }}
+	d, err := dataset.LoadReader[float32](context.Background(), "in",
+		strings.NewReader("+1 1:0.5\n-1 2:abc\n-1 3:1\n"), o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Info.Rows, "rows,", d.Info.BadRows, "bad")
+	// Output:
+	// passed over: in:2:6: expected a number after "2:", found "abc" in "-1 2:abc"
+	// 2 rows, 1 bad
+}
+
+// The generators and their parameters; the same parameters give the same examples everywhere.
+func ExampleGenerator() {
+	var g dataset.Generator = dataset.Generators()[0]
+	var p dataset.Param = g.Params[1]
+	fmt.Printf("%s: %s is %s by default\n", g.Name, p.Name, p.Default)
+	d, err := dataset.Generate[float64](g.Name, map[string]string{"d": "2", p.Name: "0.2", "n": "3"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, y := range d.Block.Y {
+		fmt.Printf("%+g %.2f\n", y, d.Block.Row(i))
+	}
+	// Output:
+	// margin: margin is 0.05 by default
+	// +1 [0.99 0.15]
+	// -1 [-0.94 0.35]
+	// +1 [0.22 0.98]
+}
+
+// A range can be handed to another machine as JSON.
+func ExampleRange() {
+	text, err := json.Marshal(dataset.Range{File: "data.svm", From: 6673, To: 13333})
+	fmt.Println(string(text), err)
+	// Output:
+	// {"file":"data.svm","from":6673,"to":13333} <nil>
+}
+
+// Examples in memory are written as text with labels of one's own.
+func ExampleWriteSVMLight() {
+	b := engine.Block[float64]{Dim: 3, Stride: 3, X: []float64{0.5, 0, 2, 0, 1, 0},
+		Y: []float64{1, -1}}
+	labels := dataset.LabelMap{Negative: "ham", Positive: "spam"}
+	if err := dataset.WriteSVMLight(os.Stdout, &b, labels); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// spam 1:0.5 3:2
+	// ham 2:1
+}
+
+// Blocks is what OpenBlocks reads: batches of rows as a program has them, here one row of numbers.
+func ExampleBlocks() {
+	var src dataset.Blocks[float32] = &table{[][]float32{{1, 2, 3}}}
+	b, err := src.Next()
+	fmt.Println(b.Len(), "rows", err)
+	_, err = src.Next()
+	fmt.Println(err)
+	// Output:
+	// 3 rows <nil>
+	// EOF
 }

@@ -1,0 +1,247 @@
+package format_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
+)
+
+// spins is a format of rows of + and -: the label, and features that are -1 or +1.
+var spins = &format.Format{
+	Name: "spins", Dense: true, Cut: "\n",
+	Options: []format.Option{{Field: "Dim", Help: "spins: columns behind the label"}},
+	Sniff: func(h *format.Head) int {
+		if bytes.HasPrefix(h.Text, []byte("#spins")) {
+			return 0
+		}
+		return format.No
+	},
+	Layout: func(*format.Head, *format.Options, *format.Layout) (*format.Layout, error) {
+		return &format.Layout{IndexBase: 1}, nil
+	},
+	Parse32: parseSpins[float32], Parse64: parseSpins[float64],
+}
+
+// parseSpins makes a row of each line of a chunk.
+func parseSpins[T float32 | float64](c *format.Chunk[T], s *format.Settings) {
+	for pos := 0; pos < c.N; pos, c.Out.Lines = c.NextLine(pos), c.Out.Lines+1 {
+		line := bytes.TrimSpace(c.Line(pos))
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		code, bad := c.Label(s, append(line[:1:1], '1'), pos, pos)
+		if bad != "" && !c.Bad(s, pos, pos, bad) {
+			return
+		}
+		var x []T
+		for _, spin := range line[1:] {
+			x = append(x, T(44-int(spin))) // '+' is 43, '-' is 45
+		}
+		c.Dense(s, code, x)
+	}
+}
+
+// A format is a row of the table: from then on it is recognised, and read by many workers.
+func ExampleFormat() {
+	format.Register(spins)
+	defer format.Unregister("spins") // which only tests of package format can
+	d, err := dataset.LoadReader[float32](context.Background(), "in",
+		strings.NewReader("#spins\n++-+\n-+--\n"), dataset.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(d.Info.Format, d.Block.Y, d.Block.Row(0), d.Block.Row(1))
+	var f *format.Format = format.Lookup("spins")
+	fmt.Println(f.Files(), f.HasColumns(), f.Takes("Dim"))
+	// Output:
+	// spins [1 -1] [1 -1 1] [1 -1 -1]
+	// true false true
+}
+
+// The format of a file is found by how it begins.
+func ExampleRecognise() {
+	for _, text := range []string{"+1 3:0.5 7:1\n-1 2:1\n", "a,b,label\n1,2,x\n", "PK\x03\x04"} {
+		var h = &format.Head{File: "in", Text: []byte(text), Whole: true, Ended: true}
+		f, err := format.Recognise(h)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(f.Name)
+	}
+	// Output:
+	// svmlight
+	// csv
+	// in:byte 0: this is a zip archive: unpack it first
+}
+
+// What the head of a csv file tells of all of it.
+func ExampleLayout() {
+	h := &format.Head{File: "in", Text: []byte("class,a,b\nx,1,2\ny,3,4\n"), Whole: true}
+	var l *format.Layout
+	l, err := format.CSV.Layout(h, &format.Options{Files: 1, Base: -1}, nil)
+	fmt.Println(l.Columns, "columns, the label in column", l.LabelCol, l.Header, err)
+	// Output:
+	// 3 columns, the label in column 1 [class a b] <nil>
+}
+
+// Some options of package dataset are for some formats only.
+func ExampleOption() {
+	var o format.Option = format.CSV.Options[0]
+	fmt.Println(o.Field, o.Help)
+	fmt.Println(format.Taking("IndexBase"))
+	// Output:
+	// LabelCol csv: the labels' column, by `NAME` or number (from the end if negative)
+	// [svmlight]
+}
+
+// Text may be cut anywhere near: a record of several lines stays whole.
+func ExampleCut() {
+	text := []byte(">a\nACGT\nACG\n>b\nTTTT\n>c\nAC")
+	lines, records := format.Cut("\n"), format.Cut("\n>")
+	fmt.Printf("%q\n", text[:lines.First(text)])
+	fmt.Printf("%q\n", text[:records.First(text)])
+	fmt.Printf("%q\n", text[records.Last(text):])
+	// Output:
+	// ">a\n"
+	// ">a\nACGT\nACG\n"
+	// ">c\nAC"
+}
+
+// A chunk is parsed by itself, by the settings of its stream: labels are numbered as they come.
+func ExampleChunk() {
+	text := []byte("yes,1,2\nno,3,4\n")
+	h := &format.Head{File: "in", Text: text, Whole: true}
+	layout, err := format.CSV.Layout(h, &format.Options{Files: 1, Base: -1, LabelCol: "1"}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var rows format.Rows[float64]
+	rows.Reset(true)
+	c := format.Chunk[float64]{File: "in", Text: append(text, "\n\n"...), N: len(text),
+		Layout: layout, Out: &rows}
+	c.Parse(&format.Settings{Format: format.CSV, Scale: 1})
+	fmt.Println(rows.N, "rows", rows.X[:2], rows.Code)
+	var first format.Label = rows.Labels.List[0]
+	var where format.Place = rows.Where[1]
+	fmt.Println(first.Text, "and", rows.Labels.List[1].Text, "from byte", where.Start)
+	// Output:
+	// 2 rows [1 2] [0 1]
+	// yes and no from byte 8
+}
+
+// Bad rows are noted and told of later, with their place.
+func ExampleBadRow() {
+	text := []byte("+1 1:1\n-1 1:x\n")
+	h := &format.Head{File: "in", Text: text, Whole: true}
+	layout, err := format.SVMLight.Layout(h, &format.Options{Files: 1, Base: -1}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var rows format.Rows[float32]
+	rows.Reset(false)
+	c := format.Chunk[float32]{File: "in", Text: append(text, "\n\n"...), N: len(text),
+		Layout: layout, Out: &rows}
+	s := &format.Settings{Format: format.SVMLight, KeepBad: 10}
+	c.Parse(s)
+	var bad format.BadRow = c.BadAt(0, s)
+	fmt.Println(rows.N, "good,", rows.NBad, "bad, in line", bad.Err.Line, "from 0:", bad.Err.What)
+	// Output:
+	// 1 good, 1 bad, in line 1 from 0: expected a number after "1:", found "x"
+}
+
+// An error in the data leads to its sentinel.
+func ExampleRowError() {
+	var err error = &format.RowError{File: "in", Line: 2, Col: 6, What: "expected a number",
+		Excerpt: "-1 1:x", Err: format.ErrBadRow}
+	fmt.Println(err, errors.Is(err, format.ErrBadRow))
+	// Output:
+	// in:2:6: expected a number in "-1 1:x" true
+}
+
+// Numbers compare as numbers, all else as text.
+func ExampleLabel() {
+	one, same, word := format.MakeLabel("1"), format.MakeLabel("1.0"), format.MakeLabel("one")
+	fmt.Println(one.Equal(same), one.Equal(word), one.Less(format.MakeLabel("10")))
+	// Output:
+	// true false true
+}
+
+// Labels are numbered in the order of their first occurrence.
+func ExampleLabelSet() {
+	var s format.LabelSet
+	s.Reset()
+	for _, text := range []string{"ham", "spam", "ham"} {
+		l := format.MakeLabel(text)
+		code, ok := s.Find(l)
+		if !ok {
+			code = s.Add(l)
+		}
+		fmt.Print(code, " ")
+	}
+	fmt.Println(len(s.List))
+	// Output:
+	// 0 1 0 2
+}
+
+// A line longer than there is room for is refused.
+func ExampleLimits() {
+	l := format.Limits{Line: 64 << 10}
+	fmt.Println(l.TooLong("in", []byte("+1 1:1 2:1 3:1")).Err == format.ErrBadRow)
+	// Output:
+	// false
+}
+
+// A batch of columns is checked, and cut as text would be.
+func ExampleBatch() {
+	b := format.Batch[float32]{Columns: [][]float32{{1, 2, 3}, {4, 5, 6}}, Y: []float64{1, -1, 1}}
+	fmt.Println(b.Check(b.Width()), b.Len(), "rows of", b.Width())
+	var first format.Slab = b.Slabs(1)[0]
+	fmt.Println(len(b.Slabs(1)), "slabs, of", first.Size > 0, len(b.Slabs(1<<20)))
+	b.Columns[1] = b.Columns[1][:2]
+	fmt.Println(b.Check(2) != nil)
+	// Output:
+	// <nil> 3 rows of 2
+	// 3 slabs, of true 1
+	// true
+}
+
+// bytesFile is a file in memory: one of those that a format opens together.
+type bytesFile struct {
+	io.Reader
+	name string
+}
+
+func (f bytesFile) Name() string { return f.name }
+func (f bytesFile) Close()       {}
+func (f bytesFile) Broken(offset int64, wanted string, err error) error {
+	return &format.RowError{File: f.name, Offset: offset, What: "expected " + wanted, Err: err}
+}
+
+// A binary format opens images and labels together, and gives the part that holds the examples.
+func ExamplePart() {
+	files := map[string]string{
+		"images": "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02\x03\x04",
+		"labels": "\x00\x00\x08\x01\x00\x00\x00\x02\x07\x03",
+	}
+	open := func(name string) (format.File, error) {
+		return bytesFile{strings.NewReader(files[name]), name}, nil
+	}
+	parts, err := format.IDX.Open([]string{"images", "labels"}, &format.Options{Files: 2}, open)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var p format.Part = parts[0]
+	fmt.Println(p.File.Name(), p.Layout.Rows, "rows of", p.Layout.Size, "bytes")
+	// Output: ?
+}
