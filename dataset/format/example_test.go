@@ -196,9 +196,9 @@ func ExampleLabelSet() {
 // A line longer than there is room for is refused.
 func ExampleLimits() {
 	l := format.Limits{Line: 64 << 10}
-	fmt.Println(l.TooLong("in", []byte("+1 1:1 2:1 3:1")).Err == format.ErrBadRow)
+	fmt.Println(l.TooLong("in", []byte("+1 1:1 2:1 3:1")))
 	// Output:
-	// false
+	// in:1:1: the line is longer than 64 KiB: if it is meant, raise Options.MaxLine in "+1 1:1 2:1 3:1"
 }
 
 // A batch of columns is checked, and cut as text would be.
@@ -206,12 +206,12 @@ func ExampleBatch() {
 	b := format.Batch[float32]{Columns: [][]float32{{1, 2, 3}, {4, 5, 6}}, Y: []float64{1, -1, 1}}
 	fmt.Println(b.Check(b.Width()), b.Len(), "rows of", b.Width())
 	var first format.Slab = b.Slabs(1)[0]
-	fmt.Println(len(b.Slabs(1)), "slabs, of", first.Size > 0, len(b.Slabs(1<<20)))
+	fmt.Println(len(b.Slabs(1)), "slabs of about", first.Size, "bytes, or", len(b.Slabs(1<<20)))
 	b.Columns[1] = b.Columns[1][:2]
 	fmt.Println(b.Check(2) != nil)
 	// Output:
 	// <nil> 3 rows of 2
-	// 3 slabs, of true 1
+	// 3 slabs of about 12 bytes, or 1
 	// true
 }
 
@@ -236,12 +236,14 @@ func ExamplePart() {
 	open := func(name string) (format.File, error) {
 		return bytesFile{strings.NewReader(files[name]), name}, nil
 	}
-	parts, err := format.IDX.Open([]string{"images", "labels"}, &format.Options{Files: 2}, open)
+	parts, err := format.IDX.Open([]string{"images", "labels"}, &format.Options{Files: 2,
+		Limits: &format.Limits{Line: 64 << 10, Held: 1 << 20}}, open)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	var p format.Part = parts[0]
 	fmt.Println(p.File.Name(), p.Layout.Rows, "rows of", p.Layout.Size, "bytes")
-	// Output: ?
+	// Output:
+	// images 2 rows of 2 bytes
 }
