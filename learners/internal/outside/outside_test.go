@@ -4,6 +4,7 @@ package outside_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -35,13 +36,33 @@ func (c *config) perceptron() *learners.PerceptronConfig {
 	return &learners.PerceptronConfig{Eta: c.Eta}
 }
 
+// plain is that perceptron, of which it shows nothing but what every learner has.
+type plain[T learner.Float] struct{ learner.Learner[T] }
+
+// SetState names the learner that was registered.
+func (l plain[T]) SetState(s learner.State) error { return named(l.Learner.SetState(s)) }
+
+// CheckState names it, too.
+func (l plain[T]) CheckState(s learner.State) error { return named(l.Learner.CheckState(s)) }
+
+func named(err error) error {
+	if err != nil {
+		return fmt.Errorf("plain: %w", err)
+	}
+	return nil
+}
+
 func newPlain[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	e, err := learner.Lookup("perceptron")
 	if err != nil {
 		return nil, err
 	}
 	p, _ := c.(*config)
-	return learner.New[T](e, p.perceptron(), env)
+	l, err := learner.New[T](e, p.perceptron(), env)
+	if err != nil {
+		return nil, err
+	}
+	return plain[T]{l}, nil
 }
 
 func init() {
