@@ -86,6 +86,18 @@ func (b *Block[T]) Row(i int) []T {
 	return b.X[lo : lo+b.Dim : lo+b.Dim]
 }
 
+// Example returns the values of example i and the features they belong to; no features (nil) stand
+// for 0, 1, 2, ..., see [FeatureOf]. An example without non-zeros has neither.
+func (b *Block[T]) Example(i int) (idx []int32, val []T) {
+	if b.Dense() {
+		return nil, b.Row(i)
+	}
+	if idx, val = b.Sparse(i); len(idx) == 0 {
+		return nil, nil
+	}
+	return idx, val
+}
+
 // NonZeros returns how many values example i stores: the non-zeros of a sparse example, Dim of a
 // dense one.
 func (b *Block[T]) NonZeros(i int) int {

@@ -120,7 +120,7 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		}
 		s := newStepFactor(z, l.eps)
 		step, shrink := float64(y*s.h)/root, float64(s.h*s.d)/v
-		idx, val := rowOf(b, i)
+		idx, val := b.Example(i)
 		for n, x := range val {
 			if x == 0 {
 				continue
@@ -228,3 +228,66 @@ func (l *DiagonalADF[T]) fields(c *learner.Codec) {
 	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return x < 0 }), "a negative variance")
 	l.noise.fields(c, func(rate float64) { l.eps = rate })
 }
+
+// diagonal is a normal law of the weights with a diagonal covariance.
+type diagonal[T Float] struct {
+	wideWeights[T]           // the mean
+	v              []float64 // variances
+	eps            float64   // rate of wrong labels
+}
+
+// variance returns that of w.x of example i; features never seen have the prior.
+func (p *diagonal[T]) variance(b *engine.Block[T], i int) float64 {
+	sum := 0.0
+	idx, val := b.Example(i)
+	for n, x := range val {
+		v, x := 1.0, float64(x)
+		if j := at(idx, n); j < len(p.v) {
+			v = p.v[j]
+		}
+		sum = math.FMA(float64(x*x), v, sum)
+	}
+	return sum
+}
+
+// Proba is Prober.Proba, as that of a full covariance. O(non-zeros) an example.
+func (p *diagonal[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := p.Score(b, dst); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] = probability(dst[i], p.variance(b, i), p.eps)
+	}
+	return nil
+}
+
+// Bytes is Predictor.Bytes.
+func (p *diagonal[T]) Bytes() int64 {
+	return bytesOf(p.w) + bytesOf(p.v) + int64(unsafe.Sizeof(*p))
+}
+
+// State is Predictor.State: means and variances, and the rate of wrong labels as the scalar noise.
+func (p *diagonal[T]) State() State { return learner.StateOf(p.fields) }
+
+// Restored is Restorer.Restored.
+func (p *diagonal[T]) Restored(s State) (Predictor[T], error) {
+	return restored(p.name, &diagonal[T]{wideWeights: wideWeights[T]{name: p.name, divisor: 1}}, s)
+}
+
+func (p *diagonal[T]) fields(c *learner.Codec) {
+	w, v := learner.Vector(c, "w", &p.w), learner.Vector(c, "variance", &p.v)
+	c.Want(len(w) == len(v), "%d means and %d variances", len(w), len(v))
+	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }),
+		"a variance is no number >= 0")
+	eps := noiseRate(c, p.eps)
+	c.Then(func() { p.eps = eps })
+}
+
+// copied returns a copy with memory of its own.
+func (p diagonal[T]) copied() Predictor[T] {
+	p.w, p.v = slices.Clone(p.w), slices.Clone(p.v)
+	return &p
+}
+
+// view returns the same law; good until it changes.
+func (p diagonal[T]) view() Predictor[T] { return &p }

@@ -366,3 +366,131 @@ func (a *ALMA[T]) fields(c *learner.Codec) {
 	}
 	c.Part(cutPrefix, &a.cut, checkCycleCut)
 }
+
+// almaRule: see ALMA with p = 2. A member's weights are its stored ones times its scale.
+type almaRule[T Float] struct {
+	cfg     ALMAConfig
+	members []almaMember
+	weights learner.MemberWeights[T]
+}
+
+// Fixed is learner.MemberRule.Fixed.
+func (r *almaRule[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
+
+// Step is learner.MemberRule.Step. S is not kept, so nobody looks at the sums of the coefficients.
+func (r *almaRule[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+	coef []T) (int, []T) {
+	return eachMember(mask, func(l int) bool {
+		m := &r.members[lo+l]
+		f := float64(m.scale * float64(s[l]))
+		if float64(float64(y)*f) > m.threshold { // (2)
+			return false
+		}
+		if m.scale < 0x1p-32 { // as ALMA does; a power of two rounds nothing
+			frac, exp := math.Frexp(m.scale)
+			r.weights.Scale(lo+l, T(math.Ldexp(1, exp)))
+			m.scale = frac
+		}
+		m.updates++
+		step := float64(r.cfg.rate(float64(m.updates)) * float64(y))
+		coef[l] = T(step / m.scale)                                     // (4)
+		m.norm2 += float64(step * (float64(2*f) + float64(step*norm2))) // |w + step x|^2
+		if m.norm2 > 1 {                                                // (5)
+			m.scale /= math.Sqrt(m.norm2)
+			m.norm2 = 1
+		}
+		m.threshold = r.cfg.threshold(float64(m.updates + 1))
+		return true
+	}), coef
+}
+
+// Total is learner.MemberRule.Total.
+func (r *almaRule[T]) Total(lo int, s []T) float64 {
+	var sum float64
+	for l, v := range s {
+		sum += float64(r.members[lo+l].scale * float64(v))
+	}
+	return sum
+}
+
+// Bind is learner.MemberRule.Bind.
+func (r *almaRule[T]) Bind(w learner.MemberWeights[T]) { r.weights = w }
+
+// Fields is learner.MemberRule.Fields.
+func (r *almaRule[T]) Fields(c *learner.Codec, weights []T) {
+	n := len(r.members)
+	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
+	for i, m := range r.members {
+		scale[i], norm2[i], updates[i] = m.scale, m.norm2, min(m.updates, MaxCount)
+	}
+	scale = learner.View(c, "scale", scale, n)
+	norm2 = learner.View(c, "norm2", norm2, n)
+	updates = learner.View(c, "member_updates", updates, n)
+	if !c.Reading() {
+		return
+	}
+	sumSq := make([]float64, n)
+	for i, v := range weights {
+		sumSq[i%n] += float64(float64(v) * float64(v))
+	}
+	for m := range n {
+		if err := checkShrunk(scale[m], norm2[m], sumSq[m]); err != nil {
+			c.Want(false, "member %d: %w", m, err)
+		} else if updates[m] < 0 || updates[m] > MaxCount {
+			c.Want(false, "member %d: member_updates is %d", m, updates[m])
+		}
+	}
+	c.Then(func() {
+		for i, u := range updates {
+			r.members[i] = almaMember{scale[i], norm2[i], r.cfg.threshold(float64(u + 1)), u}
+		}
+	})
+}
+
+// members is the members' form of ALMA: only with p = 2, where an update changes what the example
+// has, and a factor.
+func (c *ALMAConfig) members() *learner.MemberForm {
+	if c.P != 2 {
+		return nil
+	}
+	return &learner.MemberForm{Norm2: true, Bytes: int64(unsafe.Sizeof(almaMember{})),
+		Rule32: func(n int) (learner.MemberRule[float32], error) {
+			return newALMARule[float32](c, n), nil
+		},
+		Rule64: func(n int) (learner.MemberRule[float64], error) {
+			return newALMARule[float64](c, n), nil
+		},
+	}
+}
+
+func newALMARule[T Float](c *ALMAConfig, members int) *almaRule[T] {
+	r := &almaRule[T]{cfg: *c, members: make([]almaMember, members)}
+	for m := range r.members {
+		r.members[m] = almaMember{scale: 1, threshold: c.threshold(1)}
+	}
+	return r
+}
+
+type almaMember struct {
+	scale     float64 // in (0, 1]
+	norm2     float64 // |scale * w|^2
+	threshold float64 // of the next update
+	updates   int64
+}
+
+// checkShrunk refuses a factor of ALMA's weights that is none, and a squared length of theirs that
+// is not what the stored weights, whose squares add up to sumSq, and the factor give. Rounding
+// errors of the length carried along are far below the tolerance: step (5) shrinks them with the
+// rest.
+func checkShrunk(scale, norm2, sumSq float64) error {
+	if !(scale > 0 && scale <= 1) {
+		return fmt.Errorf("scale is %v, want one in (0, 1]: %w", scale, ErrState)
+	}
+	const tolerance = 0.25
+	if have := float64(float64(scale*scale) * sumSq); !(math.Abs(norm2-have) <= tolerance &&
+		norm2 <= 1+tolerance) {
+		return fmt.Errorf("norm2 is %v, but the weights have %v, and at most 1 by the rule: %w",
+			norm2, have, ErrState)
+	}
+	return nil
+}

@@ -179,7 +179,7 @@ func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []Round) error {
 			continue
 		}
 		v := 0.0
-		idx, val := rowOf(b, i)
+		idx, val := b.Example(i)
 		for n, x := range val {
 			v = math.FMA(float64(float64(x)*float64(x)), l.v[at(idx, n)], v)
 		}
@@ -301,7 +301,7 @@ func (l *FullAROW[T]) Learn(b *engine.Block[T], rounds []Round) error {
 // lost >= 2^-40 v, beyond rounding: Sigma stays positive definite.
 func (l *FullAROW[T]) lost(b *engine.Block[T], i int) float64 {
 	sum := 0.0
-	idx, val := rowOf(b, i)
+	idx, val := b.Example(i)
 	for n, x := range val {
 		j := at(idx, n)
 		sum = math.FMA(math.Abs(float64(x)), math.Sqrt(l.v[j*l.stride+j]), sum)

@@ -3,13 +3,15 @@ package learners
 import (
 	"math"
 	"testing"
+
+	"github.com/halfspace-ml/halfspace/learners/internal/golden"
 )
 
 func TestBVN(t *testing.T) {
 	var g struct {
 		Rows []struct{ H, K, Rho, P float64 }
 	}
-	bayesGolden(t, "bvn_cdf", &g)
+	golden.Read(t, "bayes/bvn_cdf", &g)
 	if len(g.Rows) != 135 {
 		t.Fatalf("%d rows, want 135", len(g.Rows))
 	}
@@ -53,7 +55,7 @@ func TestTwoStep(t *testing.T) {
 			S, Cov, H       [2][2]float64
 		}
 	}
-	bayesGolden(t, "two_step_moments", &g)
+	golden.Read(t, "bayes/two_step_moments", &g)
 	if len(g.Rows) != 10 {
 		t.Fatalf("%d rows, want 10", len(g.Rows))
 	}
@@ -67,7 +69,7 @@ func TestTwoStep(t *testing.T) {
 		d, c := S.mul(gamma), S.sandwich(H)
 		for i, v := range [][2]float64{{logScalar(Z), r.LogZ}, {gamma.a, r.Gamma[0]}, {gamma.b, r.Gamma[1]}, {H.aa, r.H[0][0]}, {H.ab, r.H[0][1]}, {H.bb, r.H[1][1]},
 			{mu.a + d.a, r.Mean[0]}, {mu.b + d.b, r.Mean[1]}, {S.aa + c.aa, r.Cov[0][0]}, {S.ab + c.ab, r.Cov[0][1]}, {S.bb + c.bb, r.Cov[1][1]}} {
-			e := off(v[0], v[1], math.Abs(v[1]) < 1)
+			e := golden.Off(v[0], v[1], math.Abs(v[1]) < 1)
 			if worst = max(worst, e); !(e <= 1e-12) {
 				t.Errorf("eps %v, mu %v, S %v: number %d is %v, want %v", r.Eps, r.Mu, r.S, i, v[0], v[1])
 			}

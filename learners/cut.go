@@ -13,16 +13,8 @@ import (
 // options, goes on from there as if nothing had happened, to the bit. That is a State of its own,
 // the cut, and part of the learner's State under names that begin with cutPrefix. Learn drops it.
 
-const cutPrefix = "cut."
-
 // cutLimit bounds the counters of a cut: what they count is far below.
 const cutLimit = 1 << 53
-
-// WasCut reports whether s is that of a learner whose last Fit was cut.
-func WasCut(s State) bool {
-	_, ok := s.Counters[cutPrefix+cutData]
-	return ok
-}
 
 // floats and ints return a tensor of a cut, nil if it isn't there.
 func floats(s *State, name string) []float64 {
@@ -48,15 +40,6 @@ func keepIn[D any](s *State, name string, data []D) {
 	}
 }
 
-// Counters of a cut.
-const (
-	cutData   = "data"   // fingerprint of the examples, 53 bits
-	cutN      = "n"      // how many there are
-	cutAt     = "at"     // the next one to look at, among those of the pass
-	cutEpochs = "epochs" // complete passes
-	cutFlags  = "flags"
-)
-
 // cutFields checks what all cuts have, and the counters and scalars of these names. It returns the
 // number of examples, the next one and the flags.
 func cutFields(c *learner.Codec, counters ...string) (n, at, flags uint64) {
@@ -74,26 +57,6 @@ func cutFields(c *learner.Codec, counters ...string) (n, at, flags uint64) {
 	}
 	c.Want(n > 0 && n <= math.MaxInt32 && at <= n, "a run was cut at example %d of %d", at, n)
 	return n, at, flags
-}
-
-// Fingerprint returns a hash of the examples and their labels, by which a run that was cut knows
-// them again: 53 bits, equal for equal examples in equal order. Cost: some ns a value.
-func Fingerprint[T Float](b *engine.Block[T]) uint64 {
-	h := uint64(b.Len())
-	add := func(v uint64) {
-		h = (h ^ v) * 0xff51afd7ed558ccd
-		h ^= h >> 32
-	}
-	for i, y := range b.Y {
-		idx, val := rowOf(b, i)
-		add(math.Float64bits(float64(y)))
-		add(uint64(len(val)))
-		for k, v := range val {
-			add(uint64(at(idx, k)))
-			add(math.Float64bits(float64(v)))
-		}
-	}
-	return h >> 11
 }
 
 // cutOf reports whether a cut is one of a run over the examples of b.

@@ -178,26 +178,6 @@ func (r *memberRun[T]) draw(first uint64) {
 	}
 }
 
-// squaredLength returns |x|^2 of example i in float64, summed in four parts.
-func squaredLength[T Float](b *engine.Block[T], i int) float64 {
-	var x []T
-	if b.Dense() {
-		x = b.Row(i)
-	} else {
-		_, x = b.Sparse(i)
-	}
-	var p [4]float64
-	for ; len(x) >= 4; x = x[4:] {
-		for k, v := range x[:4] {
-			p[k] += float64(float64(v) * float64(v))
-		}
-	}
-	for k, v := range x {
-		p[k] += float64(float64(v) * float64(v))
-	}
-	return (p[0] + p[2]) + (p[1] + p[3])
-}
-
 // take makes examples lo to hi-1 of b those of the run.
 func (r *memberRun[T]) take(b *engine.Block[T], lo, hi int) {
 	r.b = b.Slice(lo, hi)

@@ -70,14 +70,20 @@ func (r *memberRun[T]) sparsePart(p int) {
 	}
 }
 
+// Ways to go through the members that see an example, where one is not chosen by their number.
+const (
+	pathLanes  = "lanes"
+	pathActive = "active"
+)
+
 // few returns up to how many members of a tile that see an example are gone through as a list.
 func (r *memberRun[T]) few() int {
 	switch {
 	case r.tallied != nothing:
 		return -1 // all scores are needed
-	case r.o.path == PathLanes:
+	case r.o.path == pathLanes:
 		return 0
-	case r.o.path == PathActive:
+	case r.o.path == pathActive:
 		return engine.WideTile
 	}
 	return activeMembers

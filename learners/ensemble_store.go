@@ -13,7 +13,7 @@ import (
 type ensemble[T Float] struct {
 	members int
 	tau     float64 // probability that a member sees an example
-	path    string  // OBPMConfig.Path
+	path    string  // pathLanes, pathActive or any other
 	lengths bool    // |x|^2 is wanted even if the rule doesn't look at it
 	pool    *engine.Pool
 	draws   masker
@@ -44,13 +44,13 @@ type masker interface {
 }
 
 // newEnsemble returns new members in lanes.
-func newEnsemble[T Float](cfg *OBPMConfig, s *stepper[T], keepsSum bool, env Env) ensemble[T] {
+func newEnsemble[T Float](members int, tau float64, s *stepper[T], keepsSum bool,
+	env Env) ensemble[T] {
 	return ensemble[T]{
-		members: cfg.Members, tau: cfg.Tau, path: cfg.Path,
-		lengths: cfg.Cap || s.form.Norm2,
-		pool:    env.Pool, stepper: s, keepsSum: keepsSum,
-		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
-		words: (cfg.Members + 63) / 64,
+		members: members, tau: tau, lengths: s.form.Norm2,
+		pool: env.Pool, stepper: s, keepsSum: keepsSum,
+		draws: engine.NewDraws(env.Seed, 0).Bernoulli(tau),
+		words: (members + 63) / 64,
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *expansion[T]) keep(name string, b *engine.Block[T], coefs []float64, k 
 	size, nnz := 0, 0
 	for t, c := range coefs {
 		if c != 0 {
-			_, val := rowOf(b, t)
+			_, val := b.Example(t)
 			size, nnz = size+1, nnz+len(val)
 		}
 	}
@@ -44,7 +44,7 @@ func (s *expansion[T]) keep(name string, b *engine.Block[T], coefs []float64, k 
 			continue
 		}
 		coef = append(coef, c)
-		idx, val := rowOf(b, t)
+		idx, val := b.Example(t)
 		for n, v := range val {
 			if v != 0 {
 				sv.Idx, sv.Val = append(sv.Idx, int32(at(idx, n))), append(sv.Val, v)

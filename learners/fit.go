@@ -12,14 +12,6 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// marginTraits are those of the margin learners of hyperplanes through the origin, streams or whole
-// data sets.
-func marginTraits() Traits {
-	t := learner.LinearTraits()
-	t.Whole, t.SoftDelta, t.Origin = true, true, true
-	return t
-}
-
 // marginRule is what the batch margin learners differ in, once the weights a are never normalised: their length stands in
 // threshold and step instead. Both are in units of a and of the examples as given.
 type marginRule interface {
@@ -32,16 +24,6 @@ type marginRule interface {
 	rescale(f float64)
 	// numbers are what rescale and next change, other than by the number of updates.
 	numbers() []*float64
-}
-
-// MaxSumSq returns R^2, the square of the longest example's length, with the extended coordinate Delta.
-func MaxSumSq[T Float](b *engine.Block[T], delta float64) float64 {
-	var top float64
-	for i := range b.Len() {
-		_, val := rowOf(b, i)
-		top = max(top, sumSq64(val))
-	}
-	return top + float64(delta*delta)
 }
 
 // cycle passes over examples in their order. Scores are s_k = y_k a.x_k + Delta^2 alpha_k.
@@ -109,7 +91,7 @@ func newCycle[T Float](name string, b *engine.Block[T], o FitOptions, start []T,
 		watch: newWatch(&o)}
 	shortest2 := math.Inf(1)
 	for i := range m {
-		_, val := rowOf(b, i)
+		_, val := b.Example(i)
 		n := sumSq64(val) + c.delta2
 		shortest2 = min(shortest2, n)
 		if n == 0 {
@@ -163,7 +145,7 @@ func (c *cycle[T]) makeGram() {
 // scatter writes example i as a full row.
 func (c *cycle[T]) scatter(row []float64, i int) {
 	clear(row)
-	idx, val := rowOf(c.b, i)
+	idx, val := c.b.Example(i)
 	for n, v := range val {
 		row[at(idx, n)] = float64(v)
 	}
@@ -171,7 +153,7 @@ func (c *cycle[T]) scatter(row []float64, i int) {
 
 // dot returns w.x_i.
 func (c *cycle[T]) dot(w []float64, i int) float64 {
-	idx, val := rowOf(c.b, i)
+	idx, val := c.b.Example(i)
 	if idx == nil {
 		return vecmath.DotMixed(w, val)
 	}
@@ -218,7 +200,7 @@ func (c *cycle[T]) add(k int, step float64) {
 	if !c.carry {
 		return
 	}
-	if idx, val := rowOf(c.b, k); idx == nil {
+	if idx, val := c.b.Example(k); idx == nil {
 		vecmath.AxpyMixed(c.a[:len(val)], step*float64(c.b.Y[k]), val)
 	} else {
 		vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, c.a, step*float64(c.b.Y[k]), idx, val)
@@ -506,7 +488,7 @@ func (c *cycle[T]) doubt() float64 {
 		weight = max(weight, math.Abs(v))
 	}
 	for k := range c.s {
-		_, val := rowOf(c.b, k)
+		_, val := c.b.Example(k)
 		var sum float64
 		for _, v := range val {
 			x := math.Abs(float64(v))
@@ -565,7 +547,7 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 				return false
 			}
 			limit--
-			_, val := rowOf(c.b, k)
+			_, val := c.b.Example(k)
 			step, before := c.step, c.norm2
 			c.norm2 += float64(step * (float64(2*s) + float64(step*(sumSq64(val)+c.delta2))))
 			c.add(k, step)
@@ -676,7 +658,7 @@ func (c *cycle[T]) rescore() {
 				continue
 			}
 			y := float64(c.b.Y[k])
-			idx, val := rowOf(c.b, k)
+			idx, val := c.b.Example(k)
 			for n, x := range val {
 				j := at(idx, n)
 				c.a[j], c.aLow[j] = addProduct(c.a[j], c.aLow[j], y*v, float64(x))
@@ -689,7 +671,7 @@ func (c *cycle[T]) rescore() {
 	}
 	for k := range c.s {
 		var sum, low float64
-		idx, val := rowOf(c.b, k)
+		idx, val := c.b.Example(k)
 		for n, x := range val {
 			j := at(idx, n)
 			sum, low = addProduct(sum, low, c.a[j], float64(x))
@@ -777,42 +759,16 @@ func (c *cycle[T]) weights(scale func(length float64) float64) []T {
 	return w
 }
 
-// rowOf returns the values of example i and the features they belong to; nil means 0, 1, 2, ...
-func rowOf[T Float](b *engine.Block[T], i int) (idx []int32, val []T) {
-	if b.Dense() {
-		return nil, b.Row(i)
-	}
-	if idx, val = b.Sparse(i); len(idx) == 0 {
-		return nil, nil
-	}
-	return idx, val
+// fixedMargin is the marginRule of the perceptron.
+type fixedMargin struct{ margin, eta float64 }
+
+func (r *fixedMargin) next(float64) (threshold, step float64) { return r.margin, r.eta }
+
+func (r *fixedMargin) again(float64) (threshold, step float64) { return r.margin, r.eta }
+
+func (r *fixedMargin) rescale(f float64) {
+	r.margin *= f
+	r.eta *= f
 }
 
-func at(idx []int32, n int) int {
-	if idx == nil {
-		return n
-	}
-	return int(idx[n])
-}
-
-// sumSq64 returns |x|^2 in float64, summed in order: exact for whole numbers.
-func sumSq64[T Float](x []T) (sum float64) {
-	for _, v := range x {
-		sum += float64(float64(v) * float64(v))
-	}
-	return sum
-}
-
-// twoSum returns a+b as the rounded sum and its error (D. E. Knuth, The Art of Computer Programming 2, 4.2.2).
-func twoSum(a, b float64) (sum, low float64) {
-	sum = a + b
-	bb := sum - a
-	return sum, (a - (sum - bb)) + (b - bb)
-}
-
-// addProduct adds x*y to the twofold number sum + low.
-func addProduct(sum, low, x, y float64) (float64, float64) {
-	p := float64(x * y)
-	sum, e := twoSum(sum, p)
-	return sum, low + (e + math.FMA(x, y, -p))
-}
+func (r *fixedMargin) numbers() []*float64 { return []*float64{&r.margin, &r.eta} }

@@ -27,22 +27,13 @@ func checkLengths[T Float](name string, b *engine.Block[T], elem uintptr) error 
 		return nil
 	}
 	for i := range n {
-		if _, val := rowOf(b, i); !(sumSq64(val) <= limit) {
+		if _, val := b.Example(i); !(sumSq64(val) <= limit) {
 			return fmt.Errorf("%s: example %d of the block is longer than %.3g, so that %d-bit "+
 				"numbers "+
 				"don't hold its square: %w", name, i, math.Sqrt(limit), 8*elem, ErrLength)
 		}
 	}
 	return nil
-}
-
-// valuesOf returns all values of b, with what lies between its rows if it is dense.
-func valuesOf[T Float](b *engine.Block[T]) []T {
-	n := b.Len()
-	if b.Dense() {
-		return b.X[:(n-1)*b.Stride+b.Dim]
-	}
-	return b.Val[b.Ptr[0]:b.Ptr[n]]
 }
 
 // beginLengths is begin for a rule that divides by |x|^2.
@@ -74,7 +65,7 @@ func leastMargin(shortest2, longest2 float64) float64 {
 func lengths[T Float](b *engine.Block[T], delta float64) (shortest2, longest2 float64) {
 	shortest2 = math.Inf(1)
 	for i := range b.Len() {
-		_, val := rowOf(b, i)
+		_, val := b.Example(i)
 		if n := sumSq64(val); n > 0 {
 			shortest2, longest2 = min(shortest2, n), max(longest2, n)
 		}

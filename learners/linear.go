@@ -2,7 +2,6 @@ package learners
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -95,88 +94,4 @@ func (l *linear[T]) fields(c *learner.Codec) { l.weights(c) }
 func (l *linear[T]) weights(c *learner.Codec) []T {
 	learner.Count(c, "updates", &l.updates)
 	return learner.Vector(c, "w", &l.w)
-}
-
-// sumSq returns |x|^2 of example i: in float64 where T doesn't hold it.
-func sumSq[T Float](b *engine.Block[T], i int) float64 {
-	_, val := rowOf(b, i)
-	n := float64(vecmath.SumSq(val))
-	if n < 0x1p-100 || n > 0x1p126 {
-		return sumSq64(val)
-	}
-	return n
-}
-
-// checkBlock returns what is wrong with a block for Learn with out places for results, led by the
-// learner's name.
-func checkBlock[T Float](name string, b *engine.Block[T], out int) error {
-	if out < b.Len() {
-		return tooShort(name, b.Len(), out)
-	}
-	if err := b.Check(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// checkRows is checkBlock for Score: the labels don't matter and need not be there.
-func checkRows[T Float](name string, b *engine.Block[T], out int) error {
-	if out < b.Len() {
-		return tooShort(name, b.Len(), out)
-	}
-	if err := b.CheckRows(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-func tooShort(name string, n, out int) error {
-	return fmt.Errorf("%s: %d places for %d examples: %w", name, out, n, ErrOut)
-}
-
-// grown returns w with zeros appended up to dim elements, with room as [engine.Room] says.
-func grown[T Float](w []T, dim int) []T {
-	if dim > cap(w) {
-		w = append(make([]T, 0, engine.Room(cap(w), dim)), w...)
-	}
-	if n := len(w); n < dim {
-		w = w[:dim]
-		clear(w[n:])
-	}
-	return w
-}
-
-// scaled returns s*w in float64.
-func scaled[T Float](w []T, s float64) []float64 {
-	out := make([]float64, len(w))
-	for i, v := range w {
-		out[i] = float64(s * float64(v))
-	}
-	return out
-}
-
-// bytesOf returns the memory of the array behind w.
-func bytesOf[T Float](w []T) int64 { return int64(cap(w)) * int64(unsafe.Sizeof(*new(T))) }
-
-// configAs returns the settings behind c, checked. C is a struct, P its pointer, which is the Config.
-func configAs[C any, P interface {
-	*C
-	Config
-}](learner string, c Config) (C, error) {
-	p, ok := c.(P)
-	if !ok || p == nil {
-		return *new(C), fmt.Errorf("%s: settings are %T, want %T: %w", learner, c, p, ErrConfig)
-	}
-	if err := p.Validate(); err != nil {
-		return *new(C), err
-	}
-	return *p, nil
-}
-
-// checkSetting refuses NaN, Inf and values that are not ok.
-func checkSetting(learner, field string, v float64, ok bool, want string) error {
-	if ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
-		return nil
-	}
-	return fmt.Errorf("%s: %s is %v, want %s: %w", learner, field, v, want, ErrConfig)
 }

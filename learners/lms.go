@@ -99,3 +99,32 @@ func (l *LMS[T]) SetState(s State) error { return learner.SetState("lms", s, l.f
 
 // CheckState is Learner.CheckState.
 func (l *LMS[T]) CheckState(s State) error { return learner.CheckState("lms", s, l.fields) }
+
+// lmsRule: see LMS.
+type lmsRule[T Float] struct {
+	learner.Additive[T]
+	eta float64
+}
+
+// Step is learner.MemberRule.Step.
+func (r *lmsRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, _ float64,
+	coef []T) (int, []T) {
+	return eachMember(mask, func(l int) bool {
+		e := float64(y) - float64(s[l])
+		coef[l] = T(r.eta * e)
+		sums[l/64] += float64(coef[l])
+		return e != 0
+	}), coef
+}
+
+// members is the members' form of LMS.
+func (c *LMSConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Additive: true,
+		Rule32: func(int) (learner.MemberRule[float32], error) {
+			return &lmsRule[float32]{eta: c.Eta}, nil
+		},
+		Rule64: func(int) (learner.MemberRule[float64], error) {
+			return &lmsRule[float64]{eta: c.Eta}, nil
+		},
+	}
+}

@@ -8,63 +8,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// MarginDual is what PUMMA or ROMMA reaches with a kernel: f(x) = sum_i Coef_i K(x_i, x) + Bias.
-type MarginDual struct {
-	FitResult
-	Coef  []float64 // y_i m_i / |u|^2, one an example; 0 for those that never were updates
-	Bias  float64   // 0 for ROMMA
-	Bound float64   // |u|: no hyperplane, for ROMMA none through the origin, has a larger margin
-}
-
-// FitPUMMARows is [PUMMA.Fit] for p = 2 in the space of a kernel (section 4.1), over the rows of the examples' Gram matrix.
-// It keeps the scores s_k = u . x_k of all examples, which (A) changes by
-//
-//	s' = (1-tau) s + tau (K(xpos, .) - K(xneg, .)) / 2
-//
-// and takes (19) from them. Rounding errors shrink with s and do not add up. The slacks are those of K + delta_ij/C.
-//
-// Cost: a number an example to check; two rows and O(examples) an update. Memory: two float64 an example beside the rows.
-func FitPUMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, cfg PUMMAConfig, o FitOptions) (MarginDual, error) {
-	if err := cfg.Validate(); err != nil {
-		return MarginDual{}, err
-	}
-	if err := checkFit("pumma", &o, true, true); err != nil {
-		return MarginDual{}, err
-	}
-	switch {
-	case cfg.P != "2":
-		return MarginDual{}, fmt.Errorf("pumma: p is %s, kernels have p = 2 only: %w", cfg.P, ErrConfig)
-	case o.Delta != 0:
-		return MarginDual{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, ErrConfig)
-	}
-	c := marginRows[T]{rows: rows, y: y, bias: true, violates: func(m, delta float64) bool { return m < 1-delta }} // (U), (F)
-	if cfg.SoftC > 0 {
-		c.ridge = 1 / cfg.SoftC
-	}
-	return c.fit(ctx, "pumma", cfg.Delta, true, o)
-}
-
-// FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix. With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without
-// a bias: u' is the point of least length of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an update; the soft margin is that
-// of K + Delta^2 delta_ij, as it is without a kernel.
-func FitROMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, cfg ROMMAConfig, o FitOptions) (MarginDual, error) {
-	if err := cfg.Validate(); err != nil {
-		return MarginDual{}, err
-	}
-	if err := checkFit("romma", &o, true, cfg.Aggressive); err != nil {
-		return MarginDual{}, err
-	}
-	if !(o.Delta >= 0) || math.IsInf(o.Delta, 0) {
-		return MarginDual{}, fmt.Errorf("romma: Delta is %v, want a number >= 0: %w", o.Delta, ErrConfig)
-	}
-	c := marginRows[T]{rows: rows, y: y, ridge: float64(o.Delta * o.Delta), violates: cfg.violates} // (1)
-	r, err := c.fit(ctx, "romma", cfg.Delta, cfg.Aggressive, o)
-	if c.ridge > 0 && c.norm2 > 0 {
-		c.soften(&r.FitResult)
-	}
-	return r, err
-}
-
 // marginRows is PUMMA or, without bias, ROMMA over the rows of a Gram matrix. It keeps u as its inner products with the examples; w = u/|u|^2.
 type marginRows[T Float] struct {
 	rows     RowSource[T]

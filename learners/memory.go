@@ -8,47 +8,6 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// spare is n with the most that append or Grow adds to a small list.
-func spare(n int64) int64 { return 2*n + 16 }
-
-// fixed is what a learner takes, whatever the data: its own struct.
-const fixed = 8 << 10
-
-// linearFootprint is that of one weight a feature, and of so many bytes more.
-func linearFootprint(x Extent, more int64) Footprint {
-	var f Footprint
-	state := x.Elem
-	if more > 0 {
-		state = more
-	}
-	f.Copied(x, 8, times(x.Features, state))
-	f.Tables(x, "weights", x.Elem+more)
-	f.Add("work space", 1, fixed)
-	return f
-}
-
-// cycled adds what Fit takes of learners that pass over scores or weights; see cycle.
-func cycled(f *Footprint, x Extent) {
-	if !x.Whole {
-		return
-	}
-	f.Add("scores and dual coefficients", x.Examples, times(x.Examples, 5*8))
-	f.Add("weights in float64", x.Features, times(x.Features, 5*8))
-	cut := times(plus(x.Examples, x.Features), 3*8) // where it was stopped is part of the State
-	f.Add("place to go on at", 1, cut)
-	f.Copies = plus(f.Copies, cut)
-	if gram := times(8, x.Examples, (x.Examples+7)&^7); gram <= x.GramBytes() {
-		f.Add("inner products", times(x.Examples, x.Examples), gram)
-	}
-}
-
-// passed adds what Fit takes of learners that pass over the examples by their weights; see passes.
-func passed(f *Footprint, x Extent) {
-	if x.Whole {
-		f.Add("scores and dual coefficients", x.Examples, times(x.Examples, 4*8))
-	}
-}
-
 // listed bounds engine.Points of n examples that came at once, nnz non-zeros together.
 func listed(x Extent, n, nnz, elem int64) int64 {
 	bytes := times(n, x.Features*elem+64)

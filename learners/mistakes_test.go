@@ -45,7 +45,7 @@ func TestMistakes(t *testing.T) {
 				want := 0
 				for i, y := range b.Y {
 					wrong := !(float64(y)*f[i] > 0)
-					idx, val := rowOf(b, i)
+					idx, val := b.Example(i)
 					for m := range w {
 						var s float64
 						for k, v := range val {

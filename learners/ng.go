@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -165,7 +166,7 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		p := l.hypothesis()
 		f, y := p.score(b, i, l.dots), float64(b.Y[i])
 		rounds[i] = Round{Score: f}
-		_, val := rowOf(b, i)
+		_, val := b.Example(i)
 		if l.learn(b, i, -y/(1+expScalar(float64(y*f))), sumSq64(val)) { // g = -y x/(1 + exp(y f))
 			l.updates++
 			rounds[i].Updates = 1
@@ -429,4 +430,112 @@ func (l *NG[T]) fields(c *learner.Codec) {
 			copy(l.gram[j*l.size:], gram[j*(j+1)/2:][:j+1])
 		}
 	})
+}
+
+// columnWeights is the hypothesis f(x) = (w + sum_j step_j column_j).x of [NG], which adds the
+// columns to w later, with its logistic probabilities.
+type columnWeights[T Float] struct {
+	oneOutput
+	w       []float64
+	columns [][]float64 // of the length of w
+	step    []float64   // one a column
+}
+
+// score returns f(x) of example i of a checked block, and leaves its inner products with the
+// columns in dots, if that is not nil.
+func (p *columnWeights[T]) score(b *engine.Block[T], i int, dots []float64) float64 {
+	idx, val := seen(b, i, len(p.w))
+	f := columnDot(p.w, idx, val)
+	for j, column := range p.columns {
+		d := columnDot(column, idx, val)
+		if dots != nil {
+			dots[j] = d
+		}
+		f = math.FMA(p.step[j], d, f)
+	}
+	return f
+}
+
+// Score is Predictor.Score.
+func (p *columnWeights[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := checkRows("ng", b, len(dst)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] = p.score(b, i, nil)
+	}
+	return nil
+}
+
+// Proba is Prober.Proba: 1/(1 + exp(-f)).
+func (p *columnWeights[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := p.Score(b, dst); err != nil {
+		return err
+	}
+	for i, f := range dst[:b.Len()] {
+		dst[i] = 1 / (1 + expScalar(-f))
+	}
+	return nil
+}
+
+// Weights is Predictor.Weights.
+func (p *columnWeights[T]) Weights() []float64 {
+	w := slices.Clone(p.w)
+	for j, a := range p.step {
+		vecmath.Axpy(w, a, p.columns[j])
+	}
+	return w
+}
+
+// Bytes is Predictor.Bytes.
+func (p *columnWeights[T]) Bytes() int64 {
+	n := int64(unsafe.Sizeof(*p)) + bytesOf(p.w) + bytesOf(p.step)
+	for _, c := range p.columns {
+		n += bytesOf(c)
+	}
+	return n
+}
+
+// State is Predictor.State: the tensors w, columns and step.
+func (p *columnWeights[T]) State() State { return learner.StateOf(p.fields) }
+
+// Restored is Restorer.Restored.
+func (p *columnWeights[T]) Restored(s State) (Predictor[T], error) {
+	return restored("ng", &columnWeights[T]{}, s)
+}
+
+func (p *columnWeights[T]) fields(c *learner.Codec) {
+	d := len(learner.Vector(c, "w", &p.w))
+	steps := len(learner.Vector(c, "step", &p.step))
+	var columns []float64
+	if c.Writing() {
+		columns = append([]float64{}, slices.Concat(p.columns...)...)
+	}
+	columns = learner.View(c, "columns", columns)
+	c.Want(steps <= maxNG && len(columns) == steps*d,
+		"%d weights, %d steps and columns of %d elements", d, steps, len(columns))
+	c.Then(func() {
+		for j := range steps {
+			p.columns = append(p.columns, slices.Clone(columns[j*d:][:d]))
+		}
+	})
+}
+
+// copied returns a copy with memory of its own.
+func (p columnWeights[T]) copied() Predictor[T] {
+	p.w, p.step, p.columns = slices.Clone(p.w), slices.Clone(p.step), slices.Clone(p.columns)
+	for j, c := range p.columns {
+		p.columns[j] = slices.Clone(c)
+	}
+	return &p
+}
+
+// view returns the same weights; good until they change.
+func (p columnWeights[T]) view() Predictor[T] { return &p }
+
+func columnDot[T Float](w []float64, idx []int32, val []T) float64 {
+	if idx == nil {
+		return vecmath.DotMixed(w[:len(val)], val)
+	}
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }

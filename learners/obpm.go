@@ -24,8 +24,8 @@ const (
 	CombineVote    = "vote"
 
 	PathAuto   = "auto"
-	PathLanes  = "lanes"
-	PathActive = "active"
+	PathLanes  = pathLanes
+	PathActive = pathActive
 )
 
 // OBPM runs N base learners ("members") side by side, shows each example to each member with
@@ -273,7 +273,8 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 	case !step.form.Additive:
 		o.tells = scores
 	}
-	o.ensemble = newEnsemble[T](&o.cfg, step, o.tells == nothing, env)
+	o.ensemble = newEnsemble[T](o.cfg.Members, o.cfg.Tau, step, o.tells == nothing, env)
+	o.path, o.lengths = o.cfg.Path, o.lengths || o.cfg.Cap
 	o.own.o = &o.ensemble
 	o.runs.Give(&o.own)
 	o.useLanes(engine.NewLanes[T](cfg.Members))

@@ -401,3 +401,98 @@ func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
 	learner.Inners(c, memberName, o.members)
 	c.Then(func() { o.failed = nil })
 }
+
+// committee is the hypothesis of a [SeparateOBPM]: a Predictor for each member.
+type committee[T Float] struct {
+	oneOutput
+	o  *SeparateOBPM[T] // asks them; has no learners
+	of []memberPredictor[T]
+}
+
+// Score is Predictor.Score.
+func (p *committee[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.Score(b, dst) }
+
+// Proba is Prober.Proba, as [OBPM.Proba].
+func (p *committee[T]) Proba(b *engine.Block[T], dst []float64) error { return p.o.Proba(b, dst) }
+
+// Weights is Predictor.Weights.
+func (p *committee[T]) Weights() []float64 { return p.o.Weights() }
+
+// Bytes is Predictor.Bytes.
+func (p *committee[T]) Bytes() int64 {
+	n := p.o.Bytes() + int64(unsafe.Sizeof(*p)) + 40*int64(len(p.of))
+	for _, m := range p.of {
+		n += (*m.p).Bytes()
+	}
+	return n
+}
+
+// State is Predictor.State: the members' hypotheses, each with its number before the names.
+func (p *committee[T]) State() State { return learner.StateOf(p.fields) }
+
+// Restored is Restorer.Restored.
+func (p *committee[T]) Restored(s State) (Predictor[T], error) {
+	of := make([]Predictor[T], len(p.of))
+	for i, m := range p.of {
+		of[i] = *m.p
+	}
+	r := p.o.committeeOf(of)
+	if err := learner.SetState("obpm", s, r.fields); err != nil {
+		return nil, err
+	}
+	return p.o.committeeOf(of), nil // of those that were restored
+}
+
+func (p *committee[T]) fields(c *learner.Codec) { learner.Inners(c, memberName, p.of) }
+
+// memberPredictor is a Predictor that takes its State as a learner does.
+type memberPredictor[T Float] struct{ p *Predictor[T] }
+
+// State is the Predictor's.
+func (p memberPredictor[T]) State() State { return (*p.p).State() }
+
+// CheckState returns the error that SetState would return.
+func (p memberPredictor[T]) CheckState(s State) error {
+	_, err := learner.Restored(*p.p, s)
+	return err
+}
+
+// SetState replaces the Predictor by one of that State.
+func (p memberPredictor[T]) SetState(s State) error {
+	q, err := learner.Restored(*p.p, s)
+	if err == nil {
+		*p.p = q
+	}
+	return err
+}
+
+// committeeOf returns that of o's settings.
+func (o *SeparateOBPM[T]) committeeOf(of []Predictor[T]) *committee[T] {
+	c := &committee[T]{o: &SeparateOBPM[T]{cfg: o.cfg, pool: o.pool, dim: o.dim}}
+	for i := range of {
+		c.of = append(c.of, memberPredictor[T]{&of[i]})
+		c.o.asked = append(c.o.asked, of[i])
+	}
+	return c
+}
+
+// memberName is what the names of member m's parts of a State begin with.
+func memberName(m int) string { return fmt.Sprintf("member%d.", m) }
+
+// Snapshot is Learner.Snapshot: one of each member.
+func (o *SeparateOBPM[T]) Snapshot() Predictor[T] {
+	of := make([]Predictor[T], len(o.members))
+	for m, l := range o.members {
+		of[m] = l.Snapshot()
+	}
+	return o.committeeOf(of)
+}
+
+// View is for [learner.ViewOf].
+func (o *SeparateOBPM[T]) View() Predictor[T] {
+	of := make([]Predictor[T], len(o.members))
+	for m, l := range o.members {
+		of[m] = learner.ViewOf(l)
+	}
+	return o.committeeOf(of)
+}

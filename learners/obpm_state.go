@@ -2,6 +2,7 @@ package learners
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -91,3 +92,88 @@ func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
 	}
 	return features, members, sum
 }
+
+// members is the hypothesis of an ensemble [OBPM] that needs its members: a vote, the average of
+// members whose weights have factors of their own, or the members' votes as probabilities. Its
+// members are moved into the form of the examples that are asked about, sparse or dense.
+type members[T Float] struct {
+	oneOutput
+	o *OBPM[T]
+}
+
+// Score is Predictor.Score.
+func (p *members[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.Score(b, dst) }
+
+// Proba is Prober.Proba, as [OBPM.Proba].
+func (p *members[T]) Proba(b *engine.Block[T], dst []float64) error { return p.o.Proba(b, dst) }
+
+// Weights is Predictor.Weights.
+func (p *members[T]) Weights() []float64 {
+	p.o.form.RLock()
+	defer p.o.form.RUnlock()
+	return p.o.Weights()
+}
+
+// Bytes is Predictor.Bytes, with the runs that nobody uses.
+func (p *members[T]) Bytes() int64 {
+	p.o.form.RLock()
+	defer p.o.form.RUnlock()
+	return p.o.membersBytes() + p.o.runs.Bytes((*memberRun[T]).bytes) + int64(unsafe.Sizeof(*p.o))
+}
+
+// State is Predictor.State: of an average that has a sum this alone, else the members with the
+// features that any of them has a weight for.
+func (p *members[T]) State() State {
+	if p.o.keepsSum {
+		sum := p.o.average()
+		return sum.State()
+	}
+	p.o.form.RLock()
+	defer p.o.form.RUnlock()
+	return learner.StateOf(p.o.memberFields)
+}
+
+// Restored is Restorer.Restored.
+func (p *members[T]) Restored(s State) (Predictor[T], error) {
+	r, err := p.o.membersOf(s)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// membersOf returns the members of a State in an ensemble of o's settings.
+func (o *OBPM[T]) membersOf(s State) (*members[T], error) {
+	l, err := newOBPM[T](&o.cfg, Env{Pool: o.pool})
+	if err != nil {
+		return nil, err
+	}
+	p := &members[T]{o: l.(*OBPM[T])}
+	return p, learner.SetState("obpm", s, p.o.memberFields)
+}
+
+// average is f where S is kept.
+func (o *OBPM[T]) average() wideWeights[T] {
+	n := float64(o.cfg.Members)
+	if o.cfg.Cap {
+		n *= o.length()
+	}
+	return wideWeights[T]{name: "obpm", w: o.sum, divisor: n}
+}
+
+// Snapshot is Learner.Snapshot: where S is kept it is a copy of S and takes no more memory than
+// that, and knows no probabilities, which are the members'; else it is a copy of the members.
+func (o *OBPM[T]) Snapshot() Predictor[T] {
+	if o.keepsSum {
+		return o.average().copied()
+	}
+	p, err := o.membersOf(learner.StateOf(o.memberFields))
+	if err != nil {
+		panic(err) // it is the State of such a learner
+	}
+	p.o.reach(o.held)
+	return p
+}
+
+// View is for [learner.ViewOf]. It knows the probabilities that are the members'.
+func (o *OBPM[T]) View() Predictor[T] { return &members[T]{o: o} }

@@ -135,3 +135,35 @@ func (p *PA[T]) SetState(s State) error { return learner.SetState("pa", s, p.fie
 
 // CheckState is Learner.CheckState.
 func (p *PA[T]) CheckState(s State) error { return learner.CheckState("pa", s, p.fields) }
+
+// paRule: see PA.
+type paRule[T Float] struct {
+	learner.Additive[T]
+	cfg PAConfig
+}
+
+// Step is learner.MemberRule.Step.
+func (r *paRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, norm2 float64,
+	coef []T) (int, []T) {
+	return eachMember(mask, func(l int) bool {
+		loss := 1 - float64(float64(y)*float64(s[l]))
+		if !(loss > 0 && norm2 > 0) {
+			return false
+		}
+		coef[l] = T(r.cfg.step(loss, norm2) * float64(y))
+		sums[l/64] += float64(coef[l])
+		return true
+	}), coef
+}
+
+// members is the members' form of PA.
+func (c *PAConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Additive: true, Toward: true, Norm2: true,
+		Rule32: func(int) (learner.MemberRule[float32], error) {
+			return &paRule[float32]{cfg: *c}, nil
+		},
+		Rule64: func(int) (learner.MemberRule[float64], error) {
+			return &paRule[float64]{cfg: *c}, nil
+		},
+	}
+}

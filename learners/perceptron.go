@@ -140,20 +140,6 @@ func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOption
 	return res, err
 }
 
-// fixedMargin is the marginRule of the perceptron.
-type fixedMargin struct{ margin, eta float64 }
-
-func (r *fixedMargin) next(float64) (threshold, step float64) { return r.margin, r.eta }
-
-func (r *fixedMargin) again(float64) (threshold, step float64) { return r.margin, r.eta }
-
-func (r *fixedMargin) rescale(f float64) {
-	r.margin *= f
-	r.eta *= f
-}
-
-func (r *fixedMargin) numbers() []*float64 { return []*float64{&r.margin, &r.eta} }
-
 // Score is Learner.Score.
 func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
 	return p.scores("perceptron", 1, b, dst)
@@ -183,4 +169,41 @@ func (p *Perceptron[T]) CheckState(s State) error {
 func (p *Perceptron[T]) fields(c *learner.Codec) {
 	p.linear.fields(c)
 	c.Part(cutPrefix, &p.cut, checkCycleCut)
+}
+
+// fixedStep is the rule of a fixed margin and step: Algorithm 1 of the OBPM paper; see Perceptron.
+type fixedStep[T Float] struct {
+	learner.Additive[T]
+	margin, eta T
+}
+
+// Fixed is learner.MemberRule.Fixed.
+func (r *fixedStep[T]) Fixed() (margin, step T, ok bool) { return r.margin, r.eta, true }
+
+// Step is learner.MemberRule.Step, for ensembles that don't ask for Fixed.
+func (r *fixedStep[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, _ float64,
+	coef []T) (int, []T) {
+	return eachMember(mask, func(l int) bool {
+		if T(y*s[l]) > r.margin {
+			return false
+		}
+		coef[l] = y * r.eta
+		sums[l/64] += float64(coef[l])
+		return true
+	}), coef
+}
+
+// members is the members' form of the perceptron.
+func (c *PerceptronConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Additive: true, Toward: true,
+		Rule32: func(int) (learner.MemberRule[float32], error) { return newFixedStep[float32](c) },
+		Rule64: func(int) (learner.MemberRule[float64], error) { return newFixedStep[float64](c) },
+	}
+}
+
+func newFixedStep[T Float](c *PerceptronConfig) (learner.MemberRule[T], error) {
+	if c.MarginRel != 0 {
+		return nil, c.unresolved()
+	}
+	return &fixedStep[T]{margin: T(c.Margin), eta: T(c.Eta)}, nil
 }

@@ -701,3 +701,31 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 		}
 	})
 }
+
+// FitPUMMARows is [PUMMA.Fit] for p = 2 in the space of a kernel (section 4.1), over the rows of the examples' Gram matrix.
+// It keeps the scores s_k = u . x_k of all examples, which (A) changes by
+//
+//	s' = (1-tau) s + tau (K(xpos, .) - K(xneg, .)) / 2
+//
+// and takes (19) from them. Rounding errors shrink with s and do not add up. The slacks are those of K + delta_ij/C.
+//
+// Cost: a number an example to check; two rows and O(examples) an update. Memory: two float64 an example beside the rows.
+func FitPUMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, cfg PUMMAConfig, o FitOptions) (MarginDual, error) {
+	if err := cfg.Validate(); err != nil {
+		return MarginDual{}, err
+	}
+	if err := checkFit("pumma", &o, true, true); err != nil {
+		return MarginDual{}, err
+	}
+	switch {
+	case cfg.P != "2":
+		return MarginDual{}, fmt.Errorf("pumma: p is %s, kernels have p = 2 only: %w", cfg.P, ErrConfig)
+	case o.Delta != 0:
+		return MarginDual{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, ErrConfig)
+	}
+	c := marginRows[T]{rows: rows, y: y, bias: true, violates: func(m, delta float64) bool { return m < 1-delta }} // (U), (F)
+	if cfg.SoftC > 0 {
+		c.ridge = 1 / cfg.SoftC
+	}
+	return c.fit(ctx, "pumma", cfg.Delta, true, o)
+}

@@ -175,14 +175,6 @@ func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 // bound returns 1/|w|: no vector that separates with margins of 1 is shorter.
 func (r *ROMMA[T]) bound() float64 { return 1 / math.Sqrt(r.norm2) }
 
-// parallel is the squared sine of the angle below which rounding of scores decides.
-func parallel[T Float]() float64 {
-	if unsafe.Sizeof(T(0)) == 4 {
-		return 0x1p-17
-	}
-	return 0x1p-46
-}
-
 // Score is Learner.Score.
 func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 	if r.cfg.linear() {
@@ -246,4 +238,25 @@ func (r *ROMMA[T]) fields(c *learner.Codec) {
 	norm2 := c.Scalar("norm2", &r.norm2)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
 	r.dual.fields(c, r.cfg.kernel(), r.pool)
+}
+
+// FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix. With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without
+// a bias: u' is the point of least length of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an update; the soft margin is that
+// of K + Delta^2 delta_ij, as it is without a kernel.
+func FitROMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, cfg ROMMAConfig, o FitOptions) (MarginDual, error) {
+	if err := cfg.Validate(); err != nil {
+		return MarginDual{}, err
+	}
+	if err := checkFit("romma", &o, true, cfg.Aggressive); err != nil {
+		return MarginDual{}, err
+	}
+	if !(o.Delta >= 0) || math.IsInf(o.Delta, 0) {
+		return MarginDual{}, fmt.Errorf("romma: Delta is %v, want a number >= 0: %w", o.Delta, ErrConfig)
+	}
+	c := marginRows[T]{rows: rows, y: y, ridge: float64(o.Delta * o.Delta), violates: cfg.violates} // (1)
+	r, err := c.fit(ctx, "romma", cfg.Delta, cfg.Aggressive, o)
+	if c.ridge > 0 && c.norm2 > 0 {
+		c.soften(&r.FitResult)
+	}
+	return r, err
 }

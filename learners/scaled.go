@@ -228,3 +228,11 @@ func (l *scaledLinear[T]) fields(c *learner.Codec) {
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
 	c.Part(cutPrefix, &l.cut, checkPassCut)
 }
+
+// parallel is the squared sine of the angle below which rounding of scores decides.
+func parallel[T Float]() float64 {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return 0x1p-17
+	}
+	return 0x1p-46
+}

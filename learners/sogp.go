@@ -400,3 +400,99 @@ func (l *SOGP[T]) fields(c *learner.Codec) {
 		*l = *r
 	})
 }
+
+// processSum is the posterior process of [SOGP]: its mean is a keptSum.
+type processSum[T Float] struct {
+	keptSum[T]
+	C          []float64 // rows of stride elements, one a kept example
+	stride     int
+	noise, eps float64 // s0 and the rate of wrong labels
+}
+
+// moments takes example i of a checked block in hand and returns the mean and the variance of f
+// there. C k is left in ck.
+func (p *processSum[T]) moments(h *hand[T], ck []float64, b *engine.Block[T],
+	i int) (m, v float64) {
+	h.take(p.list, b, i)
+	n := len(p.coef)
+	vecmath.RowsDot(ck[:n], p.C[:n*p.stride], p.stride, h.wide)
+	return vecmath.Dot(p.coef, h.wide), float64(p.list.DiagOf(&h.one, 0)) +
+		vecmath.Dot(h.wide, ck[:n])
+}
+
+// Proba is Prober.Proba: eps + (1-2 eps) Phi(m/sqrt(s0^2 + v)).
+func (p *processSum[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := checkRows(p.name, b, len(dst)); err != nil {
+		return err
+	}
+	h := p.spares.Take()
+	defer p.spares.Give(h)
+	h.ck = grown(h.ck, p.stride)
+	for i := range b.Len() {
+		m, v := p.moments(h, h.ck, b, i)
+		s2 := float64(p.noise*p.noise) + max(0, v)
+		share := 0.5
+		if m != 0 {
+			share = normalCDF(m / math.Sqrt(s2))
+		}
+		dst[i] = math.FMA(1-2*p.eps, share, p.eps)
+	}
+	return nil
+}
+
+// Bytes is Predictor.Bytes.
+func (p *processSum[T]) Bytes() int64 {
+	return p.keptSum.Bytes() + bytesOf(p.C) +
+		int64(unsafe.Sizeof(*p)-unsafe.Sizeof(p.keptSum))
+}
+
+// State is Predictor.State: the basis points, their coefficients and the lower triangle of C.
+func (p *processSum[T]) State() State { return learner.StateOf(p.fields) }
+
+// Restored is Restorer.Restored.
+func (p *processSum[T]) Restored(s State) (Predictor[T], error) {
+	sum, err := p.empty()
+	if err != nil {
+		return nil, err
+	}
+	return restored(p.name, &processSum[T]{keptSum: sum, noise: p.noise, eps: p.eps}, s)
+}
+
+func (p *processSum[T]) fields(c *learner.Codec) {
+	n := p.walk(c)
+	C := []float64{}
+	if c.Writing() {
+		for j := range p.coef {
+			C = append(C, p.C[j*p.stride:][:j+1]...)
+		}
+	}
+	C = learner.View(c, "C", C)
+	learner.Finite(c, "C", C)
+	c.Want(n <= maxBasis && len(C) == n*(n+1)/2, "%d elements of a triangle, %d basis points",
+		len(C), n)
+	c.Then(func() {
+		p.stride = (n + 7) &^ 7
+		p.C = engine.Aligned[float64](n * p.stride)
+		for j, at := 0, 0; j < n; j++ {
+			for k := range j + 1 {
+				p.C[j*p.stride+k], p.C[k*p.stride+j] = C[at], C[at]
+				at++
+			}
+		}
+	})
+}
+
+// copied returns a copy with memory of its own.
+func (p processSum[T]) copied() Predictor[T] {
+	n := len(p.coef)
+	C, stride := p.C, (n+7)&^7
+	p.C = engine.Aligned[float64](n * stride)
+	for j := range n {
+		copy(p.C[j*stride:], C[j*p.stride:][:n])
+	}
+	p.keptSum, p.stride = *p.keptSum.copied(), stride
+	return &p
+}
+
+// view returns the same posterior; good until it changes.
+func (p processSum[T]) view() Predictor[T] { return &p }

@@ -330,3 +330,17 @@ func inverseADF(mean, variance, eps float64) (s stepFactor, m, v float64, ok boo
 	m = float64(z * math.Sqrt(v))
 	return s, m, v, v-v == 0 && m-m == 0
 }
+
+// probability returns P(y = +1) where w.x has that mean and variance.
+func probability(mean, variance, eps float64) float64 {
+	p := 0.5
+	switch {
+	case variance > 0:
+		p = normalCDF(mean / math.Sqrt(variance))
+	case mean > 0:
+		p = 1
+	case mean < 0:
+		p = 0
+	}
+	return math.FMA(1-2*eps, p, eps)
+}

@@ -1,38 +1,14 @@
 package learners
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learners/internal/golden"
 	"pgregory.net/rapid"
 )
-
-func bayesGolden(t testing.TB, name string, doc any) {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata/bayes", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, doc); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
-
-// off returns the error of got relative to want, or to 1 if abs.
-func off(got, want float64, abs bool) float64 {
-	if got == want {
-		return 0
-	}
-	if abs || want == 0 {
-		return math.Abs(got - want)
-	}
-	return math.Abs(got-want) / math.Abs(want)
-}
 
 const bigPrec = 300
 
@@ -132,12 +108,12 @@ func TestScalars(t *testing.T) {
 		t.Error("exp or log is wrong at an end")
 	}
 	for _, x := range []float64{1e-300, 1e-20, 1e-9, -1e-9, 0.3, -0.9, 5} {
-		if e := off(log1pScalar(x), math.Log1p(x), false); e > 4e-16 {
+		if e := golden.Off(log1pScalar(x), math.Log1p(x), false); e > 4e-16 {
 			t.Errorf("log1p(%v) is off by %.3g", x, e)
 		}
 	}
 	for z := -37.0; z <= 37; z += 0.37 {
-		if e := off(normalCDF(z), 0.5*math.Erfc(-z/math.Sqrt2), false); e > (z*z+8)*0x1p-52 { // math.Erfc of a rounded argument is off by z^2 2^-53
+		if e := golden.Off(normalCDF(z), 0.5*math.Erfc(-z/math.Sqrt2), false); e > (z*z+8)*0x1p-52 { // math.Erfc of a rounded argument is off by z^2 2^-53
 			t.Errorf("Phi(%v) is off by %.3g", z, e)
 		}
 	}
@@ -148,7 +124,7 @@ func TestStepFactor(t *testing.T) {
 	var g struct {
 		Rows []struct{ Eps, Z, LogZ, H, D, W, KL, Ratio float64 }
 	}
-	bayesGolden(t, "step_factor", &g)
+	golden.Read(t, "bayes/step_factor", &g)
 	if len(g.Rows) != 51 {
 		t.Fatalf("%d rows, want 51", len(g.Rows))
 	}
@@ -169,7 +145,7 @@ func TestStepFactor(t *testing.T) {
 			if c.name == "1+zd" && math.Abs(r.Z*r.D) > 0.5 && math.Abs(c.want) < 0.5 {
 				continue // the right side has no digits; TestStepFactorLaws has it
 			}
-			e := off(c.got, c.want, false)
+			e := golden.Off(c.got, c.want, false)
 			if math.Abs(c.want) < 1e-307 { // a denormal number, which is taken for 0
 				e = math.Abs(c.got - c.want)
 			}
@@ -184,12 +160,12 @@ func TestStepFactor(t *testing.T) {
 				t.Errorf("eps %v, z %v: %s is %v, want %v", r.Eps, r.Z, c.name, c.got, c.want)
 			}
 		}
-		e := off(s.kl(), r.KL, true)
+		e := golden.Off(s.kl(), r.KL, true)
 		if worstKL = max(worstKL, e); !(e <= stated[class][2]) {
 			t.Errorf("eps %v, z %v: KL is %v, want %v", r.Eps, r.Z, s.kl(), r.KL)
 		}
 		if r.Eps == 0 {
-			if e := off(logNormalCDF(r.Z), r.LogZ, false); e > 1e-12 {
+			if e := golden.Off(logNormalCDF(r.Z), r.LogZ, false); e > 1e-12 {
 				t.Errorf("log Phi(%v) is off by %.3g", r.Z, e)
 			}
 		}
@@ -216,10 +192,10 @@ func TestStepFactorLaws(t *testing.T) {
 			t.Fatalf("tau is %v", tau)
 		}
 		mean := (z/math.Sqrt(vc) + nu) / precision
-		if want := s.d * math.Sqrt(vc); off(mean, want, false) > 1e-9*max(1, math.Abs(z)/math.Abs(s.d)) {
+		if want := s.d * math.Sqrt(vc); golden.Off(mean, want, false) > 1e-9*max(1, math.Abs(z)/math.Abs(s.d)) {
 			t.Fatalf("the site's mean is %v, want %v", mean, want)
 		}
-		if off(1/precision, vc*s.w, false) > 1e-12*max(1, s.w) {
+		if golden.Off(1/precision, vc*s.w, false) > 1e-12*max(1, s.w) {
 			t.Fatalf("the site's variance is %v, want %v", 1/precision, vc*s.w)
 		}
 		if k := s.kl(); !(k > -1e-12*max(1, math.Abs(s.logZ()))) {
@@ -228,7 +204,7 @@ func TestStepFactorLaws(t *testing.T) {
 	})
 	for _, eps := range []float64{0, 1e-12, 0.01, 0.4} { // the two formulas meet at -4
 		a, b := newStepFactor(-4, eps), newStepFactor(math.Nextafter(-4, 0), eps)
-		for i, e := range []float64{off(a.h, b.h, false), off(a.d, b.d, false), off(a.w, b.w, false), off(a.e, b.e, false)} {
+		for i, e := range []float64{golden.Off(a.h, b.h, false), golden.Off(a.d, b.d, false), golden.Off(a.w, b.w, false), golden.Off(a.e, b.e, false)} {
 			if e > 1e-12 {
 				t.Errorf("eps %v: part %d jumps by %.3g at z = -4", eps, i, e)
 			}
@@ -246,7 +222,7 @@ func TestInverseADF(t *testing.T) {
 			M, V float64
 		}
 	}
-	bayesGolden(t, "inverse_adf", &g)
+	golden.Read(t, "bayes/inverse_adf", &g)
 	for _, r := range g.Rows {
 		s, m, v, ok := inverseADF(r.Mean, r.Var, r.Eps)
 		if !ok {
@@ -256,7 +232,7 @@ func TestInverseADF(t *testing.T) {
 		if math.Abs(r.Mean/math.Sqrt(r.Var)-1) < 0.1 {
 			tol = 1e-9 // z = -(R-1)^-1/2: half the digits
 		}
-		for i, e := range []float64{off(s.z, r.Z, false), off(m, r.M, false), off(v, r.V, false)} {
+		for i, e := range []float64{golden.Off(s.z, r.Z, false), golden.Off(m, r.M, false), golden.Off(v, r.V, false)} {
 			if !(e <= tol) {
 				t.Errorf("%+v: z, m, v = %v, %v, %v: number %d is off by %.3g", r, s.z, m, v, i, e)
 			}
@@ -272,7 +248,7 @@ func TestInverseADF(t *testing.T) {
 		if !ok {
 			t.Fatal("no solution")
 		}
-		if tol := 1e-9 * max(1, math.Pow(z, 4)); off(m, z, false) > tol && math.Abs(m-z) > 1e-9 || off(v, 1, false) > tol {
+		if tol := 1e-9 * max(1, math.Pow(z, 4)); golden.Off(m, z, false) > tol && math.Abs(m-z) > 1e-9 || golden.Off(v, 1, false) > tol {
 			t.Fatalf("came back to m %v, v %v, want %v, 1", m, v, z)
 		}
 	})

@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,41 +11,6 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
-
-// UpdateConfig holds the update rule of the budget perceptrons (figure 2 of the Tighter Budget paper). Let m = y f(x), K = K(x, x):
-//
-//	perceptron    alpha = 1
-//	mira          alpha = min(1, max(0, -m/K)); 1 for the first example
-//	svm           alpha = min(C, max(0, (1-m)/K))
-type UpdateConfig struct {
-	Beta   float64 `json:"beta" flag:"beta" help:"an example is learned if y f(x) <= beta"`
-	Update string  `json:"update" flag:"update" values:"perceptron|mira|svm" help:"the step along an example that is learned"`
-	C      float64 `json:"C" flag:"C" with:"update=svm" help:"update svm: largest coefficient of an example"`
-}
-
-func (c *UpdateConfig) validate(learner string) error {
-	switch c.Update {
-	case "perceptron", "mira", "svm":
-	default:
-		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", learner, c.Update, ErrConfig)
-	}
-	return errors.Join(
-		checkSetting(learner, "beta", c.Beta, c.Beta >= 0, "a number >= 0"),
-		checkSetting(learner, "C", c.C, c.C > 0, "a number > 0"))
-}
-
-// step returns what an example of margin m and |x|^2 = K adds to its coefficient.
-func (c *UpdateConfig) step(m, K float64, first bool) float64 {
-	switch {
-	case c.Update == "perceptron", c.Update == "mira" && first:
-		return 1
-	case K == 0:
-		return 0
-	case c.Update == "mira":
-		return min(1, max(0, -m/K))
-	}
-	return min(c.C, max(0, (1-m)/K))
-}
 
 // support is a hypothesis f(x) = sum_j y_j alpha_j K(x_j, x) over examples that were kept, which others may replace. Example j of all slices
 // is that of slot j; what comes in the place of another takes its slot.
@@ -96,7 +60,7 @@ func (s *basis[T]) take(b *engine.Block[T], i int) { s.hand.take(s.list, b, i) }
 // take takes example i of b in hand and computes its kernel values with the list.
 func (s *hand[T]) take(list *engine.Points[T], b *engine.Block[T], i int) {
 	s.idx, s.val = s.idx[:0], s.val[:0]
-	idx, val := rowOf(b, i)
+	idx, val := b.Example(i)
 	for n, v := range val {
 		if v != 0 {
 			s.idx, s.val = append(s.idx, int32(at(idx, n))), append(s.val, v)

@@ -8,16 +8,6 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// RowSource gives the rows of a Gram matrix K_st = K(x_s, x_t), symmetric but for rounding and positive semidefinite. An
-// [engine.Rows] is one.
-type RowSource[T Float] interface {
-	Len() int
-	// Row returns K(x_i, x_0 ... x_n-1). Nobody writes it, and it stays as it is.
-	Row(ctx context.Context, i, n int) ([]T, error)
-	// Diag returns K(x_i, x_i).
-	Diag(i int) T
-}
-
 // smo solves the dual of the SVM over the rows of a Gram matrix. With beta_t = y_t alpha_t and the box
 // lo_t <= beta_t <= hi_t (0 and y_t U, in order) it is
 //

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -34,7 +33,7 @@ func newDCD[T Float](b *engine.Block[T], p svmProblem, seed uint64) *dcd[T] {
 		w: make([]float64, b.Dim), alpha: make([]float64, n), diag: make([]float64, n),
 		active: make([]int32, n), order: make([]int32, n), perm: make([]int32, n)}
 	for t := range n {
-		_, val := rowOf(b, t)
+		_, val := b.Example(t)
 		k := sumSq64(val)
 		s.radius2 = max(s.radius2, k)
 		s.diag[t] = k + s.p.ridge
@@ -48,25 +47,6 @@ func (s *dcd[T]) wake() {
 	for t := range s.active {
 		s.active[t] = int32(t)
 	}
-}
-
-// dotWide returns w.x of example i, w reaching all features of b.
-func dotWide[T Float](b *engine.Block[T], i int, w []float64) float64 {
-	if b.Dense() {
-		return vecmath.DotMixed(w[:b.Dim], b.Row(i))
-	}
-	idx, val := b.Sparse(i)
-	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
-}
-
-// addWide adds a times example i to w.
-func addWide[T Float](b *engine.Block[T], i int, a float64, w []float64) {
-	if b.Dense() {
-		vecmath.AxpyMixed(w[:b.Dim], a, b.Row(i))
-		return
-	}
-	idx, val := b.Sparse(i)
-	vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
 }
 
 // epoch visits the active examples once. It returns the extremes of the projected gradients; examples at a bound whose gradient

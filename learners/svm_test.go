@@ -385,7 +385,7 @@ func wide[T Float](b *engine.Block[T]) [][]float64 {
 	x := make([][]float64, b.Len())
 	for i := range x {
 		x[i] = make([]float64, b.Dim)
-		idx, val := rowOf(b, i)
+		idx, val := b.Example(i)
 		for n, v := range val {
 			x[i][at(idx, n)] = float64(v)
 		}

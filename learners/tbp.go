@@ -1,7 +1,6 @@
 package learners
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -368,37 +367,6 @@ func (l *TBP[T]) best() int {
 	return best
 }
 
-// errorCount counts the errors without each of the kept examples: a Job in parts of some examples.
-type errorCount struct {
-	errors []int
-	e      *evaluated
-	coef   []float64
-	size   int
-}
-
-func (c *errorCount) of(pool *engine.Pool, e *evaluated, coef []float64) {
-	c.errors = slices.Grow(c.errors[:0], len(coef))[:len(coef)]
-	c.e, c.coef = e, coef
-	each := max(1, len(e.m)/8) // about as many ns
-	if !pool.Worth(len(coef) * each) {
-		for j := range coef {
-			c.errors[j] = e.errors(j, coef[j])
-		}
-		return
-	}
-	c.size = max(1, 10_000/each)
-	if err := pool.Run(context.Background(), (len(coef)+c.size-1)/c.size, c); err != nil {
-		panic(err) // no context that could end
-	}
-}
-
-// Part is Job.Part.
-func (c *errorCount) Part(i int) {
-	for j := i * c.size; j < min((i+1)*c.size, len(c.coef)); j++ {
-		c.errors[j] = c.e.errors(j, c.coef[j])
-	}
-}
-
 // Score is Learner.Score.
 func (l *TBP[T]) Score(b *engine.Block[T], dst []float64) error {
 	p := l.hypothesis(1)
@@ -538,4 +506,39 @@ func (l *TBP[T]) restoreRows() {
 			}
 		}
 	}
+}
+
+// UpdateConfig holds the update rule of the budget perceptrons (figure 2 of the Tighter Budget paper). Let m = y f(x), K = K(x, x):
+//
+//	perceptron    alpha = 1
+//	mira          alpha = min(1, max(0, -m/K)); 1 for the first example
+//	svm           alpha = min(C, max(0, (1-m)/K))
+type UpdateConfig struct {
+	Beta   float64 `json:"beta" flag:"beta" help:"an example is learned if y f(x) <= beta"`
+	Update string  `json:"update" flag:"update" values:"perceptron|mira|svm" help:"the step along an example that is learned"`
+	C      float64 `json:"C" flag:"C" with:"update=svm" help:"update svm: largest coefficient of an example"`
+}
+
+func (c *UpdateConfig) validate(learner string) error {
+	switch c.Update {
+	case "perceptron", "mira", "svm":
+	default:
+		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", learner, c.Update, ErrConfig)
+	}
+	return errors.Join(
+		checkSetting(learner, "beta", c.Beta, c.Beta >= 0, "a number >= 0"),
+		checkSetting(learner, "C", c.C, c.C > 0, "a number > 0"))
+}
+
+// step returns what an example of margin m and |x|^2 = K adds to its coefficient.
+func (c *UpdateConfig) step(m, K float64, first bool) float64 {
+	switch {
+	case c.Update == "perceptron", c.Update == "mira" && first:
+		return 1
+	case K == 0:
+		return 0
+	case c.Update == "mira":
+		return min(1, max(0, -m/K))
+	}
+	return min(c.C, max(0, (1-m)/K))
 }

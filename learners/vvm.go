@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -180,35 +179,6 @@ func (v *VVM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-// dotMixed returns w.x of example i. Features that w does not reach have weight 0.
-func dotMixed[T Float](b *engine.Block[T], i int, w []float64) float64 {
-	if b.Dense() {
-		x := b.Row(i)
-		return vecmath.DotMixed(w, x[:min(len(x), len(w))])
-	}
-	idx, val := b.Sparse(i)
-	if n := len(idx); n > 0 && int(idx[n-1]) >= len(w) {
-		n, _ = slices.BinarySearch(idx, int32(len(w)))
-		idx, val = idx[:n], val[:n]
-	}
-	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
-}
-
-// signed sets dst to y times example i, as far as dst goes, and returns the sum of squares of what is beyond. Zeros are +0.
-func signed[T Float](b *engine.Block[T], i int, y float64, dst []float64) (beyond float64) {
-	clear(dst)
-	idx, val := rowOf(b, i)
-	for n, v := range val {
-		switch j := at(idx, n); {
-		case j >= len(dst):
-			beyond = math.FMA(float64(v), float64(v), beyond)
-		case v != 0:
-			dst[j] = float64(y * float64(v))
-		}
-	}
-	return beyond
-}
-
 // reduce is (2).
 func (v *VVM[T]) reduce() {
 	p := v.p
@@ -346,20 +316,6 @@ func (v *VVM[T]) Snapshot() Predictor[T] {
 
 // View is for [learner.ViewOf].
 func (v *VVM[T]) View() Predictor[T] { return gaussianOf[T](v.name, v.p, &v.asking) }
-
-// probability returns P(y = +1) where w.x has that mean and variance.
-func probability(mean, variance, eps float64) float64 {
-	p := 0.5
-	switch {
-	case variance > 0:
-		p = normalCDF(mean / math.Sqrt(variance))
-	case mean > 0:
-		p = 1
-	case mean < 0:
-		p = 0
-	}
-	return math.FMA(1-2*eps, p, eps)
-}
 
 // MergePosterior makes v's posterior that of both learners' examples, as if they had been independent given the weights: the residuals are multiplied by their
 // natural parameters, in which the prior counts once, and other's points are learned like examples. For ep and adf, which keep no points, this

@@ -12,6 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/golden"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -21,7 +22,7 @@ const bayesTol = 1e-8
 func bayesData(t testing.TB) map[string][][]float64 {
 	t.Helper()
 	var doc map[string]any
-	bayesGolden(t, "data", &doc)
+	golden.Read(t, "bayes/data", &doc)
 	out := map[string][][]float64{}
 	for name, v := range doc {
 		rows, ok := v.([]any)
@@ -81,7 +82,7 @@ func learnOne[T Float](t testing.TB, l Learner[T], b *engine.Block[T], i int) Ro
 	return r[0]
 }
 
-func (p *posterior) residualCov() [][]float64 {
+func residualCov(p *posterior) [][]float64 {
 	p.flush()
 	V := make([][]float64, len(p.mr))
 	for i := range V {
@@ -95,8 +96,8 @@ func (p *posterior) residualCov() [][]float64 {
 }
 
 // cov returns Vr - W^T (T - T S T) W.
-func (p *posterior) cov() [][]float64 {
-	V := p.residualCov()
+func fullCov(p *posterior) [][]float64 {
+	V := residualCov(p)
 	p.refresh()
 	for a := range p.k {
 		for b := range p.k {
@@ -120,7 +121,7 @@ func sameVector(t testing.TB, what string, got, want []float64, tol float64) {
 		t.Fatalf("%s has %d elements, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		if e := off(got[i], want[i], math.Abs(want[i]) < 1); !(e <= tol) {
+		if e := golden.Off(got[i], want[i], math.Abs(want[i]) < 1); !(e <= tol) {
 			t.Fatalf("%s[%d] is %v, want %v", what, i, got[i], want[i])
 		}
 	}
@@ -146,7 +147,7 @@ func TestGoldenADF(t *testing.T) {
 			V [][]float64 `json:"V"`
 		}
 	}
-	bayesGolden(t, "adf_trace", &g)
+	golden.Read(t, "bayes/adf_trace", &g)
 	data := bayesData(t)
 	for _, c := range g {
 		b := pointsBlock(data[c.Data])
@@ -157,7 +158,7 @@ func TestGoldenADF(t *testing.T) {
 				t.Errorf("%s step %d: score %v, z %v", c.Data, i, r.Score, s.Z)
 			}
 			sameVector(t, fmt.Sprintf("%s step %d: m", c.Data, i), l.Weights(), s.M, bayesTol)
-			sameMatrix(t, fmt.Sprintf("%s step %d: V", c.Data, i), l.p.cov(), s.V, bayesTol)
+			sameMatrix(t, fmt.Sprintf("%s step %d: V", c.Data, i), fullCov(l.p), s.V, bayesTol)
 		}
 		if len(c.Steps) != b.Len() {
 			t.Errorf("%d steps, %d examples", len(c.Steps), b.Len())
@@ -174,7 +175,7 @@ func TestGoldenEP(t *testing.T) {
 		CavityZ, Margin []float64
 		KL              []float64
 	}
-	bayesGolden(t, "ep_batch", &g)
+	golden.Read(t, "bayes/ep_batch", &g)
 	data := bayesData(t)
 	for _, c := range g {
 		for _, damping := range []float64{1, 0.5} {
@@ -187,20 +188,20 @@ func TestGoldenEP(t *testing.T) {
 				t.Fatalf("%s: %+v, %v", c.Data, r, err)
 			}
 			sameVector(t, c.Data+": m", ep.Weights(), c.M, bayesTol)
-			sameMatrix(t, c.Data+": V", l.p.cov(), c.V, bayesTol)
+			sameMatrix(t, c.Data+": V", fullCov(l.p), c.V, bayesTol)
 			// The same core with the points kept.
 			v := virtual(t, "vvm", &VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
 			for i := range b.Len() {
 				learnOne(t, Learner[float64](v), b, i)
 			}
 			sameVector(t, c.Data+": m of vvm", v.Weights(), c.M, bayesTol)
-			sameMatrix(t, c.Data+": V of vvm", v.p.cov(), c.V, bayesTol)
+			sameMatrix(t, c.Data+": V of vvm", fullCov(v.p), c.V, bayesTol)
 			sameVector(t, c.Data+": tau", v.p.tau[:v.p.k], c.Tau, bayesTol)
 			sameVector(t, c.Data+": nu", v.p.nu[:v.p.k], c.Nu, bayesTol)
 			for i, want := range c.KL {
 				mc, vc, ok := v.p.cavity(i, v.p.spread(i))
 				f := newStepFactor(mc/math.Sqrt(vc), c.Eps)
-				if !ok || off(f.kl(), want, true) > bayesTol {
+				if !ok || golden.Off(f.kl(), want, true) > bayesTol {
 					t.Errorf("%s: KL of %d is %v, want %v", c.Data, i, f.kl(), want)
 				}
 			}
@@ -243,7 +244,7 @@ func TestGoldenVVM(t *testing.T) {
 				Tau, Nu []float64
 			}
 		}
-		bayesGolden(t, name, &g)
+		golden.Read(t, "bayes/"+name, &g)
 		merges := 0
 		for _, c := range g {
 			cfg := PointsConfig{Noise: c.Eps, Tolerance: 1e-12, Sweeps: 2000, Damping: 1}
@@ -272,9 +273,9 @@ func TestGoldenVVM(t *testing.T) {
 				}
 				sameMatrix(t, what+"points", l.Points(), s.Buffer, bayesTol)
 				sameVector(t, what+"m", l.Weights(), s.M, bayesTol)
-				sameMatrix(t, what+"V", l.p.cov(), s.V, bayesTol)
+				sameMatrix(t, what+"V", fullCov(l.p), s.V, bayesTol)
 				sameVector(t, what+"m_r", l.p.mr, s.Mr, bayesTol)
-				sameMatrix(t, what+"V_r", l.p.residualCov(), s.Vr, bayesTol)
+				sameMatrix(t, what+"V_r", residualCov(l.p), s.Vr, bayesTol)
 				sameVector(t, what+"tau", l.p.tau[:l.p.k], s.Tau, bayesTol)
 				sameVector(t, what+"nu", l.p.nu[:l.p.k], s.Nu, bayesTol)
 			}
@@ -385,7 +386,7 @@ func TestOneFamily(t *testing.T) {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			sameVector(t, fmt.Sprintf("n %d, gram %d: mean", n, gram), ep.Weights(), kept.Weights(), bayesTol)
-			sameMatrix(t, fmt.Sprintf("n %d, gram %d: covariance", n, gram), ep.p.cov(), kept.p.cov(), bayesTol)
+			sameMatrix(t, fmt.Sprintf("n %d, gram %d: covariance", n, gram), fullCov(ep.p), fullCov(kept.p), bayesTol)
 		}
 	}
 }
@@ -482,7 +483,7 @@ func TestPosteriorStands(t *testing.T) {
 						t.Fatalf("%s, %s, eps %v: weight %v", what, name, eps, w)
 					}
 				}
-				if !definite(l.p.residualCov()) {
+				if !definite(residualCov(l.p)) {
 					t.Errorf("%s, %s, eps %v: the covariance is not positive definite", what, name, eps)
 				}
 				p := make([]float64, n)
@@ -535,8 +536,8 @@ func TestGuards(t *testing.T) {
 		if p.absorb(0) != c.ok {
 			t.Errorf("tau %v: absorbed %v", c.tau, !c.ok)
 		}
-		if c.ok && math.Abs(p.residualCov()[0][0]-c.variance) > 1e-15 {
-			t.Errorf("tau %v: variance %v", c.tau, p.residualCov()[0][0])
+		if c.ok && math.Abs(residualCov(p)[0][0]-c.variance) > 1e-15 {
+			t.Errorf("tau %v: variance %v", c.tau, residualCov(p)[0][0])
 		}
 		if !c.ok && law(p) != before {
 			t.Errorf("tau %v: refused, and changed", c.tau)
@@ -640,7 +641,7 @@ func TestLongStream(t *testing.T) {
 				t.Fatalf("%s: weight %v", c.name, w)
 			}
 		}
-		if !definite(l.p.residualCov()) || !definite(l.p.cov()) {
+		if !definite(residualCov(l.p)) || !definite(fullCov(l.p)) {
 			t.Errorf("%s: a covariance is not positive definite", c.name)
 		}
 		if r := l.Report(); r.Passed+r.Lost+r.Unconverged != 0 {
@@ -691,7 +692,7 @@ func TestDiagonalADF(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameVector(t, "mean", diagonal.Weights(), full.Weights(), 1e-9)
-		for i, row := range full.p.cov() {
+		for i, row := range fullCov(full.p) {
 			for j, v := range row {
 				want := 0.0
 				if i == j {
@@ -723,7 +724,7 @@ func TestProba(t *testing.T) {
 		if err := l.Proba(b, p); err != nil {
 			t.Fatal(err)
 		}
-		V, m := l.p.cov(), l.Weights()
+		V, m := fullCov(l.p), l.Weights()
 		sum, variance, right := 0.0, 0.0, 0.0
 		for i := range n {
 			x, mean, v := b.Row(i), 0.0, 0.0
@@ -876,7 +877,7 @@ func TestMergePosterior(t *testing.T) {
 		if m := wrong(t, l, all); m > max(a, b) {
 			t.Errorf("%s: %d wrong after merging, %d and %d before", name, m, a, b)
 		}
-		if v, ok := l.(*VVM[float64]); ok && (v.p.k > v.buffer || !definite(v.p.residualCov())) {
+		if v, ok := l.(*VVM[float64]); ok && (v.p.k > v.buffer || !definite(residualCov(v.p))) {
 			t.Errorf("%s: %d points, or the covariance is not positive definite", name, v.p.k)
 		}
 		// What was merged can learn on.
@@ -924,12 +925,12 @@ func TestMergePosterior(t *testing.T) {
 	head, tail := line.Slice(0, 1), line.Slice(1, 3)
 	l, o := learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*VVM[float64]),
 		learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*VVM[float64])
-	v1, v2, m1, m2 := l.p.cov()[0][0], o.p.cov()[0][0], l.Weights()[0], o.Weights()[0]
+	v1, v2, m1, m2 := fullCov(l.p)[0][0], fullCov(o.p)[0][0], l.Weights()[0], o.Weights()[0]
 	if err := l.MergePosterior(o); err != nil {
 		t.Fatal(err)
 	}
 	v := 1 / (1/v1 + 1/v2 - 1)
-	sameVector(t, "product", []float64{l.p.cov()[0][0], l.Weights()[0]}, []float64{v, v * (m1/v1 + m2/v2)}, 1e-14)
+	sameVector(t, "product", []float64{fullCov(l.p)[0][0], l.Weights()[0]}, []float64{v, v * (m1/v1 + m2/v2)}, 1e-14)
 	for _, other := range []Learner[float64]{learnt(&ADFConfig{Covariance: "full", Noise: 0.1},
 		line), learnt(&ADFConfig{Covariance: "diagonal", Noise: 0.05}, line)} {
 		if err := l.MergePosterior(other); !errors.Is(err, ErrPrior) {

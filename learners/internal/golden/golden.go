@@ -1,0 +1,36 @@
+// Package golden reads the reference traces in learners/testdata, for tests.
+package golden
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// Read reads the document of that name, "bayes/ep_batch" say, into doc.
+func Read(t testing.TB, name string, doc any) {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	dir := filepath.Join(filepath.Dir(here), "../../testdata")
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, doc); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// Off returns the error of got relative to want, or to 1 if abs.
+func Off(got, want float64, abs bool) float64 {
+	if got == want {
+		return 0
+	}
+	if abs || want == 0 {
+		return math.Abs(got - want)
+	}
+	return math.Abs(got-want) / math.Abs(want)
+}

@@ -1,0 +1,39 @@
+package learners
+
+import (
+	"context"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// errorCount counts the errors without each of the kept examples: a Job in parts of some examples.
+type errorCount struct {
+	errors []int
+	e      *evaluated
+	coef   []float64
+	size   int
+}
+
+func (c *errorCount) of(pool *engine.Pool, e *evaluated, coef []float64) {
+	c.errors = slices.Grow(c.errors[:0], len(coef))[:len(coef)]
+	c.e, c.coef = e, coef
+	each := max(1, len(e.m)/8) // about as many ns
+	if !pool.Worth(len(coef) * each) {
+		for j := range coef {
+			c.errors[j] = e.errors(j, coef[j])
+		}
+		return
+	}
+	c.size = max(1, 10_000/each)
+	if err := pool.Run(context.Background(), (len(coef)+c.size-1)/c.size, c); err != nil {
+		panic(err) // no context that could end
+	}
+}
+
+// Part is Job.Part.
+func (c *errorCount) Part(i int) {
+	for j := i * c.size; j < min((i+1)*c.size, len(c.coef)); j++ {
+		c.errors[j] = c.e.errors(j, c.coef[j])
+	}
+}
