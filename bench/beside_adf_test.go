@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -17,18 +18,18 @@ var posteriorSeeds = flag.Int("posterior-seeds", 6,
 	"streams of each kind on which posteriors are compared with ADF's")
 
 // streamErrors lets a learner learn b and returns the share of wrong predictions on the way.
-func streamErrors(t *testing.T, name string, c learners.Config, b *engine.Block[float32]) (
-	share float64, model learners.Learner[float32]) {
+func streamErrors(t *testing.T, name string, c learner.Config, b *engine.Block[float32]) (
+	share float64, model learner.Learner[float32]) {
 	t.Helper()
-	e, err := learners.Lookup(name)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := learners.New[float32](e, c, learners.Env{})
+	l, err := learner.New[float32](e, c, learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds, wrong := make([]learners.Round, b.Len()), 0
+	rounds, wrong := make([]learner.Round, b.Len()), 0
 	if err := l.Learn(b, rounds); err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +43,14 @@ func streamErrors(t *testing.T, name string, c learners.Config, b *engine.Block[
 
 // onTheWay lets a learner learn b and returns the share of wrong predictions on the way, and those
 // of its hypothesis on the test examples after each 25 examples, from the 200th on.
-func onTheWay(t *testing.T, name string, c learners.Config, b, test *engine.Block[float32]) (
+func onTheWay(t *testing.T, name string, c learner.Config, b, test *engine.Block[float32]) (
 	share float64, hypotheses []float64) {
 	t.Helper()
-	e, err := learners.Lookup(name)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := learners.New[float32](e, c, learners.Env{})
+	l, err := learner.New[float32](e, c, learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func onTheWay(t *testing.T, name string, c learners.Config, b, test *engine.Bloc
 		return n
 	}
 	const step = 25
-	errors, rounds, scores := 0, make([]learners.Round, step), make([]float64, test.Len())
+	errors, rounds, scores := 0, make([]learner.Round, step), make([]float64, test.Len())
 	for i := 0; i < b.Len(); i += step {
 		part := b.Slice(i, i+step)
 		if err := l.Learn(&part, rounds); err != nil {
@@ -82,9 +83,9 @@ func onTheWay(t *testing.T, name string, c learners.Config, b, test *engine.Bloc
 }
 
 // pointsLearners are window-EP and VVM, the latter with and without merging.
-func pointsLearners(buffer int, noise float64) map[string]learners.Config {
+func pointsLearners(buffer int, noise float64) map[string]learner.Config {
 	p := learners.PointsConfig{Noise: noise, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
-	return map[string]learners.Config{
+	return map[string]learner.Config{
 		"wep":             &learners.WEPConfig{Buffer: buffer, PointsConfig: p},
 		"vvm":             &learners.VVMConfig{Buffer: buffer, PointsConfig: p},
 		"vvm with merges": &learners.VVMConfig{Buffer: buffer, Pairs: 1, PointsConfig: p},

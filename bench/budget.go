@@ -8,6 +8,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -34,8 +35,8 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		}
 	}
 	u := learners.UpdateConfig{Update: "perceptron", C: 1}
-	rbf := func(gamma float64) learners.KernelConfig {
-		return learners.KernelConfig{Kernel: "rbf", Gamma: gamma}
+	rbf := func(gamma float64) learner.KernelConfig {
+		return learner.KernelConfig{Kernel: "rbf", Gamma: gamma}
 	}
 	obpm := func(members int) *learners.OBPMConfig {
 		return &learners.OBPMConfig{Members: members, Tau: 0.3, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto,
@@ -70,15 +71,15 @@ func narrow(v []float64) []float32 {
 }
 
 // passOf lets a new learner make one pass.
-func passOf(b *engine.Block[float32], name string, c learners.Config) func(k int) {
+func passOf(b *engine.Block[float32], name string, c learner.Config) func(k int) {
 	return func(k int) {
-		e, err := learners.Lookup(name)
+		e, err := learner.Lookup(name)
 		if err != nil {
 			panic(fmt.Sprintf("bench: %v", err))
 		}
-		rounds := make([]learners.Round, b.Len())
+		rounds := make([]learner.Round, b.Len())
 		for range k {
-			l, err := learners.New[float32](e, c, learners.Env{Seed: 1})
+			l, err := learner.New[float32](e, c, learner.Env{Seed: 1})
 			if err == nil {
 				err = l.Learn(b, rounds)
 			}

@@ -11,8 +11,8 @@ import (
 
 // Defaults returns the default settings of the learner of that name, to be changed. It panics if
 // there is no such learner, or if its settings are not a C: both are mistakes of the program.
-func Defaults[C learners.Config](name string) C {
-	e, err := learners.Lookup(name)
+func Defaults[C learner.Config](name string) C {
+	e, err := learner.Lookup(name)
 	if err != nil {
 		panic(fmt.Sprintf("bench: %v", err))
 	}
@@ -20,25 +20,25 @@ func Defaults[C learners.Config](name string) C {
 }
 
 // Make makes a learner. Settings of nil are its defaults.
-func Make[T engine.Float](name string, c learners.Config, env learners.Env) (
-	learners.Learner[T], error) {
-	e, err := learners.Lookup(name)
+func Make[T engine.Float](name string, c learner.Config, env learner.Env) (
+	learner.Learner[T], error) {
+	e, err := learner.Lookup(name)
 	if err != nil {
 		return nil, err
 	}
 	if c == nil {
 		c = e.Config()
 	}
-	return learners.New[T](e, c, env)
+	return learner.New[T](e, c, env)
 }
 
 // MakeFor makes a learner that is to Fit b with the soft margin delta: settings relative to the data
 // become those for b. It costs a look at all of b if there are such settings.
-func MakeFor[T engine.Float](name string, c learners.Config, env learners.Env,
-	b *engine.Block[T], delta float64) (learners.Fitter[T], error) {
+func MakeFor[T engine.Float](name string, c learner.Config, env learner.Env,
+	b *engine.Block[T], delta float64) (learner.Fitter[T], error) {
 	if c != nil && c.Traits().Relative {
 		var err error
-		c, err = c.Resolve(learners.Facts{SumSq: learners.MaxSumSq(b, 0), Delta: delta,
+		c, err = c.Resolve(learner.Facts{SumSq: learner.MaxSumSq(b, 0), Delta: delta,
 			Features: b.Dim})
 		if err != nil {
 			return nil, err
@@ -50,25 +50,25 @@ func MakeFor[T engine.Float](name string, c learners.Config, env learners.Env,
 	}
 	f := learner.AsFitter(l)
 	if f == nil {
-		return nil, fmt.Errorf("bench: %s learns from streams only: %w", name, learners.ErrFit)
+		return nil, fmt.Errorf("bench: %s learns from streams only: %w", name, learner.ErrFit)
 	}
 	return f, nil
 }
 
 // Fit makes a learner with MakeFor and has it learn b.
-func Fit[T engine.Float](ctx context.Context, name string, c learners.Config, env learners.Env,
-	b *engine.Block[T], o learners.FitOptions) (learners.FitResult, learners.Fitter[T], error) {
+func Fit[T engine.Float](ctx context.Context, name string, c learner.Config, env learner.Env,
+	b *engine.Block[T], o learner.FitOptions) (learner.FitResult, learner.Fitter[T], error) {
 	f, err := MakeFor(name, c, env, b, o.Delta)
 	if err != nil {
-		return learners.FitResult{}, nil, err
+		return learner.FitResult{}, nil, err
 	}
 	r, err := f.Fit(ctx, b, o)
 	return r, f, err
 }
 
 // NewOBPM makes an ensemble of perceptrons, whose other settings are OBPM's defaults.
-func NewOBPM[T engine.Float](members int, tau float64, env learners.Env) (
-	learners.Learner[T], error) {
+func NewOBPM[T engine.Float](members int, tau float64, env learner.Env) (
+	learner.Learner[T], error) {
 	c := Defaults[*learners.OBPMConfig]("obpm")
 	c.Members, c.Tau = members, tau
 	return Make[T]("obpm", c, env)
@@ -76,7 +76,7 @@ func NewOBPM[T engine.Float](members int, tau float64, env learners.Env) (
 
 // NewSVM makes a support vector machine.
 func NewSVM[T engine.Float](c learners.SVMConfig, pool *engine.Pool) (*learners.SVM[T], error) {
-	l, err := Make[T]("svm", &c, learners.Env{Pool: pool})
+	l, err := Make[T]("svm", &c, learner.Env{Pool: pool})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -23,13 +24,13 @@ func Margins(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	var cases []pair
 	for _, l := range []struct {
 		learner string
-		config  learners.Config
+		config  learner.Config
 	}{{"perceptron", perceptron}, {"alma", alma}, {"cramma", cramma}} {
 		fit := func(bytes int64) func(k int) {
 			return func(k int) {
 				for range k {
-					_, _, err := Fit(ctx, l.learner, l.config, learners.Env{}, b,
-						learners.FitOptions{MaxUpdates: updates, GramBytes: bytes})
+					_, _, err := Fit(ctx, l.learner, l.config, learner.Env{}, b,
+						learner.FitOptions{MaxUpdates: updates, GramBytes: bytes})
 					if err != nil && ctx.Err() == nil {
 						panic(err) // constant settings, checked data
 					}

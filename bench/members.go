@@ -14,7 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Members measures OBPM in memory, draws included: against the naive loop over members, and two threads against one. With a
@@ -135,10 +135,10 @@ func threads(name string, b *engine.Block[float32], members int, tau float64, tw
 
 // epochs returns a loop of first epochs from scratch.
 func epochs(b *engine.Block[float32], members int, tau float64, pool *engine.Pool) func(k int) {
-	rounds := make([]learners.Round, blockSize)
+	rounds := make([]learner.Round, blockSize)
 	return func(k int) {
 		for range k {
-			l, err := NewOBPM[float32](members, tau, learners.Env{Seed: 1, Pool: pool})
+			l, err := NewOBPM[float32](members, tau, learner.Env{Seed: 1, Pool: pool})
 			if err != nil {
 				panic(err) // constant settings
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -37,13 +38,13 @@ func Posterior(ctx context.Context, o Options) ([]Result, error) {
 
 // vvmRun is a stream and two learners on it that began with the same state. At its end they begin anew.
 type vvmRun struct {
-	learner learners.Learner[float64]
-	config  learners.Config
-	state   learners.State
+	learner learner.Learner[float64]
+	config  learner.Config
+	state   learner.State
 	stream  engine.Block[float64]
 	naive   *naive.VVM
 	at, to  int // the next example of each
-	rounds  [1]learners.Round
+	rounds  [1]learner.Round
 }
 
 const posteriorWarmUp, posteriorStream = 1000, 3000
@@ -52,18 +53,18 @@ const posteriorWarmUp, posteriorStream = 1000, 3000
 func startVVM(d, buffer int) (*vvmRun, error) {
 	v := &vvmRun{config: &learners.VVMConfig{Buffer: buffer, PointsConfig: learners.PointsConfig{Noise: posteriorNoise, Tolerance: 1e-8, Sweeps: 50, Damping: 1}},
 		stream: posteriorExamples(posteriorWarmUp+posteriorStream, d)}
-	e, err := learners.Lookup("vvm")
+	e, err := learner.Lookup("vvm")
 	if err != nil {
 		return nil, err
 	}
-	if v.learner, err = learners.New[float64](e, v.config, learners.Env{}); err != nil {
+	if v.learner, err = learner.New[float64](e, v.config, learner.Env{}); err != nil {
 		return nil, err
 	}
 	if err := v.stream.Check(); err != nil {
 		return nil, err
 	}
 	head := v.stream.Slice(0, posteriorWarmUp)
-	if err := v.learner.Learn(&head, make([]learners.Round, posteriorWarmUp)); err != nil {
+	if err := v.learner.Learn(&head, make([]learner.Round, posteriorWarmUp)); err != nil {
 		return nil, err
 	}
 	v.stream = v.stream.Slice(posteriorWarmUp, posteriorWarmUp+posteriorStream)

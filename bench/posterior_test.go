@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/naive"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // The two sides of the suite do the same: from the prior and from the state after the warm-up they keep equal points and come to equal laws.
@@ -50,11 +50,11 @@ func TestPosteriorPeer(t *testing.T) {
 		v.dense(20)
 		same("anew")
 
-		e, err := learners.Lookup("vvm")
+		e, err := learner.Lookup("vvm")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.learner, err = learners.New[float64](e, v.config, learners.Env{}); err != nil {
+		if v.learner, err = learner.New[float64](e, v.config, learner.Env{}); err != nil {
 			t.Fatal(err)
 		}
 		v.naive, v.at, v.to = naive.NewVVM(d, buffer, false, posteriorNoise, 1e-8, 50), 0, 0

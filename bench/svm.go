@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -132,11 +133,11 @@ func trainSVM(ctx context.Context, file string, p svmProblem) error {
 	if err != nil {
 		return err
 	}
-	s, err := NewSVM[float32](learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: p.gamma, Scale: p.scale}}, nil)
+	s, err := NewSVM[float32](learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: p.gamma, Scale: p.scale}}, nil)
 	if err != nil {
 		return err
 	}
-	r, err := s.Fit(ctx, &d.Block, learners.FitOptions{GramBytes: 1000 << 20})
+	r, err := s.Fit(ctx, &d.Block, learner.FitOptions{GramBytes: 1000 << 20})
 	if err == nil && !r.Converged {
 		err = fmt.Errorf("svm: not converged: %+v", s.Solution())
 	}

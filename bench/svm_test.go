@@ -10,6 +10,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -44,10 +45,10 @@ func TestSVMLIBSVM(t *testing.T) {
 	ionosphere := svmBlock[float64](t, "ionosphere.data", dataset.Options{}, 351)
 	sonar := svmBlock[float64](t, "sonar.all-data", dataset.Options{Positive: "M"}, 208)
 	adult := svmBlock[float64](t, "a9a.gz", dataset.Options{}, 2000)
-	linear := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learners.KernelConfig{Kernel: "linear"}}
-	rbf := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.1}}
-	poly := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 0.1, Coef0: 1, Degree: 3}}
-	norm2 := learners.SVMConfig{C: 1, Norm: 2, KernelConfig: learners.KernelConfig{Kernel: "linear"}}
+	linear := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+	rbf := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.1}}
+	poly := learners.SVMConfig{C: 1, Norm: 1, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 0.1, Coef0: 1, Degree: 3}}
+	norm2 := learners.SVMConfig{C: 1, Norm: 2, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	hardRBF := rbf
 	hardRBF.C = 0
 	for _, c := range []struct {
@@ -75,7 +76,7 @@ func TestSVMLIBSVM(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.c.Gap = 1e-8
 			s := newSVM(t, c.c)
-			if _, err := s.Fit(context.Background(), c.b, learners.FitOptions{}); err != nil {
+			if _, err := s.Fit(context.Background(), c.b, learner.FitOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			r := s.Solution()
@@ -91,8 +92,8 @@ func TestSVMLIBSVM(t *testing.T) {
 func TestSVMSonar(t *testing.T) {
 	t.Parallel()
 	b := svmBlock[float64](t, "sonar.train.csv", dataset.Options{Bias: "append"}, 104)
-	s := newSVM(t, learners.SVMConfig{Norm: 1, NoBias: true, Gap: 1e-3, KernelConfig: learners.KernelConfig{Kernel: "linear"}})
-	if _, err := s.Fit(context.Background(), b, learners.FitOptions{}); err != nil {
+	s := newSVM(t, learners.SVMConfig{Norm: 1, NoBias: true, Gap: 1e-3, KernelConfig: learner.KernelConfig{Kernel: "linear"}})
+	if _, err := s.Fit(context.Background(), b, learner.FitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.Solution(); !r.Converged || !(math.Abs(r.Margin-0.00841) <= 1e-5) {
@@ -111,8 +112,8 @@ func TestSVMTable1(t *testing.T) {
 	}{
 		{"ionosphere.data", 351, 0.1056}, {"a9a.gz", 1000, 0.0520}, {"a9a.gz", 2000, 0.0347}, {"a9a.gz", 4000, 0.0246},
 	} {
-		s := newSVM(t, learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "linear"}})
-		if _, err := s.Fit(context.Background(), svmBlock[float64](t, c.file, dataset.Options{}, c.rows), learners.FitOptions{}); err != nil {
+		s := newSVM(t, learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}})
+		if _, err := s.Fit(context.Background(), svmBlock[float64](t, c.file, dataset.Options{}, c.rows), learner.FitOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if r := s.Solution(); !r.Converged || !(math.Abs(r.Margin-c.want) <= 5e-5) {

@@ -21,14 +21,14 @@ import (
 
 // told is a learner whose scores are the value of feature 0, and which updates where feature 1 says so.
 type told struct {
-	learners.Learner[float64]
+	learner.Learner[float64]
 	seen   []float64 // feature 0 of each example learned, in order
 	learns int       // calls of Learn
 	weight []float64
 	hook   func(learns int) error
 }
 
-func (l *told) Learn(b *engine.Block[float64], rounds []learners.Round) error {
+func (l *told) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	l.learns++
 	if l.hook != nil {
 		if err := l.hook(l.learns); err != nil {
@@ -38,7 +38,7 @@ func (l *told) Learn(b *engine.Block[float64], rounds []learners.Round) error {
 	for i := range b.Len() {
 		x := b.Row(i)
 		l.seen = append(l.seen, x[0])
-		rounds[i] = learners.Round{Score: x[0], Updates: int32(x[1])}
+		rounds[i] = learner.Round{Score: x[0], Updates: int32(x[1])}
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ type slow struct {
 	sizes []int
 }
 
-func (l *slow) Learn(b *engine.Block[float64], rounds []learners.Round) error {
+func (l *slow) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	time.Sleep(time.Duration(b.Len()) * l.each)
 	l.sizes = append(l.sizes, b.Len())
 	return l.told.Learn(b, rounds)
@@ -153,13 +153,13 @@ func random(n int, seed uint64) *engine.Block[float64] {
 	return b
 }
 
-func perceptron(t *testing.T) learners.Learner[float64] {
+func perceptron(t *testing.T) learner.Learner[float64] {
 	t.Helper()
-	e, err := learners.Lookup("perceptron")
+	e, err := learner.Lookup("perceptron")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := learners.New[float64](e, e.Config(), learners.Env{})
+	l, err := learner.New[float64](e, e.Config(), learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestCounts(t *testing.T) {
 // TestBlocks checks that the size of blocks, the cut of the stream and checkpoints never show.
 func TestBlocks(t *testing.T) {
 	all := random(700, 1)
-	run := func(src eval.Source[float64], o eval.Options) (eval.Result, learners.State) {
+	run := func(src eval.Source[float64], o eval.Options) (eval.Result, learner.State) {
 		l := perceptron(t)
 		r, err := eval.Run(t.Context(), l, src, o)
 		if err != nil {
@@ -392,11 +392,11 @@ func TestCheckpoints(t *testing.T) {
 // recorder keeps what it is told, less the times.
 type recorder struct{ lines, steps, ends []eval.Status }
 
-func (r *recorder) add(to *[]eval.Status, s eval.Status)  { s.Elapsed = 0; *to = append(*to, s) }
-func (r *recorder) Line(s eval.Status)                    { r.add(&r.lines, s) }
-func (r *recorder) Step(s eval.Status)                    { r.add(&r.steps, s) }
-func (r *recorder) Fit(learners.FitStatus, time.Duration) {}
-func (r *recorder) End(s eval.Status)                     { r.add(&r.ends, s) }
+func (r *recorder) add(to *[]eval.Status, s eval.Status) { s.Elapsed = 0; *to = append(*to, s) }
+func (r *recorder) Line(s eval.Status)                   { r.add(&r.lines, s) }
+func (r *recorder) Step(s eval.Status)                   { r.add(&r.steps, s) }
+func (r *recorder) Fit(learner.FitStatus, time.Duration) {}
+func (r *recorder) End(s eval.Status)                    { r.add(&r.ends, s) }
 
 func TestProgress(t *testing.T) {
 	b := block([3]float64{+1, -1, 1}, [3]float64{+1, 1, 0}, [3]float64{-1, 1, 3})
@@ -489,13 +489,13 @@ func TestAllocs(t *testing.T) {
 // that saw an example did.
 func TestConvergedMembers(t *testing.T) {
 	all := random(300, 3)
-	e, err := learners.Lookup("obpm")
+	e, err := learner.Lookup("obpm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := e.Config().(*learners.OBPMConfig)
 	c.Members, c.Tau = 5, 0.02
-	l, err := learners.New[float64](e, c, learners.Env{Seed: 1})
+	l, err := learner.New[float64](e, c, learner.Env{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,11 +506,11 @@ func TestConvergedMembers(t *testing.T) {
 	if !r.Converged || r.Mistaken == nil || *r.Mistaken != 0 {
 		t.Errorf("%+v", r)
 	}
-	if n, err := learners.MistakeCheckerOf(l).Mistakes(all); n != 0 || err != nil {
+	if n, err := learner.MistakeCheckerOf(l).Mistakes(all); n != 0 || err != nil {
 		t.Errorf("converged with %d mistakes (%v)", n, err)
 	}
 	c.Tau = 0 // no member ever sees an example
-	if l, err = learners.New[float64](e, c, learners.Env{Seed: 1}); err != nil {
+	if l, err = learner.New[float64](e, c, learner.Env{Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = eval.Run(t.Context(), l, memory(all),

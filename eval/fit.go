@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Fit lets l pass over a whole data set until it has converged; see [learners.Fitter]. Nothing is predicted on the way, so Result has
 // no errors and no mistakes. p, which may be nil, is shown how the run goes in place of o.Observe.
-func Fit[T engine.Float](ctx context.Context, l learners.Fitter[T], src *Memory[T], o learners.FitOptions, p Progress) (Result, error) {
+func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T], o learner.FitOptions, p Progress) (Result, error) {
 	start := time.Now()
 	var last time.Duration
 	if p != nil {
-		o.Observe = func(s learners.FitStatus) {
+		o.Observe = func(s learner.FitStatus) {
 			if now := time.Since(start); now-last >= time.Second {
 				last = now
 				p.Fit(s, now)
@@ -24,7 +24,7 @@ func Fit[T engine.Float](ctx context.Context, l learners.Fitter[T], src *Memory[
 	r, err := l.Fit(ctx, src.all, o)
 	if p != nil {
 		if err == nil || r.Updates > 0 {
-			p.Fit(learners.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Violators: r.Violators, Margin: r.Margin, Bound: r.Bound}, time.Since(start))
+			p.Fit(learner.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Violators: r.Violators, Margin: r.Margin, Bound: r.Bound}, time.Since(start))
 		}
 		p.End(Status{})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -101,8 +102,8 @@ func TestMetamorphic(t *testing.T) {
 	})
 	for form, data := range map[string]*dataset.Data[float32]{"sparse": sparseData(500), "dense": denseData(t, 300)} {
 		names := []string{"obpm rbf", "romma rbf"}
-		for _, name := range learners.Names() {
-			if e, err := learners.Lookup(name); err != nil {
+		for _, name := range learner.Names() {
+			if e, err := learner.Lookup(name); err != nil {
 				t.Fatal(err)
 			} else if !e.Config().Traits().Stream {
 				continue // its own tests do this
@@ -173,7 +174,7 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 		t.Fatal(err)
 	}
 	name, rbf, _ := strings.Cut(name, " ")
-	entry, err := learners.Lookup(name)
+	entry, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,11 +186,11 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 		}
 		o.Members, o.Tau = 150, 0.1 // more than one tile, mixed lanes and lists
 		if rbf != "" {
-			o.Budget, o.KernelConfig = 60, learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}
+			o.Budget, o.KernelConfig = 60, learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}
 		}
 	}
 	if o, ok := c.(*learners.ROMMAConfig); ok && rbf != "" {
-		o.Aggressive, o.KernelConfig = true, learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}
+		o.Aggressive, o.KernelConfig = true, learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}
 	}
 	if o, ok := c.(*learners.SOGPConfig); ok {
 		o.Basis = 25 // fewer than the data span, so that some go
@@ -197,7 +198,7 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 	pool := engine.NewPool(w.threads)
 	defer pool.Close()
 	const seed = 11
-	l, err := learners.New[float32](entry, c, learners.Env{Seed: seed, Pool: pool})
+	l, err := learner.New[float32](entry, c, learner.Env{Seed: seed, Pool: pool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +209,7 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 				return
 			}
 			some := d.Block.Slice(0, 120)
-			if _, err := l.(learners.Fitter[float32]).Fit(context.Background(), &some, learners.FitOptions{Delta: 1, GramBytes: int64(w.block) << 10}); err != nil {
+			if _, err := l.(learner.Fitter[float32]).Fit(context.Background(), &some, learner.FitOptions{Delta: 1, GramBytes: int64(w.block) << 10}); err != nil {
 				t.Fatal(err)
 			}
 			return

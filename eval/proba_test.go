@@ -8,7 +8,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // TestProbabilities: values by hand.
@@ -52,12 +51,12 @@ func TestProbabilities(t *testing.T) {
 // progress; the model is that of a run without.
 func TestRunProba(t *testing.T) {
 	d := denseData(t, 60)
-	fresh := func() learners.Learner[float32] {
-		e, err := learners.Lookup("sogp")
+	fresh := func() learner.Learner[float32] {
+		e, err := learner.Lookup("sogp")
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learners.New[float32](e, e.Config(), learners.Env{})
+		l, err := learner.New[float32](e, e.Config(), learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,8 +68,8 @@ func TestRunProba(t *testing.T) {
 		for i := range d.Block.Len() {
 			b := d.Block.Slice(i, i+1)
 			var p [1]float64
-			var r [1]learners.Round
-			if err := errors.Join(learners.ProberOf(l).Proba(&b, p[:]), l.Learn(&b, r[:])); err != nil {
+			var r [1]learner.Round
+			if err := errors.Join(learner.ProberOf(l).Proba(&b, p[:]), l.Learn(&b, r[:])); err != nil {
 				t.Fatal(err)
 			}
 			all.Add(float64(b.Y[0]), p[0])
@@ -115,8 +114,8 @@ func TestRunProba(t *testing.T) {
 		t.Errorf("on the examples learned: %+v, %+v, want %+v; log-loss %v, before learning %v (%v)", count, s, plainCount, s.LogLoss(), want.LogLoss(), err)
 	}
 
-	e, _ := learners.Lookup("pa")
-	pa, err := learners.New[float32](e, e.Config(), learners.Env{})
+	e, _ := learner.Lookup("pa")
+	pa, err := learner.New[float32](e, e.Config(), learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package eval
 import (
 	"time"
 
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Status is how far a run is. Counts are of all passes.
@@ -37,6 +37,6 @@ func share(part, of int64) float64 {
 type Progress interface {
 	Line(Status)
 	Step(Status)
-	Fit(s learners.FitStatus, elapsed time.Duration)
+	Fit(s learner.FitStatus, elapsed time.Duration)
 	End(Status)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -18,7 +19,7 @@ func TestResume(t *testing.T) {
 	all := random(97, 3)
 	for _, name := range []string{"perceptron", "obpm", "budget"} {
 		for _, shuffle := range []bool{false, true} {
-			e, err := learners.Lookup(name)
+			e, err := learner.Lookup(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -26,8 +27,8 @@ func TestResume(t *testing.T) {
 			if o, ok := c.(*learners.OBPMConfig); ok {
 				o.Members, o.Tau = 5, 0.1
 			}
-			start := func() learners.Learner[float64] {
-				l, err := learners.New[float64](e, c, learners.Env{Seed: 5})
+			start := func() learner.Learner[float64] {
+				l, err := learner.New[float64](e, c, learner.Env{Seed: 5})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -51,7 +52,7 @@ func TestResume(t *testing.T) {
 				}
 			}
 			// Over other examples it begins at the first.
-			o.Resume = &learners.Pass{Data: learners.Fingerprint(all) + 1, Examples: 97, At: 5,
+			o.Resume = &learner.Pass{Data: learner.Fingerprint(all) + 1, Examples: 97, At: 5,
 				Shuffle: shuffle}
 			if r, err := eval.Run(t.Context(), start(), memory(all), o); err != nil || r.Resumed ||
 				r.Presented != want.Presented {
@@ -65,8 +66,8 @@ func TestResume(t *testing.T) {
 // time going on with a new learner in the state of the last one. It returns the sum of what the
 // pieces counted.
 func pieces(t *testing.T, name string, all *engine.Block[float64], o eval.Options,
-	start func() learners.Learner[float64], every int64) (sum eval.Result,
-	l learners.Learner[float64]) {
+	start func() learner.Learner[float64], every int64) (sum eval.Result,
+	l learner.Learner[float64]) {
 	t.Helper()
 	o.CheckpointEvery = every
 	for l = start(); ; {

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // DefaultBlock is the number of examples that a learner is given at once.
@@ -99,15 +99,15 @@ func (m *Memory[T]) Next() (*engine.Block[T], error) {
 
 // Options say how Run goes about it. The zero value is one pass in the order of the data. Block never changes a result.
 type Options struct {
-	Epochs         int            // passes; 0 is 1
-	UntilConverged bool           // pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
-	MaxUpdates     int64          // of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no limit
-	Shuffle        bool           // a fresh order for every pass, drawn from Seed and the number of the pass
-	Seed           uint64         // of the orders
-	Resume         *learners.Pass // go on here, where a run was stopped, if it was over these examples with the same Shuffle; nil: nowhere
-	Before         int64          // examples the learner was presented before this run: passes are counted on from there
-	Block          int            // examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
-	Proba          bool           // ask for the probability of each example before it is learned, which makes blocks of one; ErrOptions if the learner has none
+	Epochs         int           // passes; 0 is 1
+	UntilConverged bool          // pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
+	MaxUpdates     int64         // of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no limit
+	Shuffle        bool          // a fresh order for every pass, drawn from Seed and the number of the pass
+	Seed           uint64        // of the orders
+	Resume         *learner.Pass // go on here, where a run was stopped, if it was over these examples with the same Shuffle; nil: nowhere
+	Before         int64         // examples the learner was presented before this run: passes are counted on from there
+	Block          int           // examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
+	Proba          bool          // ask for the probability of each example before it is learned, which makes blocks of one; ErrOptions if the learner has none
 
 	Progress Progress // nil shows nothing
 
@@ -122,22 +122,22 @@ type Options struct {
 
 // Result is what a run counted.
 type Result struct {
-	Examples  int64               // presented in the first pass
-	Presented int64               // in all passes
-	Epochs    int                 // passes completed
-	Updates   int64               // sum of Round.Updates
-	Mistakes  int64               // rounds with y f(x) <= 0, all passes
-	Errors    int64               // rounds with a wrong predicted label, first pass only
-	Proba     *Probabilities      // with Options.Proba: of the first pass, each before its label was shown
-	Converged bool                // the last pass was complete and made no update, and Mistaken is 0 or nil
-	Mistaken  *int                // after such a pass of a learners.MistakeChecker: examples that are mistakes still; else nil
-	Pass      *learners.Pass      // with Options.UntilConverged: where it stands, while it is not at an end; nil after it
-	Resumed   bool                // went on at Options.Resume, or a Fit where it was cut
-	Fit       *learners.FitResult // of Fit; nil after Run
-	Read      time.Duration       // spent waiting for the source
-	Learn     time.Duration       // spent learning, tallies included
-	NotFinite int64               // rounds whose score was NaN or infinite, all passes
-	Warnings  []Warning           // at the end: of the order of the first pass, the features, and the scores of the later half of all passes
+	Examples  int64              // presented in the first pass
+	Presented int64              // in all passes
+	Epochs    int                // passes completed
+	Updates   int64              // sum of Round.Updates
+	Mistakes  int64              // rounds with y f(x) <= 0, all passes
+	Errors    int64              // rounds with a wrong predicted label, first pass only
+	Proba     *Probabilities     // with Options.Proba: of the first pass, each before its label was shown
+	Converged bool               // the last pass was complete and made no update, and Mistaken is 0 or nil
+	Mistaken  *int               // after such a pass of a learners.MistakeChecker: examples that are mistakes still; else nil
+	Pass      *learner.Pass      // with Options.UntilConverged: where it stands, while it is not at an end; nil after it
+	Resumed   bool               // went on at Options.Resume, or a Fit where it was cut
+	Fit       *learner.FitResult // of Fit; nil after Run
+	Read      time.Duration      // spent waiting for the source
+	Learn     time.Duration      // spent learning, tallies included
+	NotFinite int64              // rounds whose score was NaN or infinite, all passes
+	Warnings  []Warning          // at the end: of the order of the first pass, the features, and the scores of the later half of all passes
 }
 
 // ProgressiveError returns the share of wrong predictions in the first pass, each made before its label was shown; 0 if
@@ -161,7 +161,7 @@ func (r Result) NsPerExample() float64 {
 // Result then hold what was done so far, as they do on any error of src, l or Checkpoint.
 //
 // Cost beside the learner's: some ns an example; nothing is allocated after the first block.
-func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[T], o Options) (Result, error) {
+func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T], o Options) (Result, error) {
 	mem, inMemory := src.(*Memory[T])
 	if err := o.check(inMemory, inMemory && mem.gather != nil); err != nil {
 		return Result{}, err
@@ -176,11 +176,11 @@ func Run[T engine.Float](ctx context.Context, l learners.Learner[T], src Source[
 	if o.Timed != nil {
 		o.Block, size = 1, 1
 	}
-	r := run[T]{l: l, o: o, size: size, rounds: make([]learners.Round, o.Block), nextLine: 1,
+	r := run[T]{l: l, o: o, size: size, rounds: make([]learner.Round, o.Block), nextLine: 1,
 		started: time.Now()}
 	r.marked, r.mark = r.started, r.started
 	if o.Proba {
-		if r.prober = learners.ProberOf(l); r.prober == nil {
+		if r.prober = learner.ProberOf(l); r.prober == nil {
 			return Result{}, fmt.Errorf("eval: probabilities of a learner that has none: %w",
 				ErrOptions)
 		}
@@ -225,9 +225,9 @@ func (r *run[T]) passes(ctx context.Context, mem *Memory[T]) error {
 	mem.size = o.Block
 	defer func() { mem.size = DefaultBlock; mem.Rewind(nil) }()
 	if o.UntilConverged {
-		r.keeps = &learners.Pass{Examples: n, Shuffle: o.Shuffle}
+		r.keeps = &learner.Pass{Examples: n, Shuffle: o.Shuffle}
 	}
-	var from learners.Pass // where the first pass begins
+	var from learner.Pass // where the first pass begins
 	if p := o.Resume; p != nil && r.keeps != nil && p.Examples == n && p.Shuffle == o.Shuffle &&
 		p.Data == r.data(mem) {
 		from, first, r.res.Resumed = *p, int64(p.Number), true
@@ -245,7 +245,7 @@ func (r *run[T]) passes(ctx context.Context, mem *Memory[T]) error {
 			r.stands()
 			return err
 		}
-		from, r.res.Pass = learners.Pass{}, nil
+		from, r.res.Pass = learner.Pass{}, nil
 		if err := r.settle(mem, r.res.Updates == before && !updated, o.UntilConverged ||
 			e == o.Epochs-1); err != nil {
 			return err
@@ -266,7 +266,7 @@ func (r *run[T]) enough() bool {
 // data returns the fingerprint of the examples.
 func (r *run[T]) data(mem *Memory[T]) uint64 {
 	if r.keeps.Data == 0 {
-		r.keeps.Data = learners.Fingerprint(mem.all)
+		r.keeps.Data = learner.Fingerprint(mem.all)
 	}
 	return r.keeps.Data
 }
@@ -306,7 +306,7 @@ func (r *run[T]) settle(mem *Memory[T], none, ask bool) error {
 		return nil
 	}
 	r.idle++
-	checker := learners.MistakeCheckerOf(r.l)
+	checker := learner.MistakeCheckerOf(r.l)
 	if checker == nil || !ask {
 		return nil
 	}
@@ -321,14 +321,14 @@ func (r *run[T]) settle(mem *Memory[T], none, ask bool) error {
 
 // run is the state of one Run.
 type run[T engine.Float] struct {
-	l      learners.Learner[T]
+	l      learner.Learner[T]
 	o      Options
 	size   int // examples in the next block
-	rounds []learners.Round
-	prober learners.Prober[T] // nil if not asked
-	idle   int                // passes without an update since the last one
+	rounds []learner.Round
+	prober learner.Prober[T] // nil if not asked
+	idle   int               // passes without an update since the last one
 
-	keeps         *learners.Pass // where the present pass began; nil if nobody is told
+	keeps         *learner.Pass // where the present pass began; nil if nobody is told
 	mem           *Memory[T]
 	began, before int64 // presented examples and updates before it
 
@@ -436,7 +436,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 }
 
 // tally counts rounds.
-func (r *run[T]) tally(labels []T, rounds []learners.Round) {
+func (r *run[T]) tally(labels []T, rounds []learner.Round) {
 	c, updates, mistakes := r.count, int64(0), int64(0)
 	for i, rd := range rounds {
 		y := float64(labels[i])

@@ -8,7 +8,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func codes(ws []eval.Warning) (c []string) {
@@ -209,9 +209,9 @@ type scripted struct {
 	score func(y float64) float64
 }
 
-func (s *scripted) Learn(b *engine.Block[float64], rounds []learners.Round) error {
+func (s *scripted) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	for i := range rounds {
-		rounds[i] = learners.Round{Score: s.score(b.Y[i])}
+		rounds[i] = learner.Round{Score: s.score(b.Y[i])}
 	}
 	return nil
 }

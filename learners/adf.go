@@ -8,11 +8,13 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "adf", Summary: "assumed density filtering: a Gaussian posterior, with a full or a diagonal covariance",
-		Config: func() Config { return &ADFConfig{Covariance: "full", Noise: 0.05} }, New32: newADF[float32], New64: newADF[float64]})
+	learner.Register(learner.Entry{Name: "adf", Summary: "assumed density filtering: a Gaussian posterior, with a full or a diagonal covariance",
+		Config: func() learner.Config { return &ADFConfig{Covariance: "full", Noise: 0.05} }, New32: newADF[float32], New64: newADF[float64]})
 }
 
 // ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without points, else DiagonalADF.
@@ -25,37 +27,37 @@ type ADFConfig struct {
 // Validate wants a known Covariance and Noise in [0, 1/2).
 func (c *ADFConfig) Validate() error {
 	if c.Covariance != "full" && c.Covariance != "diagonal" {
-		return fmt.Errorf("adf: covariance is %q, want full or diagonal: %w", c.Covariance, ErrConfig)
+		return fmt.Errorf("adf: covariance is %q, want full or diagonal: %w", c.Covariance, learner.ErrConfig)
 	}
-	return checkNoise("adf", c.Noise, c.NoiseAuto)
+	return gauss.CheckNoise("adf", c.Noise, c.NoiseAuto)
 }
 
 // Traits is Config.Traits: each weight's variance begins large and follows its feature, whatever the
 // unit. Labels that may be wrong help where examples can't be taken up.
-func (c *ADFConfig) Traits() Traits { return posteriorTraits() }
+func (c *ADFConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ADFConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *ADFConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: two float64 a feature, or the covariance matrix.
-func (c *ADFConfig) Memory(x Extent) Footprint {
+func (c *ADFConfig) Memory(x learner.Extent) learner.Footprint {
 	if c.Covariance != "diagonal" {
 		return virtualFootprint(x, 0, 0)
 	}
-	var f Footprint
-	f.Copied(x, 8, times(x.Features, 16))
+	var f learner.Footprint
+	f.Copied(x, 8, learner.Times(x.Features, 16))
 	f.Tables(x, "means and variances", 16)
-	f.Add("work space", 1, fixed)
+	f.Add("work space", 1, primal.Fixed)
 	return f
 }
 
-func newADF[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[ADFConfig]("adf", c)
+func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[ADFConfig]("adf", c)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Covariance == "diagonal" {
-		return &DiagonalADF[T]{eps: cfg.Noise, noise: newNoiseEstimate(cfg.NoiseAuto, cfg.Noise)},
+		return &DiagonalADF[T]{eps: cfg.Noise, noise: gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)},
 			nil
 	}
 	// One point has its site after one sweep; the second finds nothing to do.
@@ -80,52 +82,52 @@ func newADF[T Float](c Config, _ Env) (Learner[T], error) {
 // Guarantee: for examples of one feature each it is ADF with the full covariance: TestDiagonalADF.
 //
 // Cost: O(non-zeros). Memory: two float64 a feature.
-type DiagonalADF[T Float] struct {
+type DiagonalADF[T learner.Float] struct {
 	eps     float64
-	noise   *noiseEstimate // that eps follows; nil: none
+	noise   *gauss.NoiseEstimate // that eps follows; nil: none
 	m, v    []float64
 	updates int64
 	passed  int64
 }
 
 // Learn is Learner.Learn.
-func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("adf", b, len(rounds)); err != nil {
+func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("adf", b, len(rounds)); err != nil {
 		return err
 	}
-	l.m = grown(l.m, b.Dim)
+	l.m = primal.Grown(l.m, b.Dim)
 	if n := len(l.v); n < b.Dim {
-		l.v = grown(l.v, b.Dim)
+		l.v = primal.Grown(l.v, b.Dim)
 		for i := range l.v[n:] {
 			l.v[n+i] = 1
 		}
 	}
 	for i := range b.Len() {
-		f := dotMixed(b, i, l.m)
-		rounds[i] = Round{Score: f}
+		f := primal.DotMixed(b, i, l.m)
+		rounds[i] = learner.Round{Score: f}
 		p := l.hypothesis()
 		v := p.variance(b, i)
 		if v == 0 {
 			continue
 		}
-		if !(v > leastVariance && v < mostVariance) {
+		if !(v > gauss.LeastVariance && v < gauss.MostVariance) {
 			l.passed++
 			continue
 		}
 		root, y := math.Sqrt(v), float64(b.Y[i])
 		z := float64(y*f) / root
 		if l.noise != nil {
-			l.noise.see(z)
-			l.eps = l.noise.rate
+			l.noise.See(z)
+			l.eps = l.noise.Rate
 		}
-		s := newStepFactor(z, l.eps)
-		step, shrink := float64(y*s.h)/root, float64(s.h*s.d)/v
+		s := gauss.NewStepFactor(z, l.eps)
+		step, shrink := float64(y*s.H)/root, float64(s.H*s.D)/v
 		idx, val := b.Example(i)
 		for n, x := range val {
 			if x == 0 {
 				continue
 			}
-			j := at(idx, n)
+			j := engine.FeatureOf(idx, n)
 			vx := float64(l.v[j] * float64(x))
 			l.m[j] = math.FMA(step, vx, l.m[j]) // (1)
 			// (2); V_i x_i^2 <= v and h d < 1: what is left is positive but for rounding
@@ -139,7 +141,7 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 
 // hypothesis is the law as it is.
 func (l *DiagonalADF[T]) hypothesis() diagonal[T] {
-	return diagonal[T]{wideWeights[T]{name: "adf", w: l.m, divisor: 1}, l.v, l.eps}
+	return diagonal[T]{primal.WideWeights[T]{Name: "adf", W: l.m, Divisor: 1}, l.v, l.eps}
 }
 
 // Score is Learner.Score: the mean of w.x.
@@ -155,18 +157,18 @@ func (l *DiagonalADF[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *DiagonalADF[T]) Snapshot() Predictor[T] { return l.hypothesis().copied() }
+func (l *DiagonalADF[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
 
 // View is for [learner.ViewOf].
-func (l *DiagonalADF[T]) View() Predictor[T] { return l.hypothesis().view() }
+func (l *DiagonalADF[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
 
 // MergePosterior is that of VVM, of two learners with a diagonal covariance.
-func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {
+func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 	o, ok := other.(*DiagonalADF[T])
 	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps {
-		return fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w", other, ErrPrior)
+		return fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w", other, learner.ErrPrior)
 	}
-	m, v := grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
+	m, v := primal.Grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
 	for len(v) < len(m) {
 		v = append(v, 1)
 	}
@@ -174,7 +176,7 @@ func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {
 		precision := 1/v[i] + (1/o.v[i] - 1)
 		mean := (m[i]/v[i] + m2/o.v[i]) / precision
 		if !(precision > 0) || math.IsInf(precision, 0) || mean-mean != 0 {
-			return fmt.Errorf("adf: the product of the posteriors of weight %d is not a law: %w", i, ErrPrior)
+			return fmt.Errorf("adf: the product of the posteriors of weight %d is not a law: %w", i, learner.ErrPrior)
 		}
 		m[i], v[i] = mean, 1/precision
 	}
@@ -182,8 +184,8 @@ func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {
 	l.updates += o.updates
 	l.passed += o.passed
 	if l.noise != nil {
-		l.noise.join(o.noise)
-		l.eps = l.noise.rate
+		l.noise.Join(o.noise)
+		l.eps = l.noise.Rate
 	}
 	return nil
 }
@@ -192,10 +194,10 @@ func (l *DiagonalADF[T]) MergePosterior(other Learner[T]) error {
 func (l *DiagonalADF[T]) Weights() []float64 { return slices.Clone(l.m) }
 
 // Report returns how many examples were passed over.
-func (l *DiagonalADF[T]) Report() PosteriorReport {
-	r := PosteriorReport{Passed: l.passed}
+func (l *DiagonalADF[T]) Report() learner.PosteriorReport {
+	r := learner.PosteriorReport{Passed: l.passed}
 	if l.noise != nil {
-		r.LabelNoise = l.noise.rate
+		r.LabelNoise = l.noise.Rate
 	}
 	return r
 }
@@ -205,17 +207,19 @@ func (l *DiagonalADF[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *DiagonalADF[T]) Bytes() int64 {
-	return bytesOf(l.m) + bytesOf(l.v) + int64(unsafe.Sizeof(*l))
+	return primal.BytesOf(l.m) + primal.BytesOf(l.v) + int64(unsafe.Sizeof(*l))
 }
 
 // State is Learner.State: means and variances.
-func (l *DiagonalADF[T]) State() State { return learner.StateOf(l.fields) }
+func (l *DiagonalADF[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *DiagonalADF[T]) SetState(s State) error { return learner.SetState("adf", s, l.fields) }
+func (l *DiagonalADF[T]) SetState(s learner.State) error { return learner.SetState("adf", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *DiagonalADF[T]) CheckState(s State) error { return learner.CheckState("adf", s, l.fields) }
+func (l *DiagonalADF[T]) CheckState(s learner.State) error {
+	return learner.CheckState("adf", s, l.fields)
+}
 
 func (l *DiagonalADF[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
@@ -226,14 +230,14 @@ func (l *DiagonalADF[T]) fields(c *learner.Codec) {
 	learner.Finite(c, "w", m)
 	learner.Finite(c, "variance", v)
 	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return x < 0 }), "a negative variance")
-	l.noise.fields(c, func(rate float64) { l.eps = rate })
+	l.noise.Fields(c, func(rate float64) { l.eps = rate })
 }
 
 // diagonal is a normal law of the weights with a diagonal covariance.
-type diagonal[T Float] struct {
-	wideWeights[T]           // the mean
-	v              []float64 // variances
-	eps            float64   // rate of wrong labels
+type diagonal[T learner.Float] struct {
+	primal.WideWeights[T]           // the mean
+	v                     []float64 // variances
+	eps                   float64   // rate of wrong labels
 }
 
 // variance returns that of w.x of example i; features never seen have the prior.
@@ -242,7 +246,7 @@ func (p *diagonal[T]) variance(b *engine.Block[T], i int) float64 {
 	idx, val := b.Example(i)
 	for n, x := range val {
 		v, x := 1.0, float64(x)
-		if j := at(idx, n); j < len(p.v) {
+		if j := engine.FeatureOf(idx, n); j < len(p.v) {
 			v = p.v[j]
 		}
 		sum = math.FMA(float64(x*x), v, sum)
@@ -256,38 +260,38 @@ func (p *diagonal[T]) Proba(b *engine.Block[T], dst []float64) error {
 		return err
 	}
 	for i := range b.Len() {
-		dst[i] = probability(dst[i], p.variance(b, i), p.eps)
+		dst[i] = gauss.Probability(dst[i], p.variance(b, i), p.eps)
 	}
 	return nil
 }
 
 // Bytes is Predictor.Bytes.
 func (p *diagonal[T]) Bytes() int64 {
-	return bytesOf(p.w) + bytesOf(p.v) + int64(unsafe.Sizeof(*p))
+	return primal.BytesOf(p.W) + primal.BytesOf(p.v) + int64(unsafe.Sizeof(*p))
 }
 
 // State is Predictor.State: means and variances, and the rate of wrong labels as the scalar noise.
-func (p *diagonal[T]) State() State { return learner.StateOf(p.fields) }
+func (p *diagonal[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
 // Restored is Restorer.Restored.
-func (p *diagonal[T]) Restored(s State) (Predictor[T], error) {
-	return restored(p.name, &diagonal[T]{wideWeights: wideWeights[T]{name: p.name, divisor: 1}}, s)
+func (p *diagonal[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	return primal.Restored(p.Name, &diagonal[T]{WideWeights: primal.WideWeights[T]{Name: p.Name, Divisor: 1}}, s)
 }
 
-func (p *diagonal[T]) fields(c *learner.Codec) {
-	w, v := learner.Vector(c, "w", &p.w), learner.Vector(c, "variance", &p.v)
+func (p *diagonal[T]) Fields(c *learner.Codec) {
+	w, v := learner.Vector(c, "w", &p.W), learner.Vector(c, "variance", &p.v)
 	c.Want(len(w) == len(v), "%d means and %d variances", len(w), len(v))
 	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }),
 		"a variance is no number >= 0")
-	eps := noiseRate(c, p.eps)
+	eps := gauss.NoiseRate(c, p.eps)
 	c.Then(func() { p.eps = eps })
 }
 
 // copied returns a copy with memory of its own.
-func (p diagonal[T]) copied() Predictor[T] {
-	p.w, p.v = slices.Clone(p.w), slices.Clone(p.v)
+func (p diagonal[T]) copied() learner.Predictor[T] {
+	p.W, p.v = slices.Clone(p.W), slices.Clone(p.v)
 	return &p
 }
 
 // view returns the same law; good until it changes.
-func (p diagonal[T]) view() Predictor[T] { return &p }
+func (p diagonal[T]) view() learner.Predictor[T] { return &p }

@@ -9,12 +9,15 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
-	Register(Entry{Name: "alma", Summary: "ALMA, approximate maximal margin in any p-norm, p >= 2",
-		Config: func() Config { return &ALMAConfig{P: 2} }, New32: newALMA[float32], New64: newALMA[float64]})
+	learner.Register(learner.Entry{Name: "alma", Summary: "ALMA, approximate maximal margin in any p-norm, p >= 2",
+		Config: func() learner.Config { return &ALMAConfig{P: 2} }, New32: newALMA[float32], New64: newALMA[float64]})
 }
 
 // ALMA is the perceptron with a margin and a step that shrink with the number of updates, and weights kept in the unit
@@ -52,14 +55,14 @@ func init() {
 //
 // Cost: one dot an example. An update is O(non-zeros) for p = 2, and for p > 2 O(features): two powers a non-zero weight.
 // Memory: one T a feature, for p > 2 and a float64.
-type ALMA[T Float] struct {
-	linear[T] // w: for p = 2 the weights without their factor
-	cfg       ALMAConfig
-	R         float64 // what examples are divided by; 0: open, nothing was learned (or the state is one that didn't hold it)
-	scale     float64 // p = 2: the factor, in (0, 1]; 1 for p > 2
-	norm2     float64 // p = 2: |scale * w|^2
-	theta     []float64
-	norm      float64 // p > 2: |theta|_p, as step (5) left it
+type ALMA[T learner.Float] struct {
+	primal.Linear[T] // w: for p = 2 the weights without their factor
+	cfg              ALMAConfig
+	R                float64 // what examples are divided by; 0: open, nothing was learned (or the state is one that didn't hold it)
+	scale            float64 // p = 2: the factor, in (0, 1]; 1 for p > 2
+	norm2            float64 // p = 2: |scale * w|^2
+	theta            []float64
+	norm             float64 // p > 2: |theta|_p, as step (5) left it
 }
 
 // ALMAConfig holds the settings of ALMA: Alpha, or B and C.
@@ -72,46 +75,46 @@ type ALMAConfig struct {
 
 // Validate wants P >= 2, Alpha in [0,1], B and C >= 0, B only without Alpha, and C only with B.
 func (c *ALMAConfig) Validate() error {
-	if err := checkSetting("alma", "p", c.P, c.P >= 2, "a number >= 2"); err != nil {
+	if err := learner.CheckSetting("alma", "p", c.P, c.P >= 2, "a number >= 2"); err != nil {
 		return err
 	}
-	if err := checkSetting("alma", "alpha", c.Alpha, c.Alpha >= 0 && c.Alpha <= 1, "a number in (0,1], or 0 for none"); err != nil {
+	if err := learner.CheckSetting("alma", "alpha", c.Alpha, c.Alpha >= 0 && c.Alpha <= 1, "a number in (0,1], or 0 for none"); err != nil {
 		return err
 	}
-	if err := checkSetting("alma", "B", c.B, c.B >= 0, "a number > 0, or 0 for none"); err != nil {
+	if err := learner.CheckSetting("alma", "B", c.B, c.B >= 0, "a number > 0, or 0 for none"); err != nil {
 		return err
 	}
-	if err := checkSetting("alma", "C", c.C, c.C >= 0, "a number > 0, or 0 for sqrt(2)"); err != nil {
+	if err := learner.CheckSetting("alma", "C", c.C, c.C >= 0, "a number > 0, or 0 for sqrt(2)"); err != nil {
 		return err
 	}
 	if c.Alpha != 0 && c.B != 0 {
-		return fmt.Errorf("alma: alpha is %v and B is %v, want one of them: %w", c.Alpha, c.B, ErrConfig)
+		return fmt.Errorf("alma: alpha is %v and B is %v, want one of them: %w", c.Alpha, c.B, learner.ErrConfig)
 	}
 	if c.C != 0 && c.B == 0 {
-		return fmt.Errorf("alma: C is %v without B; alpha sets both: %w", c.C, ErrConfig)
+		return fmt.Errorf("alma: C is %v without B; alpha sets both: %w", c.C, learner.ErrConfig)
 	}
 	return nil
 }
 
 // Traits is Config.Traits: what makes use of scores, of all of a data set and of a soft margin, has
 // p = 2 only.
-func (c *ALMAConfig) Traits() Traits {
-	t := marginTraits()
+func (c *ALMAConfig) Traits() learner.Traits {
+	t := margin.MarginTraits()
 	t.Norm, t.Members = c.P, c.members()
 	t.Whole, t.SoftDelta = c.P == 2, c.P == 2
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ALMAConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *ALMAConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes.
-func (c *ALMAConfig) Memory(x Extent) Footprint {
+func (c *ALMAConfig) Memory(x learner.Extent) learner.Footprint {
 	if c.P > 2 {
-		return linearFootprint(x, 8)
+		return primal.LinearFootprint(x, 8)
 	}
-	f := linearFootprint(x, 0)
-	cycled(&f, x)
+	f := primal.LinearFootprint(x, 0)
+	margin.Cycled(&f, x)
 	return f
 }
 
@@ -142,45 +145,45 @@ func (c *ALMAConfig) rate(k float64) float64 {
 	return C / math.Sqrt(float64((c.P-1)*k))
 }
 
-func newALMA[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[ALMAConfig]("alma", c)
+func newALMA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[ALMAConfig]("alma", c)
 	if err != nil {
 		return nil, err
 	}
-	return &ALMA[T]{linear: newLinear[T](), cfg: cfg, scale: 1}, nil
+	return &ALMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, scale: 1}, nil
 }
 
 // Learn is Learner.Learn.
-func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := a.beginLengths("alma", b, rounds); err != nil {
+func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := a.BeginLengths("alma", b, rounds); err != nil {
 		return err
 	}
 	if a.cfg.P > 2 {
-		a.theta = grown(a.theta, b.Dim)
+		a.theta = primal.Grown(a.theta, b.Dim)
 	}
-	if a.updates == 0 {
+	if a.Count == 0 {
 		a.R = 1
 	}
 	R := a.R
 	if R == 0 { // of a state that didn't hold it
 		R = 1
 	}
-	threshold := float64(R * a.cfg.threshold(float64(a.updates+1)))
+	threshold := float64(R * a.cfg.threshold(float64(a.Count+1)))
 	for i := range b.Len() {
-		f, y := float64(a.scale*a.dot(b, i)), float64(b.Y[i])
-		rounds[i] = Round{Score: f}
+		f, y := float64(a.scale*a.Dot(b, i)), float64(b.Y[i])
+		rounds[i] = learner.Round{Score: f}
 		if float64(y*f) > threshold { // (2)
 			continue
 		}
-		a.updates++
+		a.Count++
 		rounds[i].Updates = 1
-		step := float64(a.cfg.rate(float64(a.updates)) / R * y)
+		step := float64(a.cfg.rate(float64(a.Count)) / R * y)
 		if a.cfg.P > 2 {
 			a.updateP(b, i, step)
 		} else {
 			a.update2(b, i, step, f)
 		}
-		threshold = float64(R * a.cfg.threshold(float64(a.updates+1)))
+		threshold = float64(R * a.cfg.threshold(float64(a.Count+1)))
 	}
 	return nil
 }
@@ -188,9 +191,9 @@ func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 // update2 is (4) and (5) for p = 2, where f is the identity; step holds the label, score is w.x. That |w|^2 is carried along and
 // never taken from the weights costs no accuracy: errors are small against 1, and (5) shrinks them with the rest.
 func (a *ALMA[T]) update2(b *engine.Block[T], i int, step, score float64) {
-	a.add(b, i, T(step/a.scale)) // (4)
+	a.Add(b, i, T(step/a.scale)) // (4)
 	// |w + step x|^2 = |w|^2 + step (2 w.x + step |x|^2)
-	a.norm2 += float64(step * (float64(2*score) + float64(step*sumSq(b, i))))
+	a.norm2 += float64(step * (float64(2*score) + float64(step*primal.SumSq(b, i))))
 	if !(a.norm2 > 1) {
 		return
 	}
@@ -198,7 +201,7 @@ func (a *ALMA[T]) update2(b *engine.Block[T], i int, step, score float64) {
 	a.norm2 = 1
 	if a.scale < 0x1p-32 { // fold it in, all but its mantissa, long before it matters to the range of T; a power of two rounds nothing
 		m, e := math.Frexp(a.scale)
-		vecmath.Scal(a.w, T(math.Ldexp(1, e)))
+		vecmath.Scal(a.W, T(math.Ldexp(1, e)))
 		a.scale = m
 	}
 }
@@ -226,10 +229,10 @@ func (a *ALMA[T]) updateP(b *engine.Block[T], i int, step float64) {
 func (a *ALMA[T]) project() {
 	for j, th := range a.theta {
 		if th == 0 {
-			a.w[j] = 0
+			a.W[j] = 0
 			continue
 		}
-		a.w[j] = T(math.Copysign(float64(a.norm*pow(math.Abs(th)/a.norm, a.cfg.P-1)), th))
+		a.W[j] = T(math.Copysign(float64(a.norm*primal.Pow(math.Abs(th)/a.norm, a.cfg.P-1)), th))
 	}
 }
 
@@ -245,39 +248,39 @@ func pNorm(x []float64, p float64) float64 {
 	var sum float64
 	for _, v := range x {
 		if v != 0 {
-			sum += pow(math.Abs(v)/top, p)
+			sum += primal.Pow(math.Abs(v)/top, p)
 		}
 	}
-	return float64(top * pow(sum, 1/p))
+	return float64(top * primal.Pow(sum, 1/p))
 }
 
 // Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R, or by what
 // they were divided by before.
-func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
 	if a.cfg.P > 2 {
-		return FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a whole for p = 2 only: pass over them with Learn: %w", a.cfg.P, ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a whole for p = 2 only: pass over them with Learn: %w", a.cfg.P, learner.ErrConfig)
 	}
-	c, R2, err := newCycle("alma", b, o, a.w, a.updates)
+	c, R2, err := margin.NewCycle("alma", b, o, a.W, a.Count)
 	if err != nil {
-		return FitResult{}, err
+		return learner.FitResult{}, err
 	}
-	if a.updates == 0 || a.R == 0 {
+	if a.Count == 0 || a.R == 0 {
 		a.R = math.Sqrt(R2)
 	}
-	R, rule := a.R, &almaFit{k: a.updates, length: 1 / a.scale}
+	R, rule := a.R, &almaFit{k: a.Count, length: 1 / a.scale}
 	B, C := a.cfg.constants()
 	rule.margin, rule.rate = float64(B*R), C/R
-	c.resume(a.cut)
-	c.begin(rule, false)
-	res, err := c.run(ctx)
-	a.cut = c.cut
-	a.w, a.scale = c.weights(func(float64) float64 { return 1 / rule.length }), 1
+	c.Resume(a.Cut)
+	c.Begin(rule, false)
+	res, err := c.Run(ctx)
+	a.Cut = c.Cut
+	a.W, a.scale = c.Weights(func(float64) float64 { return 1 / rule.length }), 1
 	a.norm2 = 0
-	for _, v := range a.w {
+	for _, v := range a.W {
 		a.norm2 += float64(float64(v) * float64(v))
 	}
-	a.updates += res.Updates
-	res.Counter = a.updates + 1
+	a.Count += res.Updates
+	res.Counter = a.Count + 1
 	return res, err
 }
 
@@ -288,59 +291,59 @@ type almaFit struct {
 	length       float64 // what |a| has grown to by step (5); 1 for new weights, which are 0
 }
 
-func (r *almaFit) next(norm2 float64) (threshold, step float64) {
+func (r *almaFit) Next(norm2 float64) (threshold, step float64) {
 	r.k++
 	if a := math.Sqrt(norm2); a > r.length { // (5)
 		r.length = a
 	}
-	return r.again(norm2)
+	return r.Again(norm2)
 }
 
-func (r *almaFit) again(float64) (threshold, step float64) {
+func (r *almaFit) Again(float64) (threshold, step float64) {
 	f := r.length / math.Sqrt(float64(r.k))
 	return float64(r.margin * f), float64(r.rate * f)
 }
 
-func (r *almaFit) rescale(f float64) { r.length *= f }
+func (r *almaFit) Rescale(f float64) { r.length *= f }
 
-func (r *almaFit) numbers() []*float64 { return []*float64{&r.length} }
+func (r *almaFit) Numbers() []*float64 { return []*float64{&r.length} }
 
 // Score is Learner.Score.
 func (a *ALMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	return a.scores("alma", a.scale, b, dst)
+	return a.Scores("alma", a.scale, b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (a *ALMA[T]) Snapshot() Predictor[T] {
-	return a.hypothesis("alma", a.scale).copied()
+func (a *ALMA[T]) Snapshot() learner.Predictor[T] {
+	return a.Hypothesis("alma", a.scale).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (a *ALMA[T]) View() Predictor[T] { return a.hypothesis("alma", a.scale).view() }
+func (a *ALMA[T]) View() learner.Predictor[T] { return a.Hypothesis("alma", a.scale).View() }
 
 // Weights is Learner.Weights.
-func (a *ALMA[T]) Weights() []float64 { return scaled(a.w, a.scale) }
+func (a *ALMA[T]) Weights() []float64 { return primal.Scaled(a.W, a.scale) }
 
 // Bytes is Learner.Bytes.
 func (a *ALMA[T]) Bytes() int64 {
-	return bytesOf(a.w) + bytesOf(a.theta) + int64(unsafe.Sizeof(*a))
+	return primal.BytesOf(a.W) + primal.BytesOf(a.theta) + int64(unsafe.Sizeof(*a))
 }
 
 // State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2, and R once
 // something was learned; for p > 2: the float64 tensor theta with the scalar norm, from which w
 // follows.
-func (a *ALMA[T]) State() State { return learner.StateOf(a.fields) }
+func (a *ALMA[T]) State() learner.State { return learner.StateOf(a.fields) }
 
 // SetState is Learner.SetState.
-func (a *ALMA[T]) SetState(s State) error { return learner.SetState("alma", s, a.fields) }
+func (a *ALMA[T]) SetState(s learner.State) error { return learner.SetState("alma", s, a.fields) }
 
 // CheckState is Learner.CheckState.
-func (a *ALMA[T]) CheckState(s State) error { return learner.CheckState("alma", s, a.fields) }
+func (a *ALMA[T]) CheckState(s learner.State) error { return learner.CheckState("alma", s, a.fields) }
 
 func (a *ALMA[T]) fields(c *learner.Codec) {
 	c.Then(func() { a.R = 0 })
 	if a.cfg.P > 2 {
-		learner.Count(c, "updates", &a.updates)
+		learner.Count(c, "updates", &a.Count)
 		norm := c.Scalar("norm", &a.norm)
 		theta := learner.Vector(c, "theta", &a.theta)
 		if c.Reading() {
@@ -349,26 +352,26 @@ func (a *ALMA[T]) fields(c *learner.Codec) {
 				"scalar %q is %v, but the tensor theta has %v", "norm", norm, of)
 		}
 		c.Then(func() {
-			a.w = make([]T, len(theta))
+			a.W = make([]T, len(theta))
 			a.project()
 		})
 		return
 	}
-	w := a.weights(c)
+	w := a.WalkWeights(c)
 	scale, norm2 := c.Scalar("scale", &a.scale), c.Scalar("norm2", &a.norm2)
 	if c.Reading() {
-		err := checkShrunk(scale, norm2, sumSq64(w))
+		err := checkShrunk(scale, norm2, engine.SumSqOrdered(w))
 		c.Want(err == nil, "%w", err)
 	}
-	if c.Optional("R", a.updates > 0 && a.R > 0) { // states written before it was kept have none
+	if c.Optional("R", a.Count > 0 && a.R > 0) { // states written before it was kept have none
 		R := c.Scalar("R", &a.R)
 		c.Want(R > 0, "scalar %q is %v, want a number > 0", "R", R)
 	}
-	c.Part(cutPrefix, &a.cut, checkCycleCut)
+	c.Part(learner.CutPrefix, &a.Cut, margin.CheckCycleCut)
 }
 
 // almaRule: see ALMA with p = 2. A member's weights are its stored ones times its scale.
-type almaRule[T Float] struct {
+type almaRule[T learner.Float] struct {
 	cfg     ALMAConfig
 	members []almaMember
 	weights learner.MemberWeights[T]
@@ -380,7 +383,7 @@ func (r *almaRule[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
 // Step is learner.MemberRule.Step. S is not kept, so nobody looks at the sums of the coefficients.
 func (r *almaRule[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
 	coef []T) (int, []T) {
-	return eachMember(mask, func(l int) bool {
+	return ensemble.EachMember(mask, func(l int) bool {
 		m := &r.members[lo+l]
 		f := float64(m.scale * float64(s[l]))
 		if float64(float64(y)*f) > m.threshold { // (2)
@@ -421,7 +424,7 @@ func (r *almaRule[T]) Fields(c *learner.Codec, weights []T) {
 	n := len(r.members)
 	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
 	for i, m := range r.members {
-		scale[i], norm2[i], updates[i] = m.scale, m.norm2, min(m.updates, MaxCount)
+		scale[i], norm2[i], updates[i] = m.scale, m.norm2, min(m.updates, learner.MaxCount)
 	}
 	scale = learner.View(c, "scale", scale, n)
 	norm2 = learner.View(c, "norm2", norm2, n)
@@ -436,7 +439,7 @@ func (r *almaRule[T]) Fields(c *learner.Codec, weights []T) {
 	for m := range n {
 		if err := checkShrunk(scale[m], norm2[m], sumSq[m]); err != nil {
 			c.Want(false, "member %d: %w", m, err)
-		} else if updates[m] < 0 || updates[m] > MaxCount {
+		} else if updates[m] < 0 || updates[m] > learner.MaxCount {
 			c.Want(false, "member %d: member_updates is %d", m, updates[m])
 		}
 	}
@@ -463,7 +466,7 @@ func (c *ALMAConfig) members() *learner.MemberForm {
 	}
 }
 
-func newALMARule[T Float](c *ALMAConfig, members int) *almaRule[T] {
+func newALMARule[T learner.Float](c *ALMAConfig, members int) *almaRule[T] {
 	r := &almaRule[T]{cfg: *c, members: make([]almaMember, members)}
 	for m := range r.members {
 		r.members[m] = almaMember{scale: 1, threshold: c.threshold(1)}
@@ -484,13 +487,13 @@ type almaMember struct {
 // rest.
 func checkShrunk(scale, norm2, sumSq float64) error {
 	if !(scale > 0 && scale <= 1) {
-		return fmt.Errorf("scale is %v, want one in (0, 1]: %w", scale, ErrState)
+		return fmt.Errorf("scale is %v, want one in (0, 1]: %w", scale, learner.ErrState)
 	}
 	const tolerance = 0.25
 	if have := float64(float64(scale*scale) * sumSq); !(math.Abs(norm2-have) <= tolerance &&
 		norm2 <= 1+tolerance) {
 		return fmt.Errorf("norm2 is %v, but the weights have %v, and at most 1 by the rule: %w",
-			norm2, have, ErrState)
+			norm2, have, learner.ErrState)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -88,7 +89,7 @@ func TestALMAScale(t *testing.T) {
 	}
 }
 
-func almaScale[T learners.Float](t *testing.T, form string, length, tol float64) {
+func almaScale[T learner.Float](t *testing.T, form string, length, tol float64) {
 	t.Helper()
 	const n, dim = 600, 9
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -133,7 +134,7 @@ func TestALMAUnitBall(t *testing.T) {
 	}
 }
 
-func almaUnitBall[T learners.Float](t *testing.T, p, tol float64) {
+func almaUnitBall[T learner.Float](t *testing.T, p, tol float64) {
 	t.Helper()
 	b := learnertest.Dense[T](400, 12, 0.001)
 	l := newLearner[T](t, "alma", &learners.ALMAConfig{P: p, Alpha: 0.05}) // a margin out of reach: always an update
@@ -173,7 +174,7 @@ func TestALMAMargin(t *testing.T) {
 			least := gamma / math.Pow(dim, 1/q-0.5)          // |u|_q <= dim^(1/q-1/2) |u|_2
 			l := newLearner[float64](t, "alma", &learners.ALMAConfig{P: p, Alpha: alpha})
 			bound := 2*(p-1)/(least*least)*math.Pow(2/alpha-1, 2) + 8/alpha - 4
-			rounds := make([]learners.Round, b.Len())
+			rounds := make([]learner.Round, b.Len())
 			for last := int64(-1); last != l.Updates(); {
 				last = l.Updates()
 				if err := l.Learn(b, rounds); err != nil {
@@ -196,7 +197,7 @@ func TestALMAMargin(t *testing.T) {
 
 func TestALMAConfig(t *testing.T) {
 	for _, c := range []learners.ALMAConfig{{P: 1.9}, {}, {P: 2, Alpha: 0.5, B: 1}, {P: 2, C: 1}, {P: 2, Alpha: 0.5, C: 1}, {P: 2, Alpha: 1.1}} {
-		if err := c.Validate(); !errors.Is(err, learners.ErrConfig) {
+		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -8,13 +8,15 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
-	Register(Entry{Name: "arow",
+	learner.Register(learner.Entry{Name: "arow",
 		Summary: "AROW, adaptive regularization of weights: each weight's step shrinks with its use",
-		Config:  func() Config { return &AROWConfig{Covariance: "diagonal", R: 1} },
+		Config:  func() learner.Config { return &AROWConfig{Covariance: "diagonal", R: 1} },
 		New32:   newAROW[float32], New64: newAROW[float64]})
 }
 
@@ -65,7 +67,7 @@ func init() {
 //
 // Cost: O(non-zeros) an example with a diagonal covariance, O(Dim^2) an update with a full one.
 // Memory: two float64 a feature; full: one, and Dim^2.
-type DiagonalAROW[T Float] struct {
+type DiagonalAROW[T learner.Float] struct {
 	r       float64
 	m, v    []float64
 	updates int64
@@ -74,7 +76,7 @@ type DiagonalAROW[T Float] struct {
 
 // FullAROW is AROW with covariances of all weights; see [DiagonalAROW]. The change (3) of Sigma
 // waits for the next product with Sigma, so that both are one pass over it.
-type FullAROW[T Float] struct {
+type FullAROW[T learner.Float] struct {
 	r       float64
 	m       []float64
 	v       []float64 // Sigma without the change that waits, in the layout of vecmath.SymRankOneMul
@@ -96,44 +98,44 @@ type AROWConfig struct {
 func (c *AROWConfig) Validate() error {
 	if c.Covariance != "full" && c.Covariance != "diagonal" {
 		return fmt.Errorf("arow: covariance is %q, want diagonal or full: %w", c.Covariance,
-			ErrConfig)
+			learner.ErrConfig)
 	}
-	return checkSetting("arow", "r", c.R, c.R > 0, "a number > 0")
+	return learner.CheckSetting("arow", "r", c.R, c.R > 0, "a number > 0")
 }
 
 // Traits is Config.Traits.
-func (c *AROWConfig) Traits() Traits { return learner.LinearTraits() }
+func (c *AROWConfig) Traits() learner.Traits { return learner.LinearTraits() }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *AROWConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *AROWConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: two float64 a feature, or one and the covariance matrix.
-func (c *AROWConfig) Memory(x Extent) Footprint {
-	var f Footprint
+func (c *AROWConfig) Memory(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
 	if c.Covariance == "diagonal" {
-		f.Copied(x, 8, times(x.Features, 16))
+		f.Copied(x, 8, learner.Times(x.Features, 16))
 		f.Tables(x, "means and variances", 16)
-		f.Add("work space", 1, fixed)
+		f.Add("work space", 1, primal.Fixed)
 		return f
 	}
-	if x.Features > maxPosteriorDim {
+	if x.Features > gauss.MaxPosteriorDim {
 		x.Features = 0
 	}
 	d := x.Features
-	matrix := times(8, d, int64(vecmath.SymStride[float64](int(d))))
+	matrix := learner.Times(8, d, int64(vecmath.SymStride[float64](int(d))))
 	f.Each = matrix
-	f.Add("covariance matrix", times(d, d), matrix+64)
+	f.Add("covariance matrix", learner.Times(d, d), matrix+64)
 	if x.Growing {
 		f.Moving = matrix
 	}
-	f.Copied(x, 8, times(8, d, d/2+2))
+	f.Copied(x, 8, learner.Times(8, d, d/2+2))
 	f.Tables(x, "means and an example", 8*4)
-	f.Add("work space", 1, fixed)
+	f.Add("work space", 1, primal.Fixed)
 	return f
 }
 
-func newAROW[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[AROWConfig]("arow", c)
+func newAROW[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[AROWConfig]("arow", c)
 	if err != nil {
 		return nil, err
 	}
@@ -153,27 +155,27 @@ func arowStep(f, y, v, r float64) (alpha, beta float64, passed bool) {
 	}
 	beta = 1 / (v + r)
 	alpha = float64(float64(loss*beta) * y)
-	if !(v > leastVariance && v < mostVariance) || alpha-alpha != 0 {
+	if !(v > gauss.LeastVariance && v < gauss.MostVariance) || alpha-alpha != 0 {
 		return 0, 0, true
 	}
 	return alpha, beta, false
 }
 
 // Learn is Learner.Learn.
-func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("arow", b, len(rounds)); err != nil {
+func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("arow", b, len(rounds)); err != nil {
 		return err
 	}
-	l.m = grown(l.m, b.Dim)
+	l.m = primal.Grown(l.m, b.Dim)
 	if n := len(l.v); n < b.Dim {
-		l.v = grown(l.v, b.Dim)
+		l.v = primal.Grown(l.v, b.Dim)
 		for i := range l.v[n:] {
 			l.v[n+i] = 1
 		}
 	}
 	for i := range b.Len() {
-		f := dotMixed(b, i, l.m)
-		rounds[i] = Round{Score: f}
+		f := primal.DotMixed(b, i, l.m)
+		rounds[i] = learner.Round{Score: f}
 		y := float64(b.Y[i])
 		if float64(y*f) >= 1 {
 			continue
@@ -181,7 +183,7 @@ func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		v := 0.0
 		idx, val := b.Example(i)
 		for n, x := range val {
-			v = math.FMA(float64(float64(x)*float64(x)), l.v[at(idx, n)], v)
+			v = math.FMA(float64(float64(x)*float64(x)), l.v[engine.FeatureOf(idx, n)], v)
 		}
 		alpha, beta, passed := arowStep(f, y, v, l.r)
 		if passed {
@@ -194,7 +196,7 @@ func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []Round) error {
 			if x == 0 {
 				continue
 			}
-			j := at(idx, n)
+			j := engine.FeatureOf(idx, n)
 			vx := float64(l.v[j] * float64(x))
 			l.m[j] = math.FMA(alpha, vx, l.m[j]) // (2)
 			// (3): 1 - beta V_i x_i^2 = (v - V_i x_i^2 + r) beta, which is above 0 in this form
@@ -207,8 +209,8 @@ func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []Round) error {
 }
 
 // hypothesis is mu.x.
-func (l *DiagonalAROW[T]) hypothesis() wideWeights[T] {
-	return wideWeights[T]{name: "arow", w: l.m, divisor: 1}
+func (l *DiagonalAROW[T]) hypothesis() primal.WideWeights[T] {
+	return primal.WideWeights[T]{Name: "arow", W: l.m, Divisor: 1}
 }
 
 // Score is Learner.Score: mu.x.
@@ -218,10 +220,10 @@ func (l *DiagonalAROW[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *DiagonalAROW[T]) Snapshot() Predictor[T] { return l.hypothesis().copied() }
+func (l *DiagonalAROW[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
 
 // View is for [learner.ViewOf].
-func (l *DiagonalAROW[T]) View() Predictor[T] { return l.hypothesis().view() }
+func (l *DiagonalAROW[T]) View() learner.Predictor[T] { return l.hypothesis().View() }
 
 // Weights returns mu.
 func (l *DiagonalAROW[T]) Weights() []float64 { return slices.Clone(l.m) }
@@ -231,17 +233,19 @@ func (l *DiagonalAROW[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *DiagonalAROW[T]) Bytes() int64 {
-	return bytesOf(l.m) + bytesOf(l.v) + int64(unsafe.Sizeof(*l))
+	return primal.BytesOf(l.m) + primal.BytesOf(l.v) + int64(unsafe.Sizeof(*l))
 }
 
 // State is Learner.State: means and variances.
-func (l *DiagonalAROW[T]) State() State { return learner.StateOf(l.fields) }
+func (l *DiagonalAROW[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *DiagonalAROW[T]) SetState(s State) error { return learner.SetState("arow", s, l.fields) }
+func (l *DiagonalAROW[T]) SetState(s learner.State) error {
+	return learner.SetState("arow", s, l.fields)
+}
 
 // CheckState is StateChecker.CheckState.
-func (l *DiagonalAROW[T]) CheckState(s State) error {
+func (l *DiagonalAROW[T]) CheckState(s learner.State) error {
 	return learner.CheckState("arow", s, l.fields)
 }
 
@@ -258,21 +262,21 @@ func (l *DiagonalAROW[T]) fields(c *learner.Codec) {
 }
 
 // Learn is Learner.Learn.
-func (l *FullAROW[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("arow", b, len(rounds)); err != nil {
+func (l *FullAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("arow", b, len(rounds)); err != nil {
 		return err
 	}
 	if err := l.grow(b.Dim); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		f := dotMixed(b, i, l.m)
-		rounds[i] = Round{Score: f}
+		f := primal.DotMixed(b, i, l.m)
+		rounds[i] = learner.Round{Score: f}
 		y := float64(b.Y[i])
 		if float64(y*f) >= 1 {
 			continue
 		}
-		signed(b, i, 1, l.x)
+		primal.Signed(b, i, 1, l.x)
 		l.mulV()
 		v, least := vecmath.Dot(l.vx, l.x), l.lost(b, i)
 		alpha, beta, passed := arowStep(f, y, v, l.r)
@@ -303,7 +307,7 @@ func (l *FullAROW[T]) lost(b *engine.Block[T], i int) float64 {
 	sum := 0.0
 	idx, val := b.Example(i)
 	for n, x := range val {
-		j := at(idx, n)
+		j := engine.FeatureOf(idx, n)
 		sum = math.FMA(math.Abs(float64(x)), math.Sqrt(l.v[j*l.stride+j]), sum)
 	}
 	return 0x1p-40 * float64(sum*sum)
@@ -315,9 +319,9 @@ func (l *FullAROW[T]) grow(dim int) error {
 	if dim <= d {
 		return nil
 	}
-	if dim > maxPosteriorDim {
+	if dim > gauss.MaxPosteriorDim {
 		return fmt.Errorf("arow: %d features, at most %d: use the diagonal covariance: %w", dim,
-			maxPosteriorDim, ErrDim)
+			gauss.MaxPosteriorDim, learner.ErrDim)
 	}
 	l.flush()
 	old, stride := l.v, l.stride
@@ -331,7 +335,7 @@ func (l *FullAROW[T]) grow(dim int) error {
 		}
 	}
 	for _, v := range []*[]float64{&l.m, &l.x, &l.vx, &l.u} {
-		*v = grown(*v, dim)
+		*v = primal.Grown(*v, dim)
 	}
 	return nil
 }
@@ -353,8 +357,8 @@ func (l *FullAROW[T]) flush() {
 }
 
 // hypothesis is mu.x.
-func (l *FullAROW[T]) hypothesis() wideWeights[T] {
-	return wideWeights[T]{name: "arow", w: l.m, divisor: 1}
+func (l *FullAROW[T]) hypothesis() primal.WideWeights[T] {
+	return primal.WideWeights[T]{Name: "arow", W: l.m, Divisor: 1}
 }
 
 // Score is Learner.Score: mu.x.
@@ -364,10 +368,10 @@ func (l *FullAROW[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *FullAROW[T]) Snapshot() Predictor[T] { return l.hypothesis().copied() }
+func (l *FullAROW[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
 
 // View is for [learner.ViewOf].
-func (l *FullAROW[T]) View() Predictor[T] { return l.hypothesis().view() }
+func (l *FullAROW[T]) View() learner.Predictor[T] { return l.hypothesis().View() }
 
 // Weights returns mu.
 func (l *FullAROW[T]) Weights() []float64 { return slices.Clone(l.m) }
@@ -377,25 +381,27 @@ func (l *FullAROW[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *FullAROW[T]) Bytes() int64 {
-	return bytesOf(l.v) + bytesOf(l.m) + bytesOf(l.x) + bytesOf(l.vx) + bytesOf(l.u) +
+	return primal.BytesOf(l.v) + primal.BytesOf(l.m) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) + primal.BytesOf(l.u) +
 		int64(unsafe.Sizeof(*l))
 }
 
 // State is Learner.State: the means, and the covariances row by row up to the diagonal.
-func (l *FullAROW[T]) State() State { return learner.StateOf(l.fields) }
+func (l *FullAROW[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *FullAROW[T]) SetState(s State) error { return learner.SetState("arow", s, l.fields) }
+func (l *FullAROW[T]) SetState(s learner.State) error { return learner.SetState("arow", s, l.fields) }
 
 // CheckState is StateChecker.CheckState.
-func (l *FullAROW[T]) CheckState(s State) error { return learner.CheckState("arow", s, l.fields) }
+func (l *FullAROW[T]) CheckState(s learner.State) error {
+	return learner.CheckState("arow", s, l.fields)
+}
 
 func (l *FullAROW[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	learner.Count(c, "passed", &l.passed)
 	m := learner.View(c, "w", slices.Clone(l.m))
 	d := len(m)
-	c.Want(d <= maxPosteriorDim, "%d features, at most %d", d, maxPosteriorDim)
+	c.Want(d <= gauss.MaxPosteriorDim, "%d features, at most %d", d, gauss.MaxPosteriorDim)
 	var lower []float64
 	if c.Writing() {
 		lower = l.lower()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -59,7 +60,7 @@ func TestAROWGolden(t *testing.T) {
 }
 
 // variances returns those of AROW's weights.
-func variances[T learners.Float](t *testing.T, l learners.Learner[T]) []float64 {
+func variances[T learner.Float](t *testing.T, l learner.Learner[T]) []float64 {
 	t.Helper()
 	s := l.State()
 	if v := s.Tensor("variance"); v != nil {
@@ -141,7 +142,7 @@ func normals(rng *rand.Rand, n int, scale float64) []float64 {
 }
 
 // quadratic returns x' Sigma x.
-func quadratic(l learners.Learner[float64], x []float64) (sum float64) {
+func quadratic(l learner.Learner[float64], x []float64) (sum float64) {
 	s := l.State()
 	lower := s.Tensor("covariance").Data.([]float64)
 	if len(lower) == 0 {
@@ -211,7 +212,7 @@ func TestAROWRange(t *testing.T) {
 	wide := &engine.Block[float64]{Y: []float64{1}, Dim: 1 << 20, Ptr: []int{0, 1},
 		Idx: []int32{1<<20 - 1}, Val: []float64{1}}
 	l := newLearner[float64](t, "arow", &learners.AROWConfig{Covariance: "full", R: 1})
-	if err := l.Learn(wide, make([]learners.Round, 1)); !errors.Is(err, learners.ErrDim) {
+	if err := l.Learn(wide, make([]learner.Round, 1)); !errors.Is(err, learner.ErrDim) {
 		t.Errorf("too many features: %v", err)
 	}
 }

@@ -3,12 +3,13 @@ package learners_test
 import (
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // moreAsked are settings beside the variants whose Score has scratch of its own.
-var moreAsked = map[string]map[string]learners.Config{
+var moreAsked = map[string]map[string]learner.Config{
 	"obpm": {
 		"vote": &learners.OBPMConfig{Members: 70, Tau: 0.3, Base: "perceptron",
 			Combine: learners.CombineVote, Path: learners.PathAuto},
@@ -39,13 +40,13 @@ func TestAsked(t *testing.T) {
 }
 
 // eachAsked runs a test of each learner with all of its settings.
-func eachAsked(t *testing.T, test32, test64 func(*testing.T, learners.Entry, learners.Config)) {
-	for _, name := range learners.Names() {
-		e, err := learners.Lookup(name)
+func eachAsked(t *testing.T, test32, test64 func(*testing.T, learner.Entry, learner.Config)) {
+	for _, name := range learner.Names() {
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := func(variant string, c learners.Config) {
+		run := func(variant string, c learner.Config) {
 			t.Run(name+"/"+variant, func(t *testing.T) {
 				t.Parallel()
 				t.Run("f32", func(t *testing.T) { test32(t, e, c) })

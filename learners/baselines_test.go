@@ -10,6 +10,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -62,7 +63,7 @@ func readTable(t *testing.T, name string, class int, positive string) (X [][]flo
 }
 
 // streamErrors returns the mean share of wrong predictions, each before the label is learned, over 10 permutations, and its standard error.
-func streamErrors(t *testing.T, X [][]float64, y []float64, name string, c learners.Config) (mean, se float64) {
+func streamErrors(t *testing.T, X [][]float64, y []float64, name string, c learner.Config) (mean, se float64) {
 	t.Helper()
 	b := block[float64]("dense", X, y)
 	const runs = 10
@@ -70,11 +71,11 @@ func streamErrors(t *testing.T, X [][]float64, y []float64, name string, c learn
 	order := make([]int32, b.Len())
 	for r := range shares {
 		engine.Permute(order, 5, uint64(r))
-		e, err := learners.Lookup(name)
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learners.New[float64](e, c, learners.Env{Seed: uint64(r)})
+		l, err := learner.New[float64](e, c, learner.Env{Seed: uint64(r)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +97,7 @@ func streamErrors(t *testing.T, X [][]float64, y []float64, name string, c learn
 func TestStreams(t *testing.T) {
 	type row struct {
 		learner string
-		config  learners.Config
+		config  learner.Config
 		want    float64 // percent
 	}
 	ng := func(buffer int, sigma2, eta float64) *learners.RFFConfig {
@@ -105,7 +106,7 @@ func TestStreams(t *testing.T) {
 	}
 	sogp := func(basis int, sigma2, noise, eps float64) *learners.SOGPConfig {
 		return &learners.SOGPConfig{Basis: basis, Noise: noise, Eps: eps, Novelty: 1e-4,
-			KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: math.Sqrt(sigma2)}}
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: math.Sqrt(sigma2)}}
 	}
 	for _, data := range []struct {
 		file     string

@@ -8,12 +8,14 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "budget", Summary: "the Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron",
-		Config: func() Config {
-			return &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: KernelConfig{Kernel: "linear"}}
+	learner.Register(learner.Entry{Name: "budget", Summary: "the Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron",
+		Config: func() learner.Config {
+			return &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		}, New32: newBudget[float32], New64: newBudget[float64]})
 }
 
@@ -39,9 +41,9 @@ func init() {
 // Guarantee: the traces of an independent implementation, with every removal: TestGoldenBudget.
 //
 // Cost: a kernel row over the kept examples an example; O(p) more an update. Memory: the kept examples and p^2 float64.
-type Budget[T Float] struct {
+type Budget[T learner.Float] struct {
 	cfg BudgetConfig
-	support[T]
+	kept.Set[T]
 	seen, updates int64
 	kept          int64 // Env.Kept
 }
@@ -51,46 +53,48 @@ type BudgetConfig struct {
 	Budget   int  `json:"budget" flag:"budget" help:"examples kept at most (0: no limit)"`
 	Variable bool `json:"variable" flag:"variable" help:"also remove what is recognised with a margin of beta without itself, whenever an example is learned"`
 	UpdateConfig
-	KernelConfig
+	learner.KernelConfig
 }
 
 // Validate wants Budget >= 0, an update rule and a kernel.
 func (c *BudgetConfig) Validate() error {
 	if c.Budget < 0 || c.Budget > math.MaxInt32 {
-		return fmt.Errorf("budget: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, ErrConfig)
+		return fmt.Errorf("budget: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, learner.ErrConfig)
 	}
-	return errors.Join(c.UpdateConfig.validate("budget"), c.KernelConfig.validate("budget"))
+	return errors.Join(c.UpdateConfig.validate("budget"), c.KernelConfig.Validate("budget"))
 }
 
 // keeps is Traits.Keeps.
 func (c *BudgetConfig) keeps() int64 {
 	if c.Budget == 0 {
-		return Any
+		return learner.Any
 	}
 	return int64(c.Budget)
 }
 
 // Traits is Config.Traits.
-func (c *BudgetConfig) Traits() Traits {
-	t := learner.KernelTraits(c.kernel(), c.keeps())
+func (c *BudgetConfig) Traits() learner.Traits {
+	t := learner.KernelTraits(c.EngineKernel(), c.keeps())
 	t.Sizes, t.FitMemory = []string{"budget"}, c.fitMemory
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *BudgetConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *BudgetConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: the kept examples, with a limit their kernel values.
-func (c *BudgetConfig) Memory(x Extent) Footprint {
-	var f Footprint
-	keptFootprint(&f, x, "kept examples", c.keeps(), x.Kept, c.bounded())
-	inHand(&f, x, 1)
+func (c *BudgetConfig) Memory(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
+	kept.KeptFootprint(&f, x, "kept examples", c.keeps(), x.Kept, c.bounded())
+	kept.InHand(&f, x, 1)
 	return f
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget.
-func (c *BudgetConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
-	return fitKept("budget", bytes, mostKept, x, mean, largest, func(n int) Config {
+func (c *BudgetConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+	return kept.FitKept("budget", bytes, kept.MostKept, x, mean, largest, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
 		return &d
@@ -100,56 +104,56 @@ func (c *BudgetConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Co
 // bounded reports whether anything is ever removed, for which the margins of what is kept are needed.
 func (c *BudgetConfig) bounded() bool { return c.Budget > 0 || c.Variable }
 
-func newBudget[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[BudgetConfig]("budget", c)
+func newBudget[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[BudgetConfig]("budget", c)
 	if err != nil {
 		return nil, err
 	}
 	l := &Budget[T]{cfg: cfg, kept: env.Kept}
-	l.support, err = l.empty()
+	l.Set, err = l.empty()
 	return l, err
 }
 
 // empty returns a support that keeps nothing yet.
-func (l *Budget[T]) empty() (support[T], error) {
-	s, err := newSupport[T]("budget", l.cfg.kernel())
+func (l *Budget[T]) empty() (kept.Set[T], error) {
+	s, err := kept.NewSupport[T]("budget", l.cfg.EngineKernel())
 	if err == nil && l.kept > 0 && l.cfg.Budget > 0 {
-		s.reserve(l.cfg.Budget, true)
+		s.Reserve(l.cfg.Budget, true)
 	}
 	return s, err
 }
 
 // Learn is Learner.Learn.
-func (l *Budget[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("budget", b, len(rounds)); err != nil {
+func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("budget", b, len(rounds)); err != nil {
 		return err
 	}
 	bounded := l.cfg.bounded()
 	for i := range b.Len() {
-		f, y := l.see(b, i), float64(b.Y[i])
-		rounds[i] = Round{Score: f}
+		f, y := l.See(b, i), float64(b.Y[i])
+		rounds[i] = learner.Round{Score: f}
 		l.seen++
 		if float64(y*f) > l.cfg.Beta { // (U)
 			continue
 		}
-		h := l.digest(y)
-		j := l.find(l.list, l.hash, h)
+		h := l.Digest(y)
+		j := l.Find(l.List, l.Hash, h)
 		first := l.Support() == 0
 		if j < 0 {
-			more := l.cfg.Budget == 0 || l.list.Len() < l.cfg.Budget
-			if err := l.hasRoom(l.list, l.kept, more); err != nil {
+			more := l.cfg.Budget == 0 || l.List.Len() < l.cfg.Budget
+			if err := l.HasRoom(l.List, l.kept, more); err != nil {
 				l.seen--
 				return err
 			}
 			j = l.room()
 			first = l.Support() == 0
-			l.keep(j, y, l.seen, h, bounded) // (2)
+			l.Keep(j, y, l.seen, h, bounded) // (2)
 		}
-		a, most := l.cfg.step(float64(y*l.f), l.wide[j], first), math.Inf(1)
+		a, most := l.cfg.step(float64(y*l.F), l.Wide[j], first), math.Inf(1)
 		if l.cfg.Update == "svm" {
 			most = l.cfg.C
 		}
-		l.raise(j, y, a, most, bounded) // (3), (4)
+		l.Raise(j, y, a, most, bounded) // (3), (4)
 		l.updates++
 		rounds[i].Updates = 1
 	}
@@ -158,18 +162,18 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []Round) error {
 
 // room returns the slot for an example, after what (1) removes.
 func (l *Budget[T]) room() int {
-	free := l.list.Len()
+	free := l.List.Len()
 	if l.cfg.Variable {
-		for j := l.best(); j >= 0 && l.left(j) >= l.cfg.Beta; j = l.best() { // (1v)
-			l.remove(j, true)
+		for j := l.best(); j >= 0 && l.Left(j) >= l.cfg.Beta; j = l.best() { // (1v)
+			l.Remove(j, true)
 		}
-		if j := slices.Index(l.alpha, 0); j >= 0 {
+		if j := slices.Index(l.Alpha, 0); j >= 0 {
 			free = j
 		}
 	}
 	if l.cfg.Budget > 0 && free == l.cfg.Budget { // (1a)
 		free = l.best()
-		l.remove(free, true)
+		l.Remove(free, true)
 	}
 	return free
 }
@@ -177,16 +181,16 @@ func (l *Budget[T]) room() int {
 // best returns the example to remove, (1a), or -1 if there is none.
 func (l *Budget[T]) best() int {
 	best := -1
-	for j := range l.list.Len() {
-		if l.cfg.Variable && l.alpha[j] == 0 {
+	for j := range l.List.Len() {
+		if l.cfg.Variable && l.Alpha[j] == 0 {
 			continue
 		}
 		if best < 0 {
 			best = j
 			continue
 		}
-		a, b := l.left(j), l.left(best)
-		if a > b || a == b && l.born[j] < l.born[best] {
+		a, b := l.Left(j), l.Left(best)
+		if a > b || a == b && l.Born[j] < l.Born[best] {
 			best = j
 		}
 	}
@@ -195,15 +199,15 @@ func (l *Budget[T]) best() int {
 
 // Score is Learner.Score.
 func (l *Budget[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.hypothesis(1)
+	p := l.Hypothesis(1)
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *Budget[T]) Snapshot() Predictor[T] { return l.hypothesis(1).copied() }
+func (l *Budget[T]) Snapshot() learner.Predictor[T] { return l.Hypothesis(1).Copied() }
 
 // View is for [learner.ViewOf].
-func (l *Budget[T]) View() Predictor[T] { return l.hypothesis(1).view() }
+func (l *Budget[T]) View() learner.Predictor[T] { return l.Hypothesis(1).View() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *Budget[T]) Weights() []float64 { return nil }
@@ -212,28 +216,30 @@ func (l *Budget[T]) Weights() []float64 { return nil }
 func (l *Budget[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *Budget[T]) Bytes() int64 { return l.bytes() }
+func (l *Budget[T]) Bytes() int64 { return l.Set.Bytes() }
 
 // State is Learner.State: kept examples, coefficients and margins.
-func (l *Budget[T]) State() State { return learner.StateOf(l.fields) }
+func (l *Budget[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *Budget[T]) SetState(s State) error { return learner.SetState("budget", s, l.fields) }
+func (l *Budget[T]) SetState(s learner.State) error { return learner.SetState("budget", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *Budget[T]) CheckState(s State) error { return learner.CheckState("budget", s, l.fields) }
+func (l *Budget[T]) CheckState(s learner.State) error {
+	return learner.CheckState("budget", s, l.fields)
+}
 
 func (l *Budget[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)
 	learner.Count(c, "updates", &l.updates)
-	kept := l.support.fields(c, l.cfg.Budget, l.cfg.bounded(), seen)
+	kept := l.Set.Fields(c, l.cfg.Budget, l.cfg.bounded(), seen)
 	if !c.Keeping() {
 		return
 	}
 	n, err := l.empty()
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
-		n.restore(kept, l.cfg.bounded())
-		l.support = n
+		n.Restore(kept, l.cfg.bounded())
+		l.Set = n
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -46,8 +47,8 @@ func TestGoldenBudget(t *testing.T) {
 	for n, r := range g.Runs {
 		rule := map[string]string{"perceptron": "perceptron", "mira": "mira", "nobias-svm": "svm"}[r.Rule]
 		update := learners.UpdateConfig{Beta: r.Beta, Update: rule, C: r.C}
-		kernel := learners.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}
-		var l learners.Learner[float64]
+		kernel := learner.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}
+		var l learner.Learner[float64]
 		if r.Removal == "tighter" {
 			ties := map[string]string{"first": "oldest", "margin": "margin"}[r.Tie]
 			cache := r.Strategy
@@ -114,7 +115,7 @@ func TestGoldenBudget(t *testing.T) {
 }
 
 // keptOf returns the examples of a state in the order in which they came, and their alpha, if they have one.
-func keptOf(s learners.State, prefix, order string, dim int) (x [][]float64, alpha []float64) {
+func keptOf(s learner.State, prefix, order string, dim int) (x [][]float64, alpha []float64) {
 	ends, idx, val := s.Tensor(prefix+"_end").Data.([]int64), s.Tensor(prefix+"_idx").Data.([]int32), s.Tensor(prefix+"_val").Data.([]float64)
 	born := s.Tensor(order).Data.([]int64)
 	slots := make([]int, len(ends))
@@ -159,8 +160,8 @@ func TestGoldenKMP(t *testing.T) {
 	for _, r := range g.Runs {
 		before := make([]float64, len(g.X))
 		for step := 1; step <= r.Steps; step++ {
-			l := fitter[float64](t, "kmp", &learners.KMPConfig{Size: step, Backfit: r.Backfitting, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}})
-			if res, err := l.Fit(t.Context(), b, learners.FitOptions{}); err != nil || res.Updates != int64(step) || !res.Converged {
+			l := fitter[float64](t, "kmp", &learners.KMPConfig{Size: step, Backfit: r.Backfitting, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}})
+			if res, err := l.Fit(t.Context(), b, learner.FitOptions{}); err != nil || res.Updates != int64(step) || !res.Converged {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			f := make([]float64, len(g.X))
@@ -206,8 +207,8 @@ func TestGoldenKMP(t *testing.T) {
 func TestBudgetTies(t *testing.T) {
 	l := newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: 3,
 		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
-		KernelConfig: learners.KernelConfig{Kernel: "linear"}})
-	rounds := make([]learners.Round, 1)
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}})
+	rounds := make([]learner.Round, 1)
 	for i := range 9 { // no two have a feature in common, so that each has margin 0 without itself
 		x := make([]float64, 9)
 		x[i] = 1
@@ -229,9 +230,9 @@ func TestBudgetVariable(t *testing.T) {
 	b := learnertest.Dense[float64](300, 12, 0.05)
 	for _, limit := range []int{0, 30} {
 		c := &learners.BudgetConfig{Budget: limit, Variable: true, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 0.1},
-			KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
 		l := newLearner[float64](t, "budget", c)
-		rounds := make([]learners.Round, 1)
+		rounds := make([]learner.Round, 1)
 		removed := 0
 		for step := range 3 * b.Len() {
 			i := step % b.Len()
@@ -240,7 +241,7 @@ func TestBudgetVariable(t *testing.T) {
 			if err := l.Learn(&one, rounds); err != nil {
 				t.Fatal(err)
 			}
-			if kept := l.(learners.Keeper).Support(); limit > 0 && kept > limit {
+			if kept := l.(learner.Keeper).Support(); limit > 0 && kept > limit {
 				t.Fatalf("step %d: %d are kept, the limit is %d", step, kept, limit)
 			}
 			// From the state before: remove while the largest margin without itself is >= beta.
@@ -302,7 +303,7 @@ func TestTBPNaive(t *testing.T) {
 	}
 	want := naive.TBP{RBF: naive.RBF{Gamma: 0.2}, P: 30, Q: 80}
 	rounds := learnOnline(t, "tbp", &learners.TBPConfig{Budget: want.P, ErrorCache: "random", ErrorSize: want.Q, Ties: "oldest",
-		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: want.Gamma}}, block[float64]("dense", X, y), 1)
+		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: want.Gamma}}, block[float64]("dense", X, y), 1)
 	updates := 0
 	for i, r := range rounds {
 		if f := want.Learn(X[i], y[i]); math.Abs(f-r.Score) > 1e-12 {

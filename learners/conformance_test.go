@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // variants lists settings beside the defaults under which a learner must pass too.
-var variants = map[string]map[string]learners.Config{
+var variants = map[string]map[string]learner.Config{
 	"perceptron": {
 		"margin": &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25},
 	},
@@ -28,16 +29,16 @@ var variants = map[string]map[string]learners.Config{
 		"R=3":       &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.3, EtaDelta: 0.4, R: 3},
 	},
 	"svm": {
-		"no bias":     &learners.SVMConfig{C: 10, Norm: 1, NoBias: true, Gap: 1e-5, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
-		"2-norm":      &learners.SVMConfig{C: 10, Norm: 2, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
-		"rbf":         &learners.SVMConfig{C: 10, Norm: 1, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
-		"poly 2-norm": &learners.SVMConfig{C: 10, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
+		"no bias":     &learners.SVMConfig{C: 10, Norm: 1, NoBias: true, Gap: 1e-5, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		"2-norm":      &learners.SVMConfig{C: 10, Norm: 2, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		"rbf":         &learners.SVMConfig{C: 10, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+		"poly 2-norm": &learners.SVMConfig{C: 10, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
 	"budget": {
-		"rbf, variable": &learners.BudgetConfig{Variable: true, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"rbf, p=150":    &learners.BudgetConfig{Budget: 150, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"rbf, no limit": &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"svm":           &learners.BudgetConfig{Budget: 200, UpdateConfig: learners.UpdateConfig{Beta: 1, Update: "svm", C: 2}, KernelConfig: learners.KernelConfig{Kernel: "linear"}},
+		"rbf, variable": &learners.BudgetConfig{Variable: true, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, p=150":    &learners.BudgetConfig{Budget: 150, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, no limit": &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"svm":           &learners.BudgetConfig{Budget: 200, UpdateConfig: learners.UpdateConfig{Beta: 1, Update: "svm", C: 2}, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 	},
 	"obpm": {
 		"rbf":         kernelOBPM(30, 0.3, 310, learners.RemoveNorm),
@@ -50,35 +51,35 @@ var variants = map[string]map[string]learners.Config{
 		"of pumma": obpmOf("pumma", nil),
 	},
 	"kmp": {
-		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 	},
 	"rff": {
 		"pa": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pa"},
 		"budget": &learners.RFFConfig{D: 600, Sigma: 5, Base: "budget",
 			BaseConfig: &learners.BudgetConfig{Budget: 120,
 				UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
-				KernelConfig: learners.KernelConfig{Kernel: "linear"}}},
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}},
 		"sogp": &learners.RFFConfig{D: 400, Sigma: 5, Base: "sogp",
 			BaseConfig: &learners.SOGPConfig{Basis: 60, Novelty: 1e-4, Noise: 0.1,
-				KernelConfig: learners.KernelConfig{Kernel: "linear"}}},
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}},
 		"pumma": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pumma",
 			BaseConfig: &learners.PUMMAConfig{P: "auto", Delta: 0.1}},
 	},
 	"tbp": {
-		"rbf, sv":      &learners.TBPConfig{Budget: 260, ErrorCache: "sv", ErrorSize: 1, Ties: "margin", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"rbf, flips":   &learners.TBPConfig{Budget: 200, ErrorCache: "flips", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"poly, random": &learners.TBPConfig{Budget: 260, ErrorCache: "random", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Beta: 0.5, Update: "svm", C: 100}, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
+		"rbf, sv":      &learners.TBPConfig{Budget: 260, ErrorCache: "sv", ErrorSize: 1, Ties: "margin", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, flips":   &learners.TBPConfig{Budget: 200, ErrorCache: "flips", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"poly, random": &learners.TBPConfig{Budget: 260, ErrorCache: "random", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Beta: 0.5, Update: "svm", C: 100}, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
 	"sogp": {
-		"rbf":        &learners.SOGPConfig{Basis: 60, Novelty: 1e-4, Noise: 0.1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.2}},
-		"poly, step": &learners.SOGPConfig{Basis: 40, Novelty: 1e-3, Eps: 0.01, KernelConfig: learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
+		"rbf":        &learners.SOGPConfig{Basis: 60, Novelty: 1e-4, Noise: 0.1, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}},
+		"poly, step": &learners.SOGPConfig{Basis: 40, Novelty: 1e-3, Eps: 0.01, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
 	"ng": {
 		"small": &learners.NGConfig{Buffer: 4, Rank: 2, Decay: 0.98, Lambda: 0.1, Eta: 0.5},
 	},
 	"romma": {
 		"aggressive": &learners.ROMMAConfig{Aggressive: true, Delta: 0.05},
-		"rbf":        &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+		"rbf":        &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 	},
 	"micra": {
 		"harder": &learners.MICRAConfig{Beta: 0.5, Epsilon: 0.3, Eta: 0.5, Zeta: 0.7},
@@ -87,7 +88,7 @@ var variants = map[string]map[string]learners.Config{
 		"p=2.5":       &learners.PUMMAConfig{P: "2.5", Delta: 0.1},
 		"p=9.3":       &learners.PUMMAConfig{P: "9.3", Delta: 0.1},
 		"soft":        &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50},
-		"rbf":         &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+		"rbf":         &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 		"soft, p=3.7": &learners.PUMMAConfig{P: "3.7", Delta: 0.1, SoftC: 50},
 	},
 	"adf": {
@@ -124,22 +125,22 @@ var variants = map[string]map[string]learners.Config{
 // kernelOBPM returns settings with the RBF kernel.
 func kernelOBPM(members int, tau float64, budget int, removal string) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto,
-		Budget: budget, Removal: removal, KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
+		Budget: budget, Removal: removal, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
 }
 
 // obpmOf returns settings of few members over a base that has no members' form.
-func obpmOf(base string, c learners.Config) *learners.OBPMConfig {
+func obpmOf(base string, c learner.Config) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: 5, Tau: 0.5, Base: base, Combine: learners.CombineWeights,
 		Path: learners.PathAuto, BaseConfig: c}
 }
 
 func TestConformance(t *testing.T) {
-	for _, name := range learners.Names() {
-		e, err := learners.Lookup(name)
+	for _, name := range learner.Names() {
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := func(variant string, c learners.Config) {
+		run := func(variant string, c learner.Config) {
 			t.Run(name+"/"+variant, func(t *testing.T) {
 				t.Run("f32", func(t *testing.T) { learnertest.Check[float32](t, e, c) })
 				t.Run("f64", func(t *testing.T) { learnertest.Check[float64](t, e, c) })
@@ -158,7 +159,7 @@ func TestDocLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range learners.Names() {
+	for _, name := range learner.Names() {
 		if !strings.Contains(string(doc), "//\t"+name+" ") {
 			t.Errorf("doc.go does not list %s", name)
 		}
@@ -170,7 +171,7 @@ func TestDocLists(t *testing.T) {
 func TestBits(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		config   learners.Config
+		config   learner.Config
 		f32, f64 string
 	}{
 		{"perceptron", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.1}, "358521a5a599", "5b51cdafbae9"},
@@ -206,7 +207,7 @@ func TestBits(t *testing.T) {
 }
 
 // bits returns the head of a hash of the state after two epochs over dense and sparse examples.
-func bits[T learners.Float](t *testing.T, name string, c learners.Config) string {
+func bits[T learner.Float](t *testing.T, name string, c learner.Config) string {
 	t.Helper()
 	const n, dim = 200, 37
 	X, y := make([][]float64, n), make([]float64, n)
@@ -230,11 +231,11 @@ func bits[T learners.Float](t *testing.T, name string, c learners.Config) string
 		}
 	}
 	l := newLearner[T](t, name, c)
-	rounds := make([]learners.Round, n)
+	rounds := make([]learner.Round, n)
 	for _, form := range forms {
 		var err error
 		if b := block[T](form, X, y); !c.Traits().Stream {
-			_, err = l.(learners.Fitter[T]).Fit(t.Context(), b, learners.FitOptions{})
+			_, err = l.(learner.Fitter[T]).Fit(t.Context(), b, learner.FitOptions{})
 		} else {
 			err = l.Learn(b, rounds)
 		}
@@ -247,10 +248,10 @@ func bits[T learners.Float](t *testing.T, name string, c learners.Config) string
 }
 
 func TestRegistry(t *testing.T) {
-	if _, err := learners.Lookup("oracle"); !errors.Is(err, learners.ErrConfig) || !strings.Contains(err.Error(), "perceptron") {
+	if _, err := learner.Lookup("oracle"); !errors.Is(err, learner.ErrConfig) || !strings.Contains(err.Error(), "perceptron") {
 		t.Errorf("an unknown name: %v", err)
 	}
-	e, err := learners.Lookup("lms")
+	e, err := learner.Lookup("lms")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,5 +260,5 @@ func TestRegistry(t *testing.T) {
 			t.Error("a name taken twice does not panic")
 		}
 	}()
-	learners.Register(e)
+	learner.Register(e)
 }

@@ -7,12 +7,14 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
-	Register(Entry{Name: "cramma", Summary: "CRAMMA, approximate maximal margin at a constant effective learning rate",
-		Config: func() Config { return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1} }, New32: newCRAMMA[float32], New64: newCRAMMA[float64]})
+	learner.Register(learner.Entry{Name: "cramma", Summary: "CRAMMA, approximate maximal margin at a constant effective learning rate",
+		Config: func() learner.Config { return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1} }, New32: newCRAMMA[float32], New64: newCRAMMA[float64]})
 }
 
 // CRAMMA keeps a weight vector of length 1 and turns it towards examples whose geometric margin is at most a threshold, which
@@ -44,12 +46,12 @@ func init() {
 // infinity the margin reached tends to gamma_d where 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin.
 //
 // Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature.
-type CRAMMA[T Float] struct {
-	linear[T] // without its factor
-	cfg       CRAMMAConfig
-	R         float64 // of Learn: Config.R, or 1 where that is open
-	eta       float64 // eta_eff
-	scale     float64 // 1/|w|; 0 as long as there is no u_1
+type CRAMMA[T learner.Float] struct {
+	primal.Linear[T] // without its factor
+	cfg              CRAMMAConfig
+	R                float64 // of Learn: Config.R, or 1 where that is open
+	eta              float64 // eta_eff
+	scale            float64 // 1/|w|; 0 as long as there is no u_1
 }
 
 // CRAMMAConfig holds the settings of CRAMMA.
@@ -67,48 +69,48 @@ func (c *CRAMMAConfig) Validate() error {
 		name string
 		v    float64
 	}{{"epsilon", c.Epsilon}, {"beta", c.Beta}, {"eta", c.Eta}} {
-		if err := checkSetting("cramma", s.name, s.v, s.v > 0, "a number > 0"); err != nil {
+		if err := learner.CheckSetting("cramma", s.name, s.v, s.v > 0, "a number > 0"); err != nil {
 			return err
 		}
 	}
-	if err := checkSetting("cramma", "eta-delta", c.EtaDelta, c.EtaDelta >= 0, "a number >= 0"); err != nil {
+	if err := learner.CheckSetting("cramma", "eta-delta", c.EtaDelta, c.EtaDelta >= 0, "a number >= 0"); err != nil {
 		return err
 	}
-	if err := checkSetting("cramma", "R", c.R, c.R >= 0, "a length > 0, or 0 for that of the data"); err != nil {
+	if err := learner.CheckSetting("cramma", "R", c.R, c.R >= 0, "a length > 0, or 0 for that of the data"); err != nil {
 		return err
 	}
-	return checkSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0, "a number > 0")
+	return learner.CheckSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0, "a number > 0")
 }
 
 // Traits is Config.Traits.
-func (c *CRAMMAConfig) Traits() Traits {
-	t := marginTraits()
+func (c *CRAMMAConfig) Traits() learner.Traits {
+	t := margin.MarginTraits()
 	t.Relative = c.R == 0
 	return t
 }
 
 // Memory is Config.Memory: one T a feature, and what a cycle takes.
-func (c *CRAMMAConfig) Memory(x Extent) Footprint {
-	f := linearFootprint(x, 0)
-	cycled(&f, x)
+func (c *CRAMMAConfig) Memory(x learner.Extent) learner.Footprint {
+	f := primal.LinearFootprint(x, 0)
+	margin.Cycled(&f, x)
 	return f
 }
 
 // Resolve sets R if it is open.
-func (c *CRAMMAConfig) Resolve(f Facts) (Config, error) {
+func (c *CRAMMAConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
 	if c.R != 0 {
 		return &r, nil
 	}
 	r.R = math.Sqrt(f.R2())
-	if err := checkSetting("cramma", "R", r.R, r.R > 0, "a length > 0"); err != nil {
+	if err := learner.CheckSetting("cramma", "R", r.R, r.R > 0, "a length > 0"); err != nil {
 		return nil, err
 	}
 	return &r, nil
 }
 
 // rate returns eta_eff.
-func (c *CRAMMAConfig) rate() float64 { return c.Eta / pow(c.Beta, c.EtaDelta) }
+func (c *CRAMMAConfig) rate() float64 { return c.Eta / primal.Pow(c.Beta, c.EtaDelta) }
 
 // threshold returns the right side of (7).
 func (c *CRAMMAConfig) threshold(t float64) float64 {
@@ -120,15 +122,15 @@ func (c *CRAMMAConfig) threshold(t float64) float64 {
 	case 2:
 		return c.Beta / float64(t*t)
 	}
-	return c.Beta / pow(t, c.Epsilon)
+	return c.Beta / primal.Pow(t, c.Epsilon)
 }
 
-func newCRAMMA[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[CRAMMAConfig]("cramma", c)
+func newCRAMMA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[CRAMMAConfig]("cramma", c)
 	if err != nil {
 		return nil, err
 	}
-	l := &CRAMMA[T]{linear: newLinear[T](), cfg: cfg, R: cfg.R, eta: cfg.rate()}
+	l := &CRAMMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, R: cfg.R, eta: cfg.rate()}
 	if cfg.R == 0 {
 		l.R = 1
 	}
@@ -136,58 +138,58 @@ func newCRAMMA[T Float](c Config, _ Env) (Learner[T], error) {
 }
 
 // Learn is Learner.Learn.
-func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := c.beginLengths("cramma", b, rounds); err != nil {
+func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := c.BeginLengths("cramma", b, rounds); err != nil {
 		return err
 	}
-	threshold := float64(c.cfg.threshold(float64(c.updates+1)) * c.R)
+	threshold := float64(c.cfg.threshold(float64(c.Count+1)) * c.R)
 	for i := range b.Len() {
-		f, y := float64(c.scale*c.dot(b, i)), float64(b.Y[i])
-		rounds[i] = Round{Score: f}
+		f, y := float64(c.scale*c.Dot(b, i)), float64(b.Y[i])
+		rounds[i] = learner.Round{Score: f}
 		if c.scale == 0 {
-			n2 := sumSq(b, i)
+			n2 := primal.SumSq(b, i)
 			if n2 == 0 {
 				continue
 			}
-			c.add(b, i, T(y)) // (init)
+			c.Add(b, i, T(y)) // (init)
 			c.scale = 1 / math.Sqrt(n2)
 			f = float64(y * math.Sqrt(n2))
 		}
 		if float64(y*f) > threshold { // (7)
 			continue
 		}
-		c.updates++
+		c.Count++
 		rounds[i].Updates = 1
 		step := float64(c.eta / c.R * y)
-		c.add(b, i, T(step/c.scale)) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
-		c.scale /= math.Sqrt(1 + float64(step*(float64(2*f)+float64(step*sumSq(b, i)))))
+		c.Add(b, i, T(step/c.scale)) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
+		c.scale /= math.Sqrt(1 + float64(step*(float64(2*f)+float64(step*primal.SumSq(b, i)))))
 		if c.scale < 0x1p-32 || c.scale > 0x1p32 { // fold it in, all but its mantissa; a power of two rounds nothing
 			m, e := math.Frexp(c.scale)
-			vecmath.Scal(c.w, T(math.Ldexp(1, e)))
+			vecmath.Scal(c.W, T(math.Ldexp(1, e)))
 			c.scale = m
 		}
-		threshold = float64(c.cfg.threshold(float64(c.updates+1)) * c.R)
+		threshold = float64(c.cfg.threshold(float64(c.Count+1)) * c.R)
 	}
 	return nil
 }
 
 // Fit is Fitter.Fit. R is Config.R, and where that is open that of the data.
-func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
-	run, R2, err := newCycle("cramma", b, o, c.w, c.updates)
+func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+	run, R2, err := margin.NewCycle("cramma", b, o, c.W, c.Count)
 	if err != nil {
-		return FitResult{}, err
+		return learner.FitResult{}, err
 	}
 	R := c.cfg.R
 	if c.cfg.R == 0 {
 		R = math.Sqrt(R2)
 	}
-	run.resume(c.cut)
-	run.begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.updates}, c.scale == 0)
-	res, err := run.run(ctx)
-	c.cut = run.cut
-	c.w, c.scale = run.weights(func(length float64) float64 { return 1 / length }), 1
-	c.updates += res.Updates
-	res.Counter = c.updates + 1
+	run.Resume(c.Cut)
+	run.Begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.Count}, c.scale == 0)
+	res, err := run.Run(ctx)
+	c.Cut = run.Cut
+	c.W, c.scale = run.Weights(func(length float64) float64 { return 1 / length }), 1
+	c.Count += res.Updates
+	res.Counter = c.Count + 1
 	return res, err
 }
 
@@ -198,56 +200,58 @@ type crammaFit struct {
 	t       int64   // updates so far + 1, after next
 }
 
-func (r *crammaFit) next(norm2 float64) (threshold, step float64) {
+func (r *crammaFit) Next(norm2 float64) (threshold, step float64) {
 	r.t++
-	return r.again(norm2)
+	return r.Again(norm2)
 }
 
-func (r *crammaFit) again(norm2 float64) (threshold, step float64) {
+func (r *crammaFit) Again(norm2 float64) (threshold, step float64) {
 	a := math.Sqrt(norm2)
 	return float64(r.cfg.threshold(float64(r.t)) * r.R * a), float64(r.rate * a)
 }
 
-func (r *crammaFit) rescale(float64) {}
+func (r *crammaFit) Rescale(float64) {}
 
-func (r *crammaFit) numbers() []*float64 { return nil }
+func (r *crammaFit) Numbers() []*float64 { return nil }
 
 // Score is Learner.Score.
 func (c *CRAMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	return c.scores("cramma", c.scale, b, dst)
+	return c.Scores("cramma", c.scale, b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (c *CRAMMA[T]) Snapshot() Predictor[T] {
-	return c.hypothesis("cramma", c.scale).copied()
+func (c *CRAMMA[T]) Snapshot() learner.Predictor[T] {
+	return c.Hypothesis("cramma", c.scale).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (c *CRAMMA[T]) View() Predictor[T] { return c.hypothesis("cramma", c.scale).view() }
+func (c *CRAMMA[T]) View() learner.Predictor[T] { return c.Hypothesis("cramma", c.scale).View() }
 
 // Weights is Learner.Weights.
-func (c *CRAMMA[T]) Weights() []float64 { return scaled(c.w, c.scale) }
+func (c *CRAMMA[T]) Weights() []float64 { return primal.Scaled(c.W, c.scale) }
 
 // Bytes is Learner.Bytes.
-func (c *CRAMMA[T]) Bytes() int64 { return bytesOf(c.w) + int64(unsafe.Sizeof(*c)) }
+func (c *CRAMMA[T]) Bytes() int64 { return primal.BytesOf(c.W) + int64(unsafe.Sizeof(*c)) }
 
 // State is Learner.State: the tensor w and the scalar scale.
-func (c *CRAMMA[T]) State() State { return learner.StateOf(c.fields) }
+func (c *CRAMMA[T]) State() learner.State { return learner.StateOf(c.fields) }
 
 // SetState is Learner.SetState.
-func (c *CRAMMA[T]) SetState(s State) error { return learner.SetState("cramma", s, c.fields) }
+func (c *CRAMMA[T]) SetState(s learner.State) error { return learner.SetState("cramma", s, c.fields) }
 
 // CheckState is Learner.CheckState.
-func (c *CRAMMA[T]) CheckState(s State) error { return learner.CheckState("cramma", s, c.fields) }
+func (c *CRAMMA[T]) CheckState(s learner.State) error {
+	return learner.CheckState("cramma", s, c.fields)
+}
 
 func (c *CRAMMA[T]) fields(d *learner.Codec) {
-	w := c.weights(d)
+	w := c.WalkWeights(d)
 	scale := d.Scalar("scale", &c.scale)
 	if d.Reading() {
-		length := float64(scale * math.Sqrt(sumSq64(w)))
-		zero := scale == 0 && sumSq64(w) == 0
+		length := float64(scale * math.Sqrt(engine.SumSqOrdered(w)))
+		zero := scale == 0 && engine.SumSqOrdered(w) == 0
 		d.Want(zero || scale > 0 && length > 0 && length-length == 0,
 			"scalar %q is %v, and the weights have the length %v", "scale", scale, length)
 	}
-	d.Part(cutPrefix, &c.cut, checkCycleCut)
+	d.Part(learner.CutPrefix, &c.Cut, margin.CheckCycleCut)
 }

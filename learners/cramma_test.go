@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -45,7 +46,7 @@ func TestCRAMMAMargin(t *testing.T) {
 		for _, base := range []float64{1, 4, 16, 64} {
 			beta := math.Pow(base, 2*epsilon)
 			l := fitter[float64](t, "cramma", &learners.CRAMMAConfig{Epsilon: epsilon, Beta: beta, Eta: 0.1, EtaDelta: 0.3 / epsilon})
-			r, err := l.Fit(context.Background(), b, learners.FitOptions{})
+			r, err := l.Fit(context.Background(), b, learner.FitOptions{})
 			if err != nil || !r.Converged {
 				t.Fatalf("epsilon %v, beta %v: %+v, %v", epsilon, beta, r, err)
 			}
@@ -71,13 +72,13 @@ func TestCRAMMAUnit(t *testing.T) {
 		if !c.Traits().Relative {
 			t.Fatal("R is not open")
 		}
-		r, err := c.Resolve(learners.Facts{SumSq: size * size})
+		r, err := c.Resolve(learner.Facts{SumSq: size * size})
 		if err != nil || math.Abs(r.(*learners.CRAMMAConfig).R-size) > 1e-15*size ||
 			r.Traits().Relative {
 			t.Fatal(r, err)
 		}
 		l := newLearner[float32](t, "cramma", r)
-		rounds := make([]learners.Round, b.Len())
+		rounds := make([]learner.Round, b.Len())
 		for range 20 {
 			if err := l.Learn(b, rounds); err != nil {
 				t.Fatal(err)

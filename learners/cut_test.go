@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -16,29 +17,29 @@ import (
 // cutRun is a learner with options of Fit.
 type cutRun struct {
 	name    string
-	config  learners.Config
-	options learners.FitOptions
+	config  learner.Config
+	options learner.FitOptions
 }
 
 func cutRuns() (runs []cutRun) {
-	linear := learners.KernelConfig{Kernel: "linear"}
-	for name, c := range map[string]learners.Config{
+	linear := learner.KernelConfig{Kernel: "linear"}
+	for name, c := range map[string]learner.Config{
 		"perceptron": &learners.PerceptronConfig{Margin: 1, Eta: 1},
 		"alma":       &learners.ALMAConfig{P: 2, Alpha: 0.7},
 		"cramma":     &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.8, Eta: 0.02, EtaDelta: 1},
 	} {
 		runs = append(runs,
-			cutRun{name, c, learners.FitOptions{}},
-			cutRun{name, c, learners.FitOptions{Refresh: 37}},
-			cutRun{name, c, learners.FitOptions{GramBytes: -1}},
-			cutRun{name, c, learners.FitOptions{GramBytes: -1, Refresh: 53}})
+			cutRun{name, c, learner.FitOptions{}},
+			cutRun{name, c, learner.FitOptions{Refresh: 37}},
+			cutRun{name, c, learner.FitOptions{GramBytes: -1}},
+			cutRun{name, c, learner.FitOptions{GramBytes: -1, Refresh: 53}})
 	}
-	for name, c := range map[string]learners.Config{
+	for name, c := range map[string]learner.Config{
 		"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.02, KernelConfig: linear},
 		"micra": &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
 		"pumma": &learners.PUMMAConfig{P: "2.5", Delta: 0.02, KernelConfig: linear},
 	} {
-		for i, o := range []learners.FitOptions{{}, {ActiveSet: true}, {Halving: true},
+		for i, o := range []learner.FitOptions{{}, {ActiveSet: true}, {Halving: true},
 			{ActiveSet: true, Halving: true}} {
 			if name != "micra" || i < 2 {
 				runs = append(runs, cutRun{name, c, o})
@@ -48,7 +49,7 @@ func cutRuns() (runs []cutRun) {
 	return runs
 }
 
-func cutData[T learners.Float](form string) *engine.Block[T] {
+func cutData[T learner.Float](form string) *engine.Block[T] {
 	d := learnertest.Dense[float64](120, 10, 0.05)
 	return block[T](form, rowsOf(d.X, d.Stride, d.Dim, d.Len()), d.Y)
 }
@@ -67,13 +68,13 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func testCut[T learners.Float](t *testing.T, run cutRun, form string) {
+func testCut[T learner.Float](t *testing.T, run cutRun, form string) {
 	t.Helper()
 	b := cutData[T](form)
-	fit := func(l learners.Learner[T], most int64) learners.FitResult {
+	fit := func(l learner.Learner[T], most int64) learner.FitResult {
 		o := run.options
 		o.MaxUpdates = most
-		r, err := l.(learners.Fitter[T]).Fit(t.Context(), b, o)
+		r, err := l.(learner.Fitter[T]).Fit(t.Context(), b, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func testCut[T learners.Float](t *testing.T, run cutRun, form string) {
 	end := learnertest.StateBytes(whole.State())
 	for _, step := range []int64{1 + want.Updates/7, want.Updates / 2, want.Updates - 1} {
 		l := newLearner[T](t, run.name, run.config)
-		var sum learners.FitResult
+		var sum learner.FitResult
 		for {
 			r := fit(l, step)
 			if r.Resumed != (sum.Updates > 0) {
@@ -130,13 +131,13 @@ func TestCutByContext(t *testing.T) {
 	b := cutData[float64]("dense")
 	for _, run := range cutRuns() {
 		whole := newLearner[float64](t, run.name, run.config)
-		if _, err := whole.(learners.Fitter[float64]).Fit(t.Context(), b, run.options); err != nil {
+		if _, err := whole.(learner.Fitter[float64]).Fit(t.Context(), b, run.options); err != nil {
 			t.Fatal(err)
 		}
 		l := newLearner[float64](t, run.name, run.config)
 		for wait := time.Microsecond; ; wait *= 3 {
 			ctx, cancel := context.WithTimeout(t.Context(), wait)
-			r, err := l.(learners.Fitter[float64]).Fit(ctx, b, run.options)
+			r, err := l.(learner.Fitter[float64]).Fit(ctx, b, run.options)
 			cancel()
 			if err == nil {
 				if !r.Converged {
@@ -162,18 +163,18 @@ func TestCutDropped(t *testing.T) {
 	other.Val = append([]float64(nil), b.Val...)
 	other.Val[7] *= 1.5
 	for _, run := range cutRuns() {
-		cut := func() learners.Learner[float64] {
+		cut := func() learner.Learner[float64] {
 			l := newLearner[float64](t, run.name, run.config)
 			o := run.options
 			o.MaxUpdates = 10
-			if _, err := l.(learners.Fitter[float64]).Fit(t.Context(), b, o); err != nil {
+			if _, err := l.(learner.Fitter[float64]).Fit(t.Context(), b, o); err != nil {
 				t.Fatal(err)
 			}
 			return l
 		}
-		resumed := func(l learners.Learner[float64], b *engine.Block[float64],
-			o learners.FitOptions) bool {
-			r, err := l.(learners.Fitter[float64]).Fit(t.Context(), b, o)
+		resumed := func(l learner.Learner[float64], b *engine.Block[float64],
+			o learner.FitOptions) bool {
+			r, err := l.(learner.Fitter[float64]).Fit(t.Context(), b, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +197,7 @@ func TestCutDropped(t *testing.T) {
 			t.Errorf("%s, %+v: gone on with %+v", run.name, run.options, o)
 		}
 		l := cut()
-		if err := l.Learn(b, make([]learners.Round, b.Len())); err != nil {
+		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
 			t.Fatal(err)
 		}
 		for k := range l.State().Counters {
@@ -206,12 +207,12 @@ func TestCutDropped(t *testing.T) {
 		}
 
 		good := cut().State()
-		refused := func(what string, change func(*learners.State)) {
+		refused := func(what string, change func(*learner.State)) {
 			l := cut()
 			before := learnertest.StateBytes(l.State())
 			st := cut().State()
 			change(&st)
-			if err := l.SetState(st); !errors.Is(err, learners.ErrState) {
+			if err := l.SetState(st); !errors.Is(err, learner.ErrState) {
 				t.Errorf("%s, %+v: %s: %v", run.name, run.options, what, err)
 			}
 			if !bytes.Equal(learnertest.StateBytes(l.State()), before) {
@@ -220,22 +221,22 @@ func TestCutDropped(t *testing.T) {
 		}
 		for k := range good.Counters {
 			if len(k) > 4 && k[:4] == "cut." {
-				refused("without "+k, func(s *learners.State) { delete(s.Counters, k) })
-				refused("huge "+k, func(s *learners.State) { s.Counters[k] = 1 << 60 })
+				refused("without "+k, func(s *learner.State) { delete(s.Counters, k) })
+				refused("huge "+k, func(s *learner.State) { s.Counters[k] = 1 << 60 })
 			}
 		}
-		refused("a foreign counter", func(s *learners.State) { s.Counters["cut.foreign"] = 1 })
-		refused("a foreign scalar", func(s *learners.State) { s.Scalars["cut.foreign"] = 1 })
-		refused("a foreign tensor", func(s *learners.State) {
-			s.Tensors = append(s.Tensors, learners.Tensor{Name: "cut.foreign", Shape: []int{1},
+		refused("a foreign counter", func(s *learner.State) { s.Counters["cut.foreign"] = 1 })
+		refused("a foreign scalar", func(s *learner.State) { s.Scalars["cut.foreign"] = 1 })
+		refused("a foreign tensor", func(s *learner.State) {
+			s.Tensors = append(s.Tensors, learner.Tensor{Name: "cut.foreign", Shape: []int{1},
 				Data: []float64{1}})
 		})
 		for i, x := range good.Tensors {
 			if len(x.Name) > 4 && x.Name[:4] == "cut." {
 				refused("another type of "+x.Name,
-					func(s *learners.State) { s.Tensors[i].Data = []uint8{1} })
+					func(s *learner.State) { s.Tensors[i].Data = []uint8{1} })
 				refused("another shape of "+x.Name,
-					func(s *learners.State) { s.Tensors[i].Shape = []int{1, 1 << 40} })
+					func(s *learner.State) { s.Tensors[i].Shape = []int{1, 1 << 40} })
 			}
 		}
 	}

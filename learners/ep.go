@@ -8,12 +8,15 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "ep", Summary: "expectation propagation: the Gaussian posterior of all " +
+	learner.Register(learner.Entry{Name: "ep", Summary: "expectation propagation: the Gaussian posterior of all " +
 		"examples at once (whole data sets only)",
-		Config: func() Config {
+		Config: func() learner.Config {
 			return &EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100, Damping: 1}}
 		}, New32: newEP[float32], New64: newEP[float64]})
 }
@@ -32,7 +35,7 @@ func init() {
 // Cost: for n examples of d features O(min(n, d)^2) a refinement, n of which are a sweep: in the
 // space of the n scores, or of the weights where d is smaller or FitOptions.GramBytes does not
 // allow two n x n matrices. Memory: n d float64 and those matrices, or d^2.
-type EP[T Float] struct{ *VVM[T] }
+type EP[T learner.Float] struct{ *VVM[T] }
 
 // EPConfig holds the settings of EP.
 type EPConfig struct{ PointsConfig }
@@ -43,32 +46,32 @@ func (c *EPConfig) Validate() error {
 	if c.NoiseAuto {
 		return fmt.Errorf("ep: label-noise is estimated from predictions made before labels are "+
 			"shown, of which ep makes none: "+
-			"give it the rate that adf or vvm estimates: %w", ErrConfig)
+			"give it the rate that adf or vvm estimates: %w", learner.ErrConfig)
 	}
 	return c.PointsConfig.validate("ep")
 }
 
 // Traits is Config.Traits: where sites wander, labels that may be wrong help, and smaller changes.
-func (c *EPConfig) Traits() Traits {
-	t := posteriorTraits()
+func (c *EPConfig) Traits() learner.Traits {
+	t := gauss.PosteriorTraits()
 	t.Stream, t.Whole, t.OwnLimit = false, true, true
-	t.Remedies = append(t.Remedies, Remedy{Change: "lower", Setting: "damping"})
+	t.Remedies = append(t.Remedies, learner.Remedy{Change: "lower", Setting: "damping"})
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *EPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *EPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: a covariance matrix, one float64 an example and feature, and in the
 // space of scores two more and two matrices of examples.
-func (c *EPConfig) Memory(x Extent) Footprint {
+func (c *EPConfig) Memory(x learner.Extent) learner.Footprint {
 	x.Growing = false
-	f := posteriorFootprint(x, 1)
+	f := gauss.PosteriorFootprint(x, 1)
 	n := x.Examples
-	f.Add("examples in float64", n, times(n, 8*x.Features+3*24))
+	f.Add("examples in float64", n, learner.Times(n, 8*x.Features+3*24))
 	if x.Whole && epInScores(n, x.Features, x.GramBytes()) {
-		g := posteriorFootprint(Extent{Features: 0, Elem: x.Elem}, n)
-		f.Add("scores of examples", n, plus(times(n, 16, x.Features), g.Held()))
+		g := gauss.PosteriorFootprint(learner.Extent{Features: 0, Elem: x.Elem}, n)
+		f.Add("scores of examples", n, learner.Plus(learner.Times(n, 16, x.Features), g.Held()))
 	}
 	return f
 }
@@ -76,8 +79,8 @@ func (c *EPConfig) Memory(x Extent) Footprint {
 // epInScores reports whether Fit works on the scores of n examples.
 func epInScores(n, features, gram int64) bool { return n <= features && 16*n <= gram/n }
 
-func newEP[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[EPConfig]("ep", c)
+func newEP[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[EPConfig]("ep", c)
 	if err != nil {
 		return nil, err
 	}
@@ -85,69 +88,71 @@ func newEP[T Float](c Config, _ Env) (Learner[T], error) {
 }
 
 // Learn returns an error that wraps ErrBatch.
-func (l *EP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("ep: %w", ErrBatch) }
+func (l *EP[T]) Learn(*engine.Block[T], []learner.Round) error {
+	return fmt.Errorf("ep: %w", learner.ErrBatch)
+}
 
 // Fit is Fitter.Fit. It starts anew every time; an update is a sweep, and FitResult.Converged says
 // whether the last one changed no site by more than the tolerance, passed over none, and all of
 // them made the Gaussian: Report counts those that did not. Violators are the examples with y f <=
 // 0. When ctx ends the state is unchanged.
-func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
 	if err := l.checkFit(b, &o); err != nil {
-		return FitResult{}, err
+		return learner.FitResult{}, err
 	}
 	n := b.Len()
-	p := newPosterior(l.cfg.Noise, 1)
-	if err := p.grow("ep", b.Dim); err != nil {
-		return FitResult{}, err
+	p := gauss.NewPosterior(l.cfg.Noise, 1)
+	if err := p.Grow("ep", b.Dim); err != nil {
+		return learner.FitResult{}, err
 	}
-	t := sites{make([][]float64, n), make([]float64, n), make([]float64, n)}
+	t := gauss.Sites{X: make([][]float64, n), Tau: make([]float64, n), Nu: make([]float64, n)}
 	for i := range n {
 		t.X[i] = make([]float64, b.Dim)
-		signed(b, i, float64(b.Y[i]), t.X[i])
+		primal.Signed(b, i, float64(b.Y[i]), t.X[i])
 	}
-	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1),
+	r := learner.FitResult{Margin: math.NaN(), Bound: math.Inf(1),
 		ScoreSpace: epInScores(int64(n), int64(b.Dim), o.GramBytes)}
 	if r.ScoreSpace {
-		p.reserve(n)
+		p.Reserve(n)
 		for i, x := range t.X {
-			copy(p.X[p.k], x)
-			p.add()
+			copy(p.X[p.K], x)
+			p.Add()
 			if i%64 == 0 && ctx.Err() != nil {
-				return FitResult{}, context.Cause(ctx)
+				return learner.FitResult{}, context.Cause(ctx)
 			}
 		}
 	}
-	w := newWatch(&o)
-	limit := 2 * int64(l.ep.sweeps)
+	w := margin.NewWatch(&o)
+	limit := 2 * int64(l.ep.Sweeps)
 	if o.MaxUpdates > 0 {
 		limit = min(limit, o.MaxUpdates)
 	}
 	for !r.Converged && r.Updates < limit {
 		l.sweep(ctx, p, &t, &r)
 		if ctx.Err() != nil {
-			return FitResult{}, context.Cause(ctx)
+			return learner.FitResult{}, context.Cause(ctx)
 		}
 		r.Updates++
 		r.Epochs++
-		if w.due() {
-			w.tell(FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(),
+		if w.Due() {
+			w.Tell(learner.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(),
 				Bound: math.Inf(1)})
 		}
 	}
-	held := p.held
+	held := p.Held
 	if r.ScoreSpace {
-		t = sites{p.X[:p.k], slices.Clone(p.tau[:p.k]), slices.Clone(p.nu[:p.k])}
-		p.reserve(1)
+		t = gauss.Sites{X: p.X[:p.K], Tau: slices.Clone(p.Tau[:p.K]), Nu: slices.Clone(p.Nu[:p.K])}
+		p.Reserve(1)
 	}
-	p.rebuild(&t)
-	p.flush()
-	if r.Converged = r.Converged && !held && p.report.Passed == 0 &&
-		p.report.Lost == 0; !r.Converged {
-		p.report.Unconverged++
+	p.Rebuild(&t)
+	p.Flush()
+	if r.Converged = r.Converged && !held && p.Report.Passed == 0 &&
+		p.Report.Lost == 0; !r.Converged {
+		p.Report.Unconverged++
 	}
 	l.p = p
 	for i := range n {
-		if float64(b.Y[i])*dotMixed(b, i, p.m) <= 0 {
+		if float64(b.Y[i])*primal.DotMixed(b, i, p.M) <= 0 {
 			r.Violators++
 		}
 	}
@@ -157,42 +162,42 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitR
 }
 
 // checkFit refuses what Fit doesn't take, and sets the defaults of o.
-func (l *EP[T]) checkFit(b *engine.Block[T], o *FitOptions) error {
-	if err := checkBlock("ep", b, b.Len()); err != nil {
+func (l *EP[T]) checkFit(b *engine.Block[T], o *learner.FitOptions) error {
+	if err := primal.CheckBlock("ep", b, b.Len()); err != nil {
 		return err
 	}
-	if err := checkFit("ep", o, false, false); err != nil {
+	if err := margin.CheckFit("ep", o, false, false); err != nil {
 		return err
 	}
 	if o.GramBytes == 0 {
-		o.GramBytes = DefaultGramBytes
+		o.GramBytes = learner.DefaultGramBytes
 	}
 	switch {
 	case o.Delta != 0:
 		return fmt.Errorf("ep: Delta is %v: a posterior has no soft margin: its rate of wrong "+
-			"labels (label-noise) stands for one: %w", o.Delta, ErrConfig)
+			"labels (label-noise) stands for one: %w", o.Delta, learner.ErrConfig)
 	case b.Len() == 0:
-		return fmt.Errorf("ep: no examples: %w", ErrFit)
+		return fmt.Errorf("ep: no examples: %w", learner.ErrFit)
 	}
 	return nil
 }
 
 // sweep refines all sites once, on the scores or on the sites t; r.Updates sweeps were before it.
-func (l *EP[T]) sweep(ctx context.Context, p *posterior, t *sites, r *FitResult) {
-	damping := l.ep.damping
-	if r.Updates >= int64(l.ep.sweeps) {
+func (l *EP[T]) sweep(ctx context.Context, p *gauss.Posterior, t *gauss.Sites, r *learner.FitResult) {
+	damping := l.ep.Damping
+	if r.Updates >= int64(l.ep.Sweeps) {
 		damping *= 0.5
 	}
 	afresh := r.Updates%8 == 7 // so that rounding does not add up
 	switch {
 	case r.ScoreSpace && afresh:
-		p.refresh()
+		p.Refresh()
 	case afresh:
-		p.rebuild(t)
+		p.Rebuild(t)
 	}
 	if r.ScoreSpace {
-		r.Converged = p.sweep(ctx, &l.ep, damping)
+		r.Converged = p.Sweep(ctx, &l.ep, damping)
 	} else {
-		r.Converged = p.sweepAbsorbed(ctx, t, &l.ep, damping)
+		r.Converged = p.SweepAbsorbed(ctx, t, &l.ep, damping)
 	}
 }

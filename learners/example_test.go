@@ -117,7 +117,7 @@ func ExampleOBPM() {
 func ExampleKernelOBPM() {
 	c := must(learner.Lookup("obpm")).Config().(*learners.OBPMConfig) // the defaults
 	c.Members, c.Budget, c.Removal = 20, 60, "norm"
-	c.KernelConfig = learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}
+	c.KernelConfig = learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}
 	l := newOf("obpm", c)
 	progress(l, "banana")
 	fmt.Println(must(supported(l)), "examples kept")
@@ -272,7 +272,7 @@ func ExampleEP() {
 func ExampleBudget() {
 	l := newOf("budget", &learners.BudgetConfig{Budget: 50,
 		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
-		KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
+		KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
 	progress(l, "banana")
 	fmt.Println(l.(*learners.Budget[float64]).Support(), "examples kept")
 	// Output:
@@ -284,7 +284,7 @@ func ExampleBudget() {
 func ExampleTBP() {
 	l := newOf("tbp", &learners.TBPConfig{Budget: 50, ErrorCache: "sv", ErrorSize: 100,
 		Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
-		KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
+		KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
 	progress(l, "banana")
 	fmt.Println(l.(*learners.TBP[float64]).Support(), "examples kept")
 	// Output:
@@ -295,7 +295,7 @@ func ExampleTBP() {
 // A Gaussian process on at most 30 basis points, with probabilities.
 func ExampleSOGP() {
 	c := must(learner.Lookup("sogp")).Config().(*learners.SOGPConfig) // the defaults
-	c.Basis, c.KernelConfig = 30, learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}
+	c.Basis, c.KernelConfig = 30, learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}
 	l := newOf("sogp", c)
 	progress(l, "banana")
 	_, p, err := eval.TestProba(ctx, l.Snapshot(), generated("banana", "test"))
@@ -308,7 +308,7 @@ func ExampleSOGP() {
 // The labels of 500 examples, fitted by a sum over 20 of them.
 func ExampleKMP() {
 	l := newOf("kmp", &learners.KMPConfig{Size: 20, Backfit: true,
-		KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
+		KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
 	must(learner.Fit(ctx, l, generated("banana", "train").All(), learner.FitOptions{}))
 	tested(l, "banana")
 	fmt.Println(must(supported(l)), "examples kept")
@@ -375,7 +375,7 @@ func ExamplePUMMA() {
 // An SVM solves the problem to a relative gap, and says what it has found.
 func ExampleSVM() {
 	l := newOf("svm", &learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6,
-		KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
+		KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}})
 	must(learner.Fit(ctx, l, generated("banana", "train").All(), learner.FitOptions{}))
 	var s learners.SVMSolution = l.(*learners.SVM[float64]).Solution()
 	fmt.Printf("%d of 500 support vectors, objective %.2f\n", s.SupportVectors, s.Objective)
@@ -390,8 +390,8 @@ func ExampleMarginDual() {
 	b := generated("margin", "train").All()
 	points := must(engine.NewPoints[float64](engine.Kernel{Kind: engine.Linear}))
 	points.Append(b, 0, b.Len())
-	var rows learners.RowSource[float64] = engine.NewRows(points, 1<<22, b.Len(), nil)
-	var dual learners.MarginDual = must(learners.FitROMMARows(ctx, rows, b.Y,
+	var rows engine.RowSource[float64] = engine.NewRows(points, 1<<22, b.Len(), nil)
+	var dual learner.MarginDual = must(learners.FitROMMARows(ctx, rows, b.Y,
 		learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{}))
 	support := 0
 	for _, a := range dual.Coef {

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-func document(t *testing.T, c learners.Config) string {
+func document(t *testing.T, c learner.Config) string {
 	t.Helper()
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -23,13 +24,13 @@ func document(t *testing.T, c learners.Config) string {
 // TestResolve: what is relative becomes absolute in a copy, a wrapper's base included, and what is
 // absolute stays.
 func TestResolve(t *testing.T) {
-	facts := learners.Facts{SumSq: 916, Delta: 1, Features: 100}
+	facts := learner.Facts{SumSq: 916, Delta: 1, Features: 100}
 	if facts.R2() != 917 {
 		t.Errorf("R^2 = %v, want 917", facts.R2())
 	}
 	perceptron := &learners.PerceptronConfig{MarginRel: 1, Eta: 1}
 	for name, c := range map[string]struct {
-		config   learners.Config
+		config   learner.Config
 		relative bool
 		want     string // part of the document
 	}{
@@ -86,10 +87,10 @@ func TestResolve(t *testing.T) {
 		t.Error("rff needs the data to know its base's settings")
 	}
 
-	for _, c := range []learners.Config{perceptron, obpm, &learners.CRAMMAConfig{Epsilon: 1,
+	for _, c := range []learner.Config{perceptron, obpm, &learners.CRAMMAConfig{Epsilon: 1,
 		Beta: 1, Eta: 1},
 		&learners.PUMMAConfig{P: "auto", Delta: 0.1}} {
-		if _, err := c.Resolve(learners.Facts{}); !errors.Is(err, learners.ErrConfig) {
+		if _, err := c.Resolve(learner.Facts{}); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%T without facts: %v", c, err)
 		}
 	}
@@ -99,14 +100,14 @@ func TestResolve(t *testing.T) {
 func TestNewLeavesConfig(t *testing.T) {
 	auto := &learners.RFFConfig{D: 200, Sigma: 2, Base: "pumma",
 		BaseConfig: &learners.PUMMAConfig{P: "auto", Delta: 0.01,
-			KernelConfig: learners.KernelConfig{Kernel: "linear"}}}
-	look := func(name string, c learners.Config) {
-		e, err := learners.Lookup(name)
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}}}
+	look := func(name string, c learner.Config) {
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := document(t, c)
-		if _, err := e.New64(c, learners.Env{Kept: 1 << 20}); err != nil {
+		if _, err := e.New64(c, learner.Env{Kept: 1 << 20}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if after := document(t, c); after != before {
@@ -114,8 +115,8 @@ func TestNewLeavesConfig(t *testing.T) {
 		}
 	}
 	look("rff", auto)
-	for _, name := range learners.Names() {
-		e, err := learners.Lookup(name)
+	for _, name := range learner.Names() {
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,9 +130,9 @@ func TestNewLeavesConfig(t *testing.T) {
 // TestCapabilities: a learner of random features can and needs what its base can and needs.
 func TestCapabilities(t *testing.T) {
 	soft := &learners.PUMMAConfig{P: "4", Delta: 0.1, SoftC: 10,
-		KernelConfig: learners.KernelConfig{Kernel: "linear"}}
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	hard := &learners.PUMMAConfig{P: "4", Delta: 0.1,
-		KernelConfig: learners.KernelConfig{Kernel: "linear"}}
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	for _, base := range []*learners.PUMMAConfig{soft, hard} {
 		c := &learners.RFFConfig{D: 40, Sigma: 1, Base: "pumma", BaseConfig: base}
 		if got := c.Traits().Soft; got != base.Traits().Soft || got != (base == soft) {
@@ -158,18 +159,18 @@ func TestCapabilities(t *testing.T) {
 // data, with Delta.
 func TestCRAMMARadius(t *testing.T) {
 	b := learnertest.Dense[float64](200, 20, 0.05)
-	fit := func(R, delta float64) (learners.FitResult, []float64) {
+	fit := func(R, delta float64) (learner.FitResult, []float64) {
 		l := newLearner[float64](t, "cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.8,
 			Eta: 0.02, EtaDelta: 1, R: R})
-		r, err := l.(learners.Fitter[float64]).Fit(t.Context(), b,
-			learners.FitOptions{Delta: delta})
+		r, err := l.(learner.Fitter[float64]).Fit(t.Context(), b,
+			learner.FitOptions{Delta: delta})
 		if err != nil || !r.Converged {
 			t.Fatal(r, err)
 		}
 		return r, l.Weights()
 	}
 	for _, delta := range []float64{0, 0.5} {
-		R := math.Sqrt(learners.MaxSumSq(b, delta))
+		R := math.Sqrt(learner.MaxSumSq(b, delta))
 		open, w := fit(0, delta)
 		given, same := fit(R, delta)
 		if open != given {
@@ -190,26 +191,26 @@ func TestALMALength(t *testing.T) {
 	for i := range big.X {
 		big.X[i] *= size
 	}
-	R := math.Sqrt(learners.MaxSumSq(big, 0))
+	R := math.Sqrt(learner.MaxSumSq(big, 0))
 	small := *big // the same, divided by R
 	small.X = scaleRows([][]float64{big.X}, func([]float64) float64 { return R })[0]
 	config := &learners.ALMAConfig{P: 2, Alpha: 0.5}
-	rounds := make([]learners.Round, big.Len())
-	start := func() learners.Learner[float64] { return newLearner[float64](t, "alma", config) }
-	reload := func(l learners.Learner[float64]) learners.Learner[float64] {
+	rounds := make([]learner.Round, big.Len())
+	start := func() learner.Learner[float64] { return newLearner[float64](t, "alma", config) }
+	reload := func(l learner.Learner[float64]) learner.Learner[float64] {
 		l2 := start()
 		if err := l2.SetState(l.State()); err != nil {
 			t.Fatal(err)
 		}
 		return l2
 	}
-	fit := func(l learners.Learner[float64], b *engine.Block[float64], most int64) {
-		if _, err := l.(learners.Fitter[float64]).Fit(t.Context(), b,
-			learners.FitOptions{MaxUpdates: most, GramBytes: -1}); err != nil {
+	fit := func(l learner.Learner[float64], b *engine.Block[float64], most int64) {
+		if _, err := l.(learner.Fitter[float64]).Fit(t.Context(), b,
+			learner.FitOptions{MaxUpdates: most, GramBytes: -1}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	learn := func(l learners.Learner[float64], b *engine.Block[float64]) {
+	learn := func(l learner.Learner[float64], b *engine.Block[float64]) {
 		if err := l.Learn(b, rounds); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +258,7 @@ func TestALMALength(t *testing.T) {
 		t.Error(err)
 	}
 	old.Scalars["R"] = 0
-	if err := start().SetState(old); !errors.Is(err, learners.ErrState) {
+	if err := start().SetState(old); !errors.Is(err, learner.ErrState) {
 		t.Errorf("R = 0 says %v", err)
 	}
 }

@@ -8,21 +8,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // spaces are the two ways in which Fit works; the small Refresh goes through the twofold refreshes often.
-var spaces = map[string]learners.FitOptions{
+var spaces = map[string]learner.FitOptions{
 	"scores":           {},
 	"scores/refresh=3": {Refresh: 3},
 	"weights":          {GramBytes: -1},
 }
 
-func fitter[T learners.Float](t testing.TB, name string, c learners.Config) learners.Fitter[T] {
+func fitter[T learner.Float](t testing.TB, name string, c learner.Config) learner.Fitter[T] {
 	t.Helper()
-	l, ok := newLearner[T](t, name, c).(learners.Fitter[T])
+	l, ok := newLearner[T](t, name, c).(learner.Fitter[T])
 	if !ok {
 		t.Fatalf("%s can't fit", name)
 	}
@@ -40,7 +41,7 @@ func TestGoldenFit(t *testing.T) {
 	}
 }
 
-func goldenFit(t *testing.T, name, form string, o learners.FitOptions) {
+func goldenFit(t *testing.T, name, form string, o learner.FitOptions) {
 	const tol = goldenTol64
 	var g struct {
 		Data          goldenData
@@ -77,10 +78,10 @@ func goldenFit(t *testing.T, name, form string, o learners.FitOptions) {
 		X[k] = append(slices.Clone(x), g.Rho)
 	}
 	b := block[float64](form, X, g.Data.Y)
-	R2 := learners.MaxSumSq(b, g.Delta)
+	R2 := learner.MaxSumSq(b, g.Delta)
 	near(t, "R", math.Sqrt(R2), g.R, tol)
 	algorithm, _, _ := strings.Cut(g.Algorithm, "_")
-	var config learners.Config
+	var config learner.Config
 	switch algorithm {
 	case "perceptron":
 		config = &learners.PerceptronConfig{Margin: g.Params.Margin * R2, Eta: 1}
@@ -92,7 +93,7 @@ func goldenFit(t *testing.T, name, form string, o learners.FitOptions) {
 		t.Fatal(g.Algorithm)
 	}
 	o.Delta = g.Delta
-	fit := func(max int64) (learners.FitResult, []float64) {
+	fit := func(max int64) (learner.FitResult, []float64) {
 		t.Helper()
 		o.MaxUpdates = max
 		l := fitter[float64](t, algorithm, config)
@@ -149,7 +150,7 @@ func goldenFit(t *testing.T, name, form string, o learners.FitOptions) {
 }
 
 // fits are settings with which Fit converges on the data of learnertest.
-var fits = map[string]learners.Config{
+var fits = map[string]learner.Config{
 	"perceptron": &learners.PerceptronConfig{Margin: 1, Eta: 1},
 	"alma":       &learners.ALMAConfig{P: 2, Alpha: 0.7},
 	"cramma":     &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.8, Eta: 0.02, EtaDelta: 1},
@@ -160,14 +161,14 @@ var fits = map[string]learners.Config{
 func TestFitIsLearn(t *testing.T) {
 	b := learnertest.Dense[float64](200, 20, 0.05)
 	sparse := block[float64]("sparse", rowsOf(b.X, b.Stride, b.Dim, b.Len()), b.Y)
-	R := math.Sqrt(learners.MaxSumSq(b, 0))
+	R := math.Sqrt(learner.MaxSumSq(b, 0))
 	for name, config := range fits {
 		l := newLearner[float64](t, name, config)
 		c := *b
 		if name != "perceptron" {
 			c.X = scaleRows([][]float64{b.X}, func([]float64) float64 { return R })[0]
 		}
-		rounds := make([]learners.Round, b.Len())
+		rounds := make([]learner.Round, b.Len())
 		epochs := int64(0)
 		for last := int64(-1); last != l.Updates(); epochs++ {
 			last = l.Updates()
@@ -208,7 +209,7 @@ func TestFitIsLearn(t *testing.T) {
 			}
 		}
 		f := fitter[float32](t, name, config)
-		r, err := f.Fit(context.Background(), learnertest.Dense[float32](200, 20, 0.05), learners.FitOptions{})
+		r, err := f.Fit(context.Background(), learnertest.Dense[float32](200, 20, 0.05), learner.FitOptions{})
 		if err != nil || !r.Converged || r.Margin < 0.01 {
 			t.Errorf("%s in float32: %+v, %v", name, r, err)
 		}
@@ -227,13 +228,13 @@ func TestFitPerceptronBits(t *testing.T) {
 	start := make([]float64, 11)
 	start[9], start[10] = 1e12, -1e12
 	for _, delta := range []float64{0, 0.3} {
-		var want learners.FitResult
+		var want learner.FitResult
 		var bits []float64
-		for _, o := range []learners.FitOptions{{GramBytes: -1}, {}, {Refresh: 1000}} {
+		for _, o := range []learner.FitOptions{{GramBytes: -1}, {}, {Refresh: 1000}} {
 			o.Delta = delta
 			l := fitter[float64](t, "perceptron", &learners.PerceptronConfig{Margin: 1000, Eta: 1})
-			if err := l.SetState(learners.State{Counters: map[string]uint64{"updates": 0},
-				Tensors: []learners.Tensor{{Name: "w", Shape: []int{11}, Data: start}}}); err != nil {
+			if err := l.SetState(learner.State{Counters: map[string]uint64{"updates": 0},
+				Tensors: []learner.Tensor{{Name: "w", Shape: []int{11}, Data: start}}}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := l.Fit(context.Background(), b, o)
@@ -259,7 +260,7 @@ func TestFitGoesOn(t *testing.T) {
 			var ends []int64 // updates made by the end of each pass
 			watched := o
 			watched.Refresh = 1
-			watched.Observe = func(s learners.FitStatus) {
+			watched.Observe = func(s learner.FitStatus) {
 				for int64(len(ends)) < s.Epochs {
 					ends = append(ends, s.Updates)
 				}
@@ -287,7 +288,7 @@ func TestFitGoesOn(t *testing.T) {
 func TestFitLong(t *testing.T) {
 	b := block[float64]("dense", [][]float64{{1, 0.5}, {1, -0.5}}, []float64{1, 1})
 	config := &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 40, Eta: 3, EtaDelta: 0}
-	var results []learners.FitResult
+	var results []learner.FitResult
 	for _, space := range []string{"scores", "scores/refresh=3", "weights"} {
 		r, err := fitter[float64](t, "cramma", config).Fit(context.Background(), b, spaces[space])
 		if err != nil || !r.Converged || r.Updates < 1500 { // 4^1500 = 2^3000
@@ -314,12 +315,12 @@ func TestFitImplementations(t *testing.T) {
 	dense := learnertest.Dense[float32](101, 21, 0.05)
 	sparse := learnertest.Sparse[float32](120, 50, 0.05)
 	for name, config := range fits {
-		for _, o := range []learners.FitOptions{{Refresh: 50}, {GramBytes: -1}, {Delta: 0.5}, {Delta: 0.5, GramBytes: -1}} {
+		for _, o := range []learner.FitOptions{{Refresh: 50}, {GramBytes: -1}, {Delta: 0.5}, {Delta: 0.5, GramBytes: -1}} {
 			b := dense
 			if o.Delta > 0 {
 				b = sparse
 			}
-			var want learners.FitResult
+			var want learner.FitResult
 			var state []byte
 			for _, im := range vecmath.Implementations() {
 				if !im.Supported {
@@ -352,16 +353,16 @@ func TestFitRejects(t *testing.T) {
 		l := fitter[float64](t, name, config)
 		for what, c := range map[string]struct {
 			b    *learnerBlock
-			o    learners.FitOptions
+			o    learner.FitOptions
 			want error
 		}{
-			"no examples":      {&learnerBlock{}, learners.FitOptions{}, learners.ErrFit},
-			"an empty example": {block[float64]("sparse", X, y), learners.FitOptions{}, learners.ErrFit},
-			"negative Delta":   {good, learners.FitOptions{Delta: -1}, learners.ErrConfig},
-			"NaN Delta":        {good, learners.FitOptions{Delta: math.NaN()}, learners.ErrConfig},
-			"MaxUpdates":       {good, learners.FitOptions{MaxUpdates: -1}, learners.ErrConfig},
-			"Refresh":          {good, learners.FitOptions{Refresh: -1}, learners.ErrConfig},
-			"overflow":         {block[float64]("dense", [][]float64{{1e200}}, y[:1]), learners.FitOptions{}, learners.ErrFit},
+			"no examples":      {&learnerBlock{}, learner.FitOptions{}, learner.ErrFit},
+			"an empty example": {block[float64]("sparse", X, y), learner.FitOptions{}, learner.ErrFit},
+			"negative Delta":   {good, learner.FitOptions{Delta: -1}, learner.ErrConfig},
+			"NaN Delta":        {good, learner.FitOptions{Delta: math.NaN()}, learner.ErrConfig},
+			"MaxUpdates":       {good, learner.FitOptions{MaxUpdates: -1}, learner.ErrConfig},
+			"Refresh":          {good, learner.FitOptions{Refresh: -1}, learner.ErrConfig},
+			"overflow":         {block[float64]("dense", [][]float64{{1e200}}, y[:1]), learner.FitOptions{}, learner.ErrFit},
 		} {
 			before := learnertest.StateBytes(l.State())
 			if _, err := l.Fit(ctx, c.b, c.o); !errors.Is(err, c.want) {
@@ -371,14 +372,14 @@ func TestFitRejects(t *testing.T) {
 				t.Errorf("%s, %s changed the state", name, what)
 			}
 		}
-		if r, err := l.Fit(ctx, block[float64]("sparse", X, y), learners.FitOptions{Delta: 1}); err != nil || !r.Converged {
+		if r, err := l.Fit(ctx, block[float64]("sparse", X, y), learner.FitOptions{Delta: 1}); err != nil || !r.Converged {
 			t.Errorf("%s: an empty example with Delta: %+v, %v", name, r, err)
 		}
-		if _, err := l.Fit(ctx, good, learners.FitOptions{Delta: 1}); !errors.Is(err, learners.ErrFit) {
+		if _, err := l.Fit(ctx, good, learner.FitOptions{Delta: 1}); !errors.Is(err, learner.ErrFit) {
 			t.Errorf("%s: Delta on top of updates: %v", name, err)
 		}
 	}
-	if _, err := fitter[float64](t, "alma", &learners.ALMAConfig{P: 3}).Fit(ctx, good, learners.FitOptions{}); !errors.Is(err, learners.ErrConfig) {
+	if _, err := fitter[float64](t, "alma", &learners.ALMAConfig{P: 3}).Fit(ctx, good, learner.FitOptions{}); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("p = 3: %v", err)
 	}
 }
@@ -391,7 +392,7 @@ func TestFitEnds(t *testing.T) {
 		for space, o := range spaces {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			stop := errors.New("enough")
-			o.Observe = func(s learners.FitStatus) {
+			o.Observe = func(s learner.FitStatus) {
 				if s.Violators == 0 || s.Margin >= 0 {
 					t.Errorf("%s/%s: %+v", name, space, s)
 				}
@@ -403,7 +404,7 @@ func TestFitEnds(t *testing.T) {
 			l := fitter[float64](t, name, config)
 			r, err := l.Fit(ctx, b, o)
 			stopped := errors.Is(err, stop) && r.Updates == 1000 && l.Updates() == 1000
-			proven := err == nil && r.Updates < 1000 && r.Bound <= learners.LeastMargin*math.Sqrt(learners.MaxSumSq(b, o.Delta))
+			proven := err == nil && r.Updates < 1000 && r.Bound <= learner.LeastMargin*math.Sqrt(learner.MaxSumSq(b, o.Delta))
 			if !stopped && !proven || r.Converged || r.Violators == 0 {
 				t.Errorf("%s/%s: %+v, %v", name, space, r, err)
 			}
@@ -418,8 +419,8 @@ func TestFitEnds(t *testing.T) {
 		t.Errorf("no bound of CRAMMA told that there is no margin: %v", proofs)
 	}
 	// Nothing limits a perceptron but its bound.
-	r, err := fitter[float64](t, "perceptron", &learners.PerceptronConfig{Eta: 1}).Fit(context.Background(), b, learners.FitOptions{})
-	if err != nil || r.Converged || r.Bound > learners.LeastMargin*math.Sqrt(learners.MaxSumSq(b, 0)) {
+	r, err := fitter[float64](t, "perceptron", &learners.PerceptronConfig{Eta: 1}).Fit(context.Background(), b, learner.FitOptions{})
+	if err != nil || r.Converged || r.Bound > learner.LeastMargin*math.Sqrt(learner.MaxSumSq(b, 0)) {
 		t.Errorf("perceptron: %+v, %v", r, err)
 	}
 }
@@ -430,7 +431,7 @@ func TestFitSweeps(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		learner string
-		config  learners.Config
+		config  learner.Config
 		delta   float64
 	}{
 		"pumma":            {"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.02}, 0.02},
@@ -438,7 +439,7 @@ func TestFitSweeps(t *testing.T) {
 		"pumma soft":       {"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.02, SoftC: 3}, 0.02},
 		"aggressive romma": {"romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.02}, 0.02},
 	} {
-		for _, o := range []learners.FitOptions{{}, {ActiveSet: true}, {Halving: true}, {ActiveSet: true, Halving: true}} {
+		for _, o := range []learner.FitOptions{{}, {ActiveSet: true}, {Halving: true}, {ActiveSet: true, Halving: true}} {
 			l := fitter[float64](t, c.learner, c.config)
 			r, err := l.Fit(ctx, b, o)
 			if err != nil || !r.Converged || r.Violators != 0 || r.Updates != l.Updates() {
@@ -447,19 +448,19 @@ func TestFitSweeps(t *testing.T) {
 			if !(r.Margin >= (1-c.delta)*r.Bound*(1-1e-9)) || r.Margin > r.Bound {
 				t.Errorf("%s, %+v: margin %v, bound %v, delta %v", name, o, r.Margin, r.Bound, c.delta)
 			}
-			if again, err := l.Fit(ctx, b, learners.FitOptions{}); name != "pumma soft" && (err != nil || again.Updates != 0 || !again.Converged) {
+			if again, err := l.Fit(ctx, b, learner.FitOptions{}); name != "pumma soft" && (err != nil || again.Updates != 0 || !again.Converged) {
 				t.Errorf("%s, %+v: one more pass: %+v, %v", name, o, again, err)
 			}
 		}
 	}
 	// MICRA's accuracy is not certified, its bound is one all the same.
-	best, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01}).Fit(ctx, b, learners.FitOptions{})
+	best, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01}).Fit(ctx, b, learner.FitOptions{})
 	if err != nil || !best.Converged {
 		t.Fatalf("romma: %+v, %v", best, err)
 	}
 	for _, delta := range []float64{0, 0.5} {
 		l := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9})
-		r, err := l.Fit(ctx, b, learners.FitOptions{ActiveSet: true, Delta: delta, MaxUpdates: 100000})
+		r, err := l.Fit(ctx, b, learner.FitOptions{ActiveSet: true, Delta: delta, MaxUpdates: 100000})
 		if err != nil || !(r.Margin <= r.Bound) || r.Bound < best.Margin || r.Bound > 100*best.Margin {
 			t.Errorf("micra, Delta %v: %+v, %v; a margin of %v exists", delta, r, err, best.Margin)
 		}
@@ -470,21 +471,21 @@ func TestFitSweeps(t *testing.T) {
 		if err := again.SetState(l.State()); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := again.Fit(ctx, b, learners.FitOptions{MaxUpdates: 1}); err != nil || !math.IsInf(r.Bound, 1) {
+		if r, err := again.Fit(ctx, b, learner.FitOptions{MaxUpdates: 1}); err != nil || !math.IsInf(r.Bound, 1) {
 			t.Errorf("micra, resumed: %+v, %v: its bound is not known", r, err)
 		}
 	}
 	for name, config := range fits {
-		if _, err := fitter[float64](t, name, config).Fit(ctx, b, learners.FitOptions{ActiveSet: true}); !errors.Is(err, learners.ErrConfig) {
+		if _, err := fitter[float64](t, name, config).Fit(ctx, b, learner.FitOptions{ActiveSet: true}); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%s with an active set: %v", name, err)
 		}
 	}
-	if _, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Delta: 0.1}).Fit(ctx, b, learners.FitOptions{Halving: true}); !errors.Is(err, learners.ErrConfig) {
+	if _, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Delta: 0.1}).Fit(ctx, b, learner.FitOptions{Halving: true}); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("romma without delta, halving: %v", err)
 	}
 	// Equal examples with both labels: pumma has no update for them, and no margin.
 	same := block[float64]("dense", [][]float64{{1, 2}, {1, 2}}, []float64{1, -1})
-	if r, err := fitter[float64](t, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}).Fit(ctx, same, learners.FitOptions{}); err != nil || r.Converged || r.Violators == 0 {
+	if r, err := fitter[float64](t, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}).Fit(ctx, same, learner.FitOptions{}); err != nil || r.Converged || r.Violators == 0 {
 		t.Errorf("equal examples: %+v, %v", r, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -24,7 +25,7 @@ const goldenTol64, goldenTol32 = 1e-10, 1e-5
 var forms = []string{"dense", "sparse"}
 
 // block makes a block of examples given as dense rows; a sparse one leaves out the zeros.
-func block[T learners.Float](form string, X [][]float64, y []float64) *engine.Block[T] {
+func block[T learner.Float](form string, X [][]float64, y []float64) *engine.Block[T] {
 	b := &engine.Block[T]{Dim: len(X[0])}
 	for _, v := range y {
 		b.Y = append(b.Y, T(v))
@@ -50,13 +51,13 @@ func block[T learners.Float](form string, X [][]float64, y []float64) *engine.Bl
 	return b
 }
 
-func newLearner[T learners.Float](t testing.TB, name string, c learners.Config) learners.Learner[T] {
+func newLearner[T learner.Float](t testing.TB, name string, c learner.Config) learner.Learner[T] {
 	t.Helper()
-	e, err := learners.Lookup(name)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := learners.New[T](e, c, learners.Env{})
+	l, err := learner.New[T](e, c, learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +65,10 @@ func newLearner[T learners.Float](t testing.TB, name string, c learners.Config) 
 }
 
 // one learns example i of b alone.
-func one[T learners.Float](t testing.TB, l learners.Learner[T], b *engine.Block[T], i int) learners.Round {
+func one[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T], i int) learner.Round {
 	t.Helper()
 	v := b.Slice(i, i+1)
-	var r [1]learners.Round
+	var r [1]learner.Round
 	if err := l.Learn(&v, r[:]); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ type goldenData struct {
 type goldenParams struct{ P, Alpha, B, C, Eta float64 }
 
 // config turns a golden file's algorithm and parameters into a learner's name and settings.
-func (p goldenParams) config(t testing.TB, algorithm string) (string, learners.Config) {
+func (p goldenParams) config(t testing.TB, algorithm string) (string, learner.Config) {
 	switch algorithm {
 	case "perceptron":
 		return "perceptron", &learners.PerceptronConfig{Eta: 1}
@@ -171,7 +172,7 @@ func TestGoldenOnline(t *testing.T) {
 	}
 }
 
-func goldenOnline[T learners.Float](t *testing.T, name, form string, tol float64) {
+func goldenOnline[T learner.Float](t *testing.T, name, form string, tol float64) {
 	var g struct {
 		Data      goldenData
 		Normalise any `json:"normalise_instances"`
@@ -271,23 +272,23 @@ func goldenBatch(t *testing.T, name, form string) {
 	R := math.Sqrt(R2)
 	near(t, "R", R, g.R, tol)
 	unit := 1.0 // of scores, in units of the examples
-	var learner string
-	var config learners.Config
+	var learnerName string
+	var config learner.Config
 	if strings.HasPrefix(g.Algorithm, "perceptron") {
 		relative := &learners.PerceptronConfig{MarginRel: g.Params.Margin, Eta: 1}
-		c, err := relative.Resolve(learners.Facts{SumSq: R2})
+		c, err := relative.Resolve(learner.Facts{SumSq: R2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		near(t, "threshold", c.(*learners.PerceptronConfig).Margin, g.First[0].Threshold, tol)
-		learner, config = "perceptron", c
+		learnerName, config = "perceptron", c
 	} else {
 		X = scaleRows(X, func([]float64) float64 { return R })
 		unit = R
-		learner, config = "alma", &learners.ALMAConfig{P: 2, Alpha: g.Params.Alpha}
+		learnerName, config = "alma", &learners.ALMAConfig{P: 2, Alpha: g.Params.Alpha}
 	}
 	b := block[float64](form, X, g.Data.Y)
-	l := newLearner[float64](t, learner, config)
+	l := newLearner[float64](t, learnerName, config)
 
 	epochs, first := 0, 0
 	for last := int64(-1); last != l.Updates(); epochs++ {

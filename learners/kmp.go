@@ -8,12 +8,17 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
-	Register(Entry{Name: "kmp", Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen one by one (whole data sets only)",
-		Config: func() Config { return &KMPConfig{Size: 100, KernelConfig: KernelConfig{Kernel: "linear"}} }, New32: newKMP[float32], New64: newKMP[float64]})
+	learner.Register(learner.Entry{Name: "kmp", Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen one by one (whole data sets only)",
+		Config: func() learner.Config {
+			return &KMPConfig{Size: 100, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		}, New32: newKMP[float32], New64: newKMP[float64]})
 }
 
 // KMP fits the labels by a sum over few examples, each step by the one that lowers the sum of squares most.
@@ -37,10 +42,10 @@ func init() {
 //
 // Cost: a pass over the Gram matrix a step, rows of which FitOptions.GramBytes are kept; backfitting O(size) more inner products of examples' length.
 // Memory: a few float64 an example; backfitting one an example and step.
-type KMP[T Float] struct {
+type KMP[T learner.Float] struct {
 	cfg  KMPConfig
 	pool *engine.Pool
-	expansion[T]
+	kept.Expansion[T]
 	updates int64
 }
 
@@ -48,41 +53,41 @@ type KMP[T Float] struct {
 type KMPConfig struct {
 	Size    int  `json:"size" flag:"size" help:"steps: at most so many examples are chosen"`
 	Backfit bool `json:"backfit" flag:"backfit" help:"fit all coefficients anew at each step"`
-	KernelConfig
+	learner.KernelConfig
 }
 
 // Validate wants Size > 0 and a kernel.
 func (c *KMPConfig) Validate() error {
 	if c.Size < 1 || c.Size > math.MaxInt32 {
-		return fmt.Errorf("kmp: size is %d, want a number of examples: %w", c.Size, ErrConfig)
+		return fmt.Errorf("kmp: size is %d, want a number of examples: %w", c.Size, learner.ErrConfig)
 	}
-	return c.KernelConfig.validate("kmp")
+	return c.KernelConfig.Validate("kmp")
 }
 
 // Traits is Config.Traits.
-func (c *KMPConfig) Traits() Traits {
-	t := learner.KernelTraits(c.kernel(), 0)
+func (c *KMPConfig) Traits() learner.Traits {
+	t := learner.KernelTraits(c.EngineKernel(), 0)
 	t.Stream, t.Whole, t.OwnLimit = false, true, true
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *KMPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *KMPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: kernel rows, some float64 an example, backfitting one an example and
 // step; and the chosen examples.
-func (c *KMPConfig) Memory(x Extent) Footprint {
-	var f Footprint
+func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
 	size := min(int64(c.Size), x.Examples)
-	rowsFootprint(&f, x, x.Elem, size, 4*8)
+	kept.RowsFootprint(&f, x, x.Elem, size, 4*8)
 	if c.Backfit {
-		f.Add("orthogonal rows", size, times(8, size, x.Examples+size+16))
+		f.Add("orthogonal rows", size, learner.Times(8, size, x.Examples+size+16))
 	}
 	return f
 }
 
-func newKMP[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[KMPConfig]("kmp", c)
+func newKMP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[KMPConfig]("kmp", c)
 	if err != nil {
 		return nil, err
 	}
@@ -90,41 +95,43 @@ func newKMP[T Float](c Config, env Env) (Learner[T], error) {
 }
 
 // Learn returns an error that wraps ErrBatch.
-func (l *KMP[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("kmp: %w", ErrBatch) }
+func (l *KMP[T]) Learn(*engine.Block[T], []learner.Round) error {
+	return fmt.Errorf("kmp: %w", learner.ErrBatch)
+}
 
 // Fit is Fitter.Fit. It starts anew every time; an update is a step. Violators are the examples with y f <= 0. When ctx ends the state is unchanged.
-func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
 	n := b.Len()
-	if err := checkBlock("kmp", b, n); err != nil {
-		return FitResult{}, err
+	if err := primal.CheckBlock("kmp", b, n); err != nil {
+		return learner.FitResult{}, err
 	}
-	if err := checkFit("kmp", &o, false, false); err != nil {
-		return FitResult{}, err
+	if err := margin.CheckFit("kmp", &o, false, false); err != nil {
+		return learner.FitResult{}, err
 	}
 	switch {
 	case o.Delta != 0:
-		return FitResult{}, fmt.Errorf("kmp: Delta is %v: least squares have no soft margin: %w", o.Delta, ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("kmp: Delta is %v: least squares have no soft margin: %w", o.Delta, learner.ErrConfig)
 	case n == 0:
-		return FitResult{}, fmt.Errorf("kmp: no examples: %w", ErrFit)
+		return learner.FitResult{}, fmt.Errorf("kmp: no examples: %w", learner.ErrFit)
 	}
-	list, err := engine.NewPoints[T](l.cfg.kernel())
+	list, err := engine.NewPoints[T](l.cfg.EngineKernel())
 	if err != nil {
-		return FitResult{}, fmt.Errorf("kmp: %w", err)
+		return learner.FitResult{}, fmt.Errorf("kmp: %w", err)
 	}
 	list.Append(b, 0, n)
 	if o.GramBytes == 0 {
-		o.GramBytes = DefaultGramBytes
+		o.GramBytes = learner.DefaultGramBytes
 	}
 	p := pursuit[T]{rows: engine.NewRows(list, max(0, o.GramBytes), n, l.pool), residual: make([]float64, n), square: make([]float64, n),
 		coef: make([]float64, n), backfit: l.cfg.Backfit}
 	for i, y := range b.Y {
 		p.residual[i] = float64(y)
 	}
-	r := FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: true}
+	r := learner.FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: true}
 	for r.Updates < int64(l.cfg.Size) {
 		more, err := p.step(ctx)
 		if err != nil {
-			return FitResult{}, err
+			return learner.FitResult{}, err
 		}
 		if !more {
 			break
@@ -141,8 +148,8 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fit
 			r.Violators++
 		}
 	}
-	if err := l.expansion.keep("kmp", b, p.solve(), l.cfg.kernel(), l.pool); err != nil {
-		return FitResult{}, err
+	if err := l.Expansion.Keep("kmp", b, p.solve(), l.cfg.EngineKernel(), l.pool); err != nil {
+		return learner.FitResult{}, err
 	}
 	l.updates += r.Updates
 	r.Counter = l.updates + 1
@@ -150,7 +157,7 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fit
 }
 
 // pursuit is a run of Fit.
-type pursuit[T Float] struct {
+type pursuit[T learner.Float] struct {
 	rows     *engine.Rows[T]
 	residual []float64
 	square   []float64 // K_j . K_j; 0 before the first step
@@ -238,39 +245,39 @@ func (l *KMP[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // expanded is the hypothesis.
-func (l *KMP[T]) expanded() kernelExpansion[T] {
-	return kernelExpansion[T]{name: "kmp", expansion: l.expansion, kernel: l.cfg.kernel(),
-		pool: l.pool}
+func (l *KMP[T]) expanded() kept.KernelExpansion[T] {
+	return kept.KernelExpansion[T]{Name: "kmp", Expansion: l.Expansion, Kernel: l.cfg.EngineKernel(),
+		Pool: l.pool}
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *KMP[T]) Snapshot() Predictor[T] { return l.expanded().view() }
+func (l *KMP[T]) Snapshot() learner.Predictor[T] { return l.expanded().View() }
 
 // View is for [learner.ViewOf].
-func (l *KMP[T]) View() Predictor[T] { return l.expanded().view() }
+func (l *KMP[T]) View() learner.Predictor[T] { return l.expanded().View() }
 
 // Weights returns nil: the hypothesis is a sum over chosen examples.
 func (l *KMP[T]) Weights() []float64 { return nil }
 
 // Support returns the number of examples chosen.
-func (l *KMP[T]) Support() int { return len(l.coef) }
+func (l *KMP[T]) Support() int { return len(l.Coef) }
 
 // Updates returns the steps made.
 func (l *KMP[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *KMP[T]) Bytes() int64 { return l.expansion.bytes() + int64(unsafe.Sizeof(*l)) }
+func (l *KMP[T]) Bytes() int64 { return l.Expansion.Bytes() + int64(unsafe.Sizeof(*l)) }
 
 // State is Learner.State: the chosen examples and their coefficients.
-func (l *KMP[T]) State() State { return learner.StateOf(l.fields) }
+func (l *KMP[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *KMP[T]) SetState(s State) error { return learner.SetState("kmp", s, l.fields) }
+func (l *KMP[T]) SetState(s learner.State) error { return learner.SetState("kmp", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *KMP[T]) CheckState(s State) error { return learner.CheckState("kmp", s, l.fields) }
+func (l *KMP[T]) CheckState(s learner.State) error { return learner.CheckState("kmp", s, l.fields) }
 
 func (l *KMP[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
-	l.expansion.fields(c, l.cfg.kernel(), l.pool)
+	l.Expansion.Fields(c, l.cfg.EngineKernel(), l.pool)
 }

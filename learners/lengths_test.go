@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // mixed returns separable examples of length about 1, every second one multiplied by size.
-func mixed[T learners.Float](size float64) *engine.Block[T] {
+func mixed[T learner.Float](size float64) *engine.Block[T] {
 	b := learnertest.Dense[T](100, 4, 0.1)
 	for i := range b.Len() {
 		if i%2 == 0 {
@@ -24,12 +25,12 @@ func mixed[T learners.Float](size float64) *engine.Block[T] {
 	return b
 }
 
-func testLengths[T learners.Float](t *testing.T, huge float64) {
-	for name, c := range map[string]learners.Config{
+func testLengths[T learner.Float](t *testing.T, huge float64) {
+	for name, c := range map[string]learner.Config{
 		"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1},
 		"micra": &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
 		"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1,
-			KernelConfig: learners.KernelConfig{Kernel: "linear"}},
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		"alma":   &learners.ALMAConfig{P: 2},
 		"cramma": &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1, R: 1},
 		"pa":     &learners.PAConfig{Variant: 1, C: 1},
@@ -37,7 +38,7 @@ func testLengths[T learners.Float](t *testing.T, huge float64) {
 		for _, size := range []float64{1e18, 1e-18, 1e-30} {
 			b := mixed[T](size)
 			l := newLearner[T](t, name, c)
-			rounds := make([]learners.Round, b.Len())
+			rounds := make([]learner.Round, b.Len())
 			dst := make([]float64, b.Len())
 			for range 20 {
 				if err := l.Learn(b, rounds); err != nil {
@@ -55,20 +56,20 @@ func testLengths[T learners.Float](t *testing.T, huge float64) {
 		}
 		b := mixed[T](huge)
 		l := newLearner[T](t, name, c)
-		rounds := make([]learners.Round, b.Len())
+		rounds := make([]learner.Round, b.Len())
 		before := learnertest.StateBytes(l.State())
 		if name == "pumma" && huge < 1e100 || name == "pa" {
 			continue // computes in float64; a step of 0 harms nothing
 		}
-		if err := l.Learn(b, rounds); !errors.Is(err, learners.ErrLength) {
+		if err := l.Learn(b, rounds); !errors.Is(err, learner.ErrLength) {
 			t.Errorf("%s, size %g: %v", name, huge, err)
 		}
 		if !bytes.Equal(learnertest.StateBytes(l.State()), before) {
 			t.Errorf("%s, size %g: a refused block changed the state", name, huge)
 		}
-		if f, ok := l.(learners.Fitter[T]); ok {
+		if f, ok := l.(learner.Fitter[T]); ok {
 			if _, err := f.Fit(t.Context(), b,
-				learners.FitOptions{MaxUpdates: 10000}); huge > 1e100 && err == nil {
+				learner.FitOptions{MaxUpdates: 10000}); huge > 1e100 && err == nil {
 				t.Errorf("%s, size %g: Fit says %v", name, huge, err)
 			}
 		}
@@ -87,18 +88,18 @@ func TestLengths(t *testing.T) {
 func TestMarginOfShortExamples(t *testing.T) {
 	for _, size := range []float64{1, 1e4, 1e9, 1e18} {
 		b := mixed[float64](size)
-		for name, c := range map[string]learners.Config{
+		for name, c := range map[string]learner.Config{
 			"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1},
 			"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1,
-				KernelConfig: learners.KernelConfig{Kernel: "linear"}},
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		} {
 			if name == "pumma" && size > 1e9 {
 				// the short ones' share of u is lost in roundings: it says that it doesn't converge
 				continue
 			}
 			l := newLearner[float64](t, name, c)
-			r, err := l.(learners.Fitter[float64]).Fit(t.Context(), b,
-				learners.FitOptions{MaxUpdates: 100000})
+			r, err := l.(learner.Fitter[float64]).Fit(t.Context(), b,
+				learner.FitOptions{MaxUpdates: 100000})
 			if err != nil || !r.Converged || r.Violators != 0 {
 				t.Errorf("%s, size %g: %v, %+v", name, size, err, r)
 			}

@@ -3,11 +3,13 @@ package learners
 import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "lms", Summary: "least mean squares (Widrow-Hoff)",
-		Config: func() Config { return &LMSConfig{Eta: 0.5} }, New32: newLMS[float32], New64: newLMS[float64]})
+	learner.Register(learner.Entry{Name: "lms", Summary: "least mean squares (Widrow-Hoff)",
+		Config: func() learner.Config { return &LMSConfig{Eta: 0.5} }, New32: newLMS[float32], New64: newLMS[float64]})
 }
 
 // LMS takes one gradient step on the squared error of each example.
@@ -28,8 +30,8 @@ func init() {
 // TestLMSResidual. Beyond that LMS diverges: bring examples to unit length.
 //
 // Cost: one dot and one axpy an example: O(non-zeros). Memory: one T a feature.
-type LMS[T Float] struct {
-	linear[T]
+type LMS[T learner.Float] struct {
+	primal.Linear[T]
 	cfg LMSConfig
 }
 
@@ -40,41 +42,41 @@ type LMSConfig struct {
 
 // Validate wants Eta > 0.
 func (c *LMSConfig) Validate() error {
-	return checkSetting("lms", "eta", c.Eta, c.Eta > 0, "a number > 0")
+	return learner.CheckSetting("lms", "eta", c.Eta, c.Eta > 0, "a number > 0")
 }
 
 // Traits is Config.Traits.
-func (c *LMSConfig) Traits() Traits {
+func (c *LMSConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Members = c.members()
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *LMSConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *LMSConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: one T a feature.
-func (c *LMSConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }
+func (c *LMSConfig) Memory(x learner.Extent) learner.Footprint { return primal.LinearFootprint(x, 0) }
 
-func newLMS[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[LMSConfig]("lms", c)
+func newLMS[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[LMSConfig]("lms", c)
 	if err != nil {
 		return nil, err
 	}
-	return &LMS[T]{linear: newLinear[T](), cfg: cfg}, nil
+	return &LMS[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.
-func (l *LMS[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := l.begin("lms", b, rounds); err != nil {
+func (l *LMS[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := l.Begin("lms", b, rounds); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		f := l.dot(b, i)
-		rounds[i] = Round{Score: f}
+		f := l.Dot(b, i)
+		rounds[i] = learner.Round{Score: f}
 		if e := float64(b.Y[i]) - f; e != 0 {
-			l.add(b, i, T(l.cfg.Eta*e))
-			l.updates++
+			l.Add(b, i, T(l.cfg.Eta*e))
+			l.Count++
 			rounds[i].Updates = 1
 		}
 	}
@@ -83,25 +85,25 @@ func (l *LMS[T]) Learn(b *engine.Block[T], rounds []Round) error {
 
 // Score is Learner.Score.
 func (l *LMS[T]) Score(b *engine.Block[T], dst []float64) error {
-	return l.scores("lms", 1, b, dst)
+	return l.Scores("lms", 1, b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *LMS[T]) Snapshot() Predictor[T] {
-	return l.hypothesis("lms", 1).copied()
+func (l *LMS[T]) Snapshot() learner.Predictor[T] {
+	return l.Hypothesis("lms", 1).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (l *LMS[T]) View() Predictor[T] { return l.hypothesis("lms", 1).view() }
+func (l *LMS[T]) View() learner.Predictor[T] { return l.Hypothesis("lms", 1).View() }
 
 // SetState is Learner.SetState.
-func (l *LMS[T]) SetState(s State) error { return learner.SetState("lms", s, l.fields) }
+func (l *LMS[T]) SetState(s learner.State) error { return learner.SetState("lms", s, l.Fields) }
 
 // CheckState is Learner.CheckState.
-func (l *LMS[T]) CheckState(s State) error { return learner.CheckState("lms", s, l.fields) }
+func (l *LMS[T]) CheckState(s learner.State) error { return learner.CheckState("lms", s, l.Fields) }
 
 // lmsRule: see LMS.
-type lmsRule[T Float] struct {
+type lmsRule[T learner.Float] struct {
 	learner.Additive[T]
 	eta float64
 }
@@ -109,7 +111,7 @@ type lmsRule[T Float] struct {
 // Step is learner.MemberRule.Step.
 func (r *lmsRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, _ float64,
 	coef []T) (int, []T) {
-	return eachMember(mask, func(l int) bool {
+	return ensemble.EachMember(mask, func(l int) bool {
 		e := float64(y) - float64(s[l])
 		coef[l] = T(r.eta * e)
 		sums[l/64] += float64(coef[l])

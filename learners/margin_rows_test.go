@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -53,7 +54,7 @@ func TestGoldenPUMMARows(t *testing.T) {
 			}
 			c := learners.PUMMAConfig{P: "2", Delta: g.Delta, SoftC: g.C}
 			for _, want := range g.Trace {
-				r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learners.FitOptions{MaxUpdates: want.Update + pummaFirst})
+				r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learner.FitOptions{MaxUpdates: want.Update + pummaFirst})
 				if err != nil || r.Converged {
 					t.Fatal(r, err)
 				}
@@ -62,7 +63,7 @@ func TestGoldenPUMMARows(t *testing.T) {
 				near(t, what+"b", r.Bias, want.B, goldenTol64)
 				near(t, what+"|w|^2", 1/(r.Bound*r.Bound), want.W2, goldenTol64)
 			}
-			r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learners.FitOptions{})
+			r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learner.FitOptions{})
 			if err != nil || !r.Converged || r.Violators != 0 || r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
 				t.Fatalf("%+v, %v; want %d updates, %d epochs", r.FitResult, err, g.Updates, g.Epochs)
 			}
@@ -87,11 +88,11 @@ func TestPUMMARows(t *testing.T) {
 					y[3], y[50] = -y[3], -y[50]
 				}
 				l := newPUMMA[float64](t, 2, 0.1, soft)
-				want, err := l.Fit(t.Context(), block[float64]("dense", X, y), learners.FitOptions{})
+				want, err := l.Fit(t.Context(), block[float64]("dense", X, y), learner.FitOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := learners.FitPUMMARows(t.Context(), linearGram(X), y, learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: soft}, learners.FitOptions{})
+				r, err := learners.FitPUMMARows(t.Context(), linearGram(X), y, learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: soft}, learner.FitOptions{})
 				if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs || !r.Converged {
 					t.Fatalf("%+v, %v; want %+v", r.FitResult, err, want)
 				}
@@ -116,7 +117,7 @@ func TestPUMMARows(t *testing.T) {
 			g[i][j] = (1 + v) * (1 + v)
 		}
 	}
-	r, err := learners.FitPUMMARows(t.Context(), g, y, learners.PUMMAConfig{P: "2", Delta: 0.01}, learners.FitOptions{})
+	r, err := learners.FitPUMMARows(t.Context(), g, y, learners.PUMMAConfig{P: "2", Delta: 0.01}, learner.FitOptions{})
 	if err != nil || !r.Converged {
 		t.Fatal(r, err)
 	}
@@ -130,13 +131,13 @@ func TestROMMARows(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, c := range []struct {
 			cfg learners.ROMMAConfig
-			o   learners.FitOptions
+			o   learner.FitOptions
 		}{
-			{learners.ROMMAConfig{Delta: 0.1}, learners.FitOptions{}},
-			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learners.FitOptions{}},
-			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learners.FitOptions{Halving: true, ActiveSet: true}},
-			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learners.FitOptions{Delta: 0.7}},
-			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learners.FitOptions{Delta: 0.7, MaxUpdates: 60}},
+			{learners.ROMMAConfig{Delta: 0.1}, learner.FitOptions{}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{Halving: true, ActiveSet: true}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{Delta: 0.7}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{Delta: 0.7, MaxUpdates: 60}},
 		} {
 			X, y := randomProblem("dense", seed, 80, 6)
 			if c.o.Delta > 0 {
@@ -173,8 +174,8 @@ func TestROMMARows(t *testing.T) {
 func TestROMMAKernel(t *testing.T) {
 	X, y := randomProblem("shifted", 5, 60, 4)
 	y[7] = -y[7]
-	k := learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 3, Scale: 2}
-	b, o := block[float64]("dense", X, y), learners.FitOptions{Delta: 0.8, ActiveSet: true, Halving: true}
+	k := learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 3, Scale: 2}
+	b, o := block[float64]("dense", X, y), learner.FitOptions{Delta: 0.8, ActiveSet: true, Halving: true}
 	g := make(gram, len(X))
 	for i, x := range X {
 		for _, z := range X {
@@ -205,14 +206,14 @@ func TestROMMAKernel(t *testing.T) {
 		t.Error("weights in the space of a kernel")
 	}
 	s := fitter[float64](t, "svm", &learners.SVMConfig{C: 1 / 0.64, Norm: 2, NoBias: true, Gap: 1e-9, KernelConfig: k})
-	best, err := s.Fit(t.Context(), b, learners.FitOptions{})
+	best, err := s.Fit(t.Context(), b, learner.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if res.Margin < 0.99*best.Margin || res.Margin > best.Margin*(1+1e-6) || res.Bound < best.Margin*(1-1e-6) {
 		t.Errorf("margin %v, bound %v; the svm's is %v", res.Margin, res.Bound, best.Margin)
 	}
-	if err := l.Learn(b, make([]learners.Round, b.Len())); !errors.Is(err, learners.ErrBatch) {
+	if err := l.Learn(b, make([]learner.Round, b.Len())); !errors.Is(err, learner.ErrBatch) {
 		t.Errorf("Learn: %v", err)
 	}
 }
@@ -220,10 +221,10 @@ func TestROMMAKernel(t *testing.T) {
 // TestRowsNotSeparable: a hard margin that does not exist ends the run.
 func TestRowsNotSeparable(t *testing.T) {
 	X, y := [][]float64{{1, 2}, {1, 2}, {-3, 1}, {2, -1}}, []float64{1, -1, 1, -1}
-	k := learners.KernelConfig{Kernel: "rbf", Gamma: 1}
-	for name, c := range map[string]learners.Config{"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1, KernelConfig: k},
+	k := learner.KernelConfig{Kernel: "rbf", Gamma: 1}
+	for name, c := range map[string]learner.Config{"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1, KernelConfig: k},
 		"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: k}} {
-		r, err := fitter[float64](t, name, c).Fit(t.Context(), block[float64]("dense", X, y), learners.FitOptions{MaxUpdates: 1e6})
+		r, err := fitter[float64](t, name, c).Fit(t.Context(), block[float64]("dense", X, y), learner.FitOptions{MaxUpdates: 1e6})
 		if err != nil || r.Converged || r.Violators == 0 || r.Updates == 1e6 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -235,14 +236,14 @@ func TestMarginRowsRefuse(t *testing.T) {
 	for _, c := range []struct {
 		cfg  learners.PUMMAConfig
 		y    []float64
-		o    learners.FitOptions
+		o    learner.FitOptions
 		want error
 	}{
-		{learners.PUMMAConfig{P: "3", Delta: 0.1}, y, learners.FitOptions{}, learners.ErrConfig},
-		{learners.PUMMAConfig{P: "2"}, y, learners.FitOptions{}, learners.ErrConfig},
-		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y[:1], learners.FitOptions{}, learners.ErrFit},
-		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learners.FitOptions{Delta: 1}, learners.ErrConfig},
-		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learners.FitOptions{MaxUpdates: -1}, learners.ErrConfig},
+		{learners.PUMMAConfig{P: "3", Delta: 0.1}, y, learner.FitOptions{}, learner.ErrConfig},
+		{learners.PUMMAConfig{P: "2"}, y, learner.FitOptions{}, learner.ErrConfig},
+		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y[:1], learner.FitOptions{}, learner.ErrFit},
+		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learner.FitOptions{Delta: 1}, learner.ErrConfig},
+		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learner.FitOptions{MaxUpdates: -1}, learner.ErrConfig},
 	} {
 		if _, err := learners.FitPUMMARows(t.Context(), g, c.y, c.cfg, c.o); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c, err, c.want)
@@ -251,12 +252,12 @@ func TestMarginRowsRefuse(t *testing.T) {
 	romma := learners.ROMMAConfig{Delta: 0.1}
 	for _, c := range []struct {
 		y    []float64
-		o    learners.FitOptions
+		o    learner.FitOptions
 		want error
 	}{
-		{y[:1], learners.FitOptions{}, learners.ErrFit},
-		{y, learners.FitOptions{Halving: true}, learners.ErrConfig}, // not aggressive
-		{y, learners.FitOptions{Delta: math.NaN()}, learners.ErrConfig},
+		{y[:1], learner.FitOptions{}, learner.ErrFit},
+		{y, learner.FitOptions{Halving: true}, learner.ErrConfig}, // not aggressive
+		{y, learner.FitOptions{Delta: math.NaN()}, learner.ErrConfig},
 	} {
 		if _, err := learners.FitROMMARows(t.Context(), g, c.y, romma, c.o); !errors.Is(err, c.want) {
 			t.Errorf("romma, %+v: %v, want %v", c.o, err, c.want)
@@ -264,7 +265,7 @@ func TestMarginRowsRefuse(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := learners.FitPUMMARows(ctx, g, y, learners.PUMMAConfig{P: "2", Delta: 0.1}, learners.FitOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := learners.FitPUMMARows(ctx, g, y, learners.PUMMAConfig{P: "2", Delta: 0.1}, learner.FitOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

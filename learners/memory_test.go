@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/race"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // allocated returns what f leaves on the heap, as long as keep is used, and all that it has
@@ -37,7 +38,7 @@ func TestMemoryIsAll(t *testing.T) {
 	check[float64](t, "f64")
 }
 
-func check[T Float](t *testing.T, precision string) {
+func check[T learner.Float](t *testing.T, precision string) {
 	const dim = 1 << 16
 	wide := &engine.Block[T]{Dim: dim, Ptr: []int{0, 2}, Idx: []int32{0, dim - 1}, Val: []T{1, 1},
 		Y: []T{1}}
@@ -45,7 +46,7 @@ func check[T Float](t *testing.T, precision string) {
 		Val: []T{1, 0.5, 1}, Y: []T{1}}
 	for _, c := range []struct {
 		name   string
-		config Config // nil: the defaults
+		config learner.Config // nil: the defaults
 		b      *engine.Block[T]
 	}{
 		{"perceptron", nil, wide}, {"pa", nil, wide}, {"lms", nil, wide}, {"romma", nil, wide},
@@ -60,19 +61,19 @@ func check[T Float](t *testing.T, precision string) {
 		{"vvm", nil, some}, {"wep", nil, some}, {"budget", nil, wide}, {"tbp", nil, wide},
 		{"sogp", nil, wide},
 	} {
-		e, err := Lookup(c.name)
+		e, err := learner.Lookup(c.name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.config == nil {
 			c.config = e.Config()
 		}
-		x := Extent{Features: int64(c.b.Dim), Examples: 1, NonZeros: int64(len(c.b.Val)),
+		x := learner.Extent{Features: int64(c.b.Dim), Examples: 1, NonZeros: int64(len(c.b.Val)),
 			Longest: int64(len(c.b.Val)), Elem: int64(unsafe.Sizeof(T(0)))}
-		var l Learner[T]
+		var l learner.Learner[T]
 		left, all := allocated(t, func() {
-			if l, err = New[T](e, c.config, Env{}); err == nil {
-				err = l.Learn(c.b, make([]Round, 1))
+			if l, err = learner.New[T](e, c.config, learner.Env{}); err == nil {
+				err = l.Learn(c.b, make([]learner.Round, 1))
 			}
 		})
 		if err != nil {
@@ -98,9 +99,9 @@ func TestKeptRoom(t *testing.T) {
 		}
 		return b
 	}
-	rbf, one := KernelConfig{Kernel: "rbf", Gamma: 1}, UpdateConfig{Beta: 2, Update: "perceptron",
+	rbf, one := learner.KernelConfig{Kernel: "rbf", Gamma: 1}, UpdateConfig{Beta: 2, Update: "perceptron",
 		C: 1}
-	for name, c := range map[string]Config{
+	for name, c := range map[string]learner.Config{
 		"budget": &BudgetConfig{Budget: 20, UpdateConfig: one, KernelConfig: rbf},
 		"tbp": &TBPConfig{Budget: 20, ErrorCache: "random", ErrorSize: 20, Ties: "oldest",
 			UpdateConfig: one, KernelConfig: rbf},
@@ -109,7 +110,7 @@ func TestKeptRoom(t *testing.T) {
 			Path:   PathAuto,
 			Budget: 20, Removal: RemoveOldest, KernelConfig: rbf},
 	} {
-		e, err := Lookup(name)
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,11 +118,11 @@ func TestKeptRoom(t *testing.T) {
 			t.Errorf("%s keeps %d examples, which can't be sized", name, k.Keeps)
 		}
 		const room = 200 << 10
-		l, err := New[float32](e, c, Env{Kept: room})
+		l, err := learner.New[float32](e, c, learner.Env{Kept: room})
 		if err != nil {
 			t.Fatal(err)
 		}
-		free, err := New[float32](e, c, Env{})
+		free, err := learner.New[float32](e, c, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,14 +133,14 @@ func TestKeptRoom(t *testing.T) {
 				b = row(40000, i*3)
 			}
 			before := l.State()
-			err := l.Learn(b, make([]Round, 1))
+			err := l.Learn(b, make([]learner.Round, 1))
 			if err == nil {
-				if err := free.Learn(b, make([]Round, 1)); err != nil {
+				if err := free.Learn(b, make([]learner.Round, 1)); err != nil {
 					t.Fatal(err)
 				}
 				continue
 			}
-			if !errors.Is(err, ErrMemory) || !strings.HasPrefix(err.Error(), name+": ") {
+			if !errors.Is(err, learner.ErrMemory) || !strings.HasPrefix(err.Error(), name+": ") {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if stateBytes(t, before) != stateBytes(t, l.State()) {
@@ -162,7 +163,7 @@ func TestKeptRoom(t *testing.T) {
 		if kept > room {
 			t.Errorf("%s: features of %d bytes are kept, which may take %d", name, kept, room)
 		}
-		x := Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000, Elem: 4,
+		x := learner.Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000, Elem: 4,
 			Kept: room}
 		if f := c.Memory(x); l.Bytes() > f.Held() {
 			t.Errorf("%s: %d bytes are held, Memory says %d: %+v", name, l.Bytes(), f.Held(),
@@ -174,12 +175,12 @@ func TestKeptRoom(t *testing.T) {
 // TestFitMemory: sizes that are fitted take no more than was asked for, nearly as much, and the
 // settings given stay as they are.
 func TestFitMemory(t *testing.T) {
-	x := Extent{Features: 100, Examples: Any, NonZeros: Any, Longest: 30, Elem: 4}
-	for _, c := range []Config{
+	x := learner.Extent{Features: 100, Examples: learner.Any, NonZeros: learner.Any, Longest: 30, Elem: 4}
+	for _, c := range []learner.Config{
 		&BudgetConfig{Budget: 100}, &TBPConfig{Budget: 100, ErrorCache: "flips",
 			ErrorSize: 300}, &TBPConfig{Budget: 100, ErrorCache: "sv", ErrorSize: 300},
 		&SOGPConfig{Basis: 100}, &OBPMConfig{Members: 100, Budget: 1000, Removal: RemoveErrors,
-			KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 1}},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 1}},
 	} {
 		keeps := c.Traits().Keeps
 		const bytes = 10 << 20
@@ -192,17 +193,17 @@ func TestFitMemory(t *testing.T) {
 		}
 		k := d
 		x := x
-		x.Kept = KeptRoom(k.Traits().Keeps, 120, 240)
+		x.Kept = learner.KeptRoom(k.Traits().Keeps, 120, 240)
 		if got := k.Memory(x).Peak(); got > bytes || got < bytes*9/10 {
 			t.Errorf("%T: %d examples take %d bytes of %d", c, k.Traits().Keeps, got, bytes)
 		}
-		if _, err := c.Traits().FitMemory(1000, x, 120, 240); !errors.Is(err, ErrConfig) {
+		if _, err := c.Traits().FitMemory(1000, x, 120, 240); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%T: 1000 bytes: %v", c, err)
 		}
 	}
-	for _, c := range []Config{&BudgetConfig{}, &TBPConfig{Budget: 10, ErrorCache: "all",
+	for _, c := range []learner.Config{&BudgetConfig{}, &TBPConfig{Budget: 10, ErrorCache: "all",
 		ErrorSize: 1}} {
-		if c.Traits().Keeps != Any || c.Memory(x).Held() < huge {
+		if c.Traits().Keeps != learner.Any || c.Memory(x).Held() < learner.Huge {
 			t.Errorf("%+v grows with the stream; Memory says %+v", c, c.Memory(x))
 		}
 	}
@@ -211,14 +212,14 @@ func TestFitMemory(t *testing.T) {
 // TestFewerThanKept: FitMemory sets no larger number of kept examples than there are examples, and
 // Memory counts the tables that are made at once for as many as the settings allow.
 func TestFewerThanKept(t *testing.T) {
-	for name, c := range map[string]Config{
+	for name, c := range map[string]learner.Config{
 		"budget": &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
-			KernelConfig: KernelConfig{Kernel: "linear"}},
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 		"tbp": &TBPConfig{Budget: 100, ErrorCache: "flips", ErrorSize: 300, Ties: "oldest",
 			UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
-			KernelConfig: KernelConfig{Kernel: "linear"}},
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 	} {
-		x := Extent{Features: 10, Examples: 50, NonZeros: 500, Longest: 10, Elem: 4, Whole: true}
+		x := learner.Extent{Features: 10, Examples: 50, NonZeros: 500, Longest: 10, Elem: 4, Whole: true}
 		d, err := c.Traits().FitMemory(1<<30, x, 100, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -226,12 +227,12 @@ func TestFewerThanKept(t *testing.T) {
 		if k := d.Traits().Keeps; k > 4*50 {
 			t.Errorf("%s: room is made for %d examples of 50", name, k)
 		}
-		x.Kept = KeptRoom(50, 100, 100)
-		e, err := Lookup(name)
+		x.Kept = learner.KeptRoom(50, 100, 100)
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := New[float32](e, d, Env{Kept: x.Kept})
+		l, err := learner.New[float32](e, d, learner.Env{Kept: x.Kept})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,11 +6,13 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "micra", Summary: "MICRA, approximate maximal margin with a rule controlled by the number of mistakes",
-		Config: func() Config { return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9} }, New32: newMICRA[float32], New64: newMICRA[float64]})
+	learner.Register(learner.Entry{Name: "micra", Summary: "MICRA, approximate maximal margin with a rule controlled by the number of mistakes",
+		Config: func() learner.Config { return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9} }, New32: newMICRA[float32], New64: newMICRA[float64]})
 }
 
 // MICRA keeps weights of length 1 and turns them by steps that shrink with the number of updates, as does the margin that it asks
@@ -37,8 +39,8 @@ func init() {
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features) every 1024 updates.
 // Memory: one T a feature.
-type MICRA[T Float] struct {
-	scaledLinear[T]
+type MICRA[T learner.Float] struct {
+	margin.ScaledLinear[T]
 	cfg       MICRAConfig
 	threshold float64 // of the next update
 	sum       float64 // of the dual coefficients of u = sum alpha_k y_k x_k; NaN where they are not known
@@ -54,46 +56,46 @@ type MICRAConfig struct {
 
 // Validate wants Beta >= 0, Eta > 0, Epsilon and Zeta in [0,1].
 func (c *MICRAConfig) Validate() error {
-	if err := checkSetting("micra", "beta", c.Beta, c.Beta >= 0, "a number >= 0"); err != nil {
+	if err := learner.CheckSetting("micra", "beta", c.Beta, c.Beta >= 0, "a number >= 0"); err != nil {
 		return err
 	}
-	if err := checkSetting("micra", "epsilon", c.Epsilon, c.Epsilon >= 0 && c.Epsilon <= 1, "a number in [0,1]"); err != nil {
+	if err := learner.CheckSetting("micra", "epsilon", c.Epsilon, c.Epsilon >= 0 && c.Epsilon <= 1, "a number in [0,1]"); err != nil {
 		return err
 	}
-	if err := checkSetting("micra", "eta", c.Eta, c.Eta > 0, "a number > 0"); err != nil {
+	if err := learner.CheckSetting("micra", "eta", c.Eta, c.Eta > 0, "a number > 0"); err != nil {
 		return err
 	}
-	return checkSetting("micra", "zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1, "a number in [0,1]")
+	return learner.CheckSetting("micra", "zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1, "a number in [0,1]")
 }
 
 // Traits is Config.Traits.
-func (c *MICRAConfig) Traits() Traits {
-	t := marginTraits()
+func (c *MICRAConfig) Traits() learner.Traits {
+	t := margin.MarginTraits()
 	t.ActiveSet = true
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *MICRAConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *MICRAConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: one T a feature, and what passes take.
-func (c *MICRAConfig) Memory(x Extent) Footprint {
-	f := linearFootprint(x, 0)
-	passed(&f, x)
+func (c *MICRAConfig) Memory(x learner.Extent) learner.Footprint {
+	f := primal.LinearFootprint(x, 0)
+	margin.Passed(&f, x)
 	return f
 }
 
-func newMICRA[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[MICRAConfig]("micra", c)
+func newMICRA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[MICRAConfig]("micra", c)
 	if err != nil {
 		return nil, err
 	}
-	return &MICRA[T]{scaledLinear: scaledLinear[T]{linear: newLinear[T](), scale: 1}, cfg: cfg}, nil
+	return &MICRA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1}, cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.
-func (r *MICRA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := r.beginLengths("micra", b, rounds); err != nil {
+func (r *MICRA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := r.BeginLengths("micra", b, rounds); err != nil {
 		return err
 	}
 	r.aim()
@@ -105,52 +107,52 @@ func (r *MICRA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 
 // aim sets the threshold of (1) for the next update.
 func (r *MICRA[T]) aim() {
-	if r.updates > 0 {
-		r.threshold = r.cfg.Beta / pow(float64(r.updates), r.cfg.Epsilon)
+	if r.Count > 0 {
+		r.threshold = r.cfg.Beta / primal.Pow(float64(r.Count), r.cfg.Epsilon)
 	}
 }
 
-func (r *MICRA[T]) learn(b *engine.Block[T], i int) Round {
-	f, y := r.score(b, i), float64(b.Y[i])
-	m := r.margin(i, y, f)
+func (r *MICRA[T]) learn(b *engine.Block[T], i int) learner.Round {
+	f, y := r.ScoreOf(b, i), float64(b.Y[i])
+	m := r.MarginOf(i, y, f)
 	if !r.violates(m) { // (1)
-		return Round{Score: f}
+		return learner.Round{Score: f}
 	}
-	step, norm2, X := 1.0, 0.0, r.size(b, i) // u_1
-	if r.updates > 0 {
-		step, norm2 = r.cfg.Eta/pow(float64(r.updates), r.cfg.Zeta), r.norm2
+	step, norm2, X := 1.0, 0.0, r.Size(b, i) // u_1
+	if r.Count > 0 {
+		step, norm2 = r.cfg.Eta/primal.Pow(float64(r.Count), r.cfg.Zeta), r.Norm2
 	}
 	// |u + step y x|^2 = |u|^2 + step (2 u.yx + step |x|^2)
 	next := norm2 + float64(step*(float64(2*m)+float64(step*X)))
-	if X == 0 || !r.holds(1, step) || !(next > float64(parallel[T]()*max(norm2,
+	if X == 0 || !r.Holds(1, step) || !(next > float64(margin.Parallel[T]()*max(norm2,
 		float64(float64(step*step)*X)))) {
-		return Round{Score: f}
+		return learner.Round{Score: f}
 	}
-	r.stretch(1, b, i, step) // (2)
+	r.Stretch(1, b, i, step) // (2)
 	r.normalise(next)        // (3)
 	r.sum = (r.sum + step) / math.Sqrt(next)
-	r.updated()
+	r.Updated()
 	r.aim()
-	return Round{Score: f, Updates: 1}
+	return learner.Round{Score: f, Updates: 1}
 }
 
 // violates is (1).
-func (r *MICRA[T]) violates(m float64) bool { return r.updates == 0 || m <= r.threshold }
+func (r *MICRA[T]) violates(m float64) bool { return r.Count == 0 || m <= r.threshold }
 
 // normalise divides the weights by their length.
 func (r *MICRA[T]) normalise(norm2 float64) {
 	length := math.Sqrt(norm2)
-	r.scale /= length
-	if r.ext != nil {
-		r.ext.scale /= length
+	r.Scale /= length
+	if r.Ext != nil {
+		r.Ext.Scale /= length
 	}
-	r.norm2 = 1
+	r.Norm2 = 1
 }
 
 // Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. Examples are not divided by R.
-func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
 	r.aim()
-	return r.fit(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil,
+	return r.FitPasses(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil,
 		func() map[string]float64 { return map[string]float64{"sum": r.sum} })
 }
 
@@ -164,34 +166,34 @@ func (r *MICRA[T]) bound() float64 {
 
 // Score is Learner.Score.
 func (r *MICRA[T]) Score(b *engine.Block[T], dst []float64) error {
-	return r.scores("micra", r.scale, b, dst)
+	return r.Scores("micra", r.Scale, b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (r *MICRA[T]) Snapshot() Predictor[T] {
-	return r.hypothesis("micra", r.scale).copied()
+func (r *MICRA[T]) Snapshot() learner.Predictor[T] {
+	return r.Hypothesis("micra", r.Scale).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (r *MICRA[T]) View() Predictor[T] { return r.hypothesis("micra", r.scale).view() }
+func (r *MICRA[T]) View() learner.Predictor[T] { return r.Hypothesis("micra", r.Scale).View() }
 
 // State is Learner.State: that of scaledLinear.
-func (r *MICRA[T]) State() State { return learner.StateOf(r.fields) }
+func (r *MICRA[T]) State() learner.State { return learner.StateOf(r.fields) }
 
 // SetState is Learner.SetState.
-func (r *MICRA[T]) SetState(s State) error { return learner.SetState("micra", s, r.fields) }
+func (r *MICRA[T]) SetState(s learner.State) error { return learner.SetState("micra", s, r.fields) }
 
 // CheckState is Learner.CheckState.
-func (r *MICRA[T]) CheckState(s State) error { return learner.CheckState("micra", s, r.fields) }
+func (r *MICRA[T]) CheckState(s learner.State) error { return learner.CheckState("micra", s, r.fields) }
 
 func (r *MICRA[T]) fields(c *learner.Codec) {
-	r.scaledLinear.fields(c)
+	r.ScaledLinear.Fields(c)
 	c.Then(func() {
 		r.sum = math.NaN() // of a bound that the next Fit can do without
-		if r.updates == 0 {
+		if r.Count == 0 {
 			r.sum = 0
-		} else if r.cut != nil {
-			if sum, ok := r.cut.Scalars["sum"]; ok {
+		} else if r.Cut != nil {
+			if sum, ok := r.Cut.Scalars["sum"]; ok {
 				r.sum = sum
 			}
 		}

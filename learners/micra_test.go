@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -84,7 +85,7 @@ func TestMICRA(t *testing.T) {
 	micraUnit[float32](t, 1e-5)
 }
 
-func micraUnit[T learners.Float](t *testing.T, tol float64) {
+func micraUnit[T learner.Float](t *testing.T, tol float64) {
 	t.Helper()
 	c := &learners.MICRAConfig{Beta: 0.3, Epsilon: 0.4, Eta: 0.7, Zeta: 0.8}
 	b := learnertest.Dense[T](300, 8, 0.1)

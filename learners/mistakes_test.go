@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // TestMistakes: the examples that the average or any member gets wrong, against members that are
@@ -15,7 +16,7 @@ func TestMistakes(t *testing.T) {
 			for _, dense := range []bool{false, true} {
 				b := randomBlock[float32](300, 30, 5, false, 4)
 				o := newTestOBPM[float32](t, OBPMConfig{Members: 70, Tau: 0.2, Base: base,
-					Combine: combine}, Env{Seed: 3})
+					Combine: combine}, learner.Env{Seed: 3})
 				for range 3 {
 					learnAll(t, o, b, 64)
 				}
@@ -36,8 +37,8 @@ func TestMistakes(t *testing.T) {
 				}
 				col := make([]float32, 70)
 				w := make([][]float64, 70)
-				for j := range o.dim {
-					o.store().Column(col, j)
+				for j := range o.Dim {
+					o.Store().Column(col, j)
 					for m, v := range col {
 						w[m] = append(w[m], float64(v))
 					}
@@ -49,7 +50,7 @@ func TestMistakes(t *testing.T) {
 					for m := range w {
 						var s float64
 						for k, v := range val {
-							s += w[m][at(idx, k)] * float64(v)
+							s += w[m][engine.FeatureOf(idx, k)] * float64(v)
 						}
 						wrong = wrong || float64(y)*s <= 0
 					}
@@ -72,16 +73,16 @@ func TestMistakesKernel(t *testing.T) {
 	b := randomBlock[float64](120, 10, 5, false, 4)
 	c := OBPMConfig{Members: 70, Tau: 0.2, Base: "perceptron", Combine: CombineWeights,
 		Path: PathAuto}
-	plain := newTestOBPM[float64](t, c, Env{Seed: 3})
-	c.KernelConfig = KernelConfig{Kernel: "poly", Gamma: 1, Degree: 1}
+	plain := newTestOBPM[float64](t, c, learner.Env{Seed: 3})
+	c.KernelConfig = learner.KernelConfig{Kernel: "poly", Gamma: 1, Degree: 1}
 	c.Removal = RemoveOldest
-	l, err := newOBPM[float64](&c, Env{Seed: 3})
+	l, err := newOBPM[float64](&c, learner.Env{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for pass := range 4 {
 		want, err1 := plain.Mistakes(b)
-		got, err2 := MistakeCheckerOf(l).Mistakes(b)
+		got, err2 := learner.MistakeCheckerOf(l).Mistakes(b)
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
@@ -96,8 +97,8 @@ func TestMistakesKernel(t *testing.T) {
 	}
 }
 
-func mistakesOfNothing(l Learner[float64]) error {
-	n, err := MistakeCheckerOf(l).Mistakes(&engine.Block[float64]{Ptr: []int{0}})
+func mistakesOfNothing(l learner.Learner[float64]) error {
+	n, err := learner.MistakeCheckerOf(l).Mistakes(&engine.Block[float64]{Ptr: []int{0}})
 	if n != 0 {
 		return errors.New("mistakes among no examples")
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -22,7 +23,7 @@ func TestNaiveMargins(t *testing.T) {
 				}
 			}
 			for name, c := range map[string]struct {
-				config learners.Config
+				config learner.Config
 				want   int64
 			}{
 				"perceptron": {&learners.PerceptronConfig{Margin: 3, Eta: 1}, p.Perceptron(3)},
@@ -30,19 +31,19 @@ func TestNaiveMargins(t *testing.T) {
 				"cramma":     {&learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.8, Eta: 0.01, EtaDelta: 0}, p.CRAMMA(0.5, 0.8, 0.01)},
 			} {
 				for _, bytes := range []int64{0, -1} {
-					r, err := fitter[float64](t, name, c.config).Fit(t.Context(), b, learners.FitOptions{Delta: delta, GramBytes: bytes})
+					r, err := fitter[float64](t, name, c.config).Fit(t.Context(), b, learner.FitOptions{Delta: delta, GramBytes: bytes})
 					if err != nil || r.Updates != c.want || c.want < 10 {
 						t.Errorf("%s, delta %v, bytes %d: %d updates, want %d (%v)", name, delta, bytes, r.Updates, c.want, err)
 					}
 				}
 			}
 		}
-		r, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.05}).Fit(t.Context(), b, learners.FitOptions{})
+		r, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.05}).Fit(t.Context(), b, learner.FitOptions{})
 		if want := naive.ROMMA(X, y, 0.05); err != nil || r.Updates != want || want < 10 {
 			t.Errorf("romma: %d updates, want %d (%v)", r.Updates, want, err)
 		}
 		for _, p := range []float64{2, 2.5, 4, 9.2} {
-			r, err := fitter[float64](t, "pumma", &learners.PUMMAConfig{P: fmt.Sprint(p), Delta: 0.02}).Fit(t.Context(), b, learners.FitOptions{})
+			r, err := fitter[float64](t, "pumma", &learners.PUMMAConfig{P: fmt.Sprint(p), Delta: 0.02}).Fit(t.Context(), b, learner.FitOptions{})
 			if want := naive.PUMMA(X, y, p, 0.02); err != nil || r.Updates != want || want < 10 {
 				t.Errorf("pumma p=%v: %d updates, want %d (%v)", p, r.Updates, want, err)
 			}

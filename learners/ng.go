@@ -10,12 +10,14 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
-	Register(Entry{Name: "ng", Summary: "TONGA: logistic regression by a low-rank online natural gradient",
-		Config: func() Config {
+	learner.Register(learner.Entry{Name: "ng", Summary: "TONGA: logistic regression by a low-rank online natural gradient",
+		Config: func() learner.Config {
 			return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1,
 				EtaDecay: 0.002}
 		}, New32: newNG[float32], New64: newNG[float64]})
@@ -63,7 +65,7 @@ func init() {
 //
 // Cost: an example costs b + k inner products with its non-zeros and O((b + k)^3) for (1); the columns are added to the weights, and reduced, only
 // every b examples, O((b + k) k) a feature and O((b + k)^3) for the eigenvectors. Memory: b + 2 k float64 a feature.
-type NG[T Float] struct {
+type NG[T learner.Float] struct {
 	cfg     NGConfig
 	w       []float64   // without step.rows
 	rows    [][]float64 // columns of X but for scale; after the first n, scratch
@@ -111,38 +113,38 @@ const maxNG = 1024
 // 0, EtaDecay >= 0.
 func (c *NGConfig) Validate() error {
 	if c.Buffer < 1 || c.Rank < 1 || c.Buffer > maxNG || c.Buffer+c.Rank > maxNG {
-		return fmt.Errorf("ng: buffer is %d, rank %d, want at least 1 and together at most %d: %w", c.Buffer, c.Rank, maxNG, ErrConfig)
+		return fmt.Errorf("ng: buffer is %d, rank %d, want at least 1 and together at most %d: %w", c.Buffer, c.Rank, maxNG, learner.ErrConfig)
 	}
 	return errors.Join(
-		checkSetting("ng", "decay", c.Decay, c.Decay > 0 && c.Decay <= 1, "a number > 0 and <= 1"),
-		checkSetting("ng", "lambda", c.Lambda, c.Lambda > 0, "a number > 0"),
-		checkSetting("ng", "eta", c.Eta, c.Eta > 0, "a number > 0"),
-		checkSetting("ng", "eta-decay", c.EtaDecay, c.EtaDecay >= 0, "a number >= 0"))
+		learner.CheckSetting("ng", "decay", c.Decay, c.Decay > 0 && c.Decay <= 1, "a number > 0 and <= 1"),
+		learner.CheckSetting("ng", "lambda", c.Lambda, c.Lambda > 0, "a number > 0"),
+		learner.CheckSetting("ng", "eta", c.Eta, c.Eta > 0, "a number > 0"),
+		learner.CheckSetting("ng", "eta-decay", c.EtaDecay, c.EtaDecay >= 0, "a number >= 0"))
 }
 
 // Traits is Config.Traits.
-func (c *NGConfig) Traits() Traits {
+func (c *NGConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Proba = true
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *NGConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *NGConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.
-func (c *NGConfig) Memory(x Extent) Footprint {
+func (c *NGConfig) Memory(x learner.Extent) learner.Footprint {
 	size := int64(c.Buffer + c.Rank)
-	var f Footprint
+	var f learner.Footprint
 	f.Tables(x, "weights and columns", 8*(size+int64(c.Rank)+1))
 	f.Add("matrices of columns", size*size, 8*3*size*size)
-	f.Add("work space", size, 8*16*size+fixed)
-	f.Copied(x, 8, plus(times(x.Features, 8*(size+1)), 8*size*size))
+	f.Add("work space", size, 8*16*size+primal.Fixed)
+	f.Copied(x, 8, learner.Plus(learner.Times(x.Features, 8*(size+1)), 8*size*size))
 	return f
 }
 
-func newNG[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[NGConfig]("ng", c)
+func newNG[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[NGConfig]("ng", c)
 	if err != nil {
 		return nil, err
 	}
@@ -154,20 +156,20 @@ func newNG[T Float](c Config, _ Env) (Learner[T], error) {
 }
 
 // Learn is Learner.Learn.
-func (l *NG[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("ng", b, len(rounds)); err != nil {
+func (l *NG[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("ng", b, len(rounds)); err != nil {
 		return err
 	}
-	l.w = grown(l.w, b.Dim)
+	l.w = primal.Grown(l.w, b.Dim)
 	for j := range l.rows {
-		l.rows[j] = grown(l.rows[j], b.Dim)
+		l.rows[j] = primal.Grown(l.rows[j], b.Dim)
 	}
 	for i := range b.Len() {
 		p := l.hypothesis()
 		f, y := p.score(b, i, l.dots), float64(b.Y[i])
-		rounds[i] = Round{Score: f}
+		rounds[i] = learner.Round{Score: f}
 		_, val := b.Example(i)
-		if l.learn(b, i, -y/(1+expScalar(float64(y*f))), sumSq64(val)) { // g = -y x/(1 + exp(y f))
+		if l.learn(b, i, -y/(1+gauss.ExpScalar(float64(y*f))), engine.SumSqOrdered(val)) { // g = -y x/(1 + exp(y f))
 			l.updates++
 			rounds[i].Updates = 1
 		}
@@ -200,7 +202,7 @@ func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	}
 	row[n] = own
 	clear(l.rows[n])
-	addWide(b, i, 1, l.rows[n])
+	primal.AddWide(b, i, 1, l.rows[n])
 	l.scale[n], l.step[n] = g, 0
 	l.n++
 	if !l.solve() {
@@ -360,10 +362,10 @@ func (l *NG[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *NG[T]) Snapshot() Predictor[T] { return l.hypothesis().copied() }
+func (l *NG[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
 
 // View is for [learner.ViewOf].
-func (l *NG[T]) View() Predictor[T] { return l.hypothesis().view() }
+func (l *NG[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
 
 // Weights is Learner.Weights.
 func (l *NG[T]) Weights() []float64 {
@@ -376,22 +378,22 @@ func (l *NG[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *NG[T]) Bytes() int64 {
-	n := int64(unsafe.Sizeof(*l)) + 3*bytesOf(l.gram) + 4*bytesOf(l.scale) + 8*int64(len(l.order)) + bytesOf(l.w)
+	n := int64(unsafe.Sizeof(*l)) + 3*primal.BytesOf(l.gram) + 4*primal.BytesOf(l.scale) + 8*int64(len(l.order)) + primal.BytesOf(l.w)
 	for _, r := range l.rows {
-		n += bytesOf(r)
+		n += primal.BytesOf(r)
 	}
 	return n
 }
 
 // State is Learner.State: the weights, the columns with their factors and steps, and the lower
 // triangle of their inner products.
-func (l *NG[T]) State() State { return learner.StateOf(l.fields) }
+func (l *NG[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *NG[T]) SetState(s State) error { return learner.SetState("ng", s, l.fields) }
+func (l *NG[T]) SetState(s learner.State) error { return learner.SetState("ng", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *NG[T]) CheckState(s State) error { return learner.CheckState("ng", s, l.fields) }
+func (l *NG[T]) CheckState(s learner.State) error { return learner.CheckState("ng", s, l.fields) }
 
 func (l *NG[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
@@ -434,8 +436,8 @@ func (l *NG[T]) fields(c *learner.Codec) {
 
 // columnWeights is the hypothesis f(x) = (w + sum_j step_j column_j).x of [NG], which adds the
 // columns to w later, with its logistic probabilities.
-type columnWeights[T Float] struct {
-	oneOutput
+type columnWeights[T learner.Float] struct {
+	primal.OneOutput
 	w       []float64
 	columns [][]float64 // of the length of w
 	step    []float64   // one a column
@@ -444,7 +446,7 @@ type columnWeights[T Float] struct {
 // score returns f(x) of example i of a checked block, and leaves its inner products with the
 // columns in dots, if that is not nil.
 func (p *columnWeights[T]) score(b *engine.Block[T], i int, dots []float64) float64 {
-	idx, val := seen(b, i, len(p.w))
+	idx, val := primal.Seen(b, i, len(p.w))
 	f := columnDot(p.w, idx, val)
 	for j, column := range p.columns {
 		d := columnDot(column, idx, val)
@@ -458,7 +460,7 @@ func (p *columnWeights[T]) score(b *engine.Block[T], i int, dots []float64) floa
 
 // Score is Predictor.Score.
 func (p *columnWeights[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("ng", b, len(dst)); err != nil {
+	if err := primal.CheckRows("ng", b, len(dst)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -473,7 +475,7 @@ func (p *columnWeights[T]) Proba(b *engine.Block[T], dst []float64) error {
 		return err
 	}
 	for i, f := range dst[:b.Len()] {
-		dst[i] = 1 / (1 + expScalar(-f))
+		dst[i] = 1 / (1 + gauss.ExpScalar(-f))
 	}
 	return nil
 }
@@ -489,22 +491,22 @@ func (p *columnWeights[T]) Weights() []float64 {
 
 // Bytes is Predictor.Bytes.
 func (p *columnWeights[T]) Bytes() int64 {
-	n := int64(unsafe.Sizeof(*p)) + bytesOf(p.w) + bytesOf(p.step)
+	n := int64(unsafe.Sizeof(*p)) + primal.BytesOf(p.w) + primal.BytesOf(p.step)
 	for _, c := range p.columns {
-		n += bytesOf(c)
+		n += primal.BytesOf(c)
 	}
 	return n
 }
 
 // State is Predictor.State: the tensors w, columns and step.
-func (p *columnWeights[T]) State() State { return learner.StateOf(p.fields) }
+func (p *columnWeights[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
 // Restored is Restorer.Restored.
-func (p *columnWeights[T]) Restored(s State) (Predictor[T], error) {
-	return restored("ng", &columnWeights[T]{}, s)
+func (p *columnWeights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	return primal.Restored("ng", &columnWeights[T]{}, s)
 }
 
-func (p *columnWeights[T]) fields(c *learner.Codec) {
+func (p *columnWeights[T]) Fields(c *learner.Codec) {
 	d := len(learner.Vector(c, "w", &p.w))
 	steps := len(learner.Vector(c, "step", &p.step))
 	var columns []float64
@@ -522,7 +524,7 @@ func (p *columnWeights[T]) fields(c *learner.Codec) {
 }
 
 // copied returns a copy with memory of its own.
-func (p columnWeights[T]) copied() Predictor[T] {
+func (p columnWeights[T]) copied() learner.Predictor[T] {
 	p.w, p.step, p.columns = slices.Clone(p.w), slices.Clone(p.step), slices.Clone(p.columns)
 	for j, c := range p.columns {
 		p.columns[j] = slices.Clone(c)
@@ -531,9 +533,9 @@ func (p columnWeights[T]) copied() Predictor[T] {
 }
 
 // view returns the same weights; good until they change.
-func (p columnWeights[T]) view() Predictor[T] { return &p }
+func (p columnWeights[T]) view() learner.Predictor[T] { return &p }
 
-func columnDot[T Float](w []float64, idx []int32, val []T) float64 {
+func columnDot[T learner.Float](w []float64, idx []int32, val []T) float64 {
 	if idx == nil {
 		return vecmath.DotMixed(w[:len(val)], val)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -62,14 +63,14 @@ func TestNGProba(t *testing.T) {
 	g := readBaselines(t)
 	b := block[float64](forms[0], g.Features, g.Labels)
 	l := newLearner[float64](t, "ng", &learners.NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1})
-	if err := l.Learn(b, make([]learners.Round, b.Len())); err != nil {
+	if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
 		t.Fatal(err)
 	}
 	score, proba := make([]float64, b.Len()), make([]float64, b.Len())
 	if err := l.Score(b, score); err != nil {
 		t.Fatal(err)
 	}
-	if err := learners.ProberOf(l).Proba(b, proba); err != nil {
+	if err := learner.ProberOf(l).Proba(b, proba); err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range proba {
@@ -166,13 +167,13 @@ func TestNGSettles(t *testing.T) {
 		return b
 	}
 	b, clean := draw(n, 0.1), draw(5000, 0)
-	e, err := learners.Lookup("ng")
+	e, err := learner.Lookup("ng")
 	if err != nil {
 		t.Fatal(err)
 	}
 	wrong := func(c *learners.NGConfig) float64 {
 		l := newLearner[float64](t, "ng", c)
-		if err := l.Learn(b, make([]learners.Round, n)); err != nil {
+		if err := l.Learn(b, make([]learner.Round, n)); err != nil {
 			t.Fatal(err)
 		}
 		scores, wrong := make([]float64, clean.Len()), 0
@@ -199,7 +200,7 @@ func TestNGSettles(t *testing.T) {
 // TestNGOldSettings: settings from before the step fell keep it, and are written as they were.
 func TestNGOldSettings(t *testing.T) {
 	const old = `{"buffer":30,"rank":5,"decay":0.995,"lambda":1,"eta":1}`
-	e, err := learners.Lookup("ng")
+	e, err := learner.Lookup("ng")
 	if err != nil {
 		t.Fatal(err)
 	}

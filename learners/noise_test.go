@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // TestNoiseEstimate: on labels of which so many are wrong, the estimate comes near to that, and
@@ -26,34 +27,34 @@ func TestNoiseEstimate(t *testing.T) {
 			}
 			b.Y = append(b.Y, y)
 		}
-		for name, c := range map[string]func(noise float64, auto bool) Config{
-			"adf": func(noise float64, auto bool) Config {
+		for name, c := range map[string]func(noise float64, auto bool) learner.Config{
+			"adf": func(noise float64, auto bool) learner.Config {
 				return &ADFConfig{Covariance: "full", Noise: noise, NoiseAuto: auto}
 			},
-			"diagonal": func(noise float64, auto bool) Config {
+			"diagonal": func(noise float64, auto bool) learner.Config {
 				return &ADFConfig{Covariance: "diagonal", Noise: noise, NoiseAuto: auto}
 			},
-			"wep": func(noise float64, auto bool) Config {
+			"wep": func(noise float64, auto bool) learner.Config {
 				return &WEPConfig{10, PointsConfig{noise, 1e-3, 20, 1, auto}}
 			},
-			"vvm": func(noise float64, auto bool) Config {
+			"vvm": func(noise float64, auto bool) learner.Config {
 				return &VVMConfig{10, 1, PointsConfig{noise, 1e-3, 20, 1, auto}}
 			},
 		} {
 			name := map[bool]string{true: "adf", false: name}[name == "diagonal"]
-			e, err := Lookup(name)
+			e, err := learner.Lookup(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			loss := func(c Config) (float64, Learner[float64]) {
-				l, err := New[float64](e, c, Env{})
+			loss := func(c learner.Config) (float64, learner.Learner[float64]) {
+				l, err := learner.New[float64](e, c, learner.Env{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				sum, p := 0.0, make([]float64, 1)
 				for i, y := range b.Y {
 					one := b.Slice(i, i+1)
-					if err := l.(Prober[float64]).Proba(&one, p); err != nil {
+					if err := l.(learner.Prober[float64]).Proba(&one, p); err != nil {
 						t.Fatal(err)
 					}
 					if y < 0 {
@@ -67,7 +68,7 @@ func TestNoiseEstimate(t *testing.T) {
 			got, l := loss(c(0.05, true))
 			atTruth, _ := loss(c(max(flips, 1e-4), false))
 			share := float64(wrong) / n
-			estimate := PosteriorOf(l).Report().LabelNoise
+			estimate := learner.PosteriorOf(l).Report().LabelNoise
 			// 4 standard errors of a share, and what the first examples leave
 			if allowed := 4*math.Sqrt(share/n) + 0.002; !(math.Abs(estimate-share) <= allowed) {
 				t.Errorf("%s: %v of the labels are wrong, the estimate is %v", name, share,
@@ -82,24 +83,24 @@ func TestNoiseEstimate(t *testing.T) {
 	// What the estimate began with must be in the model, and be a rate.
 	c := &ADFConfig{Covariance: "full", Noise: 0.05, NoiseAuto: true}
 	l, plain := virtual(t, "adf", c), virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.05})
-	for what, change := range map[string]func(*State){
-		"none":     func(s *State) { delete(s.Scalars, "noise") },
-		"no count": func(s *State) { delete(s.Counters, "noise_seen") },
-		"one half": func(s *State) { s.Scalars["noise"] = 0.5 },
-		"0":        func(s *State) { s.Scalars["noise"] = 0 },
-		"not one":  func(s *State) { s.Scalars["noise"] = math.NaN() },
+	for what, change := range map[string]func(*learner.State){
+		"none":     func(s *learner.State) { delete(s.Scalars, "noise") },
+		"no count": func(s *learner.State) { delete(s.Counters, "noise_seen") },
+		"one half": func(s *learner.State) { s.Scalars["noise"] = 0.5 },
+		"0":        func(s *learner.State) { s.Scalars["noise"] = 0 },
+		"not one":  func(s *learner.State) { s.Scalars["noise"] = math.NaN() },
 	} {
 		s := l.State()
 		change(&s)
-		if err := l.SetState(s); !errors.Is(err, ErrState) {
+		if err := l.SetState(s); !errors.Is(err, learner.ErrState) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := plain.SetState(l.State()); !errors.Is(err, ErrState) {
+	if err := plain.SetState(l.State()); !errors.Is(err, learner.ErrState) {
 		t.Errorf("an estimate where there is none: %v", err)
 	}
 	c.Noise = 0
-	if err := c.Validate(); !errors.Is(err, ErrConfig) {
+	if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("an estimate that begins at 0: %v", err)
 	}
 }
@@ -110,20 +111,20 @@ func TestNoiseMerge(t *testing.T) {
 	b := vvmStream(300, 4, 1.3)
 	head, tail := b.Slice(0, 200), b.Slice(200, 300)
 	for _, c := range []*ADFConfig{{"full", 0.05, true}, {"diagonal", 0.05, true}} {
-		e, err := Lookup("adf")
+		e, err := learner.Lookup("adf")
 		if err != nil {
 			t.Fatal(err)
 		}
-		var ls [2]Learner[float64]
+		var ls [2]learner.Learner[float64]
 		for i, part := range []*engine.Block[float64]{&head, &tail} {
-			if ls[i], err = New[float64](e, c, Env{}); err != nil {
+			if ls[i], err = learner.New[float64](e, c, learner.Env{}); err != nil {
 				t.Fatal(err)
 			}
-			if err := ls[i].Learn(part, make([]Round, part.Len())); err != nil {
+			if err := ls[i].Learn(part, make([]learner.Round, part.Len())); err != nil {
 				t.Fatal(err)
 			}
 		}
-		a, o := PosteriorOf(ls[0]), PosteriorOf(ls[1])
+		a, o := learner.PosteriorOf(ls[0]), learner.PosteriorOf(ls[1])
 		want := (2*a.Report().LabelNoise + o.Report().LabelNoise) / 3
 		if err := a.MergePosterior(ls[1]); err != nil {
 			t.Fatal(err)
@@ -131,11 +132,11 @@ func TestNoiseMerge(t *testing.T) {
 		if got := a.Report().LabelNoise; math.Abs(got-want) > 1e-15 {
 			t.Errorf("%s: %v, want %v", c.Covariance, got, want)
 		}
-		fixed, err := New[float64](e, &ADFConfig{Covariance: c.Covariance, Noise: 0.05}, Env{})
+		fixed, err := learner.New[float64](e, &ADFConfig{Covariance: c.Covariance, Noise: 0.05}, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.MergePosterior(fixed); !errors.Is(err, ErrPrior) {
+		if err := a.MergePosterior(fixed); !errors.Is(err, learner.ErrPrior) {
 			t.Errorf("%s: merged with a given rate: %v", c.Covariance, err)
 		}
 	}

@@ -8,13 +8,15 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "obpm", Summary: "online Bayes point machine: the average of many learners, each on random parts of the stream",
-		Config: func() Config {
+	learner.Register(learner.Entry{Name: "obpm", Summary: "online Bayes point machine: the average of many learners, each on random parts of the stream",
+		Config: func() learner.Config {
 			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights, Path: PathAuto,
-				Budget: 1000, Removal: RemoveOldest, KernelConfig: KernelConfig{Kernel: "linear"}}
+				Budget: 1000, Removal: RemoveOldest, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		}, New32: newOBPM[float32], New64: newOBPM[float64]})
 }
 
@@ -24,8 +26,8 @@ const (
 	CombineVote    = "vote"
 
 	PathAuto   = "auto"
-	PathLanes  = pathLanes
-	PathActive = pathActive
+	PathLanes  = ensemble.PathLanes
+	PathActive = ensemble.PathActive
 )
 
 // OBPM runs N base learners ("members") side by side, shows each example to each member with
@@ -66,14 +68,14 @@ const (
 // where few members see it; O(Dim * tau N) for dense blocks; both plus O(non-zeros) for f and S.
 // Votes and ALMA score all N members always. Memory: N of T and one float64 a feature seen. Results
 // never depend on Path, the blocks or the workers.
-type OBPM[T Float] struct {
+type OBPM[T learner.Float] struct {
 	cfg OBPMConfig
-	ensemble[T]
+	ensemble.Ensemble[T]
 
-	tells     tallied // what f comes from: S where that is kept, else the members' scores or votes
-	sumSq     float64 // |S|^2, kept if cfg.Cap
-	presented uint64  // examples, the number of the next one's draws
-	updates   uint64  // of members
+	tells     ensemble.Tallied // what f comes from: S where that is kept, else the members' scores or votes
+	sumSq     float64          // |S|^2, kept if cfg.Cap
+	presented uint64           // examples, the number of the next one's draws
+	updates   uint64           // of members
 }
 
 // OBPMConfig holds the settings of OBPM.
@@ -88,11 +90,11 @@ type OBPMConfig struct {
 	// With a kernel, see KernelOBPM.
 	Budget  int    `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale" help:"examples kept at most, for all members together; 0 is no limit"`
 	Removal string `json:"removal" flag:"removal" values:"oldest|norm|errors" with:"kernel=poly|rbf,scale" help:"the kept example that makes room: the oldest, the one of the smallest norm, or the one whose removal causes the fewest errors"`
-	KernelConfig
+	learner.KernelConfig
 
 	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil
 	// means those defaults.
-	BaseConfig Config `json:"base_config"`
+	BaseConfig learner.Config `json:"base_config"`
 }
 
 // MaxMembers is the largest number of members.
@@ -101,12 +103,12 @@ const MaxMembers = 1 << 20
 // Validate checks all fields and the base's settings.
 func (c *OBPMConfig) Validate() error {
 	bad := func(field string, v any, want string) error {
-		return fmt.Errorf("obpm: %s is %v, want %s: %w", field, v, want, ErrConfig)
+		return fmt.Errorf("obpm: %s is %v, want %s: %w", field, v, want, learner.ErrConfig)
 	}
 	if c.Members < 1 || c.Members > MaxMembers {
 		return bad("members", c.Members, fmt.Sprintf("1 to %d", MaxMembers))
 	}
-	if err := checkSetting("obpm", "tau", c.Tau, c.Tau >= 0 && c.Tau <= 1, "a probability, 0 to 1"); err != nil {
+	if err := learner.CheckSetting("obpm", "tau", c.Tau, c.Tau >= 0 && c.Tau <= 1, "a probability, 0 to 1"); err != nil {
 		return err
 	}
 	if c.Combine != CombineWeights && c.Combine != CombineVote {
@@ -130,10 +132,10 @@ func (c *OBPMConfig) Validate() error {
 
 // validateBase wants a base that learns one example after another, with its settings valid, and
 // Cap only where S is kept or never longer than 1.
-func (c *OBPMConfig) validateBase(base Config) error {
+func (c *OBPMConfig) validateBase(base learner.Config) error {
 	bad := func(why string) error {
 		return fmt.Errorf("obpm: base is %q, %s: want a learner of streams: %w", c.Base, why,
-			ErrConfig)
+			learner.ErrConfig)
 	}
 	if err := base.Validate(); err != nil {
 		return fmt.Errorf("obpm: base: %w", err)
@@ -149,14 +151,14 @@ func (c *OBPMConfig) validateBase(base Config) error {
 		return bad("with a soft margin, whose slacks belong to places in a data set")
 	case c.Cap && t.Members == nil:
 		return fmt.Errorf("obpm: cap is true, want false with base %q, whose members' weights "+
-			"are not added up: %w", c.Base, ErrConfig)
+			"are not added up: %w", c.Base, learner.ErrConfig)
 	}
 	return nil
 }
 
 // linearMemory is Memory without a kernel. Lanes have rows for the features that were seen.
-func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x Extent) Footprint {
-	var f Footprint
+func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) learner.Footprint {
+	var f learner.Footprint
 	members, words := int64(c.Members), int64(c.Members+63)/64
 	seen := min(x.Features, x.NonZeros)
 	var held, moving, work, tallies int64
@@ -165,38 +167,38 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x Extent) Footprint 
 		held, moving = engine.DenseMembersBytes(members, x.Features, x.Elem, x.Growing)
 		lanes, _ := engine.LanesBytes(members, 0, 0, x.Elem, false, false)
 		moving = max(moving, lanes) // a learner begins with lanes
-		parts := (members + denseGroup - 1) / denseGroup
-		work = laneWorkBytes(parts*64, 1, x.Elem) + 64*words*runRows/64*8 + 12*runRows*words
-		tallies = parts * min(runRows, max(1, runTallies/parts))
+		parts := (members + ensemble.DenseGroup - 1) / ensemble.DenseGroup
+		work = laneWorkBytes(parts*64, 1, x.Elem) + 64*words*ensemble.RunRows/64*8 + 12*ensemble.RunRows*words
+		tallies = parts * min(ensemble.RunRows, max(1, ensemble.RunTallies/parts))
 	} else {
 		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
-		n := min(runExamples, max(1, runTallies/words))
+		n := min(ensemble.RunExamples, max(1, ensemble.RunTallies/words))
 		work = laneWorkBytes(members, engine.WideTile, x.Elem)
-		work += 12*words*n + 6*(runNonZeros+x.Longest) + 12*runExamples
+		work += 12*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 12*ensemble.RunExamples
 		tallies = words * n
 	}
-	f.Add("members' weights", times(members, seen), held)
+	f.Add("members' weights", learner.Times(members, seen), held)
 	if form.Bytes > 0 {
-		f.Add("members' settings", members, times(form.Bytes, members))
+		f.Add("members' settings", members, learner.Times(form.Bytes, members))
 	}
 	if c.Combine != CombineVote && form.Additive {
 		f.Tables(x, "sum", 8)
 	}
-	f.Add("members' work space", members, work+tallies*int64(unsafe.Sizeof(tally{}))*3/2+fixed)
-	f.Moving = plus(f.Moving, moving)
-	f.Copied(x, 8, plus(times(seen, members*x.Elem+4+8), 24*members))
+	f.Add("members' work space", members, work+tallies*int64(unsafe.Sizeof(ensemble.Tally{}))*3/2+primal.Fixed)
+	f.Moving = learner.Plus(f.Moving, moving)
+	f.Copied(x, 8, learner.Plus(learner.Times(seen, members*x.Elem+4+8), 24*members))
 	return f
 }
 
 // laneWorkBytes bounds newLaneWork for the tiles of so many members.
 func laneWorkBytes(members, lanes, elem int64) int64 {
 	each := 3*(lanes*elem+64) + 2*lanes/8 + 16 + 4*lanes + 64 +
-		int64(unsafe.Sizeof(laneWork[float64]{}))
+		int64(unsafe.Sizeof(ensemble.LaneWork[float64]{}))
 	return (members + 63) / 64 * each
 }
 
 // baseSettings returns BaseConfig or the defaults that nil stands for.
-func (c *OBPMConfig) baseSettings() (Config, error) {
+func (c *OBPMConfig) baseSettings() (learner.Config, error) {
 	return baseSettings("obpm", c.Base, c.BaseConfig)
 }
 
@@ -217,13 +219,13 @@ func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
 }
 
 // Traits is Config.Traits: what the settings are relative to is the base's.
-func (c *OBPMConfig) Traits() Traits {
+func (c *OBPMConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	if !c.linear() {
-		t = learner.KernelTraits(c.kernel(), c.keeps())
+	if !c.Linear() {
+		t = learner.KernelTraits(c.EngineKernel(), c.keeps())
 		t.Sizes, t.FitMemory = []string{"budget"}, c.fitMemory
 	}
-	t.Mistakes, t.Proba, t.Vector = true, c.linear(), t.Vector && c.Combine != CombineVote
+	t.Mistakes, t.Proba, t.Vector = true, c.Linear(), t.Vector && c.Combine != CombineVote
 	if base, err := c.baseSettings(); err == nil {
 		b := base.Traits()
 		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies
@@ -234,7 +236,7 @@ func (c *OBPMConfig) Traits() Traits {
 }
 
 // Resolve resolves the base's settings: the members see the examples as they are.
-func (c *OBPMConfig) Resolve(f Facts) (Config, error) {
+func (c *OBPMConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
 	if c.BaseConfig != nil {
 		base, err := c.BaseConfig.Resolve(f)
@@ -246,12 +248,12 @@ func (c *OBPMConfig) Resolve(f Facts) (Config, error) {
 	return &r, nil
 }
 
-func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[OBPMConfig]("obpm", c)
+func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[OBPMConfig]("obpm", c)
 	if err != nil {
 		return nil, err
 	}
-	if !cfg.linear() {
+	if !cfg.Linear() {
 		return newKernelOBPM[T](cfg, env)
 	}
 	base, err := cfg.baseSettings()
@@ -262,72 +264,72 @@ func newOBPM[T Float](c Config, env Env) (Learner[T], error) {
 	if form == nil {
 		return newSeparateOBPM[T](cfg, base, env)
 	}
-	step, err := newStepper[T](form, cfg.Members)
+	step, err := ensemble.NewStepper[T](form, cfg.Members)
 	if err != nil {
 		return nil, err
 	}
 	o := &OBPM[T]{cfg: cfg}
 	switch {
 	case cfg.Combine == CombineVote:
-		o.tells = votes
-	case !step.form.Additive:
-		o.tells = scores
+		o.tells = ensemble.Votes
+	case !step.Form.Additive:
+		o.tells = ensemble.Scores
 	}
-	o.ensemble = newEnsemble[T](o.cfg.Members, o.cfg.Tau, step, o.tells == nothing, env)
-	o.path, o.lengths = o.cfg.Path, o.lengths || o.cfg.Cap
-	o.own.o = &o.ensemble
-	o.runs.Give(&o.own)
-	o.useLanes(engine.NewLanes[T](cfg.Members))
+	o.Ensemble = ensemble.NewEnsemble[T](o.cfg.Members, o.cfg.Tau, step, o.tells == ensemble.Nothing, env)
+	o.Path, o.Lengths = o.cfg.Path, o.Lengths || o.cfg.Cap
+	o.Own.O = &o.Ensemble
+	o.Runs.Give(&o.Own)
+	o.UseLanes(engine.NewLanes[T](cfg.Members))
 	return o, nil
 }
 
 // Learn is Learner.Learn.
-func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("obpm", b, len(rounds)); err != nil {
+func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
 		return err
 	}
-	o.suit(b)
-	o.reach(b.Dim)
-	for lo := 0; lo < b.Len(); lo += o.own.b.Len() {
-		if err := o.own.run(b, lo, o.tells, o.presented); err != nil {
+	o.Suit(b)
+	o.Reach(b.Dim)
+	for lo := 0; lo < b.Len(); lo += o.Own.B.Len() {
+		if err := o.Own.Run(b, lo, o.tells, o.presented); err != nil {
 			return err
 		}
-		n := o.own.b.Len()
+		n := o.Own.B.Len()
 		o.presented += uint64(n)
 		for e := range n {
 			rounds[lo+e] = o.round(e)
 		}
 	}
-	o.own.b = engine.Block[T]{}
+	o.Own.B = engine.Block[T]{}
 	return nil
 }
 
 // round returns what example e of the run did, and takes its part in S.
-func (o *OBPM[T]) round(e int) Round {
-	if o.tells != nothing {
-		_, total, updates := o.own.sums(e)
+func (o *OBPM[T]) round(e int) learner.Round {
+	if o.tells != ensemble.Nothing {
+		_, total, updates := o.Own.Sums(e)
 		o.updates += uint64(updates)
-		return Round{Score: o.scoreOf(total), Updates: int32(updates)}
+		return learner.Round{Score: o.scoreOf(total), Updates: int32(updates)}
 	}
-	f, a, updates := o.replay(e)
+	f, a, updates := o.Replay(e)
 	o.updates += uint64(updates)
-	r := Round{Score: o.scoreOf(f), Updates: int32(updates)}
+	r := learner.Round{Score: o.scoreOf(f), Updates: int32(updates)}
 	if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
-		o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.own.norms[e]))))
+		o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.Own.Norms[e]))))
 	}
 	return r
 }
 
 // Score is Learner.Score.
 func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("obpm", b, len(dst)); err != nil {
+	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	if o.keepsSum {
+	if o.KeepsSum {
 		p := o.average()
 		return p.Score(b, dst)
 	}
-	if err := o.ask(b, dst, o.tells); err != nil {
+	if err := o.Ask(b, dst, o.tells); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -340,10 +342,10 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 // and not a posterior: it is 0 or 1 where all agree, however few examples they have seen, and f may
 // be on the other side. Cost: the scores of all members.
 func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("obpm", b, len(dst)); err != nil {
+	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	if err := o.ask(b, dst, votes); err != nil {
+	if err := o.Ask(b, dst, ensemble.Votes); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -355,14 +357,14 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 // Mistakes is MistakeChecker.Mistakes: an example is a mistake if it is one of the average, or of
 // the vote, or of any member. A member that never learned is wrong everywhere.
 func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
-	if err := checkBlock("obpm", b, b.Len()); err != nil {
+	if err := primal.CheckBlock("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
 	f, wrong := make([]float64, b.Len()), make([]float64, b.Len())
 	if err := o.Score(b, f); err != nil {
 		return 0, err
 	}
-	if err := o.ask(b, wrong, wrongOnes); err != nil {
+	if err := o.Ask(b, wrong, ensemble.WrongOnes); err != nil {
 		return 0, err
 	}
 	return countMistakes(b, f, wrong), nil
@@ -375,7 +377,7 @@ func (o *OBPM[T]) scoreOf(v float64) float64 {
 	switch {
 	case o.cfg.Cap:
 		n *= o.length()
-	case o.tells == votes:
+	case o.tells == ensemble.Votes:
 		v = float64(2*v) - n
 	}
 	return v / n
@@ -389,20 +391,20 @@ func (o *OBPM[T]) length() float64 {
 // Weights returns the averaged weights (after step 15 with Cap), one a feature seen, or nil for
 // votes.
 func (o *OBPM[T]) Weights() []float64 {
-	if o.tells == votes {
+	if o.tells == ensemble.Votes {
 		return nil
 	}
-	w := make([]float64, o.held)
-	if o.keepsSum {
-		for j, s := range o.sum {
+	w := make([]float64, o.Held)
+	if o.KeepsSum {
+		for j, s := range o.Sum {
 			w[j] = o.scoreOf(s)
 		}
 		return w
 	}
 	col := make([]T, o.cfg.Members)
 	for j := range w {
-		if o.store().Column(col, j) {
-			w[j] = o.rule.Total(0, col) / float64(o.cfg.Members)
+		if o.Store().Column(col, j) {
+			w[j] = o.Rule.Total(0, col) / float64(o.cfg.Members)
 		}
 	}
 	return w
@@ -413,7 +415,7 @@ func (o *OBPM[T]) Updates() int64 { return int64(o.updates) }
 
 // countMistakes returns how many of the scores f of b's examples are mistakes, or whose members'
 // mistakes aren't 0.
-func countMistakes[T Float](b *engine.Block[T], f, members []float64) (n int) {
+func countMistakes[T learner.Float](b *engine.Block[T], f, members []float64) (n int) {
 	for i, y := range b.Y {
 		if !(float64(y)*f[i] > 0) || members[i] != 0 {
 			n++
@@ -423,4 +425,4 @@ func countMistakes[T Float](b *engine.Block[T], f, members []float64) (n int) {
 }
 
 // Bytes returns the memory of members and S, and of what a run takes.
-func (o *OBPM[T]) Bytes() int64 { return o.ensemble.bytes() + int64(unsafe.Sizeof(*o)) }
+func (o *OBPM[T]) Bytes() int64 { return o.Ensemble.Bytes() + int64(unsafe.Sizeof(*o)) }

@@ -11,6 +11,9 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -51,40 +54,40 @@ const (
 // that see it, by lists or lanes as OBPM does; on the pool where that pays. An update costs O(N)
 // more, and O(p) to find what to remove, with errors O(p^2). Memory: kept examples and p N of T;
 // with errors p^2 float64 more.
-type KernelOBPM[T Float] struct {
-	cfg        OBPMConfig
-	pool       *engine.Pool
-	draws      *engine.Bernoulli
-	rule       *stepper[T]
-	bounded    bool             // errors on kept examples are counted
-	lanes      *engine.Lanes[T] // a: the members' coefficient of the example in slot j is their weight of feature j
-	support[T]                  // coef is S
-	size       []float64        // sum_m a_jm^2 K(x_j, x_j), for norm
-	presented  uint64
-	updates    int64
+type KernelOBPM[T learner.Float] struct {
+	cfg         OBPMConfig
+	pool        *engine.Pool
+	draws       *engine.Bernoulli
+	rule        *ensemble.Stepper[T]
+	bounded     bool             // errors on kept examples are counted
+	lanes       *engine.Lanes[T] // a: the members' coefficient of the example in slot j is their weight of feature j
+	kept.Set[T]                  // coef is S
+	size        []float64        // sum_m a_jm^2 K(x_j, x_j), for norm
+	presented   uint64
+	updates     int64
 
 	// The example in work.
 	y       T
-	norm2   float64  // K(x, x)
-	mask    []uint64 // who sees it
-	rows    []int32  // of lanes: those of all slots, and of one more
-	tallies []tally  // [tile]
-	coefs   [][]T    // [tile]
-	work    []laneWork[T]
+	norm2   float64          // K(x, x)
+	mask    []uint64         // who sees it
+	rows    []int32          // of lanes: those of all slots, and of one more
+	tallies []ensemble.Tally // [tile]
+	coefs   [][]T            // [tile]
+	work    []ensemble.LaneWork[T]
 	slot    [1]int32
 	unit    [1]T
 	column  []T
-	count   errorCount
+	count   kept.ErrorCount
 
 	kept int64 // Env.Kept
 }
 
-func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
+func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Learner[T], error) {
 	base, err := cfg.baseSettings()
 	if err != nil {
 		return nil, err
 	}
-	rule, err := newStepper[T](base.Traits().Members, cfg.Members)
+	rule, err := ensemble.NewStepper[T](base.Traits().Members, cfg.Members)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +96,7 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept,
 		bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
-		mask:    make([]uint64, words), tallies: make([]tally, words), coefs: make([][]T, words), work: newLaneWork[T](words, engine.WideTile),
+		mask:    make([]uint64, words), tallies: make([]ensemble.Tally, words), coefs: make([][]T, words), work: ensemble.NewLaneWork[T](words, engine.WideTile),
 		unit: [1]T{1}, column: make([]T, cfg.Members),
 	}
 	return l, l.reset()
@@ -103,9 +106,9 @@ func newKernelOBPM[T Float](cfg OBPMConfig, env Env) (Learner[T], error) {
 func (l *KernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
-	if l.support, err = newSupport[T]("obpm", l.cfg.kernel()); err == nil && l.kept > 0 &&
+	if l.Set, err = kept.NewSupport[T]("obpm", l.cfg.EngineKernel()); err == nil && l.kept > 0 &&
 		l.cfg.Budget > 0 {
-		l.support.reserve(l.cfg.Budget, l.bounded)
+		l.Set.Reserve(l.cfg.Budget, l.bounded)
 		l.lanes.Reserve(l.cfg.Budget)
 	}
 	return err
@@ -114,23 +117,23 @@ func (l *KernelOBPM[T]) reset() (err error) {
 // validateKernel checks what differs with a kernel; form is the base's members' form, if any.
 func (c *OBPMConfig) validateKernel(form *learner.MemberForm) error {
 	if c.Budget < 0 || c.Budget > math.MaxInt32 {
-		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, ErrConfig)
+		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, learner.ErrConfig)
 	}
 	known := c.Removal == RemoveOldest || c.Removal == RemoveNorm || c.Removal == RemoveErrors
-	if !known && (c.Removal != "" || !c.linear()) {
-		return fmt.Errorf("obpm: removal is %q, want oldest, norm or errors: %w", c.Removal, ErrConfig)
+	if !known && (c.Removal != "" || !c.Linear()) {
+		return fmt.Errorf("obpm: removal is %q, want oldest, norm or errors: %w", c.Removal, learner.ErrConfig)
 	}
-	if err := c.KernelConfig.validate("obpm"); err != nil || c.linear() {
+	if err := c.KernelConfig.Validate("obpm"); err != nil || c.Linear() {
 		return err
 	}
 	switch {
 	case c.Combine != CombineWeights:
-		return fmt.Errorf("obpm: combine is %q: with a kernel the members are averaged (weights): %w", c.Combine, ErrConfig)
+		return fmt.Errorf("obpm: combine is %q: with a kernel the members are averaged (weights): %w", c.Combine, learner.ErrConfig)
 	case c.Cap:
-		return fmt.Errorf("obpm: cap changes no label and is not there with a kernel: %w", ErrConfig)
+		return fmt.Errorf("obpm: cap changes no label and is not there with a kernel: %w", learner.ErrConfig)
 	case form == nil || !form.Additive || !form.Toward:
 		return fmt.Errorf("obpm: base is %q: with a kernel it must add positive multiples of y x "+
-			"and no others, as perceptron and pa do: %w", c.Base, ErrConfig)
+			"and no others, as perceptron and pa do: %w", c.Base, learner.ErrConfig)
 	}
 	return nil
 }
@@ -138,47 +141,47 @@ func (c *OBPMConfig) validateKernel(form *learner.MemberForm) error {
 // keeps is Traits.Keeps.
 func (c *OBPMConfig) keeps() int64 {
 	switch {
-	case c.linear():
+	case c.Linear():
 		return 0
 	case c.Budget == 0:
-		return Any
+		return learner.Any
 	}
 	return int64(c.Budget)
 }
 
 // Memory is Config.Memory: the members' weights, their sum and the tables of a run; with a kernel
 // the kept examples and the members' coefficients.
-func (c *OBPMConfig) Memory(x Extent) Footprint {
-	if c.linear() {
+func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
+	if c.Linear() {
 		base, err := c.baseSettings()
 		if err != nil {
-			return Footprint{} // no learner is made of it
+			return learner.Footprint{} // no learner is made of it
 		}
 		if form := base.Traits().Members; form != nil {
 			return c.linearMemory(form, x)
 		}
 		return c.separateMemory(base, x)
 	}
-	var f Footprint
-	members, n := int64(c.Members), reserved(c.keeps(), x.Kept, x)
-	keptFootprint(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
-	if n < Any {
+	var f learner.Footprint
+	members, n := int64(c.Members), kept.Reserved(c.keeps(), x.Kept, x)
+	kept.KeptFootprint(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
+	if n < learner.Any {
 		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
-		f.Add("members' coefficients", times(n, members), plus(held, times(spare(n), 8+4)))
-		f.Moving = plus(f.Moving, moving)
+		f.Add("members' coefficients", learner.Times(n, members), learner.Plus(held, learner.Times(primal.Spare(n), 8+4)))
+		f.Moving = learner.Plus(f.Moving, moving)
 		if x.Saved {
-			f.Copies = plus(f.Copies, times(n, members, x.Elem))
+			f.Copies = learner.Plus(f.Copies, learner.Times(n, members, x.Elem))
 		}
 	}
 	f.Add("members' work space", members, laneWorkBytes(members, engine.WideTile,
-		x.Elem)+times(members, 2*x.Elem+4))
-	inHand(&f, x, 1)
+		x.Elem)+learner.Times(members, 2*x.Elem+4))
+	kept.InHand(&f, x, 1)
 	return f
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget.
-func (c *OBPMConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
-	return fitKept("obpm", bytes, mostKept, x, mean, largest, func(n int) Config {
+func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+	return kept.FitKept("obpm", bytes, kept.MostKept, x, mean, largest, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
 		return &d
@@ -186,12 +189,12 @@ func (c *OBPMConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Conf
 }
 
 // Learn is Learner.Learn.
-func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("obpm", b, len(rounds)); err != nil {
+func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		rounds[i] = Round{Score: l.see(b, i) / float64(l.cfg.Members)}
+		rounds[i] = learner.Round{Score: l.See(b, i) / float64(l.cfg.Members)}
 		l.draws.Mask(l.mask, l.cfg.Members, l.presented)
 		l.presented++
 		seeing := 0
@@ -202,7 +205,7 @@ func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 			continue
 		}
 		l.y = b.Y[i]
-		l.reserve(l.list.Len() + 1)
+		l.reserve(l.List.Len() + 1)
 		if err := l.step(seeing); err != nil {
 			return err
 		}
@@ -232,12 +235,12 @@ func (l *KernelOBPM[T]) reserve(n int) {
 
 // step lets the members that see the example decide on their steps.
 func (l *KernelOBPM[T]) step(seeing int) error {
-	if l.rule.form.Norm2 {
-		l.norm2 = l.list.Kernel().Self(squaredLength(&l.one, 0))
+	if l.rule.Form.Norm2 {
+		l.norm2 = l.List.Kernel().Self(primal.SumSqInFour(&l.One, 0))
 	}
 	const perLane, turn = 20, 20 // as in OBPM.cost
 	parts := len(l.lanes.Tiles)
-	if l.pool.Worth(len(l.row)*l.cfg.Members/perLane + parts*turn) {
+	if l.pool.Worth(len(l.Row)*l.cfg.Members/perLane + parts*turn) {
 		return l.pool.Run(context.Background(), parts, l)
 	}
 	for p := range parts {
@@ -249,8 +252,8 @@ func (l *KernelOBPM[T]) step(seeing int) error {
 // Part implements engine.Job: the members of a tile.
 func (l *KernelOBPM[T]) Part(p int) {
 	tile, w, t := &l.lanes.Tiles[p], &l.work[p], &l.tallies[p]
-	*t = tally{}
-	mask := w.mask[:vecmath.MaskWords(tile.Lanes)]
+	*t = ensemble.Tally{}
+	mask := w.Mask[:vecmath.MaskWords(tile.Lanes)]
 	seeing := 0
 	for i := range mask {
 		mask[i] = l.mask[tile.Lo/64+i]
@@ -259,18 +262,18 @@ func (l *KernelOBPM[T]) Part(p int) {
 	if seeing == 0 {
 		return
 	}
-	s := w.s[:tile.Width]
-	if seeing <= activeMembers {
-		w.list = engine.ActiveList(w.list, mask)
-		vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.compact[:len(w.list)], tile.W, tile.Width,
-			l.rows[:len(l.row)], l.row, w.list)
-		for k, m := range w.list {
-			s[m] = w.compact[k]
+	s := w.S[:tile.Width]
+	if seeing <= ensemble.ActiveMembers {
+		w.List = engine.ActiveList(w.List, mask)
+		vecmath.ActiveScoreUnchecked(trusted.Indices{}, w.Compact[:len(w.List)], tile.W, tile.Width,
+			l.rows[:len(l.Row)], l.Row, w.List)
+		for k, m := range w.List {
+			s[m] = w.Compact[k]
 		}
 	} else {
-		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.row)], l.row)
+		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.Row)], l.Row)
 	}
-	t.updates, l.coefs[p] = l.rule.step(t, mask, tile.Lo, s, l.y, l.norm2, w.coef[:tile.Width])
+	t.Updates, l.coefs[p] = l.rule.Step(t, mask, tile.Lo, s, l.y, l.norm2, w.Coef[:tile.Width])
 }
 
 // update takes the members' steps along the example in hand, which is kept if there are any. It
@@ -279,38 +282,38 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 	updates, sum := 0, 0.0
 	for p := range l.lanes.Tiles {
 		t := &l.tallies[p]
-		updates += t.updates
-		for _, c := range t.coef {
+		updates += t.Updates
+		for _, c := range t.Coef {
 			sum += c
 		}
 	}
 	if updates == 0 {
 		return 0, nil
 	}
-	h := l.digest(y)
-	j := l.find(l.list, l.hash, h)
+	h := l.Digest(y)
+	j := l.Find(l.List, l.Hash, h)
 	if j < 0 {
-		more := l.cfg.Budget == 0 || l.list.Len() < l.cfg.Budget
-		if err := l.hasRoom(l.list, l.kept, more); err != nil {
+		more := l.cfg.Budget == 0 || l.List.Len() < l.cfg.Budget
+		if err := l.HasRoom(l.List, l.kept, more); err != nil {
 			return 0, err
 		}
-		if j = l.list.Len(); l.cfg.Budget > 0 && j == l.cfg.Budget {
+		if j = l.List.Len(); l.cfg.Budget > 0 && j == l.cfg.Budget {
 			j = l.worst()
-			l.remove(j, l.bounded)
+			l.Remove(j, l.bounded)
 			clear(l.column)
 			l.lanes.SetColumn(j, l.column)
 		} else {
 			l.size = append(l.size, 0)
 		}
-		l.keep(j, y, int64(l.presented), h, l.bounded)
+		l.Keep(j, y, int64(l.presented), h, l.bounded)
 	}
 	for p := range l.lanes.Tiles {
-		if tile := &l.lanes.Tiles[p]; l.tallies[p].updates > 0 {
+		if tile := &l.lanes.Tiles[p]; l.tallies[p].Updates > 0 {
 			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.rows[j:j+1], l.unit[:],
-				l.coefs[p][:tile.Width], l.work[p].mask[:vecmath.MaskWords(tile.Lanes)])
+				l.coefs[p][:tile.Width], l.work[p].Mask[:vecmath.MaskWords(tile.Lanes)])
 		}
 	}
-	l.raise(j, y, float64(y*float64(l.rule.unit*sum)), math.Inf(1), l.bounded)
+	l.Raise(j, y, float64(y*float64(l.rule.Unit*sum)), math.Inf(1), l.bounded)
 	l.measure(j)
 	return int32(updates), nil
 }
@@ -325,24 +328,24 @@ func (l *KernelOBPM[T]) measure(j int) {
 	for _, a := range l.column {
 		sum += float64(float64(a) * float64(a))
 	}
-	l.size[j] = float64(sum * l.wide[j])
+	l.size[j] = float64(sum * l.Wide[j])
 }
 
 // worst returns the slot to be emptied.
 func (l *KernelOBPM[T]) worst() int {
 	if l.bounded {
-		l.count.of(l.pool, &l.on, l.coef)
+		l.count.Of(l.pool, &l.On, l.Coef)
 	}
 	worst := 0
-	for j := 1; j < l.list.Len(); j++ {
+	for j := 1; j < l.List.Len(); j++ {
 		var d float64
 		switch l.cfg.Removal {
 		case RemoveNorm:
 			d = l.size[j] - l.size[worst]
 		case RemoveErrors:
-			d = float64(l.count.errors[j] - l.count.errors[worst])
+			d = float64(l.count.Errors[j] - l.count.Errors[worst])
 		}
-		if d < 0 || d == 0 && l.born[j] < l.born[worst] {
+		if d < 0 || d == 0 && l.Born[j] < l.Born[worst] {
 			worst = j
 		}
 	}
@@ -351,30 +354,32 @@ func (l *KernelOBPM[T]) worst() int {
 
 // Score is Learner.Score.
 func (l *KernelOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.hypothesis(float64(l.cfg.Members))
+	p := l.Hypothesis(float64(l.cfg.Members))
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot: the kept examples with the members' average, without the members.
-func (l *KernelOBPM[T]) Snapshot() Predictor[T] {
-	return l.hypothesis(float64(l.cfg.Members)).copied()
+func (l *KernelOBPM[T]) Snapshot() learner.Predictor[T] {
+	return l.Hypothesis(float64(l.cfg.Members)).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (l *KernelOBPM[T]) View() Predictor[T] { return l.hypothesis(float64(l.cfg.Members)).view() }
+func (l *KernelOBPM[T]) View() learner.Predictor[T] {
+	return l.Hypothesis(float64(l.cfg.Members)).View()
+}
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
 func (l *KernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
-	if err := checkBlock("obpm", b, b.Len()); err != nil {
+	if err := primal.CheckBlock("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
 	f, wrong := make([]float64, b.Len()), make([]float64, b.Len())
 	for i, y := range b.Y {
-		f[i] = l.see(b, i)
+		f[i] = l.See(b, i)
 		for p := range l.lanes.Tiles {
 			tile, w := &l.lanes.Tiles[p], &l.work[p]
-			s, mask := w.s[:tile.Width], w.mask[:vecmath.MaskWords(tile.Lanes)]
-			vecmath.LanesScore(s, tile.W, l.rows[:len(l.row)], l.row)
+			s, mask := w.S[:tile.Width], w.Mask[:vecmath.MaskWords(tile.Lanes)]
+			vecmath.LanesScore(s, tile.W, l.rows[:len(l.Row)], l.Row)
 			vecmath.LanesLE(mask, s, y, 0)
 			n := tile.Lanes - tile.Width // the padding's zeros count too
 			for _, m := range mask {
@@ -394,26 +399,28 @@ func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *KernelOBPM[T]) Bytes() int64 {
-	return l.support.bytes() + l.lanes.Bytes() + bytesOf(l.size) + 4*int64(cap(l.rows)) +
+	return l.Set.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.size) + 4*int64(cap(l.rows)) +
 		int64(unsafe.Sizeof(*l)) +
-		workBytes(l.work) + bytesOf(l.column) + int64(cap(l.tallies))*int64(unsafe.Sizeof(tally{}))
+		ensemble.WorkBytes(l.work) + primal.BytesOf(l.column) + int64(cap(l.tallies))*int64(unsafe.Sizeof(ensemble.Tally{}))
 }
 
 // State returns the kept examples with S as "alpha" times "y", and the members' coefficients as
 // "members" [example][member].
-func (l *KernelOBPM[T]) State() State { return learner.StateOf(l.fields) }
+func (l *KernelOBPM[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *KernelOBPM[T]) SetState(s State) error { return learner.SetState("obpm", s, l.fields) }
+func (l *KernelOBPM[T]) SetState(s learner.State) error { return learner.SetState("obpm", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *KernelOBPM[T]) CheckState(s State) error { return learner.CheckState("obpm", s, l.fields) }
+func (l *KernelOBPM[T]) CheckState(s learner.State) error {
+	return learner.CheckState("obpm", s, l.fields)
+}
 
 func (l *KernelOBPM[T]) fields(c *learner.Codec) {
 	presented := learner.Count(c, "presented", &l.presented)
 	updates := learner.Count(c, "updates", &l.updates)
-	kept := l.support.fields(c, l.cfg.Budget, l.bounded, int64(presented))
-	N, examples := l.cfg.Members, len(kept.alpha)
+	kept := l.Set.Fields(c, l.cfg.Budget, l.bounded, int64(presented))
+	N, examples := l.cfg.Members, len(kept.Alpha)
 	var members []T
 	if c.Writing() {
 		members = make([]T, examples*N)
@@ -430,14 +437,14 @@ func (l *KernelOBPM[T]) fields(c *learner.Codec) {
 	err := n.reset()
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
-		n.support.restore(kept, l.bounded)
+		n.Set.Restore(kept, l.bounded)
 		n.presented, n.updates = presented, updates
 		n.size = make([]float64, examples)
-		n.wide = slices.Grow(n.wide[:0], examples)[:examples]
+		n.Wide = slices.Grow(n.Wide[:0], examples)[:examples]
 		n.reserve(examples)
 		for j := range examples {
 			n.lanes.SetColumn(j, members[j*N:][:N])
-			n.wide[j] = float64(n.list.Diag(j))
+			n.Wide[j] = float64(n.List.Diag(j))
 			n.measure(j)
 		}
 		*l = n

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -38,7 +39,7 @@ func TestKernelOBPM(t *testing.T) {
 	b := block[float64]("dense", X, y)
 	one := learnOnline(t, "obpm", kernelOBPM(1, 1, 0, learners.RemoveOldest), b, 2)
 	want := learnOnline(t, "budget", &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
-		KernelConfig: learners.KernelConfig{Kernel: "rbf", Gamma: 0.02}}, b, 2)
+		KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}, b, 2)
 	if !slices.Equal(one, want) {
 		t.Errorf("one member: rounds %v ..., the kernel perceptron's %v ...", one[:5], want[:5])
 	}
@@ -74,11 +75,11 @@ func TestKernelOBPM(t *testing.T) {
 }
 
 // learnOnline returns the rounds of some epochs.
-func learnOnline(t *testing.T, name string, c learners.Config, b *engine.Block[float64], epochs int) []learners.Round {
+func learnOnline(t *testing.T, name string, c learner.Config, b *engine.Block[float64], epochs int) []learner.Round {
 	t.Helper()
 	l := newLearner[float64](t, name, c)
-	var all []learners.Round
-	rounds := make([]learners.Round, b.Len())
+	var all []learner.Round
+	rounds := make([]learner.Round, b.Len())
 	for range epochs {
 		if err := l.Learn(b, rounds); err != nil {
 			t.Fatal(err)
@@ -98,12 +99,12 @@ func TestKernelOBPMRemoval(t *testing.T) {
 		for step := range 2 * b.Len() {
 			before := l.State()
 			one := b.Slice(step%b.Len(), step%b.Len()+1)
-			if err := l.Learn(&one, make([]learners.Round, 1)); err != nil {
+			if err := l.Learn(&one, make([]learner.Round, 1)); err != nil {
 				t.Fatal(err)
 			}
 			now := l.State()
 			born, after := before.Tensor("born").Data.([]int64), now.Tensor("born").Data.([]int64)
-			if len(after) > p || l.(learners.Keeper).Support() != len(after) {
+			if len(after) > p || l.(learner.Keeper).Support() != len(after) {
 				t.Fatalf("%s: %d examples are kept, the budget is %d", rule, len(after), p)
 			}
 			gone := slices.IndexFunc(born, func(t int64) bool { return !slices.Contains(after, t) })
@@ -147,7 +148,7 @@ func TestKernelOBPMRemoval(t *testing.T) {
 }
 
 func TestKernelOBPMSettings(t *testing.T) {
-	e, err := learners.Lookup("obpm")
+	e, err := learner.Lookup("obpm")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +162,8 @@ func TestKernelOBPMSettings(t *testing.T) {
 	} {
 		c := kernelOBPM(10, 0.5, 100, learners.RemoveOldest)
 		change(c)
-		if _, err := learners.New[float64](e, c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
-			t.Errorf("%s: %v, want %v", what, err, learners.ErrConfig)
+		if _, err := learner.New[float64](e, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
+			t.Errorf("%s: %v, want %v", what, err, learner.ErrConfig)
 		}
 	}
 }
@@ -171,15 +172,15 @@ func BenchmarkKernelOBPM(b *testing.B) {
 	x := learnertest.Dense[float32](2000, 64, 0.05)
 	for _, members := range []int{1, 100} {
 		b.Run(fmt.Sprintf("N=%d", members), func(b *testing.B) {
-			e, err := learners.Lookup("obpm")
+			e, err := learner.Lookup("obpm")
 			if err != nil {
 				b.Fatal(err)
 			}
-			l, err := learners.New[float32](e, kernelOBPM(members, 0.3, 300, learners.RemoveOldest), learners.Env{Seed: 1})
+			l, err := learner.New[float32](e, kernelOBPM(members, 0.3, 300, learners.RemoveOldest), learner.Env{Seed: 1})
 			if err != nil {
 				b.Fatal(err)
 			}
-			rounds := make([]learners.Round, x.Len())
+			rounds := make([]learner.Round, x.Len())
 			for b.Loop() {
 				if err := l.Learn(x, rounds); err != nil {
 					b.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 // SeparateOBPM is [OBPM] over a base that has no members' form: N learners of their own, each made
@@ -27,11 +29,11 @@ import (
 //
 // An error that a member makes out of an example, which no learner here does in this place, leaves
 // members that have not learned the same examples: the ensemble then refuses to learn any more.
-type SeparateOBPM[T Float] struct {
+type SeparateOBPM[T learner.Float] struct {
 	cfg       OBPMConfig
 	pool      *engine.Pool
-	draws     masker
-	members   []Learner[T]
+	draws     ensemble.Masker
+	members   []learner.Learner[T]
 	asked     []scorer[T] // the members, who are asked for scores
 	dim       int         // features that all members have seen
 	presented uint64      // examples, the number of the next one's draws
@@ -42,13 +44,13 @@ type SeparateOBPM[T Float] struct {
 }
 
 // scorer is a learner or a Predictor.
-type scorer[T Float] interface {
+type scorer[T learner.Float] interface {
 	Score(b *engine.Block[T], dst []float64) error
 	Weights() []float64
 }
 
 // biasedSeparateOBPM is that of a base that is Biased.
-type biasedSeparateOBPM[T Float] struct{ *SeparateOBPM[T] }
+type biasedSeparateOBPM[T learner.Float] struct{ *SeparateOBPM[T] }
 
 // Bias is Biased.Bias: the mean of the members'.
 func (o biasedSeparateOBPM[T]) Bias() float64 {
@@ -62,13 +64,13 @@ func (o biasedSeparateOBPM[T]) Bias() float64 {
 
 // separateRun is a run of examples in work, and scratch. It is the [engine.Job] of that: part m is
 // member m.
-type separateRun[T Float] struct {
+type separateRun[T learner.Float] struct {
 	o        *SeparateOBPM[T]
 	learning bool
 	b        engine.Block[T]
 	mask     []uint64          // [example][word]: who sees it
 	scores   []float64         // [member][example]
-	rounds   []Round           // [member][example]
+	rounds   []learner.Round   // [member][example]
 	views    []engine.Block[T] // [member]: what it is given
 	errs     []error           // [member]
 }
@@ -78,17 +80,17 @@ const memberSeeds = 0x6d656d62
 
 // newSeparateOBPM returns new members of their own. The first has the ensemble's seed. They keep
 // as many examples as their settings say: Env.Kept is for learners that Keeps speaks of.
-func newSeparateOBPM[T Float](cfg OBPMConfig, base Config, env Env) (Learner[T], error) {
-	e, err := Lookup(cfg.Base)
+func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env learner.Env) (learner.Learner[T], error) {
+	e, err := learner.Lookup(cfg.Base)
 	if err != nil {
 		return nil, err
 	}
-	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, members: make([]Learner[T], cfg.Members),
+	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, members: make([]learner.Learner[T], cfg.Members),
 		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau)}
 	seeds := engine.NewRand(env.Seed, memberSeeds)
 	seed := env.Seed
 	for m := range o.members {
-		o.members[m], err = New[T](e, base, Env{Seed: seed, Pool: env.Pool})
+		o.members[m], err = learner.New[T](e, base, learner.Env{Seed: seed, Pool: env.Pool})
 		if err != nil {
 			return nil, fmt.Errorf("obpm: base: %w", err)
 		}
@@ -103,31 +105,31 @@ func newSeparateOBPM[T Float](cfg OBPMConfig, base Config, env Env) (Learner[T],
 }
 
 // separateMemory is Memory of members of their own.
-func (c *OBPMConfig) separateMemory(base Config, x Extent) Footprint {
+func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) learner.Footprint {
 	x.Whole, x.Kept = false, 0
 	members := int64(c.Members)
 	one := base.Memory(x)
-	var f Footprint
+	var f learner.Footprint
 	for _, p := range one.Parts {
-		f.Add("members' "+p.Name, times(p.Items, members), times(p.Bytes, members))
+		f.Add("members' "+p.Name, learner.Times(p.Items, members), learner.Times(p.Bytes, members))
 	}
-	n := min(runExamples, max(1, runTallies/members))
+	n := min(ensemble.RunExamples, max(1, ensemble.RunTallies/members))
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 16 + 64
-	run := times(members, each) + times(n, (members+63)/64, 8) + times(n, members, 24)*5/4
-	f.Add("members' work space", members, run+fixed)
-	f.Moving = times(one.Moving, members)
-	f.Each = times(one.Each, members)
-	f.Copied(x, 16, times(one.Copies, members))
+	run := learner.Times(members, each) + learner.Times(n, (members+63)/64, 8) + learner.Times(n, members, 24)*5/4
+	f.Add("members' work space", members, run+primal.Fixed)
+	f.Moving = learner.Times(one.Moving, members)
+	f.Each = learner.Times(one.Each, members)
+	f.Copied(x, 16, learner.Times(one.Copies, members))
 	return f
 }
 
 // Learn is Learner.Learn.
-func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("obpm", b, len(rounds)); err != nil {
+func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
 		return err
 	}
 	// Of an example too long for it a member may say so; here all hear of it before they learn.
-	if err := checkLengths("obpm", b, unsafe.Sizeof(T(0))); err != nil {
+	if err := primal.CheckLengths("obpm", b, unsafe.Sizeof(T(0))); err != nil {
 		return err
 	}
 	if o.failed != nil {
@@ -146,7 +148,7 @@ func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 		n := r.b.Len()
 		o.presented += uint64(n)
 		for e := range n {
-			rounds[lo+e] = Round{Score: o.scoreOf(r.scores[e:], n), Updates: r.updates(e)}
+			rounds[lo+e] = learner.Round{Score: o.scoreOf(r.scores[e:], n), Updates: r.updates(e)}
 		}
 	}
 	r.b = engine.Block[T]{}
@@ -172,7 +174,7 @@ func (o *SeparateOBPM[T]) reach(b *engine.Block[T]) error {
 	return nil
 }
 
-func grownViews[T Float](v []engine.Block[T], n int) []engine.Block[T] {
+func grownViews[T learner.Float](v []engine.Block[T], n int) []engine.Block[T] {
 	return slices.Grow(v[:0], n)[:n]
 }
 
@@ -180,7 +182,7 @@ func grownViews[T Float](v []engine.Block[T], n int) []engine.Block[T] {
 // that it sees to learn and the others to score.
 func (r *separateRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
 	members := r.o.cfg.Members
-	n := min(b.Len()-lo, runExamples, max(1, runTallies/members))
+	n := min(b.Len()-lo, ensemble.RunExamples, max(1, ensemble.RunTallies/members))
 	r.learning, r.b = learning, b.Slice(lo, lo+n)
 	r.scores = slices.Grow(r.scores[:0], n*members)[:n*members]
 	r.views = grownViews(r.views, members)
@@ -301,7 +303,7 @@ func (o *SeparateOBPM[T]) ask(b *engine.Block[T], tell func(i int, scores []floa
 
 // Score is Learner.Score.
 func (o *SeparateOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("obpm", b, len(dst)); err != nil {
+	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
 	return o.ask(b, func(i int, scores []float64, n int) { dst[i] = o.scoreOf(scores, n) })
@@ -309,7 +311,7 @@ func (o *SeparateOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 
 // Proba is Prober.Proba, as [OBPM.Proba].
 func (o *SeparateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("obpm", b, len(dst)); err != nil {
+	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
 	return o.ask(b, func(i int, scores []float64, n int) {
@@ -319,7 +321,7 @@ func (o *SeparateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
 func (o *SeparateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
-	if err := checkBlock("obpm", b, b.Len()); err != nil {
+	if err := primal.CheckBlock("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
 	err = o.ask(b, func(i int, scores []float64, n int) {
@@ -347,7 +349,7 @@ func (o *SeparateOBPM[T]) Weights() []float64 {
 		if w == nil {
 			return nil
 		}
-		sum = grown(sum, len(w))
+		sum = primal.Grown(sum, len(w))
 		for j, v := range w {
 			sum[j] += v
 		}
@@ -382,15 +384,15 @@ func (r *separateRun[T]) bytes() int64 {
 
 // State returns the members' states, each with its number before the names, and as counters the
 // examples presented and the features that all members have seen.
-func (o *SeparateOBPM[T]) State() State { return learner.StateOf(o.fields) }
+func (o *SeparateOBPM[T]) State() learner.State { return learner.StateOf(o.fields) }
 
 // SetState is Learner.SetState.
-func (o *SeparateOBPM[T]) SetState(s State) error {
+func (o *SeparateOBPM[T]) SetState(s learner.State) error {
 	return learner.SetState("obpm", s, o.fields)
 }
 
 // CheckState is Learner.CheckState.
-func (o *SeparateOBPM[T]) CheckState(s State) error {
+func (o *SeparateOBPM[T]) CheckState(s learner.State) error {
 	return learner.CheckState("obpm", s, o.fields)
 }
 
@@ -403,8 +405,8 @@ func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
 }
 
 // committee is the hypothesis of a [SeparateOBPM]: a Predictor for each member.
-type committee[T Float] struct {
-	oneOutput
+type committee[T learner.Float] struct {
+	primal.OneOutput
 	o  *SeparateOBPM[T] // asks them; has no learners
 	of []memberPredictor[T]
 }
@@ -428,37 +430,37 @@ func (p *committee[T]) Bytes() int64 {
 }
 
 // State is Predictor.State: the members' hypotheses, each with its number before the names.
-func (p *committee[T]) State() State { return learner.StateOf(p.fields) }
+func (p *committee[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
 // Restored is Restorer.Restored.
-func (p *committee[T]) Restored(s State) (Predictor[T], error) {
-	of := make([]Predictor[T], len(p.of))
+func (p *committee[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	of := make([]learner.Predictor[T], len(p.of))
 	for i, m := range p.of {
 		of[i] = *m.p
 	}
 	r := p.o.committeeOf(of)
-	if err := learner.SetState("obpm", s, r.fields); err != nil {
+	if err := learner.SetState("obpm", s, r.Fields); err != nil {
 		return nil, err
 	}
 	return p.o.committeeOf(of), nil // of those that were restored
 }
 
-func (p *committee[T]) fields(c *learner.Codec) { learner.Inners(c, memberName, p.of) }
+func (p *committee[T]) Fields(c *learner.Codec) { learner.Inners(c, memberName, p.of) }
 
 // memberPredictor is a Predictor that takes its State as a learner does.
-type memberPredictor[T Float] struct{ p *Predictor[T] }
+type memberPredictor[T learner.Float] struct{ p *learner.Predictor[T] }
 
 // State is the Predictor's.
-func (p memberPredictor[T]) State() State { return (*p.p).State() }
+func (p memberPredictor[T]) State() learner.State { return (*p.p).State() }
 
 // CheckState returns the error that SetState would return.
-func (p memberPredictor[T]) CheckState(s State) error {
+func (p memberPredictor[T]) CheckState(s learner.State) error {
 	_, err := learner.Restored(*p.p, s)
 	return err
 }
 
 // SetState replaces the Predictor by one of that State.
-func (p memberPredictor[T]) SetState(s State) error {
+func (p memberPredictor[T]) SetState(s learner.State) error {
 	q, err := learner.Restored(*p.p, s)
 	if err == nil {
 		*p.p = q
@@ -467,7 +469,7 @@ func (p memberPredictor[T]) SetState(s State) error {
 }
 
 // committeeOf returns that of o's settings.
-func (o *SeparateOBPM[T]) committeeOf(of []Predictor[T]) *committee[T] {
+func (o *SeparateOBPM[T]) committeeOf(of []learner.Predictor[T]) *committee[T] {
 	c := &committee[T]{o: &SeparateOBPM[T]{cfg: o.cfg, pool: o.pool, dim: o.dim}}
 	for i := range of {
 		c.of = append(c.of, memberPredictor[T]{&of[i]})
@@ -480,8 +482,8 @@ func (o *SeparateOBPM[T]) committeeOf(of []Predictor[T]) *committee[T] {
 func memberName(m int) string { return fmt.Sprintf("member%d.", m) }
 
 // Snapshot is Learner.Snapshot: one of each member.
-func (o *SeparateOBPM[T]) Snapshot() Predictor[T] {
-	of := make([]Predictor[T], len(o.members))
+func (o *SeparateOBPM[T]) Snapshot() learner.Predictor[T] {
+	of := make([]learner.Predictor[T], len(o.members))
 	for m, l := range o.members {
 		of[m] = l.Snapshot()
 	}
@@ -489,8 +491,8 @@ func (o *SeparateOBPM[T]) Snapshot() Predictor[T] {
 }
 
 // View is for [learner.ViewOf].
-func (o *SeparateOBPM[T]) View() Predictor[T] {
-	of := make([]Predictor[T], len(o.members))
+func (o *SeparateOBPM[T]) View() learner.Predictor[T] {
+	of := make([]learner.Predictor[T], len(o.members))
 	for m, l := range o.members {
 		of[m] = learner.ViewOf(l)
 	}

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // newSeparate returns an ensemble of learners of their own.
-func newSeparate[T Float](t testing.TB, c OBPMConfig, env Env) *SeparateOBPM[T] {
+func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *SeparateOBPM[T] {
 	t.Helper()
-	e, err := Lookup("obpm")
+	e, err := learner.Lookup("obpm")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +20,7 @@ func newSeparate[T Float](t testing.TB, c OBPMConfig, env Env) *SeparateOBPM[T] 
 		c.Combine = CombineWeights
 	}
 	c.Path = PathAuto
-	l, err := New[T](e, &c, env)
+	l, err := learner.New[T](e, &c, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +36,12 @@ func newSeparate[T Float](t testing.TB, c OBPMConfig, env Env) *SeparateOBPM[T] 
 func TestSeparateOneMember(t *testing.T) {
 	b := randomBlock[float32](300, 40, 7, false, 6)
 	for _, base := range []string{"romma", "adf", "rff", "sogp"} {
-		o := newSeparate[float32](t, OBPMConfig{Members: 1, Tau: 1, Base: base}, Env{Seed: 9})
-		e, err := Lookup(base)
+		o := newSeparate[float32](t, OBPMConfig{Members: 1, Tau: 1, Base: base}, learner.Env{Seed: 9})
+		e, err := learner.Lookup(base)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := New[float32](e, e.Config(), Env{Seed: 9})
+		l, err := learner.New[float32](e, e.Config(), learner.Env{Seed: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestSeparateOneMember(t *testing.T) {
 func TestSeparateSeeds(t *testing.T) {
 	b := randomBlock[float64](60, 12, 5, false, 8)
 	c := OBPMConfig{Members: 4, Tau: 1, Base: "rff"}
-	one, again := newSeparate[float64](t, c, Env{Seed: 2}), newSeparate[float64](t, c, Env{Seed: 2})
+	one, again := newSeparate[float64](t, c, learner.Env{Seed: 2}), newSeparate[float64](t, c, learner.Env{Seed: 2})
 	learnAll(t, one, b, 60)
 	learnAll(t, again, b, 7)
 	if stateBytes(t, one.State()) != stateBytes(t, again.State()) {
@@ -78,23 +79,23 @@ func TestSeparateSeeds(t *testing.T) {
 // TestSeparateRefuses: features that the members refuse change nothing; a member that fails out of
 // an example ends learning.
 func TestSeparateRefuses(t *testing.T) {
-	o := newSeparate[float64](t, OBPMConfig{Members: 5, Tau: 0.5, Base: "adf"}, Env{})
+	o := newSeparate[float64](t, OBPMConfig{Members: 5, Tau: 0.5, Base: "adf"}, learner.Env{})
 	learnAll(t, o, randomBlock[float64](20, 12, 5, false, 8), 20)
 	before := stateBytes(t, o.State())
 	wide := &engine.Block[float64]{Y: []float64{1}, Dim: 1 << 20, Ptr: []int{0, 1},
 		Idx: []int32{1<<20 - 1}, Val: []float64{1}}
-	if err := o.Learn(wide, make([]Round, 1)); !errors.Is(err, ErrDim) {
+	if err := o.Learn(wide, make([]learner.Round, 1)); !errors.Is(err, learner.ErrDim) {
 		t.Errorf("too many features: %v", err)
 	}
 	if stateBytes(t, o.State()) != before {
 		t.Error("refused features changed the state")
 	}
 
-	p := newSeparate[float64](t, OBPMConfig{Members: 5, Tau: 0.5, Base: "romma"}, Env{})
+	p := newSeparate[float64](t, OBPMConfig{Members: 5, Tau: 0.5, Base: "romma"}, learner.Env{})
 	failing := &failingLearner{Learner: p.members[3]}
 	p.members[3] = failing
 	b := randomBlock[float64](50, 12, 5, false, 8)
-	rounds := make([]Round, b.Len())
+	rounds := make([]learner.Round, b.Len())
 	if err := p.Learn(b, rounds); err != nil {
 		t.Fatal(err)
 	}
@@ -108,11 +109,11 @@ func TestSeparateRefuses(t *testing.T) {
 }
 
 type failingLearner struct {
-	Learner[float64]
+	learner.Learner[float64]
 	err error
 }
 
-func (l *failingLearner) Learn(b *engine.Block[float64], rounds []Round) error {
+func (l *failingLearner) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	if l.err != nil && b.Len() > 0 {
 		return l.err
 	}
@@ -121,11 +122,11 @@ func (l *failingLearner) Learn(b *engine.Block[float64], rounds []Round) error {
 
 // TestSeparateConfig: what can't be a base is refused, by what it is.
 func TestSeparateConfig(t *testing.T) {
-	e, err := Lookup("obpm")
+	e, err := learner.Lookup("obpm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rbf := KernelConfig{Kernel: "rbf", Gamma: 1}
+	rbf := learner.KernelConfig{Kernel: "rbf", Gamma: 1}
 	for what, change := range map[string]func(*OBPMConfig){
 		"whole data sets": func(c *OBPMConfig) { c.Base = "svm" },
 		"soft margin":     func(c *OBPMConfig) { c.Base, c.BaseConfig = "pumma", &PUMMAConfig{P: "2", Delta: 0.1, SoftC: 1} },
@@ -136,7 +137,7 @@ func TestSeparateConfig(t *testing.T) {
 	} {
 		c := e.Config().(*OBPMConfig)
 		change(c)
-		if _, err := New[float32](e, c, Env{}); !errors.Is(err, ErrConfig) ||
+		if _, err := learner.New[float32](e, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) ||
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: New says %v", what, err)
 		}

@@ -6,19 +6,21 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 // State returns the features (ascending) for which any member's weight or S is not +0 as
 // "features", the members' weights of those as "members" [feature][member], S of those as "sum"
 // (unless votes or ALMA go without), and the members' own settings where the base has any. The
 // counters are the examples presented, the updates, and the features seen.
-func (o *OBPM[T]) State() State { return learner.StateOf(o.fields) }
+func (o *OBPM[T]) State() learner.State { return learner.StateOf(o.fields) }
 
 // SetState is Learner.SetState.
-func (o *OBPM[T]) SetState(s State) error { return learner.SetState("obpm", s, o.fields) }
+func (o *OBPM[T]) SetState(s learner.State) error { return learner.SetState("obpm", s, o.fields) }
 
 // CheckState is Learner.CheckState.
-func (o *OBPM[T]) CheckState(s State) error { return learner.CheckState("obpm", s, o.fields) }
+func (o *OBPM[T]) CheckState(s learner.State) error { return learner.CheckState("obpm", s, o.fields) }
 
 func (o *OBPM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "presented", &o.presented)
@@ -28,7 +30,7 @@ func (o *OBPM[T]) fields(c *learner.Codec) {
 
 // memberFields walks what the hypothesis is made of, without what counts learning.
 func (o *OBPM[T]) memberFields(c *learner.Codec) {
-	dim := learner.Count(c, "dim", &o.dim)
+	dim := learner.Count(c, "dim", &o.Dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
 	if o.cfg.Cap {
 		sumSq := c.Scalar("sum_sq", &o.sumSq)
@@ -53,18 +55,18 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 	}
 	n := o.cfg.Members
 	members = learner.View(c, "members", members, len(features), n)
-	if o.keepsSum {
+	if o.KeepsSum {
 		sum = learner.View(c, "sum", sum, len(features))
 	}
-	o.rule.Fields(c, members)
+	o.Rule.Fields(c, members)
 	c.Then(func() {
-		o.held, o.sum = 0, nil
-		o.useLanes(engine.NewLanes[T](n))
-		o.reach(int(last) + 1)
+		o.Held, o.Sum = 0, nil
+		o.UseLanes(engine.NewLanes[T](n))
+		o.Reach(int(last) + 1)
 		for i, j := range features {
-			o.lanes.SetColumn(int(j), members[i*n:(i+1)*n])
-			if o.keepsSum {
-				o.sum[j] = sum[i]
+			o.Lanes.SetColumn(int(j), members[i*n:(i+1)*n])
+			if o.KeepsSum {
+				o.Sum[j] = sum[i]
 			}
 		}
 	})
@@ -72,22 +74,22 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 
 // packed returns the features that any member or S has, the members' weights of them, and S.
 func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
-	most := o.held
-	if o.lanes != nil {
-		most = o.lanes.Features()
+	most := o.Held
+	if o.Lanes != nil {
+		most = o.Lanes.Features()
 	}
 	features = make([]int32, 0, most)
 	members = make([]T, 0, most*o.cfg.Members)
 	sum = make([]float64, 0, most)
 	col := make([]T, o.cfg.Members)
-	for j := range o.held {
-		any := o.store().Column(col, j)
-		if !any && (!o.keepsSum || math.Float64bits(o.sum[j]) == 0) {
+	for j := range o.Held {
+		any := o.Store().Column(col, j)
+		if !any && (!o.KeepsSum || math.Float64bits(o.Sum[j]) == 0) {
 			continue
 		}
 		features, members = append(features, int32(j)), append(members, col...)
-		if o.keepsSum {
-			sum = append(sum, o.sum[j])
+		if o.KeepsSum {
+			sum = append(sum, o.Sum[j])
 		}
 	}
 	return features, members, sum
@@ -96,8 +98,8 @@ func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
 // members is the hypothesis of an ensemble [OBPM] that needs its members: a vote, the average of
 // members whose weights have factors of their own, or the members' votes as probabilities. Its
 // members are moved into the form of the examples that are asked about, sparse or dense.
-type members[T Float] struct {
-	oneOutput
+type members[T learner.Float] struct {
+	primal.OneOutput
 	o *OBPM[T]
 }
 
@@ -109,32 +111,32 @@ func (p *members[T]) Proba(b *engine.Block[T], dst []float64) error { return p.o
 
 // Weights is Predictor.Weights.
 func (p *members[T]) Weights() []float64 {
-	p.o.form.RLock()
-	defer p.o.form.RUnlock()
+	p.o.Form.RLock()
+	defer p.o.Form.RUnlock()
 	return p.o.Weights()
 }
 
 // Bytes is Predictor.Bytes, with the runs that nobody uses.
 func (p *members[T]) Bytes() int64 {
-	p.o.form.RLock()
-	defer p.o.form.RUnlock()
-	return p.o.membersBytes() + p.o.runs.Bytes((*memberRun[T]).bytes) + int64(unsafe.Sizeof(*p.o))
+	p.o.Form.RLock()
+	defer p.o.Form.RUnlock()
+	return p.o.MembersBytes() + p.o.Runs.Bytes((*ensemble.MemberRun[T]).Bytes) + int64(unsafe.Sizeof(*p.o))
 }
 
 // State is Predictor.State: of an average that has a sum this alone, else the members with the
 // features that any of them has a weight for.
-func (p *members[T]) State() State {
-	if p.o.keepsSum {
+func (p *members[T]) State() learner.State {
+	if p.o.KeepsSum {
 		sum := p.o.average()
 		return sum.State()
 	}
-	p.o.form.RLock()
-	defer p.o.form.RUnlock()
+	p.o.Form.RLock()
+	defer p.o.Form.RUnlock()
 	return learner.StateOf(p.o.memberFields)
 }
 
 // Restored is Restorer.Restored.
-func (p *members[T]) Restored(s State) (Predictor[T], error) {
+func (p *members[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	r, err := p.o.membersOf(s)
 	if err != nil {
 		return nil, err
@@ -143,8 +145,8 @@ func (p *members[T]) Restored(s State) (Predictor[T], error) {
 }
 
 // membersOf returns the members of a State in an ensemble of o's settings.
-func (o *OBPM[T]) membersOf(s State) (*members[T], error) {
-	l, err := newOBPM[T](&o.cfg, Env{Pool: o.pool})
+func (o *OBPM[T]) membersOf(s learner.State) (*members[T], error) {
+	l, err := newOBPM[T](&o.cfg, learner.Env{Pool: o.Pool})
 	if err != nil {
 		return nil, err
 	}
@@ -153,27 +155,27 @@ func (o *OBPM[T]) membersOf(s State) (*members[T], error) {
 }
 
 // average is f where S is kept.
-func (o *OBPM[T]) average() wideWeights[T] {
+func (o *OBPM[T]) average() primal.WideWeights[T] {
 	n := float64(o.cfg.Members)
 	if o.cfg.Cap {
 		n *= o.length()
 	}
-	return wideWeights[T]{name: "obpm", w: o.sum, divisor: n}
+	return primal.WideWeights[T]{Name: "obpm", W: o.Sum, Divisor: n}
 }
 
 // Snapshot is Learner.Snapshot: where S is kept it is a copy of S and takes no more memory than
 // that, and knows no probabilities, which are the members'; else it is a copy of the members.
-func (o *OBPM[T]) Snapshot() Predictor[T] {
-	if o.keepsSum {
-		return o.average().copied()
+func (o *OBPM[T]) Snapshot() learner.Predictor[T] {
+	if o.KeepsSum {
+		return o.average().Copied()
 	}
 	p, err := o.membersOf(learner.StateOf(o.memberFields))
 	if err != nil {
 		panic(err) // it is the State of such a learner
 	}
-	p.o.reach(o.held)
+	p.o.Reach(o.Held)
 	return p
 }
 
 // View is for [learner.ViewOf]. It knows the probabilities that are the members'.
-func (o *OBPM[T]) View() Predictor[T] { return &members[T]{o: o} }
+func (o *OBPM[T]) View() learner.Predictor[T] { return &members[T]{o: o} }

@@ -23,10 +23,12 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-func newTestOBPM[T Float](t testing.TB, c OBPMConfig, env Env) *OBPM[T] {
+func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *OBPM[T] {
 	t.Helper()
 	if c.Base == "" {
 		c.Base = "perceptron"
@@ -46,7 +48,7 @@ func newTestOBPM[T Float](t testing.TB, c OBPMConfig, env Env) *OBPM[T] {
 
 // randomBlock makes n examples of dim features with small whole values (0/1 if binary), about nnz of them not zero, with
 // labels of a random halfspace, some of them wrong.
-func randomBlock[T Float](n, dim, nnz int, binary bool, seed uint64) *engine.Block[T] {
+func randomBlock[T learner.Float](n, dim, nnz int, binary bool, seed uint64) *engine.Block[T] {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	u := make([]float64, dim)
 	for j := range u {
@@ -76,7 +78,7 @@ func randomBlock[T Float](n, dim, nnz int, binary bool, seed uint64) *engine.Blo
 }
 
 // toDense returns the same examples as rows.
-func toDense[T Float](b *engine.Block[T]) *engine.Block[T] {
+func toDense[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 	d := &engine.Block[T]{Y: b.Y, Dim: b.Dim, Stride: b.Dim + 3, X: make([]T, b.Len()*(b.Dim+3))}
 	for i := range b.Len() {
 		idx, val := b.Sparse(i)
@@ -87,9 +89,9 @@ func toDense[T Float](b *engine.Block[T]) *engine.Block[T] {
 	return d
 }
 
-func learnAll[T Float](t testing.TB, l Learner[T], b *engine.Block[T], size int) []Round {
+func learnAll[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T], size int) []learner.Round {
 	t.Helper()
-	rounds := make([]Round, b.Len())
+	rounds := make([]learner.Round, b.Len())
 	for lo := 0; lo < b.Len(); lo += size {
 		hi := min(lo+size, b.Len())
 		v := b.Slice(lo, hi)
@@ -189,16 +191,16 @@ func TestOBPMGolden(t *testing.T) {
 
 func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path string) {
 	c := OBPMConfig{Members: g.Params.N, Tau: g.Params.Tau, Path: path, BaseConfig: &PerceptronConfig{Eta: g.Params.Eta}}
-	raw := newTestOBPM[float64](t, c, Env{})
+	raw := newTestOBPM[float64](t, c, learner.Env{})
 	c.Cap = true
-	capped := newTestOBPM[float64](t, c, Env{})
+	capped := newTestOBPM[float64](t, c, learner.Env{})
 	masks := givenMasks(func(example uint64, mask []uint64) {
 		clear(mask)
 		for l, bit := range g.Mask[example] {
 			mask[l/64] |= uint64(bit) << (l % 64)
 		}
 	})
-	raw.draws, capped.draws = masks, masks
+	raw.Draws, capped.Draws = masks, masks
 	if len(g.Trace) != g.Epochs*b.Len() {
 		t.Fatalf("%d steps for %d epochs of %d", len(g.Trace), g.Epochs, b.Len())
 	}
@@ -206,7 +208,7 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path stri
 	member := make([]float64, g.Params.N)
 	for step, want := range g.Trace {
 		v := b.Slice(want.I, want.I+1)
-		var r, rc [1]Round
+		var r, rc [1]learner.Round
 		if err := errors.Join(raw.Learn(&v, r[:]), capped.Learn(&v, rc[:])); err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +237,7 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path stri
 		}
 	}
 	for j := range b.Dim {
-		capped.store().Column(member, j)
+		capped.Store().Column(member, j)
 		for m, w := range member {
 			if !near(w, g.FinalW[m][j]) {
 				t.Errorf("member %d, feature %d: %v, want %v", m, j, w, g.FinalW[m][j])
@@ -259,7 +261,7 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path stri
 }
 
 // learnNaive runs the naive loop over a block.
-func learnNaive[T Float](o *naive.OBPM[T], b *engine.Block[T], rounds []Round) {
+func learnNaive[T learner.Float](o *naive.OBPM[T], b *engine.Block[T], rounds []learner.Round) {
 	for i := range b.Len() {
 		rounds[i].Score, rounds[i].Updates = o.Learn(b, i)
 	}
@@ -271,12 +273,12 @@ func TestOBPMNaive(t *testing.T) {
 	t.Run("float64", testOBPMNaive[float64])
 }
 
-func testOBPMNaive[T Float](t *testing.T) {
+func testOBPMNaive[T learner.Float](t *testing.T) {
 	b := randomBlock[T](700, 120, 14, true, 1)
 	for _, members := range []int{1, 17, 64, 100, 130} {
 		for _, tau := range []float64{0, 0.05, 0.3, 1} {
 			ref := naive.NewOBPM[T](members, b.Dim, tau, 5)
-			want, again := make([]Round, b.Len()), make([]Round, b.Len())
+			want, again := make([]learner.Round, b.Len()), make([]learner.Round, b.Len())
 			learnNaive(ref, b, want)
 			learnNaive(ref, b, again)
 			for _, path := range []string{PathAuto, PathLanes, PathActive, "dense"} {
@@ -284,15 +286,15 @@ func testOBPMNaive[T Float](t *testing.T) {
 				if path == "dense" {
 					x, c.Path = toDense(b), PathAuto
 				}
-				o := newTestOBPM[T](t, c, Env{Seed: 5})
-				for epoch, w := range [][]Round{want, again} {
+				o := newTestOBPM[T](t, c, learner.Env{Seed: 5})
+				for epoch, w := range [][]learner.Round{want, again} {
 					if got := learnAll(t, o, x, 256); !reflect.DeepEqual(got, w) {
 						t.Fatalf("%d members, tau %v, %s: epoch %d differs from the naive loop's", members, tau, path, epoch)
 					}
 				}
 				col := make([]T, members)
 				for j := range b.Dim {
-					o.store().Column(col, j)
+					o.Store().Column(col, j)
 					for m, v := range col {
 						if v != ref.W[m][j] {
 							t.Fatalf("%d members, tau %v, %s: member %d has %v for feature %d, want %v", members, tau, path, m, v, j, ref.W[m][j])
@@ -307,7 +309,7 @@ func testOBPMNaive[T Float](t *testing.T) {
 // TestOBPMOneMember: one member that sees everything is the base learner.
 func TestOBPMOneMember(t *testing.T) {
 	sparse := randomBlock[float64](400, 30, 6, false, 2)
-	for name, base := range map[string]Config{
+	for name, base := range map[string]learner.Config{
 		"perceptron": &PerceptronConfig{Margin: 0.5, Eta: 0.25},
 		"pa":         &PAConfig{Variant: 1, C: 0.5},
 		"lms":        &LMSConfig{Eta: 0.02},
@@ -315,15 +317,15 @@ func TestOBPMOneMember(t *testing.T) {
 	} {
 		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse, "dense": toDense(sparse)} {
 			t.Run(name+"/"+form, func(t *testing.T) {
-				e, err := Lookup(name)
+				e, err := learner.Lookup(name)
 				if err != nil {
 					t.Fatal(err)
 				}
-				single, err := New[float64](e, base, Env{})
+				single, err := learner.New[float64](e, base, learner.Env{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := newTestOBPM[float64](t, OBPMConfig{Members: 1, Tau: 1, Base: name, BaseConfig: base}, Env{})
+				o := newTestOBPM[float64](t, OBPMConfig{Members: 1, Tau: 1, Base: name, BaseConfig: base}, learner.Env{})
 				for range 2 {
 					got, want := learnAll(t, o, b, 100), learnAll(t, single, b, 100)
 					for i := range want {
@@ -341,7 +343,7 @@ func TestOBPMOneMember(t *testing.T) {
 }
 
 // stateBytes gives a State's every bit.
-func stateBytes(t testing.TB, s State) string {
+func stateBytes(t testing.TB, s learner.State) string {
 	t.Helper()
 	var out strings.Builder
 	for _, k := range []string{"presented", "updates", "dim"} {
@@ -395,7 +397,7 @@ func TestOBPMSameBits(t *testing.T) {
 			t.Run(form+"/"+name, func(t *testing.T) {
 				type result struct {
 					state  string
-					rounds []Round
+					rounds []learner.Round
 					scores []float64
 				}
 				var want *result
@@ -403,7 +405,7 @@ func TestOBPMSameBits(t *testing.T) {
 					t.Helper()
 					c := c
 					c.Path = path
-					o := newTestOBPM[float32](t, c, Env{Seed: 9, Pool: pool})
+					o := newTestOBPM[float32](t, c, learner.Env{Seed: 9, Pool: pool})
 					got := &result{rounds: learnAll(t, o, b, size), scores: make([]float64, b.Len())}
 					if err := o.Score(b, got.scores); err != nil {
 						t.Fatal(err)
@@ -451,16 +453,16 @@ func TestOBPMPool(t *testing.T) {
 			if c.Members <= engine.NarrowTile || testing.Short() && form == "dense" && name != "perceptron" {
 				continue
 			}
-			one, four := newTestOBPM[float32](t, c, Env{Seed: 1}), newTestOBPM[float32](t, c, Env{Seed: 1, Pool: pool})
+			one, four := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), newTestOBPM[float32](t, c, learner.Env{Seed: 1, Pool: pool})
 			r1, r4 := append(learnAll(t, one, b, 1100), learnAll(t, one, b, 1100)...), append(learnAll(t, four, b, 1100), learnAll(t, four, b, 1100)...)
 			if !reflect.DeepEqual(r1, r4) || stateBytes(t, one.State()) != stateBytes(t, four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
-			if err := four.own.run(b, 0, four.tells, noDraws); err != nil {
+			if err := four.Own.Run(b, 0, four.tells, ensemble.NoDraws); err != nil {
 				t.Fatal(err)
 			}
-			if c.Tau >= 0.3 && (!pool.Worth(four.own.cost()) || four.own.parts < 2) {
-				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for the pool", form, name, four.own.cost(), four.own.parts)
+			if c.Tau >= 0.3 && (!pool.Worth(four.Own.Cost()) || four.Own.Parts < 2) {
+				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for the pool", form, name, four.Own.Cost(), four.Own.Parts)
 			}
 		}
 	}
@@ -473,13 +475,13 @@ func TestOBPMTiles(t *testing.T) {
 		if c.Members <= engine.NarrowTile {
 			continue
 		}
-		wide, narrow := newTestOBPM[float32](t, c, Env{Seed: 1}), newTestOBPM[float32](t, c, Env{Seed: 1})
-		narrow.lanes.Reach(5000)
+		wide, narrow := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), newTestOBPM[float32](t, c, learner.Env{Seed: 1})
+		narrow.Lanes.Reach(5000)
 		for j := range int32(5000) { // rows that no example needs
-			narrow.lanes.Rows(nil, []int32{j})
+			narrow.Lanes.Rows(nil, []int32{j})
 		}
-		if len(narrow.lanes.Tiles) <= len(wide.lanes.Tiles) {
-			t.Fatalf("%s: %d and %d tiles", name, len(wide.lanes.Tiles), len(narrow.lanes.Tiles))
+		if len(narrow.Lanes.Tiles) <= len(wide.Lanes.Tiles) {
+			t.Fatalf("%s: %d and %d tiles", name, len(wide.Lanes.Tiles), len(narrow.Lanes.Tiles))
 		}
 		r1, r2 := learnAll(t, wide, b, 100), learnAll(t, narrow, b, 100)
 		if !reflect.DeepEqual(r1, r2) || stateBytes(t, wide.State()) != stateBytes(t, narrow.State()) {
@@ -495,11 +497,11 @@ func TestOBPMRestore(t *testing.T) {
 	for name, c := range sameBitsCases {
 		for _, forms := range [][2]*engine.Block[float32]{{sparse, sparse}, {dense, dense}, {sparse, dense}, {dense, sparse}} {
 			a, b := forms[0].Slice(0, 300), forms[1].Slice(300, 600)
-			whole := newTestOBPM[float32](t, c, Env{Seed: 2})
+			whole := newTestOBPM[float32](t, c, learner.Env{Seed: 2})
 			learnAll(t, whole, &a, 64)
 			half := whole.State()
 			saved := stateBytes(t, half)
-			restored := newTestOBPM[float32](t, c, Env{Seed: 2})
+			restored := newTestOBPM[float32](t, c, learner.Env{Seed: 2})
 			if err := restored.SetState(half); err != nil {
 				t.Fatal(err)
 			}
@@ -523,7 +525,7 @@ func TestOBPMForms(t *testing.T) {
 	dense := toDense(sparse)
 	for _, combine := range []string{CombineWeights, CombineVote} {
 		c := OBPMConfig{Members: 80, Tau: 0.2, Combine: combine}
-		pure, mixed := newTestOBPM[float64](t, c, Env{Seed: 3}), newTestOBPM[float64](t, c, Env{Seed: 3})
+		pure, mixed := newTestOBPM[float64](t, c, learner.Env{Seed: 3}), newTestOBPM[float64](t, c, learner.Env{Seed: 3})
 		want := learnAll(t, pure, sparse, 600)
 		for lo := 0; lo < 600; lo += 100 {
 			from := sparse
@@ -552,7 +554,7 @@ func TestOBPMForms(t *testing.T) {
 func TestOBPMVote(t *testing.T) {
 	const members = 70
 	b := randomBlock[float64](300, 40, 7, false, 8)
-	o := newTestOBPM[float64](t, OBPMConfig{Members: members, Tau: 0.1, Combine: CombineVote}, Env{Seed: 4})
+	o := newTestOBPM[float64](t, OBPMConfig{Members: members, Tau: 0.1, Combine: CombineVote}, learner.Env{Seed: 4})
 	learnAll(t, o, b, 50)
 	f := make([]float64, b.Len())
 	if err := o.Score(b, f); err != nil {
@@ -563,7 +565,7 @@ func TestOBPMVote(t *testing.T) {
 		var s [members]float64
 		idx, val := b.Sparse(i)
 		for k, j := range idx {
-			o.store().Column(col, int(j))
+			o.Store().Column(col, int(j))
 			for m, w := range col {
 				s[m] = math.FMA(val[k], w, s[m])
 			}
@@ -595,9 +597,9 @@ func TestOBPMVote(t *testing.T) {
 func TestOBPMCap(t *testing.T) {
 	b := randomBlock[float32](2000, 40, 7, false, 9)
 	c := OBPMConfig{Members: 30, Tau: 0.3}
-	raw := newTestOBPM[float32](t, c, Env{})
+	raw := newTestOBPM[float32](t, c, learner.Env{})
 	c.Cap = true
-	capped := newTestOBPM[float32](t, c, Env{})
+	capped := newTestOBPM[float32](t, c, learner.Env{})
 	r, rc := learnAll(t, raw, b, 500), learnAll(t, capped, b, 500)
 	w, wc := raw.Weights(), capped.Weights()
 	var l, lc float64
@@ -647,7 +649,7 @@ func TestOBPMTable1(t *testing.T) {
 				}
 				b.Y = append(b.Y, float32(math.Copysign(1, f)))
 			}
-			o := newTestOBPM[float32](t, OBPMConfig{Members: members, Tau: 0.3}, Env{Seed: run})
+			o := newTestOBPM[float32](t, OBPMConfig{Members: members, Tau: 0.3}, learner.Env{Seed: run})
 			learnAll(t, o, b, 256)
 			total += o.Updates()
 		}
@@ -660,7 +662,7 @@ func TestOBPMTable1(t *testing.T) {
 }
 
 func TestOBPMConfig(t *testing.T) {
-	e, err := Lookup("obpm")
+	e, err := learner.Lookup("obpm")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -680,12 +682,12 @@ func TestOBPMConfig(t *testing.T) {
 	} {
 		c := e.Config().(*OBPMConfig)
 		change(c)
-		if _, err := New[float32](e, c, Env{}); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+		if _, err := learner.New[float32](e, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: New says %v", want, err)
 		}
 	}
 
-	for _, base := range []Config{nil, &ALMAConfig{P: 2, B: 1.5, C: 0.25}} {
+	for _, base := range []learner.Config{nil, &ALMAConfig{P: 2, B: 1.5, C: 0.25}} {
 		c := &OBPMConfig{Members: 7, Tau: 0.01, Base: "alma", Combine: CombineWeights, Path: PathActive, BaseConfig: base}
 		doc, err := json.Marshal(c)
 		if err != nil {
@@ -710,7 +712,7 @@ func TestOBPMConfig(t *testing.T) {
 	if !c.Traits().Relative {
 		t.Error("a relative margin needs no radius")
 	}
-	r, err := c.Resolve(Facts{SumSq: 4})
+	r, err := c.Resolve(learner.Facts{SumSq: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -722,23 +724,27 @@ func TestOBPMConfig(t *testing.T) {
 // TestOBPMSetState: the parts that the conformance suite can't know.
 func TestOBPMSetState(t *testing.T) {
 	b := randomBlock[float32](100, 40, 7, false, 10)
-	o := newTestOBPM[float32](t, OBPMConfig{Members: 10, Tau: 0.5, Base: "alma"}, Env{})
+	o := newTestOBPM[float32](t, OBPMConfig{Members: 10, Tau: 0.5, Base: "alma"}, learner.Env{})
 	learnAll(t, o, b, 100)
 	before := stateBytes(t, o.State())
-	for what, change := range map[string]func(s *State){
-		"features descend":   func(s *State) { f := s.Tensor("features").Data.([]int32); f[0], f[1] = f[1], f[0] },
-		"feature beyond dim": func(s *State) { s.Counters["dim"] = 3 },
-		"negative feature":   func(s *State) { s.Tensor("features").Data.([]int32)[0] = -1 },
-		"dim too large":      func(s *State) { s.Counters["dim"] = 1 << 40 },
-		"other precision":    func(s *State) { s.Tensor("members").Data = make([]float64, len(s.Tensor("members").Data.([]float32))) },
-		"scale 0":            func(s *State) { s.Tensor("scale").Data.([]float64)[3] = 0 },
-		"norm2 NaN":          func(s *State) { s.Tensor("norm2").Data.([]float64)[3] = math.NaN() },
-		"updates -1":         func(s *State) { s.Tensor("member_updates").Data.([]int64)[3] = -1 },
-		"other members":      func(s *State) { *s = newTestOBPM[float32](t, OBPMConfig{Members: 11, Base: "alma"}, Env{}).State() },
+	for what, change := range map[string]func(s *learner.State){
+		"features descend":   func(s *learner.State) { f := s.Tensor("features").Data.([]int32); f[0], f[1] = f[1], f[0] },
+		"feature beyond dim": func(s *learner.State) { s.Counters["dim"] = 3 },
+		"negative feature":   func(s *learner.State) { s.Tensor("features").Data.([]int32)[0] = -1 },
+		"dim too large":      func(s *learner.State) { s.Counters["dim"] = 1 << 40 },
+		"other precision": func(s *learner.State) {
+			s.Tensor("members").Data = make([]float64, len(s.Tensor("members").Data.([]float32)))
+		},
+		"scale 0":    func(s *learner.State) { s.Tensor("scale").Data.([]float64)[3] = 0 },
+		"norm2 NaN":  func(s *learner.State) { s.Tensor("norm2").Data.([]float64)[3] = math.NaN() },
+		"updates -1": func(s *learner.State) { s.Tensor("member_updates").Data.([]int64)[3] = -1 },
+		"other members": func(s *learner.State) {
+			*s = newTestOBPM[float32](t, OBPMConfig{Members: 11, Base: "alma"}, learner.Env{}).State()
+		},
 	} {
 		s := o.State()
 		change(&s)
-		if err := o.SetState(s); !errors.Is(err, ErrState) {
+		if err := o.SetState(s); !errors.Is(err, learner.ErrState) {
 			t.Errorf("%s: SetState says %v", what, err)
 		}
 		if stateBytes(t, o.State()) != before {
@@ -752,17 +758,17 @@ func TestOBPMScaleFolds(t *testing.T) {
 	b := randomBlock[float64](200, 20, 5, false, 11)
 	c := OBPMConfig{Members: 3, Tau: 1, Base: "alma", BaseConfig: &ALMAConfig{P: 2, B: 1, C: 1}}
 	for _, x := range []*engine.Block[float64]{b, toDense(b)} {
-		a, folded := newTestOBPM[float64](t, c, Env{}), newTestOBPM[float64](t, c, Env{})
+		a, folded := newTestOBPM[float64](t, c, learner.Env{}), newTestOBPM[float64](t, c, learner.Env{})
 		learnAll(t, a, x, 50)
 		learnAll(t, folded, x, 50)
 		for m := range 3 { // the same weights, in another form: as after very many shrinkings
-			folded.store().Scale(m, 0x1p40)
-			folded.rule.(*almaRule[float64]).members[m].scale *= 0x1p-40
+			folded.Store().Scale(m, 0x1p40)
+			folded.Rule.(*almaRule[float64]).members[m].scale *= 0x1p-40
 		}
 		if got, want := learnAll(t, folded, x, 50), learnAll(t, a, x, 50); !reflect.DeepEqual(got, want) {
 			t.Error("rounds differ")
 		}
-		for m, s := range folded.rule.(*almaRule[float64]).members {
+		for m, s := range folded.Rule.(*almaRule[float64]).members {
 			if s.scale < 0x1p-32 {
 				t.Errorf("member %d: scale %v was not folded", m, s.scale)
 			}
@@ -788,8 +794,8 @@ func TestOBPMAllocs(t *testing.T) {
 		for name, c := range sameBitsCases {
 			for _, path := range []string{PathLanes, PathActive} {
 				c.Path = path
-				o := newTestOBPM[float32](t, c, Env{Pool: pool})
-				rounds, scores := make([]Round, b.Len()), make([]float64, b.Len())
+				o := newTestOBPM[float32](t, c, learner.Env{Pool: pool})
+				rounds, scores := make([]learner.Round, b.Len()), make([]float64, b.Len())
 				if n := testing.AllocsPerRun(2, func() {
 					if err := errors.Join(o.Learn(b, rounds), o.Score(b, scores)); err != nil {
 						t.Fatal(err)
@@ -803,7 +809,7 @@ func TestOBPMAllocs(t *testing.T) {
 }
 
 // readSVMLight reads a gzipped file in LIBSVM format with indices from 1.
-func readSVMLight[T Float](t testing.TB, name string) *engine.Block[T] {
+func readSVMLight[T learner.Float](t testing.TB, name string) *engine.Block[T] {
 	t.Helper()
 	f, err := os.Open(realdata.File(t, name))
 	if err != nil {
@@ -881,8 +887,8 @@ func readMNIST(t testing.TB, n int) *engine.Block[float32] {
 // BenchmarkOBPM times an example, draws included: a9a and MNIST in memory, beside the naive loop.
 func BenchmarkOBPM(b *testing.B) {
 	a9a := readSVMLight[float32](b, "a9a.gz")
-	report := func(b *testing.B, learn func(*engine.Block[float32], []Round), x *engine.Block[float32], size int) {
-		rounds := make([]Round, size)
+	report := func(b *testing.B, learn func(*engine.Block[float32], []learner.Round), x *engine.Block[float32], size int) {
+		rounds := make([]learner.Round, size)
 		pass := func() {
 			for lo := 0; lo < x.Len(); lo += size {
 				v := x.Slice(lo, min(lo+size, x.Len()))
@@ -902,8 +908,8 @@ func BenchmarkOBPM(b *testing.B) {
 	lanes := func(b *testing.B, c OBPMConfig, threads int, x *engine.Block[float32], size int) {
 		pool := engine.NewPool(threads)
 		defer pool.Close()
-		o := newTestOBPM[float32](b, c, Env{Pool: pool})
-		report(b, func(v *engine.Block[float32], r []Round) {
+		o := newTestOBPM[float32](b, c, learner.Env{Pool: pool})
+		report(b, func(v *engine.Block[float32], r []learner.Round) {
 			if err := o.Learn(v, r); err != nil {
 				b.Fatal(err)
 			}
@@ -914,7 +920,7 @@ func BenchmarkOBPM(b *testing.B) {
 			at := fmt.Sprintf("a9a/N=%d/tau=%v", members, tau)
 			b.Run(at+"/naive", func(b *testing.B) {
 				n := naive.NewOBPM[float32](members, a9a.Dim, tau, 0)
-				report(b, func(v *engine.Block[float32], r []Round) { learnNaive(n, v, r) }, a9a, 256)
+				report(b, func(v *engine.Block[float32], r []learner.Round) { learnNaive(n, v, r) }, a9a, 256)
 			})
 			for _, path := range []string{PathAuto, PathLanes, PathActive} {
 				b.Run(at+"/"+path, func(b *testing.B) {
@@ -946,16 +952,16 @@ func TestOBPMCalibrate(t *testing.T) {
 	t.Run("float64", calibrateOBPM[float64])
 }
 
-func calibrateOBPM[T Float](t *testing.T) {
+func calibrateOBPM[T learner.Float](t *testing.T) {
 	b := readSVMLight[T](t, "a9a.gz")
-	rounds := make([]Round, b.Len())
+	rounds := make([]learner.Round, b.Len())
 	for _, members := range []int{64, 100} {
 		for _, active := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
 			best := map[string]float64{PathLanes: math.Inf(1), PathActive: math.Inf(1)}
 			for range 8 {
 				for path := range best {
-					o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: 0.5, Path: path}, Env{})
-					o.draws = givenMasks(func(example uint64, mask []uint64) {
+					o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: 0.5, Path: path}, learner.Env{})
+					o.Draws = givenMasks(func(example uint64, mask []uint64) {
 						clear(mask)
 						for i := range active {
 							m := (int(example)*29 + i*members/active) % members
@@ -984,16 +990,16 @@ func TestOBPMProba(t *testing.T) {
 		b.X = append(b.X, x, float64(i%3)-1, 0.5)
 		b.Y = append(b.Y, math.Copysign(1, x))
 	}
-	trained := func(name string, c Config) Learner[float64] {
-		e, err := Lookup(name)
+	trained := func(name string, c learner.Config) learner.Learner[float64] {
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := New[float64](e, c, Env{Seed: 3})
+		l, err := learner.New[float64](e, c, learner.Env{Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Learn(b, make([]Round, n)); err != nil {
+		if err := l.Learn(b, make([]learner.Round, n)); err != nil {
 			t.Fatal(err)
 		}
 		return l
@@ -1003,7 +1009,7 @@ func TestOBPMProba(t *testing.T) {
 	c.Combine = CombineWeights
 	average := trained("obpm", &c)
 	f, p, q := make([]float64, n), make([]float64, n), make([]float64, n)
-	if err := errors.Join(votes.Score(b, f), ProberOf(votes).Proba(b, p), ProberOf(average).Proba(b, q)); err != nil {
+	if err := errors.Join(votes.Score(b, f), learner.ProberOf(votes).Proba(b, p), learner.ProberOf(average).Proba(b, q)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
@@ -1016,7 +1022,7 @@ func TestOBPMProba(t *testing.T) {
 	}
 
 	mapped := trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "obpm"})
-	prober := ProberOf(mapped)
+	prober := learner.ProberOf(mapped)
 	if prober == nil {
 		t.Fatal("rff on obpm has no probabilities")
 	}
@@ -1032,8 +1038,8 @@ func TestOBPMProba(t *testing.T) {
 	if wrong > n/10 {
 		t.Errorf("on random features %d of %d are more probable to have the other label", wrong, n)
 	}
-	for _, l := range []Learner[float64]{trained("pa", &PAConfig{Variant: 1}), trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "pa"})} {
-		if ProberOf(l) != nil {
+	for _, l := range []learner.Learner[float64]{trained("pa", &PAConfig{Variant: 1}), trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "pa"})} {
+		if learner.ProberOf(l) != nil {
 			t.Errorf("%T has probabilities", l)
 		}
 	}

@@ -5,11 +5,13 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "pa", Summary: "passive-aggressive: PA, PA-I, PA-II",
-		Config: func() Config { return &PAConfig{Variant: 1} }, New32: newPA[float32], New64: newPA[float64]})
+	learner.Register(learner.Entry{Name: "pa", Summary: "passive-aggressive: PA, PA-I, PA-II",
+		Config: func() learner.Config { return &PAConfig{Variant: 1} }, New32: newPA[float32], New64: newPA[float64]})
 }
 
 // PA changes its weights as little as brings an example's margin to 1 (PA), or as a trade of that against the loss that
@@ -36,8 +38,8 @@ func init() {
 // with margin 1 by u, the sum of squared losses is at most R^2 |u|^2 (Theorem 2); TestPASeparableBound.
 //
 // Cost: one dot an example, one sum of squares and one axpy an update: O(non-zeros). Memory: one T a feature.
-type PA[T Float] struct {
-	linear[T]
+type PA[T learner.Float] struct {
+	primal.Linear[T]
 	cfg PAConfig
 }
 
@@ -50,26 +52,26 @@ type PAConfig struct {
 // Validate wants a Variant of 0, 1 or 2, and C >= 0, or 0 with variant 0, which has none.
 func (c *PAConfig) Validate() error {
 	if c.Variant < 0 || c.Variant > 2 {
-		return fmt.Errorf("pa: variant is %d, want 0 (PA), 1 (PA-I) or 2 (PA-II): %w", c.Variant, ErrConfig)
+		return fmt.Errorf("pa: variant is %d, want 0 (PA), 1 (PA-I) or 2 (PA-II): %w", c.Variant, learner.ErrConfig)
 	}
 	if c.Variant == 0 && c.C != 0 {
-		return fmt.Errorf("pa: C is %v, but variant 0 has none; want variant 1 or 2: %w", c.C, ErrConfig)
+		return fmt.Errorf("pa: C is %v, but variant 0 has none; want variant 1 or 2: %w", c.C, learner.ErrConfig)
 	}
-	return checkSetting("pa", "C", c.C, c.C >= 0, "a number > 0, or 0 for 1")
+	return learner.CheckSetting("pa", "C", c.C, c.C >= 0, "a number > 0, or 0 for 1")
 }
 
 // Traits is Config.Traits.
-func (c *PAConfig) Traits() Traits {
+func (c *PAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Members = c.members()
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *PAConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *PAConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: one T a feature.
-func (c *PAConfig) Memory(x Extent) Footprint { return linearFootprint(x, 0) }
+func (c *PAConfig) Memory(x learner.Extent) learner.Footprint { return primal.LinearFootprint(x, 0) }
 
 // step returns tau_t for the loss and |x|^2 of an example, both > 0 (Figure 1, line "set").
 func (c *PAConfig) step(loss, sq float64) float64 {
@@ -87,30 +89,30 @@ func (c *PAConfig) step(loss, sq float64) float64 {
 	}
 }
 
-func newPA[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[PAConfig]("pa", c)
+func newPA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[PAConfig]("pa", c)
 	if err != nil {
 		return nil, err
 	}
-	return &PA[T]{linear: newLinear[T](), cfg: cfg}, nil
+	return &PA[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.
-func (p *PA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := p.begin("pa", b, rounds); err != nil {
+func (p *PA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := p.Begin("pa", b, rounds); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		f, y := p.dot(b, i), float64(b.Y[i])
-		rounds[i] = Round{Score: f}
+		f, y := p.Dot(b, i), float64(b.Y[i])
+		rounds[i] = learner.Round{Score: f}
 		loss := 1 - float64(y*f) // Figure 1: suffer loss
 		if !(loss > 0) {
 			continue
 		}
-		sq := sumSq(b, i)
+		sq := primal.SumSq(b, i)
 		if a := T(p.cfg.step(loss, sq) * y); sq > 0 && a-a == 0 { // an infinite step would end all learning
-			p.add(b, i, a) // Figure 1: update
-			p.updates++
+			p.Add(b, i, a) // Figure 1: update
+			p.Count++
 			rounds[i].Updates = 1
 		}
 	}
@@ -119,25 +121,25 @@ func (p *PA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 
 // Score is Learner.Score.
 func (p *PA[T]) Score(b *engine.Block[T], dst []float64) error {
-	return p.scores("pa", 1, b, dst)
+	return p.Scores("pa", 1, b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (p *PA[T]) Snapshot() Predictor[T] {
-	return p.hypothesis("pa", 1).copied()
+func (p *PA[T]) Snapshot() learner.Predictor[T] {
+	return p.Hypothesis("pa", 1).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (p *PA[T]) View() Predictor[T] { return p.hypothesis("pa", 1).view() }
+func (p *PA[T]) View() learner.Predictor[T] { return p.Hypothesis("pa", 1).View() }
 
 // SetState is Learner.SetState.
-func (p *PA[T]) SetState(s State) error { return learner.SetState("pa", s, p.fields) }
+func (p *PA[T]) SetState(s learner.State) error { return learner.SetState("pa", s, p.Fields) }
 
 // CheckState is Learner.CheckState.
-func (p *PA[T]) CheckState(s State) error { return learner.CheckState("pa", s, p.fields) }
+func (p *PA[T]) CheckState(s learner.State) error { return learner.CheckState("pa", s, p.Fields) }
 
 // paRule: see PA.
-type paRule[T Float] struct {
+type paRule[T learner.Float] struct {
 	learner.Additive[T]
 	cfg PAConfig
 }
@@ -145,7 +147,7 @@ type paRule[T Float] struct {
 // Step is learner.MemberRule.Step.
 func (r *paRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, norm2 float64,
 	coef []T) (int, []T) {
-	return eachMember(mask, func(l int) bool {
+	return ensemble.EachMember(mask, func(l int) bool {
 		loss := 1 - float64(float64(y)*float64(s[l]))
 		if !(loss > 0 && norm2 > 0) {
 			return false

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -132,7 +133,7 @@ func TestPATinyExample(t *testing.T) {
 
 func TestPAConfig(t *testing.T) {
 	for _, c := range []learners.PAConfig{{Variant: 3}, {Variant: 0, C: 1}} {
-		if err := c.Validate(); !errors.Is(err, learners.ErrConfig) {
+		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

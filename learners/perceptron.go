@@ -6,11 +6,14 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "perceptron", Summary: "the perceptron, with a fixed margin if wanted",
-		Config: func() Config { return &PerceptronConfig{Eta: 1} }, New32: newPerceptron[float32], New64: newPerceptron[float64]})
+	learner.Register(learner.Entry{Name: "perceptron", Summary: "the perceptron, with a fixed margin if wanted",
+		Config: func() learner.Config { return &PerceptronConfig{Eta: 1} }, New32: newPerceptron[float32], New64: newPerceptron[float64]})
 }
 
 // Perceptron adds an example to its weights when the example's margin is at most b.
@@ -36,8 +39,8 @@ func init() {
 // with margin b at most (R^2 + 2b/eta)/gamma^2. TestPerceptronNovikoff.
 //
 // Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature.
-type Perceptron[T Float] struct {
-	linear[T]
+type Perceptron[T learner.Float] struct {
+	primal.Linear[T]
 	cfg PerceptronConfig
 }
 
@@ -50,34 +53,34 @@ type PerceptronConfig struct {
 
 // Validate wants Margin and MarginRel >= 0, not both, and Eta > 0.
 func (c *PerceptronConfig) Validate() error {
-	if err := checkSetting("perceptron", "margin", c.Margin, c.Margin >= 0, "a number >= 0"); err != nil {
+	if err := learner.CheckSetting("perceptron", "margin", c.Margin, c.Margin >= 0, "a number >= 0"); err != nil {
 		return err
 	}
-	if err := checkSetting("perceptron", "margin-rel", c.MarginRel, c.MarginRel >= 0, "a number >= 0"); err != nil {
+	if err := learner.CheckSetting("perceptron", "margin-rel", c.MarginRel, c.MarginRel >= 0, "a number >= 0"); err != nil {
 		return err
 	}
 	if c.Margin != 0 && c.MarginRel != 0 {
-		return fmt.Errorf("perceptron: margin is %v and margin-rel is %v, want one of them: %w", c.Margin, c.MarginRel, ErrConfig)
+		return fmt.Errorf("perceptron: margin is %v and margin-rel is %v, want one of them: %w", c.Margin, c.MarginRel, learner.ErrConfig)
 	}
-	return checkSetting("perceptron", "eta", c.Eta, c.Eta > 0, "a number > 0")
+	return learner.CheckSetting("perceptron", "eta", c.Eta, c.Eta > 0, "a number > 0")
 }
 
 // Traits is Config.Traits.
-func (c *PerceptronConfig) Traits() Traits {
-	t := marginTraits()
+func (c *PerceptronConfig) Traits() learner.Traits {
+	t := margin.MarginTraits()
 	t.Relative, t.Members = c.MarginRel != 0, c.members()
 	return t
 }
 
 // Memory is Config.Memory: one T a feature, and what a cycle takes.
-func (c *PerceptronConfig) Memory(x Extent) Footprint {
-	f := linearFootprint(x, 0)
-	cycled(&f, x)
+func (c *PerceptronConfig) Memory(x learner.Extent) learner.Footprint {
+	f := primal.LinearFootprint(x, 0)
+	margin.Cycled(&f, x)
 	return f
 }
 
 // Resolve sets Margin = MarginRel R^2 and clears MarginRel.
-func (c *PerceptronConfig) Resolve(f Facts) (Config, error) {
+func (c *PerceptronConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
 	if c.MarginRel == 0 {
 		return &r, nil
@@ -85,7 +88,7 @@ func (c *PerceptronConfig) Resolve(f Facts) (Config, error) {
 	R2 := f.R2()
 	r.Margin, r.MarginRel = float64(c.MarginRel*R2), 0
 	ok := R2 > 0 && r.Margin-r.Margin == 0
-	if err := checkSetting("perceptron", "R^2", R2, ok, "a finite number > 0"); err != nil {
+	if err := learner.CheckSetting("perceptron", "R^2", R2, ok, "a finite number > 0"); err != nil {
 		return nil, err
 	}
 	return &r, nil
@@ -94,31 +97,31 @@ func (c *PerceptronConfig) Resolve(f Facts) (Config, error) {
 // unresolved is the error of a learner that is made before Resolve.
 func (c *PerceptronConfig) unresolved() error {
 	return fmt.Errorf("perceptron: margin-rel is %v and R is not known: call Resolve first: %w",
-		c.MarginRel, ErrConfig)
+		c.MarginRel, learner.ErrConfig)
 }
 
-func newPerceptron[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[PerceptronConfig]("perceptron", c)
+func newPerceptron[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[PerceptronConfig]("perceptron", c)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.MarginRel != 0 {
 		return nil, cfg.unresolved()
 	}
-	return &Perceptron[T]{linear: newLinear[T](), cfg: cfg}, nil
+	return &Perceptron[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.
-func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := p.begin("perceptron", b, rounds); err != nil {
+func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := p.Begin("perceptron", b, rounds); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		f, y := p.dot(b, i), float64(b.Y[i])
-		rounds[i] = Round{Score: f}
+		f, y := p.Dot(b, i), float64(b.Y[i])
+		rounds[i] = learner.Round{Score: f}
 		if float64(y*f) <= p.cfg.Margin { // Algorithm 1, line 3
-			p.add(b, i, T(p.cfg.Eta*y)) // line 4
-			p.updates++
+			p.Add(b, i, T(p.cfg.Eta*y)) // line 4
+			p.Count++
 			rounds[i].Updates = 1
 		}
 	}
@@ -126,53 +129,53 @@ func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []Round) error {
 }
 
 // Fit is Fitter.Fit.
-func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
-	c, _, err := newCycle("perceptron", b, o, p.w, p.updates)
+func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+	c, _, err := margin.NewCycle("perceptron", b, o, p.W, p.Count)
 	if err != nil {
-		return FitResult{}, err
+		return learner.FitResult{}, err
 	}
-	c.fixed(&fixedMargin{p.cfg.Margin, p.cfg.Eta}, p.cut)
-	res, err := c.run(ctx)
-	p.cut = c.cut
-	p.w = c.weights(func(float64) float64 { return c.unit })
-	p.updates += res.Updates
-	res.Counter = p.updates + 1
+	c.Fixed(&margin.FixedMargin{Margin: p.cfg.Margin, Eta: p.cfg.Eta}, p.Cut)
+	res, err := c.Run(ctx)
+	p.Cut = c.Cut
+	p.W = c.Weights(func(float64) float64 { return c.Unit })
+	p.Count += res.Updates
+	res.Counter = p.Count + 1
 	return res, err
 }
 
 // Score is Learner.Score.
 func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
-	return p.scores("perceptron", 1, b, dst)
+	return p.Scores("perceptron", 1, b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (p *Perceptron[T]) Snapshot() Predictor[T] {
-	return p.hypothesis("perceptron", 1).copied()
+func (p *Perceptron[T]) Snapshot() learner.Predictor[T] {
+	return p.Hypothesis("perceptron", 1).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (p *Perceptron[T]) View() Predictor[T] { return p.hypothesis("perceptron", 1).view() }
+func (p *Perceptron[T]) View() learner.Predictor[T] { return p.Hypothesis("perceptron", 1).View() }
 
 // State is Learner.State: the tensor w, and where a Fit was cut.
-func (p *Perceptron[T]) State() State { return learner.StateOf(p.fields) }
+func (p *Perceptron[T]) State() learner.State { return learner.StateOf(p.fields) }
 
 // SetState is Learner.SetState.
-func (p *Perceptron[T]) SetState(s State) error {
+func (p *Perceptron[T]) SetState(s learner.State) error {
 	return learner.SetState("perceptron", s, p.fields)
 }
 
 // CheckState is Learner.CheckState.
-func (p *Perceptron[T]) CheckState(s State) error {
+func (p *Perceptron[T]) CheckState(s learner.State) error {
 	return learner.CheckState("perceptron", s, p.fields)
 }
 
 func (p *Perceptron[T]) fields(c *learner.Codec) {
-	p.linear.fields(c)
-	c.Part(cutPrefix, &p.cut, checkCycleCut)
+	p.Linear.Fields(c)
+	c.Part(learner.CutPrefix, &p.Cut, margin.CheckCycleCut)
 }
 
 // fixedStep is the rule of a fixed margin and step: Algorithm 1 of the OBPM paper; see Perceptron.
-type fixedStep[T Float] struct {
+type fixedStep[T learner.Float] struct {
 	learner.Additive[T]
 	margin, eta T
 }
@@ -183,7 +186,7 @@ func (r *fixedStep[T]) Fixed() (margin, step T, ok bool) { return r.margin, r.et
 // Step is learner.MemberRule.Step, for ensembles that don't ask for Fixed.
 func (r *fixedStep[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, _ float64,
 	coef []T) (int, []T) {
-	return eachMember(mask, func(l int) bool {
+	return ensemble.EachMember(mask, func(l int) bool {
 		if T(y*s[l]) > r.margin {
 			return false
 		}
@@ -201,7 +204,7 @@ func (c *PerceptronConfig) members() *learner.MemberForm {
 	}
 }
 
-func newFixedStep[T Float](c *PerceptronConfig) (learner.MemberRule[T], error) {
+func newFixedStep[T learner.Float](c *PerceptronConfig) (learner.MemberRule[T], error) {
 	if c.MarginRel != 0 {
 		return nil, c.unresolved()
 	}

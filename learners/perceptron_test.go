@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -21,7 +22,7 @@ type handStep struct {
 }
 
 // runByHand checks every round and all weights of a run, as dense and as sparse blocks, in both precisions.
-func runByHand(t *testing.T, learner string, c learners.Config, steps []handStep) {
+func runByHand(t *testing.T, learner string, c learner.Config, steps []handStep) {
 	t.Helper()
 	for _, form := range forms {
 		runHand[float32](t, form, learner, c, steps, 1e-6)
@@ -29,7 +30,7 @@ func runByHand(t *testing.T, learner string, c learners.Config, steps []handStep
 	}
 }
 
-func runHand[T learners.Float](t *testing.T, form, learner string, c learners.Config, steps []handStep, tol float64) {
+func runHand[T learner.Float](t *testing.T, form, learner string, c learner.Config, steps []handStep, tol float64) {
 	t.Helper()
 	l := newLearner[T](t, learner, c)
 	var total int64
@@ -71,16 +72,16 @@ func TestPerceptronNovikoff(t *testing.T) {
 		margin := rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "margin")
 		eta := rapid.SampledFrom([]float64{0.1, 1, 3}).Draw(t, "eta")
 		b := learnertest.Dense[float64](n, dim, gamma)
-		e, err := learners.Lookup("perceptron")
+		e, err := learner.Lookup("perceptron")
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learners.New[float64](e, &learners.PerceptronConfig{Margin: margin, Eta: eta}, learners.Env{})
+		l, err := learner.New[float64](e, &learners.PerceptronConfig{Margin: margin, Eta: eta}, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		bound := (1 + 2*margin/eta) / (gamma * gamma)
-		rounds := make([]learners.Round, n)
+		rounds := make([]learner.Round, n)
 		for last := int64(-1); last != l.Updates(); {
 			last = l.Updates()
 			if err := l.Learn(b, rounds); err != nil {
@@ -99,20 +100,20 @@ func TestPerceptronNovikoff(t *testing.T) {
 }
 
 func TestPerceptronResolve(t *testing.T) {
-	var c learners.Config = &learners.PerceptronConfig{MarginRel: 0.5, Eta: 1}
-	e, err := learners.Lookup("perceptron")
+	var c learner.Config = &learners.PerceptronConfig{MarginRel: 0.5, Eta: 1}
+	e, err := learner.Lookup("perceptron")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.New64(c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
+	if _, err := e.New64(c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("New before Resolve says %v", err)
 	}
 	for _, R2 := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := c.Resolve(learners.Facts{SumSq: R2}); !errors.Is(err, learners.ErrConfig) {
+		if _, err := c.Resolve(learner.Facts{SumSq: R2}); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("Resolve with R^2 = %v says %v", R2, err)
 		}
 	}
-	r, err := c.Resolve(learners.Facts{SumSq: 8, Delta: 1})
+	r, err := c.Resolve(learner.Facts{SumSq: 8, Delta: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,16 +121,16 @@ func TestPerceptronResolve(t *testing.T) {
 	if got := *r.(*learners.PerceptronConfig); got != want || r.Traits().Relative {
 		t.Errorf("resolved to %+v, want %+v", got, want)
 	}
-	if again, err := r.Resolve(learners.Facts{SumSq: 1e4}); err != nil ||
+	if again, err := r.Resolve(learner.Facts{SumSq: 1e4}); err != nil ||
 		*again.(*learners.PerceptronConfig) != want {
 		t.Errorf("a second Resolve: %v, %+v", err, again)
 	}
 	both := &learners.PerceptronConfig{Margin: 1, MarginRel: 1, Eta: 1}
-	if err := both.Validate(); !errors.Is(err, learners.ErrConfig) {
+	if err := both.Validate(); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("margin and margin-rel: %v", err)
 	}
 	zero := &learners.PerceptronConfig{}
-	if err := zero.Validate(); !errors.Is(err, learners.ErrConfig) {
+	if err := zero.Validate(); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("eta 0: %v", err)
 	}
 }

@@ -10,12 +10,17 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
-	Register(Entry{Name: "pumma", Summary: "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
-		Config: func() Config { return &PUMMAConfig{P: "2", Delta: 0.01, KernelConfig: KernelConfig{Kernel: "linear"}} }, New32: newPUMMA[float32], New64: newPUMMA[float64]})
+	learner.Register(learner.Entry{Name: "pumma", Summary: "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
+		Config: func() learner.Config {
+			return &PUMMAConfig{P: "2", Delta: 0.01, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		}, New32: newPUMMA[float32], New64: newPUMMA[float64]})
 }
 
 // PUMMA keeps the shortest weights, with a bias, that separate the last positive and the last negative example it learned and
@@ -72,7 +77,7 @@ func init() {
 // Every step is optimal: TestPUMMAOptimal.
 //
 // Cost: one dot an example, O(features) an update: for p > 2 some three powers a feature. Memory: seven float64 a feature, nine for p > 2.
-type PUMMA[T Float] struct {
+type PUMMA[T learner.Float] struct {
 	cfg      PUMMAConfig
 	p        float64
 	invC     float64 // 1/C, 0 for a hard margin
@@ -86,10 +91,10 @@ type PUMMA[T Float] struct {
 	mNeg     float64 // m of xneg
 	m2       float64 // sum of all m_i^2
 	updates  int64
-	cut      *State // where a Fit was cut; nil if none was, or something was learned since
+	cut      *learner.State // where a Fit was cut; nil if none was, or something was learned since
 
-	expansion[T] // with a kernel
-	pool         *engine.Pool
+	kept.Expansion[T] // with a kernel
+	pool              *engine.Pool
 
 	x, d []float64 // scratch: an example, the segment
 	v    dualPoint // scratch: a point of the segment
@@ -113,51 +118,51 @@ type PUMMAConfig struct {
 	P     string  `json:"p" flag:"p" help:"norm of the examples: a number >= 2, or auto for 2 ln n, n features"`
 	Delta float64 `json:"delta" flag:"delta" help:"share of the maximal margin given up, in (0,1]"`
 	SoftC float64 `json:"soft_c" flag:"soft-c" help:"2-norm soft margin: weight C of the squared slacks; 0 is a hard margin. Each example presented counts as a new one"`
-	KernelConfig
+	learner.KernelConfig
 }
 
 // Validate wants P >= 2 or auto, Delta in (0,1], SoftC >= 0, and a kernel, with P = 2 if it isn't the plain inner product.
 func (c *PUMMAConfig) Validate() error {
 	if c.P != "auto" {
 		if p, err := strconv.ParseFloat(c.P, 64); err != nil || !(p >= 2) || math.IsInf(p, 0) {
-			return fmt.Errorf("pumma: p is %q, want a number >= 2 or auto: %w", c.P, ErrConfig)
+			return fmt.Errorf("pumma: p is %q, want a number >= 2 or auto: %w", c.P, learner.ErrConfig)
 		}
 	}
-	if err := checkSetting("pumma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
+	if err := learner.CheckSetting("pumma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
 		return err
 	}
-	if err := checkSetting("pumma", "soft-c", c.SoftC, c.SoftC >= 0, "a number > 0, or 0 for a hard margin"); err != nil {
+	if err := learner.CheckSetting("pumma", "soft-c", c.SoftC, c.SoftC >= 0, "a number > 0, or 0 for a hard margin"); err != nil {
 		return err
 	}
-	if !c.linear() && c.P != "2" {
-		return fmt.Errorf("pumma: p is %s and the kernel %s: kernels have p = 2 only: %w", c.P, c.kernel().Kind, ErrConfig)
+	if !c.Linear() && c.P != "2" {
+		return fmt.Errorf("pumma: p is %s and the kernel %s: kernels have p = 2 only: %w", c.P, c.EngineKernel().Kind, learner.ErrConfig)
 	}
-	return c.KernelConfig.validate("pumma")
+	return c.KernelConfig.Validate("pumma")
 }
 
 // Traits is Config.Traits: with a kernel examples are learned by their rows of the whole data set's
 // Gram matrix.
-func (c *PUMMAConfig) Traits() Traits {
+func (c *PUMMAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Stream, t.Linear, t.Vector = c.linear(), c.linear(), c.linear()
+	t.Stream, t.Linear, t.Vector = c.Linear(), c.Linear(), c.Linear()
 	t.Whole, t.ActiveSet, t.Halving, t.Biased = true, true, true, true
 	t.Relative, t.Soft = c.P == "auto", c.SoftC > 0
 	if p, err := strconv.ParseFloat(c.P, 64); err == nil {
 		t.Norm = p
 	}
-	t.Remedies = []Remedy{{Change: "lower", Setting: "soft-c"}, {Change: "raise", Setting: "delta"}}
+	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "soft-c"}, {Change: "raise", Setting: "delta"}}
 	if c.SoftC == 0 {
-		t.Remedies = []Remedy{{Change: "set", Setting: "soft-c"}}
+		t.Remedies = []learner.Remedy{{Change: "set", Setting: "soft-c"}}
 	}
 	return t
 }
 
 // Memory is Config.Memory: 7 float64 a feature, 9 for p > 2, and what passes take; with a kernel
 // what goes over its rows does.
-func (c *PUMMAConfig) Memory(x Extent) Footprint {
-	var f Footprint
-	if !c.linear() {
-		rowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
+func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
+	if !c.Linear() {
+		kept.RowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
 		return f
 	}
 	vectors := int64(7)
@@ -165,38 +170,38 @@ func (c *PUMMAConfig) Memory(x Extent) Footprint {
 		vectors = 9
 	}
 	f.Tables(x, "vectors", 8*vectors)
-	f.Add("work space", 1, fixed)
-	f.Copied(x, 8, times(x.Features, 3*8))
-	passed(&f, x)
+	f.Add("work space", 1, primal.Fixed)
+	f.Copied(x, 8, learner.Times(x.Features, 3*8))
+	margin.Passed(&f, x)
 	return f
 }
 
 // Resolve sets P = max(2, 2 ln n) if it is auto, for n features.
-func (c *PUMMAConfig) Resolve(f Facts) (Config, error) {
+func (c *PUMMAConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
 	if c.P != "auto" {
 		return &r, nil
 	}
 	if f.Features < 1 {
 		return nil, fmt.Errorf("pumma: p is auto and there are %d features: %w", f.Features,
-			ErrConfig)
+			learner.ErrConfig)
 	}
 	r.P = strconv.FormatFloat(max(2, 2*math.Log(float64(f.Features))), 'g', -1, 64)
 	return &r, nil
 }
 
-func newPUMMA[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[PUMMAConfig]("pumma", c)
+func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[PUMMAConfig]("pumma", c)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.P == "auto" {
 		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: "+
-			"call Resolve first: %w", ErrConfig)
+			"call Resolve first: %w", learner.ErrConfig)
 	}
 	l := &PUMMA[T]{cfg: cfg, pool: env.Pool}
 	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {
-		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, ErrConfig)
+		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, learner.ErrConfig)
 	}
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
@@ -205,21 +210,21 @@ func newPUMMA[T Float](c Config, env Env) (Learner[T], error) {
 }
 
 // Learn is Learner.Learn.
-func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if !l.cfg.linear() {
-		return fmt.Errorf("pumma: with a kernel it %w", ErrBatch)
+func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if !l.cfg.Linear() {
+		return fmt.Errorf("pumma: with a kernel it %w", learner.ErrBatch)
 	}
-	if err := checkBlock("pumma", b, len(rounds)); err != nil {
+	if err := primal.CheckBlock("pumma", b, len(rounds)); err != nil {
 		return err
 	}
-	if err := checkLengths("pumma", b, 8); err != nil {
+	if err := primal.CheckLengths("pumma", b, 8); err != nil {
 		return err
 	}
 	l.grow(b.Dim)
 	l.cut = nil
 	for i := range b.Len() {
 		f := l.score(b, i)
-		rounds[i] = Round{Score: f}
+		rounds[i] = learner.Round{Score: f}
 		if y := float64(b.Y[i]); float64(y*f) < 1-l.cfg.Delta { // (U), and (F) of a new example
 			if _, ok := l.update(b, i, 0); ok {
 				rounds[i].Updates = 1
@@ -235,15 +240,15 @@ func (l *PUMMA[T]) grow(dim int) {
 		return
 	}
 	for _, v := range [...]*[]float64{&l.w, &l.u.v, &l.pos, &l.neg, &l.x, &l.d, &l.v.v} {
-		*v = grown(*v, dim)
+		*v = primal.Grown(*v, dim)
 	}
 	if l.p > 2 {
-		l.u.r, l.v.r = grown(l.u.r, dim), grown(l.v.r, dim)
+		l.u.r, l.v.r = primal.Grown(l.u.r, dim), primal.Grown(l.v.r, dim)
 	}
 }
 
 // score returns f(x) of example i.
-func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 { return dotMixed(b, i, l.w) + l.b }
+func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 { return primal.DotMixed(b, i, l.w) + l.b }
 
 // update takes example i, whose present coordinate of u is m, for xpos or xneg and solves (3) or (24). It returns tau, the share of
 // z/2 in the new u; or false, without a change of state, where there is no solution.
@@ -390,11 +395,11 @@ func (d *dualPoint) measure(p float64) {
 		d.r[j] = 0
 		if v != 0 {
 			s := math.Abs(v) / top
-			d.r[j] = pow(s, p-2)
+			d.r[j] = primal.Pow(s, p-2)
 			sum += float64(d.r[j] * float64(s*s))
 		}
 	}
-	s2 := pow(sum, 2/p)
+	s2 := primal.Pow(sum, 2/p)
 	d.k, d.norm2 = s2/sum, float64(float64(top*top)*s2)
 }
 
@@ -433,13 +438,13 @@ func maxAbs(x []float64) (top float64) {
 // Fit is Fitter.Fit: cyclic passes, each example with one slack. The soft margin is SoftC = 1/Delta^2, not FitOptions.Delta; slacks
 // are no part of the state, so with SoftC the learner must be new. Margins are those of |w|_q, with slacks of (w, xi): the maximal one lies
 // between FitResult.Margin and Bound. With a kernel it starts anew every time and works as [FitPUMMARows] on rows of which GramBytes are kept.
-func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
+func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
 	n := b.Len()
-	if err := checkBlock("pumma", b, n); err != nil {
-		return FitResult{}, err
+	if err := primal.CheckBlock("pumma", b, n); err != nil {
+		return learner.FitResult{}, err
 	}
-	if !l.cfg.linear() {
-		r, err := overRows("pumma", b, o, l.cfg.kernel(), l.pool, &l.expansion, func(rows RowSource[T], y []float64) (MarginDual, error) {
+	if !l.cfg.Linear() {
+		r, err := margin.OverRows("pumma", b, o, l.cfg.EngineKernel(), l.pool, &l.Expansion, func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
 			return FitPUMMARows(ctx, rows, y, l.cfg, o)
 		})
 		if r.Updates > 0 {
@@ -449,28 +454,28 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 		}
 		return r.FitResult, err
 	}
-	if err := checkFit("pumma", &o, true, true); err != nil {
-		return FitResult{}, err
+	if err := margin.CheckFit("pumma", &o, true, true); err != nil {
+		return learner.FitResult{}, err
 	}
-	if err := checkLengths("pumma", b, 8); err != nil {
-		return FitResult{}, err
+	if err := primal.CheckLengths("pumma", b, 8); err != nil {
+		return learner.FitResult{}, err
 	}
 	switch {
 	case o.Delta != 0:
-		return FitResult{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
 	case n == 0:
-		return FitResult{}, fmt.Errorf("pumma: no examples: %w", ErrFit)
+		return learner.FitResult{}, fmt.Errorf("pumma: no examples: %w", learner.ErrFit)
 	case l.invC > 0 && l.updates > 0:
-		return FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d updates, whose slacks were not kept: %w", l.updates, ErrFit)
+		return learner.FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d updates, whose slacks were not kept: %w", l.updates, learner.ErrFit)
 	}
 	l.grow(b.Dim)
 	// else other examples may have been learned
-	from, known := passCut(l.cut, b, &o), l.updates == 0
+	from, known := margin.PassCut(l.cut, b, &o), l.updates == 0
 	l.cut = nil
 	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta,
 		bound2: math.Inf(1)}
 	if from != nil {
-		known = from.Counters[cutFlags]&cutBound != 0
+		known = from.Counters[learner.CutFlags]&margin.CutBound != 0
 		if bound2, ok := from.Scalars["bound2"]; ok {
 			c.bound2 = bound2
 		}
@@ -479,9 +484,9 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 	if l.invC > 0 {
 		c.m = make([]float64, n)
 	}
-	p := passes{
-		n: n, delta: l.cfg.Delta, goal: func(delta float64) { c.delta = delta }, status: c.judge,
-		learn: func(k int) bool {
+	p := margin.Passes{
+		N: n, Delta: l.cfg.Delta, Goal: func(delta float64) { c.delta = delta }, Status: c.judge,
+		Learn: func(k int) bool {
 			if c.margin(k) >= 1-c.delta {
 				return false
 			}
@@ -492,17 +497,17 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 			}
 			return l.updates != before
 		},
-		bound: func() float64 { return math.Sqrt(c.bound2) },
-		least: leastMargin(lengths(b, 0)),
+		Bound: func() float64 { return math.Sqrt(c.bound2) },
+		Least: primal.LeastMargin(primal.Lengths(b, 0)),
 	}
 	if !known {
-		p.bound = func() float64 { return math.Inf(1) }
+		p.Bound = func() float64 { return math.Inf(1) }
 	}
-	p.resumed = from
-	var r FitResult
-	err := p.run(ctx, &o, &r)
+	p.Resumed = from
+	var r learner.FitResult
+	err := p.Run(ctx, &o, &r)
 	if l.invC == 0 {
-		l.cut = ofData(p.cut, b, known, map[string]float64{"bound2": c.bound2})
+		l.cut = margin.OfData(p.Cut, b, known, map[string]float64{"bound2": c.bound2})
 	}
 	r.Counter = l.updates + 1
 	c.judge(&r)
@@ -511,7 +516,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 }
 
 // pummaPasses is a data set with the coordinates of u that belong to its examples' slacks.
-type pummaPasses[T Float] struct {
+type pummaPasses[T learner.Float] struct {
 	l        *PUMMA[T]
 	b        *engine.Block[T]
 	m        []float64 // m_k / scale; nil for a hard margin
@@ -562,7 +567,7 @@ func (c *pummaPasses[T]) update(k int) {
 }
 
 // judge fills in violators and margin, in units of |(w, xi)|, which is 1/sqrt(norm2).
-func (c *pummaPasses[T]) judge(r *FitResult) {
+func (c *pummaPasses[T]) judge(r *learner.FitResult) {
 	r.Violators, r.Margin, r.Bound = 0, math.NaN(), math.Inf(1)
 	if c.known {
 		r.Bound = math.Sqrt(c.bound2)
@@ -584,7 +589,7 @@ func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
 // Score is Learner.Score.
 func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if !l.cfg.linear() {
+	if !l.cfg.Linear() {
 		p := l.expanded()
 		return p.Score(b, dst)
 	}
@@ -593,35 +598,35 @@ func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // hypothesis is that without a kernel.
-func (l *PUMMA[T]) hypothesis() wideWeights[T] {
-	return wideWeights[T]{name: "pumma", w: l.w, divisor: 1, bias: l.b, biased: true}
+func (l *PUMMA[T]) hypothesis() primal.WideWeights[T] {
+	return primal.WideWeights[T]{Name: "pumma", W: l.w, Divisor: 1, Bias: l.b, Biased: true}
 }
 
 // expanded is the hypothesis with a kernel.
-func (l *PUMMA[T]) expanded() kernelExpansion[T] {
-	return kernelExpansion[T]{name: "pumma", expansion: l.expansion, bias: l.b,
-		kernel: l.cfg.kernel(), pool: l.pool}
+func (l *PUMMA[T]) expanded() kept.KernelExpansion[T] {
+	return kept.KernelExpansion[T]{Name: "pumma", Expansion: l.Expansion, Bias: l.b,
+		Kernel: l.cfg.EngineKernel(), Pool: l.pool}
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *PUMMA[T]) Snapshot() Predictor[T] {
-	if !l.cfg.linear() {
-		return l.expanded().view()
+func (l *PUMMA[T]) Snapshot() learner.Predictor[T] {
+	if !l.cfg.Linear() {
+		return l.expanded().View()
 	}
-	return l.hypothesis().copied()
+	return l.hypothesis().Copied()
 }
 
 // View is for [learner.ViewOf].
-func (l *PUMMA[T]) View() Predictor[T] {
-	if !l.cfg.linear() {
-		return l.expanded().view()
+func (l *PUMMA[T]) View() learner.Predictor[T] {
+	if !l.cfg.Linear() {
+		return l.expanded().View()
 	}
-	return l.hypothesis().view()
+	return l.hypothesis().View()
 }
 
 // Weights is Learner.Weights, nil with a kernel; see also Bias.
 func (l *PUMMA[T]) Weights() []float64 {
-	if !l.cfg.linear() {
+	if !l.cfg.Linear() {
 		return nil
 	}
 	return slices.Clone(l.w)
@@ -635,26 +640,26 @@ func (l *PUMMA[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *PUMMA[T]) Bytes() int64 {
-	return 7*bytesOf(l.w) + bytesOf(l.u.r) + bytesOf(l.v.r) + l.expansion.bytes() + int64(unsafe.Sizeof(*l))
+	return 7*primal.BytesOf(l.w) + primal.BytesOf(l.u.r) + primal.BytesOf(l.v.r) + l.Expansion.Bytes() + int64(unsafe.Sizeof(*l))
 }
 
 // State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; with a
 // kernel the support vectors.
-func (l *PUMMA[T]) State() State { return learner.StateOf(l.fields) }
+func (l *PUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *PUMMA[T]) SetState(s State) error { return learner.SetState("pumma", s, l.fields) }
+func (l *PUMMA[T]) SetState(s learner.State) error { return learner.SetState("pumma", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *PUMMA[T]) CheckState(s State) error { return learner.CheckState("pumma", s, l.fields) }
+func (l *PUMMA[T]) CheckState(s learner.State) error { return learner.CheckState("pumma", s, l.fields) }
 
 func (l *PUMMA[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	c.Scalar("b", &l.b)
-	if !l.cfg.linear() {
+	if !l.cfg.Linear() {
 		norm2 := c.Scalar("norm2", &l.norm2)
 		c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
-		l.expansion.fields(c, l.cfg.kernel(), l.pool)
+		l.Expansion.Fields(c, l.cfg.EngineKernel(), l.pool)
 		return
 	}
 	kept := learner.Count(c, "kept", &l.kept)
@@ -676,7 +681,7 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 		x := learner.Vector(c, t.name, t.x)
 		c.Want(len(x) == dim, "tensor %q has %d elements, the others %d", t.name, len(x), dim)
 	}
-	c.Part(cutPrefix, &l.cut, checkPassCut)
+	c.Part(learner.CutPrefix, &l.cut, margin.CheckPassCut)
 	if !c.Reading() {
 		return
 	}
@@ -710,22 +715,22 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 // and takes (19) from them. Rounding errors shrink with s and do not add up. The slacks are those of K + delta_ij/C.
 //
 // Cost: a number an example to check; two rows and O(examples) an update. Memory: two float64 an example beside the rows.
-func FitPUMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, cfg PUMMAConfig, o FitOptions) (MarginDual, error) {
+func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y []float64, cfg PUMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
 	if err := cfg.Validate(); err != nil {
-		return MarginDual{}, err
+		return learner.MarginDual{}, err
 	}
-	if err := checkFit("pumma", &o, true, true); err != nil {
-		return MarginDual{}, err
+	if err := margin.CheckFit("pumma", &o, true, true); err != nil {
+		return learner.MarginDual{}, err
 	}
 	switch {
 	case cfg.P != "2":
-		return MarginDual{}, fmt.Errorf("pumma: p is %s, kernels have p = 2 only: %w", cfg.P, ErrConfig)
+		return learner.MarginDual{}, fmt.Errorf("pumma: p is %s, kernels have p = 2 only: %w", cfg.P, learner.ErrConfig)
 	case o.Delta != 0:
-		return MarginDual{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, ErrConfig)
+		return learner.MarginDual{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
 	}
-	c := marginRows[T]{rows: rows, y: y, bias: true, violates: func(m, delta float64) bool { return m < 1-delta }} // (U), (F)
+	c := margin.MarginRows[T]{Rows: rows, Y: y, Bias: true, Violates: func(m, delta float64) bool { return m < 1-delta }} // (U), (F)
 	if cfg.SoftC > 0 {
-		c.ridge = 1 / cfg.SoftC
+		c.Ridge = 1 / cfg.SoftC
 	}
-	return c.fit(ctx, "pumma", cfg.Delta, true, o)
+	return c.Fit(ctx, "pumma", cfg.Delta, true, o)
 }

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-var _ learners.Fitter[float64] = (*learners.PUMMA[float64])(nil)
+var _ learner.Fitter[float64] = (*learners.PUMMA[float64])(nil)
 
-func newPUMMA[T learners.Float](t testing.TB, p any, delta, c float64) *learners.PUMMA[T] {
+func newPUMMA[T learner.Float](t testing.TB, p any, delta, c float64) *learners.PUMMA[T] {
 	t.Helper()
 	return newLearner[T](t, "pumma", &learners.PUMMAConfig{P: fmt.Sprint(p), Delta: delta, SoftC: c}).(*learners.PUMMA[T])
 }
@@ -40,7 +41,7 @@ func TestPUMMAByHand(t *testing.T) {
 	for _, form := range forms {
 		l := newPUMMA[float64](t, 2, 0.5, 0)
 		for k, s := range steps {
-			r := one(t, learners.Learner[float64](l), block[float64](form, [][]float64{s.x}, []float64{s.y}), 0)
+			r := one(t, learner.Learner[float64](l), block[float64](form, [][]float64{s.x}, []float64{s.y}), 0)
 			near(t, fmt.Sprintf("%s, example %d: score", form, k+1), r.Score, s.score, 1e-14)
 			if r.Updates != s.updates {
 				t.Fatalf("%s, example %d: %d updates, want %d", form, k+1, r.Updates, s.updates)
@@ -97,7 +98,7 @@ func TestGoldenPUMMA(t *testing.T) {
 				for last := int64(-1); last != l.Updates(); epochs++ {
 					last = l.Updates()
 					for k := range g.X {
-						if one(t, learners.Learner[float64](l), b, k).Updates == 0 || l.Updates() < pummaFirst || traced == len(g.Trace) {
+						if one(t, learner.Learner[float64](l), b, k).Updates == 0 || l.Updates() < pummaFirst || traced == len(g.Trace) {
 							continue
 						}
 						want := g.Trace[traced]
@@ -120,7 +121,7 @@ func TestGoldenPUMMA(t *testing.T) {
 				}
 
 				l = newPUMMA[float64](t, g.P, g.Stricter.Delta, 0)
-				r, err := l.Fit(t.Context(), b, learners.FitOptions{})
+				r, err := l.Fit(t.Context(), b, learner.FitOptions{})
 				if err != nil || !r.Converged || r.Updates-pummaFirst != g.Stricter.Updates || r.Epochs != g.Stricter.Epochs {
 					t.Fatalf("delta %v: %+v, %v; want %d updates, %d epochs", g.Stricter.Delta, r, err, g.Stricter.Updates, g.Stricter.Epochs)
 				}
@@ -151,7 +152,7 @@ func TestGoldenPUMMASoft(t *testing.T) {
 				b := block[float64](form, g.X, g.Y)
 				for _, want := range g.Trace {
 					l := newPUMMA[float64](t, g.P, g.Delta, g.C)
-					if r, err := l.Fit(t.Context(), b, learners.FitOptions{MaxUpdates: want.Update + pummaFirst}); err != nil || r.Converged {
+					if r, err := l.Fit(t.Context(), b, learner.FitOptions{MaxUpdates: want.Update + pummaFirst}); err != nil || r.Converged {
 						t.Fatal(r, err)
 					}
 					nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
@@ -163,7 +164,7 @@ func TestGoldenPUMMASoft(t *testing.T) {
 					near(t, fmt.Sprintf("update %d: |xi|^2", want.Update), s["m2"]/(v*v), inner(want.Xi, want.Xi), goldenTol64)
 				}
 				l := newPUMMA[float64](t, g.P, g.Delta, g.C)
-				r, err := l.Fit(t.Context(), b, learners.FitOptions{})
+				r, err := l.Fit(t.Context(), b, learner.FitOptions{})
 				if err != nil || !r.Converged || r.Violators != 0 || r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
 					t.Fatalf("%+v, %v; want %d updates, %d epochs", r, err, g.Updates, g.Epochs)
 				}
@@ -228,7 +229,7 @@ func TestGoldenPUMMASteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		nearAll(t, "v", l.Weights(), c.V, 1e-14)
-		if r := one(t, learners.Learner[float64](l), block[float64]("dense", [][]float64{c.Xpos}, []float64{1}), 0); r.Updates != 1 {
+		if r := one(t, learner.Learner[float64](l), block[float64]("dense", [][]float64{c.Xpos}, []float64{1}), 0); r.Updates != 1 {
 			t.Fatalf("case %d: %+v", i, r)
 		}
 		nearAll(t, fmt.Sprintf("case %d: w", i), l.Weights(), c.W, goldenTol64)
@@ -249,9 +250,9 @@ type kkt struct {
 }
 
 // optimality takes w, theta and the examples from the states around a step on a label y, and looks whether they satisfy (7)-(14).
-func optimality(t testing.TB, before, after learners.State, y, p float64) kkt {
+func optimality(t testing.TB, before, after learner.State, y, p float64) kkt {
 	t.Helper()
-	vec := func(s *learners.State, name string) []float64 { return s.Tensor(name).Data.([]float64) }
+	vec := func(s *learner.State, name string) []float64 { return s.Tensor(name).Data.([]float64) }
 	q := p / (p - 1)
 	u, un := vec(&before, "u"), vec(&after, "u")
 	pos, neg := vec(&after, "pos"), vec(&after, "neg")
@@ -310,7 +311,7 @@ func TestPUMMAOptimal(t *testing.T) {
 				before := l.State()
 				for range 4 {
 					for i := range X {
-						if one(t, learners.Learner[float64](l), b, i).Updates == 0 {
+						if one(t, learner.Learner[float64](l), b, i).Updates == 0 {
 							continue
 						}
 						after := l.State()
@@ -393,7 +394,7 @@ func TestPUMMAMargin(t *testing.T) {
 				R = max(R, pnorm(x, p))
 			}
 			best := newPUMMA[float64](t, p, closest, 0)
-			if r, err := best.Fit(t.Context(), b, learners.FitOptions{}); err != nil || !r.Converged {
+			if r, err := best.Fit(t.Context(), b, learner.FitOptions{}); err != nil || !r.Converged {
 				t.Fatal(r, err)
 			}
 			top := marginOf(best, X, y, p)
@@ -401,7 +402,7 @@ func TestPUMMAMargin(t *testing.T) {
 				t.Fatalf("p=%v: margin %v at delta %v, but the bound is %v", p, top, closest, best.Bound())
 			}
 			l := newPUMMA[float64](t, p, delta, 0)
-			r, err := l.Fit(t.Context(), b, learners.FitOptions{})
+			r, err := l.Fit(t.Context(), b, learner.FitOptions{})
 			if err != nil || !r.Converged || r.Violators != 0 {
 				t.Fatal(r, err)
 			}
@@ -424,7 +425,7 @@ func TestPUMMAInseparable(t *testing.T) {
 	b := block[float64]("dense", X, y)
 	for _, p := range []float64{2, 3} {
 		l := newPUMMA[float64](t, p, 0.1, 0)
-		r, err := l.Fit(t.Context(), b, learners.FitOptions{MaxUpdates: 1000})
+		r, err := l.Fit(t.Context(), b, learner.FitOptions{MaxUpdates: 1000})
 		if err != nil || r.Converged || r.Updates != 1000 || r.Violators == 0 {
 			t.Errorf("p=%v: %+v, %v", p, r, err)
 		}
@@ -434,14 +435,14 @@ func TestPUMMAInseparable(t *testing.T) {
 			}
 		}
 		soft := newPUMMA[float64](t, p, 0.1, 2)
-		if r, err := soft.Fit(t.Context(), b, learners.FitOptions{}); err != nil || !r.Converged {
+		if r, err := soft.Fit(t.Context(), b, learner.FitOptions{}); err != nil || !r.Converged {
 			t.Errorf("p=%v, soft: %+v, %v", p, r, err)
 		}
 	}
 	// The kept example of the other label, again: no solution.
 	l := newPUMMA[float64](t, 2, 0.1, 0)
 	for i, want := range []int32{1, 1, 1, 0, 0} {
-		if r := one(t, learners.Learner[float64](l), block[float64]("dense", [][]float64{{0}, {2}, {1}, {1}, {1}}, []float64{-1, 1, 1, -1, -1}), i); r.Updates != want {
+		if r := one(t, learner.Learner[float64](l), block[float64]("dense", [][]float64{{0}, {2}, {1}, {1}, {1}}, []float64{-1, 1, 1, -1, -1}), i); r.Updates != want {
 			t.Errorf("example %d: %+v, want %d updates", i, r, want)
 		}
 	}
@@ -452,10 +453,10 @@ func TestPUMMASoftStream(t *testing.T) {
 	for _, p := range []float64{2, 3.7} {
 		b := learnertest.Sparse[float64](300, 90, 0)
 		fit, stream := newPUMMA[float64](t, p, 0.1, 3), newPUMMA[float64](t, p, 0.1, 3)
-		if err := stream.Learn(b, make([]learners.Round, b.Len())); err != nil {
+		if err := stream.Learn(b, make([]learner.Round, b.Len())); err != nil {
 			t.Fatal(err)
 		}
-		r, err := fit.Fit(t.Context(), b, learners.FitOptions{MaxUpdates: stream.Updates()})
+		r, err := fit.Fit(t.Context(), b, learner.FitOptions{MaxUpdates: stream.Updates()})
 		if err != nil || r.Updates != stream.Updates() || r.Epochs != 0 {
 			t.Fatal(r, err)
 		}
@@ -469,17 +470,17 @@ func TestPUMMAConfig(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	e, err := learners.Lookup("pumma")
+	e, err := learner.Lookup("pumma")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.New64(c, learners.Env{}); !errors.Is(err, learners.ErrConfig) {
+	if _, err := e.New64(c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("New before Resolve says %v", err)
 	}
-	if _, err := c.Resolve(learners.Facts{}); !errors.Is(err, learners.ErrConfig) {
+	if _, err := c.Resolve(learner.Facts{}); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("Resolve without features says %v", err)
 	}
-	r, err := c.Resolve(learners.Facts{Features: 100})
+	r, err := c.Resolve(learner.Facts{Features: 100})
 	if err != nil || r.Traits().Relative || !c.Traits().Relative {
 		t.Errorf("%v, %+v, of %+v", err, r, c)
 	}
@@ -487,7 +488,7 @@ func TestPUMMAConfig(t *testing.T) {
 		t.Errorf("p is %s, want %s", r.(*learners.PUMMAConfig).P, want)
 	}
 	for _, p := range []string{"", "1.9", "Inf", "NaN", "2,5"} {
-		if err := (&learners.PUMMAConfig{P: p, Delta: 0.1}).Validate(); !errors.Is(err, learners.ErrConfig) {
+		if err := (&learners.PUMMAConfig{P: p, Delta: 0.1}).Validate(); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("p = %q: %v", p, err)
 		}
 	}
@@ -496,20 +497,20 @@ func TestPUMMAConfig(t *testing.T) {
 func TestPUMMAFitRefuses(t *testing.T) {
 	good := block[float64]("dense", [][]float64{{1}, {2}}, []float64{1, -1})
 	used := newPUMMA[float64](t, 2, 0.1, 1)
-	if _, err := used.Fit(t.Context(), good, learners.FitOptions{}); err != nil {
+	if _, err := used.Fit(t.Context(), good, learner.FitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name string
 		l    *learners.PUMMA[float64]
 		b    *engine.Block[float64]
-		o    learners.FitOptions
+		o    learner.FitOptions
 		want error
 	}{
-		{"Delta", newPUMMA[float64](t, 2, 0.1, 0), good, learners.FitOptions{Delta: 1}, learners.ErrConfig},
-		{"MaxUpdates", newPUMMA[float64](t, 2, 0.1, 0), good, learners.FitOptions{MaxUpdates: -1}, learners.ErrConfig},
-		{"no examples", newPUMMA[float64](t, 2, 0.1, 0), &engine.Block[float64]{}, learners.FitOptions{}, learners.ErrFit},
-		{"slacks lost", used, good, learners.FitOptions{}, learners.ErrFit},
+		{"Delta", newPUMMA[float64](t, 2, 0.1, 0), good, learner.FitOptions{Delta: 1}, learner.ErrConfig},
+		{"MaxUpdates", newPUMMA[float64](t, 2, 0.1, 0), good, learner.FitOptions{MaxUpdates: -1}, learner.ErrConfig},
+		{"no examples", newPUMMA[float64](t, 2, 0.1, 0), &engine.Block[float64]{}, learner.FitOptions{}, learner.ErrFit},
+		{"slacks lost", used, good, learner.FitOptions{}, learner.ErrFit},
 	} {
 		if _, err := c.l.Fit(t.Context(), c.b, c.o); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
@@ -517,7 +518,7 @@ func TestPUMMAFitRefuses(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := newPUMMA[float64](t, 2, 0.1, 0).Fit(ctx, good, learners.FitOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := newPUMMA[float64](t, 2, 0.1, 0).Fit(ctx, good, learner.FitOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "rff", Summary: "a linear learner on random Fourier features: an approximate RBF kernel at a fixed cost",
-		Config: func() Config { return &RFFConfig{D: 200, Sigma: 1, Base: "perceptron"} }, New32: newRFF[float32], New64: newRFF[float64]})
+	learner.Register(learner.Entry{Name: "rff", Summary: "a linear learner on random Fourier features: an approximate RBF kernel at a fixed cost",
+		Config: func() learner.Config { return &RFFConfig{D: 200, Sigma: 1, Base: "perceptron"} }, New32: newRFF[float32], New64: newRFF[float64]})
 }
 
 // RFF maps examples to random features whose inner product approximates an RBF kernel, and gives them to a linear learner.
@@ -37,19 +38,19 @@ func init() {
 //
 // Cost: D/2 multiply-adds a non-zero, D/2 sines and cosines an example, on the pool where that pays, and the base learner's cost for dense examples of D
 // features. Memory: D/2 T a feature, and the base learner's.
-type RFF[T Float] struct {
+type RFF[T learner.Float] struct {
 	cfg     RFFConfig
 	seed    uint64 // of the frequencies
-	inner   Learner[T]
+	inner   learner.Learner[T]
 	fourier *engine.Fourier[T]
 	size    int // of a run
 	runs    *scratch.Stack[rffRun[T]]
 }
 
 // rffRun is a run of examples, at most size, and their features.
-type rffRun[T Float] struct{ view, z engine.Block[T] }
+type rffRun[T learner.Float] struct{ view, z engine.Block[T] }
 
-func (r *rffRun[T]) bytes() int64 { return bytesOf(r.z.X) + bytesOf(r.z.Y) }
+func (r *rffRun[T]) bytes() int64 { return primal.BytesOf(r.z.X) + primal.BytesOf(r.z.Y) }
 
 // RFFConfig holds the settings of RFF.
 type RFFConfig struct {
@@ -57,18 +58,18 @@ type RFFConfig struct {
 	Sigma float64 `json:"sigma" flag:"sigma" help:"width of the RBF kernel exp(-|x-z|^2/(2 sigma^2))"`
 	Base  string  `json:"base" flag:"base" help:"the linear learner of the random features; its own settings are taken too"`
 	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil means those defaults.
-	BaseConfig Config `json:"base_config"`
+	BaseConfig learner.Config `json:"base_config"`
 }
 
 // Validate wants an even D > 0, Sigma > 0 and a linear base that learns one example after another.
 func (c *RFFConfig) Validate() error {
 	switch {
 	case c.D < 2 || c.D%2 != 0 || c.D > engine.MaxFourierSize:
-		return fmt.Errorf("rff: rff is %d, want an even number of features, at most %d: %w", c.D, engine.MaxFourierSize, ErrConfig)
+		return fmt.Errorf("rff: rff is %d, want an even number of features, at most %d: %w", c.D, engine.MaxFourierSize, learner.ErrConfig)
 	case c.Base == "rff":
-		return fmt.Errorf("rff: base is %q, want a linear learner: %w", c.Base, ErrConfig)
+		return fmt.Errorf("rff: base is %q, want a linear learner: %w", c.Base, learner.ErrConfig)
 	}
-	if err := checkSetting("rff", "sigma", c.Sigma, c.Sigma > 0, "a width > 0"); err != nil {
+	if err := learner.CheckSetting("rff", "sigma", c.Sigma, c.Sigma > 0, "a width > 0"); err != nil {
 		return err
 	}
 	base, err := c.Inner()
@@ -77,17 +78,17 @@ func (c *RFFConfig) Validate() error {
 	}
 	if !base.Traits().Stream {
 		return fmt.Errorf("rff: base is %q, which learns from whole data sets only: want a "+
-			"learner of streams: %w", c.Base, ErrConfig)
+			"learner of streams: %w", c.Base, learner.ErrConfig)
 	}
 	return base.Validate()
 }
 
 // Traits is Config.Traits: what the base can do and needs, on examples of D features, one after
 // another. What the base's settings may be relative to is known without the data.
-func (c *RFFConfig) Traits() Traits {
+func (c *RFFConfig) Traits() learner.Traits {
 	base, err := c.Inner()
 	if err != nil {
-		return Traits{Norm: math.NaN()}
+		return learner.Traits{Norm: math.NaN()}
 	}
 	t := base.Traits()
 	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit, t.Dual = false, false, false, false,
@@ -97,7 +98,7 @@ func (c *RFFConfig) Traits() Traits {
 	if t.Keeps > 0 {
 		t.KeptWidth = int64(c.D)
 		if size := t.FitMemory; size != nil {
-			t.FitMemory = func(bytes int64, x Extent, mean, largest int64) (Config, error) {
+			t.FitMemory = func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
 				return c.fitMemory(size, bytes, x, mean, largest)
 			}
 		}
@@ -107,7 +108,7 @@ func (c *RFFConfig) Traits() Traits {
 
 // Memory is Config.Memory: D/2 T a feature, the random features of some examples, and the base
 // learner on D features.
-func (c *RFFConfig) Memory(x Extent) Footprint {
+func (c *RFFConfig) Memory(x learner.Extent) learner.Footprint {
 	f := c.ownMemory(x)
 	base, err := c.Inner()
 	if err != nil {
@@ -115,33 +116,33 @@ func (c *RFFConfig) Memory(x Extent) Footprint {
 	}
 	g := base.Memory(c.baseExtent(x))
 	f.Parts = append(f.Parts, g.Parts...)
-	f.Moving, f.Copies, f.Each = plus(f.Moving, g.Moving), g.Copies, g.Each
+	f.Moving, f.Copies, f.Each = learner.Plus(f.Moving, g.Moving), g.Copies, g.Each
 	return f
 }
 
 // ownMemory is Memory without the base.
-func (c *RFFConfig) ownMemory(x Extent) Footprint {
-	var f Footprint
+func (c *RFFConfig) ownMemory(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
 	held, moving := engine.FourierBytes(int64(c.D), x.Features, rffExamples(c.D, x.Elem), x.Elem,
 		x.Growing)
 	f.Moving = moving
-	f.Add("frequencies", times(x.Features, int64(c.D)/2), held+fixed)
-	f.Add("work space", 1, 16*spare(x.Longest)*(4+x.Elem))
+	f.Add("frequencies", learner.Times(x.Features, int64(c.D)/2), held+primal.Fixed)
+	f.Add("work space", 1, 16*primal.Spare(x.Longest)*(4+x.Elem))
 	return f
 }
 
 // baseExtent is what the base learns of data of that extent.
-func (c *RFFConfig) baseExtent(x Extent) Extent {
+func (c *RFFConfig) baseExtent(x learner.Extent) learner.Extent {
 	d := int64(c.D)
-	return Extent{Features: d, Examples: x.Examples, NonZeros: times(x.Examples, d), Longest: d,
+	return learner.Extent{Features: d, Examples: x.Examples, NonZeros: learner.Times(x.Examples, d), Longest: d,
 		Elem: x.Elem, Dense: true, Kept: x.Kept, Saved: x.Saved}
 }
 
 // fitMemory is Traits.FitMemory: it sizes what the base keeps by what the features leave.
-func (c *RFFConfig) fitMemory(size func(int64, Extent, int64, int64) (Config, error), bytes int64,
-	x Extent, mean, largest int64) (Config, error) {
+func (c *RFFConfig) fitMemory(size func(int64, learner.Extent, int64, int64) (learner.Config, error), bytes int64,
+	x learner.Extent, mean, largest int64) (learner.Config, error) {
 	own, d := c.ownMemory(x), *c
-	base, err := size(bytes-plus(own.Held(), own.Moving), c.baseExtent(x), mean, largest)
+	base, err := size(bytes-learner.Plus(own.Held(), own.Moving), c.baseExtent(x), mean, largest)
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w", err)
 	}
@@ -168,17 +169,17 @@ func (c *RFFConfig) UnmarshalJSON(data []byte) error {
 }
 
 // baseSettings returns c, or for nil the defaults of the learner called base.
-func baseSettings(learner, base string, c Config) (Config, error) {
-	e, err := Lookup(base)
+func baseSettings(name, base string, c learner.Config) (learner.Config, error) {
+	e, err := learner.Lookup(base)
 	if err != nil {
-		return nil, fmt.Errorf("%s: base: %w", learner, err)
+		return nil, fmt.Errorf("%s: base: %w", name, err)
 	}
 	d := e.Config()
 	if c == nil {
 		return d, nil
 	}
 	if fmt.Sprintf("%T", c) != fmt.Sprintf("%T", d) {
-		return nil, fmt.Errorf("%s: base is %q, but the base's settings are %T, want %T: %w", learner, base, c, d, ErrConfig)
+		return nil, fmt.Errorf("%s: base is %q, but the base's settings are %T, want %T: %w", name, base, c, d, learner.ErrConfig)
 	}
 	return c, nil
 }
@@ -191,7 +192,7 @@ func decodeSettings(doc []byte, into any) error {
 }
 
 // decodeBase reads the settings of the learner called base. Fields that are not there keep their defaults, unknown ones are refused.
-func decodeBase(learner, base string, doc json.RawMessage) (Config, error) {
+func decodeBase(learner, base string, doc json.RawMessage) (learner.Config, error) {
 	if len(doc) == 0 || string(doc) == "null" {
 		return nil, nil
 	}
@@ -206,11 +207,11 @@ func decodeBase(learner, base string, doc json.RawMessage) (Config, error) {
 }
 
 // Inner returns the base's settings.
-func (c *RFFConfig) Inner() (Config, error) { return baseSettings("rff", c.Base, c.BaseConfig) }
+func (c *RFFConfig) Inner() (learner.Config, error) { return baseSettings("rff", c.Base, c.BaseConfig) }
 
 // Resolve resolves the base's settings, whatever the facts: its examples have length 1 and D
 // features.
-func (c *RFFConfig) Resolve(Facts) (Config, error) {
+func (c *RFFConfig) Resolve(learner.Facts) (learner.Config, error) {
 	r := *c
 	base, err := c.Inner()
 	if err != nil {
@@ -219,18 +220,18 @@ func (c *RFFConfig) Resolve(Facts) (Config, error) {
 	if c.BaseConfig == nil && !base.Traits().Relative {
 		return &r, nil // nil stays what stands for the defaults
 	}
-	if r.BaseConfig, err = base.Resolve(Facts{SumSq: 1, Features: c.D}); err != nil {
+	if r.BaseConfig, err = base.Resolve(learner.Facts{SumSq: 1, Features: c.D}); err != nil {
 		return nil, fmt.Errorf("rff: base: %w", err)
 	}
 	return &r, nil
 }
 
-func newRFF[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[RFFConfig]("rff", c)
+func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[RFFConfig]("rff", c)
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := cfg.Resolve(Facts{})
+	resolved, err := cfg.Resolve(learner.Facts{})
 	if err != nil {
 		return nil, err
 	}
@@ -239,17 +240,17 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := Lookup(cfg.Base)
+	e, err := learner.Lookup(cfg.Base)
 	if err != nil {
 		return nil, err
 	}
-	inner, err := New[T](e, base, env)
+	inner, err := learner.New[T](e, base, env)
 	if err != nil {
 		return nil, fmt.Errorf("rff: %w", err)
 	}
 	f, err := engine.NewFourier[T](cfg.D, cfg.Sigma, env.Seed, env.Pool)
 	if err != nil {
-		return nil, fmt.Errorf("rff: %w: %w", err, ErrConfig)
+		return nil, fmt.Errorf("rff: %w: %w", err, learner.ErrConfig)
 	}
 	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f,
 		size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
@@ -260,11 +261,11 @@ func newRFF[T Float](c Config, env Env) (Learner[T], error) {
 const rffBytes = 1 << 20
 
 // Inner is learner.Wrapper.Inner: the base learner.
-func (l *RFF[T]) Inner() Learner[T] { return l.inner }
+func (l *RFF[T]) Inner() learner.Learner[T] { return l.inner }
 
 // Learn is Learner.Learn.
-func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("rff", b, len(rounds)); err != nil {
+func (l *RFF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("rff", b, len(rounds)); err != nil {
 		return err
 	}
 	return l.each(b, func(z *engine.Block[T], lo, hi int) error {
@@ -273,21 +274,21 @@ func (l *RFF[T]) Learn(b *engine.Block[T], rounds []Round) error {
 }
 
 // Prober is for ProberOf: probabilities are the inner learner's.
-func (l *RFF[T]) Prober() Prober[T] {
-	if inner := ProberOf(l.inner); inner != nil {
+func (l *RFF[T]) Prober() learner.Prober[T] {
+	if inner := learner.ProberOf(l.inner); inner != nil {
 		return &rffProber[T]{l, inner}
 	}
 	return nil
 }
 
-type rffProber[T Float] struct {
+type rffProber[T learner.Float] struct {
 	rff   *RFF[T]
-	inner Prober[T]
+	inner learner.Prober[T]
 }
 
 // Proba is Prober.Proba.
 func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("rff", b, len(dst)); err != nil {
+	if err := primal.CheckRows("rff", b, len(dst)); err != nil {
 		return err
 	}
 	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
@@ -296,24 +297,24 @@ func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // Posterior is for PosteriorOf: it is that of the inner learner, over the random features.
-func (l *RFF[T]) Posterior() PosteriorMerger[T] {
-	if inner := PosteriorOf(l.inner); inner != nil {
+func (l *RFF[T]) Posterior() learner.PosteriorMerger[T] {
+	if inner := learner.PosteriorOf(l.inner); inner != nil {
 		return &rffPosterior[T]{inner, l}
 	}
 	return nil
 }
 
-type rffPosterior[T Float] struct {
-	PosteriorMerger[T] // of the inner learner
-	rff                *RFF[T]
+type rffPosterior[T learner.Float] struct {
+	learner.PosteriorMerger[T] // of the inner learner
+	rff                        *RFF[T]
 }
 
 // MergePosterior is PosteriorMerger.MergePosterior, for learners that have the same random features.
-func (p *rffPosterior[T]) MergePosterior(other Learner[T]) error {
+func (p *rffPosterior[T]) MergePosterior(other learner.Learner[T]) error {
 	o, ok := other.(*RFF[T])
 	if !ok || o.cfg.D != p.rff.cfg.D || o.cfg.Sigma != p.rff.cfg.Sigma || o.seed != p.rff.seed {
 		return fmt.Errorf("rff: the posteriors are over other random features "+
-			"(RFFConfig.D, RFFConfig.Sigma, Env.Seed): %w", ErrPrior)
+			"(RFFConfig.D, RFFConfig.Sigma, Env.Seed): %w", learner.ErrPrior)
 	}
 	return p.PosteriorMerger.MergePosterior(o.inner)
 }
@@ -340,7 +341,7 @@ func (l *RFF[T]) each(b *engine.Block[T], do func(z *engine.Block[T], lo, hi int
 
 // Score is Learner.Score.
 func (l *RFF[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("rff", b, len(dst)); err != nil {
+	if err := primal.CheckRows("rff", b, len(dst)); err != nil {
 		return err
 	}
 	return l.each(b, func(z *engine.Block[T], lo, hi int) error {
@@ -364,10 +365,10 @@ func (l *RFF[T]) Bytes() int64 {
 }
 
 // State is that of the base learner: the frequencies follow from the seed.
-func (l *RFF[T]) State() State { return l.inner.State() }
+func (l *RFF[T]) State() learner.State { return l.inner.State() }
 
 // SetState is Learner.SetState.
-func (l *RFF[T]) SetState(s State) error {
+func (l *RFF[T]) SetState(s learner.State) error {
 	if err := l.checkFeatures(&s); err != nil {
 		return err
 	}
@@ -378,7 +379,7 @@ func (l *RFF[T]) SetState(s State) error {
 }
 
 // CheckState is Learner.CheckState.
-func (l *RFF[T]) CheckState(s State) error {
+func (l *RFF[T]) CheckState(s learner.State) error {
 	if err := l.checkFeatures(&s); err != nil {
 		return err
 	}
@@ -391,10 +392,10 @@ func (l *RFF[T]) CheckState(s State) error {
 // checkFeatures refuses the state of a base learner that has seen another number of features than
 // there are random ones: what it has one of for each feature is, in the learners here, counted by
 // dim, or is the tensor of these names; a member's, with a prefix up to a dot.
-func (l *RFF[T]) checkFeatures(s *State) error {
+func (l *RFF[T]) checkFeatures(s *learner.State) error {
 	wrong := func(what string, n uint64) error {
 		return fmt.Errorf("rff: %s of the base is %d, and there are %d random features: %w", what,
-			n, l.cfg.D, ErrState)
+			n, l.cfg.D, learner.ErrState)
 	}
 	within := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 	for name, n := range s.Counters {
@@ -412,21 +413,21 @@ func (l *RFF[T]) checkFeatures(s *State) error {
 }
 
 // MistakeChecker is for MistakeCheckerOf: the mistakes are the inner learner's.
-func (l *RFF[T]) MistakeChecker() MistakeChecker[T] {
-	if inner := MistakeCheckerOf(l.inner); inner != nil {
+func (l *RFF[T]) MistakeChecker() learner.MistakeChecker[T] {
+	if inner := learner.MistakeCheckerOf(l.inner); inner != nil {
 		return &rffChecker[T]{l, inner}
 	}
 	return nil
 }
 
-type rffChecker[T Float] struct {
+type rffChecker[T learner.Float] struct {
 	rff   *RFF[T]
-	inner MistakeChecker[T]
+	inner learner.MistakeChecker[T]
 }
 
 // Mistakes is MistakeChecker.Mistakes.
 func (c *rffChecker[T]) Mistakes(b *engine.Block[T]) (n int, err error) {
-	if err := checkBlock("rff", b, b.Len()); err != nil {
+	if err := primal.CheckBlock("rff", b, b.Len()); err != nil {
 		return 0, err
 	}
 	err = c.rff.each(b, func(z *engine.Block[T], _, _ int) error {
@@ -439,14 +440,14 @@ func (c *rffChecker[T]) Mistakes(b *engine.Block[T]) (n int, err error) {
 
 // mapped is a hypothesis over random Fourier features. The map is the learner's: it never changes
 // but for features not met before, and is safe for concurrent use.
-type mapped[T Float] struct {
+type mapped[T learner.Float] struct {
 	rff   *RFF[T] // without its learner
-	inner Predictor[T]
+	inner learner.Predictor[T]
 }
 
 // Score is Predictor.Score.
 func (p *mapped[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("rff", b, len(dst)); err != nil {
+	if err := primal.CheckRows("rff", b, len(dst)); err != nil {
 		return err
 	}
 	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
@@ -467,10 +468,10 @@ func (p *mapped[T]) Bytes() int64 {
 }
 
 // State is that of the inner hypothesis: the frequencies follow from the seed.
-func (p *mapped[T]) State() State { return p.inner.State() }
+func (p *mapped[T]) State() learner.State { return p.inner.State() }
 
 // Restored is Restorer.Restored.
-func (p *mapped[T]) Restored(s State) (Predictor[T], error) {
+func (p *mapped[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	if err := p.rff.checkFeatures(&s); err != nil {
 		return nil, err
 	}
@@ -482,14 +483,14 @@ func (p *mapped[T]) Restored(s State) (Predictor[T], error) {
 }
 
 // mappedProber is one whose inner hypothesis knows probabilities.
-type mappedProber[T Float] struct {
+type mappedProber[T learner.Float] struct {
 	mapped[T]
-	prober Prober[T]
+	prober learner.Prober[T]
 }
 
 // Proba is Prober.Proba.
 func (p *mappedProber[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkRows("rff", b, len(dst)); err != nil {
+	if err := primal.CheckRows("rff", b, len(dst)); err != nil {
 		return err
 	}
 	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
@@ -498,7 +499,7 @@ func (p *mappedProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // over returns inner over the features of l.
-func (l *RFF[T]) over(inner Predictor[T]) Predictor[T] {
+func (l *RFF[T]) over(inner learner.Predictor[T]) learner.Predictor[T] {
 	rff := *l
 	rff.inner = nil
 	m := mapped[T]{&rff, inner}
@@ -509,7 +510,7 @@ func (l *RFF[T]) over(inner Predictor[T]) Predictor[T] {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *RFF[T]) Snapshot() Predictor[T] { return l.over(l.inner.Snapshot()) }
+func (l *RFF[T]) Snapshot() learner.Predictor[T] { return l.over(l.inner.Snapshot()) }
 
 // View is for [learner.ViewOf].
-func (l *RFF[T]) View() Predictor[T] { return l.over(learner.ViewOf(l.inner)) }
+func (l *RFF[T]) View() learner.Predictor[T] { return l.over(learner.ViewOf(l.inner)) }

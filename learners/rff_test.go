@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -25,7 +26,7 @@ func TestRFFKernel(t *testing.T) {
 	}
 	var errs, squares []float64 // means over the pairs, one a seed
 	for seed := range uint64(seeds) {
-		l, err := newRFF[float64](&RFFConfig{D: D, Sigma: sigma, Base: "perceptron"}, Env{Seed: seed})
+		l, err := newRFF[float64](&RFFConfig{D: D, Sigma: sigma, Base: "perceptron"}, learner.Env{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}

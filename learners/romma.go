@@ -8,11 +8,16 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "romma", Summary: "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
-		Config: func() Config { return &ROMMAConfig{Delta: 0.1, KernelConfig: KernelConfig{Kernel: "linear"}} }, New32: newROMMA[float32], New64: newROMMA[float64]})
+	learner.Register(learner.Entry{Name: "romma", Summary: "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
+		Config: func() learner.Config {
+			return &ROMMAConfig{Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		}, New32: newROMMA[float32], New64: newROMMA[float64]})
 }
 
 // ROMMA keeps the shortest weights that give the last example it learned a margin of 1 and stay on the far side of the plane
@@ -46,10 +51,10 @@ func init() {
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features) every 1024 updates.
 // Memory: one T a feature. With a kernel, see [FitROMMARows].
-type ROMMA[T Float] struct {
-	scaledLinear[T]
+type ROMMA[T learner.Float] struct {
+	margin.ScaledLinear[T]
 	cfg  ROMMAConfig
-	dual expansion[T] // with a kernel
+	dual kept.Expansion[T] // with a kernel
 	pool *engine.Pool
 }
 
@@ -57,60 +62,60 @@ type ROMMA[T Float] struct {
 type ROMMAConfig struct {
 	Aggressive bool    `json:"aggressive" flag:"aggressive" help:"update while y f < 1 - delta, not only on mistakes"`
 	Delta      float64 `json:"delta" flag:"delta" with:"aggressive" help:"share of the maximal margin given up, in (0,1], if aggressive"`
-	KernelConfig
+	learner.KernelConfig
 }
 
 // Validate wants Delta in (0,1] and a kernel.
 func (c *ROMMAConfig) Validate() error {
-	if err := checkSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
+	if err := learner.CheckSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
 		return err
 	}
-	return c.KernelConfig.validate("romma")
+	return c.KernelConfig.Validate("romma")
 }
 
 // Traits is Config.Traits: with a kernel examples are learned by their rows of the whole data set's
 // Gram matrix.
-func (c *ROMMAConfig) Traits() Traits {
-	t := marginTraits()
+func (c *ROMMAConfig) Traits() learner.Traits {
+	t := margin.MarginTraits()
 	t.ActiveSet, t.Halving = true, c.Aggressive
-	t.Stream, t.Linear, t.Vector = c.linear(), c.linear(), c.linear()
+	t.Stream, t.Linear, t.Vector = c.Linear(), c.Linear(), c.Linear()
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ROMMAConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *ROMMAConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: one T a feature, and what passes take; with a kernel what goes over its
 // rows does.
-func (c *ROMMAConfig) Memory(x Extent) Footprint {
-	if !c.linear() {
-		var f Footprint
-		rowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
+func (c *ROMMAConfig) Memory(x learner.Extent) learner.Footprint {
+	if !c.Linear() {
+		var f learner.Footprint
+		kept.RowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
 		return f
 	}
-	f := linearFootprint(x, 0)
-	passed(&f, x)
+	f := primal.LinearFootprint(x, 0)
+	margin.Passed(&f, x)
 	return f
 }
 
 // violates is (1), with an accuracy delta if aggressive.
 func (c *ROMMAConfig) violates(m, delta float64) bool { return m <= 0 || c.Aggressive && m < 1-delta }
 
-func newROMMA[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[ROMMAConfig]("romma", c)
+func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[ROMMAConfig]("romma", c)
 	if err != nil {
 		return nil, err
 	}
-	return &ROMMA[T]{scaledLinear: scaledLinear[T]{linear: newLinear[T](), scale: 1}, cfg: cfg,
+	return &ROMMA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1}, cfg: cfg,
 		pool: env.Pool}, nil
 }
 
 // Learn is Learner.Learn.
-func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if !r.cfg.linear() {
-		return fmt.Errorf("romma: with a kernel it %w", ErrBatch)
+func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if !r.cfg.Linear() {
+		return fmt.Errorf("romma: with a kernel it %w", learner.ErrBatch)
 	}
-	if err := r.beginLengths("romma", b, rounds); err != nil {
+	if err := r.BeginLengths("romma", b, rounds); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -119,46 +124,46 @@ func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []Round) error {
 	return nil
 }
 
-func (r *ROMMA[T]) learn(b *engine.Block[T], i int) Round {
-	f, y := r.score(b, i), float64(b.Y[i])
-	m := r.margin(i, y, f)
+func (r *ROMMA[T]) learn(b *engine.Block[T], i int) learner.Round {
+	f, y := r.ScoreOf(b, i), float64(b.Y[i])
+	m := r.MarginOf(i, y, f)
 	if !r.violates(m) { // (1)
-		return Round{Score: f}
+		return learner.Round{Score: f}
 	}
-	X := r.size(b, i)
+	X := r.Size(b, i)
 	if X == 0 {
-		return Round{Score: f}
+		return learner.Round{Score: f}
 	}
 	c, d := 0.0, 1/X // (4)
-	XW := float64(X * r.norm2)
-	if D := XW - float64(m*m); XW > m && D > float64(parallel[T]()*XW) { // (3)
-		c, d = (XW-m)/D, float64(r.norm2*(1-m))/D
+	XW := float64(X * r.Norm2)
+	if D := XW - float64(m*m); XW > m && D > float64(margin.Parallel[T]()*XW) { // (3)
+		c, d = (XW-m)/D, float64(r.Norm2*(1-m))/D
 	}
-	if !r.holds(c, d) {
-		return Round{Score: f}
+	if !r.Holds(c, d) {
+		return learner.Round{Score: f}
 	}
-	r.stretch(c, b, i, d)
-	r.norm2 = float64(c*r.norm2) + d // (5)
-	r.updated()
-	return Round{Score: f, Updates: 1}
+	r.Stretch(c, b, i, d)
+	r.Norm2 = float64(c*r.Norm2) + d // (5)
+	r.Updated()
+	return learner.Round{Score: f, Updates: 1}
 }
 
 func (r *ROMMA[T]) violates(m float64) bool { return r.cfg.violates(m, r.cfg.Delta) }
 
 // Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. With a kernel it starts anew every time and works as [FitROMMARows] on rows of
 // which GramBytes are kept.
-func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
-	if !r.cfg.linear() {
-		if err := checkBlock("romma", b, b.Len()); err != nil {
-			return FitResult{}, err
+func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+	if !r.cfg.Linear() {
+		if err := primal.CheckBlock("romma", b, b.Len()); err != nil {
+			return learner.FitResult{}, err
 		}
-		d, err := overRows("romma", b, o, r.cfg.kernel(), r.pool, &r.dual, func(rows RowSource[T], y []float64) (MarginDual, error) {
+		d, err := margin.OverRows("romma", b, o, r.cfg.EngineKernel(), r.pool, &r.dual, func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
 			return FitROMMARows(ctx, rows, y, r.cfg, o)
 		})
 		if d.Updates > 0 {
-			r.norm2 = 1 / float64(d.Bound*d.Bound)
-			r.updates += d.Updates
-			d.Counter = r.updates + 1
+			r.Norm2 = 1 / float64(d.Bound*d.Bound)
+			r.Count += d.Updates
+			d.Counter = r.Count + 1
 		}
 		return d.FitResult, err
 	}
@@ -166,97 +171,97 @@ func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (F
 	if r.cfg.Aggressive {
 		goal = func(delta float64) { r.cfg.Delta = delta }
 	}
-	return r.fit(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, goal,
+	return r.FitPasses(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, goal,
 		func() map[string]float64 {
 			return nil
 		})
 }
 
 // bound returns 1/|w|: no vector that separates with margins of 1 is shorter.
-func (r *ROMMA[T]) bound() float64 { return 1 / math.Sqrt(r.norm2) }
+func (r *ROMMA[T]) bound() float64 { return 1 / math.Sqrt(r.Norm2) }
 
 // Score is Learner.Score.
 func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if r.cfg.linear() {
-		return r.scores("romma", r.scale, b, dst)
+	if r.cfg.Linear() {
+		return r.Scores("romma", r.Scale, b, dst)
 	}
 	p := r.expanded()
 	return p.Score(b, dst)
 }
 
 // expanded is the hypothesis with a kernel.
-func (r *ROMMA[T]) expanded() kernelExpansion[T] {
-	return kernelExpansion[T]{name: "romma", expansion: r.dual, kernel: r.cfg.kernel(),
-		pool: r.pool}
+func (r *ROMMA[T]) expanded() kept.KernelExpansion[T] {
+	return kept.KernelExpansion[T]{Name: "romma", Expansion: r.dual, Kernel: r.cfg.EngineKernel(),
+		Pool: r.pool}
 }
 
 // Snapshot is Learner.Snapshot.
-func (r *ROMMA[T]) Snapshot() Predictor[T] {
-	if !r.cfg.linear() {
-		return r.expanded().view()
+func (r *ROMMA[T]) Snapshot() learner.Predictor[T] {
+	if !r.cfg.Linear() {
+		return r.expanded().View()
 	}
-	return r.hypothesis("romma", r.scale).copied()
+	return r.Hypothesis("romma", r.Scale).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (r *ROMMA[T]) View() Predictor[T] {
-	if !r.cfg.linear() {
-		return r.expanded().view()
+func (r *ROMMA[T]) View() learner.Predictor[T] {
+	if !r.cfg.Linear() {
+		return r.expanded().View()
 	}
-	return r.hypothesis("romma", r.scale).view()
+	return r.Hypothesis("romma", r.Scale).View()
 }
 
 // Weights returns a copy of the weights, one a feature seen so far; nil with a kernel.
 func (r *ROMMA[T]) Weights() []float64 {
-	if !r.cfg.linear() {
+	if !r.cfg.Linear() {
 		return nil
 	}
-	return r.scaledLinear.Weights()
+	return r.ScaledLinear.Weights()
 }
 
 // Bytes is Learner.Bytes.
 func (r *ROMMA[T]) Bytes() int64 {
-	return bytesOf(r.w) + r.dual.bytes() + int64(unsafe.Sizeof(*r))
+	return primal.BytesOf(r.W) + r.dual.Bytes() + int64(unsafe.Sizeof(*r))
 }
 
 // State is Learner.State: the tensor w with the scalars scale and norm2; with a kernel the support
 // vectors and norm2.
-func (r *ROMMA[T]) State() State { return learner.StateOf(r.fields) }
+func (r *ROMMA[T]) State() learner.State { return learner.StateOf(r.fields) }
 
 // SetState is Learner.SetState.
-func (r *ROMMA[T]) SetState(s State) error { return learner.SetState("romma", s, r.fields) }
+func (r *ROMMA[T]) SetState(s learner.State) error { return learner.SetState("romma", s, r.fields) }
 
 // CheckState is Learner.CheckState.
-func (r *ROMMA[T]) CheckState(s State) error { return learner.CheckState("romma", s, r.fields) }
+func (r *ROMMA[T]) CheckState(s learner.State) error { return learner.CheckState("romma", s, r.fields) }
 
 func (r *ROMMA[T]) fields(c *learner.Codec) {
-	if r.cfg.linear() {
-		r.scaledLinear.fields(c)
+	if r.cfg.Linear() {
+		r.ScaledLinear.Fields(c)
 		return
 	}
-	learner.Count(c, "updates", &r.updates)
-	norm2 := c.Scalar("norm2", &r.norm2)
+	learner.Count(c, "updates", &r.Count)
+	norm2 := c.Scalar("norm2", &r.Norm2)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
-	r.dual.fields(c, r.cfg.kernel(), r.pool)
+	r.dual.Fields(c, r.cfg.EngineKernel(), r.pool)
 }
 
 // FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix. With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without
 // a bias: u' is the point of least length of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an update; the soft margin is that
 // of K + Delta^2 delta_ij, as it is without a kernel.
-func FitROMMARows[T Float](ctx context.Context, rows RowSource[T], y []float64, cfg ROMMAConfig, o FitOptions) (MarginDual, error) {
+func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y []float64, cfg ROMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
 	if err := cfg.Validate(); err != nil {
-		return MarginDual{}, err
+		return learner.MarginDual{}, err
 	}
-	if err := checkFit("romma", &o, true, cfg.Aggressive); err != nil {
-		return MarginDual{}, err
+	if err := margin.CheckFit("romma", &o, true, cfg.Aggressive); err != nil {
+		return learner.MarginDual{}, err
 	}
 	if !(o.Delta >= 0) || math.IsInf(o.Delta, 0) {
-		return MarginDual{}, fmt.Errorf("romma: Delta is %v, want a number >= 0: %w", o.Delta, ErrConfig)
+		return learner.MarginDual{}, fmt.Errorf("romma: Delta is %v, want a number >= 0: %w", o.Delta, learner.ErrConfig)
 	}
-	c := marginRows[T]{rows: rows, y: y, ridge: float64(o.Delta * o.Delta), violates: cfg.violates} // (1)
-	r, err := c.fit(ctx, "romma", cfg.Delta, cfg.Aggressive, o)
-	if c.ridge > 0 && c.norm2 > 0 {
-		c.soften(&r.FitResult)
+	c := margin.MarginRows[T]{Rows: rows, Y: y, Ridge: float64(o.Delta * o.Delta), Violates: cfg.violates} // (1)
+	r, err := c.Fit(ctx, "romma", cfg.Delta, cfg.Aggressive, o)
+	if c.Ridge > 0 && c.Norm2 > 0 {
+		c.Soften(&r.FitResult)
 	}
 	return r, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -112,15 +113,15 @@ func TestROMMA(t *testing.T) {
 		gamma := rapid.Float64Range(0.05, 0.3).Draw(t, "gamma")
 		c := &learners.ROMMAConfig{Aggressive: rapid.Bool().Draw(t, "aggressive"), Delta: rapid.Float64Range(0.02, 1).Draw(t, "delta")}
 		b := learnertest.Dense[float64](n, dim, gamma) // of unit length: |u| = 1/gamma
-		e, err := learners.Lookup("romma")
+		e, err := learner.Lookup("romma")
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learners.New[float64](e, c, learners.Env{})
+		l, err := learner.New[float64](e, c, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rounds := make([]learners.Round, 1)
+		rounds := make([]learner.Round, 1)
 		w := make([]float64, dim)
 		for last := int64(-1); last != l.Updates(); {
 			last = l.Updates()
@@ -163,7 +164,7 @@ func TestROMMA(t *testing.T) {
 // TestROMMARefold: the factor and |w|^2 that are kept beside the weights stay true over many thousand updates.
 func TestROMMARefold(t *testing.T) {
 	for _, name := range []string{"romma", "micra"} {
-		e, err := learners.Lookup(name)
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +176,7 @@ func TestROMMARefold(t *testing.T) {
 		}
 		b := learnertest.Dense[float64](300, 20, 0.001)
 		l := newLearner[float64](t, name, c)
-		rounds := make([]learners.Round, b.Len())
+		rounds := make([]learner.Round, b.Len())
 		for l.Updates() < 20000 {
 			before := l.Updates()
 			if err := l.Learn(b, rounds); err != nil {
@@ -204,26 +205,26 @@ func TestFitExtended(t *testing.T) {
 		ext[k] = append(append([]float64{}, x...), make([]float64, len(X))...)
 		ext[k][len(x)+k] = y[k] * delta
 	}
-	for name, c := range map[string]learners.Config{
+	for name, c := range map[string]learner.Config{
 		"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.01},
 		"micra": &learners.MICRAConfig{Beta: 0.35, Epsilon: 0.05, Eta: 0.02, Zeta: 0.1},
 	} {
 		for _, form := range forms {
-			soft := newLearner[float64](t, name, c).(learners.Fitter[float64])
-			hard := newLearner[float64](t, name, c).(learners.Fitter[float64])
+			soft := newLearner[float64](t, name, c).(learner.Fitter[float64])
+			hard := newLearner[float64](t, name, c).(learner.Fitter[float64])
 			plain := newLearner[float64](t, name, c)
-			got, err := soft.Fit(t.Context(), block[float64](form, X, y), learners.FitOptions{Delta: delta})
+			got, err := soft.Fit(t.Context(), block[float64](form, X, y), learner.FitOptions{Delta: delta})
 			if err != nil || !got.Converged || got.Violators != 0 {
 				t.Fatal(name, got, err)
 			}
-			want, err := hard.Fit(t.Context(), block[float64](form, ext, y), learners.FitOptions{})
+			want, err := hard.Fit(t.Context(), block[float64](form, ext, y), learner.FitOptions{})
 			if err != nil || !want.Converged {
 				t.Fatal(name, want, err)
 			}
 			passes := int64(0)
 			for last := int64(-1); last != plain.Updates(); passes++ {
 				last = plain.Updates()
-				if err := plain.Learn(block[float64](form, ext, y), make([]learners.Round, len(y))); err != nil {
+				if err := plain.Learn(block[float64](form, ext, y), make([]learner.Round, len(y))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -236,8 +237,8 @@ func TestFitExtended(t *testing.T) {
 			if !(got.DPrime >= got.D*(1-1e-9) && got.Excess() < 0.1) {
 				t.Errorf("%s: D' = %v, D = %v", name, got.DPrime, got.D)
 			}
-			before, err := soft.Fit(t.Context(), block[float64](form, X, y), learners.FitOptions{Delta: delta})
-			if !errors.Is(err, learners.ErrFit) || before.Updates != 0 {
+			before, err := soft.Fit(t.Context(), block[float64](form, X, y), learner.FitOptions{Delta: delta})
+			if !errors.Is(err, learner.ErrFit) || before.Updates != 0 {
 				t.Errorf("%s: a second soft run: %+v, %v", name, before, err)
 			}
 			w := soft.Weights()

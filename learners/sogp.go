@@ -9,13 +9,16 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
-	Register(Entry{Name: "sogp", Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of basis points",
-		Config: func() Config {
-			return &SOGPConfig{Basis: 100, Noise: 1, Novelty: 1e-4, KernelConfig: KernelConfig{Kernel: "linear"}}
+	learner.Register(learner.Entry{Name: "sogp", Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of basis points",
+		Config: func() learner.Config {
+			return &SOGPConfig{Basis: 100, Noise: 1, Novelty: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		}, New32: newSOGP[float32], New64: newSOGP[float64]})
 }
 
@@ -58,9 +61,9 @@ func init() {
 //
 // Cost: a kernel row over the basis points and six passes over an M x M matrix an example; a probability one row and one pass. Memory: the basis points and
 // 16 M^2 bytes.
-type SOGP[T Float] struct {
+type SOGP[T learner.Float] struct {
 	cfg SOGPConfig
-	basis[T]
+	kept.Basis[T]
 	alpha   []float64
 	C, Q    []float64 // rows of stride elements
 	stride  int
@@ -78,59 +81,59 @@ type SOGPConfig struct {
 	Noise   float64 `json:"noise" flag:"noise" help:"standard deviation of the probit noise of scores (0: a step)"`
 	Eps     float64 `json:"eps" flag:"label-noise" help:"rate of wrong labels eps, in [0, 1/2)"`
 	Novelty float64 `json:"novelty" flag:"novelty" help:"least share of K(x, x) outside the basis points' span that makes an example one of them"`
-	KernelConfig
+	learner.KernelConfig
 }
 
 // Validate wants Basis > 0, Noise >= 0, 0 <= Eps < 1/2, not both 0, 1e-6 <= Novelty < 1 and a kernel.
 func (c *SOGPConfig) Validate() error {
 	if c.Basis < 1 || c.Basis > maxBasis {
-		return fmt.Errorf("sogp: basis is %d, want a number of examples up to %d: %w", c.Basis, maxBasis, ErrConfig)
+		return fmt.Errorf("sogp: basis is %d, want a number of examples up to %d: %w", c.Basis, maxBasis, learner.ErrConfig)
 	}
 	if c.Noise == 0 && c.Eps == 0 {
-		return fmt.Errorf("sogp: noise and label-noise are both 0, and labels that contradict each other would leave no posterior: %w", ErrConfig)
+		return fmt.Errorf("sogp: noise and label-noise are both 0, and labels that contradict each other would leave no posterior: %w", learner.ErrConfig)
 	}
 	return errors.Join(
-		checkSetting("sogp", "noise", c.Noise, c.Noise >= 0, "a number >= 0"),
-		checkSetting("sogp", "label-noise", c.Eps, c.Eps >= 0 && c.Eps < 0.5, "a rate in [0, 1/2)"),
-		checkSetting("sogp", "novelty", c.Novelty, c.Novelty >= leastNovelty && c.Novelty < 1, "a share >= 1e-6 and < 1"),
-		c.KernelConfig.validate("sogp"))
+		learner.CheckSetting("sogp", "noise", c.Noise, c.Noise >= 0, "a number >= 0"),
+		learner.CheckSetting("sogp", "label-noise", c.Eps, c.Eps >= 0 && c.Eps < 0.5, "a rate in [0, 1/2)"),
+		learner.CheckSetting("sogp", "novelty", c.Novelty, c.Novelty >= leastNovelty && c.Novelty < 1, "a share >= 1e-6 and < 1"),
+		c.KernelConfig.Validate("sogp"))
 }
 
 // Traits is Config.Traits: noise of the scores, or of labels, helps where examples can't be taken up.
-func (c *SOGPConfig) Traits() Traits {
-	t := learner.KernelTraits(c.kernel(), int64(c.Basis))
+func (c *SOGPConfig) Traits() learner.Traits {
+	t := learner.KernelTraits(c.EngineKernel(), int64(c.Basis))
 	t.Proba, t.Posterior = true, true
-	t.Remedies = []Remedy{{Change: "raise", Setting: "noise"},
+	t.Remedies = []learner.Remedy{{Change: "raise", Setting: "noise"},
 		{Change: "raise", Setting: "label-noise"}}
 	t.Sizes, t.FitMemory = []string{"basis"}, c.fitMemory
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *SOGPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *SOGPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: the basis points and two matrices.
-func (c *SOGPConfig) Memory(x Extent) Footprint {
-	var f Footprint
+func (c *SOGPConfig) Memory(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
 	n := min(int64(c.Basis), x.Examples)
 	stride := (int64(c.Basis) + 8) &^ 7
 	if x.Kept == 0 { // room for twice as many, made when it is needed
 		stride = (min(2*n, int64(c.Basis)+1)+8)&^7 + 8
 		f.Moving = 2 * 8 * stride * stride
 	}
-	keptFootprint(&f, x, "basis points", n, x.Kept, false)
+	kept.KeptFootprint(&f, x, "basis points", n, x.Kept, false)
 	f.Add("elements of two matrices", 2*stride*stride, 2*8*stride*stride+6*8*stride)
 	f.Each = 2 * 8 * stride * stride
 	if x.Saved {
-		f.Copies = plus(f.Copies, 2*8*n*n)
+		f.Copies = learner.Plus(f.Copies, 2*8*n*n)
 	}
-	inHand(&f, x, 1)
+	kept.InHand(&f, x, 1)
 	return f
 }
 
 // fitMemory is Traits.FitMemory: it sets Basis.
-func (c *SOGPConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
-	return fitKept("sogp", bytes, maxBasis, x, mean, largest, func(n int) Config {
+func (c *SOGPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+	return kept.FitKept("sogp", bytes, maxBasis, x, mean, largest, func(n int) learner.Config {
 		d := *c
 		d.Basis = n
 		return &d
@@ -144,16 +147,16 @@ const leastNovelty = 1e-6
 // maxBasis basis points have matrices of 2 GB each.
 const maxBasis = 1 << 14
 
-func newSOGP[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[SOGPConfig]("sogp", c)
+func newSOGP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[SOGPConfig]("sogp", c)
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBasis[T]("sogp", cfg.kernel())
+	b, err := kept.NewBasis[T]("sogp", cfg.EngineKernel())
 	if err != nil {
 		return nil, err
 	}
-	l := &SOGP[T]{cfg: cfg, basis: b, kept: env.Kept}
+	l := &SOGP[T]{cfg: cfg, Basis: b, kept: env.Kept}
 	if l.kept > 0 {
 		l.room(cfg.Basis + 1)
 	}
@@ -161,15 +164,15 @@ func newSOGP[T Float](c Config, env Env) (Learner[T], error) {
 }
 
 // Learn is Learner.Learn.
-func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("sogp", b, len(rounds)); err != nil {
+func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("sogp", b, len(rounds)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
 		l.room(len(l.alpha) + 1)
 		p := l.hypothesis()
-		m, v := p.moments(&l.hand, l.ck, b, i)
-		rounds[i] = Round{Score: m}
+		m, v := p.moments(&l.Hand, l.ck, b, i)
+		rounds[i] = learner.Round{Score: m}
 		learned, err := l.learn(float64(b.Y[i]), m, v)
 		if err != nil {
 			return err
@@ -184,8 +187,8 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []Round) error {
 
 // hypothesis is the posterior process as it is.
 func (l *SOGP[T]) hypothesis() processSum[T] {
-	return processSum[T]{keptSum: keptSum[T]{name: "sogp", list: l.list, coef: l.alpha, divisor: 1,
-		spares: l.spares}, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps}
+	return processSum[T]{KeptSum: kept.KeptSum[T]{Name: "sogp", List: l.List, Coef: l.alpha, Divisor: 1,
+		Spares: l.Spares}, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps}
 }
 
 // room makes room for n basis points.
@@ -210,14 +213,14 @@ func (l *SOGP[T]) room(n int) {
 func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	s2 := float64(l.cfg.Noise*l.cfg.Noise) + v
 	if !(s2 > 0) || s2-s2 != 0 || m-m != 0 {
-		if l.list.DiagOf(&l.one, 0) != 0 { // else it has no features
+		if l.List.DiagOf(&l.One, 0) != 0 { // else it has no features
 			l.passed++
 		}
 		return false, nil
 	}
 	s := math.Sqrt(s2)
-	f := newStepFactor(float64(y*m)/s, l.cfg.Eps)
-	q, r := float64(y*f.h)/s, -float64(f.h*f.d)/s2 // (1)
+	f := gauss.NewStepFactor(float64(y*m)/s, l.cfg.Eps)
+	q, r := float64(y*f.H)/s, -float64(f.H*f.D)/s2 // (1)
 	if q-q != 0 || r-r != 0 {
 		l.passed++
 		return false, nil
@@ -225,13 +228,13 @@ func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	if q == 0 && r == 0 { // it was as sure as numbers are
 		return false, nil
 	}
-	n, own := len(l.alpha), float64(l.list.DiagOf(&l.one, 0))
+	n, own := len(l.alpha), float64(l.List.DiagOf(&l.One, 0))
 	e, u := l.e[:n+1], l.u[:n+1]
-	vecmath.RowsDot(e[:n], l.Q[:n*l.stride], l.stride, l.wide)
-	gamma := own - vecmath.Dot(l.wide, e[:n])
+	vecmath.RowsDot(e[:n], l.Q[:n*l.stride], l.stride, l.Wide)
+	gamma := own - vecmath.Dot(l.Wide, e[:n])
 	copy(u, l.ck[:n])
 	if gamma > float64(l.cfg.Novelty*own) {
-		if err := hasRoom("sogp", l.list, &l.one, l.kept, n < l.cfg.Basis); err != nil {
+		if err := kept.HasRoom("sogp", l.List, &l.One, l.kept, n < l.cfg.Basis); err != nil {
 			return false, err
 		}
 		l.alpha = append(l.alpha, 0)
@@ -254,12 +257,12 @@ func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	case n > l.cfg.Basis:
 		if j := l.least(); j < n-1 {
 			l.remove(j)
-			l.list.Replace(j, &l.one, 0)
+			l.List.Replace(j, &l.One, 0)
 		} else {
 			l.remove(j)
 		}
-	case n > l.list.Len():
-		l.list.Append(&l.one, 0, 1)
+	case n > l.List.Len():
+		l.List.Append(&l.One, 0, 1)
 	}
 	return true, nil
 }
@@ -326,33 +329,33 @@ func (l *SOGP[T]) Proba(b *engine.Block[T], dst []float64) error {
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *SOGP[T]) Snapshot() Predictor[T] { return l.hypothesis().copied() }
+func (l *SOGP[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().copied() }
 
 // View is for [learner.ViewOf].
-func (l *SOGP[T]) View() Predictor[T] { return l.hypothesis().view() }
+func (l *SOGP[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *SOGP[T]) Weights() []float64 { return nil }
 
 // Report returns how many examples were passed over.
-func (l *SOGP[T]) Report() PosteriorReport { return PosteriorReport{Passed: l.passed} }
+func (l *SOGP[T]) Report() learner.PosteriorReport { return learner.PosteriorReport{Passed: l.passed} }
 
 // Updates is Learner.Updates.
 func (l *SOGP[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *SOGP[T]) Bytes() int64 {
-	return l.basis.bytes() + bytesOf(l.alpha) + bytesOf(l.C) + bytesOf(l.Q) + 4*bytesOf(l.ck) + int64(unsafe.Sizeof(*l))
+	return l.Basis.Bytes() + primal.BytesOf(l.alpha) + primal.BytesOf(l.C) + primal.BytesOf(l.Q) + 4*primal.BytesOf(l.ck) + int64(unsafe.Sizeof(*l))
 }
 
 // State is Learner.State: the basis points, alpha and the lower triangles of C and Q.
-func (l *SOGP[T]) State() State { return learner.StateOf(l.fields) }
+func (l *SOGP[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *SOGP[T]) SetState(s State) error { return learner.SetState("sogp", s, l.fields) }
+func (l *SOGP[T]) SetState(s learner.State) error { return learner.SetState("sogp", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *SOGP[T]) CheckState(s State) error { return learner.CheckState("sogp", s, l.fields) }
+func (l *SOGP[T]) CheckState(s learner.State) error { return learner.CheckState("sogp", s, l.fields) }
 
 func (l *SOGP[T]) fields(c *learner.Codec) {
 	updates, passed := learner.Count(c, "updates", &l.updates), int64(0)
@@ -368,7 +371,7 @@ func (l *SOGP[T]) fields(c *learner.Codec) {
 		}
 	}
 	alpha, C, Q = learner.View(c, "alpha", alpha), learner.View(c, "C", C), learner.View(c, "Q", Q)
-	b := exampleFields(c, "basis", l.list)
+	b := kept.ExampleFields(c, "basis", l.List)
 	n := len(alpha)
 	if c.Reading() {
 		c.Want(b.Len() == n && len(C) == n*(n+1)/2 && len(Q) == len(C) && n <= l.cfg.Basis,
@@ -381,11 +384,11 @@ func (l *SOGP[T]) fields(c *learner.Codec) {
 	if !c.Keeping() {
 		return
 	}
-	list, err := newBasis[T]("sogp", l.cfg.kernel())
+	list, err := kept.NewBasis[T]("sogp", l.cfg.EngineKernel())
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
-		list.list.Append(&b, 0, n)
-		r := &SOGP[T]{cfg: l.cfg, basis: list, updates: updates, passed: passed, kept: l.kept}
+		list.List.Append(&b, 0, n)
+		r := &SOGP[T]{cfg: l.cfg, Basis: list, updates: updates, passed: passed, kept: l.kept}
 		if r.room(n + 1); r.kept > 0 {
 			r.room(l.cfg.Basis + 1)
 		}
@@ -402,8 +405,8 @@ func (l *SOGP[T]) fields(c *learner.Codec) {
 }
 
 // processSum is the posterior process of [SOGP]: its mean is a keptSum.
-type processSum[T Float] struct {
-	keptSum[T]
+type processSum[T learner.Float] struct {
+	kept.KeptSum[T]
 	C          []float64 // rows of stride elements, one a kept example
 	stride     int
 	noise, eps float64 // s0 and the rate of wrong labels
@@ -411,29 +414,29 @@ type processSum[T Float] struct {
 
 // moments takes example i of a checked block in hand and returns the mean and the variance of f
 // there. C k is left in ck.
-func (p *processSum[T]) moments(h *hand[T], ck []float64, b *engine.Block[T],
+func (p *processSum[T]) moments(h *kept.Hand[T], ck []float64, b *engine.Block[T],
 	i int) (m, v float64) {
-	h.take(p.list, b, i)
-	n := len(p.coef)
-	vecmath.RowsDot(ck[:n], p.C[:n*p.stride], p.stride, h.wide)
-	return vecmath.Dot(p.coef, h.wide), float64(p.list.DiagOf(&h.one, 0)) +
-		vecmath.Dot(h.wide, ck[:n])
+	h.Take(p.List, b, i)
+	n := len(p.Coef)
+	vecmath.RowsDot(ck[:n], p.C[:n*p.stride], p.stride, h.Wide)
+	return vecmath.Dot(p.Coef, h.Wide), float64(p.List.DiagOf(&h.One, 0)) +
+		vecmath.Dot(h.Wide, ck[:n])
 }
 
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m/sqrt(s0^2 + v)).
 func (p *processSum[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := checkRows(p.name, b, len(dst)); err != nil {
+	if err := primal.CheckRows(p.Name, b, len(dst)); err != nil {
 		return err
 	}
-	h := p.spares.Take()
-	defer p.spares.Give(h)
-	h.ck = grown(h.ck, p.stride)
+	h := p.Spares.Take()
+	defer p.Spares.Give(h)
+	h.Ck = primal.Grown(h.Ck, p.stride)
 	for i := range b.Len() {
-		m, v := p.moments(h, h.ck, b, i)
+		m, v := p.moments(h, h.Ck, b, i)
 		s2 := float64(p.noise*p.noise) + max(0, v)
 		share := 0.5
 		if m != 0 {
-			share = normalCDF(m / math.Sqrt(s2))
+			share = gauss.NormalCDF(m / math.Sqrt(s2))
 		}
 		dst[i] = math.FMA(1-2*p.eps, share, p.eps)
 	}
@@ -442,27 +445,27 @@ func (p *processSum[T]) Proba(b *engine.Block[T], dst []float64) error {
 
 // Bytes is Predictor.Bytes.
 func (p *processSum[T]) Bytes() int64 {
-	return p.keptSum.Bytes() + bytesOf(p.C) +
-		int64(unsafe.Sizeof(*p)-unsafe.Sizeof(p.keptSum))
+	return p.KeptSum.Bytes() + primal.BytesOf(p.C) +
+		int64(unsafe.Sizeof(*p)-unsafe.Sizeof(p.KeptSum))
 }
 
 // State is Predictor.State: the basis points, their coefficients and the lower triangle of C.
-func (p *processSum[T]) State() State { return learner.StateOf(p.fields) }
+func (p *processSum[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
 // Restored is Restorer.Restored.
-func (p *processSum[T]) Restored(s State) (Predictor[T], error) {
-	sum, err := p.empty()
+func (p *processSum[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	sum, err := p.Empty()
 	if err != nil {
 		return nil, err
 	}
-	return restored(p.name, &processSum[T]{keptSum: sum, noise: p.noise, eps: p.eps}, s)
+	return primal.Restored(p.Name, &processSum[T]{KeptSum: sum, noise: p.noise, eps: p.eps}, s)
 }
 
-func (p *processSum[T]) fields(c *learner.Codec) {
-	n := p.walk(c)
+func (p *processSum[T]) Fields(c *learner.Codec) {
+	n := p.Walk(c)
 	C := []float64{}
 	if c.Writing() {
-		for j := range p.coef {
+		for j := range p.Coef {
 			C = append(C, p.C[j*p.stride:][:j+1]...)
 		}
 	}
@@ -483,16 +486,16 @@ func (p *processSum[T]) fields(c *learner.Codec) {
 }
 
 // copied returns a copy with memory of its own.
-func (p processSum[T]) copied() Predictor[T] {
-	n := len(p.coef)
+func (p processSum[T]) copied() learner.Predictor[T] {
+	n := len(p.Coef)
 	C, stride := p.C, (n+7)&^7
 	p.C = engine.Aligned[float64](n * stride)
 	for j := range n {
 		copy(p.C[j*stride:], C[j*p.stride:][:n])
 	}
-	p.keptSum, p.stride = *p.keptSum.copied(), stride
+	p.KeptSum, p.stride = *p.KeptSum.Copied(), stride
 	return &p
 }
 
 // view returns the same posterior; good until it changes.
-func (p processSum[T]) view() Predictor[T] { return &p }
+func (p processSum[T]) view() learner.Predictor[T] { return &p }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -19,7 +20,7 @@ type gaussian struct {
 	C, Q   *mat.SymDense
 }
 
-func posteriorOf(t *testing.T, l learners.Learner[float64], dim int) (g gaussian) {
+func posteriorOf(t *testing.T, l learner.Learner[float64], dim int) (g gaussian) {
 	t.Helper()
 	s := l.State()
 	tensor := func(name string) []float64 { return s.Tensor(name).Data.([]float64) }
@@ -55,7 +56,7 @@ func TestGoldenSOGP(t *testing.T) {
 	}
 	for _, form := range forms {
 		b := block[float64](form, g.Features, g.Labels)
-		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: g.SOGP.Cap, Noise: 1, Novelty: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1}})
+		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: g.SOGP.Cap, Noise: 1, Novelty: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 1}})
 		for i, want := range g.SOGP.Steps {
 			r := one(t, l, b, i)
 			near(t, fmt.Sprintf("step %d: score", i), r.Score, want.Before, goldenTol64)
@@ -103,7 +104,7 @@ func TestSOGPIsADF(t *testing.T) {
 				s := math.Sqrt(c.Noise*c.Noise + mat.Dot(x, &Vx))
 				var p [1]float64
 				v := b.Slice(i, i+1)
-				if err := learners.ProberOf(l).Proba(&v, p[:]); err != nil {
+				if err := learner.ProberOf(l).Proba(&v, p[:]); err != nil {
 					t.Fatal(err)
 				}
 				f := mat.Dot(m, x)
@@ -114,7 +115,7 @@ func TestSOGPIsADF(t *testing.T) {
 				m.AddScaledVec(m, y*h/s, &Vx)
 				V.RankOne(V, -h*(h+z)/(s*s), &Vx, &Vx)
 			}
-			if n := l.(learners.Keeper).Support(); n != dim {
+			if n := l.(learner.Keeper).Support(); n != dim {
 				t.Errorf("%d basis points span %d dimensions", n, dim)
 			}
 		})
@@ -128,8 +129,8 @@ func TestSOGPRemoval(t *testing.T) {
 	const n = 7
 	X, y := g.Features[:n], g.Labels[:n]
 	after := func(basis int) gaussian {
-		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: basis, Noise: 0.3, Novelty: 1e-6, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: 1.5}})
-		if err := l.Learn(block[float64]("dense", X, y), make([]learners.Round, n)); err != nil {
+		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: basis, Noise: 0.3, Novelty: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 1.5}})
+		if err := l.Learn(block[float64]("dense", X, y), make([]learner.Round, n)); err != nil {
 			t.Fatal(err)
 		}
 		return posteriorOf(t, l, len(X[0]))
@@ -217,7 +218,7 @@ func TestSOGPStaysDefinite(t *testing.T) {
 	for _, c := range []learners.SOGPConfig{{Noise: 1}, {Noise: 0.1}, {Eps: 0.05}} {
 		c.Basis, c.Novelty, c.Kernel, c.Gamma = basis, 1e-4, "rbf", gamma
 		l := newLearner[float64](t, "sogp", &c)
-		rounds := make([]learners.Round, n)
+		rounds := make([]learner.Round, n)
 		if err := l.Learn(block[float64]("dense", X, y), rounds); err != nil {
 			t.Fatal(err)
 		}

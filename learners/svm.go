@@ -9,12 +9,16 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+	"github.com/halfspace-ml/halfspace/learners/internal/smo"
 )
 
 func init() {
-	Register(Entry{Name: "svm", Summary: "the support vector machine, to a stated duality gap: the gold standard (whole data sets only)",
-		Config: func() Config {
-			return &SVMConfig{C: 1, Norm: 1, KernelConfig: KernelConfig{Kernel: "linear"}, Gap: 1e-6}
+	learner.Register(learner.Entry{Name: "svm", Summary: "the support vector machine, to a stated duality gap: the gold standard (whole data sets only)",
+		Config: func() learner.Config {
+			return &SVMConfig{C: 1, Norm: 1, KernelConfig: learner.KernelConfig{Kernel: "linear"}, Gap: 1e-6}
 		}, New32: newSVM[float32], New64: newSVM[float64]})
 }
 
@@ -48,7 +52,7 @@ func init() {
 //
 // Cost: linear without bias: O(non-zeros) an epoch. Otherwise two rows of kernel values a step, O(examples) each if they are kept,
 // which FitOptions.GramBytes limits. Memory: one float64 a feature, or the support vectors.
-type SVM[T Float] struct {
+type SVM[T learner.Float] struct {
 	cfg  SVMConfig
 	seed uint64
 	pool *engine.Pool
@@ -57,7 +61,7 @@ type SVM[T Float] struct {
 	w       []float64 // linear
 	updates int64
 
-	expansion[T] // with a kernel
+	kept.Expansion[T] // with a kernel
 
 	solution SVMSolution
 }
@@ -69,13 +73,13 @@ type SVMConfig struct {
 	NoBias bool    `json:"no_bias" flag:"no-bias" help:"f(x) = w.x; else the problem has a bias of its own"`
 	Gap    float64 `json:"gap" flag:"gap" help:"stop at this duality gap, relative to the objective"`
 
-	KernelConfig
+	learner.KernelConfig
 }
 
 // Validate wants C >= 0, Norm 1 or 2, 1e-12 <= Gap < 1 and a kernel.
 func (c *SVMConfig) Validate() error {
 	check := func(field string, v float64, ok bool, want string) error {
-		return checkSetting("svm", field, v, ok, want)
+		return learner.CheckSetting("svm", field, v, ok, want)
 	}
 	if err := errors.Join(
 		check("C", c.C, c.C >= 0, "a number >= 0"),
@@ -84,49 +88,49 @@ func (c *SVMConfig) Validate() error {
 	); err != nil {
 		return err
 	}
-	return c.KernelConfig.validate("svm")
+	return c.KernelConfig.Validate("svm")
 }
 
 // Traits is Config.Traits.
-func (c *SVMConfig) Traits() Traits {
+func (c *SVMConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Stream, t.Whole, t.OwnLimit, t.Dual, t.Biased = false, true, true, true, true
-	t.Linear, t.Vector, t.HardMargin = c.linear(), c.linear(), c.hardMargin
-	t.Remedies = []Remedy{{Change: "lower", Setting: "C"}, {Change: "raise", Setting: "gap"}}
+	t.Linear, t.Vector, t.HardMargin = c.Linear(), c.Linear(), c.hardMargin
+	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "C"}, {Change: "raise", Setting: "gap"}}
 	if c.C == 0 {
-		t.Remedies = []Remedy{{Change: "set", Setting: "C"}}
+		t.Remedies = []learner.Remedy{{Change: "set", Setting: "C"}}
 	}
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *SVMConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *SVMConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: the dual problem, with kernel rows but for linear ones without a bias;
 // one float64 a feature, or the support vectors.
-func (c *SVMConfig) Memory(x Extent) Footprint {
-	var f Footprint
+func (c *SVMConfig) Memory(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
 	switch {
-	case !c.linear():
-		rowsFootprint(&f, x, x.Elem, x.Examples, 9*8)
+	case !c.Linear():
+		kept.RowsFootprint(&f, x, x.Elem, x.Examples, 9*8)
 		return f
 	case !c.NoBias: // on examples in float64
 		if x.Elem == 4 {
-			f.Add("examples in float64", x.Examples, times(8, plus(x.NonZeros, x.Examples)))
+			f.Add("examples in float64", x.Examples, learner.Times(8, learner.Plus(x.NonZeros, x.Examples)))
 		}
-		rowsFootprint(&f, x, 8, 0, 9*8)
+		kept.RowsFootprint(&f, x, 8, 0, 9*8)
 	default:
-		f.Add("dual problem", x.Examples, times(x.Examples, 4*8))
+		f.Add("dual problem", x.Examples, learner.Times(x.Examples, 4*8))
 	}
 	x.Growing = false
 	f.Tables(x, "weights", 2*8)
-	f.Add("work space", 1, fixed)
-	f.Copied(x, 8, times(x.Features, 8))
+	f.Add("work space", 1, primal.Fixed)
+	f.Copied(x, 8, learner.Times(x.Features, 8))
 	return f
 }
 
 // hardMargin is Traits.HardMargin.
-func (c *SVMConfig) hardMargin(bias bool) Config {
+func (c *SVMConfig) hardMargin(bias bool) learner.Config {
 	hard := *c
 	hard.C, hard.NoBias = 0, !bias
 	return &hard
@@ -161,8 +165,8 @@ func (s *SVM[T]) Solved() learner.Solution {
 // Bias returns b of f(x) = w.x + b.
 func (s *SVM[T]) Bias() float64 { return s.bias }
 
-func newSVM[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[SVMConfig]("svm", c)
+func newSVM[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[SVMConfig]("svm", c)
 	if err != nil {
 		return nil, err
 	}
@@ -170,16 +174,18 @@ func newSVM[T Float](c Config, env Env) (Learner[T], error) {
 }
 
 // Learn returns an error that wraps ErrBatch.
-func (s *SVM[T]) Learn(*engine.Block[T], []Round) error { return fmt.Errorf("svm: %w", ErrBatch) }
+func (s *SVM[T]) Learn(*engine.Block[T], []learner.Round) error {
+	return fmt.Errorf("svm: %w", learner.ErrBatch)
+}
 
-func (s *SVM[T]) problem() svmProblem {
-	p := svmProblem{upper: math.Inf(1), bias: !s.cfg.NoBias}
+func (s *SVM[T]) problem() smo.SvmProblem {
+	p := smo.SvmProblem{Upper: math.Inf(1), Bias: !s.cfg.NoBias}
 	switch {
 	case s.cfg.C == 0:
 	case s.cfg.Norm == 1:
-		p.upper = s.cfg.C
+		p.Upper = s.cfg.C
 	default:
-		p.ridge = 1 / s.cfg.C
+		p.Ridge = 1 / s.cfg.C
 	}
 	return p
 }
@@ -188,19 +194,19 @@ func (s *SVM[T]) problem() svmProblem {
 // limits the steps (0: 10 million or 1000 an example, whichever is more), GramBytes the memory for kernel values, and Observe is told
 // now and then, Violators being the examples whose optimality condition is off by more than 0.001. When ctx ends or there is no hard
 // margin, the state is unchanged.
-func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (FitResult, error) {
-	if err := checkBlock("svm", b, b.Len()); err != nil {
-		return FitResult{}, err
+func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+	if err := primal.CheckBlock("svm", b, b.Len()); err != nil {
+		return learner.FitResult{}, err
 	}
-	if err := checkFit("svm", &o, false, false); err != nil {
-		return FitResult{}, err
+	if err := margin.CheckFit("svm", &o, false, false); err != nil {
+		return learner.FitResult{}, err
 	}
 	n := b.Len()
 	switch {
 	case n == 0:
-		return FitResult{}, fmt.Errorf("svm: no examples: %w", ErrFit)
+		return learner.FitResult{}, fmt.Errorf("svm: no examples: %w", learner.ErrFit)
 	case o.Delta != 0:
-		return FitResult{}, fmt.Errorf("svm: Delta is %v: its soft margin is given by C: %w", o.Delta, ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("svm: Delta is %v: its soft margin is given by C: %w", o.Delta, learner.ErrConfig)
 	}
 	limit := o.MaxUpdates
 	if limit == 0 {
@@ -208,20 +214,20 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fit
 	}
 	bytes := o.GramBytes
 	if bytes == 0 {
-		bytes = DefaultGramBytes
+		bytes = learner.DefaultGramBytes
 	}
 	p := s.problem()
 	var beta, w []float64 // beta = y alpha
-	var v svmValue
+	var v smo.SvmValue
 	var steps int64
-	if s.cfg.linear() && s.cfg.NoBias {
-		d := newDCD(b, p, s.seed)
-		d.observe = o.Observe
+	if s.cfg.Linear() && s.cfg.NoBias {
+		d := smo.NewDCD(b, p, s.seed)
+		d.Observe = o.Observe
 		var err error
-		if v, steps, err = d.solve(ctx, s.cfg.Gap, limit); err != nil {
-			return FitResult{}, err
+		if v, steps, err = d.Solve(ctx, s.cfg.Gap, limit); err != nil {
+			return learner.FitResult{}, err
 		}
-		beta, w = d.alpha, d.w
+		beta, w = d.Alpha, d.W
 		for t := range beta {
 			beta[t] *= float64(b.Y[t])
 		}
@@ -231,52 +237,52 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o FitOptions) (Fit
 			y[t] = float64(l)
 		}
 		var err error
-		if s.cfg.linear() { // float64 rows, whatever T is: float32 would cost digits, and w needs none
+		if s.cfg.Linear() { // float64 rows, whatever T is: float32 would cost digits, and w needs none
 			beta, v, steps, err = solveRows(ctx, widened(b), y, p, &s.cfg, s.pool, bytes, limit, o.Observe)
 		} else {
 			beta, v, steps, err = solveRows(ctx, b, y, p, &s.cfg, s.pool, bytes, limit, o.Observe)
 		}
 		if err != nil {
-			return FitResult{}, err
+			return learner.FitResult{}, err
 		}
-		if s.cfg.linear() {
+		if s.cfg.Linear() {
 			w = make([]float64, b.Dim)
 			alpha := make([]float64, n)
 			for t, v := range beta {
 				alpha[t] = math.Abs(v)
 			}
-			converged := v.converged
-			v = linearValue(b, alpha, w, v.bias, p) // of w itself
-			v.converged = converged
+			converged := v.Converged
+			v = smo.LinearValue(b, alpha, w, v.Bias, p) // of w itself
+			v.Converged = converged
 		}
 	}
 	if w == nil {
-		if err := s.expansion.keep("svm", b, beta, s.cfg.kernel(), s.pool); err != nil {
-			return FitResult{}, err
+		if err := s.Expansion.Keep("svm", b, beta, s.cfg.EngineKernel(), s.pool); err != nil {
+			return learner.FitResult{}, err
 		}
 	}
-	s.bias, s.w = v.bias, w
+	s.bias, s.w = v.Bias, w
 	s.updates += steps
 	s.solution = solutionOf(p, &v, beta, steps)
-	return FitResult{Updates: steps, Counter: s.updates + 1, Converged: v.converged, Violators: v.violators, Margin: s.solution.Margin, Bound: math.Inf(1)}, nil
+	return learner.FitResult{Updates: steps, Counter: s.updates + 1, Converged: v.Converged, Violators: v.Violators, Margin: s.solution.Margin, Bound: math.Inf(1)}, nil
 }
 
 // solveRows solves over the kernel rows of b, of which bytes are kept.
-func solveRows[R Float](ctx context.Context, b *engine.Block[R], y []float64, p svmProblem, c *SVMConfig, pool *engine.Pool,
-	bytes, limit int64, observe func(FitStatus)) (beta []float64, v svmValue, steps int64, err error) {
-	list, err := engine.NewPoints[R](c.kernel())
+func solveRows[R learner.Float](ctx context.Context, b *engine.Block[R], y []float64, p smo.SvmProblem, c *SVMConfig, pool *engine.Pool,
+	bytes, limit int64, observe func(learner.FitStatus)) (beta []float64, v smo.SvmValue, steps int64, err error) {
+	list, err := engine.NewPoints[R](c.EngineKernel())
 	if err != nil {
 		return nil, v, 0, fmt.Errorf("svm: %w", err)
 	}
 	list.Append(b, 0, b.Len())
-	m := newSMO(engine.NewRows(list, max(0, bytes), b.Len(), pool), y, p)
-	m.observe = observe
-	v, steps, err = m.solve(ctx, c.Gap, limit)
-	return m.beta, v, steps, err
+	m := smo.NewSMO(engine.NewRows(list, max(0, bytes), b.Len(), pool), y, p)
+	m.Observe = observe
+	v, steps, err = m.Solve(ctx, c.Gap, limit)
+	return m.Beta, v, steps, err
 }
 
 // widened returns b in float64: b itself or a copy.
-func widened[T Float](b *engine.Block[T]) *engine.Block[float64] {
+func widened[T learner.Float](b *engine.Block[T]) *engine.Block[float64] {
 	if same, ok := any(b).(*engine.Block[float64]); ok {
 		return same
 	}
@@ -290,14 +296,14 @@ func widened[T Float](b *engine.Block[T]) *engine.Block[float64] {
 	return &engine.Block[float64]{Y: wide(b.Y), Dim: b.Dim, Ptr: b.Ptr, Idx: b.Idx, Val: wide(b.Val), X: wide(b.X), Stride: b.Stride}
 }
 
-func solutionOf(p svmProblem, v *svmValue, beta []float64, steps int64) SVMSolution {
-	r := SVMSolution{Objective: v.dual, Primal: v.primal, Gap: v.gap(), Margin: v.margin(p), Bias: v.bias, SumAlpha: v.sum,
-		Iterations: steps, Converged: v.converged}
+func solutionOf(p smo.SvmProblem, v *smo.SvmValue, beta []float64, steps int64) SVMSolution {
+	r := SVMSolution{Objective: v.Dual, Primal: v.Primal, Gap: v.Gap(), Margin: v.Margin(p), Bias: v.Bias, SumAlpha: v.Sum,
+		Iterations: steps, Converged: v.Converged}
 	for _, b := range beta {
 		if b != 0 {
 			r.SupportVectors++
 		}
-		if math.Abs(b) >= p.upper {
+		if math.Abs(b) >= p.Upper {
 			r.Bounded++
 		}
 	}
@@ -306,7 +312,7 @@ func solutionOf(p svmProblem, v *svmValue, beta []float64, steps int64) SVMSolut
 
 // Score is Learner.Score.
 func (s *SVM[T]) Score(b *engine.Block[T], dst []float64) error {
-	if !s.cfg.linear() {
+	if !s.cfg.Linear() {
 		p := s.expanded()
 		return p.Score(b, dst)
 	}
@@ -315,38 +321,38 @@ func (s *SVM[T]) Score(b *engine.Block[T], dst []float64) error {
 }
 
 // hypothesis is that without a kernel.
-func (s *SVM[T]) hypothesis() wideWeights[T] {
-	return wideWeights[T]{name: "svm", w: s.w, divisor: 1, bias: s.bias, biased: true}
+func (s *SVM[T]) hypothesis() primal.WideWeights[T] {
+	return primal.WideWeights[T]{Name: "svm", W: s.w, Divisor: 1, Bias: s.bias, Biased: true}
 }
 
 // expanded is the hypothesis with a kernel.
-func (s *SVM[T]) expanded() kernelExpansion[T] {
-	return kernelExpansion[T]{name: "svm", expansion: s.expansion, bias: s.bias,
-		kernel: s.cfg.kernel(), pool: s.pool}
+func (s *SVM[T]) expanded() kept.KernelExpansion[T] {
+	return kept.KernelExpansion[T]{Name: "svm", Expansion: s.Expansion, Bias: s.bias,
+		Kernel: s.cfg.EngineKernel(), Pool: s.pool}
 }
 
 // Snapshot is Learner.Snapshot.
-func (s *SVM[T]) Snapshot() Predictor[T] {
-	if !s.cfg.linear() {
-		return s.expanded().view()
+func (s *SVM[T]) Snapshot() learner.Predictor[T] {
+	if !s.cfg.Linear() {
+		return s.expanded().View()
 	}
-	return s.hypothesis().copied()
+	return s.hypothesis().Copied()
 }
 
 // View is for [learner.ViewOf].
-func (s *SVM[T]) View() Predictor[T] {
-	if !s.cfg.linear() {
-		return s.expanded().view()
+func (s *SVM[T]) View() learner.Predictor[T] {
+	if !s.cfg.Linear() {
+		return s.expanded().View()
 	}
-	return s.hypothesis().view()
+	return s.hypothesis().View()
 }
 
 // Weights returns w, or nil with a kernel. The scores are those of w plus Bias.
 func (s *SVM[T]) Weights() []float64 {
-	if !s.cfg.linear() {
+	if !s.cfg.Linear() {
 		return nil
 	}
-	return scaled(s.w, 1)
+	return primal.Scaled(s.w, 1)
 }
 
 // Updates returns the steps made.
@@ -354,25 +360,25 @@ func (s *SVM[T]) Updates() int64 { return s.updates }
 
 // Bytes returns the memory that weights and support vectors hold.
 func (s *SVM[T]) Bytes() int64 {
-	return int64(unsafe.Sizeof(*s)) + bytesOf(s.w) + s.expansion.bytes()
+	return int64(unsafe.Sizeof(*s)) + primal.BytesOf(s.w) + s.Expansion.Bytes()
 }
 
 // State is Learner.State: the weights, or with a kernel the support vectors.
-func (s *SVM[T]) State() State { return learner.StateOf(s.fields) }
+func (s *SVM[T]) State() learner.State { return learner.StateOf(s.fields) }
 
 // SetState is Learner.SetState.
-func (s *SVM[T]) SetState(st State) error { return learner.SetState("svm", st, s.fields) }
+func (s *SVM[T]) SetState(st learner.State) error { return learner.SetState("svm", st, s.fields) }
 
 // CheckState is Learner.CheckState.
-func (s *SVM[T]) CheckState(st State) error { return learner.CheckState("svm", st, s.fields) }
+func (s *SVM[T]) CheckState(st learner.State) error { return learner.CheckState("svm", st, s.fields) }
 
 func (s *SVM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &s.updates)
 	c.Scalar("bias", &s.bias)
-	if s.cfg.linear() {
+	if s.cfg.Linear() {
 		learner.Vector(c, "w", &s.w)
 	} else {
-		s.expansion.fields(c, s.cfg.kernel(), s.pool)
+		s.Expansion.Fields(c, s.cfg.EngineKernel(), s.pool)
 	}
 	c.Then(func() { s.solution = SVMSolution{} })
 }

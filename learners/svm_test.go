@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/smo"
 	"pgregory.net/rapid"
 )
 
 // gram is a RowSource that holds all of K.
-type gram[T Float] struct {
+type gram[T learner.Float] struct {
 	n int
 	k []T
 }
@@ -27,7 +29,7 @@ func (g *gram[T]) Row(_ context.Context, i, n int) ([]T, error) {
 }
 
 // gramOf holds kernel values of points, by their plain formula.
-func gramOf[T Float](x [][]float64, kernel func(a, b []float64) float64) *gram[T] {
+func gramOf[T learner.Float](x [][]float64, kernel func(a, b []float64) float64) *gram[T] {
 	g := &gram[T]{n: len(x), k: make([]T, len(x)*len(x))}
 	for i := range x {
 		for j := range i + 1 {
@@ -66,13 +68,13 @@ func poly(gamma, coef0 float64, degree int) func(a, b []float64) float64 {
 }
 
 // problem is svmProblem of a norm and a C, 0 for a hard margin.
-func problem(norm int, c float64, bias bool) svmProblem {
-	p := svmProblem{upper: math.Inf(1), bias: bias}
+func problem(norm int, c float64, bias bool) smo.SvmProblem {
+	p := smo.SvmProblem{Upper: math.Inf(1), Bias: bias}
 	if c > 0 {
 		if norm == 1 {
-			p.upper = c
+			p.Upper = c
 		} else {
-			p.ridge = 1 / c
+			p.Ridge = 1 / c
 		}
 	}
 	return p
@@ -93,7 +95,7 @@ func TestSVMByHand(t *testing.T) {
 		name string
 		x    [][]float64
 		y    []float64
-		p    svmProblem
+		p    smo.SvmProblem
 		want result
 		beta []float64
 	}{
@@ -113,24 +115,24 @@ func TestSVMByHand(t *testing.T) {
 		{"opposites", [][]float64{{1, 1}, {1, 1}}, []float64{1, -1}, problem(1, 2, true), result{0, 4, 0}, []float64{2, -2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSMO[float64](gramOf[float64](c.x, plainDot), c.y, c.p)
-			v, _, err := s.solve(context.Background(), 1e-12, 1e6)
+			s := smo.NewSMO[float64](gramOf[float64](c.x, plainDot), c.y, c.p)
+			v, _, err := s.Solve(context.Background(), 1e-12, 1e6)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !v.converged || !(math.Abs(v.dual-c.want.dual) <= 1e-9) || !(math.Abs(v.bias-c.want.bias) <= 1e-9) || !(math.Abs(v.norm2-c.want.norm2) <= 1e-9) {
+			if !v.Converged || !(math.Abs(v.Dual-c.want.dual) <= 1e-9) || !(math.Abs(v.Bias-c.want.bias) <= 1e-9) || !(math.Abs(v.Norm2-c.want.norm2) <= 1e-9) {
 				t.Errorf("got %+v, want %+v", v, c.want)
 			}
 			for i, b := range c.beta {
-				if !(math.Abs(s.beta[i]-b) <= 1e-9) {
-					t.Errorf("beta is %v, want %v", s.beta, c.beta)
+				if !(math.Abs(s.Beta[i]-b) <= 1e-9) {
+					t.Errorf("beta is %v, want %v", s.Beta, c.beta)
 				}
 			}
-			if c.p.bias {
+			if c.p.Bias {
 				return
 			}
-			d := newDCD(denseBlock(c.x, c.y), c.p, 1)
-			if v, _, err = d.solve(context.Background(), 1e-12, 1e6); err != nil || !v.converged || !(math.Abs(v.dual-c.want.dual) <= 1e-9) {
+			d := smo.NewDCD(denseBlock(c.x, c.y), c.p, 1)
+			if v, _, err = d.Solve(context.Background(), 1e-12, 1e6); err != nil || !v.Converged || !(math.Abs(v.Dual-c.want.dual) <= 1e-9) {
 				t.Errorf("coordinate descent: %+v, %v", v, err)
 			}
 		})
@@ -166,14 +168,14 @@ func TestSVMNotSeparable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := problem(1, 0, c.bias)
-			_, steps, err := newSMO[float64](gramOf[float64](c.x, plainDot), c.y, p).solve(context.Background(), 1e-6, 1e7)
-			if !errors.Is(err, ErrNotSeparable) {
+			_, steps, err := smo.NewSMO[float64](gramOf[float64](c.x, plainDot), c.y, p).Solve(context.Background(), 1e-6, 1e7)
+			if !errors.Is(err, learner.ErrNotSeparable) {
 				t.Errorf("pairs: %v", err)
 			}
 			t.Logf("%d steps: %v", steps, err)
 			if !c.bias {
-				_, steps, err := newDCD(denseBlock(c.x, c.y), p, 1).solve(context.Background(), 1e-6, 1e7)
-				if !errors.Is(err, ErrNotSeparable) {
+				_, steps, err := smo.NewDCD(denseBlock(c.x, c.y), p, 1).Solve(context.Background(), 1e-6, 1e7)
+				if !errors.Is(err, learner.ErrNotSeparable) {
 					t.Errorf("coordinate descent: %v", err)
 				}
 				t.Logf("%d steps: %v", steps, err)
@@ -183,9 +185,9 @@ func TestSVMNotSeparable(t *testing.T) {
 }
 
 // newTestSVM returns an SVM of checked settings.
-func newTestSVM[T Float](t testing.TB, c SVMConfig) *SVM[T] {
+func newTestSVM[T learner.Float](t testing.TB, c SVMConfig) *SVM[T] {
 	t.Helper()
-	l, err := newSVM[T](&c, Env{Seed: 1})
+	l, err := newSVM[T](&c, learner.Env{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,17 +196,17 @@ func newTestSVM[T Float](t testing.TB, c SVMConfig) *SVM[T] {
 
 // TestSVMFitNotSeparable: the error of Fit is one that says so, and the state stays.
 func TestSVMFitNotSeparable(t *testing.T) {
-	s := newTestSVM[float64](t, SVMConfig{Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}})
+	s := newTestSVM[float64](t, SVMConfig{Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}})
 	good := denseBlock([][]float64{{3, 0}, {-1, 0}}, []float64{1, -1})
-	if _, err := s.Fit(context.Background(), good, FitOptions{}); err != nil {
+	if _, err := s.Fit(context.Background(), good, learner.FitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := stateBytes(t, s.State())
 	xor := denseBlock([][]float64{{0, 0}, {1, 1}, {0, 1}, {1, 0}}, []float64{1, 1, -1, -1})
-	if _, err := s.Fit(context.Background(), xor, FitOptions{}); !errors.Is(err, ErrNotSeparable) || !errors.Is(err, ErrFit) {
+	if _, err := s.Fit(context.Background(), xor, learner.FitOptions{}); !errors.Is(err, learner.ErrNotSeparable) || !errors.Is(err, learner.ErrFit) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Fit(context.Background(), xor, FitOptions{MaxUpdates: 100}); !errors.Is(err, ErrNotSeparable) {
+	if _, err := s.Fit(context.Background(), xor, learner.FitOptions{MaxUpdates: 100}); !errors.Is(err, learner.ErrNotSeparable) {
 		t.Errorf("within 100 steps: %v", err)
 	}
 	if stateBytes(t, s.State()) != before {
@@ -216,8 +218,8 @@ func TestSVMFitNotSeparable(t *testing.T) {
 func TestSVMLimit(t *testing.T) {
 	b := randomBlock[float64](200, 10, 5, false, 3)
 	for _, noBias := range []bool{false, true} {
-		s := newTestSVM[float64](t, SVMConfig{C: 100, Norm: 1, NoBias: noBias, Gap: 1e-9, KernelConfig: KernelConfig{Kernel: "linear"}})
-		r, err := s.Fit(context.Background(), b, FitOptions{MaxUpdates: 50})
+		s := newTestSVM[float64](t, SVMConfig{C: 100, Norm: 1, NoBias: noBias, Gap: 1e-9, KernelConfig: learner.KernelConfig{Kernel: "linear"}})
+		r, err := s.Fit(context.Background(), b, learner.FitOptions{MaxUpdates: 50})
 		if err != nil || r.Converged || s.Solution().Converged || !(s.Solution().Gap > 1e-9) || r.Updates > 200 {
 			t.Errorf("no bias %v: %+v, %+v, %v", noBias, r, s.Solution(), err)
 		}
@@ -228,14 +230,14 @@ func TestSVMLimit(t *testing.T) {
 func TestSVMObserve(t *testing.T) {
 	b := randomBlock[float64](300, 12, 6, false, 3)
 	for _, noBias := range []bool{false, true} {
-		c := SVMConfig{C: 10, Norm: 1, NoBias: noBias, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}}
+		c := SVMConfig{C: 10, Norm: 1, NoBias: noBias, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		quiet, seen := newTestSVM[float64](t, c), newTestSVM[float64](t, c)
-		var all []FitStatus
-		r, err := seen.Fit(context.Background(), b, FitOptions{Observe: func(s FitStatus) { all = append(all, s) }})
+		var all []learner.FitStatus
+		r, err := seen.Fit(context.Background(), b, learner.FitOptions{Observe: func(s learner.FitStatus) { all = append(all, s) }})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := quiet.Fit(context.Background(), b, FitOptions{}); err != nil {
+		if _, err := quiet.Fit(context.Background(), b, learner.FitOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if stateBytes(t, quiet.State()) != stateBytes(t, seen.State()) {
@@ -264,35 +266,35 @@ func TestSVMOptimal(t *testing.T) {
 		k := rapid.SampledFrom([]string{"linear", "rbf", "poly"}).Draw(t, "kernel")
 		kernel := map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.7), "poly": poly(0.5, 1, 2)}[k]
 		g := gramOf[float64](x, kernel)
-		s := newSMO(g, y, p)
-		v, _, err := s.solve(context.Background(), 1e-9, 1e7)
-		if err != nil || !v.converged {
+		s := smo.NewSMO(g, y, p)
+		v, _, err := s.Solve(context.Background(), 1e-9, 1e7)
+		if err != nil || !v.Converged {
 			t.Fatalf("%+v, %v", v, err)
 		}
-		optimal(t, g, y, p, s.beta, v.bias, v.primal)
-		if k == "linear" && !p.bias {
-			d := newDCD(denseBlock(x, y), p, 7)
-			v, _, err := d.solve(context.Background(), 1e-9, 1e7)
-			if err != nil || !v.converged {
+		optimal(t, g, y, p, s.Beta, v.Bias, v.Primal)
+		if k == "linear" && !p.Bias {
+			d := smo.NewDCD(denseBlock(x, y), p, 7)
+			v, _, err := d.Solve(context.Background(), 1e-9, 1e7)
+			if err != nil || !v.Converged {
 				t.Fatalf("coordinate descent: %+v, %v", v, err)
 			}
 			beta := make([]float64, n)
-			for i, a := range d.alpha {
+			for i, a := range d.Alpha {
 				beta[i] = a * y[i]
 			}
-			optimal(t, g, y, p, beta, 0, v.primal)
+			optimal(t, g, y, p, beta, 0, v.Primal)
 		}
 	})
 }
 
-func optimal(t *rapid.T, g *gram[float64], y []float64, p svmProblem, beta []float64, bias, objective float64) {
+func optimal(t *rapid.T, g *gram[float64], y []float64, p smo.SvmProblem, beta []float64, bias, objective float64) {
 	t.Helper()
 	const tol = 2e-3 // of margins: a gap of 1e-9 leaves w within its root, times lengths of up to 10 and C = 30
 	var sum, sumAlpha, ext, norm2, loss float64
 	for i, b := range beta {
 		alpha := b * y[i]
-		if alpha < 0 || alpha > p.upper {
-			t.Errorf("alpha %d is %v, want 0..%v", i, alpha, p.upper)
+		if alpha < 0 || alpha > p.Upper {
+			t.Errorf("alpha %d is %v, want 0..%v", i, alpha, p.Upper)
 		}
 		var f float64
 		for j, c := range beta {
@@ -301,26 +303,26 @@ func optimal(t *rapid.T, g *gram[float64], y []float64, p svmProblem, beta []flo
 		sum += b
 		sumAlpha += alpha
 		norm2 += b * f
-		ext += b*f + p.ridge*b*b
+		ext += b*f + p.Ridge*b*b
 		margin := y[i] * (f + bias)
-		if xi := max(0, 1-margin); p.ridge > 0 {
+		if xi := max(0, 1-margin); p.Ridge > 0 {
 			loss += xi * xi
 		} else {
 			loss += xi
 		}
-		slack := p.ridge * alpha // 2-norm: alpha = C xi
+		slack := p.Ridge * alpha // 2-norm: alpha = C xi
 		switch {
-		case alpha <= 0 && margin < 1-tol, alpha >= p.upper && margin > 1+tol,
-			alpha > 0 && alpha < p.upper && math.Abs(margin+slack-1) > tol:
+		case alpha <= 0 && margin < 1-tol, alpha >= p.Upper && margin > 1+tol,
+			alpha > 0 && alpha < p.Upper && math.Abs(margin+slack-1) > tol:
 			t.Errorf("example %d: alpha %v, y f %v, slack %v", i, alpha, margin, slack)
 		}
 	}
-	if p.bias && !(math.Abs(sum) <= 1e-9*(1+sumAlpha)) {
+	if p.Bias && !(math.Abs(sum) <= 1e-9*(1+sumAlpha)) {
 		t.Errorf("sum of alpha y is %v", sum)
 	}
-	dual, primal := sumAlpha-ext/2, norm2/2+p.upper*loss
-	if p.ridge > 0 {
-		dual, primal = sumAlpha*sumAlpha/ext/2, norm2/2+loss/p.ridge/2
+	dual, primal := sumAlpha-ext/2, norm2/2+p.Upper*loss
+	if p.Ridge > 0 {
+		dual, primal = sumAlpha*sumAlpha/ext/2, norm2/2+loss/p.Ridge/2
 	}
 	if loss == 0 {
 		primal = norm2 / 2
@@ -339,13 +341,13 @@ func TestSVMExpansion(t *testing.T) {
 	testSVMExpansion[float64](t, 1e-12)
 }
 
-func testSVMExpansion[T Float](t *testing.T, tol float64) {
+func testSVMExpansion[T learner.Float](t *testing.T, tol float64) {
 	for _, binary := range []bool{false, true} {
 		b := randomBlock[T](150, 20, 6, binary, 5)
 		for name, kernel := range map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.3), "poly": poly(0.3, 1, 3)} {
-			c := SVMConfig{C: 2, Norm: 1, Gap: 1e-4, KernelConfig: KernelConfig{Kernel: name, Gamma: 0.3, Coef0: 1, Degree: 3}}
+			c := SVMConfig{C: 2, Norm: 1, Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: name, Gamma: 0.3, Coef0: 1, Degree: 3}}
 			s := newTestSVM[T](t, c)
-			if _, err := s.Fit(context.Background(), b, FitOptions{}); err != nil {
+			if _, err := s.Fit(context.Background(), b, learner.FitOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			f := make([]float64, b.Len())
@@ -362,8 +364,8 @@ func testSVMExpansion[T Float](t *testing.T, tol float64) {
 							abs += math.Abs(w * x[i][j])
 						}
 					}
-					for j, c := range s.coef {
-						idx, val := s.sv.Sparse(j)
+					for j, c := range s.Coef {
+						idx, val := s.Sv.Sparse(j)
 						z := make([]float64, b.Dim)
 						for k, v := range val {
 							z[idx[k]] = float64(v)
@@ -381,13 +383,13 @@ func testSVMExpansion[T Float](t *testing.T, tol float64) {
 }
 
 // wide returns the examples of a block with all their features.
-func wide[T Float](b *engine.Block[T]) [][]float64 {
+func wide[T learner.Float](b *engine.Block[T]) [][]float64 {
 	x := make([][]float64, b.Len())
 	for i := range x {
 		x[i] = make([]float64, b.Dim)
 		idx, val := b.Example(i)
 		for n, v := range val {
-			x[i][at(idx, n)] = float64(v)
+			x[i][engine.FeatureOf(idx, n)] = float64(v)
 		}
 	}
 	return x
@@ -398,8 +400,8 @@ func TestSVMMemory(t *testing.T) {
 	b := randomBlock[float64](300, 30, 6, false, 9)
 	var want string
 	for i, bytes := range []int64{0, 1, 10 * 300 * 8, -1} {
-		s := newTestSVM[float64](t, SVMConfig{C: 3, Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 0.2}})
-		if _, err := s.Fit(context.Background(), b, FitOptions{GramBytes: bytes}); err != nil {
+		s := newTestSVM[float64](t, SVMConfig{C: 3, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}})
+		if _, err := s.Fit(context.Background(), b, learner.FitOptions{GramBytes: bytes}); err != nil {
 			t.Fatal(err)
 		}
 		if got := stateBytes(t, s.State()); i == 0 {
@@ -416,9 +418,9 @@ func TestSVMOverflow(t *testing.T) {
 	for _, c := range []SVMConfig{
 		{C: 1, Norm: 1, Gap: 1e-6},
 		{C: 1, Norm: 1, NoBias: true, Gap: 1e-6},
-		{C: 1, Norm: 2, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "poly", Gamma: 1, Degree: 2}},
+		{C: 1, Norm: 2, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Degree: 2}},
 	} {
-		if _, err := newTestSVM[float64](t, c).Fit(context.Background(), b, FitOptions{}); !errors.Is(err, ErrFit) {
+		if _, err := newTestSVM[float64](t, c).Fit(context.Background(), b, learner.FitOptions{}); !errors.Is(err, learner.ErrFit) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -448,13 +450,13 @@ func TestSVMBits(t *testing.T) {
 		c    SVMConfig
 		want string
 	}{
-		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}}, "3421abbd8ecc"},
-		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}}, "3725b346c8ff"},
-		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "rbf", Gamma: 0.25}}, "2e2dfb916c64"},
-		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "poly", Gamma: 0.5, Coef0: 1, Degree: 3}}, "323bd1137db7"},
+		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, "3421abbd8ecc"},
+		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, "3725b346c8ff"},
+		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.25}}, "2e2dfb916c64"},
+		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 0.5, Coef0: 1, Degree: 3}}, "323bd1137db7"},
 	} {
 		s := newTestSVM[float64](t, c.c)
-		if _, err := s.Fit(context.Background(), b, FitOptions{}); err != nil {
+		if _, err := s.Fit(context.Background(), b, learner.FitOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256([]byte(fmt.Sprintf("%x ", math.Float64bits(s.Bias())) + stateBytes(t, s.State())))
@@ -465,7 +467,7 @@ func TestSVMBits(t *testing.T) {
 }
 
 func TestSVMConfig(t *testing.T) {
-	good := SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: KernelConfig{Kernel: "linear"}}
+	good := SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	for name, change := range map[string]func(c *SVMConfig){
 		"norm 0":         func(c *SVMConfig) { c.Norm = 0 },
 		"norm 3":         func(c *SVMConfig) { c.Norm = 3 },
@@ -476,13 +478,13 @@ func TestSVMConfig(t *testing.T) {
 	} {
 		c := good
 		change(&c)
-		if err := c.Validate(); !errors.Is(err, ErrConfig) {
+		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	s := newTestSVM[float64](t, good)
 	b := denseBlock([][]float64{{3, 0}, {-1, 0}}, []float64{1, -1})
-	if _, err := s.Fit(context.Background(), b, FitOptions{Delta: 1}); !errors.Is(err, ErrConfig) {
+	if _, err := s.Fit(context.Background(), b, learner.FitOptions{Delta: 1}); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("Delta: %v", err)
 	}
 }

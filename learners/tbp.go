@@ -8,13 +8,15 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
 func init() {
-	Register(Entry{Name: "tbp", Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause",
-		Config: func() Config {
+	learner.Register(learner.Entry{Name: "tbp", Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause",
+		Config: func() learner.Config {
 			return &TBPConfig{Budget: 100, ErrorCache: "all", ErrorSize: 300, Ties: "oldest",
-				UpdateConfig: UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: KernelConfig{Kernel: "linear"}}
+				UpdateConfig: UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		}, New32: newTBP[float32], New64: newTBP[float64]})
 }
 
@@ -50,10 +52,10 @@ func init() {
 //
 // Cost: a kernel row over the kept examples an example; an update costs a kernel row over Q and p passes over its margins, O(pq), on
 // the pool where that pays. Memory: kept examples and error cache, and p (p + q) float64; with all, q is the number of examples seen.
-type TBP[T Float] struct {
+type TBP[T learner.Float] struct {
 	cfg  TBPConfig
 	pool *engine.Pool
-	support[T]
+	kept.Set[T]
 	seen, updates int64
 
 	q      *engine.Points[T] // error cache; nil for sv
@@ -61,11 +63,11 @@ type TBP[T Float] struct {
 	qplace map[uint64]int32 // all: place of a hash, the first one
 	flips  []int64          // of the predicted label, for flips
 	since  []int64
-	cache  evaluated
+	cache  kept.Evaluated
 	before []bool // y f > 0 before the update
 	qrow   []T
 	qwide  []float64
-	count  errorCount
+	count  kept.ErrorCount
 
 	kept, cached int64 // Env.Kept: of the support, of the error cache
 }
@@ -78,29 +80,29 @@ type TBPConfig struct {
 	FlipsMost  bool   `json:"flips_most" flag:"flips-most" with:"error-cache=flips" help:"drop the example that changes its label most often, as the paper's figure 5 prints, not least often"`
 	Ties       string `json:"ties" flag:"ties" values:"oldest|margin" help:"of removals that cause equal errors take the oldest, or by margin: the one recognised best without itself"`
 	UpdateConfig
-	KernelConfig
+	learner.KernelConfig
 }
 
 // Validate wants Budget and ErrorSize > 0, a known ErrorCache and Ties, an update rule and a kernel.
 func (c *TBPConfig) Validate() error {
 	switch {
 	case c.Budget < 1 || c.Budget > math.MaxInt32:
-		return fmt.Errorf("tbp: budget is %d, want a number of examples up to %d: %w", c.Budget, math.MaxInt32, ErrConfig)
+		return fmt.Errorf("tbp: budget is %d, want a number of examples up to %d: %w", c.Budget, math.MaxInt32, learner.ErrConfig)
 	case c.ErrorSize < 1 || c.ErrorSize > math.MaxInt32:
-		return fmt.Errorf("tbp: error-size is %d, want a number of examples up to %d: %w", c.ErrorSize, math.MaxInt32, ErrConfig)
+		return fmt.Errorf("tbp: error-size is %d, want a number of examples up to %d: %w", c.ErrorSize, math.MaxInt32, learner.ErrConfig)
 	case !slices.Contains([]string{"all", "sv", "random", "flips"}, c.ErrorCache):
-		return fmt.Errorf("tbp: error-cache is %q, want all, sv, random or flips: %w", c.ErrorCache, ErrConfig)
+		return fmt.Errorf("tbp: error-cache is %q, want all, sv, random or flips: %w", c.ErrorCache, learner.ErrConfig)
 	case c.Ties != "oldest" && c.Ties != "margin":
-		return fmt.Errorf("tbp: ties is %q, want oldest or margin: %w", c.Ties, ErrConfig)
+		return fmt.Errorf("tbp: ties is %q, want oldest or margin: %w", c.Ties, learner.ErrConfig)
 	}
-	return errors.Join(c.UpdateConfig.validate("tbp"), c.KernelConfig.validate("tbp"))
+	return errors.Join(c.UpdateConfig.validate("tbp"), c.KernelConfig.Validate("tbp"))
 }
 
 // keeps is Traits.Keeps.
 func (c *TBPConfig) keeps() int64 {
 	switch c.ErrorCache {
 	case "all":
-		return Any
+		return learner.Any
 	case "sv":
 		return int64(c.Budget)
 	}
@@ -108,47 +110,47 @@ func (c *TBPConfig) keeps() int64 {
 }
 
 // Traits is Config.Traits.
-func (c *TBPConfig) Traits() Traits {
-	t := learner.KernelTraits(c.kernel(), c.keeps())
-	if t.Keeps < Any { // else no size bounds the error cache
+func (c *TBPConfig) Traits() learner.Traits {
+	t := learner.KernelTraits(c.EngineKernel(), c.keeps())
+	if t.Keeps < learner.Any { // else no size bounds the error cache
 		t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.fitMemory
 	}
 	return t
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *TBPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *TBPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: the kept examples, the error cache, and the kernel values among these.
-func (c *TBPConfig) Memory(x Extent) Footprint {
-	var f Footprint
+func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
+	var f learner.Footprint
 	p, q := int64(c.Budget), int64(c.ErrorSize)
 	room, cached := c.share(x.Kept)
-	keptFootprint(&f, x, "kept examples", p, room, true)
+	kept.KeptFootprint(&f, x, "kept examples", p, room, true)
 	if c.ErrorCache == "all" {
-		q = Any
+		q = learner.Any
 	}
 	if c.ErrorCache != "sv" {
-		keptFootprint(&f, x, "error cache", q, cached, false)
-		p, q = reserved(p, cached, x), reserved(q, cached, x)
+		kept.KeptFootprint(&f, x, "error cache", q, cached, false)
+		p, q = kept.Reserved(p, cached, x), kept.Reserved(q, cached, x)
 		list := q
 		if cached == 0 {
-			list = spare(q)
+			list = primal.Spare(q)
 		}
-		if q < Any {
+		if q < learner.Any {
 			// Places of hashes, flips and times are lists that grow; a map of hashes has up to 40
 			// bytes a place.
-			lists := times(spare(q), 16+3*8+1+40) + 24*spare(p)
-			f.Add("kernel values of it", times(p, q), plus(times(p, list, 8), lists))
+			lists := learner.Times(primal.Spare(q), 16+3*8+1+40) + 24*primal.Spare(p)
+			f.Add("kernel values of it", learner.Times(p, q), learner.Plus(learner.Times(p, list, 8), lists))
 		}
 	}
-	inHand(&f, x, 2)
+	kept.InHand(&f, x, 2)
 	return f
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget and ErrorSize.
-func (c *TBPConfig) fitMemory(bytes int64, x Extent, mean, largest int64) (Config, error) {
-	return fitKept("tbp", bytes, mostKept, x, mean, largest, func(n int) Config {
+func (c *TBPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+	return kept.FitKept("tbp", bytes, kept.MostKept, x, mean, largest, func(n int) learner.Config {
 		d := *c
 		d.Budget, d.ErrorSize = n, max(1, int(float64(n)*float64(c.ErrorSize)/float64(c.Budget)))
 		return &d
@@ -164,8 +166,8 @@ func (c *TBPConfig) share(room int64) (kept, cached int64) {
 	return room - cached, cached
 }
 
-func newTBP[T Float](c Config, env Env) (Learner[T], error) {
-	cfg, err := configAs[TBPConfig]("tbp", c)
+func newTBP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[TBPConfig]("tbp", c)
 	if err != nil {
 		return nil, err
 	}
@@ -176,13 +178,13 @@ func newTBP[T Float](c Config, env Env) (Learner[T], error) {
 
 // reset makes the learner a new one.
 func (l *TBP[T]) reset() (err error) {
-	if l.support, err = newSupport[T]("tbp", l.cfg.kernel()); err != nil {
+	if l.Set, err = kept.NewSupport[T]("tbp", l.cfg.EngineKernel()); err != nil {
 		return err
 	}
 	l.seen, l.updates, l.q, l.qplace = 0, 0, nil, nil
-	l.qhash, l.flips, l.since, l.cache = nil, nil, nil, evaluated{}
+	l.qhash, l.flips, l.since, l.cache = nil, nil, nil, kept.Evaluated{}
 	if l.kept > 0 {
-		l.reserve(l.cfg.Budget, true)
+		l.Reserve(l.cfg.Budget, true)
 	}
 	switch l.cfg.ErrorCache {
 	case "sv":
@@ -191,24 +193,24 @@ func (l *TBP[T]) reset() (err error) {
 		l.qplace = map[uint64]int32{}
 	}
 	if l.cached > 0 {
-		l.cache.reserve(l.cfg.ErrorSize, l.cfg.Budget)
+		l.cache.Reserve(l.cfg.ErrorSize, l.cfg.Budget)
 	}
-	l.q, err = engine.NewPoints[T](l.cfg.kernel())
+	l.q, err = engine.NewPoints[T](l.cfg.EngineKernel())
 	return err
 }
 
 // Learn is Learner.Learn.
-func (l *TBP[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock("tbp", b, len(rounds)); err != nil {
+func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock("tbp", b, len(rounds)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		f, y := l.see(b, i), float64(b.Y[i])
-		rounds[i] = Round{Score: f}
+		f, y := l.See(b, i), float64(b.Y[i])
+		rounds[i] = learner.Round{Score: f}
 		l.seen++
 		wrong := float64(y*f) <= l.cfg.Beta // (U)
 		if wrong || l.cfg.ErrorCache == "all" || l.cfg.ErrorCache == "random" && l.q.Len() < l.cfg.ErrorSize {
-			h := l.digest(y)
+			h := l.Digest(y)
 			if err := l.haveRoom(h, wrong); err != nil {
 				l.seen--
 				return err
@@ -225,15 +227,15 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []Round) error {
 
 // haveRoom returns the error of hasRoom for all lists that the example in hand comes into.
 func (l *TBP[T]) haveRoom(h uint64, wrong bool) error {
-	if l.cached > 0 && l.find(l.q, l.qhash, h) < 0 {
+	if l.cached > 0 && l.Find(l.q, l.qhash, h) < 0 {
 		if more := l.q.Len() < l.cfg.ErrorSize; more || wrong && l.cfg.ErrorCache == "flips" {
-			if err := l.hasRoom(l.q, l.cached, more); err != nil {
+			if err := l.HasRoom(l.q, l.cached, more); err != nil {
 				return err
 			}
 		}
 	}
-	if l.kept > 0 && wrong && l.find(l.list, l.hash, h) < 0 {
-		return l.hasRoom(l.list, l.kept, l.list.Len() < l.cfg.Budget)
+	if l.kept > 0 && wrong && l.Find(l.List, l.Hash, h) < 0 {
+		return l.HasRoom(l.List, l.kept, l.List.Len() < l.cfg.Budget)
 	}
 	return nil
 }
@@ -243,17 +245,17 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 	k := -1
 	switch l.cfg.ErrorCache {
 	case "all":
-		if j, ok := l.qplace[h]; ok && l.equals(l.q, int(j)) {
+		if j, ok := l.qplace[h]; ok && l.Equals(l.q, int(j)) {
 			return
 		}
 		k = l.q.Len()
 	case "random":
-		if l.q.Len() == l.cfg.ErrorSize || l.find(l.q, l.qhash, h) >= 0 {
+		if l.q.Len() == l.cfg.ErrorSize || l.Find(l.q, l.qhash, h) >= 0 {
 			return
 		}
 		k = l.q.Len()
 	case "flips":
-		if !wrong || l.find(l.q, l.qhash, h) >= 0 {
+		if !wrong || l.Find(l.q, l.qhash, h) >= 0 {
 			return
 		}
 		if k = l.q.Len(); k == l.cfg.ErrorSize {
@@ -263,7 +265,7 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 		return
 	}
 	if k == l.q.Len() {
-		l.q.Append(&l.one, 0, 1)
+		l.q.Append(&l.One, 0, 1)
 		l.qhash, l.flips, l.since, l.before = append(l.qhash, h), append(l.flips, 0), append(l.since, l.seen), append(l.before, false)
 		if l.qplace != nil {
 			if _, taken := l.qplace[h]; !taken {
@@ -271,10 +273,10 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 			}
 		}
 	} else {
-		l.q.Replace(k, &l.one, 0)
+		l.q.Replace(k, &l.One, 0)
 		l.qhash[k], l.flips[k], l.since[k] = h, 0, l.seen
 	}
-	l.cache.point(k, y, l.f, l.wide)
+	l.cache.Point(k, y, l.F, l.Wide)
 }
 
 // stale returns the example of the error cache to drop: figure 5. The oldest of equals.
@@ -299,22 +301,22 @@ func (l *TBP[T]) stale() int {
 func (l *TBP[T]) update(y float64, h uint64) {
 	flips := l.cfg.ErrorCache == "flips"
 	if flips {
-		for k, m := range l.cache.m {
-			l.before[k] = float64(l.cache.y[k]*m) > 0
+		for k, m := range l.cache.M {
+			l.before[k] = float64(l.cache.Y[k]*m) > 0
 		}
 	}
-	j := l.find(l.list, l.hash, h)
-	first := l.list.Len() == 0
+	j := l.Find(l.List, l.Hash, h)
+	first := l.List.Len() == 0
 	if j < 0 {
-		if j = l.list.Len(); j == l.cfg.Budget { // (1)
+		if j = l.List.Len(); j == l.cfg.Budget { // (1)
 			j = l.best()
 			if l.q != nil {
-				l.cache.step(j, -l.coef[j])
+				l.cache.Step(j, -l.Coef[j])
 			}
-			l.remove(j, true)
+			l.Remove(j, true)
 			first = l.cfg.Budget == 1
 		}
-		l.keep(j, y, l.seen, h, true) // (2)
+		l.Keep(j, y, l.seen, h, true) // (2)
 		if l.q != nil {
 			l.errorRow(j)
 		}
@@ -323,14 +325,14 @@ func (l *TBP[T]) update(y float64, h uint64) {
 	if l.cfg.Update == "svm" {
 		most = l.cfg.C
 	}
-	before := l.coef[j]
-	l.raise(j, y, l.cfg.step(float64(y*l.f), l.wide[j], first), most, true) // (3), (4)
+	before := l.Coef[j]
+	l.Raise(j, y, l.cfg.step(float64(y*l.F), l.Wide[j], first), most, true) // (3), (4)
 	if l.q != nil {
-		l.cache.step(j, l.coef[j]-before)
+		l.cache.Step(j, l.Coef[j]-before)
 	}
 	if flips {
-		for k, m := range l.cache.m {
-			if float64(l.cache.y[k]*m) > 0 != l.before[k] {
+		for k, m := range l.cache.M {
+			if float64(l.cache.Y[k]*m) > 0 != l.before[k] {
 				l.flips[k]++
 			}
 		}
@@ -340,23 +342,23 @@ func (l *TBP[T]) update(y float64, h uint64) {
 
 // errorRow takes the kernel values of the example in hand, kept in slot j, and the error cache.
 func (l *TBP[T]) errorRow(j int) {
-	l.qrow, l.qwide = l.values(l.q, l.qrow, l.qwide)
-	l.cache.kept(j, l.qwide)
+	l.qrow, l.qwide = l.Values(l.q, l.qrow, l.qwide)
+	l.cache.Kept(j, l.qwide)
 }
 
 // best returns the example to remove, (1a).
 func (l *TBP[T]) best() int {
 	e := &l.cache
 	if l.q == nil {
-		e = &l.on
+		e = &l.On
 	}
-	l.count.of(l.pool, e, l.coef)
+	l.count.Of(l.pool, e, l.Coef)
 	best := 0
-	for j := 1; j < len(l.coef); j++ {
-		a, b := l.count.errors[j], l.count.errors[best]
-		older := l.born[j] < l.born[best]
+	for j := 1; j < len(l.Coef); j++ {
+		a, b := l.count.Errors[j], l.count.Errors[best]
+		older := l.Born[j] < l.Born[best]
 		if a == b && l.cfg.Ties == "margin" {
-			if m, most := l.left(j), l.left(best); m != most {
+			if m, most := l.Left(j), l.Left(best); m != most {
 				older = m > most
 			}
 		}
@@ -369,15 +371,15 @@ func (l *TBP[T]) best() int {
 
 // Score is Learner.Score.
 func (l *TBP[T]) Score(b *engine.Block[T], dst []float64) error {
-	p := l.hypothesis(1)
+	p := l.Hypothesis(1)
 	return p.Score(b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
-func (l *TBP[T]) Snapshot() Predictor[T] { return l.hypothesis(1).copied() }
+func (l *TBP[T]) Snapshot() learner.Predictor[T] { return l.Hypothesis(1).Copied() }
 
 // View is for [learner.ViewOf].
-func (l *TBP[T]) View() Predictor[T] { return l.hypothesis(1).view() }
+func (l *TBP[T]) View() learner.Predictor[T] { return l.Hypothesis(1).View() }
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *TBP[T]) Weights() []float64 { return nil }
@@ -387,7 +389,7 @@ func (l *TBP[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *TBP[T]) Bytes() int64 {
-	n := l.bytes() + l.cache.bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) + int64(cap(l.before)) + bytesOf(l.qrow) + bytesOf(l.qwide)
+	n := l.Set.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) + int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide)
 	if l.q != nil {
 		n += l.q.Bytes()
 	}
@@ -395,18 +397,18 @@ func (l *TBP[T]) Bytes() int64 {
 }
 
 // State is Learner.State: kept examples and error cache, with coefficients and margins.
-func (l *TBP[T]) State() State { return learner.StateOf(l.fields) }
+func (l *TBP[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *TBP[T]) SetState(s State) error { return learner.SetState("tbp", s, l.fields) }
+func (l *TBP[T]) SetState(s learner.State) error { return learner.SetState("tbp", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *TBP[T]) CheckState(s State) error { return learner.CheckState("tbp", s, l.fields) }
+func (l *TBP[T]) CheckState(s learner.State) error { return learner.CheckState("tbp", s, l.fields) }
 
 func (l *TBP[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)
 	updates := learner.Count(c, "updates", &l.updates)
-	kept := l.support.fields(c, l.cfg.Budget, true, seen)
+	kept := l.Set.Fields(c, l.cfg.Budget, true, seen)
 	var cache errorCache[T]
 	if l.q != nil {
 		cache = l.cacheFields(c, seen)
@@ -422,7 +424,7 @@ func (l *TBP[T]) fields(c *learner.Codec) {
 		if n.q != nil {
 			n.restoreCache(&cache)
 		}
-		n.support.restore(kept, true)
+		n.Set.Restore(kept, true)
 		if n.q != nil {
 			n.restoreRows()
 		}
@@ -431,7 +433,7 @@ func (l *TBP[T]) fields(c *learner.Codec) {
 }
 
 // errorCache are the parts of a State that make an error cache; its slices are the State's.
-type errorCache[T Float] struct {
+type errorCache[T learner.Float] struct {
 	y            []int32
 	m            []float64
 	flips, since []int64
@@ -441,14 +443,14 @@ type errorCache[T Float] struct {
 // cacheFields walks the error cache, and returns what is read.
 func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 	if c.Writing() {
-		k = errorCache[T]{y: signs(l.cache.y), m: slices.Clone(l.cache.m),
+		k = errorCache[T]{y: kept.Signs(l.cache.Y), m: slices.Clone(l.cache.M),
 			flips: slices.Clone(l.flips), since: slices.Clone(l.since)}
 	}
 	k.y = learner.View(c, "cache_y", k.y)
 	k.m = learner.View(c, "cache_margin", k.m)
 	k.flips = learner.View(c, "cache_flips", k.flips)
 	k.since = learner.View(c, "cache_since", k.since)
-	k.examples = exampleFields(c, "cache", l.q)
+	k.examples = kept.ExampleFields(c, "cache", l.q)
 	if !c.Reading() {
 		return k
 	}
@@ -460,8 +462,8 @@ func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 		return k
 	}
 	for i, y := range k.y {
-		if y != 1 && y != -1 || k.m[i]-k.m[i] != 0 || k.flips[i] < 0 || k.flips[i] > MaxCount ||
-			!presented(k.since[i], seen) {
+		if y != 1 && y != -1 || k.m[i]-k.m[i] != 0 || k.flips[i] < 0 || k.flips[i] > learner.MaxCount ||
+			!kept.Presented(k.since[i], seen) {
 			c.Want(false, "error cache: example %d has label %d, margin %v, %d flips since %d of %d",
 				i, y, k.m[i], k.flips[i], k.since[i], seen)
 			return k
@@ -474,13 +476,13 @@ func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 func (l *TBP[T]) restoreCache(c *errorCache[T]) {
 	for k, y := range c.y {
 		idx, val := c.examples.Sparse(k)
-		l.hold(idx, val)
-		h := l.digest(float64(y))
+		l.Hold(idx, val)
+		h := l.Digest(float64(y))
 		l.qhash = append(l.qhash, h)
 		if _, taken := l.qplace[h]; !taken && l.qplace != nil {
 			l.qplace[h] = int32(k)
 		}
-		l.cache.y, l.cache.m = append(l.cache.y, float64(y)), append(l.cache.m, c.m[k])
+		l.cache.Y, l.cache.M = append(l.cache.Y, float64(y)), append(l.cache.M, c.m[k])
 	}
 	l.q.Append(&c.examples, 0, c.examples.Len())
 	l.flips, l.since, l.before = slices.Clone(c.flips), slices.Clone(c.since),
@@ -490,19 +492,19 @@ func (l *TBP[T]) restoreCache(c *errorCache[T]) {
 // restoreRows takes the kernel values of kept examples and error cache: a value is of the row of whichever came later, and where both came with one
 // example, of the kept one's row over the cache.
 func (l *TBP[T]) restoreRows() {
-	row := make([]T, l.list.Len())
-	for j := range l.list.Len() {
-		l.idx, l.val = l.list.NonZeros(l.idx[:0], l.val[:0], j)
-		l.hold(l.idx, l.val)
+	row := make([]T, l.List.Len())
+	for j := range l.List.Len() {
+		l.Idx, l.Val = l.List.NonZeros(l.Idx[:0], l.Val[:0], j)
+		l.Hold(l.Idx, l.Val)
 		l.errorRow(j)
 	}
 	for k := range l.q.Len() {
-		l.idx, l.val = l.q.NonZeros(l.idx[:0], l.val[:0], k)
-		l.hold(l.idx, l.val)
-		l.list.RowOf(row, &l.one, 0, 0, len(row))
+		l.Idx, l.Val = l.q.NonZeros(l.Idx[:0], l.Val[:0], k)
+		l.Hold(l.Idx, l.Val)
+		l.List.RowOf(row, &l.One, 0, 0, len(row))
 		for j, v := range row {
-			if l.born[j] < l.since[k] {
-				l.cache.rows[j][k] = float64(l.cache.y[k] * float64(v))
+			if l.Born[j] < l.since[k] {
+				l.cache.Rows[j][k] = float64(l.cache.Y[k] * float64(v))
 			}
 		}
 	}
@@ -519,15 +521,15 @@ type UpdateConfig struct {
 	C      float64 `json:"C" flag:"C" with:"update=svm" help:"update svm: largest coefficient of an example"`
 }
 
-func (c *UpdateConfig) validate(learner string) error {
+func (c *UpdateConfig) validate(name string) error {
 	switch c.Update {
 	case "perceptron", "mira", "svm":
 	default:
-		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", learner, c.Update, ErrConfig)
+		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", name, c.Update, learner.ErrConfig)
 	}
 	return errors.Join(
-		checkSetting(learner, "beta", c.Beta, c.Beta >= 0, "a number >= 0"),
-		checkSetting(learner, "C", c.C, c.C > 0, "a number > 0"))
+		learner.CheckSetting(name, "beta", c.Beta, c.Beta >= 0, "a number >= 0"),
+		learner.CheckSetting(name, "C", c.C, c.C > 0, "a number > 0"))
 }
 
 // step returns what an example of margin m and |x|^2 = K adds to its coefficient.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // TestPosteriorUnits: a feature in another unit than the others makes the problem harder, as the
@@ -48,15 +49,15 @@ func TestPosteriorUnits(t *testing.T) {
 				plain.Learn(x)
 			}
 			points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
-			for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full",
+			for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full",
 				Noise: eps},
 				"wep": &WEPConfig{10, points}, "vvm": &VVMConfig{10, 1, points}} {
 				what := fmt.Sprintf("unit %v, eps %v, %s", unit, eps, name)
-				l, rounds, wrong := virtual(t, name, c), make([]Round, n), 0
+				l, rounds, wrong := virtual(t, name, c), make([]learner.Round, n), 0
 				if err := l.Learn(b, rounds); err != nil {
 					t.Fatal(err)
 				}
-				whole := stateOf(Learner[float64](l))
+				whole := stateOf(learner.Learner[float64](l))
 				for i, r := range rounds {
 					if b.Y[i]*r.Score <= 0 {
 						wrong++
@@ -83,7 +84,7 @@ func TestPosteriorUnits(t *testing.T) {
 				if err := l3.Learn(&tail, rounds); err != nil {
 					t.Fatal(err)
 				}
-				if stateOf(Learner[float64](l3)) != whole {
+				if stateOf(learner.Learner[float64](l3)) != whole {
 					t.Errorf("%s: resumed, another state", what)
 				}
 			}
@@ -117,7 +118,7 @@ func TestEPConverged(t *testing.T) {
 	} {
 		points := PointsConfig{Noise: c.noise, Tolerance: 1e-6, Sweeps: 100, Damping: 1}
 		l := &EP[float64]{virtual(t, "ep", &EPConfig{points})}
-		r, err := l.Fit(t.Context(), c.b, FitOptions{})
+		r, err := l.Fit(t.Context(), c.b, learner.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,26 +143,26 @@ func TestSOGPPassed(t *testing.T) {
 		b.X, b.Y = append(b.X, x), append(b.Y, math.Copysign(1, x+float64(rng.Normal())))
 	}
 	b.X[n/2] = 0 // has no features, and is no loss
-	e, err := Lookup("sogp")
+	e, err := learner.Lookup("sogp")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ls [2]Learner[float64]
+	var ls [2]learner.Learner[float64]
 	for i := range ls {
 		c := &SOGPConfig{Basis: 5, Eps: 0.01, Novelty: 1e-4,
-			KernelConfig: KernelConfig{Kernel: "linear"}}
-		ls[i], err = New[float64](e, c, Env{})
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		ls[i], err = learner.New[float64](e, c, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := ls[0].Learn(b, make([]Round, n)); err != nil {
+	if err := ls[0].Learn(b, make([]learner.Round, n)); err != nil {
 		t.Fatal(err)
 	}
 	if err := ls[1].SetState(ls[0].State()); err != nil {
 		t.Fatal(err)
 	}
-	met, again := ReportOf(ls[0]), ReportOf(ls[1])
+	met, again := learner.ReportOf(ls[0]), learner.ReportOf(ls[1])
 	if met == nil || met.Passed == 0 || met.Passed+ls[0].Updates() >= n || *again != *met {
 		t.Errorf("%+v, %d updates; restored %+v", met, ls[0].Updates(), again)
 	}
@@ -179,7 +180,7 @@ func TestUnconvergedAllocates(t *testing.T) {
 	}
 	for _, auto := range []bool{false, true} {
 		l := virtual(t, "vvm", &VVMConfig{10, 1, PointsConfig{0.02, 1e-3, 20, 1, auto}})
-		rounds := make([]Round, n)
+		rounds := make([]learner.Round, n)
 		if err := l.Learn(b, rounds); err != nil {
 			t.Fatal(err)
 		}

@@ -9,12 +9,14 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 func init() {
-	Register(Entry{Name: "vvm", Summary: "the Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't",
-		Config: func() Config { return &VVMConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newVVM[float32], New64: newVVM[float64]})
+	learner.Register(learner.Entry{Name: "vvm", Summary: "the Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't",
+		Config: func() learner.Config { return &VVMConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newVVM[float32], New64: newVVM[float64]})
 }
 
 // VVM keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points. Of the points and the next example it absorbs
@@ -46,14 +48,14 @@ func init() {
 //
 // Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep. Memory: d^2 + 2 B d + 2 B^2 float64; half of
 // the d^2 are never touched.
-type VVM[T Float] struct {
+type VVM[T learner.Float] struct {
 	name    string
 	cfg     PointsConfig
 	buffer  int
 	pairs   int
 	oldest  bool // evict in the order of arrival
-	ep      epSettings
-	p       *posterior
+	ep      gauss.EpSettings
+	p       *gauss.Posterior
 	updates int64
 	kl      []float64 // of the points: (13)
 	barred  []bool    // points whose eviction a guard refused
@@ -75,21 +77,21 @@ type PointsConfig struct {
 var defaultPoints = PointsConfig{Noise: 0.05, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
 
 func (c *PointsConfig) validate(name string) error {
-	if err := checkNoise(name, c.Noise, c.NoiseAuto); err != nil {
+	if err := gauss.CheckNoise(name, c.Noise, c.NoiseAuto); err != nil {
 		return err
 	}
-	if err := checkSetting(name, "tolerance", c.Tolerance, c.Tolerance > 0, "a number > 0"); err != nil {
+	if err := learner.CheckSetting(name, "tolerance", c.Tolerance, c.Tolerance > 0, "a number > 0"); err != nil {
 		return err
 	}
 	if c.Sweeps < 1 || c.Sweeps > 1<<30 {
-		return fmt.Errorf("%s: sweeps is %d, want a number > 0: %w", name, c.Sweeps, ErrConfig)
+		return fmt.Errorf("%s: sweeps is %d, want a number > 0: %w", name, c.Sweeps, learner.ErrConfig)
 	}
-	return checkSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1, "a number in (0, 1]")
+	return learner.CheckSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1, "a number in (0, 1]")
 }
 
 func checkBuffer(name string, n int) error {
 	if n < 0 || n > 1<<12 {
-		return fmt.Errorf("%s: buffer is %d, want 0 to %d points: %w", name, n, 1<<12, ErrConfig)
+		return fmt.Errorf("%s: buffer is %d, want 0 to %d points: %w", name, n, 1<<12, learner.ErrConfig)
 	}
 	return nil
 }
@@ -107,34 +109,34 @@ func (c *VVMConfig) Validate() error {
 		return err
 	}
 	if c.Pairs < 0 || c.Pairs > 1<<24 {
-		return fmt.Errorf("vvm: merge-pairs is %d, want a number in [0, 16777216]: %w", c.Pairs, ErrConfig)
+		return fmt.Errorf("vvm: merge-pairs is %d, want a number in [0, 16777216]: %w", c.Pairs, learner.ErrConfig)
 	}
 	return c.PointsConfig.validate("vvm")
 }
 
 // Traits is Config.Traits.
-func (c *VVMConfig) Traits() Traits { return posteriorTraits() }
+func (c *VVMConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *VVMConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *VVMConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: the covariance matrix, and two float64 a feature and point.
-func (c *VVMConfig) Memory(x Extent) Footprint {
+func (c *VVMConfig) Memory(x learner.Extent) learner.Footprint {
 	return virtualFootprint(x, int64(c.Buffer), int64(c.Pairs))
 }
 
 // virtualFootprint is that of virtualPoints.
-func virtualFootprint(x Extent, buffer, pairs int64) Footprint {
+func virtualFootprint(x learner.Extent, buffer, pairs int64) learner.Footprint {
 	n := buffer + 1
-	f := posteriorFootprint(x, n)
+	f := gauss.PosteriorFootprint(x, n)
 	if pairs > 0 {
-		f.Add("angles of points", n*n, 8*n*n+24*spare(min(pairs, n*(n-1)/2)))
+		f.Add("angles of points", n*n, 8*n*n+24*primal.Spare(min(pairs, n*(n-1)/2)))
 	}
 	return f
 }
 
-func newVVM[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[VVMConfig]("vvm", c)
+func newVVM[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[VVMConfig]("vvm", c)
 	if err != nil {
 		return nil, err
 	}
@@ -142,11 +144,11 @@ func newVVM[T Float](c Config, _ Env) (Learner[T], error) {
 }
 
 // virtualPoints makes a learner of the family.
-func virtualPoints[T Float](name string, cfg PointsConfig, buffer, pairs int, oldest bool) *VVM[T] {
+func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs int, oldest bool) *VVM[T] {
 	n := buffer + 1
-	p := newPosterior(cfg.Noise, n)
-	p.noise = newNoiseEstimate(cfg.NoiseAuto, cfg.Noise)
-	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest, ep: epSettings{cfg.Tolerance, cfg.Sweeps, cfg.Damping},
+	p := gauss.NewPosterior(cfg.Noise, n)
+	p.Noise = gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)
+	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest, ep: gauss.EpSettings{Tolerance: cfg.Tolerance, Sweeps: cfg.Sweeps, Damping: cfg.Damping},
 		p: p, kl: make([]float64, n), barred: make([]bool, n)}
 	if v.pairs > 0 {
 		v.cosine, v.close = make([]float64, n*n), make([]closePair, 0, v.pairs+1)
@@ -155,22 +157,22 @@ func virtualPoints[T Float](name string, cfg PointsConfig, buffer, pairs int, ol
 }
 
 // Learn is Learner.Learn. An update is an example that was taken in: not one without features, nor one that was passed over (see Report).
-func (v *VVM[T]) Learn(b *engine.Block[T], rounds []Round) error {
-	if err := checkBlock(v.name, b, len(rounds)); err != nil {
+func (v *VVM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock(v.name, b, len(rounds)); err != nil {
 		return err
 	}
-	if err := v.p.grow(v.name, b.Dim); err != nil {
+	if err := v.p.Grow(v.name, b.Dim); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		rounds[i] = Round{Score: dotMixed(b, i, v.p.m)}
-		signed(b, i, float64(b.Y[i]), v.p.X[v.p.k])
-		if !v.p.add() {
+		rounds[i] = learner.Round{Score: primal.DotMixed(b, i, v.p.M)}
+		primal.Signed(b, i, float64(b.Y[i]), v.p.X[v.p.K])
+		if !v.p.Add() {
 			continue
 		}
-		v.p.estimateNoise()
-		v.p.propagate(&v.ep) // (1)
-		if v.p.k > v.buffer {
+		v.p.EstimateNoise()
+		v.p.Propagate(&v.ep) // (1)
+		if v.p.K > v.buffer {
 			v.reduce()
 		}
 		v.updates++
@@ -183,27 +185,27 @@ func (v *VVM[T]) Learn(b *engine.Block[T], rounds []Round) error {
 func (v *VVM[T]) reduce() {
 	p := v.p
 	if v.oldest {
-		for j := range p.k {
-			if p.absorb(j) {
+		for j := range p.K {
+			if p.Absorb(j) {
 				return
 			}
 		}
-		p.lose(0)
+		p.Lose(0)
 		return
 	}
-	k := p.k
+	k := p.K
 	if k == 1 { // nothing to choose
-		if !p.absorb(0) {
-			p.lose(0)
+		if !p.Absorb(0) {
+			p.Lose(0)
 		}
 		return
 	}
 	for j := range k {
 		v.barred[j] = false
-		if f := &p.factor[j]; math.IsInf(f.z, -1) { // no cavity: as far from a Gaussian as can be
+		if f := &p.Factor[j]; math.IsInf(f.Z, -1) { // no cavity: as far from a Gaussian as can be
 			v.kl[j] = math.Inf(1)
-		} else if p.eps > 0 || v.pairs > 0 {
-			v.kl[j] = f.klWith(p.entropy) // (13)
+		} else if p.Eps > 0 || v.pairs > 0 {
+			v.kl[j] = f.KlWith(p.Entropy) // (13)
 		}
 	}
 	if v.pairs > 0 && v.mergeClosest() {
@@ -211,21 +213,21 @@ func (v *VVM[T]) reduce() {
 	}
 	first := v.evictable()
 	for best := first; best >= 0; best = v.evictable() {
-		if p.absorb(best) {
+		if p.Absorb(best) {
 			return
 		}
 		v.barred[best] = true
 	}
-	p.lose(first)
+	p.Lose(first)
 }
 
 // evictable returns the point whose eviction loses least, or -1 if all are barred. Ties go to the older one.
 func (v *VVM[T]) evictable() int {
 	best := -1
-	for j := range v.p.k {
+	for j := range v.p.K {
 		switch {
 		case v.barred[j]:
-		case best < 0, v.p.eps == 0 && v.p.factor[j].z > v.p.factor[best].z, v.p.eps > 0 && v.kl[j] < v.kl[best]:
+		case best < 0, v.p.Eps == 0 && v.p.Factor[j].Z > v.p.Factor[best].Z, v.p.Eps > 0 && v.kl[j] < v.kl[best]:
 			best = j
 		}
 	}
@@ -240,7 +242,7 @@ type closePair struct {
 
 // mergeClosest merges the best of the closest pairs, if that loses less than the best eviction.
 func (v *VVM[T]) mergeClosest() bool {
-	p, k := v.p, v.p.k
+	p, k := v.p, v.p.K
 	// Closest on the unit sphere is largest cosine. The last point is new, or two are: all rows are as cheap as EP.
 	for i := range k {
 		row := v.cosine[i*(v.buffer+1):]
@@ -267,33 +269,33 @@ func (v *VVM[T]) mergeClosest() bool {
 	if best := v.evictable(); best >= 0 {
 		least = v.kl[best]
 	}
-	p.flush()
-	if g := siteAddition(p.x, 0); p.blurred(&g) {
-		p.deriveAll()
+	p.Flush()
+	if g := gauss.SiteAddition(p.ScratchX, 0); p.Blurred(&g) {
+		p.DeriveAll()
 	}
-	var found twoPoints
+	var found gauss.TwoPoints
 	for _, c := range v.close {
-		if t, ok := p.tryMerge(c.i, c.j, v.kl); ok && -t.gain < least {
-			found, least = t, -t.gain
+		if t, ok := p.TryMerge(c.i, c.j, v.kl); ok && -t.Gain < least {
+			found, least = t, -t.Gain
 		}
 	}
-	if found.j == 0 { // none
+	if found.J == 0 { // none
 		return false
 	}
-	if p.loss > 1 && p.blurred(&found.grows) {
-		p.deriveAll()
-		t, ok := p.tryMerge(found.i, found.j, v.kl)
+	if p.Loss > 1 && p.Blurred(&found.Grows) {
+		p.DeriveAll()
+		t, ok := p.TryMerge(found.I, found.J, v.kl)
 		if !ok {
 			return false
 		}
 		found = t
 	}
-	return p.merge(&found)
+	return p.Merge(&found)
 }
 
 // mean is f, the score of the mean of w.
-func (v *VVM[T]) mean() wideWeights[T] {
-	return wideWeights[T]{name: v.name, w: v.p.m, divisor: 1}
+func (v *VVM[T]) mean() primal.WideWeights[T] {
+	return primal.WideWeights[T]{Name: v.name, W: v.p.M, Divisor: 1}
 }
 
 // Score is Learner.Score: the mean of w.x.
@@ -305,17 +307,17 @@ func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x.
 // Features never seen have the prior. O(d^2 + B d) an example.
 func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
-	p := gaussian[T]{v.mean(), v.p, &v.asking}
+	p := gauss.Gaussian[T]{WideWeights: v.mean(), Law: v.p, Asking: &v.asking}
 	return p.Proba(b, dst)
 }
 
 // Snapshot is Learner.Snapshot: mean and covariance, without the points themselves.
-func (v *VVM[T]) Snapshot() Predictor[T] {
-	return gaussianOf[T](v.name, v.p, &v.asking).copied()
+func (v *VVM[T]) Snapshot() learner.Predictor[T] {
+	return gauss.GaussianOf[T](v.name, v.p, &v.asking).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (v *VVM[T]) View() Predictor[T] { return gaussianOf[T](v.name, v.p, &v.asking) }
+func (v *VVM[T]) View() learner.Predictor[T] { return gauss.GaussianOf[T](v.name, v.p, &v.asking) }
 
 // MergePosterior makes v's posterior that of both learners' examples, as if they had been independent given the weights: the residuals are multiplied by their
 // natural parameters, in which the prior counts once, and other's points are learned like examples. For ep and adf, which keep no points, this
@@ -324,65 +326,65 @@ func (v *VVM[T]) View() Predictor[T] { return gaussianOf[T](v.name, v.p, &v.aski
 //
 // other, a learner of the same family with the same label noise, is left as it is; features are told apart by their numbers. Errors wrap ErrPrior, or ErrDim, and
 // leave v's law as it was. O(d^3).
-func (v *VVM[T]) MergePosterior(other Learner[T]) error {
+func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
 	o, ok := other.(*VVM[T])
 	if e, isEP := other.(*EP[T]); isEP {
 		o, ok = e.VVM, true
 	}
 	switch {
 	case !ok:
-		return fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other, ErrPrior)
+		return fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other, learner.ErrPrior)
 	case o.cfg.Noise != v.cfg.Noise || o.cfg.NoiseAuto != v.cfg.NoiseAuto:
-		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise, ErrPrior)
+		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise, learner.ErrPrior)
 	}
-	s := learner.StateOf(func(c *learner.Codec) { o.p.fields(c, o.p.k) })
-	q := newPosterior(o.p.eps, len(o.p.X))
-	q.noise = newNoiseEstimate(o.cfg.NoiseAuto, o.p.eps)
-	take := func(c *learner.Codec) { q.fields(c, o.p.k) }
+	s := learner.StateOf(func(c *learner.Codec) { o.p.Fields(c, o.p.K) })
+	q := gauss.NewPosterior(o.p.Eps, len(o.p.X))
+	q.Noise = gauss.NewNoiseEstimate(o.cfg.NoiseAuto, o.p.Eps)
+	take := func(c *learner.Codec) { q.Fields(c, o.p.K) }
 	if err := learner.SetState(v.name, s, take); err != nil {
 		return err
 	}
-	if err := v.p.grow(v.name, len(q.mr)); err != nil {
+	if err := v.p.Grow(v.name, len(q.Mr)); err != nil {
 		return err
 	}
-	if err := v.p.multiply(v.name, q); err != nil {
+	if err := v.p.Multiply(v.name, q); err != nil {
 		return err
 	}
-	if q.noise != nil {
-		v.p.noise.join(q.noise)
-		v.p.setNoise(v.p.noise.rate)
+	if q.Noise != nil {
+		v.p.Noise.Join(q.Noise)
+		v.p.SetNoise(v.p.Noise.Rate)
 	}
-	for j := range q.k {
-		copy(v.p.X[v.p.k], q.X[j])
-		if !v.p.add() {
+	for j := range q.K {
+		copy(v.p.X[v.p.K], q.X[j])
+		if !v.p.Add() {
 			continue
 		}
-		v.p.propagate(&v.ep)
-		if v.p.k > v.buffer {
+		v.p.Propagate(&v.ep)
+		if v.p.K > v.buffer {
 			v.reduce()
 		}
 	}
-	r, of := &v.p.report, q.report
+	r, of := &v.p.Report, q.Report
 	r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost = r.Sweeps+of.Sweeps, r.Unconverged+of.Unconverged, r.Merged+of.Merged, r.Passed+of.Passed, r.Lost+of.Lost
 	v.updates += o.updates
 	return nil
 }
 
 // Weights returns the posterior mean.
-func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.m) }
+func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.M) }
 
 // Report returns what was met so far.
-func (v *VVM[T]) Report() PosteriorReport {
-	r := v.p.report
-	if v.p.noise != nil {
-		r.LabelNoise = v.p.noise.rate
+func (v *VVM[T]) Report() learner.PosteriorReport {
+	r := v.p.Report
+	if v.p.Noise != nil {
+		r.LabelNoise = v.p.Noise.Rate
 	}
 	return r
 }
 
 // Points returns the points, each times its label.
 func (v *VVM[T]) Points() [][]float64 {
-	out := make([][]float64, v.p.k)
+	out := make([][]float64, v.p.K)
 	for i := range out {
 		out[i] = slices.Clone(v.p.X[i])
 	}
@@ -393,18 +395,18 @@ func (v *VVM[T]) Points() [][]float64 {
 func (v *VVM[T]) Updates() int64 { return v.updates }
 
 // Bytes is Learner.Bytes.
-func (v *VVM[T]) Bytes() int64 { return v.p.bytes() + int64(unsafe.Sizeof(*v)) }
+func (v *VVM[T]) Bytes() int64 { return v.p.Bytes() + int64(unsafe.Sizeof(*v)) }
 
 // State is Learner.State: the posterior.
-func (v *VVM[T]) State() State { return learner.StateOf(v.fields) }
+func (v *VVM[T]) State() learner.State { return learner.StateOf(v.fields) }
 
 // SetState is Learner.SetState.
-func (v *VVM[T]) SetState(s State) error { return learner.SetState(v.name, s, v.fields) }
+func (v *VVM[T]) SetState(s learner.State) error { return learner.SetState(v.name, s, v.fields) }
 
 // CheckState is Learner.CheckState.
-func (v *VVM[T]) CheckState(s State) error { return learner.CheckState(v.name, s, v.fields) }
+func (v *VVM[T]) CheckState(s learner.State) error { return learner.CheckState(v.name, s, v.fields) }
 
 func (v *VVM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &v.updates)
-	v.p.fields(c, v.buffer)
+	v.p.Fields(c, v.buffer)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 	"github.com/halfspace-ml/halfspace/learners/internal/golden"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -56,13 +57,13 @@ func pointsBlock(X [][]float64) *engine.Block[float64] {
 	return b
 }
 
-func virtual(t testing.TB, name string, c Config) *VVM[float64] {
+func virtual(t testing.TB, name string, c learner.Config) *VVM[float64] {
 	t.Helper()
-	e, err := Lookup(name)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := New[float64](e, c, Env{})
+	l, err := learner.New[float64](e, c, learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,38 +73,38 @@ func virtual(t testing.TB, name string, c Config) *VVM[float64] {
 	return l.(*VVM[float64])
 }
 
-func learnOne[T Float](t testing.TB, l Learner[T], b *engine.Block[T], i int) Round {
+func learnOne[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T], i int) learner.Round {
 	t.Helper()
 	one := b.Slice(i, i+1)
-	var r [1]Round
+	var r [1]learner.Round
 	if err := l.Learn(&one, r[:]); err != nil {
 		t.Fatal(err)
 	}
 	return r[0]
 }
 
-func residualCov(p *posterior) [][]float64 {
-	p.flush()
-	V := make([][]float64, len(p.mr))
+func residualCov(p *gauss.Posterior) [][]float64 {
+	p.Flush()
+	V := make([][]float64, len(p.Mr))
 	for i := range V {
-		V[i] = make([]float64, len(p.mr))
+		V[i] = make([]float64, len(p.Mr))
 		for j := range V {
 			hi, lo := max(i, j), min(i, j)
-			V[i][j] = p.V[hi*p.stride+lo]
+			V[i][j] = p.V[hi*p.Stride+lo]
 		}
 	}
 	return V
 }
 
 // cov returns Vr - W^T (T - T S T) W.
-func fullCov(p *posterior) [][]float64 {
+func fullCov(p *gauss.Posterior) [][]float64 {
 	V := residualCov(p)
-	p.refresh()
-	for a := range p.k {
-		for b := range p.k {
-			c := -p.tau[a] * p.S[a*p.width+b] * p.tau[b]
+	p.Refresh()
+	for a := range p.K {
+		for b := range p.K {
+			c := -p.Tau[a] * p.S[a*p.Width+b] * p.Tau[b]
 			if a == b {
-				c += p.tau[a]
+				c += p.Tau[a]
 			}
 			for i := range V {
 				for j := range V {
@@ -153,7 +154,7 @@ func TestGoldenADF(t *testing.T) {
 		b := pointsBlock(data[c.Data])
 		l := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: c.Eps})
 		for i, s := range c.Steps {
-			r := learnOne(t, Learner[float64](l), b, i)
+			r := learnOne(t, learner.Learner[float64](l), b, i)
 			if r.Score*b.Y[i] < 0 != (s.Z < 0) {
 				t.Errorf("%s step %d: score %v, z %v", c.Data, i, r.Score, s.Z)
 			}
@@ -183,8 +184,8 @@ func TestGoldenEP(t *testing.T) {
 			b := pointsBlock(data[c.Data])
 			l := virtual(t, "ep", &EPConfig{cfg})
 			ep := &EP[float64]{l}
-			r, err := ep.Fit(context.Background(), b, FitOptions{})
-			if err != nil || !r.Converged || r.Violators != wrong(t, Learner[float64](ep), b) {
+			r, err := ep.Fit(context.Background(), b, learner.FitOptions{})
+			if err != nil || !r.Converged || r.Violators != wrong(t, learner.Learner[float64](ep), b) {
 				t.Fatalf("%s: %+v, %v", c.Data, r, err)
 			}
 			sameVector(t, c.Data+": m", ep.Weights(), c.M, bayesTol)
@@ -192,24 +193,24 @@ func TestGoldenEP(t *testing.T) {
 			// The same core with the points kept.
 			v := virtual(t, "vvm", &VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
 			for i := range b.Len() {
-				learnOne(t, Learner[float64](v), b, i)
+				learnOne(t, learner.Learner[float64](v), b, i)
 			}
 			sameVector(t, c.Data+": m of vvm", v.Weights(), c.M, bayesTol)
 			sameMatrix(t, c.Data+": V of vvm", fullCov(v.p), c.V, bayesTol)
-			sameVector(t, c.Data+": tau", v.p.tau[:v.p.k], c.Tau, bayesTol)
-			sameVector(t, c.Data+": nu", v.p.nu[:v.p.k], c.Nu, bayesTol)
+			sameVector(t, c.Data+": tau", v.p.Tau[:v.p.K], c.Tau, bayesTol)
+			sameVector(t, c.Data+": nu", v.p.Nu[:v.p.K], c.Nu, bayesTol)
 			for i, want := range c.KL {
-				mc, vc, ok := v.p.cavity(i, v.p.spread(i))
-				f := newStepFactor(mc/math.Sqrt(vc), c.Eps)
-				if !ok || golden.Off(f.kl(), want, true) > bayesTol {
-					t.Errorf("%s: KL of %d is %v, want %v", c.Data, i, f.kl(), want)
+				mc, vc, ok := v.p.Cavity(i, v.p.Spread(i))
+				f := gauss.NewStepFactor(mc/math.Sqrt(vc), c.Eps)
+				if !ok || golden.Off(f.Kl(), want, true) > bayesTol {
+					t.Errorf("%s: KL of %d is %v, want %v", c.Data, i, f.Kl(), want)
 				}
 			}
 		}
 	}
 }
 
-func wrong[T Float](t testing.TB, l Learner[T], b *engine.Block[T]) int {
+func wrong[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T]) int {
 	t.Helper()
 	f := make([]float64, b.Len())
 	if err := l.Score(b, f); err != nil {
@@ -264,7 +265,7 @@ func TestGoldenVVM(t *testing.T) {
 			for i, s := range c.Steps {
 				what := fmt.Sprintf("%s %s step %d (%s %v): ", name, c.Data, i, s.Action, s.Index)
 				merged := l.Report().Merged
-				learnOne(t, Learner[float64](l), b, i)
+				learnOne(t, learner.Learner[float64](l), b, i)
 				if (l.Report().Merged > merged) != (s.Action == "merge") {
 					t.Fatalf("%s%d merges before, %d after", what, merged, l.Report().Merged)
 				}
@@ -274,10 +275,10 @@ func TestGoldenVVM(t *testing.T) {
 				sameMatrix(t, what+"points", l.Points(), s.Buffer, bayesTol)
 				sameVector(t, what+"m", l.Weights(), s.M, bayesTol)
 				sameMatrix(t, what+"V", fullCov(l.p), s.V, bayesTol)
-				sameVector(t, what+"m_r", l.p.mr, s.Mr, bayesTol)
+				sameVector(t, what+"m_r", l.p.Mr, s.Mr, bayesTol)
 				sameMatrix(t, what+"V_r", residualCov(l.p), s.Vr, bayesTol)
-				sameVector(t, what+"tau", l.p.tau[:l.p.k], s.Tau, bayesTol)
-				sameVector(t, what+"nu", l.p.nu[:l.p.k], s.Nu, bayesTol)
+				sameVector(t, what+"tau", l.p.Tau[:l.p.K], s.Tau, bayesTol)
+				sameVector(t, what+"nu", l.p.Nu[:l.p.K], s.Nu, bayesTol)
 			}
 			if r := l.Report(); r.Lost+r.Passed+r.Unconverged != 0 {
 				t.Errorf("%s %s: %+v", name, c.Data, r)
@@ -318,7 +319,7 @@ func BenchmarkVVM(b *testing.B) {
 		for _, tol := range []float64{1e-3, 1e-8} {
 			b.Run(fmt.Sprintf("d=%d/B=%d/k=%d/tol=%v", c.d, c.buffer, c.pairs, tol), func(b *testing.B) {
 				block := vvmStream(2000, c.d, 1.64)
-				rounds := make([]Round, block.Len())
+				rounds := make([]learner.Round, block.Len())
 				head := block.Slice(0, 1000)
 				var l *VVM[float64]
 				sweeps := int64(0)
@@ -346,7 +347,7 @@ func BenchmarkVVM(b *testing.B) {
 	}
 }
 
-func stateOf[T Float](l Learner[T]) string {
+func stateOf[T learner.Float](l learner.Learner[T]) string {
 	s := l.State()
 	return fmt.Sprint(s.Counters, s.Scalars, s.Tensors)
 }
@@ -362,26 +363,26 @@ func TestOneFamily(t *testing.T) {
 	cfg := PointsConfig{Noise: 0.1, Tolerance: 1e-12, Sweeps: 500, Damping: 1}
 	wep, vvm := virtual(t, "wep", &WEPConfig{b.Len(), cfg}), virtual(t, "vvm", &VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
 	for _, l := range []*VVM[float64]{adf, vvm0, wep, vvm} {
-		if err := l.Learn(b, make([]Round, b.Len())); err != nil {
+		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if stateOf(Learner[float64](adf)) != stateOf(Learner[float64](vvm0)) {
+	if stateOf(learner.Learner[float64](adf)) != stateOf(learner.Learner[float64](vvm0)) {
 		t.Error("vvm without points is not adf")
 	}
-	if stateOf(Learner[float64](wep)) != stateOf(Learner[float64](vvm)) {
+	if stateOf(learner.Learner[float64](wep)) != stateOf(learner.Learner[float64](vvm)) {
 		t.Error("before anything is evicted wep is not vvm")
 	}
 	// Few points are refined in the space of their scores, many in that of the weights.
 	for _, n := range []int{10, b.Len()} {
 		head := b.Slice(0, n)
 		kept := virtual(t, "vvm", &VVMConfig{Buffer: n, PointsConfig: cfg})
-		if err := kept.Learn(&head, make([]Round, n)); err != nil {
+		if err := kept.Learn(&head, make([]learner.Round, n)); err != nil {
 			t.Fatal(err)
 		}
 		for _, gram := range []int64{0, -1} {
 			ep := &EP[float64]{virtual(t, "ep", &EPConfig{cfg})}
-			r, err := ep.Fit(context.Background(), &head, FitOptions{GramBytes: gram})
+			r, err := ep.Fit(context.Background(), &head, learner.FitOptions{GramBytes: gram})
 			if err != nil || !r.Converged || r.ScoreSpace != (n == 10 && gram == 0) {
 				t.Fatalf("%+v, %v", r, err)
 			}
@@ -400,11 +401,11 @@ func TestNaiveVVM(t *testing.T) {
 		noise, flip float64 // without label noise wrong ones have no posterior
 	}{{"adf", 0, true, 0.1, 1.3}, {"wep", 6, true, 0.1, 1.3}, {"wep", 6, true, 0, math.Inf(1)}, {"vvm", 6, false, 0, math.Inf(1)}} {
 		points := PointsConfig{Noise: c.noise, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
-		configs := map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: c.noise}, "wep": &WEPConfig{c.buffer, points}, "vvm": &VVMConfig{Buffer: c.buffer, PointsConfig: points}}
+		configs := map[string]learner.Config{"adf": &ADFConfig{Covariance: "full", Noise: c.noise}, "wep": &WEPConfig{c.buffer, points}, "vvm": &VVMConfig{Buffer: c.buffer, PointsConfig: points}}
 		stream := vvmStream(60, 8, c.flip)
 		l, plain := virtual(t, c.name, configs[c.name]), naive.NewVVM(8, c.buffer, c.oldest, c.noise, points.Tolerance, points.Sweeps)
 		for i := range stream.Len() {
-			r := learnOne(t, Learner[float64](l), stream, i)
+			r := learnOne(t, learner.Learner[float64](l), stream, i)
 			f, x := 0.0, slices.Clone(stream.Row(i))
 			for j := range x {
 				f += plain.M[j] * x[j]
@@ -414,8 +415,8 @@ func TestNaiveVVM(t *testing.T) {
 			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: score", c.name, c.noise, i), []float64{r.Score}, []float64{f}, bayesTol)
 			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: mean", c.name, c.noise, i), l.Weights(), plain.M, bayesTol)
 		}
-		if l.p.k != c.buffer {
-			t.Errorf("%s: %d points are left, want %d", c.name, l.p.k, c.buffer)
+		if l.p.K != c.buffer {
+			t.Errorf("%s: %d points are left, want %d", c.name, l.p.K, c.buffer)
 		}
 	}
 }
@@ -473,12 +474,12 @@ func TestPosteriorStands(t *testing.T) {
 	} {
 		for _, eps := range []float64{0, 0.01, 0.05} {
 			points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
-			for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: eps}, "wep": &WEPConfig{6, points}, "vvm": &VVMConfig{6, 2, points}} {
+			for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full", Noise: eps}, "wep": &WEPConfig{6, points}, "vvm": &VVMConfig{6, 2, points}} {
 				l := virtual(t, name, c)
-				if err := l.Learn(b, make([]Round, n)); err != nil {
+				if err := l.Learn(b, make([]learner.Round, n)); err != nil {
 					t.Fatal(err)
 				}
-				for _, w := range append(l.Weights(), l.p.mr...) {
+				for _, w := range append(l.Weights(), l.p.Mr...) {
 					if w-w != 0 {
 						t.Fatalf("%s, %s, eps %v: weight %v", what, name, eps, w)
 					}
@@ -506,34 +507,34 @@ func TestPosteriorStands(t *testing.T) {
 
 // TestGuards: an eviction or a merge that would leave no covariance is refused and changes nothing.
 func TestGuards(t *testing.T) {
-	with := func(tau float64, points ...[]float64) *posterior {
-		p := newPosterior(0.05, 2)
-		if err := p.grow("vvm", len(points[0])); err != nil {
+	with := func(tau float64, points ...[]float64) *gauss.Posterior {
+		p := gauss.NewPosterior(0.05, 2)
+		if err := p.Grow("vvm", len(points[0])); err != nil {
 			t.Fatal(err)
 		}
 		for _, x := range points {
-			copy(p.X[p.k], x)
-			if !p.add() {
+			copy(p.X[p.K], x)
+			if !p.Add() {
 				t.Fatal("no point")
 			}
 		}
-		p.tau[0] = tau
-		p.refresh()
+		p.Tau[0] = tau
+		p.Refresh()
 		return p
 	}
-	law := func(p *posterior) string {
+	law := func(p *gauss.Posterior) string {
 		q := *p
-		q.precision = nil // a closer bound of the same law
-		return fmt.Sprint(learner.StateOf(func(c *learner.Codec) { q.fields(c, q.k) }))
+		q.Precision = nil // a closer bound of the same law
+		return fmt.Sprint(learner.StateOf(func(c *learner.Codec) { q.Fields(c, q.K) }))
 	}
 	for _, c := range []struct {
 		tau, variance float64 // 1/variance = 1 + tau
 		ok            bool
 	}{{3, 0.25, true}, {-0.5, 2, true}, {-1, 0, false}, {-1.5, 0, false}, {0x1p41, 0, false}, {math.Inf(1), 0, false}} {
 		p := with(0, []float64{1, 0, 0})
-		p.tau[0] = c.tau
+		p.Tau[0] = c.tau
 		before := law(p)
-		if p.absorb(0) != c.ok {
+		if p.Absorb(0) != c.ok {
 			t.Errorf("tau %v: absorbed %v", c.tau, !c.ok)
 		}
 		if c.ok && math.Abs(residualCov(p)[0][0]-c.variance) > 1e-15 {
@@ -544,26 +545,26 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	// The eigenvalues of I + K G; the second has the determinant of a good one.
-	G := sym2{2, 1, 2}
+	G := gauss.Sym2{Aa: 2, Ab: 1, Bb: 2}
 	for _, c := range []struct {
-		K  sym2
+		K  gauss.Sym2
 		ok bool
-	}{{sym2{1, 0, -0.2}, true}, {sym2{-2, 0, -2}, false}, {sym2{-2, 0, 1}, false}, {sym2{-1. / 3, 0, -1. / 3}, false}} {
-		M, ok := inverseOfSum(c.K, G)
+	}{{gauss.Sym2{Aa: 1, Ab: 0, Bb: -0.2}, true}, {gauss.Sym2{Aa: -2, Ab: 0, Bb: -2}, false}, {gauss.Sym2{Aa: -2, Ab: 0, Bb: 1}, false}, {gauss.Sym2{Aa: -1. / 3, Ab: 0, Bb: -1. / 3}, false}} {
+		M, ok := gauss.InverseOfSum(c.K, G)
 		if ok != c.ok {
 			t.Errorf("%v: %v", c.K, ok)
 		}
 		if ok { // M (K^-1 + G) = I
-			inv := sym2{1/c.K.aa + G.aa, G.ab, 1/c.K.bb + G.bb}
-			if a, b := M.mul(pair{inv.aa, inv.ab}), M.mul(pair{inv.ab, inv.bb}); math.Abs(a.a-1)+math.Abs(a.b)+math.Abs(b.a)+math.Abs(b.b-1) > 1e-14 {
+			inv := gauss.Sym2{Aa: 1/c.K.Aa + G.Aa, Ab: G.Ab, Bb: 1/c.K.Bb + G.Bb}
+			if a, b := M.Mul(gauss.Pair{A: inv.Aa, B: inv.Ab}), M.Mul(gauss.Pair{A: inv.Ab, B: inv.Bb}); math.Abs(a.A-1)+math.Abs(a.B)+math.Abs(b.A)+math.Abs(b.B-1) > 1e-14 {
 				t.Errorf("%v: the inverse is %v", c.K, M)
 			}
 		}
 	}
 	p := with(0.5, []float64{1, 0, 0}, []float64{0.9, 0.1, 0})
 	before := law(p)
-	if p.merge(&twoPoints{i: 0, j: 1, K2: sym2{0.1, 0, 0.1},
-		grows: addition{p.X[0], p.X[1], sym2{0x1p41, 0, 0}, 0x1p41}}) || law(p) != before {
+	if p.Merge(&gauss.TwoPoints{I: 0, J: 1, K2: gauss.Sym2{Aa: 0.1, Ab: 0, Bb: 0.1},
+		Grows: gauss.Addition{X: p.X[0], Y: p.X[1], K: gauss.Sym2{Aa: 0x1p41, Ab: 0, Bb: 0}, Trace: 0x1p41}}) || law(p) != before {
 		t.Error("a merge beyond the bound is not refused, or changes the law")
 	}
 }
@@ -593,7 +594,7 @@ func TestLongStream(t *testing.T) {
 	points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
 	for _, c := range []struct {
 		name    string
-		config  Config
+		config  learner.Config
 		n, less int
 	}{
 		{"adf", &ADFConfig{Covariance: "full", Noise: eps}, 1000000, 50000},
@@ -611,7 +612,7 @@ func TestLongStream(t *testing.T) {
 			target[i] = rand.Normal()
 		}
 		b := &engine.Block[float64]{Dim: d, Stride: d, X: make([]float64, 1000*d), Y: make([]float64, 1000)}
-		rounds := make([]Round, b.Len())
+		rounds := make([]learner.Round, b.Len())
 		var memory [2]uint64
 		for at := 0; at < n; at += b.Len() {
 			if at == warmUp {
@@ -636,7 +637,7 @@ func TestLongStream(t *testing.T) {
 			t.Errorf("%s: the heap grew by %d bytes over %d examples", c.name, grown, n-warmUp)
 		}
 		m := l.Weights()
-		for _, w := range append(m, l.p.mr...) {
+		for _, w := range append(m, l.p.Mr...) {
 			if w-w != 0 {
 				t.Fatalf("%s: weight %v", c.name, w)
 			}
@@ -677,18 +678,18 @@ func TestDiagonalADF(t *testing.T) {
 		}
 	}
 	for _, eps := range []float64{0.01, 0.1} {
-		e, err := Lookup("adf")
+		e, err := learner.Lookup("adf")
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := New[float64](e, &ADFConfig{Covariance: "diagonal", Noise: eps}, Env{})
+		l, err := learner.New[float64](e, &ADFConfig{Covariance: "diagonal", Noise: eps}, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		diagonal, full := l.(*DiagonalADF[float64]),
 			virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: eps})
 		var p, q [60]float64
-		if err := errors.Join(diagonal.Learn(b, make([]Round, 60)), full.Learn(b, make([]Round, 60)), diagonal.Proba(b, p[:]), full.Proba(b, q[:])); err != nil {
+		if err := errors.Join(diagonal.Learn(b, make([]learner.Round, 60)), full.Learn(b, make([]learner.Round, 60)), diagonal.Proba(b, p[:]), full.Proba(b, q[:])); err != nil {
 			t.Fatal(err)
 		}
 		sameVector(t, "mean", diagonal.Weights(), full.Weights(), 1e-9)
@@ -712,12 +713,12 @@ func TestDiagonalADF(t *testing.T) {
 func TestProba(t *testing.T) {
 	const d, n, eps = 8, 3000, 0.05
 	b := vvmStream(n, d, 1.64)
-	for name, c := range map[string]Config{"adf": &ADFConfig{Covariance: "full", Noise: eps},
+	for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full", Noise: eps},
 		"vvm": &VVMConfig{5, 2, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}},
 		"wep": &WEPConfig{5, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}}} {
 		l := virtual(t, name, c)
 		head := b.Slice(0, 60)
-		if err := l.Learn(&head, make([]Round, 60)); err != nil {
+		if err := l.Learn(&head, make([]learner.Round, 60)); err != nil {
 			t.Fatal(err)
 		}
 		p := make([]float64, n)
@@ -758,7 +759,7 @@ func TestProba(t *testing.T) {
 		if math.Abs(p[0]-0.5) > 1e-15 || p[1] < 0.6 || math.Abs(p[2]-0.5) > 1e-6 {
 			t.Errorf("%s: unseen feature %v, seen %v, both %v", name, p[0], p[1], p[2])
 		}
-		if err := l.Proba(b, p[1:]); !errors.Is(err, ErrOut) {
+		if err := l.Proba(b, p[1:]); !errors.Is(err, learner.ErrOut) {
 			t.Errorf("short dst: %v", err)
 		}
 		if n := testing.AllocsPerRun(5, func() {
@@ -775,27 +776,27 @@ func TestProba(t *testing.T) {
 func TestPosteriorLimits(t *testing.T) {
 	l := virtual(t, "vvm", &VVMConfig{Buffer: 3, PointsConfig: defaultPoints})
 	b := vvmStream(20, 3, 1.64)
-	if err := l.Learn(b, make([]Round, 20)); err != nil {
+	if err := l.Learn(b, make([]learner.Round, 20)); err != nil {
 		t.Fatal(err)
 	}
-	before := stateOf(Learner[float64](l))
-	wide := &engine.Block[float64]{Y: []float64{1}, Dim: maxPosteriorDim + 1, Ptr: []int{0, 1}, Idx: []int32{maxPosteriorDim}, Val: []float64{1}}
-	if err := l.Learn(wide, make([]Round, 1)); !errors.Is(err, ErrDim) {
+	before := stateOf(learner.Learner[float64](l))
+	wide := &engine.Block[float64]{Y: []float64{1}, Dim: gauss.MaxPosteriorDim + 1, Ptr: []int{0, 1}, Idx: []int32{gauss.MaxPosteriorDim}, Val: []float64{1}}
+	if err := l.Learn(wide, make([]learner.Round, 1)); !errors.Is(err, learner.ErrDim) {
 		t.Errorf("too many features: %v", err)
 	}
-	for name, change := range map[string]func(*State){
-		"not finite":        func(s *State) { s.Tensor("residual_mean").Data.([]float64)[1] = math.NaN() },
-		"no variance":       func(s *State) { s.Tensor("residual_cov").Data.([]float64)[2] = 0 },
-		"precision below 1": func(s *State) { s.Scalars["precision"] = 0.5 },
-		"too many points":   func(s *State) { s.Tensor("tau").Data, s.Tensor("tau").Shape = make([]float64, 4), []int{4} },
+	for name, change := range map[string]func(*learner.State){
+		"not finite":        func(s *learner.State) { s.Tensor("residual_mean").Data.([]float64)[1] = math.NaN() },
+		"no variance":       func(s *learner.State) { s.Tensor("residual_cov").Data.([]float64)[2] = 0 },
+		"precision below 1": func(s *learner.State) { s.Scalars["precision"] = 0.5 },
+		"too many points":   func(s *learner.State) { s.Tensor("tau").Data, s.Tensor("tau").Shape = make([]float64, 4), []int{4} },
 	} {
 		s := l.State()
 		change(&s)
-		if err := l.SetState(s); !errors.Is(err, ErrState) {
+		if err := l.SetState(s); !errors.Is(err, learner.ErrState) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if stateOf(Learner[float64](l)) != before {
+	if stateOf(learner.Learner[float64](l)) != before {
 		t.Error("a rejected call changed the state")
 	}
 }
@@ -820,21 +821,21 @@ func TestMergePosterior(t *testing.T) {
 			apart.Y[i] *= -1
 		}
 	}
-	learnt := func(c Config, b *engine.Block[float64]) Learner[float64] {
+	learnt := func(c learner.Config, b *engine.Block[float64]) learner.Learner[float64] {
 		t.Helper()
 		name := map[string]string{"*learners.ADFConfig": "adf", "*learners.VVMConfig": "vvm", "*learners.WEPConfig": "wep", "*learners.EPConfig": "ep"}[fmt.Sprintf("%T", c)]
-		e, err := Lookup(name)
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := New[float64](e, c, Env{})
+		l, err := learner.New[float64](e, c, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if f, ok := l.(*EP[float64]); ok {
-			_, err = f.Fit(context.Background(), b, FitOptions{})
+			_, err = f.Fit(context.Background(), b, learner.FitOptions{})
 		} else {
-			err = l.Learn(b, make([]Round, b.Len()))
+			err = l.Learn(b, make([]learner.Round, b.Len()))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -842,7 +843,7 @@ func TestMergePosterior(t *testing.T) {
 		return l
 	}
 	points := PointsConfig{Noise: 0.1, Tolerance: 1e-11, Sweeps: 100, Damping: 1}
-	for name, c := range map[string]Config{
+	for name, c := range map[string]learner.Config{
 		"adf":      &ADFConfig{Covariance: "full", Noise: 0.1},
 		"diagonal": &ADFConfig{Covariance: "diagonal", Noise: 0.1}, "ep": &EPConfig{points},
 		"wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
@@ -850,7 +851,7 @@ func TestMergePosterior(t *testing.T) {
 		first, second := apart.Slice(0, n/2), apart.Slice(n/2, n)
 		l, o, want := learnt(c, &first), learnt(c, &second), learnt(c, apart)
 		before := stateOf(o)
-		if err := l.(PosteriorMerger[float64]).MergePosterior(o); err != nil {
+		if err := l.(learner.PosteriorMerger[float64]).MergePosterior(o); err != nil {
 			t.Fatal(err)
 		}
 		if stateOf(o) != before {
@@ -862,7 +863,7 @@ func TestMergePosterior(t *testing.T) {
 		if name != "vvm" { // which points are kept differs
 			sameVector(t, name+": mean", l.Weights(), want.Weights(), 1e-8)
 			p, q := make([]float64, n), make([]float64, n)
-			if err := errors.Join(l.(Prober[float64]).Proba(all, p), want.(Prober[float64]).Proba(all, q)); err != nil {
+			if err := errors.Join(l.(learner.Prober[float64]).Proba(all, p), want.(learner.Prober[float64]).Proba(all, q)); err != nil {
 				t.Fatal(err)
 			}
 			sameVector(t, name+": probabilities", p, q, 1e-8)
@@ -871,32 +872,32 @@ func TestMergePosterior(t *testing.T) {
 		first, second = all.Slice(0, n/2), all.Slice(n/2, n)
 		l, o = learnt(c, &first), learnt(c, &second)
 		a, b := wrong(t, l, all), wrong(t, o, all)
-		if err := l.(PosteriorMerger[float64]).MergePosterior(o); err != nil {
+		if err := l.(learner.PosteriorMerger[float64]).MergePosterior(o); err != nil {
 			t.Fatal(err)
 		}
 		if m := wrong(t, l, all); m > max(a, b) {
 			t.Errorf("%s: %d wrong after merging, %d and %d before", name, m, a, b)
 		}
-		if v, ok := l.(*VVM[float64]); ok && (v.p.k > v.buffer || !definite(residualCov(v.p))) {
-			t.Errorf("%s: %d points, or the covariance is not positive definite", name, v.p.k)
+		if v, ok := l.(*VVM[float64]); ok && (v.p.K > v.buffer || !definite(residualCov(v.p))) {
+			t.Errorf("%s: %d points, or the covariance is not positive definite", name, v.p.K)
 		}
 		// What was merged can learn on.
 		if name != "ep" {
-			if err := l.Learn(all, make([]Round, n)); err != nil {
+			if err := l.Learn(all, make([]learner.Round, n)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	// Over random features: those of one seed.
-	mapped := func(seed uint64, base string, b *engine.Block[float64]) Learner[float64] {
+	mapped := func(seed uint64, base string, b *engine.Block[float64]) learner.Learner[float64] {
 		t.Helper()
-		e, err := Lookup("rff")
+		e, err := learner.Lookup("rff")
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := New[float64](e, &RFFConfig{D: 20, Sigma: 2, Base: base}, Env{Seed: seed})
+		l, err := learner.New[float64](e, &RFFConfig{D: 20, Sigma: 2, Base: base}, learner.Env{Seed: seed})
 		if err == nil {
-			err = l.Learn(b, make([]Round, b.Len()))
+			err = l.Learn(b, make([]learner.Round, b.Len()))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -906,18 +907,18 @@ func TestMergePosterior(t *testing.T) {
 	first, second := all.Slice(0, n/2), all.Slice(n/2, n)
 	l1, l2 := mapped(1, "adf", &first), mapped(1, "adf", &second)
 	want := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.05})
-	if err := errors.Join(want.SetState(l1.State()), want.MergePosterior(l2.(*RFF[float64]).inner), PosteriorOf(l1).MergePosterior(l2)); err != nil {
+	if err := errors.Join(want.SetState(l1.State()), want.MergePosterior(l2.(*RFF[float64]).inner), learner.PosteriorOf(l1).MergePosterior(l2)); err != nil {
 		t.Fatal(err)
 	}
-	if stateOf(l1) != stateOf(Learner[float64](want)) || PosteriorOf(l1).Report().Sweeps != int64(n) {
+	if stateOf(l1) != stateOf(learner.Learner[float64](want)) || learner.PosteriorOf(l1).Report().Sweeps != int64(n) {
 		t.Error("random features: merged differently")
 	}
-	for _, other := range []Learner[float64]{mapped(2, "adf", &second), want, mapped(1, "pa", &second)} {
-		if err := PosteriorOf(l1).MergePosterior(other); !errors.Is(err, ErrPrior) {
+	for _, other := range []learner.Learner[float64]{mapped(2, "adf", &second), want, mapped(1, "pa", &second)} {
+		if err := learner.PosteriorOf(l1).MergePosterior(other); !errors.Is(err, learner.ErrPrior) {
 			t.Errorf("random features, %T: %v", other, err)
 		}
 	}
-	if PosteriorOf(mapped(1, "pa", &first)) != nil {
+	if learner.PosteriorOf(mapped(1, "pa", &first)) != nil {
 		t.Error("pa has a posterior")
 	}
 	// The product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
@@ -931,9 +932,9 @@ func TestMergePosterior(t *testing.T) {
 	}
 	v := 1 / (1/v1 + 1/v2 - 1)
 	sameVector(t, "product", []float64{fullCov(l.p)[0][0], l.Weights()[0]}, []float64{v, v * (m1/v1 + m2/v2)}, 1e-14)
-	for _, other := range []Learner[float64]{learnt(&ADFConfig{Covariance: "full", Noise: 0.1},
+	for _, other := range []learner.Learner[float64]{learnt(&ADFConfig{Covariance: "full", Noise: 0.1},
 		line), learnt(&ADFConfig{Covariance: "diagonal", Noise: 0.05}, line)} {
-		if err := l.MergePosterior(other); !errors.Is(err, ErrPrior) {
+		if err := l.MergePosterior(other); !errors.Is(err, learner.ErrPrior) {
 			t.Errorf("another noise or form: %v", err)
 		}
 	}

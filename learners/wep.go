@@ -1,10 +1,13 @@
 package learners
 
-import "github.com/halfspace-ml/halfspace/learner"
+import (
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
+)
 
 func init() {
-	Register(Entry{Name: "wep", Summary: "window expectation propagation: a Gaussian posterior and the last examples",
-		Config: func() Config { return &WEPConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newWEP[float32], New64: newWEP[float64]})
+	learner.Register(learner.Entry{Name: "wep", Summary: "window expectation propagation: a Gaussian posterior and the last examples",
+		Config: func() learner.Config { return &WEPConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newWEP[float32], New64: newWEP[float64]})
 }
 
 // WEPConfig holds the settings of window-EP: VVM whose points are the last Buffer examples. The oldest is absorbed by the Gaussian when one more comes.
@@ -25,16 +28,18 @@ func (c *WEPConfig) Validate() error {
 }
 
 // Traits is Config.Traits.
-func (c *WEPConfig) Traits() Traits { return posteriorTraits() }
+func (c *WEPConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *WEPConfig) Resolve(Facts) (Config, error) { return learner.Absolute(c), nil }
+func (c *WEPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
 // Memory is Config.Memory: that of VVM.
-func (c *WEPConfig) Memory(x Extent) Footprint { return virtualFootprint(x, int64(c.Buffer), 0) }
+func (c *WEPConfig) Memory(x learner.Extent) learner.Footprint {
+	return virtualFootprint(x, int64(c.Buffer), 0)
+}
 
-func newWEP[T Float](c Config, _ Env) (Learner[T], error) {
-	cfg, err := configAs[WEPConfig]("wep", c)
+func newWEP[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[WEPConfig]("wep", c)
 	if err != nil {
 		return nil, err
 	}

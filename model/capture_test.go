@@ -5,55 +5,56 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // bent is a learner whose State is changed.
 type bent struct {
-	learners.Learner[float64]
-	change func(s *learners.State)
+	learner.Learner[float64]
+	change func(s *learner.State)
 }
 
-func (b bent) State() learners.State {
+func (b bent) State() learner.State {
 	s := b.Learner.State()
 	b.change(&s)
 	return s
 }
 
-func (b bent) CheckState(s learners.State) error {
+func (b bent) CheckState(s learner.State) error {
 	return b.Learner.CheckState(s)
 }
 
 // TestCaptureRefuses: what could not be loaded again is not captured.
 func TestCaptureRefuses(t *testing.T) {
 	t.Parallel()
-	e, err := learners.Lookup("perceptron")
+	e, err := learner.Lookup("perceptron")
 	if err != nil {
 		t.Fatal(err)
 	}
 	good, bad := e.Config(), &learners.PerceptronConfig{Eta: -1}
-	l, err := learners.New[float64](e, good, learners.Env{})
+	l, err := learner.New[float64](e, good, learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Learn(smallRows[float64](5, false), make([]learners.Round, 5)); err != nil {
+	if err := l.Learn(smallRows[float64](5, false), make([]learner.Round, 5)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name   string
-		config learners.Config
-		change func(s *learners.State)
+		config learner.Config
+		change func(s *learner.State)
 		want   error
 	}{
-		{"nothing wrong", good, func(*learners.State) {}, nil},
-		{"NaN", good, func(s *learners.State) { s.Tensors[0].Data.([]float64)[1] = math.NaN() },
+		{"nothing wrong", good, func(*learner.State) {}, nil},
+		{"NaN", good, func(s *learner.State) { s.Tensors[0].Data.([]float64)[1] = math.NaN() },
 			ErrNotFinite},
-		{"a tensor less", good, func(s *learners.State) { s.Tensors = nil }, learners.ErrState},
-		{"a counter more", good, func(s *learners.State) { s.Counters["more"] = 1 }, ErrInvalid},
-		{"settings", bad, func(*learners.State) {}, ErrInvalid},
+		{"a tensor less", good, func(s *learner.State) { s.Tensors = nil }, learner.ErrState},
+		{"a counter more", good, func(s *learner.State) { s.Counters["more"] = 1 }, ErrInvalid},
+		{"settings", bad, func(*learner.State) {}, ErrInvalid},
 	} {
 		if m, err := Capture("perceptron", c.config, 0,
-			learners.Learner[float64](bent{l, c.change})); !errors.Is(err, c.want) ||
+			learner.Learner[float64](bent{l, c.change})); !errors.Is(err, c.want) ||
 			(m == nil) != (c.want != nil) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
@@ -75,7 +76,7 @@ func TestCountsEnd(t *testing.T) {
 			if _, ok := m.State.Counters[name]; ok {
 				m.State.Counters[name] = most + 1
 				if _, err := Restore[float32](m, nil); !errors.Is(err, ErrDamaged) ||
-					!errors.Is(err, learners.ErrState) {
+					!errors.Is(err, learner.ErrState) {
 					t.Errorf("%s: counter %s is %d: %v", s.name, name, most+1, err)
 				}
 				m.State.Counters[name] = most
@@ -87,7 +88,7 @@ func TestCountsEnd(t *testing.T) {
 			continue
 		}
 		b := smallRows[float32](20, false)
-		if err := l.Learn(b, make([]learners.Round, b.Len())); err != nil {
+		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
 			t.Errorf("%s: %v", s.name, err)
 		}
 		again, err := Capture(m.Learner, s.config, m.Seed, l)

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 const (
@@ -118,7 +118,7 @@ func sumField(digits string) string { return `"sha256":"` + digits + `"` }
 
 // header returns the length and the header with a blank checksum, and the tensors in the order of
 // the file.
-func header(m *Model) ([]byte, []learners.Tensor, error) {
+func header(m *Model) ([]byte, []learner.Tensor, error) {
 	doc, err := json.Marshal(document{
 		Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed, Prep: m.Prep,
 		Presented: m.Presented, Mistakes: m.Mistakes,
@@ -132,7 +132,7 @@ func header(m *Model) ([]byte, []learners.Tensor, error) {
 		return nil, nil, fmt.Errorf("%d tensors, at most %d: %w", n, maxTensors, ErrInvalid)
 	}
 	tensors := slices.Clone(m.State.Tensors)
-	slices.SortFunc(tensors, func(a, b learners.Tensor) int {
+	slices.SortFunc(tensors, func(a, b learner.Tensor) int {
 		ta, _ := dtypeOf(a.Data)
 		tb, _ := dtypeOf(b.Data)
 		return cmp.Or(cmp.Compare(tb.size, ta.size), cmp.Compare(a.Name, b.Name))
@@ -176,7 +176,7 @@ func header(m *Model) ([]byte, []learners.Tensor, error) {
 }
 
 // writeTensors writes the tensors' bytes.
-func writeTensors(w io.Writer, tensors []learners.Tensor) error {
+func writeTensors(w io.Writer, tensors []learner.Tensor) error {
 	buf := make([]byte, 8*chunk)
 	for _, t := range tensors {
 		var err error
@@ -423,7 +423,7 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 	m := &Model{
 		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed, Prep: doc.Prep,
 		Presented: doc.Presented, Mistakes: doc.Mistakes,
-		State: learners.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
+		State: learner.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
 		Pass:  doc.Pass, PredictOnly: doc.PredictOnly,
 	}
 	if err := m.written(); err != nil {
@@ -457,11 +457,11 @@ func verify(head, body []byte, digits string) error {
 func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 // readTensors reads the tensors, which must cover the body without gaps.
-func (h *heading) readTensors(body []byte) ([]learners.Tensor, error) {
+func (h *heading) readTensors(body []byte) ([]learner.Tensor, error) {
 	if h.err != nil {
 		return nil, h.err
 	}
-	tensors := []learners.Tensor{}
+	tensors := []learner.Tensor{}
 	at := uint64(0)
 	for _, e := range h.tensors {
 		k := slices.IndexFunc(dtypes, func(d dtype) bool { return d.name == e.DType })
@@ -472,7 +472,7 @@ func (h *heading) readTensors(body []byte) ([]learners.Tensor, error) {
 		if !ok || n > uint64(len(body)) || e.Offsets[0] != at || e.Offsets[1] != at+n*uint64(dtypes[k].size) || e.Offsets[1] > uint64(len(body)) {
 			return nil, damaged("tensor %q: shape %v of %s at bytes %v, after byte %d of %d", e.name, e.Shape, e.DType, e.Offsets, at, len(body))
 		}
-		t := learners.Tensor{Name: e.name, Shape: []int{}, Data: dtypes[k].make(int(n))}
+		t := learner.Tensor{Name: e.name, Shape: []int{}, Data: dtypes[k].make(int(n))}
 		for _, s := range e.Shape {
 			if s > math.MaxInt {
 				return nil, damaged("tensor %q has shape %v", e.name, e.Shape)

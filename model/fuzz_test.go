@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // mutator changes a model at random: bytes that run out are zeros.
@@ -301,14 +300,14 @@ func FuzzState(f *testing.F) {
 }
 
 // askAll asks a learner for all it has, and merges it with itself if it can.
-func askAll[T learners.Float](t *testing.T, m *Model, l learners.Learner[T]) {
+func askAll[T learner.Float](t *testing.T, m *Model, l learner.Learner[T]) {
 	for _, sparse := range []bool{false, true} {
 		b := smallRows[T](9, sparse)
 		dst := make([]float64, b.Len())
 		if err := l.Score(b, dst); err != nil {
 			t.Logf("Score: %v", err)
 		}
-		if p := learners.ProberOf(l); p != nil {
+		if p := learner.ProberOf(l); p != nil {
 			if err := p.Proba(b, dst); err != nil {
 				t.Logf("Proba: %v", err)
 			}
@@ -317,7 +316,7 @@ func askAll[T learners.Float](t *testing.T, m *Model, l learners.Learner[T]) {
 		l.Updates()
 		l.Bytes()
 	}
-	if p := learners.PosteriorOf(l); p != nil {
+	if p := learner.PosteriorOf(l); p != nil {
 		p.Report()
 		if o, err := Restore[T](m, nil); err == nil {
 			if err := p.MergePosterior(o); err != nil {
@@ -328,7 +327,7 @@ func askAll[T learners.Float](t *testing.T, m *Model, l learners.Learner[T]) {
 }
 
 // useAll does all that a user of a model file can do.
-func useAll[T learners.Float](t *testing.T, data []byte) {
+func useAll[T learner.Float](t *testing.T, data []byte) {
 	before := allocated()
 	took := func(what string, most int) {
 		t.Helper()
@@ -369,7 +368,7 @@ func useAll[T learners.Float](t *testing.T, data []byte) {
 		switch {
 		case errors.Is(err, ErrNotFinite):
 			return // diverged: told, and nothing is saved
-		case errors.Is(err, ErrInvalid) && learners.PosteriorOf(l) != nil:
+		case errors.Is(err, ErrInvalid) && learner.PosteriorOf(l) != nil:
 			return // a matrix that is no covariance: only an eigenvalue could tell before
 		case err != nil:
 			t.Fatalf("%s: %v", what, err)
@@ -390,14 +389,14 @@ func useAll[T learners.Float](t *testing.T, data []byte) {
 	saved("after Restore")
 	for _, sparse := range []bool{true, false} {
 		b := smallRows[T](12, sparse)
-		if f, ok := l.(learners.Fitter[T]); ok && sparse {
+		if f, ok := l.(learner.Fitter[T]); ok && sparse {
 			if _, err := f.Fit(context.Background(), b,
-				learners.FitOptions{MaxUpdates: 50}); err != nil {
+				learner.FitOptions{MaxUpdates: 50}); err != nil {
 				t.Logf("Fit: %v", err)
 			}
 			saved("after Fit")
 		}
-		if err := l.Learn(b, make([]learners.Round, b.Len())); err != nil {
+		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
 			t.Logf("Learn: %v", err)
 		}
 		saved("after Learn")
@@ -408,7 +407,7 @@ func useAll[T learners.Float](t *testing.T, data []byte) {
 }
 
 // predictAll does all that a user of a model that only predicts can do.
-func predictAll[T learners.Float](t *testing.T, m *Model) {
+func predictAll[T learner.Float](t *testing.T, m *Model) {
 	if _, err := Restore[T](m, nil); !errors.Is(err, ErrPredictOnly) &&
 		!errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
 		t.Fatalf("Restore: %v, want %v", err, ErrPredictOnly)

@@ -25,7 +25,7 @@ var writeKept = flag.Bool("write-kept", false, "write the files of testdata/kept
 // smallModel is a learner with settings, whose model is small.
 type smallModel struct {
 	name    string // of the learner, a dash, and what is special
-	config  learners.Config
+	config  learner.Config
 	f64     bool
 	noBatch bool // it learns example by example
 
@@ -54,9 +54,9 @@ func predictModels(t testing.TB) (list []smallModel) {
 // smallModels are all learners, with the settings that change the form of their state.
 func smallModels(t testing.TB) (list []smallModel) {
 	t.Helper()
-	rbf := learners.KernelConfig{Kernel: "rbf", Gamma: 0.5}
+	rbf := learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}
 	points := learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
-	obpm := func(change func(c *learners.OBPMConfig)) learners.Config {
+	obpm := func(change func(c *learners.OBPMConfig)) learner.Config {
 		c := &learners.OBPMConfig{Members: 4, Tau: 0.6, Base: "perceptron",
 			Combine: learners.CombineWeights, Path: learners.PathAuto}
 		change(c)
@@ -64,7 +64,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 	}
 	special := map[string][]struct {
 		what   string
-		config learners.Config
+		config learner.Config
 	}{
 		"alma":       {{"p=3", &learners.ALMAConfig{P: 3, Alpha: 0.9}}},
 		"perceptron": {{"margin", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25}}},
@@ -117,15 +117,15 @@ func smallModels(t testing.TB) (list []smallModel) {
 		"wep":  {{"", &learners.WEPConfig{Buffer: 3, PointsConfig: points}}},
 		"vvm":  {{"", &learners.VVMConfig{Buffer: 3, Pairs: 3, PointsConfig: points}}},
 	}
-	for _, name := range learners.Names() {
-		e, err := learners.Lookup(name)
+	for _, name := range learner.Names() {
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		variants := special[name]
 		if !slices.ContainsFunc(variants, func(v struct {
 			what   string
-			config learners.Config
+			config learner.Config
 		}) bool {
 			return v.what == ""
 		}) {
@@ -153,7 +153,7 @@ func (s *smallModel) learner() string {
 
 // smallRows are n dense or sparse rows of 5 features, with some zeros, and labels that a line
 // nearly tells apart.
-func smallRows[T learners.Float](n int, sparse bool) *engine.Block[T] {
+func smallRows[T learner.Float](n int, sparse bool) *engine.Block[T] {
 	const d = 5
 	rng := engine.NewRand(7, uint64(n))
 	b := &engine.Block[T]{Dim: d, Stride: d}
@@ -214,23 +214,23 @@ func (s *smallModel) make(t testing.TB) *Model {
 	return makeSmall[float32](t, s)
 }
 
-func makeSmall[T learners.Float](t testing.TB, s *smallModel) *Model {
+func makeSmall[T learner.Float](t testing.TB, s *smallModel) *Model {
 	t.Helper()
 	const seed, n = 5, 24
-	e, err := learners.Lookup(s.learner())
+	e, err := learner.Lookup(s.learner())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := learners.New[T](e, s.config, learners.Env{Seed: seed})
+	l, err := learner.New[T](e, s.config, learner.Env{Seed: seed})
 	if err != nil {
 		t.Fatalf("%s: %v", s.name, err)
 	}
 	b := smallRows[T](n, s.f64)
 	if s.noBatch {
-		err = l.Learn(b, make([]learners.Round, n))
+		err = l.Learn(b, make([]learner.Round, n))
 	} else {
-		_, err = l.(learners.Fitter[T]).Fit(context.Background(), b,
-			learners.FitOptions{MaxUpdates: 200})
+		_, err = l.(learner.Fitter[T]).Fit(context.Background(), b,
+			learner.FitOptions{MaxUpdates: 200})
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", s.name, err)
@@ -244,7 +244,7 @@ func makeSmall[T learners.Float](t testing.TB, s *smallModel) *Model {
 }
 
 // scoresOf returns the scores and probabilities that the restored model gives.
-func scoresOf[T learners.Float](t testing.TB, m *Model) []float64 {
+func scoresOf[T learner.Float](t testing.TB, m *Model) []float64 {
 	t.Helper()
 	l, err := RestorePredictor[T](m, nil)
 	if err != nil {
@@ -269,7 +269,7 @@ func scoresOf[T learners.Float](t testing.TB, m *Model) []float64 {
 }
 
 // recapture returns the restored model as it is saved.
-func recapture[T learners.Float](t testing.TB, m *Model) *Model {
+func recapture[T learner.Float](t testing.TB, m *Model) *Model {
 	t.Helper()
 	_, c, err := m.Settings()
 	if err != nil {

@@ -48,7 +48,7 @@ import (
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Errors of this package, wrapped with what was found.
@@ -73,10 +73,10 @@ type Model struct {
 	Config    json.RawMessage // the learner's settings
 	Seed      uint64          // of the draws
 	Prep      Prep
-	Presented uint64         // examples learned, repetitions counted
-	Mistakes  uint64         // y f <= 0 before learning, over all presented
-	Pass      *learners.Pass // where passes until convergence were stopped; nil: nowhere
-	State     learners.State // tensors by falling element size, then by name, after Decode
+	Presented uint64        // examples learned, repetitions counted
+	Mistakes  uint64        // y f <= 0 before learning, over all presented
+	Pass      *learner.Pass // where passes until convergence were stopped; nil: nowhere
+	State     learner.State // tensors by falling element size, then by name, after Decode
 
 	PredictOnly bool // State is that of a learner.Predictor, which can't learn on; Pass is nil
 }
@@ -92,13 +92,13 @@ type document struct {
 	Mistakes  uint64             `json:"mistakes"`
 	Counters  map[string]uint64  `json:"counters"`
 	Scalars   map[string]float64 `json:"scalars"`
-	Pass      *learners.Pass     `json:"pass,omitempty"`
+	Pass      *learner.Pass      `json:"pass,omitempty"`
 
 	PredictOnly bool `json:"predict_only,omitempty"`
 }
 
 // precision names T as Model.Precision does.
-func precision[T learners.Float]() string {
+func precision[T learner.Float]() string {
 	if _, ok := any(T(0)).(float32); ok {
 		return "f32"
 	}
@@ -110,7 +110,7 @@ func precision[T learners.Float]() string {
 // preparation. What Restore would refuse is refused: ErrNotFinite where learning has diverged, else
 // ErrInvalid with the learner's error (for learners that have CheckState, as all of this module
 // do). Cost: the state is copied, and gone over twice.
-func Capture[T learners.Float](name string, c learners.Config, seed uint64, l learners.Learner[T]) (*Model, error) {
+func Capture[T learner.Float](name string, c learner.Config, seed uint64, l learner.Learner[T]) (*Model, error) {
 	m, err := captured[T](name, c, seed, l.State())
 	if err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func Capture[T learners.Float](name string, c learners.Config, seed uint64, l le
 }
 
 // captured returns a model of a State, whose settings are valid and whose numbers are finite.
-func captured[T learners.Float](name string, c learners.Config, seed uint64,
-	s learners.State) (*Model, error) {
+func captured[T learner.Float](name string, c learner.Config, seed uint64,
+	s learner.State) (*Model, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("settings of %s: %v: %w", name, err, ErrInvalid)
@@ -140,8 +140,8 @@ func captured[T learners.Float](name string, c learners.Config, seed uint64,
 }
 
 // Settings returns the entry of the model's learner and its settings, decoded and validated.
-func (m *Model) Settings() (learners.Entry, learners.Config, error) {
-	e, err := learners.Lookup(m.Learner)
+func (m *Model) Settings() (learner.Entry, learner.Config, error) {
+	e, err := learner.Lookup(m.Learner)
 	if err != nil {
 		return e, nil, fmt.Errorf("%v: %w; use the version that wrote it", err, ErrNewer)
 	}
@@ -169,9 +169,9 @@ func (m *Model) Learnable() error {
 }
 
 // settingsFor is Settings of a model that must be of that precision.
-func (m *Model) settingsFor(want string) (learners.Entry, learners.Config, error) {
+func (m *Model) settingsFor(want string) (learner.Entry, learner.Config, error) {
 	if m.Precision != want {
-		return learners.Entry{}, nil, fmt.Errorf("the model is %s, asked for %s: %w; "+
+		return learner.Entry{}, nil, fmt.Errorf("the model is %s, asked for %s: %w; "+
 			"ask for Model.Precision %s", m.Precision, want, ErrPrecision, m.Precision)
 	}
 	return m.Settings()
@@ -179,7 +179,7 @@ func (m *Model) settingsFor(want string) (learners.Entry, learners.Config, error
 
 // Restore returns a learner that goes on where the captured one stopped. T must be the model's
 // Precision; the pool may be nil.
-func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T], error) {
+func Restore[T learner.Float](m *Model, pool *engine.Pool) (learner.Learner[T], error) {
 	e, c, err := m.settingsFor(precision[T]())
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T]
 	if err := m.Learnable(); err != nil {
 		return nil, err
 	}
-	l, err := learners.New[T](e, c, learners.Env{Seed: m.Seed, Pool: pool})
+	l, err := learner.New[T](e, c, learner.Env{Seed: m.Seed, Pool: pool})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
 	}
@@ -200,7 +200,7 @@ func Restore[T learners.Float](m *Model, pool *engine.Pool) (learners.Learner[T]
 // MaxCount is the most that a counter of examples, updates and the like may be. Nothing reaches it
 // by counting; Capture writes it for what is beyond, so that a file with counters made up can be
 // learned on.
-const MaxCount = learners.MaxCount
+const MaxCount = learner.MaxCount
 
 // written names the first part besides the state that is not as files have it.
 func (m *Model) written() error {
@@ -248,7 +248,7 @@ func (m *Model) finite() error {
 	return nil
 }
 
-func firstNotFinite[T learners.Float](x []T) int {
+func firstNotFinite[T learner.Float](x []T) int {
 	for i, v := range x {
 		if v-v != 0 {
 			return i

@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -34,10 +35,10 @@ func sample() *Model {
 			Columns: []string{"a", "b", `"sha256":"`},
 		},
 		Presented: 12, Mistakes: 5,
-		State: learners.State{
+		State: learner.State{
 			Counters: map[string]uint64{"updates": 1<<63 + 1, "a": 0},
 			Scalars:  map[string]float64{"scale": 0.1, "minus": math.Copysign(0, -1), "tiny": 5e-324},
-			Tensors: []learners.Tensor{
+			Tensors: []learner.Tensor{
 				{Name: "flags", Shape: []int{3}, Data: []uint8{1, 2, 255}},
 				{Name: "w", Shape: []int{3}, Data: []float64{1, -2.5, math.Copysign(0, -1)}},
 				{Name: "ids", Shape: []int{2, 1}, Data: []int32{-1, math.MaxInt32}},
@@ -62,7 +63,7 @@ func encode(t testing.TB, m *Model) []byte {
 // byName sorts tensors, whose order in a file is that of the file.
 func byName(m *Model) *Model {
 	c := *m
-	c.State.Tensors = slices.SortedFunc(slices.Values(m.State.Tensors), func(a, b learners.Tensor) int { return strings.Compare(a.Name, b.Name) })
+	c.State.Tensors = slices.SortedFunc(slices.Values(m.State.Tensors), func(a, b learner.Tensor) int { return strings.Compare(a.Name, b.Name) })
 	return &c
 }
 
@@ -143,7 +144,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func drawTensor(t *rapid.T, name string) learners.Tensor {
+func drawTensor(t *rapid.T, name string) learner.Tensor {
 	shape := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 3).Draw(t, "shape")
 	n := 1
 	for _, s := range shape {
@@ -151,7 +152,7 @@ func drawTensor(t *rapid.T, name string) learners.Tensor {
 	}
 	finite64 := rapid.Float64().Filter(func(v float64) bool { return v-v == 0 })
 	finite32 := rapid.Float32().Filter(func(v float32) bool { return v-v == 0 })
-	x := learners.Tensor{Name: name, Shape: shape}
+	x := learner.Tensor{Name: name, Shape: shape}
 	switch rapid.IntRange(0, 5).Draw(t, "type") {
 	case 0:
 		x.Data = rapid.SliceOfN(finite64, n, n).Draw(t, "data")
@@ -182,10 +183,10 @@ func TestRoundTripProperty(t *testing.T) {
 				Scale:   rapid.Float64Range(1e-300, 1e300).Draw(t, "scale"),
 				Columns: rapid.SliceOfN(name, 1, 3).Draw(t, "columns")},
 			Presented: rapid.Uint64Range(0, MaxCount).Draw(t, "presented"),
-			State: learners.State{
+			State: learner.State{
 				Counters: rapid.MapOf(name, rapid.Uint64()).Draw(t, "counters"),
 				Scalars:  rapid.MapOf(name, finite).Draw(t, "scalars"),
-				Tensors:  []learners.Tensor{},
+				Tensors:  []learner.Tensor{},
 			},
 		}
 		m.Prep.Dim = len(m.Prep.Columns)
@@ -211,7 +212,7 @@ func TestRoundTripProperty(t *testing.T) {
 }
 
 // examples are n rows of d features with labels by a fixed target.
-func examples[T learners.Float](n, d int) *engine.Block[T] {
+func examples[T learner.Float](n, d int) *engine.Block[T] {
 	b := &engine.Block[T]{Dim: d, Stride: d}
 	state := uint64(1)
 	for range n {
@@ -228,8 +229,8 @@ func examples[T learners.Float](n, d int) *engine.Block[T] {
 }
 
 func TestTrainOn(t *testing.T) {
-	for _, name := range learners.Names() {
-		if e, err := learners.Lookup(name); err != nil {
+	for _, name := range learner.Names() {
+		if e, err := learner.Lookup(name); err != nil {
 			t.Fatal(err)
 		} else if !e.Config().Traits().Stream {
 			continue // it starts anew each time
@@ -241,9 +242,9 @@ func TestTrainOn(t *testing.T) {
 }
 
 // trainOn: training A then B gives the bytes of training A, saving, loading and training B, for any implementation, threads and blocks.
-func trainOn[T learners.Float](t *testing.T, name string, c learners.Config) {
+func trainOn[T learner.Float](t *testing.T, name string, c learner.Config) {
 	const seed = 3
-	e, err := learners.Lookup(name)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,16 +253,16 @@ func trainOn[T learners.Float](t *testing.T, name string, c learners.Config) {
 	}
 	b := examples[T](200, 20)
 	dir := t.TempDir()
-	learn := func(l learners.Learner[T], lo, hi, size int) {
+	learn := func(l learner.Learner[T], lo, hi, size int) {
 		t.Helper()
 		for ; lo < hi; lo += size {
 			v := b.Slice(lo, min(lo+size, hi))
-			if err := l.Learn(&v, make([]learners.Round, v.Len())); err != nil {
+			if err := l.Learn(&v, make([]learner.Round, v.Len())); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	save := func(l learners.Learner[T], file string) string {
+	save := func(l learner.Learner[T], file string) string {
 		t.Helper()
 		m, err := Capture(name, c, seed, l)
 		if err != nil {
@@ -273,7 +274,7 @@ func trainOn[T learners.Float](t *testing.T, name string, c learners.Config) {
 		}
 		return sum
 	}
-	whole, err := learners.New[T](e, c, learners.Env{Seed: seed})
+	whole, err := learner.New[T](e, c, learner.Env{Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +287,7 @@ func trainOn[T learners.Float](t *testing.T, name string, c learners.Config) {
 	if err := vecmath.Use("generic"); err != nil {
 		t.Fatal(err)
 	}
-	part, err := learners.New[T](e, c, learners.Env{Seed: seed, Pool: pool})
+	part, err := learner.New[T](e, c, learner.Env{Seed: seed, Pool: pool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,11 +327,11 @@ func trainOn[T learners.Float](t *testing.T, name string, c learners.Config) {
 }
 
 func TestRestoreRefuses(t *testing.T) {
-	e, err := learners.Lookup("perceptron")
+	e, err := learner.Lookup("perceptron")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := e.New64(e.Config(), learners.Env{})
+	l, err := e.New64(e.Config(), learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -543,7 +544,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"reserved name", func(m *Model) { m.State.Tensors[0].Name = metadataKey }, ErrInvalid},
 		{"too many tensors", func(m *Model) {
 			for i := range 2000 {
-				m.State.Tensors = append(m.State.Tensors, learners.Tensor{Name: fmt.Sprint("t", i),
+				m.State.Tensors = append(m.State.Tensors, learner.Tensor{Name: fmt.Sprint("t", i),
 					Shape: []int{0}, Data: []uint8{}})
 			}
 		}, ErrInvalid},

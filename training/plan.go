@@ -8,7 +8,6 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // Way is how a run learns.
@@ -128,7 +127,7 @@ func factsOf[T engine.Float](j *Job, data *dataset.Data[T]) learner.Facts {
 		longest := data.Info.MaxNorm / data.Info.Scale
 		f.SumSq = float64(longest * longest)
 	default:
-		f.SumSq = learners.MaxSumSq(&data.Block, 0)
+		f.SumSq = learner.MaxSumSq(&data.Block, 0)
 	}
 	return f
 }

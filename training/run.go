@@ -12,7 +12,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
 )
 
@@ -340,7 +339,7 @@ func (r *run[T]) goOn() error {
 	if err := r.l.SetState(j.before.State); err != nil {
 		return wrapped(ErrModel, err)
 	}
-	j.wasCut = j.before.Pass != nil || learners.WasCut(j.before.State)
+	j.wasCut = j.before.Pass != nil || learner.WasCut(j.before.State)
 	j.before.State = learner.State{} // the learner has a copy
 	j.collect()
 	return r.room.restored(r.l.Bytes())

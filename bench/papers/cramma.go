@@ -74,7 +74,7 @@ type problem struct {
 }
 
 // radius2 returns R^2 of the extended space.
-func (p problem) radius2() float64 { return learners.MaxSumSq(p.block, p.delta) }
+func (p problem) radius2() float64 { return learner.MaxSumSq(p.block, p.delta) }
 
 // published is a line of a column: a learner by the parameter that leads it, the margin and its last digit's unit, (D'-D)/D and the
 // relative deviation of the margin from the maximum of Table 4, and the updates; of ALMA, CRAMMA and the perceptron of Table 4 the paper counts one more.
@@ -168,8 +168,8 @@ var crammaTable4 = []published{
 }
 
 // fitter makes the learner of a line, with what the line's first column says.
-func (t crammaTable) fitter(p problem, l published) (fitter learners.Fitter[float64], text string, err error) {
-	e, err := learners.Lookup(l.learner)
+func (t crammaTable) fitter(p problem, l published) (fitter learner.Fitter[float64], text string, err error) {
+	e, err := learner.Lookup(l.learner)
 	if err != nil {
 		return nil, "", err
 	}
@@ -185,12 +185,12 @@ func (t crammaTable) fitter(p problem, l published) (fitter learners.Fitter[floa
 		c.Epsilon, c.Beta, c.Eta, c.EtaDelta = t.epsilon, l.parameter, t.eta(p), t.delta
 		text = fmt.Sprintf("cramma epsilon=%g beta/R=%g", t.epsilon, l.parameter)
 	}
-	c, err = c.Resolve(learners.Facts{SumSq: learners.MaxSumSq(p.block, 0),
+	c, err = c.Resolve(learner.Facts{SumSq: learner.MaxSumSq(p.block, 0),
 		Delta: p.delta, Features: p.block.Dim})
 	if err != nil {
 		return nil, "", err
 	}
-	made, err := learners.New[float64](e, c, learners.Env{})
+	made, err := learner.New[float64](e, c, learner.Env{})
 	if err != nil {
 		return nil, "", err
 	}
@@ -219,7 +219,7 @@ func (t crammaTable) run(ctx context.Context, o RunOptions) ([]Row, error) {
 			return rows, err
 		}
 		start := time.Now()
-		res, err := f.Fit(ctx, p.block, learners.FitOptions{Delta: p.delta})
+		res, err := f.Fit(ctx, p.block, learner.FitOptions{Delta: p.delta})
 		if err != nil {
 			return rows, err
 		}
@@ -282,7 +282,7 @@ func (t crammaTable) plain(p problem, l published) int64 {
 
 // maximum returns the maximal margin by our SVM, not rounded up, and its row.
 func (t crammaTable) maximum(ctx context.Context, p problem) (float64, Row, error) {
-	c := learners.SVMConfig{Norm: 2, NoBias: true, Gap: 1e-5, KernelConfig: learners.KernelConfig{Kernel: "linear"}}
+	c := learners.SVMConfig{Norm: 2, NoBias: true, Gap: 1e-5, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	if p.delta > 0 {
 		c.C = 1 / (p.delta * p.delta)
 	}
@@ -291,9 +291,9 @@ func (t crammaTable) maximum(ctx context.Context, p problem) (float64, Row, erro
 		return 0, Row{}, err
 	}
 	start := time.Now()
-	res, err := s.Fit(ctx, p.block, learners.FitOptions{MaxUpdates: 1e9})
+	res, err := s.Fit(ctx, p.block, learner.FitOptions{MaxUpdates: 1e9})
 	if err == nil && !res.Converged {
-		err = fmt.Errorf("bench: %s: the svm is at a gap of %g after %d steps: %w", t.name, s.Solution().Gap, res.Updates, learners.ErrFit)
+		err = fmt.Errorf("bench: %s: the svm is at a gap of %g after %d steps: %w", t.name, s.Solution().Gap, res.Updates, learner.ErrFit)
 	}
 	if err != nil {
 		return 0, Row{}, err
@@ -304,7 +304,7 @@ func (t crammaTable) maximum(ctx context.Context, p problem) (float64, Row, erro
 }
 
 // theorem1 returns the rows of the bounds beside what a run of CRAMMA came to.
-func (t crammaTable) theorem1(p problem, l published, most float64, res learners.FitResult, row func(quantity string, paper float64) Row) []Row {
+func (t crammaTable) theorem1(p problem, l published, most float64, res learner.FitResult, row func(quantity string, paper float64) Row) []Row {
 	R := math.Sqrt(p.radius2())
 	updates, share := theorem1(t.epsilon, l.parameter, t.eta(p)*math.Pow(l.parameter, -t.delta), most/R)
 	u, m := row("updates within bound (15)", updates), row("margin above bound (16)", share*most)

@@ -12,7 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // TestCRAMMATables: every line is exact, updates, margin, (D'-D)/D and the share below the maximal margin; the ones that hinge on rounding are
@@ -114,7 +114,7 @@ func TestTheorem1(t *testing.T) {
 	table := crammaTables()[0]
 	p := problem{block: &engine.Block[float64]{X: []float64{3.8}, Y: []float64{1}, Dim: 1, Stride: 1}}
 	row := func(quantity string, paper float64) Row { return Row{Quantity: quantity, Paper: at(paper)} }
-	for _, r := range table.theorem1(p, published{learner: "cramma", parameter: 2}, 0.0084, learners.FitResult{Counter: 5e6, Margin: 0.003}, row) {
+	for _, r := range table.theorem1(p, published{learner: "cramma", parameter: 2}, 0.0084, learner.FitResult{Counter: 5e6, Margin: 0.003}, row) {
 		if r.Verdict != Outside {
 			t.Errorf("%+v", r)
 		}
@@ -143,7 +143,7 @@ func TestCRAMMASpaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := f.Fit(context.Background(), p.block, learners.FitOptions{Delta: p.delta, GramBytes: -1})
+			r, err := f.Fit(context.Background(), p.block, learner.FitOptions{Delta: p.delta, GramBytes: -1})
 			if err != nil || r.ScoreSpace {
 				t.Fatal(r.ScoreSpace, err)
 			}

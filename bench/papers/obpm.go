@@ -50,7 +50,7 @@ func init() {
 // made is a learner with the parameters that a row prints, and its plain form.
 type made struct {
 	text  string
-	make  func(env learners.Env) (learners.Learner[float32], error)
+	make  func(env learner.Env) (learner.Learner[float32], error)
 	plain func(dim int, seed uint64) naive.Learner[float32]
 }
 
@@ -68,13 +68,13 @@ func plainSeconds(clock func() time.Duration, l naive.Learner[float32], b *engin
 
 // clocked is a learner that sums up the time of its Learn.
 type clocked struct {
-	learners.Learner[float32]
+	learner.Learner[float32]
 	clock func() time.Duration
 	took  time.Duration
 }
 
 // Learn is Learner.Learn.
-func (c *clocked) Learn(b *engine.Block[float32], rounds []learners.Round) error {
+func (c *clocked) Learn(b *engine.Block[float32], rounds []learner.Round) error {
 	began := c.clock()
 	err := c.Learner.Learn(b, rounds)
 	c.took += c.clock() - began
@@ -104,7 +104,7 @@ func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
 			return train, rest
 		}
 	}
-	list := func(k learners.KernelConfig) []tbpLearner {
+	list := func(k learner.KernelConfig) []tbpLearner {
 		c := func(members int, tau float64, budget int) *learners.OBPMConfig {
 			return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto,
 				Budget: budget, Removal: learners.RemoveOldest, KernelConfig: k}
@@ -116,13 +116,13 @@ func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 	}
 	const note = "the paper only says that kernels are possible"
-	small := tbpFigure{name: "obpm/kernel", part: "banana", note: note, list: list(learners.KernelConfig{Kernel: "rbf", Sigma: 0.7})}
+	small := tbpFigure{name: "obpm/kernel", part: "banana", note: note, list: list(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7})}
 	rows, err := small.run(ctx, o, draw(banana, 4000, banana.Block.Len()))
 	if err != nil {
 		return nil, err
 	}
 	first := draw(mnist[0], 10000, 10000)
-	large := tbpFigure{name: "obpm/kernel", part: "MNIST 8 against the rest", note: note, list: list(learners.KernelConfig{Kernel: "rbf", Gamma: 0.02, Scale: 255})}
+	large := tbpFigure{name: "obpm/kernel", part: "MNIST 8 against the rest", note: note, list: list(learner.KernelConfig{Kernel: "rbf", Gamma: 0.02, Scale: 255})}
 	more, err := large.run(ctx, o, func(run int) (train, test *engine.Block[float32]) {
 		train, _ = first(run)
 		return train, &mnist[1].Block
@@ -132,7 +132,7 @@ func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
 
 func obpm(members int, tau float64) made {
 	return made{fmt.Sprintf("obpm N=%d tau=%g", members, tau),
-		func(env learners.Env) (learners.Learner[float32], error) {
+		func(env learner.Env) (learner.Learner[float32], error) {
 			return bench.NewOBPM[float32](members, tau, env)
 		},
 		func(dim int, seed uint64) naive.Learner[float32] {
@@ -142,26 +142,26 @@ func obpm(members int, tau float64) made {
 
 func perceptron() made {
 	return made{"perceptron",
-		func(env learners.Env) (learners.Learner[float32], error) {
-			e, err := learners.Lookup("perceptron")
+		func(env learner.Env) (learner.Learner[float32], error) {
+			e, err := learner.Lookup("perceptron")
 			if err != nil {
 				return nil, err
 			}
-			return learners.New[float32](e, e.Config(), env)
+			return learner.New[float32](e, e.Config(), env)
 		},
 		func(dim int, _ uint64) naive.Learner[float32] { return naive.NewPerceptron[float32](dim) }}
 }
 
 func alma(b, c float64) made {
 	return made{fmt.Sprintf("alma B=%g C=%.4g", b, c),
-		func(env learners.Env) (learners.Learner[float32], error) {
-			e, err := learners.Lookup("alma")
+		func(env learner.Env) (learner.Learner[float32], error) {
+			e, err := learner.Lookup("alma")
 			if err != nil {
 				return nil, err
 			}
 			cfg := e.Config().(*learners.ALMAConfig)
 			cfg.Alpha, cfg.B, cfg.C = 0, b, c
-			return learners.New[float32](e, cfg, env)
+			return learner.New[float32](e, cfg, env)
 		},
 		func(dim int, _ uint64) naive.Learner[float32] { return naive.NewALMA[float32](dim, b, c) }}
 }
@@ -217,7 +217,7 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.learner.make(learners.Env{Seed: seed, Pool: o.Pool})
+			l, err := s.learner.make(learner.Env{Seed: seed, Pool: o.Pool})
 			if err != nil {
 				return nil, err
 			}

@@ -79,7 +79,7 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		for m, n := range members {
 			for k, tau := range taus {
 				p, c := &points[m][k], obpm(n, tau)
-				l, err := c.make(learners.Env{Seed: seed, Pool: o.Pool})
+				l, err := c.make(learner.Env{Seed: seed, Pool: o.Pool})
 				if err != nil {
 					return nil, err
 				}
@@ -184,14 +184,14 @@ func follow(ctx context.Context, o RunOptions, list []made, stream func(run int)
 		if err := b.Check(); err != nil {
 			return nil, err
 		}
-		rounds := make([]learners.Round, b.Len())
+		rounds := make([]learner.Round, b.Len())
 		for i, m := range list {
 			c := &out[i]
 			if run == 0 {
 				c.learner, c.errors, c.updates = m, make([]float64, b.Len()), make([]float64, b.Len())
 				c.plain = plainSeconds(bench.WallTime, m.plain(b.Dim, seed), b, nil)
 			}
-			l, err := m.make(learners.Env{Seed: seed, Pool: o.Pool})
+			l, err := m.make(learner.Env{Seed: seed, Pool: o.Pool})
 			if err != nil {
 				return nil, err
 			}
@@ -236,14 +236,14 @@ func (c online) row(experiment, prefix, quantity, note string, values []float64)
 
 func lms(eta float64) made {
 	return made{fmt.Sprintf("lms eta=%g", eta),
-		func(env learners.Env) (learners.Learner[float32], error) {
-			e, err := learners.Lookup("lms")
+		func(env learner.Env) (learner.Learner[float32], error) {
+			e, err := learner.Lookup("lms")
 			if err != nil {
 				return nil, err
 			}
 			cfg := e.Config().(*learners.LMSConfig)
 			cfg.Eta = eta
-			return learners.New[float32](e, cfg, env)
+			return learner.New[float32](e, cfg, env)
 		},
 		func(dim int, _ uint64) naive.Learner[float32] { return naive.NewLMS[float32](dim, eta) }}
 }

@@ -109,7 +109,7 @@ func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[fl
 	set := realSet{"C. elegans", min(o.Runs, 3), func(int) (*dataset.Data[float32], *dataset.Data[float32]) { return train, test },
 		"neither the paper's sample nor its attributes are public: one-hot trimers of the 51 letters around acceptor sites of other chromosomes"}
 	var rows []Row
-	var last []learners.Learner[float32]
+	var last []learner.Learner[float32]
 	for _, c := range []column{
 		{perceptron(), []int{1, 2, 3}, []float64{3.33, 2.99, 2.93}, make([]float64, 3), "", 0},
 		{alma(3.33, half), []int{1, 2, 3, 20}, []float64{1.95, 1.92, missing, 1.72}, make([]float64, 4), "", 180},
@@ -135,7 +135,7 @@ func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[fl
 }
 
 // run returns the rows, and the learner of the first run after its last epoch.
-func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, first learners.Learner[float32], err error) {
+func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, first learner.Learner[float32], err error) {
 	n := len(c.epochs)
 	values, learn, plain := make([][]float64, n), make([]time.Duration, n), make([]float64, n)
 	pool, clock := o.Pool, bench.WallTime
@@ -145,7 +145,7 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, f
 	for run := range s.runs {
 		seed := o.Seed + uint64(run)
 		train, test := s.split(run)
-		made, err := c.learner.make(learners.Env{Seed: seed, Pool: pool})
+		made, err := c.learner.make(learner.Env{Seed: seed, Pool: pool})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -206,11 +206,11 @@ var svmChoices = []float64{0.1, 0.3, 1, 3, 10, 30}
 // run. Of Cs whose errors there are within a standard error of the fewest, one is as good as another: if the paper's value is among their test errors, the row is inside.
 func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row, machine *learners.SVM[float32], err error) {
 	fit := func(C float64, train, test *engine.Block[float32]) (share, seconds float64, err error) {
-		if machine, err = bench.NewSVM[float32](learners.SVMConfig{C: C, Norm: 1, NoBias: true, Gap: 1e-4, KernelConfig: learners.KernelConfig{Kernel: "linear"}}, o.Pool); err != nil {
+		if machine, err = bench.NewSVM[float32](learners.SVMConfig{C: C, Norm: 1, NoBias: true, Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, o.Pool); err != nil {
 			return 0, 0, err
 		}
 		began := time.Now()
-		r, err := machine.Fit(ctx, train, learners.FitOptions{})
+		r, err := machine.Fit(ctx, train, learner.FitOptions{})
 		if err == nil && !r.Converged {
 			err = fmt.Errorf("bench: obpm/table2: %s, svm C=%g: not converged: %+v", set.name, C, machine.Solution())
 		}
@@ -289,7 +289,7 @@ func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row, m
 }
 
 // cochranRows compares ALMA, OBPM and the SVM on as many random test examples as the paper has, and on all.
-func cochranRows(ctx context.Context, o RunOptions, l []learners.Learner[float32], test *dataset.Data[float32]) (rows []Row, err error) {
+func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32], test *dataset.Data[float32]) (rows []Row, err error) {
 	const paperQ, paperTests = 3.77, 10000
 	n := test.Block.Len()
 	right := make([][]bool, len(l))

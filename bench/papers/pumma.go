@@ -52,7 +52,7 @@ const (
 type marginRun struct {
 	text    string
 	learner string
-	config  func(features int) learners.Config
+	config  func(features int) learner.Config
 	augment bool // a feature -R, R the longest p-norm, stands for the bias
 	unit    bool // then each example is brought to p-norm 1
 	p       float64
@@ -78,10 +78,10 @@ const almaShare = 5
 func marginNorms(slow bool) []marginNorm {
 	const delta = 0.1
 	auto := 2 * math.Log(100)
-	pumma := func(p string) func(int) learners.Config {
-		return func(n int) learners.Config {
+	pumma := func(p string) func(int) learner.Config {
+		return func(n int) learner.Config {
 			relative := &learners.PUMMAConfig{P: p, Delta: delta}
-			c, err := relative.Resolve(learners.Facts{Features: n})
+			c, err := relative.Resolve(learner.Facts{Features: n})
 			if err != nil {
 				panic(err) // n is 100
 			}
@@ -93,13 +93,13 @@ func marginNorms(slow bool) []marginNorm {
 			{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2,
 				plain: func(X [][]float64, y []float64) int64 { return naive.PUMMA(X, y, 2, delta) }},
 			{text: "romma aggressive", learner: "romma", augment: true, p: 2,
-				config: func(int) learners.Config { return &learners.ROMMAConfig{Aggressive: true, Delta: delta} },
+				config: func(int) learner.Config { return &learners.ROMMAConfig{Aggressive: true, Delta: delta} },
 				plain:  func(X [][]float64, y []float64) int64 { return naive.ROMMA(X, y, delta) }}}},
 		{text: "p=2 ln n", target: 0.0461, long: true, curves: Figure{YMin: -0.2, YMax: 0.06, XLog: true}, pair: [2]marginRun{
 			{text: "pumma p=auto (2 ln n)", learner: "pumma", config: pumma("auto"), p: auto,
 				plain: func(X [][]float64, y []float64) int64 { return naive.PUMMA(X, y, auto, delta) }},
 			{text: "alma p=2 ln n", learner: "alma", augment: true, unit: true, p: auto,
-				config: func(int) learners.Config { return &learners.ALMAConfig{P: auto, Alpha: delta} }}}},
+				config: func(int) learner.Config { return &learners.ALMAConfig{P: auto, Alpha: delta} }}}},
 	}
 	for i := range norms {
 		n := &norms[i]
@@ -227,11 +227,11 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*en
 // that of the original space, in the p-norm, divided by the longest example's.
 func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (trace Line, took time.Duration, err error) {
 	x, R := m.examples(b)
-	e, err := learners.Lookup(m.learner)
+	e, err := learner.Lookup(m.learner)
 	if err != nil {
 		return Line{}, 0, err
 	}
-	l, err := learners.New[float64](e, m.config(b.Dim), learners.Env{})
+	l, err := learner.New[float64](e, m.config(b.Dim), learner.Env{})
 	if err != nil {
 		return Line{}, 0, err
 	}
@@ -405,17 +405,17 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 
 // svmSoft returns the margin by the SVM.
 func svmSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64, err error) {
-	s, err := bench.NewSVM[float64](learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-4, KernelConfig: learners.KernelConfig{Kernel: "linear"}}, nil)
+	s, err := bench.NewSVM[float64](learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	res, err := s.Fit(ctx, b, learners.FitOptions{GramBytes: 1 << 30})
+	res, err := s.Fit(ctx, b, learner.FitOptions{GramBytes: 1 << 30})
 	return s.Solution().Margin, res.Updates, err
 }
 
 // pummaSoft returns the margin by PUMMA, p = 2.
 func pummaSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64, err error) {
-	res, _, err := fit(ctx, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: 1}, learners.Env{}, b, learners.FitOptions{ActiveSet: true})
+	res, _, err := fit(ctx, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: 1}, learner.Env{}, b, learner.FitOptions{ActiveSet: true})
 	return res.Margin, res.Updates, err
 }
 
@@ -430,10 +430,10 @@ func micraSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, u
 }
 
 // augmentedSoft fits with a feature -R for the bias and a soft margin of C = 1.
-func augmentedSoft(ctx context.Context, learner string, c learners.Config, b *engine.Block[float64], maxUpdates int64) (margin float64, updates int64, err error) {
+func augmentedSoft(ctx context.Context, name string, c learner.Config, b *engine.Block[float64], maxUpdates int64) (margin float64, updates int64, err error) {
 	const delta = 1 // 1/sqrt(C)
-	R := math.Sqrt(learners.MaxSumSq(b, 0))
-	res, l, err := fit(ctx, learner, c, learners.Env{}, withBias(b, -R), learners.FitOptions{Delta: delta, ActiveSet: true, MaxUpdates: maxUpdates})
+	R := math.Sqrt(learner.MaxSumSq(b, 0))
+	res, l, err := fit(ctx, name, c, learner.Env{}, withBias(b, -R), learner.FitOptions{Delta: delta, ActiveSet: true, MaxUpdates: maxUpdates})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -451,19 +451,19 @@ func augmentedSoft(ctx context.Context, learner string, c learners.Config, b *en
 // space.
 func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 	const within = 0.01 // of the paper's margin
-	kernel := learners.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 5, Scale: 1100}
+	kernel := learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 5, Scale: 1100}
 	const C = 1. / 30
-	online := learners.FitOptions{GramBytes: 1 << 30, ActiveSet: true, Halving: true}
+	online := learner.FitOptions{GramBytes: 1 << 30, ActiveSet: true, Halving: true}
 	augmented := online
 	augmented.Delta = math.Sqrt(1 / C)
 	columns := []struct {
 		name    string
 		learner string
-		config  learners.Config
-		o       learners.FitOptions
+		config  learner.Config
+		o       learner.FitOptions
 	}{
-		{"svm", "svm", &learners.SVMConfig{C: C, Norm: 2, Gap: 7e-4, KernelConfig: kernel}, learners.FitOptions{GramBytes: 1 << 30}},
-		{"svm without bias", "svm", &learners.SVMConfig{C: C, Norm: 2, NoBias: true, Gap: 7e-4, KernelConfig: kernel}, learners.FitOptions{GramBytes: 1 << 30}},
+		{"svm", "svm", &learners.SVMConfig{C: C, Norm: 2, Gap: 7e-4, KernelConfig: kernel}, learner.FitOptions{GramBytes: 1 << 30}},
+		{"svm without bias", "svm", &learners.SVMConfig{C: C, Norm: 2, NoBias: true, Gap: 7e-4, KernelConfig: kernel}, learner.FitOptions{GramBytes: 1 << 30}},
 		{"pumma", "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: C, KernelConfig: kernel}, online},
 		{"romma aggressive", "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01, KernelConfig: kernel}, augmented},
 	}
@@ -492,7 +492,7 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 		for i, c := range columns {
 			began := time.Now()
-			res, _, err := fit(ctx, c.learner, c.config, learners.Env{Pool: o.Pool}, &d.Block, c.o)
+			res, _, err := fit(ctx, c.learner, c.config, learner.Env{Pool: o.Pool}, &d.Block, c.o)
 			if err != nil {
 				return nil, err
 			}
@@ -511,14 +511,14 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 }
 
 // fit runs a learner's Fit from the start.
-func fit[T engine.Float](ctx context.Context, name string, c learners.Config, env learners.Env, b *engine.Block[T], o learners.FitOptions) (learners.FitResult, learners.Fitter[T], error) {
-	e, err := learners.Lookup(name)
+func fit[T engine.Float](ctx context.Context, name string, c learner.Config, env learner.Env, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, learner.Fitter[T], error) {
+	e, err := learner.Lookup(name)
 	if err != nil {
-		return learners.FitResult{}, nil, err
+		return learner.FitResult{}, nil, err
 	}
-	l, err := learners.New[T](e, c, env)
+	l, err := learner.New[T](e, c, env)
 	if err != nil {
-		return learners.FitResult{}, nil, err
+		return learner.FitResult{}, nil, err
 	}
 	f := learner.AsFitter(l)
 	res, err := f.Fit(ctx, b, o)

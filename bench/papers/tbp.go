@@ -36,14 +36,14 @@ func init() {
 		Summary: "test error against the number of kept examples on waveform (figure 11): perceptron, budget, tbp, svm",
 		Runs:    10, Needs: []string{bench.WaveformFile}, Draws: []string{"tbp/figure11"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/waveform", "Figure 11, waveform", bench.WaveformFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
+			return tbpRatsch(ctx, o, "tbp/waveform", "Figure 11, waveform", bench.WaveformFile, 4000, learner.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
 		}})
 	register(Experiment{
 		Name:    "tbp/banana",
 		Summary: "test error against the number of kept examples on banana (figure 12): perceptron, budget, tbp, svm",
 		Runs:    10, Needs: []string{bananaFile}, Draws: []string{"tbp/figure12"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/banana", "Figure 12, banana", bananaFile, 4000, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
+			return tbpRatsch(ctx, o, "tbp/banana", "Figure 12, banana", bananaFile, 4000, learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
 		}})
 	register(Experiment{
 		Name:    "tbp/usps",
@@ -71,7 +71,7 @@ const uspsNote = "not the paper's 7329 and 2000 examples but the 7291 and 2007 t
 type tbpLearner struct {
 	text    string // the line of the figure, and " p=" the number of kept examples
 	learner string
-	config  learners.Config
+	config  learner.Config
 	passes  int // at most, until one learns nothing, each in a new order; 0: one, in the order of the examples
 	plain   func(n int) (plainLearner, *[]int)
 }
@@ -88,7 +88,7 @@ func (l *tbpLearner) line() string {
 }
 
 // tbpLearners are those of figures 9 to 12. beta = 0, one pass. Plain forms are there for up to so many kept examples: they take up to some seconds.
-func tbpLearners(k learners.KernelConfig, C float64, sizes []int, plainBudget, plainTBP int) []tbpLearner {
+func tbpLearners(k learner.KernelConfig, C float64, sizes []int, plainBudget, plainTBP int) []tbpLearner {
 	u, rbf := learners.UpdateConfig{Update: "perceptron", C: 1}, naive.RBF{Gamma: k.Gamma}
 	if k.Sigma != 0 {
 		rbf.Gamma = engine.RBFSigma(k.Sigma).Gamma
@@ -144,7 +144,7 @@ const (
 )
 
 // tbpRatsch draws for each run a training set of n of the file's examples; the rest is the test set.
-func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n int, k learners.KernelConfig, C float64) ([]Row, error) {
+func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n int, k learner.KernelConfig, C float64) ([]Row, error) {
 	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)}, dataset.Options{})
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func tbpUSPS(ctx context.Context, o RunOptions, name, title string, noise, C flo
 	var rows []Row
 	for _, den := range []float64{128, 512} {
 		t := tbpFigure{name: name, title: title, part: fmt.Sprintf("exp(-d^2/%g)", den), note: uspsNote,
-			list: tbpLearners(learners.KernelConfig{Kernel: "rbf", Gamma: 1 / den}, C, sizes, 0, 0)}
+			list: tbpLearners(learner.KernelConfig{Kernel: "rbf", Gamma: 1 / den}, C, sizes, 0, 0)}
 		ten := noise == 0 && (den == 128 || o.Slow)
 		for _, p := range sizes {
 			tbp := fmt.Sprintf("tbp p=%d", p)
@@ -237,7 +237,7 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learners.KernelConfig{Kernel: "rbf", Gamma: 1. / 128}
+	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learner.KernelConfig{Kernel: "rbf", Gamma: 1. / 128}
 	var rows []Row
 	for _, p := range []int{35, 85} {
 		t := tbpFigure{name: "tbp/figure13", note: uspsNote}
@@ -337,7 +337,7 @@ func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(
 			}
 			f.errs = append(f.errs, 100*c.Error())
 			switch m := model.(type) {
-			case learners.Keeper:
+			case learner.Keeper:
 				f.kept = append(f.kept, float64(m.Support()))
 			case *learners.SVM[float32]:
 				f.kept = append(f.kept, float64(m.Solution().SupportVectors))
@@ -354,17 +354,17 @@ func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(
 	return found, nil
 }
 
-func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner, train *engine.Block[T]) (learners.Learner[T], error) {
-	e, err := learners.Lookup(l.learner)
+func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner, train *engine.Block[T]) (learner.Learner[T], error) {
+	e, err := learner.Lookup(l.learner)
 	if err != nil {
 		return nil, err
 	}
-	model, err := learners.New[T](e, l.config, learners.Env{Seed: o.Seed, Pool: o.Pool})
+	model, err := learner.New[T](e, l.config, learner.Env{Seed: o.Seed, Pool: o.Pool})
 	if err != nil {
 		return nil, err
 	}
 	if learner.AsFitter(model) != nil {
-		_, err = learner.Fit(ctx, model, train, learners.FitOptions{})
+		_, err = learner.Fit(ctx, model, train, learner.FitOptions{})
 		return model, err
 	}
 	d := dataset.Data[T]{Block: *train}

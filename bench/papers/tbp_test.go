@@ -13,6 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -124,7 +125,7 @@ func TestTBPPlain(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := d.Block.Slice(0, 600)
-	for _, l := range tbpLearners(learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{10, 40}, 40, 40)[1:] {
+	for _, l := range tbpLearners(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{10, 40}, 40, 40)[1:] {
 		if _, err := tbpPlain(context.Background(), RunOptions{}, l, &b); err != nil {
 			t.Error(err)
 		}
@@ -149,7 +150,7 @@ func TestTBPCurve(t *testing.T) {
 		t.Fatal(err)
 	}
 	var drawn Figure
-	f := tbpFigure{name: "tbp/test", list: tbpLearners(learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{20, 1000}, 0, 0)[1:],
+	f := tbpFigure{name: "tbp/test", list: tbpLearners(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{20, 1000}, 0, 0)[1:],
 		orders: []paperOrder{{high: "budget p=20", low: "tbp p=20"}, {high: "budget p=1000", low: "tbp p=1000"}}}
 	rows, err := f.run(context.Background(), RunOptions{Seed: 1, Runs: 3, Drawn: func(f Figure) { drawn = f }}, func(run int) (train, test *engine.Block[float32]) {
 		a, b := d.Block.Slice(1000*run, 1000*run+1000), d.Block.Slice(4000, 5300)

@@ -61,7 +61,7 @@ func (t toy) add(b *engine.Block[float64], x, z, y float64) {
 type toyRun struct {
 	toy
 	l           tbpLearner
-	model       learners.Learner[float64]
+	model       learner.Learner[float64]
 	train, test *engine.Block[float64]
 	kept        []int   // examples of train
 	passes      int     // 0 of a learner of whole data sets
@@ -71,21 +71,21 @@ type toyRun struct {
 
 // learn passes over the run's examples until a pass learns nothing, at most so often; each pass but the first in a new order.
 func (r *toyRun) learn(ctx context.Context, o RunOptions, passes int) error {
-	e, err := learners.Lookup(r.l.learner)
+	e, err := learner.Lookup(r.l.learner)
 	if err != nil {
 		return err
 	}
-	if r.model, err = learners.New[float64](e, r.l.config, learners.Env{Seed: o.Seed, Pool: o.Pool}); err != nil {
+	if r.model, err = learner.New[float64](e, r.l.config, learner.Env{Seed: o.Seed, Pool: o.Pool}); err != nil {
 		return err
 	}
 	began := time.Now()
 	if f := learner.AsFitter(r.model); f != nil {
-		if _, err := f.Fit(ctx, r.train, learners.FitOptions{}); err != nil {
+		if _, err := f.Fit(ctx, r.train, learner.FitOptions{}); err != nil {
 			return err
 		}
 	} else {
 		d := dataset.Data[float64]{Block: *r.train}
-		b, order, rounds := r.train, make([]int32, r.train.Len()), make([]learners.Round, r.train.Len())
+		b, order, rounds := r.train, make([]int32, r.train.Len()), make([]learner.Round, r.train.Len())
 		for before := int64(-1); r.passes < passes && before != r.model.Updates(); r.passes++ {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -331,7 +331,7 @@ func tbpFigure6(ctx context.Context, o RunOptions) ([]Row, error) {
 					}
 				}, side}
 			},
-			examples: 1000, passes: 1, list: tbpLearners(learners.KernelConfig{Kernel: "linear"}, 1, []int{5, 10, 20}, 0, 0)[1:],
+			examples: 1000, passes: 1, list: tbpLearners(learner.KernelConfig{Kernel: "linear"}, 1, []int{5, 10, 20}, 0, 0)[1:],
 			panels: []string{"perceptron", "budget p=10", "budget p=20", "tbp p=5", "tbp p=10", "tbp p=20"}, most: 20,
 			quantities: []toyQuantity{toyError, toyKept, {name: "angle_degrees", of: func(r *toyRun) (float64, error) {
 				f, err := r.score([]float64{0, 1, 0}, []float64{0, 0, 1})
@@ -372,7 +372,7 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 					return y + r.Normal(), 4*r.Uniform() - 2, y
 				}, func(x, _ float64) float64 { return x }}
 			},
-			examples: 1000, passes: 1, list: tbpLearners(learners.KernelConfig{Kernel: "linear"}, 1, []int{10, 20, 50}, 0, 0)[1:],
+			examples: 1000, passes: 1, list: tbpLearners(learner.KernelConfig{Kernel: "linear"}, 1, []int{10, 20, 50}, 0, 0)[1:],
 			panels: []string{"perceptron", "budget p=20", "budget p=50", "tbp p=10", "tbp p=20", "tbp p=50"},
 			quantities: []toyQuantity{toyError, toyKept,
 				{name: "above_bayes_percent", of: func(r *toyRun) (float64, error) { return r.missed - r.best(r.test), nil }},
@@ -425,7 +425,7 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 		passes = 400
 	)
 	wave := func(x, z float64) float64 { return z - float64(0.5*math.Sin(float64(math.Pi*x))) }
-	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learners.KernelConfig{Kernel: "rbf", Sigma: 0.7}
+	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}
 	t := toyFigure{
 		name: "tbp/figure8", title: "Figure 8",
 		note: fmt.Sprintf("100 points, uniform in a square of side 2, on two sides of x2 = sin(pi x1)/2 and at least %g above or below it; Gaussian kernel of sigma %g, svm without slack, "+

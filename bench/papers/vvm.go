@@ -95,7 +95,7 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		series  string
 		points  int // kept, or the paper's count of them
 		learner string
-		config  learners.Config
+		config  learner.Config
 	}{ // by the paper's figure, from the least error
 		{"ep", 300, "ep", &learners.EPConfig{PointsConfig: points}},
 		{"vvm", 40, "vvm", &learners.VVMConfig{Buffer: 40, Pairs: 1, PointsConfig: points}},
@@ -113,19 +113,19 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				return nil, err
 			}
 			for i, l := range list {
-				e, err := learners.Lookup(l.learner)
+				e, err := learner.Lookup(l.learner)
 				if err != nil {
 					return nil, err
 				}
-				model, err := learners.New[float64](e, l.config, learners.Env{Pool: o.Pool})
+				model, err := learner.New[float64](e, l.config, learner.Env{Pool: o.Pool})
 				if err != nil {
 					return nil, err
 				}
 				began := time.Now()
 				if f := learner.AsFitter(model); f != nil {
-					_, err = f.Fit(ctx, b, learners.FitOptions{})
+					_, err = f.Fit(ctx, b, learner.FitOptions{})
 				} else {
-					err = model.Learn(b, make([]learners.Round, b.Len()))
+					err = model.Learn(b, make([]learner.Round, b.Len()))
 				}
 				if err != nil {
 					return nil, err
@@ -198,14 +198,14 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 	plain := func(buffer int, oldest bool) *naive.VVM {
 		return naive.NewVVM(features, buffer, oldest, points.Noise, points.Tolerance, points.Sweeps)
 	}
-	type learner struct {
+	type learnerMade struct {
 		text, learner string
 		buffer        int
-		config        learners.Config
+		config        learner.Config
 		paper         []float64 // mean, standard deviation over 10 permutations
 		plain         *naive.VVM
 	}
-	list := []learner{
+	list := []learnerMade{
 		{"adf", "adf", 0, &learners.ADFConfig{Covariance: "full"}, nil, plain(0, false)},
 		{"vvm without merging", "vvm", 10, &learners.VVMConfig{Buffer: 10, PointsConfig: points}, nil, plain(10, false)},
 	}
@@ -218,11 +218,11 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		{30, []float64{6.05, 0.97}, []float64{5.94, 0.91}},
 		{50, []float64{4.07, 0.62}, []float64{4.15, 0.61}},
 	} {
-		wep := learner{"wep", "wep", p.buffer, &learners.WEPConfig{Buffer: p.buffer, PointsConfig: points}, p.wep, nil}
+		wep := learnerMade{"wep", "wep", p.buffer, &learners.WEPConfig{Buffer: p.buffer, PointsConfig: points}, p.wep, nil}
 		if p.buffer == 10 { // those of larger buffers take long
 			wep.plain = plain(p.buffer, true)
 		}
-		list = append(list, wep, learner{"vvm", "vvm", p.buffer, &learners.VVMConfig{Buffer: p.buffer, Pairs: 1, PointsConfig: points}, p.vvm, nil})
+		list = append(list, wep, learnerMade{"vvm", "vvm", p.buffer, &learners.VVMConfig{Buffer: p.buffer, Pairs: 1, PointsConfig: points}, p.vvm, nil})
 	}
 	var rows []Row
 	for _, l := range list {
@@ -314,7 +314,7 @@ func streamOf(o RunOptions, run int, d *dataset.Data[float64]) *engine.Block[flo
 }
 
 // plainOnStream times a learner's plain form on the first run's stream, and fails if the two posterior means differ.
-func plainOnStream(o RunOptions, d *dataset.Data[float64], learner string, c learners.Config, features int, variance float64, plain *naive.VVM) (time.Duration, error) {
+func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learner.Config, features int, variance float64, plain *naive.VVM) (time.Duration, error) {
 	b := &engine.Block[float64]{}
 	f, err := engine.NewFourier[float64](features, math.Sqrt(variance), o.Seed, o.Pool)
 	if err == nil {
@@ -323,13 +323,13 @@ func plainOnStream(o RunOptions, d *dataset.Data[float64], learner string, c lea
 	if err != nil {
 		return 0, err
 	}
-	e, err := learners.Lookup(learner)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		return 0, err
 	}
-	l, err := learners.New[float64](e, c, learners.Env{Pool: o.Pool})
+	l, err := learner.New[float64](e, c, learner.Env{Pool: o.Pool})
 	if err == nil {
-		err = l.Learn(b, make([]learners.Round, b.Len()))
+		err = l.Learn(b, make([]learner.Round, b.Len()))
 	}
 	if err != nil {
 		return 0, err
@@ -345,7 +345,7 @@ func plainOnStream(o RunOptions, d *dataset.Data[float64], learner string, c lea
 	took := time.Since(began)
 	for j, v := range l.Weights() {
 		if w := plain.M[j]; !(math.Abs(v-w) <= 1e-8) {
-			return 0, fmt.Errorf("bench: %s has a mean of %v for weight %d, its plain form %v", learner, v, j, w)
+			return 0, fmt.Errorf("bench: %s has a mean of %v for weight %d, its plain form %v", name, v, j, w)
 		}
 	}
 	return took, nil
@@ -353,23 +353,23 @@ func plainOnStream(o RunOptions, d *dataset.Data[float64], learner string, c lea
 
 // onStream has a learner pass over the examples in the run's order, on random Fourier features if there are any, whose frequencies are the run's too. It returns the number of
 // wrong predictions among the first 0, 1, 2, ... examples, each made before the label was shown. A score of 0, the first one's, is wrong.
-func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float64], learner string, c learners.Config, features int, variance float64) (wrong []int, took time.Duration, err error) {
+func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float64], name string, c learner.Config, features int, variance float64) (wrong []int, took time.Duration, err error) {
 	if ctx.Err() != nil {
 		return nil, 0, context.Cause(ctx)
 	}
 	seed, b := o.Seed+uint64(run), streamOf(o, run, d)
 	if features > 0 {
-		learner, c = "rff", &learners.RFFConfig{D: features, Sigma: math.Sqrt(variance), Base: learner, BaseConfig: c}
+		name, c = "rff", &learners.RFFConfig{D: features, Sigma: math.Sqrt(variance), Base: name, BaseConfig: c}
 	}
-	e, err := learners.Lookup(learner)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		return nil, 0, err
 	}
-	l, err := learners.New[float64](e, c, learners.Env{Seed: seed, Pool: o.Pool})
+	l, err := learner.New[float64](e, c, learner.Env{Seed: seed, Pool: o.Pool})
 	if err != nil {
 		return nil, 0, err
 	}
-	rounds, began := make([]learners.Round, b.Len()), time.Now()
+	rounds, began := make([]learner.Round, b.Len()), time.Now()
 	if err := l.Learn(b, rounds); err != nil {
 		return nil, 0, err
 	}
@@ -419,11 +419,11 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 		return nil, nil, err
 	}
 	sogp := func(noise, eps float64) *learners.SOGPConfig {
-		return &learners.SOGPConfig{Basis: s.basis, Noise: noise, Eps: eps, Novelty: 1e-4, KernelConfig: learners.KernelConfig{Kernel: "rbf", Sigma: math.Sqrt(s.width)}}
+		return &learners.SOGPConfig{Basis: s.basis, Noise: noise, Eps: eps, Novelty: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: math.Sqrt(s.width)}}
 	}
 	list := []struct {
 		text, learner string
-		config        learners.Config
+		config        learner.Config
 		features      int
 	}{
 		{"vvm", "vvm", &learners.VVMConfig{Buffer: s.buffer, Pairs: 1, PointsConfig: learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20, Damping: 1}}, s.features},

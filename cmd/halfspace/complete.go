@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -51,7 +51,7 @@ func flagValues(cmd *cobra.Command, f *pflag.Flag) []string {
 	case *choice:
 		return v.options
 	case learnerFlag:
-		return learners.Names()
+		return learner.Names()
 	case *setting:
 		if len(v.uses) == 0 {
 			return nil
@@ -85,7 +85,7 @@ func settingValues(cmd *cobra.Command, s *setting) []string {
 		}
 	}
 	for _, name := range of {
-		e, err := learners.Lookup(name)
+		e, err := learner.Lookup(name)
 		if err != nil {
 			continue
 		}
@@ -111,14 +111,14 @@ func settingValues(cmd *cobra.Command, s *setting) []string {
 }
 
 // bases returns the names of the learners that a wrapper takes as its base.
-func bases(e learners.Entry) (names []string) {
-	for _, name := range learners.Names() {
+func bases(e learner.Entry) (names []string) {
+	for _, name := range learner.Names() {
 		c := e.Config()
 		place, config, ok := base(c)
 		if !ok {
 			return nil
 		}
-		inner, err := learners.Lookup(name)
+		inner, err := learner.Lookup(name)
 		if err != nil {
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // The documents are README.md, the two other pages beside it and those of docs/. Their commands
@@ -282,7 +282,7 @@ func checkCommand(t *testing.T, args []string) {
 	case "train": // the settings must be those of its learner or of the base
 		a := found.Flags().Lookup("learner").Value.String()
 		who := []string{a}
-		if e, err := learners.Lookup(a); err == nil {
+		if e, err := learner.Lookup(a); err == nil {
 			if place, _, ok := base(e.Config()); ok {
 				who = append(who, place.String())
 			}
@@ -412,7 +412,7 @@ func TestLearnersPage(t *testing.T) {
 		}
 	}
 	kernel := sections["Kernel settings"]
-	for _, name := range learners.Names() {
+	for _, name := range learner.Names() {
 		if !strings.Contains(string(text), "\n| [`"+name+"`](#"+name+") | ") {
 			t.Errorf("no row of %s", name)
 		}
@@ -421,7 +421,7 @@ func TestLearnersPage(t *testing.T) {
 			t.Errorf("no section of %s", name)
 			continue
 		}
-		e, err := learners.Lookup(name)
+		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -452,7 +452,7 @@ func TestLearnersPage(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| \\[`([^`]+)`\\]").FindAllStringSubmatch(
 		string(text), -1) {
-		if !slices.Contains(learners.Names(), m[1]) {
+		if !slices.Contains(learner.Names(), m[1]) {
 			t.Errorf("a row of %s, which is no learner", m[1])
 		}
 	}

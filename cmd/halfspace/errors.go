@@ -13,7 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // Exit codes; halfspace help exit-codes tells of them.
@@ -60,7 +60,7 @@ func explain(err error) (code int, next string) {
 
 // kinds are errors whose texts tell programs what went wrong. At the end of a text that says so to
 // people they tell nothing.
-var kinds = []error{learners.ErrConfig, engine.ErrKernel, dataset.ErrOption, eval.ErrOptions}
+var kinds = []error{learner.ErrConfig, engine.ErrKernel, dataset.ErrOption, eval.ErrOptions}
 
 // errorText is the text of an error without such ends.
 func errorText(err error) string {

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/internal/realdata"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // TestEnvNames checks that no two flags of a command share an environment variable.
@@ -71,19 +71,19 @@ func TestDescribeConfig(t *testing.T) {
 }
 
 // configOf makes settings of flags.
-func configOf(t *testing.T, learner, flags string) learners.Config {
+func configOf(t *testing.T, name, flags string) learner.Config {
 	t.Helper()
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	l := addLearnerFlags(fs)
 	if err := fs.Parse(strings.Fields(flags)); err != nil {
 		t.Fatalf("%s: %v", flags, err)
 	}
-	e, err := learners.Lookup(learner)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := e.Config()
-	if err := l.apply(learner, c); err != nil {
+	if err := l.apply(name, c); err != nil {
 		t.Fatalf("%s: %v", flags, err)
 	}
 	if err := c.Validate(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // helpWidth is the widest line of all help.
@@ -153,7 +153,7 @@ func (l learnerFlag) Set(name string) error {
 // writeLearnerHelp prints a learner's own settings with their defaults, for a wrapper those of its
 // base too, and then the flags that all learners have.
 func writeLearnerHelp(w io.Writer, cmd *cobra.Command, name string) {
-	e, err := learners.Lookup(name)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		return // learnerFlag has looked
 	}
@@ -164,7 +164,7 @@ func writeLearnerHelp(w io.Writer, cmd *cobra.Command, name string) {
 		if f := cmd.Flags().Lookup("base"); f.Changed {
 			place.SetString(f.Value.String())
 		}
-		if e, err := learners.Lookup(place.String()); err == nil {
+		if e, err := learner.Lookup(place.String()); err == nil {
 			writeFlagRows(w, "Settings of its base, "+e.Name+" (--base chooses another)",
 				settingRows(e.Config()))
 		}
@@ -175,7 +175,7 @@ func writeLearnerHelp(w io.Writer, cmd *cobra.Command, name string) {
 }
 
 // settingRows lists a learner's settings with their defaults.
-func settingRows(c learners.Config) []flagRow {
+func settingRows(c learner.Config) []flagRow {
 	var rows []flagRow
 	all := settingsOf(c)
 	for _, f := range all {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // runs a command line in this process and returns what it printed.
@@ -41,7 +41,7 @@ func TestHelpWidth(t *testing.T) {
 		}
 	}
 	walk(newRootCmd(nil), nil)
-	for _, name := range learners.Names() {
+	for _, name := range learner.Names() {
 		lines = append(lines, []string{"train", "-a", name, "--help"})
 		for _, base := range settingOf(t, name, "base") {
 			lines = append(lines, []string{"train", "-a", name, "--base", base, "--help"})
@@ -64,14 +64,14 @@ func TestHelpWidth(t *testing.T) {
 }
 
 // settingOf returns the values that a shell is offered for a learner's setting.
-func settingOf(t *testing.T, learner, flag string) (values []string) {
+func settingOf(t *testing.T, name, flag string) (values []string) {
 	t.Helper()
-	e, err := learners.Lookup(learner)
+	e, err := learner.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if slices.Contains(flagNames(e.Config()), flag) {
-		values = completions(t, "train", "-a", learner, "--"+flag, "")
+		values = completions(t, "train", "-a", name, "--"+flag, "")
 	}
 	return values
 }
@@ -79,15 +79,15 @@ func settingOf(t *testing.T, learner, flag string) (values []string) {
 // TestLearnerHelp: the help of each learner begins with its own settings and their defaults, and
 // has those of its base.
 func TestLearnerHelp(t *testing.T) {
-	for _, name := range learners.Names() {
-		e, _ := learners.Lookup(name)
+	for _, name := range learner.Names() {
+		e, _ := learner.Lookup(name)
 		c := e.Config()
 		own, common, found := strings.Cut(printed(t, "train", "--help", "-a", name),
 			"Flags of every learner:")
 		if !found || !strings.Contains(common, "--until-converged") {
 			t.Errorf("%s: no flags of every learner", name)
 		}
-		check := func(c learners.Config, text string) {
+		check := func(c learner.Config, text string) {
 			for _, f := range settingsOf(c) {
 				_, after, found := strings.Cut(text, "\n      --"+f.flag+" ")
 				after, _, _ = strings.Cut(after, "\n      --")
@@ -100,7 +100,7 @@ func TestLearnerHelp(t *testing.T) {
 			}
 		}
 		if place, _, ok := base(c); ok {
-			b, err := learners.Lookup(place.String())
+			b, err := learner.Lookup(place.String())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,8 +124,8 @@ func TestLearnerHelp(t *testing.T) {
 // TestValues: a setting takes all values that its tag lists, and no other.
 func TestValues(t *testing.T) {
 	n := 0
-	for _, name := range learners.Names() {
-		e, _ := learners.Lookup(name)
+	for _, name := range learner.Names() {
+		e, _ := learner.Lookup(name)
 		for i, f := range settingsOf(e.Config()) {
 			if f.value.Kind() == reflect.String && f.values == nil && f.flag != "base" &&
 				f.flag != "p" {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners"
 )
 
 // learnerFlags are the flags made of the fields of every learner's Config. Learners share a flag of one name; which of
@@ -46,8 +45,8 @@ func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 	help := map[string][]line{} // of a flag; learners with the same text share one
 	kinds := map[string]reflect.Kind{}
 	var order []string
-	for _, name := range learners.Names() {
-		e, err := learners.Lookup(name)
+	for _, name := range learner.Names() {
+		e, err := learner.Lookup(name)
 		if err != nil {
 			panic(err)
 		}
@@ -124,8 +123,8 @@ func (f field) set(text string) error {
 
 // estimators returns the learners that take auto for a flag.
 func estimators(flag string) (names []string) {
-	for _, name := range learners.Names() {
-		e, err := learners.Lookup(name)
+	for _, name := range learner.Names() {
+		e, err := learner.Lookup(name)
 		if err != nil {
 			continue
 		}
@@ -166,7 +165,7 @@ func (f field) idle(all []field) (want string, yes bool) {
 }
 
 // settingsOf returns the fields of c that have flags; those of embedded structs too.
-func settingsOf(c learners.Config) []field { return settingsOfStruct(reflect.ValueOf(c).Elem()) }
+func settingsOf(c learner.Config) []field { return settingsOfStruct(reflect.ValueOf(c).Elem()) }
 
 func settingsOfStruct(v reflect.Value) []field {
 	var list []field
@@ -202,18 +201,18 @@ func kindName(k reflect.Kind) string {
 }
 
 // base returns the places of c for a base learner's name and Config, if it has them (obpm).
-func base(c learners.Config) (name, config reflect.Value, ok bool) {
+func base(c learner.Config) (name, config reflect.Value, ok bool) {
 	v := reflect.ValueOf(c).Elem()
 	name, config = v.FieldByName("Base"), v.FieldByName("BaseConfig")
-	ok = name.IsValid() && config.IsValid() && name.Kind() == reflect.String && config.Type() == reflect.TypeFor[learners.Config]()
+	ok = name.IsValid() && config.IsValid() && name.Kind() == reflect.String && config.Type() == reflect.TypeFor[learner.Config]()
 	return name, config, ok
 }
 
 // apply sets the fields of c to what the flags say. c starts from its defaults, or from a model's settings. A flag that is neither of the
 // learner nor of its base learner is an error, and so is one that has no effect beside the others.
-func (l *learnerFlags) apply(learner string, c learners.Config) error {
+func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 	used := map[string]bool{}
-	set := func(c learners.Config) error {
+	set := func(c learner.Config) error {
 		all := settingsOf(c)
 		var mine []field
 		for _, f := range all {
@@ -224,7 +223,7 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 			used[f.flag] = true
 			text := l.text[f.flag].text
 			if err := f.set(text); err != nil {
-				next := "The flags: halfspace train -a " + learner + " --help."
+				next := "The flags: halfspace train -a " + learnerName + " --help."
 				if names := estimators(f.flag); text == "auto" && len(names) > 0 {
 					next = "Learners that estimate it: " + strings.Join(names, ", ") + "."
 				}
@@ -243,9 +242,9 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 		return err
 	}
 	has := flagNames(c)
-	who := learner
+	who := learnerName
 	if name, config, ok := base(c); ok {
-		if bc, _ := config.Interface().(learners.Config); bc == nil || l.fs.Lookup("base").Changed {
+		if bc, _ := config.Interface().(learner.Config); bc == nil || l.fs.Lookup("base").Changed {
 			e, err := lookupLearner("--base", name.String())
 			if err != nil {
 				return err
@@ -255,7 +254,7 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 				config.Set(reflect.ValueOf(fresh))
 			}
 		}
-		bc := config.Interface().(learners.Config)
+		bc := config.Interface().(learner.Config)
 		if err := set(bc); err != nil {
 			return err
 		}
@@ -274,32 +273,32 @@ func (l *learnerFlags) apply(learner string, c learners.Config) error {
 }
 
 // config returns the learner that -a chooses, and its settings as the flags say.
-func (l *learnerFlags) config(learner string) (string, learners.Config, error) {
-	e, err := lookupLearner(given(l.fs, "learner"), learner)
+func (l *learnerFlags) config(chosen string) (string, learner.Config, error) {
+	e, err := lookupLearner(given(l.fs, "learner"), chosen)
 	if err != nil {
 		return "", nil, err
 	}
 	c := e.Config()
-	if wrapper, around, ok := l.wrapper(learner); ok {
+	if wrapper, around, ok := l.wrapper(chosen); ok {
 		if l.fs.Changed("base") {
 			return "", nil, usage("Leave one of them out.",
 				"%s and %s exclude each other, but with %s %s", given(l.fs, wrapper),
 				given(l.fs, "base"), given(l.fs, "learner"), wrapper)
 		}
 		name, config, _ := base(around)
-		name.SetString(learner)
+		name.SetString(chosen)
 		config.Set(reflect.ValueOf(c))
-		learner, c = wrapper, around
+		chosen, c = wrapper, around
 	}
-	return learner, c, l.apply(learner, c)
+	return chosen, c, l.apply(chosen, c)
 }
 
 // wrapper finds the learner that another one is wrapped in: one with a base whose own name is a flag
 // of it, which is given. So -a NAME --rff D is the learner rff with the base NAME.
-func (l *learnerFlags) wrapper(learner string) (name string, c learners.Config, ok bool) {
-	for _, name := range learners.Names() {
-		e, err := learners.Lookup(name)
-		if err != nil || name == learner || l.text[name] == nil || !l.fs.Changed(name) {
+func (l *learnerFlags) wrapper(chosen string) (name string, c learner.Config, ok bool) {
+	for _, name := range learner.Names() {
+		e, err := learner.Lookup(name)
+		if err != nil || name == chosen || l.text[name] == nil || !l.fs.Changed(name) {
 			continue
 		}
 		c := e.Config()
@@ -311,7 +310,7 @@ func (l *learnerFlags) wrapper(learner string) (name string, c learners.Config, 
 }
 
 // unchanged applies flags to a model's settings. Learning goes on only as it began: a flag that changes what the model keeps is an error.
-func (l *learnerFlags) unchanged(learner string, have learners.Config) (learners.Config, error) {
+func (l *learnerFlags) unchanged(learner string, have learner.Config) (learner.Config, error) {
 	want, err := copyConfig(learner, have)
 	if err != nil {
 		return nil, err
@@ -338,7 +337,7 @@ func (l *learnerFlags) unchanged(learner string, have learners.Config) (learners
 }
 
 // copyConfig returns a deep copy, by way of JSON.
-func copyConfig(learner string, c learners.Config) (learners.Config, error) {
+func copyConfig(learner string, c learner.Config) (learner.Config, error) {
 	e, err := lookupLearner("-a", learner)
 	if err != nil {
 		return nil, err
@@ -355,19 +354,19 @@ func copyConfig(learner string, c learners.Config) (learners.Config, error) {
 }
 
 // lookupLearner finds a learner; the error suggests the nearest name.
-func lookupLearner(flag, name string) (learners.Entry, error) {
-	e, err := learners.Lookup(name)
+func lookupLearner(flag, name string) (learner.Entry, error) {
+	e, err := learner.Lookup(name)
 	if err == nil {
 		return e, nil
 	}
-	next := "The learners: " + strings.Join(learners.Names(), ", ") + "."
-	if near := nearest(name, learners.Names()); near != "" {
+	next := "The learners: " + strings.Join(learner.Names(), ", ") + "."
+	if near := nearest(name, learner.Names()); near != "" {
 		next = "Did you mean " + near + "? " + next
 	}
 	return e, usage(next, "%s %s: no such learner", flag, name)
 }
 
-func flagNames(c learners.Config) []string {
+func flagNames(c learner.Config) []string {
 	var names []string
 	for _, f := range settingsOf(c) {
 		names = append(names, f.flag)
@@ -421,8 +420,8 @@ func parseInto(v reflect.Value, text string) error {
 // learnerHelp lists the learners.
 func learnerHelp() string {
 	var b strings.Builder
-	for _, name := range learners.Names() {
-		e, _ := learners.Lookup(name)
+	for _, name := range learner.Names() {
+		e, _ := learner.Lookup(name)
 		fmt.Fprintf(&b, "  %-12s  %s\n", name, e.Summary)
 	}
 	return b.String()
@@ -431,8 +430,8 @@ func learnerHelp() string {
 // who returns the learners that have a trait, as flags for those alone end their help.
 func who(has func(learner.Traits) bool) string {
 	var names []string
-	for _, name := range learners.Names() {
-		if e, err := learners.Lookup(name); err == nil && has(e.Config().Traits()) {
+	for _, name := range learner.Names() {
+		if e, err := learner.Lookup(name); err == nil && has(e.Config().Traits()) {
 			names = append(names, name)
 		}
 	}

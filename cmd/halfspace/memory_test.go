@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/race"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // TestMemoryBudget: over a stream that fills the budget and then takes many examples' places, the process never holds more than a tenth above what
@@ -55,14 +55,14 @@ func TestMemoryBudget(t *testing.T) {
 			}
 			Memory struct {
 				Budget, Program, Reader, Moving, Peak int64
-				Parts                                 []learners.MemoryPart
+				Parts                                 []learner.MemoryPart
 			}
 		}
 		if err := json.Unmarshal(out, &r); err != nil {
 			t.Fatal(err)
 		}
 		plan := r.Memory.Program + r.Memory.Reader + r.Memory.Moving +
-			learners.Footprint{Parts: r.Memory.Parts}.Held()
+			learner.Footprint{Parts: r.Memory.Parts}.Held()
 		if r.Memory.Budget != 32<<20 || plan > r.Memory.Budget || plan < r.Memory.Budget*95/100 {
 			t.Errorf("%s: %d bytes of %d planned: %+v", args, plan, r.Memory.Budget, r.Memory)
 		}

@@ -10,23 +10,23 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 )
 
 // mergeReport is what merge prints with --json.
 type mergeReport struct {
-	Schema    string                    `json:"schema"`
-	Learner   string                    `json:"learner"`
-	Config    learners.Config           `json:"config"`
-	Precision string                    `json:"precision"`
-	Merged    []string                  `json:"merged"` // the files
-	Features  int                       `json:"features"`
-	Presented uint64                    `json:"presented"` // examples, over all
-	Updates   int64                     `json:"updates"`
-	Posterior *learners.PosteriorReport `json:"posterior"`
-	Model     string                    `json:"model"`
-	SHA256    string                    `json:"model_sha256"`
+	Schema    string                   `json:"schema"`
+	Learner   string                   `json:"learner"`
+	Config    learner.Config           `json:"config"`
+	Precision string                   `json:"precision"`
+	Merged    []string                 `json:"merged"` // the files
+	Features  int                      `json:"features"`
+	Presented uint64                   `json:"presented"` // examples, over all
+	Updates   int64                    `json:"updates"`
+	Posterior *learner.PosteriorReport `json:"posterior"`
+	Model     string                   `json:"model"`
+	SHA256    string                   `json:"model_sha256"`
 }
 
 func newMergeCmd() *cobra.Command {
@@ -88,9 +88,9 @@ these over random features (--rff) of one seed.`,
 
 // mergeable returns the names of the learners with a posterior that can be merged.
 func mergeable() (names []string) {
-	for _, name := range learners.Names() {
-		if e, err := learners.Lookup(name); err == nil {
-			if l, err := e.New64(e.Config(), learners.Env{}); err == nil && learners.PosteriorOf(l) != nil {
+	for _, name := range learner.Names() {
+		if e, err := learner.Lookup(name); err == nil {
+			if l, err := e.New64(e.Config(), learner.Env{}); err == nil && learner.PosteriorOf(l) != nil {
 				names = append(names, name)
 			}
 		}
@@ -197,7 +197,7 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 	if err != nil {
 		return nil, modelError(names[0], err)
 	}
-	p := learners.PosteriorOf(l)
+	p := learner.PosteriorOf(l)
 	if p == nil {
 		return nil, &fail{codeModel, fmt.Errorf("%s: %s has no posterior to merge", names[0], first.Learner), "Learners that can be merged: " + strings.Join(mergeable(), ", ") + "."}
 	}
@@ -233,7 +233,7 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 }
 
 // describePosterior tells what a posterior met; it is empty where there is nothing to tell.
-func describePosterior(p *learners.PosteriorReport) string {
+func describePosterior(p *learner.PosteriorReport) string {
 	var parts []string
 	if p.Sweeps > 0 {
 		parts = append(parts, plural(int(p.Sweeps), "sweep"))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 )
 
@@ -15,17 +15,17 @@ import (
 // labels -1 and +1.
 func TestPredictCaptured(t *testing.T) {
 	t.Parallel()
-	e, err := learners.Lookup("perceptron")
+	e, err := learner.Lookup("perceptron")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := e.Config()
-	l, err := learners.New[float32](e, c, learners.Env{})
+	l, err := learner.New[float32](e, c, learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &engine.Block[float32]{Dim: 2, Stride: 2, X: []float32{1, 0, 0, 1}, Y: []float32{1, -1}}
-	if err := l.Learn(b, make([]learners.Round, 2)); err != nil {
+	if err := l.Learn(b, make([]learner.Round, 2)); err != nil {
 		t.Fatal(err)
 	}
 	m, err := model.Capture("perceptron", c, 0, l)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // progressLines writes a table with a row at each doubling of the examples and one at the end, in
@@ -19,7 +19,7 @@ type progressLines struct {
 }
 
 // Fit is eval.Progress.
-func (p *progressLines) Fit(s learners.FitStatus, elapsed time.Duration) {
+func (p *progressLines) Fit(s learner.FitStatus, elapsed time.Duration) {
 	if !p.fitted {
 		fmt.Fprintf(p.w, "%14s %12s %10s %14s %14s %10s\n",
 			"updates", "epochs", "violators", "margin", "bound", "seconds")
@@ -108,7 +108,7 @@ type progressLine struct {
 }
 
 // Fit is eval.Progress.
-func (p *progressJSON) Fit(s learners.FitStatus, elapsed time.Duration) {
+func (p *progressJSON) Fit(s learner.FitStatus, elapsed time.Duration) {
 	finite := func(v float64) *float64 {
 		if v-v != 0 {
 			return nil
@@ -152,7 +152,7 @@ type progressBar struct {
 func (p *progressBar) Line(eval.Status) {}
 
 // Fit is eval.Progress.
-func (p *progressBar) Fit(s learners.FitStatus, _ time.Duration) {
+func (p *progressBar) Fit(s learner.FitStatus, _ time.Duration) {
 	p.bar.draw(-1, s.Updates, "updates", fmt.Sprintf("%d violators, margin %.4g, at most %.4g",
 		s.Violators, s.Margin, s.Bound))
 }

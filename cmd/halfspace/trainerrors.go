@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -41,15 +41,15 @@ func (t *trainer) explain(err error) error {
 		return &fail{codeStopped, errStopped, "Nothing was learned yet; nothing was saved."}
 	case errors.As(err, &e):
 		return t.explainPlan(e)
-	case errors.Is(err, learners.ErrConfig):
+	case errors.Is(err, learner.ErrConfig):
 		return settingError(err)
-	case errors.Is(err, learners.ErrLength):
+	case errors.Is(err, learner.ErrLength):
 		return &fail{codeData, err, upper(t.kept()) + ". Bring the features to one scale: " +
 			"--normalize unit or max, or divide them; --precision f64 holds more than f32."}
-	case errors.Is(err, learners.ErrMemory):
+	case errors.Is(err, learner.ErrMemory):
 		return &fail{codeFailed, err, upper(t.kept()) + ". " +
 			training.KeptSizes(t.plan.Config, name)}
-	case errors.Is(err, learners.ErrDim):
+	case errors.Is(err, learner.ErrDim):
 		return &fail{codeFailed, err, upper(t.kept()) + "."}
 	}
 	return dataError(err, t.kept())
@@ -176,7 +176,7 @@ func (t *trainer) toConverge(r *training.Result) string {
 
 // settingError gives an error of a Config its exit code.
 func settingError(err error) error {
-	if errors.Is(err, learners.ErrConfig) {
+	if errors.Is(err, learner.ErrConfig) {
 		return &fail{codeUsage, err, "The learners' flags: halfspace train --help."}
 	}
 	return err

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -11,15 +11,15 @@ import (
 
 // trainReport is what train prints with --json.
 type trainReport struct {
-	Schema    string          `json:"schema"`
-	Learner   string          `json:"learner"`
-	Config    learners.Config `json:"config"`
-	Precision string          `json:"precision"`
-	Examples  int64           `json:"examples"`
-	Presented int64           `json:"presented"`
-	Epochs    int             `json:"epochs"`
-	Updates   int64           `json:"updates"`
-	Mistakes  int64           `json:"mistakes"`
+	Schema    string         `json:"schema"`
+	Learner   string         `json:"learner"`
+	Config    learner.Config `json:"config"`
+	Precision string         `json:"precision"`
+	Examples  int64          `json:"examples"`
+	Presented int64          `json:"presented"`
+	Epochs    int            `json:"epochs"`
+	Updates   int64          `json:"updates"`
+	Mistakes  int64          `json:"mistakes"`
 	// Null where nothing was predicted.
 	ProgressiveError *float64 `json:"progressive_error"`
 	// With --proba, of the first epoch; null else.
@@ -53,7 +53,7 @@ type trainReport struct {
 	Model       *string         `json:"model"`
 	ModelSHA256 *string         `json:"model_sha256"`
 	// Null for learners without one.
-	Posterior *learners.PosteriorReport `json:"posterior"`
+	Posterior *learner.PosteriorReport `json:"posterior"`
 	// Scores of all epochs that are NaN or infinite.
 	NotFinite int64 `json:"not_finite"`
 	// In which the result may not be what it seems.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -153,10 +153,10 @@ func epochs(n int, part bool) string {
 
 // describeConfig writes settings as the flags that give them. Left out are zeros that are defaults,
 // and what has no effect.
-func describeConfig(learner string, c learners.Config) string {
+func describeConfig(learnerName string, c learner.Config) string {
 	var s []string
 	var defaults []field
-	if e, err := learners.Lookup(learner); err == nil {
+	if e, err := learner.Lookup(learnerName); err == nil {
 		defaults = settingsOf(e.Config())
 	}
 	all := settingsOf(c)
@@ -174,7 +174,7 @@ func describeConfig(learner string, c learners.Config) string {
 		}
 	}
 	if name, config, ok := base(c); ok {
-		if bc, _ := config.Interface().(learners.Config); bc != nil {
+		if bc, _ := config.Interface().(learner.Config); bc != nil {
 			if text := describeConfig(name.String(), bc); text != "" {
 				s = append(s, text)
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/eval"
-	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -80,7 +80,7 @@ func nextOf(w training.Warning, stdin bool) string {
 func nextOfPassed(w training.Warning) string {
 	c := w.Config
 	if _, inner, ok := base(c); ok {
-		c, _ = inner.Interface().(learners.Config)
+		c, _ = inner.Interface().(learner.Config)
 	}
 	traits := c.Traits()
 	next := remedies(traits)
@@ -98,8 +98,8 @@ func nextOfPassed(w training.Warning) string {
 // scaleFree names the learners of streams that don't mind the features' sizes.
 func scaleFree() string {
 	var names []string
-	for _, name := range learners.Names() {
-		if e, err := learners.Lookup(name); err == nil {
+	for _, name := range learner.Names() {
+		if e, err := learner.Lookup(name); err == nil {
 			if t := e.Config().Traits(); t.ScaleFree && t.Stream {
 				names = append(names, "-a "+name)
 			}
@@ -119,7 +119,7 @@ func useless(where string, c eval.Count) error {
 }
 
 // remedies are the changes of settings that a learner names, as flags; nil if it names none.
-func remedies(t learners.Traits) (changes []string) {
+func remedies(t learner.Traits) (changes []string) {
 	for _, r := range t.Remedies {
 		changes = append(changes, r.Change+" --"+r.Setting)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners"
 )
 
 func main() {
@@ -34,11 +33,11 @@ type server struct {
 
 // learn learns examples in any format and hands a copy of each new hypothesis to the requests.
 func (s *server) learn(ctx context.Context, r io.Reader) error {
-	entry, err := learners.Lookup("obpm")
+	entry, err := learner.Lookup("obpm")
 	if err != nil {
 		return err
 	}
-	l, err := learners.New[float32](entry, entry.Config(), learners.Env{Seed: 1})
+	l, err := learner.New[float32](entry, entry.Config(), learner.Env{Seed: 1})
 	if err != nil {
 		return err
 	}

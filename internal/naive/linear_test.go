@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/naive"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -52,7 +53,7 @@ func TestPlainForms(t *testing.T) {
 		0.7), naive.NewLMS[float64](dim, 0.5)
 	for _, c := range []struct {
 		name   string
-		config learners.Config
+		config learner.Config
 		plain  naive.Learner[float64]
 		w      []float64
 	}{
@@ -60,21 +61,21 @@ func TestPlainForms(t *testing.T) {
 		{"alma", &learners.ALMAConfig{P: 2, B: 1.1, C: 0.7}, alma, alma.W},
 		{"lms", &learners.LMSConfig{Eta: 0.5}, lms, lms.W},
 	} {
-		e, err := learners.Lookup(c.name)
+		e, err := learner.Lookup(c.name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.config == nil {
 			c.config = e.Config()
 		}
-		l, err := learners.New[float64](e, c.config, learners.Env{})
+		l, err := learner.New[float64](e, c.config, learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		updates := 0
 		for _, dense := range []bool{false, true} {
 			b := examples(500, dim, dense)
-			rounds := make([]learners.Round, b.Len())
+			rounds := make([]learner.Round, b.Len())
 			if err := l.Learn(b, rounds); err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,88 @@
+package ensemble
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// Stepper steps members by a rule: one of a fixed margin and step in vector lanes.
+type Stepper[T learner.Float] struct {
+	Rule        learner.MemberRule[T]
+	Form        *learner.MemberForm
+	fixed       bool
+	margin      T
+	Unit        float64            // of tally.coef: the fixed step, or 1
+	plus, minus [engine.WideTile]T // the fixed step times y, in all lanes
+}
+
+// NewStepper returns that of a base with such a members' form.
+func NewStepper[T learner.Float](form *learner.MemberForm, members int) (*Stepper[T], error) {
+	rule, err := learner.NewMemberRule[T](form, members)
+	if err != nil {
+		return nil, fmt.Errorf("obpm: base: %w", err)
+	}
+	s := &Stepper[T]{Rule: rule, Form: form, Unit: 1}
+	var step T
+	if s.margin, step, s.fixed = rule.Fixed(); s.fixed {
+		s.Unit = float64(step)
+		for l := range s.plus {
+			s.plus[l], s.minus[l] = step, -step
+		}
+	}
+	return s, nil
+}
+
+// Step is learner.MemberRule.Step; the sums go to t.coef in units of s.unit.
+func (s *Stepper[T]) Step(t *Tally, mask []uint64, lo int, scores []T, y T, norm2 float64,
+	coef []T) (int, []T) {
+	if !s.fixed {
+		return s.Rule.Step(t.Coef[:], mask, lo, scores, y, norm2, coef)
+	}
+	var le [tileWords]uint64
+	vecmath.LanesLE(le[:len(mask)], scores, y, s.margin)
+	n := keep(mask, le[:len(mask)])
+	return n, s.coef(t, n, y)[:len(scores)]
+}
+
+// coef tallies n updates by the fixed step and returns their coefficients.
+func (s *Stepper[T]) coef(t *Tally, n int, y T) *[engine.WideTile]T {
+	if y > 0 { // whole numbers: one word does for all
+		t.Coef[0] += float64(n)
+		return &s.plus
+	}
+	t.Coef[0] -= float64(n)
+	return &s.minus
+}
+
+// keep clears the bits of mask that are not in those and counts the others.
+func keep(mask, those []uint64) int {
+	n := 0
+	those = those[:len(mask)]
+	for i, m := range mask {
+		m &= those[i]
+		mask[i] = m
+		n += bits.OnesCount64(m)
+	}
+	return n
+}
+
+// EachMember calls decide for the members in mask, in order, clears those for which it is false and
+// counts the others.
+func EachMember(mask []uint64, decide func(l int) bool) int {
+	n := 0
+	for i, todo := range mask {
+		for ; todo != 0; todo &= todo - 1 {
+			bit := bits.TrailingZeros64(todo)
+			if decide(64*i + bit) {
+				n++
+			} else {
+				mask[i] &^= 1 << bit
+			}
+		}
+	}
+	return n
+}

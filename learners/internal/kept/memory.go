@@ -1,0 +1,129 @@
+package kept
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// listed bounds engine.Points of n examples that came at once, nnz non-zeros together.
+func listed(x learner.Extent, n, nnz, elem int64) int64 {
+	bytes := learner.Times(n, x.Features*elem+64)
+	if !x.Dense { // rows of packed bytes are for lists with a non-zero in 16 features
+		packed := min(learner.Times(n, x.Features+vecmath.ByteUnit), learner.Times(nnz, 16)+learner.Times(n, 32))
+		bytes = max(learner.Times(nnz, 4+elem), packed)
+	}
+	return bytes + learner.Times(n, 16) + learner.Times(x.Features+65, elem)
+}
+
+// rows adds what Fit takes of learners that go over kernel rows of elem bytes a value, of up to n
+// support vectors, and so many bytes an example more.
+func RowsFootprint(f *learner.Footprint, x learner.Extent, elem, n, more int64) {
+	f.Add("examples for the kernel", x.Examples, listed(x, x.Examples, x.NonZeros, elem))
+	rows := min(engine.RowsBytes(x.GramBytes(), min(x.Examples, learner.Huge/64), elem),
+		learner.Times(x.Examples, x.Examples+3, elem)+learner.Times(x.Examples, 256))
+	f.Add("kernel rows", x.Examples, rows)
+	f.Add("work space", x.Examples, learner.Plus(learner.Times(x.Examples, more), 2*example(x)+primal.Fixed))
+	expansionFootprint(f, x, n)
+}
+
+// expansion adds n support vectors.
+func expansionFootprint(f *learner.Footprint, x learner.Extent, n int64) {
+	n = min(n, x.Examples)
+	nnz := min(x.NonZeros, learner.Times(n, x.Longest))
+	copies := learner.Times(nnz, 4+x.Elem) + learner.Times(n, 8+8+2*x.Elem)
+	x.Dense = false
+	f.Add("support vectors", n, copies+listed(x, n, nnz, x.Elem)+2*example(x)+primal.Fixed)
+	f.Copied(x, 0, copies)
+}
+
+// example bounds an example in hand: non-zeros in two forms, and spread out over all features, in
+// float64 or packed.
+func example(x learner.Extent) int64 {
+	n := x.Features
+	if x.Growing {
+		n = int64(engine.Room(int(n), int(n)+1))
+	}
+	return learner.Times(4, primal.Spare(x.Longest), 4+x.Elem) + learner.Times(9, n) + n/8 + 256
+}
+
+// kept adds n kept examples, fewer if there are fewer. If bounded, the values among them are held,
+// too; room is for their features, or 0.
+func KeptFootprint(f *learner.Footprint, x learner.Extent, name string, n, room int64, bounded bool) {
+	rows := Reserved(n, room, x)
+	n = min(n, x.Examples)
+	if n == learner.Any {
+		f.Add(name+" without a limit", n, learner.Huge)
+		return
+	}
+	held, moving, list := room, int64(0), rows
+	if room == 0 {
+		held, moving = engine.PointsBytes(n, x.Longest, x.Features, x.Elem, x.Dense)
+		list = primal.Spare(n)
+	}
+	f.Moving = learner.Plus(f.Moving, moving)
+	f.Add(name, n, learner.Plus(held, learner.Times(list, 4*8+8+x.Elem+2*8)))
+	state := learner.Times(n, x.Longest, 4+x.Elem)
+	// the tightest form of what is kept takes a bit for what is an index and a value in a State
+	if room > 0 {
+		state = min(state, learner.Times(room, 8, 4+x.Elem))
+	}
+	if x.Saved {
+		f.Copies = learner.Plus(f.Copies, state+learner.Times(n, 64))
+	}
+	if bounded {
+		f.Add("kernel values among them", learner.Times(n, n),
+			learner.Plus(learner.Times(rows, list, 8), learner.Times(list, 16+24)))
+	}
+}
+
+// Reserved returns for how many of n kept examples there are tables: with a room for their features
+// these are made at once, for all that the settings allow, however few examples there are.
+func Reserved(n, room int64, x learner.Extent) int64 {
+	if room > 0 && n < learner.Any {
+		return n
+	}
+	return min(n, x.Examples)
+}
+
+// InHand adds the work space of learners that keep so many lists of examples.
+func InHand(f *learner.Footprint, x learner.Extent, lists int64) {
+	f.Add("example in hand", lists, learner.Times(lists, example(x))+primal.Fixed)
+	if x.Growing {
+		f.Moving = learner.Plus(f.Moving, learner.Times(lists, 8, x.Features))
+	}
+}
+
+// mostThatFit returns the largest n from 1 to limit for which need(n) is at most bytes, or an error
+// if there is none.
+func mostThatFit(name string, bytes int64, limit int, need func(n int) int64) (int, error) {
+	n := sort.Search(limit, func(i int) bool { return need(i+1) > bytes })
+	if n == 0 {
+		return 0, fmt.Errorf("%s: %d bytes are too few: with one kept example it takes %d: %w",
+			name, max(0, bytes), need(1), learner.ErrConfig)
+	}
+	return n, nil
+}
+
+// MostKept bounds FitMemory: an update goes over all kept examples.
+const MostKept = 1 << 20
+
+// FitKept returns the largest n for which what set(n) returns takes up to that many bytes. More
+// than there are examples are never kept.
+func FitKept(name string, bytes int64, limit int, x learner.Extent, mean, largest int64,
+	set func(n int) learner.Config) (learner.Config, error) {
+	limit = int(max(1, min(int64(limit), x.Examples)))
+	n, err := mostThatFit(name, bytes, limit, func(n int) int64 {
+		c := set(n)
+		x.Kept = learner.KeptRoom(c.Traits().Keeps, mean, largest)
+		return c.Memory(x).Peak()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return set(n), nil
+}

@@ -1,0 +1,128 @@
+package kept
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// KernelExpansion is the hypothesis that a learner of whole data sets has found, f(x) = sum_i coef_i
+// K(x_i, x) + bias: its Predictor and its Score with a kernel. The expansion is never changed, only
+// replaced by the next one, so that learner and predictors share it.
+type KernelExpansion[T learner.Float] struct {
+	primal.OneOutput
+	Name string // of the learner, for errors
+	Expansion[T]
+	Bias   float64
+	Kernel engine.Kernel
+	Pool   *engine.Pool
+}
+
+// Score is Predictor.Score.
+func (p *KernelExpansion[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := primal.CheckRows(p.Name, b, len(dst)); err != nil {
+		return err
+	}
+	return p.Expansion.score(p.Name, b, dst, p.Bias)
+}
+
+// Weights returns nil: the hypothesis is a sum over kept examples.
+func (p *KernelExpansion[T]) Weights() []float64 { return nil }
+
+// Bytes is Predictor.Bytes.
+func (p *KernelExpansion[T]) Bytes() int64 {
+	return p.Expansion.Bytes() + int64(unsafe.Sizeof(*p))
+}
+
+// State is Predictor.State: the support vectors with their coefficients, and the scalar bias.
+func (p *KernelExpansion[T]) State() learner.State { return learner.StateOf(p.Fields) }
+
+// Restored is Restorer.Restored.
+func (p *KernelExpansion[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	return primal.Restored(p.Name, &KernelExpansion[T]{Name: p.Name, Kernel: p.Kernel, Pool: p.Pool}, s)
+}
+
+func (p *KernelExpansion[T]) Fields(c *learner.Codec) {
+	c.Scalar("bias", &p.Bias)
+	p.Expansion.Fields(c, p.Kernel, p.Pool)
+}
+
+// View returns the same hypothesis.
+func (p KernelExpansion[T]) View() learner.Predictor[T] { return &p }
+
+// KeptSum is the hypothesis f(x) = sum_j coef_j K(x_j, x)/divisor over examples that are kept while
+// others come: the Predictor and the Score of the learners that keep some of a stream.
+type KeptSum[T learner.Float] struct {
+	primal.OneOutput
+	Name    string // of the learner, for errors
+	List    *engine.Points[T]
+	Coef    []float64
+	Divisor float64
+	Spares  *scratch.Stack[Hand[T]]
+}
+
+// Score is Predictor.Score.
+func (p *KeptSum[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := primal.CheckRows(p.Name, b, len(dst)); err != nil {
+		return err
+	}
+	h := p.Spares.Take()
+	defer p.Spares.Give(h)
+	for i := range b.Len() {
+		h.Take(p.List, b, i)
+		dst[i] = vecmath.Dot(p.Coef, h.Wide) / p.Divisor
+	}
+	return nil
+}
+
+// Weights returns nil: the hypothesis is a sum over kept examples.
+func (p *KeptSum[T]) Weights() []float64 { return nil }
+
+// Bytes is Predictor.Bytes.
+func (p *KeptSum[T]) Bytes() int64 {
+	return p.List.Bytes() + primal.BytesOf(p.Coef) + p.Spares.Bytes((*Hand[T]).bytes) +
+		int64(unsafe.Sizeof(*p))
+}
+
+// State is Predictor.State: the kept examples and their coefficients.
+func (p *KeptSum[T]) State() learner.State { return learner.StateOf(p.Fields) }
+
+// Restored is Restorer.Restored.
+func (p *KeptSum[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	r, err := p.Empty()
+	if err != nil {
+		return nil, err
+	}
+	return primal.Restored(p.Name, &r, s)
+}
+
+// Empty returns a sum of the same settings that keeps nothing.
+func (p *KeptSum[T]) Empty() (KeptSum[T], error) {
+	b, err := NewBasis[T](p.Name, p.List.Kernel())
+	return KeptSum[T]{Name: p.Name, List: b.List, Divisor: p.Divisor, Spares: b.Spares}, err
+}
+
+func (p *KeptSum[T]) Fields(c *learner.Codec) { p.Walk(c) }
+
+// Walk is fields, and returns the number of kept examples.
+func (p *KeptSum[T]) Walk(c *learner.Codec) int {
+	coef := learner.Vector(c, "coef", &p.Coef)
+	b := ExampleFields(c, "sv", p.List)
+	c.Want(c.Writing() || len(coef) == b.Len(), "%d coefficients of %d examples", len(coef), b.Len())
+	c.Then(func() { p.List.Append(&b, 0, b.Len()) })
+	return len(coef)
+}
+
+// Copied returns a copy with memory of its own.
+func (p KeptSum[T]) Copied() *KeptSum[T] {
+	p.List, p.Coef, p.Spares = p.List.Clone(), slices.Clone(p.Coef), new(scratch.Stack[Hand[T]])
+	return &p
+}
+
+// View returns the same examples; good until they change.
+func (p KeptSum[T]) View() learner.Predictor[T] { return &p }

@@ -1,0 +1,775 @@
+package margin
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// marginRule is what the batch margin learners differ in, once the weights a are never normalised: their length stands in
+// threshold and step instead. Both are in units of a and of the examples as given.
+type marginRule interface {
+	// next is called before the first and after every update. It returns, for |a|^2 = norm2, the threshold of y a.x, at or under which an
+	// example is added to a, and the step by which it will be.
+	Next(norm2 float64) (threshold, step float64)
+	// again is next for another |a|^2 after the same update.
+	Again(norm2 float64) (threshold, step float64)
+	// rescale says that a was multiplied by f, a power of two.
+	Rescale(f float64)
+	// numbers are what rescale and next change, other than by the number of updates.
+	Numbers() []*float64
+}
+
+// cycle passes over examples in their order. Scores are s_k = y_k a.x_k + Delta^2 alpha_k.
+type cycle[T learner.Float] struct {
+	b      *engine.Block[T]
+	o      learner.FitOptions
+	rule   marginRule
+	delta2 float64
+
+	start           []float64 // a before the first example was added; nil is 0
+	a, aLow         []float64 // one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but for a fixed rule
+	alpha, alphaLow []float64 // dual coefficients, one an example; nil where neither Delta nor the scores ask for them
+	s               []float64 // one an example, less shift; without Gram matrix as of the last refresh
+	carry           bool      // a is kept up to date
+	shift           float64   // the threshold of a fixed rule in score space: what is compared with it is small then, and its roundings are
+	norm2           float64   // |a|^2 + Delta^2 |alpha|^2
+	Unit            float64   // a is 1/unit times what it would be without rescaling
+	threshold, step float64
+
+	gram   []float64 // y_i y_j x_i.x_j, and Delta^2 on the diagonal; nil: none
+	stride int       // of its rows, each at a multiple of 64 bytes
+
+	updates, epochs int64 // of all runs that this one goes on from
+	from            int   // next example to look at
+	since           int64 // updates since the last refresh
+	fresh           bool  // none were
+	resumed         *learner.State
+	before          struct{ updates, epochs, presented int64 } // where this run goes on
+	Cut             *learner.State                             // where it was cut
+	clean           int                                        // runWeights: examples looked at since the last update
+	watch           watch
+	sum             float64 // of all steps, where there is no alpha
+	least           float64 // LeastMargin R
+}
+
+// NewCycle checks what can be wrong and makes room. R2 is MaxSumSq.
+func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions, start []T, updates int64) (c *cycle[T], R2 float64, err error) {
+	if err := primal.CheckBlock(name, b, b.Len()); err != nil {
+		return nil, 0, err
+	}
+	if err := CheckFit(name, &o, false, false); err != nil {
+		return nil, 0, err
+	}
+	m := b.Len()
+	switch {
+	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
+		return nil, 0, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta, learner.ErrConfig)
+	case o.Refresh < 0:
+		return nil, 0, fmt.Errorf("%s: Refresh is %d, want >= 0: %w", name, o.Refresh, learner.ErrConfig)
+	case o.Delta > 0 && updates > 0:
+		return nil, 0, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose extended weights were not kept: %w", name, o.Delta, updates, learner.ErrFit)
+	case m == 0:
+		return nil, 0, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
+	}
+	if o.GramBytes == 0 {
+		o.GramBytes = learner.DefaultGramBytes
+	}
+	if o.Refresh == 0 {
+		o.Refresh = learner.DefaultRefresh
+	}
+	if o.MaxUpdates == 0 {
+		o.MaxUpdates = math.MaxInt64
+	}
+	c = &cycle[T]{b: b, o: o, delta2: float64(o.Delta * o.Delta), Unit: 1, fresh: true,
+		watch: NewWatch(&o)}
+	shortest2 := math.Inf(1)
+	for i := range m {
+		_, val := b.Example(i)
+		n := engine.SumSqOrdered(val) + c.delta2
+		shortest2 = min(shortest2, n)
+		if n == 0 {
+			return nil, 0, fmt.Errorf("%s: example %d is 0 (or its squared length is, in "+
+				"float64), which no weights separate: "+
+				"give it a constant feature or Delta > 0: %w", name, i, learner.ErrFit)
+		}
+		R2 = max(R2, n)
+	}
+	if R2 > tooLong {
+		return nil, 0, fmt.Errorf("%s: the square of the longest example's length is %g: scale the data: %w", name, R2, learner.ErrFit)
+	}
+	c.least = primal.LeastMargin(shortest2, R2)
+	c.s = engine.Aligned[float64](m)
+	c.a, c.aLow = make([]float64, max(b.Dim, len(start))), make([]float64, max(b.Dim, len(start)))
+	if slices.ContainsFunc(start, func(v T) bool { return v != 0 }) {
+		for j, v := range start {
+			c.a[j] = float64(v)
+		}
+		c.start = slices.Clone(c.a)
+	}
+	c.stride = (m + 7) &^ 7
+	inScores := 8*float64(m)*float64(c.stride) <= float64(o.GramBytes)
+	c.carry = !inScores
+	if inScores || o.Delta > 0 {
+		c.alpha, c.alphaLow = make([]float64, m), make([]float64, m)
+	}
+	if inScores {
+		c.makeGram()
+	}
+	return c, R2, nil
+}
+
+// makeGram costs m^2/2 inner products.
+func (c *cycle[T]) makeGram() {
+	m := c.b.Len()
+	c.gram = engine.Aligned[float64](m * c.stride)
+	row := make([]float64, c.b.Dim)
+	for i := range m {
+		c.scatter(row, i)
+		for j := range i + 1 {
+			g := float64(c.b.Y[i]) * float64(c.b.Y[j]) * c.dot(row, j)
+			if i == j {
+				g += c.delta2
+			}
+			c.gram[i*c.stride+j], c.gram[j*c.stride+i] = g, g
+		}
+	}
+}
+
+// scatter writes example i as a full row.
+func (c *cycle[T]) scatter(row []float64, i int) {
+	clear(row)
+	idx, val := c.b.Example(i)
+	for n, v := range val {
+		row[engine.FeatureOf(idx, n)] = float64(v)
+	}
+}
+
+// dot returns w.x_i.
+func (c *cycle[T]) dot(w []float64, i int) float64 {
+	idx, val := c.b.Example(i)
+	if idx == nil {
+		return vecmath.DotMixed(w, val)
+	}
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
+}
+
+// Fixed makes the rule one with a threshold and a step that never change. The scores of a perceptron grow large beside its steps, so that
+// weights summed plainly over some 10^8 updates end far from the exact sum, and published counts contain that rounding. So for such a rule
+// the weights are carried along in score space, too, at O(features) an update, and are asked wherever a score is too near the
+// threshold to tell.
+func (c *cycle[T]) Fixed(rule *FixedMargin, cut *learner.State) {
+	c.carry = true
+	if c.gram != nil {
+		c.shift = rule.Margin
+		c.o.Refresh = min(c.o.Refresh, looks) // doubt grows with it
+	}
+	if c.o.Delta == 0 {
+		c.alpha, c.alphaLow = nil, nil
+	}
+	c.Resume(cut)
+	c.Begin(rule, false)
+}
+
+// Begin adds the first example once if that is how the algorithm starts, and asks the rule for its first threshold.
+func (c *cycle[T]) Begin(rule marginRule, first bool) {
+	c.rule = rule
+	if c.resumed != nil {
+		c.restore()
+		return
+	}
+	if first {
+		c.add(0, 1)
+	}
+	c.rescore()
+	c.threshold, c.step = rule.Next(c.norm2)
+}
+
+// add adds step times y_k x_k, extended, to a, or leaves a to the next refresh.
+func (c *cycle[T]) add(k int, step float64) {
+	if c.alpha != nil {
+		c.addAlpha(k, step)
+	}
+	c.sum += step
+	if !c.carry {
+		return
+	}
+	if idx, val := c.b.Example(k); idx == nil {
+		vecmath.AxpyMixed(c.a[:len(val)], step*float64(c.b.Y[k]), val)
+	} else {
+		vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, c.a, step*float64(c.b.Y[k]), idx, val)
+	}
+}
+
+// addAlpha adds to a dual coefficient and keeps the rounding error: of some 10^8 small steps a plain sum would lose digits.
+func (c *cycle[T]) addAlpha(k int, step float64) {
+	sum, low := twoSum(c.alpha[k], step)
+	c.alpha[k] = sum
+	c.alphaLow[k] += low
+}
+
+// looks is the number of updates from one look at ctx to the next, at most.
+const looks = 1 << 18
+
+// Run passes on until it has converged, reached its limits, or ctx ends.
+func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
+	most := c.o.MaxUpdates // of all runs
+	if most < math.MaxInt64-c.before.updates {
+		most += c.before.updates
+	}
+	for {
+		if ctx.Err() != nil {
+			break
+		}
+		before := c.updates
+		limit := min(looks, c.o.Refresh-c.since, most-c.updates)
+		var none bool
+		switch {
+		case c.gram == nil:
+			none = c.runWeights(ctx, limit)
+		case c.carry:
+			none = c.runFixed(limit)
+		default:
+			none = c.runScores(limit)
+		}
+		c.since += c.updates - before
+		c.fresh = c.fresh && c.updates == before
+		if none && (c.fresh || c.gram == nil) {
+			if c.from > 0 {
+				c.epochs++ // the pass of the last update
+				c.from = 0
+			}
+			c.epochs++ // the one without
+			return c.result(true), nil
+		}
+		// A pass without updates counts if its scores are fresh.
+		if none || c.since >= c.o.Refresh {
+			c.refresh()
+			c.fresh, c.since = true, 0
+		} else if c.watch.Due() {
+			c.observe()
+		}
+		if none {
+			continue
+		}
+		if c.fresh && c.hopeless() {
+			return c.result(false), nil
+		}
+		if c.updates >= most {
+			c.Cut = c.snapshot()
+			return c.result(false), nil
+		}
+	}
+	c.Cut = c.snapshot()
+	return c.result(false), context.Cause(ctx)
+}
+
+// Flags of a cycle's cut: where the updates work, and cycle.fresh.
+const (
+	cutWeights = iota
+	cutScores
+	cutFixed
+	cutWhere = 3
+	cutFresh = 4
+)
+
+func (c *cycle[T]) where() uint64 {
+	switch {
+	case c.gram == nil:
+		return cutWeights
+	case c.carry:
+		return cutFixed
+	}
+	return cutScores
+}
+
+// cutTensors are the tensors of a cycle's cut: a, and with scores these and the coefficients. start
+// is a before the first update.
+var cutTensors = map[uint64][]string{
+	cutWeights: {"a"},
+	cutScores:  {"alpha", "alpha_low", "s"},
+	cutFixed:   {"a", "s"},
+}
+
+// snapshot returns where the run stands, or nil with a soft margin, whose runs start anew.
+func (c *cycle[T]) snapshot() *learner.State {
+	if c.o.Delta > 0 {
+		return nil
+	}
+	s := &learner.State{
+		Counters: map[string]uint64{
+			learner.CutData: learner.Fingerprint(c.b), learner.CutN: uint64(c.b.Len()), learner.CutAt: uint64(c.from),
+			learner.CutEpochs: uint64(c.epochs), learner.CutFlags: c.where(),
+			"updates": uint64(c.updates), "since": uint64(c.since), "clean": uint64(c.clean),
+		},
+		Scalars: map[string]float64{"norm2": c.norm2, "unit": c.Unit, "threshold": c.threshold,
+			"step": c.step, "sum": c.sum},
+	}
+	if c.fresh {
+		s.Counters[learner.CutFlags] |= cutFresh
+	}
+	for i, v := range c.rule.Numbers() {
+		s.Scalars[fmt.Sprintf("rule%d", i)] = *v
+	}
+	keepIn(s, "start", c.start)
+	for _, name := range cutTensors[c.where()] {
+		keepIn(s, name, *c.vector(name))
+	}
+	return s
+}
+
+func (c *cycle[T]) vector(name string) *[]float64 {
+	switch name {
+	case "a":
+		return &c.a
+	case "alpha":
+		return &c.alpha
+	case "alpha_low":
+		return &c.alphaLow
+	}
+	return &c.s
+}
+
+// Resume makes the run go on from a cut, if that is of the same examples, and of a run that worked
+// where this one does.
+func (c *cycle[T]) Resume(cut *learner.State) {
+	if !cutOf(cut, c.b) || c.o.Delta > 0 {
+		return
+	}
+	where := c.where()
+	if cut.Counters[learner.CutFlags]&cutWhere != where {
+		return
+	}
+	for _, name := range cutTensors[where] {
+		if len(floats(cut, name)) != len(*c.vector(name)) {
+			return
+		}
+	}
+	c.resumed = cut
+}
+
+// restore is begin of a run that goes on.
+func (c *cycle[T]) restore() {
+	s := c.resumed
+	c.rule.Next(s.Scalars["norm2"]) // which counts the updates on
+	for i, v := range c.rule.Numbers() {
+		*v = s.Scalars[fmt.Sprintf("rule%d", i)]
+	}
+	c.start = slices.Clone(floats(s, "start"))
+	for _, name := range cutTensors[c.where()] {
+		copy(*c.vector(name), floats(s, name))
+	}
+	c.from, c.epochs = int(s.Counters[learner.CutAt])%c.b.Len(), int64(s.Counters[learner.CutEpochs])
+	c.updates, c.clean = int64(s.Counters["updates"]), int(s.Counters["clean"])
+	c.since = min(int64(s.Counters["since"]), c.o.Refresh)
+	c.fresh = s.Counters[learner.CutFlags]&cutFresh != 0
+	c.norm2, c.Unit, c.sum = s.Scalars["norm2"], s.Scalars["unit"], s.Scalars["sum"]
+	c.threshold, c.step = s.Scalars["threshold"], s.Scalars["step"]
+	c.before.updates, c.before.epochs, c.before.presented = c.updates, c.epochs, c.presented()
+}
+
+// presented returns the examples passed so far.
+func (c *cycle[T]) presented() int64 { return c.epochs*int64(c.b.Len()) + int64(c.from) }
+
+// CheckCycleCut checks the cut of a learner on a cycle.
+func CheckCycleCut(c *learner.Codec) {
+	n, _, flags := cutFields(c, "updates", "since", "clean")
+	for _, k := range []string{"norm2", "unit", "threshold", "step", "sum"} {
+		c.Scalar(k, nil)
+	}
+	for _, k := range []string{"rule0", "rule1"} {
+		if c.Optional(k, false) {
+			c.Scalar(k, nil)
+		}
+	}
+	tensors, ok := cutTensors[flags&cutWhere]
+	c.Want(ok && flags <= cutWhere|cutFresh, "where a run was cut: counter %q is %d", learner.CutFlags,
+		flags)
+	if c.Optional("start", false) {
+		learner.Finite(c, "start", learner.View[float64](c, "start", nil))
+	}
+	for _, name := range tensors {
+		v := learner.View[float64](c, name, nil)
+		learner.Finite(c, name, v)
+		c.Want(name == "a" || len(v) == int(n), "where a run was cut: tensor %q has %d elements "+
+			"for %d examples", name, len(v), n)
+	}
+}
+
+// hopeless reports, of fresh scores, that there is no margin worth the name and that the weights
+// have none either.
+func (c *cycle[T]) hopeless() bool {
+	if !(c.bound() <= c.least) {
+		return false
+	}
+	violators, _ := c.look(c.s)
+	return violators > 0
+}
+
+// runScores makes up to limit updates and stands at the next example that wants one, or reports that there is none: the rest of this pass and
+// the whole next one would make no update.
+func (c *cycle[T]) runScores(limit int64) (none bool) {
+	m, s := len(c.s), c.s
+	from := c.from
+	for k := vecmath.NextLE(s, from, c.threshold); ; limit-- {
+		if k < 0 {
+			c.from = from
+			return true
+		}
+		if k < from {
+			c.epochs++
+		}
+		if limit == 0 {
+			c.from = k
+			return false
+		}
+		g := c.gram[k*c.stride : k*c.stride+m]
+		step, before := c.step, c.norm2
+		// |a + step y|^2 = |a|^2 + step (2 a.y + step |y|^2)
+		c.norm2 += float64(step * (float64(2*s[k]) + float64(step*g[k])))
+		c.addAlpha(k, step)
+		c.updates++
+		c.threshold, c.step = c.rule.Next(c.norm2)
+		if from = k + 1; from == m {
+			from = 0
+			c.epochs++
+		}
+		k = vecmath.AddScaledNext(s, step, g, from, c.threshold)
+		if !(c.norm2 > cancelled*before && c.norm2 <= tooLong) {
+			c.mend()
+			k = vecmath.NextLE(s, from, c.threshold)
+		}
+	}
+}
+
+// runFixed is runScores for a fixed rule. |a|^2 is left to the next refresh.
+func (c *cycle[T]) runFixed(limit int64) (none bool) {
+	m, s := len(c.s), c.s
+	from := c.from
+	doubt := c.doubt()
+	low, high := c.threshold-c.shift-doubt, c.threshold-c.shift+doubt
+	for k := vecmath.NextLE(s, from, high); ; limit-- {
+		if k >= 0 && s[k] > low {
+			k = c.settle(k, from, low, high)
+		}
+		if k < 0 {
+			c.from = from
+			return true
+		}
+		if k < from {
+			c.epochs++
+		}
+		if limit == 0 {
+			c.from = k
+			return false
+		}
+		c.add(k, c.step)
+		c.updates++
+		g := c.gram[k*c.stride : k*c.stride+m]
+		if from = k + 1; from == m {
+			from = 0
+			c.epochs++
+		}
+		k = vecmath.AddScaledNext(s, c.step, g, from, high)
+	}
+}
+
+// doubt bounds the difference of a score from that of the carried weights at any time before the next refresh: n updates each round every weight,
+// every score and every element of a Gram row.
+func (c *cycle[T]) doubt() float64 {
+	var weight, one, longest float64 // largest |a_j|, sum |x_j|, and |x_j|
+	for _, v := range c.a {
+		weight = max(weight, math.Abs(v))
+	}
+	for k := range c.s {
+		_, val := c.b.Example(k)
+		var sum float64
+		for _, v := range val {
+			x := math.Abs(float64(v))
+			sum, longest = sum+x, max(longest, x)
+		}
+		one = max(one, sum)
+	}
+	n := float64(c.o.Refresh + 1)
+	score := float64(one*(weight+float64(n*c.step*longest))) + math.Abs(c.shift) + float64(64*c.step*float64(one*longest))
+	if c.delta2 > 0 {
+		score += float64(c.delta2 * (slices.Max(c.alpha) + float64(n*c.step)))
+	}
+	return n * 0x1p-51 * score
+}
+
+// settle returns the first example from k on, cyclically up to from, whose score is at most the threshold: by the weights where the score
+// is between low and high.
+func (c *cycle[T]) settle(k, from int, low, high float64) int {
+	for {
+		if c.s[k] <= low {
+			return k
+		}
+		if c.s[k] <= high {
+			s := c.score(k)
+			c.s[k] = s - c.shift
+			if s <= c.threshold {
+				return k
+			}
+		}
+		if k++; k == len(c.s) {
+			k = 0
+		}
+		if k == from {
+			return -1
+		}
+	}
+}
+
+// score takes a score from the carried weights.
+func (c *cycle[T]) score(k int) float64 {
+	s := float64(c.b.Y[k]) * c.dot(c.a, k)
+	if c.delta2 > 0 {
+		s += float64(c.delta2 * c.alpha[k])
+	}
+	return s
+}
+
+// runWeights is runScores on the weights, an example at a time. It also returns, at an example, when ctx ends or the observer wants to know.
+func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
+	m := c.b.Len()
+	for looked := 1; ; looked++ {
+		k := c.from
+		s := c.score(k)
+		if s <= c.threshold {
+			if limit == 0 {
+				return false
+			}
+			limit--
+			_, val := c.b.Example(k)
+			step, before := c.step, c.norm2
+			c.norm2 += float64(step * (float64(2*s) + float64(step*(engine.SumSqOrdered(val)+c.delta2))))
+			c.add(k, step)
+			c.updates++
+			c.threshold, c.step = c.rule.Next(c.norm2)
+			if !(c.norm2 > cancelled*before && c.norm2 <= tooLong) {
+				c.mend()
+			}
+			c.clean = -1
+		}
+		c.clean++
+		if c.from++; c.from == m {
+			c.from = 0
+			if c.clean >= m {
+				return true
+			}
+			c.epochs++
+		}
+		if looked%4096 == 0 && (ctx.Err() != nil || c.watch.Due()) {
+			return false
+		}
+	}
+}
+
+// tooLong is the |a|^2 above which a is scaled down, and scores and coefficients with it: far from where they overflow.
+const tooLong = 0x1p512
+
+// cancelled is the share of |a|^2 that an update may leave. Below it the rounding errors of what is gone are no longer small.
+const cancelled = 0x1p-24
+
+// mend makes |a|^2 a number to go on with: not too large, and not the rounding errors of a difference.
+func (c *cycle[T]) mend() {
+	if c.norm2 > tooLong {
+		c.rescale()
+		return
+	}
+	c.rescore()
+	c.threshold, c.step = c.rule.Again(c.norm2)
+}
+
+// rescale multiplies all that is linear in a by 2^-256, which rounds nothing that matters beside the rest.
+func (c *cycle[T]) rescale() {
+	const f = 0x1p-256
+	for _, v := range [][]float64{c.start, c.a, c.aLow, c.alpha, c.alphaLow, c.s} {
+		for i := range v {
+			v[i] *= f
+		}
+	}
+	c.sum *= f
+	c.norm2 *= f * f
+	c.threshold *= f
+	c.step *= f
+	c.Unit /= f
+	c.rule.Rescale(f)
+}
+
+// refresh takes scores and length afresh, and tells the observer.
+func (c *cycle[T]) refresh() {
+	c.rescore()
+	if c.o.Observe != nil {
+		v, margin := c.look(c.s)
+		c.watch.Tell(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin, Bound: c.bound()})
+	}
+}
+
+// bound returns an upper bound of the margin, in the extended space: for every u of length 1, a.u = sum alpha_k y_k x_k.u >= margin(u) sum alpha_k, so
+// that no margin exceeds |a| / sum alpha_k.
+func (c *cycle[T]) bound() float64 {
+	sum := c.sum
+	switch {
+	case c.start != nil:
+		return math.Inf(1)
+	case c.alpha != nil:
+		sum = 0
+		for _, v := range c.alpha {
+			sum += v
+		}
+	case c.gram != nil: // a fixed rule
+		sum = float64(float64(c.updates) * c.step)
+	}
+	if sum == 0 {
+		return math.Inf(1)
+	}
+	return math.Sqrt(max(0, c.norm2)) / sum
+}
+
+// observe tells the observer between two refreshes, and leaves all as it is.
+func (c *cycle[T]) observe() {
+	s := c.s
+	if c.gram == nil {
+		s = make([]float64, len(c.s))
+		for k := range s {
+			s[k] = c.score(k) - c.shift
+		}
+	}
+	v, margin := c.look(s)
+	c.watch.Tell(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin, Bound: c.bound()})
+}
+
+// rescore computes a from the dual coefficients (in score space), then scores and |a|^2 from a, all in twofold precision. Cost: O(non-zeros).
+func (c *cycle[T]) rescore() {
+	if !c.carry {
+		clear(c.a)
+		clear(c.aLow)
+		copy(c.a, c.start)
+		for k, v := range c.alpha {
+			if v == 0 {
+				continue
+			}
+			y := float64(c.b.Y[k])
+			idx, val := c.b.Example(k)
+			for n, x := range val {
+				j := engine.FeatureOf(idx, n)
+				c.a[j], c.aLow[j] = addProduct(c.a[j], c.aLow[j], y*v, float64(x))
+				c.aLow[j] += float64(y * c.alphaLow[k] * float64(x))
+			}
+		}
+		for j, low := range c.aLow { // what cancelled may have left more in the errors than in the sum
+			c.a[j], c.aLow[j] = twoSum(c.a[j], low)
+		}
+	}
+	for k := range c.s {
+		var sum, low float64
+		idx, val := c.b.Example(k)
+		for n, x := range val {
+			j := engine.FeatureOf(idx, n)
+			sum, low = addProduct(sum, low, c.a[j], float64(x))
+			low += float64(c.aLow[j] * float64(x))
+		}
+		y := float64(c.b.Y[k])
+		sum, low = sum*y, low*y
+		if c.delta2 > 0 {
+			sum, low = addProduct(sum, low, c.delta2, c.alpha[k])
+			low += float64(c.delta2 * c.alphaLow[k])
+		}
+		if c.shift != 0 {
+			var e float64
+			sum, e = twoSum(sum, -c.shift)
+			low += e
+		}
+		c.s[k] = sum + low
+	}
+	var sum, low float64
+	for j, v := range c.a {
+		sum, low = addProduct(sum, low, v, v)
+		low += float64(2 * v * c.aLow[j])
+	}
+	if c.delta2 > 0 {
+		for _, v := range c.alpha {
+			sum, low = addProduct(sum, low, float64(c.delta2*v), v)
+		}
+	}
+	c.norm2 = sum + low
+}
+
+// look counts the violators and takes the margin from the scores less shift.
+func (c *cycle[T]) look(scores []float64) (violators int, margin float64) {
+	for _, s := range scores {
+		if s <= c.threshold-c.shift {
+			violators++
+		}
+	}
+	if c.norm2 == 0 {
+		return violators, math.NaN()
+	}
+	return violators, (slices.Min(scores) + c.shift) / math.Sqrt(c.norm2)
+}
+
+func (c *cycle[T]) result(converged bool) learner.FitResult {
+	c.rescore()
+	r := learner.FitResult{Updates: c.updates - c.before.updates, Epochs: c.epochs - c.before.epochs,
+		Presented: c.presented() - c.before.presented,
+		Resumed:   c.resumed != nil, Converged: converged, Bound: c.bound(),
+		ScoreSpace: c.gram != nil}
+	r.Violators, r.Margin = c.look(c.s)
+	if c.delta2 == 0 {
+		return r
+	}
+	var ext float64 // |a extended|^2 - |a|^2
+	for _, v := range c.alpha {
+		ext += float64(c.delta2 * float64(v*v))
+	}
+	length := math.Sqrt(c.norm2 - ext)
+	r.Gamma = r.Margin
+	r.Gamma0 = r.Margin * math.Sqrt(c.norm2) / length
+	var d2, dp2 float64
+	for k, s := range c.s {
+		s += c.shift
+		dp := float64(c.delta2*c.alpha[k]) / length
+		d := max(0, r.Gamma0-(s/length-dp)) // (19)
+		d2 += float64(d * d)
+		dp2 += float64(dp * dp)
+	}
+	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(dp2)
+	return r
+}
+
+// Weights returns f(|a|) a as the weights of a learner; features beyond those of the data keep theirs. |a| is without extended coordinates.
+func (c *cycle[T]) Weights(scale func(length float64) float64) []T {
+	var n2 float64
+	for _, v := range c.a {
+		n2 += float64(v * v)
+	}
+	f := scale(math.Sqrt(n2))
+	w := make([]T, len(c.a))
+	for j, v := range c.a {
+		w[j] = T(f * (v + c.aLow[j]))
+	}
+	return w
+}
+
+// FixedMargin is the marginRule of the perceptron.
+type FixedMargin struct{ Margin, Eta float64 }
+
+func (r *FixedMargin) Next(float64) (threshold, step float64) { return r.Margin, r.Eta }
+
+func (r *FixedMargin) Again(float64) (threshold, step float64) { return r.Margin, r.Eta }
+
+func (r *FixedMargin) Rescale(f float64) {
+	r.Margin *= f
+	r.Eta *= f
+}
+
+func (r *FixedMargin) Numbers() []*float64 { return []*float64{&r.Margin, &r.Eta} }

@@ -1,0 +1,33 @@
+package margin
+
+import "github.com/halfspace-ml/halfspace/learner"
+
+// Cycled adds what Fit takes of learners that pass over scores or weights; see cycle.
+func Cycled(f *learner.Footprint, x learner.Extent) {
+	if !x.Whole {
+		return
+	}
+	f.Add("scores and dual coefficients", x.Examples, learner.Times(x.Examples, 5*8))
+	f.Add("weights in float64", x.Features, learner.Times(x.Features, 5*8))
+	cut := learner.Times(learner.Plus(x.Examples, x.Features), 3*8) // where it was stopped is part of the State
+	f.Add("place to go on at", 1, cut)
+	f.Copies = learner.Plus(f.Copies, cut)
+	if gram := learner.Times(8, x.Examples, (x.Examples+7)&^7); gram <= x.GramBytes() {
+		f.Add("inner products", learner.Times(x.Examples, x.Examples), gram)
+	}
+}
+
+// Passed adds what Fit takes of learners that pass over the examples by their weights; see passes.
+func Passed(f *learner.Footprint, x learner.Extent) {
+	if x.Whole {
+		f.Add("scores and dual coefficients", x.Examples, learner.Times(x.Examples, 4*8))
+	}
+}
+
+// MarginTraits are those of the margin learners of hyperplanes through the origin, streams or whole
+// data sets.
+func MarginTraits() learner.Traits {
+	t := learner.LinearTraits()
+	t.Whole, t.SoftDelta, t.Origin = true, true, true
+	return t
+}

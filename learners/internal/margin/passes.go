@@ -1,0 +1,317 @@
+package margin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// watchEvery is the least time from one call of FitOptions.Observe to the next, other than after a
+// refresh.
+const watchEvery = time.Second
+
+// watch calls FitOptions.Observe now and then. What it tells changes no result.
+type watch struct {
+	observe func(learner.FitStatus)
+	last    time.Time
+}
+
+func NewWatch(o *learner.FitOptions) watch { return watch{o.Observe, time.Now()} }
+
+// Due reports whether it is time to look.
+func (w *watch) Due() bool { return w.observe != nil && time.Since(w.last) >= watchEvery }
+
+func (w *watch) Tell(s learner.FitStatus) {
+	if w.observe != nil {
+		w.observe(s)
+		w.last = time.Now()
+	}
+}
+
+// Passes is how a learner without score space goes over n examples until a whole pass changes
+// nothing.
+type Passes struct {
+	N     int
+	Learn func(k int) bool // learns example k, and reports whether that was an update
+	// nil: the learner has no accuracy to halve. Learn to margin 1 - delta from now on
+	Goal   func(delta float64)
+	Delta  float64                    // the accuracy in the end
+	Status func(r *learner.FitResult) // fills in Violators, Margin and Bound
+	Bound  func() float64             // FitResult.Bound; nil: not known
+	Least  float64                    // LeastMargin R
+
+	Resumed *learner.State // where a run was cut that this one goes on from; nil: none
+	// where this one was; nil where it ended by itself. What examples it is of is the learner's to
+	// say
+	Cut *learner.State
+}
+
+// Flags of the cut of passes.
+const (
+	cutUpdated   = 1 << iota // the pass has made an update
+	cutOnActive              // it is over the active set
+	cutActiveSet             // FitOptions
+	cutHalving
+	CutBound // the bound is known
+)
+
+// CheckPassCut checks the cut of a learner that passes over examples on its weights.
+func CheckPassCut(c *learner.Codec) {
+	n, at, flags := cutFields(c)
+	delta := c.Scalar("delta", nil)
+	c.Want(delta >= 0 && delta <= 1, "where a run was cut: scalar %q is %v, want one in [0, 1]",
+		"delta", delta)
+	for _, k := range []string{"sum", "bound2"} {
+		if c.Optional(k, false) {
+			c.Scalar(k, nil)
+		}
+	}
+	of := n
+	for _, name := range []string{"active", "updated"} {
+		if !c.Optional(name, false) {
+			c.Want(name != "active" || flags&cutOnActive == 0, "tensor %q is missing", name)
+			continue
+		}
+		list := learner.View[int32](c, name, nil)
+		foreign := func(v int32) bool { return v < 0 || uint64(v) >= n }
+		c.Want(uint64(len(list)) <= n && !slices.ContainsFunc(list, foreign),
+			"where a run was cut: tensor %q has elements that number no example", name)
+		if name == "active" {
+			of = uint64(len(list))
+		}
+	}
+	c.Want(flags < 2*CutBound && (flags&cutOnActive == 0 || at <= of),
+		"where a run was cut: counter %q is %d, at %d of %d", learner.CutFlags, flags, at, of)
+}
+
+// PassCut returns the cut of a run over b that went on as this one is to, or nil.
+func PassCut[T learner.Float](cut *learner.State, b *engine.Block[T], o *learner.FitOptions) *learner.State {
+	if !cutOf(cut, b) {
+		return nil
+	}
+	flags := cut.Counters[learner.CutFlags]
+	if (flags&cutActiveSet != 0) != o.ActiveSet || (flags&cutHalving != 0) != o.Halving {
+		return nil
+	}
+	return cut
+}
+
+// OfData completes a cut, if there is one: the examples are those of b, and the bound is known or
+// not. scalars are the learner's own.
+func OfData[T learner.Float](cut *learner.State, b *engine.Block[T], known bool,
+	scalars map[string]float64) *learner.State {
+	if cut == nil {
+		return nil
+	}
+	cut.Counters[learner.CutData], cut.Counters[learner.CutN] = learner.Fingerprint(b), uint64(b.Len())
+	if known {
+		cut.Counters[learner.CutFlags] |= CutBound
+	}
+	for k, v := range scalars {
+		if v-v == 0 {
+			cut.Scalars[k] = v
+		}
+	}
+	return cut
+}
+
+// passing is where a run of passes stands.
+type passing struct {
+	*Passes
+	o *learner.FitOptions
+	r *learner.FitResult
+	w watch
+
+	delta   float64 // the accuracy now
+	active  []int32 // what the present pass is over; nil: all examples
+	updated []int32 // in the present pass, for the active set of the next
+	epochs  int64   // complete passes of all runs that this one goes on from
+	first   int     // the present pass goes on at that example of it
+	some    bool    // and has made an update before that
+	started int64   // epochs when this run began
+	start   int64   // and its place
+	looked  int
+}
+
+// Run passes over the examples. With ActiveSet, a pass over all is followed by passes over those
+// that were updates in it, until these make none; with Halving the accuracy begins at 1 and is
+// halved after each pass over all that made no update (PUMMA paper, section 5.3). Either way the
+// last pass is over all examples, at the accuracy in the end, and makes no update.
+func (p *Passes) Run(ctx context.Context, o *learner.FitOptions, r *learner.FitResult) error {
+	halving := o.Halving && p.Goal != nil
+	g := passing{Passes: p, o: o, r: r, w: NewWatch(o), delta: p.Delta}
+	if halving {
+		g.delta = max(p.Delta, 1)
+		defer func() { p.Goal(p.Delta) }()
+	}
+	g.resume()
+	if halving {
+		p.Goal(g.delta)
+	}
+	g.started, g.start = g.epochs, g.place(g.first)
+	if ctx.Err() != nil {
+		g.stop(g.first, !g.some)
+		return context.Cause(ctx)
+	}
+	for ; ; g.first, g.some, g.updated = 0, false, g.updated[:0] {
+		none, ended, err := g.pass(ctx)
+		if ended || err != nil {
+			return err
+		}
+		if g.active != nil {
+			if none {
+				g.active = nil
+			}
+			continue
+		}
+		if g.passed(none) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			g.updated = nil
+			g.stop(0, true)
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// resume goes to where the run was cut that this one goes on from.
+func (g *passing) resume() {
+	c := g.Resumed
+	if c == nil {
+		return
+	}
+	g.first, g.epochs, g.delta = int(c.Counters[learner.CutAt]), int64(c.Counters[learner.CutEpochs]),
+		c.Scalars["delta"]
+	g.some = c.Counters[learner.CutFlags]&cutUpdated != 0
+	g.updated = slices.Clone(ints(c, "updated"))
+	if c.Counters[learner.CutFlags]&cutOnActive != 0 {
+		g.active = slices.Clone(ints(c, "active"))
+	}
+	g.r.Resumed = true
+}
+
+// place returns the examples passed in the order of the data.
+func (g *passing) place(i int) int64 {
+	if g.active != nil {
+		i = 0
+	}
+	return g.epochs*int64(g.N) + int64(i)
+}
+
+// stop leaves a cut before the i-th example of the present pass, which has made no update or some.
+func (g *passing) stop(i int, none bool) {
+	g.Cut = &learner.State{
+		Counters: map[string]uint64{learner.CutAt: uint64(i), learner.CutEpochs: uint64(g.epochs), learner.CutFlags: 0},
+		Scalars:  map[string]float64{"delta": g.delta},
+	}
+	for _, f := range []struct {
+		is   bool
+		flag uint64
+	}{{!none, cutUpdated}, {g.active != nil, cutOnActive}, {g.o.ActiveSet, cutActiveSet},
+		{g.o.Halving, cutHalving}} {
+		if f.is {
+			g.Cut.Counters[learner.CutFlags] |= f.flag
+		}
+	}
+	keepIn(g.Cut, "active", g.active)
+	if len(g.updated) > 0 {
+		keepIn(g.Cut, "updated", g.updated)
+	}
+	g.r.Presented = g.place(i) - g.start
+}
+
+// pass is one pass, from its first-th example on. It reports whether it made no update, or ends the
+// run by MaxUpdates or ctx.
+func (g *passing) pass(ctx context.Context) (none, ended bool, err error) {
+	n := g.N
+	if g.active != nil {
+		n = len(g.active)
+	}
+	before := g.r.Updates
+	if g.some {
+		before = -1 // not what Updates can be
+	}
+	for i := g.first; i < n; i++ {
+		if g.looked++; g.looked%1024 == 0 {
+			if ctx.Err() != nil {
+				g.stop(i, g.r.Updates == before)
+				return false, true, context.Cause(ctx)
+			}
+			g.tell()
+		}
+		k := i
+		if g.active != nil {
+			k = int(g.active[i])
+		}
+		if !g.Learn(k) {
+			continue
+		}
+		g.r.Updates++
+		if g.o.ActiveSet && g.active == nil {
+			g.updated = append(g.updated, int32(k))
+		}
+		if g.r.Updates == g.o.MaxUpdates {
+			g.stop(i+1, false)
+			return false, true, nil
+		}
+	}
+	return g.r.Updates == before, false, nil
+}
+
+// tell gives the observer the present state when it is time.
+func (g *passing) tell() {
+	if !g.w.Due() {
+		return
+	}
+	now := *g.r
+	g.Status(&now)
+	g.w.Tell(learner.FitStatus{Updates: now.Updates, Epochs: now.Epochs, Violators: now.Violators,
+		Margin: now.Margin, Bound: now.Bound})
+}
+
+// passed is what follows a pass over all examples. It reports whether the run is at its end.
+func (g *passing) passed(none bool) (ended bool) {
+	g.epochs++
+	g.r.Epochs = g.epochs - g.started
+	g.r.Presented = g.place(0) - g.start
+	switch {
+	case none && g.delta > g.Passes.Delta:
+		g.delta = max(g.delta/2, g.Passes.Delta)
+		g.Goal(g.delta)
+	case none:
+		g.r.Converged = true
+		return true
+	case g.Bound != nil && g.Bound() <= g.Least && g.violated(*g.r):
+		return true
+	case g.o.ActiveSet:
+		g.active, g.updated = g.updated, nil
+	}
+	return false
+}
+
+// violated reports whether there are violators left.
+func (p *Passes) violated(r learner.FitResult) bool {
+	p.Status(&r)
+	return r.Violators > 0
+}
+
+// CheckFit refuses options that no learner takes, and those that only learners that pass over
+// examples on the weights take.
+func CheckFit(name string, o *learner.FitOptions, onWeights, halving bool) error {
+	switch {
+	case o.MaxUpdates < 0:
+		return fmt.Errorf("%s: MaxUpdates is %d, want >= 0: %w", name, o.MaxUpdates, learner.ErrConfig)
+	case o.ActiveSet && !onWeights:
+		return fmt.Errorf("%s: has no active set (FitOptions.ActiveSet): it finds the next violator "+
+			"among all at once: %w", name, learner.ErrConfig)
+	case o.Halving && !halving:
+		return fmt.Errorf("%s: has no accuracy to halve (FitOptions.Halving) with these settings: %w", name,
+			learner.ErrConfig)
+	}
+	return nil
+}

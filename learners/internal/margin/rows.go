@@ -1,0 +1,210 @@
+package margin
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+)
+
+// MarginRows is PUMMA or, without bias, ROMMA over the rows of a Gram matrix. It keeps u as its inner products with the examples; w = u/|u|^2.
+type MarginRows[T learner.Float] struct {
+	Rows     engine.RowSource[T]
+	Y        []float64
+	Ridge    float64                     // 1/C, or Delta^2: added to the diagonal
+	Bias     bool                        // the segment's other end is z/2, z = xpos - xneg; else y_k x_k
+	Violates func(m, delta float64) bool // m is y f, slack included
+	s, m     []float64                   // u.x_k, and u's coordinates
+	kept     [2]int                      // xneg and xpos; -1: none yet
+	Norm2    float64                     // |u|^2, slacks included
+	b        float64
+	updates  int64
+	bound2   float64 // the least |u|^2 so far: the maximal margin is no larger
+}
+
+// Fit passes over the examples. halving says whether there is an accuracy delta to halve.
+func (c *MarginRows[T]) Fit(ctx context.Context, name string, delta float64, halving bool, o learner.FitOptions) (learner.MarginDual, error) {
+	n := len(c.Y)
+	if n == 0 || c.Rows.Len() != n {
+		return learner.MarginDual{}, fmt.Errorf("%s: %d labels for %d examples: %w", name, n, c.Rows.Len(), learner.ErrFit)
+	}
+	c.s, c.m, c.kept, c.bound2 = make([]float64, n), make([]float64, n), [2]int{-1, -1}, math.Inf(1)
+	r := learner.MarginDual{Coef: make([]float64, n)}
+	shortest, longest := math.Inf(1), 0.0
+	for k := range n {
+		if d := float64(c.Rows.Diag(k)); d > 0 {
+			shortest, longest = min(shortest, d), max(longest, d)
+		}
+	}
+	now := delta
+	var failed error
+	p := Passes{
+		N: n, Delta: delta,
+		Learn: func(k int) bool {
+			if failed != nil || !c.Violates(c.margin(k), now) {
+				return false
+			}
+			before := c.updates
+			failed = c.update(ctx, k)
+			if c.Norm2 > 0 {
+				c.bound2 = min(c.bound2, c.Norm2)
+			}
+			return c.updates != before
+		},
+		Bound:  func() float64 { return math.Sqrt(c.bound2) },
+		Least:  primal.LeastMargin(shortest+c.Ridge, longest+c.Ridge),
+		Status: func(r *learner.FitResult) { c.judge(delta, r) },
+	}
+	if halving {
+		p.Goal = func(delta float64) { now = delta }
+	}
+	err := p.Run(ctx, &o, &r.FitResult)
+	if failed != nil {
+		err = failed
+	}
+	c.judge(delta, &r.FitResult)
+	r.Converged = r.Converged && r.Violators == 0 // equal examples of both classes can't be learned
+	for k := range n {
+		if c.Norm2 > 0 {
+			r.Coef[k] = float64(c.Y[k]*c.m[k]) / c.Norm2
+		}
+	}
+	r.Updates, r.Counter, r.Bias, r.Bound = c.updates, c.updates+1, c.b, math.Sqrt(c.Norm2)
+	r.ScoreSpace = true
+	return r, err
+}
+
+// judge fills in violators and margin.
+func (c *MarginRows[T]) judge(delta float64, r *learner.FitResult) {
+	r.Violators = 0
+	least := math.Inf(1)
+	for k := range c.Y {
+		m := c.margin(k)
+		if least = min(least, m); c.Violates(m, delta) {
+			r.Violators++
+		}
+	}
+	r.Margin, r.Bound = float64(least*math.Sqrt(c.Norm2)), math.Sqrt(c.bound2)
+}
+
+// Soften fills in what FitResult has of a soft margin, as [scaledLinear.judge] does.
+func (c *MarginRows[T]) Soften(r *learner.FitResult) {
+	var m2 float64
+	for _, m := range c.m {
+		m2 += float64(m * m)
+	}
+	length := math.Sqrt(c.Norm2-float64(c.Ridge*m2)) / c.Norm2 // |w| without slacks
+	r.Gamma, r.Gamma0 = r.Margin, r.Margin/math.Sqrt(c.Norm2)/length
+	var d2 float64
+	for k, s := range c.s {
+		d := max(0, r.Gamma0-float64(c.Y[k]*s)/c.Norm2/length) // (19) of the CRAMMA paper
+		d2 += float64(d * d)
+	}
+	r.D, r.DPrime = math.Sqrt(d2), c.Ridge*math.Sqrt(m2)/c.Norm2/length
+}
+
+// margin returns y f + xi of example k.
+func (c *MarginRows[T]) margin(k int) float64 {
+	if c.Norm2 == 0 { // w = 0: PUMMA has seen one label at most
+		return float64(c.Y[k] * c.b)
+	}
+	return float64(c.Y[k]*(c.s[k]/c.Norm2+c.b)) + float64(c.m[k]*c.Ridge)/c.Norm2 // (E)
+}
+
+// update is [PUMMA.update] or [ROMMA.learn], by inner products.
+func (c *MarginRows[T]) update(ctx context.Context, k int) error {
+	y, side := c.Y[k], 0
+	if y > 0 {
+		side = 1
+	}
+	other, share := -1, 1.0 // the kept example of the other label, and what each of the two has in the segment's other end
+	if c.Bias {
+		other, share = c.kept[1-side], 0.5
+		if other < 0 {
+			c.kept[side], c.b = k, y
+			c.updates++
+			return nil
+		}
+	}
+	row, err := c.Rows.Row(ctx, k, len(c.Y))
+	if err != nil {
+		return err
+	}
+	var rowOther []T
+	half := float64(c.Rows.Diag(k)) + c.Ridge         // |.|^2 of that end
+	uz := float64(y*c.s[k]) + float64(c.m[k]*c.Ridge) // its inner product with u
+	if c.Bias {
+		if rowOther, err = c.Rows.Row(ctx, other, len(c.Y)); err != nil {
+			return err
+		}
+		half = 0.25*(float64(c.Rows.Diag(k))+float64(c.Rows.Diag(other))-2*float64(row[other])) + 0.5*c.Ridge
+		uz = float64(0.5*(y*(c.s[k]-c.s[other]))) + float64(float64(0.5*(c.m[k]+c.m[other]))*c.Ridge)
+	}
+	if !(half > 0) { // equal examples, or one without features
+		return nil
+	}
+	tau, norm2 := 1.0, half
+	if c.Norm2 > 0 {
+		ud, dd := uz-c.Norm2, half-float64(2*uz)+c.Norm2
+		if t := -ud / dd; t < 1 { // (19)
+			tau = t
+			norm2 = c.Norm2 + float64(tau*(float64(2*ud)+float64(tau*dd)))
+			if c.Ridge == 0 && !(norm2 > 0x1p-40*max(c.Norm2, half)) { // nothing but rounding errors are left: the examples can't be separated
+				c.bound2 = min(c.bound2, max(0, norm2))
+				tau, norm2 = 1, half
+			}
+		}
+	}
+	step := float64(share*tau) * y
+	if c.Bias {
+		for j := range c.s {
+			c.s[j] = float64((1-tau)*c.s[j]) + float64(step*(float64(row[j])-float64(rowOther[j])))
+		}
+	} else {
+		for j := range c.s {
+			c.s[j] = float64((1-tau)*c.s[j]) + float64(step*float64(row[j]))
+		}
+	}
+	for j := range c.m {
+		c.m[j] *= 1 - tau
+	}
+	c.m[k] += share * tau
+	c.Norm2 = norm2
+	if c.Bias {
+		c.m[other] += share * tau
+		c.kept[side] = k
+		c.b = -0.5 * (c.s[k] + c.s[other] + float64(y*(c.m[k]-c.m[other])*c.Ridge)) / norm2 // (20), (G)
+	}
+	c.updates++
+	return nil
+}
+
+// OverRows is Fit with a kernel of a learner called name: solve gets the rows of b, of which GramBytes are kept, and e the support vectors. Without an update e is
+// as it was.
+func OverRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions, k engine.Kernel, pool *engine.Pool, e *kept.Expansion[T],
+	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error)) (learner.MarginDual, error) {
+	list, err := engine.NewPoints[T](k)
+	if err != nil {
+		return learner.MarginDual{}, fmt.Errorf("%s: %w", name, err)
+	}
+	list.Append(b, 0, b.Len())
+	if o.GramBytes == 0 {
+		o.GramBytes = learner.DefaultGramBytes
+	}
+	y := make([]float64, b.Len())
+	for i, v := range b.Y {
+		y[i] = float64(v)
+	}
+	r, err := solve(engine.NewRows(list, max(0, o.GramBytes), b.Len(), pool), y)
+	if r.Updates == 0 {
+		return r, err
+	}
+	if err := e.Keep(name, b, r.Coef, k, pool); err != nil {
+		return learner.MarginDual{}, err
+	}
+	return r, err
+}

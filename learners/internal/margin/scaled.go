@@ -1,0 +1,239 @@
+package margin
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// ScaledLinear is linear with a factor on the weights, for rules that stretch or shrink all of them at each update: the factor
+// takes the stretch, so that an update costs the example's non-zeros alone.
+type ScaledLinear[T learner.Float] struct {
+	primal.Linear[T]         // the weights without their factor
+	Scale            float64 // > 0
+	Norm2            float64 // |scale * w|^2, carried along by the rule; extended coordinates included
+	Ext              *extended
+}
+
+// extended holds the coordinates of a soft margin while Fit runs: example k has one of its own, y_k Delta, at which the weights have
+// y_k Delta alpha_k. What Learn calls one example are then the extended ones, by their position in the block.
+type extended struct {
+	delta2 float64   // Delta^2
+	alpha  []float64 // alpha_k / scale
+	Scale  float64
+}
+
+// sumSq returns Delta^2 |alpha|^2.
+func (e *extended) sumSq() (sum float64) {
+	for _, v := range e.alpha {
+		v = float64(e.Scale * v)
+		sum += float64(v * v)
+	}
+	return float64(sum * e.delta2)
+}
+
+func (e *extended) stretch(c float64, k int, a float64) {
+	if e.Scale *= c; !(e.Scale > 0x1p-64 && e.Scale < 0x1p64) { // also 0
+		for i := range e.alpha {
+			e.alpha[i] *= e.Scale
+		}
+		e.Scale = 1
+	}
+	e.alpha[k] += a / e.Scale
+}
+
+// refold is the number of updates after which the factor is folded into the weights and norm2 is taken from them, so that the
+// rounding errors of neither add up.
+const refold = 1024
+
+// ScoreOf returns f(x) of example i.
+func (l *ScaledLinear[T]) ScoreOf(b *engine.Block[T], i int) float64 {
+	return float64(l.Scale * l.Dot(b, i))
+}
+
+// MarginOf returns y f of example i with label y and score f.
+func (l *ScaledLinear[T]) MarginOf(i int, y, f float64) float64 {
+	m := float64(y * f)
+	if l.Ext != nil {
+		m += float64(l.Ext.delta2 * float64(l.Ext.Scale*l.Ext.alpha[i]))
+	}
+	return m
+}
+
+// Size returns |x|^2 of example i.
+func (l *ScaledLinear[T]) Size(b *engine.Block[T], i int) float64 {
+	if l.Ext != nil {
+		return primal.SumSq(b, i) + l.Ext.delta2
+	}
+	return primal.SumSq(b, i)
+}
+
+// Holds reports whether stretch can add a times an example to c w: a factor that T doesn't hold, as
+// of an example so short that 1/|x|^2 overflows, would end all learning.
+func (l *ScaledLinear[T]) Holds(c, a float64) bool {
+	s := l.Scale * c
+	if s == 0 {
+		s = 1
+	}
+	v := T(a / s)
+	return v-v == 0
+}
+
+// Stretch sets w to c w + a y x_i, c >= 0. The rule then sets norm2 and calls updated.
+func (l *ScaledLinear[T]) Stretch(c float64, b *engine.Block[T], i int, a float64) {
+	l.Scale *= c
+	if l.Scale == 0 {
+		clear(l.W)
+		l.Scale = 1
+	}
+	l.Add(b, i, T(float64(b.Y[i])*a/l.Scale))
+	if l.Ext != nil {
+		l.Ext.stretch(c, i, a)
+	}
+}
+
+// Updated counts an update.
+func (l *ScaledLinear[T]) Updated() {
+	l.Count++
+	if l.Count%refold != 0 && l.Scale > 0x1p-32 && l.Scale < 0x1p32 {
+		return
+	}
+	l.fold()
+	if l.Ext != nil {
+		l.Norm2 += l.Ext.sumSq()
+	}
+}
+
+// fold makes the factor 1 and takes norm2 from the weights alone.
+func (l *ScaledLinear[T]) fold() {
+	vecmath.Scal(l.W, T(l.Scale))
+	l.Scale, l.Norm2 = 1, engine.SumSqOrdered(l.W)
+}
+
+// FitPasses is Fitter.Fit of a learner called name, which learns one example by learn and would learn one
+// of margin m if violates(m). bound is FitResult.Bound of a new learner; goal sets the accuracy,
+// delta in the end; nil if there is none. own returns what the learner has of a run besides its
+// state.
+func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.Block[T], o learner.FitOptions,
+	learn func(b *engine.Block[T], i int) learner.Round, violates func(m float64) bool,
+	bound func() float64, delta float64, goal func(float64),
+	own func() map[string]float64) (learner.FitResult, error) {
+	n := b.Len()
+	if err := l.Check(name); err != nil {
+		return learner.FitResult{}, err
+	}
+	if err := primal.CheckBlock(name, b, n); err != nil {
+		return learner.FitResult{}, err
+	}
+	if err := CheckFit(name, &o, true, goal != nil); err != nil {
+		return learner.FitResult{}, err
+	}
+	if err := primal.CheckLengths(name, b, unsafe.Sizeof(T(0))); err != nil {
+		return learner.FitResult{}, err
+	}
+	switch {
+	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
+		return learner.FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta, learner.ErrConfig)
+	case o.Delta > 0 && l.Count > 0:
+		return learner.FitResult{}, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose extended weights were not kept: %w", name, o.Delta, l.Count, learner.ErrFit)
+	case n == 0:
+		return learner.FitResult{}, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
+	}
+	l.W = primal.Grown(l.W, b.Dim)
+	if o.Delta > 0 {
+		l.Ext = &extended{delta2: float64(o.Delta * o.Delta), alpha: make([]float64, n), Scale: 1}
+	}
+	from := PassCut(l.Cut, b, &o)
+	known := l.Count == 0 // else other examples may have been learned
+	if from != nil {
+		known = from.Counters[learner.CutFlags]&CutBound != 0
+	}
+	r := learner.FitResult{}
+	p := Passes{
+		Resumed: from,
+		Bound: func() float64 {
+			if !known {
+				return math.Inf(1)
+			}
+			return bound()
+		},
+		Least: primal.LeastMargin(primal.Lengths(b, o.Delta)),
+		N:     n, Learn: func(k int) bool { return learn(b, k).Updates > 0 }, Goal: goal, Delta: delta,
+	}
+	p.Status = func(r *learner.FitResult) {
+		l.judge(b, violates, r)
+		r.Bound = p.Bound()
+	}
+	l.Cut = nil
+	err := p.Run(ctx, &o, &r)
+	if l.Ext == nil {
+		l.Cut = OfData(p.Cut, b, known, own())
+	}
+	r.Counter = l.Count + 1
+	p.Status(&r)
+	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
+	if l.Ext != nil {
+		l.Ext = nil
+		l.fold()
+	}
+	return r, err
+}
+
+// judge fills in what the weights, with their extended coordinates, have reached.
+func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) bool, r *learner.FitResult) {
+	s, least := make([]float64, b.Len()), math.Inf(1)
+	r.Violators = 0
+	for k := range s {
+		s[k] = l.MarginOf(k, float64(b.Y[k]), l.ScoreOf(b, k))
+		if least = min(least, s[k]); violates(s[k]) {
+			r.Violators++
+		}
+	}
+	length2 := float64(float64(l.Scale*l.Scale) * engine.SumSqOrdered(l.W))
+	if l.Ext == nil {
+		r.Margin = least / math.Sqrt(length2)
+		return
+	}
+	ext := l.Ext.sumSq()
+	length := math.Sqrt(length2)
+	r.Margin = least / math.Sqrt(length2+ext)
+	r.Gamma, r.Gamma0 = r.Margin, least/length
+	var d2 float64
+	for k, m := range s {
+		own := float64(l.Ext.delta2 * float64(l.Ext.Scale*l.Ext.alpha[k]))
+		d := max(0, r.Gamma0-(m-own)/length) // (19) of the CRAMMA paper
+		d2 += float64(d * d)
+	}
+	r.D, r.DPrime = math.Sqrt(d2), math.Sqrt(float64(l.Ext.delta2*ext))/length
+}
+
+// Weights returns a copy of the weights, one a feature seen so far.
+func (l *ScaledLinear[T]) Weights() []float64 { return primal.Scaled(l.W, l.Scale) }
+
+// Bytes returns the memory that the weights hold.
+func (l *ScaledLinear[T]) Bytes() int64 { return primal.BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
+
+// State returns the tensor w with the scalars scale and norm2, and the number of updates.
+func (l *ScaledLinear[T]) State() learner.State { return learner.StateOf(l.Fields) }
+
+func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
+	l.WalkWeights(c)
+	scale, norm2 := c.Scalar("scale", &l.Scale), c.Scalar("norm2", &l.Norm2)
+	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
+	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
+	c.Part(learner.CutPrefix, &l.Cut, CheckPassCut)
+}
+
+// Parallel is the squared sine of the angle below which rounding of scores decides.
+func Parallel[T learner.Float]() float64 {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return 0x1p-17
+	}
+	return 0x1p-46
+}

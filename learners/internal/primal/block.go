@@ -1,0 +1,153 @@
+package primal
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// CheckBlock returns what is wrong with a block for Learn with out places for results, led by the
+// learner's name.
+func CheckBlock[T learner.Float](name string, b *engine.Block[T], out int) error {
+	if out < b.Len() {
+		return tooShort(name, b.Len(), out)
+	}
+	if err := b.Check(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// CheckRows is checkBlock for Score: the labels don't matter and need not be there.
+func CheckRows[T learner.Float](name string, b *engine.Block[T], out int) error {
+	if out < b.Len() {
+		return tooShort(name, b.Len(), out)
+	}
+	if err := b.CheckRows(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func tooShort(name string, n, out int) error {
+	return fmt.Errorf("%s: %d places for %d examples: %w", name, out, n, learner.ErrOut)
+}
+
+// Grown returns w with zeros appended up to dim elements, with room as [engine.Room] says.
+func Grown[T learner.Float](w []T, dim int) []T {
+	if dim > cap(w) {
+		w = append(make([]T, 0, engine.Room(cap(w), dim)), w...)
+	}
+	if n := len(w); n < dim {
+		w = w[:dim]
+		clear(w[n:])
+	}
+	return w
+}
+
+// Scaled returns s*w in float64.
+func Scaled[T learner.Float](w []T, s float64) []float64 {
+	out := make([]float64, len(w))
+	for i, v := range w {
+		out[i] = float64(s * float64(v))
+	}
+	return out
+}
+
+// BytesOf returns the memory of the array behind w.
+func BytesOf[T learner.Float](w []T) int64 { return int64(cap(w)) * int64(unsafe.Sizeof(*new(T))) }
+
+// SumSq returns |x|^2 of example i: in float64 where T doesn't hold it.
+func SumSq[T learner.Float](b *engine.Block[T], i int) float64 {
+	_, val := b.Example(i)
+	n := float64(vecmath.SumSq(val))
+	if n < 0x1p-100 || n > 0x1p126 {
+		return engine.SumSqOrdered(val)
+	}
+	return n
+}
+
+// DotMixed returns w.x of example i. Features that w does not reach have weight 0.
+func DotMixed[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
+	if b.Dense() {
+		return vecmath.DotMixed(w, b.RowPrefix(i, len(w)))
+	}
+	idx, val := b.Prefix(i, len(w))
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
+}
+
+// Signed sets dst to y times example i, as far as dst goes, and returns the sum of squares of what is beyond. Zeros are +0.
+func Signed[T learner.Float](b *engine.Block[T], i int, y float64, dst []float64) (beyond float64) {
+	clear(dst)
+	idx, val := b.Example(i)
+	for n, v := range val {
+		switch j := engine.FeatureOf(idx, n); {
+		case j >= len(dst):
+			beyond = math.FMA(float64(v), float64(v), beyond)
+		case v != 0:
+			dst[j] = float64(y * float64(v))
+		}
+	}
+	return beyond
+}
+
+// Seen is Block.Example without the features from dim on.
+func Seen[T learner.Float](b *engine.Block[T], i, dim int) (idx []int32, val []T) {
+	if b.Dense() {
+		return nil, b.RowPrefix(i, dim)
+	}
+	return b.Prefix(i, dim)
+}
+
+// SumSqInFour returns |x|^2 of example i in float64, summed in four parts.
+func SumSqInFour[T learner.Float](b *engine.Block[T], i int) float64 {
+	var x []T
+	if b.Dense() {
+		x = b.Row(i)
+	} else {
+		_, x = b.Sparse(i)
+	}
+	var p [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		for k, v := range x[:4] {
+			p[k] += float64(float64(v) * float64(v))
+		}
+	}
+	for k, v := range x {
+		p[k] += float64(float64(v) * float64(v))
+	}
+	return (p[0] + p[2]) + (p[1] + p[3])
+}
+
+// valuesOf returns all values of b, with what lies between its rows if it is dense.
+func valuesOf[T learner.Float](b *engine.Block[T]) []T {
+	n := b.Len()
+	if b.Dense() {
+		return b.X[:(n-1)*b.Stride+b.Dim]
+	}
+	return b.Val[b.Ptr[0]:b.Ptr[n]]
+}
+
+// DotWide returns w.x of example i, w reaching all features of b.
+func DotWide[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
+	if b.Dense() {
+		return vecmath.DotMixed(w[:b.Dim], b.Row(i))
+	}
+	idx, val := b.Sparse(i)
+	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
+}
+
+// AddWide adds a times example i to w.
+func AddWide[T learner.Float](b *engine.Block[T], i int, a float64, w []float64) {
+	if b.Dense() {
+		vecmath.AxpyMixed(w[:b.Dim], a, b.Row(i))
+		return
+	}
+	idx, val := b.Sparse(i)
+	vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, w, a, idx, val)
+}

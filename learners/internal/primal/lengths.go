@@ -1,0 +1,79 @@
+package primal
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// tooLongFor is the squared length that a learner which divides by it takes at most, of elements of
+// that many bytes: its inner products with the weights, and sums of a few, are finite then.
+func tooLongFor(elem uintptr) float64 {
+	if elem == 4 {
+		return 0x1p126 // |x| up to 9e18
+	}
+	return 0x1p1000 // up to 3e150
+}
+
+// CheckLengths refuses a block with an example that is longer than a learner called name can take,
+// which computes in numbers of elem bytes. Cost: a sum over the block's values, which are read
+// once.
+func CheckLengths[T learner.Float](name string, b *engine.Block[T], elem uintptr) error {
+	n, limit := b.Len(), tooLongFor(elem)
+	if n == 0 || float64(vecmath.SumSq(valuesOf(b))) <= limit {
+		return nil
+	}
+	for i := range n {
+		if _, val := b.Example(i); !(engine.SumSqOrdered(val) <= limit) {
+			return fmt.Errorf("%s: example %d of the block is longer than %.3g, so that %d-bit "+
+				"numbers "+
+				"don't hold its square: %w", name, i, math.Sqrt(limit), 8*elem, learner.ErrLength)
+		}
+	}
+	return nil
+}
+
+// BeginLengths is begin for a rule that divides by |x|^2.
+func (l *Linear[T]) BeginLengths(name string, b *engine.Block[T], rounds []learner.Round) error {
+	if err := l.Check(name); err != nil {
+		return err
+	}
+	if err := CheckBlock(name, b, len(rounds)); err != nil {
+		return err
+	}
+	if err := CheckLengths(name, b, unsafe.Sizeof(T(0))); err != nil {
+		return err
+	}
+	l.learns(b)
+	return nil
+}
+
+// LeastMargin returns the margin that counts as none among examples of these squared lengths, from
+// the shortest one's to the longest one's. It is LeastMargin times the longest length. But where
+// that is beyond a thousand times the shortest, which no margin exceeds, so small a share of it may
+// be a good margin of the short examples: then it is LeastMargin times a thousand times the
+// shortest.
+func LeastMargin(shortest2, longest2 float64) float64 {
+	return learner.LeastMargin * math.Sqrt(min(longest2, float64(0x1p20*shortest2)))
+}
+
+// Lengths returns the squared lengths of the shortest example that has features and of the longest,
+// with the coordinate Delta. Both are 0 if no example has features.
+func Lengths[T learner.Float](b *engine.Block[T], delta float64) (shortest2, longest2 float64) {
+	shortest2 = math.Inf(1)
+	for i := range b.Len() {
+		_, val := b.Example(i)
+		if n := engine.SumSqOrdered(val); n > 0 {
+			shortest2, longest2 = min(shortest2, n), max(longest2, n)
+		}
+	}
+	d := float64(delta * delta)
+	if longest2 == 0 {
+		shortest2 = 0
+	}
+	return shortest2 + d, longest2 + d
+}

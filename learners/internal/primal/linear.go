@@ -1,0 +1,97 @@
+package primal
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// Linear is what the single linear learners share: a primal weight vector over the features seen so far, which starts
+// at 0 and grows with the blocks.
+type Linear[T learner.Float] struct {
+	made  bool // by newLinear: the zero value of a learner has no settings, and would learn nothing in silence
+	W     []T
+	Count int64
+	Cut   *learner.State // where a Fit was cut; nil if none was, or something was learned since
+}
+
+func NewLinear[T learner.Float]() Linear[T] { return Linear[T]{made: true} }
+
+// Check wants a learner of that name that New has made.
+func (l *Linear[T]) Check(name string) error {
+	if !l.made {
+		return fmt.Errorf("%s: a zero value without settings: make learners with New: %w", name,
+			learner.ErrConfig)
+	}
+	return nil
+}
+
+// Begin checks all that can be wrong with a call of Learn, then makes room for the features of b.
+func (l *Linear[T]) Begin(name string, b *engine.Block[T], rounds []learner.Round) error {
+	if err := l.Check(name); err != nil {
+		return err
+	}
+	if err := CheckBlock(name, b, len(rounds)); err != nil {
+		return err
+	}
+	l.learns(b)
+	return nil
+}
+
+// learns makes room for the features of b, of which something is going to be learned.
+func (l *Linear[T]) learns(b *engine.Block[T]) {
+	l.W, l.Cut = Grown(l.W, b.Dim), nil
+}
+
+// Dot returns w.x of example i of a checked block. Features that w does not reach have weight 0; leaving them out gives
+// the same bits as zeros in w would.
+func (l *Linear[T]) Dot(b *engine.Block[T], i int) float64 { return dotOf(l.W, b, i) }
+
+// Add adds a times example i to w, which reaches all its features.
+func (l *Linear[T]) Add(b *engine.Block[T], i int, a T) {
+	if b.Dense() {
+		x := b.Row(i)
+		vecmath.Axpy(l.W[:len(x)], a, x)
+		return
+	}
+	idx, val := b.Sparse(i)
+	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.W, a, idx, val)
+}
+
+// Scores is Score of a learner called name whose weights have that factor.
+func (l *Linear[T]) Scores(name string, scale float64, b *engine.Block[T], dst []float64) error {
+	if err := l.Check(name); err != nil {
+		return err
+	}
+	p := l.Hypothesis(name, scale)
+	return p.Score(b, dst)
+}
+
+// Hypothesis is that of a learner called name whose weights have that factor.
+func (l *Linear[T]) Hypothesis(name string, scale float64) weights[T] {
+	return weights[T]{name: name, w: l.W, scale: scale}
+}
+
+// Weights returns a copy of the weights, one a feature seen so far.
+func (l *Linear[T]) Weights() []float64 { return Scaled(l.W, 1) }
+
+// Updates returns how often the rule has fired.
+func (l *Linear[T]) Updates() int64 { return l.Count }
+
+// Bytes returns the memory that the weights hold.
+func (l *Linear[T]) Bytes() int64 { return BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
+
+// State returns a copy of the weights and the number of updates.
+func (l *Linear[T]) State() learner.State { return learner.StateOf(l.Fields) }
+
+func (l *Linear[T]) Fields(c *learner.Codec) { l.WalkWeights(c) }
+
+// WalkWeights is fields, and returns the weights.
+func (l *Linear[T]) WalkWeights(c *learner.Codec) []T {
+	learner.Count(c, "updates", &l.Count)
+	return learner.Vector(c, "w", &l.W)
+}

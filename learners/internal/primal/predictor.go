@@ -1,0 +1,161 @@
+package primal
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// walked is a Predictor whose State is walked by name.
+type walked[T learner.Float] interface {
+	learner.Predictor[T]
+	Fields(c *learner.Codec)
+}
+
+// Restored reads the State of a learner called name into p, a new Predictor.
+func Restored[T learner.Float](name string, p walked[T], s learner.State) (learner.Predictor[T], error) {
+	if err := learner.SetState(name, s, p.Fields); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// OneOutput is for predictors of two classes.
+type OneOutput struct{}
+
+// Outputs is Predictor.Outputs.
+func (OneOutput) Outputs() int { return 1 }
+
+// weights is the hypothesis f(x) = scale w.x with weights in the precision of the examples. It is
+// the Predictor of the learners that keep such weights, and their Score.
+type weights[T learner.Float] struct {
+	OneOutput
+	name  string // of the learner, for errors
+	w     []T
+	scale float64
+}
+
+// dotOf returns w.x of example i of a checked block. Features that w does not reach have weight 0;
+// leaving them out gives the same bits as zeros in w would.
+func dotOf[T learner.Float](w []T, b *engine.Block[T], i int) float64 {
+	if b.Dense() {
+		x := b.RowPrefix(i, len(w))
+		return float64(vecmath.Dot(x, w[:len(x)]))
+	}
+	idx, val := b.Prefix(i, len(w))
+	return float64(vecmath.SparseDotUnchecked(trusted.Indices{}, idx, val, w))
+}
+
+// Score is Predictor.Score.
+func (p *weights[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := CheckRows(p.name, b, len(dst)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] = float64(p.scale * dotOf(p.w, b, i))
+	}
+	return nil
+}
+
+// Weights is Predictor.Weights.
+func (p *weights[T]) Weights() []float64 { return Scaled(p.w, p.scale) }
+
+// Bytes is Predictor.Bytes.
+func (p *weights[T]) Bytes() int64 { return BytesOf(p.w) + int64(unsafe.Sizeof(*p)) }
+
+// State is Predictor.State: the tensor w and the scalar scale.
+func (p *weights[T]) State() learner.State { return learner.StateOf(p.Fields) }
+
+// Restored is Restorer.Restored.
+func (p *weights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	return Restored(p.name, &weights[T]{name: p.name}, s)
+}
+
+func (p *weights[T]) Fields(c *learner.Codec) {
+	learner.Vector(c, "w", &p.w)
+	scale := c.Scalar("scale", &p.scale)
+	c.Want(scale >= 0, "scalar %q is %v, want a number >= 0", "scale", scale)
+}
+
+// Copied returns a copy with memory of its own.
+func (p weights[T]) Copied() learner.Predictor[T] {
+	p.w = slices.Clone(p.w)
+	return &p
+}
+
+// View returns the same weights; good until they change.
+func (p weights[T]) View() learner.Predictor[T] { return &p }
+
+// WideWeights is the hypothesis f(x) = w.x/divisor + bias with float64 weights, whatever the
+// examples are: the Predictor and the Score of the learners that keep such weights.
+type WideWeights[T learner.Float] struct {
+	OneOutput
+	Name    string // of the learner, for errors
+	W       []float64
+	Divisor float64 // > 0
+	Bias    float64
+	Biased  bool // else bias is not added: +0 would change the sign of -0
+}
+
+// score returns f of example i of a checked block.
+func (p *WideWeights[T]) score(b *engine.Block[T], i int) float64 {
+	f := DotMixed(b, i, p.W) / p.Divisor
+	if p.Biased {
+		f += p.Bias
+	}
+	return f
+}
+
+// Score is Predictor.Score.
+func (p *WideWeights[T]) Score(b *engine.Block[T], dst []float64) error {
+	if err := CheckRows(p.Name, b, len(dst)); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		dst[i] = p.score(b, i)
+	}
+	return nil
+}
+
+// Weights is Predictor.Weights, without the bias.
+func (p *WideWeights[T]) Weights() []float64 {
+	w := make([]float64, len(p.W))
+	for j, v := range p.W {
+		w[j] = v / p.Divisor
+	}
+	return w
+}
+
+// Bytes is Predictor.Bytes.
+func (p *WideWeights[T]) Bytes() int64 { return BytesOf(p.W) + int64(unsafe.Sizeof(*p)) }
+
+// State is Predictor.State: the tensor w and the scalar divisor, and the scalar bias of learners
+// that have one.
+func (p *WideWeights[T]) State() learner.State { return learner.StateOf(p.Fields) }
+
+// Restored is Restorer.Restored.
+func (p *WideWeights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	return Restored(p.Name, &WideWeights[T]{Name: p.Name, Biased: p.Biased}, s)
+}
+
+func (p *WideWeights[T]) Fields(c *learner.Codec) {
+	learner.Vector(c, "w", &p.W)
+	divisor := c.Scalar("divisor", &p.Divisor)
+	c.Want(divisor > 0, "scalar %q is %v, want a number > 0", "divisor", divisor)
+	if p.Biased {
+		c.Scalar("bias", &p.Bias)
+	}
+}
+
+// Copied returns a copy with memory of its own.
+func (p WideWeights[T]) Copied() learner.Predictor[T] {
+	p.W = slices.Clone(p.W)
+	return &p
+}
+
+// View returns the same weights; good until they change.
+func (p WideWeights[T]) View() learner.Predictor[T] { return &p }

@@ -1,0 +1,116 @@
+package smo
+
+import (
+	"fmt"
+	"github.com/halfspace-ml/halfspace/learner"
+	"math"
+)
+
+// SvmProblem says what is minimised.
+type SvmProblem struct {
+	Upper float64 // of alpha: C, or +Inf
+	Ridge float64 // 1/C for the 2-norm soft margin
+	Bias  bool
+}
+
+func (p SvmProblem) hard() bool { return math.IsInf(p.Upper, 1) && p.Ridge == 0 }
+
+// SvmValue is where a dual solution stands. Norms and scores are those of its w, not scaled.
+type SvmValue struct {
+	Bias         float64
+	Sum          float64 // of alpha
+	Norm2, ext2  float64 // |w|^2 and with the slack's part of the 2-norm soft margin, sum alpha^2/C
+	least        float64 // y (f(x) + b) of the worst example
+	Violators    int     // examples whose optimality condition is off by more than violated
+	Primal, Dual float64 // bounds of the objective
+	Converged    bool
+}
+
+// example takes in an example of that alpha and y (f(x) + b) = margin, and returns its share of the sum of losses.
+func (v *SvmValue) example(p SvmProblem, alpha, margin float64) (loss float64) {
+	v.least = min(v.least, margin)
+	ext := margin + float64(p.Ridge*alpha)
+	if alpha < p.Upper && ext < 1-violated || alpha > 0 && ext > 1+violated {
+		v.Violators++
+	}
+	xi := max(0, 1-margin)
+	if p.Ridge > 0 {
+		return float64(xi * xi)
+	}
+	return xi
+}
+
+// Margin is that of SVMSolution.
+func (v *SvmValue) Margin(p SvmProblem) float64 {
+	switch {
+	case v.Norm2 == 0:
+		return math.NaN()
+	case math.IsInf(p.Upper, 1):
+		return 1 / math.Sqrt(2*v.Primal)
+	}
+	return 1 / math.Sqrt(v.Norm2)
+}
+
+func (v *SvmValue) status(p SvmProblem, steps int64) learner.FitStatus {
+	return learner.FitStatus{Updates: steps, Violators: v.Violators, Margin: v.Margin(p)}
+}
+
+// finish computes the bounds of the objective from the rest and the sum of the losses.
+//
+// The primal bound is the objective of (w, b), which the hard margin first scales until the worst example has y (f + b) = 1; there
+// is none if that example is on the wrong side. The dual bound is the dual objective of alpha, or, where alpha has no upper
+// bound, that of the best multiple of it, t = sum alpha / alpha'Q alpha.
+func (v *SvmValue) finish(p SvmProblem, loss float64) {
+	v.Dual = v.Sum - v.ext2/2
+	v.Primal = v.Norm2 / 2
+	if math.IsInf(p.Upper, 1) {
+		if v.ext2 > 0 {
+			v.Dual = float64(v.Sum/v.ext2) * v.Sum / 2
+		}
+		switch {
+		case p.Ridge > 0:
+			v.Primal += loss / p.Ridge / 2
+		case v.least > 0:
+			v.Primal /= float64(v.least * v.least)
+		default:
+			v.Primal = math.Inf(1)
+		}
+	} else if loss > 0 {
+		v.Primal += float64(p.Upper * loss)
+	}
+}
+
+// Gap is the duality gap relative to the objective; rounding may put the bounds the wrong way round.
+func (v *SvmValue) Gap() float64 {
+	switch {
+	case v.Primal <= v.Dual:
+		return 0
+	case math.IsInf(v.Primal, 1):
+		return v.Primal
+	}
+	return (v.Primal - v.Dual) / v.Primal
+}
+
+// overflow returns an error if the numbers have become too large to go on with.
+func (v *SvmValue) overflow() error {
+	if g := v.Gap(); math.IsNaN(g) || math.IsInf(v.ext2, 0) {
+		return fmt.Errorf("svm: kernel values or weights overflow: scale the data: %w", learner.ErrFit)
+	}
+	return nil
+}
+
+// apart reports whether a hard margin, if there is one, is below what counts as one: every w that separates with margin g
+// has g <= |sum alpha y x| / sum alpha.
+func (v *SvmValue) apart(radius2 float64) bool {
+	const least = 1e-6 // of the longest example
+	return v.Sum > 0 && v.Norm2 <= least*least*radius2*float64(v.Sum*v.Sum)
+}
+
+// notSeparable is the error of a hard margin that is not there.
+func (v *SvmValue) notSeparable(radius2 float64, iterations int64) error {
+	return fmt.Errorf("svm: no hard margin after %d steps: if there is one it is at most %.3g, where the longest example is %.4g; allow slack with --C: %w",
+		iterations, math.Sqrt(v.Norm2)/v.Sum, math.Sqrt(radius2), learner.ErrNotSeparable)
+}
+
+// violated is how far y (f + b) may be from 1 where it should not.
+const violated = 1e-3
