@@ -176,7 +176,8 @@ func ExampleGenerator() {
 	var g dataset.Generator = dataset.Generators()[0]
 	var p dataset.Param = g.Params[1]
 	fmt.Printf("%s: %s is %s by default\n", g.Name, p.Name, p.Default)
-	d, err := dataset.Generate[float64](g.Name, map[string]string{"d": "2", p.Name: "0.2", "n": "3"})
+	params := map[string]string{"d": "2", p.Name: "0.2", "n": "3"}
+	d, err := dataset.Generate[float64](g.Name, params)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -238,3 +238,12 @@ func ExampleBlock_Check() {
 	// Output:
 	// true <nil>
 }
+
+// Solvers take rows of any Gram matrix; those of a list of examples are one.
+func ExampleRowSource() {
+	var rows engine.RowSource[float64] = engine.NewRows(points(), 0, 3, nil)
+	row, err := rows.Row(context.Background(), 1, 2)
+	fmt.Printf("%d %.3f %.3f %v\n", rows.Len(), rows.Diag(1), row, err)
+	// Output:
+	// 3 1.000 [0.368 1.000] <nil>
+}

@@ -144,7 +144,8 @@ func ExampleWaiter() {
 type doubling struct{}
 
 func (doubling) Line(s eval.Status) {
-	fmt.Printf("%d: %.2f since the line before, %.2f in all\n", s.Examples, s.ErrorSince(), s.Error())
+	fmt.Printf("%d: %.2f since the line before, %.2f in all\n", s.Examples, s.ErrorSince(),
+		s.Error())
 }
 func (doubling) Step(eval.Status)                         {}
 func (doubling) Fit(s learner.FitStatus, _ time.Duration) { fmt.Println(s.Violators) }

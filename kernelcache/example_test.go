@@ -6,8 +6,8 @@ import (
 	"github.com/halfspace-ml/halfspace/kernelcache"
 )
 
-// row returns the first n products of id with 0, 1, 2, ...: values are computed only where the cache
-// lacks them, by whoever comes first.
+// row returns the first n products of id with 0, 1, 2, ...: values are computed only where the
+// cache lacks them, by whoever comes first.
 func row(cache *kernelcache.Cache[float64], id uint64, n int) []float64 {
 	r := cache.Row(id, n)
 	defer r.Release()

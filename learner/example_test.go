@@ -321,3 +321,28 @@ func ExampleAdditive() {
 	// Output:
 	// false true
 }
+
+// A width and a gamma are two ways to say the same of an rbf.
+func ExampleKernelConfig() {
+	c := must(learner.Lookup("budget")).Config().(*learners.BudgetConfig) // the defaults
+	c.KernelConfig = learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}
+	fmt.Println(c.Validate(), c.Traits().Kept.Gamma)
+	c.Kernel = "gauss"
+	fmt.Println(errors.Is(c.Validate(), learner.ErrConfig))
+	// Output:
+	// <nil> 2
+	// true
+}
+
+// In the space of a kernel, margin learners give coefficients of the examples.
+func ExampleMarginDual() {
+	b := generated()
+	points := must(engine.NewPoints[float64](engine.Kernel{Kind: engine.Linear}))
+	points.Append(b, 0, b.Len())
+	var dual learner.MarginDual = must(learners.FitPUMMARows(ctx,
+		engine.NewRows(points, 1<<22, b.Len(), nil), b.Y,
+		learners.PUMMAConfig{P: "2", Delta: 0.1}, learner.FitOptions{}))
+	fmt.Println(dual.Converged, len(dual.Coef), dual.Margin >= 0.9*dual.Bound)
+	// Output:
+	// true 300 true
+}

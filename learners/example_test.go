@@ -39,8 +39,8 @@ func generated(kind, split string) *eval.Memory[float64] {
 	return eval.NewMemory(&d.Block, d.Gather)
 }
 
-// progress teaches l a generated stream and prints the mistakes that it made on the way, each before
-// the label was shown, and the errors on examples of the test split.
+// progress teaches l a generated stream and prints the mistakes that it made on the way, each
+// before the label was shown, and the errors on examples of the test split.
 func progress(l learner.Learner[float64], kind string) {
 	r := must(eval.Run(ctx, l, generated(kind, "train"), eval.Options{}))
 	fmt.Printf("%d mistakes in %d examples, then ", r.Mistakes, r.Examples)
@@ -386,7 +386,7 @@ func ExampleSVM() {
 }
 
 // In the space of a kernel the margin learners take rows of the Gram matrix.
-func ExampleMarginDual() {
+func ExampleFitROMMARows() {
 	b := generated("margin", "train").All()
 	points := must(engine.NewPoints[float64](engine.Kernel{Kind: engine.Linear}))
 	points.Append(b, 0, b.Len())

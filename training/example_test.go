@@ -182,3 +182,155 @@ func ExampleBytes() {
 	// Output:
 	// 1536MiB 1610612736 1536.0 MiB
 }
+
+// A job is checked before anything is read: so it is known what it will do.
+func ExampleJob() {
+	var job *training.Job
+	job, err := training.New(training.Options{Learner: "svm", UntilConverged: true,
+		Files: []string{"a.svm"}}, training.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(job.Learner(), job.Precision(), job.NeedsWhole())
+	// Output:
+	// svm f32 true
+}
+
+// How a run goes on is said by its plan's Way.
+func ExampleWay() {
+	file, done := ring()
+	defer done()
+	for _, epochs := range []int{1, 2} {
+		res, err := training.Run(context.Background(), training.Options{Learner: "pa",
+			Files: []string{file}, Epochs: epochs}, training.Env{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		var way training.Way = res.Plan.Way
+		fmt.Println(way, way == training.Stream, res.Counts.Presented)
+	}
+	// Output:
+	// stream true 400
+	// passes false 800
+}
+
+// A result holds what was learned, and can be asked for the model without a file.
+func ExampleResult() {
+	file, done := ring()
+	defer done()
+	var res *training.Result
+	res, err := training.Run(context.Background(), training.Options{Learner: "pa",
+		Files: []string{file}, Test: []string{file}}, training.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := res.Model()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var tested *training.Tested = res.Test
+	fmt.Println(m.Learner, m.Presented, tested.Count.Errors, "errors of", tested.Count.Examples)
+	// Output:
+	// pa 400 18 errors of 400
+}
+
+// Margins over the training set, beside the largest that there is.
+func ExampleMargins() {
+	file, done := ring()
+	defer done()
+	res, err := training.Run(context.Background(), training.Options{Learner: "pumma",
+		Config: &learners.PUMMAConfig{P: "2", Delta: 0.1}, Files: []string{file}, Precision: "f64",
+		UntilConverged: true, MarginReport: true, MarginSVM: true}, training.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var m training.Margins = *res.Margins
+	fmt.Printf("%.4f of %.4f\n", m.Directional, *m.Max)
+	// Output:
+	// 0.0087 of 0.0093
+}
+
+// teller is an Observer of two of the things that happen.
+type teller struct{ training.Silent }
+
+func (teller) Planned(p *training.Plan) { fmt.Println(p.Learner, "in", p.Way) }
+func (teller) Saved(s training.Saved) {
+	fmt.Println(filepath.Base(s.Path), "after", s.Presented)
+}
+func (teller) Warn(w training.Warning) { fmt.Println(w.Code) }
+func (teller) Needs(n training.Need)   { fmt.Println(n.Learner, n.Held>>20, "MiB for", n.What) }
+
+// An observer is told how a run goes; what it does not want to know is Silent.
+func ExampleObserver() {
+	file, done := ring()
+	defer done()
+	var o training.Observer = teller{training.Silent{}}
+	res, err := training.Run(context.Background(), training.Options{Learner: "pa",
+		Files: []string{file}, Model: filepath.Join(filepath.Dir(file), "a.model"),
+		CheckpointEvery: "300"}, training.Env{Observer: o})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var last training.Saved = *res.Saved
+	fmt.Println(last.Presented)
+	// Output:
+	// pa in stream
+	// a.model after 300
+	// a.model after 400
+	// 400
+}
+
+// complaints keeps the warnings of a run.
+type complaints struct {
+	training.Silent
+	seen []training.Warning
+}
+
+func (c *complaints) Warn(w training.Warning) { c.seen = append(c.seen, w) }
+
+// A test set may have features that training never had.
+func ExampleWarning() {
+	file, done := ring()
+	defer done()
+	test := filepath.Join(filepath.Dir(file), "test.svm")
+	if err := os.WriteFile(test, []byte("+1 1:1 9:1\n-1 2:-1\n"), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	c := &complaints{}
+	_, err := training.Run(context.Background(), training.Options{Learner: "pa",
+		Files: []string{file}, Test: []string{test}}, training.Env{Observer: c})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, w := range c.seen {
+		var w training.Warning = w
+		fmt.Println(w.Code == training.UnknownFeatures, w.Predicting)
+	}
+	// Output:
+	// true true
+}
+
+// Where a budget is given, the plan says what memory goes where.
+func ExampleSplit() {
+	file, done := ring()
+	defer done()
+	res, err := training.Run(context.Background(), training.Options{Learner: "budget",
+		Files: []string{file}, MemBudget: 64 << 20}, training.Env{
+		Machine: training.Machine{Bytes: 1 << 30, By: "this machine has", Program: 10 << 20}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var s *training.Split = res.Memory
+	fmt.Println(s.Budget>>20, "MiB,", s.Program>>20, "of them the program")
+	fmt.Println("within it:", s.Planned() <= s.Budget)
+	// Output:
+	// 64 MiB, 10 of them the program
+	// within it: true
+}
+
+// Who watches a run may say what its learner takes.
+func ExampleNeed() {
+	teller{}.Needs(training.Need{Learner: "adf", What: "9000 features", Held: 648_000_000})
+	// Output:
+	// adf 617 MiB for 9000 features
+}

@@ -196,9 +196,9 @@ func ExampleLabelSet() {
 // A line longer than there is room for is refused.
 func ExampleLimits() {
 	l := format.Limits{Line: 64 << 10}
-	fmt.Println(l.TooLong("in", []byte("+1 1:1 2:1 3:1")))
+	fmt.Println(l.TooLong("in", []byte("+1 1:1")))
 	// Output:
-	// in:1:1: the line is longer than 64 KiB: if it is meant, raise Options.MaxLine in "+1 1:1 2:1 3:1"
+	// in:1:1: the line is longer than 64 KiB: if it is meant, raise Options.MaxLine in "+1 1:1"
 }
 
 // A batch of columns is checked, and cut as text would be.
@@ -230,7 +230,8 @@ func (f bytesFile) Broken(offset int64, wanted string, err error) error {
 // A binary format opens images and labels together, and gives the part that holds the examples.
 func ExamplePart() {
 	files := map[string]string{
-		"images": "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02\x03\x04",
+		"images": "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02" +
+			"\x01\x02\x03\x04",
 		"labels": "\x00\x00\x08\x01\x00\x00\x00\x02\x07\x03",
 	}
 	open := func(name string) (format.File, error) {
