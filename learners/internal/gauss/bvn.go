@@ -117,28 +117,6 @@ func arcsin(x float64) float64 {
 	return 4 * float64(x*sum)
 }
 
-// Pair holds a mean and a covariance matrix in two dimensions, or the like.
-type Pair struct{ A, B float64 }
-
-type Sym2 struct{ Aa, Ab, Bb float64 }
-
-func (s Sym2) Mul(x Pair) Pair {
-	return Pair{math.FMA(s.Aa, x.A, float64(s.Ab*x.B)), math.FMA(s.Ab, x.A, float64(s.Bb*x.B))}
-}
-
-// det returns the determinant to within a few roundings, however much of it cancels.
-func (s Sym2) det() float64 {
-	b2 := float64(s.Ab * s.Ab)
-	return math.FMA(s.Aa, s.Bb, -b2) + math.FMA(-s.Ab, s.Ab, b2)
-}
-
-// sandwich returns s h s.
-func (s Sym2) sandwich(h Sym2) Sym2 {
-	u, v := h.Mul(Pair{s.Aa, s.Ab}), h.Mul(Pair{s.Ab, s.Bb}) // the columns of h s
-	first, second := s.Mul(u), s.Mul(v)
-	return Sym2{first.A, first.B, second.B}
-}
-
 // twoStep returns the mass of N(u; mu, S) f(u_1) f(u_2) for the step factor f, and the first and second derivatives of its logarithm in mu: the mean
 // of the product is mu + S gamma, its covariance S + S H S. ok is false where they have no digits: for |correlation| within 2^-40 of 1, or Z < 1e-8.
 //

@@ -1,0 +1,171 @@
+package gauss
+
+import (
+	"math"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// TwoPoints is what merging of the points i < j comes to.
+type TwoPoints struct {
+	I, J    int
+	Gain    float64 // of the sum of KL, negative
+	tau, nu float64 // of the merged point's site
+	K2      Sym2
+	k1      Pair
+	Grows   Addition // what is added to Vr^-1
+	lost    float64  // share of K2's digits that cancelled, as cancelledIn has it
+}
+
+// TryMerge works out (5): points 1 and 2 become b = (x_1 + x_2)/2 and a Gaussian g(u_1, u_2) such that f(b) g has the moments that f_1 f_2 has in q
+// without their sites. kl holds the points' scores (13). ok is false if there is none, or none that keeps r proper.
+func (p *Posterior) TryMerge(i, j int, kl []float64) (t TwoPoints, ok bool) {
+	at := func(m []float64) Sym2 { return Sym2{m[i*p.Width+i], m[i*p.Width+j], m[j*p.Width+j]} }
+	// The cavity of the pair: (S^-1 - T)^-1, mu - Sc (nu - T mu).
+	Sc, ok := InverseOfSum(at(p.S), Sym2{-p.Tau[i], 0, -p.Tau[j]})
+	if !ok {
+		return t, false
+	}
+	d := Sc.Mul(Pair{math.FMA(-p.Tau[i], p.mu[i], p.Nu[i]), math.FMA(-p.Tau[j], p.mu[j], p.Nu[j])})
+	muc := Pair{p.mu[i] - d.A, p.mu[j] - d.B}
+	_, gamma, H, ok := twoStep(muc, Sc, p.Eps)
+	if !ok {
+		return t, false
+	}
+	d, c := Sc.Mul(gamma), Sc.sandwich(H)
+	mun, Sn := Pair{muc.A + d.A, muc.B + d.B}, Sym2{Sc.Aa + c.Aa, Sc.Ab + c.Ab, Sc.Bb + c.Bb}
+	// (26), (27): the cavity of b on which one step has these moments.
+	mNew, vNew := 0.5*(mun.A+mun.B), 0.25*(Sn.Aa+2*Sn.Ab+Sn.Bb)
+	f, mh, vh, ok := inverseADF(mNew, vNew, p.Eps)
+	if !ok || mh-mh != 0 {
+		return t, false
+	}
+	t.I, t.J = i, j
+	t.tau, t.nu = f.site(vh)
+	t.Gain = f.KlWith(p.Entropy) - kl[i] - kl[j]
+	// g = exp(k.u - u.K u/2): K0 = Sn^-1 - Sc^-1 less the site of b.
+	K0, ok := InverseOfSum(H, Sc)
+	if !ok {
+		return t, false
+	}
+	K := Sym2{-K0.Aa - 0.25*t.tau, -K0.Ab - 0.25*t.tau, -K0.Bb - 0.25*t.tau}
+	k := Sym2{-K0.Aa, -K0.Ab, -K0.Bb}.Mul(mun)
+	k = Pair{k.A + gamma.A - 0.5*t.nu, k.B + gamma.B - 0.5*t.nu}
+	// K2 = K (I + G2 K)^-1, k1 = (I + K G2)^-1 (k - K a2) = (I - K2 G2) (k - K a2)
+	G2 := at(p.G)
+	t.K2, ok = InverseOfSum(K, G2)
+	if !ok {
+		return t, false
+	}
+	t.lost = cancelledIn(K, G2)
+	n1, n2 := vecmath.SumSq(p.X[i]), vecmath.SumSq(p.X[j])
+	trace := float64(max(0, K.Aa)*n1) + float64(max(0, K.Bb)*n2)
+	trace += float64(2 * math.Abs(K.Ab) * math.Sqrt(float64(n1*n2)))
+	t.Grows = Addition{p.X[i], p.X[j], K, trace}
+	Ka := K.Mul(Pair{p.a[i], p.a[j]})
+	e := Pair{k.A - Ka.A, k.B - Ka.B}
+	ge := G2.Mul(e)
+	ke := t.K2.Mul(ge)
+	t.k1 = Pair{e.A - ke.A, e.B - ke.B}
+	for _, v := range [...]float64{t.Gain, t.tau, t.nu, t.K2.Aa, t.K2.Ab, t.K2.Bb, t.k1.A, t.k1.B,
+		trace} {
+		if v-v != 0 {
+			return t, false
+		}
+	}
+	return t, true
+}
+
+// InverseOfSum returns (A^-1 + B)^-1 = (A + |A| adj B)/|I + A B|, also for a singular A. ok is false unless I + A B has positive eigenvalues.
+func InverseOfSum(A, B Sym2) (Sym2, bool) {
+	a := A.det()
+	trace := float64(A.Aa*B.Aa) + float64(2*A.Ab*B.Ab) + float64(A.Bb*B.Bb)
+	det := 1 + trace + float64(a*B.det())
+	if !(det > 0x1p-30 && 2+trace > 0) { // of the digits of 1, 22 are left at least
+		return Sym2{}, false
+	}
+	return Sym2{math.FMA(a, B.Bb, A.Aa) / det, math.FMA(-a, B.Ab, A.Ab) / det, math.FMA(a, B.Aa, A.Bb) / det}, true
+}
+
+// cancelledIn returns how much larger the terms of |I + A B| are together than their sum: the
+// determinant, and what inverseOfSum makes with it, has errors of some 2^-52 of that.
+func cancelledIn(A, B Sym2) float64 {
+	abs := func(m Sym2) float64 { return math.Abs(float64(m.Aa*m.Bb)) + float64(m.Ab*m.Ab) }
+	aa, ab, bb := float64(A.Aa*B.Aa), float64(2*A.Ab*B.Ab), float64(A.Bb*B.Bb)
+	terms := 1 + math.Abs(aa) + math.Abs(ab) + math.Abs(bb) + float64(abs(A)*abs(B))
+	return terms / (1 + aa + ab + bb + float64(A.det()*B.det()))
+}
+
+// Merge does what tryMerge worked out, if the covariance bears it:
+//
+//	mr += W2^T k1,   Vr -= W2^T K2 W2,   W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1
+//
+// Then b, the last point from now on, has the mean of the rows 1 and 2.
+func (p *Posterior) Merge(t *TwoPoints) bool {
+	p.Flush()
+	if !(float64(t.lost*p.strain(&t.Grows)) < maxBlur) { // K2 is as inexact as images may be
+		return false
+	}
+	if !p.bear(&t.Grows) {
+		return false
+	}
+	i, j, k, w := t.I, t.J, p.K, p.Width
+	gi, gj := p.row, p.coef
+	copy(gi, p.G[i*w:][:w])
+	copy(gj, p.G[j*w:][:w])
+	wi, wj := p.ScratchX, p.y
+	copy(wi, p.W[i])
+	copy(wj, p.W[j])
+	for l := range k {
+		u := t.K2.Mul(Pair{gi[l], gj[l]})
+		vecmath.Axpy(p.W[l], -u.A, wi)
+		vecmath.Axpy(p.W[l], -u.B, wj)
+		vecmath.Axpy(p.G[l*w:][:k], -u.A, gi)
+		vecmath.Axpy(p.G[l*w:][:k], -u.B, gj)
+		p.a[l] = math.FMA(gi[l], t.k1.A, math.FMA(gj[l], t.k1.B, p.a[l]))
+	}
+	vecmath.Axpy(p.Mr, t.k1.A, wi)
+	vecmath.Axpy(p.Mr, t.k1.B, wj)
+	// K2 = l1 e1 e1^T + l2 e2 e2^T by a Jacobi rotation
+	l1, l2, cs, sn := t.K2.Aa, t.K2.Bb, 1.0, 0.0
+	if t.K2.Ab != 0 {
+		q := (l2 - l1) / (2 * t.K2.Ab)
+		tan := math.Copysign(1/(math.Abs(q)+math.Sqrt(math.FMA(q, q, 1))), q)
+		l1, l2 = math.FMA(-tan, t.K2.Ab, l1), math.FMA(tan, t.K2.Ab, l2)
+		cs = 1 / math.Sqrt(math.FMA(tan, tan, 1))
+		sn = float64(tan * cs)
+	}
+	first := l1 <= l2 // the one that adds variance first
+	for range 2 {
+		l, ci, cj := l2, sn, cs
+		if first {
+			l, ci, cj = l1, cs, -sn
+		}
+		p.Flush() // which needs z
+		clear(p.z)
+		vecmath.Axpy(p.z, ci, wi)
+		vecmath.Axpy(p.z, cj, wj)
+		p.rank1(-l, p.z)
+		first = !first
+	}
+	// b takes the place of i
+	for l := range p.X[i] {
+		p.X[i][l] = 0.5 * (p.X[i][l] + p.X[j][l])
+		p.W[i][l] = 0.5 * (p.W[i][l] + p.W[j][l])
+	}
+	for l := range k {
+		p.G[i*w+l] = 0.5 * (p.G[i*w+l] + p.G[j*w+l])
+	}
+	for l := range k {
+		p.G[l*w+i] = 0.5 * (p.G[l*w+i] + p.G[l*w+j])
+	}
+	p.a[i] = 0.5 * (p.a[i] + p.a[j])
+	p.Tau[i], p.Nu[i] = t.tau, t.nu
+	p.drop(j)
+	p.last(i)
+	p.Report.Merged++
+	p.Loss = 2 * maxLoss
+	p.Refresh()
+	p.setMean()
+	return true
+}
