@@ -16,29 +16,37 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "alma", Summary: "ALMA, approximate maximal margin in any p-norm, p >= 2",
-		Config: func() learner.Config { return &ALMAConfig{P: 2} }, New32: newALMA[float32], New64: newALMA[float64]})
+	learner.Register(learner.Entry{
+		Name:    "alma",
+		Summary: "ALMA, approximate maximal margin in any p-norm, p >= 2",
+		Config:  func() learner.Config { return &ALMAConfig{P: 2} },
+		New32:   newALMA[float32],
+		New64:   newALMA[float64],
+	})
 }
 
-// ALMA is the perceptron with a margin and a step that shrink with the number of updates, and weights kept in the unit
-// ball, so that it approaches the maximal margin. With p > 2 margins are measured in the p-norm of the examples, which
-// suits targets of few relevant features.
+// ALMA is the perceptron with a margin and a step that shrink with the number of updates, and
+// weights kept in the unit ball, so that it approaches the maximal margin. With p > 2 margins are
+// measured in the p-norm of the examples, which suits targets of few relevant features.
 //
-// Reference: C. Gentile, "A New Approximate Maximal Margin Classification Algorithm", JMLR 2:213-242, 2001. On example t
-// with k - 1 updates so far, 1/p + 1/q = 1 and w_1 = 0:
+// Reference: C. Gentile, "A New Approximate Maximal Margin Classification Algorithm", JMLR
+// 2:213-242, 2001. On example t with k - 1 updates so far, 1/p + 1/q = 1 and w_1 = 0:
 //
 //	(1) gamma_k = B sqrt((p-1)/k)
 //	(2) update if y_t (w_k . x_t) <= (1-alpha) gamma_k
 //	(3) eta_k = C / sqrt((p-1) k)
 //	(4) w' = f^-1(f(w_k) + eta_k y_t x_t)
 //	(5) w_{k+1} = w' / max(1, |w'|_q)
-//	(6) f(w)_i = sign(w_i) |w_i|^(q-1) / |w|_q^(q-2),  f^-1(theta)_i = sign(theta_i) |theta_i|^(p-1) / |theta|_p^(p-2)
+//	(6) f(w)_i        = sign(w_i) |w_i|^(q-1) / |w|_q^(q-2)
+//	    f^-1(theta)_i = sign(theta_i) |theta_i|^(p-1) / |theta|_p^(p-2)
 //
 //	paper       here           shape, unit
 //	x_t, y_t    block          example; label, -1 or +1
 //	p           Config.P       norm of the examples, >= 2
-//	alpha       Config.Alpha   share of the maximal margin given up; sets B = sqrt(8)/alpha, C = sqrt(2)
-//	B, C        Config.B, .C   with B given, (2) has no factor (1-alpha): the reading of the OBPM paper
+//	alpha       Config.Alpha   share of the maximal margin given up; sets B = sqrt(8)/alpha,
+//	                           C = sqrt(2)
+//	B, C        Config.B, .C   with B given, (2) has no factor (1-alpha): the reading of the OBPM
+//	                           paper
 //	k           updates + 1
 //	w_k         scale * w      for p = 2; one a feature
 //	w_k, f(w)   w, theta       for p > 2; one a feature
@@ -50,19 +58,22 @@ func init() {
 // |w|^2 is carried along, so an update costs the example's non-zeros alone. f keeps norms (|f(w)|_p
 // = |w|_q), so for p > 2 step (5) scales theta.
 //
-// Guarantee: on separable data of unit length with margin gamma, the updates end after O((p-1)/(alpha^2 gamma^2)), with a margin
-// of at least (1-alpha) gamma (Theorem 3); |w|_q <= 1 always: TestALMAMargin, TestALMAUnitBall.
+// Guarantee: on separable data of unit length with margin gamma, the updates end after
+// O((p-1)/(alpha^2 gamma^2)), with a margin of at least (1-alpha) gamma (Theorem 3); |w|_q <= 1
+// always: TestALMAMargin, TestALMAUnitBall.
 //
-// Cost: one dot an example. An update is O(non-zeros) for p = 2, and for p > 2 O(features): two powers a non-zero weight.
-// Memory: one T a feature, for p > 2 and a float64.
+// Cost: one dot an example. An update is O(non-zeros) for p = 2, and for p > 2 O(features): two
+// powers a non-zero weight. Memory: one T a feature, for p > 2 and a float64.
 type ALMA[T learner.Float] struct {
 	primal.Linear[T] // w: for p = 2 the weights without their factor
 	cfg              ALMAConfig
-	R                float64 // what examples are divided by; 0: open, nothing was learned (or the state is one that didn't hold it)
-	scale            float64 // p = 2: the factor, in (0, 1]; 1 for p > 2
-	norm2            float64 // p = 2: |scale * w|^2
-	theta            []float64
-	norm             float64 // p > 2: |theta|_p, as step (5) left it
+	// what examples are divided by; 0: open, nothing was learned (or the state is one that didn't
+	// hold it)
+	R     float64
+	scale float64 // p = 2: the factor, in (0, 1]; 1 for p > 2
+	norm2 float64 // p = 2: |scale * w|^2
+	theta []float64
+	norm  float64 // p > 2: |theta|_p, as step (5) left it
 }
 
 // ALMAConfig holds the settings of ALMA: Alpha, or B and C.
@@ -78,17 +89,21 @@ func (c *ALMAConfig) Validate() error {
 	if err := learner.CheckSetting("alma", "p", c.P, c.P >= 2, "a number >= 2"); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting("alma", "alpha", c.Alpha, c.Alpha >= 0 && c.Alpha <= 1, "a number in (0,1], or 0 for none"); err != nil {
+	if err := learner.CheckSetting("alma", "alpha", c.Alpha, c.Alpha >= 0 && c.Alpha <= 1,
+		"a number in (0,1], or 0 for none"); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting("alma", "B", c.B, c.B >= 0, "a number > 0, or 0 for none"); err != nil {
+	if err := learner.CheckSetting("alma", "B", c.B, c.B >= 0,
+		"a number > 0, or 0 for none"); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting("alma", "C", c.C, c.C >= 0, "a number > 0, or 0 for sqrt(2)"); err != nil {
+	if err := learner.CheckSetting("alma", "C", c.C, c.C >= 0,
+		"a number > 0, or 0 for sqrt(2)"); err != nil {
 		return err
 	}
 	if c.Alpha != 0 && c.B != 0 {
-		return fmt.Errorf("alma: alpha is %v and B is %v, want one of them: %w", c.Alpha, c.B, learner.ErrConfig)
+		return fmt.Errorf("alma: alpha is %v and B is %v, want one of them: %w", c.Alpha, c.B,
+			learner.ErrConfig)
 	}
 	if c.C != 0 && c.B == 0 {
 		return fmt.Errorf("alma: C is %v without B; alpha sets both: %w", c.C, learner.ErrConfig)
@@ -106,7 +121,9 @@ func (c *ALMAConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ALMAConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *ALMAConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes.
 func (c *ALMAConfig) Memory(x learner.Extent) learner.Footprint {
@@ -188,8 +205,9 @@ func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
-// update2 is (4) and (5) for p = 2, where f is the identity; step holds the label, score is w.x. That |w|^2 is carried along and
-// never taken from the weights costs no accuracy: errors are small against 1, and (5) shrinks them with the rest.
+// update2 is (4) and (5) for p = 2, where f is the identity; step holds the label, score is w.x.
+// That |w|^2 is carried along and never taken from the weights costs no accuracy: errors are small
+// against 1, and (5) shrinks them with the rest.
 func (a *ALMA[T]) update2(b *engine.Block[T], i int, step, score float64) {
 	a.Add(b, i, T(step/a.scale)) // (4)
 	// |w + step x|^2 = |w|^2 + step (2 w.x + step |x|^2)
@@ -199,7 +217,9 @@ func (a *ALMA[T]) update2(b *engine.Block[T], i int, step, score float64) {
 	}
 	a.scale /= math.Sqrt(a.norm2) // (5)
 	a.norm2 = 1
-	if a.scale < 0x1p-32 { // fold it in, all but its mantissa, long before it matters to the range of T; a power of two rounds nothing
+	// fold it in, all but its mantissa, long before it matters to the range of T; a power of two
+	// rounds nothing
+	if a.scale < 0x1p-32 {
 		m, e := math.Frexp(a.scale)
 		vecmath.Scal(a.W, T(math.Ldexp(1, e)))
 		a.scale = m
@@ -224,8 +244,8 @@ func (a *ALMA[T]) updateP(b *engine.Block[T], i int, step float64) {
 	a.project()
 }
 
-// project sets w = f^-1(theta) (6), in the form sign(theta_i) |theta|_p (|theta_i|/|theta|_p)^(p-1), which neither
-// overflows nor divides by a tiny power.
+// project sets w = f^-1(theta) (6), in the form sign(theta_i) |theta|_p
+// (|theta_i|/|theta|_p)^(p-1), which neither overflows nor divides by a tiny power.
 func (a *ALMA[T]) project() {
 	for j, th := range a.theta {
 		if th == 0 {
@@ -256,9 +276,11 @@ func pNorm(x []float64, p float64) float64 {
 
 // Fit is Fitter.Fit, for p = 2 only: ErrConfig else. Examples count as divided by R, or by what
 // they were divided by before.
-func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	if a.cfg.P > 2 {
-		return learner.FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a whole for p = 2 only: pass over them with Learn: %w", a.cfg.P, learner.ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a "+
+			"whole for p = 2 only: pass over them with Learn: %w", a.cfg.P, learner.ErrConfig)
 	}
 	c, R2, err := margin.NewCycle("alma", b, o, a.W, a.Count)
 	if err != nil {
@@ -284,7 +306,8 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 	return res, err
 }
 
-// almaFit is the marginRule of ALMA: w = a/length, and x/R is learned, so that (2) is w.x/R <= B/sqrt(k) and (4) w += C/sqrt(k) x/R.
+// almaFit is the marginRule of ALMA: w = a/length, and x/R is learned, so that (2) is w.x/R <=
+// B/sqrt(k) and (4) w += C/sqrt(k) x/R.
 type almaFit struct {
 	margin, rate float64 // B R, C/R
 	k            int64   // updates so far + 1, after next
@@ -338,7 +361,9 @@ func (a *ALMA[T]) State() learner.State { return learner.StateOf(a.fields) }
 func (a *ALMA[T]) SetState(s learner.State) error { return learner.SetState("alma", s, a.fields) }
 
 // CheckState is Learner.CheckState.
-func (a *ALMA[T]) CheckState(s learner.State) error { return learner.CheckState("alma", s, a.fields) }
+func (a *ALMA[T]) CheckState(s learner.State) error {
+	return learner.CheckState("alma", s, a.fields)
+}
 
 func (a *ALMA[T]) fields(c *learner.Codec) {
 	c.Then(func() { a.R = 0 })

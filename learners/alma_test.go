@@ -35,7 +35,8 @@ func TestALMAByHand(t *testing.T) {
 		{[]float64{0.5, 0}, +1, 0.5, 1, []float64{1, 0}},
 		{[]float64{0.5, 0}, +1, 0.5, 0, []float64{1, 0}}, // 1/sqrt 5
 	})
-	// p = 4, B = C = 1: threshold sqrt(3/k), step 1/sqrt(3k). theta is (1/sqrt 3, 0), then (1/sqrt 3, 1/sqrt 6).
+	// p = 4, B = C = 1: threshold sqrt(3/k), step 1/sqrt(3k). theta is (1/sqrt 3, 0), then (1/sqrt
+	// 3, 1/sqrt 6).
 	u, v := 1/math.Sqrt(3), 1/math.Sqrt(6)
 	n := math.Pow(math.Pow(u, 4)+math.Pow(v, 4), 0.25)
 	w := []float64{u * u * u / (n * n), v * v * v / (n * n)}
@@ -76,8 +77,8 @@ func (a *almaReference) update(x []float64, y float64) {
 	a.k++
 }
 
-// TestALMAScale: the factor that is kept beside the weights and folded into them now and then gives the weights of the plain rule, also
-// where every update shrinks them a thousandfold.
+// TestALMAScale: the factor that is kept beside the weights and folded into them now and then gives
+// the weights of the plain rule, also where every update shrinks them a thousandfold.
 func TestALMAScale(t *testing.T) {
 	for _, length := range []float64{1e-3, 1, 1e3, 1e6} {
 		for _, form := range forms {
@@ -110,8 +111,10 @@ func almaScale[T learner.Float](t *testing.T, form string, length, tol float64) 
 		f, threshold := ref.score(X[i]), ref.threshold()
 		r := one(t, l, b, i)
 		near(t, fmt.Sprintf("example %d: score/length", i), r.Score/length, f/length, 10*tol)
-		// Where rounding can decide, the learner's decision is as good as the reference's, which follows.
-		if updated := y[i]*f <= threshold; updated != (r.Updates == 1) && math.Abs(y[i]*f-threshold) > 10*tol*length {
+		// Where rounding can decide, the learner's decision is as good as the reference's, which
+		// follows.
+		if updated := y[i]*f <= threshold; updated != (r.Updates == 1) &&
+			math.Abs(y[i]*f-threshold) > 10*tol*length {
 			t.Fatalf("example %d: updated %v, want %v", i, r.Updates, updated)
 		}
 		if r.Updates == 1 {
@@ -137,7 +140,8 @@ func TestALMAUnitBall(t *testing.T) {
 func almaUnitBall[T learner.Float](t *testing.T, p, tol float64) {
 	t.Helper()
 	b := learnertest.Dense[T](400, 12, 0.001)
-	l := newLearner[T](t, "alma", &learners.ALMAConfig{P: p, Alpha: 0.05}) // a margin out of reach: always an update
+	// a margin out of reach: always an update
+	l := newLearner[T](t, "alma", &learners.ALMAConfig{P: p, Alpha: 0.05})
 	q := p / (p - 1)
 	onSphere := 0
 	for epoch := range 3 {
@@ -162,8 +166,8 @@ func almaUnitBall[T learner.Float](t *testing.T, p, tol float64) {
 	}
 }
 
-// TestALMAMargin: Theorem 3 for data of length at most 1 and margin gamma in the p-norm: at most 2(p-1)/gamma^2 (2/alpha - 1)^2 + 8/alpha - 4
-// updates, then a margin of at least (1-alpha) gamma.
+// TestALMAMargin: Theorem 3 for data of length at most 1 and margin gamma in the p-norm: at most
+// 2(p-1)/gamma^2 (2/alpha - 1)^2 + 8/alpha - 4 updates, then a margin of at least (1-alpha) gamma.
 func TestALMAMargin(t *testing.T) {
 	const gamma = 0.1 // of a u with |u|_2 = 1; |u|_q may be larger, the margin by u/|u|_q smaller
 	const dim = 6
@@ -181,7 +185,8 @@ func TestALMAMargin(t *testing.T) {
 					t.Fatal(err)
 				}
 				if float64(l.Updates()) > bound {
-					t.Fatalf("p=%v alpha=%v: %d updates, the bound is %v", p, alpha, l.Updates(), bound)
+					t.Fatalf("p=%v alpha=%v: %d updates, the bound is %v", p, alpha, l.Updates(),
+						bound)
 				}
 			}
 			norm, margin := pnorm(l.Weights(), q), math.Inf(1)
@@ -189,19 +194,22 @@ func TestALMAMargin(t *testing.T) {
 				margin = min(margin, b.Y[i]*r.Score/norm)
 			}
 			if margin < (1-alpha)*least {
-				t.Errorf("p=%v alpha=%v: margin %v, want at least %v", p, alpha, margin, (1-alpha)*least)
+				t.Errorf("p=%v alpha=%v: margin %v, want at least %v", p, alpha, margin,
+					(1-alpha)*least)
 			}
 		}
 	}
 }
 
 func TestALMAConfig(t *testing.T) {
-	for _, c := range []learners.ALMAConfig{{P: 1.9}, {}, {P: 2, Alpha: 0.5, B: 1}, {P: 2, C: 1}, {P: 2, Alpha: 0.5, C: 1}, {P: 2, Alpha: 1.1}} {
+	for _, c := range []learners.ALMAConfig{{P: 1.9}, {}, {P: 2, Alpha: 0.5, B: 1}, {P: 2, C: 1},
+		{P: 2, Alpha: 0.5, C: 1}, {P: 2, Alpha: 1.1}} {
 		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	// 0 stands for alpha = 0.9, and for C = sqrt(2) where B is given: the same updates as with these values.
+	// 0 stands for alpha = 0.9, and for C = sqrt(2) where B is given: the same updates as with
+	// these values.
 	b := learnertest.Dense[float64](100, 5, 0.01)
 	same := func(a, c learners.ALMAConfig) {
 		t.Helper()

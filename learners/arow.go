@@ -14,10 +14,14 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "arow",
-		Summary: "AROW, adaptive regularization of weights: each weight's step shrinks with its use",
-		Config:  func() learner.Config { return &AROWConfig{Covariance: "diagonal", R: 1} },
-		New32:   newAROW[float32], New64: newAROW[float64]})
+	learner.Register(learner.Entry{
+		Name: "arow",
+		Summary: "AROW, adaptive regularization of weights: each weight's step shrinks with " +
+			"its use",
+		Config: func() learner.Config { return &AROWConfig{Covariance: "diagonal", R: 1} },
+		New32:  newAROW[float32],
+		New64:  newAROW[float64],
+	})
 }
 
 // DiagonalAROW is AROW with a variance a weight; with a full covariance it is [FullAROW].
@@ -107,7 +111,9 @@ func (c *AROWConfig) Validate() error {
 func (c *AROWConfig) Traits() learner.Traits { return learner.LinearTraits() }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *AROWConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *AROWConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: two float64 a feature, or one and the covariance matrix.
 func (c *AROWConfig) Memory(x learner.Extent) learner.Footprint {
@@ -381,7 +387,8 @@ func (l *FullAROW[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *FullAROW[T]) Bytes() int64 {
-	return primal.BytesOf(l.v) + primal.BytesOf(l.m) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) + primal.BytesOf(l.u) +
+	return primal.BytesOf(l.v) + primal.BytesOf(l.m) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) +
+		primal.BytesOf(l.u) +
 		int64(unsafe.Sizeof(*l))
 }
 
@@ -389,7 +396,9 @@ func (l *FullAROW[T]) Bytes() int64 {
 func (l *FullAROW[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *FullAROW[T]) SetState(s learner.State) error { return learner.SetState("arow", s, l.fields) }
+func (l *FullAROW[T]) SetState(s learner.State) error {
+	return learner.SetState("arow", s, l.fields)
+}
 
 // CheckState is StateChecker.CheckState.
 func (l *FullAROW[T]) CheckState(s learner.State) error {

@@ -191,7 +191,8 @@ func TestAROWRange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, covariance := range []string{"diagonal", "full"} {
 		for _, scale := range []float64{1e-160, 1e-30, 1, 1e30, 1e70, 1e300} {
-			l := newLearner[float64](t, "arow", &learners.AROWConfig{Covariance: covariance, R: 1e-9})
+			l := newLearner[float64](t, "arow", &learners.AROWConfig{Covariance: covariance,
+				R: 1e-9})
 			for range 200 {
 				x := normals(rng, 4, 1)
 				x[rng.IntN(4)] *= scale

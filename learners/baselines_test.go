@@ -14,7 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// readTable reads a file of numbers between commas of which one column is the class, +1 where it is positive, and standardises the others.
+// readTable reads a file of numbers between commas of which one column is the class, +1 where it is
+// positive, and standardises the others.
 func readTable(t *testing.T, name string, class int, positive string) (X [][]float64, y []float64) {
 	t.Helper()
 	f, err := os.Open(realdata.File(t, name))
@@ -62,8 +63,10 @@ func readTable(t *testing.T, name string, class int, positive string) (X [][]flo
 	return X, y
 }
 
-// streamErrors returns the mean share of wrong predictions, each before the label is learned, over 10 permutations, and its standard error.
-func streamErrors(t *testing.T, X [][]float64, y []float64, name string, c learner.Config) (mean, se float64) {
+// streamErrors returns the mean share of wrong predictions, each before the label is learned, over
+// 10 permutations, and its standard error.
+func streamErrors(t *testing.T, X [][]float64, y []float64, name string, c learner.Config) (mean,
+	se float64) {
 	t.Helper()
 	b := block[float64]("dense", X, y)
 	const runs = 10
@@ -92,8 +95,9 @@ func streamErrors(t *testing.T, X [][]float64, y []float64, name string, c learn
 	return mean, math.Sqrt(se)
 }
 
-// TestStreams: cumulative errors on the data of the VVM paper's figures 3 and 4 are those of an independent implementation, whose mean over 10
-// permutations is given: within two standard errors of the difference.
+// TestStreams: cumulative errors on the data of the VVM paper's figures 3 and 4 are those of an
+// independent implementation, whose mean over 10 permutations is given: within two standard errors
+// of the difference.
 func TestStreams(t *testing.T) {
 	type row struct {
 		learner string
@@ -102,7 +106,8 @@ func TestStreams(t *testing.T) {
 	}
 	ng := func(buffer int, sigma2, eta float64) *learners.RFFConfig {
 		return &learners.RFFConfig{D: 100, Sigma: math.Sqrt(sigma2), Base: "ng",
-			BaseConfig: &learners.NGConfig{Buffer: buffer, Rank: 5, Decay: 0.995, Lambda: 0.1, Eta: eta}}
+			BaseConfig: &learners.NGConfig{Buffer: buffer, Rank: 5, Decay: 0.995, Lambda: 0.1,
+				Eta: eta}}
 	}
 	sogp := func(basis int, sigma2, noise, eps float64) *learners.SOGPConfig {
 		return &learners.SOGPConfig{Basis: basis, Noise: noise, Eps: eps, Novelty: 1e-4,
@@ -117,11 +122,13 @@ func TestStreams(t *testing.T) {
 	}{
 		{"new-thyroid.data", 0, "1", 0.33, []row{
 			{"rff", ng(10, 5, 10), 9.02}, {"rff", ng(10, 2, 3), 8.70},
-			{"sogp", sogp(12, 3, 1, 0), 9.44}, {"sogp", sogp(12, 3, 0.1, 0), 6.98}, {"sogp", sogp(12, 3, 0, 0.05), 7.58},
+			{"sogp", sogp(12, 3, 1, 0), 9.44}, {"sogp", sogp(12, 3, 0.1, 0), 6.98},
+			{"sogp", sogp(12, 3, 0, 0.05), 7.58},
 		}},
 		{"ionosphere.data", -1, "g", 0.42, []row{
 			{"rff", ng(30, 80, 3), 15.61},
-			{"sogp", sogp(279, 15, 1, 0), 14.36}, {"sogp", sogp(279, 15, 0.1, 0), 11.65}, {"sogp", sogp(279, 15, 0, 0.05), 12.17},
+			{"sogp", sogp(279, 15, 1, 0), 14.36}, {"sogp", sogp(279, 15, 0.1, 0), 11.65},
+			{"sogp", sogp(279, 15, 0, 0.05), 12.17},
 		}},
 	} {
 		X, y := readTable(t, data.file, data.class, data.positive)
@@ -131,7 +138,8 @@ func TestStreams(t *testing.T) {
 			}
 			mean, se := streamErrors(t, X, y, r.learner, r.config)
 			if math.Abs(mean-r.want) > 2*math.Hypot(se, data.se) {
-				t.Errorf("%s, %s %+v: %.2f +- %.2f %%, want %.2f", data.file, r.learner, r.config, mean, se, r.want)
+				t.Errorf("%s, %s %+v: %.2f +- %.2f %%, want %.2f", data.file, r.learner, r.config,
+					mean, se, r.want)
 			}
 		}
 	}

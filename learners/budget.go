@@ -13,17 +13,26 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "budget", Summary: "the Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron",
+	learner.Register(learner.Entry{
+		Name: "budget",
+		Summary: "the Budget Perceptron: a kernel perceptron within a number of kept " +
+			"examples; without a limit, the kernel perceptron",
 		Config: func() learner.Config {
-			return &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		}, New32: newBudget[float32], New64: newBudget[float64]})
+			return &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron",
+				C: 1},
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		},
+		New32: newBudget[float32],
+		New64: newBudget[float64],
+	})
 }
 
-// Budget is a kernel perceptron that keeps at most p examples: when one more is to be learned, it first removes the one that is recognised with the
-// largest margin without itself.
+// Budget is a kernel perceptron that keeps at most p examples: when one more is to be learned, it
+// first removes the one that is recognised with the largest margin without itself.
 //
-// Reference: K. Crammer, J. Kandola, Y. Singer, "Online Classification on a Budget", NIPS 2003, as figure 1 of J. Weston, A. Bordes, L. Bottou,
-// "Online (and Offline) on an Even Tighter Budget", AISTATS 2005:
+// Reference: K. Crammer, J. Kandola, Y. Singer, "Online Classification on a Budget", NIPS 2003, as
+// figure 1 of J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget",
+// AISTATS 2005:
 //
 //	(U) update if y f(x) <= beta
 //	(1a) if p examples are kept, remove argmax_j y_j (f - alpha_j y_j K(x_j, .))(x_j)
@@ -32,15 +41,18 @@ func init() {
 //
 //	paper       here             shape, unit
 //	beta        Config.Beta      margin at which examples are learned
-//	p           Config.Budget    examples kept at most; 0: no limit (Rosenblatt's perceptron with a kernel, unless Variable)
+//	p           Config.Budget    examples kept at most; 0: no limit (Rosenblatt's perceptron with a
+//	                             kernel, unless Variable)
 //	C_t, alpha  support          kept examples and their coefficients
 //
-// Deviations: alpha is computed after the removal. The place of one that (1v) removed stays, empty, until another takes it. An example equal to a kept one of the same label raises its coefficient and removes nothing.
-// Ties go to the oldest.
+// Deviations: alpha is computed after the removal. The place of one that (1v) removed stays, empty,
+// until another takes it. An example equal to a kept one of the same label raises its coefficient
+// and removes nothing. Ties go to the oldest.
 //
 // Guarantee: the traces of an independent implementation, with every removal: TestGoldenBudget.
 //
-// Cost: a kernel row over the kept examples an example; O(p) more an update. Memory: the kept examples and p^2 float64.
+// Cost: a kernel row over the kept examples an example; O(p) more an update. Memory: the kept
+// examples and p^2 float64.
 type Budget[T learner.Float] struct {
 	cfg BudgetConfig
 	kept.Set[T]
@@ -59,7 +71,8 @@ type BudgetConfig struct {
 // Validate wants Budget >= 0, an update rule and a kernel.
 func (c *BudgetConfig) Validate() error {
 	if c.Budget < 0 || c.Budget > math.MaxInt32 {
-		return fmt.Errorf("budget: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, learner.ErrConfig)
+		return fmt.Errorf("budget: budget is %d, want a number of examples, or 0 for no limit: %w",
+			c.Budget, learner.ErrConfig)
 	}
 	return errors.Join(c.UpdateConfig.validate("budget"), c.KernelConfig.Validate("budget"))
 }
@@ -93,15 +106,18 @@ func (c *BudgetConfig) Memory(x learner.Extent) learner.Footprint {
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget.
-func (c *BudgetConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
-	return kept.FitKept("budget", bytes, kept.MostKept, x, mean, largest, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
+func (c *BudgetConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (
+	learner.Config, error) {
+	return kept.FitKept("budget", bytes, kept.MostKept, x, mean, largest,
+		func(n int) learner.Config {
+			d := *c
+			d.Budget = n
+			return &d
+		})
 }
 
-// bounded reports whether anything is ever removed, for which the margins of what is kept are needed.
+// bounded reports whether anything is ever removed, for which the margins of what is kept are
+// needed.
 func (c *BudgetConfig) bounded() bool { return c.Budget > 0 || c.Variable }
 
 func newBudget[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
@@ -222,7 +238,9 @@ func (l *Budget[T]) Bytes() int64 { return l.Set.Bytes() }
 func (l *Budget[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *Budget[T]) SetState(s learner.State) error { return learner.SetState("budget", s, l.fields) }
+func (l *Budget[T]) SetState(s learner.State) error {
+	return learner.SetState("budget", s, l.fields)
+}
 
 // CheckState is Learner.CheckState.
 func (l *Budget[T]) CheckState(s learner.State) error {

@@ -12,8 +12,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// TestGoldenBudget follows the 44 traces of an independent implementation: which example is learned, with which margin, which one is removed, from the kept
-// ones and from the error cache, and all coefficients.
+// TestGoldenBudget follows the 44 traces of an independent implementation: which example is
+// learned, with which margin, which one is removed, from the kept ones and from the error cache,
+// and all coefficients.
 func TestGoldenBudget(t *testing.T) {
 	var g struct {
 		X     [][]float64
@@ -45,7 +46,8 @@ func TestGoldenBudget(t *testing.T) {
 		return slices.IndexFunc(g.X, func(z []float64) bool { return slices.Equal(x, z) })
 	}
 	for n, r := range g.Runs {
-		rule := map[string]string{"perceptron": "perceptron", "mira": "mira", "nobias-svm": "svm"}[r.Rule]
+		rule := map[string]string{"perceptron": "perceptron", "mira": "mira",
+			"nobias-svm": "svm"}[r.Rule]
 		update := learners.UpdateConfig{Beta: r.Beta, Update: rule, C: r.C}
 		kernel := learner.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}
 		var l learner.Learner[float64]
@@ -55,9 +57,11 @@ func TestGoldenBudget(t *testing.T) {
 			if cache == "flip" {
 				cache = "flips"
 			}
-			l = newLearner[float64](t, "tbp", &learners.TBPConfig{Budget: r.P, ErrorCache: cache, ErrorSize: max(1, r.Q), Ties: ties, UpdateConfig: update, KernelConfig: kernel})
+			l = newLearner[float64](t, "tbp", &learners.TBPConfig{Budget: r.P, ErrorCache: cache,
+				ErrorSize: max(1, r.Q), Ties: ties, UpdateConfig: update, KernelConfig: kernel})
 		} else {
-			l = newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: r.P, UpdateConfig: update, KernelConfig: kernel})
+			l = newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: r.P,
+				UpdateConfig: update, KernelConfig: kernel})
 		}
 		check := func(at int64, cache []int, alpha []float64) {
 			t.Helper()
@@ -67,7 +71,8 @@ func TestGoldenBudget(t *testing.T) {
 			}
 			for i, x := range kept {
 				if got := number(x); got != cache[i] || math.Abs(coef[i]-alpha[i]) > 1e-9 {
-					t.Fatalf("run %d, example %d: kept %d with %v, want %d with %v", n, at, got, coef[i], cache[i], alpha[i])
+					t.Fatalf("run %d, example %d: kept %d with %v, want %d with %v", n, at, got,
+						coef[i], cache[i], alpha[i])
 				}
 			}
 		}
@@ -90,7 +95,8 @@ func TestGoldenBudget(t *testing.T) {
 					}
 					continue
 				}
-				if len(trace) == 0 || trace[0].T != at || trace[0].Example != i || math.Abs(margin-trace[0].Margin) > 1e-9 {
+				if len(trace) == 0 || trace[0].T != at || trace[0].Example != i ||
+					math.Abs(margin-trace[0].Margin) > 1e-9 {
 					t.Fatalf("run %d, example %d: learned with margin %v", n, at, margin)
 				}
 				check(at, trace[0].Cache, trace[0].Alpha)
@@ -101,7 +107,8 @@ func TestGoldenBudget(t *testing.T) {
 						got = append(got, number(x))
 					}
 					if !slices.Equal(got, trace[0].Q) {
-						t.Fatalf("run %d, example %d: error cache %v, want %v", n, at, got, trace[0].Q)
+						t.Fatalf("run %d, example %d: error cache %v, want %v", n, at, got,
+							trace[0].Q)
 					}
 				}
 				trace = trace[1:]
@@ -109,14 +116,18 @@ func TestGoldenBudget(t *testing.T) {
 		}
 		check(at, r.FinalCache, r.FinalAlpha)
 		if len(trace) > 0 || l.Updates() != r.Updates || mistakes != r.Mistakes {
-			t.Errorf("run %d: %d updates, %d mistakes, want %d and %d", n, l.Updates(), mistakes, r.Updates, r.Mistakes)
+			t.Errorf("run %d: %d updates, %d mistakes, want %d and %d", n, l.Updates(), mistakes,
+				r.Updates, r.Mistakes)
 		}
 	}
 }
 
-// keptOf returns the examples of a state in the order in which they came, and their alpha, if they have one.
+// keptOf returns the examples of a state in the order in which they came, and their alpha, if they
+// have one.
 func keptOf(s learner.State, prefix, order string, dim int) (x [][]float64, alpha []float64) {
-	ends, idx, val := s.Tensor(prefix+"_end").Data.([]int64), s.Tensor(prefix+"_idx").Data.([]int32), s.Tensor(prefix+"_val").Data.([]float64)
+	ends := s.Tensor(prefix + "_end").Data.([]int64)
+	idx := s.Tensor(prefix + "_idx").Data.([]int32)
+	val := s.Tensor(prefix + "_val").Data.([]float64)
 	born := s.Tensor(order).Data.([]int64)
 	slots := make([]int, len(ends))
 	for i := range slots {
@@ -160,8 +171,10 @@ func TestGoldenKMP(t *testing.T) {
 	for _, r := range g.Runs {
 		before := make([]float64, len(g.X))
 		for step := 1; step <= r.Steps; step++ {
-			l := fitter[float64](t, "kmp", &learners.KMPConfig{Size: step, Backfit: r.Backfitting, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}})
-			if res, err := l.Fit(t.Context(), b, learner.FitOptions{}); err != nil || res.Updates != int64(step) || !res.Converged {
+			l := fitter[float64](t, "kmp", &learners.KMPConfig{Size: step, Backfit: r.Backfitting,
+				KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}})
+			if res, err := l.Fit(t.Context(), b, learner.FitOptions{}); err != nil ||
+				res.Updates != int64(step) || !res.Converged {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			f := make([]float64, len(g.X))
@@ -173,18 +186,23 @@ func TestGoldenKMP(t *testing.T) {
 				sse += (g.Y[i] - v) * (g.Y[i] - v)
 			}
 			if math.Abs(sse-r.SSE[step-1]) > 1e-9 {
-				t.Errorf("backfitting %v, step %d: sum of squares %v, want %v", r.Backfitting, step, sse, r.SSE[step-1])
+				t.Errorf("backfitting %v, step %d: sum of squares %v, want %v", r.Backfitting, step,
+					sse, r.SSE[step-1])
 			}
 			coef := make([]float64, len(g.X))
 			s := l.State()
 			ends, val := s.Tensor("sv_end").Data.([]int64), s.Tensor("sv_val").Data.([]float64)
 			for j, c := range s.Tensor("coef").Data.([]float64) { // all features are non-zeros
-				coef[slices.IndexFunc(g.X, func(x []float64) bool { return slices.Equal(x, val[ends[j]-2:ends[j]]) })] = c
+				coef[slices.IndexFunc(g.X, func(x []float64) bool {
+					return slices.Equal(x,
+						val[ends[j]-2:ends[j]])
+				})] = c
 			}
 			if !r.Backfitting {
 				for i := range coef {
 					if changed := coef[i] != before[i]; changed != (i == r.Chosen[step-1]) {
-						t.Errorf("step %d: example %d changed: %v, want %d chosen", step, i, changed, r.Chosen[step-1])
+						t.Errorf("step %d: example %d changed: %v, want %d chosen", step, i,
+							changed, r.Chosen[step-1])
 					}
 				}
 			} else if coef[r.Chosen[step-1]] == 0 {
@@ -194,7 +212,8 @@ func TestGoldenKMP(t *testing.T) {
 			if step == r.Steps {
 				for i, c := range r.Coef {
 					if math.Abs(coef[i]-c) > 1e-9 {
-						t.Errorf("backfitting %v: coefficient %d is %v, want %v", r.Backfitting, i, coef[i], c)
+						t.Errorf("backfitting %v: coefficient %d is %v, want %v", r.Backfitting, i,
+							coef[i], c)
 					}
 				}
 			}
@@ -224,12 +243,14 @@ func TestBudgetTies(t *testing.T) {
 	}
 }
 
-// TestBudgetVariable: after an update nothing is kept that is recognised with a margin of beta without itself, but the example just learned; on data with a large
-// margin few examples are kept, and every new example is predicted by what is left.
+// TestBudgetVariable: after an update nothing is kept that is recognised with a margin of beta
+// without itself, but the example just learned; on data with a large margin few examples are kept,
+// and every new example is predicted by what is left.
 func TestBudgetVariable(t *testing.T) {
 	b := learnertest.Dense[float64](300, 12, 0.05)
 	for _, limit := range []int{0, 30} {
-		c := &learners.BudgetConfig{Budget: limit, Variable: true, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 0.1},
+		c := &learners.BudgetConfig{Budget: limit, Variable: true,
+			UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 0.1},
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
 		l := newLearner[float64](t, "budget", c)
 		rounds := make([]learner.Round, 1)
@@ -245,8 +266,12 @@ func TestBudgetVariable(t *testing.T) {
 				t.Fatalf("step %d: %d are kept, the limit is %d", step, kept, limit)
 			}
 			// From the state before: remove while the largest margin without itself is >= beta.
-			alpha, y, born := slices.Clone(before.Tensor("alpha").Data.([]float64)), before.Tensor("y").Data.([]int32), before.Tensor("born").Data.([]int64)
-			if rounds[0].Updates == 0 || slices.ContainsFunc(born, func(n int64) bool { return int(n-1)%b.Len() == i }) {
+			alpha, y, born := slices.Clone(before.Tensor("alpha").Data.([]float64)),
+				before.Tensor("y").Data.([]int32), before.Tensor("born").Data.([]int64)
+			if rounds[0].Updates == 0 || slices.ContainsFunc(born, func(n int64) bool {
+				return int(
+					n-1)%b.Len() == i
+			}) {
 				continue
 			}
 			at := func(j int) int { return int(born[j]-1) % b.Len() }
@@ -270,7 +295,8 @@ func TestBudgetVariable(t *testing.T) {
 				removed++
 			}
 			now := l.State()
-			after, bornAfter := now.Tensor("alpha").Data.([]float64), now.Tensor("born").Data.([]int64)
+			after := now.Tensor("alpha").Data.([]float64)
+			bornAfter := now.Tensor("born").Data.([]int64)
 			for j, a := range alpha {
 				k := slices.Index(bornAfter, born[j])
 				alive := k >= 0 && after[k] > 0
@@ -302,8 +328,11 @@ func TestTBPNaive(t *testing.T) {
 		}
 	}
 	want := naive.TBP{RBF: naive.RBF{Gamma: 0.2}, P: 30, Q: 80}
-	rounds := learnOnline(t, "tbp", &learners.TBPConfig{Budget: want.P, ErrorCache: "random", ErrorSize: want.Q, Ties: "oldest",
-		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: want.Gamma}}, block[float64]("dense", X, y), 1)
+	rounds := learnOnline(t, "tbp", &learners.TBPConfig{Budget: want.P, ErrorCache: "random",
+		ErrorSize: want.Q, Ties: "oldest",
+		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+		KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: want.Gamma}},
+		block[float64]("dense", X, y), 1)
 	updates := 0
 	for i, r := range rounds {
 		if f := want.Learn(X[i], y[i]); math.Abs(f-r.Score) > 1e-12 {

@@ -29,16 +29,28 @@ var variants = map[string]map[string]learner.Config{
 		"R=3":       &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.3, EtaDelta: 0.4, R: 3},
 	},
 	"svm": {
-		"no bias":     &learners.SVMConfig{C: 10, Norm: 1, NoBias: true, Gap: 1e-5, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
-		"2-norm":      &learners.SVMConfig{C: 10, Norm: 2, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
-		"rbf":         &learners.SVMConfig{C: 10, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
-		"poly 2-norm": &learners.SVMConfig{C: 10, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
+		"no bias": &learners.SVMConfig{C: 10, Norm: 1, NoBias: true, Gap: 1e-5,
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		"2-norm": &learners.SVMConfig{C: 10, Norm: 2, Gap: 1e-6,
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		"rbf": &learners.SVMConfig{C: 10, Norm: 1, Gap: 1e-6,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+		"poly 2-norm": &learners.SVMConfig{C: 10, Norm: 2, NoBias: true, Gap: 1e-6,
+			KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
 	"budget": {
-		"rbf, variable": &learners.BudgetConfig{Variable: true, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"rbf, p=150":    &learners.BudgetConfig{Budget: 150, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"rbf, no limit": &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"svm":           &learners.BudgetConfig{Budget: 200, UpdateConfig: learners.UpdateConfig{Beta: 1, Update: "svm", C: 2}, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		"rbf, variable": &learners.BudgetConfig{Variable: true,
+			UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1, Beta: 1},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, p=150": &learners.BudgetConfig{Budget: 150,
+			UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, no limit": &learners.BudgetConfig{
+			UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"svm": &learners.BudgetConfig{Budget: 200,
+			UpdateConfig: learners.UpdateConfig{Beta: 1, Update: "svm", C: 2},
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 	},
 	"obpm": {
 		"rbf":         kernelOBPM(30, 0.3, 310, learners.RemoveNorm),
@@ -51,7 +63,8 @@ var variants = map[string]map[string]learner.Config{
 		"of pumma": obpmOf("pumma", nil),
 	},
 	"kmp": {
-		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 	},
 	"rff": {
 		"pa": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pa"},
@@ -66,29 +79,39 @@ var variants = map[string]map[string]learner.Config{
 			BaseConfig: &learners.PUMMAConfig{P: "auto", Delta: 0.1}},
 	},
 	"tbp": {
-		"rbf, sv":      &learners.TBPConfig{Budget: 260, ErrorCache: "sv", ErrorSize: 1, Ties: "margin", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"rbf, flips":   &learners.TBPConfig{Budget: 200, ErrorCache: "flips", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
-		"poly, random": &learners.TBPConfig{Budget: 260, ErrorCache: "random", ErrorSize: 100, Ties: "oldest", UpdateConfig: learners.UpdateConfig{Beta: 0.5, Update: "svm", C: 100}, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
+		"rbf, sv": &learners.TBPConfig{Budget: 260, ErrorCache: "sv", ErrorSize: 1,
+			Ties: "margin", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, flips": &learners.TBPConfig{Budget: 200, ErrorCache: "flips", ErrorSize: 100,
+			Ties: "oldest", UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"poly, random": &learners.TBPConfig{Budget: 260, ErrorCache: "random", ErrorSize: 100,
+			Ties: "oldest", UpdateConfig: learners.UpdateConfig{Beta: 0.5, Update: "svm", C: 100},
+			KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
 	"sogp": {
-		"rbf":        &learners.SOGPConfig{Basis: 60, Novelty: 1e-4, Noise: 0.1, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}},
-		"poly, step": &learners.SOGPConfig{Basis: 40, Novelty: 1e-3, Eps: 0.01, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
+		"rbf": &learners.SOGPConfig{Basis: 60, Novelty: 1e-4, Noise: 0.1,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}},
+		"poly, step": &learners.SOGPConfig{Basis: 40, Novelty: 1e-3, Eps: 0.01,
+			KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 2}},
 	},
 	"ng": {
 		"small": &learners.NGConfig{Buffer: 4, Rank: 2, Decay: 0.98, Lambda: 0.1, Eta: 0.5},
 	},
 	"romma": {
 		"aggressive": &learners.ROMMAConfig{Aggressive: true, Delta: 0.05},
-		"rbf":        &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+		"rbf": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 	},
 	"micra": {
 		"harder": &learners.MICRAConfig{Beta: 0.5, Epsilon: 0.3, Eta: 0.5, Zeta: 0.7},
 	},
 	"pumma": {
-		"p=2.5":       &learners.PUMMAConfig{P: "2.5", Delta: 0.1},
-		"p=9.3":       &learners.PUMMAConfig{P: "9.3", Delta: 0.1},
-		"soft":        &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50},
-		"rbf":         &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+		"p=2.5": &learners.PUMMAConfig{P: "2.5", Delta: 0.1},
+		"p=9.3": &learners.PUMMAConfig{P: "9.3", Delta: 0.1},
+		"soft":  &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50},
+		"rbf": &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
 		"soft, p=3.7": &learners.PUMMAConfig{P: "3.7", Delta: 0.1, SoftC: 50},
 	},
 	"adf": {
@@ -107,14 +130,18 @@ var variants = map[string]map[string]learner.Config{
 	"wep": {
 		"noise estimated": &learners.WEPConfig{Buffer: 4, PointsConfig: learners.PointsConfig{
 			Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1, NoiseAuto: true}},
-		"separable": &learners.WEPConfig{Buffer: 4, PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
+		"separable": &learners.WEPConfig{Buffer: 4,
+			PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
 	},
 	"vvm": {
 		"noise estimated": &learners.VVMConfig{Buffer: 6, Pairs: 2,
 			PointsConfig: learners.PointsConfig{
 				Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1, NoiseAuto: true}},
-		"merge":     &learners.VVMConfig{Buffer: 6, Pairs: 3, PointsConfig: learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 0.9}},
-		"separable": &learners.VVMConfig{Buffer: 5, Pairs: 2, PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
+		"merge": &learners.VVMConfig{Buffer: 6, Pairs: 3,
+			PointsConfig: learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10,
+				Damping: 0.9}},
+		"separable": &learners.VVMConfig{Buffer: 5, Pairs: 2,
+			PointsConfig: learners.PointsConfig{Tolerance: 1e-3, Sweeps: 10, Damping: 1}},
 	},
 	"pa": {
 		"PA":    &learners.PAConfig{Variant: 0},
@@ -124,8 +151,10 @@ var variants = map[string]map[string]learner.Config{
 
 // kernelOBPM returns settings with the RBF kernel.
 func kernelOBPM(members int, tau float64, budget int, removal string) *learners.OBPMConfig {
-	return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto,
-		Budget: budget, Removal: removal, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}
+	return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron",
+		Combine: learners.CombineWeights, Path: learners.PathAuto,
+		Budget: budget, Removal: removal, KernelConfig: learner.KernelConfig{Kernel: "rbf",
+			Gamma: 0.02}}
 }
 
 // obpmOf returns settings of few members over a base that has no members' form.
@@ -166,36 +195,49 @@ func TestDocLists(t *testing.T) {
 	}
 }
 
-// TestBits pins the state that fixed examples lead to, so that every architecture is held to the same bits. The examples are multiples
-// of 1/64 by integer arithmetic alone.
+// TestBits pins the state that fixed examples lead to, so that every architecture is held to the
+// same bits. The examples are multiples of 1/64 by integer arithmetic alone.
 func TestBits(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		config   learner.Config
 		f32, f64 string
 	}{
-		{"perceptron", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.1}, "358521a5a599", "5b51cdafbae9"},
+		{"perceptron", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.1}, "358521a5a599",
+			"5b51cdafbae9"},
 		{"alma", &learners.ALMAConfig{P: 2}, "b77e7e5e24dd", "2179c1288fa8"},
 		{"alma", &learners.ALMAConfig{P: 4, Alpha: 0.5}, "d980d6148f18", "d980d6148f18"},
 		{"alma", &learners.ALMAConfig{P: 2.3, Alpha: 0.5}, "ecb83e38c838", "ecb83e38c838"},
-		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.1, EtaDelta: 1, R: 3}, "553fde296c4f", "8e850aa7bef5"},
-		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.1, EtaDelta: 0.3, R: 3}, "e0c520d107c7", "f46a05b49a8e"},
+		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.1, EtaDelta: 1, R: 3},
+			"553fde296c4f", "8e850aa7bef5"},
+		{"cramma", &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.1, EtaDelta: 0.3, R: 3},
+			"e0c520d107c7", "f46a05b49a8e"},
 		{"lms", &learners.LMSConfig{Eta: 0.01}, "76597a1b5052", "01f7a107fefd"},
 		{"pa", &learners.PAConfig{Variant: 0}, "146d200cd2bc", "1d877bf0d6d0"},
 		{"pa", &learners.PAConfig{Variant: 1, C: 0.05}, "a2ddb56050f7", "dcb6b3884410"},
 		{"pa", &learners.PAConfig{Variant: 2}, "8a86dbd29bbc", "34d69073354b"},
-		{"romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, "99839e5ea4ea", "72be107d4bb1"},
-		{"micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.3, Eta: 1, Zeta: 0.9}, "69627f570b7f", "e4462abf1344"},
+		{"romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, "99839e5ea4ea",
+			"72be107d4bb1"},
+		{"micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.3, Eta: 1, Zeta: 0.9}, "69627f570b7f",
+			"e4462abf1344"},
 		{"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}, "fe082615db34", "fe082615db34"},
 		{"pumma", &learners.PUMMAConfig{P: "7.3", Delta: 0.1}, "2c191593a5cb", "2c191593a5cb"},
-		{"pumma", &learners.PUMMAConfig{P: "2.7", Delta: 0.1, SoftC: 2}, "02aa41c42db9", "02aa41c42db9"},
-		{"adf", &learners.ADFConfig{Covariance: "full", Noise: 0.05}, "a2e91a7b7d06", "a2e91a7b7d06"},
-		{"adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}, "d71ee8ed811f", "d71ee8ed811f"},
+		{"pumma", &learners.PUMMAConfig{P: "2.7", Delta: 0.1, SoftC: 2}, "02aa41c42db9",
+			"02aa41c42db9"},
+		{"adf", &learners.ADFConfig{Covariance: "full", Noise: 0.05}, "a2e91a7b7d06",
+			"a2e91a7b7d06"},
+		{"adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}, "d71ee8ed811f",
+			"d71ee8ed811f"},
 		{"arow", &learners.AROWConfig{Covariance: "full", R: 0.5}, "6b2984d6948f", "6b2984d6948f"},
-		{"arow", &learners.AROWConfig{Covariance: "diagonal", R: 0.5}, "119e4f0b4772", "119e4f0b4772"},
-		{"ep", &learners.EPConfig{PointsConfig: learners.PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 30, Damping: 0.9}}, "e8a0aedbf353", "e8a0aedbf353"},
-		{"wep", &learners.WEPConfig{Buffer: 5, PointsConfig: learners.PointsConfig{Noise: 0.02, Tolerance: 1e-4, Sweeps: 8, Damping: 1}}, "d14d22908291", "d14d22908291"},
-		{"vvm", &learners.VVMConfig{Buffer: 5, Pairs: 4, PointsConfig: learners.PointsConfig{Noise: 0.05, Tolerance: 1e-4, Sweeps: 8, Damping: 1}}, "2b1ef9327182", "2b1ef9327182"},
+		{"arow", &learners.AROWConfig{Covariance: "diagonal", R: 0.5}, "119e4f0b4772",
+			"119e4f0b4772"},
+		{"ep", &learners.EPConfig{PointsConfig: learners.PointsConfig{Noise: 0.05, Tolerance: 1e-6,
+			Sweeps: 30, Damping: 0.9}}, "e8a0aedbf353", "e8a0aedbf353"},
+		{"wep", &learners.WEPConfig{Buffer: 5, PointsConfig: learners.PointsConfig{Noise: 0.02,
+			Tolerance: 1e-4, Sweeps: 8, Damping: 1}}, "d14d22908291", "d14d22908291"},
+		{"vvm", &learners.VVMConfig{Buffer: 5, Pairs: 4,
+			PointsConfig: learners.PointsConfig{Noise: 0.05, Tolerance: 1e-4, Sweeps: 8,
+				Damping: 1}}, "2b1ef9327182", "2b1ef9327182"},
 	} {
 		if got := bits[float32](t, c.name, c.config); got != c.f32 {
 			t.Errorf("%s %+v, f32: %s, want %s", c.name, c.config, got, c.f32)
@@ -248,7 +290,8 @@ func bits[T learner.Float](t *testing.T, name string, c learner.Config) string {
 }
 
 func TestRegistry(t *testing.T) {
-	if _, err := learner.Lookup("oracle"); !errors.Is(err, learner.ErrConfig) || !strings.Contains(err.Error(), "perceptron") {
+	if _, err := learner.Lookup("oracle"); !errors.Is(err, learner.ErrConfig) ||
+		!strings.Contains(err.Error(), "perceptron") {
 		t.Errorf("an unknown name: %v", err)
 	}
 	e, err := learner.Lookup("lms")

@@ -13,15 +13,23 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "cramma", Summary: "CRAMMA, approximate maximal margin at a constant effective learning rate",
-		Config: func() learner.Config { return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1} }, New32: newCRAMMA[float32], New64: newCRAMMA[float64]})
+	learner.Register(learner.Entry{
+		Name:    "cramma",
+		Summary: "CRAMMA, approximate maximal margin at a constant effective learning rate",
+		Config: func() learner.Config {
+			return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1}
+		},
+		New32: newCRAMMA[float32],
+		New64: newCRAMMA[float64],
+	})
 }
 
-// CRAMMA keeps a weight vector of length 1 and turns it towards examples whose geometric margin is at most a threshold, which
-// shrinks with the number of updates, always by the same rate.
+// CRAMMA keeps a weight vector of length 1 and turns it towards examples whose geometric margin is
+// at most a threshold, which shrinks with the number of updates, always by the same rate.
 //
-// Reference: P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms", ECML 2006, LNAI 4212, 437-448.
-// With y_k the reflected example (label times example) and t - 1 updates so far:
+// Reference: P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms",
+// ECML 2006, LNAI 4212, 437-448. With y_k the reflected example (label times example) and t - 1
+// updates so far:
 //
 //	(init) u_1 = y_1/|y_1|
 //	(7)    update if u_t . y_k/R <= (beta/R) / t^epsilon
@@ -42,8 +50,9 @@ func init() {
 // example, as in a first pass; its score before is 0. Examples that come before it are passed over.
 // R may be any length: what is learned then is CRAMMA's of beta/R and eta/R.
 //
-// Guarantee: on separable data with maximal directional margin gamma_d, the updates end if eta_eff < (sqrt(1 + 8 gamma_d/R) - 1)/2; for beta/R to
-// infinity the margin reached tends to gamma_d where 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin.
+// Guarantee: on separable data with maximal directional margin gamma_d, the updates end if eta_eff
+// < (sqrt(1 + 8 gamma_d/R) - 1)/2; for beta/R to infinity the margin reached tends to gamma_d where
+// 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin.
 //
 // Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature.
 type CRAMMA[T learner.Float] struct {
@@ -73,10 +82,12 @@ func (c *CRAMMAConfig) Validate() error {
 			return err
 		}
 	}
-	if err := learner.CheckSetting("cramma", "eta-delta", c.EtaDelta, c.EtaDelta >= 0, "a number >= 0"); err != nil {
+	if err := learner.CheckSetting("cramma", "eta-delta", c.EtaDelta, c.EtaDelta >= 0,
+		"a number >= 0"); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting("cramma", "R", c.R, c.R >= 0, "a length > 0, or 0 for that of the data"); err != nil {
+	if err := learner.CheckSetting("cramma", "R", c.R, c.R >= 0, "a length > 0, or 0 for that "+
+		"of the data"); err != nil {
 		return err
 	}
 	return learner.CheckSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0, "a number > 0")
@@ -163,7 +174,8 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		step := float64(c.eta / c.R * y)
 		c.Add(b, i, T(step/c.scale)) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
 		c.scale /= math.Sqrt(1 + float64(step*(float64(2*f)+float64(step*primal.SumSq(b, i)))))
-		if c.scale < 0x1p-32 || c.scale > 0x1p32 { // fold it in, all but its mantissa; a power of two rounds nothing
+		// fold it in, all but its mantissa; a power of two rounds nothing
+		if c.scale < 0x1p-32 || c.scale > 0x1p32 {
 			m, e := math.Frexp(c.scale)
 			vecmath.Scal(c.W, T(math.Ldexp(1, e)))
 			c.scale = m
@@ -174,7 +186,8 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 // Fit is Fitter.Fit. R is Config.R, and where that is open that of the data.
-func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	run, R2, err := margin.NewCycle("cramma", b, o, c.W, c.Count)
 	if err != nil {
 		return learner.FitResult{}, err
@@ -237,7 +250,9 @@ func (c *CRAMMA[T]) Bytes() int64 { return primal.BytesOf(c.W) + int64(unsafe.Si
 func (c *CRAMMA[T]) State() learner.State { return learner.StateOf(c.fields) }
 
 // SetState is Learner.SetState.
-func (c *CRAMMA[T]) SetState(s learner.State) error { return learner.SetState("cramma", s, c.fields) }
+func (c *CRAMMA[T]) SetState(s learner.State) error {
+	return learner.SetState("cramma", s, c.fields)
+}
 
 // CheckState is Learner.CheckState.
 func (c *CRAMMA[T]) CheckState(s learner.State) error {

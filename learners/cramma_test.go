@@ -23,7 +23,8 @@ func rowsOf(x []float64, stride, dim, n int) [][]float64 {
 
 func TestCRAMMAByHand(t *testing.T) {
 	r2 := math.Sqrt2 / 2
-	runByHand(t, "cramma", &learners.CRAMMAConfig{Epsilon: 1, Beta: 0.75, Eta: 0.75, EtaDelta: 0, R: 2}, []handStep{
+	runByHand(t, "cramma", &learners.CRAMMAConfig{Epsilon: 1, Beta: 0.75, Eta: 0.75, EtaDelta: 0,
+		R: 2}, []handStep{
 		{[]float64{0, 0}, +1, 0, 0, []float64{0, 0}}, // no direction yet
 		// u_1 = (0, 1), its score 2/2 > 0.75: a direction, no update
 		{[]float64{0, -2}, -1, 0, 0, []float64{0, 1}},
@@ -37,21 +38,25 @@ func TestCRAMMAByHand(t *testing.T) {
 	})
 }
 
-// TestCRAMMAMargin: with the rate of Theorem 1 it converges, and the margin tends to the maximal one as beta grows.
+// TestCRAMMAMargin: with the rate of Theorem 1 it converges, and the margin tends to the maximal
+// one as beta grows.
 func TestCRAMMAMargin(t *testing.T) {
 	const best = 0.6 // of (0.6, +-0.8): direction (1, 0)
-	b := block[float64]("dense", [][]float64{{0.6, 0.8}, {-0.6, 0.8}, {0.9, 0.1}}, []float64{1, -1, 1})
+	b := block[float64]("dense", [][]float64{{0.6, 0.8}, {-0.6, 0.8}, {0.9, 0.1}}, []float64{1, -1,
+		1})
 	for _, epsilon := range []float64{0.25, 0.5, 1, 1.5} {
 		last := 0.0
 		for _, base := range []float64{1, 4, 16, 64} {
 			beta := math.Pow(base, 2*epsilon)
-			l := fitter[float64](t, "cramma", &learners.CRAMMAConfig{Epsilon: epsilon, Beta: beta, Eta: 0.1, EtaDelta: 0.3 / epsilon})
+			l := fitter[float64](t, "cramma", &learners.CRAMMAConfig{Epsilon: epsilon, Beta: beta,
+				Eta: 0.1, EtaDelta: 0.3 / epsilon})
 			r, err := l.Fit(context.Background(), b, learner.FitOptions{})
 			if err != nil || !r.Converged {
 				t.Fatalf("epsilon %v, beta %v: %+v, %v", epsilon, beta, r, err)
 			}
 			if r.Margin > best+1e-12 || r.Margin < last-0.01 {
-				t.Errorf("epsilon %v, beta %v: margin %v, after %v, of %v", epsilon, beta, r.Margin, last, best)
+				t.Errorf("epsilon %v, beta %v: margin %v, after %v, of %v", epsilon, beta, r.Margin,
+					last, best)
 			}
 			last = r.Margin
 		}
@@ -61,7 +66,8 @@ func TestCRAMMAMargin(t *testing.T) {
 	}
 }
 
-// TestCRAMMAUnit: the weights are of unit length whatever the scale of the data and the number of updates.
+// TestCRAMMAUnit: the weights are of unit length whatever the scale of the data and the number of
+// updates.
 func TestCRAMMAUnit(t *testing.T) {
 	for _, size := range []float64{1e-12, 1, 1e9} {
 		b := learnertest.Dense[float32](300, 20, 0.02)

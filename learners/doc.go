@@ -1,44 +1,58 @@
-// Package learners holds the linear and kernel classifiers, one file each, all behind one interface: see [Learner].
+// Package learners holds the linear and kernel classifiers, one file each, all behind one
+// interface: see [Learner].
 //
 //	perceptron    perceptron.go    the perceptron, with a fixed margin if wanted
 //	alma          alma.go          ALMA, approximate maximal margin, p-norm, p >= 2
 //	lms           lms.go           least mean squares (Widrow-Hoff)
 //	pa            pa.go            passive-aggressive: PA, PA-I, PA-II
-//	cramma        cramma.go        CRAMMA, approximate maximal margin at a constant effective learning rate
-//	romma         romma.go         ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm
-//	pumma         pumma.go         PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2
-//	micra         micra.go         MICRA, approximate maximal margin controlled by the number of mistakes
-//	arow          arow.go          AROW, adaptive regularization of weights, diagonal or full covariance
+//	cramma        cramma.go        CRAMMA, approximate maximal margin at a constant effective
+//	                               learning rate
+//	romma         romma.go         ROMMA and aggressive ROMMA, the relaxed online maximum margin
+//	                               algorithm
+//	pumma         pumma.go         PUMMA, approximate maximal p-norm margin with a bias of its own,
+//	                               p >= 2
+//	micra         micra.go         MICRA, approximate maximal margin controlled by the number of
+//	                               mistakes
+//	arow          arow.go          AROW, adaptive regularization of weights, diagonal or full
+//	                               covariance
 //	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
 //	budget        budget.go        the Budget Perceptron, and the kernel perceptron
 //	tbp           tbp.go           the Tighter Budget Perceptron
 //	sogp          sogp.go          the sparse online Gaussian process classifier
-//	kmp           kmp.go           kernel matching pursuit, basic and backfitting (whole data sets only)
+//	kmp           kmp.go           kernel matching pursuit, basic and backfitting (whole data sets
+//	                               only)
 //	ng            ng.go            logistic regression by a low-rank online natural gradient
 //	rff           rff.go           a linear learner on random Fourier features
-//	adf           adf.go           assumed density filtering: a Gaussian posterior, full or diagonal covariance
-//	ep            ep.go            expectation propagation: a Gaussian posterior of all examples (whole data sets only)
-//	wep           wep.go           window expectation propagation: a Gaussian posterior and the last examples
-//	vvm           vvm.go           the Virtual Vector Machine: a Gaussian posterior and a few virtual points
-//	svm           svm.go           the support vector machine, to a stated duality gap (whole data sets only)
+//	adf           adf.go           assumed density filtering: a Gaussian posterior, full or diagonal
+//	                               covariance
+//	ep            ep.go            expectation propagation: a Gaussian posterior of all examples
+//	                               (whole data sets only)
+//	wep           wep.go           window expectation propagation: a Gaussian posterior and the last
+//	                               examples
+//	vvm           vvm.go           the Virtual Vector Machine: a Gaussian posterior and a few
+//	                               virtual points
+//	svm           svm.go           the support vector machine, to a stated duality gap (whole data
+//	                               sets only)
 //
-// A file has the same order everywhere: reference, problem or rule with the numbers that the code repeats, a table from the paper's
-// symbols to fields, deviations, guarantee with its test, cost, settings, Learn, Score, state. internal/learnertest is
-// what all of them must pass.
+// A file has the same order everywhere: reference, problem or rule with the numbers that the code
+// repeats, a table from the paper's symbols to fields, deviations, guarantee with its test, cost,
+// settings, Learn, Score, state. internal/learnertest is what all of them must pass.
 //
 // # Words
 //
 //	score             f(x) = w.x, with w as it is: not divided by |w|
 //	margin            y f(x); the geometric margin is y f(x)/|w|
-//	mistake           y f(x) <= 0: a score of zero is a mistake. The predicted label of a zero score is +1
+//	mistake           y f(x) <= 0: a score of zero is a mistake. The predicted label of a zero score
+//	                  is +1
 //	update            the learner's rule fired on an example and changed its state
 //	member            one of the classifiers of an ensemble
 //	epoch             one pass over the examples
 //	block             a run of examples that are handed over together
 //
-// An update is counted when the rule fires, also on an example without features: the perceptron and ALMA then move no weight, but
-// count it (ALMA's threshold and step go on to the next k), as the published traces do. LMS does not count an example that it
-// fits exactly, and PA passes over one without features, for which its rule has no solution.
+// An update is counted when the rule fires, also on an example without features: the perceptron and
+// ALMA then move no weight, but count it (ALMA's threshold and step go on to the next k), as the
+// published traces do. LMS does not count an example that it fits exactly, and PA passes over one
+// without features, for which its rule has no solution.
 //
 // # Notation
 //

@@ -14,7 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// spaces are the two ways in which Fit works; the small Refresh goes through the twofold refreshes often.
+// spaces are the two ways in which Fit works; the small Refresh goes through the twofold refreshes
+// often.
 var spaces = map[string]learner.FitOptions{
 	"scores":           {},
 	"scores/refresh=3": {Refresh: 3},
@@ -32,7 +33,8 @@ func fitter[T learner.Float](t testing.TB, name string, c learner.Config) learne
 
 // TestGoldenFit: the batch traces in both spaces; Delta is never materialised.
 func TestGoldenFit(t *testing.T) {
-	for _, name := range []string{"perceptron_batch_sep", "perceptron_soft_overlap", "alma2_batch_sep", "cramma_half_batch_sep", "cramma_half_soft_overlap"} {
+	for _, name := range []string{"perceptron_batch_sep", "perceptron_soft_overlap",
+		"alma2_batch_sep", "cramma_half_batch_sep", "cramma_half_soft_overlap"} {
 		for space, o := range spaces {
 			for _, form := range forms {
 				t.Run(name+"/"+space+"/"+form, func(t *testing.T) { goldenFit(t, name, form, o) })
@@ -88,7 +90,8 @@ func goldenFit(t *testing.T, name, form string, o learner.FitOptions) {
 	case "alma":
 		config = &learners.ALMAConfig{P: 2, Alpha: g.Params.Alpha}
 	case "cramma":
-		config = &learners.CRAMMAConfig{Epsilon: g.Params.Eps, Beta: g.Params.BetaR, Eta: g.Params.Eta0, EtaDelta: g.Params.Delta}
+		config = &learners.CRAMMAConfig{Epsilon: g.Params.Eps, Beta: g.Params.BetaR,
+			Eta: g.Params.Eta0, EtaDelta: g.Params.Delta}
 	default:
 		t.Fatal(g.Algorithm)
 	}
@@ -105,7 +108,8 @@ func goldenFit(t *testing.T, name, form string, o learner.FitOptions) {
 			t.Fatalf("score space: %v", r.ScoreSpace)
 		}
 		if l.Updates() != r.Updates || r.Counter != r.Updates+1 {
-			t.Fatalf("%d updates, the learner says %d, the counter %d", r.Updates, l.Updates(), r.Counter)
+			t.Fatalf("%d updates, the learner says %d, the counter %d", r.Updates, l.Updates(),
+				r.Counter)
 		}
 		return r, l.Weights()
 	}
@@ -135,7 +139,8 @@ func goldenFit(t *testing.T, name, form string, o learner.FitOptions) {
 		}
 	}
 	r, w := fit(0)
-	if !r.Converged || r.Violators != 0 || r.Updates != g.Updates || r.Epochs != g.Epochs || r.Counter != g.Counter {
+	if !r.Converged || r.Violators != 0 || r.Updates != g.Updates || r.Epochs != g.Epochs ||
+		r.Counter != g.Counter {
 		t.Fatalf("%+v; want %d updates, %d epochs, counter %d", r, g.Updates, g.Epochs, g.Counter)
 	}
 	near(t, "margin", r.Margin, g.Margin, tol)
@@ -156,8 +161,8 @@ var fits = map[string]learner.Config{
 	"cramma":     &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.8, Eta: 0.02, EtaDelta: 1},
 }
 
-// TestFitIsLearn: Fit makes the updates that passes of Learn make over the examples divided by R, in every space, form and precision, and
-// ends in their weights.
+// TestFitIsLearn: Fit makes the updates that passes of Learn make over the examples divided by R,
+// in every space, form and precision, and ends in their weights.
 func TestFitIsLearn(t *testing.T) {
 	b := learnertest.Dense[float64](200, 20, 0.05)
 	sparse := block[float64]("sparse", rowsOf(b.X, b.Stride, b.Dim, b.Len()), b.Y)
@@ -185,7 +190,8 @@ func TestFitIsLearn(t *testing.T) {
 				f := fitter[float64](t, name, config)
 				r, err := f.Fit(context.Background(), x, o)
 				if err != nil || !r.Converged || r.Updates != l.Updates() || r.Epochs != epochs {
-					t.Fatalf("%s/%s: %+v, %v; want %d updates in %d epochs", name, space, r, err, l.Updates(), epochs)
+					t.Fatalf("%s/%s: %+v, %v; want %d updates in %d epochs", name, space, r, err,
+						l.Updates(), epochs)
 				}
 				tol := 1e-9
 				if name == "perceptron" {
@@ -203,21 +209,24 @@ func TestFitIsLearn(t *testing.T) {
 				near(t, name+": margin", r.Margin, margin, 1e-9)
 				// Nothing is left to do for a Learn, or for another Fit.
 				again, err := f.Fit(context.Background(), x, o)
-				if err != nil || again.Updates != 0 || again.Epochs != 1 || !again.Converged || again.Counter != l.Updates()+1 {
+				if err != nil || again.Updates != 0 || again.Epochs != 1 || !again.Converged ||
+					again.Counter != l.Updates()+1 {
 					t.Fatalf("%s/%s: again %+v, %v", name, space, again, err)
 				}
 			}
 		}
 		f := fitter[float32](t, name, config)
-		r, err := f.Fit(context.Background(), learnertest.Dense[float32](200, 20, 0.05), learner.FitOptions{})
+		r, err := f.Fit(context.Background(), learnertest.Dense[float32](200, 20, 0.05),
+			learner.FitOptions{})
 		if err != nil || !r.Converged || r.Margin < 0.01 {
 			t.Errorf("%s in float32: %+v, %v", name, r, err)
 		}
 	}
 }
 
-// TestFitPerceptronBits: a perceptron ends in the same bits in both spaces, with and without soft margin, also if its weights are so long
-// that every update is rounded by much more than a score is. Two features are equal, and their weights cancel.
+// TestFitPerceptronBits: a perceptron ends in the same bits in both spaces, with and without soft
+// margin, also if its weights are so long that every update is rounded by much more than a score
+// is. Two features are equal, and their weights cancel.
 func TestFitPerceptronBits(t *testing.T) {
 	dense := learnertest.Dense[float64](60, 10, 0.02)
 	X := rowsOf(dense.X, dense.Stride, dense.Dim, dense.Len())
@@ -234,11 +243,13 @@ func TestFitPerceptronBits(t *testing.T) {
 			o.Delta = delta
 			l := fitter[float64](t, "perceptron", &learners.PerceptronConfig{Margin: 1000, Eta: 1})
 			if err := l.SetState(learner.State{Counters: map[string]uint64{"updates": 0},
-				Tensors: []learner.Tensor{{Name: "w", Shape: []int{11}, Data: start}}}); err != nil {
+				Tensors: []learner.Tensor{{Name: "w", Shape: []int{11},
+					Data: start}}}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := l.Fit(context.Background(), b, o)
-			if err != nil || !got.Converged || got.ScoreSpace != (o.GramBytes == 0) || got.Updates < 10000 {
+			if err != nil || !got.Converged || got.ScoreSpace != (o.GramBytes == 0) ||
+				got.Updates < 10000 {
 				t.Fatalf("%+v, %v", got, err)
 			}
 			if got.ScoreSpace = false; bits == nil {
@@ -271,7 +282,8 @@ func TestFitGoesOn(t *testing.T) {
 			}
 			parts := fitter[float64](t, name, config)
 			o.MaxUpdates = ends[2]
-			if r, err := parts.Fit(context.Background(), b, o); err != nil || r.Converged || r.Violators == 0 || r.Updates != ends[2] {
+			if r, err := parts.Fit(context.Background(), b, o); err != nil || r.Converged ||
+				r.Violators == 0 || r.Updates != ends[2] {
 				t.Fatalf("%s/%s: %+v, %v", name, space, r, err)
 			}
 			o.MaxUpdates = 0
@@ -284,7 +296,8 @@ func TestFitGoesOn(t *testing.T) {
 	}
 }
 
-// TestFitLong: lengths that outgrow float64 by far are kept in range. CRAMMA at a high rate multiplies |a| at every update.
+// TestFitLong: lengths that outgrow float64 by far are kept in range. CRAMMA at a high rate
+// multiplies |a| at every update.
 func TestFitLong(t *testing.T) {
 	b := block[float64]("dense", [][]float64{{1, 0.5}, {1, -0.5}}, []float64{1, 1})
 	config := &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 40, Eta: 3, EtaDelta: 0}
@@ -315,7 +328,8 @@ func TestFitImplementations(t *testing.T) {
 	dense := learnertest.Dense[float32](101, 21, 0.05)
 	sparse := learnertest.Sparse[float32](120, 50, 0.05)
 	for name, config := range fits {
-		for _, o := range []learner.FitOptions{{Refresh: 50}, {GramBytes: -1}, {Delta: 0.5}, {Delta: 0.5, GramBytes: -1}} {
+		for _, o := range []learner.FitOptions{{Refresh: 50}, {GramBytes: -1}, {Delta: 0.5},
+			{Delta: 0.5, GramBytes: -1}} {
 			b := dense
 			if o.Delta > 0 {
 				b = sparse
@@ -356,13 +370,15 @@ func TestFitRejects(t *testing.T) {
 			o    learner.FitOptions
 			want error
 		}{
-			"no examples":      {&learnerBlock{}, learner.FitOptions{}, learner.ErrFit},
-			"an empty example": {block[float64]("sparse", X, y), learner.FitOptions{}, learner.ErrFit},
-			"negative Delta":   {good, learner.FitOptions{Delta: -1}, learner.ErrConfig},
-			"NaN Delta":        {good, learner.FitOptions{Delta: math.NaN()}, learner.ErrConfig},
-			"MaxUpdates":       {good, learner.FitOptions{MaxUpdates: -1}, learner.ErrConfig},
-			"Refresh":          {good, learner.FitOptions{Refresh: -1}, learner.ErrConfig},
-			"overflow":         {block[float64]("dense", [][]float64{{1e200}}, y[:1]), learner.FitOptions{}, learner.ErrFit},
+			"no examples": {&learnerBlock{}, learner.FitOptions{}, learner.ErrFit},
+			"an empty example": {block[float64]("sparse", X, y), learner.FitOptions{},
+				learner.ErrFit},
+			"negative Delta": {good, learner.FitOptions{Delta: -1}, learner.ErrConfig},
+			"NaN Delta":      {good, learner.FitOptions{Delta: math.NaN()}, learner.ErrConfig},
+			"MaxUpdates":     {good, learner.FitOptions{MaxUpdates: -1}, learner.ErrConfig},
+			"Refresh":        {good, learner.FitOptions{Refresh: -1}, learner.ErrConfig},
+			"overflow": {block[float64]("dense", [][]float64{{1e200}}, y[:1]),
+				learner.FitOptions{}, learner.ErrFit},
 		} {
 			before := learnertest.StateBytes(l.State())
 			if _, err := l.Fit(ctx, c.b, c.o); !errors.Is(err, c.want) {
@@ -372,14 +388,17 @@ func TestFitRejects(t *testing.T) {
 				t.Errorf("%s, %s changed the state", name, what)
 			}
 		}
-		if r, err := l.Fit(ctx, block[float64]("sparse", X, y), learner.FitOptions{Delta: 1}); err != nil || !r.Converged {
+		if r, err := l.Fit(ctx, block[float64]("sparse", X, y),
+			learner.FitOptions{Delta: 1}); err != nil || !r.Converged {
 			t.Errorf("%s: an empty example with Delta: %+v, %v", name, r, err)
 		}
-		if _, err := l.Fit(ctx, good, learner.FitOptions{Delta: 1}); !errors.Is(err, learner.ErrFit) {
+		if _, err := l.Fit(ctx, good, learner.FitOptions{Delta: 1}); !errors.Is(err,
+			learner.ErrFit) {
 			t.Errorf("%s: Delta on top of updates: %v", name, err)
 		}
 	}
-	if _, err := fitter[float64](t, "alma", &learners.ALMAConfig{P: 3}).Fit(ctx, good, learner.FitOptions{}); !errors.Is(err, learner.ErrConfig) {
+	if _, err := fitter[float64](t, "alma", &learners.ALMAConfig{P: 3}).Fit(ctx, good,
+		learner.FitOptions{}); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("p = 3: %v", err)
 	}
 }
@@ -404,13 +423,15 @@ func TestFitEnds(t *testing.T) {
 			l := fitter[float64](t, name, config)
 			r, err := l.Fit(ctx, b, o)
 			stopped := errors.Is(err, stop) && r.Updates == 1000 && l.Updates() == 1000
-			proven := err == nil && r.Updates < 1000 && r.Bound <= learner.LeastMargin*math.Sqrt(learner.MaxSumSq(b, o.Delta))
+			proven := err == nil && r.Updates < 1000 && r.Bound <= learner.LeastMargin*math.Sqrt(
+				learner.MaxSumSq(b, o.Delta))
 			if !stopped && !proven || r.Converged || r.Violators == 0 {
 				t.Errorf("%s/%s: %+v, %v", name, space, r, err)
 			}
 			proofs[name] = proofs[name] || proven
 			o.MaxUpdates = 500
-			if r, err := fitter[float64](t, name, config).Fit(context.Background(), b, o); err != nil || r.Converged || r.Violators == 0 || r.Updates != 500 {
+			if r, err := fitter[float64](t, name, config).Fit(context.Background(), b,
+				o); err != nil || r.Converged || r.Violators == 0 || r.Updates != 500 {
 				t.Errorf("%s/%s: %+v, %v", name, space, r, err)
 			}
 		}
@@ -419,13 +440,16 @@ func TestFitEnds(t *testing.T) {
 		t.Errorf("no bound of CRAMMA told that there is no margin: %v", proofs)
 	}
 	// Nothing limits a perceptron but its bound.
-	r, err := fitter[float64](t, "perceptron", &learners.PerceptronConfig{Eta: 1}).Fit(context.Background(), b, learner.FitOptions{})
-	if err != nil || r.Converged || r.Bound > learner.LeastMargin*math.Sqrt(learner.MaxSumSq(b, 0)) {
+	r, err := fitter[float64](t, "perceptron", &learners.PerceptronConfig{Eta: 1}).Fit(
+		context.Background(), b, learner.FitOptions{})
+	if err != nil || r.Converged || r.Bound > learner.LeastMargin*math.Sqrt(learner.MaxSumSq(b,
+		0)) {
 		t.Errorf("perceptron: %+v, %v", r, err)
 	}
 }
 
-// TestFitSweeps: active sets and halving leave a margin that is certified for delta, in the last pass over all, within what the bound allows.
+// TestFitSweeps: active sets and halving leave a margin that is certified for delta, in the last
+// pass over all, within what the bound allows.
 func TestFitSweeps(t *testing.T) {
 	b := learnertest.Dense[float64](300, 12, 0.05)
 	ctx := context.Background()
@@ -439,53 +463,65 @@ func TestFitSweeps(t *testing.T) {
 		"pumma soft":       {"pumma", &learners.PUMMAConfig{P: "2", Delta: 0.02, SoftC: 3}, 0.02},
 		"aggressive romma": {"romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.02}, 0.02},
 	} {
-		for _, o := range []learner.FitOptions{{}, {ActiveSet: true}, {Halving: true}, {ActiveSet: true, Halving: true}} {
+		for _, o := range []learner.FitOptions{{}, {ActiveSet: true}, {Halving: true},
+			{ActiveSet: true, Halving: true}} {
 			l := fitter[float64](t, c.learner, c.config)
 			r, err := l.Fit(ctx, b, o)
 			if err != nil || !r.Converged || r.Violators != 0 || r.Updates != l.Updates() {
 				t.Fatalf("%s, %+v: %+v, %v", name, o, r, err)
 			}
 			if !(r.Margin >= (1-c.delta)*r.Bound*(1-1e-9)) || r.Margin > r.Bound {
-				t.Errorf("%s, %+v: margin %v, bound %v, delta %v", name, o, r.Margin, r.Bound, c.delta)
+				t.Errorf("%s, %+v: margin %v, bound %v, delta %v", name, o, r.Margin, r.Bound,
+					c.delta)
 			}
-			if again, err := l.Fit(ctx, b, learner.FitOptions{}); name != "pumma soft" && (err != nil || again.Updates != 0 || !again.Converged) {
+			if again, err := l.Fit(ctx, b, learner.FitOptions{}); name != "pumma soft" &&
+				(err != nil || again.Updates != 0 || !again.Converged) {
 				t.Errorf("%s, %+v: one more pass: %+v, %v", name, o, again, err)
 			}
 		}
 	}
 	// MICRA's accuracy is not certified, its bound is one all the same.
-	best, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01}).Fit(ctx, b, learner.FitOptions{})
+	best, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true,
+		Delta: 0.01}).Fit(ctx, b, learner.FitOptions{})
 	if err != nil || !best.Converged {
 		t.Fatalf("romma: %+v, %v", best, err)
 	}
 	for _, delta := range []float64{0, 0.5} {
-		l := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9})
-		r, err := l.Fit(ctx, b, learner.FitOptions{ActiveSet: true, Delta: delta, MaxUpdates: 100000})
-		if err != nil || !(r.Margin <= r.Bound) || r.Bound < best.Margin || r.Bound > 100*best.Margin {
+		l := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1,
+			Zeta: 0.9})
+		r, err := l.Fit(ctx, b, learner.FitOptions{ActiveSet: true, Delta: delta,
+			MaxUpdates: 100000})
+		if err != nil || !(r.Margin <= r.Bound) || r.Bound < best.Margin ||
+			r.Bound > 100*best.Margin {
 			t.Errorf("micra, Delta %v: %+v, %v; a margin of %v exists", delta, r, err, best.Margin)
 		}
 		if delta > 0 {
 			continue
 		}
-		again := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9})
+		again := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1,
+			Zeta: 0.9})
 		if err := again.SetState(l.State()); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := again.Fit(ctx, b, learner.FitOptions{MaxUpdates: 1}); err != nil || !math.IsInf(r.Bound, 1) {
+		if r, err := again.Fit(ctx, b, learner.FitOptions{MaxUpdates: 1}); err != nil ||
+			!math.IsInf(r.Bound, 1) {
 			t.Errorf("micra, resumed: %+v, %v: its bound is not known", r, err)
 		}
 	}
 	for name, config := range fits {
-		if _, err := fitter[float64](t, name, config).Fit(ctx, b, learner.FitOptions{ActiveSet: true}); !errors.Is(err, learner.ErrConfig) {
+		if _, err := fitter[float64](t, name, config).Fit(ctx, b,
+			learner.FitOptions{ActiveSet: true}); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%s with an active set: %v", name, err)
 		}
 	}
-	if _, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Delta: 0.1}).Fit(ctx, b, learner.FitOptions{Halving: true}); !errors.Is(err, learner.ErrConfig) {
+	if _, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Delta: 0.1}).Fit(ctx, b,
+		learner.FitOptions{Halving: true}); !errors.Is(err, learner.ErrConfig) {
 		t.Errorf("romma without delta, halving: %v", err)
 	}
 	// Equal examples with both labels: pumma has no update for them, and no margin.
 	same := block[float64]("dense", [][]float64{{1, 2}, {1, 2}}, []float64{1, -1})
-	if r, err := fitter[float64](t, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}).Fit(ctx, same, learner.FitOptions{}); err != nil || r.Converged || r.Violators == 0 {
+	if r, err := fitter[float64](t, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.1}).Fit(ctx,
+		same, learner.FitOptions{}); err != nil || r.Converged || r.Violators == 0 {
 		t.Errorf("equal examples: %+v, %v", r, err)
 	}
 }

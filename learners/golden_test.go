@@ -15,9 +15,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// The golden traces were written by independent reference code in float64, with scores and weights after every step.
-// They are reproduced to 1e-10 in float64, whatever the form of the block, and to 1e-5 in float32: no trace comes closer to a
-// threshold than 1e-4.
+// The golden traces were written by independent reference code in float64, with scores and weights
+// after every step. They are reproduced to 1e-10 in float64, whatever the form of the block, and to
+// 1e-5 in float32: no trace comes closer to a threshold than 1e-4.
 
 const goldenTol64, goldenTol32 = 1e-10, 1e-5
 
@@ -65,7 +65,8 @@ func newLearner[T learner.Float](t testing.TB, name string, c learner.Config) le
 }
 
 // one learns example i of b alone.
-func one[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T], i int) learner.Round {
+func one[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T],
+	i int) learner.Round {
 	t.Helper()
 	v := b.Slice(i, i+1)
 	var r [1]learner.Round
@@ -142,7 +143,8 @@ func (p goldenParams) config(t testing.TB, algorithm string) (string, learner.Co
 	case "perceptron":
 		return "perceptron", &learners.PerceptronConfig{Eta: 1}
 	case "perceptron_margin":
-		return "perceptron", &learners.PerceptronConfig{Margin: p.B, Eta: p.Eta} // b, read without regard to case
+		// b, read without regard to case
+		return "perceptron", &learners.PerceptronConfig{Margin: p.B, Eta: p.Eta}
 	case "lms":
 		return "lms", &learners.LMSConfig{Eta: p.Eta}
 	case "alma", "alma_p":
@@ -166,8 +168,14 @@ func TestGoldenOnline(t *testing.T) {
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
 		for _, form := range forms {
-			t.Run(name+"/"+form+"/f64", func(t *testing.T) { goldenOnline[float64](t, name, form, goldenTol64) })
-			t.Run(name+"/"+form+"/f32", func(t *testing.T) { goldenOnline[float32](t, name, form, goldenTol32) })
+			t.Run(name+"/"+form+"/f64", func(t *testing.T) {
+				goldenOnline[float64](t, name, form,
+					goldenTol64)
+			})
+			t.Run(name+"/"+form+"/f32", func(t *testing.T) {
+				goldenOnline[float32](t, name, form,
+					goldenTol32)
+			})
 		}
 	}
 }
@@ -210,9 +218,11 @@ func goldenOnline[T learner.Float](t *testing.T, name, form string, tol float64)
 		r := one(t, l, b, want.I)
 		near(t, fmt.Sprintf("step %d: score", k), r.Score, want.Score, tol)
 		if (r.Updates == 1) != want.Updated || l.Updates() != want.Updates {
-			t.Fatalf("step %d: updated %v, %d in all; want %v, %d", k, r.Updates, l.Updates(), want.Updated, want.Updates)
+			t.Fatalf("step %d: updated %v, %d in all; want %v, %d", k, r.Updates, l.Updates(),
+				want.Updated, want.Updates)
 		}
-		if (r.Score >= 0) != (g.Data.Y[want.I] > 0) { // here a mistake is a wrong prediction, with sgn(0) = +1
+		// here a mistake is a wrong prediction, with sgn(0) = +1
+		if (r.Score >= 0) != (g.Data.Y[want.I] > 0) {
 			mistakes++
 		}
 		if want.Mistakes != nil && mistakes != *want.Mistakes {
@@ -223,15 +233,17 @@ func goldenOnline[T learner.Float](t *testing.T, name, form string, tol float64)
 }
 
 func TestGoldenBatch(t *testing.T) {
-	for _, name := range []string{"perceptron_batch_sep", "perceptron_soft_overlap", "alma2_batch_sep"} {
+	for _, name := range []string{"perceptron_batch_sep", "perceptron_soft_overlap",
+		"alma2_batch_sep"} {
 		for _, form := range forms {
 			t.Run(name+"/"+form, func(t *testing.T) { goldenBatch(t, name, form) })
 		}
 	}
 }
 
-// goldenBatch runs cyclic passes over the augmented patterns until one passes without an update. The extended space of the soft margin is
-// materialised: pattern k has one more feature of its own, y*Delta, so that the reflected one has +Delta.
+// goldenBatch runs cyclic passes over the augmented patterns until one passes without an update.
+// The extended space of the soft margin is materialised: pattern k has one more feature of its own,
+// y*Delta, so that the reflected one has +Delta.
 func goldenBatch(t *testing.T, name, form string) {
 	const tol = goldenTol64
 	var g struct {
@@ -310,11 +322,13 @@ func goldenBatch(t *testing.T, name, form string) {
 			first++
 		}
 		if epochs < len(g.FirstEpochs) && l.Updates() != g.FirstEpochs[epochs].Updates {
-			t.Fatalf("%d updates after epoch %d, want %d", l.Updates(), epochs+1, g.FirstEpochs[epochs].Updates)
+			t.Fatalf("%d updates after epoch %d, want %d", l.Updates(), epochs+1,
+				g.FirstEpochs[epochs].Updates)
 		}
 	}
 	if first != len(g.First) || epochs != g.Epochs || l.Updates() != g.Updates {
-		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates(), epochs, first, g.Updates, g.Epochs, len(g.First))
+		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates(), epochs,
+			first, g.Updates, g.Epochs, len(g.First))
 	}
 	w := l.Weights()
 	norm := pnorm(w, 2)
@@ -335,7 +349,8 @@ func goldenBatch(t *testing.T, name, form string) {
 	}
 }
 
-// TestGoldenALMAp: cyclic passes over (x, -R), each brought to p-norm 1, until one passes without an update.
+// TestGoldenALMAp: cyclic passes over (x, -R), each brought to p-norm 1, until one passes without
+// an update.
 func TestGoldenALMAp(t *testing.T) {
 	for _, name := range []string{"alma_p2", "alma_p4"} {
 		for _, form := range forms {
@@ -386,14 +401,16 @@ func goldenALMAp(t *testing.T, name, form string) {
 			}
 			want := g.Trace[traced]
 			if l.Updates() != want.Update || k != want.Example {
-				t.Fatalf("update %d by example %d, want %d by %d", l.Updates(), k, want.Update, want.Example)
+				t.Fatalf("update %d by example %d, want %d by %d", l.Updates(), k, want.Update,
+					want.Example)
 			}
 			nearAll(t, fmt.Sprintf("update %d: w", want.Update), w, want.W, tol)
 			traced++
 		}
 	}
 	if traced != len(g.Trace) || l.Updates() != g.Updates || epochs != g.Epochs {
-		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates(), epochs, traced, g.Updates, g.Epochs, len(g.Trace))
+		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates(), epochs,
+			traced, g.Updates, g.Epochs, len(g.Trace))
 	}
 	w := l.Weights()
 	nearAll(t, "w", w, g.FinalW, tol)

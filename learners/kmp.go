@@ -15,16 +15,24 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "kmp", Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen one by one (whole data sets only)",
+	learner.Register(learner.Entry{
+		Name: "kmp",
+		Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen " +
+			"one by one (whole data sets only)",
 		Config: func() learner.Config {
 			return &KMPConfig{Size: 100, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		}, New32: newKMP[float32], New64: newKMP[float64]})
+		},
+		New32: newKMP[float32],
+		New64: newKMP[float64],
+	})
 }
 
-// KMP fits the labels by a sum over few examples, each step by the one that lowers the sum of squares most.
+// KMP fits the labels by a sum over few examples, each step by the one that lowers the sum of
+// squares most.
 //
-// Reference: P. Vincent, Y. Bengio, "Kernel Matching Pursuit", Machine Learning 48, 2002, as figure 4 of J. Weston, A. Bordes, L. Bottou,
-// "Online (and Offline) on an Even Tighter Budget", AISTATS 2005. With the residuals r_i = y_i - f(x_i) and K_j = (K(x_j, x_i))_i:
+// Reference: P. Vincent, Y. Bengio, "Kernel Matching Pursuit", Machine Learning 48, 2002, as figure
+// 4 of J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget", AISTATS
+// 2005. With the residuals r_i = y_i - f(x_i) and K_j = (K(x_j, x_i))_i:
 //
 //	(1) k = argmax_j (K_j . r)^2 / K_j . K_j,   alpha = K_k . r / K_k . K_k
 //	(2) basic: f += alpha K(x_k, .)
@@ -35,13 +43,15 @@ func init() {
 //	alpha_i     coef             one a chosen example, signed; basic may choose one again
 //	y - f       residual         one an example
 //
-// Deviations: the figure prints y_j for y_i, and t for the k that is inserted. Steps end early where none lowers the sum of squares by more than rounding
-// does.
+// Deviations: the figure prints y_j for y_i, and t for the k that is inserted. Steps end early
+// where none lowers the sum of squares by more than rounding does.
 //
-// Guarantee: the choices and coefficients of an independent implementation, in order: TestGoldenKMP.
+// Guarantee: the choices and coefficients of an independent implementation, in order:
+// TestGoldenKMP.
 //
-// Cost: a pass over the Gram matrix a step, rows of which FitOptions.GramBytes are kept; backfitting O(size) more inner products of examples' length.
-// Memory: a few float64 an example; backfitting one an example and step.
+// Cost: a pass over the Gram matrix a step, rows of which FitOptions.GramBytes are kept;
+// backfitting O(size) more inner products of examples' length. Memory: a few float64 an example;
+// backfitting one an example and step.
 type KMP[T learner.Float] struct {
 	cfg  KMPConfig
 	pool *engine.Pool
@@ -59,7 +69,8 @@ type KMPConfig struct {
 // Validate wants Size > 0 and a kernel.
 func (c *KMPConfig) Validate() error {
 	if c.Size < 1 || c.Size > math.MaxInt32 {
-		return fmt.Errorf("kmp: size is %d, want a number of examples: %w", c.Size, learner.ErrConfig)
+		return fmt.Errorf("kmp: size is %d, want a number of examples: %w", c.Size,
+			learner.ErrConfig)
 	}
 	return c.KernelConfig.Validate("kmp")
 }
@@ -72,7 +83,9 @@ func (c *KMPConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *KMPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *KMPConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: kernel rows, some float64 an example, backfitting one an example and
 // step; and the chosen examples.
@@ -99,8 +112,10 @@ func (l *KMP[T]) Learn(*engine.Block[T], []learner.Round) error {
 	return fmt.Errorf("kmp: %w", learner.ErrBatch)
 }
 
-// Fit is Fitter.Fit. It starts anew every time; an update is a step. Violators are the examples with y f <= 0. When ctx ends the state is unchanged.
-func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+// Fit is Fitter.Fit. It starts anew every time; an update is a step. Violators are the examples
+// with y f <= 0. When ctx ends the state is unchanged.
+func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	n := b.Len()
 	if err := primal.CheckBlock("kmp", b, n); err != nil {
 		return learner.FitResult{}, err
@@ -110,7 +125,8 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	}
 	switch {
 	case o.Delta != 0:
-		return learner.FitResult{}, fmt.Errorf("kmp: Delta is %v: least squares have no soft margin: %w", o.Delta, learner.ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("kmp: Delta is %v: least squares have no soft "+
+			"margin: %w", o.Delta, learner.ErrConfig)
 	case n == 0:
 		return learner.FitResult{}, fmt.Errorf("kmp: no examples: %w", learner.ErrFit)
 	}
@@ -122,7 +138,8 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	if o.GramBytes == 0 {
 		o.GramBytes = learner.DefaultGramBytes
 	}
-	p := pursuit[T]{rows: engine.NewRows(list, max(0, o.GramBytes), n, l.pool), residual: make([]float64, n), square: make([]float64, n),
+	p := pursuit[T]{rows: engine.NewRows(list, max(0, o.GramBytes), n, l.pool),
+		residual: make([]float64, n), square: make([]float64, n),
 		coef: make([]float64, n), backfit: l.cfg.Backfit}
 	for i, y := range b.Y {
 		p.residual[i] = float64(y)
@@ -222,7 +239,8 @@ func (p *pursuit[T]) step(ctx context.Context) (bool, error) {
 	R[len(p.q)] = length
 	c := vecmath.Dot(q, p.residual)
 	vecmath.Axpy(p.residual, -c, q)
-	p.chosen, p.q, p.R, p.score = append(p.chosen, best), append(p.q, q), append(p.R, R), append(p.score, c)
+	p.chosen, p.q, p.R, p.score = append(p.chosen, best), append(p.q, q), append(p.R, R),
+		append(p.score, c)
 	return true, nil
 }
 
@@ -246,8 +264,9 @@ func (l *KMP[T]) Score(b *engine.Block[T], dst []float64) error {
 
 // expanded is the hypothesis.
 func (l *KMP[T]) expanded() kept.KernelExpansion[T] {
-	return kept.KernelExpansion[T]{Name: "kmp", Expansion: l.Expansion, Kernel: l.cfg.EngineKernel(),
-		Pool: l.pool}
+	return kept.KernelExpansion[T]{Name: "kmp", Expansion: l.Expansion,
+		Kernel: l.cfg.EngineKernel(),
+		Pool:   l.pool}
 }
 
 // Snapshot is Learner.Snapshot.

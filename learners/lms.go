@@ -8,13 +8,19 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "lms", Summary: "least mean squares (Widrow-Hoff)",
-		Config: func() learner.Config { return &LMSConfig{Eta: 0.5} }, New32: newLMS[float32], New64: newLMS[float64]})
+	learner.Register(learner.Entry{
+		Name:    "lms",
+		Summary: "least mean squares (Widrow-Hoff)",
+		Config:  func() learner.Config { return &LMSConfig{Eta: 0.5} },
+		New32:   newLMS[float32],
+		New64:   newLMS[float64],
+	})
 }
 
 // LMS takes one gradient step on the squared error of each example.
 //
-// Reference: B. Widrow, M. E. Hoff, "Adaptive Switching Circuits", IRE WESCON Convention Record 4:96-104, 1960.
+// Reference: B. Widrow, M. E. Hoff, "Adaptive Switching Circuits", IRE WESCON Convention Record
+// 4:96-104, 1960.
 //
 //	minimise (y_t - w.x_t)^2 / 2:   w_{t+1} = w_t + eta (y_t - w_t . x_t) x_t        (w_1 = 0)
 //
@@ -23,11 +29,11 @@ func init() {
 //	w_t         w            one a feature
 //	eta         Config.Eta   fixed
 //
-// Deviations: none. The rule fires on every example that w does not fit exactly, so "no update in a pass" is no
-// stopping rule for LMS.
+// Deviations: none. The rule fires on every example that w does not fit exactly, so "no update in a
+// pass" is no stopping rule for LMS.
 //
-// Guarantee: a step multiplies the example's own residual by 1 - eta |x|^2, so with eta |x|^2 < 2 it shrinks;
-// TestLMSResidual. Beyond that LMS diverges: bring examples to unit length.
+// Guarantee: a step multiplies the example's own residual by 1 - eta |x|^2, so with eta |x|^2 < 2
+// it shrinks; TestLMSResidual. Beyond that LMS diverges: bring examples to unit length.
 //
 // Cost: one dot and one axpy an example: O(non-zeros). Memory: one T a feature.
 type LMS[T learner.Float] struct {
@@ -53,10 +59,14 @@ func (c *LMSConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *LMSConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *LMSConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: one T a feature.
-func (c *LMSConfig) Memory(x learner.Extent) learner.Footprint { return primal.LinearFootprint(x, 0) }
+func (c *LMSConfig) Memory(x learner.Extent) learner.Footprint {
+	return primal.LinearFootprint(x, 0)
+}
 
 func newLMS[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[LMSConfig]("lms", c)

@@ -54,7 +54,8 @@ func TestGoldenPUMMARows(t *testing.T) {
 			}
 			c := learners.PUMMAConfig{P: "2", Delta: g.Delta, SoftC: g.C}
 			for _, want := range g.Trace {
-				r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learner.FitOptions{MaxUpdates: want.Update + pummaFirst})
+				r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c,
+					learner.FitOptions{MaxUpdates: want.Update + pummaFirst})
 				if err != nil || r.Converged {
 					t.Fatal(r, err)
 				}
@@ -64,8 +65,10 @@ func TestGoldenPUMMARows(t *testing.T) {
 				near(t, what+"|w|^2", 1/(r.Bound*r.Bound), want.W2, goldenTol64)
 			}
 			r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learner.FitOptions{})
-			if err != nil || !r.Converged || r.Violators != 0 || r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
-				t.Fatalf("%+v, %v; want %d updates, %d epochs", r.FitResult, err, g.Updates, g.Epochs)
+			if err != nil || !r.Converged || r.Violators != 0 ||
+				r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
+				t.Fatalf("%+v, %v; want %d updates, %d epochs", r.FitResult, err, g.Updates,
+					g.Epochs)
 			}
 			nearAll(t, "coef", r.Coef, g.FinalCoef, goldenTol64)
 			near(t, "b", r.Bias, g.FinalB, goldenTol64)
@@ -92,8 +95,10 @@ func TestPUMMARows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := learners.FitPUMMARows(t.Context(), linearGram(X), y, learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: soft}, learner.FitOptions{})
-				if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs || !r.Converged {
+				r, err := learners.FitPUMMARows(t.Context(), linearGram(X), y,
+					learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: soft}, learner.FitOptions{})
+				if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs ||
+					!r.Converged {
 					t.Fatalf("%+v, %v; want %+v", r.FitResult, err, want)
 				}
 				w := make([]float64, len(X[0]))
@@ -117,16 +122,20 @@ func TestPUMMARows(t *testing.T) {
 			g[i][j] = (1 + v) * (1 + v)
 		}
 	}
-	r, err := learners.FitPUMMARows(t.Context(), g, y, learners.PUMMAConfig{P: "2", Delta: 0.01}, learner.FitOptions{})
+	r, err := learners.FitPUMMARows(t.Context(), g, y, learners.PUMMAConfig{P: "2", Delta: 0.01},
+		learner.FitOptions{})
 	if err != nil || !r.Converged {
 		t.Fatal(r, err)
 	}
-	if best := math.Sqrt2; r.Margin < 0.99*best || r.Margin > best*(1+1e-12) || r.Bound < best*(1-1e-12) { // x1 x2 has weight sqrt 2 in that space
+	// x1 x2 has weight sqrt 2 in that space
+	if best := math.Sqrt2; r.Margin < 0.99*best || r.Margin > best*(1+1e-12) ||
+		r.Bound < best*(1-1e-12) {
 		t.Errorf("margin %v, bound %v, want %v", r.Margin, r.Bound, best)
 	}
 }
 
-// TestROMMARows: with the linear kernel, over rows and over weights is the same, also with a soft margin and for the form that is not aggressive.
+// TestROMMARows: with the linear kernel, over rows and over weights is the same, also with a soft
+// margin and for the form that is not aggressive.
 func TestROMMARows(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, c := range []struct {
@@ -135,9 +144,11 @@ func TestROMMARows(t *testing.T) {
 		}{
 			{learners.ROMMAConfig{Delta: 0.1}, learner.FitOptions{}},
 			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{}},
-			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{Halving: true, ActiveSet: true}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{Halving: true,
+				ActiveSet: true}},
 			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{Delta: 0.7}},
-			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{Delta: 0.7, MaxUpdates: 60}},
+			{learners.ROMMAConfig{Aggressive: true, Delta: 0.1}, learner.FitOptions{Delta: 0.7,
+				MaxUpdates: 60}},
 		} {
 			X, y := randomProblem("dense", seed, 80, 6)
 			if c.o.Delta > 0 {
@@ -149,7 +160,8 @@ func TestROMMARows(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := learners.FitROMMARows(t.Context(), linearGram(X), y, c.cfg, c.o)
-			if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs || r.Converged != want.Converged || r.Violators != want.Violators || want.Updates < 5 {
+			if err != nil || r.Updates != want.Updates || r.Epochs != want.Epochs ||
+				r.Converged != want.Converged || r.Violators != want.Violators || want.Updates < 5 {
 				t.Fatalf("%+v, %v; want %+v", r.FitResult, err, want)
 			}
 			w := make([]float64, len(X[0]))
@@ -159,8 +171,10 @@ func TestROMMARows(t *testing.T) {
 				}
 			}
 			nearAll(t, "w", w, l.Weights(), 1e-9)
-			for what, v := range map[string][2]float64{"margin": {r.Margin, want.Margin}, "bound": {r.FitResult.Bound, want.Bound}, "Gamma": {r.Gamma, want.Gamma},
-				"Gamma0": {r.Gamma0, want.Gamma0}, "D": {r.D, want.D}, "D'": {r.DPrime, want.DPrime}} {
+			for what, v := range map[string][2]float64{"margin": {r.Margin, want.Margin},
+				"bound": {r.FitResult.Bound, want.Bound}, "Gamma": {r.Gamma, want.Gamma},
+				"Gamma0": {r.Gamma0, want.Gamma0}, "D": {r.D, want.D}, "D'": {r.DPrime,
+					want.DPrime}} {
 				near(t, what, v[0], v[1], 1e-9)
 			}
 			if r.Bias != 0 {
@@ -170,24 +184,28 @@ func TestROMMARows(t *testing.T) {
 	}
 }
 
-// TestROMMAKernel: the learner is FitROMMARows with the kernel's rows, and comes to (1-delta) of the SVM's margin without a bias.
+// TestROMMAKernel: the learner is FitROMMARows with the kernel's rows, and comes to (1-delta) of
+// the SVM's margin without a bias.
 func TestROMMAKernel(t *testing.T) {
 	X, y := randomProblem("shifted", 5, 60, 4)
 	y[7] = -y[7]
 	k := learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 3, Scale: 2}
-	b, o := block[float64]("dense", X, y), learner.FitOptions{Delta: 0.8, ActiveSet: true, Halving: true}
+	b, o := block[float64]("dense", X, y), learner.FitOptions{Delta: 0.8, ActiveSet: true,
+		Halving: true}
 	g := make(gram, len(X))
 	for i, x := range X {
 		for _, z := range X {
 			g[i] = append(g[i], math.Pow(1+inner(x, z)/4, 3))
 		}
 	}
-	l := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01, KernelConfig: k})
+	l := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01,
+		KernelConfig: k})
 	res, err := l.Fit(t.Context(), b, o)
 	if err != nil || !res.Converged {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	want, err := learners.FitROMMARows(t.Context(), g, y, learners.ROMMAConfig{Aggressive: true, Delta: 0.01}, o)
+	want, err := learners.FitROMMARows(t.Context(), g, y, learners.ROMMAConfig{Aggressive: true,
+		Delta: 0.01}, o)
 	if err != nil || want.Updates != res.Updates {
 		t.Fatalf("%+v, %v; want %d updates", want.FitResult, err, res.Updates)
 	}
@@ -205,12 +223,14 @@ func TestROMMAKernel(t *testing.T) {
 	if l.Weights() != nil {
 		t.Error("weights in the space of a kernel")
 	}
-	s := fitter[float64](t, "svm", &learners.SVMConfig{C: 1 / 0.64, Norm: 2, NoBias: true, Gap: 1e-9, KernelConfig: k})
+	s := fitter[float64](t, "svm", &learners.SVMConfig{C: 1 / 0.64, Norm: 2, NoBias: true,
+		Gap: 1e-9, KernelConfig: k})
 	best, err := s.Fit(t.Context(), b, learner.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Margin < 0.99*best.Margin || res.Margin > best.Margin*(1+1e-6) || res.Bound < best.Margin*(1-1e-6) {
+	if res.Margin < 0.99*best.Margin || res.Margin > best.Margin*(1+1e-6) ||
+		res.Bound < best.Margin*(1-1e-6) {
 		t.Errorf("margin %v, bound %v; the svm's is %v", res.Margin, res.Bound, best.Margin)
 	}
 	if err := l.Learn(b, make([]learner.Round, b.Len())); !errors.Is(err, learner.ErrBatch) {
@@ -222,9 +242,11 @@ func TestROMMAKernel(t *testing.T) {
 func TestRowsNotSeparable(t *testing.T) {
 	X, y := [][]float64{{1, 2}, {1, 2}, {-3, 1}, {2, -1}}, []float64{1, -1, 1, -1}
 	k := learner.KernelConfig{Kernel: "rbf", Gamma: 1}
-	for name, c := range map[string]learner.Config{"pumma": &learners.PUMMAConfig{P: "2", Delta: 0.1, KernelConfig: k},
+	for name, c := range map[string]learner.Config{"pumma": &learners.PUMMAConfig{P: "2",
+		Delta: 0.1, KernelConfig: k},
 		"romma": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: k}} {
-		r, err := fitter[float64](t, name, c).Fit(t.Context(), block[float64]("dense", X, y), learner.FitOptions{MaxUpdates: 1e6})
+		r, err := fitter[float64](t, name, c).Fit(t.Context(), block[float64]("dense", X, y),
+			learner.FitOptions{MaxUpdates: 1e6})
 		if err != nil || r.Converged || r.Violators == 0 || r.Updates == 1e6 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -242,10 +264,13 @@ func TestMarginRowsRefuse(t *testing.T) {
 		{learners.PUMMAConfig{P: "3", Delta: 0.1}, y, learner.FitOptions{}, learner.ErrConfig},
 		{learners.PUMMAConfig{P: "2"}, y, learner.FitOptions{}, learner.ErrConfig},
 		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y[:1], learner.FitOptions{}, learner.ErrFit},
-		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learner.FitOptions{Delta: 1}, learner.ErrConfig},
-		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learner.FitOptions{MaxUpdates: -1}, learner.ErrConfig},
+		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learner.FitOptions{Delta: 1},
+			learner.ErrConfig},
+		{learners.PUMMAConfig{P: "2", Delta: 0.1}, y, learner.FitOptions{MaxUpdates: -1},
+			learner.ErrConfig},
 	} {
-		if _, err := learners.FitPUMMARows(t.Context(), g, c.y, c.cfg, c.o); !errors.Is(err, c.want) {
+		if _, err := learners.FitPUMMARows(t.Context(), g, c.y, c.cfg, c.o); !errors.Is(err,
+			c.want) {
 			t.Errorf("%+v: %v, want %v", c, err, c.want)
 		}
 	}
@@ -259,13 +284,15 @@ func TestMarginRowsRefuse(t *testing.T) {
 		{y, learner.FitOptions{Halving: true}, learner.ErrConfig}, // not aggressive
 		{y, learner.FitOptions{Delta: math.NaN()}, learner.ErrConfig},
 	} {
-		if _, err := learners.FitROMMARows(t.Context(), g, c.y, romma, c.o); !errors.Is(err, c.want) {
+		if _, err := learners.FitROMMARows(t.Context(), g, c.y, romma, c.o); !errors.Is(err,
+			c.want) {
 			t.Errorf("romma, %+v: %v, want %v", c.o, err, c.want)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := learners.FitPUMMARows(ctx, g, y, learners.PUMMAConfig{P: "2", Delta: 0.1}, learner.FitOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := learners.FitPUMMARows(ctx, g, y, learners.PUMMAConfig{P: "2", Delta: 0.1},
+		learner.FitOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -99,8 +99,9 @@ func TestKeptRoom(t *testing.T) {
 		}
 		return b
 	}
-	rbf, one := learner.KernelConfig{Kernel: "rbf", Gamma: 1}, UpdateConfig{Beta: 2, Update: "perceptron",
-		C: 1}
+	rbf, one := learner.KernelConfig{Kernel: "rbf", Gamma: 1}, UpdateConfig{Beta: 2,
+		Update: "perceptron",
+		C:      1}
 	for name, c := range map[string]learner.Config{
 		"budget": &BudgetConfig{Budget: 20, UpdateConfig: one, KernelConfig: rbf},
 		"tbp": &TBPConfig{Budget: 20, ErrorCache: "random", ErrorSize: 20, Ties: "oldest",
@@ -163,7 +164,8 @@ func TestKeptRoom(t *testing.T) {
 		if kept > room {
 			t.Errorf("%s: features of %d bytes are kept, which may take %d", name, kept, room)
 		}
-		x := learner.Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000, Elem: 4,
+		x := learner.Extent{Features: 40180, Examples: 60, NonZeros: 60 * 40000, Longest: 40000,
+			Elem: 4,
 			Kept: room}
 		if f := c.Memory(x); l.Bytes() > f.Held() {
 			t.Errorf("%s: %d bytes are held, Memory says %d: %+v", name, l.Bytes(), f.Held(),
@@ -175,7 +177,8 @@ func TestKeptRoom(t *testing.T) {
 // TestFitMemory: sizes that are fitted take no more than was asked for, nearly as much, and the
 // settings given stay as they are.
 func TestFitMemory(t *testing.T) {
-	x := learner.Extent{Features: 100, Examples: learner.Any, NonZeros: learner.Any, Longest: 30, Elem: 4}
+	x := learner.Extent{Features: 100, Examples: learner.Any, NonZeros: learner.Any, Longest: 30,
+		Elem: 4}
 	for _, c := range []learner.Config{
 		&BudgetConfig{Budget: 100}, &TBPConfig{Budget: 100, ErrorCache: "flips",
 			ErrorSize: 300}, &TBPConfig{Budget: 100, ErrorCache: "sv", ErrorSize: 300},
@@ -219,7 +222,8 @@ func TestFewerThanKept(t *testing.T) {
 			UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
 			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 	} {
-		x := learner.Extent{Features: 10, Examples: 50, NonZeros: 500, Longest: 10, Elem: 4, Whole: true}
+		x := learner.Extent{Features: 10, Examples: 50, NonZeros: 500, Longest: 10, Elem: 4,
+			Whole: true}
 		d, err := c.Traits().FitMemory(1<<30, x, 100, 100)
 		if err != nil {
 			t.Fatal(err)

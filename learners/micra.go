@@ -11,15 +11,24 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "micra", Summary: "MICRA, approximate maximal margin with a rule controlled by the number of mistakes",
-		Config: func() learner.Config { return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9} }, New32: newMICRA[float32], New64: newMICRA[float64]})
+	learner.Register(learner.Entry{
+		Name: "micra",
+		Summary: "MICRA, approximate maximal margin with a rule controlled by the number of " +
+			"mistakes",
+		Config: func() learner.Config {
+			return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9}
+		},
+		New32: newMICRA[float32],
+		New64: newMICRA[float64],
+	})
 }
 
-// MICRA keeps weights of length 1 and turns them by steps that shrink with the number of updates, as does the margin that it asks
-// for.
+// MICRA keeps weights of length 1 and turns them by steps that shrink with the number of updates,
+// as does the margin that it asks for.
 //
-// Reference: P. Tsampouka, J. Shawe-Taylor, "Approximate Maximum Margin Algorithms with Rules Controlled by the Number of
-// Mistakes", ICML 2007. With u_1 = y_1 x_1 / |x_1| and t = 1, 2, ... counting the updates from there:
+// Reference: P. Tsampouka, J. Shawe-Taylor, "Approximate Maximum Margin Algorithms with Rules
+// Controlled by the Number of Mistakes", ICML 2007. With u_1 = y_1 x_1 / |x_1| and t = 1, 2, ...
+// counting the updates from there:
 //
 //	(1) update if u_t . y x <= beta / t^epsilon
 //	(2) u' = u_t + eta / t^zeta y x
@@ -32,18 +41,20 @@ func init() {
 //	beta, epsilon  Config            margin, of examples of length at most 1
 //	eta, zeta      Config            step
 //
-// Deviations: examples are taken as they are: the paper divides them by the length of the longest. The paper's values of the
-// parameters are not known; the defaults are ours. An example without features, and one that would leave u' = 0, are passed over.
+// Deviations: examples are taken as they are: the paper divides them by the length of the longest.
+// The paper's values of the parameters are not known; the defaults are ours. An example without
+// features, and one that would leave u' = 0, are passed over.
 //
 // Guarantee: |u| = 1 after every update: TestMICRA.
 //
-// Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features) every 1024 updates.
-// Memory: one T a feature.
+// Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
+// every 1024 updates. Memory: one T a feature.
 type MICRA[T learner.Float] struct {
 	margin.ScaledLinear[T]
 	cfg       MICRAConfig
 	threshold float64 // of the next update
-	sum       float64 // of the dual coefficients of u = sum alpha_k y_k x_k; NaN where they are not known
+	// of the dual coefficients of u = sum alpha_k y_k x_k; NaN where they are not known
+	sum float64
 }
 
 // MICRAConfig holds the settings of MICRA.
@@ -56,16 +67,19 @@ type MICRAConfig struct {
 
 // Validate wants Beta >= 0, Eta > 0, Epsilon and Zeta in [0,1].
 func (c *MICRAConfig) Validate() error {
-	if err := learner.CheckSetting("micra", "beta", c.Beta, c.Beta >= 0, "a number >= 0"); err != nil {
+	if err := learner.CheckSetting("micra", "beta", c.Beta, c.Beta >= 0,
+		"a number >= 0"); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting("micra", "epsilon", c.Epsilon, c.Epsilon >= 0 && c.Epsilon <= 1, "a number in [0,1]"); err != nil {
+	if err := learner.CheckSetting("micra", "epsilon", c.Epsilon, c.Epsilon >= 0 && c.Epsilon <= 1,
+		"a number in [0,1]"); err != nil {
 		return err
 	}
 	if err := learner.CheckSetting("micra", "eta", c.Eta, c.Eta > 0, "a number > 0"); err != nil {
 		return err
 	}
-	return learner.CheckSetting("micra", "zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1, "a number in [0,1]")
+	return learner.CheckSetting("micra", "zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1,
+		"a number in [0,1]")
 }
 
 // Traits is Config.Traits.
@@ -76,7 +90,9 @@ func (c *MICRAConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *MICRAConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *MICRAConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: one T a feature, and what passes take.
 func (c *MICRAConfig) Memory(x learner.Extent) learner.Footprint {
@@ -90,7 +106,8 @@ func newMICRA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	return &MICRA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1}, cfg: cfg}, nil
+	return &MICRA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1},
+		cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.
@@ -149,14 +166,17 @@ func (r *MICRA[T]) normalise(norm2 float64) {
 	r.Norm2 = 1
 }
 
-// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. Examples are not divided by R.
-func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. Examples are not divided by
+// R.
+func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	r.aim()
 	return r.FitPasses(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil,
 		func() map[string]float64 { return map[string]float64{"sum": r.sum} })
 }
 
-// bound: for every v of length 1, u.v = sum alpha_k y_k x_k.v >= margin(v) sum alpha_k, and |u| = 1.
+// bound: for every v of length 1, u.v = sum alpha_k y_k x_k.v >= margin(v) sum alpha_k, and |u| =
+// 1.
 func (r *MICRA[T]) bound() float64 {
 	if !(r.sum > 0) {
 		return math.Inf(1)
@@ -184,7 +204,9 @@ func (r *MICRA[T]) State() learner.State { return learner.StateOf(r.fields) }
 func (r *MICRA[T]) SetState(s learner.State) error { return learner.SetState("micra", s, r.fields) }
 
 // CheckState is Learner.CheckState.
-func (r *MICRA[T]) CheckState(s learner.State) error { return learner.CheckState("micra", s, r.fields) }
+func (r *MICRA[T]) CheckState(s learner.State) error {
+	return learner.CheckState("micra", s, r.fields)
+}
 
 func (r *MICRA[T]) fields(c *learner.Codec) {
 	r.ScaledLinear.Fields(c)

@@ -21,13 +21,14 @@ func TestMICRAByHand(t *testing.T) {
 		{[]float64{0, 0}, -1, 0, 0, last},                    // turns nothing: passed over
 		{[]float64{0, 1}, +1, last[1], 0, last},
 	})
-	runByHand(t, "micra", &learners.MICRAConfig{Beta: 0.5, Epsilon: 0, Eta: 4, Zeta: 0.5}, []handStep{
-		{[]float64{0, 0}, +1, 0, 0, []float64{0, 0}}, // has no direction
-		{[]float64{-3, 0}, -1, 0, 1, []float64{1, 0}},
-		{[]float64{0.25, 0}, -1, 0.25, 0, []float64{1, 0}},   // u' = 0: passed over
-		{[]float64{0.5, 0}, -1, 0.5, 1, []float64{-1, 0}},    // u' = (-1, 0)
-		{[]float64{0, r2 / 2}, +1, 0, 1, []float64{-r2, r2}}, // step 4/sqrt 2: u' = (-1, 1)
-	})
+	runByHand(t, "micra", &learners.MICRAConfig{Beta: 0.5, Epsilon: 0, Eta: 4, Zeta: 0.5},
+		[]handStep{
+			{[]float64{0, 0}, +1, 0, 0, []float64{0, 0}}, // has no direction
+			{[]float64{-3, 0}, -1, 0, 1, []float64{1, 0}},
+			{[]float64{0.25, 0}, -1, 0.25, 0, []float64{1, 0}},   // u' = 0: passed over
+			{[]float64{0.5, 0}, -1, 0.5, 1, []float64{-1, 0}},    // u' = (-1, 0)
+			{[]float64{0, r2 / 2}, +1, 0, 1, []float64{-r2, r2}}, // step 4/sqrt 2: u' = (-1, 1)
+		})
 }
 
 func TestGoldenMICRA(t *testing.T) {
@@ -55,9 +56,11 @@ func goldenMICRA(t *testing.T, form string) {
 	for _, x := range g.X {
 		R = max(R, pnorm(x, 2))
 	}
-	X := scaleRows(augmented(g.X, R), func([]float64) float64 { return R * math.Sqrt2 }) // by the longest, augmented
+	// by the longest, augmented
+	X := scaleRows(augmented(g.X, R), func([]float64) float64 { return R * math.Sqrt2 })
 	b := block[float64](form, X, g.Y)
-	l := newLearner[float64](t, "micra", &learners.MICRAConfig{Beta: g.Beta, Epsilon: g.Eps, Eta: g.Eta, Zeta: g.Zeta})
+	l := newLearner[float64](t, "micra", &learners.MICRAConfig{Beta: g.Beta, Epsilon: g.Eps,
+		Eta: g.Eta, Zeta: g.Zeta})
 	epochs, traced := 0, 0
 	for last := int64(-1); last != l.Updates(); epochs++ {
 		last = l.Updates()
@@ -67,19 +70,22 @@ func goldenMICRA(t *testing.T, form string) {
 			}
 			want := g.Trace[traced]
 			if l.Updates()-1 != want.Update || k != want.Example { // the first is update 0 there
-				t.Fatalf("update %d by example %d, want %d by %d", l.Updates()-1, k, want.Update, want.Example)
+				t.Fatalf("update %d by example %d, want %d by %d", l.Updates()-1, k, want.Update,
+					want.Example)
 			}
 			nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
 			traced++
 		}
 	}
 	if traced != len(g.Trace) || l.Updates()-1 != g.Updates || epochs != g.Epochs {
-		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates()-1, epochs, traced, g.Updates, g.Epochs, len(g.Trace))
+		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates()-1, epochs,
+			traced, g.Updates, g.Epochs, len(g.Trace))
 	}
 	nearAll(t, "w", l.Weights(), g.FinalW, goldenTol64)
 }
 
-// TestMICRA: |u| = 1 after every update; on separable data of unit length it ends, and every margin is above the last threshold.
+// TestMICRA: |u| = 1 after every update; on separable data of unit length it ends, and every margin
+// is above the last threshold.
 func TestMICRA(t *testing.T) {
 	micraUnit[float64](t, 1e-12)
 	micraUnit[float32](t, 1e-5)
@@ -94,7 +100,8 @@ func micraUnit[T learner.Float](t *testing.T, tol float64) {
 		last = l.Updates()
 		for i := range b.Len() {
 			if one(t, l, b, i).Updates == 1 {
-				near(t, fmt.Sprintf("|u| after update %d", l.Updates()), pnorm(l.Weights(), 2), 1, tol)
+				near(t, fmt.Sprintf("|u| after update %d", l.Updates()), pnorm(l.Weights(), 2), 1,
+					tol)
 			}
 		}
 	}
@@ -108,7 +115,8 @@ func micraUnit[T learner.Float](t *testing.T, tol float64) {
 	}
 	for i, v := range f {
 		if float64(b.Y[i])*v <= threshold {
-			t.Errorf("example %d has margin %v after convergence, want more than %v", i, float64(b.Y[i])*v, threshold)
+			t.Errorf("example %d has margin %v after convergence, want more than %v", i,
+				float64(b.Y[i])*v, threshold)
 		}
 	}
 }

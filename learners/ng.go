@@ -16,29 +16,36 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "ng", Summary: "TONGA: logistic regression by a low-rank online natural gradient",
+	learner.Register(learner.Entry{
+		Name:    "ng",
+		Summary: "TONGA: logistic regression by a low-rank online natural gradient",
 		Config: func() learner.Config {
-			return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1,
-				EtaDecay: 0.002}
-		}, New32: newNG[float32], New64: newNG[float64]})
+			return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1, EtaDecay: 0.002}
+		},
+		New32: newNG[float32],
+		New64: newNG[float64],
+	})
 }
 
-// NG descends the logistic loss along the natural gradient, for which it keeps the uncentred covariance of the gradients as k leading eigenvectors
-// and the gradients since these were taken.
+// NG descends the logistic loss along the natural gradient, for which it keeps the uncentred
+// covariance of the gradients as k leading eigenvectors and the gradients since these were taken.
 //
-// Reference: N. Le Roux, P.-A. Manzagol, Y. Bengio, "Topmoumoute Online Natural Gradient Algorithm", NIPS 2007. With the loss
-// log(1 + exp(-y w.x)), its gradient g_t and the matrix of columns
+// Reference: N. Le Roux, P.-A. Manzagol, Y. Bengio, "Topmoumoute Online Natural Gradient
+// Algorithm", NIPS 2007. With the loss log(1 + exp(-y w.x)), its gradient g_t and the matrix of
+// columns
 //
 //	X_t = [gamma^(t/2) U, gamma^((t-1)/2) g_1, ..., gamma^(1/2) g_{t-1}, g_t]
 //
 //	(1) v_t = (X_t X_t' + lambda I)^-1 g_t = X_t (X_t' X_t + lambda I)^-1 e_last
 //	(2) w -= eta/(1 + c n) v_t      after n steps
-//	(3) after b gradients U becomes the k leading eigenvectors of X_t X_t', each of the length of its eigenvalue's root, and t = 0
+//	(3) after b gradients U becomes the k leading eigenvectors of X_t X_t', each of the length of
+//	    its eigenvalue's root, and t = 0
 //
 //	paper     here             shape, unit
 //	X_t       rows, scale      at most b + k columns; gradients are kept as examples, with a factor
 //	X'X       gram             (b + k) x (b + k)
-//	b         Config.Buffer    gradients between two reductions; the first comes when there are b + k columns
+//	b         Config.Buffer    gradients between two reductions; the first comes when there are b +
+//	                           k columns
 //	k         Config.Rank      eigenvectors kept
 //	gamma     Config.Decay     decay of the covariance, a gradient
 //	lambda    Config.Lambda    regulariser, in units of squared gradients
@@ -60,11 +67,12 @@ func init() {
 // divided by their number, as in the traces. An example without features has no gradient and is
 // passed over, as is one whose gradient is beyond the range of float64.
 //
-// Guarantee: the weights of an independent implementation after every example: TestGoldenNG. (1) in the space of features gives the same weights:
-// TestNGDense.
+// Guarantee: the weights of an independent implementation after every example: TestGoldenNG. (1) in
+// the space of features gives the same weights: TestNGDense.
 //
-// Cost: an example costs b + k inner products with its non-zeros and O((b + k)^3) for (1); the columns are added to the weights, and reduced, only
-// every b examples, O((b + k) k) a feature and O((b + k)^3) for the eigenvectors. Memory: b + 2 k float64 a feature.
+// Cost: an example costs b + k inner products with its non-zeros and O((b + k)^3) for (1); the
+// columns are added to the weights, and reduced, only every b examples, O((b + k) k) a feature and
+// O((b + k)^3) for the eigenvectors. Memory: b + 2 k float64 a feature.
 type NG[T learner.Float] struct {
 	cfg     NGConfig
 	w       []float64   // without step.rows
@@ -113,10 +121,12 @@ const maxNG = 1024
 // 0, EtaDecay >= 0.
 func (c *NGConfig) Validate() error {
 	if c.Buffer < 1 || c.Rank < 1 || c.Buffer > maxNG || c.Buffer+c.Rank > maxNG {
-		return fmt.Errorf("ng: buffer is %d, rank %d, want at least 1 and together at most %d: %w", c.Buffer, c.Rank, maxNG, learner.ErrConfig)
+		return fmt.Errorf("ng: buffer is %d, rank %d, want at least 1 and together at most %d: %w",
+			c.Buffer, c.Rank, maxNG, learner.ErrConfig)
 	}
 	return errors.Join(
-		learner.CheckSetting("ng", "decay", c.Decay, c.Decay > 0 && c.Decay <= 1, "a number > 0 and <= 1"),
+		learner.CheckSetting("ng", "decay", c.Decay, c.Decay > 0 && c.Decay <= 1,
+			"a number > 0 and <= 1"),
 		learner.CheckSetting("ng", "lambda", c.Lambda, c.Lambda > 0, "a number > 0"),
 		learner.CheckSetting("ng", "eta", c.Eta, c.Eta > 0, "a number > 0"),
 		learner.CheckSetting("ng", "eta-decay", c.EtaDecay, c.EtaDecay >= 0, "a number >= 0"))
@@ -130,7 +140,9 @@ func (c *NGConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *NGConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *NGConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: b + 2 k + 1 float64 a feature, and three matrices of b + k.
 func (c *NGConfig) Memory(x learner.Extent) learner.Footprint {
@@ -150,8 +162,10 @@ func newNG[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T]
 	}
 	size := cfg.Buffer + cfg.Rank
 	return &NG[T]{
-		cfg: cfg, rows: make([][]float64, size+cfg.Rank), scale: make([]float64, size), step: make([]float64, size), gram: make([]float64, size*size), size: size,
-		dots: make([]float64, size), factor: make([]float64, size*size), vectors: make([]float64, size*size), solved: make([]float64, size), order: make([]int, size),
+		cfg: cfg, rows: make([][]float64, size+cfg.Rank), scale: make([]float64, size),
+		step: make([]float64, size), gram: make([]float64, size*size), size: size,
+		dots: make([]float64, size), factor: make([]float64, size*size), vectors: make([]float64,
+			size*size), solved: make([]float64, size), order: make([]int, size),
 	}, nil
 }
 
@@ -169,7 +183,8 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		f, y := p.score(b, i, l.dots), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		_, val := b.Example(i)
-		if l.learn(b, i, -y/(1+gauss.ExpScalar(float64(y*f))), engine.SumSqOrdered(val)) { // g = -y x/(1 + exp(y f))
+		// g = -y x/(1 + exp(y f))
+		if l.learn(b, i, -y/(1+gauss.ExpScalar(float64(y*f))), engine.SumSqOrdered(val)) {
 			l.updates++
 			rounds[i].Updates = 1
 		}
@@ -177,7 +192,8 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
-// learn makes the step along example i with gradient g times the example, of squared length sq. It reports whether there was one.
+// learn makes the step along example i with gradient g times the example, of squared length sq. It
+// reports whether there was one.
 func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	own := float64(float64(g*g) * sq)
 	if !(own > 0) || own-own != 0 {
@@ -215,7 +231,8 @@ func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	return true
 }
 
-// solve is (1): the last column of the inverse of gram + lambda I, by Cholesky's factor L, of which it is L'^-1 L^-1 e_last.
+// solve is (1): the last column of the inverse of gram + lambda I, by Cholesky's factor L, of which
+// it is L'^-1 L^-1 e_last.
 func (l *NG[T]) solve() bool {
 	n, c := l.n, l.solved
 	for i := range n {
@@ -287,8 +304,10 @@ func (l *NG[T]) flush() {
 	clear(l.step)
 }
 
-// jacobi makes the symmetric n x n matrix a, of which the lower triangle is given, diagonal by rotations: row j of V becomes the eigenvector of
-// the eigenvalue a[j][j], which is >= 0 but for rounding. Cyclic Jacobi, some 5 sweeps of 6 n^3 operations. Only operations with one correct result are used.
+// jacobi makes the symmetric n x n matrix a, of which the lower triangle is given, diagonal by
+// rotations: row j of V becomes the eigenvector of the eigenvalue a[j][j], which is >= 0 but for
+// rounding. Cyclic Jacobi, some 5 sweeps of 6 n^3 operations. Only operations with one correct
+// result are used.
 //
 // Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 8.5.
 func jacobi(a, V []float64, n int) {
@@ -378,7 +397,8 @@ func (l *NG[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *NG[T]) Bytes() int64 {
-	n := int64(unsafe.Sizeof(*l)) + 3*primal.BytesOf(l.gram) + 4*primal.BytesOf(l.scale) + 8*int64(len(l.order)) + primal.BytesOf(l.w)
+	n := int64(unsafe.Sizeof(*l)) + 3*primal.BytesOf(l.gram) + 4*primal.BytesOf(l.scale) +
+		8*int64(len(l.order)) + primal.BytesOf(l.w)
 	for _, r := range l.rows {
 		n += primal.BytesOf(r)
 	}

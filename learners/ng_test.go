@@ -12,8 +12,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// baselines is the golden file of the rivals of the VVM paper. Its features are multiplied by the labels; here the labels are handed over beside the
-// features themselves.
+// baselines is the golden file of the rivals of the VVM paper. Its features are multiplied by the
+// labels; here the labels are handed over beside the features themselves.
 type baselines struct {
 	Features [][]float64
 	Labels   []float64
@@ -50,7 +50,8 @@ func TestGoldenNG(t *testing.T) {
 	}
 	for _, form := range forms {
 		b := block[float64](form, g.Features, g.Labels)
-		l := newLearner[float64](t, "ng", &learners.NGConfig{Buffer: g.NG.Window, Rank: g.NG.K, Decay: g.NG.Gamma, Lambda: g.NG.Lam, Eta: g.NG.Eta})
+		l := newLearner[float64](t, "ng", &learners.NGConfig{Buffer: g.NG.Window, Rank: g.NG.K,
+			Decay: g.NG.Gamma, Lambda: g.NG.Lam, Eta: g.NG.Eta})
 		for i, want := range g.NG.W {
 			one(t, l, b, i)
 			nearAll(t, fmt.Sprintf("%s, step %d: w", form, i), l.Weights(), want, goldenTol64)
@@ -62,7 +63,8 @@ func TestGoldenNG(t *testing.T) {
 func TestNGProba(t *testing.T) {
 	g := readBaselines(t)
 	b := block[float64](forms[0], g.Features, g.Labels)
-	l := newLearner[float64](t, "ng", &learners.NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1})
+	l := newLearner[float64](t, "ng", &learners.NGConfig{Buffer: 30, Rank: 5, Decay: 0.995,
+		Lambda: 1, Eta: 1})
 	if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,8 @@ func TestNGProba(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, p := range proba {
-		if f := math.Log(p / (1 - p)); math.Abs(f-score[i]) > 0x1p-50*(1+1/(1-p)+math.Abs(f)) { // log p and log(1-p) to some eps each
+		// log p and log(1-p) to some eps each
+		if f := math.Log(p / (1 - p)); math.Abs(f-score[i]) > 0x1p-50*(1+1/(1-p)+math.Abs(f)) {
 			t.Errorf("example %d: P = %v, log-odds %v, score %v", i, p, f, score[i])
 		}
 	}

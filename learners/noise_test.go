@@ -132,7 +132,8 @@ func TestNoiseMerge(t *testing.T) {
 		if got := a.Report().LabelNoise; math.Abs(got-want) > 1e-15 {
 			t.Errorf("%s: %v, want %v", c.Covariance, got, want)
 		}
-		fixed, err := learner.New[float64](e, &ADFConfig{Covariance: c.Covariance, Noise: 0.05}, learner.Env{})
+		fixed, err := learner.New[float64](e, &ADFConfig{Covariance: c.Covariance, Noise: 0.05},
+			learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}

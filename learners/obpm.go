@@ -13,11 +13,18 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "obpm", Summary: "online Bayes point machine: the average of many learners, each on random parts of the stream",
+	learner.Register(learner.Entry{
+		Name: "obpm",
+		Summary: "online Bayes point machine: the average of many learners, each on random " +
+			"parts of the stream",
 		Config: func() learner.Config {
-			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights, Path: PathAuto,
-				Budget: 1000, Removal: RemoveOldest, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		}, New32: newOBPM[float32], New64: newOBPM[float64]})
+			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights,
+				Path: PathAuto, Budget: 1000, Removal: RemoveOldest,
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		},
+		New32: newOBPM[float32],
+		New64: newOBPM[float64],
+	})
 }
 
 // Values of OBPMConfig.Combine and OBPMConfig.Path.
@@ -42,9 +49,11 @@ const (
 //	N            Config.Members        number of members
 //	tau          Config.Tau            probability
 //	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t)
-//	L, S         rule                  Config.Base: update rule and its step sizes, with a state of each member's own
+//	L, S         rule                  Config.Base: update rule and its step sizes, with a state of
+//	                                   each member's own
 //	w_{j,t}      lanes or dense        one a feature and member, of T
-//	w~'_t        sum / N               sum = S = the sum of the members' weights, one float64 a feature
+//	w~'_t        sum / N               sum = S = the sum of the members' weights, one float64 a
+//	                                   feature
 //	w~_t         Weights               with Config.Cap after step 15, without it w~'
 //
 // Deviations: step 15, w~ = w~'/max(1, |w~'|), is optional as in the paper (it changes no label);
@@ -72,10 +81,11 @@ type OBPM[T learner.Float] struct {
 	cfg OBPMConfig
 	ensemble.Ensemble[T]
 
-	tells     ensemble.Tallied // what f comes from: S where that is kept, else the members' scores or votes
-	sumSq     float64          // |S|^2, kept if cfg.Cap
-	presented uint64           // examples, the number of the next one's draws
-	updates   uint64           // of members
+	// what f comes from: S where that is kept, else the members' scores or votes
+	tells     ensemble.Tallied
+	sumSq     float64 // |S|^2, kept if cfg.Cap
+	presented uint64  // examples, the number of the next one's draws
+	updates   uint64  // of members
 }
 
 // OBPMConfig holds the settings of OBPM.
@@ -108,7 +118,8 @@ func (c *OBPMConfig) Validate() error {
 	if c.Members < 1 || c.Members > MaxMembers {
 		return bad("members", c.Members, fmt.Sprintf("1 to %d", MaxMembers))
 	}
-	if err := learner.CheckSetting("obpm", "tau", c.Tau, c.Tau >= 0 && c.Tau <= 1, "a probability, 0 to 1"); err != nil {
+	if err := learner.CheckSetting("obpm", "tau", c.Tau, c.Tau >= 0 && c.Tau <= 1,
+		"a probability, 0 to 1"); err != nil {
 		return err
 	}
 	if c.Combine != CombineWeights && c.Combine != CombineVote {
@@ -168,7 +179,8 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		lanes, _ := engine.LanesBytes(members, 0, 0, x.Elem, false, false)
 		moving = max(moving, lanes) // a learner begins with lanes
 		parts := (members + ensemble.DenseGroup - 1) / ensemble.DenseGroup
-		work = laneWorkBytes(parts*64, 1, x.Elem) + 64*words*ensemble.RunRows/64*8 + 12*ensemble.RunRows*words
+		work = laneWorkBytes(parts*64, 1, x.Elem) + 64*words*ensemble.RunRows/64*8 +
+			12*ensemble.RunRows*words
 		tallies = parts * min(ensemble.RunRows, max(1, ensemble.RunTallies/parts))
 	} else {
 		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
@@ -184,7 +196,8 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 	if c.Combine != CombineVote && form.Additive {
 		f.Tables(x, "sum", 8)
 	}
-	f.Add("members' work space", members, work+tallies*int64(unsafe.Sizeof(ensemble.Tally{}))*3/2+primal.Fixed)
+	f.Add("members' work space", members, work+tallies*int64(unsafe.Sizeof(
+		ensemble.Tally{}))*3/2+primal.Fixed)
 	f.Moving = learner.Plus(f.Moving, moving)
 	f.Copied(x, 8, learner.Plus(learner.Times(seen, members*x.Elem+4+8), 24*members))
 	return f
@@ -275,7 +288,8 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	case !step.Form.Additive:
 		o.tells = ensemble.Scores
 	}
-	o.Ensemble = ensemble.NewEnsemble[T](o.cfg.Members, o.cfg.Tau, step, o.tells == ensemble.Nothing, env)
+	o.Ensemble = ensemble.NewEnsemble[T](o.cfg.Members, o.cfg.Tau, step,
+		o.tells == ensemble.Nothing, env)
 	o.Path, o.Lengths = o.cfg.Path, o.Lengths || o.cfg.Cap
 	o.Own.O = &o.Ensemble
 	o.Runs.Give(&o.Own)

@@ -32,13 +32,16 @@ const (
 // removed from all of them:
 //
 //	oldest    the one kept longest
-//	norm      the one with the least sum_m a_jm^2 K(x_j, x_j): what the members change by, all together
-//	errors    the one without which the average makes the fewest errors on the kept examples, as [TBP] does with the error cache sv
+//	norm      the one with the least sum_m a_jm^2 K(x_j, x_j): what the members change by, all
+//	          together
+//	errors    the one without which the average makes the fewest errors on the kept examples, as
+//	          [TBP] does with the error cache sv
 //
 //	paper        here                  shape, unit
 //	x_t, y_t     block                 example; label, -1 or +1
 //	N            Config.Members        number of members
-//	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t), as for OBPM
+//	b_{j,t}      draws                 Bernoulli(tau) of (seed, member j, example number t), as for
+//	                                   OBPM
 //	w_{m,t}      lanes                 a_jm, of kept example j and member m, of T
 //	N w~'_t      support               kept examples x_j, S_j = sum_m a_jm
 //	p            Config.Budget         examples kept at most; 0: no limit
@@ -55,14 +58,15 @@ const (
 // more, and O(p) to find what to remove, with errors O(p^2). Memory: kept examples and p N of T;
 // with errors p^2 float64 more.
 type KernelOBPM[T learner.Float] struct {
-	cfg         OBPMConfig
-	pool        *engine.Pool
-	draws       *engine.Bernoulli
-	rule        *ensemble.Stepper[T]
-	bounded     bool             // errors on kept examples are counted
-	lanes       *engine.Lanes[T] // a: the members' coefficient of the example in slot j is their weight of feature j
-	kept.Set[T]                  // coef is S
-	size        []float64        // sum_m a_jm^2 K(x_j, x_j), for norm
+	cfg     OBPMConfig
+	pool    *engine.Pool
+	draws   *engine.Bernoulli
+	rule    *ensemble.Stepper[T]
+	bounded bool // errors on kept examples are counted
+	// a: the members' coefficient of the example in slot j is their weight of feature j
+	lanes       *engine.Lanes[T]
+	kept.Set[T]           // coef is S
+	size        []float64 // sum_m a_jm^2 K(x_j, x_j), for norm
 	presented   uint64
 	updates     int64
 
@@ -96,7 +100,8 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept,
 		bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
-		mask:    make([]uint64, words), tallies: make([]ensemble.Tally, words), coefs: make([][]T, words), work: ensemble.NewLaneWork[T](words, engine.WideTile),
+		mask:    make([]uint64, words), tallies: make([]ensemble.Tally, words), coefs: make([][]T,
+			words), work: ensemble.NewLaneWork[T](words, engine.WideTile),
 		unit: [1]T{1}, column: make([]T, cfg.Members),
 	}
 	return l, l.reset()
@@ -117,20 +122,24 @@ func (l *KernelOBPM[T]) reset() (err error) {
 // validateKernel checks what differs with a kernel; form is the base's members' form, if any.
 func (c *OBPMConfig) validateKernel(form *learner.MemberForm) error {
 	if c.Budget < 0 || c.Budget > math.MaxInt32 {
-		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w", c.Budget, learner.ErrConfig)
+		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w",
+			c.Budget, learner.ErrConfig)
 	}
 	known := c.Removal == RemoveOldest || c.Removal == RemoveNorm || c.Removal == RemoveErrors
 	if !known && (c.Removal != "" || !c.Linear()) {
-		return fmt.Errorf("obpm: removal is %q, want oldest, norm or errors: %w", c.Removal, learner.ErrConfig)
+		return fmt.Errorf("obpm: removal is %q, want oldest, norm or errors: %w", c.Removal,
+			learner.ErrConfig)
 	}
 	if err := c.KernelConfig.Validate("obpm"); err != nil || c.Linear() {
 		return err
 	}
 	switch {
 	case c.Combine != CombineWeights:
-		return fmt.Errorf("obpm: combine is %q: with a kernel the members are averaged (weights): %w", c.Combine, learner.ErrConfig)
+		return fmt.Errorf("obpm: combine is %q: with a kernel the members are averaged "+
+			"(weights): %w", c.Combine, learner.ErrConfig)
 	case c.Cap:
-		return fmt.Errorf("obpm: cap changes no label and is not there with a kernel: %w", learner.ErrConfig)
+		return fmt.Errorf("obpm: cap changes no label and is not there with a kernel: %w",
+			learner.ErrConfig)
 	case form == nil || !form.Additive || !form.Toward:
 		return fmt.Errorf("obpm: base is %q: with a kernel it must add positive multiples of y x "+
 			"and no others, as perceptron and pa do: %w", c.Base, learner.ErrConfig)
@@ -167,7 +176,8 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 	kept.KeptFootprint(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
 	if n < learner.Any {
 		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
-		f.Add("members' coefficients", learner.Times(n, members), learner.Plus(held, learner.Times(primal.Spare(n), 8+4)))
+		f.Add("members' coefficients", learner.Times(n, members), learner.Plus(held,
+			learner.Times(primal.Spare(n), 8+4)))
 		f.Moving = learner.Plus(f.Moving, moving)
 		if x.Saved {
 			f.Copies = learner.Plus(f.Copies, learner.Times(n, members, x.Elem))
@@ -180,7 +190,8 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget.
-func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
+	error) {
 	return kept.FitKept("obpm", bytes, kept.MostKept, x, mean, largest, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -401,7 +412,8 @@ func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
 func (l *KernelOBPM[T]) Bytes() int64 {
 	return l.Set.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.size) + 4*int64(cap(l.rows)) +
 		int64(unsafe.Sizeof(*l)) +
-		ensemble.WorkBytes(l.work) + primal.BytesOf(l.column) + int64(cap(l.tallies))*int64(unsafe.Sizeof(ensemble.Tally{}))
+		ensemble.WorkBytes(l.work) + primal.BytesOf(l.column) + int64(cap(l.tallies))*int64(
+		unsafe.Sizeof(ensemble.Tally{}))
 }
 
 // State returns the kept examples with S as "alpha" times "y", and the members' coefficients as
@@ -409,7 +421,9 @@ func (l *KernelOBPM[T]) Bytes() int64 {
 func (l *KernelOBPM[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *KernelOBPM[T]) SetState(s learner.State) error { return learner.SetState("obpm", s, l.fields) }
+func (l *KernelOBPM[T]) SetState(s learner.State) error {
+	return learner.SetState("obpm", s, l.fields)
+}
 
 // CheckState is Learner.CheckState.
 func (l *KernelOBPM[T]) CheckState(s learner.State) error {

@@ -23,7 +23,8 @@ func rbfValue(b *engine.Block[float64], i, j int, gamma float64) float64 {
 	return math.Exp(-gamma * d)
 }
 
-// TestKernelOBPM: one member that sees everything is the kernel perceptron, to the bit; many are as many kernel perceptrons on the same draws.
+// TestKernelOBPM: one member that sees everything is the kernel perceptron, to the bit; many are as
+// many kernel perceptrons on the same draws.
 func TestKernelOBPM(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	X, y := make([][]float64, 300), make([]float64, 300)
@@ -38,8 +39,9 @@ func TestKernelOBPM(t *testing.T) {
 	}
 	b := block[float64]("dense", X, y)
 	one := learnOnline(t, "obpm", kernelOBPM(1, 1, 0, learners.RemoveOldest), b, 2)
-	want := learnOnline(t, "budget", &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
-		KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}, b, 2)
+	want := learnOnline(t, "budget",
+		&learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}, b, 2)
 	if !slices.Equal(one, want) {
 		t.Errorf("one member: rounds %v ..., the kernel perceptron's %v ...", one[:5], want[:5])
 	}
@@ -69,13 +71,15 @@ func TestKernelOBPM(t *testing.T) {
 			}
 		}
 		if math.Abs(r.Score-mean) > 1e-11 || r.Updates != updates {
-			t.Fatalf("step %d: score %v, %d updates, %d perceptrons have %v and %d", step, r.Score, r.Updates, N, mean, updates)
+			t.Fatalf("step %d: score %v, %d updates, %d perceptrons have %v and %d", step, r.Score,
+				r.Updates, N, mean, updates)
 		}
 	}
 }
 
 // learnOnline returns the rounds of some epochs.
-func learnOnline(t *testing.T, name string, c learner.Config, b *engine.Block[float64], epochs int) []learner.Round {
+func learnOnline(t *testing.T, name string, c learner.Config, b *engine.Block[float64],
+	epochs int) []learner.Round {
 	t.Helper()
 	l := newLearner[float64](t, name, c)
 	var all []learner.Round
@@ -93,7 +97,8 @@ func learnOnline(t *testing.T, name string, c learner.Config, b *engine.Block[fl
 func TestKernelOBPMRemoval(t *testing.T) {
 	b := learnertest.Dense[float64](300, 12, 0.05)
 	const N, p, gamma = 70, 25, 0.02
-	for _, rule := range []string{learners.RemoveOldest, learners.RemoveNorm, learners.RemoveErrors} {
+	for _, rule := range []string{learners.RemoveOldest, learners.RemoveNorm,
+		learners.RemoveErrors} {
 		l := newLearner[float64](t, "obpm", kernelOBPM(N, 0.2, p, rule))
 		removals := 0
 		for step := range 2 * b.Len() {
@@ -126,7 +131,8 @@ func TestKernelOBPMRemoval(t *testing.T) {
 						var f float64
 						for i := range p {
 							if i != j {
-								f += S[i] * float64(y[i]) * rbfValue(b, int(born[i]-1)%b.Len(), int(born[k]-1)%b.Len(), gamma)
+								f += S[i] * float64(y[i]) * rbfValue(b, int(born[i]-1)%b.Len(),
+									int(born[k]-1)%b.Len(), gamma)
 							}
 						}
 						if f*float64(y[k]) <= 0 {
@@ -137,7 +143,8 @@ func TestKernelOBPMRemoval(t *testing.T) {
 			}
 			for j := range cost {
 				if cost[j] < cost[gone] || cost[j] == cost[gone] && born[j] < born[gone] {
-					t.Fatalf("%s, step %d: example %d of cost %v went, %d has %v", rule, step, born[gone], cost[gone], born[j], cost[j])
+					t.Fatalf("%s, step %d: example %d of cost %v went, %d has %v", rule, step,
+						born[gone], cost[gone], born[j], cost[j])
 				}
 			}
 		}
@@ -176,7 +183,8 @@ func BenchmarkKernelOBPM(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			l, err := learner.New[float32](e, kernelOBPM(members, 0.3, 300, learners.RemoveOldest), learner.Env{Seed: 1})
+			l, err := learner.New[float32](e, kernelOBPM(members, 0.3, 300, learners.RemoveOldest),
+				learner.Env{Seed: 1})
 			if err != nil {
 				b.Fatal(err)
 			}

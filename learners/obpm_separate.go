@@ -80,12 +80,14 @@ const memberSeeds = 0x6d656d62
 
 // newSeparateOBPM returns new members of their own. The first has the ensemble's seed. They keep
 // as many examples as their settings say: Env.Kept is for learners that Keeps speaks of.
-func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env learner.Env) (learner.Learner[T], error) {
+func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env learner.Env) (
+	learner.Learner[T], error) {
 	e, err := learner.Lookup(cfg.Base)
 	if err != nil {
 		return nil, err
 	}
-	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, members: make([]learner.Learner[T], cfg.Members),
+	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, members: make([]learner.Learner[T],
+		cfg.Members),
 		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau)}
 	seeds := engine.NewRand(env.Seed, memberSeeds)
 	seed := env.Seed
@@ -115,7 +117,8 @@ func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) learn
 	}
 	n := min(ensemble.RunExamples, max(1, ensemble.RunTallies/members))
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 16 + 64
-	run := learner.Times(members, each) + learner.Times(n, (members+63)/64, 8) + learner.Times(n, members, 24)*5/4
+	run := learner.Times(members, each) + learner.Times(n, (members+63)/64, 8) + learner.Times(n,
+		members, 24)*5/4
 	f.Add("members' work space", members, run+primal.Fixed)
 	f.Moving = learner.Times(one.Moving, members)
 	f.Each = learner.Times(one.Each, members)

@@ -36,7 +36,8 @@ func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 func TestSeparateOneMember(t *testing.T) {
 	b := randomBlock[float32](300, 40, 7, false, 6)
 	for _, base := range []string{"romma", "adf", "rff", "sogp"} {
-		o := newSeparate[float32](t, OBPMConfig{Members: 1, Tau: 1, Base: base}, learner.Env{Seed: 9})
+		o := newSeparate[float32](t, OBPMConfig{Members: 1, Tau: 1, Base: base},
+			learner.Env{Seed: 9})
 		e, err := learner.Lookup(base)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +62,8 @@ func TestSeparateOneMember(t *testing.T) {
 func TestSeparateSeeds(t *testing.T) {
 	b := randomBlock[float64](60, 12, 5, false, 8)
 	c := OBPMConfig{Members: 4, Tau: 1, Base: "rff"}
-	one, again := newSeparate[float64](t, c, learner.Env{Seed: 2}), newSeparate[float64](t, c, learner.Env{Seed: 2})
+	one, again := newSeparate[float64](t, c, learner.Env{Seed: 2}), newSeparate[float64](t, c,
+		learner.Env{Seed: 2})
 	learnAll(t, one, b, 60)
 	learnAll(t, again, b, 7)
 	if stateBytes(t, one.State()) != stateBytes(t, again.State()) {
@@ -129,15 +131,25 @@ func TestSeparateConfig(t *testing.T) {
 	rbf := learner.KernelConfig{Kernel: "rbf", Gamma: 1}
 	for what, change := range map[string]func(*OBPMConfig){
 		"whole data sets": func(c *OBPMConfig) { c.Base = "svm" },
-		"soft margin":     func(c *OBPMConfig) { c.Base, c.BaseConfig = "pumma", &PUMMAConfig{P: "2", Delta: 0.1, SoftC: 1} },
+		"soft margin": func(c *OBPMConfig) {
+			c.Base, c.BaseConfig = "pumma",
+				&PUMMAConfig{P: "2", Delta: 0.1, SoftC: 1}
+		},
 		"ensemble itself": func(c *OBPMConfig) { c.Base = "obpm" },
 		"cap is true":     func(c *OBPMConfig) { c.Base, c.Cap = "romma", true },
-		"and no others":   func(c *OBPMConfig) { c.Base, c.Removal, c.KernelConfig = "lms", RemoveOldest, rbf },
-		"add positive":    func(c *OBPMConfig) { c.Base, c.Removal, c.KernelConfig = "adf", RemoveOldest, rbf },
+		"and no others": func(c *OBPMConfig) {
+			c.Base, c.Removal, c.KernelConfig = "lms",
+				RemoveOldest, rbf
+		},
+		"add positive": func(c *OBPMConfig) {
+			c.Base, c.Removal, c.KernelConfig = "adf",
+				RemoveOldest, rbf
+		},
 	} {
 		c := e.Config().(*OBPMConfig)
 		change(c)
-		if _, err := learner.New[float32](e, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) ||
+		if _, err := learner.New[float32](e, c, learner.Env{}); !errors.Is(err,
+			learner.ErrConfig) ||
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: New says %v", what, err)
 		}

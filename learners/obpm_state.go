@@ -20,7 +20,9 @@ func (o *OBPM[T]) State() learner.State { return learner.StateOf(o.fields) }
 func (o *OBPM[T]) SetState(s learner.State) error { return learner.SetState("obpm", s, o.fields) }
 
 // CheckState is Learner.CheckState.
-func (o *OBPM[T]) CheckState(s learner.State) error { return learner.CheckState("obpm", s, o.fields) }
+func (o *OBPM[T]) CheckState(s learner.State) error {
+	return learner.CheckState("obpm", s, o.fields)
+}
 
 func (o *OBPM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "presented", &o.presented)
@@ -120,7 +122,8 @@ func (p *members[T]) Weights() []float64 {
 func (p *members[T]) Bytes() int64 {
 	p.o.Form.RLock()
 	defer p.o.Form.RUnlock()
-	return p.o.MembersBytes() + p.o.Runs.Bytes((*ensemble.MemberRun[T]).Bytes) + int64(unsafe.Sizeof(*p.o))
+	return p.o.MembersBytes() + p.o.Runs.Bytes((*ensemble.MemberRun[T]).Bytes) +
+		int64(unsafe.Sizeof(*p.o))
 }
 
 // State is Predictor.State: of an average that has a sum this alone, else the members with the

@@ -46,8 +46,8 @@ func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	return l.(*OBPM[T])
 }
 
-// randomBlock makes n examples of dim features with small whole values (0/1 if binary), about nnz of them not zero, with
-// labels of a random halfspace, some of them wrong.
+// randomBlock makes n examples of dim features with small whole values (0/1 if binary), about nnz
+// of them not zero, with labels of a random halfspace, some of them wrong.
 func randomBlock[T learner.Float](n, dim, nnz int, binary bool, seed uint64) *engine.Block[T] {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	u := make([]float64, dim)
@@ -89,7 +89,8 @@ func toDense[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 	return d
 }
 
-func learnAll[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T], size int) []learner.Round {
+func learnAll[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T],
+	size int) []learner.Round {
 	t.Helper()
 	rounds := make([]learner.Round, b.Len())
 	for lo := 0; lo < b.Len(); lo += size {
@@ -181,7 +182,8 @@ func TestOBPMGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		sparse := g.block()
-		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse, "dense": toDense(sparse)} {
+		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse,
+			"dense": toDense(sparse)} {
 			for _, path := range []string{PathLanes, PathActive} {
 				t.Run(name+"/"+form+"/"+path, func(t *testing.T) { followOBPM(t, &g, b, path) })
 			}
@@ -190,7 +192,8 @@ func TestOBPMGolden(t *testing.T) {
 }
 
 func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path string) {
-	c := OBPMConfig{Members: g.Params.N, Tau: g.Params.Tau, Path: path, BaseConfig: &PerceptronConfig{Eta: g.Params.Eta}}
+	c := OBPMConfig{Members: g.Params.N, Tau: g.Params.Tau, Path: path,
+		BaseConfig: &PerceptronConfig{Eta: g.Params.Eta}}
 	raw := newTestOBPM[float64](t, c, learner.Env{})
 	c.Cap = true
 	capped := newTestOBPM[float64](t, c, learner.Env{})
@@ -267,7 +270,8 @@ func learnNaive[T learner.Float](o *naive.OBPM[T], b *engine.Block[T], rounds []
 	}
 }
 
-// TestOBPMNaive: on 0/1 features, where sums are exact in any order, all paths give the naive loop's every bit.
+// TestOBPMNaive: on 0/1 features, where sums are exact in any order, all paths give the naive
+// loop's every bit.
 func TestOBPMNaive(t *testing.T) {
 	t.Run("float32", testOBPMNaive[float32])
 	t.Run("float64", testOBPMNaive[float64])
@@ -289,7 +293,8 @@ func testOBPMNaive[T learner.Float](t *testing.T) {
 				o := newTestOBPM[T](t, c, learner.Env{Seed: 5})
 				for epoch, w := range [][]learner.Round{want, again} {
 					if got := learnAll(t, o, x, 256); !reflect.DeepEqual(got, w) {
-						t.Fatalf("%d members, tau %v, %s: epoch %d differs from the naive loop's", members, tau, path, epoch)
+						t.Fatalf("%d members, tau %v, %s: epoch %d differs from the naive loop's",
+							members, tau, path, epoch)
 					}
 				}
 				col := make([]T, members)
@@ -297,7 +302,8 @@ func testOBPMNaive[T learner.Float](t *testing.T) {
 					o.Store().Column(col, j)
 					for m, v := range col {
 						if v != ref.W[m][j] {
-							t.Fatalf("%d members, tau %v, %s: member %d has %v for feature %d, want %v", members, tau, path, m, v, j, ref.W[m][j])
+							t.Fatalf("%d members, tau %v, %s: member %d has %v for feature %d, "+
+								"want %v", members, tau, path, m, v, j, ref.W[m][j])
 						}
 					}
 				}
@@ -315,7 +321,8 @@ func TestOBPMOneMember(t *testing.T) {
 		"lms":        &LMSConfig{Eta: 0.02},
 		"alma":       &ALMAConfig{P: 2, B: 1.1, C: 0.7},
 	} {
-		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse, "dense": toDense(sparse)} {
+		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse,
+			"dense": toDense(sparse)} {
 			t.Run(name+"/"+form, func(t *testing.T) {
 				e, err := learner.Lookup(name)
 				if err != nil {
@@ -325,11 +332,14 @@ func TestOBPMOneMember(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := newTestOBPM[float64](t, OBPMConfig{Members: 1, Tau: 1, Base: name, BaseConfig: base}, learner.Env{})
+				o := newTestOBPM[float64](t, OBPMConfig{Members: 1, Tau: 1, Base: name,
+					BaseConfig: base}, learner.Env{})
 				for range 2 {
 					got, want := learnAll(t, o, b, 100), learnAll(t, single, b, 100)
 					for i := range want {
-						if got[i].Updates != want[i].Updates || math.Abs(got[i].Score-want[i].Score) > 1e-12*(1+math.Abs(want[i].Score)) {
+						if got[i].Updates != want[i].Updates ||
+							math.Abs(got[i].Score-want[i].Score) > 1e-12*(1+math.Abs(
+								want[i].Score)) {
 							t.Fatalf("example %d: %v, alone %v", i, got[i], want[i])
 						}
 					}
@@ -383,7 +393,8 @@ var sameBitsCases = map[string]OBPMConfig{
 	"many, tau 1": {Members: 300, Tau: 1},
 }
 
-// TestOBPMSameBits: implementation, threads, block size and path never show, in rounds, state or scores.
+// TestOBPMSameBits: implementation, threads, block size and path never show, in rounds, state or
+// scores.
 func TestOBPMSameBits(t *testing.T) {
 	sparse := randomBlock[float32](300, 40, 7, false, 3)
 	before := vecmath.Active().String()
@@ -392,7 +403,8 @@ func TestOBPMSameBits(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
+	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse,
+		"dense": toDense(sparse)} {
 		for name, c := range sameBitsCases {
 			t.Run(form+"/"+name, func(t *testing.T) {
 				type result struct {
@@ -406,7 +418,8 @@ func TestOBPMSameBits(t *testing.T) {
 					c := c
 					c.Path = path
 					o := newTestOBPM[float32](t, c, learner.Env{Seed: 9, Pool: pool})
-					got := &result{rounds: learnAll(t, o, b, size), scores: make([]float64, b.Len())}
+					got := &result{rounds: learnAll(t, o, b, size), scores: make([]float64,
+						b.Len())}
 					if err := o.Score(b, got.scores); err != nil {
 						t.Fatal(err)
 					}
@@ -429,10 +442,12 @@ func TestOBPMSameBits(t *testing.T) {
 						pool := engine.NewPool(threads)
 						for _, size := range []int{1, 7, 256} {
 							for _, path := range []string{PathAuto, PathLanes, PathActive} {
-								if path != PathAuto && (b.Dense() || c.Combine == CombineVote || c.Base == "alma") {
+								if path != PathAuto && (b.Dense() || c.Combine == CombineVote ||
+									c.Base == "alma") {
 									continue // nothing to choose
 								}
-								run(fmt.Sprintf("%s, %d threads, blocks of %d, %s", im.Name, threads, size, path), path, pool, size)
+								run(fmt.Sprintf("%s, %d threads, blocks of %d, %s", im.Name,
+									threads, size, path), path, pool, size)
 							}
 						}
 						pool.Close()
@@ -447,22 +462,29 @@ func TestOBPMSameBits(t *testing.T) {
 func TestOBPMPool(t *testing.T) {
 	pool := engine.NewPool(4)
 	defer pool.Close()
-	sparse := randomBlock[float32](1100, 1500, 14, false, 4) // so many features that tiles are narrow
-	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
+	// so many features that tiles are narrow
+	sparse := randomBlock[float32](1100, 1500, 14, false, 4)
+	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse,
+		"dense": toDense(sparse)} {
 		for name, c := range sameBitsCases {
-			if c.Members <= engine.NarrowTile || testing.Short() && form == "dense" && name != "perceptron" {
+			if c.Members <= engine.NarrowTile || testing.Short() && form == "dense" &&
+				name != "perceptron" {
 				continue
 			}
-			one, four := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), newTestOBPM[float32](t, c, learner.Env{Seed: 1, Pool: pool})
-			r1, r4 := append(learnAll(t, one, b, 1100), learnAll(t, one, b, 1100)...), append(learnAll(t, four, b, 1100), learnAll(t, four, b, 1100)...)
-			if !reflect.DeepEqual(r1, r4) || stateBytes(t, one.State()) != stateBytes(t, four.State()) {
+			one, four := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), newTestOBPM[float32](t,
+				c, learner.Env{Seed: 1, Pool: pool})
+			r1, r4 := append(learnAll(t, one, b, 1100), learnAll(t, one, b, 1100)...),
+				append(learnAll(t, four, b, 1100), learnAll(t, four, b, 1100)...)
+			if !reflect.DeepEqual(r1, r4) || stateBytes(t, one.State()) != stateBytes(t,
+				four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
 			if err := four.Own.Run(b, 0, four.tells, ensemble.NoDraws); err != nil {
 				t.Fatal(err)
 			}
 			if c.Tau >= 0.3 && (!pool.Worth(four.Own.Cost()) || four.Own.Parts < 2) {
-				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for the pool", form, name, four.Own.Cost(), four.Own.Parts)
+				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for "+
+					"the pool", form, name, four.Own.Cost(), four.Own.Parts)
 			}
 		}
 	}
@@ -475,7 +497,8 @@ func TestOBPMTiles(t *testing.T) {
 		if c.Members <= engine.NarrowTile {
 			continue
 		}
-		wide, narrow := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), newTestOBPM[float32](t, c, learner.Env{Seed: 1})
+		wide, narrow := newTestOBPM[float32](t, c, learner.Env{Seed: 1}), newTestOBPM[float32](t, c,
+			learner.Env{Seed: 1})
 		narrow.Lanes.Reach(5000)
 		for j := range int32(5000) { // rows that no example needs
 			narrow.Lanes.Rows(nil, []int32{j})
@@ -484,7 +507,8 @@ func TestOBPMTiles(t *testing.T) {
 			t.Fatalf("%s: %d and %d tiles", name, len(wide.Lanes.Tiles), len(narrow.Lanes.Tiles))
 		}
 		r1, r2 := learnAll(t, wide, b, 100), learnAll(t, narrow, b, 100)
-		if !reflect.DeepEqual(r1, r2) || stateBytes(t, wide.State()) != stateBytes(t, narrow.State()) {
+		if !reflect.DeepEqual(r1, r2) || stateBytes(t, wide.State()) != stateBytes(t,
+			narrow.State()) {
 			t.Errorf("%s: narrow tiles differ from wide ones", name)
 		}
 	}
@@ -495,7 +519,8 @@ func TestOBPMRestore(t *testing.T) {
 	sparse := randomBlock[float32](600, 60, 9, false, 5)
 	dense := toDense(sparse)
 	for name, c := range sameBitsCases {
-		for _, forms := range [][2]*engine.Block[float32]{{sparse, sparse}, {dense, dense}, {sparse, dense}, {dense, sparse}} {
+		for _, forms := range [][2]*engine.Block[float32]{{sparse, sparse}, {dense, dense},
+			{sparse, dense}, {dense, sparse}} {
 			a, b := forms[0].Slice(0, 300), forms[1].Slice(300, 600)
 			whole := newTestOBPM[float32](t, c, learner.Env{Seed: 2})
 			learnAll(t, whole, &a, 64)
@@ -509,8 +534,10 @@ func TestOBPMRestore(t *testing.T) {
 				t.Errorf("%s: the state differs after SetState", name)
 			}
 			r1, r2 := learnAll(t, whole, &b, 64), learnAll(t, restored, &b, 64)
-			if !reflect.DeepEqual(r1, r2) || stateBytes(t, whole.State()) != stateBytes(t, restored.State()) {
-				t.Errorf("%s (%v then %v): learning on from a restored state differs", name, a.Dense(), b.Dense())
+			if !reflect.DeepEqual(r1, r2) || stateBytes(t, whole.State()) != stateBytes(t,
+				restored.State()) {
+				t.Errorf("%s (%v then %v): learning on from a restored state differs", name,
+					a.Dense(), b.Dense())
 			}
 			if !reflect.DeepEqual(whole.Weights(), restored.Weights()) {
 				t.Errorf("%s: weights differ after SetState", name)
@@ -525,7 +552,8 @@ func TestOBPMForms(t *testing.T) {
 	dense := toDense(sparse)
 	for _, combine := range []string{CombineWeights, CombineVote} {
 		c := OBPMConfig{Members: 80, Tau: 0.2, Combine: combine}
-		pure, mixed := newTestOBPM[float64](t, c, learner.Env{Seed: 3}), newTestOBPM[float64](t, c, learner.Env{Seed: 3})
+		pure, mixed := newTestOBPM[float64](t, c, learner.Env{Seed: 3}), newTestOBPM[float64](t, c,
+			learner.Env{Seed: 3})
 		want := learnAll(t, pure, sparse, 600)
 		for lo := 0; lo < 600; lo += 100 {
 			from := sparse
@@ -554,7 +582,8 @@ func TestOBPMForms(t *testing.T) {
 func TestOBPMVote(t *testing.T) {
 	const members = 70
 	b := randomBlock[float64](300, 40, 7, false, 8)
-	o := newTestOBPM[float64](t, OBPMConfig{Members: members, Tau: 0.1, Combine: CombineVote}, learner.Env{Seed: 4})
+	o := newTestOBPM[float64](t, OBPMConfig{Members: members, Tau: 0.1, Combine: CombineVote},
+		learner.Env{Seed: 4})
 	learnAll(t, o, b, 50)
 	f := make([]float64, b.Len())
 	if err := o.Score(b, f); err != nil {
@@ -611,14 +640,15 @@ func TestOBPMCap(t *testing.T) {
 		t.Errorf("|w|^2 is %v, capped %v, want more than 1, and 1", l, lc)
 	}
 	for i := range r {
-		if r[i].Updates != rc[i].Updates || r[i].Score*rc[i].Score < 0 || math.Abs(rc[i].Score) > math.Abs(r[i].Score) {
+		if r[i].Updates != rc[i].Updates || r[i].Score*rc[i].Score < 0 ||
+			math.Abs(rc[i].Score) > math.Abs(r[i].Score) {
 			t.Fatalf("example %d: %v, capped %v", i, r[i], rc[i])
 		}
 	}
 }
 
-// TestOBPMTable1 learns the paper's generated problem (section 4.1): total updates at tau 0.3 are 1334 with 25
-// members and 5306 with 100, published as means of 30 runs.
+// TestOBPMTable1 learns the paper's generated problem (section 4.1): total updates at tau 0.3 are
+// 1334 with 25 members and 5306 with 100, published as means of 30 runs.
 func TestOBPMTable1(t *testing.T) {
 	const runs, examples, dim = 30, 1000, 100
 	for members, want := range map[int]float64{25: 1334, 100: 5306} {
@@ -649,14 +679,16 @@ func TestOBPMTable1(t *testing.T) {
 				}
 				b.Y = append(b.Y, float32(math.Copysign(1, f)))
 			}
-			o := newTestOBPM[float32](t, OBPMConfig{Members: members, Tau: 0.3}, learner.Env{Seed: run})
+			o := newTestOBPM[float32](t, OBPMConfig{Members: members, Tau: 0.3},
+				learner.Env{Seed: run})
 			learnAll(t, o, b, 256)
 			total += o.Updates()
 		}
 		mean := float64(total) / runs
 		t.Logf("%d members: %.0f updates, published %.0f", members, mean, want)
 		if math.Abs(mean/want-1) > 0.03 {
-			t.Errorf("%d members: %.0f updates on average, want %.0f within 3 %%", members, mean, want)
+			t.Errorf("%d members: %.0f updates on average, want %.0f within 3 %%", members, mean,
+				want)
 		}
 	}
 }
@@ -673,22 +705,30 @@ func TestOBPMConfig(t *testing.T) {
 		"tau is NaN":         func(c *OBPMConfig) { c.Tau = math.NaN() },
 		`no learner "x"`:     func(c *OBPMConfig) { c.Base = "x" },
 		`base is "obpm"`:     func(c *OBPMConfig) { c.Base = "obpm" },
-		"settings are":       func(c *OBPMConfig) { c.Base, c.BaseConfig = "alma", &LMSConfig{Eta: 1} },
-		"lms: eta is 0":      func(c *OBPMConfig) { c.Base, c.BaseConfig = "lms", &LMSConfig{} },
-		`combine is "mean"`:  func(c *OBPMConfig) { c.Combine = "mean" },
-		`path is "fast"`:     func(c *OBPMConfig) { c.Path = "fast" },
-		"cap is true":        func(c *OBPMConfig) { c.Combine, c.Cap = CombineVote, true },
-		"margin-rel is 0.5":  func(c *OBPMConfig) { c.BaseConfig = &PerceptronConfig{MarginRel: 0.5, Eta: 1} },
+		"settings are": func(c *OBPMConfig) {
+			c.Base, c.BaseConfig = "alma",
+				&LMSConfig{Eta: 1}
+		},
+		"lms: eta is 0":     func(c *OBPMConfig) { c.Base, c.BaseConfig = "lms", &LMSConfig{} },
+		`combine is "mean"`: func(c *OBPMConfig) { c.Combine = "mean" },
+		`path is "fast"`:    func(c *OBPMConfig) { c.Path = "fast" },
+		"cap is true":       func(c *OBPMConfig) { c.Combine, c.Cap = CombineVote, true },
+		"margin-rel is 0.5": func(c *OBPMConfig) {
+			c.BaseConfig = &PerceptronConfig{MarginRel: 0.5,
+				Eta: 1}
+		},
 	} {
 		c := e.Config().(*OBPMConfig)
 		change(c)
-		if _, err := learner.New[float32](e, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) || !strings.Contains(err.Error(), want) {
+		if _, err := learner.New[float32](e, c, learner.Env{}); !errors.Is(err,
+			learner.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: New says %v", want, err)
 		}
 	}
 
 	for _, base := range []learner.Config{nil, &ALMAConfig{P: 2, B: 1.5, C: 0.25}} {
-		c := &OBPMConfig{Members: 7, Tau: 0.01, Base: "alma", Combine: CombineWeights, Path: PathActive, BaseConfig: base}
+		c := &OBPMConfig{Members: 7, Tau: 0.01, Base: "alma", Combine: CombineWeights,
+			Path: PathActive, BaseConfig: base}
 		doc, err := json.Marshal(c)
 		if err != nil {
 			t.Fatal(err)
@@ -702,13 +742,15 @@ func TestOBPMConfig(t *testing.T) {
 			t.Errorf("%s reads as %+v, want %+v", doc, again, c)
 		}
 	}
-	for _, doc := range []string{`{"base":"x","base_config":{}}`, `{"base":"alma","base_config":{"eta":1}}`, `{"tao":1}`, `[]`} {
+	for _, doc := range []string{`{"base":"x","base_config":{}}`,
+		`{"base":"alma","base_config":{"eta":1}}`, `{"tao":1}`, `[]`} {
 		if err := json.Unmarshal([]byte(doc), e.Config()); err == nil {
 			t.Errorf("%s is accepted", doc)
 		}
 	}
 
-	c := &OBPMConfig{Members: 5, Tau: 0.5, Base: "perceptron", Combine: CombineWeights, Path: PathAuto, BaseConfig: &PerceptronConfig{MarginRel: 0.5, Eta: 1}}
+	c := &OBPMConfig{Members: 5, Tau: 0.5, Base: "perceptron", Combine: CombineWeights,
+		Path: PathAuto, BaseConfig: &PerceptronConfig{MarginRel: 0.5, Eta: 1}}
 	if !c.Traits().Relative {
 		t.Error("a relative margin needs no radius")
 	}
@@ -728,10 +770,16 @@ func TestOBPMSetState(t *testing.T) {
 	learnAll(t, o, b, 100)
 	before := stateBytes(t, o.State())
 	for what, change := range map[string]func(s *learner.State){
-		"features descend":   func(s *learner.State) { f := s.Tensor("features").Data.([]int32); f[0], f[1] = f[1], f[0] },
+		"features descend": func(s *learner.State) {
+			f := s.Tensor("features").Data.([]int32)
+			f[0], f[1] = f[1], f[0]
+		},
 		"feature beyond dim": func(s *learner.State) { s.Counters["dim"] = 3 },
-		"negative feature":   func(s *learner.State) { s.Tensor("features").Data.([]int32)[0] = -1 },
-		"dim too large":      func(s *learner.State) { s.Counters["dim"] = 1 << 40 },
+		"negative feature": func(s *learner.State) {
+			s.Tensor("features").Data.([]int32)[0] =
+				-1
+		},
+		"dim too large": func(s *learner.State) { s.Counters["dim"] = 1 << 40 },
 		"other precision": func(s *learner.State) {
 			s.Tensor("members").Data = make([]float64, len(s.Tensor("members").Data.([]float32)))
 		},
@@ -739,7 +787,8 @@ func TestOBPMSetState(t *testing.T) {
 		"norm2 NaN":  func(s *learner.State) { s.Tensor("norm2").Data.([]float64)[3] = math.NaN() },
 		"updates -1": func(s *learner.State) { s.Tensor("member_updates").Data.([]int64)[3] = -1 },
 		"other members": func(s *learner.State) {
-			*s = newTestOBPM[float32](t, OBPMConfig{Members: 11, Base: "alma"}, learner.Env{}).State()
+			*s = newTestOBPM[float32](t, OBPMConfig{Members: 11, Base: "alma"},
+				learner.Env{}).State()
 		},
 	} {
 		s := o.State()
@@ -753,19 +802,22 @@ func TestOBPMSetState(t *testing.T) {
 	}
 }
 
-// TestOBPMScaleFolds: ALMA's factor is folded into a member's weights before it gets tiny, without a trace.
+// TestOBPMScaleFolds: ALMA's factor is folded into a member's weights before it gets tiny, without
+// a trace.
 func TestOBPMScaleFolds(t *testing.T) {
 	b := randomBlock[float64](200, 20, 5, false, 11)
 	c := OBPMConfig{Members: 3, Tau: 1, Base: "alma", BaseConfig: &ALMAConfig{P: 2, B: 1, C: 1}}
 	for _, x := range []*engine.Block[float64]{b, toDense(b)} {
-		a, folded := newTestOBPM[float64](t, c, learner.Env{}), newTestOBPM[float64](t, c, learner.Env{})
+		a, folded := newTestOBPM[float64](t, c, learner.Env{}), newTestOBPM[float64](t, c,
+			learner.Env{})
 		learnAll(t, a, x, 50)
 		learnAll(t, folded, x, 50)
 		for m := range 3 { // the same weights, in another form: as after very many shrinkings
 			folded.Store().Scale(m, 0x1p40)
 			folded.Rule.(*almaRule[float64]).members[m].scale *= 0x1p-40
 		}
-		if got, want := learnAll(t, folded, x, 50), learnAll(t, a, x, 50); !reflect.DeepEqual(got, want) {
+		if got, want := learnAll(t, folded, x, 50), learnAll(t, a, x, 50); !reflect.DeepEqual(got,
+			want) {
 			t.Error("rounds differ")
 		}
 		for m, s := range folded.Rule.(*almaRule[float64]).members {
@@ -790,7 +842,8 @@ func TestOBPMAllocs(t *testing.T) {
 		n = 500
 	}
 	sparse := randomBlock[float32](n, 120, 14, false, 12)
-	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse, "dense": toDense(sparse)} {
+	for form, b := range map[string]*engine.Block[float32]{"sparse": sparse,
+		"dense": toDense(sparse)} {
 		for name, c := range sameBitsCases {
 			for _, path := range []string{PathLanes, PathActive} {
 				c.Path = path
@@ -866,7 +919,8 @@ func readMNIST(t testing.TB, n int) *engine.Block[float32] {
 		return data[head:]
 	}
 	const dim = 784
-	pixels, digits := read("train-images-idx3-ubyte.gz", 16, n*dim), read("train-labels-idx1-ubyte.gz", 8, n)
+	pixels, digits := read("train-images-idx3-ubyte.gz", 16, n*dim),
+		read("train-labels-idx1-ubyte.gz", 8, n)
 	b := &engine.Block[float32]{Dim: dim, Stride: dim, X: engine.Aligned[float32](n * dim)}
 	for i, d := range digits {
 		y, row, sq := float32(-1), pixels[i*dim:(i+1)*dim], 0
@@ -887,7 +941,8 @@ func readMNIST(t testing.TB, n int) *engine.Block[float32] {
 // BenchmarkOBPM times an example, draws included: a9a and MNIST in memory, beside the naive loop.
 func BenchmarkOBPM(b *testing.B) {
 	a9a := readSVMLight[float32](b, "a9a.gz")
-	report := func(b *testing.B, learn func(*engine.Block[float32], []learner.Round), x *engine.Block[float32], size int) {
+	report := func(b *testing.B, learn func(*engine.Block[float32], []learner.Round),
+		x *engine.Block[float32], size int) {
 		rounds := make([]learner.Round, size)
 		pass := func() {
 			for lo := 0; lo < x.Len(); lo += size {
@@ -902,7 +957,8 @@ func BenchmarkOBPM(b *testing.B) {
 		for b.Loop() {
 			pass()
 		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(x.Len()), "ns/example")
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(x.Len()),
+			"ns/example")
 		b.ReportMetric(0, "ns/op")
 	}
 	lanes := func(b *testing.B, c OBPMConfig, threads int, x *engine.Block[float32], size int) {
@@ -920,14 +976,18 @@ func BenchmarkOBPM(b *testing.B) {
 			at := fmt.Sprintf("a9a/N=%d/tau=%v", members, tau)
 			b.Run(at+"/naive", func(b *testing.B) {
 				n := naive.NewOBPM[float32](members, a9a.Dim, tau, 0)
-				report(b, func(v *engine.Block[float32], r []learner.Round) { learnNaive(n, v, r) }, a9a, 256)
+				report(b, func(v *engine.Block[float32], r []learner.Round) { learnNaive(n, v, r) },
+					a9a, 256)
 			})
 			for _, path := range []string{PathAuto, PathLanes, PathActive} {
 				b.Run(at+"/"+path, func(b *testing.B) {
 					lanes(b, OBPMConfig{Members: members, Tau: tau, Path: path}, 1, a9a, 256)
 				})
 			}
-			b.Run(at+"/auto/threads=2", func(b *testing.B) { lanes(b, OBPMConfig{Members: members, Tau: tau}, 2, a9a, 1024) })
+			b.Run(at+"/auto/threads=2", func(b *testing.B) {
+				lanes(b, OBPMConfig{Members: members,
+					Tau: tau}, 2, a9a, 1024)
+			})
 		}
 	}
 	mnist := readMNIST(b, 10000)
@@ -942,8 +1002,8 @@ func BenchmarkOBPM(b *testing.B) {
 
 var calibrate = flag.Bool("calibrate", false, "measure the constants of obpm.go")
 
-// TestOBPMCalibrate measures, with -calibrate, up to how many members of a tile a list of those that see an example beats
-// all lanes: the constant activeMembers.
+// TestOBPMCalibrate measures, with -calibrate, up to how many members of a tile a list of those
+// that see an example beats all lanes: the constant activeMembers.
 func TestOBPMCalibrate(t *testing.T) {
 	if !*calibrate {
 		t.Skip("measures activeMembers; run with -calibrate on a quiet machine")
@@ -960,7 +1020,8 @@ func calibrateOBPM[T learner.Float](t *testing.T) {
 			best := map[string]float64{PathLanes: math.Inf(1), PathActive: math.Inf(1)}
 			for range 8 {
 				for path := range best {
-					o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: 0.5, Path: path}, learner.Env{})
+					o := newTestOBPM[T](t, OBPMConfig{Members: members, Tau: 0.5, Path: path},
+						learner.Env{})
 					o.Draws = givenMasks(func(example uint64, mask []uint64) {
 						clear(mask)
 						for i := range active {
@@ -972,16 +1033,19 @@ func calibrateOBPM[T learner.Float](t *testing.T) {
 					if err := o.Learn(b, rounds); err != nil {
 						t.Fatal(err)
 					}
-					best[path] = min(best[path], float64(time.Since(start).Nanoseconds())/float64(b.Len()))
+					best[path] = min(best[path], float64(time.Since(start).Nanoseconds())/float64(
+						b.Len()))
 				}
 			}
-			t.Logf("%2d of %d members: lanes %.0f ns, list %.0f ns an example", active, members, best[PathLanes], best[PathActive])
+			t.Logf("%2d of %d members: lanes %.0f ns, list %.0f ns an example", active, members,
+				best[PathLanes], best[PathActive])
 		}
 	}
 }
 
-// TestOBPMProba: the probability is the share of members that predict +1, which with combine vote is what the score says; on random features it is that of the
-// learner of these, and learners without probabilities have none.
+// TestOBPMProba: the probability is the share of members that predict +1, which with combine vote
+// is what the score says; on random features it is that of the learner of these, and learners
+// without probabilities have none.
 func TestOBPMProba(t *testing.T) {
 	const n = 40
 	b := &engine.Block[float64]{Dim: 3, Stride: 3}
@@ -1009,7 +1073,8 @@ func TestOBPMProba(t *testing.T) {
 	c.Combine = CombineWeights
 	average := trained("obpm", &c)
 	f, p, q := make([]float64, n), make([]float64, n), make([]float64, n)
-	if err := errors.Join(votes.Score(b, f), learner.ProberOf(votes).Proba(b, p), learner.ProberOf(average).Proba(b, q)); err != nil {
+	if err := errors.Join(votes.Score(b, f), learner.ProberOf(votes).Proba(b, p),
+		learner.ProberOf(average).Proba(b, q)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
@@ -1017,7 +1082,8 @@ func TestOBPMProba(t *testing.T) {
 			t.Errorf("example %d: score %v, probability %v; of the average %v", i, f[i], p[i], q[i])
 		}
 	}
-	if slices.Min(p) != 0 || slices.Max(p) != 1 || !slices.ContainsFunc(p, func(v float64) bool { return v > 0 && v < 1 }) {
+	if slices.Min(p) != 0 || slices.Max(p) != 1 || !slices.ContainsFunc(p,
+		func(v float64) bool { return v > 0 && v < 1 }) {
 		t.Errorf("the members never agree, or always: %v", p)
 	}
 
@@ -1038,7 +1104,8 @@ func TestOBPMProba(t *testing.T) {
 	if wrong > n/10 {
 		t.Errorf("on random features %d of %d are more probable to have the other label", wrong, n)
 	}
-	for _, l := range []learner.Learner[float64]{trained("pa", &PAConfig{Variant: 1}), trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "pa"})} {
+	for _, l := range []learner.Learner[float64]{trained("pa", &PAConfig{Variant: 1}),
+		trained("rff", &RFFConfig{D: 50, Sigma: 2, Base: "pa"})} {
 		if learner.ProberOf(l) != nil {
 			t.Errorf("%T has probabilities", l)
 		}

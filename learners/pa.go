@@ -10,19 +10,25 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "pa", Summary: "passive-aggressive: PA, PA-I, PA-II",
-		Config: func() learner.Config { return &PAConfig{Variant: 1} }, New32: newPA[float32], New64: newPA[float64]})
+	learner.Register(learner.Entry{
+		Name:    "pa",
+		Summary: "passive-aggressive: PA, PA-I, PA-II",
+		Config:  func() learner.Config { return &PAConfig{Variant: 1} },
+		New32:   newPA[float32],
+		New64:   newPA[float64],
+	})
 }
 
-// PA changes its weights as little as brings an example's margin to 1 (PA), or as a trade of that against the loss that
-// remains (PA-I, PA-II).
+// PA changes its weights as little as brings an example's margin to 1 (PA), or as a trade of that
+// against the loss that remains (PA-I, PA-II).
 //
-// Reference: K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, "Online Passive-Aggressive Algorithms",
-// JMLR 7:551-585, 2006, Figure 1. With the hinge loss l_t = max(0, 1 - y_t (w_t . x_t)):
+// Reference: K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, "Online
+// Passive-Aggressive Algorithms", JMLR 7:551-585, 2006, Figure 1. With the hinge loss l_t = max(0,
+// 1 - y_t (w_t . x_t)):
 //
-//	PA     minimise |w - w_t|^2/2            subject to l = 0           tau_t = l_t/|x_t|^2
-//	PA-I   minimise |w - w_t|^2/2 + C xi     subject to l <= xi, xi>=0  tau_t = min(C, l_t/|x_t|^2)
-//	PA-II  minimise |w - w_t|^2/2 + C xi^2   subject to l <= xi         tau_t = l_t/(|x_t|^2 + 1/(2C))
+//	PA     min |w - w_t|^2/2           subject to l = 0           tau_t = l_t/|x_t|^2
+//	PA-I   min |w - w_t|^2/2 + C xi    subject to l <= xi, xi>=0  tau_t = min(C, l_t/|x_t|^2)
+//	PA-II  min |w - w_t|^2/2 + C xi^2  subject to l <= xi         tau_t = l_t/(|x_t|^2 + 1/(2C))
 //	w_{t+1} = w_t + tau_t y_t x_t        (w_1 = 0)
 //
 //	paper       here             shape, unit
@@ -31,13 +37,15 @@ func init() {
 //	C           Config.C         aggressiveness, of PA-I and PA-II
 //	tau_t       (*PAConfig).step
 //
-// Deviations: an all-zero example is passed over (PA's problem has no solution there, and the others' solution is w_t), and so
-// is one so short that tau_t is beyond the range of T.
+// Deviations: an all-zero example is passed over (PA's problem has no solution there, and the
+// others' solution is w_t), and so is one so short that tau_t is beyond the range of T.
 //
-// Guarantee: after a step of PA the example's loss is 0, and PA-I's step is at most C; TestPALossAfterStep. Over a separable run
-// with margin 1 by u, the sum of squared losses is at most R^2 |u|^2 (Theorem 2); TestPASeparableBound.
+// Guarantee: after a step of PA the example's loss is 0, and PA-I's step is at most C;
+// TestPALossAfterStep. Over a separable run with margin 1 by u, the sum of squared losses is at
+// most R^2 |u|^2 (Theorem 2); TestPASeparableBound.
 //
-// Cost: one dot an example, one sum of squares and one axpy an update: O(non-zeros). Memory: one T a feature.
+// Cost: one dot an example, one sum of squares and one axpy an update: O(non-zeros). Memory: one T
+// a feature.
 type PA[T learner.Float] struct {
 	primal.Linear[T]
 	cfg PAConfig
@@ -52,10 +60,12 @@ type PAConfig struct {
 // Validate wants a Variant of 0, 1 or 2, and C >= 0, or 0 with variant 0, which has none.
 func (c *PAConfig) Validate() error {
 	if c.Variant < 0 || c.Variant > 2 {
-		return fmt.Errorf("pa: variant is %d, want 0 (PA), 1 (PA-I) or 2 (PA-II): %w", c.Variant, learner.ErrConfig)
+		return fmt.Errorf("pa: variant is %d, want 0 (PA), 1 (PA-I) or 2 (PA-II): %w", c.Variant,
+			learner.ErrConfig)
 	}
 	if c.Variant == 0 && c.C != 0 {
-		return fmt.Errorf("pa: C is %v, but variant 0 has none; want variant 1 or 2: %w", c.C, learner.ErrConfig)
+		return fmt.Errorf("pa: C is %v, but variant 0 has none; want variant 1 or 2: %w", c.C,
+			learner.ErrConfig)
 	}
 	return learner.CheckSetting("pa", "C", c.C, c.C >= 0, "a number > 0, or 0 for 1")
 }
@@ -68,10 +78,14 @@ func (c *PAConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *PAConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *PAConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: one T a feature.
-func (c *PAConfig) Memory(x learner.Extent) learner.Footprint { return primal.LinearFootprint(x, 0) }
+func (c *PAConfig) Memory(x learner.Extent) learner.Footprint {
+	return primal.LinearFootprint(x, 0)
+}
 
 // step returns tau_t for the loss and |x|^2 of an example, both > 0 (Figure 1, line "set").
 func (c *PAConfig) step(loss, sq float64) float64 {
@@ -110,7 +124,8 @@ func (p *PA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			continue
 		}
 		sq := primal.SumSq(b, i)
-		if a := T(p.cfg.step(loss, sq) * y); sq > 0 && a-a == 0 { // an infinite step would end all learning
+		// an infinite step would end all learning
+		if a := T(p.cfg.step(loss, sq) * y); sq > 0 && a-a == 0 {
 			p.Add(b, i, a) // Figure 1: update
 			p.Count++
 			rounds[i].Updates = 1

@@ -35,8 +35,9 @@ func TestPAByHand(t *testing.T) {
 	})
 }
 
-// TestPALossAfterStep: after a step of PA the example has loss 0, after one of PA-I loss 0 or a step of C, and after one of PA-II the
-// loss that its trade leaves, loss/(1 + 2C|x|^2). Lengths run from 2^-10 to 2^10.
+// TestPALossAfterStep: after a step of PA the example has loss 0, after one of PA-I loss 0 or a
+// step of C, and after one of PA-II the loss that its trade leaves, loss/(1 + 2C|x|^2). Lengths run
+// from 2^-10 to 2^10.
 func TestPALossAfterStep(t *testing.T) {
 	const C = 0.3
 	for variant := range 3 {
@@ -100,8 +101,8 @@ func TestPALossAfterStep(t *testing.T) {
 	}
 }
 
-// TestPASeparableBound: with |x| = R = 1 and a u of margin 1, i.e. |u| = 1/gamma, the squared losses of any run sum to at most
-// R^2 |u|^2.
+// TestPASeparableBound: with |x| = R = 1 and a u of margin 1, i.e. |u| = 1/gamma, the squared
+// losses of any run sum to at most R^2 |u|^2.
 func TestPASeparableBound(t *testing.T) {
 	for _, gamma := range []float64{0.02, 0.1, 0.3} {
 		b := learnertest.Dense[float64](400, 8, gamma)

@@ -12,16 +12,22 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "perceptron", Summary: "the perceptron, with a fixed margin if wanted",
-		Config: func() learner.Config { return &PerceptronConfig{Eta: 1} }, New32: newPerceptron[float32], New64: newPerceptron[float64]})
+	learner.Register(learner.Entry{
+		Name:    "perceptron",
+		Summary: "the perceptron, with a fixed margin if wanted",
+		Config:  func() learner.Config { return &PerceptronConfig{Eta: 1} },
+		New32:   newPerceptron[float32],
+		New64:   newPerceptron[float64],
+	})
 }
 
 // Perceptron adds an example to its weights when the example's margin is at most b.
 //
-// Reference: F. Rosenblatt, "The Perceptron: A Probabilistic Model for Information Storage and Organization in the
-// Brain", Psychological Review 65(6):386-408, 1958. With a margin: R. O. Duda, P. E. Hart, "Pattern Classification and
-// Scene Analysis", Wiley, 1973, section 5.5. The rule is Algorithm 1 of E. Harrington, R. Herbrich, J. Kivinen,
-// J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003:
+// Reference: F. Rosenblatt, "The Perceptron: A Probabilistic Model for Information Storage and
+// Organization in the Brain", Psychological Review 65(6):386-408, 1958. With a margin: R. O. Duda,
+// P. E. Hart, "Pattern Classification and Scene Analysis", Wiley, 1973, section 5.5. The rule is
+// Algorithm 1 of E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online
+// Bayes Point Machines", PAKDD 2003:
 //
 //	if y_t (w_k . x_t) <= b then w_{k+1} = w_k + eta y_t x_t        (w_1 = 0)
 //
@@ -31,12 +37,13 @@ func init() {
 //	rho_k |w|   Config.Margin   b, of y f; Config.MarginRel is b/R^2
 //	eta_k       Config.Eta      fixed
 //
-// Deviations: the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as in the CRAMMA paper and in the
-// published tables. A zero score is a mistake.
+// Deviations: the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as in the CRAMMA
+// paper and in the published tables. A zero score is a mistake.
 //
-// Guarantee: if some unit u has y (u.x) >= gamma for all examples and |x| <= R, the perceptron without margin updates at
-// most (R/gamma)^2 times over any number of epochs (A. B. J. Novikoff, "On convergence proofs on perceptrons", 1962);
-// with margin b at most (R^2 + 2b/eta)/gamma^2. TestPerceptronNovikoff.
+// Guarantee: if some unit u has y (u.x) >= gamma for all examples and |x| <= R, the perceptron
+// without margin updates at most (R/gamma)^2 times over any number of epochs (A. B. J. Novikoff,
+// "On convergence proofs on perceptrons", 1962); with margin b at most (R^2 + 2b/eta)/gamma^2.
+// TestPerceptronNovikoff.
 //
 // Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature.
 type Perceptron[T learner.Float] struct {
@@ -53,14 +60,17 @@ type PerceptronConfig struct {
 
 // Validate wants Margin and MarginRel >= 0, not both, and Eta > 0.
 func (c *PerceptronConfig) Validate() error {
-	if err := learner.CheckSetting("perceptron", "margin", c.Margin, c.Margin >= 0, "a number >= 0"); err != nil {
+	if err := learner.CheckSetting("perceptron", "margin", c.Margin, c.Margin >= 0,
+		"a number >= 0"); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting("perceptron", "margin-rel", c.MarginRel, c.MarginRel >= 0, "a number >= 0"); err != nil {
+	if err := learner.CheckSetting("perceptron", "margin-rel", c.MarginRel, c.MarginRel >= 0,
+		"a number >= 0"); err != nil {
 		return err
 	}
 	if c.Margin != 0 && c.MarginRel != 0 {
-		return fmt.Errorf("perceptron: margin is %v and margin-rel is %v, want one of them: %w", c.Margin, c.MarginRel, learner.ErrConfig)
+		return fmt.Errorf("perceptron: margin is %v and margin-rel is %v, want one of them: %w",
+			c.Margin, c.MarginRel, learner.ErrConfig)
 	}
 	return learner.CheckSetting("perceptron", "eta", c.Eta, c.Eta > 0, "a number > 0")
 }
@@ -129,7 +139,8 @@ func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 }
 
 // Fit is Fitter.Fit.
-func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	c, _, err := margin.NewCycle("perceptron", b, o, p.W, p.Count)
 	if err != nil {
 		return learner.FitResult{}, err

@@ -21,7 +21,8 @@ type handStep struct {
 	w       []float64 // after
 }
 
-// runByHand checks every round and all weights of a run, as dense and as sparse blocks, in both precisions.
+// runByHand checks every round and all weights of a run, as dense and as sparse blocks, in both
+// precisions.
 func runByHand(t *testing.T, learner string, c learner.Config, steps []handStep) {
 	t.Helper()
 	for _, form := range forms {
@@ -30,14 +31,16 @@ func runByHand(t *testing.T, learner string, c learner.Config, steps []handStep)
 	}
 }
 
-func runHand[T learner.Float](t *testing.T, form, learner string, c learner.Config, steps []handStep, tol float64) {
+func runHand[T learner.Float](t *testing.T, form, learner string, c learner.Config,
+	steps []handStep, tol float64) {
 	t.Helper()
 	l := newLearner[T](t, learner, c)
 	var total int64
 	for k, s := range steps {
 		r := one(t, l, block[T](form, [][]float64{s.x}, []float64{s.y}), 0)
 		if !(math.Abs(r.Score-s.score) <= tol) || r.Updates != s.updates {
-			t.Fatalf("%s %s, example %d: round %v, want {%v %d}", learner, form, k+1, r, s.score, s.updates)
+			t.Fatalf("%s %s, example %d: round %v, want {%v %d}", learner, form, k+1, r, s.score,
+				s.updates)
 		}
 		nearAll(t, "w", l.Weights(), s.w, tol)
 		total += int64(s.updates)
@@ -64,7 +67,8 @@ func TestPerceptronByHand(t *testing.T) {
 	})
 }
 
-// TestPerceptronNovikoff: on data of length 1 with margin gamma, at most (R^2 + 2b/eta)/gamma^2 updates until none is left.
+// TestPerceptronNovikoff: on data of length 1 with margin gamma, at most (R^2 + 2b/eta)/gamma^2
+// updates until none is left.
 func TestPerceptronNovikoff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, dim := rapid.IntRange(1, 200).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "dim")
@@ -76,7 +80,8 @@ func TestPerceptronNovikoff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learner.New[float64](e, &learners.PerceptronConfig{Margin: margin, Eta: eta}, learner.Env{})
+		l, err := learner.New[float64](e, &learners.PerceptronConfig{Margin: margin, Eta: eta},
+			learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}

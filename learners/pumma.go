@@ -17,39 +17,52 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "pumma", Summary: "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
+	learner.Register(learner.Entry{
+		Name:    "pumma",
+		Summary: "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
 		Config: func() learner.Config {
-			return &PUMMAConfig{P: "2", Delta: 0.01, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		}, New32: newPUMMA[float32], New64: newPUMMA[float64]})
+			return &PUMMAConfig{P: "2", Delta: 0.01,
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		},
+		New32: newPUMMA[float32],
+		New64: newPUMMA[float64],
+	})
 }
 
-// PUMMA keeps the shortest weights, with a bias, that separate the last positive and the last negative example it learned and
-// stay on the far side of the plane through the weights before. It approaches the maximal margin in the p-norm of the examples.
+// PUMMA keeps the shortest weights, with a bias, that separate the last positive and the last
+// negative example it learned and stay on the far side of the plane through the weights before. It
+// approaches the maximal margin in the p-norm of the examples.
 //
-// Reference: K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias",
-// COLT 2008, numbers as there. With 1/p + 1/q = 1, f(w) as in [ALMA] and w_0 = 0, on example t:
+// Reference: K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm
+// Margin Classifiers with Bias", COLT 2008, numbers as there. With 1/p + 1/q = 1, f(w) as in [ALMA]
+// and w_0 = 0, on example t:
 //
 //	(U) update if y_t (w_t . x_t + b_t) < 1 - delta: x_t takes the place of xpos or xneg, then
-//	(3) (w, b) = argmin |w|_q^2 / 2  subject to  w.xpos + b >= 1,  w.xneg + b <= -1,  w . f(w_t) >= |w_t|_q^2
+//	(3) (w, b) = argmin |w|_q^2 / 2  subject to
+//	    w.xpos + b >= 1,  w.xneg + b <= -1,  w . f(w_t) >= |w_t|_q^2
 //
-// Let z = xpos - xneg, theta = f(w_t), V = |w_t|_q^2. The solution of (3) is w = f^-1(alpha z + beta theta), where alpha and beta >= 0
-// maximise the dual (18) 2 alpha + V beta - |alpha z + beta theta|_p^2 / 2: beta = 0 and (15) alpha = 2/|z|_p^2 in case (i), (17) in case (ii).
-// Its last term is quadratic along rays, so that only the direction is sought: with u = theta/V, the maximum lies at the ray through
+// Let z = xpos - xneg, theta = f(w_t), V = |w_t|_q^2. The solution of (3) is w = f^-1(alpha z +
+// beta theta), where alpha and beta >= 0 maximise the dual (18) 2 alpha + V beta - |alpha z + beta
+// theta|_p^2 / 2: beta = 0 and (15) alpha = 2/|z|_p^2 in case (i), (17) in case (ii). Its last term
+// is quadratic along rays, so that only the direction is sought: with u = theta/V, the maximum lies
+// at the ray through
 //
 //	(A) u' = the point of least p-norm of the segment from u to z/2
 //	(B) w_{t+1} = f^-1(u') / |u'|_p^2
 //	(20) b = -(w . xpos + w . xneg) / 2
 //
-// and theta'/V' = u' again. Case (i) is u' = z/2. For p = 2, (A) is (19): the foot of a perpendicular. For p > 2 it is found by
-// Newton's method on phi(tau) = |u + tau d|_p^2 / 2, d = z/2 - u, from tau = 0, which is (alpha, beta) = (0, 1), with
+// and theta'/V' = u' again. Case (i) is u' = z/2. For p = 2, (A) is (19): the foot of a
+// perpendicular. For p > 2 it is found by Newton's method on phi(tau) = |u + tau d|_p^2 / 2, d =
+// z/2 - u, from tau = 0, which is (alpha, beta) = (0, 1), with
 //
-//	(C) phi'  = f^-1(v) . d                                                                   (v = u + tau d)
+//	(C) phi'  = f^-1(v) . d  with  v = u + tau d
 //	(D) phi'' = (p-1) sum_i |v_i|^(p-2) d_i^2 / |v|_p^(p-2)  -  (p-2) (f^-1(v) . d)^2 / |v|_p^2
 //
 // kept in a bracket by bisection: phi is convex, so it always arrives.
 //
-// The 2-norm soft margin, problem (24), gives example i a slack xi_i: |w|_q^2 + C sum xi_i^2 is to be least, and the constraints are relaxed by the
-// slacks. u then has a coordinate m_i >= 0 for every example, z/2 has 1/2 at xpos and xneg, |u|^2 = |u|_p^2 + sum m_i^2 / C, and
+// The 2-norm soft margin, problem (24), gives example i a slack xi_i: |w|_q^2 + C sum xi_i^2 is to
+// be least, and the constraints are relaxed by the slacks. u then has a coordinate m_i >= 0 for
+// every example, z/2 has 1/2 at xpos and xneg, |u|^2 = |u|_p^2 + sum m_i^2 / C, and
 //
 //	(E) xi_i = m_i / (C |u|^2)
 //	(F) update if y_i (w.x_i + b) < 1 - delta - xi_i
@@ -66,17 +79,20 @@ func init() {
 //	xpos, xneg   pos, neg             examples
 //	xi_i         m_i / (C norm2)      one an example
 //
-// Deviations: with one label seen, (3) has one constraint and the solution w = 0, b = y; the first example of each label counts as
-// an update. The printed Hessian of (18) is wrong; (D) is right, and phi is (18) less one unknown. If examples can't be separated,
-// so that u' would be 0 but for rounding, it starts anew from z/2; an example equal to the kept one of the other label is passed
-// over. With SoftC, Learn takes every example for a new one, which on a second presentation it is not: passes over a data set with
-// a soft margin are what Fit is for.
+// Deviations: with one label seen, (3) has one constraint and the solution w = 0, b = y; the first
+// example of each label counts as an update. The printed Hessian of (18) is wrong; (D) is right,
+// and phi is (18) less one unknown. If examples can't be separated, so that u' would be 0 but for
+// rounding, it starts anew from z/2; an example equal to the kept one of the other label is passed
+// over. With SoftC, Learn takes every example for a new one, which on a second presentation it is
+// not: passes over a data set with a soft margin are what Fit is for.
 //
-// Guarantee: if a hyperplane (u, b) has margins >= 1 on all examples, of p-norm at most R, |w|_q never falls, and there are at most
-// 4 (p-1) (R |u|_q / delta)^2 updates (Lemma 6 with |z|_p <= 2R), then a margin of at least (1-delta) times the maximal one: TestPUMMAMargin.
-// Every step is optimal: TestPUMMAOptimal.
+// Guarantee: if a hyperplane (u, b) has margins >= 1 on all examples, of p-norm at most R, |w|_q
+// never falls, and there are at most 4 (p-1) (R |u|_q / delta)^2 updates (Lemma 6 with |z|_p <=
+// 2R), then a margin of at least (1-delta) times the maximal one: TestPUMMAMargin. Every step is
+// optimal: TestPUMMAOptimal.
 //
-// Cost: one dot an example, O(features) an update: for p > 2 some three powers a feature. Memory: seven float64 a feature, nine for p > 2.
+// Cost: one dot an example, O(features) an update: for p > 2 some three powers a feature. Memory:
+// seven float64 a feature, nine for p > 2.
 type PUMMA[T learner.Float] struct {
 	cfg      PUMMAConfig
 	p        float64
@@ -100,7 +116,8 @@ type PUMMA[T learner.Float] struct {
 	v    dualPoint // scratch: a point of the segment
 }
 
-// dualPoint is a point of the space of u, without the slacks' coordinates, with what f^-1 and the derivatives of phi need.
+// dualPoint is a point of the space of u, without the slacks' coordinates, with what f^-1 and the
+// derivatives of phi need.
 type dualPoint struct {
 	v     []float64
 	r     []float64 // (|v_i| / max |v|)^(p-2); nil for p = 2
@@ -121,21 +138,26 @@ type PUMMAConfig struct {
 	learner.KernelConfig
 }
 
-// Validate wants P >= 2 or auto, Delta in (0,1], SoftC >= 0, and a kernel, with P = 2 if it isn't the plain inner product.
+// Validate wants P >= 2 or auto, Delta in (0,1], SoftC >= 0, and a kernel, with P = 2 if it isn't
+// the plain inner product.
 func (c *PUMMAConfig) Validate() error {
 	if c.P != "auto" {
 		if p, err := strconv.ParseFloat(c.P, 64); err != nil || !(p >= 2) || math.IsInf(p, 0) {
-			return fmt.Errorf("pumma: p is %q, want a number >= 2 or auto: %w", c.P, learner.ErrConfig)
+			return fmt.Errorf("pumma: p is %q, want a number >= 2 or auto: %w", c.P,
+				learner.ErrConfig)
 		}
 	}
-	if err := learner.CheckSetting("pumma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
+	if err := learner.CheckSetting("pumma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1,
+		"a number in (0,1]"); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting("pumma", "soft-c", c.SoftC, c.SoftC >= 0, "a number > 0, or 0 for a hard margin"); err != nil {
+	if err := learner.CheckSetting("pumma", "soft-c", c.SoftC, c.SoftC >= 0,
+		"a number > 0, or 0 for a hard margin"); err != nil {
 		return err
 	}
 	if !c.Linear() && c.P != "2" {
-		return fmt.Errorf("pumma: p is %s and the kernel %s: kernels have p = 2 only: %w", c.P, c.EngineKernel().Kind, learner.ErrConfig)
+		return fmt.Errorf("pumma: p is %s and the kernel %s: kernels have p = 2 only: %w", c.P,
+			c.EngineKernel().Kind, learner.ErrConfig)
 	}
 	return c.KernelConfig.Validate("pumma")
 }
@@ -150,7 +172,8 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 	if p, err := strconv.ParseFloat(c.P, 64); err == nil {
 		t.Norm = p
 	}
-	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "soft-c"}, {Change: "raise", Setting: "delta"}}
+	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "soft-c"}, {Change: "raise",
+		Setting: "delta"}}
 	if c.SoftC == 0 {
 		t.Remedies = []learner.Remedy{{Change: "set", Setting: "soft-c"}}
 	}
@@ -248,10 +271,13 @@ func (l *PUMMA[T]) grow(dim int) {
 }
 
 // score returns f(x) of example i.
-func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 { return primal.DotMixed(b, i, l.w) + l.b }
+func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 {
+	return primal.DotMixed(b, i, l.w) + l.b
+}
 
-// update takes example i, whose present coordinate of u is m, for xpos or xneg and solves (3) or (24). It returns tau, the share of
-// z/2 in the new u; or false, without a change of state, where there is no solution.
+// update takes example i, whose present coordinate of u is m, for xpos or xneg and solves (3) or
+// (24). It returns tau, the share of z/2 in the new u; or false, without a change of state, where
+// there is no solution.
 func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok bool) {
 	clear(l.x)
 	if b.Dense() {
@@ -329,7 +355,8 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok
 	return tau, true
 }
 
-// nearest solves (A): it returns tau, 1 for case (i), and sets v = u + tau d. ud and dd are what the slacks add to u.d and |d|^2.
+// nearest solves (A): it returns tau, 1 for case (i), and sets v = u + tau d. ud and dd are what
+// the slacks add to u.d and |d|^2.
 func (l *PUMMA[T]) nearest(ud, dd float64) float64 {
 	if l.p == 2 { // (19)
 		tau := -(vecmath.Dot(l.u.v, l.d) + ud) / (vecmath.SumSq(l.d) + dd)
@@ -378,7 +405,8 @@ func (l *PUMMA[T]) walk(tau float64) {
 	l.v.measure(l.p)
 }
 
-// measure sets r, k and norm2. Everything is divided by the largest element, so that no power overflows.
+// measure sets r, k and norm2. Everything is divided by the largest element, so that no power
+// overflows.
 func (d *dualPoint) measure(p float64) {
 	if p == 2 {
 		d.k, d.norm2 = 1, vecmath.SumSq(d.v)
@@ -435,18 +463,22 @@ func maxAbs(x []float64) (top float64) {
 	return top
 }
 
-// Fit is Fitter.Fit: cyclic passes, each example with one slack. The soft margin is SoftC = 1/Delta^2, not FitOptions.Delta; slacks
-// are no part of the state, so with SoftC the learner must be new. Margins are those of |w|_q, with slacks of (w, xi): the maximal one lies
-// between FitResult.Margin and Bound. With a kernel it starts anew every time and works as [FitPUMMARows] on rows of which GramBytes are kept.
-func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+// Fit is Fitter.Fit: cyclic passes, each example with one slack. The soft margin is SoftC =
+// 1/Delta^2, not FitOptions.Delta; slacks are no part of the state, so with SoftC the learner must
+// be new. Margins are those of |w|_q, with slacks of (w, xi): the maximal one lies between
+// FitResult.Margin and Bound. With a kernel it starts anew every time and works as [FitPUMMARows]
+// on rows of which GramBytes are kept.
+func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	n := b.Len()
 	if err := primal.CheckBlock("pumma", b, n); err != nil {
 		return learner.FitResult{}, err
 	}
 	if !l.cfg.Linear() {
-		r, err := margin.OverRows("pumma", b, o, l.cfg.EngineKernel(), l.pool, &l.Expansion, func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
-			return FitPUMMARows(ctx, rows, y, l.cfg, o)
-		})
+		r, err := margin.OverRows("pumma", b, o, l.cfg.EngineKernel(), l.pool, &l.Expansion,
+			func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
+				return FitPUMMARows(ctx, rows, y, l.cfg, o)
+			})
 		if r.Updates > 0 {
 			l.b, l.norm2 = r.Bias, float64(r.Bound*r.Bound)
 			l.updates += r.Updates
@@ -462,11 +494,13 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 	}
 	switch {
 	case o.Delta != 0:
-		return learner.FitResult{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by "+
+			"soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
 	case n == 0:
 		return learner.FitResult{}, fmt.Errorf("pumma: no examples: %w", learner.ErrFit)
 	case l.invC > 0 && l.updates > 0:
-		return learner.FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d updates, whose slacks were not kept: %w", l.updates, learner.ErrFit)
+		return learner.FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d "+
+			"updates, whose slacks were not kept: %w", l.updates, learner.ErrFit)
 	}
 	l.grow(b.Dim)
 	// else other examples may have been learned
@@ -584,7 +618,8 @@ func (c *pummaPasses[T]) judge(r *learner.FitResult) {
 	}
 }
 
-// Bound returns |u|: no hyperplane has a larger margin, in the p-norm, on the examples learned so far.
+// Bound returns |u|: no hyperplane has a larger margin, in the p-norm, on the examples learned so
+// far.
 func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
 // Score is Learner.Score.
@@ -640,7 +675,8 @@ func (l *PUMMA[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *PUMMA[T]) Bytes() int64 {
-	return 7*primal.BytesOf(l.w) + primal.BytesOf(l.u.r) + primal.BytesOf(l.v.r) + l.Expansion.Bytes() + int64(unsafe.Sizeof(*l))
+	return 7*primal.BytesOf(l.w) + primal.BytesOf(l.u.r) + primal.BytesOf(l.v.r) +
+		l.Expansion.Bytes() + int64(unsafe.Sizeof(*l))
 }
 
 // State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; with a
@@ -651,7 +687,9 @@ func (l *PUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
 func (l *PUMMA[T]) SetState(s learner.State) error { return learner.SetState("pumma", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *PUMMA[T]) CheckState(s learner.State) error { return learner.CheckState("pumma", s, l.fields) }
+func (l *PUMMA[T]) CheckState(s learner.State) error {
+	return learner.CheckState("pumma", s, l.fields)
+}
 
 func (l *PUMMA[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
@@ -707,15 +745,19 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 	})
 }
 
-// FitPUMMARows is [PUMMA.Fit] for p = 2 in the space of a kernel (section 4.1), over the rows of the examples' Gram matrix.
-// It keeps the scores s_k = u . x_k of all examples, which (A) changes by
+// FitPUMMARows is [PUMMA.Fit] for p = 2 in the space of a kernel (section 4.1), over the rows of
+// the examples' Gram matrix. It keeps the scores s_k = u . x_k of all examples, which (A) changes
+// by
 //
 //	s' = (1-tau) s + tau (K(xpos, .) - K(xneg, .)) / 2
 //
-// and takes (19) from them. Rounding errors shrink with s and do not add up. The slacks are those of K + delta_ij/C.
+// and takes (19) from them. Rounding errors shrink with s and do not add up. The slacks are those
+// of K + delta_ij/C.
 //
-// Cost: a number an example to check; two rows and O(examples) an update. Memory: two float64 an example beside the rows.
-func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y []float64, cfg PUMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
+// Cost: a number an example to check; two rows and O(examples) an update. Memory: two float64 an
+// example beside the rows.
+func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y []float64,
+	cfg PUMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
 	if err := cfg.Validate(); err != nil {
 		return learner.MarginDual{}, err
 	}
@@ -724,11 +766,17 @@ func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 	}
 	switch {
 	case cfg.P != "2":
-		return learner.MarginDual{}, fmt.Errorf("pumma: p is %s, kernels have p = 2 only: %w", cfg.P, learner.ErrConfig)
+		return learner.MarginDual{}, fmt.Errorf("pumma: p is %s, kernels have p = 2 only: %w",
+			cfg.P, learner.ErrConfig)
 	case o.Delta != 0:
-		return learner.MarginDual{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
+		return learner.MarginDual{}, fmt.Errorf("pumma: Delta is %v: the soft margin is set by "+
+			"soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
 	}
-	c := margin.MarginRows[T]{Rows: rows, Y: y, Bias: true, Violates: func(m, delta float64) bool { return m < 1-delta }} // (U), (F)
+	// (U), (F)
+	c := margin.MarginRows[T]{Rows: rows, Y: y, Bias: true, Violates: func(m,
+		delta float64) bool {
+		return m < 1-delta
+	}}
 	if cfg.SoftC > 0 {
 		c.Ridge = 1 / cfg.SoftC
 	}

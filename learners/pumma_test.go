@@ -18,7 +18,8 @@ var _ learner.Fitter[float64] = (*learners.PUMMA[float64])(nil)
 
 func newPUMMA[T learner.Float](t testing.TB, p any, delta, c float64) *learners.PUMMA[T] {
 	t.Helper()
-	return newLearner[T](t, "pumma", &learners.PUMMAConfig{P: fmt.Sprint(p), Delta: delta, SoftC: c}).(*learners.PUMMA[T])
+	return newLearner[T](t, "pumma", &learners.PUMMAConfig{P: fmt.Sprint(p), Delta: delta,
+		SoftC: c}).(*learners.PUMMA[T])
 }
 
 func TestPUMMAByHand(t *testing.T) {
@@ -34,14 +35,17 @@ func TestPUMMAByHand(t *testing.T) {
 		{[]float64{1, 5}, +1, 1, 0, []float64{0, 0}, 1},
 		{[]float64{0, 0}, -1, 1, 1, []float64{1, 0}, -1}, // z = (2, 0), alpha = 1/2
 		{[]float64{2, 4}, +1, 1, 0, []float64{1, 0}, -1},
-		{[]float64{1, 1}, +1, 0, 1, []float64{1, 1}, -1}, // case (ii): v.z = 1, V = 1, |z|^2 = 2: alpha = beta = 1
+		// case (ii): v.z = 1, V = 1, |z|^2 = 2: alpha = beta = 1
+		{[]float64{1, 1}, +1, 0, 1, []float64{1, 1}, -1},
 		{[]float64{-1, -1}, -1, -3, 0, []float64{1, 1}, -1},
-		{[]float64{0.25, 0.75}, -1, 0, 1, []float64{2.4, 0.8}, -2.2}, // case (i): z = (3/4, 1/4), alpha = 16/5, w.v = 3.2 > V = 2
+		// case (i): z = (3/4, 1/4), alpha = 16/5, w.v = 3.2 > V = 2
+		{[]float64{0.25, 0.75}, -1, 0, 1, []float64{2.4, 0.8}, -2.2},
 	}
 	for _, form := range forms {
 		l := newPUMMA[float64](t, 2, 0.5, 0)
 		for k, s := range steps {
-			r := one(t, learner.Learner[float64](l), block[float64](form, [][]float64{s.x}, []float64{s.y}), 0)
+			r := one(t, learner.Learner[float64](l), block[float64](form, [][]float64{s.x},
+				[]float64{s.y}), 0)
 			near(t, fmt.Sprintf("%s, example %d: score", form, k+1), r.Score, s.score, 1e-14)
 			if r.Updates != s.updates {
 				t.Fatalf("%s, example %d: %d updates, want %d", form, k+1, r.Updates, s.updates)
@@ -98,20 +102,26 @@ func TestGoldenPUMMA(t *testing.T) {
 				for last := int64(-1); last != l.Updates(); epochs++ {
 					last = l.Updates()
 					for k := range g.X {
-						if one(t, learner.Learner[float64](l), b, k).Updates == 0 || l.Updates() < pummaFirst || traced == len(g.Trace) {
+						if one(t, learner.Learner[float64](l), b, k).Updates == 0 ||
+							l.Updates() < pummaFirst || traced == len(g.Trace) {
 							continue
 						}
 						want := g.Trace[traced]
 						if l.Updates()-pummaFirst != want.Update || k != want.Pos && k != want.Neg {
-							t.Fatalf("update %d by example %d, want %+v", l.Updates()-pummaFirst, k, want)
+							t.Fatalf("update %d by example %d, want %+v", l.Updates()-pummaFirst, k,
+								want)
 						}
-						nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
-						near(t, fmt.Sprintf("update %d: b", want.Update), l.Bias(), want.B, goldenTol64)
+						nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W,
+							goldenTol64)
+						near(t, fmt.Sprintf("update %d: b", want.Update), l.Bias(), want.B,
+							goldenTol64)
 						traced++
 					}
 				}
-				if traced != len(g.Trace) || l.Updates()-pummaFirst != g.Updates || epochs != g.Epochs {
-					t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates()-pummaFirst, epochs, traced, g.Updates, g.Epochs, len(g.Trace))
+				if traced != len(g.Trace) || l.Updates()-pummaFirst != g.Updates ||
+					epochs != g.Epochs {
+					t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d",
+						l.Updates()-pummaFirst, epochs, traced, g.Updates, g.Epochs, len(g.Trace))
 				}
 				nearAll(t, "w", l.Weights(), g.FinalW, goldenTol64)
 				near(t, "b", l.Bias(), g.FinalB, goldenTol64)
@@ -122,8 +132,10 @@ func TestGoldenPUMMA(t *testing.T) {
 
 				l = newPUMMA[float64](t, g.P, g.Stricter.Delta, 0)
 				r, err := l.Fit(t.Context(), b, learner.FitOptions{})
-				if err != nil || !r.Converged || r.Updates-pummaFirst != g.Stricter.Updates || r.Epochs != g.Stricter.Epochs {
-					t.Fatalf("delta %v: %+v, %v; want %d updates, %d epochs", g.Stricter.Delta, r, err, g.Stricter.Updates, g.Stricter.Epochs)
+				if err != nil || !r.Converged || r.Updates-pummaFirst != g.Stricter.Updates ||
+					r.Epochs != g.Stricter.Epochs {
+					t.Fatalf("delta %v: %+v, %v; want %d updates, %d epochs", g.Stricter.Delta, r,
+						err, g.Stricter.Updates, g.Stricter.Epochs)
 				}
 				nearAll(t, "w", l.Weights(), g.Stricter.FinalW, goldenTol64)
 				near(t, "b", l.Bias(), g.Stricter.FinalB, goldenTol64)
@@ -152,20 +164,26 @@ func TestGoldenPUMMASoft(t *testing.T) {
 				b := block[float64](form, g.X, g.Y)
 				for _, want := range g.Trace {
 					l := newPUMMA[float64](t, g.P, g.Delta, g.C)
-					if r, err := l.Fit(t.Context(), b, learner.FitOptions{MaxUpdates: want.Update + pummaFirst}); err != nil || r.Converged {
+					if r, err := l.Fit(t.Context(), b, learner.FitOptions{MaxUpdates: want.Update +
+						pummaFirst}); err != nil || r.Converged {
 						t.Fatal(r, err)
 					}
-					nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
+					nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W,
+						goldenTol64)
 					near(t, fmt.Sprintf("update %d: b", want.Update), l.Bias(), want.B, goldenTol64)
 					s := l.State().Scalars
 					v := g.C * l.Bound() * l.Bound()
-					near(t, fmt.Sprintf("update %d: xi of xpos", want.Update), s["m_pos"]/v, want.Xi[want.Pos], goldenTol64)
-					near(t, fmt.Sprintf("update %d: xi of xneg", want.Update), s["m_neg"]/v, want.Xi[want.Neg], goldenTol64)
-					near(t, fmt.Sprintf("update %d: |xi|^2", want.Update), s["m2"]/(v*v), inner(want.Xi, want.Xi), goldenTol64)
+					near(t, fmt.Sprintf("update %d: xi of xpos", want.Update), s["m_pos"]/v,
+						want.Xi[want.Pos], goldenTol64)
+					near(t, fmt.Sprintf("update %d: xi of xneg", want.Update), s["m_neg"]/v,
+						want.Xi[want.Neg], goldenTol64)
+					near(t, fmt.Sprintf("update %d: |xi|^2", want.Update), s["m2"]/(v*v),
+						inner(want.Xi, want.Xi), goldenTol64)
 				}
 				l := newPUMMA[float64](t, g.P, g.Delta, g.C)
 				r, err := l.Fit(t.Context(), b, learner.FitOptions{})
-				if err != nil || !r.Converged || r.Violators != 0 || r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
+				if err != nil || !r.Converged || r.Violators != 0 ||
+					r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
 					t.Fatalf("%+v, %v; want %d updates, %d epochs", r, err, g.Updates, g.Epochs)
 				}
 				nearAll(t, "w", l.Weights(), g.FinalW, goldenTol64)
@@ -173,7 +191,8 @@ func TestGoldenPUMMASoft(t *testing.T) {
 				near(t, "margin", r.Margin, g.Aug, goldenTol64)
 				near(t, "objective", 0.5/(l.Bound()*l.Bound()), g.Goal, goldenTol64)
 				if r.Margin < (1-g.Delta)*g.AugMax || l.Bound() < g.AugMax {
-					t.Errorf("margin %v, bound %v, the maximum is %v", r.Margin, l.Bound(), g.AugMax)
+					t.Errorf("margin %v, bound %v, the maximum is %v", r.Margin, l.Bound(),
+						g.AugMax)
 				}
 			})
 		}
@@ -229,7 +248,8 @@ func TestGoldenPUMMASteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		nearAll(t, "v", l.Weights(), c.V, 1e-14)
-		if r := one(t, learner.Learner[float64](l), block[float64]("dense", [][]float64{c.Xpos}, []float64{1}), 0); r.Updates != 1 {
+		if r := one(t, learner.Learner[float64](l), block[float64]("dense", [][]float64{c.Xpos},
+			[]float64{1}), 0); r.Updates != 1 {
 			t.Fatalf("case %d: %+v", i, r)
 		}
 		nearAll(t, fmt.Sprintf("case %d: w", i), l.Weights(), c.W, goldenTol64)
@@ -246,10 +266,12 @@ func TestGoldenPUMMASteps(t *testing.T) {
 // kkt is how well a step solves problem (3).
 type kkt struct {
 	alpha, beta float64
-	worst       float64 // residual of primal and dual feasibility, stationarity and complementarity, relative
+	// residual of primal and dual feasibility, stationarity and complementarity, relative
+	worst float64
 }
 
-// optimality takes w, theta and the examples from the states around a step on a label y, and looks whether they satisfy (7)-(14).
+// optimality takes w, theta and the examples from the states around a step on a label y, and looks
+// whether they satisfy (7)-(14).
 func optimality(t testing.TB, before, after learner.State, y, p float64) kkt {
 	t.Helper()
 	vec := func(s *learner.State, name string) []float64 { return s.Tensor(name).Data.([]float64) }
@@ -290,7 +312,8 @@ func optimality(t testing.TB, before, after learner.State, y, p float64) kkt {
 	}
 	note(off / pnorm(next, p))
 	note(max(0, -k.alpha*nz, -k.beta*nt) / pnorm(next, p)) // multipliers >= 0
-	// Feasibility, in units in which a rounding error counts as one: |w||z| and |w||theta| are the largest that products can be.
+	// Feasibility, in units in which a rounding error counts as one: |w||z| and |w||theta| are the
+	// largest that products can be.
 	wz, wt := inner(w, z), inner(w, theta)
 	note(math.Abs(wz-2) / max(2, nw*nz))
 	note(max(0, V-wt) / max(V, nw*nt))
@@ -298,7 +321,8 @@ func optimality(t testing.TB, before, after learner.State, y, p float64) kkt {
 	return k
 }
 
-// TestPUMMAOptimal: every step on random data is the solution of (3), and the bias puts both examples at margin 1.
+// TestPUMMAOptimal: every step on random data is the solution of (3), and the bias puts both
+// examples at margin 1.
 func TestPUMMAOptimal(t *testing.T) {
 	const dim = 12
 	for _, p := range []float64{2, 2.5, 4, 2 * math.Log(dim), 30} {
@@ -320,7 +344,8 @@ func TestPUMMAOptimal(t *testing.T) {
 							worst = max(worst, k.worst)
 							steps++
 							if !(k.worst < 1e-9) {
-								t.Fatalf("p=%v %s, seed %d, update %d: residual %v (%+v)", p, kind, seed, l.Updates(), k.worst, k)
+								t.Fatalf("p=%v %s, seed %d, update %d: residual %v (%+v)", p, kind,
+									seed, l.Updates(), k.worst, k)
 							}
 							if k.beta < 1e-9 {
 								first++
@@ -381,8 +406,9 @@ func randomProblem(kind string, seed uint64, n, dim int) (X [][]float64, y []flo
 	return X, y
 }
 
-// TestPUMMAMargin: the updates end within the bound of Theorem 3, with a margin of at least (1-delta) times the maximal one, which lies between
-// that of a hyperplane known to separate and Bound.
+// TestPUMMAMargin: the updates end within the bound of Theorem 3, with a margin of at least
+// (1-delta) times the maximal one, which lies between that of a hyperplane known to separate and
+// Bound.
 func TestPUMMAMargin(t *testing.T) {
 	const closest = 2e-3
 	for _, p := range []float64{2, 2.5, 4, 2 * math.Log(30), 30} {
@@ -394,12 +420,14 @@ func TestPUMMAMargin(t *testing.T) {
 				R = max(R, pnorm(x, p))
 			}
 			best := newPUMMA[float64](t, p, closest, 0)
-			if r, err := best.Fit(t.Context(), b, learner.FitOptions{}); err != nil || !r.Converged {
+			if r, err := best.Fit(t.Context(), b, learner.FitOptions{}); err != nil ||
+				!r.Converged {
 				t.Fatal(r, err)
 			}
 			top := marginOf(best, X, y, p)
 			if best.Bound() < top || best.Bound() > top/(1-closest)*(1+1e-9) {
-				t.Fatalf("p=%v: margin %v at delta %v, but the bound is %v", p, top, closest, best.Bound())
+				t.Fatalf("p=%v: margin %v at delta %v, but the bound is %v", p, top, closest,
+					best.Bound())
 			}
 			l := newPUMMA[float64](t, p, delta, 0)
 			r, err := l.Fit(t.Context(), b, learner.FitOptions{})
@@ -409,9 +437,11 @@ func TestPUMMAMargin(t *testing.T) {
 			margin := marginOf(l, X, y, p)
 			near(t, "FitResult.Margin", r.Margin, margin, 1e-9)
 			if margin < (1-delta)*top || l.Bound() < top {
-				t.Errorf("p=%v delta=%v: margin %v, bound %v, the best is %v", p, delta, margin, l.Bound(), top)
+				t.Errorf("p=%v delta=%v: margin %v, bound %v, the best is %v", p, delta, margin,
+					l.Bound(), top)
 			}
-			if limit := 4 * (p - 1) * math.Pow(R/(delta*top), 2); float64(r.Updates) > limit+pummaFirst {
+			if limit := 4 * (p - 1) * math.Pow(R/(delta*top),
+				2); float64(r.Updates) > limit+pummaFirst {
 				t.Errorf("p=%v delta=%v: %d updates, the bound is %v", p, delta, r.Updates, limit)
 			}
 		}
@@ -442,7 +472,8 @@ func TestPUMMAInseparable(t *testing.T) {
 	// The kept example of the other label, again: no solution.
 	l := newPUMMA[float64](t, 2, 0.1, 0)
 	for i, want := range []int32{1, 1, 1, 0, 0} {
-		if r := one(t, learner.Learner[float64](l), block[float64]("dense", [][]float64{{0}, {2}, {1}, {1}, {1}}, []float64{-1, 1, 1, -1, -1}), i); r.Updates != want {
+		if r := one(t, learner.Learner[float64](l), block[float64]("dense", [][]float64{{0}, {2},
+			{1}, {1}, {1}}, []float64{-1, 1, 1, -1, -1}), i); r.Updates != want {
 			t.Errorf("example %d: %+v, want %d updates", i, r, want)
 		}
 	}
@@ -488,7 +519,8 @@ func TestPUMMAConfig(t *testing.T) {
 		t.Errorf("p is %s, want %s", r.(*learners.PUMMAConfig).P, want)
 	}
 	for _, p := range []string{"", "1.9", "Inf", "NaN", "2,5"} {
-		if err := (&learners.PUMMAConfig{P: p, Delta: 0.1}).Validate(); !errors.Is(err, learner.ErrConfig) {
+		if err := (&learners.PUMMAConfig{P: p, Delta: 0.1}).Validate(); !errors.Is(err,
+			learner.ErrConfig) {
 			t.Errorf("p = %q: %v", p, err)
 		}
 	}
@@ -507,9 +539,12 @@ func TestPUMMAFitRefuses(t *testing.T) {
 		o    learner.FitOptions
 		want error
 	}{
-		{"Delta", newPUMMA[float64](t, 2, 0.1, 0), good, learner.FitOptions{Delta: 1}, learner.ErrConfig},
-		{"MaxUpdates", newPUMMA[float64](t, 2, 0.1, 0), good, learner.FitOptions{MaxUpdates: -1}, learner.ErrConfig},
-		{"no examples", newPUMMA[float64](t, 2, 0.1, 0), &engine.Block[float64]{}, learner.FitOptions{}, learner.ErrFit},
+		{"Delta", newPUMMA[float64](t, 2, 0.1, 0), good, learner.FitOptions{Delta: 1},
+			learner.ErrConfig},
+		{"MaxUpdates", newPUMMA[float64](t, 2, 0.1, 0), good, learner.FitOptions{MaxUpdates: -1},
+			learner.ErrConfig},
+		{"no examples", newPUMMA[float64](t, 2, 0.1, 0), &engine.Block[float64]{},
+			learner.FitOptions{}, learner.ErrFit},
 		{"slacks lost", used, good, learner.FitOptions{}, learner.ErrFit},
 	} {
 		if _, err := c.l.Fit(t.Context(), c.b, c.o); !errors.Is(err, c.want) {
@@ -518,7 +553,8 @@ func TestPUMMAFitRefuses(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := newPUMMA[float64](t, 2, 0.1, 0).Fit(ctx, good, learner.FitOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := newPUMMA[float64](t, 2, 0.1, 0).Fit(ctx, good, learner.FitOptions{}); !errors.Is(
+		err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

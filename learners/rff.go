@@ -15,11 +15,18 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "rff", Summary: "a linear learner on random Fourier features: an approximate RBF kernel at a fixed cost",
-		Config: func() learner.Config { return &RFFConfig{D: 200, Sigma: 1, Base: "perceptron"} }, New32: newRFF[float32], New64: newRFF[float64]})
+	learner.Register(learner.Entry{
+		Name: "rff",
+		Summary: "a linear learner on random Fourier features: an approximate RBF kernel at " +
+			"a fixed cost",
+		Config: func() learner.Config { return &RFFConfig{D: 200, Sigma: 1, Base: "perceptron"} },
+		New32:  newRFF[float32],
+		New64:  newRFF[float64],
+	})
 }
 
-// RFF maps examples to random features whose inner product approximates an RBF kernel, and gives them to a linear learner.
+// RFF maps examples to random features whose inner product approximates an RBF kernel, and gives
+// them to a linear learner.
 //
 // Reference: A. Rahimi, B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007:
 //
@@ -29,15 +36,18 @@ func init() {
 //
 //	paper     here            shape, unit
 //	D         Config.D        features z
-//	sigma     Config.Sigma    width, in units of the examples; the sigma of the VVM paper is its square
-//	omega, z  fourier         see [engine.Fourier]: D/2 a feature of the examples, drawn from the seed when the feature first comes
+//	sigma     Config.Sigma    width, in units of the examples; the sigma of the VVM paper is its
+//	                          square
+//	omega, z  fourier         see [engine.Fourier]: D/2 a feature of the examples, drawn from the
+//	                          seed when the feature first comes
 //
 // Deviations: none. The angles omega.x are summed in T.
 //
 // Guarantee: over the draws z(x).z(y) has mean K(x, y) and variance at most 1/D: TestRFFKernel.
 //
-// Cost: D/2 multiply-adds a non-zero, D/2 sines and cosines an example, on the pool where that pays, and the base learner's cost for dense examples of D
-// features. Memory: D/2 T a feature, and the base learner's.
+// Cost: D/2 multiply-adds a non-zero, D/2 sines and cosines an example, on the pool where that
+// pays, and the base learner's cost for dense examples of D features. Memory: D/2 T a feature, and
+// the base learner's.
 type RFF[T learner.Float] struct {
 	cfg     RFFConfig
 	seed    uint64 // of the frequencies
@@ -57,7 +67,8 @@ type RFFConfig struct {
 	D     int     `json:"D" flag:"rff" help:"random features, an even number"`
 	Sigma float64 `json:"sigma" flag:"sigma" help:"width of the RBF kernel exp(-|x-z|^2/(2 sigma^2))"`
 	Base  string  `json:"base" flag:"base" help:"the linear learner of the random features; its own settings are taken too"`
-	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil means those defaults.
+	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil
+	// means those defaults.
 	BaseConfig learner.Config `json:"base_config"`
 }
 
@@ -65,11 +76,13 @@ type RFFConfig struct {
 func (c *RFFConfig) Validate() error {
 	switch {
 	case c.D < 2 || c.D%2 != 0 || c.D > engine.MaxFourierSize:
-		return fmt.Errorf("rff: rff is %d, want an even number of features, at most %d: %w", c.D, engine.MaxFourierSize, learner.ErrConfig)
+		return fmt.Errorf("rff: rff is %d, want an even number of features, at most %d: %w", c.D,
+			engine.MaxFourierSize, learner.ErrConfig)
 	case c.Base == "rff":
 		return fmt.Errorf("rff: base is %q, want a linear learner: %w", c.Base, learner.ErrConfig)
 	}
-	if err := learner.CheckSetting("rff", "sigma", c.Sigma, c.Sigma > 0, "a width > 0"); err != nil {
+	if err := learner.CheckSetting("rff", "sigma", c.Sigma, c.Sigma > 0,
+		"a width > 0"); err != nil {
 		return err
 	}
 	base, err := c.Inner()
@@ -98,7 +111,8 @@ func (c *RFFConfig) Traits() learner.Traits {
 	if t.Keeps > 0 {
 		t.KeptWidth = int64(c.D)
 		if size := t.FitMemory; size != nil {
-			t.FitMemory = func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+			t.FitMemory = func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
+				error) {
 				return c.fitMemory(size, bytes, x, mean, largest)
 			}
 		}
@@ -134,12 +148,14 @@ func (c *RFFConfig) ownMemory(x learner.Extent) learner.Footprint {
 // baseExtent is what the base learns of data of that extent.
 func (c *RFFConfig) baseExtent(x learner.Extent) learner.Extent {
 	d := int64(c.D)
-	return learner.Extent{Features: d, Examples: x.Examples, NonZeros: learner.Times(x.Examples, d), Longest: d,
-		Elem: x.Elem, Dense: true, Kept: x.Kept, Saved: x.Saved}
+	return learner.Extent{Features: d, Examples: x.Examples, NonZeros: learner.Times(x.Examples, d),
+		Longest: d,
+		Elem:    x.Elem, Dense: true, Kept: x.Kept, Saved: x.Saved}
 }
 
 // fitMemory is Traits.FitMemory: it sizes what the base keeps by what the features leave.
-func (c *RFFConfig) fitMemory(size func(int64, learner.Extent, int64, int64) (learner.Config, error), bytes int64,
+func (c *RFFConfig) fitMemory(size func(int64, learner.Extent, int64, int64) (learner.Config,
+	error), bytes int64,
 	x learner.Extent, mean, largest int64) (learner.Config, error) {
 	own, d := c.ownMemory(x), *c
 	base, err := size(bytes-learner.Plus(own.Held(), own.Moving), c.baseExtent(x), mean, largest)
@@ -179,19 +195,22 @@ func baseSettings(name, base string, c learner.Config) (learner.Config, error) {
 		return d, nil
 	}
 	if fmt.Sprintf("%T", c) != fmt.Sprintf("%T", d) {
-		return nil, fmt.Errorf("%s: base is %q, but the base's settings are %T, want %T: %w", name, base, c, d, learner.ErrConfig)
+		return nil, fmt.Errorf("%s: base is %q, but the base's settings are %T, want %T: %w", name,
+			base, c, d, learner.ErrConfig)
 	}
 	return c, nil
 }
 
-// decodeSettings reads a document into settings. Fields that are not there keep their values, unknown ones are refused.
+// decodeSettings reads a document into settings. Fields that are not there keep their values,
+// unknown ones are refused.
 func decodeSettings(doc []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.DisallowUnknownFields()
 	return dec.Decode(into)
 }
 
-// decodeBase reads the settings of the learner called base. Fields that are not there keep their defaults, unknown ones are refused.
+// decodeBase reads the settings of the learner called base. Fields that are not there keep their
+// defaults, unknown ones are refused.
 func decodeBase(learner, base string, doc json.RawMessage) (learner.Config, error) {
 	if len(doc) == 0 || string(doc) == "null" {
 		return nil, nil
@@ -207,7 +226,9 @@ func decodeBase(learner, base string, doc json.RawMessage) (learner.Config, erro
 }
 
 // Inner returns the base's settings.
-func (c *RFFConfig) Inner() (learner.Config, error) { return baseSettings("rff", c.Base, c.BaseConfig) }
+func (c *RFFConfig) Inner() (learner.Config, error) {
+	return baseSettings("rff", c.Base, c.BaseConfig)
+}
 
 // Resolve resolves the base's settings, whatever the facts: its examples have length 1 and D
 // features.
@@ -257,7 +278,8 @@ func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 		runs: new(scratch.Stack[rffRun[T]])}, nil
 }
 
-// rffBytes of features are computed at a time: they stay in the cache for the base learner, and are work enough for the pool.
+// rffBytes of features are computed at a time: they stay in the cache for the base learner, and are
+// work enough for the pool.
 const rffBytes = 1 << 20
 
 // Inner is learner.Wrapper.Inner: the base learner.
@@ -309,7 +331,8 @@ type rffPosterior[T learner.Float] struct {
 	rff                        *RFF[T]
 }
 
-// MergePosterior is PosteriorMerger.MergePosterior, for learners that have the same random features.
+// MergePosterior is PosteriorMerger.MergePosterior, for learners that have the same random
+// features.
 func (p *rffPosterior[T]) MergePosterior(other learner.Learner[T]) error {
 	o, ok := other.(*RFF[T])
 	if !ok || o.cfg.D != p.rff.cfg.D || o.cfg.Sigma != p.rff.cfg.Sigma || o.seed != p.rff.seed {

@@ -12,12 +12,14 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// TestRFFKernel: z(x).z(y) approximates the kernel: it is the mean of D/2 independent values of cos(omega.(x-y)), whose mean is K and whose variance
-// is at most 1/2, so that over draws of omega the mean square error is at most 1/D. Intervals are of three standard errors over the seeds.
+// TestRFFKernel: z(x).z(y) approximates the kernel: it is the mean of D/2 independent values of
+// cos(omega.(x-y)), whose mean is K and whose variance is at most 1/2, so that over draws of omega
+// the mean square error is at most 1/D. Intervals are of three standard errors over the seeds.
 func TestRFFKernel(t *testing.T) {
 	const D, dim, n, sigma, seeds = 200, 7, 40, 1.5, 60
 	r := rand.New(rand.NewPCG(1, 2))
-	b := &engine.Block[float64]{Dim: dim, Stride: dim, Y: make([]float64, n), X: make([]float64, n*dim)}
+	b := &engine.Block[float64]{Dim: dim, Stride: dim, Y: make([]float64, n), X: make([]float64,
+		n*dim)}
 	for i := range b.X {
 		b.X[i] = r.NormFloat64()
 	}
@@ -26,7 +28,8 @@ func TestRFFKernel(t *testing.T) {
 	}
 	var errs, squares []float64 // means over the pairs, one a seed
 	for seed := range uint64(seeds) {
-		l, err := newRFF[float64](&RFFConfig{D: D, Sigma: sigma, Base: "perceptron"}, learner.Env{Seed: seed})
+		l, err := newRFF[float64](&RFFConfig{D: D, Sigma: sigma, Base: "perceptron"},
+			learner.Env{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,17 +14,23 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "romma", Summary: "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
+	learner.Register(learner.Entry{
+		Name:    "romma",
+		Summary: "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
 		Config: func() learner.Config {
 			return &ROMMAConfig{Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		}, New32: newROMMA[float32], New64: newROMMA[float64]})
+		},
+		New32: newROMMA[float32],
+		New64: newROMMA[float64],
+	})
 }
 
-// ROMMA keeps the shortest weights that give the last example it learned a margin of 1 and stay on the far side of the plane
-// through the weights before, which stands for all earlier examples. The aggressive form approaches the maximal margin.
+// ROMMA keeps the shortest weights that give the last example it learned a margin of 1 and stay on
+// the far side of the plane through the weights before, which stands for all earlier examples. The
+// aggressive form approaches the maximal margin.
 //
-// Reference: Y. Li, P. M. Long, "The Relaxed Online Maximum Margin Algorithm", Machine Learning 46(1-3):361-387, 2002, as
-// in (2) of the PUMMA paper (see [PUMMA]). With w_1 = 0, on example t:
+// Reference: Y. Li, P. M. Long, "The Relaxed Online Maximum Margin Algorithm", Machine Learning
+// 46(1-3):361-387, 2002, as in (2) of the PUMMA paper (see [PUMMA]). With w_1 = 0, on example t:
 //
 //	(1) update if y_t (w_t . x_t) <= 0;  aggressive: if y_t (w_t . x_t) < 1 - delta
 //	(2) w_{t+1} = argmin |w|^2 / 2  subject to  y_t (w . x_t) >= 1,  w . w_t >= |w_t|^2
@@ -45,12 +51,12 @@ func init() {
 // so short that T doesn't hold 1/|x|^2. Where x_t is parallel to w_t up to rounding, (2) has no
 // solution or that of (4): (4) is taken.
 //
-// Guarantee: if y (u.x) >= 1 for all examples of length at most R, |w_t| never falls and never exceeds |u|, and each update of the
-// aggressive form adds at least (delta/R)^2 to |w_t|^2: at most (R |u|/delta)^2 updates, then a margin of at least (1-delta)
-// times the maximal one. TestROMMA.
+// Guarantee: if y (u.x) >= 1 for all examples of length at most R, |w_t| never falls and never
+// exceeds |u|, and each update of the aggressive form adds at least (delta/R)^2 to |w_t|^2: at most
+// (R |u|/delta)^2 updates, then a margin of at least (1-delta) times the maximal one. TestROMMA.
 //
-// Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features) every 1024 updates.
-// Memory: one T a feature. With a kernel, see [FitROMMARows].
+// Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
+// every 1024 updates. Memory: one T a feature. With a kernel, see [FitROMMARows].
 type ROMMA[T learner.Float] struct {
 	margin.ScaledLinear[T]
 	cfg  ROMMAConfig
@@ -67,7 +73,8 @@ type ROMMAConfig struct {
 
 // Validate wants Delta in (0,1] and a kernel.
 func (c *ROMMAConfig) Validate() error {
-	if err := learner.CheckSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1, "a number in (0,1]"); err != nil {
+	if err := learner.CheckSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1,
+		"a number in (0,1]"); err != nil {
 		return err
 	}
 	return c.KernelConfig.Validate("romma")
@@ -83,7 +90,9 @@ func (c *ROMMAConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ROMMAConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *ROMMAConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: one T a feature, and what passes take; with a kernel what goes over its
 // rows does.
@@ -99,14 +108,17 @@ func (c *ROMMAConfig) Memory(x learner.Extent) learner.Footprint {
 }
 
 // violates is (1), with an accuracy delta if aggressive.
-func (c *ROMMAConfig) violates(m, delta float64) bool { return m <= 0 || c.Aggressive && m < 1-delta }
+func (c *ROMMAConfig) violates(m, delta float64) bool {
+	return m <= 0 || c.Aggressive && m < 1-delta
+}
 
 func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[ROMMAConfig]("romma", c)
 	if err != nil {
 		return nil, err
 	}
-	return &ROMMA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1}, cfg: cfg,
+	return &ROMMA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1},
+		cfg:  cfg,
 		pool: env.Pool}, nil
 }
 
@@ -150,16 +162,18 @@ func (r *ROMMA[T]) learn(b *engine.Block[T], i int) learner.Round {
 
 func (r *ROMMA[T]) violates(m float64) bool { return r.cfg.violates(m, r.cfg.Delta) }
 
-// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. With a kernel it starts anew every time and works as [FitROMMARows] on rows of
-// which GramBytes are kept.
-func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. With a kernel it starts anew
+// every time and works as [FitROMMARows] on rows of which GramBytes are kept.
+func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	if !r.cfg.Linear() {
 		if err := primal.CheckBlock("romma", b, b.Len()); err != nil {
 			return learner.FitResult{}, err
 		}
-		d, err := margin.OverRows("romma", b, o, r.cfg.EngineKernel(), r.pool, &r.dual, func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
-			return FitROMMARows(ctx, rows, y, r.cfg, o)
-		})
+		d, err := margin.OverRows("romma", b, o, r.cfg.EngineKernel(), r.pool, &r.dual,
+			func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
+				return FitROMMARows(ctx, rows, y, r.cfg, o)
+			})
 		if d.Updates > 0 {
 			r.Norm2 = 1 / float64(d.Bound*d.Bound)
 			r.Count += d.Updates
@@ -232,7 +246,9 @@ func (r *ROMMA[T]) State() learner.State { return learner.StateOf(r.fields) }
 func (r *ROMMA[T]) SetState(s learner.State) error { return learner.SetState("romma", s, r.fields) }
 
 // CheckState is Learner.CheckState.
-func (r *ROMMA[T]) CheckState(s learner.State) error { return learner.CheckState("romma", s, r.fields) }
+func (r *ROMMA[T]) CheckState(s learner.State) error {
+	return learner.CheckState("romma", s, r.fields)
+}
 
 func (r *ROMMA[T]) fields(c *learner.Codec) {
 	if r.cfg.Linear() {
@@ -245,10 +261,12 @@ func (r *ROMMA[T]) fields(c *learner.Codec) {
 	r.dual.Fields(c, r.cfg.EngineKernel(), r.pool)
 }
 
-// FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix. With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without
-// a bias: u' is the point of least length of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an update; the soft margin is that
-// of K + Delta^2 delta_ij, as it is without a kernel.
-func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y []float64, cfg ROMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
+// FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix.
+// With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without a bias: u' is the point of least length
+// of the segment from u to y_t x_t. All else is as in [FitPUMMARows], with one row an update; the
+// soft margin is that of K + Delta^2 delta_ij, as it is without a kernel.
+func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T], y []float64,
+	cfg ROMMAConfig, o learner.FitOptions) (learner.MarginDual, error) {
 	if err := cfg.Validate(); err != nil {
 		return learner.MarginDual{}, err
 	}
@@ -256,9 +274,12 @@ func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 		return learner.MarginDual{}, err
 	}
 	if !(o.Delta >= 0) || math.IsInf(o.Delta, 0) {
-		return learner.MarginDual{}, fmt.Errorf("romma: Delta is %v, want a number >= 0: %w", o.Delta, learner.ErrConfig)
+		return learner.MarginDual{}, fmt.Errorf("romma: Delta is %v, want a number >= 0: %w",
+			o.Delta, learner.ErrConfig)
 	}
-	c := margin.MarginRows[T]{Rows: rows, Y: y, Ridge: float64(o.Delta * o.Delta), Violates: cfg.violates} // (1)
+	// (1)
+	c := margin.MarginRows[T]{Rows: rows, Y: y, Ridge: float64(o.Delta * o.Delta),
+		Violates: cfg.violates}
 	r, err := c.Fit(ctx, "romma", cfg.Delta, cfg.Aggressive, o)
 	if c.Ridge > 0 && c.Norm2 > 0 {
 		c.Soften(&r.FitResult)

@@ -17,15 +17,17 @@ func TestROMMAByHand(t *testing.T) {
 	runByHand(t, "romma", &learners.ROMMAConfig{Delta: 0.1}, []handStep{
 		{[]float64{2, 0}, +1, 0, 1, []float64{0.5, 0}}, // (4): w = 0
 		{[]float64{1, 1}, +1, 0.5, 0, []float64{0.5, 0}},
-		{[]float64{1, 1}, -1, 0.5, 1, []float64{0.5, -1.5}}, // (3): m = -1/2, X = 2, W = 1/4, c = 4, d = 3/2
-		{[]float64{0, 0}, +1, 0, 0, []float64{0.5, -1.5}},   // no solution: passed over
+		// (3): m = -1/2, X = 2, W = 1/4, c = 4, d = 3/2
+		{[]float64{1, 1}, -1, 0.5, 1, []float64{0.5, -1.5}},
+		{[]float64{0, 0}, +1, 0, 0, []float64{0.5, -1.5}}, // no solution: passed over
 		{[]float64{-0.5, 1.5}, +1, -2.5, 1, []float64{-0.2, 0.6}},
 	})
 	runByHand(t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.5}, []handStep{
 		{[]float64{2, 0}, +1, 0, 1, []float64{0.5, 0}},
-		{[]float64{1, 1}, +1, 0.5, 0, []float64{0.5, 0}},       // 1/2 is not less than 1 - delta
-		{[]float64{0.5, 1}, +1, 0.25, 1, []float64{0.5, 0.75}}, // m = 1/4, X = 5/4, W = 1/4: c = 1/4, d = 3/4
-		{[]float64{0.25, 0}, +1, 0.125, 1, []float64{4, 0}},    // (4): XW = 13/256 < m = 1/8
+		{[]float64{1, 1}, +1, 0.5, 0, []float64{0.5, 0}}, // 1/2 is not less than 1 - delta
+		// m = 1/4, X = 5/4, W = 1/4: c = 1/4, d = 3/4
+		{[]float64{0.5, 1}, +1, 0.25, 1, []float64{0.5, 0.75}},
+		{[]float64{0.25, 0}, +1, 0.125, 1, []float64{4, 0}}, // (4): XW = 13/256 < m = 1/8
 		{[]float64{-1, 0}, -1, -4, 0, []float64{4, 0}},
 	})
 }
@@ -79,14 +81,16 @@ func goldenROMMA(t *testing.T, name, form string) {
 			}
 			want := g.Trace[traced]
 			if l.Updates() != want.Update || k != want.Example {
-				t.Fatalf("update %d by example %d, want %d by %d", l.Updates(), k, want.Update, want.Example)
+				t.Fatalf("update %d by example %d, want %d by %d", l.Updates(), k, want.Update,
+					want.Example)
 			}
 			nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
 			traced++
 		}
 	}
 	if traced != len(g.Trace) || l.Updates() != g.Updates || epochs != g.Epochs {
-		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates(), epochs, traced, g.Updates, g.Epochs, len(g.Trace))
+		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates(), epochs,
+			traced, g.Updates, g.Epochs, len(g.Trace))
 	}
 	w := l.Weights()
 	nearAll(t, "w", w, g.FinalW, goldenTol64)
@@ -105,13 +109,15 @@ func inner(a, b []float64) (sum float64) {
 	return sum
 }
 
-// TestROMMA: on separable data every step solves (2), |w| never falls nor exceeds |u|, and each aggressive update adds (delta/R)^2 to |w|^2;
-// it ends with a margin of (1-delta) times the hidden one or more.
+// TestROMMA: on separable data every step solves (2), |w| never falls nor exceeds |u|, and each
+// aggressive update adds (delta/R)^2 to |w|^2; it ends with a margin of (1-delta) times the hidden
+// one or more.
 func TestROMMA(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, dim := rapid.IntRange(1, 150).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "dim")
 		gamma := rapid.Float64Range(0.05, 0.3).Draw(t, "gamma")
-		c := &learners.ROMMAConfig{Aggressive: rapid.Bool().Draw(t, "aggressive"), Delta: rapid.Float64Range(0.02, 1).Draw(t, "delta")}
+		c := &learners.ROMMAConfig{Aggressive: rapid.Bool().Draw(t, "aggressive"),
+			Delta: rapid.Float64Range(0.02, 1).Draw(t, "delta")}
 		b := learnertest.Dense[float64](n, dim, gamma) // of unit length: |u| = 1/gamma
 		e, err := learner.Lookup("romma")
 		if err != nil {
@@ -146,7 +152,8 @@ func TestROMMA(t *testing.T) {
 					least = c.Delta * c.Delta
 				}
 				if after < (before+least)*(1-1e-9) || after > (1+1e-9)/(gamma*gamma) {
-					t.Fatalf("update %d: |w|^2 from %v to %v; it must grow by %v and not exceed %v", l.Updates(), before, after, least, 1/(gamma*gamma))
+					t.Fatalf("update %d: |w|^2 from %v to %v; it must grow by %v and not exceed %v",
+						l.Updates(), before, after, least, 1/(gamma*gamma))
 				}
 				w = next
 			}
@@ -155,13 +162,15 @@ func TestROMMA(t *testing.T) {
 		for i := range n {
 			m := b.Y[i] * inner(w, b.Row(i))
 			if m <= 0 || c.Aggressive && m/norm < (1-c.Delta)*gamma*(1-1e-9) {
-				t.Fatalf("example %d: margin %v after convergence, want %v of %v", i, m/norm, 1-c.Delta, gamma)
+				t.Fatalf("example %d: margin %v after convergence, want %v of %v", i, m/norm,
+					1-c.Delta, gamma)
 			}
 		}
 	})
 }
 
-// TestROMMARefold: the factor and |w|^2 that are kept beside the weights stay true over many thousand updates.
+// TestROMMARefold: the factor and |w|^2 that are kept beside the weights stay true over many
+// thousand updates.
 func TestROMMARefold(t *testing.T) {
 	for _, name := range []string{"romma", "micra"} {
 		e, err := learner.Lookup(name)
@@ -186,12 +195,14 @@ func TestROMMARefold(t *testing.T) {
 				t.Fatalf("%s ended after %d updates", name, before)
 			}
 			w, s := l.Weights(), l.State().Scalars
-			near(t, fmt.Sprintf("%s: |w|^2 after %d updates", name, l.Updates()), s["norm2"], inner(w, w), 1e-11)
+			near(t, fmt.Sprintf("%s: |w|^2 after %d updates", name, l.Updates()), s["norm2"],
+				inner(w, w), 1e-11)
 		}
 	}
 }
 
-// TestFitExtended: Fit with a soft margin is Fit on examples with one more feature each, y Delta; without one it is passes of Learn.
+// TestFitExtended: Fit with a soft margin is Fit on examples with one more feature each, y Delta;
+// without one it is passes of Learn.
 func TestFitExtended(t *testing.T) {
 	X, y := randomProblem("dense", 5, 60, 6)
 	for i := range y {
@@ -213,7 +224,8 @@ func TestFitExtended(t *testing.T) {
 			soft := newLearner[float64](t, name, c).(learner.Fitter[float64])
 			hard := newLearner[float64](t, name, c).(learner.Fitter[float64])
 			plain := newLearner[float64](t, name, c)
-			got, err := soft.Fit(t.Context(), block[float64](form, X, y), learner.FitOptions{Delta: delta})
+			got, err := soft.Fit(t.Context(), block[float64](form, X, y),
+				learner.FitOptions{Delta: delta})
 			if err != nil || !got.Converged || got.Violators != 0 {
 				t.Fatal(name, got, err)
 			}
@@ -224,12 +236,16 @@ func TestFitExtended(t *testing.T) {
 			passes := int64(0)
 			for last := int64(-1); last != plain.Updates(); passes++ {
 				last = plain.Updates()
-				if err := plain.Learn(block[float64](form, ext, y), make([]learner.Round, len(y))); err != nil {
+				if err := plain.Learn(block[float64](form, ext, y), make([]learner.Round,
+					len(y))); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got.Updates != want.Updates || got.Epochs != want.Epochs || want.Updates != plain.Updates() || want.Epochs != passes || got.Updates < 1024 {
-				t.Fatalf("%s: %d updates in %d passes, %d in %d with features, %d in %d by Learn", name, got.Updates, got.Epochs, want.Updates, want.Epochs, plain.Updates(), passes)
+			if got.Updates != want.Updates || got.Epochs != want.Epochs ||
+				want.Updates != plain.Updates() || want.Epochs != passes || got.Updates < 1024 {
+				t.Fatalf("%s: %d updates in %d passes, %d in %d with features, %d in %d by Learn",
+					name, got.Updates, got.Epochs, want.Updates, want.Epochs, plain.Updates(),
+					passes)
 			}
 			near(t, name+": Gamma", got.Gamma, want.Margin, 1e-10)
 			nearAll(t, name+": w", soft.Weights(), hard.Weights()[:len(X[0])], 1e-9)
@@ -237,7 +253,8 @@ func TestFitExtended(t *testing.T) {
 			if !(got.DPrime >= got.D*(1-1e-9) && got.Excess() < 0.1) {
 				t.Errorf("%s: D' = %v, D = %v", name, got.DPrime, got.D)
 			}
-			before, err := soft.Fit(t.Context(), block[float64](form, X, y), learner.FitOptions{Delta: delta})
+			before, err := soft.Fit(t.Context(), block[float64](form, X, y),
+				learner.FitOptions{Delta: delta})
 			if !errors.Is(err, learner.ErrFit) || before.Updates != 0 {
 				t.Errorf("%s: a second soft run: %+v, %v", name, before, err)
 			}

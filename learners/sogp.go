@@ -16,13 +16,21 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "sogp", Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of basis points",
+	learner.Register(learner.Entry{
+		Name: "sogp",
+		Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of " +
+			"basis points",
 		Config: func() learner.Config {
-			return &SOGPConfig{Basis: 100, Noise: 1, Novelty: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		}, New32: newSOGP[float32], New64: newSOGP[float64]})
+			return &SOGPConfig{Basis: 100, Noise: 1, Novelty: 1e-4,
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		},
+		New32: newSOGP[float32],
+		New64: newSOGP[float64],
+	})
 }
 
-// SOGP is a Gaussian process classifier that learns each example by moment matching and keeps its posterior on at most M basis points.
+// SOGP is a Gaussian process classifier that learns each example by moment matching and keeps its
+// posterior on at most M basis points.
 //
 // Reference: L. Csato, M. Opper, "Sparse On-Line Gaussian Processes", Neural Computation
 // 14:641-668, 2002; (4) is that of L. Csato, "Gaussian Processes: Iterative Sparse Approximations",
@@ -32,21 +40,26 @@ func init() {
 //
 //	m(x) = alpha'k(x),   c(x, x') = K(x, x') + k(x)'C k(x'),   k(x) = (K(b_1, x), ..., K(b_n, x))
 //
-// and P(y | f) = eps + (1-2 eps) Phi(y f/s0). With v = c(x, x), s^2 = s0^2 + v, z = y m(x)/s and h, d = h + z of the step factor at z:
+// and P(y | f) = eps + (1-2 eps) Phi(y f/s0). With v = c(x, x), s^2 = s0^2 + v, z = y m(x)/s and h,
+// d = h + z of the step factor at z:
 //
-//	(1) q = y h/s,   r = -h d/s^2                        the derivatives of log Z by m, the second one for the covariance
-//	(2) s = (C k, 1),   alpha += q s,   C += r s s'      x becomes a basis point
-//	(3) Q += (e, -1)(e, -1)'/gamma,   e = Q k,   gamma = K(x, x) - k'e      Q is the inverse of the basis points' Gram matrix
-//	(4) of more than M the point of least alpha_i^2/(Q_ii + C_ii) goes; with Q* and C* its columns and q*, c* their own entries
+//	(1) q = y h/s,   r = -h d/s^2: the first two derivatives of log Z by m
+//	(2) s = (C k, 1),   alpha += q s,   C += r s s': x becomes a basis point
+//	(3) Q += (e, -1)(e, -1)'/gamma,   e = Q k,   gamma = K(x, x) - k'e
+//	    keeps Q the inverse of the basis points' Gram matrix
+//	(4) of more than M the point of least alpha_i^2/(Q_ii + C_ii) goes; with Q* and C* its columns
+//	    and q*, c* their own entries
 //	    alpha -= alpha* (Q* + C*)/(q* + c*)
 //	    C += Q* Q*'/q* - (Q* + C*)(Q* + C*)'/(q* + c*),   Q -= Q* Q*'/q*
-//	(5) an example with gamma <= tol K(x, x) adds nothing to the span: s = C k + e instead of (2), and no (3)
+//	(5) an example with gamma <= tol K(x, x) adds nothing to the span: s = C k + e instead of (2),
+//	    and no (3)
 //
 //	paper     here              shape, unit
 //	M         Config.Basis      basis points at most
 //	s0        Config.Noise      of the scores; 0: the step likelihood
 //	eps       Config.Eps        rate of wrong labels
-//	tol       Config.Novelty    the Gram matrix of the basis points has about the condition 1/tol at most, which costs as many digits
+//	tol       Config.Novelty    the Gram matrix of the basis points has about the condition 1/tol at
+//	                            most, which costs as many digits
 //	b_i       list              basis points; one that comes takes the slot of the one that went
 //	alpha     alpha             one a basis point
 //	C, Q      C, Q              n x n, symmetric
@@ -55,12 +68,13 @@ func init() {
 // passed over where s^2 is not a positive finite number: in the range of rounding errors, with s0 =
 // 0, or with infinite kernel values; Report counts them. Ties go to the lowest slot.
 //
-// Guarantee: mean, covariance and basis points of an independent implementation after every example: TestGoldenSOGP. Without (4) it is assumed density
-// filtering in the space of functions, so with a linear kernel the posterior of the weights: TestSOGPIsADF. (4) is the posterior nearest to
-// the old one among those on the points that stay: TestSOGPRemoval.
+// Guarantee: mean, covariance and basis points of an independent implementation after every
+// example: TestGoldenSOGP. Without (4) it is assumed density filtering in the space of functions,
+// so with a linear kernel the posterior of the weights: TestSOGPIsADF. (4) is the posterior nearest
+// to the old one among those on the points that stay: TestSOGPRemoval.
 //
-// Cost: a kernel row over the basis points and six passes over an M x M matrix an example; a probability one row and one pass. Memory: the basis points and
-// 16 M^2 bytes.
+// Cost: a kernel row over the basis points and six passes over an M x M matrix an example; a
+// probability one row and one pass. Memory: the basis points and 16 M^2 bytes.
 type SOGP[T learner.Float] struct {
 	cfg SOGPConfig
 	kept.Basis[T]
@@ -84,22 +98,28 @@ type SOGPConfig struct {
 	learner.KernelConfig
 }
 
-// Validate wants Basis > 0, Noise >= 0, 0 <= Eps < 1/2, not both 0, 1e-6 <= Novelty < 1 and a kernel.
+// Validate wants Basis > 0, Noise >= 0, 0 <= Eps < 1/2, not both 0, 1e-6 <= Novelty < 1 and a
+// kernel.
 func (c *SOGPConfig) Validate() error {
 	if c.Basis < 1 || c.Basis > maxBasis {
-		return fmt.Errorf("sogp: basis is %d, want a number of examples up to %d: %w", c.Basis, maxBasis, learner.ErrConfig)
+		return fmt.Errorf("sogp: basis is %d, want a number of examples up to %d: %w", c.Basis,
+			maxBasis, learner.ErrConfig)
 	}
 	if c.Noise == 0 && c.Eps == 0 {
-		return fmt.Errorf("sogp: noise and label-noise are both 0, and labels that contradict each other would leave no posterior: %w", learner.ErrConfig)
+		return fmt.Errorf("sogp: noise and label-noise are both 0, and labels that contradict "+
+			"each other would leave no posterior: %w", learner.ErrConfig)
 	}
 	return errors.Join(
 		learner.CheckSetting("sogp", "noise", c.Noise, c.Noise >= 0, "a number >= 0"),
-		learner.CheckSetting("sogp", "label-noise", c.Eps, c.Eps >= 0 && c.Eps < 0.5, "a rate in [0, 1/2)"),
-		learner.CheckSetting("sogp", "novelty", c.Novelty, c.Novelty >= leastNovelty && c.Novelty < 1, "a share >= 1e-6 and < 1"),
+		learner.CheckSetting("sogp", "label-noise", c.Eps, c.Eps >= 0 && c.Eps < 0.5,
+			"a rate in [0, 1/2)"),
+		learner.CheckSetting("sogp", "novelty", c.Novelty, c.Novelty >= leastNovelty &&
+			c.Novelty < 1, "a share >= 1e-6 and < 1"),
 		c.KernelConfig.Validate("sogp"))
 }
 
-// Traits is Config.Traits: noise of the scores, or of labels, helps where examples can't be taken up.
+// Traits is Config.Traits: noise of the scores, or of labels, helps where examples can't be taken
+// up.
 func (c *SOGPConfig) Traits() learner.Traits {
 	t := learner.KernelTraits(c.EngineKernel(), int64(c.Basis))
 	t.Proba, t.Posterior = true, true
@@ -110,7 +130,9 @@ func (c *SOGPConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *SOGPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *SOGPConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: the basis points and two matrices.
 func (c *SOGPConfig) Memory(x learner.Extent) learner.Footprint {
@@ -132,7 +154,8 @@ func (c *SOGPConfig) Memory(x learner.Extent) learner.Footprint {
 }
 
 // fitMemory is Traits.FitMemory: it sets Basis.
-func (c *SOGPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+func (c *SOGPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
+	error) {
 	return kept.FitKept("sogp", bytes, maxBasis, x, mean, largest, func(n int) learner.Config {
 		d := *c
 		d.Basis = n
@@ -140,8 +163,10 @@ func (c *SOGPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int6
 	})
 }
 
-// leastNovelty bounds the condition of the basis points' Gram matrix by 1e6. Errors of C and Q grow with its square: to 1e12 2^-53 M, some percent with
-// hundreds of points. On one-hot examples of low rank 1e-6 still learns as 1e-4 does, and with 1e-8 the variances turn negative and nothing is learned any more.
+// leastNovelty bounds the condition of the basis points' Gram matrix by 1e6. Errors of C and Q grow
+// with its square: to 1e12 2^-53 M, some percent with hundreds of points. On one-hot examples of
+// low rank 1e-6 still learns as 1e-4 does, and with 1e-8 the variances turn negative and nothing is
+// learned any more.
 const leastNovelty = 1e-6
 
 // maxBasis basis points have matrices of 2 GB each.
@@ -187,8 +212,9 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 
 // hypothesis is the posterior process as it is.
 func (l *SOGP[T]) hypothesis() processSum[T] {
-	return processSum[T]{KeptSum: kept.KeptSum[T]{Name: "sogp", List: l.List, Coef: l.alpha, Divisor: 1,
-		Spares: l.Spares}, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps}
+	return processSum[T]{KeptSum: kept.KeptSum[T]{Name: "sogp", List: l.List, Coef: l.alpha,
+		Divisor: 1,
+		Spares:  l.Spares}, C: l.C, stride: l.stride, noise: l.cfg.Noise, eps: l.cfg.Eps}
 }
 
 // room makes room for n basis points.
@@ -205,7 +231,8 @@ func (l *SOGP[T]) room(n int) {
 		}
 	}
 	l.stride = stride
-	l.ck, l.e, l.u, l.t = make([]float64, stride), make([]float64, stride), make([]float64, stride), make([]float64, stride)
+	l.ck, l.e, l.u, l.t = make([]float64, stride), make([]float64, stride), make([]float64, stride),
+		make([]float64, stride)
 }
 
 // learn learns the example in hand, of label y, mean m and variance v. It reports whether it did;
@@ -338,14 +365,17 @@ func (l *SOGP[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
 func (l *SOGP[T]) Weights() []float64 { return nil }
 
 // Report returns how many examples were passed over.
-func (l *SOGP[T]) Report() learner.PosteriorReport { return learner.PosteriorReport{Passed: l.passed} }
+func (l *SOGP[T]) Report() learner.PosteriorReport {
+	return learner.PosteriorReport{Passed: l.passed}
+}
 
 // Updates is Learner.Updates.
 func (l *SOGP[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *SOGP[T]) Bytes() int64 {
-	return l.Basis.Bytes() + primal.BytesOf(l.alpha) + primal.BytesOf(l.C) + primal.BytesOf(l.Q) + 4*primal.BytesOf(l.ck) + int64(unsafe.Sizeof(*l))
+	return l.Basis.Bytes() + primal.BytesOf(l.alpha) + primal.BytesOf(l.C) + primal.BytesOf(l.Q) +
+		4*primal.BytesOf(l.ck) + int64(unsafe.Sizeof(*l))
 }
 
 // State is Learner.State: the basis points, alpha and the lower triangles of C and Q.
@@ -355,7 +385,9 @@ func (l *SOGP[T]) State() learner.State { return learner.StateOf(l.fields) }
 func (l *SOGP[T]) SetState(s learner.State) error { return learner.SetState("sogp", s, l.fields) }
 
 // CheckState is Learner.CheckState.
-func (l *SOGP[T]) CheckState(s learner.State) error { return learner.CheckState("sogp", s, l.fields) }
+func (l *SOGP[T]) CheckState(s learner.State) error {
+	return learner.CheckState("sogp", s, l.fields)
+}
 
 func (l *SOGP[T]) fields(c *learner.Codec) {
 	updates, passed := learner.Count(c, "updates", &l.updates), int64(0)

@@ -48,7 +48,8 @@ func posteriorOf(t *testing.T, l learner.Learner[float64], dim int) (g gaussian)
 	return g
 }
 
-// TestGoldenSOGP: after every example the mean there before it, the basis points, alpha and C; twelve points are removed.
+// TestGoldenSOGP: after every example the mean there before it, the basis points, alpha and C;
+// twelve points are removed.
 func TestGoldenSOGP(t *testing.T) {
 	g := readBaselines(t)
 	if len(g.SOGP.Steps) != len(g.Features) {
@@ -56,7 +57,8 @@ func TestGoldenSOGP(t *testing.T) {
 	}
 	for _, form := range forms {
 		b := block[float64](form, g.Features, g.Labels)
-		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: g.SOGP.Cap, Noise: 1, Novelty: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 1}})
+		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: g.SOGP.Cap, Noise: 1,
+			Novelty: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 1}})
 		for i, want := range g.SOGP.Steps {
 			r := one(t, l, b, i)
 			near(t, fmt.Sprintf("step %d: score", i), r.Score, want.Before, goldenTol64)
@@ -64,33 +66,42 @@ func TestGoldenSOGP(t *testing.T) {
 			if len(got.points) != len(want.Basis) {
 				t.Fatalf("step %d: %d basis points, want %d", i, len(got.points), len(want.Basis))
 			}
-			at := make([]int, len(want.Basis)) // the slot of each: what comes takes the place of what went
+			// the slot of each: what comes takes the place of what went
+			at := make([]int, len(want.Basis))
 			for k, x := range want.Basis {
-				at[k] = slices.IndexFunc(got.points, func(p []float64) bool { return slices.Equal(p, x) })
+				at[k] = slices.IndexFunc(got.points, func(p []float64) bool {
+					return slices.Equal(p,
+						x)
+				})
 				if at[k] < 0 {
 					t.Fatalf("step %d: basis point %v is not kept", i, x)
 				}
-				near(t, fmt.Sprintf("step %d: alpha[%d]", i, k), got.alpha[at[k]], want.Alpha[k], goldenTol64)
+				near(t, fmt.Sprintf("step %d: alpha[%d]", i, k), got.alpha[at[k]], want.Alpha[k],
+					goldenTol64)
 			}
 			for j := range at {
 				for k := range at {
-					near(t, fmt.Sprintf("step %d: C[%d][%d]", i, j, k), got.C.At(at[j], at[k]), want.C[j][k], goldenTol64)
+					near(t, fmt.Sprintf("step %d: C[%d][%d]", i, j, k), got.C.At(at[j], at[k]),
+						want.C[j][k], goldenTol64)
 				}
 			}
 		}
 	}
 }
 
-// TestSOGPIsADF: with a linear kernel and enough basis points, scores and probabilities are those of assumed density filtering in the space of
-// weights: m += y h V x/s, V -= (h d/s^2) V x x'V.
+// TestSOGPIsADF: with a linear kernel and enough basis points, scores and probabilities are those
+// of assumed density filtering in the space of weights: m += y h V x/s, V -= (h d/s^2) V x x'V.
 func TestSOGPIsADF(t *testing.T) {
-	// k'C k is rounded by up to 4 x 2^-52 |C| |k|^2 with |C| = 5e4 and |k|^2 = 100 here: the fourth point is nearly in the span of three.
+	// k'C k is rounded by up to 4 x 2^-52 |C| |k|^2 with |C| = 5e4 and |k|^2 = 100 here: the fourth
+	// point is nearly in the span of three.
 	const tol = 5e-9
 	g := readBaselines(t)
-	for _, c := range []learners.SOGPConfig{{Noise: 1}, {Noise: 0.1}, {Eps: 0.05}, {Noise: 0.5, Eps: 0.2}} {
+	for _, c := range []learners.SOGPConfig{{Noise: 1}, {Noise: 0.1}, {Eps: 0.05}, {Noise: 0.5,
+		Eps: 0.2}} {
 		t.Run(fmt.Sprintf("noise=%v, eps=%v", c.Noise, c.Eps), func(t *testing.T) {
 			c.Basis, c.Kernel, c.Novelty = 50, "linear", 1e-6
-			b, l := block[float64]("dense", g.Features, g.Labels), newLearner[float64](t, "sogp", &c)
+			b, l := block[float64]("dense", g.Features, g.Labels), newLearner[float64](t, "sogp",
+				&c)
 			dim := len(g.Features[0])
 			m, V := mat.NewVecDense(dim, nil), mat.NewDense(dim, dim, nil)
 			for j := range dim {
@@ -108,10 +119,12 @@ func TestSOGPIsADF(t *testing.T) {
 					t.Fatal(err)
 				}
 				f := mat.Dot(m, x)
-				near(t, fmt.Sprintf("step %d: probability", i), p[0], c.Eps+(1-2*c.Eps)*phi(f/s), tol)
+				near(t, fmt.Sprintf("step %d: probability", i), p[0], c.Eps+(1-2*c.Eps)*phi(f/s),
+					tol)
 				near(t, fmt.Sprintf("step %d: score", i), one(t, l, b, i).Score, f, tol)
 				z := y * f / s
-				h := (1 - 2*c.Eps) * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) / (c.Eps + (1-2*c.Eps)*phi(z))
+				h := (1 - 2*c.Eps) * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) /
+					(c.Eps + (1-2*c.Eps)*phi(z))
 				m.AddScaledVec(m, y*h/s, &Vx)
 				V.RankOne(V, -h*(h+z)/(s*s), &Vx, &Vx)
 			}
@@ -122,14 +135,15 @@ func TestSOGPIsADF(t *testing.T) {
 	}
 }
 
-// TestSOGPRemoval: of the posteriors on the points that stay, the one of (4) has the least Kullback-Leibler divergence to the old one: small changes
-// of its mean and covariance raise it.
+// TestSOGPRemoval: of the posteriors on the points that stay, the one of (4) has the least
+// Kullback-Leibler divergence to the old one: small changes of its mean and covariance raise it.
 func TestSOGPRemoval(t *testing.T) {
 	g := readBaselines(t)
 	const n = 7
 	X, y := g.Features[:n], g.Labels[:n]
 	after := func(basis int) gaussian {
-		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: basis, Noise: 0.3, Novelty: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 1.5}})
+		l := newLearner[float64](t, "sogp", &learners.SOGPConfig{Basis: basis, Noise: 0.3,
+			Novelty: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 1.5}})
 		if err := l.Learn(block[float64]("dense", X, y), make([]learner.Round, n)); err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +183,10 @@ func TestSOGPRemoval(t *testing.T) {
 	alpha, C := make([]float64, n), mat.NewSymDense(n, nil)
 	place := make([]int, n-1)
 	for j, x := range less.points {
-		place[j] = slices.IndexFunc(full.points, func(p []float64) bool { return slices.Equal(p, x) })
+		place[j] = slices.IndexFunc(full.points, func(p []float64) bool {
+			return slices.Equal(p,
+				x)
+		})
 		alpha[place[j]] = less.alpha[j]
 		for k := range j + 1 {
 			C.SetSym(place[j], place[k], less.C.At(j, k))
@@ -199,8 +216,9 @@ func TestSOGPRemoval(t *testing.T) {
 	}
 }
 
-// TestSOGPStaysDefinite: after a stream with wrong labels in which nearly every example removes a basis point, Q is still the inverse of their Gram
-// matrix, and the covariance on them positive definite.
+// TestSOGPStaysDefinite: after a stream with wrong labels in which nearly every example removes a
+// basis point, Q is still the inverse of their Gram matrix, and the covariance on them positive
+// definite.
 func TestSOGPStaysDefinite(t *testing.T) {
 	const n, dim, basis, gamma = 4000, 6, 30, 0.05
 	rand := engine.NewRand(9, 0)
@@ -250,7 +268,8 @@ func TestSOGPStaysDefinite(t *testing.T) {
 		for i := range basis {
 			KQ.Set(i, i, KQ.At(i, i)-1)
 		}
-		// A removal divides by the entries that it takes away, so errors grow with the square of the condition at worst.
+		// A removal divides by the entries that it takes away, so errors grow with the square of
+		// the condition at worst.
 		if off, cond := mat.Norm(&KQ, 2), mat.Cond(K, 2); off > 0x1p-52*cond*cond {
 			t.Errorf("%+v: K Q is off by %v at the condition %v", c, off, cond)
 		}

@@ -16,18 +16,26 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "svm", Summary: "the support vector machine, to a stated duality gap: the gold standard (whole data sets only)",
+	learner.Register(learner.Entry{
+		Name: "svm",
+		Summary: "the support vector machine, to a stated duality gap: the gold standard " +
+			"(whole data sets only)",
 		Config: func() learner.Config {
-			return &SVMConfig{C: 1, Norm: 1, KernelConfig: learner.KernelConfig{Kernel: "linear"}, Gap: 1e-6}
-		}, New32: newSVM[float32], New64: newSVM[float64]})
+			return &SVMConfig{C: 1, Norm: 1,
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}, Gap: 1e-6}
+		},
+		New32: newSVM[float32],
+		New64: newSVM[float64],
+	})
 }
 
 // SVM finds the maximum margin of a whole data set.
 //
-// Reference: C. Cortes, V. Vapnik, "Support-Vector Networks", Machine Learning 20, 1995. Linear without bias: C.-J. Hsieh, K.-W.
-// Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A Dual Coordinate Descent Method for Large-scale Linear SVM", ICML 2008.
-// Otherwise: R.-E. Fan, P.-H. Chen, C.-J. Lin, "Working Set Selection Using Second Order Information for Training Support Vector
-// Machines", JMLR 6, 2005.
+// Reference: C. Cortes, V. Vapnik, "Support-Vector Networks", Machine Learning 20, 1995. Linear
+// without bias: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, "A Dual
+// Coordinate Descent Method for Large-scale Linear SVM", ICML 2008. Otherwise: R.-E. Fan, P.-H.
+// Chen, C.-J. Lin, "Working Set Selection Using Second Order Information for Training Support
+// Vector Machines", JMLR 6, 2005.
 //
 //	min 1/2 |w|^2 + C sum xi_i         (Norm 1)      y_i (w.x_i + b) >= 1 - xi_i, xi_i >= 0
 //	min 1/2 |w|^2 + C/2 sum xi_i^2     (Norm 2)      the same; the hard margin of K + I/C
@@ -35,23 +43,26 @@ func init() {
 //
 //	paper        here             shape, unit
 //	x_i, y_i     block            example; label, -1 or +1
-//	w            w, or coef, sv   one a feature; with a kernel alpha_i y_i and x_i, one a support vector
+//	w            w, or coef, sv   one a feature; with a kernel alpha_i y_i and x_i, one a support
+//	                              vector
 //	b            bias             0 if NoBias
 //	alpha_i      |beta_i|         smo: beta_i = y_i alpha_i; dcd: alpha
 //	G            e_i, y_i e_i     smo: y_i times the gradient; the gradient in dcd
 //	C, U         Config.C         0 is the hard margin
 //
-// Deviations: the solvers stop by the duality gap relative to the objective, not by the violation of the optimality conditions; the
-// bias stands half way between what these conditions allow; without a bias, kernels move one example a step; what shrinking does is
-// told at smo.
+// Deviations: the solvers stop by the duality gap relative to the objective, not by the violation
+// of the optimality conditions; the bias stands half way between what these conditions allow;
+// without a bias, kernels move one example a step; what shrinking does is told at smo.
 //
-// Guarantee: FitResult.Converged means that Solution().Gap, computed from a gradient that was taken afresh, is at most Config.Gap. Then
-// the objective is within that share of the optimum. Linear problems are solved in float64, whatever T is; with a kernel and T = float32
-// it is the optimum for kernel values rounded to float32, which hard margins far smaller than the examples do not bear.
-// TestSVMOptimal, TestSVMLIBSVM.
+// Guarantee: FitResult.Converged means that Solution().Gap, computed from a gradient that was taken
+// afresh, is at most Config.Gap. Then the objective is within that share of the optimum. Linear
+// problems are solved in float64, whatever T is; with a kernel and T = float32 it is the optimum
+// for kernel values rounded to float32, which hard margins far smaller than the examples do not
+// bear. TestSVMOptimal, TestSVMLIBSVM.
 //
-// Cost: linear without bias: O(non-zeros) an epoch. Otherwise two rows of kernel values a step, O(examples) each if they are kept,
-// which FitOptions.GramBytes limits. Memory: one float64 a feature, or the support vectors.
+// Cost: linear without bias: O(non-zeros) an epoch. Otherwise two rows of kernel values a step,
+// O(examples) each if they are kept, which FitOptions.GramBytes limits. Memory: one float64 a
+// feature, or the support vectors.
 type SVM[T learner.Float] struct {
 	cfg  SVMConfig
 	seed uint64
@@ -96,7 +107,8 @@ func (c *SVMConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Stream, t.Whole, t.OwnLimit, t.Dual, t.Biased = false, true, true, true, true
 	t.Linear, t.Vector, t.HardMargin = c.Linear(), c.Linear(), c.hardMargin
-	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "C"}, {Change: "raise", Setting: "gap"}}
+	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "C"}, {Change: "raise",
+		Setting: "gap"}}
 	if c.C == 0 {
 		t.Remedies = []learner.Remedy{{Change: "set", Setting: "C"}}
 	}
@@ -104,7 +116,9 @@ func (c *SVMConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *SVMConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *SVMConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: the dual problem, with kernel rows but for linear ones without a bias;
 // one float64 a feature, or the support vectors.
@@ -116,7 +130,8 @@ func (c *SVMConfig) Memory(x learner.Extent) learner.Footprint {
 		return f
 	case !c.NoBias: // on examples in float64
 		if x.Elem == 4 {
-			f.Add("examples in float64", x.Examples, learner.Times(8, learner.Plus(x.NonZeros, x.Examples)))
+			f.Add("examples in float64", x.Examples, learner.Times(8, learner.Plus(x.NonZeros,
+				x.Examples)))
 		}
 		kept.RowsFootprint(&f, x, 8, 0, 9*8)
 	default:
@@ -138,10 +153,12 @@ func (c *SVMConfig) hardMargin(bias bool) learner.Config {
 
 // SVMSolution tells of the last Fit.
 type SVMSolution struct {
-	Objective      float64 // dual objective: a lower bound of the optimum
-	Primal         float64 // objective of (w, b): an upper bound; +Inf while a hard margin does not separate
-	Gap            float64 // (Primal - Objective)/Primal
-	Margin         float64 // 1/|w|; hard margin: that of the worst example; Norm 2: in the space of K + I/C. NaN if w = 0
+	Objective float64 // dual objective: a lower bound of the optimum
+	// objective of (w, b): an upper bound; +Inf while a hard margin does not separate
+	Primal float64
+	Gap    float64 // (Primal - Objective)/Primal
+	// 1/|w|; hard margin: that of the worst example; Norm 2: in the space of K + I/C. NaN if w = 0
+	Margin         float64
 	Bias           float64
 	SumAlpha       float64
 	SupportVectors int
@@ -190,11 +207,13 @@ func (s *SVM[T]) problem() smo.SvmProblem {
 	return p
 }
 
-// Fit is Fitter.Fit. It starts anew every time. An update is a step: of a pair, or of one example. Of FitOptions, MaxUpdates
-// limits the steps (0: 10 million or 1000 an example, whichever is more), GramBytes the memory for kernel values, and Observe is told
-// now and then, Violators being the examples whose optimality condition is off by more than 0.001. When ctx ends or there is no hard
+// Fit is Fitter.Fit. It starts anew every time. An update is a step: of a pair, or of one example.
+// Of FitOptions, MaxUpdates limits the steps (0: 10 million or 1000 an example, whichever is more),
+// GramBytes the memory for kernel values, and Observe is told now and then, Violators being the
+// examples whose optimality condition is off by more than 0.001. When ctx ends or there is no hard
 // margin, the state is unchanged.
-func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	if err := primal.CheckBlock("svm", b, b.Len()); err != nil {
 		return learner.FitResult{}, err
 	}
@@ -206,7 +225,8 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	case n == 0:
 		return learner.FitResult{}, fmt.Errorf("svm: no examples: %w", learner.ErrFit)
 	case o.Delta != 0:
-		return learner.FitResult{}, fmt.Errorf("svm: Delta is %v: its soft margin is given by C: %w", o.Delta, learner.ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("svm: Delta is %v: its soft margin is given by "+
+			"C: %w", o.Delta, learner.ErrConfig)
 	}
 	limit := o.MaxUpdates
 	if limit == 0 {
@@ -237,8 +257,10 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 			y[t] = float64(l)
 		}
 		var err error
-		if s.cfg.Linear() { // float64 rows, whatever T is: float32 would cost digits, and w needs none
-			beta, v, steps, err = solveRows(ctx, widened(b), y, p, &s.cfg, s.pool, bytes, limit, o.Observe)
+		// float64 rows, whatever T is: float32 would cost digits, and w needs none
+		if s.cfg.Linear() {
+			beta, v, steps, err = solveRows(ctx, widened(b), y, p, &s.cfg, s.pool, bytes, limit,
+				o.Observe)
 		} else {
 			beta, v, steps, err = solveRows(ctx, b, y, p, &s.cfg, s.pool, bytes, limit, o.Observe)
 		}
@@ -264,12 +286,15 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	s.bias, s.w = v.Bias, w
 	s.updates += steps
 	s.solution = solutionOf(p, &v, beta, steps)
-	return learner.FitResult{Updates: steps, Counter: s.updates + 1, Converged: v.Converged, Violators: v.Violators, Margin: s.solution.Margin, Bound: math.Inf(1)}, nil
+	return learner.FitResult{Updates: steps, Counter: s.updates + 1, Converged: v.Converged,
+		Violators: v.Violators, Margin: s.solution.Margin, Bound: math.Inf(1)}, nil
 }
 
 // solveRows solves over the kernel rows of b, of which bytes are kept.
-func solveRows[R learner.Float](ctx context.Context, b *engine.Block[R], y []float64, p smo.SvmProblem, c *SVMConfig, pool *engine.Pool,
-	bytes, limit int64, observe func(learner.FitStatus)) (beta []float64, v smo.SvmValue, steps int64, err error) {
+func solveRows[R learner.Float](ctx context.Context, b *engine.Block[R], y []float64,
+	p smo.SvmProblem, c *SVMConfig, pool *engine.Pool,
+	bytes, limit int64, observe func(learner.FitStatus)) (beta []float64, v smo.SvmValue,
+	steps int64, err error) {
 	list, err := engine.NewPoints[R](c.EngineKernel())
 	if err != nil {
 		return nil, v, 0, fmt.Errorf("svm: %w", err)
@@ -293,11 +318,13 @@ func widened[T learner.Float](b *engine.Block[T]) *engine.Block[float64] {
 		}
 		return out
 	}
-	return &engine.Block[float64]{Y: wide(b.Y), Dim: b.Dim, Ptr: b.Ptr, Idx: b.Idx, Val: wide(b.Val), X: wide(b.X), Stride: b.Stride}
+	return &engine.Block[float64]{Y: wide(b.Y), Dim: b.Dim, Ptr: b.Ptr, Idx: b.Idx,
+		Val: wide(b.Val), X: wide(b.X), Stride: b.Stride}
 }
 
 func solutionOf(p smo.SvmProblem, v *smo.SvmValue, beta []float64, steps int64) SVMSolution {
-	r := SVMSolution{Objective: v.Dual, Primal: v.Primal, Gap: v.Gap(), Margin: v.Margin(p), Bias: v.Bias, SumAlpha: v.Sum,
+	r := SVMSolution{Objective: v.Dual, Primal: v.Primal, Gap: v.Gap(), Margin: v.Margin(p),
+		Bias: v.Bias, SumAlpha: v.Sum,
 		Iterations: steps, Converged: v.Converged}
 	for _, b := range beta {
 		if b != 0 {
@@ -370,7 +397,9 @@ func (s *SVM[T]) State() learner.State { return learner.StateOf(s.fields) }
 func (s *SVM[T]) SetState(st learner.State) error { return learner.SetState("svm", st, s.fields) }
 
 // CheckState is Learner.CheckState.
-func (s *SVM[T]) CheckState(st learner.State) error { return learner.CheckState("svm", st, s.fields) }
+func (s *SVM[T]) CheckState(st learner.State) error {
+	return learner.CheckState("svm", st, s.fields)
+}
 
 func (s *SVM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &s.updates)

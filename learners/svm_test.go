@@ -100,19 +100,28 @@ func TestSVMByHand(t *testing.T) {
 		beta []float64
 	}{
 		// w = 2 z/|z|^2, z = (4,0); f = (x-1)/2 . alpha = 1/8 each
-		{"two points", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 0, true), result{-0.5, 0.125, 0.25}, []float64{0.125, -0.125}},
+		{"two points", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 0, true),
+			result{-0.5, 0.125, 0.25}, []float64{0.125, -0.125}},
 		// 3w >= 1, w >= 1: the second binds
-		{"two points, no bias", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 0, false), result{0, 0.5, 1}, []float64{0, -1}},
+		{"two points, no bias", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 0,
+			false), result{0, 0.5, 1}, []float64{0, -1}},
 		// max 2a - 16a^2/2, a <= 1/16: w = 4/16; b between 1 - 3/4 and -1 + 1/4
-		{"two points, C", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 1./16, true), result{-0.25, 2./16 - 8./256, 1. / 16}, []float64{1. / 16, -1. / 16}},
-		// max 2a - (16 + 2/C)a^2/2: a = 1/9 for C = 1; b = -1/C a y + ... by symmetry the middle, x = 1: -4/9
-		{"two points, 2-norm", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(2, 1, true), result{-4. / 9, 1. / 9, 16. / 81}, []float64{1. / 9, -1. / 9}},
-		// the pair of the classes nearest each other decides: (2,0) and (0,0); the third, at (5,1), has margin to spare
-		{"three points", [][]float64{{2, 0}, {0, 0}, {5, 1}}, []float64{1, -1, 1}, problem(1, 0, true), result{-1, 0.5, 1}, []float64{0.5, -0.5, 0}},
+		{"two points, C", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(1, 1./16, true),
+			result{-0.25, 2./16 - 8./256, 1. / 16}, []float64{1. / 16, -1. / 16}},
+		// max 2a - (16 + 2/C)a^2/2: a = 1/9 for C = 1; b = -1/C a y + ... by symmetry the middle, x
+		// = 1: -4/9
+		{"two points, 2-norm", [][]float64{{3, 0}, {-1, 0}}, []float64{1, -1}, problem(2, 1, true),
+			result{-4. / 9, 1. / 9, 16. / 81}, []float64{1. / 9, -1. / 9}},
+		// the pair of the classes nearest each other decides: (2,0) and (0,0); the third, at (5,1),
+		// has margin to spare
+		{"three points", [][]float64{{2, 0}, {0, 0}, {5, 1}}, []float64{1, -1, 1}, problem(1, 0,
+			true), result{-1, 0.5, 1}, []float64{0.5, -0.5, 0}},
 		// one label only: w = 0, b = y loses nothing
-		{"one label", [][]float64{{2, 0}, {1, 7}}, []float64{-1, -1}, problem(1, 1, true), result{-1, 0, 0}, []float64{0, 0}},
+		{"one label", [][]float64{{2, 0}, {1, 7}}, []float64{-1, -1}, problem(1, 1, true),
+			result{-1, 0, 0}, []float64{0, 0}},
 		// x, y duplicates with opposite labels: w = 0, both lose 1
-		{"opposites", [][]float64{{1, 1}, {1, 1}}, []float64{1, -1}, problem(1, 2, true), result{0, 4, 0}, []float64{2, -2}},
+		{"opposites", [][]float64{{1, 1}, {1, 1}}, []float64{1, -1}, problem(1, 2, true), result{0,
+			4, 0}, []float64{2, -2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := smo.NewSMO[float64](gramOf[float64](c.x, plainDot), c.y, c.p)
@@ -120,7 +129,9 @@ func TestSVMByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !v.Converged || !(math.Abs(v.Dual-c.want.dual) <= 1e-9) || !(math.Abs(v.Bias-c.want.bias) <= 1e-9) || !(math.Abs(v.Norm2-c.want.norm2) <= 1e-9) {
+			if !v.Converged || !(math.Abs(v.Dual-c.want.dual) <= 1e-9) ||
+				!(math.Abs(v.Bias-c.want.bias) <= 1e-9) ||
+				!(math.Abs(v.Norm2-c.want.norm2) <= 1e-9) {
 				t.Errorf("got %+v, want %+v", v, c.want)
 			}
 			for i, b := range c.beta {
@@ -132,7 +143,8 @@ func TestSVMByHand(t *testing.T) {
 				return
 			}
 			d := smo.NewDCD(denseBlock(c.x, c.y), c.p, 1)
-			if v, _, err = d.Solve(context.Background(), 1e-12, 1e6); err != nil || !v.Converged || !(math.Abs(v.Dual-c.want.dual) <= 1e-9) {
+			if v, _, err = d.Solve(context.Background(), 1e-12, 1e6); err != nil || !v.Converged ||
+				!(math.Abs(v.Dual-c.want.dual) <= 1e-9) {
 				t.Errorf("coordinate descent: %+v, %v", v, err)
 			}
 		})
@@ -168,13 +180,15 @@ func TestSVMNotSeparable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := problem(1, 0, c.bias)
-			_, steps, err := smo.NewSMO[float64](gramOf[float64](c.x, plainDot), c.y, p).Solve(context.Background(), 1e-6, 1e7)
+			_, steps, err := smo.NewSMO[float64](gramOf[float64](c.x, plainDot), c.y,
+				p).Solve(context.Background(), 1e-6, 1e7)
 			if !errors.Is(err, learner.ErrNotSeparable) {
 				t.Errorf("pairs: %v", err)
 			}
 			t.Logf("%d steps: %v", steps, err)
 			if !c.bias {
-				_, steps, err := smo.NewDCD(denseBlock(c.x, c.y), p, 1).Solve(context.Background(), 1e-6, 1e7)
+				_, steps, err := smo.NewDCD(denseBlock(c.x, c.y), p, 1).Solve(context.Background(),
+					1e-6, 1e7)
 				if !errors.Is(err, learner.ErrNotSeparable) {
 					t.Errorf("coordinate descent: %v", err)
 				}
@@ -196,17 +210,20 @@ func newTestSVM[T learner.Float](t testing.TB, c SVMConfig) *SVM[T] {
 
 // TestSVMFitNotSeparable: the error of Fit is one that says so, and the state stays.
 func TestSVMFitNotSeparable(t *testing.T) {
-	s := newTestSVM[float64](t, SVMConfig{Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}})
+	s := newTestSVM[float64](t, SVMConfig{Norm: 1, Gap: 1e-6,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}})
 	good := denseBlock([][]float64{{3, 0}, {-1, 0}}, []float64{1, -1})
 	if _, err := s.Fit(context.Background(), good, learner.FitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := stateBytes(t, s.State())
 	xor := denseBlock([][]float64{{0, 0}, {1, 1}, {0, 1}, {1, 0}}, []float64{1, 1, -1, -1})
-	if _, err := s.Fit(context.Background(), xor, learner.FitOptions{}); !errors.Is(err, learner.ErrNotSeparable) || !errors.Is(err, learner.ErrFit) {
+	if _, err := s.Fit(context.Background(), xor, learner.FitOptions{}); !errors.Is(err,
+		learner.ErrNotSeparable) || !errors.Is(err, learner.ErrFit) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Fit(context.Background(), xor, learner.FitOptions{MaxUpdates: 100}); !errors.Is(err, learner.ErrNotSeparable) {
+	if _, err := s.Fit(context.Background(), xor, learner.FitOptions{MaxUpdates: 100}); !errors.Is(
+		err, learner.ErrNotSeparable) {
 		t.Errorf("within 100 steps: %v", err)
 	}
 	if stateBytes(t, s.State()) != before {
@@ -218,9 +235,11 @@ func TestSVMFitNotSeparable(t *testing.T) {
 func TestSVMLimit(t *testing.T) {
 	b := randomBlock[float64](200, 10, 5, false, 3)
 	for _, noBias := range []bool{false, true} {
-		s := newTestSVM[float64](t, SVMConfig{C: 100, Norm: 1, NoBias: noBias, Gap: 1e-9, KernelConfig: learner.KernelConfig{Kernel: "linear"}})
+		s := newTestSVM[float64](t, SVMConfig{C: 100, Norm: 1, NoBias: noBias, Gap: 1e-9,
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}})
 		r, err := s.Fit(context.Background(), b, learner.FitOptions{MaxUpdates: 50})
-		if err != nil || r.Converged || s.Solution().Converged || !(s.Solution().Gap > 1e-9) || r.Updates > 200 {
+		if err != nil || r.Converged || s.Solution().Converged || !(s.Solution().Gap > 1e-9) ||
+			r.Updates > 200 {
 			t.Errorf("no bias %v: %+v, %+v, %v", noBias, r, s.Solution(), err)
 		}
 	}
@@ -230,10 +249,14 @@ func TestSVMLimit(t *testing.T) {
 func TestSVMObserve(t *testing.T) {
 	b := randomBlock[float64](300, 12, 6, false, 3)
 	for _, noBias := range []bool{false, true} {
-		c := SVMConfig{C: 10, Norm: 1, NoBias: noBias, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		c := SVMConfig{C: 10, Norm: 1, NoBias: noBias, Gap: 1e-6,
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		quiet, seen := newTestSVM[float64](t, c), newTestSVM[float64](t, c)
 		var all []learner.FitStatus
-		r, err := seen.Fit(context.Background(), b, learner.FitOptions{Observe: func(s learner.FitStatus) { all = append(all, s) }})
+		r, err := seen.Fit(context.Background(), b, learner.FitOptions{Observe: func(
+			s learner.FitStatus) {
+			all = append(all, s)
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,14 +266,15 @@ func TestSVMObserve(t *testing.T) {
 		if stateBytes(t, quiet.State()) != stateBytes(t, seen.State()) {
 			t.Errorf("no bias %v: the observer changed the state", noBias)
 		}
-		if len(all) < 2 || !(all[0].Violators > 0) || !(all[0].Margin > 0) || all[len(all)-1].Updates <= all[0].Updates || r.Violators != 0 {
+		if len(all) < 2 || !(all[0].Violators > 0) || !(all[0].Margin > 0) ||
+			all[len(all)-1].Updates <= all[0].Updates || r.Violators != 0 {
 			t.Errorf("no bias %v: saw %+v, result %+v", noBias, all, r)
 		}
 	}
 }
 
-// TestSVMOptimal: on random data, of which many points coincide, the conditions of Karush, Kuhn and Tucker hold and the objectives
-// meet, all computed from beta by the plain formulas.
+// TestSVMOptimal: on random data, of which many points coincide, the conditions of Karush, Kuhn and
+// Tucker hold and the objectives meet, all computed from beta by the plain formulas.
 func TestSVMOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, dim := rapid.IntRange(2, 40).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "dim")
@@ -262,9 +286,11 @@ func TestSVMOptimal(t *testing.T) {
 			}
 			y[i] = float64(2*rapid.IntRange(0, 1).Draw(t, "y") - 1)
 		}
-		p := problem(rapid.IntRange(1, 2).Draw(t, "norm"), rapid.SampledFrom([]float64{0.01, 1, 30}).Draw(t, "C"), rapid.Bool().Draw(t, "bias"))
+		p := problem(rapid.IntRange(1, 2).Draw(t, "norm"), rapid.SampledFrom([]float64{0.01, 1,
+			30}).Draw(t, "C"), rapid.Bool().Draw(t, "bias"))
 		k := rapid.SampledFrom([]string{"linear", "rbf", "poly"}).Draw(t, "kernel")
-		kernel := map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.7), "poly": poly(0.5, 1, 2)}[k]
+		kernel := map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.7),
+			"poly": poly(0.5, 1, 2)}[k]
 		g := gramOf[float64](x, kernel)
 		s := smo.NewSMO(g, y, p)
 		v, _, err := s.Solve(context.Background(), 1e-9, 1e7)
@@ -287,9 +313,11 @@ func TestSVMOptimal(t *testing.T) {
 	})
 }
 
-func optimal(t *rapid.T, g *gram[float64], y []float64, p smo.SvmProblem, beta []float64, bias, objective float64) {
+func optimal(t *rapid.T, g *gram[float64], y []float64, p smo.SvmProblem, beta []float64, bias,
+	objective float64) {
 	t.Helper()
-	const tol = 2e-3 // of margins: a gap of 1e-9 leaves w within its root, times lengths of up to 10 and C = 30
+	// of margins: a gap of 1e-9 leaves w within its root, times lengths of up to 10 and C = 30
+	const tol = 2e-3
 	var sum, sumAlpha, ext, norm2, loss float64
 	for i, b := range beta {
 		alpha := b * y[i]
@@ -335,7 +363,8 @@ func optimal(t *rapid.T, g *gram[float64], y []float64, p smo.SvmProblem, beta [
 	}
 }
 
-// TestSVMExpansion: Score is the sum over the support vectors, and meets the conditions that the solver met.
+// TestSVMExpansion: Score is the sum over the support vectors, and meets the conditions that the
+// solver met.
 func TestSVMExpansion(t *testing.T) {
 	testSVMExpansion[float32](t, 2e-6)
 	testSVMExpansion[float64](t, 1e-12)
@@ -344,8 +373,10 @@ func TestSVMExpansion(t *testing.T) {
 func testSVMExpansion[T learner.Float](t *testing.T, tol float64) {
 	for _, binary := range []bool{false, true} {
 		b := randomBlock[T](150, 20, 6, binary, 5)
-		for name, kernel := range map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.3), "poly": poly(0.3, 1, 3)} {
-			c := SVMConfig{C: 2, Norm: 1, Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: name, Gamma: 0.3, Coef0: 1, Degree: 3}}
+		for name, kernel := range map[string]func(a, b []float64) float64{"linear": plainDot,
+			"rbf": rbf(0.3), "poly": poly(0.3, 1, 3)} {
+			c := SVMConfig{C: 2, Norm: 1, Gap: 1e-4,
+				KernelConfig: learner.KernelConfig{Kernel: name, Gamma: 0.3, Coef0: 1, Degree: 3}}
 			s := newTestSVM[T](t, c)
 			if _, err := s.Fit(context.Background(), b, learner.FitOptions{}); err != nil {
 				t.Fatal(err)
@@ -400,8 +431,10 @@ func TestSVMMemory(t *testing.T) {
 	b := randomBlock[float64](300, 30, 6, false, 9)
 	var want string
 	for i, bytes := range []int64{0, 1, 10 * 300 * 8, -1} {
-		s := newTestSVM[float64](t, SVMConfig{C: 3, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}})
-		if _, err := s.Fit(context.Background(), b, learner.FitOptions{GramBytes: bytes}); err != nil {
+		s := newTestSVM[float64](t, SVMConfig{C: 3, Norm: 1, Gap: 1e-6,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}})
+		if _, err := s.Fit(context.Background(), b,
+			learner.FitOptions{GramBytes: bytes}); err != nil {
 			t.Fatal(err)
 		}
 		if got := stateBytes(t, s.State()); i == 0 {
@@ -418,16 +451,18 @@ func TestSVMOverflow(t *testing.T) {
 	for _, c := range []SVMConfig{
 		{C: 1, Norm: 1, Gap: 1e-6},
 		{C: 1, Norm: 1, NoBias: true, Gap: 1e-6},
-		{C: 1, Norm: 2, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1, Degree: 2}},
+		{C: 1, Norm: 2, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 1,
+			Degree: 2}},
 	} {
-		if _, err := newTestSVM[float64](t, c).Fit(context.Background(), b, learner.FitOptions{}); !errors.Is(err, learner.ErrFit) {
+		if _, err := newTestSVM[float64](t, c).Fit(context.Background(), b,
+			learner.FitOptions{}); !errors.Is(err, learner.ErrFit) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
 
-// TestSVMBits pins the state that fixed examples lead to, so that every architecture is held to the same bits. The examples are multiples
-// of 1/64 by integer arithmetic alone.
+// TestSVMBits pins the state that fixed examples lead to, so that every architecture is held to the
+// same bits. The examples are multiples of 1/64 by integer arithmetic alone.
 func TestSVMBits(t *testing.T) {
 	const n, dim = 120, 17
 	b := &engine.Block[float64]{Dim: dim, Stride: dim}
@@ -450,16 +485,22 @@ func TestSVMBits(t *testing.T) {
 		c    SVMConfig
 		want string
 	}{
-		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, "3421abbd8ecc"},
-		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, "3725b346c8ff"},
-		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.25}}, "2e2dfb916c64"},
-		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 0.5, Coef0: 1, Degree: 3}}, "323bd1137db7"},
+		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+			"3421abbd8ecc"},
+		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6,
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}}, "3725b346c8ff"},
+		{SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf",
+			Gamma: 0.25}}, "2e2dfb916c64"},
+		{SVMConfig{C: 1, Norm: 2, NoBias: true, Gap: 1e-6,
+			KernelConfig: learner.KernelConfig{Kernel: "poly", Gamma: 0.5, Coef0: 1, Degree: 3}},
+			"323bd1137db7"},
 	} {
 		s := newTestSVM[float64](t, c.c)
 		if _, err := s.Fit(context.Background(), b, learner.FitOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		sum := sha256.Sum256([]byte(fmt.Sprintf("%x ", math.Float64bits(s.Bias())) + stateBytes(t, s.State())))
+		sum := sha256.Sum256([]byte(fmt.Sprintf("%x ", math.Float64bits(s.Bias())) + stateBytes(t,
+			s.State())))
 		if got := hex.EncodeToString(sum[:6]); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.c, got, c.want)
 		}
@@ -467,7 +508,8 @@ func TestSVMBits(t *testing.T) {
 }
 
 func TestSVMConfig(t *testing.T) {
-	good := SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+	good := SVMConfig{C: 1, Norm: 1, Gap: 1e-6,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	for name, change := range map[string]func(c *SVMConfig){
 		"norm 0":         func(c *SVMConfig) { c.Norm = 0 },
 		"norm 3":         func(c *SVMConfig) { c.Norm = 3 },
@@ -484,7 +526,8 @@ func TestSVMConfig(t *testing.T) {
 	}
 	s := newTestSVM[float64](t, good)
 	b := denseBlock([][]float64{{3, 0}, {-1, 0}}, []float64{1, -1})
-	if _, err := s.Fit(context.Background(), b, learner.FitOptions{Delta: 1}); !errors.Is(err, learner.ErrConfig) {
+	if _, err := s.Fit(context.Background(), b, learner.FitOptions{Delta: 1}); !errors.Is(err,
+		learner.ErrConfig) {
 		t.Errorf("Delta: %v", err)
 	}
 }

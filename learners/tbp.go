@@ -13,20 +13,30 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "tbp", Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause",
+	learner.Register(learner.Entry{
+		Name: "tbp",
+		Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the " +
+			"errors that a removal would cause",
 		Config: func() learner.Config {
 			return &TBPConfig{Budget: 100, ErrorCache: "all", ErrorSize: 300, Ties: "oldest",
-				UpdateConfig: UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
-		}, New32: newTBP[float32], New64: newTBP[float64]})
+				UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		},
+		New32: newTBP[float32],
+		New64: newTBP[float64],
+	})
 }
 
-// TBP is a kernel perceptron that keeps at most p examples: when one more is to be learned, it first removes the one without which the fewest errors are
-// made on a set of examples seen. So examples with a wrong label go, which [Budget] keeps.
+// TBP is a kernel perceptron that keeps at most p examples: when one more is to be learned, it
+// first removes the one without which the fewest errors are made on a set of examples seen. So
+// examples with a wrong label go, which [Budget] keeps.
 //
-// Reference: J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget", AISTATS 2005, figures 3 and 5:
+// Reference: J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget",
+// AISTATS 2005, figures 3 and 5:
 //
 //	(U) update if y f(x) <= beta
-//	(1a) if p examples are kept, remove argmin_j sum_k [y_k (f - alpha_j y_j K(x_j, .))(x_k) <= 0] over the error cache Q
+//	(1a) if p examples are kept, remove argmin_j sum_k [y_k (f - alpha_j y_j K(x_j, .))(x_k) <= 0]
+//	    over the error cache Q
 //	(2,3) keep x with the alpha of the update rule, see [UpdateConfig]
 //
 // The error cache is
@@ -34,7 +44,8 @@ func init() {
 //	all       all examples seen; memory and time grow with them
 //	sv        the kept examples (3)
 //	random    the first q examples seen (4): a random sample of a stream of independent ones
-//	flips     q examples that were learned, those whose predicted label changed most often for their time in the cache (figure 5)
+//	flips     q examples that were learned, those whose predicted label changed most often for their
+//	          time in the cache (figure 5)
 //
 //	paper       here               shape, unit
 //	beta        Config.Beta        margin at which examples are learned
@@ -42,16 +53,20 @@ func init() {
 //	q           Config.ErrorSize   examples of the error cache, random and flips
 //	C_t, alpha  support            kept examples and their coefficients
 //	Q_t         q, on              examples of the error cache; their margins and kernel values
-//	s_i         flips, since       changes of the predicted label; number of the example presented that came into the cache
+//	s_i         flips, since       changes of the predicted label; number of the example presented
+//	                               that came into the cache
 //
-// Deviations: figure 5 prints argmax, the text wants the examples that seldom change label removed, and that is done; FlipsMost takes the figure at its
-// word. alpha is computed after the removal. An example equal to a kept one of the same label raises its coefficient and removes
-// nothing. Ties go to the oldest, or with Ties = margin to the one recognised with the largest margin without itself.
+// Deviations: figure 5 prints argmax, the text wants the examples that seldom change label removed,
+// and that is done; FlipsMost takes the figure at its word. alpha is computed after the removal. An
+// example equal to a kept one of the same label raises its coefficient and removes nothing. Ties go
+// to the oldest, or with Ties = margin to the one recognised with the largest margin without
+// itself.
 //
 // Guarantee: the traces of an independent implementation, with every removal: TestGoldenBudget.
 //
-// Cost: a kernel row over the kept examples an example; an update costs a kernel row over Q and p passes over its margins, O(pq), on
-// the pool where that pays. Memory: kept examples and error cache, and p (p + q) float64; with all, q is the number of examples seen.
+// Cost: a kernel row over the kept examples an example; an update costs a kernel row over Q and p
+// passes over its margins, O(pq), on the pool where that pays. Memory: kept examples and error
+// cache, and p (p + q) float64; with all, q is the number of examples seen.
 type TBP[T learner.Float] struct {
 	cfg  TBPConfig
 	pool *engine.Pool
@@ -83,15 +98,19 @@ type TBPConfig struct {
 	learner.KernelConfig
 }
 
-// Validate wants Budget and ErrorSize > 0, a known ErrorCache and Ties, an update rule and a kernel.
+// Validate wants Budget and ErrorSize > 0, a known ErrorCache and Ties, an update rule and a
+// kernel.
 func (c *TBPConfig) Validate() error {
 	switch {
 	case c.Budget < 1 || c.Budget > math.MaxInt32:
-		return fmt.Errorf("tbp: budget is %d, want a number of examples up to %d: %w", c.Budget, math.MaxInt32, learner.ErrConfig)
+		return fmt.Errorf("tbp: budget is %d, want a number of examples up to %d: %w", c.Budget,
+			math.MaxInt32, learner.ErrConfig)
 	case c.ErrorSize < 1 || c.ErrorSize > math.MaxInt32:
-		return fmt.Errorf("tbp: error-size is %d, want a number of examples up to %d: %w", c.ErrorSize, math.MaxInt32, learner.ErrConfig)
+		return fmt.Errorf("tbp: error-size is %d, want a number of examples up to %d: %w",
+			c.ErrorSize, math.MaxInt32, learner.ErrConfig)
 	case !slices.Contains([]string{"all", "sv", "random", "flips"}, c.ErrorCache):
-		return fmt.Errorf("tbp: error-cache is %q, want all, sv, random or flips: %w", c.ErrorCache, learner.ErrConfig)
+		return fmt.Errorf("tbp: error-cache is %q, want all, sv, random or flips: %w", c.ErrorCache,
+			learner.ErrConfig)
 	case c.Ties != "oldest" && c.Ties != "margin":
 		return fmt.Errorf("tbp: ties is %q, want oldest or margin: %w", c.Ties, learner.ErrConfig)
 	}
@@ -119,7 +138,9 @@ func (c *TBPConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *TBPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *TBPConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: the kept examples, the error cache, and the kernel values among these.
 func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
@@ -141,7 +162,8 @@ func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
 			// Places of hashes, flips and times are lists that grow; a map of hashes has up to 40
 			// bytes a place.
 			lists := learner.Times(primal.Spare(q), 16+3*8+1+40) + 24*primal.Spare(p)
-			f.Add("kernel values of it", learner.Times(p, q), learner.Plus(learner.Times(p, list, 8), lists))
+			f.Add("kernel values of it", learner.Times(p, q), learner.Plus(learner.Times(p, list,
+				8), lists))
 		}
 	}
 	kept.InHand(&f, x, 2)
@@ -149,7 +171,8 @@ func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget and ErrorSize.
-func (c *TBPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+func (c *TBPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
+	error) {
 	return kept.FitKept("tbp", bytes, kept.MostKept, x, mean, largest, func(n int) learner.Config {
 		d := *c
 		d.Budget, d.ErrorSize = n, max(1, int(float64(n)*float64(c.ErrorSize)/float64(c.Budget)))
@@ -209,7 +232,8 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		rounds[i] = learner.Round{Score: f}
 		l.seen++
 		wrong := float64(y*f) <= l.cfg.Beta // (U)
-		if wrong || l.cfg.ErrorCache == "all" || l.cfg.ErrorCache == "random" && l.q.Len() < l.cfg.ErrorSize {
+		if wrong || l.cfg.ErrorCache == "all" || l.cfg.ErrorCache == "random" &&
+			l.q.Len() < l.cfg.ErrorSize {
 			h := l.Digest(y)
 			if err := l.haveRoom(h, wrong); err != nil {
 				l.seen--
@@ -266,7 +290,8 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 	}
 	if k == l.q.Len() {
 		l.q.Append(&l.One, 0, 1)
-		l.qhash, l.flips, l.since, l.before = append(l.qhash, h), append(l.flips, 0), append(l.since, l.seen), append(l.before, false)
+		l.qhash, l.flips, l.since, l.before = append(l.qhash, h), append(l.flips, 0),
+			append(l.since, l.seen), append(l.before, false)
 		if l.qplace != nil {
 			if _, taken := l.qplace[h]; !taken {
 				l.qplace[h] = int32(k)
@@ -389,7 +414,8 @@ func (l *TBP[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *TBP[T]) Bytes() int64 {
-	n := l.Set.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) + int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide)
+	n := l.Set.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) +
+		int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide)
 	if l.q != nil {
 		n += l.q.Bytes()
 	}
@@ -462,9 +488,11 @@ func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 		return k
 	}
 	for i, y := range k.y {
-		if y != 1 && y != -1 || k.m[i]-k.m[i] != 0 || k.flips[i] < 0 || k.flips[i] > learner.MaxCount ||
+		if y != 1 && y != -1 || k.m[i]-k.m[i] != 0 || k.flips[i] < 0 ||
+			k.flips[i] > learner.MaxCount ||
 			!kept.Presented(k.since[i], seen) {
-			c.Want(false, "error cache: example %d has label %d, margin %v, %d flips since %d of %d",
+			c.Want(false, "error cache: example %d has label %d, margin %v, %d flips since %d "+
+				"of %d",
 				i, y, k.m[i], k.flips[i], k.since[i], seen)
 			return k
 		}
@@ -489,8 +517,8 @@ func (l *TBP[T]) restoreCache(c *errorCache[T]) {
 		make([]bool, len(c.y))
 }
 
-// restoreRows takes the kernel values of kept examples and error cache: a value is of the row of whichever came later, and where both came with one
-// example, of the kept one's row over the cache.
+// restoreRows takes the kernel values of kept examples and error cache: a value is of the row of
+// whichever came later, and where both came with one example, of the kept one's row over the cache.
 func (l *TBP[T]) restoreRows() {
 	row := make([]T, l.List.Len())
 	for j := range l.List.Len() {
@@ -510,7 +538,8 @@ func (l *TBP[T]) restoreRows() {
 	}
 }
 
-// UpdateConfig holds the update rule of the budget perceptrons (figure 2 of the Tighter Budget paper). Let m = y f(x), K = K(x, x):
+// UpdateConfig holds the update rule of the budget perceptrons (figure 2 of the Tighter Budget
+// paper). Let m = y f(x), K = K(x, x):
 //
 //	perceptron    alpha = 1
 //	mira          alpha = min(1, max(0, -m/K)); 1 for the first example
@@ -525,7 +554,8 @@ func (c *UpdateConfig) validate(name string) error {
 	switch c.Update {
 	case "perceptron", "mira", "svm":
 	default:
-		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", name, c.Update, learner.ErrConfig)
+		return fmt.Errorf("%s: update is %q, want perceptron, mira or svm: %w", name, c.Update,
+			learner.ErrConfig)
 	}
 	return errors.Join(
 		learner.CheckSetting(name, "beta", c.Beta, c.Beta >= 0, "a number >= 0"),

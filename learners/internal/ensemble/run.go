@@ -225,7 +225,8 @@ func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
 func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 	for i := range work {
 		w := &work[i]
-		bytes += primal.BytesOf(w.S) + primal.BytesOf(w.Coef) + primal.BytesOf(w.Compact) + int64(unsafe.Sizeof(*w))
+		bytes += primal.BytesOf(w.S) + primal.BytesOf(w.Coef) + primal.BytesOf(w.Compact) +
+			int64(unsafe.Sizeof(*w))
 		bytes += 8*int64(cap(w.Mask)+cap(w.votes)) + 4*int64(cap(w.List))
 	}
 	return bytes

@@ -12,8 +12,9 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Expansion is a hypothesis f(x) = sum_i coef_i K(x_i, x) + b over support vectors that a learner of whole data sets has found. All of it is
-// part of the state. Cost of a score: a kernel row over the support vectors.
+// Expansion is a hypothesis f(x) = sum_i coef_i K(x_i, x) + b over support vectors that a learner
+// of whole data sets has found. All of it is part of the state. Cost of a score: a kernel row over
+// the support vectors.
 type Expansion[T learner.Float] struct {
 	Coef []float64       // one a support vector: alpha_i y_i
 	Sv   engine.Block[T] // support vectors, sparse
@@ -30,7 +31,8 @@ type asked[T learner.Float] struct {
 }
 
 // Keep copies the examples whose coefficient is not 0, without zeros, for a learner called name.
-func (s *Expansion[T]) Keep(name string, b *engine.Block[T], coefs []float64, k engine.Kernel, pool *engine.Pool) error {
+func (s *Expansion[T]) Keep(name string, b *engine.Block[T], coefs []float64, k engine.Kernel,
+	pool *engine.Pool) error {
 	size, nnz := 0, 0
 	for t, c := range coefs {
 		if c != 0 {
@@ -57,7 +59,8 @@ func (s *Expansion[T]) Keep(name string, b *engine.Block[T], coefs []float64, k 
 }
 
 // support makes these the support vectors.
-func (s *Expansion[T]) support(name string, sv engine.Block[T], coef []float64, k engine.Kernel, pool *engine.Pool) error {
+func (s *Expansion[T]) support(name string, sv engine.Block[T], coef []float64, k engine.Kernel,
+	pool *engine.Pool) error {
 	list, err := engine.NewPoints[T](k)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -110,7 +113,8 @@ func (s *Expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 func (s *Expansion[T]) Bytes() int64 {
 	n := primal.BytesOf(s.Coef) + s.spares.Bytes(func(a *asked[T]) int64 {
 		return primal.BytesOf(a.row)
-	}) + primal.BytesOf(s.Sv.Val) + primal.BytesOf(s.Sv.Y) + 4*int64(cap(s.Sv.Idx)) + 8*int64(cap(s.Sv.Ptr))
+	}) + primal.BytesOf(s.Sv.Val) + primal.BytesOf(s.Sv.Y) + 4*int64(cap(s.Sv.Idx)) +
+		8*int64(cap(s.Sv.Ptr))
 	if s.rows != nil {
 		n += s.rows.Bytes()
 	}

@@ -14,7 +14,8 @@ import (
 func listed(x learner.Extent, n, nnz, elem int64) int64 {
 	bytes := learner.Times(n, x.Features*elem+64)
 	if !x.Dense { // rows of packed bytes are for lists with a non-zero in 16 features
-		packed := min(learner.Times(n, x.Features+vecmath.ByteUnit), learner.Times(nnz, 16)+learner.Times(n, 32))
+		packed := min(learner.Times(n, x.Features+vecmath.ByteUnit), learner.Times(nnz,
+			16)+learner.Times(n, 32))
 		bytes = max(learner.Times(nnz, 4+elem), packed)
 	}
 	return bytes + learner.Times(n, 16) + learner.Times(x.Features+65, elem)
@@ -27,7 +28,8 @@ func RowsFootprint(f *learner.Footprint, x learner.Extent, elem, n, more int64) 
 	rows := min(engine.RowsBytes(x.GramBytes(), min(x.Examples, learner.Huge/64), elem),
 		learner.Times(x.Examples, x.Examples+3, elem)+learner.Times(x.Examples, 256))
 	f.Add("kernel rows", x.Examples, rows)
-	f.Add("work space", x.Examples, learner.Plus(learner.Times(x.Examples, more), 2*example(x)+primal.Fixed))
+	f.Add("work space", x.Examples, learner.Plus(learner.Times(x.Examples, more),
+		2*example(x)+primal.Fixed))
 	expansionFootprint(f, x, n)
 }
 
@@ -53,7 +55,8 @@ func example(x learner.Extent) int64 {
 
 // kept adds n kept examples, fewer if there are fewer. If bounded, the values among them are held,
 // too; room is for their features, or 0.
-func KeptFootprint(f *learner.Footprint, x learner.Extent, name string, n, room int64, bounded bool) {
+func KeptFootprint(f *learner.Footprint, x learner.Extent, name string, n, room int64,
+	bounded bool) {
 	rows := Reserved(n, room, x)
 	n = min(n, x.Examples)
 	if n == learner.Any {

@@ -11,9 +11,9 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// KernelExpansion is the hypothesis that a learner of whole data sets has found, f(x) = sum_i coef_i
-// K(x_i, x) + bias: its Predictor and its Score with a kernel. The expansion is never changed, only
-// replaced by the next one, so that learner and predictors share it.
+// KernelExpansion is the hypothesis that a learner of whole data sets has found, f(x) = sum_i
+// coef_i K(x_i, x) + bias: its Predictor and its Score with a kernel. The expansion is never
+// changed, only replaced by the next one, so that learner and predictors share it.
 type KernelExpansion[T learner.Float] struct {
 	primal.OneOutput
 	Name string // of the learner, for errors
@@ -44,7 +44,8 @@ func (p *KernelExpansion[T]) State() learner.State { return learner.StateOf(p.Fi
 
 // Restored is Restorer.Restored.
 func (p *KernelExpansion[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	return primal.Restored(p.Name, &KernelExpansion[T]{Name: p.Name, Kernel: p.Kernel, Pool: p.Pool}, s)
+	return primal.Restored(p.Name, &KernelExpansion[T]{Name: p.Name, Kernel: p.Kernel,
+		Pool: p.Pool}, s)
 }
 
 func (p *KernelExpansion[T]) Fields(c *learner.Codec) {
@@ -113,7 +114,8 @@ func (p *KeptSum[T]) Fields(c *learner.Codec) { p.Walk(c) }
 func (p *KeptSum[T]) Walk(c *learner.Codec) int {
 	coef := learner.Vector(c, "coef", &p.Coef)
 	b := ExampleFields(c, "sv", p.List)
-	c.Want(c.Writing() || len(coef) == b.Len(), "%d coefficients of %d examples", len(coef), b.Len())
+	c.Want(c.Writing() || len(coef) == b.Len(), "%d coefficients of %d examples", len(coef),
+		b.Len())
 	c.Then(func() { p.List.Append(&b, 0, b.Len()) })
 	return len(coef)
 }

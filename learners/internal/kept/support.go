@@ -13,8 +13,9 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Set is a hypothesis f(x) = sum_j y_j alpha_j K(x_j, x) over examples that were kept, which others may replace. Example j of all slices
-// is that of slot j; what comes in the place of another takes its slot.
+// Set is a hypothesis f(x) = sum_j y_j alpha_j K(x_j, x) over examples that were kept, which others
+// may replace. Example j of all slices is that of slot j; what comes in the place of another takes
+// its slot.
 type Set[T learner.Float] struct {
 	Basis[T]
 	name  string
@@ -71,7 +72,8 @@ func (s *Hand[T]) Take(list *engine.Points[T], b *engine.Block[T], i int) {
 	s.Row, s.Wide = s.Values(list, s.Row, s.Wide)
 }
 
-// Values returns the kernel values of the example in hand with those of the list, also as float64, in row and wide, or in longer ones.
+// Values returns the kernel values of the example in hand with those of the list, also as float64,
+// in row and wide, or in longer ones.
 func (s *Hand[T]) Values(list *engine.Points[T], row []T, wide []float64) ([]T, []float64) {
 	n := list.Len()
 	if cap(row) < n {
@@ -95,7 +97,8 @@ func (s *Hand[T]) Hold(idx []int32, val []T) {
 }
 
 func (s *Hand[T]) bytes() int64 {
-	return primal.BytesOf(s.Row) + primal.BytesOf(s.Wide) + primal.BytesOf(s.Ck) + 4*int64(cap(s.Idx)) + primal.BytesOf(s.Val)
+	return primal.BytesOf(s.Row) + primal.BytesOf(s.Wide) + primal.BytesOf(s.Ck) +
+		4*int64(cap(s.Idx)) + primal.BytesOf(s.Val)
 }
 
 func (s *Basis[T]) Bytes() int64 {
@@ -105,9 +108,11 @@ func (s *Basis[T]) Bytes() int64 {
 // Support returns the number of examples kept.
 func (s *Basis[T]) Support() int { return s.List.Len() }
 
-// Evaluated is a set of examples on which the errors of f, and of f without one of the kept examples, are counted.
+// Evaluated is a set of examples on which the errors of f, and of f without one of the kept
+// examples, are counted.
 //
-// No kernel value is computed twice: rows hold those of all kept examples, and the margins follow each step of f.
+// No kernel value is computed twice: rows hold those of all kept examples, and the margins follow
+// each step of f.
 type Evaluated struct {
 	Y    []float64
 	M    []float64   // y_k f(x_k)
@@ -159,9 +164,11 @@ func (e *Evaluated) Bytes() int64 {
 	return n
 }
 
-// Reserve makes room for n examples in an empty support, and for the values of their errors on one another.
+// Reserve makes room for n examples in an empty support, and for the values of their errors on one
+// another.
 func (s *Set[T]) Reserve(n int, bounded bool) {
-	s.Alpha, s.Coef, s.Born, s.Hash = make([]float64, 0, n), make([]float64, 0, n), make([]int64, 0, n), make([]uint64, 0, n)
+	s.Alpha, s.Coef, s.Born, s.Hash = make([]float64, 0, n), make([]float64, 0, n), make([]int64, 0,
+		n), make([]uint64, 0, n)
 	s.Row, s.Wide = make([]T, 0, n), make([]float64, 0, n)
 	if bounded {
 		s.On.Reserve(n, n)
@@ -170,7 +177,8 @@ func (s *Set[T]) Reserve(n int, bounded bool) {
 
 // Reserve makes room for that many points and rows of an empty one.
 func (e *Evaluated) Reserve(points, rows int) {
-	e.Y, e.M, e.Rows = make([]float64, 0, points), make([]float64, 0, points), make([][]float64, 0, rows)
+	e.Y, e.M, e.Rows = make([]float64, 0, points), make([]float64, 0, points), make([][]float64, 0,
+		rows)
 	e.slab = make([]float64, points*rows)
 }
 
@@ -185,7 +193,8 @@ func (s *Set[T]) HasRoom(list *engine.Points[T], bytes int64, more bool) error {
 	return HasRoom(s.name, list, &s.One, bytes, more)
 }
 
-func HasRoom[T learner.Float](name string, list *engine.Points[T], one *engine.Block[T], bytes int64,
+func HasRoom[T learner.Float](name string, list *engine.Points[T], one *engine.Block[T],
+	bytes int64,
 	more bool) error {
 	if bytes == 0 {
 		return nil
@@ -240,11 +249,13 @@ func (s *Set[T]) Remove(j int, bounded bool) {
 	s.Alpha[j], s.Coef[j] = 0, 0
 }
 
-// Keep keeps the example in hand, example t presented, in slot j, the next one or one that was removed. Its coefficient is 0.
+// Keep keeps the example in hand, example t presented, in slot j, the next one or one that was
+// removed. Its coefficient is 0.
 func (s *Set[T]) Keep(j int, y float64, t int64, h uint64, bounded bool) {
 	if j == s.List.Len() {
 		s.List.Append(&s.One, 0, 1)
-		s.Alpha, s.Coef, s.Born, s.Hash = append(s.Alpha, 0), append(s.Coef, 0), append(s.Born, t), append(s.Hash, h)
+		s.Alpha, s.Coef, s.Born, s.Hash = append(s.Alpha, 0), append(s.Coef, 0), append(s.Born, t),
+			append(s.Hash, h)
 		s.Wide = append(s.Wide, 0)
 	} else {
 		s.List.Replace(j, &s.One, 0)
@@ -267,7 +278,8 @@ func (s *Set[T]) Raise(j int, y, a, most float64, bounded bool) {
 	}
 }
 
-// Left returns the margin of kept example j without itself, what is largest for the one that the Budget Perceptron removes.
+// Left returns the margin of kept example j without itself, what is largest for the one that the
+// Budget Perceptron removes.
 func (s *Set[T]) Left(j int) float64 {
 	return s.On.M[j] - float64(s.Coef[j]*s.On.Rows[j][j])
 }
@@ -289,7 +301,8 @@ func (s *Set[T]) Support() int {
 }
 
 func (s *Set[T]) Bytes() int64 {
-	return s.Basis.Bytes() + primal.BytesOf(s.Alpha) + primal.BytesOf(s.Coef) + 8*int64(cap(s.Born)+cap(s.Hash)) + s.On.Bytes() +
+	return s.Basis.Bytes() + primal.BytesOf(s.Alpha) + primal.BytesOf(s.Coef) +
+		8*int64(cap(s.Born)+cap(s.Hash)) + s.On.Bytes() +
 		4*int64(cap(s.idx2)) + primal.BytesOf(s.val2) + int64(unsafe.Sizeof(*s))
 }
 
@@ -329,9 +342,11 @@ func ExampleFields[T learner.Float](c *learner.Codec, prefix string,
 
 // examplesAt returns the examples of a State, in reading, of which ends tells where each one's
 // indices and values end.
-func examplesAt[T learner.Float](c *learner.Codec, prefix string, dim int, ends []int64, idx []int32,
+func examplesAt[T learner.Float](c *learner.Codec, prefix string, dim int, ends []int64,
+	idx []int32,
 	val []T) (b engine.Block[T]) {
-	c.Want(dim <= math.MaxInt32 && len(idx) == len(val), "%s: %d indices and %d values of %d features",
+	c.Want(dim <= math.MaxInt32 && len(idx) == len(val), "%s: %d indices and %d values of %d "+
+		"features",
 		prefix, len(idx), len(val), dim)
 	if !c.Reading() {
 		return b
@@ -430,7 +445,8 @@ func (s *Set[T]) Restore(k keptExamples[T], bounded bool) {
 		s.List.Row(row, j, 0, n)
 		for i, v := range row {
 			if born[i] < born[j] {
-				s.On.Rows[j][i], s.On.Rows[i][j] = float64(float64(y[i])*float64(v)), float64(float64(y[j])*float64(v))
+				s.On.Rows[j][i], s.On.Rows[i][j] = float64(float64(y[i])*float64(v)),
+					float64(float64(y[j])*float64(v))
 			}
 		}
 	}

@@ -36,14 +36,16 @@ func ints(s *learner.State, name string) []int32 {
 // keepIn adds a tensor, if it isn't nil.
 func keepIn[D any](s *learner.State, name string, data []D) {
 	if data != nil {
-		s.Tensors = append(s.Tensors, learner.Tensor{Name: name, Shape: []int{len(data)}, Data: slices.Clone(data)})
+		s.Tensors = append(s.Tensors, learner.Tensor{Name: name, Shape: []int{len(data)},
+			Data: slices.Clone(data)})
 	}
 }
 
 // cutFields checks what all cuts have, and the counters and scalars of these names. It returns the
 // number of examples, the next one and the flags.
 func cutFields(c *learner.Codec, counters ...string) (n, at, flags uint64) {
-	for _, k := range append([]string{learner.CutData, learner.CutN, learner.CutAt, learner.CutEpochs, learner.CutFlags}, counters...) {
+	for _, k := range append([]string{learner.CutData, learner.CutN, learner.CutAt,
+		learner.CutEpochs, learner.CutFlags}, counters...) {
 		v := learner.Count[uint64](c, k, nil)
 		c.Want(v <= cutLimit, "where a run was cut: counter %q is %d", k, v)
 		switch k {

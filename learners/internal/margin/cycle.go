@@ -13,11 +13,13 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// marginRule is what the batch margin learners differ in, once the weights a are never normalised: their length stands in
-// threshold and step instead. Both are in units of a and of the examples as given.
+// marginRule is what the batch margin learners differ in, once the weights a are never normalised:
+// their length stands in threshold and step instead. Both are in units of a and of the examples as
+// given.
 type marginRule interface {
-	// next is called before the first and after every update. It returns, for |a|^2 = norm2, the threshold of y a.x, at or under which an
-	// example is added to a, and the step by which it will be.
+	// next is called before the first and after every update. It returns, for |a|^2 = norm2, the
+	// threshold of y a.x, at or under which an example is added to a, and the step by which it will
+	// be.
 	Next(norm2 float64) (threshold, step float64)
 	// again is next for another |a|^2 after the same update.
 	Again(norm2 float64) (threshold, step float64)
@@ -34,14 +36,20 @@ type cycle[T learner.Float] struct {
 	rule   marginRule
 	delta2 float64
 
-	start           []float64 // a before the first example was added; nil is 0
-	a, aLow         []float64 // one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but for a fixed rule
-	alpha, alphaLow []float64 // dual coefficients, one an example; nil where neither Delta nor the scores ask for them
-	s               []float64 // one an example, less shift; without Gram matrix as of the last refresh
-	carry           bool      // a is kept up to date
-	shift           float64   // the threshold of a fixed rule in score space: what is compared with it is small then, and its roundings are
-	norm2           float64   // |a|^2 + Delta^2 |alpha|^2
-	Unit            float64   // a is 1/unit times what it would be without rescaling
+	start []float64 // a before the first example was added; nil is 0
+	// one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but
+	// for a fixed rule
+	a, aLow []float64
+	// dual coefficients, one an example; nil where neither Delta nor the scores ask for them
+	alpha, alphaLow []float64
+	// one an example, less shift; without Gram matrix as of the last refresh
+	s     []float64
+	carry bool // a is kept up to date
+	// the threshold of a fixed rule in score space: what is compared with it is small then, and its
+	// roundings are
+	shift           float64
+	norm2           float64 // |a|^2 + Delta^2 |alpha|^2
+	Unit            float64 // a is 1/unit times what it would be without rescaling
 	threshold, step float64
 
 	gram   []float64 // y_i y_j x_i.x_j, and Delta^2 on the diagonal; nil: none
@@ -54,14 +62,16 @@ type cycle[T learner.Float] struct {
 	resumed         *learner.State
 	before          struct{ updates, epochs, presented int64 } // where this run goes on
 	Cut             *learner.State                             // where it was cut
-	clean           int                                        // runWeights: examples looked at since the last update
-	watch           watch
-	sum             float64 // of all steps, where there is no alpha
-	least           float64 // LeastMargin R
+	// runWeights: examples looked at since the last update
+	clean int
+	watch watch
+	sum   float64 // of all steps, where there is no alpha
+	least float64 // LeastMargin R
 }
 
 // NewCycle checks what can be wrong and makes room. R2 is MaxSumSq.
-func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions, start []T, updates int64) (c *cycle[T], R2 float64, err error) {
+func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions, start []T,
+	updates int64) (c *cycle[T], R2 float64, err error) {
 	if err := primal.CheckBlock(name, b, b.Len()); err != nil {
 		return nil, 0, err
 	}
@@ -71,11 +81,14 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 	m := b.Len()
 	switch {
 	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
-		return nil, 0, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta, learner.ErrConfig)
+		return nil, 0, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta,
+			learner.ErrConfig)
 	case o.Refresh < 0:
-		return nil, 0, fmt.Errorf("%s: Refresh is %d, want >= 0: %w", name, o.Refresh, learner.ErrConfig)
+		return nil, 0, fmt.Errorf("%s: Refresh is %d, want >= 0: %w", name, o.Refresh,
+			learner.ErrConfig)
 	case o.Delta > 0 && updates > 0:
-		return nil, 0, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose extended weights were not kept: %w", name, o.Delta, updates, learner.ErrFit)
+		return nil, 0, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose "+
+			"extended weights were not kept: %w", name, o.Delta, updates, learner.ErrFit)
 	case m == 0:
 		return nil, 0, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
 	}
@@ -103,7 +116,8 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 		R2 = max(R2, n)
 	}
 	if R2 > tooLong {
-		return nil, 0, fmt.Errorf("%s: the square of the longest example's length is %g: scale the data: %w", name, R2, learner.ErrFit)
+		return nil, 0, fmt.Errorf("%s: the square of the longest example's length is %g: scale "+
+			"the data: %w", name, R2, learner.ErrFit)
 	}
 	c.least = primal.LeastMargin(shortest2, R2)
 	c.s = engine.Aligned[float64](m)
@@ -161,10 +175,11 @@ func (c *cycle[T]) dot(w []float64, i int) float64 {
 	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
-// Fixed makes the rule one with a threshold and a step that never change. The scores of a perceptron grow large beside its steps, so that
-// weights summed plainly over some 10^8 updates end far from the exact sum, and published counts contain that rounding. So for such a rule
-// the weights are carried along in score space, too, at O(features) an update, and are asked wherever a score is too near the
-// threshold to tell.
+// Fixed makes the rule one with a threshold and a step that never change. The scores of a
+// perceptron grow large beside its steps, so that weights summed plainly over some 10^8 updates end
+// far from the exact sum, and published counts contain that rounding. So for such a rule the
+// weights are carried along in score space, too, at O(features) an update, and are asked wherever a
+// score is too near the threshold to tell.
 func (c *cycle[T]) Fixed(rule *FixedMargin, cut *learner.State) {
 	c.carry = true
 	if c.gram != nil {
@@ -178,7 +193,8 @@ func (c *cycle[T]) Fixed(rule *FixedMargin, cut *learner.State) {
 	c.Begin(rule, false)
 }
 
-// Begin adds the first example once if that is how the algorithm starts, and asks the rule for its first threshold.
+// Begin adds the first example once if that is how the algorithm starts, and asks the rule for its
+// first threshold.
 func (c *cycle[T]) Begin(rule marginRule, first bool) {
 	c.rule = rule
 	if c.resumed != nil {
@@ -208,7 +224,8 @@ func (c *cycle[T]) add(k int, step float64) {
 	}
 }
 
-// addAlpha adds to a dual coefficient and keeps the rounding error: of some 10^8 small steps a plain sum would lose digits.
+// addAlpha adds to a dual coefficient and keeps the rounding error: of some 10^8 small steps a
+// plain sum would lose digits.
 func (c *cycle[T]) addAlpha(k int, step float64) {
 	sum, low := twoSum(c.alpha[k], step)
 	c.alpha[k] = sum
@@ -305,7 +322,8 @@ func (c *cycle[T]) snapshot() *learner.State {
 	}
 	s := &learner.State{
 		Counters: map[string]uint64{
-			learner.CutData: learner.Fingerprint(c.b), learner.CutN: uint64(c.b.Len()), learner.CutAt: uint64(c.from),
+			learner.CutData: learner.Fingerprint(c.b), learner.CutN: uint64(c.b.Len()),
+			learner.CutAt:     uint64(c.from),
 			learner.CutEpochs: uint64(c.epochs), learner.CutFlags: c.where(),
 			"updates": uint64(c.updates), "since": uint64(c.since), "clean": uint64(c.clean),
 		},
@@ -366,7 +384,8 @@ func (c *cycle[T]) restore() {
 	for _, name := range cutTensors[c.where()] {
 		copy(*c.vector(name), floats(s, name))
 	}
-	c.from, c.epochs = int(s.Counters[learner.CutAt])%c.b.Len(), int64(s.Counters[learner.CutEpochs])
+	c.from, c.epochs = int(s.Counters[learner.CutAt])%c.b.Len(),
+		int64(s.Counters[learner.CutEpochs])
 	c.updates, c.clean = int64(s.Counters["updates"]), int(s.Counters["clean"])
 	c.since = min(int64(s.Counters["since"]), c.o.Refresh)
 	c.fresh = s.Counters[learner.CutFlags]&cutFresh != 0
@@ -390,7 +409,8 @@ func CheckCycleCut(c *learner.Codec) {
 		}
 	}
 	tensors, ok := cutTensors[flags&cutWhere]
-	c.Want(ok && flags <= cutWhere|cutFresh, "where a run was cut: counter %q is %d", learner.CutFlags,
+	c.Want(ok && flags <= cutWhere|cutFresh, "where a run was cut: counter %q is %d",
+		learner.CutFlags,
 		flags)
 	if c.Optional("start", false) {
 		learner.Finite(c, "start", learner.View[float64](c, "start", nil))
@@ -413,8 +433,8 @@ func (c *cycle[T]) hopeless() bool {
 	return violators > 0
 }
 
-// runScores makes up to limit updates and stands at the next example that wants one, or reports that there is none: the rest of this pass and
-// the whole next one would make no update.
+// runScores makes up to limit updates and stands at the next example that wants one, or reports
+// that there is none: the rest of this pass and the whole next one would make no update.
 func (c *cycle[T]) runScores(limit int64) (none bool) {
 	m, s := len(c.s), c.s
 	from := c.from
@@ -481,8 +501,8 @@ func (c *cycle[T]) runFixed(limit int64) (none bool) {
 	}
 }
 
-// doubt bounds the difference of a score from that of the carried weights at any time before the next refresh: n updates each round every weight,
-// every score and every element of a Gram row.
+// doubt bounds the difference of a score from that of the carried weights at any time before the
+// next refresh: n updates each round every weight, every score and every element of a Gram row.
 func (c *cycle[T]) doubt() float64 {
 	var weight, one, longest float64 // largest |a_j|, sum |x_j|, and |x_j|
 	for _, v := range c.a {
@@ -498,15 +518,16 @@ func (c *cycle[T]) doubt() float64 {
 		one = max(one, sum)
 	}
 	n := float64(c.o.Refresh + 1)
-	score := float64(one*(weight+float64(n*c.step*longest))) + math.Abs(c.shift) + float64(64*c.step*float64(one*longest))
+	score := float64(one*(weight+float64(n*c.step*longest))) + math.Abs(c.shift) +
+		float64(64*c.step*float64(one*longest))
 	if c.delta2 > 0 {
 		score += float64(c.delta2 * (slices.Max(c.alpha) + float64(n*c.step)))
 	}
 	return n * 0x1p-51 * score
 }
 
-// settle returns the first example from k on, cyclically up to from, whose score is at most the threshold: by the weights where the score
-// is between low and high.
+// settle returns the first example from k on, cyclically up to from, whose score is at most the
+// threshold: by the weights where the score is between low and high.
 func (c *cycle[T]) settle(k, from int, low, high float64) int {
 	for {
 		if c.s[k] <= low {
@@ -537,7 +558,8 @@ func (c *cycle[T]) score(k int) float64 {
 	return s
 }
 
-// runWeights is runScores on the weights, an example at a time. It also returns, at an example, when ctx ends or the observer wants to know.
+// runWeights is runScores on the weights, an example at a time. It also returns, at an example,
+// when ctx ends or the observer wants to know.
 func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 	m := c.b.Len()
 	for looked := 1; ; looked++ {
@@ -550,7 +572,8 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 			limit--
 			_, val := c.b.Example(k)
 			step, before := c.step, c.norm2
-			c.norm2 += float64(step * (float64(2*s) + float64(step*(engine.SumSqOrdered(val)+c.delta2))))
+			c.norm2 += float64(step * (float64(2*s) +
+				float64(step*(engine.SumSqOrdered(val)+c.delta2))))
 			c.add(k, step)
 			c.updates++
 			c.threshold, c.step = c.rule.Next(c.norm2)
@@ -573,13 +596,16 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 	}
 }
 
-// tooLong is the |a|^2 above which a is scaled down, and scores and coefficients with it: far from where they overflow.
+// tooLong is the |a|^2 above which a is scaled down, and scores and coefficients with it: far from
+// where they overflow.
 const tooLong = 0x1p512
 
-// cancelled is the share of |a|^2 that an update may leave. Below it the rounding errors of what is gone are no longer small.
+// cancelled is the share of |a|^2 that an update may leave. Below it the rounding errors of what is
+// gone are no longer small.
 const cancelled = 0x1p-24
 
-// mend makes |a|^2 a number to go on with: not too large, and not the rounding errors of a difference.
+// mend makes |a|^2 a number to go on with: not too large, and not the rounding errors of a
+// difference.
 func (c *cycle[T]) mend() {
 	if c.norm2 > tooLong {
 		c.rescale()
@@ -589,7 +615,8 @@ func (c *cycle[T]) mend() {
 	c.threshold, c.step = c.rule.Again(c.norm2)
 }
 
-// rescale multiplies all that is linear in a by 2^-256, which rounds nothing that matters beside the rest.
+// rescale multiplies all that is linear in a by 2^-256, which rounds nothing that matters beside
+// the rest.
 func (c *cycle[T]) rescale() {
 	const f = 0x1p-256
 	for _, v := range [][]float64{c.start, c.a, c.aLow, c.alpha, c.alphaLow, c.s} {
@@ -610,12 +637,13 @@ func (c *cycle[T]) refresh() {
 	c.rescore()
 	if c.o.Observe != nil {
 		v, margin := c.look(c.s)
-		c.watch.Tell(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin, Bound: c.bound()})
+		c.watch.Tell(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
+			Margin: margin, Bound: c.bound()})
 	}
 }
 
-// bound returns an upper bound of the margin, in the extended space: for every u of length 1, a.u = sum alpha_k y_k x_k.u >= margin(u) sum alpha_k, so
-// that no margin exceeds |a| / sum alpha_k.
+// bound returns an upper bound of the margin, in the extended space: for every u of length 1, a.u =
+// sum alpha_k y_k x_k.u >= margin(u) sum alpha_k, so that no margin exceeds |a| / sum alpha_k.
 func (c *cycle[T]) bound() float64 {
 	sum := c.sum
 	switch {
@@ -645,10 +673,12 @@ func (c *cycle[T]) observe() {
 		}
 	}
 	v, margin := c.look(s)
-	c.watch.Tell(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v, Margin: margin, Bound: c.bound()})
+	c.watch.Tell(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
+		Margin: margin, Bound: c.bound()})
 }
 
-// rescore computes a from the dual coefficients (in score space), then scores and |a|^2 from a, all in twofold precision. Cost: O(non-zeros).
+// rescore computes a from the dual coefficients (in score space), then scores and |a|^2 from a, all
+// in twofold precision. Cost: O(non-zeros).
 func (c *cycle[T]) rescore() {
 	if !c.carry {
 		clear(c.a)
@@ -666,7 +696,8 @@ func (c *cycle[T]) rescore() {
 				c.aLow[j] += float64(y * c.alphaLow[k] * float64(x))
 			}
 		}
-		for j, low := range c.aLow { // what cancelled may have left more in the errors than in the sum
+		// what cancelled may have left more in the errors than in the sum
+		for j, low := range c.aLow {
 			c.a[j], c.aLow[j] = twoSum(c.a[j], low)
 		}
 	}
@@ -719,7 +750,8 @@ func (c *cycle[T]) look(scores []float64) (violators int, margin float64) {
 
 func (c *cycle[T]) result(converged bool) learner.FitResult {
 	c.rescore()
-	r := learner.FitResult{Updates: c.updates - c.before.updates, Epochs: c.epochs - c.before.epochs,
+	r := learner.FitResult{Updates: c.updates - c.before.updates, Epochs: c.epochs -
+		c.before.epochs,
 		Presented: c.presented() - c.before.presented,
 		Resumed:   c.resumed != nil, Converged: converged, Bound: c.bound(),
 		ScoreSpace: c.gram != nil}
@@ -746,7 +778,8 @@ func (c *cycle[T]) result(converged bool) learner.FitResult {
 	return r
 }
 
-// Weights returns f(|a|) a as the weights of a learner; features beyond those of the data keep theirs. |a| is without extended coordinates.
+// Weights returns f(|a|) a as the weights of a learner; features beyond those of the data keep
+// theirs. |a| is without extended coordinates.
 func (c *cycle[T]) Weights(scale func(length float64) float64) []T {
 	var n2 float64
 	for _, v := range c.a {

@@ -9,7 +9,8 @@ func Cycled(f *learner.Footprint, x learner.Extent) {
 	}
 	f.Add("scores and dual coefficients", x.Examples, learner.Times(x.Examples, 5*8))
 	f.Add("weights in float64", x.Features, learner.Times(x.Features, 5*8))
-	cut := learner.Times(learner.Plus(x.Examples, x.Features), 3*8) // where it was stopped is part of the State
+	// where it was stopped is part of the State
+	cut := learner.Times(learner.Plus(x.Examples, x.Features), 3*8)
 	f.Add("place to go on at", 1, cut)
 	f.Copies = learner.Plus(f.Copies, cut)
 	if gram := learner.Times(8, x.Examples, (x.Examples+7)&^7); gram <= x.GramBytes() {

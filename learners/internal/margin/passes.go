@@ -89,7 +89,8 @@ func CheckPassCut(c *learner.Codec) {
 }
 
 // PassCut returns the cut of a run over b that went on as this one is to, or nil.
-func PassCut[T learner.Float](cut *learner.State, b *engine.Block[T], o *learner.FitOptions) *learner.State {
+func PassCut[T learner.Float](cut *learner.State, b *engine.Block[T],
+	o *learner.FitOptions) *learner.State {
 	if !cutOf(cut, b) {
 		return nil
 	}
@@ -107,7 +108,8 @@ func OfData[T learner.Float](cut *learner.State, b *engine.Block[T], known bool,
 	if cut == nil {
 		return nil
 	}
-	cut.Counters[learner.CutData], cut.Counters[learner.CutN] = learner.Fingerprint(b), uint64(b.Len())
+	cut.Counters[learner.CutData], cut.Counters[learner.CutN] = learner.Fingerprint(b),
+		uint64(b.Len())
 	if known {
 		cut.Counters[learner.CutFlags] |= CutBound
 	}
@@ -185,7 +187,8 @@ func (g *passing) resume() {
 	if c == nil {
 		return
 	}
-	g.first, g.epochs, g.delta = int(c.Counters[learner.CutAt]), int64(c.Counters[learner.CutEpochs]),
+	g.first, g.epochs, g.delta = int(c.Counters[learner.CutAt]),
+		int64(c.Counters[learner.CutEpochs]),
 		c.Scalars["delta"]
 	g.some = c.Counters[learner.CutFlags]&cutUpdated != 0
 	g.updated = slices.Clone(ints(c, "updated"))
@@ -206,8 +209,9 @@ func (g *passing) place(i int) int64 {
 // stop leaves a cut before the i-th example of the present pass, which has made no update or some.
 func (g *passing) stop(i int, none bool) {
 	g.Cut = &learner.State{
-		Counters: map[string]uint64{learner.CutAt: uint64(i), learner.CutEpochs: uint64(g.epochs), learner.CutFlags: 0},
-		Scalars:  map[string]float64{"delta": g.delta},
+		Counters: map[string]uint64{learner.CutAt: uint64(i), learner.CutEpochs: uint64(g.epochs),
+			learner.CutFlags: 0},
+		Scalars: map[string]float64{"delta": g.delta},
 	}
 	for _, f := range []struct {
 		is   bool
@@ -305,12 +309,15 @@ func (p *Passes) violated(r learner.FitResult) bool {
 func CheckFit(name string, o *learner.FitOptions, onWeights, halving bool) error {
 	switch {
 	case o.MaxUpdates < 0:
-		return fmt.Errorf("%s: MaxUpdates is %d, want >= 0: %w", name, o.MaxUpdates, learner.ErrConfig)
+		return fmt.Errorf("%s: MaxUpdates is %d, want >= 0: %w", name, o.MaxUpdates,
+			learner.ErrConfig)
 	case o.ActiveSet && !onWeights:
-		return fmt.Errorf("%s: has no active set (FitOptions.ActiveSet): it finds the next violator "+
+		return fmt.Errorf("%s: has no active set (FitOptions.ActiveSet): it finds the next "+
+			"violator "+
 			"among all at once: %w", name, learner.ErrConfig)
 	case o.Halving && !halving:
-		return fmt.Errorf("%s: has no accuracy to halve (FitOptions.Halving) with these settings: %w", name,
+		return fmt.Errorf("%s: has no accuracy to halve (FitOptions.Halving) with these "+
+			"settings: %w", name,
 			learner.ErrConfig)
 	}
 	return nil

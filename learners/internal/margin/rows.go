@@ -11,12 +11,14 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-// MarginRows is PUMMA or, without bias, ROMMA over the rows of a Gram matrix. It keeps u as its inner products with the examples; w = u/|u|^2.
+// MarginRows is PUMMA or, without bias, ROMMA over the rows of a Gram matrix. It keeps u as its
+// inner products with the examples; w = u/|u|^2.
 type MarginRows[T learner.Float] struct {
-	Rows     engine.RowSource[T]
-	Y        []float64
-	Ridge    float64                     // 1/C, or Delta^2: added to the diagonal
-	Bias     bool                        // the segment's other end is z/2, z = xpos - xneg; else y_k x_k
+	Rows  engine.RowSource[T]
+	Y     []float64
+	Ridge float64 // 1/C, or Delta^2: added to the diagonal
+	// the segment's other end is z/2, z = xpos - xneg; else y_k x_k
+	Bias     bool
 	Violates func(m, delta float64) bool // m is y f, slack included
 	s, m     []float64                   // u.x_k, and u's coordinates
 	kept     [2]int                      // xneg and xpos; -1: none yet
@@ -27,10 +29,12 @@ type MarginRows[T learner.Float] struct {
 }
 
 // Fit passes over the examples. halving says whether there is an accuracy delta to halve.
-func (c *MarginRows[T]) Fit(ctx context.Context, name string, delta float64, halving bool, o learner.FitOptions) (learner.MarginDual, error) {
+func (c *MarginRows[T]) Fit(ctx context.Context, name string, delta float64, halving bool,
+	o learner.FitOptions) (learner.MarginDual, error) {
 	n := len(c.Y)
 	if n == 0 || c.Rows.Len() != n {
-		return learner.MarginDual{}, fmt.Errorf("%s: %d labels for %d examples: %w", name, n, c.Rows.Len(), learner.ErrFit)
+		return learner.MarginDual{}, fmt.Errorf("%s: %d labels for %d examples: %w", name, n,
+			c.Rows.Len(), learner.ErrFit)
 	}
 	c.s, c.m, c.kept, c.bound2 = make([]float64, n), make([]float64, n), [2]int{-1, -1}, math.Inf(1)
 	r := learner.MarginDual{Coef: make([]float64, n)}
@@ -121,7 +125,8 @@ func (c *MarginRows[T]) update(ctx context.Context, k int) error {
 	if y > 0 {
 		side = 1
 	}
-	other, share := -1, 1.0 // the kept example of the other label, and what each of the two has in the segment's other end
+	// the kept example of the other label, and what each of the two has in the segment's other end
+	other, share := -1, 1.0
 	if c.Bias {
 		other, share = c.kept[1-side], 0.5
 		if other < 0 {
@@ -141,8 +146,10 @@ func (c *MarginRows[T]) update(ctx context.Context, k int) error {
 		if rowOther, err = c.Rows.Row(ctx, other, len(c.Y)); err != nil {
 			return err
 		}
-		half = 0.25*(float64(c.Rows.Diag(k))+float64(c.Rows.Diag(other))-2*float64(row[other])) + 0.5*c.Ridge
-		uz = float64(0.5*(y*(c.s[k]-c.s[other]))) + float64(float64(0.5*(c.m[k]+c.m[other]))*c.Ridge)
+		half = 0.25*(float64(c.Rows.Diag(k))+float64(c.Rows.Diag(other))-2*float64(row[other])) +
+			0.5*c.Ridge
+		uz = float64(0.5*(y*(c.s[k]-c.s[other]))) +
+			float64(float64(0.5*(c.m[k]+c.m[other]))*c.Ridge)
 	}
 	if !(half > 0) { // equal examples, or one without features
 		return nil
@@ -153,7 +160,8 @@ func (c *MarginRows[T]) update(ctx context.Context, k int) error {
 		if t := -ud / dd; t < 1 { // (19)
 			tau = t
 			norm2 = c.Norm2 + float64(tau*(float64(2*ud)+float64(tau*dd)))
-			if c.Ridge == 0 && !(norm2 > 0x1p-40*max(c.Norm2, half)) { // nothing but rounding errors are left: the examples can't be separated
+			// nothing but rounding errors are left: the examples can't be separated
+			if c.Ridge == 0 && !(norm2 > 0x1p-40*max(c.Norm2, half)) {
 				c.bound2 = min(c.bound2, max(0, norm2))
 				tau, norm2 = 1, half
 			}
@@ -177,16 +185,19 @@ func (c *MarginRows[T]) update(ctx context.Context, k int) error {
 	if c.Bias {
 		c.m[other] += share * tau
 		c.kept[side] = k
-		c.b = -0.5 * (c.s[k] + c.s[other] + float64(y*(c.m[k]-c.m[other])*c.Ridge)) / norm2 // (20), (G)
+		// (20), (G)
+		c.b = -0.5 * (c.s[k] + c.s[other] + float64(y*(c.m[k]-c.m[other])*c.Ridge)) / norm2
 	}
 	c.updates++
 	return nil
 }
 
-// OverRows is Fit with a kernel of a learner called name: solve gets the rows of b, of which GramBytes are kept, and e the support vectors. Without an update e is
-// as it was.
-func OverRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions, k engine.Kernel, pool *engine.Pool, e *kept.Expansion[T],
-	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error)) (learner.MarginDual, error) {
+// OverRows is Fit with a kernel of a learner called name: solve gets the rows of b, of which
+// GramBytes are kept, and e the support vectors. Without an update e is as it was.
+func OverRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions,
+	k engine.Kernel, pool *engine.Pool, e *kept.Expansion[T],
+	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error)) (
+	learner.MarginDual, error) {
 	list, err := engine.NewPoints[T](k)
 	if err != nil {
 		return learner.MarginDual{}, fmt.Errorf("%s: %w", name, err)

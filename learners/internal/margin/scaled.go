@@ -12,17 +12,20 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// ScaledLinear is linear with a factor on the weights, for rules that stretch or shrink all of them at each update: the factor
-// takes the stretch, so that an update costs the example's non-zeros alone.
+// ScaledLinear is linear with a factor on the weights, for rules that stretch or shrink all of them
+// at each update: the factor takes the stretch, so that an update costs the example's non-zeros
+// alone.
 type ScaledLinear[T learner.Float] struct {
 	primal.Linear[T]         // the weights without their factor
 	Scale            float64 // > 0
-	Norm2            float64 // |scale * w|^2, carried along by the rule; extended coordinates included
-	Ext              *extended
+	// |scale * w|^2, carried along by the rule; extended coordinates included
+	Norm2 float64
+	Ext   *extended
 }
 
-// extended holds the coordinates of a soft margin while Fit runs: example k has one of its own, y_k Delta, at which the weights have
-// y_k Delta alpha_k. What Learn calls one example are then the extended ones, by their position in the block.
+// extended holds the coordinates of a soft margin while Fit runs: example k has one of its own, y_k
+// Delta, at which the weights have y_k Delta alpha_k. What Learn calls one example are then the
+// extended ones, by their position in the block.
 type extended struct {
 	delta2 float64   // Delta^2
 	alpha  []float64 // alpha_k / scale
@@ -48,8 +51,8 @@ func (e *extended) stretch(c float64, k int, a float64) {
 	e.alpha[k] += a / e.Scale
 }
 
-// refold is the number of updates after which the factor is folded into the weights and norm2 is taken from them, so that the
-// rounding errors of neither add up.
+// refold is the number of updates after which the factor is folded into the weights and norm2 is
+// taken from them, so that the rounding errors of neither add up.
 const refold = 1024
 
 // ScoreOf returns f(x) of example i.
@@ -116,11 +119,12 @@ func (l *ScaledLinear[T]) fold() {
 	l.Scale, l.Norm2 = 1, engine.SumSqOrdered(l.W)
 }
 
-// FitPasses is Fitter.Fit of a learner called name, which learns one example by learn and would learn one
-// of margin m if violates(m). bound is FitResult.Bound of a new learner; goal sets the accuracy,
-// delta in the end; nil if there is none. own returns what the learner has of a run besides its
-// state.
-func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.Block[T], o learner.FitOptions,
+// FitPasses is Fitter.Fit of a learner called name, which learns one example by learn and would
+// learn one of margin m if violates(m). bound is FitResult.Bound of a new learner; goal sets the
+// accuracy, delta in the end; nil if there is none. own returns what the learner has of a run
+// besides its state.
+func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.Block[T],
+	o learner.FitOptions,
 	learn func(b *engine.Block[T], i int) learner.Round, violates func(m float64) bool,
 	bound func() float64, delta float64, goal func(float64),
 	own func() map[string]float64) (learner.FitResult, error) {
@@ -139,9 +143,12 @@ func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.
 	}
 	switch {
 	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
-		return learner.FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name, o.Delta, learner.ErrConfig)
+		return learner.FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name,
+			o.Delta, learner.ErrConfig)
 	case o.Delta > 0 && l.Count > 0:
-		return learner.FitResult{}, fmt.Errorf("%s: with Delta = %v a run can't go on from %d updates, whose extended weights were not kept: %w", name, o.Delta, l.Count, learner.ErrFit)
+		return learner.FitResult{}, fmt.Errorf("%s: with Delta = %v a run can't go on from %d "+
+			"updates, whose extended weights were not kept: %w", name, o.Delta, l.Count,
+			learner.ErrFit)
 	case n == 0:
 		return learner.FitResult{}, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
 	}
@@ -164,7 +171,8 @@ func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.
 			return bound()
 		},
 		Least: primal.LeastMargin(primal.Lengths(b, o.Delta)),
-		N:     n, Learn: func(k int) bool { return learn(b, k).Updates > 0 }, Goal: goal, Delta: delta,
+		N:     n, Learn: func(k int) bool { return learn(b, k).Updates > 0 }, Goal: goal,
+		Delta: delta,
 	}
 	p.Status = func(r *learner.FitResult) {
 		l.judge(b, violates, r)
@@ -186,7 +194,8 @@ func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.
 }
 
 // judge fills in what the weights, with their extended coordinates, have reached.
-func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) bool, r *learner.FitResult) {
+func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) bool,
+	r *learner.FitResult) {
 	s, least := make([]float64, b.Len()), math.Inf(1)
 	r.Violators = 0
 	for k := range s {

@@ -4,7 +4,8 @@ import (
 	"math"
 )
 
-// twoSum returns a+b as the rounded sum and its error (D. E. Knuth, The Art of Computer Programming 2, 4.2.2).
+// twoSum returns a+b as the rounded sum and its error (D. E. Knuth, The Art of Computer Programming
+// 2, 4.2.2).
 func twoSum(a, b float64) (sum, low float64) {
 	sum = a + b
 	bb := sum - a

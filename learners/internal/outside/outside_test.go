@@ -114,7 +114,8 @@ func make64(t *testing.T, name string, c learner.Config, env learner.Env) learne
 }
 
 // learn learns b in blocks of size.
-func learn(t *testing.T, l learner.Learner[float64], b *engine.Block[float64], size int) []learner.Round {
+func learn(t *testing.T, l learner.Learner[float64], b *engine.Block[float64],
+	size int) []learner.Round {
 	t.Helper()
 	rounds := make([]learner.Round, b.Len())
 	for lo := 0; lo < b.Len(); lo += size {

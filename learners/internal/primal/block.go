@@ -81,7 +81,8 @@ func DotMixed[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
-// Signed sets dst to y times example i, as far as dst goes, and returns the sum of squares of what is beyond. Zeros are +0.
+// Signed sets dst to y times example i, as far as dst goes, and returns the sum of squares of what
+// is beyond. Zeros are +0.
 func Signed[T learner.Float](b *engine.Block[T], i int, y float64, dst []float64) (beyond float64) {
 	clear(dst)
 	idx, val := b.Example(i)

@@ -10,10 +10,11 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Linear is what the single linear learners share: a primal weight vector over the features seen so far, which starts
-// at 0 and grows with the blocks.
+// Linear is what the single linear learners share: a primal weight vector over the features seen so
+// far, which starts at 0 and grows with the blocks.
 type Linear[T learner.Float] struct {
-	made  bool // by newLinear: the zero value of a learner has no settings, and would learn nothing in silence
+	// by newLinear: the zero value of a learner has no settings, and would learn nothing in silence
+	made  bool
 	W     []T
 	Count int64
 	Cut   *learner.State // where a Fit was cut; nil if none was, or something was learned since
@@ -47,8 +48,8 @@ func (l *Linear[T]) learns(b *engine.Block[T]) {
 	l.W, l.Cut = Grown(l.W, b.Dim), nil
 }
 
-// Dot returns w.x of example i of a checked block. Features that w does not reach have weight 0; leaving them out gives
-// the same bits as zeros in w would.
+// Dot returns w.x of example i of a checked block. Features that w does not reach have weight 0;
+// leaving them out gives the same bits as zeros in w would.
 func (l *Linear[T]) Dot(b *engine.Block[T], i int) float64 { return dotOf(l.W, b, i) }
 
 // Add adds a times example i to w, which reaches all its features.

@@ -2,10 +2,13 @@ package primal
 
 import "math"
 
-// Pow returns x^e for finite x > 0 and e >= 0, to within 0.9 units in the last place and to the same bits on every CPU, which math.Pow does not promise.
-// It is a chain of products and fused multiply-adds: log2(x) to some 65 bits as an unevaluated sum of two numbers, then 2^(e log2 x). x = 0 gives 0^e.
+// Pow returns x^e for finite x > 0 and e >= 0, to within 0.9 units in the last place and to the
+// same bits on every CPU, which math.Pow does not promise. It is a chain of products and fused
+// multiply-adds: log2(x) to some 65 bits as an unevaluated sum of two numbers, then 2^(e log2 x). x
+// = 0 gives 0^e.
 //
-// Method: as in P. W. Markstein, "IA-64 and Elementary Functions", 2000, with log2(m) = 2/ln 2 atanh(s), s = (m-1)/(m+1).
+// Method: as in P. W. Markstein, "IA-64 and Elementary Functions", 2000, with log2(m) = 2/ln 2
+// atanh(s), s = (m-1)/(m+1).
 func Pow(x, e float64) float64 {
 	if x == 0 || e == 0 {
 		if e == 0 {
@@ -25,7 +28,8 @@ func Pow(x, e float64) float64 {
 	s2 := float64(s * s)
 	s2l := math.FMA(s, s, -s2) + float64(2*s*sl)
 	q := 1. / 25
-	for _, c := range [...]float64{1. / 23, 1. / 21, 1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. / 5} {
+	for _, c := range [...]float64{1. / 23, 1. / 21, 1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11,
+		1. / 9, 1. / 7, 1. / 5} {
 		q = math.FMA(q, s2, c)
 	}
 	const third, thirdLow = 0x1.5555555555555p-2, 0x1.5555555555555p-56
@@ -61,7 +65,8 @@ func Pow(x, e float64) float64 {
 	r := float64(y * ln2)
 	rl := math.FMA(y, ln2, -r) + float64(y*ln2Low) + float64(yl*ln2)
 	q = 1. / 6227020800
-	for _, c := range [...]float64{1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5} {
+	for _, c := range [...]float64{1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. /
+		40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5} {
 		q = math.FMA(q, r, c)
 	}
 	z := 1 + (r + (rl + float64(float64(r*r)*q)))

@@ -17,7 +17,8 @@ type walked[T learner.Float] interface {
 }
 
 // Restored reads the State of a learner called name into p, a new Predictor.
-func Restored[T learner.Float](name string, p walked[T], s learner.State) (learner.Predictor[T], error) {
+func Restored[T learner.Float](name string, p walked[T], s learner.State) (learner.Predictor[T],
+	error) {
 	if err := learner.SetState(name, s, p.Fields); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// dcd solves the dual of the linear SVM without bias by coordinate descent, keeping w = sum alpha_t y_t x_t:
+// dcd solves the dual of the linear SVM without bias by coordinate descent, keeping w = sum alpha_t
+// y_t x_t:
 //
 //	min 1/2 |w|^2 + ridge/2 sum alpha_t^2 - sum alpha_t,   0 <= alpha_t <= U
 //	alpha_t <- alpha_t - G/(|x_t|^2 + ridge), cut to the box,   G = y_t w.x_t - 1 + ridge alpha_t
@@ -51,8 +52,8 @@ func (s *dcd[T]) wake() {
 	}
 }
 
-// epoch visits the active examples once. It returns the extremes of the projected gradients; examples at a bound whose gradient
-// lies beyond those of the last epoch leave the active set.
+// epoch visits the active examples once. It returns the extremes of the projected gradients;
+// examples at a bound whose gradient lies beyond those of the last epoch leave the active set.
 func (s *dcd[T]) epoch(number uint64, mostBefore, leastBefore float64) (most, least float64) {
 	most, least = math.Inf(-1), math.Inf(1)
 	n := len(s.active)
@@ -97,7 +98,8 @@ func (s *dcd[T]) epoch(number uint64, mostBefore, leastBefore float64) (most, le
 }
 
 // LinearValue returns where alpha and a bias stand and leaves w = sum alpha_t y_t x_t.
-func LinearValue[T learner.Float](b *engine.Block[T], alpha, w []float64, bias float64, p SvmProblem) SvmValue {
+func LinearValue[T learner.Float](b *engine.Block[T], alpha, w []float64, bias float64,
+	p SvmProblem) SvmValue {
 	clear(w)
 	v := SvmValue{Bias: bias, least: math.Inf(1)}
 	var square float64
@@ -148,7 +150,8 @@ func (s *dcd[T]) Solve(ctx context.Context, tol float64, limit int64) (SvmValue,
 		if !optimal && steps < limit && number%16 != 15 {
 			continue
 		}
-		v := LinearValue(s.b, s.Alpha, s.W, 0, s.p) // w afresh, without the rounding errors of the steps
+		// w afresh, without the rounding errors of the steps
+		v := LinearValue(s.b, s.Alpha, s.W, 0, s.p)
 		if err := v.overflow(); err != nil {
 			return v, steps, err
 		}

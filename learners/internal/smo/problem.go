@@ -26,7 +26,8 @@ type SvmValue struct {
 	Converged    bool
 }
 
-// example takes in an example of that alpha and y (f(x) + b) = margin, and returns its share of the sum of losses.
+// example takes in an example of that alpha and y (f(x) + b) = margin, and returns its share of the
+// sum of losses.
 func (v *SvmValue) example(p SvmProblem, alpha, margin float64) (loss float64) {
 	v.least = min(v.least, margin)
 	ext := margin + float64(p.Ridge*alpha)
@@ -57,9 +58,10 @@ func (v *SvmValue) status(p SvmProblem, steps int64) learner.FitStatus {
 
 // finish computes the bounds of the objective from the rest and the sum of the losses.
 //
-// The primal bound is the objective of (w, b), which the hard margin first scales until the worst example has y (f + b) = 1; there
-// is none if that example is on the wrong side. The dual bound is the dual objective of alpha, or, where alpha has no upper
-// bound, that of the best multiple of it, t = sum alpha / alpha'Q alpha.
+// The primal bound is the objective of (w, b), which the hard margin first scales until the worst
+// example has y (f + b) = 1; there is none if that example is on the wrong side. The dual bound is
+// the dual objective of alpha, or, where alpha has no upper bound, that of the best multiple of it,
+// t = sum alpha / alpha'Q alpha.
 func (v *SvmValue) finish(p SvmProblem, loss float64) {
 	v.Dual = v.Sum - v.ext2/2
 	v.Primal = v.Norm2 / 2
@@ -80,7 +82,8 @@ func (v *SvmValue) finish(p SvmProblem, loss float64) {
 	}
 }
 
-// Gap is the duality gap relative to the objective; rounding may put the bounds the wrong way round.
+// Gap is the duality gap relative to the objective; rounding may put the bounds the wrong way
+// round.
 func (v *SvmValue) Gap() float64 {
 	switch {
 	case v.Primal <= v.Dual:
@@ -94,13 +97,14 @@ func (v *SvmValue) Gap() float64 {
 // overflow returns an error if the numbers have become too large to go on with.
 func (v *SvmValue) overflow() error {
 	if g := v.Gap(); math.IsNaN(g) || math.IsInf(v.ext2, 0) {
-		return fmt.Errorf("svm: kernel values or weights overflow: scale the data: %w", learner.ErrFit)
+		return fmt.Errorf("svm: kernel values or weights overflow: scale the data: %w",
+			learner.ErrFit)
 	}
 	return nil
 }
 
-// apart reports whether a hard margin, if there is one, is below what counts as one: every w that separates with margin g
-// has g <= |sum alpha y x| / sum alpha.
+// apart reports whether a hard margin, if there is one, is below what counts as one: every w that
+// separates with margin g has g <= |sum alpha y x| / sum alpha.
 func (v *SvmValue) apart(radius2 float64) bool {
 	const least = 1e-6 // of the longest example
 	return v.Sum > 0 && v.Norm2 <= least*least*radius2*float64(v.Sum*v.Sum)
@@ -108,7 +112,8 @@ func (v *SvmValue) apart(radius2 float64) bool {
 
 // notSeparable is the error of a hard margin that is not there.
 func (v *SvmValue) notSeparable(radius2 float64, iterations int64) error {
-	return fmt.Errorf("svm: no hard margin after %d steps: if there is one it is at most %.3g, where the longest example is %.4g; allow slack with --C: %w",
+	return fmt.Errorf("svm: no hard margin after %d steps: if there is one it is at most %.3g, "+
+		"where the longest example is %.4g; allow slack with --C: %w",
 		iterations, math.Sqrt(v.Norm2)/v.Sum, math.Sqrt(radius2), learner.ErrNotSeparable)
 }
 

@@ -10,36 +10,42 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// smo solves the dual of the SVM over the rows of a Gram matrix. With beta_t = y_t alpha_t and the box
-// lo_t <= beta_t <= hi_t (0 and y_t U, in order) it is
+// smo solves the dual of the SVM over the rows of a Gram matrix. With beta_t = y_t alpha_t and the
+// box lo_t <= beta_t <= hi_t (0 and y_t U, in order) it is
 //
-//	min 1/2 beta'(K + ridge I)beta - y'beta,   sum_t beta_t = 0 if there is a bias                   (1)
+//	min 1/2 beta'(K + ridge I)beta - y'beta,   sum_t beta_t = 0 if there is a bias       (1)
 //
-// with the gradient e_t = (K beta)_t + ridge beta_t - y_t. With a bias a step moves the pair of Fan, Chen, Lin 2005 (WSS 2):
+// with the gradient e_t = (K beta)_t + ridge beta_t - y_t. With a bias a step moves the pair of
+// Fan, Chen, Lin 2005 (WSS 2):
 //
-//	i = argmax {-e_t : beta_t < hi_t}                                                               (2)
-//	j = argmax {(e_t - e_i)^2 / a_it : beta_t > lo_t, e_t > e_i},  a_it = K_ii + K_tt - 2 K_it + 2 ridge   (3)
-//	beta_i += d, beta_j -= d,  d = (e_j - e_i)/a_ij, cut to the box                                 (4)
+//	i = argmax {-e_t : beta_t < hi_t}                                      (2)
+//	j = argmax {(e_t - e_i)^2 / a_it : beta_t > lo_t, e_t > e_i}           (3)
+//	    with a_it = K_ii + K_tt - 2 K_it + 2 ridge
+//	beta_i += d, beta_j -= d,  d = (e_j - e_i)/a_ij, cut to the box                    (4)
 //
-// and without one the single t of the largest e_t^2/(K_tt + ridge) that the box lets move, by -e_t/(K_tt + ridge). Ties go to
-// the lowest number.
+// and without one the single t of the largest e_t^2/(K_tt + ridge) that the box lets move, by
+// -e_t/(K_tt + ridge). Ties go to the lowest number.
 //
-// Shrinking takes examples that can't be in a pair out of the search. The gradient is kept for all: two fused passes over a
-// row cost less than what is kept of the search, and nothing has to be rebuilt when an example comes back.
+// Shrinking takes examples that can't be in a pair out of the search. The gradient is kept for all:
+// two fused passes over a row cost less than what is kept of the search, and nothing has to be
+// rebuilt when an example comes back.
 type smo[T learner.Float] struct {
 	rows engine.RowSource[T]
 	y    []float64
 	p    SvmProblem
 
 	Beta, e []float64
-	diag    []float64               // K_tt + ridge
-	up, low []float64               // 0 where beta_t < hi_t (beta_t > lo_t), else -Inf: added to what is searched, they save a branch
+	diag    []float64 // K_tt + ridge
+	// 0 where beta_t < hi_t (beta_t > lo_t), else -Inf: added to what is searched, they save a
+	// branch
+	up, low []float64
 	active  []int32                 // ascending
 	radius2 float64                 // the largest K_tt
 	Observe func(learner.FitStatus) // or nil
 }
 
-// tiny stands for a curvature that is not positive: K is not positive definite, or two examples coincide.
+// tiny stands for a curvature that is not positive: K is not positive definite, or two examples
+// coincide.
 const tiny = 1e-12
 
 func NewSMO[T learner.Float](rows engine.RowSource[T], y []float64, p SvmProblem) *smo[T] {
@@ -115,8 +121,8 @@ func (s *smo[T]) first() (i int, m float64) {
 	return i, m
 }
 
-// second returns j of (3) for i, whose -e is m and whose row is given, and the largest m + e_t that the box lets move, at
-// most 0 if there is none. Quotients are compared by their cross products.
+// second returns j of (3) for i, whose -e is m and whose row is given, and the largest m + e_t that
+// the box lets move, at most 0 if there is none. Quotients are compared by their cross products.
 func (s *smo[T]) second(i int, m float64, row []T) (j int, violation float64) {
 	j = -1
 	var num, den float64 = 0, 1 // the best so far
@@ -157,7 +163,8 @@ func (s *smo[T]) second(i int, m float64, row []T) (j int, violation float64) {
 	return j, violation
 }
 
-// single returns the example that gains most when it moves alone, and the largest |e_t| that the box lets move.
+// single returns the example that gains most when it moves alone, and the largest |e_t| that the
+// box lets move.
 func (s *smo[T]) single() (i int, violation float64) {
 	i = -1
 	var num, den float64 = 0, 1
@@ -178,8 +185,8 @@ func (s *smo[T]) single() (i int, violation float64) {
 	return i, violation
 }
 
-// shrink takes out of the search the examples at a bound that no violator m or M can pair with: the extremes of -e over what
-// can grow and over what can fall. Without a bias both stand for 0.
+// shrink takes out of the search the examples at a bound that no violator m or M can pair with: the
+// extremes of -e over what can grow and over what can fall. Without a bias both stand for 0.
 func (s *smo[T]) shrink() {
 	m, M := 0.0, 0.0
 	if s.p.Bias {
@@ -201,7 +208,8 @@ func (s *smo[T]) shrink() {
 	s.active = kept
 }
 
-// move adds d to beta_t, putting it on the bound where it arrives, and the row's share to the gradient.
+// move adds d to beta_t, putting it on the bound where it arrives, and the row's share to the
+// gradient.
 func (s *smo[T]) move(t int, d float64, bound float64, row []T) {
 	if math.Abs(d) >= math.Abs(bound-s.Beta[t]) {
 		s.Beta[t] = bound
@@ -213,7 +221,8 @@ func (s *smo[T]) move(t int, d float64, bound float64, row []T) {
 	s.box(t)
 }
 
-// step makes one step from the violator search. It returns the violation it found: the search is over where that is at most eps.
+// step makes one step from the violator search. It returns the violation it found: the search is
+// over where that is at most eps.
 func (s *smo[T]) step(ctx context.Context, eps float64) (violation float64, err error) {
 	if !s.p.Bias {
 		i, violation := s.single()
@@ -291,7 +300,8 @@ func (s *smo[T]) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// intercept returns b of f(x) + b: half way between what the two sides of the optimality conditions allow.
+// intercept returns b of f(x) + b: half way between what the two sides of the optimality conditions
+// allow.
 func (s *smo[T]) intercept() float64 {
 	if !s.p.Bias {
 		return 0
@@ -331,7 +341,8 @@ func (s *smo[T]) value() SvmValue {
 
 // Solve runs until the relative duality gap is at most tol, or until limit steps.
 func (s *smo[T]) Solve(ctx context.Context, tol float64, limit int64) (SvmValue, int64, error) {
-	const lowest = 1e-14 // of violations, relative to the range of the scores: there the gradient is rounding errors
+	// of violations, relative to the range of the scores: there the gradient is rounding errors
+	const lowest = 1e-14
 	every := int64(min(max(len(s.y), 1), 1000))
 	if v := (SvmValue{ext2: s.radius2}); v.overflow() != nil {
 		return v, 0, v.overflow()
