@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// mostComplex is the largest cyclomatic complexity of a function: ways through it, as gocyclo counts
-// them.
+// mostComplex is the largest cyclomatic complexity of a function: ways through it, as gocyclo
+// counts them.
 const mostComplex = 25
 
 // complexOnes are functions that are over it still: no more than so many in all.
@@ -32,7 +32,8 @@ func TestComplexity(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata"):
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." ||
+			d.Name() == "testdata"):
 			return filepath.SkipDir
 		case filepath.Ext(path) != ".go":
 			return nil

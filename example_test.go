@@ -69,8 +69,8 @@ func Example() {
 	// the label is large
 }
 
-// TestREADME: the Go code that README shows is the function learnAndScore above, so it compiles and does
-// what it says.
+// TestREADME: the Go code that README shows is the function learnAndScore above, so it compiles and
+// does what it says.
 func TestREADME(t *testing.T) {
 	source, err := os.ReadFile("example_test.go")
 	if err != nil {
@@ -82,7 +82,8 @@ func TestREADME(t *testing.T) {
 	}
 	_, function, _ := strings.Cut(string(source), "\nfunc learnAndScore(")
 	function, _, found := strings.Cut(function, "\n}\n")
-	if !found || !strings.Contains(string(readme), "```go\nfunc learnAndScore("+function+"\n}\n```\n") {
+	if !found || !strings.Contains(string(readme),
+		"```go\nfunc learnAndScore("+function+"\n}\n```\n") {
 		t.Error("README's Go code is not the function learnAndScore of example_test.go")
 	}
 }

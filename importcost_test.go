@@ -49,7 +49,8 @@ func TestImportCost(t *testing.T) {
 	}
 	size := func(program string, flags ...string) int64 {
 		file := filepath.Join(t.TempDir(), "program")
-		run(slices.Concat([]string{"build", "-o", file}, flags, []string{"./testdata/" + program})...)
+		run(slices.Concat([]string{"build", "-o", file}, flags, []string{"./testdata/" +
+			program})...)
 		info, err := os.Stat(file)
 		if err != nil {
 			t.Fatal(err)

@@ -15,16 +15,19 @@ import (
 // rooms lists the packages of the module from the top down. A package may import only rooms below
 // its own; the last two stand side by side and import nothing of the module, but for
 // internal/trusted, which holds one empty type.
-var rooms = []string{"cmd", "bench", "training", "eval", "model", "dataset", "learners", "learner", "engine", "kernelcache", "vecmath"}
+var rooms = []string{"cmd", "bench", "training", "eval", "model", "dataset", "learners", "learner",
+	"engine", "kernelcache", "vecmath"}
 
 // forAll are the rooms of internal/ that serve more than tests.
-var forAll = []string{"internal/atomicfile", "internal/schema", "internal/scratch", "internal/trusted"}
+var forAll = []string{"internal/atomicfile", "internal/schema", "internal/scratch",
+	"internal/trusted"}
 
 const module = "github.com/halfspace-ml/halfspace/"
 
 // onlyIn says which rooms may import a library that the others reach through them.
 var onlyIn = map[string][]string{
-	"github.com/klauspost/cpuid/v2":     {"bench", "cmd"}, // which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
+	// which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
+	"github.com/klauspost/cpuid/v2":     {"bench", "cmd"},
 	"github.com/klauspost/compress":     {"dataset"},
 	"github.com/HdrHistogram":           {"cmd"},
 	"github.com/spf13/cobra":            {"cmd"},

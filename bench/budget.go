@@ -12,14 +12,18 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// Budget measures the learners of kept examples, float32, on one core: the Budget Perceptron on Adult (a9a, bit sets); the Tighter Budget Perceptron on waveform against
-// one that computes every kernel value when it needs it; and OBPM with a hundred members against OBPM with one that keeps as many examples.
+// Budget measures the learners of kept examples, float32, on one core: the Budget Perceptron on
+// Adult (a9a, bit sets); the Tighter Budget Perceptron on waveform against one that computes every
+// kernel value when it needs it; and OBPM with a hundred members against OBPM with one that keeps
+// as many examples.
 func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
-	adult, err := dataset.Load[float32](ctx, []string{filepath.Join(dataDir, "a9a.gz")}, dataset.Options{})
+	adult, err := dataset.Load[float32](ctx, []string{filepath.Join(dataDir, "a9a.gz")},
+		dataset.Options{})
 	if err != nil {
 		return nil, err
 	}
-	wave, err := dataset.Load[float64](ctx, []string{filepath.Join(dataDir, WaveformFile)}, dataset.Options{})
+	wave, err := dataset.Load[float64](ctx, []string{filepath.Join(dataDir, WaveformFile)},
+		dataset.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -39,16 +43,20 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 		return learner.KernelConfig{Kernel: "rbf", Gamma: gamma}
 	}
 	obpm := func(members int) *learners.OBPMConfig {
-		return &learners.OBPMConfig{Members: members, Tau: 0.3, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto,
+		return &learners.OBPMConfig{Members: members, Tau: 0.3, Base: "perceptron",
+			Combine: learners.CombineWeights, Path: learners.PathAuto,
 			Budget: 100, Removal: learners.RemoveOldest, KernelConfig: rbf(2)}
 	}
 	const sigma = 3.16
 	gamma := engine.RBFSigma(sigma).Gamma
 	return runAll(ctx, []pair{
 		{name: "budget/a9a/rbf/p=100", unit: "ns/example", scale: float64(a.Len()),
-			ours: passOf(&a, "budget", &learners.BudgetConfig{Budget: 100, UpdateConfig: u, KernelConfig: rbf(1. / 123)})},
-		{name: "tbp/waveform/rbf/p=100/q=300", unit: "ns/example", scale: float64(w.Len()), goal: 10,
-			ours:     passOf(&w32, "tbp", &learners.TBPConfig{Budget: 100, ErrorCache: "random", ErrorSize: 300, Ties: "oldest", UpdateConfig: u, KernelConfig: rbf(gamma)}),
+			ours: passOf(&a, "budget", &learners.BudgetConfig{Budget: 100, UpdateConfig: u,
+				KernelConfig: rbf(1. / 123)})},
+		{name: "tbp/waveform/rbf/p=100/q=300", unit: "ns/example", scale: float64(w.Len()),
+			goal: 10,
+			ours: passOf(&w32, "tbp", &learners.TBPConfig{Budget: 100, ErrorCache: "random",
+				ErrorSize: 300, Ties: "oldest", UpdateConfig: u, KernelConfig: rbf(gamma)}),
 			peerName: "naive", peer: func(k int) {
 				for range k {
 					l := naive.TBP{RBF: naive.RBF{Gamma: gamma}, P: 100, Q: 300}
@@ -57,8 +65,10 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 					}
 				}
 			}},
-		{name: "obpm/mnist8/rbf/p=100/N=100", unit: "ns/example", scale: float64(m.Len()), goal: 0.25,
-			ours: passOf(&m, "obpm", obpm(100)), peerName: "N=1", peer: passOf(&m, "obpm", obpm(1))},
+		{name: "obpm/mnist8/rbf/p=100/N=100", unit: "ns/example", scale: float64(m.Len()),
+			goal: 0.25,
+			ours: passOf(&m, "obpm", obpm(100)), peerName: "N=1", peer: passOf(&m, "obpm",
+				obpm(1))},
 	}, o)
 }
 

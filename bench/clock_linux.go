@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime is the CPU time that this thread has used: other programs on a busy machine don't count. The goroutine must be locked to
-// its thread.
+// threadTime is the CPU time that this thread has used: other programs on a busy machine don't
+// count. The goroutine must be locked to its thread.
 func threadTime() time.Duration { return cpuTime(unix.CLOCK_THREAD_CPUTIME_ID) }
 
 // ProcessTime is the CPU time that all threads have used, the garbage collector's too.

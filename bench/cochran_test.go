@@ -17,8 +17,9 @@ func TestCochranQ(t *testing.T) {
 		right []string
 		q, p  float64
 	}{
-		{[]string{"111101", "110101", "000100"}, 6.5, math.Exp(-6.5 / 2)}, // G = 5, 4, 1; sum L (3-L) = 8; 2 (3 42 - 100)/8
-		{[]string{"11110", "10001"}, 1, math.Erfc(math.Sqrt(1. / 2))},     // (3-1)^2/(3+1)
+		// G = 5, 4, 1; sum L (3-L) = 8; 2 (3 42 - 100)/8
+		{[]string{"111101", "110101", "000100"}, 6.5, math.Exp(-6.5 / 2)},
+		{[]string{"11110", "10001"}, 1, math.Erfc(math.Sqrt(1. / 2))}, // (3-1)^2/(3+1)
 		{[]string{"101", "101", "101"}, 0, 1},
 		{[]string{"", ""}, 0, 1},
 	} {
@@ -26,7 +27,8 @@ func TestCochranQ(t *testing.T) {
 		for _, s := range c.right {
 			right = append(right, bits(s))
 		}
-		if q, p, err := CochranQ(right...); err != nil || math.Abs(q-c.q) > 1e-12 || math.Abs(p-c.p) > 1e-12 {
+		if q, p, err := CochranQ(right...); err != nil || math.Abs(q-c.q) > 1e-12 ||
+			math.Abs(p-c.p) > 1e-12 {
 			t.Errorf("%v: Q %v, p %v, %v, want %v, %v", c.right, q, p, err, c.q, c.p)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // peerBLAS is gonum's BLAS: what a Go program would use otherwise.
 var peerBLAS gonum.Implementation
 
-// Kernels measures the kernels of the active implementation, beside gonum where gonum has the operation.
+// Kernels measures the kernels of the active implementation, beside gonum where gonum has the
+// operation.
 func Kernels(ctx context.Context, o Options) ([]Result, error) {
 	var cases []pair
 	for _, n := range []int{16, 123, 784, 6125} {
@@ -39,7 +40,8 @@ func runAll(ctx context.Context, cases []pair, o Options) ([]Result, error) {
 	return out, nil
 }
 
-// keep makes a plain loop's result count as used. Calls need no such thing: the compiler leaves none out.
+// keep makes a plain loop's result count as used. Calls need no such thing: the compiler leaves
+// none out.
 //
 //go:noinline
 func keep(float32) {}
@@ -81,13 +83,25 @@ func dense32(n int) []pair {
 	dst := make([]float32, rows)
 	return []pair{
 		{name: name("dot"), unit: "ns/op", peerName: "gonum", goal: goals[name("dot")],
-			ours: loop(func() { vecmath.Dot(x, y) }), peer: loop(func() { peerBLAS.Sdot(n, x, 1, y, 1) })},
+			ours: loop(func() { vecmath.Dot(x, y) }), peer: loop(func() {
+				peerBLAS.Sdot(n, x, 1, y,
+					1)
+			})},
 		{name: name("axpy"), unit: "ns/op", peerName: "gonum", goal: goals[name("axpy")],
-			ours: loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() { peerBLAS.Saxpy(n, 1e-9, x, 1, y, 1) })},
+			ours: loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() {
+				peerBLAS.Saxpy(n,
+					1e-9, x, 1, y, 1)
+			})},
 		{name: name("scal"), unit: "ns/op", peerName: "gonum",
-			ours: loop(func() { vecmath.Scal(x, -1) }), peer: loop(func() { peerBLAS.Sscal(n, -1, x, 1) })},
+			ours: loop(func() { vecmath.Scal(x, -1) }), peer: loop(func() {
+				peerBLAS.Sscal(n, -1, x,
+					1)
+			})},
 		{name: name("sumsq"), unit: "ns/op", peerName: "gonum-nrm2", goal: goals[name("sumsq")],
-			ours: loop(func() { vecmath.SumSq(x) }), peer: loop(func() { peerBLAS.Snrm2(n, x, 1) })},
+			ours: loop(func() { vecmath.SumSq(x) }), peer: loop(func() {
+				peerBLAS.Snrm2(n, x,
+					1)
+			})},
 		{name: name("sqdist"), unit: "ns/op", ours: loop(func() { vecmath.SqDist(x, y) })},
 		{name: fmt.Sprintf("rowsdot/f32/n=%dx%d", rows, n), unit: "ns/op", peerName: "gonum-gemv",
 			ours: loop(func() { vecmath.RowsDot(dst, m, n, y) }),
@@ -101,12 +115,22 @@ func dense64(n int) []pair {
 	name := func(op string) string { return fmt.Sprintf("%s/f64/n=%d", op, n) }
 	return []pair{
 		{name: name("dot"), unit: "ns/op", peerName: "gonum",
-			ours: loop(func() { vecmath.Dot(x, y) }), peer: loop(func() { peerBLAS.Ddot(n, x, 1, y, 1) })},
+			ours: loop(func() { vecmath.Dot(x, y) }), peer: loop(func() {
+				peerBLAS.Ddot(n, x, 1, y,
+					1)
+			})},
 		{name: name("axpy"), unit: "ns/op", peerName: "gonum",
-			ours: loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() { peerBLAS.Daxpy(n, 1e-9, x, 1, y, 1) })},
+			ours: loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() {
+				peerBLAS.Daxpy(n,
+					1e-9, x, 1, y, 1)
+			})},
 		{name: name("sumsq"), unit: "ns/op", peerName: "gonum-nrm2",
-			ours: loop(func() { vecmath.SumSq(x) }), peer: loop(func() { peerBLAS.Dnrm2(n, x, 1) })},
-		{name: fmt.Sprintf("dotmixed/f64f32/n=%d", n), unit: "ns/op", ours: loop(func() { vecmath.DotMixed(y, x32) })},
+			ours: loop(func() { vecmath.SumSq(x) }), peer: loop(func() {
+				peerBLAS.Dnrm2(n, x,
+					1)
+			})},
+		{name: fmt.Sprintf("dotmixed/f64f32/n=%d", n), unit: "ns/op",
+			ours: loop(func() { vecmath.DotMixed(y, x32) })},
 	}
 }
 
@@ -118,8 +142,9 @@ func sparse(nnz, d int) pair {
 		idx[k] = int32(k * d / nnz)
 	}
 	v = v[:nnz]
-	return pair{name: fmt.Sprintf("sparsedot/f32/nnz=%d/d=%d", nnz, d), unit: "ns/op", peerName: "go-loop",
-		ours: loop(func() { vecmath.SparseDotUnchecked(trusted.Indices{}, idx, v, w) }),
+	return pair{name: fmt.Sprintf("sparsedot/f32/nnz=%d/d=%d", nnz, d), unit: "ns/op",
+		peerName: "go-loop",
+		ours:     loop(func() { vecmath.SparseDotUnchecked(trusted.Indices{}, idx, v, w) }),
 		peer: loop(func() {
 			var s float32
 			for k, j := range idx {
@@ -156,7 +181,10 @@ func lanes(nnz, d, members int) []pair {
 					}
 				}
 			})},
-		{name: name("lanesle"), unit: "ns/op", ours: loop(func() { vecmath.LanesLE(mask, s, 1, -1e9) })},
+		{name: name("lanesle"), unit: "ns/op", ours: loop(func() {
+			vecmath.LanesLE(mask, s, 1,
+				-1e9)
+		})},
 		{name: name("lanesupdate"), unit: "ns/op", ours: func(k int) {
 			mask[0] = 1<<3 | 1<<40
 			for range k {

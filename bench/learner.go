@@ -32,8 +32,8 @@ func Make[T engine.Float](name string, c learner.Config, env learner.Env) (
 	return learner.New[T](e, c, env)
 }
 
-// MakeFor makes a learner that is to Fit b with the soft margin delta: settings relative to the data
-// become those for b. It costs a look at all of b if there are such settings.
+// MakeFor makes a learner that is to Fit b with the soft margin delta: settings relative to the
+// data become those for b. It costs a look at all of b if there are such settings.
 func MakeFor[T engine.Float](name string, c learner.Config, env learner.Env,
 	b *engine.Block[T], delta float64) (learner.Fitter[T], error) {
 	if c != nil && c.Traits().Relative {

@@ -21,7 +21,8 @@ func Machine() string {
 	}
 	size("L1d", c.Cache.L1D)
 	size("L2", c.Cache.L2)
-	return line + fmt.Sprintf("; kernels %s; %s %s/%s", vecmath.Active(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return line + fmt.Sprintf("; kernels %s; %s %s/%s", vecmath.Active(), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
 }
 
 func cpuName() string {

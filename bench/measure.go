@@ -1,9 +1,10 @@
-// Package bench measures throughput: suites of cases, each beside a peer. Package bench/papers, which
-// stands on it, runs published tables and figures again.
+// Package bench measures throughput: suites of cases, each beside a peer. Package bench/papers,
+// which stands on it, runs published tables and figures again.
 //
-// A speed is always a ratio of two things measured in turn in one run, with its spread; absolute nanoseconds age. Work of one thread is
-// timed by that thread's CPU time where the system tells it, so that a busy machine disturbs little; work of several by the wall clock, or by
-// the CPU time of the process.
+// A speed is always a ratio of two things measured in turn in one run, with its spread; absolute
+// nanoseconds age. Work of one thread is timed by that thread's CPU time where the system tells it,
+// so that a busy machine disturbs little; work of several by the wall clock, or by the CPU time of
+// the process.
 package bench
 
 import (
@@ -20,8 +21,9 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/schema"
 )
 
-// Result is one line of a suite. Times are nanoseconds for one operation, medians over Rounds; an interval is the 95 %
-// confidence interval of the median (order statistics, no assumption on the distribution).
+// Result is one line of a suite. Times are nanoseconds for one operation, medians over Rounds; an
+// interval is the 95 % confidence interval of the median (order statistics, no assumption on the
+// distribution).
 type Result struct {
 	Schema string     `json:"schema"`
 	Name   string     `json:"name"` // op/type/n=N
@@ -32,14 +34,16 @@ type Result struct {
 	CI     [2]float64 `json:"ci"`
 	N      int        `json:"n"` // rounds
 
-	Limit   *float64 `json:"limit"`    // what this machine allows, in Unit, where it was measured in the same run
+	// what this machine allows, in Unit, where it was measured in the same run
+	Limit   *float64 `json:"limit"`
 	OfLimit *float64 `json:"of_limit"` // Median as a share of it
 
-	Peer        string     `json:"peer,omitempty"`        // what it was measured in turn with
-	PeerMedian  float64    `json:"peer_median,omitempty"` // in Unit
-	RatioToPeer *float64   `json:"ratio_to_peer"`         // how many times faster than the peer: median of the rounds' ratios
-	RatioCI     [2]float64 `json:"ratio_to_peer_ci"`      // its 95 % interval
-	Goal        float64    `json:"goal,omitempty"`        // RatioToPeer should reach it
+	Peer       string  `json:"peer,omitempty"`        // what it was measured in turn with
+	PeerMedian float64 `json:"peer_median,omitempty"` // in Unit
+	// how many times faster than the peer: median of the rounds' ratios
+	RatioToPeer *float64   `json:"ratio_to_peer"`
+	RatioCI     [2]float64 `json:"ratio_to_peer_ci"` // its 95 % interval
+	Goal        float64    `json:"goal,omitempty"`   // RatioToPeer should reach it
 	Note        string     `json:"note,omitempty"`
 }
 
@@ -84,7 +88,8 @@ func (p pair) run(impl string, o Options) Result {
 	clock := p.clock
 	if clock == nil {
 		clock = threadTime
-		runtime.LockOSThread() // not for work of several threads: it makes every hand-over a switch of threads
+		// not for work of several threads: it makes every hand-over a switch of threads
+		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
 	ours := make([]float64, o.Rounds)
@@ -102,7 +107,8 @@ func (p pair) run(impl string, o Options) Result {
 			ratio[r] = peer[r] / ours[r]
 		}
 	}
-	res := Result{Schema: schema.Name, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit, N: o.Rounds, Goal: p.goal, Peer: p.peerName}
+	res := Result{Schema: schema.Name, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit,
+		N: o.Rounds, Goal: p.goal, Peer: p.peerName}
 	if p.unit == "MB/s" {
 		for r := range ours {
 			ours[r] = p.bytes / ours[r] * 1e3 // bytes a nanosecond are GB/s
@@ -139,9 +145,11 @@ func timed(clock func() time.Duration, f func(k int), k int) float64 {
 }
 
 func median(v []float64) (float64, [2]float64) {
-	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(append([]float64(nil), v...), &benchmath.DefaultThresholds), 0.95)
+	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(append([]float64(nil), v...),
+		&benchmath.DefaultThresholds), 0.95)
 	lo, hi := s.Lo, s.Hi
-	if math.IsInf(lo, 0) || math.IsInf(hi, 0) { // too few rounds for 95 %: the range is all that can be said
+	// too few rounds for 95 %: the range is all that can be said
+	if math.IsInf(lo, 0) || math.IsInf(hi, 0) {
 		c := append([]float64(nil), v...)
 		sort.Float64s(c)
 		lo, hi = c[0], c[len(c)-1]
@@ -149,17 +157,20 @@ func median(v []float64) (float64, [2]float64) {
 	return s.Center, [2]float64{lo, hi}
 }
 
-// WriteGo writes results in the format of Go's benchmarks, which benchstat reads: one line a result, further columns for
-// the peer's time and for how many times faster ours is. A note is a line of its own, which benchstat passes over.
+// WriteGo writes results in the format of Go's benchmarks, which benchstat reads: one line a
+// result, further columns for the peer's time and for how many times faster ours is. A note is a
+// line of its own, which benchstat passes over.
 func WriteGo(w io.Writer, results []Result) error {
 	width := 0
 	for _, r := range results {
 		width = max(width, len(goName(r)))
 	}
 	for _, r := range results {
-		line := fmt.Sprintf("%-*s %4d %10.4g %-10s %3.0f %%-ci", width, goName(r), r.N, r.Median, r.Unit, spread(r.Median, r.CI))
+		line := fmt.Sprintf("%-*s %4d %10.4g %-10s %3.0f %%-ci", width, goName(r), r.N, r.Median,
+			r.Unit, spread(r.Median, r.CI))
 		if r.RatioToPeer != nil {
-			line += fmt.Sprintf(" %10.4g %s-%s %8.3g x-faster %3.0f %%-x-ci", r.PeerMedian, r.Peer, r.Unit, *r.RatioToPeer, spread(*r.RatioToPeer, r.RatioCI))
+			line += fmt.Sprintf(" %10.4g %s-%s %8.3g x-faster %3.0f %%-x-ci", r.PeerMedian, r.Peer,
+				r.Unit, *r.RatioToPeer, spread(*r.RatioToPeer, r.RatioCI))
 			if r.Goal > 0 {
 				line += fmt.Sprintf(" %5.3g x-goal", r.Goal)
 			}

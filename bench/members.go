@@ -17,8 +17,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// Members measures OBPM in memory, draws included: against the naive loop over members, and two threads against one. With a
-// data folder on Adult (a9a) and the first 10,000 images of MNIST, else on generated data of their shapes.
+// Members measures OBPM in memory, draws included: against the naive loop over members, and two
+// threads against one. With a data folder on Adult (a9a) and the first 10,000 images of MNIST, else
+// on generated data of their shapes.
 func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	sparse, sparseName, err := adult(ctx, dataDir)
 	if err != nil {
@@ -47,10 +48,12 @@ func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	return runAll(ctx, cases, o)
 }
 
-// adult loads a9a as the OBPM tables use it (bias appended, unit length), or generates rows of its shape: 14 of 123.
+// adult loads a9a as the OBPM tables use it (bias appended, unit length), or generates rows of its
+// shape: 14 of 123.
 func adult(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
 	if dir != "" {
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "a9a.gz")}, dataset.Options{Bias: "append", Normalize: "unit"})
+		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "a9a.gz")},
+			dataset.Options{Bias: "append", Normalize: "unit"})
 		if err != nil {
 			return nil, "", err
 		}
@@ -59,10 +62,12 @@ func adult(ctx context.Context, dir string) (*engine.Block[float32], string, err
 	return oneHot(20000, 14, 123), "onehot-14-of-123", nil
 }
 
-// digits loads MNIST, 8 against the rest, unit length, or generates a dense margin problem of its shape.
+// digits loads MNIST, 8 against the rest, unit length, or generates a dense margin problem of its
+// shape.
 func digits(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
 	if dir != "" {
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "train-images-idx3-ubyte.gz"), filepath.Join(dir, "train-labels-idx1-ubyte.gz")},
+		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir,
+			"train-images-idx3-ubyte.gz"), filepath.Join(dir, "train-labels-idx1-ubyte.gz")},
 			dataset.Options{Positive: "8", Bias: "append", Normalize: "unit"})
 		if err != nil {
 			return nil, "", err
@@ -77,7 +82,8 @@ func digits(ctx context.Context, dir string) (*engine.Block[float32], string, er
 	return &d.Block, "margin-784", nil
 }
 
-// oneHot makes examples of fields categorical attributes, one-hot over dim features, labelled by a hidden weight vector.
+// oneHot makes examples of fields categorical attributes, one-hot over dim features, labelled by a
+// hidden weight vector.
 func oneHot(n, fields, dim int) *engine.Block[float32] {
 	rng := engine.NewRand(1, 0)
 	b := &engine.Block[float32]{Dim: dim, Ptr: []int{0}}
@@ -107,10 +113,12 @@ func oneHot(n, fields, dim int) *engine.Block[float32] {
 
 const blockSize = 256
 
-// againstNaive times a first epoch from scratch, ours on one thread and the naive loop, both with the same draws.
+// againstNaive times a first epoch from scratch, ours on one thread and the naive loop, both with
+// the same draws.
 func againstNaive(name string, b *engine.Block[float32], members int, tau, goal float64) pair {
 	return pair{
-		name: fmt.Sprintf("members/%s/N=%d/tau=%g", name, members, tau), unit: "ns/example", scale: float64(b.Len()), goal: goal,
+		name: fmt.Sprintf("members/%s/N=%d/tau=%g", name, members, tau), unit: "ns/example",
+		scale: float64(b.Len()), goal: goal,
 		ours:     epochs(b, members, tau, nil),
 		peerName: "naive",
 		peer: func(k int) {
@@ -124,9 +132,11 @@ func againstNaive(name string, b *engine.Block[float32], members int, tau, goal 
 }
 
 // threads times two threads against one.
-func threads(name string, b *engine.Block[float32], members int, tau float64, two *engine.Pool, goal float64) pair {
+func threads(name string, b *engine.Block[float32], members int, tau float64, two *engine.Pool,
+	goal float64) pair {
 	return pair{
-		name: fmt.Sprintf("members/%s/N=%d/tau=%g/threads=2", name, members, tau), unit: "ns/example", scale: float64(b.Len()), goal: goal, clock: WallTime,
+		name: fmt.Sprintf("members/%s/N=%d/tau=%g/threads=2", name, members, tau),
+		unit: "ns/example", scale: float64(b.Len()), goal: goal, clock: WallTime,
 		ours:     epochs(b, members, tau, two),
 		peerName: "one-thread",
 		peer:     epochs(b, members, tau, nil),
@@ -152,15 +162,16 @@ func epochs(b *engine.Block[float32], members int, tau float64, pool *engine.Poo
 	}
 }
 
-// Read measures the parser on Adult's text, uncompressed and in memory, on one worker; without a data folder on generated text of
-// its shape.
+// Read measures the parser on Adult's text, uncompressed and in memory, on one worker; without a
+// data folder on generated text of its shape.
 func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	text, name, err := adultText(dataDir)
 	if err != nil {
 		return nil, err
 	}
 	parse := func() error {
-		stream, err := dataset.OpenReader[float32](ctx, name, bytes.NewReader(text), dataset.Options{Workers: 1})
+		stream, err := dataset.OpenReader[float32](ctx, name, bytes.NewReader(text),
+			dataset.Options{Workers: 1})
 		if err != nil {
 			return err
 		}
@@ -178,7 +189,8 @@ func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	if err := parse(); err != nil {
 		return nil, err
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one core: the parser has goroutines of its own
+	// one core: the parser has goroutines of its own
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	return runAll(ctx, []pair{{
 		name: "read/svmlight/" + name, unit: "MB/s", bytes: float64(len(text)),
 		clock:    ProcessTime,
@@ -191,7 +203,8 @@ func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 func adultText(dir string) (text []byte, name string, err error) {
 	if dir == "" {
 		var b bytes.Buffer
-		err := dataset.WriteSVMLight(&b, oneHot(20000, 14, 123), dataset.LabelMap{Negative: "-1", Positive: "+1"})
+		err := dataset.WriteSVMLight(&b, oneHot(20000, 14, 123), dataset.LabelMap{Negative: "-1",
+			Positive: "+1"})
 		return b.Bytes(), "onehot-14-of-123", err
 	}
 	f, err := os.Open(filepath.Join(dir, "a9a.gz"))

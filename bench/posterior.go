@@ -15,8 +15,9 @@ import (
 // posteriorNoise is the rate of wrong labels of the stream, and what the learners take it to be.
 const posteriorNoise = 0.05
 
-// Posterior measures the Virtual Vector Machine, EP run to 1e-8, on one core beside one that refines each site with dense covariance matrices in plain loops, and
-// ADF likewise. Both have learned a thousand examples of a stream when the clock starts, and go on with it.
+// Posterior measures the Virtual Vector Machine, EP run to 1e-8, on one core beside one that
+// refines each site with dense covariance matrices in plain loops, and ADF likewise. Both have
+// learned a thousand examples of a stream when the clock starts, and go on with it.
 func Posterior(ctx context.Context, o Options) ([]Result, error) {
 	if o.Each == 0 {
 		o.Each = 40 * time.Millisecond // some need more sweeps than others
@@ -30,13 +31,15 @@ func Posterior(ctx context.Context, o Options) ([]Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bench: posterior: %w", err)
 		}
-		cases = append(cases, pair{name: fmt.Sprintf("vvm/f64/d=%d/B=%d", c.d, c.buffer), unit: "ns/example", goal: c.goal,
+		cases = append(cases, pair{name: fmt.Sprintf("vvm/f64/d=%d/B=%d", c.d, c.buffer),
+			unit: "ns/example", goal: c.goal,
 			ours: v.ours, peerName: "dense", peer: v.dense})
 	}
 	return runAll(ctx, cases, o)
 }
 
-// vvmRun is a stream and two learners on it that began with the same state. At its end they begin anew.
+// vvmRun is a stream and two learners on it that began with the same state. At its end they begin
+// anew.
 type vvmRun struct {
 	learner learner.Learner[float64]
 	config  learner.Config
@@ -51,7 +54,9 @@ const posteriorWarmUp, posteriorStream = 1000, 3000
 
 // startVVM learns the warm-up of a stream.
 func startVVM(d, buffer int) (*vvmRun, error) {
-	v := &vvmRun{config: &learners.VVMConfig{Buffer: buffer, PointsConfig: learners.PointsConfig{Noise: posteriorNoise, Tolerance: 1e-8, Sweeps: 50, Damping: 1}},
+	v := &vvmRun{config: &learners.VVMConfig{Buffer: buffer,
+		PointsConfig: learners.PointsConfig{Noise: posteriorNoise, Tolerance: 1e-8, Sweeps: 50,
+			Damping: 1}},
 		stream: posteriorExamples(posteriorWarmUp+posteriorStream, d)}
 	e, err := learner.Lookup("vvm")
 	if err != nil {
@@ -76,7 +81,9 @@ func startVVM(d, buffer int) (*vvmRun, error) {
 
 // takeState gives the naive learner the state after the warm-up.
 func (v *vvmRun) takeState() {
-	data := func(name string) []float64 { return append([]float64(nil), v.state.Tensor(name).Data.([]float64)...) }
+	data := func(name string) []float64 {
+		return append([]float64(nil), v.state.Tensor(name).Data.([]float64)...)
+	}
 	n, d := v.naive, v.stream.Dim
 	copy(n.MR, data("residual_mean"))
 	triangle, points := data("residual_cov"), data("points")
@@ -123,7 +130,8 @@ func (v *vvmRun) dense(k int) {
 	}
 }
 
-// posteriorExamples draws n normal examples of expected length 1, the labels of a hyperplane through 0, and flips some.
+// posteriorExamples draws n normal examples of expected length 1, the labels of a hyperplane
+// through 0, and flips some.
 func posteriorExamples(n, d int) engine.Block[float64] {
 	rand := engine.NewRand(7, uint64(d))
 	w := make([]float64, d)

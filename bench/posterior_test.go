@@ -8,7 +8,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// The two sides of the suite do the same: from the prior and from the state after the warm-up they keep equal points and come to equal laws.
+// The two sides of the suite do the same: from the prior and from the state after the warm-up they
+// keep equal points and come to equal laws.
 func TestPosteriorPeer(t *testing.T) {
 	for _, buffer := range []int{0, 6} {
 		const d, n = 10, 200
@@ -19,7 +20,8 @@ func TestPosteriorPeer(t *testing.T) {
 		same := func(what string) {
 			t.Helper()
 			s, l := v.learner.State(), v.naive
-			points, mean, cov := s.Tensor("points").Data.([]float64), s.Tensor("w").Data.([]float64), s.Tensor("residual_cov").Data.([]float64)
+			points, mean, cov := s.Tensor("points").Data.([]float64),
+				s.Tensor("w").Data.([]float64), s.Tensor("residual_cov").Data.([]float64)
 			if len(points) != d*len(l.X) {
 				t.Fatalf("%s: %d points, %d", what, len(points)/d, len(l.X))
 			}

@@ -8,8 +8,9 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// RFF measures the map to random Fourier features on one core, float32, against plain loops that compute the same from the same frequencies with math.Sincos, and two
-// threads against one. With a data folder on Adult (a9a) and MNIST, else on generated data of their shapes.
+// RFF measures the map to random Fourier features on one core, float32, against plain loops that
+// compute the same from the same frequencies with math.Sincos, and two threads against one. With a
+// data folder on Adult (a9a) and MNIST, else on generated data of their shapes.
 func RFF(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	sparse, sparseName, err := adult(ctx, dataDir)
 	if err != nil {
@@ -41,8 +42,10 @@ func RFF(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 			return nil, err
 		}
 		cases = append(cases,
-			pair{name: name, unit: "ns/example", scale: float64(b.Len()), ours: one, peerName: "go-loop", peer: plainMapping(&b, size)},
-			pair{name: name + "/threads=2", unit: "ns/example", scale: float64(b.Len()), ours: both, peerName: "threads=1", peer: one, clock: WallTime})
+			pair{name: name, unit: "ns/example", scale: float64(b.Len()), ours: one,
+				peerName: "go-loop", peer: plainMapping(&b, size)},
+			pair{name: name + "/threads=2", unit: "ns/example", scale: float64(b.Len()), ours: both,
+				peerName: "threads=1", peer: one, clock: WallTime})
 	}
 	return runAll(ctx, cases, o)
 }
@@ -65,15 +68,18 @@ func mapping(b *engine.Block[float32], size int, pool *engine.Pool) (func(k int)
 	}, nil
 }
 
-// plainMapping is what a Go program would do: a dot product a frequency, zeros passed over, then math.Sincos.
+// plainMapping is what a Go program would do: a dot product a frequency, zeros passed over, then
+// math.Sincos.
 func plainMapping(b *engine.Block[float32], size int) func(k int) {
 	half := size / 2
 	rng := engine.NewRand(1, 0)
-	w := make([]float32, b.Dim*half) // [feature][frequency], so that the inner loop is one over consecutive numbers
+	// [feature][frequency], so that the inner loop is one over consecutive numbers
+	w := make([]float32, b.Dim*half)
 	for i := range w {
 		w[i] = float32(rng.Normal())
 	}
-	z, angle, scale := make([]float32, b.Len()*size), make([]float32, half), 1/math.Sqrt(float64(half))
+	z, angle, scale := make([]float32, b.Len()*size), make([]float32, half),
+		1/math.Sqrt(float64(half))
 	return func(k int) {
 		for range k {
 			for i := range b.Len() {

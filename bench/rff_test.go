@@ -17,7 +17,8 @@ func TestRFF(t *testing.T) {
 		t.Fatalf("%d results, want 4", len(list))
 	}
 	for _, r := range list {
-		if !(r.Median > 0) || r.RatioToPeer == nil || !strings.HasPrefix(r.Name, "rff/") || r.Unit != "ns/example" {
+		if !(r.Median > 0) || r.RatioToPeer == nil || !strings.HasPrefix(r.Name, "rff/") ||
+			r.Unit != "ns/example" {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -20,10 +20,12 @@ import (
 // svmTrain is LIBSVM's command, of Debian's package libsvm-tools.
 const svmTrain = "svm-train"
 
-// SVM measures the training of RBF machines from svmlight text to the solution, beside LIBSVM on the same problem: CPU time of one core, of
-// the child process on the other side. Ours goes on to a duality gap of 1e-6, past the point at which LIBSVM stops (-e 0.001).
-// With a data folder on the first 10,000 rows of Adult (a9a) and the first 5000 images of MNIST, 8 against the rest; else on
-// generated data of Adult's shape. Without svm-train in the path nothing is compared, and a note says so.
+// SVM measures the training of RBF machines from svmlight text to the solution, beside LIBSVM on
+// the same problem: CPU time of one core, of the child process on the other side. Ours goes on to a
+// duality gap of 1e-6, past the point at which LIBSVM stops (-e 0.001). With a data folder on the
+// first 10,000 rows of Adult (a9a) and the first 5000 images of MNIST, 8 against the rest; else on
+// generated data of Adult's shape. Without svm-train in the path nothing is compared, and a note
+// says so.
 func SVM(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	dir, err := os.MkdirTemp("", "halfspace-svm")
 	if err != nil {
@@ -34,7 +36,8 @@ func SVM(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 3 // of seconds
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one core: the reader has goroutines of its own
+	// one core: the reader has goroutines of its own
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	problems, err := svmProblems(ctx, dataDir)
 	if err != nil {
 		return nil, err
@@ -56,7 +59,8 @@ func SVM(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 			return out, fmt.Errorf("bench: %s: %w", c.name, *failed)
 		}
 		if missing != nil {
-			res[0].Note = svmTrain + " (Debian: libsvm-tools) is not installed: compared with nothing"
+			res[0].Note = svmTrain +
+				" (Debian: libsvm-tools) is not installed: compared with nothing"
 		}
 		out = append(out, res...)
 	}
@@ -65,8 +69,9 @@ func SVM(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 
 // svmProblem is C-SVC with C = 1 and the kernel exp(-gamma |x-z|^2 / scale^2).
 type svmProblem struct {
-	name         string
-	b            *engine.Block[float32] // as it stands in our file; LIBSVM's holds values divided by scale
+	name string
+	// as it stands in our file; LIBSVM's holds values divided by scale
+	b            *engine.Block[float32]
 	gamma, scale float64
 	goal         float64
 }
@@ -79,12 +84,14 @@ func svmProblems(ctx context.Context, dir string) ([]svmProblem, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "train-images-idx3-ubyte.gz")}, dataset.Options{Positive: "8"})
+	m, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "train-images-idx3-ubyte.gz")},
+		dataset.Options{Positive: "8"})
 	if err != nil {
 		return nil, err
 	}
 	adult, digits := a.Block.Slice(0, 10000), m.Block.Slice(0, 5000)
-	return []svmProblem{{"a9a-10000", &adult, 1. / 123, 1, 5}, {"mnist8-5000", &digits, 0.02, 255, 8}}, nil
+	return []svmProblem{{"a9a-10000", &adult, 1. / 123, 1, 5}, {"mnist8-5000", &digits, 0.02, 255,
+		8}}, nil
 }
 
 // pair writes the files for both sides. A side that fails says so in failed.
@@ -115,8 +122,10 @@ func (p svmProblem) pair(ctx context.Context, dir, peer string) (c pair, failed 
 	c.peerName = "libsvm"
 	c.peer = func(k int) {
 		for range k {
-			cmd := exec.CommandContext(ctx, peer, "-q", "-s", "0", "-t", "2", "-c", "1", "-m", "1000",
-				"-g", strconv.FormatFloat(p.gamma, 'g', -1, 64), theirs, filepath.Join(dir, "model"))
+			cmd := exec.CommandContext(ctx, peer, "-q", "-s", "0", "-t", "2", "-c", "1", "-m",
+				"1000",
+				"-g", strconv.FormatFloat(p.gamma, 'g', -1, 64), theirs, filepath.Join(dir,
+					"model"))
 			if text, err := cmd.CombinedOutput(); err != nil {
 				*failed = fmt.Errorf("%s: %w: %s", svmTrain, err, text)
 				return
@@ -127,13 +136,15 @@ func (p svmProblem) pair(ctx context.Context, dir, peer string) (c pair, failed 
 	return c, failed, nil
 }
 
-// trainSVM reads a file and trains on it with float32 kernel values, as LIBSVM's are, and as much memory for them.
+// trainSVM reads a file and trains on it with float32 kernel values, as LIBSVM's are, and as much
+// memory for them.
 func trainSVM(ctx context.Context, file string, p svmProblem) error {
 	d, err := dataset.Load[float32](ctx, []string{file}, dataset.Options{Workers: 1})
 	if err != nil {
 		return err
 	}
-	s, err := NewSVM[float32](learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: p.gamma, Scale: p.scale}}, nil)
+	s, err := NewSVM[float32](learners.SVMConfig{C: 1, Norm: 1, Gap: 1e-6,
+		KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: p.gamma, Scale: p.scale}}, nil)
 	if err != nil {
 		return err
 	}
@@ -158,7 +169,8 @@ func writeScaled(file string, b *engine.Block[float32], scale float64) error {
 			line = append(line, ' ')
 			line = strconv.AppendInt(line, int64(j)+1, 10)
 			line = append(line, ':')
-			line = strconv.AppendFloat(line, float64(v)/scale, 'g', -1, 32) // short for LIBSVM's sake
+			// short for LIBSVM's sake
+			line = strconv.AppendFloat(line, float64(v)/scale, 'g', -1, 32)
 		}
 	}
 	for i, y := range b.Y {

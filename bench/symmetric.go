@@ -21,9 +21,10 @@ import (
 //go:embed peers/openblas.c
 var openblasSource []byte
 
-// Symmetric measures the step of a posterior covariance, vecmath.SymRankOneMul, beside the plain loops over the triangle, and beside
-// OpenBLAS's symv and syr on one thread. That peer is a C program, compiled here with gcc and run as a child, whose CPU time counts. Without
-// gcc or the library (Debian: libopenblas0-serial or libopenblas0-pthread) it is left out, and a note says so.
+// Symmetric measures the step of a posterior covariance, vecmath.SymRankOneMul, beside the plain
+// loops over the triangle, and beside OpenBLAS's symv and syr on one thread. That peer is a C
+// program, compiled here with gcc and run as a child, whose CPU time counts. Without gcc or the
+// library (Debian: libopenblas0-serial or libopenblas0-pthread) it is left out, and a note says so.
 func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 	dir, err := os.MkdirTemp("", "halfspace-symmetric")
 	if err != nil {
@@ -31,7 +32,8 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 	}
 	defer os.RemoveAll(dir)
 	if o.Each == 0 {
-		o.Each = 10 * time.Millisecond // long beside bringing back the matrix that the other side has pushed out of the cache
+		// long beside bringing back the matrix that the other side has pushed out of the cache
+		o.Each = 10 * time.Millisecond
 	}
 	peer, missing := compileOpenBLAS(ctx, dir)
 	sizes := []int{100, 300, 500, 1000}
@@ -56,7 +58,8 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 			if err != nil {
 				return out, err
 			}
-			c.peerName, c.peer, c.clock = "openblas", b.run, func() time.Duration { return threadTime() + b.used }
+			c.peerName, c.peer, c.clock = "openblas", b.run,
+				func() time.Duration { return threadTime() + b.used }
 			if n >= 300 && typeName(c.name) == "f64" {
 				c.goal = 1.6
 			}
@@ -137,10 +140,13 @@ func compileOpenBLAS(ctx context.Context, dir string) (string, error) {
 	if err := os.WriteFile(source, openblasSource, 0o600); err != nil {
 		return "", err
 	}
-	// By the name that the library has at run time: no headers and no link for developers are needed.
-	text, err := exec.CommandContext(ctx, "gcc", "-O2", "-o", program, source, "-l:libopenblas.so.0").CombinedOutput()
+	// By the name that the library has at run time: no headers and no link for developers are
+	// needed.
+	text, err := exec.CommandContext(ctx, "gcc", "-O2", "-o", program, source,
+		"-l:libopenblas.so.0").CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("gcc does not link OpenBLAS (Debian: libopenblas0-serial): %s", strings.Join(strings.Fields(string(text)), " "))
+		return "", fmt.Errorf("gcc does not link OpenBLAS (Debian: libopenblas0-serial): %s",
+			strings.Join(strings.Fields(string(text)), " "))
 	}
 	return program, nil
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// The program that runs OpenBLAS answers, its time counts as the peer's, and one that dies is an error and no figure.
+// The program that runs OpenBLAS answers, its time counts as the peer's, and one that dies is an
+// error and no figure.
 func TestOpenBLASChild(t *testing.T) {
 	ctx := context.Background()
 	program, err := compileOpenBLAS(ctx, t.TempDir())
@@ -33,7 +34,8 @@ func TestOpenBLASChild(t *testing.T) {
 		for _, k := range []int{1, 2000} {
 			c.run(k)
 		}
-		if used := c.used + threadTime() - before; used < 2000*100*time.Nanosecond || used > 10*time.Second {
+		if used := c.used + threadTime() - before; used < 2000*100*time.Nanosecond ||
+			used > 10*time.Second {
 			t.Errorf("%s: 2001 steps at n = 50 took %v", name, used)
 		}
 		if err := c.stop(); err != nil {

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestBiasValue: the appended feature has the value asked for, counts in lengths, and is divided with the rest.
+// TestBiasValue: the appended feature has the value asked for, counts in lengths, and is divided
+// with the rest.
 func TestBiasValue(t *testing.T) {
 	for name, text := range map[string]string{
 		"csv":        "3,0,4,1\n0,0,12,-1\n",
@@ -21,13 +22,16 @@ func TestBiasValue(t *testing.T) {
 		for _, c := range []struct {
 			normalize string
 			scale     [2]float64 // of the rows
-		}{{"none", [2]float64{1, 1}}, {"unit", [2]float64{math.Hypot(5, 7), math.Hypot(12, 7)}}, {"max", [2]float64{math.Hypot(12, 7), math.Hypot(12, 7)}}} {
-			d, err := LoadReader[float64](context.Background(), name, strings.NewReader(text), Options{Bias: "append", BiasValue: 7, Normalize: c.normalize})
+		}{{"none", [2]float64{1, 1}}, {"unit", [2]float64{math.Hypot(5, 7), math.Hypot(12, 7)}},
+			{"max", [2]float64{math.Hypot(12, 7), math.Hypot(12, 7)}}} {
+			d, err := LoadReader[float64](context.Background(), name, strings.NewReader(text),
+				Options{Bias: "append", BiasValue: 7, Normalize: c.normalize})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want := math.Hypot(12, 7); math.Abs(d.Info.MaxNorm-want) > 1e-12 || d.Info.Dim != 4 {
-				t.Errorf("%s, %s: longest %v, want %v; %d features", name, c.normalize, d.Info.MaxNorm, want, d.Info.Dim)
+				t.Errorf("%s, %s: longest %v, want %v; %d features", name, c.normalize,
+					d.Info.MaxNorm, want, d.Info.Dim)
 			}
 			for i, want := range [][]float64{{7, 3, 0, 4}, {7, 0, 0, 12}} {
 				got := make([]float64, 4)
@@ -41,15 +45,18 @@ func TestBiasValue(t *testing.T) {
 				}
 				for j := range want {
 					if math.Abs(got[j]-want[j]/c.scale[i]) > 1e-15 {
-						t.Errorf("%s, %s: row %d is %v, want %v over %v", name, c.normalize, i, got, want, c.scale[i])
+						t.Errorf("%s, %s: row %d is %v, want %v over %v", name, c.normalize, i, got,
+							want, c.scale[i])
 						break
 					}
 				}
 			}
 		}
 	}
-	for _, o := range []Options{{BiasValue: 1}, {Bias: "append", BiasValue: -1}, {Bias: "append", BiasValue: math.Inf(1)}, {Bias: "append", BiasValue: math.NaN()}} {
-		if _, err := LoadReader[float64](context.Background(), "x", strings.NewReader("+1 1:1\n"), o); !errors.Is(err, ErrOption) {
+	for _, o := range []Options{{BiasValue: 1}, {Bias: "append", BiasValue: -1}, {Bias: "append",
+		BiasValue: math.Inf(1)}, {Bias: "append", BiasValue: math.NaN()}} {
+		if _, err := LoadReader[float64](context.Background(), "x", strings.NewReader("+1 1:1\n"),
+			o); !errors.Is(err, ErrOption) {
 			t.Errorf("%q, value %v: %v", o.Bias, o.BiasValue, err)
 		}
 	}
@@ -71,7 +78,8 @@ func TestBiasValueIDX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Block.Row(1); !slices.Equal(got, []float32{0.5, 3, 4}) || math.Abs(d.Info.MaxNorm-math.Sqrt(25.25)) > 1e-12 {
+	if got := d.Block.Row(1); !slices.Equal(got, []float32{0.5, 3, 4}) ||
+		math.Abs(d.Info.MaxNorm-math.Sqrt(25.25)) > 1e-12 {
 		t.Errorf("row %v, longest %v", got, d.Info.MaxNorm)
 	}
 }

@@ -59,17 +59,22 @@ func TestRules(t *testing.T) {
 		want       string
 	}{
 		{"plain", "+1 1:0.5 3:2\n-1 2:1\n", Options{}, "+1 0:0.5 2:2|-1 1:1|"},
-		{"spellings of labels", "1.0 1:1\n-1.0 1:2\n+1 1:3\n-1 1:4\n1e0 1:5\n", Options{}, "+1 0:1|-1 0:2|+1 0:3|-1 0:4|+1 0:5|"},
+		{"spellings of labels", "1.0 1:1\n-1.0 1:2\n+1 1:3\n-1 1:4\n1e0 1:5\n", Options{},
+			"+1 0:1|-1 0:2|+1 0:3|-1 0:4|+1 0:5|"},
 		{"0 and 1", "0 1:1\n1 1:2\n-0 1:3\n", Options{}, "-1 0:1|+1 0:2|-1 0:3|"},
-		{"the larger label is +1, whichever comes first", "7 1:1\n3 1:1\n", Options{}, "+1 0:1|-1 0:1|"},
+		{"the larger label is +1, whichever comes first", "7 1:1\n3 1:1\n", Options{},
+			"+1 0:1|-1 0:1|"},
 		{"the smaller first", "3 1:1\n7 1:1\n", Options{}, "-1 0:1|+1 0:1|"},
 		{"numbers compare as numbers", "10 1:1\n9 1:1\n", Options{}, "+1 0:1|-1 0:1|"},
 		{"one label +1", "+1 1:1\n1 1:2\n", Options{}, "+1 0:1|+1 0:2|"},
 		{"one label -1", "-1 1:1\n", Options{}, "-1 0:1|"},
 		{"one label 0", "0 1:1\n", Options{}, "-1 0:1|"},
-		{"positive", "3 1:1\n1 1:2\n2 1:3\n2.0 1:4\n", Options{Positive: "2"}, "-1 0:1|-1 0:2|+1 0:3|+1 0:4|"},
-		{"labels of a model", "4 1:1\n2 1:1\n", Options{Labels: &LabelMap{"4", "2.0"}}, "-1 0:1|+1 0:1|"},
-		{"labels of a model, one against the rest", "4 1:1\n2 1:1\n3 1:1\n", Options{Labels: &LabelMap{"", "2"}}, "-1 0:1|+1 0:1|-1 0:1|"},
+		{"positive", "3 1:1\n1 1:2\n2 1:3\n2.0 1:4\n", Options{Positive: "2"},
+			"-1 0:1|-1 0:2|+1 0:3|+1 0:4|"},
+		{"labels of a model", "4 1:1\n2 1:1\n", Options{Labels: &LabelMap{"4", "2.0"}},
+			"-1 0:1|+1 0:1|"},
+		{"labels of a model, one against the rest", "4 1:1\n2 1:1\n3 1:1\n",
+			Options{Labels: &LabelMap{"", "2"}}, "-1 0:1|+1 0:1|-1 0:1|"},
 		{"comments, blank lines, blanks, tabs, CRLF", "# head\n\n  \t\r\n+1 1:1 \t 2:2  \r\n # " +
 			"more\n\t-1 1:3 # 7:7\r\n-1 #x\n", Options{}, "+1 0:1 1:2|-1 0:3|-1|"},
 		{"no line end", "+1 1:1\n-1 2:2", Options{}, "+1 0:1|-1 1:2|"},
@@ -78,49 +83,66 @@ func TestRules(t *testing.T) {
 		{"rows without features", "+1\n-1 \n", Options{}, "+1|-1|"},
 		{"explicit zeros stay", "+1 1:0 3:0.0\n-1 1:-0\n", Options{}, "+1 0:0 2:0|-1 0:-0|"},
 		{"base 0 found late", "+1 1:1\n-1 0:2 5:1\n", Options{}, "+1 1:1|-1 0:2 5:1|"},
-		{"base 0 found, bias", "+1 1:1\n-1 0:2 5:1\n", Options{Bias: "append"}, "+1 0:1 2:1|-1 0:1 1:2 6:1|"},
+		{"base 0 found, bias", "+1 1:1\n-1 0:2 5:1\n", Options{Bias: "append"},
+			"+1 0:1 2:1|-1 0:1 1:2 6:1|"},
 		{"base 0 given", "+1 1:1\n-1 2:2\n", Options{IndexBase: "0"}, "+1 1:1|-1 2:2|"},
 		{"base of training", "+1 1:1\n-1 2:2\n", Options{Base: zero()}, "+1 1:1|-1 2:2|"},
-		{"an index 0 in a bad row does not count", "+1 0:1 x\n+1 1:1\n-1 2:1\n", Options{OnError: "skip"}, "+1 0:1|-1 1:1|"},
-		{"leading zeros of an index", "+1 0000000000000000000000007:1\n-1\n", Options{}, "+1 6:1|-1|"},
+		{"an index 0 in a bad row does not count", "+1 0:1 x\n+1 1:1\n-1 2:1\n",
+			Options{OnError: "skip"}, "+1 0:1|-1 1:1|"},
+		{"leading zeros of an index", "+1 0000000000000000000000007:1\n-1\n", Options{},
+			"+1 6:1|-1|"},
 		{"largest index", "+1 2147483646:1\n-1\n", Options{}, "+1 2147483645:1|-1|"},
-		{"numbers", "+1 1:1. 2:.5 3:1e3 4:-1E-2 5:+2 6:123456789.125 7:0.1000000000000000055511151231257827 8:4e-320\n-1\n", Options{},
+		{"numbers", "+1 1:1. 2:.5 3:1e3 4:-1E-2 5:+2 6:123456789.125 " +
+			"7:0.1000000000000000055511151231257827 8:4e-320\n-1\n", Options{},
 			"+1 0:1 1:0.5 2:1000 3:-0.01 4:2 5:1.23456789125e+08 6:0.1 7:4e-320|-1|"},
 		{"bias", "+1 1:3\n-1\n", Options{Bias: "append"}, "+1 0:1 1:3|-1 0:1|"},
-		{"unit", "+1 1:3 2:4\n-1\n-1 5:0\n", Options{Normalize: "unit"}, "+1 0:0.6 1:0.8|-1|-1 4:0|"},
+		{"unit", "+1 1:3 2:4\n-1\n-1 5:0\n", Options{Normalize: "unit"}, "+1 0:0.6 " +
+			"1:0.8|-1|-1 4:0|"},
 		{"bias before unit", "+1 1:2 2:2\n-1\n", Options{Bias: "append", Normalize: "unit"},
 			fmt.Sprintf("+1 0:%v 1:%v 2:%v|-1 0:1|", 1.0/3, 2.0/3, 2.0/3)},
-		{"unit of huge and tiny", "+1 1:3e200 2:4e200\n-1 1:3e-200 2:4e-200\n", Options{Normalize: "unit"}, "+1 0:0.6 1:0.8|-1 0:0.6 1:0.8|"},
+		{"unit of huge and tiny", "+1 1:3e200 2:4e200\n-1 1:3e-200 2:4e-200\n",
+			Options{Normalize: "unit"}, "+1 0:0.6 1:0.8|-1 0:0.6 1:0.8|"},
 		{"max", "+1 1:3 2:4\n-1 1:1\n", Options{Normalize: "max"}, "+1 0:0.6 1:0.8|-1 0:0.2|"},
 		{"max, dense", "3,4,1\n1,0,0\n", Options{Normalize: "max"}, "+1 0.6 0.8|-1 0.2 0|"},
-		{"max of training", "+1 1:3 2:4\n-1 1:1\n", Options{Normalize: "max", Scale: 2}, "+1 0:1.5 1:2|-1 0:0.5|"},
+		{"max of training", "+1 1:3 2:4\n-1 1:1\n", Options{Normalize: "max", Scale: 2},
+			"+1 0:1.5 1:2|-1 0:0.5|"},
 		{"skip", "+1 1:1\nx\n-1 1:1 1:2\n-1 1:5\n", Options{OnError: "skip"}, "+1 0:1|-1 0:5|"},
-		{"skip a third label that stands in bad rows only", "+1 1:1\n5 1:x\n-1 1:5\n", Options{OnError: "skip"}, "+1 0:1|-1 0:5|"},
+		{"skip a third label that stands in bad rows only", "+1 1:1\n5 1:x\n-1 1:5\n",
+			Options{OnError: "skip"}, "+1 0:1|-1 0:5|"},
 		{"limit", "+1 1:1\nx\ny\n-1 1:5\n", Options{OnError: "limit=2"}, "+1 0:1|-1 0:5|"},
-		{"unlabelled", "1:1 2:2\n0 1:3\n+1 1:4\n-1\n", Options{Labels: &LabelMap{"-1", "+1"}, LabelsOptional: true}, "+1 0:1 1:2|+1 0:3|+1 0:4|-1|"},
+		{"unlabelled", "1:1 2:2\n0 1:3\n+1 1:4\n-1\n", Options{Labels: &LabelMap{"-1", "+1"},
+			LabelsOptional: true}, "+1 0:1 1:2|+1 0:3|+1 0:4|-1|"},
 
 		{"csv", "1,2.5,1\n-3,4,0\n", Options{}, "+1 1 2.5|-1 -3 4|"},
 		{"csv, text labels", "1,b\n2,a\n", Options{}, "+1 1|-1 2|"},
 		{"csv, header", "x,class,z\n1,2,3\n4,5,6\n", Options{}, "-1 1 3|+1 4 6|"},
 		{"csv, header of last column", "x,y2,z\n1,2,3\n4,5,6\n", Options{}, "-1 1 2|+1 4 5|"},
 		{"csv, numbers in the header", "0,1,label\n1,2,3\n4,5,6\n", Options{}, "-1 1 2|+1 4 5|"},
-		{"csv, text only is no header", "a,x\nb,y\n", Options{OnError: "skip", LabelCol: "1"}, "error"},
+		{"csv, text only is no header", "a,x\nb,y\n", Options{OnError: "skip", LabelCol: "1"},
+			"error"},
 		{"csv, label by name", "x,kind\n1,2\n4,5\n", Options{LabelCol: "x"}, "-1 2|+1 5|"},
 		{"csv, label by number", "1,2,3\n4,5,6\n", Options{LabelCol: "1"}, "-1 2 3|+1 5 6|"},
 		{"csv, label from the end", "1,2,3\n4,5,6\n", Options{LabelCol: "-2"}, "-1 1 3|+1 4 6|"},
 		{"csv, semicolons", "1;2;3\n4;5;6\n", Options{}, "-1 1 2|+1 4 5|"},
 		{"csv, tabs", "1\t2\t3\n4\t5\t6\n", Options{}, "-1 1 2|+1 4 5|"},
 		{"csv, blanks", " 1  2 \t3 \n4 5 6\n", Options{}, "-1 1 2|+1 4 5|"},
-		{"csv, blanks around commas, CRLF, comments", "# c\r\n 1 , 2,3 \r\n\r\n4 ,5 , 6\r\n", Options{}, "-1 1 2|+1 4 5|"},
-		{"csv, quotes", "\"x, 1\",y\n\"1.5\",\"a \"\"b\"\"\"\n2,\"c\"\n", Options{}, "-1 1.5|+1 2|"},
+		{"csv, blanks around commas, CRLF, comments", "# c\r\n 1 , 2,3 \r\n\r\n4 ,5 , 6\r\n",
+			Options{}, "-1 1 2|+1 4 5|"},
+		{"csv, quotes", "\"x, 1\",y\n\"1.5\",\"a \"\"b\"\"\"\n2,\"c\"\n", Options{},
+			"-1 1.5|+1 2|"},
 		{"csv, labels 1 and 1.0", "1,1\n2,1.0\n3,0\n4,\"+1\"\n", Options{}, "+1 1|+1 2|-1 3|+1 4|"},
 		{"csv, bias", "1,2,0\n3,4,1\n", Options{Bias: "append"}, "-1 1 1 2|+1 1 3 4|"},
 		{"csv, unit", "3,4,0\n0,0,1\n", Options{Normalize: "unit"}, "-1 0.6 0.8|+1 0 0|"},
-		{"csv, skip", "1,2,0\n1,?,0\n1,2\n1,2,3,4\n3,4,1\n", Options{OnError: "skip"}, "-1 1 2|+1 3 4|"},
-		{"csv, no label column", "1,2\n3,4\n", Options{Labels: &LabelMap{"a", "b"}, LabelsOptional: true, Columns: 3}, "+1 1 2|+1 3 4|"},
-		{"csv, labels missing", "1,a\n2,?\n3,\n4,c\n", Options{Labels: &LabelMap{"a", "b"}, LabelsOptional: true}, "-1 1|+1 2|+1 3|+1 4|"},
-		{"csv, header of training", "q,p,t\n5,6,1\n", Options{Header: []string{"q", "p", "t"}, LabelCol: "q", Labels: &LabelMap{"4", "5"}}, "+1 6 1|"},
-		{"csv, names of training without a header", "5,6,1\n", Options{Header: []string{"q", "p", "t"}, LabelCol: "q", Labels: &LabelMap{"4", "5"}}, "+1 6 1|"},
+		{"csv, skip", "1,2,0\n1,?,0\n1,2\n1,2,3,4\n3,4,1\n", Options{OnError: "skip"},
+			"-1 1 2|+1 3 4|"},
+		{"csv, no label column", "1,2\n3,4\n", Options{Labels: &LabelMap{"a", "b"},
+			LabelsOptional: true, Columns: 3}, "+1 1 2|+1 3 4|"},
+		{"csv, labels missing", "1,a\n2,?\n3,\n4,c\n", Options{Labels: &LabelMap{"a", "b"},
+			LabelsOptional: true}, "-1 1|+1 2|+1 3|+1 4|"},
+		{"csv, header of training", "q,p,t\n5,6,1\n", Options{Header: []string{"q", "p", "t"},
+			LabelCol: "q", Labels: &LabelMap{"4", "5"}}, "+1 6 1|"},
+		{"csv, names of training without a header", "5,6,1\n", Options{Header: []string{"q", "p",
+			"t"}, LabelCol: "q", Labels: &LabelMap{"4", "5"}}, "+1 6 1|"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d, err := load(tc.text, tc.o)
@@ -146,7 +168,8 @@ func (in Info) check(t *testing.T, d *Data[float64]) {
 			positives++
 		}
 	}
-	if in.Rows != d.Block.Len() || in.Positives+in.Unlabelled != positives || in.Dim != d.Block.Dim {
+	if in.Rows != d.Block.Len() || in.Positives+in.Unlabelled != positives ||
+		in.Dim != d.Block.Dim {
 		t.Errorf("Info %+v does not fit the data", in)
 	}
 }
@@ -156,8 +179,10 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Info{Format: "svmlight", IndexBase: 1, BaseFound: "no index 0 in the data", Labels: LabelMap{"1", "2"}, Seen: []string{"2", "1"},
-		Rows: 2, BadRows: 1, Positives: 1, Dim: 5, NonZeros: 5, Bytes: 22, InputRead: 22, MaxNorm: math.Sqrt(26), Scale: 1}
+	want := Info{Format: "svmlight", IndexBase: 1, BaseFound: "no index 0 in the data",
+		Labels: LabelMap{"1", "2"}, Seen: []string{"2", "1"},
+		Rows: 2, BadRows: 1, Positives: 1, Dim: 5, NonZeros: 5, Bytes: 22, InputRead: 22,
+		MaxNorm: math.Sqrt(26), Scale: 1}
 	if diff := cmp.Diff(want, d.Info); diff != "" {
 		t.Error(diff)
 	}
@@ -165,8 +190,10 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = Info{Format: "csv", IndexBase: 1, BaseFound: "columns count from 1", Labels: LabelMap{"no", "yes"}, Seen: []string{"no", "yes"},
-		Rows: 3, Positives: 1, Dim: 2, NonZeros: 6, Bytes: 28, InputRead: 28, MaxNorm: math.Sqrt(61), Scale: math.Sqrt(61),
+	want = Info{Format: "csv", IndexBase: 1, BaseFound: "columns count from 1",
+		Labels: LabelMap{"no", "yes"}, Seen: []string{"no", "yes"},
+		Rows: 3, Positives: 1, Dim: 2, NonZeros: 6, Bytes: 28, InputRead: 28,
+		MaxNorm: math.Sqrt(61), Scale: math.Sqrt(61),
 		Columns: 3, LabelCol: 3, Header: []string{"a", "b", "y"}}
 	if diff := cmp.Diff(want, d.Info); diff != "" {
 		t.Error(diff)
@@ -207,34 +234,64 @@ func TestBroken(t *testing.T) {
 		good  int64 // rows before the error
 	}{
 		{"missing file", nil, Options{}, "stat FILE: no such file or directory", fs.ErrNotExist, 0},
-		{"empty", []string{""}, Options{}, "FILE:1:1: expected examples, found an empty file", ErrEmpty, 0},
-		{"comments only", []string{"# a\n\n#b"}, Options{}, "FILE:1:1: expected examples, found only blank lines and comments", ErrEmpty, 0},
-		{"second file empty", []string{"+1 1:1\n-1 1:1\n", ""}, Options{}, "DIR/1:1:1: expected examples, found an empty file", ErrEmpty, 2},
-		{"all rows bad", []string{"x 1:1\ny 1:1\n"}, Options{OnError: "skip"}, "FILE:2:1: expected examples, all 2 rows are bad", ErrEmpty, 0},
-		{"gz garbage", []string{"\x1f\x8bgarbage and more of it"}, Options{}, "FILE:1:1: the gzip data are damaged here (gzip: invalid header)", ErrFormat, 0},
-		{"gz with another checksum", []string{flip(packed)}, Options{}, "FILE:40001:1: the gzip data are damaged here (gzip: invalid checksum)", ErrFormat, 40000},
-		{"bz2 garbage", []string{"BZh91AY&SY" + strings.Repeat("\x00", 200)}, Options{}, "FILE:1:1: the bzip2 data are damaged here (bzip2 data invalid: no symbols in input)", ErrFormat, 0},
-		{"zstd garbage", []string{"\x28\xb5\x2f\xfdgarbage and more of it"}, Options{}, "", ErrFormat, 0},
-		{"gz of nothing", []string{string(gz(nil))}, Options{}, "FILE:1:1: expected examples, found an empty file", ErrEmpty, 0},
-		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: unpack it first", ErrFormat, 0},
-		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text (svmlight, csv or fasta) or an idx file, found the byte 0x00", ErrFormat, 0},
-		{"binary as svmlight", []string{"\x00\x01\n\xff"}, Options{Format: "svmlight"}, `FILE:1:1: expected a label (a number), found "" in "\x00\x01"`, ErrBadRow, 0},
-		{"bad label", []string{"+1 1:1\n\n  yes 1:1\n"}, Options{}, `FILE:3:3: expected a label (a number), found "yes" in "  yes 1:1"`, ErrBadRow, 1},
-		{"label nan", []string{"nan 1:1\n"}, Options{}, `FILE:1:1: expected a label (a number), found "nan" in "nan 1:1"`, ErrBadRow, 0},
-		{"label missing", []string{"+1 1:1\n1:1 2:2\n"}, Options{}, `FILE:2:1: expected a label (a number), found "1:1" in "1:1 2:2"`, ErrBadRow, 1},
-		{"label too large", []string{"1e999 1:1\n"}, Options{}, `FILE:1:1: label 1e999 is too large in "1e999 1:1"`, ErrBadRow, 0},
+		{"empty", []string{""}, Options{}, "FILE:1:1: expected examples, found an empty file",
+			ErrEmpty, 0},
+		{"comments only", []string{"# a\n\n#b"}, Options{}, "FILE:1:1: expected examples, found " +
+			"only blank lines and comments", ErrEmpty, 0},
+		{"second file empty", []string{"+1 1:1\n-1 1:1\n", ""}, Options{}, "DIR/1:1:1: expected " +
+			"examples, found an empty file", ErrEmpty, 2},
+		{"all rows bad", []string{"x 1:1\ny 1:1\n"}, Options{OnError: "skip"},
+			"FILE:2:1: expected examples, all 2 rows are bad", ErrEmpty, 0},
+		{"gz garbage", []string{"\x1f\x8bgarbage and more of it"}, Options{},
+			"FILE:1:1: the gzip data are damaged here (gzip: invalid header)", ErrFormat, 0},
+		{"gz with another checksum", []string{flip(packed)}, Options{}, "FILE:40001:1: the gzip " +
+			"data are damaged here (gzip: invalid checksum)", ErrFormat, 40000},
+		{"bz2 garbage", []string{"BZh91AY&SY" + strings.Repeat("\x00", 200)}, Options{},
+			"FILE:1:1: the bzip2 data are damaged here (bzip2 data invalid: no symbols in input)",
+			ErrFormat, 0},
+		{"zstd garbage", []string{"\x28\xb5\x2f\xfdgarbage and more of it"}, Options{}, "",
+			ErrFormat, 0},
+		{"gz of nothing", []string{string(gz(nil))}, Options{}, "FILE:1:1: expected examples, " +
+			"found an empty file", ErrEmpty, 0},
+		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: " +
+			"unpack it first", ErrFormat, 0},
+		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text " +
+			"(svmlight, csv or fasta) or an idx file, found the byte 0x00", ErrFormat, 0},
+		{"binary as svmlight", []string{"\x00\x01\n\xff"}, Options{Format: "svmlight"},
+			`FILE:1:1: expected a label (a number), found "" in "\x00\x01"`, ErrBadRow, 0},
+		{"bad label", []string{"+1 1:1\n\n  yes 1:1\n"}, Options{},
+			`FILE:3:3: expected a label (a number), found "yes" in "  yes 1:1"`, ErrBadRow, 1},
+		{"label nan", []string{"nan 1:1\n"}, Options{},
+			`FILE:1:1: expected a label (a number), found "nan" in "nan 1:1"`, ErrBadRow, 0},
+		{"label missing", []string{"+1 1:1\n1:1 2:2\n"}, Options{},
+			`FILE:2:1: expected a label (a number), found "1:1" in "1:1 2:2"`, ErrBadRow, 1},
+		{"label too large", []string{"1e999 1:1\n"}, Options{},
+			`FILE:1:1: label 1e999 is too large in "1e999 1:1"`, ErrBadRow, 0},
 		{"third label", []string{"1 1:1\n2 1:1\n1 1:1\n3 1:1\n"}, Options{},
 			`FILE:4:1: a third label, "3", after "1" and "2": choose the one to tell from all others by Options.Positive in "3 1:1"`, ErrLabels, 3},
 		{"third label, skip", []string{"1 1:1\n2 1:1\nx\n3 1:1\n"}, Options{OnError: "skip"},
 			`FILE:4:1: a third label, "3", after "1" and "2": choose the one to tell from all others by Options.Positive in "3 1:1"`, ErrLabels, 2},
-		{"label not of training", []string{"1 1:1\n2 1:1\n5 1:1\n"}, Options{Labels: &LabelMap{"1", "2"}},
-			`FILE:3:1: expected a label of training ("1" or "2"), found "5" in "5 1:1"`, ErrLabels, 2},
-		{"one label", []string{"2 1:1\n2.0 1:1\n"}, Options{}, `FILE:2:1: all rows have the label "2": say by Options.Positive which label is +1`, ErrLabels, 2},
-		{"positive not met", []string{"1 1:1\n2 1:1\n"}, Options{Positive: "3"}, `FILE:2:1: no row has the label "3" of Options.Positive; the labels are "1" and "2"`, ErrLabels, 2},
-		{"NaN", []string{"+1 1:1\n-1 7:NaN\n"}, Options{}, `FILE:2:6: expected a finite number after "7:", found "NaN" in "-1 7:NaN"`, ErrBadRow, 1},
-		{"Inf", []string{"+1 1:1\n-1 7:-inf\n"}, Options{}, `FILE:2:6: expected a finite number after "7:", found "-inf" in "-1 7:-inf"`, ErrBadRow, 1},
-		{"too large a number", []string{"-1 7:1e400\n"}, Options{}, `FILE:1:6: 1e400 is too large for a float64 in "-1 7:1e400"`, ErrBadRow, 0},
-		{"not a number", []string{"+1 3:0.5 7:abc 9:1\n"}, Options{}, `FILE:1:12: expected a number after "7:", found "abc" in "+1 3:0.5 7:abc 9:1"`, ErrBadRow, 0},
+		{"label not of training", []string{"1 1:1\n2 1:1\n5 1:1\n"}, Options{Labels: &LabelMap{"1",
+			"2"}},
+			`FILE:3:1: expected a label of training ("1" or "2"), found "5" in "5 1:1"`, ErrLabels,
+			2},
+		{"one label", []string{"2 1:1\n2.0 1:1\n"}, Options{},
+			`FILE:2:1: all rows have the label "2": say by Options.Positive which label is +1`,
+			ErrLabels, 2},
+		{"positive not met", []string{"1 1:1\n2 1:1\n"}, Options{Positive: "3"},
+			`FILE:2:1: no row has the label "3" of Options.Positive; the labels are "1" and "2"`,
+			ErrLabels, 2},
+		{"NaN", []string{"+1 1:1\n-1 7:NaN\n"}, Options{},
+			`FILE:2:6: expected a finite number after "7:", found "NaN" in "-1 7:NaN"`, ErrBadRow,
+			1},
+		{"Inf", []string{"+1 1:1\n-1 7:-inf\n"}, Options{},
+			`FILE:2:6: expected a finite number after "7:", found "-inf" in "-1 7:-inf"`, ErrBadRow,
+			1},
+		{"too large a number", []string{"-1 7:1e400\n"}, Options{},
+			`FILE:1:6: 1e400 is too large for a float64 in "-1 7:1e400"`, ErrBadRow, 0},
+		{"not a number", []string{"+1 3:0.5 7:abc 9:1\n"}, Options{},
+			`FILE:1:12: expected a number after "7:", found "abc" in "+1 3:0.5 7:abc 9:1"`,
+			ErrBadRow, 0},
 		{"infinity of Microsoft's", []string{"+1 1:1.#INF 2:5 3:7\n"}, Options{},
 			`FILE:1:6: expected a finite number after "1:", found "1.#INF" in "+1 1:1.#INF 2:5 3:7"`, ErrBadRow, 0},
 		{"NaN of Microsoft's", []string{"+1 1:1\n-1 1:-1.#QNAN\n"}, Options{},
@@ -262,24 +319,39 @@ func TestBroken(t *testing.T) {
 			`FILE:1:1: this is text for Vowpal Wabbit (its features stand behind a |): write it as csv or svmlight in "1 |f a:1 b:2"`, ErrFormat, 0},
 		{"Vowpal Wabbit, no label", []string{"|f a:1 b:2\n"}, Options{},
 			`FILE:1:1: this is text for Vowpal Wabbit (its features stand behind a |): write it as csv or svmlight in "|f a:1 b:2"`, ErrFormat, 0},
-		{"half a number", []string{"+1 3:0.5x\n"}, Options{}, `FILE:1:6: expected a number after "3:", found "0.5x" in "+1 3:0.5x"`, ErrBadRow, 0},
-		{"hexadecimal", []string{"+1 3:0x1p-2\n"}, Options{}, `FILE:1:6: expected a number after "3:", found "0x1p-2" in "+1 3:0x1p-2"`, ErrBadRow, 0},
-		{"missing value", []string{"+1 3: 7:1\n"}, Options{}, `FILE:1:6: expected a value after "3:" in "+1 3: 7:1"`, ErrBadRow, 0},
-		{"missing value at the end", []string{"+1 3:"}, Options{}, `FILE:1:6: expected a value after "3:" in "+1 3:"`, ErrBadRow, 0},
-		{"missing colon", []string{"+1 1:1 2\n"}, Options{}, `FILE:1:9: expected ":" and a value after "2" in "+1 1:1 2"`, ErrBadRow, 0},
-		{"not a pair", []string{"+1 1:1 x:2\n"}, Options{}, `FILE:1:8: expected INDEX:VALUE, found "x:2" in "+1 1:1 x:2"`, ErrBadRow, 0},
-		{"negative index", []string{"+1 -1:1\n"}, Options{}, `FILE:1:4: expected INDEX:VALUE, found "-1:1" in "+1 -1:1"`, ErrBadRow, 0},
+		{"half a number", []string{"+1 3:0.5x\n"}, Options{},
+			`FILE:1:6: expected a number after "3:", found "0.5x" in "+1 3:0.5x"`, ErrBadRow, 0},
+		{"hexadecimal", []string{"+1 3:0x1p-2\n"}, Options{},
+			`FILE:1:6: expected a number after "3:", found "0x1p-2" in "+1 3:0x1p-2"`, ErrBadRow,
+			0},
+		{"missing value", []string{"+1 3: 7:1\n"}, Options{},
+			`FILE:1:6: expected a value after "3:" in "+1 3: 7:1"`, ErrBadRow, 0},
+		{"missing value at the end", []string{"+1 3:"}, Options{},
+			`FILE:1:6: expected a value after "3:" in "+1 3:"`, ErrBadRow, 0},
+		{"missing colon", []string{"+1 1:1 2\n"}, Options{},
+			`FILE:1:9: expected ":" and a value after "2" in "+1 1:1 2"`, ErrBadRow, 0},
+		{"not a pair", []string{"+1 1:1 x:2\n"}, Options{},
+			`FILE:1:8: expected INDEX:VALUE, found "x:2" in "+1 1:1 x:2"`, ErrBadRow, 0},
+		{"negative index", []string{"+1 -1:1\n"}, Options{},
+			`FILE:1:4: expected INDEX:VALUE, found "-1:1" in "+1 -1:1"`, ErrBadRow, 0},
 		{"index 0 with base 1", []string{"+1 1:1\n-1 0:1 2:2\n"}, Options{IndexBase: "1"},
 			`FILE:2:4: index 0, but indices count from 1 here: set Options.IndexBase to 0 if they count from 0 in "-1 0:1 2:2"`, ErrBadRow, 1},
-		{"descending", []string{"+1 1:1\n-1 2:2\n+1 5:1 3:1\n"}, Options{}, `FILE:3:8: index 3 after 5: indices must ascend in "+1 5:1 3:1"`, ErrBadRow, 2},
-		{"twice", []string{"+1 5:1 5:1\n"}, Options{}, `FILE:1:8: index 5 comes twice in the row in "+1 5:1 5:1"`, ErrBadRow, 0},
-		{"huge index", []string{"+1 2147483647:1\n"}, Options{}, `FILE:1:4: index 2147483647 is above 2147483646, the largest there may be in "+1 2147483647:1"`, ErrBadRow, 0},
+		{"descending", []string{"+1 1:1\n-1 2:2\n+1 5:1 3:1\n"}, Options{},
+			`FILE:3:8: index 3 after 5: indices must ascend in "+1 5:1 3:1"`, ErrBadRow, 2},
+		{"twice", []string{"+1 5:1 5:1\n"}, Options{},
+			`FILE:1:8: index 5 comes twice in the row in "+1 5:1 5:1"`, ErrBadRow, 0},
+		{"huge index", []string{"+1 2147483647:1\n"}, Options{},
+			`FILE:1:4: index 2147483647 is above 2147483646, the largest there may be in "+1 2147483647:1"`, ErrBadRow, 0},
 		{"index beyond 64 bits", []string{"+1 18446744073709551617:1\n"}, Options{},
 			`FILE:1:4: index 18446744073709551617 is above 2147483646, the largest there may be in "+1 18446744073709551617:1"`, ErrBadRow, 0},
-		{"limit reached", []string{"+1 1:1\nx 1:1\ny 1:1\n"}, Options{OnError: "limit=1"}, `FILE:3:1: expected a label (a number), found "y" in "y 1:1"`, ErrBadRow, 1},
-		{"in the second file", []string{"+1 1:1\n-1 1:1\n", "+1 1:1\n+1 x:1\n"}, Options{}, `DIR/1:2:4: expected INDEX:VALUE, found "x:1" in "+1 x:1"`, ErrBadRow, 3},
-		{"another format in the second file", []string{"+1 1:1\n-1 1:1\n", "1,2\n"}, Options{}, `DIR/1:1:1: expected svmlight as in DIR/0, found csv`, ErrFormat, 2},
-		{"a long line", []string{"+1 1:1\n-1" + numbered(100) + " x " + strings.Repeat("y", 100) + "\n"}, Options{},
+		{"limit reached", []string{"+1 1:1\nx 1:1\ny 1:1\n"}, Options{OnError: "limit=1"},
+			`FILE:3:1: expected a label (a number), found "y" in "y 1:1"`, ErrBadRow, 1},
+		{"in the second file", []string{"+1 1:1\n-1 1:1\n", "+1 1:1\n+1 x:1\n"}, Options{},
+			`DIR/1:2:4: expected INDEX:VALUE, found "x:1" in "+1 x:1"`, ErrBadRow, 3},
+		{"another format in the second file", []string{"+1 1:1\n-1 1:1\n", "1,2\n"}, Options{},
+			`DIR/1:1:1: expected svmlight as in DIR/0, found csv`, ErrFormat, 2},
+		{"a long line", []string{"+1 1:1\n-1" + numbered(100) + " x " + strings.Repeat("y", 100) +
+			"\n"}, Options{},
 			`FILE:2:496: expected INDEX:VALUE, found "x" in "...5:1 96:1 97:1 98:1 99:1 100:1 x yyyyyyyyyyyyyyyyyyyyyyyyyyyy..."`, ErrBadRow, 1},
 
 		{"csv third label", []string{"1,2,3\n1,2,4\n1,2,5\n"}, Options{},
@@ -289,41 +361,70 @@ func TestBroken(t *testing.T) {
 		{"csv third label, chosen column", []string{"1,2,3\n1,2,4\n1,2,5\n"},
 			Options{LabelCol: "3"},
 			`FILE:3:5: a third label, "5", after "3" and "4": choose the one to tell from all others by Options.Positive in "1,2,5"`, ErrLabels, 2},
-		{"csv ragged, few", []string{"1,2,3\n4,5\n"}, Options{}, `FILE:2:4: expected 3 columns, found 2 in "4,5"`, ErrBadRow, 1},
-		{"csv ragged, many", []string{"1,2,3\n4,5,6,7\n"}, Options{}, `FILE:2:7: expected 3 columns, found more in "4,5,6,7"`, ErrBadRow, 1},
-		{"csv missing value", []string{"1,2,3\n4,,6\n"}, Options{}, `FILE:2:3: expected a number, the value is missing in "4,,6"`, ErrBadRow, 1},
-		{"csv question mark", []string{"1,2,3\n?,5,6\n"}, Options{}, `FILE:2:1: expected a number, the value is missing in "?,5,6"`, ErrBadRow, 1},
-		{"csv missing label", []string{"1,2,3\n4,5, \n"}, Options{}, `FILE:2:6: the label is missing in "4,5, "`, ErrBadRow, 1},
-		{"csv NaN", []string{"1,2,3\nnan,5,6\n"}, Options{}, `FILE:2:1: expected a finite number, found "nan" in "nan,5,6"`, ErrBadRow, 1},
-		{"csv text", []string{"1,2,3\n4,five,6\n"}, Options{}, `FILE:2:3: expected a number, found "five" in "4,five,6"`, ErrBadRow, 1},
-		{"csv text in the first row", []string{"1,two,3\n4,5,6\n"}, Options{}, `FILE:1:3: expected a number, found "two" in "1,two,3"`, ErrBadRow, 0},
-		{"csv open quote", []string{"1,2,3\n4,\"5,6\n7,8,9\n"}, Options{}, `FILE:2:3: quote is not closed on its line in "4,\"5,6"`, ErrBadRow, 1},
-		{"csv after quote", []string{"1,2,3\n4,\"5\"6,6\n7,8,9\n"}, Options{}, `FILE:2:3: expected a number, found "56" in "4,\"5\"6,6"`, ErrBadRow, 1},
-		{"csv one column", []string{"1\n2\n"}, Options{Format: "csv"}, `FILE:1:1: expected columns set apart by , ; tab or blanks in "1"`, ErrFormat, 0},
-		{"csv no such name", []string{"a,b\n1,2\n"}, Options{LabelCol: "c"}, `FILE:1:1: no column "c": name one of the header by Options.LabelCol in "a,b"`, ErrFormat, 0},
-		{"csv no such number", []string{"1,2\n1,3\n"}, Options{LabelCol: "3"}, `FILE:1:1: no column 3 among 2: choose another by Options.LabelCol in "1,2"`, ErrFormat, 0},
+		{"csv ragged, few", []string{"1,2,3\n4,5\n"}, Options{},
+			`FILE:2:4: expected 3 columns, found 2 in "4,5"`, ErrBadRow, 1},
+		{"csv ragged, many", []string{"1,2,3\n4,5,6,7\n"}, Options{},
+			`FILE:2:7: expected 3 columns, found more in "4,5,6,7"`, ErrBadRow, 1},
+		{"csv missing value", []string{"1,2,3\n4,,6\n"}, Options{},
+			`FILE:2:3: expected a number, the value is missing in "4,,6"`, ErrBadRow, 1},
+		{"csv question mark", []string{"1,2,3\n?,5,6\n"}, Options{},
+			`FILE:2:1: expected a number, the value is missing in "?,5,6"`, ErrBadRow, 1},
+		{"csv missing label", []string{"1,2,3\n4,5, \n"}, Options{},
+			`FILE:2:6: the label is missing in "4,5, "`, ErrBadRow, 1},
+		{"csv NaN", []string{"1,2,3\nnan,5,6\n"}, Options{},
+			`FILE:2:1: expected a finite number, found "nan" in "nan,5,6"`, ErrBadRow, 1},
+		{"csv text", []string{"1,2,3\n4,five,6\n"}, Options{},
+			`FILE:2:3: expected a number, found "five" in "4,five,6"`, ErrBadRow, 1},
+		{"csv text in the first row", []string{"1,two,3\n4,5,6\n"}, Options{},
+			`FILE:1:3: expected a number, found "two" in "1,two,3"`, ErrBadRow, 0},
+		{"csv open quote", []string{"1,2,3\n4,\"5,6\n7,8,9\n"}, Options{},
+			`FILE:2:3: quote is not closed on its line in "4,\"5,6"`, ErrBadRow, 1},
+		{"csv after quote", []string{"1,2,3\n4,\"5\"6,6\n7,8,9\n"}, Options{},
+			`FILE:2:3: expected a number, found "56" in "4,\"5\"6,6"`, ErrBadRow, 1},
+		{"csv one column", []string{"1\n2\n"}, Options{Format: "csv"},
+			`FILE:1:1: expected columns set apart by , ; tab or blanks in "1"`, ErrFormat, 0},
+		{"csv no such name", []string{"a,b\n1,2\n"}, Options{LabelCol: "c"},
+			`FILE:1:1: no column "c": name one of the header by Options.LabelCol in "a,b"`,
+			ErrFormat, 0},
+		{"csv no such number", []string{"1,2\n1,3\n"}, Options{LabelCol: "3"},
+			`FILE:1:1: no column 3 among 2: choose another by Options.LabelCol in "1,2"`, ErrFormat,
+			0},
 		{"csv name without header", []string{"1,2\n1,3\n"}, Options{LabelCol: "c"},
 			`FILE:1:1: no header, so no column "c": name the label column by its number, by Options.LabelCol in "1,2"`, ErrFormat, 0},
 		{"csv header of training", []string{"a,b\n1,2\n"}, Options{Header: []string{"a", "c"}},
 			`FILE:1:1: expected the columns of training; not in training: "b"; no label column "c" (Options.LabelCol names another) in "a,b"`, ErrFormat, 0},
-		{"csv columns of training", []string{"1,2\n"}, Options{Columns: 3}, `FILE:1:1: expected 3 columns as in training, found 2 in "1,2"`, ErrFormat, 0},
-		{"csv header only", []string{"a,b,label\n"}, Options{Header: []string{"a", "b", "label"}}, "FILE:1:1: expected examples, found only a header", ErrEmpty, 0},
+		{"csv columns of training", []string{"1,2\n"}, Options{Columns: 3},
+			`FILE:1:1: expected 3 columns as in training, found 2 in "1,2"`, ErrFormat, 0},
+		{"csv header only", []string{"a,b,label\n"}, Options{Header: []string{"a", "b", "label"}},
+			"FILE:1:1: expected examples, found only a header", ErrEmpty, 0},
 
 		{"idx wrong magic", []string{idx(0x802, []uint32{2, 2}, 1, 2, 3, 4)}, Options{},
-			"FILE:byte 0: expected the idx magic number 0x803 (images of bytes) or 0x801 (labels), found 0x802", ErrFormat, 0},
-		{"idx truncated header", []string{images2[:10]}, Options{}, "FILE:byte 10: expected an idx header of 16 bytes, but the file is truncated", ErrTruncated, 0},
-		{"idx truncated images", []string{images2[:19], labels2}, Options{}, "FILE:byte 19: expected image 2 of 2, but the file is truncated", ErrTruncated, 1},
-		{"idx truncated labels", []string{images2, labels2[:9]}, Options{}, "DIR/1:byte 9: expected label 2 of 2, but the file is truncated", ErrTruncated, 0},
-		{"idx counts differ", []string{images2, idx(0x801, []uint32{3}, 1, 2, 3)}, Options{}, "FILE:byte 4: 2 images, but DIR/1 has 3 labels", ErrFormat, 0},
-		{"idx many labels", []string{labels2 + "", idx(0x803, []uint32{2, 1, 1}, 1, 2), idx(0x803, []uint32{1, 1, 1}, 1), idx(0x801, []uint32{1}, 9)}, Options{},
-			"FILE:byte 8: 3 labels (5 to 9): choose the one to tell from all others, as by Options.Positive 9", ErrLabels, 0},
-		{"idx labels alone", []string{labels2}, Options{}, "FILE:byte 0: labels without images: name the images file (images-idx3) too", ErrFormat, 0},
-		{"idx images alone", []string{images2}, Options{}, "FILE:byte 0: images without labels: name the labels file (labels-idx1) too", ErrFormat, 0},
-		{"idx no examples", []string{idx(0x803, []uint32{0, 1, 1}), labels2}, Options{}, "FILE:byte 4: expected examples, the header says 0", ErrEmpty, 0},
-		{"idx header that lies", []string{idx(0x803, []uint32{2, 0x1000, 0x4000}, 1), labels2}, Options{},
+			"FILE:byte 0: expected the idx magic number 0x803 (images of bytes) or 0x801 " +
+				"(labels), found 0x802", ErrFormat, 0},
+		{"idx truncated header", []string{images2[:10]}, Options{}, "FILE:byte 10: expected an " +
+			"idx header of 16 bytes, but the file is truncated", ErrTruncated, 0},
+		{"idx truncated images", []string{images2[:19], labels2}, Options{},
+			"FILE:byte 19: expected image 2 of 2, but the file is truncated", ErrTruncated, 1},
+		{"idx truncated labels", []string{images2, labels2[:9]}, Options{},
+			"DIR/1:byte 9: expected label 2 of 2, but the file is truncated", ErrTruncated, 0},
+		{"idx counts differ", []string{images2, idx(0x801, []uint32{3}, 1, 2, 3)}, Options{},
+			"FILE:byte 4: 2 images, but DIR/1 has 3 labels", ErrFormat, 0},
+		{"idx many labels", []string{labels2 + "", idx(0x803, []uint32{2, 1, 1}, 1, 2), idx(0x803,
+			[]uint32{1, 1, 1}, 1), idx(0x801, []uint32{1}, 9)}, Options{},
+			"FILE:byte 8: 3 labels (5 to 9): choose the one to tell from all others, as by " +
+				"Options.Positive 9", ErrLabels, 0},
+		{"idx labels alone", []string{labels2}, Options{}, "FILE:byte 0: labels without images: " +
+			"name the images file (images-idx3) too", ErrFormat, 0},
+		{"idx images alone", []string{images2}, Options{}, "FILE:byte 0: images without labels: " +
+			"name the labels file (labels-idx1) too", ErrFormat, 0},
+		{"idx no examples", []string{idx(0x803, []uint32{0, 1, 1}), labels2}, Options{},
+			"FILE:byte 4: expected examples, the header says 0", ErrEmpty, 0},
+		{"idx header that lies", []string{idx(0x803, []uint32{2, 0x1000, 0x4000}, 1), labels2},
+			Options{},
 			"FILE:byte 17: expected image 1 of 2, but the file is truncated", ErrTruncated, 0},
 		{"idx expected", []string{"+1 1:1\n"}, Options{Format: "idx"},
-			"FILE:byte 7: expected an idx header of 8 bytes, but the file is truncated", ErrTruncated, 0},
+			"FILE:byte 7: expected an idx header of 8 bytes, but the file is truncated",
+			ErrTruncated, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -341,7 +442,8 @@ func TestBroken(t *testing.T) {
 			if d != nil || err == nil {
 				t.Fatalf("data came with %v", err)
 			}
-			got := strings.ReplaceAll(strings.ReplaceAll(err.Error(), files[0]+":", "FILE:"), dir+string(filepath.Separator), "DIR/")
+			got := strings.ReplaceAll(strings.ReplaceAll(err.Error(), files[0]+":", "FILE:"),
+				dir+string(filepath.Separator), "DIR/")
 			if tc.want != "" && got != tc.want || !errors.Is(err, tc.is) {
 				t.Errorf("got  %s (%v)\nwant %s", got, errors.Unwrap(err), tc.want)
 			}
@@ -370,15 +472,18 @@ func numbered(n int) string {
 }
 
 func TestFolder(t *testing.T) {
-	if _, err := Load[float64](context.Background(), []string{t.TempDir()}, Options{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "is a folder") {
+	if _, err := Load[float64](context.Background(), []string{t.TempDir()}, Options{}); !errors.Is(
+		err, ErrFormat) || !strings.Contains(err.Error(), "is a folder") {
 		t.Error(err)
 	}
 }
 
 func TestBadOptions(t *testing.T) {
 	two := 2
-	for _, o := range []Options{{Format: "npy"}, {IndexBase: "2"}, {Base: &two}, {OnError: "limit=x"}, {OnError: "no"}, {Bias: "direct"}, {Normalize: "l1"},
-		{Scale: -1}, {Scale: math.NaN()}, {Positive: "1", Labels: &LabelMap{"1", "2"}}, {LabelsOptional: true}, {Columns: 1}, {Columns: 3, Header: []string{"a", "b"}}} {
+	for _, o := range []Options{{Format: "npy"}, {IndexBase: "2"}, {Base: &two},
+		{OnError: "limit=x"}, {OnError: "no"}, {Bias: "direct"}, {Normalize: "l1"},
+		{Scale: -1}, {Scale: math.NaN()}, {Positive: "1", Labels: &LabelMap{"1", "2"}},
+		{LabelsOptional: true}, {Columns: 1}, {Columns: 3, Header: []string{"a", "b"}}} {
 		if _, err := load("+1 1:1\n", o); !errors.Is(err, ErrOption) {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -386,14 +491,16 @@ func TestBadOptions(t *testing.T) {
 	if _, err := Load[float64](context.Background(), nil, Options{}); !errors.Is(err, ErrOption) {
 		t.Error(err)
 	}
-	if _, err := OpenReader[float64](context.Background(), "in", strings.NewReader("+1 1:1\n"), Options{Normalize: "max"}); !errors.Is(err, ErrScale) {
+	if _, err := OpenReader[float64](context.Background(), "in", strings.NewReader("+1 1:1\n"),
+		Options{Normalize: "max"}); !errors.Is(err, ErrScale) {
 		t.Error(err)
 	}
 }
 
 // TestFloat32Range refuses what only a float64 holds.
 func TestFloat32Range(t *testing.T) {
-	_, err := LoadReader[float32](context.Background(), "in", strings.NewReader("+1 1:1e39\n"), Options{})
+	_, err := LoadReader[float32](context.Background(), "in", strings.NewReader("+1 1:1e39\n"),
+		Options{})
 	if err == nil || err.Error() != `in:1:6: 1e39 is too large for a float32 in "+1 1:1e39"` {
 		t.Error(err)
 	}
@@ -428,7 +535,8 @@ func stream(text string, o Options) (string, error) {
 
 // TestStreamBeforeError returns the good rows, then the error, and the error again.
 func TestStreamBeforeError(t *testing.T) {
-	s, err := OpenReader[float64](context.Background(), "in", strings.NewReader("+1 1:1\n-1 1:2\n+1 1:x\n-1 1:3\n"), Options{})
+	s, err := OpenReader[float64](context.Background(), "in",
+		strings.NewReader("+1 1:1\n-1 1:2\n+1 1:x\n-1 1:3\n"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -440,7 +548,8 @@ func TestStreamBeforeError(t *testing.T) {
 	for range 2 {
 		_, err = s.Next()
 		var row *RowError
-		if !errors.As(err, &row) || row.Line != 3 || row.Col != 6 || row.Good != 2 || !errors.Is(err, ErrBadRow) {
+		if !errors.As(err, &row) || row.Line != 3 || row.Col != 6 || row.Good != 2 ||
+			!errors.Is(err, ErrBadRow) {
 			t.Error(err)
 		}
 	}
@@ -455,14 +564,18 @@ func TestTruncated(t *testing.T) {
 	w.Close()
 	for name, packed := range map[string][]byte{"gzip": gz([]byte(text)), "zstd": zs.Bytes()} {
 		for _, cut := range []int{len(packed) - 3, len(packed) - 12} {
-			s, err := OpenReader[float64](context.Background(), "in.x", bytes.NewReader(packed[:cut]), Options{})
+			s, err := OpenReader[float64](context.Background(), "in.x",
+				bytes.NewReader(packed[:cut]), Options{})
 			var rows string
 			if err == nil {
 				rows, err = drain(s)
 			}
 			var row *RowError
-			if !errors.As(err, &row) || !errors.Is(err, ErrTruncated) || !strings.Contains(err.Error(), "truncated") || row.Line != strings.Count(rows, "|")+1 {
-				t.Errorf("%s cut at %d of %d: after %d rows: %v", name, cut, len(packed), strings.Count(rows, "|"), err)
+			if !errors.As(err, &row) || !errors.Is(err, ErrTruncated) ||
+				!strings.Contains(err.Error(), "truncated") || row.Line != strings.Count(rows,
+				"|")+1 {
+				t.Errorf("%s cut at %d of %d: after %d rows: %v", name, cut, len(packed),
+					strings.Count(rows, "|"), err)
 			}
 			if row != nil && row.Good != int64(row.Line-1) {
 				t.Errorf("%d good rows in %d lines", row.Good, row.Line-1)
@@ -475,7 +588,8 @@ func TestTruncated(t *testing.T) {
 func TestHeldRows(t *testing.T) {
 	text := strings.Repeat("2\n", maxHeld+chunkSize)
 	rows, err := stream(text, Options{})
-	if !errors.Is(err, ErrLabels) || !strings.Contains(err.Error(), "Options.Positive") || rows != "" {
+	if !errors.Is(err, ErrLabels) || !strings.Contains(err.Error(), "Options.Positive") ||
+		rows != "" {
 		t.Errorf("%d rows: %v", strings.Count(rows, "|"), err)
 	}
 	rows, err = stream(text, Options{Positive: "2"})
@@ -487,10 +601,12 @@ func TestHeldRows(t *testing.T) {
 // TestStreamBase decides the index base by the first MiB.
 func TestStreamBase(t *testing.T) {
 	filler := strings.Repeat("+1 10:1 20:1\n-1 1:0 30:1\n", headSize/24)
-	if _, err := stream(filler+"+1 0:1\n", Options{}); !errors.Is(err, ErrBadRow) || !strings.Contains(err.Error(), "set Options.IndexBase to 0") {
+	if _, err := stream(filler+"+1 0:1\n", Options{}); !errors.Is(err, ErrBadRow) ||
+		!strings.Contains(err.Error(), "set Options.IndexBase to 0") {
 		t.Error(err)
 	}
-	if rows, err := stream("+1 0:1\n"+filler, Options{}); err != nil || !strings.HasPrefix(rows, "+1 0:1|+1 10:1") {
+	if rows, err := stream("+1 0:1\n"+filler, Options{}); err != nil || !strings.HasPrefix(rows,
+		"+1 0:1|+1 10:1") {
 		t.Error(err)
 	}
 	if rows, err := stream("+1 1:1 # 0:1\n-1\n", Options{}); err != nil || rows != "+1 0:1|-1|" {
@@ -519,22 +635,26 @@ func TestParallel(t *testing.T) {
 		bad       []string
 		info      Info
 	}
-	for _, text := range []string{svm.String(), svm.String() + strings.Repeat("+1 5:1 4:1\n", 3), csv.String(), csv.String() + "1,2,maybe\n", "a,b,label\n" + csv.String()} {
-		for _, o := range []Options{{}, {OnError: "skip", Bias: "append", Normalize: "unit"}, {OnError: "limit=11"}, {OnError: "skip", Positive: "no"}} {
+	for _, text := range []string{svm.String(), svm.String() + strings.Repeat("+1 5:1 4:1\n", 3),
+		csv.String(), csv.String() + "1,2,maybe\n", "a,b,label\n" + csv.String()} {
+		for _, o := range []Options{{}, {OnError: "skip", Bias: "append", Normalize: "unit"},
+			{OnError: "limit=11"}, {OnError: "skip", Positive: "no"}} {
 			var want result
 			for _, chunk := range []int{1 << 20, 1, 7, 64, 1000} {
 				for _, workers := range []int{1, 2, 3, 8} {
 					var got result
 					o.chunk, o.Workers = chunk, workers
 					o.OnBad = func(err error) { got.bad = append(got.bad, err.Error()) }
-					s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text), o)
+					s, err := OpenReader[float64](context.Background(), "in",
+						strings.NewReader(text), o)
 					if err != nil {
 						t.Fatal(err)
 					}
 					got.rows, err = drain(s)
 					got.err = fmt.Sprint(err)
 					got.info = s.Info()
-					got.info.Bytes, got.info.InputRead, got.info.MaxNorm = 0, 0, 0 // of the chunk that the error stands in
+					// of the chunk that the error stands in
+					got.info.Bytes, got.info.InputRead, got.info.MaxNorm = 0, 0, 0
 					if want.rows == "" && want.err == "" {
 						want = got
 					}
@@ -580,7 +700,8 @@ func TestCompressed(t *testing.T) {
 		name   string
 		want   string
 	}{
-		{gz([]byte(text)), "gzip", "+1 0:1|-1 1:1|"}, {two, "gzip", "+1 0:1|-1 1:1|+1 0:1|-1 1:1|"}, {zs.Bytes(), "zstd", "+1 0:1|-1 1:1|"},
+		{gz([]byte(text)), "gzip", "+1 0:1|-1 1:1|"}, {two, "gzip", "+1 0:1|-1 1:1|+1 0:1|-1 1:1|"},
+		{zs.Bytes(), "zstd", "+1 0:1|-1 1:1|"},
 	} {
 		d, err := load(string(tc.packed), Options{})
 		if err != nil || dump(&d.Block) != tc.want || d.Info.Compression != tc.name {
@@ -592,7 +713,9 @@ func TestCompressed(t *testing.T) {
 func TestIDX(t *testing.T) {
 	dir := t.TempDir()
 	name := func(s string) string { return filepath.Join(dir, s) }
-	for n, text := range map[string]string{"a-images-idx3-ubyte": images2, "a-labels-idx1-ubyte": string(gz([]byte(labels2))), "i": string(gz([]byte(images2))), "l": labels2} {
+	for n, text := range map[string]string{"a-images-idx3-ubyte": images2,
+		"a-labels-idx1-ubyte": string(gz([]byte(labels2))), "i": string(gz([]byte(images2))),
+		"l": labels2} {
 		if err := os.WriteFile(name(n), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -606,7 +729,8 @@ func TestIDX(t *testing.T) {
 		{[]string{"l", "i"}, Options{Positive: "5"}, "-1 1 2|+1 3 4|"},
 		{[]string{"a-images-idx3-ubyte"}, Options{Bias: "append"}, "+1 1 1 2|-1 1 3 4|"},
 		{[]string{"i", "l"}, Options{Normalize: "max"}, "+1 0.2 0.4|-1 0.6 0.8|"},
-		{[]string{"i", "a-images-idx3-ubyte", "l", "a-labels-idx1-ubyte"}, Options{}, "+1 1 2|-1 3 4|+1 1 2|-1 3 4|"},
+		{[]string{"i", "a-images-idx3-ubyte", "l", "a-labels-idx1-ubyte"}, Options{},
+			"+1 1 2|-1 3 4|+1 1 2|-1 3 4|"},
 		{[]string{"i", "l"}, Options{chunk: 1}, "+1 1 2|-1 3 4|"},
 	} {
 		var files []string
@@ -647,7 +771,8 @@ func TestFiles(t *testing.T) {
 	}
 	const want = "-1 1 2|+1 3 4|-1 5 6|"
 	for _, chunk := range []int{0, 3} {
-		d, err := Load[float64](context.Background(), files, Options{Header: []string{"a", "b", "class"}, chunk: chunk})
+		d, err := Load[float64](context.Background(), files, Options{Header: []string{"a", "b",
+			"class"}, chunk: chunk})
 		if err != nil || dump(&d.Block) != want {
 			t.Errorf("%v %+v", err, d)
 		}
@@ -665,7 +790,8 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := drain(s); rows != "+1 0:1|-1 1:1|" || err == nil || !strings.HasPrefix(err.Error(), "stdin:3:4: ") {
+	if rows, err := drain(s); rows != "+1 0:1|-1 1:1|" || err == nil ||
+		!strings.HasPrefix(err.Error(), "stdin:3:4: ") {
 		t.Error(rows, err)
 	}
 }
@@ -676,7 +802,8 @@ func TestLabelled(t *testing.T) {
 	for i := range 3 * blockRows {
 		text.WriteString([]string{"+1 1:1\n", "7 1:1\n", "1:1\n", "-1\n"}[i%4])
 	}
-	s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()), Options{Labels: &LabelMap{"-1", "1"}, LabelsOptional: true})
+	s, err := OpenReader[float64](context.Background(), "in", strings.NewReader(text.String()),
+		Options{Labels: &LabelMap{"-1", "1"}, LabelsOptional: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -713,7 +840,8 @@ func TestGather(t *testing.T) {
 		order := []int32{2, 0, 2, 1}
 		d.Gather(&b, order)
 		verify(t, &b)
-		if got, want := dump(&b), rows[2]+rows[0]+rows[2]+rows[1]; got != want || b.Dim != d.Block.Dim {
+		if got, want := dump(&b), rows[2]+rows[0]+rows[2]+rows[1]; got != want ||
+			b.Dim != d.Block.Dim {
 			t.Errorf("%s, want %s", got, want)
 		}
 		if n := testing.AllocsPerRun(10, func() { d.Gather(&b, order) }); n != 0 {
@@ -729,7 +857,8 @@ func TestGather(t *testing.T) {
 func TestAllocs(t *testing.T) {
 	text := strings.Repeat("+1 1:1 2:0.25 3:1e-3\n-1 1:2\n", 100000)
 	n := testing.AllocsPerRun(1, func() {
-		s, err := OpenReader[float32](context.Background(), "in", strings.NewReader(text), Options{Workers: 1})
+		s, err := OpenReader[float32](context.Background(), "in", strings.NewReader(text),
+			Options{Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -772,7 +901,8 @@ func TestCancel(t *testing.T) {
 // TestCloseEarly closes a stream that was hardly read.
 func TestCloseEarly(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(name, bytes.Repeat([]byte("+1 1:1\n-1 1:1\n"), 1<<18), 0o600); err != nil {
+	if err := os.WriteFile(name, bytes.Repeat([]byte("+1 1:1\n-1 1:1\n"), 1<<18),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -800,7 +930,8 @@ func TestLongLine(t *testing.T) {
 
 func TestWriteSVMLight(t *testing.T) {
 	for _, text := range []string{"+1 1:0.1 3:2\n-1\n-1 2:1e-07 9:12345.678\n", "2 1:1\n1 2:1\n"} {
-		d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(text), Options{})
+		d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(text),
+			Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -811,7 +942,8 @@ func TestWriteSVMLight(t *testing.T) {
 	}
 	d, _ := load("1,0,2,yes\n0,0,0,no\n", Options{})
 	var out bytes.Buffer
-	if err := WriteSVMLight(&out, &d.Block, LabelMap{}); err != nil || out.String() != "+1 1:1 3:2\n-1\n" {
+	if err := WriteSVMLight(&out, &d.Block, LabelMap{}); err != nil ||
+		out.String() != "+1 1:1 3:2\n-1\n" {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	if err := WriteSVMLight(&out, &d.Block, LabelMap{Positive: "8"}); !errors.Is(err, ErrLabels) {
@@ -821,7 +953,8 @@ func TestWriteSVMLight(t *testing.T) {
 
 // TestLabelOrder maps labels alike whatever comes first.
 func TestLabelOrder(t *testing.T) {
-	for _, pair := range [][2]string{{"-1", "+1"}, {"0", "1"}, {"1", "2"}, {"9", "10"}, {"b", "g"}, {"10", "9x"}, {"M", "R"}} {
+	for _, pair := range [][2]string{{"-1", "+1"}, {"0", "1"}, {"1", "2"}, {"9", "10"}, {"b", "g"},
+		{"10", "9x"}, {"M", "R"}} {
 		for _, swap := range []bool{false, true} {
 			first, second := pair[0], pair[1]
 			if swap {

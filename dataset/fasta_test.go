@@ -23,7 +23,8 @@ import (
 func trimers(sequence string) (idx []int32) {
 	from := (len(sequence) - 51) / 2
 	code := func(i int) int {
-		at := strings.IndexByte("ACGT", strings.ReplaceAll(strings.ToUpper(sequence), "U", "T")[from+i])
+		at := strings.IndexByte("ACGT", strings.ReplaceAll(strings.ToUpper(sequence), "U",
+			"T")[from+i])
 		if at < 0 {
 			return 4
 		}
@@ -35,9 +36,11 @@ func trimers(sequence string) (idx []int32) {
 	return idx
 }
 
-// TestFasta reads a small file: a wrapped sequence, letters in both cases and unknown ones, line ends of both kinds and none at the end.
+// TestFasta reads a small file: a wrapped sequence, letters in both cases and unknown ones, line
+// ends of both kinds and none at the end.
 func TestFasta(t *testing.T) {
-	for _, o := range []Options{{}, {Format: "fasta", chunk: 1, Workers: 2}, {Bias: "append", Normalize: "unit"}} {
+	for _, o := range []Options{{}, {Format: "fasta", chunk: 1, Workers: 2}, {Bias: "append",
+		Normalize: "unit"}} {
 		d, err := Load[float64](context.Background(), []string{"testdata/sites.fasta"}, o)
 		if err != nil {
 			t.Fatal(err)
@@ -47,11 +50,13 @@ func TestFasta(t *testing.T) {
 		if o.Bias != "" {
 			bias = 1
 		}
-		if d.Info.Format != "fasta" || d.Info.Rows != 3 || d.Info.Dim != 6125+bias || d.Info.Positives != 1 || d.Info.Labels != (LabelMap{"-1", "1"}) {
+		if d.Info.Format != "fasta" || d.Info.Rows != 3 || d.Info.Dim != 6125+bias ||
+			d.Info.Positives != 1 || d.Info.Labels != (LabelMap{"-1", "1"}) {
 			t.Errorf("%+v", d.Info)
 		}
 		verify(t, &d.Block)
-		for i, sequence := range []string{"gAGACGTNacgtuACGTNacgtuACGTNacgtuACGTNacgtuACGTACGTcc", strings.Repeat("T", 53), strings.Repeat("A", 53)} {
+		for i, sequence := range []string{"gAGACGTNacgtuACGTNacgtuACGTNacgtuACGTNacgtuACGTACGTcc",
+			strings.Repeat("T", 53), strings.Repeat("A", 53)} {
 			idx, val := d.Block.Sparse(i)
 			want = want[:0]
 			if bias > 0 {
@@ -83,17 +88,23 @@ func TestFastaBad(t *testing.T) {
 		text, say string
 		want      error
 	}{
-		{good + "> label=1\n" + a[:30] + "\n" + a[:29] + "?\n", `in:7:30: expected a letter of a sequence, found '?'`, ErrBadRow},
-		{good + "> label=1\n" + a[:59] + "\n", "in:5:1: expected a sequence of 60 letters as the first, found 59", ErrBadRow},
-		{good + "> label=1\n", "in:5:1: expected a sequence of 60 letters as the first, found 0", ErrBadRow},
+		{good + "> label=1\n" + a[:30] + "\n" + a[:29] + "?\n",
+			`in:7:30: expected a letter of a sequence, found '?'`, ErrBadRow},
+		{good + "> label=1\n" + a[:59] + "\n", "in:5:1: expected a sequence of 60 letters as " +
+			"the first, found 59", ErrBadRow},
+		{good + "> label=1\n", "in:5:1: expected a sequence of 60 letters as the first, found 0",
+			ErrBadRow},
 		{good + "> mylabel=1\n" + a, "in:5:1: expected label=VALUE in the header", ErrBadRow},
 		{good + "> label=\n" + a, "in:5:9: expected label=VALUE in the header", ErrBadRow},
 		{good + "> label=2\n" + a, `in:5:9: a third label, "2"`, ErrLabels},
-		{"> label=1\nACGT\n", "in:2:1: expected a first sequence of at least 51 letters, found 4", ErrFormat},
-		{"> label=1\n" + strings.Repeat(a+"\n", headSize/50), ": the first sequence does not end within", ErrFormat},
+		{"> label=1\nACGT\n", "in:2:1: expected a first sequence of at least 51 letters, found 4",
+			ErrFormat},
+		{"> label=1\n" + strings.Repeat(a+"\n", headSize/50), ": the first sequence does not " +
+			"end within", ErrFormat},
 	} {
 		for _, size := range []int{1, 0} {
-			_, err := LoadReader[float32](context.Background(), "in", strings.NewReader(c.text), Options{chunk: size, Workers: 2})
+			_, err := LoadReader[float32](context.Background(), "in", strings.NewReader(c.text),
+				Options{chunk: size, Workers: 2})
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.say) {
 				t.Errorf("%.40q: %v, want %q and %v", c.text, err, c.say, c.want)
 			}
@@ -101,12 +112,15 @@ func TestFastaBad(t *testing.T) {
 	}
 	// Bad rows are passed over where that is allowed; a label that only they have does not count.
 	text := "what?\n" + good + "> label=1\n" + a[:9] + "\n> label=3\n" + a + "-\n" + good
-	d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(text), Options{Format: "fasta", OnError: "skip"})
+	d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(text),
+		Options{Format: "fasta", OnError: "skip"})
 	if err != nil || d.Info.Rows != 4 || d.Info.BadRows != 3 {
 		t.Errorf("%+v, %v", d, err)
 	}
 	// Data to be predicted need no labels.
-	d, err = LoadReader[float32](context.Background(), "in", strings.NewReader(">\n"+a+"\n>label=-1\n"+b), Options{Labels: &LabelMap{"-1", "1"}, LabelsOptional: true})
+	d, err = LoadReader[float32](context.Background(), "in",
+		strings.NewReader(">\n"+a+"\n>label=-1\n"+b), Options{Labels: &LabelMap{"-1", "1"},
+			LabelsOptional: true})
 	if err != nil || d.Info.Rows != 2 || d.Info.Unlabelled != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -116,7 +130,8 @@ func TestFastaBad(t *testing.T) {
 		if err := os.WriteFile(dir+name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load[float32](context.Background(), []string{"testdata/sites.fasta", dir + name}, Options{}); !errors.Is(err, ErrBadRow) && !errors.Is(err, ErrFormat) {
+		if _, err := Load[float32](context.Background(), []string{"testdata/sites.fasta", dir +
+			name}, Options{}); !errors.Is(err, ErrBadRow) && !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -129,21 +144,24 @@ func TestFastaBad(t *testing.T) {
 	}
 	lines := 4 * (headSize/len(good) + 1)
 	_, err = LoadReader[float32](context.Background(), "in", &packed, Options{})
-	if say := fmt.Sprintf("in:%d:21: the gzip data are truncated", lines+2); !errors.Is(err, ErrTruncated) || !strings.Contains(err.Error(), say) {
+	if say := fmt.Sprintf("in:%d:21: the gzip data are truncated", lines+2); !errors.Is(err,
+		ErrTruncated) || !strings.Contains(err.Error(), say) {
 		t.Errorf("%v, want %q", err, say)
 	}
 }
 
-// TestFastaTruncated cuts packed data (one pair of records 3000 times) everywhere: rows that were read are whole ones, and then the end is an error,
-// also where bad rows are passed over.
+// TestFastaTruncated cuts packed data (one pair of records 3000 times) everywhere: rows that were
+// read are whole ones, and then the end is an error, also where bad rows are passed over.
 func TestFastaTruncated(t *testing.T) {
 	const whole = 6000
-	packed, err := base64.StdEncoding.DecodeString("QlpoMTFBWSZTWb6Fx8QAV+PdAAAQQAIgQygAMgQwALMiAaABNVQ00DQKVJpoAxVCFiqELNUIWaoQs1CF1UIXdQhaqhB0FSpkSKGBUqZEihgVKmQqVPAqVPQqhaqhC1VCF+LuSKcKEhfQuPiA")
+	packed, err := base64.StdEncoding.DecodeString(
+		"QlpoMTFBWSZTWb6Fx8QAV+PdAAAQQAIgQygAMgQwALMiAaABNVQ00DQKVJpoAxVCFiqELNUIWaoQs1CF1UIXdQhaqhB0FSpkSKGBUqZEihgVKmQqVPAqVPQqhaqhC1VCF+LuSKcKEhfQuPiA")
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := func(packed []byte) (rows int, err error) {
-		s, err := OpenReader[float32](context.Background(), "in", bytes.NewReader(packed), Options{OnError: "skip", chunk: 1000, Workers: 2})
+		s, err := OpenReader[float32](context.Background(), "in", bytes.NewReader(packed),
+			Options{OnError: "skip", chunk: 1000, Workers: 2})
 		if err != nil {
 			return 0, err
 		}
@@ -187,7 +205,8 @@ func TestFastaTruncated(t *testing.T) {
 // labelled finds a label in a header.
 var labelled = regexp.MustCompile(`[> \t,]label=([^, \t]*)`)
 
-// refFasta parses in the plainest way: the good records of data whose first sequence has so many letters.
+// refFasta parses in the plainest way: the good records of data whose first sequence has so many
+// letters.
 func refFasta(text string, letters int) (b engine.Block[float64]) {
 	b.Ptr = []int{0}
 	var header, sequence string
@@ -231,10 +250,12 @@ func FuzzFasta(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(small, 3)
-	f.Add([]byte("x\n>label=1\n"+strings.Repeat("ACGTN", 11)+"\n\n>label=-1 ,\n"+strings.Repeat("acgu ", 11)+"\n>"), 40)
+	f.Add([]byte("x\n>label=1\n"+strings.Repeat("ACGTN", 11)+"\n\n>label=-1 ,\n"+strings.Repeat(
+		"acgu ", 11)+"\n>"), 40)
 	f.Add([]byte("> label=00\n"+strings.Repeat("A", 30)+"X"+strings.Repeat("A", 20)+"\n"), 91)
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
-		if bytes.HasPrefix(text, gzipMagic) || bytes.HasPrefix(text, zstdMagic) || bytes.HasPrefix(text, []byte("BZh")) || bytes.HasPrefix(text, []byte("\ufeff")) {
+		if bytes.HasPrefix(text, gzipMagic) || bytes.HasPrefix(text, zstdMagic) ||
+			bytes.HasPrefix(text, []byte("BZh")) || bytes.HasPrefix(text, []byte("\ufeff")) {
 			return
 		}
 		head := format.Head{Text: text, Whole: true, Ended: true}
@@ -243,7 +264,8 @@ func FuzzFasta(f *testing.F) {
 		if lengthErr == nil {
 			letters = lay.Own.(int)
 		}
-		o := Options{Format: "fasta", OnError: "skip", Positive: "1", Workers: 2, chunk: size&63 + 1}
+		o := Options{Format: "fasta", OnError: "skip", Positive: "1", Workers: 2, chunk: size&63 +
+			1}
 		s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(text), o)
 		if (err != nil) && lengthErr == nil && !errors.Is(err, ErrEmpty) {
 			t.Fatal(err)
@@ -267,7 +289,8 @@ func TestFastaReal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("unpacks 40 MB")
 	}
-	s, err := Open[float32](context.Background(), []string{realdata.File(t, "C_elegans_acc_modsel.fasta.bz2")}, Options{})
+	s, err := Open[float32](context.Background(), []string{realdata.File(t,
+		"C_elegans_acc_modsel.fasta.bz2")}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

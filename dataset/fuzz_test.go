@@ -60,11 +60,13 @@ func refRow(line string) (y float64, idx []int32, val []float64, ok bool) {
 }
 
 func FuzzSVMLight(f *testing.F) {
-	for _, s := range []string{"+1 1:1 2:0.5\n-1 3:1e3\n", "1 qid:3 1:1 # c\n\n0 x\n2:2", "+1 5:1 4:1\r\n-1 7:nan", "-1 2147483646:1", "1:1", "+1 1:1\r2:2\n"} {
+	for _, s := range []string{"+1 1:1 2:0.5\n-1 3:1e3\n", "1 qid:3 1:1 # c\n\n0 x\n2:2",
+		"+1 5:1 4:1\r\n-1 7:nan", "-1 2147483646:1", "1:1", "+1 1:1\r2:2\n"} {
 		f.Add([]byte(s), 7)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
-		o := Options{Format: "svmlight", IndexBase: "1", OnError: "skip", Positive: "1", Workers: 2, chunk: size&63 + 1}
+		o := Options{Format: "svmlight", IndexBase: "1", OnError: "skip", Positive: "1", Workers: 2,
+			chunk: size&63 + 1}
 		s, err := OpenReader[float64](context.Background(), "in", bytes.NewReader(text), o)
 		rows := ""
 		if err == nil {
@@ -76,7 +78,8 @@ func FuzzSVMLight(f *testing.F) {
 			}
 			return
 		}
-		if bytes.HasPrefix(text, gzipMagic) || bytes.HasPrefix(text, zstdMagic) || bytes.HasPrefix(text, []byte("BZh")) {
+		if bytes.HasPrefix(text, gzipMagic) || bytes.HasPrefix(text, zstdMagic) ||
+			bytes.HasPrefix(text, []byte("BZh")) {
 			return
 		}
 		text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -98,13 +101,15 @@ func FuzzSVMLight(f *testing.F) {
 			want.Idx, want.Val = append(want.Idx, idx...), append(want.Val, val...)
 			want.Ptr = append(want.Ptr, len(want.Idx))
 		}
-		if got := dump(&want); got != rows && !errors.Is(err, ErrEmpty) || errors.Is(err, ErrEmpty) && want.Len() > 0 {
+		if got := dump(&want); got != rows && !errors.Is(err, ErrEmpty) || errors.Is(err,
+			ErrEmpty) && want.Len() > 0 {
 			t.Errorf("%q\ngot  %s (%v)\nwant %s", text, rows, err, got)
 		}
 	})
 }
 
-// FuzzCSV never panics, gives blocks that pass Check, and the same for one small chunk after another as for the whole.
+// FuzzCSV never panics, gives blocks that pass Check, and the same for one small chunk after
+// another as for the whole.
 func FuzzCSV(f *testing.F) {
 	for _, s := range []string{"1,2,3\n4,5,6\n", "a;b;class\n1;2;x\n3;4;y",
 		"\"1\",\"a\"\"b\"\n2,?\n", ",00\x000", " 1 2\t3 \n", "1,\"", "#\n\n1\t2\n"} {
@@ -138,7 +143,8 @@ func FuzzIDX(f *testing.F) {
 	f.Add([]byte(images2), []byte(labels2))
 	f.Add([]byte(images2[:18]), []byte(labels2))
 	f.Add([]byte(labels2), []byte(images2))
-	f.Add([]byte(idx(0x803, []uint32{0x7fffffff, 1, 1}, 1)), []byte(idx(0x801, []uint32{0x7fffffff}, 1)))
+	f.Add([]byte(idx(0x803, []uint32{0x7fffffff, 1, 1}, 1)), []byte(idx(0x801, []uint32{0x7fffffff},
+		1)))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		dir := t.TempDir()
 		files := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}

@@ -39,8 +39,9 @@ func near(t *testing.T, what string, got, want, sd float64, n int) {
 	}
 }
 
-// TestMargin runs a perceptron over both splits until it errs no more. Novikoff's theorem: unit vectors with margin m take at most 1/m^2 mistakes, in
-// any order, if one target separates all of them.
+// TestMargin runs a perceptron over both splits until it errs no more. Novikoff's theorem: unit
+// vectors with margin m take at most 1/m^2 mistakes, in any order, if one target separates all of
+// them.
 func TestMargin(t *testing.T) {
 	for _, margin := range []float64{0.05, 0.15} {
 		train := generate(t, "margin", "n=500", fmt.Sprint("margin=", margin))
@@ -82,7 +83,8 @@ func TestMargin(t *testing.T) {
 // TestNoise flips labels only, and not those of the test split.
 func TestNoise(t *testing.T) {
 	flips := func(split string) int {
-		a, b := generate(t, "margin", "n=2000", "d=5", split), generate(t, "margin", "n=2000", "d=5", "noise=0.1", split)
+		a, b := generate(t, "margin", "n=2000", "d=5", split), generate(t, "margin", "n=2000",
+			"d=5", "noise=0.1", split)
 		n := 0
 		for i := range a.Block.Y {
 			if a.Block.X[i] != b.Block.X[i] {
@@ -138,7 +140,8 @@ func TestROfK(t *testing.T) {
 	if p := atLeast(1, 2, 0.5); p != 0.75 {
 		t.Errorf("P(one of two coins) = %v", p)
 	}
-	if p, want := atLeast(3, 4, 0.25), 4*0.25*0.25*0.25*0.75+math.Pow(0.25, 4); math.Abs(p-want) > 1e-15 {
+	if p, want := atLeast(3, 4, 0.25), 4*0.25*0.25*0.25*0.75+math.Pow(0.25,
+		4); math.Abs(p-want) > 1e-15 {
 		t.Errorf("P(three of four) = %v, want %v", p, want)
 	}
 }
@@ -166,7 +169,8 @@ func TestWaveform(t *testing.T) {
 	d := generate(t, "waveform", "n=6000", "positive=1", "negative=3")
 	pos := float64(d.Info.Positives)
 	near(t, "share of positives", pos/float64(n), 0.5, 0.5, n)
-	for j, want := range map[int][2]float64{10: {3 + 1, 1 + 1}, 6: {1, 3}, 14: {1 + 3, 3}} { // means of h1/2 + h2/2 and h2/2 + h3/2 at attributes 11, 7, 15
+	// means of h1/2 + h2/2 and h2/2 + h3/2 at attributes 11, 7, 15
+	for j, want := range map[int][2]float64{10: {3 + 1, 1 + 1}, 6: {1, 3}, 14: {1 + 3, 3}} {
 		var mean [2]float64
 		for i, y := range d.Block.Y {
 			if y > 0 {
@@ -205,7 +209,8 @@ func TestDrift(t *testing.T) {
 		y[i] = byte(i % 10)
 	}
 	images, labels := filepath.Join(dir, "i"), filepath.Join(dir, "l")
-	for name, text := range map[string]string{images: idx(0x803, []uint32{100, 1, 1}, y...), labels: idx(0x801, []uint32{100}, y...)} {
+	for name, text := range map[string]string{images: idx(0x803, []uint32{100, 1, 1}, y...),
+		labels: idx(0x801, []uint32{100}, y...)} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +218,8 @@ func TestDrift(t *testing.T) {
 	n := 20000
 	d := generate(t, "drift", "n=20000", "images="+images, "labels="+labels, "positives=0.3")
 	near(t, "share of positives", float64(d.Info.Positives)/float64(n), 0.3, 0.46, n)
-	var count, positives [3]int // of label 1 in the first tenth, 2 in the fifth, 3 in the last among the positives
+	// of label 1 in the first tenth, 2 in the fifth, 3 in the last among the positives
+	var count, positives [3]int
 	for i, y := range d.Block.Y {
 		v := int(d.Block.Row(i)[0])
 		tt := float64(i+1) / float64(n)
@@ -235,22 +241,26 @@ func TestDrift(t *testing.T) {
 			}
 		}
 	}
-	// Averages over each tenth: label 1 is left with 1-2t, label 3 has come with 1.11 t, label 2 has the rest.
+	// Averages over each tenth: label 1 is left with 1-2t, label 3 has come with 1.11 t, label 2
+	// has the rest.
 	for k, want := range []float64{0.9, 0.9 - 1.11*0.45, 1.11 * 0.85} {
-		near(t, fmt.Sprintf("share of label %d", k+1), float64(count[k])/float64(positives[k]), want, 0.5, positives[k])
+		near(t, fmt.Sprintf("share of label %d", k+1), float64(count[k])/float64(positives[k]),
+			want, 0.5, positives[k])
 	}
 }
 
 // TestDriftMNIST takes the real images.
 func TestDriftMNIST(t *testing.T) {
-	d := generate(t, "drift", "images="+realdata.File(t, "t10k-images-idx3-ubyte.gz"), "positives=0.1")
+	d := generate(t, "drift", "images="+realdata.File(t, "t10k-images-idx3-ubyte.gz"),
+		"positives=0.1")
 	if d.Block.Dim != 784 || d.Block.Len() != 1000 || d.Info.MaxNorm < 1000 {
 		t.Errorf("%+v", d.Info)
 	}
 	near(t, "share of positives", float64(d.Info.Positives)/1000, 0.1, 0.3, 1000)
 }
 
-// TestGeneratedBits pins the bits, which every platform makes alike, and shows that few examples are the first of many.
+// TestGeneratedBits pins the bits, which every platform makes alike, and shows that few examples
+// are the first of many.
 func TestGeneratedBits(t *testing.T) {
 	for name, want := range map[string]uint64{
 		"margin": 0x70dd38935782e48f, "rofk": 0x69271993e5f5efba, "gauss": 0x726b392554d6f0f5,
@@ -298,11 +308,13 @@ func TestGeneratorErrors(t *testing.T) {
 			k, v, _ := strings.Cut(param, "=")
 			params[k] = v
 		}
-		if _, err := Generate[float32](tc.name, params); !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := Generate[float32](tc.name, params); !errors.Is(err, ErrOption) ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s %s: %v", tc.name, tc.param, err)
 		}
 	}
-	if _, err := Generate[float32]("drift", map[string]string{"images": "none"}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Generate[float32]("drift", map[string]string{"images": "none"}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -324,13 +336,16 @@ func TestPrepare(t *testing.T) {
 				if err := got.Prepare(bias, normalize, scale); err != nil {
 					t.Fatal(err)
 				}
-				if dump(&got.Block) != dump(&want.Block) || got.Info.Scale != want.Info.Scale || got.Info.MaxNorm != want.Info.MaxNorm || got.Info.Dim != want.Info.Dim {
-					t.Errorf("%s %s %v: %s %+v\nwant %s %+v", bias, normalize, scale, dump(&got.Block), got.Info, dump(&want.Block), want.Info)
+				if dump(&got.Block) != dump(&want.Block) || got.Info.Scale != want.Info.Scale ||
+					got.Info.MaxNorm != want.Info.MaxNorm || got.Info.Dim != want.Info.Dim {
+					t.Errorf("%s %s %v: %s %+v\nwant %s %+v", bias, normalize, scale,
+						dump(&got.Block), got.Info, dump(&want.Block), want.Info)
 				}
 			}
 		}
 	}
-	sparse, err := LoadReader[float64](context.Background(), "in", strings.NewReader("+1 1:1\n"), Options{})
+	sparse, err := LoadReader[float64](context.Background(), "in", strings.NewReader("+1 1:1\n"),
+		Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,8 @@ func TestMaxLine(t *testing.T) {
 					t.Errorf("%d, %d bytes before: %v", most, len(first), err)
 				}
 				rows, err := stream(first+line+"x"+end, o)
-				if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "Options.MaxLine") ||
+				if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(),
+					"Options.MaxLine") ||
 					strings.Count(rows, "|") != strings.Count(first, "\n") {
 					t.Errorf("%d, %d bytes before: %d rows, %v", most, len(first),
 						strings.Count(rows, "|"), err)
@@ -387,7 +388,8 @@ func TestManyLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := drain(s)
-		if in := s.Info(); err != nil || len(in.Seen) > format.SomeLabels+2 || in.Positives != positives ||
+		if in := s.Info(); err != nil || len(in.Seen) > format.SomeLabels+2 ||
+			in.Positives != positives ||
 			strings.Count(rows, "|") != 20_000 {
 			t.Errorf("%v: %d labels, %d positives of %d", err, len(in.Seen), in.Positives,
 				strings.Count(rows, "|"))

@@ -328,7 +328,8 @@ func TestPauseBase(t *testing.T) {
 		if first[3] == '0' {
 			want = "+1 0:1|-1 2:1|+1 0:5|"
 		} else if !errors.Is(err, ErrBadRow) ||
-			!strings.Contains(err.Error(), "before the first pause has none: set Options.IndexBase to 0") {
+			!strings.Contains(err.Error(), "before the first pause has none: set "+
+				"Options.IndexBase to 0") {
 			t.Error(err)
 		}
 		if rows != want || !strings.HasSuffix(s.Info().BaseFound, "before the first pause") {
@@ -378,7 +379,8 @@ func TestOneClass(t *testing.T) {
 		}
 		go func() { io.WriteString(w, tc.second+" 2:1\n"); w.Close() }()
 		_, err = drain(s)
-		if !errors.Is(err, tc.err) || err != nil && !strings.Contains(err.Error(), "Options.Positive") {
+		if !errors.Is(err, tc.err) || err != nil && !strings.Contains(err.Error(),
+			"Options.Positive") {
 			t.Errorf("%v: %v", tc, err)
 		}
 		if tc.err == nil {

@@ -23,7 +23,8 @@ func TestSonarReal(t *testing.T) {
 		}
 		b := &d.Block
 		if b.Len() != c.mines+c.rocks || d.Info.Positives != c.mines || d.Info.Rows != b.Len() {
-			t.Fatalf("%d returns, %d mines; want %d and %d", b.Len(), d.Info.Positives, c.mines+c.rocks, c.mines)
+			t.Fatalf("%d returns, %d mines; want %d and %d", b.Len(), d.Info.Positives,
+				c.mines+c.rocks, c.mines)
 		}
 		for i, y := range b.Y {
 			if (y > 0) != (i < c.mines) {
@@ -43,14 +44,16 @@ func TestSonarReal(t *testing.T) {
 }
 
 func TestSonarBad(t *testing.T) {
-	good := "About: this file\n\n*CM1:\n{" + strings.Repeat("0.5 ", 30) + "\n " + strings.Repeat("0.25 ", 30) + "}\n\n"
+	good := "About: this file\n\n*CM1:\n{" + strings.Repeat("0.5 ", 30) + "\n " +
+		strings.Repeat("0.25 ", 30) + "}\n\n"
 	other := strings.Replace(good, "*", "", 1)
 	read := func(text string, training bool) (engine.Block[float32], error) {
 		b := engine.Block[float32]{Dim: sonarDim, Stride: sonarDim}
 		return b, readSonar(strings.NewReader(text), "f", 1, training, &b)
 	}
 	var b engine.Block[float32]
-	if err := readSonar(strings.NewReader(good+other+good), "f", -1, true, &b); err != nil || b.Len() != 2 || len(b.X) != 120 || b.X[29] != 0.5 || b.X[30] != 0.25 || b.Y[1] != -1 {
+	if err := readSonar(strings.NewReader(good+other+good), "f", -1, true, &b); err != nil ||
+		b.Len() != 2 || len(b.X) != 120 || b.X[29] != 0.5 || b.X[30] != 0.25 || b.Y[1] != -1 {
 		t.Fatalf("%d returns, %v", b.Len(), err)
 	}
 	for _, c := range []struct {
@@ -59,18 +62,22 @@ func TestSonarBad(t *testing.T) {
 	}{
 		{"", "f: ", ErrEmpty},
 		{"no return\n", "f: ", ErrEmpty},
-		{good + strings.Replace(good, "0.5 ", "x ", 1), `f:10:1: expected a number in "{x 0.5`, ErrBadRow},
+		{good + strings.Replace(good, "0.5 ", "x ", 1), `f:10:1: expected a number in "{x 0.5`,
+			ErrBadRow},
 		{strings.Replace(good, "0.5 ", "NaN ", 1), "f:4:1: expected a number", ErrBadRow},
-		{strings.Replace(good, "0.5 ", "", 1), "f:5:1: expected 60 numbers up to here, found 59", ErrBadRow},
+		{strings.Replace(good, "0.5 ", "", 1), "f:5:1: expected 60 numbers up to here, found 59",
+			ErrBadRow},
 		{strings.Replace(good, "}", "", 1), "closing brace", ErrTruncated},
 	} {
-		if _, err := read(c.text, true); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.say) {
+		if _, err := read(c.text, true); !errors.Is(err, c.want) || !strings.Contains(err.Error(),
+			c.say) {
 			t.Errorf("%q: %v, want %q and %v", c.text[:min(len(c.text), 20)], err, c.say, c.want)
 		}
 	}
 	dir := t.TempDir()
 	mines, rocks := filepath.Join(dir, "m"), filepath.Join(dir, "r")
-	if err := errors.Join(os.WriteFile(mines, []byte(good), 0o600), os.WriteFile(rocks, []byte("none"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(mines, []byte(good), 0o600), os.WriteFile(rocks,
+		[]byte("none"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Sonar[float32](mines, rocks, false); !errors.Is(err, ErrEmpty) {

@@ -8,8 +8,8 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset/format"
 )
 
-// BenchmarkParseChunk parses the first chunk of a9a over and over; best-MB/s is the fastest run, which other jobs on the machine disturb
-// least.
+// BenchmarkParseChunk parses the first chunk of a9a over and over; best-MB/s is the fastest run,
+// which other jobs on the machine disturb least.
 func BenchmarkParseChunk(b *testing.B) {
 	b.Run("f32", benchmarkParseChunk[float32])
 	b.Run("f64", benchmarkParseChunk[float64])

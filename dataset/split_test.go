@@ -80,7 +80,8 @@ func TestSplit(t *testing.T) {
 		{"quotes in csv", strings.Repeat("\"1\",\"a,\"\"b\"\n\"2\",\"x\"\n", 20),
 			Options{Labels: &LabelMap{Negative: `a,"b`, Positive: "x"}}},
 		{"fasta", strings.Repeat(record("1", a)+record("-1", c), 20), Options{}},
-		{"fasta with blank lines", "\n\n" + strings.Repeat(record("1", a)+"\n \n"+record("2", c), 9),
+		{"fasta with blank lines", "\n\n" + strings.Repeat(record("1", a)+"\n \n"+record("2", c),
+			9),
 			Options{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -15,15 +15,18 @@ type Float = vecmath.Float
 
 // Errors of [Block.Check] and [Block.CheckRows]. They are wrapped with the example and the value.
 var (
-	ErrLabel   = errors.New("label is neither -1 nor +1")     // a label that a binary learner can't take; also: none
-	ErrValue   = errors.New("value is not a finite number")   // NaN or Inf among the features
-	ErrIndices = errors.New("bad feature index")              // negative, not below Dim, or not above the one before it
-	ErrShape   = errors.New("slices of the block do not fit") // lengths of Y, Ptr, Idx, Val, X, Stride, Dim
+	// a label that a binary learner can't take; also: none
+	ErrLabel = errors.New("label is neither -1 nor +1")
+	ErrValue = errors.New("value is not a finite number") // NaN or Inf among the features
+	// negative, not below Dim, or not above the one before it
+	ErrIndices = errors.New("bad feature index")
+	// lengths of Y, Ptr, Idx, Val, X, Stride, Dim
+	ErrShape = errors.New("slices of the block do not fit")
 )
 
-// Block is a run of examples in the order in which they are learned, either sparse (CSR: Ptr, Idx, Val) or dense
-// (X, Stride). Features are numbered from 0. The slices may be views into larger ones: example i is
-// Idx[Ptr[i]:Ptr[i+1]], or X[i*Stride : i*Stride+Dim].
+// Block is a run of examples in the order in which they are learned, either sparse (CSR: Ptr, Idx,
+// Val) or dense (X, Stride). Features are numbered from 0. The slices may be views into larger
+// ones: example i is Idx[Ptr[i]:Ptr[i+1]], or X[i*Stride : i*Stride+Dim].
 //
 // A block without labels has Y nil, or zeros in Y. It can be scored, but not learned. Of more than
 // two classes, Class numbers that of each example.
@@ -42,7 +45,8 @@ type Block[T Float] struct {
 
 	Class []int32 // number of the class, from 0, one an example; nil for none
 
-	checked uint32 // what has been checked; atomic, since readers of one block may check it at the same time
+	// what has been checked; atomic, since readers of one block may check it at the same time
+	checked uint32
 }
 
 // What has been checked of a block: nothing yet, all but its labels, all.
@@ -161,8 +165,9 @@ func (b *Block[T]) Slice(lo, hi int) Block[T] {
 	return v
 }
 
-// Check verifies shapes, labels, indices and values once; a block found good (and every Slice taken of it after) is not
-// looked at again, so a writer must not change it. Cost: one pass over the non-zeros the first time.
+// Check verifies shapes, labels, indices and values once; a block found good (and every Slice taken
+// of it after) is not looked at again, so a writer must not change it. Cost: one pass over the
+// non-zeros the first time.
 func (b *Block[T]) Check() error {
 	done := atomic.LoadUint32(&b.checked)
 	if done == allChecked {
@@ -210,8 +215,8 @@ func (b *Block[T]) CheckRows() error {
 	return nil
 }
 
-// MarkChecked says that the writer has itself verified what Check verifies: a reader that checks as it reads, or a copy
-// of examples of a checked block.
+// MarkChecked says that the writer has itself verified what Check verifies: a reader that checks as
+// it reads, or a copy of examples of a checked block.
 func (b *Block[T]) MarkChecked() { atomic.StoreUint32(&b.checked, allChecked) }
 
 // markAs says that the writer has copied the examples of a block, of which as much has been
@@ -256,7 +261,8 @@ func (b *Block[T]) checkRows() error {
 	}
 	if b.Dense() {
 		if n > 0 && (b.Stride < b.Dim || len(b.X) < (n-1)*b.Stride+b.Dim) {
-			return fmt.Errorf("%d rows of %d (stride %d) in %d values: %w", n, b.Dim, b.Stride, len(b.X), ErrShape)
+			return fmt.Errorf("%d rows of %d (stride %d) in %d values: %w", n, b.Dim, b.Stride,
+				len(b.X), ErrShape)
 		}
 		for i := range n {
 			for j, v := range b.Row(i) {
@@ -268,7 +274,8 @@ func (b *Block[T]) checkRows() error {
 		return nil
 	}
 	if len(b.Ptr) != n+1 || len(b.Idx) != len(b.Val) || b.Ptr[0] < 0 || b.Ptr[n] > len(b.Idx) {
-		return fmt.Errorf("%d examples, %d offsets, %d indices, %d values: %w", n, len(b.Ptr), len(b.Idx), len(b.Val), ErrShape)
+		return fmt.Errorf("%d examples, %d offsets, %d indices, %d values: %w", n, len(b.Ptr),
+			len(b.Idx), len(b.Val), ErrShape)
 	}
 	for i := range n {
 		if b.Ptr[i] > b.Ptr[i+1] {

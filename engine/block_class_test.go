@@ -29,7 +29,8 @@ func TestBlockClasses(t *testing.T) {
 			if err := b.CheckClasses(3); !errors.Is(err, c.classes) {
 				t.Errorf("%s, %s: CheckClasses says %v, want %v", c.name, form, err, c.classes)
 			}
-			if c.classes == nil && (len(v.Class) != 2 || v.Class[1] != 1 || v.CheckClasses(3) != nil) {
+			if c.classes == nil && (len(v.Class) != 2 || v.Class[1] != 1 ||
+				v.CheckClasses(3) != nil) {
 				t.Errorf("%s, %s: a part has the classes %v", c.name, form, v.Class)
 			}
 			b.Y, b.checked = nil, 0

@@ -32,7 +32,8 @@ const (
 //
 //	z(x) = [cos w_1.x ... cos w_D/2.x, sin w_1.x ... sin w_D/2.x] / sqrt(D/2)
 //	w_k ~ N(0, I/sigma^2)
-//	z(x).z(y) = K(x, y) + e,   K = exp(-|x-y|^2 / (2 sigma^2)),   E e = 0,   Var e = (1 - K^2)^2 / D
+//	z(x).z(y) = K(x, y) + e,   K = exp(-|x-y|^2 / (2 sigma^2)),   E e = 0
+//	Var e = (1 - K^2)^2 / D
 //
 // z has length 1. sigma is a width; papers that write exp(-|x-y|^2 / (2 s)) give its square: sigma
 // = sqrt(s).

@@ -65,9 +65,11 @@ type store[T Float] interface {
 	// features.
 	tables(n, nnz, features int) [3]pointTable
 	makeRoom(n, nnz int)
-	put(i int, idx []int32, val []T)                     // stores example i, the next one, for which there is room
-	replace(i int, idx []int32, val []T)                 // makes room if need be
-	grows(i, nnz int) int                                // non-zeros more if example i is replaced by one with nnz
+	// stores example i, the next one, for which there is room
+	put(i int, idx []int32, val []T)
+	replace(i int, idx []int32, val []T) // makes room if need be
+	// non-zeros more if example i is replaced by one with nnz
+	grows(i, nnz int) int
 	nonZeros(idx []int32, val []T, i int) ([]int32, []T) // appends those of example i
 	cost() int                                           // about how many ns a value takes
 

@@ -590,7 +590,8 @@ func TestNearlyEqual(t *testing.T) {
 	}
 }
 
-// TestPointsClone: a copy of a list in any form gives the same values, whatever becomes of the list.
+// TestPointsClone: a copy of a list in any form gives the same values, whatever becomes of the
+// list.
 func TestPointsClone(t *testing.T) {
 	for name, values := range map[string][]float32{
 		"bits": {0, 1}, "bytes": {0, 1, 200}, "floats": {0, 0.5, -2}} {
@@ -627,7 +628,9 @@ func TestPointsClone(t *testing.T) {
 			b, z := rows(9), rows(1)
 			p.Append(b, 0, 9)
 			c := p.Clone()
-			if empty.Len() != 0 || c.Len() != 9 || c.Form() != p.Form() || c.Bytes() > p.Bytes()*9/8 { // a copy is rounded up
+			// a copy is rounded up
+			if empty.Len() != 0 || c.Len() != 9 || c.Form() != p.Form() ||
+				c.Bytes() > p.Bytes()*9/8 {
 				t.Errorf("%s: %d examples as %s in %d bytes, want 9 as %s in %d", name, c.Len(),
 					c.Form(), c.Bytes(), p.Form(), p.Bytes())
 			}

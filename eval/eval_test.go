@@ -19,7 +19,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// told is a learner whose scores are the value of feature 0, and which updates where feature 1 says so.
+// told is a learner whose scores are the value of feature 0, and which updates where feature 1 says
+// so.
 type told struct {
 	learner.Learner[float64]
 	seen   []float64 // feature 0 of each example learned, in order
@@ -77,9 +78,11 @@ func (l *slow) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	return l.told.Learn(b, rounds)
 }
 
-// TestSlowBlocks: a learner gets blocks of up to DefaultBlock examples, but none that takes it long.
+// TestSlowBlocks: a learner gets blocks of up to DefaultBlock examples, but none that takes it
+// long.
 func TestSlowBlocks(t *testing.T) {
-	all := &engine.Block[float64]{Dim: 2, Stride: 2, Y: slices.Repeat([]float64{1}, 2000), X: make([]float64, 4000)}
+	all := &engine.Block[float64]{Dim: 2, Stride: 2, Y: slices.Repeat([]float64{1}, 2000),
+		X: make([]float64, 4000)}
 	for _, c := range []struct {
 		each  time.Duration
 		first []int
@@ -92,11 +95,14 @@ func TestSlowBlocks(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &slow{each: c.each}
-			if _, err := eval.Run(context.Background(), l, memory(all), eval.Options{}); err != nil {
+			if _, err := eval.Run(context.Background(), l, memory(all),
+				eval.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			if got := l.sizes[:len(c.first)]; !slices.Equal(got, c.first) || slices.Max(l.sizes) != c.most || len(l.seen) != 2000 {
-				t.Errorf("%v an example: blocks of %d ..., at most %d, want %d and %d; %d examples", c.each, got, slices.Max(l.sizes), c.first, c.most, len(l.seen))
+			if got := l.sizes[:len(c.first)]; !slices.Equal(got, c.first) ||
+				slices.Max(l.sizes) != c.most || len(l.seen) != 2000 {
+				t.Errorf("%v an example: blocks of %d ..., at most %d, want %d and %d; %d examples",
+					c.each, got, slices.Max(l.sizes), c.first, c.most, len(l.seen))
 			}
 		})
 	}
@@ -228,7 +234,8 @@ func TestBlocks(t *testing.T) {
 		r.Read, r.Learn = 0, 0
 		return r, l.State()
 	}
-	for _, o := range []eval.Options{{Epochs: 1}, {Epochs: 3}, {Epochs: 3, Shuffle: true, Seed: 7}, {UntilConverged: true, Shuffle: true}} {
+	for _, o := range []eval.Options{{Epochs: 1}, {Epochs: 3}, {Epochs: 3, Shuffle: true, Seed: 7},
+		{UntilConverged: true, Shuffle: true}} {
 		wantResult, wantState := run(memory(all), o)
 		for _, size := range []int{1, 7, 256, 10000} {
 			o := o
@@ -294,13 +301,16 @@ func TestUntilConverged(t *testing.T) {
 	if !r.Converged || r.Epochs < 2 || r.Presented != int64(r.Epochs)*300 {
 		t.Errorf("result %+v, want converged after some epochs", r)
 	}
-	if c, err := eval.Test(t.Context(), learner.ViewOf(l), memory(all)); err != nil || c.Errors != 0 {
+	if c, err := eval.Test(t.Context(), learner.ViewOf(l), memory(all)); err != nil ||
+		c.Errors != 0 {
 		t.Errorf("%d errors (%v) on the data it converged on", c.Errors, err)
 	}
-	if m, ok, err := eval.Measure(t.Context(), learner.ViewOf(l), memory(all)); err != nil || !ok || !(m.Norm(2, 0) > 0) {
+	if m, ok, err := eval.Measure(t.Context(), learner.ViewOf(l), memory(all)); err != nil || !ok ||
+		!(m.Norm(2, 0) > 0) {
 		t.Errorf("margin %v %v %v, want > 0", m, ok, err)
 	}
-	limited, err := eval.Run(t.Context(), perceptron(t), memory(all), eval.Options{UntilConverged: true, MaxUpdates: 1})
+	limited, err := eval.Run(t.Context(), perceptron(t), memory(all),
+		eval.Options{UntilConverged: true, MaxUpdates: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,14 +326,17 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("stream with %+v: %v, want ErrOnePass", o, err)
 		}
 	}
-	for _, o := range []eval.Options{{Epochs: 2, UntilConverged: true}, {Epochs: -1}, {Block: -1}, {CheckpointEvery: -1}} {
-		if _, err := eval.Run(t.Context(), &told{}, memory(random(10, 4)), o); !errors.Is(err, eval.ErrOptions) {
+	for _, o := range []eval.Options{{Epochs: 2, UntilConverged: true}, {Epochs: -1}, {Block: -1},
+		{CheckpointEvery: -1}} {
+		if _, err := eval.Run(t.Context(), &told{}, memory(random(10, 4)), o); !errors.Is(err,
+			eval.ErrOptions) {
 			t.Errorf("%+v: %v, want ErrOptions", o, err)
 		}
 	}
 	bad := errors.New("bad row")
 	half := &stream{blocks: []*engine.Block[float64]{random(10, 4)}, err: bad}
-	if r, err := eval.Run(t.Context(), &told{}, half, eval.Options{}); !errors.Is(err, bad) || r.Presented != 10 || r.Epochs != 0 {
+	if r, err := eval.Run(t.Context(), &told{}, half, eval.Options{}); !errors.Is(err, bad) ||
+		r.Presented != 10 || r.Epochs != 0 {
 		t.Errorf("source that fails: %+v, %v; want 10 examples and its error", r, err)
 	}
 	l := &told{hook: func(n int) error {
@@ -332,7 +345,8 @@ func TestRefusals(t *testing.T) {
 		}
 		return nil
 	}}
-	if r, err := eval.Run(t.Context(), l, memory(random(10, 4)), eval.Options{Block: 2}); !errors.Is(err, bad) || r.Presented != 4 {
+	if r, err := eval.Run(t.Context(), l, memory(random(10, 4)),
+		eval.Options{Block: 2}); !errors.Is(err, bad) || r.Presented != 4 {
 		t.Errorf("learner that fails: %+v, %v; want 4 examples and its error", r, err)
 	}
 }
@@ -363,13 +377,15 @@ func TestCheckpoints(t *testing.T) {
 	for _, size := range []int{1, 64, 256} {
 		var marks []int64
 		l := &told{}
-		o := eval.Options{Epochs: 2, Block: size, CheckpointEvery: 120, Checkpoint: func(r eval.Result) error {
-			if int64(len(l.seen)) != r.Presented {
-				t.Errorf("checkpoint says %d presented, learner saw %d", r.Presented, len(l.seen))
-			}
-			marks = append(marks, r.Presented)
-			return nil
-		}}
+		o := eval.Options{Epochs: 2, Block: size, CheckpointEvery: 120,
+			Checkpoint: func(r eval.Result) error {
+				if int64(len(l.seen)) != r.Presented {
+					t.Errorf("checkpoint says %d presented, learner saw %d", r.Presented,
+						len(l.seen))
+				}
+				marks = append(marks, r.Presented)
+				return nil
+			}}
 		if _, err := eval.Run(t.Context(), l, memory(all), o); err != nil {
 			t.Fatal(err)
 		}
@@ -378,13 +394,15 @@ func TestCheckpoints(t *testing.T) {
 		}
 	}
 	n := 0
-	o := eval.Options{Block: 10, CheckpointAfter: time.Nanosecond, Checkpoint: func(eval.Result) error { n++; return nil }}
+	o := eval.Options{Block: 10, CheckpointAfter: time.Nanosecond,
+		Checkpoint: func(eval.Result) error { n++; return nil }}
 	if _, err := eval.Run(t.Context(), &told{}, memory(all), o); err != nil || n != 25 {
 		t.Errorf("%d checkpoints (%v), want one a block, 25", n, err)
 	}
 	full := errors.New("disk full")
 	o.Checkpoint = func(eval.Result) error { return full }
-	if r, err := eval.Run(t.Context(), &told{}, memory(all), o); !errors.Is(err, full) || r.Presented != 10 {
+	if r, err := eval.Run(t.Context(), &told{}, memory(all), o); !errors.Is(err, full) ||
+		r.Presented != 10 {
 		t.Errorf("%+v, %v; want the checkpoint's error after the first block", r, err)
 	}
 }
@@ -405,10 +423,12 @@ func TestProgress(t *testing.T) {
 		{Examples: 2, Errors: 1, SinceExamples: 1, SinceErrors: 0, Updates: 1, Epoch: 1, Total: 6},
 		{Examples: 4, Errors: 3, SinceExamples: 2, SinceErrors: 2, Updates: 5, Epoch: 2, Total: 6},
 	}
-	end := eval.Status{Examples: 6, Errors: 4, SinceExamples: 2, SinceErrors: 1, Updates: 8, Epoch: 2, Total: 6}
+	end := eval.Status{Examples: 6, Errors: 4, SinceExamples: 2, SinceErrors: 1, Updates: 8,
+		Epoch: 2, Total: 6}
 	for _, size := range []int{1, 2, 256} {
 		var got recorder
-		if _, err := eval.Run(t.Context(), &told{}, memory(b), eval.Options{Epochs: 2, Block: size, Progress: &got}); err != nil {
+		if _, err := eval.Run(t.Context(), &told{}, memory(b), eval.Options{Epochs: 2, Block: size,
+			Progress: &got}); err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(want, got.lines); d != "" {
@@ -431,12 +451,14 @@ func TestMargin(t *testing.T) {
 		p    float64
 		skip int
 		m    float64
-	}{{2, 0, 2. / 5}, {2, 1, 2. / 4}, {1, 0, 2. / 4}, {math.Inf(1), 0, 2. / 7}, {4, 0, 2 / math.Pow(math.Pow(3, 4./3)+math.Pow(4, 4./3), 3./4)}} {
+	}{{2, 0, 2. / 5}, {2, 1, 2. / 4}, {1, 0, 2. / 4}, {math.Inf(1), 0, 2. / 7},
+		{4, 0, 2 / math.Pow(math.Pow(3, 4./3)+math.Pow(4, 4./3), 3./4)}} {
 		if got := m.Norm(want.p, want.skip); !(math.Abs(got-want.m) < 1e-15) || !ok || err != nil {
 			t.Errorf("p = %v: margin %v %v %v, want %v", want.p, got, ok, err, want.m)
 		}
 	}
-	m, ok, err = eval.Measure(t.Context(), &told{weight: []float64{3, -4}}, memory(block([3]float64{+1, 2, 0}, [3]float64{+1, -3, 0})))
+	m, ok, err = eval.Measure(t.Context(), &told{weight: []float64{3, -4}},
+		memory(block([3]float64{+1, 2, 0}, [3]float64{+1, -3, 0})))
 	if m.Norm(2, 0) != -0.6 || !ok || err != nil {
 		t.Errorf("margin %v %v %v, want -0.6", m.Norm(2, 0), ok, err)
 	}
@@ -445,13 +467,15 @@ func TestMargin(t *testing.T) {
 			t.Errorf("%s: margin defined (%v)", name, err)
 		}
 	}
-	if _, ok, err := eval.Measure(t.Context(), &told{weight: []float64{1}}, memory(&engine.Block[float64]{})); ok || err != nil {
+	if _, ok, err := eval.Measure(t.Context(), &told{weight: []float64{1}},
+		memory(&engine.Block[float64]{})); ok || err != nil {
 		t.Errorf("no examples: margin defined (%v)", err)
 	}
 }
 
 func TestTest(t *testing.T) {
-	all := block([3]float64{+1, 0, 0}, [3]float64{-1, 0, 0}, [3]float64{-1, -4, 0}, [3]float64{+1, -1, 0})
+	all := block([3]float64{+1, 0, 0}, [3]float64{-1, 0, 0}, [3]float64{-1, -4, 0}, [3]float64{+1,
+		-1, 0})
 	l := &told{}
 	c, err := eval.Test(t.Context(), l, memory(all))
 	if err != nil || c.Examples != 4 || c.Errors != 2 || c.Positives != 2 || c.Predicted != 2 ||

@@ -8,9 +8,11 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// Fit lets l pass over a whole data set until it has converged; see [learners.Fitter]. Nothing is predicted on the way, so Result has
-// no errors and no mistakes. p, which may be nil, is shown how the run goes in place of o.Observe.
-func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T], o learner.FitOptions, p Progress) (Result, error) {
+// Fit lets l pass over a whole data set until it has converged; see [learners.Fitter]. Nothing is
+// predicted on the way, so Result has no errors and no mistakes. p, which may be nil, is shown how
+// the run goes in place of o.Observe.
+func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T],
+	o learner.FitOptions, p Progress) (Result, error) {
 	start := time.Now()
 	var last time.Duration
 	if p != nil {
@@ -24,7 +26,8 @@ func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T
 	r, err := l.Fit(ctx, src.all, o)
 	if p != nil {
 		if err == nil || r.Updates > 0 {
-			p.Fit(learner.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Violators: r.Violators, Margin: r.Margin, Bound: r.Bound}, time.Since(start))
+			p.Fit(learner.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Violators: r.Violators,
+				Margin: r.Margin, Bound: r.Bound}, time.Since(start))
 		}
 		p.End(Status{})
 	}

@@ -20,8 +20,9 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// pinned are the beginnings of the SHA-256 of model files, the same on every CPU that the tests run on. A change here
-// means that models of the same data, settings and seed are no longer the same file.
+// pinned are the beginnings of the SHA-256 of model files, the same on every CPU that the tests run
+// on. A change here means that models of the same data, settings and seed are no longer the same
+// file.
 var pinned = map[string]string{
 	"sparse/alma":       "9b8fcd37b683",
 	"sparse/lms":        "1914e19aa002",
@@ -91,8 +92,9 @@ func (w way) String() string {
 // learner, in both precisions.
 var crossed = map[string]bool{"obpm": true, "obpm rbf": true, "vvm": true}
 
-// TestMetamorphic demands equal model bytes over every implementation x threads 1, 2, 3, 8 x blocks of 1, 7, 256 x lanes and active lists, and, for
-// every number of threads with one of the blocks, of training on A and B at once and of training on A, saving, loading and training on B.
+// TestMetamorphic demands equal model bytes over every implementation x threads 1, 2, 3, 8 x blocks
+// of 1, 7, 256 x lanes and active lists, and, for every number of threads with one of the blocks,
+// of training on A and B at once and of training on A, saving, loading and training on B.
 func TestMetamorphic(t *testing.T) {
 	before := vecmath.Active().String()
 	t.Cleanup(func() {
@@ -100,7 +102,8 @@ func TestMetamorphic(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for form, data := range map[string]*dataset.Data[float32]{"sparse": sparseData(500), "dense": denseData(t, 300)} {
+	for form, data := range map[string]*dataset.Data[float32]{"sparse": sparseData(500),
+		"dense": denseData(t, 300)} {
 		names := []string{"obpm rbf", "romma rbf"}
 		for _, name := range learner.Names() {
 			if e, err := learner.Lookup(name); err != nil {
@@ -209,12 +212,14 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 				return
 			}
 			some := d.Block.Slice(0, 120)
-			if _, err := l.(learner.Fitter[float32]).Fit(context.Background(), &some, learner.FitOptions{Delta: 1, GramBytes: int64(w.block) << 10}); err != nil {
+			if _, err := l.(learner.Fitter[float32]).Fit(context.Background(), &some,
+				learner.FitOptions{Delta: 1, GramBytes: int64(w.block) << 10}); err != nil {
 				t.Fatal(err)
 			}
 			return
 		}
-		_, err := eval.Run(context.Background(), l, src, eval.Options{Epochs: epochs, Shuffle: true, Seed: seed, Before: before, Block: w.block})
+		_, err := eval.Run(context.Background(), l, src, eval.Options{Epochs: epochs, Shuffle: true,
+			Seed: seed, Before: before, Block: w.block})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,8 +256,9 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 	return b.Bytes()
 }
 
-// sparseData makes examples of 12 categorical attributes with 10 values each, one-hot; one in eight has no attribute at all. Scores of
-// exactly 0 are common in such data, so that a single bit of difference shows soon.
+// sparseData makes examples of 12 categorical attributes with 10 values each, one-hot; one in eight
+// has no attribute at all. Scores of exactly 0 are common in such data, so that a single bit of
+// difference shows soon.
 func sparseData(n int) *dataset.Data[float32] {
 	rng := engine.NewRand(3, 0)
 	var d dataset.Data[float32]
@@ -278,7 +284,8 @@ func sparseData(n int) *dataset.Data[float32] {
 
 func denseData(t *testing.T, n int) *dataset.Data[float32] {
 	t.Helper()
-	d, err := dataset.Generate[float32]("margin", map[string]string{"n": fmt.Sprint(n), "d": "37", "noise": "0.1", "seed": "5"})
+	d, err := dataset.Generate[float32]("margin", map[string]string{"n": fmt.Sprint(n), "d": "37",
+		"noise": "0.1", "seed": "5"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// Probabilities tallies predicted probabilities p = P(y = +1) beside the labels that came. The zero value is empty.
+// Probabilities tallies predicted probabilities p = P(y = +1) beside the labels that came. The zero
+// value is empty.
 type Probabilities struct {
 	Examples int64
 	logLoss  float64
@@ -20,10 +21,12 @@ type Probabilities struct {
 	}
 }
 
-// calibrationBins equal bins of [0, 1] are what CalibrationError compares; a probability on a border belongs to the upper one.
+// calibrationBins equal bins of [0, 1] are what CalibrationError compares; a probability on a
+// border belongs to the upper one.
 const calibrationBins = 10
 
-// LeastProbability is what LogLoss takes the probability of a label for where it is less: certainty that was wrong would cost an infinite loss.
+// LeastProbability is what LogLoss takes the probability of a label for where it is less: certainty
+// that was wrong would cost an infinite loss.
 const LeastProbability = 1e-15
 
 // Add tallies one prediction. y is -1 or +1. A NaN is the probability 0 of the label that came.
@@ -50,8 +53,9 @@ func (s *Probabilities) LogLoss() float64 { return s.mean(s.logLoss) }
 // Brier returns the mean of (p - [y = +1])^2; 0 without examples.
 func (s *Probabilities) Brier() float64 { return s.mean(s.brier) }
 
-// CalibrationError returns the expected calibration error: over 10 equal bins of p, the mean, weighted by their examples, of the distance between
-// the mean of p and the share of +1; 0 without examples.
+// CalibrationError returns the expected calibration error: over 10 equal bins of p, the mean,
+// weighted by their examples, of the distance between the mean of p and the share of +1; 0 without
+// examples.
 func (s *Probabilities) CalibrationError() float64 {
 	var sum float64
 	for _, b := range s.bins {

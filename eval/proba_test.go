@@ -26,13 +26,15 @@ func TestProbabilities(t *testing.T) {
 	} {
 		s.Add(x.y, x.p)
 	}
-	logLoss := -(math.Log(0.75) + math.Log(0.25) + math.Log(0.75) + 0 + 2*math.Log(0.3) + math.Log(1e-15) + 0) / 8
+	logLoss := -(math.Log(0.75) + math.Log(0.25) + math.Log(0.75) + 0 + 2*math.Log(0.3) +
+		math.Log(1e-15) + 0) / 8
 	brier := (0.0625 + 0.5625 + 0.0625 + 0 + 0.49 + 0.49 + 1 + 0) / 8
 	calibration := (math.Abs(1.5-1) + 0.25 + math.Abs(0.6-2) + math.Abs(2-1) + 0) / 8
 	for _, c := range []struct {
 		what      string
 		got, want float64
-	}{{"log-loss", s.LogLoss(), logLoss}, {"Brier", s.Brier(), brier}, {"calibration error", s.CalibrationError(), calibration}} {
+	}{{"log-loss", s.LogLoss(), logLoss}, {"Brier", s.Brier(), brier}, {"calibration error",
+		s.CalibrationError(), calibration}} {
 		if math.Abs(c.got-c.want) > 1e-15*8 {
 			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
 		}
@@ -47,8 +49,8 @@ func TestProbabilities(t *testing.T) {
 	}
 }
 
-// TestRunProba: the probabilities of a run are those that each example had before it was learned, of the first pass in the result and of all in the
-// progress; the model is that of a run without.
+// TestRunProba: the probabilities of a run are those that each example had before it was learned,
+// of the first pass in the result and of all in the progress; the model is that of a run without.
 func TestRunProba(t *testing.T) {
 	d := denseData(t, 60)
 	fresh := func() learner.Learner[float32] {
@@ -69,7 +71,8 @@ func TestRunProba(t *testing.T) {
 			b := d.Block.Slice(i, i+1)
 			var p [1]float64
 			var r [1]learner.Round
-			if err := errors.Join(learner.ProberOf(l).Proba(&b, p[:]), l.Learn(&b, r[:])); err != nil {
+			if err := errors.Join(learner.ProberOf(l).Proba(&b, p[:]), l.Learn(&b,
+				r[:])); err != nil {
 				t.Fatal(err)
 			}
 			all.Add(float64(b.Y[0]), p[0])
@@ -81,7 +84,8 @@ func TestRunProba(t *testing.T) {
 	src := eval.NewMemory(&d.Block, d.Gather)
 	var seen recorder
 	got := fresh()
-	r, err := eval.Run(context.Background(), got, src, eval.Options{Epochs: 2, Proba: true, Progress: &seen})
+	r, err := eval.Run(context.Background(), got, src, eval.Options{Epochs: 2, Proba: true,
+		Progress: &seen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +102,8 @@ func TestRunProba(t *testing.T) {
 	}
 	for i := range f {
 		if f[i] != g[i] {
-			t.Fatalf("example %d scores %v after a run with probabilities, %v without", i, f[i], g[i])
+			t.Fatalf("example %d scores %v after a run with probabilities, %v without", i, f[i],
+				g[i])
 		}
 	}
 	if last := seen.ends[0].Proba; last == nil || *last != all {
@@ -110,8 +115,10 @@ func TestRunProba(t *testing.T) {
 		t.Fatal(err)
 	}
 	plainCount, err := eval.Test(context.Background(), learner.ViewOf(got), src)
-	if err != nil || count != plainCount || s.Examples != count.Examples || !(s.LogLoss() < want.LogLoss()) {
-		t.Errorf("on the examples learned: %+v, %+v, want %+v; log-loss %v, before learning %v (%v)", count, s, plainCount, s.LogLoss(), want.LogLoss(), err)
+	if err != nil || count != plainCount || s.Examples != count.Examples ||
+		!(s.LogLoss() < want.LogLoss()) {
+		t.Errorf("on the examples learned: %+v, %+v, want %+v; log-loss %v, before learning "+
+			"%v (%v)", count, s, plainCount, s.LogLoss(), want.LogLoss(), err)
 	}
 
 	e, _ := learner.Lookup("pa")
@@ -119,7 +126,8 @@ func TestRunProba(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := eval.Run(context.Background(), pa, src, eval.Options{Proba: true}); !errors.Is(err, eval.ErrOptions) {
+	if _, err := eval.Run(context.Background(), pa, src, eval.Options{Proba: true}); !errors.Is(err,
+		eval.ErrOptions) {
 		t.Errorf("pa: %v, want %v", err, eval.ErrOptions)
 	}
 }

@@ -31,9 +31,9 @@ func share(part, of int64) float64 {
 	return float64(part) / float64(of)
 }
 
-// Progress observes a run, from the goroutine that runs it. Line is called after example 1, 2, 4, 8,
-// ..., Step after every block, End once, however the run ends. A run on a whole data set calls Fit
-// instead, each second or so and at its end.
+// Progress observes a run, from the goroutine that runs it. Line is called after example 1, 2, 4,
+// 8, ..., Step after every block, End once, however the run ends. A run on a whole data set calls
+// Fit instead, each second or so and at its end.
 type Progress interface {
 	Line(Status)
 	Step(Status)

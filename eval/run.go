@@ -1,11 +1,12 @@
-// Package eval measures learners: progressive validation while they learn, and error and margin of what they have
-// learned.
+// Package eval measures learners: progressive validation while they learn, and error and margin of
+// what they have learned.
 //
-// There is one way for an example: the learner scores it, the score is tallied, then the learner learns it. [Run] drives
-// that over a stream or over a data set in memory; [Test], [Margin] and [Score] only look.
+// There is one way for an example: the learner scores it, the score is tallied, then the learner
+// learns it. [Run] drives that over a stream or over a data set in memory; [Test], [Margin] and
+// [Score] only look.
 //
-// Conventions: a mistake is y f(x) <= 0, so a score of 0 is a mistake whatever the label; the predicted label of a score of 0
-// is +1, so it is an error on negatives only.
+// Conventions: a mistake is y f(x) <= 0, so a score of 0 is a mistake whatever the label; the
+// predicted label of a score of 0 is +1, so it is an error on negatives only.
 package eval
 
 import (
@@ -23,22 +24,23 @@ import (
 // DefaultBlock is the number of examples that a learner is given at once.
 const DefaultBlock = 256
 
-// Of a learner that is slow, blocks are shorter, so that progress, checkpoints and interrupts come in time: the first is of firstBlock examples, and
-// what takes longer than longBlock is cut.
+// Of a learner that is slow, blocks are shorter, so that progress, checkpoints and interrupts come
+// in time: the first is of firstBlock examples, and what takes longer than longBlock is cut.
 const (
 	firstBlock = 4
 	longBlock  = 200 * time.Millisecond
 )
 
 var (
-	// ErrOnePass is returned when a stream, which passes once, is asked for epochs, for an order or for convergence.
+	// ErrOnePass is returned when a stream, which passes once, is asked for epochs, for an order or
+	// for convergence.
 	ErrOnePass = errors.New("a stream can be read only once")
 	// ErrOptions is returned for options that contradict each other.
 	ErrOptions = errors.New("bad options")
 )
 
-// Source gives examples in order, some at a time. Next returns io.EOF after the last one; a block is good until the next call.
-// Streams of package dataset are sources, and so is [Memory].
+// Source gives examples in order, some at a time. Next returns io.EOF after the last one; a block
+// is good until the next call. Streams of package dataset are sources, and so is [Memory].
 type Source[T engine.Float] interface {
 	Next() (*engine.Block[T], error)
 }
@@ -56,7 +58,8 @@ func Wait[T engine.Float](src Source[T], d time.Duration) bool {
 	return !ok || w.Wait(d)
 }
 
-// Memory is a data set in memory: a Source that can be passed over again, in any order. Not safe for concurrent use.
+// Memory is a data set in memory: a Source that can be passed over again, in any order. Not safe
+// for concurrent use.
 type Memory[T engine.Float] struct {
 	all    *engine.Block[T]
 	gather func(dst *engine.Block[T], order []int32)
@@ -67,9 +70,10 @@ type Memory[T engine.Float] struct {
 	buf    engine.Block[T]
 }
 
-// NewMemory makes a source of the block. gather copies examples into a buffer block in the order given; it is needed for
-// shuffled passes only.
-func NewMemory[T engine.Float](b *engine.Block[T], gather func(dst *engine.Block[T], order []int32)) *Memory[T] {
+// NewMemory makes a source of the block. gather copies examples into a buffer block in the order
+// given; it is needed for shuffled passes only.
+func NewMemory[T engine.Float](b *engine.Block[T], gather func(dst *engine.Block[T],
+	order []int32)) *Memory[T] {
 	return &Memory[T]{all: b, gather: gather, size: DefaultBlock}
 }
 
@@ -97,17 +101,28 @@ func (m *Memory[T]) Next() (*engine.Block[T], error) {
 	return &m.buf, nil
 }
 
-// Options say how Run goes about it. The zero value is one pass in the order of the data. Block never changes a result.
+// Options say how Run goes about it. The zero value is one pass in the order of the data. Block
+// never changes a result.
 type Options struct {
-	Epochs         int           // passes; 0 is 1
-	UntilConverged bool          // pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
-	MaxUpdates     int64         // of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no limit
-	Shuffle        bool          // a fresh order for every pass, drawn from Seed and the number of the pass
-	Seed           uint64        // of the orders
-	Resume         *learner.Pass // go on here, where a run was stopped, if it was over these examples with the same Shuffle; nil: nowhere
-	Before         int64         // examples the learner was presented before this run: passes are counted on from there
-	Block          int           // examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
-	Proba          bool          // ask for the probability of each example before it is learned, which makes blocks of one; ErrOptions if the learner has none
+	Epochs int // passes; 0 is 1
+	// pass until converged (see Result), or MaxUpdates is reached; excludes Epochs
+	UntilConverged bool
+	// of this run; looked at after each pass, so that the result does not depend on blocks; 0 is no
+	// limit
+	MaxUpdates int64
+	// a fresh order for every pass, drawn from Seed and the number of the pass
+	Shuffle bool
+	Seed    uint64 // of the orders
+	// go on here, where a run was stopped, if it was over these examples with the same Shuffle;
+	// nil: nowhere
+	Resume *learner.Pass
+	// examples the learner was presented before this run: passes are counted on from there
+	Before int64
+	// examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
+	Block int
+	// ask for the probability of each example before it is learned, which makes blocks of one;
+	// ErrOptions if the learner has none
+	Proba bool
 
 	Progress Progress // nil shows nothing
 
@@ -115,33 +130,41 @@ type Options struct {
 	// whatever Block.
 	Timed func(time.Duration)
 
-	Checkpoint      func(Result) error // called between blocks, at the marks below; an error ends the run
-	CheckpointEvery int64              // examples presented
-	CheckpointAfter time.Duration      // since the last one, also while a Source that is a Waiter gives nothing
+	// called between blocks, at the marks below; an error ends the run
+	Checkpoint      func(Result) error
+	CheckpointEvery int64 // examples presented
+	// since the last one, also while a Source that is a Waiter gives nothing
+	CheckpointAfter time.Duration
 }
 
 // Result is what a run counted.
 type Result struct {
-	Examples  int64              // presented in the first pass
-	Presented int64              // in all passes
-	Epochs    int                // passes completed
-	Updates   int64              // sum of Round.Updates
-	Mistakes  int64              // rounds with y f(x) <= 0, all passes
-	Errors    int64              // rounds with a wrong predicted label, first pass only
-	Proba     *Probabilities     // with Options.Proba: of the first pass, each before its label was shown
-	Converged bool               // the last pass was complete and made no update, and Mistaken is 0 or nil
-	Mistaken  *int               // after such a pass of a learners.MistakeChecker: examples that are mistakes still; else nil
-	Pass      *learner.Pass      // with Options.UntilConverged: where it stands, while it is not at an end; nil after it
+	Examples  int64 // presented in the first pass
+	Presented int64 // in all passes
+	Epochs    int   // passes completed
+	Updates   int64 // sum of Round.Updates
+	Mistakes  int64 // rounds with y f(x) <= 0, all passes
+	Errors    int64 // rounds with a wrong predicted label, first pass only
+	// with Options.Proba: of the first pass, each before its label was shown
+	Proba *Probabilities
+	// the last pass was complete and made no update, and Mistaken is 0 or nil
+	Converged bool
+	// after such a pass of a learners.MistakeChecker: examples that are mistakes still; else nil
+	Mistaken *int
+	// with Options.UntilConverged: where it stands, while it is not at an end; nil after it
+	Pass      *learner.Pass
 	Resumed   bool               // went on at Options.Resume, or a Fit where it was cut
 	Fit       *learner.FitResult // of Fit; nil after Run
 	Read      time.Duration      // spent waiting for the source
 	Learn     time.Duration      // spent learning, tallies included
 	NotFinite int64              // rounds whose score was NaN or infinite, all passes
-	Warnings  []Warning          // at the end: of the order of the first pass, the features, and the scores of the later half of all passes
+	// at the end: of the order of the first pass, the features, and the scores of the later half of
+	// all passes
+	Warnings []Warning
 }
 
-// ProgressiveError returns the share of wrong predictions in the first pass, each made before its label was shown; 0 if
-// nothing was presented.
+// ProgressiveError returns the share of wrong predictions in the first pass, each made before its
+// label was shown; 0 if nothing was presented.
 func (r Result) ProgressiveError() float64 {
 	if r.Examples == 0 {
 		return 0
@@ -157,11 +180,13 @@ func (r Result) NsPerExample() float64 {
 	return float64(r.Learn.Nanoseconds()) / float64(r.Presented)
 }
 
-// Run teaches l what src gives. When ctx ends it stops between two blocks and returns the context's cause; the learner and the
-// Result then hold what was done so far, as they do on any error of src, l or Checkpoint.
+// Run teaches l what src gives. When ctx ends it stops between two blocks and returns the context's
+// cause; the learner and the Result then hold what was done so far, as they do on any error of src,
+// l or Checkpoint.
 //
 // Cost beside the learner's: some ns an example; nothing is allocated after the first block.
-func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T], o Options) (Result, error) {
+func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T],
+	o Options) (Result, error) {
 	mem, inMemory := src.(*Memory[T])
 	if err := o.check(inMemory, inMemory && mem.gather != nil); err != nil {
 		return Result{}, err
@@ -375,7 +400,8 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 			if r.prober != nil {
 				hi = lo + 1
 			}
-			if every := r.o.CheckpointEvery; every > 0 { // a checkpoint falls on its example, so cut there
+			// a checkpoint falls on its example, so cut there
+			if every := r.o.CheckpointEvery; every > 0 {
 				hi = min(hi, lo+int(every-r.res.Presented%every))
 			}
 			r.view = b.Slice(lo, hi)

@@ -10,8 +10,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Score passes over src, scores each block (at most DefaultBlock examples at once) with p, and hands
-// both to each. The slices are good during the call only.
+// Score passes over src, scores each block (at most DefaultBlock examples at once) with p, and
+// hands both to each. The slices are good during the call only.
 func Score[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T],
 	each func(b *engine.Block[T], scores []float64) error) error {
 	if mem, ok := src.(*Memory[T]); ok {
@@ -47,11 +47,12 @@ func Score[T engine.Float](ctx context.Context, p learner.Predictor[T], src Sour
 // Count is what was counted of scores beside the labels. Warnings says what they are worth.
 type Count struct {
 	Examples  int64 `json:"examples"`
-	Errors    int64 `json:"errors"`     // wrong predicted labels; a score of 0 predicts +1
-	Positives int64 `json:"positives"`  // labelled +1
-	Predicted int64 `json:"predicted"`  // as +1
-	NotFinite int64 `json:"not_finite"` // scores that are NaN or infinite; NaN is an error and predicts neither label
-	Changes   int64 `json:"changes"`    // examples whose label is not that of the one before
+	Errors    int64 `json:"errors"`    // wrong predicted labels; a score of 0 predicts +1
+	Positives int64 `json:"positives"` // labelled +1
+	Predicted int64 `json:"predicted"` // as +1
+	// scores that are NaN or infinite; NaN is an error and predicts neither label
+	NotFinite int64 `json:"not_finite"`
+	Changes   int64 `json:"changes"` // examples whose label is not that of the one before
 
 	last float64 // label of the one before; 0: none
 }
@@ -105,9 +106,10 @@ type Margins struct {
 	Count Count     // of the same examples
 }
 
-// Norm returns the p-norm margin Least/|w|_q, 1/p + 1/q = 1, p >= 1 or +Inf: the least distance, in the p-norm, of an example from the hyperplane
-// (PUMMA paper, Lemma 1). The first skip weights don't count, as that of an appended bias where margins are to be those of the examples
-// without it. NaN if no other weight is there.
+// Norm returns the p-norm margin Least/|w|_q, 1/p + 1/q = 1, p >= 1 or +Inf: the least distance, in
+// the p-norm, of an example from the hyperplane (PUMMA paper, Lemma 1). The first skip weights
+// don't count, as that of an appended bias where margins are to be those of the examples without
+// it. NaN if no other weight is there.
 func (m Margins) Norm(p float64, skip int) float64 {
 	w := m.W[min(skip, len(m.W)):]
 	var norm float64
@@ -131,9 +133,9 @@ func (m Margins) Norm(p float64, skip int) float64 {
 	return m.Least / norm
 }
 
-// Measure takes the Margins of p over src. ok is false where none is defined: p has no weight vector,
-// the vector is 0, scores are not finite, or src is empty. The examples are taken as prepared: an
-// appended bias feature and its weight count like any other.
+// Measure takes the Margins of p over src. ok is false where none is defined: p has no weight
+// vector, the vector is 0, scores are not finite, or src is empty. The examples are taken as
+// prepared: an appended bias feature and its weight count like any other.
 func Measure[T engine.Float](ctx context.Context, p learner.Predictor[T],
 	src Source[T]) (m Margins, ok bool, err error) {
 	m = Margins{Least: math.Inf(1), W: p.Weights()}

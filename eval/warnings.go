@@ -88,8 +88,8 @@ func (c Count) since(from Count) Count {
 		c.Predicted - from.Predicted, c.NotFinite - from.NotFinite, c.Changes - from.Changes, 0}
 }
 
-// scales looks at the sizes of the features in some of the first examples of a run: all would take a
-// short run of a quick learner more time than its learning.
+// scales looks at the sizes of the features in some of the first examples of a run: all would take
+// a short run of a quick learner more time than its learning.
 type scales struct {
 	seen    int // examples that have come, up to scaleRows
 	rows    int // of them looked at

@@ -6,7 +6,8 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// MaxSumSq returns R^2, the square of the longest example's length, with the extended coordinate Delta.
+// MaxSumSq returns R^2, the square of the longest example's length, with the extended coordinate
+// Delta.
 func MaxSumSq[T Float](b *engine.Block[T], delta float64) float64 {
 	var top float64
 	for i := range b.Len() {

@@ -7,8 +7,8 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// KernelConfig holds the settings of a kernel. It is embedded in the Config of every learner that takes one. The zero value is the plain
-// inner product.
+// KernelConfig holds the settings of a kernel. It is embedded in the Config of every learner that
+// takes one. The zero value is the plain inner product.
 type KernelConfig struct {
 	Kernel string  `json:"kernel" flag:"kernel" values:"linear|poly|rbf" help:"linear: x.z; poly: (gamma x.z + coef0)^degree; rbf: exp(-gamma |x-z|^2)"`
 	Gamma  float64 `json:"gamma" flag:"gamma" with:"kernel=poly|rbf" help:"gamma of poly and rbf"`
@@ -18,19 +18,23 @@ type KernelConfig struct {
 	Scale  float64 `json:"scale" flag:"scale" help:"the kernel is of examples divided by this (0: 1)"`
 }
 
-// Validate wants settings >= 0 that make an [engine.Kernel], and one of Gamma and Sigma, for a learner of that name.
+// Validate wants settings >= 0 that make an [engine.Kernel], and one of Gamma and Sigma, for a
+// learner of that name.
 func (c *KernelConfig) Validate(learner string) error {
 	check := func(field string, v float64) error {
 		return CheckSetting(learner, field, v, v >= 0, "a number >= 0")
 	}
-	if err := errors.Join(check("gamma", c.Gamma), check("sigma", c.Sigma), check("degree", float64(c.Degree)), check("coef0", c.Coef0), check("scale", c.Scale)); err != nil {
+	if err := errors.Join(check("gamma", c.Gamma), check("sigma", c.Sigma), check("degree",
+		float64(c.Degree)), check("coef0", c.Coef0), check("scale", c.Scale)); err != nil {
 		return err
 	}
 	if c.Sigma != 0 && (c.Gamma != 0 || c.Kernel != "rbf") {
-		return fmt.Errorf("%s: sigma is %v, gamma %v, the kernel %s: sigma stands for rbf's gamma: %w", learner, c.Sigma, c.Gamma, c.EngineKernel().Kind, ErrConfig)
+		return fmt.Errorf("%s: sigma is %v, gamma %v, the kernel %s: sigma stands for rbf's "+
+			"gamma: %w", learner, c.Sigma, c.Gamma, c.EngineKernel().Kind, ErrConfig)
 	}
 	if c.Kernel == "rbf" && c.Gamma == 0 && c.Sigma == 0 {
-		return fmt.Errorf("%s: the kernel rbf has no width: want gamma, or sigma for 1/(2 sigma^2): %w", learner, ErrConfig)
+		return fmt.Errorf("%s: the kernel rbf has no width: want gamma, or sigma for 1/(2 "+
+			"sigma^2): %w", learner, ErrConfig)
 	}
 	if err := c.EngineKernel().Validate(); err != nil {
 		return fmt.Errorf("%s: %w: %w", learner, err, ErrConfig)
@@ -39,7 +43,8 @@ func (c *KernelConfig) Validate(learner string) error {
 }
 
 func (c *KernelConfig) EngineKernel() engine.Kernel {
-	k := engine.Kernel{Kind: engine.KernelKind(c.Kernel), Gamma: c.Gamma, Degree: c.Degree, Coef0: c.Coef0, Scale: c.Scale}
+	k := engine.Kernel{Kind: engine.KernelKind(c.Kernel), Gamma: c.Gamma, Degree: c.Degree,
+		Coef0: c.Coef0, Scale: c.Scale}
 	if c.Kernel == "" {
 		k.Kind = "linear"
 	}

@@ -210,7 +210,8 @@ func Names() []string {
 func Lookup(name string) (Entry, error) {
 	e, ok := registry[name]
 	if !ok {
-		return Entry{}, fmt.Errorf("learners: no learner %q; there are %v: %w", name, slices.Collect(slices.Values(Names())), ErrConfig)
+		return Entry{}, fmt.Errorf("learners: no learner %q; there are %v: %w", name,
+			slices.Collect(slices.Values(Names())), ErrConfig)
 	}
 	return e, nil
 }

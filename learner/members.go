@@ -28,8 +28,8 @@ type MemberRule[T Float] interface {
 	// Step decides for the members lo, lo+1, ... in mask (bit l%64 of mask[l/64]), whose weights
 	// score the example s[0], s[1], ..., which of them update. It clears the bits of the others and
 	// returns how many are left, with their coefficients c: to member lo+l, c[l] times the example
-	// is added. coef, as long as s, is room for c. The sum of the coefficients in word i of mask, in
-	// the order of the members, is added to sums[i]. lo is a multiple of 64, or mask has bit 0
+	// is added. coef, as long as s, is room for c. The sum of the coefficients in word i of mask,
+	// in the order of the members, is added to sums[i]. lo is a multiple of 64, or mask has bit 0
 	// alone. Distinct members may be stepped at the same time; nothing is allocated.
 	Step(sums []float64, mask []uint64, lo int, s []T, y T, norm2 float64, coef []T) (updates int,
 		c []T)
@@ -38,9 +38,9 @@ type MemberRule[T Float] interface {
 	Total(lo int, s []T) float64
 	// Bind names the store of the weights; it may come again, when they have moved.
 	Bind(MemberWeights[T])
-	// Fields walks what the members have besides weights, as a part of the ensemble's State; weights
-	// are the stored ones that come with it, [feature][member]. Names are the rule's own, and not
-	// features, members or sum.
+	// Fields walks what the members have besides weights, as a part of the ensemble's State;
+	// weights are the stored ones that come with it, [feature][member]. Names are the rule's own,
+	// and not features, members or sum.
 	Fields(c *Codec, weights []T)
 }
 

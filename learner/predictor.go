@@ -7,8 +7,8 @@ import (
 )
 
 // Predictor is a hypothesis that does not change: what a learner knew when [Learner.Snapshot] was
-// called. Any number of goroutines may use it at once, also while the learner learns on. It asks for
-// no labels, and allocates nothing once as many calls have run at the same time, on as many
+// called. Any number of goroutines may use it at once, also while the learner learns on. It asks
+// for no labels, and allocates nothing once as many calls have run at the same time, on as many
 // features, as will.
 //
 // One that knows probabilities is a [Prober] too: [ProbaOf].
@@ -59,8 +59,8 @@ func Restored[T Float](p Predictor[T], s State) (Predictor[T], error) {
 }
 
 // PredictorFrom returns a Predictor of the State that Predictor.State gave of one of the same
-// learner, settings and seed. Errors are those of [New], and ErrState where the State is not of that
-// form or the learner's predictors are no [Restorer].
+// learner, settings and seed. Errors are those of [New], and ErrState where the State is not of
+// that form or the learner's predictors are no [Restorer].
 func PredictorFrom[T Float](e Entry, c Config, env Env, s State) (Predictor[T], error) {
 	l, err := New[T](e, c, env)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// ConfigAs returns the settings behind c, checked. C is a struct, P its pointer, which is the Config.
+// ConfigAs returns the settings behind c, checked. C is a struct, P its pointer, which is the
+// Config.
 func ConfigAs[C any, P interface {
 	*C
 	Config

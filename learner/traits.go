@@ -11,8 +11,8 @@ import (
 // examples to another one, as on random features, computes its traits from that one's. The suite in
 // learnertest holds a learner to them.
 //
-// The zero value is that of no learner: Outputs is at least 1, and Stream or Whole is true. Settings
-// that don't pass their Validate may have any traits.
+// The zero value is that of no learner: Outputs is at least 1, and Stream or Whole is true.
+// Settings that don't pass their Validate may have any traits.
 type Traits struct {
 	// Outputs is the number of scores an example: 1 for two classes, else one a class.
 	Outputs int

@@ -149,15 +149,18 @@ func header(m *Model) ([]byte, []learner.Tensor, error) {
 		if kind.size == 0 {
 			return nil, nil, fmt.Errorf("tensor %q is a %T: %w", t.Name, t.Data, ErrInvalid)
 		}
-		e := entry{Offsets: [2]uint64{at, at + uint64(n*kind.size)}, DType: kind.name, Shape: []uint64{}}
+		e := entry{Offsets: [2]uint64{at, at + uint64(n*kind.size)}, DType: kind.name,
+			Shape: []uint64{}}
 		for _, s := range t.Shape {
 			if s < 0 {
-				return nil, nil, fmt.Errorf("tensor %q has shape %v: %w", t.Name, t.Shape, ErrInvalid)
+				return nil, nil, fmt.Errorf("tensor %q has shape %v: %w", t.Name, t.Shape,
+					ErrInvalid)
 			}
 			e.Shape = append(e.Shape, uint64(s))
 		}
 		if elements, ok := product(e.Shape); !ok || elements != uint64(n) {
-			return nil, nil, fmt.Errorf("tensor %q has shape %v and %d elements: %w", t.Name, t.Shape, n, ErrInvalid)
+			return nil, nil, fmt.Errorf("tensor %q has shape %v and %d elements: %w", t.Name,
+				t.Shape, n, ErrInvalid)
 		}
 		entries[t.Name] = e
 		at = e.Offsets[1]
@@ -170,7 +173,8 @@ func header(m *Model) ([]byte, []learner.Tensor, error) {
 		text = append(text, ' ')
 	}
 	if len(text) > maxHeader {
-		return nil, nil, fmt.Errorf("the header has %d bytes, the most is %d: %w", len(text), maxHeader, ErrInvalid)
+		return nil, nil, fmt.Errorf("the header has %d bytes, the most is %d: %w", len(text),
+			maxHeader, ErrInvalid)
 	}
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), tensors, nil
 }
@@ -336,7 +340,8 @@ func read(r io.Reader, size int64) (*Model, error) {
 type heading struct {
 	meta    map[string]string
 	tensors []named // in the order of the file
-	err     error   // what is wrong with a tensor's line; told once the checksum is known to be right
+	// what is wrong with a tensor's line; told once the checksum is known to be right
+	err error
 }
 
 type named struct {
@@ -377,10 +382,12 @@ func parseHeader(text []byte) (*heading, error) {
 		return nil, damaged("its header: %v", err)
 	}
 	if h.meta["format"] != format {
-		return nil, fmt.Errorf("a safetensors file, but its metadata has no format %q: %w", format, ErrForeign)
+		return nil, fmt.Errorf("a safetensors file, but its metadata has no format %q: %w", format,
+			ErrForeign)
 	}
 	if v := h.meta["version"]; v != version {
-		return nil, fmt.Errorf("its format version is %q, this program reads %q: %w; update halfspace", v, version, ErrNewer)
+		return nil, fmt.Errorf("its format version is %q, this program reads %q: %w; update "+
+			"halfspace", v, version, ErrNewer)
 	}
 	// as Encode orders them, tensors without elements too
 	slices.SortFunc(h.tensors, func(a, b named) int {
@@ -421,7 +428,8 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed, Prep: doc.Prep,
+		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed,
+		Prep:      doc.Prep,
 		Presented: doc.Presented, Mistakes: doc.Mistakes,
 		State: learner.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
 		Pass:  doc.Pass, PredictOnly: doc.PredictOnly,
@@ -433,7 +441,8 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 }
 
 func damaged(format string, args ...any) error {
-	return fmt.Errorf("%s: %w; restore a copy, or train anew", fmt.Sprintf(format, args...), ErrDamaged)
+	return fmt.Errorf("%s: %w; restore a copy, or train anew", fmt.Sprintf(format, args...),
+		ErrDamaged)
 }
 
 // verify compares the checksum of the header, with the length before it, and the tensors.
@@ -469,8 +478,10 @@ func (h *heading) readTensors(body []byte) ([]learner.Tensor, error) {
 			return nil, damaged("tensor %q has the unknown type %q", e.name, e.DType)
 		}
 		n, ok := product(e.Shape)
-		if !ok || n > uint64(len(body)) || e.Offsets[0] != at || e.Offsets[1] != at+n*uint64(dtypes[k].size) || e.Offsets[1] > uint64(len(body)) {
-			return nil, damaged("tensor %q: shape %v of %s at bytes %v, after byte %d of %d", e.name, e.Shape, e.DType, e.Offsets, at, len(body))
+		if !ok || n > uint64(len(body)) || e.Offsets[0] != at || e.Offsets[1] != at+n*uint64(
+			dtypes[k].size) || e.Offsets[1] > uint64(len(body)) {
+			return nil, damaged("tensor %q: shape %v of %s at bytes %v, after byte %d of %d",
+				e.name, e.Shape, e.DType, e.Offsets, at, len(body))
 		}
 		t := learner.Tensor{Name: e.name, Shape: []int{}, Data: dtypes[k].make(int(n))}
 		for _, s := range e.Shape {

@@ -17,9 +17,11 @@ import (
 // the field.
 func TestPrepRefused(t *testing.T) {
 	t.Parallel()
-	good := `{"labels":{"negative":"no","positive":"yes"},"bias":"none","normalize":"none","scale":1,"format":"csv","index_base":0,"dim":2,"columns":["a","b","y"],"label_col":3}`
+	good :=
+		`{"labels":{"negative":"no","positive":"yes"},"bias":"none","normalize":"none","scale":1,"format":"csv","index_base":0,"dim":2,"columns":["a","b","y"],"label_col":3}`
 	file := func(prep string) []byte {
-		return container(`{`+meta(`{"learner":"lms","precision":"f64","config":{},"prep":`+prep+`}`)+`}`, nil)
+		return container(
+			`{`+meta(`{"learner":"lms","precision":"f64","config":{},"prep":`+prep+`}`)+`}`, nil)
 	}
 	if _, err := Decode(file(good)); err != nil {
 		t.Fatal(err)

@@ -7,14 +7,16 @@
 //
 //	8 bytes     length n of the header, little-endian
 //	n bytes     the header: JSON, keys sorted, padded with blanks to a multiple of 8
-//	the rest    the tensors, little-endian, row-major, without gaps; larger elements first, then by name, so all are aligned
+//	the rest    the tensors, little-endian, row-major, without gaps; larger elements first, then
+//	            by name, so all are aligned
 //
 // The header maps a tensor's name to {"data_offsets": [from, to], "dtype": ..., "shape": [...]}
 // with dtype F32, F64, I64, U64, I32 or U8, and "__metadata__" to strings, as safetensors demands:
 //
 //	format      "halfspace"
 //	version     "1"
-//	halfspace   a JSON document: learner, precision, config, seed, prep, counters and scalars; see Model
+//	halfspace   a JSON document: learner, precision, config, seed, prep, counters and
+//	            scalars; see Model
 //	sha256      SHA-256 of the whole file with these 64 digits taken as 0
 //
 // Nothing in it depends on threads, implementation, block size or time: equal training gives equal
@@ -33,8 +35,8 @@
 //
 // A model made by CapturePredictor or ForPredicting holds what scores and probabilities are made of
 // and not what learning on needs: "predict_only" in the document is true, and the counters, scalars
-// and tensors are those of a learner.Predictor. RestorePredictor takes models of both kinds, Restore
-// refuses it with ErrPredictOnly.
+// and tensors are those of a learner.Predictor. RestorePredictor takes models of both kinds,
+// Restore refuses it with ErrPredictOnly.
 package model
 
 import (
@@ -53,14 +55,19 @@ import (
 
 // Errors of this package, wrapped with what was found.
 var (
-	ErrForeign   = errors.New("not a halfspace model")           // another kind of file
-	ErrTruncated = errors.New("the model file ends early")       // cut off
-	ErrDamaged   = errors.New("the model file is damaged")       // checksum or structure is wrong
-	ErrNewer     = errors.New("written by a newer halfspace")    // another format version, or a learner that is not known here
-	ErrPrecision = errors.New("model of another precision")      // Restore was asked for the other type
-	ErrNotFinite = errors.New("weights are not finite numbers")  // a NaN or an infinity among tensors or scalars
-	ErrInvalid   = errors.New("not a model that can be written") // Encode was given names or shapes that the container can't hold
-	ErrTarget    = errors.New("not a place for a model file")    // Save was given a folder, a device or the like
+	ErrForeign   = errors.New("not a halfspace model")     // another kind of file
+	ErrTruncated = errors.New("the model file ends early") // cut off
+	ErrDamaged   = errors.New("the model file is damaged") // checksum or structure is wrong
+	// another format version, or a learner that is not known here
+	ErrNewer = errors.New("written by a newer halfspace")
+	// Restore was asked for the other type
+	ErrPrecision = errors.New("model of another precision")
+	// a NaN or an infinity among tensors or scalars
+	ErrNotFinite = errors.New("weights are not finite numbers")
+	// Encode was given names or shapes that the container can't hold
+	ErrInvalid = errors.New("not a model that can be written")
+	// Save was given a folder, a device or the like
+	ErrTarget = errors.New("not a place for a model file")
 
 	// ErrPredictOnly is returned where a model was asked to learn on that holds only what predicts.
 	ErrPredictOnly = errors.New("the model can only predict")
@@ -110,7 +117,8 @@ func precision[T learner.Float]() string {
 // preparation. What Restore would refuse is refused: ErrNotFinite where learning has diverged, else
 // ErrInvalid with the learner's error (for learners that have CheckState, as all of this module
 // do). Cost: the state is copied, and gone over twice.
-func Capture[T learner.Float](name string, c learner.Config, seed uint64, l learner.Learner[T]) (*Model, error) {
+func Capture[T learner.Float](name string, c learner.Config, seed uint64, l learner.Learner[T]) (
+	*Model, error) {
 	m, err := captured[T](name, c, seed, l.State())
 	if err != nil {
 		return nil, err
@@ -151,7 +159,8 @@ func (m *Model) Settings() (learner.Entry, learner.Config, error) {
 		err = exactKeys(m.Config, reflect.ValueOf(c))
 	}
 	if err != nil {
-		return e, nil, fmt.Errorf("settings of %s: %v: %w; use the version that wrote it", m.Learner, err, ErrNewer)
+		return e, nil, fmt.Errorf("settings of %s: %v: %w; use the version that wrote it",
+			m.Learner, err, ErrNewer)
 	}
 	if err := c.Validate(); err != nil {
 		return e, nil, fmt.Errorf("settings: %w: %w", err, ErrDamaged)

@@ -29,15 +29,18 @@ import (
 // sample is a small model with every type of tensor.
 func sample() *Model {
 	return &Model{
-		Learner: "perceptron", Precision: "f64", Config: json.RawMessage(`{"margin":0.5,"eta":1}`), Seed: math.MaxUint64,
+		Learner: "perceptron", Precision: "f64", Config: json.RawMessage(`{"margin":0.5,"eta":1}`),
+		Seed: math.MaxUint64,
 		Prep: Prep{
-			Labels: Labels{"no", `"yes" <é>`}, Bias: "append", Normalize: "unit", Scale: 1, Format: "csv", IndexBase: 1, Dim: 3,
+			Labels: Labels{"no", `"yes" <é>`}, Bias: "append", Normalize: "unit", Scale: 1,
+			Format: "csv", IndexBase: 1, Dim: 3,
 			Columns: []string{"a", "b", `"sha256":"`},
 		},
 		Presented: 12, Mistakes: 5,
 		State: learner.State{
 			Counters: map[string]uint64{"updates": 1<<63 + 1, "a": 0},
-			Scalars:  map[string]float64{"scale": 0.1, "minus": math.Copysign(0, -1), "tiny": 5e-324},
+			Scalars: map[string]float64{"scale": 0.1, "minus": math.Copysign(0, -1),
+				"tiny": 5e-324},
 			Tensors: []learner.Tensor{
 				{Name: "flags", Shape: []int{3}, Data: []uint8{1, 2, 255}},
 				{Name: "w", Shape: []int{3}, Data: []float64{1, -2.5, math.Copysign(0, -1)}},
@@ -63,7 +66,8 @@ func encode(t testing.TB, m *Model) []byte {
 // byName sorts tensors, whose order in a file is that of the file.
 func byName(m *Model) *Model {
 	c := *m
-	c.State.Tensors = slices.SortedFunc(slices.Values(m.State.Tensors), func(a, b learner.Tensor) int { return strings.Compare(a.Name, b.Name) })
+	c.State.Tensors = slices.SortedFunc(slices.Values(m.State.Tensors),
+		func(a, b learner.Tensor) int { return strings.Compare(a.Name, b.Name) })
 	return &c
 }
 
@@ -95,7 +99,8 @@ func checkLayout(t testing.TB, data []byte) {
 	if err := errors.Join(json.Unmarshal(text, &header), json.Unmarshal(text, &meta)); err != nil {
 		t.Fatal(err)
 	}
-	if meta.Strings["format"] != "halfspace" || meta.Strings["version"] != "1" || !json.Valid([]byte(meta.Strings["halfspace"])) {
+	if meta.Strings["format"] != "halfspace" || meta.Strings["version"] != "1" ||
+		!json.Valid([]byte(meta.Strings["halfspace"])) {
 		t.Errorf("metadata %v", meta.Strings)
 	}
 	sizes := map[string]uint64{"F32": 4, "F64": 8, "I64": 8, "U64": 8, "I32": 4, "U8": 1}
@@ -108,7 +113,8 @@ func checkLayout(t testing.TB, data []byte) {
 		for _, s := range e.Shape {
 			bytes *= s
 		}
-		if sizes[e.DType] == 0 || len(e.Offsets) != 2 || e.Offsets[1]-e.Offsets[0] != bytes || e.Offsets[0]%sizes[e.DType] != 0 || e.Shape == nil {
+		if sizes[e.DType] == 0 || len(e.Offsets) != 2 || e.Offsets[1]-e.Offsets[0] != bytes ||
+			e.Offsets[0]%sizes[e.DType] != 0 || e.Shape == nil {
 			t.Errorf("tensor %q: %+v", name, e)
 			continue
 		}
@@ -137,10 +143,12 @@ func TestRoundTrip(t *testing.T) {
 	if !bytes.Equal(encode(t, got), data) {
 		t.Error("encoding what was decoded gives other bytes")
 	}
-	// The format is fixed: version 1 files must stay readable, and equal models must stay equal files.
+	// The format is fixed: version 1 files must stay readable, and equal models must stay equal
+	// files.
 	const want = "4b65abbf"
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:4]) != want {
-		t.Errorf("the sample's file has SHA-256 %x..., want %s...: a change of the format needs a new version", sum[:4], want)
+		t.Errorf("the sample's file has SHA-256 %x..., want %s...: a change of the format needs "+
+			"a new version", sum[:4], want)
 	}
 }
 
@@ -172,7 +180,10 @@ func drawTensor(t *rapid.T, name string) learner.Tensor {
 
 func TestRoundTripProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.String().Filter(func(s string) bool { return s != "" && s != metadataKey && strings.ToValidUTF8(s, "") == s })
+		name := rapid.String().Filter(func(s string) bool {
+			return s != "" && s != metadataKey &&
+				strings.ToValidUTF8(s, "") == s
+		})
 		finite := rapid.Float64().Filter(func(v float64) bool { return v-v == 0 })
 		m := &Model{
 			Learner:   name.Draw(t, "learner"),
@@ -191,7 +202,8 @@ func TestRoundTripProperty(t *testing.T) {
 		}
 		m.Prep.Dim = len(m.Prep.Columns)
 		m.Prep.Labels = Labels{"a" + name.Draw(t, "no"), "b" + name.Draw(t, "yes")}
-		for _, n := range rapid.SliceOfNDistinct(name, 0, 5, func(s string) string { return s }).Draw(t, "tensors") {
+		for _, n := range rapid.SliceOfNDistinct(name, 0, 5,
+			func(s string) string { return s }).Draw(t, "tensors") {
 			m.State.Tensors = append(m.State.Tensors, drawTensor(t, n))
 		}
 		var buf, again bytes.Buffer
@@ -238,10 +250,14 @@ func TestTrainOn(t *testing.T) {
 		t.Run(name+"/f32", func(t *testing.T) { trainOn[float32](t, name, nil) })
 		t.Run(name+"/f64", func(t *testing.T) { trainOn[float64](t, name, nil) })
 	}
-	t.Run("alma/p=3", func(t *testing.T) { trainOn[float32](t, "alma", &learners.ALMAConfig{P: 3}) })
+	t.Run("alma/p=3", func(t *testing.T) {
+		trainOn[float32](t, "alma",
+			&learners.ALMAConfig{P: 3})
+	})
 }
 
-// trainOn: training A then B gives the bytes of training A, saving, loading and training B, for any implementation, threads and blocks.
+// trainOn: training A then B gives the bytes of training A, saving, loading and training B, for any
+// implementation, threads and blocks.
 func trainOn[T learner.Float](t *testing.T, name string, c learner.Config) {
 	const seed = 3
 	e, err := learner.Lookup(name)
@@ -341,9 +357,13 @@ func TestRestoreRefuses(t *testing.T) {
 		want   error
 	}{
 		{"unknown learner", func(m *Model) { m.Learner = "oracle" }, ErrNewer},
-		{"unknown setting", func(m *Model) { m.Config = json.RawMessage(`{"eta":1,"depth":3}`) }, ErrNewer},
+		{"unknown setting", func(m *Model) { m.Config = json.RawMessage(`{"eta":1,"depth":3}`) },
+			ErrNewer},
 		{"bad setting", func(m *Model) { m.Config = json.RawMessage(`{"eta":-1}`) }, ErrDamaged},
-		{"unresolved setting", func(m *Model) { m.Config = json.RawMessage(`{"eta":1,"margin_rel":1}`) }, ErrDamaged},
+		{"unresolved setting", func(m *Model) {
+			m.Config = json.RawMessage(
+				`{"eta":1,"margin_rel":1}`)
+		}, ErrDamaged},
 		{"no weights", func(m *Model) { m.State.Tensors = nil }, ErrDamaged},
 		{"f32 weights", func(m *Model) { m.State.Tensors[0].Data = []float32{} }, ErrDamaged},
 	} {
@@ -392,13 +412,15 @@ func TestEveryByteMatters(t *testing.T) {
 	}
 }
 
-// container makes a file of a header and a body, with the right checksum where the header has a place for one.
+// container makes a file of a header and a body, with the right checksum where the header has a
+// place for one.
 func container(header string, body []byte) []byte {
 	data := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
 	return seal(append(data, body...))
 }
 
-// seal puts the right checksum into a file that has one, so that what lies behind the check is reached.
+// seal puts the right checksum into a file that has one, so that what lies behind the check is
+// reached.
 func seal(data []byte) []byte {
 	head := []byte(sumField("")[:len(sumField(""))-1])
 	at := bytes.Index(data, head)
@@ -418,13 +440,14 @@ func meta(doc string) string {
 	if err != nil {
 		panic(err)
 	}
-	return `"__metadata__":{"format":"halfspace","halfspace":` + string(quoted) + `,` + sumField(blankSum) + `,"version":"1"}`
+	return `"__metadata__":{"format":"halfspace","halfspace":` + string(quoted) + `,` +
+		sumField(blankSum) + `,"version":"1"}`
 }
 
 const goodDoc = `{"learner":"lms","precision":"f64","config":{}}`
 
-// allocated returns the bytes allocated so far, to within what the allocator's caches hold back. Unlike ReadMemStats it does not
-// stop the world, which would make fuzzing slow.
+// allocated returns the bytes allocated so far, to within what the allocator's caches hold back.
+// Unlike ReadMemStats it does not stop the world, which would make fuzzing slow.
 func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
@@ -434,7 +457,8 @@ func allocated() uint64 {
 func TestRefused(t *testing.T) {
 	line := func(l string) string { return `{` + meta(goodDoc) + `,` + l + `}` }
 	nan := binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.NaN()))
-	if _, err := Decode(container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 8))); err != nil {
+	if _, err := Decode(container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`),
+		make([]byte, 8))); err != nil {
 		t.Fatalf("the good one: %v", err)
 	}
 	for _, c := range []struct {
@@ -446,30 +470,45 @@ func TestRefused(t *testing.T) {
 		{"three bytes", []byte("+1 "), ErrForeign},
 		{"text", []byte("+1 3:0.5 7:1\n-1 2:1\n"), ErrForeign},
 		{"json", []byte(`{"learner":"lms","weights":[1,2]}`), ErrForeign},
-		{"gzip", append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3}, make([]byte, 30)...), ErrForeign},
+		{"gzip", append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3}, make([]byte, 30)...),
+			ErrForeign},
 		{"zeros", make([]byte, 64), ErrForeign},
-		{"absurd header length", append(binary.LittleEndian.AppendUint64(nil, 1<<62), "{}"...), ErrForeign},
-		{"header longer than the file", append(binary.LittleEndian.AppendUint64(nil, 99_999_999), `{"a`...), ErrTruncated},
-		{"another safetensors file", container(`{"w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}}`, make([]byte, 4)), ErrForeign},
-		{"another format", container(`{"__metadata__":{"format":"pt"},"w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}}`, make([]byte, 4)), ErrForeign},
+		{"absurd header length", append(binary.LittleEndian.AppendUint64(nil, 1<<62), "{}"...),
+			ErrForeign},
+		{"header longer than the file", append(binary.LittleEndian.AppendUint64(nil, 99_999_999),
+			`{"a`...), ErrTruncated},
+		{"another safetensors file", container(
+			`{"w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}}`, make([]byte, 4)), ErrForeign},
+		{"another format",
+			container(
+				`{"__metadata__":{"format":"pt"},"w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}}`, make([]byte, 4)), ErrForeign},
 		{"metadata of numbers", container(`{"__metadata__":{"format":1}}`, nil), ErrForeign},
 		{"header is no JSON", container(`{]`, nil), ErrForeign},
-		{"newer", container(strings.Replace(line(`"w":{}`), `"version":"1"`, `"version":"2"`, 1), nil), ErrNewer},
+		{"newer", container(strings.Replace(line(`"w":{}`), `"version":"1"`, `"version":"2"`, 1),
+			nil), ErrNewer},
 		{"no version", container(`{"__metadata__":{"format":"halfspace"}}`, nil), ErrNewer},
-		{"no checksum", container(`{"__metadata__":{"format":"halfspace","version":"1"}}`, nil), ErrDamaged},
-		{"no document", container(`{"__metadata__":{"format":"halfspace",`+sumField(blankSum)+`,"version":"1"}}`, nil), ErrDamaged},
-		{"document with more", container(`{`+meta(`{"learner":"lms","precision":"f64","more":1}`)+`}`, nil), ErrDamaged},
-		{"precision", container(`{`+meta(`{"learner":"lms","precision":"f16"}`)+`}`, nil), ErrDamaged},
-		{"no settings", container(`{`+meta(`{"learner":"lms","precision":"f64"}`)+`}`, nil), ErrDamaged},
-		{"unknown type", container(line(`"w":{"data_offsets":[0,2],"dtype":"BF16","shape":[1]}`), make([]byte, 2)), ErrDamaged},
-		{"gap", container(line(`"w":{"data_offsets":[8,16],"dtype":"F64","shape":[1]}`), make([]byte, 16)), ErrDamaged},
+		{"no checksum", container(`{"__metadata__":{"format":"halfspace","version":"1"}}`, nil),
+			ErrDamaged},
+		{"no document", container(`{"__metadata__":{"format":"halfspace",`+sumField(
+			blankSum)+`,"version":"1"}}`, nil), ErrDamaged},
+		{"document with more", container(
+			`{`+meta(`{"learner":"lms","precision":"f64","more":1}`)+`}`, nil), ErrDamaged},
+		{"precision", container(`{`+meta(`{"learner":"lms","precision":"f16"}`)+`}`, nil),
+			ErrDamaged},
+		{"no settings", container(`{`+meta(`{"learner":"lms","precision":"f64"}`)+`}`, nil),
+			ErrDamaged},
+		{"unknown type", container(line(`"w":{"data_offsets":[0,2],"dtype":"BF16","shape":[1]}`),
+			make([]byte, 2)), ErrDamaged},
+		{"gap", container(line(`"w":{"data_offsets":[8,16],"dtype":"F64","shape":[1]}`),
+			make([]byte, 16)), ErrDamaged},
 		{"another beginning, the right end", container(
 			line(`"w":{"data_offsets":[1,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)),
 			ErrDamaged},
 		{"tensor's line with more", container(
 			line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1],"DType":"F64"}`),
 			make([]byte, 8)), ErrDamaged},
-		{"tensor twice", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]},"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
+		{"tensor twice", container(line(
+			`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]},"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
 		{"metadata twice", container(`{`+meta(goodDoc)+`,`+meta(goodDoc)+`}`, nil), ErrDamaged},
 		{"document twice", container(strings.Replace(line(`"w":{}`), `"halfspace":"{`,
 			`"halfspace":"{}","halfspace":"{`, 1), nil), ErrDamaged},
@@ -493,17 +532,37 @@ func TestRefused(t *testing.T) {
 		{"endless mistakes", container(`{`+meta(
 			`{"learner":"lms","precision":"f64","config":{},"mistakes":9223372036854775808}`)+`}`,
 			nil), ErrDamaged},
-		{"overlap", container(line(`"v":{"data_offsets":[0,8],"dtype":"F64","shape":[1]},"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
-		{"more bytes than tensors", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 16)), ErrDamaged},
-		{"fewer bytes than tensors", container(line(`"w":{"data_offsets":[0,16],"dtype":"F64","shape":[2]}`), make([]byte, 8)), ErrDamaged},
-		{"shape against offsets", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[2]}`), make([]byte, 8)), ErrDamaged},
-		{"huge shape", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1099511627776,1099511627776]}`), make([]byte, 8)), ErrDamaged},
-		{"shape that wraps to 1", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[6148914691236517205,3]}`), make([]byte, 8)), ErrDamaged},
-		{"huge empty shape", container(line(`"w":{"data_offsets":[0,0],"dtype":"F64","shape":[0,18446744073709551615]}`), nil), ErrDamaged},
-		{"negative shape", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[-1]}`), make([]byte, 8)), ErrDamaged},
-		{"wrapping offsets", container(line(`"w":{"data_offsets":[0,18446744073709551615],"dtype":"U8","shape":[18446744073709551615]}`), make([]byte, 8)), ErrDamaged},
-		{"three offsets", container(line(`"w":{"data_offsets":"x","dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
-		{"NaN", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), nan), ErrNotFinite},
+		{"overlap",
+			container(
+				line(
+					`"v":{"data_offsets":[0,8],"dtype":"F64","shape":[1]},"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 8)), ErrDamaged},
+		{"more bytes than tensors", container(
+			line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), make([]byte, 16)),
+			ErrDamaged},
+		{"fewer bytes than tensors", container(
+			line(`"w":{"data_offsets":[0,16],"dtype":"F64","shape":[2]}`), make([]byte, 8)),
+			ErrDamaged},
+		{"shape against offsets", container(
+			line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[2]}`), make([]byte, 8)),
+			ErrDamaged},
+		{"huge shape",
+			container(
+				line(
+					`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1099511627776,1099511627776]}`), make([]byte, 8)), ErrDamaged},
+		{"shape that wraps to 1", container(
+			line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[6148914691236517205,3]}`),
+			make([]byte, 8)), ErrDamaged},
+		{"huge empty shape", container(line(
+			`"w":{"data_offsets":[0,0],"dtype":"F64","shape":[0,18446744073709551615]}`), nil),
+			ErrDamaged},
+		{"negative shape", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[-1]}`),
+			make([]byte, 8)), ErrDamaged},
+		{"wrapping offsets", container(line(
+			`"w":{"data_offsets":[0,18446744073709551615],"dtype":"U8","shape":[18446744073709551615]}`), make([]byte, 8)), ErrDamaged},
+		{"three offsets", container(line(`"w":{"data_offsets":"x","dtype":"F64","shape":[1]}`),
+			make([]byte, 8)), ErrDamaged},
+		{"NaN", container(line(`"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}`), nan),
+			ErrNotFinite},
 	} {
 		before := allocated()
 		m, err := Decode(c.data)
@@ -518,7 +577,8 @@ func TestRefused(t *testing.T) {
 		if err := os.WriteFile(path, c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), path+": ") || strings.Contains(err.Error(), "\n") {
+		if _, err := Load(path); !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(),
+			path+": ") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: Load says %v, want one line with the path, and %v", c.name, err, c.want)
 		}
 	}
@@ -533,9 +593,14 @@ func TestEncodeRefuses(t *testing.T) {
 		change func(m *Model)
 		want   error
 	}{
-		{"NaN weight", func(m *Model) { m.State.Tensors[1].Data.([]float64)[1] = math.NaN() }, ErrNotFinite},
-		{"infinite weight", func(m *Model) { m.State.Tensors[3].Data.([]float32)[2] = float32(math.Inf(-1)) }, ErrNotFinite},
-		{"infinite scalar", func(m *Model) { m.State.Scalars["scale"] = math.Inf(1) }, ErrNotFinite},
+		{"NaN weight", func(m *Model) { m.State.Tensors[1].Data.([]float64)[1] = math.NaN() },
+			ErrNotFinite},
+		{"infinite weight", func(m *Model) {
+			m.State.Tensors[3].Data.([]float32)[2] = float32(
+				math.Inf(-1))
+		}, ErrNotFinite},
+		{"infinite scalar", func(m *Model) { m.State.Scalars["scale"] = math.Inf(1) },
+			ErrNotFinite},
 		{"precision", func(m *Model) { m.Precision = "double" }, ErrInvalid},
 		{"settings", func(m *Model) { m.Config = json.RawMessage(`{`) }, ErrInvalid},
 		{"no settings", func(m *Model) { m.Config = nil }, ErrInvalid},
@@ -614,7 +679,8 @@ func TestSave(t *testing.T) {
 
 	bad := sample()
 	bad.State.Scalars["scale"] = math.NaN()
-	if _, err := Save(path, bad); !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(), path) {
+	if _, err := Save(path, bad); !errors.Is(err, ErrNotFinite) || !strings.Contains(err.Error(),
+		path) {
 		t.Errorf("a diverged model: %v", err)
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
@@ -626,7 +692,8 @@ func TestSave(t *testing.T) {
 	if _, err := Save(dir, sample()); !errors.Is(err, ErrTarget) {
 		t.Errorf("onto a folder: %v", err)
 	}
-	if _, err := Save(filepath.Join(dir, "none", "m.hs"), sample()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Save(filepath.Join(dir, "none", "m.hs"), sample()); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("into no folder: %v", err)
 	}
 	if got := listing(t, dir); !slices.Equal(got, []string{"m.hs"}) {
@@ -677,15 +744,18 @@ func TestSaveOntoLinksAndDevices(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no input panics or takes memory out of proportion, and what is accepted is what Encode writes of it. Each input is
-// tried as it is and with its checksum put right.
+// FuzzDecode: no input panics or takes memory out of proportion, and what is accepted is what
+// Encode writes of it. Each input is tried as it is and with its checksum put right.
 func FuzzDecode(f *testing.F) {
 	good := encode(f, sample())
 	f.Add(good)
 	f.Add(good[:len(good)/2])
 	f.Add([]byte("+1 3:0.5"))
-	f.Add(container(`{`+meta(goodDoc)+`,"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}}`, make([]byte, 8)))
-	f.Add(container(`{`+meta(goodDoc)+`,"w":{"data_offsets":[0,8],"dtype":"U8","shape":[4,2]},"x":{"data_offsets":[8,8],"dtype":"F32","shape":[0]}}`, make([]byte, 8)))
+	f.Add(container(`{`+meta(goodDoc)+`,"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}}`,
+		make([]byte, 8)))
+	f.Add(container(
+		`{`+meta(
+			goodDoc)+`,"w":{"data_offsets":[0,8],"dtype":"U8","shape":[4,2]},"x":{"data_offsets":[8,8],"dtype":"F32","shape":[0]}}`, make([]byte, 8)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, d := range [][]byte{data, seal(data)} {
 			before := allocated()

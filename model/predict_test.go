@@ -11,8 +11,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// TestPredictOnly: of every learner a model that only predicts gives the scores and probabilities of
-// the whole one, to the bit, is smaller where learning on needs more, and refuses to be learned on.
+// TestPredictOnly: of every learner a model that only predicts gives the scores and probabilities
+// of the whole one, to the bit, is smaller where learning on needs more, and refuses to be learned
+// on.
 func TestPredictOnly(t *testing.T) {
 	t.Parallel()
 	for _, s := range smallModels(t) {

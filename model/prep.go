@@ -15,8 +15,9 @@ import (
 // Prep is how a row of data becomes an example: a prediction must do as training did. Capture
 // leaves all but the labels at zero, which prepares nothing.
 type Prep struct {
-	Labels    Labels   `json:"labels"`
-	Rest      string   `json:"rest,omitempty"`       // the one label that an empty Labels.Negative stood for in training; "" if there were several
+	Labels Labels `json:"labels"`
+	// the one label that an empty Labels.Negative stood for in training; "" if there were several
+	Rest      string   `json:"rest,omitempty"`
 	Bias      string   `json:"bias"`                 // none, append
 	BiasValue float64  `json:"bias_value,omitempty"` // of the appended feature, where it is not 1
 	Normalize string   `json:"normalize"`            // none, unit, max
@@ -112,7 +113,8 @@ func (p *Prep) check() error {
 	case p.Dim < 0 || p.Dim > maxDim:
 		return bad("dim", p.Dim, fmt.Sprintf("0 to %d features", maxDim))
 	case p.LabelCol < 0 || p.LabelCol > 0 && (!f.HasColumns() || int64(p.LabelCol) > columns):
-		return bad("label_col", p.LabelCol, "a column's number in "+formats.Or(formats.Names((*formats.Format).HasColumns)))
+		return bad("label_col", p.LabelCol, "a column's number in "+formats.Or(formats.Names(
+			(*formats.Format).HasColumns)))
 	case len(p.Columns) > 0 && !f.HasColumns():
 		return bad("columns", fmt.Sprintf("a list of %d names", len(p.Columns)),
 			"none without the format "+formats.Or(formats.Names((*formats.Format).HasColumns)))

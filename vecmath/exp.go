@@ -27,8 +27,8 @@ func Exp[T Float](dst, x []T) {
 //
 //	0, 1  bounds of x: beyond them the result is +Inf or 0 anyway
 //	2     1/ln 2
-//	3     1.5*2^m + 2*bias for m = 52 (23) bits of mantissa and the bias 1023 (127) of exponents: a
-//	      number so large that its last bit is worth 1
+//	3     1.5*2^m + 2*bias for m = 52 (23) bits of mantissa and the bias 1023 (127) of exponents:
+//	      a number so large that its last bit is worth 1
 //	4, 5  -ln 2 in two parts, of which the first is short: its product with k is exact
 //	6     1
 //	7...  polynomial q of expOne, from the highest power down to the constant: minimax for the

@@ -1,4 +1,5 @@
-// Command impls reads the JSON of `halfspace doctor --json` and prints the names of the supported implementations.
+// Command impls reads the JSON of `halfspace doctor --json` and prints the names of the supported
+// implementations.
 package main
 
 import (

@@ -19,7 +19,8 @@ import (
 // ErrCache says that a file of a Cache is damaged.
 var ErrCache = errors.New("bench: damaged outcome")
 
-// Cache keeps outcomes in a folder, each under a key of all that decides it. Several programs may use one folder.
+// Cache keeps outcomes in a folder, each under a key of all that decides it. Several programs may
+// use one folder.
 type Cache struct{ Dir string }
 
 // kept is the form of a file: the outcome's text with its checksum.
@@ -28,7 +29,8 @@ type kept struct {
 	Outcome json.RawMessage `json:"outcome"`
 }
 
-// Load returns the outcome of a key: fs.ErrNotExist if there is none, ErrCache if its file is damaged.
+// Load returns the outcome of a key: fs.ErrNotExist if there is none, ErrCache if its file is
+// damaged.
 func (c Cache) Load(key string) (Outcome, error) {
 	text, err := os.ReadFile(c.file(key))
 	if err != nil {
@@ -80,7 +82,8 @@ func (c Cache) Save(key string, o Outcome) error {
 
 func (c Cache) file(key string) string { return filepath.Join(c.Dir, key+".json") }
 
-// Key names all that decides an outcome and its times: the program, the machine with its threads, the options, and the data, by content.
+// Key names all that decides an outcome and its times: the program, the machine with its threads,
+// the options, and the data, by content.
 func Key(e Experiment, o RunOptions) (string, error) {
 	program, err := os.Executable()
 	if err != nil {

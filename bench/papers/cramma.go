@@ -20,15 +20,17 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// Tables of P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms", ECML 2006. They give no times. Beside each run of
-// CRAMMA stand the bounds of Theorem 1; the maximal margin that they and the relative deviations of Table 4 need is our SVM's.
+// Tables of P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms",
+// ECML 2006. They give no times. Beside each run of CRAMMA stand the bounds of Theorem 1; the
+// maximal margin that they and the relative deviations of Table 4 need is our SVM's.
 
 func init() {
 	for _, t := range crammaTables() {
 		e := Experiment{Name: t.name, Summary: t.summary, Runs: 1, Needs: t.needs, Run: t.run}
 		for _, l := range t.lines {
 			if l.updates > slowUpdates {
-				e.Slow, e.SlowRows = "runs of more than a billion updates", e.SlowRows+2 // updates and margin
+				// updates and margin
+				e.Slow, e.SlowRows = "runs of more than a billion updates", e.SlowRows+2
 			}
 		}
 		register(e)
@@ -36,18 +38,33 @@ func init() {
 }
 
 func crammaTables() []crammaTable {
-	const three = "updates and margin of the perceptron with margin, ALMA and CRAMMA with epsilon = 1/2, beside Theorem 1's bounds, "
+	const three = "updates and margin of the perceptron with margin, ALMA and CRAMMA with " +
+		"epsilon = 1/2, beside Theorem 1's bounds, "
 	sonar, wbc := []string{"sonar.mines", "sonar.rocks"}, []string{wbcFile}
-	constant := func(eta float64) func(problem) float64 { return func(problem) float64 { return eta } }
+	constant := func(eta float64) func(problem) float64 {
+		return func(
+			problem) float64 {
+			return eta
+		}
+	}
 	return []crammaTable{
 		{name: "cramma/table1", summary: three + "on sonar", needs: sonar, load: sonarData,
-			epsilon: 0.5, delta: 1, eta: constant(0.001), most: 0.00841, unit: 1e-5, lines: crammaTable1},
-		{name: "cramma/table2", summary: "updates and margin of CRAMMA with epsilon = 2, beside Theorem 1's bounds, on sonar", needs: sonar, load: sonarData,
-			epsilon: 2, delta: 0.3, eta: constant(0.4), most: 0.00841, unit: 1e-5, lines: crammaTable2},
-		{name: "cramma/table3", summary: three + "on WBC without 11 patterns", needs: wbc, load: wbc11Data,
-			epsilon: 0.5, delta: 1, eta: constant(0.0001), most: 0.0243, unit: 1e-4, lines: crammaTable3},
-		{name: "cramma/table4", summary: three + "on WBC with a soft margin", needs: wbc, load: wbcData,
-			epsilon: 0.5, delta: 1, eta: func(p problem) float64 { return 1.7 / (math.Sqrt(p.radius2()) * math.Sqrt(float64(p.block.Len()))) },
+			epsilon: 0.5, delta: 1, eta: constant(0.001), most: 0.00841, unit: 1e-5,
+			lines: crammaTable1},
+		{name: "cramma/table2", summary: "updates and margin of CRAMMA with epsilon = 2, beside " +
+			"Theorem 1's bounds, on sonar", needs: sonar, load: sonarData,
+			epsilon: 2, delta: 0.3, eta: constant(0.4), most: 0.00841, unit: 1e-5,
+			lines: crammaTable2},
+		{name: "cramma/table3", summary: three + "on WBC without 11 patterns", needs: wbc,
+			load:    wbc11Data,
+			epsilon: 0.5, delta: 1, eta: constant(0.0001), most: 0.0243, unit: 1e-4,
+			lines: crammaTable3},
+		{name: "cramma/table4", summary: three + "on WBC with a soft margin", needs: wbc,
+			load:    wbcData,
+			epsilon: 0.5, delta: 1, eta: func(p problem) float64 {
+				return 1.7 /
+					(math.Sqrt(p.radius2()) * math.Sqrt(float64(p.block.Len())))
+			},
 			most: 0.13033, unit: 1e-5, counters: true, lines: crammaTable4},
 	}
 }
@@ -59,9 +76,10 @@ type crammaTable struct {
 	load           func(dir string) (problem, error)
 	epsilon, delta float64
 	eta            func(problem) float64 // eta_0
-	most, unit     float64               // the maximal margin, as printed, and what its last digit counts
-	counters       bool                  // the perceptron's column, too, counts one more than its updates
-	lines          []published
+	// the maximal margin, as printed, and what its last digit counts
+	most, unit float64
+	counters   bool // the perceptron's column, too, counts one more than its updates
+	lines      []published
 }
 
 const wbcFile = "breast-cancer-wisconsin.data"
@@ -76,8 +94,9 @@ type problem struct {
 // radius2 returns R^2 of the extended space.
 func (p problem) radius2() float64 { return learner.MaxSumSq(p.block, p.delta) }
 
-// published is a line of a column: a learner by the parameter that leads it, the margin and its last digit's unit, (D'-D)/D and the
-// relative deviation of the margin from the maximum of Table 4, and the updates; of ALMA, CRAMMA and the perceptron of Table 4 the paper counts one more.
+// published is a line of a column: a learner by the parameter that leads it, the margin and its
+// last digit's unit, (D'-D)/D and the relative deviation of the margin from the maximum of Table 4,
+// and the updates; of ALMA, CRAMMA and the perceptron of Table 4 the paper counts one more.
 type published struct {
 	learner      string
 	parameter    float64
@@ -88,7 +107,8 @@ type published struct {
 	note         string
 }
 
-const rounding = "the count hinges on rounding errors of the paper's computer; ours is within 0.05 % of it"
+const rounding = "the count hinges on rounding errors of the paper's computer; ours is within " +
+	"0.05 % of it"
 
 // slowUpdates is the length of a row that only RunOptions.Slow includes.
 const slowUpdates = 1e9
@@ -168,7 +188,8 @@ var crammaTable4 = []published{
 }
 
 // fitter makes the learner of a line, with what the line's first column says.
-func (t crammaTable) fitter(p problem, l published) (fitter learner.Fitter[float64], text string, err error) {
+func (t crammaTable) fitter(p problem, l published) (fitter learner.Fitter[float64], text string,
+	err error) {
 	e, err := learner.Lookup(l.learner)
 	if err != nil {
 		return nil, "", err
@@ -225,7 +246,8 @@ func (t crammaTable) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 		seconds := time.Since(start).Seconds()
 		row := func(quantity string, paper float64) Row {
-			return Row{Experiment: t.name, Row: p.name + ", " + text, Quantity: quantity, Paper: at(paper)}
+			return Row{Experiment: t.name, Row: p.name + ", " + text, Quantity: quantity,
+				Paper: at(paper)}
 		}
 		count, within, digits := res.Counter, 0.0, 0.0
 		if l.learner == "perceptron" && !t.counters {
@@ -237,13 +259,15 @@ func (t crammaTable) run(ctx context.Context, o RunOptions) ([]Row, error) {
 		these := []Row{row("updates", float64(l.updates)), row("margin", l.margin)}
 		these[0].Seconds, these[0].Note, these[1].Note = seconds, l.note, l.note
 		these[0].fillCount(count, within)
-		if !columns[l.learner] && l.updates <= crammaPlain { // the first of its column is the shortest
+		// the first of its column is the shortest
+		if !columns[l.learner] && l.updates <= crammaPlain {
 			these[0].beside(res.Updates, func() int64 { return t.plain(p, l) })
 		}
 		columns[l.learner] = true
 		these[1].fillDigits(res.Margin, l.unit, digits)
 		if p.delta > 0 {
-			these = append(these, row("(D'-D)/D", l.excess), row("share below the maximal margin", l.below))
+			these = append(these, row("(D'-D)/D", l.excess), row("share below the maximal margin",
+				l.below))
 			these[2].fillDigits(res.Excess(), 1e-3, 0)
 			these[3].fillDigits(1-res.Margin/most, 1e-3, 0)
 		}
@@ -282,7 +306,8 @@ func (t crammaTable) plain(p problem, l published) int64 {
 
 // maximum returns the maximal margin by our SVM, not rounded up, and its row.
 func (t crammaTable) maximum(ctx context.Context, p problem) (float64, Row, error) {
-	c := learners.SVMConfig{Norm: 2, NoBias: true, Gap: 1e-5, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+	c := learners.SVMConfig{Norm: 2, NoBias: true, Gap: 1e-5,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 	if p.delta > 0 {
 		c.C = 1 / (p.delta * p.delta)
 	}
@@ -293,26 +318,35 @@ func (t crammaTable) maximum(ctx context.Context, p problem) (float64, Row, erro
 	start := time.Now()
 	res, err := s.Fit(ctx, p.block, learner.FitOptions{MaxUpdates: 1e9})
 	if err == nil && !res.Converged {
-		err = fmt.Errorf("bench: %s: the svm is at a gap of %g after %d steps: %w", t.name, s.Solution().Gap, res.Updates, learner.ErrFit)
+		err = fmt.Errorf("bench: %s: the svm is at a gap of %g after %d steps: %w", t.name,
+			s.Solution().Gap, res.Updates, learner.ErrFit)
 	}
 	if err != nil {
 		return 0, Row{}, err
 	}
-	r := Row{Experiment: t.name, Row: p.name + ", svm", Quantity: "margin", Paper: at(t.most), Seconds: time.Since(start).Seconds()}
+	r := Row{Experiment: t.name, Row: p.name + ", svm", Quantity: "margin", Paper: at(t.most),
+		Seconds: time.Since(start).Seconds()}
 	r.fillDigits(res.Margin, t.unit, 0)
 	return res.Margin, r, nil
 }
 
 // theorem1 returns the rows of the bounds beside what a run of CRAMMA came to.
-func (t crammaTable) theorem1(p problem, l published, most float64, res learner.FitResult, row func(quantity string, paper float64) Row) []Row {
+func (t crammaTable) theorem1(p problem, l published, most float64, res learner.FitResult,
+	row func(quantity string, paper float64) Row) []Row {
 	R := math.Sqrt(p.radius2())
-	updates, share := theorem1(t.epsilon, l.parameter, t.eta(p)*math.Pow(l.parameter, -t.delta), most/R)
+	updates, share := theorem1(t.epsilon, l.parameter, t.eta(p)*math.Pow(l.parameter, -t.delta),
+		most/R)
 	u, m := row("updates within bound (15)", updates), row("margin above bound (16)", share*most)
-	u.Schema, u.Runs, u.Ours, u.Verdict, u.Note = schema.Name, 1, float64(res.Counter), Inside, "the bound of Theorem 1 with our svm's maximal margin, no printed value: inside is at most that"
-	m.Schema, m.Runs, m.Ours, m.Verdict, m.Note = schema.Name, 1, res.Margin, Inside, "the bound of Theorem 1 with our svm's maximal margin, no printed value: inside is at least that"
+	u.Schema, u.Runs, u.Ours, u.Verdict, u.Note = schema.Name, 1, float64(res.Counter), Inside,
+		"the bound of Theorem 1 with our svm's maximal margin, no printed value: inside is at "+
+			"most that"
+	m.Schema, m.Runs, m.Ours, m.Verdict, m.Note = schema.Name, 1, res.Margin, Inside,
+		"the bound of Theorem 1 with our svm's maximal margin, no printed value: inside is at "+
+			"least that"
 	switch {
 	case share == 0:
-		u.Paper, u.Verdict, u.Note = nil, NotComparable, "Theorem 1 has no bound for so large a rate"
+		u.Paper, u.Verdict, u.Note = nil, NotComparable,
+			"Theorem 1 has no bound for so large a rate"
 		return []Row{u}
 	case u.Ours > updates:
 		u.Verdict = Outside
@@ -323,8 +357,10 @@ func (t crammaTable) theorem1(p problem, l published, most float64, res learner.
 	return []Row{u, m}
 }
 
-// theorem1 bounds t of CRAMMA from above and the share of the maximal margin that it comes to from below, as (15) and (16) with the tau_b at which
-// (13) is an equality. beta and gamma, the maximal margin, are in units of R. Where the rate eta is so large that nothing is known, both are 0.
+// theorem1 bounds t of CRAMMA from above and the share of the maximal margin that it comes to from
+// below, as (15) and (16) with the tau_b at which
+// (13) is an equality. beta and gamma, the maximal margin, are in units of R. Where the rate eta is
+// so large that nothing is known, both are 0.
 func theorem1(epsilon, beta, eta, gamma float64) (updates, share float64) {
 	chi := 1 - 0.5*eta*(1+eta)/gamma
 	if !(chi > 0) { // eta < (sqrt(1 + 8 gamma) - 1)/2
@@ -360,7 +396,8 @@ func theorem1(epsilon, beta, eta, gamma float64) (updates, share float64) {
 
 // sonarData: 104 training patterns, mines first, in the order of the files, rho = 1.
 func sonarData(dir string) (problem, error) {
-	d, err := dataset.Sonar[float64](filepath.Join(dir, "sonar.mines"), filepath.Join(dir, "sonar.rocks"), true)
+	d, err := dataset.Sonar[float64](filepath.Join(dir, "sonar.mines"), filepath.Join(dir,
+		"sonar.rocks"), true)
 	if err != nil {
 		return problem{}, err
 	}
@@ -378,15 +415,17 @@ func wbcData(dir string) (problem, error) {
 
 // wbc11Data: 672 of the 683, which are separable, rho = 30.
 func wbc11Data(dir string) (problem, error) {
-	b, err := readWBC(filepath.Join(dir, wbcFile), []int{2, 4, 191, 217, 227, 245, 252, 286, 307, 420, 475})
+	b, err := readWBC(filepath.Join(dir, wbcFile), []int{2, 4, 191, 217, 227, 245, 252, 286, 307,
+		420, 475})
 	if err != nil {
 		return problem{}, err
 	}
 	return problem{name: "WBC-11", block: bench.Augmented(b, 30)}, nil
 }
 
-// readWBC reads the rows without "?" of the Wisconsin breast cancer data, but for those at the positions of without (from 1, among
-// the rows without "?"): an identity, nine attributes, and the class, 4 (+1) or 2 (-1).
+// readWBC reads the rows without "?" of the Wisconsin breast cancer data, but for those at the
+// positions of without (from 1, among the rows without "?"): an identity, nine attributes, and the
+// class, 4 (+1) or 2 (-1).
 func readWBC(path string, without []int) (*engine.Block[float64], error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -417,7 +456,8 @@ func readWBC(path string, without []int) (*engine.Block[float64], error) {
 		}
 		y, ok := map[string]float64{"2": -1, "4": 1}[record[10]]
 		if !ok {
-			return nil, fmt.Errorf("%s:%d: class %q, expected 2 or 4: %w", path, line+1, record[10], dataset.ErrLabels)
+			return nil, fmt.Errorf("%s:%d: class %q, expected 2 or 4: %w", path, line+1, record[10],
+				dataset.ErrLabels)
 		}
 		b.Y = append(b.Y, y)
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// TestCRAMMATables: every line is exact, updates, margin, (D'-D)/D and the share below the maximal margin; the ones that hinge on rounding are
-// near; every run of CRAMMA is within the bounds of Theorem 1, where there are any. Lines too long for a test are left out: repro runs them.
+// TestCRAMMATables: every line is exact, updates, margin, (D'-D)/D and the share below the maximal
+// margin; the ones that hinge on rounding are near; every run of CRAMMA is within the bounds of
+// Theorem 1, where there are any. Lines too long for a test are left out: repro runs them.
 func TestCRAMMATables(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Dir(realdata.File(t, "sonar.mines"))
@@ -50,7 +51,8 @@ func TestCRAMMATables(t *testing.T) {
 			}
 			table.lines = short
 			var told int
-			rows, err := table.run(context.Background(), RunOptions{DataDir: dir, Done: func(Row) { told++ }})
+			rows, err := table.run(context.Background(), RunOptions{DataDir: dir,
+				Done: func(Row) { told++ }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,21 +72,27 @@ func TestCRAMMATables(t *testing.T) {
 					}
 				}
 				if r.Verdict != verdict || r.Runs != 1 || r.Experiment != table.name {
-					t.Errorf("%s: %s %s, the paper's %s: %s", r.Row, r.Quantity, r.OursText(), r.PaperText(), r.Verdict)
+					t.Errorf("%s: %s %s, the paper's %s: %s", r.Row, r.Quantity, r.OursText(),
+						r.PaperText(), r.Verdict)
 				}
 			}
-			if want := map[string]int{"cramma/table1": 3, "cramma/table2": 1, "cramma/table3": 1, "cramma/table4": 3}[table.name]; timed != want {
-				t.Errorf("%d plain forms came to the same count and were timed, want %d", timed, want)
+			if want := map[string]int{"cramma/table1": 3, "cramma/table2": 1, "cramma/table3": 1,
+				"cramma/table4": 3}[table.name]; timed != want {
+				t.Errorf("%d plain forms came to the same count and were timed, want %d", timed,
+					want)
 			}
 		})
 	}
 }
 
-// TestTheorem1: tau_b is that of (19) for epsilon = 1/2 and solves (13) for any other; a run beyond a bound is outside.
+// TestTheorem1: tau_b is that of (19) for epsilon = 1/2 and solves (13) for any other; a run beyond
+// a bound is outside.
 func TestTheorem1(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ epsilon, beta, eta, gamma float64 }{{0.5, 0.73, 0.001 / 0.73, 0.0022}, {0.5, 30, 0.001 / 30, 0.0022}, {0.5, 0.2, 0.0005, 0.00058},
-		{2, 1e7, 0.0032, 0.0022}, {2, 1e13, 5e-5, 0.0022}, {1, 5, 0.002, 0.01}, {0.3, 1, 0.01, 0.02}} {
+	for _, c := range []struct{ epsilon, beta, eta, gamma float64 }{{0.5, 0.73, 0.001 / 0.73,
+		0.0022}, {0.5, 30, 0.001 / 30, 0.0022}, {0.5, 0.2, 0.0005, 0.00058},
+		{2, 1e7, 0.0032, 0.0022}, {2, 1e13, 5e-5, 0.0022}, {1, 5, 0.002, 0.01}, {0.3, 1, 0.01,
+			0.02}} {
 		updates, share := theorem1(c.epsilon, c.beta, c.eta, c.gamma)
 		tau := updates/math.Pow(c.beta/c.gamma, 1/c.epsilon) - 1
 		if got := math.Pow(1+tau, -c.epsilon); math.Abs(got/share-1) > 1e-9 {
@@ -93,17 +101,20 @@ func TestTheorem1(t *testing.T) {
 		chi, omega := 1-c.eta/2*(1+c.eta)/c.gamma, c.eta*(1+c.eta)*c.gamma
 		if c.epsilon == 0.5 {
 			a := (1 + c.eta) / chi
-			want := math.Pow(a+math.Sqrt((a-1)*(a-1)+c.gamma*(1+omega)/(chi*c.eta*c.beta*c.beta)), 2) - 1
+			want := math.Pow(a+math.Sqrt((a-1)*(a-1)+c.gamma*(1+omega)/(chi*c.eta*c.beta*c.beta)),
+				2) - 1
 			if math.Abs(tau/want-1) > 1e-9 {
 				t.Errorf("%+v: tau_b is %v, want %v", c, tau, want)
 			}
 		}
-		left := math.Pow(c.beta, -1/c.epsilon) * math.Pow(c.gamma, 1/c.epsilon-1) * (1 + omega) / c.eta
+		left := math.Pow(c.beta, -1/c.epsilon) * math.Pow(c.gamma, 1/c.epsilon-1) * (1 + omega) /
+			c.eta
 		power := math.Log(1 + tau)
 		if c.epsilon != 1 {
 			power = (math.Pow(1+tau, 1-c.epsilon) - 1) / (1 - c.epsilon)
 		}
-		// what cancels here is of the size of tau, which itself comes from updates with a relative error of some 1e-15/tau
+		// what cancels here is of the size of tau, which itself comes from updates with a relative
+		// error of some 1e-15/tau
 		if right := chi*tau - (1+c.eta)*power; math.Abs(right-left) > 1e-12*(1+tau)+1e-9*left {
 			t.Errorf("%+v: (13) has %v and %v", c, left, right)
 		}
@@ -112,9 +123,14 @@ func TestTheorem1(t *testing.T) {
 		t.Errorf("a rate beyond the theorem's: %v, %v", updates, share)
 	}
 	table := crammaTables()[0]
-	p := problem{block: &engine.Block[float64]{X: []float64{3.8}, Y: []float64{1}, Dim: 1, Stride: 1}}
-	row := func(quantity string, paper float64) Row { return Row{Quantity: quantity, Paper: at(paper)} }
-	for _, r := range table.theorem1(p, published{learner: "cramma", parameter: 2}, 0.0084, learner.FitResult{Counter: 5e6, Margin: 0.003}, row) {
+	p := problem{block: &engine.Block[float64]{X: []float64{3.8}, Y: []float64{1}, Dim: 1,
+		Stride: 1}}
+	row := func(quantity string, paper float64) Row {
+		return Row{Quantity: quantity,
+			Paper: at(paper)}
+	}
+	for _, r := range table.theorem1(p, published{learner: "cramma", parameter: 2}, 0.0084,
+		learner.FitResult{Counter: 5e6, Margin: 0.003}, row) {
 		if r.Verdict != Outside {
 			t.Errorf("%+v", r)
 		}
@@ -143,12 +159,15 @@ func TestCRAMMASpaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := f.Fit(context.Background(), p.block, learner.FitOptions{Delta: p.delta, GramBytes: -1})
+			r, err := f.Fit(context.Background(), p.block, learner.FitOptions{Delta: p.delta,
+				GramBytes: -1})
 			if err != nil || r.ScoreSpace {
 				t.Fatal(r.ScoreSpace, err)
 			}
-			if r.Updates != l.updates && r.Counter != l.updates || math.Round(r.Margin/l.unit) != math.Round(l.margin/l.unit) {
-				t.Errorf("%s, %s: %d updates, margin %g; want %d and %g", table.name, text, r.Updates, r.Margin, l.updates, l.margin)
+			if r.Updates != l.updates && r.Counter != l.updates ||
+				math.Round(r.Margin/l.unit) != math.Round(l.margin/l.unit) {
+				t.Errorf("%s, %s: %d updates, margin %g; want %d and %g", table.name, text,
+					r.Updates, r.Margin, l.updates, l.margin)
 			}
 		}
 	}
@@ -157,10 +176,12 @@ func TestCRAMMASpaces(t *testing.T) {
 func TestCRAMMARuns(t *testing.T) {
 	t.Parallel()
 	e := experiments["cramma/table1"]
-	if _, err := Repro(context.Background(), e, RunOptions{Runs: 2, DataDir: t.TempDir()}); err == nil {
+	if _, err := Repro(context.Background(), e, RunOptions{Runs: 2,
+		DataDir: t.TempDir()}); err == nil {
 		t.Error("two runs of what draws nothing")
 	}
-	if _, err := Repro(context.Background(), e, RunOptions{DataDir: t.TempDir()}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Repro(context.Background(), e, RunOptions{DataDir: t.TempDir()}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("without data: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -185,7 +206,8 @@ func TestReadWBC(t *testing.T) {
 	}
 	const text = "7,1,2,3,4,5,6,7,8,9,2\n7,1,2,3,4,5,?,7,8,9,2\n7,2,2,3,4,5,6,7,8,9,4\n7,3,2,3,4,5,6,7,8,9,4\n"
 	x, y, err := read(text, 2) // the third row
-	if err != nil || len(y) != 2 || y[0] != -1 || y[1] != 1 || len(x) != 18 || x[0] != 1 || x[8] != 9 || x[9] != 3 {
+	if err != nil || len(y) != 2 || y[0] != -1 || y[1] != 1 || len(x) != 18 || x[0] != 1 ||
+		x[8] != 9 || x[9] != 3 {
 		t.Errorf("%v, %v, %v", x, y, err)
 	}
 	if _, _, err := read("7,1,2,3,4,5,6,7,8,9,3\n"); !errors.Is(err, dataset.ErrLabels) {
@@ -204,7 +226,8 @@ func TestRowVerdicts(t *testing.T) {
 		ours   int64
 		within float64
 		want   Verdict
-	}{{1000000, 0, Exact}, {1000001, 0, Outside}, {999500, 5e-4, Inside}, {1000501, 5e-4, Outside}} {
+	}{{1000000, 0, Exact}, {1000001, 0, Outside}, {999500, 5e-4, Inside}, {1000501, 5e-4,
+		Outside}} {
 		r := Row{Paper: at(1e6)}
 		if r.fillCount(c.ours, c.within); r.Verdict != c.want {
 			t.Errorf("%d: %s, want %s", c.ours, r.Verdict, c.want)
@@ -216,7 +239,8 @@ func TestRowVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		ours, within float64
 		want         Verdict
-	}{{0.12344, 0, Exact}, {0.1226, 0, Exact}, {0.1236, 0, Outside}, {0.1236, 1, Inside}, {0.1244, 1, Outside}} {
+	}{{0.12344, 0, Exact}, {0.1226, 0, Exact}, {0.1236, 0, Outside}, {0.1236, 1, Inside},
+		{0.1244, 1, Outside}} {
 		r := Row{Paper: at(0.123)}
 		if r.fillDigits(c.ours, 1e-3, c.within); r.Verdict != c.want {
 			t.Errorf("%g: %s, want %s", c.ours, r.Verdict, c.want)

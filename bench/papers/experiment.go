@@ -1,5 +1,5 @@
-// Package papers runs the tables and figures of the papers again, beside their published values: one
-// file a paper, and what they share (experiments and series of them, rows, figures, reports).
+// Package papers runs the tables and figures of the papers again, beside their published values:
+// one file a paper, and what they share (experiments and series of them, rows, figures, reports).
 //
 // A [Row] is a published value beside ours, with a verdict. It has nothing in common with a
 // bench.Result, which is a time beside a peer's, with a ratio.
@@ -24,8 +24,10 @@ type Experiment struct {
 	Summary string   // one line
 	Runs    int      // the paper's; 1 where nothing is drawn
 	Needs   []string // public data files
-	Draws   []string // published figures it makes that have no experiment of their own, as paper/name: names for it, too
-	Run     func(ctx context.Context, o RunOptions) ([]Row, error)
+	// published figures it makes that have no experiment of their own, as paper/name: names for it,
+	// too
+	Draws []string
+	Run   func(ctx context.Context, o RunOptions) ([]Row, error)
 
 	Slow     string // what only RunOptions.Slow includes; "" where that is nothing
 	SlowRows int    // so many rows more; 0 where it makes the same ones otherwise
@@ -69,7 +71,9 @@ func (e Experiment) Missing(dir string) []string {
 
 // RunOptions of an experiment. Runs, Seed and Slow decide its values, nothing else does.
 type RunOptions struct {
-	Runs    int    // 0: the paper's; at least 2, since a row is a mean with its interval, but 1 where nothing is drawn
+	// 0: the paper's; at least 2, since a row is a mean with its interval, but 1 where nothing is
+	// drawn
+	Runs    int
 	Seed    uint64 // of the first run; the others count on from it
 	Slow    bool   // also the rows that take longer than all others together
 	DataDir string
@@ -110,13 +114,16 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 		o.Runs = e.Runs
 	}
 	if e.Runs == 1 && o.Runs != 1 {
-		return nil, fmt.Errorf("bench: %s: %d runs, want 1: nothing is drawn, and all would be equal", e.Name, o.Runs)
+		return nil, fmt.Errorf("bench: %s: %d runs, want 1: nothing is drawn, and all would be "+
+			"equal", e.Name, o.Runs)
 	}
 	if e.Runs > 1 && o.Runs < 2 {
-		return nil, fmt.Errorf("bench: %s: %d runs, want at least 2: a row is a mean with its interval", e.Name, o.Runs)
+		return nil, fmt.Errorf("bench: %s: %d runs, want at least 2: a row is a mean with its "+
+			"interval", e.Name, o.Runs)
 	}
 	if names := e.Missing(o.DataDir); names != nil {
-		return nil, fmt.Errorf("bench: %s needs %s: %w", e.Name, strings.Join(names, ", "), fs.ErrNotExist)
+		return nil, fmt.Errorf("bench: %s needs %s: %w", e.Name, strings.Join(names, ", "),
+			fs.ErrNotExist)
 	}
 	rows, err := e.Run(ctx, o)
 	if err != nil {

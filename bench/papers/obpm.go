@@ -17,30 +17,37 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// Tables of E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003.
-// The paper's results were produced with C code on a 1 GHz DEC Alpha.
+// Tables of E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes
+// Point Machines", PAKDD 2003. The paper's results were produced with C code on a 1 GHz DEC Alpha.
 
 func init() {
 	register(Experiment{
-		Name:    "obpm/kernel",
-		Summary: "OBPM with an RBF kernel (section 3) against the kernel perceptron, on banana and MNIST",
-		Runs:    5, Needs: []string{bananaFile, mnistImages, mnistLabels, mnistTest, mnistTestLabels}, Run: obpmKernel})
+		Name: "obpm/kernel",
+		Summary: "OBPM with an RBF kernel (section 3) against the kernel perceptron, on banana " +
+			"and MNIST",
+		Runs: 5, Needs: []string{bananaFile, mnistImages, mnistLabels, mnistTest,
+			mnistTestLabels}, Run: obpmKernel})
 	register(Experiment{
-		Name:    "obpm/table1",
-		Summary: "test error after one epoch on the generated margin problem, with and without label noise; updates and margin of section 4.1",
-		Runs:    30, Run: obpmTable1})
+		Name: "obpm/table1",
+		Summary: "test error after one epoch on the generated margin problem, with and without " +
+			"label noise; updates and margin of section 4.1",
+		Runs: 30, Run: obpmTable1})
 	register(Experiment{
-		Name:    "obpm/table2",
-		Summary: "test error after 1, 2, 3 and 20 epochs on C. elegans, Adult and Web, beside linear SVMs; Cochran's Q",
-		Runs:    30, Needs: []string{"a9a.gz", "a9a.t.gz", "w8a.gz", elegansTrain, elegansTest}, Run: obpmTable2})
+		Name: "obpm/table2",
+		Summary: "test error after 1, 2, 3 and 20 epochs on C. elegans, Adult and Web, beside " +
+			"linear SVMs; Cochran's Q",
+		Runs: 30, Needs: []string{"a9a.gz", "a9a.t.gz", "w8a.gz", elegansTrain, elegansTest},
+		Run: obpmTable2})
 	register(Experiment{
-		Name:    "obpm/figure1",
-		Summary: "test error and margin of OBPM against tau, N = 25, 50 and 100, on the generated margin problem",
-		Runs:    30, Run: obpmFigure1})
+		Name: "obpm/figure1",
+		Summary: "test error and margin of OBPM against tau, N = 25, 50 and 100, on the " +
+			"generated margin problem",
+		Runs: 30, Run: obpmFigure1})
 	register(Experiment{
-		Name:    "obpm/figure2",
-		Summary: "prediction errors of OBPM, LMS, ALMA and the perceptron on MNIST's digits while the positive one changes from 1 to 2 to 3",
-		Runs:    10, Needs: []string{mnistImages, mnistLabels}, Run: obpmFigure2})
+		Name: "obpm/figure2",
+		Summary: "prediction errors of OBPM, LMS, ALMA and the perceptron on MNIST's digits " +
+			"while the positive one changes from 1 to 2 to 3",
+		Runs: 10, Needs: []string{mnistImages, mnistLabels}, Run: obpmFigure2})
 	register(Experiment{
 		Name:    "obpm/figure3",
 		Summary: "prediction errors and updates of OBPM and ALMA on the stream of Web",
@@ -54,8 +61,10 @@ type made struct {
 	plain func(dim int, seed uint64) naive.Learner[float32]
 }
 
-// plainSeconds is how long, by the clock, the plain form takes for a pass over b, the order being that of the pass. b has been checked.
-func plainSeconds(clock func() time.Duration, l naive.Learner[float32], b *engine.Block[float32], order []int32) float64 {
+// plainSeconds is how long, by the clock, the plain form takes for a pass over b, the order being
+// that of the pass. b has been checked.
+func plainSeconds(clock func() time.Duration, l naive.Learner[float32], b *engine.Block[float32],
+	order []int32) float64 {
 	began := clock()
 	for i := range b.Len() {
 		if order != nil {
@@ -81,20 +90,24 @@ func (c *clocked) Learn(b *engine.Block[float32], rounds []learner.Round) error 
 	return err
 }
 
-// obpmKernel runs what section 3 of the paper leaves to the reader: OBPM with a kernel, against the kernel perceptron, one pass. On banana 4000 examples and on MNIST's 8
-// against the rest the first 10000 are learned, each run in another order (banana: other examples).
+// obpmKernel runs what section 3 of the paper leaves to the reader: OBPM with a kernel, against the
+// kernel perceptron, one pass. On banana 4000 examples and on MNIST's 8 against the rest the first
+// 10000 are learned, each run in another order (banana: other examples).
 func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
-	banana, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, bananaFile)}, dataset.Options{})
+	banana, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, bananaFile)},
+		dataset.Options{})
 	if err != nil {
 		return nil, err
 	}
 	var mnist [2]*dataset.Data[float32]
 	for i, file := range []string{mnistImages, mnistTest} {
-		if mnist[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)}, dataset.Options{Positive: "8"}); err != nil {
+		if mnist[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
+			dataset.Options{Positive: "8"}); err != nil {
 			return nil, err
 		}
 	}
-	draw := func(d *dataset.Data[float32], n, of int) func(run int) (train, rest *engine.Block[float32]) {
+	draw := func(d *dataset.Data[float32], n, of int) func(run int) (train,
+		rest *engine.Block[float32]) {
 		return func(run int) (train, rest *engine.Block[float32]) {
 			order := make([]int32, of)
 			engine.Permute(order, o.Seed+uint64(run), 0)
@@ -106,23 +119,28 @@ func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
 	}
 	list := func(k learner.KernelConfig) []tbpLearner {
 		c := func(members int, tau float64, budget int) *learners.OBPMConfig {
-			return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron", Combine: learners.CombineWeights, Path: learners.PathAuto,
+			return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron",
+				Combine: learners.CombineWeights, Path: learners.PathAuto,
 				Budget: budget, Removal: learners.RemoveOldest, KernelConfig: k}
 		}
 		return []tbpLearner{
-			{text: "perceptron", learner: "budget", config: &learners.BudgetConfig{UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}, KernelConfig: k}},
+			{text: "perceptron", learner: "budget",
+				config: &learners.BudgetConfig{KernelConfig: k,
+					UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}}},
 			{text: "obpm N=100, tau=.3", learner: "obpm", config: c(100, 0.3, 0)},
 			{text: "obpm N=100, tau=.3, budget=1000", learner: "obpm", config: c(100, 0.3, 1000)},
 		}
 	}
 	const note = "the paper only says that kernels are possible"
-	small := tbpFigure{name: "obpm/kernel", part: "banana", note: note, list: list(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7})}
+	small := tbpFigure{name: "obpm/kernel", part: "banana", note: note,
+		list: list(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7})}
 	rows, err := small.run(ctx, o, draw(banana, 4000, banana.Block.Len()))
 	if err != nil {
 		return nil, err
 	}
 	first := draw(mnist[0], 10000, 10000)
-	large := tbpFigure{name: "obpm/kernel", part: "MNIST 8 against the rest", note: note, list: list(learner.KernelConfig{Kernel: "rbf", Gamma: 0.02, Scale: 255})}
+	large := tbpFigure{name: "obpm/kernel", part: "MNIST 8 against the rest", note: note,
+		list: list(learner.KernelConfig{Kernel: "rbf", Gamma: 0.02, Scale: 255})}
 	more, err := large.run(ctx, o, func(run int) (train, test *engine.Block[float32]) {
 		train, _ = first(run)
 		return train, &mnist[1].Block
@@ -168,16 +186,21 @@ func alma(b, c float64) made {
 
 func at(v float64) *float64 { return &v }
 
-// obpmTable1 runs Table 1 and the figures that section 4.1 gives in the text. One run: a target, 1000 training and 1000 test examples in
-// 100 dimensions with margin 0.05, labels of the training examples flipped with probability e, one epoch.
+// obpmTable1 runs Table 1 and the figures that section 4.1 gives in the text. One run: a target,
+// 1000 training and 1000 test examples in 100 dimensions with margin 0.05, labels of the training
+// examples flipped with probability e, one epoch.
 func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 	const (
 		errorRate = "test_error_percent"
 		updates   = "updates"
 		margin    = "margin"
 	)
-	reading := "instances isotropic of length 1, target uniform on {-1,0,1}^100; ALMA updates when y w.x <= B/sqrt(k)"
-	noisy := "label noise 0.1 was not matched under any reading tried; the ordering ALMA < OBPM << perceptron holds"
+	reading :=
+		"instances isotropic of length 1, target uniform on {-1,0,1}^100; ALMA updates when y " +
+			"w.x <= B/sqrt(k)"
+	noisy :=
+		"label noise 0.1 was not matched under any reading tried; the ordering ALMA < OBPM << " +
+			"perceptron holds"
 	spreadless := "the paper prints no spread: ours is taken for it"
 	half := math.Sqrt2 / 2
 	type spec struct {
@@ -228,7 +251,8 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			}
 			learn += res.Learn
 			if run == 0 {
-				plain = plainSeconds(bench.WallTime, s.learner.plain(train.Block.Dim, seed), &train.Block, nil)
+				plain = plainSeconds(bench.WallTime, s.learner.plain(train.Block.Dim, seed),
+					&train.Block, nil)
 			}
 			switch s.quantity {
 			case updates:
@@ -247,8 +271,10 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 				values = append(values, 100*c.Error())
 			}
 		}
-		row := Row{Experiment: "obpm/table1", Row: fmt.Sprintf("generated e=%g, %s", s.noise, s.learner.text), Quantity: s.quantity,
-			Paper: at(s.paper), PaperPM: s.pm, Note: s.note, Seconds: learn.Seconds(), NaiveSeconds: at(plain * float64(o.Runs))}
+		row := Row{Experiment: "obpm/table1", Row: fmt.Sprintf("generated e=%g, %s", s.noise,
+			s.learner.text), Quantity: s.quantity,
+			Paper: at(s.paper), PaperPM: s.pm, Note: s.note, Seconds: learn.Seconds(),
+			NaiveSeconds: at(plain * float64(o.Runs))}
 		if s.pm == 0 && s.quantity != errorRate {
 			_, row.PaperPM = meanPM(values)
 		}

@@ -27,10 +27,13 @@ import (
 // noNumber is the note of rows for which the paper has a curve.
 const noNumber = "the paper has a curve, no number"
 
-// larger is a row for what the paper says without a number: runs' values are larger than others of the same runs, in one or several pairs. It is exact if each mean difference is above 0 by more than half its 95 %
-// interval, inside if none is below 0 by so much, outside else. It also returns the pair whose difference is the least against that.
+// larger is a row for what the paper says without a number: runs' values are larger than others of
+// the same runs, in one or several pairs. It is exact if each mean difference is above 0 by more
+// than half its 95 % interval, inside if none is below 0 by so much, outside else. It also returns
+// the pair whose difference is the least against that.
 func larger(experiment, text, note string, pairs [][2][]float64) (row Row, least int) {
-	row = Row{Schema: schema.Name, Experiment: experiment, Row: text, Quantity: "holds", Paper: at(1), Ours: 1, Runs: len(pairs[0][0]), Verdict: Exact, Note: note}
+	row = Row{Schema: schema.Name, Experiment: experiment, Row: text, Quantity: "holds",
+		Paper: at(1), Ours: 1, Runs: len(pairs[0][0]), Verdict: Exact, Note: note}
 	worst := math.Inf(1)
 	for i, p := range pairs {
 		m, pm := meanPM(difference(p[0], p[1]))
@@ -56,7 +59,8 @@ func more(a, b []float64) string { return plusMinus(meanPM(difference(a, b))) }
 // obpmFigure1 measures OBPM against tau on the problem of Table 1 without noise.
 func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 	const name = "obpm/figure1"
-	taus, members := []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5}, []int{25, 50, 100}
+	taus, members := []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5},
+		[]int{25, 50, 100}
 	type point struct {
 		errors, margins []float64
 		learn           time.Duration
@@ -71,7 +75,8 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		var sets [2]*dataset.Data[float32]
 		for i := range sets {
 			var err error
-			if sets[i], err = bench.MarginProblem[float32](seed, 1000, 100, 0.05, 0, i == 1); err != nil {
+			if sets[i], err = bench.MarginProblem[float32](seed, 1000, 100, 0.05, 0,
+				i == 1); err != nil {
 				return nil, err
 			}
 		}
@@ -83,7 +88,8 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				if err != nil {
 					return nil, err
 				}
-				res, err := training.Learn(ctx, l, eval.NewMemory(train, nil), training.LearnOptions{})
+				res, err := training.Learn(ctx, l, eval.NewMemory(train, nil),
+					training.LearnOptions{})
 				if err != nil {
 					return nil, err
 				}
@@ -99,15 +105,18 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				if err != nil {
 					return nil, err
 				}
-				p.errors, p.margins = append(p.errors, 100*count.Error()), append(p.margins, margin.Norm(2, 0))
+				p.errors, p.margins = append(p.errors, 100*count.Error()), append(p.margins,
+					margin.Norm(2, 0))
 			}
 		}
 	}
 
 	var rows []Row
 	figures := []Figure{
-		{Name: name + "a", Title: "(a) test error, one epoch, no label noise", XLabel: "tau", YLabel: "test error, %"},
-		{Name: name + "b", Title: "(b) margin of the training sample", XLabel: "tau", YLabel: "margin", LegendBottom: true},
+		{Name: name + "a", Title: "(a) test error, one epoch, no label noise", XLabel: "tau",
+			YLabel: "test error, %"},
+		{Name: name + "b", Title: "(b) margin of the training sample", XLabel: "tau",
+			YLabel: "margin", LegendBottom: true},
 	}
 	add := func(r Row) {
 		rows = append(rows, r)
@@ -118,13 +127,16 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		for k, tau := range taus {
 			p := points[m][k]
 			for i, values := range [][]float64{p.errors, p.margins} {
-				row := Row{Experiment: name, Row: fmt.Sprintf("generated e=0, %s", obpm(n, tau).text), Quantity: [2]string{"test_error_percent", "margin"}[i], Note: noNumber,
+				row := Row{Experiment: name, Row: fmt.Sprintf("generated e=0, %s",
+					obpm(n, tau).text), Quantity: [2]string{"test_error_percent", "margin"}[i],
+					Note:    noNumber,
 					Seconds: p.learn.Seconds(), NaiveSeconds: at(p.plain * float64(o.Runs))}
 				row.fill(values)
 				add(row)
 				l := &lines[i]
 				l.X, l.Y = append(l.X, tau), append(l.Y, row.Ours)
-				l.Low, l.High = append(l.Low, row.Ours-row.OursPM), append(l.High, row.Ours+row.OursPM)
+				l.Low, l.High = append(l.Low, row.Ours-row.OursPM), append(l.High,
+					row.Ours+row.OursPM)
 			}
 		}
 		for i, l := range lines {
@@ -150,21 +162,27 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 		small = append(small, [2][]float64{points[m][0].errors, points[m+1][0].errors})
 	}
 	rises, least := larger(name, "the margin rises with N at every tau", "", margins)
-	rises.Note = fmt.Sprintf("the paper: by increasing N, the margin was increased; inside: up to noise; least surely at tau=%g from N=%d to %d, by %s",
-		taus[least/last], members[least%last], members[least%last+1], more(margins[least][0], margins[least][1]))
+	rises.Note = fmt.Sprintf("the paper: by increasing N, the margin was increased; inside: up "+
+		"to noise; least surely at tau=%g from N=%d to %d, by %s",
+		taus[least/last], members[least%last], members[least%last+1], more(margins[least][0],
+			margins[least][1]))
 	add(rises)
 	falls, _ := larger(name, fmt.Sprintf("at tau=%g the test error falls with N", taus[0]),
-		"the paper: if tau is too small N must be increased to ensure that the average is in the version space", small)
+		"the paper: if tau is too small N must be increased to ensure that the average is in "+
+			"the version space", small)
 	add(falls)
 	top := points[len(members)-1][best]
-	row := Row{Experiment: name, Row: fmt.Sprintf("generated e=0, %s, the best tau", obpm(100, taus[best]).text), Quantity: "margin", Paper: at(0.02), PaperPM: 0.005,
-		Note: "section 4.1; the paper's interval is that of the one digit it prints", Seconds: top.learn.Seconds()}
+	row := Row{Experiment: name, Row: fmt.Sprintf("generated e=0, %s, the best tau", obpm(100,
+		taus[best]).text), Quantity: "margin", Paper: at(0.02), PaperPM: 0.005,
+		Note:    "section 4.1; the paper's interval is that of the one digit it prints",
+		Seconds: top.learn.Seconds()}
 	row.fill(top.margins)
 	add(row)
 	return rows, nil
 }
 
-// online is what learners did along a stream, summed over runs: after each of so many examples, the wrong predictions and the updates.
+// online is what learners did along a stream, summed over runs: after each of so many examples, the
+// wrong predictions and the updates.
 type online struct {
 	learner         made
 	errors, updates []float64 // means
@@ -173,8 +191,10 @@ type online struct {
 	plain           float64
 }
 
-// follow has each learner pass over each run's stream, whose lengths are equal. A score of 0 predicts +1.
-func follow(ctx context.Context, o RunOptions, list []made, stream func(run int) *engine.Block[float32]) ([]online, error) {
+// follow has each learner pass over each run's stream, whose lengths are equal. A score of 0
+// predicts +1.
+func follow(ctx context.Context, o RunOptions, list []made,
+	stream func(run int) *engine.Block[float32]) ([]online, error) {
 	out := make([]online, len(list))
 	for run := range o.Runs {
 		if ctx.Err() != nil {
@@ -188,7 +208,8 @@ func follow(ctx context.Context, o RunOptions, list []made, stream func(run int)
 		for i, m := range list {
 			c := &out[i]
 			if run == 0 {
-				c.learner, c.errors, c.updates = m, make([]float64, b.Len()), make([]float64, b.Len())
+				c.learner, c.errors, c.updates = m, make([]float64, b.Len()), make([]float64,
+					b.Len())
 				c.plain = plainSeconds(bench.WallTime, m.plain(b.Dim, seed), b, nil)
 			}
 			l, err := m.make(learner.Env{Seed: seed, Pool: o.Pool})
@@ -248,11 +269,14 @@ func lms(eta float64) made {
 		func(dim int, _ uint64) naive.Learner[float32] { return naive.NewLMS[float32](dim, eta) }}
 }
 
-// obpmFigure2 lets the positive digit change from 1 to 2 to 3 within 1000 examples; all other digits are negative. Which share is positive the paper does not tell. The
-// second phase is printed as r_t > 1 - t/(1.11 T), by which after 900 examples a fifth would still be no 3; as 1 - 1.11 t/T it gives what the text says.
+// obpmFigure2 lets the positive digit change from 1 to 2 to 3 within 1000 examples; all other
+// digits are negative. Which share is positive the paper does not tell. The second phase is printed
+// as r_t > 1 - t/(1.11 T), by which after 900 examples a fifth would still be no 3; as 1 - 1.11 t/T
+// it gives what the text says.
 func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
 	const name, length = "obpm/figure2", 1000
-	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, mnistImages), filepath.Join(o.DataDir, mnistLabels)},
+	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, mnistImages),
+		filepath.Join(o.DataDir, mnistLabels)},
 		dataset.Options{Positive: "1", Bias: "append", Normalize: "unit"})
 	if err != nil {
 		return nil, err
@@ -262,7 +286,8 @@ func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
 		return nil, err
 	}
 	list := []made{obpm(100, 0.4), lms(0.5), alma(2, math.Sqrt2), perceptron()}
-	found := map[float64][4]float64{0.1: {90.7, 94.4, 95.1, 125.0}, 0.5: {186.0, 189.9, 192.8, 230.2}}
+	found := map[float64][4]float64{0.1: {90.7, 94.4, 95.1, 125.0}, 0.5: {186.0, 189.9, 192.8,
+		230.2}}
 	var rows []Row
 	for _, share := range []float64{0.1, 0.5} {
 		curves, err := follow(ctx, o, list, func(run int) *engine.Block[float32] {
@@ -276,10 +301,13 @@ func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
 			return nil, err
 		}
 		prefix := fmt.Sprintf("MNIST drift, %g positive, ", share)
-		figure := Figure{Name: fmt.Sprintf("%s-%g", name, share), Title: fmt.Sprintf("MNIST, the positive digit drifts from 1 to 2 to 3; %g %% positive", 100*share),
+		figure := Figure{Name: fmt.Sprintf("%s-%g", name, share),
+			Title: fmt.Sprintf("MNIST, the positive digit drifts from 1 to 2 to 3; %g %% positive",
+				100*share),
 			XLabel: "examples seen", YLabel: "prediction errors", LegendLeft: true}
 		for i, c := range curves {
-			row := c.row(name, prefix, "prediction_errors", fmt.Sprintf("%s, and does not tell the share of positives; an independent implementation has %.1f (30 runs)",
+			row := c.row(name, prefix, "prediction_errors", fmt.Sprintf("%s, and does not tell "+
+				"the share of positives; an independent implementation has %.1f (30 runs)",
 				noNumber, found[share][i]), c.final[0])
 			rows = append(rows, row)
 			o.done(row)
@@ -289,10 +317,12 @@ func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
 		var by []string
 		var pairs [][2][]float64
 		for _, c := range curves[1:] {
-			by = append(by, fmt.Sprintf("%s makes %s more", c.learner.text, more(c.final[0], curves[0].final[0])))
+			by = append(by, fmt.Sprintf("%s makes %s more", c.learner.text, more(c.final[0],
+				curves[0].final[0])))
 			pairs = append(pairs, [2][]float64{c.final[0], curves[0].final[0]})
 		}
-		row, _ := larger(name, prefix+"OBPM makes the fewest errors", "inside: up to noise; on the same streams "+strings.Join(by, ", "), pairs)
+		row, _ := larger(name, prefix+"OBPM makes the fewest errors", "inside: up to noise; on "+
+			"the same streams "+strings.Join(by, ", "), pairs)
 		rows = append(rows, row)
 		o.done(row)
 	}
@@ -319,7 +349,8 @@ func mnistDigits(dir string) ([]uint8, error) {
 }
 
 // driftingDigits draws a stream: rows of the data set and labels. No row comes twice.
-func driftingDigits(digits []uint8, seed uint64, length int, share float64) (order []int32, y []float32) {
+func driftingDigits(digits []uint8, seed uint64, length int, share float64) (order []int32,
+	y []float32) {
 	rng, used := engine.NewRand(seed, 0), map[int]bool{}
 	take := func(want func(digit uint8) bool) int32 {
 		for {
@@ -339,37 +370,45 @@ func driftingDigits(digits []uint8, seed uint64, length int, share float64) (ord
 			positive = 3
 		}
 		if rng.Uniform() < share {
-			order, y = append(order, take(func(d uint8) bool { return d == positive })), append(y, 1)
+			order, y = append(order, take(func(d uint8) bool { return d == positive })), append(y,
+				1)
 		} else {
-			order, y = append(order, take(func(d uint8) bool { return d != positive })), append(y, -1)
+			order, y = append(order, take(func(d uint8) bool { return d != positive })), append(y,
+				-1)
 		}
 	}
 	return order, y
 }
 
-// obpmFigure3 passes once over Web's training set, all of which is public, in a random order for each run.
+// obpmFigure3 passes once over Web's training set, all of which is public, in a random order for
+// each run.
 func obpmFigure3(ctx context.Context, o RunOptions) ([]Row, error) {
 	const name = "obpm/figure3"
-	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, "w8a.gz")}, dataset.Options{Bias: "append", Normalize: "unit"})
+	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, "w8a.gz")},
+		dataset.Options{Bias: "append", Normalize: "unit"})
 	if err != nil {
 		return nil, err
 	}
-	curves, err := follow(ctx, o, []made{obpm(100, 0.3), alma(0.625, math.Sqrt2)}, func(run int) *engine.Block[float32] {
-		order, b := make([]int32, d.Block.Len()), &engine.Block[float32]{}
-		engine.Permute(order, o.Seed+uint64(run), 0)
-		d.Gather(b, order)
-		return b
-	})
+	curves, err := follow(ctx, o, []made{obpm(100, 0.3), alma(0.625, math.Sqrt2)},
+		func(run int) *engine.Block[float32] {
+			order, b := make([]int32, d.Block.Len()), &engine.Block[float32]{}
+			engine.Permute(order, o.Seed+uint64(run), 0)
+			d.Gather(b, order)
+			return b
+		})
 	if err != nil {
 		return nil, err
 	}
 	figures := []Figure{
-		{Name: name + "a", Title: "(a) Web", XLabel: "examples seen", YLabel: "prediction errors", LegendLeft: true},
-		{Name: name + "b", Title: "(b) Web", XLabel: "examples seen", YLabel: "updates", LegendLeft: true},
+		{Name: name + "a", Title: "(a) Web", XLabel: "examples seen", YLabel: "prediction errors",
+			LegendLeft: true},
+		{Name: name + "b", Title: "(b) Web", XLabel: "examples seen", YLabel: "updates",
+			LegendLeft: true},
 	}
 	var rows []Row
 	for _, c := range curves {
-		figures[0].Lines, figures[1].Lines = append(figures[0].Lines, c.line(c.errors)), append(figures[1].Lines, c.line(c.updates))
+		figures[0].Lines, figures[1].Lines = append(figures[0].Lines, c.line(c.errors)),
+			append(figures[1].Lines, c.line(c.updates))
 		for i, quantity := range []string{"prediction_errors", "updates"} {
 			rows = append(rows, c.row(name, "Web, ", quantity, noNumber, c.final[i]))
 		}
@@ -382,9 +421,14 @@ func obpmFigure3(ctx context.Context, o RunOptions) ([]Row, error) {
 	for below > 0 && curves[0].errors[below-1] < curves[1].errors[below-1] {
 		below--
 	}
-	fewer, _ := larger(name, "Web, OBPM makes fewer prediction errors than ALMA", fmt.Sprintf("the paper: consistently lower; the mean curve is lower from example %d of %d on, in the end by %s",
-		below+1, len(curves[0].errors), more(curves[1].final[0], curves[0].final[0])), [][2][]float64{{curves[1].final[0], curves[0].final[0]}})
-	updates, _ := larger(name, "Web, OBPM makes more updates than ALMA", "the paper: the lower prediction error comes at a cost", [][2][]float64{{curves[0].final[1], curves[1].final[1]}})
+	fewer, _ := larger(name, "Web, OBPM makes fewer prediction errors than ALMA",
+		fmt.Sprintf("the paper: consistently lower; the mean curve is lower from example %d of "+
+			"%d on, in the end by %s",
+			below+1, len(curves[0].errors), more(curves[1].final[0], curves[0].final[0])),
+		[][2][]float64{{curves[1].final[0], curves[0].final[0]}})
+	updates, _ := larger(name, "Web, OBPM makes more updates than ALMA", "the paper: the lower "+
+		"prediction error comes at a cost", [][2][]float64{{curves[0].final[1],
+		curves[1].final[1]}})
 	rows = append(rows, fewer, updates)
 	for _, r := range rows {
 		o.done(r)

@@ -34,7 +34,8 @@ type column struct {
 	epochs    []int     // after which the test error was measured
 	paper, pm []float64 // NaN: not in the text
 	note      string
-	seconds   float64 // the paper's CPU time of all epochs; 0: not told. Then ours is that of one core.
+	// the paper's CPU time of all epochs; 0: not told. Then ours is that of one core.
+	seconds float64
 }
 
 // svmText is what the text tells of the linear machine.
@@ -44,13 +45,14 @@ type svmText struct {
 	seconds float64
 }
 
-// obpmTable2 runs Table 2: a fresh permutation for every epoch, the weights after the last example as hypothesis, every instance brought to unit length after a bias
-// attribute of 1 was added.
+// obpmTable2 runs Table 2: a fresh permutation for every epoch, the weights after the last example
+// as hypothesis, every instance brought to unit length after a bias attribute of 1 was added.
 func obpmTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 	var data [5]*dataset.Data[float32]
 	for i, file := range []string{"a9a.gz", "a9a.t.gz", "w8a.gz", elegansTrain, elegansTest} {
 		var err error
-		if data[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)}, dataset.Options{Bias: "append", Normalize: "unit"}); err != nil {
+		if data[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
+			dataset.Options{Bias: "append", Normalize: "unit"}); err != nil {
 			return nil, err
 		}
 	}
@@ -62,25 +64,40 @@ func obpmTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 	return append(rows, more...), err
 }
 
-func obpmAdultWeb(ctx context.Context, o RunOptions, adult, adultTest, web *dataset.Data[float32]) ([]Row, error) {
+func obpmAdultWeb(ctx context.Context, o RunOptions, adult, adultTest, web *dataset.Data[float32]) (
+	[]Row, error) {
 	half, missing, epochs := math.Sqrt2/2, math.NaN(), []int{1, 2, 3}
-	const tau = "the printed tau=0.01 does not give the printed values; tau=0.05 fits their level and spread"
+	const tau = "the printed tau=0.01 does not give the printed values; tau=0.05 fits their " +
+		"level and spread"
 	sets := []struct {
 		realSet
 		columns []column
 		svm     svmText
 	}{
-		{realSet{"Adult", o.Runs, func(int) (train, test *dataset.Data[float32]) { return adult, adultTest }, ""}, []column{
-			{perceptron(), epochs, []float64{19.59, 18.81, 21.21}, []float64{1.54, 0.96, 2.21}, "", 0},
-			{alma(20, half), epochs, []float64{15.88, 15.35, missing}, []float64{0.19, 0.13, 0}, "", 0},
-			{obpm(200, 0.01), epochs, []float64{15.29, 15.24, 15.17}, []float64{0.15, 0.19, 0.14}, tau, 0},
-			{obpm(200, 0.05), epochs, []float64{15.29, 15.24, 15.17}, []float64{0.15, 0.19, 0.14}, "best reading; " + tau, 0},
+		{realSet{"Adult", o.Runs, func(int) (train, test *dataset.Data[float32]) {
+			return adult,
+				adultTest
+		}, ""}, []column{
+			{perceptron(), epochs, []float64{19.59, 18.81, 21.21}, []float64{1.54, 0.96, 2.21}, "",
+				0},
+			{alma(20, half), epochs, []float64{15.88, 15.35, missing}, []float64{0.19, 0.13, 0}, "",
+				0},
+			{obpm(200, 0.01), epochs, []float64{15.29, 15.24, 15.17}, []float64{0.15, 0.19, 0.14},
+				tau, 0},
+			{obpm(200, 0.05), epochs, []float64{15.29, 15.24, 15.17}, []float64{0.15, 0.19, 0.14},
+				"best reading; " + tau, 0},
 		}, svmText{15.05, 1, 0}},
-		{realSet{"Web", o.Runs, func(run int) (train, test *dataset.Data[float32]) { return split70(web, o.Seed+uint64(run)) },
-			"the paper's test set of 21,489 is not public: a random 70/30 split of the 49,749 training examples"}, []column{
+		{realSet{"Web", o.Runs, func(run int) (train, test *dataset.Data[float32]) {
+			return split70(
+				web, o.Seed+uint64(run))
+		},
+			"the paper's test set of 21,489 is not public: a random 70/30 split of the 49,749 " +
+				"training examples"}, []column{
 			{perceptron(), epochs, []float64{1.84, 2.12, 1.72}, []float64{0.12, 1.03, 0.18}, "", 0},
-			{alma(0.625, math.Sqrt2), epochs, []float64{1.36, 1.29, missing}, []float64{0.03, 0.03, 0}, "", 0},
-			{obpm(200, 0.3), epochs, []float64{1.42, 1.36, 1.31}, []float64{0.04, 0.04, 0.03}, "", 0},
+			{alma(0.625, math.Sqrt2), epochs, []float64{1.36, 1.29, missing}, []float64{0.03, 0.03,
+				0}, "", 0},
+			{obpm(200, 0.3), epochs, []float64{1.42, 1.36, 1.31}, []float64{0.04, 0.04, 0.03}, "",
+				0},
 		}, svmText{1.25, min(o.Runs, 3), 0}},
 	}
 	var rows []Row
@@ -103,16 +120,22 @@ func obpmAdultWeb(ctx context.Context, o RunOptions, adult, adultTest, web *data
 }
 
 // obpmElegans has as many examples and attributes as the paper, of the same organism and task.
-func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[float32]) ([]Row, error) {
+func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[float32]) ([]Row,
+	error) {
 	const hour = 3600
 	half, missing := math.Sqrt2/2, math.NaN()
-	set := realSet{"C. elegans", min(o.Runs, 3), func(int) (*dataset.Data[float32], *dataset.Data[float32]) { return train, test },
-		"neither the paper's sample nor its attributes are public: one-hot trimers of the 51 letters around acceptor sites of other chromosomes"}
+	set := realSet{"C. elegans", min(o.Runs, 3), func(int) (*dataset.Data[float32],
+		*dataset.Data[float32]) {
+		return train, test
+	},
+		"neither the paper's sample nor its attributes are public: one-hot trimers of the 51 " +
+			"letters around acceptor sites of other chromosomes"}
 	var rows []Row
 	var last []learner.Learner[float32]
 	for _, c := range []column{
 		{perceptron(), []int{1, 2, 3}, []float64{3.33, 2.99, 2.93}, make([]float64, 3), "", 0},
-		{alma(3.33, half), []int{1, 2, 3, 20}, []float64{1.95, 1.92, missing, 1.72}, make([]float64, 4), "", 180},
+		{alma(3.33, half), []int{1, 2, 3, 20}, []float64{1.95, 1.92, missing, 1.72}, make([]float64,
+			4), "", 180},
 		{obpm(200, 0.2), []int{1, 2, 3}, []float64{1.94, 1.86, 1.79}, make([]float64, 3), "", 0},
 		{obpm(100, 0.05), []int{20}, []float64{1.59}, make([]float64, 1), "", 19 * 60},
 	} {
@@ -135,7 +158,8 @@ func obpmElegans(ctx context.Context, o RunOptions, train, test *dataset.Data[fl
 }
 
 // run returns the rows, and the learner of the first run after its last epoch.
-func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, first learner.Learner[float32], err error) {
+func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row,
+	first learner.Learner[float32], err error) {
 	n := len(c.epochs)
 	values, learn, plain := make([][]float64, n), make([]time.Duration, n), make([]float64, n)
 	pool, clock := o.Pool, bench.WallTime
@@ -169,7 +193,8 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, f
 			continue
 		}
 		first = made
-		plainForm, order, seconds := c.learner.plain(train.Block.Dim, seed), make([]int32, train.Block.Len()), 0.0
+		plainForm, order, seconds := c.learner.plain(train.Block.Dim, seed), make([]int32,
+			train.Block.Len()), 0.0
 		for epoch, i := 1, 0; i < n; epoch++ {
 			engine.Permute(order, seed, uint64(epoch-1))
 			seconds += plainSeconds(clock, plainForm, &train.Block, order)
@@ -180,8 +205,10 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, f
 		}
 	}
 	for i, epoch := range c.epochs {
-		row := Row{Experiment: "obpm/table2", Row: fmt.Sprintf("%s, %s, epoch %d", s.name, c.learner.text, epoch), Quantity: "test_error_percent",
-			Paper: at(c.paper[i]), PaperPM: c.pm[i], Note: c.note, Seconds: learn[i].Seconds(), NaiveSeconds: at(plain[i] * float64(s.runs))}
+		row := Row{Experiment: "obpm/table2", Row: fmt.Sprintf("%s, %s, epoch %d", s.name,
+			c.learner.text, epoch), Quantity: "test_error_percent",
+			Paper: at(c.paper[i]), PaperPM: c.pm[i], Note: c.note, Seconds: learn[i].Seconds(),
+			NaiveSeconds: at(plain[i] * float64(s.runs))}
 		if math.IsNaN(c.paper[i]) {
 			row.Paper, row.Note = nil, "the value is missing in the paper's text"
 		}
@@ -189,7 +216,8 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, f
 			row.Verdict, row.Note = NotComparable, joined(row.Note, s.differs)
 		}
 		if c.seconds > 0 && i == n-1 {
-			row.PaperSeconds, row.Note = at(c.seconds), joined("times: the CPU's, of all epochs, on one core, without the shuffling", row.Note)
+			row.PaperSeconds, row.Note = at(c.seconds), joined("times: the CPU's, of all "+
+				"epochs, on one core, without the shuffling", row.Note)
 		}
 		row.fill(values[i])
 		rows = append(rows, row)
@@ -198,21 +226,27 @@ func (c column) run(ctx context.Context, o RunOptions, s realSet) (rows []Row, f
 	return rows, first, nil
 }
 
-// svmChoices are the C from which a machine takes the one with the fewest errors on the last fifth of its training set, in a random order, after learning the rest. Larger ones
-// are not tried, for they take the longest, once errors are more than a standard error above the fewest.
+// svmChoices are the C from which a machine takes the one with the fewest errors on the last fifth
+// of its training set, in a random order, after learning the rest. Larger ones are not tried, for
+// they take the longest, once errors are more than a standard error above the fewest.
 var svmChoices = []float64{0.1, 0.3, 1, 3, 10, 30}
 
-// run returns the row of the linear machine with a 1-norm soft margin, the bias being a weight, as for the other learners, and the last run's machine. C is chosen on the first
-// run. Of Cs whose errors there are within a standard error of the fewest, one is as good as another: if the paper's value is among their test errors, the row is inside.
-func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row, machine *learners.SVM[float32], err error) {
+// run returns the row of the linear machine with a 1-norm soft margin, the bias being a weight, as
+// for the other learners, and the last run's machine. C is chosen on the first run. Of Cs whose
+// errors there are within a standard error of the fewest, one is as good as another: if the paper's
+// value is among their test errors, the row is inside.
+func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row,
+	machine *learners.SVM[float32], err error) {
 	fit := func(C float64, train, test *engine.Block[float32]) (share, seconds float64, err error) {
-		if machine, err = bench.NewSVM[float32](learners.SVMConfig{C: C, Norm: 1, NoBias: true, Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, o.Pool); err != nil {
+		if machine, err = bench.NewSVM[float32](learners.SVMConfig{C: C, Norm: 1, NoBias: true,
+			Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, o.Pool); err != nil {
 			return 0, 0, err
 		}
 		began := time.Now()
 		r, err := machine.Fit(ctx, train, learner.FitOptions{})
 		if err == nil && !r.Converged {
-			err = fmt.Errorf("bench: obpm/table2: %s, svm C=%g: not converged: %+v", set.name, C, machine.Solution())
+			err = fmt.Errorf("bench: obpm/table2: %s, svm C=%g: not converged: %+v", set.name, C,
+				machine.Solution())
 		}
 		if err != nil {
 			return 0, 0, err
@@ -258,8 +292,10 @@ func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row, m
 	}
 
 	C := svmChoices[best]
-	row = Row{Experiment: "obpm/table2", Row: fmt.Sprintf("%s, svm linear C=%g", set.name, C), Quantity: "test_error_percent", Paper: at(s.paper),
-		Note: fmt.Sprintf("the paper does not tell C: chosen on a fifth of the training set, where %v do as well, whose test errors go from %.2f to %.2f", likely, low, high)}
+	row = Row{Experiment: "obpm/table2", Row: fmt.Sprintf("%s, svm linear C=%g", set.name, C),
+		Quantity: "test_error_percent", Paper: at(s.paper),
+		Note: fmt.Sprintf("the paper does not tell C: chosen on a fifth of the training set, "+
+			"where %v do as well, whose test errors go from %.2f to %.2f", likely, low, high)}
 	var values []float64
 	for run := range set.runs {
 		train, test := set.split(run)
@@ -288,18 +324,21 @@ func (s svmText) run(ctx context.Context, o RunOptions, set realSet) (row Row, m
 	return row, machine, nil
 }
 
-// cochranRows compares ALMA, OBPM and the SVM on as many random test examples as the paper has, and on all.
-func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32], test *dataset.Data[float32]) (rows []Row, err error) {
+// cochranRows compares ALMA, OBPM and the SVM on as many random test examples as the paper has, and
+// on all.
+func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32],
+	test *dataset.Data[float32]) (rows []Row, err error) {
 	const paperQ, paperTests = 3.77, 10000
 	n := test.Block.Len()
 	right := make([][]bool, len(l))
 	for j := range l {
-		err := eval.Score(ctx, learner.ViewOf(l[j]), eval.NewMemory(&test.Block, nil), func(b *engine.Block[float32], scores []float64) error {
-			for i, f := range scores {
-				right[j] = append(right[j], (f >= 0) == (b.Y[i] > 0))
-			}
-			return nil
-		})
+		err := eval.Score(ctx, learner.ViewOf(l[j]), eval.NewMemory(&test.Block, nil),
+			func(b *engine.Block[float32], scores []float64) error {
+				for i, f := range scores {
+					right[j] = append(right[j], (f >= 0) == (b.Y[i] > 0))
+				}
+				return nil
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -321,8 +360,12 @@ func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32]
 			quantity    string
 			paper, ours float64
 		}{{"cochran_q", paperQ, q}, {"p_value", bench.ChiSquaredTail(paperQ, len(l)-1), p}} {
-			row := Row{Experiment: "obpm/table2", Row: fmt.Sprintf("C. elegans, ALMA, OBPM and svm on %d test examples", size), Quantity: v.quantity, Paper: at(v.paper),
-				Verdict: NotComparable, Note: "the paper: no difference at 95 % (Q below 5.99), with 10000 test examples and the learners after 20 epochs (its p follows from its Q); other data here"}
+			row := Row{Experiment: "obpm/table2", Row: fmt.Sprintf("C. elegans, ALMA, OBPM and "+
+				"svm on %d test examples", size), Quantity: v.quantity, Paper: at(v.paper),
+				Verdict: NotComparable,
+				Note: "the paper: no difference at 95 % (Q below 5.99), with 10000 test " +
+					"examples and the learners after 20 epochs (its p follows from its Q); " +
+					"other data here"}
 			row.fill([]float64{v.ours})
 			row.OursPM = 0
 			rows = append(rows, row)

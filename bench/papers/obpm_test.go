@@ -41,10 +41,12 @@ func TestOBPMTable1(t *testing.T) {
 	}
 	overlaps(t, find(t, rows, "generated e=0, perceptron", "test_error_percent"), 2.03, 0.32)
 	overlaps(t, find(t, rows, "generated e=0, alma", "test_error_percent"), 0.07, 0.04)
-	if r := find(t, rows, "generated e=0, obpm N=100 tau=0.35", "test_error_percent"); r.Ours > 0.05 {
+	if r := find(t, rows, "generated e=0, obpm N=100 tau=0.35",
+		"test_error_percent"); r.Ours > 0.05 {
 		t.Errorf("%s: %s, want at most 0.05", r.Row, r.OursText())
 	}
-	for row, want := range map[string]float64{"generated e=0, obpm N=25 tau=0.3": 1334, "generated e=0, obpm N=100 tau=0.3": 5306} {
+	for row, want := range map[string]float64{"generated e=0, obpm N=25 tau=0.3": 1334,
+		"generated e=0, obpm N=100 tau=0.3": 5306} {
 		if r := find(t, rows, row, "updates"); math.Abs(r.Ours/want-1) > 0.03 {
 			t.Errorf("%s: %s updates, want %g within 3 %%", r.Row, r.OursText(), want)
 		}
@@ -53,7 +55,8 @@ func TestOBPMTable1(t *testing.T) {
 	alma := find(t, rows, "generated e=0.1, alma", "test_error_percent")
 	obpm := find(t, rows, "generated e=0.1, obpm", "test_error_percent")
 	if !(alma.Ours < obpm.Ours && obpm.Ours < perceptron.Ours/5) {
-		t.Errorf("e=0.1: want alma < obpm << perceptron, got %s, %s, %s", alma.OursText(), obpm.OursText(), perceptron.OursText())
+		t.Errorf("e=0.1: want alma < obpm << perceptron, got %s, %s, %s", alma.OursText(),
+			obpm.OursText(), perceptron.OursText())
 	}
 	for _, r := range rows {
 		if r.Verdict == Outside && r.Note == "" {
@@ -62,8 +65,8 @@ func TestOBPMTable1(t *testing.T) {
 	}
 }
 
-// TestOBPMTable2 holds the Adult column against means of 30 runs by an independent implementation (perceptron, ALMA) and against
-// the value that OBPM at tau = 0.05 is known to reach.
+// TestOBPMTable2 holds the Adult column against means of 30 runs by an independent implementation
+// (perceptron, ALMA) and against the value that OBPM at tau = 0.05 is known to reach.
 func TestOBPMTable2(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -71,7 +74,8 @@ func TestOBPMTable2(t *testing.T) {
 	}
 	pool := engine.NewPool(0)
 	defer pool.Close()
-	rows, err := obpmAdultWeb(context.Background(), RunOptions{Seed: 1, Runs: 30, Pool: pool}, prepared(t, "a9a.gz"), prepared(t, "a9a.t.gz"), prepared(t, "w8a.gz"))
+	rows, err := obpmAdultWeb(context.Background(), RunOptions{Seed: 1, Runs: 30, Pool: pool},
+		prepared(t, "a9a.gz"), prepared(t, "a9a.t.gz"), prepared(t, "w8a.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,15 +99,17 @@ func TestOBPMTable2(t *testing.T) {
 // prepared loads examples as Table 2 takes them.
 func prepared(t *testing.T, name string) *dataset.Data[float32] {
 	t.Helper()
-	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, name)}, dataset.Options{Bias: "append", Normalize: "unit"})
+	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, name)},
+		dataset.Options{Bias: "append", Normalize: "unit"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// TestOBPMElegans runs the C. elegans part on a fifth of the examples: OBPM comes as near to the SVM as the paper's, ALMA and OBPM beat the perceptron, and the rows carry the
-// times that the paper tells.
+// TestOBPMElegans runs the C. elegans part on a fifth of the examples: OBPM comes as near to the
+// SVM as the paper's, ALMA and OBPM beat the perceptron, and the rows carry the times that the
+// paper tells.
 func TestOBPMElegans(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -113,24 +119,32 @@ func TestOBPMElegans(t *testing.T) {
 	defer pool.Close()
 	train, test := prepared(t, elegansTrain), prepared(t, elegansTest)
 	train.Block, test.Block = train.Block.Slice(0, 20000), test.Block.Slice(0, 20000)
-	rows, err := obpmElegans(context.Background(), RunOptions{Seed: 1, Runs: 2, Pool: pool}, train, test)
+	rows, err := obpmElegans(context.Background(), RunOptions{Seed: 1, Runs: 2, Pool: pool}, train,
+		test)
 	if err != nil {
 		t.Fatal(err)
 	}
-	errorOf := func(row string) float64 { return find(t, rows, "C. elegans, "+row, "test_error_percent").Ours }
-	svm, obpm, alma, perceptron := errorOf("svm linear"), errorOf("obpm N=100 tau=0.05, epoch 20"), errorOf("alma B=3.33 C=0.7071, epoch 3"), errorOf("perceptron, epoch 3")
+	errorOf := func(row string) float64 {
+		return find(t, rows, "C. elegans, "+row,
+			"test_error_percent").Ours
+	}
+	svm, obpm, alma, perceptron := errorOf("svm linear"), errorOf("obpm N=100 tau=0.05, epoch 20"),
+		errorOf("alma B=3.33 C=0.7071, epoch 3"), errorOf("perceptron, epoch 3")
 	if math.Abs(obpm-svm) > 0.3 {
 		t.Errorf("OBPM %v %%, svm %v %%", obpm, svm)
 	}
 	if few := errorOf("obpm N=200 tau=0.2, epoch 3"); !(alma < perceptron && few < perceptron) {
 		t.Errorf("ALMA %v %%, OBPM %v %%, perceptron %v %%", alma, few, perceptron)
 	}
-	for row, want := range map[string]float64{"svm linear": 1.08e6, "obpm N=100 tau=0.05, epoch 20": 1140, "alma B=3.33 C=0.7071, epoch 20": 180} {
-		if r := find(t, rows, "C. elegans, "+row, "test_error_percent"); r.PaperSeconds == nil || *r.PaperSeconds != want || r.Seconds <= 0 || r.Seconds > want {
+	for row, want := range map[string]float64{"svm linear": 1.08e6, "obpm N=100 tau=0.05, " +
+		"epoch 20": 1140, "alma B=3.33 C=0.7071, epoch 20": 180} {
+		if r := find(t, rows, "C. elegans, "+row, "test_error_percent"); r.PaperSeconds == nil ||
+			*r.PaperSeconds != want || r.Seconds <= 0 || r.Seconds > want {
 			t.Errorf("%+v: want the paper's seconds, %v, and fewer of ours", r, want)
 		}
 	}
-	q, p := find(t, rows, "C. elegans, ALMA, OBPM and svm on 10000", "cochran_q"), find(t, rows, "C. elegans, ALMA, OBPM and svm on 10000", "p_value")
+	q, p := find(t, rows, "C. elegans, ALMA, OBPM and svm on 10000", "cochran_q"), find(t, rows,
+		"C. elegans, ALMA, OBPM and svm on 10000", "p_value")
 	if *q.Paper != 3.77 || math.Abs(p.Ours-math.Exp(-q.Ours/2)) > 1e-12 { // two degrees of freedom
 		t.Errorf("Q %+v, p %+v", q, p)
 	}
@@ -138,7 +152,8 @@ func TestOBPMElegans(t *testing.T) {
 		if r.Verdict != NotComparable || r.Note == "" {
 			t.Errorf("%s: %s, %q", r.Row, r.Verdict, r.Note)
 		}
-		if r.Quantity == "test_error_percent" && !strings.Contains(r.Row, "svm") && (r.NaiveSeconds == nil || *r.NaiveSeconds <= 0) {
+		if r.Quantity == "test_error_percent" && !strings.Contains(r.Row, "svm") &&
+			(r.NaiveSeconds == nil || *r.NaiveSeconds <= 0) {
 			t.Errorf("%s: no time of the plain form", r.Row)
 		}
 	}
@@ -184,20 +199,25 @@ func TestOBPMFigure1(t *testing.T) {
 	if len(figures) != 2 || len(figures[0].Lines) != 3 || len(figures[1].Lines[2].X) != 12 {
 		t.Errorf("%+v", figures)
 	}
-	overlaps(t, find(t, rows, "generated e=0, obpm N=100 tau=0.35", "margin"), 0.018, 0) // an independent implementation
+	// an independent implementation
+	overlaps(t, find(t, rows, "generated e=0, obpm N=100 tau=0.35", "margin"), 0.018, 0)
 }
 
-// TestOBPMFigure2 holds the errors against means of 30 runs by an independent implementation, taking its runs to scatter as ours.
+// TestOBPMFigure2 holds the errors against means of 30 runs by an independent implementation,
+// taking its runs to scatter as ours.
 func TestOBPMFigure2(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("loads MNIST")
 	}
-	rows, figures := drawing(t, "obpm/figure2", RunOptions{Runs: 30, DataDir: filepath.Dir(realdata.File(t, mnistImages))})
+	rows, figures := drawing(t, "obpm/figure2", RunOptions{Runs: 30,
+		DataDir: filepath.Dir(realdata.File(t, mnistImages))})
 	holding(t, rows, 2)
 	for row, want := range map[string]float64{
-		"0.1 positive, obpm": 90.7, "0.1 positive, lms": 94.4, "0.1 positive, alma": 95.1, "0.1 positive, perceptron": 125,
-		"0.5 positive, obpm": 186, "0.5 positive, lms": 189.9, "0.5 positive, alma": 192.8, "0.5 positive, perceptron": 230.2,
+		"0.1 positive, obpm": 90.7, "0.1 positive, lms": 94.4, "0.1 positive, alma": 95.1,
+		"0.1 positive, perceptron": 125,
+		"0.5 positive, obpm":       186, "0.5 positive, lms": 189.9, "0.5 positive, alma": 192.8,
+		"0.5 positive, perceptron": 230.2,
 	} {
 		r := find(t, rows, "MNIST drift, "+row, "prediction_errors")
 		overlaps(t, r, want, r.OursPM)
@@ -229,7 +249,8 @@ func TestDriftingDigits(t *testing.T) {
 			seen[i] = true
 			d, positive := digits[i], y[k] > 0
 			switch at := k + 1; {
-			case positive && (d < 1 || d > 3), positive && at >= 500 && d == 1, positive && at > 900 && d != 3, !positive && at > 900 && d == 3:
+			case positive && (d < 1 || d > 3), positive && at >= 500 && d == 1, positive &&
+				at > 900 && d != 3, !positive && at > 900 && d == 3:
 				t.Fatalf("example %d: digit %d with the label %v", at, d, y[k])
 			case positive && at >= 400 && at < 500:
 				late++
@@ -239,20 +260,24 @@ func TestDriftingDigits(t *testing.T) {
 			}
 		}
 	}
-	if share := float64(ones) / float64(late); math.Abs(share-0.1) > 0.05 { // 1 - 2t/T, from 0.2 to 0; 1000 of them: sd 0.01
+	// 1 - 2t/T, from 0.2 to 0; 1000 of them: sd 0.01
+	if share := float64(ones) / float64(late); math.Abs(share-0.1) > 0.05 {
 		t.Errorf("share of 1 among the positives of 400 to 499: %v, want 0.1", share)
 	}
 }
 
 func TestOBPMFigure3(t *testing.T) {
 	t.Parallel()
-	rows, figures := drawing(t, "obpm/figure3", RunOptions{Runs: 3, DataDir: filepath.Dir(realdata.File(t, "w8a.gz"))})
+	rows, figures := drawing(t, "obpm/figure3", RunOptions{Runs: 3,
+		DataDir: filepath.Dir(realdata.File(t, "w8a.gz"))})
 	holding(t, rows, 2)
 	for i, quantity := range []string{"prediction_errors", "updates"} {
 		for k, learner := range []string{"obpm", "alma"} {
 			l := figures[i].Lines[k]
-			if n, r := len(l.Y), find(t, rows, "Web, "+learner, quantity); math.Abs(l.Y[n-1]-r.Ours) > 1e-6*r.Ours || l.X[n-1] != 49749 || n > curvePoints+1 {
-				t.Errorf("%s: the curve ends at %v, %v, the row says %v", r.Row, l.X[n-1], l.Y[n-1], r.Ours)
+			if n, r := len(l.Y), find(t, rows, "Web, "+learner, quantity); math.Abs(
+				l.Y[n-1]-r.Ours) > 1e-6*r.Ours || l.X[n-1] != 49749 || n > curvePoints+1 {
+				t.Errorf("%s: the curve ends at %v, %v, the row says %v", r.Row, l.X[n-1], l.Y[n-1],
+					r.Ours)
 			}
 		}
 	}
@@ -267,7 +292,8 @@ func TestOBPMKernel(t *testing.T) {
 	pool := engine.NewPool(0)
 	defer pool.Close()
 	dir := filepath.Dir(realdata.File(t, bananaFile))
-	rows, err := Repro(context.Background(), experiments["obpm/kernel"], RunOptions{Seed: 1, Runs: 3, DataDir: dir, Pool: pool})
+	rows, err := Repro(context.Background(), experiments["obpm/kernel"], RunOptions{Seed: 1,
+		Runs: 3, DataDir: dir, Pool: pool})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,18 +21,21 @@ import (
 
 // Figure is a published figure made again: what an experiment found, to be drawn.
 type Figure struct {
-	Name         string // paper/name, or paper/name-part
-	Title        string
-	XLabel       string
-	YLabel       string
-	XLog         bool
-	Bars         []string // names of the places 0, 1, ... along X: each line is then a bar at every place
+	Name   string // paper/name, or paper/name-part
+	Title  string
+	XLabel string
+	YLabel string
+	XLog   bool
+	// names of the places 0, 1, ... along X: each line is then a bar at every place
+	Bars         []string
 	Lines        []Line
 	YMin, YMax   float64 // both 0: as the lines need
 	LegendBottom bool    // else at the top
 	LegendLeft   bool    // else at the right
 
-	Panels []Figure `json:",omitempty"` // instead of Lines: pictures of one plane, each with a title and lines, side by side under one legend
+	// instead of Lines: pictures of one plane, each with a title and lines, side by side under one
+	// legend
+	Panels []Figure `json:",omitempty"`
 }
 
 // Line is one curve, by ascending X, or points where there is one X.
@@ -54,10 +57,13 @@ const (
 	Shadow   Form = "shadow"   // segments, behind the rest
 )
 
-// lineColors tell lines apart for most people who see colors differently (M. Okabe, K. Ito), and shapes where there are no colors.
+// lineColors tell lines apart for most people who see colors differently (M. Okabe, K. Ito), and
+// shapes where there are no colors.
 var (
-	lineColors = []color.Color{rgb(0x0072b2), rgb(0xd55e00), rgb(0x009e73), rgb(0xcc79a7), rgb(0xe69f00), rgb(0x56b4e9), rgb(0x000000), rgb(0x7f7f7f)}
-	lineShapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}
+	lineColors = []color.Color{rgb(0x0072b2), rgb(0xd55e00), rgb(0x009e73), rgb(0xcc79a7),
+		rgb(0xe69f00), rgb(0x56b4e9), rgb(0x000000), rgb(0x7f7f7f)}
+	lineShapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{},
+		draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}
 )
 
 func rgb(v uint32) color.Color {
@@ -79,7 +85,9 @@ func (f Figure) plot() (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.XLabel, f.YLabel
 	sans := font.Font{Typeface: "Liberation", Variant: "Sans"}
-	for _, s := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Tick.Label.Font, &p.Legend.TextStyle.Font} {
+	for _, s := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font,
+		&p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Tick.Label.Font,
+		&p.Legend.TextStyle.Font} {
 		size := s.Size
 		*s = font.From(sans, size)
 	}
@@ -215,11 +223,13 @@ func (l formed) draw(c draw.Canvas, at []vg.Point) {
 	switch l.form {
 	case Dots:
 		for _, p := range at {
-			c.DrawGlyph(draw.GlyphStyle{Color: l.color, Radius: vg.Points(1.1), Shape: draw.CircleGlyph{}}, p)
+			c.DrawGlyph(draw.GlyphStyle{Color: l.color, Radius: vg.Points(1.1),
+				Shape: draw.CircleGlyph{}}, p)
 		}
 	case Rings:
 		for _, p := range at {
-			c.DrawGlyph(draw.GlyphStyle{Color: color.Black, Radius: vg.Points(2.6), Shape: draw.RingGlyph{}}, p)
+			c.DrawGlyph(draw.GlyphStyle{Color: color.Black, Radius: vg.Points(2.6),
+				Shape: draw.RingGlyph{}}, p)
 		}
 	default:
 		style := draw.LineStyle{Color: color.Black, Width: vg.Points(1.4)}
@@ -232,12 +242,15 @@ func (l formed) draw(c draw.Canvas, at []vg.Point) {
 	}
 }
 
-// zeros returns where f, linear in triangles of a grid of n times n squares over [x0, x1] x [y0, y1], is 0. f takes the grid's points row by row.
-func zeros(name string, x0, x1, y0, y1 float64, n int, f func(x, y []float64) ([]float64, error)) (Line, error) {
+// zeros returns where f, linear in triangles of a grid of n times n squares over [x0, x1] x [y0,
+// y1], is 0. f takes the grid's points row by row.
+func zeros(name string, x0, x1, y0, y1 float64, n int, f func(x, y []float64) ([]float64, error)) (
+	Line, error) {
 	var x, y []float64
 	for i := range n + 1 {
 		for j := range n + 1 {
-			x, y = append(x, x0+(x1-x0)*float64(j)/float64(n)), append(y, y0+(y1-y0)*float64(i)/float64(n))
+			x, y = append(x, x0+(x1-x0)*float64(j)/float64(n)), append(y,
+				y0+(y1-y0)*float64(i)/float64(n))
 		}
 	}
 	z, err := f(x, y)
@@ -281,7 +294,8 @@ const (
 	figureDPI    = 160
 )
 
-// Panels stand three in a row, each of the size panelSize with what is between it and the next, under a title and a legend of the height panelHead.
+// Panels stand three in a row, each of the size panelSize with what is between it and the next,
+// under a title and a legend of the height panelHead.
 const (
 	panelColumns = 3
 	panelSize    = 8 * vg.Centimeter
@@ -292,7 +306,8 @@ const (
 // size returns the figure's width and height.
 func (f Figure) size() (w, h vg.Length) {
 	if n := len(f.Panels); n > 0 {
-		return panelColumns * panelSize, panelHead + vg.Length((n+panelColumns-1)/panelColumns)*panelSize
+		return panelColumns * panelSize, panelHead +
+			vg.Length((n+panelColumns-1)/panelColumns)*panelSize
 	}
 	return figureWidth, figureHeight
 }
@@ -327,7 +342,8 @@ func (f Figure) draw(c draw.Canvas) error {
 			x += one.ThumbnailWidth + one.TextStyle.Width(l.Name) + vg.Points(24)
 		}
 	}
-	tiles := draw.Tiles{Cols: panelColumns, Rows: (len(f.Panels) + panelColumns - 1) / panelColumns, PadTop: panelHead, PadX: panelBetween, PadY: panelBetween,
+	tiles := draw.Tiles{Cols: panelColumns, Rows: (len(f.Panels) + panelColumns - 1) / panelColumns,
+		PadTop: panelHead, PadX: panelBetween, PadY: panelBetween,
 		PadLeft: panelBetween, PadRight: panelBetween, PadBottom: panelBetween}
 	for i, panel := range f.Panels {
 		p, err := panel.plot()
@@ -344,7 +360,8 @@ func (f Figure) draw(c draw.Canvas) error {
 func (f Figure) Write(w io.Writer, format string) error {
 	width, height := f.size()
 	if format == "png" {
-		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(figureDPI))}
+		c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height),
+			vgimg.UseDPI(figureDPI))}
 		err := f.draw(draw.New(c))
 		if err == nil {
 			_, err = c.WriteTo(w)
@@ -363,11 +380,13 @@ func (f Figure) Write(w io.Writer, format string) error {
 		return err
 	}
 	// Fonts of the same widths, for where Liberation isn't there.
-	_, err = w.Write(bytes.ReplaceAll(text.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif")))
+	_, err = w.Write(bytes.ReplaceAll(text.Bytes(), []byte("font-family:Liberation Sans"),
+		[]byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif")))
 	return err
 }
 
-// WriteFiles draws the figure into the folder, as SVG and as PNG, and returns the files' names. The name's slash becomes a hyphen.
+// WriteFiles draws the figure into the folder, as SVG and as PNG, and returns the files' names. The
+// name's slash becomes a hyphen.
 func (f Figure) WriteFiles(dir string) (names []string, err error) {
 	base := []byte(f.Name)
 	for i, c := range base {
@@ -395,7 +414,8 @@ func (f Figure) WriteFiles(dir string) (names []string, err error) {
 
 // add adds a point with an error bar.
 func (l *Line) add(x, y, low, high float64) {
-	l.X, l.Y, l.Low, l.High = append(l.X, x), append(l.Y, y), append(l.Low, low), append(l.High, high)
+	l.X, l.Y, l.Low, l.High = append(l.X, x), append(l.Y, y), append(l.Low, low), append(l.High,
+		high)
 }
 
 // sorted orders a line's points by X.
@@ -444,7 +464,8 @@ func meanLine(lines []Line) Line {
 	return out
 }
 
-// thinned leaves out points nearer to the one before than a part in curvePoints of the axis, but not the last.
+// thinned leaves out points nearer to the one before than a part in curvePoints of the axis, but
+// not the last.
 func (l Line) thinned(log bool) Line {
 	place := func(i int) float64 {
 		if log {

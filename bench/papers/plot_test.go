@@ -13,16 +13,19 @@ import (
 
 // TestFigure: both forms are whole, the same each time, and nothing else is left in the folder.
 func TestFigure(t *testing.T) {
-	f := Figure{Name: "paper/figure1", Title: "a title", XLabel: "kept", YLabel: "error, %", XLog: true, Lines: []Line{
-		{Name: "one", X: []float64{20, 40, 100}, Y: []float64{3, 2, 1}, Low: []float64{2, 1, 0.5}, High: []float64{4, 3, 2}},
-		{Name: "point", X: []float64{500}, Y: []float64{1.5}},
-	}}
+	f := Figure{Name: "paper/figure1", Title: "a title", XLabel: "kept", YLabel: "error, %",
+		XLog: true, Lines: []Line{
+			{Name: "one", X: []float64{20, 40, 100}, Y: []float64{3, 2, 1}, Low: []float64{2, 1,
+				0.5}, High: []float64{4, 3, 2}},
+			{Name: "point", X: []float64{500}, Y: []float64{1.5}},
+		}}
 	dir := t.TempDir()
 	names, err := f.WriteFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(names) != 2 || filepath.Base(names[0]) != "paper-figure1.svg" || filepath.Base(names[1]) != "paper-figure1.png" {
+	if len(names) != 2 || filepath.Base(names[0]) != "paper-figure1.svg" ||
+		filepath.Base(names[1]) != "paper-figure1.png" {
 		t.Errorf("files %v", names)
 	}
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 2 {
@@ -61,7 +64,8 @@ func TestFigure(t *testing.T) {
 // TestBars: bars have the places' names below and the lines' in the legend.
 func TestBars(t *testing.T) {
 	var svg bytes.Buffer
-	f := Figure{Name: "paper/bars", Bars: []string{"first", "second"}, Lines: []Line{{Name: "one", Y: []float64{3, 2}}, {Name: "two", Y: []float64{4, 5}}}}
+	f := Figure{Name: "paper/bars", Bars: []string{"first", "second"}, Lines: []Line{{Name: "one",
+		Y: []float64{3, 2}}, {Name: "two", Y: []float64{4, 5}}}}
 	if err := f.Write(&svg, "svg"); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +81,8 @@ func TestBars(t *testing.T) {
 }
 
 func TestMeanLine(t *testing.T) {
-	got := meanLine([]Line{{X: []float64{1, 3, 5}, Y: []float64{10, 20, 30}}, {X: []float64{3}, Y: []float64{0}}})
+	got := meanLine([]Line{{X: []float64{1, 3, 5}, Y: []float64{10, 20, 30}}, {X: []float64{3},
+		Y: []float64{0}}})
 	if !slices.Equal(got.X, []float64{2, 3, 4}) || !slices.Equal(got.Y, []float64{5, 10, 15}) {
 		t.Errorf("%+v", got)
 	}
@@ -87,13 +92,15 @@ func TestMeanLine(t *testing.T) {
 	}
 	for _, log := range []bool{false, true} {
 		thin := l.thinned(log)
-		if n := len(thin.X); n < curvePoints/2 || n > curvePoints+2 || thin.X[0] != 1 || thin.X[n-1] != 10_000 || thin.Y[n-1] != 9999 {
+		if n := len(thin.X); n < curvePoints/2 || n > curvePoints+2 || thin.X[0] != 1 ||
+			thin.X[n-1] != 10_000 || thin.Y[n-1] != 9999 {
 			t.Errorf("log %v: %d points from %v to %v", log, n, thin.X[0], thin.X[n-1])
 		}
 	}
 }
 
-// TestZeros: the zeros of a circle and of a line are near them, in segments whose ends meet others' or the edge.
+// TestZeros: the zeros of a circle and of a line are near them, in segments whose ends meet others'
+// or the edge.
 func TestZeros(t *testing.T) {
 	const r = 0.71 // through no point of the grid
 	circle := func(x, y []float64) ([]float64, error) {
@@ -109,7 +116,8 @@ func TestZeros(t *testing.T) {
 	}
 	ends := map[[2]float64]int{}
 	for i, x := range l.X {
-		// The chord of a circle of radius r over a square's diagonal h is h^2/(8 r) from it at most; h = sqrt(2)/20.
+		// The chord of a circle of radius r over a square's diagonal h is h^2/(8 r) from it at
+		// most; h = sqrt(2)/20.
 		if off := math.Abs(math.Hypot(x, l.Y[i]) - r); off > 0.005/(8*r) {
 			t.Errorf("(%v, %v) is %v off the circle", x, l.Y[i], off)
 		}
@@ -123,20 +131,30 @@ func TestZeros(t *testing.T) {
 	if len(l.X) < 100 || len(l.X)%2 != 0 {
 		t.Errorf("%d ends", len(l.X))
 	}
-	if l, err := zeros("none", -1, 1, -1, 1, 10, func(x, _ []float64) ([]float64, error) { return make([]float64, len(x)), nil }); err != nil || len(l.X) > 0 {
+	if l, err := zeros("none", -1, 1, -1, 1, 10, func(x, _ []float64) ([]float64,
+		error) {
+		return make([]float64, len(x)), nil
+	}); err != nil || len(l.X) > 0 {
 		t.Errorf("of 0 everywhere: %v, %v", l, err)
 	}
-	if _, err := zeros("error", -1, 1, -1, 1, 10, func(_, _ []float64) ([]float64, error) { return nil, os.ErrInvalid }); err == nil {
+	if _, err := zeros("error", -1, 1, -1, 1, 10, func(_, _ []float64) ([]float64,
+		error) {
+		return nil, os.ErrInvalid
+	}); err == nil {
 		t.Error("an error was lost")
 	}
 }
 
-// TestPanels: the legend names each line once, the picture is as large as its rows want, and the same each time.
+// TestPanels: the legend names each line once, the picture is as large as its rows want, and the
+// same each time.
 func TestPanels(t *testing.T) {
 	panel := Figure{Title: "first", Lines: []Line{
-		{Name: "class +1", Form: Dots, X: []float64{0, 1, 2}, Y: []float64{1, 2, 0}}, {Name: "class -1", Form: Dots, X: []float64{3}, Y: []float64{1}},
-		{Name: "kept", Form: Rings, X: []float64{1}, Y: []float64{2}}, {Name: "best", Form: Shadow, X: []float64{0, 3}, Y: []float64{0, 1}},
-		{Name: "score 0", Form: Segments, X: []float64{0, 1, 1, 3}, Y: []float64{0, 1, 1, 2}}, {Name: "nothing", Form: Rings}}}
+		{Name: "class +1", Form: Dots, X: []float64{0, 1, 2}, Y: []float64{1, 2, 0}},
+		{Name: "class -1", Form: Dots, X: []float64{3}, Y: []float64{1}},
+		{Name: "kept", Form: Rings, X: []float64{1}, Y: []float64{2}}, {Name: "best", Form: Shadow,
+			X: []float64{0, 3}, Y: []float64{0, 1}},
+		{Name: "score 0", Form: Segments, X: []float64{0, 1, 1, 3}, Y: []float64{0, 1, 1, 2}},
+		{Name: "nothing", Form: Rings}}}
 	f := Figure{Name: "paper/figure2", Title: "both", Panels: []Figure{panel, panel, panel, panel}}
 	f.Panels[3].Title = "last"
 	var svg, again, pic bytes.Buffer
@@ -148,7 +166,8 @@ func TestPanels(t *testing.T) {
 	if !bytes.Equal(svg.Bytes(), again.Bytes()) {
 		t.Error("the SVG differs when drawn again")
 	}
-	for text, n := range map[string]int{">both<": 1, ">first<": 3, ">last<": 1, ">class +1<": 1, ">score 0<": 1, ">nothing<": 1} {
+	for text, n := range map[string]int{">both<": 1, ">first<": 3, ">last<": 1, ">class +1<": 1,
+		">score 0<": 1, ">nothing<": 1} {
 		if strings.Count(svg.String(), text) != n {
 			t.Errorf("%q is there %d times, want %d", text, strings.Count(svg.String(), text), n)
 		}
@@ -157,7 +176,8 @@ func TestPanels(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two rows of 8 cm under 2 cm, 24 cm wide, 160 points an inch.
-	if c, err := png.DecodeConfig(&pic); err != nil || math.Abs(float64(c.Width)-24/2.54*160) > 1 || math.Abs(float64(c.Height)-18/2.54*160) > 1 {
+	if c, err := png.DecodeConfig(&pic); err != nil || math.Abs(float64(c.Width)-24/2.54*160) > 1 ||
+		math.Abs(float64(c.Height)-18/2.54*160) > 1 {
 		t.Errorf("PNG: %+v, %v", c, err)
 	}
 	f.Panels[1].Lines[0].X = []float64{0, math.NaN(), 2}

@@ -15,9 +15,9 @@ type Standing struct {
 	Left   time.Duration // that all still take, in whole seconds
 }
 
-// progress finds out how far a run of some experiments is. Rows come when they come, some all at the
-// end, so shares go by the time that an experiment should take, stretched by how much longer than
-// they should the finished ones took.
+// progress finds out how far a run of some experiments is. Rows come when they come, some all at
+// the end, so shares go by the time that an experiment should take, stretched by how much longer
+// than they should the finished ones took.
 type progress struct {
 	show   func(Standing) // from a goroutine of its own, while an experiment runs; nil: nobody
 	should []float64      // seconds of each experiment; 0: it isn't run
@@ -84,8 +84,8 @@ func (p *progress) standing() Standing {
 	return s
 }
 
-// estimate returns the shares done of the experiment that runs, never all of it, and of all, and how
-// long all still take.
+// estimate returns the shares done of the experiment that runs, never all of it, and of all, and
+// how long all still take.
 func (p *progress) estimate() (this, all float64, left time.Duration) {
 	const some = 10 // seconds: short experiments say little
 	stretch := (p.spent + some) / (p.wanted + some)

@@ -23,23 +23,29 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// Experiments of K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias",
-// COLT 2008. The paper's results were produced with MATLAB on a 3.8 GHz Xeon.
+// Experiments of K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm
+// Margin Classifiers with Bias", COLT 2008. The paper's results were produced with MATLAB on a 3.8
+// GHz Xeon.
 
 func init() {
 	register(Experiment{
-		Name:    "pumma/section5.1",
-		Summary: "updates and margins of PUMMA, ROMMA and ALMA (slow: until it converges) on r-of-k thresholds with bias 15, 9 and 1 (figures 3 and 4)",
-		Draws:   []string{"pumma/figure3", "pumma/figure4"},
-		Runs:    10, Run: pummaSection51, Slow: "ALMA with p = 2 ln n until it converges"})
+		Name: "pumma/section5.1",
+		Summary: "updates and margins of PUMMA, ROMMA and ALMA (slow: until it converges) on " +
+			"r-of-k thresholds with bias 15, 9 and 1 (figures 3 and 4)",
+		Draws: []string{"pumma/figure3", "pumma/figure4"},
+		Runs:  10, Run: pummaSection51, Slow: "ALMA with p = 2 ln n until it converges"})
 	register(Experiment{
-		Name:    "pumma/table2",
-		Summary: "margins of the SVM, PUMMA and ROMMA with a polynomial kernel on MNIST, class 0 against the rest; slow: all ten classes",
-		Runs:    1, Needs: []string{mnistImages, mnistLabels}, Run: pummaTable2, Slow: "classes 1 to 9", SlowRows: 72})
+		Name: "pumma/table2",
+		Summary: "margins of the SVM, PUMMA and ROMMA with a polynomial kernel on MNIST, class " +
+			"0 against the rest; slow: all ten classes",
+		Runs: 1, Needs: []string{mnistImages, mnistLabels}, Run: pummaTable2,
+		Slow: "classes 1 to 9", SlowRows: 72})
 	register(Experiment{
-		Name:    "pumma/table1",
-		Summary: "margins of SVM, PUMMA, ROMMA and MICRA with a soft margin on ionosphere, house-votes and parts of adult (two minutes); slow: all of adult",
-		Runs:    1, Needs: []string{ionosphereFile, votesFile, "a9a.gz"}, Run: pummaTable1, Slow: "adult-full", SlowRows: 8})
+		Name: "pumma/table1",
+		Summary: "margins of SVM, PUMMA, ROMMA and MICRA with a soft margin on ionosphere, " +
+			"house-votes and parts of adult (two minutes); slow: all of adult",
+		Runs: 1, Needs: []string{ionosphereFile, votesFile, "a9a.gz"}, Run: pummaTable1,
+		Slow: "adult-full", SlowRows: 8})
 }
 
 const (
@@ -61,18 +67,23 @@ type marginRun struct {
 
 // marginNorm is one part of figures 3 and 4: PUMMA and another learner.
 type marginNorm struct {
-	text   string
-	target float64 // the horizontal line of figure 3: 0.9 times the target's margin, not that of the data, divided by R
+	text string
+	// the horizontal line of figure 3: 0.9 times the target's margin, not that of the data, divided
+	// by R
+	target float64
 	pair   [2]marginRun
-	long   bool   // the other one gets two data sets, and until convergence only with RunOptions.Slow
+	// the other one gets two data sets, and until convergence only with RunOptions.Slow
+	long   bool
 	curves Figure // 3
 	bars   Figure // 4
 }
 
-// plainUpdates is the number of updates up to which a run's plain form is timed: in all it may take some seconds. A step of PUMMA p > 2, by Newton's method, takes long.
+// plainUpdates is the number of updates up to which a run's plain form is timed: in all it may take
+// some seconds. A step of PUMMA p > 2, by Newton's method, takes long.
 const plainUpdates, plainNewton = 50_000, 5_000
 
-// almaShare is how many times the updates that PUMMA makes in all ALMA is given without RunOptions.Slow.
+// almaShare is how many times the updates that PUMMA makes in all ALMA is given without
+// RunOptions.Slow.
 const almaShare = 5
 
 func marginNorms(slow bool) []marginNorm {
@@ -91,37 +102,58 @@ func marginNorms(slow bool) []marginNorm {
 	norms := []marginNorm{
 		{text: "p=2", target: 0.0225, curves: Figure{YMin: -0.02, YMax: 0.03}, pair: [2]marginRun{
 			{text: "pumma p=2", learner: "pumma", config: pumma("2"), p: 2,
-				plain: func(X [][]float64, y []float64) int64 { return naive.PUMMA(X, y, 2, delta) }},
+				plain: func(X [][]float64, y []float64) int64 {
+					return naive.PUMMA(X, y, 2,
+						delta)
+				}},
 			{text: "romma aggressive", learner: "romma", augment: true, p: 2,
-				config: func(int) learner.Config { return &learners.ROMMAConfig{Aggressive: true, Delta: delta} },
-				plain:  func(X [][]float64, y []float64) int64 { return naive.ROMMA(X, y, delta) }}}},
-		{text: "p=2 ln n", target: 0.0461, long: true, curves: Figure{YMin: -0.2, YMax: 0.06, XLog: true}, pair: [2]marginRun{
+				config: func(int) learner.Config {
+					return &learners.ROMMAConfig{Aggressive: true,
+						Delta: delta}
+				},
+				plain: func(X [][]float64, y []float64) int64 {
+					return naive.ROMMA(X, y,
+						delta)
+				}}}},
+		{text: "p=2 ln n", target: 0.0461, long: true, curves: Figure{YMin: -0.2, YMax: 0.06,
+			XLog: true}, pair: [2]marginRun{
 			{text: "pumma p=auto (2 ln n)", learner: "pumma", config: pumma("auto"), p: auto,
-				plain: func(X [][]float64, y []float64) int64 { return naive.PUMMA(X, y, auto, delta) }},
+				plain: func(X [][]float64, y []float64) int64 {
+					return naive.PUMMA(X, y, auto,
+						delta)
+				}},
 			{text: "alma p=2 ln n", learner: "alma", augment: true, unit: true, p: auto,
-				config: func(int) learner.Config { return &learners.ALMAConfig{P: auto, Alpha: delta} }}}},
+				config: func(int) learner.Config {
+					return &learners.ALMAConfig{P: auto,
+						Alpha: delta}
+				}}}},
 	}
 	for i := range norms {
 		n := &norms[i]
-		n.curves.Name, n.curves.Title, n.curves.XLabel, n.curves.YLabel = "pumma/figure3-"+nameOf(n.text), n.text, "updates", "margin/R"
+		n.curves.Name, n.curves.Title, n.curves.XLabel, n.curves.YLabel = "pumma/figure3-"+nameOf(
+			n.text), n.text, "updates", "margin/R"
 		n.curves.LegendBottom = true
 		if n.long && !slow {
-			n.curves.Title += fmt.Sprintf("; alma's first updates, %d times as many as pumma makes in all", almaShare)
+			n.curves.Title += fmt.Sprintf("; alma's first updates, %d times as many as pumma "+
+				"makes in all", almaShare)
 			n.curves.YMin = -0.9 // the paper's is -0.2
 		}
-		n.bars = Figure{Name: "pumma/figure4-" + nameOf(n.text), Title: n.curves.Title, XLabel: "bias", YLabel: "seconds"}
+		n.bars = Figure{Name: "pumma/figure4-" + nameOf(n.text), Title: n.curves.Title,
+			XLabel: "bias", YLabel: "seconds"}
 	}
 	return norms
 }
 
-// pummaSection51 runs figures 3 and 4: 1000 examples of 100 attributes, 16 of them relevant, cyclic passes until one makes no update.
+// pummaSection51 runs figures 3 and 4: 1000 examples of 100 attributes, 16 of them relevant, cyclic
+// passes until one makes no update.
 func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
 	norms := marginNorms(o.Slow)
 	var rows []Row
 	for _, r := range []int{1, 4, 8} {
 		data := make([]*engine.Block[float64], o.Runs)
 		for run := range data {
-			d, err := dataset.Generate[float64]("rofk", map[string]string{"n": "1000", "d": "100", "k": "16", "r": strconv.Itoa(r),
+			d, err := dataset.Generate[float64]("rofk", map[string]string{"n": "1000", "d": "100",
+				"k": "16", "r": strconv.Itoa(r),
 				"seed": strconv.FormatUint(o.Seed+uint64(run), 10)})
 			if err != nil {
 				return nil, err
@@ -137,9 +169,11 @@ func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 	}
 	for _, n := range norms {
-		line := Line{Name: fmt.Sprintf("%g", n.target), X: []float64{0, 0}, Y: []float64{n.target, n.target}}
+		line := Line{Name: fmt.Sprintf("%g", n.target), X: []float64{0, 0}, Y: []float64{n.target,
+			n.target}}
 		if n.curves.XLog {
-			line.X[0], n.curves.LegendLeft = 30, true // with room for the legend before the first curve
+			// with room for the legend before the first curve
+			line.X[0], n.curves.LegendLeft = 30, true
 		}
 		for _, l := range n.curves.Lines {
 			line.X[1] = max(line.X[1], l.X[len(l.X)-1])
@@ -152,7 +186,8 @@ func pummaSection51(ctx context.Context, o RunOptions) ([]Row, error) {
 }
 
 // run has both learners learn data sets of one bias.
-func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*engine.Block[float64]) ([]Row, error) {
+func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
+	data []*engine.Block[float64]) ([]Row, error) {
 	var rows []Row
 	put := func(r Row) {
 		rows = append(rows, r)
@@ -180,11 +215,13 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*en
 			}
 			row.Seconds += took.Seconds()
 			last := len(traces[run].X) - 1
-			updates[k], margins[k] = append(updates[k], traces[run].X[last]), append(margins[k], traces[run].Y[last])
+			updates[k], margins[k] = append(updates[k], traces[run].X[last]), append(margins[k],
+				traces[run].Y[last])
 		}
 		row.Quantity, row.Note = "updates", "the paper has a curve, no number"+note
 		row.fill(updates[k])
-		if m.plain != nil && (updates[k][0] <= plainNewton || m.p == 2 && updates[k][0] <= plainUpdates) {
+		if m.plain != nil && (updates[k][0] <= plainNewton || m.p == 2 &&
+			updates[k][0] <= plainUpdates) {
 			x, _ := m.examples(data[0])
 			X := make([][]float64, x.Len())
 			for i := range X {
@@ -194,13 +231,16 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*en
 		}
 		put(row)
 		row.Quantity, row.Paper, row.Verdict, row.NaiveSeconds = "margin/R", at(n.target), "", nil
-		row.Note = "the paper has a curve, and this line, 0.9 times the target's margin: inside is above it" + note
+		row.Note =
+			"the paper has a curve, and this line, 0.9 times the target's margin: inside is " +
+				"above it" + note
 		if limit > 0 {
 			row.Verdict = NotComparable // not converged, so not guaranteed
 		}
 		row.fillAbove(margins[k])
 		put(row)
-		if n.long || bias != 9 { // there are four curves for p = 2, "since we make the figure easy to view"
+		// there are four curves for p = 2, "since we make the figure easy to view"
+		if n.long || bias != 9 {
 			line := meanLine(traces)
 			line.Name = fmt.Sprintf("%s (%d)", m.learner, bias)
 			n.curves.Lines = append(n.curves.Lines, line.thinned(n.curves.XLog))
@@ -209,23 +249,28 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int, data []*en
 			n.bars.Lines = append(n.bars.Lines, Line{Name: m.learner})
 		}
 		bar := &n.bars.Lines[k]
-		bar.X, bar.Y = append(bar.X, float64(len(bar.X))), append(bar.Y, row.Seconds/float64(len(data)))
+		bar.X, bar.Y = append(bar.X, float64(len(bar.X))), append(bar.Y,
+			row.Seconds/float64(len(data)))
 	}
-	row := Row{Experiment: "pumma/section5.1", Quantity: "updates_difference", Paper: at(0), Row: fmt.Sprintf("bias %d, %s above pumma, %s", bias, n.pair[1].learner, n.text),
+	row := Row{Experiment: "pumma/section5.1", Quantity: "updates_difference", Paper: at(0),
+		Row:  fmt.Sprintf("bias %d, %s above pumma, %s", bias, n.pair[1].learner, n.text),
 		Note: "paired over the data sets; in the paper's figures pumma has converged first"}
 	if limit == 0 {
 		row.fillAbove(difference(updates[1], updates[0][:len(data)]))
 	} else { // fewer updates as far as is known here: by then alma has the smaller margin
-		row.Quantity, row.Row = "margin/R_difference", fmt.Sprintf("bias %d, pumma at its end above alma after %d times as many updates, %s", bias, almaShare, n.text)
+		row.Quantity, row.Row = "margin/R_difference", fmt.Sprintf("bias %d, pumma at its end "+
+			"above alma after %d times as many updates, %s", bias, almaShare, n.text)
 		row.fillAbove(difference(margins[0][:len(data)], margins[1]))
 	}
 	put(row)
 	return rows, nil
 }
 
-// run learns until a pass makes no update, or has made limit updates in all; 0 is no limit. The line has the margin after each pass at the number of updates:
-// that of the original space, in the p-norm, divided by the longest example's.
-func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (trace Line, took time.Duration, err error) {
+// run learns until a pass makes no update, or has made limit updates in all; 0 is no limit. The
+// line has the margin after each pass at the number of updates: that of the original space, in the
+// p-norm, divided by the longest example's.
+func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (trace Line,
+	took time.Duration, err error) {
 	x, R := m.examples(b)
 	e, err := learner.Lookup(m.learner)
 	if err != nil {
@@ -283,7 +328,8 @@ func (m marginRun) examples(b *engine.Block[float64]) (x *engine.Block[float64],
 	return x, R
 }
 
-// withBias returns a copy of b with one more feature of value v: the last of a dense block, the first of a sparse one.
+// withBias returns a copy of b with one more feature of value v: the last of a dense block, the
+// first of a sparse one.
 func withBias(b *engine.Block[float64], v float64) *engine.Block[float64] {
 	out := &engine.Block[float64]{Y: b.Y, Dim: b.Dim + 1}
 	if b.Dense() {
@@ -314,41 +360,48 @@ func normP(x []float64, p float64) float64 {
 	return math.Pow(sum, 1/p)
 }
 
-// softMargin is a column of Table 1: the margin in the space of K + delta_ij, without a bias feature, the number of updates or steps, and
-// whether the run has converged.
+// softMargin is a column of Table 1: the margin in the space of K + delta_ij, without a bias
+// feature, the number of updates or steps, and whether the run has converged.
 type softMargin struct {
 	learner string
-	run     func(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64, err error)
-	note    string
+	run     func(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64,
+		err error)
+	note string
 }
 
 var softMargins = []softMargin{
 	{"svm", svmSoft, ""},
 	{"pumma", pummaSoft, ""},
 	{"romma aggressive", rommaSoft, ""},
-	{"micra", micraSoft, "the paper's parameters, tuned for each data set, are not printed; ours are beta 30, epsilon 0.5, eta 10, zeta 0.9 on all, ended at 1000 updates an example and 5 million at least"},
+	{"micra", micraSoft, "the paper's parameters, tuned for each data set, are not printed; " +
+		"ours are beta 30, epsilon 0.5, eta 10, zeta 0.9 on all, ended at 1000 updates an " +
+		"example and 5 million at least"},
 }
 
-// pummaTable1 runs Table 1: 2-norm soft margin with C = 1, delta = 0.01. Margins are times 100, not divided by R, in the
-// space of K + delta_ij/C without the bias feature -R of ROMMA and MICRA. All but the SVM have an active set (section 5.2).
+// pummaTable1 runs Table 1: 2-norm soft margin with C = 1, delta = 0.01. Margins are times 100, not
+// divided by R, in the space of K + delta_ij/C without the bias feature -R of ROMMA and MICRA. All
+// but the SVM have an active set (section 5.2).
 func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 	const within = 0.01 // of the paper's margin
 	other := "the paper's encoding or subset is another one"
-	ionosphere, err := labelledCSV(filepath.Join(o.DataDir, ionosphereFile), -1, "g", func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	ionosphere, err := labelledCSV(filepath.Join(o.DataDir, ionosphereFile), -1, "g",
+		func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
 	if err != nil {
 		return nil, err
 	}
-	votes, err := labelledCSV(filepath.Join(o.DataDir, votesFile), 0, "democrat", func(s string) (float64, error) {
-		v, ok := map[string]float64{"y": 1, "n": -1, "?": 0}[s]
-		if !ok {
-			return 0, fmt.Errorf("vote %q, want y, n or ?", s)
-		}
-		return v, nil
-	})
+	votes, err := labelledCSV(filepath.Join(o.DataDir, votesFile), 0, "democrat",
+		func(s string) (float64, error) {
+			v, ok := map[string]float64{"y": 1, "n": -1, "?": 0}[s]
+			if !ok {
+				return 0, fmt.Errorf("vote %q, want y, n or ?", s)
+			}
+			return v, nil
+		})
 	if err != nil {
 		return nil, err
 	}
-	adult, err := dataset.Load[float64](ctx, []string{filepath.Join(o.DataDir, "a9a.gz")}, dataset.Options{})
+	adult, err := dataset.Load[float64](ctx, []string{filepath.Join(o.DataDir, "a9a.gz")},
+		dataset.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -365,14 +418,22 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		note    string
 		slow    bool
 	}{
-		{"ionosphere", ionosphere, [4]float64{10.55, 10.49, 10.50, 10.04}, [4]float64{0.06, 0.54, 3.12, 0.48}, "", false},
-		{"house-votes", votes, [4]float64{17.42, 17.31, 17.36, 16.51}, [4]float64{0.03, 0.26, 0.62, 0.09}, other, false},
-		{"adult-1k", part(1000), [4]float64{4.95, 4.50, 4.91, 4.03}, [4]float64{0.47, 5.40, 15.83, 2.34}, other + "; pumma's 4.50 is probably a slip for 4.90", false},
-		{"adult-2k", part(2000), [4]float64{3.40, 3.37, 3.38, 2.81}, [4]float64{2.13, 25.38, 82.70, 5.61}, other, false},
-		{"adult-4k", part(4000), [4]float64{2.40, 2.38, 2.38, 2.00}, [4]float64{9.33, 159.54, 496.52, 55.91}, other, false},
-		{"adult-8k", part(8000), [4]float64{1.69, 1.67, 1.67, 1.46}, [4]float64{232.42, 807.46, 2167.40, 189.13}, other, false},
-		{"adult-16k", part(16000), [4]float64{1.20, 1.18, 1.18, 1.13}, [4]float64{1271.06, 3365.47, 12503.62, 2050.84}, other, false},
-		{"adult-full", part(adult.Block.Len()), [4]float64{0.83, 0.82, 0.82, 0.79}, [4]float64{5893.20, 44480.59, 71296.34, 12394.86}, other, true},
+		{"ionosphere", ionosphere, [4]float64{10.55, 10.49, 10.50, 10.04}, [4]float64{0.06, 0.54,
+			3.12, 0.48}, "", false},
+		{"house-votes", votes, [4]float64{17.42, 17.31, 17.36, 16.51}, [4]float64{0.03, 0.26, 0.62,
+			0.09}, other, false},
+		{"adult-1k", part(1000), [4]float64{4.95, 4.50, 4.91, 4.03}, [4]float64{0.47, 5.40, 15.83,
+			2.34}, other + "; pumma's 4.50 is probably a slip for 4.90", false},
+		{"adult-2k", part(2000), [4]float64{3.40, 3.37, 3.38, 2.81}, [4]float64{2.13, 25.38, 82.70,
+			5.61}, other, false},
+		{"adult-4k", part(4000), [4]float64{2.40, 2.38, 2.38, 2.00}, [4]float64{9.33, 159.54,
+			496.52, 55.91}, other, false},
+		{"adult-8k", part(8000), [4]float64{1.69, 1.67, 1.67, 1.46}, [4]float64{232.42, 807.46,
+			2167.40, 189.13}, other, false},
+		{"adult-16k", part(16000), [4]float64{1.20, 1.18, 1.18, 1.13}, [4]float64{1271.06, 3365.47,
+			12503.62, 2050.84}, other, false},
+		{"adult-full", part(adult.Block.Len()), [4]float64{0.83, 0.82, 0.82, 0.79},
+			[4]float64{5893.20, 44480.59, 71296.34, 12394.86}, other, true},
 	} {
 		if d.slow && !o.Slow {
 			continue
@@ -383,7 +444,8 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			row := Row{Experiment: "pumma/table1", Row: fmt.Sprintf("%s, %s", d.name, m.learner), Quantity: "margin*100", Paper: at(d.margin[i]),
+			row := Row{Experiment: "pumma/table1", Row: fmt.Sprintf("%s, %s", d.name, m.learner),
+				Quantity: "margin*100", Paper: at(d.margin[i]),
 				PaperSeconds: at(d.seconds[i]), Seconds: time.Since(began).Seconds()}
 			row.fillDigits(100*margin, 0.01, within*d.margin[i]/0.01)
 			switch {
@@ -392,7 +454,8 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			case row.Verdict == Outside:
 				row.Note = d.note
 			}
-			count := Row{Schema: schema.Name, Experiment: row.Experiment, Row: row.Row, Quantity: "updates", Ours: float64(updates), Runs: 1,
+			count := Row{Schema: schema.Name, Experiment: row.Experiment, Row: row.Row,
+				Quantity: "updates", Ours: float64(updates), Runs: 1,
 				Verdict: NotComparable, Note: "the paper gives none", Seconds: row.Seconds}
 			for _, r := range []Row{row, count} {
 				rows = append(rows, r)
@@ -404,8 +467,10 @@ func pummaTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 }
 
 // svmSoft returns the margin by the SVM.
-func svmSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64, err error) {
-	s, err := bench.NewSVM[float64](learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "linear"}}, nil)
+func svmSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64,
+	err error) {
+	s, err := bench.NewSVM[float64](learners.SVMConfig{C: 1, Norm: 2, Gap: 1e-4,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}}, nil)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -414,26 +479,33 @@ func svmSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, upd
 }
 
 // pummaSoft returns the margin by PUMMA, p = 2.
-func pummaSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64, err error) {
-	res, _, err := fit(ctx, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: 1}, learner.Env{}, b, learner.FitOptions{ActiveSet: true})
+func pummaSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64,
+	err error) {
+	res, _, err := fit(ctx, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: 1},
+		learner.Env{}, b, learner.FitOptions{ActiveSet: true})
 	return res.Margin, res.Updates, err
 }
 
 // rommaSoft returns the margin by aggressive ROMMA, of the hyperplane without the feature -R.
-func rommaSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64, err error) {
+func rommaSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64,
+	err error) {
 	return augmentedSoft(ctx, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01}, b, 0)
 }
 
 // micraSoft returns the margin by MICRA, of the hyperplane without the feature -R.
-func micraSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64, err error) {
-	return augmentedSoft(ctx, "micra", &learners.MICRAConfig{Beta: 30, Epsilon: 0.5, Eta: 10, Zeta: 0.9}, b, max(5_000_000, 1000*int64(b.Len())))
+func micraSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64,
+	err error) {
+	return augmentedSoft(ctx, "micra", &learners.MICRAConfig{Beta: 30, Epsilon: 0.5, Eta: 10,
+		Zeta: 0.9}, b, max(5_000_000, 1000*int64(b.Len())))
 }
 
 // augmentedSoft fits with a feature -R for the bias and a soft margin of C = 1.
-func augmentedSoft(ctx context.Context, name string, c learner.Config, b *engine.Block[float64], maxUpdates int64) (margin float64, updates int64, err error) {
+func augmentedSoft(ctx context.Context, name string, c learner.Config, b *engine.Block[float64],
+	maxUpdates int64) (margin float64, updates int64, err error) {
 	const delta = 1 // 1/sqrt(C)
 	R := math.Sqrt(learner.MaxSumSq(b, 0))
-	res, l, err := fit(ctx, name, c, learner.Env{}, withBias(b, -R), learner.FitOptions{Delta: delta, ActiveSet: true, MaxUpdates: maxUpdates})
+	res, l, err := fit(ctx, name, c, learner.Env{}, withBias(b, -R),
+		learner.FitOptions{Delta: delta, ActiveSet: true, MaxUpdates: maxUpdates})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -444,11 +516,12 @@ func augmentedSoft(ctx context.Context, name string, c learner.Config, b *engine
 	if !b.Dense() {
 		bias = w[0]
 	}
-	return res.Gamma * math.Hypot(length, ext) / math.Sqrt(length*length-bias*bias+ext*ext), res.Updates, nil
+	return res.Gamma * math.Hypot(length, ext) / math.Sqrt(length*length-bias*bias+ext*ext),
+		res.Updates, nil
 }
 
-// pummaTable2 runs Table 2: MNIST, each class against the rest, (1 + x.z/1100^2)^5 + 30 delta, delta = 0.01, active set and halving. Margins are in that
-// space.
+// pummaTable2 runs Table 2: MNIST, each class against the rest, (1 + x.z/1100^2)^5 + 30 delta,
+// delta = 0.01, active set and halving. Margins are in that space.
 func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 	const within = 0.01 // of the paper's margin
 	kernel := learner.KernelConfig{Kernel: "poly", Gamma: 1, Coef0: 1, Degree: 5, Scale: 1100}
@@ -462,10 +535,14 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 		config  learner.Config
 		o       learner.FitOptions
 	}{
-		{"svm", "svm", &learners.SVMConfig{C: C, Norm: 2, Gap: 7e-4, KernelConfig: kernel}, learner.FitOptions{GramBytes: 1 << 30}},
-		{"svm without bias", "svm", &learners.SVMConfig{C: C, Norm: 2, NoBias: true, Gap: 7e-4, KernelConfig: kernel}, learner.FitOptions{GramBytes: 1 << 30}},
-		{"pumma", "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: C, KernelConfig: kernel}, online},
-		{"romma aggressive", "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01, KernelConfig: kernel}, augmented},
+		{"svm", "svm", &learners.SVMConfig{C: C, Norm: 2, Gap: 7e-4, KernelConfig: kernel},
+			learner.FitOptions{GramBytes: 1 << 30}},
+		{"svm without bias", "svm", &learners.SVMConfig{C: C, Norm: 2, NoBias: true, Gap: 7e-4,
+			KernelConfig: kernel}, learner.FitOptions{GramBytes: 1 << 30}},
+		{"pumma", "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: C,
+			KernelConfig: kernel}, online},
+		{"romma aggressive", "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.01,
+			KernelConfig: kernel}, augmented},
 	}
 	var rows []Row
 	for class, p := range []struct {
@@ -486,7 +563,8 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 		if class > 0 && !o.Slow {
 			break
 		}
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, mnistImages)}, dataset.Options{Positive: strconv.Itoa(class)})
+		d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, mnistImages)},
+			dataset.Options{Positive: strconv.Itoa(class)})
 		if err != nil {
 			return nil, err
 		}
@@ -496,10 +574,12 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			row := Row{Experiment: "pumma/table2", Row: fmt.Sprintf("MNIST %d against the rest, %s", class, c.name), Quantity: "margin", Paper: at(p.margin[i]),
+			row := Row{Experiment: "pumma/table2", Row: fmt.Sprintf("MNIST %d against the rest, %s",
+				class, c.name), Quantity: "margin", Paper: at(p.margin[i]),
 				PaperSeconds: at(p.seconds[i]), Seconds: time.Since(began).Seconds()}
 			row.fillDigits(res.Margin, 0.001, within*p.margin[i]/0.001)
-			count := Row{Schema: schema.Name, Experiment: row.Experiment, Row: row.Row, Quantity: "updates", Ours: float64(res.Updates), Runs: 1,
+			count := Row{Schema: schema.Name, Experiment: row.Experiment, Row: row.Row,
+				Quantity: "updates", Ours: float64(res.Updates), Runs: 1,
 				Verdict: NotComparable, Note: "the paper gives none", Seconds: row.Seconds}
 			for _, r := range []Row{row, count} {
 				rows = append(rows, r)
@@ -511,7 +591,8 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 }
 
 // fit runs a learner's Fit from the start.
-func fit[T engine.Float](ctx context.Context, name string, c learner.Config, env learner.Env, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, learner.Fitter[T], error) {
+func fit[T engine.Float](ctx context.Context, name string, c learner.Config, env learner.Env,
+	b *engine.Block[T], o learner.FitOptions) (learner.FitResult, learner.Fitter[T], error) {
 	e, err := learner.Lookup(name)
 	if err != nil {
 		return learner.FitResult{}, nil, err
@@ -525,8 +606,10 @@ func fit[T engine.Float](ctx context.Context, name string, c learner.Config, env
 	return res, f, err
 }
 
-// labelledCSV reads a file of values with commas between them and a label in column `label` (-1 is the last).
-func labelledCSV(file string, label int, positive string, parse func(string) (float64, error)) (*engine.Block[float64], error) {
+// labelledCSV reads a file of values with commas between them and a label in column `label` (-1 is
+// the last).
+func labelledCSV(file string, label int, positive string, parse func(string) (float64, error)) (
+	*engine.Block[float64], error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err

@@ -12,12 +12,14 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
-// TestPUMMASection51 holds updates and margins against means over 10 data sets by an independent implementation (other draws of the same
-// distribution), and the paper's claims: PUMMA p = 2 needs fewer updates than ROMMA on every bias, PUMMA p = 2 ln n fewer than ALMA.
+// TestPUMMASection51 holds updates and margins against means over 10 data sets by an independent
+// implementation (other draws of the same distribution), and the paper's claims: PUMMA p = 2 needs
+// fewer updates than ROMMA on every bias, PUMMA p = 2 ln n fewer than ALMA.
 func TestPUMMASection51(t *testing.T) {
 	t.Parallel()
 	figures := map[string]Figure{}
-	rows, err := Repro(context.Background(), experiments["pumma/section5.1"], RunOptions{Seed: 1, Runs: 2, Drawn: func(f Figure) { figures[f.Name] = f }})
+	rows, err := Repro(context.Background(), experiments["pumma/section5.1"], RunOptions{Seed: 1,
+		Runs: 2, Drawn: func(f Figure) { figures[f.Name] = f }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,21 +33,24 @@ func TestPUMMASection51(t *testing.T) {
 				t.Errorf("%s: %s", r.Row, r.OursText())
 			}
 		}
-		if strings.Contains(r.Row, "alma p=") && r.Quantity == "margin/R" && (r.Ours > 0.0461 || r.Verdict != NotComparable) {
+		if strings.Contains(r.Row, "alma p=") && r.Quantity == "margin/R" && (r.Ours > 0.0461 ||
+			r.Verdict != NotComparable) {
 			t.Errorf("%s has converged, or counts as if it had: %+v", r.Row, r)
 		}
 	}
 	if claims != 6 {
 		t.Errorf("%d claims", claims)
 	}
-	for name, lines := range map[string]int{"pumma/figure3-p-2": 5, "pumma/figure3-p-2-ln-n": 7, "pumma/figure4-p-2": 2, "pumma/figure4-p-2-ln-n": 2} {
+	for name, lines := range map[string]int{"pumma/figure3-p-2": 5, "pumma/figure3-p-2-ln-n": 7,
+		"pumma/figure4-p-2": 2, "pumma/figure4-p-2-ln-n": 2} {
 		f := figures[name]
 		if len(f.Lines) != lines {
 			t.Fatalf("%s has %d lines, want %d", name, len(f.Lines), lines)
 		}
 		for _, l := range f.Lines {
 			bars := f.Bars != nil
-			if len(l.X) != len(l.Y) || bars && len(l.Y) != len(f.Bars) || !bars && l.X[0] >= l.X[len(l.X)-1] {
+			if len(l.X) != len(l.Y) || bars && len(l.Y) != len(f.Bars) || !bars &&
+				l.X[0] >= l.X[len(l.X)-1] {
 				t.Errorf("%s, %s: %v, %v", name, l.Name, l.X, l.Y)
 			}
 		}
@@ -57,8 +62,10 @@ func TestPUMMASection51(t *testing.T) {
 func counts51(t *testing.T, figures map[string]Figure, rows []Row) {
 	t.Helper()
 	// a curve ends where its row says
-	line, last := figures["pumma/figure3-p-2"].Lines[0], find(t, rows, "bias 15, pumma p=2", "updates")
-	if end := line.X[len(line.X)-1]; line.Name != "pumma (15)" || math.Abs(end-last.Ours) > 1e-9*end {
+	line, last := figures["pumma/figure3-p-2"].Lines[0], find(t, rows, "bias 15, pumma p=2",
+		"updates")
+	if end := line.X[len(line.X)-1]; line.Name != "pumma (15)" ||
+		math.Abs(end-last.Ours) > 1e-9*end {
 		t.Errorf("%s ends at %v, its row has %v", line.Name, end, last.Ours)
 	}
 	want := map[string][3]float64{ // bias 15, 9, 1
@@ -66,33 +73,40 @@ func counts51(t *testing.T, figures map[string]Figure, rows []Row) {
 		"romma":        {23.9e3, 26.7e3, 25.4e3},
 		"pumma p=auto": {2.1e3, 12.4e3, 18.2e3},
 	}
-	const target2, targetLn = 0.0225, 0.0461 // 0.9 times the target's margin / R: the data's maximum is larger
+	// 0.9 times the target's margin / R: the data's maximum is larger
+	const target2, targetLn = 0.0225, 0.0461
 	for i, bias := range []int{15, 9, 1} {
 		for learner, counts := range want {
 			text := fmt.Sprintf("bias %d, %s", bias, learner)
 			updates, margin := find(t, rows, text, "updates"), find(t, rows, text, "margin/R")
 			if math.Abs(updates.Ours/counts[i]-1) > 0.1 {
-				t.Errorf("%s: %s updates, want %g within 10 %%", updates.Row, updates.OursText(), counts[i])
+				t.Errorf("%s: %s updates, want %g within 10 %%", updates.Row, updates.OursText(),
+					counts[i])
 			}
-			if timed := learner != "pumma p=auto" || bias == 15; timed != (updates.NaiveSeconds != nil) {
-				t.Errorf("%s: the plain form's time is %v: %s", updates.Row, updates.NaiveSeconds, updates.Note)
+			if timed := learner != "pumma p=auto" ||
+				bias == 15; timed != (updates.NaiveSeconds != nil) {
+				t.Errorf("%s: the plain form's time is %v: %s", updates.Row, updates.NaiveSeconds,
+					updates.Note)
 			}
 			least := target2
 			if learner == "pumma p=auto" {
 				least = targetLn
 			}
 			if margin.Ours < least || margin.Ours > least*1.1 {
-				t.Errorf("%s: margin %s, want %g to 10 %% more", margin.Row, margin.OursText(), least)
+				t.Errorf("%s: margin %s, want %g to 10 %% more", margin.Row, margin.OursText(),
+					least)
 			}
 		}
-		p, r := find(t, rows, fmt.Sprintf("bias %d, pumma p=2", bias), "updates"), find(t, rows, fmt.Sprintf("bias %d, romma", bias), "updates")
+		p, r := find(t, rows, fmt.Sprintf("bias %d, pumma p=2", bias), "updates"), find(t, rows,
+			fmt.Sprintf("bias %d, romma", bias), "updates")
 		if !(p.Ours < r.Ours) {
 			t.Errorf("bias %d: pumma makes %v updates, romma %v", bias, p.Ours, r.Ours)
 		}
 	}
 }
 
-// TestPUMMATable1 holds the margins against those of an independent implementation (times 100), to which delta leaves 1 %.
+// TestPUMMATable1 holds the margins against those of an independent implementation (times 100), to
+// which delta leaves 1 %.
 func TestPUMMATable1(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Dir(realdata.File(t, "a9a.gz"))
@@ -101,11 +115,12 @@ func TestPUMMATable1(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var rows []Row
-	_, err := Repro(ctx, experiments["pumma/table1"], RunOptions{Seed: 1, DataDir: dir, Done: func(r Row) {
-		if rows = append(rows, r); r.Row == "adult-4k, micra" && r.Quantity == "updates" {
-			cancel() // the rest takes a minute
-		}
-	}})
+	_, err := Repro(ctx, experiments["pumma/table1"], RunOptions{Seed: 1, DataDir: dir,
+		Done: func(r Row) {
+			if rows = append(rows, r); r.Row == "adult-4k, micra" && r.Quantity == "updates" {
+				cancel() // the rest takes a minute
+			}
+		}})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -118,7 +133,8 @@ func TestPUMMATable1(t *testing.T) {
 		{"adult-1k, pumma", 5.16, 5.20}, {"adult-1k, romma", 5.17, 5.20},
 		{"adult-2k, pumma", 3.44, 3.47}, {"adult-2k, romma", 3.45, 3.47},
 		{"adult-4k, pumma", 2.44, 2.46}, {"adult-4k, romma", 2.44, 2.46},
-		{"ionosphere, svm", 10.56, 10.56}, {"adult-1k, svm", 5.20, 5.20}, {"adult-4k, svm", 2.46, 2.46},
+		{"ionosphere, svm", 10.56, 10.56}, {"adult-1k, svm", 5.20, 5.20}, {"adult-4k, svm", 2.46,
+			2.46},
 	} {
 		r := find(t, rows, w.row, "margin*100")
 		if math.Abs(r.Ours/w.margin-1) > 0.01 || r.Ours > w.max+0.005 {
@@ -137,11 +153,14 @@ func TestPUMMATable2(t *testing.T) {
 		t.Skip("takes 50 s and 2 GB")
 	}
 	dir := filepath.Dir(realdata.File(t, mnistImages))
-	rows, err := Repro(context.Background(), experiments["pumma/table2"], RunOptions{Seed: 1, DataDir: dir})
+	rows, err := Repro(context.Background(), experiments["pumma/table2"], RunOptions{Seed: 1,
+		DataDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for row, want := range map[string]Verdict{"MNIST 0 against the rest, svm": Exact, "MNIST 0 against the rest, svm without bias": Exact, "MNIST 0 against the rest, pumma": Inside,
+	for row, want := range map[string]Verdict{"MNIST 0 against the rest, svm": Exact,
+		"MNIST 0 against the rest, svm without bias": Exact,
+		"MNIST 0 against the rest, pumma":            Inside,
 		"MNIST 0 against the rest, romma aggressive": Exact} {
 		for _, r := range rows {
 			if r.Row == row && r.Quantity == "margin" && r.Verdict != want {

@@ -20,12 +20,18 @@ type Paper struct {
 
 // Papers in the order in which reports tell of them.
 var Papers = []Paper{
-	{"obpm", `E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003`, "an Alpha of 1 GHz"},
-	{"pumma", `K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias", COLT 2008`,
+	{"obpm",
+		`E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003`,
+		"an Alpha of 1 GHz"},
+	{"pumma",
+		`K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias", COLT 2008`,
 		"section 5.1: MATLAB on an Intel Xeon of 3.8 GHz; tables: C++ on an Intel Xeon of 3.0 GHz"},
-	{"vvm", `T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009`, "not told"},
-	{"tbp", `J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget", AISTATS 2005`, "not told"},
-	{"cramma", `P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms", ECML 2006`, "not told"},
+	{"vvm",
+		`T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009`, "not told"},
+	{"tbp",
+		`J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget", AISTATS 2005`, "not told"},
+	{"cramma",
+		`P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms", ECML 2006`, "not told"},
 }
 
 // PaperOf returns the paper of an experiment.
@@ -39,18 +45,22 @@ func PaperOf(experiment string) Paper {
 	return Paper{Name: name}
 }
 
-// about is how many seconds an experiment takes, without what needs Slow, on two cores of an AMD EPYC (Zen 3), 2026-11-21. It decides what fits into a time budget.
+// about is how many seconds an experiment takes, without what needs Slow, on two cores of an AMD
+// EPYC (Zen 3), 2026-11-21. It decides what fits into a time budget.
 var about = map[string]float64{
-	"obpm/table1": 7, "obpm/table2": 28, "obpm/figure1": 2, "obpm/figure2": 1, "obpm/figure3": 1, "obpm/kernel": 15,
+	"obpm/table1": 7, "obpm/table2": 28, "obpm/figure1": 2, "obpm/figure2": 1, "obpm/figure3": 1,
+	"obpm/kernel":      15,
 	"pumma/section5.1": 13, "pumma/table1": 63, "pumma/table2": 33,
 	"vvm/figure1": 2, "vvm/table1": 1, "vvm/figures2-4": 9,
-	"tbp/figure6": 3, "tbp/figure7": 7, "tbp/figure8": 1, "tbp/waveform": 10, "tbp/banana": 10, "tbp/usps": 52, "tbp/usps-noise": 85, "tbp/figure13": 128,
+	"tbp/figure6": 3, "tbp/figure7": 7, "tbp/figure8": 1, "tbp/waveform": 10, "tbp/banana": 10,
+	"tbp/usps": 52, "tbp/usps-noise": 85, "tbp/figure13": 128,
 	"cramma/table1": 36, "cramma/table2": 4, "cramma/table3": 28, "cramma/table4": 15,
 }
 
-// aboutSlow is how many seconds more it takes with Slow: not measured, but as many times longer than the rest as there are more updates (cramma), or as the paper's
-// program took longer.
-var aboutSlow = map[string]float64{"tbp/usps": 60, "pumma/section5.1": 120, "pumma/table1": 350, "pumma/table2": 1600, "cramma/table1": 80}
+// aboutSlow is how many seconds more it takes with Slow: not measured, but as many times longer
+// than the rest as there are more updates (cramma), or as the paper's program took longer.
+var aboutSlow = map[string]float64{"tbp/usps": 60, "pumma/section5.1": 120, "pumma/table1": 350,
+	"pumma/table2": 1600, "cramma/table1": 80}
 
 // About returns roughly how many seconds an experiment takes with these options.
 func (e Experiment) About(o RunOptions) float64 {
@@ -108,10 +118,12 @@ var reportHTML string
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"picture": func(f Figure) (template.URL, error) {
 		var b bytes.Buffer
-		if err := f.Write(&b, "png"); err != nil { // not svg, whose letters are those of the reader's machine
+		// not svg, whose letters are those of the reader's machine
+		if err := f.Write(&b, "png"); err != nil {
 			return "", err
 		}
-		return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
+		return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(
+			b.Bytes())), nil
 	},
 	"seconds":  SecondsText,
 	"hasNaive": HasNaive,
@@ -122,7 +134,8 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 	"anchor":   func(name string) string { return strings.ReplaceAll(name, "/", "-") },
 }).Parse(reportHTML))
 
-// Notes is the notes of a table's rows, for a list below the table with what they share put together.
+// Notes is the notes of a table's rows, for a list below the table with what they share put
+// together.
 type Notes struct {
 	Below []string // parts of several rows, and long ones
 	Marks [][]int  // of each row: which of them, from 0

@@ -13,23 +13,32 @@ import (
 )
 
 func sample() Outcome {
-	row := Row{Experiment: "tbp/banana", Row: "svm <best>", Quantity: "test_error_percent", Paper: at(1.5), PaperSeconds: at(10), NaiveSeconds: at(7), Note: "why & how", Seconds: 2}
+	row := Row{Experiment: "tbp/banana", Row: "svm <best>", Quantity: "test_error_percent",
+		Paper: at(1.5), PaperSeconds: at(10), NaiveSeconds: at(7), Note: "why & how", Seconds: 2}
 	row.fill([]float64{1, 2, 3})
-	return Outcome{Name: "tbp/banana", Summary: "error & size", Command: "halfspace repro tbp/banana", Rows: []Row{row, {Verdict: Exact, Ours: 3, Paper: at(3)}}, Seconds: 2.5,
-		Figures: []Figure{{Name: "tbp/banana", Title: "banana", XLabel: "kept", YLabel: "error", Lines: []Line{{Name: "svm", X: []float64{1, 2}, Y: []float64{3, 4}}}}}}
+	return Outcome{Name: "tbp/banana", Summary: "error & size", Command: "halfspace repro " +
+		"tbp/banana", Rows: []Row{row, {Verdict: Exact, Ours: 3, Paper: at(3)}}, Seconds: 2.5,
+		Figures: []Figure{{Name: "tbp/banana", Title: "banana", XLabel: "kept", YLabel: "error",
+			Lines: []Line{{Name: "svm", X: []float64{1, 2}, Y: []float64{3, 4}}}}}}
 }
 
-// TestReport: the page is well formed, holds everything, escapes what must be, and asks for no other file.
+// TestReport: the page is well formed, holds everything, escapes what must be, and asks for no
+// other file.
 func TestReport(t *testing.T) {
-	r := Report{Machine: "a machine", Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2", Command: "halfspace repro obpm/table2", Skipped: "no time"},
+	r := Report{Machine: "a machine", Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2",
+		Command: "halfspace repro obpm/table2", Skipped: "no time"},
 		{Name: "obpm/table1", Rows: []Row{{Verdict: Inside}}, LeftOut: 8, Slow: "the long ones"}}}
 	var b bytes.Buffer
 	if err := r.WriteHTML(&b); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,", "Not run: no time", "halfspace repro tbp/banana", "seeds from 7", "a machine", "Weston", "Alpha",
-		`<b class="exact">1</b>`, `<b class="inside">2</b>`, `<b>3</b>rows`, `<b>8</b>left out for --slow`, "the long ones (8 rows)", `<b>1</b>experiments not run`, `<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
+	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,",
+		"Not run: no time", "halfspace repro tbp/banana", "seeds from 7", "a machine", "Weston",
+		"Alpha",
+		`<b class="exact">1</b>`, `<b class="inside">2</b>`, `<b>3</b>rows`,
+		`<b>8</b>left out for --slow`, "the long ones (8 rows)", `<b>1</b>experiments not run`,
+		`<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -50,10 +59,12 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestFootnotes: parts of several rows are told once, what always stands together stays together, and nothing is lost.
+// TestFootnotes: parts of several rows are told once, what always stands together stays together,
+// and nothing is lost.
 func TestFootnotes(t *testing.T) {
 	long := "so long that it needs a line of its own"
-	n := Footnotes([]Row{{Note: "a; b; from 1 to 2"}, {}, {Note: "a; b; c"}, {Note: "c; c; " + long}})
+	n := Footnotes([]Row{{Note: "a; b; from 1 to 2"}, {}, {Note: "a; b; c"}, {Note: "c; c; " +
+		long}})
 	if want := []string{"a; b", "c", long}; !slices.Equal(n.Below, want) {
 		t.Errorf("below %q, want %q", n.Below, want)
 	}
@@ -65,7 +76,8 @@ func TestFootnotes(t *testing.T) {
 	}
 }
 
-// TestSlow: a paper's file that leaves something out for RunOptions.Slow has an experiment that says what.
+// TestSlow: a paper's file that leaves something out for RunOptions.Slow has an experiment that
+// says what.
 func TestSlow(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -75,11 +87,16 @@ func TestSlow(t *testing.T) {
 	for _, p := range Papers {
 		leaves := slices.ContainsFunc(files, func(name string) bool {
 			text, err := os.ReadFile(name)
-			return err == nil && strings.HasPrefix(name, p.Name) && !strings.HasSuffix(name, "_test.go") && strings.Contains(string(text), "o.Slow")
+			return err == nil && strings.HasPrefix(name, p.Name) && !strings.HasSuffix(name,
+				"_test.go") && strings.Contains(string(text), "o.Slow")
 		})
-		says := slices.ContainsFunc(Experiments(), func(e Experiment) bool { return PaperOf(e.Name).Name == p.Name && e.Slow != "" })
+		says := slices.ContainsFunc(Experiments(), func(e Experiment) bool {
+			return PaperOf(
+				e.Name).Name == p.Name && e.Slow != ""
+		})
 		if leaves != says {
-			t.Errorf("%s: leaves something out for Slow: %v; an experiment says what: %v", p.Name, leaves, says)
+			t.Errorf("%s: leaves something out for Slow: %v; an experiment says what: %v", p.Name,
+				leaves, says)
 		}
 		if leaves {
 			checked++
@@ -102,7 +119,8 @@ func TestPapers(t *testing.T) {
 		if _, ok := aboutSlow[e.Name]; ok != (e.Slow != "") {
 			t.Errorf("%s: more time with Slow: %v; what it takes it for: %q", e.Name, ok, e.Slow)
 		}
-		if few, all := e.About(RunOptions{Runs: 2}), e.About(RunOptions{}); few > all || e.Runs > 2 && few == all {
+		if few, all := e.About(RunOptions{Runs: 2}), e.About(RunOptions{}); few > all ||
+			e.Runs > 2 && few == all {
 			t.Errorf("%s: %g s with two runs, %g with all", e.Name, few, all)
 		}
 	}

@@ -10,14 +10,16 @@ import (
 	"time"
 )
 
-// Series is experiments run one after the other. What each gave is kept in a cache at once, so that a run that was interrupted goes on where it was.
+// Series is experiments run one after the other. What each gave is kept in a cache at once, so that
+// a run that was interrupted goes on where it was.
 type Series struct {
 	Experiments []Experiment
 	Options     RunOptions // among several experiments, Runs is for those that draw
 	Cache       Cache      // without a Dir nothing is kept
 	Fresh       bool       // take nothing from the cache
 
-	// Among several, an experiment that would probably take longer than what is left of Budget is left out; 0 is no limit.
+	// Among several, an experiment that would probably take longer than what is left of Budget is
+	// left out; 0 is no limit.
 	Budget time.Duration
 
 	Say func(format string, args ...any) // told in lines how it goes; nil: nobody
@@ -29,8 +31,9 @@ type Series struct {
 	Hide func()
 }
 
-// Run hands the outcome of each experiment to done as it comes. Among several, one whose data are missing is left out, with the reason in its outcome. It ends with the
-// first error, of an experiment, of done, or ctx's.
+// Run hands the outcome of each experiment to done as it comes. Among several, one whose data are
+// missing is left out, with the reason in its outcome. It ends with the first error, of an
+// experiment, of done, or ctx's.
 func (s *Series) Run(ctx context.Context, done func(Outcome) error) error {
 	several := len(s.Experiments) > 1
 	jobs := make([]job, len(s.Experiments))
@@ -53,7 +56,8 @@ func (s *Series) Run(ctx context.Context, done func(Outcome) error) error {
 		case j.out.Cached:
 			s.say("%s: as before (%.1f s then)", place, j.out.Seconds)
 		case s.Budget > 0 && several && bar.should[i] > left.Seconds():
-			j.out.Skipped = fmt.Sprintf("it takes about %.0f s, and %.0f s of the time budget of %v are left", bar.should[i], max(0, left.Seconds()), s.Budget)
+			j.out.Skipped = fmt.Sprintf("it takes about %.0f s, and %.0f s of the time budget "+
+				"of %v are left", bar.should[i], max(0, left.Seconds()), s.Budget)
 			bar.should[i] = 0
 		default:
 			if err := s.run(ctx, &j, bar, i, place); err != nil {

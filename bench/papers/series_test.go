@@ -23,21 +23,23 @@ import (
 
 // counted returns an experiment that counts its runs; it ends with err if that isn't nil.
 func counted(name string, ran *int, err *error) Experiment {
-	return Experiment{Name: name, Runs: 2, Slow: "another", SlowRows: 3, Run: func(_ context.Context, o RunOptions) ([]Row, error) {
-		if err != nil && *err != nil {
-			return nil, *err
-		}
-		*ran++
-		r := Row{Experiment: name, Row: "<a>", Quantity: "updates", Paper: at(2)}
-		r.fill([]float64{1, float64(o.Seed) / 3})
-		o.done(r)
-		o.drawn(Figure{Name: name, Lines: []Line{{Name: "l", X: []float64{1}, Y: []float64{2}}}})
-		return []Row{r}, nil
-	}}
+	return Experiment{Name: name, Runs: 2, Slow: "another", SlowRows: 3,
+		Run: func(_ context.Context, o RunOptions) ([]Row, error) {
+			if err != nil && *err != nil {
+				return nil, *err
+			}
+			*ran++
+			r := Row{Experiment: name, Row: "<a>", Quantity: "updates", Paper: at(2)}
+			r.fill([]float64{1, float64(o.Seed) / 3})
+			o.done(r)
+			o.drawn(Figure{Name: name, Lines: []Line{{Name: "l", X: []float64{1},
+				Y: []float64{2}}}})
+			return []Row{r}, nil
+		}}
 }
 
-// TestSeries: outcomes are kept as they come, a run goes on after the one that failed, and gives the same; other options and data are other outcomes; a damaged file is told
-// of and replaced.
+// TestSeries: outcomes are kept as they come, a run goes on after the one that failed, and gives
+// the same; other options and data are other outcomes; a damaged file is told of and replaced.
 func TestSeries(t *testing.T) {
 	var first, second, data int
 	failing := errors.New("on purpose")
@@ -45,18 +47,24 @@ func TestSeries(t *testing.T) {
 	withData := counted("obpm/c", &data, nil)
 	withData.Needs = []string{"file"}
 	said := ""
-	s := &Series{Experiments: []Experiment{counted("obpm/a", &first, nil), counted("obpm/b", &second, &failing), withData},
-		Options: RunOptions{Seed: 1, DataDir: dir}, Cache: Cache{Dir: filepath.Join(t.TempDir(), "new")},
+	s := &Series{Experiments: []Experiment{counted("obpm/a", &first, nil), counted("obpm/b",
+		&second, &failing), withData},
+		Options: RunOptions{Seed: 1, DataDir: dir}, Cache: Cache{Dir: filepath.Join(t.TempDir(),
+			"new")},
 		Say: func(format string, args ...any) { said += fmt.Sprintf(format+"\n", args...) }}
 	run := func() (out []Outcome, err error) {
 		said = ""
-		err = s.Run(context.Background(), func(o Outcome) error { out = append(out, o); return nil })
+		err = s.Run(context.Background(), func(o Outcome) error {
+			out = append(out, o)
+			return nil
+		})
 		return out, err
 	}
 	want := func(a, b, c int) {
 		t.Helper()
 		if first != a || second != b || data != c {
-			t.Errorf("ran %d, %d and %d times, want %d, %d, %d; said:\n%s", first, second, data, a, b, c, said)
+			t.Errorf("ran %d, %d and %d times, want %d, %d, %d; said:\n%s", first, second, data, a,
+				b, c, said)
 		}
 	}
 	if out, err := run(); !errors.Is(err, failing) || len(out) != 1 {
@@ -66,7 +74,8 @@ func TestSeries(t *testing.T) {
 	cause := failing
 	failing = nil
 	before, err := run()
-	if err != nil || len(before) != 3 || !before[0].Cached || before[1].Cached || !before[2].NoData || before[2].Skipped == "" || before[0].LeftOut != 3 {
+	if err != nil || len(before) != 3 || !before[0].Cached || before[1].Cached ||
+		!before[2].NoData || before[2].Skipped == "" || before[0].LeftOut != 3 {
 		t.Errorf("%+v, %v", before, err)
 	}
 	want(1, 1, 0)
@@ -85,7 +94,8 @@ func TestSeries(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "file"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chtimes(filepath.Join(dir, "file"), time.Time{}, time.Unix(int64(i+1), 0)); err != nil {
+		if err := os.Chtimes(filepath.Join(dir, "file"), time.Time{}, time.Unix(int64(i+1),
+			0)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := run(); err != nil {
@@ -139,20 +149,27 @@ func damage(t *testing.T, dir string, want int) {
 	}
 }
 
-// TestSeriesStopped: an end from outside comes before the next experiment, and what was finished is kept.
+// TestSeriesStopped: an end from outside comes before the next experiment, and what was finished is
+// kept.
 func TestSeriesStopped(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	var first, second int
 	var drawn []string
 	hidden := 0
-	s := &Series{Experiments: []Experiment{counted("obpm/a", &first, nil), counted("obpm/b", &second, nil)}, Options: RunOptions{Seed: 1}, Cache: Cache{Dir: t.TempDir()},
-		Show: func(s Standing) { drawn = append(drawn, fmt.Sprintf("%d/%d %s", s.At, s.Of, s.Name)) },
+	s := &Series{Experiments: []Experiment{counted("obpm/a", &first, nil), counted("obpm/b",
+		&second, nil)}, Options: RunOptions{Seed: 1}, Cache: Cache{Dir: t.TempDir()},
+		Show: func(s Standing) {
+			drawn = append(drawn, fmt.Sprintf("%d/%d %s", s.At, s.Of,
+				s.Name))
+		},
 		Hide: func() { hidden++ }}
 	ctx, stop := context.WithCancel(context.Background())
-	if err := s.Run(ctx, func(Outcome) error { stop(); return nil }); !errors.Is(err, context.Canceled) || first != 1 || second != 0 {
+	if err := s.Run(ctx, func(Outcome) error { stop(); return nil }); !errors.Is(err,
+		context.Canceled) || first != 1 || second != 0 {
 		t.Errorf("%v after %d and %d runs", err, first, second)
 	}
-	if err := s.Run(context.Background(), func(Outcome) error { return nil }); err != nil || first != 1 || second != 1 {
+	if err := s.Run(context.Background(), func(Outcome) error { return nil }); err != nil ||
+		first != 1 || second != 1 {
 		t.Errorf("%v after %d and %d runs", err, first, second)
 	}
 	if !slices.Contains(drawn, "1/2 obpm/b") || hidden != 2 {
@@ -162,7 +179,8 @@ func TestSeriesStopped(t *testing.T) {
 
 // TestCacheEmpty: nothing kept is not damage.
 func TestCacheEmpty(t *testing.T) {
-	if _, err := (Cache{Dir: filepath.Join(t.TempDir(), "new")}).Load("key"); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrCache) {
+	if _, err := (Cache{Dir: filepath.Join(t.TempDir(), "new")}).Load("key"); !errors.Is(err,
+		fs.ErrNotExist) || errors.Is(err, ErrCache) {
 		t.Error(err)
 	}
 }
@@ -209,7 +227,8 @@ func text(t *testing.T, rows []Row) string {
 
 // TestSameRows: the rows are the same to the byte, times aside, with any number of threads.
 func TestSameRows(t *testing.T) {
-	for _, name := range []string{"obpm/table1", "vvm/figure1", "vvm/table1", "tbp/figure8", "obpm/figure3"} {
+	for _, name := range []string{"obpm/table1", "vvm/figure1", "vvm/table1", "tbp/figure8",
+		"obpm/figure3"} {
 		t.Run(name, func(t *testing.T) {
 			e := experiments[name]
 			o := RunOptions{Seed: 3, Runs: min(2, e.Runs)}

@@ -17,13 +17,16 @@ type Verdict string
 
 // Verdicts of a row.
 const (
-	Exact         Verdict = "exact"          // an integer, equal; or a value that rounds to the printed digits
-	Inside        Verdict = "inside"         // the 95 % intervals overlap; or as near as the note says
+	// an integer, equal; or a value that rounds to the printed digits
+	Exact Verdict = "exact"
+	// the 95 % intervals overlap; or as near as the note says
+	Inside        Verdict = "inside"
 	Outside       Verdict = "outside"        // they do not; the note says why
 	NotComparable Verdict = "not-comparable" // the data differ from the paper's
 )
 
-// Row is one published value beside ours. Intervals are the half-widths of 95 % confidence intervals of the mean.
+// Row is one published value beside ours. Intervals are the half-widths of 95 % confidence
+// intervals of the mean.
 type Row struct {
 	Schema       string   `json:"schema"`
 	Experiment   string   `json:"experiment"` // paper/name
@@ -38,10 +41,13 @@ type Row struct {
 	Note         string   `json:"note"`
 	Seconds      float64  `json:"seconds"`                 // learning, all runs
 	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it, of one run
-	NaiveSeconds *float64 `json:"naive_seconds,omitempty"` // as Seconds, of the learner's plain form (internal/naive) in the same run: its time of the first run, times Runs
+	// as Seconds, of the learner's plain form (internal/naive) in the same run: its time of the
+	// first run, times Runs
+	NaiveSeconds *float64 `json:"naive_seconds,omitempty"`
 }
 
-// meanPM returns the mean and the half-width of its 95 % confidence interval, by Student's t as in the OBPM paper.
+// meanPM returns the mean and the half-width of its 95 % confidence interval, by Student's t as in
+// the OBPM paper.
 func meanPM(v []float64) (mean, pm float64) {
 	mean = stat.Mean(v, nil)
 	if len(v) < 2 {
@@ -52,10 +58,12 @@ func meanPM(v []float64) (mean, pm float64) {
 
 // halfWidth returns that of the interval of the mean of n values with standard deviation sd.
 func halfWidth(sd float64, n int) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975) * sd / math.Sqrt(float64(n))
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975) * sd /
+		math.Sqrt(float64(n))
 }
 
-// fill sets ours from the runs' values, and the verdict by the overlap of intervals unless one stands already.
+// fill sets ours from the runs' values, and the verdict by the overlap of intervals unless one
+// stands already.
 func (r *Row) fill(v []float64) {
 	r.Schema = schema.Name
 	r.Ours, r.OursPM = meanPM(v)
@@ -71,7 +79,8 @@ func (r *Row) fill(v []float64) {
 	}
 }
 
-// fillAbove is fill where the paper says no more than that the value is above its own: inside unless our interval rules that out.
+// fillAbove is fill where the paper says no more than that the value is above its own: inside
+// unless our interval rules that out.
 func (r *Row) fillAbove(v []float64) {
 	r.fill(v)
 	if r.Verdict != NotComparable {
@@ -82,7 +91,8 @@ func (r *Row) fillAbove(v []float64) {
 	}
 }
 
-// fillOrder is fillAbove for differences, one a run, that are above 0 in the paper; where they are not, the note goes on with why.
+// fillOrder is fillAbove for differences, one a run, that are above 0 in the paper; where they are
+// not, the note goes on with why.
 func (r *Row) fillOrder(diff []float64, why string) {
 	r.Paper = at(0)
 	r.fillAbove(diff)
@@ -91,7 +101,8 @@ func (r *Row) fillOrder(diff []float64, why string) {
 	}
 }
 
-// fillCount sets ours from an integer of a run without draws: exact if equal, inside if within a share of the paper's.
+// fillCount sets ours from an integer of a run without draws: exact if equal, inside if within a
+// share of the paper's.
 func (r *Row) fillCount(v int64, within float64) {
 	r.Schema, r.Runs, r.Ours = schema.Name, 1, float64(v)
 	switch diff := math.Abs(r.Ours - *r.Paper); {
@@ -104,8 +115,8 @@ func (r *Row) fillCount(v int64, within float64) {
 	}
 }
 
-// fillDigits sets ours from a value of a run without draws: exact if it rounds to the paper's, whose last digit counts unit; inside
-// if within so many units of it.
+// fillDigits sets ours from a value of a run without draws: exact if it rounds to the paper's,
+// whose last digit counts unit; inside if within so many units of it.
 func (r *Row) fillDigits(v, unit, within float64) {
 	r.Schema, r.Runs, r.Ours = schema.Name, 1, v
 	switch {
@@ -118,7 +129,8 @@ func (r *Row) fillDigits(v, unit, within float64) {
 	}
 }
 
-// beside times the learner's plain form, which must come to as many updates as the first of the row's runs; where it does not, rounding being another, the note says so.
+// beside times the learner's plain form, which must come to as many updates as the first of the
+// row's runs; where it does not, rounding being another, the note says so.
 func (r *Row) beside(updates int64, plain func() int64) {
 	began := time.Now()
 	n := plain()
@@ -126,7 +138,8 @@ func (r *Row) beside(updates int64, plain func() int64) {
 		r.NaiveSeconds = at(took * float64(r.Runs))
 		return
 	}
-	r.Note = strings.TrimPrefix(fmt.Sprintf("%s; the plain form makes %d updates in the first run, not %d", r.Note, n, updates), "; ")
+	r.Note = strings.TrimPrefix(fmt.Sprintf("%s; the plain form makes %d updates in the first "+
+		"run, not %d", r.Note, n, updates), "; ")
 }
 
 // PaperText returns the paper's value with its interval, "-" where it has none.

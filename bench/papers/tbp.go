@@ -21,8 +21,9 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// Experiments of J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget", AISTATS 2005. The paper has curves and no numbers: rows
-// tell mean, interval and, in the note, the least and the largest error, which are the paper's error bars.
+// Experiments of J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget",
+// AISTATS 2005. The paper has curves and no numbers: rows tell mean, interval and, in the note, the
+// least and the largest error, which are the paper's error bars.
 
 const (
 	bananaFile          = "raetsch-banana.csv.gz"
@@ -32,51 +33,63 @@ const (
 
 func init() {
 	register(Experiment{
-		Name:    "tbp/waveform",
-		Summary: "test error against the number of kept examples on waveform (figure 11): perceptron, budget, tbp, svm",
-		Runs:    10, Needs: []string{bench.WaveformFile}, Draws: []string{"tbp/figure11"},
+		Name: "tbp/waveform",
+		Summary: "test error against the number of kept examples on waveform (figure 11): " +
+			"perceptron, budget, tbp, svm",
+		Runs: 10, Needs: []string{bench.WaveformFile}, Draws: []string{"tbp/figure11"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/waveform", "Figure 11, waveform", bench.WaveformFile, 4000, learner.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
+			return tbpRatsch(ctx, o, "tbp/waveform", "Figure 11, waveform", bench.WaveformFile,
+				4000, learner.KernelConfig{Kernel: "rbf", Sigma: 3.16}, 1)
 		}})
 	register(Experiment{
-		Name:    "tbp/banana",
-		Summary: "test error against the number of kept examples on banana (figure 12): perceptron, budget, tbp, svm",
-		Runs:    10, Needs: []string{bananaFile}, Draws: []string{"tbp/figure12"},
+		Name: "tbp/banana",
+		Summary: "test error against the number of kept examples on banana (figure 12): " +
+			"perceptron, budget, tbp, svm",
+		Runs: 10, Needs: []string{bananaFile}, Draws: []string{"tbp/figure12"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpRatsch(ctx, o, "tbp/banana", "Figure 12, banana", bananaFile, 4000, learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
+			return tbpRatsch(ctx, o, "tbp/banana", "Figure 12, banana", bananaFile, 4000,
+				learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
 		}})
 	register(Experiment{
-		Name:    "tbp/usps",
-		Summary: "test error against the number of kept examples on USPS, digit 0 against the rest (figure 9), under both readings of the kernel",
-		Runs:    5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure9"}, Slow: "ten passes with the kernel exp(-d^2/512)", SlowRows: 12,
+		Name: "tbp/usps",
+		Summary: "test error against the number of kept examples on USPS, digit 0 against the " +
+			"rest (figure 9), under both readings of the kernel",
+		Runs: 5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure9"},
+		Slow: "ten passes with the kernel exp(-d^2/512)", SlowRows: 12,
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
 			return tbpUSPS(ctx, o, "tbp/usps", "Figure 9, USPS", 0, 1000, []int{35, 85, 150})
 		}})
 	register(Experiment{
-		Name:    "tbp/usps-noise",
-		Summary: "test error against the number of kept examples on USPS with one label in ten flipped (figure 10)",
-		Runs:    5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure10"},
+		Name: "tbp/usps-noise",
+		Summary: "test error against the number of kept examples on USPS with one label in ten " +
+			"flipped (figure 10)",
+		Runs: 5, Needs: []string{uspsTrain, uspsTest}, Draws: []string{"tbp/figure10"},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
-			return tbpUSPS(ctx, o, "tbp/usps-noise", "Figure 10, USPS with 10 % noise", 0.1, 10, []int{85, 150, 300})
+			return tbpUSPS(ctx, o, "tbp/usps-noise", "Figure 10, USPS with 10 % noise", 0.1, 10,
+				[]int{85, 150, 300})
 		}})
 	register(Experiment{
-		Name:    "tbp/figure13",
-		Summary: "error caches of the Tighter Budget Perceptron on USPS: all, support vectors, random, flips; p = 35 and 85",
-		Runs:    40, Needs: []string{uspsTrain, uspsTest}, Run: tbpFigure13})
+		Name: "tbp/figure13",
+		Summary: "error caches of the Tighter Budget Perceptron on USPS: all, support vectors, " +
+			"random, flips; p = 35 and 85",
+		Runs: 40, Needs: []string{uspsTrain, uspsTest}, Run: tbpFigure13})
 }
 
-const uspsNote = "not the paper's 7329 and 2000 examples but the 7291 and 2007 that can be had; two statements of the paper point to different kernels"
+const uspsNote = "not the paper's 7329 and 2000 examples but the 7291 and 2007 that can be had; " +
+	"two statements of the paper point to different kernels"
 
 // tbpLearner is a learner of these figures.
 type tbpLearner struct {
 	text    string // the line of the figure, and " p=" the number of kept examples
 	learner string
 	config  learner.Config
-	passes  int // at most, until one learns nothing, each in a new order; 0: one, in the order of the examples
-	plain   func(n int) (plainLearner, *[]int)
+	// at most, until one learns nothing, each in a new order; 0: one, in the order of the examples
+	passes int
+	plain  func(n int) (plainLearner, *[]int)
 }
 
-// plainLearner is a plain form, for n examples, that also tells the numbers of the examples that it keeps.
+// plainLearner is a plain form, for n examples, that also tells the numbers of the examples that it
+// keeps.
 type plainLearner interface {
 	Learn(x []float64, y float64) float64
 }
@@ -87,34 +100,51 @@ func (l *tbpLearner) line() string {
 	return name
 }
 
-// tbpLearners are those of figures 9 to 12. beta = 0, one pass. Plain forms are there for up to so many kept examples: they take up to some seconds.
-func tbpLearners(k learner.KernelConfig, C float64, sizes []int, plainBudget, plainTBP int) []tbpLearner {
+// tbpLearners are those of figures 9 to 12. beta = 0, one pass. Plain forms are there for up to so
+// many kept examples: they take up to some seconds.
+func tbpLearners(k learner.KernelConfig, C float64, sizes []int, plainBudget,
+	plainTBP int) []tbpLearner {
 	u, rbf := learners.UpdateConfig{Update: "perceptron", C: 1}, naive.RBF{Gamma: k.Gamma}
 	if k.Sigma != 0 {
 		rbf.Gamma = engine.RBFSigma(k.Sigma).Gamma
 	}
 	list := []tbpLearner{
-		{text: "svm", learner: "svm", config: &learners.SVMConfig{C: C, Norm: 1, Gap: 1e-4, KernelConfig: k}},
-		{text: "perceptron", learner: "budget", config: &learners.BudgetConfig{UpdateConfig: u, KernelConfig: k}},
+		{text: "svm", learner: "svm", config: &learners.SVMConfig{C: C, Norm: 1, Gap: 1e-4,
+			KernelConfig: k}},
+		{text: "perceptron", learner: "budget", config: &learners.BudgetConfig{UpdateConfig: u,
+			KernelConfig: k}},
 	}
 	if plainBudget > 0 {
-		list[1].plain = func(int) (plainLearner, *[]int) { l := &naive.Budget{RBF: rbf}; return l, &l.Number }
+		list[1].plain = func(int) (plainLearner, *[]int) {
+			l := &naive.Budget{RBF: rbf}
+			return l, &l.Number
+		}
 	}
 	for _, p := range sizes {
-		b := tbpLearner{text: fmt.Sprintf("budget p=%d", p), learner: "budget", config: &learners.BudgetConfig{Budget: p, UpdateConfig: u, KernelConfig: k}}
-		t := tbpLearner{text: fmt.Sprintf("tbp p=%d", p), learner: "tbp", config: &learners.TBPConfig{Budget: p, ErrorCache: "all", ErrorSize: 1, Ties: "oldest", UpdateConfig: u, KernelConfig: k}}
+		b := tbpLearner{text: fmt.Sprintf("budget p=%d", p), learner: "budget",
+			config: &learners.BudgetConfig{Budget: p, UpdateConfig: u, KernelConfig: k}}
+		t := tbpLearner{text: fmt.Sprintf("tbp p=%d", p), learner: "tbp",
+			config: &learners.TBPConfig{Budget: p, ErrorCache: "all", ErrorSize: 1, Ties: "oldest",
+				UpdateConfig: u, KernelConfig: k}}
 		if p <= plainBudget {
-			b.plain = func(int) (plainLearner, *[]int) { l := &naive.Budget{RBF: rbf, P: p}; return l, &l.Number }
+			b.plain = func(int) (plainLearner, *[]int) {
+				l := &naive.Budget{RBF: rbf, P: p}
+				return l, &l.Number
+			}
 		}
 		if p <= plainTBP {
-			t.plain = func(n int) (plainLearner, *[]int) { l := &naive.TBP{RBF: rbf, P: p, Q: n}; return l, &l.Number }
+			t.plain = func(n int) (plainLearner, *[]int) {
+				l := &naive.TBP{RBF: rbf, P: p, Q: n}
+				return l, &l.Number
+			}
 		}
 		list = append(list, b, t)
 	}
 	return list
 }
 
-// paperOrder is something that the paper says: the quantity of the learner high is above that of low; or above the number floor, where low is "".
+// paperOrder is something that the paper says: the quantity of the learner high is above that of
+// low; or above the number floor, where low is "".
 type paperOrder struct {
 	quantity, high, low string
 	floor               float64
@@ -122,14 +152,17 @@ type paperOrder struct {
 	why                 string // if it isn't so
 }
 
-// row returns the row of the difference, or of the values where there is a floor. high and low hold the quantity, one a run.
+// row returns the row of the difference, or of the values where there is a floor. high and low hold
+// the quantity, one a run.
 func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
 	if low == nil {
-		row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %g", prefix, p.high, p.floor), Quantity: p.quantity, Paper: at(p.floor), Note: "the paper: " + p.says}
+		row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %g", prefix, p.high,
+			p.floor), Quantity: p.quantity, Paper: at(p.floor), Note: "the paper: " + p.says}
 		row.fillAbove(high)
 		return row
 	}
-	row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, p.low), Quantity: p.quantity + "_difference", Note: "paired over the runs; the paper: " + p.says}
+	row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, p.low),
+		Quantity: p.quantity + "_difference", Note: "paired over the runs; the paper: " + p.says}
 	if row.fillOrder(difference(high, low), p.why); slices.Equal(high, low) {
 		row.Verdict, row.Note = NotComparable, "equal in all runs: neither had to remove anything"
 	}
@@ -139,23 +172,31 @@ func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
 const (
 	betterOnNoise = "on noisy problems the Tighter Budget Perceptron is better than the Perceptron"
 	fasterWorse   = "the Budget Perceptron's error grows considerably faster as it keeps less"
-	tenPasses     = "ten passes of the Perceptron are slightly better than one with any number of kept examples"
-	twoKernels    = "two statements of the paper point to different kernels, and this is the other one's"
+	tenPasses     = "ten passes of the Perceptron are slightly better than one with any number " +
+		"of kept examples"
+	twoKernels = "two statements of the paper point to different kernels, and this is the other " +
+		"one's"
 )
 
-// tbpRatsch draws for each run a training set of n of the file's examples; the rest is the test set.
-func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n int, k learner.KernelConfig, C float64) ([]Row, error) {
-	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)}, dataset.Options{})
+// tbpRatsch draws for each run a training set of n of the file's examples; the rest is the test
+// set.
+func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n int,
+	k learner.KernelConfig, C float64) ([]Row, error) {
+	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
+		dataset.Options{})
 	if err != nil {
 		return nil, err
 	}
 	sizes := []int{20, 40, 100, 200, 400}
-	t := tbpFigure{name: name, title: title, note: "the paper has a curve, no number", list: tbpLearners(k, C, sizes, 100, 20)}
+	t := tbpFigure{name: name, title: title, note: "the paper has a curve, no number",
+		list: tbpLearners(k, C, sizes, 100, 20)}
 	for _, p := range sizes {
 		tbp := fmt.Sprintf("tbp p=%d", p)
-		t.orders = append(t.orders, paperOrder{high: fmt.Sprintf("budget p=%d", p), low: tbp, says: fasterWorse})
+		t.orders = append(t.orders, paperOrder{high: fmt.Sprintf("budget p=%d", p), low: tbp,
+			says: fasterWorse})
 		if p >= 100 {
-			t.orders = append(t.orders, paperOrder{high: "perceptron", low: tbp, says: betterOnNoise})
+			t.orders = append(t.orders, paperOrder{high: "perceptron", low: tbp,
+				says: betterOnNoise})
 		}
 	}
 	return t.run(ctx, o, func(run int) (train, test *engine.Block[float32]) {
@@ -168,28 +209,35 @@ func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n in
 	})
 }
 
-// tbpUSPS orders the training set anew for each run, and flips a share of its labels. Without noise there are also ten passes, of the wider kernel only with o.Slow.
-func tbpUSPS(ctx context.Context, o RunOptions, name, title string, noise, C float64, sizes []int) ([]Row, error) {
+// tbpUSPS orders the training set anew for each run, and flips a share of its labels. Without noise
+// there are also ten passes, of the wider kernel only with o.Slow.
+func tbpUSPS(ctx context.Context, o RunOptions, name, title string, noise, C float64, sizes []int) (
+	[]Row, error) {
 	draw, err := uspsRuns(ctx, o, noise)
 	if err != nil {
 		return nil, err
 	}
 	var rows []Row
 	for _, den := range []float64{128, 512} {
-		t := tbpFigure{name: name, title: title, part: fmt.Sprintf("exp(-d^2/%g)", den), note: uspsNote,
+		t := tbpFigure{name: name, title: title, part: fmt.Sprintf("exp(-d^2/%g)", den),
+			note: uspsNote,
 			list: tbpLearners(learner.KernelConfig{Kernel: "rbf", Gamma: 1 / den}, C, sizes, 0, 0)}
 		ten := noise == 0 && (den == 128 || o.Slow)
 		for _, p := range sizes {
 			tbp := fmt.Sprintf("tbp p=%d", p)
-			t.orders = append(t.orders, paperOrder{high: fmt.Sprintf("budget p=%d", p), low: tbp, says: fasterWorse, why: twoKernels})
+			t.orders = append(t.orders, paperOrder{high: fmt.Sprintf("budget p=%d", p), low: tbp,
+				says: fasterWorse, why: twoKernels})
 			if noise > 0 {
-				t.orders = append(t.orders, paperOrder{high: "perceptron", low: tbp, says: betterOnNoise, why: twoKernels})
+				t.orders = append(t.orders, paperOrder{high: "perceptron", low: tbp,
+					says: betterOnNoise, why: twoKernels})
 			} else if ten {
-				t.orders = append(t.orders, paperOrder{high: tbp, low: "perceptron, 10 passes", says: tenPasses, why: twoKernels})
+				t.orders = append(t.orders, paperOrder{high: tbp, low: "perceptron, 10 passes",
+					says: tenPasses, why: twoKernels})
 			}
 		}
 		if ten {
-			t.orders = append(t.orders, paperOrder{high: "perceptron", low: "perceptron, 10 passes", says: tenPasses})
+			t.orders = append(t.orders, paperOrder{high: "perceptron", low: "perceptron, 10 passes",
+				says: tenPasses})
 			for _, l := range t.list {
 				if line := l.line(); line == "perceptron" || line == "tbp" {
 					l.text, l.passes = strings.Replace(l.text, line, line+", 10 passes", 1), 10
@@ -207,11 +255,13 @@ func tbpUSPS(ctx context.Context, o RunOptions, name, title string, noise, C flo
 }
 
 // uspsRuns returns what draws a run's training and test set.
-func uspsRuns(ctx context.Context, o RunOptions, noise float64) (func(run int) (train, test *engine.Block[float32]), error) {
+func uspsRuns(ctx context.Context, o RunOptions, noise float64) (func(run int) (train,
+	test *engine.Block[float32]), error) {
 	var d [2]*dataset.Data[float32]
 	for i, file := range []string{uspsTrain, uspsTest} {
 		var err error
-		if d[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)}, dataset.Options{LabelCol: "1", Positive: "0"}); err != nil {
+		if d[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
+			dataset.Options{LabelCol: "1", Positive: "0"}); err != nil {
 			return nil, err
 		}
 	}
@@ -230,18 +280,21 @@ func uspsRuns(ctx context.Context, o RunOptions, noise float64) (func(run int) (
 	}, nil
 }
 
-// tbpFigure13 compares error caches, on the clean training set. The paper's left-hand plots are the right-hand ones with a logarithmic axis; its error bars are standard
-// errors.
+// tbpFigure13 compares error caches, on the clean training set. The paper's left-hand plots are the
+// right-hand ones with a logarithmic axis; its error bars are standard errors.
 func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 	draw, err := uspsRuns(ctx, o, 0)
 	if err != nil {
 		return nil, err
 	}
-	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learner.KernelConfig{Kernel: "rbf", Gamma: 1. / 128}
+	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learner.KernelConfig{Kernel: "rbf",
+		Gamma: 1. / 128}
 	var rows []Row
 	for _, p := range []int{35, 85} {
 		t := tbpFigure{name: "tbp/figure13", note: uspsNote}
-		figure := Figure{Name: fmt.Sprintf("tbp/figure13-p%d", p), Title: fmt.Sprintf("Figure 13, p = %d", p), XLabel: "examples on which errors are counted", YLabel: "test error, %"}
+		figure := Figure{Name: fmt.Sprintf("tbp/figure13-p%d", p),
+			Title:  fmt.Sprintf("Figure 13, p = %d", p),
+			XLabel: "examples on which errors are counted", YLabel: "test error, %"}
 		var x []float64 // of the learners
 		caches := []struct {
 			line, cache string
@@ -263,8 +316,10 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 		for _, c := range caches {
 			slices.Sort(c.sizes)
 			for _, q := range c.sizes {
-				l := tbpLearner{text: text(c.line, q), learner: "tbp", config: &learners.TBPConfig{Budget: p, ErrorCache: c.cache, ErrorSize: int(q), FlipsMost: c.most,
-					Ties: "oldest", UpdateConfig: u, KernelConfig: k}}
+				l := tbpLearner{text: text(c.line, q), learner: "tbp",
+					config: &learners.TBPConfig{Budget: p, ErrorCache: c.cache, ErrorSize: int(q),
+						FlipsMost: c.most,
+						Ties:      "oldest", UpdateConfig: u, KernelConfig: k}}
 				if c.cache == "random" && q <= 200 {
 					l.plain = func(int) (plainLearner, *[]int) {
 						l := &naive.TBP{RBF: naive.RBF{Gamma: k.Gamma}, P: p, Q: int(q)}
@@ -276,8 +331,11 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 		const smallQ = 50
 		t.orders = []paperOrder{
-			{high: text("random", smallQ), low: text("flips", smallQ), says: "the examples that change label most often are better than random ones for small caches", why: notSettled},
-			{high: text("random", float64(p)), low: text("sv", 0), says: "the support vectors are better than as many random examples", why: notSettled},
+			{high: text("random", smallQ), low: text("flips", smallQ),
+				says: "the examples that change label most often are better than random ones " +
+					"for small caches", why: notSettled},
+			{high: text("random", float64(p)), low: text("sv", 0), says: "the support vectors " +
+				"are better than as many random examples", why: notSettled},
 		}
 		found, err := tbpMeasure(ctx, o, t.list, draw)
 		if err != nil {
@@ -288,7 +346,8 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 		for _, c := range caches {
 			line := Line{Name: c.line}
 			for range c.sizes {
-				mean, se := stat.Mean(found[i].errs, nil), stat.StdErr(stat.StdDev(found[i].errs, nil), float64(o.Runs))
+				mean, se := stat.Mean(found[i].errs, nil), stat.StdErr(stat.StdDev(found[i].errs,
+					nil), float64(o.Runs))
 				line.add(x[i], mean, mean-se, mean+se)
 				i++
 			}
@@ -301,7 +360,8 @@ func tbpFigure13(ctx context.Context, o RunOptions) ([]Row, error) {
 	return rows, nil
 }
 
-const notSettled = "not so here, as in runs of an independent implementation: which of the two readings of figure 5 is meant, argmin or argmax, and which kernel, is open"
+const notSettled = "not so here, as in runs of an independent implementation: which of the two " +
+	"readings of figure 5 is meant, argmin or argmax, and which kernel, is open"
 
 // tbpFigure is one of figures 9 to 12.
 type tbpFigure struct {
@@ -319,7 +379,8 @@ type tbpFound struct {
 }
 
 // tbpMeasure trains each learner on each run's training set.
-func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(run int) (train, test *engine.Block[float32])) ([]tbpFound, error) {
+func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(run int) (train,
+	test *engine.Block[float32])) ([]tbpFound, error) {
 	found := make([]tbpFound, len(list))
 	for run := range o.Runs {
 		train, test := draw(run)
@@ -354,7 +415,8 @@ func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(
 	return found, nil
 }
 
-func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner, train *engine.Block[T]) (learner.Learner[T], error) {
+func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner,
+	train *engine.Block[T]) (learner.Learner[T], error) {
 	e, err := learner.Lookup(l.learner)
 	if err != nil {
 		return nil, err
@@ -379,8 +441,10 @@ func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner, t
 	return model, nil
 }
 
-// tbpPlain times the learner's plain form, which is in float64, and fails if it doesn't keep the same examples as the learner in float64.
-func tbpPlain(ctx context.Context, o RunOptions, l tbpLearner, train *engine.Block[float32]) (time.Duration, error) {
+// tbpPlain times the learner's plain form, which is in float64, and fails if it doesn't keep the
+// same examples as the learner in float64.
+func tbpPlain(ctx context.Context, o RunOptions, l tbpLearner, train *engine.Block[float32]) (
+	time.Duration, error) {
 	b := &engine.Block[float64]{Dim: train.Dim, Stride: train.Stride}
 	for _, v := range train.X {
 		b.X = append(b.X, float64(v))
@@ -405,7 +469,8 @@ func tbpPlain(ctx context.Context, o RunOptions, l tbpLearner, train *engine.Blo
 	}
 	slices.Sort(ours)
 	if slices.Sort(*kept); !slices.Equal(ours, *kept) {
-		return took, fmt.Errorf("bench: %s keeps examples %v, its plain form %v", l.text, ours, *kept)
+		return took, fmt.Errorf("bench: %s keeps examples %v, its plain form %v", l.text, ours,
+			*kept)
 	}
 	return took, nil
 }
@@ -422,16 +487,20 @@ func (t *tbpFigure) rows(o RunOptions, found []tbpFound) (rows []Row) {
 	}
 	for i, l := range t.list {
 		f := &found[i]
-		row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "test_error_percent", Seconds: f.seconds, NaiveSeconds: f.plain,
-			Note: fmt.Sprintf("%s; %.2f to %.2f over the runs", t.note, slices.Min(f.errs), slices.Max(f.errs))}
+		row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "test_error_percent",
+			Seconds: f.seconds, NaiveSeconds: f.plain,
+			Note: fmt.Sprintf("%s; %.2f to %.2f over the runs", t.note, slices.Min(f.errs),
+				slices.Max(f.errs))}
 		row.fill(f.errs)
 		add(row)
-		support := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "support", Note: t.note, Seconds: f.seconds, NaiveSeconds: f.plain}
+		support := Row{Experiment: t.name, Row: prefix + l.text, Quantity: "support", Note: t.note,
+			Seconds: f.seconds, NaiveSeconds: f.plain}
 		support.fill(f.kept)
 		add(support)
 	}
 	errs := func(text string) []float64 {
-		return found[slices.IndexFunc(t.list, func(l tbpLearner) bool { return l.text == text })].errs
+		return found[slices.IndexFunc(t.list,
+			func(l tbpLearner) bool { return l.text == text })].errs
 	}
 	for _, p := range t.orders {
 		p.quantity = "test_error_percent"
@@ -440,13 +509,16 @@ func (t *tbpFigure) rows(o RunOptions, found []tbpFound) (rows []Row) {
 	return rows
 }
 
-// run measures the learners and draws the figure, whose error bars go from the least to the largest error.
-func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (train, test *engine.Block[float32])) ([]Row, error) {
+// run measures the learners and draws the figure, whose error bars go from the least to the largest
+// error.
+func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (train,
+	test *engine.Block[float32])) ([]Row, error) {
 	found, err := tbpMeasure(ctx, o, t.list, draw)
 	if err != nil {
 		return nil, err
 	}
-	figure := Figure{Name: t.name, Title: strings.Trim(t.title+", "+t.part, ", "), XLabel: "kept examples", YLabel: "test error, %", XLog: true}
+	figure := Figure{Name: t.name, Title: strings.Trim(t.title+", "+t.part, ", "),
+		XLabel: "kept examples", YLabel: "test error, %", XLog: true}
 	if t.part != "" {
 		figure.Name += "-" + nameOf(t.part)
 	}
@@ -460,10 +532,12 @@ func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (t
 			figure.Lines = append(figure.Lines, Line{Name: l.line()})
 		}
 		f := &found[i]
-		figure.Lines[k].add(stat.Mean(f.kept, nil), stat.Mean(f.errs, nil), slices.Min(f.errs), slices.Max(f.errs))
+		figure.Lines[k].add(stat.Mean(f.kept, nil), stat.Mean(f.errs, nil), slices.Min(f.errs),
+			slices.Max(f.errs))
 	}
 	// With room for all that the Perceptron keeps both others are it.
-	for _, c := range [][2]string{{"perceptron", "budget"}, {"perceptron", "tbp"}, {"perceptron, 10 passes", "tbp, 10 passes"}} {
+	for _, c := range [][2]string{{"perceptron", "budget"}, {"perceptron", "tbp"},
+		{"perceptron, 10 passes", "tbp, 10 passes"}} {
 		if from, to := line(c[0]), line(c[1]); from >= 0 && to >= 0 {
 			l := &figure.Lines[from]
 			figure.Lines[to].add(l.X[0], l.Y[0], l.Low[0], l.High[0])
@@ -478,6 +552,9 @@ func (t *tbpFigure) run(ctx context.Context, o RunOptions, draw func(run int) (t
 
 // nameOf makes a part of a file's name of a title: its letters, digits and points.
 func nameOf(title string) string {
-	words := strings.FieldsFunc(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' })
+	words := strings.FieldsFunc(title, func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r) && r != '.'
+	})
 	return strings.Join(words, "-")
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// TestTBPRatsch holds the 95 % intervals of mean test errors against the range of an independent implementation over 10 splits (other draws), and the paper's claim that
-// the Budget Perceptron falls far behind where classes overlap.
+// TestTBPRatsch holds the 95 % intervals of mean test errors against the range of an independent
+// implementation over 10 splits (other draws), and the paper's claim that the Budget Perceptron
+// falls far behind where classes overlap.
 func TestTBPRatsch(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -30,13 +31,17 @@ func TestTBPRatsch(t *testing.T) {
 		experiment, file string
 		ranges           map[string][2]float64
 	}{
-		{"tbp/waveform", bench.WaveformFile, map[string][2]float64{"svm": {7.9, 9.9}, "perceptron": {10.5, 17.6}, "budget p=100": {23.5, 40.6},
-			"tbp p=20": {12.2, 16.4}, "tbp p=40": {11.3, 17.4}, "tbp p=100": {9.2, 15.5}, "tbp p=200": {10.9, 14.0}, "tbp p=400": {9.0, 14.5}}},
-		{"tbp/banana", bananaFile, map[string][2]float64{"svm": {8.9, 10.6}, "perceptron": {10.1, 20.7}, "budget p=100": {32.1, 57.9},
+		{"tbp/waveform", bench.WaveformFile, map[string][2]float64{"svm": {7.9, 9.9},
+			"perceptron": {10.5, 17.6}, "budget p=100": {23.5, 40.6},
+			"tbp p=20": {12.2, 16.4}, "tbp p=40": {11.3, 17.4}, "tbp p=100": {9.2, 15.5},
+			"tbp p=200": {10.9, 14.0}, "tbp p=400": {9.0, 14.5}}},
+		{"tbp/banana", bananaFile, map[string][2]float64{"svm": {8.9, 10.6}, "perceptron": {10.1,
+			20.7}, "budget p=100": {32.1, 57.9},
 			"tbp p=20": {11.0, 25.5}, "tbp p=100": {9.2, 14.2}, "tbp p=400": {10.0, 15.3}}},
 	} {
 		dir := filepath.Dir(realdata.File(t, c.file))
-		rows, err := Repro(context.Background(), experiments[c.experiment], RunOptions{Seed: 1, Runs: 10, DataDir: dir, Pool: pool})
+		rows, err := Repro(context.Background(), experiments[c.experiment], RunOptions{Seed: 1,
+			Runs: 10, DataDir: dir, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,19 +53,22 @@ func TestTBPRatsch(t *testing.T) {
 		}
 		for row, want := range c.ranges {
 			if m := mean[row]; m+pm[row] < want[0] || m-pm[row] > want[1] {
-				t.Errorf("%s, %s: %v ± %v %%, want %v to %v", c.experiment, row, m, pm[row], want[0], want[1])
+				t.Errorf("%s, %s: %v ± %v %%, want %v to %v", c.experiment, row, m, pm[row],
+					want[0], want[1])
 			}
 		}
 		for _, p := range []int{20, 40, 100, 200, 400} {
-			if b, tb := mean[fmt.Sprintf("budget p=%d", p)], mean[fmt.Sprintf("tbp p=%d", p)]; !(b > 1.8*tb) {
+			b, tb := mean[fmt.Sprintf("budget p=%d", p)], mean[fmt.Sprintf("tbp p=%d", p)]
+			if !(b > 1.8*tb) {
 				t.Errorf("%s, p = %d: budget %v %%, tbp %v %%", c.experiment, p, b, tb)
 			}
 		}
 	}
 }
 
-// TestTBPToys holds what the paper says about its figures 6 to 8: every order but those of rules through the origin in figure 6, and that all but KMP separate figure 8's
-// data. Every panel has its examples, its kept ones and a line of zeros.
+// TestTBPToys holds what the paper says about its figures 6 to 8: every order but those of rules
+// through the origin in figure 6, and that all but KMP separate figure 8's data. Every panel has
+// its examples, its kept ones and a line of zeros.
 func TestTBPToys(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -72,7 +80,8 @@ func TestTBPToys(t *testing.T) {
 		orders  int
 	}{{"tbp/figure6", 2, 12}, {"tbp/figure7", 2, 20}, {"tbp/figure8", 1, 14}} {
 		var drawn []Figure
-		rows, err := Repro(context.Background(), experiments[c.name], RunOptions{Seed: 1, Runs: 10, Drawn: func(f Figure) { drawn = append(drawn, f) }})
+		rows, err := Repro(context.Background(), experiments[c.name], RunOptions{Seed: 1, Runs: 10,
+			Drawn: func(f Figure) { drawn = append(drawn, f) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,14 +90,18 @@ func TestTBPToys(t *testing.T) {
 			switch {
 			case strings.Contains(r.Row, " above "):
 				orders++
-				origin := c.name == "tbp/figure6" && strings.HasPrefix(r.Row, "through the origin, budget")
-				sure := c.name == "tbp/figure8" || strings.HasPrefix(r.Row, "with a feature of 1") && (c.name == "tbp/figure7" || strings.HasSuffix(r.Row, "p=5"))
+				origin := c.name == "tbp/figure6" && strings.HasPrefix(r.Row,
+					"through the origin, budget")
+				sure := c.name == "tbp/figure8" || strings.HasPrefix(r.Row,
+					"with a feature of 1") && (c.name == "tbp/figure7" || strings.HasSuffix(r.Row,
+					"p=5"))
 				if r.Verdict != Inside && !origin || r.Ours <= *r.Paper && sure {
 					t.Errorf("%s, %s: %s, %s", c.name, r.Row, r.OursText(), r.Verdict)
 				}
 			case r.Verdict != NotComparable:
 				t.Errorf("%s, %s: %s of data that the paper doesn't have", c.name, r.Row, r.Verdict)
-			case r.Quantity == "training_error_percent" && !strings.HasPrefix(r.Row, "kmp") && r.Ours != 0:
+			case r.Quantity == "training_error_percent" && !strings.HasPrefix(r.Row, "kmp") &&
+				r.Ours != 0:
 				t.Errorf("%s, %s: training error %v %%", c.name, r.Row, r.Ours)
 			}
 		}
@@ -117,15 +130,18 @@ func sixPanels(t *testing.T, drawn []Figure) {
 	}
 }
 
-// TestTBPPlain: the plain forms keep the same examples as the learners, of real data with and without noise; and the check of that can fail.
+// TestTBPPlain: the plain forms keep the same examples as the learners, of real data with and
+// without noise; and the check of that can fail.
 func TestTBPPlain(t *testing.T) {
 	t.Parallel()
-	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, bananaFile)}, dataset.Options{})
+	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, bananaFile)},
+		dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := d.Block.Slice(0, 600)
-	for _, l := range tbpLearners(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{10, 40}, 40, 40)[1:] {
+	for _, l := range tbpLearners(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{10, 40},
+		40, 40)[1:] {
 		if _, err := tbpPlain(context.Background(), RunOptions{}, l, &b); err != nil {
 			t.Error(err)
 		}
@@ -134,25 +150,31 @@ func TestTBPPlain(t *testing.T) {
 		}
 		l.config.(*learners.TBPConfig).ErrorCache = "sv"
 		if _, err := tbpPlain(context.Background(), RunOptions{}, l, &b); err == nil {
-			t.Errorf("%s: errors on support vectors keep the same examples as errors on all", l.text)
+			t.Errorf("%s: errors on support vectors keep the same examples as errors on all",
+				l.text)
 		}
 	}
 }
 
-// TestTBPCurve: both curves end in the Perceptron's point, which they are with room for all that it keeps.
+// TestTBPCurve: both curves end in the Perceptron's point, which they are with room for all that it
+// keeps.
 func TestTBPCurve(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 1 s")
 	}
-	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, bananaFile)}, dataset.Options{})
+	d, err := dataset.Load[float32](context.Background(), []string{realdata.File(t, bananaFile)},
+		dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var drawn Figure
-	f := tbpFigure{name: "tbp/test", list: tbpLearners(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 1, []int{20, 1000}, 0, 0)[1:],
-		orders: []paperOrder{{high: "budget p=20", low: "tbp p=20"}, {high: "budget p=1000", low: "tbp p=1000"}}}
-	rows, err := f.run(context.Background(), RunOptions{Seed: 1, Runs: 3, Drawn: func(f Figure) { drawn = f }}, func(run int) (train, test *engine.Block[float32]) {
+	f := tbpFigure{name: "tbp/test", list: tbpLearners(learner.KernelConfig{Kernel: "rbf",
+		Sigma: 0.7}, 1, []int{20, 1000}, 0, 0)[1:],
+		orders: []paperOrder{{high: "budget p=20", low: "tbp p=20"}, {high: "budget p=1000",
+			low: "tbp p=1000"}}}
+	rows, err := f.run(context.Background(), RunOptions{Seed: 1, Runs: 3,
+		Drawn: func(f Figure) { drawn = f }}, func(run int) (train, test *engine.Block[float32]) {
 		a, b := d.Block.Slice(1000*run, 1000*run+1000), d.Block.Slice(4000, 5300)
 		return &a, &b
 	})
@@ -166,7 +188,8 @@ func TestTBPCurve(t *testing.T) {
 	p := byName["perceptron"]
 	for _, name := range []string{"budget", "tbp"} {
 		l := byName[name]
-		if n := len(l.X); n != 3 || l.X[1] != p.X[0] || l.X[2] != p.X[0] || l.Y[1] != p.Y[0] || l.Y[2] != p.Y[0] || l.High[1] != p.High[0] {
+		if n := len(l.X); n != 3 || l.X[1] != p.X[0] || l.X[2] != p.X[0] || l.Y[1] != p.Y[0] ||
+			l.Y[2] != p.Y[0] || l.High[1] != p.High[0] {
 			t.Errorf("%s: kept %v, errors %v; perceptron %v, %v", name, l.X, l.Y, p.X, p.Y)
 		}
 	}

@@ -15,22 +15,26 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// The Tighter Budget paper's pictures of two features, figures 6 to 8. It tells neither how the data were drawn nor, but for figure 8, any number: ours are drawn as its
-// text has them, many times over, and rows hold what it says about its one drawing against the means of all.
+// The Tighter Budget paper's pictures of two features, figures 6 to 8. It tells neither how the
+// data were drawn nor, but for figure 8, any number: ours are drawn as its text has them, many
+// times over, and rows hold what it says about its one drawing against the means of all.
 
 func init() {
 	register(Experiment{
-		Name:    "tbp/figure6",
-		Summary: "two classes with a very small margin, a linear kernel, one pass: perceptron, budget, tbp (figure 6)",
-		Runs:    40, Run: tbpFigure6})
+		Name: "tbp/figure6",
+		Summary: "two classes with a very small margin, a linear kernel, one pass: perceptron, " +
+			"budget, tbp (figure 6)",
+		Runs: 40, Run: tbpFigure6})
 	register(Experiment{
-		Name:    "tbp/figure7",
-		Summary: "two classes that overlap, a linear kernel, one pass: perceptron, budget, tbp beside the Bayes rule (figure 7)",
-		Runs:    40, Run: tbpFigure7})
+		Name: "tbp/figure7",
+		Summary: "two classes that overlap, a linear kernel, one pass: perceptron, budget, tbp " +
+			"beside the Bayes rule (figure 7)",
+		Runs: 40, Run: tbpFigure7})
 	register(Experiment{
-		Name:    "tbp/figure8",
-		Summary: "two classes with a wave between them, a Gaussian kernel, passes until nothing is learned: tbp, budget, perceptron, svm, kmp (figure 8)",
-		Runs:    40, Run: tbpFigure8})
+		Name: "tbp/figure8",
+		Summary: "two classes with a wave between them, a Gaussian kernel, passes until nothing " +
+			"is learned: tbp, budget, perceptron, svm, kmp (figure 8)",
+		Runs: 40, Run: tbpFigure8})
 }
 
 // toy is a distribution of two features.
@@ -69,13 +73,15 @@ type toyRun struct {
 	seconds     float64
 }
 
-// learn passes over the run's examples until a pass learns nothing, at most so often; each pass but the first in a new order.
+// learn passes over the run's examples until a pass learns nothing, at most so often; each pass but
+// the first in a new order.
 func (r *toyRun) learn(ctx context.Context, o RunOptions, passes int) error {
 	e, err := learner.Lookup(r.l.learner)
 	if err != nil {
 		return err
 	}
-	if r.model, err = learner.New[float64](e, r.l.config, learner.Env{Seed: o.Seed, Pool: o.Pool}); err != nil {
+	if r.model, err = learner.New[float64](e, r.l.config, learner.Env{Seed: o.Seed,
+		Pool: o.Pool}); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -85,7 +91,8 @@ func (r *toyRun) learn(ctx context.Context, o RunOptions, passes int) error {
 		}
 	} else {
 		d := dataset.Data[float64]{Block: *r.train}
-		b, order, rounds := r.train, make([]int32, r.train.Len()), make([]learner.Round, r.train.Len())
+		b, order, rounds := r.train, make([]int32, r.train.Len()), make([]learner.Round,
+			r.train.Len())
 		for before := int64(-1); r.passes < passes && before != r.model.Updates(); r.passes++ {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -116,7 +123,8 @@ func (r *toyRun) findKept() {
 		at[x] = i
 	}
 	s := r.model.State()
-	idx, val, from := s.Tensor("sv_idx").Data.([]int32), s.Tensor("sv_val").Data.([]float64), int64(0)
+	idx, val, from := s.Tensor("sv_idx").Data.([]int32), s.Tensor("sv_val").Data.([]float64),
+		int64(0)
 	for _, end := range s.Tensor("sv_end").Data.([]int64) {
 		var x [3]float64
 		for ; from < end; from++ {
@@ -176,8 +184,14 @@ type toyQuantity struct {
 }
 
 var (
-	toyError = toyQuantity{name: "test_error_percent", of: func(r *toyRun) (float64, error) { return r.missed, nil }}
-	toyKept  = toyQuantity{name: "support", of: func(r *toyRun) (float64, error) { return float64(len(r.kept)), nil }}
+	toyError = toyQuantity{name: "test_error_percent", of: func(r *toyRun) (float64,
+		error) {
+		return r.missed, nil
+	}}
+	toyKept = toyQuantity{name: "support", of: func(r *toyRun) (float64, error) {
+		return float64(
+			len(r.kept)), nil
+	}}
 )
 
 // toyFigure is one of figures 6 to 8, under one reading.
@@ -188,9 +202,11 @@ type toyFigure struct {
 	examples, passes  int
 	list              []tbpLearner
 	panels            []string // learners that are drawn,
-	most              int      // in the first run whose perceptron keeps more than this, or else in that whose perceptron keeps most
-	quantities        []toyQuantity
-	orders            []paperOrder
+	// in the first run whose perceptron keeps more than this, or else in that whose perceptron
+	// keeps most
+	most       int
+	quantities []toyQuantity
+	orders     []paperOrder
 }
 
 const toyTests = 10_000 // examples of a run's test set
@@ -200,7 +216,8 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 	for _, q := range t.quantities {
 		values[q.name] = map[string][]float64{}
 	}
-	seconds, figure := map[string]float64{}, Figure{Name: t.name, Title: t.title, XLabel: "x1", YLabel: "x2"}
+	seconds, figure := map[string]float64{}, Figure{Name: t.name, Title: t.title, XLabel: "x1",
+		YLabel: "x2"}
 	if t.part != "" {
 		figure.Name += "-" + nameOf(t.part)
 	}
@@ -252,7 +269,8 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 			if math.IsNaN(values[q.name][l.text][0]) { // the learner has none
 				continue
 			}
-			row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: q.name, Verdict: NotComparable, Seconds: seconds[l.text],
+			row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: q.name,
+				Verdict: NotComparable, Seconds: seconds[l.text],
 				Note: "data drawn by us: " + t.note}
 			if v, ok := q.paper[l.text]; ok {
 				row.Paper = at(v)
@@ -270,9 +288,11 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 	return rows, nil
 }
 
-// panel draws the examples, the kept ones, where the score is 0 and where the likelier class changes.
+// panel draws the examples, the kept ones, where the score is 0 and where the likelier class
+// changes.
 func (r *toyRun) panel() (Figure, error) {
-	p := Figure{Lines: []Line{{Name: "class +1", Form: Dots}, {Name: "class -1", Form: Dots}, {Name: "kept", Form: Rings}}}
+	p := Figure{Lines: []Line{{Name: "class +1", Form: Dots}, {Name: "class -1", Form: Dots},
+		{Name: "kept", Form: Rings}}}
 	var x, z []float64
 	for i := range r.train.Len() {
 		v, l := r.train.Row(i), &p.Lines[0]
@@ -287,14 +307,16 @@ func (r *toyRun) panel() (Figure, error) {
 		l.X, l.Y = append(l.X, x[i]), append(l.Y, z[i])
 	}
 	const squares = 60
-	f, err1 := zeros("score 0", slices.Min(x), slices.Max(x), slices.Min(z), slices.Max(z), squares, r.score)
-	best, err2 := zeros("likelier class changes", slices.Min(x), slices.Max(x), slices.Min(z), slices.Max(z), squares, func(x, z []float64) ([]float64, error) {
-		out := make([]float64, len(x))
-		for i := range x {
-			out[i] = r.f(x[i], z[i])
-		}
-		return out, nil
-	})
+	f, err1 := zeros("score 0", slices.Min(x), slices.Max(x), slices.Min(z), slices.Max(z), squares,
+		r.score)
+	best, err2 := zeros("likelier class changes", slices.Min(x), slices.Max(x), slices.Min(z),
+		slices.Max(z), squares, func(x, z []float64) ([]float64, error) {
+			out := make([]float64, len(x))
+			for i := range x {
+				out[i] = r.f(x[i], z[i])
+			}
+			return out, nil
+		})
 	best.Form = Shadow
 	p.Title = fmt.Sprintf("%s: %d kept, %.2f %% wrong", r.l.text, len(r.kept), r.missed)
 	p.Lines = append(p.Lines, best, f)
@@ -318,7 +340,8 @@ func tbpFigure6(ctx context.Context, o RunOptions) ([]Row, error) {
 	for _, reading := range toyReadings {
 		t := toyFigure{
 			name: "tbp/figure6", part: reading.text, title: "Figure 6, " + reading.text,
-			note: fmt.Sprintf("1000 points, uniform in a square of side 2, on two sides of a line through its centre at a random angle, at least %g away from it", gap),
+			note: fmt.Sprintf("1000 points, uniform in a square of side 2, on two sides of a "+
+				"line through its centre at a random angle, at least %g away from it", gap),
 			toy: func(r *engine.Rand) toy {
 				s, c := math.Sincos(2 * math.Pi * r.Uniform())
 				side := func(x, z float64) float64 { return float64(c*x) + float64(s*z) }
@@ -331,21 +354,29 @@ func tbpFigure6(ctx context.Context, o RunOptions) ([]Row, error) {
 					}
 				}, side}
 			},
-			examples: 1000, passes: 1, list: tbpLearners(learner.KernelConfig{Kernel: "linear"}, 1, []int{5, 10, 20}, 0, 0)[1:],
-			panels: []string{"perceptron", "budget p=10", "budget p=20", "tbp p=5", "tbp p=10", "tbp p=20"}, most: 20,
-			quantities: []toyQuantity{toyError, toyKept, {name: "angle_degrees", of: func(r *toyRun) (float64, error) {
-				f, err := r.score([]float64{0, 1, 0}, []float64{0, 0, 1})
-				w := [2]float64{f[1] - f[0], f[2] - f[0]}
-				cos := (w[0]*r.f(1, 0) + w[1]*r.f(0, 1)) / math.Hypot(w[0], w[1])
-				return 180 / math.Pi * math.Acos(min(1, cos)), err
-			}}},
+			examples: 1000, passes: 1, list: tbpLearners(learner.KernelConfig{Kernel: "linear"}, 1,
+				[]int{5, 10, 20}, 0, 0)[1:],
+			panels: []string{"perceptron", "budget p=10", "budget p=20", "tbp p=5", "tbp p=10",
+				"tbp p=20"}, most: 20,
+			quantities: []toyQuantity{toyError, toyKept, {name: "angle_degrees",
+				of: func(r *toyRun) (float64, error) {
+					f, err := r.score([]float64{0, 1, 0}, []float64{0, 0, 1})
+					w := [2]float64{f[1] - f[0], f[2] - f[0]}
+					cos := (w[0]*r.f(1, 0) + w[1]*r.f(0, 1)) / math.Hypot(w[0], w[1])
+					return 180 / math.Pi * math.Acos(min(1, cos)), err
+				}}},
 		}
 		for _, p := range []int{5, 10, 20} {
 			b, tb := fmt.Sprintf("budget p=%d", p), fmt.Sprintf("tbp p=%d", p)
 			t.orders = append(t.orders,
-				paperOrder{quantity: "support", high: "perceptron", low: tb, says: "both Budget Perceptrons are sparser than the Perceptron"},
-				paperOrder{quantity: "test_error_percent", high: b, low: tb, says: "the Budget Perceptron is slightly less accurate, even with more kept examples",
-					why: "through the origin the kernel matrix has rank 2, and for a very low rank the paper, too, makes an exception of what its rule does (section 3)"})
+				paperOrder{quantity: "support", high: "perceptron", low: tb,
+					says: "both Budget Perceptrons are sparser than the Perceptron"},
+				paperOrder{quantity: "test_error_percent", high: b, low: tb,
+					says: "the Budget Perceptron is slightly less accurate, even with more kept " +
+						"examples",
+					why: "through the origin the kernel matrix has rank 2, and for a very low " +
+						"rank the paper, too, makes an exception of what its rule does " +
+						"(section 3)"})
 		}
 		r, err := t.run(ctx, o)
 		if err != nil {
@@ -362,7 +393,8 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 	for _, reading := range toyReadings {
 		t := toyFigure{
 			name: "tbp/figure7", part: reading.text, title: "Figure 7, " + reading.text,
-			note: "1000 points, x1 = y + N(0, 1) and x2 uniform in [-2, 2]: the Bayes rule is x1 = 0, its error 15.87 %",
+			note: "1000 points, x1 = y + N(0, 1) and x2 uniform in [-2, 2]: the Bayes rule is " +
+				"x1 = 0, its error 15.87 %",
 			toy: func(*engine.Rand) toy {
 				return toy{reading.one, func(r *engine.Rand) (x, z, y float64) {
 					y = 1
@@ -372,11 +404,17 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 					return y + r.Normal(), 4*r.Uniform() - 2, y
 				}, func(x, _ float64) float64 { return x }}
 			},
-			examples: 1000, passes: 1, list: tbpLearners(learner.KernelConfig{Kernel: "linear"}, 1, []int{10, 20, 50}, 0, 0)[1:],
-			panels: []string{"perceptron", "budget p=20", "budget p=50", "tbp p=10", "tbp p=20", "tbp p=50"},
+			examples: 1000, passes: 1, list: tbpLearners(learner.KernelConfig{Kernel: "linear"}, 1,
+				[]int{10, 20, 50}, 0, 0)[1:],
+			panels: []string{"perceptron", "budget p=20", "budget p=50", "tbp p=10", "tbp p=20",
+				"tbp p=50"},
 			quantities: []toyQuantity{toyError, toyKept,
-				{name: "above_bayes_percent", of: func(r *toyRun) (float64, error) { return r.missed - r.best(r.test), nil }},
-				{name: "noise_kept_percent", of: func(r *toyRun) (float64, error) { // of the examples on the wrong side of the Bayes rule
+				{name: "above_bayes_percent", of: func(r *toyRun) (float64,
+					error) {
+					return r.missed - r.best(r.test), nil
+				}},
+				// of the examples on the wrong side of the Bayes rule
+				{name: "noise_kept_percent", of: func(r *toyRun) (float64, error) {
 					n, of := 0, 0
 					for i := range r.train.Len() {
 						if r.noise(i) {
@@ -390,7 +428,8 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 					}
 					return share(n, of), nil
 				}},
-				{name: "kept_noise_percent", of: func(r *toyRun) (float64, error) { // of the kept examples
+				// of the kept examples
+				{name: "kept_noise_percent", of: func(r *toyRun) (float64, error) {
 					n := 0
 					for _, i := range r.kept {
 						if r.noise(i) {
@@ -400,14 +439,20 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 					return share(n, len(r.kept)), nil
 				}}},
 		}
-		t.orders = append(t.orders, paperOrder{quantity: "noise_kept_percent", high: "perceptron", floor: 50, says: "most examples on the wrong side of the Bayes rule are support vectors"})
+		t.orders = append(t.orders, paperOrder{quantity: "noise_kept_percent", high: "perceptron",
+			floor: 50,
+			says:  "most examples on the wrong side of the Bayes rule are support vectors"})
 		for _, p := range []int{10, 20, 50} {
 			b, tb := fmt.Sprintf("budget p=%d", p), fmt.Sprintf("tbp p=%d", p)
 			t.orders = append(t.orders,
-				paperOrder{quantity: "above_bayes_percent", high: "perceptron", low: tb, says: "the Perceptron fails, and the Tighter Budget Perceptron comes very close to the Bayes rule",
+				paperOrder{quantity: "above_bayes_percent", high: "perceptron", low: tb,
+					says: "the Perceptron fails, and the Tighter Budget Perceptron comes very " +
+						"close to the Bayes rule",
 					why: "through the origin the kernel matrix has rank 2"},
-				paperOrder{quantity: "above_bayes_percent", high: b, low: tb, says: "the Budget Perceptron fails, whatever the size of its cache"},
-				paperOrder{quantity: "kept_noise_percent", high: b, low: tb, says: "noise is what the Budget Perceptron removes last"})
+				paperOrder{quantity: "above_bayes_percent", high: b, low: tb,
+					says: "the Budget Perceptron fails, whatever the size of its cache"},
+				paperOrder{quantity: "kept_noise_percent", high: b, low: tb,
+					says: "noise is what the Budget Perceptron removes last"})
 		}
 		r, err := t.run(ctx, o)
 		if err != nil {
@@ -425,10 +470,13 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 		passes = 400
 	)
 	wave := func(x, z float64) float64 { return z - float64(0.5*math.Sin(float64(math.Pi*x))) }
-	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}
+	u, k := learners.UpdateConfig{Update: "perceptron", C: 1}, learner.KernelConfig{Kernel: "rbf",
+		Sigma: 0.7}
 	t := toyFigure{
 		name: "tbp/figure8", title: "Figure 8",
-		note: fmt.Sprintf("100 points, uniform in a square of side 2, on two sides of x2 = sin(pi x1)/2 and at least %g above or below it; Gaussian kernel of sigma %g, svm without slack, "+
+		note: fmt.Sprintf("100 points, uniform in a square of side 2, on two sides of x2 = "+
+			"sin(pi x1)/2 and at least %g above or below it; Gaussian kernel of sigma %g, svm "+
+			"without slack, "+
 			"all passes but the first in a new order, at most %d", gap, k.Sigma, passes),
 		toy: func(*engine.Rand) toy {
 			return toy{false, func(r *engine.Rand) (x, z, y float64) {
@@ -442,16 +490,26 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 		},
 		examples: 100, passes: passes,
 		list: []tbpLearner{
-			{text: "tbp p=10", learner: "tbp", config: &learners.TBPConfig{Budget: p, ErrorCache: "all", ErrorSize: 1, Ties: "oldest", UpdateConfig: u, KernelConfig: k}},
-			{text: "budget p=10", learner: "budget", config: &learners.BudgetConfig{Budget: p, UpdateConfig: u, KernelConfig: k}},
-			{text: "perceptron", learner: "budget", config: &learners.BudgetConfig{UpdateConfig: u, KernelConfig: k}},
-			{text: "svm", learner: "svm", config: &learners.SVMConfig{Norm: 1, Gap: 1e-6, KernelConfig: k}},
-			{text: "kmp backfit, p=10", learner: "kmp", config: &learners.KMPConfig{Size: p, Backfit: true, KernelConfig: k}},
-			{text: "kmp basic, 400", learner: "kmp", config: &learners.KMPConfig{Size: 400, KernelConfig: k}},
+			{text: "tbp p=10", learner: "tbp", config: &learners.TBPConfig{Budget: p,
+				ErrorCache: "all", ErrorSize: 1, Ties: "oldest", UpdateConfig: u, KernelConfig: k}},
+			{text: "budget p=10", learner: "budget", config: &learners.BudgetConfig{Budget: p,
+				UpdateConfig: u, KernelConfig: k}},
+			{text: "perceptron", learner: "budget", config: &learners.BudgetConfig{UpdateConfig: u,
+				KernelConfig: k}},
+			{text: "svm", learner: "svm", config: &learners.SVMConfig{Norm: 1, Gap: 1e-6,
+				KernelConfig: k}},
+			{text: "kmp backfit, p=10", learner: "kmp", config: &learners.KMPConfig{Size: p,
+				Backfit: true, KernelConfig: k}},
+			{text: "kmp basic, 400", learner: "kmp", config: &learners.KMPConfig{Size: 400,
+				KernelConfig: k}},
 		},
 		quantities: []toyQuantity{toyError, toyKept,
-			{name: "training_error_percent", of: func(r *toyRun) (float64, error) { return r.errorOn(r.train) },
-				paper: map[string]float64{"tbp p=10": 0, "budget p=10": 0, "perceptron": 0, "svm": 0}},
+			{name: "training_error_percent", of: func(r *toyRun) (float64,
+				error) {
+				return r.errorOn(r.train)
+			},
+				paper: map[string]float64{"tbp p=10": 0, "budget p=10": 0, "perceptron": 0,
+					"svm": 0}},
 			{name: "passes", of: func(r *toyRun) (float64, error) {
 				if r.passes == 0 {
 					return math.NaN(), nil
@@ -459,7 +517,8 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 				return float64(r.passes), nil
 			},
 				paper: map[string]float64{"tbp p=10": 22, "budget p=10": 26, "perceptron": 14}},
-			{name: "distance_of_kept", of: func(r *toyRun) (float64, error) { // from the wave, along x2
+			// from the wave, along x2
+			{name: "distance_of_kept", of: func(r *toyRun) (float64, error) {
 				var d []float64
 				for _, i := range r.kept {
 					d = append(d, math.Abs(wave(r.train.Row(i)[0], r.train.Row(i)[1])))
@@ -467,23 +526,29 @@ func tbpFigure8(ctx context.Context, o RunOptions) ([]Row, error) {
 				return stat.Mean(d, nil), nil
 			}}},
 	}
-	t.quantities[1].paper = map[string]float64{"tbp p=10": p, "budget p=10": p, "perceptron": 19, "svm": 10, "kmp backfit, p=10": 10, "kmp basic, 400": 37}
+	t.quantities[1].paper = map[string]float64{"tbp p=10": p, "budget p=10": p, "perceptron": 19,
+		"svm": 10, "kmp backfit, p=10": 10, "kmp basic, 400": 37}
 	for _, l := range t.list {
 		t.panels = append(t.panels, l.text)
 	}
 	basic, backfitting := "kmp basic, 400", "kmp backfit, p=10"
 	const more = "the Perceptron and basic KMP are not as sparse as the SVM"
 	t.orders = []paperOrder{
-		{quantity: "support", high: "perceptron", low: "tbp p=10", says: "the budget variants are sparser than the Perceptron and still separate the data"},
+		{quantity: "support", high: "perceptron", low: "tbp p=10", says: "the budget variants " +
+			"are sparser than the Perceptron and still separate the data"},
 		{quantity: "support", high: "perceptron", low: "svm", says: more},
 		{quantity: "support", high: basic, low: "svm", says: more},
-		{quantity: "passes", high: "tbp p=10", low: "perceptron", says: "14 passes of the Perceptron, 22 of the Tighter Budget Perceptron"},
-		{quantity: "passes", high: "budget p=10", low: "perceptron", says: "14 passes of the Perceptron, 26 of the Budget Perceptron, with a narrower kernel"},
-		{quantity: "training_error_percent", high: basic, says: "no zero error even after 400 steps"},
+		{quantity: "passes", high: "tbp p=10", low: "perceptron", says: "14 passes of the " +
+			"Perceptron, 22 of the Tighter Budget Perceptron"},
+		{quantity: "passes", high: "budget p=10", low: "perceptron", says: "14 passes of the " +
+			"Perceptron, 26 of the Budget Perceptron, with a narrower kernel"},
+		{quantity: "training_error_percent", high: basic, says: "no zero error even after 400 " +
+			"steps"},
 	}
 	for _, high := range []string{basic, backfitting} {
 		for _, low := range []string{"tbp p=10", "budget p=10", "perceptron", "svm"} {
-			t.orders = append(t.orders, paperOrder{quantity: "distance_of_kept", high: high, low: low, says: "all but KMP keep examples near the margin"})
+			t.orders = append(t.orders, paperOrder{quantity: "distance_of_kept", high: high,
+				low: low, says: "all but KMP keep examples near the margin"})
 		}
 	}
 	return t.run(ctx, o)

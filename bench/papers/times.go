@@ -13,7 +13,8 @@ func (r Row) XNaive() float64 {
 	return *r.NaiveSeconds / r.Seconds
 }
 
-// XPaper returns how many times as long the paper's run took as one of ours; 0 where the paper gives no time.
+// XPaper returns how many times as long the paper's run took as one of ours; 0 where the paper
+// gives no time.
 func (r Row) XPaper() float64 {
 	if r.PaperSeconds == nil || r.Seconds == 0 {
 		return 0
@@ -45,7 +46,8 @@ func RatioText(x float64) string {
 	return fmt.Sprintf("%.3g", x)
 }
 
-// HasNaive and HasPaperSeconds report whether any of the rows has such a time: whether a table needs the column.
+// HasNaive and HasPaperSeconds report whether any of the rows has such a time: whether a table
+// needs the column.
 func HasNaive(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return r.NaiveSeconds != nil })
 }

@@ -19,25 +19,30 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// Experiments of T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009. The paper does not tell how data were generated or
-// scaled, the kernels' widths, the rate of wrong labels or any setting of the other learners: ours are those with which an independent implementation came near to what
-// the paper does tell. All sigma^2 are the paper's sigma, a variance: K(x, z) = exp(-|x-z|^2/(2 sigma^2)).
+// Experiments of T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online
+// Classification", UAI 2009. The paper does not tell how data were generated or scaled, the
+// kernels' widths, the rate of wrong labels or any setting of the other learners: ours are those
+// with which an independent implementation came near to what the paper does tell. All sigma^2 are
+// the paper's sigma, a variance: K(x, z) = exp(-|x-z|^2/(2 sigma^2)).
 
 const spambaseFile, thyroidFile = "spambase.data", "new-thyroid.data"
 
 func init() {
 	register(Experiment{
-		Name:    "vvm/figure1",
-		Summary: "distance of the posterior means of ADF, window-EP, VVM and EP from the exact one (figure 1), on two kinds of generated data",
-		Runs:    20, Run: vvmFigure1})
+		Name: "vvm/figure1",
+		Summary: "distance of the posterior means of ADF, window-EP, VVM and EP from the exact " +
+			"one (figure 1), on two kinds of generated data",
+		Runs: 20, Run: vvmFigure1})
 	register(Experiment{
-		Name:    "vvm/table1",
-		Summary: "error of window-EP and VVM on Thyroid against the buffer's size, under two readings of what is counted",
-		Runs:    10, Needs: []string{thyroidFile}, Run: vvmTable1})
+		Name: "vvm/table1",
+		Summary: "error of window-EP and VVM on Thyroid against the buffer's size, under two " +
+			"readings of what is counted",
+		Runs: 10, Needs: []string{thyroidFile}, Run: vvmTable1})
 	register(Experiment{
-		Name:    "vvm/figures2-4",
-		Summary: "cumulative error of VVM, SOGP under three likelihoods, NG and PA on Spambase, Thyroid and Ionosphere",
-		Runs:    10, Needs: []string{spambaseFile, thyroidFile, ionosphereFile},
+		Name: "vvm/figures2-4",
+		Summary: "cumulative error of VVM, SOGP under three likelihoods, NG and PA on Spambase, " +
+			"Thyroid and Ionosphere",
+		Runs: 10, Needs: []string{spambaseFile, thyroidFile, ionosphereFile},
 		Run: func(ctx context.Context, o RunOptions) ([]Row, error) {
 			var rows []Row
 			for _, s := range vvmStreams {
@@ -51,18 +56,20 @@ func init() {
 		}})
 }
 
-// twoClasses is a distribution of two features: the classes' centres are (+-apart, 0), and each is a mixture of two Gaussians of unit covariance, at its centre plus and
-// minus (0, split).
+// twoClasses is a distribution of two features: the classes' centres are (+-apart, 0), and each is
+// a mixture of two Gaussians of unit covariance, at its centre plus and minus (0, split).
 type twoClasses struct {
 	name         string
 	apart, split float64
 }
 
-var vvmGenerated = []twoClasses{{"a mixture of two Gaussians a class", 3, 2}, {"one Gaussian a class", 2.5, 0}}
+var vvmGenerated = []twoClasses{{"a mixture of two Gaussians a class", 3, 2},
+	{"one Gaussian a class", 2.5, 0}}
 
-// draw returns n examples of each class, of two features and a 1, in random order, and the exact mean of the version space. Data that can't be separated have none and are
-// drawn again.
-func (g twoClasses) draw(ctx context.Context, seed uint64, n int) (*engine.Block[float64], [3]float64, error) {
+// draw returns n examples of each class, of two features and a 1, in random order, and the exact
+// mean of the version space. Data that can't be separated have none and are drawn again.
+func (g twoClasses) draw(ctx context.Context, seed uint64, n int) (*engine.Block[float64],
+	[3]float64, error) {
 	rng, order := engine.NewRand(seed, 0), make([]int32, 2*n)
 	for try := uint64(0); ctx.Err() == nil; try++ {
 		engine.Permute(order, seed, try)
@@ -88,7 +95,8 @@ func (g twoClasses) draw(ctx context.Context, seed uint64, n int) (*engine.Block
 	return nil, [3]float64{}, context.Cause(ctx)
 }
 
-// vvmFigure1 compares means of length 1: by their lengths too EP would be worse than VVM, for it takes them too long.
+// vvmFigure1 compares means of length 1: by their lengths too EP would be worse than VVM, for it
+// takes them too long.
 func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 	points := learners.PointsConfig{Tolerance: 1e-6, Sweeps: 100, Damping: 1}
 	list := []struct {
@@ -140,14 +148,17 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				mse[i] = append(mse[i], sum/float64(len(m)))
 			}
 		}
-		figure := Figure{Name: "vvm/figure1-" + nameOf(g.name), Title: g.name, XLabel: "points kept", YLabel: "mean square error, times 1e5", XLog: true}
+		figure := Figure{Name: "vvm/figure1-" + nameOf(g.name), Title: g.name,
+			XLabel: "points kept", YLabel: "mean square error, times 1e5", XLog: true}
 		for i, l := range list {
 			name := l.learner
 			if l.series == "vvm" || l.series == "wep" {
 				name += fmt.Sprintf(" B=%d", l.points)
 			}
-			row := Row{Experiment: "vvm/figure1", Row: g.name + ", " + name, Quantity: "mse*1e5", Seconds: seconds[i],
-				Note: "the paper has a figure, no number: compare ranks; means of length 1, data drawn until they can be separated"}
+			row := Row{Experiment: "vvm/figure1", Row: g.name + ", " + name, Quantity: "mse*1e5",
+				Seconds: seconds[i],
+				Note: "the paper has a figure, no number: compare ranks; means of length 1, " +
+					"data drawn until they can be separated"}
 			row.fill(scaled(mse[i], 1e5))
 			rank := 1
 			for j := range list {
@@ -155,8 +166,10 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 					rank++
 				}
 			}
-			place := Row{Experiment: "vvm/figure1", Row: row.Row, Quantity: "rank", Paper: at(float64(i + 1)), Seconds: seconds[i],
-				Note: "of the mean error; ep and vvm B=40 are within noise of each other, and so are wep and adf"}
+			place := Row{Experiment: "vvm/figure1", Row: row.Row, Quantity: "rank",
+				Paper: at(float64(i + 1)), Seconds: seconds[i],
+				Note: "of the mean error; ep and vvm B=40 are within noise of each other, and " +
+					"so are wep and adf"}
 			place.fillDigits(float64(rank), 1, 1)
 			place.Runs = o.Runs
 			for _, r := range []Row{row, place} {
@@ -186,8 +199,9 @@ func scaled(v []float64, by float64) []float64 {
 	return out
 }
 
-// vvmTable1 counts errors in the paper's column after the first B examples: only so do they fall with B as printed. Beside its rows stand ADF, which is B = 0, and the VVM
-// without merging, which have plain forms.
+// vvmTable1 counts errors in the paper's column after the first B examples: only so do they fall
+// with B as printed. Beside its rows stand ADF, which is B = 0, and the VVM without merging, which
+// have plain forms.
 func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 	const features, variance = 100, 2
 	all, err := thyroid.load(o.DataDir)
@@ -207,7 +221,8 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 	}
 	list := []learnerMade{
 		{"adf", "adf", 0, &learners.ADFConfig{Covariance: "full"}, nil, plain(0, false)},
-		{"vvm without merging", "vvm", 10, &learners.VVMConfig{Buffer: 10, PointsConfig: points}, nil, plain(10, false)},
+		{"vvm without merging", "vvm", 10, &learners.VVMConfig{Buffer: 10, PointsConfig: points},
+			nil, plain(10, false)},
 	}
 	for _, p := range []struct {
 		buffer   int
@@ -218,11 +233,13 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		{30, []float64{6.05, 0.97}, []float64{5.94, 0.91}},
 		{50, []float64{4.07, 0.62}, []float64{4.15, 0.61}},
 	} {
-		wep := learnerMade{"wep", "wep", p.buffer, &learners.WEPConfig{Buffer: p.buffer, PointsConfig: points}, p.wep, nil}
+		wep := learnerMade{"wep", "wep", p.buffer, &learners.WEPConfig{Buffer: p.buffer,
+			PointsConfig: points}, p.wep, nil}
 		if p.buffer == 10 { // those of larger buffers take long
 			wep.plain = plain(p.buffer, true)
 		}
-		list = append(list, wep, learnerMade{"vvm", "vvm", p.buffer, &learners.VVMConfig{Buffer: p.buffer, Pairs: 1, PointsConfig: points}, p.vvm, nil})
+		list = append(list, wep, learnerMade{"vvm", "vvm", p.buffer,
+			&learners.VVMConfig{Buffer: p.buffer, Pairs: 1, PointsConfig: points}, p.vvm, nil})
 	}
 	var rows []Row
 	for _, l := range list {
@@ -250,10 +267,14 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			quantity, note string
 			values         []float64
 		}{
-			{"error_percent_after_B", "the paper's \"test error\" read as that of all examples but the first B; of sigma^2, which is not told, 2 comes nearest over all rows", after},
+			{"error_percent_after_B", "the paper's \"test error\" read as that of all examples " +
+				"but the first B; of sigma^2, which is not told, 2 comes nearest over all rows",
+				after},
 			{"error_percent", "all examples counted: it does not depend on B", whole},
 		} {
-			row := Row{Experiment: "vvm/table1", Row: fmt.Sprintf("Thyroid B=%d, %s", l.buffer, l.text), Quantity: q.quantity, Note: q.note, Seconds: seconds, NaiveSeconds: naiveSeconds}
+			row := Row{Experiment: "vvm/table1", Row: fmt.Sprintf("Thyroid B=%d, %s", l.buffer,
+				l.text), Quantity: q.quantity, Note: q.note, Seconds: seconds,
+				NaiveSeconds: naiveSeconds}
 			if l.paper != nil {
 				row.Paper, row.PaperPM = at(l.paper[0]), halfWidth(l.paper[1], 10)
 			} else {
@@ -267,7 +288,8 @@ func vvmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 	return rows, nil
 }
 
-// labelledFile is a data set in a file that labelledCSV reads. Features are standardised: each has mean 0 and, unless it is constant, variance 1.
+// labelledFile is a data set in a file that labelledCSV reads. Features are standardised: each has
+// mean 0 and, unless it is constant, variance 1.
 type labelledFile struct {
 	file     string
 	label    int
@@ -282,7 +304,10 @@ var (
 )
 
 func (f labelledFile) load(dir string) (*dataset.Data[float64], error) {
-	b, err := labelledCSV(filepath.Join(dir, f.file), f.label, f.positive, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	b, err := labelledCSV(filepath.Join(dir, f.file), f.label, f.positive, func(s string) (float64,
+		error) {
+		return strconv.ParseFloat(s, 64)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -313,8 +338,10 @@ func streamOf(o RunOptions, run int, d *dataset.Data[float64]) *engine.Block[flo
 	return b
 }
 
-// plainOnStream times a learner's plain form on the first run's stream, and fails if the two posterior means differ.
-func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learner.Config, features int, variance float64, plain *naive.VVM) (time.Duration, error) {
+// plainOnStream times a learner's plain form on the first run's stream, and fails if the two
+// posterior means differ.
+func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learner.Config,
+	features int, variance float64, plain *naive.VVM) (time.Duration, error) {
 	b := &engine.Block[float64]{}
 	f, err := engine.NewFourier[float64](features, math.Sqrt(variance), o.Seed, o.Pool)
 	if err == nil {
@@ -345,21 +372,26 @@ func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learne
 	took := time.Since(began)
 	for j, v := range l.Weights() {
 		if w := plain.M[j]; !(math.Abs(v-w) <= 1e-8) {
-			return 0, fmt.Errorf("bench: %s has a mean of %v for weight %d, its plain form %v", name, v, j, w)
+			return 0, fmt.Errorf("bench: %s has a mean of %v for weight %d, its plain form %v",
+				name, v, j, w)
 		}
 	}
 	return took, nil
 }
 
-// onStream has a learner pass over the examples in the run's order, on random Fourier features if there are any, whose frequencies are the run's too. It returns the number of
-// wrong predictions among the first 0, 1, 2, ... examples, each made before the label was shown. A score of 0, the first one's, is wrong.
-func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float64], name string, c learner.Config, features int, variance float64) (wrong []int, took time.Duration, err error) {
+// onStream has a learner pass over the examples in the run's order, on random Fourier features if
+// there are any, whose frequencies are the run's too. It returns the number of wrong predictions
+// among the first 0, 1, 2, ... examples, each made before the label was shown. A score of 0, the
+// first one's, is wrong.
+func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float64], name string,
+	c learner.Config, features int, variance float64) (wrong []int, took time.Duration, err error) {
 	if ctx.Err() != nil {
 		return nil, 0, context.Cause(ctx)
 	}
 	seed, b := o.Seed+uint64(run), streamOf(o, run, d)
 	if features > 0 {
-		name, c = "rff", &learners.RFFConfig{D: features, Sigma: math.Sqrt(variance), Base: name, BaseConfig: c}
+		name, c = "rff", &learners.RFFConfig{D: features, Sigma: math.Sqrt(variance), Base: name,
+			BaseConfig: c}
 	}
 	e, err := learner.Lookup(name)
 	if err != nil {
@@ -384,7 +416,8 @@ func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float6
 	return wrong, took, nil
 }
 
-// vvmStream is one of figures 2 to 4. Of its settings the paper tells the number of random features, of kept points and of basis points.
+// vvmStream is one of figures 2 to 4. Of its settings the paper tells the number of random
+// features, of kept points and of basis points.
 type vvmStream struct {
 	name     string
 	figure   string
@@ -397,18 +430,25 @@ type vvmStream struct {
 	eta      float64
 	basis    int // of SOGP
 	width    float64
-	found    [6]float64 // an independent implementation's errors in percent, in the order of (*vvmStream).run, on other permutations
+	// an independent implementation's errors in percent, in the order of (*vvmStream).run, on other
+	// permutations
+	found [6]float64
 }
 
-// vvmStreams hold what an independent implementation found best on grids, on some of the streams themselves.
+// vvmStreams hold what an independent implementation found best on grids, on some of the streams
+// themselves.
 var vvmStreams = []vvmStream{
-	{name: "Spambase", figure: "vvm/figure2", data: spambase, buffer: 30, noise: 0.05, lambda: 10, eta: 1, basis: 143, width: 60,
+	{name: "Spambase", figure: "vvm/figure2", data: spambase, buffer: 30, noise: 0.05, lambda: 10,
+		eta: 1, basis: 143, width: 60,
 		found: [6]float64{7.92, 8.78, 12.28, 8.28, 8.22, 7.35}},
-	{name: "Thyroid", figure: "vvm/figure3", data: thyroid, features: 100, variance: 5, buffer: 10, lambda: 0.1, eta: 10, basis: 12, width: 3,
+	{name: "Thyroid", figure: "vvm/figure3", data: thyroid, features: 100, variance: 5, buffer: 10,
+		lambda: 0.1, eta: 10, basis: 12, width: 3,
 		found: [6]float64{7.21, 9.02, 12.56, 9.44, 6.98, 7.58}},
-	{name: "Thyroid sigma^2=2", figure: "vvm/figure3-narrow", data: thyroid, features: 100, variance: 2, buffer: 10, lambda: 0.1, eta: 3, basis: 12, width: 3,
+	{name: "Thyroid sigma^2=2", figure: "vvm/figure3-narrow", data: thyroid, features: 100,
+		variance: 2, buffer: 10, lambda: 0.1, eta: 3, basis: 12, width: 3,
 		found: [6]float64{8.05, 8.70, 9.21, 9.44, 6.98, 7.58}},
-	{name: "Ionosphere", figure: "vvm/figure4", data: ionosphere, features: 100, variance: 80, buffer: 30, noise: 0.01, lambda: 0.1, eta: 3, basis: 279, width: 15,
+	{name: "Ionosphere", figure: "vvm/figure4", data: ionosphere, features: 100, variance: 80,
+		buffer: 30, noise: 0.01, lambda: 0.1, eta: 3, basis: 279, width: 15,
 		found: [6]float64{13.56, 15.61, 21.88, 14.36, 11.65, 12.17}},
 }
 
@@ -419,15 +459,19 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 		return nil, nil, err
 	}
 	sogp := func(noise, eps float64) *learners.SOGPConfig {
-		return &learners.SOGPConfig{Basis: s.basis, Noise: noise, Eps: eps, Novelty: 1e-4, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: math.Sqrt(s.width)}}
+		return &learners.SOGPConfig{Basis: s.basis, Noise: noise, Eps: eps, Novelty: 1e-4,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: math.Sqrt(s.width)}}
 	}
 	list := []struct {
 		text, learner string
 		config        learner.Config
 		features      int
 	}{
-		{"vvm", "vvm", &learners.VVMConfig{Buffer: s.buffer, Pairs: 1, PointsConfig: learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20, Damping: 1}}, s.features},
-		{"ng", "ng", &learners.NGConfig{Buffer: s.buffer, Rank: 5, Decay: 0.995, Lambda: s.lambda, Eta: s.eta}, s.features},
+		{"vvm", "vvm", &learners.VVMConfig{Buffer: s.buffer, Pairs: 1,
+			PointsConfig: learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20,
+				Damping: 1}}, s.features},
+		{"ng", "ng", &learners.NGConfig{Buffer: s.buffer, Rank: 5, Decay: 0.995, Lambda: s.lambda,
+			Eta: s.eta}, s.features},
 		{"pa", "pa", &learners.PAConfig{Variant: 2, C: 2}, s.features},
 		{"sogp probit s0=1", "sogp", sogp(1, 0), 0},
 		{"sogp probit s0=.1", "sogp", sogp(0.1, 0), 0},
@@ -435,8 +479,11 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 	}
 	n := all.Block.Len()
 	step := (n + curvePoints - 1) / curvePoints
-	figure := Figure{Name: s.figure, Title: s.name, XLabel: "examples seen", YLabel: "wrong predictions so far, %", YMin: math.Inf(1)}
-	note := "the paper has a curve, no number, and does not tell the settings; an independent implementation has on " + s.name
+	figure := Figure{Name: s.figure, Title: s.name, XLabel: "examples seen",
+		YLabel: "wrong predictions so far, %", YMin: math.Inf(1)}
+	note :=
+		"the paper has a curve, no number, and does not tell the settings; an independent " +
+			"implementation has on " + s.name
 	for i, l := range list {
 		if i > 0 {
 			note += ","
@@ -446,13 +493,15 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 	var rows []Row
 	final := map[string][]float64{}
 	for _, l := range list {
-		row := Row{Experiment: "vvm/figures2-4", Row: s.name + ", " + l.text, Quantity: "error_percent", Note: note}
+		row := Row{Experiment: "vvm/figures2-4", Row: s.name + ", " + l.text,
+			Quantity: "error_percent", Note: note}
 		line := Line{Name: l.text}
 		for seen := n - (n-1)/step*step; seen <= n; seen += step { // the last is n
 			line.X, line.Y = append(line.X, float64(seen)), append(line.Y, 0)
 		}
 		for run := range o.Runs {
-			wrong, took, err := onStream(ctx, o, run, all, l.learner, l.config, l.features, s.variance)
+			wrong, took, err := onStream(ctx, o, run, all, l.learner, l.config, l.features,
+				s.variance)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -466,16 +515,20 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 		rows = append(rows, row)
 		o.done(row)
 		figure.Lines = append(figure.Lines, line)
-		figure.YMin, figure.YMax = min(figure.YMin, 0.8*row.Ours), max(figure.YMax, 2*row.Ours) // all curves begin at 100
+		// all curves begin at 100
+		figure.YMin, figure.YMax = min(figure.YMin, 0.8*row.Ours), max(figure.YMax, 2*row.Ours)
 	}
-	for _, pair := range [][2]string{{"ng", "vvm"}, {"pa", "ng"}, {"sogp probit s0=1", "vvm"}, {"sogp probit s0=.1", "vvm"}, {"sogp step eps=.05", "vvm"}} {
+	for _, pair := range [][2]string{{"ng", "vvm"}, {"pa", "ng"}, {"sogp probit s0=1", "vvm"},
+		{"sogp probit s0=.1", "vvm"}, {"sogp step eps=.05", "vvm"}} {
 		diff := difference(final[pair[0]], final[pair[1]])
-		row := Row{Experiment: "vvm/figures2-4", Row: fmt.Sprintf("%s, %s above %s", s.name, pair[0], pair[1]), Quantity: "error_percent_difference",
+		row := Row{Experiment: "vvm/figures2-4", Row: fmt.Sprintf("%s, %s above %s", s.name,
+			pair[0], pair[1]), Quantity: "error_percent_difference",
 			Note: "paired over the runs; in the paper's figures VVM is best"}
 		if pair[1] == "ng" {
 			row.Note = "paired over the runs; in the paper's figures PA is above NG"
 		}
-		row.fillOrder(diff, "an exact kernel with a sharp likelihood is better than VVM with linear or 100 random features")
+		row.fillOrder(diff, "an exact kernel with a sharp likelihood is better than VVM with "+
+			"linear or 100 random features")
 		rows = append(rows, row)
 		o.done(row)
 	}

@@ -22,11 +22,13 @@ func stdErr(v []float64) (mean, se float64) {
 func apart(t *testing.T, what string, ours, se, want, wantSE float64) {
 	t.Helper()
 	if !(math.Abs(ours-want) <= 2*math.Hypot(se, wantSE)) {
-		t.Errorf("%s: %.3f (standard error %.3f), an independent implementation has %.3f (%.3f)", what, ours, se, want, wantSE)
+		t.Errorf("%s: %.3f (standard error %.3f), an independent implementation has %.3f (%.3f)",
+			what, ours, se, want, wantSE)
 	}
 }
 
-// TestVVMFigure1 holds the paper's order, and the means of an independent implementation over 40 other data sets of each kind; their spread is taken for ours.
+// TestVVMFigure1 holds the paper's order, and the means of an independent implementation over 40
+// other data sets of each kind; their spread is taken for ours.
 func TestVVMFigure1(t *testing.T) {
 	t.Parallel()
 	rows, err := Repro(context.Background(), experiments["vvm/figure1"], RunOptions{Seed: 1})
@@ -52,35 +54,43 @@ func TestVVMFigure1(t *testing.T) {
 		data string
 		want map[string]float64
 	}{
-		{"a mixture of two Gaussians a class, ", map[string]float64{"ep": 6.1, "vvm B=40": 9.85, "vvm B=10": 34.5, "wep B=40": 90.5, "wep B=10": 135.5, "adf": 175}},
-		{"one Gaussian a class, ", map[string]float64{"ep": 1.9, "vvm B=40": 2.2, "vvm B=10": 11.05, "wep B=40": 99.5, "wep B=10": 109.5, "adf": 114.5}},
+		{"a mixture of two Gaussians a class, ", map[string]float64{"ep": 6.1, "vvm B=40": 9.85,
+			"vvm B=10": 34.5, "wep B=40": 90.5, "wep B=10": 135.5, "adf": 175}},
+		{"one Gaussian a class, ", map[string]float64{"ep": 1.9, "vvm B=40": 2.2, "vvm B=10": 11.05,
+			"wep B=40": 99.5, "wep B=10": 109.5, "adf": 114.5}},
 	} {
 		at := func(l string) float64 { return mse[c.data+l].Ours }
 		best := max(at("ep"), at("vvm B=40"))
 		worst := min(at("wep B=40"), at("wep B=10"), at("adf"))
 		if vvm := at("vvm B=10"); !(best < vvm && vvm < worst) {
-			t.Errorf("%sEP and VVM-40 %v at most, VVM-10 %v, window-EP and ADF %v at least", c.data, best, vvm, worst)
+			t.Errorf("%sEP and VVM-40 %v at most, VVM-10 %v, window-EP and ADF %v at least", c.data,
+				best, vvm, worst)
 		}
 		for l, want := range c.want {
-			se := mse[c.data+l].OursPM / halfWidth(math.Sqrt(20), 20) // the half-width of a standard error of 1
+			// the half-width of a standard error of 1
+			se := mse[c.data+l].OursPM / halfWidth(math.Sqrt(20), 20)
 			apart(t, c.data+l, at(l), se, want, se/math.Sqrt2)
 		}
 	}
 }
 
-// TestVVMTable1 holds both readings against means of an independent implementation over 10 other permutations. Its standard deviations are known to be 0.7 to 1.4: ours are
-// taken for them, or 1.4. Errors after the first B must fall with B, all errors not.
+// TestVVMTable1 holds both readings against means of an independent implementation over 10 other
+// permutations. Its standard deviations are known to be 0.7 to 1.4: ours are taken for them, or
+// 1.4. Errors after the first B must fall with B, all errors not.
 func TestVVMTable1(t *testing.T) {
 	t.Parallel()
 	const runs = 20
 	dir := filepath.Dir(realdata.File(t, thyroidFile))
-	rows, err := Repro(context.Background(), experiments["vvm/table1"], RunOptions{Seed: 1, Runs: runs, DataDir: dir})
+	rows, err := Repro(context.Background(), experiments["vvm/table1"], RunOptions{Seed: 1,
+		Runs: runs, DataDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string][2]float64{ // after the first B, all
-		"Thyroid B=10, wep": {6.73, 7.95}, "Thyroid B=10, vvm": {6.44, 7.67}, "Thyroid B=20, wep": {5.95, 7.77}, "Thyroid B=20, vvm": {5.79, 7.63},
-		"Thyroid B=30, wep": {5.62, 7.81}, "Thyroid B=30, vvm": {5.51, 7.72}, "Thyroid B=50, wep": {4.73, 7.67}, "Thyroid B=50, vvm": {4.67, 7.63},
+		"Thyroid B=10, wep": {6.73, 7.95}, "Thyroid B=10, vvm": {6.44, 7.67},
+		"Thyroid B=20, wep": {5.95, 7.77}, "Thyroid B=20, vvm": {5.79, 7.63},
+		"Thyroid B=30, wep": {5.62, 7.81}, "Thyroid B=30, vvm": {5.51, 7.72},
+		"Thyroid B=50, wep": {4.73, 7.67}, "Thyroid B=50, vvm": {4.67, 7.63},
 	}
 	ours := [2]map[string]Row{{}, {}}
 	compared := 0
@@ -95,7 +105,8 @@ func TestVVMTable1(t *testing.T) {
 		}
 		compared++
 		sd := r.OursPM / halfWidth(1, runs)
-		apart(t, r.Row+", "+r.Quantity, r.Ours, sd/math.Sqrt(runs), want[r.Row][q], min(sd, 1.4)/math.Sqrt(10))
+		apart(t, r.Row+", "+r.Quantity, r.Ours, sd/math.Sqrt(runs), want[r.Row][q],
+			min(sd, 1.4)/math.Sqrt(10))
 	}
 	if compared != 2*len(want) {
 		t.Errorf("%d rows compared, want %d", compared, 2*len(want))
@@ -111,8 +122,9 @@ func TestVVMTable1(t *testing.T) {
 	}
 }
 
-// TestVVMGuards: with little label noise on data that are not separable points come to tell less than nothing, and without a guard their eviction broke the
-// covariance of an independent implementation on one permutation in three, which went on to 37 % errors.
+// TestVVMGuards: with little label noise on data that are not separable points come to tell less
+// than nothing, and without a guard their eviction broke the covariance of an independent
+// implementation on one permutation in three, which went on to 37 % errors.
 func TestVVMGuards(t *testing.T) {
 	t.Parallel()
 	data, err := spambase.load(filepath.Dir(realdata.File(t, spambaseFile)))
@@ -120,8 +132,11 @@ func TestVVMGuards(t *testing.T) {
 		t.Fatal(err)
 	}
 	for run := range 3 {
-		c := &learners.VVMConfig{Buffer: 30, Pairs: 1, PointsConfig: learners.PointsConfig{Noise: 0.01, Tolerance: 1e-3, Sweeps: 20, Damping: 1}}
-		wrong, _, err := onStream(context.Background(), RunOptions{Seed: 1}, run, data, "vvm", c, 0, 0)
+		c := &learners.VVMConfig{Buffer: 30, Pairs: 1,
+			PointsConfig: learners.PointsConfig{Noise: 0.01, Tolerance: 1e-3, Sweeps: 20,
+				Damping: 1}}
+		wrong, _, err := onStream(context.Background(), RunOptions{Seed: 1}, run, data, "vvm", c, 0,
+			0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,18 +149,26 @@ func TestVVMGuards(t *testing.T) {
 	}
 }
 
-// TestVVMStreams holds the claim that VVM is better than NG and NG than PA, and VVM's errors and the others' differences to it against those of an independent implementation
-// over 10 other permutations. That one's settings of NG are not known, only that they were sought: ours may be better.
+// TestVVMStreams holds the claim that VVM is better than NG and NG than PA, and VVM's errors and
+// the others' differences to it against those of an independent implementation over 10 other
+// permutations. That one's settings of NG are not known, only that they were sought: ours may be
+// better.
 func TestVVMStreams(t *testing.T) {
 	t.Parallel()
-	want := map[string]map[string][2]float64{ // mean and standard error: of vvm its own, of the others the paired difference's
+	// mean and standard error: of vvm its own, of the others the paired difference's
+	want := map[string]map[string][2]float64{
 		"vvm/figure2": {"vvm": {7.92, 0.13 / math.Sqrt(10)}, "ng": {0.86, 0.13}, "pa": {4.36, 0.11},
-			"sogp probit s0=1": {0.36, 0.07}, "sogp probit s0=.1": {0.30, 0.12}, "sogp step eps=.05": {-0.57, 0.08}},
+			"sogp probit s0=1": {0.36, 0.07}, "sogp probit s0=.1": {0.30, 0.12},
+			"sogp step eps=.05": {-0.57, 0.08}},
 		"vvm/figure3": {"vvm": {7.21, 1.05 / math.Sqrt(10)}, "ng": {1.81, 0.42}, "pa": {5.35, 0.58},
-			"sogp probit s0=1": {2.23, 0.40}, "sogp probit s0=.1": {-0.23, 0.37}, "sogp step eps=.05": {0.37, 0.41}},
-		"vvm/figure3-narrow": {"vvm": {8.05, 1.14 / math.Sqrt(10)}, "ng": {0.65, 0.39}, "pa": {1.16, 0.34}, "sogp probit s0=.1": {-1.07, 0.45}},
-		"vvm/figure4": {"vvm": {13.56, 1.33 / math.Sqrt(10)}, "ng": {2.05, 0.28}, "pa": {8.32, 0.70},
-			"sogp probit s0=1": {0.80, 0.75}, "sogp probit s0=.1": {-1.91, 0.54}, "sogp step eps=.05": {-1.40, 0.60}},
+			"sogp probit s0=1": {2.23, 0.40}, "sogp probit s0=.1": {-0.23, 0.37},
+			"sogp step eps=.05": {0.37, 0.41}},
+		"vvm/figure3-narrow": {"vvm": {8.05, 1.14 / math.Sqrt(10)}, "ng": {0.65, 0.39}, "pa": {1.16,
+			0.34}, "sogp probit s0=.1": {-1.07, 0.45}},
+		"vvm/figure4": {"vvm": {13.56, 1.33 / math.Sqrt(10)}, "ng": {2.05, 0.28}, "pa": {8.32,
+			0.70},
+			"sogp probit s0=1": {0.80, 0.75}, "sogp probit s0=.1": {-1.91, 0.54},
+			"sogp step eps=.05": {-1.40, 0.60}},
 	}
 	for i := range vvmStreams {
 		s := &vvmStreams[i]
@@ -165,7 +188,8 @@ func TestVVMStreams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			vvm, ng, pa := stat.Mean(final["vvm"], nil), stat.Mean(final["ng"], nil), stat.Mean(final["pa"], nil)
+			vvm, ng, pa := stat.Mean(final["vvm"], nil), stat.Mean(final["ng"], nil),
+				stat.Mean(final["pa"], nil)
 			if !(vvm < ng && ng < pa) {
 				t.Errorf("VVM %v %%, NG %v %%, PA %v %%", vvm, ng, pa)
 			}
@@ -185,8 +209,10 @@ func TestVVMStreams(t *testing.T) {
 			}
 			for _, l := range drawn[0].Lines {
 				n := len(l.X)
-				if mean := stat.Mean(final[l.Name], nil); n > curvePoints || l.X[n-1] < 215 || math.Abs(l.Y[n-1]-mean) > 1e-9 {
-					t.Errorf("the curve of %s has %d points and ends with %v %% at %v, want %v %%", l.Name, n, l.Y[n-1], l.X[n-1], mean)
+				if mean := stat.Mean(final[l.Name], nil); n > curvePoints || l.X[n-1] < 215 ||
+					math.Abs(l.Y[n-1]-mean) > 1e-9 {
+					t.Errorf("the curve of %s has %d points and ends with %v %% at %v, want %v %%",
+						l.Name, n, l.Y[n-1], l.X[n-1], mean)
 				}
 			}
 		})

@@ -27,18 +27,26 @@ type suite struct {
 
 var suites = []suite{
 	{"kernels", "kernels of the implementation in use, beside gonum's", bench.Kernels},
-	{"members", "OBPM in memory, draws included: against a naive loop over the members, and two threads against one", onData(bench.Members)},
+	{"members", "OBPM in memory, draws included: against a naive loop over the members, and two " +
+		"threads against one", onData(bench.Members)},
 	{"read", "parsing svmlight text from memory on one core", onData(bench.Read)},
-	{"margins", "batch margin learners on sonar: updates on the scores against updates on the weights (needs HALFSPACE_DATA)", onData(bench.Margins)},
-	{"rff", "mapping examples to 1000 random Fourier features: against plain loops, and two threads against one", onData(bench.RFF)},
-	{"budget", "learners within a number of kept examples: against computing every kernel value anew, and 100 members against one (needs HALFSPACE_DATA)", onData(bench.Budget)},
-	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and svm-train)", onData(bench.SVM)},
-	{"symmetric", "a posterior covariance's change and product, beside plain loops and OpenBLAS (needs gcc and libopenblas)", bench.Symmetric},
-	{"posterior", "the Virtual Vector Machine and ADF beside dense covariance matrices in plain loops", bench.Posterior},
+	{"margins", "batch margin learners on sonar: updates on the scores against updates on the " +
+		"weights (needs HALFSPACE_DATA)", onData(bench.Margins)},
+	{"rff", "mapping examples to 1000 random Fourier features: against plain loops, and two " +
+		"threads against one", onData(bench.RFF)},
+	{"budget", "learners within a number of kept examples: against computing every kernel value " +
+		"anew, and 100 members against one (needs HALFSPACE_DATA)", onData(bench.Budget)},
+	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and " +
+		"svm-train)", onData(bench.SVM)},
+	{"symmetric", "a posterior covariance's change and product, beside plain loops and OpenBLAS " +
+		"(needs gcc and libopenblas)", bench.Symmetric},
+	{"posterior", "the Virtual Vector Machine and ADF beside dense covariance matrices in plain " +
+		"loops", bench.Posterior},
 }
 
 // onData has a suite look for public data sets.
-func onData(run func(ctx context.Context, dataDir string, o bench.Options) ([]bench.Result, error)) func(context.Context, bench.Options) ([]bench.Result, error) {
+func onData(run func(ctx context.Context, dataDir string, o bench.Options) ([]bench.Result,
+	error)) func(context.Context, bench.Options) ([]bench.Result, error) {
 	return func(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 		return run(ctx, bench.DataDir(), o)
 	}
@@ -75,7 +83,8 @@ data beside the paper's values.
 				return err
 			}
 			if o.Rounds < 3 || o.Rounds > 10000 {
-				return usage("A median wants some, and time: the default is 11.", "--rounds %d: want 3 to 10000", o.Rounds)
+				return usage("A median wants some, and time: the default is 11.",
+					"--rounds %d: want 3 to 10000", o.Rounds)
 			}
 			if err := vecmath.Use(impl); err != nil {
 				return usage("What this machine has: halfspace doctor.", "--impl: %w", err)
@@ -146,7 +155,8 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 		}
 		results, err := s.run(ctx, o)
 		if errors.Is(err, fs.ErrNotExist) {
-			return &fail{codeData, fmt.Errorf("%s: %w", s.name, err), "HALFSPACE_DATA names the folder of the public data sets."}
+			return &fail{codeData, fmt.Errorf("%s: %w", s.name, err), "HALFSPACE_DATA names the " +
+				"folder of the public data sets."}
 		}
 		if err != nil {
 			return err
@@ -166,7 +176,8 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 		}
 		e := chosen[0]
 		if !asJSON {
-			fmt.Fprintf(w, "\n%s: %s\nThe paper: C on a 1 GHz DEC Alpha, no times given for this table.\n", e.Name, e.Summary)
+			fmt.Fprintf(w, "\n%s: %s\nThe paper: C on a 1 GHz DEC Alpha, no times given for "+
+				"this table.\n", e.Name, e.Summary)
 		}
 		pool := engine.NewPool(0)
 		defer pool.Close()
@@ -202,13 +213,15 @@ func missedGoals(results []bench.Result) error {
 	var missed []string
 	for _, r := range results {
 		if r.Goal > 0 && r.RatioToPeer != nil && *r.RatioToPeer < r.Goal {
-			missed = append(missed, fmt.Sprintf("%s is %.3gx %s, want %gx", r.Name, *r.RatioToPeer, r.Peer, r.Goal))
+			missed = append(missed, fmt.Sprintf("%s is %.3gx %s, want %gx", r.Name, *r.RatioToPeer,
+				r.Peer, r.Goal))
 		}
 	}
 	if len(missed) == 0 {
 		return nil
 	}
-	return &fail{codeGate, fmt.Errorf("%s", strings.Join(missed, "; ")), "On a busy machine try again with more --rounds."}
+	return &fail{codeGate, fmt.Errorf("%s", strings.Join(missed, "; ")), "On a busy machine try " +
+		"again with more --rounds."}
 }
 
 // writeRows prints rows of an experiment as a table.
@@ -218,10 +231,12 @@ func writeRows(w io.Writer, rows []papers.Row) error {
 	t.Style().Options.SeparateColumns = false
 	t.Style().Options.DrawBorder = false
 	t.SetColumnConfigs(timesRight)
-	t.AppendHeader(append(table.Row{"row", "quantity", "paper", "ours", "verdict"}, timeHead(rows)...))
+	t.AppendHeader(append(table.Row{"row", "quantity", "paper", "ours", "verdict"},
+		timeHead(rows)...))
 	least, most := math.MaxInt, 0
 	for _, r := range rows {
-		t.AppendRow(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict}, timeCells(rows, r)...))
+		t.AppendRow(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict},
+			timeCells(rows, r)...))
 		least, most = min(least, r.Runs), max(most, r.Runs)
 	}
 	_, err := fmt.Fprintf(w, "%s\n", t.Render())
@@ -230,13 +245,16 @@ func writeRows(w io.Writer, rows []papers.Row) error {
 		if least < most {
 			runs = fmt.Sprintf("%d to %d", least, most)
 		}
-		fmt.Fprintf(w, "Means of %s runs ± half a 95 %% confidence interval (Student's t); inside: the intervals overlap.\n", runs)
+		fmt.Fprintf(w, "Means of %s runs ± half a 95 %% confidence interval (Student's t); "+
+			"inside: the intervals overlap.\n", runs)
 	}
 	if papers.HasNaive(rows) {
-		fmt.Fprintln(w, "x naive: how many times as long the learner's plain form took, in the same run.")
+		fmt.Fprintln(w, "x naive: how many times as long the learner's plain form took, in the "+
+			"same run.")
 	}
 	if papers.HasPaperSeconds(rows) {
-		fmt.Fprintf(w, "x paper: how many times as long the paper's program took on %s.\n", papers.PaperOf(rows[0].Experiment).Hardware)
+		fmt.Fprintf(w, "x paper: how many times as long the paper's program took on %s.\n",
+			papers.PaperOf(rows[0].Experiment).Hardware)
 	}
 	for _, v := range []papers.Verdict{papers.Inside, papers.Outside, papers.NotComparable} {
 		var told []papers.Row // intervals that overlap need no words

@@ -58,7 +58,8 @@ func warnBadRows(w io.Writer) func(error) {
 		if n++; n <= most {
 			fmt.Fprintf(w, "halfspace: warning: passed over: %s\n", errorText(err))
 		} else if n == most+1 {
-			fmt.Fprintln(w, "halfspace: warning: more bad rows are passed over silently; the summary counts them")
+			fmt.Fprintln(w, "halfspace: warning: more bad rows are passed over silently; the "+
+				"summary counts them")
 		}
 	}
 }
@@ -70,20 +71,24 @@ type machineFlags struct {
 }
 
 func (m *machineFlags) flags(fs *pflag.FlagSet) {
-	fs.IntVar(&m.threads, "threads", 0, "worker threads, 0 for one a processor; results don't depend on it")
-	fs.StringVar(&m.impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, generic, avx2, "+
+	fs.IntVar(&m.threads, "threads", 0, "worker threads, 0 for one a processor; results don't "+
+		"depend on it")
+	fs.StringVar(&m.impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, "+
+		"generic, avx2, "+
 		"avx512 or neon; results don't depend on it")
 }
 
 // start chooses the implementation and starts the workers; the caller closes the pool.
 func (m *machineFlags) start(fs *pflag.FlagSet) (*engine.Pool, error) {
 	if m.threads < 0 || m.threads > 4096 {
-		return nil, usage("0 takes one a processor.", "%s %d: not a number of threads", given(fs, "threads"), m.threads)
+		return nil, usage("0 takes one a processor.", "%s %d: not a number of threads", given(fs,
+			"threads"), m.threads)
 	}
 	if m.threads == 0 {
 		m.threads = runtime.GOMAXPROCS(0)
 	}
-	if flag := fs.Lookup("impl"); flag.Changed && envName("impl") != source(flag) { // vecmath has read the variable itself
+	// vecmath has read the variable itself
+	if flag := fs.Lookup("impl"); flag.Changed && envName("impl") != source(flag) {
 		if err := vecmath.Use(m.impl); err != nil {
 			var can []string
 			for _, im := range vecmath.Implementations() {
@@ -91,7 +96,8 @@ func (m *machineFlags) start(fs *pflag.FlagSet) (*engine.Pool, error) {
 					can = append(can, im.Name)
 				}
 			}
-			return nil, usage("This machine can use: auto, "+strings.Join(can, ", ")+". More: halfspace doctor.", "%s %s: %w", given(fs, "impl"), m.impl, err)
+			return nil, usage("This machine can use: auto, "+strings.Join(can,
+				", ")+". More: halfspace doctor.", "%s %s: %w", given(fs, "impl"), m.impl, err)
 		}
 	}
 	return engine.NewPool(m.threads), nil
@@ -116,7 +122,8 @@ type outputFlags struct {
 func (o *outputFlags) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print one JSON document instead of text")
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no summary")
-	fs.BoolVarP(&o.verbose, "verbose", "v", false, "say what was found in the data and what is computed with")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "say what was found in the data and what is "+
+		"computed with")
 }
 
 // note writes a line to stderr if -v was given.
@@ -130,7 +137,8 @@ func (o *outputFlags) note(cmd *cobra.Command, format string, args ...any) {
 const labelPlace = "\nIn csv the label is taken from a column named label, class, target or y, " +
 	"or else from the last; --label-col chooses."
 
-// dataError gives an error of reading data its exit code and next step. kept says what became of the model.
+// dataError gives an error of reading data its exit code and next step. kept says what became of
+// the model.
 func dataError(err error, kept string) error {
 	if err == nil {
 		return nil
@@ -145,7 +153,8 @@ func dataError(err error, kept string) error {
 		if row.Good == 1 {
 			ones = "one"
 		}
-		next = fmt.Sprintf("1 bad row after %d good %s; %s. To go on past bad rows: --on-error skip (or limit=100).", row.Good, ones, kept)
+		next = fmt.Sprintf("1 bad row after %d good %s; %s. To go on past bad rows: --on-error "+
+			"skip (or limit=100).", row.Good, ones, kept)
 		if row.Good == 0 && strings.ContainsAny(row.Excerpt, ",;") {
 			next += labelPlace
 		}
@@ -170,9 +179,11 @@ func dataError(err error, kept string) error {
 	case errors.Is(err, dataset.ErrTruncated):
 		next = upper(kept) + ". Get the file again; this copy is not whole."
 	case errors.As(err, &path) && path.Op == "write":
-		return &fail{codeFailed, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) + ". Write where there is room."}
+		return &fail{codeFailed, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) +
+			". Write where there is room."}
 	case errors.As(err, &path):
-		return &fail{codeData, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) + ". Check the name and its permissions."}
+		return &fail{codeData, fmt.Errorf("%s: %w", path.Path, path.Err), upper(kept) +
+			". Check the name and its permissions."}
 	default:
 		return err
 	}

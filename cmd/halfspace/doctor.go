@@ -66,8 +66,9 @@ type bandwidth struct {
 func newDoctorCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Look at this machine: CPU, kernels and their self-tests, caches, threads, memory bandwidth",
+		Use: "doctor",
+		Short: "Look at this machine: CPU, kernels and their self-tests, caches, threads, " +
+			"memory bandwidth",
 		Long: `Look at this machine: CPU, caches, threads, memory bandwidth, and the implementations of the numeric kernels.
 
 Every implementation that the machine supports is tested against the reference, bit for bit; a difference is exit code 1.`,
@@ -107,15 +108,18 @@ func examine() (doctorReport, error) {
 				failed = append(failed, im.Name)
 			}
 		}
-		r.Implementations = append(r.Implementations, implReport{im.Name, im.Supported, im.Missing, test})
+		r.Implementations = append(r.Implementations, implReport{im.Name, im.Supported, im.Missing,
+			test})
 	}
 	r.Memory.Limit, r.Memory.By = memoryLimit("/", addressSpace())
 	for _, n := range slices.Compact([]int{1, r.Threads}) {
 		r.Bandwidth = append(r.Bandwidth, bandwidth{n, readBandwidth(n)})
 	}
 	if len(failed) > 0 {
-		return r, &fail{codeFailed, fmt.Errorf("the self-test of %s failed", strings.Join(failed, ", ")),
-			"Results may be wrong: work with --impl generic, and report the line above with the CPU's name."}
+		return r, &fail{codeFailed, fmt.Errorf("the self-test of %s failed", strings.Join(failed,
+			", ")),
+			"Results may be wrong: work with --impl generic, and report the line above with the " +
+				"CPU's name."}
 	}
 	return r, nil
 }
@@ -128,17 +132,20 @@ func show(cmd *cobra.Command, asJSON bool, r doctorReport) error {
 	rows := [][2]string{
 		{"cpu", r.CPU},
 		{"features", strings.Join(r.Features, " ")},
-		{"cores", fmt.Sprintf("%s physical, %d logical", known(r.Cores.Physical, ""), r.Cores.Logical)},
+		{"cores", fmt.Sprintf("%s physical, %d logical", known(r.Cores.Physical, ""),
+			r.Cores.Logical)},
 		{"threads", fmt.Sprint(r.Threads)},
 		{"caches", fmt.Sprintf("L1d %s, L1i %s, L2 %s, L3 %s, line %s",
-			known(r.Caches.L1D, "B"), known(r.Caches.L1I, "B"), known(r.Caches.L2, "B"), known(r.Caches.L3, "B"), known(r.Caches.Line, "B"))},
+			known(r.Caches.L1D, "B"), known(r.Caches.L1I, "B"), known(r.Caches.L2, "B"),
+			known(r.Caches.L3, "B"), known(r.Caches.Line, "B"))},
 	}
 	if r.Memory.Limit > 0 {
 		rows = append(rows, [2]string{"memory", fmt.Sprintf("%s %s", r.Memory.By.grants(),
 			inMiB(r.Memory.Limit))})
 	}
 	for _, b := range r.Bandwidth {
-		rows = append(rows, [2]string{"memory", fmt.Sprintf("%.1f GB/s read by %s", b.BytesPerSec/1e9, plural(b.Threads, "thread"))})
+		rows = append(rows, [2]string{"memory", fmt.Sprintf("%.1f GB/s read by %s",
+			b.BytesPerSec/1e9, plural(b.Threads, "thread"))})
 	}
 	rows = append(rows, [2]string{"chosen", r.Impl + " (" + r.Why + ")"})
 	for _, im := range r.Implementations {
@@ -151,7 +158,8 @@ func show(cmd *cobra.Command, asJSON bool, r doctorReport) error {
 	return twoColumns(w, rows)
 }
 
-// known is a count, in bytes with their unit if that is B, or a question mark if the machine doesn't tell.
+// known is a count, in bytes with their unit if that is B, or a question mark if the machine
+// doesn't tell.
 func known(n int, unit string) string {
 	switch {
 	case n <= 0:
@@ -178,7 +186,8 @@ func usefulFeatures() []string {
 	list := []string{}
 	for _, id := range []cpuid.FeatureID{
 		cpuid.SSE2, cpuid.SSE42, cpuid.AVX, cpuid.AVX2, cpuid.FMA3, cpuid.BMI2, cpuid.F16C,
-		cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512BF16, cpuid.AVX512FP16, cpuid.AVX512VNNI, cpuid.AVXVNNI,
+		cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512BF16,
+		cpuid.AVX512FP16, cpuid.AVX512VNNI, cpuid.AVXVNNI,
 		cpuid.ASIMD, cpuid.ASIMDHP, cpuid.ASIMDDP, cpuid.SVE,
 	} {
 		if cpuid.CPU.Supports(id) {
@@ -188,7 +197,8 @@ func usefulFeatures() []string {
 	return list
 }
 
-// readBandwidth reads 64 MiB a thread with the sum-of-squares kernel, as often as fits 50 ms, and returns bytes per second of the best round.
+// readBandwidth reads 64 MiB a thread with the sum-of-squares kernel, as often as fits 50 ms, and
+// returns bytes per second of the best round.
 func readBandwidth(threads int) float64 {
 	const n = 64 << 20 / 4
 	data := make([][]float32, threads)

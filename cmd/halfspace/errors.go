@@ -100,7 +100,8 @@ var flagsOf = strings.NewReplacer(
 // withFlags is a text of a package below for people at a command line.
 func withFlags(text string) string { return flagsOf.Replace(text) }
 
-// findInput returns the name of a file that is there: the name itself, or the one of that name in the folder HALFSPACE_DATA.
+// findInput returns the name of a file that is there: the name itself, or the one of that name in
+// the folder HALFSPACE_DATA.
 func findInput(name string) (string, error) {
 	info, err := os.Stat(name)
 	dir := os.Getenv("HALFSPACE_DATA")
@@ -109,15 +110,19 @@ func findInput(name string) (string, error) {
 		if info, err2 := os.Stat(in); err2 == nil && !info.IsDir() {
 			return in, nil
 		}
-		return "", &fail{codeData, fmt.Errorf("%s: no such file, nor in %s (HALFSPACE_DATA)", name, dir), "Check the name; - reads stdin."}
+		return "", &fail{codeData, fmt.Errorf("%s: no such file, nor in %s (HALFSPACE_DATA)", name,
+			dir), "Check the name; - reads stdin."}
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &fail{codeData, fmt.Errorf("%s: no such file", name), "Check the name; - reads stdin; HALFSPACE_DATA may name a folder of data files."}
+		return "", &fail{codeData, fmt.Errorf("%s: no such file", name), "Check the name; - " +
+			"reads stdin; HALFSPACE_DATA may name a folder of data files."}
 	case err != nil:
-		return "", &fail{codeData, fmt.Errorf("%s: %w", name, pathCause(err)), "Check the name and its permissions."}
+		return "", &fail{codeData, fmt.Errorf("%s: %w", name, pathCause(err)),
+			"Check the name and its permissions."}
 	case info.IsDir():
-		return "", &fail{codeData, fmt.Errorf("%s: is a folder", name), "Name the files in it: " + filepath.Join(name, "*") + "."}
+		return "", &fail{codeData, fmt.Errorf("%s: is a folder", name), "Name the files in it: " +
+			filepath.Join(name, "*") + "."}
 	}
 	return name, nil
 }

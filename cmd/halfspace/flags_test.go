@@ -36,14 +36,16 @@ func TestEnvNames(t *testing.T) {
 		}
 	}
 	check(newRootCmd(io.Discard))
-	for flag, want := range map[string]string{"epochs": "HALFSPACE_EPOCHS", "margin-rel": "HALFSPACE_MARGIN_REL", "B": "HALFSPACE_B", "b": "HALFSPACE_b"} {
+	for flag, want := range map[string]string{"epochs": "HALFSPACE_EPOCHS",
+		"margin-rel": "HALFSPACE_MARGIN_REL", "B": "HALFSPACE_B", "b": "HALFSPACE_b"} {
 		if got := envName(flag); got != want {
 			t.Errorf("envName(%q) = %s, want %s", flag, got, want)
 		}
 	}
 }
 
-// TestDescribeConfig gives the flags that a summary prints back to the command line: the settings must be the same.
+// TestDescribeConfig gives the flags that a summary prints back to the command line: the settings
+// must be the same.
 func TestDescribeConfig(t *testing.T) {
 	for _, args := range []string{
 		"perceptron --margin 0.125 --eta 3",
@@ -94,7 +96,8 @@ func configOf(t *testing.T, name, flags string) learner.Config {
 
 func TestNearest(t *testing.T) {
 	names := []string{"obpm", "alma", "perceptron"}
-	for name, want := range map[string]string{"obmp": "obpm", "Alma": "alma", "perceptorn": "perceptron", "svm": "", "obpm": "obpm"} {
+	for name, want := range map[string]string{"obmp": "obpm", "Alma": "alma",
+		"perceptorn": "perceptron", "svm": "", "obpm": "obpm"} {
 		if got := nearest(name, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", name, got, want)
 		}
@@ -102,7 +105,8 @@ func TestNearest(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same",
+		0}} {
 		if got := editDistance(c.a, c.b); got != c.want {
 			t.Errorf("editDistance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
@@ -135,11 +139,14 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// TestAdult trains OBPM as Table 2 of its paper does: 15.2 % test error after three epochs, to within one run's scatter.
+// TestAdult trains OBPM as Table 2 of its paper does: 15.2 % test error after three epochs, to
+// within one run's scatter.
 func TestAdult(t *testing.T) {
 	train, test := realdata.File(t, "a9a.gz"), realdata.File(t, "a9a.t.gz")
-	out, err := exec.Command("halfspace", "train", "-a", "obpm", "--members", "200", "--tau", "0.05", "--bias", "append", "--normalize", "unit",
-		"--epochs", "3", "--shuffle", "--seed", "1", "--json", "--progress", "none", "--test", test, train).Output()
+	out, err := exec.Command("halfspace", "train", "-a", "obpm", "--members", "200", "--tau",
+		"0.05", "--bias", "append", "--normalize", "unit",
+		"--epochs", "3", "--shuffle", "--seed", "1", "--json", "--progress", "none", "--test", test,
+		train).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +168,8 @@ func TestAdult(t *testing.T) {
 	}
 }
 
-// TestSonarCount: the perceptron of the CRAMMA paper's Table 1, b/(eta R^2) = 1, by the command: 247,140 updates.
+// TestSonarCount: the perceptron of the CRAMMA paper's Table 1, b/(eta R^2) = 1, by the command:
+// 247,140 updates.
 func TestSonarCount(t *testing.T) {
 	text, err := os.ReadFile(realdata.File(t, "sonar.train.csv"))
 	if err != nil {
@@ -176,10 +184,12 @@ func TestSonarCount(t *testing.T) {
 		order[i] = append(order[i], line)
 	}
 	name := filepath.Join(t.TempDir(), "sonar.csv")
-	if err := os.WriteFile(name, []byte(strings.Join(slices.Concat(order[:]...), "")), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(strings.Join(slices.Concat(order[:]...), "")),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("halfspace", "train", "-a", "perceptron", "--margin-rel", "1", "--rho", "1", "--until-converged", "--precision", "f64",
+	out, err := exec.Command("halfspace", "train", "-a", "perceptron", "--margin-rel", "1", "--rho",
+		"1", "--until-converged", "--precision", "f64",
 		"--positive", "M", "--json", "--progress", "none", name).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +205,8 @@ func TestSonarCount(t *testing.T) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Updates != 247140 || !r.Converged || !r.Fit.ScoreSpace || math.Abs(r.Margin-5.78e-3) > 5e-6 {
+	if r.Updates != 247140 || !r.Converged || !r.Fit.ScoreSpace ||
+		math.Abs(r.Margin-5.78e-3) > 5e-6 {
 		t.Errorf("%+v, want 247140 updates and the margin 5.78e-3", r)
 	}
 }

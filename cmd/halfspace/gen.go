@@ -96,14 +96,17 @@ func newGeneratorCmd(g dataset.Generator) *cobra.Command {
 			names(fs, useExamples, p.Name)
 		}
 	}
-	choose(fs, &precision, "precision", "f64: values to 17 digits; f32: to the 9 that single precision can hold", "f32", "f64")
+	choose(fs, &precision, "precision", "f64: values to 17 digits; f32: to the 9 that single "+
+		"precision can hold", "f32", "f64")
 	fs.StringVarP(&out, "output", "o", "", "write to `FILE`, which appears whole or not at all")
 	names(fs, useOutput, "output")
 	return cmd
 }
 
-// gen writes the examples one by one, so that there may be any number of them. Zeros are left out; features count from 1.
-func gen[T engine.Float](cmd *cobra.Command, name string, params map[string]string, out string, bits int) error {
+// gen writes the examples one by one, so that there may be any number of them. Zeros are left out;
+// features count from 1.
+func gen[T engine.Float](cmd *cobra.Command, name string, params map[string]string, out string,
+	bits int) error {
 	var w *output
 	var line []byte
 	n := 0

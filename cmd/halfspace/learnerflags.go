@@ -14,8 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// learnerFlags are the flags made of the fields of every learner's Config. Learners share a flag of one name; which of
-// them it serves is known when the learner is.
+// learnerFlags are the flags made of the fields of every learner's Config. Learners share a flag of
+// one name; which of them it serves is known when the learner is.
 type learnerFlags struct {
 	fs   *pflag.FlagSet
 	text map[string]*setting
@@ -59,14 +59,16 @@ func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 				order = append(order, f.flag)
 			}
 			if (kinds[f.flag] == reflect.Bool) != (f.value.Kind() == reflect.Bool) {
-				panic("halfspace: --" + f.flag + " is a switch for one learner and takes a value for another")
+				panic("halfspace: --" + f.flag + " is a switch for one learner and takes a " +
+					"value for another")
 			}
 			s.uses = append(s.uses, name)
 			text := f.help
 			if !f.value.IsZero() {
 				text += fmt.Sprintf(" (default %v)", f.value.Interface())
 			}
-			if i := slices.IndexFunc(help[f.flag], func(l line) bool { return l.text == text }); i >= 0 {
+			if i := slices.IndexFunc(help[f.flag],
+				func(l line) bool { return l.text == text }); i >= 0 {
 				help[f.flag][i].learners += ", " + name
 			} else {
 				help[f.flag] = append(help[f.flag], line{name, text})
@@ -89,10 +91,12 @@ func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 // field is a setting of a Config.
 type field struct {
 	flag, help string
-	with       string   // when it has an effect: "kernel=poly|rbf,scale" is --kernel poly, --kernel rbf or any --scale; "" is always
-	values     []string // all that it can be, where they are few
-	value      reflect.Value
-	auto       reflect.Value // the switch that the value "auto" sets; not valid where there is none
+	// when it has an effect: "kernel=poly|rbf,scale" is --kernel poly, --kernel rbf or any --scale;
+	// "" is always
+	with   string
+	values []string // all that it can be, where they are few
+	value  reflect.Value
+	auto   reflect.Value // the switch that the value "auto" sets; not valid where there is none
 }
 
 // kind returns what the flag takes: its values where they are few, else their type.
@@ -138,7 +142,8 @@ func estimators(flag string) (names []string) {
 	return names
 }
 
-// idle reports whether f has no effect beside the other settings of its Config, and says what it wants.
+// idle reports whether f has no effect beside the other settings of its Config, and says what it
+// wants.
 func (f field) idle(all []field) (want string, yes bool) {
 	if f.with == "" {
 		return "", false
@@ -204,12 +209,14 @@ func kindName(k reflect.Kind) string {
 func base(c learner.Config) (name, config reflect.Value, ok bool) {
 	v := reflect.ValueOf(c).Elem()
 	name, config = v.FieldByName("Base"), v.FieldByName("BaseConfig")
-	ok = name.IsValid() && config.IsValid() && name.Kind() == reflect.String && config.Type() == reflect.TypeFor[learner.Config]()
+	ok = name.IsValid() && config.IsValid() && name.Kind() == reflect.String &&
+		config.Type() == reflect.TypeFor[learner.Config]()
 	return name, config, ok
 }
 
-// apply sets the fields of c to what the flags say. c starts from its defaults, or from a model's settings. A flag that is neither of the
-// learner nor of its base learner is an error, and so is one that has no effect beside the others.
+// apply sets the fields of c to what the flags say. c starts from its defaults, or from a model's
+// settings. A flag that is neither of the learner nor of its base learner is an error, and so is
+// one that has no effect beside the others.
 func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 	used := map[string]bool{}
 	set := func(c learner.Config) error {
@@ -233,7 +240,8 @@ func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 		}
 		for _, f := range mine {
 			if want, idle := f.idle(all); idle && !f.value.IsZero() {
-				return usage("Add that, or leave it out.", "%s %s has no effect without %s", given(l.fs, f.flag), l.text[f.flag].text, want)
+				return usage("Add that, or leave it out.", "%s %s has no effect without %s",
+					given(l.fs, f.flag), l.text[f.flag].text, want)
 			}
 		}
 		return nil
@@ -266,7 +274,8 @@ func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 		if s := l.text[f.Name]; err == nil && s != nil && f.Changed && !used[f.Name] {
 			err = usage(
 				fmt.Sprintf("Flags of %s: %s.", who, strings.Join(dashed(has), ", ")),
-				"%s is a flag of %s, not of %s", given(l.fs, f.Name), strings.Join(s.uses, ", "), who)
+				"%s is a flag of %s, not of %s", given(l.fs, f.Name), strings.Join(s.uses, ", "),
+				who)
 		}
 	})
 	return err
@@ -293,8 +302,8 @@ func (l *learnerFlags) config(chosen string) (string, learner.Config, error) {
 	return chosen, c, l.apply(chosen, c)
 }
 
-// wrapper finds the learner that another one is wrapped in: one with a base whose own name is a flag
-// of it, which is given. So -a NAME --rff D is the learner rff with the base NAME.
+// wrapper finds the learner that another one is wrapped in: one with a base whose own name is a
+// flag of it, which is given. So -a NAME --rff D is the learner rff with the base NAME.
 func (l *learnerFlags) wrapper(chosen string) (name string, c learner.Config, ok bool) {
 	for _, name := range learner.Names() {
 		e, err := learner.Lookup(name)
@@ -309,7 +318,8 @@ func (l *learnerFlags) wrapper(chosen string) (name string, c learner.Config, ok
 	return "", nil, false
 }
 
-// unchanged applies flags to a model's settings. Learning goes on only as it began: a flag that changes what the model keeps is an error.
+// unchanged applies flags to a model's settings. Learning goes on only as it began: a flag that
+// changes what the model keeps is an error.
 func (l *learnerFlags) unchanged(learner string, have learner.Config) (learner.Config, error) {
 	want, err := copyConfig(learner, have)
 	if err != nil {

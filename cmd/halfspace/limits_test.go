@@ -63,7 +63,8 @@ func TestMemoryLimit(t *testing.T) {
 		{"first version, with other controllers, and the limit of a group that can't be seen",
 			map[string]string{
 				"proc/self/cgroup": "4:hugetlb,memory:/docker/0123\n",
-				"proc/self/mountinfo": "35 31 0:32 /docker/0123 /sys/fs/cgroup/hugetlb,memory ro - " +
+				"proc/self/mountinfo": "35 31 0:32 /docker/0123 /sys/fs/cgroup/hugetlb,memory " +
+					"ro - " +
 					"cgroup cgroup rw,hugetlb,memory\n",
 				"sys/fs/cgroup/hugetlb,memory/memory.limit_in_bytes": none,
 				"sys/fs/cgroup/hugetlb,memory/memory.stat":           "cache 7\nhierarchical_memory_limit 1073741824\nhierarchical_memsw_limit 5\n",
@@ -75,7 +76,8 @@ func TestMemoryLimit(t *testing.T) {
 			"sys/fs/cgroup/memory/job/memory.limit_in_bytes": "1073741824\n",
 		}, gib, byGroup},
 		{"a mount point with a blank", map[string]string{
-			"proc/self/cgroup": "0::/a\n", "proc/self/mountinfo": `41 31 0:38 / /my\040groups rw - cgroup2 cgroup2 rw` + "\n",
+			"proc/self/cgroup":       "0::/a\n",
+			"proc/self/mountinfo":    `41 31 0:38 / /my\040groups rw - cgroup2 cgroup2 rw` + "\n",
 			"my groups/a/memory.max": "1073741824\n",
 		}, gib, byGroup},
 		{"nonsense", map[string]string{

@@ -1,4 +1,5 @@
-// Command halfspace learns linear classifiers with a large margin, one example at a time, and uses them.
+// Command halfspace learns linear classifiers with a large margin, one example at a time, and uses
+// them.
 package main
 
 import "os"

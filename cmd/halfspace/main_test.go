@@ -28,13 +28,15 @@ func TestMain(m *testing.M) {
 // TestScripts drives the command as a user does. Besides testscript's own commands, scripts have
 //
 //	code N program args...      the program must end with exit code N
-//	keys file key...            the JSON document in the file has these keys (a.b is b in a; - is null or absent)
+//	keys file key...            the JSON document in the file has these keys (a.b is b in a;
+//	                            - is null or absent)
 //	only name...                the folder has these files and no others
 //	gzip from to                pack a file
 //	spoil folder                the middle byte of its only file is changed
 //	$MODELS                     the folder of models that earlier versions wrote
 //	damage from to N cut|flip   a copy that ends after N bytes, or has its byte N changed
-//	forge from to OLD NEW       a copy of a model in whose document NEW stands for OLD, with the checksum put right
+//	forge from to OLD NEW       a copy of a model in whose document NEW stands for OLD, with the
+//	                            checksum put right
 //	stretch file bytes          make a file longer by a hole
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -47,7 +49,8 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("MODELS", models)
 			for _, kv := range os.Environ() { // settings of the tester are none of the script's
-				if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "HALFSPACE_") && name != "HALFSPACE_IMPL" {
+				if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "HALFSPACE_") &&
+					name != "HALFSPACE_IMPL" {
 					env.Setenv(name, "")
 				}
 			}
@@ -150,7 +153,8 @@ func scriptOnly(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// TestInterrupt trains from a stream that never ends and interrupts it: the model must be there, usable, and the exit code 130.
+// TestInterrupt trains from a stream that never ends and interrupts it: the model must be there,
+// usable, and the exit code 130.
 func TestInterrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupt can be sent to a process on Windows")
@@ -158,7 +162,8 @@ func TestInterrupt(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "stream.model")
-		cmd := exec.Command("halfspace", "train", "-a", "perceptron", "-m", file, "--progress", "json", "--json", "-")
+		cmd := exec.Command("halfspace", "train", "-a", "perceptron", "-m", file, "--progress",
+			"json", "--json", "-")
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +181,8 @@ func TestInterrupt(t *testing.T) {
 		go func() {
 			w := bufio.NewWriterSize(in, 1<<16)
 			for i := 0; ; i++ { // ends when the reader is gone
-				if _, err := fmt.Fprintf(w, "%+d 1:%d 2:0.5 3:%d\n", 1-2*(i%2), i%7, (i*i)%11); err != nil {
+				if _, err := fmt.Fprintf(w, "%+d 1:%d 2:0.5 3:%d\n", 1-2*(i%2), i%7,
+					(i*i)%11); err != nil {
 					return
 				}
 			}
@@ -204,7 +210,8 @@ func TestInterrupt(t *testing.T) {
 		err = cmd.Wait()
 		exit := (*exec.ExitError)(nil)
 		if !errors.As(err, &exit) || exit.ExitCode() != codeStopped {
-			t.Errorf("%v: ended with %v, want exit code %d\n%s%s", signal, err, codeStopped, first, told)
+			t.Errorf("%v: ended with %v, want exit code %d\n%s%s", signal, err, codeStopped, first,
+				told)
 		}
 		if !strings.Contains(told, "stopped after ") || !strings.Contains(told, "-i "+file) {
 			t.Errorf("%v: stderr doesn't say what was kept:\n%s", signal, told)
@@ -213,7 +220,8 @@ func TestInterrupt(t *testing.T) {
 		if err := json.Unmarshal([]byte(out.String()), &struct {
 			*trainReport
 			Config any `json:"config"`
-		}{trainReport: &report}); err != nil || !report.Stopped || report.Examples == 0 || report.ModelSHA256 == nil {
+		}{trainReport: &report}); err != nil || !report.Stopped || report.Examples == 0 ||
+			report.ModelSHA256 == nil {
 			t.Errorf("%v: report %+v (%v), want a stopped run with a model", signal, report, err)
 		}
 		names, _ := filepath.Glob(filepath.Join(dir, "*"))
@@ -225,7 +233,8 @@ func TestInterrupt(t *testing.T) {
 		if err := os.WriteFile(data, []byte("+1 1:1\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := exec.Command("halfspace", "train", "-q", "-i", file, "-m", file, data).CombinedOutput(); err != nil {
+		if b, err := exec.Command("halfspace", "train", "-q", "-i", file, "-m", file,
+			data).CombinedOutput(); err != nil {
 			t.Errorf("%v: going on from the model: %v\n%s", signal, err, b)
 		}
 	}
@@ -276,10 +285,12 @@ func TestBrokenPipe(t *testing.T) {
 	}
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data.svm"), filepath.Join(dir, "a.model")
-	if err := os.WriteFile(data, []byte(strings.Repeat("+1 1:1 2:3\n-1 1:-1 2:0.25\n", 50000)), 0o600); err != nil {
+	if err := os.WriteFile(data, []byte(strings.Repeat("+1 1:1 2:3\n-1 1:-1 2:0.25\n", 50000)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := exec.Command("halfspace", "train", "-q", "-a", "perceptron", "-m", file, data).CombinedOutput(); err != nil {
+	if b, err := exec.Command("halfspace", "train", "-q", "-a", "perceptron", "-m", file,
+		data).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	cmd := exec.Command("halfspace", "predict", "-i", file, data)

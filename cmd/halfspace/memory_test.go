@@ -11,10 +11,11 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// TestMemoryBudget: over a stream that fills the budget and then takes many examples' places, the process never holds more than a tenth above what
-// --mem-budget planned before, nor less than three quarters of it: the plan is used, but for
-// reading, which needs little of a pipe that is slower than learning, and tables that move. Two
-// labels in ten are wrong, so that every tenth example changes what is kept.
+// TestMemoryBudget: over a stream that fills the budget and then takes many examples' places, the
+// process never holds more than a tenth above what --mem-budget planned before, nor less than three
+// quarters of it: the plan is used, but for reading, which needs little of a pipe that is slower
+// than learning, and tables that move. Two labels in ten are wrong, so that every tenth example
+// changes what is kept.
 func TestMemoryBudget(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")

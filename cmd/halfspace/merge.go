@@ -50,7 +50,8 @@ these over random features (--rff) of one seed.`,
 		Annotations: args(useRead),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage("See: halfspace merge --help.", "%s: want two or more", plural(len(args), "model"))
+				return usage("See: halfspace merge --help.", "%s: want two or more",
+					plural(len(args), "model"))
 			}
 			if to == "" {
 				return usage("Name the file with -m FILE.", "no place for the merged model")
@@ -66,7 +67,8 @@ these over random features (--rff) of one seed.`,
 				return nil
 			}
 			rows := [][2]string{
-				{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " + r.Precision},
+				{"learner", r.Learner + " " + describeConfig(r.Learner, r.Config) + ", " +
+					r.Precision},
 				{"merged", plural(len(args), "model")},
 				{"examples", fmt.Sprintf("%d presented, %d features", r.Presented, r.Features)},
 				{"updates", fmt.Sprint(r.Updates)},
@@ -79,7 +81,8 @@ these over random features (--rff) of one seed.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVarP(&to, "model", "m", "", "write the merged model to `FILE`, which appears whole or not at all")
+	fs.StringVarP(&to, "model", "m", "", "write the merged model to `FILE`, which appears whole "+
+		"or not at all")
 	names(fs, useModel, "model")
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
 	fs.BoolVarP(&quiet, "quiet", "q", false, "no summary")
@@ -90,7 +93,8 @@ these over random features (--rff) of one seed.`,
 func mergeable() (names []string) {
 	for _, name := range learner.Names() {
 		if e, err := learner.Lookup(name); err == nil {
-			if l, err := e.New64(e.Config(), learner.Env{}); err == nil && learner.PosteriorOf(l) != nil {
+			if l, err := e.New64(e.Config(), learner.Env{}); err == nil &&
+				learner.PosteriorOf(l) != nil {
 				names = append(names, name)
 			}
 		}
@@ -133,15 +137,20 @@ func unlike(a, b *model.Model) (what, next string) {
 	case a.Precision != b.Precision:
 		return differ("precision", a.Precision, b.Precision)
 	case !bytes.Equal(a.Config, b.Config):
-		return fmt.Sprintf("other settings of %s: %s and %s", a.Learner, a.Config, b.Config), fmt.Sprintf(anew, "with the same settings")
+		return fmt.Sprintf("other settings of %s: %s and %s", a.Learner, a.Config, b.Config),
+			fmt.Sprintf(anew, "with the same settings")
 	case p.Labels != q.Labels:
-		return fmt.Sprintf("labels %q, %q and %q, %q", p.Labels.Negative, p.Labels.Positive, q.Labels.Negative, q.Labels.Positive), fmt.Sprintf(anew, "name the positive label with --positive")
+		return fmt.Sprintf("labels %q, %q and %q, %q", p.Labels.Negative, p.Labels.Positive,
+				q.Labels.Negative, q.Labels.Positive), fmt.Sprintf(anew,
+				"name the positive label with --positive")
 	case p.Bias != q.Bias || p.BiasValue != q.BiasValue:
 		return differ("bias", p.Bias, q.Bias)
 	case p.Normalize != q.Normalize:
 		return differ("normalize", p.Normalize, q.Normalize)
 	case p.Scale != q.Scale:
-		return fmt.Sprintf("examples divided by %v and %v", p.Scale, q.Scale), fmt.Sprintf(anew, "--normalize max divides by the longest of its own examples; scale them before, or use unit")
+		return fmt.Sprintf("examples divided by %v and %v", p.Scale, q.Scale), fmt.Sprintf(anew,
+			"--normalize max divides by the longest of its own examples; scale them before, or "+
+				"use unit")
 	case p.IndexBase != q.IndexBase:
 		return differ("index-base", p.IndexBase, q.IndexBase)
 	case named != format.Lookup(q.Format).HasColumns(), named && p.Dim != q.Dim:
@@ -185,7 +194,8 @@ func otherColumns(p, q *model.Prep) string {
 }
 
 // mergeInto merges in the precision of T.
-func mergeInto[T engine.Float](to string, names []string, models []*model.Model) (*mergeReport, error) {
+func mergeInto[T engine.Float](to string, names []string, models []*model.Model) (*mergeReport,
+	error) {
 	pool := engine.NewPool(1)
 	defer pool.Close()
 	first := models[0]
@@ -199,7 +209,8 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 	}
 	p := learner.PosteriorOf(l)
 	if p == nil {
-		return nil, &fail{codeModel, fmt.Errorf("%s: %s has no posterior to merge", names[0], first.Learner), "Learners that can be merged: " + strings.Join(mergeable(), ", ") + "."}
+		return nil, &fail{codeModel, fmt.Errorf("%s: %s has no posterior to merge", names[0],
+			first.Learner), "Learners that can be merged: " + strings.Join(mergeable(), ", ") + "."}
 	}
 	presented, mistakes, prep := first.Presented, first.Mistakes, first.Prep
 	for i, m := range models[1:] {
@@ -209,7 +220,8 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 			return nil, modelError(name, err)
 		}
 		if err := p.MergePosterior(o); err != nil {
-			return nil, &fail{codeModel, fmt.Errorf("%s and %s: %w", names[0], name, err), "Nothing was written. Train both alike, or one on all examples."}
+			return nil, &fail{codeModel, fmt.Errorf("%s and %s: %w", names[0], name, err),
+				"Nothing was written. Train both alike, or one on all examples."}
 		}
 		presented = min(presented+m.Presented, model.MaxCount)
 		mistakes = min(mistakes+m.Mistakes, model.MaxCount)
@@ -228,7 +240,8 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 		return nil, saveError(to, "nothing was saved", err)
 	}
 	report := p.Report()
-	return &mergeReport{Schema: schema, Learner: first.Learner, Config: config, Precision: first.Precision, Merged: names, Features: prep.Dim, Presented: presented,
+	return &mergeReport{Schema: schema, Learner: first.Learner, Config: config,
+		Precision: first.Precision, Merged: names, Features: prep.Dim, Presented: presented,
 		Updates: l.Updates(), Posterior: &report, Model: to, SHA256: sum}, nil
 }
 
@@ -241,7 +254,8 @@ func describePosterior(p *learner.PosteriorReport) string {
 	for _, c := range []struct {
 		n          int64
 		what, fate string
-	}{{p.Unconverged, "run", "of EP not converged"}, {p.Merged, "pair", "merged"}, {p.Passed, "example", "passed over"}, {p.Lost, "point", "dropped"}} {
+	}{{p.Unconverged, "run", "of EP not converged"}, {p.Merged, "pair", "merged"}, {p.Passed,
+		"example", "passed over"}, {p.Lost, "point", "dropped"}} {
 		if c.n > 0 {
 			parts = append(parts, plural(int(c.n), c.what)+" "+c.fate)
 		}

@@ -48,7 +48,8 @@ type output struct {
 	device io.Closer        // nil: stdout or a file
 }
 
-// newOutput opens the output; an empty name is w. A device or a pipe is written to; a link stays one to the new file.
+// newOutput opens the output; an empty name is w. A device or a pipe is written to; a link stays
+// one to the new file.
 func newOutput(w io.Writer, name string) (*output, error) {
 	if name == "" || name == "-" {
 		return &output{Writer: bufio.NewWriterSize(w, 1<<16)}, nil
@@ -60,13 +61,15 @@ func newOutput(w io.Writer, name string) (*output, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
-			return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)), "Name a file that can be written."}
+			return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)),
+				"Name a file that can be written."}
 		}
 		return &output{Writer: bufio.NewWriterSize(f, 1<<16), device: f}, nil
 	}
 	f, err := atomicfile.Create(name, 0o666)
 	if err != nil {
-		return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)), "Choose a folder that can be written."}
+		return nil, &fail{codeFailed, fmt.Errorf("-o %s: %w", name, pathCause(err)),
+			"Choose a folder that can be written."}
 	}
 	return &output{Writer: bufio.NewWriterSize(f, 1<<16), file: f}, nil
 }

@@ -20,17 +20,20 @@ import (
 
 // predictReport is what predict prints with --json.
 type predictReport struct {
-	Schema     string         `json:"schema"`
-	Examples   int64          `json:"examples"`
-	Labelled   int64          `json:"labelled"`  // with a label that the model knows
-	Abstained  *int64         `json:"abstained"` // examples that were given no label; null without --abstain-below
-	Errors     *int64         `json:"errors"`    // among the labelled that were given a label; null if there are none
-	Error      *float64       `json:"error"`
-	Proba      *probaReport   `json:"proba"` // of all that are labelled; null without probabilities
-	BadRows    int            `json:"bad_rows"`
-	NotFinite  int64          `json:"not_finite"`        // scores that are NaN or infinite
-	Unknown    int64          `json:"unknown_non_zeros"` // of features that the model knows nothing of
-	Warnings   warnings       `json:"warnings"`          // in which the result may not be what it seems
+	Schema   string `json:"schema"`
+	Examples int64  `json:"examples"`
+	Labelled int64  `json:"labelled"` // with a label that the model knows
+	// examples that were given no label; null without --abstain-below
+	Abstained *int64 `json:"abstained"`
+	// among the labelled that were given a label; null if there are none
+	Errors    *int64       `json:"errors"`
+	Error     *float64     `json:"error"`
+	Proba     *probaReport `json:"proba"` // of all that are labelled; null without probabilities
+	BadRows   int          `json:"bad_rows"`
+	NotFinite int64        `json:"not_finite"` // scores that are NaN or infinite
+	// of features that the model knows nothing of
+	Unknown    int64          `json:"unknown_non_zeros"`
+	Warnings   warnings       `json:"warnings"` // in which the result may not be what it seems
 	Impl       string         `json:"impl"`
 	Seconds    predictSeconds `json:"seconds"`
 	OutputFile string         `json:"output,omitempty"`
@@ -63,7 +66,8 @@ type predictor struct {
 // flushAfter is how long the input may give nothing before what was printed is handed on.
 const flushAfter = 10 * time.Millisecond
 
-// abstention is printed for a label that is not given. No label is written so: it is what csv has for missing ones.
+// abstention is printed for a label that is not given. No label is written so: it is what csv has
+// for missing ones.
 const abstention = "?"
 
 func newPredictCmd() *cobra.Command {
@@ -95,9 +99,12 @@ probable label has a probability below P; it counts as no error.`,
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVarP(&p.model, "from", "i", "", "the model `FILE`")
-	fs.StringVarP(&p.out, "output", "o", "", "write the lines to `FILE`, which appears whole or not at all")
-	fs.BoolVar(&p.proba, "proba", false, "print the probability of the positive label too, for learners that have one")
-	fs.Float64Var(&p.abstain, "abstain-below", 0, "give no label, but "+abstention+", where neither has at least the probability `P`")
+	fs.StringVarP(&p.out, "output", "o", "", "write the lines to `FILE`, which appears whole or "+
+		"not at all")
+	fs.BoolVar(&p.proba, "proba", false, "print the probability of the positive label too, for "+
+		"learners that have one")
+	fs.Float64Var(&p.abstain, "abstain-below", 0,
+		"give no label, but "+abstention+", where neither has at least the probability `P`")
 	p.read.flags(fs)
 	p.machine.flags(fs)
 	p.output.flags(fs)
@@ -120,7 +127,8 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if fs.Changed("abstain-below") && !(p.abstain >= 0.5 && p.abstain <= 1) {
-		return usage("The more probable label always has at least 0.5.", "%s %v: not a probability from 0.5 to 1", given(fs, "abstain-below"), p.abstain)
+		return usage("The more probable label always has at least 0.5.", "%s %v: not a "+
+			"probability from 0.5 to 1", given(fs, "abstain-below"), p.abstain)
 	}
 	if p.pool, err = p.machine.start(fs); err != nil {
 		return err
@@ -130,7 +138,10 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 	data := p.read.data(fs)
 	p.opts = data.Reading()
 	p.opts.Workers, p.opts.OnBad = p.machine.threads, warnBadRows(cmd.ErrOrStderr())
-	p.opts.OnWarn = func(what string) { p.told.note(cmd.ErrOrStderr(), training.OddData, withFlags(what)) }
+	p.opts.OnWarn = func(what string) {
+		p.told.note(cmd.ErrOrStderr(), training.OddData,
+			withFlags(what))
+	}
 	training.AsTrained(&p.opts, p.m)
 	p.opts.LabelsOptional = true
 	stop, err := p.profile.start(cmd.ErrOrStderr())
@@ -162,7 +173,8 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 		if _, c, err := p.m.Settings(); err == nil && p.m.PredictOnly && c.Traits().Proba {
 			return usage("Leave it out, or take the model of the whole learner.",
 				"%s: %s can only predict, and was saved without the members whose votes are the "+
-					"probabilities", given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")), p.model)
+					"probabilities", given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")),
+				p.model)
 		}
 		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner))
 	}

@@ -27,7 +27,8 @@ func (p *profiles) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile to `FILE`")
 	fs.StringVar(&p.mem, "memprofile", "", "write a profile of allocations to `FILE` at the end")
 	fs.StringVar(&p.block, "blockprofile", "", "write a profile of waiting to `FILE` at the end")
-	fs.StringVar(&p.mutex, "mutexprofile", "", "write a profile of lock contention to `FILE` at the end")
+	fs.StringVar(&p.mutex, "mutexprofile", "", "write a profile of lock contention to `FILE` at "+
+		"the end")
 	fs.StringVar(&p.trace, "trace", "", "write an execution trace to `FILE`")
 	names(fs, useWritten, "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace")
 	fs.StringVar(&p.addr, "pprof-addr", "", "serve live profiles on `ADDRESS` (loopback only, "+
@@ -49,7 +50,8 @@ func (p *profiles) start(stderr io.Writer) (stop func() error, err error) {
 	create := func(flag, name string) (*os.File, error) {
 		f, err := os.Create(name)
 		if err != nil {
-			return nil, &fail{codeFailed, fmt.Errorf("--%s %s: %w", flag, name, pathCause(err)), "Name a file that can be written."}
+			return nil, &fail{codeFailed, fmt.Errorf("--%s %s: %w", flag, name, pathCause(err)),
+				"Name a file that can be written."}
 		}
 		return f, nil
 	}
@@ -85,7 +87,10 @@ func (p *profiles) start(stderr io.Writer) (stop func() error, err error) {
 		if err := rpprof.StartCPUProfile(w); err != nil {
 			return stop, err
 		}
-		stops = append(stops, func() error { rpprof.StopCPUProfile(); return errors.Join(w.err, f.Close()) })
+		stops = append(stops, func() error {
+			rpprof.StopCPUProfile()
+			return errors.Join(w.err, f.Close())
+		})
 	}
 	if p.trace != "" {
 		f, err := create("trace", p.trace)
@@ -104,7 +109,8 @@ func (p *profiles) start(stderr io.Writer) (stop func() error, err error) {
 	if p.mutex != "" {
 		runtime.SetMutexProfileFraction(1)
 	}
-	for _, e := range [][3]string{{"blockprofile", p.block, "block"}, {"mutexprofile", p.mutex, "mutex"}, {"memprofile", p.mem, "allocs"}} {
+	for _, e := range [][3]string{{"blockprofile", p.block, "block"}, {"mutexprofile", p.mutex,
+		"mutex"}, {"memprofile", p.mem, "allocs"}} {
 		if err := atEnd(e[0], e[1], e[2]); err != nil {
 			return stop, err
 		}
@@ -168,7 +174,8 @@ func isLoopback(host string) bool {
 
 // listenLoopback listens on an address of this machine only; an address without a host is one.
 func listenLoopback(addr string) (net.Listener, error) {
-	const next = "Profiles tell much about a process, so only loopback addresses are served: 127.0.0.1:6060 or [::1]:6060."
+	const next = "Profiles tell much about a process, so only loopback addresses are served: " +
+		"127.0.0.1:6060 or [::1]:6060."
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, usage(next, "--pprof-addr %s: %w", addr, err)
@@ -181,7 +188,8 @@ func listenLoopback(addr string) (net.Listener, error) {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return nil, &fail{codeFailed, fmt.Errorf("--pprof-addr %s: %w", addr, err), "Choose another port; 0 takes any free one."}
+		return nil, &fail{codeFailed, fmt.Errorf("--pprof-addr %s: %w", addr, err),
+			"Choose another port; 0 takes any free one."}
 	}
 	return l, nil
 }

@@ -13,9 +13,12 @@ import (
 )
 
 var shown = []eval.Status{
-	{Examples: 1, Errors: 1, SinceExamples: 1, SinceErrors: 1, Updates: 12, Epoch: 1, Elapsed: 2 * time.Millisecond},
-	{Examples: 2, Errors: 1, SinceExamples: 1, SinceErrors: 0, Updates: 12, Epoch: 1, Elapsed: 2 * time.Millisecond},
-	{Examples: 4194304, Errors: 524288, SinceExamples: 2097152, SinceErrors: 1, Updates: 123456789, Epoch: 3, Elapsed: 2 * time.Second},
+	{Examples: 1, Errors: 1, SinceExamples: 1, SinceErrors: 1, Updates: 12, Epoch: 1, Elapsed: 2 *
+		time.Millisecond},
+	{Examples: 2, Errors: 1, SinceExamples: 1, SinceErrors: 0, Updates: 12, Epoch: 1, Elapsed: 2 *
+		time.Millisecond},
+	{Examples: 4194304, Errors: 524288, SinceExamples: 2097152, SinceErrors: 1, Updates: 123456789,
+		Epoch: 3, Elapsed: 2 * time.Second},
 }
 
 func TestLines(t *testing.T) {
@@ -34,7 +37,8 @@ func TestLines(t *testing.T) {
 	}
 	last := shown[2]
 	p.End(last) // has its line already
-	last.Examples, last.SinceExamples, last.SinceErrors, last.Elapsed = 5000000, 805696, 0, 3*time.Second
+	last.Examples, last.SinceExamples, last.SinceErrors, last.Elapsed = 5000000, 805696, 0,
+		3*time.Second
 	p.End(last)
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("lines (-want +got):\n%s", d)
@@ -60,7 +64,8 @@ func TestBar(t *testing.T) {
 	var out bytes.Buffer
 	p := &progressBar{bar: bar{w: &out}}
 	p.Step(eval.Status{Examples: 50, Errors: 5, Total: 100, Elapsed: time.Second})
-	if !bytes.Contains(out.Bytes(), []byte("error 0.1000")) || !bytes.Contains(out.Bytes(), []byte("50/100")) {
+	if !bytes.Contains(out.Bytes(), []byte("error 0.1000")) || !bytes.Contains(out.Bytes(),
+		[]byte("50/100")) {
 		t.Errorf("bar shows %q, want its error and count", out.String())
 	}
 	p.End(eval.Status{})

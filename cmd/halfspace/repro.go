@@ -66,15 +66,19 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 	f.IntVar(&r.runs, "runs", 0, "runs of each row; 0 is the paper's number")
 	f.BoolVar(&r.o.Slow, "slow", false, "also the rows that take longer than all others together")
 	f.Uint64Var(&r.o.Seed, "seed", 1, "seed of the first run; the others count on")
-	f.DurationVar(&r.budget, "time-budget", 0, "leave out experiments that would probably take longer than what is left of this, as 10m; they are listed")
+	f.DurationVar(&r.budget, "time-budget", 0, "leave out experiments that would probably take "+
+		"longer than what is left of this, as 10m; they are listed")
 	f.BoolVar(&r.json, "json", false, "print one JSON document: a list of rows, or with --list "+
 		"of experiments")
 	f.BoolVar(&r.csv, "csv", false, "print the rows as CSV")
 	f.BoolVar(&r.markdown, "markdown", false, "print the rows as Markdown tables")
-	f.StringVar(&r.html, "html", "", "write a report with tables and figures to `FILE`, one page that needs no network")
+	f.StringVar(&r.html, "html", "", "write a report with tables and figures to `FILE`, one "+
+		"page that needs no network")
 	f.StringVar(&r.plots, "plot", "", "draw the figures, as SVG and PNG, into the folder `DIR`")
-	f.BoolVar(&r.strict, "strict", false, "exit with 5 when a row falls outside, or data are missing")
-	f.StringVar(&r.cache, "cache", "", "`DIR` of outcomes (default: halfspace/repro in the user's cache folder)")
+	f.BoolVar(&r.strict, "strict", false, "exit with 5 when a row falls outside, or data are "+
+		"missing")
+	f.StringVar(&r.cache, "cache", "", "`DIR` of outcomes (default: halfspace/repro in the "+
+		"user's cache folder)")
 	f.BoolVar(&r.fresh, "fresh", false, "run everything, whatever the cache has")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "show no progress")
 	names(f, useReplaced, "html")
@@ -109,8 +113,10 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	r.o.Pool, r.o.DataDir, r.o.Runs = pool, bench.DataDir(), r.runs
 
 	rows := []papers.Row{} // [] in JSON, never null
-	report := papers.Report{Machine: machineLine(pool), Version: "halfspace " + buildVersion().Version, Seed: r.o.Seed}
-	series := papers.Series{Experiments: chosen, Options: r.o, Cache: papers.Cache{Dir: r.cache}, Fresh: r.fresh, Budget: r.budget}
+	report := papers.Report{Machine: machineLine(pool), Version: "halfspace " +
+		buildVersion().Version, Seed: r.o.Seed}
+	series := papers.Series{Experiments: chosen, Options: r.o, Cache: papers.Cache{Dir: r.cache},
+		Fresh: r.fresh, Budget: r.budget}
 	if stderr := cmd.ErrOrStderr(); !r.quiet {
 		series.Say = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
 		if isTerminal(stderr) {
@@ -180,7 +186,8 @@ func (r *repro) folders() error {
 // finish prints what is printed at the end.
 func (r *repro) finish(cmd *cobra.Command, report papers.Report, rows []papers.Row) (err error) {
 	w := stdout(cmd)
-	if r.plots != "" && !slices.ContainsFunc(report.Outcomes, func(o papers.Outcome) bool { return len(o.Figures) > 0 }) {
+	if r.plots != "" && !slices.ContainsFunc(report.Outcomes,
+		func(o papers.Outcome) bool { return len(o.Figures) > 0 }) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "no figures: these experiments are tables")
 	}
 	switch {
@@ -200,7 +207,8 @@ func (r *repro) finish(cmd *cobra.Command, report papers.Report, rows []papers.R
 			return err
 		}
 		if err := out.finish(report.WriteHTML(out)); err != nil {
-			return &fail{codeFailed, fmt.Errorf("--html %s: %w", r.html, pathCause(err)), "Name a file that can be written."}
+			return &fail{codeFailed, fmt.Errorf("--html %s: %w", r.html, pathCause(err)),
+				"Name a file that can be written."}
 		}
 	}
 	return r.judge(report.Outcomes)
@@ -219,12 +227,13 @@ func standing(s papers.Standing) string {
 type listedExperiment struct {
 	Experiment string   `json:"experiment"`
 	Summary    string   `json:"summary"`
-	Runs       int      `json:"runs"`      // the paper's; 1 where nothing is drawn
-	Needs      []string `json:"needs"`     // public data files
-	Missing    []string `json:"missing"`   // those that are not there
-	Draws      []string `json:"draws"`     // published figures that are made beside it, which name it too
-	Slow       string   `json:"slow"`      // what only --slow includes; "" where that is nothing
-	SlowRows   int      `json:"slow_rows"` // so many rows more
+	Runs       int      `json:"runs"`    // the paper's; 1 where nothing is drawn
+	Needs      []string `json:"needs"`   // public data files
+	Missing    []string `json:"missing"` // those that are not there
+	// published figures that are made beside it, which name it too
+	Draws    []string `json:"draws"`
+	Slow     string   `json:"slow"`      // what only --slow includes; "" where that is nothing
+	SlowRows int      `json:"slow_rows"` // so many rows more
 }
 
 // listed is --list.
@@ -302,17 +311,19 @@ func (r *repro) failed(cmd *cobra.Command, err error, finished, of int) error {
 	}
 	switch {
 	case cmd.Context().Err() != nil:
-		return &fail{codeStopped, fmt.Errorf("%w after %d of %s", errStopped, finished, plural(of, "experiment")), kept}
+		return &fail{codeStopped, fmt.Errorf("%w after %d of %s", errStopped, finished, plural(of,
+			"experiment")), kept}
 	case errors.Is(err, fs.ErrNotExist):
 		return &fail{codeData, err, "HALFSPACE_DATA names the folder of the public data sets."}
-	case errors.Is(err, dataset.ErrBadRow), errors.Is(err, dataset.ErrLabels), errors.Is(err, dataset.ErrFormat), errors.Is(err, dataset.ErrEmpty):
+	case errors.Is(err, dataset.ErrBadRow), errors.Is(err, dataset.ErrLabels), errors.Is(err,
+		dataset.ErrFormat), errors.Is(err, dataset.ErrEmpty):
 		return &fail{codeData, err, "The file differs from the public one of this name. " + kept}
 	}
 	return &fail{codeFailed, err, kept}
 }
 
-// judge returns the exit code that outcomes deserve. Without data for any of them nothing was shown; --strict wants all of them shown, but for those that --time-budget
-// leaves out.
+// judge returns the exit code that outcomes deserve. Without data for any of them nothing was
+// shown; --strict wants all of them shown, but for those that --time-budget leaves out.
 func (r *repro) judge(outcomes []papers.Outcome) error {
 	var missing, outside []string
 	for _, o := range outcomes {
@@ -330,10 +341,12 @@ func (r *repro) judge(outcomes []papers.Outcome) error {
 		if len(missing) < len(outcomes) {
 			code = codeGate
 		}
-		return &fail{code, fmt.Errorf("data are missing: not run: %s", strings.Join(missing, ", ")), "HALFSPACE_DATA names the folder of the public data sets."}
+		return &fail{code, fmt.Errorf("data are missing: not run: %s", strings.Join(missing, ", ")),
+			"HALFSPACE_DATA names the folder of the public data sets."}
 	}
 	if r.strict && len(outside) > 0 {
-		return &fail{codeGate, fmt.Errorf("outside: %s", strings.Join(outside, "; ")), "The notes of these rows say what is known."}
+		return &fail{codeGate, fmt.Errorf("outside: %s", strings.Join(outside, "; ")),
+			"The notes of these rows say what is known."}
 	}
 	return nil
 }
@@ -377,7 +390,8 @@ func chooseExperiments(args []string) ([]papers.Experiment, error) {
 	for _, a := range args {
 		found := false
 		for _, e := range all {
-			if a == "all" || e.Name == a || strings.HasPrefix(e.Name, a+"/") || slices.Contains(e.Draws, a) {
+			if a == "all" || e.Name == a || strings.HasPrefix(e.Name, a+"/") ||
+				slices.Contains(e.Draws, a) {
 				picked[e.Name], found = true, true
 			}
 		}
@@ -407,8 +421,8 @@ var timesRight = []table.ColumnConfig{
 	{Name: "x paper", Align: text.AlignRight, AlignHeader: text.AlignRight},
 }
 
-// timeHead and timeCells are the columns of times: ours of all runs, and how many times as long the learner's plain form and the paper's program took, where any
-// row has that.
+// timeHead and timeCells are the columns of times: ours of all runs, and how many times as long the
+// learner's plain form and the paper's program took, where any row has that.
 func timeHead(rows []papers.Row) table.Row {
 	head := table.Row{"s, all runs"}
 	if papers.HasNaive(rows) {
@@ -435,15 +449,18 @@ func timeCells(rows []papers.Row, r papers.Row) table.Row {
 func rowTable(rows []papers.Row) table.Writer {
 	t := table.NewWriter()
 	t.SetColumnConfigs(timesRight)
-	t.AppendHeader(append(append(table.Row{"row", "quantity", "paper", "ours", "verdict"}, timeHead(rows)...), "note"))
+	t.AppendHeader(append(append(table.Row{"row", "quantity", "paper", "ours", "verdict"},
+		timeHead(rows)...), "note"))
 	for _, r := range rows {
-		t.AppendRow(append(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict}, timeCells(rows, r)...), r.Note))
+		t.AppendRow(append(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(),
+			r.Verdict}, timeCells(rows, r)...), r.Note))
 	}
 	return t
 }
 
 func writeMarkdown(w io.Writer, o papers.Outcome) error {
-	if _, err := fmt.Fprintf(w, "## %s\n\n%s. `%s`\n\n%s\n\n", o.Name, o.Summary, o.Command, rowTable(o.Rows).RenderMarkdown()); err != nil {
+	if _, err := fmt.Fprintf(w, "## %s\n\n%s. `%s`\n\n%s\n\n", o.Name, o.Summary, o.Command,
+		rowTable(o.Rows).RenderMarkdown()); err != nil {
 		return err
 	}
 	return writeSlow(w, o)
@@ -465,7 +482,8 @@ func writeSlow(w io.Writer, o papers.Outcome) error {
 // writeCSV writes numbers as they are; an unknown one is empty.
 func writeCSV(w io.Writer, rows []papers.Row) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"experiment", "row", "quantity", "paper", "paper_pm", "ours", "ours_pm", "runs", "verdict", "note", "seconds", "paper_seconds", "naive_seconds"})
+	c.Write([]string{"experiment", "row", "quantity", "paper", "paper_pm", "ours", "ours_pm",
+		"runs", "verdict", "note", "seconds", "paper_seconds", "naive_seconds"})
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	maybe := func(v *float64) string {
 		if v == nil {
@@ -474,7 +492,8 @@ func writeCSV(w io.Writer, rows []papers.Row) error {
 		return number(*v)
 	}
 	for _, r := range rows {
-		c.Write([]string{r.Experiment, r.Row, r.Quantity, maybe(r.Paper), number(r.PaperPM), number(r.Ours), number(r.OursPM), strconv.Itoa(r.Runs), string(r.Verdict),
+		c.Write([]string{r.Experiment, r.Row, r.Quantity, maybe(r.Paper), number(r.PaperPM),
+			number(r.Ours), number(r.OursPM), strconv.Itoa(r.Runs), string(r.Verdict),
 			r.Note, number(r.Seconds), maybe(r.PaperSeconds), maybe(r.NaiveSeconds)})
 	}
 	c.Flush()
@@ -517,7 +536,9 @@ func writeVerdicts(w io.Writer, outcomes []papers.Outcome) error {
 		foot = append(foot, total[v])
 	}
 	t.AppendFooter(append(foot, left, fmt.Sprintf("%.1f", seconds)))
-	_, err := fmt.Fprintf(w, "%s\n%s of %s; left out: %s that --slow includes; not run: %s\n", t.Render(),
-		plural(rows, "row"), plural(len(outcomes)-skipped, "experiment"), plural(left, "row"), plural(skipped, "experiment"))
+	_, err := fmt.Fprintf(w, "%s\n%s of %s; left out: %s that --slow includes; not run: %s\n",
+		t.Render(),
+		plural(rows, "row"), plural(len(outcomes)-skipped, "experiment"), plural(left, "row"),
+		plural(skipped, "experiment"))
 	return err
 }

@@ -46,7 +46,8 @@ func run() int {
 	case out.err != nil && ctx.Err() != nil:
 		err, code, next = errStopped, codeStopped, ""
 	case out.err != nil: // whatever came of it
-		err = &fail{codeFailed, fmt.Errorf("stdout: %w", pathCause(out.err)), "What was printed is not whole. Send it where there is room."}
+		err = &fail{codeFailed, fmt.Errorf("stdout: %w", pathCause(out.err)),
+			"What was printed is not whole. Send it where there is room."}
 		code, next = explain(err)
 	}
 	if err == nil || errors.Is(err, syscall.EPIPE) { // whoever read our output has seen enough
@@ -80,7 +81,8 @@ Data and results go to stdout, everything said about them to stderr.`,
 			}
 			next := "The commands: halfspace help."
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				next = "Did you mean " + strings.Join(near, " or ") + "? All commands: halfspace help."
+				next = "Did you mean " + strings.Join(near, " or ") +
+					"? All commands: halfspace help."
 			}
 			return usage(next, "unknown command %q", args[0])
 		},
@@ -101,7 +103,8 @@ Data and results go to stdout, everything said about them to stderr.`,
 	root.SuggestionsMinimumDistance = 2
 	root.Flags().BoolVarP(&version, "version", "V", false, "print the version, as the command "+
 		"version does")
-	root.PersistentFlags().String("config", "", "TOML `FILE` with values for flags (see: halfspace help env)")
+	root.PersistentFlags().String("config", "", "TOML `FILE` with values for flags (see: "+
+		"halfspace help env)")
 	names(root.PersistentFlags(), useRead, "config")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCmd())
@@ -135,7 +138,8 @@ func newHelpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command or topic]",
 		Short: "Help about a command or a topic",
-		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
 			var names []string
 			for _, sub := range c.Root().Commands() {
 				if !sub.Hidden {
@@ -147,7 +151,8 @@ func newHelpCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			cmd, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usage("Commands and topics: halfspace help.", "no command and no topic %q", strings.Join(args, " "))
+				return usage("Commands and topics: halfspace help.", "no command and no topic %q",
+					strings.Join(args, " "))
 			}
 			cmd.InitDefaultHelpFlag()
 			return cmd.Help()
@@ -178,7 +183,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		if f := (*fail)(nil); errors.As(invalid.Unwrap(), &f) { // it has words of its own
 			return f
 		}
-		err = fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), plainNumber(invalid.Unwrap()))
+		err = fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(),
+			plainNumber(invalid.Unwrap()))
 	}
 	return &fail{code: codeUsage, err: err, next: next}
 }
@@ -217,8 +223,8 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// inputs is the Args of verbs that read files: at least one, each there, - at most once. A name that isn't there is looked for in
-// the folder that HALFSPACE_DATA names.
+// inputs is the Args of verbs that read files: at least one, each there, - at most once. A name
+// that isn't there is looked for in the folder that HALFSPACE_DATA names.
 func inputs(args []string) ([]string, error) {
 	if len(args) == 0 {
 		return nil, usage("Name files of examples, or - for stdin.", "no data")

@@ -16,7 +16,8 @@ import (
 // sourceKey annotates a flag with where its value came from when that isn't the command line.
 const sourceKey = "source"
 
-// envName returns the environment variable of a flag. Variables differ in case where flags do (--b and --B).
+// envName returns the environment variable of a flag. Variables differ in case where flags do (--b
+// and --B).
 func envName(flag string) string {
 	name := strings.ReplaceAll(flag, "-", "_")
 	if len(name) > 1 {
@@ -28,10 +29,12 @@ func envName(flag string) string {
 // notSettings are flags that only a command line can give.
 var notSettings = []string{"help", "config", "version"}
 
-// otherEnv are variables of this name space that are no flags: the data folder, and what only tests read.
+// otherEnv are variables of this name space that are no flags: the data folder, and what only tests
+// read.
 var otherEnv = regexp.MustCompile(`^HALFSPACE_(DATA|CONFIG|REQUIRE(_.*)?|TEST_.*)$`)
 
-// applySettings gives the flags that are not on the command line the values of the environment or else of the config file.
+// applySettings gives the flags that are not on the command line the values of the environment or
+// else of the config file.
 func applySettings(cmd *cobra.Command) error {
 	if file := os.Getenv("HALFSPACE_CONFIG"); file != "" && !cmd.Flags().Changed("config") {
 		if f := cmd.Flags().Lookup("config"); f != nil {
@@ -64,7 +67,8 @@ func applySettings(cmd *cobra.Command) error {
 			if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
 				cause = plainNumber(invalid.Unwrap())
 			}
-			first = usage("It stands for the flag --"+f.Name+": "+cmd.CommandPath()+" --help.", "%s: %s = %q: %w", source, f.Name, value, cause)
+			first = usage("It stands for the flag --"+f.Name+": "+cmd.CommandPath()+" --help.",
+				"%s: %s = %q: %w", source, f.Name, value, cause)
 			return
 		}
 		cmd.Flags().SetAnnotation(f.Name, sourceKey, []string{source})
@@ -88,7 +92,8 @@ func given(fs *pflag.FlagSet, name string) string {
 	return text
 }
 
-// warnUnknownEnv tells of variables that look like settings and are none: they would be ignored silently otherwise.
+// warnUnknownEnv tells of variables that look like settings and are none: they would be ignored
+// silently otherwise.
 func warnUnknownEnv(cmd *cobra.Command) {
 	known, short := map[string]bool{}, map[string]string{}
 	var names []string
@@ -101,7 +106,8 @@ func warnUnknownEnv(cmd *cobra.Command) {
 	})
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "HALFSPACE_") || value == "" || known[name] || otherEnv.MatchString(name) {
+		if !strings.HasPrefix(name, "HALFSPACE_") || value == "" || known[name] ||
+			otherEnv.MatchString(name) {
 			continue
 		}
 		hint := ""
@@ -110,22 +116,26 @@ func warnUnknownEnv(cmd *cobra.Command) {
 		} else if near := nearest(name, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: warning: %s is set, but no command has such a flag%s\n", name, hint)
+		fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: warning: %s is set, but no command has such "+
+			"a flag%s\n", name, hint)
 	}
 }
 
-// readConfig returns the values that a TOML file has for flags of cmd: keys at the top serve every command that has the flag, a table of a
-// command's name serves that command. A key that is a flag of no command is an error.
+// readConfig returns the values that a TOML file has for flags of cmd: keys at the top serve every
+// command that has the flag, a table of a command's name serves that command. A key that is a flag
+// of no command is an error.
 func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usage("--config (or HALFSPACE_CONFIG) names a TOML file.", "%s: %w", file, pathCause(err))
+		return nil, usage("--config (or HALFSPACE_CONFIG) names a TOML file.", "%s: %w", file,
+			pathCause(err))
 	}
 	var doc map[string]any
 	if err := toml.Unmarshal(data, &doc); err != nil {
 		if d := (*toml.DecodeError)(nil); errors.As(err, &d) {
 			line, col := d.Position()
-			return nil, usage("See: halfspace help env.", "%s:%d:%d: %s", file, line, col, strings.TrimPrefix(d.Error(), "toml: "))
+			return nil, usage("See: halfspace help env.", "%s:%d:%d: %s", file, line, col,
+				strings.TrimPrefix(d.Error(), "toml: "))
 		}
 		return nil, usage("See: halfspace help env.", "%s: %w", file, err)
 	}
@@ -152,12 +162,14 @@ func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 		switch value.(type) {
 		case string, int64, float64, bool:
 		default:
-			return usage("A value is a string, a number, true or false.", "%s: %s: a value of the wrong kind", where, key)
+			return usage("A value is a string, a number, true or false.", "%s: %s: a value of "+
+				"the wrong kind", where, key)
 		}
 		values[key] = fmt.Sprint(value)
 		return nil
 	}
-	// Tables after top keys, so that a command's own value wins. Keys are sorted: the first error is always the same one.
+	// Tables after top keys, so that a command's own value wins. Keys are sorted: the first error
+	// is always the same one.
 	var tables []string
 	for _, key := range sortedKeys(doc) {
 		if _, ok := doc[key].(map[string]any); ok {
@@ -167,8 +179,10 @@ func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 		}
 	}
 	for _, table := range tables {
-		if !slices.ContainsFunc(cmd.Root().Commands(), func(c *cobra.Command) bool { return c.Name() == table }) {
-			return nil, usage("A table bears the name of a command: halfspace help.", "%s:%d: no command %q", file, keyLine(data, table, ""), table)
+		if !slices.ContainsFunc(cmd.Root().Commands(),
+			func(c *cobra.Command) bool { return c.Name() == table }) {
+			return nil, usage("A table bears the name of a command: halfspace help.",
+				"%s:%d: no command %q", file, keyLine(data, table, ""), table)
 		}
 		if table != verbOf(cmd) {
 			continue
@@ -208,7 +222,8 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// keyLine returns the line, from 1, on which a key of a table ("" is the top) stands, or the table's own for key "".
+// keyLine returns the line, from 1, on which a key of a table ("" is the top) stands, or the
+// table's own for key "".
 func keyLine(data []byte, table, key string) int {
 	header := regexp.MustCompile(`^\s*\[\s*"?([^"\]]*?)"?\s*\]`)
 	entry := regexp.MustCompile(`^\s*"?` + regexp.QuoteMeta(key) + `"?\s*=`)

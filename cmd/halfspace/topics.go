@@ -151,7 +151,8 @@ A key that is a flag of no command is an error. HALFSPACE_CONFIG names the file 
   HALFSPACE_DATA   a folder of data files: names not found otherwise are looked for there
   HALFSPACE_IMPL   the implementation of the kernels, as --impl; a wrong name ends every command
   NO_COLOR         is honoured: there are no colours`},
-		{Use: "numerics", Short: "What is computed how, and why results are equal everywhere", Long: `
+		{Use: "numerics", Short: "What is computed how, and why results are equal everywhere",
+			Long: `
 The same data, settings and seed give the same model, byte for byte, on every implementation of the
 kernels (generic, avx2, avx512, neon), with any number of threads and any size of blocks. The order
 of every sum is fixed, every multiply-add is fused, and random draws depend on seed and example

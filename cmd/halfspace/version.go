@@ -57,7 +57,8 @@ func printVersion(cmd *cobra.Command, asJSON bool) error {
 }
 
 func buildVersion() versionReport {
-	v := versionReport{Schema: schema, Version: "(unknown)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	v := versionReport{Schema: schema, Version: "(unknown)", Go: runtime.Version(),
+		OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
@@ -81,7 +82,8 @@ func buildVersion() versionReport {
 // noArgs is the Args of verbs that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("See: "+cmd.CommandPath()+" --help.", "%s takes no arguments, got %q", cmd.Name(), args[0])
+		return usage("See: "+cmd.CommandPath()+" --help.", "%s takes no arguments, got %q",
+			cmd.Name(), args[0])
 	}
 	return nil
 }

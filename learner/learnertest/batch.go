@@ -23,7 +23,8 @@ func (s *suite[T]) fitted(t testing.TB, pool *engine.Pool, b *engine.Block[T]) l
 	return l
 }
 
-func fit[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T]) learner.FitResult {
+func fit[T learner.Float](t testing.TB, l learner.Learner[T],
+	b *engine.Block[T]) learner.FitResult {
 	t.Helper()
 	r, err := learner.Fit(context.Background(), l, b, learner.FitOptions{})
 	if err != nil {
@@ -84,7 +85,8 @@ func (s *suite[T]) batchInputs(t *testing.T, b *engine.Block[T]) {
 	if err := l.Score(x, dst); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(x.Y, b.Y) || !slices.Equal(x.Ptr, b.Ptr) || !slices.Equal(x.Idx, b.Idx) || !slices.Equal(x.Val, b.Val) || !slices.Equal(x.X, b.X) {
+	if !slices.Equal(x.Y, b.Y) || !slices.Equal(x.Ptr, b.Ptr) || !slices.Equal(x.Idx, b.Idx) ||
+		!slices.Equal(x.Val, b.Val) || !slices.Equal(x.X, b.X) {
 		t.Error("Fit or Score wrote into its block")
 	}
 	if dst[b.Len()] != 17 {
@@ -140,7 +142,8 @@ func (s *suite[T]) batchReject(t *testing.T, b *engine.Block[T]) {
 	}
 	dst := make([]float64, b.Len())
 	for _, r := range s.broken(b) {
-		if _, err := f.Fit(context.Background(), r.block, learner.FitOptions{}); !errors.Is(err, r.want) {
+		if _, err := f.Fit(context.Background(), r.block, learner.FitOptions{}); !errors.Is(err,
+			r.want) {
 			t.Errorf("%s: Fit says %v, want %v", r.name, err, r.want)
 		}
 		if r.want != engine.ErrLabel {
@@ -153,10 +156,12 @@ func (s *suite[T]) batchReject(t *testing.T, b *engine.Block[T]) {
 		t.Errorf("short dst: Score says %v, want %v", err, learner.ErrOut)
 	}
 	none := b.Slice(0, 0)
-	if _, err := f.Fit(context.Background(), &none, learner.FitOptions{}); !errors.Is(err, learner.ErrFit) {
+	if _, err := f.Fit(context.Background(), &none, learner.FitOptions{}); !errors.Is(err,
+		learner.ErrFit) {
 		t.Errorf("no examples: Fit says %v, want %v", err, learner.ErrFit)
 	}
-	if _, err := f.Fit(context.Background(), b, learner.FitOptions{MaxUpdates: -1}); !errors.Is(err, learner.ErrConfig) {
+	if _, err := f.Fit(context.Background(), b, learner.FitOptions{MaxUpdates: -1}); !errors.Is(err,
+		learner.ErrConfig) {
 		t.Errorf("MaxUpdates = -1: Fit says %v, want %v", err, learner.ErrConfig)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -171,7 +176,8 @@ func (s *suite[T]) batchReject(t *testing.T, b *engine.Block[T]) {
 
 func (s *suite[T]) batchState(t *testing.T, b *engine.Block[T]) {
 	half, rest := b.Slice(0, b.Len()/2), b.Slice(b.Len()/2, b.Len())
-	l, twin := s.fitted(t, nil, &half), s.fitted(t, nil, &rest) // SetState must replace what was there
+	// SetState must replace what was there
+	l, twin := s.fitted(t, nil, &half), s.fitted(t, nil, &rest)
 	s.restores(t, l, twin)
 	sameScores(t, "restored", scores(t, twin, b), scores(t, l, b))
 	fit(t, twin, &rest)

@@ -81,7 +81,8 @@ func (s *suite[T]) fresh(t testing.TB, pool *engine.Pool) learner.Learner[T] {
 }
 
 // learn learns b in blocks of size and returns the rounds.
-func learn[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T], size int) []learner.Round {
+func learn[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T],
+	size int) []learner.Round {
 	t.Helper()
 	rounds := make([]learner.Round, b.Len())
 	for lo := 0; lo < b.Len(); lo += size {
@@ -134,7 +135,8 @@ func sameState[T learner.Float](t testing.TB, what string, got, want learner.Lea
 func sameRounds(t testing.TB, what string, got, want []learner.Round) {
 	t.Helper()
 	for i := range want {
-		if math.Float64bits(got[i].Score) != math.Float64bits(want[i].Score) || got[i].Updates != want[i].Updates {
+		if math.Float64bits(got[i].Score) != math.Float64bits(want[i].Score) ||
+			got[i].Updates != want[i].Updates {
 			t.Errorf("%s: round %d is %v, want %v", what, i, got[i], want[i])
 			return
 		}
@@ -154,7 +156,8 @@ func (s *suite[T]) inputs(t *testing.T, b *engine.Block[T]) {
 	if err := l.Score(x, dst); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(x.Y, b.Y) || !slices.Equal(x.Ptr, b.Ptr) || !slices.Equal(x.Idx, b.Idx) || !slices.Equal(x.Val, b.Val) || !slices.Equal(x.X, b.X) {
+	if !slices.Equal(x.Y, b.Y) || !slices.Equal(x.Ptr, b.Ptr) || !slices.Equal(x.Idx, b.Idx) ||
+		!slices.Equal(x.Val, b.Val) || !slices.Equal(x.X, b.X) {
 		t.Error("Learn or Score wrote into its block")
 	}
 	if rounds[b.Len()] != (learner.Round{Score: 17, Updates: 17}) || dst[b.Len()] != 17 {
@@ -302,19 +305,30 @@ func (s *suite[T]) broken(b *engine.Block[T]) []trial[T] {
 	}
 	if b.Dense() {
 		trials = append(trials,
-			trial[T]{"NaN", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = nan }), engine.ErrValue},
-			trial[T]{"Inf", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = T(math.Inf(1)) }), engine.ErrValue},
-			trial[T]{"short X", bad(func(c *engine.Block[T]) { c.X = c.X[:c.Stride] }), engine.ErrShape},
-			trial[T]{"stride", bad(func(c *engine.Block[T]) { c.Stride = c.Dim - 1 }), engine.ErrShape})
+			trial[T]{"NaN", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = nan }),
+				engine.ErrValue},
+			trial[T]{"Inf", bad(func(c *engine.Block[T]) { c.X[20*c.Stride+1] = T(math.Inf(1)) }),
+				engine.ErrValue},
+			trial[T]{"short X", bad(func(c *engine.Block[T]) { c.X = c.X[:c.Stride] }),
+				engine.ErrShape},
+			trial[T]{"stride", bad(func(c *engine.Block[T]) { c.Stride = c.Dim - 1 }),
+				engine.ErrShape})
 	} else {
 		k := b.Ptr[40] // in the middle of all non-zeros
 		trials = append(trials,
 			trial[T]{"NaN", bad(func(c *engine.Block[T]) { c.Val[k] = nan }), engine.ErrValue},
-			trial[T]{"Inf", bad(func(c *engine.Block[T]) { c.Val[k] = T(math.Inf(-1)) }), engine.ErrValue},
-			trial[T]{"index too large", bad(func(c *engine.Block[T]) { c.Idx[c.Ptr[c.Len()]-1] = int32(c.Dim) }), engine.ErrIndices},
-			trial[T]{"negative index", bad(func(c *engine.Block[T]) { c.Idx[k] = -1 }), engine.ErrIndices},
-			trial[T]{"short offsets", bad(func(c *engine.Block[T]) { c.Ptr = c.Ptr[:3] }), engine.ErrShape},
-			trial[T]{"short values", bad(func(c *engine.Block[T]) { c.Val = c.Val[:3] }), engine.ErrShape})
+			trial[T]{"Inf", bad(func(c *engine.Block[T]) { c.Val[k] = T(math.Inf(-1)) }),
+				engine.ErrValue},
+			trial[T]{"index too large", bad(func(c *engine.Block[T]) {
+				c.Idx[c.Ptr[c.Len()]-1] =
+					int32(c.Dim)
+			}), engine.ErrIndices},
+			trial[T]{"negative index", bad(func(c *engine.Block[T]) { c.Idx[k] = -1 }),
+				engine.ErrIndices},
+			trial[T]{"short offsets", bad(func(c *engine.Block[T]) { c.Ptr = c.Ptr[:3] }),
+				engine.ErrShape},
+			trial[T]{"short values", bad(func(c *engine.Block[T]) { c.Val = c.Val[:3] }),
+				engine.ErrShape})
 	}
 	return trials
 }
@@ -527,7 +541,8 @@ func widened[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 		wide.Ptr = []int{0}
 		for i := range n {
 			idx, val := b.Sparse(i)
-			wide.Idx = append(append(wide.Idx, idx...), int32(b.Dim), int32(b.Dim+i), int32(b.Dim+999))
+			wide.Idx = append(append(wide.Idx, idx...), int32(b.Dim), int32(b.Dim+i),
+				int32(b.Dim+999))
 			wide.Val = append(append(wide.Val, val...), 1, 1, 1)
 			if i == 0 || i == 999 { // indices ascend, each once
 				wide.Idx = slices.Delete(wide.Idx, len(wide.Idx)-2, len(wide.Idx)-1)
@@ -572,7 +587,8 @@ func (s *suite[T]) weights(t *testing.T, b *engine.Block[T]) {
 			}
 		}
 		if tol := float64(terms+4) * epsilon[T]() * abs; !(math.Abs(sum-f[i]) <= tol) {
-			t.Fatalf("example %d: Score %v, Weights() . x + bias = %v, tolerance %.3g", i, f[i], sum, tol)
+			t.Fatalf("example %d: Score %v, Weights() . x + bias = %v, tolerance %.3g", i, f[i],
+				sum, tol)
 		}
 	}
 	w[0]++
@@ -706,7 +722,8 @@ func (s *suite[T]) proba(t *testing.T, l learner.Learner[T], b *engine.Block[T])
 		}
 	}
 	for _, r := range s.broken(b) {
-		if err := prober.Proba(r.block, again); r.want != engine.ErrLabel && !errors.Is(err, r.want) {
+		if err := prober.Proba(r.block, again); r.want != engine.ErrLabel && !errors.Is(err,
+			r.want) {
 			t.Errorf("%s: Proba says %v, want %v", r.name, err, r.want)
 		}
 	}
@@ -824,7 +841,8 @@ func (s *suite[T]) settings(t *testing.T) {
 			if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
 				t.Errorf("%s = %v: Validate says %v, want %v", f.Name, x, err, learner.ErrConfig)
 			}
-			if _, err := learner.New[T](s.entry, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
+			if _, err := learner.New[T](s.entry, c, learner.Env{}); !errors.Is(err,
+				learner.ErrConfig) {
 				t.Errorf("%s = %v: New says %v, want %v", f.Name, x, err, learner.ErrConfig)
 			}
 		}

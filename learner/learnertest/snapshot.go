@@ -230,8 +230,8 @@ func (s *suite[T]) predictorAllocs(t *testing.T, p learner.Predictor[T],
 }
 
 // Snapshots checks that goroutines which ask a Predictor get the answers of one that asks alone,
-// while the learner goes on learning and gives more of them. The race detector makes the second half
-// of it. Nothing global is switched.
+// while the learner goes on learning and gives more of them. The race detector makes the second
+// half of it. Nothing global is switched.
 func Snapshots[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 	s := &suite[T]{entry: e, config: c}
 	pool := engine.NewPool(2)
