@@ -47,7 +47,7 @@ func (c *ADFConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	f.Copied(x, 8, learner.Times(x.Features, 16))
 	f.Tables(x, "means and variances", 16)
-	f.Add("work space", 1, primal.Fixed)
+	f.Add("work space", 1, primal.FixedBytes)
 	return f
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var _ learner.Learner[float32] = (*ALMA[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name:    "alma",
@@ -114,7 +116,7 @@ func (c *ALMAConfig) Validate() error {
 // Traits is Config.Traits: what makes use of scores, of all of a data set and of a soft margin, has
 // p = 2 only.
 func (c *ALMAConfig) Traits() learner.Traits {
-	t := margin.MarginTraits()
+	t := margin.Traits()
 	t.Norm, t.Members = c.P, c.members()
 	t.Whole, t.SoftDelta = c.P == 2, c.P == 2
 	return t
@@ -131,7 +133,7 @@ func (c *ALMAConfig) Memory(x learner.Extent) learner.Footprint {
 		return primal.LinearFootprint(x, 8)
 	}
 	f := primal.LinearFootprint(x, 0)
-	margin.Cycled(&f, x)
+	margin.AddCycle(&f, x)
 	return f
 }
 
@@ -172,35 +174,35 @@ func newALMA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[
 
 // Learn is Learner.Learn.
 func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := a.BeginLengths("alma", b, rounds); err != nil {
+	if err := a.BeginBounded("alma", b, rounds); err != nil {
 		return err
 	}
 	if a.cfg.P > 2 {
 		a.theta = primal.Grown(a.theta, b.Dim)
 	}
-	if a.Count == 0 {
+	if a.UpdateCount == 0 {
 		a.R = 1
 	}
 	R := a.R
 	if R == 0 { // of a state that didn't hold it
 		R = 1
 	}
-	threshold := float64(R * a.cfg.threshold(float64(a.Count+1)))
+	threshold := float64(R * a.cfg.threshold(float64(a.UpdateCount+1)))
 	for i := range b.Len() {
 		f, y := float64(a.scale*a.Dot(b, i)), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		if float64(y*f) > threshold { // (2)
 			continue
 		}
-		a.Count++
+		a.UpdateCount++
 		rounds[i].Updates = 1
-		step := float64(a.cfg.rate(float64(a.Count)) / R * y)
+		step := float64(a.cfg.rate(float64(a.UpdateCount)) / R * y)
 		if a.cfg.P > 2 {
 			a.updateP(b, i, step)
 		} else {
 			a.update2(b, i, step, f)
 		}
-		threshold = float64(R * a.cfg.threshold(float64(a.Count+1)))
+		threshold = float64(R * a.cfg.threshold(float64(a.UpdateCount+1)))
 	}
 	return nil
 }
@@ -282,14 +284,14 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 		return learner.FitResult{}, fmt.Errorf("alma: p is %v, and examples are fitted as a "+
 			"whole for p = 2 only: pass over them with Learn: %w", a.cfg.P, learner.ErrConfig)
 	}
-	c, R2, err := margin.NewCycle("alma", b, o, a.W, a.Count)
+	c, R2, err := margin.NewCycle("alma", b, o, a.W, a.UpdateCount)
 	if err != nil {
 		return learner.FitResult{}, err
 	}
-	if a.Count == 0 || a.R == 0 {
+	if a.UpdateCount == 0 || a.R == 0 {
 		a.R = math.Sqrt(R2)
 	}
-	R, rule := a.R, &almaFit{k: a.Count, length: 1 / a.scale}
+	R, rule := a.R, &almaFit{k: a.UpdateCount, length: 1 / a.scale}
 	B, C := a.cfg.constants()
 	rule.margin, rule.rate = float64(B*R), C/R
 	c.Resume(a.Cut)
@@ -301,8 +303,8 @@ func (a *ALMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpti
 	for _, v := range a.W {
 		a.norm2 += float64(float64(v) * float64(v))
 	}
-	a.Count += res.Updates
-	res.Counter = a.Count + 1
+	a.UpdateCount += res.Updates
+	res.Counter = a.UpdateCount + 1
 	return res, err
 }
 
@@ -314,22 +316,22 @@ type almaFit struct {
 	length       float64 // what |a| has grown to by step (5); 1 for new weights, which are 0
 }
 
-func (r *almaFit) Next(norm2 float64) (threshold, step float64) {
+func (r *almaFit) AfterUpdate(norm2 float64) (threshold, step float64) {
 	r.k++
 	if a := math.Sqrt(norm2); a > r.length { // (5)
 		r.length = a
 	}
-	return r.Again(norm2)
+	return r.AtLength(norm2)
 }
 
-func (r *almaFit) Again(float64) (threshold, step float64) {
+func (r *almaFit) AtLength(float64) (threshold, step float64) {
 	f := r.length / math.Sqrt(float64(r.k))
 	return float64(r.margin * f), float64(r.rate * f)
 }
 
 func (r *almaFit) Rescale(f float64) { r.length *= f }
 
-func (r *almaFit) Numbers() []*float64 { return []*float64{&r.length} }
+func (r *almaFit) StateNumbers() []*float64 { return []*float64{&r.length} }
 
 // Score is Learner.Score.
 func (a *ALMA[T]) Score(b *engine.Block[T], dst []float64) error {
@@ -368,7 +370,7 @@ func (a *ALMA[T]) CheckState(s learner.State) error {
 func (a *ALMA[T]) fields(c *learner.Codec) {
 	c.Then(func() { a.R = 0 })
 	if a.cfg.P > 2 {
-		learner.Count(c, "updates", &a.Count)
+		learner.Count(c, "updates", &a.UpdateCount)
 		norm := c.Scalar("norm", &a.norm)
 		theta := learner.Vector(c, "theta", &a.theta)
 		if c.Reading() {
@@ -382,13 +384,14 @@ func (a *ALMA[T]) fields(c *learner.Codec) {
 		})
 		return
 	}
-	w := a.WalkWeights(c)
+	w := a.WeightFields(c)
 	scale, norm2 := c.Scalar("scale", &a.scale), c.Scalar("norm2", &a.norm2)
 	if c.Reading() {
 		err := checkShrunk(scale, norm2, engine.SumSqOrdered(w))
 		c.Want(err == nil, "%w", err)
 	}
-	if c.Optional("R", a.Count > 0 && a.R > 0) { // states written before it was kept have none
+	// states written before it was kept have none
+	if c.Optional("R", a.UpdateCount > 0 && a.R > 0) {
 		R := c.Scalar("R", &a.R)
 		c.Want(R > 0, "scalar %q is %v, want a number > 0", "R", R)
 	}
@@ -405,7 +408,7 @@ type almaRule[T learner.Float] struct {
 // Fixed is learner.MemberRule.Fixed.
 func (r *almaRule[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
 
-// Step is learner.MemberRule.Step. S is not kept, so nobody looks at the sums of the coefficients.
+// Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
 func (r *almaRule[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
 	coef []T) (int, []T) {
 	return ensemble.EachMember(mask, func(l int) bool {

@@ -13,6 +13,11 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var (
+	_ learner.Learner[float32] = (*DiagonalAROW[float32])(nil)
+	_ learner.Learner[float32] = (*FullAROW[float32])(nil)
+)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "arow",
@@ -121,7 +126,7 @@ func (c *AROWConfig) Memory(x learner.Extent) learner.Footprint {
 	if c.Covariance == "diagonal" {
 		f.Copied(x, 8, learner.Times(x.Features, 16))
 		f.Tables(x, "means and variances", 16)
-		f.Add("work space", 1, primal.Fixed)
+		f.Add("work space", 1, primal.FixedBytes)
 		return f
 	}
 	if x.Features > gauss.MaxPosteriorDim {
@@ -136,7 +141,7 @@ func (c *AROWConfig) Memory(x learner.Extent) learner.Footprint {
 	}
 	f.Copied(x, 8, learner.Times(8, d, d/2+2))
 	f.Tables(x, "means and an example", 8*4)
-	f.Add("work space", 1, primal.Fixed)
+	f.Add("work space", 1, primal.FixedBytes)
 	return f
 }
 
@@ -282,7 +287,7 @@ func (l *FullAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		if float64(y*f) >= 1 {
 			continue
 		}
-		primal.Signed(b, i, 1, l.x)
+		primal.SetSigned(b, i, 1, l.x)
 		l.mulV()
 		v, least := vecmath.Dot(l.vx, l.x), l.lost(b, i)
 		alpha, beta, passed := arowStep(f, y, v, l.r)

@@ -12,6 +12,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*Budget[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "budget",
@@ -55,7 +57,7 @@ func init() {
 // examples and p^2 float64.
 type Budget[T learner.Float] struct {
 	cfg BudgetConfig
-	kept.Set[T]
+	kept.SupportSet[T]
 	seen, updates int64
 	kept          int64 // Env.Kept
 }
@@ -100,15 +102,15 @@ func (c *BudgetConfig) Resolve(learner.Facts) (learner.Config, error) {
 // Memory is Config.Memory: the kept examples, with a limit their kernel values.
 func (c *BudgetConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
-	kept.KeptFootprint(&f, x, "kept examples", c.keeps(), x.Kept, c.bounded())
-	kept.InHand(&f, x, 1)
+	kept.AddKept(&f, x, "kept examples", c.keeps(), x.Kept, c.bounded())
+	kept.AddCurrent(&f, x, 1)
 	return f
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget.
 func (c *BudgetConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (
 	learner.Config, error) {
-	return kept.FitKept("budget", bytes, kept.MostKept, x, mean, largest,
+	return kept.LargestWithin("budget", bytes, kept.MaxKept, x, mean, largest,
 		func(n int) learner.Config {
 			d := *c
 			d.Budget = n
@@ -126,12 +128,12 @@ func newBudget[T learner.Float](c learner.Config, env learner.Env) (learner.Lear
 		return nil, err
 	}
 	l := &Budget[T]{cfg: cfg, kept: env.Kept}
-	l.Set, err = l.empty()
+	l.SupportSet, err = l.empty()
 	return l, err
 }
 
 // empty returns a support that keeps nothing yet.
-func (l *Budget[T]) empty() (kept.Set[T], error) {
+func (l *Budget[T]) empty() (kept.SupportSet[T], error) {
 	s, err := kept.NewSupport[T]("budget", l.cfg.EngineKernel())
 	if err == nil && l.kept > 0 && l.cfg.Budget > 0 {
 		s.Reserve(l.cfg.Budget, true)
@@ -146,13 +148,13 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	}
 	bounded := l.cfg.bounded()
 	for i := range b.Len() {
-		f, y := l.See(b, i), float64(b.Y[i])
+		f, y := l.ScoreExample(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		l.seen++
 		if float64(y*f) > l.cfg.Beta { // (U)
 			continue
 		}
-		h := l.Digest(y)
+		h := l.HashExample(y)
 		j := l.Find(l.List, l.Hash, h)
 		first := l.Support() == 0
 		if j < 0 {
@@ -165,11 +167,11 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			first = l.Support() == 0
 			l.Keep(j, y, l.seen, h, bounded) // (2)
 		}
-		a, most := l.cfg.step(float64(y*l.F), l.Wide[j], first), math.Inf(1)
+		a, most := l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], first), math.Inf(1)
 		if l.cfg.Update == "svm" {
 			most = l.cfg.C
 		}
-		l.Raise(j, y, a, most, bounded) // (3), (4)
+		l.AddCoef(j, y, a, most, bounded) // (3), (4)
 		l.updates++
 		rounds[i].Updates = 1
 	}
@@ -180,7 +182,7 @@ func (l *Budget[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 func (l *Budget[T]) room() int {
 	free := l.List.Len()
 	if l.cfg.Variable {
-		for j := l.best(); j >= 0 && l.Left(j) >= l.cfg.Beta; j = l.best() { // (1v)
+		for j := l.best(); j >= 0 && l.MarginWithout(j) >= l.cfg.Beta; j = l.best() { // (1v)
 			l.Remove(j, true)
 		}
 		if j := slices.Index(l.Alpha, 0); j >= 0 {
@@ -205,7 +207,7 @@ func (l *Budget[T]) best() int {
 			best = j
 			continue
 		}
-		a, b := l.Left(j), l.Left(best)
+		a, b := l.MarginWithout(j), l.MarginWithout(best)
 		if a > b || a == b && l.Born[j] < l.Born[best] {
 			best = j
 		}
@@ -232,7 +234,7 @@ func (l *Budget[T]) Weights() []float64 { return nil }
 func (l *Budget[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
-func (l *Budget[T]) Bytes() int64 { return l.Set.Bytes() }
+func (l *Budget[T]) Bytes() int64 { return l.SupportSet.Bytes() }
 
 // State is Learner.State: kept examples, coefficients and margins.
 func (l *Budget[T]) State() learner.State { return learner.StateOf(l.fields) }
@@ -250,7 +252,7 @@ func (l *Budget[T]) CheckState(s learner.State) error {
 func (l *Budget[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)
 	learner.Count(c, "updates", &l.updates)
-	kept := l.Set.Fields(c, l.cfg.Budget, l.cfg.bounded(), seen)
+	kept := l.SupportSet.Fields(c, l.cfg.Budget, l.cfg.bounded(), seen)
 	if !c.Keeping() {
 		return
 	}
@@ -258,6 +260,6 @@ func (l *Budget[T]) fields(c *learner.Codec) {
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
 		n.Restore(kept, l.cfg.bounded())
-		l.Set = n
+		l.SupportSet = n
 	})
 }

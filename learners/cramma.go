@@ -12,6 +12,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var _ learner.Learner[float32] = (*CRAMMA[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name:    "cramma",
@@ -95,7 +97,7 @@ func (c *CRAMMAConfig) Validate() error {
 
 // Traits is Config.Traits.
 func (c *CRAMMAConfig) Traits() learner.Traits {
-	t := margin.MarginTraits()
+	t := margin.Traits()
 	t.Relative = c.R == 0
 	return t
 }
@@ -103,7 +105,7 @@ func (c *CRAMMAConfig) Traits() learner.Traits {
 // Memory is Config.Memory: one T a feature, and what a cycle takes.
 func (c *CRAMMAConfig) Memory(x learner.Extent) learner.Footprint {
 	f := primal.LinearFootprint(x, 0)
-	margin.Cycled(&f, x)
+	margin.AddCycle(&f, x)
 	return f
 }
 
@@ -150,10 +152,10 @@ func newCRAMMA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learne
 
 // Learn is Learner.Learn.
 func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := c.BeginLengths("cramma", b, rounds); err != nil {
+	if err := c.BeginBounded("cramma", b, rounds); err != nil {
 		return err
 	}
-	threshold := float64(c.cfg.threshold(float64(c.Count+1)) * c.R)
+	threshold := float64(c.cfg.threshold(float64(c.UpdateCount+1)) * c.R)
 	for i := range b.Len() {
 		f, y := float64(c.scale*c.Dot(b, i)), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
@@ -169,7 +171,7 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		if float64(y*f) > threshold { // (7)
 			continue
 		}
-		c.Count++
+		c.UpdateCount++
 		rounds[i].Updates = 1
 		step := float64(c.eta / c.R * y)
 		c.Add(b, i, T(step/c.scale)) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
@@ -180,7 +182,7 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			vecmath.Scal(c.W, T(math.Ldexp(1, e)))
 			c.scale = m
 		}
-		threshold = float64(c.cfg.threshold(float64(c.Count+1)) * c.R)
+		threshold = float64(c.cfg.threshold(float64(c.UpdateCount+1)) * c.R)
 	}
 	return nil
 }
@@ -188,7 +190,7 @@ func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 // Fit is Fitter.Fit. R is Config.R, and where that is open that of the data.
 func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	run, R2, err := margin.NewCycle("cramma", b, o, c.W, c.Count)
+	run, R2, err := margin.NewCycle("cramma", b, o, c.W, c.UpdateCount)
 	if err != nil {
 		return learner.FitResult{}, err
 	}
@@ -197,12 +199,12 @@ func (c *CRAMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOp
 		R = math.Sqrt(R2)
 	}
 	run.Resume(c.Cut)
-	run.Begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.Count}, c.scale == 0)
+	run.Begin(&crammaFit{cfg: &c.cfg, rate: c.eta / R, R: R, t: c.UpdateCount}, c.scale == 0)
 	res, err := run.Run(ctx)
 	c.Cut = run.Cut
 	c.W, c.scale = run.Weights(func(length float64) float64 { return 1 / length }), 1
-	c.Count += res.Updates
-	res.Counter = c.Count + 1
+	c.UpdateCount += res.Updates
+	res.Counter = c.UpdateCount + 1
 	return res, err
 }
 
@@ -213,19 +215,19 @@ type crammaFit struct {
 	t       int64   // updates so far + 1, after next
 }
 
-func (r *crammaFit) Next(norm2 float64) (threshold, step float64) {
+func (r *crammaFit) AfterUpdate(norm2 float64) (threshold, step float64) {
 	r.t++
-	return r.Again(norm2)
+	return r.AtLength(norm2)
 }
 
-func (r *crammaFit) Again(norm2 float64) (threshold, step float64) {
+func (r *crammaFit) AtLength(norm2 float64) (threshold, step float64) {
 	a := math.Sqrt(norm2)
 	return float64(r.cfg.threshold(float64(r.t)) * r.R * a), float64(r.rate * a)
 }
 
 func (r *crammaFit) Rescale(float64) {}
 
-func (r *crammaFit) Numbers() []*float64 { return nil }
+func (r *crammaFit) StateNumbers() []*float64 { return nil }
 
 // Score is Learner.Score.
 func (c *CRAMMA[T]) Score(b *engine.Block[T], dst []float64) error {
@@ -260,7 +262,7 @@ func (c *CRAMMA[T]) CheckState(s learner.State) error {
 }
 
 func (c *CRAMMA[T]) fields(d *learner.Codec) {
-	w := c.WalkWeights(d)
+	w := c.WeightFields(d)
 	scale := d.Scalar("scale", &c.scale)
 	if d.Reading() {
 		length := float64(scale * math.Sqrt(engine.SumSqOrdered(w)))

@@ -108,7 +108,7 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOption
 	t := gauss.Sites{X: make([][]float64, n), Tau: make([]float64, n), Nu: make([]float64, n)}
 	for i := range n {
 		t.X[i] = make([]float64, b.Dim)
-		primal.Signed(b, i, float64(b.Y[i]), t.X[i])
+		primal.SetSigned(b, i, float64(b.Y[i]), t.X[i])
 	}
 	r := learner.FitResult{Margin: math.NaN(), Bound: math.Inf(1),
 		ScoreSpace: epInScores(int64(n), int64(b.Dim), o.GramBytes)}
@@ -135,7 +135,7 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOption
 		r.Updates++
 		r.Epochs++
 		if w.Due() {
-			w.Tell(learner.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(),
+			w.Report(learner.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Margin: math.NaN(),
 				Bound: math.Inf(1)})
 		}
 	}
@@ -166,7 +166,7 @@ func (l *EP[T]) checkFit(b *engine.Block[T], o *learner.FitOptions) error {
 	if err := primal.CheckBlock("ep", b, b.Len()); err != nil {
 		return err
 	}
-	if err := margin.CheckFit("ep", o, false, false); err != nil {
+	if err := margin.CheckOptions("ep", o, false, false); err != nil {
 		return err
 	}
 	if o.GramBytes == 0 {

@@ -14,6 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var _ learner.Learner[float32] = (*KMP[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "kmp",
@@ -92,7 +94,7 @@ func (c *KMPConfig) Resolve(learner.Facts) (learner.Config, error) {
 func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	size := min(int64(c.Size), x.Examples)
-	kept.RowsFootprint(&f, x, x.Elem, size, 4*8)
+	kept.AddRows(&f, x, x.Elem, size, 4*8)
 	if c.Backfit {
 		f.Add("orthogonal rows", size, learner.Times(8, size, x.Examples+size+16))
 	}
@@ -120,7 +122,7 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	if err := primal.CheckBlock("kmp", b, n); err != nil {
 		return learner.FitResult{}, err
 	}
-	if err := margin.CheckFit("kmp", &o, false, false); err != nil {
+	if err := margin.CheckOptions("kmp", &o, false, false); err != nil {
 		return learner.FitResult{}, err
 	}
 	switch {
@@ -165,7 +167,8 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 			r.Violators++
 		}
 	}
-	if err := l.Expansion.Keep("kmp", b, p.solve(), l.cfg.EngineKernel(), l.pool); err != nil {
+	if err := l.Expansion.SetSupport("kmp", b, p.solve(), l.cfg.EngineKernel(),
+		l.pool); err != nil {
 		return learner.FitResult{}, err
 	}
 	l.updates += r.Updates

@@ -7,6 +7,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*LMS[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name:    "lms",
@@ -86,7 +88,7 @@ func (l *LMS[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		rounds[i] = learner.Round{Score: f}
 		if e := float64(b.Y[i]) - f; e != 0 {
 			l.Add(b, i, T(l.cfg.Eta*e))
-			l.Count++
+			l.UpdateCount++
 			rounds[i].Updates = 1
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*MICRA[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "micra",
@@ -24,7 +26,7 @@ func init() {
 }
 
 // MICRA keeps weights of length 1 and turns them by steps that shrink with the number of updates,
-// as does the margin that it asks for.
+// as does the margin below which it updates.
 //
 // Reference: P. Tsampouka, J. Shawe-Taylor, "Approximate Maximum Margin Algorithms with Rules
 // Controlled by the Number of Mistakes", ICML 2007. With u_1 = y_1 x_1 / |x_1| and t = 1, 2, ...
@@ -84,7 +86,7 @@ func (c *MICRAConfig) Validate() error {
 
 // Traits is Config.Traits.
 func (c *MICRAConfig) Traits() learner.Traits {
-	t := margin.MarginTraits()
+	t := margin.Traits()
 	t.ActiveSet = true
 	return t
 }
@@ -97,7 +99,7 @@ func (c *MICRAConfig) Resolve(learner.Facts) (learner.Config, error) {
 // Memory is Config.Memory: one T a feature, and what passes take.
 func (c *MICRAConfig) Memory(x learner.Extent) learner.Footprint {
 	f := primal.LinearFootprint(x, 0)
-	margin.Passed(&f, x)
+	margin.AddPasses(&f, x)
 	return f
 }
 
@@ -112,7 +114,7 @@ func newMICRA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner
 
 // Learn is Learner.Learn.
 func (r *MICRA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := r.BeginLengths("micra", b, rounds); err != nil {
+	if err := r.BeginBounded("micra", b, rounds); err != nil {
 		return err
 	}
 	r.aim()
@@ -124,37 +126,37 @@ func (r *MICRA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 
 // aim sets the threshold of (1) for the next update.
 func (r *MICRA[T]) aim() {
-	if r.Count > 0 {
-		r.threshold = r.cfg.Beta / primal.Pow(float64(r.Count), r.cfg.Epsilon)
+	if r.UpdateCount > 0 {
+		r.threshold = r.cfg.Beta / primal.Pow(float64(r.UpdateCount), r.cfg.Epsilon)
 	}
 }
 
 func (r *MICRA[T]) learn(b *engine.Block[T], i int) learner.Round {
-	f, y := r.ScoreOf(b, i), float64(b.Y[i])
-	m := r.MarginOf(i, y, f)
+	f, y := r.ScoreExample(b, i), float64(b.Y[i])
+	m := r.ExtendedMargin(i, y, f)
 	if !r.violates(m) { // (1)
 		return learner.Round{Score: f}
 	}
-	step, norm2, X := 1.0, 0.0, r.Size(b, i) // u_1
-	if r.Count > 0 {
-		step, norm2 = r.cfg.Eta/primal.Pow(float64(r.Count), r.cfg.Zeta), r.Norm2
+	step, norm2, X := 1.0, 0.0, r.SquaredLength(b, i) // u_1
+	if r.UpdateCount > 0 {
+		step, norm2 = r.cfg.Eta/primal.Pow(float64(r.UpdateCount), r.cfg.Zeta), r.Norm2
 	}
 	// |u + step y x|^2 = |u|^2 + step (2 u.yx + step |x|^2)
 	next := norm2 + float64(step*(float64(2*m)+float64(step*X)))
-	if X == 0 || !r.Holds(1, step) || !(next > float64(margin.Parallel[T]()*max(norm2,
+	if X == 0 || !r.Representable(1, step) || !(next > float64(margin.ParallelSine2[T]()*max(norm2,
 		float64(float64(step*step)*X)))) {
 		return learner.Round{Score: f}
 	}
-	r.Stretch(1, b, i, step) // (2)
-	r.normalise(next)        // (3)
+	r.ScaleAndAdd(1, b, i, step) // (2)
+	r.normalise(next)            // (3)
 	r.sum = (r.sum + step) / math.Sqrt(next)
-	r.Updated()
+	r.CountUpdate()
 	r.aim()
 	return learner.Round{Score: f, Updates: 1}
 }
 
 // violates is (1).
-func (r *MICRA[T]) violates(m float64) bool { return r.Count == 0 || m <= r.threshold }
+func (r *MICRA[T]) violates(m float64) bool { return r.UpdateCount == 0 || m <= r.threshold }
 
 // normalise divides the weights by their length.
 func (r *MICRA[T]) normalise(norm2 float64) {
@@ -171,7 +173,7 @@ func (r *MICRA[T]) normalise(norm2 float64) {
 func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	r.aim()
-	return r.FitPasses(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil,
+	return r.FitByPasses(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil,
 		func() map[string]float64 { return map[string]float64{"sum": r.sum} })
 }
 
@@ -212,7 +214,7 @@ func (r *MICRA[T]) fields(c *learner.Codec) {
 	r.ScaledLinear.Fields(c)
 	c.Then(func() {
 		r.sum = math.NaN() // of a bound that the next Fit can do without
-		if r.Count == 0 {
+		if r.UpdateCount == 0 {
 			r.sum = 0
 		} else if r.Cut != nil {
 			if sum, ok := r.Cut.Scalars["sum"]; ok {

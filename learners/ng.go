@@ -15,6 +15,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var _ learner.Learner[float32] = (*NG[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name:    "ng",
@@ -150,7 +152,7 @@ func (c *NGConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	f.Tables(x, "weights and columns", 8*(size+int64(c.Rank)+1))
 	f.Add("matrices of columns", size*size, 8*3*size*size)
-	f.Add("work space", size, 8*16*size+primal.Fixed)
+	f.Add("work space", size, 8*16*size+primal.FixedBytes)
 	f.Copied(x, 8, learner.Plus(learner.Times(x.Features, 8*(size+1)), 8*size*size))
 	return f
 }
@@ -218,7 +220,7 @@ func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 	}
 	row[n] = own
 	clear(l.rows[n])
-	primal.AddWide(b, i, 1, l.rows[n])
+	primal.AddFull(b, i, 1, l.rows[n])
 	l.scale[n], l.step[n] = g, 0
 	l.n++
 	if !l.solve() {
@@ -466,7 +468,7 @@ type columnWeights[T learner.Float] struct {
 // score returns f(x) of example i of a checked block, and leaves its inner products with the
 // columns in dots, if that is not nil.
 func (p *columnWeights[T]) score(b *engine.Block[T], i int, dots []float64) float64 {
-	idx, val := primal.Seen(b, i, len(p.w))
+	idx, val := primal.ExampleUpTo(b, i, len(p.w))
 	f := columnDot(p.w, idx, val)
 	for j, column := range p.columns {
 		d := columnDot(column, idx, val)

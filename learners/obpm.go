@@ -12,6 +12,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*OBPM[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "obpm",
@@ -82,7 +84,7 @@ type OBPM[T learner.Float] struct {
 	ensemble.Ensemble[T]
 
 	// what f comes from: S where that is kept, else the members' scores or votes
-	tells     ensemble.Tallied
+	tells     ensemble.TallyKind
 	sumSq     float64 // |S|^2, kept if cfg.Cap
 	presented uint64  // examples, the number of the next one's draws
 	updates   uint64  // of members
@@ -197,7 +199,7 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		f.Tables(x, "sum", 8)
 	}
 	f.Add("members' work space", members, work+tallies*int64(unsafe.Sizeof(
-		ensemble.Tally{}))*3/2+primal.Fixed)
+		ensemble.Tally{}))*3/2+primal.FixedBytes)
 	f.Moving = learner.Plus(f.Moving, moving)
 	f.Copied(x, 8, learner.Plus(learner.Times(seen, members*x.Elem+4+8), 24*members))
 	return f
@@ -291,8 +293,8 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	o.Ensemble = ensemble.NewEnsemble[T](o.cfg.Members, o.cfg.Tau, step,
 		o.tells == ensemble.Nothing, env)
 	o.Path, o.Lengths = o.cfg.Path, o.Lengths || o.cfg.Cap
-	o.Own.O = &o.Ensemble
-	o.Runs.Give(&o.Own)
+	o.LearnRun.Owner = &o.Ensemble
+	o.SpareRuns.Give(&o.LearnRun)
 	o.UseLanes(engine.NewLanes[T](cfg.Members))
 	return o, nil
 }
@@ -302,26 +304,26 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
 		return err
 	}
-	o.Suit(b)
-	o.Reach(b.Dim)
-	for lo := 0; lo < b.Len(); lo += o.Own.B.Len() {
-		if err := o.Own.Run(b, lo, o.tells, o.presented); err != nil {
+	o.UseFormOf(b)
+	o.GrowTo(b.Dim)
+	for lo := 0; lo < b.Len(); lo += o.LearnRun.B.Len() {
+		if err := o.LearnRun.Run(b, lo, o.tells, o.presented); err != nil {
 			return err
 		}
-		n := o.Own.B.Len()
+		n := o.LearnRun.B.Len()
 		o.presented += uint64(n)
 		for e := range n {
 			rounds[lo+e] = o.round(e)
 		}
 	}
-	o.Own.B = engine.Block[T]{}
+	o.LearnRun.B = engine.Block[T]{}
 	return nil
 }
 
 // round returns what example e of the run did, and takes its part in S.
 func (o *OBPM[T]) round(e int) learner.Round {
 	if o.tells != ensemble.Nothing {
-		_, total, updates := o.Own.Sums(e)
+		_, total, updates := o.LearnRun.Sums(e)
 		o.updates += uint64(updates)
 		return learner.Round{Score: o.scoreOf(total), Updates: int32(updates)}
 	}
@@ -329,7 +331,7 @@ func (o *OBPM[T]) round(e int) learner.Round {
 	o.updates += uint64(updates)
 	r := learner.Round{Score: o.scoreOf(f), Updates: int32(updates)}
 	if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)
-		o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.Own.Norms[e]))))
+		o.sumSq = max(0, o.sumSq+float64(a*(float64(2*f)+float64(a*o.LearnRun.SquaredLengths[e]))))
 	}
 	return r
 }
@@ -343,7 +345,7 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 		p := o.average()
 		return p.Score(b, dst)
 	}
-	if err := o.Ask(b, dst, o.tells); err != nil {
+	if err := o.TallyMembers(b, dst, o.tells); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -359,7 +361,7 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	if err := o.Ask(b, dst, ensemble.Votes); err != nil {
+	if err := o.TallyMembers(b, dst, ensemble.Votes); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -378,7 +380,7 @@ func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	if err := o.Score(b, f); err != nil {
 		return 0, err
 	}
-	if err := o.Ask(b, wrong, ensemble.WrongOnes); err != nil {
+	if err := o.TallyMembers(b, wrong, ensemble.WrongOnes); err != nil {
 		return 0, err
 	}
 	return countMistakes(b, f, wrong), nil
@@ -408,7 +410,7 @@ func (o *OBPM[T]) Weights() []float64 {
 	if o.tells == ensemble.Votes {
 		return nil
 	}
-	w := make([]float64, o.Held)
+	w := make([]float64, o.Room)
 	if o.KeepsSum {
 		for j, s := range o.Sum {
 			w[j] = o.scoreOf(s)

@@ -17,6 +17,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var _ learner.Learner[float32] = (*KernelOBPM[float32])(nil)
+
 // Values of OBPMConfig.Removal.
 const (
 	RemoveOldest = "oldest"
@@ -64,11 +66,11 @@ type KernelOBPM[T learner.Float] struct {
 	rule    *ensemble.Stepper[T]
 	bounded bool // errors on kept examples are counted
 	// a: the members' coefficient of the example in slot j is their weight of feature j
-	lanes       *engine.Lanes[T]
-	kept.Set[T]           // coef is S
-	size        []float64 // sum_m a_jm^2 K(x_j, x_j), for norm
-	presented   uint64
-	updates     int64
+	lanes              *engine.Lanes[T]
+	kept.SupportSet[T]           // coef is S
+	size               []float64 // sum_m a_jm^2 K(x_j, x_j), for norm
+	presented          uint64
+	updates            int64
 
 	// The example in work.
 	y       T
@@ -81,7 +83,7 @@ type KernelOBPM[T learner.Float] struct {
 	slot    [1]int32
 	unit    [1]T
 	column  []T
-	count   kept.ErrorCount
+	count   kept.LeaveOneOut
 
 	kept int64 // Env.Kept
 }
@@ -111,9 +113,10 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 func (l *KernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
-	if l.Set, err = kept.NewSupport[T]("obpm", l.cfg.EngineKernel()); err == nil && l.kept > 0 &&
+	if l.SupportSet, err = kept.NewSupport[T]("obpm", l.cfg.EngineKernel()); err == nil &&
+		l.kept > 0 &&
 		l.cfg.Budget > 0 {
-		l.Set.Reserve(l.cfg.Budget, l.bounded)
+		l.SupportSet.Reserve(l.cfg.Budget, l.bounded)
 		l.lanes.Reserve(l.cfg.Budget)
 	}
 	return err
@@ -172,12 +175,12 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 		return c.separateMemory(base, x)
 	}
 	var f learner.Footprint
-	members, n := int64(c.Members), kept.Reserved(c.keeps(), x.Kept, x)
-	kept.KeptFootprint(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
+	members, n := int64(c.Members), kept.TableLength(c.keeps(), x.Kept, x)
+	kept.AddKept(&f, x, "kept examples", n, x.Kept, c.Budget > 0 && c.Removal == RemoveErrors)
 	if n < learner.Any {
 		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
 		f.Add("members' coefficients", learner.Times(n, members), learner.Plus(held,
-			learner.Times(primal.Spare(n), 8+4)))
+			learner.Times(primal.ListRoom(n), 8+4)))
 		f.Moving = learner.Plus(f.Moving, moving)
 		if x.Saved {
 			f.Copies = learner.Plus(f.Copies, learner.Times(n, members, x.Elem))
@@ -185,18 +188,19 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 	}
 	f.Add("members' work space", members, laneWorkBytes(members, engine.WideTile,
 		x.Elem)+learner.Times(members, 2*x.Elem+4))
-	kept.InHand(&f, x, 1)
+	kept.AddCurrent(&f, x, 1)
 	return f
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget.
 func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
 	error) {
-	return kept.FitKept("obpm", bytes, kept.MostKept, x, mean, largest, func(n int) learner.Config {
-		d := *c
-		d.Budget = n
-		return &d
-	})
+	return kept.LargestWithin("obpm", bytes, kept.MaxKept, x, mean, largest,
+		func(n int) learner.Config {
+			d := *c
+			d.Budget = n
+			return &d
+		})
 }
 
 // Learn is Learner.Learn.
@@ -205,7 +209,7 @@ func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 		return err
 	}
 	for i := range b.Len() {
-		rounds[i] = learner.Round{Score: l.See(b, i) / float64(l.cfg.Members)}
+		rounds[i] = learner.Round{Score: l.ScoreExample(b, i) / float64(l.cfg.Members)}
 		l.draws.Mask(l.mask, l.cfg.Members, l.presented)
 		l.presented++
 		seeing := 0
@@ -247,7 +251,7 @@ func (l *KernelOBPM[T]) reserve(n int) {
 // step lets the members that see the example decide on their steps.
 func (l *KernelOBPM[T]) step(seeing int) error {
 	if l.rule.Form.Norm2 {
-		l.norm2 = l.List.Kernel().Self(primal.SumSqInFour(&l.One, 0))
+		l.norm2 = l.List.Kernel().Self(primal.SumSqInFour(&l.Example, 0))
 	}
 	const perLane, turn = 20, 20 // as in OBPM.cost
 	parts := len(l.lanes.Tiles)
@@ -301,7 +305,7 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 	if updates == 0 {
 		return 0, nil
 	}
-	h := l.Digest(y)
+	h := l.HashExample(y)
 	j := l.Find(l.List, l.Hash, h)
 	if j < 0 {
 		more := l.cfg.Budget == 0 || l.List.Len() < l.cfg.Budget
@@ -324,7 +328,7 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 				l.coefs[p][:tile.Width], l.work[p].Mask[:vecmath.MaskWords(tile.Lanes)])
 		}
 	}
-	l.Raise(j, y, float64(y*float64(l.rule.Unit*sum)), math.Inf(1), l.bounded)
+	l.AddCoef(j, y, float64(y*float64(l.rule.Unit*sum)), math.Inf(1), l.bounded)
 	l.measure(j)
 	return int32(updates), nil
 }
@@ -345,7 +349,7 @@ func (l *KernelOBPM[T]) measure(j int) {
 // worst returns the slot to be emptied.
 func (l *KernelOBPM[T]) worst() int {
 	if l.bounded {
-		l.count.Of(l.pool, &l.On, l.Coef)
+		l.count.Run(l.pool, &l.OnKept, l.Coef)
 	}
 	worst := 0
 	for j := 1; j < l.List.Len(); j++ {
@@ -386,7 +390,7 @@ func (l *KernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	}
 	f, wrong := make([]float64, b.Len()), make([]float64, b.Len())
 	for i, y := range b.Y {
-		f[i] = l.See(b, i)
+		f[i] = l.ScoreExample(b, i)
 		for p := range l.lanes.Tiles {
 			tile, w := &l.lanes.Tiles[p], &l.work[p]
 			s, mask := w.S[:tile.Width], w.Mask[:vecmath.MaskWords(tile.Lanes)]
@@ -410,7 +414,7 @@ func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *KernelOBPM[T]) Bytes() int64 {
-	return l.Set.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.size) + 4*int64(cap(l.rows)) +
+	return l.SupportSet.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.size) + 4*int64(cap(l.rows)) +
 		int64(unsafe.Sizeof(*l)) +
 		ensemble.WorkBytes(l.work) + primal.BytesOf(l.column) + int64(cap(l.tallies))*int64(
 		unsafe.Sizeof(ensemble.Tally{}))
@@ -433,7 +437,7 @@ func (l *KernelOBPM[T]) CheckState(s learner.State) error {
 func (l *KernelOBPM[T]) fields(c *learner.Codec) {
 	presented := learner.Count(c, "presented", &l.presented)
 	updates := learner.Count(c, "updates", &l.updates)
-	kept := l.Set.Fields(c, l.cfg.Budget, l.bounded, int64(presented))
+	kept := l.SupportSet.Fields(c, l.cfg.Budget, l.bounded, int64(presented))
 	N, examples := l.cfg.Members, len(kept.Alpha)
 	var members []T
 	if c.Writing() {
@@ -451,7 +455,7 @@ func (l *KernelOBPM[T]) fields(c *learner.Codec) {
 	err := n.reset()
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
-		n.Set.Restore(kept, l.bounded)
+		n.SupportSet.Restore(kept, l.bounded)
 		n.presented, n.updates = presented, updates
 		n.size = make([]float64, examples)
 		n.Wide = slices.Grow(n.Wide[:0], examples)[:examples]

@@ -14,6 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*SeparateOBPM[float32])(nil)
+
 // SeparateOBPM is [OBPM] over a base that has no members' form: N learners of their own, each made
 // with a seed of its own, each given the examples that it is drawn for, in the order in which they
 // come. f is the mean of the members' scores, or with votes the members that score >= 0 minus the
@@ -40,7 +42,7 @@ type SeparateOBPM[T learner.Float] struct {
 	failed    error       // of a member
 
 	own  separateRun[T]                // of Learn
-	runs scratch.Stack[separateRun[T]] // that nobody uses; Learn's is one of them
+	runs scratch.Stack[separateRun[T]] // not in use; Learn's is one of them
 }
 
 // scorer is a learner or a Predictor.
@@ -119,7 +121,7 @@ func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) learn
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 16 + 64
 	run := learner.Times(members, each) + learner.Times(n, (members+63)/64, 8) + learner.Times(n,
 		members, 24)*5/4
-	f.Add("members' work space", members, run+primal.Fixed)
+	f.Add("members' work space", members, run+primal.FixedBytes)
 	f.Moving = learner.Times(one.Moving, members)
 	f.Each = learner.Times(one.Each, members)
 	f.Copied(x, 16, learner.Times(one.Copies, members))
@@ -410,7 +412,7 @@ func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
 // committee is the hypothesis of a [SeparateOBPM]: a Predictor for each member.
 type committee[T learner.Float] struct {
 	primal.OneOutput
-	o  *SeparateOBPM[T] // asks them; has no learners
+	o  *SeparateOBPM[T] // scores by members; has no learners
 	of []memberPredictor[T]
 }
 

@@ -62,9 +62,9 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 	}
 	o.Rule.Fields(c, members)
 	c.Then(func() {
-		o.Held, o.Sum = 0, nil
+		o.Room, o.Sum = 0, nil
 		o.UseLanes(engine.NewLanes[T](n))
-		o.Reach(int(last) + 1)
+		o.GrowTo(int(last) + 1)
 		for i, j := range features {
 			o.Lanes.SetColumn(int(j), members[i*n:(i+1)*n])
 			if o.KeepsSum {
@@ -76,7 +76,7 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 
 // packed returns the features that any member or S has, the members' weights of them, and S.
 func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
-	most := o.Held
+	most := o.Room
 	if o.Lanes != nil {
 		most = o.Lanes.Features()
 	}
@@ -84,7 +84,7 @@ func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
 	members = make([]T, 0, most*o.cfg.Members)
 	sum = make([]float64, 0, most)
 	col := make([]T, o.cfg.Members)
-	for j := range o.Held {
+	for j := range o.Room {
 		any := o.Store().Column(col, j)
 		if !any && (!o.KeepsSum || math.Float64bits(o.Sum[j]) == 0) {
 			continue
@@ -118,11 +118,11 @@ func (p *members[T]) Weights() []float64 {
 	return p.o.Weights()
 }
 
-// Bytes is Predictor.Bytes, with the runs that nobody uses.
+// Bytes is Predictor.Bytes, with the runs that are not in use.
 func (p *members[T]) Bytes() int64 {
 	p.o.Form.RLock()
 	defer p.o.Form.RUnlock()
-	return p.o.MembersBytes() + p.o.Runs.Bytes((*ensemble.MemberRun[T]).Bytes) +
+	return p.o.MembersBytes() + p.o.SpareRuns.Bytes((*ensemble.MemberRun[T]).Bytes) +
 		int64(unsafe.Sizeof(*p.o))
 }
 
@@ -176,7 +176,7 @@ func (o *OBPM[T]) Snapshot() learner.Predictor[T] {
 	if err != nil {
 		panic(err) // it is the State of such a learner
 	}
-	p.o.Reach(o.Held)
+	p.o.GrowTo(o.Room)
 	return p
 }
 

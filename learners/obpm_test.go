@@ -479,12 +479,12 @@ func TestOBPMPool(t *testing.T) {
 				four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
-			if err := four.Own.Run(b, 0, four.tells, ensemble.NoDraws); err != nil {
+			if err := four.LearnRun.Run(b, 0, four.tells, ensemble.NoDraws); err != nil {
 				t.Fatal(err)
 			}
-			if c.Tau >= 0.3 && (!pool.Worth(four.Own.Cost()) || four.Own.Parts < 2) {
+			if c.Tau >= 0.3 && (!pool.Worth(four.LearnRun.Cost()) || four.LearnRun.Parts < 2) {
 				t.Errorf("%s/%s: a run is thought to take %d ns in %d parts, too little for "+
-					"the pool", form, name, four.Own.Cost(), four.Own.Parts)
+					"the pool", form, name, four.LearnRun.Cost(), four.LearnRun.Parts)
 			}
 		}
 	}

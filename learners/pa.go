@@ -9,6 +9,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*PA[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name:    "pa",
@@ -127,7 +129,7 @@ func (p *PA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		// an infinite step would end all learning
 		if a := T(p.cfg.step(loss, sq) * y); sq > 0 && a-a == 0 {
 			p.Add(b, i, a) // Figure 1: update
-			p.Count++
+			p.UpdateCount++
 			rounds[i].Updates = 1
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*Perceptron[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name:    "perceptron",
@@ -77,7 +79,7 @@ func (c *PerceptronConfig) Validate() error {
 
 // Traits is Config.Traits.
 func (c *PerceptronConfig) Traits() learner.Traits {
-	t := margin.MarginTraits()
+	t := margin.Traits()
 	t.Relative, t.Members = c.MarginRel != 0, c.members()
 	return t
 }
@@ -85,7 +87,7 @@ func (c *PerceptronConfig) Traits() learner.Traits {
 // Memory is Config.Memory: one T a feature, and what a cycle takes.
 func (c *PerceptronConfig) Memory(x learner.Extent) learner.Footprint {
 	f := primal.LinearFootprint(x, 0)
-	margin.Cycled(&f, x)
+	margin.AddCycle(&f, x)
 	return f
 }
 
@@ -131,7 +133,7 @@ func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 		rounds[i] = learner.Round{Score: f}
 		if float64(y*f) <= p.cfg.Margin { // Algorithm 1, line 3
 			p.Add(b, i, T(p.cfg.Eta*y)) // line 4
-			p.Count++
+			p.UpdateCount++
 			rounds[i].Updates = 1
 		}
 	}
@@ -141,16 +143,16 @@ func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 // Fit is Fitter.Fit.
 func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	c, _, err := margin.NewCycle("perceptron", b, o, p.W, p.Count)
+	c, _, err := margin.NewCycle("perceptron", b, o, p.W, p.UpdateCount)
 	if err != nil {
 		return learner.FitResult{}, err
 	}
-	c.Fixed(&margin.FixedMargin{Margin: p.cfg.Margin, Eta: p.cfg.Eta}, p.Cut)
+	c.BeginFixed(&margin.FixedMargin{Margin: p.cfg.Margin, Eta: p.cfg.Eta}, p.Cut)
 	res, err := c.Run(ctx)
 	p.Cut = c.Cut
 	p.W = c.Weights(func(float64) float64 { return c.Unit })
-	p.Count += res.Updates
-	res.Counter = p.Count + 1
+	p.UpdateCount += res.Updates
+	res.Counter = p.UpdateCount + 1
 	return res, err
 }
 

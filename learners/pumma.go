@@ -16,6 +16,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var _ learner.Learner[float32] = (*PUMMA[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name:    "pumma",
@@ -185,7 +187,7 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	if !c.Linear() {
-		kept.RowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
+		kept.AddRows(&f, x, x.Elem, x.Examples, 5*8)
 		return f
 	}
 	vectors := int64(7)
@@ -193,9 +195,9 @@ func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
 		vectors = 9
 	}
 	f.Tables(x, "vectors", 8*vectors)
-	f.Add("work space", 1, primal.Fixed)
+	f.Add("work space", 1, primal.FixedBytes)
 	f.Copied(x, 8, learner.Times(x.Features, 3*8))
-	margin.Passed(&f, x)
+	margin.AddPasses(&f, x)
 	return f
 }
 
@@ -475,7 +477,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 		return learner.FitResult{}, err
 	}
 	if !l.cfg.Linear() {
-		r, err := margin.OverRows("pumma", b, o, l.cfg.EngineKernel(), l.pool, &l.Expansion,
+		r, err := margin.FitRows("pumma", b, o, l.cfg.EngineKernel(), l.pool, &l.Expansion,
 			func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
 				return FitPUMMARows(ctx, rows, y, l.cfg, o)
 			})
@@ -486,7 +488,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 		}
 		return r.FitResult, err
 	}
-	if err := margin.CheckFit("pumma", &o, true, true); err != nil {
+	if err := margin.CheckOptions("pumma", &o, true, true); err != nil {
 		return learner.FitResult{}, err
 	}
 	if err := primal.CheckLengths("pumma", b, 8); err != nil {
@@ -504,7 +506,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 	}
 	l.grow(b.Dim)
 	// else other examples may have been learned
-	from, known := margin.PassCut(l.cut, b, &o), l.updates == 0
+	from, known := margin.ResumableCut(l.cut, b, &o), l.updates == 0
 	l.cut = nil
 	c := pummaPasses[T]{l: l, b: b, pos: -1, neg: -1, scale: 1, delta: l.cfg.Delta,
 		bound2: math.Inf(1)}
@@ -532,7 +534,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 			return l.updates != before
 		},
 		Bound: func() float64 { return math.Sqrt(c.bound2) },
-		Least: primal.LeastMargin(primal.Lengths(b, 0)),
+		Least: primal.LeastMargin(primal.SquaredLengths(b, 0)),
 	}
 	if !known {
 		p.Bound = func() float64 { return math.Inf(1) }
@@ -541,7 +543,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 	var r learner.FitResult
 	err := p.Run(ctx, &o, &r)
 	if l.invC == 0 {
-		l.cut = margin.OfData(p.Cut, b, known, map[string]float64{"bound2": c.bound2})
+		l.cut = margin.CompleteCut(p.Cut, b, known, map[string]float64{"bound2": c.bound2})
 	}
 	r.Counter = l.updates + 1
 	c.judge(&r)
@@ -761,7 +763,7 @@ func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 	if err := cfg.Validate(); err != nil {
 		return learner.MarginDual{}, err
 	}
-	if err := margin.CheckFit("pumma", &o, true, true); err != nil {
+	if err := margin.CheckOptions("pumma", &o, true, true); err != nil {
 		return learner.MarginDual{}, err
 	}
 	switch {
@@ -773,7 +775,7 @@ func FitPUMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 			"soft-c, 1/Delta^2: %w", o.Delta, learner.ErrConfig)
 	}
 	// (U), (F)
-	c := margin.MarginRows[T]{Rows: rows, Y: y, Bias: true, Violates: func(m,
+	c := margin.RowSolver[T]{Rows: rows, Y: y, Bias: true, Violates: func(m,
 		delta float64) bool {
 		return m < 1-delta
 	}}

@@ -14,6 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*RFF[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "rff",
@@ -140,8 +142,8 @@ func (c *RFFConfig) ownMemory(x learner.Extent) learner.Footprint {
 	held, moving := engine.FourierBytes(int64(c.D), x.Features, rffExamples(c.D, x.Elem), x.Elem,
 		x.Growing)
 	f.Moving = moving
-	f.Add("frequencies", learner.Times(x.Features, int64(c.D)/2), held+primal.Fixed)
-	f.Add("work space", 1, 16*primal.Spare(x.Longest)*(4+x.Elem))
+	f.Add("frequencies", learner.Times(x.Features, int64(c.D)/2), held+primal.FixedBytes)
+	f.Add("work space", 1, 16*primal.ListRoom(x.Longest)*(4+x.Elem))
 	return f
 }
 

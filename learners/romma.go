@@ -13,6 +13,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*ROMMA[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name:    "romma",
@@ -83,7 +85,7 @@ func (c *ROMMAConfig) Validate() error {
 // Traits is Config.Traits: with a kernel examples are learned by their rows of the whole data set's
 // Gram matrix.
 func (c *ROMMAConfig) Traits() learner.Traits {
-	t := margin.MarginTraits()
+	t := margin.Traits()
 	t.ActiveSet, t.Halving = true, c.Aggressive
 	t.Stream, t.Linear, t.Vector = c.Linear(), c.Linear(), c.Linear()
 	return t
@@ -99,11 +101,11 @@ func (c *ROMMAConfig) Resolve(learner.Facts) (learner.Config, error) {
 func (c *ROMMAConfig) Memory(x learner.Extent) learner.Footprint {
 	if !c.Linear() {
 		var f learner.Footprint
-		kept.RowsFootprint(&f, x, x.Elem, x.Examples, 5*8)
+		kept.AddRows(&f, x, x.Elem, x.Examples, 5*8)
 		return f
 	}
 	f := primal.LinearFootprint(x, 0)
-	margin.Passed(&f, x)
+	margin.AddPasses(&f, x)
 	return f
 }
 
@@ -127,7 +129,7 @@ func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if !r.cfg.Linear() {
 		return fmt.Errorf("romma: with a kernel it %w", learner.ErrBatch)
 	}
-	if err := r.BeginLengths("romma", b, rounds); err != nil {
+	if err := r.BeginBounded("romma", b, rounds); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -137,26 +139,26 @@ func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 }
 
 func (r *ROMMA[T]) learn(b *engine.Block[T], i int) learner.Round {
-	f, y := r.ScoreOf(b, i), float64(b.Y[i])
-	m := r.MarginOf(i, y, f)
+	f, y := r.ScoreExample(b, i), float64(b.Y[i])
+	m := r.ExtendedMargin(i, y, f)
 	if !r.violates(m) { // (1)
 		return learner.Round{Score: f}
 	}
-	X := r.Size(b, i)
+	X := r.SquaredLength(b, i)
 	if X == 0 {
 		return learner.Round{Score: f}
 	}
 	c, d := 0.0, 1/X // (4)
 	XW := float64(X * r.Norm2)
-	if D := XW - float64(m*m); XW > m && D > float64(margin.Parallel[T]()*XW) { // (3)
+	if D := XW - float64(m*m); XW > m && D > float64(margin.ParallelSine2[T]()*XW) { // (3)
 		c, d = (XW-m)/D, float64(r.Norm2*(1-m))/D
 	}
-	if !r.Holds(c, d) {
+	if !r.Representable(c, d) {
 		return learner.Round{Score: f}
 	}
-	r.Stretch(c, b, i, d)
+	r.ScaleAndAdd(c, b, i, d)
 	r.Norm2 = float64(c*r.Norm2) + d // (5)
-	r.Updated()
+	r.CountUpdate()
 	return learner.Round{Score: f, Updates: 1}
 }
 
@@ -170,14 +172,14 @@ func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 		if err := primal.CheckBlock("romma", b, b.Len()); err != nil {
 			return learner.FitResult{}, err
 		}
-		d, err := margin.OverRows("romma", b, o, r.cfg.EngineKernel(), r.pool, &r.dual,
+		d, err := margin.FitRows("romma", b, o, r.cfg.EngineKernel(), r.pool, &r.dual,
 			func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
 				return FitROMMARows(ctx, rows, y, r.cfg, o)
 			})
 		if d.Updates > 0 {
 			r.Norm2 = 1 / float64(d.Bound*d.Bound)
-			r.Count += d.Updates
-			d.Counter = r.Count + 1
+			r.UpdateCount += d.Updates
+			d.Counter = r.UpdateCount + 1
 		}
 		return d.FitResult, err
 	}
@@ -185,7 +187,7 @@ func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 	if r.cfg.Aggressive {
 		goal = func(delta float64) { r.cfg.Delta = delta }
 	}
-	return r.FitPasses(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, goal,
+	return r.FitByPasses(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, goal,
 		func() map[string]float64 {
 			return nil
 		})
@@ -255,7 +257,7 @@ func (r *ROMMA[T]) fields(c *learner.Codec) {
 		r.ScaledLinear.Fields(c)
 		return
 	}
-	learner.Count(c, "updates", &r.Count)
+	learner.Count(c, "updates", &r.UpdateCount)
 	norm2 := c.Scalar("norm2", &r.Norm2)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
 	r.dual.Fields(c, r.cfg.EngineKernel(), r.pool)
@@ -270,7 +272,7 @@ func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 	if err := cfg.Validate(); err != nil {
 		return learner.MarginDual{}, err
 	}
-	if err := margin.CheckFit("romma", &o, true, cfg.Aggressive); err != nil {
+	if err := margin.CheckOptions("romma", &o, true, cfg.Aggressive); err != nil {
 		return learner.MarginDual{}, err
 	}
 	if !(o.Delta >= 0) || math.IsInf(o.Delta, 0) {
@@ -278,11 +280,11 @@ func FitROMMARows[T learner.Float](ctx context.Context, rows engine.RowSource[T]
 			o.Delta, learner.ErrConfig)
 	}
 	// (1)
-	c := margin.MarginRows[T]{Rows: rows, Y: y, Ridge: float64(o.Delta * o.Delta),
+	c := margin.RowSolver[T]{Rows: rows, Y: y, Ridge: float64(o.Delta * o.Delta),
 		Violates: cfg.violates}
 	r, err := c.Fit(ctx, "romma", cfg.Delta, cfg.Aggressive, o)
 	if c.Ridge > 0 && c.Norm2 > 0 {
-		c.Soften(&r.FitResult)
+		c.FillSoftMargin(&r.FitResult)
 	}
 	return r, err
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var _ learner.Learner[float32] = (*SOGP[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "sogp",
@@ -143,24 +145,25 @@ func (c *SOGPConfig) Memory(x learner.Extent) learner.Footprint {
 		stride = (min(2*n, int64(c.Basis)+1)+8)&^7 + 8
 		f.Moving = 2 * 8 * stride * stride
 	}
-	kept.KeptFootprint(&f, x, "basis points", n, x.Kept, false)
+	kept.AddKept(&f, x, "basis points", n, x.Kept, false)
 	f.Add("elements of two matrices", 2*stride*stride, 2*8*stride*stride+6*8*stride)
 	f.Each = 2 * 8 * stride * stride
 	if x.Saved {
 		f.Copies = learner.Plus(f.Copies, 2*8*n*n)
 	}
-	kept.InHand(&f, x, 1)
+	kept.AddCurrent(&f, x, 1)
 	return f
 }
 
 // fitMemory is Traits.FitMemory: it sets Basis.
 func (c *SOGPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
 	error) {
-	return kept.FitKept("sogp", bytes, maxBasis, x, mean, largest, func(n int) learner.Config {
-		d := *c
-		d.Basis = n
-		return &d
-	})
+	return kept.LargestWithin("sogp", bytes, maxBasis, x, mean, largest,
+		func(n int) learner.Config {
+			d := *c
+			d.Basis = n
+			return &d
+		})
 }
 
 // leastNovelty bounds the condition of the basis points' Gram matrix by 1e6. Errors of C and Q grow
@@ -196,7 +199,7 @@ func (l *SOGP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	for i := range b.Len() {
 		l.room(len(l.alpha) + 1)
 		p := l.hypothesis()
-		m, v := p.moments(&l.Hand, l.ck, b, i)
+		m, v := p.moments(&l.CurrentExample, l.ck, b, i)
 		rounds[i] = learner.Round{Score: m}
 		learned, err := l.learn(float64(b.Y[i]), m, v)
 		if err != nil {
@@ -240,7 +243,7 @@ func (l *SOGP[T]) room(n int) {
 func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	s2 := float64(l.cfg.Noise*l.cfg.Noise) + v
 	if !(s2 > 0) || s2-s2 != 0 || m-m != 0 {
-		if l.List.DiagOf(&l.One, 0) != 0 { // else it has no features
+		if l.List.DiagOf(&l.Example, 0) != 0 { // else it has no features
 			l.passed++
 		}
 		return false, nil
@@ -255,13 +258,13 @@ func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	if q == 0 && r == 0 { // it was as sure as numbers are
 		return false, nil
 	}
-	n, own := len(l.alpha), float64(l.List.DiagOf(&l.One, 0))
+	n, own := len(l.alpha), float64(l.List.DiagOf(&l.Example, 0))
 	e, u := l.e[:n+1], l.u[:n+1]
 	vecmath.RowsDot(e[:n], l.Q[:n*l.stride], l.stride, l.Wide)
 	gamma := own - vecmath.Dot(l.Wide, e[:n])
 	copy(u, l.ck[:n])
 	if gamma > float64(l.cfg.Novelty*own) {
-		if err := kept.HasRoom("sogp", l.List, &l.One, l.kept, n < l.cfg.Basis); err != nil {
+		if err := kept.HasRoom("sogp", l.List, &l.Example, l.kept, n < l.cfg.Basis); err != nil {
 			return false, err
 		}
 		l.alpha = append(l.alpha, 0)
@@ -284,12 +287,12 @@ func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	case n > l.cfg.Basis:
 		if j := l.least(); j < n-1 {
 			l.remove(j)
-			l.List.Replace(j, &l.One, 0)
+			l.List.Replace(j, &l.Example, 0)
 		} else {
 			l.remove(j)
 		}
 	case n > l.List.Len():
-		l.List.Append(&l.One, 0, 1)
+		l.List.Append(&l.Example, 0, 1)
 	}
 	return true, nil
 }
@@ -446,12 +449,12 @@ type processSum[T learner.Float] struct {
 
 // moments takes example i of a checked block in hand and returns the mean and the variance of f
 // there. C k is left in ck.
-func (p *processSum[T]) moments(h *kept.Hand[T], ck []float64, b *engine.Block[T],
+func (p *processSum[T]) moments(h *kept.CurrentExample[T], ck []float64, b *engine.Block[T],
 	i int) (m, v float64) {
 	h.Take(p.List, b, i)
 	n := len(p.Coef)
 	vecmath.RowsDot(ck[:n], p.C[:n*p.stride], p.stride, h.Wide)
-	return vecmath.Dot(p.Coef, h.Wide), float64(p.List.DiagOf(&h.One, 0)) +
+	return vecmath.Dot(p.Coef, h.Wide), float64(p.List.DiagOf(&h.Example, 0)) +
 		vecmath.Dot(h.Wide, ck[:n])
 }
 
@@ -462,9 +465,9 @@ func (p *processSum[T]) Proba(b *engine.Block[T], dst []float64) error {
 	}
 	h := p.Spares.Take()
 	defer p.Spares.Give(h)
-	h.Ck = primal.Grown(h.Ck, p.stride)
+	h.CK = primal.Grown(h.CK, p.stride)
 	for i := range b.Len() {
-		m, v := p.moments(h, h.Ck, b, i)
+		m, v := p.moments(h, h.CK, b, i)
 		s2 := float64(p.noise*p.noise) + max(0, v)
 		share := 0.5
 		if m != 0 {
@@ -494,7 +497,7 @@ func (p *processSum[T]) Restored(s learner.State) (learner.Predictor[T], error) 
 }
 
 func (p *processSum[T]) Fields(c *learner.Codec) {
-	n := p.Walk(c)
+	n := p.CountedFields(c)
 	C := []float64{}
 	if c.Writing() {
 		for j := range p.Coef {

@@ -15,6 +15,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/smo"
 )
 
+var _ learner.Learner[float32] = (*SVM[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "svm",
@@ -52,7 +54,7 @@ func init() {
 //
 // Deviations: the solvers stop by the duality gap relative to the objective, not by the violation
 // of the optimality conditions; the bias stands half way between what these conditions allow;
-// without a bias, kernels move one example a step; what shrinking does is told at smo.
+// without a bias, kernels move one example a step; package smo says what shrinking does.
 //
 // Guarantee: FitResult.Converged means that Solution().Gap, computed from a gradient that was taken
 // afresh, is at most Config.Gap. Then the objective is within that share of the optimum. Linear
@@ -126,20 +128,20 @@ func (c *SVMConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	switch {
 	case !c.Linear():
-		kept.RowsFootprint(&f, x, x.Elem, x.Examples, 9*8)
+		kept.AddRows(&f, x, x.Elem, x.Examples, 9*8)
 		return f
 	case !c.NoBias: // on examples in float64
 		if x.Elem == 4 {
 			f.Add("examples in float64", x.Examples, learner.Times(8, learner.Plus(x.NonZeros,
 				x.Examples)))
 		}
-		kept.RowsFootprint(&f, x, 8, 0, 9*8)
+		kept.AddRows(&f, x, 8, 0, 9*8)
 	default:
 		f.Add("dual problem", x.Examples, learner.Times(x.Examples, 4*8))
 	}
 	x.Growing = false
 	f.Tables(x, "weights", 2*8)
-	f.Add("work space", 1, primal.Fixed)
+	f.Add("work space", 1, primal.FixedBytes)
 	f.Copied(x, 8, learner.Times(x.Features, 8))
 	return f
 }
@@ -151,7 +153,7 @@ func (c *SVMConfig) hardMargin(bias bool) learner.Config {
 	return &hard
 }
 
-// SVMSolution tells of the last Fit.
+// SVMSolution says what the last Fit found.
 type SVMSolution struct {
 	Objective float64 // dual objective: a lower bound of the optimum
 	// objective of (w, b): an upper bound; +Inf while a hard margin does not separate
@@ -195,8 +197,8 @@ func (s *SVM[T]) Learn(*engine.Block[T], []learner.Round) error {
 	return fmt.Errorf("svm: %w", learner.ErrBatch)
 }
 
-func (s *SVM[T]) problem() smo.SvmProblem {
-	p := smo.SvmProblem{Upper: math.Inf(1), Bias: !s.cfg.NoBias}
+func (s *SVM[T]) problem() smo.Problem {
+	p := smo.Problem{Upper: math.Inf(1), Bias: !s.cfg.NoBias}
 	switch {
 	case s.cfg.C == 0:
 	case s.cfg.Norm == 1:
@@ -209,7 +211,7 @@ func (s *SVM[T]) problem() smo.SvmProblem {
 
 // Fit is Fitter.Fit. It starts anew every time. An update is a step: of a pair, or of one example.
 // Of FitOptions, MaxUpdates limits the steps (0: 10 million or 1000 an example, whichever is more),
-// GramBytes the memory for kernel values, and Observe is told now and then, Violators being the
+// GramBytes the memory for kernel values, and Observe is called now and then, Violators being the
 // examples whose optimality condition is off by more than 0.001. When ctx ends or there is no hard
 // margin, the state is unchanged.
 func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
@@ -217,7 +219,7 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	if err := primal.CheckBlock("svm", b, b.Len()); err != nil {
 		return learner.FitResult{}, err
 	}
-	if err := margin.CheckFit("svm", &o, false, false); err != nil {
+	if err := margin.CheckOptions("svm", &o, false, false); err != nil {
 		return learner.FitResult{}, err
 	}
 	n := b.Len()
@@ -238,10 +240,10 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	}
 	p := s.problem()
 	var beta, w []float64 // beta = y alpha
-	var v smo.SvmValue
+	var v smo.Value
 	var steps int64
 	if s.cfg.Linear() && s.cfg.NoBias {
-		d := smo.NewDCD(b, p, s.seed)
+		d := smo.NewCoordinateSolver(b, p, s.seed)
 		d.Observe = o.Observe
 		var err error
 		if v, steps, err = d.Solve(ctx, s.cfg.Gap, limit); err != nil {
@@ -279,7 +281,7 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 		}
 	}
 	if w == nil {
-		if err := s.Expansion.Keep("svm", b, beta, s.cfg.EngineKernel(), s.pool); err != nil {
+		if err := s.Expansion.SetSupport("svm", b, beta, s.cfg.EngineKernel(), s.pool); err != nil {
 			return learner.FitResult{}, err
 		}
 	}
@@ -292,15 +294,15 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 
 // solveRows solves over the kernel rows of b, of which bytes are kept.
 func solveRows[R learner.Float](ctx context.Context, b *engine.Block[R], y []float64,
-	p smo.SvmProblem, c *SVMConfig, pool *engine.Pool,
-	bytes, limit int64, observe func(learner.FitStatus)) (beta []float64, v smo.SvmValue,
+	p smo.Problem, c *SVMConfig, pool *engine.Pool,
+	bytes, limit int64, observe func(learner.FitStatus)) (beta []float64, v smo.Value,
 	steps int64, err error) {
 	list, err := engine.NewPoints[R](c.EngineKernel())
 	if err != nil {
 		return nil, v, 0, fmt.Errorf("svm: %w", err)
 	}
 	list.Append(b, 0, b.Len())
-	m := smo.NewSMO(engine.NewRows(list, max(0, bytes), b.Len(), pool), y, p)
+	m := smo.NewPairSolver(engine.NewRows(list, max(0, bytes), b.Len(), pool), y, p)
 	m.Observe = observe
 	v, steps, err = m.Solve(ctx, c.Gap, limit)
 	return m.Beta, v, steps, err
@@ -322,7 +324,7 @@ func widened[T learner.Float](b *engine.Block[T]) *engine.Block[float64] {
 		Val: wide(b.Val), X: wide(b.X), Stride: b.Stride}
 }
 
-func solutionOf(p smo.SvmProblem, v *smo.SvmValue, beta []float64, steps int64) SVMSolution {
+func solutionOf(p smo.Problem, v *smo.Value, beta []float64, steps int64) SVMSolution {
 	r := SVMSolution{Objective: v.Dual, Primal: v.Primal, Gap: v.Gap(), Margin: v.Margin(p),
 		Bias: v.Bias, SumAlpha: v.Sum,
 		Iterations: steps, Converged: v.Converged}

@@ -68,8 +68,8 @@ func poly(gamma, coef0 float64, degree int) func(a, b []float64) float64 {
 }
 
 // problem is svmProblem of a norm and a C, 0 for a hard margin.
-func problem(norm int, c float64, bias bool) smo.SvmProblem {
-	p := smo.SvmProblem{Upper: math.Inf(1), Bias: bias}
+func problem(norm int, c float64, bias bool) smo.Problem {
+	p := smo.Problem{Upper: math.Inf(1), Bias: bias}
 	if c > 0 {
 		if norm == 1 {
 			p.Upper = c
@@ -95,7 +95,7 @@ func TestSVMByHand(t *testing.T) {
 		name string
 		x    [][]float64
 		y    []float64
-		p    smo.SvmProblem
+		p    smo.Problem
 		want result
 		beta []float64
 	}{
@@ -124,7 +124,7 @@ func TestSVMByHand(t *testing.T) {
 			4, 0}, []float64{2, -2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := smo.NewSMO[float64](gramOf[float64](c.x, plainDot), c.y, c.p)
+			s := smo.NewPairSolver[float64](gramOf[float64](c.x, plainDot), c.y, c.p)
 			v, _, err := s.Solve(context.Background(), 1e-12, 1e6)
 			if err != nil {
 				t.Fatal(err)
@@ -142,7 +142,7 @@ func TestSVMByHand(t *testing.T) {
 			if c.p.Bias {
 				return
 			}
-			d := smo.NewDCD(denseBlock(c.x, c.y), c.p, 1)
+			d := smo.NewCoordinateSolver(denseBlock(c.x, c.y), c.p, 1)
 			if v, _, err = d.Solve(context.Background(), 1e-12, 1e6); err != nil || !v.Converged ||
 				!(math.Abs(v.Dual-c.want.dual) <= 1e-9) {
 				t.Errorf("coordinate descent: %+v, %v", v, err)
@@ -180,14 +180,15 @@ func TestSVMNotSeparable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := problem(1, 0, c.bias)
-			_, steps, err := smo.NewSMO[float64](gramOf[float64](c.x, plainDot), c.y,
+			_, steps, err := smo.NewPairSolver[float64](gramOf[float64](c.x, plainDot), c.y,
 				p).Solve(context.Background(), 1e-6, 1e7)
 			if !errors.Is(err, learner.ErrNotSeparable) {
 				t.Errorf("pairs: %v", err)
 			}
 			t.Logf("%d steps: %v", steps, err)
 			if !c.bias {
-				_, steps, err := smo.NewDCD(denseBlock(c.x, c.y), p, 1).Solve(context.Background(),
+				_, steps, err := smo.NewCoordinateSolver(denseBlock(c.x, c.y), p,
+					1).Solve(context.Background(),
 					1e-6, 1e7)
 				if !errors.Is(err, learner.ErrNotSeparable) {
 					t.Errorf("coordinate descent: %v", err)
@@ -292,14 +293,14 @@ func TestSVMOptimal(t *testing.T) {
 		kernel := map[string]func(a, b []float64) float64{"linear": plainDot, "rbf": rbf(0.7),
 			"poly": poly(0.5, 1, 2)}[k]
 		g := gramOf[float64](x, kernel)
-		s := smo.NewSMO(g, y, p)
+		s := smo.NewPairSolver(g, y, p)
 		v, _, err := s.Solve(context.Background(), 1e-9, 1e7)
 		if err != nil || !v.Converged {
 			t.Fatalf("%+v, %v", v, err)
 		}
 		optimal(t, g, y, p, s.Beta, v.Bias, v.Primal)
 		if k == "linear" && !p.Bias {
-			d := smo.NewDCD(denseBlock(x, y), p, 7)
+			d := smo.NewCoordinateSolver(denseBlock(x, y), p, 7)
 			v, _, err := d.Solve(context.Background(), 1e-9, 1e7)
 			if err != nil || !v.Converged {
 				t.Fatalf("coordinate descent: %+v, %v", v, err)
@@ -313,7 +314,7 @@ func TestSVMOptimal(t *testing.T) {
 	})
 }
 
-func optimal(t *rapid.T, g *gram[float64], y []float64, p smo.SvmProblem, beta []float64, bias,
+func optimal(t *rapid.T, g *gram[float64], y []float64, p smo.Problem, beta []float64, bias,
 	objective float64) {
 	t.Helper()
 	// of margins: a gap of 1e-9 leaves w within its root, times lengths of up to 10 and C = 30
@@ -396,7 +397,7 @@ func testSVMExpansion[T learner.Float](t *testing.T, tol float64) {
 						}
 					}
 					for j, c := range s.Coef {
-						idx, val := s.Sv.Sparse(j)
+						idx, val := s.SupportVectors.Sparse(j)
 						z := make([]float64, b.Dim)
 						for k, v := range val {
 							z[idx[k]] = float64(v)

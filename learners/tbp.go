@@ -12,6 +12,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*TBP[float32])(nil)
+
 func init() {
 	learner.Register(learner.Entry{
 		Name: "tbp",
@@ -70,7 +72,7 @@ func init() {
 type TBP[T learner.Float] struct {
 	cfg  TBPConfig
 	pool *engine.Pool
-	kept.Set[T]
+	kept.SupportSet[T]
 	seen, updates int64
 
 	q      *engine.Points[T] // error cache; nil for sv
@@ -78,11 +80,11 @@ type TBP[T learner.Float] struct {
 	qplace map[uint64]int32 // all: place of a hash, the first one
 	flips  []int64          // of the predicted label, for flips
 	since  []int64
-	cache  kept.Evaluated
+	cache  kept.ErrorSet
 	before []bool // y f > 0 before the update
 	qrow   []T
 	qwide  []float64
-	count  kept.ErrorCount
+	count  kept.LeaveOneOut
 
 	kept, cached int64 // Env.Kept: of the support, of the error cache
 }
@@ -147,37 +149,39 @@ func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	p, q := int64(c.Budget), int64(c.ErrorSize)
 	room, cached := c.share(x.Kept)
-	kept.KeptFootprint(&f, x, "kept examples", p, room, true)
+	kept.AddKept(&f, x, "kept examples", p, room, true)
 	if c.ErrorCache == "all" {
 		q = learner.Any
 	}
 	if c.ErrorCache != "sv" {
-		kept.KeptFootprint(&f, x, "error cache", q, cached, false)
-		p, q = kept.Reserved(p, cached, x), kept.Reserved(q, cached, x)
+		kept.AddKept(&f, x, "error cache", q, cached, false)
+		p, q = kept.TableLength(p, cached, x), kept.TableLength(q, cached, x)
 		list := q
 		if cached == 0 {
-			list = primal.Spare(q)
+			list = primal.ListRoom(q)
 		}
 		if q < learner.Any {
 			// Places of hashes, flips and times are lists that grow; a map of hashes has up to 40
 			// bytes a place.
-			lists := learner.Times(primal.Spare(q), 16+3*8+1+40) + 24*primal.Spare(p)
+			lists := learner.Times(primal.ListRoom(q), 16+3*8+1+40) + 24*primal.ListRoom(p)
 			f.Add("kernel values of it", learner.Times(p, q), learner.Plus(learner.Times(p, list,
 				8), lists))
 		}
 	}
-	kept.InHand(&f, x, 2)
+	kept.AddCurrent(&f, x, 2)
 	return f
 }
 
 // fitMemory is Traits.FitMemory: it sets Budget and ErrorSize.
 func (c *TBPConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int64) (learner.Config,
 	error) {
-	return kept.FitKept("tbp", bytes, kept.MostKept, x, mean, largest, func(n int) learner.Config {
-		d := *c
-		d.Budget, d.ErrorSize = n, max(1, int(float64(n)*float64(c.ErrorSize)/float64(c.Budget)))
-		return &d
-	})
+	return kept.LargestWithin("tbp", bytes, kept.MaxKept, x, mean, largest,
+		func(n int) learner.Config {
+			d := *c
+			d.Budget, d.ErrorSize = n, max(1, int(float64(n)*float64(c.ErrorSize)/float64(
+				c.Budget)))
+			return &d
+		})
 }
 
 // share splits the room for kept features between kept examples and error cache.
@@ -201,11 +205,11 @@ func newTBP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 
 // reset makes the learner a new one.
 func (l *TBP[T]) reset() (err error) {
-	if l.Set, err = kept.NewSupport[T]("tbp", l.cfg.EngineKernel()); err != nil {
+	if l.SupportSet, err = kept.NewSupport[T]("tbp", l.cfg.EngineKernel()); err != nil {
 		return err
 	}
 	l.seen, l.updates, l.q, l.qplace = 0, 0, nil, nil
-	l.qhash, l.flips, l.since, l.cache = nil, nil, nil, kept.Evaluated{}
+	l.qhash, l.flips, l.since, l.cache = nil, nil, nil, kept.ErrorSet{}
 	if l.kept > 0 {
 		l.Reserve(l.cfg.Budget, true)
 	}
@@ -228,13 +232,13 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		return err
 	}
 	for i := range b.Len() {
-		f, y := l.See(b, i), float64(b.Y[i])
+		f, y := l.ScoreExample(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		l.seen++
 		wrong := float64(y*f) <= l.cfg.Beta // (U)
 		if wrong || l.cfg.ErrorCache == "all" || l.cfg.ErrorCache == "random" &&
 			l.q.Len() < l.cfg.ErrorSize {
-			h := l.Digest(y)
+			h := l.HashExample(y)
 			if err := l.haveRoom(h, wrong); err != nil {
 				l.seen--
 				return err
@@ -289,7 +293,7 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 		return
 	}
 	if k == l.q.Len() {
-		l.q.Append(&l.One, 0, 1)
+		l.q.Append(&l.Example, 0, 1)
 		l.qhash, l.flips, l.since, l.before = append(l.qhash, h), append(l.flips, 0),
 			append(l.since, l.seen), append(l.before, false)
 		if l.qplace != nil {
@@ -298,10 +302,10 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 			}
 		}
 	} else {
-		l.q.Replace(k, &l.One, 0)
+		l.q.Replace(k, &l.Example, 0)
 		l.qhash[k], l.flips[k], l.since[k] = h, 0, l.seen
 	}
-	l.cache.Point(k, y, l.F, l.Wide)
+	l.cache.SetPoint(k, y, l.CurrentScore, l.Wide)
 }
 
 // stale returns the example of the error cache to drop: figure 5. The oldest of equals.
@@ -326,7 +330,7 @@ func (l *TBP[T]) stale() int {
 func (l *TBP[T]) update(y float64, h uint64) {
 	flips := l.cfg.ErrorCache == "flips"
 	if flips {
-		for k, m := range l.cache.M {
+		for k, m := range l.cache.Margins {
 			l.before[k] = float64(l.cache.Y[k]*m) > 0
 		}
 	}
@@ -336,7 +340,7 @@ func (l *TBP[T]) update(y float64, h uint64) {
 		if j = l.List.Len(); j == l.cfg.Budget { // (1)
 			j = l.best()
 			if l.q != nil {
-				l.cache.Step(j, -l.Coef[j])
+				l.cache.Follow(j, -l.Coef[j])
 			}
 			l.Remove(j, true)
 			first = l.cfg.Budget == 1
@@ -351,12 +355,12 @@ func (l *TBP[T]) update(y float64, h uint64) {
 		most = l.cfg.C
 	}
 	before := l.Coef[j]
-	l.Raise(j, y, l.cfg.step(float64(y*l.F), l.Wide[j], first), most, true) // (3), (4)
+	l.AddCoef(j, y, l.cfg.step(float64(y*l.CurrentScore), l.Wide[j], first), most, true) // (3), (4)
 	if l.q != nil {
-		l.cache.Step(j, l.Coef[j]-before)
+		l.cache.Follow(j, l.Coef[j]-before)
 	}
 	if flips {
-		for k, m := range l.cache.M {
+		for k, m := range l.cache.Margins {
 			if float64(l.cache.Y[k]*m) > 0 != l.before[k] {
 				l.flips[k]++
 			}
@@ -368,22 +372,22 @@ func (l *TBP[T]) update(y float64, h uint64) {
 // errorRow takes the kernel values of the example in hand, kept in slot j, and the error cache.
 func (l *TBP[T]) errorRow(j int) {
 	l.qrow, l.qwide = l.Values(l.q, l.qrow, l.qwide)
-	l.cache.Kept(j, l.qwide)
+	l.cache.SetRow(j, l.qwide)
 }
 
 // best returns the example to remove, (1a).
 func (l *TBP[T]) best() int {
 	e := &l.cache
 	if l.q == nil {
-		e = &l.On
+		e = &l.OnKept
 	}
-	l.count.Of(l.pool, e, l.Coef)
+	l.count.Run(l.pool, e, l.Coef)
 	best := 0
 	for j := 1; j < len(l.Coef); j++ {
 		a, b := l.count.Errors[j], l.count.Errors[best]
 		older := l.Born[j] < l.Born[best]
 		if a == b && l.cfg.Ties == "margin" {
-			if m, most := l.Left(j), l.Left(best); m != most {
+			if m, most := l.MarginWithout(j), l.MarginWithout(best); m != most {
 				older = m > most
 			}
 		}
@@ -414,7 +418,7 @@ func (l *TBP[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *TBP[T]) Bytes() int64 {
-	n := l.Set.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) +
+	n := l.SupportSet.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) +
 		int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide)
 	if l.q != nil {
 		n += l.q.Bytes()
@@ -434,7 +438,7 @@ func (l *TBP[T]) CheckState(s learner.State) error { return learner.CheckState("
 func (l *TBP[T]) fields(c *learner.Codec) {
 	seen := learner.Count(c, "seen", &l.seen)
 	updates := learner.Count(c, "updates", &l.updates)
-	kept := l.Set.Fields(c, l.cfg.Budget, true, seen)
+	kept := l.SupportSet.Fields(c, l.cfg.Budget, true, seen)
 	var cache errorCache[T]
 	if l.q != nil {
 		cache = l.cacheFields(c, seen)
@@ -450,7 +454,7 @@ func (l *TBP[T]) fields(c *learner.Codec) {
 		if n.q != nil {
 			n.restoreCache(&cache)
 		}
-		n.Set.Restore(kept, true)
+		n.SupportSet.Restore(kept, true)
 		if n.q != nil {
 			n.restoreRows()
 		}
@@ -469,7 +473,7 @@ type errorCache[T learner.Float] struct {
 // cacheFields walks the error cache, and returns what is read.
 func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 	if c.Writing() {
-		k = errorCache[T]{y: kept.Signs(l.cache.Y), m: slices.Clone(l.cache.M),
+		k = errorCache[T]{y: kept.Signs(l.cache.Y), m: slices.Clone(l.cache.Margins),
 			flips: slices.Clone(l.flips), since: slices.Clone(l.since)}
 	}
 	k.y = learner.View(c, "cache_y", k.y)
@@ -504,13 +508,13 @@ func (l *TBP[T]) cacheFields(c *learner.Codec, seen int64) (k errorCache[T]) {
 func (l *TBP[T]) restoreCache(c *errorCache[T]) {
 	for k, y := range c.y {
 		idx, val := c.examples.Sparse(k)
-		l.Hold(idx, val)
-		h := l.Digest(float64(y))
+		l.SetExample(idx, val)
+		h := l.HashExample(float64(y))
 		l.qhash = append(l.qhash, h)
 		if _, taken := l.qplace[h]; !taken && l.qplace != nil {
 			l.qplace[h] = int32(k)
 		}
-		l.cache.Y, l.cache.M = append(l.cache.Y, float64(y)), append(l.cache.M, c.m[k])
+		l.cache.Y, l.cache.Margins = append(l.cache.Y, float64(y)), append(l.cache.Margins, c.m[k])
 	}
 	l.q.Append(&c.examples, 0, c.examples.Len())
 	l.flips, l.since, l.before = slices.Clone(c.flips), slices.Clone(c.since),
@@ -523,13 +527,13 @@ func (l *TBP[T]) restoreRows() {
 	row := make([]T, l.List.Len())
 	for j := range l.List.Len() {
 		l.Idx, l.Val = l.List.NonZeros(l.Idx[:0], l.Val[:0], j)
-		l.Hold(l.Idx, l.Val)
+		l.SetExample(l.Idx, l.Val)
 		l.errorRow(j)
 	}
 	for k := range l.q.Len() {
 		l.Idx, l.Val = l.q.NonZeros(l.Idx[:0], l.Val[:0], k)
-		l.Hold(l.Idx, l.Val)
-		l.List.RowOf(row, &l.One, 0, 0, len(row))
+		l.SetExample(l.Idx, l.Val)
+		l.List.RowOf(row, &l.Example, 0, 0, len(row))
 		for j, v := range row {
 			if l.Born[j] < l.since[k] {
 				l.cache.Rows[j][k] = float64(l.cache.Y[k] * float64(v))

@@ -130,7 +130,7 @@ func virtualFootprint(x learner.Extent, buffer, pairs int64) learner.Footprint {
 	n := buffer + 1
 	f := gauss.PosteriorFootprint(x, n)
 	if pairs > 0 {
-		f.Add("angles of points", n*n, 8*n*n+24*primal.Spare(min(pairs, n*(n-1)/2)))
+		f.Add("angles of points", n*n, 8*n*n+24*primal.ListRoom(min(pairs, n*(n-1)/2)))
 	}
 	return f
 }
@@ -166,7 +166,7 @@ func (v *VVM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	}
 	for i := range b.Len() {
 		rounds[i] = learner.Round{Score: primal.DotMixed(b, i, v.p.M)}
-		primal.Signed(b, i, float64(b.Y[i]), v.p.X[v.p.K])
+		primal.SetSigned(b, i, float64(b.Y[i]), v.p.X[v.p.K])
 		if !v.p.Add() {
 			continue
 		}

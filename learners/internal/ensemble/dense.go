@@ -15,17 +15,17 @@ func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int, first uint64) {
 	r.take(b, lo, lo+n)
 	r.draw(first)
 	if first != NoDraws {
-		r.O.dense.Grow(b.Dim)
+		r.Owner.dense.Grow(b.Dim)
 	}
 	// sees[m*groups + g], bit i: member m sees example 64*g + i.
 	const groups = RunRows / 64
-	r.sees = slices.Grow(r.sees[:0], 64*r.O.words*groups)[:64*r.O.words*groups]
+	r.sees = slices.Grow(r.sees[:0], 64*r.Owner.words*groups)[:64*r.Owner.words*groups]
 	var t [64]uint64
 	for g := range groups {
-		for w := range r.O.words {
+		for w := range r.Owner.words {
 			clear(t[:])
 			for i := range min(64, max(0, n-64*g)) {
-				t[i] = r.mask[(64*g+i)*r.O.words+w]
+				t[i] = r.mask[(64*g+i)*r.Owner.words+w]
 			}
 			engine.Transpose64(&t)
 			for l, bits := range t {
@@ -40,8 +40,8 @@ func (r *MemberRun[T]) densePart(p int) {
 	n := r.B.Len()
 	w, tallies := &r.work[p], r.tallies[p*n:][:n]
 	clear(tallies)
-	for m := p * DenseGroup; m < min((p+1)*DenseGroup, r.O.members); m++ {
-		row := r.O.dense.Row(m)
+	for m := p * DenseGroup; m < min((p+1)*DenseGroup, r.Owner.members); m++ {
+		row := r.Owner.dense.Row(m)
 		row = row[:min(len(row), r.B.Dim)]
 		for g, sees := range r.sees[m*RunRows/64:][:RunRows/64] {
 			todo := sees
@@ -62,7 +62,7 @@ func (r *MemberRun[T]) densePart(p int) {
 // denseStep scores example i by member m, whose weights are row, tallies that, and steps the member
 // if it sees the example.
 func (r *MemberRun[T]) denseStep(t *Tally, w *LaneWork[T], m int, row []T, i int, sees bool) {
-	rule, s, x, y := r.O.Stepper, w.S[:1], r.B.Row(i), r.B.Y[i]
+	rule, s, x, y := r.Owner.Stepper, w.S[:1], r.B.Row(i), r.B.Y[i]
 	s[0] = vecmath.Dot(row, x[:len(row)])
 	switch {
 	case r.tallied == Nothing:
@@ -83,7 +83,7 @@ func (r *MemberRun[T]) denseStep(t *Tally, w *LaneWork[T], m int, row []T, i int
 	}
 	var norm2 float64
 	if rule.Form.Norm2 {
-		norm2 = r.Norms[i]
+		norm2 = r.SquaredLengths[i]
 	}
 	w.Mask[0] = 1
 	if u, c := rule.Step(t, w.Mask[:1], m, s, y, norm2, w.Coef[:1]); u != 0 {

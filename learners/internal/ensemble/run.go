@@ -15,28 +15,28 @@ import (
 // MemberRun is a run of examples in work: all members go through them. It is the [engine.Job] of
 // that, and scratch.
 type MemberRun[T learner.Float] struct {
-	O       *Ensemble[T]
-	tallied Tallied // of all members
+	Owner   *Ensemble[T]
+	tallied TallyKind // of all members
 
-	B       engine.Block[T]
-	none    []T      // labels of those that have none
-	mask    []uint64 // [example][word]: who sees it
-	sees    []uint64 // dense: [member][word of 64 examples], the transpose
-	rows    []int32  // sparse: rows of the non-zeros, from the run's first
-	Norms   []float64
-	Parts   int
-	tallies []Tally // [part][example]
-	work    []LaneWork[T]
+	B              engine.Block[T]
+	none           []T      // labels of those that have none
+	mask           []uint64 // [example][word]: who sees it
+	sees           []uint64 // dense: [member][word of 64 examples], the transpose
+	rows           []int32  // sparse: rows of the non-zeros, from the run's first
+	SquaredLengths []float64
+	Parts          int
+	tallies        []Tally // [part][example]
+	work           []LaneWork[T]
 }
 
-// Tallied is what is tallied of the members' scores of an example.
-type Tallied int
+// TallyKind is what is tallied of the members' scores of an example.
+type TallyKind int
 
 const (
-	Nothing   Tallied = iota // S gives f: members that don't see an example need not score it
-	Scores                   // their sum
-	Votes                    // how many are >= 0
-	WrongOnes                // how many are wrong about the label, or score 0
+	Nothing   TallyKind = iota // S gives f: members that don't see an example need not score it
+	Scores                     // their sum
+	Votes                      // how many are >= 0
+	WrongOnes                  // how many are wrong about the label, or score 0
 )
 
 // Tally is what the members of one part did on one example. Sums are per word of a mask, and words
@@ -59,9 +59,9 @@ type LaneWork[T learner.Float] struct {
 
 // room makes scratch for the parts of the form that the members are in.
 func (r *MemberRun[T]) room() {
-	parts, lanes := r.O.words, engine.WideTile
-	if r.O.dense != nil {
-		parts, lanes = (r.O.members+DenseGroup-1)/DenseGroup, 1
+	parts, lanes := r.Owner.words, engine.WideTile
+	if r.Owner.dense != nil {
+		parts, lanes = (r.Owner.members+DenseGroup-1)/DenseGroup, 1
 	}
 	if len(r.work) != parts || len(r.work[0].S) != lanes {
 		r.work = NewLaneWork[T](parts, lanes)
@@ -81,20 +81,20 @@ func NewLaneWork[T learner.Float](parts, lanes int) []LaneWork[T] {
 	return work
 }
 
-// Ask sets dst to what is tallied of the members' scores of b's examples.
-func (o *Ensemble[T]) Ask(b *engine.Block[T], dst []float64, what Tallied) error {
+// TallyMembers sets dst to what is tallied of the members' scores of b's examples.
+func (o *Ensemble[T]) TallyMembers(b *engine.Block[T], dst []float64, what TallyKind) error {
 	o.Form.RLock()
-	if o.suits(b) {
+	if o.inFormOf(b) {
 		defer o.Form.RUnlock()
 	} else {
 		o.Form.RUnlock()
 		o.Form.Lock()
 		defer o.Form.Unlock()
-		o.Suit(b)
+		o.UseFormOf(b)
 	}
-	r := o.Runs.Take()
-	defer o.Runs.Give(r)
-	r.O = o
+	r := o.SpareRuns.Take()
+	defer o.SpareRuns.Give(r)
+	r.Owner = o
 	for lo := 0; lo < b.Len(); lo += r.B.Len() {
 		if err := r.Run(b, lo, what, NoDraws); err != nil {
 			return err
@@ -123,8 +123,8 @@ const NoDraws = math.MaxUint64
 
 // Run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go
 // through them; what they did is in r.tallies. first is the number of example lo for the draws;
-// with noDraws nobody sees an example.
-func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Tallied, first uint64) error {
+// with NoDraws no member sees an example.
+func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what TallyKind, first uint64) error {
 	r.tallied = what
 	r.room()
 	if b.Dense() {
@@ -135,11 +135,11 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Tallied, first uint6
 	n := r.B.Len()
 	r.Parts = len(r.work)
 	if !b.Dense() {
-		r.Parts = len(r.O.Lanes.Tiles) // after rows were added
+		r.Parts = len(r.Owner.Lanes.Tiles) // after rows were added
 	}
 	r.tallies = slices.Grow(r.tallies[:0], r.Parts*n)[:r.Parts*n]
-	if r.O.Pool.Worth(r.Cost()) {
-		return r.O.Pool.Run(context.Background(), r.Parts, r)
+	if r.Owner.Pool.Worth(r.Cost()) {
+		return r.Owner.Pool.Run(context.Background(), r.Parts, r)
 	}
 	for p := range r.Parts {
 		r.Part(p)
@@ -153,29 +153,29 @@ func (r *MemberRun[T]) Cost() int {
 	const perLane, perProduct, turn = 20, 12, 20
 	n := r.B.Len()
 	if r.B.Dense() {
-		members := r.O.members
+		members := r.Owner.members
 		if r.tallied == Nothing {
-			members = int(float64(members)*r.O.tau) + 1
+			members = int(float64(members)*r.Owner.tau) + 1
 		}
 		return n * members * (r.B.Dim/perProduct + turn)
 	}
-	return len(r.rows)*r.O.members/perLane + n*r.Parts*turn
+	return len(r.rows)*r.Owner.members/perLane + n*r.Parts*turn
 }
 
 // draw fills in who sees the examples of r.b and, where they are needed, the examples' squared
 // lengths.
 func (r *MemberRun[T]) draw(first uint64) {
 	n := r.B.Len()
-	r.mask = slices.Grow(r.mask[:0], n*r.O.words)[:n*r.O.words]
+	r.mask = slices.Grow(r.mask[:0], n*r.Owner.words)[:n*r.Owner.words]
 	if first == NoDraws {
 		clear(r.mask)
 		return
 	}
-	r.O.Draws.Masks(r.mask, r.O.members, first)
-	if r.O.Lengths {
-		r.Norms = slices.Grow(r.Norms[:0], n)[:n]
+	r.Owner.Draws.Masks(r.mask, r.Owner.members, first)
+	if r.Owner.Lengths {
+		r.SquaredLengths = slices.Grow(r.SquaredLengths[:0], n)[:n]
 		for e := range n {
-			r.Norms[e] = primal.SumSqInFour(&r.B, e)
+			r.SquaredLengths[e] = primal.SumSqInFour(&r.B, e)
 		}
 	}
 }
@@ -234,6 +234,6 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 
 // Bytes returns the memory of a run's scratch.
 func (r *MemberRun[T]) Bytes() int64 {
-	n := primal.BytesOf(r.Norms) + 4*int64(cap(r.rows)) + 8*int64(cap(r.mask)+cap(r.sees))
+	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.rows)) + 8*int64(cap(r.mask)+cap(r.sees))
 	return n + int64(cap(r.tallies))*int64(unsafe.Sizeof(Tally{})) + WorkBytes(r.work)
 }

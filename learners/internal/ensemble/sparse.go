@@ -15,7 +15,7 @@ import (
 const ActiveMembers = 4
 
 func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
-	most := min(b.Len()-lo, RunExamples, max(1, RunTallies/r.O.words))
+	most := min(b.Len()-lo, RunExamples, max(1, RunTallies/r.Owner.words))
 	n := 1
 	for n < most && b.Ptr[lo+n+1]-b.Ptr[lo] <= RunNonZeros {
 		n++
@@ -24,21 +24,21 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
 	r.draw(first)
 	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
 	if first != NoDraws {
-		r.rows = r.O.Lanes.Rows(r.rows[:0], idx)
+		r.rows = r.Owner.Lanes.Rows(r.rows[:0], idx)
 	} else {
-		r.rows = r.O.Lanes.Find(r.rows[:0], idx)
+		r.rows = r.Owner.Lanes.Find(r.rows[:0], idx)
 	}
 }
 
 // sparsePart lets the members of tile p go through the examples of r.b.
 func (r *MemberRun[T]) sparsePart(p int) {
 	n := r.B.Len()
-	tile, w, tallies := &r.O.Lanes.Tiles[p], &r.work[p], r.tallies[p*n:][:n]
+	tile, w, tallies := &r.Owner.Lanes.Tiles[p], &r.work[p], r.tallies[p*n:][:n]
 	s := w.S[:tile.Width]
 	words := vecmath.MaskWords(tile.Lanes)
 	seen, mask := r.mask[tile.Lo/64:], w.Mask[:words]
 	ptr, rows, val, base := r.B.Ptr[:n+1], r.rows, r.B.Val[r.B.Ptr[0]:], r.B.Ptr[0]
-	stride, rule := r.O.words, r.O.Stepper
+	stride, rule := r.Owner.words, r.Owner.Stepper
 	short := rule.fixed && r.tallied == Nothing // the usual case takes fewer calls
 	few := r.few()
 	for e, y := range r.B.Y[:n] {
@@ -81,9 +81,9 @@ func (r *MemberRun[T]) few() int {
 	switch {
 	case r.tallied != Nothing:
 		return -1 // all scores are needed
-	case r.O.Path == PathLanes:
+	case r.Owner.Path == PathLanes:
 		return 0
-	case r.O.Path == PathActive:
+	case r.Owner.Path == PathActive:
 		return engine.WideTile
 	}
 	return ActiveMembers
@@ -131,11 +131,11 @@ func (r *MemberRun[T]) step(t *Tally, tile *engine.LaneTile[T], w *LaneWork[T], 
 		}
 	}
 	var norm2 float64
-	if r.O.Stepper.Form.Norm2 {
-		norm2 = r.Norms[e]
+	if r.Owner.Stepper.Form.Norm2 {
+		norm2 = r.SquaredLengths[e]
 	}
 	var c []T
-	if t.Updates, c = r.O.Stepper.Step(t, mask, tile.Lo, s, y, norm2, coef); t.Updates == 0 {
+	if t.Updates, c = r.Owner.Stepper.Step(t, mask, tile.Lo, s, y, norm2, coef); t.Updates == 0 {
 		return
 	}
 	if !active {
@@ -155,7 +155,7 @@ func (r *MemberRun[T]) total(t *Tally, tile *engine.LaneTile[T], w *LaneWork[T],
 	if r.tallied == Scores {
 		for i := range len(w.Mask) {
 			lo, hi := min(64*i, tile.Lanes), min(64*(i+1), tile.Lanes)
-			t.total[i] = r.O.Rule.Total(tile.Lo+lo, s[lo:hi])
+			t.total[i] = r.Owner.Rule.Total(tile.Lo+lo, s[lo:hi])
 		}
 		return
 	}

@@ -28,16 +28,17 @@ type Ensemble[T learner.Float] struct {
 	KeepsSum bool      // S is kept, and f comes from it; else f needs the scores of all members
 	Sum      []float64 // S, one a feature seen, if keepsSum
 	Dim      int       // features seen
-	// held is those that there is room for: dim, but after SetState up to the last with a weight.
-	Held int
+	// Room is how many features there is room for: Dim, but after SetState up to the last with a
+	// weight.
+	Room int
 
-	words int          // of an example's mask
-	Own   MemberRun[T] // of Learn
+	words    int          // of an example's mask
+	LearnRun MemberRun[T] // of Learn
 
 	// Scores may be asked for more than once at the same time. A form that the members are not in
 	// yet is one that only one may bring about.
-	Form sync.RWMutex
-	Runs scratch.Stack[MemberRun[T]] // that nobody uses; Learn's is one of them
+	Form      sync.RWMutex
+	SpareRuns scratch.Stack[MemberRun[T]] // not in use; Learn's is one of them
 }
 
 // Masker draws who sees an example, as [engine.Bernoulli] does.
@@ -67,35 +68,36 @@ func (o *Ensemble[T]) useDense(d *engine.DenseMembers[T]) {
 	o.Rule.Bind(d)
 }
 
-// suits reports whether the members are in the form for b's examples, and suit brings them into it.
-func (o *Ensemble[T]) suits(b *engine.Block[T]) bool {
+// inFormOf reports whether the members are in the form for b's examples, and suit brings them into
+// it.
+func (o *Ensemble[T]) inFormOf(b *engine.Block[T]) bool {
 	return b.Dense() == (o.dense != nil) || b.Len() == 0
 }
 
-func (o *Ensemble[T]) Suit(b *engine.Block[T]) {
+func (o *Ensemble[T]) UseFormOf(b *engine.Block[T]) {
 	switch {
-	case o.suits(b):
+	case o.inFormOf(b):
 	case b.Dense():
 		d := engine.NewDenseMembers[T](o.members)
-		d.Grow(max(o.Held, b.Dim))
-		move(d, o.Lanes, o.Held, o.members)
+		d.Grow(max(o.Room, b.Dim))
+		move(d, o.Lanes, o.Room, o.members)
 		o.useDense(d)
 	default:
 		l := engine.NewLanes[T](o.members)
-		l.Reach(o.Held)
-		move(l, o.dense, o.Held, o.members)
+		l.Reach(o.Room)
+		move(l, o.dense, o.Room, o.members)
 		o.UseLanes(l)
 	}
 }
 
-// Reach makes room for features below dim.
-func (o *Ensemble[T]) Reach(dim int) {
-	o.Dim, o.Held = max(o.Dim, dim), max(o.Held, dim)
+// GrowTo makes room for features below dim.
+func (o *Ensemble[T]) GrowTo(dim int) {
+	o.Dim, o.Room = max(o.Dim, dim), max(o.Room, dim)
 	if o.Lanes != nil {
 		o.Lanes.Reach(dim)
 	}
 	if o.KeepsSum {
-		o.Sum = primal.Grown(o.Sum, o.Held)
+		o.Sum = primal.Grown(o.Sum, o.Room)
 	}
 }
 
@@ -126,7 +128,7 @@ func move[T learner.Float](dst, src columns[T], dim, members int) {
 }
 
 // Bytes returns the memory of members and S, and of what a run takes.
-func (o *Ensemble[T]) Bytes() int64 { return o.MembersBytes() + o.Own.Bytes() }
+func (o *Ensemble[T]) Bytes() int64 { return o.MembersBytes() + o.LearnRun.Bytes() }
 
 // MembersBytes is bytes without runs.
 func (o *Ensemble[T]) MembersBytes() int64 {

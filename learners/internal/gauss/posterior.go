@@ -116,7 +116,7 @@ func PosteriorFootprint(x learner.Extent, n int64) learner.Footprint {
 	}
 	f.Tables(x, "means and points", 8*(7+2*n))
 	each := 8*(2*width+maxLate+1+7) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
-	f.Add("scores of points", n, learner.Times(n, each)+8*width*(maxLate+3)+primal.Fixed)
+	f.Add("scores of points", n, learner.Times(n, each)+8*width*(maxLate+3)+primal.FixedBytes)
 	f.Copied(x, 8, learner.Times(8, d, d/2+4)+learner.Times(18, n, d+n))
 	return f
 }

@@ -30,7 +30,7 @@ func (p *Gaussian[T]) Proba(b *engine.Block[T], dst []float64) error {
 	defer p.Asking.Unlock()
 	for i := range b.Len() {
 		x := p.Law.ScratchX
-		beyond := primal.Signed(b, i, 1, x)
+		beyond := primal.SetSigned(b, i, 1, x)
 		dst[i] = Probability(vecmath.Dot(x, p.Law.M), p.Law.variance(x)+beyond, p.Law.Eps)
 	}
 	return nil

@@ -7,18 +7,18 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// ErrorCount counts the errors without each of the kept examples: a Job in parts of some examples.
-type ErrorCount struct {
+// LeaveOneOut counts the errors without each of the kept examples: a Job in parts of some examples.
+type LeaveOneOut struct {
 	Errors []int
-	e      *Evaluated
+	e      *ErrorSet
 	coef   []float64
 	size   int
 }
 
-func (c *ErrorCount) Of(pool *engine.Pool, e *Evaluated, coef []float64) {
+func (c *LeaveOneOut) Run(pool *engine.Pool, e *ErrorSet, coef []float64) {
 	c.Errors = slices.Grow(c.Errors[:0], len(coef))[:len(coef)]
 	c.e, c.coef = e, coef
-	each := max(1, len(e.M)/8) // about as many ns
+	each := max(1, len(e.Margins)/8) // about as many ns
 	if !pool.Worth(len(coef) * each) {
 		for j := range coef {
 			c.Errors[j] = e.errors(j, coef[j])
@@ -32,7 +32,7 @@ func (c *ErrorCount) Of(pool *engine.Pool, e *Evaluated, coef []float64) {
 }
 
 // Part is Job.Part.
-func (c *ErrorCount) Part(i int) {
+func (c *LeaveOneOut) Part(i int) {
 	for j := i * c.size; j < min((i+1)*c.size, len(c.coef)); j++ {
 		c.Errors[j] = c.e.errors(j, c.coef[j])
 	}

@@ -16,22 +16,23 @@ import (
 // of whole data sets has found. All of it is part of the state. Cost of a score: a kernel row over
 // the support vectors.
 type Expansion[T learner.Float] struct {
-	Coef []float64       // one a support vector: alpha_i y_i
-	Sv   engine.Block[T] // support vectors, sparse
-	rows *engine.Rows[T] // of sv
+	Coef           []float64       // one a support vector: alpha_i y_i
+	SupportVectors engine.Block[T] // support vectors, sparse
+	rows           *engine.Rows[T] // of sv
 
-	spares *scratch.Stack[asked[T]]
+	spares *scratch.Stack[scoring[T]]
 }
 
-// asked is an example to be scored, without features that the training data lack.
-type asked[T learner.Float] struct {
+// scoring is an example to be scored, without features that the training data lack.
+type scoring[T learner.Float] struct {
 	one  engine.Block[T]
 	ends [2]int // its Ptr
 	row  []T    // its kernel values
 }
 
-// Keep copies the examples whose coefficient is not 0, without zeros, for a learner called name.
-func (s *Expansion[T]) Keep(name string, b *engine.Block[T], coefs []float64, k engine.Kernel,
+// SetSupport copies the examples whose coefficient is not 0, without zeros, for a learner called
+// name.
+func (s *Expansion[T]) SetSupport(name string, b *engine.Block[T], coefs []float64, k engine.Kernel,
 	pool *engine.Pool) error {
 	size, nnz := 0, 0
 	for t, c := range coefs {
@@ -74,8 +75,8 @@ func (s *Expansion[T]) use(list *engine.Points[T], sv engine.Block[T], coef []fl
 	pool *engine.Pool) {
 	sv.Y = slices.Repeat([]T{1}, len(coef))
 	list.Append(&sv, 0, len(coef))
-	s.Sv, s.Coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool),
-		new(scratch.Stack[asked[T]])
+	s.SupportVectors, s.Coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool),
+		new(scratch.Stack[scoring[T]])
 }
 
 // score is Score of a learner called name.
@@ -93,12 +94,13 @@ func (s *Expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 		a.row = make([]T, len(s.Coef))
 	}
 	for i := range b.Len() {
-		idx, val := primal.Seen(b, i, s.Sv.Dim)
+		idx, val := primal.ExampleUpTo(b, i, s.SupportVectors.Dim)
 		one.Dim, one.Ptr, one.Idx, one.Val, one.X = len(val), nil, nil, nil, val
 		one.Stride = len(val)
 		if !b.Dense() {
 			a.ends[1] = len(val)
-			one.Dim, one.Ptr, one.Idx, one.Val, one.X = s.Sv.Dim, a.ends[:], idx, val, nil
+			one.Dim, one.Ptr, one.Idx, one.Val, one.X = s.SupportVectors.Dim, a.ends[:], idx, val,
+				nil
 		}
 		if err := s.rows.RowOf(context.Background(), a.row[:len(s.Coef)], one, 0); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -111,10 +113,11 @@ func (s *Expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 
 // Bytes returns the memory that the support vectors hold.
 func (s *Expansion[T]) Bytes() int64 {
-	n := primal.BytesOf(s.Coef) + s.spares.Bytes(func(a *asked[T]) int64 {
+	n := primal.BytesOf(s.Coef) + s.spares.Bytes(func(a *scoring[T]) int64 {
 		return primal.BytesOf(a.row)
-	}) + primal.BytesOf(s.Sv.Val) + primal.BytesOf(s.Sv.Y) + 4*int64(cap(s.Sv.Idx)) +
-		8*int64(cap(s.Sv.Ptr))
+	}) + primal.BytesOf(s.SupportVectors.Val) + primal.BytesOf(s.SupportVectors.Y) +
+		4*int64(cap(s.SupportVectors.Idx)) +
+		8*int64(cap(s.SupportVectors.Ptr))
 	if s.rows != nil {
 		n += s.rows.Bytes()
 	}
@@ -123,15 +126,15 @@ func (s *Expansion[T]) Bytes() int64 {
 
 // Fields walks the support vectors and their coefficients.
 func (s *Expansion[T]) Fields(c *learner.Codec, k engine.Kernel, pool *engine.Pool) {
-	dim := learner.Count(c, "dim", &s.Sv.Dim)
+	dim := learner.Count(c, "dim", &s.SupportVectors.Dim)
 	var ends []int64
 	if c.Writing() {
-		ends = make([]int64, s.Sv.Len())
+		ends = make([]int64, s.SupportVectors.Len())
 		for i := range ends {
-			ends[i] = int64(s.Sv.Ptr[i+1])
+			ends[i] = int64(s.SupportVectors.Ptr[i+1])
 		}
 	}
-	coef, idx, val := s.Coef, s.Sv.Idx, s.Sv.Val
+	coef, idx, val := s.Coef, s.SupportVectors.Idx, s.SupportVectors.Val
 	coef = learner.Vector(c, "coef", &coef)
 	ends = learner.View(c, "sv_end", ends) // of each in sv_idx and sv_val
 	idx = learner.Vector(c, "sv_idx", &idx)

@@ -21,25 +21,25 @@ func listed(x learner.Extent, n, nnz, elem int64) int64 {
 	return bytes + learner.Times(n, 16) + learner.Times(x.Features+65, elem)
 }
 
-// rows adds what Fit takes of learners that go over kernel rows of elem bytes a value, of up to n
-// support vectors, and so many bytes an example more.
-func RowsFootprint(f *learner.Footprint, x learner.Extent, elem, n, more int64) {
+// AddRows adds what Fit takes of learners that go over kernel rows of elem bytes a value, of up to
+// n support vectors, and so many bytes an example more.
+func AddRows(f *learner.Footprint, x learner.Extent, elem, n, more int64) {
 	f.Add("examples for the kernel", x.Examples, listed(x, x.Examples, x.NonZeros, elem))
 	rows := min(engine.RowsBytes(x.GramBytes(), min(x.Examples, learner.Huge/64), elem),
 		learner.Times(x.Examples, x.Examples+3, elem)+learner.Times(x.Examples, 256))
 	f.Add("kernel rows", x.Examples, rows)
 	f.Add("work space", x.Examples, learner.Plus(learner.Times(x.Examples, more),
-		2*example(x)+primal.Fixed))
+		2*example(x)+primal.FixedBytes))
 	expansionFootprint(f, x, n)
 }
 
-// expansion adds n support vectors.
+// expansionFootprint adds n support vectors.
 func expansionFootprint(f *learner.Footprint, x learner.Extent, n int64) {
 	n = min(n, x.Examples)
 	nnz := min(x.NonZeros, learner.Times(n, x.Longest))
 	copies := learner.Times(nnz, 4+x.Elem) + learner.Times(n, 8+8+2*x.Elem)
 	x.Dense = false
-	f.Add("support vectors", n, copies+listed(x, n, nnz, x.Elem)+2*example(x)+primal.Fixed)
+	f.Add("support vectors", n, copies+listed(x, n, nnz, x.Elem)+2*example(x)+primal.FixedBytes)
 	f.Copied(x, 0, copies)
 }
 
@@ -50,14 +50,14 @@ func example(x learner.Extent) int64 {
 	if x.Growing {
 		n = int64(engine.Room(int(n), int(n)+1))
 	}
-	return learner.Times(4, primal.Spare(x.Longest), 4+x.Elem) + learner.Times(9, n) + n/8 + 256
+	return learner.Times(4, primal.ListRoom(x.Longest), 4+x.Elem) + learner.Times(9, n) + n/8 + 256
 }
 
-// kept adds n kept examples, fewer if there are fewer. If bounded, the values among them are held,
-// too; room is for their features, or 0.
-func KeptFootprint(f *learner.Footprint, x learner.Extent, name string, n, room int64,
+// AddKept adds n kept examples, fewer if there are fewer. If bounded, the values among them are
+// kept, too; room is for their features, or 0.
+func AddKept(f *learner.Footprint, x learner.Extent, name string, n, room int64,
 	bounded bool) {
-	rows := Reserved(n, room, x)
+	rows := TableLength(n, room, x)
 	n = min(n, x.Examples)
 	if n == learner.Any {
 		f.Add(name+" without a limit", n, learner.Huge)
@@ -66,7 +66,7 @@ func KeptFootprint(f *learner.Footprint, x learner.Extent, name string, n, room 
 	held, moving, list := room, int64(0), rows
 	if room == 0 {
 		held, moving = engine.PointsBytes(n, x.Longest, x.Features, x.Elem, x.Dense)
-		list = primal.Spare(n)
+		list = primal.ListRoom(n)
 	}
 	f.Moving = learner.Plus(f.Moving, moving)
 	f.Add(name, n, learner.Plus(held, learner.Times(list, 4*8+8+x.Elem+2*8)))
@@ -84,18 +84,18 @@ func KeptFootprint(f *learner.Footprint, x learner.Extent, name string, n, room 
 	}
 }
 
-// Reserved returns for how many of n kept examples there are tables: with a room for their features
-// these are made at once, for all that the settings allow, however few examples there are.
-func Reserved(n, room int64, x learner.Extent) int64 {
+// TableLength returns for how many of n kept examples there are tables: with a room for their
+// features these are made at once, for all that the settings allow, however few examples there are.
+func TableLength(n, room int64, x learner.Extent) int64 {
 	if room > 0 && n < learner.Any {
 		return n
 	}
 	return min(n, x.Examples)
 }
 
-// InHand adds the work space of learners that keep so many lists of examples.
-func InHand(f *learner.Footprint, x learner.Extent, lists int64) {
-	f.Add("example in hand", lists, learner.Times(lists, example(x))+primal.Fixed)
+// AddCurrent adds the work space of learners that keep so many lists of examples.
+func AddCurrent(f *learner.Footprint, x learner.Extent, lists int64) {
+	f.Add("example in hand", lists, learner.Times(lists, example(x))+primal.FixedBytes)
 	if x.Growing {
 		f.Moving = learner.Plus(f.Moving, learner.Times(lists, 8, x.Features))
 	}
@@ -113,11 +113,11 @@ func mostThatFit(name string, bytes int64, limit int, need func(n int) int64) (i
 }
 
 // MostKept bounds FitMemory: an update goes over all kept examples.
-const MostKept = 1 << 20
+const MaxKept = 1 << 20
 
-// FitKept returns the largest n for which what set(n) returns takes up to that many bytes. More
-// than there are examples are never kept.
-func FitKept(name string, bytes int64, limit int, x learner.Extent, mean, largest int64,
+// LargestWithin returns the largest n for which what set(n) returns takes up to that many bytes.
+// More than there are examples are never kept.
+func LargestWithin(name string, bytes int64, limit int, x learner.Extent, mean, largest int64,
 	set func(n int) learner.Config) (learner.Config, error) {
 	limit = int(max(1, min(int64(limit), x.Examples)))
 	n, err := mostThatFit(name, bytes, limit, func(n int) int64 {

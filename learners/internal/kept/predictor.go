@@ -64,7 +64,7 @@ type KeptSum[T learner.Float] struct {
 	List    *engine.Points[T]
 	Coef    []float64
 	Divisor float64
-	Spares  *scratch.Stack[Hand[T]]
+	Spares  *scratch.Stack[CurrentExample[T]]
 }
 
 // Score is Predictor.Score.
@@ -86,7 +86,7 @@ func (p *KeptSum[T]) Weights() []float64 { return nil }
 
 // Bytes is Predictor.Bytes.
 func (p *KeptSum[T]) Bytes() int64 {
-	return p.List.Bytes() + primal.BytesOf(p.Coef) + p.Spares.Bytes((*Hand[T]).bytes) +
+	return p.List.Bytes() + primal.BytesOf(p.Coef) + p.Spares.Bytes((*CurrentExample[T]).bytes) +
 		int64(unsafe.Sizeof(*p))
 }
 
@@ -108,10 +108,10 @@ func (p *KeptSum[T]) Empty() (KeptSum[T], error) {
 	return KeptSum[T]{Name: p.Name, List: b.List, Divisor: p.Divisor, Spares: b.Spares}, err
 }
 
-func (p *KeptSum[T]) Fields(c *learner.Codec) { p.Walk(c) }
+func (p *KeptSum[T]) Fields(c *learner.Codec) { p.CountedFields(c) }
 
-// Walk is fields, and returns the number of kept examples.
-func (p *KeptSum[T]) Walk(c *learner.Codec) int {
+// CountedFields is fields, and returns the number of kept examples.
+func (p *KeptSum[T]) CountedFields(c *learner.Codec) int {
 	coef := learner.Vector(c, "coef", &p.Coef)
 	b := ExampleFields(c, "sv", p.List)
 	c.Want(c.Writing() || len(coef) == b.Len(), "%d coefficients of %d examples", len(coef),
@@ -122,7 +122,8 @@ func (p *KeptSum[T]) Walk(c *learner.Codec) int {
 
 // Copied returns a copy with memory of its own.
 func (p KeptSum[T]) Copied() *KeptSum[T] {
-	p.List, p.Coef, p.Spares = p.List.Clone(), slices.Clone(p.Coef), new(scratch.Stack[Hand[T]])
+	p.List, p.Coef, p.Spares = p.List.Clone(), slices.Clone(p.Coef),
+		new(scratch.Stack[CurrentExample[T]])
 	return &p
 }
 

@@ -13,18 +13,18 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Set is a hypothesis f(x) = sum_j y_j alpha_j K(x_j, x) over examples that were kept, which others
-// may replace. Example j of all slices is that of slot j; what comes in the place of another takes
-// its slot.
-type Set[T learner.Float] struct {
+// SupportSet is a hypothesis f(x) = sum_j y_j alpha_j K(x_j, x) over examples that were kept, which
+// others may replace. Example j of all slices is that of slot j; what comes in the place of another
+// takes its slot.
+type SupportSet[T learner.Float] struct {
 	Basis[T]
-	name  string
-	Alpha []float64
-	Coef  []float64 // y_j alpha_j
-	Born  []int64   // number of the example presented, from 1
-	Hash  []uint64  // of example and label
-	On    Evaluated // the kept examples themselves; empty without a limit
-	F     float64   // of the example in hand
+	name         string
+	Alpha        []float64
+	Coef         []float64 // y_j alpha_j
+	Born         []int64   // number of the example presented, from 1
+	Hash         []uint64  // of example and label
+	OnKept       ErrorSet  // the kept examples themselves; empty without a limit
+	CurrentScore float64   // of the example in hand
 
 	idx2 []int32 // scratch
 	val2 []T
@@ -33,19 +33,20 @@ type Set[T learner.Float] struct {
 // Basis is a list of kept examples, and one example in hand with its kernel values.
 type Basis[T learner.Float] struct {
 	List *engine.Points[T]
-	Hand[T]
-	Spares *scratch.Stack[Hand[T]] // for Score, which may run more than once at the same time
+	CurrentExample[T]
+	// for Score, which may run more than once at the same time
+	Spares *scratch.Stack[CurrentExample[T]]
 }
 
-// Hand is an example without its zeros, and its kernel values with those of a list.
-type Hand[T learner.Float] struct {
-	One  engine.Block[T]
-	ends [2]int
-	Row  []T       // K(x_j, x)
-	Wide []float64 // the same
-	Ck   []float64 // of SOGP
-	Idx  []int32   // scratch
-	Val  []T
+// CurrentExample is an example without its zeros, and its kernel values with those of a list.
+type CurrentExample[T learner.Float] struct {
+	Example engine.Block[T]
+	ends    [2]int
+	Row     []T       // K(x_j, x)
+	Wide    []float64 // the same
+	CK      []float64 // of SOGP
+	Idx     []int32   // scratch
+	Val     []T
 }
 
 func NewBasis[T learner.Float](name string, k engine.Kernel) (Basis[T], error) {
@@ -53,14 +54,14 @@ func NewBasis[T learner.Float](name string, k engine.Kernel) (Basis[T], error) {
 	if err != nil {
 		return Basis[T]{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return Basis[T]{List: list, Spares: new(scratch.Stack[Hand[T]])}, nil
+	return Basis[T]{List: list, Spares: new(scratch.Stack[CurrentExample[T]])}, nil
 }
 
 // take takes example i of b in hand and computes its kernel values.
-func (s *Basis[T]) take(b *engine.Block[T], i int) { s.Hand.Take(s.List, b, i) }
+func (s *Basis[T]) take(b *engine.Block[T], i int) { s.CurrentExample.Take(s.List, b, i) }
 
 // Take takes example i of b in hand and computes its kernel values with the list.
-func (s *Hand[T]) Take(list *engine.Points[T], b *engine.Block[T], i int) {
+func (s *CurrentExample[T]) Take(list *engine.Points[T], b *engine.Block[T], i int) {
 	s.Idx, s.Val = s.Idx[:0], s.Val[:0]
 	idx, val := b.Example(i)
 	for n, v := range val {
@@ -68,78 +69,80 @@ func (s *Hand[T]) Take(list *engine.Points[T], b *engine.Block[T], i int) {
 			s.Idx, s.Val = append(s.Idx, int32(engine.FeatureOf(idx, n))), append(s.Val, v)
 		}
 	}
-	s.Hold(s.Idx, s.Val)
+	s.SetExample(s.Idx, s.Val)
 	s.Row, s.Wide = s.Values(list, s.Row, s.Wide)
 }
 
 // Values returns the kernel values of the example in hand with those of the list, also as float64,
 // in row and wide, or in longer ones.
-func (s *Hand[T]) Values(list *engine.Points[T], row []T, wide []float64) ([]T, []float64) {
+func (s *CurrentExample[T]) Values(list *engine.Points[T], row []T, wide []float64) ([]T,
+	[]float64) {
 	n := list.Len()
 	if cap(row) < n {
 		row, wide = make([]T, n, 2*n), make([]float64, n, 2*n)
 	}
 	row, wide = row[:n], wide[:n]
-	list.RowOf(row, &s.One, 0, 0, n)
+	list.RowOf(row, &s.Example, 0, 0, n)
 	for j, v := range row {
 		wide[j] = float64(v)
 	}
 	return row, wide
 }
 
-// Hold takes an example in hand.
-func (s *Hand[T]) Hold(idx []int32, val []T) {
+// SetExample takes an example in hand.
+func (s *CurrentExample[T]) SetExample(idx []int32, val []T) {
 	s.ends[1] = len(idx)
-	s.One.Ptr, s.One.Idx, s.One.Val, s.One.Dim = s.ends[:], idx, val, 0
+	s.Example.Ptr, s.Example.Idx, s.Example.Val, s.Example.Dim = s.ends[:], idx, val, 0
 	if n := len(idx); n > 0 {
-		s.One.Dim = int(idx[n-1]) + 1
+		s.Example.Dim = int(idx[n-1]) + 1
 	}
 }
 
-func (s *Hand[T]) bytes() int64 {
-	return primal.BytesOf(s.Row) + primal.BytesOf(s.Wide) + primal.BytesOf(s.Ck) +
+func (s *CurrentExample[T]) bytes() int64 {
+	return primal.BytesOf(s.Row) + primal.BytesOf(s.Wide) + primal.BytesOf(s.CK) +
 		4*int64(cap(s.Idx)) + primal.BytesOf(s.Val)
 }
 
 func (s *Basis[T]) Bytes() int64 {
-	return s.List.Bytes() + s.Hand.bytes() + s.Spares.Bytes((*Hand[T]).bytes)
+	return s.List.Bytes() + s.CurrentExample.bytes() + s.Spares.Bytes((*CurrentExample[T]).bytes)
 }
 
 // Support returns the number of examples kept.
 func (s *Basis[T]) Support() int { return s.List.Len() }
 
-// Evaluated is a set of examples on which the errors of f, and of f without one of the kept
+// ErrorSet is a set of examples on which the errors of f, and of f without one of the kept
 // examples, are counted.
 //
 // No kernel value is computed twice: rows hold those of all kept examples, and the margins follow
 // each step of f.
-type Evaluated struct {
-	Y    []float64
-	M    []float64   // y_k f(x_k)
-	Rows [][]float64 // rows[j][k] = y_k K(x_j, x_k)
-	slab []float64   // room for rows to come
+type ErrorSet struct {
+	Y       []float64
+	Margins []float64   // y_k f(x_k)
+	Rows    [][]float64 // rows[j][k] = y_k K(x_j, x_k)
+	slab    []float64   // room for rows to come
 }
 
-// Point makes (x, y) example k, the next one or in the place of another. values[j] = K(x_j, x).
-func (e *Evaluated) Point(k int, y, f float64, values []float64) {
+// SetPoint makes (x, y) example k, the next one or in the place of another. values[j] = K(x_j, x).
+func (e *ErrorSet) SetPoint(k int, y, f float64, values []float64) {
 	m := float64(y * f)
 	if k == len(e.Y) {
-		e.Y, e.M = append(e.Y, y), append(e.M, m)
+		e.Y, e.Margins = append(e.Y, y), append(e.Margins, m)
 		for j := range e.Rows {
 			e.Rows[j] = append(e.Rows[j], float64(y*values[j]))
 		}
 		return
 	}
-	e.Y[k], e.M[k] = y, m
+	e.Y[k], e.Margins[k] = y, m
 	for j := range e.Rows {
 		e.Rows[j][k] = float64(y * values[j])
 	}
 }
 
-// Kept makes x the kept example j, the next one or in the place of another. values[k] = K(x, x_k).
-func (e *Evaluated) Kept(j int, values []float64) {
+// SetRow makes x the kept example j, the next one or in the place of another. values[k] = K(x,
+// x_k).
+func (e *ErrorSet) SetRow(j int, values []float64) {
 	if j == len(e.Rows) {
-		n, room := len(e.Y), max(len(e.Y), cap(e.M))
+		n, room := len(e.Y), max(len(e.Y), cap(e.Margins))
 		if len(e.slab) < room {
 			e.slab = make([]float64, room)
 		}
@@ -150,14 +153,16 @@ func (e *Evaluated) Kept(j int, values []float64) {
 	}
 }
 
-// Step follows f += c K(x_j, .).
-func (e *Evaluated) Step(j int, c float64) { vecmath.Axpy(e.M, c, e.Rows[j]) }
+// Follow keeps the margins those of f, after f += c K(x_j, .).
+func (e *ErrorSet) Follow(j int, c float64) { vecmath.Axpy(e.Margins, c, e.Rows[j]) }
 
 // errors counts y f <= 0 for f - c K(x_j, .).
-func (e *Evaluated) errors(j int, c float64) int { return vecmath.CountStepLE(e.M, -c, e.Rows[j]) }
+func (e *ErrorSet) errors(j int, c float64) int {
+	return vecmath.CountStepLE(e.Margins, -c, e.Rows[j])
+}
 
-func (e *Evaluated) Bytes() int64 {
-	n := primal.BytesOf(e.Y) + primal.BytesOf(e.M)
+func (e *ErrorSet) Bytes() int64 {
+	n := primal.BytesOf(e.Y) + primal.BytesOf(e.Margins)
 	for _, r := range e.Rows {
 		n += primal.BytesOf(r)
 	}
@@ -166,31 +171,32 @@ func (e *Evaluated) Bytes() int64 {
 
 // Reserve makes room for n examples in an empty support, and for the values of their errors on one
 // another.
-func (s *Set[T]) Reserve(n int, bounded bool) {
+func (s *SupportSet[T]) Reserve(n int, bounded bool) {
 	s.Alpha, s.Coef, s.Born, s.Hash = make([]float64, 0, n), make([]float64, 0, n), make([]int64, 0,
 		n), make([]uint64, 0, n)
 	s.Row, s.Wide = make([]T, 0, n), make([]float64, 0, n)
 	if bounded {
-		s.On.Reserve(n, n)
+		s.OnKept.Reserve(n, n)
 	}
 }
 
 // Reserve makes room for that many points and rows of an empty one.
-func (e *Evaluated) Reserve(points, rows int) {
-	e.Y, e.M, e.Rows = make([]float64, 0, points), make([]float64, 0, points), make([][]float64, 0,
-		rows)
+func (e *ErrorSet) Reserve(points, rows int) {
+	e.Y, e.Margins, e.Rows = make([]float64, 0, points), make([]float64, 0, points),
+		make([][]float64, 0,
+			rows)
 	e.slab = make([]float64, points*rows)
 }
 
-func NewSupport[T learner.Float](name string, k engine.Kernel) (Set[T], error) {
+func NewSupport[T learner.Float](name string, k engine.Kernel) (SupportSet[T], error) {
 	b, err := NewBasis[T](name, k)
-	return Set[T]{Basis: b, name: name}, err
+	return SupportSet[T]{Basis: b, name: name}, err
 }
 
 // HasRoom returns an error that wraps ErrMemory if with the example in hand a list would take more
 // than that many bytes, which 0 doesn't bound. more says that none goes for it.
-func (s *Set[T]) HasRoom(list *engine.Points[T], bytes int64, more bool) error {
-	return HasRoom(s.name, list, &s.One, bytes, more)
+func (s *SupportSet[T]) HasRoom(list *engine.Points[T], bytes int64, more bool) error {
+	return HasRoom(s.name, list, &s.Example, bytes, more)
 }
 
 func HasRoom[T learner.Float](name string, list *engine.Points[T], one *engine.Block[T],
@@ -207,25 +213,25 @@ func HasRoom[T learner.Float](name string, list *engine.Points[T], one *engine.B
 	return nil
 }
 
-// See takes example i of b in hand and scores it.
-func (s *Set[T]) See(b *engine.Block[T], i int) float64 {
+// ScoreExample takes example i of b in hand and scores it.
+func (s *SupportSet[T]) ScoreExample(b *engine.Block[T], i int) float64 {
 	s.take(b, i)
-	s.F = vecmath.Dot(s.Coef, s.Wide)
-	return s.F
+	s.CurrentScore = vecmath.Dot(s.Coef, s.Wide)
+	return s.CurrentScore
 }
 
-// Digest returns a hash of the example in hand and its label.
-func (s *Set[T]) Digest(y float64) uint64 {
+// HashExample returns a hash of the example in hand and its label.
+func (s *SupportSet[T]) HashExample(y float64) uint64 {
 	h := math.Float64bits(y) ^ 0x9e3779b97f4a7c15
-	for k, j := range s.One.Idx {
+	for k, j := range s.Example.Idx {
 		h = (h ^ uint64(j)) * 0xff51afd7ed558ccd
-		h = (h ^ h>>32 ^ math.Float64bits(float64(s.One.Val[k]))) * 0xc4ceb9fe1a85ec53
+		h = (h ^ h>>32 ^ math.Float64bits(float64(s.Example.Val[k]))) * 0xc4ceb9fe1a85ec53
 	}
 	return h ^ h>>29
 }
 
 // Find returns the place in a list with these hashes of the example in hand, or -1.
-func (s *Set[T]) Find(list *engine.Points[T], hashes []uint64, h uint64) int {
+func (s *SupportSet[T]) Find(list *engine.Points[T], hashes []uint64, h uint64) int {
 	for j, v := range hashes {
 		if v == h && s.Equals(list, j) {
 			return j
@@ -235,62 +241,62 @@ func (s *Set[T]) Find(list *engine.Points[T], hashes []uint64, h uint64) int {
 }
 
 // Equals reports whether the example in hand is example j of a list.
-func (s *Set[T]) Equals(list *engine.Points[T], j int) bool {
+func (s *SupportSet[T]) Equals(list *engine.Points[T], j int) bool {
 	s.idx2, s.val2 = list.NonZeros(s.idx2[:0], s.val2[:0], j)
-	return slices.Equal(s.idx2, s.One.Idx) && slices.Equal(s.val2, s.One.Val)
+	return slices.Equal(s.idx2, s.Example.Idx) && slices.Equal(s.val2, s.Example.Val)
 }
 
 // Remove takes a kept example out of f; its slot is for the next to be kept.
-func (s *Set[T]) Remove(j int, bounded bool) {
+func (s *SupportSet[T]) Remove(j int, bounded bool) {
 	if bounded {
-		s.On.Step(j, -s.Coef[j])
+		s.OnKept.Follow(j, -s.Coef[j])
 	}
-	s.F -= float64(s.Coef[j] * s.Wide[j])
+	s.CurrentScore -= float64(s.Coef[j] * s.Wide[j])
 	s.Alpha[j], s.Coef[j] = 0, 0
 }
 
 // Keep keeps the example in hand, example t presented, in slot j, the next one or one that was
 // removed. Its coefficient is 0.
-func (s *Set[T]) Keep(j int, y float64, t int64, h uint64, bounded bool) {
+func (s *SupportSet[T]) Keep(j int, y float64, t int64, h uint64, bounded bool) {
 	if j == s.List.Len() {
-		s.List.Append(&s.One, 0, 1)
+		s.List.Append(&s.Example, 0, 1)
 		s.Alpha, s.Coef, s.Born, s.Hash = append(s.Alpha, 0), append(s.Coef, 0), append(s.Born, t),
 			append(s.Hash, h)
 		s.Wide = append(s.Wide, 0)
 	} else {
-		s.List.Replace(j, &s.One, 0)
+		s.List.Replace(j, &s.Example, 0)
 		s.Born[j], s.Hash[j] = t, h
 	}
 	s.Wide[j] = float64(s.List.Diag(j))
 	if bounded {
-		s.On.Point(j, y, s.F, s.Wide)
-		s.On.Kept(j, s.Wide)
+		s.OnKept.SetPoint(j, y, s.CurrentScore, s.Wide)
+		s.OnKept.SetRow(j, s.Wide)
 	}
 }
 
-// Raise adds a to the coefficient of slot j, whose label is y.
-func (s *Set[T]) Raise(j int, y, a, most float64, bounded bool) {
+// AddCoef adds a to the coefficient of slot j, whose label is y.
+func (s *SupportSet[T]) AddCoef(j int, y, a, most float64, bounded bool) {
 	before := s.Coef[j]
 	s.Alpha[j] = min(most, s.Alpha[j]+a)
 	s.Coef[j] = float64(y * s.Alpha[j])
 	if bounded {
-		s.On.Step(j, s.Coef[j]-before)
+		s.OnKept.Follow(j, s.Coef[j]-before)
 	}
 }
 
-// Left returns the margin of kept example j without itself, what is largest for the one that the
-// Budget Perceptron removes.
-func (s *Set[T]) Left(j int) float64 {
-	return s.On.M[j] - float64(s.Coef[j]*s.On.Rows[j][j])
+// MarginWithout returns the margin of kept example j without itself, what is largest for the one
+// that the Budget Perceptron removes.
+func (s *SupportSet[T]) MarginWithout(j int) float64 {
+	return s.OnKept.Margins[j] - float64(s.Coef[j]*s.OnKept.Rows[j][j])
 }
 
 // Hypothesis is f over that divisor.
-func (s *Set[T]) Hypothesis(divisor float64) KeptSum[T] {
+func (s *SupportSet[T]) Hypothesis(divisor float64) KeptSum[T] {
 	return KeptSum[T]{Name: s.name, List: s.List, Coef: s.Coef, Divisor: divisor, Spares: s.Spares}
 }
 
 // Support returns the number of examples kept.
-func (s *Set[T]) Support() int {
+func (s *SupportSet[T]) Support() int {
 	n := 0
 	for _, a := range s.Alpha {
 		if a != 0 {
@@ -300,9 +306,9 @@ func (s *Set[T]) Support() int {
 	return n
 }
 
-func (s *Set[T]) Bytes() int64 {
+func (s *SupportSet[T]) Bytes() int64 {
 	return s.Basis.Bytes() + primal.BytesOf(s.Alpha) + primal.BytesOf(s.Coef) +
-		8*int64(cap(s.Born)+cap(s.Hash)) + s.On.Bytes() +
+		8*int64(cap(s.Born)+cap(s.Hash)) + s.OnKept.Bytes() +
 		4*int64(cap(s.idx2)) + primal.BytesOf(s.val2) + int64(unsafe.Sizeof(*s))
 }
 
@@ -340,7 +346,7 @@ func ExampleFields[T learner.Float](c *learner.Codec, prefix string,
 	return examplesAt(c, prefix, dim, ends, idx, val)
 }
 
-// examplesAt returns the examples of a State, in reading, of which ends tells where each one's
+// examplesAt returns the examples of a State, in reading, of which ends says where each one's
 // indices and values end.
 func examplesAt[T learner.Float](c *learner.Codec, prefix string, dim int, ends []int64,
 	idx []int32,
@@ -376,11 +382,11 @@ type keptExamples[T learner.Float] struct {
 func Presented(n, seen int64) bool { return n >= 1 && (n <= seen || seen == learner.MaxCount) }
 
 // Fields walks all that learning has changed, and returns what is read; owners restore it.
-func (s *Set[T]) Fields(c *learner.Codec, limit int, bounded bool,
+func (s *SupportSet[T]) Fields(c *learner.Codec, limit int, bounded bool,
 	seen int64) (k keptExamples[T]) {
 	if c.Writing() {
 		k = keptExamples[T]{Alpha: slices.Clone(s.Alpha), y: Signs(s.Coef),
-			born: slices.Clone(s.Born), margin: slices.Clone(s.On.M)}
+			born: slices.Clone(s.Born), margin: slices.Clone(s.OnKept.Margins)}
 	}
 	k.Alpha = learner.View(c, "alpha", k.Alpha)
 	k.y = learner.View(c, "y", k.y)
@@ -423,29 +429,29 @@ func Signs(x []float64) []int32 {
 	return y
 }
 
-// Restore takes what keptOf gave into a new support.
-func (s *Set[T]) Restore(k keptExamples[T], bounded bool) {
+// Restore takes what Fields returned into a new support.
+func (s *SupportSet[T]) Restore(k keptExamples[T], bounded bool) {
 	alpha, y, born, margin, b := k.Alpha, k.y, k.born, k.margin, &k.examples
 	n := len(alpha)
 	for j := range n {
 		idx, val := b.Sparse(j)
-		s.Hold(idx, val)
-		s.F = 0
+		s.SetExample(idx, val)
+		s.CurrentScore = 0
 		s.Row, s.Wide = make([]T, j), make([]float64, j)
-		s.Keep(j, float64(y[j]), born[j], s.Digest(float64(y[j])), bounded)
+		s.Keep(j, float64(y[j]), born[j], s.HashExample(float64(y[j])), bounded)
 		s.Alpha[j], s.Coef[j] = alpha[j], float64(float64(y[j])*alpha[j])
 	}
 	if !bounded {
 		return
 	}
 	// A value of two kept examples is of the later one's row.
-	copy(s.On.M, margin)
+	copy(s.OnKept.Margins, margin)
 	row := make([]T, n)
 	for j := range n {
 		s.List.Row(row, j, 0, n)
 		for i, v := range row {
 			if born[i] < born[j] {
-				s.On.Rows[j][i], s.On.Rows[i][j] = float64(float64(y[i])*float64(v)),
+				s.OnKept.Rows[j][i], s.OnKept.Rows[i][j] = float64(float64(y[i])*float64(v)),
 					float64(float64(y[j])*float64(v))
 			}
 		}

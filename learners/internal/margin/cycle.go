@@ -17,16 +17,16 @@ import (
 // their length stands in threshold and step instead. Both are in units of a and of the examples as
 // given.
 type marginRule interface {
-	// next is called before the first and after every update. It returns, for |a|^2 = norm2, the
-	// threshold of y a.x, at or under which an example is added to a, and the step by which it will
-	// be.
-	Next(norm2 float64) (threshold, step float64)
-	// again is next for another |a|^2 after the same update.
-	Again(norm2 float64) (threshold, step float64)
-	// rescale says that a was multiplied by f, a power of two.
+	// AfterUpdate is called before the first and after every update. It returns, for |a|^2 = norm2,
+	// the threshold of y a.x, at or under which an example is added to a, and the step by which it
+	// will be.
+	AfterUpdate(norm2 float64) (threshold, step float64)
+	// AtLength is next for another |a|^2 after the same update.
+	AtLength(norm2 float64) (threshold, step float64)
+	// Rescale says that a was multiplied by f, a power of two.
 	Rescale(f float64)
-	// numbers are what rescale and next change, other than by the number of updates.
-	Numbers() []*float64
+	// StateNumbers are what rescale and next change, other than by the number of updates.
+	StateNumbers() []*float64
 }
 
 // cycle passes over examples in their order. Scores are s_k = y_k a.x_k + Delta^2 alpha_k.
@@ -75,7 +75,7 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 	if err := primal.CheckBlock(name, b, b.Len()); err != nil {
 		return nil, 0, err
 	}
-	if err := CheckFit(name, &o, false, false); err != nil {
+	if err := CheckOptions(name, &o, false, false); err != nil {
 		return nil, 0, err
 	}
 	m := b.Len()
@@ -175,12 +175,12 @@ func (c *cycle[T]) dot(w []float64, i int) float64 {
 	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
-// Fixed makes the rule one with a threshold and a step that never change. The scores of a
+// BeginFixed makes the rule one with a threshold and a step that never change. The scores of a
 // perceptron grow large beside its steps, so that weights summed plainly over some 10^8 updates end
 // far from the exact sum, and published counts contain that rounding. So for such a rule the
 // weights are carried along in score space, too, at O(features) an update, and are asked wherever a
 // score is too near the threshold to tell.
-func (c *cycle[T]) Fixed(rule *FixedMargin, cut *learner.State) {
+func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) {
 	c.carry = true
 	if c.gram != nil {
 		c.shift = rule.Margin
@@ -193,8 +193,8 @@ func (c *cycle[T]) Fixed(rule *FixedMargin, cut *learner.State) {
 	c.Begin(rule, false)
 }
 
-// Begin adds the first example once if that is how the algorithm starts, and asks the rule for its
-// first threshold.
+// Begin adds the first example once if that is how the algorithm starts, and takes the
+// rule's first threshold.
 func (c *cycle[T]) Begin(rule marginRule, first bool) {
 	c.rule = rule
 	if c.resumed != nil {
@@ -205,7 +205,7 @@ func (c *cycle[T]) Begin(rule marginRule, first bool) {
 		c.add(0, 1)
 	}
 	c.rescore()
-	c.threshold, c.step = rule.Next(c.norm2)
+	c.threshold, c.step = rule.AfterUpdate(c.norm2)
 }
 
 // add adds step times y_k x_k, extended, to a, or leaves a to the next refresh.
@@ -297,7 +297,7 @@ const (
 	cutFresh = 4
 )
 
-func (c *cycle[T]) where() uint64 {
+func (c *cycle[T]) updateSpace() uint64 {
 	switch {
 	case c.gram == nil:
 		return cutWeights
@@ -324,7 +324,7 @@ func (c *cycle[T]) snapshot() *learner.State {
 		Counters: map[string]uint64{
 			learner.CutData: learner.Fingerprint(c.b), learner.CutN: uint64(c.b.Len()),
 			learner.CutAt:     uint64(c.from),
-			learner.CutEpochs: uint64(c.epochs), learner.CutFlags: c.where(),
+			learner.CutEpochs: uint64(c.epochs), learner.CutFlags: c.updateSpace(),
 			"updates": uint64(c.updates), "since": uint64(c.since), "clean": uint64(c.clean),
 		},
 		Scalars: map[string]float64{"norm2": c.norm2, "unit": c.Unit, "threshold": c.threshold,
@@ -333,11 +333,11 @@ func (c *cycle[T]) snapshot() *learner.State {
 	if c.fresh {
 		s.Counters[learner.CutFlags] |= cutFresh
 	}
-	for i, v := range c.rule.Numbers() {
+	for i, v := range c.rule.StateNumbers() {
 		s.Scalars[fmt.Sprintf("rule%d", i)] = *v
 	}
 	keepIn(s, "start", c.start)
-	for _, name := range cutTensors[c.where()] {
+	for _, name := range cutTensors[c.updateSpace()] {
 		keepIn(s, name, *c.vector(name))
 	}
 	return s
@@ -361,7 +361,7 @@ func (c *cycle[T]) Resume(cut *learner.State) {
 	if !cutOf(cut, c.b) || c.o.Delta > 0 {
 		return
 	}
-	where := c.where()
+	where := c.updateSpace()
 	if cut.Counters[learner.CutFlags]&cutWhere != where {
 		return
 	}
@@ -376,12 +376,12 @@ func (c *cycle[T]) Resume(cut *learner.State) {
 // restore is begin of a run that goes on.
 func (c *cycle[T]) restore() {
 	s := c.resumed
-	c.rule.Next(s.Scalars["norm2"]) // which counts the updates on
-	for i, v := range c.rule.Numbers() {
+	c.rule.AfterUpdate(s.Scalars["norm2"]) // which counts the updates on
+	for i, v := range c.rule.StateNumbers() {
 		*v = s.Scalars[fmt.Sprintf("rule%d", i)]
 	}
 	c.start = slices.Clone(floats(s, "start"))
-	for _, name := range cutTensors[c.where()] {
+	for _, name := range cutTensors[c.updateSpace()] {
 		copy(*c.vector(name), floats(s, name))
 	}
 	c.from, c.epochs = int(s.Counters[learner.CutAt])%c.b.Len(),
@@ -429,7 +429,7 @@ func (c *cycle[T]) hopeless() bool {
 	if !(c.bound() <= c.least) {
 		return false
 	}
-	violators, _ := c.look(c.s)
+	violators, _ := c.violatorsAndMargin(c.s)
 	return violators > 0
 }
 
@@ -456,14 +456,14 @@ func (c *cycle[T]) runScores(limit int64) (none bool) {
 		c.norm2 += float64(step * (float64(2*s[k]) + float64(step*g[k])))
 		c.addAlpha(k, step)
 		c.updates++
-		c.threshold, c.step = c.rule.Next(c.norm2)
+		c.threshold, c.step = c.rule.AfterUpdate(c.norm2)
 		if from = k + 1; from == m {
 			from = 0
 			c.epochs++
 		}
 		k = vecmath.AddScaledNext(s, step, g, from, c.threshold)
 		if !(c.norm2 > cancelled*before && c.norm2 <= tooLong) {
-			c.mend()
+			c.repairLength()
 			k = vecmath.NextLE(s, from, c.threshold)
 		}
 	}
@@ -477,7 +477,7 @@ func (c *cycle[T]) runFixed(limit int64) (none bool) {
 	low, high := c.threshold-c.shift-doubt, c.threshold-c.shift+doubt
 	for k := vecmath.NextLE(s, from, high); ; limit-- {
 		if k >= 0 && s[k] > low {
-			k = c.settle(k, from, low, high)
+			k = c.nextByWeights(k, from, low, high)
 		}
 		if k < 0 {
 			c.from = from
@@ -526,9 +526,9 @@ func (c *cycle[T]) doubt() float64 {
 	return n * 0x1p-51 * score
 }
 
-// settle returns the first example from k on, cyclically up to from, whose score is at most the
-// threshold: by the weights where the score is between low and high.
-func (c *cycle[T]) settle(k, from int, low, high float64) int {
+// nextByWeights returns the first example from k on, cyclically up to from, whose score is at most
+// the threshold: by the weights where the score is between low and high.
+func (c *cycle[T]) nextByWeights(k, from int, low, high float64) int {
 	for {
 		if c.s[k] <= low {
 			return k
@@ -559,7 +559,7 @@ func (c *cycle[T]) score(k int) float64 {
 }
 
 // runWeights is runScores on the weights, an example at a time. It also returns, at an example,
-// when ctx ends or the observer wants to know.
+// when ctx ends or it is time to call the observer.
 func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 	m := c.b.Len()
 	for looked := 1; ; looked++ {
@@ -576,9 +576,9 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 				float64(step*(engine.SumSqOrdered(val)+c.delta2))))
 			c.add(k, step)
 			c.updates++
-			c.threshold, c.step = c.rule.Next(c.norm2)
+			c.threshold, c.step = c.rule.AfterUpdate(c.norm2)
 			if !(c.norm2 > cancelled*before && c.norm2 <= tooLong) {
-				c.mend()
+				c.repairLength()
 			}
 			c.clean = -1
 		}
@@ -604,15 +604,15 @@ const tooLong = 0x1p512
 // gone are no longer small.
 const cancelled = 0x1p-24
 
-// mend makes |a|^2 a number to go on with: not too large, and not the rounding errors of a
+// repairLength makes |a|^2 a number to go on with: not too large, and not the rounding errors of a
 // difference.
-func (c *cycle[T]) mend() {
+func (c *cycle[T]) repairLength() {
 	if c.norm2 > tooLong {
 		c.rescale()
 		return
 	}
 	c.rescore()
-	c.threshold, c.step = c.rule.Again(c.norm2)
+	c.threshold, c.step = c.rule.AtLength(c.norm2)
 }
 
 // rescale multiplies all that is linear in a by 2^-256, which rounds nothing that matters beside
@@ -632,12 +632,12 @@ func (c *cycle[T]) rescale() {
 	c.rule.Rescale(f)
 }
 
-// refresh takes scores and length afresh, and tells the observer.
+// refresh takes scores and length afresh, and calls the observer.
 func (c *cycle[T]) refresh() {
 	c.rescore()
 	if c.o.Observe != nil {
-		v, margin := c.look(c.s)
-		c.watch.Tell(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
+		v, margin := c.violatorsAndMargin(c.s)
+		c.watch.Report(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
 			Margin: margin, Bound: c.bound()})
 	}
 }
@@ -663,7 +663,7 @@ func (c *cycle[T]) bound() float64 {
 	return math.Sqrt(max(0, c.norm2)) / sum
 }
 
-// observe tells the observer between two refreshes, and leaves all as it is.
+// observe calls the observer between two refreshes, and leaves all as it is.
 func (c *cycle[T]) observe() {
 	s := c.s
 	if c.gram == nil {
@@ -672,8 +672,8 @@ func (c *cycle[T]) observe() {
 			s[k] = c.score(k) - c.shift
 		}
 	}
-	v, margin := c.look(s)
-	c.watch.Tell(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
+	v, margin := c.violatorsAndMargin(s)
+	c.watch.Report(learner.FitStatus{Updates: c.updates, Epochs: c.epochs, Violators: v,
 		Margin: margin, Bound: c.bound()})
 }
 
@@ -735,8 +735,8 @@ func (c *cycle[T]) rescore() {
 	c.norm2 = sum + low
 }
 
-// look counts the violators and takes the margin from the scores less shift.
-func (c *cycle[T]) look(scores []float64) (violators int, margin float64) {
+// violatorsAndMargin counts the violators and takes the margin from the scores less shift.
+func (c *cycle[T]) violatorsAndMargin(scores []float64) (violators int, margin float64) {
 	for _, s := range scores {
 		if s <= c.threshold-c.shift {
 			violators++
@@ -755,7 +755,7 @@ func (c *cycle[T]) result(converged bool) learner.FitResult {
 		Presented: c.presented() - c.before.presented,
 		Resumed:   c.resumed != nil, Converged: converged, Bound: c.bound(),
 		ScoreSpace: c.gram != nil}
-	r.Violators, r.Margin = c.look(c.s)
+	r.Violators, r.Margin = c.violatorsAndMargin(c.s)
 	if c.delta2 == 0 {
 		return r
 	}
@@ -796,13 +796,13 @@ func (c *cycle[T]) Weights(scale func(length float64) float64) []T {
 // FixedMargin is the marginRule of the perceptron.
 type FixedMargin struct{ Margin, Eta float64 }
 
-func (r *FixedMargin) Next(float64) (threshold, step float64) { return r.Margin, r.Eta }
+func (r *FixedMargin) AfterUpdate(float64) (threshold, step float64) { return r.Margin, r.Eta }
 
-func (r *FixedMargin) Again(float64) (threshold, step float64) { return r.Margin, r.Eta }
+func (r *FixedMargin) AtLength(float64) (threshold, step float64) { return r.Margin, r.Eta }
 
 func (r *FixedMargin) Rescale(f float64) {
 	r.Margin *= f
 	r.Eta *= f
 }
 
-func (r *FixedMargin) Numbers() []*float64 { return []*float64{&r.Margin, &r.Eta} }
+func (r *FixedMargin) StateNumbers() []*float64 { return []*float64{&r.Margin, &r.Eta} }

@@ -2,8 +2,8 @@ package margin
 
 import "github.com/halfspace-ml/halfspace/learner"
 
-// Cycled adds what Fit takes of learners that pass over scores or weights; see cycle.
-func Cycled(f *learner.Footprint, x learner.Extent) {
+// AddCycle adds what Fit takes of learners that pass over scores or weights; see cycle.
+func AddCycle(f *learner.Footprint, x learner.Extent) {
 	if !x.Whole {
 		return
 	}
@@ -18,16 +18,17 @@ func Cycled(f *learner.Footprint, x learner.Extent) {
 	}
 }
 
-// Passed adds what Fit takes of learners that pass over the examples by their weights; see passes.
-func Passed(f *learner.Footprint, x learner.Extent) {
+// AddPasses adds what Fit takes of learners that pass over the examples by their weights; see
+// passes.
+func AddPasses(f *learner.Footprint, x learner.Extent) {
 	if x.Whole {
 		f.Add("scores and dual coefficients", x.Examples, learner.Times(x.Examples, 4*8))
 	}
 }
 
-// MarginTraits are those of the margin learners of hyperplanes through the origin, streams or whole
+// Traits are those of the margin learners of hyperplanes through the origin, streams or whole
 // data sets.
-func MarginTraits() learner.Traits {
+func Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Whole, t.SoftDelta, t.Origin = true, true, true
 	return t

@@ -14,7 +14,7 @@ import (
 // refresh.
 const watchEvery = time.Second
 
-// watch calls FitOptions.Observe now and then. What it tells changes no result.
+// watch calls FitOptions.Observe now and then. It changes no result.
 type watch struct {
 	observe func(learner.FitStatus)
 	last    time.Time
@@ -25,7 +25,7 @@ func NewWatch(o *learner.FitOptions) watch { return watch{o.Observe, time.Now()}
 // Due reports whether it is time to look.
 func (w *watch) Due() bool { return w.observe != nil && time.Since(w.last) >= watchEvery }
 
-func (w *watch) Tell(s learner.FitStatus) {
+func (w *watch) Report(s learner.FitStatus) {
 	if w.observe != nil {
 		w.observe(s)
 		w.last = time.Now()
@@ -88,8 +88,8 @@ func CheckPassCut(c *learner.Codec) {
 		"where a run was cut: counter %q is %d, at %d of %d", learner.CutFlags, flags, at, of)
 }
 
-// PassCut returns the cut of a run over b that went on as this one is to, or nil.
-func PassCut[T learner.Float](cut *learner.State, b *engine.Block[T],
+// ResumableCut returns the cut of a run over b that went on as this one is to, or nil.
+func ResumableCut[T learner.Float](cut *learner.State, b *engine.Block[T],
 	o *learner.FitOptions) *learner.State {
 	if !cutOf(cut, b) {
 		return nil
@@ -101,9 +101,9 @@ func PassCut[T learner.Float](cut *learner.State, b *engine.Block[T],
 	return cut
 }
 
-// OfData completes a cut, if there is one: the examples are those of b, and the bound is known or
-// not. scalars are the learner's own.
-func OfData[T learner.Float](cut *learner.State, b *engine.Block[T], known bool,
+// CompleteCut completes a cut, if there is one: the examples are those of b, and the bound is known
+// or not. scalars are the learner's own.
+func CompleteCut[T learner.Float](cut *learner.State, b *engine.Block[T], known bool,
 	scalars map[string]float64) *learner.State {
 	if cut == nil {
 		return nil
@@ -246,7 +246,7 @@ func (g *passing) pass(ctx context.Context) (none, ended bool, err error) {
 				g.stop(i, g.r.Updates == before)
 				return false, true, context.Cause(ctx)
 			}
-			g.tell()
+			g.report()
 		}
 		k := i
 		if g.active != nil {
@@ -267,14 +267,14 @@ func (g *passing) pass(ctx context.Context) (none, ended bool, err error) {
 	return g.r.Updates == before, false, nil
 }
 
-// tell gives the observer the present state when it is time.
-func (g *passing) tell() {
+// report gives the observer the present state when it is time.
+func (g *passing) report() {
 	if !g.w.Due() {
 		return
 	}
 	now := *g.r
 	g.Status(&now)
-	g.w.Tell(learner.FitStatus{Updates: now.Updates, Epochs: now.Epochs, Violators: now.Violators,
+	g.w.Report(learner.FitStatus{Updates: now.Updates, Epochs: now.Epochs, Violators: now.Violators,
 		Margin: now.Margin, Bound: now.Bound})
 }
 
@@ -304,9 +304,9 @@ func (p *Passes) violated(r learner.FitResult) bool {
 	return r.Violators > 0
 }
 
-// CheckFit refuses options that no learner takes, and those that only learners that pass over
+// CheckOptions refuses options that no learner takes, and those that only learners that pass over
 // examples on the weights take.
-func CheckFit(name string, o *learner.FitOptions, onWeights, halving bool) error {
+func CheckOptions(name string, o *learner.FitOptions, onWeights, halving bool) error {
 	switch {
 	case o.MaxUpdates < 0:
 		return fmt.Errorf("%s: MaxUpdates is %d, want >= 0: %w", name, o.MaxUpdates,

@@ -11,9 +11,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-// MarginRows is PUMMA or, without bias, ROMMA over the rows of a Gram matrix. It keeps u as its
+// RowSolver is PUMMA or, without bias, ROMMA over the rows of a Gram matrix. It keeps u as its
 // inner products with the examples; w = u/|u|^2.
-type MarginRows[T learner.Float] struct {
+type RowSolver[T learner.Float] struct {
 	Rows  engine.RowSource[T]
 	Y     []float64
 	Ridge float64 // 1/C, or Delta^2: added to the diagonal
@@ -29,7 +29,7 @@ type MarginRows[T learner.Float] struct {
 }
 
 // Fit passes over the examples. halving says whether there is an accuracy delta to halve.
-func (c *MarginRows[T]) Fit(ctx context.Context, name string, delta float64, halving bool,
+func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halving bool,
 	o learner.FitOptions) (learner.MarginDual, error) {
 	n := len(c.Y)
 	if n == 0 || c.Rows.Len() != n {
@@ -83,7 +83,7 @@ func (c *MarginRows[T]) Fit(ctx context.Context, name string, delta float64, hal
 }
 
 // judge fills in violators and margin.
-func (c *MarginRows[T]) judge(delta float64, r *learner.FitResult) {
+func (c *RowSolver[T]) judge(delta float64, r *learner.FitResult) {
 	r.Violators = 0
 	least := math.Inf(1)
 	for k := range c.Y {
@@ -95,8 +95,8 @@ func (c *MarginRows[T]) judge(delta float64, r *learner.FitResult) {
 	r.Margin, r.Bound = float64(least*math.Sqrt(c.Norm2)), math.Sqrt(c.bound2)
 }
 
-// Soften fills in what FitResult has of a soft margin, as [scaledLinear.judge] does.
-func (c *MarginRows[T]) Soften(r *learner.FitResult) {
+// FillSoftMargin fills in what FitResult has of a soft margin, as [scaledLinear.judge] does.
+func (c *RowSolver[T]) FillSoftMargin(r *learner.FitResult) {
 	var m2 float64
 	for _, m := range c.m {
 		m2 += float64(m * m)
@@ -112,7 +112,7 @@ func (c *MarginRows[T]) Soften(r *learner.FitResult) {
 }
 
 // margin returns y f + xi of example k.
-func (c *MarginRows[T]) margin(k int) float64 {
+func (c *RowSolver[T]) margin(k int) float64 {
 	if c.Norm2 == 0 { // w = 0: PUMMA has seen one label at most
 		return float64(c.Y[k] * c.b)
 	}
@@ -120,7 +120,7 @@ func (c *MarginRows[T]) margin(k int) float64 {
 }
 
 // update is [PUMMA.update] or [ROMMA.learn], by inner products.
-func (c *MarginRows[T]) update(ctx context.Context, k int) error {
+func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	y, side := c.Y[k], 0
 	if y > 0 {
 		side = 1
@@ -192,9 +192,9 @@ func (c *MarginRows[T]) update(ctx context.Context, k int) error {
 	return nil
 }
 
-// OverRows is Fit with a kernel of a learner called name: solve gets the rows of b, of which
+// FitRows is Fit with a kernel of a learner called name: solve gets the rows of b, of which
 // GramBytes are kept, and e the support vectors. Without an update e is as it was.
-func OverRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions,
+func FitRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions,
 	k engine.Kernel, pool *engine.Pool, e *kept.Expansion[T],
 	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error)) (
 	learner.MarginDual, error) {
@@ -214,7 +214,7 @@ func OverRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 	if r.Updates == 0 {
 		return r, err
 	}
-	if err := e.Keep(name, b, r.Coef, k, pool); err != nil {
+	if err := e.SetSupport(name, b, r.Coef, k, pool); err != nil {
 		return learner.MarginDual{}, err
 	}
 	return r, err

@@ -41,7 +41,7 @@ func (e *extended) sumSq() (sum float64) {
 	return float64(sum * e.delta2)
 }
 
-func (e *extended) stretch(c float64, k int, a float64) {
+func (e *extended) scaleAndAdd(c float64, k int, a float64) {
 	if e.Scale *= c; !(e.Scale > 0x1p-64 && e.Scale < 0x1p64) { // also 0
 		for i := range e.alpha {
 			e.alpha[i] *= e.Scale
@@ -55,13 +55,13 @@ func (e *extended) stretch(c float64, k int, a float64) {
 // taken from them, so that the rounding errors of neither add up.
 const refold = 1024
 
-// ScoreOf returns f(x) of example i.
-func (l *ScaledLinear[T]) ScoreOf(b *engine.Block[T], i int) float64 {
+// ScoreExample returns f(x) of example i.
+func (l *ScaledLinear[T]) ScoreExample(b *engine.Block[T], i int) float64 {
 	return float64(l.Scale * l.Dot(b, i))
 }
 
-// MarginOf returns y f of example i with label y and score f.
-func (l *ScaledLinear[T]) MarginOf(i int, y, f float64) float64 {
+// ExtendedMargin returns y f of example i with label y and score f.
+func (l *ScaledLinear[T]) ExtendedMargin(i int, y, f float64) float64 {
 	m := float64(y * f)
 	if l.Ext != nil {
 		m += float64(l.Ext.delta2 * float64(l.Ext.Scale*l.Ext.alpha[i]))
@@ -69,17 +69,17 @@ func (l *ScaledLinear[T]) MarginOf(i int, y, f float64) float64 {
 	return m
 }
 
-// Size returns |x|^2 of example i.
-func (l *ScaledLinear[T]) Size(b *engine.Block[T], i int) float64 {
+// SquaredLength returns |x|^2 of example i.
+func (l *ScaledLinear[T]) SquaredLength(b *engine.Block[T], i int) float64 {
 	if l.Ext != nil {
 		return primal.SumSq(b, i) + l.Ext.delta2
 	}
 	return primal.SumSq(b, i)
 }
 
-// Holds reports whether stretch can add a times an example to c w: a factor that T doesn't hold, as
-// of an example so short that 1/|x|^2 overflows, would end all learning.
-func (l *ScaledLinear[T]) Holds(c, a float64) bool {
+// Representable reports whether stretch can add a times an example to c w: a factor that T doesn't
+// hold, as of an example so short that 1/|x|^2 overflows, would end all learning.
+func (l *ScaledLinear[T]) Representable(c, a float64) bool {
 	s := l.Scale * c
 	if s == 0 {
 		s = 1
@@ -88,8 +88,8 @@ func (l *ScaledLinear[T]) Holds(c, a float64) bool {
 	return v-v == 0
 }
 
-// Stretch sets w to c w + a y x_i, c >= 0. The rule then sets norm2 and calls updated.
-func (l *ScaledLinear[T]) Stretch(c float64, b *engine.Block[T], i int, a float64) {
+// ScaleAndAdd sets w to c w + a y x_i, c >= 0. The rule then sets Norm2 and calls CountUpdate.
+func (l *ScaledLinear[T]) ScaleAndAdd(c float64, b *engine.Block[T], i int, a float64) {
 	l.Scale *= c
 	if l.Scale == 0 {
 		clear(l.W)
@@ -97,14 +97,14 @@ func (l *ScaledLinear[T]) Stretch(c float64, b *engine.Block[T], i int, a float6
 	}
 	l.Add(b, i, T(float64(b.Y[i])*a/l.Scale))
 	if l.Ext != nil {
-		l.Ext.stretch(c, i, a)
+		l.Ext.scaleAndAdd(c, i, a)
 	}
 }
 
-// Updated counts an update.
-func (l *ScaledLinear[T]) Updated() {
-	l.Count++
-	if l.Count%refold != 0 && l.Scale > 0x1p-32 && l.Scale < 0x1p32 {
+// CountUpdate counts an update.
+func (l *ScaledLinear[T]) CountUpdate() {
+	l.UpdateCount++
+	if l.UpdateCount%refold != 0 && l.Scale > 0x1p-32 && l.Scale < 0x1p32 {
 		return
 	}
 	l.fold()
@@ -119,23 +119,23 @@ func (l *ScaledLinear[T]) fold() {
 	l.Scale, l.Norm2 = 1, engine.SumSqOrdered(l.W)
 }
 
-// FitPasses is Fitter.Fit of a learner called name, which learns one example by learn and would
+// FitByPasses is Fitter.Fit of a learner called name, which learns one example by learn and would
 // learn one of margin m if violates(m). bound is FitResult.Bound of a new learner; goal sets the
 // accuracy, delta in the end; nil if there is none. own returns what the learner has of a run
 // besides its state.
-func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.Block[T],
+func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engine.Block[T],
 	o learner.FitOptions,
 	learn func(b *engine.Block[T], i int) learner.Round, violates func(m float64) bool,
 	bound func() float64, delta float64, goal func(float64),
 	own func() map[string]float64) (learner.FitResult, error) {
 	n := b.Len()
-	if err := l.Check(name); err != nil {
+	if err := l.CheckMade(name); err != nil {
 		return learner.FitResult{}, err
 	}
 	if err := primal.CheckBlock(name, b, n); err != nil {
 		return learner.FitResult{}, err
 	}
-	if err := CheckFit(name, &o, true, goal != nil); err != nil {
+	if err := CheckOptions(name, &o, true, goal != nil); err != nil {
 		return learner.FitResult{}, err
 	}
 	if err := primal.CheckLengths(name, b, unsafe.Sizeof(T(0))); err != nil {
@@ -145,9 +145,9 @@ func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.
 	case !(o.Delta >= 0) || math.IsInf(o.Delta, 0):
 		return learner.FitResult{}, fmt.Errorf("%s: Delta is %v, want a number >= 0: %w", name,
 			o.Delta, learner.ErrConfig)
-	case o.Delta > 0 && l.Count > 0:
+	case o.Delta > 0 && l.UpdateCount > 0:
 		return learner.FitResult{}, fmt.Errorf("%s: with Delta = %v a run can't go on from %d "+
-			"updates, whose extended weights were not kept: %w", name, o.Delta, l.Count,
+			"updates, whose extended weights were not kept: %w", name, o.Delta, l.UpdateCount,
 			learner.ErrFit)
 	case n == 0:
 		return learner.FitResult{}, fmt.Errorf("%s: no examples: %w", name, learner.ErrFit)
@@ -156,8 +156,8 @@ func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.
 	if o.Delta > 0 {
 		l.Ext = &extended{delta2: float64(o.Delta * o.Delta), alpha: make([]float64, n), Scale: 1}
 	}
-	from := PassCut(l.Cut, b, &o)
-	known := l.Count == 0 // else other examples may have been learned
+	from := ResumableCut(l.Cut, b, &o)
+	known := l.UpdateCount == 0 // else other examples may have been learned
 	if from != nil {
 		known = from.Counters[learner.CutFlags]&CutBound != 0
 	}
@@ -170,7 +170,7 @@ func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.
 			}
 			return bound()
 		},
-		Least: primal.LeastMargin(primal.Lengths(b, o.Delta)),
+		Least: primal.LeastMargin(primal.SquaredLengths(b, o.Delta)),
 		N:     n, Learn: func(k int) bool { return learn(b, k).Updates > 0 }, Goal: goal,
 		Delta: delta,
 	}
@@ -181,9 +181,9 @@ func (l *ScaledLinear[T]) FitPasses(ctx context.Context, name string, b *engine.
 	l.Cut = nil
 	err := p.Run(ctx, &o, &r)
 	if l.Ext == nil {
-		l.Cut = OfData(p.Cut, b, known, own())
+		l.Cut = CompleteCut(p.Cut, b, known, own())
 	}
-	r.Counter = l.Count + 1
+	r.Counter = l.UpdateCount + 1
 	p.Status(&r)
 	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
 	if l.Ext != nil {
@@ -199,7 +199,7 @@ func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 	s, least := make([]float64, b.Len()), math.Inf(1)
 	r.Violators = 0
 	for k := range s {
-		s[k] = l.MarginOf(k, float64(b.Y[k]), l.ScoreOf(b, k))
+		s[k] = l.ExtendedMargin(k, float64(b.Y[k]), l.ScoreExample(b, k))
 		if least = min(least, s[k]); violates(s[k]) {
 			r.Violators++
 		}
@@ -232,15 +232,15 @@ func (l *ScaledLinear[T]) Bytes() int64 { return primal.BytesOf(l.W) + int64(uns
 func (l *ScaledLinear[T]) State() learner.State { return learner.StateOf(l.Fields) }
 
 func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
-	l.WalkWeights(c)
+	l.WeightFields(c)
 	scale, norm2 := c.Scalar("scale", &l.Scale), c.Scalar("norm2", &l.Norm2)
 	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
 	c.Part(learner.CutPrefix, &l.Cut, CheckPassCut)
 }
 
-// Parallel is the squared sine of the angle below which rounding of scores decides.
-func Parallel[T learner.Float]() float64 {
+// ParallelSine2 is the squared sine of the angle below which rounding of scores decides.
+func ParallelSine2[T learner.Float]() float64 {
 	if unsafe.Sizeof(T(0)) == 4 {
 		return 0x1p-17
 	}

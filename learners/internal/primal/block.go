@@ -23,7 +23,7 @@ func CheckBlock[T learner.Float](name string, b *engine.Block[T], out int) error
 	return nil
 }
 
-// CheckRows is checkBlock for Score: the labels don't matter and need not be there.
+// CheckRows is CheckBlock for Score: the labels don't matter and need not be there.
 func CheckRows[T learner.Float](name string, b *engine.Block[T], out int) error {
 	if out < b.Len() {
 		return tooShort(name, b.Len(), out)
@@ -81,9 +81,10 @@ func DotMixed[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
-// Signed sets dst to y times example i, as far as dst goes, and returns the sum of squares of what
-// is beyond. Zeros are +0.
-func Signed[T learner.Float](b *engine.Block[T], i int, y float64, dst []float64) (beyond float64) {
+// SetSigned sets dst to y times example i, as far as dst goes, and returns the sum of squares of
+// what is beyond. Zeros are +0.
+func SetSigned[T learner.Float](b *engine.Block[T], i int, y float64, dst []float64) (
+	beyond float64) {
 	clear(dst)
 	idx, val := b.Example(i)
 	for n, v := range val {
@@ -97,8 +98,8 @@ func Signed[T learner.Float](b *engine.Block[T], i int, y float64, dst []float64
 	return beyond
 }
 
-// Seen is Block.Example without the features from dim on.
-func Seen[T learner.Float](b *engine.Block[T], i, dim int) (idx []int32, val []T) {
+// ExampleUpTo is Block.Example without the features from dim on.
+func ExampleUpTo[T learner.Float](b *engine.Block[T], i, dim int) (idx []int32, val []T) {
 	if b.Dense() {
 		return nil, b.RowPrefix(i, dim)
 	}
@@ -134,8 +135,8 @@ func valuesOf[T learner.Float](b *engine.Block[T]) []T {
 	return b.Val[b.Ptr[0]:b.Ptr[n]]
 }
 
-// DotWide returns w.x of example i, w reaching all features of b.
-func DotWide[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
+// DotFull returns w.x of example i, w reaching all features of b.
+func DotFull[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 	if b.Dense() {
 		return vecmath.DotMixed(w[:b.Dim], b.Row(i))
 	}
@@ -143,8 +144,8 @@ func DotWide[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
-// AddWide adds a times example i to w.
-func AddWide[T learner.Float](b *engine.Block[T], i int, a float64, w []float64) {
+// AddFull adds a times example i to w.
+func AddFull[T learner.Float](b *engine.Block[T], i int, a float64, w []float64) {
 	if b.Dense() {
 		vecmath.AxpyMixed(w[:b.Dim], a, b.Row(i))
 		return

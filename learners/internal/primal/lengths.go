@@ -37,9 +37,9 @@ func CheckLengths[T learner.Float](name string, b *engine.Block[T], elem uintptr
 	return nil
 }
 
-// BeginLengths is begin for a rule that divides by |x|^2.
-func (l *Linear[T]) BeginLengths(name string, b *engine.Block[T], rounds []learner.Round) error {
-	if err := l.Check(name); err != nil {
+// BeginBounded is begin for a rule that divides by |x|^2.
+func (l *Linear[T]) BeginBounded(name string, b *engine.Block[T], rounds []learner.Round) error {
+	if err := l.CheckMade(name); err != nil {
 		return err
 	}
 	if err := CheckBlock(name, b, len(rounds)); err != nil {
@@ -61,9 +61,10 @@ func LeastMargin(shortest2, longest2 float64) float64 {
 	return learner.LeastMargin * math.Sqrt(min(longest2, float64(0x1p20*shortest2)))
 }
 
-// Lengths returns the squared lengths of the shortest example that has features and of the longest,
-// with the coordinate Delta. Both are 0 if no example has features.
-func Lengths[T learner.Float](b *engine.Block[T], delta float64) (shortest2, longest2 float64) {
+// SquaredLengths returns the squared lengths of the shortest example that has features and of the
+// longest, with the coordinate Delta. Both are 0 if no example has features.
+func SquaredLengths[T learner.Float](b *engine.Block[T], delta float64) (shortest2,
+	longest2 float64) {
 	shortest2 = math.Inf(1)
 	for i := range b.Len() {
 		_, val := b.Example(i)

@@ -13,17 +13,18 @@ import (
 // Linear is what the single linear learners share: a primal weight vector over the features seen so
 // far, which starts at 0 and grows with the blocks.
 type Linear[T learner.Float] struct {
-	// by newLinear: the zero value of a learner has no settings, and would learn nothing in silence
-	made  bool
-	W     []T
-	Count int64
-	Cut   *learner.State // where a Fit was cut; nil if none was, or something was learned since
+	// by NewLinear: the zero value of a learner has no settings, and would learn nothing in silence
+	made        bool
+	W           []T
+	UpdateCount int64
+	// where a Fit was cut; nil if none was, or something was learned since
+	Cut *learner.State
 }
 
 func NewLinear[T learner.Float]() Linear[T] { return Linear[T]{made: true} }
 
-// Check wants a learner of that name that New has made.
-func (l *Linear[T]) Check(name string) error {
+// CheckMade wants a learner of that name that New has made.
+func (l *Linear[T]) CheckMade(name string) error {
 	if !l.made {
 		return fmt.Errorf("%s: a zero value without settings: make learners with New: %w", name,
 			learner.ErrConfig)
@@ -33,7 +34,7 @@ func (l *Linear[T]) Check(name string) error {
 
 // Begin checks all that can be wrong with a call of Learn, then makes room for the features of b.
 func (l *Linear[T]) Begin(name string, b *engine.Block[T], rounds []learner.Round) error {
-	if err := l.Check(name); err != nil {
+	if err := l.CheckMade(name); err != nil {
 		return err
 	}
 	if err := CheckBlock(name, b, len(rounds)); err != nil {
@@ -65,7 +66,7 @@ func (l *Linear[T]) Add(b *engine.Block[T], i int, a T) {
 
 // Scores is Score of a learner called name whose weights have that factor.
 func (l *Linear[T]) Scores(name string, scale float64, b *engine.Block[T], dst []float64) error {
-	if err := l.Check(name); err != nil {
+	if err := l.CheckMade(name); err != nil {
 		return err
 	}
 	p := l.Hypothesis(name, scale)
@@ -81,7 +82,7 @@ func (l *Linear[T]) Hypothesis(name string, scale float64) weights[T] {
 func (l *Linear[T]) Weights() []float64 { return Scaled(l.W, 1) }
 
 // Updates returns how often the rule has fired.
-func (l *Linear[T]) Updates() int64 { return l.Count }
+func (l *Linear[T]) Updates() int64 { return l.UpdateCount }
 
 // Bytes returns the memory that the weights hold.
 func (l *Linear[T]) Bytes() int64 { return BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
@@ -89,10 +90,10 @@ func (l *Linear[T]) Bytes() int64 { return BytesOf(l.W) + int64(unsafe.Sizeof(*l
 // State returns a copy of the weights and the number of updates.
 func (l *Linear[T]) State() learner.State { return learner.StateOf(l.Fields) }
 
-func (l *Linear[T]) Fields(c *learner.Codec) { l.WalkWeights(c) }
+func (l *Linear[T]) Fields(c *learner.Codec) { l.WeightFields(c) }
 
-// WalkWeights is fields, and returns the weights.
-func (l *Linear[T]) WalkWeights(c *learner.Codec) []T {
-	learner.Count(c, "updates", &l.Count)
+// WeightFields is fields, and returns the weights.
+func (l *Linear[T]) WeightFields(c *learner.Codec) []T {
+	learner.Count(c, "updates", &l.UpdateCount)
 	return learner.Vector(c, "w", &l.W)
 }

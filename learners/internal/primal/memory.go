@@ -2,11 +2,11 @@ package primal
 
 import "github.com/halfspace-ml/halfspace/learner"
 
-// Spare is n with the most that append or Grow adds to a small list.
-func Spare(n int64) int64 { return 2*n + 16 }
+// ListRoom is n with the most that append or Grow adds to a small list.
+func ListRoom(n int64) int64 { return 2*n + 16 }
 
 // Fixed is what a learner takes, whatever the data: its own struct.
-const Fixed = 8 << 10
+const FixedBytes = 8 << 10
 
 // LinearFootprint is that of one weight a feature, and of so many bytes more.
 func LinearFootprint(x learner.Extent, more int64) learner.Footprint {
@@ -17,6 +17,6 @@ func LinearFootprint(x learner.Extent, more int64) learner.Footprint {
 	}
 	f.Copied(x, 8, learner.Times(x.Features, state))
 	f.Tables(x, "weights", x.Elem+more)
-	f.Add("work space", 1, Fixed)
+	f.Add("work space", 1, FixedBytes)
 	return f
 }

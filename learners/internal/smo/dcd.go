@@ -10,16 +10,16 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// dcd solves the dual of the linear SVM without bias by coordinate descent, keeping w = sum alpha_t
-// y_t x_t:
+// coordinateSolver solves the dual of the linear SVM without bias by coordinate descent, keeping w
+// = sum alpha_t y_t x_t:
 //
 //	min 1/2 |w|^2 + ridge/2 sum alpha_t^2 - sum alpha_t,   0 <= alpha_t <= U
 //	alpha_t <- alpha_t - G/(|x_t|^2 + ridge), cut to the box,   G = y_t w.x_t - 1 + ridge alpha_t
 //
 // in a new random order every epoch, with shrinking: Algorithm 3 of Hsieh et al. 2008.
-type dcd[T learner.Float] struct {
+type coordinateSolver[T learner.Float] struct {
 	b    *engine.Block[T]
-	p    SvmProblem
+	p    Problem
 	seed uint64
 
 	W, Alpha    []float64
@@ -30,9 +30,10 @@ type dcd[T learner.Float] struct {
 	Observe     func(learner.FitStatus)
 }
 
-func NewDCD[T learner.Float](b *engine.Block[T], p SvmProblem, seed uint64) *dcd[T] {
+func NewCoordinateSolver[T learner.Float](b *engine.Block[T], p Problem,
+	seed uint64) *coordinateSolver[T] {
 	n := b.Len()
-	s := &dcd[T]{b: b, p: p, seed: seed,
+	s := &coordinateSolver[T]{b: b, p: p, seed: seed,
 		W: make([]float64, b.Dim), Alpha: make([]float64, n), diag: make([]float64, n),
 		active: make([]int32, n), order: make([]int32, n), perm: make([]int32, n)}
 	for t := range n {
@@ -45,7 +46,7 @@ func NewDCD[T learner.Float](b *engine.Block[T], p SvmProblem, seed uint64) *dcd
 	return s
 }
 
-func (s *dcd[T]) wake() {
+func (s *coordinateSolver[T]) wake() {
 	s.active = s.active[:len(s.Alpha)]
 	for t := range s.active {
 		s.active[t] = int32(t)
@@ -54,7 +55,8 @@ func (s *dcd[T]) wake() {
 
 // epoch visits the active examples once. It returns the extremes of the projected gradients;
 // examples at a bound whose gradient lies beyond those of the last epoch leave the active set.
-func (s *dcd[T]) epoch(number uint64, mostBefore, leastBefore float64) (most, least float64) {
+func (s *coordinateSolver[T]) epoch(number uint64, mostBefore, leastBefore float64) (most,
+	least float64) {
 	most, least = math.Inf(-1), math.Inf(1)
 	n := len(s.active)
 	engine.Permute(s.perm[:n], s.seed, number)
@@ -65,7 +67,7 @@ func (s *dcd[T]) epoch(number uint64, mostBefore, leastBefore float64) (most, le
 	for _, t32 := range s.order[:n] {
 		t := int(t32)
 		y, a := float64(s.b.Y[t]), s.Alpha[t]
-		g := float64(y*primal.DotWide(s.b, t, s.W)) - 1 + float64(s.p.Ridge*a)
+		g := float64(y*primal.DotFull(s.b, t, s.W)) - 1 + float64(s.p.Ridge*a)
 		projected := g
 		switch {
 		case a <= 0:
@@ -90,7 +92,7 @@ func (s *dcd[T]) epoch(number uint64, mostBefore, leastBefore float64) (most, le
 		}
 		s.Alpha[t] = min(max(a-g/q, 0), s.p.Upper)
 		if d := s.Alpha[t] - a; d != 0 {
-			primal.AddWide(s.b, t, float64(d*y), s.W)
+			primal.AddFull(s.b, t, float64(d*y), s.W)
 		}
 	}
 	s.active = kept
@@ -99,13 +101,13 @@ func (s *dcd[T]) epoch(number uint64, mostBefore, leastBefore float64) (most, le
 
 // LinearValue returns where alpha and a bias stand and leaves w = sum alpha_t y_t x_t.
 func LinearValue[T learner.Float](b *engine.Block[T], alpha, w []float64, bias float64,
-	p SvmProblem) SvmValue {
+	p Problem) Value {
 	clear(w)
-	v := SvmValue{Bias: bias, least: math.Inf(1)}
+	v := Value{Bias: bias, least: math.Inf(1)}
 	var square float64
 	for t, a := range alpha {
 		if a != 0 {
-			primal.AddWide(b, t, float64(a*float64(b.Y[t])), w)
+			primal.AddFull(b, t, float64(a*float64(b.Y[t])), w)
 			v.Sum += a
 			square += float64(a * a)
 		}
@@ -114,24 +116,25 @@ func LinearValue[T learner.Float](b *engine.Block[T], alpha, w []float64, bias f
 	v.ext2 = v.Norm2 + float64(p.Ridge*square)
 	var loss float64
 	for t := range alpha {
-		loss += v.example(p, alpha[t], float64(float64(b.Y[t])*(primal.DotWide(b, t, w)+bias)))
+		loss += v.example(p, alpha[t], float64(float64(b.Y[t])*(primal.DotFull(b, t, w)+bias)))
 	}
 	v.finish(p, loss)
 	return v
 }
 
 // Solve runs until the relative duality gap is at most tol, or until limit steps.
-func (s *dcd[T]) Solve(ctx context.Context, tol float64, limit int64) (SvmValue, int64, error) {
+func (s *coordinateSolver[T]) Solve(ctx context.Context, tol float64, limit int64) (Value, int64,
+	error) {
 	const lowest = 1e-14 // of violations: there the gradient is rounding errors
 	hard := s.p.hard()
-	if v := (SvmValue{ext2: s.radius2}); v.overflow() != nil {
+	if v := (Value{ext2: s.radius2}); v.overflow() != nil {
 		return v, 0, v.overflow()
 	}
 	eps, steps := 0.5, int64(0)
 	mostBefore, leastBefore := math.Inf(1), math.Inf(-1)
 	for number := uint64(0); ; number++ {
 		if ctx.Err() != nil {
-			return SvmValue{}, steps, context.Cause(ctx)
+			return Value{}, steps, context.Cause(ctx)
 		}
 		steps += int64(len(s.active))
 		most, least := s.epoch(number, mostBefore, leastBefore)

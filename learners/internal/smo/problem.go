@@ -6,17 +6,17 @@ import (
 	"math"
 )
 
-// SvmProblem says what is minimised.
-type SvmProblem struct {
+// Problem says what is minimised.
+type Problem struct {
 	Upper float64 // of alpha: C, or +Inf
 	Ridge float64 // 1/C for the 2-norm soft margin
 	Bias  bool
 }
 
-func (p SvmProblem) hard() bool { return math.IsInf(p.Upper, 1) && p.Ridge == 0 }
+func (p Problem) hard() bool { return math.IsInf(p.Upper, 1) && p.Ridge == 0 }
 
-// SvmValue is where a dual solution stands. Norms and scores are those of its w, not scaled.
-type SvmValue struct {
+// Value is where a dual solution stands. Norms and scores are those of its w, not scaled.
+type Value struct {
 	Bias         float64
 	Sum          float64 // of alpha
 	Norm2, ext2  float64 // |w|^2 and with the slack's part of the 2-norm soft margin, sum alpha^2/C
@@ -28,7 +28,7 @@ type SvmValue struct {
 
 // example takes in an example of that alpha and y (f(x) + b) = margin, and returns its share of the
 // sum of losses.
-func (v *SvmValue) example(p SvmProblem, alpha, margin float64) (loss float64) {
+func (v *Value) example(p Problem, alpha, margin float64) (loss float64) {
 	v.least = min(v.least, margin)
 	ext := margin + float64(p.Ridge*alpha)
 	if alpha < p.Upper && ext < 1-violated || alpha > 0 && ext > 1+violated {
@@ -42,7 +42,7 @@ func (v *SvmValue) example(p SvmProblem, alpha, margin float64) (loss float64) {
 }
 
 // Margin is that of SVMSolution.
-func (v *SvmValue) Margin(p SvmProblem) float64 {
+func (v *Value) Margin(p Problem) float64 {
 	switch {
 	case v.Norm2 == 0:
 		return math.NaN()
@@ -52,7 +52,7 @@ func (v *SvmValue) Margin(p SvmProblem) float64 {
 	return 1 / math.Sqrt(v.Norm2)
 }
 
-func (v *SvmValue) status(p SvmProblem, steps int64) learner.FitStatus {
+func (v *Value) status(p Problem, steps int64) learner.FitStatus {
 	return learner.FitStatus{Updates: steps, Violators: v.Violators, Margin: v.Margin(p)}
 }
 
@@ -62,7 +62,7 @@ func (v *SvmValue) status(p SvmProblem, steps int64) learner.FitStatus {
 // example has y (f + b) = 1; there is none if that example is on the wrong side. The dual bound is
 // the dual objective of alpha, or, where alpha has no upper bound, that of the best multiple of it,
 // t = sum alpha / alpha'Q alpha.
-func (v *SvmValue) finish(p SvmProblem, loss float64) {
+func (v *Value) finish(p Problem, loss float64) {
 	v.Dual = v.Sum - v.ext2/2
 	v.Primal = v.Norm2 / 2
 	if math.IsInf(p.Upper, 1) {
@@ -84,7 +84,7 @@ func (v *SvmValue) finish(p SvmProblem, loss float64) {
 
 // Gap is the duality gap relative to the objective; rounding may put the bounds the wrong way
 // round.
-func (v *SvmValue) Gap() float64 {
+func (v *Value) Gap() float64 {
 	switch {
 	case v.Primal <= v.Dual:
 		return 0
@@ -95,7 +95,7 @@ func (v *SvmValue) Gap() float64 {
 }
 
 // overflow returns an error if the numbers have become too large to go on with.
-func (v *SvmValue) overflow() error {
+func (v *Value) overflow() error {
 	if g := v.Gap(); math.IsNaN(g) || math.IsInf(v.ext2, 0) {
 		return fmt.Errorf("svm: kernel values or weights overflow: scale the data: %w",
 			learner.ErrFit)
@@ -105,13 +105,13 @@ func (v *SvmValue) overflow() error {
 
 // apart reports whether a hard margin, if there is one, is below what counts as one: every w that
 // separates with margin g has g <= |sum alpha y x| / sum alpha.
-func (v *SvmValue) apart(radius2 float64) bool {
+func (v *Value) apart(radius2 float64) bool {
 	const least = 1e-6 // of the longest example
 	return v.Sum > 0 && v.Norm2 <= least*least*radius2*float64(v.Sum*v.Sum)
 }
 
 // notSeparable is the error of a hard margin that is not there.
-func (v *SvmValue) notSeparable(radius2 float64, iterations int64) error {
+func (v *Value) notSeparable(radius2 float64, iterations int64) error {
 	return fmt.Errorf("svm: no hard margin after %d steps: if there is one it is at most %.3g, "+
 		"where the longest example is %.4g; allow slack with --C: %w",
 		iterations, math.Sqrt(v.Norm2)/v.Sum, math.Sqrt(radius2), learner.ErrNotSeparable)

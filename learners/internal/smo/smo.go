@@ -10,8 +10,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// smo solves the dual of the SVM over the rows of a Gram matrix. With beta_t = y_t alpha_t and the
-// box lo_t <= beta_t <= hi_t (0 and y_t U, in order) it is
+// pairSolver solves the dual of the SVM over the rows of a Gram matrix. With beta_t = y_t alpha_t
+// and the box lo_t <= beta_t <= hi_t (0 and y_t U, in order) it is
 //
 //	min 1/2 beta'(K + ridge I)beta - y'beta,   sum_t beta_t = 0 if there is a bias       (1)
 //
@@ -29,10 +29,10 @@ import (
 // Shrinking takes examples that can't be in a pair out of the search. The gradient is kept for all:
 // two fused passes over a row cost less than what is kept of the search, and nothing has to be
 // rebuilt when an example comes back.
-type smo[T learner.Float] struct {
+type pairSolver[T learner.Float] struct {
 	rows engine.RowSource[T]
 	y    []float64
-	p    SvmProblem
+	p    Problem
 
 	Beta, e []float64
 	diag    []float64 // K_tt + ridge
@@ -48,9 +48,10 @@ type smo[T learner.Float] struct {
 // coincide.
 const tiny = 1e-12
 
-func NewSMO[T learner.Float](rows engine.RowSource[T], y []float64, p SvmProblem) *smo[T] {
+func NewPairSolver[T learner.Float](rows engine.RowSource[T], y []float64,
+	p Problem) *pairSolver[T] {
 	n := len(y)
-	s := &smo[T]{rows: rows, y: y, p: p,
+	s := &pairSolver[T]{rows: rows, y: y, p: p,
 		Beta: make([]float64, n), e: make([]float64, n), diag: make([]float64, n),
 		up: make([]float64, n), low: make([]float64, n), active: make([]int32, n)}
 	for t := range n {
@@ -65,7 +66,7 @@ func NewSMO[T learner.Float](rows engine.RowSource[T], y []float64, p SvmProblem
 }
 
 // box notes which ways beta_t can move.
-func (s *smo[T]) box(t int) {
+func (s *pairSolver[T]) box(t int) {
 	inf := math.Inf(-1)
 	s.up[t], s.low[t] = 0, 0
 	if b := s.Beta[t]; s.y[t] > 0 {
@@ -86,7 +87,7 @@ func (s *smo[T]) box(t int) {
 }
 
 // bounds returns lo_t and hi_t.
-func (s *smo[T]) bounds(t int) (lo, hi float64) {
+func (s *pairSolver[T]) bounds(t int) (lo, hi float64) {
 	if s.y[t] > 0 {
 		return 0, s.p.Upper
 	}
@@ -94,7 +95,7 @@ func (s *smo[T]) bounds(t int) (lo, hi float64) {
 }
 
 // wake makes all examples active.
-func (s *smo[T]) wake() {
+func (s *pairSolver[T]) wake() {
 	s.active = s.active[:len(s.y)]
 	for t := range s.active {
 		s.active[t] = int32(t)
@@ -102,7 +103,7 @@ func (s *smo[T]) wake() {
 }
 
 // first returns i of (2) and m = -e_i; i is -1 if no beta can grow.
-func (s *smo[T]) first() (i int, m float64) {
+func (s *pairSolver[T]) first() (i int, m float64) {
 	i, m = -1, math.Inf(-1)
 	e, up := s.e, s.up[:len(s.e)]
 	if len(s.active) == len(e) {
@@ -123,7 +124,7 @@ func (s *smo[T]) first() (i int, m float64) {
 
 // second returns j of (3) for i, whose -e is m and whose row is given, and the largest m + e_t that
 // the box lets move, at most 0 if there is none. Quotients are compared by their cross products.
-func (s *smo[T]) second(i int, m float64, row []T) (j int, violation float64) {
+func (s *pairSolver[T]) second(i int, m float64, row []T) (j int, violation float64) {
 	j = -1
 	var num, den float64 = 0, 1 // the best so far
 	kii := s.diag[i]
@@ -165,7 +166,7 @@ func (s *smo[T]) second(i int, m float64, row []T) (j int, violation float64) {
 
 // single returns the example that gains most when it moves alone, and the largest |e_t| that the
 // box lets move.
-func (s *smo[T]) single() (i int, violation float64) {
+func (s *pairSolver[T]) single() (i int, violation float64) {
 	i = -1
 	var num, den float64 = 0, 1
 	for _, t := range s.active {
@@ -187,7 +188,7 @@ func (s *smo[T]) single() (i int, violation float64) {
 
 // shrink takes out of the search the examples at a bound that no violator m or M can pair with: the
 // extremes of -e over what can grow and over what can fall. Without a bias both stand for 0.
-func (s *smo[T]) shrink() {
+func (s *pairSolver[T]) shrink() {
 	m, M := 0.0, 0.0
 	if s.p.Bias {
 		m, M = math.Inf(-1), math.Inf(1)
@@ -210,7 +211,7 @@ func (s *smo[T]) shrink() {
 
 // move adds d to beta_t, putting it on the bound where it arrives, and the row's share to the
 // gradient.
-func (s *smo[T]) move(t int, d float64, bound float64, row []T) {
+func (s *pairSolver[T]) move(t int, d float64, bound float64, row []T) {
 	if math.Abs(d) >= math.Abs(bound-s.Beta[t]) {
 		s.Beta[t] = bound
 	} else {
@@ -223,7 +224,7 @@ func (s *smo[T]) move(t int, d float64, bound float64, row []T) {
 
 // step makes one step from the violator search. It returns the violation it found: the search is
 // over where that is at most eps.
-func (s *smo[T]) step(ctx context.Context, eps float64) (violation float64, err error) {
+func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float64, err error) {
 	if !s.p.Bias {
 		i, violation := s.single()
 		if violation <= eps {
@@ -283,7 +284,7 @@ func (s *smo[T]) step(ctx context.Context, eps float64) (violation float64, err 
 }
 
 // rebuild computes the gradient afresh from beta, clearing the rounding errors of the steps.
-func (s *smo[T]) rebuild(ctx context.Context) error {
+func (s *pairSolver[T]) rebuild(ctx context.Context) error {
 	for t, y := range s.y {
 		s.e[t] = float64(s.p.Ridge*s.Beta[t]) - y
 	}
@@ -302,7 +303,7 @@ func (s *smo[T]) rebuild(ctx context.Context) error {
 
 // intercept returns b of f(x) + b: half way between what the two sides of the optimality conditions
 // allow.
-func (s *smo[T]) intercept() float64 {
+func (s *pairSolver[T]) intercept() float64 {
 	if !s.p.Bias {
 		return 0
 	}
@@ -323,8 +324,8 @@ func (s *smo[T]) intercept() float64 {
 }
 
 // value returns where beta stands.
-func (s *smo[T]) value() SvmValue {
-	v := SvmValue{Bias: s.intercept(), least: math.Inf(1)}
+func (s *pairSolver[T]) value() Value {
+	v := Value{Bias: s.intercept(), least: math.Inf(1)}
 	var loss, ext float64 // ext = beta'(K + ridge)beta
 	for t, e := range s.e {
 		b, y := s.Beta[t], s.y[t]
@@ -340,11 +341,11 @@ func (s *smo[T]) value() SvmValue {
 }
 
 // Solve runs until the relative duality gap is at most tol, or until limit steps.
-func (s *smo[T]) Solve(ctx context.Context, tol float64, limit int64) (SvmValue, int64, error) {
+func (s *pairSolver[T]) Solve(ctx context.Context, tol float64, limit int64) (Value, int64, error) {
 	// of violations, relative to the range of the scores: there the gradient is rounding errors
 	const lowest = 1e-14
 	every := int64(min(max(len(s.y), 1), 1000))
-	if v := (SvmValue{ext2: s.radius2}); v.overflow() != nil {
+	if v := (Value{ext2: s.radius2}); v.overflow() != nil {
 		return v, 0, v.overflow()
 	}
 	eps, iterations := 0.5, int64(0)
@@ -352,7 +353,7 @@ func (s *smo[T]) Solve(ctx context.Context, tol float64, limit int64) (SvmValue,
 	for {
 		violation, err := s.step(ctx, eps)
 		if err != nil {
-			return SvmValue{}, iterations, err
+			return Value{}, iterations, err
 		}
 		if violation > eps {
 			iterations++
@@ -360,7 +361,7 @@ func (s *smo[T]) Solve(ctx context.Context, tol float64, limit int64) (SvmValue,
 				continue
 			}
 			if ctx.Err() != nil {
-				return SvmValue{}, iterations, context.Cause(ctx)
+				return Value{}, iterations, context.Cause(ctx)
 			}
 			if s.p.hard() || s.Observe != nil {
 				v := s.value()
