@@ -2,10 +2,12 @@ package halfspace
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -87,7 +89,8 @@ func Train(ctx context.Context, o Options, files ...string) (*Model, error) {
 // Positive; fields that ask for something else are an error. The labels are -1 and +1; with
 // Positive they are that one and all others.
 //
-// Features that are named are those, in this order: files with a header have them as columns.
+// Features that are named are those, in this order: files with a header have them as columns. A
+// name that is empty or comes twice is ErrFeature.
 // Without names, features have numbers from 0, as many as come: those of svmlight files that count
 // from 0.
 func New(o Options, features ...string) (*Model, error) {
@@ -95,7 +98,7 @@ func New(o Options, features ...string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := fresh(o); err != nil {
+	if err := fresh(o, config); err != nil {
 		return nil, err
 	}
 	file := model.Model{Learner: entry.Name, Precision: o.Precision, Seed: training.DefaultSeed,
@@ -116,7 +119,10 @@ func New(o Options, features ...string) (*Model, error) {
 	}
 	if len(features) > 0 {
 		p.Format, p.IndexBase, p.Dim = "csv", 1, len(features)
-		p.Columns, p.LabelCol = append(slices.Clone(features), "label"), len(features)+1
+		if p.Columns, err = columns(features); err != nil {
+			return nil, err
+		}
+		p.LabelCol = len(features) + 1
 	}
 	if file.Precision == "f64" {
 		return begin[float64](entry, config, file)
@@ -124,27 +130,61 @@ func New(o Options, features ...string) (*Model, error) {
 	return begin[float32](entry, config, file)
 }
 
-// fresh refuses what New doesn't take.
-func fresh(o Options) error {
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"from", o.From != ""}, {"files", len(o.Files) > 0}, {"test", len(o.Test) > 0},
-		{"model", o.Model != ""}, {"epochs", o.Epochs != 0}, {"shuffle", o.Shuffle},
-		{"until_converged", o.UntilConverged}, {"soft_delta", o.SoftDelta != 0},
-		{"normalize max", o.Normalize == "max"},
-	} {
-		if f.given {
-			return fmt.Errorf("halfspace: %s is for Train, not for New: %w", f.name,
-				training.ErrOption)
-		}
+// fresh refuses what New doesn't take: fields that it would have to pass over, and values that no
+// model has.
+func fresh(o Options, c learner.Config) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("halfspace: "+format+": %w", append(args, training.ErrOption)...)
 	}
-	if !slices.Contains([]string{"", "f32", "f64"}, o.Precision) {
-		return fmt.Errorf("halfspace: precision is %q, want f32 or f64: %w", o.Precision,
-			training.ErrOption)
+	switch {
+	case o.Normalize == "max":
+		return bad("normalize max is for Train, not for New")
+	case !slices.Contains([]string{"", "f32", "f64"}, o.Precision):
+		return bad("precision is %q, want f32 or f64", o.Precision)
+	case !slices.Contains([]string{"", "none", "append"}, o.Bias):
+		return bad("bias is %q, want none or append", o.Bias)
+	case !slices.Contains([]string{"", "none", "unit"}, o.Normalize):
+		return bad("normalize is %q, want none or unit", o.Normalize)
+	case o.Rho != 0 && !(o.Rho > 0 && o.Rho <= math.MaxFloat32):
+		return bad("rho is %v, want a positive number", o.Rho)
+	case o.Rho != 0 && o.Bias != "":
+		return bad("rho and bias exclude each other: rho 1 is bias append")
+	case o.Rho != 0 && !c.Traits().Origin:
+		return bad("%s has no rho: take bias append", o.Learner)
+	}
+	// What is left of o when that is taken out is for Train. JSON knows which fields are set.
+	o.Learner, o.Config, o.Settings, o.Precision = "", nil, nil, ""
+	o.Seed, o.Rho, o.Bias, o.Normalize, o.Positive = nil, 0, "", "", ""
+	text, err := json.Marshal(o)
+	if err != nil {
+		return bad("options: %w", err)
+	}
+	var rest map[string]json.RawMessage
+	if err := json.Unmarshal(text, &rest); err != nil {
+		return bad("options: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(rest)) {
+		return bad("%s is for Train, not for New", name)
 	}
 	return nil
+}
+
+// columns returns what a header of files has for features of these names, and a label's behind
+// them.
+func columns(features []string) ([]string, error) {
+	seen := map[string]bool{}
+	for _, name := range features {
+		if name == "" || seen[name] {
+			return nil, fmt.Errorf("halfspace: feature %q: want names, each of them once: %w", name,
+				ErrFeature)
+		}
+		seen[name] = true
+	}
+	label := "label"
+	for seen[label] {
+		label += "_"
+	}
+	return append(slices.Clone(features), label), nil
 }
 
 // Load reads a model file, which Save or the command has written. Errors are those of package
@@ -424,8 +464,12 @@ func (r *Row) Set(name string, value float64) *Row {
 func (r *Row) At(number int, value float64) *Row {
 	i := number - r.base
 	if i < 0 || i >= math.MaxInt32-1 || r.dim > 0 && i >= r.dim {
-		return r.fail(fmt.Errorf("halfspace: feature %d, want a number from %d: %w", number, r.base,
-			ErrFeature))
+		last := ""
+		if r.dim > 0 {
+			last = fmt.Sprintf(" to %d", r.base+r.dim-1)
+		}
+		return r.fail(fmt.Errorf("halfspace: feature %d, want a number from %d%s: %w", number,
+			r.base, last, ErrFeature))
 	}
 	return r.put(int32(i), value)
 }
@@ -453,6 +497,9 @@ func (r *Row) fail(err error) *Row {
 
 // check returns the error of the calls that made the row.
 func (r *Row) check(h *hypothesis) error {
+	if r == nil {
+		return fmt.Errorf("halfspace: the row is nil, want one of the model's: %w", ErrFeature)
+	}
 	if r.err == nil && h.dense && r.dim != h.prep.Dim {
 		return fmt.Errorf("halfspace: a row of %d features, want %d: %w", r.dim, h.prep.Dim,
 			ErrFeature)

@@ -118,8 +118,10 @@ func newScores[T engine.Float](of scoring[T]) *scores[T] {
 func (s *scores[T]) one(h *hypothesis, r *Row) (float64, error) {
 	w := s.works.Take()
 	defer s.works.Give(w)
-	err := s.of.Score(w.example(h, r), w.dst[:])
-	return w.dst[0], err
+	if err := s.of.Score(w.example(h, r), w.dst[:]); err != nil {
+		return 0, err
+	}
+	return w.dst[0], nil
 }
 
 func (s *scores[T]) proba(h *hypothesis, r *Row) (float64, error) {
@@ -128,8 +130,10 @@ func (s *scores[T]) proba(h *hypothesis, r *Row) (float64, error) {
 	}
 	w := s.works.Take()
 	defer s.works.Give(w)
-	err := s.prob.Proba(w.example(h, r), w.dst[:])
-	return w.dst[0], err
+	if err := s.prob.Proba(w.example(h, r), w.dst[:]); err != nil {
+		return 0, err
+	}
+	return w.dst[0], nil
 }
 
 func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
