@@ -413,7 +413,11 @@ func (r *room[T]) keep(x *learner.Extent, sample *engine.Block[T]) error {
 	j, budget := r.j, r.j.o.MemBudget
 	sizes := fieldsOf(j.traits.Sizes)
 	if j.traits.Keeps == learner.Any && x.Examples == learner.Any {
-		return badOption("Bound what it keeps, by "+sizes+" or other settings.",
+		by := "its settings"
+		if sizes != "" {
+			by = sizes + " or other settings"
+		}
+		return badOption("Bound what it keeps, by "+by+".",
 			"%s with these settings grows with the stream: {mem_budget} can't hold", j.name)
 	}
 	mean, largest, err := learner.KeptExample[T](j.config, sample)
