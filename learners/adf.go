@@ -13,31 +13,38 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "adf", Summary: "assumed density filtering: a Gaussian posterior, with a full or a diagonal covariance",
-		Config: func() learner.Config { return &ADFConfig{Covariance: "full", Noise: 0.05} }, New32: newADF[float32], New64: newADF[float64]})
+	learner.Register(learner.Entry{Name: "adf", Summary: "assumed density filtering: a Gaussian " +
+		"posterior, with a full or a diagonal covariance",
+		Config: func() learner.Config { return &ADFConfig{Covariance: "full", Noise: 0.05} },
+		New32:  newADF[float32], New64: newADF[float64]})
 }
 
-// ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without points, else DiagonalADF.
+// ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without
+// points, else DiagonalADF.
 type ADFConfig struct {
 	Covariance string  `json:"covariance" flag:"covariance" values:"full|diagonal" help:"full: d^2 numbers for d features; diagonal: d"`
 	Noise      float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated; auto estimates it on the way"`
-	NoiseAuto  bool    `json:"noise_auto,omitempty"` // estimate the rate of wrong labels; Noise is where that begins
+	// estimate the rate of wrong labels; Noise is where that begins
+	NoiseAuto bool `json:"noise_auto,omitempty"`
 }
 
 // Validate wants a known Covariance and Noise in [0, 1/2).
 func (c *ADFConfig) Validate() error {
 	if c.Covariance != "full" && c.Covariance != "diagonal" {
-		return fmt.Errorf("adf: covariance is %q, want full or diagonal: %w", c.Covariance, learner.ErrConfig)
+		return fmt.Errorf("adf: covariance is %q, want full or diagonal: %w", c.Covariance,
+			learner.ErrConfig)
 	}
 	return gauss.CheckNoise("adf", c.Noise, c.NoiseAuto)
 }
 
-// Traits is Config.Traits: each weight's variance begins large and follows its feature, whatever the
-// unit. Labels that may be wrong help where examples can't be taken up.
+// Traits is Config.Traits: each weight's variance begins large and follows its feature, whatever
+// the unit. Labels that may be wrong help where examples can't be taken up.
 func (c *ADFConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *ADFConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *ADFConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: two float64 a feature, or the covariance matrix.
 func (c *ADFConfig) Memory(x learner.Extent) learner.Footprint {
@@ -57,7 +64,8 @@ func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 		return nil, err
 	}
 	if cfg.Covariance == "diagonal" {
-		return &DiagonalADF[T]{eps: cfg.Noise, noise: gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)},
+		return &DiagonalADF[T]{eps: cfg.Noise, noise: gauss.NewNoiseEstimate(cfg.NoiseAuto,
+				cfg.Noise)},
 			nil
 	}
 	// One point has its site after one sweep; the second finds nothing to do.
@@ -65,11 +73,12 @@ func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 		Damping: 1, NoiseAuto: cfg.NoiseAuto}, 0, 0, false), nil
 }
 
-// DiagonalADF is assumed density filtering with independent weights: after each example the posterior is replaced by the Gaussian with its means and
-// variances.
+// DiagonalADF is assumed density filtering with independent weights: after each example the
+// posterior is replaced by the Gaussian with its means and variances.
 //
-// Reference: T. P. Minka, "A family of algorithms for approximate Bayesian inference", PhD thesis, MIT, 2001, chapter 3, and the VVM paper's (20), for a
-// diagonal V. With x times its label, v = sum V_i x_i^2, z = m.x/sqrt(v) and the step factor's h, d:
+// Reference: T. P. Minka, "A family of algorithms for approximate Bayesian inference", PhD thesis,
+// MIT, 2001, chapter 3, and the VVM paper's (20), for a diagonal V. With x times its label, v = sum
+// V_i x_i^2, z = m.x/sqrt(v) and the step factor's h, d:
 //
 //	(1) m_i += h V_i x_i/sqrt(v)
 //	(2) V_i -= (h d/v) (V_i x_i)^2
@@ -77,7 +86,7 @@ func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 //	paper    here    shape, unit
 //	m, V     m, v    mean and variance, one a feature
 //
-// Deviations: none. An example in which v is not a normal number is passed over.
+// Deviations: none. An example in which v is not a normal number is skipped.
 //
 // Guarantee: for examples of one feature each it is ADF with the full covariance: TestDiagonalADF.
 //
@@ -130,7 +139,9 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 			j := engine.FeatureOf(idx, n)
 			vx := float64(l.v[j] * float64(x))
 			l.m[j] = math.FMA(step, vx, l.m[j]) // (1)
-			// (2); V_i x_i^2 <= v and h d < 1: what is left is positive but for rounding
+			// (2); V_i x_i^2 <= v and h d < 1, so 1 - h d or more is left. That is some 1/z^2 for
+			// z far below 0: 2^-40, with 13 bits above the rounding errors, is reached by an
+			// example 2^20 standard deviations on the wrong side, without label noise.
 			l.v[j] = float64(l.v[j] * max(0x1p-40, math.FMA(-shrink, float64(vx*float64(x)), 1)))
 		}
 		l.updates++
@@ -139,7 +150,7 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 	return nil
 }
 
-// hypothesis is the law as it is.
+// hypothesis is the posterior as it is.
 func (l *DiagonalADF[T]) hypothesis() diagonal[T] {
 	return diagonal[T]{primal.WideWeights[T]{Name: "adf", W: l.m, Divisor: 1}, l.v, l.eps}
 }
@@ -166,7 +177,8 @@ func (l *DiagonalADF[T]) View() learner.Predictor[T] { return l.hypothesis().vie
 func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 	o, ok := other.(*DiagonalADF[T])
 	if !ok || (o.noise != nil) != (l.noise != nil) || l.noise == nil && o.eps != l.eps {
-		return fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w", other, learner.ErrPrior)
+		return fmt.Errorf("adf: other posterior is of %T, or of another label-noise: %w", other,
+			learner.ErrPrior)
 	}
 	m, v := primal.Grown(slices.Clone(l.m), len(o.m)), slices.Clone(l.v)
 	for len(v) < len(m) {
@@ -176,7 +188,8 @@ func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 		precision := 1/v[i] + (1/o.v[i] - 1)
 		mean := (m[i]/v[i] + m2/o.v[i]) / precision
 		if !(precision > 0) || math.IsInf(precision, 0) || mean-mean != 0 {
-			return fmt.Errorf("adf: the product of the posteriors of weight %d is not a law: %w", i, learner.ErrPrior)
+			return fmt.Errorf("adf: the product of the posteriors of weight %d is not a "+
+				"distribution: %w", i, learner.ErrPrior)
 		}
 		m[i], v[i] = mean, 1/precision
 	}
@@ -193,7 +206,7 @@ func (l *DiagonalADF[T]) MergePosterior(other learner.Learner[T]) error {
 // Weights returns the posterior mean.
 func (l *DiagonalADF[T]) Weights() []float64 { return slices.Clone(l.m) }
 
-// Report returns how many examples were passed over.
+// Report returns how many examples were skipped.
 func (l *DiagonalADF[T]) Report() learner.PosteriorReport {
 	r := learner.PosteriorReport{Passed: l.passed}
 	if l.noise != nil {
@@ -214,7 +227,9 @@ func (l *DiagonalADF[T]) Bytes() int64 {
 func (l *DiagonalADF[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
-func (l *DiagonalADF[T]) SetState(s learner.State) error { return learner.SetState("adf", s, l.fields) }
+func (l *DiagonalADF[T]) SetState(s learner.State) error {
+	return learner.SetState("adf", s, l.fields)
+}
 
 // CheckState is Learner.CheckState.
 func (l *DiagonalADF[T]) CheckState(s learner.State) error {
@@ -233,7 +248,7 @@ func (l *DiagonalADF[T]) fields(c *learner.Codec) {
 	l.noise.Fields(c, func(rate float64) { l.eps = rate })
 }
 
-// diagonal is a normal law of the weights with a diagonal covariance.
+// diagonal is a normal distribution of the weights with a diagonal covariance.
 type diagonal[T learner.Float] struct {
 	primal.WideWeights[T]           // the mean
 	v                     []float64 // variances
@@ -275,7 +290,8 @@ func (p *diagonal[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
 // Restored is Restorer.Restored.
 func (p *diagonal[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	return primal.Restored(p.Name, &diagonal[T]{WideWeights: primal.WideWeights[T]{Name: p.Name, Divisor: 1}}, s)
+	return primal.Restored(p.Name, &diagonal[T]{WideWeights: primal.WideWeights[T]{Name: p.Name,
+		Divisor: 1}}, s)
 }
 
 func (p *diagonal[T]) Fields(c *learner.Codec) {
@@ -293,5 +309,5 @@ func (p diagonal[T]) copied() learner.Predictor[T] {
 	return &p
 }
 
-// view returns the same law; good until it changes.
+// view returns the same distribution; good until it changes.
 func (p diagonal[T]) view() learner.Predictor[T] { return &p }

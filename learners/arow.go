@@ -59,8 +59,8 @@ func init() {
 // With a diagonal covariance Sigma is, after (3), replaced by its diagonal: V_i -= beta (V_i
 // x_i)^2.
 //
-// Deviations: an example in which v is not a normal number is passed over, and with the full
-// covariance one whose v is lost in rounding; (3) there leaves no less of v than that.
+// Deviations: an example in which v is not a normal number is skipped, and with the full
+// covariance one whose v is within rounding errors; (3) there leaves no less of v than that.
 //
 // Guarantee: with the full covariance the mistakes on any examples are, for every vector u, at most
 //
@@ -71,7 +71,7 @@ func init() {
 // TestAROWDiagonal.
 // Variances stay positive and all is finite, whatever the units of the features: TestAROWRange.
 //
-// The default r is a compromise for held-out examples of public sets: as they are, most want some
+// The default r is a compromise for test examples of public sets: as they are, most want some
 // more, and brought to length 1 they want less, since r is in units of |x|^2.
 //
 // Cost: O(non-zeros) an example with a diagonal covariance, O(Dim^2) an update with a full one.
@@ -289,7 +289,7 @@ func (l *FullAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		}
 		primal.SetSigned(b, i, 1, l.x)
 		l.mulV()
-		v, least := vecmath.Dot(l.vx, l.x), l.lost(b, i)
+		v, least := vecmath.Dot(l.vx, l.x), l.floor(b, i)
 		alpha, beta, passed := arowStep(f, y, v, l.r)
 		if passed || v <= least && least > 0 {
 			l.passed++
@@ -307,14 +307,14 @@ func (l *FullAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
-// lost returns the variance of example i below which rounding errors in Sigma may decide. Each
+// floor returns the variance of example i below which rounding errors in Sigma may decide. Each
 // change of Sigma leaves errors of 2^-52 sqrt(V_jj V_kk), which x' Sigma x sums up to 2^-52 times
 // the square of sum |x_j| sqrt(V_jj). 12 bits are left for errors of many changes.
 //
 // A change (3) leaves v (1 - beta v) of the example's variance, and at least that share of each
-// weight's. With beta at most (1 - lost/v)/v the one is still lost or more and the other, since
-// lost >= 2^-40 v, beyond rounding: Sigma stays positive definite.
-func (l *FullAROW[T]) lost(b *engine.Block[T], i int) float64 {
+// weight's. With beta at most (1 - floor/v)/v the one is still the floor or more and the other,
+// since floor >= 2^-40 v, beyond rounding: Sigma stays positive definite.
+func (l *FullAROW[T]) floor(b *engine.Block[T], i int) float64 {
 	sum := 0.0
 	idx, val := b.Example(i)
 	for n, x := range val {

@@ -14,7 +14,8 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "ep", Summary: "expectation propagation: the Gaussian posterior of all " +
+	learner.Register(learner.Entry{Name: "ep", Summary: "expectation propagation: the Gaussian " +
+		"posterior of all " +
 		"examples at once (whole data sets only)",
 		Config: func() learner.Config {
 			return &EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100, Damping: 1}}
@@ -60,7 +61,9 @@ func (c *EPConfig) Traits() learner.Traits {
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *EPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *EPConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: a covariance matrix, one float64 an example and feature, and in the
 // space of scores two more and two matrices of examples.
@@ -93,10 +96,11 @@ func (l *EP[T]) Learn(*engine.Block[T], []learner.Round) error {
 }
 
 // Fit is Fitter.Fit. It starts anew every time; an update is a sweep, and FitResult.Converged says
-// whether the last one changed no site by more than the tolerance, passed over none, and all of
+// whether the last one changed no site by more than the tolerance, skipped none, and all of
 // them made the Gaussian: Report counts those that did not. Violators are the examples with y f <=
 // 0. When ctx ends the state is unchanged.
-func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (learner.FitResult, error) {
+func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	if err := l.checkFit(b, &o); err != nil {
 		return learner.FitResult{}, err
 	}
@@ -139,20 +143,20 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOption
 				Bound: math.Inf(1)})
 		}
 	}
-	held := p.Held
+	skipped := p.Skipped
 	if r.ScoreSpace {
 		t = gauss.Sites{X: p.X[:p.K], Tau: slices.Clone(p.Tau[:p.K]), Nu: slices.Clone(p.Nu[:p.K])}
 		p.Reserve(1)
 	}
 	p.Rebuild(&t)
 	p.Flush()
-	if r.Converged = r.Converged && !held && p.Report.Passed == 0 &&
+	if r.Converged = r.Converged && !skipped && p.Report.Passed == 0 &&
 		p.Report.Lost == 0; !r.Converged {
 		p.Report.Unconverged++
 	}
 	l.p = p
 	for i := range n {
-		if float64(b.Y[i])*primal.DotMixed(b, i, p.M) <= 0 {
+		if float64(b.Y[i])*primal.DotMixed(b, i, p.Mean) <= 0 {
 			r.Violators++
 		}
 	}
@@ -183,7 +187,8 @@ func (l *EP[T]) checkFit(b *engine.Block[T], o *learner.FitOptions) error {
 }
 
 // sweep refines all sites once, on the scores or on the sites t; r.Updates sweeps were before it.
-func (l *EP[T]) sweep(ctx context.Context, p *gauss.Posterior, t *gauss.Sites, r *learner.FitResult) {
+func (l *EP[T]) sweep(ctx context.Context, p *gauss.Posterior, t *gauss.Sites,
+	r *learner.FitResult) {
 	damping := l.ep.Damping
 	if r.Updates >= int64(l.ep.Sweeps) {
 		damping *= 0.5

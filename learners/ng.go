@@ -40,14 +40,14 @@ func init() {
 //
 //	(1) v_t = (X_t X_t' + lambda I)^-1 g_t = X_t (X_t' X_t + lambda I)^-1 e_last
 //	(2) w -= eta/(1 + c n) v_t      after n steps
-//	(3) after b gradients U becomes the k leading eigenvectors of X_t X_t', each of the length of
-//	    its eigenvalue's root, and t = 0
+//	(3) after b gradients U becomes the k leading eigenvectors of X_t X_t', each of the length of its
+//	    eigenvalue's root, and t = 0
 //
 //	paper     here             shape, unit
 //	X_t       rows, scale      at most b + k columns; gradients are kept as examples, with a factor
 //	X'X       gram             (b + k) x (b + k)
-//	b         Config.Buffer    gradients between two reductions; the first comes when there are b +
-//	                           k columns
+//	b         Config.Buffer    gradients between two reductions; the first comes when there are
+//	                           b + k columns
 //	k         Config.Rank      eigenvectors kept
 //	gamma     Config.Decay     decay of the covariance, a gradient
 //	lambda    Config.Lambda    regulariser, in units of squared gradients
@@ -67,7 +67,7 @@ func init() {
 //
 // where logistic regression on all at once has 0.46 of 20 features. Sums of gradients are not
 // divided by their number, as in the traces. An example without features has no gradient and is
-// passed over, as is one whose gradient is beyond the range of float64.
+// skipped, as is one whose gradient is beyond the range of float64.
 //
 // Guarantee: the weights of an independent implementation after every example: TestGoldenNG. (1) in
 // the space of features gives the same weights: TestNGDense.
@@ -238,19 +238,12 @@ func (l *NG[T]) learn(b *engine.Block[T], i int, g, sq float64) bool {
 func (l *NG[T]) solve() bool {
 	n, c := l.n, l.solved
 	for i := range n {
-		row := l.factor[i*l.size:]
-		for j := range i + 1 {
-			s := l.gram[i*l.size+j]
-			if i == j {
-				s += l.cfg.Lambda
-			}
-			s -= vecmath.Dot(row[:j], l.factor[j*l.size:][:j])
-			if i > j {
-				row[j] = s / l.factor[j*l.size+j]
-			} else if row[j] = math.Sqrt(s); !(s > 0) {
-				return false
-			}
-		}
+		row := l.factor[i*l.size:][:i+1]
+		copy(row, l.gram[i*l.size:])
+		row[i] += l.cfg.Lambda
+	}
+	if !gauss.Cholesky(gauss.Lower{A: l.factor, Stride: l.size}, n) {
+		return false
 	}
 	clear(c[:n])
 	last := l.factor[(n-1)*l.size+n-1]
@@ -268,7 +261,7 @@ func (l *NG[T]) reduce() {
 	n, k := l.n, l.cfg.Rank
 	l.flush()
 	V := l.vectors
-	jacobi(l.gram, V, l.size)
+	gauss.Jacobi(l.gram, V, l.size)
 	for j := range n {
 		l.order[j] = j
 	}
@@ -304,64 +297,6 @@ func (l *NG[T]) flush() {
 		vecmath.Axpy(l.w, a, l.rows[j])
 	}
 	clear(l.step)
-}
-
-// jacobi makes the symmetric n x n matrix a, of which the lower triangle is given, diagonal by
-// rotations: row j of V becomes the eigenvector of the eigenvalue a[j][j], which is >= 0 but for
-// rounding. Cyclic Jacobi, some 5 sweeps of 6 n^3 operations. Only operations with one correct
-// result are used.
-//
-// Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 8.5.
-func jacobi(a, V []float64, n int) {
-	clear(V)
-	for i := range n {
-		V[i*n+i] = 1
-		for j := range i {
-			a[j*n+i] = a[i*n+j]
-		}
-	}
-	small := 0.0 // of which a matrix full changes no eigenvalue by more than 2^-53 of the trace
-	for i := range n {
-		small += a[i*n+i]
-	}
-	small *= 0x1p-53 / float64(n)
-	rotate := func(x, y []float64, c, s float64) {
-		y = y[:len(x)]
-		for r, u := range x {
-			v := y[r]
-			x[r], y[r] = math.FMA(c, u, -float64(s*v)), math.FMA(s, u, float64(c*v))
-		}
-	}
-	for range 64 { // more than are ever needed: convergence is quadratic
-		turned := false
-		for p := range n {
-			for q := p + 1; q < n; q++ {
-				pq, pp, qq := a[p*n+q], a[p*n+p], a[q*n+q]
-				if math.Abs(pq) <= small {
-					continue
-				}
-				turned = true
-				theta := (qq - pp) / float64(2*pq)
-				t := 1 / (math.Abs(theta) + math.Sqrt(math.FMA(theta, theta, 1)))
-				if theta < 0 {
-					t = -t
-				}
-				c := 1 / math.Sqrt(math.FMA(t, t, 1))
-				s := float64(t * c)
-				// Rows, then the same in columns, of which the rows hold all but the 2 x 2 block.
-				rotate(a[p*n:][:n], a[q*n:][:n], c, s)
-				for r := range n {
-					a[r*n+p], a[r*n+q] = a[p*n+r], a[q*n+r]
-				}
-				a[p*n+p], a[q*n+q] = math.FMA(-t, pq, pp), math.FMA(t, pq, qq)
-				a[p*n+q], a[q*n+p] = 0, 0
-				rotate(V[p*n:][:n], V[q*n:][:n], c, s)
-			}
-		}
-		if !turned {
-			return
-		}
-	}
 }
 
 // hypothesis is the weights as they are.

@@ -67,7 +67,7 @@ func init() {
 //	C, Q      C, Q              n x n, symmetric
 //
 // Deviations: the likelihood has both kinds of noise; the paper's probit is eps = 0. An example is
-// passed over where s^2 is not a positive finite number: in the range of rounding errors, with s0 =
+// skipped where s^2 is not a positive finite number: in the range of rounding errors, with s0 =
 // 0, or with infinite kernel values; Report counts them. Ties go to the lowest slot.
 //
 // Guarantee: mean, covariance and basis points of an independent implementation after every
@@ -84,7 +84,7 @@ type SOGP[T learner.Float] struct {
 	C, Q    []float64 // rows of stride elements
 	stride  int
 	updates int64
-	passed  int64 // examples passed over
+	passed  int64 // examples skipped
 
 	ck, e, u, t []float64 // scratch
 
@@ -367,7 +367,7 @@ func (l *SOGP[T]) View() learner.Predictor[T] { return l.hypothesis().view() }
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (l *SOGP[T]) Weights() []float64 { return nil }
 
-// Report returns how many examples were passed over.
+// Report returns how many examples were skipped.
 func (l *SOGP[T]) Report() learner.PosteriorReport {
 	return learner.PosteriorReport{Passed: l.passed}
 }

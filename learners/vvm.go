@@ -15,17 +15,24 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "vvm", Summary: "the Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't",
-		Config: func() learner.Config { return &VVMConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newVVM[float32], New64: newVVM[float64]})
+	learner.Register(learner.Entry{Name: "vvm", Summary: "the Virtual Vector Machine: a " +
+		"Gaussian posterior and a few virtual points that say what it can't",
+		Config: func() learner.Config {
+			return &VVMConfig{Buffer: 10,
+				PointsConfig: defaultPoints}
+		}, New32: newVVM[float32], New64: newVVM[float64]})
 }
 
-// VVM keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points. Of the points and the next example it absorbs
-// into the Gaussian the one whose likelihood is most like one, or merges two.
+// VVM keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points.
+// Of the points and the next example it absorbs into the Gaussian the one whose likelihood is most
+// like one, or merges two.
 //
-// Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009, Algorithm 1:
+// Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online
+// Classification", UAI 2009, Algorithm 1:
 //
 //	(1) add the example to the points, and run EP on them and the residual r
-//	(2) if there are more than B points, choose of all evictions and of the merges of the k closest pairs the one after which (13), the sum of the
+//	(2) if there are more than B points, choose of all evictions and of the merges of the k closest
+//	    pairs the one after which (13), the sum of the
 //	    points' KL divergences from their Gaussians, is the largest
 //
 //	paper         here               shape, unit
@@ -39,22 +46,23 @@ func init() {
 // Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL,
 // which is the same point, as KL falls with the margin, but keeps its digits. Points whose eviction
 // or merging would break the covariance are left; see posterior, and Report. Where EP does not
-// converge, or moves the law further than one example can, all points are absorbed; see propagate.
+// converge, or moves the posterior further than one example can, all points are absorbed; see
+// propagate.
 //
 // Guarantee: every eviction and merge of an independent implementation with dense matrices:
 // TestGoldenVVM. B = 0 is ADF, and evicting the oldest window-EP: TestOneFamily. The covariance
 // stays positive definite and all is finite, whatever the units of features: TestPosteriorStands,
 // TestPosteriorUnits. No run is far behind ADF: TestPosteriorsBesideADF in bench.
 //
-// Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep. Memory: d^2 + 2 B d + 2 B^2 float64; half of
-// the d^2 are never touched.
+// Cost: O(d^2 + B d) an example and O(B^2) a refinement of a point, B+1 of which are a sweep.
+// Memory: d^2 + 2 B d + 2 B^2 float64; half of the d^2 are never touched.
 type VVM[T learner.Float] struct {
 	name    string
 	cfg     PointsConfig
 	buffer  int
 	pairs   int
 	oldest  bool // evict in the order of arrival
-	ep      gauss.EpSettings
+	ep      gauss.EPSettings
 	p       *gauss.Posterior
 	updates int64
 	kl      []float64 // of the points: (13)
@@ -62,7 +70,7 @@ type VVM[T learner.Float] struct {
 	cosine  []float64 // of the points' angles, buffer+1 a row; with pairs only
 	close   []closePair
 
-	asking sync.Mutex // for Proba
+	lock sync.Mutex // for Proba
 }
 
 // PointsConfig holds the settings of EP over points.
@@ -71,7 +79,8 @@ type PointsConfig struct {
 	Tolerance float64 `json:"tolerance" flag:"tolerance" help:"EP ends when no site changes by more, in units of its point's standard deviation"`
 	Sweeps    int     `json:"sweeps" flag:"sweeps" help:"sweeps of EP over the points at most, then as many with half the damping"`
 	Damping   float64 `json:"damping" flag:"damping" help:"share of a site's change that is made, in (0, 1]"`
-	NoiseAuto bool    `json:"noise_auto,omitempty"` // estimate the rate of wrong labels; Noise is where that begins
+	// estimate the rate of wrong labels; Noise is where that begins
+	NoiseAuto bool `json:"noise_auto,omitempty"`
 }
 
 var defaultPoints = PointsConfig{Noise: 0.05, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
@@ -80,18 +89,22 @@ func (c *PointsConfig) validate(name string) error {
 	if err := gauss.CheckNoise(name, c.Noise, c.NoiseAuto); err != nil {
 		return err
 	}
-	if err := learner.CheckSetting(name, "tolerance", c.Tolerance, c.Tolerance > 0, "a number > 0"); err != nil {
+	if err := learner.CheckSetting(name, "tolerance", c.Tolerance, c.Tolerance > 0,
+		"a number > 0"); err != nil {
 		return err
 	}
 	if c.Sweeps < 1 || c.Sweeps > 1<<30 {
-		return fmt.Errorf("%s: sweeps is %d, want a number > 0: %w", name, c.Sweeps, learner.ErrConfig)
+		return fmt.Errorf("%s: sweeps is %d, want a number > 0: %w", name, c.Sweeps,
+			learner.ErrConfig)
 	}
-	return learner.CheckSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1, "a number in (0, 1]")
+	return learner.CheckSetting(name, "damping", c.Damping, c.Damping > 0 && c.Damping <= 1,
+		"a number in (0, 1]")
 }
 
 func checkBuffer(name string, n int) error {
 	if n < 0 || n > 1<<12 {
-		return fmt.Errorf("%s: buffer is %d, want 0 to %d points: %w", name, n, 1<<12, learner.ErrConfig)
+		return fmt.Errorf("%s: buffer is %d, want 0 to %d points: %w", name, n, 1<<12,
+			learner.ErrConfig)
 	}
 	return nil
 }
@@ -103,13 +116,15 @@ type VVMConfig struct {
 	PointsConfig
 }
 
-// Validate wants Buffer in [0, 4096], Pairs in [0, 2^24], Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
+// Validate wants Buffer in [0, 4096], Pairs in [0, 2^24], Noise in [0, 1/2), Tolerance, Sweeps > 0
+// and Damping in (0, 1].
 func (c *VVMConfig) Validate() error {
 	if err := checkBuffer("vvm", c.Buffer); err != nil {
 		return err
 	}
 	if c.Pairs < 0 || c.Pairs > 1<<24 {
-		return fmt.Errorf("vvm: merge-pairs is %d, want a number in [0, 16777216]: %w", c.Pairs, learner.ErrConfig)
+		return fmt.Errorf("vvm: merge-pairs is %d, want a number in [0, 16777216]: %w", c.Pairs,
+			learner.ErrConfig)
 	}
 	return c.PointsConfig.validate("vvm")
 }
@@ -118,7 +133,9 @@ func (c *VVMConfig) Validate() error {
 func (c *VVMConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *VVMConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *VVMConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: the covariance matrix, and two float64 a feature and point.
 func (c *VVMConfig) Memory(x learner.Extent) learner.Footprint {
@@ -144,19 +161,22 @@ func newVVM[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 }
 
 // virtualPoints makes a learner of the family.
-func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs int, oldest bool) *VVM[T] {
+func virtualPoints[T learner.Float](name string, cfg PointsConfig, buffer, pairs int,
+	oldest bool) *VVM[T] {
 	n := buffer + 1
 	p := gauss.NewPosterior(cfg.Noise, n)
 	p.Noise = gauss.NewNoiseEstimate(cfg.NoiseAuto, cfg.Noise)
-	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest, ep: gauss.EpSettings{Tolerance: cfg.Tolerance, Sweeps: cfg.Sweeps, Damping: cfg.Damping},
-		p: p, kl: make([]float64, n), barred: make([]bool, n)}
+	v := &VVM[T]{name: name, cfg: cfg, buffer: buffer, pairs: min(pairs, n*(n-1)/2), oldest: oldest,
+		ep: gauss.EPSettings{Tolerance: cfg.Tolerance, Sweeps: cfg.Sweeps, Damping: cfg.Damping},
+		p:  p, kl: make([]float64, n), barred: make([]bool, n)}
 	if v.pairs > 0 {
 		v.cosine, v.close = make([]float64, n*n), make([]closePair, 0, v.pairs+1)
 	}
 	return v
 }
 
-// Learn is Learner.Learn. An update is an example that was taken in: not one without features, nor one that was passed over (see Report).
+// Learn is Learner.Learn. An update is an example that was taken in: not one without features, nor
+// one that was skipped (see Report).
 func (v *VVM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock(v.name, b, len(rounds)); err != nil {
 		return err
@@ -165,7 +185,7 @@ func (v *VVM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		return err
 	}
 	for i := range b.Len() {
-		rounds[i] = learner.Round{Score: primal.DotMixed(b, i, v.p.M)}
+		rounds[i] = learner.Round{Score: primal.DotMixed(b, i, v.p.Mean)}
 		primal.SetSigned(b, i, float64(b.Y[i]), v.p.X[v.p.K])
 		if !v.p.Add() {
 			continue
@@ -190,13 +210,13 @@ func (v *VVM[T]) reduce() {
 				return
 			}
 		}
-		p.Lose(0)
+		p.Discard(0)
 		return
 	}
 	k := p.K
 	if k == 1 { // nothing to choose
 		if !p.Absorb(0) {
-			p.Lose(0)
+			p.Discard(0)
 		}
 		return
 	}
@@ -205,7 +225,7 @@ func (v *VVM[T]) reduce() {
 		if f := &p.Factor[j]; math.IsInf(f.Z, -1) { // no cavity: as far from a Gaussian as can be
 			v.kl[j] = math.Inf(1)
 		} else if p.Eps > 0 || v.pairs > 0 {
-			v.kl[j] = f.KlWith(p.Entropy) // (13)
+			v.kl[j] = f.DivergenceWith(p.Entropy) // (13)
 		}
 	}
 	if v.pairs > 0 && v.mergeClosest() {
@@ -218,16 +238,18 @@ func (v *VVM[T]) reduce() {
 		}
 		v.barred[best] = true
 	}
-	p.Lose(first)
+	p.Discard(first)
 }
 
-// evictable returns the point whose eviction loses least, or -1 if all are barred. Ties go to the older one.
+// evictable returns the point whose eviction changes least, or -1 if all are barred. Ties go to the
+// older one.
 func (v *VVM[T]) evictable() int {
 	best := -1
 	for j := range v.p.K {
 		switch {
 		case v.barred[j]:
-		case best < 0, v.p.Eps == 0 && v.p.Factor[j].Z > v.p.Factor[best].Z, v.p.Eps > 0 && v.kl[j] < v.kl[best]:
+		case best < 0, v.p.Eps == 0 && v.p.Factor[j].Z > v.p.Factor[best].Z, v.p.Eps > 0 &&
+			v.kl[j] < v.kl[best]:
 			best = j
 		}
 	}
@@ -240,10 +262,11 @@ type closePair struct {
 	cosine float64
 }
 
-// mergeClosest merges the best of the closest pairs, if that loses less than the best eviction.
+// mergeClosest merges the best of the closest pairs, if that changes less than the best eviction.
 func (v *VVM[T]) mergeClosest() bool {
 	p, k := v.p, v.p.K
-	// Closest on the unit sphere is largest cosine. The last point is new, or two are: all rows are as cheap as EP.
+	// Closest on the unit sphere is largest cosine. The last point is new, or two are: all rows are
+	// as cheap as EP.
 	for i := range k {
 		row := v.cosine[i*(v.buffer+1):]
 		for j := range i + 1 {
@@ -254,7 +277,8 @@ func (v *VVM[T]) mergeClosest() bool {
 	for i := range k {
 		for j := i + 1; j < k; j++ {
 			n := v.buffer + 1
-			c := closePair{i, j, v.cosine[j*n+i] / math.Sqrt(float64(v.cosine[i*n+i]*v.cosine[j*n+j]))}
+			c := closePair{i, j, v.cosine[j*n+i] /
+				math.Sqrt(float64(v.cosine[i*n+i]*v.cosine[j*n+j]))}
 			at := len(v.close)
 			for at > 0 && v.close[at-1].cosine < c.cosine {
 				at--
@@ -270,7 +294,7 @@ func (v *VVM[T]) mergeClosest() bool {
 		least = v.kl[best]
 	}
 	p.Flush()
-	if g := gauss.SiteAddition(p.ScratchX, 0); p.Blurred(&g) {
+	if g := gauss.SiteAddition(p.Scratch, 0); p.Inexact(&g) {
 		p.DeriveAll()
 	}
 	var found gauss.TwoPoints
@@ -282,7 +306,7 @@ func (v *VVM[T]) mergeClosest() bool {
 	if found.J == 0 { // none
 		return false
 	}
-	if p.Loss > 1 && p.Blurred(&found.Grows) {
+	if p.Shrunk > 1 && p.Inexact(&found.Growth) {
 		p.DeriveAll()
 		t, ok := p.TryMerge(found.I, found.J, v.kl)
 		if !ok {
@@ -295,7 +319,7 @@ func (v *VVM[T]) mergeClosest() bool {
 
 // mean is f, the score of the mean of w.
 func (v *VVM[T]) mean() primal.WideWeights[T] {
-	return primal.WideWeights[T]{Name: v.name, W: v.p.M, Divisor: 1}
+	return primal.WideWeights[T]{Name: v.name, W: v.p.Mean, Divisor: 1}
 }
 
 // Score is Learner.Score: the mean of w.x.
@@ -307,25 +331,28 @@ func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x.
 // Features never seen have the prior. O(d^2 + B d) an example.
 func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
-	p := gauss.Gaussian[T]{WideWeights: v.mean(), Law: v.p, Asking: &v.asking}
+	p := gauss.Gaussian[T]{WideWeights: v.mean(), Posterior: v.p, Lock: &v.lock}
 	return p.Proba(b, dst)
 }
 
 // Snapshot is Learner.Snapshot: mean and covariance, without the points themselves.
 func (v *VVM[T]) Snapshot() learner.Predictor[T] {
-	return gauss.GaussianOf[T](v.name, v.p, &v.asking).Copied()
+	return gauss.GaussianOf[T](v.name, v.p, &v.lock).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (v *VVM[T]) View() learner.Predictor[T] { return gauss.GaussianOf[T](v.name, v.p, &v.asking) }
+func (v *VVM[T]) View() learner.Predictor[T] { return gauss.GaussianOf[T](v.name, v.p, &v.lock) }
 
-// MergePosterior makes v's posterior that of both learners' examples, as if they had been independent given the weights: the residuals are multiplied by their
-// natural parameters, in which the prior counts once, and other's points are learned like examples. For ep and adf, which keep no points, this
-// is the product of the two Gaussians over the prior; it is what one learner would have learned of all examples where those of the two share no
-// direction, else the approximations differ: TestMergePosterior. Counters add up.
+// MergePosterior makes v's posterior that of both learners' examples, as if they had been
+// independent given the weights: the residuals are multiplied by their natural parameters, in which
+// the prior counts once, and other's points are learned like examples. For ep and adf, which keep
+// no points, this is the product of the two Gaussians over the prior; it is what one learner would
+// have learned of all examples where those of the two share no direction, else the approximations
+// differ: TestMergePosterior. Counters add up.
 //
-// other, a learner of the same family with the same label noise, is left as it is; features are told apart by their numbers. Errors wrap ErrPrior, or ErrDim, and
-// leave v's law as it was. O(d^3).
+// other, a learner of the same family with the same label noise, is left as it is; features are
+// known by their numbers. Errors wrap ErrPrior, or ErrDim, and leave v's posterior as it was.
+// O(d^3).
 func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
 	o, ok := other.(*VVM[T])
 	if e, isEP := other.(*EP[T]); isEP {
@@ -333,9 +360,11 @@ func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
 	}
 	switch {
 	case !ok:
-		return fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other, learner.ErrPrior)
+		return fmt.Errorf("%s: %T has no posterior of this form: %w", v.name, other,
+			learner.ErrPrior)
 	case o.cfg.Noise != v.cfg.Noise || o.cfg.NoiseAuto != v.cfg.NoiseAuto:
-		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise, learner.ErrPrior)
+		return fmt.Errorf("%s: label-noise is %v and %v: %w", v.name, v.cfg.Noise, o.cfg.Noise,
+			learner.ErrPrior)
 	}
 	s := learner.StateOf(func(c *learner.Codec) { o.p.Fields(c, o.p.K) })
 	q := gauss.NewPosterior(o.p.Eps, len(o.p.X))
@@ -344,7 +373,7 @@ func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
 	if err := learner.SetState(v.name, s, take); err != nil {
 		return err
 	}
-	if err := v.p.Grow(v.name, len(q.Mr)); err != nil {
+	if err := v.p.Grow(v.name, len(q.ResidualMean)); err != nil {
 		return err
 	}
 	if err := v.p.Multiply(v.name, q); err != nil {
@@ -365,13 +394,14 @@ func (v *VVM[T]) MergePosterior(other learner.Learner[T]) error {
 		}
 	}
 	r, of := &v.p.Report, q.Report
-	r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost = r.Sweeps+of.Sweeps, r.Unconverged+of.Unconverged, r.Merged+of.Merged, r.Passed+of.Passed, r.Lost+of.Lost
+	r.Sweeps, r.Unconverged, r.Merged, r.Passed, r.Lost = r.Sweeps+of.Sweeps,
+		r.Unconverged+of.Unconverged, r.Merged+of.Merged, r.Passed+of.Passed, r.Lost+of.Lost
 	v.updates += o.updates
 	return nil
 }
 
 // Weights returns the posterior mean.
-func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.M) }
+func (v *VVM[T]) Weights() []float64 { return slices.Clone(v.p.Mean) }
 
 // Report returns what was met so far.
 func (v *VVM[T]) Report() learner.PosteriorReport {
@@ -404,7 +434,9 @@ func (v *VVM[T]) State() learner.State { return learner.StateOf(v.fields) }
 func (v *VVM[T]) SetState(s learner.State) error { return learner.SetState(v.name, s, v.fields) }
 
 // CheckState is Learner.CheckState.
-func (v *VVM[T]) CheckState(s learner.State) error { return learner.CheckState(v.name, s, v.fields) }
+func (v *VVM[T]) CheckState(s learner.State) error {
+	return learner.CheckState(v.name, s, v.fields)
+}
 
 func (v *VVM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &v.updates)

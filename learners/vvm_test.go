@@ -85,9 +85,9 @@ func learnOne[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Blo
 
 func residualCov(p *gauss.Posterior) [][]float64 {
 	p.Flush()
-	V := make([][]float64, len(p.Mr))
+	V := make([][]float64, len(p.ResidualMean))
 	for i := range V {
-		V[i] = make([]float64, len(p.Mr))
+		V[i] = make([]float64, len(p.ResidualMean))
 		for j := range V {
 			hi, lo := max(i, j), min(i, j)
 			V[i][j] = p.V[hi*p.Stride+lo]
@@ -202,8 +202,8 @@ func TestGoldenEP(t *testing.T) {
 			for i, want := range c.KL {
 				mc, vc, ok := v.p.Cavity(i, v.p.Spread(i))
 				f := gauss.NewStepFactor(mc/math.Sqrt(vc), c.Eps)
-				if !ok || golden.Off(f.Kl(), want, true) > bayesTol {
-					t.Errorf("%s: KL of %d is %v, want %v", c.Data, i, f.Kl(), want)
+				if !ok || golden.Off(f.Divergence(), want, true) > bayesTol {
+					t.Errorf("%s: KL of %d is %v, want %v", c.Data, i, f.Divergence(), want)
 				}
 			}
 		}
@@ -275,7 +275,7 @@ func TestGoldenVVM(t *testing.T) {
 				sameMatrix(t, what+"points", l.Points(), s.Buffer, bayesTol)
 				sameVector(t, what+"m", l.Weights(), s.M, bayesTol)
 				sameMatrix(t, what+"V", fullCov(l.p), s.V, bayesTol)
-				sameVector(t, what+"m_r", l.p.Mr, s.Mr, bayesTol)
+				sameVector(t, what+"m_r", l.p.ResidualMean, s.Mr, bayesTol)
 				sameMatrix(t, what+"V_r", residualCov(l.p), s.Vr, bayesTol)
 				sameVector(t, what+"tau", l.p.Tau[:l.p.K], s.Tau, bayesTol)
 				sameVector(t, what+"nu", l.p.Nu[:l.p.K], s.Nu, bayesTol)
@@ -479,7 +479,7 @@ func TestPosteriorStands(t *testing.T) {
 				if err := l.Learn(b, make([]learner.Round, n)); err != nil {
 					t.Fatal(err)
 				}
-				for _, w := range append(l.Weights(), l.p.Mr...) {
+				for _, w := range append(l.Weights(), l.p.ResidualMean...) {
 					if w-w != 0 {
 						t.Fatalf("%s, %s, eps %v: weight %v", what, name, eps, w)
 					}
@@ -545,26 +545,26 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	// The eigenvalues of I + K G; the second has the determinant of a good one.
-	G := gauss.Sym2{Aa: 2, Ab: 1, Bb: 2}
+	G := gauss.Sym2{AA: 2, AB: 1, BB: 2}
 	for _, c := range []struct {
 		K  gauss.Sym2
 		ok bool
-	}{{gauss.Sym2{Aa: 1, Ab: 0, Bb: -0.2}, true}, {gauss.Sym2{Aa: -2, Ab: 0, Bb: -2}, false}, {gauss.Sym2{Aa: -2, Ab: 0, Bb: 1}, false}, {gauss.Sym2{Aa: -1. / 3, Ab: 0, Bb: -1. / 3}, false}} {
+	}{{gauss.Sym2{AA: 1, AB: 0, BB: -0.2}, true}, {gauss.Sym2{AA: -2, AB: 0, BB: -2}, false}, {gauss.Sym2{AA: -2, AB: 0, BB: 1}, false}, {gauss.Sym2{AA: -1. / 3, AB: 0, BB: -1. / 3}, false}} {
 		M, ok := gauss.InverseOfSum(c.K, G)
 		if ok != c.ok {
 			t.Errorf("%v: %v", c.K, ok)
 		}
 		if ok { // M (K^-1 + G) = I
-			inv := gauss.Sym2{Aa: 1/c.K.Aa + G.Aa, Ab: G.Ab, Bb: 1/c.K.Bb + G.Bb}
-			if a, b := M.Mul(gauss.Pair{A: inv.Aa, B: inv.Ab}), M.Mul(gauss.Pair{A: inv.Ab, B: inv.Bb}); math.Abs(a.A-1)+math.Abs(a.B)+math.Abs(b.A)+math.Abs(b.B-1) > 1e-14 {
+			inv := gauss.Sym2{AA: 1/c.K.AA + G.AA, AB: G.AB, BB: 1/c.K.BB + G.BB}
+			if a, b := M.Mul(gauss.Pair{A: inv.AA, B: inv.AB}), M.Mul(gauss.Pair{A: inv.AB, B: inv.BB}); math.Abs(a.A-1)+math.Abs(a.B)+math.Abs(b.A)+math.Abs(b.B-1) > 1e-14 {
 				t.Errorf("%v: the inverse is %v", c.K, M)
 			}
 		}
 	}
 	p := with(0.5, []float64{1, 0, 0}, []float64{0.9, 0.1, 0})
 	before := law(p)
-	if p.Merge(&gauss.TwoPoints{I: 0, J: 1, K2: gauss.Sym2{Aa: 0.1, Ab: 0, Bb: 0.1},
-		Grows: gauss.Addition{X: p.X[0], Y: p.X[1], K: gauss.Sym2{Aa: 0x1p41, Ab: 0, Bb: 0}, Trace: 0x1p41}}) || law(p) != before {
+	if p.Merge(&gauss.TwoPoints{I: 0, J: 1, K2: gauss.Sym2{AA: 0.1, AB: 0, BB: 0.1},
+		Growth: gauss.Addition{X: p.X[0], Y: p.X[1], K: gauss.Sym2{AA: 0x1p41, AB: 0, BB: 0}, Trace: 0x1p41}}) || law(p) != before {
 		t.Error("a merge beyond the bound is not refused, or changes the law")
 	}
 }
@@ -637,7 +637,7 @@ func TestLongStream(t *testing.T) {
 			t.Errorf("%s: the heap grew by %d bytes over %d examples", c.name, grown, n-warmUp)
 		}
 		m := l.Weights()
-		for _, w := range append(m, l.p.Mr...) {
+		for _, w := range append(m, l.p.ResidualMean...) {
 			if w-w != 0 {
 				t.Fatalf("%s: weight %v", c.name, w)
 			}

@@ -6,20 +6,27 @@ import (
 )
 
 func init() {
-	learner.Register(learner.Entry{Name: "wep", Summary: "window expectation propagation: a Gaussian posterior and the last examples",
-		Config: func() learner.Config { return &WEPConfig{Buffer: 10, PointsConfig: defaultPoints} }, New32: newWEP[float32], New64: newWEP[float64]})
+	learner.Register(learner.Entry{Name: "wep", Summary: "window expectation propagation: a " +
+		"Gaussian posterior and the last examples",
+		Config: func() learner.Config {
+			return &WEPConfig{Buffer: 10,
+				PointsConfig: defaultPoints}
+		}, New32: newWEP[float32], New64: newWEP[float64]})
 }
 
-// WEPConfig holds the settings of window-EP: VVM whose points are the last Buffer examples. The oldest is absorbed by the Gaussian when one more comes.
+// WEPConfig holds the settings of window-EP: VVM whose points are the last Buffer examples. The
+// oldest is absorbed by the Gaussian when one more comes.
 //
-// Reference: Y. Qi, T. P. Minka, "Window-based expectation propagation for adaptive signal detection in flat-fading channels", IEEE Transactions on Wireless
-// Communications 6(1), 2007, as the VVM paper, section 2, has it.
+// Reference: Y. Qi, T. P. Minka, "Window-based expectation propagation for adaptive signal
+// detection in flat-fading channels", IEEE Transactions on Wireless Communications 6(1), 2007, as
+// the VVM paper, section 2, has it.
 type WEPConfig struct {
 	Buffer int `json:"buffer" flag:"buffer" help:"examples kept"`
 	PointsConfig
 }
 
-// Validate wants Buffer in [0, 4096], Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0, 1].
+// Validate wants Buffer in [0, 4096], Noise in [0, 1/2), Tolerance, Sweeps > 0 and Damping in (0,
+// 1].
 func (c *WEPConfig) Validate() error {
 	if err := checkBuffer("wep", c.Buffer); err != nil {
 		return err
@@ -31,7 +38,9 @@ func (c *WEPConfig) Validate() error {
 func (c *WEPConfig) Traits() learner.Traits { return gauss.PosteriorTraits() }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
-func (c *WEPConfig) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
+func (c *WEPConfig) Resolve(learner.Facts) (learner.Config, error) {
+	return learner.Absolute(c), nil
+}
 
 // Memory is Config.Memory: that of VVM.
 func (c *WEPConfig) Memory(x learner.Extent) learner.Footprint {

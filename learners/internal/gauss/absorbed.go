@@ -4,19 +4,20 @@ import (
 	"context"
 )
 
-// Sites are points with sites that were all absorbed: r = N(mr, Vr) is the approximation of q. In this form, for more points than features, a refinement
-// costs O(d^2). The posterior has room for one point, which is added with the share of its site that changes and absorbed at once.
+// Sites are points with sites that were all absorbed: r = N(mr, Vr) is the approximation of q. In
+// this form, for more points than features, a refinement costs O(d^2). The posterior has room for
+// one point, which is added with the share of its site that changes and absorbed at once.
 type Sites struct {
 	X       [][]float64
 	Tau, Nu []float64
 }
 
-// Rebuild makes the law that of the prior and the sites, those with tau > 0 first, and sets
+// Rebuild makes the posterior that of the prior and the sites, those with tau > 0 first, and sets
 // report.Lost to the number of those that it could not absorb.
 func (p *Posterior) Rebuild(t *Sites) {
-	clear(p.Mr)
+	clear(p.ResidualMean)
 	p.identity()
-	p.P, p.Loss, p.Precision = 1, 1, nil
+	p.PrecisionBound, p.Shrunk, p.Precision = 1, 1, nil
 	passed := p.Report.Passed
 	p.Report.Lost = 0
 	for _, positive := range [...]bool{true, false} {
@@ -37,13 +38,14 @@ func (p *Posterior) Rebuild(t *Sites) {
 		}
 	}
 	p.Report.Passed = passed
-	copy(p.M, p.Mr)
+	copy(p.Mean, p.ResidualMean)
 }
 
 // SweepAbsorbed is sweep for absorbed sites.
-func (p *Posterior) SweepAbsorbed(ctx context.Context, t *Sites, e *EpSettings, damping float64) bool {
+func (p *Posterior) SweepAbsorbed(ctx context.Context, t *Sites, e *EPSettings,
+	damping float64) bool {
 	worst, passed := 0.0, int64(0)
-	p.Held = false
+	p.Skipped = false
 	for i, x := range t.X {
 		if i%64 == 63 && ctx.Err() != nil {
 			return false
@@ -68,6 +70,6 @@ func (p *Posterior) SweepAbsorbed(ctx context.Context, t *Sites, e *EpSettings, 
 	}
 	p.Report.Sweeps++
 	p.Report.Passed = passed // of one sweep
-	copy(p.M, p.Mr)
+	copy(p.Mean, p.ResidualMean)
 	return worst < e.Tolerance
 }

@@ -6,10 +6,13 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// bvnCDF returns P(X <= h, Y <= k) for a bivariate normal law with unit variances and correlation r in [-1, 1].
+// bvnCDF returns P(X <= h, Y <= k) for a bivariate normal distribution with unit variances and
+// correlation r in [-1, 1].
 //
-// Reference: A. Genz, "Numerical computation of rectangular bivariate and trivariate normal and t probabilities", Statistics and Computing 14, 2004,
-// section 2: Gauss-Legendre integration of Plackett's formula over arcsin r below |r| = 0.925, beyond it of the rest of an expansion about |r| = 1.
+// Reference: A. Genz, "Numerical computation of rectangular bivariate and trivariate normal and t
+// probabilities", Statistics and Computing 14, 2004, section 2: Gauss-Legendre integration of
+// Plackett's formula over arcsin r below |r| = 0.925, beyond it of the rest of an expansion about
+// |r| = 1.
 //
 // Largest absolute errors against 135 values integrated to 30 digits, TestBVN:
 //
@@ -57,11 +60,14 @@ func bvnCDF(h, k, r float64) float64 {
 		bs := float64((h - k) * (h - k))
 		c, d := (4-hk)/8, (12-hk)/16
 		if e := -0.5 * (bs/as + hk); e > -100 {
-			p = float64(float64(a*ExpScalar(e)) * (1 - float64(float64(c*(bs-as))*(1-float64(d*bs)/5))/3 + float64(float64(c*d)*float64(as*as))/5))
+			p = float64(float64(a*ExpScalar(e)) *
+				(1 - float64(float64(c*(bs-as))*(1-float64(d*bs)/5))/3 +
+					float64(float64(c*d)*float64(as*as))/5))
 		}
 		if hk > -100 {
 			b := math.Sqrt(bs)
-			p -= float64(float64(float64(ExpScalar(-0.5*hk)*NormalCDF(-b/a))*float64(b/invSqrt2Pi)) * (1 - float64(float64(c*bs)*(1-float64(d*bs)/5))/3))
+			p -= float64(float64(float64(ExpScalar(-0.5*hk)*NormalCDF(-b/a))*float64(
+				b/invSqrt2Pi)) * (1 - float64(float64(c*bs)*(1-float64(d*bs)/5))/3))
 		}
 		a *= 0.5
 		for _, n := range nodes {
@@ -74,7 +80,8 @@ func bvnCDF(h, k, r float64) float64 {
 					continue
 				}
 				q := 1 + rs
-				rest := ExpScalar(-0.5*float64(hk*xs)/float64(q*q))/rs - (1 + float64(float64(c*xs)*(1+float64(d*xs))))
+				rest := ExpScalar(-0.5*float64(hk*xs)/float64(q*q))/rs -
+					(1 + float64(float64(c*xs)*(1+float64(d*xs))))
 				p += float64(float64(float64(a*n.w)*ExpScalar(e)) * rest)
 			}
 		}
@@ -94,12 +101,18 @@ func bvnCDF(h, k, r float64) float64 {
 type legendre struct{ x, w float64 }
 
 var (
-	legendre6  = [...]legendre{{0.9324695142031522, 0.1713244923791705}, {0.6612093864662647, 0.3607615730481384}, {0.2386191860831970, 0.4679139345726904}}
-	legendre12 = [...]legendre{{0.9815606342467191, 0.04717533638651177}, {0.9041172563704750, 0.1069393259953183}, {0.7699026741943050, 0.1600783285433464},
-		{0.5873179542866171, 0.2031674267230659}, {0.3678314989981802, 0.2334925365383547}, {0.1252334085114692, 0.2491470458134029}}
-	legendre20 = [...]legendre{{0.9931285991850949, 0.01761400713915212}, {0.9639719272779138, 0.04060142980038694}, {0.9122344282513259, 0.06267204833410906},
-		{0.8391169718222188, 0.08327674157670475}, {0.7463319064601508, 0.1019301198172404}, {0.6360536807265150, 0.1181945319615184},
-		{0.5108670019508271, 0.1316886384491766}, {0.3737060887154196, 0.1420961093183821}, {0.2277858511416451, 0.1491729864726037},
+	legendre6 = [...]legendre{{0.9324695142031522, 0.1713244923791705}, {0.6612093864662647,
+		0.3607615730481384}, {0.2386191860831970, 0.4679139345726904}}
+	legendre12 = [...]legendre{{0.9815606342467191, 0.04717533638651177}, {0.9041172563704750,
+		0.1069393259953183}, {0.7699026741943050, 0.1600783285433464},
+		{0.5873179542866171, 0.2031674267230659}, {0.3678314989981802, 0.2334925365383547},
+		{0.1252334085114692, 0.2491470458134029}}
+	legendre20 = [...]legendre{{0.9931285991850949, 0.01761400713915212}, {0.9639719272779138,
+		0.04060142980038694}, {0.9122344282513259, 0.06267204833410906},
+		{0.8391169718222188, 0.08327674157670475}, {0.7463319064601508, 0.1019301198172404},
+		{0.6360536807265150, 0.1181945319615184},
+		{0.5108670019508271, 0.1316886384491766}, {0.3737060887154196, 0.1420961093183821},
+		{0.2277858511416451, 0.1491729864726037},
 		{0.07652652113349733, 0.1527533871307259}}
 )
 
@@ -117,29 +130,38 @@ func arcsin(x float64) float64 {
 	return 4 * float64(x*sum)
 }
 
-// twoStep returns the mass of N(u; mu, S) f(u_1) f(u_2) for the step factor f, and the first and second derivatives of its logarithm in mu: the mean
-// of the product is mu + S gamma, its covariance S + S H S. ok is false where they have no digits: for |correlation| within 2^-40 of 1, or Z < 1e-8.
+// The least 1 - r^2 of twoStep, of which rounding errors are some 2^-52, so that 12 good bits are
+// left; and the least mass, a sum of terms of up to 1 with errors of some 1e-15, of which 7 good
+// digits are.
+const leastApart, leastMass = 0x1p-40, 1e-8
+
+// twoStep returns the mass of N(u; mu, S) f(u_1) f(u_2) for the step factor f, and the first and
+// second derivatives of its logarithm in mu: the mean of the product is mu + S gamma, its
+// covariance S + S H S. ok is false where they have no digits: for |correlation| within 2^-40 of 1,
+// or Z < 1e-8.
 //
 // Reference: section 3.3 of the VVM paper; o = 1 - 2 eps, P = Phi2(z1, z2; r):
 //
 //	(1) Z       = eps^2 + eps o (Phi(z1) + Phi(z2)) + o^2 P
 //	(2) D1      = N(z1) [eps o + o^2 Phi((z2 - r z1)/sqrt(1-r^2))]
 //	(3) gamma_i = D_i/(Z s_i)
-//	(4) H11     = [(-z1 D1 - o^2 r b)/Z - (D1/Z)^2]/s1^2,   H12 = [o^2 b/Z - D1 D2/Z^2]/(s1 s2),   b = phi2(z1, z2; r)
+//	(4) H11     = [(-z1 D1 - o^2 r b)/Z - (D1/Z)^2]/s1^2,   b = phi2(z1, z2; r),
+//	    H12     = [o^2 b/Z - D1 D2/Z^2]/(s1 s2)
 func twoStep(mu Pair, S Sym2, eps float64) (Z float64, gamma Pair, H Sym2, ok bool) {
 	det := S.det()
-	if !(S.Aa > 0 && S.Bb > 0 && det > 0x1p-40*float64(S.Aa*S.Bb)) {
+	if !(S.AA > 0 && S.BB > 0 && det > leastApart*float64(S.AA*S.BB)) {
 		return 0, Pair{}, Sym2{}, false
 	}
-	s1, s2 := math.Sqrt(S.Aa), math.Sqrt(S.Bb)
-	z1, z2, r := mu.A/s1, mu.B/s2, S.Ab/float64(s1*s2)
-	q2 := det / float64(S.Aa*S.Bb) // 1 - r^2
+	s1, s2 := math.Sqrt(S.AA), math.Sqrt(S.BB)
+	z1, z2, r := mu.A/s1, mu.B/s2, S.AB/float64(s1*s2)
+	q2 := det / float64(S.AA*S.BB) // 1 - r^2
 	q := math.Sqrt(q2)
 	r = max(-1, min(1, r))
 	o := 1 - 2*eps
 	eo, oo := float64(eps*o), float64(o*o)
-	Z = float64(eps*eps) + float64(eo*(NormalCDF(z1)+NormalCDF(z2))) + float64(oo*bvnCDF(z1, z2, r)) // (1)
-	if !(Z >= 1e-8) {
+	// (1)
+	Z = float64(eps*eps) + float64(eo*(NormalCDF(z1)+NormalCDF(z2))) + float64(oo*bvnCDF(z1, z2, r))
+	if !(Z >= leastMass) {
 		return 0, Pair{}, Sym2{}, false
 	}
 	t1, t2 := math.FMA(-r, z2, z1)/q, math.FMA(-r, z1, z2)/q
@@ -147,8 +169,8 @@ func twoStep(mu Pair, S Sym2, eps float64) (Z float64, gamma Pair, H Sym2, ok bo
 	d2 := float64(normalPDF(z2)*math.FMA(oo, NormalCDF(t1), eo)) / Z
 	b := float64(oo*float64(normalPDF(z1)*normalPDF(t2))) / float64(q*Z)
 	gamma = Pair{d1 / s1, d2 / s2} // (3)
-	H.Aa = (-float64(z1*d1) - float64(r*b) - float64(d1*d1)) / S.Aa
-	H.Ab = (b - float64(d1*d2)) / float64(s1*s2)
-	H.Bb = (-float64(z2*d2) - float64(r*b) - float64(d2*d2)) / S.Bb // (4)
+	H.AA = (-float64(z1*d1) - float64(r*b) - float64(d1*d1)) / S.AA
+	H.AB = (b - float64(d1*d2)) / float64(s1*s2)
+	H.BB = (-float64(z2*d2) - float64(r*b) - float64(d2*d2)) / S.BB // (4)
 	return Z, gamma, H, true
 }

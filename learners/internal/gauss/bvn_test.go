@@ -31,7 +31,8 @@ func TestBVN(t *testing.T) {
 		}
 	}
 	t.Logf("off by %v at most for |r| < 0.3, 0.75, 0.925, 1", worst)
-	for _, h := range []float64{-3, -0.4, 0, 1.3} { // P(X <= h, Y <= k) + P(X <= h, -Y <= -k) = P(X <= h)
+	// P(X <= h, Y <= k) + P(X <= h, -Y <= -k) = P(X <= h)
+	for _, h := range []float64{-3, -0.4, 0, 1.3} {
 		for _, k := range []float64{-2, 0, 0.7} {
 			for r := -1.0; r <= 1; r += 1. / 64 {
 				if e := math.Abs(bvnCDF(h, k, r) + bvnCDF(h, -k, -r) - NormalCDF(h)); !(e <= 2e-15) {
@@ -67,11 +68,14 @@ func TestTwoStep(t *testing.T) {
 			t.Fatalf("%+v: no moments", r)
 		}
 		d, c := S.Mul(gamma), S.sandwich(H)
-		for i, v := range [][2]float64{{logScalar(Z), r.LogZ}, {gamma.A, r.Gamma[0]}, {gamma.B, r.Gamma[1]}, {H.Aa, r.H[0][0]}, {H.Ab, r.H[0][1]}, {H.Bb, r.H[1][1]},
-			{mu.A + d.A, r.Mean[0]}, {mu.B + d.B, r.Mean[1]}, {S.Aa + c.Aa, r.Cov[0][0]}, {S.Ab + c.Ab, r.Cov[0][1]}, {S.Bb + c.Bb, r.Cov[1][1]}} {
+		for i, v := range [][2]float64{{logScalar(Z), r.LogZ}, {gamma.A, r.Gamma[0]}, {gamma.B,
+			r.Gamma[1]}, {H.AA, r.H[0][0]}, {H.AB, r.H[0][1]}, {H.BB, r.H[1][1]},
+			{mu.A + d.A, r.Mean[0]}, {mu.B + d.B, r.Mean[1]}, {S.AA + c.AA, r.Cov[0][0]},
+			{S.AB + c.AB, r.Cov[0][1]}, {S.BB + c.BB, r.Cov[1][1]}} {
 			e := golden.Off(v[0], v[1], math.Abs(v[1]) < 1)
 			if worst = max(worst, e); !(e <= 1e-12) {
-				t.Errorf("eps %v, mu %v, S %v: number %d is %v, want %v", r.Eps, r.Mu, r.S, i, v[0], v[1])
+				t.Errorf("eps %v, mu %v, S %v: number %d is %v, want %v", r.Eps, r.Mu, r.S, i, v[0],
+					v[1])
 			}
 		}
 	}

@@ -4,7 +4,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// mulV sets y = Vr x, and adds the pending term to V in the same pass. Features to come change no bits: they add zeros to sums that are never -0.
+// mulV sets y = Vr x, and adds the pending term to V in the same pass. Features to come change no
+// bits: they add zeros to sums that are never -0.
 func (p *Posterior) mulV(y, x []float64) {
 	vecmath.SymRankOneMul(y, p.V, p.Stride, x, -p.c, p.s)
 	if p.c != 0 { // -(0*0)*0 = -0, and adding that leaves V as it is, zeros with their signs
@@ -16,7 +17,7 @@ func (p *Posterior) mulV(y, x []float64) {
 // Flush adds the pending term to V, to the same bits as mulV does.
 func (p *Posterior) Flush() {
 	if p.c != 0 {
-		p.mulV(p.z, p.Mr)
+		p.mulV(p.z, p.ResidualMean)
 	}
 }
 
@@ -33,7 +34,7 @@ func (p *Posterior) rank1(c float64, w []float64) {
 func (p *Posterior) identity() {
 	p.c = 0
 	clear(p.s)
-	for i := range p.Mr {
+	for i := range p.ResidualMean {
 		row := p.V[i*p.Stride:]
 		clear(row[:vecmath.SymStride[float64](i+1)])
 		row[i] = 1
@@ -43,8 +44,8 @@ func (p *Posterior) identity() {
 // triangle returns the lower triangle of Vr, row by row.
 func (p *Posterior) triangle() []float64 {
 	p.Flush()
-	t := make([]float64, 0, len(p.Mr)*(len(p.Mr)+1)/2)
-	for i := range p.Mr {
+	t := make([]float64, 0, len(p.ResidualMean)*(len(p.ResidualMean)+1)/2)
+	for i := range p.ResidualMean {
 		t = append(t, p.V[i*p.Stride:][:i+1]...)
 	}
 	return t
@@ -55,7 +56,7 @@ func (p *Posterior) setTriangle(t []float64) {
 	p.c = 0
 	clear(p.s)
 	unit := vecmath.LaneUnit[float64]()
-	for i := range p.Mr {
+	for i := range p.ResidualMean {
 		row := t[i*(i+1)/2:][:i+1]
 		copy(p.V[i*p.Stride:], row)
 		for j := i / unit * unit; j < i; j++ { // the block on the diagonal is whole

@@ -6,30 +6,35 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// posteriorFloor is the least share of a variance that is told from rounding: x'Vr x is summed from
-// terms of at most sum x_i^2 D_i together, whose errors are some 2^-52 of that, so 2^-44 has 8 good
-// bits.
+// posteriorFloor is the least share of a variance that rounding errors leave with good digits: x'Vr
+// x is summed from terms of at most sum x_i^2 D_i together, D = diag(Vr), whose errors are some
+// 2^-52 of that. A variance of 2^-44 of it is then right to 2^-52/2^-44 = 2^-8.
 const posteriorFloor = 0x1p-44
 
-// maxStrain leaves 12 bits to the rounding errors of one change of Vr, 2^-52 an element of the
-// scaled matrix: their matrix has a norm of at most d 2^-52, and of some sqrt(d) 2^-52 as they
-// come.
+// maxStrain bounds the strain, of which the least eigenvalue of D^-1/2 Vr D^-1/2 is at least the
+// inverse: it stays above 2^-40. One change of Vr leaves rounding errors of 2^-52 an element of
+// that matrix. As they come, with signs of their own, their matrix has a norm of some sqrt(d)
+// 2^-52, which is sqrt(d) 2^-12 of the least eigenvalue: 2^-9 for 64 features and 2^-5.2 for
+// MaxPosteriorDim.
 const maxStrain = 0x1p40
 
-// maxLoss is the loss after which all is worked out afresh: images are then off by 2^-27 of
-// themselves, half of the digits.
-const maxLoss = 0x1p26
+// maxShrunk is the factor after which all is worked out afresh: rounding errors were 2^-53 of the
+// images before they shrank by 2^26, and are then 2^-27 of them, half of the digits.
+const maxShrunk = 0x1p26
 
-// maxBlur bounds the product of the strain and of that by which rounding errors have grown.
-const maxBlur = 0x1p46
+// maxInexact bounds the product of the strain and of the factor by which rounding errors have grown
+// beyond 2^-52: the least eigenvalue of the new Vr then moves by a share of at most 2^46 2^-52 =
+// 2^-6, as Inexact derives, and Vr stays positive definite.
+const maxInexact = 0x1p46
 
-// Variances of a point beyond these are passed over, far from where products of a few of them leave
-// the numbers. The likelihood does not know the length of w, so that labels which contradict each
-// other under too small an eps let mean and covariance shrink for ever, some 2^-400 in 10^4
-// examples. To multiply them back would go on for ever, too, but not better: with 10 % flips under
-// eps = 0.001 the error rate (gen gauss -n 100000, 2 and 20 features, --distance 3 and 6) is 21,
-// 15, 22 and 15 %, where the law that stays as it is has 17, 10, 31 and 15 %. Report counts them,
-// and the cause is eps.
+// Points of a variance beyond these are skipped. The product of two is within 2^-800 and 2^800,
+// which leaves a factor of 2^222 up to the ends of the normal numbers, 2^-1022 and 2^1023. The
+// likelihood does not know the length of w, so that labels which contradict each other under too
+// small an eps let mean and covariance shrink for ever, some 2^-400 in 10^4 examples. To multiply
+// them back would go on for ever, too, but not better: with 10 % flips under eps = 0.001 the error
+// rate (gen gauss -n 100000, 2 and 20 features, --distance 3 and 6) is 21, 15, 22 and 15 %, where
+// the posterior that stays as it is has 17, 10, 31 and 15 %. Report counts them, and the cause is
+// eps.
 const LeastVariance, MostVariance = 0x1p-400, 0x1p400
 
 // floor returns the variance of a point under which rounding would decide. No term may be pending.
@@ -46,7 +51,7 @@ func (p *Posterior) floor(x []float64) float64 {
 // largest returns the largest element of Vr, which has no term pending.
 func (p *Posterior) largest() float64 {
 	top := 0.0
-	for i := range p.Mr {
+	for i := range p.ResidualMean {
 		top = max(top, p.V[i*p.Stride+i])
 	}
 	return top
@@ -62,14 +67,14 @@ type Addition struct {
 
 // SiteAddition is that of (4): tau x x^T.
 func SiteAddition(x []float64, tau float64) Addition {
-	return Addition{x, x, Sym2{Aa: tau}, float64(max(0, tau) * vecmath.SumSq(x))}
+	return Addition{x, x, Sym2{AA: tau}, float64(max(0, tau) * vecmath.SumSq(x))}
 }
 
-// strain bounds that of the law with g, by the variances before: it is their rounding errors that
-// the change brings. It is exact but for signs where precision is kept.
+// strain bounds that of the posterior with g, by the variances before: it is their rounding errors
+// that the change brings. It is exact but for signs where precision is kept.
 func (p *Posterior) strain(g *Addition) float64 {
 	if p.Precision == nil {
-		return float64((p.P + g.Trace) * p.largest())
+		return float64((p.PrecisionBound + g.Trace) * p.largest())
 	}
 	sum := 0.0
 	for i, q := range p.Precision {
@@ -81,15 +86,15 @@ func (p *Posterior) strain(g *Addition) float64 {
 // at bounds the element i, i of it, without what cancels: that is where rounding errors are.
 func (g *Addition) at(i int) float64 {
 	x, y := math.Abs(g.X[i]), math.Abs(g.Y[i])
-	return float64(max(0, g.K.Aa)*float64(x*x)) + float64(2*math.Abs(g.K.Ab)*float64(x*y)) +
-		float64(max(0, g.K.Bb)*float64(y*y))
+	return float64(max(0, g.K.AA)*float64(x*x)) + float64(2*math.Abs(g.K.AB)*float64(x*y)) +
+		float64(max(0, g.K.BB)*float64(y*y))
 }
 
-// bear reports whether Vr^-1 may grow by g, and counts it. Vr has no term pending.
-func (p *Posterior) bear(g *Addition) bool {
+// allow reports whether Vr^-1 may grow by g, and counts it. Vr has no term pending.
+func (p *Posterior) allow(g *Addition) bool {
 	if !(p.strain(g) < maxStrain) {
 		// At most once in d changes, which is then O(d^2) a change.
-		if p.Precision != nil && p.measured < int64(len(p.Mr)) {
+		if p.Precision != nil && p.measured < int64(len(p.ResidualMean)) {
 			return false
 		}
 		p.measure()
@@ -97,7 +102,7 @@ func (p *Posterior) bear(g *Addition) bool {
 			return false
 		}
 	}
-	p.P += g.Trace
+	p.PrecisionBound += g.Trace
 	p.measured++
 	for i := range p.Precision {
 		p.Precision[i] += g.at(i)
@@ -108,12 +113,12 @@ func (p *Posterior) bear(g *Addition) bool {
 // measure works precision out: with Vr = L L^T, (Vr^-1)_ii is the square of the length of L^-1 e_i.
 // O(d^3).
 func (p *Posterior) measure() {
-	d := len(p.Mr)
+	d := len(p.ResidualMean)
 	p.Precision, p.measured = make([]float64, d), 0
 	L := cholesky(p.triangle(), d)
 	y := make([]float64, d)
 	for i := range d {
-		p.Precision[i] = p.P // of the largest eigenvalue a bound too
+		p.Precision[i] = p.PrecisionBound // of the largest eigenvalue a bound too
 		if L == nil {
 			continue
 		}
@@ -122,17 +127,18 @@ func (p *Posterior) measure() {
 			row := L[j*(j+1)/2:][:j+1]
 			y[j] = -vecmath.Dot(row[i:j], y[i:j]) / row[j]
 		}
-		if v := vecmath.SumSq(y[i:]); v < p.P {
+		if v := vecmath.SumSq(y[i:]); v < p.PrecisionBound {
 			p.Precision[i] = v
 		}
 	}
 }
 
-// Blurred reports whether the rounding errors in W could make Vr indefinite when it changes by the
-// images of g's points. Since W was worked out afresh variances have shrunk by a factor of loss at
-// most, so an image w = Vr x is off by some loss 2^-53 sqrt(D_i x'Vr x) in element i; in the metric
-// of the new Vr that moves its least eigenvalue by a share of loss 2^-52 sqrt(den strain), den <=
-// strain after the change: less than 2^-6.
-func (p *Posterior) Blurred(g *Addition) bool {
-	return !(float64(p.Loss*p.strain(g)) < maxBlur)
+// Inexact reports whether the rounding errors in W could make Vr indefinite when it changes by the
+// images of g's points. Since W was worked out afresh variances have shrunk by a factor of Shrunk
+// at most, so an image w = Vr x is off by some Shrunk 2^-53 sqrt(D_i x'Vr x) in element i; in the
+// metric of the new Vr that moves its least eigenvalue by a share of Shrunk 2^-52 sqrt(den strain),
+// where den = 1 + tau x'Vr x is at most the strain after the change: by less than maxInexact 2^-52
+// = 2^-6.
+func (p *Posterior) Inexact(g *Addition) bool {
+	return !(float64(p.Shrunk*p.strain(g)) < maxInexact)
 }

@@ -16,23 +16,52 @@ func symMulAdd(y, M, x []float64) {
 	}
 }
 
-// cholesky returns the lower triangular L with L L^T = M, both row by row, or nil if M is not
-// positive definite.
-func cholesky(M []float64, d int) []float64 {
-	at := func(i int) int { return i * (i + 1) / 2 }
-	L := slices.Clone(M[:at(d)])
+// Lower is a lower triangle by rows: row i begins at i Stride or, with a Stride of 0, behind row
+// i-1.
+type Lower struct {
+	A      []float64
+	Stride int
+}
+
+func (l Lower) row(i int) []float64 {
+	if l.Stride == 0 {
+		return l.A[i*(i+1)/2:][:i+1]
+	}
+	return l.A[i*l.Stride:][:i+1]
+}
+
+// Cholesky replaces d rows of a symmetric matrix M by the lower triangular L with L L^T = M. It
+// reports whether M is positive definite; if it isn't, only the rows before the one that shows it
+// are L's.
+func Cholesky(M Lower, d int) bool {
 	for i := range d {
-		row := L[at(i):][:i+1]
+		row := M.row(i)
 		for j := range i {
-			row[j] = (row[j] - vecmath.Dot(row[:j], L[at(j):])) / L[at(j)+j]
+			other := M.row(j)
+			row[j] = (row[j] - vecmath.Dot(row[:j], other)) / other[j]
 		}
 		v := row[i] - vecmath.SumSq(row[:i])
-		if !(v > 0) || math.IsInf(v, 0) {
-			return nil
+		if !(v > 0) {
+			return false
 		}
 		row[i] = math.Sqrt(v)
 	}
-	return L
+	return true
+}
+
+// cholesky returns the factor L of M, both row by row, or nil if M is not positive definite or
+// beyond the numbers.
+func cholesky(M []float64, d int) []float64 {
+	L := Lower{A: slices.Clone(M[:d*(d+1)/2])}
+	if !Cholesky(L, d) {
+		return nil
+	}
+	for i := range d {
+		if math.IsInf(L.row(i)[i], 0) {
+			return nil
+		}
+	}
+	return L.A
 }
 
 // inverse returns the inverse of a symmetric matrix, both as lower triangles row by row, or nil if
@@ -62,21 +91,81 @@ func inverse(M []float64, d int) []float64 {
 // Pair holds a mean and a covariance matrix in two dimensions, or the like.
 type Pair struct{ A, B float64 }
 
-type Sym2 struct{ Aa, Ab, Bb float64 }
+type Sym2 struct{ AA, AB, BB float64 }
 
 func (s Sym2) Mul(x Pair) Pair {
-	return Pair{math.FMA(s.Aa, x.A, float64(s.Ab*x.B)), math.FMA(s.Ab, x.A, float64(s.Bb*x.B))}
+	return Pair{math.FMA(s.AA, x.A, float64(s.AB*x.B)), math.FMA(s.AB, x.A, float64(s.BB*x.B))}
 }
 
 // det returns the determinant to within a few roundings, however much of it cancels.
 func (s Sym2) det() float64 {
-	b2 := float64(s.Ab * s.Ab)
-	return math.FMA(s.Aa, s.Bb, -b2) + math.FMA(-s.Ab, s.Ab, b2)
+	b2 := float64(s.AB * s.AB)
+	return math.FMA(s.AA, s.BB, -b2) + math.FMA(-s.AB, s.AB, b2)
 }
 
 // sandwich returns s h s.
 func (s Sym2) sandwich(h Sym2) Sym2 {
-	u, v := h.Mul(Pair{s.Aa, s.Ab}), h.Mul(Pair{s.Ab, s.Bb}) // the columns of h s
+	u, v := h.Mul(Pair{s.AA, s.AB}), h.Mul(Pair{s.AB, s.BB}) // the columns of h s
 	first, second := s.Mul(u), s.Mul(v)
 	return Sym2{first.A, first.B, second.B}
+}
+
+// Jacobi makes the symmetric n x n matrix a, of which the lower triangle is given, diagonal by
+// rotations: row j of V becomes the eigenvector of the eigenvalue a[j][j], which is >= 0 but for
+// rounding if a has no negative ones. Cyclic Jacobi, some 5 sweeps of 6 n^3 operations. Only
+// operations with one correct result are used.
+//
+// Source: G. H. Golub, C. F. Van Loan, "Matrix Computations", 8.5.
+func Jacobi(a, V []float64, n int) {
+	clear(V)
+	for i := range n {
+		V[i*n+i] = 1
+		for j := range i {
+			a[j*n+i] = a[i*n+j]
+		}
+	}
+	// A matrix full of small, which is 2^-53 of the trace over n, has the norm n small: leaving
+	// such elements moves no eigenvalue by more than 2^-53 of the trace.
+	small := 0.0
+	for i := range n {
+		small += a[i*n+i]
+	}
+	small *= 0x1p-53 / float64(n)
+	rotate := func(x, y []float64, c, s float64) {
+		y = y[:len(x)]
+		for r, u := range x {
+			v := y[r]
+			x[r], y[r] = math.FMA(c, u, -float64(s*v)), math.FMA(s, u, float64(c*v))
+		}
+	}
+	for range 64 { // more than are ever needed: convergence is quadratic
+		turned := false
+		for p := range n {
+			for q := p + 1; q < n; q++ {
+				pq, pp, qq := a[p*n+q], a[p*n+p], a[q*n+q]
+				if math.Abs(pq) <= small {
+					continue
+				}
+				turned = true
+				theta := (qq - pp) / float64(2*pq)
+				t := 1 / (math.Abs(theta) + math.Sqrt(math.FMA(theta, theta, 1)))
+				if theta < 0 {
+					t = -t
+				}
+				c := 1 / math.Sqrt(math.FMA(t, t, 1))
+				s := float64(t * c)
+				// Rows, then the same in columns, of which the rows hold all but the 2 x 2 block.
+				rotate(a[p*n:][:n], a[q*n:][:n], c, s)
+				for r := range n {
+					a[r*n+p], a[r*n+q] = a[p*n+r], a[q*n+r]
+				}
+				a[p*n+p], a[q*n+q] = math.FMA(-t, pq, pp), math.FMA(t, pq, qq)
+				a[p*n+q], a[q*n+p] = 0, 0
+				rotate(V[p*n:][:n], V[q*n:][:n], c, s)
+			}
+		}
+		if !turned {
+			return
+		}
+	}
 }

@@ -13,12 +13,14 @@ type TwoPoints struct {
 	tau, nu float64 // of the merged point's site
 	K2      Sym2
 	k1      Pair
-	Grows   Addition // what is added to Vr^-1
-	lost    float64  // share of K2's digits that cancelled, as cancelledIn has it
+	Growth  Addition // what is added to Vr^-1
+	// by how much rounding errors of K2 are larger than 2^-52, as cancelledIn has it
+	grown float64
 }
 
-// TryMerge works out (5): points 1 and 2 become b = (x_1 + x_2)/2 and a Gaussian g(u_1, u_2) such that f(b) g has the moments that f_1 f_2 has in q
-// without their sites. kl holds the points' scores (13). ok is false if there is none, or none that keeps r proper.
+// TryMerge works out (5): points 1 and 2 become b = (x_1 + x_2)/2 and a Gaussian g(u_1, u_2) such
+// that f(b) g has the moments that f_1 f_2 has in q without their sites. kl holds the points'
+// scores (13). ok is false if there is none, or none that keeps r proper.
 func (p *Posterior) TryMerge(i, j int, kl []float64) (t TwoPoints, ok bool) {
 	at := func(m []float64) Sym2 { return Sym2{m[i*p.Width+i], m[i*p.Width+j], m[j*p.Width+j]} }
 	// The cavity of the pair: (S^-1 - T)^-1, mu - Sc (nu - T mu).
@@ -33,23 +35,23 @@ func (p *Posterior) TryMerge(i, j int, kl []float64) (t TwoPoints, ok bool) {
 		return t, false
 	}
 	d, c := Sc.Mul(gamma), Sc.sandwich(H)
-	mun, Sn := Pair{muc.A + d.A, muc.B + d.B}, Sym2{Sc.Aa + c.Aa, Sc.Ab + c.Ab, Sc.Bb + c.Bb}
+	mun, Sn := Pair{muc.A + d.A, muc.B + d.B}, Sym2{Sc.AA + c.AA, Sc.AB + c.AB, Sc.BB + c.BB}
 	// (26), (27): the cavity of b on which one step has these moments.
-	mNew, vNew := 0.5*(mun.A+mun.B), 0.25*(Sn.Aa+2*Sn.Ab+Sn.Bb)
+	mNew, vNew := 0.5*(mun.A+mun.B), 0.25*(Sn.AA+2*Sn.AB+Sn.BB)
 	f, mh, vh, ok := inverseADF(mNew, vNew, p.Eps)
 	if !ok || mh-mh != 0 {
 		return t, false
 	}
 	t.I, t.J = i, j
 	t.tau, t.nu = f.site(vh)
-	t.Gain = f.KlWith(p.Entropy) - kl[i] - kl[j]
+	t.Gain = f.DivergenceWith(p.Entropy) - kl[i] - kl[j]
 	// g = exp(k.u - u.K u/2): K0 = Sn^-1 - Sc^-1 less the site of b.
 	K0, ok := InverseOfSum(H, Sc)
 	if !ok {
 		return t, false
 	}
-	K := Sym2{-K0.Aa - 0.25*t.tau, -K0.Ab - 0.25*t.tau, -K0.Bb - 0.25*t.tau}
-	k := Sym2{-K0.Aa, -K0.Ab, -K0.Bb}.Mul(mun)
+	K := Sym2{-K0.AA - 0.25*t.tau, -K0.AB - 0.25*t.tau, -K0.BB - 0.25*t.tau}
+	k := Sym2{-K0.AA, -K0.AB, -K0.BB}.Mul(mun)
 	k = Pair{k.A + gamma.A - 0.5*t.nu, k.B + gamma.B - 0.5*t.nu}
 	// K2 = K (I + G2 K)^-1, k1 = (I + K G2)^-1 (k - K a2) = (I - K2 G2) (k - K a2)
 	G2 := at(p.G)
@@ -57,17 +59,17 @@ func (p *Posterior) TryMerge(i, j int, kl []float64) (t TwoPoints, ok bool) {
 	if !ok {
 		return t, false
 	}
-	t.lost = cancelledIn(K, G2)
+	t.grown = cancelledIn(K, G2)
 	n1, n2 := vecmath.SumSq(p.X[i]), vecmath.SumSq(p.X[j])
-	trace := float64(max(0, K.Aa)*n1) + float64(max(0, K.Bb)*n2)
-	trace += float64(2 * math.Abs(K.Ab) * math.Sqrt(float64(n1*n2)))
-	t.Grows = Addition{p.X[i], p.X[j], K, trace}
+	trace := float64(max(0, K.AA)*n1) + float64(max(0, K.BB)*n2)
+	trace += float64(2 * math.Abs(K.AB) * math.Sqrt(float64(n1*n2)))
+	t.Growth = Addition{p.X[i], p.X[j], K, trace}
 	Ka := K.Mul(Pair{p.a[i], p.a[j]})
 	e := Pair{k.A - Ka.A, k.B - Ka.B}
 	ge := G2.Mul(e)
 	ke := t.K2.Mul(ge)
 	t.k1 = Pair{e.A - ke.A, e.B - ke.B}
-	for _, v := range [...]float64{t.Gain, t.tau, t.nu, t.K2.Aa, t.K2.Ab, t.K2.Bb, t.k1.A, t.k1.B,
+	for _, v := range [...]float64{t.Gain, t.tau, t.nu, t.K2.AA, t.K2.AB, t.K2.BB, t.k1.A, t.k1.B,
 		trace} {
 		if v-v != 0 {
 			return t, false
@@ -76,44 +78,51 @@ func (p *Posterior) TryMerge(i, j int, kl []float64) (t TwoPoints, ok bool) {
 	return t, true
 }
 
-// InverseOfSum returns (A^-1 + B)^-1 = (A + |A| adj B)/|I + A B|, also for a singular A. ok is false unless I + A B has positive eigenvalues.
+// InverseOfSum returns (A^-1 + B)^-1 = (A + |A| adj B)/|I + A B|, also for a singular A. ok is
+// false unless I + A B has positive eigenvalues.
 func InverseOfSum(A, B Sym2) (Sym2, bool) {
 	a := A.det()
-	trace := float64(A.Aa*B.Aa) + float64(2*A.Ab*B.Ab) + float64(A.Bb*B.Bb)
+	trace := float64(A.AA*B.AA) + float64(2*A.AB*B.AB) + float64(A.BB*B.BB)
 	det := 1 + trace + float64(a*B.det())
-	if !(det > 0x1p-30 && 2+trace > 0) { // of the digits of 1, 22 are left at least
+	if !(det > leastDet && 2+trace > 0) {
 		return Sym2{}, false
 	}
-	return Sym2{math.FMA(a, B.Bb, A.Aa) / det, math.FMA(-a, B.Ab, A.Ab) / det, math.FMA(a, B.Aa, A.Bb) / det}, true
+	return Sym2{math.FMA(a, B.BB, A.AA) / det, math.FMA(-a, B.AB, A.AB) / det, math.FMA(a, B.AA,
+		A.BB) / det}, true
 }
+
+// leastDet is the least |I + A B| that has digits: its term 1 alone has an error of 2^-53, so that
+// at 2^-30 it has at least 22 good bits. Where other terms are larger cancelledIn counts that.
+const leastDet = 0x1p-30
 
 // cancelledIn returns how much larger the terms of |I + A B| are together than their sum: the
 // determinant, and what inverseOfSum makes with it, has errors of some 2^-52 of that.
 func cancelledIn(A, B Sym2) float64 {
-	abs := func(m Sym2) float64 { return math.Abs(float64(m.Aa*m.Bb)) + float64(m.Ab*m.Ab) }
-	aa, ab, bb := float64(A.Aa*B.Aa), float64(2*A.Ab*B.Ab), float64(A.Bb*B.Bb)
+	abs := func(m Sym2) float64 { return math.Abs(float64(m.AA*m.BB)) + float64(m.AB*m.AB) }
+	aa, ab, bb := float64(A.AA*B.AA), float64(2*A.AB*B.AB), float64(A.BB*B.BB)
 	terms := 1 + math.Abs(aa) + math.Abs(ab) + math.Abs(bb) + float64(abs(A)*abs(B))
 	return terms / (1 + aa + ab + bb + float64(A.det()*B.det()))
 }
 
-// Merge does what tryMerge worked out, if the covariance bears it:
+// Merge does what tryMerge worked out, if the covariance allows it:
 //
-//	mr += W2^T k1,   Vr -= W2^T K2 W2,   W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1
+//	mr += W2^T k1,   Vr -= W2^T K2 W2,
+//	W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1
 //
 // Then b, the last point from now on, has the mean of the rows 1 and 2.
 func (p *Posterior) Merge(t *TwoPoints) bool {
 	p.Flush()
-	if !(float64(t.lost*p.strain(&t.Grows)) < maxBlur) { // K2 is as inexact as images may be
+	if !(float64(t.grown*p.strain(&t.Growth)) < maxInexact) { // K2 is as inexact as images may be
 		return false
 	}
-	if !p.bear(&t.Grows) {
+	if !p.allow(&t.Growth) {
 		return false
 	}
 	i, j, k, w := t.I, t.J, p.K, p.Width
 	gi, gj := p.row, p.coef
 	copy(gi, p.G[i*w:][:w])
 	copy(gj, p.G[j*w:][:w])
-	wi, wj := p.ScratchX, p.y
+	wi, wj := p.Scratch, p.y
 	copy(wi, p.W[i])
 	copy(wj, p.W[j])
 	for l := range k {
@@ -124,14 +133,14 @@ func (p *Posterior) Merge(t *TwoPoints) bool {
 		vecmath.Axpy(p.G[l*w:][:k], -u.B, gj)
 		p.a[l] = math.FMA(gi[l], t.k1.A, math.FMA(gj[l], t.k1.B, p.a[l]))
 	}
-	vecmath.Axpy(p.Mr, t.k1.A, wi)
-	vecmath.Axpy(p.Mr, t.k1.B, wj)
+	vecmath.Axpy(p.ResidualMean, t.k1.A, wi)
+	vecmath.Axpy(p.ResidualMean, t.k1.B, wj)
 	// K2 = l1 e1 e1^T + l2 e2 e2^T by a Jacobi rotation
-	l1, l2, cs, sn := t.K2.Aa, t.K2.Bb, 1.0, 0.0
-	if t.K2.Ab != 0 {
-		q := (l2 - l1) / (2 * t.K2.Ab)
+	l1, l2, cs, sn := t.K2.AA, t.K2.BB, 1.0, 0.0
+	if t.K2.AB != 0 {
+		q := (l2 - l1) / (2 * t.K2.AB)
 		tan := math.Copysign(1/(math.Abs(q)+math.Sqrt(math.FMA(q, q, 1))), q)
-		l1, l2 = math.FMA(-tan, t.K2.Ab, l1), math.FMA(tan, t.K2.Ab, l2)
+		l1, l2 = math.FMA(-tan, t.K2.AB, l1), math.FMA(tan, t.K2.AB, l2)
 		cs = 1 / math.Sqrt(math.FMA(tan, tan, 1))
 		sn = float64(tan * cs)
 	}
@@ -164,7 +173,7 @@ func (p *Posterior) Merge(t *TwoPoints) bool {
 	p.drop(j)
 	p.last(i)
 	p.Report.Merged++
-	p.Loss = 2 * maxLoss
+	p.Shrunk = 2 * maxShrunk
 	p.Refresh()
 	p.setMean()
 	return true

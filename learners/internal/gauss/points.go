@@ -14,7 +14,7 @@ func (p *Posterior) derive(j int) {
 		g := vecmath.Dot(p.X[i], p.W[j])
 		p.G[i*p.Width+j], p.G[j*p.Width+i] = g, g
 	}
-	p.a[j] = vecmath.Dot(p.Mr, p.X[j])
+	p.a[j] = vecmath.Dot(p.ResidualMean, p.X[j])
 }
 
 // DeriveAll works out W, G, a, S and mu afresh.
@@ -22,15 +22,16 @@ func (p *Posterior) DeriveAll() {
 	for j := range p.K {
 		p.derive(j)
 	}
-	p.Loss = 1
+	p.Shrunk = 1
 	p.Refresh()
 }
 
-// Add makes X[k], which the caller has filled, a point without a site. It reports whether it is one.
+// Add makes X[k], which the caller has filled, a point without a site. It reports whether it is
+// one.
 func (p *Posterior) Add() bool {
 	k := p.K
 	x, w := p.X[k], p.W[k]
-	if p.Loss > maxLoss {
+	if p.Shrunk > maxShrunk {
 		p.DeriveAll()
 	}
 	p.mulV(w, x)
@@ -48,7 +49,7 @@ func (p *Posterior) Add() bool {
 		p.G[k*p.Width+j], p.G[j*p.Width+k] = g, g
 	}
 	p.G[k*p.Width+k] = v
-	p.a[k] = vecmath.Dot(p.Mr, x)
+	p.a[k] = vecmath.Dot(p.ResidualMean, x)
 	p.Tau[k], p.Nu[k] = 0, 0
 	// The new row of S: g - S T g, and v - (T g).(g - S T g).
 	g, u, sites := p.G[k*p.Width:][:p.Width], p.row, false
@@ -67,7 +68,7 @@ func (p *Posterior) Add() bool {
 	for j, v := range row[:k] {
 		p.S[j*p.Width+k] = v
 	}
-	p.mu[k] = vecmath.Dot(p.M, x)
+	p.mu[k] = vecmath.Dot(p.Mean, x)
 	p.K++
 	if p.age++; p.age >= refreshEvery {
 		p.Refresh()
@@ -75,8 +76,8 @@ func (p *Posterior) Add() bool {
 	return true
 }
 
-// Lose drops point j and all that it tells.
-func (p *Posterior) Lose(j int) {
+// Discard drops point j and all that was learned from it.
+func (p *Posterior) Discard(j int) {
 	p.drop(j)
 	p.Report.Lost++
 	p.Refresh()
@@ -122,14 +123,14 @@ func rotate[E any](s []E) {
 func (p *Posterior) Absorb(j int) bool {
 	p.Flush()
 	g := SiteAddition(p.X[j], p.Tau[j])
-	if p.Blurred(&g) {
+	if p.Inexact(&g) {
 		p.derive(j)
 	}
 	w, row := p.W[j], p.row
 	copy(row, p.G[j*p.Width:][:p.Width])
 	den := math.FMA(p.Tau[j], row[j], 1)
 	b, c := math.FMA(-p.Tau[j], p.a[j], p.Nu[j])/den, p.Tau[j]/den
-	if !(den > 0) || b-b != 0 || c-c != 0 || !p.bear(&g) {
+	if !(den > 0) || b-b != 0 || c-c != 0 || !p.allow(&g) {
 		return false
 	}
 	p.drop(j)
@@ -144,8 +145,8 @@ func (p *Posterior) Absorb(j int) bool {
 	}
 	vecmath.LanesUpdateUnchecked(trusted.Indices{}, p.G, p.rows[:k], row, p.coef, p.mask)
 	vecmath.Axpy(p.a[:k], b, row)
-	vecmath.Axpy(p.Mr, b, w)
+	vecmath.Axpy(p.ResidualMean, b, w)
 	p.rank1(-c, w)
-	p.Loss *= max(1, den)
+	p.Shrunk *= max(1, den)
 	return true
 }

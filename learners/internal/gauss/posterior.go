@@ -12,25 +12,30 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Posterior is what ADF, EP, window-EP and the Virtual Vector Machine share: the law of the weights
+// Posterior is what ADF, EP, window-EP and the Virtual Vector Machine share: the distribution of
+// the weights
 //
 //	q(w) = r(w) f(x_1; w) ... f(x_k; w),   r = N(mr, Vr),   f(x; w) = eps + (1-2 eps) [w.x > 0]
 //
-// over k points x, each an example times its label, and its Gaussian approximation by expectation propagation (EP), in which each f is replaced by a site
-// exp(nu u - tau u^2/2) of u = w.x. The prior is N(0, I) over the features, also over those that have never been seen.
+// over k points x, each an example times its label, and its Gaussian approximation by expectation
+// propagation (EP), in which each f is replaced by a site exp(nu u - tau u^2/2) of u = w.x. The
+// prior is N(0, I) over the features, also over those that have never been seen.
 //
-// Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009. EP needs the points' scores u alone,
-// which have the law N(a, G) under r, a = X mr, G = X Vr X^T; with T = diag(tau):
+// Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online
+// Classification", UAI 2009. EP needs the points' scores u alone, which are N(a, G) under r, a = X
+// mr, G = X Vr X^T; with T = diag(tau):
 //
-//	(1) S = G (I + T G)^-1,   mu = a + S (nu - T a)          law of u with the sites
+//	(1) S = G (I + T G)^-1,   mu = a + S (nu - T a)          u is N(mu, S) with the sites
 //	(2) one site refined: S -= dt/(1+dt s_i) s s^T,   mu += (dn - dt mu_i)/(1+dt s_i) s,   s = S[:,i]
 //	(3) mean of w: m = mr + W^T (nu - T mu),   W = X Vr;   covariance Vr - W^T (T - T S T) W
-//	(4) point j evicted, which leaves q's approximation as it is: with w = W[j], g = G[:,j], den = 1 + tau_j G_jj
+//	(4) point j evicted, which leaves q's approximation as it is: with w = W[j], g = G[:,j],
+//	    den = 1 + tau_j G_jj
 //	    mr += w (nu_j - tau_j a_j)/den,   Vr -= tau_j/den w w^T,   and W, G, a likewise
 //	(5) points 1 and 2 merged: see merge
 //
-// Deviation: a site without a proper cavity, 1 - tau S_ii <= 0, is halved rather than left, and the run not converged: left alone, it was seen to stay for ever,
-// away from the fixed point. Fixed points are the same.
+// Deviation: a site without a proper cavity, 1 - tau S_ii <= 0, is halved rather than left, and the
+// run not converged: left alone, it was seen to stay for ever, away from the fixed point. Fixed
+// points are the same.
 //
 // Nothing costs more than O(d^2 + k d) an example and O(k^2) a refinement for d features.
 //
@@ -40,62 +45,70 @@ import (
 // above d 2^-52. They are the inverses of those of D^1/2 Vr^-1 D^1/2, and of two bounds of these
 // either will do:
 //
-//	P max_i D_i,   P = 1 + sum tau |x|^2     as Vr^-1 is at most I and the sum of tau x x^T over what (4) has absorbed with tau > 0
-//	sum_i D_i (Vr^-1)_ii                     the trace, which does not depend on the units of features
+//	P max_i D_i,   P = 1 + sum tau |x|^2     as Vr^-1 is at most I and the sum of tau x x^T over
+//	                                         what (4) has absorbed with tau > 0
+//	sum_i D_i (Vr^-1)_ii                     the trace, whatever the units of features
 //
 // The first is one number to keep, the second, one a feature, is kept only once the first is too
 // coarse. (4) is done if den > 0 and the bound, the strain, stays below 2^40; else the next best
-// point is taken, and if none will do, one is dropped. A new point whose variance is lost in
-// rounding is passed over, and (2) has the like guards in S. With eps = 0 that is where examples
+// point is taken, and if none will do, one is dropped. A new point whose variance is within
+// rounding errors is skipped, and (2) has the like guards in S. With eps = 0 that is where examples
 // which contradict each other end. PosteriorReport counts them.
 //
-// All is float64. Changes wait for the pass that reads what they change: that of Vr for its product with the next example, those of S for the next
-// maxLate of them or the end of a sweep.
+// All is float64. Changes wait for the pass that reads what they change: that of Vr for its product
+// with the next example, those of S for the next maxLate of them or the end of a sweep.
 type Posterior struct {
-	Eps            float64
-	Entropy        noiseEntropy
-	Mr, M          []float64
-	V              []float64 // Vr but for the pending term: d rows of stride, as vecmath.SymRankOneMul wants them
+	Eps                float64
+	Entropy            noiseEntropy
+	ResidualMean, Mean []float64
+	// Vr but for the pending term: d rows of stride, as vecmath.SymRankOneMul wants them
+	V              []float64
 	Stride         int
 	c              float64 // pending: Vr = V + c s s^T; 0 is none
 	s              []float64
-	P              float64     // bound of the largest eigenvalue of Vr^-1
-	Loss           float64     // by how much variances have shrunk since W, G and a were worked out afresh, and rounding errors not
-	K              int         // points
-	X, W           [][]float64 // one row a point and one spare or more
-	Width          int         // of rows of G and S
-	G              []float64
-	S              []float64 // its rows but for the pending terms, and below them maxLate columns s of (2)
-	late           int       // pending: row i of S lacks steps[i][t] times the column t, 1 <= t <= late
-	steps          []float64 // 1 + maxLate a row of S, the first of which is 1
-	term           []int32   // a row of S, and then all columns
-	a              []float64
-	Tau            []float64
-	Nu             []float64
-	mu             []float64
-	Factor         []stepFactor // of the points' cavities, as they were refined last
-	tau0           []float64    // of the sites before the last point came
-	nu0            []float64
-	b0             []float64 // of (3): the points' coefficients nu - tau mu in the mean then
-	Held           bool      // in the last sweep a site was left as it was, since rounding would have decided
-	age            int64     // points added since S and mu were last worked out afresh
-	rows           []int32   // 0, 1, ...
-	mask           []uint64  // width ones
-	row            []float64 // scratch of a row of G
-	coef           []float64 // scratch of a row of G
-	ScratchX, y, z []float64 // scratch of Vr's length
-	Report         learner.PosteriorReport
+	PrecisionBound float64 // at least the largest eigenvalue of Vr^-1
+	// by which factor variances have shrunk since W, G, a were worked out afresh, at most
+	Shrunk float64
+	K      int         // points
+	X, W   [][]float64 // one row a point and one spare or more
+	Width  int         // of rows of G and S
+	G      []float64
+	// its rows but for the pending terms, and below them maxLate columns s of (2)
+	S []float64
+	// pending: row i of S lacks steps[i][t] times the column t, 1 <= t <= late
+	late   int
+	steps  []float64 // 1 + maxLate a row of S, the first of which is 1
+	term   []int32   // a row of S, and then all columns
+	a      []float64
+	Tau    []float64
+	Nu     []float64
+	mu     []float64
+	Factor []stepFactor // of the points' cavities, as they were refined last
+	tau0   []float64    // of the sites before the last point came
+	nu0    []float64
+	b0     []float64 // of (3): the points' coefficients nu - tau mu in the mean then
+	// in the last sweep a site was left as it was, since rounding would have decided
+	Skipped       bool
+	age           int64     // points added since S and mu were last worked out afresh
+	rows          []int32   // 0, 1, ...
+	mask          []uint64  // width ones
+	row           []float64 // scratch of a row of G
+	coef          []float64 // scratch of a row of G
+	Scratch, y, z []float64 // scratch of Vr's length
+	Report        learner.PosteriorReport
 
 	Noise     *NoiseEstimate // that eps follows; nil: none
 	Precision []float64      // upper bounds of (Vr^-1)_ii; nil as long as P will do
 	measured  int64          // changes of Vr since precision was last worked out from Vr itself
 }
 
-// MaxPosteriorDim keeps the covariance matrix within a GiB.
+// MaxPosteriorDim is how many features fit into a covariance matrix of 1 GiB: 8 d^2 <= 2^30.
 const MaxPosteriorDim = 11584
 
+// NewPosterior returns the prior, of no features yet, with room for that many points. eps is the
+// rate of wrong labels.
 func NewPosterior(eps float64, points int) *Posterior {
-	p := &Posterior{Eps: eps, P: 1, Loss: 1, Entropy: newNoiseEntropy(eps)}
+	p := &Posterior{Eps: eps, PrecisionBound: 1, Shrunk: 1, Entropy: newNoiseEntropy(eps)}
 	p.Reserve(points)
 	return p
 }
@@ -156,7 +169,7 @@ func (p *Posterior) Reserve(n int) {
 	p.Width = (n + unit - 1) / unit * unit
 	p.X, p.W = make([][]float64, n), make([][]float64, n)
 	for i := range n {
-		p.X[i], p.W[i] = make([]float64, len(p.Mr)), make([]float64, len(p.Mr))
+		p.X[i], p.W[i] = make([]float64, len(p.ResidualMean)), make([]float64, len(p.ResidualMean))
 	}
 	p.G, p.S = engine.Aligned[float64](n*p.Width), engine.Aligned[float64]((n+maxLate)*p.Width)
 	p.late, p.steps, p.term = 0, make([]float64, n*(1+maxLate)), make([]int32, 1+maxLate)
@@ -166,7 +179,8 @@ func (p *Posterior) Reserve(n int) {
 	for t := range maxLate {
 		p.term[1+t] = int32(n + t)
 	}
-	p.a, p.Tau, p.Nu, p.mu = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	p.a, p.Tau, p.Nu, p.mu = make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, n)
 	p.tau0, p.nu0, p.b0 = make([]float64, n), make([]float64, n), make([]float64, n)
 	p.row, p.coef = engine.Aligned[float64](p.Width), engine.Aligned[float64](p.Width)
 	p.rows = make([]int32, n)
@@ -182,7 +196,7 @@ func (p *Posterior) Reserve(n int) {
 
 // Grow brings the features to dim; new ones have the prior.
 func (p *Posterior) Grow(name string, dim int) error {
-	d := len(p.Mr)
+	d := len(p.ResidualMean)
 	if dim <= d {
 		return nil
 	}
@@ -201,7 +215,7 @@ func (p *Posterior) Grow(name string, dim int) error {
 			row[i] = 1
 		}
 	}
-	for _, v := range []*[]float64{&p.Mr, &p.M, &p.s, &p.ScratchX, &p.y, &p.z} {
+	for _, v := range []*[]float64{&p.ResidualMean, &p.Mean, &p.s, &p.Scratch, &p.y, &p.z} {
 		*v = primal.Grown(*v, dim)
 	}
 	for i := range p.X {
@@ -218,13 +232,13 @@ func (p *Posterior) Grow(name string, dim int) error {
 
 // setMean is (3).
 func (p *Posterior) setMean() {
-	copy(p.M, p.Mr)
+	copy(p.Mean, p.ResidualMean)
 	for i := range p.K {
-		vecmath.Axpy(p.M, math.FMA(-p.Tau[i], p.mu[i], p.Nu[i]), p.W[i])
+		vecmath.Axpy(p.Mean, math.FMA(-p.Tau[i], p.mu[i], p.Nu[i]), p.W[i])
 	}
 }
 
-// variance returns the variance of w.x, at least 0. It leaves the law as it is.
+// variance returns the variance of w.x, at least 0. It leaves the distribution as it is.
 func (p *Posterior) variance(x []float64) float64 {
 	p.mulV(p.y, x)
 	v := vecmath.Dot(x, p.y)
@@ -242,9 +256,10 @@ func (p *Posterior) variance(x []float64) float64 {
 	return max(0, v)
 }
 
-// Bytes returns the memory of the law.
+// Bytes returns the memory of the posterior.
 func (p *Posterior) Bytes() int64 {
-	n := primal.BytesOf(p.V) + primal.BytesOf(p.G) + primal.BytesOf(p.S) + 6*primal.BytesOf(p.Mr) + primal.BytesOf(p.Precision)
+	n := primal.BytesOf(p.V) + primal.BytesOf(p.G) + primal.BytesOf(p.S) +
+		6*primal.BytesOf(p.ResidualMean) + primal.BytesOf(p.Precision)
 	for i := range p.X {
 		n += primal.BytesOf(p.X[i]) + primal.BytesOf(p.W[i])
 	}

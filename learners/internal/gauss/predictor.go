@@ -11,62 +11,64 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Gaussian is a normal law of the weights with a full covariance: f is the score of the mean.
-// Probabilities are given to one call after another: the product with the covariance has scratch,
-// and takes what is pending into the matrix.
+// Gaussian is a normal distribution of the weights with a full covariance: f is the score of the
+// mean. Probabilities are given to one call after another: the product with the covariance has
+// scratch, and takes what is pending into the matrix.
 type Gaussian[T learner.Float] struct {
-	primal.WideWeights[T]            // the mean, which is law.m
-	Law                   *Posterior // what a variance is made of; of a copy nothing else
-	Asking                *sync.Mutex
+	primal.WideWeights[T]            // the mean, which is Posterior.Mean
+	Posterior             *Posterior // what a variance is made of; of a copy nothing else
+	Lock                  *sync.Mutex
 }
 
-// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x. Features
-// never seen have the prior. O(d^2 + B d) an example.
+// Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x.
+// Features never seen have the prior. O(d^2 + B d) an example.
 func (p *Gaussian[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows(p.Name, b, len(dst)); err != nil {
 		return err
 	}
-	p.Asking.Lock()
-	defer p.Asking.Unlock()
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
 	for i := range b.Len() {
-		x := p.Law.ScratchX
+		x := p.Posterior.Scratch
 		beyond := primal.SetSigned(b, i, 1, x)
-		dst[i] = Probability(vecmath.Dot(x, p.Law.M), p.Law.variance(x)+beyond, p.Law.Eps)
+		dst[i] = Probability(vecmath.Dot(x, p.Posterior.Mean), p.Posterior.variance(x)+beyond,
+			p.Posterior.Eps)
 	}
 	return nil
 }
 
 // Bytes is Predictor.Bytes.
 func (p *Gaussian[T]) Bytes() int64 {
-	q := p.Law
+	q := p.Posterior
 	return int64(unsafe.Sizeof(*p)+unsafe.Sizeof(*q)) + primal.BytesOf(q.V) + primal.BytesOf(q.S) +
-		primal.BytesOf(q.M) + 3*primal.BytesOf(q.ScratchX) + primal.BytesOf(q.Tau) + primal.BytesOf(q.row) + primal.BytesOf(q.coef) +
-		4*int64(cap(q.rows)) + int64(len(q.W))*(primal.BytesOf(q.ScratchX)+24)
+		primal.BytesOf(q.Mean) + 3*primal.BytesOf(q.Scratch) + primal.BytesOf(q.Tau) +
+		primal.BytesOf(q.row) + primal.BytesOf(q.coef) +
+		4*int64(cap(q.rows)) + int64(len(q.W))*(primal.BytesOf(q.Scratch)+24)
 }
 
-// State is Predictor.State: the mean, the lower triangle of Vr, and what the points' sites take from
-// it. The scalar noise is the rate of wrong labels.
+// State is Predictor.State: the mean, the lower triangle of Vr, and what the points' sites take
+// from it. The scalar noise is the rate of wrong labels.
 func (p *Gaussian[T]) State() learner.State {
-	p.Asking.Lock()
-	defer p.Asking.Unlock()
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
 	return learner.StateOf(p.Fields)
 }
 
 // Restored is Restorer.Restored.
 func (p *Gaussian[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	r := GaussianOf[T](p.Name, newLaw(0, 0, 0), new(sync.Mutex))
+	r := GaussianOf[T](p.Name, newHypothesis(0, 0, 0), new(sync.Mutex))
 	return primal.Restored(p.Name, r, s)
 }
 
 func (p *Gaussian[T]) Fields(c *learner.Codec) {
-	q := p.Law
+	q := p.Posterior
 	var m, triangle, images, S, tau []float64
 	if c.Writing() {
 		images, S = []float64{}, []float64{}
 		for i := range q.K {
 			images, S = append(images, q.W[i]...), append(S, q.S[i*q.Width:][:q.K]...)
 		}
-		m, triangle, tau = slices.Clone(q.M), q.triangle(), slices.Clone(q.Tau[:q.K])
+		m, triangle, tau = slices.Clone(q.Mean), q.triangle(), slices.Clone(q.Tau[:q.K])
 	}
 	eps := NoiseRate(c, q.Eps)
 	m, tau = learner.View(c, "w", m), learner.View(c, "tau", tau)
@@ -82,15 +84,15 @@ func (p *Gaussian[T]) Fields(c *learner.Codec) {
 		checkCovariances(c, triangle, d)
 	}
 	c.Then(func() {
-		law := newLaw(eps, d, k)
-		copy(law.M, m)
-		copy(law.Tau, tau)
-		law.setTriangle(triangle)
+		q := newHypothesis(eps, d, k)
+		copy(q.Mean, m)
+		copy(q.Tau, tau)
+		q.setTriangle(triangle)
 		for i := range k {
-			copy(law.W[i], images[i*d:])
-			copy(law.S[i*law.Width:], S[i*k:][:k])
+			copy(q.W[i], images[i*d:])
+			copy(q.S[i*q.Width:], S[i*k:][:k])
 		}
-		p.W, p.Law = law.M, law
+		p.W, p.Posterior = q.Mean, q
 	})
 }
 
@@ -102,27 +104,27 @@ func NoiseRate(c *learner.Codec, eps float64) float64 {
 	return eps
 }
 
-// GaussianOf returns the Predictor of a law, guarded by that lock.
-func GaussianOf[T learner.Float](name string, q *Posterior, asking *sync.Mutex) *Gaussian[T] {
-	return &Gaussian[T]{primal.WideWeights[T]{Name: name, W: q.M, Divisor: 1}, q, asking}
+// GaussianOf returns the Predictor of a posterior, guarded by that lock.
+func GaussianOf[T learner.Float](name string, q *Posterior, lock *sync.Mutex) *Gaussian[T] {
+	return &Gaussian[T]{primal.WideWeights[T]{Name: name, W: q.Mean, Divisor: 1}, q, lock}
 }
 
 // Copied returns a copy with memory of its own.
 func (p *Gaussian[T]) Copied() learner.Predictor[T] {
-	p.Asking.Lock()
-	defer p.Asking.Unlock()
-	return GaussianOf[T](p.Name, p.Law.copied(), new(sync.Mutex))
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	return GaussianOf[T](p.Name, p.Posterior.copied(), new(sync.Mutex))
 }
 
-// newLaw returns a posterior of d features and k points that is good for means and variances alone:
-// it can't learn.
-func newLaw(eps float64, d, k int) *Posterior {
+// newHypothesis returns a posterior of d features and k points that is good for means and variances
+// alone: it can't learn.
+func newHypothesis(eps float64, d, k int) *Posterior {
 	unit := vecmath.LaneUnit[float64]()
 	q := &Posterior{Eps: eps, K: k, Width: (k + unit - 1) / unit * unit,
-		Stride: vecmath.SymStride[float64](d), M: make([]float64, d), s: make([]float64, d),
-		ScratchX: make([]float64, d), y: make([]float64, d), Tau: make([]float64, k),
+		Stride: vecmath.SymStride[float64](d), Mean: make([]float64, d), s: make([]float64, d),
+		Scratch: make([]float64, d), y: make([]float64, d), Tau: make([]float64, k),
 		rows: make([]int32, k), W: make([][]float64, k)}
-	q.Mr = q.M // its length counts
+	q.ResidualMean = q.Mean // its length counts
 	q.V, q.S = engine.Aligned[float64](d*q.Stride), engine.Aligned[float64](k*q.Width)
 	q.row, q.coef = engine.Aligned[float64](q.Width), engine.Aligned[float64](q.Width)
 	for i := range k {
@@ -131,12 +133,12 @@ func newLaw(eps float64, d, k int) *Posterior {
 	return q
 }
 
-// copied returns a copy of the law as newLaw makes them.
+// copied returns a copy as newHypothesis makes them.
 func (p *Posterior) copied() *Posterior {
 	p.Flush()
-	q := newLaw(p.Eps, len(p.Mr), p.K)
-	copy(q.M, p.M)
-	for i := range p.Mr {
+	q := newHypothesis(p.Eps, len(p.ResidualMean), p.K)
+	copy(q.Mean, p.Mean)
+	for i := range p.ResidualMean {
 		copy(q.V[i*q.Stride:][:q.Stride], p.V[i*p.Stride:][:p.Stride])
 	}
 	for i := range p.K {

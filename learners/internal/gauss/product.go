@@ -12,25 +12,27 @@ import (
 //
 //	Vr^-1 = Vr1^-1 + Vr2^-1 - I,   Vr^-1 mr = Vr1^-1 mr1 + Vr2^-1 mr2
 //
-// and works out the points' part afresh. It fails, and changes nothing, if that is no law, or one that rounding would decide. O(d^3).
+// and works out the points' part afresh. It fails, and changes nothing, if that is no distribution,
+// or one that rounding errors would decide. O(d^3).
 func (p *Posterior) Multiply(name string, o *Posterior) error {
-	d := len(p.Mr)
+	d := len(p.ResidualMean)
 	if err := o.Grow(name, d); err != nil {
 		return err
 	}
 	A, A2 := inverse(p.triangle(), d), inverse(o.triangle(), d)
 	if A == nil || A2 == nil {
-		return fmt.Errorf("%s: a covariance is not positive definite to rounding: %w", name, learner.ErrPrior)
+		return fmt.Errorf("%s: a covariance is not positive definite to rounding: %w", name,
+			learner.ErrPrior)
 	}
 	b := make([]float64, d)
-	symMulAdd(b, A, p.Mr)
-	symMulAdd(b, A2, o.Mr)
+	symMulAdd(b, A, p.ResidualMean)
+	symMulAdd(b, A2, o.ResidualMean)
 	vecmath.Axpy(A, 1, A2)
 	for i := range d {
 		A[i*(i+1)/2+i]--
 	}
 	V := inverse(A, d)
-	P, top, strain, precision := p.P+o.P-1, 0.0, 0.0, []float64(nil)
+	P, top, strain, precision := p.PrecisionBound+o.PrecisionBound-1, 0.0, 0.0, []float64(nil)
 	for i := range d {
 		if V != nil {
 			top = max(top, V[i*(i+1)/2+i])
@@ -46,12 +48,13 @@ func (p *Posterior) Multiply(name string, o *Posterior) error {
 		}
 	}
 	if V == nil || !(strain < maxStrain) {
-		return fmt.Errorf("%s: the product of the posteriors is not a law to rounding: %w", name, learner.ErrPrior)
+		return fmt.Errorf("%s: the product of the posteriors is not a distribution to rounding: %w",
+			name, learner.ErrPrior)
 	}
-	clear(p.Mr)
-	symMulAdd(p.Mr, V, b)
+	clear(p.ResidualMean)
+	symMulAdd(p.ResidualMean, V, b)
 	p.setTriangle(V)
-	p.P, p.Precision, p.measured = P, precision, 0
+	p.PrecisionBound, p.Precision, p.measured = P, precision, 0
 	p.DeriveAll()
 	p.setMean()
 	return nil

@@ -8,21 +8,23 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// EpSettings say how EP goes about it.
-type EpSettings struct {
+// EPSettings say how EP goes about it.
+type EPSettings struct {
 	Tolerance float64 // of a site's change, in units of its point's score
 	Sweeps    int     // at most so many, then as many with half the damping
 	Damping   float64 // share of a change that is made
 }
 
-// leave is by how much a site may be nearer than the tolerance and is still refined.
+// leave is how many times nearer than the tolerance a site must be to be left alone. One left alone
+// is off by a quarter of the tolerance at most, so that others may move it by three quarters more
+// before it fails the test of the next sweep, which asks for less than the tolerance of every site.
 const leave = 4
 
 // Sweep refines all sites in order and reports whether all were within tolerance. It ends early
 // with ctx.
-func (p *Posterior) Sweep(ctx context.Context, e *EpSettings, damping float64) bool {
+func (p *Posterior) Sweep(ctx context.Context, e *EPSettings, damping float64) bool {
 	worst := 0.0
-	p.Held = false
+	p.Skipped = false
 	for i := range p.K {
 		if i%64 == 63 && ctx.Err() != nil {
 			return false
@@ -38,11 +40,11 @@ func (p *Posterior) Sweep(ctx context.Context, e *EpSettings, damping float64) b
 // point's, and sets the mean of w.
 //
 // Deviation: with label noise in the model sites may swing for ever, and a learner that went on
-// from where they happened to be had 76 % errors on two Gaussians with 5 % flipped labels, of
-// which ADF has 5 %. So where EP has not converged within its sweeps, the sites before the new
-// example are put back, on which EP had agreed; the example gets the one step that ADF would make;
-// and the Gaussian absorbs all points, so that the buffer begins anew. The law is then one ADF
-// step from the last good one.
+// from where they happened to be had 76 % errors on two Gaussians with 5 % flipped labels, of which
+// ADF has 5 %. So where EP has not converged within its sweeps, the sites before the new example
+// are put back, on which EP had agreed; the example gets the one step that ADF would make; and the
+// Gaussian absorbs all points, so that the buffer begins anew. The posterior is then one ADF step
+// from the last good one.
 //
 // That was chosen by the errors above ADF's, in percent: the worst of 20 streams of vvm with 30
 // points and --merge-pairs 1, for each rate of flipped labels (gen gauss -n 1500 --noise, eps the
@@ -64,13 +66,13 @@ func (p *Posterior) Sweep(ctx context.Context, e *EpSettings, damping float64) b
 //
 // EP that does converge may do so at another fixed point, far away: sites that agree on the wrong
 // side keep each other there, and all that comes is noise to them. But one example can't move the
-// law far. With q as it was and the example's factor f the exact law is q f/Z; its divergence from
-// q is the gain E[log f] - log Z, which is all but 0 where the label is as expected, and also where
-// it is against all that is known, since then it is wrong. No law of divergence D from a Gaussian
-// has its mean more than sqrt(2 D) of the Gaussian's standard deviations away, in any direction
-// (Talagrand, "Transportation cost for Gaussian and other product measures", 1996). A run of EP
-// that moved the mean further, but for some slack for what EP mends of its own approximations, ends
-// like one that has not converged.
+// posterior far. With q as it was and the example's factor f the exact one is q f/Z; its divergence
+// from q is the gain E[log f] - log Z, which is all but 0 where the label is as expected, and also
+// where it is against all that is known, since then it is wrong. No distribution of divergence D
+// from a Gaussian has its mean more than sqrt(2 D) of the Gaussian's standard deviations away, in
+// any direction (Talagrand, "Transportation cost for Gaussian and other product measures", 1996). A
+// run of EP that moved the mean further, but for some slack for what EP mends of its own
+// approximations, ends like one that has not converged.
 //
 // The errors above ADF's in percent, of the hypothesis as it is after each 25 examples on 500 with
 // true labels, from the 200th on: the worst of 360 runs (the 240 and wep's), and how many of them
@@ -81,7 +83,7 @@ func (p *Posterior) Sweep(ctx context.Context, e *EpSettings, damping float64) b
 //	runs                      31          2          1         2          1          0           0
 //
 // TestPosteriorsBesideADF in bench holds both.
-func (p *Posterior) Propagate(e *EpSettings) {
+func (p *Posterior) Propagate(e *EPSettings) {
 	k := p.K
 	copy(p.tau0, p.Tau[:k])
 	copy(p.nu0, p.Nu[:k])
@@ -101,14 +103,14 @@ func (p *Posterior) Propagate(e *EpSettings) {
 		}
 		done = p.Sweep(context.Background(), e, damping)
 	}
-	if !done || p.Held || !(p.moved() <= farthest) {
+	if !done || p.Skipped || !(p.moved() <= farthest) {
 		p.Report.Unconverged++
 		if k > 1 {
 			copy(p.Tau[:k], p.tau0)
 			copy(p.Nu[:k], p.nu0)
 			p.Refresh()
-			p.Held = false
-			if p.refine(k-1, 1, 0); p.Held { // rounding would decide even that
+			p.Skipped = false
+			if p.refine(k-1, 1, 0); p.Skipped { // rounding would decide even that
 				p.Report.Lost++
 			}
 			p.absorbAll()
@@ -118,7 +120,7 @@ func (p *Posterior) Propagate(e *EpSettings) {
 }
 
 // leapSlack is the square of the distance, in standard deviations, by which EP may move the mean
-// though the new example tells nothing. From 0.01 to 0.1 it made no difference; see propagate.
+// though the new example brings nothing. From 0.01 to 0.1 it made no difference; see propagate.
 const leapSlack = 0.1
 
 // moved returns the square of the distance from the mean as it was, b0, to the present one, both as

@@ -7,13 +7,18 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// maxLate is how many changes of S wait: more would cost more in finding one of its columns than they save.
+// maxLate is how many changes of S wait. With t of them a column of S costs t rows more, 8 on
+// average, and the k rows of S are read and written once in 16 changes rather than at each: more
+// would cost more in finding columns than they save.
 const maxLate = 16
 
-// refreshEvery so many points S and mu are worked out afresh, so that rounding does not add up.
+// refreshEvery so many points S and mu are worked out afresh, so that rounding errors do not add
+// up. That is k changes of S, as many as a sweep of EP has at most, so every 64th point costs one
+// more.
 const refreshEvery = 64
 
-// Refresh is (1), site by site, those with tau > 0 first: then every step on the way is positive definite if the end is.
+// Refresh is (1), site by site, those with tau > 0 first: then every step on the way is positive
+// definite if the end is.
 func (p *Posterior) Refresh() {
 	k := p.K
 	p.late = 0
@@ -78,7 +83,8 @@ func (p *Posterior) settle() {
 	p.late = 0
 }
 
-// Cavity returns the law N(mc, vc) of u_i, whose variance is s, without the site i. ok is false if there is none.
+// Cavity returns the distribution N(mc, vc) of u_i, whose variance is s, without the site i. ok is
+// false if there is none.
 func (p *Posterior) Cavity(i int, s float64) (mc, vc float64, ok bool) {
 	if !(s > float64(posteriorFloor*p.G[i*p.Width+i])) {
 		return 0, 0, false
@@ -90,16 +96,18 @@ func (p *Posterior) Cavity(i int, s float64) (mc, vc float64, ok bool) {
 	return math.FMA(-p.Nu[i], s, p.mu[i]) / q, s / q, true
 }
 
-// proposal returns by how much the site i differs from that of its cavity's moments: change in units of its point's standard deviation. s is S_ii.
+// proposal returns by how much the site i differs from that of its cavity's moments: change in
+// units of its point's standard deviation. s is S_ii.
 func (p *Posterior) proposal(i int, s float64) (dt, dn, change float64) {
 	mc, vc, ok := p.Cavity(i, s)
 	f := &p.Factor[i]
 	if !ok {
 		f.Z = math.Inf(-1)
-		if q := math.FMA(-p.Tau[i], s, 1); q <= 0 { // the other sites tell less than nothing: half of this one goes, lest it stays
+		// The other sites' precision is negative: half of this one goes, lest it stays.
+		if q := math.FMA(-p.Tau[i], s, 1); q <= 0 {
 			return -0.5 * p.Tau[i], -0.5 * p.Nu[i], math.Inf(1)
 		}
-		p.Held = true
+		p.Skipped = true
 		return 0, 0, 0
 	}
 	*f = NewStepFactor(mc/math.Sqrt(vc), p.Eps)
@@ -108,17 +116,19 @@ func (p *Posterior) proposal(i int, s float64) (dt, dn, change float64) {
 	return dt, dn, max(math.Abs(float64(dt*s)), math.Abs(float64(dn*math.Sqrt(s))))
 }
 
-// refine moves the site i by the share damping towards that of its cavity's moments and returns how far off it was. Less than least is left alone.
+// refine moves the site i by the share damping towards that of its cavity's moments and returns how
+// far off it was. Less than least is left alone.
 func (p *Posterior) refine(i int, damping, least float64) float64 {
 	s := p.Spread(i)
 	dt, dn, change := p.proposal(i, s)
-	if change <= least && (p.Tau[i] != 0 || change == 0) { // a new point's site is made, be it small: it is evicted once
+	// a new point's site is made, be it small: it is evicted once
+	if change <= least && (p.Tau[i] != 0 || change == 0) {
 		return change
 	}
 	dt, dn = float64(damping*dt), float64(damping*dn)
 	den := math.FMA(dt, s, 1)
 	if !(den > 0 && s > float64(float64(posteriorFloor*den)*p.G[i*p.Width+i]) && dn-dn == 0) {
-		p.Held = true
+		p.Skipped = true
 		return 0
 	}
 	p.update(i, dt, dn)

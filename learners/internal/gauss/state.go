@@ -19,12 +19,12 @@ func (p *Posterior) packed() [][]float64 {
 		X, W = append(X, p.X[i]...), append(W, p.W[i]...)
 		G, S = append(G, p.G[i*p.Width:][:k]...), append(S, p.S[i*p.Width:][:k]...)
 	}
-	return [][]float64{slices.Clone(p.M), slices.Clone(p.Mr), p.triangle(), X, W, G, S,
+	return [][]float64{slices.Clone(p.Mean), slices.Clone(p.ResidualMean), p.triangle(), X, W, G, S,
 		slices.Clone(p.a[:k]), slices.Clone(p.Tau[:k]), slices.Clone(p.Nu[:k]),
 		slices.Clone(p.mu[:k])}
 }
 
-// Fields walks the law, of at most points points.
+// Fields walks the posterior, of at most points points.
 func (p *Posterior) Fields(c *learner.Codec, points int) {
 	data := make([][]float64, len(posteriorTensors))
 	if c.Writing() {
@@ -53,8 +53,8 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 			*p = *next
 		})
 	}
-	// what follows is stored into the new law
-	P, loss := c.Scalar("precision", &p.P), c.Scalar("loss", &p.Loss)
+	// what follows is stored into the new posterior
+	P, loss := c.Scalar("precision", &p.PrecisionBound), c.Scalar("loss", &p.Shrunk)
 	c.Want(P >= 1 && loss >= 1, "precision is %v and loss %v, want numbers >= 1", P, loss)
 	if c.Optional("precisions", p.Precision != nil) { // since P alone was too coarse
 		v := learner.Vector(c, "precisions", &p.Precision)
@@ -75,7 +75,7 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 }
 
 // checkCovariances wants the lower triangle of a matrix of d rows to have variances > 0, and no
-// covariance that is more than they allow, rounding aside.
+// covariance that is more than they allow by 0.1 %, far beyond rounding errors of 2^-52.
 func checkCovariances(c *learner.Codec, triangle []float64, d int) {
 	for i := range d {
 		row := triangle[i*(i+1)/2:][:i+1]
@@ -93,11 +93,11 @@ func checkCovariances(c *learner.Codec, triangle []float64, d int) {
 	}
 }
 
-// unpack is the inverse of packed, for a new law with room for it.
+// unpack is the inverse of packed, for a new posterior with room for it.
 func (p *Posterior) unpack(data [][]float64) {
 	d, k := len(data[0]), len(data[7])
-	copy(p.M, data[0])
-	copy(p.Mr, data[1])
+	copy(p.Mean, data[0])
+	copy(p.ResidualMean, data[1])
 	p.setTriangle(data[2])
 	for i := range k {
 		copy(p.X[i], data[3][i*d:])

@@ -2,20 +2,23 @@ package gauss
 
 import "math"
 
-// The scalar functions of the learners with a Gaussian posterior: the normal law and the moments of a Gaussian times the step factor
+// The scalar functions of the learners with a Gaussian posterior: the normal distribution and the
+// moments of a Gaussian times the step factor
 //
 //	f(u) = eps + (1-2 eps) [u > 0],   u ~ N(mc, vc),   z = mc/sqrt(vc)
 //
-// They are chains of products, quotients, square roots and fused multiply-adds, so that they have the same bits on every CPU, which math.Exp,
-// math.Log and math.Erfc do not promise. Errors are relative and for finite arguments; TestStepFactor measures them.
+// They are chains of products, quotients, square roots and fused multiply-adds, so that they have
+// the same bits on every CPU, which math.Exp, math.Log and math.Erfc do not promise. Errors are
+// relative and for finite arguments; TestStepFactor measures them.
 //
-// Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009, sections 2 and 3, in the forms
-// that lose no digits.
+// Reference: T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online
+// Classification", UAI 2009, sections 2 and 3, in the forms that keep all digits.
 
 const (
-	invSqrt2Pi  = 0x1.9884533d43651p-2 // 1/sqrt(2 pi)
-	halfLog2Pi  = 0x1.d67f1c864beb5p-1 // log(2 pi)/2
-	ln2High     = 0x1.62e42feep-1      // ln 2 in two parts; the first has few bits, so that its products with exponents are exact
+	invSqrt2Pi = 0x1.9884533d43651p-2 // 1/sqrt(2 pi)
+	halfLog2Pi = 0x1.d67f1c864beb5p-1 // log(2 pi)/2
+	// ln 2 in two parts; the first has few bits, so that its products with exponents are exact
+	ln2High     = 0x1.62e42feep-1
 	ln2Low      = 0x1.a39ef35793c76p-33
 	normalLimit = 40 // beyond it the normal density is zero
 )
@@ -42,7 +45,8 @@ func ExpScalar(x float64) float64 {
 	return math.Float64frombits(math.Float64bits(y) + uint64(int64(n))<<52)
 }
 
-// logScalar returns the natural logarithm of x > 0 to within 3e-16 or an absolute 1e-16 near 1, and -Inf for 0.
+// logScalar returns the natural logarithm of x > 0 to within 3e-16 or an absolute 1e-16 near 1, and
+// -Inf for 0.
 func logScalar(x float64) float64 {
 	if x == 0 {
 		return math.Inf(-1)
@@ -57,7 +61,8 @@ func logScalar(x float64) float64 {
 	s := f / (m + 1)
 	s2 := float64(s * s)
 	q := 1. / 21
-	for _, c := range [...]float64{1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. / 5, 1. / 3} {
+	for _, c := range [...]float64{1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. /
+		5, 1. / 3} {
 		q = math.FMA(q, s2, c)
 	}
 	// 2 s = f - s f, which keeps f exact
@@ -87,15 +92,21 @@ func normalPDF(z float64) float64 {
 
 // millsTable holds the Mills ratio at 0, 1/4, ..., 8.
 var millsTable = [...]float64{
-	0x1.40d931ff62706p+0, 0x1.09aedf1446de3p+0, 0x1.c0b2d78fb0db8p-1, 0x1.81510273fa9f7p-1, 0x1.4fb53a9eb0a1cp-1, 0x1.282805b693bb5p-1,
-	0x1.0818fcc1d2b2dp-1, 0x1.db73467cf148ep-2, 0x1.af7b6a4d54e8dp-2, 0x1.8a6450445bb96p-2, 0x1.6ac4792d19de8p-2, 0x1.4f8ae774d1389p-2,
-	0x1.37e684ee8e185p-2, 0x1.233512cf6779ap-2, 0x1.10f724278b794p-2, 0x1.00c785530ab11p-2, 0x1.e4aa012912ddep-3, 0x1.cabb94b532c3ap-3,
-	0x1.b3583458b8dc3p-3, 0x1.9e27375ea4545p-3, 0x1.8adef9c13f89dp-3, 0x1.7941dfedadc79p-3, 0x1.691c068ae0ee8p-3, 0x1.5a417375d8c66p-3,
-	0x1.4c8ca8b939648p-3, 0x1.3fdd827dc763bp-3, 0x1.34184ed5d9148p-3, 0x1.2925128a71ccbp-3, 0x1.1eeef12fb5865p-3, 0x1.1563b113e802cp-3,
+	0x1.40d931ff62706p+0, 0x1.09aedf1446de3p+0, 0x1.c0b2d78fb0db8p-1, 0x1.81510273fa9f7p-1,
+	0x1.4fb53a9eb0a1cp-1, 0x1.282805b693bb5p-1,
+	0x1.0818fcc1d2b2dp-1, 0x1.db73467cf148ep-2, 0x1.af7b6a4d54e8dp-2, 0x1.8a6450445bb96p-2,
+	0x1.6ac4792d19de8p-2, 0x1.4f8ae774d1389p-2,
+	0x1.37e684ee8e185p-2, 0x1.233512cf6779ap-2, 0x1.10f724278b794p-2, 0x1.00c785530ab11p-2,
+	0x1.e4aa012912ddep-3, 0x1.cabb94b532c3ap-3,
+	0x1.b3583458b8dc3p-3, 0x1.9e27375ea4545p-3, 0x1.8adef9c13f89dp-3, 0x1.7941dfedadc79p-3,
+	0x1.691c068ae0ee8p-3, 0x1.5a417375d8c66p-3,
+	0x1.4c8ca8b939648p-3, 0x1.3fdd827dc763bp-3, 0x1.34184ed5d9148p-3, 0x1.2925128a71ccbp-3,
+	0x1.1eeef12fb5865p-3, 0x1.1563b113e802cp-3,
 	0x1.0c735552e368ep-3, 0x1.040fc9a11f089p-3, 0x1.f85938b48fbd8p-4,
 }
 
-// millsSeries holds the coefficients of the Taylor series about each entry of millsTable, which follow from M' = t M - 1.
+// millsSeries holds the coefficients of the Taylor series about each entry of millsTable, which
+// follow from M' = t M - 1.
 var millsSeries = func() (c [len(millsTable)][14]float64) {
 	for i, m := range millsTable {
 		t := float64(i) / 4
@@ -107,8 +118,9 @@ var millsSeries = func() (c [len(millsTable)][14]float64) {
 	return c
 }()
 
-// mills returns (1 - Phi(t))/N(t) for t >= 0, which is sqrt(pi/2) erfcx(t/sqrt 2), to within 1e-15: below 8 by the Taylor series about the nearest
-// entry of the table, beyond by the continued fraction.
+// mills returns (1 - Phi(t))/N(t) for t >= 0, which is sqrt(pi/2) erfcx(t/sqrt 2), to within 1e-15:
+// below 8 by the Taylor series about the nearest entry of the table, beyond by the continued
+// fraction.
 func mills(t float64) float64 {
 	if !(t <= 8) {
 		_, d := tailFraction(t)
@@ -136,7 +148,7 @@ func tailFraction(t float64) (c, d float64) {
 	return c, 1 / (t + c)
 }
 
-// NormalCDF returns Phi(z), the mass of the normal law below z.
+// NormalCDF returns Phi(z), the mass of the normal distribution below z.
 func NormalCDF(z float64) float64 {
 	p := normalPDF(z)
 	if p == 0 {
@@ -170,9 +182,11 @@ type stepFactor struct {
 	e      float64 // 1 + z d
 }
 
-// NewStepFactor returns the moments at a finite z for eps in [0, 1/2). All of h, d, w, e keep their digits, in the far tails also and for every eps.
+// NewStepFactor returns the moments at a finite z for eps in [0, 1/2). All of h, d, w, e keep their
+// digits, in the far tails also and for every eps.
 //
-// Largest errors against 51 points of eps = 0, 0.01, 0.1 in 50 digits, relative and of KL absolute, TestStepFactor:
+// Largest errors against 51 points of eps = 0, 0.01, 0.1 in 50 digits, relative and of KL absolute,
+// TestStepFactor:
 //
 //	z            log Z, h, d    w         KL
 //	<= -4        3e-16          8e-16     1.1e-15
@@ -195,8 +209,9 @@ func NewStepFactor(z, eps float64) stepFactor {
 		s.e = math.FMA(z, s.D, 1)
 		return s
 	}
-	// Without noise h0 = t + d0, w0 = (c-d0)/(t+c) = (c-d0) d0 and e0 = 1 - t d0 = c d0. The share q of Z that is beyond the step changes these to the sums below,
-	// of which no term is negative but in d.
+	// Without noise h0 = t + d0, w0 = (c-d0)/(t+c) = (c-d0) d0 and e0 = 1 - t d0 = c d0. The share
+	// q of Z that is beyond the step changes these to the sums below, of which no term is negative
+	// but in d.
 	t := -z
 	c, d0 := tailFraction(t)
 	q, r := 1.0, 0.0 // r = 1 - q
@@ -229,8 +244,8 @@ func (s *stepFactor) logZ() float64 {
 	return -float64(0.5*float64(s.Z*s.Z)) - halfLog2Pi - logScalar(s.H)
 }
 
-// site returns the Gaussian exp(nu u - tau u^2/2) that has the factor's moments when it multiplies N(u; z sqrt(vc), vc). tau is negative only for
-// eps > 0 and h + z < 0, and more than -1/vc.
+// site returns the Gaussian exp(nu u - tau u^2/2) that has the factor's moments when it multiplies
+// N(u; z sqrt(vc), vc). tau is negative only for eps > 0 and h + z < 0, and more than -1/vc.
 func (s *stepFactor) site(vc float64) (tau, nu float64) {
 	tau = float64(s.H*s.D) / float64(vc*s.w)
 	nu = float64(s.H*s.e) / float64(math.Sqrt(vc)*s.w)
@@ -247,24 +262,25 @@ func newNoiseEntropy(eps float64) noiseEntropy {
 	return noiseEntropy{float64(eps * logScalar(eps)), float64((1 - eps) * log1pScalar(-eps))}
 }
 
-// Kl returns the Kullback-Leibler divergence of the law with the factor from the Gaussian of the same moments, to within an absolute 1e-13
-// max(1, |log Z|): (13) of the paper with its factor 1/Z.
-func (s *stepFactor) Kl() float64 { return s.KlWith(newNoiseEntropy(s.eps)) }
+// Divergence returns the Kullback-Leibler divergence of the distribution with the factor from the
+// Gaussian of the same moments, to within an absolute 1e-13 max(1, |log Z|): (13) of the paper with
+// its factor 1/Z.
+func (s *stepFactor) Divergence() float64 { return s.DivergenceWith(newNoiseEntropy(s.eps)) }
 
-// KlWith is kl for the eps of e.
-func (s *stepFactor) KlWith(e noiseEntropy) float64 {
+// DivergenceWith is Divergence for the eps of e.
+func (s *stepFactor) DivergenceWith(e noiseEntropy) float64 {
 	if s.eps == 0 && s.Z <= -4 {
 		return halfLog2Pi + logScalar(s.H) + 0.5*logScalar(s.w) + float64(0.5*float64(s.Z*s.D))
 	}
-	t := s.meanLog(e) // -log Z + log(w)/2 is one logarithm, as Z is a normal number here
-	if s.mass < 0x1p-500 {
+	t := s.meanLog(e)      // -log Z + log(w)/2 is one logarithm, as Z is a normal number here
+	if s.mass < 0x1p-500 { // its square would be below the normal numbers, 2^-1022
 		return t - logScalar(s.mass) + 0.5*logScalar(s.w) + float64(0.5*float64(s.H*s.Z))
 	}
 	return t + 0.5*logScalar(s.w/float64(s.mass*s.mass)) + float64(0.5*float64(s.H*s.Z))
 }
 
-// meanLog returns the mean of log f under the law with the factor, the integral of f log f N over
-// Z, for the eps of e: 0 without noise. Phi = (Z - eps)/(1-2 eps).
+// meanLog returns the mean of log f under the distribution with the factor, the integral of f log f
+// N over Z, for the eps of e: 0 without noise. Phi = (Z - eps)/(1-2 eps).
 func (s *stepFactor) meanLog(e noiseEntropy) float64 {
 	if s.eps == 0 {
 		return 0
@@ -273,14 +289,16 @@ func (s *stepFactor) meanLog(e noiseEntropy) float64 {
 	return math.FMA(e.wrong, 1-phi, float64(e.right*phi)) / s.mass
 }
 
-// gain returns the Kullback-Leibler divergence of the law with the factor from the Gaussian without
-// it.
+// gain returns the Kullback-Leibler divergence of the distribution with the factor from the
+// Gaussian without it.
 func (s *stepFactor) gain(e noiseEntropy) float64 { return s.meanLog(e) - s.logZ() }
 
-// inverseADF returns the step factor whose mean and variance on N(m, v) are those given, with m = z sqrt(v) and v = variance/w. ok is false if there is
-// none: without noise the mean must exceed the standard deviation.
+// inverseADF returns the step factor whose mean and variance on N(m, v) are those given, with m = z
+// sqrt(v) and v = variance/w. ok is false if there is none: without noise the mean must exceed the
+// standard deviation.
 //
-// It solves R(z) = d/sqrt(w) = mean/sqrt(variance) for z; R increases, so that the root is unique. (26), (27) of the paper square R and lose its sign.
+// It solves R(z) = d/sqrt(w) = mean/sqrt(variance) for z; R increases, so that the root is unique.
+// (26), (27) of the paper square R, and its sign is gone.
 func inverseADF(mean, variance, eps float64) (s stepFactor, m, v float64, ok bool) {
 	target := mean / math.Sqrt(variance)
 	if !(variance > 0) || math.IsInf(target, 0) || math.IsNaN(target) || eps == 0 && !(target > 1) {
@@ -315,7 +333,9 @@ func inverseADF(mean, variance, eps float64) (s stepFactor, m, v float64, ok boo
 			lo = z
 		}
 		// R' = (w^2 - d w'/2)/w^1.5 with w' = h d^2 - h w
-		slope := (float64(s.w*s.w) - float64(0.5*float64(float64(s.D*s.H)*(float64(s.D*s.D)-s.w)))) / float64(s.w*math.Sqrt(s.w))
+		slope := (float64(s.w*s.w) -
+			float64(0.5*float64(float64(s.D*s.H)*(float64(s.D*s.D)-s.w)))) /
+			float64(s.w*math.Sqrt(s.w))
 		next := z - (r-target)/slope
 		if !(next > lo && next < hi) {
 			next = 0.5 * (lo + hi)

@@ -43,7 +43,9 @@ func bigLog(x float64) *big.Float {
 
 // bigMills returns (1-Phi(t))/N(t) = sqrt(pi/2) e^(t^2/2) - sum t^(2k+1)/(2k+1)!!.
 func bigMills(t float64) *big.Float {
-	pi, _, err := big.ParseFloat("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679", 10, bigPrec, big.ToNearestEven)
+	pi, _,
+		err := big.ParseFloat(
+		"3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679", 10, bigPrec, big.ToNearestEven)
 	if err != nil {
 		panic(err)
 	}
@@ -81,7 +83,8 @@ func TestScalars(t *testing.T) {
 		} else {
 			worst[0] = max(worst[0], e)
 		}
-		y := rapid.OneOf(rapid.Float64Range(1e-300, 1e300), rapid.Float64Range(0.5, 2), rapid.Float64Range(1e-9, 1)).Draw(t, "log of")
+		y := rapid.OneOf(rapid.Float64Range(1e-300, 1e300), rapid.Float64Range(0.5, 2),
+			rapid.Float64Range(1e-9, 1)).Draw(t, "log of")
 		if y != 1 {
 			want := bigLog(y)
 			f, _ := want.Float64()
@@ -104,7 +107,8 @@ func TestScalars(t *testing.T) {
 			t.Errorf("millsTable[%d] is %x, want %x", n, m, want)
 		}
 	}
-	if ExpScalar(-800) != 0 || ExpScalar(800) != math.Inf(1) || ExpScalar(0) != 1 || logScalar(1) != 0 || logScalar(0) != math.Inf(-1) {
+	if ExpScalar(-800) != 0 || ExpScalar(800) != math.Inf(1) || ExpScalar(0) != 1 ||
+		logScalar(1) != 0 || logScalar(0) != math.Inf(-1) {
 		t.Error("exp or log is wrong at an end")
 	}
 	for _, x := range []float64{1e-300, 1e-20, 1e-9, -1e-9, 0.3, -0.9, 5} {
@@ -113,13 +117,15 @@ func TestScalars(t *testing.T) {
 		}
 	}
 	for z := -37.0; z <= 37; z += 0.37 {
-		if e := golden.Off(NormalCDF(z), 0.5*math.Erfc(-z/math.Sqrt2), false); e > (z*z+8)*0x1p-52 { // math.Erfc of a rounded argument is off by z^2 2^-53
+		// math.Erfc of a rounded argument is off by z^2 2^-53
+		if e := golden.Off(NormalCDF(z), 0.5*math.Erfc(-z/math.Sqrt2), false); e > (z*z+8)*0x1p-52 {
 			t.Errorf("Phi(%v) is off by %.3g", z, e)
 		}
 	}
 }
 
-// TestStepFactor: the golden table to 1e-12, KL to an absolute 1e-10, and to the errors that newStepFactor states.
+// TestStepFactor: the golden table to 1e-12, KL to an absolute 1e-10, and to the errors that
+// newStepFactor states.
 func TestStepFactor(t *testing.T) {
 	var g struct {
 		Rows []struct{ Eps, Z, LogZ, H, D, W, KL, Ratio float64 }
@@ -129,7 +135,8 @@ func TestStepFactor(t *testing.T) {
 		t.Fatalf("%d rows, want 51", len(g.Rows))
 	}
 	worst, worstKL := 0.0, 0.0
-	stated := [3][3]float64{{3e-16, 8e-16, 1.1e-15}, {1e-15, 2.1e-14, 1.2e-14}, {5e-16, 4e-16, 1e-16}}
+	stated := [3][3]float64{{3e-16, 8e-16, 1.1e-15}, {1e-15, 2.1e-14, 1.2e-14}, {5e-16, 4e-16,
+		1e-16}}
 	for _, r := range g.Rows {
 		s := NewStepFactor(r.Z, r.Eps)
 		class := 0
@@ -141,7 +148,8 @@ func TestStepFactor(t *testing.T) {
 		for _, c := range []struct {
 			name      string
 			got, want float64
-		}{{"log Z", s.logZ(), r.LogZ}, {"h", s.H, r.H}, {"d", s.D, r.D}, {"w", s.w, r.W}, {"ratio", s.D / math.Sqrt(s.w), r.Ratio}, {"1+zd", s.e, 1 + r.Z*r.D}} {
+		}{{"log Z", s.logZ(), r.LogZ}, {"h", s.H, r.H}, {"d", s.D, r.D}, {"w", s.w, r.W}, {"ratio",
+			s.D / math.Sqrt(s.w), r.Ratio}, {"1+zd", s.e, 1 + r.Z*r.D}} {
 			if c.name == "1+zd" && math.Abs(r.Z*r.D) > 0.5 && math.Abs(c.want) < 0.5 {
 				continue // the right side has no digits; TestStepFactorLaws has it
 			}
@@ -160,9 +168,9 @@ func TestStepFactor(t *testing.T) {
 				t.Errorf("eps %v, z %v: %s is %v, want %v", r.Eps, r.Z, c.name, c.got, c.want)
 			}
 		}
-		e := golden.Off(s.Kl(), r.KL, true)
+		e := golden.Off(s.Divergence(), r.KL, true)
 		if worstKL = max(worstKL, e); !(e <= stated[class][2]) {
-			t.Errorf("eps %v, z %v: KL is %v, want %v", r.Eps, r.Z, s.Kl(), r.KL)
+			t.Errorf("eps %v, z %v: KL is %v, want %v", r.Eps, r.Z, s.Divergence(), r.KL)
 		}
 		if r.Eps == 0 {
 			if e := golden.Off(logNormalCDF(r.Z), r.LogZ, false); e > 1e-12 {
@@ -173,11 +181,17 @@ func TestStepFactor(t *testing.T) {
 	t.Logf("off by %.2g at most, KL by %.2g", worst, worstKL)
 }
 
-// TestStepFactorLaws: for every z and eps the pieces hold together, the site gives the moments back, and nothing breaks in the tails.
+// TestStepFactorLaws: for every z and eps the pieces hold together, the site gives the moments
+// back, and nothing breaks in the tails.
 func TestStepFactorLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		z := rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Float64Range(-4.001, -3.999), rapid.Float64Range(-1e9, 1e9)).Draw(t, "z")
-		eps := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 0.49), rapid.Map(rapid.Float64Range(-300, -1), func(x float64) float64 { return math.Pow(10, x) })).Draw(t, "eps")
+		z := rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Float64Range(-4.001, -3.999),
+			rapid.Float64Range(-1e9, 1e9)).Draw(t, "z")
+		eps := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 0.49),
+			rapid.Map(rapid.Float64Range(-300, -1), func(x float64) float64 {
+				return math.Pow(10,
+					x)
+			})).Draw(t, "eps")
 		s := NewStepFactor(z, eps)
 		if !(s.w > 0) || !(s.H >= 0) || math.IsInf(s.w, 0) || math.IsNaN(s.D) || math.IsNaN(s.e) {
 			t.Fatalf("h %v, d %v, w %v, e %v", s.H, s.D, s.w, s.e)
@@ -192,19 +206,21 @@ func TestStepFactorLaws(t *testing.T) {
 			t.Fatalf("tau is %v", tau)
 		}
 		mean := (z/math.Sqrt(vc) + nu) / precision
-		if want := s.D * math.Sqrt(vc); golden.Off(mean, want, false) > 1e-9*max(1, math.Abs(z)/math.Abs(s.D)) {
+		if want := s.D * math.Sqrt(vc); golden.Off(mean, want, false) > 1e-9*max(1,
+			math.Abs(z)/math.Abs(s.D)) {
 			t.Fatalf("the site's mean is %v, want %v", mean, want)
 		}
 		if golden.Off(1/precision, vc*s.w, false) > 1e-12*max(1, s.w) {
 			t.Fatalf("the site's variance is %v, want %v", 1/precision, vc*s.w)
 		}
-		if k := s.Kl(); !(k > -1e-12*max(1, math.Abs(s.logZ()))) {
+		if k := s.Divergence(); !(k > -1e-12*max(1, math.Abs(s.logZ()))) {
 			t.Fatalf("KL is %v", k)
 		}
 	})
 	for _, eps := range []float64{0, 1e-12, 0.01, 0.4} { // the two formulas meet at -4
 		a, b := NewStepFactor(-4, eps), NewStepFactor(math.Nextafter(-4, 0), eps)
-		for i, e := range []float64{golden.Off(a.H, b.H, false), golden.Off(a.D, b.D, false), golden.Off(a.w, b.w, false), golden.Off(a.e, b.e, false)} {
+		for i, e := range []float64{golden.Off(a.H, b.H, false), golden.Off(a.D, b.D, false),
+			golden.Off(a.w, b.w, false), golden.Off(a.e, b.e, false)} {
 			if e > 1e-12 {
 				t.Errorf("eps %v: part %d jumps by %.3g at z = -4", eps, i, e)
 			}
@@ -232,7 +248,8 @@ func TestInverseADF(t *testing.T) {
 		if math.Abs(r.Mean/math.Sqrt(r.Var)-1) < 0.1 {
 			tol = 1e-9 // z = -(R-1)^-1/2: half the digits
 		}
-		for i, e := range []float64{golden.Off(s.Z, r.Z, false), golden.Off(m, r.M, false), golden.Off(v, r.V, false)} {
+		for i, e := range []float64{golden.Off(s.Z, r.Z, false), golden.Off(m, r.M, false),
+			golden.Off(v, r.V, false)} {
 			if !(e <= tol) {
 				t.Errorf("%+v: z, m, v = %v, %v, %v: number %d is off by %.3g", r, s.Z, m, v, i, e)
 			}
@@ -242,13 +259,15 @@ func TestInverseADF(t *testing.T) {
 		t.Error("without noise a mean below the standard deviation has a solution")
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		z, eps := rapid.Float64Range(-40, 20).Draw(t, "z"), rapid.SampledFrom([]float64{0, 1e-12, 1e-6, 1e-3, 0.01, 0.1, 0.4}).Draw(t, "eps")
+		z, eps := rapid.Float64Range(-40, 20).Draw(t, "z"), rapid.SampledFrom([]float64{0, 1e-12,
+			1e-6, 1e-3, 0.01, 0.1, 0.4}).Draw(t, "eps")
 		want := NewStepFactor(z, eps)
 		_, m, v, ok := inverseADF(want.D, want.w, eps)
 		if !ok {
 			t.Fatal("no solution")
 		}
-		if tol := 1e-9 * max(1, math.Pow(z, 4)); golden.Off(m, z, false) > tol && math.Abs(m-z) > 1e-9 || golden.Off(v, 1, false) > tol {
+		if tol := 1e-9 * max(1, math.Pow(z, 4)); golden.Off(m, z, false) > tol &&
+			math.Abs(m-z) > 1e-9 || golden.Off(v, 1, false) > tol {
 			t.Fatalf("came back to m %v, v %v, want %v, 1", m, v, z)
 		}
 	})
