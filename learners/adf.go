@@ -111,11 +111,11 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 			l.v[n+i] = 1
 		}
 	}
+	mean, variances := l.m, l.v
 	for i := range b.Len() {
-		f := primal.DotMixed(b, i, l.m)
+		f := primal.DotMixed(b, i, mean)
 		rounds[i] = learner.Round{Score: f}
-		p := l.hypothesis()
-		v := p.variance(b, i)
+		v := diagonalVariance(b, i, variances)
 		if v == 0 {
 			continue
 		}
@@ -137,12 +137,13 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 				continue
 			}
 			j := engine.FeatureOf(idx, n)
-			vx := float64(l.v[j] * float64(x))
-			l.m[j] = math.FMA(step, vx, l.m[j]) // (1)
+			vx := float64(variances[j] * float64(x))
+			mean[j] = math.FMA(step, vx, mean[j]) // (1)
 			// (2); V_i x_i^2 <= v and h d < 1, so 1 - h d or more is left. That is some 1/z^2 for
 			// z far below 0: 2^-40, with 13 bits above the rounding errors, is reached by an
 			// example 2^20 standard deviations on the wrong side, without label noise.
-			l.v[j] = float64(l.v[j] * max(0x1p-40, math.FMA(-shrink, float64(vx*float64(x)), 1)))
+			left := max(0x1p-40, math.FMA(-shrink, float64(vx*float64(x)), 1))
+			variances[j] = float64(variances[j] * left)
 		}
 		l.updates++
 		rounds[i].Updates = 1
@@ -255,14 +256,15 @@ type diagonal[T learner.Float] struct {
 	eps                   float64   // rate of wrong labels
 }
 
-// variance returns that of w.x of example i; features never seen have the prior.
-func (p *diagonal[T]) variance(b *engine.Block[T], i int) float64 {
+// diagonalVariance returns the variance of w.x of example i under those of the weights; features
+// never seen have the prior.
+func diagonalVariance[T learner.Float](b *engine.Block[T], i int, variances []float64) float64 {
 	sum := 0.0
 	idx, val := b.Example(i)
 	for n, x := range val {
 		v, x := 1.0, float64(x)
-		if j := engine.FeatureOf(idx, n); j < len(p.v) {
-			v = p.v[j]
+		if j := engine.FeatureOf(idx, n); j < len(variances) {
+			v = variances[j]
 		}
 		sum = math.FMA(float64(x*x), v, sum)
 	}
@@ -275,7 +277,7 @@ func (p *diagonal[T]) Proba(b *engine.Block[T], dst []float64) error {
 		return err
 	}
 	for i := range b.Len() {
-		dst[i] = gauss.Probability(dst[i], p.variance(b, i), p.eps)
+		dst[i] = gauss.Probability(dst[i], diagonalVariance(b, i, p.v), p.eps)
 	}
 	return nil
 }

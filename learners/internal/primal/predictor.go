@@ -47,7 +47,10 @@ func dotOf[T learner.Float](w []T, b *engine.Block[T], i int) float64 {
 		x := b.RowPrefix(i, len(w))
 		return float64(vecmath.Dot(x, w[:len(x)]))
 	}
-	idx, val := b.Prefix(i, len(w))
+	idx, val := b.Sparse(i)
+	if beyond(idx, len(w)) {
+		idx, val = b.Prefix(i, len(w))
+	}
 	return float64(vecmath.SparseDotUnchecked(trusted.Indices{}, idx, val, w))
 }
 
@@ -56,8 +59,22 @@ func (p *weights[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := CheckRows(p.name, b, len(dst)); err != nil {
 		return err
 	}
+	// As dotOf, whose call is a tenth of the time of an example of a dozen features.
+	w, scale := p.w, p.scale
+	if b.Dense() {
+		for i := range b.Len() {
+			x := b.RowPrefix(i, len(w))
+			dst[i] = float64(scale * float64(vecmath.Dot(x, w[:len(x)])))
+		}
+		return nil
+	}
 	for i := range b.Len() {
-		dst[i] = float64(p.scale * dotOf(p.w, b, i))
+		idx, val := b.Sparse(i)
+		if beyond(idx, len(w)) {
+			idx, val = b.Prefix(i, len(w))
+		}
+		f := float64(vecmath.SparseDotUnchecked(trusted.Indices{}, idx, val, w))
+		dst[i] = float64(scale * f)
 	}
 	return nil
 }
@@ -102,9 +119,9 @@ type WideWeights[T learner.Float] struct {
 	Biased  bool // else bias is not added: +0 would change the sign of -0
 }
 
-// score returns f of example i of a checked block.
-func (p *WideWeights[T]) score(b *engine.Block[T], i int) float64 {
-	f := DotMixed(b, i, p.W) / p.Divisor
+// score returns f of an example with that w.x.
+func (p *WideWeights[T]) score(dot float64) float64 {
+	f := dot / p.Divisor
 	if p.Biased {
 		f += p.Bias
 	}
@@ -116,8 +133,19 @@ func (p *WideWeights[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := CheckRows(p.Name, b, len(dst)); err != nil {
 		return err
 	}
+	w := p.W // as DotMixed, without its call
+	if b.Dense() {
+		for i := range b.Len() {
+			dst[i] = p.score(vecmath.DotMixed(w, b.RowPrefix(i, len(w))))
+		}
+		return nil
+	}
 	for i := range b.Len() {
-		dst[i] = p.score(b, i)
+		idx, val := b.Sparse(i)
+		if beyond(idx, len(w)) {
+			idx, val = b.Prefix(i, len(w))
+		}
+		dst[i] = p.score(vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w))
 	}
 	return nil
 }
