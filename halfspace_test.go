@@ -327,3 +327,45 @@ func TestModelAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestNewTakes: what New has no use for is an error, whichever field of Options it is, and what
+// could not be saved is none that New takes.
+func TestNewTakes(t *testing.T) {
+	most := int64(5)
+	for name, o := range map[string]halfspace.Options{
+		"bias":             {Data: halfspace.Data{Bias: "foo"}},
+		"normalize":        {Data: halfspace.Data{Normalize: "foo"}},
+		"normalize max":    {Data: halfspace.Data{Normalize: "max"}},
+		"rho":              {Rho: -5},
+		"rho of pa":        {Rho: 1},
+		"rho and bias":     {Learner: "alma", Rho: 1, Data: halfspace.Data{Bias: "append"}},
+		"precision":        {Precision: "f16"},
+		"max_updates":      {MaxUpdates: &most},
+		"until_converged":  {UntilConverged: true},
+		"active_set":       {ActiveSet: true},
+		"proba":            {Proba: true},
+		"predict_only":     {PredictOnly: true},
+		"checkpoint_every": {CheckpointEvery: "10"},
+		"mem_budget":       {MemBudget: 1},
+		"format":           {Data: halfspace.Data{Format: "csv"}},
+		"label_col":        {Data: halfspace.Data{LabelCol: "a"}},
+		"on_error":         {Data: halfspace.Data{OnError: "skip"}},
+	} {
+		if o.Learner == "" {
+			o.Learner = "pa"
+		}
+		if m, err := halfspace.New(o); !errors.Is(err, training.ErrOption) || m != nil {
+			t.Errorf("%s: %v, want that it is %v", name, err, training.ErrOption)
+		} else if field, _, _ := strings.Cut(name, " "); !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: the error is %q", name, err)
+		}
+	}
+	o := halfspace.Options{Learner: "pa"}
+	if _, err := halfspace.New(o, "a", "b", "a"); !errors.Is(err, halfspace.ErrFeature) {
+		t.Errorf("two features of one name: %v", err)
+	}
+	if _, err := halfspace.New(halfspace.Options{Learner: "alma", Rho: 2,
+		Data: halfspace.Data{Bias: "", Normalize: "none"}}); err != nil {
+		t.Error(err)
+	}
+}

@@ -153,10 +153,9 @@ func (c *OBPMConfig) validateBase(base learner.Config) error {
 	if err := base.Validate(); err != nil {
 		return fmt.Errorf("obpm: base: %w", err)
 	}
-	_, same := base.(*OBPMConfig)
 	t := base.Traits()
 	switch {
-	case same:
+	case isEnsemble(base):
 		return bad("an ensemble itself")
 	case !t.Stream:
 		return bad("which learns from whole data sets only")
@@ -167,6 +166,27 @@ func (c *OBPMConfig) validateBase(base learner.Config) error {
 			"are not added up: %w", c.Base, learner.ErrConfig)
 	}
 	return nil
+}
+
+// isEnsemble reports whether a learner of these settings is an ensemble or gives its examples to
+// one: of members of members there would be as many as the product of their numbers.
+func isEnsemble(c learner.Config) bool {
+	for {
+		if _, ok := c.(*OBPMConfig); ok {
+			return true
+		}
+		w, ok := c.(interface {
+			Inner() (learner.Config, error)
+		})
+		if !ok {
+			return false
+		}
+		inner, err := w.Inner()
+		if err != nil {
+			return false // Validate has said so
+		}
+		c = inner
+	}
 }
 
 // linearMemory is Memory without a kernel. Lanes have rows for the features that were seen.

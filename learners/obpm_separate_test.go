@@ -136,7 +136,10 @@ func TestSeparateConfig(t *testing.T) {
 				&PUMMAConfig{P: "2", Delta: 0.1, SoftC: 1}
 		},
 		"ensemble itself": func(c *OBPMConfig) { c.Base = "obpm" },
-		"cap is true":     func(c *OBPMConfig) { c.Base, c.Cap = "romma", true },
+		"an ensemble": func(c *OBPMConfig) {
+			c.Base, c.BaseConfig = "rff", &RFFConfig{D: 8, Sigma: 1, Base: "obpm"}
+		},
+		"cap is true": func(c *OBPMConfig) { c.Base, c.Cap = "romma", true },
 		"and no others": func(c *OBPMConfig) {
 			c.Base, c.Removal, c.KernelConfig = "lms",
 				RemoveOldest, rbf

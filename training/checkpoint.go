@@ -75,8 +75,9 @@ func Load(path string, machine Machine) (*model.Model, error) {
 	if machine.Bytes > 0 {
 		if err := modelFits(path, m, config, machine.Bytes/4*3); err != nil {
 			e := wrapped(ErrModel, err)
+			by := machine.says()
 			e.next = fmt.Sprintf("%s %s; three quarters of that are for a model.",
-				strings.ToUpper(machine.By[:1])+machine.By[1:], inMiB(machine.Bytes))
+				strings.ToUpper(by[:1])+by[1:], inMiB(machine.Bytes))
 			return nil, e
 		}
 	}

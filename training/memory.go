@@ -23,7 +23,7 @@ import (
 // anybody wants, of which nobody takes anything else.
 type Machine struct {
 	Bytes   int64  // that the process may take; 0: not known
-	By      string // who says so, as "this machine has"
+	By      string // who says so; "": "this machine has"
 	Program int64  // what the process takes beside the run
 
 	// Limit, if there, is told how much memory the process is to keep within: it sets the limit of
@@ -31,6 +31,14 @@ type Machine struct {
 	Limit func(bytes int64)
 	// Peak, if there, returns the most resident memory of the process so far.
 	Peak func() int64
+}
+
+// says is By.
+func (m *Machine) says() string {
+	if m.By == "" {
+		return "this machine has"
+	}
+	return m.By
 }
 
 // Split is how Options.MemBudget was split, and what came of it, in bytes.
@@ -136,7 +144,7 @@ func newRoom[T engine.Float](j *Job, inMemory bool) (*room[T], error) {
 		NonZeros: learner.Any, Soft: o.SoftDelta > 0, Saved: o.Model != ""}}
 	r.split = Split{Budget: int64(o.MemBudget), Program: machine.Program}
 	if o.MemBudget == 0 {
-		r.most, r.who = machine.Bytes/4*3, fmt.Sprintf("three quarters of what %s are", machine.By)
+		r.most, r.who = machine.Bytes/4*3, fmt.Sprintf("three quarters of what %s are", machine.says())
 		if machine.Bytes == 0 {
 			r.most = math.MaxInt64
 		} else {
@@ -149,13 +157,13 @@ func newRoom[T engine.Float](j *Job, inMemory bool) (*room[T], error) {
 	if !inMemory && (len(o.Test) > 0 || o.MarginReport) {
 		readers = 2 // the first has come to its end when the second begins, but has its memory yet
 	}
-	line := int64(o.MaxLine)
+	line := min(int64(o.MaxLine), 1<<30) // as dataset has it
 	share := readingShare((r.most-machine.Program)/readers, line)
 	least := readers * readingShare(0, line)
 	switch {
 	case machine.Bytes > 0 && r.most > machine.Bytes:
 		return nil, badOption("Give less than that.", "{mem_budget} %s: %s %s", o.MemBudget,
-			machine.By, inMiB(machine.Bytes))
+			machine.says(), inMiB(machine.Bytes))
 	case r.most <= machine.Program+least: // a learner takes something, too
 		return nil, badOption("Give more than that, by what the learner is to hold.",
 			"{mem_budget} %s: the program takes %s, and reading %s", o.MemBudget,

@@ -1,7 +1,9 @@
 package training
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,6 +69,33 @@ func TestModelFits(t *testing.T) {
 			t.Errorf("%s with feature %d in %s: %v, want it to fit: %v", c.learner, c.last,
 				c.tensor, err, c.fits)
 		}
+	}
+}
+
+// TestLoadWithoutName: a Machine that has no name refuses as others do.
+func TestLoadWithoutName(t *testing.T) {
+	t.Parallel()
+	e, err := learner.Lookup("obpm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := learner.New[float32](e, e.Config(), learner.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Capture("obpm", e.Config(), 1, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Prep = model.Prep{Labels: model.Labels{Negative: "-1", Positive: "+1"}, Format: "svmlight",
+		Scale: 1}
+	path := filepath.Join(t.TempDir(), "m.model")
+	if _, err := model.Save(path, m); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Load(path, Machine{Bytes: 1})
+	if e := (*Error)(nil); !errors.As(err, &e) || !strings.HasPrefix(e.next, "This machine has") {
+		t.Errorf("%v, want that this machine has no room", err)
 	}
 }
 
