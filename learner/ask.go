@@ -133,7 +133,10 @@ func SolutionOf[T Float](l Learner[T]) (s Solution, ok bool) {
 // is registered.
 func HardMargin(bias bool) (e Entry, c Config, ok bool) {
 	for _, name := range Names() {
-		e := registry[name]
+		e, err := Lookup(name)
+		if err != nil {
+			continue
+		}
 		if hard := e.Config().Traits().HardMargin; hard != nil {
 			return e, hard(bias), true
 		}

@@ -6,6 +6,6 @@
 // what a learner of them is, can do and needs. What a learner can do beside is asked by functions
 // here ([ProberOf], [Fit], [SupportOf], ...): no user of learners looks at their types.
 //
-// A learner registers itself by name ([Register]), from any module. The suite of package
+// A learner registers its [Settings] by a name ([Register]), from any module. The suite of package
 // learnertest holds it to all that is said here.
 package learner

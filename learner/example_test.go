@@ -346,3 +346,27 @@ func ExampleMarginDual() {
 	// Output:
 	// true 300 true
 }
+
+// steep is a perceptron of another step, by a name of its own. Its settings say how it is made.
+type steep struct{ learners.PerceptronConfig }
+
+func (*steep) Entry() learner.Entry {
+	e := (*learners.PerceptronConfig)(nil).Entry()
+	e.Summary = "a perceptron of large steps"
+	e.Config = func() learner.Config { return &learners.PerceptronConfig{Eta: 8} }
+	return e
+}
+
+// Whoever imports a package that registers its learner in init has it by its name.
+func ExampleSettings() {
+	var s learner.Settings = (*steep)(nil)
+	learner.Register("steep", s)
+	e := must(learner.Lookup("steep"))
+	fmt.Println(e.Name+":", e.Summary)
+	l := must(learner.New[float64](e, e.Config(), learner.Env{}))
+	b := &engine.Block[float64]{Dim: 1, Stride: 1, X: []float64{1}, Y: []float64{1}}
+	fmt.Println(l.Learn(b, make([]learner.Round, 1)), l.Weights())
+	// Output:
+	// steep: a perceptron of large steps
+	// <nil> [8]
+}

@@ -3,8 +3,8 @@ package learner
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -185,34 +185,37 @@ type Entry struct {
 	New64   func(Config, Env) (Learner[float64], error)
 }
 
-var registry = map[string]Entry{}
+// Settings is a Config that says of which learner it is; it is only asked for that, so a nil pointer
+// will do. It is an interface, not a value of Entry, so that the linker leaves out of a program what
+// nothing there asks for: all learners, unless one is looked up by its name.
+type Settings interface {
+	Config
+	Entry() Entry // but for its Name, which Register is given
+}
 
-// Register adds a learner; each file in this package registers its own from init. A name taken
+var registry = map[string]Settings{}
+
+// Register adds a learner; each file of package learners registers its own from init. A name taken
 // twice panics.
-func Register(e Entry) {
-	if _, ok := registry[e.Name]; ok {
-		panic("learners: " + e.Name + " registered twice")
+func Register(name string, s Settings) {
+	if _, ok := registry[name]; ok {
+		panic("learners: " + name + " registered twice")
 	}
-	registry[e.Name] = e
+	registry[name] = s
 }
 
 // Names returns the registered names, sorted.
-func Names() []string {
-	names := make([]string, 0, len(registry))
-	for n := range registry {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
-}
+func Names() []string { return slices.Sorted(maps.Keys(registry)) }
 
 // Lookup returns the learner of that name; the error lists the names there are.
 func Lookup(name string) (Entry, error) {
-	e, ok := registry[name]
+	s, ok := registry[name]
 	if !ok {
-		return Entry{}, fmt.Errorf("learners: no learner %q; there are %v: %w", name,
-			slices.Collect(slices.Values(Names())), ErrConfig)
+		return Entry{}, fmt.Errorf("learners: no learner %q; there are %v: %w", name, Names(),
+			ErrConfig)
 	}
+	e := s.Entry()
+	e.Name = name
 	return e, nil
 }
 

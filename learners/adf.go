@@ -12,11 +12,16 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-func init() {
-	learner.Register(learner.Entry{Name: "adf", Summary: "assumed density filtering: a Gaussian " +
-		"posterior, with a full or a diagonal covariance",
+func init() { learner.Register("adf", (*ADFConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*ADFConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "assumed density filtering: a Gaussian posterior, with a full or a diagonal " +
+			"covariance",
 		Config: func() learner.Config { return &ADFConfig{Covariance: "full", Noise: 0.05} },
-		New32:  newADF[float32], New64: newADF[float64]})
+		New32:  newADF[float32], New64: newADF[float64],
+	}
 }
 
 // ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without

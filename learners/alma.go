@@ -17,14 +17,15 @@ import (
 
 var _ learner.Learner[float32] = (*ALMA[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name:    "alma",
+func init() { learner.Register("alma", (*ALMAConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*ALMAConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "ALMA, approximate maximal margin in any p-norm, p >= 2",
 		Config:  func() learner.Config { return &ALMAConfig{P: 2} },
-		New32:   newALMA[float32],
-		New64:   newALMA[float64],
-	})
+		New32:   newALMA[float32], New64: newALMA[float64],
+	}
 }
 
 // ALMA is the perceptron with a margin and a step that shrink with the number of updates, and

@@ -13,20 +13,16 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-var (
-	_ learner.Learner[float32] = (*DiagonalAROW[float32])(nil)
-	_ learner.Learner[float32] = (*FullAROW[float32])(nil)
-)
+func init() { learner.Register("arow", (*AROWConfig)(nil)) }
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "arow",
+// Entry is that of [learner.Settings].
+func (*AROWConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "AROW, adaptive regularization of weights: each weight's step shrinks with " +
 			"its use",
 		Config: func() learner.Config { return &AROWConfig{Covariance: "diagonal", R: 1} },
-		New32:  newAROW[float32],
-		New64:  newAROW[float64],
-	})
+		New32:  newAROW[float32], New64: newAROW[float64],
+	}
 }
 
 // DiagonalAROW is AROW with a variance a weight; with a full covariance it is [FullAROW].

@@ -14,19 +14,19 @@ import (
 
 var _ learner.Learner[float32] = (*Budget[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "budget",
-		Summary: "the Budget Perceptron: a kernel perceptron within a number of kept " +
-			"examples; without a limit, the kernel perceptron",
+func init() { learner.Register("budget", (*BudgetConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*BudgetConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "the Budget Perceptron: a kernel perceptron within a number of kept examples; " +
+			"without a limit, the kernel perceptron",
 		Config: func() learner.Config {
 			return &BudgetConfig{Budget: 100, UpdateConfig: UpdateConfig{Update: "perceptron",
-				C: 1},
-				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+				C: 1}, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
-		New32: newBudget[float32],
-		New64: newBudget[float64],
-	})
+		New32: newBudget[float32], New64: newBudget[float64],
+	}
 }
 
 // Budget is a kernel perceptron that keeps at most p examples: when one more is to be learned, it

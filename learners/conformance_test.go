@@ -294,14 +294,10 @@ func TestRegistry(t *testing.T) {
 		!strings.Contains(err.Error(), "perceptron") {
 		t.Errorf("an unknown name: %v", err)
 	}
-	e, err := learner.Lookup("lms")
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a name taken twice does not panic")
 		}
 	}()
-	learner.Register(e)
+	learner.Register("lms", (*learners.LMSConfig)(nil))
 }

@@ -14,16 +14,18 @@ import (
 
 var _ learner.Learner[float32] = (*CRAMMA[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name:    "cramma",
+func init() { learner.Register("cramma", (*CRAMMAConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*CRAMMAConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "CRAMMA, approximate maximal margin at a constant effective learning rate",
 		Config: func() learner.Config {
-			return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01, EtaDelta: 1}
+			return &CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01,
+				EtaDelta: 1}
 		},
-		New32: newCRAMMA[float32],
-		New64: newCRAMMA[float64],
-	})
+		New32: newCRAMMA[float32], New64: newCRAMMA[float64],
+	}
 }
 
 // CRAMMA keeps a weight vector of length 1 and turns it towards examples whose geometric margin is

@@ -13,13 +13,18 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-func init() {
-	learner.Register(learner.Entry{Name: "ep", Summary: "expectation propagation: the Gaussian " +
-		"posterior of all " +
-		"examples at once (whole data sets only)",
+func init() { learner.Register("ep", (*EPConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*EPConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "expectation propagation: the Gaussian posterior of all " +
+			"examples at once (whole data sets only)",
 		Config: func() learner.Config {
 			return &EPConfig{PointsConfig{Noise: 0.05, Tolerance: 1e-6, Sweeps: 100, Damping: 1}}
-		}, New32: newEP[float32], New64: newEP[float64]})
+		},
+		New32: newEP[float32], New64: newEP[float64],
+	}
 }
 
 // EP is VVM with all examples kept as points, whose sites are refined to convergence and then

@@ -16,17 +16,18 @@ import (
 
 var _ learner.Learner[float32] = (*KMP[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "kmp",
-		Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen " +
-			"one by one (whole data sets only)",
+func init() { learner.Register("kmp", (*KMPConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*KMPConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "kernel matching pursuit: a least squares fit by a few examples, chosen one by " +
+			"one (whole data sets only)",
 		Config: func() learner.Config {
 			return &KMPConfig{Size: 100, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
-		New32: newKMP[float32],
-		New64: newKMP[float64],
-	})
+		New32: newKMP[float32], New64: newKMP[float64],
+	}
 }
 
 // KMP fits the labels by a sum over few examples, each step by the one that lowers the sum of

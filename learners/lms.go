@@ -9,14 +9,15 @@ import (
 
 var _ learner.Learner[float32] = (*LMS[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name:    "lms",
+func init() { learner.Register("lms", (*LMSConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*LMSConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "least mean squares (Widrow-Hoff)",
 		Config:  func() learner.Config { return &LMSConfig{Eta: 0.5} },
-		New32:   newLMS[float32],
-		New64:   newLMS[float64],
-	})
+		New32:   newLMS[float32], New64: newLMS[float64],
+	}
 }
 
 // LMS takes one gradient step on the squared error of each example.

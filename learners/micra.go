@@ -12,17 +12,19 @@ import (
 
 var _ learner.Learner[float32] = (*MICRA[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "micra",
+func init() { learner.Register("micra", (*MICRAConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*MICRAConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "MICRA, approximate maximal margin with a rule controlled by the number of " +
 			"mistakes",
 		Config: func() learner.Config {
-			return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9}
+			return &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1,
+				Zeta: 0.9}
 		},
-		New32: newMICRA[float32],
-		New64: newMICRA[float64],
-	})
+		New32: newMICRA[float32], New64: newMICRA[float64],
+	}
 }
 
 // MICRA keeps weights of length 1 and turns them by steps that shrink with the number of updates,

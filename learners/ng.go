@@ -17,16 +17,18 @@ import (
 
 var _ learner.Learner[float32] = (*NG[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name:    "ng",
+func init() { learner.Register("ng", (*NGConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*NGConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "TONGA: logistic regression by a low-rank online natural gradient",
 		Config: func() learner.Config {
-			return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1, EtaDecay: 0.002}
+			return &NGConfig{Buffer: 30, Rank: 5, Decay: 0.995, Lambda: 1, Eta: 1,
+				EtaDecay: 0.002}
 		},
-		New32: newNG[float32],
-		New64: newNG[float64],
-	})
+		New32: newNG[float32], New64: newNG[float64],
+	}
 }
 
 // NG descends the logistic loss along the natural gradient, for which it keeps the uncentred

@@ -14,19 +14,21 @@ import (
 
 var _ learner.Learner[float32] = (*OBPM[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "obpm",
+func init() { learner.Register("obpm", (*OBPMConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*OBPMConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "online Bayes point machine: the average of many learners, each on random " +
 			"parts of the stream",
 		Config: func() learner.Config {
 			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights,
-				Path: PathAuto, Budget: 1000, Removal: RemoveOldest,
+				Path:   PathAuto,
+				Budget: 1000, Removal: RemoveOldest,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
-		New32: newOBPM[float32],
-		New64: newOBPM[float64],
-	})
+		New32: newOBPM[float32], New64: newOBPM[float64],
+	}
 }
 
 // Values of OBPMConfig.Combine and OBPMConfig.Path.

@@ -11,14 +11,15 @@ import (
 
 var _ learner.Learner[float32] = (*PA[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name:    "pa",
+func init() { learner.Register("pa", (*PAConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*PAConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "passive-aggressive: PA, PA-I, PA-II",
 		Config:  func() learner.Config { return &PAConfig{Variant: 1} },
-		New32:   newPA[float32],
-		New64:   newPA[float64],
-	})
+		New32:   newPA[float32], New64: newPA[float64],
+	}
 }
 
 // PA changes its weights as little as brings an example's margin to 1 (PA), or as a trade of that

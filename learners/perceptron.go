@@ -13,14 +13,15 @@ import (
 
 var _ learner.Learner[float32] = (*Perceptron[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name:    "perceptron",
+func init() { learner.Register("perceptron", (*PerceptronConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*PerceptronConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "the perceptron, with a fixed margin if wanted",
 		Config:  func() learner.Config { return &PerceptronConfig{Eta: 1} },
-		New32:   newPerceptron[float32],
-		New64:   newPerceptron[float64],
-	})
+		New32:   newPerceptron[float32], New64: newPerceptron[float64],
+	}
 }
 
 // Perceptron adds an example to its weights when the example's margin is at most b.

@@ -18,17 +18,18 @@ import (
 
 var _ learner.Learner[float32] = (*PUMMA[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name:    "pumma",
+func init() { learner.Register("pumma", (*PUMMAConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*PUMMAConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2",
 		Config: func() learner.Config {
 			return &PUMMAConfig{P: "2", Delta: 0.01,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
-		New32: newPUMMA[float32],
-		New64: newPUMMA[float64],
-	})
+		New32: newPUMMA[float32], New64: newPUMMA[float64],
+	}
 }
 
 // PUMMA keeps the shortest weights, with a bias, that separate the last positive and the last

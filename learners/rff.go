@@ -16,15 +16,16 @@ import (
 
 var _ learner.Learner[float32] = (*RFF[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "rff",
-		Summary: "a linear learner on random Fourier features: an approximate RBF kernel at " +
-			"a fixed cost",
+func init() { learner.Register("rff", (*RFFConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*RFFConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "a linear learner on random Fourier features: an approximate RBF kernel at a " +
+			"fixed cost",
 		Config: func() learner.Config { return &RFFConfig{D: 200, Sigma: 1, Base: "perceptron"} },
-		New32:  newRFF[float32],
-		New64:  newRFF[float64],
-	})
+		New32:  newRFF[float32], New64: newRFF[float64],
+	}
 }
 
 // RFF maps examples to random features whose inner product approximates an RBF kernel, and gives

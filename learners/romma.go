@@ -15,16 +15,17 @@ import (
 
 var _ learner.Learner[float32] = (*ROMMA[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name:    "romma",
+func init() { learner.Register("romma", (*ROMMAConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*ROMMAConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm",
 		Config: func() learner.Config {
 			return &ROMMAConfig{Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
-		New32: newROMMA[float32],
-		New64: newROMMA[float64],
-	})
+		New32: newROMMA[float32], New64: newROMMA[float64],
+	}
 }
 
 // ROMMA keeps the shortest weights that give the last example it learned a margin of 1 and stay on

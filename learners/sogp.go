@@ -17,18 +17,19 @@ import (
 
 var _ learner.Learner[float32] = (*SOGP[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "sogp",
-		Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of " +
-			"basis points",
+func init() { learner.Register("sogp", (*SOGPConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*SOGPConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "sparse online Gaussian process: a kernel posterior on a fixed number of basis " +
+			"points",
 		Config: func() learner.Config {
 			return &SOGPConfig{Basis: 100, Noise: 1, Novelty: 1e-4,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
-		New32: newSOGP[float32],
-		New64: newSOGP[float64],
-	})
+		New32: newSOGP[float32], New64: newSOGP[float64],
+	}
 }
 
 // SOGP is a Gaussian process classifier that learns each example by moment matching and keeps its

@@ -17,18 +17,19 @@ import (
 
 var _ learner.Learner[float32] = (*SVM[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "svm",
-		Summary: "the support vector machine, to a stated duality gap: the gold standard " +
-			"(whole data sets only)",
+func init() { learner.Register("svm", (*SVMConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*SVMConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "the support vector machine, to a stated duality gap: the gold standard (whole " +
+			"data sets only)",
 		Config: func() learner.Config {
-			return &SVMConfig{C: 1, Norm: 1,
-				KernelConfig: learner.KernelConfig{Kernel: "linear"}, Gap: 1e-6}
+			return &SVMConfig{C: 1, Norm: 1, KernelConfig: learner.KernelConfig{Kernel: "linear"},
+				Gap: 1e-6}
 		},
-		New32: newSVM[float32],
-		New64: newSVM[float64],
-	})
+		New32: newSVM[float32], New64: newSVM[float64],
+	}
 }
 
 // SVM finds the maximum margin of a whole data set.

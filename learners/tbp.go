@@ -14,9 +14,11 @@ import (
 
 var _ learner.Learner[float32] = (*TBP[float32])(nil)
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "tbp",
+func init() { learner.Register("tbp", (*TBPConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*TBPConfig) Entry() learner.Entry {
+	return learner.Entry{
 		Summary: "the Tighter Budget Perceptron: within a number of kept examples, by the " +
 			"errors that a removal would cause",
 		Config: func() learner.Config {
@@ -24,9 +26,8 @@ func init() {
 				UpdateConfig: UpdateConfig{Update: "perceptron", C: 1},
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
-		New32: newTBP[float32],
-		New64: newTBP[float64],
-	})
+		New32: newTBP[float32], New64: newTBP[float64],
+	}
 }
 
 // TBP is a kernel perceptron that keeps at most p examples: when one more is to be learned, it

@@ -14,13 +14,19 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-func init() {
-	learner.Register(learner.Entry{Name: "vvm", Summary: "the Virtual Vector Machine: a " +
-		"Gaussian posterior and a few virtual points that say what it can't",
+func init() { learner.Register("vvm", (*VVMConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*VVMConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "the Virtual Vector Machine: a Gaussian posterior and a few virtual points " +
+			"that say what it can't",
 		Config: func() learner.Config {
 			return &VVMConfig{Buffer: 10,
 				PointsConfig: defaultPoints}
-		}, New32: newVVM[float32], New64: newVVM[float64]})
+		},
+		New32: newVVM[float32], New64: newVVM[float64],
+	}
 }
 
 // VVM keeps a posterior of the weights: a Gaussian, times the likelihood of a few virtual points.

@@ -5,13 +5,18 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
 )
 
-func init() {
-	learner.Register(learner.Entry{Name: "wep", Summary: "window expectation propagation: a " +
-		"Gaussian posterior and the last examples",
+func init() { learner.Register("wep", (*WEPConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*WEPConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "window expectation propagation: a Gaussian posterior and the last examples",
 		Config: func() learner.Config {
 			return &WEPConfig{Buffer: 10,
 				PointsConfig: defaultPoints}
-		}, New32: newWEP[float32], New64: newWEP[float64]})
+		},
+		New32: newWEP[float32], New64: newWEP[float64],
+	}
 }
 
 // WEPConfig holds the settings of window-EP: VVM whose points are the last Buffer examples. The

@@ -4,5 +4,5 @@ import "slices"
 
 // Unregister takes a format out of the table again.
 func Unregister(name string) {
-	table = slices.DeleteFunc(table, func(f *Format) bool { return f.Name == name })
+	registered = slices.DeleteFunc(registered, func(f *Format) bool { return f.Name == name })
 }

@@ -176,8 +176,14 @@ func (c Cut) First(text []byte) int {
 	return -1
 }
 
-// table lists the formats, in the order in which they are named to people.
-var table = []*Format{SVMLight, CSV, IDX, Fasta, Blocks}
+// registered are the formats of other modules.
+var registered []*Format
+
+// table lists the formats, in the order in which they are named to people. It is a function, not a
+// variable, so that the linker leaves the formats out of a program that reads none.
+func table() []*Format {
+	return append([]*Format{SVMLight, CSV, IDX, Fasta, Blocks}, registered...)
+}
 
 // Register adds a format to the table; from then on it is recognised and may be chosen by its name.
 // It is for init functions: nothing may be read meanwhile. A name that is taken panics.
@@ -185,12 +191,12 @@ func Register(f *Format) {
 	if Lookup(f.Name) != nil || f.Name == "" || f.Name == "auto" {
 		panic(fmt.Sprintf("format: the name %q is taken", f.Name))
 	}
-	table = append(table, f)
+	registered = append(registered, f)
 }
 
 // Lookup returns the format of that name, nil if there is none.
 func Lookup(name string) *Format {
-	for _, f := range table {
+	for _, f := range table() {
 		if f.Name == name {
 			return f
 		}
@@ -201,7 +207,7 @@ func Lookup(name string) *Format {
 // Beside returns the file that is read beside one when it is not named itself, such as the labels
 // of images: by its name and what is there. It is "" where there is none.
 func Beside(name string) string {
-	for _, f := range table {
+	for _, f := range table() {
 		if f.Beside == nil {
 			continue
 		}
@@ -217,7 +223,7 @@ func (f *Format) Files() bool { return f.Cut != "" || f.Open != nil }
 
 // Names lists the formats of files for which want is true, nil for all.
 func Names(want func(*Format) bool) (names []string) {
-	for _, f := range table {
+	for _, f := range table() {
 		if !f.Files() {
 			continue
 		}
@@ -249,7 +255,7 @@ func Taking(field string) []string {
 
 // Help is the line of help on a field of dataset.Options that not all formats take.
 func Help(field string) string {
-	for _, f := range table {
+	for _, f := range table() {
 		for _, o := range f.Options {
 			if o.Field == field {
 				return o.Help

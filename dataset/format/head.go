@@ -98,7 +98,7 @@ func Recognise(h *Head) (*Format, error) {
 // line.
 func sniff(h *Head, binary bool) (best *Format, line int) {
 	line = No
-	for _, f := range table {
+	for _, f := range table() {
 		if f.Sniff == nil || f.Binary != binary {
 			continue
 		}

@@ -77,7 +77,7 @@ func TestNamesCompared(t *testing.T) {
 // TestTable: every row can do what it must.
 func TestTable(t *testing.T) {
 	var names []string
-	for _, f := range table {
+	for _, f := range table() {
 		if f.Name == "" || slices.Contains(names, f.Name) {
 			t.Errorf("name %q", f.Name)
 		}

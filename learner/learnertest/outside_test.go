@@ -14,12 +14,14 @@ import (
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 )
 
-func init() {
-	learner.Register(learner.Entry{
-		Name: "relaxation", Summary: "single-sample relaxation with a margin",
-		Config: func() learner.Config { return &relaxationConfig{Margin: 0.1, Eta: 1} },
-		New32:  newRelaxation[float32], New64: newRelaxation[float64],
-	})
+func init() { learner.Register("relaxation", (*relaxationConfig)(nil)) }
+
+func (*relaxationConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "single-sample relaxation with a margin",
+		Config:  func() learner.Config { return &relaxationConfig{Margin: 0.1, Eta: 1} },
+		New32:   newRelaxation[float32], New64: newRelaxation[float64],
+	}
 }
 
 // relaxation is a learner as another module writes one: of package learner, engine and nothing

@@ -65,10 +65,14 @@ func newPlain[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	return plain[T]{l}, nil
 }
 
-func init() {
-	learner.Register(learner.Entry{Name: "plain", Summary: "a perceptron without a members' form",
-		Config: func() learner.Config { return &config{Eta: 1} },
-		New32:  newPlain[float32], New64: newPlain[float64]})
+func init() { learner.Register("plain", (*config)(nil)) }
+
+func (*config) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "a perceptron without a members' form",
+		Config:  func() learner.Config { return &config{Eta: 1} },
+		New32:   newPlain[float32], New64: newPlain[float64],
+	}
 }
 
 // data makes examples of 0 and 1, one in six of them 1, with labels of a random halfspace, some of
