@@ -18,12 +18,12 @@ var outside = []string{"github.com/klauspost/compress", "golang.org/x/sys"}
 //
 // The linker leaves out what nothing can reach. An import alone reaches the packages' tables, and
 // these reach learners and formats by methods and functions that only a look-up calls (see
-// learner.Settings). So importer is 0.6 MB of fmt.Errorf with os and time, 0.35 of SHA-256 and zstd,
-// which bring the standard library's cryptography with its self-tests, 0.05 of gzip and bzip2, and
-// 0.2 of this module; narrow is fmt.Errorf and the module. A look-up by name reaches all learners in
-// both precisions: user has, in MB of code and data, to which tables and symbols add as much again,
-// 1.0 of learners, 0.4 of engine, vecmath and generic sorts, 0.3 of training and eval, 0.3 of
-// dataset and its formats, 0.15 of zstd and flate, 0.1 each of encoding/json and regexp.
+// learner.Settings). So importer is 0.6 MB of fmt.Errorf with os and time, 0.35 of SHA-256 and
+// zstd, which bring the standard library's cryptography with its self-tests, 0.05 of gzip and
+// bzip2, and 0.2 of this module; narrow is fmt.Errorf and the module. A look-up by name reaches all
+// learners in both precisions: user has, in MB of code and data, to which tables and symbols add as
+// much again, 1.0 of learners, 0.4 of engine, vecmath and generic sorts, 0.3 of training and eval,
+// 0.3 of dataset and its formats, 0.15 of zstd and flate, 0.1 each of encoding/json and regexp.
 var sizes = []struct {
 	program             string
 	byDefault, stripped int64

@@ -185,9 +185,9 @@ type Entry struct {
 	New64   func(Config, Env) (Learner[float64], error)
 }
 
-// Settings is a Config that says of which learner it is; it is only asked for that, so a nil pointer
-// will do. It is an interface, not a value of Entry, so that the linker leaves out of a program what
-// nothing there asks for: all learners, unless one is looked up by its name.
+// Settings is a Config that says of which learner it is; it is only asked for that, so a nil
+// pointer will do. It is an interface, not a value of Entry, so that the linker leaves out of a
+// program what nothing there asks for: all learners, unless one is looked up by its name.
 type Settings interface {
 	Config
 	Entry() Entry // but for its Name, which Register is given

@@ -17,7 +17,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// The golden traces of the family were written by independent reference code with dense matrices, EP to 1e-14.
+// The golden traces of the family were written by independent reference code with dense matrices,
+// EP to 1e-14.
 const bayesTol = 1e-8
 
 func bayesData(t testing.TB) map[string][][]float64 {
@@ -41,7 +42,8 @@ func bayesData(t testing.TB) map[string][][]float64 {
 	return out
 }
 
-// points returns label * features as a block. A row whose last feature, the bias, is negative has the label -1.
+// points returns label * features as a block. A row whose last feature, the bias, is negative has
+// the label -1.
 func pointsBlock(X [][]float64) *engine.Block[float64] {
 	b := &engine.Block[float64]{Dim: len(X[0]), Stride: len(X[0])}
 	for _, x := range X {
@@ -73,7 +75,8 @@ func virtual(t testing.TB, name string, c learner.Config) *VVM[float64] {
 	return l.(*VVM[float64])
 }
 
-func learnOne[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T], i int) learner.Round {
+func learnOne[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T],
+	i int) learner.Round {
 	t.Helper()
 	one := b.Slice(i, i+1)
 	var r [1]learner.Round
@@ -185,7 +188,8 @@ func TestGoldenEP(t *testing.T) {
 			l := virtual(t, "ep", &EPConfig{cfg})
 			ep := &EP[float64]{l}
 			r, err := ep.Fit(context.Background(), b, learner.FitOptions{})
-			if err != nil || !r.Converged || r.Violators != wrong(t, learner.Learner[float64](ep), b) {
+			if err != nil || !r.Converged || r.Violators != wrong(t, learner.Learner[float64](ep),
+				b) {
 				t.Fatalf("%s: %+v, %v", c.Data, r, err)
 			}
 			sameVector(t, c.Data+": m", ep.Weights(), c.M, bayesTol)
@@ -315,34 +319,37 @@ func vvmStream(n, d int, flip float64) *engine.Block[float64] {
 
 // BenchmarkVVM is the time of an example in the steady state.
 func BenchmarkVVM(b *testing.B) {
-	for _, c := range []struct{ d, buffer, pairs int }{{100, 0, 0}, {100, 10, 0}, {100, 30, 0}, {100, 30, 3}, {400, 50, 0}} {
+	for _, c := range []struct{ d, buffer, pairs int }{{100, 0, 0}, {100, 10, 0}, {100, 30, 0},
+		{100, 30, 3}, {400, 50, 0}} {
 		for _, tol := range []float64{1e-3, 1e-8} {
-			b.Run(fmt.Sprintf("d=%d/B=%d/k=%d/tol=%v", c.d, c.buffer, c.pairs, tol), func(b *testing.B) {
-				block := vvmStream(2000, c.d, 1.64)
-				rounds := make([]learner.Round, block.Len())
-				head := block.Slice(0, 1000)
-				var l *VVM[float64]
-				sweeps := int64(0)
-				for i := range b.N {
-					if i%1000 == 0 { // the stream is at its end
-						b.StopTimer()
-						if l != nil {
-							sweeps += l.Report().Sweeps
+			b.Run(fmt.Sprintf("d=%d/B=%d/k=%d/tol=%v", c.d, c.buffer, c.pairs, tol),
+				func(b *testing.B) {
+					block := vvmStream(2000, c.d, 1.64)
+					rounds := make([]learner.Round, block.Len())
+					head := block.Slice(0, 1000)
+					var l *VVM[float64]
+					sweeps := int64(0)
+					for i := range b.N {
+						if i%1000 == 0 { // the stream is at its end
+							b.StopTimer()
+							if l != nil {
+								sweeps += l.Report().Sweeps
+							}
+							l = virtual(b, "vvm", &VVMConfig{c.buffer, c.pairs,
+								PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
+							if err := l.Learn(&head, rounds); err != nil {
+								b.Fatal(err)
+							}
+							sweeps -= l.Report().Sweeps
+							b.StartTimer()
 						}
-						l = virtual(b, "vvm", &VVMConfig{c.buffer, c.pairs, PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
-						if err := l.Learn(&head, rounds); err != nil {
+						one := block.Slice(1000+i%1000, 1001+i%1000)
+						if err := l.Learn(&one, rounds); err != nil {
 							b.Fatal(err)
 						}
-						sweeps -= l.Report().Sweeps
-						b.StartTimer()
 					}
-					one := block.Slice(1000+i%1000, 1001+i%1000)
-					if err := l.Learn(&one, rounds); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(sweeps+l.Report().Sweeps)/float64(b.N), "sweeps/op")
-			})
+					b.ReportMetric(float64(sweeps+l.Report().Sweeps)/float64(b.N), "sweeps/op")
+				})
 		}
 	}
 }
@@ -359,9 +366,11 @@ func TestOneFamily(t *testing.T) {
 		n = 40 // still many more than features
 	}
 	b := vvmStream(n, 12, 1.3)
-	adf, vvm0 := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.1}), virtual(t, "vvm", &VVMConfig{PointsConfig: PointsConfig{Noise: 0.1, Tolerance: 1e-9, Sweeps: 4, Damping: 1}})
+	adf, vvm0 := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.1}), virtual(t, "vvm",
+		&VVMConfig{PointsConfig: PointsConfig{Noise: 0.1, Tolerance: 1e-9, Sweeps: 4, Damping: 1}})
 	cfg := PointsConfig{Noise: 0.1, Tolerance: 1e-12, Sweeps: 500, Damping: 1}
-	wep, vvm := virtual(t, "wep", &WEPConfig{b.Len(), cfg}), virtual(t, "vvm", &VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
+	wep, vvm := virtual(t, "wep", &WEPConfig{b.Len(), cfg}), virtual(t, "vvm",
+		&VVMConfig{Buffer: b.Len(), PointsConfig: cfg})
 	for _, l := range []*VVM[float64]{adf, vvm0, wep, vvm} {
 		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
 			t.Fatal(err)
@@ -386,24 +395,31 @@ func TestOneFamily(t *testing.T) {
 			if err != nil || !r.Converged || r.ScoreSpace != (n == 10 && gram == 0) {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			sameVector(t, fmt.Sprintf("n %d, gram %d: mean", n, gram), ep.Weights(), kept.Weights(), bayesTol)
-			sameMatrix(t, fmt.Sprintf("n %d, gram %d: covariance", n, gram), fullCov(ep.p), fullCov(kept.p), bayesTol)
+			sameVector(t, fmt.Sprintf("n %d, gram %d: mean", n, gram), ep.Weights(), kept.Weights(),
+				bayesTol)
+			sameMatrix(t, fmt.Sprintf("n %d, gram %d: covariance", n, gram), fullCov(ep.p),
+				fullCov(kept.p), bayesTol)
 		}
 	}
 }
 
-// TestNaiveVVM: after each example the mean is that of the plain form with dense covariances; points are evicted after the first few.
+// TestNaiveVVM: after each example the mean is that of the plain form with dense covariances;
+// points are evicted after the first few.
 func TestNaiveVVM(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		buffer      int
 		oldest      bool
 		noise, flip float64 // without label noise wrong ones have no posterior
-	}{{"adf", 0, true, 0.1, 1.3}, {"wep", 6, true, 0.1, 1.3}, {"wep", 6, true, 0, math.Inf(1)}, {"vvm", 6, false, 0, math.Inf(1)}} {
+	}{{"adf", 0, true, 0.1, 1.3}, {"wep", 6, true, 0.1, 1.3}, {"wep", 6, true, 0, math.Inf(1)},
+		{"vvm", 6, false, 0, math.Inf(1)}} {
 		points := PointsConfig{Noise: c.noise, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
-		configs := map[string]learner.Config{"adf": &ADFConfig{Covariance: "full", Noise: c.noise}, "wep": &WEPConfig{c.buffer, points}, "vvm": &VVMConfig{Buffer: c.buffer, PointsConfig: points}}
+		configs := map[string]learner.Config{"adf": &ADFConfig{Covariance: "full", Noise: c.noise},
+			"wep": &WEPConfig{c.buffer, points}, "vvm": &VVMConfig{Buffer: c.buffer,
+				PointsConfig: points}}
 		stream := vvmStream(60, 8, c.flip)
-		l, plain := virtual(t, c.name, configs[c.name]), naive.NewVVM(8, c.buffer, c.oldest, c.noise, points.Tolerance, points.Sweeps)
+		l, plain := virtual(t, c.name, configs[c.name]), naive.NewVVM(8, c.buffer, c.oldest,
+			c.noise, points.Tolerance, points.Sweeps)
 		for i := range stream.Len() {
 			r := learnOne(t, learner.Learner[float64](l), stream, i)
 			f, x := 0.0, slices.Clone(stream.Row(i))
@@ -412,8 +428,10 @@ func TestNaiveVVM(t *testing.T) {
 				x[j] *= stream.Y[i]
 			}
 			plain.Learn(x)
-			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: score", c.name, c.noise, i), []float64{r.Score}, []float64{f}, bayesTol)
-			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: mean", c.name, c.noise, i), l.Weights(), plain.M, bayesTol)
+			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: score", c.name, c.noise, i),
+				[]float64{r.Score}, []float64{f}, bayesTol)
+			sameVector(t, fmt.Sprintf("%s, noise %v, example %d: mean", c.name, c.noise, i),
+				l.Weights(), plain.M, bayesTol)
 		}
 		if l.p.K != c.buffer {
 			t.Errorf("%s: %d points are left, want %d", c.name, l.p.K, c.buffer)
@@ -444,8 +462,8 @@ func definite(V [][]float64) bool {
 	return true
 }
 
-// TestPosteriorStands: flipped labels, with and without noise in the model, opposite and equal examples, and examples of any length
-// leave a finite mean and a positive definite covariance.
+// TestPosteriorStands: flipped labels, with and without noise in the model, opposite and equal
+// examples, and examples of any length leave a finite mean and a positive definite covariance.
 func TestPosteriorStands(t *testing.T) {
 	const d = 12
 	n := 6000
@@ -474,7 +492,8 @@ func TestPosteriorStands(t *testing.T) {
 	} {
 		for _, eps := range []float64{0, 0.01, 0.05} {
 			points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
-			for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full", Noise: eps}, "wep": &WEPConfig{6, points}, "vvm": &VVMConfig{6, 2, points}} {
+			for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full",
+				Noise: eps}, "wep": &WEPConfig{6, points}, "vvm": &VVMConfig{6, 2, points}} {
 				l := virtual(t, name, c)
 				if err := l.Learn(b, make([]learner.Round, n)); err != nil {
 					t.Fatal(err)
@@ -485,7 +504,8 @@ func TestPosteriorStands(t *testing.T) {
 					}
 				}
 				if !definite(residualCov(l.p)) {
-					t.Errorf("%s, %s, eps %v: the covariance is not positive definite", what, name, eps)
+					t.Errorf("%s, %s, eps %v: the covariance is not positive definite", what, name,
+						eps)
 				}
 				p := make([]float64, n)
 				if err := l.Proba(b, p); err != nil {
@@ -498,7 +518,8 @@ func TestPosteriorStands(t *testing.T) {
 				}
 				r := l.Report()
 				if what == "opposite" && eps == 0 && r.Passed+r.Lost+r.Unconverged == 0 {
-					t.Errorf("%s, %s: contradictions without noise, and no report: %+v", what, name, r)
+					t.Errorf("%s, %s: contradictions without noise, and no report: %+v", what, name,
+						r)
 				}
 			}
 		}
@@ -530,7 +551,8 @@ func TestGuards(t *testing.T) {
 	for _, c := range []struct {
 		tau, variance float64 // 1/variance = 1 + tau
 		ok            bool
-	}{{3, 0.25, true}, {-0.5, 2, true}, {-1, 0, false}, {-1.5, 0, false}, {0x1p41, 0, false}, {math.Inf(1), 0, false}} {
+	}{{3, 0.25, true}, {-0.5, 2, true}, {-1, 0, false}, {-1.5, 0, false}, {0x1p41, 0, false},
+		{math.Inf(1), 0, false}} {
 		p := with(0, []float64{1, 0, 0})
 		p.Tau[0] = c.tau
 		before := law(p)
@@ -549,14 +571,17 @@ func TestGuards(t *testing.T) {
 	for _, c := range []struct {
 		K  gauss.Sym2
 		ok bool
-	}{{gauss.Sym2{AA: 1, AB: 0, BB: -0.2}, true}, {gauss.Sym2{AA: -2, AB: 0, BB: -2}, false}, {gauss.Sym2{AA: -2, AB: 0, BB: 1}, false}, {gauss.Sym2{AA: -1. / 3, AB: 0, BB: -1. / 3}, false}} {
+	}{{gauss.Sym2{AA: 1, AB: 0, BB: -0.2}, true}, {gauss.Sym2{AA: -2, AB: 0, BB: -2}, false},
+		{gauss.Sym2{AA: -2, AB: 0, BB: 1}, false}, {gauss.Sym2{AA: -1. / 3, AB: 0, BB: -1. / 3},
+			false}} {
 		M, ok := gauss.InverseOfSum(c.K, G)
 		if ok != c.ok {
 			t.Errorf("%v: %v", c.K, ok)
 		}
 		if ok { // M (K^-1 + G) = I
 			inv := gauss.Sym2{AA: 1/c.K.AA + G.AA, AB: G.AB, BB: 1/c.K.BB + G.BB}
-			if a, b := M.Mul(gauss.Pair{A: inv.AA, B: inv.AB}), M.Mul(gauss.Pair{A: inv.AB, B: inv.BB}); math.Abs(a.A-1)+math.Abs(a.B)+math.Abs(b.A)+math.Abs(b.B-1) > 1e-14 {
+			if a, b := M.Mul(gauss.Pair{A: inv.AA, B: inv.AB}), M.Mul(gauss.Pair{A: inv.AB,
+				B: inv.BB}); math.Abs(a.A-1)+math.Abs(a.B)+math.Abs(b.A)+math.Abs(b.B-1) > 1e-14 {
 				t.Errorf("%v: the inverse is %v", c.K, M)
 			}
 		}
@@ -564,15 +589,19 @@ func TestGuards(t *testing.T) {
 	p := with(0.5, []float64{1, 0, 0}, []float64{0.9, 0.1, 0})
 	before := law(p)
 	if p.Merge(&gauss.TwoPoints{I: 0, J: 1, K2: gauss.Sym2{AA: 0.1, AB: 0, BB: 0.1},
-		Growth: gauss.Addition{X: p.X[0], Y: p.X[1], K: gauss.Sym2{AA: 0x1p41, AB: 0, BB: 0}, Trace: 0x1p41}}) || law(p) != before {
+		Growth: gauss.Addition{X: p.X[0], Y: p.X[1], K: gauss.Sym2{AA: 0x1p41, AB: 0, BB: 0},
+			Trace: 0x1p41}}) || law(p) != before {
 		t.Error("a merge beyond the bound is not refused, or changes the law")
 	}
 }
 
-// onlineLaw is the limit of n/d times the error rate, on labels without noise, of the best that learns online from n examples of d features in random directions
-// and keeps one vector and one variance C of its elements, of the order 1 at first: by ADF's rule C falls as dC/d(n/d) = -J C^(3/2)/sqrt(2 pi), where J is the
-// integral over z of (1-2 eps)^2 N(z)^2/(Z(z) (1 - Z(z))), and the error rate is sqrt(C)/pi. For eps = 0 it is the 0.88 of O. Kinouchi, N. Caticha, "Optimal
-// generalization in perceptrons", Journal of Physics A 25, 1992. To know the variance of every direction is worth a third: 0.6 to 0.75 of the law was seen.
+// onlineLaw is the limit of n/d times the error rate, on labels without noise, of the best that
+// learns online from n examples of d features in random directions and keeps one vector and one
+// variance C of its elements, of the order 1 at first: by ADF's rule C falls as dC/d(n/d) = -J
+// C^(3/2)/sqrt(2 pi), where J is the integral over z of (1-2 eps)^2 N(z)^2/(Z(z) (1 - Z(z))), and
+// the error rate is sqrt(C)/pi. For eps = 0 it is the 0.88 of O. Kinouchi, N. Caticha, "Optimal
+// generalization in perceptrons", Journal of Physics A 25, 1992. To know the variance of every
+// direction is worth a third: 0.6 to 0.75 of the law was seen.
 func onlineLaw(eps float64) float64 {
 	const step = 1. / 64
 	J := 0.0
@@ -584,8 +613,9 @@ func onlineLaw(eps float64) float64 {
 	return 2 * math.Sqrt(2/math.Pi) / J
 }
 
-// TestLongStream: of a stream with 5 % flipped labels the posterior learns faster than without a covariance at best, in memory that does not grow, and stays finite and
-// positive definite. adf takes a million examples.
+// TestLongStream: of a stream with 5 % flipped labels the posterior learns faster than without a
+// covariance at best, in memory that does not grow, and stays finite and positive definite. adf
+// takes a million examples.
 func TestLongStream(t *testing.T) {
 	const d, eps, warmUp = 100, 0.05, 2000
 	if law := onlineLaw(0); math.Abs(law-0.8825) > 1e-3 {
@@ -611,7 +641,8 @@ func TestLongStream(t *testing.T) {
 		for i := range target {
 			target[i] = rand.Normal()
 		}
-		b := &engine.Block[float64]{Dim: d, Stride: d, X: make([]float64, 1000*d), Y: make([]float64, 1000)}
+		b := &engine.Block[float64]{Dim: d, Stride: d, X: make([]float64, 1000*d),
+			Y: make([]float64, 1000)}
 		rounds := make([]learner.Round, b.Len())
 		var memory [2]uint64
 		for at := 0; at < n; at += b.Len() {
@@ -652,7 +683,8 @@ func TestLongStream(t *testing.T) {
 		e, law := math.Acos(cosine)/math.Pi, onlineLaw(eps)*d/float64(n)
 		t.Logf("%s, %d examples: %.5f of clean labels wrong, law %.5f", c.name, n, e, law)
 		if !(e <= law) {
-			t.Errorf("%s: %v of clean labels wrong after %d examples, the law is %v", c.name, e, n, law)
+			t.Errorf("%s: %v of clean labels wrong after %d examples, the law is %v", c.name, e, n,
+				law)
 		}
 	}
 }
@@ -682,14 +714,16 @@ func TestDiagonalADF(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learner.New[float64](e, &ADFConfig{Covariance: "diagonal", Noise: eps}, learner.Env{})
+		l, err := learner.New[float64](e, &ADFConfig{Covariance: "diagonal", Noise: eps},
+			learner.Env{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		diagonal, full := l.(*DiagonalADF[float64]),
 			virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: eps})
 		var p, q [60]float64
-		if err := errors.Join(diagonal.Learn(b, make([]learner.Round, 60)), full.Learn(b, make([]learner.Round, 60)), diagonal.Proba(b, p[:]), full.Proba(b, q[:])); err != nil {
+		if err := errors.Join(diagonal.Learn(b, make([]learner.Round, 60)), full.Learn(b,
+			make([]learner.Round, 60)), diagonal.Proba(b, p[:]), full.Proba(b, q[:])); err != nil {
 			t.Fatal(err)
 		}
 		sameVector(t, "mean", diagonal.Weights(), full.Weights(), 1e-9)
@@ -708,12 +742,13 @@ func TestDiagonalADF(t *testing.T) {
 	}
 }
 
-// TestProba: the probability of the law itself; features that were never learned have the prior; half without features. Labels drawn from the model are as
-// frequent as predicted.
+// TestProba: the probability of the law itself; features that were never learned have the prior;
+// half without features. Labels drawn from the model are as frequent as predicted.
 func TestProba(t *testing.T) {
 	const d, n, eps = 8, 3000, 0.05
 	b := vvmStream(n, d, 1.64)
-	for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full", Noise: eps},
+	for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full",
+		Noise: eps},
 		"vvm": &VVMConfig{5, 2, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}},
 		"wep": &WEPConfig{5, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}}} {
 		l := virtual(t, name, c)
@@ -748,9 +783,11 @@ func TestProba(t *testing.T) {
 			}
 		}
 		if z := (right - sum) / math.Sqrt(variance); math.Abs(z) > 6 {
-			t.Errorf("%s: %v positive labels, predicted %v, %.1f standard deviations", name, right, sum, z)
+			t.Errorf("%s: %v positive labels, predicted %v, %.1f standard deviations", name, right,
+				sum, z)
 		}
-		wide := &engine.Block[float64]{Y: []float64{1, 1, 1}, Dim: d + 2, Stride: d + 2, X: make([]float64, 3*(d+2))}
+		wide := &engine.Block[float64]{Y: []float64{1, 1, 1}, Dim: d + 2, Stride: d + 2,
+			X: make([]float64, 3*(d+2))}
 		wide.X[d], wide.X[d+2] = 3, 1
 		wide.X[2*(d+2)], wide.X[2*(d+2)+d] = 1, 1e9
 		if err := l.Proba(wide, p); err != nil {
@@ -780,15 +817,24 @@ func TestPosteriorLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := stateOf(learner.Learner[float64](l))
-	wide := &engine.Block[float64]{Y: []float64{1}, Dim: gauss.MaxPosteriorDim + 1, Ptr: []int{0, 1}, Idx: []int32{gauss.MaxPosteriorDim}, Val: []float64{1}}
+	wide := &engine.Block[float64]{Y: []float64{1}, Dim: gauss.MaxPosteriorDim + 1, Ptr: []int{0,
+		1}, Idx: []int32{gauss.MaxPosteriorDim}, Val: []float64{1}}
 	if err := l.Learn(wide, make([]learner.Round, 1)); !errors.Is(err, learner.ErrDim) {
 		t.Errorf("too many features: %v", err)
 	}
 	for name, change := range map[string]func(*learner.State){
-		"not finite":        func(s *learner.State) { s.Tensor("residual_mean").Data.([]float64)[1] = math.NaN() },
-		"no variance":       func(s *learner.State) { s.Tensor("residual_cov").Data.([]float64)[2] = 0 },
+		"not finite": func(s *learner.State) {
+			s.Tensor("residual_mean").Data.([]float64)[1] = math.NaN()
+		},
+		"no variance": func(s *learner.State) {
+			s.Tensor("residual_cov").Data.([]float64)[2] =
+				0
+		},
 		"precision below 1": func(s *learner.State) { s.Scalars["precision"] = 0.5 },
-		"too many points":   func(s *learner.State) { s.Tensor("tau").Data, s.Tensor("tau").Shape = make([]float64, 4), []int{4} },
+		"too many points": func(s *learner.State) {
+			s.Tensor("tau").Data,
+				s.Tensor("tau").Shape = make([]float64, 4), []int{4}
+		},
 	} {
 		s := l.State()
 		change(&s)
@@ -801,7 +847,8 @@ func TestPosteriorLimits(t *testing.T) {
 	}
 }
 
-// TestMergePosterior: learners of the two halves of a stream are merged. Where the halves share no direction, that is the learner of all to rounding.
+// TestMergePosterior: learners of the two halves of a stream are merged. Where the halves share no
+// direction, that is the learner of all to rounding.
 func TestMergePosterior(t *testing.T) {
 	n, d := 100, 10
 	if testing.Short() {
@@ -809,7 +856,9 @@ func TestMergePosterior(t *testing.T) {
 	}
 	all := vvmStream(n, d, 1.64)
 	apart := vvmStream(n, d, 1.64)
-	for i := range n { // the first half has the even features, the second the odd ones; the labels follow from these, one in twenty doesn't
+	// the first half has the even features, the second the odd ones; the labels follow from these,
+	// one in twenty doesn't
+	for i := range n {
 		f := 0.0
 		for j := range d {
 			if j%2 != i*2/n {
@@ -823,7 +872,8 @@ func TestMergePosterior(t *testing.T) {
 	}
 	learnt := func(c learner.Config, b *engine.Block[float64]) learner.Learner[float64] {
 		t.Helper()
-		name := map[string]string{"*learners.ADFConfig": "adf", "*learners.VVMConfig": "vvm", "*learners.WEPConfig": "wep", "*learners.EPConfig": "ep"}[fmt.Sprintf("%T", c)]
+		name := map[string]string{"*learners.ADFConfig": "adf", "*learners.VVMConfig": "vvm",
+			"*learners.WEPConfig": "wep", "*learners.EPConfig": "ep"}[fmt.Sprintf("%T", c)]
 		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
@@ -863,7 +913,8 @@ func TestMergePosterior(t *testing.T) {
 		if name != "vvm" { // which points are kept differs
 			sameVector(t, name+": mean", l.Weights(), want.Weights(), 1e-8)
 			p, q := make([]float64, n), make([]float64, n)
-			if err := errors.Join(l.(learner.Prober[float64]).Proba(all, p), want.(learner.Prober[float64]).Proba(all, q)); err != nil {
+			if err := errors.Join(l.(learner.Prober[float64]).Proba(all, p),
+				want.(learner.Prober[float64]).Proba(all, q)); err != nil {
 				t.Fatal(err)
 			}
 			sameVector(t, name+": probabilities", p, q, 1e-8)
@@ -895,7 +946,8 @@ func TestMergePosterior(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learner.New[float64](e, &RFFConfig{D: 20, Sigma: 2, Base: base}, learner.Env{Seed: seed})
+		l, err := learner.New[float64](e, &RFFConfig{D: 20, Sigma: 2, Base: base},
+			learner.Env{Seed: seed})
 		if err == nil {
 			err = l.Learn(b, make([]learner.Round, b.Len()))
 		}
@@ -907,13 +959,16 @@ func TestMergePosterior(t *testing.T) {
 	first, second := all.Slice(0, n/2), all.Slice(n/2, n)
 	l1, l2 := mapped(1, "adf", &first), mapped(1, "adf", &second)
 	want := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.05})
-	if err := errors.Join(want.SetState(l1.State()), want.MergePosterior(l2.(*RFF[float64]).inner), learner.PosteriorOf(l1).MergePosterior(l2)); err != nil {
+	if err := errors.Join(want.SetState(l1.State()), want.MergePosterior(l2.(*RFF[float64]).inner),
+		learner.PosteriorOf(l1).MergePosterior(l2)); err != nil {
 		t.Fatal(err)
 	}
-	if stateOf(l1) != stateOf(learner.Learner[float64](want)) || learner.PosteriorOf(l1).Report().Sweeps != int64(n) {
+	if stateOf(l1) != stateOf(learner.Learner[float64](want)) ||
+		learner.PosteriorOf(l1).Report().Sweeps != int64(n) {
 		t.Error("random features: merged differently")
 	}
-	for _, other := range []learner.Learner[float64]{mapped(2, "adf", &second), want, mapped(1, "pa", &second)} {
+	for _, other := range []learner.Learner[float64]{mapped(2, "adf", &second), want, mapped(1,
+		"pa", &second)} {
 		if err := learner.PosteriorOf(l1).MergePosterior(other); !errors.Is(err, learner.ErrPrior) {
 			t.Errorf("random features, %T: %v", other, err)
 		}
@@ -922,7 +977,8 @@ func TestMergePosterior(t *testing.T) {
 		t.Error("pa has a posterior")
 	}
 	// The product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
-	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1, Stride: 1}
+	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1,
+		Stride: 1}
 	head, tail := line.Slice(0, 1), line.Slice(1, 3)
 	l, o := learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*VVM[float64]),
 		learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*VVM[float64])
@@ -931,8 +987,10 @@ func TestMergePosterior(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := 1 / (1/v1 + 1/v2 - 1)
-	sameVector(t, "product", []float64{fullCov(l.p)[0][0], l.Weights()[0]}, []float64{v, v * (m1/v1 + m2/v2)}, 1e-14)
-	for _, other := range []learner.Learner[float64]{learnt(&ADFConfig{Covariance: "full", Noise: 0.1},
+	sameVector(t, "product", []float64{fullCov(l.p)[0][0], l.Weights()[0]}, []float64{v, v *
+		(m1/v1 + m2/v2)}, 1e-14)
+	for _, other := range []learner.Learner[float64]{learnt(&ADFConfig{Covariance: "full",
+		Noise: 0.1},
 		line), learnt(&ADFConfig{Covariance: "diagonal", Noise: 0.05}, line)} {
 		if err := l.MergePosterior(other); !errors.Is(err, learner.ErrPrior) {
 			t.Errorf("another noise or form: %v", err)

@@ -144,7 +144,8 @@ func newRoom[T engine.Float](j *Job, inMemory bool) (*room[T], error) {
 		NonZeros: learner.Any, Soft: o.SoftDelta > 0, Saved: o.Model != ""}}
 	r.split = Split{Budget: int64(o.MemBudget), Program: machine.Program}
 	if o.MemBudget == 0 {
-		r.most, r.who = machine.Bytes/4*3, fmt.Sprintf("three quarters of what %s are", machine.says())
+		r.most, r.who = machine.Bytes/4*3, fmt.Sprintf("three quarters of what %s are",
+			machine.says())
 		if machine.Bytes == 0 {
 			r.most = math.MaxInt64
 		} else {
