@@ -42,8 +42,8 @@ func (*NGConfig) Entry() learner.Entry {
 //
 //	(1) v_t = (X_t X_t' + lambda I)^-1 g_t = X_t (X_t' X_t + lambda I)^-1 e_last
 //	(2) w -= eta/(1 + c n) v_t      after n steps
-//	(3) after b gradients U becomes the k leading eigenvectors of X_t X_t', each of the length of its
-//	    eigenvalue's root, and t = 0
+//	(3) after b gradients U becomes the k leading eigenvectors of X_t X_t', each of the length of
+//	    its eigenvalue's root, and t = 0
 //
 //	paper     here             shape, unit
 //	X_t       rows, scale      at most b + k columns; gradients are kept as examples, with a factor

@@ -35,7 +35,8 @@ func TestBVN(t *testing.T) {
 	for _, h := range []float64{-3, -0.4, 0, 1.3} {
 		for _, k := range []float64{-2, 0, 0.7} {
 			for r := -1.0; r <= 1; r += 1. / 64 {
-				if e := math.Abs(bvnCDF(h, k, r) + bvnCDF(h, -k, -r) - NormalCDF(h)); !(e <= 2e-15) {
+				e := math.Abs(bvnCDF(h, k, r) + bvnCDF(h, -k, -r) - NormalCDF(h))
+				if !(e <= 2e-15) {
 					t.Errorf("h %v, k %v, r %v: off by %.3g", h, k, r, e)
 				}
 			}

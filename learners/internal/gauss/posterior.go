@@ -26,7 +26,8 @@ import (
 // mr, G = X Vr X^T; with T = diag(tau):
 //
 //	(1) S = G (I + T G)^-1,   mu = a + S (nu - T a)          u is N(mu, S) with the sites
-//	(2) one site refined: S -= dt/(1+dt s_i) s s^T,   mu += (dn - dt mu_i)/(1+dt s_i) s,   s = S[:,i]
+//	(2) one site refined: S -= dt/(1+dt s_i) s s^T,   mu += (dn - dt mu_i)/(1+dt s_i) s,
+//	    s = S[:,i]
 //	(3) mean of w: m = mr + W^T (nu - T mu),   W = X Vr;   covariance Vr - W^T (T - T S T) W
 //	(4) point j evicted, which leaves q's approximation as it is: with w = W[j], g = G[:,j],
 //	    den = 1 + tau_j G_jj

@@ -60,7 +60,8 @@ func (p *Posterior) Sweep(ctx context.Context, e *EPSettings, damping float64) b
 //	... and absorb all (what is done)                0.4   0.9   1.7    0.2   0.2 %
 //	again with no site below 0, then keep all       16.5   3.8   4.9    0.9  18 %
 //	again with 1/2, 1/4, 1/8 steps, then keep all    1.0   3.2   4.1    0.5  17 %
-//	again with 1/2, 1/4, 1/8 steps, then absorb all  0.3   0.7   1.9    0.2   1.5 %, 40 % more sweeps
+//	again with 1/2, 1/4, 1/8 steps, then absorb all  0.3   0.7   1.9    0.2   1.5 %
+//	                                                                   with 40 % more sweeps
 //	power EP of power 1/2, then keep all             2.1  58.1   7.7    1.3  24 %
 //	power EP of power 1/2, then absorb all           1.0   1.9   3.5    0.4  10 %
 //
