@@ -207,9 +207,14 @@ func Register(name string, s Settings) {
 // Names returns the registered names, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(registry)) }
 
-// Lookup returns the learner of that name; the error lists the names there are.
+// Lookup returns the learner of that name; the error lists the names there are. Those of this
+// module are there in a program that imports package learners, by name or as _.
 func Lookup(name string) (Entry, error) {
 	s, ok := registry[name]
+	if len(registry) == 0 {
+		return Entry{}, fmt.Errorf("learners: no learner %q: none is registered: import "+
+			"github.com/halfspace-ml/halfspace/learners: %w", name, ErrConfig)
+	}
 	if !ok {
 		return Entry{}, fmt.Errorf("learners: no learner %q; there are %v: %w", name, Names(),
 			ErrConfig)

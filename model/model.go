@@ -28,8 +28,9 @@
 // to do. A file is checked before memory is taken for what it claims to hold, so reading takes
 // memory in proportion to the file's length; keys of its JSON stand there once and letter for
 // letter. Restore takes what the settings take, and what learners of sparse examples have for
-// features up to the last of the state: learners.Config.Memory tells that beforehand. What Restore
-// would refuse is not captured, so what training has saved can be loaded.
+// features up to the last of the state: [learner.Config] says by Memory how much. Restore looks
+// learners up by name, so a program that restores imports package learners. What Restore would
+// refuse is not captured, so what training has saved can be loaded.
 //
 // # Models that only predict
 //

@@ -14,6 +14,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/learner"
+	_ "github.com/halfspace-ml/halfspace/learners" // which Options.Learner names
 	"github.com/halfspace-ml/halfspace/model"
 )
 

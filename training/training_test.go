@@ -9,7 +9,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
-	_ "github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/model"
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	_ "github.com/halfspace-ml/halfspace/learners" // which learner.Lookup finds
 )
 
 func main() {
