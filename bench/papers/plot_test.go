@@ -69,7 +69,7 @@ func TestBars(t *testing.T) {
 	if err := f.Write(&svg, "svg"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"first", "second", "one", "two"} {
+	for _, want := range []string{"first", "second", "one" + slack, "two" + slack} {
 		if !strings.Contains(svg.String(), ">"+want+"<") {
 			t.Errorf("no %q in the SVG", want)
 		}
