@@ -38,6 +38,9 @@ func TestImportCost(t *testing.T) {
 	t.Parallel()
 	goTool, err := exec.LookPath("go")
 	if err != nil {
+		if os.Getenv("HALFSPACE_REQUIRE_TOOLS") == "1" {
+			t.Fatal(err)
+		}
 		t.Skip(err)
 	}
 	run := func(args ...string) string {
