@@ -20,7 +20,7 @@ var rooms = []string{"cmd", "bench", "training", "eval", "model", "dataset", "le
 
 // forAll are the rooms of internal/ that serve more than tests.
 var forAll = []string{"internal/atomicfile", "internal/schema", "internal/scratch",
-	"internal/trusted"}
+	"internal/spelling", "internal/trusted"}
 
 const module = "github.com/halfspace-ml/halfspace/"
 

@@ -130,7 +130,7 @@ type Options struct {
 	// be given).
 	LabelsOptional bool
 
-	Workers int // parsing goroutines; 0: one a processor
+	Workers int // parsing goroutines, at most MaxWorkers; 0: one a processor
 
 	// MaxLine is the longest line that is read (of fasta: the longest record), in bytes; a longer
 	// one is an error, whatever OnError says. 0 is DefaultMaxLine; more than 1 GiB counts as that.
@@ -212,7 +212,7 @@ func (o Options) resolve() (*config, error) {
 			return nil, err
 		}
 	}
-	if o.Workers <= 0 {
+	if o.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
 	if o.chunk <= 0 {
@@ -348,6 +348,8 @@ func (c *config) checkSizes() error {
 		return badOption("dim", strconv.Itoa(c.Dim), "a number of features")
 	case c.Label < 0 || c.Label > c.Columns:
 		return badOption("label", strconv.Itoa(c.Label), "the number of a column")
+	case c.Workers < 0 || c.Workers > MaxWorkers:
+		return badOption("workers", strconv.Itoa(c.Workers), "0 to "+strconv.Itoa(MaxWorkers))
 	case c.MaxLine < 0:
 		return badOption("max line", strconv.FormatInt(c.MaxLine, 10), "a number of bytes")
 	case c.Memory < 0:

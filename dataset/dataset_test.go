@@ -482,6 +482,7 @@ func TestBadOptions(t *testing.T) {
 	two := 2
 	for _, o := range []Options{{Format: "npy"}, {IndexBase: "2"}, {Base: &two},
 		{OnError: "limit=x"}, {OnError: "no"}, {Bias: "direct"}, {Normalize: "l1"},
+		{Workers: -1}, {Workers: 1e9},
 		{Scale: -1}, {Scale: math.NaN()}, {Positive: "1", Labels: &LabelMap{"1", "2"}},
 		{LabelsOptional: true}, {Columns: 1}, {Columns: 3, Header: []string{"a", "b"}}} {
 		if _, err := load("+1 1:1\n", o); !errors.Is(err, ErrOption) {

@@ -10,6 +10,10 @@ import (
 // DefaultMaxLine is the longest line that is read where Options.MaxLine is 0: 64 MiB.
 const DefaultMaxLine = 64 << 20
 
+// MaxWorkers is the most that Options.Workers may be: more than any machine has processors, and few
+// enough that their stacks and pieces of text take little beside a model.
+const MaxWorkers = 4096
+
 // LeastMemory is the smallest Options.Memory, in bytes: 2 MiB. It reads text and gzip with lines up
 // to 64 KiB. Files packed by zstd or bzip2 need 8 MiB, whatever their lines are.
 const LeastMemory = 2 << 20

@@ -23,8 +23,10 @@ type Traits struct {
 	Relative bool
 
 	// Soft: the settings ask for a soft margin whose slacks belong to places in the data set, so
-	// that a stream, or a second pass by Learn, is another problem.
-	Soft bool
+	// that a stream, or a second pass by Learn, is another problem. SoftBy is the setting that asks
+	// for it, as its flag tag names it.
+	Soft   bool
+	SoftBy string
 	// SoftDelta, ActiveSet and Halving say which FitOptions Fit takes: Delta > 0, ActiveSet,
 	// Halving. It refuses the others with ErrConfig.
 	SoftDelta, ActiveSet, Halving bool

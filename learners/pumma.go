@@ -171,7 +171,7 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Stream, t.Linear, t.Vector = c.Linear(), c.Linear(), c.Linear()
 	t.Whole, t.ActiveSet, t.Halving, t.Biased = true, true, true, true
-	t.Relative, t.Soft = c.P == "auto", c.SoftC > 0
+	t.Relative, t.Soft, t.SoftBy = c.P == "auto", c.SoftC > 0, "soft-c"
 	if p, err := strconv.ParseFloat(c.P, 64); err == nil {
 		t.Norm = p
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/spelling"
 	"github.com/halfspace-ml/halfspace/learner"
 	_ "github.com/halfspace-ml/halfspace/learners" // which Options.Learner names
 	"github.com/halfspace-ml/halfspace/model"
@@ -24,6 +25,9 @@ const DefaultMaxUpdates = 100_000_000
 
 // DefaultSeed is Options.Seed where that is nil.
 const DefaultSeed = 1
+
+// MaxThreads is the most that Options.Threads may be.
+const MaxThreads = dataset.MaxWorkers
 
 // Options are all that decides a run's result. The zero value of a field is its default, but for
 // Learner and Files, which have none. JSON and TOML hold them; see the tags.
@@ -96,8 +100,8 @@ type Options struct {
 	// What is computed with. None of it changes a result, but that MemBudget decides how many
 	// examples are kept where that is left open.
 
-	// Threads is the number of workers; 0: one a processor. Where Env has a pool, it is that of the
-	// goroutines that parse only.
+	// Threads is the number of workers, at most MaxThreads; 0: one a processor. Where Env has a
+	// pool, it is that of the goroutines that parse only.
 	Threads int `json:"threads,omitempty" toml:"threads,omitempty"`
 	// MemBudget is how much memory the run, the program included, keeps within; 0: three quarters
 	// of Env.Machine's.
@@ -242,8 +246,12 @@ func (o *Options) validData() error {
 	case o.AnyFormat && o.From == "" && len(o.Test) == 0:
 		return badOption("It goes with {from} and {test}: training takes any format.",
 			"{any_format} without a model or a test set")
-	case o.Threads < 0 || o.MemBudget < 0:
-		return badOption("", "{threads} %d, {mem_budget} %d: negative", o.Threads, o.MemBudget)
+	case o.Threads < 0 || o.Threads > MaxThreads:
+		return badOption("0 takes one a processor.",
+			"{threads} %d: not a number of threads, 0 to %d", o.Threads, MaxThreads)
+	case o.MemBudget < 0:
+		return badOption("0 is what the machine has room for.", "{mem_budget} %d: negative",
+			int64(o.MemBudget))
 	case !(o.SoftDelta >= 0) || math.IsInf(o.SoftDelta, 0):
 		return fmt.Errorf("soft-delta is %v, want a number of 0 or more: %w", o.SoftDelta,
 			learner.ErrConfig)
@@ -298,8 +306,7 @@ func checkpointMarks(text string) (every int64, after time.Duration, err error) 
 func (o *Options) Entry() (learner.Entry, learner.Config, error) {
 	e, err := learner.Lookup(o.Learner)
 	if err != nil {
-		return e, nil, badOption("The learners: "+strings.Join(learner.Names(), ", ")+".",
-			"{learner} %s: no such learner", o.Learner)
+		return e, nil, noLearner(o.Learner)
 	}
 	c := o.Config
 	if c == nil {
@@ -309,6 +316,20 @@ func (o *Options) Entry() (learner.Entry, learner.Config, error) {
 		}
 	}
 	return e, c, c.Validate()
+}
+
+// noLearner names the learner that was meant, or all there are.
+func noLearner(name string) *Error {
+	names := learner.Names()
+	all := strings.Join(names, ", ")
+	switch near := spelling.Nearest(name, names); {
+	case name == "":
+		return badOption("The learners: "+all+".", "{learner}: none is given; there are %s", all)
+	case near != "":
+		return badOption("The learners: "+all+".",
+			"{learner} %s: no such learner; did you mean %s?", name, near)
+	}
+	return badOption("", "{learner} %s: no such learner; there are %s", name, all)
 }
 
 // put puts Settings into c.
@@ -426,9 +447,17 @@ func (o *Options) suits(name string, c learner.Config) error {
 
 // suitsWhole refuses what doesn't go with a learner that must see the data set as a whole.
 func (o *Options) suitsWhole(name string, c learner.Config, t learner.Traits) error {
-	what, soft := "{soft_delta}", "{soft_delta}"
+	soft := "{soft_delta}"
 	if o.SoftDelta == 0 {
-		what, soft = name+" with these settings", "{soft_c}"
+		soft = "{" + strings.ReplaceAll(t.SoftBy, "-", "_") + "}"
+	}
+	what, or := soft, ""
+	switch {
+	case o.SoftDelta != 0:
+	case t.Stream && t.Soft: // without its slacks it would learn one example after another
+		what, or = name+" with "+soft, ", or leave out "+soft
+	default:
+		what = name + " with these settings"
 	}
 	switch {
 	case !t.Whole:
@@ -441,7 +470,8 @@ func (o *Options) suitsWhole(name string, c learner.Config, t learner.Traits) er
 			those(func(t learner.Traits) bool { return t.SoftDelta })+".",
 			"%s has no soft margin by {soft_delta}", name)
 	case !o.UntilConverged:
-		return badOption("Add {until_converged}.", what+" learns from a whole data set only")
+		return badOption("Add {until_converged}"+or+".",
+			what+" learns from a whole data set only")
 	case o.Shuffle:
 		return badOption("Leave one of them out.",
 			what+" keeps the order of the data, {shuffle} changes it")

@@ -91,6 +91,9 @@ func TestValidate(t *testing.T) {
 	}{
 		{training.Options{Learner: "pa"}, []string{"files"}},
 		{training.Options{Learner: "nosuch", Files: files}, []string{"learner"}},
+		{training.Options{Learner: "pa", Files: files, Threads: -1}, []string{"threads"}},
+		{training.Options{Learner: "pa", Files: files, Threads: 1e9}, []string{"threads"}},
+		{training.Options{Learner: "pa", Files: files, MemBudget: -1}, []string{"mem_budget"}},
 		{training.Options{Learner: "pa", Files: files, Epochs: -1}, []string{"epochs"}},
 		{training.Options{Learner: "pa", Files: files, Epochs: 2, UntilConverged: true},
 			[]string{"epochs", "until_converged"}},
@@ -136,6 +139,37 @@ func TestValidate(t *testing.T) {
 	o.UntilConverged = true
 	if err := o.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSoftSetting: the setting that asks for a soft margin is named, by whoever needs to know.
+func TestSoftSetting(t *testing.T) {
+	soft := map[string]any{"soft_c": 1}
+	for name, settings := range map[string]map[string]any{"pumma": soft,
+		"rff": {"base": "pumma", "base_config": soft}} {
+		o := training.Options{Learner: name, Settings: settings, Files: []string{"a"}}
+		e := (*training.Error)(nil)
+		if err := o.Validate(); !errors.As(err, &e) {
+			t.Errorf("%s with a soft margin over a stream: %v", name, err)
+			continue
+		}
+		next := e.Next(func(field string) string { return "<" + field + ">" })
+		if !strings.Contains(next, "eave out <soft_c>") {
+			t.Errorf("%s: %q doesn't say which setting makes the margin soft", name, next)
+		}
+	}
+}
+
+// TestUnknownLearner: the error alone says which names there are, the nearest where one is near.
+func TestUnknownLearner(t *testing.T) {
+	all := strings.Join(learner.Names(), ", ")
+	for name, want := range map[string]string{"peceptron": "did you mean perceptron?",
+		"OBPM": "there are " + all, "vvn": "did you mean vvm?", "nosuch": "there are " + all,
+		"": "there are " + all} {
+		_, _, err := (&training.Options{Learner: name}).Entry()
+		if !errors.Is(err, training.ErrOption) || !strings.Contains(err.Error(), want) {
+			t.Errorf("learner %q: %v, want an error with %q", name, err, want)
+		}
 	}
 }
 

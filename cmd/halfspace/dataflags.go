@@ -80,7 +80,7 @@ func (m *machineFlags) flags(fs *pflag.FlagSet) {
 
 // start chooses the implementation and starts the workers; the caller closes the pool.
 func (m *machineFlags) start(fs *pflag.FlagSet) (*engine.Pool, error) {
-	if m.threads < 0 || m.threads > 4096 {
+	if m.threads < 0 || m.threads > training.MaxThreads {
 		return nil, usage("0 takes one a processor.", "%s %d: not a number of threads", given(fs,
 			"threads"), m.threads)
 	}

@@ -15,8 +15,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestEnvNames checks that no two flags of a command share an environment variable.
@@ -92,25 +94,6 @@ func configOf(t *testing.T, name, flags string) learner.Config {
 		t.Fatalf("%s: %v", flags, err)
 	}
 	return c
-}
-
-func TestNearest(t *testing.T) {
-	names := []string{"obpm", "alma", "perceptron"}
-	for name, want := range map[string]string{"obmp": "obpm", "Alma": "alma",
-		"perceptorn": "perceptron", "svm": "", "obpm": "obpm"} {
-		if got := nearest(name, names); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", name, got, want)
-		}
-	}
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same",
-		0}} {
-		if got := editDistance(c.a, c.b); got != c.want {
-			t.Errorf("editDistance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
 }
 
 func TestByteSize(t *testing.T) {
@@ -247,6 +230,20 @@ func TestSoftMarginCount(t *testing.T) {
 	}
 	if r.Fit.Counter != 67913 || !r.Converged || math.Abs(r.Fit.Margin-0.10244) > 5e-6 {
 		t.Errorf("%+v, want counter 67913 and the margin .10244", r)
+	}
+}
+
+// TestNextSteps: what is advised where nothing was learned is not what was done already.
+func TestNextSteps(t *testing.T) {
+	for name, kernel := range map[string]bool{"perceptron": true, "rff": false, "tbp": false} {
+		e, err := learner.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := nextOf(training.Warning{Code: eval.Worse, Config: e.Config(), Bias: true}, false)
+		if strings.Contains(next, "--rff") != kernel {
+			t.Errorf("%s: %s", name, next)
+		}
 	}
 }
 

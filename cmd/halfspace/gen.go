@@ -13,6 +13,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/spelling"
 )
 
 // newGenCmd makes a command of each generator, whose parameters are flags.
@@ -39,7 +40,7 @@ Generators:
 			if len(args) == 0 {
 				return usage(next, "no generator")
 			}
-			if near := nearest(args[0], names); near != "" {
+			if near := spelling.Nearest(args[0], names); near != "" {
 				next = "Did you mean " + near + "? " + next
 			}
 			return usage(next, "no generator %q", args[0])

@@ -157,15 +157,23 @@ func writeLearnerHelp(w io.Writer, cmd *cobra.Command, name string) {
 	if err != nil {
 		return // learnerFlag has looked
 	}
-	c := e.Config()
+	c, others := e.Config(), "--base"
+	if wrapper, around, ok := wrapperOf(cmd.Flags(), name); ok {
+		if e, err = learner.Lookup(wrapper); err != nil {
+			return // wrapperOf has looked
+		}
+		place, _, _ := base(around)
+		place.SetString(name)
+		name, c, others = wrapper, around, "-a"
+	}
 	fmt.Fprint(w, foldItem(name+": ", e.Summary, helpWidth))
 	writeFlagRows(w, "Settings of "+name, settingRows(c))
 	if place, _, ok := base(c); ok {
-		if f := cmd.Flags().Lookup("base"); f.Changed {
+		if f := cmd.Flags().Lookup("base"); f.Changed && others == "--base" {
 			place.SetString(f.Value.String())
 		}
 		if e, err := learner.Lookup(place.String()); err == nil {
-			writeFlagRows(w, "Settings of its base, "+e.Name+" (--base chooses another)",
+			writeFlagRows(w, "Settings of its base, "+e.Name+" ("+others+" chooses another)",
 				settingRows(e.Config()))
 		}
 	}

@@ -116,6 +116,13 @@ func TestLearnerHelp(t *testing.T) {
 		"its base, pa") || !strings.Contains(text, "--variant 0|1|2") {
 		t.Errorf("obpm with --base pa doesn't have pa's settings:\n%s", text)
 	}
+	both := printed(t, "train", "-a", "pa", "--rff", "20", "--help")
+	for _, want := range []string{"Settings of rff:", "--rff int", "--sigma float",
+		"Settings of its base, pa (-a chooses another)", "--variant 0|1|2"} {
+		if !strings.Contains(both, want) {
+			t.Errorf("pa with --rff: no %q in its help:\n%s", want, both)
+		}
+	}
 	if text := printed(t, "train", "--help"); strings.Contains(text, "--members") {
 		t.Error("train --help has settings of single learners")
 	}

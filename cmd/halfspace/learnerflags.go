@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/internal/spelling"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -288,7 +289,7 @@ func (l *learnerFlags) config(chosen string) (string, learner.Config, error) {
 		return "", nil, err
 	}
 	c := e.Config()
-	if wrapper, around, ok := l.wrapper(chosen); ok {
+	if wrapper, around, ok := wrapperOf(l.fs, chosen); ok {
 		if l.fs.Changed("base") {
 			return "", nil, usage("Leave one of them out.",
 				"%s and %s exclude each other, but with %s %s", given(l.fs, wrapper),
@@ -302,12 +303,13 @@ func (l *learnerFlags) config(chosen string) (string, learner.Config, error) {
 	return chosen, c, l.apply(chosen, c)
 }
 
-// wrapper finds the learner that another one is wrapped in: one with a base whose own name is a
+// wrapperOf finds the learner that the one of -a is wrapped in: one with a base whose own name is a
 // flag of it, which is given. So -a NAME --rff D is the learner rff with the base NAME.
-func (l *learnerFlags) wrapper(chosen string) (name string, c learner.Config, ok bool) {
+func wrapperOf(fs *pflag.FlagSet, chosen string) (name string, c learner.Config, ok bool) {
 	for _, name := range learner.Names() {
 		e, err := learner.Lookup(name)
-		if err != nil || name == chosen || l.text[name] == nil || !l.fs.Changed(name) {
+		if f := fs.Lookup(name); err != nil || name == chosen || f == nil || !f.Changed ||
+			!ofLearner(f) {
 			continue
 		}
 		c := e.Config()
@@ -370,7 +372,7 @@ func lookupLearner(flag, name string) (learner.Entry, error) {
 		return e, nil
 	}
 	next := "The learners: " + strings.Join(learner.Names(), ", ") + "."
-	if near := nearest(name, learner.Names()); near != "" {
+	if near := spelling.Nearest(name, learner.Names()); near != "" {
 		next = "Did you mean " + near + "? " + next
 	}
 	return e, usage(next, "%s %s: no such learner", flag, name)

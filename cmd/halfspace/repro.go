@@ -22,6 +22,7 @@ import (
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/spelling"
 )
 
 // repro is one run of the verb.
@@ -397,7 +398,7 @@ func chooseExperiments(args []string) ([]papers.Experiment, error) {
 		}
 		if !found {
 			next := "all, a paper's name, or one of: " + strings.Join(names, ", ") + "."
-			if near := nearest(a, names); near != "" {
+			if near := spelling.Nearest(a, names); near != "" {
 				next = "Did you mean " + near + "? " + next
 			}
 			return nil, usage(next, "no experiment %q", a)

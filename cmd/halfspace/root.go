@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/internal/spelling"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -170,7 +171,7 @@ func flagError(cmd *cobra.Command, err error) error {
 				names = append(names, f.Name)
 			}
 		})
-		if near := nearest(unknown.GetSpecifiedName(), names); near != "" {
+		if near := spelling.Nearest(unknown.GetSpecifiedName(), names); near != "" {
 			next = "Did you mean --" + near + "? " + next
 		}
 		dashes := "--"
@@ -187,40 +188,6 @@ func flagError(cmd *cobra.Command, err error) error {
 			plainNumber(invalid.Unwrap()))
 	}
 	return &fail{code: codeUsage, err: err, next: next}
-}
-
-// nearest returns the name at most two edits away that is nearest, or "".
-func nearest(name string, names []string) string {
-	best, near := 3, ""
-	for _, n := range names {
-		if d := editDistance(name, n); d < best {
-			best, near = d, n
-		}
-	}
-	return near
-}
-
-// editDistance is Levenshtein's, with two neighbours exchanged as one edit.
-func editDistance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before, last, row = last, row, before
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last[j]
-			if a[i] != b[j] {
-				cost++
-			}
-			row[j+1] = min(cost, row[j]+1, last[j+1]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
 
 // inputs is the Args of verbs that read files: at least one, each there, - at most once. A name

@@ -11,6 +11,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/internal/spelling"
 )
 
 // sourceKey annotates a flag with where its value came from when that isn't the command line.
@@ -113,7 +115,7 @@ func warnUnknownEnv(cmd *cobra.Command) {
 		hint := ""
 		if long := short[name]; long != "" {
 			hint = "; did you mean " + long + "?"
-		} else if near := nearest(name, names); near != "" {
+		} else if near := spelling.Nearest(name, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: warning: %s is set, but no command has such "+
@@ -154,7 +156,7 @@ func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 		}
 		if !used {
 			next := "Keys are names of flags: halfspace train --help."
-			if near := nearest(key, names); near != "" {
+			if near := spelling.Nearest(key, names); near != "" {
 				next = "Did you mean " + near + "? " + next
 			}
 			return usage(next, "%s: %q is no flag", where, key)

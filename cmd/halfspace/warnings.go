@@ -72,6 +72,9 @@ func nextOf(w training.Warning, stdin bool) string {
 	case slices.ContainsFunc(settings, func(f field) bool { return f.flag == "kernel" }):
 		return "try other settings (--kernel, --shuffle, --epochs), or check the labels"
 	}
+	if !w.Config.Traits().Linear { // a kernel's, or on features made from the data's
+		return "try other settings (the learner's, --shuffle, --epochs), or check the labels"
+	}
 	return "try a kernel (as -a tbp --kernel rbf --sigma 1, or --rff 200), --shuffle or more " +
 		"--epochs, or check the labels"
 }
