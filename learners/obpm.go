@@ -85,8 +85,8 @@ type OBPM[T learner.Float] struct {
 	cfg OBPMConfig
 	ensemble.Ensemble[T]
 
-	// what f comes from: S where that is kept, else the members' scores or votes
-	tells     ensemble.TallyKind
+	// what f is computed from: S where that is kept, else the members' scores or votes
+	aggregate ensemble.Aggregate
 	sumSq     float64 // |S|^2, kept if cfg.Cap
 	presented uint64  // examples, the number of the next one's draws
 	updates   uint64  // of members
@@ -185,7 +185,7 @@ func isEnsemble(c learner.Config) bool {
 		}
 		inner, err := w.Inner()
 		if err != nil {
-			return false // Validate has said so
+			return false // an error of Validate
 		}
 		c = inner
 	}
@@ -196,7 +196,7 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 	var f learner.Footprint
 	members, words := int64(c.Members), int64(c.Members+63)/64
 	seen := min(x.Features, x.NonZeros)
-	var held, moving, work, tallies int64
+	var held, moving, work, partials int64
 	if x.Dense {
 		seen = x.Features
 		held, moving = engine.DenseMembersBytes(members, x.Features, x.Elem, x.Growing)
@@ -205,13 +205,13 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		parts := (members + ensemble.DenseGroup - 1) / ensemble.DenseGroup
 		work = laneWorkBytes(parts*64, 1, x.Elem) + 64*words*ensemble.RunRows/64*8 +
 			12*ensemble.RunRows*words
-		tallies = parts * min(ensemble.RunRows, max(1, ensemble.RunTallies/parts))
+		partials = parts * min(ensemble.RunRows, max(1, ensemble.RunPartials/parts))
 	} else {
 		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
-		n := min(ensemble.RunExamples, max(1, ensemble.RunTallies/words))
+		n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/words))
 		work = laneWorkBytes(members, engine.WideTile, x.Elem)
 		work += 12*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 12*ensemble.RunExamples
-		tallies = words * n
+		partials = words * n
 	}
 	f.Add("members' weights", learner.Times(members, seen), held)
 	if form.Bytes > 0 {
@@ -220,14 +220,15 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 	if c.Combine != CombineVote && form.Additive {
 		f.Tables(x, "sum", 8)
 	}
-	f.Add("members' work space", members, work+tallies*int64(unsafe.Sizeof(
-		ensemble.Tally{}))*3/2+primal.FixedBytes)
+	f.Add("members' work space", members, work+partials*int64(unsafe.Sizeof(
+		ensemble.Partial{}))*3/2+primal.FixedBytes)
 	f.Moving = learner.Plus(f.Moving, moving)
 	f.Copied(x, 8, learner.Plus(learner.Times(seen, members*x.Elem+4+8), 24*members))
 	return f
 }
 
-// laneWorkBytes bounds newLaneWork for the tiles of so many members.
+// laneWorkBytes bounds [ensemble.NewLaneWork] for the tiles of so many members: three slices of T a
+// lane, aligned to 64 bytes, two masks and a list of lanes.
 func laneWorkBytes(members, lanes, elem int64) int64 {
 	each := 3*(lanes*elem+64) + 2*lanes/8 + 16 + 4*lanes + 64 +
 		int64(unsafe.Sizeof(ensemble.LaneWork[float64]{}))
@@ -308,12 +309,12 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	o := &OBPM[T]{cfg: cfg}
 	switch {
 	case cfg.Combine == CombineVote:
-		o.tells = ensemble.Votes
+		o.aggregate = ensemble.AggregateVotes
 	case !step.Form.Additive:
-		o.tells = ensemble.Scores
+		o.aggregate = ensemble.AggregateScores
 	}
 	o.Ensemble = ensemble.NewEnsemble[T](o.cfg.Members, o.cfg.Tau, step,
-		o.tells == ensemble.Nothing, env)
+		o.aggregate == ensemble.AggregateNone, env)
 	o.Path, o.Lengths = o.cfg.Path, o.Lengths || o.cfg.Cap
 	o.LearnRun.Owner = &o.Ensemble
 	o.SpareRuns.Give(&o.LearnRun)
@@ -329,7 +330,7 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	o.UseFormOf(b)
 	o.GrowTo(b.Dim)
 	for lo := 0; lo < b.Len(); lo += o.LearnRun.B.Len() {
-		if err := o.LearnRun.Run(b, lo, o.tells, o.presented); err != nil {
+		if err := o.LearnRun.Run(b, lo, o.aggregate, o.presented); err != nil {
 			return err
 		}
 		n := o.LearnRun.B.Len()
@@ -344,7 +345,7 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 
 // round returns what example e of the run did, and takes its part in S.
 func (o *OBPM[T]) round(e int) learner.Round {
-	if o.tells != ensemble.Nothing {
+	if o.aggregate != ensemble.AggregateNone {
 		_, total, updates := o.LearnRun.Sums(e)
 		o.updates += uint64(updates)
 		return learner.Round{Score: o.scoreOf(total), Updates: int32(updates)}
@@ -367,7 +368,7 @@ func (o *OBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 		p := o.average()
 		return p.Score(b, dst)
 	}
-	if err := o.TallyMembers(b, dst, o.tells); err != nil {
+	if err := o.AggregateMembers(b, dst, o.aggregate); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -383,7 +384,7 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	if err := o.TallyMembers(b, dst, ensemble.Votes); err != nil {
+	if err := o.AggregateMembers(b, dst, ensemble.AggregateVotes); err != nil {
 		return err
 	}
 	for i, v := range dst[:b.Len()] {
@@ -402,7 +403,7 @@ func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
 	if err := o.Score(b, f); err != nil {
 		return 0, err
 	}
-	if err := o.TallyMembers(b, wrong, ensemble.WrongOnes); err != nil {
+	if err := o.AggregateMembers(b, wrong, ensemble.AggregateMistakes); err != nil {
 		return 0, err
 	}
 	return countMistakes(b, f, wrong), nil
@@ -415,7 +416,7 @@ func (o *OBPM[T]) scoreOf(v float64) float64 {
 	switch {
 	case o.cfg.Cap:
 		n *= o.length()
-	case o.tells == ensemble.Votes:
+	case o.aggregate == ensemble.AggregateVotes:
 		v = float64(2*v) - n
 	}
 	return v / n
@@ -429,7 +430,7 @@ func (o *OBPM[T]) length() float64 {
 // Weights returns the averaged weights (after step 15 with Cap), one a feature seen, or nil for
 // votes.
 func (o *OBPM[T]) Weights() []float64 {
-	if o.tells == ensemble.Votes {
+	if o.aggregate == ensemble.AggregateVotes {
 		return nil
 	}
 	w := make([]float64, o.Room)

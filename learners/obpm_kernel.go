@@ -73,17 +73,17 @@ type KernelOBPM[T learner.Float] struct {
 	updates            int64
 
 	// The example in work.
-	y       T
-	norm2   float64          // K(x, x)
-	mask    []uint64         // who sees it
-	rows    []int32          // of lanes: those of all slots, and of one more
-	tallies []ensemble.Tally // [tile]
-	coefs   [][]T            // [tile]
-	work    []ensemble.LaneWork[T]
-	slot    [1]int32
-	unit    [1]T
-	column  []T
-	count   kept.LeaveOneOut
+	y        T
+	norm2    float64            // K(x, x)
+	mask     []uint64           // who sees it
+	rows     []int32            // of lanes: those of all slots, and of one more
+	partials []ensemble.Partial // [tile]
+	coefs    [][]T              // [tile]
+	work     []ensemble.LaneWork[T]
+	slot     [1]int32
+	unit     [1]T
+	column   []T
+	count    kept.LeaveOneOut
 
 	kept int64 // Env.Kept
 }
@@ -102,8 +102,8 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept,
 		bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
-		mask:    make([]uint64, words), tallies: make([]ensemble.Tally, words), coefs: make([][]T,
-			words), work: ensemble.NewLaneWork[T](words, engine.WideTile),
+		mask:    make([]uint64, words), partials: make([]ensemble.Partial, words),
+		coefs: make([][]T, words), work: ensemble.NewLaneWork[T](words, engine.WideTile),
 		unit: [1]T{1}, column: make([]T, cfg.Members),
 	}
 	return l, l.reset()
@@ -253,7 +253,7 @@ func (l *KernelOBPM[T]) step(seeing int) error {
 	if l.rule.Form.Norm2 {
 		l.norm2 = l.List.Kernel().Self(primal.SumSqInFour(&l.Example, 0))
 	}
-	const perLane, turn = 20, 20 // as in OBPM.cost
+	const perLane, turn = 20, 20 // as in ensemble.MemberRun.Cost
 	parts := len(l.lanes.Tiles)
 	if l.pool.Worth(len(l.Row)*l.cfg.Members/perLane + parts*turn) {
 		return l.pool.Run(context.Background(), parts, l)
@@ -266,8 +266,8 @@ func (l *KernelOBPM[T]) step(seeing int) error {
 
 // Part implements engine.Job: the members of a tile.
 func (l *KernelOBPM[T]) Part(p int) {
-	tile, w, t := &l.lanes.Tiles[p], &l.work[p], &l.tallies[p]
-	*t = ensemble.Tally{}
+	tile, w, t := &l.lanes.Tiles[p], &l.work[p], &l.partials[p]
+	*t = ensemble.Partial{}
 	mask := w.Mask[:vecmath.MaskWords(tile.Lanes)]
 	seeing := 0
 	for i := range mask {
@@ -292,11 +292,11 @@ func (l *KernelOBPM[T]) Part(p int) {
 }
 
 // update takes the members' steps along the example in hand, which is kept if there are any. It
-// returns their number; the error is that of hasRoom.
+// returns their number; the error is that of [kept.HasRoom].
 func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 	updates, sum := 0, 0.0
 	for p := range l.lanes.Tiles {
-		t := &l.tallies[p]
+		t := &l.partials[p]
 		updates += t.Updates
 		for _, c := range t.Coef {
 			sum += c
@@ -323,7 +323,7 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 		l.Keep(j, y, int64(l.presented), h, l.bounded)
 	}
 	for p := range l.lanes.Tiles {
-		if tile := &l.lanes.Tiles[p]; l.tallies[p].Updates > 0 {
+		if tile := &l.lanes.Tiles[p]; l.partials[p].Updates > 0 {
 			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.rows[j:j+1], l.unit[:],
 				l.coefs[p][:tile.Width], l.work[p].Mask[:vecmath.MaskWords(tile.Lanes)])
 		}
@@ -416,8 +416,8 @@ func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
 func (l *KernelOBPM[T]) Bytes() int64 {
 	return l.SupportSet.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.size) + 4*int64(cap(l.rows)) +
 		int64(unsafe.Sizeof(*l)) +
-		ensemble.WorkBytes(l.work) + primal.BytesOf(l.column) + int64(cap(l.tallies))*int64(
-		unsafe.Sizeof(ensemble.Tally{}))
+		ensemble.WorkBytes(l.work) + primal.BytesOf(l.column) + int64(cap(l.partials))*int64(
+		unsafe.Sizeof(ensemble.Partial{}))
 }
 
 // State returns the kept examples with S as "alpha" times "y", and the members' coefficients as

@@ -23,8 +23,9 @@ var _ learner.Learner[float32] = (*SeparateOBPM[float32])(nil)
 //
 // Deviations: Config.Cap is not there, since S is not kept, and Config.Path has no effect.
 //
-// Guarantee: with tau 1 and one member it is its base: TestSeparateOneMember. Over a base that has
-// a members' form it would be what OBPM is: TestSeparateIsOBPM.
+// Guarantee: with tau 1 and one member it is its base: TestSeparateOneMember. Members that update
+// as those of a members' form do make the same ensemble: TestEnsembleIsThatOfLanes in
+// internal/outside.
 //
 // Cost: the base's score of each member for each example, and its learning for tau of them; on the
 // pool, a member a part. Memory: N times the base's, and 24 bytes a member and example of a run.
@@ -36,7 +37,7 @@ type SeparateOBPM[T learner.Float] struct {
 	pool      *engine.Pool
 	draws     ensemble.Masker
 	members   []learner.Learner[T]
-	asked     []scorer[T] // the members, who are asked for scores
+	scorers   []scorer[T] // of the members: themselves, or their Predictors in a committee
 	dim       int         // features that all members have seen
 	presented uint64      // examples, the number of the next one's draws
 	failed    error       // of a member
@@ -81,7 +82,7 @@ type separateRun[T learner.Float] struct {
 const memberSeeds = 0x6d656d62
 
 // newSeparateOBPM returns new members of their own. The first has the ensemble's seed. They keep
-// as many examples as their settings say: Env.Kept is for learners that Keeps speaks of.
+// as many examples as their settings allow: Env.Kept bounds a single store of examples.
 func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env learner.Env) (
 	learner.Learner[T], error) {
 	e, err := learner.Lookup(cfg.Base)
@@ -98,7 +99,7 @@ func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env l
 		if err != nil {
 			return nil, fmt.Errorf("obpm: base: %w", err)
 		}
-		o.asked = append(o.asked, o.members[m])
+		o.scorers = append(o.scorers, o.members[m])
 		seed = seeds.Uint64()
 	}
 	o.runs.Give(&o.own)
@@ -117,7 +118,7 @@ func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) learn
 	for _, p := range one.Parts {
 		f.Add("members' "+p.Name, learner.Times(p.Items, members), learner.Times(p.Bytes, members))
 	}
-	n := min(ensemble.RunExamples, max(1, ensemble.RunTallies/members))
+	n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/members))
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 16 + 64
 	run := learner.Times(members, each) + learner.Times(n, (members+63)/64, 8) + learner.Times(n,
 		members, 24)*5/4
@@ -133,7 +134,7 @@ func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
 		return err
 	}
-	// Of an example too long for it a member may say so; here all hear of it before they learn.
+	// A base may refuse an example that is too long for it: all members must, before any learns.
 	if err := primal.CheckLengths("obpm", b, unsafe.Sizeof(T(0))); err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func grownViews[T learner.Float](v []engine.Block[T], n int) []engine.Block[T] {
 // that it sees to learn and the others to score.
 func (r *separateRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
 	members := r.o.cfg.Members
-	n := min(b.Len()-lo, ensemble.RunExamples, max(1, ensemble.RunTallies/members))
+	n := min(b.Len()-lo, ensemble.RunExamples, max(1, ensemble.RunPartials/members))
 	r.learning, r.b = learning, b.Slice(lo, lo+n)
 	r.scores = slices.Grow(r.scores[:0], n*members)[:n*members]
 	r.views = grownViews(r.views, members)
@@ -229,7 +230,7 @@ func (r *separateRun[T]) Part(m int) {
 	defer func() { *v = engine.Block[T]{} }()
 	if !r.learning {
 		*v = r.b
-		r.errs[m] = r.o.asked[m].Score(v, scores)
+		r.errs[m] = r.o.scorers[m].Score(v, scores)
 		return
 	}
 	l := r.o.members[m]
@@ -288,9 +289,10 @@ func positive(scores []float64, n, members int) (votes int) {
 	return votes
 }
 
-// ask lets all members score the examples of b, which were checked, and calls tell for each
-// example with the members' scores, which are n apart.
-func (o *SeparateOBPM[T]) ask(b *engine.Block[T], tell func(i int, scores []float64, n int)) error {
+// eachExample lets all members score the examples of b, which were checked, and calls visit for
+// each example with the members' scores, which are n apart.
+func (o *SeparateOBPM[T]) eachExample(b *engine.Block[T],
+	visit func(i int, scores []float64, n int)) error {
 	r := o.runs.Take()
 	defer o.runs.Give(r)
 	r.o = o
@@ -299,7 +301,7 @@ func (o *SeparateOBPM[T]) ask(b *engine.Block[T], tell func(i int, scores []floa
 			return err
 		}
 		for e := range r.b.Len() {
-			tell(lo+e, r.scores[e:], r.b.Len())
+			visit(lo+e, r.scores[e:], r.b.Len())
 		}
 	}
 	r.b = engine.Block[T]{}
@@ -311,7 +313,7 @@ func (o *SeparateOBPM[T]) Score(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	return o.ask(b, func(i int, scores []float64, n int) { dst[i] = o.scoreOf(scores, n) })
+	return o.eachExample(b, func(i int, scores []float64, n int) { dst[i] = o.scoreOf(scores, n) })
 }
 
 // Proba is Prober.Proba, as [OBPM.Proba].
@@ -319,7 +321,7 @@ func (o *SeparateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows("obpm", b, len(dst)); err != nil {
 		return err
 	}
-	return o.ask(b, func(i int, scores []float64, n int) {
+	return o.eachExample(b, func(i int, scores []float64, n int) {
 		dst[i] = float64(positive(scores, n, o.cfg.Members)) / float64(o.cfg.Members)
 	})
 }
@@ -329,7 +331,7 @@ func (o *SeparateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 	if err := primal.CheckBlock("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
-	err = o.ask(b, func(i int, scores []float64, n int) {
+	err = o.eachExample(b, func(i int, scores []float64, n int) {
 		y := float64(b.Y[i])
 		wrong := !(float64(y*o.scoreOf(scores, n)) > 0)
 		for m := 0; m < o.cfg.Members && !wrong; m++ {
@@ -349,7 +351,7 @@ func (o *SeparateOBPM[T]) Weights() []float64 {
 		return nil
 	}
 	var sum []float64
-	for _, l := range o.asked {
+	for _, l := range o.scorers {
 		w := l.Weights()
 		if w == nil {
 			return nil
@@ -478,7 +480,7 @@ func (o *SeparateOBPM[T]) committeeOf(of []learner.Predictor[T]) *committee[T] {
 	c := &committee[T]{o: &SeparateOBPM[T]{cfg: o.cfg, pool: o.pool, dim: o.dim}}
 	for i := range of {
 		c.of = append(c.of, memberPredictor[T]{&of[i]})
-		c.o.asked = append(c.o.asked, of[i])
+		c.o.scorers = append(c.o.scorers, of[i])
 	}
 	return c
 }

@@ -99,7 +99,7 @@ func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
 
 // members is the hypothesis of an ensemble [OBPM] that needs its members: a vote, the average of
 // members whose weights have factors of their own, or the members' votes as probabilities. Its
-// members are moved into the form of the examples that are asked about, sparse or dense.
+// members are moved into the form of the examples to be scored, sparse or dense.
 type members[T learner.Float] struct {
 	primal.OneOutput
 	o *OBPM[T]
@@ -167,7 +167,7 @@ func (o *OBPM[T]) average() primal.WideWeights[T] {
 }
 
 // Snapshot is Learner.Snapshot: where S is kept it is a copy of S and takes no more memory than
-// that, and knows no probabilities, which are the members'; else it is a copy of the members.
+// that, and has no probabilities, which are the members'; else it is a copy of the members.
 func (o *OBPM[T]) Snapshot() learner.Predictor[T] {
 	if o.KeepsSum {
 		return o.average().Copied()
@@ -180,5 +180,5 @@ func (o *OBPM[T]) Snapshot() learner.Predictor[T] {
 	return p
 }
 
-// View is for [learner.ViewOf]. It knows the probabilities that are the members'.
+// View is for [learner.ViewOf]. It has the probabilities, which are the members'.
 func (o *OBPM[T]) View() learner.Predictor[T] { return &members[T]{o: o} }

@@ -479,7 +479,7 @@ func TestOBPMPool(t *testing.T) {
 				four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
-			if err := four.LearnRun.Run(b, 0, four.tells, ensemble.NoDraws); err != nil {
+			if err := four.LearnRun.Run(b, 0, four.aggregate, ensemble.NoDraws); err != nil {
 				t.Fatal(err)
 			}
 			if c.Tau >= 0.3 && (!pool.Worth(four.LearnRun.Cost()) || four.LearnRun.Parts < 2) {
@@ -1003,10 +1003,11 @@ func BenchmarkOBPM(b *testing.B) {
 var calibrate = flag.Bool("calibrate", false, "measure the constants of obpm.go")
 
 // TestOBPMCalibrate measures, with -calibrate, up to how many members of a tile a list of those
-// that see an example beats all lanes: the constant activeMembers.
+// that see an example beats all lanes: the
+// constant [ensemble.ActiveMembers].
 func TestOBPMCalibrate(t *testing.T) {
 	if !*calibrate {
-		t.Skip("measures activeMembers; run with -calibrate on a quiet machine")
+		t.Skip("measures ensemble.ActiveMembers; run with -calibrate on a quiet machine")
 	}
 	t.Run("float32", calibrateOBPM[float32])
 	t.Run("float64", calibrateOBPM[float64])

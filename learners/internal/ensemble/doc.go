@@ -1,7 +1,10 @@
 // Package ensemble is the room of many linear members that go through the same examples side by
-// side, each seeing its own random share of them: what obpm averages. A base learner that states
-// its rule as a learner.MemberForm (perceptron, pa, lms, alma) is stepped here; others are run one
-// by one by obpm itself.
+// side, each seeing its own random share of them: what obpm averages (E. Harrington, R. Herbrich,
+// J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003, whose
+// Algorithms 1 and 2 the comments here count lines of). A base learner that states its rule as a
+// learner.MemberForm (perceptron, pa, lms, alma) is stepped here; others are run one by one by obpm
+// itself. Of the other learners none uses this room, but obpm with a kernel takes its rule, its
+// scratch and [ActiveMembers].
 //
 //	store.go    [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
 //	run.go      [MemberRun]: a run of examples that all members go through, in parts on all cores
@@ -10,5 +13,17 @@
 //	stepper.go  the members' rule, in vector lanes if its margin and step are fixed
 //	replay.go   the second time through a run, for S and the scores of before each example
 //
-// Results depend on the seed and the examples, not on blocks, workers or the way through.
+// Invariants:
+//
+//   - Results depend on the seed and the examples, not on blocks, runs, parts, workers or the form
+//     of the weights. Draws are a function of (seed, member, example number); a member adds its
+//     products in the order of the features and its updates in that of the examples; sums over
+//     members are taken by words of 64 members, in order, however members are cut into tiles.
+//   - Exactly one store holds the weights, in the form of the last block. To move them rounds
+//     nothing.
+//   - With additive members S is the sum of their weights but for roundings; it is never summed
+//     anew, so its bits are those of the updates in their order.
+//   - Parts write their own tile, or their own members' rows, and their own partial sums: nothing
+//     else changes while a run is on the pool.
+//   - After warm-up nothing is allocated: a run uses the scratch of the one before.
 package ensemble

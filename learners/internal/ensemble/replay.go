@@ -5,13 +5,17 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Replay goes through example e of the last run of Learn once more, for S: it returns S.x of
-// before, the multiple a of x that was added to S, and how many members did that.
+// Replay goes through example e of the last run of Learn once more, for S, the sum of the members'
+// weights. The members went over the whole run before it: S follows them now, an example at a time
+// and in order, so that f is the score of before the example, whatever the size of the run was.
+// Replay returns S.x of before, the multiple a of x that was added to S, and how many members
+// updated. Where members cancel, or there is none, a is 0 and S stays as it is.
 func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	coef, _, updates := o.LearnRun.Sums(e)
-	a = float64(o.Unit * coef) // steps 8 and 13: S += (sum of coefficients) x
+	// Lines 8 and 13 of Algorithm 2, N w~' = S: additive members change by c_j x, S by (sum c_j) x.
+	a = float64(o.Unit * coef)
 	if o.LearnRun.B.Dense() {
-		x := o.LearnRun.B.Row(e)
+		x := o.LearnRun.B.Row(e) // S may reach further, where x has no features
 		f = vecmath.DotMixed(o.Sum, x)
 		if a != 0 {
 			vecmath.AxpyMixed(o.Sum[:len(x)], a, x)
@@ -19,7 +23,7 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 		return f, a, updates
 	}
 	idx, val := o.LearnRun.B.Sparse(e)
-	if a != 0 {
+	if a != 0 { // both in one pass over the non-zeros: the product is of S before
 		f = vecmath.SparseDotAxpyMixedUnchecked(trusted.Indices{}, o.Sum, a, idx, val)
 	} else {
 		f = vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, o.Sum)

@@ -12,54 +12,61 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// MemberRun is a run of examples in work: all members go through them. It is the [engine.Job] of
-// that, and scratch.
+// MemberRun is a run of examples in work: all members go through them, in parts that may run on
+// different cores. It is the [engine.Job] of that, and the scratch memory, which is used again by
+// the next run. What the parts computed is in partials until then; [MemberRun.Sums] adds them up.
 type MemberRun[T learner.Float] struct {
-	Owner   *Ensemble[T]
-	tallied TallyKind // of all members
+	Owner     *Ensemble[T]
+	aggregate Aggregate // of all members' scores, whether they see the example or not
 
-	B              engine.Block[T]
-	none           []T      // labels of those that have none
-	mask           []uint64 // [example][word]: who sees it
-	sees           []uint64 // dense: [member][word of 64 examples], the transpose
-	rows           []int32  // sparse: rows of the non-zeros, from the run's first
-	SquaredLengths []float64
-	Parts          int
-	tallies        []Tally // [part][example]
-	work           []LaneWork[T]
+	B              engine.Block[T] // the run's examples, a slice of the caller's block
+	none           []T             // zeros: labels of blocks that have none
+	mask           []uint64        // [example][word of 64 members], bit: b_{j,t} of Algorithm 2
+	sees           []uint64        // dense: [member][word of 64 examples], the transpose of mask
+	rows           []int32         // sparse: the lanes' row of each non-zero, from the run's first
+	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
+	Parts          int             // tiles of lanes, or groups of dense members
+	partials       []Partial       // [part][example]
+	work           []LaneWork[T]   // one a part
 }
 
-// TallyKind is what is tallied of the members' scores of an example.
-type TallyKind int
+// Aggregate says what is summed over the members' scores of an example.
+type Aggregate int
 
 const (
-	Nothing   TallyKind = iota // S gives f: members that don't see an example need not score it
-	Scores                     // their sum
-	Votes                      // how many are >= 0
-	WrongOnes                  // how many are wrong about the label, or score 0
+	AggregateNone     Aggregate = iota // nothing: S gives f, and only who sees an example scores it
+	AggregateScores                    // sum of the scores
+	AggregateVotes                     // number of scores >= 0, the votes for +1
+	AggregateMistakes                  // number of scores s with y s <= 0
 )
 
-// Tally is what the members of one part did on one example. Sums are per word of a mask, and words
-// are added in order, so that they don't depend on how members are cut into tiles.
-type Tally struct {
-	Coef    [tileWords]float64 // sums of the updates' coefficients, in units of stepper.unit
-	total   [tileWords]float64 // what memberRun.tallied says, of all members
-	Updates int
+// Partial is what the members of one part did on one example. Sums are per word of a mask, and
+// words are added in order, so that they don't depend on how members are cut into tiles.
+type Partial struct {
+	Coef    [tileWords]float64 // sums of the updates' coefficients, in units of Stepper.Unit
+	total   [tileWords]float64 // the aggregate, of all members of the part
+	Updates int                // members that updated
 }
 
+// tileWords is the number of words of a mask for the widest tile.
 const tileWords = engine.WideTile / 64
 
-// LaneWork is the scratch of one part.
+// LaneWork is the scratch of one part. Slices of T are one element a lane, with the padding of a
+// row of lanes.
 type LaneWork[T learner.Float] struct {
-	S, Coef, Compact []T // one a lane
-	Mask, votes      []uint64
-	List             []int32
-	_                [64]byte // parts run on different cores
+	S       []T      // scores
+	Coef    []T      // multiples of the example that members add
+	Compact []T      // scores, then coefficients, of the members in List
+	Mask    []uint64 // members that see the example, then those of them that update
+	votes   []uint64 // members on the side that is counted
+	List    []int32  // lanes of the members that see the example, ascending
+	_       [64]byte // a cache line between parts, which run on different cores
 }
 
-// room makes scratch for the parts of the form that the members are in.
+// room makes scratch for the parts of the form that the members are in: for lanes as many as there
+// are words, since the tiles may become one word wide while rows are added.
 func (r *MemberRun[T]) room() {
-	parts, lanes := r.Owner.words, engine.WideTile
+	parts, lanes := r.Owner.words, engine.WideTile // a tile may also be the widest
 	if r.Owner.dense != nil {
 		parts, lanes = (r.Owner.members+DenseGroup-1)/DenseGroup, 1
 	}
@@ -68,6 +75,7 @@ func (r *MemberRun[T]) room() {
 	}
 }
 
+// NewLaneWork returns the scratch of so many parts of so many lanes each.
 func NewLaneWork[T learner.Float](parts, lanes int) []LaneWork[T] {
 	work := make([]LaneWork[T], parts)
 	for i := range work {
@@ -81,8 +89,10 @@ func NewLaneWork[T learner.Float](parts, lanes int) []LaneWork[T] {
 	return work
 }
 
-// TallyMembers sets dst to what is tallied of the members' scores of b's examples.
-func (o *Ensemble[T]) TallyMembers(b *engine.Block[T], dst []float64, what TallyKind) error {
+// AggregateMembers sets dst to the aggregate of the members' scores of b's examples, and learns
+// nothing. Calls may run at the same time: each takes a run of its own, and they share the lock on
+// the form unless the members have to be moved into the other one.
+func (o *Ensemble[T]) AggregateMembers(b *engine.Block[T], dst []float64, what Aggregate) error {
 	o.Form.RLock()
 	if o.inFormOf(b) {
 		defer o.Form.RUnlock()
@@ -103,29 +113,35 @@ func (o *Ensemble[T]) TallyMembers(b *engine.Block[T], dst []float64, what Tally
 			_, dst[lo+e], _ = r.Sums(e)
 		}
 	}
-	r.B = engine.Block[T]{}
+	r.B = engine.Block[T]{} // the examples are the caller's
 	return nil
 }
 
 // Sizes of a run: by the data alone, never by the workers.
 const (
-	RunExamples = 1024      // sparse: enough for two workers to be worth waking
-	RunNonZeros = 1 << 15   // sparse: rows, indices and values stay in L2
-	RunRows     = 128       // dense, most
-	runRowsMin  = 16        // dense, least: a member's weights come from far for each run
+	// Sparse examples, most. A run must be worth two workers' waking, 20 us each: with N = 100 an
+	// example of a dozen non-zeros costs some 80 ns, so that a run is some 80 us.
+	RunExamples = 1024
+	// Sparse non-zeros, most: a row, an index and a value of each are 12 to 16 bytes, half a MiB at
+	// most, which stays in L2 for the tiles that follow.
+	RunNonZeros = 1 << 15
+	RunRows     = 128       // dense examples, most: two words of a member's examples
+	runRowsMin  = 16        // dense, least: a member's weights come from memory for each run
 	runRowBytes = 256 << 10 // dense: the rows stay in L2, beside a member's weights
-	RunTallies  = 1 << 16   // part x example: bounds the scratch of ensembles of thousands
-	DenseGroup  = 8         // members of a dense part: fine enough to share 100 members evenly
+	// Partials, one a part and example: they bound the scratch of ensembles of thousands of members
+	// to 65536 times some 40 bytes, 2.5 MiB.
+	RunPartials = 1 << 16
+	DenseGroup  = 8 // members of a dense part: fine enough to share 100 members evenly
 )
 
 // NoDraws is the number of examples that are only scored.
 const NoDraws = math.MaxUint64
 
 // Run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go
-// through them; what they did is in r.tallies. first is the number of example lo for the draws;
+// through them; what they did is in r.partials. first is the number of example lo for the draws;
 // with NoDraws no member sees an example.
-func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what TallyKind, first uint64) error {
-	r.tallied = what
+func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64) error {
+	r.aggregate = what
 	r.room()
 	if b.Dense() {
 		r.beginDense(b, lo, first)
@@ -133,11 +149,11 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what TallyKind, first uin
 		r.beginSparse(b, lo, first)
 	}
 	n := r.B.Len()
-	r.Parts = len(r.work)
+	r.Parts = len(r.work) // dense
 	if !b.Dense() {
-		r.Parts = len(r.Owner.Lanes.Tiles) // after rows were added
+		r.Parts = len(r.Owner.Lanes.Tiles) // known only now: rows were added
 	}
-	r.tallies = slices.Grow(r.tallies[:0], r.Parts*n)[:r.Parts*n]
+	r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
 	if r.Owner.Pool.Worth(r.Cost()) {
 		return r.Owner.Pool.Run(context.Background(), r.Parts, r)
 	}
@@ -148,22 +164,23 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what TallyKind, first uin
 }
 
 // Cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane
-// and non-zero, 1/12 ns a product of a dense row, 20 ns for each turn of a part.
+// and non-zero, 1/12 ns a product of a dense row, 20 ns for each turn of a part, that is an example
+// of a tile or of a dense member. It decides only whether the pool is worth waking.
 func (r *MemberRun[T]) Cost() int {
 	const perLane, perProduct, turn = 20, 12, 20
 	n := r.B.Len()
 	if r.B.Dense() {
 		members := r.Owner.members
-		if r.tallied == Nothing {
-			members = int(float64(members)*r.Owner.tau) + 1
+		if r.aggregate == AggregateNone {
+			members = int(float64(members)*r.Owner.tau) + 1 // that see an example, on average
 		}
 		return n * members * (r.B.Dim/perProduct + turn)
 	}
 	return len(r.rows)*r.Owner.members/perLane + n*r.Parts*turn
 }
 
-// draw fills in who sees the examples of r.b and, where they are needed, the examples' squared
-// lengths.
+// draw fills in who sees the examples of r.b, b_{j,t} of line 6 of Algorithm 2, and, where they are
+// needed, the examples' squared lengths, once for all members.
 func (r *MemberRun[T]) draw(first uint64) {
 	n := r.B.Len()
 	r.mask = slices.Grow(r.mask[:0], n*r.Owner.words)[:n*r.Owner.words]
@@ -180,7 +197,8 @@ func (r *MemberRun[T]) draw(first uint64) {
 	}
 }
 
-// take makes examples lo to hi-1 of b those of the run.
+// take makes examples lo to hi-1 of b those of the run. Blocks that are only scored may have no
+// labels: the parts then read zeros, which the aggregates of scores and votes don't look at.
 func (r *MemberRun[T]) take(b *engine.Block[T], lo, hi int) {
 	r.B = b.Slice(lo, hi)
 	if r.B.Y == nil {
@@ -199,19 +217,22 @@ func (r *MemberRun[T]) Part(p int) {
 	}
 }
 
-// side is what a member's score is multiplied by, so that it counts if the product is at most 0:
-// its vote for +1, or that it is wrong about the label y.
+// side is what a member's score s is multiplied by, so that the member is counted if the product is
+// at most 0: -1 for votes, s >= 0, as the label predicted of a zero score is +1; the label for
+// mistakes, y s <= 0, as a zero score is one.
 func (r *MemberRun[T]) side(y T) T {
-	if r.tallied == WrongOnes {
+	if r.aggregate == AggregateMistakes {
 		return y
 	}
 	return -1
 }
 
-// Sums adds up the parts' tallies of example e of r.b, in order.
+// Sums adds up the partials of example e of r.b in the order of the members, which parts and words
+// keep: coef is the sum of the updates' coefficients in units of Stepper.Unit, total the aggregate.
+// Sums of whole numbers, such as counts and the coefficients of a fixed step, are exact anyway.
 func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
-	for i, n := e, r.B.Len(); i < len(r.tallies); i += n {
-		t := &r.tallies[i]
+	for i, n := e, r.B.Len(); i < len(r.partials); i += n {
+		t := &r.partials[i]
 		for w := range tileWords {
 			coef += t.Coef[w]
 			total += t.total[w]
@@ -221,7 +242,7 @@ func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
 	return coef, total, updates
 }
 
-// WorkBytes returns the memory of newLaneWork.
+// WorkBytes returns the memory of what NewLaneWork made.
 func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 	for i := range work {
 		w := &work[i]
@@ -235,5 +256,5 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 // Bytes returns the memory of a run's scratch.
 func (r *MemberRun[T]) Bytes() int64 {
 	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.rows)) + 8*int64(cap(r.mask)+cap(r.sees))
-	return n + int64(cap(r.tallies))*int64(unsafe.Sizeof(Tally{})) + WorkBytes(r.work)
+	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

@@ -14,9 +14,12 @@ import (
 // ./learners -run Calibrate -calibrate -v.
 const ActiveMembers = 4
 
+// beginSparse takes the next examples of a sparse block, as many as stay in L2 with the rows of
+// their non-zeros, and draws who sees them. Where the run learns, features not seen before get rows
+// now: adding one may cut the tiles anew, which must not happen while parts work on them.
 func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
-	most := min(b.Len()-lo, RunExamples, max(1, RunTallies/r.Owner.words))
-	n := 1
+	most := min(b.Len()-lo, RunExamples, max(1, RunPartials/r.Owner.words))
+	n := 1 // a single example may exceed the limit
 	for n < most && b.Ptr[lo+n+1]-b.Ptr[lo] <= RunNonZeros {
 		n++
 	}
@@ -25,30 +28,38 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
 	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
 	if first != NoDraws {
 		r.rows = r.Owner.Lanes.Rows(r.rows[:0], idx)
-	} else {
+	} else { // features without a row share one of zeros
 		r.rows = r.Owner.Lanes.Find(r.rows[:0], idx)
 	}
 }
 
-// sparsePart lets the members of tile p go through the examples of r.b.
+// sparsePart lets the members of tile p go through the examples of r.b. A non-zero costs one row
+// operation for all lanes of the tile, seen or not; where few members see the example, a gather for
+// each of those costs less. Both ways give each member the same bits: lanes never mix, and every
+// member adds its products in the order of the features.
 func (r *MemberRun[T]) sparsePart(p int) {
 	n := r.B.Len()
-	tile, w, tallies := &r.Owner.Lanes.Tiles[p], &r.work[p], r.tallies[p*n:][:n]
-	s := w.S[:tile.Width]
+	tile, w, partials := &r.Owner.Lanes.Tiles[p], &r.work[p], r.partials[p*n:][:n]
+	s := w.S[:tile.Width] // one score a lane, the padding's are 0
 	words := vecmath.MaskWords(tile.Lanes)
+	// Tiles begin at whole words of the mask, so that a tile's part of it is a slice.
 	seen, mask := r.mask[tile.Lo/64:], w.Mask[:words]
+	// The run may begin inside the block: its rows and values count from its first non-zero.
 	ptr, rows, val, base := r.B.Ptr[:n+1], r.rows, r.B.Val[r.B.Ptr[0]:], r.B.Ptr[0]
 	stride, rule := r.Owner.words, r.Owner.Stepper
-	short := rule.fixed && r.tallied == Nothing // the usual case takes fewer calls
+	// Perceptrons averaged by S, the usual case, compare with one margin and add one step: score
+	// and comparison are one kernel then, and no coefficients are written.
+	short := rule.fixed && r.aggregate == AggregateNone
 	few := r.few()
 	for e, y := range r.B.Y[:n] {
-		t := &tallies[e]
-		*t = Tally{}
+		t := &partials[e]
+		*t = Partial{}
+		// b_{j,t} of the tile's members, and their number
 		sees, seeing := seen[e*stride:][:words], 0
 		for _, m := range sees {
 			seeing += bits.OnesCount64(m)
 		}
-		if seeing == 0 && r.tallied == Nothing {
+		if seeing == 0 && r.aggregate == AggregateNone { // S gives f without the members
 			continue
 		}
 		from, to := ptr[e]-base, ptr[e+1]-base
@@ -60,9 +71,10 @@ func (r *MemberRun[T]) sparsePart(p int) {
 			w.List = engine.ActiveList(w.List, sees)
 			rule.list(t, tile, w, y, rows, val)
 		default:
+			// mask: y s <= margin, line 3 of Algorithm 1, for all lanes
 			vecmath.LanesScoreLEUnchecked(trusted.Indices{}, s, tile.W, rows, val, mask, y,
 				rule.margin)
-			if t.Updates = keep(mask, sees); t.Updates != 0 {
+			if t.Updates = keep(mask, sees); t.Updates != 0 { // line 4
 				vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val,
 					rule.coef(t, t.Updates, y)[:len(s)], mask)
 			}
@@ -76,10 +88,11 @@ const (
 	PathActive = "active"
 )
 
-// few returns up to how many members of a tile that see an example are gone through as a list.
+// few returns up to how many members of a tile that see an example are gone through as a list: -1
+// is never, not even for none.
 func (r *MemberRun[T]) few() int {
 	switch {
-	case r.tallied != Nothing:
+	case r.aggregate != AggregateNone:
 		return -1 // all scores are needed
 	case r.Owner.Path == PathLanes:
 		return 0
@@ -89,8 +102,9 @@ func (r *MemberRun[T]) few() int {
 	return ActiveMembers
 }
 
-// list steps the members in w.list by a fixed step.
-func (s *Stepper[T]) list(t *Tally, tile *engine.LaneTile[T], w *LaneWork[T], y T, rows []int32,
+// list steps the members in w.List by a fixed step. Scores and list are compact, entry k of both is
+// the same member; the list shrinks in place to the members that update.
+func (s *Stepper[T]) list(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T], y T, rows []int32,
 	val []T) {
 	scores := w.Compact[:len(w.List)]
 	vecmath.ActiveScoreUnchecked(trusted.Indices{}, scores, tile.W, tile.Width, rows, val, w.List)
@@ -107,12 +121,13 @@ func (s *Stepper[T]) list(t *Tally, tile *engine.LaneTile[T], w *LaneWork[T], y 
 	}
 }
 
-// step scores example e by the members of a tile, all of them or those that see it, tallies the
-// scores, and steps those that see it by any rule.
-func (r *MemberRun[T]) step(t *Tally, tile *engine.LaneTile[T], w *LaneWork[T], e int,
+// step scores example e by the members of a tile, all of them or those that see it, aggregates the
+// scores, and steps those that see it by any rule. Rules look at scores by lane: those of a list
+// are spread out to their lanes, and the coefficients are gathered from there again.
+func (r *MemberRun[T]) step(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T], e int,
 	sees []uint64, seeing, few int, rows []int32, val []T) {
 	s, coef, mask, y := w.S[:tile.Width], w.Coef[:tile.Width], w.Mask[:len(sees)], r.B.Y[e]
-	copy(mask, sees)
+	copy(mask, sees) // the rule clears the bits of members that don't update
 	active := seeing <= few
 	if active {
 		w.List = engine.ActiveList(w.List, mask)
@@ -124,13 +139,13 @@ func (r *MemberRun[T]) step(t *Tally, tile *engine.LaneTile[T], w *LaneWork[T], 
 	} else {
 		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, rows, val)
 	}
-	if r.tallied != Nothing {
+	if r.aggregate != AggregateNone {
 		r.total(t, tile, w, s, y)
 		if seeing == 0 {
 			return
 		}
 	}
-	var norm2 float64
+	var norm2 float64 // |x|^2, for rules that divide by it
 	if r.Owner.Stepper.Form.Norm2 {
 		norm2 = r.SquaredLengths[e]
 	}
@@ -150,19 +165,20 @@ func (r *MemberRun[T]) step(t *Tally, tile *engine.LaneTile[T], w *LaneWork[T], 
 		w.Compact[:len(w.List)])
 }
 
-// total tallies a tile's scores, or its votes for +1, or its members that are wrong about y.
-func (r *MemberRun[T]) total(t *Tally, tile *engine.LaneTile[T], w *LaneWork[T], s []T, y T) {
-	if r.tallied == Scores {
-		for i := range len(w.Mask) {
+// total takes the aggregate of a tile's scores. Sums of scores are kept by the word of the mask, of
+// 64 members: tiles of one word and of two then add the same numbers in the same order.
+func (r *MemberRun[T]) total(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T], s []T, y T) {
+	if r.aggregate == AggregateScores {
+		for i := range len(w.Mask) { // words beyond the tile's lanes sum nothing
 			lo, hi := min(64*i, tile.Lanes), min(64*(i+1), tile.Lanes)
 			t.total[i] = r.Owner.Rule.Total(tile.Lo+lo, s[lo:hi])
 		}
 		return
 	}
 	vecmath.LanesLE(w.votes, s, r.side(y), 0)
-	n := tile.Lanes - tile.Width // the padding's zeros count too
+	n := tile.Lanes - tile.Width // the padding's scores are 0 and in votes, too: not members
 	for _, m := range w.votes {
 		n += bits.OnesCount64(m)
 	}
-	t.total[0] = float64(n)
+	t.total[0] = float64(n) // a whole number: exact in any order
 }

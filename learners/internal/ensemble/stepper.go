@@ -9,17 +9,21 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// Stepper steps members by a rule: one of a fixed margin and step in vector lanes.
+// Stepper steps members by the base learner's rule, L and S of Algorithm 2. A rule of a fixed
+// margin and step, the generalised perceptron (Algorithm 1) with constant rho and eta, it knows
+// itself: in vector lanes that is one comparison, and the coefficient of every member that updates
+// is eta y.
 type Stepper[T learner.Float] struct {
-	Rule        learner.MemberRule[T]
-	Form        *learner.MemberForm
-	fixed       bool
-	margin      T
-	Unit        float64            // of tally.coef: the fixed step, or 1
-	plus, minus [engine.WideTile]T // the fixed step times y, in all lanes
+	Rule   learner.MemberRule[T]
+	Form   *learner.MemberForm
+	fixed  bool // the rule is margin and step alone
+	margin T
+	// Unit of Partial.Coef: the fixed step, so that its sums are whole numbers, else 1.
+	Unit        float64
+	plus, minus [engine.WideTile]T // the fixed step times y = +1 and -1, in all lanes
 }
 
-// NewStepper returns that of a base with such a members' form.
+// NewStepper returns the stepper of so many members of a base of that form.
 func NewStepper[T learner.Float](form *learner.MemberForm, members int) (*Stepper[T], error) {
 	rule, err := learner.NewMemberRule[T](form, members)
 	if err != nil {
@@ -36,21 +40,22 @@ func NewStepper[T learner.Float](form *learner.MemberForm, members int) (*Steppe
 	return s, nil
 }
 
-// Step is learner.MemberRule.Step; the sums go to t.coef in units of s.unit.
-func (s *Stepper[T]) Step(t *Tally, mask []uint64, lo int, scores []T, y T, norm2 float64,
+// Step is learner.MemberRule.Step; the sums go to t.Coef in units of s.Unit.
+func (s *Stepper[T]) Step(t *Partial, mask []uint64, lo int, scores []T, y T, norm2 float64,
 	coef []T) (int, []T) {
 	if !s.fixed {
 		return s.Rule.Step(t.Coef[:], mask, lo, scores, y, norm2, coef)
 	}
-	var le [tileWords]uint64
+	var le [tileWords]uint64 // members with y s <= margin, line 3 of Algorithm 1
 	vecmath.LanesLE(le[:len(mask)], scores, y, s.margin)
 	n := keep(mask, le[:len(mask)])
 	return n, s.coef(t, n, y)[:len(scores)]
 }
 
-// coef tallies n updates by the fixed step and returns their coefficients.
-func (s *Stepper[T]) coef(t *Tally, n int, y T) *[engine.WideTile]T {
-	if y > 0 { // whole numbers: one word does for all
+// coef adds n updates by the fixed step to t.Coef and returns their coefficients: eta y in all
+// lanes.
+func (s *Stepper[T]) coef(t *Partial, n int, y T) *[engine.WideTile]T {
+	if y > 0 { // whole numbers, exact in any order: the first word takes those of all
 		t.Coef[0] += float64(n)
 		return &s.plus
 	}

@@ -11,14 +11,15 @@ import (
 )
 
 // Ensemble is members side by side: their weights in one of two forms, the rule that steps them,
-// who sees which example, and S. It is what [OBPM] averages.
+// the draws of who sees which example, and S, the sum of their weights. Algorithm 2 of the OBPM
+// paper (see the package comment) averages them.
 type Ensemble[T learner.Float] struct {
 	members int
 	tau     float64 // probability that a member sees an example
-	Path    string  // pathLanes, pathActive or any other
+	Path    string  // PathLanes, PathActive; any other: chosen by the number of active members
 	Lengths bool    // |x|^2 is wanted even if the rule doesn't look at it
 	Pool    *engine.Pool
-	Draws   Masker
+	Draws   Masker // b_{j,t}
 	*Stepper[T]
 
 	// The members' weights: exactly one of these is there, in the layout of the last blocks.
@@ -26,17 +27,18 @@ type Ensemble[T learner.Float] struct {
 	dense *engine.DenseMembers[T]
 
 	KeepsSum bool      // S is kept, and f comes from it; else f needs the scores of all members
-	Sum      []float64 // S, one a feature seen, if keepsSum
+	Sum      []float64 // S, one a feature seen, if KeepsSum
 	Dim      int       // features seen
-	// Room is how many features there is room for: Dim, but after SetState up to the last with a
-	// weight.
+	// Room is how many features there is room for: Dim, but of a restored state only up to the last
+	// feature with a weight.
 	Room int
 
-	words    int          // of an example's mask
-	LearnRun MemberRun[T] // of Learn
+	words    int          // of an example's mask, of 64 members each
+	LearnRun MemberRun[T] // the run of Learn, which Replay goes through once more
 
-	// Scores may be asked for more than once at the same time. A form that the members are not in
-	// yet is one that only one may bring about.
+	// Form guards lanes and dense against calls of Score at the same time. They share it for
+	// reading while the members are in the form of their examples; one that needs the other form
+	// holds it alone. Learn needs no lock: a Learner belongs to one goroutine.
 	Form      sync.RWMutex
 	SpareRuns scratch.Stack[MemberRun[T]] // not in use; Learn's is one of them
 }
@@ -46,7 +48,8 @@ type Masker interface {
 	Masks(mask []uint64, members int, example uint64)
 }
 
-// NewEnsemble returns new members in lanes.
+// NewEnsemble returns an ensemble without a store of weights: UseLanes gives it one. Draws are
+// those of stream 0 of the seed, so that a member's do not depend on how many there are.
 func NewEnsemble[T learner.Float](members int, tau float64, s *Stepper[T], keepsSum bool,
 	env learner.Env) Ensemble[T] {
 	return Ensemble[T]{
@@ -57,23 +60,28 @@ func NewEnsemble[T learner.Float](members int, tau float64, s *Stepper[T], keeps
 	}
 }
 
-// UseLanes and useDense make a store the one that holds the members.
+// UseLanes makes l the store of the members' weights. Rules with factors on the weights go by it
+// from then on.
 func (o *Ensemble[T]) UseLanes(l *engine.Lanes[T]) {
 	o.Lanes, o.dense = l, nil
 	o.Rule.Bind(l)
 }
 
+// useDense is UseLanes of a dense store.
 func (o *Ensemble[T]) useDense(d *engine.DenseMembers[T]) {
 	o.Lanes, o.dense = nil, d
 	o.Rule.Bind(d)
 }
 
-// inFormOf reports whether the members are in the form for b's examples, and suit brings them into
-// it.
+// inFormOf reports whether the members are in the form for b's examples. An empty block suits both.
 func (o *Ensemble[T]) inFormOf(b *engine.Block[T]) bool {
 	return b.Dense() == (o.dense != nil) || b.Len() == 0
 }
 
+// UseFormOf moves the members into the form for b's examples, if they are in the other one: lanes
+// for sparse examples, where a non-zero takes one row operation for all members, rows of weights
+// for dense ones, where a member takes a dot an example. Cost: all weights once; a stream of one
+// kind moves them once at most.
 func (o *Ensemble[T]) UseFormOf(b *engine.Block[T]) {
 	switch {
 	case o.inFormOf(b):
@@ -90,7 +98,8 @@ func (o *Ensemble[T]) UseFormOf(b *engine.Block[T]) {
 	}
 }
 
-// GrowTo makes room for features below dim.
+// GrowTo makes room for features below dim, which are new ones of weight 0. Dense rows grow with
+// the run that needs them.
 func (o *Ensemble[T]) GrowTo(dim int) {
 	o.Dim, o.Room = max(o.Dim, dim), max(o.Room, dim)
 	if o.Lanes != nil {
@@ -101,7 +110,8 @@ func (o *Ensemble[T]) GrowTo(dim int) {
 	}
 }
 
-// columns is what both stores of members are.
+// columns is what both stores of members are: weights by feature, so that they can be moved and
+// written without regard to the layout.
 type columns[T learner.Float] interface {
 	Column(dst []T, j int) bool
 	SetColumn(j int, src []T)
@@ -117,7 +127,7 @@ func (o *Ensemble[T]) Store() columns[T] {
 	return o.dense
 }
 
-// move copies all weights that are not +0.
+// move copies all weights that are not +0: of a feature without any the new store needs no row.
 func move[T learner.Float](dst, src columns[T], dim, members int) {
 	col := make([]T, members)
 	for j := range dim {
@@ -130,7 +140,7 @@ func move[T learner.Float](dst, src columns[T], dim, members int) {
 // Bytes returns the memory of members and S, and of what a run takes.
 func (o *Ensemble[T]) Bytes() int64 { return o.MembersBytes() + o.LearnRun.Bytes() }
 
-// MembersBytes is bytes without runs.
+// MembersBytes is Bytes without runs.
 func (o *Ensemble[T]) MembersBytes() int64 {
 	n := o.Store().Bytes() + primal.BytesOf(o.Sum) + o.Stepper.Form.Bytes*int64(o.members)
 	return n + int64(unsafe.Sizeof(*o.Stepper))
