@@ -242,3 +242,15 @@ func New[T Float](e Entry, c Config, env Env) (Learner[T], error) {
 		return any(l).(Learner[T]), nil
 	}
 }
+
+// Make makes the learner of that name in the precision of T. Settings of nil are its defaults.
+func Make[T Float](name string, c Config, env Env) (Learner[T], error) {
+	e, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		c = e.Config()
+	}
+	return New[T](e, c, env)
+}

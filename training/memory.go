@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -346,10 +345,11 @@ func (r *room[T]) fits(x learner.Extent) error {
 }
 
 // collect makes room for a copy of what was learned, or of its tables, where these are large or
-// memory is short: the collector alone would find the last one only when the next is there.
+// memory is short: the collector alone would find the last one only when the next is there, and
+// would hand its pages back to the system in its own time, which on a busy machine is later still.
 func (j *Job) collect() {
 	if j.o.MemBudget > 0 || j.large {
-		runtime.GC()
+		debug.FreeOSMemory()
 	}
 }
 

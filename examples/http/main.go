@@ -18,7 +18,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	_ "github.com/halfspace-ml/halfspace/learners" // which learner.Lookup finds
+	_ "github.com/halfspace-ml/halfspace/learners" // which learner.Make finds
 )
 
 func main() {
@@ -34,49 +34,38 @@ type server struct {
 
 // learn learns examples in any format and hands a copy of each new hypothesis to the requests.
 func (s *server) learn(ctx context.Context, r io.Reader) error {
-	entry, err := learner.Lookup("obpm")
-	if err != nil {
-		return err
-	}
-	l, err := learner.New[float32](entry, entry.Config(), learner.Env{Seed: 1})
-	if err != nil {
-		return err
-	}
 	stream, err := dataset.OpenReader[float32](ctx, "stream", r, dataset.Options{})
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
-	for {
-		block, err := stream.Next()
-		if err != nil {
-			return err // io.EOF at the end
+	l, err := learner.Make[float32]("obpm", nil, learner.Env{Seed: 1})
+	for err == nil {
+		var block *engine.Block[float32]
+		if block, err = stream.Next(); err == nil { // io.EOF at the end
+			err = l.Learn(block, make([]learner.Round, block.Len()))
+			newest := l.Snapshot() // of what was learned, also where an example was refused
+			s.now.Store(&newest)
 		}
-		if err := l.Learn(block, make([]learner.Round, block.Len())); err != nil {
-			return err
-		}
-		p := l.Snapshot()
-		s.now.Store(&p)
 	}
+	return err
 }
 
 // ServeHTTP answers a JSON array of features with their score. Any number of requests run at once.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var x []float32
-	if err := json.NewDecoder(r.Body).Decode(&x); err != nil || len(x) == 0 {
+	x, score := []float32{}, make([]float64, 1)
+	err := json.NewDecoder(r.Body).Decode(&x)
+	switch p := s.now.Load(); {
+	case err != nil || len(x) == 0:
 		http.Error(w, "want a JSON array of numbers", http.StatusBadRequest)
-		return
-	}
-	p := s.now.Load()
-	if p == nil {
+	case p == nil:
 		http.Error(w, "nothing was learned yet", http.StatusServiceUnavailable)
-		return
+	default:
+		row := engine.Block[float32]{X: x, Stride: len(x), Dim: len(x)}
+		if err := (*p).Score(&row, score); err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		fmt.Fprintf(w, "{\"score\": %g}\n", score[0])
 	}
-	var score [1]float64
-	row := engine.Block[float32]{X: x, Stride: len(x), Dim: len(x)}
-	if err := (*p).Score(&row, score[:]); err != nil {
-		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
-		return
-	}
-	fmt.Fprintf(w, "{\"score\": %g}\n", score[0])
 }

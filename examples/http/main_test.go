@@ -36,7 +36,11 @@ func TestScoresWhileLearning(t *testing.T) {
 
 	in, out := io.Pipe()
 	learned := make(chan error)
-	go func() { learned <- s.learn(context.Background(), in) }()
+	go func() {
+		err := s.learn(context.Background(), in)
+		in.CloseWithError(err) // what is written to a learner that has stopped is an error
+		learned <- err
+	}()
 	done := make(chan struct{})
 	var clients sync.WaitGroup
 	for range 8 {
@@ -60,7 +64,10 @@ func TestScoresWhileLearning(t *testing.T) {
 		if x < 0 {
 			label = "-1"
 		}
-		fmt.Fprintf(out, "%s 1:%g 2:%g\n", label, x, float64(i*53%89-44)/44)
+		if _, err := fmt.Fprintf(out, "%s 1:%g 2:%g\n", label, x,
+			float64(i*53%89-44)/44); err != nil {
+			break // why, learned says
+		}
 	}
 	out.Close()
 	if err := <-learned; err != io.EOF {
