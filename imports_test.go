@@ -5,6 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,52 +15,170 @@ import (
 	"testing"
 )
 
-// rooms lists the packages of the module from the top down. A package may import only rooms below
-// its own; the last two stand side by side and import nothing of the module, but for
-// internal/trusted, which holds one empty type.
-var rooms = []string{"cmd", "bench", "training", "eval", "model", "dataset", "learners", "learner",
-	"engine", "kernelcache", "vecmath"}
+const module = "github.com/halfspace-ml/halfspace"
 
-// forAll are the rooms of internal/ that serve more than tests.
-var forAll = []string{"internal/atomicfile", "internal/schema", "internal/scratch",
-	"internal/spelling", "internal/trusted"}
-
-const module = "github.com/halfspace-ml/halfspace/"
-
-// onlyIn says which rooms may import a library that the others reach through them.
-var onlyIn = map[string][]string{
-	// which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
-	"github.com/klauspost/cpuid/v2":     {"bench", "cmd"},
-	"github.com/klauspost/compress":     {"dataset"},
-	"github.com/HdrHistogram":           {"cmd"},
-	"github.com/spf13/cobra":            {"cmd"},
-	"github.com/spf13/pflag":            {"cmd"},
-	"gonum.org/v1/gonum":                {"bench"}, // never in a hot path
-	"github.com/schollz/progressbar/v3": {"cmd"},
+// room is a package of the module. What it imports of the module is listed here, all of it and no
+// more, so that a new dependency is a decision and not an accident. "." is package halfspace.
+type room struct {
+	name    string
+	imports string // of the code
+	tests   string // of the tests besides; testHelpers and the package itself are free to them
 }
 
+// rooms has every package once, above all that it imports. ARCHITECTURE.md shows the first two
+// columns.
+var rooms = []room{
+	{"cmd/halfspace", "bench bench/papers training eval model dataset dataset/format learner " +
+		"engine vecmath internal/atomicfile internal/schema internal/spelling", ""},
+	{"examples/embed", ".", ""},
+	{"examples/http", "dataset learners learner engine", ""},
+	{".", "training eval model dataset dataset/format learner engine internal/scratch", "learners"},
+	{"bench/papers", "bench training eval dataset learners learner engine internal/atomicfile " +
+		"internal/schema internal/naive", ""},
+	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
+		"internal/naive", ""},
+	{"training", "eval model dataset dataset/format learners learner engine internal/spelling", ""},
+	{"eval", "learner engine vecmath", "model dataset learners"},
+	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},
+	{"dataset", "dataset/format engine", ""},
+	{"dataset/format", "engine", "dataset"},
+	{"learners", "learners/internal/ensemble learners/internal/gauss learners/internal/margin " +
+		"learners/internal/kept learners/internal/smo learners/internal/primal learner engine " +
+		"vecmath internal/scratch internal/trusted", ""},
+	{"learners/internal/ensemble", "learners/internal/primal learner engine vecmath " +
+		"internal/scratch internal/trusted", ""},
+	{"learners/internal/gauss", "learners/internal/primal learner engine vecmath " +
+		"internal/trusted", ""},
+	{"learners/internal/margin", "learners/internal/kept learners/internal/primal learner " +
+		"engine vecmath internal/trusted", ""},
+	{"learners/internal/kept", "learners/internal/primal learner engine vecmath " +
+		"internal/scratch", ""},
+	{"learners/internal/smo", "learners/internal/primal learner engine vecmath", ""},
+	{"learners/internal/primal", "learner engine vecmath internal/trusted", ""},
+	{"learners/internal/golden", "", ""},
+	{"learners/internal/outside", "", "learners learner engine"},
+	{"internal/naive", "engine", "learners learner"},
+	{"learner/learnertest", "learner engine vecmath internal/race", ""},
+	{"learner", "engine", ""},
+	{"engine", "kernelcache vecmath internal/scratch internal/trusted", ""},
+	{"kernelcache", "", ""},
+	{"vecmath", "internal/trusted", ""},
+	{"vecmath/internal/dispatchgen", "", ""},
+	{"internal/atomicfile", "", ""},
+	{"internal/schema", "", ""},
+	{"internal/scratch", "", ""},
+	{"internal/spelling", "", ""},
+	{"internal/trusted", "", ""},
+	{"internal/race", "", ""},
+	{"internal/realdata", "", ""},
+}
+
+// testHelpers are what any test may import.
+var testHelpers = []string{"internal/race", "internal/realdata", "internal/naive",
+	"learner/learnertest", "learners/internal/golden"}
+
+// onlyIn says which packages may import a library; the others reach through them what it does.
+var onlyIn = map[string][]string{
+	// which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
+	"github.com/klauspost/cpuid/v2":     {"bench", "cmd/halfspace"},
+	"github.com/klauspost/compress":     {"dataset"},
+	"github.com/HdrHistogram":           {"cmd/halfspace"},
+	"github.com/spf13/cobra":            {"cmd/halfspace"},
+	"github.com/spf13/pflag":            {"cmd/halfspace"},
+	"gonum.org/v1/gonum":                {"bench", "bench/papers"}, // never in a hot path
+	"github.com/schollz/progressbar/v3": {"cmd/halfspace"},
+	"C":                                 {}, // the module builds without a C compiler
+}
+
+// TestImports: every package imports what its row lists, and all rows of what it imports stand
+// below its own.
 func TestImports(t *testing.T) {
+	imports := readImports(t)
 	seen := map[string]bool{}
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	for i, r := range rooms {
+		if seen[r.name] {
+			t.Errorf("%s has two rows", r.name)
+		}
+		seen[r.name] = true
+		found, ok := imports[r.name]
+		if !ok {
+			t.Errorf("%s has a row and no Go file", r.name)
+			continue
+		}
+		code, tests := strings.Fields(r.imports), strings.Fields(r.tests)
+		for _, name := range code {
+			if !slices.ContainsFunc(rooms[i+1:], func(b room) bool { return b.name == name }) {
+				t.Errorf("%s imports %s, whose row is not below its own", r.name, name)
+			}
+		}
+		compare(t, r.name, "", found.code, code)
+		for _, free := range slices.Concat(code, testHelpers, []string{r.name}) {
+			delete(found.tests, free)
+		}
+		compare(t, r.name, "the tests of ", found.tests, tests)
+	}
+	for name := range imports {
+		if !seen[name] {
+			t.Errorf("%s has no row", name)
+		}
+	}
+}
+
+// compare reports imports that are not listed, and listed ones that are not there.
+func compare(t *testing.T, name, of string, found map[string]string, listed []string) {
+	t.Helper()
+	for imp, file := range found {
+		if !slices.Contains(listed, imp) {
+			t.Errorf("%s imports %s, which the row of %s%s doesn't list", file, imp, of, name)
+		}
+	}
+	for _, imp := range listed {
+		if found[imp] == "" {
+			t.Errorf("%s%s no longer import %s: take it off the row", of, name, imp)
+		}
+	}
+}
+
+// imported is what a package imports of the module, each with a file that does.
+type imported struct{ code, tests map[string]string }
+
+// readImports reads the imports of all files, whatever they are built for. Those of example_test.go
+// are left out: such a file shows what users combine.
+func readImports(t *testing.T) map[string]imported {
+	t.Helper()
+	all := map[string]imported{}
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." ||
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." ||
 			d.Name() == "testdata"):
 			return filepath.SkipDir
-		case filepath.Ext(path) != ".go":
+		case filepath.Ext(file) != ".go":
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
 		}
-		from := newImporter(filepath.ToSlash(path))
-		seen[from.room] = true
+		file = filepath.ToSlash(file)
+		from, isTest := path.Dir(file), strings.HasSuffix(file, "_test.go")
+		if all[from].code == nil {
+			all[from] = imported{map[string]string{}, map[string]string{}}
+		}
+		into := all[from].code
+		if isTest {
+			into = all[from].tests
+		}
 		for _, spec := range f.Imports {
 			imp, _ := strconv.Unquote(spec.Path.Value)
-			if what := from.objection(imp); what != "" {
-				t.Errorf("%s imports %s: %s", path, imp, what)
+			if where, limited := libraryOf(imp); limited && !isTest &&
+				!slices.Contains(where, from) {
+				t.Errorf("%s imports %s, which belongs to %v", file, imp, where)
+			}
+			if below, ok := strings.CutPrefix(imp, module); ok &&
+				!strings.HasSuffix(file, "example_test.go") {
+				into[path.Clean("."+below)] = file
 			}
 		}
 		return nil
@@ -65,61 +186,43 @@ func TestImports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range rooms {
-		if !seen[room] {
-			t.Errorf("room %s has no Go file: is the list of rooms stale?", room)
+	return all
+}
+
+// libraryOf returns which packages may import imp, if not all may.
+func libraryOf(imp string) (where []string, limited bool) {
+	for lib := range maps.Keys(onlyIn) {
+		if imp == lib || strings.HasPrefix(imp, lib+"/") {
+			return onlyIn[lib], true
 		}
+	}
+	return nil, false
+}
+
+// TestImportsShown: ARCHITECTURE.md shows the table.
+func TestImportsShown(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "```text\n" + showRooms() + "```\n"; !strings.Contains(string(text), want) {
+		t.Errorf("ARCHITECTURE.md doesn't show what may import what:\n%s", want)
 	}
 }
 
-// importer is a file that imports.
-type importer struct {
-	path, room string
-	rank       int  // in rooms; -1: internal helpers, examples and the root
-	isTest     bool // or serves tests
-}
-
-func newImporter(path string) importer {
-	room, _, _ := strings.Cut(path, "/")
-	rank := slices.Index(rooms, room)
-	if filepath.Base(path) == "example_test.go" {
-		rank = -1 // of a package of its own, which nobody imports: it shows what users combine
-	}
-	return importer{path: path, room: room, rank: rank,
-		isTest: strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "internal/") ||
-			strings.Contains(path, "learnertest/")}
-}
-
-// objection says what speaks against an import; "" is nothing.
-func (f importer) objection(imp string) string {
-	if imp == "C" && !strings.HasPrefix(f.path, "cmd/libhalfspace/") {
-		return "no cgo here"
-	}
-	for lib, where := range onlyIn {
-		if (imp == lib || strings.HasPrefix(imp, lib+"/")) && !f.isTest &&
-			!slices.Contains(where, f.room) {
-			return fmt.Sprintf("it belongs to %v", where)
+// showRooms returns a line of each room, wrapped at 100 columns.
+func showRooms() string {
+	var out strings.Builder
+	for _, r := range rooms {
+		line := fmt.Sprintf("%-28s", r.name)
+		for _, imp := range strings.Fields(r.imports) {
+			if len(line)+1+len(imp) > 100 {
+				out.WriteString(line + "\n")
+				line = strings.Repeat(" ", 28)
+			}
+			line += " " + imp
 		}
+		out.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	below, ok := strings.CutPrefix(imp, module)
-	if !ok {
-		return ""
-	}
-	target, _, _ := strings.Cut(below, "/")
-	if target == "internal" {
-		if !f.isTest && f.room != "bench" && !slices.Contains(forAll, below) {
-			return "it serves tests"
-		}
-		return ""
-	}
-	switch to := slices.Index(rooms, target); {
-	case to < 0:
-		return "no such room"
-	case f.rank < 0:
-	case to < f.rank:
-		return "imports run down the list only"
-	case f.rank >= slices.Index(rooms, "kernelcache") && to != f.rank:
-		return f.room + " imports nothing of this module"
-	}
-	return ""
+	return out.String()
 }
