@@ -14,19 +14,10 @@ import (
 // counts them.
 const mostComplex = 25
 
-// complexOnes are functions that are over it still: no more than so many in all.
-var complexOnes = map[string]bool{
-	"learner/learnertest/learnertest.go settings": true,
-	"learners/budget_test.go TestGoldenBudget":    true,
-	"learners/fit_test.go TestFitSweeps":          true,
-	"learners/vvm_test.go TestMergePosterior":     true,
-}
-
 // TestComplexity keeps functions short enough to be read at once. Parsers, which take a byte after
 // the other by what it is, and generated files may be longer.
 func TestComplexity(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)
 		switch {
@@ -51,22 +42,14 @@ func TestComplexity(t *testing.T) {
 			parses := strings.HasPrefix(path, "dataset/format/") &&
 				strings.HasPrefix(fn.Name.Name, "parse")
 			if n := complexity(fn); n > mostComplex && !parses {
-				name := path + " " + fn.Name.Name
-				if seen[name] = true; !complexOnes[name] {
-					t.Errorf("%s: %s has %d ways through it, want at most %d",
-						set.Position(fn.Pos()), fn.Name.Name, n, mostComplex)
-				}
+				t.Errorf("%s: %s has %d ways through it, want at most %d",
+					set.Position(fn.Pos()), fn.Name.Name, n, mostComplex)
 			}
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for name := range complexOnes {
-		if !seen[name] {
-			t.Errorf("%s is short, or gone: take it off the list", name)
-		}
 	}
 }
 

@@ -12,113 +12,142 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
+// budgetGolden is a trace of budgeted learners: what is kept after each example that was learned.
+type budgetGolden struct {
+	X     [][]float64
+	Y     []float64 `json:"y"`
+	Sigma float64
+	Runs  []budgetRun
+}
+
+type budgetRun struct {
+	Rule, Removal, Strategy, Tie string
+	Beta, C                      float64
+	Q, P, Epochs                 int
+	Updates, Mistakes            int64
+	FinalCache                   []int     `json:"final_cache"`
+	FinalAlpha                   []float64 `json:"final_alpha"`
+	Trace                        []budgetStep
+}
+
+type budgetStep struct {
+	T       int64
+	Example int
+	Margin  float64
+	Removed *int
+	Cache   []int
+	Alpha   []float64
+	Q       []int
+}
+
 // TestGoldenBudget follows the 44 traces of an independent implementation: which example is
 // learned, with which margin, which one is removed, from the kept ones and from the error cache,
 // and all coefficients.
 func TestGoldenBudget(t *testing.T) {
-	var g struct {
-		X     [][]float64
-		Y     []float64 `json:"y"`
-		Sigma float64
-		Runs  []struct {
-			Rule, Removal, Strategy, Tie string
-			Beta, C                      float64
-			Q, P, Epochs                 int
-			Updates, Mistakes            int64
-			FinalCache                   []int     `json:"final_cache"`
-			FinalAlpha                   []float64 `json:"final_alpha"`
-			Trace                        []struct {
-				T       int64
-				Example int
-				Margin  float64
-				Removed *int
-				Cache   []int
-				Alpha   []float64
-				Q       []int
-			}
-		}
-	}
+	var g budgetGolden
 	readGolden(t, "margin/budget_tighter.json", &g)
 	if len(g.Runs) != 44 {
 		t.Fatalf("%d runs", len(g.Runs))
 	}
-	number := func(x []float64) int {
-		return slices.IndexFunc(g.X, func(z []float64) bool { return slices.Equal(x, z) })
+	for n := range g.Runs {
+		g.follow(t, n)
 	}
-	for n, r := range g.Runs {
-		rule := map[string]string{"perceptron": "perceptron", "mira": "mira",
-			"nobias-svm": "svm"}[r.Rule]
-		update := learners.UpdateConfig{Beta: r.Beta, Update: rule, C: r.C}
-		kernel := learner.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}
-		var l learner.Learner[float64]
-		if r.Removal == "tighter" {
-			ties := map[string]string{"first": "oldest", "margin": "margin"}[r.Tie]
-			cache := r.Strategy
-			if cache == "flip" {
-				cache = "flips"
+}
+
+// learner returns the learner of a run.
+func (g *budgetGolden) learner(t *testing.T, r *budgetRun) learner.Learner[float64] {
+	t.Helper()
+	rule := map[string]string{"perceptron": "perceptron", "mira": "mira",
+		"nobias-svm": "svm"}[r.Rule]
+	update := learners.UpdateConfig{Beta: r.Beta, Update: rule, C: r.C}
+	kernel := learner.KernelConfig{Kernel: "rbf", Sigma: g.Sigma}
+	if r.Removal != "tighter" {
+		return newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: r.P,
+			UpdateConfig: update, KernelConfig: kernel})
+	}
+	ties := map[string]string{"first": "oldest", "margin": "margin"}[r.Tie]
+	cache := r.Strategy
+	if cache == "flip" {
+		cache = "flips"
+	}
+	return newLearner[float64](t, "tbp", &learners.TBPConfig{Budget: r.P, ErrorCache: cache,
+		ErrorSize: max(1, r.Q), Ties: ties, UpdateConfig: update, KernelConfig: kernel})
+}
+
+// follow learns as run n did, and compares each step.
+func (g *budgetGolden) follow(t *testing.T, n int) {
+	t.Helper()
+	r := &g.Runs[n]
+	l, trace := g.learner(t, r), r.Trace
+	var at, mistakes int64
+	for range r.Epochs {
+		for i := range g.X {
+			at++
+			round := one(t, l, block[float64]("dense", g.X, g.Y), i)
+			margin := g.Y[i] * round.Score
+			if margin <= 0 {
+				mistakes++
 			}
-			l = newLearner[float64](t, "tbp", &learners.TBPConfig{Budget: r.P, ErrorCache: cache,
-				ErrorSize: max(1, r.Q), Ties: ties, UpdateConfig: update, KernelConfig: kernel})
-		} else {
-			l = newLearner[float64](t, "budget", &learners.BudgetConfig{Budget: r.P,
-				UpdateConfig: update, KernelConfig: kernel})
-		}
-		check := func(at int64, cache []int, alpha []float64) {
-			t.Helper()
-			kept, coef := keptOf(l.State(), "sv", "born", len(g.X[0]))
-			if len(kept) != len(cache) {
-				t.Fatalf("run %d, example %d: %d kept, want %v", n, at, len(kept), cache)
+			if r.Trace == nil {
+				continue
 			}
-			for i, x := range kept {
-				if got := number(x); got != cache[i] || math.Abs(coef[i]-alpha[i]) > 1e-9 {
-					t.Fatalf("run %d, example %d: kept %d with %v, want %d with %v", n, at, got,
-						coef[i], cache[i], alpha[i])
+			if round.Updates == 0 {
+				if len(trace) > 0 && trace[0].T == at {
+					t.Fatalf("run %d: example %d was not learned", n, at)
 				}
+				continue
 			}
-		}
-		var at, mistakes int64
-		trace := r.Trace
-		for range r.Epochs {
-			for i := range g.X {
-				at++
-				round := one(t, l, block[float64]("dense", g.X, g.Y), i)
-				margin := g.Y[i] * round.Score
-				if margin <= 0 {
-					mistakes++
-				}
-				if r.Trace == nil {
-					continue
-				}
-				if round.Updates == 0 {
-					if len(trace) > 0 && trace[0].T == at {
-						t.Fatalf("run %d: example %d was not learned", n, at)
-					}
-					continue
-				}
-				if len(trace) == 0 || trace[0].T != at || trace[0].Example != i ||
-					math.Abs(margin-trace[0].Margin) > 1e-9 {
-					t.Fatalf("run %d, example %d: learned with margin %v", n, at, margin)
-				}
-				check(at, trace[0].Cache, trace[0].Alpha)
-				if trace[0].Q != nil {
-					q, _ := keptOf(l.State(), "cache", "cache_since", len(g.X[0]))
-					var got []int
-					for _, x := range q {
-						got = append(got, number(x))
-					}
-					if !slices.Equal(got, trace[0].Q) {
-						t.Fatalf("run %d, example %d: error cache %v, want %v", n, at, got,
-							trace[0].Q)
-					}
-				}
-				trace = trace[1:]
+			if len(trace) == 0 || trace[0].T != at || trace[0].Example != i ||
+				math.Abs(margin-trace[0].Margin) > 1e-9 {
+				t.Fatalf("run %d, example %d: learned with margin %v", n, at, margin)
 			}
+			g.keeps(t, l, n, at, trace[0].Cache, trace[0].Alpha)
+			g.remembers(t, l, n, at, trace[0].Q)
+			trace = trace[1:]
 		}
-		check(at, r.FinalCache, r.FinalAlpha)
-		if len(trace) > 0 || l.Updates() != r.Updates || mistakes != r.Mistakes {
-			t.Errorf("run %d: %d updates, %d mistakes, want %d and %d", n, l.Updates(), mistakes,
-				r.Updates, r.Mistakes)
+	}
+	g.keeps(t, l, n, at, r.FinalCache, r.FinalAlpha)
+	if len(trace) > 0 || l.Updates() != r.Updates || mistakes != r.Mistakes {
+		t.Errorf("run %d: %d updates, %d mistakes, want %d and %d", n, l.Updates(), mistakes,
+			r.Updates, r.Mistakes)
+	}
+}
+
+// number returns which example x is.
+func (g *budgetGolden) number(x []float64) int {
+	return slices.IndexFunc(g.X, func(z []float64) bool { return slices.Equal(x, z) })
+}
+
+// keeps compares the examples that l keeps, and their coefficients.
+func (g *budgetGolden) keeps(t *testing.T, l learner.Learner[float64], n int, at int64,
+	cache []int, alpha []float64) {
+	t.Helper()
+	kept, coef := keptOf(l.State(), "sv", "born", len(g.X[0]))
+	if len(kept) != len(cache) {
+		t.Fatalf("run %d, example %d: %d kept, want %v", n, at, len(kept), cache)
+	}
+	for i, x := range kept {
+		if got := g.number(x); got != cache[i] || math.Abs(coef[i]-alpha[i]) > 1e-9 {
+			t.Fatalf("run %d, example %d: kept %d with %v, want %d with %v", n, at, got, coef[i],
+				cache[i], alpha[i])
 		}
+	}
+}
+
+// remembers compares the error cache; want of nil is a run without one.
+func (g *budgetGolden) remembers(t *testing.T, l learner.Learner[float64], n int, at int64,
+	want []int) {
+	t.Helper()
+	if want == nil {
+		return
+	}
+	q, _ := keptOf(l.State(), "cache", "cache_since", len(g.X[0]))
+	var got []int
+	for _, x := range q {
+		got = append(got, g.number(x))
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("run %d, example %d: error cache %v, want %v", n, at, got, want)
 	}
 }
 

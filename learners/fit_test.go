@@ -480,7 +480,11 @@ func TestFitSweeps(t *testing.T) {
 			}
 		}
 	}
-	// MICRA's accuracy is not certified, its bound is one all the same.
+}
+
+// TestFitSweepsMICRA: MICRA's accuracy is not certified, its bound is one all the same.
+func TestFitSweepsMICRA(t *testing.T) {
+	b, ctx := learnertest.Dense[float64](300, 12, 0.05), context.Background()
 	best, err := fitter[float64](t, "romma", &learners.ROMMAConfig{Aggressive: true,
 		Delta: 0.01}).Fit(ctx, b, learner.FitOptions{})
 	if err != nil || !best.Converged {
@@ -508,6 +512,11 @@ func TestFitSweeps(t *testing.T) {
 			t.Errorf("micra, resumed: %+v, %v: its bound is not known", r, err)
 		}
 	}
+}
+
+// TestFitSweepsRefused: learners that have no active sets or halving refuse them.
+func TestFitSweepsRefused(t *testing.T) {
+	b, ctx := learnertest.Dense[float64](300, 12, 0.05), context.Background()
 	for name, config := range fits {
 		if _, err := fitter[float64](t, name, config).Fit(ctx, b,
 			learner.FitOptions{ActiveSet: true}); !errors.Is(err, learner.ErrConfig) {

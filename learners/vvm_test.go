@@ -850,10 +850,7 @@ func TestPosteriorLimits(t *testing.T) {
 // TestMergePosterior: learners of the two halves of a stream are merged. Where the halves share no
 // direction, that is the learner of all to rounding.
 func TestMergePosterior(t *testing.T) {
-	n, d := 100, 10
-	if testing.Short() {
-		n = 60
-	}
+	n, d := mergeSize(), 10
 	all := vvmStream(n, d, 1.64)
 	apart := vvmStream(n, d, 1.64)
 	// the first half has the even features, the second the odd ones; the labels follow from these,
@@ -870,28 +867,6 @@ func TestMergePosterior(t *testing.T) {
 			apart.Y[i] *= -1
 		}
 	}
-	learnt := func(c learner.Config, b *engine.Block[float64]) learner.Learner[float64] {
-		t.Helper()
-		name := map[string]string{"*learners.ADFConfig": "adf", "*learners.VVMConfig": "vvm",
-			"*learners.WEPConfig": "wep", "*learners.EPConfig": "ep"}[fmt.Sprintf("%T", c)]
-		e, err := learner.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := learner.New[float64](e, c, learner.Env{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f, ok := l.(*EP[float64]); ok {
-			_, err = f.Fit(context.Background(), b, learner.FitOptions{})
-		} else {
-			err = l.Learn(b, make([]learner.Round, b.Len()))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
 	points := PointsConfig{Noise: 0.1, Tolerance: 1e-11, Sweeps: 100, Damping: 1}
 	for name, c := range map[string]learner.Config{
 		"adf":      &ADFConfig{Covariance: "full", Noise: 0.1},
@@ -899,7 +874,8 @@ func TestMergePosterior(t *testing.T) {
 		"wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
 	} {
 		first, second := apart.Slice(0, n/2), apart.Slice(n/2, n)
-		l, o, want := learnt(c, &first), learnt(c, &second), learnt(c, apart)
+		l, o := learntPosterior(t, c, &first), learntPosterior(t, c, &second)
+		want := learntPosterior(t, c, apart)
 		before := stateOf(o)
 		if err := l.(learner.PosteriorMerger[float64]).MergePosterior(o); err != nil {
 			t.Fatal(err)
@@ -921,7 +897,7 @@ func TestMergePosterior(t *testing.T) {
 		}
 		// Of a common problem the merged posterior knows more than either half.
 		first, second = all.Slice(0, n/2), all.Slice(n/2, n)
-		l, o = learnt(c, &first), learnt(c, &second)
+		l, o = learntPosterior(t, c, &first), learntPosterior(t, c, &second)
 		a, b := wrong(t, l, all), wrong(t, o, all)
 		if err := l.(learner.PosteriorMerger[float64]).MergePosterior(o); err != nil {
 			t.Fatal(err)
@@ -939,25 +915,43 @@ func TestMergePosterior(t *testing.T) {
 			}
 		}
 	}
-	// Over random features: those of one seed.
-	mapped := func(seed uint64, base string, b *engine.Block[float64]) learner.Learner[float64] {
-		t.Helper()
-		e, err := learner.Lookup("rff")
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := learner.New[float64](e, &RFFConfig{D: 20, Sigma: 2, Base: base},
-			learner.Env{Seed: seed})
-		if err == nil {
-			err = l.Learn(b, make([]learner.Round, b.Len()))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
+}
+
+// mergeSize is the number of examples that tests of merging learn.
+func mergeSize() int {
+	if testing.Short() {
+		return 60
 	}
+	return 100
+}
+
+// learntPosterior returns the learner of these settings after b.
+func learntPosterior(t *testing.T, c learner.Config,
+	b *engine.Block[float64]) learner.Learner[float64] {
+	t.Helper()
+	name := map[string]string{"*learners.ADFConfig": "adf", "*learners.VVMConfig": "vvm",
+		"*learners.WEPConfig": "wep", "*learners.EPConfig": "ep"}[fmt.Sprintf("%T", c)]
+	l, err := learner.Make[float64](name, c, learner.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, ok := l.(*EP[float64]); ok {
+		_, err = f.Fit(context.Background(), b, learner.FitOptions{})
+	} else {
+		err = l.Learn(b, make([]learner.Round, b.Len()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestMergePosteriorFeatures: posteriors over random features are merged if these are of one seed.
+func TestMergePosteriorFeatures(t *testing.T) {
+	n := mergeSize()
+	all := vvmStream(n, 10, 1.64)
 	first, second := all.Slice(0, n/2), all.Slice(n/2, n)
-	l1, l2 := mapped(1, "adf", &first), mapped(1, "adf", &second)
+	l1, l2 := learntFeatures(t, 1, "adf", &first), learntFeatures(t, 1, "adf", &second)
 	want := virtual(t, "adf", &ADFConfig{Covariance: "full", Noise: 0.05})
 	if err := errors.Join(want.SetState(l1.State()), want.MergePosterior(l2.(*RFF[float64]).inner),
 		learner.PosteriorOf(l1).MergePosterior(l2)); err != nil {
@@ -967,21 +961,39 @@ func TestMergePosterior(t *testing.T) {
 		learner.PosteriorOf(l1).Report().Sweeps != int64(n) {
 		t.Error("random features: merged differently")
 	}
-	for _, other := range []learner.Learner[float64]{mapped(2, "adf", &second), want, mapped(1,
-		"pa", &second)} {
+	for _, other := range []learner.Learner[float64]{learntFeatures(t, 2, "adf", &second), want,
+		learntFeatures(t, 1, "pa", &second)} {
 		if err := learner.PosteriorOf(l1).MergePosterior(other); !errors.Is(err, learner.ErrPrior) {
 			t.Errorf("random features, %T: %v", other, err)
 		}
 	}
-	if learner.PosteriorOf(mapped(1, "pa", &first)) != nil {
+	if learner.PosteriorOf(learntFeatures(t, 1, "pa", &first)) != nil {
 		t.Error("pa has a posterior")
 	}
-	// The product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
+}
+
+// learntFeatures returns the learner of that name over the random features of a seed after b.
+func learntFeatures(t *testing.T, seed uint64, base string,
+	b *engine.Block[float64]) learner.Learner[float64] {
+	t.Helper()
+	l, err := learner.Make[float64]("rff", &RFFConfig{D: 20, Sigma: 2, Base: base},
+		learner.Env{Seed: seed})
+	if err == nil {
+		err = l.Learn(b, make([]learner.Round, b.Len()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestMergePosteriorProduct: the product, by hand in one dimension: 1/v = 1/v1 + 1/v2 - 1.
+func TestMergePosteriorProduct(t *testing.T) {
 	line := &engine.Block[float64]{Y: []float64{1, -1, 1}, X: []float64{1, 0.5, 2}, Dim: 1,
 		Stride: 1}
 	head, tail := line.Slice(0, 1), line.Slice(1, 3)
-	l, o := learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*VVM[float64]),
-		learnt(&ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*VVM[float64])
+	l, o := learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.05}, &head).(*VVM[float64]),
+		learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.05}, &tail).(*VVM[float64])
 	v1, v2, m1, m2 := fullCov(l.p)[0][0], fullCov(o.p)[0][0], l.Weights()[0], o.Weights()[0]
 	if err := l.MergePosterior(o); err != nil {
 		t.Fatal(err)
@@ -989,9 +1001,10 @@ func TestMergePosterior(t *testing.T) {
 	v := 1 / (1/v1 + 1/v2 - 1)
 	sameVector(t, "product", []float64{fullCov(l.p)[0][0], l.Weights()[0]}, []float64{v, v *
 		(m1/v1 + m2/v2)}, 1e-14)
-	for _, other := range []learner.Learner[float64]{learnt(&ADFConfig{Covariance: "full",
-		Noise: 0.1},
-		line), learnt(&ADFConfig{Covariance: "diagonal", Noise: 0.05}, line)} {
+	for _, other := range []learner.Learner[float64]{
+		learntPosterior(t, &ADFConfig{Covariance: "full", Noise: 0.1}, line),
+		learntPosterior(t, &ADFConfig{Covariance: "diagonal", Noise: 0.05}, line),
+	} {
 		if err := l.MergePosterior(other); !errors.Is(err, learner.ErrPrior) {
 			t.Errorf("another noise or form: %v", err)
 		}

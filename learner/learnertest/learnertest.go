@@ -794,19 +794,34 @@ func (s *suite[T]) settings(t *testing.T) {
 	if s.entry.Summary == "" {
 		t.Error("no summary")
 	}
+	checkTags(t, reflect.TypeOf(s.config).Elem())
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(s.config).Elem()) {
+		if !f.Anonymous {
+			s.badValues(t, f, doc)
+		}
+	}
+	for _, c := range []learner.Config{nil, foreign{}} {
+		if _, err := learner.New[T](s.entry, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
+			t.Errorf("settings of %T: New says %v, want %v", c, err, learner.ErrConfig)
+		}
+	}
+}
 
-	v := reflect.ValueOf(s.config).Elem()
+// checkTags checks that each setting has a key in JSON, a flag and help, and that what its tags
+// name is there. Settings of another learner have a test of their own.
+func checkTags(t *testing.T, config reflect.Type) {
+	t.Helper()
 	flags, switches := map[string]bool{}, map[string]bool{"": true}
-	for _, f := range reflect.VisibleFields(v.Type()) {
+	for _, f := range reflect.VisibleFields(config) {
 		flags[f.Tag.Get("flag")] = true
 		switches[f.Tag.Get("auto")] = true // of the value auto of a flag
 	}
-	for _, f := range reflect.VisibleFields(v.Type()) { // those of embedded structs too
+	for _, f := range reflect.VisibleFields(config) { // those of embedded structs too
 		if f.Anonymous {
 			continue
 		}
 		if auto := f.Tag.Get("auto"); auto != "" {
-			if s, ok := v.Type().FieldByName(auto); !ok || s.Type.Kind() != reflect.Bool {
+			if s, ok := config.FieldByName(auto); !ok || s.Type.Kind() != reflect.Bool {
 				t.Errorf("field %s: the tag auto says %q, which is no switch here", f.Name, auto)
 			}
 		}
@@ -818,38 +833,42 @@ func (s *suite[T]) settings(t *testing.T) {
 		if f.Tag.Get("json") == "" {
 			t.Errorf("field %s has no json tag", f.Name)
 		}
-		var bad []any
-		switch f.Type.Kind() {
-		case reflect.Float64:
-			bad = []any{math.NaN(), math.Inf(1), math.Inf(-1), -1.0}
-		case reflect.Int:
-			bad = []any{-1}
-		case reflect.String:
-			bad = []any{"no such thing"}
-		case reflect.Struct, reflect.Pointer, reflect.Interface:
-			continue // settings of another learner, which has its own test
-		}
-		if !switches[f.Name] && (f.Tag.Get("flag") == "" || f.Tag.Get("help") == "") {
+		if k := f.Type.Kind(); !switches[f.Name] && !ofAnother(k) &&
+			(f.Tag.Get("flag") == "" || f.Tag.Get("help") == "") {
 			t.Errorf("field %s lacks a flag or help tag", f.Name)
 		}
-		for _, x := range bad {
-			c := s.entry.Config()
-			if err := json.Unmarshal(doc, c); err != nil {
-				t.Fatal(err)
-			}
-			reflect.ValueOf(c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(x))
-			if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
-				t.Errorf("%s = %v: Validate says %v, want %v", f.Name, x, err, learner.ErrConfig)
-			}
-			if _, err := learner.New[T](s.entry, c, learner.Env{}); !errors.Is(err,
-				learner.ErrConfig) {
-				t.Errorf("%s = %v: New says %v, want %v", f.Name, x, err, learner.ErrConfig)
-			}
-		}
 	}
-	for _, c := range []learner.Config{nil, foreign{}} {
+}
+
+// ofAnother reports whether a field of that kind has settings of another learner.
+func ofAnother(k reflect.Kind) bool {
+	return k == reflect.Struct || k == reflect.Pointer || k == reflect.Interface
+}
+
+// badValues checks that values which no setting can have are refused in field f of the settings
+// that doc has in JSON.
+func (s *suite[T]) badValues(t *testing.T, f reflect.StructField, doc []byte) {
+	t.Helper()
+	var bad []any
+	switch f.Type.Kind() {
+	case reflect.Float64:
+		bad = []any{math.NaN(), math.Inf(1), math.Inf(-1), -1.0}
+	case reflect.Int:
+		bad = []any{-1}
+	case reflect.String:
+		bad = []any{"no such thing"}
+	}
+	for _, x := range bad {
+		c := s.entry.Config()
+		if err := json.Unmarshal(doc, c); err != nil {
+			t.Fatal(err)
+		}
+		reflect.ValueOf(c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(x))
+		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
+			t.Errorf("%s = %v: Validate says %v, want %v", f.Name, x, err, learner.ErrConfig)
+		}
 		if _, err := learner.New[T](s.entry, c, learner.Env{}); !errors.Is(err, learner.ErrConfig) {
-			t.Errorf("settings of %T: New says %v, want %v", c, err, learner.ErrConfig)
+			t.Errorf("%s = %v: New says %v, want %v", f.Name, x, err, learner.ErrConfig)
 		}
 	}
 }
