@@ -69,12 +69,13 @@ var rooms = []room{
 	{"internal/scratch", "", ""},
 	{"internal/spelling", "", ""},
 	{"internal/trusted", "", ""},
+	{"internal/approx", "", ""},
 	{"internal/race", "", ""},
 	{"internal/realdata", "", ""},
 }
 
 // testHelpers are what any test may import.
-var testHelpers = []string{"internal/race", "internal/realdata", "internal/naive",
+var testHelpers = []string{"internal/approx", "internal/race", "internal/realdata", "internal/naive",
 	"learner/learnertest", "learners/internal/golden"}
 
 // onlyIn says which packages may import a library; the others reach through them what it does.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
@@ -29,14 +30,6 @@ func generate(t *testing.T, name string, params ...string) *Data[float64] {
 	verify(t, &d.Block)
 	d.Info.check(t, d)
 	return d
-}
-
-// near fails unless the mean of n draws of standard deviation sd is within five of its own of want.
-func near(t *testing.T, what string, got, want, sd float64, n int) {
-	t.Helper()
-	if tol := 5 * sd / math.Sqrt(float64(n)); math.Abs(got-want) > tol {
-		t.Errorf("%s is %v, want %v +- %v", what, got, want, tol)
-	}
 }
 
 // TestMargin runs a perceptron over both splits until it errs no more. Novikoff's theorem: unit
@@ -73,7 +66,7 @@ func TestMargin(t *testing.T) {
 				t.Fatalf("margin %v: %d mistakes are more than 1/margin^2", margin, mistakes)
 			}
 		}
-		near(t, "share of positives", float64(train.Info.Positives)/500, 0.5, 0.5, 500)
+		approx.Mean(t, "share of positives", float64(train.Info.Positives)/500, 0.5, 0.5, 500)
 		if train.Block.X[0] == test.Block.X[0] {
 			t.Error("train and test hold the same examples")
 		}
@@ -96,7 +89,7 @@ func TestNoise(t *testing.T) {
 		}
 		return n
 	}
-	near(t, "share of flips", float64(flips("split=train"))/2000, 0.1, 0.3, 2000)
+	approx.Mean(t, "share of flips", float64(flips("split=train"))/2000, 0.1, 0.3, 2000)
 	if n := flips("split=test"); n != 0 {
 		t.Errorf("%d labels of the test split were flipped", n)
 	}
@@ -107,7 +100,7 @@ func TestROfK(t *testing.T) {
 	for _, r := range []int{1, 4, 16} {
 		n := 4000
 		d := generate(t, "rofk", "n=4000", "d=40", "k=16", fmt.Sprint("r=", r))
-		near(t, "share of positives", float64(d.Info.Positives)/float64(n), 0.5, 0.5, n)
+		approx.Mean(t, "share of positives", float64(d.Info.Positives)/float64(n), 0.5, 0.5, n)
 		relevant := make([]bool, 40)
 		found := 0
 		for j := range relevant {
@@ -158,17 +151,17 @@ func TestGauss(t *testing.T) {
 		mean[2] += x[2] / float64(n)
 		sq += x[1] * x[1] / float64(n)
 	}
-	near(t, "half distance", mean[0], 1.5, 1, n)
-	near(t, "second moment along the spread", sq, 1+1, math.Sqrt(2+4), n)
-	near(t, "mean of a feature without structure", mean[2], 0, 1, n)
-	near(t, "share of positives", float64(d.Info.Positives)/float64(n), 0.5, 0.5, n)
+	approx.Mean(t, "half distance", mean[0], 1.5, 1, n)
+	approx.Mean(t, "second moment along the spread", sq, 1+1, math.Sqrt(2+4), n)
+	approx.Mean(t, "mean of a feature without structure", mean[2], 0, 1, n)
+	approx.Mean(t, "share of positives", float64(d.Info.Positives)/float64(n), 0.5, 0.5, n)
 }
 
 func TestWaveform(t *testing.T) {
 	n := 6000
 	d := generate(t, "waveform", "n=6000", "positive=1", "negative=3")
 	pos := float64(d.Info.Positives)
-	near(t, "share of positives", pos/float64(n), 0.5, 0.5, n)
+	approx.Mean(t, "share of positives", pos/float64(n), 0.5, 0.5, n)
 	// means of h1/2 + h2/2 and h2/2 + h3/2 at attributes 11, 7, 15
 	for j, want := range map[int][2]float64{10: {3 + 1, 1 + 1}, 6: {1, 3}, 14: {1 + 3, 3}} {
 		var mean [2]float64
@@ -179,11 +172,11 @@ func TestWaveform(t *testing.T) {
 				mean[1] += d.Block.Row(i)[j] / (float64(n) - pos)
 			}
 		}
-		near(t, fmt.Sprintf("class 1 at attribute %d", j+1), mean[0], want[0], 3, int(pos))
-		near(t, fmt.Sprintf("class 3 at attribute %d", j+1), mean[1], want[1], 3, n-int(pos))
+		approx.Mean(t, fmt.Sprintf("class 1 at attribute %d", j+1), mean[0], want[0], 3, int(pos))
+		approx.Mean(t, fmt.Sprintf("class 3 at attribute %d", j+1), mean[1], want[1], 3, n-int(pos))
 	}
 	d = generate(t, "waveform", "n=6000", "negative=0")
-	near(t, "share of one class", float64(d.Info.Positives)/float64(n), 1.0/3, 0.48, n)
+	approx.Mean(t, "share of one class", float64(d.Info.Positives)/float64(n), 1.0/3, 0.48, n)
 }
 
 func TestBanana(t *testing.T) {
@@ -198,7 +191,7 @@ func TestBanana(t *testing.T) {
 			t.Fatalf("%v %v is on no crescent", x, y)
 		}
 	}
-	near(t, "share of positives", float64(d.Info.Positives)/2000, 0.5, 0.5, 2000)
+	approx.Mean(t, "share of positives", float64(d.Info.Positives)/2000, 0.5, 0.5, 2000)
 }
 
 // TestDrift follows the schedule over images whose only pixel is their label.
@@ -217,7 +210,7 @@ func TestDrift(t *testing.T) {
 	}
 	n := 20000
 	d := generate(t, "drift", "n=20000", "images="+images, "labels="+labels, "positives=0.3")
-	near(t, "share of positives", float64(d.Info.Positives)/float64(n), 0.3, 0.46, n)
+	approx.Mean(t, "share of positives", float64(d.Info.Positives)/float64(n), 0.3, 0.46, n)
 	// of label 1 in the first tenth, 2 in the fifth, 3 in the last among the positives
 	var count, positives [3]int
 	for i, y := range d.Block.Y {
@@ -244,7 +237,7 @@ func TestDrift(t *testing.T) {
 	// Averages over each tenth: label 1 is left with 1-2t, label 3 has come with 1.11 t, label 2
 	// has the rest.
 	for k, want := range []float64{0.9, 0.9 - 1.11*0.45, 1.11 * 0.85} {
-		near(t, fmt.Sprintf("share of label %d", k+1), float64(count[k])/float64(positives[k]),
+		approx.Mean(t, fmt.Sprintf("share of label %d", k+1), float64(count[k])/float64(positives[k]),
 			want, 0.5, positives[k])
 	}
 }
@@ -256,7 +249,7 @@ func TestDriftMNIST(t *testing.T) {
 	if d.Block.Dim != 784 || d.Block.Len() != 1000 || d.Info.MaxNorm < 1000 {
 		t.Errorf("%+v", d.Info)
 	}
-	near(t, "share of positives", float64(d.Info.Positives)/1000, 0.1, 0.3, 1000)
+	approx.Mean(t, "share of positives", float64(d.Info.Positives)/1000, 0.1, 0.3, 1000)
 }
 
 // TestGeneratedBits pins the bits, which every platform makes alike, and shows that few examples

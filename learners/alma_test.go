@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -110,7 +111,7 @@ func almaScale[T learner.Float](t *testing.T, form string, length, tol float64) 
 	for i := range X {
 		f, threshold := ref.score(X[i]), ref.threshold()
 		r := one(t, l, b, i)
-		near(t, fmt.Sprintf("example %d: score/length", i), r.Score/length, f/length, 10*tol)
+		approx.Near(t, fmt.Sprintf("example %d: score/length", i), r.Score/length, f/length, 10*tol)
 		// Where rounding can decide, the learner's decision is as good as the reference's, which
 		// follows.
 		if updated := y[i]*f <= threshold; updated != (r.Updates == 1) &&
@@ -120,7 +121,7 @@ func almaScale[T learner.Float](t *testing.T, form string, length, tol float64) 
 		if r.Updates == 1 {
 			ref.update(X[i], y[i])
 		}
-		nearAll(t, fmt.Sprintf("example %d: w", i), l.Weights(), ref.w, tol)
+		approx.AllNear(t, fmt.Sprintf("example %d: w", i), l.Weights(), ref.w, tol)
 	}
 	if l.Updates() < n/4 {
 		t.Fatalf("only %d updates seen", l.Updates())

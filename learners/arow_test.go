@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -42,15 +43,15 @@ func TestAROWGolden(t *testing.T) {
 			for i, want := range run.Trace {
 				r := one(t, l, b, i)
 				at := fmt.Sprintf("%s, r = %v, %s: example %d: ", run.Covariance, run.R, form, i)
-				near(t, at+"score", r.Score, want.Score, goldenTol64)
+				approx.Near(t, at+"score", r.Score, want.Score, goldenTol64)
 				if want.Updated {
 					updates++
 				}
 				if l.Updates() != updates {
 					t.Fatalf("%s%d updates, want %d", at, l.Updates(), updates)
 				}
-				nearAll(t, at+"w", l.Weights(), want.W, goldenTol64)
-				nearAll(t, at+"variance", variances(t, l), want.Variance, goldenTol64)
+				approx.AllNear(t, at+"w", l.Weights(), want.W, goldenTol64)
+				approx.AllNear(t, at+"variance", variances(t, l), want.Variance, goldenTol64)
 			}
 			if updates == 0 || updates == int64(len(run.Trace)) {
 				t.Errorf("%d of %d examples are updates", updates, len(run.Trace))
@@ -177,8 +178,8 @@ func TestAROWDiagonal(t *testing.T) {
 	for i := range n {
 		one(t, full, b, i)
 		one(t, diagonal, b, i)
-		nearAll(t, "weights", diagonal.Weights(), full.Weights(), 1e-12)
-		nearAll(t, "variances", variances(t, diagonal), variances(t, full), 1e-12)
+		approx.AllNear(t, "weights", diagonal.Weights(), full.Weights(), 1e-12)
+		approx.AllNear(t, "variances", variances(t, diagonal), variances(t, full), 1e-12)
 	}
 	if full.Updates() != diagonal.Updates() || full.Updates() == 0 {
 		t.Errorf("%d updates, with the full covariance %d", diagonal.Updates(), full.Updates())

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -93,6 +94,6 @@ func TestCRAMMAUnit(t *testing.T) {
 		if l.Updates() < 1000 {
 			t.Errorf("%d updates", l.Updates())
 		}
-		near(t, "|u|", pnorm(l.Weights(), 2), 1, 1e-4)
+		approx.Near(t, "|u|", pnorm(l.Weights(), 2), 1, 1e-4)
 	}
 }

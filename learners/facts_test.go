@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -176,7 +177,7 @@ func TestCRAMMARadius(t *testing.T) {
 		if open != given {
 			t.Errorf("delta %v: %+v with R open, %+v with that of the data", delta, open, given)
 		}
-		nearAll(t, "weights", same, w, 0)
+		approx.AllNear(t, "weights", same, w, 0)
 		if other, _ := fit(2*R, delta); other.Updates == open.Updates {
 			t.Errorf("delta %v: twice R makes the same %d updates", delta, other.Updates)
 		}
@@ -233,7 +234,7 @@ func TestALMALength(t *testing.T) {
 	if a.Updates() != b.Updates() || a.Updates() < 90 {
 		t.Errorf("%d updates of examples, %d of divided ones", a.Updates(), b.Updates())
 	}
-	nearAll(t, "weights", a.Weights(), b.Weights(), 1e-12)
+	approx.AllNear(t, "weights", a.Weights(), b.Weights(), 1e-12)
 	// A stream, then a Fit: examples stay as they are.
 	c := start()
 	learn(c, big)
@@ -250,7 +251,7 @@ func TestALMALength(t *testing.T) {
 	if c.Updates() != d.Updates() {
 		t.Errorf("%d updates, %d by passes over the stream", c.Updates(), d.Updates())
 	}
-	nearAll(t, "weights after a stream", c.Weights(), d.Weights(), 1e-12)
+	approx.AllNear(t, "weights after a stream", c.Weights(), d.Weights(), 1e-12)
 	// A state that doesn't hold R is good.
 	old := a.State()
 	delete(old.Scalars, "R")

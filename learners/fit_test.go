@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -81,7 +82,7 @@ func goldenFit(t *testing.T, name, form string, o learner.FitOptions) {
 	}
 	b := block[float64](form, X, g.Data.Y)
 	R2 := learner.MaxSumSq(b, g.Delta)
-	near(t, "R", math.Sqrt(R2), g.R, tol)
+	approx.Near(t, "R", math.Sqrt(R2), g.R, tol)
 	algorithm, _, _ := strings.Cut(g.Algorithm, "_")
 	var config learner.Config
 	switch algorithm {
@@ -122,9 +123,9 @@ func goldenFit(t *testing.T, name, form string, o learner.FitOptions) {
 			t.Fatalf("%d updates of %d", r.Updates, n+1)
 		}
 		if g.Delta == 0 {
-			nearAll(t, "a", w, want.A, tol)
+			approx.AllNear(t, "a", w, want.A, tol)
 		} else { // the weights of CRAMMA are of unit length without their extended coordinates
-			nearAll(t, "a", unit(w), unit(want.A), tol)
+			approx.AllNear(t, "a", unit(w), unit(want.A), tol)
 		}
 	}
 	for i, e := range g.FirstEpochs {
@@ -143,14 +144,14 @@ func goldenFit(t *testing.T, name, form string, o learner.FitOptions) {
 		r.Counter != g.Counter {
 		t.Fatalf("%+v; want %d updates, %d epochs, counter %d", r, g.Updates, g.Epochs, g.Counter)
 	}
-	near(t, "margin", r.Margin, g.Margin, tol)
-	nearAll(t, "direction", unit(w), unit(g.Direction), tol)
+	approx.Near(t, "margin", r.Margin, g.Margin, tol)
+	approx.AllNear(t, "direction", unit(w), unit(g.Direction), tol)
 	if g.Delta > 0 {
-		near(t, "Gamma", r.Gamma, g.Margin, tol)
-		near(t, "gamma", r.Gamma0, g.Gamma, tol)
-		near(t, "D", r.D, g.D, tol)
-		near(t, "D'", r.DPrime, g.DPrime, tol)
-		near(t, "(D'-D)/D", r.Excess(), g.Excess, tol)
+		approx.Near(t, "Gamma", r.Gamma, g.Margin, tol)
+		approx.Near(t, "gamma", r.Gamma0, g.Gamma, tol)
+		approx.Near(t, "D", r.D, g.D, tol)
+		approx.Near(t, "D'", r.DPrime, g.DPrime, tol)
+		approx.Near(t, "(D'-D)/D", r.Excess(), g.Excess, tol)
 	}
 }
 
@@ -197,7 +198,7 @@ func TestFitIsLearn(t *testing.T) {
 				if name == "perceptron" {
 					tol = 0 // the weights are carried along
 				}
-				nearAll(t, name+": w", f.Weights(), w, tol)
+				approx.AllNear(t, name+": w", f.Weights(), w, tol)
 				margin := math.Inf(1)
 				s := make([]float64, x.Len())
 				if err := f.Score(x, s); err != nil {
@@ -206,7 +207,7 @@ func TestFitIsLearn(t *testing.T) {
 				for i, y := range x.Y {
 					margin = min(margin, y*s[i]/pnorm(w, 2))
 				}
-				near(t, name+": margin", r.Margin, margin, 1e-9)
+				approx.Near(t, name+": margin", r.Margin, margin, 1e-9)
 				// Nothing is left to do for a Learn, or for another Fit.
 				again, err := f.Fit(context.Background(), x, o)
 				if err != nil || again.Updates != 0 || again.Epochs != 1 || !again.Converged ||
@@ -291,7 +292,7 @@ func TestFitGoesOn(t *testing.T) {
 			if err != nil || r.Counter != want.Counter || r.Updates != want.Updates-ends[2] {
 				t.Fatalf("%s/%s: %+v, %v; want the counter %d", name, space, r, err, want.Counter)
 			}
-			nearAll(t, "w", parts.Weights(), whole.Weights(), 1e-9)
+			approx.AllNear(t, "w", parts.Weights(), whole.Weights(), 1e-9)
 		}
 	}
 }
@@ -313,7 +314,7 @@ func TestFitLong(t *testing.T) {
 		if r.Updates != results[0].Updates || r.Epochs != results[0].Epochs {
 			t.Errorf("%+v and %+v", r, results[0])
 		}
-		near(t, "margin", r.Margin, results[0].Margin, 1e-12)
+		approx.Near(t, "margin", r.Margin, results[0].Margin, 1e-12)
 	}
 }
 

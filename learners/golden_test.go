@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -86,24 +87,6 @@ func readGolden(t testing.TB, path string, doc any) {
 	data = bytes.ReplaceAll(data, []byte(":Infinity"), []byte(":1e308"))
 	if err := json.Unmarshal(data, doc); err != nil {
 		t.Fatalf("%s: %v", path, err)
-	}
-}
-
-// near fails unless got equals want within tol, relative to want or to 1 if that is larger.
-func near(t testing.TB, what string, got, want, tol float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= tol*max(1, math.Abs(want))) {
-		t.Fatalf("%s is %v, want %v", what, got, want)
-	}
-}
-
-func nearAll(t testing.TB, what string, got, want []float64, tol float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s has %d elements, want %d", what, len(got), len(want))
-	}
-	for i := range want {
-		near(t, fmt.Sprintf("%s[%d]", what, i), got[i], want[i], tol)
 	}
 }
 
@@ -216,7 +199,7 @@ func goldenOnline[T learner.Float](t *testing.T, name, form string, tol float64)
 	mistakes := 0
 	for k, want := range g.Trace {
 		r := one(t, l, b, want.I)
-		near(t, fmt.Sprintf("step %d: score", k), r.Score, want.Score, tol)
+		approx.Near(t, fmt.Sprintf("step %d: score", k), r.Score, want.Score, tol)
 		if (r.Updates == 1) != want.Updated || l.Updates() != want.Updates {
 			t.Fatalf("step %d: updated %v, %d in all; want %v, %d", k, r.Updates, l.Updates(),
 				want.Updated, want.Updates)
@@ -228,7 +211,7 @@ func goldenOnline[T learner.Float](t *testing.T, name, form string, tol float64)
 		if want.Mistakes != nil && mistakes != *want.Mistakes {
 			t.Fatalf("step %d: %d mistakes, want %d", k, mistakes, *want.Mistakes)
 		}
-		nearAll(t, fmt.Sprintf("step %d: w", k), l.Weights(), want.W, tol)
+		approx.AllNear(t, fmt.Sprintf("step %d: w", k), l.Weights(), want.W, tol)
 	}
 }
 
@@ -282,7 +265,7 @@ func goldenBatch(t *testing.T, name, form string) {
 		R2 = max(R2, math.Pow(pnorm(X[k], 2), 2))
 	}
 	R := math.Sqrt(R2)
-	near(t, "R", R, g.R, tol)
+	approx.Near(t, "R", R, g.R, tol)
 	unit := 1.0 // of scores, in units of the examples
 	var learnerName string
 	var config learner.Config
@@ -292,7 +275,7 @@ func goldenBatch(t *testing.T, name, form string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "threshold", c.(*learners.PerceptronConfig).Margin, g.First[0].Threshold, tol)
+		approx.Near(t, "threshold", c.(*learners.PerceptronConfig).Margin, g.First[0].Threshold, tol)
 		learnerName, config = "perceptron", c
 	} else {
 		X = scaleRows(X, func([]float64) float64 { return R })
@@ -315,10 +298,10 @@ func goldenBatch(t *testing.T, name, form string) {
 			if k != want.Pattern {
 				t.Fatalf(what+"by pattern %d, want %d", k, want.Pattern)
 			}
-			near(t, what+"y f", g.Data.Y[k]*r.Score, want.Score, tol)
+			approx.Near(t, what+"y f", g.Data.Y[k]*r.Score, want.Score, tol)
 			w := l.Weights()
-			nearAll(t, what+"a", w[:d+1], want.A, tol)
-			nearAll(t, what+"ext", w[d+1:], want.Ext, tol)
+			approx.AllNear(t, what+"a", w[:d+1], want.A, tol)
+			approx.AllNear(t, what+"ext", w[d+1:], want.Ext, tol)
 			first++
 		}
 		if epochs < len(g.FirstEpochs) && l.Updates() != g.FirstEpochs[epochs].Updates {
@@ -340,12 +323,12 @@ func goldenBatch(t *testing.T, name, form string) {
 	for k := range n {
 		margin = min(margin, unit*g.Data.Y[k]*f[k]/norm)
 	}
-	near(t, "margin", margin, g.Margin, tol)
+	approx.Near(t, "margin", margin, g.Margin, tol)
 	for j, v := range g.Direction {
-		near(t, fmt.Sprintf("direction[%d]", j), w[j]/norm, v, tol)
+		approx.Near(t, fmt.Sprintf("direction[%d]", j), w[j]/norm, v, tol)
 	}
 	for j, v := range g.Ext {
-		near(t, fmt.Sprintf("direction of ext[%d]", j), w[d+1+j]/norm, v, tol)
+		approx.Near(t, fmt.Sprintf("direction of ext[%d]", j), w[d+1+j]/norm, v, tol)
 	}
 }
 
@@ -404,7 +387,7 @@ func goldenALMAp(t *testing.T, name, form string) {
 				t.Fatalf("update %d by example %d, want %d by %d", l.Updates(), k, want.Update,
 					want.Example)
 			}
-			nearAll(t, fmt.Sprintf("update %d: w", want.Update), w, want.W, tol)
+			approx.AllNear(t, fmt.Sprintf("update %d: w", want.Update), w, want.W, tol)
 			traced++
 		}
 	}
@@ -413,7 +396,7 @@ func goldenALMAp(t *testing.T, name, form string) {
 			traced, g.Updates, g.Epochs, len(g.Trace))
 	}
 	w := l.Weights()
-	nearAll(t, "w", w, g.FinalW, tol)
+	approx.AllNear(t, "w", w, g.FinalW, tol)
 	margin := math.Inf(1)
 	f := make([]float64, len(X))
 	if err := l.Score(b, f); err != nil {
@@ -422,5 +405,5 @@ func goldenALMAp(t *testing.T, name, form string) {
 	for k := range f {
 		margin = min(margin, g.Y[k]*f[k]/pnorm(w, q))
 	}
-	near(t, "margin", margin, g.Margin, tol)
+	approx.Near(t, "margin", margin, g.Margin, tol)
 }

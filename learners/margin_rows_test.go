@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -60,9 +61,9 @@ func TestGoldenPUMMARows(t *testing.T) {
 					t.Fatal(r, err)
 				}
 				what := fmt.Sprintf("update %d: ", want.Update)
-				nearAll(t, what+"coef", r.Coef, want.Coef, goldenTol64)
-				near(t, what+"b", r.Bias, want.B, goldenTol64)
-				near(t, what+"|w|^2", 1/(r.Bound*r.Bound), want.W2, goldenTol64)
+				approx.AllNear(t, what+"coef", r.Coef, want.Coef, goldenTol64)
+				approx.Near(t, what+"b", r.Bias, want.B, goldenTol64)
+				approx.Near(t, what+"|w|^2", 1/(r.Bound*r.Bound), want.W2, goldenTol64)
 			}
 			r, err := learners.FitPUMMARows(t.Context(), gram(g.Gram), g.Y, c, learner.FitOptions{})
 			if err != nil || !r.Converged || r.Violators != 0 ||
@@ -70,10 +71,10 @@ func TestGoldenPUMMARows(t *testing.T) {
 				t.Fatalf("%+v, %v; want %d updates, %d epochs", r.FitResult, err, g.Updates,
 					g.Epochs)
 			}
-			nearAll(t, "coef", r.Coef, g.FinalCoef, goldenTol64)
-			near(t, "b", r.Bias, g.FinalB, goldenTol64)
-			near(t, "|w|^2", 1/(r.Bound*r.Bound), g.FinalW2, goldenTol64)
-			near(t, "margin", r.Margin, g.Margin, goldenTol64)
+			approx.AllNear(t, "coef", r.Coef, g.FinalCoef, goldenTol64)
+			approx.Near(t, "b", r.Bias, g.FinalB, goldenTol64)
+			approx.Near(t, "|w|^2", 1/(r.Bound*r.Bound), g.FinalW2, goldenTol64)
+			approx.Near(t, "margin", r.Margin, g.Margin, goldenTol64)
 			if r.Margin < (1-g.Delta)*g.Max || r.Bound < g.Max {
 				t.Errorf("margin %v, bound %v, the maximum is %v", r.Margin, r.Bound, g.Max)
 			}
@@ -107,10 +108,10 @@ func TestPUMMARows(t *testing.T) {
 						w[j] += r.Coef[i] * v
 					}
 				}
-				nearAll(t, "w", w, l.Weights(), 1e-9)
-				near(t, "b", r.Bias, l.Bias(), 1e-9)
-				near(t, "margin", r.Margin, want.Margin, 1e-9)
-				near(t, "bound", r.Bound, l.Bound(), 1e-9)
+				approx.AllNear(t, "w", w, l.Weights(), 1e-9)
+				approx.Near(t, "b", r.Bias, l.Bias(), 1e-9)
+				approx.Near(t, "margin", r.Margin, want.Margin, 1e-9)
+				approx.Near(t, "bound", r.Bound, l.Bound(), 1e-9)
 			}
 		}
 	}
@@ -170,12 +171,12 @@ func TestROMMARows(t *testing.T) {
 					w[j] += r.Coef[i] * v
 				}
 			}
-			nearAll(t, "w", w, l.Weights(), 1e-9)
+			approx.AllNear(t, "w", w, l.Weights(), 1e-9)
 			for what, v := range map[string][2]float64{"margin": {r.Margin, want.Margin},
 				"bound": {r.FitResult.Bound, want.Bound}, "Gamma": {r.Gamma, want.Gamma},
 				"Gamma0": {r.Gamma0, want.Gamma0}, "D": {r.D, want.D}, "D'": {r.DPrime,
 					want.DPrime}} {
-				near(t, what, v[0], v[1], 1e-9)
+				approx.Near(t, what, v[0], v[1], 1e-9)
 			}
 			if r.Bias != 0 {
 				t.Errorf("a bias of %v", r.Bias)
@@ -218,7 +219,7 @@ func TestROMMAKernel(t *testing.T) {
 		for j, c := range want.Coef {
 			sum += c * g[j][i]
 		}
-		near(t, fmt.Sprintf("f(x_%d)", i), f[i], sum, 1e-9)
+		approx.Near(t, fmt.Sprintf("f(x_%d)", i), f[i], sum, 1e-9)
 	}
 	if l.Weights() != nil {
 		t.Error("weights in the space of a kernel")

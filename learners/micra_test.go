@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -73,7 +74,7 @@ func goldenMICRA(t *testing.T, form string) {
 				t.Fatalf("update %d by example %d, want %d by %d", l.Updates()-1, k, want.Update,
 					want.Example)
 			}
-			nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
+			approx.AllNear(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
 			traced++
 		}
 	}
@@ -81,7 +82,7 @@ func goldenMICRA(t *testing.T, form string) {
 		t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d", l.Updates()-1, epochs,
 			traced, g.Updates, g.Epochs, len(g.Trace))
 	}
-	nearAll(t, "w", l.Weights(), g.FinalW, goldenTol64)
+	approx.AllNear(t, "w", l.Weights(), g.FinalW, goldenTol64)
 }
 
 // TestMICRA: |u| = 1 after every update; on separable data of unit length it ends, and every margin
@@ -100,7 +101,7 @@ func micraUnit[T learner.Float](t *testing.T, tol float64) {
 		last = l.Updates()
 		for i := range b.Len() {
 			if one(t, l, b, i).Updates == 1 {
-				near(t, fmt.Sprintf("|u| after update %d", l.Updates()), pnorm(l.Weights(), 2), 1,
+				approx.Near(t, fmt.Sprintf("|u| after update %d", l.Updates()), pnorm(l.Weights(), 2), 1,
 					tol)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -54,7 +55,7 @@ func TestGoldenNG(t *testing.T) {
 			Decay: g.NG.Gamma, Lambda: g.NG.Lam, Eta: g.NG.Eta})
 		for i, want := range g.NG.W {
 			one(t, l, b, i)
-			nearAll(t, fmt.Sprintf("%s, step %d: w", form, i), l.Weights(), want, goldenTol64)
+			approx.AllNear(t, fmt.Sprintf("%s, step %d: w", form, i), l.Weights(), want, goldenTol64)
 		}
 	}
 }
@@ -113,7 +114,7 @@ func testNGDense(t *testing.T, etaDecay float64) {
 		for j, v := range x {
 			f += w[j] * v
 		}
-		near(t, "score", r.Score, f, 1e-12)
+		approx.Near(t, "score", r.Score, f, 1e-12)
 		g := make([]float64, dim)
 		A := make([][]float64, dim) // M + lambda I | g
 		for j, v := range x {
@@ -139,7 +140,7 @@ func testNGDense(t *testing.T, etaDecay float64) {
 		for j := range w {
 			w[j] -= c.Eta / (1 + etaDecay*float64(i)) * A[j][dim] / A[j][j]
 		}
-		nearAll(t, fmt.Sprintf("step %d: w", i), l.Weights(), w, 1e-12)
+		approx.AllNear(t, fmt.Sprintf("step %d: w", i), l.Weights(), w, 1e-12)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
@@ -149,17 +150,6 @@ func (g *goldenOBPM) block() *engine.Block[float64] {
 	return b
 }
 
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-10*max(1, math.Abs(b)) }
-
-func nearAll(a, b []float64) bool {
-	for i := range b {
-		if !near(a[i], b[i]) {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
-
 // givenMasks are draws of a test's own.
 type givenMasks func(example uint64, mask []uint64)
 
@@ -223,7 +213,7 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path stri
 			t.Errorf("step %d: %d updates, want %d", step, got, sum-updates)
 		}
 		updates = sum
-		if !near(rc[0].Score, want.ScoreBefore) {
+		if !approx.Equal(rc[0].Score, want.ScoreBefore, 1e-10) {
 			t.Errorf("step %d: score %v, want %v", step, rc[0].Score, want.ScoreBefore)
 		}
 		if (rc[0].Score >= 0) != (v.Y[0] > 0) {
@@ -232,17 +222,17 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path stri
 		if mistakes != want.Mistakes {
 			t.Errorf("step %d: %d mistakes, want %d", step, mistakes, want.Mistakes)
 		}
-		if w := raw.Weights(); !nearAll(w, want.WAvgRaw) {
+		if w := raw.Weights(); !approx.AllEqual(w, want.WAvgRaw, 1e-10) {
 			t.Errorf("step %d: weights %v, want %v", step, w, want.WAvgRaw)
 		}
-		if w := capped.Weights(); !nearAll(w, want.WAvgProjected) {
+		if w := capped.Weights(); !approx.AllEqual(w, want.WAvgProjected, 1e-10) {
 			t.Errorf("step %d: capped weights %v, want %v", step, w, want.WAvgProjected)
 		}
 	}
 	for j := range b.Dim {
 		capped.Store().Column(member, j)
 		for m, w := range member {
-			if !near(w, g.FinalW[m][j]) {
+			if !approx.Equal(w, g.FinalW[m][j], 1e-10) {
 				t.Errorf("member %d, feature %d: %v, want %v", m, j, w, g.FinalW[m][j])
 			}
 		}
@@ -258,7 +248,7 @@ func followOBPM(t *testing.T, g *goldenOBPM, b *engine.Block[float64], path stri
 	for i, f := range scores {
 		margin = min(margin, b.Y[i]*f/math.Sqrt(length))
 	}
-	if !near(margin, g.FinalMargin) {
+	if !approx.Equal(margin, g.FinalMargin, 1e-10) {
 		t.Errorf("margin %v, want %v", margin, g.FinalMargin)
 	}
 }
@@ -344,7 +334,7 @@ func TestOBPMOneMember(t *testing.T) {
 						}
 					}
 				}
-				if w := o.Weights(); !nearAll(w, single.Weights()) {
+				if w := o.Weights(); !approx.AllEqual(w, single.Weights(), 1e-10) {
 					t.Error("weights differ from those of the base alone")
 				}
 			})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -143,6 +144,6 @@ func TestPAConfig(t *testing.T) {
 	for variant, want := range map[int]float64{1: 0.5, 2: 0.5 / (0.25 + 0.5)} {
 		l := newLearner[float64](t, "pa", &learners.PAConfig{Variant: variant})
 		one(t, l, block[float64]("dense", x, []float64{1}), 0)
-		near(t, fmt.Sprintf("variant %d: w[0]", variant), l.Weights()[0], want, 1e-15)
+		approx.Near(t, fmt.Sprintf("variant %d: w[0]", variant), l.Weights()[0], want, 1e-15)
 	}
 }

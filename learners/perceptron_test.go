@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -42,7 +43,7 @@ func runHand[T learner.Float](t *testing.T, form, learner string, c learner.Conf
 			t.Fatalf("%s %s, example %d: round %v, want {%v %d}", learner, form, k+1, r, s.score,
 				s.updates)
 		}
-		nearAll(t, "w", l.Weights(), s.w, tol)
+		approx.AllNear(t, "w", l.Weights(), s.w, tol)
 		total += int64(s.updates)
 	}
 	if l.Updates() != total {

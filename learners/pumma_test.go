@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -46,12 +47,12 @@ func TestPUMMAByHand(t *testing.T) {
 		for k, s := range steps {
 			r := one(t, learner.Learner[float64](l), block[float64](form, [][]float64{s.x},
 				[]float64{s.y}), 0)
-			near(t, fmt.Sprintf("%s, example %d: score", form, k+1), r.Score, s.score, 1e-14)
+			approx.Near(t, fmt.Sprintf("%s, example %d: score", form, k+1), r.Score, s.score, 1e-14)
 			if r.Updates != s.updates {
 				t.Fatalf("%s, example %d: %d updates, want %d", form, k+1, r.Updates, s.updates)
 			}
-			nearAll(t, fmt.Sprintf("%s, example %d: w", form, k+1), l.Weights(), s.w, 1e-14)
-			near(t, fmt.Sprintf("%s, example %d: b", form, k+1), l.Bias(), s.b, 1e-14)
+			approx.AllNear(t, fmt.Sprintf("%s, example %d: w", form, k+1), l.Weights(), s.w, 1e-14)
+			approx.Near(t, fmt.Sprintf("%s, example %d: b", form, k+1), l.Bias(), s.b, 1e-14)
 		}
 	}
 }
@@ -111,9 +112,9 @@ func TestGoldenPUMMA(t *testing.T) {
 							t.Fatalf("update %d by example %d, want %+v", l.Updates()-pummaFirst, k,
 								want)
 						}
-						nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W,
+						approx.AllNear(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W,
 							goldenTol64)
-						near(t, fmt.Sprintf("update %d: b", want.Update), l.Bias(), want.B,
+						approx.Near(t, fmt.Sprintf("update %d: b", want.Update), l.Bias(), want.B,
 							goldenTol64)
 						traced++
 					}
@@ -123,9 +124,9 @@ func TestGoldenPUMMA(t *testing.T) {
 					t.Fatalf("%d updates in %d epochs, %d compared; want %d in %d, %d",
 						l.Updates()-pummaFirst, epochs, traced, g.Updates, g.Epochs, len(g.Trace))
 				}
-				nearAll(t, "w", l.Weights(), g.FinalW, goldenTol64)
-				near(t, "b", l.Bias(), g.FinalB, goldenTol64)
-				near(t, "margin", marginOf(l, g.X, g.Y, g.P), g.Margin, goldenTol64)
+				approx.AllNear(t, "w", l.Weights(), g.FinalW, goldenTol64)
+				approx.Near(t, "b", l.Bias(), g.FinalB, goldenTol64)
+				approx.Near(t, "margin", marginOf(l, g.X, g.Y, g.P), g.Margin, goldenTol64)
 				if l.Bound() < g.Max {
 					t.Errorf("the margin's bound is %v, the maximal margin %v", l.Bound(), g.Max)
 				}
@@ -137,9 +138,9 @@ func TestGoldenPUMMA(t *testing.T) {
 					t.Fatalf("delta %v: %+v, %v; want %d updates, %d epochs", g.Stricter.Delta, r,
 						err, g.Stricter.Updates, g.Stricter.Epochs)
 				}
-				nearAll(t, "w", l.Weights(), g.Stricter.FinalW, goldenTol64)
-				near(t, "b", l.Bias(), g.Stricter.FinalB, goldenTol64)
-				near(t, "margin", r.Margin, g.Stricter.Margin, goldenTol64)
+				approx.AllNear(t, "w", l.Weights(), g.Stricter.FinalW, goldenTol64)
+				approx.Near(t, "b", l.Bias(), g.Stricter.FinalB, goldenTol64)
+				approx.Near(t, "margin", r.Margin, g.Stricter.Margin, goldenTol64)
 			})
 		}
 	}
@@ -168,16 +169,16 @@ func TestGoldenPUMMASoft(t *testing.T) {
 						pummaFirst}); err != nil || r.Converged {
 						t.Fatal(r, err)
 					}
-					nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W,
+					approx.AllNear(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W,
 						goldenTol64)
-					near(t, fmt.Sprintf("update %d: b", want.Update), l.Bias(), want.B, goldenTol64)
+					approx.Near(t, fmt.Sprintf("update %d: b", want.Update), l.Bias(), want.B, goldenTol64)
 					s := l.State().Scalars
 					v := g.C * l.Bound() * l.Bound()
-					near(t, fmt.Sprintf("update %d: xi of xpos", want.Update), s["m_pos"]/v,
+					approx.Near(t, fmt.Sprintf("update %d: xi of xpos", want.Update), s["m_pos"]/v,
 						want.Xi[want.Pos], goldenTol64)
-					near(t, fmt.Sprintf("update %d: xi of xneg", want.Update), s["m_neg"]/v,
+					approx.Near(t, fmt.Sprintf("update %d: xi of xneg", want.Update), s["m_neg"]/v,
 						want.Xi[want.Neg], goldenTol64)
-					near(t, fmt.Sprintf("update %d: |xi|^2", want.Update), s["m2"]/(v*v),
+					approx.Near(t, fmt.Sprintf("update %d: |xi|^2", want.Update), s["m2"]/(v*v),
 						inner(want.Xi, want.Xi), goldenTol64)
 				}
 				l := newPUMMA[float64](t, g.P, g.Delta, g.C)
@@ -186,10 +187,10 @@ func TestGoldenPUMMASoft(t *testing.T) {
 					r.Updates-pummaFirst != g.Updates || r.Epochs != g.Epochs {
 					t.Fatalf("%+v, %v; want %d updates, %d epochs", r, err, g.Updates, g.Epochs)
 				}
-				nearAll(t, "w", l.Weights(), g.FinalW, goldenTol64)
-				near(t, "b", l.Bias(), g.FinalB, goldenTol64)
-				near(t, "margin", r.Margin, g.Aug, goldenTol64)
-				near(t, "objective", 0.5/(l.Bound()*l.Bound()), g.Goal, goldenTol64)
+				approx.AllNear(t, "w", l.Weights(), g.FinalW, goldenTol64)
+				approx.Near(t, "b", l.Bias(), g.FinalB, goldenTol64)
+				approx.Near(t, "margin", r.Margin, g.Aug, goldenTol64)
+				approx.Near(t, "objective", 0.5/(l.Bound()*l.Bound()), g.Goal, goldenTol64)
 				if r.Margin < (1-g.Delta)*g.AugMax || l.Bound() < g.AugMax {
 					t.Errorf("margin %v, bound %v, the maximum is %v", r.Margin, l.Bound(),
 						g.AugMax)
@@ -247,16 +248,16 @@ func TestGoldenPUMMASteps(t *testing.T) {
 		if err := l.SetState(s); err != nil {
 			t.Fatal(err)
 		}
-		nearAll(t, "v", l.Weights(), c.V, 1e-14)
+		approx.AllNear(t, "v", l.Weights(), c.V, 1e-14)
 		if r := one(t, learner.Learner[float64](l), block[float64]("dense", [][]float64{c.Xpos},
 			[]float64{1}), 0); r.Updates != 1 {
 			t.Fatalf("case %d: %+v", i, r)
 		}
-		nearAll(t, fmt.Sprintf("case %d: w", i), l.Weights(), c.W, goldenTol64)
-		near(t, "b", l.Bias(), c.B, goldenTol64)
+		approx.AllNear(t, fmt.Sprintf("case %d: w", i), l.Weights(), c.W, goldenTol64)
+		approx.Near(t, "b", l.Bias(), c.B, goldenTol64)
 		k := optimality(t, s, l.State(), 1, c.P)
-		near(t, "alpha", k.alpha, c.Alpha, 1e-9)
-		near(t, "beta", k.beta, c.Beta, 1e-9)
+		approx.Near(t, "alpha", k.alpha, c.Alpha, 1e-9)
+		approx.Near(t, "beta", k.beta, c.Beta, 1e-9)
 		if k.worst > 1e-12 {
 			t.Errorf("case %d: residual %v", i, k.worst)
 		}
@@ -435,7 +436,7 @@ func TestPUMMAMargin(t *testing.T) {
 				t.Fatal(r, err)
 			}
 			margin := marginOf(l, X, y, p)
-			near(t, "FitResult.Margin", r.Margin, margin, 1e-9)
+			approx.Near(t, "FitResult.Margin", r.Margin, margin, 1e-9)
 			if margin < (1-delta)*top || l.Bound() < top {
 				t.Errorf("p=%v delta=%v: margin %v, bound %v, the best is %v", p, delta, margin,
 					l.Bound(), top)
@@ -491,8 +492,8 @@ func TestPUMMASoftStream(t *testing.T) {
 		if err != nil || r.Updates != stream.Updates() || r.Epochs != 0 {
 			t.Fatal(r, err)
 		}
-		nearAll(t, "w", fit.Weights(), stream.Weights(), 1e-11)
-		near(t, "b", fit.Bias(), stream.Bias(), 1e-11)
+		approx.AllNear(t, "w", fit.Weights(), stream.Weights(), 1e-11)
+		approx.Near(t, "b", fit.Bias(), stream.Bias(), 1e-11)
 	}
 }
 

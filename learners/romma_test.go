@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -84,7 +85,7 @@ func goldenROMMA(t *testing.T, name, form string) {
 				t.Fatalf("update %d by example %d, want %d by %d", l.Updates(), k, want.Update,
 					want.Example)
 			}
-			nearAll(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
+			approx.AllNear(t, fmt.Sprintf("update %d: w", want.Update), l.Weights(), want.W, goldenTol64)
 			traced++
 		}
 	}
@@ -93,13 +94,13 @@ func goldenROMMA(t *testing.T, name, form string) {
 			traced, g.Updates, g.Epochs, len(g.Trace))
 	}
 	w := l.Weights()
-	nearAll(t, "w", w, g.FinalW, goldenTol64)
+	approx.AllNear(t, "w", w, g.FinalW, goldenTol64)
 	d := len(w) - 1
 	margin := math.Inf(1)
 	for k, x := range g.X {
 		margin = min(margin, g.Y[k]*(inner(w[:d], x)-w[d]*g.R)/pnorm(w[:d], 2))
 	}
-	near(t, "margin", margin, g.Margin, goldenTol64)
+	approx.Near(t, "margin", margin, g.Margin, goldenTol64)
 }
 
 func inner(a, b []float64) (sum float64) {
@@ -195,7 +196,7 @@ func TestROMMARefold(t *testing.T) {
 				t.Fatalf("%s ended after %d updates", name, before)
 			}
 			w, s := l.Weights(), l.State().Scalars
-			near(t, fmt.Sprintf("%s: |w|^2 after %d updates", name, l.Updates()), s["norm2"],
+			approx.Near(t, fmt.Sprintf("%s: |w|^2 after %d updates", name, l.Updates()), s["norm2"],
 				inner(w, w), 1e-11)
 		}
 	}
@@ -247,9 +248,9 @@ func TestFitExtended(t *testing.T) {
 					name, got.Updates, got.Epochs, want.Updates, want.Epochs, plain.Updates(),
 					passes)
 			}
-			near(t, name+": Gamma", got.Gamma, want.Margin, 1e-10)
-			nearAll(t, name+": w", soft.Weights(), hard.Weights()[:len(X[0])], 1e-9)
-			nearAll(t, name+": w", hard.Weights(), plain.Weights(), 1e-12)
+			approx.Near(t, name+": Gamma", got.Gamma, want.Margin, 1e-10)
+			approx.AllNear(t, name+": w", soft.Weights(), hard.Weights()[:len(X[0])], 1e-9)
+			approx.AllNear(t, name+": w", hard.Weights(), plain.Weights(), 1e-12)
 			if !(got.DPrime >= got.D*(1-1e-9) && got.Excess() < 0.1) {
 				t.Errorf("%s: D' = %v, D = %v", name, got.DPrime, got.D)
 			}
@@ -259,7 +260,7 @@ func TestFitExtended(t *testing.T) {
 				t.Errorf("%s: a second soft run: %+v, %v", name, before, err)
 			}
 			w := soft.Weights()
-			near(t, name+": norm2", soft.State().Scalars["norm2"], inner(w, w), 1e-12)
+			approx.Near(t, name+": norm2", soft.State().Scalars["norm2"], inner(w, w), 1e-12)
 		}
 	}
 }

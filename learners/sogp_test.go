@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 )
@@ -61,7 +62,7 @@ func TestGoldenSOGP(t *testing.T) {
 			Novelty: 1e-6, KernelConfig: learner.KernelConfig{Kernel: "rbf", Sigma: 1}})
 		for i, want := range g.SOGP.Steps {
 			r := one(t, l, b, i)
-			near(t, fmt.Sprintf("step %d: score", i), r.Score, want.Before, goldenTol64)
+			approx.Near(t, fmt.Sprintf("step %d: score", i), r.Score, want.Before, goldenTol64)
 			got := posteriorOf(t, l, len(g.Features[0]))
 			if len(got.points) != len(want.Basis) {
 				t.Fatalf("step %d: %d basis points, want %d", i, len(got.points), len(want.Basis))
@@ -76,12 +77,12 @@ func TestGoldenSOGP(t *testing.T) {
 				if at[k] < 0 {
 					t.Fatalf("step %d: basis point %v is not kept", i, x)
 				}
-				near(t, fmt.Sprintf("step %d: alpha[%d]", i, k), got.alpha[at[k]], want.Alpha[k],
+				approx.Near(t, fmt.Sprintf("step %d: alpha[%d]", i, k), got.alpha[at[k]], want.Alpha[k],
 					goldenTol64)
 			}
 			for j := range at {
 				for k := range at {
-					near(t, fmt.Sprintf("step %d: C[%d][%d]", i, j, k), got.C.At(at[j], at[k]),
+					approx.Near(t, fmt.Sprintf("step %d: C[%d][%d]", i, j, k), got.C.At(at[j], at[k]),
 						want.C[j][k], goldenTol64)
 				}
 			}
@@ -119,9 +120,9 @@ func TestSOGPIsADF(t *testing.T) {
 					t.Fatal(err)
 				}
 				f := mat.Dot(m, x)
-				near(t, fmt.Sprintf("step %d: probability", i), p[0], c.Eps+(1-2*c.Eps)*phi(f/s),
+				approx.Near(t, fmt.Sprintf("step %d: probability", i), p[0], c.Eps+(1-2*c.Eps)*phi(f/s),
 					tol)
-				near(t, fmt.Sprintf("step %d: score", i), one(t, l, b, i).Score, f, tol)
+				approx.Near(t, fmt.Sprintf("step %d: score", i), one(t, l, b, i).Score, f, tol)
 				z := y * f / s
 				h := (1 - 2*c.Eps) * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) /
 					(c.Eps + (1-2*c.Eps)*phi(z))

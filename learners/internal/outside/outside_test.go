@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -155,7 +156,8 @@ func TestEnsembleIsThatOfLanes(t *testing.T) {
 			for range 2 {
 				r, q := learn(t, want, b, 256), learn(t, got, b, 97)
 				for i := range r {
-					if r[i].Updates != q[i].Updates || !near(r[i].Score, q[i].Score) {
+					if r[i].Updates != q[i].Updates ||
+						!approx.Within(r[i].Score, q[i].Score, 1e-12) {
 						t.Fatalf("%s: example %d: %v, in lanes %v", what, i, q[i], r[i])
 					}
 				}
@@ -167,8 +169,6 @@ func TestEnsembleIsThatOfLanes(t *testing.T) {
 		}
 	}
 }
-
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12 }
 
 // sameAnswers compares what the two learners say of b.
 func sameAnswers(t *testing.T, what string, got, want learner.Learner[float64],
@@ -183,7 +183,7 @@ func sameAnswers(t *testing.T, what string, got, want learner.Learner[float64],
 		t.Fatal(err)
 	}
 	for i := range f {
-		if !near(f[i], g[i]) || p[i] != q[i] {
+		if !approx.Within(f[i], g[i], 1e-12) || p[i] != q[i] {
 			t.Fatalf("%s: example %d: score %v, probability %v, in lanes %v, %v", what, i, g[i],
 				q[i], f[i], p[i])
 		}
@@ -196,7 +196,7 @@ func sameAnswers(t *testing.T, what string, got, want learner.Learner[float64],
 		t.Fatalf("%s: %d weights, in lanes %d", what, len(v), len(w))
 	}
 	for j := range w {
-		if !near(w[j], v[j]) {
+		if !approx.Within(w[j], v[j], 1e-12) {
 			t.Errorf("%s: weight %d is %v, in lanes %v", what, j, v[j], w[j])
 		}
 	}
