@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -42,11 +43,15 @@ var (
 //
 // Score, Label, Proba and LearnOne allocate nothing once they have seen rows as large, as often at
 // the same time.
+//
+// A Model is what these three return without an error. The methods of a nil *Model, and of one that
+// a program makes itself, panic; so it is with a [Snapshot].
 type Model struct {
 	*hypothesis
 	file   model.Model // all but the State
 	config learner.Config
 	learn  teacher
+	batch  error // why one example can't be learned; nil: it can
 	result *training.Result
 }
 
@@ -206,14 +211,15 @@ func open(file *model.Model) (*Model, error) {
 
 // Save writes the model file, which Load and the command read. It appears whole or not at all. A
 // learner that has diverged is not saved: model.ErrNotFinite.
-func (m *Model) Save(path string) error { return save(path, m.file, m.config, m.score) }
+func (m *Model) Save(path string) error { return save(path, m.file, m.config, m.hypothesis) }
 
 // Save writes a model file that only predicts: smaller, where learning on needs more than scores
 // do. LearnOne of what is loaded from it returns model.ErrPredictOnly.
-func (s *Snapshot) Save(path string) error { return save(path, s.file, s.config, s.score) }
+func (s *Snapshot) Save(path string) error { return save(path, s.file, s.config, s.hypothesis) }
 
-func save(path string, file model.Model, c learner.Config, s scorer) error {
-	state, err := s.capture(file.Learner, c, file.Seed)
+func save(path string, file model.Model, c learner.Config, h *hypothesis) error {
+	h.check()
+	state, err := h.score.capture(file.Learner, c, file.Seed)
 	if err != nil {
 		return err
 	}
@@ -236,6 +242,7 @@ func (m *Model) Result() *training.Result { return m.result }
 
 // Snapshot returns what the Model knows now. It copies what scoring needs.
 func (m *Model) Snapshot() *Snapshot {
+	m.hypothesis.check()
 	h := *m.hypothesis
 	s := &Snapshot{&h, m.file, m.config}
 	h.score, h.prep = m.learn.snapshot(), &s.file.Prep
@@ -243,12 +250,16 @@ func (m *Model) Snapshot() *Snapshot {
 }
 
 // LearnOne learns one example and returns its score before. The label is one of the model's, of
-// which numbers compare as numbers; see ErrLabel. Learners of whole data sets only return
-// learner.ErrBatch, models that were saved to predict only model.ErrPredictOnly.
+// which numbers compare as numbers; see ErrLabel. Learners of whole data sets only, and settings
+// whose soft margin belongs to one (Traits.Soft), return learner.ErrBatch, models that were saved
+// to predict only model.ErrPredictOnly.
 func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
 	y, err := m.sign(label)
 	if err == nil {
 		err = r.check(m.hypothesis)
+	}
+	if err == nil {
+		err = m.batch
 	}
 	if err != nil {
 		return 0, err
@@ -304,15 +315,24 @@ func newHypothesis(p *model.Prep) *hypothesis {
 	return h
 }
 
+// check panics where there is no model.
+func (h *hypothesis) check() {
+	if h == nil {
+		panic("halfspace: a Model that is not of Train, New or Load")
+	}
+}
+
 // Labels returns the names of the two labels, as the training data wrote them. Where one label was
 // told from all others, negative is the one that training met of these, or not-POSITIVE.
 func (h *hypothesis) Labels() (negative, positive string) {
+	h.check()
 	l := h.prep.Shown()
 	return l.Negative, l.Positive
 }
 
 // sign returns the number of a label.
 func (h *hypothesis) sign(label string) (float64, error) {
+	h.check()
 	l := h.prep.Labels.OrDefault()
 	switch {
 	case sameLabel(label, l.Positive):
@@ -382,8 +402,9 @@ type Prediction struct {
 // Predict predicts the rows of files, which are prepared as the training set was; labels are not
 // needed. The first error ends it. Files are read in parallel with what is done with predictions.
 func (h *hypothesis) Predict(ctx context.Context, files ...string) iter.Seq2[Prediction, error] {
+	reading := h.reading()
 	return func(yield func(Prediction, error) bool) {
-		err := h.score.each(ctx, h.reading(), files, func(f, p, y float64) bool {
+		err := h.score.each(ctx, reading, files, func(f, p, y float64) bool {
 			next := Prediction{Label: h.label(f), Score: f, Proba: p}
 			if y != 0 {
 				next.Actual = h.label(y)
@@ -400,7 +421,8 @@ func (h *hypothesis) Predict(ctx context.Context, files ...string) iter.Seq2[Pre
 // model knows. NaN is an error.
 func (h *hypothesis) Test(ctx context.Context, files ...string) (examples, errors int64,
 	err error) {
-	err = h.score.each(ctx, h.reading(), files, func(f, _, y float64) bool {
+	reading := h.reading()
+	err = h.score.each(ctx, reading, files, func(f, _, y float64) bool {
 		if y != 0 {
 			examples++
 			if !(f >= 0 && y > 0 || f < 0 && y < 0) {
@@ -414,15 +436,18 @@ func (h *hypothesis) Test(ctx context.Context, files ...string) (examples, error
 
 // reading says how files to be predicted are read.
 func (h *hypothesis) reading() dataset.Options {
+	h.check()
 	o := (&Data{}).Reading()
 	training.AsTrained(&o, &model.Model{Prep: *h.prep})
 	o.LabelsOptional = true
 	return o
 }
 
-// Row is an example in the making: features that are not set are 0. It belongs to the Model that
-// made it, and to its Snapshots; one goroutine at a time may use it.
+// Row is an example in the making: features that are not set are 0. It is for the Model that made
+// it, for its Snapshots, and for models whose features have the same names and numbers, as one that
+// was saved and loaded; others refuse it with ErrFeature. One goroutine at a time may use it.
 type Row struct {
+	made  bool // by a model
 	names map[string]int
 	base  int
 	dim   int // of dense rows; 0: any
@@ -433,7 +458,8 @@ type Row struct {
 
 // Row returns an empty row. Keep it and Reset it where rows come often.
 func (h *hypothesis) Row() *Row {
-	r := &Row{names: h.names, base: h.prep.IndexBase}
+	h.check()
+	r := &Row{made: true, names: h.names, base: h.prep.IndexBase}
 	if h.dense {
 		r.dim = h.prep.Dim
 	}
@@ -496,14 +522,27 @@ func (r *Row) fail(err error) *Row {
 
 // check returns the error of the calls that made the row.
 func (r *Row) check(h *hypothesis) error {
-	if r == nil {
+	h.check()
+	switch {
+	case r == nil:
 		return fmt.Errorf("halfspace: the row is nil, want one of the model's: %w", ErrFeature)
-	}
-	if r.err == nil && h.dense && r.dim != h.prep.Dim {
+	case r.err != nil:
+		return r.err
+	case h.dense && r.dim != h.prep.Dim:
 		return fmt.Errorf("halfspace: a row of %d features, want %d: %w", r.dim, h.prep.Dim,
 			ErrFeature)
+	case !r.made || !h.dense && r.dim != 0 || r.base != h.prep.IndexBase ||
+		!sameNames(r.names, h.names):
+		return fmt.Errorf("halfspace: the row is of a model of other features, want one that "+
+			"this model's Row made: %w", ErrFeature)
 	}
-	return r.err
+	return nil
+}
+
+// sameNames reports whether two models' features have the same names. Rows of the model itself have
+// its own map, of which no name need be looked at.
+func sameNames(a, b map[string]int) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
 }
 
 // eof takes io.EOF for no error.

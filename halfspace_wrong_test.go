@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -84,5 +85,91 @@ func TestWrongRows(t *testing.T) {
 				t.Errorf("%s: score %v, error %v, want 0 and an error", name, f, err)
 			}
 		}
+	}
+}
+
+// TestForeignRows: a row means features by their names and numbers, whatever another model's are.
+func TestForeignRows(t *testing.T) {
+	fresh := func(features ...string) *halfspace.Model {
+		m, err := halfspace.New(halfspace.Options{Learner: "adf"}, features...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	named, numbered := fresh("a", "b"), fresh()
+	for _, c := range []struct {
+		what string
+		m    *halfspace.Model
+		r    *halfspace.Row
+		want error
+	}{
+		{"own", named, named.Row(), nil},
+		{"its snapshot's", named, named.Snapshot().Row(), nil},
+		{"of the same names", named, fresh("a", "b").Row(), nil},
+		{"of names in another order", named, fresh("b", "a").Row(), halfspace.ErrFeature},
+		{"of other names", named, fresh("a", "c").Row(), halfspace.ErrFeature},
+		{"of more names", named, fresh("a", "b", "c").Row(), halfspace.ErrFeature},
+		{"numbered, of names", named, numbered.Row(), halfspace.ErrFeature},
+		{"named, of numbers", numbered, named.Row(), halfspace.ErrFeature},
+		{"of numbers", numbered, fresh().Row(), nil},
+		{"of no model", numbered, new(halfspace.Row), halfspace.ErrFeature},
+	} {
+		c.r.At(1, 1)
+		for name, ask := range map[string]func(*halfspace.Row) (float64, error){
+			"Score": c.m.Score, "Proba": c.m.Proba, "Score of Snapshot": c.m.Snapshot().Score,
+			"LearnOne": func(r *halfspace.Row) (float64, error) { return c.m.LearnOne(r, "1") },
+		} {
+			if f, err := ask(c.r); !errors.Is(err, c.want) || err != nil && f != 0 {
+				t.Errorf("a row %s: %s: %v, %v, want %v", c.what, name, f, err, c.want)
+			}
+		}
+	}
+}
+
+// TestLearnOneRefuses: what needs a whole data set is not learned one example after another.
+func TestLearnOneRefuses(t *testing.T) {
+	soft := map[string]any{"soft_c": 1}
+	for name, settings := range map[string]map[string]any{"svm": nil, "pumma": soft,
+		"rff": {"base": "pumma", "base_config": soft}} {
+		m, err := halfspace.New(halfspace.Options{Learner: name, Settings: settings})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.LearnOne(m.Row().At(0, 1), "1"); !errors.Is(err, learner.ErrBatch) {
+			t.Errorf("%s: %v, want %v", name, err, learner.ErrBatch)
+		}
+		if n := m.Presented(); n != 0 {
+			t.Errorf("%s: %d presented", name, n)
+		}
+	}
+}
+
+// TestNoModel: what is not a model panics at once, whatever it is asked.
+func TestNoModel(t *testing.T) {
+	var none *halfspace.Model
+	for what, ask := range map[string]func(){
+		"nil Row":       func() { none.Row() },
+		"nil Score":     func() { none.Score(nil) },
+		"nil LearnOne":  func() { none.LearnOne(nil, "1") },
+		"nil Save":      func() { none.Save("x") },
+		"nil Snapshot":  func() { none.Snapshot() },
+		"zero Row":      func() { new(halfspace.Model).Row() },
+		"zero Score":    func() { new(halfspace.Model).Score(nil) },
+		"zero Labels":   func() { new(halfspace.Model).Labels() },
+		"zero Predict":  func() { new(halfspace.Model).Predict(t.Context()) },
+		"zero Test":     func() { new(halfspace.Model).Test(t.Context()) },
+		"zero LearnOne": func() { new(halfspace.Model).LearnOne(nil, "1") },
+		"zero Save":     func() { new(halfspace.Model).Save("x") },
+		"zero Snapshot": func() { new(halfspace.Snapshot).Save("x") },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", what)
+				}
+			}()
+			ask()
+		}()
 	}
 }

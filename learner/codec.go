@@ -239,7 +239,9 @@ func keptCopy[E Element](c *Codec, place *[]E, v []E) []E {
 
 // View is a tensor that the learner holds in another form: in writing the State takes v itself,
 // which is not the learner's any longer; in reading what the State has is returned, and not to be
-// changed or held. Its shape is that which is given, or one dimension of any length.
+// changed or held. Its shape is that which is given, or one dimension of any length. Like Vector
+// and Matrix it refuses NaN and infinities in reading: a learner that has them has diverged, and
+// what it computes from them is worth nothing.
 func View[E Element](c *Codec, name string, v []E, shape ...int) []E {
 	if c.from == nil {
 		if len(shape) == 0 {
@@ -268,6 +270,15 @@ func View[E Element](c *Codec, name string, v []E, shape ...int) []E {
 		"tensor %q has shape %v and %d elements, want shape %v", name, t.Shape, len(data), shape) {
 		return nil
 	}
+	switch d := t.Data.(type) {
+	case []float32:
+		finite(c, name, d)
+	case []float64:
+		finite(c, name, d)
+	}
+	if c.err != nil {
+		return nil
+	}
 	return data
 }
 
@@ -277,17 +288,11 @@ func (c *Codec) write(name string, data any, shape ...int) any {
 	return data
 }
 
-// Finite wants v, which is of that name, to be neither NaN nor infinite, all of it. It reports
-// whether all has fitted so far.
-func Finite[E float32 | float64](c *Codec, name string, v []E) bool {
-	if c.Reading() {
-		at := slices.IndexFunc(v, func(x E) bool { return x-x != 0 })
-		if at >= 0 {
-			return c.Want(false, "tensor %q has %v at %d, want finite numbers", c.prefix+name,
-				v[at], at)
-		}
+// finite wants the tensor of that name to be neither NaN nor infinite, all of it.
+func finite[E float32 | float64](c *Codec, name string, v []E) {
+	if at := slices.IndexFunc(v, func(x E) bool { return x-x != 0 }); at >= 0 {
+		c.Want(false, "tensor %q has %v at %d, want finite numbers", name, v[at], at)
 	}
-	return c.err == nil
 }
 
 // Part is a State within the State, whose names begin with prefix there, or nil if there is none.

@@ -35,7 +35,6 @@ func (p *parts) fields(c *Codec) {
 		maybe := c.Scalar("maybe", &p.maybe)
 		c.Then(func() { p.some = maybe == p.maybe })
 	}
-	Finite(c, "w", w)
 	square := Matrix(c, "square", len(w), len(w), &p.square)
 	c.Want(len(square) == len(w)*len(w), "checked before")
 	var packed []int32

@@ -55,6 +55,9 @@ type Traits struct {
 	// margin, with a bias or through the origin; nil of learners that have none.
 	HardMargin func(bias bool) Config
 
+	// Ensemble: the learner gives its examples to members, or to an ensemble. Of members of members
+	// there would be as many as the product of their numbers, so it is no base of another ensemble.
+	Ensemble bool
 	// Members is the members' form of the learner: one rule for many weight vectors at once, which
 	// an ensemble then keeps side by side in vector lanes. It is an offer of speed alone: of
 	// learners without it, nil, ensembles make so many.

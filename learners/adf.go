@@ -248,8 +248,6 @@ func (l *DiagonalADF[T]) fields(c *learner.Codec) {
 	m := learner.Vector(c, "w", &l.m)
 	v := learner.Vector(c, "variance", &l.v)
 	c.Want(len(m) == len(v), "%d means and %d variances", len(m), len(v))
-	learner.Finite(c, "w", m)
-	learner.Finite(c, "variance", v)
 	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return x < 0 }), "a negative variance")
 	l.noise.Fields(c, func(rate float64) { l.eps = rate })
 }

@@ -373,11 +373,6 @@ func (l *NG[T]) fields(c *learner.Codec) {
 	c.Want(n <= l.size && len(step) == n && len(columns) == n*len(w) && len(gram) == n*(n+1)/2,
 		"%d weights, %d factors, %d steps, columns of %d and %d inner products, at most %d columns",
 		len(w), n, len(step), len(columns), len(gram), l.size)
-	learner.Finite(c, "w", w)
-	learner.Finite(c, "columns", columns)
-	learner.Finite(c, "scale", scale)
-	learner.Finite(c, "step", step)
-	learner.Finite(c, "gram", gram)
 	c.Then(func() {
 		l.n = n
 		clear(l.step)

@@ -157,7 +157,7 @@ func (c *OBPMConfig) validateBase(base learner.Config) error {
 	}
 	t := base.Traits()
 	switch {
-	case isEnsemble(base):
+	case t.Ensemble:
 		return bad("an ensemble itself")
 	case !t.Stream:
 		return bad("which learns from whole data sets only")
@@ -168,27 +168,6 @@ func (c *OBPMConfig) validateBase(base learner.Config) error {
 			"are not added up: %w", c.Base, learner.ErrConfig)
 	}
 	return nil
-}
-
-// isEnsemble reports whether a learner of these settings is an ensemble or gives its examples to
-// one: of members of members there would be as many as the product of their numbers.
-func isEnsemble(c learner.Config) bool {
-	for {
-		if _, ok := c.(*OBPMConfig); ok {
-			return true
-		}
-		w, ok := c.(interface {
-			Inner() (learner.Config, error)
-		})
-		if !ok {
-			return false
-		}
-		inner, err := w.Inner()
-		if err != nil {
-			return false // an error of Validate
-		}
-		c = inner
-	}
 }
 
 // linearMemory is Memory without a kernel. Lanes have rows for the features that were seen.
@@ -263,7 +242,8 @@ func (c *OBPMConfig) Traits() learner.Traits {
 		t = learner.KernelTraits(c.EngineKernel(), c.keeps())
 		t.Sizes, t.FitMemory = []string{"budget"}, c.fitMemory
 	}
-	t.Mistakes, t.Proba, t.Vector = true, c.Linear(), t.Vector && c.Combine != CombineVote
+	t.Ensemble, t.Mistakes, t.Proba = true, true, c.Linear()
+	t.Vector = t.Vector && c.Combine != CombineVote
 	if base, err := c.baseSettings(); err == nil {
 		b := base.Traits()
 		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies

@@ -447,7 +447,6 @@ func (l *KernelOBPM[T]) fields(c *learner.Codec) {
 		}
 	}
 	members = learner.View(c, "members", members, examples, N)
-	learner.Finite(c, "members", members)
 	if !c.Keeping() {
 		return
 	}

@@ -236,6 +236,14 @@ func (c *RFFConfig) Inner() (learner.Config, error) {
 // Resolve resolves the base's settings, whatever the facts: its examples have length 1 and D
 // features.
 func (c *RFFConfig) Resolve(learner.Facts) (learner.Config, error) {
+	r, err := c.resolved()
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (c *RFFConfig) resolved() (*RFFConfig, error) {
 	r := *c
 	base, err := c.Inner()
 	if err != nil {
@@ -255,11 +263,11 @@ func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := cfg.Resolve(learner.Facts{})
+	resolved, err := cfg.resolved()
 	if err != nil {
 		return nil, err
 	}
-	cfg = *resolved.(*RFFConfig)
+	cfg = *resolved
 	base, err := cfg.Inner()
 	if err != nil {
 		return nil, err

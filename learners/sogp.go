@@ -414,9 +414,6 @@ func (l *SOGP[T]) fields(c *learner.Codec) {
 			"%d coefficients, %d and %d elements of triangles, %d basis points, at most %d", n,
 			len(C), len(Q), b.Len(), l.cfg.Basis)
 	}
-	learner.Finite(c, "alpha", alpha)
-	learner.Finite(c, "C", C)
-	learner.Finite(c, "Q", Q)
 	if !c.Keeping() {
 		return
 	}
@@ -506,7 +503,6 @@ func (p *processSum[T]) Fields(c *learner.Codec) {
 		}
 	}
 	C = learner.View(c, "C", C)
-	learner.Finite(c, "C", C)
 	c.Want(n <= maxBasis && len(C) == n*(n+1)/2, "%d elements of a triangle, %d basis points",
 		len(C), n)
 	c.Then(func() {

@@ -424,6 +424,16 @@ func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 		refused("no shape of tensor ", x.Name, func(st *learner.State) {
 			st.Tensors[i].Shape = nil
 		})
+		for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			if data := reflect.ValueOf(x.Data); data.Len() == 0 ||
+				!data.Index(0).CanFloat() {
+				continue
+			}
+			refused(fmt.Sprintf("%v in tensor ", v), x.Name, func(st *learner.State) {
+				data := reflect.ValueOf(st.Tensors[i].Data)
+				data.Index(data.Len() - 1).SetFloat(v)
+			})
+		}
 	}
 	for k := range good.Counters {
 		refused("without counter ", k, func(st *learner.State) { delete(st.Counters, k) })

@@ -32,7 +32,6 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 	}
 	for i, n := range posteriorTensors {
 		data[i] = learner.View(c, n, data[i])
-		learner.Finite(c, n, data[i])
 	}
 	d, k := len(data[0]), len(data[7])
 	for i, n := range []int{d, d, d * (d + 1) / 2, k * d, k * d, k * k, k * k, k, k, k, k} {
@@ -58,7 +57,6 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 	c.Want(P >= 1 && loss >= 1, "precision is %v and loss %v, want numbers >= 1", P, loss)
 	if c.Optional("precisions", p.Precision != nil) { // since P alone was too coarse
 		v := learner.Vector(c, "precisions", &p.Precision)
-		learner.Finite(c, "precisions", v)
 		c.Want(len(v) == d && !slices.ContainsFunc(v, func(x float64) bool { return x <= 0 }),
 			"tensor %q has %d elements for %d features, or one that is not > 0", "precisions",
 			len(v), d)

@@ -414,7 +414,6 @@ func (s *SupportSet[T]) Fields(c *learner.Codec, limit int, bounded bool,
 			return k
 		}
 	}
-	learner.Finite(c, "margin", k.margin)
 	return k
 }
 
