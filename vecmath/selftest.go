@@ -125,6 +125,9 @@ func kernelTable[T Float]() []kernel[T] {
 			SymRankOneMul(o.z, o.y, o.n,
 				o.x[:len(o.z)], o.a, o.x[len(o.z):])
 		}},
+		kernel[T]{"symMul", makeSym[T], func(o *operands[T]) {
+			SymMul(o.z, o.y, o.n, o.x[len(o.z):])
+		}},
 		kernel[T]{"sinCos", makeAngles[T], func(o *operands[T]) {
 			SinCos(o.y, o.z, o.x,
 				float64(o.a))

@@ -46,11 +46,7 @@ func SymRankOneMul[T Float](y, v []T, stride int, x []T, a T, u []T) {
 	if n == 0 {
 		return
 	}
-	last := SymStride[T](n)
-	// The division keeps (n-1)*stride from overflowing.
-	if stride < last || stride%LaneUnit[T]() != 0 || len(v) < last || n-1 > (len(v)-last)/stride {
-		panic(panicSym)
-	}
+	checkSym(v, stride, n)
 	if race {
 		raceRead(x)
 		raceRead(u[:n])
@@ -60,6 +56,38 @@ func SymRankOneMul[T Float](y, v []T, stride int, x []T, a T, u []T) {
 		}
 	}
 	symRankOneMul(data(y), data(v), stride, data(x), a, data(u), n)
+}
+
+// SymMul sets y = V*x for the symmetric matrix V, which it only reads, so that any number of calls
+// may run at the same time; n = len(x). v is laid out as above; it is fastest when 64-byte aligned.
+// len(y) is at least n. y must overlap none of the others.
+//
+// Cost: n^2 multiply-adds; the memory of half of V, read once. The bits are those of y of
+// [SymRankOneMul] with a = 0 and u = 0: the order of operations is that one's, without the change.
+func SymMul[T Float](y, v []T, stride int, x []T) {
+	n := len(x)
+	checkLen(n, len(y))
+	if n == 0 {
+		return
+	}
+	checkSym(v, stride, n)
+	if race {
+		raceRead(x)
+		raceWrite(y[:n])
+		for i := range n {
+			raceRead(v[i*stride:][:min(n, SymStride[T](i+1))])
+		}
+	}
+	symMul(data(y), data(v), stride, data(x), n)
+}
+
+// checkSym panics unless v holds a symmetric matrix of n >= 1 rows.
+func checkSym[T Float](v []T, stride, n int) {
+	last := SymStride[T](n)
+	// The division keeps (n-1)*stride from overflowing.
+	if stride < last || stride%LaneUnit[T]() != 0 || len(v) < last || n-1 > (len(v)-last)/stride {
+		panic(panicSym)
+	}
 }
 
 func symRankOneMulGeneric[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {
@@ -90,6 +118,29 @@ func symRankOneMulSlices[T Float](y, v []T, stride int, x []T, a T, u []T) {
 			}
 			row[j] = w
 			p[j-block] = fma(w, x[j], p[j-block])
+		}
+		y[i] = halve(p)
+	}
+}
+
+func symMulGeneric[T Float](y, v *T, stride int, x *T, n int) {
+	symMulSlices(unsafe.Slice(y, n), unsafe.Slice(v, (n-1)*stride+SymStride[T](n)), stride,
+		unsafe.Slice(x, n))
+}
+
+func symMulSlices[T Float](y, v []T, stride int, x []T) {
+	n, unit := len(x), LaneUnit[T]()
+	for i := range n {
+		row := v[i*stride:]
+		var acc [16]T
+		p := acc[:unit]
+		block := i / unit * unit
+		for j := range block {
+			p[j&(unit-1)] = fma(row[j], x[j], p[j&(unit-1)])
+			y[j] = fma(row[j], x[i], y[j])
+		}
+		for j := block; j < min(block+unit, n); j++ {
+			p[j-block] = fma(row[j], x[j], p[j-block])
 		}
 		y[i] = halve(p)
 	}

@@ -1,5 +1,5 @@
-// Body of symRankOneMul, two rows at a time and the last of an odd number alone. A group of four
-// registers is a block of a row.
+// Body of symRankOneMul and, without CHANGE, of symMul: two rows at a time and the last of an odd
+// number alone. A group of four registers is a block of a row.
 //
 // in R0 y, R1 x, R2 u, R3 row i, R4 stride, R5 rows left, R6 i, R7 n, R4, R6 and R7 in bytes; F15
 // -a
@@ -14,13 +14,26 @@
 
 #define ZERO(v) VEOR v.B16, v.B16, v.B16
 #define COPY(s, d) VMOV s.B16, d.B16
-#define ROW(p, c, x, s0, s1, s2, s3) \
+#ifdef CHANGE
+#define COEF(p, f, c) \
+	FMOV p, f \
+	FMUL f, F15, f \
+	SPLAT(c)
+#define CHANGES LOAD4(R10, V16, V17, V18, V19)
+#define ELEMENTS(p, c) \
 	VLD1 (p), [V24.B16, V25.B16, V26.B16, V27.B16] \
 	FMLA(V16, c, V24) \
 	FMLA(V17, c, V25) \
 	FMLA(V18, c, V26) \
 	FMLA(V19, c, V27) \
-	VST1.P [V24.B16, V25.B16, V26.B16, V27.B16], 64(p) \
+	VST1.P [V24.B16, V25.B16, V26.B16, V27.B16], 64(p)
+#else
+#define COEF(p, f, c)
+#define CHANGES
+#define ELEMENTS(p, c) LOAD4(p, V24, V25, V26, V27)
+#endif
+#define ROW(p, c, x, s0, s1, s2, s3) \
+	ELEMENTS(p, c) \
 	FMLA(V20, V24, s0) \
 	FMLA(V21, V25, s1) \
 	FMLA(V22, V26, s2) \
@@ -45,10 +58,10 @@ turn:
 	ZERO(V1)
 	ZERO(V2)
 	ZERO(V3)
+#ifdef CHANGE
 	ADD  R6, R2, R20
-	FMOV (R20), F8
-	FMUL F8, F15, F8
-	SPLAT(V8)
+#endif
+	COEF((R20), F8, V8)
 	ADD  R6, R1, R21
 	FMOV (R21), F10
 	SPLAT(V10)
@@ -60,14 +73,12 @@ turn:
 	ZERO(V5)
 	ZERO(V6)
 	ZERO(V7)
-	FMOV SIZE(R20), F9
-	FMUL F9, F15, F9
-	SPLAT(V9)
+	COEF(SIZE(R20), F9, V9)
 	FMOV SIZE(R21), F11
 	SPLAT(V11)
 	CBZ  R9, block
 pair:
-	LOAD4(R10, V16, V17, V18, V19)
+	CHANGES
 	LOAD4(R11, V20, V21, V22, V23)
 	VLD1 (R12), [V28.B16, V29.B16, V30.B16, V31.B16]
 	ROW(R13, V8, V10, V0, V1, V2, V3)
@@ -81,7 +92,7 @@ alone:
 	MOVD $1, R15
 	CBZ  R9, block
 single:
-	LOAD4(R10, V16, V17, V18, V19)
+	CHANGES
 	LOAD4(R11, V20, V21, V22, V23)
 	VLD1 (R12), [V28.B16, V29.B16, V30.B16, V31.B16]
 	ROW(R13, V8, V10, V0, V1, V2, V3)
@@ -93,19 +104,22 @@ single:
 block:
 	VST1 [V0.B16, V1.B16, V2.B16, V3.B16], (R19)
 	MOVD R19, R20
+#ifdef CHANGE
 	ADD  R6, R2, R21
 	FMOV (R21), F12
 	MOVD R10, R21
+#endif
 	MOVD R11, R22
 	MOVD R8, R16
 	ADD  $64, R8, R17
 	CMP  R7, R17
 	CSEL GT, R7, R17, R17
 element:
-	FMOV.P SIZE(R21), F16
 	FMOV.P SIZE(R22), F20
-	FMOV   (R13), F24
 	FMOV   (R20), F0
+#ifdef CHANGE
+	FMOV.P SIZE(R21), F16
+	FMOV   (R13), F24
 	CMP    R6, R16
 	BGT    right
 	FMADD  F16, F24, F8, F24
@@ -115,6 +129,9 @@ right:
 	FMADD  F17, F24, F12, F24
 changed:
 	FMOV.P F24, SIZE(R13)
+#else
+	FMOV.P SIZE(R13), F24
+#endif
 	FMADD  F20, F0, F24, F0
 	FMOV.P F0, SIZE(R20)
 	ADD    $SIZE, R16, R16
@@ -160,4 +177,7 @@ changed:
 done:
 #undef ZERO
 #undef COPY
+#undef COEF
+#undef CHANGES
+#undef ELEMENTS
 #undef ROW

@@ -157,6 +157,33 @@ func testSymOrder[T Float](t *testing.T) {
 	})
 }
 
+// The product alone has the bits of SymRankOneMul where nothing changes, and leaves V as it is.
+func TestSymMul(t *testing.T) {
+	t.Run("float32", testSymMul[float32])
+	t.Run("float64", testSymMul[float64])
+}
+
+func testSymMul[T Float](t *testing.T) {
+	unit := LaneUnit[T]()
+	forEachImpl(t, func(t *testing.T, _ Impl) {
+		for _, n := range symSizes[T]() {
+			g := newGenerator[T](n, 0, nil)
+			stride := SymStride[T](n) + n%2*unit
+			v, x := symmetric(g, n, stride), g.floats(n)
+			before := slices.Clone(v)
+			y, want := slices.Repeat([]T{T(math.NaN())}, n), make([]T, n)
+			SymMul(y, v, stride, x)
+			if d := diffFloats(v, before); d != "" {
+				t.Fatalf("n %d: V%s", n, d)
+			}
+			SymRankOneMul(want, v, stride, x, 0, make([]T, n))
+			if d := diffFloats(y, want); d != "" {
+				t.Fatalf("n %d: y%s", n, d)
+			}
+		}
+	})
+}
+
 func TestSymRankOneMulPanics(t *testing.T) {
 	v, x := make([]float64, 9*16), make([]float64, 9)
 	for name, c := range map[string]struct {
@@ -182,6 +209,9 @@ func TestSymRankOneMulPanics(t *testing.T) {
 			SymRankOneMul(x, v, math.MaxInt&^15, make([]float64, 9),
 				0, x)
 		}},
+		"product, short y":    {panicShort, func() { SymMul(x[:8], v, 16, make([]float64, 9)) }},
+		"product, short v":    {panicSym, func() { SymMul(x, v[:9*16-1], 16, make([]float64, 9)) }},
+		"product, odd stride": {panicSym, func() { SymMul(x, v, 17, make([]float64, 9)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -193,6 +223,7 @@ func TestSymRankOneMulPanics(t *testing.T) {
 		})
 	}
 	SymRankOneMul(nil, nil, 0, x[:0], 1, nil) // nothing to do
+	SymMul(nil, nil, 0, x[:0])
 }
 
 func TestSymRankOneMulNoAllocs(t *testing.T) {
@@ -200,6 +231,9 @@ func TestSymRankOneMulNoAllocs(t *testing.T) {
 		v, x, y := make([]float64, 40*40), make([]float64, 40), make([]float64, 40)
 		if n := testing.AllocsPerRun(20, func() { SymRankOneMul(y, v, 40, x, 1, x) }); n != 0 {
 			t.Errorf("%v allocations", n)
+		}
+		if n := testing.AllocsPerRun(20, func() { SymMul(y, v, 40, x) }); n != 0 {
+			t.Errorf("the product alone: %v allocations", n)
 		}
 	})
 }
@@ -236,6 +270,24 @@ func benchSym[T Float](b *testing.B) {
 			for b.Loop() {
 				SymRankOneMul(y, v, stride, x, a, u)
 				a = -a
+			}
+		})
+	}
+}
+
+func BenchmarkSymMul(b *testing.B) {
+	b.Run("f64", benchSymMul[float64])
+	b.Run("f32", benchSymMul[float32])
+}
+
+func benchSymMul[T Float](b *testing.B) {
+	for _, n := range []int{100, 300, 500, 1000} {
+		stride := SymStride[T](n)
+		g := newGenerator[T](n, 0, nil)
+		v, x, y := symmetric(g, n, stride), g.floats(n), make([]T, n)
+		benchImpls[T](b, fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				SymMul(y, v, stride, x)
 			}
 		})
 	}

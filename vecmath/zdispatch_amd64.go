@@ -425,3 +425,23 @@ func symRankOneMul[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {
 	}
 	symRankOneMulGeneric(y, v, stride, x, a, u, n)
 }
+
+func symMul[T Float](y, v *T, stride int, x *T, n int) {
+	switch active {
+	case AVX512:
+		if is32[T]() {
+			symMulAVX512F32(f32(y), f32(v), stride, f32(x), n)
+		} else {
+			symMulAVX512F64(f64(y), f64(v), stride, f64(x), n)
+		}
+		return
+	case AVX2:
+		if is32[T]() {
+			symMulAVX2F32(f32(y), f32(v), stride, f32(x), n)
+		} else {
+			symMulAVX2F64(f64(y), f64(v), stride, f64(x), n)
+		}
+		return
+	}
+	symMulGeneric(y, v, stride, x, n)
+}

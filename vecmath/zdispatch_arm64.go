@@ -316,3 +316,16 @@ func symRankOneMul[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {
 	}
 	symRankOneMulGeneric(y, v, stride, x, a, u, n)
 }
+
+func symMul[T Float](y, v *T, stride int, x *T, n int) {
+	switch active {
+	case NEON:
+		if is32[T]() {
+			symMulNEONF32(f32(y), f32(v), stride, f32(x), n)
+		} else {
+			symMulNEONF64(f64(y), f64(v), stride, f64(x), n)
+		}
+		return
+	}
+	symMulGeneric(y, v, stride, x, n)
+}

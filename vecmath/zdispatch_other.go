@@ -134,3 +134,7 @@ func countStepLE(s *float64, e float64, row *float64, n int) int {
 func symRankOneMul[T Float](y, v *T, stride int, x *T, a T, u *T, n int) {
 	symRankOneMulGeneric(y, v, stride, x, a, u, n)
 }
+
+func symMul[T Float](y, v *T, stride int, x *T, n int) {
+	symMulGeneric(y, v, stride, x, n)
+}

@@ -264,3 +264,17 @@ func symRankOneMulAVX2F32(y, v *float32, stride int, x *float32, a float32, u *f
 
 //go:noescape
 func symRankOneMulAVX2F64(y, v *float64, stride int, x *float64, a float64, u *float64, n int)
+
+// symMul wants n to be at least 1.
+//
+//go:noescape
+func symMulAVX512F32(y, v *float32, stride int, x *float32, n int)
+
+//go:noescape
+func symMulAVX512F64(y, v *float64, stride int, x *float64, n int)
+
+//go:noescape
+func symMulAVX2F32(y, v *float32, stride int, x *float32, n int)
+
+//go:noescape
+func symMulAVX2F64(y, v *float64, stride int, x *float64, n int)

@@ -134,3 +134,11 @@ func symRankOneMulNEONF32(y, v *float32, stride int, x *float32, a float32, u *f
 
 //go:noescape
 func symRankOneMulNEONF64(y, v *float64, stride int, x *float64, a float64, u *float64, n int)
+
+// symMul wants n to be at least 1.
+//
+//go:noescape
+func symMulNEONF32(y, v *float32, stride int, x *float32, n int)
+
+//go:noescape
+func symMulNEONF64(y, v *float64, stride int, x *float64, n int)

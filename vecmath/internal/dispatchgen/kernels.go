@@ -227,4 +227,10 @@ var kernels = []kernel{
 		forms:   "AVX512 AVX2 NEON",
 		stubs:   "wants n to be at least 1.",
 	},
+	{
+		name: "symMul", params: "y, v *T, stride int, x *T, n int",
+		generic: "y, v, stride, x, n",
+		forms:   "AVX512 AVX2 NEON",
+		stubs:   "wants n to be at least 1.",
+	},
 }
