@@ -48,7 +48,7 @@ var rooms = []room{
 	{"learners/internal/ensemble", "learners/internal/primal learner engine vecmath " +
 		"internal/scratch internal/trusted", ""},
 	{"learners/internal/gauss", "learners/internal/primal learner engine vecmath " +
-		"internal/trusted", ""},
+		"internal/scratch internal/trusted", ""},
 	{"learners/internal/margin", "learners/internal/kept learners/internal/primal learner " +
 		"engine vecmath internal/trusted", ""},
 	{"learners/internal/kept", "learners/internal/primal learner engine vecmath " +

@@ -76,7 +76,8 @@ type VVM[T learner.Float] struct {
 	cosine  []float64 // of the points' angles, buffer+1 a row; with pairs only
 	close   []closePair
 
-	lock sync.Mutex // for Proba
+	flush  sync.Mutex // of what is pending, before calls of Proba that may run at the same time
+	spares gauss.Spares
 }
 
 // PointsConfig holds the settings of EP over points.
@@ -337,17 +338,29 @@ func (v *VVM[T]) Score(b *engine.Block[T], dst []float64) error {
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x.
 // Features never seen have the prior. O(d^2 + B d) an example.
 func (v *VVM[T]) Proba(b *engine.Block[T], dst []float64) error {
-	p := gauss.Gaussian[T]{WideWeights: v.mean(), Posterior: v.p, Lock: &v.lock}
+	p := v.gaussian()
 	return p.Proba(b, dst)
+}
+
+// gaussian is the posterior as it is, with what was pending taken into the covariance.
+func (v *VVM[T]) gaussian() gauss.Gaussian[T] {
+	v.flush.Lock()
+	v.p.Flush()
+	v.flush.Unlock()
+	return gauss.Gaussian[T]{WideWeights: v.mean(), Posterior: v.p, Spares: &v.spares}
 }
 
 // Snapshot is Learner.Snapshot: mean and covariance, without the points themselves.
 func (v *VVM[T]) Snapshot() learner.Predictor[T] {
-	return gauss.GaussianOf[T](v.name, v.p, &v.lock).Copied()
+	p := v.gaussian()
+	return p.Copied()
 }
 
 // View is for [learner.ViewOf].
-func (v *VVM[T]) View() learner.Predictor[T] { return gauss.GaussianOf[T](v.name, v.p, &v.lock) }
+func (v *VVM[T]) View() learner.Predictor[T] {
+	p := v.gaussian()
+	return &p
+}
 
 // MergePosterior makes v's posterior that of both learners' examples, as if they had been
 // independent given the weights: the residuals are multiplied by their natural parameters, in which
@@ -431,7 +444,9 @@ func (v *VVM[T]) Points() [][]float64 {
 func (v *VVM[T]) Updates() int64 { return v.updates }
 
 // Bytes is Learner.Bytes.
-func (v *VVM[T]) Bytes() int64 { return v.p.Bytes() + int64(unsafe.Sizeof(*v)) }
+func (v *VVM[T]) Bytes() int64 {
+	return v.p.Bytes() + v.spares.Bytes() + int64(unsafe.Sizeof(*v))
+}
 
 // State is Learner.State: the posterior.
 func (v *VVM[T]) State() learner.State { return learner.StateOf(v.fields) }

@@ -809,6 +809,31 @@ func TestProba(t *testing.T) {
 	}
 }
 
+// BenchmarkProba is the time of a probability of one snapshot, which as many goroutines ask as -cpu
+// says: that of one divided by their number where none waits for another.
+func BenchmarkProba(b *testing.B) {
+	for _, c := range []struct{ d, buffer int }{{100, 0}, {300, 0}, {300, 10}} {
+		b.Run(fmt.Sprintf("d=%d/B=%d", c.d, c.buffer), func(b *testing.B) {
+			block := vvmStream(100, c.d, 1.64)
+			l := virtual(b, "vvm", &VVMConfig{c.buffer, 0, defaultPoints})
+			if err := l.Learn(block, make([]learner.Round, block.Len())); err != nil {
+				b.Fatal(err)
+			}
+			p := learner.ProbaOf(l.Snapshot())
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				one, dst := block.Slice(0, 1), make([]float64, 1)
+				for pb.Next() {
+					if err := p.Proba(&one, dst); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestPosteriorLimits: what can't be learned is refused and changes nothing.
 func TestPosteriorLimits(t *testing.T) {
 	l := virtual(t, "vvm", &VVMConfig{Buffer: 3, PointsConfig: defaultPoints})

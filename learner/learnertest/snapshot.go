@@ -276,7 +276,8 @@ func Snapshots[T learner.Float](t *testing.T, e learner.Entry, c learner.Config)
 	for k := range 4 {
 		s.learnOn(t, l, blocks[k%len(blocks)])
 		next := l.Snapshot()
-		got, now := ask(t, scorer[T](next), nil, blocks), ask(t, scorer[T](l), nil, blocks)
+		got := ask(t, scorer[T](next), learner.ProbaOf(next), blocks)
+		now := ask(t, scorer[T](l), learner.ProberOf(l), blocks)
 		got.same(t, "next", &now)
 	}
 	all.Wait()

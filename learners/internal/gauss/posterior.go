@@ -128,9 +128,9 @@ func PosteriorFootprint(x learner.Extent, n int64) learner.Footprint {
 	if x.Growing {
 		f.Moving = matrix
 	}
-	f.Tables(x, "means and points", 8*(7+2*n))
+	f.Tables(x, "means and points", 8*(9+2*n))
 	each := 8*(2*width+maxLate+1+7) + 4 + int64(unsafe.Sizeof(stepFactor{})) + 2*24 + 16
-	f.Add("scores of points", n, learner.Times(n, each)+8*width*(maxLate+3)+primal.FixedBytes)
+	f.Add("scores of points", n, learner.Times(n, each)+8*width*(maxLate+5)+primal.FixedBytes)
 	f.Copied(x, 8, learner.Times(8, d, d/2+4)+learner.Times(18, n, d+n))
 	return f
 }
@@ -239,12 +239,14 @@ func (p *Posterior) setMean() {
 	}
 }
 
-// variance returns the variance of w.x, at least 0. It leaves the distribution as it is.
-func (p *Posterior) variance(x []float64) float64 {
-	p.mulV(p.y, x)
-	v := vecmath.Dot(x, p.y)
+// variance returns the variance of the score of the example in w.x, at least 0. It only reads the
+// posterior, which has no term pending.
+func (p *Posterior) variance(w *workspace) float64 {
+	x, y := w.x, w.y
+	vecmath.SymMul(y, p.V, p.Stride, x)
+	v := vecmath.Dot(x, y)
 	if k := p.K; k > 0 {
-		u, su := p.row, p.coef
+		u, su := w.u, w.coef
 		clear(u)
 		for i := range k {
 			g := vecmath.Dot(p.W[i], x)

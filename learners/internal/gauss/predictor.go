@@ -2,22 +2,47 @@ package gauss
 
 import (
 	"slices"
-	"sync"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Gaussian is a normal distribution of the weights with a full covariance: f is the score of the
-// mean. Probabilities are given to one call after another: the product with the covariance has
-// scratch, and takes what is pending into the matrix.
+// mean. Its methods only read the posterior, so that any number of calls may run at the same time.
 type Gaussian[T learner.Float] struct {
-	primal.WideWeights[T]            // the mean, which is Posterior.Mean
-	Posterior             *Posterior // what a variance is made of; of a copy nothing else
-	Lock                  *sync.Mutex
+	primal.WideWeights[T] // the mean, which is Posterior.Mean
+	// what a variance is made of, with no term pending; of a copy nothing else
+	Posterior *Posterior
+	Spares    *Spares
+}
+
+// Spares are what calls of Proba work in. The zero value is good.
+type Spares struct{ stack scratch.Stack[workspace] }
+
+// Bytes returns the memory that no call uses.
+func (s *Spares) Bytes() int64 { return s.stack.Bytes((*workspace).bytes) }
+
+// workspace is scratch for the variance of one example.
+type workspace struct {
+	x, y    []float64 // the example and Vr x
+	u, coef []float64 // of a row of S: tau_i times point i's covariance with x, and S times those
+}
+
+// fit gives the scratch the lengths of p. What there was is used again where it is long enough.
+func (w *workspace) fit(p *Posterior) {
+	d := len(p.ResidualMean)
+	w.x, w.y = primal.Grown(w.x, d)[:d], primal.Grown(w.y, d)[:d]
+	if len(w.u) != p.Width {
+		w.u, w.coef = engine.Aligned[float64](p.Width), engine.Aligned[float64](p.Width)
+	}
+}
+
+func (w *workspace) bytes() int64 {
+	return primal.BytesOf(w.x) + primal.BytesOf(w.y) + primal.BytesOf(w.u) + primal.BytesOf(w.coef)
 }
 
 // Proba is Prober.Proba: eps + (1-2 eps) Phi(m.x/sd) with the standard deviation sd of w.x.
@@ -26,14 +51,14 @@ func (p *Gaussian[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := primal.CheckRows(p.Name, b, len(dst)); err != nil {
 		return err
 	}
-	p.Lock.Lock()
-	defer p.Lock.Unlock()
+	w := p.Spares.stack.Take()
+	w.fit(p.Posterior)
 	for i := range b.Len() {
-		x := p.Posterior.Scratch
-		beyond := primal.SetSigned(b, i, 1, x)
-		dst[i] = Probability(vecmath.Dot(x, p.Posterior.Mean), p.Posterior.variance(x)+beyond,
+		beyond := primal.SetSigned(b, i, 1, w.x)
+		dst[i] = Probability(vecmath.Dot(w.x, p.Posterior.Mean), p.Posterior.variance(w)+beyond,
 			p.Posterior.Eps)
 	}
+	p.Spares.stack.Give(w)
 	return nil
 }
 
@@ -41,22 +66,17 @@ func (p *Gaussian[T]) Proba(b *engine.Block[T], dst []float64) error {
 func (p *Gaussian[T]) Bytes() int64 {
 	q := p.Posterior
 	return int64(unsafe.Sizeof(*p)+unsafe.Sizeof(*q)) + primal.BytesOf(q.V) + primal.BytesOf(q.S) +
-		primal.BytesOf(q.Mean) + 3*primal.BytesOf(q.Scratch) + primal.BytesOf(q.Tau) +
-		primal.BytesOf(q.row) + primal.BytesOf(q.coef) +
-		4*int64(cap(q.rows)) + int64(len(q.W))*(primal.BytesOf(q.Scratch)+24)
+		primal.BytesOf(q.Mean) + primal.BytesOf(q.Tau) + 4*int64(cap(q.rows)) +
+		int64(len(q.W))*(primal.BytesOf(q.Mean)+24) + p.Spares.Bytes()
 }
 
 // State is Predictor.State: the mean, the lower triangle of Vr, and what the points' sites take
 // from it. The scalar noise is the rate of wrong labels.
-func (p *Gaussian[T]) State() learner.State {
-	p.Lock.Lock()
-	defer p.Lock.Unlock()
-	return learner.StateOf(p.Fields)
-}
+func (p *Gaussian[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
 // Restored is Restorer.Restored.
 func (p *Gaussian[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	r := GaussianOf[T](p.Name, newHypothesis(0, 0, 0), new(sync.Mutex))
+	r := gaussianOf[T](p.Name, newHypothesis(0, 0, 0))
 	return primal.Restored(p.Name, r, s)
 }
 
@@ -103,16 +123,14 @@ func NoiseRate(c *learner.Codec, eps float64) float64 {
 	return eps
 }
 
-// GaussianOf returns the Predictor of a posterior, guarded by that lock.
-func GaussianOf[T learner.Float](name string, q *Posterior, lock *sync.Mutex) *Gaussian[T] {
-	return &Gaussian[T]{primal.WideWeights[T]{Name: name, W: q.Mean, Divisor: 1}, q, lock}
+// gaussianOf returns the Predictor of a posterior that has no term pending.
+func gaussianOf[T learner.Float](name string, q *Posterior) *Gaussian[T] {
+	return &Gaussian[T]{primal.WideWeights[T]{Name: name, W: q.Mean, Divisor: 1}, q, new(Spares)}
 }
 
 // Copied returns a copy with memory of its own.
 func (p *Gaussian[T]) Copied() learner.Predictor[T] {
-	p.Lock.Lock()
-	defer p.Lock.Unlock()
-	return GaussianOf[T](p.Name, p.Posterior.copied(), new(sync.Mutex))
+	return gaussianOf[T](p.Name, p.Posterior.copied())
 }
 
 // newHypothesis returns a posterior of d features and k points that is good for means and variances
@@ -120,21 +138,18 @@ func (p *Gaussian[T]) Copied() learner.Predictor[T] {
 func newHypothesis(eps float64, d, k int) *Posterior {
 	unit := vecmath.LaneUnit[float64]()
 	q := &Posterior{Eps: eps, K: k, Width: (k + unit - 1) / unit * unit,
-		Stride: vecmath.SymStride[float64](d), Mean: make([]float64, d), s: make([]float64, d),
-		Scratch: make([]float64, d), y: make([]float64, d), Tau: make([]float64, k),
+		Stride: vecmath.SymStride[float64](d), Mean: make([]float64, d), Tau: make([]float64, k),
 		rows: make([]int32, k), W: make([][]float64, k)}
 	q.ResidualMean = q.Mean // its length counts
 	q.V, q.S = engine.Aligned[float64](d*q.Stride), engine.Aligned[float64](k*q.Width)
-	q.row, q.coef = engine.Aligned[float64](q.Width), engine.Aligned[float64](q.Width)
 	for i := range k {
 		q.W[i], q.rows[i] = make([]float64, d), int32(i)
 	}
 	return q
 }
 
-// copied returns a copy as newHypothesis makes them.
+// copied returns a copy as newHypothesis makes them. No term may be pending.
 func (p *Posterior) copied() *Posterior {
-	p.Flush()
 	q := newHypothesis(p.Eps, len(p.ResidualMean), p.K)
 	copy(q.Mean, p.Mean)
 	for i := range p.ResidualMean {
