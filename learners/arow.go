@@ -251,7 +251,7 @@ func (l *DiagonalAROW[T]) SetState(s learner.State) error {
 	return learner.SetState("arow", s, l.fields)
 }
 
-// CheckState is StateChecker.CheckState.
+// CheckState is Learner.CheckState.
 func (l *DiagonalAROW[T]) CheckState(s learner.State) error {
 	return learner.CheckState("arow", s, l.fields)
 }
@@ -399,7 +399,7 @@ func (l *FullAROW[T]) SetState(s learner.State) error {
 	return learner.SetState("arow", s, l.fields)
 }
 
-// CheckState is StateChecker.CheckState.
+// CheckState is Learner.CheckState.
 func (l *FullAROW[T]) CheckState(s learner.State) error {
 	return learner.CheckState("arow", s, l.fields)
 }

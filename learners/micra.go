@@ -47,7 +47,7 @@ func (*MICRAConfig) Entry() learner.Entry {
 //
 // Deviations: examples are taken as they are: the paper divides them by the length of the longest.
 // The paper's values of the parameters are not known; the defaults are ours. An example without
-// features, and one that would leave u' = 0, are passed over.
+// features, and one that would leave u' = 0, change nothing.
 //
 // Guarantee: |u| = 1 after every update: TestMICRA.
 //
@@ -201,7 +201,7 @@ func (r *MICRA[T]) Snapshot() learner.Predictor[T] {
 // View is for [learner.ViewOf].
 func (r *MICRA[T]) View() learner.Predictor[T] { return r.Hypothesis("micra", r.Scale).View() }
 
-// State is Learner.State: that of scaledLinear.
+// State is Learner.State: that of [margin.ScaledLinear].
 func (r *MICRA[T]) State() learner.State { return learner.StateOf(r.fields) }
 
 // SetState is Learner.SetState.

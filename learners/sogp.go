@@ -240,7 +240,7 @@ func (l *SOGP[T]) room(n int) {
 }
 
 // learn learns the example in hand, of label y, mean m and variance v. It reports whether it did;
-// the error is that of hasRoom.
+// the error is that of [kept.HasRoom].
 func (l *SOGP[T]) learn(y, m, v float64) (bool, error) {
 	s2 := float64(l.cfg.Noise*l.cfg.Noise) + v
 	if !(s2 > 0) || s2-s2 != 0 || m-m != 0 {
@@ -437,7 +437,7 @@ func (l *SOGP[T]) fields(c *learner.Codec) {
 	})
 }
 
-// processSum is the posterior process of [SOGP]: its mean is a keptSum.
+// processSum is the posterior process of [SOGP]: its mean is a [kept.KeptSum].
 type processSum[T learner.Float] struct {
 	kept.KeptSum[T]
 	C          []float64 // rows of stride elements, one a kept example

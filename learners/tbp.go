@@ -254,7 +254,7 @@ func (l *TBP[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
-// haveRoom returns the error of hasRoom for all lists that the example in hand comes into.
+// haveRoom returns the error of [kept.HasRoom] for all lists that the example in hand comes into.
 func (l *TBP[T]) haveRoom(h uint64, wrong bool) error {
 	if l.cached > 0 && l.Find(l.q, l.qhash, h) < 0 {
 		if more := l.q.Len() < l.cfg.ErrorSize; more || wrong && l.cfg.ErrorCache == "flips" {

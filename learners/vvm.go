@@ -44,15 +44,15 @@ func (*VVMConfig) Entry() learner.Entry {
 //	paper         here               shape, unit
 //	B             Config.Buffer      points kept after the reduction
 //	k             Config.Pairs       pairs that are tried
-//	epsilon       Config.Noise       rate of wrong labels; posterior.eps where it is estimated
-//	m_r, V_r      posterior.mr, V    residual
-//	m_w           posterior.m        weights, one a feature
-//	b_i           posterior.X        points, each times its label
+//	epsilon       Config.Noise       rate of wrong labels; Posterior.Eps where it is estimated
+//	m_r, V_r      Posterior          ResidualMean; V and a pending term
+//	m_w           Posterior.Mean     weights, one a feature
+//	b_i           Posterior.X        points, each times its label
 //
 // Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL,
 // which is the same point, as KL falls with the margin, but keeps its digits. Points whose eviction
-// or merging would break the covariance are left; see posterior, and Report. Where EP does not
-// converge, or moves the posterior further than one example can, all points are absorbed; see
+// or merging would break the covariance are left; see [gauss.Posterior], and Report. Where EP does
+// not converge, or moves the posterior further than one example can, all points are absorbed; see
 // propagate.
 //
 // Guarantee: every eviction and merge of an independent implementation with dense matrices:

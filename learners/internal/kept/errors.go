@@ -7,31 +7,36 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// LeaveOneOut counts the errors without each of the kept examples: a Job in parts of some examples.
+// LeaveOneOut counts the errors without each of the kept examples, what (1a) of TBP takes the least
+// of: for every j, on how many examples x_k of an error set y_k (f - coef_j K(x_j, .))(x_k) <= 0.
+// It is an engine.Job in parts of some examples, and keeps its scratch from one Run to the next.
+// Cost: a pass over the margins for every kept example.
 type LeaveOneOut struct {
-	Errors []int
+	Errors []int // one a kept example
 	e      *ErrorSet
-	coef   []float64
-	size   int
+	coef   []float64 // of the kept examples, label included: coef_j = y_j alpha_j
+	size   int       // kept examples of a part
 }
 
+// Run sets Errors for the kept examples with these coefficients in f, on the pool where that pays.
+// They are whole numbers, the same however the work is cut.
 func (c *LeaveOneOut) Run(pool *engine.Pool, e *ErrorSet, coef []float64) {
 	c.Errors = slices.Grow(c.Errors[:0], len(coef))[:len(coef)]
 	c.e, c.coef = e, coef
-	each := max(1, len(e.Margins)/8) // about as many ns
+	each := max(1, len(e.Margins)/8) // about as many ns: 8 margins are compared in one
 	if !pool.Worth(len(coef) * each) {
 		for j := range coef {
 			c.Errors[j] = e.errors(j, coef[j])
 		}
 		return
 	}
-	c.size = max(1, 10_000/each)
+	c.size = max(1, 10_000/each) // parts of 10 us: beside that the turn of a part is nothing
 	if err := pool.Run(context.Background(), (len(coef)+c.size-1)/c.size, c); err != nil {
 		panic(err) // no context that could end
 	}
 }
 
-// Part is Job.Part.
+// Part is engine.Job.Part: the kept examples i size to (i+1) size - 1.
 func (c *LeaveOneOut) Part(i int) {
 	for j := i * c.size; j < min((i+1)*c.size, len(c.coef)); j++ {
 		c.Errors[j] = c.e.errors(j, c.coef[j])

@@ -17,24 +17,27 @@ import (
 // the support vectors.
 type Expansion[T learner.Float] struct {
 	Coef           []float64       // one a support vector: alpha_i y_i
-	SupportVectors engine.Block[T] // support vectors, sparse
-	rows           *engine.Rows[T] // of sv
+	SupportVectors engine.Block[T] // sparse, without zeros, whatever the training data were
+	// Kernel rows over the support vectors. Their own list of them is in the form in which kernel
+	// values take least; the block is for the State.
+	rows *engine.Rows[T]
 
-	spares *scratch.Stack[scoring[T]]
+	spares *scratch.Stack[scoring[T]] // of Scores that may run at the same time
 }
 
 // scoring is an example to be scored, without features that the training data lack.
 type scoring[T learner.Float] struct {
 	one  engine.Block[T]
 	ends [2]int // its Ptr
-	row  []T    // its kernel values
+	row  []T    // its kernel values, one a support vector
 }
 
-// SetSupport copies the examples whose coefficient is not 0, without zeros, for a learner called
-// name.
+// SetSupport copies the examples of b whose coefficient is not 0, without zeros, for a learner
+// called name. coefs are one an example of b. What was there before is replaced, not changed: a
+// Predictor may still score by it.
 func (s *Expansion[T]) SetSupport(name string, b *engine.Block[T], coefs []float64, k engine.Kernel,
 	pool *engine.Pool) error {
-	size, nnz := 0, 0
+	size, nnz := 0, 0 // so that each slice is made once
 	for t, c := range coefs {
 		if c != 0 {
 			_, val := b.Example(t)
@@ -59,7 +62,7 @@ func (s *Expansion[T]) SetSupport(name string, b *engine.Block[T], coefs []float
 	return s.support(name, sv, coef, k, pool)
 }
 
-// support makes these the support vectors.
+// support makes these the support vectors. The error is that of a kernel that is not valid.
 func (s *Expansion[T]) support(name string, sv engine.Block[T], coef []float64, k engine.Kernel,
 	pool *engine.Pool) error {
 	list, err := engine.NewPoints[T](k)
@@ -73,13 +76,14 @@ func (s *Expansion[T]) support(name string, sv engine.Block[T], coef []float64, 
 // use is support with an empty list.
 func (s *Expansion[T]) use(list *engine.Points[T], sv engine.Block[T], coef []float64,
 	pool *engine.Pool) {
-	sv.Y = slices.Repeat([]T{1}, len(coef))
+	sv.Y = slices.Repeat([]T{1}, len(coef)) // a list takes labelled blocks; labels are in coef
 	list.Append(&sv, 0, len(coef))
 	s.SupportVectors, s.Coef, s.rows, s.spares = sv, coef, engine.NewRows(list, 0, 0, pool),
 		new(scratch.Stack[scoring[T]])
 }
 
-// score is Score of a learner called name.
+// score sets dst to f + bias of the examples of b, for a learner called name. One row of kernel
+// values at a time is computed and none is kept: examples to be scored seldom come again.
 func (s *Expansion[T]) score(name string, b *engine.Block[T], dst []float64, bias float64) error {
 	if len(s.Coef) == 0 {
 		for i := range b.Len() {
@@ -89,11 +93,13 @@ func (s *Expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 	}
 	a := s.spares.Take()
 	defer s.spares.Give(a)
-	one := &a.one
+	one := &a.one // a block of one example, without a copy of it
 	if len(a.row) < len(s.Coef) {
 		a.row = make([]T, len(s.Coef))
 	}
 	for i := range b.Len() {
+		// Features that the training data lack are left out, also of |x|^2 in an RBF kernel: the
+		// hypothesis has no weights for them.
 		idx, val := primal.ExampleUpTo(b, i, s.SupportVectors.Dim)
 		one.Dim, one.Ptr, one.Idx, one.Val, one.X = len(val), nil, nil, nil, val
 		one.Stride = len(val)
@@ -111,7 +117,7 @@ func (s *Expansion[T]) score(name string, b *engine.Block[T], dst []float64, bia
 	return nil
 }
 
-// Bytes returns the memory that the support vectors hold.
+// Bytes returns the memory of the support vectors, and of the scratch of Scores.
 func (s *Expansion[T]) Bytes() int64 {
 	n := primal.BytesOf(s.Coef) + s.spares.Bytes(func(a *scoring[T]) int64 {
 		return primal.BytesOf(a.row)
@@ -124,7 +130,8 @@ func (s *Expansion[T]) Bytes() int64 {
 	return n
 }
 
-// Fields walks the support vectors and their coefficients.
+// Fields walks the support vectors and their coefficients: the tensors coef, sv_end, sv_idx, sv_val
+// and the counter dim. Kernel values are not in the State, since they follow from the examples.
 func (s *Expansion[T]) Fields(c *learner.Codec, k engine.Kernel, pool *engine.Pool) {
 	dim := learner.Count(c, "dim", &s.SupportVectors.Dim)
 	var ends []int64

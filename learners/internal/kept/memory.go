@@ -10,7 +10,9 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// listed bounds engine.Points of n examples that came at once, nnz non-zeros together.
+// listed bounds the bytes of engine.Points of n examples that came at once, nnz non-zeros together,
+// elem bytes a value. Points choose the tightest of three forms by the values, which are not known
+// here: the largest that they can choose counts.
 func listed(x learner.Extent, n, nnz, elem int64) int64 {
 	bytes := learner.Times(n, x.Features*elem+64)
 	if !x.Dense { // rows of packed bytes are for lists with a non-zero in 16 features
@@ -18,6 +20,7 @@ func listed(x learner.Extent, n, nnz, elem int64) int64 {
 			16)+learner.Times(n, 32))
 		bytes = max(learner.Times(nnz, 4+elem), packed)
 	}
+	// squared norms and places of the examples; a row that one is spread out to
 	return bytes + learner.Times(n, 16) + learner.Times(x.Features+65, elem)
 }
 
@@ -53,8 +56,8 @@ func example(x learner.Extent) int64 {
 	return learner.Times(4, primal.ListRoom(x.Longest), 4+x.Elem) + learner.Times(9, n) + n/8 + 256
 }
 
-// AddKept adds n kept examples, fewer if there are fewer. If bounded, the values among them are
-// kept, too; room is for their features, or 0.
+// AddKept adds n kept examples, fewer if there are fewer. If bounded, the kernel values among them
+// are kept, too; room is how many bytes their features may take, Env.Kept, or 0.
 func AddKept(f *learner.Footprint, x learner.Extent, name string, n, room int64,
 	bounded bool) {
 	rows := TableLength(n, room, x)
@@ -63,13 +66,14 @@ func AddKept(f *learner.Footprint, x learner.Extent, name string, n, room int64,
 		f.Add(name+" without a limit", n, learner.Huge)
 		return
 	}
-	held, moving, list := room, int64(0), rows
+	features, moving, list := room, int64(0), rows // with a room tables don't move
 	if room == 0 {
-		held, moving = engine.PointsBytes(n, x.Longest, x.Features, x.Elem, x.Dense)
+		features, moving = engine.PointsBytes(n, x.Longest, x.Features, x.Elem, x.Dense)
 		list = primal.ListRoom(n)
 	}
 	f.Moving = learner.Plus(f.Moving, moving)
-	f.Add(name, n, learner.Plus(held, learner.Times(list, 4*8+8+x.Elem+2*8)))
+	// alpha, coef, number and hash; squared norm; values in T and float64, the latter with room
+	f.Add(name, n, learner.Plus(features, learner.Times(list, 4*8+8+x.Elem+2*8)))
 	state := learner.Times(n, x.Longest, 4+x.Elem)
 	// the tightest form of what is kept takes a bit for what is an index and a value in a State
 	if room > 0 {
@@ -79,6 +83,7 @@ func AddKept(f *learner.Footprint, x learner.Extent, name string, n, room int64,
 		f.Copies = learner.Plus(f.Copies, state+learner.Times(n, 64))
 	}
 	if bounded {
+		// the values themselves, and label, margin and the slice of a row
 		f.Add("kernel values among them", learner.Times(n, n),
 			learner.Plus(learner.Times(rows, list, 8), learner.Times(list, 16+24)))
 	}
@@ -93,7 +98,8 @@ func TableLength(n, room int64, x learner.Extent) int64 {
 	return min(n, x.Examples)
 }
 
-// AddCurrent adds the work space of learners that keep so many lists of examples.
+// AddCurrent adds the work space of learners that keep so many lists of examples: an example in
+// hand for each.
 func AddCurrent(f *learner.Footprint, x learner.Extent, lists int64) {
 	f.Add("example in hand", lists, learner.Times(lists, example(x))+primal.FixedBytes)
 	if x.Growing {
@@ -112,11 +118,13 @@ func mostThatFit(name string, bytes int64, limit int, need func(n int) int64) (i
 	return n, nil
 }
 
-// MostKept bounds FitMemory: an update goes over all kept examples.
+// MaxKept bounds the kept examples that Traits.FitMemory sets: an example and an update go over all
+// of them, at this number for milliseconds.
 const MaxKept = 1 << 20
 
-// LargestWithin returns the largest n for which what set(n) returns takes up to that many bytes.
-// More than there are examples are never kept.
+// LargestWithin returns the settings set(n) of the largest n up to limit whose Memory at its peak
+// is at most that many bytes; kept examples take mean bytes on average and largest at most. More
+// than there are examples are never kept. Memory grows with n, so that n is found by bisection.
 func LargestWithin(name string, bytes int64, limit int, x learner.Extent, mean, largest int64,
 	set func(n int) learner.Config) (learner.Config, error) {
 	limit = int(max(1, min(int64(limit), x.Examples)))

@@ -48,6 +48,7 @@ func (p *KernelExpansion[T]) Restored(s learner.State) (learner.Predictor[T], er
 		Pool: p.Pool}, s)
 }
 
+// Fields walks what State says.
 func (p *KernelExpansion[T]) Fields(c *learner.Codec) {
 	c.Scalar("bias", &p.Bias)
 	p.Expansion.Fields(c, p.Kernel, p.Pool)
@@ -60,11 +61,12 @@ func (p KernelExpansion[T]) View() learner.Predictor[T] { return &p }
 // others come: the Predictor and the Score of the learners that keep some of a stream.
 type KeptSum[T learner.Float] struct {
 	primal.OneOutput
-	Name    string // of the learner, for errors
-	List    *engine.Points[T]
-	Coef    []float64
+	Name string // of the learner, for errors
+	List *engine.Points[T]
+	Coef []float64 // one a listed example, 0 of an empty slot
+	// > 0: 1, or the members of an ensemble whose sum this is
 	Divisor float64
-	Spares  *scratch.Stack[CurrentExample[T]]
+	Spares  *scratch.Stack[CurrentExample[T]] // of Scores that may run at the same time
 }
 
 // Score is Predictor.Score.
@@ -108,9 +110,10 @@ func (p *KeptSum[T]) Empty() (KeptSum[T], error) {
 	return KeptSum[T]{Name: p.Name, List: b.List, Divisor: p.Divisor, Spares: b.Spares}, err
 }
 
+// Fields walks what State says.
 func (p *KeptSum[T]) Fields(c *learner.Codec) { p.CountedFields(c) }
 
-// CountedFields is fields, and returns the number of kept examples.
+// CountedFields is Fields, and returns the number of kept examples.
 func (p *KeptSum[T]) CountedFields(c *learner.Codec) int {
 	coef := learner.Vector(c, "coef", &p.Coef)
 	b := ExampleFields(c, "sv", p.List)

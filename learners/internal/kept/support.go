@@ -18,37 +18,40 @@ import (
 // takes its slot.
 type SupportSet[T learner.Float] struct {
 	Basis[T]
-	name         string
-	Alpha        []float64
+	name         string    // of the learner, for errors
+	Alpha        []float64 // >= 0; 0 of an empty slot
 	Coef         []float64 // y_j alpha_j
-	Born         []int64   // number of the example presented, from 1
-	Hash         []uint64  // of example and label
-	OnKept       ErrorSet  // the kept examples themselves; empty without a limit
-	CurrentScore float64   // of the example in hand
+	Born         []int64   // number of the example presented, from 1: ties go to the oldest
+	Hash         []uint64  // of example and label, by which equal ones are found
+	OnKept       ErrorSet  // the kept examples themselves; empty where they are not counted on
+	CurrentScore float64   // f of the example in hand, followed while others are removed
 
-	idx2 []int32 // scratch
+	idx2 []int32 // scratch: a kept example that one in hand is compared with
 	val2 []T
 }
 
-// Basis is a list of kept examples, and one example in hand with its kernel values.
+// Basis is a list of kept examples, and the example that is being learned with its kernel values:
+// each of these is computed once, for the score, and used again if the example is kept.
 type Basis[T learner.Float] struct {
 	List *engine.Points[T]
 	CurrentExample[T]
-	// for Score, which may run more than once at the same time
+	// of Scores that may run at the same time: their examples in hand are not the learner's
 	Spares *scratch.Stack[CurrentExample[T]]
 }
 
 // CurrentExample is an example without its zeros, and its kernel values with those of a list.
 type CurrentExample[T learner.Float] struct {
-	Example engine.Block[T]
-	ends    [2]int
-	Row     []T       // K(x_j, x)
-	Wide    []float64 // the same
-	CK      []float64 // of SOGP
-	Idx     []int32   // scratch
+	Example engine.Block[T] // a block of this example, over Idx and Val or another's slices
+	ends    [2]int          // its Ptr
+	Row     []T             // K(x_j, x), one a listed example
+	Wide    []float64       // the same, for products with float64 coefficients
+	CK      []float64       // of sogp: C k, one a basis point
+	Idx     []int32         // scratch: the non-zeros, features ascending
 	Val     []T
 }
 
+// NewBasis returns an empty list for a learner called name. The error is that of a kernel that is
+// not valid.
 func NewBasis[T learner.Float](name string, k engine.Kernel) (Basis[T], error) {
 	list, err := engine.NewPoints[T](k)
 	if err != nil {
@@ -78,7 +81,7 @@ func (s *CurrentExample[T]) Take(list *engine.Points[T], b *engine.Block[T], i i
 func (s *CurrentExample[T]) Values(list *engine.Points[T], row []T, wide []float64) ([]T,
 	[]float64) {
 	n := list.Len()
-	if cap(row) < n {
+	if cap(row) < n { // twice as many: the list grows by one at a time
 		row, wide = make([]T, n, 2*n), make([]float64, n, 2*n)
 	}
 	row, wide = row[:n], wide[:n]
@@ -89,7 +92,8 @@ func (s *CurrentExample[T]) Values(list *engine.Points[T], row []T, wide []float
 	return row, wide
 }
 
-// SetExample takes an example in hand.
+// SetExample takes an example in hand, of features in ascending order and no zeros, and keeps the
+// slices. It computes no kernel values.
 func (s *CurrentExample[T]) SetExample(idx []int32, val []T) {
 	s.ends[1] = len(idx)
 	s.Example.Ptr, s.Example.Idx, s.Example.Val, s.Example.Dim = s.ends[:], idx, val, 0
@@ -98,11 +102,13 @@ func (s *CurrentExample[T]) SetExample(idx []int32, val []T) {
 	}
 }
 
+// bytes returns the memory of the slices.
 func (s *CurrentExample[T]) bytes() int64 {
 	return primal.BytesOf(s.Row) + primal.BytesOf(s.Wide) + primal.BytesOf(s.CK) +
 		4*int64(cap(s.Idx)) + primal.BytesOf(s.Val)
 }
 
+// Bytes returns the memory of list, example in hand and scratch.
 func (s *Basis[T]) Bytes() int64 {
 	return s.List.Bytes() + s.CurrentExample.bytes() + s.Spares.Bytes((*CurrentExample[T]).bytes)
 }
@@ -114,15 +120,17 @@ func (s *Basis[T]) Support() int { return s.List.Len() }
 // examples, are counted.
 //
 // No kernel value is computed twice: rows hold those of all kept examples, and the margins follow
-// each step of f.
+// each step of f. The label is in both, so that the error without kept example j is a comparison of
+// Margins[k] - alpha_j y_j Rows[j][k] with 0, over two consecutive slices.
 type ErrorSet struct {
-	Y       []float64
+	Y       []float64   // -1 or +1, one an example of the set
 	Margins []float64   // y_k f(x_k)
-	Rows    [][]float64 // rows[j][k] = y_k K(x_j, x_k)
-	slab    []float64   // room for rows to come
+	Rows    [][]float64 // [kept example j][example k of the set] = y_k K(x_j, x_k)
+	slab    []float64   // room for rows to come, cut off from the front
 }
 
-// SetPoint makes (x, y) example k, the next one or in the place of another. values[j] = K(x_j, x).
+// SetPoint makes (x, y) example k, the next one or in the place of another; f is f(x), values[j] =
+// K(x_j, x) of kept example j.
 func (e *ErrorSet) SetPoint(k int, y, f float64, values []float64) {
 	m := float64(y * f)
 	if k == len(e.Y) {
@@ -153,14 +161,17 @@ func (e *ErrorSet) SetRow(j int, values []float64) {
 	}
 }
 
-// Follow keeps the margins those of f, after f += c K(x_j, .).
+// Follow keeps the margins those of f, after f += c K(x_j, .). The roundings of all steps add up in
+// them; they are part of the State, so that a run that goes on has the same.
 func (e *ErrorSet) Follow(j int, c float64) { vecmath.Axpy(e.Margins, c, e.Rows[j]) }
 
-// errors counts y f <= 0 for f - c K(x_j, .).
+// errors counts the examples of the set with y f <= 0 for f - c K(x_j, .): a score of 0 is an
+// error.
 func (e *ErrorSet) errors(j int, c float64) int {
 	return vecmath.CountStepLE(e.Margins, -c, e.Rows[j])
 }
 
+// Bytes returns the memory of labels, margins and rows, without room for rows to come.
 func (e *ErrorSet) Bytes() int64 {
 	n := primal.BytesOf(e.Y) + primal.BytesOf(e.Margins)
 	for _, r := range e.Rows {
@@ -169,8 +180,8 @@ func (e *ErrorSet) Bytes() int64 {
 	return n
 }
 
-// Reserve makes room for n examples in an empty support, and for the values of their errors on one
-// another.
+// Reserve makes room for n examples in an empty support, and, if their errors on one another are to
+// be counted (bounded), for the n^2 kernel values of those: a budget's memory is taken at once.
 func (s *SupportSet[T]) Reserve(n int, bounded bool) {
 	s.Alpha, s.Coef, s.Born, s.Hash = make([]float64, 0, n), make([]float64, 0, n), make([]int64, 0,
 		n), make([]uint64, 0, n)
@@ -188,17 +199,20 @@ func (e *ErrorSet) Reserve(points, rows int) {
 	e.slab = make([]float64, points*rows)
 }
 
+// NewSupport returns an empty support for a learner called name.
 func NewSupport[T learner.Float](name string, k engine.Kernel) (SupportSet[T], error) {
 	b, err := NewBasis[T](name, k)
 	return SupportSet[T]{Basis: b, name: name}, err
 }
 
 // HasRoom returns an error that wraps ErrMemory if with the example in hand a list would take more
-// than that many bytes, which 0 doesn't bound. more says that none goes for it.
+// than that many bytes, Env.Kept, where 0 is no bound. more says that the example is one more, not
+// in the place of another.
 func (s *SupportSet[T]) HasRoom(list *engine.Points[T], bytes int64, more bool) error {
 	return HasRoom(s.name, list, &s.Example, bytes, more)
 }
 
+// HasRoom is [SupportSet.HasRoom] of a block of one example, for a learner called name.
 func HasRoom[T learner.Float](name string, list *engine.Points[T], one *engine.Block[T],
 	bytes int64,
 	more bool) error {
@@ -220,7 +234,9 @@ func (s *SupportSet[T]) ScoreExample(b *engine.Block[T], i int) float64 {
 	return s.CurrentScore
 }
 
-// HashExample returns a hash of the example in hand and its label.
+// HashExample returns a hash of the example in hand and its label: 64 bits, mixed by the
+// multipliers of MurmurHash3 and SplitMix64. Equal examples have equal hashes; [SupportSet.Find]
+// compares those that do, so that a collision costs time and nothing else.
 func (s *SupportSet[T]) HashExample(y float64) uint64 {
 	h := math.Float64bits(y) ^ 0x9e3779b97f4a7c15
 	for k, j := range s.Example.Idx {
@@ -230,7 +246,8 @@ func (s *SupportSet[T]) HashExample(y float64) uint64 {
 	return h ^ h>>29
 }
 
-// Find returns the place in a list with these hashes of the example in hand, or -1.
+// Find returns the first place of the example in hand in a list with these hashes, whose hash is h,
+// or -1.
 func (s *SupportSet[T]) Find(list *engine.Points[T], hashes []uint64, h uint64) int {
 	for j, v := range hashes {
 		if v == h && s.Equals(list, j) {
@@ -246,7 +263,9 @@ func (s *SupportSet[T]) Equals(list *engine.Points[T], j int) bool {
 	return slices.Equal(s.idx2, s.Example.Idx) && slices.Equal(s.val2, s.Example.Val)
 }
 
-// Remove takes a kept example out of f; its slot is for the next to be kept.
+// Remove takes kept example j out of f, (1a) of the budget perceptrons; its slot is for the next to
+// be kept. Margins and the score of the example in hand become those of the f that is left. bounded
+// says whether errors on the kept examples are counted, here and below.
 func (s *SupportSet[T]) Remove(j int, bounded bool) {
 	if bounded {
 		s.OnKept.Follow(j, -s.Coef[j])
@@ -255,8 +274,8 @@ func (s *SupportSet[T]) Remove(j int, bounded bool) {
 	s.Alpha[j], s.Coef[j] = 0, 0
 }
 
-// Keep keeps the example in hand, example t presented, in slot j, the next one or one that was
-// removed. Its coefficient is 0.
+// Keep keeps the example in hand, example t presented, of label y and hash h, in slot j, the next
+// one or one that was removed: (2) of the budget perceptrons. Its coefficient is 0 until AddCoef.
 func (s *SupportSet[T]) Keep(j int, y float64, t int64, h uint64, bounded bool) {
 	if j == s.List.Len() {
 		s.List.Append(&s.Example, 0, 1)
@@ -267,14 +286,15 @@ func (s *SupportSet[T]) Keep(j int, y float64, t int64, h uint64, bounded bool) 
 		s.List.Replace(j, &s.Example, 0)
 		s.Born[j], s.Hash[j] = t, h
 	}
-	s.Wide[j] = float64(s.List.Diag(j))
-	if bounded {
+	s.Wide[j] = float64(s.List.Diag(j)) // K(x, x): the row was of the list without it
+	if bounded {                        // it is judged by the others, and they by it
 		s.OnKept.SetPoint(j, y, s.CurrentScore, s.Wide)
 		s.OnKept.SetRow(j, s.Wide)
 	}
 }
 
-// AddCoef adds a to the coefficient of slot j, whose label is y.
+// AddCoef adds a to alpha of slot j, whose label is y, up to most: (3), (4) of the budget
+// perceptrons. The margins follow the change that the bound leaves.
 func (s *SupportSet[T]) AddCoef(j int, y, a, most float64, bounded bool) {
 	before := s.Coef[j]
 	s.Alpha[j] = min(most, s.Alpha[j]+a)
@@ -284,8 +304,8 @@ func (s *SupportSet[T]) AddCoef(j int, y, a, most float64, bounded bool) {
 	}
 }
 
-// MarginWithout returns the margin of kept example j without itself, what is largest for the one
-// that the Budget Perceptron removes.
+// MarginWithout returns the margin of kept example j without itself, y_j (f - coef_j K(x_j,
+// .))(x_j), what is largest for the one that the Budget Perceptron removes: (1a) there.
 func (s *SupportSet[T]) MarginWithout(j int) float64 {
 	return s.OnKept.Margins[j] - float64(s.Coef[j]*s.OnKept.Rows[j][j])
 }
@@ -295,7 +315,7 @@ func (s *SupportSet[T]) Hypothesis(divisor float64) KeptSum[T] {
 	return KeptSum[T]{Name: s.name, List: s.List, Coef: s.Coef, Divisor: divisor, Spares: s.Spares}
 }
 
-// Support returns the number of examples kept.
+// Support returns the number of examples kept, without slots that are empty.
 func (s *SupportSet[T]) Support() int {
 	n := 0
 	for _, a := range s.Alpha {
@@ -306,6 +326,7 @@ func (s *SupportSet[T]) Support() int {
 	return n
 }
 
+// Bytes returns the memory of examples, coefficients, kernel values and scratch.
 func (s *SupportSet[T]) Bytes() int64 {
 	return s.Basis.Bytes() + primal.BytesOf(s.Alpha) + primal.BytesOf(s.Coef) +
 		8*int64(cap(s.Born)+cap(s.Hash)) + s.OnKept.Bytes() +
@@ -371,17 +392,18 @@ func examplesAt[T learner.Float](c *learner.Codec, prefix string, dim int, ends 
 // values follow from the examples.
 type keptExamples[T learner.Float] struct {
 	Alpha    []float64
-	y        []int32
-	born     []int64
-	margin   []float64
-	examples engine.Block[T]
+	y        []int32         // -1 or +1, of empty slots, too
+	born     []int64         // number of the example presented
+	margin   []float64       // y f on the kept examples; none if these are not counted on
+	examples engine.Block[T] // labels are all 1: theirs are y
 }
 
 // Presented reports whether n can be the number of an example of those seen so far, which are not
 // counted beyond MaxCount.
 func Presented(n, seen int64) bool { return n >= 1 && (n <= seen || seen == learner.MaxCount) }
 
-// Fields walks all that learning has changed, and returns what is read; owners restore it.
+// Fields walks all that learning has changed, and returns what is read; owners restore it. limit is
+// the most examples that settings allow, 0 for any; seen the examples presented.
 func (s *SupportSet[T]) Fields(c *learner.Codec, limit int, bounded bool,
 	seen int64) (k keptExamples[T]) {
 	if c.Writing() {
@@ -417,7 +439,7 @@ func (s *SupportSet[T]) Fields(c *learner.Codec, limit int, bounded bool,
 	return k
 }
 
-// Signs returns the labels of numbers that are those of examples, times a label.
+// Signs returns the labels of coefficients y alpha, alpha >= 0, or of labels; of an empty slot, +1.
 func Signs(x []float64) []int32 {
 	y := make([]int32, len(x))
 	for j, v := range x {
@@ -428,14 +450,15 @@ func Signs(x []float64) []int32 {
 	return y
 }
 
-// Restore takes what Fields returned into a new support.
+// Restore takes what Fields returned into a new support, an example at a time as learning did, so
+// that tables and hashes become what they were.
 func (s *SupportSet[T]) Restore(k keptExamples[T], bounded bool) {
 	alpha, y, born, margin, b := k.Alpha, k.y, k.born, k.margin, &k.examples
 	n := len(alpha)
 	for j := range n {
 		idx, val := b.Sparse(j)
 		s.SetExample(idx, val)
-		s.CurrentScore = 0
+		s.CurrentScore = 0 // margins are copied below
 		s.Row, s.Wide = make([]T, j), make([]float64, j)
 		s.Keep(j, float64(y[j]), born[j], s.HashExample(float64(y[j])), bounded)
 		s.Alpha[j], s.Coef[j] = alpha[j], float64(float64(y[j])*alpha[j])
@@ -443,8 +466,9 @@ func (s *SupportSet[T]) Restore(k keptExamples[T], bounded bool) {
 	if !bounded {
 		return
 	}
-	// A value of two kept examples is of the later one's row.
 	copy(s.OnKept.Margins, margin)
+	// K(x_i, x_j) and K(x_j, x_i) may differ in the last bits: while they were learned the value of
+	// two kept examples came from the row of the later one, so it is that here.
 	row := make([]T, n)
 	for j := range n {
 		s.List.Row(row, j, 0, n)

@@ -11,9 +11,11 @@ import (
 // A Fit that ctx or MaxUpdates ends leaves where it stood: the place among the examples, and what a
 // run has besides the learner's own state. Another Fit over the same examples, with the same
 // options, goes on from there as if nothing had happened, to the bit. That is a State of its own,
-// the cut, and part of the learner's State under names that begin with cutPrefix. Learn drops it.
+// the cut, and part of the learner's State under names that begin with learner.CutPrefix. Learn
+// drops it, since what was learned then is not in it.
 
-// cutLimit bounds the counters of a cut: what they count is far below.
+// cutLimit bounds the counters of a cut, so that sums and products with the number of examples stay
+// far from overflow. A run at 25 ns an update would reach it in seven years.
 const cutLimit = 1 << 53
 
 // floats and ints return a tensor of a cut, nil if it isn't there.
@@ -25,6 +27,7 @@ func floats(s *learner.State, name string) []float64 {
 	return nil
 }
 
+// ints is floats of a tensor of int32.
 func ints(s *learner.State, name string) []int32 {
 	if t := s.Tensor(name); t != nil {
 		d, _ := t.Data.([]int32)
@@ -61,7 +64,8 @@ func cutFields(c *learner.Codec, counters ...string) (n, at, flags uint64) {
 	return n, at, flags
 }
 
-// cutOf reports whether a cut is one of a run over the examples of b.
+// cutOf reports whether a cut is one of a run over the examples of b: by their number and by a
+// fingerprint of all values and labels. Cost: a pass over them.
 func cutOf[T learner.Float](cut *learner.State, b *engine.Block[T]) bool {
 	return cut != nil && cut.Counters[learner.CutN] == uint64(b.Len()) &&
 		cut.Counters[learner.CutData] == learner.Fingerprint(b)

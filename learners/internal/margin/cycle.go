@@ -21,26 +21,44 @@ type marginRule interface {
 	// the threshold of y a.x, at or under which an example is added to a, and the step by which it
 	// will be.
 	AfterUpdate(norm2 float64) (threshold, step float64)
-	// AtLength is next for another |a|^2 after the same update.
+	// AtLength is AfterUpdate for another |a|^2 after the same update.
 	AtLength(norm2 float64) (threshold, step float64)
-	// Rescale says that a was multiplied by f, a power of two.
+	// Rescale is called when a was multiplied by f, a power of two.
 	Rescale(f float64)
-	// StateNumbers are what rescale and next change, other than by the number of updates.
+	// StateNumbers are what Rescale and AfterUpdate change, other than by the number of updates:
+	// they become part of a cut.
 	StateNumbers() []*float64
 }
 
-// cycle passes over examples in their order. Scores are s_k = y_k a.x_k + Delta^2 alpha_k.
+// cycle passes over examples in their order, again and again, until a pass makes no update: the
+// batch form of perceptron, ALMA (p = 2) and CRAMMA, as in the CRAMMA paper (P. Tsampouka, J.
+// Shawe-Taylor, ECML 2006), whose equation numbers stand here. With the weights a, never
+// normalised, and the dual coefficients alpha,
+//
+//	a = start + sum_k alpha_k y_k x_k,  s_k = y_k a.x_k + Delta^2 alpha_k
+//	update of k where s_k <= threshold:  alpha_k += step,  s += step G_k,  G_ki = y_k y_i x_k.x_i
+//
+// with Delta^2 on the diagonal of G. An update works in one of three spaces, of which each leads
+// through the same updates but for roundings:
+//
+//	scores    s by rows of G, O(examples); a only at a refresh
+//	fixed     the same for the fixed rule of a perceptron, and a carried along: see BeginFixed
+//	weights   a, O(features), and each score from it; where G would not fit into GramBytes
+//
+// All is float64, whatever T is, with alpha and what a refresh computes in twofold precision: the
+// published counts, up to 10^8 updates, depend on comparisons of scores that differ by 1e-13.
 type cycle[T learner.Float] struct {
 	b      *engine.Block[T]
 	o      learner.FitOptions
 	rule   marginRule
-	delta2 float64
+	delta2 float64 // Delta^2
 
 	start []float64 // a before the first example was added; nil is 0
 	// one a feature; aLow is the rounding errors' part. In score space as of the last refresh, but
 	// for a fixed rule
 	a, aLow []float64
-	// dual coefficients, one an example; nil where neither Delta nor the scores ask for them
+	// dual coefficients, one an example, and their rounding errors; nil where neither Delta nor the
+	// scores need them
 	alpha, alphaLow []float64
 	// one an example, less shift; without Gram matrix as of the last refresh
 	s     []float64
@@ -55,21 +73,23 @@ type cycle[T learner.Float] struct {
 	gram   []float64 // y_i y_j x_i.x_j, and Delta^2 on the diagonal; nil: none
 	stride int       // of its rows, each at a multiple of 64 bytes
 
-	updates, epochs int64 // of all runs that this one goes on from
+	updates, epochs int64 // of this run and all that it goes on from
 	from            int   // next example to look at
 	since           int64 // updates since the last refresh
-	fresh           bool  // none were
-	resumed         *learner.State
-	before          struct{ updates, epochs, presented int64 } // where this run goes on
-	Cut             *learner.State                             // where it was cut
-	// runWeights: examples looked at since the last update
-	clean int
-	watch watch
-	sum   float64 // of all steps, where there is no alpha
-	least float64 // LeastMargin R
+	fresh           bool  // none since: a pass without an update is of scores that are exact
+	// where another run was cut that this one goes on from; nil: none
+	resumed *learner.State
+	before  struct{ updates, epochs, presented int64 } // of the runs that this one goes on from
+	Cut     *learner.State                             // where this one was cut; nil: it ended
+	clean   int                                        // in weights: examples since the last update
+	watch   watch
+	sum     float64 // of all steps, where there is no alpha
+	least   float64 // LeastMargin R
 }
 
-// NewCycle checks what can be wrong and makes room. R2 is MaxSumSq.
+// NewCycle checks what can be wrong and makes room, the Gram matrix included if it fits. start are
+// the weights to go on from and updates their number. R2 is the squared length of the longest
+// example, with Delta.
 func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions, start []T,
 	updates int64) (c *cycle[T], R2 float64, err error) {
 	if err := primal.CheckBlock(name, b, b.Len()); err != nil {
@@ -128,7 +148,7 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 		}
 		c.start = slices.Clone(c.a)
 	}
-	c.stride = (m + 7) &^ 7
+	c.stride = (m + 7) &^ 7 // 8 float64 are 64 bytes
 	inScores := 8*float64(m)*float64(c.stride) <= float64(o.GramBytes)
 	c.carry = !inScores
 	if inScores || o.Delta > 0 {
@@ -140,11 +160,11 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 	return c, R2, nil
 }
 
-// makeGram costs m^2/2 inner products.
+// makeGram computes the matrix of inner products, labels included, each once: m^2/2 of them.
 func (c *cycle[T]) makeGram() {
 	m := c.b.Len()
 	c.gram = engine.Aligned[float64](m * c.stride)
-	row := make([]float64, c.b.Dim)
+	row := make([]float64, c.b.Dim) // example i, so that sparse ones meet by one gather each
 	for i := range m {
 		c.scatter(row, i)
 		for j := range i + 1 {
@@ -178,16 +198,19 @@ func (c *cycle[T]) dot(w []float64, i int) float64 {
 // BeginFixed makes the rule one with a threshold and a step that never change. The scores of a
 // perceptron grow large beside its steps, so that weights summed plainly over some 10^8 updates end
 // far from the exact sum, and published counts contain that rounding. So for such a rule the
-// weights are carried along in score space, too, at O(features) an update, and are asked wherever a
-// score is too near the threshold to tell.
+// weights are carried along in score space, too, at O(features) an update, and decide wherever a
+// score is too near the threshold for its own rounding errors: within doubt.
 func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) {
 	c.carry = true
 	if c.gram != nil {
 		c.shift = rule.Margin
-		c.o.Refresh = min(c.o.Refresh, looks) // doubt grows with it
+		// doubt grows with the square of the updates to the next refresh: at 2^18, with features
+		// and weights around 1 and 100 of them, it is some 2^-51 2^18 100 (1 + 2^18) = 3e-3, so
+		// that few scores lie within
+		c.o.Refresh = min(c.o.Refresh, looks)
 	}
 	if c.o.Delta == 0 {
-		c.alpha, c.alphaLow = nil, nil
+		c.alpha, c.alphaLow = nil, nil // the weights are carried, and all steps are equal
 	}
 	c.Resume(cut)
 	c.Begin(rule, false)
@@ -202,7 +225,7 @@ func (c *cycle[T]) Begin(rule marginRule, first bool) {
 		return
 	}
 	if first {
-		c.add(0, 1)
+		c.add(0, 1) // CRAMMA's u_1
 	}
 	c.rescore()
 	c.threshold, c.step = rule.AfterUpdate(c.norm2)
@@ -213,7 +236,7 @@ func (c *cycle[T]) add(k int, step float64) {
 	if c.alpha != nil {
 		c.addAlpha(k, step)
 	}
-	c.sum += step
+	c.sum += step // for bound, where there is no alpha
 	if !c.carry {
 		return
 	}
@@ -232,12 +255,16 @@ func (c *cycle[T]) addAlpha(k int, step float64) {
 	c.alphaLow[k] += low
 }
 
-// looks is the number of updates from one look at ctx to the next, at most.
+// looks is the number of updates from one look at ctx to the next, at most: as many as lie between
+// two refreshes by default, so that it makes no more turns of Run than these do. That was 0.12 s
+// for 683 examples, at 0.45 us an update, and 5 s for the 5792 whose Gram matrix is the largest
+// that DefaultGramBytes hold, at 20 us, on two cores shared with other work (2026-11-22): a run in
+// score space ends that late after ctx.
 const looks = 1 << 18
 
 // Run passes on until it has converged, reached its limits, or ctx ends.
 func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
-	most := c.o.MaxUpdates // of all runs
+	most := c.o.MaxUpdates // of this run; then of all that it goes on from, too
 	if most < math.MaxInt64-c.before.updates {
 		most += c.before.updates
 	}
@@ -247,7 +274,7 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 		}
 		before := c.updates
 		limit := min(looks, c.o.Refresh-c.since, most-c.updates)
-		var none bool
+		var none bool // no example is at or under the threshold
 		switch {
 		case c.gram == nil:
 			none = c.runWeights(ctx, limit)
@@ -258,6 +285,7 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 		}
 		c.since += c.updates - before
 		c.fresh = c.fresh && c.updates == before
+		// Scores from the weights are always fresh, scores by steps only after a refresh.
 		if none && (c.fresh || c.gram == nil) {
 			if c.from > 0 {
 				c.epochs++ // the pass of the last update
@@ -266,7 +294,6 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 			c.epochs++ // the one without
 			return c.result(true), nil
 		}
-		// A pass without updates counts if its scores are fresh.
 		if none || c.since >= c.o.Refresh {
 			c.refresh()
 			c.fresh, c.since = true, 0
@@ -274,7 +301,7 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 			c.observe()
 		}
 		if none {
-			continue
+			continue // again, by the fresh scores
 		}
 		if c.fresh && c.hopeless() {
 			return c.result(false), nil
@@ -288,7 +315,7 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 	return c.result(false), context.Cause(ctx)
 }
 
-// Flags of a cycle's cut: where the updates work, and cycle.fresh.
+// Flags of a cycle's cut: the space of the updates, and cycle.fresh.
 const (
 	cutWeights = iota
 	cutScores
@@ -297,6 +324,7 @@ const (
 	cutFresh = 4
 )
 
+// updateSpace returns the flag of the space in which the updates work.
 func (c *cycle[T]) updateSpace() uint64 {
 	switch {
 	case c.gram == nil:
@@ -343,6 +371,7 @@ func (c *cycle[T]) snapshot() *learner.State {
 	return s
 }
 
+// vector returns the slice that a cut has under that name.
 func (c *cycle[T]) vector(name string) *[]float64 {
 	switch name {
 	case "a":
@@ -355,8 +384,8 @@ func (c *cycle[T]) vector(name string) *[]float64 {
 	return &c.s
 }
 
-// Resume makes the run go on from a cut, if that is of the same examples, and of a run that worked
-// where this one does.
+// Resume makes the run go on from a cut, if that is of the same examples, and of a run whose
+// updates worked in the space of this one's.
 func (c *cycle[T]) Resume(cut *learner.State) {
 	if !cutOf(cut, c.b) || c.o.Delta > 0 {
 		return
@@ -373,10 +402,10 @@ func (c *cycle[T]) Resume(cut *learner.State) {
 	c.resumed = cut
 }
 
-// restore is begin of a run that goes on.
+// restore is Begin of a run that goes on.
 func (c *cycle[T]) restore() {
 	s := c.resumed
-	c.rule.AfterUpdate(s.Scalars["norm2"]) // which counts the updates on
+	c.rule.AfterUpdate(s.Scalars["norm2"]) // as Begin calls it: rules count their calls
 	for i, v := range c.rule.StateNumbers() {
 		*v = s.Scalars[fmt.Sprintf("rule%d", i)]
 	}
@@ -394,7 +423,7 @@ func (c *cycle[T]) restore() {
 	c.before.updates, c.before.epochs, c.before.presented = c.updates, c.epochs, c.presented()
 }
 
-// presented returns the examples passed so far.
+// presented returns the examples gone over so far.
 func (c *cycle[T]) presented() int64 { return c.epochs*int64(c.b.Len()) + int64(c.from) }
 
 // CheckCycleCut checks the cut of a learner on a cycle.
@@ -422,8 +451,8 @@ func CheckCycleCut(c *learner.Codec) {
 	}
 }
 
-// hopeless reports, of fresh scores, that there is no margin worth the name and that the weights
-// have none either.
+// hopeless reports, of fresh scores, that no weights have a margin that counts as one, and that
+// there are violators left.
 func (c *cycle[T]) hopeless() bool {
 	if !(c.bound() <= c.least) {
 		return false
@@ -433,7 +462,9 @@ func (c *cycle[T]) hopeless() bool {
 }
 
 // runScores makes up to limit updates and stands at the next example that wants one, or reports
-// that there is none: the rest of this pass and the whole next one would make no update.
+// that there is none: the rest of this pass and the whole next one would make no update. Examples
+// above the threshold cost a comparison each, in vectors, and the update of the scores looks for
+// the next violator while it is at it.
 func (c *cycle[T]) runScores(limit int64) (none bool) {
 	m, s := len(c.s), c.s
 	from := c.from
@@ -443,7 +474,7 @@ func (c *cycle[T]) runScores(limit int64) (none bool) {
 			return true
 		}
 		if k < from {
-			c.epochs++
+			c.epochs++ // found behind the end of the pass
 		}
 		if limit == 0 {
 			c.from = k
@@ -473,6 +504,8 @@ func (c *cycle[T]) runFixed(limit int64) (none bool) {
 	m, s := len(c.s), c.s
 	from := c.from
 	doubt := c.doubt()
+	// At most low is an update whatever the roundings, above high is none; between them the weights
+	// decide.
 	low, high := c.threshold-c.shift-doubt, c.threshold-c.shift+doubt
 	for k := vecmath.NextLE(s, from, high); ; limit-- {
 		if k >= 0 && s[k] > low {
@@ -501,7 +534,9 @@ func (c *cycle[T]) runFixed(limit int64) (none bool) {
 }
 
 // doubt bounds the difference of a score from that of the carried weights at any time before the
-// next refresh: n updates each round every weight, every score and every element of a Gram row.
+// next refresh: each of n updates rounds every weight, every score and every element of a Gram row
+// once, by at most 2^-53 of their largest values until then. 2^-51 is for the three of them, and 64
+// for the partial sums of an inner product.
 func (c *cycle[T]) doubt() float64 {
 	var weight, one, longest float64 // largest |a_j|, sum |x_j|, and |x_j|
 	for _, v := range c.a {
@@ -516,7 +551,8 @@ func (c *cycle[T]) doubt() float64 {
 		}
 		one = max(one, sum)
 	}
-	n := float64(c.o.Refresh + 1)
+	n := float64(c.o.Refresh + 1) // with the rounding of the refresh
+	// the largest score: sum |x_j| times the largest weight, which grows by step |x_j| an update
 	score := float64(one*(weight+float64(n*c.step*longest))) + math.Abs(c.shift) +
 		float64(64*c.step*float64(one*longest))
 	if c.delta2 > 0 {
@@ -543,7 +579,7 @@ func (c *cycle[T]) nextByWeights(k, from int, low, high float64) int {
 			k = 0
 		}
 		if k == from {
-			return -1
+			return -1 // once around
 		}
 	}
 }
@@ -571,6 +607,7 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 			limit--
 			_, val := c.b.Example(k)
 			step, before := c.step, c.norm2
+			// |a + step y|^2, as in runScores
 			c.norm2 += float64(step * (float64(2*s) +
 				float64(step*(engine.SumSqOrdered(val)+c.delta2))))
 			c.add(k, step)
@@ -579,7 +616,7 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 			if !(c.norm2 > cancelled*before && c.norm2 <= tooLong) {
 				c.repairLength()
 			}
-			c.clean = -1
+			c.clean = -1 // this example is to be looked at again, too
 		}
 		c.clean++
 		if c.from++; c.from == m {
@@ -595,12 +632,12 @@ func (c *cycle[T]) runWeights(ctx context.Context, limit int64) (none bool) {
 	}
 }
 
-// tooLong is the |a|^2 above which a is scaled down, and scores and coefficients with it: far from
-// where they overflow.
+// tooLong is the |a|^2 above which a is scaled down, and scores and coefficients with it. It is
+// half way to where float64 ends, 2^1024: the product of two such numbers is finite.
 const tooLong = 0x1p512
 
-// cancelled is the share of |a|^2 that an update may leave. Below it the rounding errors of what is
-// gone are no longer small.
+// cancelled is the share of |a|^2 that an update may leave. The rounding errors of what is gone,
+// 2^-53 of it, are then 2^-29 of what is left; below that |a|^2 is taken afresh from a.
 const cancelled = 0x1p-24
 
 // repairLength makes |a|^2 a number to go on with: not too large, and not the rounding errors of a
@@ -631,7 +668,8 @@ func (c *cycle[T]) rescale() {
 	c.rule.Rescale(f)
 }
 
-// refresh takes scores and length afresh, and calls the observer.
+// refresh takes scores and length afresh, so that the rounding errors of the steps do not add up,
+// and calls the observer.
 func (c *cycle[T]) refresh() {
 	c.rescore()
 	if c.o.Observe != nil {
@@ -695,7 +733,7 @@ func (c *cycle[T]) rescore() {
 				c.aLow[j] += float64(y * c.alphaLow[k] * float64(x))
 			}
 		}
-		// what cancelled may have left more in the errors than in the sum
+		// terms that cancelled may have left more in the errors than in the sum
 		for j, low := range c.aLow {
 			c.a[j], c.aLow[j] = twoSum(c.a[j], low)
 		}
@@ -747,6 +785,7 @@ func (c *cycle[T]) violatorsAndMargin(scores []float64) (violators int, margin f
 	return violators, (slices.Min(scores) + c.shift) / math.Sqrt(c.norm2)
 }
 
+// result is what the run did, judged by fresh scores.
 func (c *cycle[T]) result(converged bool) learner.FitResult {
 	c.rescore()
 	r := learner.FitResult{Updates: c.updates - c.before.updates, Epochs: c.epochs -
@@ -766,6 +805,8 @@ func (c *cycle[T]) result(converged bool) learner.FitResult {
 	r.Gamma = r.Margin
 	r.Gamma0 = r.Margin * math.Sqrt(c.norm2) / length
 	var d2, dp2 float64
+	// D'_k = Delta e_k/|a|, e_k = Delta alpha_k the extended coordinate, is in s/|a|: without it
+	// the rest is the example's margin.
 	for k, s := range c.s {
 		s += c.shift
 		dp := float64(c.delta2*c.alpha[k]) / length
@@ -792,16 +833,20 @@ func (c *cycle[T]) Weights(scale func(length float64) float64) []T {
 	return w
 }
 
-// FixedMargin is the marginRule of the perceptron.
+// FixedMargin is the marginRule of the perceptron: threshold b and step eta, whatever a is.
 type FixedMargin struct{ Margin, Eta float64 }
 
+// AfterUpdate is marginRule.AfterUpdate.
 func (r *FixedMargin) AfterUpdate(float64) (threshold, step float64) { return r.Margin, r.Eta }
 
+// AtLength is marginRule.AtLength.
 func (r *FixedMargin) AtLength(float64) (threshold, step float64) { return r.Margin, r.Eta }
 
+// Rescale keeps the margin that of a, and the step that of what is added to it.
 func (r *FixedMargin) Rescale(f float64) {
 	r.Margin *= f
 	r.Eta *= f
 }
 
+// StateNumbers are both, since Rescale changes them.
 func (r *FixedMargin) StateNumbers() []*float64 { return []*float64{&r.Margin, &r.Eta} }

@@ -7,9 +7,11 @@ func AddCycle(f *learner.Footprint, x learner.Extent) {
 	if !x.Whole {
 		return
 	}
+	// s, alpha and alphaLow, and a copy of s for an observer
 	f.Add("scores and dual coefficients", x.Examples, learner.Times(x.Examples, 5*8))
+	// a, aLow, start, a row of makeGram, and what Weights makes
 	f.Add("weights in float64", x.Features, learner.Times(x.Features, 5*8))
-	// where it was stopped is part of the State
+	// where it was stopped is part of the State: at most three tensors an example or feature
 	cut := learner.Times(learner.Plus(x.Examples, x.Features), 3*8)
 	f.Add("place to go on at", 1, cut)
 	f.Copies = learner.Plus(f.Copies, cut)

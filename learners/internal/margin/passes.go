@@ -14,17 +14,20 @@ import (
 // refresh.
 const watchEvery = time.Second
 
-// watch calls FitOptions.Observe now and then. It changes no result.
+// watch calls FitOptions.Observe now and then, by the clock. It changes no result.
 type watch struct {
 	observe func(learner.FitStatus)
 	last    time.Time
 }
 
+// NewWatch returns a watch over a run with these options, which begins now.
 func NewWatch(o *learner.FitOptions) watch { return watch{o.Observe, time.Now()} }
 
-// Due reports whether it is time to look.
+// Due reports whether it is time to report, if there is an observer: callers work a status out for
+// it.
 func (w *watch) Due() bool { return w.observe != nil && time.Since(w.last) >= watchEvery }
 
+// Report calls the observer, if there is one.
 func (w *watch) Report(s learner.FitStatus) {
 	if w.observe != nil {
 		w.observe(s)
@@ -37,7 +40,8 @@ func (w *watch) Report(s learner.FitStatus) {
 type Passes struct {
 	N     int
 	Learn func(k int) bool // learns example k, and reports whether that was an update
-	// nil: the learner has no accuracy to halve. Learn to margin 1 - delta from now on
+	// Goal makes the learner learn to margin 1 - delta from now on; nil: it has no accuracy to
+	// halve.
 	Goal   func(delta float64)
 	Delta  float64                    // the accuracy in the end
 	Status func(r *learner.FitResult) // fills in Violators, Margin and Bound
@@ -45,8 +49,8 @@ type Passes struct {
 	Least  float64                    // LeastMargin R
 
 	Resumed *learner.State // where a run was cut that this one goes on from; nil: none
-	// where this one was; nil where it ended by itself. What examples it is of is the learner's to
-	// say
+	// Where this one was cut; nil where it ended by itself. CompleteCut adds what examples it is
+	// of.
 	Cut *learner.State
 }
 
@@ -59,7 +63,8 @@ const (
 	CutBound // the bound is known
 )
 
-// CheckPassCut checks the cut of a learner that passes over examples on its weights.
+// CheckPassCut checks the cut of a learner that goes over examples on its weights: all that resume
+// reads is there and in range, so that a State from elsewhere can't make a run fail.
 func CheckPassCut(c *learner.Codec) {
 	n, at, flags := cutFields(c)
 	delta := c.Scalar("delta", nil)
@@ -70,7 +75,7 @@ func CheckPassCut(c *learner.Codec) {
 			c.Scalar(k, nil)
 		}
 	}
-	of := n
+	of := n // examples of the pass that was cut
 	for _, name := range []string{"active", "updated"} {
 		if !c.Optional(name, false) {
 			c.Want(name != "active" || flags&cutOnActive == 0, "tensor %q is missing", name)
@@ -88,7 +93,8 @@ func CheckPassCut(c *learner.Codec) {
 		"where a run was cut: counter %q is %d, at %d of %d", learner.CutFlags, flags, at, of)
 }
 
-// ResumableCut returns the cut of a run over b that went on as this one is to, or nil.
+// ResumableCut returns the cut if it is of a run over the examples of b with the options that say
+// which pass follows which, or nil.
 func ResumableCut[T learner.Float](cut *learner.State, b *engine.Block[T],
 	o *learner.FitOptions) *learner.State {
 	if !cutOf(cut, b) {
@@ -114,7 +120,7 @@ func CompleteCut[T learner.Float](cut *learner.State, b *engine.Block[T], known 
 		cut.Counters[learner.CutFlags] |= CutBound
 	}
 	for k, v := range scalars {
-		if v-v == 0 {
+		if v-v == 0 { // finite: a State takes no others
 			cut.Scalars[k] = v
 		}
 	}
@@ -128,7 +134,7 @@ type passing struct {
 	r *learner.FitResult
 	w watch
 
-	delta   float64 // the accuracy now
+	delta   float64 // the accuracy now; Passes.Delta at last
 	active  []int32 // what the present pass is over; nil: all examples
 	updated []int32 // in the present pass, for the active set of the next
 	epochs  int64   // complete passes of all runs that this one goes on from
@@ -136,7 +142,7 @@ type passing struct {
 	some    bool    // and has made an update before that
 	started int64   // epochs when this run began
 	start   int64   // and its place
-	looked  int
+	looked  int     // examples of this run, for looks at ctx and clock
 }
 
 // Run passes over the examples. With ActiveSet, a pass over all is followed by passes over those
@@ -155,7 +161,7 @@ func (p *Passes) Run(ctx context.Context, o *learner.FitOptions, r *learner.FitR
 		p.Goal(g.delta)
 	}
 	g.started, g.start = g.epochs, g.place(g.first)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // nothing is learned, and the cut stays where it was
 		g.stop(g.first, !g.some)
 		return context.Cause(ctx)
 	}
@@ -164,7 +170,7 @@ func (p *Passes) Run(ctx context.Context, o *learner.FitOptions, r *learner.FitR
 		if ended || err != nil {
 			return err
 		}
-		if g.active != nil {
+		if g.active != nil { // until it is learned, then one over all
 			if none {
 				g.active = nil
 			}
@@ -198,7 +204,8 @@ func (g *passing) resume() {
 	g.r.Resumed = true
 }
 
-// place returns the examples passed in the order of the data.
+// place returns how many examples were gone over in the order of the data, up to the i-th of the
+// present pass: passes over active sets are not counted.
 func (g *passing) place(i int) int64 {
 	if g.active != nil {
 		i = 0
@@ -238,10 +245,10 @@ func (g *passing) pass(ctx context.Context) (none, ended bool, err error) {
 	}
 	before := g.r.Updates
 	if g.some {
-		before = -1 // not what Updates can be
+		before = -1 // no number of updates: the pass has made one
 	}
 	for i := g.first; i < n; i++ {
-		if g.looked++; g.looked%1024 == 0 {
+		if g.looked++; g.looked%1024 == 0 { // a look at ctx, some 50 ns, is nothing beside so many
 			if ctx.Err() != nil {
 				g.stop(i, g.r.Updates == before)
 				return false, true, context.Cause(ctx)
@@ -284,14 +291,14 @@ func (g *passing) passed(none bool) (ended bool) {
 	g.r.Epochs = g.epochs - g.started
 	g.r.Presented = g.place(0) - g.start
 	switch {
-	case none && g.delta > g.Passes.Delta:
+	case none && g.delta > g.Passes.Delta: // learned at this accuracy: the next, half of it
 		g.delta = max(g.delta/2, g.Passes.Delta)
 		g.Goal(g.delta)
 	case none:
 		g.r.Converged = true
 		return true
 	case g.Bound != nil && g.Bound() <= g.Least && g.violated(*g.r):
-		return true
+		return true // not separable by a margin that counts as one
 	case g.o.ActiveSet:
 		g.active, g.updated = g.updated, nil
 	}

@@ -11,24 +11,35 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
-// RowSolver is PUMMA or, without bias, ROMMA over the rows of a Gram matrix. It keeps u as its
-// inner products with the examples; w = u/|u|^2.
+// RowSolver is PUMMA with p = 2 or, without bias, aggressive ROMMA over the rows of a Gram matrix:
+// K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin
+// Classifiers with Bias", COLT 2008, whose numbers stand here; letters are those of learners.PUMMA.
+//
+// Both keep u = w/|w|^2, so that w = u/|u|^2, and an update takes the point of least norm of the
+// segment from u to an end: z/2, z = xpos - xneg, for PUMMA, y_k x_k for ROMMA. With that,
+//
+//	u = sum_k y_k m_k x_k,  s_k = u.x_k,  f(x_k) = s_k/|u|^2 + b
+//
+// are kept up to date by the kernel rows of the end's examples, O(examples) an update. With the
+// 2-norm soft margin u has the coordinate sqrt(Ridge) m_k for each example besides.
 type RowSolver[T learner.Float] struct {
 	Rows  engine.RowSource[T]
-	Y     []float64
-	Ridge float64 // 1/C, or Delta^2: added to the diagonal
-	// the segment's other end is z/2, z = xpos - xneg; else y_k x_k
-	Bias     bool
-	Violates func(m, delta float64) bool // m is y f, slack included
-	s, m     []float64                   // u.x_k, and u's coordinates
-	kept     [2]int                      // xneg and xpos; -1: none yet
-	Norm2    float64                     // |u|^2, slacks included
-	b        float64
+	Y     []float64 // -1 or +1
+	Ridge float64   // 1/C, or Delta^2: added to the diagonal
+	Bias  bool      // PUMMA: the segment's other end is z/2
+	// whether an update is due to learn to margin 1 - delta; m is y f, slack included: (U), (F)
+	Violates func(m, delta float64) bool
+	s, m     []float64 // u.x_k, without slacks; m_k >= 0
+	kept     [2]int    // numbers of xneg and xpos; -1: none yet
+	Norm2    float64   // |u|^2, slacks included
+	b        float64   // 0 without Bias
 	updates  int64
-	bound2   float64 // the least |u|^2 so far: the maximal margin is no larger
+	// The least |u|^2 so far. u is a convex combination of ends, so that no margin exceeds |u|.
+	bound2 float64
 }
 
-// Fit passes over the examples. halving says whether there is an accuracy delta to halve.
+// Fit passes over the examples until a pass over all of them, at accuracy delta, makes no update.
+// halving says whether there is an accuracy that FitOptions.Halving can begin with 1.
 func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halving bool,
 	o learner.FitOptions) (learner.MarginDual, error) {
 	n := len(c.Y)
@@ -38,14 +49,14 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 	}
 	c.s, c.m, c.kept, c.bound2 = make([]float64, n), make([]float64, n), [2]int{-1, -1}, math.Inf(1)
 	r := learner.MarginDual{Coef: make([]float64, n)}
-	shortest, longest := math.Inf(1), 0.0
+	shortest, longest := math.Inf(1), 0.0 // |x_k|^2 of examples with features
 	for k := range n {
 		if d := float64(c.Rows.Diag(k)); d > 0 {
 			shortest, longest = min(shortest, d), max(longest, d)
 		}
 	}
-	now := delta
-	var failed error
+	now := delta     // the accuracy of the present pass
+	var failed error // of a kernel row: no further example is learned
 	p := Passes{
 		N: n, Delta: delta,
 		Learn: func(k int) bool {
@@ -57,7 +68,7 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 			if c.Norm2 > 0 {
 				c.bound2 = min(c.bound2, c.Norm2)
 			}
-			return c.updates != before
+			return c.updates != before // equal examples of both classes make none
 		},
 		Bound:  func() float64 { return math.Sqrt(c.bound2) },
 		Least:  primal.LeastMargin(shortest+c.Ridge, longest+c.Ridge),
@@ -74,7 +85,7 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 	r.Converged = r.Converged && r.Violators == 0 // equal examples of both classes can't be learned
 	for k := range n {
 		if c.Norm2 > 0 {
-			r.Coef[k] = float64(c.Y[k]*c.m[k]) / c.Norm2
+			r.Coef[k] = float64(c.Y[k]*c.m[k]) / c.Norm2 // of w = u/|u|^2
 		}
 	}
 	r.Updates, r.Counter, r.Bias, r.Bound = c.updates, c.updates+1, c.b, math.Sqrt(c.Norm2)
@@ -82,7 +93,8 @@ func (c *RowSolver[T]) Fit(ctx context.Context, name string, delta float64, halv
 	return r, err
 }
 
-// judge fills in violators and margin.
+// judge fills in violators at accuracy delta, and the margin min_k y_k f(x_k)/|w|, |w| = 1/|u|,
+// slacks included.
 func (c *RowSolver[T]) judge(delta float64, r *learner.FitResult) {
 	r.Violators = 0
 	least := math.Inf(1)
@@ -95,9 +107,10 @@ func (c *RowSolver[T]) judge(delta float64, r *learner.FitResult) {
 	r.Margin, r.Bound = float64(least*math.Sqrt(c.Norm2)), math.Sqrt(c.bound2)
 }
 
-// FillSoftMargin fills in what FitResult has of a soft margin, as [scaledLinear.judge] does.
+// FillSoftMargin fills in what FitResult has of a soft margin, as [ScaledLinear] does for learners
+// of weights: gamma, D and D' of Theorem 2 of the CRAMMA paper.
 func (c *RowSolver[T]) FillSoftMargin(r *learner.FitResult) {
-	var m2 float64
+	var m2 float64 // sum m_k^2: Ridge times it is |u|^2 of the slacks
 	for _, m := range c.m {
 		m2 += float64(m * m)
 	}
@@ -111,7 +124,7 @@ func (c *RowSolver[T]) FillSoftMargin(r *learner.FitResult) {
 	r.D, r.DPrime = math.Sqrt(d2), c.Ridge*math.Sqrt(m2)/c.Norm2/length
 }
 
-// margin returns y f + xi of example k.
+// margin returns y f + xi of example k, xi = m_k Ridge/|u|^2.
 func (c *RowSolver[T]) margin(k int) float64 {
 	if c.Norm2 == 0 { // w = 0: PUMMA has seen one label at most
 		return float64(c.Y[k] * c.b)
@@ -119,7 +132,8 @@ func (c *RowSolver[T]) margin(k int) float64 {
 	return float64(c.Y[k]*(c.s[k]/c.Norm2+c.b)) + float64(c.m[k]*c.Ridge)/c.Norm2 // (E)
 }
 
-// update is [PUMMA.update] or [ROMMA.learn], by inner products.
+// update learns example k: it moves u to the point of least norm of the segment from u to the end
+// that k makes, as the update of learners.PUMMA, or (2) of learners.ROMMA, does on weights.
 func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	y, side := c.Y[k], 0
 	if y > 0 {
@@ -130,7 +144,7 @@ func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	if c.Bias {
 		other, share = c.kept[1-side], 0.5
 		if other < 0 {
-			c.kept[side], c.b = k, y
+			c.kept[side], c.b = k, y // one label seen: w = 0, b = y
 			c.updates++
 			return nil
 		}
@@ -140,8 +154,10 @@ func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 		return err
 	}
 	var rowOther []T
-	half := float64(c.Rows.Diag(k)) + c.Ridge         // |.|^2 of that end
-	uz := float64(y*c.s[k]) + float64(c.m[k]*c.Ridge) // its inner product with u
+	// The end's squared length and its inner product with u: of y_k x_k, or of z/2, whose
+	// coordinates m are 1/2 at xpos and xneg.
+	half := float64(c.Rows.Diag(k)) + c.Ridge
+	uz := float64(y*c.s[k]) + float64(c.m[k]*c.Ridge)
 	if c.Bias {
 		if rowOther, err = c.Rows.Row(ctx, other, len(c.Y)); err != nil {
 			return err
@@ -154,19 +170,24 @@ func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	if !(half > 0) { // equal examples, or one without features
 		return nil
 	}
-	tau, norm2 := 1.0, half
-	if c.Norm2 > 0 {
+	tau, norm2 := 1.0, half // case (i): the end itself
+	if c.Norm2 > 0 {        // u + tau d, d = end - u, is shortest at tau = -u.d/|d|^2
 		ud, dd := uz-c.Norm2, half-float64(2*uz)+c.Norm2
-		if t := -ud / dd; t < 1 { // (19)
+		if t := -ud / dd; t < 1 { // (19), the foot of the perpendicular
 			tau = t
+			// |u + tau d|^2 = |u|^2 + tau (2 u.d + tau |d|^2)
 			norm2 = c.Norm2 + float64(tau*(float64(2*ud)+float64(tau*dd)))
-			// nothing but rounding errors are left: the examples can't be separated
+			// Nothing but rounding errors are left: the examples can't be separated. They are some
+			// 2^-50 of the terms. 2^-40 leaves a factor of a thousand for what s has gathered; a
+			// |u| above it is above a millionth of the lengths, under which a margin counts as
+			// none.
 			if c.Ridge == 0 && !(norm2 > 0x1p-40*max(c.Norm2, half)) {
 				c.bound2 = min(c.bound2, max(0, norm2))
 				tau, norm2 = 1, half
 			}
 		}
 	}
+	// u <- (1 - tau) u + tau end, by its inner products and by its coordinates
 	step := float64(share*tau) * y
 	if c.Bias {
 		for j := range c.s {
@@ -192,8 +213,9 @@ func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	return nil
 }
 
-// FitRows is Fit with a kernel of a learner called name: solve gets the rows of b, of which
-// GramBytes are kept, and e the support vectors. Without an update e is as it was.
+// FitRows is Fit with a kernel of a learner called name: solve gets the kernel rows of b, of which
+// o.GramBytes are kept, and the labels; e gets the support vectors. Without an update e is as it
+// was.
 func FitRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions,
 	k engine.Kernel, pool *engine.Pool, e *kept.Expansion[T],
 	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error)) (

@@ -12,15 +12,15 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// ScaledLinear is linear with a factor on the weights, for rules that stretch or shrink all of them
-// at each update: the factor takes the stretch, so that an update costs the example's non-zeros
-// alone.
+// ScaledLinear is [primal.Linear] with a factor on the weights, for rules that stretch or shrink
+// all of them at each update: the factor takes the stretch, so that an update costs the example's
+// non-zeros alone. The weights of the rule are Scale W.
 type ScaledLinear[T learner.Float] struct {
 	primal.Linear[T]         // the weights without their factor
 	Scale            float64 // > 0
 	// |scale * w|^2, carried along by the rule; extended coordinates included
 	Norm2 float64
-	Ext   *extended
+	Ext   *extended // while Fit runs with a soft margin; else nil
 }
 
 // extended holds the coordinates of a soft margin while Fit runs: example k has one of its own, y_k
@@ -28,8 +28,8 @@ type ScaledLinear[T learner.Float] struct {
 // extended ones, by their position in the block.
 type extended struct {
 	delta2 float64   // Delta^2
-	alpha  []float64 // alpha_k / scale
-	Scale  float64
+	alpha  []float64 // alpha_k / Scale, one an example
+	Scale  float64   // the factor of these: the rule's own stretches, without what was folded
 }
 
 // sumSq returns Delta^2 |alpha|^2.
@@ -41,7 +41,10 @@ func (e *extended) sumSq() (sum float64) {
 	return float64(sum * e.delta2)
 }
 
+// scaleAndAdd sets alpha to c alpha + a e_k.
 func (e *extended) scaleAndAdd(c float64, k int, a float64) {
+	// 2^64 either way leaves a/Scale, and the coordinates beside it, far within float64. A factor
+	// of 0 clears all.
 	if e.Scale *= c; !(e.Scale > 0x1p-64 && e.Scale < 0x1p64) { // also 0
 		for i := range e.alpha {
 			e.alpha[i] *= e.Scale
@@ -51,8 +54,9 @@ func (e *extended) scaleAndAdd(c float64, k int, a float64) {
 	e.alpha[k] += a / e.Scale
 }
 
-// refold is the number of updates after which the factor is folded into the weights and norm2 is
-// taken from them, so that the rounding errors of neither add up.
+// refold is the number of updates after which the factor is folded into the weights and Norm2 is
+// taken from them, so that the rounding errors of neither add up: of 1024 updates, some 2^-43 in
+// float64. A fold is O(features), which so many updates of O(non-zeros) share.
 const refold = 1024
 
 // ScoreExample returns f(x) of example i.
@@ -60,7 +64,8 @@ func (l *ScaledLinear[T]) ScoreExample(b *engine.Block[T], i int) float64 {
 	return float64(l.Scale * l.Dot(b, i))
 }
 
-// ExtendedMargin returns y f of example i with label y and score f.
+// ExtendedMargin returns y f of example i with label y and score f, its extended coordinate
+// included.
 func (l *ScaledLinear[T]) ExtendedMargin(i int, y, f float64) float64 {
 	m := float64(y * f)
 	if l.Ext != nil {
@@ -69,7 +74,7 @@ func (l *ScaledLinear[T]) ExtendedMargin(i int, y, f float64) float64 {
 	return m
 }
 
-// SquaredLength returns |x|^2 of example i.
+// SquaredLength returns |x|^2 of example i, its extended coordinate included.
 func (l *ScaledLinear[T]) SquaredLength(b *engine.Block[T], i int) float64 {
 	if l.Ext != nil {
 		return primal.SumSq(b, i) + l.Ext.delta2
@@ -82,7 +87,7 @@ func (l *ScaledLinear[T]) SquaredLength(b *engine.Block[T], i int) float64 {
 func (l *ScaledLinear[T]) Representable(c, a float64) bool {
 	s := l.Scale * c
 	if s == 0 {
-		s = 1
+		s = 1 // as ScaleAndAdd has it
 	}
 	v := T(a / s)
 	return v-v == 0
@@ -91,7 +96,7 @@ func (l *ScaledLinear[T]) Representable(c, a float64) bool {
 // ScaleAndAdd sets w to c w + a y x_i, c >= 0. The rule then sets Norm2 and calls CountUpdate.
 func (l *ScaledLinear[T]) ScaleAndAdd(c float64, b *engine.Block[T], i int, a float64) {
 	l.Scale *= c
-	if l.Scale == 0 {
+	if l.Scale == 0 { // c is 0, or the product underflows: what was learned is beyond T
 		clear(l.W)
 		l.Scale = 1
 	}
@@ -101,7 +106,8 @@ func (l *ScaledLinear[T]) ScaleAndAdd(c float64, b *engine.Block[T], i int, a fl
 	}
 }
 
-// CountUpdate counts an update.
+// CountUpdate counts an update, and folds the factor in where it has come far from 1: within 2^32
+// either way the stored weights stay far within the range of T.
 func (l *ScaledLinear[T]) CountUpdate() {
 	l.UpdateCount++
 	if l.UpdateCount%refold != 0 && l.Scale > 0x1p-32 && l.Scale < 0x1p32 {
@@ -113,16 +119,16 @@ func (l *ScaledLinear[T]) CountUpdate() {
 	}
 }
 
-// fold makes the factor 1 and takes norm2 from the weights alone.
+// fold makes the factor 1 and takes Norm2 from the weights alone, without extended coordinates.
 func (l *ScaledLinear[T]) fold() {
 	vecmath.Scal(l.W, T(l.Scale))
 	l.Scale, l.Norm2 = 1, engine.SumSqOrdered(l.W)
 }
 
 // FitByPasses is Fitter.Fit of a learner called name, which learns one example by learn and would
-// learn one of margin m if violates(m). bound is FitResult.Bound of a new learner; goal sets the
-// accuracy, delta in the end; nil if there is none. own returns what the learner has of a run
-// besides its state.
+// learn one of margin m if violates(m). bound is FitResult.Bound where all that was learned are the
+// examples of b; goal sets the accuracy, delta in the end; nil if there is none. own returns what
+// the learner has of a run besides its state, to be part of a cut.
 func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engine.Block[T],
 	o learner.FitOptions,
 	learn func(b *engine.Block[T], i int) learner.Round, violates func(m float64) bool,
@@ -157,7 +163,7 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 		l.Ext = &extended{delta2: float64(o.Delta * o.Delta), alpha: make([]float64, n), Scale: 1}
 	}
 	from := ResumableCut(l.Cut, b, &o)
-	known := l.UpdateCount == 0 // else other examples may have been learned
+	known := l.UpdateCount == 0 // else other examples may have been learned, and bound says nothing
 	if from != nil {
 		known = from.Counters[learner.CutFlags]&CutBound != 0
 	}
@@ -186,7 +192,7 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 	r.Counter = l.UpdateCount + 1
 	p.Status(&r)
 	r.Converged = r.Converged && r.Violators == 0 // an update may be impossible
-	if l.Ext != nil {
+	if l.Ext != nil {                             // its coordinates are no part of the learner
 		l.Ext = nil
 		l.fold()
 	}
@@ -196,7 +202,7 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 // judge fills in what the weights, with their extended coordinates, have reached.
 func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) bool,
 	r *learner.FitResult) {
-	s, least := make([]float64, b.Len()), math.Inf(1)
+	s, least := make([]float64, b.Len()), math.Inf(1) // y f with extended coordinates
 	r.Violators = 0
 	for k := range s {
 		s[k] = l.ExtendedMargin(k, float64(b.Y[k]), l.ScoreExample(b, k))
@@ -209,7 +215,7 @@ func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 		r.Margin = least / math.Sqrt(length2)
 		return
 	}
-	ext := l.Ext.sumSq()
+	ext := l.Ext.sumSq() // |w extended|^2 - |w|^2
 	length := math.Sqrt(length2)
 	r.Margin = least / math.Sqrt(length2+ext)
 	r.Gamma, r.Gamma0 = r.Margin, least/length
@@ -225,12 +231,13 @@ func (l *ScaledLinear[T]) judge(b *engine.Block[T], violates func(m float64) boo
 // Weights returns a copy of the weights, one a feature seen so far.
 func (l *ScaledLinear[T]) Weights() []float64 { return primal.Scaled(l.W, l.Scale) }
 
-// Bytes returns the memory that the weights hold.
+// Bytes returns the memory of the weights.
 func (l *ScaledLinear[T]) Bytes() int64 { return primal.BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
 
 // State returns the tensor w with the scalars scale and norm2, and the number of updates.
 func (l *ScaledLinear[T]) State() learner.State { return learner.StateOf(l.Fields) }
 
+// Fields walks what State says, and where a Fit was cut.
 func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
 	l.WeightFields(c)
 	scale, norm2 := c.Scalar("scale", &l.Scale), c.Scalar("norm2", &l.Norm2)
@@ -239,7 +246,9 @@ func (l *ScaledLinear[T]) Fields(c *learner.Codec) {
 	c.Part(learner.CutPrefix, &l.Cut, CheckPassCut)
 }
 
-// ParallelSine2 is the squared sine of the angle below which rounding of scores decides.
+// ParallelSine2 is the squared sine of the angle below which rounding of scores decides: 1 - cos^2
+// is then a difference of numbers near 1 that a score of T rounds by some units of 2^-24 or 2^-53,
+// a dot of many terms by some more. 2^-17 and 2^-46 leave a factor of 2^7 for those.
 func ParallelSine2[T learner.Float]() float64 {
 	if unsafe.Sizeof(T(0)) == 4 {
 		return 0x1p-17

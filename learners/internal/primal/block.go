@@ -34,6 +34,7 @@ func CheckRows[T learner.Float](name string, b *engine.Block[T], out int) error 
 	return nil
 }
 
+// tooShort is the error of a slice for results that is shorter than the block.
 func tooShort(name string, n, out int) error {
 	return fmt.Errorf("%s: %d places for %d examples: %w", name, out, n, learner.ErrOut)
 }
@@ -50,7 +51,7 @@ func Grown[T learner.Float](w []T, dim int) []T {
 	return w
 }
 
-// Scaled returns s*w in float64.
+// Scaled returns s*w in float64: the product of a factor and the weights it stands before.
 func Scaled[T learner.Float](w []T, s float64) []float64 {
 	out := make([]float64, len(w))
 	for i, v := range w {
@@ -62,7 +63,8 @@ func Scaled[T learner.Float](w []T, s float64) []float64 {
 // BytesOf returns the memory of the array behind w.
 func BytesOf[T learner.Float](w []T) int64 { return int64(cap(w)) * int64(unsafe.Sizeof(*new(T))) }
 
-// SumSq returns |x|^2 of example i: in float64 where T doesn't hold it.
+// SumSq returns |x|^2 of example i, by the kernel of T, or in float64 where that may have
+// overflowed (float32 ends at 2^128) or lost digits among squares below 2^-126.
 func SumSq[T learner.Float](b *engine.Block[T], i int) float64 {
 	_, val := b.Example(i)
 	n := float64(vecmath.SumSq(val))
@@ -72,7 +74,8 @@ func SumSq[T learner.Float](b *engine.Block[T], i int) float64 {
 	return n
 }
 
-// DotMixed returns w.x of example i. Features that w does not reach have weight 0.
+// DotMixed returns w.x of example i, products and sum in float64. Features that w does not reach
+// have weight 0.
 func DotMixed[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 	if b.Dense() {
 		return vecmath.DotMixed(w, b.RowPrefix(i, len(w)))
@@ -92,7 +95,8 @@ func beyond(idx []int32, dim int) bool {
 }
 
 // SetSigned sets dst to y times example i, as far as dst goes, and returns the sum of squares of
-// what is beyond. Zeros are +0.
+// what is beyond, in the order of the features. Zeros are +0, of either label, so that the bits of
+// dst are the same for sparse and dense examples.
 func SetSigned[T learner.Float](b *engine.Block[T], i int, y float64, dst []float64) (
 	beyond float64) {
 	clear(dst)
@@ -116,7 +120,8 @@ func ExampleUpTo[T learner.Float](b *engine.Block[T], i, dim int) (idx []int32, 
 	return b.Prefix(i, dim)
 }
 
-// SumSqInFour returns |x|^2 of example i in float64, summed in four parts.
+// SumSqInFour returns |x|^2 of example i in float64, in four partial sums of every fourth value,
+// which a CPU adds at the same time: a plain loop, of one order on every CPU.
 func SumSqInFour[T learner.Float](b *engine.Block[T], i int) float64 {
 	var x []T
 	if b.Dense() {
@@ -145,7 +150,8 @@ func valuesOf[T learner.Float](b *engine.Block[T]) []T {
 	return b.Val[b.Ptr[0]:b.Ptr[n]]
 }
 
-// DotFull returns w.x of example i, w reaching all features of b.
+// DotFull returns w.x of example i in float64, w reaching all features of b: without the look for
+// features beyond w of [DotMixed].
 func DotFull[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 	if b.Dense() {
 		return vecmath.DotMixed(w[:b.Dim], b.Row(i))
@@ -154,7 +160,7 @@ func DotFull[T learner.Float](b *engine.Block[T], i int, w []float64) float64 {
 	return vecmath.SparseDotMixedUnchecked(trusted.Indices{}, idx, val, w)
 }
 
-// AddFull adds a times example i to w.
+// AddFull adds a times example i to w, which reaches all features of b.
 func AddFull[T learner.Float](b *engine.Block[T], i int, a float64, w []float64) {
 	if b.Dense() {
 		vecmath.AxpyMixed(w[:b.Dim], a, b.Row(i))

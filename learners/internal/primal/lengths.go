@@ -11,17 +11,18 @@ import (
 )
 
 // tooLongFor is the squared length that a learner which divides by it takes at most, of elements of
-// that many bytes: its inner products with the weights, and sums of a few, are finite then.
+// that many bytes: its inner products with the weights, and sums of a few, are finite then. float32
+// ends at 2^128, float64 at 2^1024: a factor of 4, or of 2^24, is left for those.
 func tooLongFor(elem uintptr) float64 {
 	if elem == 4 {
-		return 0x1p126 // |x| up to 9e18
+		return 0x1p126 // |x| up to 2^63 = 9e18
 	}
 	return 0x1p1000 // up to 3e150
 }
 
 // CheckLengths refuses a block with an example that is longer than a learner called name can take,
-// which computes in numbers of elem bytes. Cost: a sum over the block's values, which are read
-// once.
+// which computes in numbers of elem bytes. Cost: a sum over the block's values, which bounds all
+// lengths at once; only where that is too large is each example measured.
 func CheckLengths[T learner.Float](name string, b *engine.Block[T], elem uintptr) error {
 	n, limit := b.Len(), tooLongFor(elem)
 	if n == 0 || float64(vecmath.SumSq(valuesOf(b))) <= limit {
@@ -37,7 +38,7 @@ func CheckLengths[T learner.Float](name string, b *engine.Block[T], elem uintptr
 	return nil
 }
 
-// BeginBounded is begin for a rule that divides by |x|^2.
+// BeginBounded is [Linear.Begin] for a rule that divides by |x|^2.
 func (l *Linear[T]) BeginBounded(name string, b *engine.Block[T], rounds []learner.Round) error {
 	if err := l.CheckMade(name); err != nil {
 		return err
@@ -62,7 +63,8 @@ func LeastMargin(shortest2, longest2 float64) float64 {
 }
 
 // SquaredLengths returns the squared lengths of the shortest example that has features and of the
-// longest, with the coordinate Delta. Both are 0 if no example has features.
+// longest, with the extended coordinate Delta of a soft margin. Of examples without features both
+// are Delta^2.
 func SquaredLengths[T learner.Float](b *engine.Block[T], delta float64) (shortest2,
 	longest2 float64) {
 	shortest2 = math.Inf(1)
@@ -74,7 +76,7 @@ func SquaredLengths[T learner.Float](b *engine.Block[T], delta float64) (shortes
 	}
 	d := float64(delta * delta)
 	if longest2 == 0 {
-		shortest2 = 0
+		shortest2 = 0 // not the +Inf it began with
 	}
 	return shortest2 + d, longest2 + d
 }

@@ -13,14 +13,16 @@ import (
 // Linear is what the single linear learners share: a primal weight vector over the features seen so
 // far, which starts at 0 and grows with the blocks.
 type Linear[T learner.Float] struct {
-	// by NewLinear: the zero value of a learner has no settings, and would learn nothing in silence
+	// set by NewLinear: the zero value of a learner has no settings, and would learn nothing in
+	// silence
 	made        bool
-	W           []T
-	UpdateCount int64
+	W           []T   // one a feature seen, in the precision of the examples
+	UpdateCount int64 // how often the rule has fired
 	// where a Fit was cut; nil if none was, or something was learned since
 	Cut *learner.State
 }
 
+// NewLinear returns weights without features, for a learner that New makes.
 func NewLinear[T learner.Float]() Linear[T] { return Linear[T]{made: true} }
 
 // CheckMade wants a learner of that name that New has made.
@@ -64,7 +66,7 @@ func (l *Linear[T]) Add(b *engine.Block[T], i int, a T) {
 	vecmath.SparseAxpyUnchecked(trusted.Indices{}, l.W, a, idx, val)
 }
 
-// Scores is Score of a learner called name whose weights have that factor.
+// Scores sets dst to the scores of b, for a learner called name whose weights have that factor.
 func (l *Linear[T]) Scores(name string, scale float64, b *engine.Block[T], dst []float64) error {
 	if err := l.CheckMade(name); err != nil {
 		return err
@@ -73,7 +75,8 @@ func (l *Linear[T]) Scores(name string, scale float64, b *engine.Block[T], dst [
 	return p.Score(b, dst)
 }
 
-// Hypothesis is that of a learner called name whose weights have that factor.
+// Hypothesis is f(x) = scale w.x of a learner called name, over the learner's own weights: it
+// changes with them until it is copied.
 func (l *Linear[T]) Hypothesis(name string, scale float64) weights[T] {
 	return weights[T]{name: name, w: l.W, scale: scale}
 }
@@ -84,15 +87,16 @@ func (l *Linear[T]) Weights() []float64 { return Scaled(l.W, 1) }
 // Updates returns how often the rule has fired.
 func (l *Linear[T]) Updates() int64 { return l.UpdateCount }
 
-// Bytes returns the memory that the weights hold.
+// Bytes returns the memory of the weights.
 func (l *Linear[T]) Bytes() int64 { return BytesOf(l.W) + int64(unsafe.Sizeof(*l)) }
 
 // State returns a copy of the weights and the number of updates.
 func (l *Linear[T]) State() learner.State { return learner.StateOf(l.Fields) }
 
+// Fields walks what State says.
 func (l *Linear[T]) Fields(c *learner.Codec) { l.WeightFields(c) }
 
-// WeightFields is fields, and returns the weights.
+// WeightFields is Fields, and returns the weights.
 func (l *Linear[T]) WeightFields(c *learner.Codec) []T {
 	learner.Count(c, "updates", &l.UpdateCount)
 	return learner.Vector(c, "w", &l.W)

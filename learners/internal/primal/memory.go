@@ -2,13 +2,16 @@ package primal
 
 import "github.com/halfspace-ml/halfspace/learner"
 
-// ListRoom is n with the most that append or Grow adds to a small list.
+// ListRoom bounds the room of a list of n elements that append or slices.Grow has made: they double
+// small lists, and round up to a size of the allocator's.
 func ListRoom(n int64) int64 { return 2*n + 16 }
 
-// Fixed is what a learner takes, whatever the data: its own struct.
+// FixedBytes bounds what a learner takes, whatever the data: its struct, with those it holds by
+// pointer.
 const FixedBytes = 8 << 10
 
-// LinearFootprint is that of one weight a feature, and of so many bytes more.
+// LinearFootprint is that of one weight a feature of x.Elem bytes, and of so many bytes a feature
+// more.
 func LinearFootprint(x learner.Extent, more int64) learner.Footprint {
 	var f learner.Footprint
 	state := x.Elem

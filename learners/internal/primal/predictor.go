@@ -35,9 +35,9 @@ func (OneOutput) Outputs() int { return 1 }
 // the Predictor of the learners that keep such weights, and their Score.
 type weights[T learner.Float] struct {
 	OneOutput
-	name  string // of the learner, for errors
-	w     []T
-	scale float64
+	name  string  // of the learner, for errors
+	w     []T     // one a feature
+	scale float64 // >= 0: a factor that some rules keep beside the weights
 }
 
 // dotOf returns w.x of example i of a checked block. Features that w does not reach have weight 0;
@@ -93,6 +93,7 @@ func (p *weights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return Restored(p.name, &weights[T]{name: p.name}, s)
 }
 
+// Fields walks what State says.
 func (p *weights[T]) Fields(c *learner.Codec) {
 	learner.Vector(c, "w", &p.w)
 	scale := c.Scalar("scale", &p.scale)
@@ -112,9 +113,9 @@ func (p weights[T]) View() learner.Predictor[T] { return &p }
 // examples are: the Predictor and the Score of the learners that keep such weights.
 type WideWeights[T learner.Float] struct {
 	OneOutput
-	Name    string // of the learner, for errors
-	W       []float64
-	Divisor float64 // > 0
+	Name    string    // of the learner, for errors
+	W       []float64 // one a feature
+	Divisor float64   // > 0: 1, or the members of an ensemble whose sum W is
 	Bias    float64
 	Biased  bool // else bias is not added: +0 would change the sign of -0
 }
@@ -171,6 +172,7 @@ func (p *WideWeights[T]) Restored(s learner.State) (learner.Predictor[T], error)
 	return Restored(p.Name, &WideWeights[T]{Name: p.Name, Biased: p.Biased}, s)
 }
 
+// Fields walks what State says.
 func (p *WideWeights[T]) Fields(c *learner.Codec) {
 	learner.Vector(c, "w", &p.W)
 	divisor := c.Scalar("divisor", &p.Divisor)

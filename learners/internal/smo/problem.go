@@ -6,13 +6,15 @@ import (
 	"math"
 )
 
-// Problem says what is minimised.
+// Problem says what is minimised: |w|^2/2 + C sum xi (Upper = C), |w|^2/2 + C/2 sum xi^2 (Upper =
+// +Inf, Ridge = 1/C), or |w|^2/2 alone for a hard margin (Upper = +Inf, Ridge = 0).
 type Problem struct {
 	Upper float64 // of alpha: C, or +Inf
 	Ridge float64 // 1/C for the 2-norm soft margin
-	Bias  bool
+	Bias  bool    // f has a bias that is not in |w|, so that sum y_t alpha_t = 0
 }
 
+// hard reports whether there is no slack.
 func (p Problem) hard() bool { return math.IsInf(p.Upper, 1) && p.Ridge == 0 }
 
 // Value is where a dual solution stands. Norms and scores are those of its w, not scaled.
@@ -47,11 +49,13 @@ func (v *Value) Margin(p Problem) float64 {
 	case v.Norm2 == 0:
 		return math.NaN()
 	case math.IsInf(p.Upper, 1):
+		// of the scaled weights, and with the slacks' coordinates: the bound is half their square
 		return 1 / math.Sqrt(2*v.Primal)
 	}
 	return 1 / math.Sqrt(v.Norm2)
 }
 
+// status is what an observer gets after so many steps.
 func (v *Value) status(p Problem, steps int64) learner.FitStatus {
 	return learner.FitStatus{Updates: steps, Violators: v.Violators, Margin: v.Margin(p)}
 }
@@ -103,8 +107,9 @@ func (v *Value) overflow() error {
 	return nil
 }
 
-// apart reports whether a hard margin, if there is one, is below what counts as one: every w that
-// separates with margin g has g <= |sum alpha y x| / sum alpha.
+// apart reports whether a hard margin, if there is one, is below what counts as one: every unit u
+// that separates with margin g has g <= |sum alpha y x| / sum alpha, since sum alpha y x.u >= g sum
+// alpha. The share is that of learner.LeastMargin.
 func (v *Value) apart(radius2 float64) bool {
 	const least = 1e-6 // of the longest example
 	return v.Sum > 0 && v.Norm2 <= least*least*radius2*float64(v.Sum*v.Sum)
@@ -117,5 +122,6 @@ func (v *Value) notSeparable(radius2 float64, iterations int64) error {
 		iterations, math.Sqrt(v.Norm2)/v.Sum, math.Sqrt(radius2), learner.ErrNotSeparable)
 }
 
-// violated is how far y (f + b) may be from 1 where it should not.
+// violated is how far y (f + b) may be from 1 where it should not: of what is reported, not of when
+// a run ends, which the gap decides. LIBSVM stops at violations of that size by default.
 const violated = 1e-3

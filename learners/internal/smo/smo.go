@@ -16,7 +16,8 @@ import (
 //	min 1/2 beta'(K + ridge I)beta - y'beta,   sum_t beta_t = 0 if there is a bias       (1)
 //
 // with the gradient e_t = (K beta)_t + ridge beta_t - y_t. With a bias a step moves the pair of
-// Fan, Chen, Lin 2005 (WSS 2):
+// R.-E. Fan, P.-H. Chen, C.-J. Lin, "Working Set Selection Using Second Order Information for
+// Training Support Vector Machines", JMLR 6:1889-1918, 2005 (WSS 2):
 //
 //	i = argmax {-e_t : beta_t < hi_t}                                      (2)
 //	j = argmax {(e_t - e_i)^2 / a_it : beta_t > lo_t, e_t > e_i}           (3)
@@ -30,24 +31,26 @@ import (
 // two fused passes over a row cost less than what is kept of the search, and nothing has to be
 // rebuilt when an example comes back.
 type pairSolver[T learner.Float] struct {
-	rows engine.RowSource[T]
-	y    []float64
+	rows engine.RowSource[T] // of K, in the precision of the examples; all else is float64
+	y    []float64           // -1 or +1
 	p    Problem
 
-	Beta, e []float64
+	Beta, e []float64 // y_t alpha_t; the gradient e_t of all examples, active or not
 	diag    []float64 // K_tt + ridge
 	// 0 where beta_t < hi_t (beta_t > lo_t), else -Inf: added to what is searched, they save a
 	// branch
 	up, low []float64
-	active  []int32                 // ascending
+	active  []int32                 // examples of the search, ascending: ties go to the lowest
 	radius2 float64                 // the largest K_tt
 	Observe func(learner.FitStatus) // or nil
 }
 
 // tiny stands for a curvature that is not positive: K is not positive definite, or two examples
-// coincide.
+// coincide. The step is then as good as infinite, and ends at the box where there is one. The value
+// is that of LIBSVM.
 const tiny = 1e-12
 
+// NewPairSolver returns a solver at beta = 0, where the gradient is -y.
 func NewPairSolver[T learner.Float](rows engine.RowSource[T], y []float64,
 	p Problem) *pairSolver[T] {
 	n := len(y)
@@ -106,7 +109,7 @@ func (s *pairSolver[T]) wake() {
 func (s *pairSolver[T]) first() (i int, m float64) {
 	i, m = -1, math.Inf(-1)
 	e, up := s.e, s.up[:len(s.e)]
-	if len(s.active) == len(e) {
+	if len(s.active) == len(e) { // the same loop without the indirection
 		for t, v := range e {
 			if v = up[t] - v; v > m {
 				i, m = t, v
@@ -141,7 +144,7 @@ func (s *pairSolver[T]) second(i int, m float64, row []T) (j int, violation floa
 			if a <= 0 {
 				a = tiny
 			}
-			if b2 := float64(b * b); float64(b2*den) > float64(num*a) {
+			if b2 := float64(b * b); float64(b2*den) > float64(num*a) { // (3), without a division
 				j, num, den = t, b2, a
 			}
 		}
@@ -170,7 +173,7 @@ func (s *pairSolver[T]) single() (i int, violation float64) {
 	i = -1
 	var num, den float64 = 0, 1
 	for _, t := range s.active {
-		g := max(s.up[t]-s.e[t], s.low[t]+s.e[t])
+		g := max(s.up[t]-s.e[t], s.low[t]+s.e[t]) // |e_t| if the box lets beta_t move along -e_t
 		if g <= 0 {
 			continue
 		}
@@ -190,7 +193,7 @@ func (s *pairSolver[T]) single() (i int, violation float64) {
 // extremes of -e over what can grow and over what can fall. Without a bias both stand for 0.
 func (s *pairSolver[T]) shrink() {
 	m, M := 0.0, 0.0
-	if s.p.Bias {
+	if s.p.Bias { // at the solution M >= m: the bias lies between them
 		m, M = math.Inf(-1), math.Inf(1)
 		for _, t := range s.active {
 			m = max(m, s.up[t]-s.e[t])
@@ -201,7 +204,7 @@ func (s *pairSolver[T]) shrink() {
 	for _, t := range s.active {
 		switch v := -s.e[t]; {
 		case s.up[t] != 0 && v > m: // at hi and pressed against it
-		case s.low[t] != 0 && v < M: // at lo
+		case s.low[t] != 0 && v < M: // at lo, likewise
 		default:
 			kept = append(kept, t)
 		}
@@ -213,7 +216,7 @@ func (s *pairSolver[T]) shrink() {
 // gradient.
 func (s *pairSolver[T]) move(t int, d float64, bound float64, row []T) {
 	if math.Abs(d) >= math.Abs(bound-s.Beta[t]) {
-		s.Beta[t] = bound
+		s.Beta[t] = bound // exactly, so that box sees it there
 	} else {
 		s.Beta[t] += d
 	}
@@ -225,7 +228,7 @@ func (s *pairSolver[T]) move(t int, d float64, bound float64, row []T) {
 // step makes one step from the violator search. It returns the violation it found: the search is
 // over where that is at most eps.
 func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float64, err error) {
-	if !s.p.Bias {
+	if !s.p.Bias { // no constraint ties the betas: one moves alone
 		i, violation := s.single()
 		if violation <= eps {
 			return violation, nil
@@ -244,7 +247,7 @@ func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float6
 			bound = lo
 		}
 		if math.Abs(d) > math.Abs(bound-s.Beta[i]) {
-			d = bound - s.Beta[i]
+			d = bound - s.Beta[i] // cut to the box; the gradient takes this d
 		}
 		if s.Beta[i]+d == s.Beta[i] {
 			return 0, nil // below its rounding
@@ -252,7 +255,7 @@ func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float6
 		s.move(i, d, bound, row)
 		return violation, nil
 	}
-	i, m := s.first()
+	i, m := s.first() // (2)
 	if i < 0 {
 		return 0, nil
 	}
@@ -260,7 +263,7 @@ func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float6
 	if err != nil {
 		return 0, err
 	}
-	j, violation := s.second(i, m, row)
+	j, violation := s.second(i, m, row) // (3)
 	if j < 0 || violation <= eps {
 		return violation, nil
 	}
@@ -278,12 +281,13 @@ func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float6
 	if s.Beta[i]+d == s.Beta[i] && s.Beta[j]-d == s.Beta[j] {
 		return 0, nil // below the rounding of both
 	}
-	s.move(i, d, hi, row)
+	s.move(i, d, hi, row) // sum beta stays 0
 	s.move(j, -d, lo, other)
 	return violation, nil
 }
 
-// rebuild computes the gradient afresh from beta, clearing the rounding errors of the steps.
+// rebuild computes the gradient afresh from beta, clearing the rounding errors of the steps. Cost:
+// a kernel row for each support vector.
 func (s *pairSolver[T]) rebuild(ctx context.Context) error {
 	for t, y := range s.y {
 		s.e[t] = float64(s.p.Ridge*s.Beta[t]) - y
@@ -302,7 +306,8 @@ func (s *pairSolver[T]) rebuild(ctx context.Context) error {
 }
 
 // intercept returns b of f(x) + b: half way between what the two sides of the optimality conditions
-// allow.
+// allow, -e_t <= b where beta_t can grow and -e_t >= b where it can fall. A free example, whose
+// beta_t can do both, has b = -e_t, so that m = M at the solution; with none the half is a choice.
 func (s *pairSolver[T]) intercept() float64 {
 	if !s.p.Bias {
 		return 0
@@ -312,7 +317,7 @@ func (s *pairSolver[T]) intercept() float64 {
 		m = max(m, s.up[t]-e)
 		M = min(M, -s.low[t]-e)
 	}
-	switch {
+	switch { // sides without an example
 	case math.IsInf(m, 0) && math.IsInf(M, 0):
 		return 0
 	case math.IsInf(m, 0):
@@ -323,7 +328,8 @@ func (s *pairSolver[T]) intercept() float64 {
 	return (m + M) / 2
 }
 
-// value returns where beta stands.
+// value returns where beta stands, from the gradient alone: (K beta)_t = e_t + y_t - ridge beta_t
+// is the score of example t without bias, and |w|^2 = beta'K beta. Cost: O(examples).
 func (s *pairSolver[T]) value() Value {
 	v := Value{Bias: s.intercept(), least: math.Inf(1)}
 	var loss, ext float64 // ext = beta'(K + ridge)beta
@@ -334,22 +340,28 @@ func (s *pairSolver[T]) value() Value {
 		v.Norm2 -= float64(s.p.Ridge * float64(b*b))
 		loss += v.example(s.p, math.Abs(b), float64(y*(e+y-float64(s.p.Ridge*b)+v.Bias)))
 	}
-	v.Norm2 = max(0, v.Norm2+ext)
+	v.Norm2 = max(0, v.Norm2+ext) // roundings, or a K that is not positive definite
 	v.ext2 = max(0, ext)
 	v.finish(s.p, loss)
 	return v
 }
 
-// Solve runs until the relative duality gap is at most tol, or until limit steps.
+// Solve runs until the relative duality gap is at most tol, or until limit steps. As in the
+// coordinate solver, eps is the violation m + e_j up to which the search goes on: it begins large
+// and falls by four each time that it is met and the gap is not.
 func (s *pairSolver[T]) Solve(ctx context.Context, tol float64, limit int64) (Value, int64, error) {
-	// of violations, relative to the range of the scores: there the gradient is rounding errors
+	// Of violations, relative to the range of the scores: some hundred roundings of 2^-53, of the
+	// sum that a gradient is. Below it violations are rounding errors.
 	const lowest = 1e-14
+	// Steps from one look at ctx, hard margin and shrinking to the next. They cost O(examples), so
+	// that with as many steps between them they are no more than a step's share; 1000, as LIBSVM
+	// has it, keeps the search short on large data.
 	every := int64(min(max(len(s.y), 1), 1000))
 	if v := (Value{ext2: s.radius2}); v.overflow() != nil {
 		return v, 0, v.overflow()
 	}
-	eps, iterations := 0.5, int64(0)
-	checked := int64(-1) // iterations at the last rebuild
+	eps, iterations := 0.5, int64(0) // violations begin at 2 with a bias, at 1 without
+	checked := int64(-1)             // iterations at the last rebuild
 	for {
 		violation, err := s.step(ctx, eps)
 		if err != nil {
@@ -377,7 +389,7 @@ func (s *pairSolver[T]) Solve(ctx context.Context, tol float64, limit int64) (Va
 				continue
 			}
 		} else if len(s.active) < len(s.y) {
-			s.wake()
+			s.wake() // optimal among the active ones: search all
 			continue
 		}
 		v := s.value()
