@@ -44,7 +44,7 @@ var rooms = []room{
 	{"dataset/format", "engine", "dataset"},
 	{"learners", "learners/internal/ensemble learners/internal/gauss learners/internal/margin " +
 		"learners/internal/kept learners/internal/smo learners/internal/primal learner engine " +
-		"vecmath internal/scratch internal/trusted", ""},
+		"vecmath internal/scratch internal/trusted", "dataset"},
 	{"learners/internal/ensemble", "learners/internal/primal learner engine vecmath " +
 		"internal/scratch internal/trusted", ""},
 	{"learners/internal/gauss", "learners/internal/primal learner engine vecmath " +

@@ -1,24 +1,22 @@
 package learners
 
 import (
-	"bufio"
-	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/internal/naive"
@@ -851,86 +849,19 @@ func TestOBPMAllocs(t *testing.T) {
 	}
 }
 
-// readSVMLight reads a gzipped file in LIBSVM format with indices from 1.
-func readSVMLight[T learner.Float](t testing.TB, name string) *engine.Block[T] {
+// loadReal loads a file of the public data sets.
+func loadReal[T learner.Float](t testing.TB, name string, o dataset.Options) *engine.Block[T] {
 	t.Helper()
-	f, err := os.Open(realdata.File(t, name))
+	d, err := dataset.Load[T](context.Background(), []string{realdata.File(t, name)}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &engine.Block[T]{Ptr: []int{0}}
-	lines := bufio.NewScanner(z)
-	for lines.Scan() {
-		words := strings.Fields(lines.Text())
-		y, err := strconv.ParseFloat(words[0], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Y = append(b.Y, T(y))
-		for _, w := range words[1:] {
-			var j int
-			var v float64
-			if _, err := fmt.Sscanf(w, "%d:%g", &j, &v); err != nil {
-				t.Fatalf("%q: %v", w, err)
-			}
-			b.Idx, b.Val = append(b.Idx, int32(j-1)), append(b.Val, T(v))
-			b.Dim = max(b.Dim, j)
-		}
-		b.Ptr = append(b.Ptr, len(b.Idx))
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// readMNIST reads the first n training images, each to unit length, label +1 for digit 8.
-func readMNIST(t testing.TB, n int) *engine.Block[float32] {
-	t.Helper()
-	read := func(name string, head, size int) []byte {
-		f, err := os.Open(realdata.File(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data := make([]byte, head+size)
-		if _, err := io.ReadFull(z, data); err != nil {
-			t.Fatal(err)
-		}
-		return data[head:]
-	}
-	const dim = 784
-	pixels, digits := read("train-images-idx3-ubyte.gz", 16, n*dim),
-		read("train-labels-idx1-ubyte.gz", 8, n)
-	b := &engine.Block[float32]{Dim: dim, Stride: dim, X: engine.Aligned[float32](n * dim)}
-	for i, d := range digits {
-		y, row, sq := float32(-1), pixels[i*dim:(i+1)*dim], 0
-		if d == 8 {
-			y = 1
-		}
-		b.Y = append(b.Y, y)
-		for _, p := range row {
-			sq += int(p) * int(p)
-		}
-		for j, p := range row {
-			b.X[i*dim+j] = float32(float64(p) / math.Sqrt(float64(sq)))
-		}
-	}
-	return b
+	return &d.Block
 }
 
 // BenchmarkOBPM times an example, draws included: a9a and MNIST in memory, beside the naive loop.
 func BenchmarkOBPM(b *testing.B) {
-	a9a := readSVMLight[float32](b, "a9a.gz")
+	a9a := loadReal[float32](b, "a9a.gz", dataset.Options{})
 	report := func(b *testing.B, learn func(*engine.Block[float32], []learner.Round),
 		x *engine.Block[float32], size int) {
 		rounds := make([]learner.Round, size)
@@ -980,11 +911,12 @@ func BenchmarkOBPM(b *testing.B) {
 			})
 		}
 	}
-	mnist := readMNIST(b, 10000)
+	mnist := loadReal[float32](b, "train-images-idx3-ubyte.gz",
+		dataset.Options{Positive: "8", Normalize: "unit"}).Slice(0, 10000)
 	for _, tau := range []float64{0.05, 0.3} {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("mnist/N=100/tau=%v/threads=%d", tau, threads), func(b *testing.B) {
-				lanes(b, OBPMConfig{Members: 100, Tau: tau}, threads, mnist, 256)
+				lanes(b, OBPMConfig{Members: 100, Tau: tau}, threads, &mnist, 256)
 			})
 		}
 	}
@@ -1004,7 +936,7 @@ func TestOBPMCalibrate(t *testing.T) {
 }
 
 func calibrateOBPM[T learner.Float](t *testing.T) {
-	b := readSVMLight[T](t, "a9a.gz")
+	b := loadReal[T](t, "a9a.gz", dataset.Options{})
 	rounds := make([]learner.Round, b.Len())
 	for _, members := range []int{64, 100} {
 		for _, active := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
