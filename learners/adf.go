@@ -24,6 +24,32 @@ func (*ADFConfig) Entry() learner.Entry {
 	}
 }
 
+// DiagonalADF is assumed density filtering with independent weights: after each example the
+// posterior is replaced by the Gaussian with its means and variances.
+//
+// Reference: T. P. Minka, "A family of algorithms for approximate Bayesian inference", PhD thesis,
+// MIT, 2001, chapter 3, and the VVM paper's (20), for a diagonal V. With x times its label, v = sum
+// V_i x_i^2, z = m.x/sqrt(v) and the step factor's h, d:
+//
+//	(1) m_i += h V_i x_i/sqrt(v)
+//	(2) V_i -= (h d/v) (V_i x_i)^2
+//
+//	paper    here    shape, unit
+//	m, V     m, v    mean and variance, one a feature
+//
+// Deviations: none. An example in which v is not a normal number is skipped.
+//
+// Guarantee: for examples of one feature each it is ADF with the full covariance: TestDiagonalADF.
+//
+// Cost: O(non-zeros). Memory: two float64 a feature.
+type DiagonalADF[T learner.Float] struct {
+	eps     float64
+	noise   *gauss.NoiseEstimate // that eps follows; nil: none
+	m, v    []float64
+	updates int64
+	passed  int64 // examples skipped
+}
+
 // ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without
 // points, else DiagonalADF.
 type ADFConfig struct {
@@ -76,32 +102,6 @@ func newADF[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 	// One point has its site after one sweep; the second finds nothing to do.
 	return virtualPoints[T]("adf", PointsConfig{Noise: cfg.Noise, Tolerance: 1e-9, Sweeps: 4,
 		Damping: 1, NoiseAuto: cfg.NoiseAuto}, 0, 0, false), nil
-}
-
-// DiagonalADF is assumed density filtering with independent weights: after each example the
-// posterior is replaced by the Gaussian with its means and variances.
-//
-// Reference: T. P. Minka, "A family of algorithms for approximate Bayesian inference", PhD thesis,
-// MIT, 2001, chapter 3, and the VVM paper's (20), for a diagonal V. With x times its label, v = sum
-// V_i x_i^2, z = m.x/sqrt(v) and the step factor's h, d:
-//
-//	(1) m_i += h V_i x_i/sqrt(v)
-//	(2) V_i -= (h d/v) (V_i x_i)^2
-//
-//	paper    here    shape, unit
-//	m, V     m, v    mean and variance, one a feature
-//
-// Deviations: none. An example in which v is not a normal number is skipped.
-//
-// Guarantee: for examples of one feature each it is ADF with the full covariance: TestDiagonalADF.
-//
-// Cost: O(non-zeros). Memory: two float64 a feature.
-type DiagonalADF[T learner.Float] struct {
-	eps     float64
-	noise   *gauss.NoiseEstimate // that eps follows; nil: none
-	m, v    []float64
-	updates int64
-	passed  int64
 }
 
 // Learn is Learner.Learn.

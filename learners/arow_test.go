@@ -187,7 +187,7 @@ func TestAROWDiagonal(t *testing.T) {
 }
 
 // TestAROWRange: variances stay positive and all is finite, for features of any size, and an
-// example beyond the range of numbers is passed over.
+// example beyond the range of numbers is skipped.
 func TestAROWRange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, covariance := range []string{"diagonal", "full"} {

@@ -51,7 +51,7 @@ func (*CRAMMAConfig) Entry() learner.Entry {
 //	u_t         scale * w         one a feature
 //
 // Deviations: on a stream u_1 is the first example with a feature, which is then also checked as an
-// example, as in a first pass; its score before is 0. Examples that come before it are passed over.
+// example, as in a first pass; its score before is 0. Examples that come before it are skipped.
 // R may be any length: what is learned then is CRAMMA's of beta/R and eta/R.
 //
 // Guarantee: on separable data with maximal directional margin gamma_d, the updates end if eta_eff

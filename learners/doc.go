@@ -1,4 +1,4 @@
-// Package learners holds the linear and kernel classifiers, one file each, all behind one
+// Package learners has the linear and kernel classifiers, one file each, all behind one
 // interface: see [Learner].
 //
 //	perceptron    perceptron.go    the perceptron, with a fixed margin if wanted
@@ -36,7 +36,9 @@
 //
 // A file has the same order everywhere: reference, problem or rule with the numbers that the code
 // repeats, a table from the paper's symbols to fields, deviations, guarantee with its test, cost,
-// settings, Learn, Score, state. internal/learnertest is what all of them must pass.
+// settings, Learn, Score, state. Package learner/learnertest has what all of them must pass, and
+// internal what they share: each room there says what it has, for which learners, and what it keeps
+// true.
 //
 // # Words
 //
@@ -51,7 +53,7 @@
 //
 // An update is counted when the rule fires, also on an example without features: the perceptron and
 // ALMA then move no weight, but count it (ALMA's threshold and step go on to the next k), as the
-// published traces do. LMS does not count an example that it fits exactly, and PA passes over one
+// published traces do. LMS does not count an example that it fits exactly, and PA skips one
 // without features, for which its rule has no solution.
 //
 // # Notation

@@ -31,7 +31,20 @@ func (*EPConfig) Entry() learner.Entry {
 // absorbed: Fit leaves a Gaussian.
 //
 // Reference: T. P. Minka, "Expectation propagation for approximate Bayesian inference", UAI 2001,
-// and the VVM paper, section 2.
+// and the VVM paper (see [VVM]), section 2. With x_i times its label and u_i = w.x_i, each
+// example's likelihood of u_i is replaced by a Gaussian factor, its site, so that
+//
+//	(6) q(w) = p(w) prod_i exp(nu_i u_i - tau_i u_i^2/2)
+//
+// is Gaussian. A refinement takes site i out of q and gives it the tau_i and nu_i with which q has
+// the mean and variance of u_i that the likelihood itself leads to; a sweep refines all, and sweeps
+// go on until no site changes by more than the tolerance.
+//
+//	paper       here               shape, unit
+//	x_i         Posterior.X        examples, each times its label
+//	f~_i        Posterior.Tau, Nu  sites, two numbers an example
+//	m_w, V_w    Posterior          mean, one a feature, and covariance
+//	epsilon     Config.Noise       rate of wrong labels
 //
 // Deviations: none; sweeps are sequential, in the order of the examples.
 //

@@ -438,7 +438,7 @@ func TestFitEnds(t *testing.T) {
 		}
 	}
 	if !proofs["cramma"] {
-		t.Errorf("no bound of CRAMMA told that there is no margin: %v", proofs)
+		t.Errorf("no bound of CRAMMA showed that there is no margin: %v", proofs)
 	}
 	// Nothing limits a perceptron but its bound.
 	r, err := fitter[float64](t, "perceptron", &learners.PerceptronConfig{Eta: 1}).Fit(

@@ -19,14 +19,14 @@ func TestMICRAByHand(t *testing.T) {
 		{[]float64{2, 0}, +1, 0, 1, []float64{1, 0}},
 		{[]float64{0.5, 1.5}, +1, 0.5, 1, []float64{r2, r2}}, // at the threshold; u' = (1.5, 1.5)
 		{[]float64{-1, 1}, +1, 0, 1, last},                   // |u'|^2 = 1 + 2
-		{[]float64{0, 0}, -1, 0, 0, last},                    // turns nothing: passed over
+		{[]float64{0, 0}, -1, 0, 0, last},                    // turns nothing: skipped
 		{[]float64{0, 1}, +1, last[1], 0, last},
 	})
 	runByHand(t, "micra", &learners.MICRAConfig{Beta: 0.5, Epsilon: 0, Eta: 4, Zeta: 0.5},
 		[]handStep{
 			{[]float64{0, 0}, +1, 0, 0, []float64{0, 0}}, // has no direction
 			{[]float64{-3, 0}, -1, 0, 1, []float64{1, 0}},
-			{[]float64{0.25, 0}, -1, 0.25, 0, []float64{1, 0}},   // u' = 0: passed over
+			{[]float64{0.25, 0}, -1, 0.25, 0, []float64{1, 0}},   // u' = 0: skipped
 			{[]float64{0.5, 0}, -1, 0.5, 1, []float64{-1, 0}},    // u' = (-1, 0)
 			{[]float64{0, r2 / 2}, +1, 0, 1, []float64{-r2, r2}}, // step 4/sqrt 2: u' = (-1, 1)
 		})

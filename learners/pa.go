@@ -40,7 +40,7 @@ func (*PAConfig) Entry() learner.Entry {
 //	C           Config.C         aggressiveness, of PA-I and PA-II
 //	tau_t       (*PAConfig).step
 //
-// Deviations: an all-zero example is passed over (PA's problem has no solution there, and the
+// Deviations: an all-zero example is skipped (PA's problem has no solution there, and the
 // others' solution is w_t), and so is one so short that tau_t is beyond the range of T.
 //
 // Guarantee: after a step of PA the example's loss is 0, and PA-I's step is at most C;

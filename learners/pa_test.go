@@ -121,7 +121,7 @@ func TestPASeparableBound(t *testing.T) {
 	}
 }
 
-// TestPATinyExample: an example whose step would be infinite is passed over and spoils nothing.
+// TestPATinyExample: an example whose step would be infinite is skipped and spoils nothing.
 func TestPATinyExample(t *testing.T) {
 	l := newLearner[float32](t, "pa", &learners.PAConfig{Variant: 0})
 	b := block[float32]("dense", [][]float64{{1e-21, 0}, {1, 1}}, []float64{1, 1})

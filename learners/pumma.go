@@ -85,9 +85,9 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // Deviations: with one label seen, (3) has one constraint and the solution w = 0, b = y; the first
 // example of each label counts as an update. The printed Hessian of (18) is wrong; (D) is right,
 // and phi is (18) less one unknown. If examples can't be separated, so that u' would be 0 but for
-// rounding, it starts anew from z/2; an example equal to the kept one of the other label is passed
-// over. With SoftC, Learn takes every example for a new one, which on a second presentation it is
-// not: passes over a data set with a soft margin are what Fit is for.
+// rounding, it starts anew from z/2; an example equal to the kept one of the other label is
+// skipped. With SoftC, Learn takes every example for a new one, which on a second presentation it
+// is not: passes over a data set with a soft margin are what Fit is for.
 //
 // Guarantee: if a hyperplane (u, b) has margins >= 1 on all examples, of p-norm at most R, |w|_q
 // never falls, and there are at most 4 (p-1) (R |u|_q / delta)^2 updates (Lemma 6 with |z|_p <=
@@ -118,20 +118,6 @@ type PUMMA[T learner.Float] struct {
 	x, d []float64 // scratch: an example, the segment
 	v    dualPoint // scratch: a point of the segment
 }
-
-// dualPoint is a point of the space of u, without the slacks' coordinates, with what f^-1 and the
-// derivatives of phi need.
-type dualPoint struct {
-	v     []float64
-	r     []float64 // (|v_i| / max |v|)^(p-2); nil for p = 2
-	k     float64   // f^-1(v)_i = k r_i v_i
-	norm2 float64   // |v|_p^2
-}
-
-const (
-	keptPos = 1 << iota
-	keptNeg
-)
 
 // PUMMAConfig holds the settings of PUMMA.
 type PUMMAConfig struct {
@@ -215,6 +201,20 @@ func (c *PUMMAConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r.P = strconv.FormatFloat(max(2, 2*math.Log(float64(f.Features))), 'g', -1, 64)
 	return &r, nil
 }
+
+// dualPoint is a point of the space of u, without the slacks' coordinates, with what f^-1 and the
+// derivatives of phi need.
+type dualPoint struct {
+	v     []float64
+	r     []float64 // (|v_i| / max |v|)^(p-2); nil for p = 2
+	k     float64   // f^-1(v)_i = k r_i v_i
+	norm2 float64   // |v|_p^2
+}
+
+const (
+	keptPos = 1 << iota
+	keptNeg
+)
 
 func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[PUMMAConfig]("pumma", c)

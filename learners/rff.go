@@ -60,11 +60,6 @@ type RFF[T learner.Float] struct {
 	runs    *scratch.Stack[rffRun[T]]
 }
 
-// rffRun is a run of examples, at most size, and their features.
-type rffRun[T learner.Float] struct{ view, z engine.Block[T] }
-
-func (r *rffRun[T]) bytes() int64 { return primal.BytesOf(r.z.X) + primal.BytesOf(r.z.Y) }
-
 // RFFConfig holds the settings of RFF.
 type RFFConfig struct {
 	D     int     `json:"D" flag:"rff" help:"random features, an even number"`
@@ -257,6 +252,11 @@ func (c *RFFConfig) resolved() (*RFFConfig, error) {
 	}
 	return &r, nil
 }
+
+// rffRun is a run of examples, at most size, and their features.
+type rffRun[T learner.Float] struct{ view, z engine.Block[T] }
+
+func (r *rffRun[T]) bytes() int64 { return primal.BytesOf(r.z.X) + primal.BytesOf(r.z.Y) }
 
 func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[RFFConfig]("rff", c)
@@ -516,7 +516,7 @@ func (p *mapped[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return p.rff.over(inner), nil
 }
 
-// mappedProber is one whose inner hypothesis knows probabilities.
+// mappedProber is one whose inner hypothesis has probabilities.
 type mappedProber[T learner.Float] struct {
 	mapped[T]
 	prober learner.Prober[T]

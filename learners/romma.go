@@ -50,7 +50,7 @@ func (*ROMMAConfig) Entry() learner.Entry {
 //	|w_t|^2     norm2
 //	delta       Config.Delta       share of the maximal margin given up
 //
-// Deviations: an example without features, for which (2) has no solution, is passed over, as is one
+// Deviations: an example without features, for which (2) has no solution, is skipped, as is one
 // so short that T doesn't hold 1/|x|^2. Where x_t is parallel to w_t up to rounding, (2) has no
 // solution or that of (4): (4) is taken.
 //

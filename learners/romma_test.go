@@ -20,7 +20,7 @@ func TestROMMAByHand(t *testing.T) {
 		{[]float64{1, 1}, +1, 0.5, 0, []float64{0.5, 0}},
 		// (3): m = -1/2, X = 2, W = 1/4, c = 4, d = 3/2
 		{[]float64{1, 1}, -1, 0.5, 1, []float64{0.5, -1.5}},
-		{[]float64{0, 0}, +1, 0, 0, []float64{0.5, -1.5}}, // no solution: passed over
+		{[]float64{0, 0}, +1, 0, 0, []float64{0.5, -1.5}}, // no solution: skipped
 		{[]float64{-0.5, 1.5}, +1, -2.5, 1, []float64{-0.2, 0.6}},
 	})
 	runByHand(t, "romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.5}, []handStep{

@@ -154,37 +154,6 @@ func (c *SVMConfig) hardMargin(bias bool) learner.Config {
 	return &hard
 }
 
-// SVMSolution says what the last Fit found.
-type SVMSolution struct {
-	Objective float64 // dual objective: a lower bound of the optimum
-	// objective of (w, b): an upper bound; +Inf while a hard margin does not separate
-	Primal float64
-	Gap    float64 // (Primal - Objective)/Primal
-	// 1/|w|; hard margin: that of the worst example; Norm 2: in the space of K + I/C. NaN if w = 0
-	Margin         float64
-	Bias           float64
-	SumAlpha       float64
-	SupportVectors int
-	Bounded        int   // those with alpha = C
-	Iterations     int64 // steps: pairs, or examples looked at
-	Converged      bool
-}
-
-// Solution returns what the last Fit found; zero before the first and after SetState.
-func (s *SVM[T]) Solution() SVMSolution { return s.solution }
-
-// Solved is learner.Solver's.
-func (s *SVM[T]) Solved() learner.Solution {
-	support := int64(-1)
-	if s.solution.Iterations > 0 {
-		support = int64(s.solution.SupportVectors)
-	}
-	return learner.Solution{Gap: s.solution.Gap, Support: support}
-}
-
-// Bias returns b of f(x) = w.x + b.
-func (s *SVM[T]) Bias() float64 { return s.bias }
-
 func newSVM[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[SVMConfig]("svm", c)
 	if err != nil {
@@ -384,6 +353,37 @@ func (s *SVM[T]) Weights() []float64 {
 	}
 	return primal.Scaled(s.w, 1)
 }
+
+// SVMSolution says what the last Fit found.
+type SVMSolution struct {
+	Objective float64 // dual objective: a lower bound of the optimum
+	// objective of (w, b): an upper bound; +Inf while a hard margin does not separate
+	Primal float64
+	Gap    float64 // (Primal - Objective)/Primal
+	// 1/|w|; hard margin: that of the worst example; Norm 2: in the space of K + I/C. NaN if w = 0
+	Margin         float64
+	Bias           float64
+	SumAlpha       float64
+	SupportVectors int
+	Bounded        int   // those with alpha = C
+	Iterations     int64 // steps: pairs, or examples looked at
+	Converged      bool
+}
+
+// Solution returns what the last Fit found; zero before the first and after SetState.
+func (s *SVM[T]) Solution() SVMSolution { return s.solution }
+
+// Solved is learner.Solver's.
+func (s *SVM[T]) Solved() learner.Solution {
+	support := int64(-1)
+	if s.solution.Iterations > 0 {
+		support = int64(s.solution.SupportVectors)
+	}
+	return learner.Solution{Gap: s.solution.Gap, Support: support}
+}
+
+// Bias returns b of f(x) = w.x + b.
+func (s *SVM[T]) Bias() float64 { return s.bias }
 
 // Updates returns the steps made.
 func (s *SVM[T]) Updates() int64 { return s.updates }

@@ -67,7 +67,7 @@ func poly(gamma, coef0 float64, degree int) func(a, b []float64) float64 {
 	}
 }
 
-// problem is svmProblem of a norm and a C, 0 for a hard margin.
+// problem is SVM.problem of settings with that norm and C, 0 for a hard margin.
 func problem(norm int, c float64, bias bool) smo.Problem {
 	p := smo.Problem{Upper: math.Inf(1), Bias: bias}
 	if c > 0 {

@@ -92,7 +92,7 @@ func TestPosteriorUnits(t *testing.T) {
 	}
 }
 
-// TestEPConverged: EP has not converged where it passed over examples, however still the sites of
+// TestEPConverged: EP has not converged where it skipped examples, however still the sites of
 // the others are, and what was lost is that of the last rebuilding.
 func TestEPConverged(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,7 @@ func TestEPConverged(t *testing.T) {
 	}
 }
 
-// TestSOGPPassed: examples that sogp passes over are counted, and the count is in the state.
+// TestSOGPPassed: examples that sogp skips are counted, and the count is in the state.
 func TestSOGPPassed(t *testing.T) {
 	t.Parallel()
 	const n = 400

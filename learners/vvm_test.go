@@ -543,9 +543,9 @@ func TestGuards(t *testing.T) {
 		p.Refresh()
 		return p
 	}
-	law := func(p *gauss.Posterior) string {
+	moments := func(p *gauss.Posterior) string {
 		q := *p
-		q.Precision = nil // a closer bound of the same law
+		q.Precision = nil // a closer bound of the same distribution
 		return fmt.Sprint(learner.StateOf(func(c *learner.Codec) { q.Fields(c, q.K) }))
 	}
 	for _, c := range []struct {
@@ -555,14 +555,14 @@ func TestGuards(t *testing.T) {
 		{math.Inf(1), 0, false}} {
 		p := with(0, []float64{1, 0, 0})
 		p.Tau[0] = c.tau
-		before := law(p)
+		before := moments(p)
 		if p.Absorb(0) != c.ok {
 			t.Errorf("tau %v: absorbed %v", c.tau, !c.ok)
 		}
 		if c.ok && math.Abs(residualCov(p)[0][0]-c.variance) > 1e-15 {
 			t.Errorf("tau %v: variance %v", c.tau, residualCov(p)[0][0])
 		}
-		if !c.ok && law(p) != before {
+		if !c.ok && moments(p) != before {
 			t.Errorf("tau %v: refused, and changed", c.tau)
 		}
 	}
@@ -587,22 +587,22 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	p := with(0.5, []float64{1, 0, 0}, []float64{0.9, 0.1, 0})
-	before := law(p)
+	before := moments(p)
 	if p.Merge(&gauss.TwoPoints{I: 0, J: 1, K2: gauss.Sym2{AA: 0.1, AB: 0, BB: 0.1},
 		Growth: gauss.Addition{X: p.X[0], Y: p.X[1], K: gauss.Sym2{AA: 0x1p41, AB: 0, BB: 0},
-			Trace: 0x1p41}}) || law(p) != before {
-		t.Error("a merge beyond the bound is not refused, or changes the law")
+			Trace: 0x1p41}}) || moments(p) != before {
+		t.Error("a merge beyond the bound is not refused, or changes the posterior")
 	}
 }
 
-// onlineLaw is the limit of n/d times the error rate, on labels without noise, of the best that
+// onlineRate is the limit of n/d times the error rate, on labels without noise, of the best that
 // learns online from n examples of d features in random directions and keeps one vector and one
 // variance C of its elements, of the order 1 at first: by ADF's rule C falls as dC/d(n/d) = -J
 // C^(3/2)/sqrt(2 pi), where J is the integral over z of (1-2 eps)^2 N(z)^2/(Z(z) (1 - Z(z))), and
 // the error rate is sqrt(C)/pi. For eps = 0 it is the 0.88 of O. Kinouchi, N. Caticha, "Optimal
 // generalization in perceptrons", Journal of Physics A 25, 1992. To know the variance of every
-// direction is worth a third: 0.6 to 0.75 of the law was seen.
-func onlineLaw(eps float64) float64 {
+// direction is worth a third: 0.6 to 0.75 of that rate was seen.
+func onlineRate(eps float64) float64 {
 	const step = 1. / 64
 	J := 0.0
 	for z := -10.0; z <= 10; z += step {
@@ -618,8 +618,8 @@ func onlineLaw(eps float64) float64 {
 // takes a million examples.
 func TestLongStream(t *testing.T) {
 	const d, eps, warmUp = 100, 0.05, 2000
-	if law := onlineLaw(0); math.Abs(law-0.8825) > 1e-3 {
-		t.Errorf("the law without noise is %v", law)
+	if rate := onlineRate(0); math.Abs(rate-0.8825) > 1e-3 {
+		t.Errorf("the rate without noise is %v", rate)
 	}
 	points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
 	for _, c := range []struct {
@@ -680,11 +680,11 @@ func TestLongStream(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 		cosine := vecmath.Dot(m, target) / math.Sqrt(vecmath.SumSq(m)*vecmath.SumSq(target))
-		e, law := math.Acos(cosine)/math.Pi, onlineLaw(eps)*d/float64(n)
-		t.Logf("%s, %d examples: %.5f of clean labels wrong, law %.5f", c.name, n, e, law)
-		if !(e <= law) {
-			t.Errorf("%s: %v of clean labels wrong after %d examples, the law is %v", c.name, e, n,
-				law)
+		e, limit := math.Acos(cosine)/math.Pi, onlineRate(eps)*d/float64(n)
+		t.Logf("%s, %d examples: %.5f of clean labels wrong, limit %.5f", c.name, n, e, limit)
+		if !(e <= limit) {
+			t.Errorf("%s: %v of clean labels wrong after %d examples, the limit is %v", c.name, e,
+				n, limit)
 		}
 	}
 }

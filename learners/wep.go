@@ -24,7 +24,13 @@ func (*WEPConfig) Entry() learner.Entry {
 //
 // Reference: Y. Qi, T. P. Minka, "Window-based expectation propagation for adaptive signal
 // detection in flat-fading channels", IEEE Transactions on Wireless Communications 6(1), 2007, as
-// the VVM paper, section 2, has it.
+// the VVM paper (see [VVM], whose symbols are those of its table), section 2, has it.
+//
+// Deviations: Buffer is the number of examples kept after one was absorbed; EP runs on one more.
+//
+// Guarantee: every state of an independent implementation: TestGoldenVVM.
+//
+// Cost and memory: those of VVM, without pairs.
 type WEPConfig struct {
 	Buffer int `json:"buffer" flag:"buffer" help:"examples kept"`
 	PointsConfig
