@@ -57,6 +57,7 @@ var rooms = []room{
 	{"learners/internal/primal", "learner engine vecmath internal/trusted", ""},
 	{"learners/internal/golden", "", ""},
 	{"learners/internal/outside", "", "learners learner engine"},
+	{"internal/helpgen", "", "learners learner"},
 	{"internal/naive", "engine", "learners learner"},
 	{"learner/learnertest", "learner engine vecmath internal/race", ""},
 	{"learner", "engine", ""},

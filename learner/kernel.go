@@ -10,12 +10,22 @@ import (
 // KernelConfig holds the settings of a kernel. It is embedded in the Config of every learner that
 // takes one. The zero value is the plain inner product.
 type KernelConfig struct {
-	Kernel string  `json:"kernel" flag:"kernel" values:"linear|poly|rbf" help:"linear: x.z; poly: (gamma x.z + coef0)^degree; rbf: exp(-gamma |x-z|^2)"`
-	Gamma  float64 `json:"gamma" flag:"gamma" with:"kernel=poly|rbf" help:"gamma of poly and rbf"`
-	Sigma  float64 `json:"sigma" flag:"sigma" with:"kernel=rbf" help:"rbf: width, gamma = 1/(2 sigma^2)"`
-	Degree int     `json:"degree" flag:"degree" with:"kernel=poly" help:"degree of poly"`
-	Coef0  float64 `json:"coef0" flag:"coef0" with:"kernel=poly" help:"constant of poly"`
-	Scale  float64 `json:"scale" flag:"scale" help:"the kernel is of examples divided by this (0: 1)"`
+	// Kernel is linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma |x-z|^2).
+	//
+	// "" is linear, too. Default linear; linear, poly or rbf.
+	Kernel string `json:"kernel" flag:"kernel" values:"linear|poly|rbf"`
+	// Gamma is the factor of poly and rbf, in units of 1/|x|^2, needed without sigma. Default 0; 0
+	// or more.
+	Gamma float64 `json:"gamma" flag:"gamma" with:"kernel=poly|rbf"`
+	// Sigma is the width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2). Default 0; 0 or
+	// more.
+	Sigma float64 `json:"sigma" flag:"sigma" with:"kernel=rbf"`
+	// Degree is the degree of poly, which needs it. Default 0; 0 or more.
+	Degree int `json:"degree" flag:"degree" with:"kernel=poly"`
+	// Coef0 is the constant of poly, in units of gamma |x|^2. Default 0; 0 or more.
+	Coef0 float64 `json:"coef0" flag:"coef0" with:"kernel=poly"`
+	// Scale is the length by which the kernel divides examples, 0 for 1. Default 0; 0 or more.
+	Scale float64 `json:"scale" flag:"scale"`
 }
 
 // Validate wants settings >= 0 that make an [engine.Kernel], and one of Gamma and Sigma, for a

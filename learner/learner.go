@@ -122,9 +122,13 @@ type Keeper interface{ Support() int }
 type Biased interface{ Bias() float64 }
 
 // Config holds a learner's settings: a pointer to a struct whose exported fields have json tags
-// (the model file), and flag and help tags (the command); a with tag says which other settings make
-// one count ("kernel=poly|rbf"). Defaults are in the struct that Entry.Config returns.
+// (the model file) and flag tags (the command); a with tag says which other settings make one count
+// ("kernel=poly|rbf"). Defaults are in the struct that Entry.Config returns.
 type Config interface {
+	// Help returns what the command says of the exported field of that name, those of embedded
+	// structs included: a line or two with meaning, unit and range, without the default. "" for a
+	// field that it does not know. It depends on no setting.
+	Help(field string) string
 	// Validate names the first bad field and its value, wrapping ErrConfig.
 	Validate() error
 	// Traits says what a learner of these settings is, can do and needs.

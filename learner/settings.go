@@ -5,6 +5,23 @@ import (
 	"math"
 )
 
+// What is said of a setting is said once. In this module that is the comment of its field: its
+// first paragraph and its range are the help, which internal/helpgen writes into zhelp.go as the
+// method Help of the Config; what the comment must look like, is said there. A learner of another
+// module writes that method by hand, as
+//
+//	func (*relaxationConfig) Help(field string) string {
+//		return map[string]string{
+//			"Margin": "margin b; above 0",
+//			"Eta":    "share of the way to the margin; above 0 to below 2",
+//		}[field]
+//	}
+//
+// and ends it with c.KernelConfig.Help(field) if it embeds that struct. The conformance suite fails
+// for a setting without help.
+
+//go:generate go run ../internal/helpgen
+
 // ConfigAs returns the settings behind c, checked. C is a struct, P its pointer, which is the
 // Config.
 func ConfigAs[C any, P interface {

@@ -53,9 +53,15 @@ type DiagonalADF[T learner.Float] struct {
 // ADFConfig holds the settings of assumed density filtering: with a full covariance a VVM without
 // points, else DiagonalADF.
 type ADFConfig struct {
-	Covariance string  `json:"covariance" flag:"covariance" values:"full|diagonal" help:"full: d^2 numbers for d features; diagonal: d"`
-	Noise      float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated; auto estimates it on the way"`
-	// estimate the rate of wrong labels; Noise is where that begins
+	// Covariance is full: d^2 numbers for d features; or diagonal: d of them. Default full; full or
+	// diagonal.
+	Covariance string `json:"covariance" flag:"covariance" values:"full|diagonal"`
+	// Noise is the rate eps of wrong labels, 0 for data that can be separated. Default 0.05; 0 to
+	// below 0.5.
+	Noise float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto"`
+	// NoiseAuto estimates eps on the way.
+	//
+	// Noise is where the estimate begins, above 0 then and at most 0.45. Default false.
 	NoiseAuto bool `json:"noise_auto,omitempty"`
 }
 

@@ -81,10 +81,17 @@ type ALMA[T learner.Float] struct {
 
 // ALMAConfig holds the settings of ALMA: Alpha, or B and C.
 type ALMAConfig struct {
-	P     float64 `json:"p" flag:"p" help:"norm of the examples, >= 2"`
-	Alpha float64 `json:"alpha" flag:"alpha" help:"share of the maximal margin given up, in (0,1]; sets B = sqrt(8)/alpha, C = sqrt(2) (0: 0.9, unless B is given)"`
-	B     float64 `json:"B" flag:"B" help:"margin B/sqrt(k) after k-1 updates, instead of alpha"`
-	C     float64 `json:"C" flag:"C" help:"step C/sqrt(k), with B (0: sqrt(2))"`
+	// P is the p of |x|_p, the norm of the examples. Default 2; 2 or more.
+	P float64 `json:"p" flag:"p"`
+	// Alpha is the share of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2), 0 for 0.9,
+	// unless B is given. Default 0; 0 to 1.
+	Alpha float64 `json:"alpha" flag:"alpha"`
+	// B is the B of the margin B sqrt((p-1)/k) at update k, 0 to leave it to alpha. Default 0; 0 or
+	// more.
+	B float64 `json:"B" flag:"B"`
+	// C is the C of the step C/sqrt((p-1) k) at update k, beside B, 0 for sqrt(2). Default 0; 0 or
+	// more.
+	C float64 `json:"C" flag:"C"`
 }
 
 // Validate wants P >= 2, Alpha in [0,1], B and C >= 0, B only without Alpha, and C only with B.

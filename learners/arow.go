@@ -95,8 +95,12 @@ type FullAROW[T learner.Float] struct {
 
 // AROWConfig holds the settings of AROW.
 type AROWConfig struct {
-	Covariance string  `json:"covariance" flag:"covariance" values:"diagonal|full" help:"diagonal: d numbers for d features; full: d^2"`
-	R          float64 `json:"r" flag:"r" help:"how little an example changes, in units of squared lengths; less for examples of length 1"`
+	// Covariance is diagonal: d numbers for d features; or full: d^2 of them. Default diagonal;
+	// diagonal or full.
+	Covariance string `json:"covariance" flag:"covariance" values:"diagonal|full"`
+	// R is how little an example changes, in units of |x|^2: less for examples of length 1. Default
+	// 1; above 0.
+	R float64 `json:"r" flag:"r"`
 }
 
 // Validate wants a known Covariance and R > 0.

@@ -64,8 +64,12 @@ type Budget[T learner.Float] struct {
 
 // BudgetConfig holds the settings of Budget.
 type BudgetConfig struct {
-	Budget   int  `json:"budget" flag:"budget" help:"examples kept at most (0: no limit)"`
-	Variable bool `json:"variable" flag:"variable" help:"also remove what is recognised with a margin of beta without itself, whenever an example is learned"`
+	// Budget is the number of examples kept at most, 0 for no limit. Default 100; 0 to 2^31-1.
+	Budget int `json:"budget" flag:"budget"`
+	// Variable also removes what is recognised with a margin of beta without itself, whenever an
+	// example is learned. Default false.
+	Variable bool `json:"variable" flag:"variable"`
+
 	UpdateConfig
 	learner.KernelConfig
 }

@@ -69,11 +69,20 @@ type CRAMMA[T learner.Float] struct {
 
 // CRAMMAConfig holds the settings of CRAMMA.
 type CRAMMAConfig struct {
-	Epsilon  float64 `json:"epsilon" flag:"epsilon" help:"the threshold shrinks with t^epsilon, > 0"`
-	Beta     float64 `json:"beta" flag:"beta" help:"threshold of the first update, in units of R"`
-	Eta      float64 `json:"eta" flag:"eta" help:"eta_0: updates turn by eta_0 beta^-delta"`
-	EtaDelta float64 `json:"eta_delta" flag:"eta-delta" help:"delta: how the rate falls with beta"`
-	R        float64 `json:"R" flag:"R" help:"the length that beta and eta are relative to (0: that of the longest example, with an appended bias and the soft margin)"`
+	// Epsilon is the power by which the threshold shrinks: beta/t^epsilon at update t. Default 0.5;
+	// above 0.
+	Epsilon float64 `json:"epsilon" flag:"epsilon"`
+	// Beta is the threshold of the first update, in units of R. Default 1; above 0.
+	Beta float64 `json:"beta" flag:"beta"`
+	// Eta is the eta_0 of the rate eta_0 beta^-delta by which updates turn the weights. Default
+	// 0.01; above 0.
+	Eta float64 `json:"eta" flag:"eta"`
+	// EtaDelta is the power delta by which the rate eta_0 beta^-delta falls with beta. Default 1; 0
+	// or more.
+	EtaDelta float64 `json:"eta_delta" flag:"eta-delta"`
+	// R is the length that beta and eta are relative to, 0 for that of the longest example, with an
+	// appended bias and the soft margin. Default 0; 0 or more.
+	R float64 `json:"R" flag:"R"`
 }
 
 // Validate wants Epsilon, Beta and Eta > 0, EtaDelta and R >= 0; R = 0 is open.

@@ -88,3 +88,5 @@
 //	m, V      m, V         ADF, EP, VVM: mean and covariance of the weights' posterior
 //	tau, nu   tau, nu      EP: a site exp(nu u - tau u^2/2) in place of a likelihood
 package learners
+
+//go:generate go run ../internal/helpgen

@@ -64,8 +64,12 @@ type KMP[T learner.Float] struct {
 
 // KMPConfig holds the settings of KMP.
 type KMPConfig struct {
-	Size    int  `json:"size" flag:"size" help:"steps: at most so many examples are chosen"`
-	Backfit bool `json:"backfit" flag:"backfit" help:"fit all coefficients anew at each step"`
+	// Size is the number of steps at most, each of which chooses an example. Default 100; 1 to
+	// 2^31-1.
+	Size int `json:"size" flag:"size"`
+	// Backfit fits all coefficients anew at each step. Default false.
+	Backfit bool `json:"backfit" flag:"backfit"`
+
 	learner.KernelConfig
 }
 

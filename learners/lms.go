@@ -46,7 +46,9 @@ type LMS[T learner.Float] struct {
 
 // LMSConfig holds the settings of LMS.
 type LMSConfig struct {
-	Eta float64 `json:"eta" flag:"eta" help:"step size; below 2 over the squared length of the longest example"`
+	// Eta is the step size, of use below 2 over the squared length of the longest example. Default
+	// 0.5; above 0.
+	Eta float64 `json:"eta" flag:"eta"`
 }
 
 // Validate wants Eta > 0.

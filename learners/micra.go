@@ -63,10 +63,15 @@ type MICRA[T learner.Float] struct {
 
 // MICRAConfig holds the settings of MICRA.
 type MICRAConfig struct {
-	Beta    float64 `json:"beta" flag:"beta" help:"margin at the first update"`
-	Epsilon float64 `json:"epsilon" flag:"epsilon" help:"the margin is beta/t^epsilon at update t, epsilon in [0,1]"`
-	Eta     float64 `json:"eta" flag:"eta" help:"step at the first update"`
-	Zeta    float64 `json:"zeta" flag:"zeta" help:"the step is eta/t^zeta at update t, zeta in [0,1]"`
+	// Beta is the margin at the first update, of weights of length 1. Default 0.1; 0 or more.
+	Beta float64 `json:"beta" flag:"beta"`
+	// Epsilon is the power by which the margin shrinks: beta/t^epsilon at update t. Default 0.1; 0
+	// to 1.
+	Epsilon float64 `json:"epsilon" flag:"epsilon"`
+	// Eta is the step at the first update, of weights of length 1. Default 1; above 0.
+	Eta float64 `json:"eta" flag:"eta"`
+	// Zeta is the power by which the step shrinks: eta/t^zeta at update t. Default 0.9; 0 to 1.
+	Zeta float64 `json:"zeta" flag:"zeta"`
 }
 
 // Validate wants Beta >= 0, Eta > 0, Epsilon and Zeta in [0,1].

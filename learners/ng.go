@@ -97,14 +97,24 @@ type NG[T learner.Float] struct {
 
 // NGConfig holds the settings of NG.
 type NGConfig struct {
-	Buffer int     `json:"buffer" flag:"buffer" help:"gradients between two reductions of the covariance"`
-	Rank   int     `json:"rank" flag:"rank" help:"eigenvectors that a reduction keeps"`
-	Decay  float64 `json:"decay" flag:"decay" help:"factor of the covariance of earlier gradients, an example"`
-	Lambda float64 `json:"lambda" flag:"lambda" help:"regulariser of the covariance"`
-	Eta    float64 `json:"eta" flag:"eta" help:"step size, at first"`
-	// EtaDecay c makes the step Eta/(1 + c n) after n steps. 0, as in models from before there was
-	// one, keeps it.
-	EtaDecay float64 `json:"eta_decay,omitempty" flag:"eta-decay" help:"the step after n steps is eta/(1 + eta-decay n); 0 keeps it as it is"`
+	// Buffer is the number of gradients between two reductions of the covariance.
+	//
+	// Together with Rank it is at most 1024. Default 30; 1 to 1023.
+	Buffer int `json:"buffer" flag:"buffer"`
+	// Rank is the number of eigenvectors that a reduction keeps. Default 5; 1 to 1023.
+	Rank int `json:"rank" flag:"rank"`
+	// Decay is the factor of the covariance of earlier gradients at each example. Default 0.995;
+	// above 0 to 1.
+	Decay float64 `json:"decay" flag:"decay"`
+	// Lambda is the regulariser of the covariance, in units of squared gradients. Default 1; above
+	// 0.
+	Lambda float64 `json:"lambda" flag:"lambda"`
+	// Eta is the step size at first. Default 1; above 0.
+	Eta float64 `json:"eta" flag:"eta"`
+	// EtaDecay is the c by which the step falls: eta/(1 + c n) after n steps, 0 to keep it.
+	//
+	// Models from before there was one have 0. Default 0.002; 0 or more.
+	EtaDecay float64 `json:"eta_decay,omitempty" flag:"eta-decay"`
 }
 
 // UnmarshalJSON makes the step of settings without eta_decay constant, as it was before there was

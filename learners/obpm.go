@@ -94,20 +94,33 @@ type OBPM[T learner.Float] struct {
 
 // OBPMConfig holds the settings of OBPM.
 type OBPMConfig struct {
-	Members int     `json:"members" flag:"members" help:"number of base learners N"`
-	Tau     float64 `json:"tau" flag:"tau" help:"probability that a member sees an example, 0..1"`
-	Base    string  `json:"base" flag:"base" help:"base learner; its own settings are taken too"`
-	Combine string  `json:"combine" flag:"combine" values:"weights|vote" help:"weights: average the members' weights; vote: count their signs"`
-	Cap     bool    `json:"cap" flag:"cap" help:"bound the average's length by 1 (step 15); labels don't change"`
-	Path    string  `json:"-" flag:"path" values:"auto|lanes|active" help:"how sparse members are computed: lanes, or lists of active ones; the results are the same"`
+	// Members is the number N of base learners. Default 100; 1 to 2^20.
+	Members int `json:"members" flag:"members"`
+	// Tau is the probability that a member sees an example. Default 0.3; 0 to 1.
+	Tau float64 `json:"tau" flag:"tau"`
+	// Base is the base learner, whose own settings are taken, too. Default perceptron; a learner of
+	// streams that is no ensemble.
+	Base string `json:"base" flag:"base"`
+	// Combine is weights for the average of the members' weights, or vote to count their signs.
+	// Default weights; weights or vote.
+	Combine string `json:"combine" flag:"combine" values:"weights|vote"`
+	// Cap bounds the average's length by 1 (step 15), which changes no label. Default false.
+	Cap bool `json:"cap" flag:"cap"`
+	// Path is the way of sparse members: lanes, lists of active ones, or auto, the faster; no
+	// result changes. Default auto; auto, lanes or active.
+	Path string `json:"-" flag:"path" values:"auto|lanes|active"`
+	// Budget is the number of examples kept at most, for all members together, 0 for no limit.
+	//
+	// It counts with a kernel only, as Removal does: see KernelOBPM. Default 1000; 0 to 2^31-1.
+	Budget int `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale"`
+	// Removal is the kept example that makes room: the oldest, the one of least norm, or the one
+	// whose removal causes the fewest errors. Default oldest; oldest, norm or errors.
+	Removal string `json:"removal" flag:"removal" values:"oldest|norm|errors" with:"budget"`
 
-	// With a kernel, see KernelOBPM.
-	Budget  int    `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale" help:"examples kept at most, for all members together; 0 is no limit"`
-	Removal string `json:"removal" flag:"removal" values:"oldest|norm|errors" with:"kernel=poly|rbf,scale" help:"the kept example that makes room: the oldest, the one of the smallest norm, or the one whose removal causes the fewest errors"`
 	learner.KernelConfig
 
-	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil
-	// means those defaults.
+	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
+	// for those defaults. Default nil; any that are valid.
 	BaseConfig learner.Config `json:"base_config"`
 }
 

@@ -56,8 +56,10 @@ type PA[T learner.Float] struct {
 
 // PAConfig holds the settings of PA.
 type PAConfig struct {
-	Variant int     `json:"variant" flag:"variant" values:"0|1|2" help:"0: PA, 1: PA-I, 2: PA-II"`
-	C       float64 `json:"C" flag:"C" with:"variant=1|2" help:"aggressiveness of variants 1 and 2 (0: 1)"`
+	// Variant is the rule: 0 is PA, 1 is PA-I, 2 is PA-II. Default 1; 0, 1 or 2.
+	Variant int `json:"variant" flag:"variant" values:"0|1|2"`
+	// C is the aggressiveness, the price of a loss that remains, 0 for 1. Default 0; 0 or more.
+	C float64 `json:"C" flag:"C" with:"variant=1|2"`
 }
 
 // Validate wants a Variant of 0, 1 or 2, and C >= 0, or 0 with variant 0, which has none.

@@ -56,9 +56,13 @@ type Perceptron[T learner.Float] struct {
 
 // PerceptronConfig holds the settings of a Perceptron.
 type PerceptronConfig struct {
-	Margin    float64 `json:"margin" flag:"margin" help:"margin b: update while y f <= b"`
-	MarginRel float64 `json:"margin_rel" flag:"margin-rel" help:"the same as b/R^2, R the length of the longest example, with an appended bias and the soft margin"`
-	Eta       float64 `json:"eta" flag:"eta" help:"step size"`
+	// Margin is the margin b up to which an example is learned: y f <= b. Default 0; 0 or more.
+	Margin float64 `json:"margin" flag:"margin"`
+	// MarginRel is the margin as b/R^2, R the length of the longest example, with an appended bias
+	// and the soft margin. Default 0; 0 or more.
+	MarginRel float64 `json:"margin_rel" flag:"margin-rel"`
+	// Eta is the step size. Default 1; above 0.
+	Eta float64 `json:"eta" flag:"eta"`
 }
 
 // Validate wants Margin and MarginRel >= 0, not both, and Eta > 0.

@@ -121,9 +121,15 @@ type PUMMA[T learner.Float] struct {
 
 // PUMMAConfig holds the settings of PUMMA.
 type PUMMAConfig struct {
-	P     string  `json:"p" flag:"p" help:"norm of the examples: a number >= 2, or auto for 2 ln n, n features"`
-	Delta float64 `json:"delta" flag:"delta" help:"share of the maximal margin given up, in (0,1]"`
-	SoftC float64 `json:"soft_c" flag:"soft-c" help:"2-norm soft margin: weight C of the squared slacks; 0 is a hard margin. Each example presented counts as a new one"`
+	// P is the p of |x|_p, the norm of the examples, or auto for 2 ln n, n features. Default 2; 2
+	// or more, or auto.
+	P string `json:"p" flag:"p"`
+	// Delta is the share of the maximal margin given up. Default 0.01; above 0 to 1.
+	Delta float64 `json:"delta" flag:"delta"`
+	// SoftC is the weight C of the squared slacks (2-norm soft margin), 0 for a hard margin; each
+	// example presented is a new one. Default 0; 0 or more.
+	SoftC float64 `json:"soft_c" flag:"soft-c"`
+
 	learner.KernelConfig
 }
 

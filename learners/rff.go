@@ -62,11 +62,16 @@ type RFF[T learner.Float] struct {
 
 // RFFConfig holds the settings of RFF.
 type RFFConfig struct {
-	D     int     `json:"D" flag:"rff" help:"random features, an even number"`
-	Sigma float64 `json:"sigma" flag:"sigma" help:"width of the RBF kernel exp(-|x-z|^2/(2 sigma^2))"`
-	Base  string  `json:"base" flag:"base" help:"the linear learner of the random features; its own settings are taken too"`
-	// BaseConfig holds the base's own settings, of the type that its Entry.Config returns; nil
-	// means those defaults.
+	// D is the number of random features. Default 200; 2 to 2^21, even.
+	D int `json:"D" flag:"rff"`
+	// Sigma is the width of the RBF kernel exp(-|x-z|^2/(2 sigma^2)), in units of |x|. Default 1;
+	// above 0.
+	Sigma float64 `json:"sigma" flag:"sigma"`
+	// Base is the learner of the random features, whose own settings are taken, too. Default
+	// perceptron; a learner of streams.
+	Base string `json:"base" flag:"base"`
+	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
+	// for those defaults. Default nil; any that are valid.
 	BaseConfig learner.Config `json:"base_config"`
 }
 

@@ -69,8 +69,11 @@ type ROMMA[T learner.Float] struct {
 
 // ROMMAConfig holds the settings of ROMMA.
 type ROMMAConfig struct {
-	Aggressive bool    `json:"aggressive" flag:"aggressive" help:"update while y f < 1 - delta, not only on mistakes"`
-	Delta      float64 `json:"delta" flag:"delta" with:"aggressive" help:"share of the maximal margin given up, in (0,1], if aggressive"`
+	// Aggressive updates while y f < 1 - delta, not only on mistakes. Default false.
+	Aggressive bool `json:"aggressive" flag:"aggressive"`
+	// Delta is the share of the maximal margin given up. Default 0.1; above 0 to 1.
+	Delta float64 `json:"delta" flag:"delta" with:"aggressive"`
+
 	learner.KernelConfig
 }
 

@@ -82,10 +82,15 @@ type SVM[T learner.Float] struct {
 
 // SVMConfig holds the settings of an SVM.
 type SVMConfig struct {
-	C      float64 `json:"C" flag:"C" help:"weight of the slack (0: hard margin)"`
-	Norm   int     `json:"norm" flag:"norm" values:"1|2" help:"1: the slack counts; 2: its square"`
-	NoBias bool    `json:"no_bias" flag:"no-bias" help:"f(x) = w.x; else the problem has a bias of its own"`
-	Gap    float64 `json:"gap" flag:"gap" help:"stop at this duality gap, relative to the objective"`
+	// C is the weight of the slacks, 0 for a hard margin. Default 1; 0 or more.
+	C float64 `json:"C" flag:"C"`
+	// Norm is 1 where the slacks count, 2 where their squares do. Default 1; 1 or 2.
+	Norm int `json:"norm" flag:"norm" values:"1|2"`
+	// NoBias makes it f(x) = w.x; else the problem has a bias of its own. Default false.
+	NoBias bool `json:"no_bias" flag:"no-bias"`
+	// Gap is the duality gap to stop at, relative to the objective. Default 1e-06; 1e-12 to below
+	// 1.
+	Gap float64 `json:"gap" flag:"gap"`
 
 	learner.KernelConfig
 }

@@ -92,11 +92,20 @@ type TBP[T learner.Float] struct {
 
 // TBPConfig holds the settings of TBP.
 type TBPConfig struct {
-	Budget     int    `json:"budget" flag:"budget" help:"examples kept at most"`
-	ErrorCache string `json:"error_cache" flag:"error-cache" values:"all|sv|random|flips" help:"examples on which errors are counted: all, support vectors, a random choice, or those whose label flips most"`
-	ErrorSize  int    `json:"error_size" flag:"error-size" with:"error-cache=random|flips" help:"number of examples on which errors are counted"`
-	FlipsMost  bool   `json:"flips_most" flag:"flips-most" with:"error-cache=flips" help:"drop the example that changes its label most often, as the paper's figure 5 prints, not least often"`
-	Ties       string `json:"ties" flag:"ties" values:"oldest|margin" help:"of removals that cause equal errors take the oldest, or by margin: the one recognised best without itself"`
+	// Budget is the number of examples kept at most. Default 100; 1 to 2^31-1.
+	Budget int `json:"budget" flag:"budget"`
+	// ErrorCache is the examples on which errors are counted: all, sv (those kept), random ones, or
+	// flips (whose label flips most). Default all; all, sv, random or flips.
+	ErrorCache string `json:"error_cache" flag:"error-cache" values:"all|sv|random|flips"`
+	// ErrorSize is the number of examples on which errors are counted. Default 300; 1 to 2^31-1.
+	ErrorSize int `json:"error_size" flag:"error-size" with:"error-cache=random|flips"`
+	// FlipsMost drops the example that changes its label most often, as the paper's figure 5
+	// prints, not least often. Default false.
+	FlipsMost bool `json:"flips_most" flag:"flips-most" with:"error-cache=flips"`
+	// Ties is what goes where removals cause equal errors: the oldest, or by margin what is
+	// recognised best without itself. Default oldest; oldest or margin.
+	Ties string `json:"ties" flag:"ties" values:"oldest|margin"`
+
 	UpdateConfig
 	learner.KernelConfig
 }
@@ -550,9 +559,13 @@ func (l *TBP[T]) restoreRows() {
 //	mira          alpha = min(1, max(0, -m/K)); 1 for the first example
 //	svm           alpha = min(C, max(0, (1-m)/K))
 type UpdateConfig struct {
-	Beta   float64 `json:"beta" flag:"beta" help:"an example is learned if y f(x) <= beta"`
-	Update string  `json:"update" flag:"update" values:"perceptron|mira|svm" help:"the step along an example that is learned"`
-	C      float64 `json:"C" flag:"C" with:"update=svm" help:"update svm: largest coefficient of an example"`
+	// Beta is the margin up to which an example is learned: y f(x) <= beta. Default 0; 0 or more.
+	Beta float64 `json:"beta" flag:"beta"`
+	// Update is the step along an example: perceptron 1; mira up to a margin of 0, at most 1; svm
+	// up to a margin of 1, at most C. Default perceptron; perceptron, mira or svm.
+	Update string `json:"update" flag:"update" values:"perceptron|mira|svm"`
+	// C is the largest coefficient of an example. Default 1; above 0.
+	C float64 `json:"C" flag:"C" with:"update=svm"`
 }
 
 func (c *UpdateConfig) validate(name string) error {

@@ -82,11 +82,20 @@ type VVM[T learner.Float] struct {
 
 // PointsConfig holds the settings of EP over points.
 type PointsConfig struct {
-	Noise     float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" help:"rate of wrong labels eps, in [0, 1/2); 0 is for data that can be separated; auto estimates it on the way (not ep)"`
-	Tolerance float64 `json:"tolerance" flag:"tolerance" help:"EP ends when no site changes by more, in units of its point's standard deviation"`
-	Sweeps    int     `json:"sweeps" flag:"sweeps" help:"sweeps of EP over the points at most, then as many with half the damping"`
-	Damping   float64 `json:"damping" flag:"damping" help:"share of a site's change that is made, in (0, 1]"`
-	// estimate the rate of wrong labels; Noise is where that begins
+	// Noise is the rate eps of wrong labels, 0 for data that can be separated. Default 0.05; 0 to
+	// below 0.5.
+	Noise float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto"`
+	// Tolerance is the largest change of a site at which EP ends, in units of its point's standard
+	// deviation. Default 0.001, of ep 1e-06; above 0.
+	Tolerance float64 `json:"tolerance" flag:"tolerance"`
+	// Sweeps is the number of sweeps of EP over the points at most, then as many with half the
+	// damping. Default 20, of ep 100; 1 to 2^30.
+	Sweeps int `json:"sweeps" flag:"sweeps"`
+	// Damping is the share of a site's change that is made. Default 1; above 0 to 1.
+	Damping float64 `json:"damping" flag:"damping"`
+	// NoiseAuto estimates eps on the way.
+	//
+	// Noise is where the estimate begins, above 0 then and at most 0.45. Default false.
 	NoiseAuto bool `json:"noise_auto,omitempty"`
 }
 
@@ -118,8 +127,12 @@ func checkBuffer(name string, n int) error {
 
 // VVMConfig holds the settings of a VVM.
 type VVMConfig struct {
-	Buffer int `json:"buffer" flag:"buffer" help:"points kept"`
-	Pairs  int `json:"pairs" flag:"merge-pairs" help:"closest pairs of points that may be merged; 0 evicts only"`
+	// Buffer is the number of points kept. Default 10; 0 to 4096.
+	Buffer int `json:"buffer" flag:"buffer"`
+	// Pairs is the number of closest pairs of points that may be merged, 0 to evict only. Default
+	// 0; 0 to 2^24.
+	Pairs int `json:"pairs" flag:"merge-pairs"`
+
 	PointsConfig
 }
 

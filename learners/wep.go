@@ -32,7 +32,9 @@ func (*WEPConfig) Entry() learner.Entry {
 //
 // Cost and memory: those of VVM, without pairs.
 type WEPConfig struct {
-	Buffer int `json:"buffer" flag:"buffer" help:"examples kept"`
+	// Buffer is the number of examples kept, the last ones. Default 10; 0 to 4096.
+	Buffer int `json:"buffer" flag:"buffer"`
+
 	PointsConfig
 }
 

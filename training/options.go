@@ -29,109 +29,133 @@ const DefaultSeed = 1
 // MaxThreads is the most that Options.Threads may be.
 const MaxThreads = dataset.MaxWorkers
 
-// Options are all that decides a run's result. The zero value of a field is its default, but for
-// Learner and Files, which have none. JSON and TOML hold them; see the tags.
+// Options are all that decides a run's result. The zero value of a field is its default; Files must
+// be there, and Learner or From. JSON and TOML hold them; see the tags.
 type Options struct {
-	// Learner is the name of the learner, as learner.Names has it. "" with From: the model's.
+	// Learner is the name of the learner; "" with From stands for the model's. Default ""; one of
+	// learner.Names, without From not "".
 	Learner string `json:"learner,omitempty" toml:"learner,omitempty"`
-	// Precision of weights and examples: "f32", which is the default, or "f64".
+	// Precision is that of weights and examples; "" stands for f32, or with From for the model's.
+	// Default ""; "f32" or "f64".
 	Precision string `json:"precision,omitempty" toml:"precision,omitempty"`
-	// Seed of all draws; nil: DefaultSeed, or with From the model's.
+	// Seed is that of all draws; nil stands for DefaultSeed, or with From for the model's. Default
+	// nil; any number.
 	Seed *uint64 `json:"seed,omitempty" toml:"seed,omitempty"`
 
-	// The learner's settings: Config, or else its defaults with Settings put in, whose keys are
-	// those of the Config in JSON ("tau", "base_config", ...). With From they may repeat the
-	// model's, and not change them.
-	Config   learner.Config `json:"-" toml:"-"`
+	// Config is the learner's settings; nil stands for its defaults with Settings put in. With From
+	// it may repeat the model's, and not change them. Default nil; any that are valid.
+	Config learner.Config `json:"-" toml:"-"`
+	// Settings are what is put into the learner's defaults where Config is nil. Keys are those of
+	// the Config in JSON ("tau", "base_config", ...). With From they may repeat the model's, and
+	// not change them. Default nil; what makes a valid Config.
 	Settings map[string]any `json:"config,omitempty" toml:"config,omitempty"`
 
-	// Files of examples, read one after another; "-" is standard input.
+	// Files are those of the examples, read one after another; "-" is standard input. Default nil;
+	// one or more.
 	Files []string `json:"files,omitempty" toml:"files,omitempty"`
 	Data
 
 	// How the examples are gone through. One pass in the order of the data reads a stream of any
 	// length; all else reads them into memory first.
 
-	// Epochs is the number of passes; 0: 1.
+	// Epochs is the number of passes; 0 stands for 1. Default 0; 0 or more.
 	Epochs int `json:"epochs,omitempty" toml:"epochs,omitempty"`
-	// UntilConverged passes until a whole pass makes no update; it excludes Epochs.
+	// UntilConverged passes until a whole pass makes no update; it excludes Epochs. Default false.
 	UntilConverged bool `json:"until_converged,omitempty" toml:"until_converged,omitempty"`
-	// MaxUpdates ends a run UntilConverged after so many updates; 0: no limit; nil:
-	// DefaultMaxUpdates, or none for learners with a limit of their own.
+	// MaxUpdates is the number of updates that ends a run UntilConverged; 0 is no limit, nil stands
+	// for DefaultMaxUpdates, or for none with learners that have a limit of their own. Default nil;
+	// 0 or more.
 	MaxUpdates *int64 `json:"max_updates,omitempty" toml:"max_updates,omitempty"`
-	// Shuffle draws a fresh order for each pass from Seed.
+	// Shuffle draws a fresh order for each pass from Seed. Default false.
 	Shuffle bool `json:"shuffle,omitempty" toml:"shuffle,omitempty"`
 
 	// Options of learners that pass over a whole data set, with UntilConverged; which take them,
 	// their Traits say.
 
-	// SoftDelta > 0 makes the margin soft: a coordinate of this size of its own for each example.
+	// SoftDelta above 0 makes the margin soft: it is the size, in units of the examples' length, of
+	// a coordinate that each example has of its own. Default 0; 0 or more.
 	SoftDelta float64 `json:"soft_delta,omitempty" toml:"soft_delta,omitempty"`
-	// ActiveSet and Halving are those of learner.FitOptions.
+	// ActiveSet passes over the examples that were updates until they make none, before the next
+	// pass over all; see learner.FitOptions. Default false.
 	ActiveSet bool `json:"active_set,omitempty" toml:"active_set,omitempty"`
-	Halving   bool `json:"halving,omitempty" toml:"halving,omitempty"`
+	// Halving begins with an accuracy of 1 and halves it after each pass without updates, down to
+	// the learner's; see learner.FitOptions. Default false.
+	Halving bool `json:"halving,omitempty" toml:"halving,omitempty"`
 
-	// Rho > 0 appends a feature of this value to each example, whose weight is the bias of learners
-	// of hyperplanes through the origin; it excludes Bias.
+	// Rho above 0 is the value, in units of the features, of a feature that is appended to each
+	// example. Its weight is the bias of learners of hyperplanes through the origin. It excludes
+	// Bias. Default 0; 0 to the largest float32.
 	Rho float64 `json:"rho,omitempty" toml:"rho,omitempty"`
 
-	// Model is the file to which the model is written; "": none.
+	// Model is the file to which the model is written; "" is none. Default ""; any name.
 	Model string `json:"model,omitempty" toml:"model,omitempty"`
 	// From is the file of a model that the run goes on from, with its settings and its preparation
-	// of examples; "": the run begins anew.
+	// of examples; with "" the run begins anew. Default ""; the name of a model file.
 	From string `json:"from,omitempty" toml:"from,omitempty"`
-	// PredictOnly writes to Model what predicts, and not what learning on needs.
+	// PredictOnly writes to Model what predicts, and not what learning on needs. Default false.
 	PredictOnly bool `json:"predict_only,omitempty" toml:"predict_only,omitempty"`
-	// CheckpointEvery says how often Model is written on the way: "100000" examples, or "60s".
+	// CheckpointEvery is how often Model is written on the way: "100000" is in examples, "60s" in
+	// time (see time.ParseDuration); "" is never. Default ""; above 0.
 	CheckpointEvery string `json:"checkpoint_every,omitempty" toml:"checkpoint_every,omitempty"`
 
 	// Test are files on which the errors are counted afterwards, prepared as the training set.
+	// Default nil; any number of files, none of them standard input.
 	Test []string `json:"test,omitempty" toml:"test,omitempty"`
-	// Proba tallies probabilities, too: each example's is asked for before it is learned.
+	// Proba tallies probabilities, too: each example's before it is learned. Default false.
 	Proba bool `json:"proba,omitempty" toml:"proba,omitempty"`
-	// MarginReport measures margins over the training set, if need be in a pass of its own;
-	// MarginSVM with it finds the largest margin there is, too.
+	// MarginReport measures margins over the training set, if need be in a pass of its own. Default
+	// false.
 	MarginReport bool `json:"margin_report,omitempty" toml:"margin_report,omitempty"`
-	MarginSVM    bool `json:"margin_svm,omitempty" toml:"margin_svm,omitempty"`
-	// Latency has examples learned one by one, and the Observer told how long each took; so it is
-	// always with learners that keep examples.
+	// MarginSVM finds, with MarginReport, the largest margin there is, too. Default false.
+	MarginSVM bool `json:"margin_svm,omitempty" toml:"margin_svm,omitempty"`
+	// Latency learns examples one by one and gives the Observer the time that each took; with
+	// learners that keep examples that is always so. Default false.
 	Latency bool `json:"latency,omitempty" toml:"latency,omitempty"`
 
 	// What is computed with. None of it changes a result, but that MemBudget decides how many
 	// examples are kept where that is left open.
 
-	// Threads is the number of workers, at most MaxThreads; 0: one a processor. Where Env has a
-	// pool, it is that of the goroutines that parse only.
+	// Threads is the number of workers; 0 stands for one a processor. Where Env has a pool, it is
+	// that of the goroutines that parse only. Default 0; 0 to MaxThreads.
 	Threads int `json:"threads,omitempty" toml:"threads,omitempty"`
-	// MemBudget is how much memory the run, the program included, keeps within; 0: three quarters
-	// of Env.Machine's.
+	// MemBudget is the memory, in bytes, that the run keeps within, the program included; 0 stands
+	// for three quarters of Env.Machine's. Default 0; 0 or more.
 	MemBudget Bytes `json:"mem_budget,omitempty" toml:"mem_budget,omitempty"`
-	// KeepSizes, with MemBudget, keeps as many examples as the settings say, not as many as there
-	// is room for.
+	// KeepSizes keeps, with MemBudget, as many examples as the settings say, not as many as there
+	// is room for. Default false.
 	KeepSizes bool `json:"keep_sizes,omitempty" toml:"keep_sizes,omitempty"`
 }
 
 // Data says how rows of files become examples. It is the part of dataset.Options that a user
 // chooses; see there.
 type Data struct {
-	// Format is a name of package dataset/format; "" or "auto": found by content.
+	// Format is a name of package dataset/format; with "" and "auto" it is found by content.
+	// Default ""; "auto" or one of format.Names.
 	Format string `json:"format,omitempty" toml:"format,omitempty"`
-	// IndexBase is the number of the first feature in svmlight: "0" or "1"; "" or "auto": found.
+	// IndexBase is the number of the first feature in svmlight; with "" and "auto" it is found.
+	// Default ""; "auto", "0" or "1".
 	IndexBase string `json:"index_base,omitempty" toml:"index_base,omitempty"`
-	// LabelCol is the labels' column of csv, by name, or number from 1, or from the end if
-	// negative.
+	// LabelCol is the labels' column of csv, by name, or by number from 1, or from the end if
+	// negative; "" takes the one named label, class, target or y, else the last. Default ""; a
+	// column that is there.
 	LabelCol string `json:"label_col,omitempty" toml:"label_col,omitempty"`
-	// Positive is the label that is +1; all others are -1. "": there are two.
+	// Positive is the label that is +1, as all others are -1; with "" there are two, and the larger
+	// one is. Default ""; a label that is there.
 	Positive string `json:"positive,omitempty" toml:"positive,omitempty"`
-	// Bias is "append" for a feature of 1, added before normalising; "" or "none".
+	// Bias is "append" for a feature of 1, added before normalising; "" stands for "none". Default
+	// ""; "append" or "none".
 	Bias string `json:"bias,omitempty" toml:"bias,omitempty"`
-	// Normalize is "unit" (each example to length 1), "max" (all by the longest), "" or "none".
+	// Normalize is "unit" to bring each example to length 1, "max" to divide all by the longest's
+	// length; "" stands for "none". Default ""; "unit", "max" or "none".
 	Normalize string `json:"normalize,omitempty" toml:"normalize,omitempty"`
-	// AnyFormat takes examples of another format than the model's or the training set's.
+	// AnyFormat takes examples of another format than the model's or the training set's. Default
+	// false.
 	AnyFormat bool `json:"any_format,omitempty" toml:"any_format,omitempty"`
-	// OnError is what to do at a bad row: "" or "stop", "skip", "limit=N".
+	// OnError is what to do at a bad row: "stop", "skip" it, or "limit=N" to skip N of them at
+	// most; "" stands for "stop". Default ""; "stop", "skip" or "limit=N" with N of 0 or more.
 	OnError string `json:"on_error,omitempty" toml:"on_error,omitempty"`
-	// MaxLine is the longest line that is read; 0: dataset.DefaultMaxLine.
+	// MaxLine is the longest line that is read, in bytes; 0 stands for dataset.DefaultMaxLine, and
+	// more than 1 GiB for that. Default 0; 0 or more.
 	MaxLine Bytes `json:"max_line,omitempty" toml:"max_line,omitempty"`
 }
 

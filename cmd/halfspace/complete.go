@@ -97,7 +97,7 @@ func settingValues(cmd *cobra.Command, s *setting) []string {
 			for _, v := range f.values {
 				add(v)
 			}
-			if f.auto.IsValid() && f.set("auto") == nil && c.Validate() == nil {
+			if f.estimated(c) {
 				add("auto")
 			}
 		}

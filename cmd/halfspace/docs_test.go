@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -386,10 +387,18 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestLearnersPage: docs/learners.md has a row and a section of every learner, with all settings
-// and their defaults, and of no other.
+const learnersPage = "../../docs/learners.md"
+
+var writeLearners = flag.Bool("write-learners", false, "write what docs/learners.md says of "+
+	"settings anew")
+
+// TestLearnersPage: docs/learners.md has a row and a section of every learner, with all settings,
+// their defaults and the command's help on them, and of no other.
 func TestLearnersPage(t *testing.T) {
-	text, err := os.ReadFile("../../docs/learners.md")
+	if *writeLearners {
+		writeSettings(t)
+	}
+	text, err := os.ReadFile(learnersPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +434,8 @@ func TestLearnersPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range settingsOf(e.Config()) {
+		c := e.Config()
+		for _, f := range settingsOf(c) {
 			def, ok := have[f.flag]
 			text := meaning[name+" "+f.flag]
 			if !ok && links[name] {
@@ -437,9 +447,9 @@ func TestLearnersPage(t *testing.T) {
 					t.Errorf("%s: --%s: the value %s is not explained", name, f.flag, v)
 				}
 			}
-			takes := slices.Contains(estimators(f.flag), name)
-			if f.auto.IsValid() && takes != strings.Contains(text, "auto") {
-				t.Errorf("%s: --%s: it takes auto: %v; the page has %q", name, f.flag, takes, text)
+			if want := inTable(f.line(c)); text != want {
+				t.Errorf("%s: --%s: the page has %q, the help %q: go test ./cmd/halfspace -run "+
+					"LearnersPage -write-learners", name, f.flag, text, want)
 			}
 			if !ok || def != f.text() {
 				t.Errorf("%s: --%s: the default %q, want %q", name, f.flag, def, f.text())
@@ -455,6 +465,45 @@ func TestLearnersPage(t *testing.T) {
 		if !slices.Contains(learner.Names(), m[1]) {
 			t.Errorf("a row of %s, which is no learner", m[1])
 		}
+	}
+}
+
+// inTable returns a line of help as a table of a page has it.
+func inTable(line string) string {
+	flags := regexp.MustCompile(`--[a-z0-9-]+`)
+	return flags.ReplaceAllString(strings.ReplaceAll(line, "|", `\|`), "`$0`")
+}
+
+// writeSettings gives the rows of settings in docs/learners.md the defaults and the help that there
+// are. New rows may be empty.
+func writeSettings(t *testing.T) {
+	text, err := os.ReadFile(learnersPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{} // of a section and a flag
+	for _, name := range learner.Names() {
+		e, _ := learner.Lookup(name)
+		c := e.Config()
+		for _, f := range settingsOf(c) {
+			row := fmt.Sprintf("| `--%s` | %s | %s |\n", f.flag, f.text(), inTable(f.line(c)))
+			rows[name+" "+f.flag] = row
+			rows["Kernel settings "+f.flag] = row
+		}
+	}
+	flag := regexp.MustCompile("^\\| `--([^`]+)` \\|")
+	var section, page string
+	for line := range strings.Lines(string(text)) {
+		if name, ok := strings.CutPrefix(line, "## "); ok {
+			section = strings.TrimSpace(name)
+		}
+		if m := flag.FindStringSubmatch(line); m != nil && rows[section+" "+m[1]] != "" {
+			line = rows[section+" "+m[1]]
+		}
+		page += line
+	}
+	if err := os.WriteFile(learnersPage, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -185,17 +185,12 @@ func writeLearnerHelp(w io.Writer, cmd *cobra.Command, name string) {
 // settingRows lists a learner's settings with their defaults.
 func settingRows(c learner.Config) []flagRow {
 	var rows []flagRow
-	all := settingsOf(c)
-	for _, f := range all {
+	for _, f := range settingsOf(c) {
 		name := "      --" + f.flag
 		if what := f.kind(); what != "bool" {
 			name += " " + what
 		}
-		text := f.help
-		if want, idle := f.idle(all); idle {
-			text += "; only with " + want
-		}
-		rows = append(rows, flagRow{name, text + " (default " + f.text() + ")"})
+		rows = append(rows, flagRow{name, f.line(c) + " (default " + f.text() + ")"})
 	}
 	return rows
 }

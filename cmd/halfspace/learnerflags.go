@@ -98,6 +98,8 @@ type field struct {
 	values []string // all that it can be, where they are few
 	value  reflect.Value
 	auto   reflect.Value // the switch that the value "auto" sets; not valid where there is none
+	// what is said of auto
+	autoHelp string
 }
 
 // kind returns what the flag takes: its values where they are few, else their type.
@@ -135,7 +137,7 @@ func estimators(flag string) (names []string) {
 		}
 		c := e.Config()
 		for _, f := range settingsOf(c) {
-			if f.flag == flag && f.auto.IsValid() && f.set("auto") == nil && c.Validate() == nil {
+			if f.flag == flag && f.estimated(c) {
 				names = append(names, name)
 			}
 		}
@@ -143,50 +145,81 @@ func estimators(flag string) (names []string) {
 	return names
 }
 
+// estimated reports whether c, of which f is a setting, takes auto for it.
+func (f field) estimated(c learner.Config) bool {
+	if !f.auto.IsValid() {
+		return false
+	}
+	before := f.auto.Bool()
+	f.auto.SetBool(true)
+	err := c.Validate()
+	f.auto.SetBool(before)
+	return err == nil
+}
+
+// line returns the help on f, a setting of c: with what auto does, and what it has no effect
+// without.
+func (f field) line(c learner.Config) string {
+	text := f.help
+	if f.estimated(c) {
+		text += "; auto " + f.autoHelp
+	}
+	if want, idle := f.idle(settingsOf(c)); idle {
+		text += "; only with " + want
+	}
+	return text
+}
+
 // idle reports whether f has no effect beside the other settings of its Config, and says what it
-// wants.
+// wants. What it wants must have an effect itself.
 func (f field) idle(all []field) (want string, yes bool) {
 	if f.with == "" {
 		return "", false
 	}
 	var wants []string
 	for _, or := range strings.Split(f.with, ",") {
-		flag, values, _ := strings.Cut(or, "=")
+		flag, list, _ := strings.Cut(or, "=")
 		i := slices.IndexFunc(all, func(g field) bool { return g.flag == flag })
-		if values == "" {
+		if want, idle := all[i].idle(all); idle {
+			wants = append(wants, want)
+			continue
+		}
+		if list == "" {
 			wants = append(wants, "--"+flag)
 			if !all[i].value.IsZero() {
 				return "", false
 			}
 			continue
 		}
-		for _, v := range strings.Split(values, "|") {
-			wants = append(wants, "--"+flag+" "+v)
-			if fmt.Sprint(all[i].value.Interface()) == v {
-				return "", false
-			}
+		values := strings.Split(list, "|")
+		wants = append(wants, "--"+flag+" "+strings.Join(values, " or "))
+		if slices.Contains(values, fmt.Sprint(all[i].value.Interface())) {
+			return "", false
 		}
 	}
 	return strings.Join(wants, " or "), true
 }
 
 // settingsOf returns the fields of c that have flags; those of embedded structs too.
-func settingsOf(c learner.Config) []field { return settingsOfStruct(reflect.ValueOf(c).Elem()) }
+func settingsOf(c learner.Config) []field {
+	return settingsOfStruct(c, reflect.ValueOf(c).Elem())
+}
 
-func settingsOfStruct(v reflect.Value) []field {
+// settingsOfStruct returns those of v, which is c's struct or one that is embedded there.
+func settingsOfStruct(c learner.Config, v reflect.Value) []field {
 	var list []field
 	for i := range v.NumField() {
 		t := v.Type().Field(i)
 		if t.Anonymous && t.Type.Kind() == reflect.Struct {
-			list = append(list, settingsOfStruct(v.Field(i))...)
+			list = append(list, settingsOfStruct(c, v.Field(i))...)
 		} else if flag := t.Tag.Get("flag"); flag != "" && t.IsExported() {
-			f := field{flag: flag, help: t.Tag.Get("help"), with: t.Tag.Get("with"),
+			f := field{flag: flag, help: c.Help(t.Name), with: t.Tag.Get("with"),
 				value: v.Field(i)}
 			if values := t.Tag.Get("values"); values != "" {
 				f.values = strings.Split(values, "|")
 			}
 			if auto := t.Tag.Get("auto"); auto != "" {
-				f.auto = v.FieldByName(auto)
+				f.auto, f.autoHelp = v.FieldByName(auto), c.Help(auto)
 			}
 			list = append(list, f)
 		}

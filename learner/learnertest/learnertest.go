@@ -804,7 +804,7 @@ func (s *suite[T]) settings(t *testing.T) {
 	if s.entry.Summary == "" {
 		t.Error("no summary")
 	}
-	checkTags(t, reflect.TypeOf(s.config).Elem())
+	checkTags(t, s.config)
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(s.config).Elem()) {
 		if !f.Anonymous {
 			s.badValues(t, f, doc)
@@ -819,8 +819,9 @@ func (s *suite[T]) settings(t *testing.T) {
 
 // checkTags checks that each setting has a key in JSON, a flag and help, and that what its tags
 // name is there. Settings of another learner have a test of their own.
-func checkTags(t *testing.T, config reflect.Type) {
+func checkTags(t *testing.T, c learner.Config) {
 	t.Helper()
+	config := reflect.TypeOf(c).Elem()
 	flags, switches := map[string]bool{}, map[string]bool{"": true}
 	for _, f := range reflect.VisibleFields(config) {
 		flags[f.Tag.Get("flag")] = true
@@ -843,9 +844,9 @@ func checkTags(t *testing.T, config reflect.Type) {
 		if f.Tag.Get("json") == "" {
 			t.Errorf("field %s has no json tag", f.Name)
 		}
-		if k := f.Type.Kind(); !switches[f.Name] && !ofAnother(k) &&
-			(f.Tag.Get("flag") == "" || f.Tag.Get("help") == "") {
-			t.Errorf("field %s lacks a flag or help tag", f.Name)
+		if noFlag := !switches[f.Name] && f.Tag.Get("flag") == ""; !ofAnother(f.Type.Kind()) &&
+			(noFlag || c.Help(f.Name) == "") {
+			t.Errorf("field %s lacks a flag tag or help", f.Name)
 		}
 	}
 }
@@ -886,7 +887,8 @@ func (s *suite[T]) badValues(t *testing.T, f reflect.StructField, doc []byte) {
 // foreign is a Config of no learner.
 type foreign struct{}
 
-func (foreign) Validate() error { return nil }
+func (foreign) Help(string) string { return "" }
+func (foreign) Validate() error    { return nil }
 
 func (foreign) Traits() learner.Traits { return learner.Traits{} }
 

@@ -41,8 +41,15 @@ type relaxation[T learner.Float] struct {
 type relaxed[T learner.Float] struct{ w []float64 }
 
 type relaxationConfig struct {
-	Margin float64 `json:"margin" flag:"margin" help:"margin b"`
-	Eta    float64 `json:"eta" flag:"eta" help:"share of the way to the margin, below 2"`
+	Margin float64 `json:"margin" flag:"margin"`
+	Eta    float64 `json:"eta" flag:"eta"`
+}
+
+func (*relaxationConfig) Help(field string) string {
+	return map[string]string{
+		"Margin": "margin b; above 0",
+		"Eta":    "share of the way to the margin; above 0 to below 2",
+	}[field]
 }
 
 func (c *relaxationConfig) Validate() error {

@@ -19,8 +19,10 @@ import (
 // config is the settings of plain: a perceptron that has no members' form, since whoever wrote it
 // knows nothing of ensembles.
 type config struct {
-	Eta float64 `json:"eta" flag:"eta" help:"step size"`
+	Eta float64 `json:"eta" flag:"eta"`
 }
+
+func (*config) Help(string) string { return "step size; above 0" }
 
 func (c *config) Validate() error { return c.perceptron().Validate() }
 
