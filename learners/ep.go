@@ -97,7 +97,9 @@ func (c *EPConfig) Memory(x learner.Extent) learner.Footprint {
 	return f
 }
 
-// epInScores reports whether Fit works on the scores of n examples.
+// epInScores reports whether Fit works on the scores of n examples: refinements are O(n^2) there
+// and O(d^2) on the weights, and two n x n matrices of float64 must fit into gram bytes. The
+// quotient can't overflow.
 func epInScores(n, features, gram int64) bool { return n <= features && 16*n <= gram/n }
 
 func newEP[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
@@ -127,6 +129,7 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOption
 	if err := p.Grow("ep", b.Dim); err != nil {
 		return learner.FitResult{}, err
 	}
+	// The examples times their labels, so that all likelihoods are those of u > 0.
 	t := gauss.Sites{X: make([][]float64, n), Tau: make([]float64, n), Nu: make([]float64, n)}
 	for i := range n {
 		t.X[i] = make([]float64, b.Dim)
@@ -145,7 +148,7 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOption
 		}
 	}
 	w := margin.NewWatch(&o)
-	limit := 2 * int64(l.ep.Sweeps)
+	limit := 2 * int64(l.ep.Sweeps) // the second half with half the damping
 	if o.MaxUpdates > 0 {
 		limit = min(limit, o.MaxUpdates)
 	}
@@ -162,11 +165,12 @@ func (l *EP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOption
 		}
 	}
 	skipped := p.Skipped
+	// the sites go with their examples, the matrices by score are no longer needed
 	if r.ScoreSpace {
 		t = gauss.Sites{X: p.X[:p.K], Tau: slices.Clone(p.Tau[:p.K]), Nu: slices.Clone(p.Nu[:p.K])}
 		p.Reserve(1)
 	}
-	p.Rebuild(&t)
+	p.Rebuild(&t) // all sites absorbed: a Gaussian, without the rounding errors of the sweeps
 	p.Flush()
 	if r.Converged = r.Converged && !skipped && p.Report.Passed == 0 &&
 		p.Report.Lost == 0; !r.Converged {
@@ -211,7 +215,8 @@ func (l *EP[T]) sweep(ctx context.Context, p *gauss.Posterior, t *gauss.Sites,
 	if r.Updates >= int64(l.ep.Sweeps) {
 		damping *= 0.5
 	}
-	afresh := r.Updates%8 == 7 // so that rounding does not add up
+	// So that rounding errors do not add up. Afresh costs what a sweep does: an eighth more.
+	afresh := r.Updates%8 == 7
 	switch {
 	case r.ScoreSpace && afresh:
 		p.Refresh()

@@ -72,17 +72,17 @@ type KernelOBPM[T learner.Float] struct {
 	presented          uint64
 	updates            int64
 
-	// The example in work.
+	// The example in hand, and scratch.
 	y        T
-	norm2    float64            // K(x, x)
-	mask     []uint64           // who sees it
-	rows     []int32            // of lanes: those of all slots, and of one more
-	partials []ensemble.Partial // [tile]
-	coefs    [][]T              // [tile]
-	work     []ensemble.LaneWork[T]
-	slot     [1]int32
-	unit     [1]T
-	column   []T
+	norm2    float64                // K(x, x)
+	mask     []uint64               // members that see it
+	rows     []int32                // of lanes: those of all slots, and of one more
+	partials []ensemble.Partial     // [tile]
+	coefs    [][]T                  // [tile][lane]: what members add to their coefficient
+	work     []ensemble.LaneWork[T] // [tile]
+	slot     [1]int32               // a feature that a row is wanted for
+	unit     [1]T                   // 1: the value with which coefs are added to a row
+	column   []T                    // one a member: a row of lanes
 	count    kept.LeaveOneOut
 
 	kept int64 // Env.Kept
@@ -109,7 +109,7 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 	return l, l.reset()
 }
 
-// reset makes the learner a new one.
+// reset makes the learner a new one, with room for the whole budget if Env.Kept bounds it.
 func (l *KernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
@@ -264,7 +264,9 @@ func (l *KernelOBPM[T]) step(seeing int) error {
 	return nil
 }
 
-// Part implements engine.Job: the members of a tile.
+// Part implements engine.Job: the members of a tile score the example, sum_j a_jm K(x_j, x), a row
+// of lanes for each kept example j, and those that see it decide on their steps: lines 7 and 8 of
+// Algorithm 2, with steps taken later, by update.
 func (l *KernelOBPM[T]) Part(p int) {
 	tile, w, t := &l.lanes.Tiles[p], &l.work[p], &l.partials[p]
 	*t = ensemble.Partial{}
@@ -302,7 +304,7 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 			sum += c
 		}
 	}
-	if updates == 0 {
+	if updates == 0 { // by none: the example need not be kept
 		return 0, nil
 	}
 	h := l.HashExample(y)
@@ -316,7 +318,7 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 			j = l.worst()
 			l.Remove(j, l.bounded)
 			clear(l.column)
-			l.lanes.SetColumn(j, l.column)
+			l.lanes.SetColumn(j, l.column) // out of every member
 		} else {
 			l.size = append(l.size, 0)
 		}
@@ -328,12 +330,15 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 				l.coefs[p][:tile.Width], l.work[p].Mask[:vecmath.MaskWords(tile.Lanes)])
 		}
 	}
+	// S_j grows by the sum of the members' coefficients, y times a positive number: AddCoef takes
+	// that number, since a support keeps alpha >= 0 and y apart.
 	l.AddCoef(j, y, float64(y*float64(l.rule.Unit*sum)), math.Inf(1), l.bounded)
 	l.measure(j)
 	return int32(updates), nil
 }
 
-// measure takes the size of the example in slot j.
+// measure takes the size of the example in slot j, sum_m a_jm^2 K(x_j, x_j), in the order of the
+// members.
 func (l *KernelOBPM[T]) measure(j int) {
 	if l.cfg.Removal != RemoveNorm {
 		return
@@ -346,7 +351,8 @@ func (l *KernelOBPM[T]) measure(j int) {
 	l.size[j] = float64(sum * l.Wide[j])
 }
 
-// worst returns the slot to be emptied.
+// worst returns the slot to be emptied, by Config.Removal; of equals the oldest, which with oldest
+// is the rule.
 func (l *KernelOBPM[T]) worst() int {
 	if l.bounded {
 		l.count.Run(l.pool, &l.OnKept, l.Coef)

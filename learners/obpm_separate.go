@@ -180,6 +180,7 @@ func (o *SeparateOBPM[T]) reach(b *engine.Block[T]) error {
 	return nil
 }
 
+// grownViews returns v with n elements, in its own memory if that is enough.
 func grownViews[T learner.Float](v []engine.Block[T], n int) []engine.Block[T] {
 	return slices.Grow(v[:0], n)[:n]
 }
@@ -236,6 +237,8 @@ func (r *separateRun[T]) Part(m int) {
 	l := r.o.members[m]
 	rounds := r.rounds[m*n:][:n]
 	r.errs[m] = nil
+	// Runs of examples that the member sees, or does not: the scores are of before each example, as
+	// Learn reports them and Score computes them in between.
 	for lo, hi := 0, 0; lo < n && r.errs[m] == nil; lo = hi {
 		sees := r.sees(m, lo)
 		for hi = lo + 1; hi < n && r.sees(m, hi) == sees; {
@@ -253,7 +256,7 @@ func (r *separateRun[T]) Part(m int) {
 	}
 }
 
-// sees reports whether member m sees example e.
+// sees reports whether member m sees example e: b_{m,t} of Algorithm 2.
 func (r *separateRun[T]) sees(m, e int) bool {
 	words := (r.o.cfg.Members + 63) / 64
 	return r.mask[e*words+m/64]>>(m%64)&1 != 0
@@ -384,6 +387,7 @@ func (o *SeparateOBPM[T]) Bytes() int64 {
 	return n
 }
 
+// bytes returns the memory of a run's scratch.
 func (r *separateRun[T]) bytes() int64 {
 	return 8*int64(cap(r.mask)+cap(r.scores)) + 16*int64(cap(r.rounds)+cap(r.errs)) +
 		int64(cap(r.views))*int64(unsafe.Sizeof(engine.Block[T]{}))

@@ -47,7 +47,7 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 		features, members, sum = o.packed()
 	}
 	features = learner.View(c, "features", features)
-	last := int32(-1)
+	last := int32(-1) // features ascend, so that a State has one form
 	for _, j := range features {
 		if j <= last || int(j) >= dim {
 			c.Want(false, "feature %d after %d, of %d", j, last, dim)
@@ -62,7 +62,7 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 	}
 	o.Rule.Fields(c, members)
 	c.Then(func() {
-		o.Room, o.Sum = 0, nil
+		o.Room, o.Sum = 0, nil // lanes, whatever the members were in: they are moved when needed
 		o.UseLanes(engine.NewLanes[T](n))
 		o.GrowTo(int(last) + 1)
 		for i, j := range features {

@@ -261,6 +261,7 @@ func (c *RFFConfig) resolved() (*RFFConfig, error) {
 // rffRun is a run of examples, at most size, and their features.
 type rffRun[T learner.Float] struct{ view, z engine.Block[T] }
 
+// bytes returns the memory of the features.
 func (r *rffRun[T]) bytes() int64 { return primal.BytesOf(r.z.X) + primal.BytesOf(r.z.Y) }
 
 func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
@@ -319,6 +320,7 @@ func (l *RFF[T]) Prober() learner.Prober[T] {
 	return nil
 }
 
+// rffProber has the probabilities of the inner learner, over the random features.
 type rffProber[T learner.Float] struct {
 	rff   *RFF[T]
 	inner learner.Prober[T]
@@ -342,6 +344,7 @@ func (l *RFF[T]) Posterior() learner.PosteriorMerger[T] {
 	return nil
 }
 
+// rffPosterior is the inner learner's, for learners of the same random features.
 type rffPosterior[T learner.Float] struct {
 	learner.PosteriorMerger[T] // of the inner learner
 	rff                        *RFF[T]

@@ -77,13 +77,13 @@ type TBP[T learner.Float] struct {
 	seen, updates int64
 
 	q      *engine.Points[T] // error cache; nil for sv
-	qhash  []uint64
-	qplace map[uint64]int32 // all: place of a hash, the first one
-	flips  []int64          // of the predicted label, for flips
-	since  []int64
-	cache  kept.ErrorSet
-	before []bool // y f > 0 before the update
-	qrow   []T
+	qhash  []uint64          // of the examples of q and their labels
+	qplace map[uint64]int32  // all: place of a hash, the first one
+	flips  []int64           // flips: how often the sign of y f has changed, one an example of q
+	since  []int64           // number of the example presented that came into q
+	cache  kept.ErrorSet     // margins and kernel values of q
+	before []bool            // y f > 0 before the update
+	qrow   []T               // scratch: kernel values of an example with q, and the same in float64
 	qwide  []float64
 	count  kept.LeaveOneOut
 
@@ -278,7 +278,8 @@ func (l *TBP[T]) haveRoom(h uint64, wrong bool) error {
 	return nil
 }
 
-// collect takes the example in hand into the error cache, if it is to be there and isn't yet.
+// collect takes the example in hand into the error cache, if it is to be there and isn't yet:
+// before the update, so that the example counts in the choice of what is removed for it.
 func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 	k := -1
 	switch l.cfg.ErrorCache {
@@ -296,7 +297,7 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 		if !wrong || l.Find(l.q, l.qhash, h) >= 0 {
 			return
 		}
-		if k = l.q.Len(); k == l.cfg.ErrorSize {
+		if k = l.q.Len(); k == l.cfg.ErrorSize { // full: one makes room
 			k = l.stale()
 		}
 	default:
@@ -318,7 +319,8 @@ func (l *TBP[T]) collect(y float64, h uint64, wrong bool) {
 	l.cache.SetPoint(k, y, l.CurrentScore, l.Wide)
 }
 
-// stale returns the example of the error cache to drop: figure 5. The oldest of equals.
+// stale returns the example of the error cache to drop, figure 5: that of the fewest flips s_i/(t -
+// t_i) for the examples presented since it came. The oldest of equals.
 func (l *TBP[T]) stale() int {
 	rate := func(k int) float64 {
 		r := float64(l.flips[k]) / float64(max(1, l.seen-l.since[k]))
@@ -337,6 +339,8 @@ func (l *TBP[T]) stale() int {
 	return best
 }
 
+// update learns the example in hand, of label y and hash h. Margins on the error cache follow each
+// change of f; those on the kept examples, and the score of the one in hand, are the support's.
 func (l *TBP[T]) update(y float64, h uint64) {
 	flips := l.cfg.ErrorCache == "flips"
 	if flips {
@@ -345,7 +349,7 @@ func (l *TBP[T]) update(y float64, h uint64) {
 		}
 	}
 	j := l.Find(l.List, l.Hash, h)
-	first := l.List.Len() == 0
+	first := l.List.Len() == 0 // f is 0: mira's step is 1
 	if j < 0 {
 		if j = l.List.Len(); j == l.cfg.Budget { // (1)
 			j = l.best()
@@ -353,14 +357,14 @@ func (l *TBP[T]) update(y float64, h uint64) {
 				l.cache.Follow(j, -l.Coef[j])
 			}
 			l.Remove(j, true)
-			first = l.cfg.Budget == 1
+			first = l.cfg.Budget == 1 // nothing is left of f
 		}
 		l.Keep(j, y, l.seen, h, true) // (2)
 		if l.q != nil {
 			l.errorRow(j)
 		}
 	}
-	most := math.Inf(1)
+	most := math.Inf(1) // of alpha, also of an example that is learned again
 	if l.cfg.Update == "svm" {
 		most = l.cfg.C
 	}
@@ -396,7 +400,7 @@ func (l *TBP[T]) best() int {
 	for j := 1; j < len(l.Coef); j++ {
 		a, b := l.count.Errors[j], l.count.Errors[best]
 		older := l.Born[j] < l.Born[best]
-		if a == b && l.cfg.Ties == "margin" {
+		if a == b && l.cfg.Ties == "margin" { // equal margins: the oldest after all
 			if m, most := l.MarginWithout(j), l.MarginWithout(best); m != most {
 				older = m > most
 			}
@@ -474,8 +478,8 @@ func (l *TBP[T]) fields(c *learner.Codec) {
 
 // errorCache are the parts of a State that make an error cache; its slices are the State's.
 type errorCache[T learner.Float] struct {
-	y            []int32
-	m            []float64
+	y            []int32   // labels
+	m            []float64 // margins y f
 	flips, since []int64
 	examples     engine.Block[T]
 }

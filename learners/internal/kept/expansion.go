@@ -37,7 +37,7 @@ type scoring[T learner.Float] struct {
 // Predictor may still score by it.
 func (s *Expansion[T]) SetSupport(name string, b *engine.Block[T], coefs []float64, k engine.Kernel,
 	pool *engine.Pool) error {
-	size, nnz := 0, 0 // so that each slice is made once
+	size, nnz := 0, 0 // so that each slice is made once, as long as it has to be
 	for t, c := range coefs {
 		if c != 0 {
 			_, val := b.Example(t)
@@ -154,7 +154,9 @@ func (s *Expansion[T]) Fields(c *learner.Codec, k engine.Kernel, pool *engine.Po
 	list, err := engine.NewPoints[T](k)
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
-		sv.Idx, sv.Val = idx, val // the copies
+		// The learner's copies, made by now: sv was checked over the State's slices, which are not
+		// to be kept.
+		sv.Idx, sv.Val = idx, val
 		s.use(list, sv, coef, pool)
 	})
 }
