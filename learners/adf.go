@@ -12,6 +12,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*DiagonalADF[float32])(nil)
+
 func init() { learner.Register("adf", (*ADFConfig)(nil)) }
 
 // Entry is that of [learner.Settings].

@@ -13,6 +13,11 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var (
+	_ learner.Learner[float32] = (*DiagonalAROW[float32])(nil)
+	_ learner.Learner[float32] = (*FullAROW[float32])(nil)
+)
+
 func init() { learner.Register("arow", (*AROWConfig)(nil)) }
 
 // Entry is that of [learner.Settings].

@@ -13,6 +13,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
 
+var _ learner.Learner[float32] = (*EP[float32])(nil)
+
 func init() { learner.Register("ep", (*EPConfig)(nil)) }
 
 // Entry is that of [learner.Settings].

@@ -14,6 +14,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
+var _ learner.Learner[float32] = (*VVM[float32])(nil)
+
 func init() { learner.Register("vvm", (*VVMConfig)(nil)) }
 
 // Entry is that of [learner.Settings].
