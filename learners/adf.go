@@ -118,17 +118,12 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 		return err
 	}
 	l.m = primal.Grown(l.m, b.Dim)
-	if n := len(l.v); n < b.Dim {
-		l.v = primal.Grown(l.v, b.Dim)
-		for i := range l.v[n:] {
-			l.v[n+i] = 1
-		}
-	}
+	l.v = gauss.GrownVariances(l.v, b.Dim)
 	mean, variances := l.m, l.v
 	for i := range b.Len() {
 		f := primal.DotMixed(b, i, mean)
 		rounds[i] = learner.Round{Score: f}
-		v := diagonalVariance(b, i, variances)
+		v := gauss.DiagonalVariance(b, i, variances)
 		if v == 0 {
 			continue
 		}
@@ -145,23 +140,35 @@ func (l *DiagonalADF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error
 		s := gauss.NewStepFactor(z, l.eps)
 		step, shrink := float64(y*s.H)/root, float64(s.H*s.D)/v
 		idx, val := b.Example(i)
-		for n, x := range val {
-			if x == 0 {
-				continue
+		if idx == nil {
+			m, v := mean[:len(val)], variances[:len(val)]
+			for j, x := range val {
+				if x != 0 {
+					m[j], v[j] = diagonalStep(m[j], v[j], float64(x), step, shrink)
+				}
 			}
-			j := engine.FeatureOf(idx, n)
-			vx := float64(variances[j] * float64(x))
-			mean[j] = math.FMA(step, vx, mean[j]) // (1)
-			// (2); V_i x_i^2 <= v and h d < 1, so 1 - h d or more is left. That is some 1/z^2 for
-			// z far below 0: 2^-40, with 13 bits above the rounding errors, is reached by an
-			// example 2^20 standard deviations on the wrong side, without label noise.
-			left := max(0x1p-40, math.FMA(-shrink, float64(vx*float64(x)), 1))
-			variances[j] = float64(variances[j] * left)
+		} else {
+			for n, x := range val {
+				if j := idx[n]; x != 0 {
+					mean[j], variances[j] = diagonalStep(mean[j], variances[j], float64(x), step,
+						shrink)
+				}
+			}
 		}
 		l.updates++
 		rounds[i].Updates = 1
 	}
 	return nil
+}
+
+// diagonalStep returns (1) and (2) of a weight of mean m and variance v.
+func diagonalStep(m, v, x, step, shrink float64) (mean, variance float64) {
+	vx := float64(v * x)
+	// (2); V_i x_i^2 <= v and h d < 1, so 1 - h d or more is left. That is some 1/z^2 for z far
+	// below 0: 2^-40, with 13 bits above the rounding errors, is reached by an example 2^20
+	// standard deviations on the wrong side, without label noise.
+	left := max(0x1p-40, math.FMA(-shrink, float64(vx*x), 1))
+	return math.FMA(step, vx, m), float64(v * left)
 }
 
 // hypothesis is the posterior as it is.
@@ -267,28 +274,13 @@ type diagonal[T learner.Float] struct {
 	eps                   float64   // rate of wrong labels
 }
 
-// diagonalVariance returns the variance of w.x of example i under those of the weights; features
-// never seen have the prior.
-func diagonalVariance[T learner.Float](b *engine.Block[T], i int, variances []float64) float64 {
-	sum := 0.0
-	idx, val := b.Example(i)
-	for n, x := range val {
-		v, x := 1.0, float64(x)
-		if j := engine.FeatureOf(idx, n); j < len(variances) {
-			v = variances[j]
-		}
-		sum = math.FMA(float64(x*x), v, sum)
-	}
-	return sum
-}
-
 // Proba is Prober.Proba, as that of a full covariance. O(non-zeros) an example.
 func (p *diagonal[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := p.Score(b, dst); err != nil {
 		return err
 	}
 	for i := range b.Len() {
-		dst[i] = gauss.Probability(dst[i], diagonalVariance(b, i, p.v), p.eps)
+		dst[i] = gauss.Probability(dst[i], gauss.DiagonalVariance(b, i, p.v), p.eps)
 	}
 	return nil
 }

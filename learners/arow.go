@@ -183,12 +183,7 @@ func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		return err
 	}
 	l.m = primal.Grown(l.m, b.Dim)
-	if n := len(l.v); n < b.Dim {
-		l.v = primal.Grown(l.v, b.Dim)
-		for i := range l.v[n:] {
-			l.v[n+i] = 1
-		}
-	}
+	l.v = gauss.GrownVariances(l.v, b.Dim)
 	for i := range b.Len() {
 		f := primal.DotMixed(b, i, l.m)
 		rounds[i] = learner.Round{Score: f}
@@ -196,11 +191,8 @@ func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		if float64(y*f) >= 1 {
 			continue
 		}
-		v := 0.0
+		v := gauss.DiagonalVariance(b, i, l.v)
 		idx, val := b.Example(i)
-		for n, x := range val {
-			v = math.FMA(float64(float64(x)*float64(x)), l.v[engine.FeatureOf(idx, n)], v)
-		}
 		alpha, beta, passed := arowStep(f, y, v, l.r)
 		if passed {
 			l.passed++
@@ -338,16 +330,7 @@ func (l *FullAROW[T]) grow(dim int) error {
 			gauss.MaxPosteriorDim, learner.ErrDim)
 	}
 	l.flush()
-	old, stride := l.v, l.stride
-	l.stride = vecmath.SymStride[float64](dim)
-	l.v = engine.Aligned[float64](dim * l.stride)
-	for i := range dim {
-		if row := l.v[i*l.stride:]; i < d {
-			copy(row, old[i*stride:][:vecmath.SymStride[float64](i+1)])
-		} else {
-			row[i] = 1
-		}
-	}
+	l.v, l.stride = gauss.GrownCovariance(l.v, l.stride, d, dim)
 	for _, v := range []*[]float64{&l.m, &l.x, &l.vx, &l.u} {
 		*v = primal.Grown(*v, dim)
 	}

@@ -1,6 +1,7 @@
 package gauss
 
 import (
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -28,6 +29,21 @@ func (p *Posterior) rank1(c float64, w []float64) {
 		p.c = c
 		copy(p.s, w)
 	}
+}
+
+// GrownCovariance returns a covariance matrix of d rows, in the layout of vecmath.SymRankOneMul and
+// with nothing pending, as one of dim rows with its stride: new features have the prior.
+func GrownCovariance(old []float64, oldStride, d, dim int) (v []float64, stride int) {
+	stride = vecmath.SymStride[float64](dim)
+	v = engine.Aligned[float64](dim * stride)
+	for i := range dim {
+		if row := v[i*stride:]; i < d {
+			copy(row, old[i*oldStride:][:vecmath.SymStride[float64](i+1)])
+		} else {
+			row[i] = 1
+		}
+	}
+	return v, stride
 }
 
 // identity makes Vr the prior's.

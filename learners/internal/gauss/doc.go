@@ -3,6 +3,7 @@
 //	posterior.go   [Posterior], what adf, ep, wep and vvm share: a Gaussian, a few points beside it,
 //	               and the guards that keep the covariance definite
 //	covariance.go  its covariance matrix, the last change of which waits for the next product
+//	diagonal.go    a diagonal covariance: adf and arow
 //	guards.go      which changes of it rounding errors allow
 //	points.go      points that come, are absorbed by the Gaussian, or are dropped; merge.go two
 //	               that become one
@@ -17,6 +18,6 @@
 //	               alone
 //	linalg.go      [Cholesky], [Jacobi] and matrices of two rows
 //
-// adf with a diagonal covariance and sogp take the likelihood from here, arow the bounds of
-// variances and of features, and ng [Cholesky] and [Jacobi].
+// adf with a diagonal covariance and sogp take the likelihood from here, arow what bounds and grows
+// covariances, and ng [Cholesky] and [Jacobi].
 package gauss

@@ -206,16 +206,7 @@ func (p *Posterior) Grow(name string, dim int) error {
 			"the diagonal covariance: %w", name, dim, MaxPosteriorDim, learner.ErrDim)
 	}
 	p.Flush()
-	old, stride := p.V, p.Stride
-	p.Stride = vecmath.SymStride[float64](dim)
-	p.V = engine.Aligned[float64](dim * p.Stride)
-	for i := range dim {
-		if row := p.V[i*p.Stride:]; i < d {
-			copy(row, old[i*stride:][:vecmath.SymStride[float64](i+1)])
-		} else {
-			row[i] = 1
-		}
-	}
+	p.V, p.Stride = GrownCovariance(p.V, p.Stride, d, dim)
 	for _, v := range []*[]float64{&p.ResidualMean, &p.Mean, &p.s, &p.Scratch, &p.y, &p.z} {
 		*v = primal.Grown(*v, dim)
 	}
