@@ -48,7 +48,7 @@ func (s *Stepper[T]) Step(t *Partial, mask []uint64, lo int, scores []T, y T, no
 	}
 	var le [tileWords]uint64 // members with y s <= margin, line 3 of Algorithm 1
 	vecmath.LanesLE(le[:len(mask)], scores, y, s.margin)
-	n := keep(mask, le[:len(mask)])
+	n := keep(mask, le[:len(mask)]) // of those, the members that see the example
 	return n, s.coef(t, n, y)[:len(scores)]
 }
 
@@ -63,7 +63,8 @@ func (s *Stepper[T]) coef(t *Partial, n int, y T) *[engine.WideTile]T {
 	return &s.minus
 }
 
-// keep clears the bits of mask that are not in those and counts the others.
+// keep clears the bits of mask that are not in those and counts the others. It clears what a
+// comparison has set for the padding of a tile's lanes, too: no member there sees an example.
 func keep(mask, those []uint64) int {
 	n := 0
 	those = those[:len(mask)]
@@ -76,7 +77,7 @@ func keep(mask, those []uint64) int {
 }
 
 // EachMember calls decide for the members in mask, in order, clears those for which it is false and
-// counts the others.
+// counts the others: what a MemberRule.Step does that has no vector form.
 func EachMember(mask []uint64, decide func(l int) bool) int {
 	n := 0
 	for i, todo := range mask {

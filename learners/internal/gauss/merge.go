@@ -96,7 +96,7 @@ func InverseOfSum(A, B Sym2) (Sym2, bool) {
 const leastDet = 0x1p-30
 
 // cancelledIn returns how much larger the terms of |I + A B| are together than their sum: the
-// determinant, and what inverseOfSum makes with it, has errors of some 2^-52 of that.
+// determinant, and what InverseOfSum makes with it, has errors of some 2^-52 of that.
 func cancelledIn(A, B Sym2) float64 {
 	abs := func(m Sym2) float64 { return math.Abs(float64(m.AA*m.BB)) + float64(m.AB*m.AB) }
 	aa, ab, bb := float64(A.AA*B.AA), float64(2*A.AB*B.AB), float64(A.BB*B.BB)
@@ -104,7 +104,7 @@ func cancelledIn(A, B Sym2) float64 {
 	return terms / (1 + aa + ab + bb + float64(A.det()*B.det()))
 }
 
-// Merge does what tryMerge worked out, if the covariance allows it:
+// Merge does what TryMerge worked out, if the covariance allows it:
 //
 //	mr += W2^T k1,   Vr -= W2^T K2 W2,
 //	W -= G[:,12] K2 W2,   G -= G[:,12] K2 G[:,12]^T,   a += G[:,12] k1

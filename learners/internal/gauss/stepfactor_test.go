@@ -125,7 +125,7 @@ func TestScalars(t *testing.T) {
 }
 
 // TestStepFactor: the golden table to 1e-12, KL to an absolute 1e-10, and to the errors that
-// newStepFactor states.
+// NewStepFactor states.
 func TestStepFactor(t *testing.T) {
 	var g struct {
 		Rows []struct{ Eps, Z, LogZ, H, D, W, KL, Ratio float64 }

@@ -43,10 +43,10 @@ type Passes struct {
 	// Goal makes the learner learn to margin 1 - delta from now on; nil: it has no accuracy to
 	// halve.
 	Goal   func(delta float64)
-	Delta  float64                    // the accuracy in the end
+	Delta  float64                    // the accuracy in the end, a share of the maximal margin
 	Status func(r *learner.FitResult) // fills in Violators, Margin and Bound
 	Bound  func() float64             // FitResult.Bound; nil: not known
-	Least  float64                    // LeastMargin R
+	Least  float64                    // the margin that counts as none, see primal.LeastMargin
 
 	Resumed *learner.State // where a run was cut that this one goes on from; nil: none
 	// Where this one was cut; nil where it ended by itself. CompleteCut adds what examples it is
@@ -150,11 +150,11 @@ type passing struct {
 // halved after each pass over all that made no update (PUMMA paper, section 5.3). Either way the
 // last pass is over all examples, at the accuracy in the end, and makes no update.
 func (p *Passes) Run(ctx context.Context, o *learner.FitOptions, r *learner.FitResult) error {
-	halving := o.Halving && p.Goal != nil
+	halving := o.Halving && p.Goal != nil // a learner that has no accuracy refuses it before
 	g := passing{Passes: p, o: o, r: r, w: NewWatch(o), delta: p.Delta}
 	if halving {
 		g.delta = max(p.Delta, 1)
-		defer func() { p.Goal(p.Delta) }()
+		defer func() { p.Goal(p.Delta) }() // what the learner's settings say, wherever this ends
 	}
 	g.resume()
 	if halving {
@@ -263,11 +263,11 @@ func (g *passing) pass(ctx context.Context) (none, ended bool, err error) {
 			continue
 		}
 		g.r.Updates++
-		if g.o.ActiveSet && g.active == nil {
+		if g.o.ActiveSet && g.active == nil { // of a pass over all: the next active set
 			g.updated = append(g.updated, int32(k))
 		}
 		if g.r.Updates == g.o.MaxUpdates {
-			g.stop(i+1, false)
+			g.stop(i+1, false) // this example is learned
 			return false, true, nil
 		}
 	}
@@ -305,14 +305,14 @@ func (g *passing) passed(none bool) (ended bool) {
 	return false
 }
 
-// violated reports whether there are violators left.
+// violated reports whether there are violators left. Cost: a score of every example.
 func (p *Passes) violated(r learner.FitResult) bool {
 	p.Status(&r)
 	return r.Violators > 0
 }
 
-// CheckOptions refuses options that no learner takes, and those that only learners that pass over
-// examples on the weights take.
+// CheckOptions refuses options that no learner takes, and those that only learners of [Passes]
+// take: onWeights says that this is one, halving that it has an accuracy.
 func CheckOptions(name string, o *learner.FitOptions, onWeights, halving bool) error {
 	switch {
 	case o.MaxUpdates < 0:

@@ -103,7 +103,7 @@ func SetSigned[T learner.Float](b *engine.Block[T], i int, y float64, dst []floa
 	idx, val := b.Example(i)
 	for n, v := range val {
 		switch j := engine.FeatureOf(idx, n); {
-		case j >= len(dst):
+		case j >= len(dst): // the learner has no weight for it
 			beyond = math.FMA(float64(v), float64(v), beyond)
 		case v != 0:
 			dst[j] = float64(y * float64(v))
@@ -135,7 +135,7 @@ func SumSqInFour[T learner.Float](b *engine.Block[T], i int) float64 {
 			p[k] += float64(float64(v) * float64(v))
 		}
 	}
-	for k, v := range x {
+	for k, v := range x { // the last three at most
 		p[k] += float64(float64(v) * float64(v))
 	}
 	return (p[0] + p[2]) + (p[1] + p[3])

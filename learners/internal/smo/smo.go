@@ -68,7 +68,8 @@ func NewPairSolver[T learner.Float](rows engine.RowSource[T], y []float64,
 	return s
 }
 
-// box notes which ways beta_t can move.
+// box notes which ways beta_t can move: up to hi_t = max(0, y_t U), down to lo_t = min(0, y_t U).
+// With U = +Inf one of the two is never reached.
 func (s *pairSolver[T]) box(t int) {
 	inf := math.Inf(-1)
 	s.up[t], s.low[t] = 0, 0
@@ -167,8 +168,8 @@ func (s *pairSolver[T]) second(i int, m float64, row []T) (j int, violation floa
 	return j, violation
 }
 
-// single returns the example that gains most when it moves alone, and the largest |e_t| that the
-// box lets move.
+// single returns the example that gains most when it moves alone, by e_t^2/(2 (K_tt + ridge)) of
+// (1) if the box does not cut the step, and the largest |e_t| that the box lets move.
 func (s *pairSolver[T]) single() (i int, violation float64) {
 	i = -1
 	var num, den float64 = 0, 1
@@ -220,7 +221,7 @@ func (s *pairSolver[T]) move(t int, d float64, bound float64, row []T) {
 	} else {
 		s.Beta[t] += d
 	}
-	s.e[t] += float64(s.p.Ridge * d)
+	s.e[t] += float64(s.p.Ridge * d) // the diagonal of ridge I, which rows of K don't have
 	vecmath.AxpyMixed(s.e, d, row)
 	s.box(t)
 }
@@ -242,7 +243,7 @@ func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float6
 			a = tiny
 		}
 		lo, hi := s.bounds(i)
-		d, bound := -s.e[i]/a, hi
+		d, bound := -s.e[i]/a, hi // to the minimum of (1) along beta_i
 		if d < 0 {
 			bound = lo
 		}
@@ -267,7 +268,7 @@ func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float6
 	if j < 0 || violation <= eps {
 		return violation, nil
 	}
-	a := s.diag[i] + s.diag[j] - 2*float64(row[j])
+	a := s.diag[i] + s.diag[j] - 2*float64(row[j]) // a_ij: diag has ridge twice
 	if a <= 0 {
 		a = tiny
 	}
