@@ -47,7 +47,8 @@ func (*MICRAConfig) Entry() learner.Entry {
 //
 // Deviations: examples are taken as they are: the paper divides them by the length of the longest.
 // The paper's values of the parameters are not known; the defaults are ours. An example without
-// features, and one that would leave u' = 0, change nothing.
+// features, and one that would leave u' = 0, change nothing. Which Beta can be reached is known from
+// the examples alone, so Validate takes any; Fit ends where it sees that it can't be.
 //
 // Guarantee: |u| = 1 after every update: TestMICRA.
 //
@@ -95,6 +96,8 @@ func (c *MICRAConfig) Validate() error {
 func (c *MICRAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.ActiveSet = true
+	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "beta"}, {Change: "raise",
+		Setting: "epsilon"}}
 	return t
 }
 
@@ -175,12 +178,20 @@ func (r *MICRA[T]) normalise(norm2 float64) {
 	r.Norm2 = 1
 }
 
+// micraMost is the number of updates after which Fit would still not have come to an end where it
+// gives up: at 10 ns each, more than a day.
+const micraMost = 1e13
+
 // Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. Examples are not divided by
-// R.
+// R. While the margin of (1) is FitResult.Bound or more some example is at or under it, so a run
+// for which it would be so after 10^13 updates, too, ends after the first pass that shows it, and
+// has not converged: Beta is too large for these examples, or Epsilon too small (with Epsilon 0 the
+// margin never falls).
 func (r *MICRA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	r.aim()
-	return r.FitByPasses(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, nil,
+	least := r.cfg.Beta / primal.Pow(micraMost, r.cfg.Epsilon)
+	return r.FitByPasses(ctx, "micra", b, o, r.learn, r.violates, r.bound, 0, least, nil,
 		func() map[string]float64 { return map[string]float64{"sum": r.sum} })
 }
 

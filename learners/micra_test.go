@@ -1,10 +1,13 @@
 package learners_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
@@ -118,6 +121,33 @@ func micraUnit[T learner.Float](t *testing.T, tol float64) {
 		if float64(b.Y[i])*v <= threshold {
 			t.Errorf("example %d has margin %v after convergence, want more than %v", i,
 				float64(b.Y[i])*v, threshold)
+		}
+	}
+}
+
+// TestMICRAOutOfReach: a run that can't come to its end, as its margin would be out of reach for
+// more updates than anybody waits for, ends by itself and says that it has not converged; one that
+// can goes on until it has.
+func TestMICRAOutOfReach(t *testing.T) {
+	// the largest margin through the origin is that of u = (0, 1)
+	near := func(m float64) *engine.Block[float64] {
+		return &engine.Block[float64]{Dim: 2, Ptr: []int{0, 2, 4}, Idx: []int32{0, 1, 0, 1},
+			Val: []float64{1, m, -1, m}, Y: []float64{1, 1}}
+	}
+	for _, c := range []struct {
+		beta, epsilon, margin float64
+		converged             bool
+	}{
+		{1, .1, .01, false}, {1, .1, .04, false}, {.5, 0, .4, false}, {1e6, .5, .1, false},
+		{1, .5, .04, true}, {.5, .1, .4, true}, {.3, 0, .4, true},
+	} {
+		l := newLearner[float64](t, "micra", &learners.MICRAConfig{Beta: c.beta,
+			Epsilon: c.epsilon, Eta: 1, Zeta: .9})
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		r, err := l.(learner.Fitter[float64]).Fit(ctx, near(c.margin), learner.FitOptions{})
+		stop()
+		if err != nil || r.Converged != c.converged || r.Bound < c.margin {
+			t.Errorf("%+v: %v, %+v", c, err, r)
 		}
 	}
 }

@@ -191,7 +191,7 @@ func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 	if r.cfg.Aggressive {
 		goal = func(delta float64) { r.cfg.Delta = delta }
 	}
-	return r.FitByPasses(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, goal,
+	return r.FitByPasses(ctx, "romma", b, o, r.learn, r.violates, r.bound, r.cfg.Delta, 0, goal,
 		func() map[string]float64 {
 			return nil
 		})

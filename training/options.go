@@ -42,8 +42,9 @@ type Options struct {
 	// nil; any number.
 	Seed *uint64 `json:"seed,omitempty" toml:"seed,omitempty"`
 
-	// Config is the learner's settings; nil stands for its defaults with Settings put in. With From
-	// it may repeat the model's, and not change them. Default nil; any that are valid.
+	// Config is the learner's settings, fields that are 0 where 0 is no value of them standing for
+	// their defaults (learner.WithDefaults); nil stands for all defaults with Settings put in. With
+	// From it may repeat the model's, and not change them. Default nil; any that are valid.
 	Config learner.Config `json:"-" toml:"-"`
 	// Settings are what is put into the learner's defaults where Config is nil. Keys are those of
 	// the Config in JSON ("tau", "base_config", ...). With From they may repeat the model's, and
@@ -325,19 +326,21 @@ func checkpointMarks(text string) (every int64, after time.Duration, err error) 
 	return 0, d, nil
 }
 
-// Entry returns the learner that o names, and its settings: valid, and a copy that is the caller's
-// unless they are o.Config. From is not looked at.
+// Entry returns the learner that o names, and its settings: valid, without fields left to defaults,
+// and a copy that is the caller's unless they are o.Config. From is not looked at.
 func (o *Options) Entry() (learner.Entry, learner.Config, error) {
 	e, err := learner.Lookup(o.Learner)
 	if err != nil {
 		return e, nil, noLearner(o.Learner)
 	}
-	c := o.Config
-	if c == nil {
-		c = e.Config()
-		if err := o.put(c); err != nil {
-			return e, nil, err
-		}
+	c := e.Config()
+	if o.Config != nil {
+		c, err = learner.WithDefaults(e, o.Config)
+	} else {
+		err = o.put(c)
+	}
+	if err != nil {
+		return e, nil, err
 	}
 	return e, c, c.Validate()
 }
@@ -391,14 +394,14 @@ func (o *Options) keeps(m *model.Model) (learner.Entry, learner.Config, error) {
 	if o.Config == nil && len(o.Settings) == 0 {
 		return e, c, nil
 	}
-	want := o.Config
-	if want == nil {
-		if _, want, err = m.Settings(); err == nil {
-			err = o.put(want)
-		}
-		if err != nil {
-			return e, nil, err
-		}
+	var want learner.Config
+	if o.Config != nil {
+		want, err = learner.WithDefaults(e, o.Config)
+	} else if _, want, err = m.Settings(); err == nil {
+		err = o.put(want)
+	}
+	if err != nil {
+		return e, nil, err
 	}
 	have, errHave := json.Marshal(c)
 	text, errText := json.Marshal(want)

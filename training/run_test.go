@@ -142,6 +142,21 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// TestConfigByHand: a Config needs no more fields than a user wants to set; a zero that Settings ask
+// for by name is not the default.
+func TestConfigByHand(t *testing.T) {
+	o := training.Options{Learner: "obpm", Config: &learners.OBPMConfig{Members: 5, Tau: 1},
+		Files: []string{"a"}}
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+	o = training.Options{Learner: "obpm", Settings: map[string]any{"members": 0},
+		Files: []string{"a"}}
+	if err := o.Validate(); !errors.Is(err, learner.ErrConfig) {
+		t.Errorf("0 members: %v, want %v", err, learner.ErrConfig)
+	}
+}
+
 // TestSoftSetting: the setting that asks for a soft margin is named, by whoever needs to know.
 func TestSoftSetting(t *testing.T) {
 	soft := map[string]any{"soft_c": 1}

@@ -156,10 +156,8 @@ func (t *trainer) toConverge(r *training.Result) string {
 		why = "The examples can't be separated, " +
 			"or not before their features are of one scale (--normalize unit). "
 	}
-	switch known := remedies(traits); {
-	case known != nil:
-		s = append(s, known...)
-	case traits.SoftDelta:
+	s = append(s, remedies(traits)...)
+	if traits.SoftDelta {
 		s = append(s, "make the margin soft (--soft-delta)")
 	}
 	if traits.ScaleFree {

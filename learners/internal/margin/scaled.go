@@ -127,12 +127,13 @@ func (l *ScaledLinear[T]) fold() {
 
 // FitByPasses is Fitter.Fit of a learner called name, which learns one example by learn and would
 // learn one of margin m if violates(m). bound is FitResult.Bound where all that was learned are the
-// examples of b; goal sets the accuracy, delta in the end; nil if there is none. own returns what
-// the learner has of a run besides its state, to be part of a cut.
+// examples of b; goal sets the accuracy, delta in the end; nil if there is none. A run whose bound
+// is least or lower ends, as one at LeastMargin. own returns what the learner has of a run besides
+// its state, to be part of a cut.
 func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engine.Block[T],
 	o learner.FitOptions,
 	learn func(b *engine.Block[T], i int) learner.Round, violates func(m float64) bool,
-	bound func() float64, delta float64, goal func(float64),
+	bound func() float64, delta, least float64, goal func(float64),
 	own func() map[string]float64) (learner.FitResult, error) {
 	n := b.Len()
 	if err := l.CheckMade(name); err != nil {
@@ -176,7 +177,7 @@ func (l *ScaledLinear[T]) FitByPasses(ctx context.Context, name string, b *engin
 			}
 			return bound()
 		},
-		Least: primal.LeastMargin(primal.SquaredLengths(b, o.Delta)),
+		Least: max(least, primal.LeastMargin(primal.SquaredLengths(b, o.Delta))),
 		N:     n, Learn: func(k int) bool { return learn(b, k).Updates > 0 }, Goal: goal,
 		Delta: delta,
 	}
