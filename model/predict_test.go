@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -70,5 +71,57 @@ func testPredictOnly[T learner.Float](t *testing.T, s *smallModel) {
 	if _, err := RestorePredictor[T](&mixed, nil); !errors.Is(err, ErrDamaged) ||
 		!errors.Is(err, learner.ErrState) {
 		t.Errorf("a learner's State: %v, want %v", err, ErrDamaged)
+	}
+}
+
+// TestPredictOnlyHostile: files of predictors that were cut or changed, and predictors of the other
+// precision, are refused by errors of a kind that says so, or are good; none of them panics.
+func TestPredictOnlyHostile(t *testing.T) {
+	t.Parallel()
+	for _, s := range smallModels(t) {
+		t.Run(s.name, func(t *testing.T) {
+			m, err := ForPredicting(s.make(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := func(m *Model) (err error) {
+				if s.f64 {
+					_, err = RestorePredictor[float32](m, nil)
+				} else {
+					_, err = RestorePredictor[float64](m, nil)
+				}
+				return err
+			}
+			if err := other(m); err == nil {
+				t.Error("a predictor of the other precision was made")
+			}
+			use := func(what string, data []byte, cut bool) {
+				t.Helper()
+				m, err := Decode(data)
+				if err != nil {
+					if !refused(err) {
+						t.Errorf("%s: an error of no kind: %v", what, err)
+					}
+					return
+				}
+				if cut {
+					t.Errorf("%s was read", what)
+				}
+				if s.f64 {
+					predictAll[float64](t, m)
+				} else {
+					predictAll[float32](t, m)
+				}
+			}
+			data := encode(t, m)
+			for n := 0; n < len(data); n += 1 + len(data)/50 {
+				use(fmt.Sprintf("%d of %d bytes", n, len(data)), data[:n], true)
+				changed := slices.Clone(data)
+				changed[n] ^= 0x41
+				use(fmt.Sprintf("byte %d changed", n), changed, false)
+			}
+			use("all but a byte", data[:len(data)-1], true)
+			use("a byte more", append(slices.Clone(data), 0), true)
+		})
 	}
 }
