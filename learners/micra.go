@@ -47,8 +47,8 @@ func (*MICRAConfig) Entry() learner.Entry {
 //
 // Deviations: examples are taken as they are: the paper divides them by the length of the longest.
 // The paper's values of the parameters are not known; the defaults are ours. An example without
-// features, and one that would leave u' = 0, change nothing. Which Beta can be reached is known from
-// the examples alone, so Validate takes any; Fit ends where it sees that it can't be.
+// features, and one that would leave u' = 0, change nothing. Which Beta can be reached is known
+// from the examples alone, so Validate takes any; Fit ends where it sees that it can't be.
 //
 // Guarantee: |u| = 1 after every update: TestMICRA.
 //

@@ -142,8 +142,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestConfigByHand: a Config needs no more fields than a user wants to set; a zero that Settings ask
-// for by name is not the default.
+// TestConfigByHand: a Config needs no more fields than a user wants to set; a zero that Settings
+// ask for by name is not the default.
 func TestConfigByHand(t *testing.T) {
 	o := training.Options{Learner: "obpm", Config: &learners.OBPMConfig{Members: 5, Tau: 1},
 		Files: []string{"a"}}
