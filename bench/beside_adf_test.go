@@ -21,11 +21,7 @@ var posteriorSeeds = flag.Int("posterior-seeds", 6,
 func streamErrors(t *testing.T, name string, c learner.Config, b *engine.Block[float32]) (
 	share float64, model learner.Learner[float32]) {
 	t.Helper()
-	e, err := learner.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := learner.New[float32](e, c, learner.Env{})
+	l, err := learner.Make[float32](name, c, learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +42,7 @@ func streamErrors(t *testing.T, name string, c learner.Config, b *engine.Block[f
 func onTheWay(t *testing.T, name string, c learner.Config, b, test *engine.Block[float32]) (
 	share float64, hypotheses []float64) {
 	t.Helper()
-	e, err := learner.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := learner.New[float32](e, c, learner.Env{})
+	l, err := learner.Make[float32](name, c, learner.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}

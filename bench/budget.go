@@ -83,13 +83,9 @@ func narrow(v []float64) []float32 {
 // passOf lets a new learner make one pass.
 func passOf(b *engine.Block[float32], name string, c learner.Config) func(k int) {
 	return func(k int) {
-		e, err := learner.Lookup(name)
-		if err != nil {
-			panic(fmt.Sprintf("bench: %v", err))
-		}
 		rounds := make([]learner.Round, b.Len())
 		for range k {
-			l, err := learner.New[float32](e, c, learner.Env{Seed: 1})
+			l, err := learner.Make[float32](name, c, learner.Env{Seed: 1})
 			if err == nil {
 				err = l.Learn(b, rounds)
 			}

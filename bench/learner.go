@@ -19,19 +19,6 @@ func Defaults[C learner.Config](name string) C {
 	return e.Config().(C)
 }
 
-// Make makes a learner. Settings of nil are its defaults.
-func Make[T engine.Float](name string, c learner.Config, env learner.Env) (
-	learner.Learner[T], error) {
-	e, err := learner.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
-	if c == nil {
-		c = e.Config()
-	}
-	return learner.New[T](e, c, env)
-}
-
 // MakeFor makes a learner that is to Fit b with the soft margin delta: settings relative to the
 // data become those for b. It costs a look at all of b if there are such settings.
 func MakeFor[T engine.Float](name string, c learner.Config, env learner.Env,
@@ -44,7 +31,7 @@ func MakeFor[T engine.Float](name string, c learner.Config, env learner.Env,
 			return nil, err
 		}
 	}
-	l, err := Make[T](name, c, env)
+	l, err := learner.Make[T](name, c, env)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +58,12 @@ func NewOBPM[T engine.Float](members int, tau float64, env learner.Env) (
 	learner.Learner[T], error) {
 	c := Defaults[*learners.OBPMConfig]("obpm")
 	c.Members, c.Tau = members, tau
-	return Make[T]("obpm", c, env)
+	return learner.Make[T]("obpm", c, env)
 }
 
 // NewSVM makes a support vector machine.
 func NewSVM[T engine.Float](c learners.SVMConfig, pool *engine.Pool) (*learners.SVM[T], error) {
-	l, err := Make[T]("svm", &c, learner.Env{Pool: pool})
+	l, err := learner.Make[T]("svm", &c, learner.Env{Pool: pool})
 	if err != nil {
 		return nil, err
 	}

@@ -58,11 +58,8 @@ func startVVM(d, buffer int) (*vvmRun, error) {
 		PointsConfig: learners.PointsConfig{Noise: posteriorNoise, Tolerance: 1e-8, Sweeps: 50,
 			Damping: 1}},
 		stream: posteriorExamples(posteriorWarmUp+posteriorStream, d)}
-	e, err := learner.Lookup("vvm")
-	if err != nil {
-		return nil, err
-	}
-	if v.learner, err = learner.New[float64](e, v.config, learner.Env{}); err != nil {
+	var err error
+	if v.learner, err = learner.Make[float64]("vvm", v.config, learner.Env{}); err != nil {
 		return nil, err
 	}
 	if err := v.stream.Check(); err != nil {

@@ -52,11 +52,7 @@ func TestPosteriorPeer(t *testing.T) {
 		v.dense(20)
 		same("anew")
 
-		e, err := learner.Lookup("vvm")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v.learner, err = learner.New[float64](e, v.config, learner.Env{}); err != nil {
+		if v.learner, err = learner.Make[float64]("vvm", v.config, learner.Env{}); err != nil {
 			t.Fatal(err)
 		}
 		v.naive, v.at, v.to = naive.NewVVM(d, buffer, false, posteriorNoise, 1e-8, 50), 0, 0

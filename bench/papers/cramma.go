@@ -20,9 +20,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// Tables of P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms",
-// ECML 2006. They give no times. Beside each run of CRAMMA stand the bounds of Theorem 1; the
-// maximal margin that they and the relative deviations of Table 4 need is our SVM's.
+// The experiments of the paper cramma (Papers cites it). Its tables give no times. Beside each run
+// of CRAMMA stand the bounds of Theorem 1; the maximal margin that they and the relative deviations
+// of Table 4 need is our SVM's.
 
 func init() {
 	for _, t := range crammaTables() {
@@ -190,11 +190,7 @@ var crammaTable4 = []published{
 // fitter makes the learner of a line, with what the line's first column says.
 func (t crammaTable) fitter(p problem, l published) (fitter learner.Fitter[float64], text string,
 	err error) {
-	e, err := learner.Lookup(l.learner)
-	if err != nil {
-		return nil, "", err
-	}
-	c := e.Config()
+	c := bench.Defaults[learner.Config](l.learner)
 	switch c := c.(type) {
 	case *learners.PerceptronConfig:
 		c.MarginRel = l.parameter // b/(eta R^2), eta = 1
@@ -206,16 +202,8 @@ func (t crammaTable) fitter(p problem, l published) (fitter learner.Fitter[float
 		c.Epsilon, c.Beta, c.Eta, c.EtaDelta = t.epsilon, l.parameter, t.eta(p), t.delta
 		text = fmt.Sprintf("cramma epsilon=%g beta/R=%g", t.epsilon, l.parameter)
 	}
-	c, err = c.Resolve(learner.Facts{SumSq: learner.MaxSumSq(p.block, 0),
-		Delta: p.delta, Features: p.block.Dim})
-	if err != nil {
-		return nil, "", err
-	}
-	made, err := learner.New[float64](e, c, learner.Env{})
-	if err != nil {
-		return nil, "", err
-	}
-	return learner.AsFitter(made), text, nil
+	fitter, err = bench.MakeFor(l.learner, c, learner.Env{}, p.block, p.delta)
+	return fitter, text, err
 }
 
 // run runs the lines of a table.

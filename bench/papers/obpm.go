@@ -17,8 +17,7 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// Tables of E. Harrington, R. Herbrich, J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes
-// Point Machines", PAKDD 2003. The paper's results were produced with C code on a 1 GHz DEC Alpha.
+// The experiments of the paper obpm (Papers cites it). Its results were produced with C code.
 
 func init() {
 	register(Experiment{
@@ -161,11 +160,7 @@ func obpm(members int, tau float64) made {
 func perceptron() made {
 	return made{"perceptron",
 		func(env learner.Env) (learner.Learner[float32], error) {
-			e, err := learner.Lookup("perceptron")
-			if err != nil {
-				return nil, err
-			}
-			return learner.New[float32](e, e.Config(), env)
+			return learner.Make[float32]("perceptron", nil, env)
 		},
 		func(dim int, _ uint64) naive.Learner[float32] { return naive.NewPerceptron[float32](dim) }}
 }
@@ -173,13 +168,9 @@ func perceptron() made {
 func alma(b, c float64) made {
 	return made{fmt.Sprintf("alma B=%g C=%.4g", b, c),
 		func(env learner.Env) (learner.Learner[float32], error) {
-			e, err := learner.Lookup("alma")
-			if err != nil {
-				return nil, err
-			}
-			cfg := e.Config().(*learners.ALMAConfig)
+			cfg := bench.Defaults[*learners.ALMAConfig]("alma")
 			cfg.Alpha, cfg.B, cfg.C = 0, b, c
-			return learner.New[float32](e, cfg, env)
+			return learner.Make[float32]("alma", cfg, env)
 		},
 		func(dim int, _ uint64) naive.Learner[float32] { return naive.NewALMA[float32](dim, b, c) }}
 }

@@ -258,13 +258,9 @@ func (c online) row(experiment, prefix, quantity, note string, values []float64)
 func lms(eta float64) made {
 	return made{fmt.Sprintf("lms eta=%g", eta),
 		func(env learner.Env) (learner.Learner[float32], error) {
-			e, err := learner.Lookup("lms")
-			if err != nil {
-				return nil, err
-			}
-			cfg := e.Config().(*learners.LMSConfig)
+			cfg := bench.Defaults[*learners.LMSConfig]("lms")
 			cfg.Eta = eta
-			return learner.New[float32](e, cfg, env)
+			return learner.Make[float32]("lms", cfg, env)
 		},
 		func(dim int, _ uint64) naive.Learner[float32] { return naive.NewLMS[float32](dim, eta) }}
 }

@@ -23,9 +23,7 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// Experiments of K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm
-// Margin Classifiers with Bias", COLT 2008. The paper's results were produced with MATLAB on a 3.8
-// GHz Xeon.
+// The experiments of the paper pumma (Papers cites it).
 
 func init() {
 	register(Experiment{
@@ -272,11 +270,7 @@ func (n *marginNorm) run(ctx context.Context, o RunOptions, bias int,
 func (m marginRun) run(ctx context.Context, b *engine.Block[float64], limit int64) (trace Line,
 	took time.Duration, err error) {
 	x, R := m.examples(b)
-	e, err := learner.Lookup(m.learner)
-	if err != nil {
-		return Line{}, 0, err
-	}
-	l, err := learner.New[float64](e, m.config(b.Dim), learner.Env{})
+	l, err := learner.Make[float64](m.learner, m.config(b.Dim), learner.Env{})
 	if err != nil {
 		return Line{}, 0, err
 	}
@@ -481,7 +475,7 @@ func svmSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, upd
 // pummaSoft returns the margin by PUMMA, p = 2.
 func pummaSoft(ctx context.Context, b *engine.Block[float64]) (margin float64, updates int64,
 	err error) {
-	res, _, err := fit(ctx, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: 1},
+	res, _, err := bench.Fit(ctx, "pumma", &learners.PUMMAConfig{P: "2", Delta: 0.01, SoftC: 1},
 		learner.Env{}, b, learner.FitOptions{ActiveSet: true})
 	return res.Margin, res.Updates, err
 }
@@ -504,7 +498,7 @@ func augmentedSoft(ctx context.Context, name string, c learner.Config, b *engine
 	maxUpdates int64) (margin float64, updates int64, err error) {
 	const delta = 1 // 1/sqrt(C)
 	R := math.Sqrt(learner.MaxSumSq(b, 0))
-	res, l, err := fit(ctx, name, c, learner.Env{}, withBias(b, -R),
+	res, l, err := bench.Fit(ctx, name, c, learner.Env{}, withBias(b, -R),
 		learner.FitOptions{Delta: delta, ActiveSet: true, MaxUpdates: maxUpdates})
 	if err != nil {
 		return 0, 0, err
@@ -570,7 +564,8 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 		for i, c := range columns {
 			began := time.Now()
-			res, _, err := fit(ctx, c.learner, c.config, learner.Env{Pool: o.Pool}, &d.Block, c.o)
+			res, _, err := bench.Fit(ctx, c.learner, c.config, learner.Env{Pool: o.Pool},
+				&d.Block, c.o)
 			if err != nil {
 				return nil, err
 			}
@@ -588,22 +583,6 @@ func pummaTable2(ctx context.Context, o RunOptions) ([]Row, error) {
 		}
 	}
 	return rows, nil
-}
-
-// fit runs a learner's Fit from the start.
-func fit[T engine.Float](ctx context.Context, name string, c learner.Config, env learner.Env,
-	b *engine.Block[T], o learner.FitOptions) (learner.FitResult, learner.Fitter[T], error) {
-	e, err := learner.Lookup(name)
-	if err != nil {
-		return learner.FitResult{}, nil, err
-	}
-	l, err := learner.New[T](e, c, env)
-	if err != nil {
-		return learner.FitResult{}, nil, err
-	}
-	f := learner.AsFitter(l)
-	res, err := f.Fit(ctx, b, o)
-	return res, f, err
 }
 
 // labelledCSV reads a file of values with commas between them and a label in column `label` (-1 is

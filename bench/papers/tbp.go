@@ -21,9 +21,9 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// Experiments of J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget",
-// AISTATS 2005. The paper has curves and no numbers: rows tell mean, interval and, in the note, the
-// least and the largest error, which are the paper's error bars.
+// The experiments of the paper tbp (Papers cites it). It has curves and no numbers: rows have the
+// mean, its interval and, in the note, the least and the largest error, which are the paper's error
+// bars.
 
 const (
 	bananaFile          = "raetsch-banana.csv.gz"
@@ -417,11 +417,7 @@ func tbpMeasure(ctx context.Context, o RunOptions, list []tbpLearner, draw func(
 
 func tbpTrain[T engine.Float](ctx context.Context, o RunOptions, l tbpLearner,
 	train *engine.Block[T]) (learner.Learner[T], error) {
-	e, err := learner.Lookup(l.learner)
-	if err != nil {
-		return nil, err
-	}
-	model, err := learner.New[T](e, l.config, learner.Env{Seed: o.Seed, Pool: o.Pool})
+	model, err := learner.Make[T](l.learner, l.config, learner.Env{Seed: o.Seed, Pool: o.Pool})
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// The Tighter Budget paper's pictures of two features, figures 6 to 8. It tells neither how the
-// data were drawn nor, but for figure 8, any number: ours are drawn as its text has them, many
-// times over, and rows hold what it says about its one drawing against the means of all.
+// The paper tbp's pictures of two features, figures 6 to 8. It says neither how the data were drawn
+// nor, but for figure 8, any number: ours are drawn as its text has them, many times over, and rows
+// compare what it says about its one drawing with the means of all.
 
 func init() {
 	register(Experiment{
@@ -76,11 +76,8 @@ type toyRun struct {
 // learn passes over the run's examples until a pass learns nothing, at most so often; each pass but
 // the first in a new order.
 func (r *toyRun) learn(ctx context.Context, o RunOptions, passes int) error {
-	e, err := learner.Lookup(r.l.learner)
-	if err != nil {
-		return err
-	}
-	if r.model, err = learner.New[float64](e, r.l.config, learner.Env{Seed: o.Seed,
+	var err error
+	if r.model, err = learner.Make[float64](r.l.learner, r.l.config, learner.Env{Seed: o.Seed,
 		Pool: o.Pool}); err != nil {
 		return err
 	}

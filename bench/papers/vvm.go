@@ -19,11 +19,10 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// Experiments of T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online
-// Classification", UAI 2009. The paper does not tell how data were generated or scaled, the
-// kernels' widths, the rate of wrong labels or any setting of the other learners: ours are those
-// with which an independent implementation came near to what the paper does tell. All sigma^2 are
-// the paper's sigma, a variance: K(x, z) = exp(-|x-z|^2/(2 sigma^2)).
+// The experiments of the paper vvm (Papers cites it). It does not say how data were generated or
+// scaled, the kernels' widths, the rate of wrong labels or any setting of the other learners: ours
+// are those with which an independent implementation came near to what the paper does say. All
+// sigma^2 are the paper's sigma, a variance: K(x, z) = exp(-|x-z|^2/(2 sigma^2)).
 
 const spambaseFile, thyroidFile = "spambase.data", "new-thyroid.data"
 
@@ -121,11 +120,7 @@ func vvmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 				return nil, err
 			}
 			for i, l := range list {
-				e, err := learner.Lookup(l.learner)
-				if err != nil {
-					return nil, err
-				}
-				model, err := learner.New[float64](e, l.config, learner.Env{Pool: o.Pool})
+				model, err := learner.Make[float64](l.learner, l.config, learner.Env{Pool: o.Pool})
 				if err != nil {
 					return nil, err
 				}
@@ -350,11 +345,7 @@ func plainOnStream(o RunOptions, d *dataset.Data[float64], name string, c learne
 	if err != nil {
 		return 0, err
 	}
-	e, err := learner.Lookup(name)
-	if err != nil {
-		return 0, err
-	}
-	l, err := learner.New[float64](e, c, learner.Env{Pool: o.Pool})
+	l, err := learner.Make[float64](name, c, learner.Env{Pool: o.Pool})
 	if err == nil {
 		err = l.Learn(b, make([]learner.Round, b.Len()))
 	}
@@ -393,11 +384,7 @@ func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float6
 		name, c = "rff", &learners.RFFConfig{D: features, Sigma: math.Sqrt(variance), Base: name,
 			BaseConfig: c}
 	}
-	e, err := learner.Lookup(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	l, err := learner.New[float64](e, c, learner.Env{Seed: seed, Pool: o.Pool})
+	l, err := learner.Make[float64](name, c, learner.Env{Seed: seed, Pool: o.Pool})
 	if err != nil {
 		return nil, 0, err
 	}
