@@ -184,6 +184,7 @@ func (s *State) Tensor(name string) *Tensor {
 type Entry struct {
 	Name    string // as in --learner
 	Summary string // one line
+	Default bool   // taken where none is named; one learner is
 	Config  func() Config
 	New32   func(Config, Env) (Learner[float32], error) // both validate the Config first
 	New64   func(Config, Env) (Learner[float64], error)
@@ -206,6 +207,17 @@ func Register(name string, s Settings) {
 		panic("learners: " + name + " registered twice")
 	}
 	registry[name] = s
+}
+
+// Default returns the name of the learner that is taken where none is named: the first, by name,
+// whose Entry says so. "" if none is registered that does.
+func Default() string {
+	for _, name := range Names() {
+		if registry[name].Entry().Default {
+			return name
+		}
+	}
+	return ""
 }
 
 // Names returns the registered names, sorted.

@@ -21,6 +21,7 @@ func (*OBPMConfig) Entry() learner.Entry {
 	return learner.Entry{
 		Summary: "online Bayes point machine: the average of many learners, each on random " +
 			"parts of the stream",
+		Default: true, // it needs no setting for data that can't be separated
 		Config: func() learner.Config {
 			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights,
 				Path:   PathAuto,

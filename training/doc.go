@@ -2,8 +2,8 @@
 // model file, and all that was counted on the way. It knows no flags and no terminal; the command
 // and the front door (package halfspace) are built on it.
 //
-//	job, err := training.New(training.Options{Learner: "pa", Files: []string{"a.svm"}},
-//		training.Env{})
+//	job, err := training.New(training.Options{Learner: learner.Default(),
+//		Files: []string{"a.svm"}}, training.Env{})
 //	result, err := job.Run(ctx)
 //
 // A run goes one way:

@@ -62,7 +62,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	}
 	fs, o := cmd.Flags(), &t.o
 	fs.SortFlags = false
-	fs.StringVarP(&t.learner, "learner", "a", "obpm", "the `NAME` of the learner")
+	fs.StringVarP(&t.learner, "learner", "a", learner.Default(), "the `NAME` of the learner")
 	choose(fs, &t.precision, "precision", "numbers of weights and examples: single or double",
 		"f32", "f64")
 	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")

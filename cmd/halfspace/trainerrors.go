@@ -163,8 +163,8 @@ func (t *trainer) toConverge(r *training.Result) string {
 	if traits.ScaleFree {
 		s = append(s, "take a learner that passes once: "+scaleFree())
 	} else if traits.Stream {
-		s = append(s, "take a learner for data that can't be separated "+
-			"(obpm for some epochs, pa --variant 1, svm)")
+		s = append(s, "take a learner for data that can't be separated (as "+
+			learner.Default()+" for some epochs)")
 	}
 	if len(s) == 1 {
 		return why + upper(s[0]) + "."

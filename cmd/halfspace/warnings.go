@@ -75,8 +75,8 @@ func nextOf(w training.Warning, stdin bool) string {
 	if !w.Config.Traits().Linear { // a kernel's, or on features made from the data's
 		return "try other settings (the learner's, --shuffle, --epochs), or check the labels"
 	}
-	return "try a kernel (as -a tbp --kernel rbf --sigma 1, or --rff 200), --shuffle or more " +
-		"--epochs, or check the labels"
+	return "try a kernel (as -a " + learner.Default() + " --kernel rbf --sigma 1, or --rff 200), " +
+		"--shuffle or more --epochs, or check the labels"
 }
 
 // nextOfPassed is what to do about examples that the posterior could not take up.
