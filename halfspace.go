@@ -323,7 +323,7 @@ func (h *hypothesis) check() {
 }
 
 // Labels returns the names of the two labels, as the training data wrote them. Where one label was
-// told from all others, negative is the one that training met of these, or not-POSITIVE.
+// learned against the rest, negative is the one that training met of the rest, or not-POSITIVE.
 func (h *hypothesis) Labels() (negative, positive string) {
 	h.check()
 	l := h.prep.Shown()

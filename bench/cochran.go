@@ -7,7 +7,7 @@ import (
 )
 
 // CochranQ tests whether classifiers are wrong equally often on the same examples: W. G. Cochran,
-// "The comparison of percentages in matched samples", Biometrika 37, 1950. right[j][i] tells
+// "The comparison of percentages in matched samples", Biometrika 37, 1950. right[j][i] is
 // whether classifier j is right on example i. With G_j examples right of classifier j and L_i
 // classifiers right on example i,
 //

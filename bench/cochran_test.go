@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestCochranQ: by hand, as McNemar's test, and where nothing can be told.
+// TestCochranQ: a value computed by hand, the case of two classifiers (McNemar's test), and data
+// without a disagreement.
 func TestCochranQ(t *testing.T) {
 	bits := func(s string) (b []bool) {
 		for _, c := range s {

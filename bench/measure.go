@@ -2,7 +2,7 @@
 // which stands on it, runs published tables and figures again.
 //
 // A speed is always a ratio of two things measured in turn in one run, with its spread; absolute
-// nanoseconds age. Work of one thread is timed by that thread's CPU time where the system tells it,
+// nanoseconds age. Work of one thread is timed by that thread's CPU time where the system has it,
 // so that a busy machine disturbs little; work of several by the wall clock, or by the CPU time of
 // the process.
 package bench

@@ -68,7 +68,7 @@ func mapping(b *engine.Block[float32], size int, pool *engine.Pool) (func(k int)
 	}, nil
 }
 
-// plainMapping is what a Go program would do: a dot product a frequency, zeros passed over, then
+// plainMapping is what a Go program would do: a dot product a frequency, zeros skipped, then
 // math.Sincos.
 func plainMapping(b *engine.Block[float32], size int) func(k int) {
 	half := size / 2

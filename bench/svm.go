@@ -185,7 +185,7 @@ func writeScaled(file string, b *engine.Block[float32], scale float64) error {
 				put(int(j), val[k])
 			}
 		}
-		w.Write(append(line, '\n')) // Flush tells
+		w.Write(append(line, '\n')) // Flush returns its error
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("bench: svm: %w", err)

@@ -41,9 +41,10 @@ func svmBlock[T engine.Float](t testing.TB, name string, o dataset.Options,
 //	svm-train -s 0 -e 1e-6 -m 800 ARGUMENTS FILE MODEL
 //
 // objective is minus its "obj"; |w|^2 is 2 (obj + sum |coefficient|) of its model. For the 2-norm
-// soft margin FILE held the kernel values of K + I (-t 4), in 17 digits. The linear hard margin of
-// all sonar is not among them: LIBSVM keeps kernel values in float32, which puts its objective
-// there 0.4 % off (426705.049; float32 rows give 426705.049 here too, float64 rows 428309.923).
+// soft margin FILE contained the kernel values of K + I (-t 4), in 17 digits. The linear hard
+// margin of all sonar is not among them: LIBSVM keeps kernel values in float32, which puts its
+// objective there 0.4 % off (426705.049; float32 rows give 426705.049 here too, float64 rows
+// 428309.923).
 func TestSVMLIBSVM(t *testing.T) {
 	ionosphere := svmBlock[float64](t, "ionosphere.data", dataset.Options{}, 351)
 	sonar := svmBlock[float64](t, "sonar.all-data", dataset.Options{Positive: "M"}, 208)

@@ -151,7 +151,7 @@ func compileOpenBLAS(ctx context.Context, dir string) (string, error) {
 	return program, nil
 }
 
-// child is a process that does a number of operations when told, and says how long it took.
+// child is a process that does a number of operations on request, and returns how long it took.
 type child struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
@@ -175,7 +175,7 @@ func startChild(ctx context.Context, program string, args ...string) (*child, er
 	return c, c.cmd.Start()
 }
 
-// run has k operations done. After an error it only pretends, and stop tells.
+// run has k operations done. After an error it does nothing, and stop returns that error.
 func (c *child) run(k int) {
 	before := threadTime()
 	ns := int64(k) * int64(time.Millisecond)

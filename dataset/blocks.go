@@ -21,8 +21,8 @@ type Blocks[T engine.Float] interface {
 }
 
 // OpenBlocks makes a stream of blocks that a program has made. They go the way of text: values and
-// indices are checked (a bad row is an ErrBadRow, which Options.OnError passes over), two labels
-// are told apart and become -1 and +1, the bias is appended, rows are divided by their length,
+// indices are checked (a bad row is an ErrBadRow, which Options.OnError may skip), two labels are
+// distinguished and become -1 and +1, the bias is appended, rows are divided by their length,
 // what waits is bounded. Sparse and dense batches don't mix, and dense ones are all as wide.
 //
 // name stands for the source in errors, whose lines are the examples, from 1, and whose columns are

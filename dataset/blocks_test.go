@@ -165,7 +165,7 @@ func TestBlocksLabels(t *testing.T) {
 	}
 }
 
-// TestBlocksBroken: what is wrong is named by its example and place, and can be passed over.
+// TestBlocksBroken: what is wrong is named by its example and place, and can be skipped.
 func TestBlocksBroken(t *testing.T) {
 	inf := math.Inf(1)
 	sparse := func(ptr []int, idx []int32, val ...float64) engine.Block[float64] {
@@ -213,7 +213,7 @@ func TestBlocksBroken(t *testing.T) {
 			t.Errorf("passed over: %q, %d, %v", rows, in.BadRows, err)
 		}
 	}
-	// many bad rows are all told
+	// of many bad rows each is reported
 	bad := row([]int32{1}, inf)
 	bad.Block.Ptr, bad.Y = make([]int, 101), make([]float64, 100)
 	for i := range bad.Block.Ptr {

@@ -12,7 +12,7 @@ type chunk[T engine.Float] struct {
 	size        int64  // bytes of text, or as much as blocks stand for
 	fail        error  // reading failed behind this chunk
 	inLine      bool   // fail is a *RowError in the line behind the chunk; its Line is to be set
-	warn        string // to be told
+	warn        string // for Options.OnWarn; "": none
 	rows        *rows[T]
 	done        chan struct{} // one token when rows are there
 }

@@ -12,7 +12,7 @@
 //     0, of value 1 (or BiasValue), added before normalising. Dense rows (csv, idx) get it as
 //     column 0.
 //   - svmlight: indices ascend within a row, each once; index 0 only where the base is 0. "# ..."
-//     at a line's begin or behind a blank is a comment, "qid:N" is passed over. A row without
+//     at a line's begin or behind a blank is a comment, "qid:N" is ignored. A row without
 //     features is good.
 //   - NaN and Inf are bad values, and so is a number that is not finite in the element type. Values
 //     are the correctly rounded float32 or float64 of the decimal.
@@ -88,10 +88,11 @@ type Options struct {
 	LabelCol string
 	// Positive is the label that is +1; all others are -1. "": of two labels the larger one.
 	Positive string
-	// OnError says what becomes of bad rows: "" and "stop" end the reading, "skip" passes them
-	// over, "limit=N" so many of them. A third label always stops.
+	// OnError says what becomes of bad rows: "" and "stop" end the reading, "skip" leaves them
+	// out, "limit=N" at most N of them. A third label always stops.
 	OnError string
-	// OnBad is told of each row passed over, in order, by the goroutine that calls Next or Load.
+	// OnBad is called with the error of each skipped row, in order, by the goroutine that calls
+	// Next or Load; nil: none.
 	OnBad func(error)
 	// Bias "append" adds a feature 0 of value BiasValue; "" and "none" don't.
 	Bias string
@@ -147,14 +148,14 @@ type Options struct {
 	// while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd.
 	Memory int64
 
-	// OnWarn is told of what is odd but stops nothing, such as padding behind packed data, by the
-	// goroutine that calls Next or Load.
+	// OnWarn is called with what is odd but stops nothing, such as padding behind packed data, by
+	// the goroutine that calls Next or Load; nil: none.
 	OnWarn func(string)
 
 	chunk int // bytes of text a worker parses at a time; 0: chunkSize
 }
 
-// Info tells what was found and how much was read. On a Stream it speaks of the blocks returned so
+// Info says what was found and how much was read. On a Stream it covers the blocks returned so
 // far.
 type Info struct {
 	Format      string // name of the format; "blocks" of a program's own, "sonar", a generator's
@@ -164,10 +165,10 @@ type Info struct {
 
 	Labels LabelMap // zero until decided
 	Seen   []string // the labels met, in order of first occurrence; of many only some
-	Rest   []string // those met that are told from one label, as all others are; of many only some
+	Rest   []string // labels met that are -1 in one against the rest; of many only some
 
 	Rows       int // good rows
-	BadRows    int // rows passed over
+	BadRows    int // rows skipped
 	Unlabelled int // rows without a known label (LabelsOptional)
 	Positives  int // rows labelled +1
 
@@ -196,7 +197,7 @@ type config struct {
 	format    *format.Format // that was chosen; nil: by content
 	base      int            // -1: to be found
 	baseFound string
-	maxBad    int // bad rows passed over; math.MaxInt: all
+	maxBad    int // bad rows that may be skipped; math.MaxInt: all
 	bias      int // 0 or 1
 	positive  *format.Label
 }

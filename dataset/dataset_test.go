@@ -797,7 +797,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestLabelled tells the rows without a known label, in every block of a chunk.
+// TestLabelled finds the rows without a known label, in every block of a chunk.
 func TestLabelled(t *testing.T) {
 	var text strings.Builder
 	for i := range 3 * blockRows {

@@ -95,7 +95,7 @@ func ExampleOpenBlocks() {
 	// {ham spam}
 }
 
-// Load reads a whole file, whatever its format is, and tells what was found.
+// Load reads a whole file, whatever its format is, and says what was found.
 func ExampleLoadReader() {
 	text := "length,width,kind\n5.1,1.5,rose\n4.9,1.25,rose\n6.3,2.5,lily\n"
 	var d *dataset.Data[float32]
@@ -131,7 +131,7 @@ func ExampleStream() {
 	// [1 -1] [0 3] [1 2] 2
 }
 
-// Of many labels one is told from all others, and is +1.
+// Of many labels one is +1, and all others are -1.
 func ExampleLabelMap() {
 	d, err := dataset.LoadReader[float32](context.Background(), "digits",
 		strings.NewReader("7 1:1\n3 1:2\n1 1:3\n"), dataset.Options{Positive: "3"})
@@ -156,10 +156,10 @@ func ExampleRowError() {
 	// in:2:6: expected a number after "2:", found "abc" in "-1 2:abc"
 }
 
-// Bad rows may be passed over.
+// Bad rows may be skipped.
 func ExampleOptions() {
 	o := dataset.Options{OnError: "limit=10",
-		OnBad: func(err error) { fmt.Println("passed over:", err) }}
+		OnBad: func(err error) { fmt.Println("skipped:", err) }}
 	d, err := dataset.LoadReader[float32](context.Background(), "in",
 		strings.NewReader("+1 1:0.5\n-1 2:abc\n-1 3:1\n"), o)
 	if err != nil {
@@ -167,7 +167,7 @@ func ExampleOptions() {
 	}
 	fmt.Println(d.Info.Rows, "rows,", d.Info.BadRows, "bad")
 	// Output:
-	// passed over: in:2:6: expected a number after "2:", found "abc" in "-1 2:abc"
+	// skipped: in:2:6: expected a number after "2:", found "abc" in "-1 2:abc"
 	// 2 rows, 1 bad
 }
 

@@ -110,7 +110,7 @@ func TestFastaBad(t *testing.T) {
 			}
 		}
 	}
-	// Bad rows are passed over where that is allowed; a label that only they have does not count.
+	// Bad rows are skipped where that is allowed; a label that only they have does not count.
 	text := "what?\n" + good + "> label=1\n" + a[:9] + "\n> label=3\n" + a + "-\n" + good
 	d, err := LoadReader[float32](context.Background(), "in", strings.NewReader(text),
 		Options{Format: "fasta", OnError: "skip"})
@@ -151,7 +151,7 @@ func TestFastaBad(t *testing.T) {
 }
 
 // TestFastaTruncated cuts packed data (one pair of records 3000 times) everywhere: rows that were
-// read are whole ones, and then the end is an error, also where bad rows are passed over.
+// read are whole ones, and then the end is an error, also where bad rows are skipped.
 func TestFastaTruncated(t *testing.T) {
 	const whole = 6000
 	packed, err := base64.StdEncoding.DecodeString(

@@ -21,7 +21,7 @@ type Generator struct {
 // Param is a parameter of a generator. Values are texts, as on a command line.
 type Param struct{ Name, Default, Help string }
 
-// nextFunc fills row with the next example, and tells whether it is positive.
+// nextFunc fills row with the next example, and reports whether it is positive.
 type nextFunc func(row []float64) (positive bool, err error)
 
 // Streams of the draws of a seed. What the two splits share, the target, is drawn from the first.

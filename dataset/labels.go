@@ -22,7 +22,7 @@ type labeler struct {
 	// guess is that of pos and neg which was not met yet, and stands for any label on that side of
 	// the other; nil if both were
 	guess    *format.Label
-	foreign  int32 // number of the last label told apart that is neither
+	foreign  int32 // number of the last label, of those distinguished, that is neither
 	rest     bool  // pos against the rest
 	fixed    bool  // pos and neg are a model's
 	optional bool
@@ -96,7 +96,7 @@ func (l *labeler) decide(x format.Label) error {
 	return nil
 }
 
-// meansItself tells whether a label alone says which class it is: a plain 1 doesn't, which is -1
+// meansItself reports whether a label alone says which class it is: a plain 1 doesn't, which is -1
 // beside 2.
 func meansItself(x format.Label) bool {
 	return x.Numeric && (x.Num == -1 || x.Num == 0 || x.Num == 1 && x.Text[0] == '+')
@@ -171,7 +171,7 @@ func (l *labeler) alone() error {
 	return nil
 }
 
-// others returns the labels met that are not +1, where one is told from all others.
+// others returns the labels met that are not +1, where one label stands against the rest.
 func (l *labeler) others() (s []string) {
 	for _, x := range l.set.List {
 		if l.rest && !x.Missing && !x.Equal(*l.pos) {

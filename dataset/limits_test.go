@@ -57,7 +57,7 @@ func wide(label string, n int) string {
 	return s.String() + "\n"
 }
 
-// TestMemory reads streams made to take memory: what is held stays within Options.Memory.
+// TestMemory reads streams made to take memory: the memory in use stays within Options.Memory.
 func TestMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	rows20k := [2]string{wide("-1", 20000), wide("+1", 20000)}
@@ -362,8 +362,8 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// TestManyLabels tells only some labels apart, in a chunk and in the stream, where one is told from
-// all others; the one that counts is found among them wherever it stands.
+// TestManyLabels: only some labels are distinguished, in a chunk and in the stream, where one label
+// stands against the rest; the one that counts is found among them wherever it stands.
 func TestManyLabels(t *testing.T) {
 	var text strings.Builder
 	positives := 0

@@ -394,7 +394,7 @@ func TestOneClass(t *testing.T) {
 			}
 		}
 	}
-	// Held rows are told of where nothing more comes.
+	// Rows that wait for a second label are reported where nothing more comes.
 	r, w := io.Pipe()
 	go io.WriteString(w, "2 1:1\n2 1:1\n")
 	told := make(chan string, 10)

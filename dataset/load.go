@@ -167,7 +167,7 @@ func (d *Data[T]) divideByLongest() error {
 }
 
 // Gather copies the listed examples, in the listed order, into dst's own memory: a shuffled block.
-// dst must not be a view of d. It allocates nothing once dst has held as much.
+// dst must not be a view of d. It allocates nothing once dst has had as much.
 func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
 	b := &d.Block
 	dst.Reset()

@@ -34,7 +34,7 @@ func (s *Stream[T]) Next() (*engine.Block[T], error) {
 	}
 }
 
-// Wait waits until Next would return at once, or for d, and tells whether it would. What Next
+// Wait waits until Next would return at once, or for d, and reports whether it would. What Next
 // returned before must not be used any more. So a caller can do what has to be done while nothing
 // comes: flush what it wrote, save.
 func (s *Stream[T]) Wait(d time.Duration) bool {
@@ -115,7 +115,7 @@ func (s *Stream[T]) deliver() *engine.Block[T] {
 	return &s.view
 }
 
-// Info tells what was found and read so far; see [Info].
+// Info says what was found and read so far; see [Info].
 func (s *Stream[T]) Info() Info {
 	in := s.info
 	in.Labels, in.Seen = s.lab.labelMap(), s.lab.seen()
@@ -147,7 +147,8 @@ func (s *Stream[T]) Close() error {
 	return nil
 }
 
-// heldSilence is how long nothing comes until it is told that rows wait for a second label.
+// heldSilence is how long nothing comes before OnWarn is called with how many rows wait for a
+// second label.
 const heldSilence = time.Second
 
 // advance takes the next chunk; it returns false if none came before end.
@@ -281,7 +282,7 @@ func (s *Stream[T]) takeRows(c *chunk[T]) error {
 		s.ids = append(s.ids, id)
 	}
 	if err == nil {
-		s.info.BadRows += r.NBad - r.Kept() // those that nobody is told of
+		s.info.BadRows += r.NBad - r.Kept() // those without an error of their own
 	}
 	for i, code := range r.Code[:r.N] {
 		r.Code[i] = s.ids[code]
@@ -435,8 +436,8 @@ func (s *Stream[T]) finish() error {
 	return io.EOF
 }
 
-// Labelled tells whether example i of the block that Next returned last has a label: false only for
-// rows that Options.LabelsOptional let pass with none, or with one that Options.Labels doesn't
+// Labelled reports whether example i of the block that Next returned last has a label: false only
+// for rows that Options.LabelsOptional let pass with none, or with one that Options.Labels doesn't
 // know.
 func (s *Stream[T]) Labelled(i int) bool {
 	return s.lab.sign[s.cur.Code[s.pos-s.view.Len()+i]] != unlabelled

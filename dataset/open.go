@@ -116,7 +116,7 @@ func (in *input) Close() {
 	switch late := in.late; {
 	case late == nil:
 		in.free()
-	case in.extern: // nobody knows when that read ends
+	case in.extern: // that read may end at any time, or never
 		go func() { <-late; in.free() }()
 	default:
 		<-late
@@ -365,7 +365,7 @@ func (in *input) headError(l *limits, f *format.Format) error {
 	return nil
 }
 
-// enough tells whether the lines of the head decide what more of them would. f is the format that
+// enough reports whether the lines of the head decide what more of them would. f is the format that
 // was given, or nil.
 func (in *input) enough(f *format.Format) bool {
 	h := in.begins(in.limits)

@@ -21,7 +21,7 @@ const sonarDim = 60
 // "aspect-angle dependent" experiment: 49 and 55.
 //
 // A return is a name and a colon, with a star before it or not, and then 60 numbers in braces. The
-// text before the first one is passed over.
+// text before the first one is skipped.
 func Sonar[T engine.Float](mines, rocks string, training bool) (*Data[T], error) {
 	d := &Data[T]{Block: engine.Block[T]{Dim: sonarDim, Stride: sonarDim}}
 	for _, file := range []struct {

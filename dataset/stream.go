@@ -46,12 +46,12 @@ type Stream[T engine.Float] struct {
 	cutter *cutter[T] // of the file that is read
 	over   bool       // nothing is sent any more
 
-	whole    bool // Load: rows may be held without bound, and an index 0 may turn up anywhere
+	whole    bool // Load: rows may wait without bound, and an index 0 may turn up anywhere
 	lab      *labeler
 	held     []*rows[T] // labels not decided yet
 	heldRows int
 	heldMem  int64      // bytes
-	told     bool       // that rows are held
+	told     bool       // the caller knows that rows wait
 	ready    []*rows[T] // to be returned
 	cur      *rows[T]
 	pos      int // rows of cur returned
@@ -149,7 +149,7 @@ type part struct {
 	lo, hi int // examples that are read
 }
 
-// prepare opens the first file and settles what its head tells.
+// prepare opens the first file and settles what its head says.
 func (s *Stream[T]) prepare() error {
 	c := s.cfg
 	if f := c.format; f != nil && !f.Files() {
@@ -220,7 +220,7 @@ func (s *Stream[T]) settings(f *format.Format) {
 	}
 }
 
-// options are what the format is told of Options.
+// options are the part of Options that a format needs.
 func (s *Stream[T]) options() *format.Options {
 	c := s.cfg
 	o := &format.Options{

@@ -23,7 +23,7 @@ var (
 	bzip2Empty = []byte{0x17, 0x72, 0x45, 0x38, 0x50, 0x90}
 )
 
-// packing tells what buf is packed by. It waits for no byte more than it takes to know: text is
+// packing returns what buf is packed by. It waits for no byte more than it takes to know: text is
 // known by its first one.
 func packing(buf *bufio.Reader) (string, error) {
 	head, err := buf.Peek(1)
@@ -108,7 +108,7 @@ func (in *input) unpackError(e *RowError, err error) error {
 }
 
 // members reads gzip members one behind the other. What stands behind the last may be zeros, as
-// tapes and tar leave them: they are passed over, as by GNU gzip.
+// tapes and tar leave them: they are skipped, as by GNU gzip.
 type members struct {
 	buf    *bufio.Reader
 	z      *gzip.Reader
@@ -161,7 +161,7 @@ func (m *members) next() error {
 	return nil
 }
 
-// warning is what is to be told of a file that was read to its end; "" if nothing.
+// warning returns what OnWarn should get of a file that was read to its end; "" if nothing.
 func (in *input) warning() string {
 	if in.gz == nil || in.gz.zeros == 0 {
 		return ""

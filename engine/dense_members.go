@@ -68,7 +68,7 @@ func (d *DenseMembers[T]) Scale(m int, f T) {
 	}
 }
 
-// Bytes returns the memory held.
+// Bytes returns the memory in use, in bytes.
 func (d *DenseMembers[T]) Bytes() int64 { return int64(len(d.w)) * int64(unsafe.Sizeof(T(0))) }
 
 // Transpose64 transposes the 64 x 64 bit matrix whose row i is a[i] (column j is bit j), in place

@@ -98,9 +98,9 @@ func (l *Lanes[T]) Reach(dim int) {
 	}
 }
 
-// Rows appends the rows of the features idx, in any order but all below what Reach was told, to
-// dst. Features not seen before get a row. Cost: a table look-up an index; the tiles grow by
-// quarters, see [Room].
+// Rows appends the rows of the features idx, in any order but all below the dim that Reach was
+// given, to dst. Features not seen before get a row. Cost: a table look-up an index; the tiles grow
+// by quarters, see [Room].
 func (l *Lanes[T]) Rows(dst, idx []int32) []int32 {
 	n := len(dst)
 	dst = slices.Grow(dst, len(idx))[:n+len(idx)]
@@ -186,7 +186,7 @@ func (l *Lanes[T]) Scale(m int, f T) {
 // Features returns the number of features that have rows.
 func (l *Lanes[T]) Features() int { return len(l.feature) - 1 }
 
-// Bytes returns the memory held.
+// Bytes returns the memory in use, in bytes.
 func (l *Lanes[T]) Bytes() int64 {
 	n := int64(4 * (cap(l.row) + cap(l.feature)))
 	for i := range l.Tiles {

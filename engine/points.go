@@ -58,7 +58,7 @@ const (
 // store holds the examples of a list in one form.
 type store[T Float] interface {
 	name() string
-	bytes() int64 // memory held
+	bytes() int64 // memory in use
 	clone(k *Kernel) store[T]
 	reach() int // features that its rows have room for
 	// tables are what it would hold of n examples with nnz non-zeros, in rows for that many
@@ -121,7 +121,7 @@ func (p *Points[T]) Clone() *Points[T] {
 	return c
 }
 
-// Form tells how the examples are stored: bits, bytes, dense or csr.
+// Form names how the examples are stored: bits, bytes, dense or csr.
 func (p *Points[T]) Form() string {
 	if p.store == nil {
 		return "bits"
@@ -129,7 +129,7 @@ func (p *Points[T]) Form() string {
 	return p.store.name()
 }
 
-// Bytes returns the memory held by the examples.
+// Bytes returns the memory that the examples take, in bytes.
 func (p *Points[T]) Bytes() int64 {
 	held := int64(cap(p.sq)) * 8
 	if p.store != nil {

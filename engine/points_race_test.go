@@ -2,6 +2,6 @@
 
 package engine
 
-// raceEnabled: what vecmath tells the race detector makes operands on the stack escape, so
+// raceEnabled: what vecmath reports to the race detector makes operands on the stack escape, so
 // allocations can't be counted.
 const raceEnabled = true

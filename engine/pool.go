@@ -31,10 +31,10 @@ type Pool struct {
 	wake  []chan struct{}
 	ended sync.WaitGroup
 
-	busy   sync.Mutex // held by the Run that has the workers
+	busy   sync.Mutex // locked by the Run that has the workers
 	closed bool       // guarded by busy
 
-	// The present Run. Written while the gate is shut and nobody is inside, read inside.
+	// The present Run. Written while the gate is shut and no worker is inside, read inside.
 	ctx  context.Context
 	job  Job
 	n    int
@@ -92,7 +92,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// newPanicError keeps the innermost one when Runs are nested: its stack is the one that tells.
+// newPanicError keeps the innermost one when Runs are nested: its stack shows where the panic
+// began.
 func newPanicError(v any) *PanicError {
 	if e, ok := v.(*PanicError); ok {
 		return e
@@ -202,8 +203,8 @@ func (p *Pool) work() {
 				p.failed.CompareAndSwap(nil, newPanicError(v))
 			}
 		}
-		// Workers that have not come in by now find the gate shut and park again: nobody waits for
-		// a late riser.
+		// Workers that have not come in by now find the gate shut and park again: Run does not wait
+		// for a worker that is late.
 		if p.gate.Add(gateShut) != gateShut {
 			<-p.done
 		}

@@ -30,9 +30,9 @@ func withRoom[E any](s []E, n int) []E {
 // most is n with the quarter more that Room takes.
 func most(n int64) int64 { return n + n/4 + 16 }
 
-// LanesBytes bounds what [Lanes] hold that have seen so many of dim features: held for good, and
-// moving for as long as they make room. Features come step by step if growing, else all at once;
-// rows are made for them all by Reserve if reserved. An element takes elem.
+// LanesBytes bounds the bytes of [Lanes] that have seen so many of dim features: held for good, and
+// moving, beside them, for as long as tables grow. Features come step by step if growing, else all
+// at once; rows are made for them all by Reserve if reserved. An element takes elem.
 func LanesBytes(members, seen, dim, elem int64, growing, reserved bool) (held, moving int64) {
 	row := (members*elem + cacheLine - 1) / cacheLine * cacheLine
 	rows := max(seen+1, firstRows)
@@ -72,9 +72,9 @@ func FourierBytes(size, dim, examples, elem int64, growing bool) (held, moving i
 	return held + examples*(z+elem), moving
 }
 
-// PointsBytes bounds what [Points] hold of n examples, the longest of which has that many
-// non-zeros, of dim features: held for good, and moving for as long as they make room. An element
-// takes elem.
+// PointsBytes bounds the bytes of [Points] with n examples, the longest of which has that many
+// non-zeros, of dim features: held for good, and moving, beside them, for as long as tables grow.
+// An element takes elem bytes.
 func PointsBytes(n, longest, dim, elem int64, dense bool) (held, moving int64) {
 	wide := dim + dim/4 // rows of a list whose features keep coming
 	floats := wide*elem + 2*cacheLine

@@ -32,8 +32,8 @@ func RowsBytes(limit, n, elem int64) int64 {
 }
 
 // idleRows is how many bytes of rows that went for others may lie there until they are collected.
-// The collector alone would let more lie on a busy machine: rows are made quickly, and hold up
-// nobody.
+// The collector alone would let more lie on a busy machine: rows are made quickly, and no goroutine
+// waits for the collector.
 func idleRows(limit int64) int64 { return max(limit/2, 4<<20) }
 
 // NewRows returns the rows of p. cacheBytes is the hard limit of the cache (0: none is kept); n is
@@ -43,8 +43,8 @@ func NewRows[T Float](p *Points[T], cacheBytes int64, n int, pool *Pool) *Rows[T
 		limit: cacheBytes}
 }
 
-// Row returns K(x_i, x_0 ... x_n-1). The slice is shared: nobody may write it, and it stays as it
-// is for ever. The error is ctx's, and then there is no row.
+// Row returns K(x_i, x_0 ... x_n-1). The slice is shared: callers must not write it, and it stays
+// as it is for ever. The error is ctx's, and then there is no row.
 //
 // Cost: a look-up if the cache has it, which allocates nothing; else one allocation of the row or
 // of its larger storage, and the values that are missing.

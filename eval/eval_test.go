@@ -19,9 +19,9 @@ import (
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// told is a learner whose scores are the value of feature 0, and which updates where feature 1 says
-// so.
-type told struct {
+// fake is a learner that the data steer: its scores are the value of feature 0, and it updates
+// where feature 1 says so.
+type fake struct {
 	learner.Learner[float64]
 	seen   []float64 // feature 0 of each example learned, in order
 	learns int       // calls of Learn
@@ -29,7 +29,7 @@ type told struct {
 	hook   func(learns int) error
 }
 
-func (l *told) Learn(b *engine.Block[float64], rounds []learner.Round) error {
+func (l *fake) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	l.learns++
 	if l.hook != nil {
 		if err := l.hook(l.learns); err != nil {
@@ -44,16 +44,16 @@ func (l *told) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	return nil
 }
 
-func (l *told) Score(b *engine.Block[float64], dst []float64) error {
+func (l *fake) Score(b *engine.Block[float64], dst []float64) error {
 	for i := range b.Len() {
 		dst[i] = b.Row(i)[0]
 	}
 	return nil
 }
 
-func (l *told) Outputs() int { return 1 }
+func (l *fake) Outputs() int { return 1 }
 
-func (l *told) Weights() []float64 { return l.weight }
+func (l *fake) Weights() []float64 { return l.weight }
 
 // block makes a dense block of rows (label, score, updates).
 func block(rows ...[3]float64) *engine.Block[float64] {
@@ -65,9 +65,9 @@ func block(rows ...[3]float64) *engine.Block[float64] {
 	return b
 }
 
-// slow is told with a time for each example; it keeps the sizes of its blocks.
+// slow is a fake that takes a given time for each example; it keeps the sizes of its blocks.
 type slow struct {
-	told
+	fake
 	each  time.Duration
 	sizes []int
 }
@@ -75,7 +75,7 @@ type slow struct {
 func (l *slow) Learn(b *engine.Block[float64], rounds []learner.Round) error {
 	time.Sleep(time.Duration(b.Len()) * l.each)
 	l.sizes = append(l.sizes, b.Len())
-	return l.told.Learn(b, rounds)
+	return l.fake.Learn(b, rounds)
 }
 
 // TestSlowBlocks: a learner gets blocks of up to DefaultBlock examples, but none that takes it
@@ -198,7 +198,7 @@ func TestCounts(t *testing.T) {
 		"memory": memory(b),
 		"stream": &stream{blocks: []*engine.Block[float64]{b}},
 	} {
-		r, err := eval.Run(t.Context(), &told{}, src, eval.Options{Block: 4})
+		r, err := eval.Run(t.Context(), &fake{}, src, eval.Options{Block: 4})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -210,7 +210,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s: progressive error %v, want 0.5", name, got)
 		}
 	}
-	r, err := eval.Run(t.Context(), &told{}, memory(b), eval.Options{Epochs: 3})
+	r, err := eval.Run(t.Context(), &fake{}, memory(b), eval.Options{Epochs: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,11 +263,11 @@ func TestBlocks(t *testing.T) {
 func TestGoOn(t *testing.T) {
 	all := random(100, 2)
 	o := eval.Options{Shuffle: true, Seed: 5, Epochs: 3}
-	once := &told{}
+	once := &fake{}
 	if _, err := eval.Run(t.Context(), once, memory(all), o); err != nil {
 		t.Fatal(err)
 	}
-	parts := &told{}
+	parts := &fake{}
 	var before int64
 	for _, epochs := range []int{1, 2} {
 		o.Epochs, o.Before = epochs, before
@@ -322,24 +322,24 @@ func TestUntilConverged(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	once := &stream{blocks: []*engine.Block[float64]{random(10, 4)}}
 	for _, o := range []eval.Options{{Epochs: 2}, {Shuffle: true}, {UntilConverged: true}} {
-		if _, err := eval.Run(t.Context(), &told{}, once, o); !errors.Is(err, eval.ErrOnePass) {
+		if _, err := eval.Run(t.Context(), &fake{}, once, o); !errors.Is(err, eval.ErrOnePass) {
 			t.Errorf("stream with %+v: %v, want ErrOnePass", o, err)
 		}
 	}
 	for _, o := range []eval.Options{{Epochs: 2, UntilConverged: true}, {Epochs: -1}, {Block: -1},
 		{CheckpointEvery: -1}} {
-		if _, err := eval.Run(t.Context(), &told{}, memory(random(10, 4)), o); !errors.Is(err,
+		if _, err := eval.Run(t.Context(), &fake{}, memory(random(10, 4)), o); !errors.Is(err,
 			eval.ErrOptions) {
 			t.Errorf("%+v: %v, want ErrOptions", o, err)
 		}
 	}
 	bad := errors.New("bad row")
 	half := &stream{blocks: []*engine.Block[float64]{random(10, 4)}, err: bad}
-	if r, err := eval.Run(t.Context(), &told{}, half, eval.Options{}); !errors.Is(err, bad) ||
+	if r, err := eval.Run(t.Context(), &fake{}, half, eval.Options{}); !errors.Is(err, bad) ||
 		r.Presented != 10 || r.Epochs != 0 {
 		t.Errorf("source that fails: %+v, %v; want 10 examples and its error", r, err)
 	}
-	l := &told{hook: func(n int) error {
+	l := &fake{hook: func(n int) error {
 		if n == 3 {
 			return bad
 		}
@@ -359,7 +359,7 @@ func TestStop(t *testing.T) {
 		"stream": &stream{blocks: []*engine.Block[float64]{random(100, 5)}},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		l := &told{hook: func(n int) error {
+		l := &fake{hook: func(n int) error {
 			if n == 4 {
 				cancel(why)
 			}
@@ -376,7 +376,7 @@ func TestCheckpoints(t *testing.T) {
 	all := random(250, 6)
 	for _, size := range []int{1, 64, 256} {
 		var marks []int64
-		l := &told{}
+		l := &fake{}
 		o := eval.Options{Epochs: 2, Block: size, CheckpointEvery: 120,
 			Checkpoint: func(r eval.Result) error {
 				if int64(len(l.seen)) != r.Presented {
@@ -396,18 +396,18 @@ func TestCheckpoints(t *testing.T) {
 	n := 0
 	o := eval.Options{Block: 10, CheckpointAfter: time.Nanosecond,
 		Checkpoint: func(eval.Result) error { n++; return nil }}
-	if _, err := eval.Run(t.Context(), &told{}, memory(all), o); err != nil || n != 25 {
+	if _, err := eval.Run(t.Context(), &fake{}, memory(all), o); err != nil || n != 25 {
 		t.Errorf("%d checkpoints (%v), want one a block, 25", n, err)
 	}
 	full := errors.New("disk full")
 	o.Checkpoint = func(eval.Result) error { return full }
-	if r, err := eval.Run(t.Context(), &told{}, memory(all), o); !errors.Is(err, full) ||
+	if r, err := eval.Run(t.Context(), &fake{}, memory(all), o); !errors.Is(err, full) ||
 		r.Presented != 10 {
 		t.Errorf("%+v, %v; want the checkpoint's error after the first block", r, err)
 	}
 }
 
-// recorder keeps what it is told, less the times.
+// recorder is a Progress that keeps each Status, less the times.
 type recorder struct{ lines, steps, ends []eval.Status }
 
 func (r *recorder) add(to *[]eval.Status, s eval.Status) { s.Elapsed = 0; *to = append(*to, s) }
@@ -427,7 +427,7 @@ func TestProgress(t *testing.T) {
 		Epoch: 2, Total: 6}
 	for _, size := range []int{1, 2, 256} {
 		var got recorder
-		if _, err := eval.Run(t.Context(), &told{}, memory(b), eval.Options{Epochs: 2, Block: size,
+		if _, err := eval.Run(t.Context(), &fake{}, memory(b), eval.Options{Epochs: 2, Block: size,
 			Progress: &got}); err != nil {
 			t.Fatal(err)
 		}
@@ -446,7 +446,7 @@ func TestProgress(t *testing.T) {
 // TestMargin works a margin out by hand: scores 2, 4 and -3, |w| = 5.
 func TestMargin(t *testing.T) {
 	all := memory(block([3]float64{+1, 2, 0}, [3]float64{-1, -4, 0}))
-	m, ok, err := eval.Measure(t.Context(), &told{weight: []float64{3, -4}}, all)
+	m, ok, err := eval.Measure(t.Context(), &fake{weight: []float64{3, -4}}, all)
 	for _, want := range []struct {
 		p    float64
 		skip int
@@ -457,17 +457,17 @@ func TestMargin(t *testing.T) {
 			t.Errorf("p = %v: margin %v %v %v, want %v", want.p, got, ok, err, want.m)
 		}
 	}
-	m, ok, err = eval.Measure(t.Context(), &told{weight: []float64{3, -4}},
+	m, ok, err = eval.Measure(t.Context(), &fake{weight: []float64{3, -4}},
 		memory(block([3]float64{+1, 2, 0}, [3]float64{+1, -3, 0})))
 	if m.Norm(2, 0) != -0.6 || !ok || err != nil {
 		t.Errorf("margin %v %v %v, want -0.6", m.Norm(2, 0), ok, err)
 	}
 	for name, w := range map[string][]float64{"no weights": nil, "zero weights": {0, 0}} {
-		if _, ok, err := eval.Measure(t.Context(), &told{weight: w}, all); ok || err != nil {
+		if _, ok, err := eval.Measure(t.Context(), &fake{weight: w}, all); ok || err != nil {
 			t.Errorf("%s: margin defined (%v)", name, err)
 		}
 	}
-	if _, ok, err := eval.Measure(t.Context(), &told{weight: []float64{1}},
+	if _, ok, err := eval.Measure(t.Context(), &fake{weight: []float64{1}},
 		memory(&engine.Block[float64]{})); ok || err != nil {
 		t.Errorf("no examples: margin defined (%v)", err)
 	}
@@ -476,7 +476,7 @@ func TestMargin(t *testing.T) {
 func TestTest(t *testing.T) {
 	all := block([3]float64{+1, 0, 0}, [3]float64{-1, 0, 0}, [3]float64{-1, -4, 0}, [3]float64{+1,
 		-1, 0})
-	l := &told{}
+	l := &fake{}
 	c, err := eval.Test(t.Context(), l, memory(all))
 	if err != nil || c.Examples != 4 || c.Errors != 2 || c.Positives != 2 || c.Predicted != 2 ||
 		c.NotFinite != 0 || c.Changes != 2 || c.Error() != 0.5 {

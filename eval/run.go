@@ -46,8 +46,8 @@ type Source[T engine.Float] interface {
 }
 
 // Waiter is a Source that may have to wait for examples. Wait waits until Next would return at
-// once, or for d, and tells whether it would. The block that Next returned before is not to be used
-// any more.
+// once, or for d, and reports whether it would. The block that Next returned before is not to be
+// used any more.
 type Waiter interface {
 	Wait(d time.Duration) bool
 }
@@ -58,7 +58,7 @@ func Wait[T engine.Float](src Source[T], d time.Duration) bool {
 	return !ok || w.Wait(d)
 }
 
-// Memory is a data set in memory: a Source that can be passed over again, in any order. Not safe
+// Memory is a data set in memory: a Source that can be read again, in any order. Not safe
 // for concurrent use.
 type Memory[T engine.Float] struct {
 	all    *engine.Block[T]
@@ -353,7 +353,7 @@ type run[T engine.Float] struct {
 	prober learner.Prober[T] // nil if not asked
 	idle   int               // passes without an update since the last one
 
-	keeps         *learner.Pass // where the present pass began; nil if nobody is told
+	keeps         *learner.Pass // where the present pass began; nil if no one asked for it
 	mem           *Memory[T]
 	began, before int64 // presented examples and updates before it
 
@@ -559,7 +559,8 @@ func (r *run[T]) finish(err error) (Result, error) {
 	return r.res, err
 }
 
-// wrong tells whether the label predicted by score f is not y. A NaN predicts nothing and is wrong.
+// wrong reports whether the label predicted by score f is not y. A NaN predicts nothing and is
+// wrong.
 func wrong(y, f float64) bool {
 	if f >= 0 {
 		return y < 0

@@ -32,8 +32,8 @@ type Warning struct {
 	Ratio    float64 // of Unscaled: how many times larger it is than the typical one
 }
 
-// Warnings tells what the scores say of themselves, at most one of NotFinite, OneClass and Worse.
-// Cost: none.
+// Warnings returns what is suspicious about the scores, at most one of NotFinite, OneClass and
+// Worse. Cost: none.
 func (c Count) Warnings() []Warning {
 	rarer := c.Rarer()
 	switch {
@@ -50,7 +50,7 @@ func (c Count) Warnings() []Warning {
 // Rarer returns how many examples the rarer class has.
 func (c Count) Rarer() int64 { return min(c.Positives, c.Examples-c.Positives) }
 
-// worse tells whether the errors are more than those of a constant guess on the same examples,
+// worse reports whether the errors are more than those of a constant guess on the same examples,
 // beyond chance: of those that only one of the two gets wrong, three standard deviations more
 // fall to the scores (McNemar's test; by chance once in 700).
 func (c Count) worse(rarer int64) bool {
@@ -102,7 +102,7 @@ const (
 	scaleFirst    = 32      // the first ones,
 	scaleStep     = 32      // and then each such one
 	scaleFeatures = 1 << 16 // features looked at: text has more, all of a size
-	scaleRatio    = 100     // a feature so many times larger than the typical one is told of
+	scaleRatio    = 100     // a feature so many times larger than the typical one is a warning
 )
 
 // add looks at a block, if examples are still wanted. It goes by their numbers, not by blocks.
@@ -145,8 +145,8 @@ func add[T engine.Float](s *scales, b *engine.Block[T]) {
 	}
 }
 
-// warnings tells of a feature whose root mean square over the examples is scaleRatio times the
-// typical one's where that is not zero. Its square is then 10^4 times that of others in |x|^2,
+// warnings returns one on a feature whose root mean square over the examples is scaleRatio times
+// the typical one's where that is not zero. Its square is then 10^4 times that of others in |x|^2,
 // which steps, margins and bounds on mistakes go by.
 func (s *scales) warnings() []Warning {
 	largest, at := 0.0, -1

@@ -203,9 +203,9 @@ func TestLateWarnings(t *testing.T) {
 	}
 }
 
-// scripted is a learner whose scores are told.
+// scripted is a learner whose scores the test sets.
 type scripted struct {
-	told
+	fake
 	score func(y float64) float64
 }
 

@@ -17,13 +17,13 @@ type Float interface{ float32 | float64 }
 //
 // Keys are example ids, never places in a support set, so that removing a support vector
 // invalidates nothing. A row's values never change once they are there; more may follow, as a list
-// of examples grows: who asks for more than there is computes the rest only.
+// of examples grows: a call for more values than are there computes the rest only.
 //
-// One fills, others wait. The first to ask for values that are not there gets the turn to compute
-// them ([Row.Have] < len(Values)); who asks for them meanwhile waits until it calls Commit. Who
-// asks for no more than there is does not wait. When the filler gives up (Release without Commit,
-// as after an error or a panic), the turn passes to one of those who wait. No lock is held while a
-// row is computed, allocated or copied.
+// One fills, others wait. The first call for values that are not there gets the turn to compute
+// them ([Row.Have] < len(Values)); calls for them in the meantime wait until it calls Commit. Calls
+// for no more than is there do not wait. When the filler gives up (Release without Commit, as after
+// an error or a panic), the turn passes to one of those that wait. No mutex is locked while a row
+// is computed, allocated or copied.
 //
 // Shards, up to 16 and a power of two, have a lock, a list and an equal share of the limit each. So
 // many, since computing a row takes microseconds and looking one up tens of nanoseconds; their
@@ -83,7 +83,7 @@ type entry[T Float] struct {
 	bytes      int64         // what the entry counts for
 	filling    bool          // someone has the turn
 	kept       bool          // in rows
-	ready      chan struct{} // closed when the turn ends; nil while nobody waits
+	ready      chan struct{} // closed when the turn ends; nil while no call waits
 }
 
 // Stats counts what happened since New. A wait that ends with the values there is a hit.

@@ -14,7 +14,8 @@ import (
 // Wrapper is a Learner that gives its examples, in another form, to one other learner.
 type Wrapper[T Float] interface {
 	Learner[T]
-	// Inner returns the other learner, whose state is the wrapper's: nobody else teaches it.
+	// Inner returns the other learner, whose state is the wrapper's: it learns through the
+	// wrapper alone.
 	Inner() Learner[T]
 }
 
@@ -55,7 +56,7 @@ func PosteriorOf[T Float](l Learner[T]) PosteriorMerger[T] {
 	return p
 }
 
-// ReportOf tells what the posterior of l met so far; nil if l has none (Traits.Posterior).
+// ReportOf returns what the posterior of l met so far; nil if l has none (Traits.Posterior).
 func ReportOf[T Float](l Learner[T]) *PosteriorReport {
 	if p, ok := l.(interface{ Report() PosteriorReport }); ok {
 		r := p.Report()
@@ -110,7 +111,7 @@ func HasBias[T Float](l Learner[T]) bool {
 
 // Solver is a Learner whose Fit solves an optimisation problem to an accuracy that it knows.
 type Solver interface {
-	// Solved tells of the last Fit.
+	// Solved describes the solution of the last Fit.
 	Solved() Solution
 }
 

@@ -46,7 +46,7 @@ type Codec struct {
 	err     error
 }
 
-// part tells apart tensors, counters and scalars, of which each kind has names of its own.
+// part identifies a tensor, counter or scalar: each kind has names of its own.
 type part struct{ kind, name string }
 
 // StateOf returns the State that fields walks through.
@@ -213,7 +213,8 @@ func stored[V any](c *Codec, place *V, v V) V {
 }
 
 // Vector is a tensor of one dimension and any length up to 2^31-1. Learner and State each have
-// their own copy; what is returned in reading is the State's, and not to be changed or held.
+// their own copy; what is returned in reading is the State's, and must be neither changed nor
+// kept.
 func Vector[E Element](c *Codec, name string, v *[]E) []E {
 	if c.from == nil {
 		return c.write(name, slices.Clone(*v), len(*v)).([]E)
@@ -238,10 +239,10 @@ func keptCopy[E Element](c *Codec, place *[]E, v []E) []E {
 }
 
 // View is a tensor that the learner holds in another form: in writing the State takes v itself,
-// which is not the learner's any longer; in reading what the State has is returned, and not to be
-// changed or held. Its shape is that which is given, or one dimension of any length. Like Vector
-// and Matrix it refuses NaN and infinities in reading: a learner that has them has diverged, and
-// what it computes from them is worth nothing.
+// which is not the learner's any longer; in reading what the State has is returned, and must be
+// neither changed nor kept. Its shape is that which is given, or one dimension of any length. Like
+// Vector and Matrix it refuses NaN and infinities in reading: a learner that has them has diverged,
+// and what it computes from them is worth nothing.
 func View[E Element](c *Codec, name string, v []E, shape ...int) []E {
 	if c.from == nil {
 		if len(shape) == 0 {

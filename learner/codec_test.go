@@ -91,7 +91,7 @@ func TestCodecRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCodecRefuses: each thing that does not fit is told by name, and nothing is stored.
+// TestCodecRefuses: each thing that does not fit is named in the error, and nothing is stored.
 func TestCodecRefuses(t *testing.T) {
 	tensor := func(name string) func(s *State, change func(*Tensor)) {
 		return func(s *State, change func(*Tensor)) { change(s.Tensor(name)) }

@@ -195,7 +195,7 @@ func ExampleFitter() {
 		learner.Env{}))
 	var f learner.Fitter[float64] = learner.AsFitter(l)
 	o := learner.FitOptions{MaxUpdates: 10_000,
-		Observe: func(s learner.FitStatus) { _ = s.Violators }} // told each second
+		Observe: func(s learner.FitStatus) { _ = s.Violators }} // called each second
 	var r learner.FitResult = must(f.Fit(ctx, generated(), o))
 	fmt.Printf("converged %v, %d updates, margin %.4f\n", r.Converged, r.Updates, r.Margin)
 	_, err := learner.Fit(ctx, defaults("adf"), generated(), o)
@@ -255,10 +255,10 @@ func ExamplePosteriorMerger() {
 	var m learner.PosteriorMerger[float64] = learner.PosteriorOf(l)
 	fmt.Println(m.MergePosterior(taught("adf")), l.Updates())
 	var r learner.PosteriorReport = *learner.ReportOf(l)
-	fmt.Println(r.Passed, "examples passed over")
+	fmt.Println(r.Passed, "examples skipped")
 	// Output:
 	// <nil> 600
-	// 0 examples passed over
+	// 0 examples skipped
 }
 
 // Members of an ensemble see some of the examples each: after a pass without an update some may

@@ -64,7 +64,7 @@ type FitOptions struct {
 	// Halving begins with an accuracy delta of 1 and halves it after each pass without updates,
 	// down to the learner's. Aggressive ROMMA and PUMMA take it.
 	Halving bool
-	// told each second or so, and after every refresh; nil: nobody. Changes no result
+	// called each second or so, and after every refresh; may be nil. Changes no result
 	Observe func(FitStatus)
 }
 

@@ -32,7 +32,7 @@ var ErrDim = errors.New("too many features for a covariance matrix")
 // a learner computes with.
 var ErrLength = errors.New("example too long")
 
-// Round tells what one example did.
+// Round is what one example did.
 type Round struct {
 	// Score is f(x) before the example was learned, unnormalised. Of several outputs it is that of
 	// the example's own class less the largest of the others: at most 0 for a mistake.
@@ -49,9 +49,9 @@ type Round struct {
 //
 // [New] makes learners. The zero value of a learner's type has no settings and is not one.
 type Learner[T Float] interface {
-	// Learn scores each example with the state before it, then learns it; rounds[i] tells of
-	// example i and needs b.Len() places. Of two classes the labels are Y, -1 and +1; with several
-	// outputs they are Class. On error (a wrapped engine.Err… of Block.Check, or
+	// Learn scores each example with the state before it, then learns it; rounds[i] is that of
+	// example i, and rounds has b.Len() places or more. Of two classes the labels are Y, -1 and +1;
+	// with several outputs they are Class. On error (a wrapped engine.Err… of Block.Check, or
 	// Block.CheckClasses; ErrOut; ErrBatch from a learner of whole data sets) the state is
 	// unchanged.
 	Learn(b *engine.Block[T], rounds []Round) error
@@ -93,9 +93,9 @@ type Prober[T Float] interface {
 // its kind, which has learned other examples.
 type PosteriorMerger[T Float] interface {
 	// MergePosterior makes the posterior that of both learners' examples. Errors wrap ErrPrior or
-	// ErrDim, and leave the law as it was.
+	// ErrDim, and leave the posterior as it was.
 	MergePosterior(other Learner[T]) error
-	// Report tells what the posterior met so far.
+	// Report returns what the posterior met so far.
 	Report() PosteriorReport
 }
 
@@ -103,13 +103,14 @@ type PosteriorMerger[T Float] interface {
 type PosteriorReport struct {
 	Sweeps int64 `json:"sweeps"` // of EP over the points
 	// Unconverged counts the runs of EP that were stopped by the limit of sweeps, left a site as it
-	// was since rounding would have decided, or moved the law further than one example can.
+	// was since rounding would have decided, or moved the distribution further than one example
+	// can.
 	Unconverged int64 `json:"unconverged"`
 
 	Merged int64 `json:"merged"` // pairs of points
-	// examples passed over, as their variance was lost in rounding or beyond the range of numbers
+	// examples skipped, as their variance was lost in rounding or beyond the range of numbers
 	Passed int64 `json:"passed"`
-	// points dropped without what they tell, as absorbing them would have broken the covariance
+	// points dropped with what they contributed, as absorbing them would have broken the covariance
 	Lost int64 `json:"lost"`
 
 	LabelNoise float64 `json:"label_noise,omitempty"` // rate of wrong labels, where it is estimated

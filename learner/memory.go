@@ -13,7 +13,7 @@ import (
 // them.
 var ErrMemory = errors.New("no room for the features of one more example")
 
-// Extent tells how much data a learner meets: all that decides how much memory it takes.
+// Extent says how much data a learner meets: all that decides how much memory it takes.
 type Extent struct {
 	Features int64 // indices are below
 	Examples int64 // that are learned in all; Any where that isn't known
@@ -30,7 +30,7 @@ type Extent struct {
 	Saved   bool  // a State is taken, as for a model file
 }
 
-// Any is an amount that nobody knows, or that has no bound.
+// Any is an amount that is not known, or that has no bound.
 const Any = math.MaxInt64
 
 // MemoryPart is what some things of a learner take together.
@@ -43,7 +43,7 @@ type MemoryPart struct {
 // Footprint is the memory that a learner takes, at most, in bytes. Sums that are beyond all
 // memories are 2^56 or more.
 type Footprint struct {
-	Parts  []MemoryPart // held for good
+	Parts  []MemoryPart // in use as long as the learner is
 	Moving int64        // beside them, while tables that grow are there twice
 	Copies int64        // beside them, what Weights returns, and State if that is taken
 	Each   int64        // of the parts, what is gone over for each example
@@ -57,7 +57,7 @@ func (f Footprint) Held() (bytes int64) {
 	return bytes
 }
 
-// Peak is the most that is held at once: while tables move, or a State or the weights are looked
+// Peak is the most that is in use at once: while tables move, or a State or the weights are looked
 // at.
 func (f Footprint) Peak() int64 { return Plus(f.Held(), max(f.Moving, f.Copies)) }
 

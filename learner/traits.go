@@ -35,7 +35,7 @@ type Traits struct {
 	OwnLimit bool
 
 	Proba     bool // ProberOf has its probabilities
-	Posterior bool // ReportOf tells what its posterior met
+	Posterior bool // ReportOf returns what its posterior met
 	Merges    bool // PosteriorOf has its posterior, which can be joined with another
 	Mistakes  bool // a pass without an update is not all: see MistakeCheckerOf
 	Dual      bool // after Fit, SolutionOf has bounds of the optimum
@@ -84,7 +84,7 @@ type Traits struct {
 	// Sizes are the settings, as their flag tags name them, that say how many are kept.
 	Sizes []string
 	// FitMemory returns a copy of the settings with the largest Sizes, in their present
-	// proportions, for which all that is held takes up to that many bytes, with room for the
+	// proportions, for which the learner takes up to that many bytes, with room for the
 	// features of kept examples of those mean and largest bytes; see KeptExample and KeptRoom. The
 	// error wraps ErrConfig if not even one has room.
 	FitMemory func(bytes int64, x Extent, mean, largest int64) (Config, error)

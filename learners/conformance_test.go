@@ -195,8 +195,8 @@ func TestDocLists(t *testing.T) {
 	}
 }
 
-// TestBits pins the state that fixed examples lead to, so that every architecture is held to the
-// same bits. The examples are multiples of 1/64 by integer arithmetic alone.
+// TestBits pins the state that fixed examples lead to, so that every architecture is compared with
+// the same bits. The examples are multiples of 1/64 by integer arithmetic alone.
 func TestBits(t *testing.T) {
 	for _, c := range []struct {
 		name     string

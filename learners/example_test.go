@@ -207,10 +207,10 @@ func ExampleFullAROW() {
 func ExampleDiagonalADF() {
 	l := newOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05})
 	progress(l, "waveform")
-	fmt.Println("passed over:", learner.ReportOf(l).Passed)
+	fmt.Println("skipped:", learner.ReportOf(l).Passed)
 	// Output:
 	// 45 mistakes in 500 examples, then 7.0 % test errors
-	// passed over: 0
+	// skipped: 0
 }
 
 // Two learners have seen a half of the examples each. The posterior of one takes in that of the

@@ -462,8 +462,8 @@ func TestSVMOverflow(t *testing.T) {
 	}
 }
 
-// TestSVMBits pins the state that fixed examples lead to, so that every architecture is held to the
-// same bits. The examples are multiples of 1/64 by integer arithmetic alone.
+// TestSVMBits pins the state that fixed examples lead to, so that every architecture is compared
+// with the same bits. The examples are multiples of 1/64 by integer arithmetic alone.
 func TestSVMBits(t *testing.T) {
 	const n, dim = 120, 17
 	b := &engine.Block[float64]{Dim: dim, Stride: dim}

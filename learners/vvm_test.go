@@ -742,8 +742,8 @@ func TestDiagonalADF(t *testing.T) {
 	}
 }
 
-// TestProba: the probability of the law itself; features that were never learned have the prior;
-// half without features. Labels drawn from the model are as frequent as predicted.
+// TestProba: the probability under the posterior itself; features that were never learned have the
+// prior; half without features. Labels drawn from the model are as frequent as predicted.
 func TestProba(t *testing.T) {
 	const d, n, eps = 8, 3000, 0.05
 	b := vvmStream(n, d, 1.64)

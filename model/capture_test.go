@@ -61,7 +61,7 @@ func TestCaptureRefuses(t *testing.T) {
 	}
 }
 
-// TestCountsEnd: counters of a file that nobody can have counted are refused, and those next to the
+// TestCountsEnd: counters of a file that no run can have reached are refused, and those next to the
 // end stay there.
 func TestCountsEnd(t *testing.T) {
 	t.Parallel()

@@ -340,7 +340,7 @@ func read(r io.Reader, size int64) (*Model, error) {
 type heading struct {
 	meta    map[string]string
 	tensors []named // in the order of the file
-	// what is wrong with a tensor's line; told once the checksum is known to be right
+	// what is wrong with a tensor's line; returned once the checksum is known to be right
 	err error
 }
 

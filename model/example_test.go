@@ -84,7 +84,7 @@ func ExamplePrep() {
 	// unit {ham spam}
 }
 
-// Of one class told from all others, the other may have a name of its own.
+// Where one class is learned against the rest, the other may have a name of its own.
 func ExampleLabels() {
 	p := model.Prep{Labels: model.Labels{Positive: "7"}}
 	fmt.Println(p.Shown().Negative)

@@ -367,7 +367,7 @@ func useAll[T learner.Float](t *testing.T, data []byte) {
 		again, err := Capture(m.Learner, c, m.Seed, l)
 		switch {
 		case errors.Is(err, ErrNotFinite):
-			return // diverged: told, and nothing is saved
+			return // diverged: an error, and nothing is saved
 		case errors.Is(err, ErrInvalid) && learner.PosteriorOf(l) != nil:
 			return // a matrix that is no covariance: only an eigenvalue could tell before
 		case err != nil:

@@ -152,7 +152,7 @@ func (s *smallModel) learner() string {
 }
 
 // smallRows are n dense or sparse rows of 5 features, with some zeros, and labels that a line
-// nearly tells apart.
+// nearly separates.
 func smallRows[T learner.Float](n int, sparse bool) *engine.Block[T] {
 	const d = 5
 	rng := engine.NewRand(7, uint64(n))

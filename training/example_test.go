@@ -129,7 +129,7 @@ func ExamplePlan() {
 	// way: passes: 3 passes, 2 threads
 }
 
-// A learner and examples that a program has made itself, passed over until it has converged.
+// A learner and examples that a program has made itself, in passes until it has converged.
 func ExampleLearn() {
 	entry, err := learner.Lookup("perceptron")
 	if err != nil {
@@ -260,7 +260,7 @@ func (teller) Saved(s training.Saved) {
 func (teller) Warn(w training.Warning) { fmt.Println(w.Code) }
 func (teller) Needs(n training.Need)   { fmt.Println(n.Learner, n.Held>>20, "MiB for", n.What) }
 
-// An observer is told how a run goes; what it does not want to know is Silent.
+// An observer follows a run; the events that it leaves out are those of Silent, which ignores them.
 func ExampleObserver() {
 	file, done := ring()
 	defer done()

@@ -19,14 +19,14 @@ import (
 )
 
 // Machine is the memory that there is for the process of a run. The zero value is as much as
-// anybody wants, of which nobody takes anything else.
+// a run wants, none of it in use by anything else.
 type Machine struct {
 	Bytes   int64  // that the process may take; 0: not known
 	By      string // who says so; "": "this machine has"
 	Program int64  // what the process takes beside the run
 
-	// Limit, if there, is told how much memory the process is to keep within: it sets the limit of
-	// Go's collector, which is the process's, not a run's.
+	// Limit, if not nil, is called with the bytes that the process is to keep within: it sets the
+	// limit of Go's collector, which is the process's, not a run's.
 	Limit func(bytes int64)
 	// Peak, if there, returns the most resident memory of the process so far.
 	Peak func() int64
@@ -73,7 +73,7 @@ func (m *Split) String() string {
 	return strings.Join(s, ", ")
 }
 
-// partsText tells of what counts among the parts.
+// partsText lists the larger parts, each as text.
 func partsText(parts []learner.MemoryPart) (s []string) {
 	rest := int64(0)
 	for _, p := range parts {
@@ -200,7 +200,7 @@ func (r *room[T]) restored(bytes int64) error {
 // says and the learner's copy of that are there at once.
 func (o *Options) roomForModel(m *Machine) error {
 	info, err := os.Stat(o.From)
-	if err != nil || o.MemBudget == 0 { // loading tells what is wrong with it
+	if err != nil || o.MemBudget == 0 { // loading reports what is wrong with it
 		return nil
 	}
 	m.limit(int64(o.MemBudget))
@@ -301,8 +301,8 @@ func keptSizes(t learner.Traits) string {
 		" lower than that, or raise {mem_budget}."
 }
 
-// fits returns an error if the learner has no room for data of that extent, and tells when it will
-// take much.
+// fits returns an error if the learner has no room for data of that extent, and calls Needs when it
+// will take much.
 func (r *room[T]) fits(x learner.Extent) error {
 	j := r.j
 	if j.o.MemBudget == 0 && x.Examples == learner.Any && j.traits.Keeps == learner.Any {

@@ -7,29 +7,29 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 )
 
-// Observer is told how a run goes, by the goroutine that runs it. Nothing it does changes a result;
-// the run waits for it. Embed [Silent] for what is not of interest.
+// Observer follows a run: its methods are called one at a time, by the goroutine of [Run], which
+// waits for each of them. Nothing they do changes a result. Embed [Silent] to leave methods out.
 type Observer interface {
-	// Progress returns who is shown the progress of learning; nil for nobody.
+	// Progress returns what shows the progress of learning; nil: nothing does.
 	Progress() eval.Progress
-	// Timed is told how long learning an example took, where they are learned one by one: with
-	// Options.Latency, and of learners that keep examples.
+	// Timed is called with the time that learning an example took, where examples are learned one
+	// by one: with Options.Latency, and by learners that keep examples.
 	Timed(time.Duration)
-	// Planned is told of the plan, before the first example is learned.
+	// Planned is called with the plan, once, before the first example is learned.
 	Planned(*Plan)
-	// Needs is told, without MemBudget, of a learner that takes more than 256 MiB, and again when
-	// it takes twice as much.
+	// Needs is called, without MemBudget, when the learner will take more than 256 MiB, and again
+	// each time that this doubles.
 	Needs(Need)
-	// BadRow is told of each row that is passed over, Odd of what is odd in the data but stops
-	// nothing.
+	// BadRow is called with the error of each skipped row, Odd with what is odd in the data but
+	// stops nothing.
 	BadRow(error)
 	Odd(string)
-	// Saved is told of each model that was written: at checkpoints and at the end.
+	// Saved is called after each model that was written: at checkpoints and at the end.
 	Saved(Saved)
-	// Learned is told, at the end of learning, what was found in the data. Writing the model and
-	// measuring come after it.
+	// Learned is called at the end of learning, with what was found in the data. Writing the model
+	// and measuring come after it.
 	Learned(dataset.Info)
-	// Warn is told of what may make the result other than it seems.
+	// Warn is called with what may make the result other than it seems.
 	Warn(Warning)
 }
 

@@ -95,7 +95,7 @@ func (j *Job) inMemory() bool {
 		j.data.Normalize == "max" && j.data.Scale == 0
 }
 
-// plan tells of the run, when the settings are resolved.
+// plan describes the run, once the settings are resolved.
 func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 	p := &Plan{Files: j.o.Files, Format: info.Format, Features: info.Dim, Labels: info.Labels,
 		Learner: j.name, Config: j.config, Precision: j.precision, Seed: j.seed,

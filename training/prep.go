@@ -27,7 +27,7 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 	}
 }
 
-// alike returns options that prepare other examples as the training set was, of which info tells.
+// alike returns options that prepare other examples as the training set was; info is the latter's.
 func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	o.Labels, o.Positive = &info.Labels, ""
 	if format.Lookup(info.Format).HasIndices() {
@@ -47,8 +47,8 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	return o
 }
 
-// prepOf tells a model how its examples were prepared. before is the model that was gone on from,
-// or nil.
+// prepOf returns, for a model, how its examples were prepared. before is the model that was gone on
+// from, or nil.
 func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Prep {
 	p := model.Prep{
 		Labels: model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},

@@ -18,7 +18,7 @@ import (
 // Env is what a run is given besides its Options. The zero value will do.
 type Env struct {
 	Pool     *engine.Pool // workers; nil: Options.Threads of them, for this run alone
-	Observer Observer     // nil: nobody
+	Observer Observer     // may be nil
 	Machine  Machine
 }
 

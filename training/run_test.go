@@ -188,7 +188,7 @@ func TestUnknownLearner(t *testing.T) {
 	}
 }
 
-// watch is an Observer that keeps what it was told.
+// watch is an Observer that keeps what it was called with.
 type watch struct {
 	training.Silent
 	plan     *training.Plan

@@ -28,7 +28,8 @@ func TestCheckpointMarks(t *testing.T) {
 	}
 }
 
-// TestRatios: ratios are told with two digits that mean something, very large ones by their power.
+// TestRatios: ratios are written with two digits that mean something, very large ones by their
+// power.
 func TestRatios(t *testing.T) {
 	for ratio, want := range map[float64]string{
 		100: "100", 123456: "120000", 9.96e6: "10000000", 1e7: "1.0e+07", 4.5e29: "4.5e+29",

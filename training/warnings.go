@@ -20,7 +20,7 @@ const (
 	PassedOver      = "passed-over"      // examples that the posterior could not take up
 )
 
-// leastOneLabel is how many examples of one label, and none of another, are told of.
+// leastOneLabel is from how many examples of one label, and none of another, there is a warning.
 const leastOneLabel = 20
 
 // Warning says that a result may not be what it seems, and what is known of it that helps to say
@@ -94,7 +94,7 @@ func WarningText(x eval.Warning, feature string) string {
 	return x.Code
 }
 
-// warnRestart tells that a run that was cut wasn't gone on where it stopped.
+// warnRestart warns that a run that was cut wasn't gone on where it stopped.
 func (j *Job) warnRestart(res eval.Result) {
 	if j.wasCut && j.o.UntilConverged && !res.Resumed {
 		j.observer.Warn(Warning{Code: Restarted, Config: j.config,
@@ -103,7 +103,7 @@ func (j *Job) warnRestart(res eval.Result) {
 	}
 }
 
-// warn tells what may be wrong with what was learned. measured are the scores of the final
+// warn warns of what may be wrong with what was learned. measured are the scores of the final
 // hypothesis on the training set, where these were taken: they are worth more than those on the
 // way; those of the test are worth most.
 func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
@@ -166,7 +166,7 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 	}
 }
 
-// warnPassed tells of more than one example in a hundred that the posterior passed over or dropped
+// warnPassed warns of more than one example in a hundred that the posterior skipped or dropped
 // since met.
 func (j *Job) warnPassed(r *Result, met *learner.PosteriorReport) {
 	p, of := r.Posterior, r.Counts.Presented

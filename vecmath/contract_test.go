@@ -423,7 +423,7 @@ func TestNoAllocs(t *testing.T) {
 				t.Errorf("%s: %v allocations", k.name, n)
 			}
 		}
-		if race { // what the race detector is told of escapes
+		if race { // what is reported to the race detector escapes
 			return
 		}
 		// Operands on the stack stay there.

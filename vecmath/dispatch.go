@@ -39,7 +39,7 @@ func (im Impl) String() string {
 	return fmt.Sprintf("Impl(%d)", uint8(im))
 }
 
-// Info tells of one implementation whether it runs here.
+// Info says of one implementation whether it runs here.
 type Info struct {
 	Impl      Impl
 	Name      string
@@ -76,7 +76,7 @@ func init() {
 	}
 }
 
-// Err tells what was wrong with [EnvImpl] when the program started: nil, or an error that wraps
+// Err returns what was wrong with [EnvImpl] when the program started: nil, or an error that wraps
 // [ErrImpl]. The best implementation is active then. A program for which that is not good enough
 // ends itself.
 func Err() error { return envErr }
@@ -159,10 +159,10 @@ func supportedNames() string {
 	return strings.Join(names, ", ")
 }
 
-// is32 tells the two instantiations apart. The compiler folds it: no branch is left (a type switch
-// on any(x) is a comparison of type words instead).
+// is32 reports which of the two instantiations this is. The compiler folds it: no branch is left (a
+// type switch on any(x) is a comparison of type words instead).
 func is32[T Float]() bool { return unsafe.Sizeof(T(0)) == 4 }
 
-// f32 and f64 name the type that is32 has told.
+// f32 and f64 name the type that is32 has found.
 func f32[T Float](p *T) *float32 { return (*float32)(unsafe.Pointer(p)) }
 func f64[T Float](p *T) *float64 { return (*float64)(unsafe.Pointer(p)) }

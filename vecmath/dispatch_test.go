@@ -107,8 +107,8 @@ func TestSelfTestSees(t *testing.T) {
 	}
 }
 
-// A bad HALFSPACE_IMPL is an error for who asks, and a program that doesn't ask runs on with the
-// best implementation.
+// A bad HALFSPACE_IMPL is an error of Err, and a program that doesn't call it runs on with the best
+// implementation.
 func TestEnvironment(t *testing.T) {
 	if os.Getenv("VECMATH_TELL") != "" { // the program that TestEnvironment starts
 		fmt.Printf("%v|%v|%v|%v\n", Err(), errors.Is(Err(), ErrImpl), Active(), Why())

@@ -143,7 +143,7 @@ func (e *encoder) inspect(lines []string) (n int, faults []string) {
 }
 
 // stale assembles a copy of a file in which all encoded bytes are zeros, so that a line can come
-// out right only if the tool has written it, and tells which lines do not.
+// out right only if the tool has written it, and returns which lines do not.
 func (e *encoder) stale(t *testing.T, assemble func(file string) error, name string,
 	lines []string) (faults []string) {
 	t.Helper()

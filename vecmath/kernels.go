@@ -147,7 +147,7 @@ func LanesLE[T Float](mask []uint64, s []T, y, t T) {
 }
 
 // LanesScoreLE is [LanesScore] followed by [LanesLE] of the scores, in one call: mask, of at least
-// [MaskWords] words, tells where y*dst[l] <= t.
+// [MaskWords] words, has a bit set where y*dst[l] <= t.
 func LanesScoreLE[T Float](dst, w []T, rows []int32, val []T, mask []uint64, y, t T) {
 	checkRows(rows, len(dst), len(w))
 	LanesScoreLEUnchecked(trusted.Indices{}, dst, w, rows, val, mask, y, t)

@@ -184,8 +184,8 @@ func makeDense[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
-// makeExp spreads the values of mode 0 over all that Exp tells apart, also what is beyond the
-// largest result and below the smallest.
+// makeExp spreads the values of mode 0 over all cases that Exp distinguishes, also what is beyond
+// the largest result and below the smallest.
 func makeExp[T Float](g *generator[T], n int) *operands[T] {
 	o := &operands[T]{x: g.floats(n), y: g.floats(n)}
 	if g.mode == 0 {

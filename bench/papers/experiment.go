@@ -78,8 +78,8 @@ type RunOptions struct {
 	Slow    bool   // also the rows that take longer than all others together
 	DataDir string
 	Pool    *engine.Pool
-	Done    func(Row)    // told of each row as it is finished; nil: nobody
-	Drawn   func(Figure) // told of each figure; nil: nobody
+	Done    func(Row)    // called with each row as it is finished; may be nil
+	Drawn   func(Figure) // called with each figure; may be nil
 }
 
 func (o RunOptions) drawn(f Figure) {

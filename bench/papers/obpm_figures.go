@@ -53,7 +53,7 @@ func larger(experiment, text, note string, pairs [][2][]float64) (row Row, least
 	return row, least
 }
 
-// more tells the mean of a - b over the runs.
+// more formats the mean of a - b over the runs, with its 95 % interval.
 func more(a, b []float64) string { return plusMinus(meanPM(difference(a, b))) }
 
 // obpmFigure1 measures OBPM against tau on the problem of Table 1 without noise.
@@ -247,7 +247,7 @@ func (c online) line(values []float64) Line {
 	return l
 }
 
-// row tells a final count.
+// row is the table row of a final count.
 func (c online) row(experiment, prefix, quantity, note string, values []float64) Row {
 	row := Row{Experiment: experiment, Row: prefix + c.learner.text, Quantity: quantity, Note: note,
 		Seconds: c.learn.Seconds(), NaiveSeconds: at(c.plain * float64(len(values)))}

@@ -34,11 +34,11 @@ type column struct {
 	epochs    []int     // after which the test error was measured
 	paper, pm []float64 // NaN: not in the text
 	note      string
-	// the paper's CPU time of all epochs; 0: not told. Then ours is that of one core.
+	// the paper's CPU time of all epochs; 0: not given. Then ours is that of one core.
 	seconds float64
 }
 
-// svmText is what the text tells of the linear machine.
+// svmText is what the text says about the linear machine.
 type svmText struct {
 	paper   float64
 	runs    int

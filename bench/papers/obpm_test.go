@@ -109,7 +109,7 @@ func prepared(t *testing.T, name string) *dataset.Data[float32] {
 
 // TestOBPMElegans runs the C. elegans part on a fifth of the examples: OBPM comes as near to the
 // SVM as the paper's, ALMA and OBPM beat the perceptron, and the rows carry the times that the
-// paper tells.
+// paper gives.
 func TestOBPMElegans(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -19,7 +19,7 @@ type Standing struct {
 // the end, so shares go by the time that an experiment should take, stretched by how much longer
 // than they should the finished ones took.
 type progress struct {
-	show   func(Standing) // from a goroutine of its own, while an experiment runs; nil: nobody
+	show   func(Standing) // from a goroutine of its own, while an experiment runs; may be nil
 	should []float64      // seconds of each experiment; 0: it isn't run
 	now    func() time.Time
 

@@ -59,8 +59,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestFootnotes: parts of several rows are told once, what always stands together stays together,
-// and nothing is lost.
+// TestFootnotes: parts of several rows are printed once, what always stands together stays
+// together, and nothing is lost.
 func TestFootnotes(t *testing.T) {
 	long := "so long that it needs a line of its own"
 	n := Footnotes([]Row{{Note: "a; b; from 1 to 2"}, {}, {Note: "a; b; c"}, {Note: "c; c; " +
@@ -107,7 +107,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestPapers: every experiment is of a known paper and tells how long it takes.
+// TestPapers: every experiment is of a known paper and states how long it takes.
 func TestPapers(t *testing.T) {
 	for _, e := range Experiments() {
 		if PaperOf(e.Name).Citation == "" {

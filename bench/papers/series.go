@@ -22,11 +22,12 @@ type Series struct {
 	// left out; 0 is no limit.
 	Budget time.Duration
 
-	Say func(format string, args ...any) // told in lines how it goes; nil: nobody
+	// Say is called with each line of progress, in the form of fmt.Printf; may be nil.
+	Say func(format string, args ...any)
 
-	// Show is told how far it is, four times a second while an experiment runs, from a goroutine of
-	// its own; Say is then told no lines that this makes needless. Hide is called after each
-	// experiment, when there is nothing to be shown any more. Both may be nil.
+	// Show is called with how far the series is, four times a second while an experiment runs, from
+	// a goroutine of its own; the lines that this makes needless then don't go to Say. Hide is
+	// called after each experiment, when there is nothing to be shown any more. Both may be nil.
 	Show func(Standing)
 	Hide func()
 }

@@ -39,7 +39,7 @@ func counted(name string, ran *int, err *error) Experiment {
 }
 
 // TestSeries: outcomes are kept as they come, a run goes on after the one that failed, and gives
-// the same; other options and data are other outcomes; a damaged file is told of and replaced.
+// the same; other options and data are other outcomes; a damaged file is reported and replaced.
 func TestSeries(t *testing.T) {
 	var first, second, data int
 	failing := errors.New("on purpose")

@@ -88,8 +88,8 @@ type tbpLearner struct {
 	plain  func(n int) (plainLearner, *[]int)
 }
 
-// plainLearner is a plain form, for n examples, that also tells the numbers of the examples that it
-// keeps.
+// plainLearner is a plain form, for n examples, that also returns the numbers of the examples that
+// it keeps.
 type plainLearner interface {
 	Learn(x []float64, y float64) float64
 }

@@ -403,7 +403,7 @@ func onStream(ctx context.Context, o RunOptions, run int, d *dataset.Data[float6
 	return wrong, took, nil
 }
 
-// vvmStream is one of figures 2 to 4. Of its settings the paper tells the number of random
+// vvmStream is one of figures 2 to 4. Of its settings the paper gives the number of random
 // features, of kept points and of basis points.
 type vvmStream struct {
 	name     string

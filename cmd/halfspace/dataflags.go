@@ -50,7 +50,7 @@ func (d *readFlags) data(fs *pflag.FlagSet) training.Data {
 	return r
 }
 
-// warnBadRows tells of the first bad rows.
+// warnBadRows returns a function that writes a line on each of the first bad rows.
 func warnBadRows(w io.Writer) func(error) {
 	const most = 10
 	n := 0

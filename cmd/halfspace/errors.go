@@ -16,7 +16,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// Exit codes; halfspace help exit-codes tells of them.
+// Exit codes; halfspace help exit-codes explains them.
 const (
 	codeGood         = 0
 	codeFailed       = 1

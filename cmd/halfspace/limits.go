@@ -32,7 +32,7 @@ func (l limiter) grants() string {
 // memoryLimit returns how much memory this process may take, in bytes, and what decides that: the
 // least of the machine's, its control groups' (those around it included, of both versions), and
 // what is left of the address space that ulimit -v grants, 0 for all. It is 0 where the system
-// tells nothing. root is "/", but in tests.
+// sets no limit that can be read. root is "/", but in tests.
 func memoryLimit(root string, space int64) (limit int64, by limiter) {
 	least := func(n int64, l limiter) {
 		if n > 0 && (limit == 0 || n < limit) {

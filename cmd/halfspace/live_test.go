@@ -157,7 +157,7 @@ func TestLiveTrain(t *testing.T) {
 		}
 		return line.Examples
 	}
-	within(t, func() (took []time.Duration) { // progress is told at each doubling
+	within(t, func() (took []time.Duration) { // progress is reported at each doubling
 		for range 4 {
 			n := max(1, 2*rows)
 			begin := time.Now()

@@ -34,7 +34,7 @@ func thisMachine(budget int64) training.Machine {
 // doesn't tell.
 func peakMemory() int64 { return kibOf("/proc/self/status", "VmHWM:") }
 
-// kibOf returns the bytes that a line of a file of /proc tells in kB, or 0.
+// kibOf returns the bytes that a line of a file of /proc states in kB, or 0.
 func kibOf(file, name string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {

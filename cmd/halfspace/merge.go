@@ -123,7 +123,7 @@ func mergeModels(to string, names []string) (*mergeReport, error) {
 	return mergeInto[float32](to, names, models)
 }
 
-// unlike tells why two models can't be merged, and what to do; "" if they can.
+// unlike says why two models can't be merged, and what to do; "" if they can.
 func unlike(a, b *model.Model) (what, next string) {
 	const anew = "Train both alike: %s."
 	p, q := &a.Prep, &b.Prep
@@ -165,7 +165,7 @@ func unlike(a, b *model.Model) (what, next string) {
 	return "", ""
 }
 
-// otherColumns tells how the features of two csv models with as many differ; "" if they are the
+// otherColumns says how the features of two csv models with as many differ; "" if they are the
 // same, wherever the label stood among them.
 func otherColumns(p, q *model.Prep) string {
 	features := func(p *model.Prep) []string {
@@ -245,7 +245,7 @@ func mergeInto[T engine.Float](to string, names []string, models []*model.Model)
 		Updates: l.Updates(), Posterior: &report, Model: to, SHA256: sum}, nil
 }
 
-// describePosterior tells what a posterior met; it is empty where there is nothing to tell.
+// describePosterior describes what a posterior met; it is empty where there is nothing to report.
 func describePosterior(p *learner.PosteriorReport) string {
 	var parts []string
 	if p.Sweeps > 0 {

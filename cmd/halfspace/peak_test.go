@@ -18,8 +18,8 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/race"
 )
 
-// mainWithPeak is the command, which tells in its last line on stderr how much memory was resident
-// at most. (What wait4 tells of a child begins with what its parent had.)
+// mainWithPeak is the command, which writes in its last line on stderr how much memory was resident
+// at most. (What wait4 reports of a child begins with what its parent had.)
 func mainWithPeak() {
 	code := run()
 	fmt.Fprintf(os.Stderr, "peak %d\n", peakMemory())

@@ -216,8 +216,8 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	return useless("", eval.Count{Examples: r.Examples, NotFinite: r.NotFinite})
 }
 
-// warn tells where the predictions may not be what they seem. count is of those that had a label
-// and were given one.
+// warn adds the warnings where the predictions may not be what they seem. count is of those that
+// had a label and were given one.
 func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) error {
 	_, config, err := p.m.Settings()
 	if err != nil {

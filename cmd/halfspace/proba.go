@@ -2,7 +2,7 @@ package main
 
 import "github.com/halfspace-ml/halfspace/eval"
 
-// probaReport is what is told of probabilities beside the labels that came.
+// probaReport measures probabilities against the labels of the examples that have one.
 type probaReport struct {
 	Examples         int64   `json:"examples"`
 	LogLoss          float64 `json:"log_loss"` // nats

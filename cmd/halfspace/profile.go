@@ -160,7 +160,7 @@ func profilePages() http.Handler {
 }
 
 // isLoopback reports whether a host, with or without a port, is this machine under a name or
-// address that nobody else can give out.
+// address that no other machine can have.
 func isLoopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

@@ -467,7 +467,7 @@ func writeMarkdown(w io.Writer, o papers.Outcome) error {
 	return writeSlow(w, o)
 }
 
-// writeSlow tells what only --slow includes.
+// writeSlow writes what only --slow includes.
 func writeSlow(w io.Writer, o papers.Outcome) error {
 	if o.Slow == "" {
 		return nil

@@ -94,7 +94,7 @@ func given(fs *pflag.FlagSet, name string) string {
 	return text
 }
 
-// warnUnknownEnv tells of variables that look like settings and are none: they would be ignored
+// warnUnknownEnv warns of variables that look like settings and are none: they would be ignored
 // silently otherwise.
 func warnUnknownEnv(cmd *cobra.Command) {
 	known, short := map[string]bool{}, map[string]string{}

@@ -60,7 +60,7 @@ type trainReport struct {
 	Warnings warnings `json:"warnings"`
 }
 
-// fitReport is what a run on a whole data set tells. Margins are in the units of the examples as
+// fitReport is what a run on a whole data set reports. Margins are in the units of the examples as
 // prepared.
 type fitReport struct {
 	Updates   int64 `json:"updates"`
@@ -126,7 +126,7 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 	return r
 }
 
-// fitReportOf tells of a run on a whole data set; nil of another.
+// fitReportOf is the report of a run on a whole data set; nil after another run.
 func fitReportOf(res *training.Result, soft bool) *fitReport {
 	f := res.Counts.Fit
 	if f == nil {

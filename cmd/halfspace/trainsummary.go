@@ -140,7 +140,7 @@ func featuresOf(res *training.Result) string {
 	return plural(res.Info.Dim, "feature")
 }
 
-// epochs tells of complete passes, and of one that was cut short.
+// epochs describes the complete passes, and one that was cut short.
 func epochs(n int, part bool) string {
 	switch {
 	case n == 0:

@@ -12,7 +12,7 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// watcher tells on stderr how a run goes.
+// watcher writes on stderr how a run goes.
 type watcher struct {
 	training.Silent
 	t      *trainer

@@ -11,8 +11,8 @@ import (
 	"github.com/halfspace-ml/halfspace/training"
 )
 
-// warnings are what a result is told with where it may not be what it seems: a line each on
-// stderr, and a list in JSON. They concern the result's truth, so -q doesn't silence them.
+// warnings come with a result that may not be what it seems: a line each on stderr, and a list in
+// JSON. They concern the result's truth, so -q doesn't silence them.
 type warnings []warning
 
 // warning is a code for programs and a text for people.

@@ -36,7 +36,7 @@ type Rows[T engine.Float] struct {
 	Lines  int      // of the chunk so far
 	MaxSq  float64  // largest squared length before normalising
 	Zero   bool     // a good row has an index 0
-	NBad   int      // bad rows; those that can be told of may be fewer
+	NBad   int      // bad rows; those of which an error is kept may be fewer
 
 	known       []Label // that options name
 	bad         []BadRow
@@ -52,13 +52,13 @@ type Place struct {
 }
 
 // someBad is how many bad rows of a chunk are kept with their texts. Of others only the place is,
-// as there may be one every other byte; they are parsed again if they are to be told.
+// as there may be one every other byte; they are parsed again if their errors are asked for.
 const someBad = 16
 
 // spot is where a bad row begins: good rows and lines of the chunk before it, and the byte.
 type spot struct{ row, line, start int }
 
-// BadRow is a row that was passed over.
+// BadRow is a row that was skipped.
 type BadRow struct {
 	Row int      // good rows before it in the chunk
 	Err RowError // its Line counts from 0 in the chunk
@@ -129,8 +129,8 @@ func (c *Chunk[T]) Label(s *Settings, text []byte, start, off int) (code int32, 
 	return c.AddLabel(l, start, off), ""
 }
 
-// AddLabel notes a label that the chunk has not had yet. Of labels that are not known only some are
-// told apart.
+// AddLabel notes a label that the chunk has not had yet. Of labels that are not known only the
+// first SomeLabels are distinguished.
 func (c *Chunk[T]) AddLabel(l Label, start, off int) int32 {
 	r := c.Out
 	foreign := r.isForeign(l)
@@ -145,7 +145,7 @@ func (c *Chunk[T]) AddLabel(l Label, start, off int) int32 {
 	return i
 }
 
-// isForeign tells whether no option names the label.
+// isForeign reports whether no option names the label.
 func (r *Rows[T]) isForeign(l Label) bool {
 	return !l.Missing && !slices.ContainsFunc(r.known, l.Equal)
 }
@@ -183,7 +183,7 @@ func (c *Chunk[T]) Bad(s *Settings, start, off int, what string) bool {
 	return !s.Stop
 }
 
-// Kept returns how many bad rows of the chunk can be told of.
+// Kept returns for how many bad rows of the chunk an error can be made.
 func (r *Rows[T]) Kept() int { return len(r.bad) + len(r.more) }
 
 // BadRow returns how many good rows stand before the i-th bad one.

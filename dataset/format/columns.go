@@ -210,9 +210,9 @@ func quotedNames(names []string) string {
 	return strings.Join(s, ", ")
 }
 
-// namesTraining tells whether a first row holds names of training's columns, where its text
-// beside the second row's doesn't tell: in a file of one row, or one whose columns have numbers
-// for names.
+// namesTraining reports whether a first row holds names of training's columns, where comparing its
+// text with the second row's doesn't decide: in a file of one row, or one whose columns have
+// numbers for names.
 func namesTraining(first, header []string) bool {
 	names := make(map[string]bool, len(header))
 	for _, name := range header {

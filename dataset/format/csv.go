@@ -61,7 +61,7 @@ func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 		Header: l.header, Own: l}
 	if l.label >= 0 {
 		lay.LabelCol = l.at + 1
-		if o.LabelCol == "" { // nobody said which column holds the labels
+		if o.LabelCol == "" { // no option says which column holds the labels
 			name := "the last"
 			if l.label < len(l.header) {
 				name = strconv.Quote(l.header[l.label])
@@ -137,8 +137,8 @@ func csvDelim(lines [][]byte) (byte, bool) {
 // labelNames are the header names that mean the label.
 var labelNames = []string{"label", "class", "target", "y"}
 
-// csvHeader tells whether the first row names the columns: it has a text where the second row has a
-// number, and no number itself (or the text is the label column's name).
+// csvHeader reports whether the first row names the columns: it has a text where the second row has
+// a number, and no number itself (or the text is the label column's name).
 func csvHeader(first, second []string, labelCol string) bool {
 	evidence, numbers := false, 0
 	for i, f := range first {

@@ -82,7 +82,7 @@ func ExampleRecognise() {
 	// in:byte 0: this is a zip archive: unpack it first
 }
 
-// What the head of a csv file tells of all of it.
+// What follows from the head of a csv file for all of it.
 func ExampleLayout() {
 	h := &format.Head{File: "in", Text: []byte("class,a,b\nx,1,2\ny,3,4\n"), Whole: true}
 	var l *format.Layout
@@ -138,7 +138,7 @@ func ExampleChunk() {
 	// yes and no from byte 8
 }
 
-// Bad rows are noted and told of later, with their place.
+// Bad rows are noted and reported later, with their place.
 func ExampleBadRow() {
 	text := []byte("+1 1:1\n-1 1:x\n")
 	h := &format.Head{File: "in", Text: text, Whole: true}

@@ -55,7 +55,7 @@ func sniffFasta(h *Head) int {
 	return No
 }
 
-// oneRecord tells whether the next record begins in the head, so that the first one is whole.
+// oneRecord reports whether the next record begins in the head, so that the first one is whole.
 func oneRecord(h *Head) bool {
 	lines := h.Lines(2)
 	return len(lines) == 2 && (lines[0][0] != '>' ||
@@ -81,9 +81,10 @@ func headFasta(h *Head, o *Options, first *Layout) (*Layout, error) {
 // Feature 125 i + 25 a + 5 b + c is 1 if the letters i, i+1 and i+2 of the window have the codes a,
 // b and c.
 //
-// Source: the shape (6125 attributes) is that of OBPM section 4.3; which they were is not told.
-// This is a choice: the acceptor sites of the Tuebingen archive have 398 letters with the site's AG
-// behind the first 197, so that the window goes from 24 letters before AG to 25 behind.
+// Source: the shape (6125 attributes) is that of OBPM section 4.3; which attributes they were it
+// does not say. This is a choice: the acceptor sites of the Tuebingen archive have 398 letters with
+// the site's AG behind the first 197, so that the window goes from 24 letters before AG to 25
+// behind.
 func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 	letters := c.Layout.Own.(int)
 	r := c.Out

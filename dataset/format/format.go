@@ -1,7 +1,7 @@
 // Package format knows the formats that package dataset reads, one file each, in one table.
 //
 // A [Format] says by which text it is recognised (Sniff), where the text may be cut so that each
-// piece holds whole examples (Cut), what the head of a file tells of the rest (Layout, or Open
+// piece holds whole examples (Cut), what the head of a file says about the rest (Layout, or Open
 // where files go together), how a piece becomes rows of a block (Parse32, Parse64), and where an
 // error is that has no line (Place). Everything else is done for all formats alike by package
 // dataset: opening and unpacking, reading side by side, which label is +1, bad rows, bounds on
@@ -37,17 +37,17 @@ type Format struct {
 	// Options are the fields of dataset.Options that this format takes and not every one does.
 	Options []Option
 
-	// Sniff tells whether a head is of this format: the number of the line, from 1, by which it is
+	// Sniff says whether a head is of this format: the number of the line, from 1, by which it is
 	// known; 0 if it is known by how the file begins, whatever else is there; Maybe if nothing
 	// speaks against it; No. Of several formats that say yes the one is taken that says so by the
 	// earliest line. nil: never recognised, only chosen by its name.
 	Sniff func(h *Head) int
 
-	// Enough tells whether the whole lines of the head decide what more of them would, where the
+	// Enough reports whether the whole lines of the head decide what more of them would, where the
 	// input pauses in the middle of a head. nil: two lines are enough.
 	Enough func(h *Head) bool
 
-	// Layout returns what the head tells of the file: first is the layout of the first of several
+	// Layout returns what the head says about the file: first is the layout of the first of several
 	// files, nil for that itself. Its error is a *RowError. nil: nothing is to be found out.
 	Layout func(h *Head, o *Options, first *Layout) (*Layout, error)
 
@@ -105,7 +105,7 @@ type Options struct {
 	Limits *Limits
 }
 
-// Layout is what the head of a file tells of the rest of it.
+// Layout is what the head of a file says about the rest of it.
 type Layout struct {
 	IndexBase int    // number of the first feature in the file; 0 is a number like another
 	BaseFound string // how it was found
@@ -218,7 +218,7 @@ func Beside(name string) string {
 	return ""
 }
 
-// Files tells whether files can be of this format.
+// Files reports whether files can be of this format.
 func (f *Format) Files() bool { return f.Cut != "" || f.Open != nil }
 
 // Names lists the formats of files for which want is true, nil for all.
@@ -234,7 +234,7 @@ func Names(want func(*Format) bool) (names []string) {
 	return names
 }
 
-// Takes tells whether the format takes a field of dataset.Options that not every one does. No
+// Takes reports whether the format takes a field of dataset.Options that not every one does. No
 // format, nil, takes none.
 func (f *Format) Takes(field string) bool {
 	return f != nil && slices.ContainsFunc(f.Options, func(o Option) bool {
@@ -242,10 +242,10 @@ func (f *Format) Takes(field string) bool {
 	})
 }
 
-// HasColumns tells whether a feature is a column that may have a name: false for no format, nil.
+// HasColumns reports whether a feature is a column that may have a name: false for no format, nil.
 func (f *Format) HasColumns() bool { return f != nil && f.Named }
 
-// HasIndices tells whether features have numbers in the file: false for no format, nil.
+// HasIndices reports whether features have numbers in the file: false for no format, nil.
 func (f *Format) HasIndices() bool { return f.Takes("IndexBase") }
 
 // Taking lists the formats that take a field of dataset.Options.

@@ -130,9 +130,9 @@ func (h *Head) strange(line []byte) error {
 	return nil
 }
 
-// pairsOrColumns looks for the first line that tells pairs INDEX:VALUE from columns, and returns
-// its number, 0 if there is none: columns have a comma or semicolon in it, or two words of which
-// none is a pair.
+// pairsOrColumns looks for the first line that distinguishes pairs INDEX:VALUE from columns, and
+// returns its number, 0 if there is none: columns have a comma or semicolon in it, or two words of
+// which none is a pair.
 func pairsOrColumns(h *Head) (line int, pairs bool) {
 	for i, l := range h.Lines(100) {
 		t, _, _ := bytes.Cut(l, []byte{'#'})

@@ -62,8 +62,8 @@ func (s *LabelSet) Reset() {
 const (
 	few = 4 // labels are looked through before a map is asked
 
-	// SomeLabels is how many labels that no option names are told apart; all others are taken for
-	// the last of these.
+	// SomeLabels is how many labels that no option names are distinguished; all others are taken
+	// for the last of these.
 	SomeLabels = 16
 	// LongLabel is the length in bytes above which a label is bad.
 	LongLabel = 4096

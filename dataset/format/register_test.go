@@ -113,7 +113,7 @@ func drain(t *testing.T, s *dataset.Stream[float64], err error) string {
 	}
 }
 
-// TestRegister: a format that is registered is recognised, cut, read by many, split and told of
+// TestRegister: a format that is registered is recognised, cut, read by many, split and listed
 // like those that are there, and nothing else had to know of it.
 func TestRegister(t *testing.T) {
 	format.Register(bag)

@@ -37,7 +37,7 @@ func sniffSVMLight(h *Head) int {
 	return No
 }
 
-// pairsBegin tells whether there are two lines, or one that can be no header.
+// pairsBegin reports whether there are two lines, or one that can be no header.
 func pairsBegin(h *Head) bool {
 	lines := h.Lines(2)
 	if len(lines) != 1 {
@@ -55,7 +55,7 @@ type indexed struct {
 	zeroHint string // what to say of an index 0 that is not allowed
 }
 
-// headSVMLight decides the index base, as far as the head tells. Further files have the first
+// headSVMLight decides the index base, as far as the head shows it. Further files have the first
 // one's.
 func headSVMLight(h *Head, o *Options, first *Layout) (*Layout, error) {
 	if first != nil {
@@ -85,7 +85,8 @@ func headSVMLight(h *Head, o *Options, first *Layout) (*Layout, error) {
 	return &Layout{IndexBase: base, BaseFound: found, Own: x}, nil
 }
 
-// hasZero tells whether a good row of svmlight in what a stream may decide by has an index 0.
+// hasZero reports whether a good row of svmlight within the first h.Most bytes, all that a stream
+// may decide by, has an index 0.
 func (h *Head) hasZero(o *Options) bool {
 	head := h.Text[:min(len(h.Text), h.Most)]
 	if !mayHaveZero(head) { // as a rule: it is quick
@@ -101,7 +102,7 @@ func (h *Head) hasZero(o *Options) bool {
 	return zeroAmong[float64](head[:n], o)
 }
 
-// zeroAmong tells whether a good row of the text has an index 0.
+// zeroAmong reports whether a good row of the text has an index 0.
 func zeroAmong[T engine.Float](text []byte, o *Options) bool {
 	c := Chunk[T]{N: len(text), Out: &Rows[T]{},
 		Layout: &Layout{Own: &indexed{shift: -1, most: maxIndex - uint64(o.Bias)}}}
@@ -112,7 +113,7 @@ func zeroAmong[T engine.Float](text []byte, o *Options) bool {
 	return c.Out.Zero
 }
 
-// mayHaveZero tells quickly whether some token of the head could be an index 0.
+// mayHaveZero reports quickly whether some token of the head could be an index 0.
 func mayHaveZero(head []byte) bool {
 	for _, t := range []string{" 0:", "\t0", " 00"} {
 		if bytes.Contains(head, []byte(t)) {
@@ -339,7 +340,7 @@ func tooLarge[T engine.Float](t string) string {
 	return fmt.Sprintf("%s is too large for a float%d", t, 8*unsafe.Sizeof(v))
 }
 
-// isNotFinite tells the usual spellings of NaN and infinity.
+// isNotFinite recognises the usual spellings of NaN and infinity.
 func isNotFinite(t string) bool {
 	t = strings.ToLower(strings.TrimLeft(t, "+-"))
 	switch t {

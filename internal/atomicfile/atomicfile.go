@@ -137,7 +137,8 @@ func syncDir(dir string) {
 	}
 }
 
-// newPart creates and locks a part file of target. The lock tells others that its writer lives.
+// newPart creates and locks a part file of target. The lock shows other processes that its writer
+// is alive.
 func newPart(target string, perm fs.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {
 		name := fmt.Sprintf("%s.%d-%d.part", target, os.Getpid(), n)
@@ -148,7 +149,7 @@ func newPart(target string, perm fs.FileMode) (*os.File, error) {
 			}
 			return nil, err
 		}
-		lock(f) // where that can't be done nobody takes it for abandoned either
+		lock(f) // where that can't be done no process takes it for abandoned either
 		if still(f, name) {
 			return f, nil
 		}

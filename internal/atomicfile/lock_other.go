@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lock does nothing: on Windows a file that is open can't be removed, and elsewhere nobody removes
-// any.
+// lock does nothing: on Windows a file that is open can't be removed, and elsewhere none is
+// removed.
 func lock(*os.File) {}
 
 // rename gives a part its target's name. Windows wants it closed for that.
@@ -20,8 +20,8 @@ func rename(f *os.File, target string) error {
 	return os.Rename(f.Name(), target)
 }
 
-// removeAbandoned removes a part file that nobody has open, on Windows, which refuses it for the
-// others. One that was just written may be about to get its name.
+// removeAbandoned removes a part file that no process has open, on Windows, which refuses it for
+// the others. One that was just written may be about to get its name.
 func removeAbandoned(name string) {
 	if runtime.GOOS != "windows" {
 		return

@@ -17,8 +17,8 @@ func lock(f *os.File) {
 // rename gives a part its target's name while it is locked.
 func rename(f *os.File, target string) error { return os.Rename(f.Name(), target) }
 
-// removeAbandoned removes a part file that nobody has locked. The system takes the lock away when a
-// process ends, however it does, so this holds for processes of other containers, too, whose
+// removeAbandoned removes a part file that no process has locked. The system takes the lock away
+// when a process ends, however it does, so this holds for processes of other containers, too, whose
 // numbers mean nothing here.
 func removeAbandoned(name string) {
 	const how = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

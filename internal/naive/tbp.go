@@ -6,7 +6,7 @@ import (
 )
 
 // RBF is a sum over kept examples, every kernel value of which is computed when it is needed.
-// Examples are told apart by their numbers: none may be equal.
+// Examples are identified by their numbers: none may be equal.
 type RBF struct {
 	Gamma  float64
 	Kept   [][]float64

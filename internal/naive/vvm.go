@@ -104,8 +104,8 @@ func (l *VVM) refine(i int, share, least float64) float64 {
 	return far
 }
 
-// kl returns how far the law with the factor i is from a Gaussian; without wrong labels what goes
-// in the same order, but does not lose its digits where it is small.
+// kl returns how far the distribution with factor i is from a Gaussian; without wrong labels what
+// goes in the same order, but does not lose its digits where it is small.
 func (l *VVM) kl(i int) float64 {
 	mc, vc, _ := l.cavity(i)
 	z := mc / math.Sqrt(vc)

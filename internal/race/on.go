@@ -1,7 +1,7 @@
 //go:build race
 
-// Package race tells tests whether the race detector watches: what it is told of the assembly's
-// reads and writes allocates, and it slows everything down several times.
+// Package race says whether the race detector is on, for tests: reporting the assembly's reads and
+// writes to it allocates, and it slows everything down several times.
 package race
 
 // Enabled is true in builds with -race.

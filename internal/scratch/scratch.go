@@ -11,7 +11,7 @@ type Stack[S any] struct {
 	free []*S
 }
 
-// Take returns scratch that nobody uses: what was given last, or a new zero value.
+// Take returns scratch that no call uses: what was given last, or a new zero value.
 func (s *Stack[S]) Take() *S {
 	if s == nil {
 		return new(S)
@@ -37,7 +37,7 @@ func (s *Stack[S]) Give(x *S) {
 	s.free = append(s.free, x)
 }
 
-// Bytes adds up what the scratch holds that nobody uses.
+// Bytes adds up the bytes of the scratch that no call uses.
 func (s *Stack[S]) Bytes(of func(*S) int64) int64 {
 	if s == nil {
 		return 0

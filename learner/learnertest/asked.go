@@ -104,7 +104,7 @@ type question[T learner.Float] struct {
 	want  []float64
 }
 
-// differs asks about b, or about the block itself, and tells the first difference.
+// differs asks about b, or about the block itself, and returns the first difference.
 func (q *question[T]) differs(b *engine.Block[T]) string {
 	if b == nil {
 		b = q.block

@@ -51,8 +51,8 @@ func (s *suite[T]) within(t *testing.T, what string, l learner.Learner[T], x lea
 	}
 }
 
-// memory: Config.Memory tells what a learner comes to hold, of examples that are all there from the
-// first block and of features that keep coming.
+// memory: Config.Memory predicts the memory that a learner comes to use, of examples that are all
+// there from the first block and of features that keep coming.
 func (s *suite[T]) memory(t *testing.T, b *engine.Block[T]) {
 	s.within(t, "new", s.fresh(t, nil), extentOf(&engine.Block[T]{Ptr: b.Ptr[:min(1, len(b.Ptr))]},
 		1))

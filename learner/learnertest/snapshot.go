@@ -149,7 +149,7 @@ func wipe(s *learner.State) {
 	}
 }
 
-// refusesForeign: the State of a predictor is not that of a learner, and what is missing is told.
+// refusesForeign: the State of a predictor is not that of a learner, and what is missing is named.
 func (s *suite[T]) refusesForeign(t *testing.T, p learner.Predictor[T], l learner.Learner[T]) {
 	t.Helper()
 	for i := range p.State().Tensors {

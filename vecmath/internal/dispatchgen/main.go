@@ -153,7 +153,7 @@ var (
 
 func (k kernel) isGeneric() bool { return typeT.MatchString(k.params) }
 
-// validate finds words of a row that mean nothing, which would be passed over in silence.
+// validate finds words of a row that mean nothing, which would be ignored in silence.
 func (k kernel) validate() error {
 	for _, f := range strings.Fields(k.forms) {
 		who, _, _ := strings.Cut(f, "=")
