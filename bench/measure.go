@@ -3,17 +3,15 @@
 //
 // A speed is always a ratio of two things measured in turn in one run, with its spread; absolute
 // nanoseconds age. Work of one thread is timed by that thread's CPU time where the system has it,
-// so that a busy machine disturbs little; work of several by the wall clock, or by the CPU time of
-// the process.
+// so that a busy machine disturbs little; work of several by the wall clock. The other clock's time
+// is kept beside it.
 package bench
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"runtime"
 	"sort"
-	"strings"
 	"time"
 
 	"golang.org/x/perf/benchmath"
@@ -21,7 +19,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/schema"
 )
 
-// Result is one line of a suite. Times are nanoseconds for one operation, medians over Rounds; an
+// Result is one case of a suite. Times are nanoseconds for one operation, medians over Rounds; an
 // interval is the 95 % confidence interval of the median (order statistics, no assumption on the
 // distribution).
 type Result struct {
@@ -36,7 +34,8 @@ type Result struct {
 
 	// what this machine allows, in Unit, where it was measured in the same run
 	Limit   *float64 `json:"limit"`
-	OfLimit *float64 `json:"of_limit"` // Median as a share of it
+	OfLimit *float64 `json:"of_limit"` // the share of it that Median is
+	LimitBy string   `json:"limit_by,omitempty"`
 
 	Peer       string  `json:"peer,omitempty"`        // what it was measured in turn with
 	PeerMedian float64 `json:"peer_median,omitempty"` // in Unit
@@ -45,6 +44,39 @@ type Result struct {
 	RatioCI     [2]float64 `json:"ratio_to_peer_ci"` // its 95 % interval
 	Goal        float64    `json:"goal,omitempty"`   // RatioToPeer should reach it
 	Note        string     `json:"note,omitempty"`
+
+	Rounds []Round `json:"rounds"`
+	// CPUShare is CPU time by wall time over all rounds of both sides, of work that keeps one CPU
+	// busy: well below 1 other programs had it, and times are upper bounds. nil for work of
+	// several.
+	CPUShare *float64 `json:"cpu_share"`
+}
+
+// Round is one measurement of each side, one right after the other.
+type Round struct {
+	Ours Timing  `json:"ours"`
+	Peer *Timing `json:"peer,omitempty"`
+}
+
+// Timing is what some operations in a row took.
+type Timing struct {
+	Ops   int     `json:"ops"`
+	Value float64 `json:"value"` // in the result's Unit
+	// of one operation, or of one example where the unit is by example, in ns
+	CPU  float64 `json:"cpu_ns"`
+	Wall float64 `json:"wall_ns"`
+}
+
+// busyShare is the CPUShare below which a result gets a warning.
+const busyShare = 0.9
+
+// Warning says that other programs had the CPU too while the case was measured, or is "".
+func (r Result) Warning() string {
+	if r.CPUShare == nil || *r.CPUShare >= busyShare {
+		return ""
+	}
+	return fmt.Sprintf("%s: had a CPU for %.0f %% of the time; the machine is busy, times "+
+		"are upper bounds", r.Name, 100**r.CPUShare)
 }
 
 // pair is one case: ours and, if not nil, its peer. Each runs its operation k times.
@@ -56,7 +88,10 @@ type pair struct {
 	peerName   string
 	peer       func(k int)
 	goal       float64
-	clock      func() time.Duration // nil: threadTime
+	cpu        func() time.Duration // nil: threadTime
+	// threads: work of several threads, whose time is the wall clock's, and CPU the process's
+	threads bool
+	limit   limit // of one operation; the zero value: not known
 }
 
 var started = time.Now()
@@ -85,36 +120,39 @@ func (p pair) run(impl string, o Options) Result {
 	if p.scale == 0 {
 		p.scale = 1
 	}
-	clock := p.clock
-	if clock == nil {
-		clock = threadTime
+	switch {
+	case p.threads:
+		p.cpu = ProcessTime
+	case p.cpu == nil:
+		p.cpu = threadTime
 		// not for work of several threads: it makes every hand-over a switch of threads
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
+	res := Result{Schema: schema.Name, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit,
+		N: o.Rounds, Goal: p.goal, Peer: p.peerName, Rounds: make([]Round, o.Rounds)}
 	ours := make([]float64, o.Rounds)
-	ko := repeats(clock, p.ours, o.Each)
+	ko := p.repeats(p.ours, o.Each)
 	var peer, ratio []float64
 	kp := 0
 	if p.peer != nil {
 		peer, ratio = make([]float64, o.Rounds), make([]float64, o.Rounds)
-		kp = repeats(clock, p.peer, o.Each)
+		kp = p.repeats(p.peer, o.Each)
+	}
+	var cpu, wall float64
+	add := func(t Timing) {
+		cpu += t.CPU * float64(t.Ops)
+		wall += t.Wall * float64(t.Ops)
 	}
 	for r := range o.Rounds {
-		ours[r] = timed(clock, p.ours, ko) / p.scale
+		t := p.timed(p.ours, ko)
+		ours[r], res.Rounds[r].Ours = t.Value, t
+		add(t)
 		if p.peer != nil {
-			peer[r] = timed(clock, p.peer, kp) / p.scale
-			ratio[r] = peer[r] / ours[r]
-		}
-	}
-	res := Result{Schema: schema.Name, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit,
-		N: o.Rounds, Goal: p.goal, Peer: p.peerName}
-	if p.unit == "MB/s" {
-		for r := range ours {
-			ours[r] = p.bytes / ours[r] * 1e3 // bytes a nanosecond are GB/s
-			if peer != nil {
-				peer[r] = p.bytes / peer[r] * 1e3
-			}
+			u := p.timed(p.peer, kp)
+			peer[r], res.Rounds[r].Peer = u.Value, &u
+			ratio[r] = p.clock(u) / p.clock(t)
+			add(u)
 		}
 	}
 	res.Median, res.CI = median(ours)
@@ -123,13 +161,26 @@ func (p pair) run(impl string, o Options) Result {
 		m, ci := median(ratio)
 		res.RatioToPeer, res.RatioCI = &m, ci
 	}
+	if !p.threads && wall > 0 {
+		share := cpu / wall
+		res.CPUShare = &share
+	}
+	p.limit.of(&res)
 	return res
 }
 
+// clock is the time that counts.
+func (p pair) clock(t Timing) float64 {
+	if p.threads {
+		return t.Wall
+	}
+	return t.CPU
+}
+
 // repeats finds how many operations take about d; it also warms up.
-func repeats(clock func() time.Duration, f func(k int), d time.Duration) int {
+func (p pair) repeats(f func(k int), d time.Duration) int {
 	for k := 1; ; {
-		t := timed(clock, f, k) * float64(k)
+		t := p.clock(p.timed(f, k)) * p.scale * float64(k)
 		if t >= float64(d)/2 {
 			return max(1, int(float64(k)*float64(d)/t))
 		}
@@ -137,11 +188,18 @@ func repeats(clock func() time.Duration, f func(k int), d time.Duration) int {
 	}
 }
 
-// timed returns nanoseconds per operation.
-func timed(clock func() time.Duration, f func(k int), k int) float64 {
-	t := clock()
+// timed has f run k operations.
+func (p pair) timed(f func(k int), k int) Timing {
+	wall, cpu := WallTime(), p.cpu()
 	f(k)
-	return float64(clock()-t) / float64(k)
+	cpu, wall = p.cpu()-cpu, WallTime()-wall
+	by := p.scale * float64(k)
+	t := Timing{Ops: k, CPU: float64(cpu) / by, Wall: float64(wall) / by}
+	t.Value = p.clock(t)
+	if p.unit == "MB/s" {
+		t.Value = p.bytes / t.Value * 1e3 // bytes a nanosecond are GB/s
+	}
+	return t
 }
 
 func median(v []float64) (float64, [2]float64) {
@@ -155,41 +213,4 @@ func median(v []float64) (float64, [2]float64) {
 		lo, hi = c[0], c[len(c)-1]
 	}
 	return s.Center, [2]float64{lo, hi}
-}
-
-// WriteGo writes results in the format of Go's benchmarks, which benchstat reads: one line a
-// result, further columns for the peer's time and for how many times faster ours is. A note is a
-// line of its own, which benchstat passes over.
-func WriteGo(w io.Writer, results []Result) error {
-	width := 0
-	for _, r := range results {
-		width = max(width, len(goName(r)))
-	}
-	for _, r := range results {
-		line := fmt.Sprintf("%-*s %4d %10.4g %-10s %3.0f %%-ci", width, goName(r), r.N, r.Median,
-			r.Unit, spread(r.Median, r.CI))
-		if r.RatioToPeer != nil {
-			line += fmt.Sprintf(" %10.4g %s-%s %8.3g x-faster %3.0f %%-x-ci", r.PeerMedian, r.Peer,
-				r.Unit, *r.RatioToPeer, spread(*r.RatioToPeer, r.RatioCI))
-			if r.Goal > 0 {
-				line += fmt.Sprintf(" %5.3g x-goal", r.Goal)
-			}
-		}
-		if r.Note != "" {
-			line += "\n# " + r.Note
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func goName(r Result) string {
-	return "Benchmark" + strings.ToUpper(r.Name[:1]) + r.Name[1:] + "/impl=" + r.Impl
-}
-
-// spread is the half-width of an interval in percent of its centre.
-func spread(centre float64, ci [2]float64) float64 {
-	return 100 * math.Max(ci[1]-centre, centre-ci[0]) / centre
 }

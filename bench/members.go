@@ -136,7 +136,7 @@ func threads(name string, b *engine.Block[float32], members int, tau float64, tw
 	goal float64) pair {
 	return pair{
 		name: fmt.Sprintf("members/%s/N=%d/tau=%g/threads=2", name, members, tau),
-		unit: "ns/example", scale: float64(b.Len()), goal: goal, clock: WallTime,
+		unit: "ns/example", scale: float64(b.Len()), goal: goal, threads: true,
 		ours:     epochs(b, members, tau, two),
 		peerName: "one-thread",
 		peer:     epochs(b, members, tau, nil),
@@ -193,7 +193,7 @@ func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	return runAll(ctx, []pair{{
 		name: "read/svmlight/" + name, unit: "MB/s", bytes: float64(len(text)),
-		clock:    ProcessTime,
+		cpu:      ProcessTime,
 		ours:     loop(func() { parse() }),
 		peerName: "strconv", // a Go program's plain way: split at blanks, strconv
 		peer:     loop(func() { plainParse(text) }),

@@ -45,7 +45,7 @@ func RFF(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 			pair{name: name, unit: "ns/example", scale: float64(b.Len()), ours: one,
 				peerName: "go-loop", peer: plainMapping(&b, size)},
 			pair{name: name + "/threads=2", unit: "ns/example", scale: float64(b.Len()), ours: both,
-				peerName: "threads=1", peer: one, clock: WallTime})
+				peerName: "threads=1", peer: one, threads: true})
 	}
 	return runAll(ctx, cases, o)
 }

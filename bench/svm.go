@@ -104,7 +104,7 @@ func (p svmProblem) pair(ctx context.Context, dir, peer string) (c pair, failed 
 	var children time.Duration // CPU time of the processes that have ended
 	c = pair{
 		name: "svm/rbf/" + p.name, unit: "ns/op", goal: p.goal,
-		clock: func() time.Duration { return ProcessTime() + children },
+		cpu: func() time.Duration { return ProcessTime() + children },
 		ours: func(k int) {
 			for range k {
 				if err := trainSVM(ctx, ours, p); err != nil {

@@ -58,7 +58,7 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 			if err != nil {
 				return out, err
 			}
-			c.peerName, c.peer, c.clock = "openblas", b.run,
+			c.peerName, c.peer, c.cpu = "openblas", b.run,
 				func() time.Duration { return threadTime() + b.used }
 			if n >= 300 && typeName(c.name) == "f64" {
 				c.goal = 1.6

@@ -65,9 +65,11 @@ func newBenchCmd() *cobra.Command {
 		Short: "Measure kernels and learners beside their peers",
 		Long: `Measure kernels and learners beside their peers.
 
-Ours and the peer are measured in turn, round by round; x-faster is the median of the rounds'
-ratios, with the half-width of its 95 % interval in percent. Lines are in the format of Go's
-benchmarks, which benchstat reads.
+Ours and the peer are measured in turn, round by round. Each round is a line in the format of Go's
+benchmarks, which benchstat reads: what counts (CPU time of one thread, the wall clock of several),
+the other clock's time, the same of the peer, and x-faster, the ratio. A line that begins with #
+sums up the rounds above it: median and half of its 95 % interval, and a warning where other
+programs had the CPU too. On a terminal there are only these.
 
 Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM paper on generated
 data beside the paper's values.
@@ -163,7 +165,11 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 		}
 		all = append(all, results...)
 		if !asJSON {
-			if err := bench.WriteGo(w, results); err != nil {
+			write := bench.WriteGo
+			if isTerminal(w) {
+				write = bench.WriteSummary
+			}
+			if err := write(w, results); err != nil {
 				return err
 			}
 		}
