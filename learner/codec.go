@@ -155,6 +155,25 @@ func (c *Codec) In(prefix string, fields func(*Codec)) {
 	c.prefix = before
 }
 
+// PerFeature wants n, of what there is one for each feature, to be as many as State.Features says
+// that there are, or none. All that a State has for each feature goes through it, or through
+// WithinFeatures.
+func (c *Codec) PerFeature(what string, n int) {
+	if c.Reading() && c.from.Features > 0 {
+		c.Want(n == 0 || n == c.from.Features, "%s has %d features, want %d", what, n,
+			c.from.Features)
+	}
+}
+
+// WithinFeatures wants n, one more than the largest index of a feature, to be at most as many as
+// State.Features says that there are.
+func (c *Codec) WithinFeatures(what string, n int) {
+	if c.Reading() && c.from.Features > 0 {
+		c.Want(n <= c.from.Features, "%s has %d features, want at most %d", what, n,
+			c.from.Features)
+	}
+}
+
 // Optional reports whether a part, which a State may lack, is there: in writing that is what have
 // says.
 func (c *Codec) Optional(name string, have bool) bool {
@@ -349,6 +368,7 @@ func Inners[S Stateful](c *Codec, prefix func(m int) string, of []S) {
 		if s == nil {
 			s = &State{}
 		}
+		s.Features = c.from.Features
 		for _, p := range s.parts() {
 			c.In(name, func(c *Codec) { c.name(p.kind, p.name) })
 		}
@@ -435,6 +455,7 @@ func (c *Codec) within(prefix string) *State {
 	if len(s.Counters)+len(s.Scalars)+len(s.Tensors) == 0 {
 		return nil
 	}
+	s.Features = c.from.Features
 	return s
 }
 

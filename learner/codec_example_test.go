@@ -22,6 +22,7 @@ func (l *averaged) fields(c *learner.Codec) {
 	w := learner.Vector(c, "w", &l.w)
 	sum := learner.Vector(c, "sum", &l.sum)
 	c.Want(len(w) == len(sum), "%d weights and %d sums", len(w), len(sum))
+	c.PerFeature("w", len(w))
 	c.Then(func() {
 		l.mean = make([]float64, len(sum))
 		for j, s := range sum {
@@ -56,9 +57,13 @@ func ExampleCodec() {
 	s = taught.State()
 	s.Scalars["scale"] = 0
 	fmt.Println(l.SetState(s), l.w, l.mean)
+	s = taught.State()
+	s.Features = 3 // whoever reads it knows how many there are
+	fmt.Println(l.CheckState(s))
 	// Output:
 	// <nil> [1 -2] [1.5 -2]
 	// averaged: tensor "sum" is missing: state does not fit
 	// averaged: tensor "sum" is []float32, want []float64: state does not fit
 	// averaged: scale is 0, want a number > 0: state does not fit [1 -2] [1.5 -2]
+	// averaged: w has 2 features, want 3: state does not fit
 }

@@ -169,6 +169,11 @@ type State struct {
 	Counters map[string]uint64
 	Scalars  map[string]float64
 	Tensors  []Tensor
+
+	// Features is how many features all examples have had, where the reader of the State knows: a
+	// learner on features that it makes, for its base. A State of more is refused. 0 is any number;
+	// it is no part of what was learned, and in a State that a learner returns it is 0.
+	Features int
 }
 
 // Tensor returns the tensor of that name, or nil.

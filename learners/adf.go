@@ -263,6 +263,7 @@ func (l *DiagonalADF[T]) fields(c *learner.Codec) {
 	m := learner.Vector(c, "w", &l.m)
 	v := learner.Vector(c, "variance", &l.v)
 	c.Want(len(m) == len(v), "%d means and %d variances", len(m), len(v))
+	c.PerFeature("w", len(m))
 	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return x < 0 }), "a negative variance")
 	l.noise.Fields(c, func(rate float64) { l.eps = rate })
 }
@@ -302,6 +303,7 @@ func (p *diagonal[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 func (p *diagonal[T]) Fields(c *learner.Codec) {
 	w, v := learner.Vector(c, "w", &p.W), learner.Vector(c, "variance", &p.v)
 	c.Want(len(w) == len(v), "%d means and %d variances", len(w), len(v))
+	c.PerFeature("w", len(w))
 	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }),
 		"a variance is no number >= 0")
 	eps := gauss.NoiseRate(c, p.eps)

@@ -381,6 +381,7 @@ func (a *ALMA[T]) fields(c *learner.Codec) {
 		learner.Count(c, "updates", &a.UpdateCount)
 		norm := c.Scalar("norm", &a.norm)
 		theta := learner.Vector(c, "theta", &a.theta)
+		c.PerFeature("theta", len(theta))
 		if c.Reading() {
 			of := pNorm(theta, a.cfg.P)
 			c.Want(norm >= 0 && math.Abs(norm-of) <= 0x1p-10,

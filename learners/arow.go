@@ -263,6 +263,7 @@ func (l *DiagonalAROW[T]) fields(c *learner.Codec) {
 	m := learner.Vector(c, "w", &l.m)
 	v := learner.Vector(c, "variance", &l.v)
 	c.Want(len(m) == len(v), "%d means and %d variances", len(m), len(v))
+	c.PerFeature("w", len(m))
 	c.Want(!slices.ContainsFunc(v, func(x float64) bool { return !(x >= 0) }),
 		"a negative variance")
 }
@@ -402,6 +403,7 @@ func (l *FullAROW[T]) fields(c *learner.Codec) {
 	m := learner.View(c, "w", slices.Clone(l.m))
 	d := len(m)
 	c.Want(d <= gauss.MaxPosteriorDim, "%d features, at most %d", d, gauss.MaxPosteriorDim)
+	c.PerFeature("w", d)
 	var lower []float64
 	if c.Writing() {
 		lower = l.lower()

@@ -379,6 +379,7 @@ func (l *NG[T]) fields(c *learner.Codec) {
 	columns = learner.View(c, "columns", columns)
 	scale, step = learner.Vector(c, "scale", &scale), learner.Vector(c, "step", &step)
 	gram = learner.View(c, "gram", gram)
+	c.PerFeature("w", len(w))
 	n := len(scale)
 	c.Want(n <= l.size && len(step) == n && len(columns) == n*len(w) && len(gram) == n*(n+1)/2,
 		"%d weights, %d factors, %d steps, columns of %d and %d inner products, at most %d columns",
@@ -472,6 +473,7 @@ func (p *columnWeights[T]) Restored(s learner.State) (learner.Predictor[T], erro
 
 func (p *columnWeights[T]) Fields(c *learner.Codec) {
 	d := len(learner.Vector(c, "w", &p.w))
+	c.PerFeature("w", d)
 	steps := len(learner.Vector(c, "step", &p.step))
 	var columns []float64
 	if c.Writing() {

@@ -411,6 +411,7 @@ func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "presented", &o.presented)
 	dim := learner.Count(c, "dim", &o.dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
+	c.PerFeature("dim", dim)
 	learner.Inners(c, memberName, o.members)
 	c.Then(func() { o.failed = nil })
 }

@@ -34,6 +34,7 @@ func (o *OBPM[T]) fields(c *learner.Codec) {
 func (o *OBPM[T]) memberFields(c *learner.Codec) {
 	dim := learner.Count(c, "dim", &o.Dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
+	c.PerFeature("dim", dim)
 	if o.cfg.Cap {
 		sumSq := c.Scalar("sum_sq", &o.sumSq)
 		c.Want(sumSq >= 0, "scalar %q is %v, want a number >= 0", "sum_sq", sumSq)
@@ -163,7 +164,7 @@ func (o *OBPM[T]) average() primal.WideWeights[T] {
 	if o.cfg.Cap {
 		n *= o.length()
 	}
-	return primal.WideWeights[T]{Name: "obpm", W: o.Sum, Divisor: n}
+	return primal.WideWeights[T]{Name: "obpm", W: o.Sum, Divisor: n, Ends: true}
 }
 
 // Snapshot is Learner.Snapshot: where S is kept it is a copy of S and takes no more memory than

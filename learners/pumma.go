@@ -721,6 +721,7 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 	m2 := share("m2", &l.m2)
 	u := learner.Vector(c, "u", &l.u.v)
 	dim := len(u)
+	c.PerFeature("u", dim)
 	for _, t := range []struct {
 		name string
 		x    *[]float64

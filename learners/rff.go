@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -411,9 +410,7 @@ func (l *RFF[T]) State() learner.State { return l.inner.State() }
 
 // SetState is Learner.SetState.
 func (l *RFF[T]) SetState(s learner.State) error {
-	if err := l.checkFeatures(&s); err != nil {
-		return err
-	}
+	s.Features = l.cfg.D // that the base has seen; of the examples' own nothing is stored
 	if err := l.inner.SetState(s); err != nil {
 		return fmt.Errorf("rff: %w", err)
 	}
@@ -422,34 +419,9 @@ func (l *RFF[T]) SetState(s learner.State) error {
 
 // CheckState is Learner.CheckState.
 func (l *RFF[T]) CheckState(s learner.State) error {
-	if err := l.checkFeatures(&s); err != nil {
-		return err
-	}
+	s.Features = l.cfg.D
 	if err := l.inner.CheckState(s); err != nil {
 		return fmt.Errorf("rff: %w", err)
-	}
-	return nil
-}
-
-// checkFeatures refuses the state of a base learner that has seen another number of features than
-// there are random ones: what it has one of for each feature is, in the learners here, counted by
-// dim, or is the tensor of these names; a member's, with a prefix up to a dot.
-func (l *RFF[T]) checkFeatures(s *learner.State) error {
-	wrong := func(what string, n uint64) error {
-		return fmt.Errorf("rff: %s of the base is %d, and there are %d random features: %w", what,
-			n, l.cfg.D, learner.ErrState)
-	}
-	within := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
-	for name, n := range s.Counters {
-		if within(name) == "dim" && n != 0 && n != uint64(l.cfg.D) {
-			return wrong(fmt.Sprintf("counter %q", name), n)
-		}
-	}
-	for _, t := range s.Tensors {
-		if n := within(t.Name); (n == "w" || n == "theta" || n == "u") && len(t.Shape) == 1 &&
-			t.Shape[0] != 0 && t.Shape[0] != l.cfg.D {
-			return wrong(fmt.Sprintf("tensor %q", t.Name), uint64(t.Shape[0]))
-		}
 	}
 	return nil
 }
@@ -514,12 +486,10 @@ func (p *mapped[T]) State() learner.State { return p.inner.State() }
 
 // Restored is Restorer.Restored.
 func (p *mapped[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	if err := p.rff.checkFeatures(&s); err != nil {
-		return nil, err
-	}
+	s.Features = p.rff.cfg.D
 	inner, err := learner.Restored(p.inner, s)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("rff: %w", err)
 	}
 	return p.rff.over(inner), nil
 }

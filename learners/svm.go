@@ -413,7 +413,7 @@ func (s *SVM[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &s.updates)
 	c.Scalar("bias", &s.bias)
 	if s.cfg.Linear() {
-		learner.Vector(c, "w", &s.w)
+		c.PerFeature("w", len(learner.Vector(c, "w", &s.w)))
 	} else {
 		s.Expansion.Fields(c, s.cfg.EngineKernel(), s.pool)
 	}

@@ -184,6 +184,7 @@ func (s *suite[T]) batchState(t *testing.T, b *engine.Block[T]) {
 	fit(t, l, &rest)
 	sameState(t, "restored and fitted", twin, l)
 	s.refuses(t, l)
+	s.ofFeatures(t, l, b)
 }
 
 func (s *suite[T]) batchUnseen(t *testing.T, b *engine.Block[T]) {

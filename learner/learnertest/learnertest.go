@@ -345,6 +345,59 @@ func (s *suite[T]) state(t *testing.T, b *engine.Block[T]) {
 	sameRounds(t, "restored", learn(t, twin, &rest, 7), learn(t, l, &rest, 7))
 	sameState(t, "restored and taught", twin, l)
 	s.refuses(t, l)
+	s.ofFeatures(t, l, b)
+}
+
+// ofFeatures: where the reader of a State knows how many features there are, one that has more is
+// refused, by a learner whose State grows with the features and by its Predictor.
+func (s *suite[T]) ofFeatures(t *testing.T, l learner.Learner[T], b *engine.Block[T]) {
+	t.Helper()
+	if !b.Dense() || !s.growsWithFeatures(t, b) {
+		return
+	}
+	p, before := l.Snapshot(), StateBytes(l.State())
+	st, of := l.State(), p.State()
+	st.Features, of.Features = b.Dim, b.Dim
+	if _, err := learner.Restored(p, of); err != nil {
+		t.Errorf("a predictor of %d features: %v", b.Dim, err)
+	}
+	if err := errors.Join(l.CheckState(st), l.SetState(st)); err != nil {
+		t.Errorf("a state of %d features: %v", b.Dim, err)
+	}
+	st.Features, of.Features = b.Dim-1, b.Dim-1
+	if _, err := learner.Restored(p, of); !errors.Is(err, learner.ErrState) {
+		t.Errorf("a predictor of %d features where there are %d: %v, want %v", b.Dim, b.Dim-1, err,
+			learner.ErrState)
+	}
+	if err := l.CheckState(st); !errors.Is(err, learner.ErrState) {
+		t.Errorf("a state of %d features where there are %d: CheckState says %v, want %v", b.Dim,
+			b.Dim-1, err, learner.ErrState)
+	}
+	if err := l.SetState(st); !errors.Is(err, learner.ErrState) {
+		t.Errorf("a state of %d features where there are %d: SetState says %v, want %v", b.Dim,
+			b.Dim-1, err, learner.ErrState)
+	}
+	if !bytes.Equal(StateBytes(l.State()), before) {
+		t.Error("a state of more features than there are changed the state")
+	}
+}
+
+// growsWithFeatures reports whether a State is larger after an example of more features. That of
+// random features of the examples isn't.
+func (s *suite[T]) growsWithFeatures(t *testing.T, b *engine.Block[T]) bool {
+	t.Helper()
+	if !s.config.Traits().Stream {
+		return s.config.Traits().Linear
+	}
+	size := func(b *engine.Block[T]) (n int) {
+		one, l := b.Slice(0, 1), s.fresh(t, nil)
+		learn(t, l, &one, 1)
+		for _, x := range l.State().Tensors {
+			n += reflect.ValueOf(x.Data).Len()
+		}
+		return n
+	}
+	return size(widened(b)) > size(b)
 }
 
 // restores: a State is a copy and all there is.

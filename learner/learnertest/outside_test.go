@@ -157,7 +157,7 @@ func (h *relaxed[T]) Outputs() int       { return 1 }
 func (h *relaxed[T]) Bytes() int64       { return int64(8*cap(h.w)) + int64(unsafe.Sizeof(*h)) }
 
 func (h *relaxed[T]) fields(c *learner.Codec) {
-	learner.Vector(c, "w", &h.w)
+	c.PerFeature("w", len(learner.Vector(c, "w", &h.w)))
 }
 
 func (h *relaxed[T]) State() learner.State { return learner.StateOf(h.fields) }

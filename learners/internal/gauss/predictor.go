@@ -93,6 +93,7 @@ func (p *Gaussian[T]) Fields(c *learner.Codec) {
 	eps := NoiseRate(c, q.Eps)
 	m, tau = learner.View(c, "w", m), learner.View(c, "tau", tau)
 	d, k := len(m), len(tau)
+	c.PerFeature("w", d)
 	c.Want(d <= MaxPosteriorDim && k <= MaxPosteriorDim, "%d features and %d points", d, k)
 	triangle = learner.View(c, "residual_cov", triangle)
 	images = learner.View(c, "images", images)

@@ -34,6 +34,7 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 		data[i] = learner.View(c, n, data[i])
 	}
 	d, k := len(data[0]), len(data[7])
+	c.PerFeature(posteriorTensors[0], d)
 	for i, n := range []int{d, d, d * (d + 1) / 2, k * d, k * d, k * k, k * k, k, k, k, k} {
 		c.Want(d <= MaxPosteriorDim && k <= points && len(data[i]) == n,
 			"tensor %q has %d elements for %d features and %d points of at most %d",

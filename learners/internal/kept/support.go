@@ -375,6 +375,7 @@ func examplesAt[T learner.Float](c *learner.Codec, prefix string, dim int, ends 
 	c.Want(dim <= math.MaxInt32 && len(idx) == len(val), "%s: %d indices and %d values of %d "+
 		"features",
 		prefix, len(idx), len(val), dim)
+	c.WithinFeatures(prefix, dim)
 	if !c.Reading() {
 		return b
 	}

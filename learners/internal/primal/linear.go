@@ -99,5 +99,7 @@ func (l *Linear[T]) Fields(c *learner.Codec) { l.WeightFields(c) }
 // WeightFields is Fields, and returns the weights.
 func (l *Linear[T]) WeightFields(c *learner.Codec) []T {
 	learner.Count(c, "updates", &l.UpdateCount)
-	return learner.Vector(c, "w", &l.W)
+	w := learner.Vector(c, "w", &l.W)
+	c.PerFeature("w", len(w))
+	return w
 }

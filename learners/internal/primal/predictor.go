@@ -95,7 +95,7 @@ func (p *weights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 
 // Fields walks what State says.
 func (p *weights[T]) Fields(c *learner.Codec) {
-	learner.Vector(c, "w", &p.w)
+	c.PerFeature("w", len(learner.Vector(c, "w", &p.w)))
 	scale := c.Scalar("scale", &p.scale)
 	c.Want(scale >= 0, "scalar %q is %v, want a number >= 0", "scale", scale)
 }
@@ -118,6 +118,7 @@ type WideWeights[T learner.Float] struct {
 	Divisor float64   // > 0: 1, or the members of an ensemble whose sum W is
 	Bias    float64
 	Biased  bool // else bias is not added: +0 would change the sign of -0
+	Ends    bool // W may end before the last feature, if those behind it have no weight
 }
 
 // score returns f of an example with that w.x.
@@ -169,12 +170,15 @@ func (p *WideWeights[T]) State() learner.State { return learner.StateOf(p.Fields
 
 // Restored is Restorer.Restored.
 func (p *WideWeights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
-	return Restored(p.Name, &WideWeights[T]{Name: p.Name, Biased: p.Biased}, s)
+	return Restored(p.Name, &WideWeights[T]{Name: p.Name, Biased: p.Biased, Ends: p.Ends}, s)
 }
 
 // Fields walks what State says.
 func (p *WideWeights[T]) Fields(c *learner.Codec) {
-	learner.Vector(c, "w", &p.W)
+	n := len(learner.Vector(c, "w", &p.W))
+	if c.WithinFeatures("w", n); !p.Ends {
+		c.PerFeature("w", n)
+	}
 	divisor := c.Scalar("divisor", &p.Divisor)
 	c.Want(divisor > 0, "scalar %q is %v, want a number > 0", "divisor", divisor)
 	if p.Biased {
