@@ -24,6 +24,9 @@ func Kernels(ctx context.Context, o Options) ([]Result, error) {
 		cases = append(cases, dense32(n)...)
 		cases = append(cases, dense64(n)...)
 	}
+	for _, n := range []int{2, 8, 16, 32, 64} {
+		cases = append(cases, rowsAtPage(n))
+	}
 	cases = append(cases, sparse(14, 123), sparse(49, 6125), sparse(150, 784))
 	cases = append(cases, lanes(14, 123, 100)...)
 	return runAll(ctx, cases, o)
@@ -132,6 +135,22 @@ func dense64(n int) []pair {
 		{name: fmt.Sprintf("dotmixed/f64f32/n=%d", n), unit: "ns/op",
 			ours: loop(func() { vecmath.DotMixed(y, x32) })},
 	}
+}
+
+// rowsAtPage measures short rows right before a page that was never touched, as the last ones of
+// new memory are.
+func rowsAtPage(n int) pair {
+	const rows = 64
+	m := beforeUntouched(rows * n)
+	x, _ := vectors[float32](n)
+	for r := range rows {
+		copy(m[r*n:], x)
+	}
+	dst := make([]float32, rows)
+	return pair{name: fmt.Sprintf("rowsdot/f32/n=%dx%d/page", rows, n), unit: "ns/op",
+		peerName: "gonum-gemv", goal: 1.5,
+		ours: loop(func() { vecmath.RowsDot(dst, m, n, x) }),
+		peer: loop(func() { peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, x, 1, 0, dst, 1) })}
 }
 
 // sparse measures a dot of nnz non-zeros with a dense vector of d against the plain loop.

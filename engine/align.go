@@ -7,7 +7,9 @@ import "unsafe"
 const cacheLine = 64
 
 // Aligned returns n zeros, the first at an address divisible by 64. Its capacity is n, so an append
-// moves it elsewhere.
+// moves it elsewhere. A cache line of the same allocation lies behind them: kernels read whole
+// registers under a mask, and where what it leaves out is in a page that was never touched, a CPU
+// takes a hundred times as long.
 //
 // It is never inlined: a slice that the compiler put on the stack would lose its alignment when the
 // stack grows.
@@ -16,7 +18,7 @@ const cacheLine = 64
 func Aligned[T Float](n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	s := make([]T, n+cacheLine/size-1)
+	s := make([]T, n+2*cacheLine/size-1)
 	off := 0
 	if rest := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % cacheLine); rest != 0 {
 		off = (cacheLine - rest) / size

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"unsafe"
 
-	blas "gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // Benchmarks of every supported implementation, with gonum's beside where it has the kernel:
@@ -16,7 +17,7 @@ import (
 //	go test -run '^$' -bench . -count 10 ./vecmath | tee bench.txt
 //	go tool benchstat -col /impl bench.txt
 
-var peer blas.Implementation
+var peer gonum.Implementation
 
 // benchImpls runs f under impl=/type=/n= names for every supported implementation.
 func benchImpls[T Float](b *testing.B, n string, f func(b *testing.B)) {
@@ -181,6 +182,31 @@ func benchRowsDot[T Float](b *testing.B) {
 				RowsDot(dst, a, stride, x)
 			}
 		})
+	}
+}
+
+// Short rows, by themselves and right before a page that was never touched, which masked loads must
+// not reach into.
+func BenchmarkShortRowsDot(b *testing.B) {
+	const rows = 64
+	for _, n := range []int{2, 4, 8, 16, 21, 32, 57, 64} {
+		dst, x := make([]float32, rows), benchVector[float32](n)
+		for _, m := range []struct {
+			where string
+			rows  []float32
+		}{{"", benchVector[float32](rows * n)}, {"/page", untouched(b, rows*n)}} {
+			name := fmt.Sprintf("%dx%d%s", rows, n, m.where)
+			benchImpls[float32](b, name, func(b *testing.B) {
+				for b.Loop() {
+					RowsDot(dst, m.rows, n, x)
+				}
+			})
+			benchPeer[float32](b, name, func(b *testing.B) {
+				for b.Loop() {
+					peer.Sgemv(blas.NoTrans, rows, n, 1, m.rows, n, x, 1, 0, dst, 1)
+				}
+			})
+		}
 	}
 }
 

@@ -125,6 +125,34 @@ func testDotOrder[T Float](t *testing.T) {
 	}
 }
 
+// Rows that end at any place near the end of a page, which AVX-512 reads in another way.
+func TestRowsNearPageEnd(t *testing.T) {
+	t.Run("float32", testRowsNearPageEnd[float32])
+	t.Run("float64", testRowsNearPageEnd[float64])
+}
+
+func testRowsNearPageEnd[T Float](t *testing.T) {
+	guard := newGuard(t)
+	unit := LaneUnit[T]()
+	forEachImpl(t, func(t *testing.T, _ Impl) {
+		for n := 1; n <= 5*unit; n += 1 + n/unit {
+			for behind := range unit + 1 {
+				guard.start(true)
+				g := newGenerator[T](n, behind%valueModes, guard.place)
+				rows, stride := 1+(n+behind)%9, n+behind%3
+				x, y := g.floats(n), g.floats((rows-1)*stride+n+behind)
+				y = y[:len(y)-behind]
+				got, want := make([]T, rows), make([]T, rows)
+				RowsDot(got, y, stride, x)
+				rowsDotGeneric(want, y, stride, x)
+				if d := diffFloats(got, want); d != "" {
+					t.Fatalf("%d rows of %d, %d elements before the end: %s", rows, n, behind, d)
+				}
+			}
+		}
+	})
+}
+
 // A lane sees its own products only, in the order of the non-zeros: lanes, active lists and plain
 // loops agree.
 func TestLanesAgree(t *testing.T) {

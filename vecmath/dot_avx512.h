@@ -24,12 +24,18 @@ tail:
 	JEQ    reduce
 	TAILMASKS
 	MOVU.Z 0(SI), K1, Z4
-	MOVU.Z 64(SI), K2, Z5
-	MOVU.Z 128(SI), K3, Z6
-	MOVU.Z 192(SI), K4, Z7
 	FMA    0(DI), Z4, K1, Z0
+	CMPQ   CX, $LANES
+	JLE    reduce
+	MOVU.Z 64(SI), K2, Z5
 	FMA    64(DI), Z5, K2, Z1
+	CMPQ   CX, $(2*LANES)
+	JLE    reduce
+	MOVU.Z 128(SI), K3, Z6
 	FMA    128(DI), Z6, K3, Z2
+	CMPQ   CX, $(3*LANES)
+	JLE    reduce
+	MOVU.Z 192(SI), K4, Z7
 	FMA    192(DI), Z7, K4, Z3
 
 reduce:

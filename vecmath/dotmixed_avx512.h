@@ -25,12 +25,18 @@ tail:
 	JEQ         reduce
 	TAILMASKS
 	VCVTPS2PD.Z 0(DI), K1, Z4
-	VCVTPS2PD.Z 32(DI), K2, Z5
-	VCVTPS2PD.Z 64(DI), K3, Z6
-	VCVTPS2PD.Z 96(DI), K4, Z7
 	FMA         0(SI), Z4, K1, Z0
+	CMPQ        CX, $LANES
+	JLE         reduce
+	VCVTPS2PD.Z 32(DI), K2, Z5
 	FMA         64(SI), Z5, K2, Z1
+	CMPQ        CX, $(2*LANES)
+	JLE         reduce
+	VCVTPS2PD.Z 64(DI), K3, Z6
 	FMA         128(SI), Z6, K3, Z2
+	CMPQ        CX, $(3*LANES)
+	JLE         reduce
+	VCVTPS2PD.Z 96(DI), K4, Z7
 	FMA         192(SI), Z7, K4, Z3
 
 reduce:

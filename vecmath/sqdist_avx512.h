@@ -28,16 +28,22 @@ tail:
 	JEQ    reduce
 	TAILMASKS
 	MOVU.Z 0(SI), K1, Z4
-	MOVU.Z 64(SI), K2, Z5
-	MOVU.Z 128(SI), K3, Z6
-	MOVU.Z 192(SI), K4, Z7
 	SUB    0(DI), Z4, K1, Z4
-	SUB    64(DI), Z5, K2, Z5
-	SUB    128(DI), Z6, K3, Z6
-	SUB    192(DI), Z7, K4, Z7
 	FMA    Z4, Z4, K1, Z0
+	CMPQ   CX, $LANES
+	JLE    reduce
+	MOVU.Z 64(SI), K2, Z5
+	SUB    64(DI), Z5, K2, Z5
 	FMA    Z5, Z5, K2, Z1
+	CMPQ   CX, $(2*LANES)
+	JLE    reduce
+	MOVU.Z 128(SI), K3, Z6
+	SUB    128(DI), Z6, K3, Z6
 	FMA    Z6, Z6, K3, Z2
+	CMPQ   CX, $(3*LANES)
+	JLE    reduce
+	MOVU.Z 192(SI), K4, Z7
+	SUB    192(DI), Z7, K4, Z7
 	FMA    Z7, Z7, K4, Z3
 
 reduce:

@@ -8,7 +8,8 @@
 // lane i%16 of register i/16 (8 lanes for float64), so a block of four registers adds one element
 // to every partial sum. In the tail the FMAs merge under a mask: a partial sum without an element
 // must keep its bits, since underflow may have left -0 there, and -0 + 0*0 is +0. Loads and stores
-// do not fault on lanes that are masked off.
+// do not fault on lanes that are masked off; but where those lie in a page that was never touched,
+// a load takes some hundred cycles. So none is made whose mask is empty.
 //
 // lanesScore keeps up to 16 units in Z0-Z15.
 //
