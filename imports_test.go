@@ -43,17 +43,20 @@ var rooms = []room{
 	{"dataset", "dataset/format engine", ""},
 	{"dataset/format", "engine", "dataset"},
 	{"learners", "learners/internal/ensemble learners/internal/gauss learners/internal/margin " +
-		"learners/internal/kept learners/internal/smo learners/internal/primal learner engine " +
-		"vecmath internal/scratch internal/trusted", "dataset"},
+		"learners/internal/kept learners/internal/smo learners/internal/linalg " +
+		"learners/internal/primal learner engine vecmath internal/scratch internal/trusted",
+		"dataset"},
 	{"learners/internal/ensemble", "learners/internal/primal learner engine vecmath " +
 		"internal/scratch internal/trusted", ""},
-	{"learners/internal/gauss", "learners/internal/primal learner engine vecmath " +
-		"internal/scratch internal/trusted", ""},
+	{"learners/internal/gauss", "learners/internal/linalg learners/internal/primal learner " +
+		"engine vecmath internal/scratch internal/trusted", ""},
 	{"learners/internal/margin", "learners/internal/kept learners/internal/primal learner " +
 		"engine vecmath internal/trusted", ""},
 	{"learners/internal/kept", "learners/internal/primal learner engine vecmath " +
 		"internal/scratch", ""},
-	{"learners/internal/smo", "learners/internal/primal learner engine vecmath", ""},
+	{"learners/internal/smo", "learners/internal/linalg learners/internal/primal learner engine " +
+		"vecmath", ""},
+	{"learners/internal/linalg", "vecmath", ""},
 	{"learners/internal/primal", "learner engine vecmath internal/trusted", ""},
 	{"learners/internal/golden", "", ""},
 	{"learners/internal/outside", "", "learners learner engine"},

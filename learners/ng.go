@@ -11,6 +11,7 @@ import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/gauss"
+	"github.com/halfspace-ml/halfspace/learners/internal/linalg"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
@@ -254,7 +255,7 @@ func (l *NG[T]) solve() bool {
 		copy(row, l.gram[i*l.size:])
 		row[i] += l.cfg.Lambda
 	}
-	if !gauss.Cholesky(gauss.Lower{A: l.factor, Stride: l.size}, n) {
+	if !linalg.Cholesky(linalg.Lower{A: l.factor, Stride: l.size}, n) {
 		return false
 	}
 	clear(c[:n])

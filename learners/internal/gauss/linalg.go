@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halfspace-ml/halfspace/learners/internal/linalg"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -16,48 +17,15 @@ func symMulAdd(y, M, x []float64) {
 	}
 }
 
-// Lower is a lower triangle by rows: row i begins at i Stride or, with a Stride of 0, behind row
-// i-1.
-type Lower struct {
-	A      []float64
-	Stride int
-}
-
-func (l Lower) row(i int) []float64 {
-	if l.Stride == 0 {
-		return l.A[i*(i+1)/2:][:i+1]
-	}
-	return l.A[i*l.Stride:][:i+1]
-}
-
-// Cholesky replaces d rows of a symmetric matrix M by the lower triangular L with L L^T = M. It
-// reports whether M is positive definite; if it isn't, only the rows before the one that shows it
-// are L's.
-func Cholesky(M Lower, d int) bool {
-	for i := range d {
-		row := M.row(i)
-		for j := range i {
-			other := M.row(j)
-			row[j] = (row[j] - vecmath.Dot(row[:j], other)) / other[j]
-		}
-		v := row[i] - vecmath.SumSq(row[:i])
-		if !(v > 0) {
-			return false
-		}
-		row[i] = math.Sqrt(v)
-	}
-	return true
-}
-
 // cholesky returns the factor L of M, both row by row, or nil if M is not positive definite or
 // beyond the numbers.
 func cholesky(M []float64, d int) []float64 {
-	L := Lower{A: slices.Clone(M[:d*(d+1)/2])}
-	if !Cholesky(L, d) {
+	L := linalg.Lower{A: slices.Clone(M[:d*(d+1)/2])}
+	if !linalg.Cholesky(L, d) {
 		return nil
 	}
 	for i := range d {
-		if math.IsInf(L.row(i)[i], 0) {
+		if math.IsInf(L.Row(i)[i], 0) {
 			return nil
 		}
 	}

@@ -3,6 +3,8 @@ package gauss
 import (
 	"math"
 	"testing"
+
+	"github.com/halfspace-ml/halfspace/learners/internal/linalg"
 )
 
 // TestCholesky: both layouts give the same bits, L L^T is M, and a matrix that is not positive
@@ -17,7 +19,7 @@ func TestCholesky(t *testing.T) {
 		}
 	}
 	L := cholesky(packed, d)
-	if L == nil || !Cholesky(Lower{A: strided, Stride: stride}, d) {
+	if L == nil || !linalg.Cholesky(linalg.Lower{A: strided, Stride: stride}, d) {
 		t.Fatal("no factor")
 	}
 	row := func(i int) []float64 { return L[i*(i+1)/2:][:i+1] }

@@ -10,8 +10,8 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// coordinateSolver solves the dual of the linear SVM without bias by coordinate descent, keeping w
-// = sum alpha_t y_t x_t:
+// coordinateSolver solves the dual of the linear SVM by coordinate descent, keeping w = sum alpha_t
+// y_t x_t:
 //
 //	min 1/2 |w|^2 + ridge/2 sum alpha_t^2 - sum alpha_t,   0 <= alpha_t <= U           (1)
 //	G = y_t w.x_t - 1 + ridge alpha_t                                                  (2)
@@ -21,20 +21,35 @@ import (
 // Lin, S. S. Keerthi, S. Sundararajan, "A Dual Coordinate Descent Method for Large-scale Linear
 // SVM", ICML 2008, whose D_tt is ridge.
 //
+// A bias b adds to the dual that sum y_t alpha_t = 0, which no single alpha_t can keep. So b is
+// found by the method of multipliers: with a centre c it is
+//
+//	b = c + rho sum y_t alpha_t,   as if w.x_t had one more feature, of value sqrt(rho)    (4)
+//
+// and now and then c moves to b. The sum tends to 0. Where the objective is taken the side that has
+// more gives what it has too much, so that its bounds are those of the problem itself. Source: D.
+// P. Bertsekas, "Constrained Optimization and Lagrange Multiplier Methods", 1982, chapter 2.
+//
 // All is float64, whatever T is: G is a difference of numbers near 1 where alpha is free.
 type coordinateSolver[T learner.Float] struct {
 	b    *engine.Block[T]
 	p    Problem
 	seed uint64
 
-	W, Alpha []float64 // one a feature; one an example
-	diag     []float64 // |x_t|^2 + ridge, the curvature of (1) along alpha_t
+	W, Alpha    []float64 // one a feature; one an example
+	bias        float64
+	centre, rho float64   // of (4); 0 without a bias
+	sum, before float64   // sum y_t alpha_t; its size when c last moved
+	fair        []float64 // alpha of which sum y_t alpha_t is 0; with a bias
+	diag        []float64 // |x_t|^2 + ridge + rho, the curvature of (1) along alpha_t
 	// the examples of the next epoch; the others are taken to stay at their bounds
 	active []int32
 	// scratch of an epoch: the active examples in its order, and the permutation that this is
 	order, perm []int32
-	radius2     float64                 // the largest |x_t|^2
-	Observe     func(learner.FitStatus) // called every 16 epochs or more often; or nil
+	most, least float64 // extremes of the projected gradients; infinite: none is shrunk
+	radius2     float64 // the largest |x_t|^2
+	// called every 16 epochs over all examples or more often; or nil
+	Observe func(learner.FitStatus)
 }
 
 // NewCoordinateSolver returns a solver at alpha = 0. seed is that of the orders of the epochs.
@@ -44,32 +59,49 @@ func NewCoordinateSolver[T learner.Float](b *engine.Block[T], p Problem,
 	s := &coordinateSolver[T]{b: b, p: p, seed: seed,
 		W: make([]float64, b.Dim), Alpha: make([]float64, n), diag: make([]float64, n),
 		active: make([]int32, n), order: make([]int32, n), perm: make([]int32, n)}
+	var inverse, nonzero float64
 	for t := range n {
 		_, val := b.Example(t)
 		k := engine.SumSqOrdered(val)
 		s.radius2 = max(s.radius2, k)
 		s.diag[t] = k + s.p.Ridge
+		if k > 0 {
+			inverse += 1 / k
+			nonzero++
+		}
+	}
+	if p.Bias {
+		// a feature like the examples' own, so that b moves no slower and no faster than w: their
+		// harmonic mean, as a step is 1/(|x|^2 + rho)
+		s.rho = 1
+		if nonzero > 0 {
+			s.rho = nonzero / inverse
+		}
+		s.fair, s.before = make([]float64, n), math.Inf(1)
+		for t := range s.diag {
+			s.diag[t] += s.rho
+		}
 	}
 	s.wake()
 	return s
 }
 
-// wake makes all examples active.
+// wake makes all examples active, and has the next epoch shrink none of them.
 func (s *coordinateSolver[T]) wake() {
+	s.most, s.least = math.Inf(1), math.Inf(-1)
 	s.active = s.active[:len(s.Alpha)]
 	for t := range s.active {
 		s.active[t] = int32(t)
 	}
 }
 
-// epoch visits the active examples once. It returns the extremes of the projected gradients, which
-// are G where alpha can move along -G and 0 where the box is in the way: both are 0 at the
-// solution. Examples at a bound whose gradient points out of the box by more than the extremes of
-// the epoch before, mostBefore and leastBefore, leave the active set: they are likely to stay
-// there.
-func (s *coordinateSolver[T]) epoch(number uint64, mostBefore, leastBefore float64) (most,
-	least float64) {
-	most, least = math.Inf(-1), math.Inf(1)
+// epoch visits the active examples once. It returns the spread of the projected gradients, which
+// are G where alpha can move along -G and 0 where the box is in the way: all are 0 at the solution.
+// Examples at a bound whose gradient points out of the box by more than the extremes of the epoch
+// before, most and least, leave the active set: they are likely to stay there.
+func (s *coordinateSolver[T]) epoch(number uint64) (spread float64) {
+	// 0 belongs to them: a single gradient has no spread of its own
+	most, least := 0.0, 0.0
 	n := len(s.active)
 	// The order is a function of seed, epoch and the active set, and of nothing else.
 	engine.Permute(s.perm[:n], s.seed, number)
@@ -80,17 +112,17 @@ func (s *coordinateSolver[T]) epoch(number uint64, mostBefore, leastBefore float
 	for _, t32 := range s.order[:n] {
 		t := int(t32)
 		y, a := float64(s.b.Y[t]), s.Alpha[t]
-		// (2), from w as it is after the example before
-		g := float64(y*primal.DotFull(s.b, t, s.W)) - 1 + float64(s.p.Ridge*a)
+		// (2), from w and b as they are after the example before
+		g := float64(y*(primal.DotFull(s.b, t, s.W)+s.bias)) - 1 + float64(s.p.Ridge*a)
 		projected := g
 		switch {
 		case a <= 0:
-			if g > mostBefore {
+			if g > s.most {
 				continue // shrunk
 			}
 			projected = min(g, 0) // alpha can only grow
 		case a >= s.p.Upper:
-			if g < leastBefore {
+			if g < s.least {
 				continue
 			}
 			projected = max(g, 0) // alpha can only fall
@@ -107,10 +139,20 @@ func (s *coordinateSolver[T]) epoch(number uint64, mostBefore, leastBefore float
 		s.Alpha[t] = min(max(a-g/q, 0), s.p.Upper) // (3)
 		if d := s.Alpha[t] - a; d != 0 {
 			primal.AddFull(s.b, t, float64(d*y), s.W)
+			s.bias += float64(s.rho * float64(d*y))
 		}
 	}
 	s.active = kept
-	return most, least
+	// The next epoch shrinks by the extremes of this one. Without one on its side of 0 it would
+	// shrink examples that have to move.
+	s.most, s.least = math.Inf(1), math.Inf(-1)
+	if most > 0 {
+		s.most = most
+	}
+	if least < 0 {
+		s.least = least
+	}
+	return most - least
 }
 
 // LinearValue returns where alpha and a bias stand and leaves w = sum alpha_t y_t x_t, summed anew
@@ -143,64 +185,112 @@ func LinearValue[T learner.Float](b *engine.Block[T], alpha, w []float64, bias f
 // and falls by four each time that it is met and the gap is not.
 func (s *coordinateSolver[T]) Solve(ctx context.Context, tol float64, limit int64) (Value, int64,
 	error) {
-	// Gradients G are sums of numbers around 1, y w.x and -1, with rounding errors of some 2^-53 =
-	// 1e-16 for each of some dozens of terms: a spread of 1e-14 is as good as 0.
-	const lowest = 1e-14
-	hard := s.p.hard()
 	if v := (Value{ext2: s.radius2}); v.overflow() != nil {
 		return v, 0, v.overflow()
 	}
-	eps, steps := 0.5, int64(0) // gradients begin at -1
-	mostBefore, leastBefore := math.Inf(1), math.Inf(-1)
+	if v, ok := oneLabel(s.b.Y); ok && s.p.Bias {
+		return v, 0, nil
+	}
+	eps, steps, valued := 0.5, int64(0), int64(0) // gradients begin at -1
 	for number := uint64(0); ; number++ {
 		if ctx.Err() != nil {
 			return Value{}, steps, context.Cause(ctx)
 		}
 		steps += int64(len(s.active))
-		most, least := s.epoch(number, mostBefore, leastBefore)
-		optimal := !(most-least > eps) // also: nothing was active
+		optimal := s.epoch(number) <= eps
 		if optimal && len(s.active) < len(s.Alpha) && steps < limit {
-			// optimal among the active ones: see whether it is so for all, without shrinking
-			s.wake()
-			mostBefore, leastBefore = math.Inf(1), math.Inf(-1)
+			s.wake() // optimal among the active ones: see whether it is so for all
 			continue
 		}
-		// The next epoch shrinks by the extremes of this one. One on the wrong side of 0 would
-		// shrink examples that have to move.
-		if mostBefore, leastBefore = most, least; mostBefore <= 0 || optimal {
-			mostBefore = math.Inf(1)
-		}
-		if leastBefore >= 0 || optimal {
-			leastBefore = math.Inf(-1)
-		}
-		// The value costs what an epoch over all examples does: it is looked at where there is
-		// hope, and every 16 epochs, so that a run can be observed and given up.
-		if !optimal && steps < limit && number%16 != 15 {
+		// The value costs what two epochs over all examples do: it is looked at where there is
+		// hope, and every 16 such epochs, so that a run can be observed and given up.
+		if !optimal && steps < limit && steps-valued < 16*int64(len(s.Alpha)) {
 			continue
 		}
-		// w afresh, without the rounding errors of the steps
-		v := LinearValue(s.b, s.Alpha, s.W, 0, s.p)
+		valued = steps
+		v := s.value()
 		if err := v.overflow(); err != nil {
 			return v, steps, err
 		}
 		v.Converged = v.Gap() <= tol
-		if hard && v.apart(s.radius2) {
-			return v, steps, v.notSeparable(s.radius2, steps)
-		}
-		if v.Converged || eps <= lowest && optimal {
-			return v, steps, nil // Converged says which of the two it was
+		if v.Converged || steps >= limit || eps <= lowest && optimal ||
+			s.p.hard() && v.apart(s.radius2) {
+			return v, steps, s.finish(&v, steps)
 		}
 		if s.Observe != nil {
 			s.Observe(v.status(s.p, steps))
 		}
-		if steps >= limit {
-			if hard && !(v.least > 0) {
-				return v, steps, v.notSeparable(s.radius2, steps)
-			}
-			return v, steps, nil
+		if s.p.Bias {
+			s.refresh()
 		}
 		if optimal {
-			eps /= 4
+			s.wake()
+			if !s.p.Bias || !s.moveCentre(eps) {
+				eps /= 4
+			}
 		}
 	}
+}
+
+// lowest is the least spread of gradients that means something: gradients G are sums of numbers
+// around 1, y w.x and -1, with rounding errors of some 2^-53 = 1e-16 for each of some dozens of
+// terms.
+const lowest = 1e-14
+
+// value returns where alpha stands, with a bias the share of it that keeps the constraint, and
+// leaves w of that, without the rounding errors of the steps.
+func (s *coordinateSolver[T]) value() Value {
+	if !s.p.Bias {
+		return LinearValue(s.b, s.Alpha, s.W, 0, s.p)
+	}
+	copy(s.fair, s.Alpha)
+	balance(s.fair, s.b.Y, s.p.Upper)
+	return LinearValue(s.b, s.fair, s.W, s.bias, s.p)
+}
+
+// refresh takes w and b afresh, of alpha.
+func (s *coordinateSolver[T]) refresh() {
+	clear(s.W)
+	s.sum = 0
+	for t, a := range s.Alpha {
+		if a != 0 {
+			ay := float64(a * float64(s.b.Y[t]))
+			primal.AddFull(s.b, t, ay, s.W)
+			s.sum += ay
+		}
+	}
+	s.bias = s.centre + float64(s.rho*s.sum)
+}
+
+// moveCentre moves c to b, and b on, and reports whether that is farther than eps, so that it is b,
+// and not alpha, that has far to go. If it comes on slowly besides, where sum y_t alpha_t did not
+// fall to a quarter, b weighs more from now on.
+func (s *coordinateSolver[T]) moveCentre(eps float64) (far bool) {
+	off := math.Abs(s.sum)
+	s.centre = s.bias
+	far = float64(s.rho*off) > eps
+	if far && off > s.before/4 {
+		for t := range s.diag {
+			s.diag[t] += float64(3 * s.rho)
+		}
+		s.rho *= 4
+	}
+	s.before = off
+	s.bias = s.centre + float64(s.rho*s.sum)
+	return far
+}
+
+// finish leaves in Alpha and W what v, the last value, is of. The error is that there is no hard
+// margin.
+func (s *coordinateSolver[T]) finish(v *Value, steps int64) error {
+	if s.p.hard() && !v.Converged && (v.apart(s.radius2) || !(v.least > 0)) {
+		return v.notSeparable(s.radius2, steps)
+	}
+	if s.p.Bias {
+		s.Alpha = s.fair
+	}
+	if v.Converged {
+		v.scale(s.p, s.Alpha, s.W)
+	}
+	return nil
 }

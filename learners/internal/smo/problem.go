@@ -2,8 +2,10 @@ package smo
 
 import (
 	"fmt"
-	"github.com/halfspace-ml/halfspace/learner"
 	"math"
+
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Problem says what is minimised: |w|^2/2 + C sum xi (Upper = C), |w|^2/2 + C/2 sum xi^2 (Upper =
@@ -125,3 +127,85 @@ func (v *Value) notSeparable(radius2 float64, iterations int64) error {
 // violated is how far y (f + b) may be from 1 where it should not: of what is reported, not of when
 // a run ends, which the gap decides. LIBSVM stops at violations of that size by default.
 const violated = 1e-3
+
+// balance makes sum y_t alpha_t 0, as the dual with a bias wants it: of the side that has more the
+// coefficients below the upper bound give alike, and the others what those lack.
+func balance[T learner.Float](alpha []float64, y []T, upper float64) {
+	var side, free [2]float64 // sums, of the labels -1 and +1
+	for t, a := range alpha {
+		k := sideOf(y[t])
+		if side[k] += a; a < upper {
+			free[k] += a
+		}
+	}
+	k := 0
+	if side[1] > side[0] {
+		k = 1
+	}
+	more, rounded := side[k]-side[1-k], float64(len(alpha))*0x1p-52*side[k]
+	if more <= rounded {
+		return
+	}
+	below, bounded := max(0, (free[k]-more)/free[k]), 1.0 // what is left of each
+	if more > free[k]+rounded {
+		bounded = side[1-k] / (side[k] - free[k])
+	}
+	for t, a := range alpha {
+		switch {
+		case sideOf(y[t]) != k:
+		case a < upper:
+			alpha[t] = float64(a * below)
+		default:
+			alpha[t] = float64(a * bounded)
+		}
+	}
+}
+
+func sideOf[T learner.Float](y T) int {
+	if y > 0 {
+		return 1
+	}
+	return 0
+}
+
+// oneLabel reports whether all labels are the same. Then w = 0 and b = y lose nothing.
+func oneLabel[T learner.Float](y []T) (Value, bool) {
+	for _, v := range y {
+		if v != y[0] {
+			return Value{}, false
+		}
+	}
+	return Value{Bias: float64(y[0]), least: 1, Converged: true}, true
+}
+
+// scale takes for a hard margin the multiple of alpha, w and b that is best for the dual, which
+// brings the worst example to y (f + b) = 1.
+func (v *Value) scale(p Problem, alpha, w []float64) {
+	if !p.hard() || !(v.ext2 > 0) {
+		return
+	}
+	c := v.Sum / v.ext2
+	vecmath.Scal(alpha, c)
+	vecmath.Scal(w, c)
+	v.Bias *= c
+	v.Sum *= c
+	v.least *= c
+	v.Norm2 *= float64(c * c)
+	v.ext2 *= float64(c * c)
+}
+
+// AddLinear adds what solving a linear problem takes beside its solution.
+func AddLinear(f *learner.Footprint, x learner.Extent) {
+	// alpha, z, a, what a step changes, the band, and who enters or leaves it; or alpha, its fair
+	// share, the diagonal, the active, their order and the permutation
+	f.Add("dual problem", x.Examples, learner.Times(x.Examples, 4*8+1+2*2*4))
+	if x.Features > MostNewtonDim {
+		return
+	}
+	d := x.Features + 1
+	triangle := learner.Times(d, d+1, 4)
+	f.Add("second derivatives", d, 2*triangle)
+	if x.Dense {
+		f.Add("columns", d, learner.Plus(triangle, learner.Times(d, columnRows*8)))
+	}
+}
