@@ -21,6 +21,7 @@ var (
 	pow10f64 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 		1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 	pow10f32 = [...]float32{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10}
+	pow10u64 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 )
 
 // parseNumber reads the decimal number [+-]digits[.digits][e[+-]digits] at b[p] and returns it
@@ -126,11 +127,16 @@ func float32Of(mant uint64, exp int) (float32, bool) {
 		return 0, true
 	}
 	d := float64Of(mant, exp)
-	const low = 1<<29 - 1 // the bits of a float64 that a float32 lacks
-	if math.Float64bits(d)&low == 1<<28 || d < 0x1p-126 || d > math.MaxFloat32 {
+	if between32(d) || d > math.MaxFloat32 {
 		return 0, false
 	}
 	return float32(d), true
+}
+
+// between32 reports whether d, 0 or more, lies exactly between two float32s, or is no normal one.
+func between32(d float64) bool {
+	const low = 1<<29 - 1 // the bits of a float64 that a float32 lacks
+	return math.Float64bits(d)&low == 1<<28 || d < 0x1p-126
 }
 
 func slowNumber[T engine.Float](tok []byte, end int) (T, int, numStatus) {

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -33,6 +34,10 @@ func checkNumber[T engine.Float](t *testing.T, s string, size int) {
 	}
 	if !ok || math.Float64bits(float64(v)) != math.Float64bits(want) {
 		t.Errorf("%q: %v (%d bytes, status %d), strconv says %v", s, v, end, st, want)
+	}
+	row := parsed[T](t, "1 5:"+s+" 6:1\n"+behindRows, Options{}, Settings{})
+	if pair := fmt.Sprintf(" 4:%x ", math.Float64bits(want)); !strings.Contains(row[0], pair) {
+		t.Errorf("%q: row %q by words, strconv says %x", s, row, pair)
 	}
 }
 

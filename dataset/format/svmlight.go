@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -123,6 +124,16 @@ func mayHaveZero(head []byte) bool {
 	return false
 }
 
+// plainLabel is a label that rows have had, with the byte that ends it, as it stands in a word.
+type plainLabel struct {
+	mask, text uint64
+	n          int // bytes without the one that ends it
+	code       int32
+}
+
+// noLabel is none: no word has a bit outside its mask.
+var noLabel = plainLabel{text: 1}
+
 // parseSVMLight reads rows `label index:value index:value ... # comment`. A comment begins a line
 // or stands behind a blank.
 //
@@ -140,7 +151,8 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 	}
 	n := 0 // non-zeros so far
 	most, least, shift := ix.most, ix.least, int32(ix.shift)
-	lastLabel, lastCode := 0.0, int32(-1)
+	label, other := noLabel, noLabel // of the rows before
+	words := len(b) - wordRoom       // up to here b may be read by words
 
 	for pos := 0; pos < c.N; r.Lines++ {
 		start := pos
@@ -155,36 +167,30 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 			continue
 		}
 
-		// The label.
-		var code int32
-		y, end, st := parseNumber[float64](b, pos)
-		switch ch := b[end]; {
-		case st == numOK && ch <= ' ' && end-pos <= LongLabel:
-			if y == lastLabel && lastCode >= 0 {
-				code = lastCode
-			} else {
-				var ok bool
-				if code, ok = r.Labels.FindNum(y); !ok {
-					l := Label{Text: string(b[pos:end]), Num: y + 0, Numeric: true}
-					code = c.AddLabel(l, start, pos)
+		code, end := int32(0), 0 // of the label
+		if pos <= words {
+			if w := word(b, pos); w&label.mask == label.text {
+				code, end = label.code, pos+label.n
+			} else if w&other.mask == other.text {
+				code, end = other.code, pos+other.n
+			}
+		}
+		if end == 0 {
+			var bad string
+			if code, end, bad = c.rowLabel(p, start, pos); bad != "" {
+				if !c.Bad(p, start, pos, bad) {
+					goto out
 				}
-				lastLabel, lastCode = y, code
+				pos = c.NextLine(pos)
+				continue
 			}
-			pos = end
-		case p.Optional && strings.IndexByte(c.Token(pos, 0), ':') >= 0:
-			code = c.NoLabel(start, pos)
-		default:
-			what := fmt.Sprintf("expected a label (a number), found %q", c.Token(pos, 0))
-			if end-pos > LongLabel {
-				what = TooLongLabel
-			} else if st == numRange {
-				what = fmt.Sprintf("label %s is too large", c.Token(pos, 0))
+			if n := end - pos; n > 0 && n < 8 && pos <= words {
+				mask := uint64(1)<<(8*n+8) - 1
+				label, other = plainLabel{mask, word(b, pos) & mask, n, code}, label
 			}
-			if !c.Bad(p, start, pos, what) {
-				goto out
-			}
-			pos = c.NextLine(pos)
-			continue
+		}
+		if pos = end; b[pos] == ' ' {
+			pos++
 		}
 
 		{
@@ -202,6 +208,85 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 			bad := ""
 			var at int // where it goes wrong
 			for {
+				// Plain pairs, with one blank behind each: an index below 10^7, which is never too
+				// large, and a number of at most seven digits before the point and eight behind it.
+				// There is no call in this loop: what it takes stays in registers. Indices of two
+				// and of three digits are looked for first, all bytes at once: ^ makes digits 0 to
+				// 9 and the colon 0, and digits stay below 16 when 6 is added.
+				for pos >= 0 && pos <= words && uint(n) < uint(len(idx)) &&
+					uint(n) < uint(len(val)) {
+					w := word(b, pos)
+					var x uint64
+					at := pos // of the value
+					if d := uint32(w) ^ ':'<<16 ^ '0'<<8 ^ '0'; (d+0x0606|d)&0xfff0f0 == 0 {
+						x = uint64(d&0xff*10 + d>>8&0xff)
+						at = pos + 3
+					} else if d := uint32(w) ^ ':'<<24 ^ '0'<<16 ^ '0'<<8 ^ '0'; (d+0x060606|
+						d)&0xfff0f0f0 == 0 {
+						x = uint64(d&0xff*100 + d>>8&0xff*10 + d>>16)
+						at = pos + 4
+					} else if byte(w) <= ' ' {
+						break
+					} else {
+						d := w ^ each*'0'
+						k := uint(bits.TrailingZeros64(noDigits(d))) &^ 7 // bits of the index
+						if uint(k-1) >= 63 || byte(w>>(k&63)) != ':' {
+							break
+						}
+						x = number8(d << ((64 - k) & 63))
+						at = pos + int(k>>3) + 1
+					}
+					if x < next {
+						break
+					}
+					w = word(b, at)
+					digit := uint32(uint16(w)) - ' '<<8 - '0'
+					v, end := T(int32(digit)), at+2
+					if digit > 9 {
+						neg := byte(w) == '-'
+						if neg {
+							at++
+							w = word(b, at)
+						}
+						d := w ^ each*'0'
+						k := uint(bits.TrailingZeros64(noDigits(d))) &^ 7 // bits of the digits
+						if k == 64 {
+							break
+						}
+						mant := number8(d << (64 - k))
+						end = at + int(k>>3)
+						behind := byte(w >> (k & 63))
+						v = T(int32(mant))
+						if behind == '.' {
+							d := word(b, end+1) ^ each*'0'
+							places := uint(bits.TrailingZeros64(noDigits(d))) >> 3
+							k += places
+							end += 1 + int(places)
+							behind = b[end]
+							mant = mant*pow10u64[places] + number8(d<<(64-8*places))
+							f := float64(int64(mant)) / pow10f64[places] // as float64Of
+							if unsafe.Sizeof(v) == 4 && between32(f) {
+								break
+							}
+							v = T(f)
+						}
+						if neg {
+							v = -v
+						}
+						if k == 0 || behind != ' ' && behind != '\n' {
+							break
+						}
+						if behind == ' ' {
+							end++
+						}
+					}
+					idx[n], val[n] = int32(x)+shift, v
+					n++
+					next = x + 1
+					sum += float64(float64(v) * float64(v))
+					pos = end
+				}
+
 				ch := b[pos]
 				for ch == ' ' || ch == '\t' {
 					pos++
@@ -270,7 +355,7 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 				sum += float64(float64(v) * float64(v))
 			}
 			if bad != "" {
-				n, lastCode = row, -1
+				n, label, other = row, noLabel, noLabel
 				if !c.Bad(p, start, at, bad) {
 					goto out
 				}
@@ -295,6 +380,29 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 	}
 out:
 	r.Idx, r.Val = idx[:n], val[:n]
+}
+
+// rowLabel reads the label at pos of the row that begins at start, and returns its number and the
+// place behind it. It is bad if what is wrong with it is not "".
+func (c *Chunk[T]) rowLabel(s *Settings, start, pos int) (code int32, end int, bad string) {
+	b, r := c.Text[:c.N+Stops], c.Out
+	y, end, st := parseNumber[float64](b, pos)
+	switch {
+	case st == numOK && b[end] <= ' ' && end-pos <= LongLabel:
+		code, ok := r.Labels.FindNum(y)
+		if !ok {
+			l := Label{Text: string(b[pos:end]), Num: y + 0, Numeric: true}
+			code = c.AddLabel(l, start, pos)
+		}
+		return code, end, ""
+	case s.Optional && strings.IndexByte(c.Token(pos, 0), ':') >= 0:
+		return c.NoLabel(start, pos), pos, ""
+	case end-pos > LongLabel:
+		return 0, pos, TooLongLabel
+	case st == numRange:
+		return 0, pos, fmt.Sprintf("label %s is too large", c.Token(pos, 0))
+	}
+	return 0, pos, fmt.Sprintf("expected a label (a number), found %q", c.Token(pos, 0))
 }
 
 // grown returns s with twice the length.
