@@ -425,10 +425,8 @@ func (s *suite[T]) restores(t *testing.T, l, twin learner.Learner[T]) {
 	}
 }
 
-// younger are scalars that a learner's first model files have not: a State without them is good.
-var younger = []string{"alma R"}
-
-// refuses: a State that does not fit changes nothing; that of a new learner fits.
+// refuses: a State that does not fit changes nothing; that of a new learner fits. Scalars that the
+// Entry calls Optional may be missing.
 func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 	t.Helper()
 	empty := s.fresh(t, nil)
@@ -492,7 +490,7 @@ func (s *suite[T]) refuses(t *testing.T, l learner.Learner[T]) {
 		refused("without counter ", k, func(st *learner.State) { delete(st.Counters, k) })
 	}
 	for k := range good.Scalars {
-		if !slices.Contains(younger, s.entry.Name+" "+k) {
+		if !slices.Contains(s.entry.Optional, k) {
 			refused("without scalar ", k, func(st *learner.State) { delete(st.Scalars, k) })
 		}
 		refused("NaN in scalar ", k, func(st *learner.State) { st.Scalars[k] = math.NaN() })
