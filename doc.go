@@ -1,5 +1,5 @@
-// Package halfspace is the front door of an engine, a library and a command for learning linear and
-// kernel classifiers one example at a time with a large margin.
+// Package halfspace is the API to begin with of an engine, a library and a command for learning
+// linear and kernel classifiers one example at a time with a large margin.
 //
 // [Train] learns from files, [New] begins a model that learns row by row, [Load] reads one from its
 // file:
@@ -9,7 +9,7 @@
 //	label, err := m.Label(m.Row().Set("age", 39).Set("hours", 40))
 //
 // Nothing here has type parameters; the precision is one of the Options. What more there is lies in
-// the rooms below:
+// these packages:
 //
 //	cmd/halfspace  the command
 //	bench          throughput suites; bench/papers the tables and figures of the papers
@@ -23,5 +23,5 @@
 //	kernelcache    kernel rows in a bounded memory
 //	vecmath        numeric kernels with the same bits on every CPU
 //
-// Imports run down this list only. ARCHITECTURE.md explains the house in a page.
+// Imports run down this list only. ARCHITECTURE.md explains them in a page.
 package halfspace

@@ -149,7 +149,7 @@ type Result struct {
 	Proba *Probabilities
 	// the last pass was complete and made no update, and Mistaken is 0 or nil
 	Converged bool
-	// after such a pass of a learners.MistakeChecker: examples that are mistakes still; else nil
+	// after such a pass of a learner.MistakeChecker: examples that are mistakes still; else nil
 	Mistaken *int
 	// with Options.UntilConverged: where it stands, while it is not at an end; nil after it
 	Pass      *learner.Pass
@@ -353,7 +353,7 @@ type run[T engine.Float] struct {
 	prober learner.Prober[T] // nil if not asked
 	idle   int               // passes without an update since the last one
 
-	keeps         *learner.Pass // where the present pass began; nil if no one asked for it
+	keeps         *learner.Pass // where the present pass began; nil without UntilConverged
 	mem           *Memory[T]
 	began, before int64 // presented examples and updates before it
 

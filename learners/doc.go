@@ -37,8 +37,8 @@
 // A file has the same order everywhere: reference, problem or rule with the numbers that the code
 // repeats, a table from the paper's symbols to fields, deviations, guarantee with its test, cost,
 // settings, Learn, Score, state. Package learner/learnertest has what all of them must pass, and
-// internal what they share: each room there says what it has, for which learners, and what it keeps
-// true.
+// internal what they share: each package there says what it has, for which learners, and what it
+// keeps true.
 //
 // # Words
 //

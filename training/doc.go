@@ -1,6 +1,6 @@
 // Package training carries out one run: from files and settings to a learner that has learned, its
 // model file, and all that was counted on the way. It knows no flags and no terminal; the command
-// and the front door (package halfspace) are built on it.
+// and package halfspace are built on it.
 //
 //	job, err := training.New(training.Options{Learner: learner.Default(),
 //		Files: []string{"a.svm"}}, training.Env{})

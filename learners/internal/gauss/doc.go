@@ -1,4 +1,4 @@
-// Package gauss is the room of normal distributions of the weights.
+// Package gauss is for normal distributions of the weights.
 //
 //	posterior.go   [Posterior], what adf, ep, wep and vvm share: a Gaussian, a few points beside it,
 //	               and the guards that keep the covariance definite

@@ -1,4 +1,4 @@
-// Package kept is the room of hypotheses that are sums over kept examples,
+// Package kept is for hypotheses that are sums over kept examples,
 // f(x) = sum_j coef_j K(x_j, x).
 //
 //	support.go    [SupportSet], which grows and shrinks while a stream goes by, and [ErrorSet], the

@@ -1,4 +1,4 @@
-// Package margin is the room of runs over a whole data set towards a large margin: the loops of
+// Package margin has what runs share over a whole data set towards a large margin: the loops of
 // Fit, where they may be cut and go on, and what they report.
 //
 //	cycle.go    passes over scores kept up to date by Gram rows, or over weights carried along:

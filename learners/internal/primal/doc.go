@@ -1,4 +1,4 @@
-// Package primal is the room of weight vectors: what learners share that keep one number a feature.
+// Package primal is for weight vectors: what learners share that keep one number a feature.
 //
 //	block.go      checks of blocks; inner products, sums and lengths of examples in work precision
 //	linear.go     [Linear], the weights of a single linear learner and Learn's first steps
@@ -8,8 +8,8 @@
 //	memory.go     parts of Config.Memory
 //
 // Every learner uses its checks; perceptron, alma, lms, pa, micra, romma and cramma embed [Linear],
-// most of the rest score by [WideWeights]. The rooms margin, kept, ensemble, gauss and smo stand on
-// this one.
+// most of the rest score by [WideWeights]. The packages margin, kept, ensemble, gauss and smo stand
+// on this one.
 //
 // Invariants:
 //

@@ -1,4 +1,4 @@
-// Package smo is the room of the dual problem of the support vector machine; only svm uses it.
+// Package smo is for the dual problem of the support vector machine; only svm uses it.
 //
 //	problem.go  [Problem] and [Value]: what is minimised, its bounds, gap and margin
 //	newton.go   Newton steps on the weights: linear problems of up to [MostNewtonDim] features
