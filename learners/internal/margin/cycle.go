@@ -155,17 +155,22 @@ func NewCycle[T learner.Float](name string, b *engine.Block[T], o learner.FitOpt
 		c.alpha, c.alphaLow = make([]float64, m), make([]float64, m)
 	}
 	if inScores {
-		c.makeGram()
+		c.gram = engine.Aligned[float64](m * c.stride) // Run fills it
 	}
 	return c, R2, nil
 }
 
-// makeGram computes the matrix of inner products, labels included, each once: m^2/2 of them.
-func (c *cycle[T]) makeGram() {
+// makeGram computes the matrix of inner products, labels included, each once: m^2/2 of them. It
+// reports whether it came to its end before ctx.
+func (c *cycle[T]) makeGram(ctx context.Context) bool {
 	m := c.b.Len()
-	c.gram = engine.Aligned[float64](m * c.stride)
 	row := make([]float64, c.b.Dim) // example i, so that sparse ones meet by one gather each
+	mean := c.nonZeros()/m + 1
+	looker := looker{ctx: ctx}
 	for i := range m {
+		if looker.ended((i + 1) * mean) {
+			return false
+		}
 		c.scatter(row, i)
 		for j := range i + 1 {
 			g := float64(c.b.Y[i]) * float64(c.b.Y[j]) * c.dot(row, j)
@@ -175,6 +180,16 @@ func (c *cycle[T]) makeGram() {
 			c.gram[i*c.stride+j], c.gram[j*c.stride+i] = g, g
 		}
 	}
+	return true
+}
+
+// nonZeros returns how many there are in all examples.
+func (c *cycle[T]) nonZeros() (n int) {
+	for i := range c.b.Len() {
+		_, val := c.b.Example(i)
+		n += len(val)
+	}
+	return n
 }
 
 // scatter writes example i as a full row.
@@ -207,7 +222,7 @@ func (c *cycle[T]) BeginFixed(rule *FixedMargin, cut *learner.State) {
 		// doubt grows with the square of the updates to the next refresh: at 2^18, with features
 		// and weights around 1 and 100 of them, it is some 2^-51 2^18 100 (1 + 2^18) = 3e-3, so
 		// that few scores lie within
-		c.o.Refresh = min(c.o.Refresh, looks)
+		c.o.Refresh = min(c.o.Refresh, mostUpdates)
 	}
 	if c.o.Delta == 0 {
 		c.alpha, c.alphaLow = nil, nil // the weights are carried, and all steps are equal
@@ -255,12 +270,30 @@ func (c *cycle[T]) addAlpha(k int, step float64) {
 	c.alphaLow[k] += low
 }
 
-// looks is the number of updates from one look at ctx to the next, at most: as many as lie between
-// two refreshes by default, so that it makes no more turns of Run than these do. That was 0.12 s
-// for 683 examples, at 0.45 us an update, and 5 s for the 5792 whose Gram matrix is the largest
-// that DefaultGramBytes hold, at 20 us, on two cores shared with other work (2026-11-22): a run in
-// score space ends that late after ctx.
-const looks = 1 << 18
+// mostUpdates is the number of updates of one turn of Run, at most: as many as lie between two
+// refreshes by default.
+const mostUpdates = 1 << 18
+
+// lookEvery is the work from one look at ctx to the next, in elements of rows and weights. One took
+// 0.7 ns with 683 examples and 3.5 ns with the 5792 whose Gram matrix is the largest that
+// DefaultGramBytes hold, on two cores shared with other work (2026-11-22): a run in score space
+// ends 0.06 s after ctx, whatever the examples, and a look, some 50 ns, is nothing beside so much.
+const lookEvery = 1 << 24
+
+// looker looks at ctx once in a while. It changes no result.
+type looker struct {
+	ctx  context.Context
+	done int // since the last look
+}
+
+// ended reports, so much work later, whether ctx has been seen to have ended.
+func (l *looker) ended(work int) bool {
+	if l.done += work; l.done < lookEvery {
+		return false
+	}
+	l.done = 0
+	return l.ctx.Err() != nil
+}
 
 // Run passes on until it has converged, reached its limits, or ctx ends.
 func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
@@ -268,20 +301,21 @@ func (c *cycle[T]) Run(ctx context.Context) (learner.FitResult, error) {
 	if most < math.MaxInt64-c.before.updates {
 		most += c.before.updates
 	}
+	made := c.gram == nil || ctx.Err() == nil && c.makeGram(ctx)
 	for {
-		if ctx.Err() != nil {
+		if !made || ctx.Err() != nil {
 			break
 		}
 		before := c.updates
-		limit := min(looks, c.o.Refresh-c.since, most-c.updates)
+		limit := min(mostUpdates, c.o.Refresh-c.since, most-c.updates)
 		var none bool // no example is at or under the threshold
 		switch {
 		case c.gram == nil:
 			none = c.runWeights(ctx, limit)
 		case c.carry:
-			none = c.runFixed(limit)
+			none = c.runFixed(ctx, limit)
 		default:
-			none = c.runScores(limit)
+			none = c.runScores(ctx, limit)
 		}
 		c.since += c.updates - before
 		c.fresh = c.fresh && c.updates == before
@@ -461,12 +495,14 @@ func (c *cycle[T]) hopeless() bool {
 	return violators > 0
 }
 
-// runScores makes up to limit updates and stands at the next example that wants one, or reports
-// that there is none: the rest of this pass and the whole next one would make no update. Examples
+// runScores makes up to limit updates, or those until ctx is seen to have ended, and stands at the
+// next example that wants one, or reports that there is none: the rest of this pass and the whole
+// next one would make no update. Examples
 // above the threshold cost a comparison each, in vectors, and the update of the scores looks for
 // the next violator while it is at it.
-func (c *cycle[T]) runScores(limit int64) (none bool) {
+func (c *cycle[T]) runScores(ctx context.Context, limit int64) (none bool) {
 	m, s := len(c.s), c.s
+	looker := looker{ctx: ctx}
 	from := c.from
 	for k := vecmath.NextLE(s, from, c.threshold); ; limit-- {
 		if k < 0 {
@@ -476,7 +512,7 @@ func (c *cycle[T]) runScores(limit int64) (none bool) {
 		if k < from {
 			c.epochs++ // found behind the end of the pass
 		}
-		if limit == 0 {
+		if limit == 0 || looker.ended(m) {
 			c.from = k
 			return false
 		}
@@ -500,16 +536,20 @@ func (c *cycle[T]) runScores(limit int64) (none bool) {
 }
 
 // runFixed is runScores for a fixed rule. |a|^2 is left to the next refresh.
-func (c *cycle[T]) runFixed(limit int64) (none bool) {
+func (c *cycle[T]) runFixed(ctx context.Context, limit int64) (none bool) {
 	m, s := len(c.s), c.s
+	looker, mean := looker{ctx: ctx}, c.nonZeros()/len(c.s)+1
 	from := c.from
 	doubt := c.doubt()
 	// At most low is an update whatever the roundings, above high is none; between them the weights
 	// decide.
 	low, high := c.threshold-c.shift-doubt, c.threshold-c.shift+doubt
 	for k := vecmath.NextLE(s, from, high); ; limit-- {
+		work := m + mean // of this update
 		if k >= 0 && s[k] > low {
-			k = c.nextByWeights(k, from, low, high)
+			var scored int
+			k, scored = c.nextByWeights(k, from, low, high)
+			work += scored * mean
 		}
 		if k < 0 {
 			c.from = from
@@ -518,7 +558,7 @@ func (c *cycle[T]) runFixed(limit int64) (none bool) {
 		if k < from {
 			c.epochs++
 		}
-		if limit == 0 {
+		if limit == 0 || looker.ended(work) {
 			c.from = k
 			return false
 		}
@@ -562,24 +602,25 @@ func (c *cycle[T]) doubt() float64 {
 }
 
 // nextByWeights returns the first example from k on, cyclically up to from, whose score is at most
-// the threshold: by the weights where the score is between low and high.
-func (c *cycle[T]) nextByWeights(k, from int, low, high float64) int {
+// the threshold: by the weights where the score is between low and high. There were so many scored.
+func (c *cycle[T]) nextByWeights(k, from int, low, high float64) (next, scored int) {
 	for {
 		if c.s[k] <= low {
-			return k
+			return k, scored
 		}
 		if c.s[k] <= high {
 			s := c.score(k)
+			scored++
 			c.s[k] = s - c.shift
 			if s <= c.threshold {
-				return k
+				return k, scored
 			}
 		}
 		if k++; k == len(c.s) {
 			k = 0
 		}
 		if k == from {
-			return -1 // once around
+			return -1, scored // once around
 		}
 	}
 }
