@@ -17,7 +17,7 @@ import (
 var peerBLAS gonum.Implementation
 
 // Kernels measures the kernels of the active implementation, beside gonum where gonum has the
-// operation.
+// operation, and as a share of what loads and stores of their operands alone would take here.
 func Kernels(ctx context.Context, o Options) ([]Result, error) {
 	var cases []pair
 	for _, n := range []int{16, 123, 784, 6125} {
@@ -29,7 +29,15 @@ func Kernels(ctx context.Context, o Options) ([]Result, error) {
 	}
 	cases = append(cases, sparse(14, 123), sparse(49, 6125), sparse(150, 784))
 	cases = append(cases, lanes(14, 123, 100)...)
-	return runAll(ctx, cases, o)
+	p, err := measurePeaks(ctx, largest(cases))
+	if err != nil {
+		return nil, err
+	}
+	out, err := runAll(ctx, cases, o)
+	for i := range out {
+		p.limit(&out[i], cases[i].traffic)
+	}
+	return out, err
 }
 
 func runAll(ctx context.Context, cases []pair, o Options) ([]Result, error) {
@@ -70,6 +78,7 @@ func loop(f func()) func(int) {
 
 func dense32(n int) []pair {
 	x, y := vectors[float32](n)
+	v := 4 * n // bytes
 	name := func(op string) string { return fmt.Sprintf("%s/f32/n=%d", op, n) }
 	goals := map[string]float64{name("dot"): 0}
 	switch n {
@@ -86,54 +95,68 @@ func dense32(n int) []pair {
 	dst := make([]float32, rows)
 	return []pair{
 		{name: name("dot"), unit: "ns/op", peerName: "gonum", goal: goals[name("dot")],
-			ours: loop(func() { vecmath.Dot(x, y) }), peer: loop(func() {
+			traffic: through(2*v, 0, 2*v),
+			ours:    loop(func() { vecmath.Dot(x, y) }), peer: loop(func() {
 				peerBLAS.Sdot(n, x, 1, y,
 					1)
 			})},
 		{name: name("axpy"), unit: "ns/op", peerName: "gonum", goal: goals[name("axpy")],
-			ours: loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() {
+			traffic: through(2*v, v, 2*v),
+			ours:    loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() {
 				peerBLAS.Saxpy(n,
 					1e-9, x, 1, y, 1)
 			})},
 		{name: name("scal"), unit: "ns/op", peerName: "gonum",
-			ours: loop(func() { vecmath.Scal(x, -1) }), peer: loop(func() {
+			traffic: through(v, v, v),
+			ours:    loop(func() { vecmath.Scal(x, -1) }), peer: loop(func() {
 				peerBLAS.Sscal(n, -1, x,
 					1)
 			})},
 		{name: name("sumsq"), unit: "ns/op", peerName: "gonum-nrm2", goal: goals[name("sumsq")],
-			ours: loop(func() { vecmath.SumSq(x) }), peer: loop(func() {
+			traffic: through(v, 0, v),
+			ours:    loop(func() { vecmath.SumSq(x) }), peer: loop(func() {
 				peerBLAS.Snrm2(n, x,
 					1)
 			})},
-		{name: name("sqdist"), unit: "ns/op", ours: loop(func() { vecmath.SqDist(x, y) })},
+		{name: name("sqdist"), unit: "ns/op", traffic: through(2*v, 0, 2*v),
+			ours: loop(func() { vecmath.SqDist(x, y) })},
 		{name: fmt.Sprintf("rowsdot/f32/n=%dx%d", rows, n), unit: "ns/op", peerName: "gonum-gemv",
-			ours: loop(func() { vecmath.RowsDot(dst, m, n, y) }),
-			peer: loop(func() { peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, y, 1, 0, dst, 1) })},
+			traffic: through((rows+1)*v, 4*rows, (rows+1)*v),
+			ours:    loop(func() { vecmath.RowsDot(dst, m, n, y) }),
+			peer: loop(func() {
+				peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, y, 1, 0, dst,
+					1)
+			})},
 	}
 }
 
 func dense64(n int) []pair {
 	x, y := vectors[float64](n)
 	x32, _ := vectors[float32](n)
+	v := 8 * n // bytes
 	name := func(op string) string { return fmt.Sprintf("%s/f64/n=%d", op, n) }
 	return []pair{
 		{name: name("dot"), unit: "ns/op", peerName: "gonum",
-			ours: loop(func() { vecmath.Dot(x, y) }), peer: loop(func() {
+			traffic: through(2*v, 0, 2*v),
+			ours:    loop(func() { vecmath.Dot(x, y) }), peer: loop(func() {
 				peerBLAS.Ddot(n, x, 1, y,
 					1)
 			})},
 		{name: name("axpy"), unit: "ns/op", peerName: "gonum",
-			ours: loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() {
+			traffic: through(2*v, v, 2*v),
+			ours:    loop(func() { vecmath.Axpy(y, 1e-9, x) }), peer: loop(func() {
 				peerBLAS.Daxpy(n,
 					1e-9, x, 1, y, 1)
 			})},
 		{name: name("sumsq"), unit: "ns/op", peerName: "gonum-nrm2",
-			ours: loop(func() { vecmath.SumSq(x) }), peer: loop(func() {
+			traffic: through(v, 0, v),
+			ours:    loop(func() { vecmath.SumSq(x) }), peer: loop(func() {
 				peerBLAS.Dnrm2(n, x,
 					1)
 			})},
 		{name: fmt.Sprintf("dotmixed/f64f32/n=%d", n), unit: "ns/op",
-			ours: loop(func() { vecmath.DotMixed(y, x32) })},
+			traffic: through(v+v/2, 0, v+v/2),
+			ours:    loop(func() { vecmath.DotMixed(y, x32) })},
 	}
 }
 
@@ -190,7 +213,11 @@ func lanes(nnz, d, members int) []pair {
 	}
 	return []pair{
 		{name: name("lanesscore"), unit: "ns/op", peerName: "go-loop",
-			ours: loop(func() { vecmath.LanesScoreUnchecked(trusted.Indices{}, s, w, rows, val) }),
+			traffic: through(4*nnz*width, 4*width, 4*nnz*width),
+			ours: loop(func() {
+				vecmath.LanesScoreUnchecked(trusted.Indices{}, s, w, rows,
+					val)
+			}),
 			peer: loop(func() {
 				clear(s)
 				for k, r := range rows {

@@ -27,7 +27,7 @@ type Result struct {
 	Name   string     `json:"name"` // op/type/n=N
 	Impl   string     `json:"impl"`
 	CPU    string     `json:"cpu"`
-	Unit   string     `json:"unit"` // of Median: ns/op, ns/example or MB/s
+	Unit   string     `json:"unit"` // of Median: ns/op, ns/example, MB/s or GFLOP/s
 	Median float64    `json:"median"`
 	CI     [2]float64 `json:"ci"`
 	N      int        `json:"n"` // rounds
@@ -83,15 +83,16 @@ func (r Result) Warning() string {
 type pair struct {
 	name, unit string
 	scale      float64 // operations in one call, for ns/example
-	bytes      float64 // with unit MB/s: bytes one operation reads
-	ours       func(k int)
-	peerName   string
-	peer       func(k int)
-	goal       float64
-	cpu        func() time.Duration // nil: threadTime
+	// amount, with a unit by time: the bytes, or for GFLOP/s the operations, of one call
+	amount   float64
+	ours     func(k int)
+	peerName string
+	peer     func(k int)
+	goal     float64
+	cpu      func() time.Duration // nil: threadTime
 	// threads: work of several threads, whose time is the wall clock's, and CPU the process's
 	threads bool
-	limit   limit // of one operation; the zero value: not known
+	traffic traffic // the zero value: not known
 }
 
 var started = time.Now()
@@ -165,7 +166,6 @@ func (p pair) run(impl string, o Options) Result {
 		share := cpu / wall
 		res.CPUShare = &share
 	}
-	p.limit.of(&res)
 	return res
 }
 
@@ -196,8 +196,11 @@ func (p pair) timed(f func(k int), k int) Timing {
 	by := p.scale * float64(k)
 	t := Timing{Ops: k, CPU: float64(cpu) / by, Wall: float64(wall) / by}
 	t.Value = p.clock(t)
-	if p.unit == "MB/s" {
-		t.Value = p.bytes / t.Value * 1e3 // bytes a nanosecond are GB/s
+	switch p.unit {
+	case "MB/s":
+		t.Value = p.amount / t.Value * 1e3 // bytes a nanosecond are GB/s
+	case "GFLOP/s":
+		t.Value = p.amount / t.Value
 	}
 	return t
 }

@@ -192,7 +192,7 @@ func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	// one core: the parser has goroutines of its own
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	return runAll(ctx, []pair{{
-		name: "read/svmlight/" + name, unit: "MB/s", bytes: float64(len(text)),
+		name: "read/svmlight/" + name, unit: "MB/s", amount: float64(len(text)),
 		cpu:      ProcessTime,
 		ours:     loop(func() { parse() }),
 		peerName: "strconv", // a Go program's plain way: split at blanks, strconv

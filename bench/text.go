@@ -16,7 +16,7 @@ func WriteGo(w io.Writer, results []Result) error {
 		if r.CPUShare == nil {
 			other = "cpu-"
 		}
-		unit, ratio := other+timeUnit(r.Unit), r.Unit != "MB/s"
+		unit := other + timeUnit(r.Unit)
 		side := func(t Timing, peer string) string {
 			clock := t.Wall
 			if r.CPUShare == nil {
@@ -28,7 +28,7 @@ func WriteGo(w io.Writer, results []Result) error {
 			line := fmt.Sprintf("%s %8d%s", goName(r), round.Ours.Ops, side(round.Ours, ""))
 			if round.Peer != nil {
 				faster := round.Peer.Value / round.Ours.Value
-				if !ratio {
+				if more(r.Unit) {
 					faster = 1 / faster
 				}
 				line += side(*round.Peer, r.Peer+"-") + fmt.Sprintf(" %8.5g x-faster", faster)
@@ -46,7 +46,7 @@ func WriteGo(w io.Writer, results []Result) error {
 
 // timeUnit is the unit of times beside values of that unit.
 func timeUnit(unit string) string {
-	if unit == "MB/s" {
+	if more(unit) {
 		return "ns/op"
 	}
 	return unit
@@ -90,7 +90,10 @@ func (r Result) summary() string {
 // quantity writes a value in a unit of suitable size: 2.4 µs for 2400 ns/op, 3 ns/example.
 func quantity(v float64, unit string) string {
 	by, isTime := strings.CutPrefix(unit, "ns")
-	if !isTime {
+	switch {
+	case unit == "MB/s" && v >= 9995:
+		return fmt.Sprintf("%.3g GB/s", v/1000)
+	case !isTime:
 		return fmt.Sprintf("%.3g %s", v, unit)
 	}
 	for _, u := range []string{"ns", "µs", "ms"} {

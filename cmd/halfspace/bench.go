@@ -27,6 +27,7 @@ type suite struct {
 
 var suites = []suite{
 	{"kernels", "kernels of the implementation in use, beside gonum's", bench.Kernels},
+	{"machine", "what this machine allows: reading, writing, multiply-adds", bench.MachinePeaks},
 	{"members", "OBPM in memory, draws included: against a naive loop over the members, and two " +
 		"threads against one", onData(bench.Members)},
 	{"read", "parsing svmlight text from memory on one core", onData(bench.Read)},
@@ -56,7 +57,8 @@ func newBenchCmd() *cobra.Command {
 	var (
 		o        bench.Options
 		asJSON   bool
-		failOver bool
+		failOver percent
+		compare  string
 		impl     string
 		prof     profiles
 	)
@@ -71,15 +73,24 @@ the other clock's time, the same of the peer, and x-faster, the ratio. A line th
 sums up the rounds above it: median and half of its 95 % interval, and a warning where other
 programs had the CPU too. On a terminal there are only these.
 
+--compare has, for each case, how many times as long the new one takes: the median of the ratios of
+all pairs of rounds (Hodges and Lehmann) and its 95 % interval. It knows nothing of what changed
+between the two runs besides: run old and new in turn, and append each one's output to its file.
+
 Without the name of a suite: the kernels beside gonum's, and Table 1 of the OBPM paper on generated
 data beside the paper's values.
 ` + suiteHelp(),
 		Example: `  halfspace bench
   halfspace bench members --rounds 21
+  halfspace bench kernels > new.txt
+  halfspace bench --compare old.txt new.txt --fail-over 5%
   halfspace bench kernels --impl generic --json`,
 		ValidArgs:   suiteNames(),
 		Annotations: args(useSuites),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if compare != "" {
+				return runCompare(cmd, compare, args, asJSON, failOver)
+			}
 			chosen, err := chooseSuites(args)
 			if err != nil {
 				return err
@@ -102,7 +113,11 @@ data beside the paper's values.
 	fs := cmd.Flags()
 	fs.IntVar(&o.Rounds, "rounds", 11, "rounds of each case, ours and the peer in turn")
 	fs.BoolVar(&asJSON, "json", false, "print one JSON document: a list of results")
-	fs.BoolVar(&failOver, "fail-over", false, "exit with 5 when a ratio with a goal misses it")
+	fs.StringVar(&compare, "compare", "", "compare `FILE`, which an old bench has "+
+		"printed, text or --json, with the new one's, the argument")
+	names(fs, useRead, "compare")
+	fs.Var(&failOver, "fail-over", "exit with 5 when something is slower by more than that, with "+
+		"its whole 95 % interval: NEW than OLD, or a ratio than its goal; e.g. 5%")
 	fs.StringVar(&impl, "impl", "auto", "`NAME` of the kernels' implementation: auto, generic, "+
 		"avx2, avx512 or neon")
 	prof.flags(fs)
@@ -141,7 +156,8 @@ func chooseSuites(args []string) ([]suite, error) {
 	return chosen, nil
 }
 
-func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failOver bool) error {
+func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON bool,
+	failOver percent) error {
 	ctx, w := cmd.Context(), stdout(cmd)
 	tour := len(chosen) == 0 // what a newcomer sees
 	if tour {
@@ -208,19 +224,20 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON, failO
 			return err
 		}
 	}
-	if failOver {
-		return missedGoals(all)
+	if failOver.given {
+		return missedGoals(all, failOver.share)
 	}
 	return nil
 }
 
-// missedGoals is an error that names the results whose ratio is below its goal.
-func missedGoals(results []bench.Result) error {
+// missedGoals is an error that names the results that are slower than their goals by more than that
+// share, with their whole intervals.
+func missedGoals(results []bench.Result, share float64) error {
 	var missed []string
 	for _, r := range results {
-		if r.Goal > 0 && r.RatioToPeer != nil && *r.RatioToPeer < r.Goal {
-			missed = append(missed, fmt.Sprintf("%s is %.3gx %s, want %gx", r.Name, *r.RatioToPeer,
-				r.Peer, r.Goal))
+		if r.Goal > 0 && r.RatioToPeer != nil && r.RatioCI[1]*(1+share) < r.Goal {
+			missed = append(missed, fmt.Sprintf("%s is %.3gx %s (%.3g to %.3g), want %gx", r.Name,
+				*r.RatioToPeer, r.Peer, r.RatioCI[0], r.RatioCI[1], r.Goal))
 		}
 	}
 	if len(missed) == 0 {

@@ -277,6 +277,9 @@ func checkCommand(t *testing.T, args []string) {
 			t.Errorf("halfspace %s: %v", line, err)
 		}
 	case "bench":
+		if found.Flags().Changed("compare") {
+			return
+		}
 		if _, err := chooseSuites(names); err != nil {
 			t.Errorf("halfspace %s: %v", line, err)
 		}

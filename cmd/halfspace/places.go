@@ -180,6 +180,11 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 		for _, name := range papers.DataFiles(bench.DataDir()) {
 			add("", useRead, name)
 		}
+		if f := cmd.Flags().Lookup("compare"); f != nil && f.Changed {
+			for _, name := range arguments {
+				add("", useRead, name)
+			}
+		}
 	default:
 		for _, name := range arguments {
 			add("", use, name)
