@@ -54,7 +54,6 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 			ours: passOf(&a, "budget", &learners.BudgetConfig{Budget: 100, UpdateConfig: u,
 				KernelConfig: rbf(1. / 123)})},
 		{name: "tbp/waveform/rbf/p=100/q=300", unit: "ns/example", scale: float64(w.Len()),
-			goal: 10,
 			ours: passOf(&w32, "tbp", &learners.TBPConfig{Budget: 100, ErrorCache: "random",
 				ErrorSize: 300, Ties: "oldest", UpdateConfig: u, KernelConfig: rbf(gamma)}),
 			peerName: "naive", peer: func(k int) {
@@ -66,7 +65,6 @@ func Budget(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 				}
 			}},
 		{name: "obpm/mnist8/rbf/p=100/N=100", unit: "ns/example", scale: float64(m.Len()),
-			goal: 0.25,
 			ours: passOf(&m, "obpm", obpm(100)), peerName: "N=1", peer: passOf(&m, "obpm",
 				obpm(1))},
 	}, o)

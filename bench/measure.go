@@ -88,7 +88,6 @@ type pair struct {
 	ours     func(k int)
 	peerName string
 	peer     func(k int)
-	goal     float64
 	cpu      func() time.Duration // nil: threadTime
 	// threads: work of several threads, whose time is the wall clock's, and CPU the process's
 	threads bool
@@ -131,7 +130,8 @@ func (p pair) run(impl string, o Options) Result {
 		defer runtime.UnlockOSThread()
 	}
 	res := Result{Schema: schema.Name, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit,
-		N: o.Rounds, Goal: p.goal, Peer: p.peerName, Rounds: make([]Round, o.Rounds)}
+		N: o.Rounds, Goal: goalOf(p.name, p.peerName, impl), Peer: p.peerName, Rounds: make([]Round,
+			o.Rounds)}
 	ours := make([]float64, o.Rounds)
 	ko := p.repeats(p.ours, o.Each)
 	var peer, ratio []float64

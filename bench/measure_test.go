@@ -21,8 +21,8 @@ func TestRatio(t *testing.T) {
 			}
 		})
 	}
-	r := pair{name: "x/y", unit: "ns/op", ours: work(1000), peerName: "peer", peer: work(3000),
-		goal: 3}.run("generic", Options{Each: time.Millisecond})
+	r := pair{name: "x/y", unit: "ns/op", ours: work(1000), peerName: "peer", peer: work(3000)}.run(
+		"generic", Options{Each: time.Millisecond})
 	if r.RatioToPeer == nil || *r.RatioToPeer < 2 || *r.RatioToPeer > 4.5 {
 		t.Errorf("ratio %v, want about 3", r.RatioToPeer)
 	}

@@ -33,17 +33,13 @@ func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	defer two.Close()
 	var cases []pair
 	for _, tau := range []float64{0.05, 0.3} {
-		goal := 0.0
-		if tau == 0.3 {
-			goal = 5
-		}
-		cases = append(cases, againstNaive("sparse/"+sparseName, sparse, 100, tau, goal))
+		cases = append(cases, againstNaive("sparse/"+sparseName, sparse, 100, tau))
 	}
 	cases = append(cases,
-		againstNaive("dense/"+denseName, dense, 100, 0.05, 0),
-		againstNaive("dense/"+denseName, dense, 100, 0.3, 0),
-		threads("dense/"+denseName, dense, 100, 0.3, two, 1.5),
-		threads("sparse/"+sparseName, sparse, 200, 0.3, two, 0),
+		againstNaive("dense/"+denseName, dense, 100, 0.05),
+		againstNaive("dense/"+denseName, dense, 100, 0.3),
+		threads("dense/"+denseName, dense, 100, 0.3, two),
+		threads("sparse/"+sparseName, sparse, 200, 0.3, two),
 	)
 	return runAll(ctx, cases, o)
 }
@@ -115,10 +111,10 @@ const blockSize = 256
 
 // againstNaive times a first epoch from scratch, ours on one thread and the naive loop, both with
 // the same draws.
-func againstNaive(name string, b *engine.Block[float32], members int, tau, goal float64) pair {
+func againstNaive(name string, b *engine.Block[float32], members int, tau float64) pair {
 	return pair{
 		name: fmt.Sprintf("members/%s/N=%d/tau=%g", name, members, tau), unit: "ns/example",
-		scale: float64(b.Len()), goal: goal,
+		scale:    float64(b.Len()),
 		ours:     epochs(b, members, tau, nil),
 		peerName: "naive",
 		peer: func(k int) {
@@ -132,11 +128,11 @@ func againstNaive(name string, b *engine.Block[float32], members int, tau, goal 
 }
 
 // threads times two threads against one.
-func threads(name string, b *engine.Block[float32], members int, tau float64, two *engine.Pool,
-	goal float64) pair {
+func threads(name string, b *engine.Block[float32], members int, tau float64,
+	two *engine.Pool) pair {
 	return pair{
 		name: fmt.Sprintf("members/%s/N=%d/tau=%g/threads=2", name, members, tau),
-		unit: "ns/example", scale: float64(b.Len()), goal: goal, threads: true,
+		unit: "ns/example", scale: float64(b.Len()), threads: true,
 		ours:     epochs(b, members, tau, two),
 		peerName: "one-thread",
 		peer:     epochs(b, members, tau, nil),

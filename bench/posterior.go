@@ -25,14 +25,13 @@ func Posterior(ctx context.Context, o Options) ([]Result, error) {
 	var cases []pair
 	for _, c := range []struct {
 		d, buffer int
-		goal      float64
-	}{{100, 0, 0}, {100, 30, 50}, {400, 50, 200}} {
+	}{{100, 0}, {100, 30}, {400, 50}} {
 		v, err := startVVM(c.d, c.buffer)
 		if err != nil {
 			return nil, fmt.Errorf("bench: posterior: %w", err)
 		}
 		cases = append(cases, pair{name: fmt.Sprintf("vvm/f64/d=%d/B=%d", c.d, c.buffer),
-			unit: "ns/example", goal: c.goal,
+			unit: "ns/example",
 			ours: v.ours, peerName: "dense", peer: v.dense})
 	}
 	return runAll(ctx, cases, o)

@@ -73,12 +73,11 @@ type svmProblem struct {
 	// as it stands in our file; LIBSVM's holds values divided by scale
 	b            *engine.Block[float32]
 	gamma, scale float64
-	goal         float64
 }
 
 func svmProblems(ctx context.Context, dir string) ([]svmProblem, error) {
 	if dir == "" {
-		return []svmProblem{{"onehot-14-of-123", oneHot(2000, 14, 123), 1. / 123, 1, 5}}, nil
+		return []svmProblem{{"onehot-14-of-123", oneHot(2000, 14, 123), 1. / 123, 1}}, nil
 	}
 	a, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, "a9a.gz")}, dataset.Options{})
 	if err != nil {
@@ -90,8 +89,8 @@ func svmProblems(ctx context.Context, dir string) ([]svmProblem, error) {
 		return nil, err
 	}
 	adult, digits := a.Block.Slice(0, 10000), m.Block.Slice(0, 5000)
-	return []svmProblem{{"a9a-10000", &adult, 1. / 123, 1, 5}, {"mnist8-5000", &digits, 0.02, 255,
-		8}}, nil
+	return []svmProblem{{"a9a-10000", &adult, 1. / 123, 1}, {"mnist8-5000", &digits, 0.02, 255}},
+		nil
 }
 
 // pair writes the files for both sides. A side that fails says so in failed.
@@ -103,7 +102,7 @@ func (p svmProblem) pair(ctx context.Context, dir, peer string) (c pair, failed 
 	}
 	var children time.Duration // CPU time of the processes that have ended
 	c = pair{
-		name: "svm/rbf/" + p.name, unit: "ns/op", goal: p.goal,
+		name: "svm/rbf/" + p.name, unit: "ns/op",
 		cpu: func() time.Duration { return ProcessTime() + children },
 		ours: func(k int) {
 			for range k {

@@ -60,9 +60,6 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 			}
 			c.peerName, c.peer, c.cpu = "openblas", b.run,
 				func() time.Duration { return threadTime() + b.used }
-			if n >= 300 && typeName(c.name) == "f64" {
-				c.goal = 1.6
-			}
 			out = append(out, c.run(vecmath.Active().String(), o))
 			if err := b.stop(); err != nil {
 				return out, fmt.Errorf("bench: %s: OpenBLAS: %w", c.name, err)
@@ -97,7 +94,7 @@ func symmetricOurs[T engine.Float](n int) pair {
 // symmetricLoop compares with what one would write: the triangle's change, then its product.
 func symmetricLoop[T engine.Float](n int) pair {
 	c := symmetricOurs[T](n)
-	c.peerName, c.goal = "go-loop", 20
+	c.peerName = "go-loop"
 	x, u := vectors[T](n)
 	v, y := engine.Aligned[T](n*n), engine.Aligned[T](n)
 	for i := range n {

@@ -39,6 +39,8 @@ var suites = []suite{
 		"anew, and 100 members against one (needs HALFSPACE_DATA)", onData(bench.Budget)},
 	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and " +
 		"svm-train)", onData(bench.SVM)},
+	{"peers", "linear SVMs beside LIBLINEAR at equal objectives, an epoch of 100 members beside " +
+		"scikit-learn's single Perceptron (needs HALFSPACE_DATA)", onData(bench.Peers)},
 	{"symmetric", "a posterior covariance's change and product, beside plain loops and OpenBLAS " +
 		"(needs gcc and libopenblas)", bench.Symmetric},
 	{"posterior", "the Virtual Vector Machine and ADF beside dense covariance matrices in plain " +

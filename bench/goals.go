@@ -1,0 +1,47 @@
+package bench
+
+import "path"
+
+// goal is how many times as fast as its peer a case should be, by implementation; 0 where it was
+// not measured, or has no goal. The case is a pattern of path.Match.
+type goal struct {
+	name, peer         string
+	avx512, avx2, neon float64
+}
+
+// goals are below what was measured on machines of that kind, by what differs between runs: what a
+// change must not lose. docs/figures.md has the measurements.
+var goals = []goal{
+	{"dot/f32/n=123", "gonum", 1.8, 1.8, 0},
+	{"dot/f32/n=784", "gonum", 2.1, 2.1, 0},
+	{"axpy/f32/n=784", "gonum", 1.5, 1.7, 0},
+	{"sumsq/f32/n=784", "gonum-nrm2", 30, 30, 0},
+	{"rowsdot/f32/n=*/page", "gonum-gemv", 1.5, 1.5, 0},
+	{"members/*/*/N=100/tau=0.3", "naive", 5, 5, 0},
+	{"members/dense/*/N=100/tau=0.3/threads=2", "one-thread", 1.5, 1.5, 0},
+	{"tbp/waveform/rbf/p=100/q=300", "naive", 10, 10, 0},
+	{"obpm/mnist8/rbf/p=100/N=100", "N=1", 0.25, 0.25, 0},
+	{"svm/rbf/a9a-10000", "libsvm", 5, 5, 0},
+	{"svm/rbf/mnist8-5000", "libsvm", 8, 8, 0},
+	{"svm/rbf/onehot-14-of-123", "libsvm", 5, 5, 0},
+	{"symrankonemul/f64/n=[135]*", "go-loop", 9, 9, 0},
+	{"symrankonemul/f32/n=[135]*", "go-loop", 16, 16, 0},
+	{"symrankonemul/f64/n=[35]00", "openblas", 1.6, 1.6, 0},
+	{"symrankonemul/f64/n=1000", "openblas", 1.6, 1.6, 0},
+	{"vvm/f64/d=100/B=30", "dense", 50, 50, 0},
+	{"vvm/f64/d=400/B=50", "dense", 200, 200, 0},
+	{"rff/*/D=1000", "go-loop", 6, 6, 0},
+	{"read/svmlight/*", "strconv", 2.5, 0, 0},
+	{"peers/epoch/*/N=100/tau=0.05", "sklearn-perceptron", 1.2, 0, 0},
+}
+
+// goalOf returns the goal of a case beside that peer with that implementation, 0 if there is none.
+func goalOf(name, peer, impl string) float64 {
+	for _, g := range goals {
+		if is, _ := path.Match(g.name, name); !is || g.peer != peer {
+			continue
+		}
+		return map[string]float64{"avx512": g.avx512, "avx2": g.avx2, "neon": g.neon}[impl]
+	}
+	return 0
+}
