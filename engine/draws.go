@@ -36,7 +36,10 @@ func (k key) fold(x uint64) uint64 {
 }
 
 // start hashes a counter to the x of its first word.
-func (k key) start(counter uint64) uint64 { return mix(k.add + counter*golden) }
+func (k key) start(counter uint64) uint64 { return mix(k.counter(counter)) }
+
+// counter spreads a counter over the word.
+func (k key) counter(c uint64) uint64 { return k.add + c*golden }
 
 // key selects one of the generator's sequences.
 type key struct{ add, fin uint64 }
@@ -167,12 +170,14 @@ func (b *Bernoulli) Masks(mask []uint64, members int, example uint64) {
 		}
 		return
 	}
-	for run := mask; len(run) > 0; run = run[words:] {
-		for g := range run[:words] {
-			run[g] = b.start(g, example)
+	for g := range words {
+		e := example
+		for i := g; i < len(mask); i += words {
+			mask[i] = b.counter(g, e)
+			e++
 		}
-		example++
 	}
+	vecmath.Mix(mask)
 	vecmath.DrawBits(mask, b.key.fin, step, b.first, b.turn)
 	for last := words - 1; last < len(mask); last += words {
 		mask[last] &= ^uint64(0) >> (-uint(members) % 64)
@@ -185,8 +190,11 @@ func (b *Bernoulli) Draw(member int, example uint64) bool {
 }
 
 // start is the first x of members 64*g, ..., 64*g+63.
-func (b *Bernoulli) start(g int, example uint64) uint64 {
-	return b.key.start(example ^ uint64(g)<<48)
+func (b *Bernoulli) start(g int, example uint64) uint64 { return mix(b.counter(g, example)) }
+
+// counter is what mix makes start of; [vecmath.Mix] does so for many.
+func (b *Bernoulli) counter(g int, example uint64) uint64 {
+	return b.key.counter(example ^ uint64(g)<<48)
 }
 
 // word draws for some lanes of word g; the others get 0.

@@ -67,17 +67,10 @@ func (s *denseStore[T]) ready(j *rowJob[T], i int) { j.widen(s.row(i)[:j.p.dim])
 
 func (s *denseStore[T]) pack(j *rowJob[T]) { j.scatter(j.idx, j.val) }
 
-// values gives rows of float64 to the kernel in one call; rows of float32 are widened on the way.
 func (s *denseStore[T]) values(j *rowJob[T], dst []T, sq []float64, lo int) {
 	var dots [rowChunk]float64
 	n := len(dst)
-	if rows, ok := any(s.x[lo*s.stride:]).([]float64); ok {
-		vecmath.RowsDot(dots[:n], rows, s.stride, j.x)
-	} else {
-		for r := range n {
-			dots[r] = vecmath.DotMixed(j.x, s.row(lo + r)[:j.p.dim])
-		}
-	}
+	vecmath.RowsDotMixed(dots[:n], s.x[lo*s.stride:], s.stride, j.x)
 	kernelValues(dst, s.kernel, j.sq, sq, dots[:n])
 }
 

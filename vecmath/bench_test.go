@@ -349,6 +349,25 @@ func BenchmarkAxpyMixed(b *testing.B) {
 	}
 }
 
+func BenchmarkRowsDotMixed(b *testing.B) {
+	const rows = 64
+	for _, n := range []int{2, 8, 21, 57, 64, 123, 784} {
+		dst, m, x := make([]float64, rows), benchVector[float32](rows*n), benchVector[float64](n)
+		benchImpls[float32](b, fmt.Sprintf("%dx%d", rows, n), func(b *testing.B) {
+			for b.Loop() {
+				RowsDotMixed(dst, m, n, x)
+			}
+		})
+		benchImpls[float32](b, fmt.Sprintf("%dx%d/one by one", rows, n), func(b *testing.B) {
+			for b.Loop() {
+				for r := range dst {
+					dst[r] = DotMixed(x, m[r*n:][:n])
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkSparseDotMixed(b *testing.B) {
 	for _, s := range sparseShapes {
 		idx, val := benchSparse[float32](s[0], s[1])

@@ -148,6 +148,17 @@ func testRowsNearPageEnd[T Float](t *testing.T) {
 				if d := diffFloats(got, want); d != "" {
 					t.Fatalf("%d rows of %d, %d elements before the end: %s", rows, n, behind, d)
 				}
+				wide, sums := make([]float64, n), make([]float64, rows)
+				for i, v := range x {
+					wide[i] = float64(v) * math.Pi
+				}
+				RowsDotMixed(sums, y, stride, wide)
+				for r, s := range sums {
+					if want := DotMixed(wide, y[r*stride:][:n]); !sameBits(s, want) {
+						t.Fatalf("row %d of %d, %d elements before the end: %v, want %v", n, r,
+							behind, s, want)
+					}
+				}
 			}
 		}
 	})
@@ -291,6 +302,7 @@ func TestPanics(t *testing.T) {
 		{panicStride, func() { RowsDot(f[:2], f, -1, f[:16]) }},
 		{panicStride, func() { RowsDot(f[:3], f, math.MaxInt, f[:16]) }},
 		{panicStride, func() { RowsDot(f[:1], f[:15], 0, f[:16]) }},
+		{panicStride, func() { RowsDotMixed(make([]float64, 2), f, 17, make([]float64, 16)) }},
 		{panicShort, func() { SparseDot(i(1, 2), f[:1], f) }},
 		{panicShort, func() { SparseAxpy(f, 1, i(1, 2), f[:1]) }},
 		{panicShort, func() { SparseDotAxpyMixed(make([]float64, 32), 1, i(1, 2), f[:1]) }},

@@ -47,11 +47,13 @@ func missing(im Impl) []string {
 // drawBits leaves to assembly what fills whole vectors.
 func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
 	s := unsafe.Slice(x, n)
-	switch active {
-	case AVX2, AVX512:
-		n &^= 3
-		drawBitsAVX2(x, n, fin, step, first, turn)
-		s = s[n:]
+	if whole := n &^ 15; whole > 0 && active == AVX512 {
+		drawBitsAVX512(x, whole, fin, step, first, turn)
+		s = s[whole:]
+	}
+	if whole := len(s) &^ 3; whole > 0 && active != Generic {
+		drawBitsAVX2(data(s), whole, fin, step, first, turn)
+		s = s[whole:]
 	}
 	drawBitsGeneric(s, fin, step, first, turn)
 }

@@ -13,13 +13,14 @@ import (
 
 func FuzzDense(f *testing.F) {
 	fuzzKernels(f, "dot axpy scal sumSq sqDist rowsDot symRankOneMul symMul dotMixed "+
-		"axpyMixed exp sinCos addScaledNext countStepLE nextLE")
+		"rowsDotMixed axpyMixed exp sinCos addScaledNext countStepLE nextLE")
 }
 func FuzzSparse(f *testing.F) {
 	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed")
 }
 func FuzzLanes(f *testing.F) {
-	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE activeScore activeUpdate drawBits")
+	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE activeScore activeUpdate drawBits "+
+		"mix")
 }
 func FuzzIntegers(f *testing.F) { fuzzKernels(f, "byteRowsDot xorCount andCount") }
 

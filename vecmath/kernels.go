@@ -79,19 +79,25 @@ func RowsDot[T Float](dst, rows []T, stride int, x []T) {
 	if len(dst) == 0 {
 		return
 	}
-	// The division keeps (len(dst)-1)*stride from overflowing.
-	if room := len(rows) - len(x); room < 0 || stride < 0 || (stride > 0 &&
-		len(dst)-1 > room/stride) {
-		panic(panicStride)
-	}
+	checkRowsDot(len(dst), rows, stride, len(x))
 	if race {
-		for r := range dst {
-			raceRead(rows[r*stride:][:len(x)])
-		}
 		raceRead(x)
 		raceWrite(dst)
 	}
 	rowsDot(data(dst), data(rows), len(dst), stride, data(x), len(x))
+}
+
+// checkRowsDot panics unless nrows rows of n elements fit into rows.
+func checkRowsDot[T Float](nrows int, rows []T, stride, n int) {
+	// The division keeps (nrows-1)*stride from overflowing.
+	if room := len(rows) - n; room < 0 || stride < 0 || (stride > 0 && nrows-1 > room/stride) {
+		panic(panicStride)
+	}
+	if race {
+		for r := range nrows {
+			raceRead(rows[r*stride:][:n])
+		}
+	}
 }
 
 // SparseDot returns the sum of val[k]*w[idx[k]]. The indices need not ascend.
@@ -185,6 +191,24 @@ func DotMixed[T Float](a []float64, x []T) float64 {
 	return dot(data(a), f64(data(x)), len(x), len(a))
 }
 
+// RowsDotMixed sets dst[r] = DotMixed(x, rows[r*stride:][:len(x)]), to the same bits as
+// [DotMixed]: float64 sums over rows of either precision.
+func RowsDotMixed[T Float](dst []float64, rows []T, stride int, x []float64) {
+	if len(dst) == 0 {
+		return
+	}
+	checkRowsDot(len(dst), rows, stride, len(x))
+	if race {
+		raceRead(x)
+		raceWrite(dst)
+	}
+	if is32[T]() {
+		rowsDotMixed(data(dst), f32(data(rows)), len(dst), stride, data(x), len(x))
+		return
+	}
+	rowsDot(data(dst), f64(data(rows)), len(dst), stride, data(x), len(x))
+}
+
 // AxpyMixed adds a*x to the float64 vector y.
 func AxpyMixed[T Float](y []float64, a float64, x []T) {
 	if len(x) < len(y) {
@@ -230,6 +254,16 @@ func DrawBits(x []uint64, fin, step, first, turn uint64) {
 		raceWrite(x)
 	}
 	drawBits(data(x), len(x), fin, step, first, turn)
+}
+
+// Mix sends each x[i] through a bijection of 64 bits with full avalanche, D. Stafford's variant 13
+// of the MurmurHash3 finaliser: z = (z ^ z>>30) * 0xbf58476d1ce4e5b9, z = (z ^ z>>27) *
+// 0x94d049bb133111eb, z ^ z>>31.
+func Mix(x []uint64) {
+	if race {
+		raceWrite(x)
+	}
+	mix(data(x), len(x))
 }
 
 // data is the address of s[0], and good for empty slices, too.

@@ -1,12 +1,21 @@
 // dst[r] = the dot of rows[r*stride : r*stride+n] with x, in the bits of the dot kernel.
 //
+// With MIXED in those of dotMixed.
+//
 //    in   R9 dst, R10 rows, R11 nrows, R12 stride, R13 x, R14 n
 //    clobbers R0-R12 and all of the dot kernel
-	LSL $SHIFT, R12, R12
+#ifdef MIXED
+#define ROWS R1
+#define VECTOR R0
+#else
+#define ROWS R0
+#define VECTOR R1
+#endif
+	LSL $BSHIFT, R12, R12
 row:
 	CBZ  R11, done
-	MOVD R10, R0
-	MOVD R13, R1
+	MOVD R10, ROWS
+	MOVD R13, VECTOR
 	MOVD R14, R2
 #include "reduce_neon.h"
 	FMOV.P F0, SIZE(R9)
@@ -14,3 +23,5 @@ row:
 	SUB  $1, R11, R11
 	B    row
 done:
+#undef ROWS
+#undef VECTOR

@@ -101,6 +101,7 @@ func kernelTable[T Float]() []kernel[T] {
 			DrawBits(o.mask, o.words[0], o.words[1],
 				o.words[2], o.words[3])
 		}},
+		{"mix", makeDraws[T], func(o *operands[T]) { Mix(o.mask) }},
 		{"xorCount", makeCounts[T], func(o *operands[T]) {
 			XorCount(o.z, o.bits, o.n, o.mask,
 				o.x)
@@ -161,6 +162,10 @@ func kernelTable[T Float]() []kernel[T] {
 				o.dsum = DotMixed(o.d,
 					o.x)
 			}},
+			kernel[T]{"rowsDotMixed", makeRowsMixed[T], func(o *operands[T]) {
+				rows := len(o.d) - len(o.x)
+				RowsDotMixed(o.d[:rows], o.y, o.n, o.d[rows:])
+			}},
 			kernel[T]{"axpyMixed", makeDense[T], func(o *operands[T]) {
 				AxpyMixed(o.d, o.da,
 					o.x)
@@ -217,6 +222,13 @@ func makeRows[T Float](g *generator[T], n int) *operands[T] {
 	rows := n % 7 // kernels take up to 4 at once, and the rest
 	o.z = g.floats(rows)
 	o.y = g.floats(max(0, (rows-1)*o.n+n))
+	return o
+}
+
+// makeRowsMixed: results and vector lie behind each other in d; x says how long the vector is.
+func makeRowsMixed[T Float](g *generator[T], n int) *operands[T] {
+	o := makeRows(g, n)
+	g.doubles(o, len(o.z)+n)
 	return o
 }
 
@@ -310,7 +322,7 @@ func makeBytes[T Float](g *generator[T], n int) *operands[T] {
 }
 
 func makeDraws[T Float](g *generator[T], n int) *operands[T] {
-	o := &operands[T]{mask: take[uint64](g.place, n%23)}
+	o := &operands[T]{mask: take[uint64](g.place, n%43)}
 	for i := range o.mask {
 		o.mask[i] = g.word()
 	}

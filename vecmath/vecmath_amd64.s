@@ -546,6 +546,19 @@ TEXT ·dotMixedAVX2(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
+// func rowsDotMixedAVX2(dst *float64, rows *float32, nrows, stride int, x *float64, n int)
+TEXT ·rowsDotMixedAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), R9
+	MOVQ rows+8(FP), R10
+	MOVQ nrows+16(FP), R11
+	MOVQ stride+24(FP), R12
+	SHLQ $2, R12
+	MOVQ x+32(FP), DX
+	MOVQ n+40(FP), BX
+#include "rowsdot_avx2.h"
+	VZEROUPPER
+	RET
+
 // func axpyMixedAVX2(y *float64, a float64, x *float32, n int)
 TEXT ·axpyMixedAVX2(SB), NOSPLIT, $0-32
 	MOVQ         y+0(FP), DI

@@ -389,6 +389,17 @@ TEXT ·dotMixedNEON(SB), NOSPLIT, $0-32
 	FMOVD F0, ret+24(FP)
 	RET
 
+// func rowsDotMixedNEON(dst *float64, rows *float32, nrows, stride int, x *float64, n int)
+TEXT ·rowsDotMixedNEON(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R9
+	MOVD rows+8(FP), R10
+	MOVD nrows+16(FP), R11
+	MOVD stride+24(FP), R12
+	MOVD x+32(FP), R13
+	MOVD n+40(FP), R14
+#include "rowsdot_neon.h"
+	RET
+
 // func axpyMixedNEON(y *float64, a float64, x *float32, n int)
 TEXT ·axpyMixedNEON(SB), NOSPLIT, $0-32
 	MOVD  y+0(FP), R0

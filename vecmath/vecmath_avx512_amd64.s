@@ -388,6 +388,23 @@ TEXT ·dotMixedAVX512(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
+// func rowsDotMixedAVX512(dst *float64, rows *float32, nrows, stride int, x *float64, n int)
+TEXT ·rowsDotMixedAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ rows+8(FP), R12
+	MOVQ nrows+16(FP), BX
+	MOVQ stride+24(FP), R8
+	SHLQ $2, R8
+	MOVQ x+32(FP), DX
+#define LOADN(r) \
+	MOVQ n+40(FP), r
+#define MIXED
+#include "rowsdot_avx512.h"
+#undef MIXED
+#undef LOADN
+	VZEROUPPER
+	RET
+
 // func axpyMixedAVX512(y *float64, a float64, x *float32, n int)
 TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+0(FP), DI
@@ -395,6 +412,146 @@ TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), SI
 	MOVQ         n+24(FP), CX
 #include "axpymixed_avx512.h"
+	VZEROUPPER
+	RET
+
+// ---- draws ----
+
+// FOLD makes the next word of eight sequences X, ands it to S and steps on: as in drawBitsAVX2, but
+// the word's halves and S meet in one VPTERNLOGQ. Y = X^fin, XH and YH upper halves, L = xl*yl and
+// lo, T = t, U = u, H = hi, Q scratch.
+#define FOLD(X, S, Y, XH, YH, L, T, U, H, Q) \
+	VPXORQ     Z22, X, Y; \
+	VPSRLQ     $32, X, XH; \
+	VPSRLQ     $32, Y, YH; \
+	VPMULUDQ   Y, X, L; \
+	VPMULUDQ   YH, X, T; \
+	VPMULUDQ   Y, XH, U; \
+	VPMULUDQ   YH, XH, H; \
+	VPADDQ     Z23, X, X; \
+	VPSRLQ     $32, L, Q; \
+	VPADDQ     Q, T, T; \
+	VPANDQ     Z25, T, Q; \
+	VPADDQ     Q, U, U; \
+	VPSRLQ     $32, T, T; \
+	VPADDQ     T, H, H; \
+	VPSRLQ     $32, U, Q; \
+	VPADDQ     Q, H, H; \
+	VPSLLQ     $32, U, U; \
+	VPBLENDMD  U, L, K1, L; \
+	VPTERNLOGQ $0x60, H, L, S // S & (L ^ H)
+
+// func drawBitsAVX512(x *uint64, n int, fin, step, first, turn uint64)
+//
+// Sixteen sequences at a time: two registers, since one alone waits for its multiplications.
+//
+// Z0 Z1 = x, Z2 Z3 = bits set in all words so far, Z4 Z5 = the results; Z22 = fin, Z23 = step, Z24 =
+// first, Z25 = 2^32-1 in all lanes, K1 = upper halves. AX = digits of turn left.
+TEXT ·drawBitsAVX512(SB), NOSPLIT, $0-48
+	MOVQ         x+0(FP), DI
+	MOVQ         n+8(FP), CX
+	VPBROADCASTQ fin+16(FP), Z22
+	VPBROADCASTQ step+24(FP), Z23
+	VPBROADCASTQ first+32(FP), Z24
+	MOVQ         turn+40(FP), R8
+	MOVL         $0xffffffff, AX
+	VPBROADCASTQ AX, Z25
+	MOVL         $0xaaaa, AX
+	KMOVW        AX, K1
+	SUBQ         $16, CX
+	JLT          done
+
+group:
+	VMOVDQU64  (DI), Z0
+	VMOVDQU64  64(DI), Z1
+	VPTERNLOGQ $0xff, Z2, Z2, Z2
+	VPTERNLOGQ $0xff, Z3, Z3, Z3
+	VMOVDQA64  Z24, Z4
+	VMOVDQA64  Z24, Z5
+	MOVQ       R8, AX
+	TESTQ      AX, AX
+	JEQ        store
+
+word:
+	FOLD(Z0, Z2, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13)
+	FOLD(Z1, Z3, Z14, Z15, Z16, Z17, Z18, Z19, Z20, Z21)
+	ADDQ     AX, AX // the digit to the carry
+	JCC      next
+	VPXORQ   Z2, Z4, Z4
+	VPXORQ   Z3, Z5, Z5
+	VPORQ    Z2, Z3, Z6
+	VPTESTMQ Z6, Z6, K2
+	KTESTB   K2, K2
+	JEQ      store
+
+next:
+	TESTQ AX, AX
+	JNE   word
+
+store:
+	VMOVDQU64 Z4, (DI)
+	VMOVDQU64 Z5, 64(DI)
+	ADDQ      $128, DI
+	SUBQ      $16, CX
+	JGE       group
+
+done:
+	VZEROUPPER
+	RET
+
+// MIX sends eight words X through mix, with T as scratch.
+#define MIX(X, T) \
+	VPSRLQ  $30, X, T; \
+	VPXORQ  T, X, X; \
+	VPMULLQ Z20, X, X; \
+	VPSRLQ  $27, X, T; \
+	VPXORQ  T, X, X; \
+	VPMULLQ Z21, X, X; \
+	VPSRLQ  $31, X, T; \
+	VPXORQ  T, X, X
+
+// func mixAVX512(x *uint64, n int)
+//
+// DI x, CX words left; Z20 Z21 the factors, K1 the tail.
+TEXT ·mixAVX512(SB), NOSPLIT, $0-16
+	MOVQ         x+0(FP), DI
+	MOVQ         n+8(FP), CX
+	MOVQ         $0xbf58476d1ce4e5b9, AX
+	VPBROADCASTQ AX, Z20
+	MOVQ         $0x94d049bb133111eb, AX
+	VPBROADCASTQ AX, Z21
+	SUBQ         $16, CX
+	JLT          units
+
+loop:
+	VMOVDQU64 (DI), Z0
+	VMOVDQU64 64(DI), Z1
+	MIX(Z0, Z2)
+	MIX(Z1, Z3)
+	VMOVDQU64 Z0, (DI)
+	VMOVDQU64 Z1, 64(DI)
+	ADDQ      $128, DI
+	SUBQ      $16, CX
+	JGE       loop
+
+units:
+	ADDQ $8, CX
+	JLT  tail
+	VMOVDQU64 (DI), Z0
+	MIX(Z0, Z2)
+	VMOVDQU64 Z0, (DI)
+	ADDQ $64, DI
+	SUBQ $8, CX
+
+tail:
+	ADDQ        $8, CX
+	JEQ         done
+	TAILMASK
+	VMOVDQU64.Z (DI), K1, Z0
+	MIX(Z0, Z2)
+	VMOVDQU64   Z0, K1, (DI)
+
+done:
 	VZEROUPPER
 	RET
 

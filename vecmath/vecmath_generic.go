@@ -244,6 +244,14 @@ func drawBits2(x0, x1, fin, step, first, turn uint64) (b0, b1 uint64) {
 	return b0, b1
 }
 
+func mixGeneric(x []uint64) {
+	for i, z := range x {
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		x[i] = z ^ z>>31
+	}
+}
+
 // The mixed kernels work on a float64 vector and a float32 example: each x is widened exactly, then
 // as above.
 
@@ -254,6 +262,12 @@ func dotMixedGeneric(a []float64, x []float32) float64 {
 		p[i&31] = math.FMA(a[i], float64(v), p[i&31])
 	}
 	return halve(p[:])
+}
+
+func rowsDotMixedGeneric(dst []float64, rows []float32, stride int, x []float64) {
+	for r := range dst {
+		dst[r] = dotMixedGeneric(x, rows[r*stride:r*stride+len(x)])
+	}
 }
 
 func axpyMixedGeneric(y []float64, a float64, x []float32) {

@@ -287,6 +287,19 @@ func dotMixed(a *float64, x *float32, n int) float64 {
 }
 
 //go:nosplit
+func rowsDotMixed(dst *float64, rows *float32, nrows, stride int, x *float64, n int) {
+	switch active {
+	case AVX512:
+		rowsDotMixedAVX512(dst, rows, nrows, stride, x, n)
+		return
+	case AVX2:
+		rowsDotMixedAVX2(dst, rows, nrows, stride, x, n)
+		return
+	}
+	rowsDotMixedGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
+}
+
+//go:nosplit
 func axpyMixed(y *float64, a float64, x *float32, n int) {
 	switch active {
 	case AVX512:
@@ -331,6 +344,18 @@ func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32,
 	f := sparseDotMixed(idx, val, n, w, nw)
 	sparseAxpyMixed(w, nw, a, idx, val, n)
 	return f
+}
+
+// AVX2 and NEON multiply no 64 bits by 64.
+//
+//go:nosplit
+func mix(x *uint64, n int) {
+	switch active {
+	case AVX512:
+		mixAVX512(x, n)
+		return
+	}
+	mixGeneric(unsafe.Slice(x, n))
 }
 
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {

@@ -209,6 +209,16 @@ func dotMixed(a *float64, x *float32, n int) float64 {
 }
 
 //go:nosplit
+func rowsDotMixed(dst *float64, rows *float32, nrows, stride int, x *float64, n int) {
+	switch active {
+	case NEON:
+		rowsDotMixedNEON(dst, rows, nrows, stride, x, n)
+		return
+	}
+	rowsDotMixedGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
+}
+
+//go:nosplit
 func axpyMixed(y *float64, a float64, x *float32, n int) {
 	switch active {
 	case NEON:
@@ -245,6 +255,10 @@ func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32,
 
 func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
 	drawBitsGeneric(unsafe.Slice(x, n), fin, step, first, turn)
+}
+
+func mix(x *uint64, n int) {
+	mixGeneric(unsafe.Slice(x, n))
 }
 
 func byteRowsDot(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int) {

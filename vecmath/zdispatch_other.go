@@ -77,6 +77,10 @@ func dotMixed(a *float64, x *float32, n int) float64 {
 	return dotMixedGeneric(unsafe.Slice(a, n), unsafe.Slice(x, n))
 }
 
+func rowsDotMixed(dst *float64, rows *float32, nrows, stride int, x *float64, n int) {
+	rowsDotMixedGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
+}
+
 func axpyMixed(y *float64, a float64, x *float32, n int) {
 	axpyMixedGeneric(unsafe.Slice(y, n), a, unsafe.Slice(x, n))
 }
@@ -97,6 +101,10 @@ func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32,
 
 func drawBits(x *uint64, n int, fin, step, first, turn uint64) {
 	drawBitsGeneric(unsafe.Slice(x, n), fin, step, first, turn)
+}
+
+func mix(x *uint64, n int) {
+	mixGeneric(unsafe.Slice(x, n))
 }
 
 func byteRowsDot(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int) {

@@ -164,6 +164,12 @@ func dotMixedAVX512(a *float64, x *float32, n int) float64
 func dotMixedAVX2(a *float64, x *float32, n int) float64
 
 //go:noescape
+func rowsDotMixedAVX512(dst *float64, rows *float32, nrows, stride int, x *float64, n int)
+
+//go:noescape
+func rowsDotMixedAVX2(dst *float64, rows *float32, nrows, stride int, x *float64, n int)
+
+//go:noescape
 func axpyMixedAVX512(y *float64, a float64, x *float32, n int)
 
 //go:noescape
@@ -178,10 +184,16 @@ func sparseAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int)
 //go:noescape
 func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int) float64
 
-// drawBits does n sequences, a multiple of four.
+// drawBits does n sequences, a multiple of four (AVX-512: of sixteen).
 //
 //go:noescape
+func drawBitsAVX512(x *uint64, n int, fin, step, first, turn uint64)
+
+//go:noescape
 func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
+
+//go:noescape
+func mixAVX512(x *uint64, n int)
 
 // byteRowsDot wants nrows of at least 1.
 //

@@ -98,6 +98,9 @@ func activeUpdateNEONF64(w *float64, width int, rows *int32, val *float64, n int
 func dotMixedNEON(a *float64, x *float32, n int) float64
 
 //go:noescape
+func rowsDotMixedNEON(dst *float64, rows *float32, nrows, stride int, x *float64, n int)
+
+//go:noescape
 func axpyMixedNEON(y *float64, a float64, x *float32, n int)
 
 //go:noescape

@@ -137,6 +137,12 @@ var kernels = []kernel{
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
 	},
 	{
+		name:    "rowsDotMixed",
+		params:  "dst *float64, rows *float32, nrows, stride int, x *float64, n int",
+		generic: "dst[nrows], rows[(nrows-1)*stride+n], stride, x[n]",
+		forms:   "AVX512 AVX2 NEON", nosplit: both,
+	},
+	{
 		name: "axpyMixed", params: "y *float64, a float64, x *float32, n int",
 		generic: "y[n], a, x[n]",
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
@@ -166,8 +172,13 @@ var kernels = []kernel{
 	{
 		name: "drawBits", params: "x *uint64, n int, fin, step, first, turn uint64",
 		generic: "x[n], fin, step, first, turn",
-		forms:   "AVX512=AVX2 AVX2", byHand: "amd64",
-		stubs: "does n sequences, a multiple of four.",
+		forms:   "AVX512 AVX2", byHand: "amd64",
+		stubs: "does n sequences, a multiple of four (AVX-512: of sixteen).",
+	},
+	{
+		name: "mix", params: "x *uint64, n int", generic: "x[n]",
+		forms: "AVX512", nosplit: "amd64",
+		note: "AVX2 and NEON multiply no 64 bits by 64.",
 	},
 	{
 		name: "byteRowsDot", params: "dst *int32, rows *uint8, nrows, stride int, x *uint8, n int",
