@@ -8,7 +8,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// Fit lets l pass over a whole data set until it has converged; see [learners.Fitter]. Nothing is
+// Fit lets l pass over a whole data set until it has converged; see [learner.Fitter]. Nothing is
 // predicted on the way, so Result has no errors and no mistakes. p, which may be nil, is shown how
 // the run goes in place of o.Observe.
 func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T],
@@ -32,6 +32,7 @@ func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T
 		p.End(Status{})
 	}
 	n := int64(src.Len())
+	// Learners that don't count examples pass over all of them in each epoch.
 	presented := r.Presented
 	if presented == 0 && !r.Resumed && (r.Updates > 0 || r.Epochs > 0) {
 		presented = n * max(r.Epochs, 1)

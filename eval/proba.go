@@ -41,7 +41,7 @@ func (s *Probabilities) Add(y, p float64) {
 	}
 	s.logLoss -= math.Log(max(own, LeastProbability))
 	s.brier += (p - one) * (p - one)
-	b := &s.bins[min(int(p*calibrationBins), calibrationBins-1)]
+	b := &s.bins[min(int(p*calibrationBins), calibrationBins-1)] // p = 1 is in the last one
 	b.examples++
 	b.p += p
 	b.positive += int64(one)

@@ -2,7 +2,7 @@
 // what they have learned.
 //
 // There is one way for an example: the learner scores it, the score is tallied, then the learner
-// learns it. [Run] drives that over a stream or over a data set in memory; [Test], [Margin] and
+// learns it. [Run] drives that over a stream or over a data set in memory; [Test], [Measure] and
 // [Score] only look.
 //
 // Conventions: a mistake is y f(x) <= 0, so a score of 0 is a mistake whatever the label; the
@@ -21,7 +21,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// DefaultBlock is the number of examples that a learner is given at once.
+// DefaultBlock is the number of examples that a learner is given at once: enough that the cost of a
+// call is nothing beside theirs.
 const DefaultBlock = 256
 
 // Of a learner that is slow, blocks are shorter, so that progress, checkpoints and interrupts come
@@ -241,7 +242,7 @@ func (r *run[T]) passes(ctx context.Context, mem *Memory[T]) error {
 	}
 	var first int64 // the first pass's number: those begun over data of this size are behind us
 	if n > 0 {
-		first = (o.Before + n - 1) / n
+		first = (o.Before + n - 1) / n // a pass that was cut counts as one
 	}
 	var order []int32
 	if o.Shuffle {
@@ -431,6 +432,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	first := r.res.Epochs == 0
 	add(&r.scales, b)
+	// cut where a line is due, so that its counts don't depend on blocks
 	for lo := 0; lo < len(rounds); {
 		hi := min(len(rounds), lo+int(min(r.nextLine-r.count.Examples, int64(len(rounds)))))
 		r.tally(b.Y[lo:hi], rounds[lo:hi])
@@ -450,6 +452,8 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	took := r.lap()
 	r.res.Learn += took
+	// A factor of 4 between the two marks keeps the size from swinging: what was doubled takes
+	// about half of longBlock at most.
 	if took > longBlock {
 		r.size = max(1, b.Len()/2)
 	} else if took < longBlock/4 {
@@ -493,6 +497,8 @@ func (r *run[T]) probability(b *engine.Block[T]) error {
 	return nil
 }
 
+// checkpoint saves if a mark was reached: by examples exactly there, as pass cuts blocks at marks;
+// by time at the first end of a block after it.
 func (r *run[T]) checkpoint() error {
 	if r.o.Checkpoint == nil {
 		return nil
@@ -504,6 +510,7 @@ func (r *run[T]) checkpoint() error {
 	return r.save()
 }
 
+// save calls Options.Checkpoint and begins the time to the next mark anew.
 func (r *run[T]) save() error {
 	r.stands()
 	if err := r.o.Checkpoint(r.res); err != nil {
@@ -526,7 +533,8 @@ func (r *run[T]) await(src Source[T]) error {
 	return r.save()
 }
 
-// lap returns the time since the last lap.
+// lap returns the time since the last lap, and begins the next: each moment of a run is counted
+// once, as reading, learning or, in save, as neither.
 func (r *run[T]) lap() time.Duration {
 	now := time.Now()
 	d := now.Sub(r.mark)
@@ -534,6 +542,7 @@ func (r *run[T]) lap() time.Duration {
 	return d
 }
 
+// snapshot is the Status now. Since is what came after the last Line: status has its counts.
 func (r *run[T]) snapshot() Status {
 	s := r.status
 	s.Examples, s.Errors, s.Updates, s.Elapsed = r.count.Examples, r.count.Errors, r.res.Updates,
@@ -542,6 +551,10 @@ func (r *run[T]) snapshot() Status {
 	return s
 }
 
+// finish ends the progress and says what is suspicious: the order of the labels in the first pass,
+// the scales of features, and the scores of the later half of the run, since the first ones, of a
+// learner that knows nothing yet, are wrong as a rule. marks[0] is at a quarter to a half of the
+// run.
 func (r *run[T]) finish(err error) (Result, error) {
 	if r.o.Progress != nil {
 		r.o.Progress.End(r.snapshot())

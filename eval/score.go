@@ -77,10 +77,10 @@ func (c *Count) Add(y, score float64) {
 	if score >= 0 {
 		c.Predicted++
 	}
-	if score-score != 0 {
+	if score-score != 0 { // NaN or infinite
 		c.NotFinite++
 	}
-	if y*c.last < 0 {
+	if y*c.last < 0 { // not at the first example, where last is 0
 		c.Changes++
 	}
 	c.last = y
@@ -116,12 +116,12 @@ func (m Margins) Norm(p float64, skip int) float64 {
 	switch {
 	case p == 2:
 		norm = math.Sqrt(vecmath.SumSq(w))
-	case p == 1:
+	case p == 1: // q is infinite: the largest weight
 		for _, v := range w {
 			norm = max(norm, math.Abs(v))
 		}
 	default:
-		q := 1 / (1 - 1/p)
+		q := 1 / (1 - 1/p) // the dual exponent; 1 for p = +Inf
 		for _, v := range w {
 			norm += math.Pow(math.Abs(v), q)
 		}

@@ -54,6 +54,7 @@ func (c Count) Rarer() int64 { return min(c.Positives, c.Examples-c.Positives) }
 // beyond chance: of those that only one of the two gets wrong, three standard deviations more
 // fall to the scores (McNemar's test; by chance once in 700).
 func (c Count) worse(rarer int64) bool {
+	// Errors = false + and false -; Predicted - Positives is their difference.
 	falsePos := (c.Errors + c.Predicted - c.Positives) / 2
 	// Wrong where the guess is right, and the other way round.
 	lost, won := falsePos, rarer-(c.Errors-falsePos)
@@ -164,7 +165,7 @@ func (s *scales) warnings() []Warning {
 		return nil
 	}
 	slices.Sort(sizes)
-	typical := sizes[(len(sizes)-1)/2] // of two the smaller
+	typical := sizes[(len(sizes)-1)/2] // the median, of two features the smaller
 	if !(largest >= scaleRatio*typical) {
 		return nil
 	}

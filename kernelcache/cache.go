@@ -53,9 +53,14 @@ type Cache[T Float] struct {
 }
 
 const (
-	maxShards     = 16
-	rowsPerShard  = 64      // rows that a share has room for, at least
-	bytesPerShard = 1 << 20 // and bytes
+	// maxShards bounds how many callers can look up at the same time. A look-up is short beside
+	// computing a row, so more locks would save nothing.
+	maxShards = 16
+	// A share has room for so many rows and bytes at least. With fewer rows the ids that chance
+	// puts into one shard would evict each other while others have room; below a MiB one lock is
+	// enough.
+	rowsPerShard  = 64
+	bytesPerShard = 1 << 20
 
 	// mapSlot is what an entry takes in a map of shard: key, pointer and control byte, at a load
 	// that growing by doubling keeps above 7/16.
@@ -137,7 +142,8 @@ func (c *Cache[T]) Row(id uint64, n int) Row[T] {
 	if n == 0 {
 		return Row[T]{}
 	}
-	s := &c.shards[id*0x9E3779B97F4A7C15>>c.shift] // Go shifts by 64 to 0
+	// 2^64/phi, as said at Cache; with one shard the shift is by 64, which is 0 in Go
+	s := &c.shards[id*0x9E3779B97F4A7C15>>c.shift]
 	s.mu.Lock()
 	for {
 		e := s.rows[id]
@@ -169,7 +175,8 @@ func (c *Cache[T]) Row(id uint64, n int) Row[T] {
 	}
 }
 
-// hit ends the lock.
+// hit gives the first n values of e, now the most recently used, and unlocks s. The capacity is cut
+// to n: a reader who appends must not write behind them.
 func (s *shard[T]) hit(e *entry[T], n int) Row[T] {
 	s.stats.Hits++
 	if e.next != nil && s.lru.next != e {
@@ -181,7 +188,8 @@ func (s *shard[T]) hit(e *entry[T], n int) Row[T] {
 	return Row[T]{Values: row, Have: n}
 }
 
-// bypass gives a row that will not be kept, with the values of e in it. It ends the lock.
+// bypass gives a row of the caller's own that will not be kept, with the values of e in it, and
+// unlocks s.
 func (s *shard[T]) bypass(e *entry[T], n int) Row[T] {
 	s.stats.Misses++
 	var have []T
@@ -193,7 +201,8 @@ func (s *shard[T]) bypass(e *entry[T], n int) Row[T] {
 	return Row[T]{Values: row, Have: copy(row, have)}
 }
 
-// turn makes the caller the one who fills e. It ends the lock.
+// turn makes the caller the one who fills e. It unlocks s before it allocates and copies: the entry
+// is out of the ring, so that no other call evicts it meanwhile, and others wait for its ready.
 func (s *shard[T]) turn(e *entry[T], n int) Row[T] {
 	s.stats.Misses++
 	e.filling = true
@@ -206,6 +215,8 @@ func (s *shard[T]) turn(e *entry[T], n int) Row[T] {
 	if cap(row) < n {
 		size := n
 		if len(have) > 0 {
+			// by a quarter, so that a row that grows by one value at a time costs few
+			// copies a value; not beyond the share
 			size = max(n, int(min(int64(cap(have)+cap(have)/4), s.room())))
 		}
 		row = slices.Grow[[]T](nil, size)
@@ -276,7 +287,8 @@ func (s *shard[T]) add(id uint64) *entry[T] {
 	return e
 }
 
-// shrink evicts until the limit holds; false if it can't.
+// shrink evicts the least recently used rows until the limit holds; false if those that are left
+// are being filled and take more.
 func (s *shard[T]) shrink() bool {
 	for s.used > s.limit {
 		e := s.lru.prev

@@ -19,7 +19,8 @@ var byteUnits = []struct {
 	// without B as most tools have it: powers of 2
 	{"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}}
 
-// String returns the exact amount in the largest unit in which it is a whole number; "" for 0.
+// String returns the exact amount in the largest unit, TiB to KiB, in which it is a whole number,
+// else in B. "" for 0, which stands for a default.
 func (b Bytes) String() string {
 	if b == 0 {
 		return ""
@@ -35,7 +36,7 @@ func (b Bytes) String() string {
 // MiB returns the amount to a tenth of a MiB, for people.
 func (b Bytes) MiB() string { return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20)) }
 
-// Set takes an amount, from 1 byte, from text.
+// Set takes an amount, from 1 byte to below 2^62, from text, so that the sum of two is no overflow.
 func (b *Bytes) Set(text string) error {
 	number, unit := text, 1.0
 	for _, u := range byteUnits {

@@ -18,7 +18,9 @@ type Saved struct {
 	Presented int64  `json:"presented"` // examples of this run until then
 }
 
-// capture makes the model of what was learned so far.
+// capture makes the model of what was learned so far. Its counters go on from those of the model of
+// Options.From, up to model.MaxCount, where they stay. A model that only predicts has no Pass, as
+// nothing goes on from it.
 func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 	r eval.Result) (*model.Model, error) {
 	var m *model.Model
@@ -43,7 +45,8 @@ func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 	return m, nil
 }
 
-// save writes the model of what was learned so far.
+// save writes the model of what was learned so far. Garbage is collected first: the State is a copy
+// of the learner's tables, so this is where a run takes most.
 func save[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info, r eval.Result) error {
 	j.collect()
 	m, err := capture(j, l, info, r)
@@ -84,9 +87,11 @@ func Load(path string, machine Machine) (*model.Model, error) {
 	return m, nil
 }
 
-// modelFits refuses a model whose learner takes more than that many bytes.
+// modelFits refuses a model whose learner takes more than most bytes. A small file can ask for
+// much: by its settings (the number of members, a buffer), or by one feature of a large index, as
+// tables are as long as the largest one.
 func modelFits(name string, m *model.Model, c learner.Config, most int64) error {
-	x := learner.Extent{Elem: 4, Longest: 1}
+	x := learner.Extent{Elem: 4, Longest: 1} // bytes of a float32; no example need be longer
 	if m.Precision == "f64" {
 		x.Elem = 8
 	}

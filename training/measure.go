@@ -69,7 +69,7 @@ func (r *run[T]) overTraining(ctx context.Context, res *Result) (*eval.Count, er
 		}
 		return nil, nil
 	}
-	margin := m.Norm(2, 0)
+	margin := m.Norm(2, 0) // the least distance from the hyperplane, in units of the features
 	res.Margin = &margin
 	if j.o.MarginReport {
 		res.Margins = j.margins(m)
@@ -90,12 +90,12 @@ func finite(v float64) *float64 {
 
 // margins returns what Options.MarginReport adds, nil if nothing but a bias was learned.
 func (j *Job) margins(m eval.Margins) *Margins {
-	skip, p := 0, 2.0
+	skip, p := 0, 2.0 // weights of an appended feature; the norm of learners that have none
 	if j.data.Bias == "append" {
 		skip = 1
 	}
 	r := &Margins{Geometric: m.Norm(2, skip), Directional: m.Norm(2, 0)}
-	if norm := j.traits.Norm; norm == norm {
+	if norm := j.traits.Norm; norm == norm { // NaN: the learner has no norm of its own
 		p = norm
 		r.P = &p
 	}
@@ -128,7 +128,7 @@ func (r *run[T]) largestMargin(ctx context.Context, to *Margins) error {
 	if err != nil {
 		return err
 	}
-	share := to.Directional / res.Fit.Margin
+	share := to.Directional / res.Fit.Margin // 1 but for roundings where it is the largest
 	to.Max, to.OfMax = &res.Fit.Margin, &share
 	return nil
 }
@@ -171,7 +171,8 @@ func (r *run[T]) overTest(ctx context.Context, res *Result) error {
 	return nil
 }
 
-// loadTest reads the test set into memory.
+// loadTest reads the test set into memory, prepared as the training set was: its labels, columns
+// and scale are those of training.
 func (r *run[T]) loadTest(ctx context.Context) error {
 	data, err := dataset.Load[T](ctx, r.j.o.Test, alike(r.j.data, r.info()))
 	if err != nil {

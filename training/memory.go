@@ -97,36 +97,45 @@ type Need struct {
 	Each    int64  // of them, what is gone over for each example
 }
 
-// leastReading is what reading takes at least.
+// leastReading is what reading is given at least, in bytes.
 const leastReading = 4 << 20
 
-// readingShare is what a reader may take of that which the program leaves: a quarter of 64 MiB, an
-// eighth of what is beyond; or what the longest line takes, if that was given (32 times its
-// length).
+// readingShare is what a reader may take, in bytes, of what the program leaves: a quarter of the
+// first 64 MiB and an eighth of what is beyond, since reading ahead pays up to some MiB only, and
+// the learner has use for all the rest. If the longest line was given, it is 32 times that at
+// least: its text is there while it is cut, and its values, of several bytes each, while it is
+// parsed.
 func readingShare(left, line int64) int64 {
 	share := max(leastReading, min(left, 64<<20)/4+max(0, left-64<<20)/8)
 	return max(share, 32*line+dataset.MemoryBase)
 }
 
-// noteworthy is how much a learner may take without a budget before the Observer hears of it.
+// noteworthy is from how many bytes on, without a budget, Observer.Needs is called, and memory
+// is given back to the system at once where it is no longer needed.
 const noteworthy = 256 << 20
 
-// leastGram is room for some kernel rows.
+// leastGram is room for some kernel rows, in bytes: a solver needs two at a time to go on at all.
 const leastGram = 1 << 20
 
-// sampleRows are looked at for what a kept example takes.
+// sampleRows is how many of the first examples are looked at for how many bytes a kept one takes:
+// enough for a mean, and few beside what learning them costs.
 const sampleRows = 4096
 
 // room knows what Options.MemBudget, or else the machine, has room for, and what the learner will
-// take.
+// take. Memory is planned before it is taken: by the first block of a stream or by the whole data
+// set, and anew at each block that has more features or non-zeros than was planned for. So what has
+// no room is an error, before the learner asks the system for it.
+//
+// The budget is split in this order: the program, reading, examples in memory, then all the rest to
+// the learner; of that kept examples are sized last, as only they can be.
 type room[T engine.Float] struct {
 	j      *Job
-	most   int64          // for all
-	who    string         // says so
-	split  Split          //
+	most   int64          // bytes for all: MemBudget, else three quarters of the machine's
+	who    string         // what sets most, for errors: "{mem_budget} is"
+	split  Split          // what is planned so far
 	x      learner.Extent // that the learner has room for
-	seen   int64          // non-zeros so far
-	rows   int64          // that have come
+	seen   int64          // non-zeros of the stream so far
+	rows   int64          // examples of the stream so far
 	told   int64          // bytes that the Observer has heard of
 	gram   int64          // FitOptions.GramBytes
 	svm    int64          // the same, for the largest margin of MarginSVM; 0: the default
@@ -143,6 +152,7 @@ func newRoom[T engine.Float](j *Job, inMemory bool) (*room[T], error) {
 		NonZeros: learner.Any, Soft: o.SoftDelta > 0, Saved: o.Model != ""}}
 	r.split = Split{Budget: int64(o.MemBudget), Program: machine.Program}
 	if o.MemBudget == 0 {
+		// a quarter is for what isn't planned: reading, and garbage not collected yet
 		r.most, r.who = machine.Bytes/4*3, fmt.Sprintf("three quarters of what %s are",
 			machine.says())
 		if machine.Bytes == 0 {
@@ -225,7 +235,7 @@ func (r *room[T]) whole(b *engine.Block[T], test int64) error {
 	}
 	r.split.Reader, r.split.Data, r.begun = 0, dataBytes(x)+test, true
 	if j.o.Shuffle {
-		r.split.Data += 4 * x.Examples
+		r.split.Data += 4 * x.Examples // the order, an int32 an example
 	}
 	sample := b.Slice(0, min(b.Len(), sampleRows))
 	return r.settle(x, &sample)
@@ -317,7 +327,7 @@ func (r *room[T]) fits(x learner.Extent) error {
 	}
 	if left := r.left(); peak > left {
 		next := "Is the largest index right? Tables of features grow with it, whatever is between."
-		if x.Features < 1<<20 {
+		if x.Features < 1<<20 { // no slip of an index, which would be far larger as a rule
 			next = "Raise the limit, or take a learner or settings that hold less."
 		}
 		if x.Kept > 0 {
@@ -333,6 +343,7 @@ func (r *room[T]) fits(x learner.Extent) error {
 		e.Late = true
 		return e
 	}
+	// again at twice as much only: a stream whose features keep coming asks at nearly every block
 	if held := f.Held(); j.o.MemBudget == 0 && held >= noteworthy && held >= 2*r.told {
 		r.told = held
 		n := Need{Learner: j.name, What: what, Held: held}
@@ -385,7 +396,9 @@ func (r *room[T]) settle(x learner.Extent, sample *engine.Block[T]) error {
 	return nil
 }
 
-// gramBytes returns what kernel values may take in a Fit.
+// gramBytes returns how many bytes kernel values may take in a Fit: what all else leaves. Evicted
+// rows may lie uncollected up to half of the limit of kernel values beside them; where that has no
+// room, it is two thirds.
 func (r *room[T]) gramBytes(x learner.Extent) int64 {
 	c := r.j.config
 	if r.j.o.MemBudget == 0 {
@@ -447,7 +460,8 @@ func (r *room[T]) keep(x *learner.Extent, sample *engine.Block[T]) error {
 	x.Kept = learner.KeptRoom(min(j.traits.Keeps, x.Examples), mean, largest)
 	f := j.config.Memory(*x)
 	if left := r.left() - f.Peak(); left >= 0 {
-		x.Kept += left / 2 // for examples that are larger than the first ones
+		// for examples that are larger than the first ones; the other half for tables that grow
+		x.Kept += left / 2
 	} else {
 		r.split.Parts, r.split.Moving = f.Parts, max(f.Moving, f.Copies)
 		return badOption("Lower "+sizes+", or leave it out: then as many examples are kept as "+
@@ -458,8 +472,9 @@ func (r *room[T]) keep(x *learner.Extent, sample *engine.Block[T]) error {
 	return nil
 }
 
-// dataBytes returns what the examples take in memory, and take once more while they are put
-// together.
+// dataBytes returns how many bytes the examples take in memory, and take once more while they are
+// put together: dense a row of T, padded to a cache line of 64 bytes, and a label; sparse an int64
+// offset and a label an example, an int32 index and a value a non-zero.
 func dataBytes(x learner.Extent) int64 {
 	if x.Dense {
 		return x.Examples * (x.Features + 64/x.Elem + 1) * x.Elem

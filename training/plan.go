@@ -89,7 +89,9 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// inMemory reports whether the run needs all examples in memory.
+// inMemory reports whether the run needs all examples in memory: to pass over them again, to change
+// their order, or because something is relative to all of them (settings, the longest example)
+// before the first can be learned.
 func (j *Job) inMemory() bool {
 	return j.o.Epochs > 1 || j.o.UntilConverged || j.o.Shuffle || j.traits.Relative ||
 		j.data.Normalize == "max" && j.data.Scale == 0
@@ -116,8 +118,10 @@ func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 	return p
 }
 
-// factsOf returns what settings may be relative to. Normalised examples have the length that they
-// were normalised to, whatever it was rounded to.
+// factsOf returns what settings may be relative to: the soft margin's Delta, the number of
+// features, and the largest squared length. Normalised examples have the length that they were
+// normalised to, whatever it was rounded to, so that R is 1 with unit, and not 1 and some ulps on
+// one data set.
 func factsOf[T engine.Float](j *Job, data *dataset.Data[T]) learner.Facts {
 	f := learner.Facts{Delta: j.o.SoftDelta, Features: data.Info.Dim}
 	switch j.data.Normalize {

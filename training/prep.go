@@ -15,14 +15,14 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 	o.Labels = &dataset.LabelMap{Negative: labels.Negative, Positive: labels.Positive}
 	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
 	o.Trained, o.Dim = p.Format, p.Dim
-	f := format.Lookup(p.Format)
+	f := format.Lookup(p.Format) // nil, which has neither, if the model names none
 	if f.HasIndices() {
 		o.Base = &p.IndexBase // IndexBase says how other files count
 	}
 	if p.Normalize == "max" {
 		o.Scale = p.Scale
 	}
-	if f.HasColumns() {
+	if f.HasColumns() { // the label's column is one more than the features
 		o.Columns, o.Header, o.Label = p.Dim+1, p.Columns, p.LabelCol
 	}
 }
@@ -41,7 +41,7 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	o.Trained = info.Format
 	known := info.Dim
 	if o.Bias == "append" {
-		known--
+		known-- // Options.Dim counts the data's own features
 	}
 	o.Dim = max(o.Dim, known)
 	return o

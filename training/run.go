@@ -38,13 +38,13 @@ type Job struct {
 	before    *model.Model // that is gone on from; nil: none
 	wasCut    bool         // the run that wrote it was stopped before it had converged
 	data      dataset.Options
-	every     int64         // checkpoint marks
-	after     time.Duration //
+	every     int64         // checkpoint after so many examples; 0: not by examples
+	after     time.Duration // and after so long; 0: not by time
 
-	started time.Time
-	split   *Split // with MemBudget, when it is made
-	saved   *Saved // the last model that was written
-	large   bool   // so much memory is planned that what isn't needed any more must go early
+	started time.Time // of New
+	split   *Split    // with MemBudget, when it is made
+	saved   *Saved    // the last model that was written
+	large   bool      // so much memory is planned that what isn't needed any more must go early
 }
 
 // Result is what came of a run.
@@ -225,7 +225,8 @@ type run[T engine.Float] struct {
 	testInfo dataset.Info
 }
 
-// all is Job.Run.
+// all is Job.Run, in this order: open or read the data, resolve settings and plan memory, make the
+// learner, learn, save, measure, warn. What is refused is refused as early as it can be known.
 func (r *run[T]) all(ctx context.Context) (*Result, error) {
 	r.inMemory, r.work = r.j.inMemory(), ctx
 	done, err := r.open(ctx)
@@ -349,7 +350,7 @@ func (r *run[T]) goOn() error {
 func (r *run[T]) learn() (eval.Result, error) {
 	j, o := r.j, &r.j.o
 	most := int64(DefaultMaxUpdates)
-	switch {
+	switch { // what the caller says, else the learner's own limit, else that
 	case o.MaxUpdates != nil:
 		most = *o.MaxUpdates
 	case j.traits.OwnLimit && j.whole():
@@ -368,9 +369,10 @@ func (r *run[T]) learn() (eval.Result, error) {
 	} else if j.before != nil {
 		lo.Resume = j.before.Pass
 	}
-	if j.every > 0 || j.after > 0 {
+	if j.every > 0 || j.after > 0 { // examples, or time
 		lo.Checkpoint = func(res eval.Result) error { return save(j, r.l, r.info(), res) }
 	}
+	// One that keeps examples takes longer for some than for others: worth a report each time.
 	if _, keeps := learner.SupportOf(r.l); keeps || o.Latency {
 		lo.Timed = j.observer.Timed
 	}
@@ -381,7 +383,8 @@ func (r *run[T]) learn() (eval.Result, error) {
 	return Learn(r.work, r.l, r.in, lo)
 }
 
-// finish saves what was learned, measures it and says what may be wrong with it.
+// finish saves what was learned, measures it and says what may be wrong with it. It saves before it
+// measures, which may take long: an interrupt then costs the measurements and not the model.
 func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 	j := r.j
 	res.Info, res.Bias, res.Unscaled = r.info(), j.data.Bias == "append", unscaled(res.Counts)
@@ -390,6 +393,8 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 	j.warnRestart(res.Counts)
 	res.capture = func() (*model.Model, error) { return capture(j, r.l, res.Info, res.Counts) }
 	diverged := r.diverged(res.Counts)
+	// Not saved: what has diverged, what has learned nothing, and what was stopped of a learner
+	// that must see the whole data set, which has nothing to save before its end.
 	learned := res.Counts.Presented > 0 || res.Counts.Updates > 0
 	if j.o.Model != "" && diverged == nil && learned &&
 		!(res.Stopped && j.o.needsWhole(j.traits)) {

@@ -9,11 +9,11 @@ import (
 )
 
 // graceTime is how long work that is stopped goes on with what was read already: what came through
-// a pipe can't be read again.
+// a pipe can't be read again. Longer would keep a user waiting who has pressed Ctrl-C.
 const graceTime = 2 * time.Second
 
 // openTime is how long work that is stopped waits for a stream to open: where lines have come,
-// their format is known by then.
+// their format is known by then, and where none have come there is nothing to lose.
 const openTime = 200 * time.Millisecond
 
 // Open opens files as a stream whose reading stops when ctx ends: the rows read until then still
@@ -21,6 +21,8 @@ const openTime = 200 * time.Millisecond
 // two seconds later. done closes the stream. Errors are those of dataset.Open, and ctx's cause.
 func Open[T engine.Float](ctx context.Context, files []string,
 	o dataset.Options) (s *dataset.Stream[T], work context.Context, done func(), err error) {
+	// Three lives: ctx is the caller's; patience ends openTime after it, while the stream opens;
+	// work ends graceTime after it, once the stream is open.
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	patience, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() {
@@ -43,7 +45,8 @@ func Open[T engine.Float](ctx context.Context, files []string,
 	return s, work, func() { unhook(); cancel(nil); s.Close() }, nil
 }
 
-// await runs f, which may be waiting for input that never comes, and gives it up when ctx ends.
+// await runs f, which may be waiting for input that never comes, and gives it up when ctx ends: f
+// then goes on in its goroutine, as a blocked read can't be called back, and its result is dropped.
 func await[R any](ctx context.Context, f func() (R, error)) (R, error) {
 	type outcome struct {
 		r   R

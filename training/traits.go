@@ -7,7 +7,8 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// those names the learners that are such with their default settings.
+// those names the learners that are such with their default settings, for the advice of an Error:
+// so that no learner is known by name here, and one that is registered later is in the list.
 func those(such func(learner.Traits) bool) string {
 	var names []string
 	for _, name := range learner.Names() {
@@ -33,7 +34,7 @@ func fieldsOf(settings []string) string {
 	return b.String()
 }
 
-// describe names a learner with what it stands on.
+// describe names a learner with its base, if its settings have the fields of one.
 func describe(name string, c learner.Config) string {
 	v := reflect.ValueOf(c).Elem()
 	base, config := v.FieldByName("Base"), v.FieldByName("BaseConfig")

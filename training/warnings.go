@@ -20,7 +20,8 @@ const (
 	PassedOver      = "passed-over"      // examples that the posterior could not take up
 )
 
-// leastOneLabel is from how many examples of one label, and none of another, there is a warning.
+// leastOneLabel is from how many examples of one label, and none of another, there is a warning: a
+// few of one label are no wonder at the beginning of a stream.
 const leastOneLabel = 20
 
 // Warning says that a result may not be what it seems, and what is known of it that helps to say
