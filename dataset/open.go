@@ -276,7 +276,7 @@ func (in *input) peek(l *limits, enough func() bool) {
 			got <- piece{buf[:n], err}
 		}
 	}()
-	buf := make([]byte, min(1<<16, l.head))
+	room := make([]byte, min(1<<16, l.head)) // begins with the head
 	pause := time.NewTimer(headPause)
 	defer pause.Stop()
 	lines, line := 0, 0 // line ends so far, and where the last line begins
@@ -293,7 +293,15 @@ func (in *input) peek(l *limits, enough func() bool) {
 				since = time.Now()
 			}
 		}
-		ask <- buf
+		n := len(in.head)
+		if n == len(room) {
+			more := min(2*n, max(n, l.Line)+1<<16) // a line that is too long isn't read far
+			if n < l.head && (in.steady || more > l.head) {
+				more = l.head
+			}
+			room = append(make([]byte, 0, more), in.head...)[:more]
+		}
+		ask <- room[n:]
 		pause.Reset(headPause)
 		var p piece
 		select {
@@ -313,11 +321,10 @@ func (in *input) peek(l *limits, enough func() bool) {
 			rest = rest[i+1:]
 			line = len(in.head) + len(p.text) - len(rest)
 		}
-		before := len(in.head)
-		in.head = append(in.head, p.text...)
+		in.head = room[: n+len(p.text) : n+len(p.text)]
 		in.err = p.err
 		in.ended = p.err == io.EOF
-		if before < format.Sniffed && len(in.head) >= format.Sniffed &&
+		if n < format.Sniffed && len(in.head) >= format.Sniffed &&
 			format.BinaryAt(in.head[:format.Sniffed]) >= 0 {
 			return
 		}

@@ -114,14 +114,37 @@ func zeroAmong[T engine.Float](text []byte, o *Options) bool {
 	return c.Out.Zero
 }
 
-// mayHaveZero reports quickly whether some token of the head could be an index 0.
+// mayHaveZero reports quickly whether some row of the head could have an index 0: whether its first
+// pair, as indices ascend, begins with a 0, or stands where only a parser finds it.
 func mayHaveZero(head []byte) bool {
-	for _, t := range []string{" 0:", "\t0", " 00"} {
-		if bytes.Contains(head, []byte(t)) {
+	for len(head) > 0 {
+		line := head
+		if i := bytes.IndexByte(head, '\n'); i >= 0 {
+			line, head = head[:i], head[i+1:]
+		} else {
+			head = nil
+		}
+		line = afterBlanks(line)
+		i := 0
+		for i < len(line) && line[i] > ' ' {
+			i++
+		}
+		label := line[:i]
+		line = afterBlanks(line[i:])
+		if len(line) > 0 && (line[0] == '0' || line[0] == 'q') || // qid:N may stand before it
+			len(label) > 0 && label[0] == '0' && bytes.IndexByte(label, ':') > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// afterBlanks returns text without the blanks that it begins with.
+func afterBlanks(text []byte) []byte {
+	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
+		text = text[1:]
+	}
+	return text
 }
 
 // plainLabel is a label that rows have had, with the byte that ends it, as it stands in a word.

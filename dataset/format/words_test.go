@@ -148,3 +148,29 @@ func TestNumber8(t *testing.T) {
 		}
 	}
 }
+
+// TestMayHaveZero: it never misses an index 0 that a good row has.
+func TestMayHaveZero(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	parts := []string{"1", "0", ":", ":1", "0:1", "00:1", "1:1", " ", "\t", "\n", "qid:3", "#", "-1", "\r\n"}
+	with := 0
+	for range 20000 {
+		var b strings.Builder
+		for range 1 + rng.IntN(9) {
+			b.WriteString(parts[rng.IntN(len(parts))])
+			b.WriteString([]string{"", " "}[rng.IntN(2)])
+		}
+		for _, optional := range []bool{false, true} {
+			zero := zeroAmong[float64]([]byte(b.String()), &Options{Optional: optional})
+			if zero && !mayHaveZero([]byte(b.String())) {
+				t.Errorf("%q has an index 0", b.String())
+			}
+			if zero {
+				with++
+			}
+		}
+	}
+	if with < 100 {
+		t.Errorf("%d texts have an index 0: too few to learn from", with)
+	}
+}
