@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
-	"github.com/halfspace-ml/halfspace/internal/trusted"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
@@ -52,32 +51,44 @@ func (*ALMAConfig) Entry() learner.Entry {
 //	B, C        Config.B, .C   with B given, (2) has no factor (1-alpha): the reading of the OBPM
 //	                           paper
 //	k           updates + 1
-//	w_k         scale * w      for p = 2; one a feature
-//	w_k, f(w)   w, theta       for p > 2; one a feature
+//	w_k         scale * w      one a feature
+//	f(w_k)      c * theta      for p > 2; one a feature
 //
 // Deviations: scores use w itself, not w/|w|_q, and on a stream examples are taken as they are:
 // whoever wants them of unit length (or of at most unit length) prepares them. Fit divides them by
 // R, the length of the longest. What they were divided by first, 1 or R, is part of the state, and
 // all that is learned later is divided by the same. For p = 2 the step (5) is kept as a factor and
 // |w|^2 is carried along, so an update costs the example's non-zeros alone. f keeps norms (|f(w)|_p
-// = |w|_q), so for p > 2 step (5) scales theta.
+// = |w|_q), so for p > 2 step (5) scales f(w) = c t, by the factor c alone; with S = sum |t_i|^p
+//
+//	(7) |f(w)|_p = c S^(1/p),  w_i = c S^(2/p-1) sign(t_i) |t_i|^(p-1)
+//
+// so that an update changes t, the powers and S where the example is not 0. All of them are made
+// anew, with max |t_i| = 1, where S leaves 2^-40 to 2^40, since powers then leave the range of T,
+// or where cancellation has left too few digits of it (see primal.Sum).
 //
 // Guarantee: on separable data of unit length with margin gamma, the updates end after
 // O((p-1)/(alpha^2 gamma^2)), with a margin of at least (1-alpha) gamma (Theorem 3); |w|_q <= 1
 // always: TestALMAMargin, TestALMAUnitBall.
 //
-// Cost: one dot an example. An update is O(non-zeros) for p = 2, and for p > 2 O(features): two
-// powers a non-zero weight. Memory: one T a feature, for p > 2 and a float64.
+// Cost: one dot an example. An update is O(non-zeros), for p > 2 two powers for each; O(features)
+// every time that c has fallen by 2^(40/p), which is some p log(k)/20 times in k updates. Memory:
+// one T a feature, for p > 2 and a float64.
 type ALMA[T learner.Float] struct {
 	primal.Linear[T] // w: for p = 2 the weights without their factor
 	cfg              ALMAConfig
 	// what examples are divided by; 0: open, nothing was learned (or the state is one that didn't
 	// hold it)
 	R     float64
-	scale float64 // p = 2: the factor, in (0, 1]; 1 for p > 2
+	scale float64 // of w; for p = 2 in (0, 1]
 	norm2 float64 // p = 2: |scale * w|^2
-	theta []float64
-	norm  float64 // p > 2: |theta|_p, as step (5) left it
+
+	// p > 2
+	power primal.Power // p-1
+	theta []float64    // t; W has its powers
+	c     float64      // 0 in the form of older states, until the next update: f(w) = t
+	sum   primal.Sum   // S
+	norm  float64      // |f(w)|_p, as step (5) left it
 }
 
 // ALMAConfig holds the settings of ALMA: Alpha, or B and C.
@@ -178,7 +189,8 @@ func newALMA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[
 	if err != nil {
 		return nil, err
 	}
-	return &ALMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, scale: 1}, nil
+	return &ALMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, scale: 1, c: 1,
+		power: primal.PowerOf(cfg.P - 1)}, nil
 }
 
 // Learn is Learner.Learn.
@@ -237,34 +249,100 @@ func (a *ALMA[T]) update2(b *engine.Block[T], i int, step, score float64) {
 	}
 }
 
-// updateP is (4) and (5) for p > 2, on theta = f(w).
+// updateP is (4) and (5) for p > 2, on f(w) = c t.
 func (a *ALMA[T]) updateP(b *engine.Block[T], i int, step float64) {
+	if a.c == 0 {
+		a.c = 1
+		a.renew()
+	}
+	step /= a.c
 	if b.Dense() { // (4), inside f^-1
 		vecmath.AxpyMixed(a.theta[:b.Dim], step, b.Row(i))
+		a.renew()
 	} else {
-		idx, val := b.Sparse(i)
-		vecmath.SparseAxpyMixedUnchecked(trusted.Indices{}, a.theta, step, idx, val)
+		a.addSparse(b, i, step)
 	}
-	a.norm = pNorm(a.theta, a.cfg.P)
-	if a.norm > 1 { // (5)
-		for j := range a.theta {
-			a.theta[j] /= a.norm
-		}
-		a.norm = 1
-	}
-	a.project()
+	a.bound()
 }
 
-// project sets w = f^-1(theta) (6), in the form sign(theta_i) |theta|_p
-// (|theta_i|/|theta|_p)^(p-1), which neither overflows nor divides by a tiny power.
-func (a *ALMA[T]) project() {
-	for j, th := range a.theta {
-		if th == 0 {
+// bound is (5) for p > 2.
+func (a *ALMA[T]) bound() {
+	s := primal.Pow(a.sum.Hi, 1/a.cfg.P)
+	if a.norm = float64(a.c * s); a.norm > 1 {
+		a.c, a.norm = 1/s, 1
+	}
+	a.project(s)
+}
+
+// project sets the factor of w by (7), with s = S^(1/p).
+func (a *ALMA[T]) project(s float64) {
+	if a.scale = 0; s > 0 {
+		a.scale = float64(a.norm*s) / a.sum.Hi
+	}
+}
+
+// addSparse adds step times sparse example i to t.
+func (a *ALMA[T]) addSparse(b *engine.Block[T], i int, step float64) {
+	idx, val := b.Sparse(i)
+	n, top := 0, a.sum.Hi
+	for k, j := range idx {
+		if val[k] == 0 {
+			continue
+		}
+		n++
+		t := a.theta[j]
+		if t != 0 {
+			_, term := a.powers(t)
+			a.sum.Add(-term)
+		}
+		t += float64(step * float64(val[k]))
+		a.theta[j] = t
+		u, term := a.powers(t)
+		a.W[j] = T(u)
+		a.sum.Add(term)
+		top = max(top, a.sum.Hi)
+	}
+	a.sum.Changed(2*n, top)
+	if s := a.sum.Hi; n > 0 && !(s >= almaLeast && s <= almaMost && a.sum.Good(s)) {
+		a.renew()
+	}
+}
+
+// Between these S may be. The powers of float32 then lie below 2^40, and their largest above 2^-71
+// for any number of features: all that matters to w.x is far above 2^-149, where they end. After
+// renew S is at least 1 and at most the number of features.
+const almaLeast, almaMost = 0x1p-40, 0x1p40
+
+// powers returns sign(t) |t|^(p-1) and |t|^p.
+func (a *ALMA[T]) powers(t float64) (u, term float64) {
+	u = a.power.Of(math.Abs(t))
+	return math.Copysign(u, t), float64(u * math.Abs(t))
+}
+
+// renew makes max |t_i| = 1, and the powers and S anew. Everything is divided by the largest
+// element, so that no power overflows.
+func (a *ALMA[T]) renew() {
+	top := maxAbs(a.theta)
+	if a.sum = (primal.Sum{}); top == 0 {
+		clear(a.W)
+		a.c = 1
+		return
+	}
+	a.c *= top
+	n := 0
+	for j, t := range a.theta {
+		if t == 0 {
 			a.W[j] = 0
 			continue
 		}
-		a.W[j] = T(math.Copysign(float64(a.norm*primal.Pow(math.Abs(th)/a.norm, a.cfg.P-1)), th))
+		t /= top
+		a.theta[j] = t
+		u, term := a.powers(t)
+		a.W[j] = T(u)
+		a.sum.Add(term)
+		n++
 	}
+	a.sum.Changed(n, a.sum.Hi)
 }
 
 // pNorm returns |x|_p, summed in order after dividing by the largest element.
@@ -364,8 +442,8 @@ func (a *ALMA[T]) Bytes() int64 {
 }
 
 // State is Learner.State. For p = 2: the tensor w with the scalars scale and norm2, and R once
-// something was learned; for p > 2: the float64 tensor theta with the scalar norm, from which w
-// follows.
+// something was learned; for p > 2: the float64 tensor theta, which is t, with the scalars scale,
+// which is c, length, which is |f(w)|_p, and sum, from which w follows.
 func (a *ALMA[T]) State() learner.State { return learner.StateOf(a.fields) }
 
 // SetState is Learner.SetState.
@@ -379,19 +457,7 @@ func (a *ALMA[T]) CheckState(s learner.State) error {
 func (a *ALMA[T]) fields(c *learner.Codec) {
 	c.Then(func() { a.R = 0 })
 	if a.cfg.P > 2 {
-		learner.Count(c, "updates", &a.UpdateCount)
-		norm := c.Scalar("norm", &a.norm)
-		theta := learner.Vector(c, "theta", &a.theta)
-		c.PerFeature("theta", len(theta))
-		if c.Reading() {
-			of := pNorm(theta, a.cfg.P)
-			c.Want(norm >= 0 && math.Abs(norm-of) <= 0x1p-10,
-				"scalar %q is %v, but the tensor theta has %v", "norm", norm, of)
-		}
-		c.Then(func() {
-			a.W = make([]T, len(theta))
-			a.project()
-		})
+		a.fieldsP(c)
 		return
 	}
 	w := a.WeightFields(c)
@@ -406,6 +472,52 @@ func (a *ALMA[T]) fields(c *learner.Codec) {
 		c.Want(R > 0, "scalar %q is %v, want a number > 0", "R", R)
 	}
 	c.Part(learner.CutPrefix, &a.Cut, margin.CheckCycleCut)
+}
+
+// fieldsP is fields for p > 2.
+func (a *ALMA[T]) fieldsP(c *learner.Codec) {
+	learner.Count(c, "updates", &a.UpdateCount)
+	theta := learner.Vector(c, "theta", &a.theta)
+	c.PerFeature("theta", len(theta))
+	unscaled := c.Optional("norm", a.c == 0) // as states were before f(w) had a factor
+	name, factor := "length", 1.0
+	if unscaled {
+		name = "norm"
+	}
+	norm := c.Scalar(name, &a.norm)
+	if !unscaled {
+		factor = c.Scalar("scale", &a.c)
+		c.Want(factor > 0, "scalar %q is %v, want a number > 0", "scale", factor)
+		var terms float64
+		for _, t := range theta {
+			_, term := a.powers(t)
+			terms += term
+		}
+		a.sum.Fields(c, "sum", terms)
+	}
+	if c.Reading() {
+		of := float64(factor * pNorm(theta, a.cfg.P))
+		c.Want(norm >= 0 && math.Abs(norm-of) <= 0x1p-10,
+			"scalar %q is %v, but the tensor theta has %v", name, norm, of)
+	}
+	c.Then(func() {
+		a.W = make([]T, len(theta))
+		if unscaled {
+			a.c, a.scale = 0, 1
+			for j, t := range a.theta {
+				if t != 0 {
+					r := math.Abs(t) / a.norm
+					a.W[j] = T(math.Copysign(float64(a.norm*primal.Pow(r, a.cfg.P-1)), t))
+				}
+			}
+			return
+		}
+		for j, t := range a.theta {
+			u, _ := a.powers(t)
+			a.W[j] = T(u)
+		}
+		a.project(primal.Pow(a.sum.Hi, 1/a.cfg.P))
+	})
 }
 
 // almaRule: see ALMA with p = 2. A member's weights are its stored ones times its scale.

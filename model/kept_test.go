@@ -66,7 +66,8 @@ func smallModels(t testing.TB) (list []smallModel) {
 		what   string
 		config learner.Config
 	}{
-		"alma":       {{"p=3", &learners.ALMAConfig{P: 3, Alpha: 0.9}}},
+		"alma": {{"p=3", &learners.ALMAConfig{P: 3, Alpha: 0.9}},
+			{"p=4", &learners.ALMAConfig{P: 4, Alpha: 0.9}}},
 		"perceptron": {{"margin", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25}}},
 		"obpm": {
 			{"", obpm(func(*learners.OBPMConfig) {})},

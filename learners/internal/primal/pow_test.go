@@ -37,12 +37,15 @@ func TestPow(t *testing.T) {
 		e := rapid.OneOf(rapid.Float64Range(0, 40), rapid.Float64Range(0, 1),
 			rapid.Map(rapid.IntRange(0, 320), func(n int) float64 { return float64(n) / 8 })).Draw(
 			t, "e")
-		got, want := Pow(x, e), bigPow(x, e)
-		off, _ := want.Sub(want, big.NewFloat(got)).Float64()
-		_, exp := math.Frexp(got)
-		ulps := math.Abs(math.Ldexp(off, 53-exp))
-		if worst = max(worst, ulps); !(ulps <= 0.9) {
-			t.Fatalf("pow(%v, %v) = %v is off by %.3g units in the last place", x, e, got, ulps)
+		for name, got := range map[string]float64{"pow": Pow(x, e), "power": PowerOf(e).Of(x)} {
+			want := bigPow(x, e)
+			off, _ := want.Sub(want, big.NewFloat(got)).Float64()
+			_, exp := math.Frexp(got)
+			ulps := math.Abs(math.Ldexp(off, 53-exp))
+			if worst = max(worst, ulps); !(ulps <= 0.9) {
+				t.Fatalf("%s(%v, %v) = %v is off by %.3g units in the last place", name, x, e, got,
+					ulps)
+			}
 		}
 	})
 	t.Logf("off by %.3f units in the last place at most", worst)
@@ -51,6 +54,9 @@ func TestPow(t *testing.T) {
 		{0x1p-105, 10, 0x1p-1050}, {0x1p40, 30, math.Inf(1)}, {0.5, 1022, 0x1p-1022}} {
 		if got := Pow(c[0], c[1]); got != c[2] {
 			t.Errorf("pow(%v, %v) = %v, want %v", c[0], c[1], got, c[2])
+		}
+		if got := PowerOf(c[1]).Of(c[0]); got != c[2] {
+			t.Errorf("power %v of %v is %v, want %v", c[1], c[0], got, c[2])
 		}
 	}
 }

@@ -1,0 +1,48 @@
+package primal
+
+import (
+	"math"
+
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// Sum is a sum of terms >= 0 that is kept while some of the terms are replaced: the old ones are
+// taken off and the new ones added, so that a change costs what it changes and not the whole sum.
+//
+// It is an unevaluated sum of two numbers. A term that is taken off has the very bits with which it
+// was added, so that the rounding errors of terms go with them; what is left is that of Add. Its
+// low part is below 2^-53 of the sum, and rounded twice, by at most 2^-53 of itself each: an Add is
+// off by at most 2^-105 of what the sum was or became. [Sum.Changed] adds these bounds up, twice as
+// large. They matter where cancellation leaves little of a sum: 2^-50 of it, after a thousand Adds,
+// has some 45 digits. [Sum.Good] says when the terms must be added anew.
+type Sum struct {
+	Hi, Lo float64
+	Off    float64 // bound of the error, that of the terms left out
+}
+
+// Add adds x, which may be a term's negative.
+func (s *Sum) Add(x float64) {
+	t := s.Hi + x
+	v := t - s.Hi
+	lo := s.Lo + ((s.Hi - (t - v)) + (x - v)) // exact but for the sum with Lo
+	s.Hi = t + lo
+	s.Lo = lo - (s.Hi - t)
+}
+
+// Changed notes n calls of Add, in which the sum was at most top.
+func (s *Sum) Changed(n int, top float64) { s.Off += float64(float64(n)*0x1p-104) * top }
+
+// Good reports whether the error is at most half a unit in the last place of a total that has the
+// sum in it: what is computed with the total is then as good as with an exact sum.
+func (s *Sum) Good(total float64) bool { return s.Off <= float64(0x1p-53*total) }
+
+// Fields walks the sum's parts of a state, whose scalars' names begin with name. It wants the sum
+// to be near that of its terms, of, and good.
+func (s *Sum) Fields(c *learner.Codec, name string, of float64) {
+	hi, lo := c.Scalar(name, &s.Hi), c.Scalar(name+"_low", &s.Lo)
+	off := c.Scalar(name+"_off", &s.Off)
+	near := of-of == 0 && math.Abs(hi-of) <= float64(0x1p-20*of)
+	c.Want(near && math.Abs(lo) <= float64(0x1p-52*hi),
+		"scalar %q is %v and %v, but the terms add up to %v", name, hi, lo, of)
+	c.Want(off >= 0 && off <= float64(0x1p-53*hi), "scalar %q is %v", name+"_off", off)
+}
