@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 var calibrate = flag.Bool("calibrate", false, "measure the cost of fork and join and the size "+
@@ -66,5 +68,53 @@ func TestCalibrate(t *testing.T) {
 		t.Logf("alone %9v, share %9v: hot %.2fx, cold %.2fx", alone,
 			alone/time.Duration(p.Workers()),
 			float64(alone)/float64(hot), float64(alone)/float64(cold))
+	}
+}
+
+// TestCalibrateRows prints, for tables of growing size, what scoring an example of 14 non-zeros by
+// 100 members costs with its rows looked up, half of the features having one, and with rows that
+// are numbered by the features: directBytes is a size up to which that is worth its memory.
+func TestCalibrateRows(t *testing.T) {
+	if !*calibrate {
+		t.Skip("a measurement, run with -v -calibrate")
+	}
+	const members, nnz, examples = 100, 14, 1000
+	for kib := 64; kib <= 16<<10; kib *= 2 {
+		dim := kib << 10 / int(rowBytes(members, 4))
+		rng := NewRand(1, 0)
+		idx, val := make([]int32, nnz*examples), make([]float32, nnz)
+		for i := range idx {
+			idx[i] = int32(rng.IntN(dim)) &^ 1
+		}
+		var d [2][]time.Duration
+		rows, s := make([]int32, 0, nnz), Aligned[float32](WideTile)
+		look, direct := NewLanes[float32](members), NewLanes[float32](members)
+		direct.grow(dim + 1)
+		look.scattered = true
+		look.Reach(dim)
+		look.Rows(nil, idx)
+		for _, l := range []*Lanes[float32]{look, direct} {
+			for _, t := range l.Tiles { // pages that were never written are all one
+				for i := range t.W {
+					t.W[i] = 1
+				}
+			}
+		}
+		for i := range 200 {
+			l := [2]*Lanes[float32]{look, direct}[i%2]
+			start := time.Now()
+			for e := 0; e < len(idx); e += nnz {
+				r := idx[e : e+nnz]
+				if l == look {
+					r = l.Rows(rows[:0], r)
+				}
+				for i := range l.Tiles {
+					t := &l.Tiles[i]
+					vecmath.LanesScore(s[:t.Width], t.W, r, val)
+				}
+			}
+			d[i%2] = append(d[i%2], time.Since(start)/examples)
+		}
+		t.Logf("%5d KiB: %v looked up, %v direct", kib, quantile(d[0], 0.1), quantile(d[1], 0.1))
 	}
 }

@@ -168,14 +168,14 @@ func ExampleKernelKind() {
 	// rbf 1
 }
 
-// Lanes hold the weights of many members for sparse examples: only features that were seen have
-// rows.
+// Lanes hold the weights of many members for sparse examples: of many features only those that were
+// seen have rows.
 func ExampleLanes() {
 	lanes := engine.NewLanes[float32](3)
-	lanes.SetColumn(1000, []float32{1, 2, 3})
+	lanes.SetColumn(1000000, []float32{1, 2, 3})
 	lanes.Scale(2, 0.5)
 	weights := make([]float32, 3)
-	fmt.Println(lanes.Column(weights, 1000), weights, lanes.Features(), "feature")
+	fmt.Println(lanes.Column(weights, 1000000), weights, lanes.Features(), "feature")
 	// Output:
 	// true [1 2 1.5] 1 feature
 }

@@ -30,16 +30,31 @@ func withRoom[E any](s []E, n int) []E {
 // most is n with the quarter more that Room takes.
 func most(n int64) int64 { return n + n/4 + 16 }
 
+// LaneRows bounds the features that have rows in [Lanes] that have seen so many of dim features:
+// those, or all while their weights are few. Features come step by step if growing, else all at
+// once. An element takes elem.
+func LaneRows(members, seen, dim, elem int64, growing bool) int64 {
+	direct := directRows(members, elem)
+	switch {
+	case dim <= direct:
+		return max(seen, dim)
+	case growing: // what came first has rows, seen or not
+		return max(seen, min(dim, seen+direct))
+	}
+	return seen
+}
+
 // LanesBytes bounds the bytes of [Lanes] that have seen so many of dim features: held for good, and
 // moving, beside them, for as long as tables grow. Features come step by step if growing, else all
 // at once; rows are made for them all by Reserve if reserved. An element takes elem.
 func LanesBytes(members, seen, dim, elem int64, growing, reserved bool) (held, moving int64) {
-	row := (members*elem + cacheLine - 1) / cacheLine * cacheLine
+	row := rowBytes(members, elem)
+	seen = LaneRows(members, seen, dim, elem, growing)
 	rows := max(seen+1, firstRows)
 	if !reserved {
 		rows = most(rows)
 	}
-	if growing {
+	if dim = max(dim, seen); growing {
 		dim = most(dim)
 	}
 	held = rows*row + 4*dim + 4*most(rows)

@@ -201,6 +201,7 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		partials = parts * min(ensemble.RunRows, max(1, ensemble.RunPartials/parts))
 	} else {
 		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)
+		seen = engine.LaneRows(members, seen, x.Features, x.Elem, x.Growing)
 		n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/words))
 		work = laneWorkBytes(members, engine.WideTile, x.Elem)
 		work += 12*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 12*ensemble.RunExamples
@@ -333,7 +334,7 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 			rounds[lo+e] = o.round(e)
 		}
 	}
-	o.LearnRun.B = engine.Block[T]{}
+	o.LearnRun.Release()
 	return nil
 }
 

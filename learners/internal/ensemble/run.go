@@ -24,6 +24,8 @@ type MemberRun[T learner.Float] struct {
 	mask           []uint64        // [example][word of 64 members], bit: b_{j,t} of Algorithm 2
 	sees           []uint64        // dense: [member][word of 64 examples], the transpose of mask
 	rows           []int32         // sparse: the lanes' row of each non-zero, from the run's first
+	firstRow       int             // sparse: the row of the lanes that row 0 of rows is
+	found          []int32         // sparse: memory for rows that had to be looked up
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
 	Parts          int             // tiles of lanes, or groups of dense members
 	partials       []Partial       // [part][example]
@@ -113,9 +115,12 @@ func (o *Ensemble[T]) AggregateMembers(b *engine.Block[T], dst []float64, what A
 			_, dst[lo+e], _ = r.Sums(e)
 		}
 	}
-	r.B = engine.Block[T]{} // the examples are the caller's
+	r.Release()
 	return nil
 }
+
+// Release lets go of the last run's examples, which are the caller's.
+func (r *MemberRun[T]) Release() { r.B, r.rows = engine.Block[T]{}, nil }
 
 // Sizes of a run: by the data alone, never by the workers.
 const (
@@ -255,6 +260,6 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 
 // Bytes returns the memory of a run's scratch.
 func (r *MemberRun[T]) Bytes() int64 {
-	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.rows)) + 8*int64(cap(r.mask)+cap(r.sees))
+	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask)+cap(r.sees))
 	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

@@ -15,8 +15,9 @@ import (
 const ActiveMembers = 4
 
 // beginSparse takes the next examples of a sparse block, as many as stay in L2 with the rows of
-// their non-zeros, and draws who sees them. Where the run learns, features not seen before get rows
-// now: adding one may cut the tiles anew, which must not happen while parts work on them.
+// their non-zeros, and draws who sees them. Where rows are numbered by the features, the examples'
+// indices are the rows. Else, where the run learns, features not seen before get rows now: adding
+// one may cut the tiles anew, which must not happen while parts work on them.
 func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
 	most := min(b.Len()-lo, RunExamples, max(1, RunPartials/r.Owner.words))
 	n := 1 // a single example may exceed the limit
@@ -26,11 +27,24 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
 	r.take(b, lo, lo+n)
 	r.draw(first)
 	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
-	if first != NoDraws {
-		r.rows = r.Owner.Lanes.Rows(r.rows[:0], idx)
-	} else { // features without a row share one of zeros
-		r.rows = r.Owner.Lanes.Find(r.rows[:0], idx)
+	lanes := r.Owner.Lanes
+	if r.firstRow = 0; lanes.Direct() && r.B.Dim <= lanes.Features() {
+		r.rows, r.firstRow = idx, 1
+		return
 	}
+	if first != NoDraws {
+		r.found = lanes.Rows(r.found[:0], idx)
+	} else { // features without a row share one of zeros
+		r.found = lanes.Find(r.found[:0], idx)
+	}
+	r.rows = r.found
+}
+
+// tile returns tile p with the run's first row as its own first.
+func (r *MemberRun[T]) tile(p int) engine.LaneTile[T] {
+	t := r.Owner.Lanes.Tiles[p]
+	t.W = t.W[r.firstRow*t.Width:]
+	return t
 }
 
 // sparsePart lets the members of tile p go through the examples of r.b. A non-zero costs one row
@@ -39,7 +53,7 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
 // member adds its products in the order of the features.
 func (r *MemberRun[T]) sparsePart(p int) {
 	n := r.B.Len()
-	tile, w, partials := &r.Owner.Lanes.Tiles[p], &r.work[p], r.partials[p*n:][:n]
+	tile, w, partials := r.tile(p), &r.work[p], r.partials[p*n:][:n]
 	s := w.S[:tile.Width] // one score a lane, the padding's are 0
 	words := vecmath.MaskWords(tile.Lanes)
 	// Tiles begin at whole words of the mask, so that a tile's part of it is a slice.
@@ -66,10 +80,10 @@ func (r *MemberRun[T]) sparsePart(p int) {
 		rows, val := rows[from:to], val[from:to]
 		switch {
 		case !short:
-			r.step(t, tile, w, e, sees, seeing, few, rows, val)
+			r.step(t, &tile, w, e, sees, seeing, few, rows, val)
 		case seeing <= few:
 			w.List = engine.ActiveList(w.List, sees)
-			rule.list(t, tile, w, y, rows, val)
+			rule.list(t, &tile, w, y, rows, val)
 		default:
 			// mask: y s <= margin, line 3 of Algorithm 1, for all lanes
 			vecmath.LanesScoreLEUnchecked(trusted.Indices{}, s, tile.W, rows, val, mask, y,
