@@ -25,7 +25,7 @@ func Kernels(ctx context.Context, o Options) ([]Result, error) {
 		cases = append(cases, dense64(n)...)
 	}
 	for _, n := range []int{2, 8, 16, 32, 64} {
-		cases = append(cases, rowsAtPage(n))
+		cases = append(cases, rowsAtPage(n), mixedRows(n))
 	}
 	cases = append(cases, sparse(14, 123), sparse(49, 6125), sparse(150, 784))
 	cases = append(cases, lanes(14, 123, 100)...)
@@ -167,6 +167,23 @@ func rowsAtPage(n int) pair {
 		peerName: "gonum-gemv",
 		ours:     loop(func() { vecmath.RowsDot(dst, m, n, x) }),
 		peer:     loop(func() { peerBLAS.Sgemv(blas.NoTrans, rows, n, 1, m, n, x, 1, 0, dst, 1) })}
+}
+
+// mixedRows measures float64 sums over short rows of float32, as rows of kernel values take them,
+// beside a call a row.
+func mixedRows(n int) pair {
+	const rows = 64
+	m, _ := vectors[float32](rows * n)
+	x, _ := vectors[float64](n)
+	dst := make([]float64, rows)
+	return pair{name: fmt.Sprintf("rowsdotmixed/f64f32/n=%dx%d", rows, n), unit: "ns/op",
+		peerName: "dotmixed-each",
+		ours:     loop(func() { vecmath.RowsDotMixed(dst, m, n, x) }),
+		peer: loop(func() {
+			for r := range dst {
+				dst[r] = vecmath.DotMixed(x, m[r*n:][:n])
+			}
+		})}
 }
 
 // sparse measures a dot of nnz non-zeros with a dense vector of d against the plain loop.

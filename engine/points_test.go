@@ -512,6 +512,9 @@ func benchKernelRow[T Float](b *testing.B) {
 		{"mnist/form=bytes/rbf/n=5000", RBFSigma(2000), pixels, true, 5000, 784, 0.2},
 		{"mnist/form=bytes/poly/n=5000", poly, pixels, true, 5000, 784, 0.2},
 		{"mnist/form=bytes/rbf/n=60000", RBFSigma(2000), pixels, true, 60000, 784, 0.2},
+		{"banana/form=dense/rbf/n=5000", rbf, reals, true, 5000, 2, 1},
+		{"waveform/form=dense/rbf/n=5000", rbf, reals, true, 5000, 21, 1},
+		{"spambase/form=dense/rbf/n=4000", rbf, reals, true, 4000, 57, 1},
 		{"mnist/form=dense/rbf/n=5000", rbf, reals, true, 5000, 784, 0.2},
 		{"mnist/form=csr/rbf/n=5000", rbf, reals, false, 5000, 784, 0.2},
 	} {
