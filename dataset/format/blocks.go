@@ -144,7 +144,9 @@ type Slab struct {
 // Slabs cuts a batch that Check has found good into runs of rows that would be about size bytes of
 // text, one row at least.
 func (b *Batch[T]) Slabs(size int) (slabs []Slab) {
-	const pair, label = 5, 2 // bytes of text of a value and of a label, at least
+	// Bytes of text that a value and a label would take, at the least: so a run of rows is as much
+	// work, and as much memory, as a chunk of text.
+	const pair, label = 5, 2
 	n, width := b.Len(), b.Width()
 	left := new(atomic.Int32)
 	for lo := 0; lo < n; {

@@ -9,7 +9,8 @@ import (
 )
 
 // Stops is how many line ends stand behind a chunk's text: one ends an unfinished last line, one
-// lets a scan look at the next byte.
+// lets a scan look at the next byte. So a parser's loops need no test of the text's end: each of
+// them stops at a line end, and it is there.
 const Stops = 2
 
 // Chunk is a run of whole examples of one file, as a parser gets it.
@@ -51,8 +52,9 @@ type Place struct {
 	Start, Off int // byte of the line's begin and of the label
 }
 
-// someBad is how many bad rows of a chunk are kept with their texts. Of others only the place is,
-// as there may be one every other byte; they are parsed again if their errors are asked for.
+// someBad is how many bad rows of a chunk are kept with their texts, some 200 bytes each. Of others
+// only the place is, as there may be one every other byte; they are parsed again if their errors
+// are asked for.
 const someBad = 16
 
 // spot is where a bad row begins: good rows and lines of the chunk before it, and the byte.
@@ -64,7 +66,8 @@ type BadRow struct {
 	Err RowError // its Line counts from 0 in the chunk
 }
 
-// Reset empties the rows for reuse.
+// Reset empties the rows for reuse, with the memory that they have: chunks of a stream are parsed
+// into the same few Rows in turn.
 func (r *Rows[T]) Reset(dense bool) {
 	r.Block.Reset()
 	if dense {
@@ -78,7 +81,7 @@ func (r *Rows[T]) Reset(dense bool) {
 	r.foreign = 0
 }
 
-// Bytes returns the memory that the rows take.
+// Bytes returns the memory that the rows take, in bytes.
 func (r *Rows[T]) Bytes() int64 {
 	elem := int64(unsafe.Sizeof(T(0)))
 	return int64(cap(r.Idx)+cap(r.Code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y))*elem +
@@ -134,6 +137,7 @@ func (c *Chunk[T]) Label(s *Settings, text []byte, start, off int) (code int32, 
 func (c *Chunk[T]) AddLabel(l Label, start, off int) int32 {
 	r := c.Out
 	foreign := r.isForeign(l)
+	// a file whose labels are all different, such as ids, must not fill memory with them
 	if foreign && r.foreign > SomeLabels {
 		return r.lastForeign
 	}
@@ -158,7 +162,8 @@ func (c *Chunk[T]) NoLabel(start, off int) int32 {
 	return c.AddLabel(Label{Missing: true}, start, off)
 }
 
-// Bad notes a bad row that begins at start and goes wrong at off. It reports whether to go on.
+// Bad notes a bad row that begins at start and goes wrong at off. It reports whether to go on. A
+// label that only this row has is forgotten: it must not count as one of the two, or as a third.
 func (c *Chunk[T]) Bad(s *Settings, start, off int, what string) bool {
 	r := c.Out
 	// a label that only the bad row has
@@ -194,7 +199,8 @@ func (r *Rows[T]) BadRow(i int) int {
 	return r.more[i-len(r.bad)].row
 }
 
-// BadAt returns the i-th bad row of the chunk.
+// BadAt returns the i-th bad row of the chunk. One of which only the place was kept is parsed
+// again, up to the next bad row, so that its error is the same as if it had been kept.
 func (c *Chunk[T]) BadAt(i int, s *Settings) BadRow {
 	r := c.Out
 	if i < len(r.bad) {
@@ -217,7 +223,7 @@ func (c *Chunk[T]) BadAt(i int, s *Settings) BadRow {
 	return b
 }
 
-// EndText puts the line ends behind a text.
+// EndText puts the line ends behind a text; b has Stops places for them.
 func EndText(b []byte) {
 	for i := range b[:Stops] {
 		b[i] = '\n'
@@ -234,7 +240,7 @@ func (c *Chunk[T]) Line(start int) []byte {
 }
 
 // Token returns the text at off up to a blank, a line end or, if it is not 0, the delimiter; at
-// most 24 bytes of it.
+// most 24 bytes of it, as it is quoted in the one line of an error.
 func (c *Chunk[T]) Token(off int, delim byte) string {
 	b := c.Text[off:c.N]
 	for i, x := range b {
@@ -257,7 +263,7 @@ func (c *Chunk[T]) NextLine(off int) int {
 // Stride returns the elements from one dense row to the next: long rows begin on a cache line (of
 // 64 bytes, if the first does).
 func Stride(dim int) int {
-	if dim < 32 {
+	if dim < 32 { // up to 15 elements of padding would nearly double short rows
 		return dim
 	}
 	return (dim + 15) &^ 15
@@ -306,7 +312,9 @@ func (c *Chunk[T]) Dense(s *Settings, code int32, x []T) {
 	r.Code = append(r.Code, code)
 }
 
-// Finish normalises a row and counts it; sum is the sum of its squares.
+// Finish normalises a row and counts it; sum is the sum of its squares, bias included, in float64
+// and in the order of the features: MaxSq, and with it the scale of "max", has the same bits
+// whatever the chunks were.
 func (r *Rows[T]) Finish(row []T, sum float64, s *Settings) {
 	if sum > r.MaxSq {
 		r.MaxSq = sum

@@ -56,7 +56,7 @@ func (l *csvLayout) arrange(names []string, o *Options) (err error) {
 	return l.byPlace(names, o)
 }
 
-// inOrder numbers the features as they stand.
+// inOrder numbers the features as they stand, from 0, the label's column left out.
 func (l *csvLayout) inOrder() {
 	l.to = make([]int32, l.cols)
 	k := int32(0)
@@ -70,7 +70,8 @@ func (l *csvLayout) inOrder() {
 	}
 }
 
-// byPlace takes columns as they stand: the file or training has no names.
+// byPlace takes columns as they stand: the file or training has no names. There must be as many as
+// in training; one less, where labels may be missing, is taken for rows without the label's column.
 func (l *csvLayout) byPlace(names []string, o *Options) (err error) {
 	named := slices.IndexFunc(names, func(n string) bool {
 		return slices.ContainsFunc(labelNames, func(l string) bool {
@@ -108,7 +109,9 @@ func (l *csvLayout) byPlace(names []string, o *Options) (err error) {
 	return nil
 }
 
-// byName gives each column the feature of its name in training. None may be missing, none be new.
+// byName gives each column the feature of its name in training. None may be missing, none be new: a
+// model would score a row with a column of zeros, or with one it never learned, and say nothing.
+// Where training has two columns of one name, the order must be that of training.
 func (l *csvLayout) byName(names []string, o *Options) (err error) {
 	l.header = o.Header
 	if name, twice := repeated(o.Header); twice { // names alone don't tell the columns apart
@@ -198,7 +201,7 @@ func repeated(names []string) (string, bool) {
 
 // quotedNames lists up to five names.
 func quotedNames(names []string) string {
-	const most = 5
+	const most = 5 // more would push what is wrong off the line
 	var s []string
 	for i, name := range names {
 		if i == most {
@@ -228,5 +231,7 @@ func namesTraining(first, header []string) bool {
 		}
 	}
 	_, twice := repeated(first)
+	// A row of names: some are training's and none is a number, or all are, none twice, and at most
+	// the label's is missing.
 	return known > 0 && numbers == 0 || known == len(first) && known >= len(header)-1 && !twice
 }

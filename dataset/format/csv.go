@@ -43,7 +43,7 @@ func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 			like.Header = first.Header
 		}
 	}
-	lines := h.Lines(20)
+	lines := h.Lines(20) // the delimiter is the one that cuts all of these alike
 	if len(lines) == 0 { // one unfinished line of any length
 		return nil, &RowError{File: h.File, Line: 1, Col: 1,
 			What:    "expected the end of the first row",
@@ -76,7 +76,9 @@ func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 	return lay, nil
 }
 
-// splitCSV returns the fields of a line, without the blanks and quotes around them.
+// splitCSV returns the fields of a line, without the blanks and quotes around them; "" within
+// quotes is a quote (RFC 4180). It allocates, so it is for heads and errors; rows are read by
+// parseCSV, which must agree with it.
 func splitCSV(line []byte, delim byte) []string {
 	s := strings.TrimRight(string(line), "\r\n")
 	if delim == ' ' {
@@ -115,7 +117,8 @@ func splitCSV(line []byte, delim byte) []string {
 }
 
 // csvDelim returns the first of , ; tab and blanks that cuts the lines into equally many fields,
-// more than one; else the first that cuts the first line.
+// more than one; else the first that cuts the first line, so that what is wrong with the others can
+// be said by row and column. Blanks are last, as they stand beside the other delimiters too.
 func csvDelim(lines [][]byte) (byte, bool) {
 	candidates := []byte{',', ';', '\t', ' '}
 	for _, d := range candidates {
@@ -210,7 +213,8 @@ func labelColumn(want string, header []string, cols int) (int, error) {
 	return 0, fmt.Errorf("no column %d among %d: choose another by Options.LabelCol", n, cols)
 }
 
-// parseCSV reads dense rows: all columns but the label's are features.
+// parseCSV reads dense rows: all columns but the label's are features. A row is written straight
+// into its place in X, column by column, and taken back if it turns out to be bad.
 func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 	r := c.Out
 	b := c.Text[:c.N+Stops]
@@ -360,7 +364,7 @@ func unquote(dst, b []byte, p int) ([]byte, int) {
 }
 
 // csvLabel returns the number of the label text b[p:p+n], which is followed by a byte that no
-// number holds.
+// number holds. A label that was met before, as nearly all were, is found without allocating.
 func (c *Chunk[T]) csvLabel(b []byte, p, n, start, off int) int32 {
 	r := c.Out
 	text := b[p : p+n]

@@ -19,7 +19,7 @@ const (
 )
 
 const (
-	unknownBase = 4    // a letter that names more than one base
+	unknownBase = 4    // the fifth code: a letter that names more than one base, as N
 	noBase      = 0xff // no letter of a nucleic acid
 )
 
@@ -124,7 +124,7 @@ func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 		r.Lines++
 
 		var window [spliceWindow]uint8
-		first := (letters - spliceWindow) / 2 // of the window
+		first := (letters - spliceWindow) / 2 // letter of the window, so that it is in the middle
 		n := 0                                // letters so far
 		for pos < c.N && b[pos] != '>' {
 			begin := pos
@@ -181,7 +181,7 @@ func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 		r.Lines = end
 
 		row := len(r.Idx)
-		sum := float64(spliceSites) // of the squares
+		sum := float64(spliceSites) // of the squares: as many ones
 		if p.Bias != 0 {
 			bias := T(p.One)
 			r.Idx, r.Val = append(r.Idx, 0), append(r.Val, bias)

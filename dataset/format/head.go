@@ -45,10 +45,13 @@ func (h *Head) Bad(line []byte, col int, what string, err error) *RowError {
 		Col: col + 1, What: what, Excerpt: Excerpt(line, col), Err: err}
 }
 
-// Sniffed is how many bytes are looked at for what no text has.
+// Sniffed is how many bytes of the head are looked at for what no text has (see BinaryAt):
+// files that are not text show it in their first bytes.
 const Sniffed = 4096
 
-// BinaryAt returns where the first byte stands that no text has, -1 if there is none.
+// BinaryAt returns where the first byte stands that no text has, -1 if there is none: control codes
+// but tab, line ends and their like (9 to 13), and escape (27), which terminals' colours begin
+// with.
 func BinaryAt(b []byte) int {
 	return bytes.IndexFunc(b, func(r rune) bool { return r < 9 || r > 13 && r < 32 && r != 27 })
 }
@@ -134,6 +137,7 @@ func (h *Head) strange(line []byte) error {
 // returns its number, 0 if there is none: columns have a comma or semicolon in it, or two words of
 // which none is a pair.
 func pairsOrColumns(h *Head) (line int, pairs bool) {
+	// rows of a label alone say nothing: so many are looked through
 	for i, l := range h.Lines(100) {
 		t, _, _ := bytes.Cut(l, []byte{'#'})
 		switch first, second := words(t); {

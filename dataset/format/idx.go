@@ -259,7 +259,7 @@ func idxHeader(in File, l *Limits) (*idxFile, error) {
 		return nil, &RowError{File: in.Name(), Offset: 4, Err: ErrEmpty,
 			What: "expected examples, the header says 0"}
 	}
-	if rows > math.MaxInt32 {
+	if rows > math.MaxInt32 { // examples are numbered by int32
 		return nil, &RowError{File: in.Name(), Offset: 4, Err: ErrFormat,
 			What: fmt.Sprintf("%d examples are too many", rows)}
 	}
@@ -270,6 +270,8 @@ func idxHeader(in File, l *Limits) (*idxFile, error) {
 		}
 		height := uint64(binary.BigEndian.Uint32(h[8:]))
 		width := uint64(binary.BigEndian.Uint32(h[12:]))
+		// 2^26 pixels are 256 MiB as float32: more is a broken header, and rows*pixels stays below
+		// 2^57
 		if height == 0 || width == 0 || height*width > 1<<26 {
 			return nil, &RowError{File: in.Name(), Offset: 8, Err: ErrFormat,
 				What: fmt.Sprintf("images of %d x %d values can't be used", height, width)}
@@ -291,7 +293,7 @@ var byteLabels = func() (l [256]Label) {
 	return
 }()
 
-// parseIDX makes dense rows of bytes.
+// parseIDX makes dense rows of bytes: a feature is a pixel, 0 to 255, as it stands in the file.
 func parseIDX[T engine.Float](c *Chunk[T], p *Settings) {
 	r, pixels := c.Out, c.Layout.Size
 	first := int(c.Offset-c.Layout.Start) / pixels
@@ -300,7 +302,7 @@ func parseIDX[T engine.Float](c *Chunk[T], p *Settings) {
 	r.Dim = pixels + p.Bias
 	r.Stride = Stride(r.Dim)
 	r.X = Sized(r.X, n*r.Stride)
-	var codes [256]int32
+	var codes [256]int32 // the label's number in the chunk plus 1; 0: not met
 	for i := range n {
 		y := labels[i]
 		if codes[y] == 0 {
@@ -313,7 +315,7 @@ func parseIDX[T engine.Float](c *Chunk[T], p *Settings) {
 		if p.Bias != 0 {
 			row[0] = T(p.One)
 		}
-		var sum uint64 // of the pixels' squares: exact
+		var sum uint64 // of the pixels' squares: exact, at most 2^26 2^16
 		x := row[p.Bias:]
 		for k, v := range c.Text[i*pixels : (i+1)*pixels][:len(x)] {
 			x[k] = T(v)

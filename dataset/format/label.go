@@ -60,12 +60,15 @@ func (s *LabelSet) Reset() {
 
 // Bounds on labels.
 const (
-	few = 4 // labels are looked through before a map is asked
+	// few labels are looked through before a map is asked: there are two as a rule, and to compare
+	// with them is quicker than to hash
+	few = 4
 
 	// SomeLabels is how many labels that no option names are distinguished; all others are taken
 	// for the last of these.
 	SomeLabels = 16
-	// LongLabel is the length in bytes above which a label is bad.
+	// LongLabel is the length in bytes above which a label is bad: labels are kept, in the model
+	// file too, so a line without a delimiter must not become one.
 	LongLabel = 4096
 )
 

@@ -23,7 +23,8 @@ func (l *Limits) TooLong(file string, text []byte) *RowError {
 	return e
 }
 
-// InKiB is an amount of memory for people.
+// InKiB is an amount of memory, in bytes, for people: whole MiB, tenths of a MiB from 10 MiB on,
+// else KiB rounded down, or bytes below one.
 func InKiB(n int64) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:

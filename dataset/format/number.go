@@ -16,7 +16,8 @@ const (
 	numRange            // too large for the element type
 )
 
-// Powers of ten that are exact in their type.
+// Powers of ten that are exact in their type: 10^22 = 2^22 5^22 with 5^22 < 2^53, and 10^10 with
+// 5^10 < 2^24.
 var (
 	pow10f64 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 		1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
@@ -71,7 +72,7 @@ func parseNumber[T engine.Float](b []byte, p int) (T, int, numStatus) {
 		e := 0
 		d = b[p] - '0'
 		for d <= 9 {
-			if e < 100000 {
+			if e < 100000 { // beyond the range of any type: no more digits are needed, nor overflow
 				e = e*10 + int(d)
 			}
 			p++
@@ -139,6 +140,8 @@ func between32(d float64) bool {
 	return math.Float64bits(d)&low == 1<<28 || d < 0x1p-126
 }
 
+// slowNumber is strconv's, for what the fast way does not round correctly: more than 19 digits or
+// 53 bits, large exponents, results below the normal numbers or between two of them.
 func slowNumber[T engine.Float](tok []byte, end int) (T, int, numStatus) {
 	var v T
 	// the token is not kept
@@ -160,6 +163,7 @@ func Squares[T engine.Float](v []T) float64 {
 
 // ToUnit divides v by its 2-norm; s is Squares(v). All zeros stay.
 func ToUnit[T engine.Float](v []T, s float64) {
+	// a smaller sum may have lost digits to squares below the smallest normal float64, 2^-1022
 	if s >= 0x1p-900 && s <= math.MaxFloat64 {
 		Divide(v, math.Sqrt(s))
 		return

@@ -165,6 +165,8 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 	ix := c.Layout.Own.(*indexed)
 	r := c.Out
 	b := c.Text[:c.N+Stops]
+	// A pair with the blank before it takes 4 bytes at least, " 1:1", and 5 or more as a rule: so
+	// there is room for nearly all chunks at once, and grown makes more for the rest.
 	room := len(b)/5 + 16
 	idx, val := r.Idx[:cap(r.Idx)], r.Val[:cap(r.Val)]
 	if m := min(len(idx), len(val)); m < room {
@@ -362,7 +364,8 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 						break
 					}
 				}
-				if x < next || x > most || colon-tok > 18 { // 18 digits can't overflow x
+				// 18 digits can't overflow x; more may be leading zeros, which badIndex looks at
+				if x < next || x > most || colon-tok > 18 {
 					text := string(b[tok:colon])
 					if bad = badIndex(text, next, least, most, ix.zeroHint); bad != "" {
 						at = tok
