@@ -96,6 +96,7 @@ type pair struct {
 
 var started = time.Now()
 
+// WallTime is the time since the program started.
 func WallTime() time.Duration { return time.Since(started) }
 
 // Options say how long to measure.

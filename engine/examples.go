@@ -1,5 +1,7 @@
 package engine
 
+// FeatureOf returns the number of the feature that place n of an example holds: idx[n] of a sparse
+// one, n of a dense one, whose idx is nil.
 func FeatureOf(idx []int32, n int) int {
 	if idx == nil {
 		return n

@@ -43,6 +43,8 @@ func WasCut(s State) bool {
 	return ok
 }
 
+// CutPrefix begins the names of the parts of a State that say where a run on a whole data set was
+// cut, so that it goes on there to the bit.
 const CutPrefix = "cut."
 
 // Counters of a cut.

@@ -52,6 +52,7 @@ func (c *KernelConfig) Validate(learner string) error {
 	return nil
 }
 
+// EngineKernel returns the kernel of these settings as engine computes it.
 func (c *KernelConfig) EngineKernel() engine.Kernel {
 	k := engine.Kernel{Kind: engine.KernelKind(c.Kernel), Gamma: c.Gamma, Degree: c.Degree,
 		Coef0: c.Coef0, Scale: c.Scale}

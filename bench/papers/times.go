@@ -52,6 +52,7 @@ func HasNaive(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return r.NaiveSeconds != nil })
 }
 
+// HasPaperSeconds reports whether some row has the paper's time.
 func HasPaperSeconds(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return r.PaperSeconds != nil })
 }

@@ -59,8 +59,10 @@ func inverse(M []float64, d int) []float64 {
 // Pair holds a mean and a covariance matrix in two dimensions, or the like.
 type Pair struct{ A, B float64 }
 
+// Sym2 is a symmetric matrix of 2 x 2: AB is both off the diagonal.
 type Sym2 struct{ AA, AB, BB float64 }
 
+// Mul returns s x, its second products fused.
 func (s Sym2) Mul(x Pair) Pair {
 	return Pair{math.FMA(s.AA, x.A, float64(s.AB*x.B)), math.FMA(s.AB, x.A, float64(s.BB*x.B))}
 }

@@ -80,6 +80,8 @@ func (p *Gaussian[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return primal.Restored(p.Name, r, s)
 }
 
+// Fields are the parts of its State: the mean, the covariance as its triangle, and the points
+// beside.
 func (p *Gaussian[T]) Fields(c *learner.Codec) {
 	q := p.Posterior
 	var m, triangle, images, S, tau []float64
