@@ -50,6 +50,8 @@ type Result struct {
 	// busy: well below 1 other programs had it, and times are upper bounds. nil for work of
 	// several.
 	CPUShare *float64 `json:"cpu_share"`
+	// SerialShare is the share of the work that one thread does alone, where that was measured.
+	SerialShare *float64 `json:"serial_share,omitempty"`
 }
 
 // Round is one measurement of each side, one right after the other.

@@ -31,6 +31,8 @@ type Pool struct {
 	wake  []chan struct{}
 	ended sync.WaitGroup
 
+	rehearsal *Rehearsal // nil: workers are there
+
 	busy   sync.Mutex // locked by the Run that has the workers
 	closed bool       // guarded by busy
 
@@ -170,6 +172,9 @@ func (p *Pool) Run(ctx context.Context, n int, j Job) error {
 	defer p.busy.Unlock()
 	if p.closed {
 		return serial(ctx, n, j)
+	}
+	if p.rehearsal != nil {
+		return p.rehearsal.run(ctx, n, j)
 	}
 	p.ctx, p.job, p.n = ctx, j, n
 	p.failed.Store(nil)

@@ -37,6 +37,8 @@ var suites = []suite{
 		"threads against one", onData(bench.RFF)},
 	{"budget", "learners within a number of kept examples: against computing every kernel value " +
 		"anew, and 100 members against one (needs HALFSPACE_DATA)", onData(bench.Budget)},
+	{"scaling", "learners on all cores beside one thread: wall clock, CPU time, serial share",
+		onData(bench.Scaling)},
 	{"svm", "training an SVM with kernels beside LIBSVM's svm-train (needs HALFSPACE_DATA and " +
 		"svm-train)", onData(bench.SVM)},
 	{"peers", "linear SVMs beside LIBLINEAR at equal objectives, an epoch of 100 members beside " +

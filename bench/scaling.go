@@ -1,0 +1,229 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// Scaling measures learners whose work goes to a pool, on 2, 4, ... threads, as many as there are
+// cores, beside one thread: by the wall clock, with the CPU time of all threads beside it. Each
+// note has the share of the work that is done on one thread alone, by the CPU time of one thread
+// that rehearses the work of 16, what Amdahl's law expects of 16 and 64 cores with it, and what the
+// parts allow as they are cut. With a data folder on Adult (a9a), MNIST and waveform, else on
+// generated data.
+//
+// Reference: G. M. Amdahl, "Validity of the single processor approach to achieving large scale
+// computing capabilities", AFIPS 1967.
+func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
+	counts := threadCounts(runtime.GOMAXPROCS(0))
+	if len(counts) == 0 {
+		return nil, fmt.Errorf("bench: scaling: want two cores or more (GOMAXPROCS is 1)")
+	}
+	cases, err := scalingCases(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	var out []Result
+	for _, c := range cases {
+		few, many := c.rehearse(16), c.rehearse(64)
+		for _, threads := range counts {
+			if err := ctx.Err(); err != nil {
+				return out, err
+			}
+			pool := engine.NewPool(threads)
+			r := pair{name: fmt.Sprintf("scaling/%s/threads=%d", c.name, threads),
+				unit: "ns/example", scale: float64(c.examples), threads: true,
+				ours: c.run(pool), peerName: "one-thread", peer: c.run(nil),
+			}.run(vecmath.Active().String(), o)
+			pool.Close()
+			r.scales(few, many)
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// rehearsed is what one thread found of work for many: the share of its time outside of their
+// parts, and how many times as fast they could be.
+type rehearsed struct{ serial, speedUp float64 }
+
+// rehearse takes the median of three runs.
+func (c scalingCase) rehearse(workers int) rehearsed {
+	runtime.LockOSThread() // the clock is this thread's
+	defer runtime.UnlockOSThread()
+	pool, r := engine.NewRehearsal(workers, threadTime)
+	run := c.run(pool)
+	run(1)
+	var serial, speedUp []float64
+	for range 3 {
+		r.Parts, r.Span = 0, 0
+		begin := threadTime()
+		run(1)
+		total := threadTime() - begin
+		serial = append(serial, float64(total-r.Parts)/float64(total))
+		speedUp = append(speedUp, float64(total)/float64(total-r.Parts+r.Span))
+	}
+	var m rehearsed
+	m.serial, _ = median(serial)
+	m.speedUp, _ = median(speedUp)
+	return m
+}
+
+// threadCounts are 2, 4, 8, ... up to so many cores, and these.
+func threadCounts(cores int) (counts []int) {
+	for n := 2; n < cores; n *= 2 {
+		counts = append(counts, n)
+	}
+	if cores > 1 {
+		counts = append(counts, cores)
+	}
+	return counts
+}
+
+// scalingCase is a learner and what it learns from scratch.
+type scalingCase struct {
+	name     string
+	examples int
+	run      func(*engine.Pool) func(k int)
+}
+
+func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
+	sparse, sparseName, err := adult(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	dense, denseName, err := digits(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	wave, waveName, err := waveform(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	part := func(b *engine.Block[float32], n int) *engine.Block[float32] {
+		s := b.Slice(0, min(n, b.Len()))
+		return &s
+	}
+	for _, b := range []*engine.Block[float32]{sparse, dense, wave} {
+		if err := b.Check(); err != nil {
+			return nil, err
+		}
+	}
+	ensemble := func(name string, b *engine.Block[float32], members int) scalingCase {
+		return scalingCase{fmt.Sprintf("obpm/%s/N=%d", name, members), b.Len(),
+			func(pool *engine.Pool) func(int) { return epochs(b, members, 0.3, pool) }}
+	}
+	stream := func(what, name string, c learner.Config, b *engine.Block[float32]) scalingCase {
+		return scalingCase{what, b.Len(), func(pool *engine.Pool) func(int) {
+			return streamed(b, name, c, pool)
+		}}
+	}
+	fit := func(what, name string, c learner.Config, b *engine.Block[float32]) scalingCase {
+		return scalingCase{what, b.Len(), func(pool *engine.Pool) func(int) {
+			return fitted(ctx, b, name, c, pool)
+		}}
+	}
+	rbf := func(gamma float64) learner.KernelConfig {
+		return learner.KernelConfig{Kernel: "rbf", Gamma: gamma}
+	}
+	tbp := Defaults[*learners.TBPConfig]("tbp")
+	tbp.Budget, tbp.KernelConfig = 200, rbf(0.05)
+	kept := Defaults[*learners.OBPMConfig]("obpm")
+	kept.Members, kept.Tau, kept.Budget, kept.KernelConfig = 100, 0.3, 100, rbf(2)
+	kernel := Defaults[*learners.SVMConfig]("svm")
+	kernel.Gap, kernel.KernelConfig = 1e-3, rbf(0.5)
+	linear := Defaults[*learners.SVMConfig]("svm")
+	linear.Gap = 1e-3
+	kmp := Defaults[*learners.KMPConfig]("kmp")
+	kmp.KernelConfig = rbf(0.05)
+	return []scalingCase{
+		ensemble(sparseName, sparse, 200),
+		ensemble(denseName, dense, 100),
+		stream("obpm/rbf/"+denseName, "obpm", kept, part(dense, 2000)),
+		stream("tbp/"+waveName, "tbp", tbp, part(wave, 2000)),
+		fit("svm/linear/"+sparseName, "svm", linear, sparse),
+		fit("svm/rbf/"+denseName, "svm", kernel, part(dense, 1000)),
+		fit("kmp/"+waveName, "kmp", kmp, part(wave, 2000)),
+	}, nil
+}
+
+// waveform loads Raetsch's waveform data, or generates two overlapping classes in the plane.
+func waveform(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
+	if dir != "" {
+		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir, WaveformFile)},
+			dataset.Options{})
+		if err != nil {
+			return nil, "", err
+		}
+		return &d.Block, "waveform", nil
+	}
+	d, err := dataset.Generate[float32]("gauss", map[string]string{"n": "2000", "seed": "1"})
+	if err != nil {
+		return nil, "", err
+	}
+	return &d.Block, "gauss", nil
+}
+
+// streamed lets a new learner make one pass, block by block.
+func streamed(b *engine.Block[float32], name string, c learner.Config,
+	pool *engine.Pool) func(k int) {
+	rounds := make([]learner.Round, blockSize)
+	return func(k int) {
+		for range k {
+			l, err := learner.Make[float32](name, c, learner.Env{Seed: 1, Pool: pool})
+			for lo := 0; err == nil && lo < b.Len(); lo += blockSize {
+				part := b.Slice(lo, min(lo+blockSize, b.Len()))
+				err = l.Learn(&part, rounds)
+			}
+			if err != nil {
+				panic(fmt.Sprintf("bench: %s: %v", name, err)) // constant settings, checked data
+			}
+		}
+	}
+}
+
+// fitted lets a new learner fit the block.
+func fitted(ctx context.Context, b *engine.Block[float32], name string, c learner.Config,
+	pool *engine.Pool) func(k int) {
+	return func(k int) {
+		for range k {
+			_, _, err := Fit(ctx, name, c, learner.Env{Seed: 1, Pool: pool}, b,
+				learner.FitOptions{GramBytes: 256 << 20})
+			if err != nil && ctx.Err() == nil {
+				panic(fmt.Sprintf("bench: %s: %v", name, err)) // constant settings, checked data
+			}
+		}
+	}
+}
+
+// scales puts into a result what 16 and 64 workers could do.
+func (r *Result) scales(few, many rehearsed) {
+	r.SerialShare = &few.serial
+	r.Note = fmt.Sprintf("serial share %.1f %%: on 16 cores %.1f times as fast by Amdahl's law, "+
+		"on 64 %.1f; as the parts are cut %.1f and %.1f", 100*few.serial, amdahl(few.serial, 16),
+		amdahl(few.serial, 64), few.speedUp, many.speedUp)
+	var cpu, wall, all float64
+	for _, round := range r.Rounds {
+		cpu += round.Peer.CPU * float64(round.Peer.Ops)
+		wall += round.Peer.Wall * float64(round.Peer.Ops)
+		all += round.Ours.CPU / round.Peer.CPU / float64(len(r.Rounds))
+	}
+	r.Note += fmt.Sprintf("; CPU time %.2f times that of one thread", all)
+	if cpu < busyShare*wall {
+		r.Note += fmt.Sprintf("; warning: one thread had a CPU for %.0f %% of the time, so that "+
+			"the ratio says little", 100*cpu/wall)
+	}
+}
+
+// amdahl is how many times as fast so many cores are with that serial share.
+func amdahl(serial float64, cores int) float64 {
+	return 1 / (serial + (1-serial)/float64(cores))
+}

@@ -1,0 +1,83 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+func TestAmdahl(t *testing.T) {
+	if v := amdahl(0.1, 16); math.Abs(v-6.4) > 1e-12 {
+		t.Errorf("a tenth serial on 16 cores: %v", v)
+	}
+	for cores, want := range map[int][]int{1: nil, 2: {2}, 3: {2, 3}, 8: {2, 4, 8}} {
+		if got := threadCounts(cores); !slices.Equal(got, want) {
+			t.Errorf("%d cores: %v, want %v", cores, got, want)
+		}
+	}
+}
+
+// TestScales: by hand, and the warning where one thread did not have a CPU of its own.
+func TestScales(t *testing.T) {
+	r := Result{Rounds: []Round{{Timing{Ops: 10, CPU: 110, Wall: 62.5}, &Timing{Ops: 10, CPU: 100,
+		Wall: 100}}}}
+	r.scales(rehearsed{0.25, 3}, rehearsed{0.3, 3.5})
+	if want := "serial share 25.0 %: on 16 cores 3.4 times as fast by Amdahl's law, on 64 3.8; " +
+		"as the parts are cut 3.0 and 3.5; CPU time 1.10 times that of one thread"; r.Note !=
+		want || *r.SerialShare != 0.25 {
+		t.Errorf("%q, %v, want %q", r.Note, *r.SerialShare, want)
+	}
+	r.Rounds[0].Peer.Wall = 200
+	r.scales(rehearsed{}, rehearsed{})
+	if !strings.Contains(r.Note, "warning: one thread had a CPU for 50 %") {
+		t.Error(r.Note)
+	}
+}
+
+// turns are a third serial and two thirds in parts, of which there are two.
+type turns struct{ n int }
+
+func (w *turns) spin() {
+	for begin := threadTime(); threadTime()-begin < time.Millisecond; w.n++ {
+	}
+}
+func (w *turns) Part(int) { w.spin() }
+
+// TestRehearse: two equal parts of three milliseconds are on two threads at once, on 16 too.
+func TestRehearse(t *testing.T) {
+	c := scalingCase{run: func(pool *engine.Pool) func(k int) {
+		return loop(func() {
+			var w turns
+			w.spin()
+			if err := pool.Run(context.Background(), 2, &w); err != nil {
+				t.Error(err)
+			}
+		})
+	}}
+	m := c.rehearse(16)
+	if math.Abs(m.serial-1./3) > 0.05 || math.Abs(m.speedUp-1.5) > 0.15 {
+		t.Errorf("%+v, want a third and 1.5", m)
+	}
+}
+
+// TestScalingCases: all of them run, alone and on two threads.
+func TestScalingCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	pool := engine.NewPool(2)
+	defer pool.Close()
+	cases, err := scalingCases(context.Background(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		c.run(nil)(1)
+		c.run(pool)(1)
+	}
+}
