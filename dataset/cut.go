@@ -84,7 +84,7 @@ func (s *Stream[T]) openNext(name string) (in *input, err error) {
 // Stop ends the reading: Next returns the rows of the whole lines that were read until now, then
 // ErrStopped. A read that waits for input is not waited for. Any goroutine may call it.
 func (s *Stream[T]) Stop() {
-	s.stop.asked.Store(true) // the reader format.Stops before it would have to wait again
+	s.stop.asked.Store(true) // the reader stops before it would have to wait again
 	if !s.stop.waiting.Load() {
 		return
 	}
@@ -115,7 +115,9 @@ func (s *Stream[T]) chunk(n int) *chunk[T] {
 	return c
 }
 
-// send hands a chunk to the workers and, in order, to Next. The caller holds s.cut.
+// send hands a chunk to the workers and, in order, to Next. The caller holds s.cut. It goes to
+// Next's queue first, so that the order is that of the file whichever worker is done first; gate
+// bounds the text on its way, so that a slow learner stops the reading and not the machine.
 func (s *Stream[T]) send(c *chunk[T]) bool {
 	c.size += int64(c.N)
 	if s.over || !s.gate.take(c.size, s.ctx.Done()) {

@@ -27,7 +27,7 @@ const (
 	// stays in L2
 	chunkSize    = 1 << 18
 	headSize     = 1 << 20 // bytes by which a stream decides format and index base, at most
-	maxHeld      = 1 << 20 // rows, and
+	maxHeld      = 1 << 20 // rows, far more than a file with its labels mixed needs, and
 	maxHeldBytes = 1 << 29 // bytes of them that a stream holds back before two labels were seen
 	maxWindow    = 1 << 27 // of zstd, as the zstd command has it
 	blockRows    = 4096    // rows of a block that Next returns, at most
@@ -76,7 +76,8 @@ func (c *config) limit() (l limits, err error) {
 		l.workers = max(1, min(l.workers, int(flight/(16<<10))-3))
 		l.chunk = min(l.chunk, max(4<<10, int(flight)/(l.workers+3)))
 		l.head = min(l.head, int(text/8))
-		l.Held = text / 4
+		l.Held = text / 4 // rows that wait for a second label have left the text's flight
+		// 7 times its length while its buffer grows, 7 more for the next one, and some to spare
 		if line := int(text / 16); line < l.Line {
 			l.Line, l.Memory = line, m
 		}
@@ -97,7 +98,8 @@ type gate struct {
 	freed chan struct{} // holds a token after each put
 }
 
-// take waits until n bytes more may be on their way; it returns false if that ends before.
+// take waits until n bytes more may be on their way; it returns false if end comes before. More
+// than most goes alone, when nothing else is on its way: a long line must not wait for ever.
 func (g *gate) take(n int64, end <-chan struct{}) bool {
 	for {
 		g.mu.Lock()

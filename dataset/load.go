@@ -42,7 +42,8 @@ func LoadReader[T engine.Float](ctx context.Context, name string, r io.Reader,
 	return s.load()
 }
 
-// maxAtOnce is how many values are reserved on the word of a header.
+// maxAtOnce is how many values are reserved on the word of a header, 1 GiB of float32: a damaged
+// one that announces more fails when the file ends, and not by filling memory.
 const maxAtOnce = 1 << 28
 
 // load takes the stream to its end and puts its rows together.
@@ -103,7 +104,8 @@ func (s *Stream[T]) load() (*Data[T], error) {
 	return d, nil
 }
 
-// join copies the parts into one block, and settles the index base.
+// join copies the parts into one block, of exactly the size that their counts say, and lets go of
+// each as it is copied. Then it settles the index base, where an index 0 may have come last of all.
 func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 	b := &d.Block
 	dense := parts[0].Dense()
@@ -137,7 +139,7 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 	d.Info.IndexBase, d.Info.BaseFound = 0, "index 0 occurs in the data"
 	bias := s.cfg.bias
 	for i := range b.Y {
-		idx := b.Idx[b.Ptr[i]+bias : b.Ptr[i+1]]
+		idx := b.Idx[b.Ptr[i]+bias : b.Ptr[i+1]] // one too small each; the bias stays feature 0
 		for k := range idx {
 			idx[k]++
 		}
@@ -150,7 +152,8 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 	d.Info.Unknown, d.Info.UnknownRows = s.info.Unknown, s.info.UnknownRows
 }
 
-// divideByLongest is Normalize "max".
+// divideByLongest is Normalize "max": one scale, the longest example's 2-norm, for all values. It
+// is in Info, since later files must be divided by the same.
 func (d *Data[T]) divideByLongest() error {
 	s := d.Info.MaxNorm
 	if s == 0 {

@@ -72,7 +72,8 @@ func (s *Stream[T]) release(r *rows[T]) {
 	}
 }
 
-// recycle keeps rows for a chunk to come, unless they are those of a long line.
+// recycle keeps rows for a chunk to come, unless they are those of a long line: a usual chunk's
+// take up to 12 bytes a byte of text, so that 32 is beyond any.
 func (s *Stream[T]) recycle(r *rows[T]) {
 	if r.Bytes() > 32*int64(s.lim.chunk) {
 		return
@@ -83,7 +84,8 @@ func (s *Stream[T]) recycle(r *rows[T]) {
 	}
 }
 
-// deliver makes the next view of cur and counts it.
+// deliver makes the next view of cur, of blockRows at most, and counts it: Info is of what was
+// returned, whatever was read ahead.
 func (s *Stream[T]) deliver() *engine.Block[T] {
 	r := s.cur
 	lo, hi := s.pos, min(s.pos+blockRows, r.N)
@@ -147,7 +149,7 @@ func (s *Stream[T]) Close() error {
 }
 
 // heldSilence is how long nothing comes before OnWarn is called with how many rows wait for a
-// second label.
+// second label: a pause that no file makes, and a user at a pipe notices.
 const heldSilence = time.Second
 
 // advance takes the next chunk; it returns false if none came before end.
@@ -159,7 +161,7 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 		return true
 	}
 	var silent <-chan time.Time
-	if s.heldRows > 0 && !s.told && s.cfg.OnWarn != nil {
+	if s.heldRows > 0 && !s.warned && s.cfg.OnWarn != nil {
 		t := time.NewTimer(heldSilence)
 		defer t.Stop()
 		silent = t.C
@@ -172,7 +174,7 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 		case <-end:
 			return false
 		case <-silent:
-			s.told = true
+			s.warned = true
 			label := s.lab.set.List[0].Text
 			s.cfg.OnWarn(fmt.Sprintf("%d rows, all labelled %q, wait for a second label: "+
 				"set Options.Positive to %s to begin at once", s.heldRows, label, label))
@@ -201,7 +203,9 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 	return true
 }
 
-// take settles labels, places and counts of a chunk. Its error comes after the good rows before it.
+// take settles labels, places and counts of a chunk: here, in file order, and not in the workers,
+// so that which label is met first, and which bad row is one too many, depends on the file alone.
+// Its error comes after the good rows before it.
 func (s *Stream[T]) take(c *chunk[T]) error {
 	r := c.rows
 	if c.first {
@@ -365,7 +369,7 @@ func (s *Stream[T]) decided() {
 	s.held, s.heldRows, s.heldMem = nil, 0, 0
 }
 
-// sign gives rows their labels.
+// sign gives rows their labels, -1 and +1, now that it is decided which is which.
 func (s *Stream[T]) sign(r *rows[T]) {
 	y := r.Y[:r.N]
 	for i, code := range r.Code[:r.N] {

@@ -28,7 +28,7 @@ type input struct {
 	ended  bool           // the compressed data ended where they should
 	paused bool           // the head ends where the file gave no more for a while
 	slow   bool           // the head ends where the file had been read for headWait
-	steady bool           // the file is a regular one, whose reads never wait for anybody
+	steady bool           // the file is a regular one, whose reads wait for no other process
 	long   bool           // the head ends in a line that is too long
 	layout *format.Layout // what the head says
 	file   *os.File       // what is read, where the stream has opened it
@@ -38,7 +38,7 @@ type input struct {
 	stop   *stopper       // asked before each read that may wait, if not nil
 	close  func()         // of the file; it ends a read that is under way, unless extern
 	free   func()         // of what unpacks
-	extern bool           // the file is somebody else's: a read from it may never end
+	extern bool           // the file is the caller's: a read from it may never end
 }
 
 // piece is what a read gave.

@@ -51,7 +51,7 @@ type Stream[T engine.Float] struct {
 	held     []*rows[T] // labels not decided yet
 	heldRows int
 	heldMem  int64      // bytes
-	told     bool       // the caller knows that rows wait
+	warned   bool       // OnWarn was called with how many rows wait
 	ready    []*rows[T] // to be returned
 	cur      *rows[T]
 	pos      int // rows of cur returned

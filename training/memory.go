@@ -136,7 +136,7 @@ type room[T engine.Float] struct {
 	x      learner.Extent // that the learner has room for
 	seen   int64          // non-zeros of the stream so far
 	rows   int64          // examples of the stream so far
-	told   int64          // bytes that the Observer has heard of
+	noted  int64          // bytes in the last call of Needs
 	gram   int64          // FitOptions.GramBytes
 	svm    int64          // the same, for the largest margin of MarginSVM; 0: the default
 	kept   int64          // Env.Kept
@@ -344,8 +344,8 @@ func (r *room[T]) fits(x learner.Extent) error {
 		return e
 	}
 	// again at twice as much only: a stream whose features keep coming asks at nearly every block
-	if held := f.Held(); j.o.MemBudget == 0 && held >= noteworthy && held >= 2*r.told {
-		r.told = held
+	if held := f.Held(); j.o.MemBudget == 0 && held >= noteworthy && held >= 2*r.noted {
+		r.noted = held
 		n := Need{Learner: j.name, What: what, Held: held}
 		if f.Each >= noteworthy {
 			n.Each = f.Each

@@ -129,7 +129,7 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 			label = info.Labels.Positive
 		}
 		tell(OneLabel, fmt.Sprintf(
-			"all %d examples have the label %q, so nothing was told apart", info.Rows, label))
+			"all %d examples have the label %q, so there are no two classes", info.Rows, label))
 	}
 	var scores []eval.Warning
 	for _, x := range res.Warnings {

@@ -27,11 +27,11 @@ var Papers = []Paper{
 		`K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias", COLT 2008`,
 		"section 5.1: MATLAB on an Intel Xeon of 3.8 GHz; tables: C++ on an Intel Xeon of 3.0 GHz"},
 	{"vvm",
-		`T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009`, "not told"},
+		`T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009`, "not stated"},
 	{"tbp",
-		`J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget", AISTATS 2005`, "not told"},
+		`J. Weston, A. Bordes, L. Bottou, "Online (and Offline) on an Even Tighter Budget", AISTATS 2005`, "not stated"},
 	{"cramma",
-		`P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms", ECML 2006`, "not told"},
+		`P. Tsampouka, J. Shawe-Taylor, "Constant Rate Approximate Maximum Margin Algorithms", ECML 2006`, "not stated"},
 }
 
 // PaperOf returns the paper of an experiment.
