@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -925,20 +926,30 @@ func BenchmarkOBPM(b *testing.B) {
 var calibrate = flag.Bool("calibrate", false, "measure the constants of obpm.go")
 
 // TestOBPMCalibrate measures, with -calibrate, up to how many members of a tile a list of those
-// that see an example beats all lanes: the
-// constant [ensemble.ActiveMembers].
+// that see an example beats all lanes, by the size of the tile's weights: ActiveMembers and runFew
+// of package ensemble, for the implementation that is active.
 func TestOBPMCalibrate(t *testing.T) {
 	if !*calibrate {
-		t.Skip("measures ensemble.ActiveMembers; run with -calibrate on a quiet machine")
+		t.Skip("measures ensemble.ActiveMembers and runFew; run with -calibrate on a quiet machine")
 	}
 	t.Run("float32", calibrateOBPM[float32])
 	t.Run("float64", calibrateOBPM[float64])
 }
 
 func calibrateOBPM[T learner.Float](t *testing.T) {
-	b := loadReal[T](t, "a9a.gz", dataset.Options{})
-	rounds := make([]learner.Round, b.Len())
-	for _, members := range []int{64, 100} {
+	const members, nnz, examples = 64, 14, 8192
+	rounds := make([]learner.Round, examples)
+	for kib := 64; kib <= 16<<10; kib *= 4 {
+		dim := kib << 10 / (members * int(unsafe.Sizeof(T(0))))
+		rng := engine.NewRand(1, 0)
+		b := &engine.Block[T]{Dim: dim, Ptr: []int{0}}
+		for range examples {
+			for k := range nnz { // one of each of 14 runs of features
+				lo, hi := k*dim/nnz, (k+1)*dim/nnz
+				b.Idx, b.Val = append(b.Idx, int32(lo+rng.IntN(hi-lo))), append(b.Val, 1)
+			}
+			b.Ptr, b.Y = append(b.Ptr, len(b.Idx)), append(b.Y, T(1-2*rng.IntN(2)))
+		}
 		for _, active := range []int{1, 2, 3, 4, 5, 6, 8, 12} {
 			best := map[string]float64{PathLanes: math.Inf(1), PathActive: math.Inf(1)}
 			for range 8 {
@@ -952,16 +963,19 @@ func calibrateOBPM[T learner.Float](t *testing.T) {
 							mask[m/64] |= 1 << (m % 64)
 						}
 					})
+					if err := o.Learn(b, rounds); err != nil { // pages that are new
+						t.Fatal(err)
+					}
 					start := time.Now()
 					if err := o.Learn(b, rounds); err != nil {
 						t.Fatal(err)
 					}
-					best[path] = min(best[path], float64(time.Since(start).Nanoseconds())/float64(
-						b.Len()))
+					best[path] = min(best[path],
+						float64(time.Since(start).Nanoseconds())/examples)
 				}
 			}
-			t.Logf("%2d of %d members: lanes %.0f ns, list %.0f ns an example", active, members,
-				best[PathLanes], best[PathActive])
+			t.Logf("%s, %5d KiB, %2d of %d members: lanes %.0f ns, list %.0f ns an example",
+				vecmath.Active(), kib, active, members, best[PathLanes], best[PathActive])
 		}
 	}
 }

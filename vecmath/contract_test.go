@@ -288,7 +288,10 @@ func TestMixedWidens(t *testing.T) {
 // Broken promises that are checked panic with a sentence, on every implementation.
 func TestPanics(t *testing.T) {
 	f, i := make([]float32, 32), func(v ...int32) []int32 { return v }
-	mask := make([]uint64, 1)
+	mask, n1 := make([]uint64, 1), make([]int32, 1)
+	run := func(w []float32, width int, ptr []int, rows []int32, val []float32, seen []uint64) {
+		LanesRun(n1, w, width, ptr, rows, val, f, seen, 1, 0, 1)
+	}
 	for _, c := range []struct {
 		want string
 		call func()
@@ -316,6 +319,17 @@ func TestPanics(t *testing.T) {
 		{panicWidth, func() { LanesScoreLE(f[:8], f, i(0), f, mask, 1, 0) }},
 		{panicShort, func() { LanesScoreLE(f[:16], f, i(0, 1), f[:1], mask, 1, 0) }},
 		{panicShort, func() { LanesScoreLE(f[:16], f, i(0), f, nil, 1, 0) }},
+		{panicWidth, func() { run(f, 8, []int{0, 1}, i(0), f, mask) }},
+		{panicWidth, func() { run(make([]float32, 144), 144, []int{0, 1}, i(0), f, mask) }},
+		{panicWidth, func() { run(f, -16, []int{0, 1}, i(0), f, mask) }},
+		{panicShort, func() { run(f, 16, []int{0}, i(0), f, mask) }},
+		{panicShort, func() { run(f, 16, []int{1, 0}, i(0), f, mask) }},
+		{panicShort, func() { run(f, 16, []int{0, 3}, i(0, 1), f, mask) }},
+		{panicShort, func() { run(f, 16, []int{0, 2}, i(0, 1), f[:1], mask) }},
+		{panicShort, func() { run(f, 16, []int{0, 1}, i(0), f, nil) }},
+		{panicMask, func() { run(f, 16, []int{0, 1}, i(0), f, []uint64{1 << 16}) }},
+		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, nil, mask, 1, 0, 1) }},
+		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, f, mask, -1, 0, 1) }},
 		{panicWidth, func() { ActiveScore(f[:1], f, -1, i(0), f, nil) }},
 		{panicLane, func() { ActiveScore(f[:1], f, -1, nil, f, i(0)) }},
 		{panicIndex, func() { SparseDotUnchecked(trusted.Indices{}, i(1, 32), f, f) }},
@@ -374,6 +388,9 @@ func indexKernels() []withIndices {
 			func(o *operands[float32]) { LanesUpdate(o.y, o.idx, o.x, o.z, o.mask) }},
 		{"LanesScoreLE", makeLanes[float32], idx, rows,
 			func(o *operands[float32]) { LanesScoreLE(o.z, o.y, o.idx, o.x, o.mask, o.a, o.t) }},
+		{"LanesRun", makeRun[float32], idx, rows, func(o *operands[float32]) {
+			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
+		}},
 		{"ActiveScore rows", makeActive[float32], idx, rows,
 			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
 		{"ActiveScore lanes", makeActive[float32], lanes, width,

@@ -61,6 +61,7 @@ type operands[T Float] struct {
 	x, y, z    []T
 	d          []float64
 	idx, lanes []int32
+	ptr        []int
 	mask, bits []uint64
 	bytes      []uint8
 	byte       []uint8 // one row
@@ -68,6 +69,7 @@ type operands[T Float] struct {
 	a, t       T
 	da         float64
 	n          int // stride, width or the index a search begins at
+	stride     int // of the masks of a run
 	sum        T
 	dsum       float64
 }
@@ -96,6 +98,9 @@ func kernelTable[T Float]() []kernel[T] {
 		{"lanesScoreLE", makeLanes[T], func(o *operands[T]) {
 			LanesScoreLE(o.z, o.y, o.idx, o.x,
 				o.mask, o.a, o.t)
+		}},
+		{"lanesRun", makeRun[T], func(o *operands[T]) {
+			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
 		}},
 		{"drawBits", makeDraws[T], func(o *operands[T]) {
 			DrawBits(o.mask, o.words[0], o.words[1],
@@ -291,6 +296,29 @@ func makeLanes[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
+// makeRun: up to five examples, some without non-zeros and some that few or no lanes see.
+func makeRun[T Float](g *generator[T], n int) *operands[T] {
+	width := (1 + n%(MaxRunWidth/LaneUnit[T]())) * LaneUnit[T]()
+	examples, words := g.rng.IntN(6), MaskWords(width)
+	o := &operands[T]{lanes: take[int32](g.place, examples), z: take[T](g.place, examples),
+		ptr: take[int](g.place, examples+1), stride: words + n%2, t: g.float(), a: g.float()}
+	o.mask = take[uint64](g.place, max(0, (examples-1)*o.stride+words))
+	clear(o.mask)
+	o.ptr[0] = n % 3
+	for e := range o.z {
+		o.ptr[e+1] = o.ptr[e] + max(0, g.rng.IntN(20)-4)
+		o.z[e] = T(2*g.rng.IntN(2) - 1)
+		density := []float64{0, 0.02, 0.3, 1}[g.rng.IntN(4)]
+		for l := range width {
+			if g.rng.Float64() < density {
+				o.mask[e*o.stride+l/64] |= 1 << (l % 64)
+			}
+		}
+	}
+	g.rows(o, o.ptr[examples]-o.ptr[0], width)
+	return o
+}
+
 // makeCounts: bit sets of up to 5 words, as many rows as kernels take at once, and some.
 func makeCounts[T Float](g *generator[T], n int) *operands[T] {
 	words, rows := n%6, n%7
@@ -461,6 +489,7 @@ func (o *operands[T]) clone() *operands[T] {
 	c := *o
 	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
+	c.ptr = slices.Clone(o.ptr)
 	c.bits, c.bytes, c.byte = slices.Clone(o.bits), slices.Clone(o.bytes), slices.Clone(o.byte)
 	return &c
 }
@@ -487,8 +516,9 @@ func (o *operands[T]) diff(want *operands[T]) string {
 		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
 	case !slices.Equal(o.lanes, want.lanes):
 		return fmt.Sprintf("lanes %d, want %d", o.lanes, want.lanes)
-	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.bits, want.bits) ||
-		!slices.Equal(o.bytes, want.bytes) || !slices.Equal(o.byte, want.byte):
+	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.ptr, want.ptr) ||
+		!slices.Equal(o.bits, want.bits) || !slices.Equal(o.bytes, want.bytes) ||
+		!slices.Equal(o.byte, want.byte):
 		return "an operand that is only read was written"
 	}
 	return ""

@@ -11,7 +11,7 @@
 // do not fault on lanes that are masked off; but where those lie in a page that was never touched,
 // a load takes some hundred cycles. So none is made whose mask is empty.
 //
-// lanesScore keeps up to 16 units in Z0-Z15.
+// lanesScore and lanesRun keep up to 16 units in Z0-Z15.
 //
 // VZEROUPPER stands before every RET: dirty upper halves would slow down the SSE code of the
 // caller.
@@ -130,6 +130,9 @@ store: \
 #define RESULTS      0x1111 // the first element of each 128-bit lane
 #define FOUR         X0 // register that holds four elements
 #define LOADBITS     MOVWLZX // loads one mask bit for each lane of a register
+#define KUNPCK       KUNPCKWD // joins the bits of two registers
+#define SECONDWORD32 MOVQ AX, R14; XORL AX, AX // behind the units of a word, of 64 lanes
+#define SECONDWORD64
 #define HALVELANE(V0, V1) \
 	VPERMILPS $0xee, V0, V1; \
 	ADD       V1, V0, V0; \
@@ -236,6 +239,26 @@ TEXT ·lanesLEAVX512F32(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
+// func lanesRunAVX512F32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val *float32,
+// y *float32, seen *uint64, stride int, margin, step float32)
+TEXT ·lanesRunAVX512F32(SB), NOSPLIT, $0-88
+	MOVQ         counts+0(FP), R15
+	MOVQ         w+8(FP), SI
+	MOVQ         width+16(FP), R13
+	MOVQ         ptr+24(FP), DI
+	MOVQ         n+32(FP), DX
+	MOVQ         rows+40(FP), R10
+	MOVQ         val+48(FP), R11
+	MOVQ         y+56(FP), R9
+	MOVQ         seen+64(FP), BX
+	MOVQ         stride+72(FP), R8
+	KMOVQ        R8, K7
+	VBROADCASTSS margin+80(FP), Z29
+	VBROADCASTSS step+84(FP), Z28
+#include "lanesrun_avx512.h"
+	VZEROUPPER
+	RET
+
 #undef ESIZE
 #undef SHIFT
 #undef LANES
@@ -252,6 +275,9 @@ TEXT ·lanesLEAVX512F32(SB), NOSPLIT, $0-32
 #undef RESULTS
 #undef FOUR
 #undef LOADBITS
+#undef KUNPCK
+#undef SECONDWORD32
+#undef SECONDWORD64
 #undef HALVELANE
 
 // ---- float64 ----
@@ -272,6 +298,9 @@ TEXT ·lanesLEAVX512F32(SB), NOSPLIT, $0-32
 #define RESULTS      0x55
 #define FOUR         Y0
 #define LOADBITS     MOVBLZX
+#define KUNPCK       KUNPCKBW
+#define SECONDWORD32
+#define SECONDWORD64 MOVQ AX, R14; XORL AX, AX
 #define HALVELANE(V0, V1) \
 	VPERMILPD $0x55, V0, V1; \
 	ADD       V1, V0, V0
@@ -373,6 +402,26 @@ TEXT ·lanesLEAVX512F64(SB), NOSPLIT, $0-40
 	VBROADCASTSD y+24(FP), Z0
 	VBROADCASTSD t+32(FP), Z1
 #include "lanesle_avx512.h"
+	VZEROUPPER
+	RET
+
+// func lanesRunAVX512F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val *float64,
+// y *float64, seen *uint64, stride int, margin, step float64)
+TEXT ·lanesRunAVX512F64(SB), NOSPLIT, $0-96
+	MOVQ         counts+0(FP), R15
+	MOVQ         w+8(FP), SI
+	MOVQ         width+16(FP), R13
+	MOVQ         ptr+24(FP), DI
+	MOVQ         n+32(FP), DX
+	MOVQ         rows+40(FP), R10
+	MOVQ         val+48(FP), R11
+	MOVQ         y+56(FP), R9
+	MOVQ         seen+64(FP), BX
+	MOVQ         stride+72(FP), R8
+	KMOVQ        R8, K7
+	VBROADCASTSD margin+80(FP), Z29
+	VBROADCASTSD step+88(FP), Z28
+#include "lanesrun_avx512.h"
 	VZEROUPPER
 	RET
 

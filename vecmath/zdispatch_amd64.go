@@ -243,6 +243,19 @@ func lanesScoreLE[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int,
 	lanesLE(mask, dst, width, y, t)
 }
 
+func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32, val *T, y *T, seen *uint64, stride int, margin, step T) {
+	switch active {
+	case AVX512:
+		if is32[T]() {
+			lanesRunAVX512F32(counts, f32(w), width, ptr, n, rows, f32(val), f32(y), seen, stride, float32(margin), float32(step))
+		} else {
+			lanesRunAVX512F64(counts, f64(w), width, ptr, n, rows, f64(val), f64(y), seen, stride, float64(margin), float64(step))
+		}
+		return
+	}
+	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
+}
+
 // AVX-512's gathers gain nothing over AVX2.
 //
 //go:nosplit

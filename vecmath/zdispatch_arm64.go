@@ -171,6 +171,10 @@ func lanesScoreLE[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int,
 	lanesLE(mask, dst, width, y, t)
 }
 
+func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32, val *T, y *T, seen *uint64, stride int, margin, step T) {
+	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
+}
+
 //go:nosplit
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	switch active {

@@ -65,6 +65,10 @@ func lanesScoreLE[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int,
 	lanesLE(mask, dst, width, y, t)
 }
 
+func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32, val *T, y *T, seen *uint64, stride int, margin, step T) {
+	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
+}
+
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
 }

@@ -145,6 +145,14 @@ func lanesScoreLEAVX2F32(dst, w *float32, width int, rows *int32, val *float32, 
 //go:noescape
 func lanesScoreLEAVX2F64(dst, w *float64, width int, rows *int32, val *float64, n int, mask *uint64, y, t float64)
 
+// lanesRun takes widths of 1 to MaxRunWidth lanes and no bit of seen beyond.
+//
+//go:noescape
+func lanesRunAVX512F32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val, y *float32, seen *uint64, stride int, margin, step float32)
+
+//go:noescape
+func lanesRunAVX512F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val, y *float64, seen *uint64, stride int, margin, step float64)
+
 //go:noescape
 func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
 

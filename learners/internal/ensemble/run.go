@@ -14,7 +14,8 @@ import (
 
 // MemberRun is a run of examples in work: all members go through them, in parts that may run on
 // different cores. It is the [engine.Job] of that, and the scratch memory, which is used again by
-// the next run. What the parts computed is in partials until then; [MemberRun.Sums] adds them up.
+// the next run. What the parts computed is in counts or partials until then; [MemberRun.Sums] adds
+// them up.
 type MemberRun[T learner.Float] struct {
 	Owner     *Ensemble[T]
 	aggregate Aggregate // of all members' scores, whether they see the example or not
@@ -28,6 +29,8 @@ type MemberRun[T learner.Float] struct {
 	found          []int32         // sparse: memory for rows that had to be looked up
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
 	Parts          int             // tiles of lanes, or groups of dense members
+	short          bool            // counts are all that the parts computed
+	counts         []int32         // [part][example]: members that updated, by a fixed step
 	partials       []Partial       // [part][example]
 	work           []LaneWork[T]   // one a part
 }
@@ -158,7 +161,12 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	if !b.Dense() {
 		r.Parts = len(r.Owner.Lanes.Tiles) // known only now: rows were added
 	}
-	r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
+	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
+	if r.short = !b.Dense() && r.Owner.fixed && what == AggregateNone; r.short {
+		r.counts = slices.Grow(r.counts[:0], r.Parts*n)[:r.Parts*n]
+	} else {
+		r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
+	}
 	if r.Owner.Pool.Worth(r.Cost()) {
 		return r.Owner.Pool.Run(context.Background(), r.Parts, r)
 	}
@@ -236,6 +244,15 @@ func (r *MemberRun[T]) side(y T) T {
 // keep: coef is the sum of the updates' coefficients in units of Stepper.Unit, total the aggregate.
 // Sums of whole numbers, such as counts and the coefficients of a fixed step, are exact anyway.
 func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
+	if r.short {
+		for i, n := e, r.B.Len(); i < len(r.counts); i += n {
+			updates += int(r.counts[i])
+		}
+		if coef = float64(updates); r.B.Y[e] < 0 {
+			coef = 0 - coef // no -0 where none updates
+		}
+		return coef, 0, updates
+	}
 	for i, n := e, r.B.Len(); i < len(r.partials); i += n {
 		t := &r.partials[i]
 		for w := range tileWords {
@@ -261,5 +278,6 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 // Bytes returns the memory of a run's scratch.
 func (r *MemberRun[T]) Bytes() int64 {
 	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask)+cap(r.sees))
+	n += 4 * int64(cap(r.counts))
 	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

@@ -9,10 +9,23 @@ import (
 )
 
 // ActiveMembers is up to how many of a tile's members that see an example the list of them beats
-// all lanes, so that with N = 100 lists serve up to tau N of about 4. In float32 the two are equal
-// there, in float64 the list gains a fifth. AMD EPYC (Zen 3, 2 vCPUs), 2026-11-20: go test
-// ./learners -run Calibrate -calibrate -v.
+// all lanes, example by example; a run in one call of [vecmath.LanesRun] goes by runFew. For 14
+// non-zeros it is 3 or 4 whatever the size of the weights, from 64 KiB to 4 MiB of a tile. AMD EPYC
+// (Zen 4, 2 vCPUs), 2026-11-22: go test ./learners -run Calibrate -calibrate -v, with
+// HALFSPACE_IMPL=avx2.
 const ActiveMembers = 4
+
+// runFew is ActiveMembers for runs by a fixed margin and step. AVX-512's kernel for these beats
+// lists of one member already, for 14 non-zeros and weights of 64 KiB to 16 MiB: 66 ns against 83
+// and 201 against 315 in float32; in float64 the two are within a tenth up to four members. For 49
+// non-zeros a list of one or two gains a tenth. Elsewhere a run is made of the same kernels as its
+// examples.
+func runFew() int {
+	if vecmath.Active() == vecmath.AVX512 {
+		return 0
+	}
+	return ActiveMembers
+}
 
 // beginSparse takes the next examples of a sparse block, as many as stay in L2 with the rows of
 // their non-zeros, and draws who sees them. Where rows are numbered by the features, the examples'
@@ -53,45 +66,43 @@ func (r *MemberRun[T]) tile(p int) engine.LaneTile[T] {
 // member adds its products in the order of the features.
 func (r *MemberRun[T]) sparsePart(p int) {
 	n := r.B.Len()
-	tile, w, partials := r.tile(p), &r.work[p], r.partials[p*n:][:n]
-	s := w.S[:tile.Width] // one score a lane, the padding's are 0
+	tile, w := r.tile(p), &r.work[p]
 	words := vecmath.MaskWords(tile.Lanes)
 	// Tiles begin at whole words of the mask, so that a tile's part of it is a slice.
-	seen, mask := r.mask[tile.Lo/64:], w.Mask[:words]
+	seen := r.mask[tile.Lo/64:]
 	// The run may begin inside the block: its rows and values count from its first non-zero.
 	ptr, rows, val, base := r.B.Ptr[:n+1], r.rows, r.B.Val[r.B.Ptr[0]:], r.B.Ptr[0]
-	stride, rule := r.Owner.words, r.Owner.Stepper
-	// Perceptrons averaged by S, the usual case, compare with one margin and add one step: score
-	// and comparison are one kernel then, and no coefficients are written.
-	short := rule.fixed && r.aggregate == AggregateNone
-	few := r.few()
+	stride, rule, few := r.Owner.words, r.Owner.Stepper, r.few()
+	if r.short && few == 0 {
+		vecmath.LanesRun(r.counts[p*n:][:n], tile.W, tile.Width, ptr, rows, val, r.B.Y, seen,
+			stride, rule.margin, rule.step)
+		return
+	}
 	for e, y := range r.B.Y[:n] {
-		t := &partials[e]
-		*t = Partial{}
 		// b_{j,t} of the tile's members, and their number
 		sees, seeing := seen[e*stride:][:words], 0
 		for _, m := range sees {
 			seeing += bits.OnesCount64(m)
 		}
-		if seeing == 0 && r.aggregate == AggregateNone { // S gives f without the members
-			continue
-		}
 		from, to := ptr[e]-base, ptr[e+1]-base
 		rows, val := rows[from:to], val[from:to]
+		if !r.short {
+			t := &r.partials[p*n+e]
+			*t = Partial{}
+			if seeing != 0 || r.aggregate != AggregateNone { // else S gives f without the members
+				r.step(t, &tile, w, e, sees, seeing, few, rows, val)
+			}
+			continue
+		}
+		c := &r.counts[p*n+e]
 		switch {
-		case !short:
-			r.step(t, &tile, w, e, sees, seeing, few, rows, val)
+		case seeing == 0:
+			*c = 0
 		case seeing <= few:
 			w.List = engine.ActiveList(w.List, sees)
-			rule.list(t, &tile, w, y, rows, val)
+			*c = int32(rule.list(&tile, w, y, rows, val))
 		default:
-			// mask: y s <= margin, line 3 of Algorithm 1, for all lanes
-			vecmath.LanesScoreLEUnchecked(trusted.Indices{}, s, tile.W, rows, val, mask, y,
-				rule.margin)
-			if t.Updates = keep(mask, sees); t.Updates != 0 { // line 4
-				vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val,
-					rule.coef(t, t.Updates, y)[:len(s)], mask)
-			}
+			*c = int32(rule.lanes(&tile, w, y, sees, rows, val))
 		}
 	}
 }
@@ -112,14 +123,31 @@ func (r *MemberRun[T]) few() int {
 		return 0
 	case r.Owner.Path == PathActive:
 		return engine.WideTile
+	case r.short:
+		return runFew()
 	}
 	return ActiveMembers
 }
 
-// list steps the members in w.List by a fixed step. Scores and list are compact, entry k of both is
+// lanes steps the members that see an example by a fixed step, all lanes of the tile at once, and
+// returns how many updated.
+func (s *Stepper[T]) lanes(tile *engine.LaneTile[T], w *LaneWork[T], y T, sees []uint64,
+	rows []int32, val []T) int {
+	scores, mask := w.S[:tile.Width], w.Mask[:len(sees)] // one score a lane, the padding's are 0
+	// mask: y s <= margin, line 3 of Algorithm 1, for all lanes
+	vecmath.LanesScoreLEUnchecked(trusted.Indices{}, scores, tile.W, rows, val, mask, y, s.margin)
+	n := keep(mask, sees)
+	if n != 0 { // line 4
+		vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val,
+			s.steps(y)[:tile.Width], mask)
+	}
+	return n
+}
+
+// list is lanes for the members in w.List alone. Scores and list are compact, entry k of both is
 // the same member; the list shrinks in place to the members that update.
-func (s *Stepper[T]) list(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T], y T, rows []int32,
-	val []T) {
+func (s *Stepper[T]) list(tile *engine.LaneTile[T], w *LaneWork[T], y T, rows []int32,
+	val []T) int {
 	scores := w.Compact[:len(w.List)]
 	vecmath.ActiveScoreUnchecked(trusted.Indices{}, scores, tile.W, tile.Width, rows, val, w.List)
 	n := 0
@@ -129,10 +157,11 @@ func (s *Stepper[T]) list(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T], 
 			n++
 		}
 	}
-	if t.Updates = n; n != 0 {
+	if n != 0 {
 		vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.List[:n],
-			s.coef(t, n, y)[:n])
+			s.steps(y)[:n])
 	}
+	return n
 }
 
 // step scores example e by the members of a tile, all of them or those that see it, aggregates the

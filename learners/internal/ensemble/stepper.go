@@ -18,6 +18,7 @@ type Stepper[T learner.Float] struct {
 	Form   *learner.MemberForm
 	fixed  bool // the rule is margin and step alone
 	margin T
+	step   T
 	// Unit of Partial.Coef: the fixed step, so that its sums are whole numbers, else 1.
 	Unit        float64
 	plus, minus [engine.WideTile]T // the fixed step times y = +1 and -1, in all lanes
@@ -30,11 +31,10 @@ func NewStepper[T learner.Float](form *learner.MemberForm, members int) (*Steppe
 		return nil, fmt.Errorf("obpm: base: %w", err)
 	}
 	s := &Stepper[T]{Rule: rule, Form: form, Unit: 1}
-	var step T
-	if s.margin, step, s.fixed = rule.Fixed(); s.fixed {
-		s.Unit = float64(step)
+	if s.margin, s.step, s.fixed = rule.Fixed(); s.fixed {
+		s.Unit = float64(s.step)
 		for l := range s.plus {
-			s.plus[l], s.minus[l] = step, -step
+			s.plus[l], s.minus[l] = s.step, -s.step
 		}
 	}
 	return s, nil
@@ -52,14 +52,21 @@ func (s *Stepper[T]) Step(t *Partial, mask []uint64, lo int, scores []T, y T, no
 	return n, s.coef(t, n, y)[:len(scores)]
 }
 
-// coef adds n updates by the fixed step to t.Coef and returns their coefficients: eta y in all
-// lanes.
+// coef adds n updates by the fixed step to t.Coef and returns their coefficients.
 func (s *Stepper[T]) coef(t *Partial, n int, y T) *[engine.WideTile]T {
 	if y > 0 { // whole numbers, exact in any order: the first word takes those of all
 		t.Coef[0] += float64(n)
+	} else {
+		t.Coef[0] -= float64(n)
+	}
+	return s.steps(y)
+}
+
+// steps returns the coefficients of updates by the fixed step: eta y in all lanes.
+func (s *Stepper[T]) steps(y T) *[engine.WideTile]T {
+	if y > 0 {
 		return &s.plus
 	}
-	t.Coef[0] -= float64(n)
 	return &s.minus
 }
 

@@ -116,6 +116,16 @@ var kernels = []kernel{
 		forms:  "AVX2", nosplit: both,
 	},
 	{
+		name: "lanesRun",
+		params: "counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32, val *T, " +
+			"y *T, seen *uint64, stride int, margin, step T",
+		asm: "counts w width ptr n rows val y seen stride margin step",
+		plain: "lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, " +
+			"margin, step)",
+		forms: "AVX512", nosplit: "",
+		stubs: "takes widths of 1 to MaxRunWidth lanes and no bit of seen beyond.",
+	},
+	{
 		name:    "activeScore",
 		params:  "dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int",
 		asm:     "dst w width rows val n lanes nl",

@@ -1,0 +1,109 @@
+package vecmath
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// MaxRunWidth is the most lanes that [LanesRun] takes: what AVX-512 holds in registers in float64.
+const MaxRunWidth = 128
+
+// LanesRun lets width member lanes go through a run of sparse examples by a rule of fixed margin
+// and step: example after example, the lanes that see it and whose score s, as of [LanesScore], has
+// y*s <= margin add step*y times the example, as [LanesUpdate] does. counts[e] becomes their number
+// for example e, 0 <= e < len(counts).
+//
+// The width is a multiple of [LaneUnit] and 128 at most; w, whole rows of it, belongs to the call.
+// Example e has the label y[e], +1 or -1, and the non-zeros ptr[e]-ptr[0] to ptr[e+1]-ptr[0]-1 of
+// rows and val. Bit l%64 of seen[e*stride+l/64] says that lane l sees it; no bit beyond the width
+// is set in those [MaskWords] words. All but the labels is checked, once for the run.
+func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32, val, y []T,
+	seen []uint64, stride int, margin, step T) {
+	n, words := len(counts), MaskWords(width)
+	if width < 0 || width%LaneUnit[T]() != 0 || width > MaxRunWidth {
+		panic(panicWidth)
+	}
+	if width == 0 || n == 0 {
+		clear(counts)
+		return
+	}
+	if len(ptr) <= n || len(y) < n || stride < 0 || len(seen) < (n-1)*stride+words {
+		panic(panicShort)
+	}
+	for e, p := range ptr[:n] {
+		if ptr[e+1] < p {
+			panic(panicShort)
+		}
+	}
+	nnz := ptr[n] - ptr[0]
+	if nnz < 0 || len(rows) < nnz || len(val) < nnz {
+		panic(panicShort)
+	}
+	checkRows(rows[:nnz], width, len(w))
+	if width%64 != 0 {
+		for e := range n {
+			if seen[e*stride+words-1]>>(width%64) != 0 {
+				panic(panicMask)
+			}
+		}
+	}
+	if race {
+		raceRead(ptr[:n+1])
+		raceRead(rows[:nnz])
+		raceRead(val[:nnz])
+		raceRead(y[:n])
+		for e := range n {
+			raceRead(seen[e*stride:][:words])
+		}
+		raceWrite(w)
+		raceWrite(counts)
+	}
+	lanesRun(data(counts), data(w), len(w), width, data(ptr), n, data(rows), data(val), data(y),
+		data(seen), stride, margin, step)
+}
+
+// lanesRunByExample is lanesRun made of lanesScoreLE and lanesUpdate.
+func lanesRunByExample[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32,
+	val, y *T, seen *uint64, stride int, margin, step T) {
+	var (
+		scores       [MaxRunWidth]T
+		coefs        [2][MaxRunWidth]T // step*y in all lanes, for both labels
+		filled       [2]bool
+		mask         [MaxRunWidth / 64]uint64
+		words        = MaskWords(width)
+		labels, ends = unsafe.Slice(y, n), unsafe.Slice(ptr, n+1)
+		all          = unsafe.Slice(seen, (n-1)*stride+words)
+	)
+	for e, c := range unsafe.Slice(counts, n) {
+		sees, label := all[e*stride:][:words], labels[e]
+		var any uint64
+		for _, m := range sees {
+			any |= m
+		}
+		if c = 0; any != 0 {
+			at, nnz := ends[e]-ends[0], ends[e+1]-ends[e]
+			r := (*int32)(unsafe.Add(unsafe.Pointer(rows), at*4))
+			v := (*T)(unsafe.Add(unsafe.Pointer(val), at*int(unsafe.Sizeof(label))))
+			lanesScoreLE(&scores[0], w, nw, width, r, v, nnz, &mask[0], label, margin)
+			for i, m := range sees {
+				mask[i] &= m
+				c += int32(bits.OnesCount64(mask[i]))
+			}
+			if c != 0 {
+				side := 0
+				if label > 0 {
+					side = 1
+				}
+				coef := coefs[side][:width]
+				if !filled[side] {
+					filled[side] = true
+					for l := range coef {
+						coef[l] = step * label
+					}
+				}
+				lanesUpdate(w, nw, width, r, v, nnz, &coef[0], &mask[0])
+			}
+		}
+		*(*int32)(unsafe.Add(unsafe.Pointer(counts), e*4)) = c
+	}
+}
