@@ -16,9 +16,9 @@ import (
 // Scaling measures learners whose work goes to a pool, on 2, 4, ... threads, as many as there are
 // cores, beside one thread: by the wall clock, with the CPU time of all threads beside it. Each
 // note has the share of the work that is done on one thread alone, by the CPU time of one thread
-// that rehearses the work of 16, what Amdahl's law expects of 16 and 64 cores with it, and what the
-// parts allow as they are cut. With a data folder on Adult (a9a), MNIST and waveform, else on
-// generated data.
+// that rehearses the work of two; what Amdahl's law expects of 16 and 64 cores with it; and what so
+// many could do as work is cut and as pools find it worth their while. With a data folder on Adult
+// (a9a), MNIST and waveform, else on generated data.
 //
 // Reference: G. M. Amdahl, "Validity of the single processor approach to achieving large scale
 // computing capabilities", AFIPS 1967.
@@ -33,7 +33,7 @@ func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	}
 	var out []Result
 	for _, c := range cases {
-		few, many := c.rehearse(16), c.rehearse(64)
+		two, few, many := c.rehearse(2), c.rehearse(16), c.rehearse(64)
 		for _, threads := range counts {
 			if err := ctx.Err(); err != nil {
 				return out, err
@@ -44,7 +44,7 @@ func Scaling(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 				ours: c.run(pool), peerName: "one-thread", peer: c.run(nil),
 			}.run(vecmath.Active().String(), o)
 			pool.Close()
-			r.scales(few, many)
+			r.scales(two, few, many)
 			out = append(out, r)
 		}
 	}
@@ -204,12 +204,12 @@ func fitted(ctx context.Context, b *engine.Block[float32], name string, c learne
 	}
 }
 
-// scales puts into a result what 16 and 64 workers could do.
-func (r *Result) scales(few, many rehearsed) {
-	r.SerialShare = &few.serial
+// scales puts into a result what two workers did, and what 16 and 64 could do.
+func (r *Result) scales(two, few, many rehearsed) {
+	r.SerialShare = &two.serial
 	r.Note = fmt.Sprintf("serial share %.1f %%: on 16 cores %.1f times as fast by Amdahl's law, "+
-		"on 64 %.1f; as the parts are cut %.1f and %.1f", 100*few.serial, amdahl(few.serial, 16),
-		amdahl(few.serial, 64), few.speedUp, many.speedUp)
+		"on 64 %.1f; as work is cut %.1f and %.1f", 100*two.serial, amdahl(two.serial, 16),
+		amdahl(two.serial, 64), few.speedUp, many.speedUp)
 	var cpu, wall, all float64
 	for _, round := range r.Rounds {
 		cpu += round.Peer.CPU * float64(round.Peer.Ops)

@@ -26,14 +26,14 @@ func TestAmdahl(t *testing.T) {
 func TestScales(t *testing.T) {
 	r := Result{Rounds: []Round{{Timing{Ops: 10, CPU: 110, Wall: 62.5}, &Timing{Ops: 10, CPU: 100,
 		Wall: 100}}}}
-	r.scales(rehearsed{0.25, 3}, rehearsed{0.3, 3.5})
+	r.scales(rehearsed{0.25, 1.5}, rehearsed{0.3, 3}, rehearsed{1, 3.5})
 	if want := "serial share 25.0 %: on 16 cores 3.4 times as fast by Amdahl's law, on 64 3.8; " +
-		"as the parts are cut 3.0 and 3.5; CPU time 1.10 times that of one thread"; r.Note !=
+		"as work is cut 3.0 and 3.5; CPU time 1.10 times that of one thread"; r.Note !=
 		want || *r.SerialShare != 0.25 {
 		t.Errorf("%q, %v, want %q", r.Note, *r.SerialShare, want)
 	}
 	r.Rounds[0].Peer.Wall = 200
-	r.scales(rehearsed{}, rehearsed{})
+	r.scales(rehearsed{}, rehearsed{}, rehearsed{})
 	if !strings.Contains(r.Note, "warning: one thread had a CPU for 50 %") {
 		t.Error(r.Note)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -192,19 +193,36 @@ func Run(ctx context.Context, o Options, env Env) (*Result, error) {
 // ErrStopped, ErrNotConverged, and of kind ErrDiverged (nothing was saved) or ErrUseless. It is nil
 // with all others, of which those of the data are package dataset's and those of the learner
 // package learner's.
+//
+// Samples of profiles (runtime/pprof) have the labels learner, its name, and stage: read, learn or
+// measure. Those of a stream's readers are read while others learn; workers of Env.Pool have none.
 func (j *Job) Run(ctx context.Context) (*Result, error) {
-	if j.pool = j.env.Pool; j.pool == nil {
-		threads := j.o.Threads
-		if threads == 0 {
-			threads = runtime.GOMAXPROCS(0)
+	var (
+		res *Result
+		err error
+	)
+	labelled(ctx, "learner", j.name, func(ctx context.Context) {
+		if j.pool = j.env.Pool; j.pool == nil {
+			threads := j.o.Threads
+			if threads == 0 {
+				threads = runtime.GOMAXPROCS(0)
+			}
+			j.pool = engine.NewPool(threads)
+			defer j.pool.Close()
 		}
-		j.pool = engine.NewPool(threads)
-		defer j.pool.Close()
-	}
-	if j.precision == "f64" {
-		return (&run[float64]{j: j}).all(ctx)
-	}
-	return (&run[float32]{j: j}).all(ctx)
+		if j.precision == "f64" {
+			res, err = (&run[float64]{j: j}).all(ctx)
+		} else {
+			res, err = (&run[float32]{j: j}).all(ctx)
+		}
+	})
+	return res, err
+}
+
+// labelled does some work whose samples in profiles have that label, those of goroutines that it
+// starts too. It costs some allocations, so it is for stages, not for examples.
+func labelled(ctx context.Context, key, value string, work func(context.Context)) {
+	pprof.Do(ctx, pprof.Labels(key, value), work)
 }
 
 // run is a Job in the precision of T.
@@ -229,21 +247,34 @@ type run[T engine.Float] struct {
 // learner, learn, save, measure, warn. What is refused is refused as early as it can be known.
 func (r *run[T]) all(ctx context.Context) (*Result, error) {
 	r.inMemory, r.work = r.j.inMemory(), ctx
-	done, err := r.open(ctx)
+	var (
+		done   func()
+		plan   *Plan
+		counts eval.Result
+		res    *Result
+		err    error
+	)
+	// a stream's readers are started here, and read while others learn
+	labelled(ctx, "stage", "read", func(ctx context.Context) { done, err = r.open(ctx) })
 	if err != nil {
 		return nil, unread(ctx, err)
 	}
 	defer done()
-	plan, err := r.prepare(ctx)
-	if err != nil {
+	if plan, err = r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	counts, err := r.learn()
+	labelled(r.work, "stage", "learn", func(ctx context.Context) {
+		r.work = ctx
+		counts, err = r.learn()
+	})
 	stopped := err != nil && Interrupted(ctx, err)
 	if err != nil && !stopped {
 		return nil, err
 	}
-	return r.finish(ctx, &Result{Plan: plan, Counts: counts, Stopped: stopped})
+	labelled(ctx, "stage", "measure", func(ctx context.Context) {
+		res, err = r.finish(ctx, &Result{Plan: plan, Counts: counts, Stopped: stopped})
+	})
+	return res, err
 }
 
 // unread is an error before anything was learned.
