@@ -166,8 +166,8 @@ func (s *scales) warnings() []Warning {
 	}
 	slices.Sort(sizes)
 	typical := sizes[(len(sizes)-1)/2] // the median, of two features the smaller
-	if !(largest >= scaleRatio*typical) {
-		return nil
+	if !(largest >= scaleRatio*typical) || math.IsInf(largest, 1) {
+		return nil // or how many times isn't known
 	}
 	return []Warning{{Code: Unscaled, Feature: at, Ratio: largest / typical}}
 }

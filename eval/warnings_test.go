@@ -168,6 +168,25 @@ func TestRunWarnings(t *testing.T) {
 	}
 }
 
+// TestHugeFeatures: of features whose squares are beyond float64 none is called so many times as
+// large as another, and least of all NaN times.
+func TestHugeFeatures(t *testing.T) {
+	b := &engine.Block[float64]{Dim: 2, Stride: 2}
+	for i := range 40 {
+		y := float64(1 - 2*(i%2))
+		b.Y, b.X = append(b.Y, y), append(b.X, y*1e200, 1e200)
+	}
+	r, err := eval.Run(t.Context(), perceptron(t), memory(b), eval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range r.Warnings {
+		if w.Code == eval.Unscaled {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
 // TestLateWarnings teaches what begins badly and ends well: only the later half counts.
 func TestLateWarnings(t *testing.T) {
 	t.Parallel()

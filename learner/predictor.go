@@ -58,6 +58,16 @@ func Restored[T Float](p Predictor[T], s State) (Predictor[T], error) {
 	return nil, fmt.Errorf("%T: predictors of this type can't be restored: %w", p, ErrState)
 }
 
+// CheckRestored returns the error that [Restored] would return. It takes no copy of s where p has a
+// method CheckState of a Predictor's State, as those of all learners here do.
+func CheckRestored[T Float](p Predictor[T], s State) error {
+	if c, ok := p.(interface{ CheckState(State) error }); ok {
+		return c.CheckState(s)
+	}
+	_, err := Restored(p, s)
+	return err
+}
+
 // PredictorFrom returns a Predictor of the State that Predictor.State gave of one of the same
 // learner, settings and seed. Errors are those of [New], and ErrState where the State is not of
 // that form or the learner's predictors are no [Restorer].

@@ -73,8 +73,8 @@ type Traits struct {
 	// examples, the most promising first.
 	Remedies []Remedy
 
-	// Keeps is how many examples are kept at most while Learn goes on: 0 if none are, Any without a
-	// limit. The rest is for learners for which it isn't 0.
+	// Keeps is how many examples are kept at most while Learn goes on, by all members together: 0
+	// if none are, Any without a limit. The rest is for learners for which it isn't 0.
 	Keeps int64
 	// Kept is the kernel of the kept examples.
 	Kept engine.Kernel

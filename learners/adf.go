@@ -294,6 +294,11 @@ func (p *diagonal[T]) Bytes() int64 {
 // State is Predictor.State: means and variances, and the rate of wrong labels as the scalar noise.
 func (p *diagonal[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
+// CheckState is for [learner.CheckRestored].
+func (p *diagonal[T]) CheckState(s learner.State) error {
+	return learner.CheckState(p.Name, s, p.Fields)
+}
+
 // Restored is Restorer.Restored.
 func (p *diagonal[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return primal.Restored(p.Name, &diagonal[T]{WideWeights: primal.WideWeights[T]{Name: p.Name,

@@ -61,6 +61,11 @@ var variants = map[string]map[string]learner.Config{
 		"of romma": obpmOf("romma", nil),
 		"of adf":   obpmOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}),
 		"of pumma": obpmOf("pumma", nil),
+		"of budget": obpmOf("budget", &learners.BudgetConfig{Budget: 40,
+			UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}}),
+		"of sogp": obpmOf("sogp", &learners.SOGPConfig{Basis: 30, Novelty: 1e-4, Noise: 0.1,
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}}),
 	},
 	"kmp": {
 		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true,

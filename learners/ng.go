@@ -467,6 +467,11 @@ func (p *columnWeights[T]) Bytes() int64 {
 // State is Predictor.State: the tensors w, columns and step.
 func (p *columnWeights[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
+// CheckState is for [learner.CheckRestored].
+func (p *columnWeights[T]) CheckState(s learner.State) error {
+	return learner.CheckState("ng", s, p.Fields)
+}
+
 // Restored is Restorer.Restored.
 func (p *columnWeights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return primal.Restored("ng", &columnWeights[T]{}, s)

@@ -262,7 +262,15 @@ func (c *OBPMConfig) Traits() learner.Traits {
 	if base, err := c.baseSettings(); err == nil {
 		b := base.Traits()
 		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies
-		// Members of their own keep what they keep: their settings bound it, and Memory counts it.
+		if c.Linear() && b.Members == nil && b.Keeps > 0 { // members of their own, which keep
+			t.Keeps, t.Kept, t.KeptWidth = learner.Any, b.Kept, b.KeptWidth
+			if b.Keeps < learner.Any/int64(max(c.Members, 1)) {
+				t.Keeps = b.Keeps * int64(c.Members)
+			}
+			if t.Sizes = b.Sizes; b.FitMemory != nil {
+				t.FitMemory = c.separateFit
+			}
+		}
 		t.Linear, t.Vector, t.Biased = t.Linear && b.Linear, t.Vector && b.Vector, b.Biased
 	}
 	return t

@@ -82,7 +82,8 @@ type separateRun[T learner.Float] struct {
 const memberSeeds = 0x6d656d62
 
 // newSeparateOBPM returns new members of their own. The first has the ensemble's seed. They keep
-// as many examples as their settings allow: Env.Kept bounds a single store of examples.
+// as many examples as their settings allow, of any length: a member that refused one by Env.Kept
+// would leave the others ahead of it, so Memory counts the longest examples there are instead.
 func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env learner.Env) (
 	learner.Learner[T], error) {
 	e, err := learner.Lookup(cfg.Base)
@@ -127,6 +128,27 @@ func (c *OBPMConfig) separateMemory(base learner.Config, x learner.Extent) learn
 	f.Each = learner.Times(one.Each, members)
 	f.Copied(x, 16, learner.Times(one.Copies, members))
 	return f
+}
+
+// separateFit is Traits.FitMemory of members that keep examples: the base's own, for a member's
+// share. What is not a member's own, and examples longer than the mean, for which members have no
+// bound of their own, make the share smaller until all is within.
+func (c *OBPMConfig) separateFit(bytes int64, x learner.Extent, mean, largest int64) (
+	learner.Config, error) {
+	base, err := c.baseSettings()
+	if err != nil {
+		return nil, err
+	}
+	for share := bytes / int64(c.Members); ; share -= max(1, share/16) {
+		sized, err := base.Traits().FitMemory(share, x, mean, largest)
+		if err != nil {
+			return nil, fmt.Errorf("obpm: a member of %d: %w", c.Members, err)
+		}
+		d := *c
+		if d.BaseConfig = sized; d.Memory(x).Peak() <= bytes {
+			return &d, nil
+		}
+	}
 }
 
 // Learn is Learner.Learn.
@@ -444,6 +466,11 @@ func (p *committee[T]) Bytes() int64 {
 // State is Predictor.State: the members' hypotheses, each with its number before the names.
 func (p *committee[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
+// CheckState is for [learner.CheckRestored].
+func (p *committee[T]) CheckState(s learner.State) error {
+	return learner.CheckState("obpm", s, p.Fields)
+}
+
 // Restored is Restorer.Restored.
 func (p *committee[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	of := make([]learner.Predictor[T], len(p.of))
@@ -467,8 +494,7 @@ func (p memberPredictor[T]) State() learner.State { return (*p.p).State() }
 
 // CheckState returns the error that SetState would return.
 func (p memberPredictor[T]) CheckState(s learner.State) error {
-	_, err := learner.Restored(*p.p, s)
-	return err
+	return learner.CheckRestored(*p.p, s)
 }
 
 // SetState replaces the Predictor by one of that State.

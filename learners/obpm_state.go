@@ -139,6 +139,11 @@ func (p *members[T]) State() learner.State {
 	return learner.StateOf(p.o.memberFields)
 }
 
+// CheckState is for [learner.CheckRestored].
+func (p *members[T]) CheckState(s learner.State) error {
+	return learner.CheckState("obpm", s, p.o.memberFields)
+}
+
 // Restored is Restorer.Restored.
 func (p *members[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	r, err := p.o.membersOf(s)

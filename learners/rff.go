@@ -484,6 +484,15 @@ func (p *mapped[T]) Bytes() int64 {
 // State is that of the inner hypothesis: the frequencies follow from the seed.
 func (p *mapped[T]) State() learner.State { return p.inner.State() }
 
+// CheckState is for [learner.CheckRestored].
+func (p *mapped[T]) CheckState(s learner.State) error {
+	s.Features = p.rff.cfg.D
+	if err := learner.CheckRestored(p.inner, s); err != nil {
+		return fmt.Errorf("rff: %w", err)
+	}
+	return nil
+}
+
 // Restored is Restorer.Restored.
 func (p *mapped[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	s.Features = p.rff.cfg.D

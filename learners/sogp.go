@@ -492,6 +492,11 @@ func (p *processSum[T]) Bytes() int64 {
 // State is Predictor.State: the basis points, their coefficients and the lower triangle of C.
 func (p *processSum[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
+// CheckState is for [learner.CheckRestored].
+func (p *processSum[T]) CheckState(s learner.State) error {
+	return learner.CheckState(p.Name, s, p.Fields)
+}
+
 // Restored is Restorer.Restored.
 func (p *processSum[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	sum, err := p.Empty()

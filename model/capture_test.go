@@ -1,108 +1,44 @@
 package model
 
 import (
-	"errors"
-	"math"
+	"runtime"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners"
 )
 
-// bent is a learner whose State is changed.
-type bent struct {
-	learner.Learner[float64]
-	change func(s *learner.State)
-}
-
-func (b bent) State() learner.State {
-	s := b.Learner.State()
-	b.change(&s)
-	return s
-}
-
-func (b bent) CheckState(s learner.State) error {
-	return b.Learner.CheckState(s)
-}
-
-// TestCaptureRefuses: what could not be loaded again is not captured.
-func TestCaptureRefuses(t *testing.T) {
-	t.Parallel()
-	e, err := learner.Lookup("perceptron")
-	if err != nil {
-		t.Fatal(err)
-	}
-	good, bad := e.Config(), &learners.PerceptronConfig{Eta: -1}
-	l, err := learner.New[float64](e, good, learner.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Learn(smallRows[float64](5, false), make([]learner.Round, 5)); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name   string
-		config learner.Config
-		change func(s *learner.State)
-		want   error
-	}{
-		{"nothing wrong", good, func(*learner.State) {}, nil},
-		{"NaN", good, func(s *learner.State) { s.Tensors[0].Data.([]float64)[1] = math.NaN() },
-			ErrNotFinite},
-		{"a tensor less", good, func(s *learner.State) { s.Tensors = nil }, learner.ErrState},
-		{"a counter more", good, func(s *learner.State) { s.Counters["more"] = 1 }, ErrInvalid},
-		{"settings", bad, func(*learner.State) {}, ErrInvalid},
-	} {
-		if m, err := Capture("perceptron", c.config, 0,
-			learner.Learner[float64](bent{l, c.change})); !errors.Is(err, c.want) ||
-			(m == nil) != (c.want != nil) {
-			t.Errorf("%s: %v, want %v", c.name, err, c.want)
-		}
-	}
-}
-
-// TestCountsEnd: counters of a file that no run can have reached are refused, and those next to the
-// end stay there.
-func TestCountsEnd(t *testing.T) {
-	t.Parallel()
-	for _, s := range smallModels(t) {
-		if s.f64 || !s.noBatch {
-			continue
-		}
-		m := s.make(t)
-		most := uint64(MaxCount)
-		names := []string{"updates", "presented", "seen", "passed", "sweeps"}
-		for _, name := range names {
-			if _, ok := m.State.Counters[name]; ok {
-				m.State.Counters[name] = most + 1
-				if _, err := Restore[float32](m, nil); !errors.Is(err, ErrDamaged) ||
-					!errors.Is(err, learner.ErrState) {
-					t.Errorf("%s: counter %s is %d: %v", s.name, name, most+1, err)
-				}
-				m.State.Counters[name] = most
-			}
-		}
-		l, err := Restore[float32](m, nil)
+// TestCapturePredictorCopiesOnce: beside the State that the model has nothing of its size is made.
+func TestCapturePredictorCopiesOnce(t *testing.T) {
+	const dim = 1 << 20
+	for _, name := range []string{"perceptron", "svm", "arow"} {
+		e, err := learner.Lookup(name)
 		if err != nil {
-			t.Errorf("%s: counters of %d: %v", s.name, most, err)
-			continue
+			t.Fatal(err)
 		}
-		b := smallRows[float32](20, false)
-		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
-			t.Errorf("%s: %v", s.name, err)
-		}
-		again, err := Capture(m.Learner, s.config, m.Seed, l)
+		l, err := learner.New[float64](e, e.Config(), learner.Env{})
 		if err != nil {
-			t.Errorf("%s: %v", s.name, err)
-			continue
+			t.Fatal(err)
 		}
-		for _, name := range names {
-			if n, ok := again.State.Counters[name]; ok && n != most {
-				t.Errorf("%s: counter %s is %d after learning on from %d", s.name, name, n, most)
-			}
+		b := &engine.Block[float64]{Dim: dim, Y: []float64{1, -1}, Ptr: []int{0, 1, 2},
+			Idx: []int32{dim - 1, 7}, Val: []float64{1, 1}}
+		if e.Config().Traits().Stream {
+			err = l.Learn(b, make([]learner.Round, b.Len()))
+		} else {
+			_, err = learner.Fit(t.Context(), l, b, learner.FitOptions{})
 		}
-		if _, err := Restore[float32](again, nil); err != nil {
-			t.Errorf("%s: %v", s.name, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := learner.ViewOf(l)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := CapturePredictor(name, e.Config(), 1, p); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if made := after.TotalAlloc - before.TotalAlloc; made > 8*dim*3/2 {
+			t.Errorf("%s: %d bytes are made for a State of %d", name, made, 8*dim)
 		}
 	}
 }

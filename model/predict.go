@@ -11,8 +11,7 @@ import (
 // Snapshot or [learner.ViewOf] gives it: it predicts to the bit as the learner does, is smaller
 // where learning on needs more than predicting, and can't be learned on. Of an obpm that averages
 // weights it has the average, not the members, and so no probabilities. The other fields are the
-// caller's to fill, as those of [Capture], whose errors are these; Pass stays nil. Cost: the State
-// is copied twice.
+// caller's to fill, as those of [Capture], whose errors are these; Pass stays nil.
 func CapturePredictor[T learner.Float](name string, c learner.Config, seed uint64,
 	p learner.Predictor[T]) (*Model, error) {
 	m, err := captured[T](name, c, seed, p.State())
@@ -20,7 +19,7 @@ func CapturePredictor[T learner.Float](name string, c learner.Config, seed uint6
 		return nil, err
 	}
 	m.PredictOnly = true
-	if _, err := RestorePredictor[T](m, nil); err != nil {
+	if err := learner.CheckRestored(p, m.State); err != nil {
 		return nil, fmt.Errorf("%w, so it could not be loaded again: %w", err, ErrInvalid)
 	}
 	return m, nil

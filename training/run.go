@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -332,6 +333,10 @@ func (r *run[T]) resolve(test int64) error {
 	}
 	c, err := j.config.Resolve(r.facts)
 	if err != nil {
+		if R2 := r.facts.R2(); math.IsInf(R2, 1) { // no setting is at fault
+			return fmt.Errorf("%s: the longest example's squared length is %v: %w", j.name, R2,
+				learner.ErrLength)
+		}
 		return err
 	}
 	j.set(c)

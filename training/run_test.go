@@ -397,6 +397,20 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
+// TestHugeExamples: that the longest example's squared length is beyond float64 is a fault of the
+// data, not of a setting that is relative to it.
+func TestHugeExamples(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "huge.svm")
+	if err := os.WriteFile(file, []byte("+1 1:1e200\n-1 2:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := training.Run(t.Context(), training.Options{Files: []string{file}, Learner: "cramma",
+		Precision: "f64"}, training.Env{})
+	if !errors.Is(err, learner.ErrLength) || errors.Is(err, learner.ErrConfig) {
+		t.Errorf("%v, want %v", err, learner.ErrLength)
+	}
+}
+
 // TestLearnNeeds: to fit needs a learner that can.
 func TestLearnNeeds(t *testing.T) {
 	e, err := learner.Lookup("lms")

@@ -358,14 +358,14 @@ func (s *suite[T]) ofFeatures(t *testing.T, l learner.Learner[T], b *engine.Bloc
 	p, before := l.Snapshot(), StateBytes(l.State())
 	st, of := l.State(), p.State()
 	st.Features, of.Features = b.Dim, b.Dim
-	if _, err := learner.Restored(p, of); err != nil {
+	if err := restored(t, p, of); err != nil {
 		t.Errorf("a predictor of %d features: %v", b.Dim, err)
 	}
 	if err := errors.Join(l.CheckState(st), l.SetState(st)); err != nil {
 		t.Errorf("a state of %d features: %v", b.Dim, err)
 	}
 	st.Features, of.Features = b.Dim-1, b.Dim-1
-	if _, err := learner.Restored(p, of); !errors.Is(err, learner.ErrState) {
+	if err := restored(t, p, of); !errors.Is(err, learner.ErrState) {
 		t.Errorf("a predictor of %d features where there are %d: %v, want %v", b.Dim, b.Dim-1, err,
 			learner.ErrState)
 	}

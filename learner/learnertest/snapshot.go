@@ -105,6 +105,9 @@ func (s *suite[T]) snapshot(t *testing.T, b *engine.Block[T]) {
 	check("view", learner.ViewOf(l))
 	check("snapshot", p)
 	state := p.State()
+	if err := restored(t, p, state); err != nil {
+		t.Error(err)
+	}
 	from := func(what string, s2 learner.State) learner.Predictor[T] {
 		t.Helper()
 		q, err := learner.PredictorFrom[T](s.entry, s.config, learner.Env{Seed: seed}, s2)
@@ -155,22 +158,36 @@ func (s *suite[T]) refusesForeign(t *testing.T, p learner.Predictor[T], l learne
 	for i := range p.State().Tensors {
 		state := p.State()
 		state.Tensors = append(state.Tensors[:i:i], state.Tensors[i+1:]...)
-		if _, err := learner.Restored(p, state); !errors.Is(err, learner.ErrState) {
+		if err := restored(t, p, state); !errors.Is(err, learner.ErrState) {
 			t.Errorf("without tensor %d: %v, want %v", i, err, learner.ErrState)
 		}
 	}
 	state := p.State()
 	state.Tensors = append(state.Tensors, learner.Tensor{Name: "more", Shape: []int{0},
 		Data: []float64{}})
-	if _, err := learner.Restored(p, state); !errors.Is(err, learner.ErrState) {
+	if err := restored(t, p, state); !errors.Is(err, learner.ErrState) {
 		t.Errorf("with a tensor more: %v, want %v", err, learner.ErrState)
 	}
 	if err := l.SetState(p.State()); !errors.Is(err, learner.ErrState) {
 		t.Errorf("SetState of a predictor's State: %v, want %v", err, learner.ErrState)
 	}
-	if _, err := learner.Restored(p, l.State()); !errors.Is(err, learner.ErrState) {
+	if err := restored(t, p, l.State()); !errors.Is(err, learner.ErrState) {
 		t.Errorf("a predictor of a learner's State: %v, want %v", err, learner.ErrState)
 	}
+}
+
+// restored returns the error of learner.Restored, which CheckRestored must return, too.
+func restored[T learner.Float](t *testing.T, p learner.Predictor[T], s learner.State) error {
+	t.Helper()
+	before := StateBytes(p.State())
+	_, err := learner.Restored(p, s)
+	if check := learner.CheckRestored(p, s); fmt.Sprint(check) != fmt.Sprint(err) {
+		t.Errorf("CheckRestored says %v, Restored %v", check, err)
+	}
+	if !bytes.Equal(StateBytes(p.State()), before) {
+		t.Error("CheckRestored or Restored changed the predictor")
+	}
+	return err
 }
 
 // rejects: errors are those of a learner's Score.

@@ -74,6 +74,11 @@ func (p *Gaussian[T]) Bytes() int64 {
 // from it. The scalar noise is the rate of wrong labels.
 func (p *Gaussian[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
+// CheckState is for [learner.CheckRestored].
+func (p *Gaussian[T]) CheckState(s learner.State) error {
+	return learner.CheckState(p.Name, s, p.Fields)
+}
+
 // Restored is Restorer.Restored.
 func (p *Gaussian[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	r := gaussianOf[T](p.Name, newHypothesis(0, 0, 0))

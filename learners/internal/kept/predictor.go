@@ -42,6 +42,11 @@ func (p *KernelExpansion[T]) Bytes() int64 {
 // State is Predictor.State: the support vectors with their coefficients, and the scalar bias.
 func (p *KernelExpansion[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
+// CheckState is for [learner.CheckRestored].
+func (p *KernelExpansion[T]) CheckState(s learner.State) error {
+	return learner.CheckState(p.Name, s, p.Fields)
+}
+
 // Restored is Restorer.Restored.
 func (p *KernelExpansion[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return primal.Restored(p.Name, &KernelExpansion[T]{Name: p.Name, Kernel: p.Kernel,
@@ -94,6 +99,11 @@ func (p *KeptSum[T]) Bytes() int64 {
 
 // State is Predictor.State: the kept examples and their coefficients.
 func (p *KeptSum[T]) State() learner.State { return learner.StateOf(p.Fields) }
+
+// CheckState is for [learner.CheckRestored].
+func (p *KeptSum[T]) CheckState(s learner.State) error {
+	return learner.CheckState(p.Name, s, p.Fields)
+}
 
 // Restored is Restorer.Restored.
 func (p *KeptSum[T]) Restored(s learner.State) (learner.Predictor[T], error) {

@@ -88,6 +88,11 @@ func (p *weights[T]) Bytes() int64 { return BytesOf(p.w) + int64(unsafe.Sizeof(*
 // State is Predictor.State: the tensor w and the scalar scale.
 func (p *weights[T]) State() learner.State { return learner.StateOf(p.Fields) }
 
+// CheckState is for [learner.CheckRestored].
+func (p *weights[T]) CheckState(s learner.State) error {
+	return learner.CheckState(p.name, s, p.Fields)
+}
+
 // Restored is Restorer.Restored.
 func (p *weights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	return Restored(p.name, &weights[T]{name: p.name}, s)
@@ -167,6 +172,11 @@ func (p *WideWeights[T]) Bytes() int64 { return BytesOf(p.W) + int64(unsafe.Size
 // State is Predictor.State: the tensor w and the scalar divisor, and the scalar bias of learners
 // that have one.
 func (p *WideWeights[T]) State() learner.State { return learner.StateOf(p.Fields) }
+
+// CheckState is for [learner.CheckRestored].
+func (p *WideWeights[T]) CheckState(s learner.State) error {
+	return learner.CheckState(p.Name, s, p.Fields)
+}
 
 // Restored is Restorer.Restored.
 func (p *WideWeights[T]) Restored(s learner.State) (learner.Predictor[T], error) {
