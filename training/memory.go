@@ -42,11 +42,13 @@ func (m *Machine) says() string {
 
 // Split is how Options.MemBudget was split, and what came of it, in bytes.
 type Split struct {
-	Budget  int64                `json:"budget"`
-	Program int64                `json:"program"` // the program itself
-	Reader  int64                `json:"reader"`  // what is read ahead
-	Data    int64                `json:"data"`    // examples read into memory
-	Parts   []learner.MemoryPart `json:"parts"`   // of the learner
+	Budget  int64 `json:"budget"`
+	Program int64 `json:"program"` // the program itself
+	// what is read ahead; of examples that were read into memory before learning began, what this
+	// took beyond what learning takes
+	Reader int64                `json:"reader"`
+	Data   int64                `json:"data"`  // examples read into memory
+	Parts  []learner.MemoryPart `json:"parts"` // of the learner
 	// Tables of the learner that are there twice, while they grow or are copied for the model file.
 	Moving int64 `json:"moving"`
 	// The most resident memory until learning ended; 0 where Machine doesn't say.
@@ -133,6 +135,8 @@ type room[T engine.Float] struct {
 	most   int64          // bytes for all: MemBudget, else three quarters of the machine's
 	who    string         // what sets most, for errors: "{mem_budget} is"
 	split  Split          // what is planned so far
+	reader int64          // bytes that the reader may take now
+	loaded int64          // bytes there were while examples were read into memory
 	x      learner.Extent // that the learner has room for
 	seen   int64          // non-zeros of the stream so far
 	rows   int64          // examples of the stream so far
@@ -179,7 +183,8 @@ func newRoom[T engine.Float](j *Job, inMemory bool) (*room[T], error) {
 			"{mem_budget} %s: the program takes %s, and reading %s", o.MemBudget,
 			inMiB(machine.Program), inMiB(least))
 	}
-	r.split.Reader = readers * share
+	r.reader = readers * share
+	r.split.Reader = r.reader
 	j.data.Memory = share - dataset.MemoryBase
 	machine.limit(r.most)
 	return r, nil
@@ -193,7 +198,7 @@ func (m *Machine) limit(bytes int64) {
 
 // left is what the learner may take.
 func (r *room[T]) left() int64 {
-	return r.most - r.split.Program - r.split.Reader - r.split.Data - r.before
+	return r.most - r.split.Program - r.reader - r.split.Data - r.before
 }
 
 // restored takes from the room what a learner that goes on holds beyond what the first examples ask
@@ -233,7 +238,9 @@ func (r *room[T]) whole(b *engine.Block[T], test int64) error {
 	if j.o.MemBudget > 0 || j.large {
 		debug.FreeOSMemory() // what they were put together from
 	}
-	r.split.Reader, r.split.Data, r.begun = 0, dataBytes(x)+test, true
+	train := dataBytes(x) // there twice while it is put together, and so is the test after it
+	r.loaded = r.reader + train + max(train, 2*test)
+	r.reader, r.split.Data, r.begun = 0, train+test, true
 	if j.o.Shuffle {
 		r.split.Data += 4 * x.Examples // the order, an int32 an example
 	}
@@ -388,6 +395,11 @@ func (r *room[T]) settle(x learner.Extent, sample *engine.Block[T]) error {
 	}
 	f := j.config.Memory(x)
 	r.split.Parts, r.split.Moving = f.Parts, max(f.Moving, f.Copies)
+	if r.loaded > 0 {
+		r.split.Reader = 0
+		learning := r.split.Planned() - r.split.Program
+		r.split.Reader = max(0, min(r.loaded, r.most-r.split.Program)-learning)
+	}
 	j.split = &r.split
 	if r.split.Planned() > r.most { // fits has seen to it
 		return badOption("", "{mem_budget}: %s planned of %s", inMiB(r.split.Planned()),

@@ -3,12 +3,14 @@ package main
 import (
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
 )
 
 // TestMemoryBudget: over a stream that fills the budget and then takes many examples' places, the
@@ -88,5 +90,30 @@ func TestMemoryBudget(t *testing.T) {
 			t.Errorf("%s: %d bytes at most, %d planned; %d of %d kept", args, r.Memory.Peak, plan,
 				r.Support, r.Config.Budget)
 		}
+	}
+}
+
+// TestMemoryOfDataInMemory: a run that reads all examples first takes no more than was planned, the
+// reading included, which takes more than learning does.
+func TestMemoryOfDataInMemory(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector takes memory of its own")
+	}
+	file := filepath.Join(t.TempDir(), "train.svm")
+	if out, err := exec.Command("halfspace", "gen", "waveform", "-n", "20000", "-o",
+		file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command("halfspace", "train", "-a", "cramma", "--mem-budget", "48MiB",
+		"--json", "--progress", "none", file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct{ Memory training.Split }
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if m := r.Memory; m.Peak > m.Planned() || m.Planned() > m.Budget || m.Data == 0 {
+		t.Errorf("%d bytes at most, %d planned: %+v", m.Peak, m.Planned(), m)
 	}
 }
