@@ -1,4 +1,4 @@
-// Package linalg is the room of triangular factors: for the posteriors, the natural gradient and
+// Package linalg has triangular factors: for the posteriors, the natural gradient and
 // the support vector machine. All is float64, and the same bits on every CPU.
 package linalg
 
