@@ -1,7 +1,7 @@
 // Package dataset reads examples from files and streams into blocks, and generates synthetic ones.
 //
 // Formats are a table, package format. Text (svmlight, csv, fasta) is cut at line ends into chunks
-// of 256 KiB, which workers parse side by side; what comes out is in file order and the same for
+// of 128 KiB, which workers parse side by side; what comes out is in file order and the same for
 // any number of workers and any chunk size. [Split] cuts files for many machines. What a program
 // has in memory comes the same way by [OpenBlocks]. Whether a file is compressed (gzip, bzip2,
 // zstd) and which format it has is recognised from its content, never from its name.
@@ -143,7 +143,7 @@ type Options struct {
 	// it. At least LeastMemory; MemoryBase may come on top. The examples that Load keeps don't
 	// count.
 	//
-	// 0 is the built-in limits: a head of 1 MiB, Workers+3 pieces of 256 KiB of text with their
+	// 0 is the built-in limits: a head of 1 MiB, Workers+3 pieces of 128 KiB of text with their
 	// rows (some MiB each at most), one line of MaxLine with its rows (up to 7 times its length
 	// while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd.
 	Memory int64

@@ -296,8 +296,8 @@ func (in *input) peek(l *limits, enough func() bool) {
 		n := len(in.head)
 		if n == len(room) {
 			more := min(2*n, max(n, l.Line)+1<<16) // a line that is too long isn't read far
-			if n < l.head && (in.steady || more > l.head) {
-				more = l.head
+			if n < l.head {
+				more = l.head // at once: what isn't used isn't touched
 			}
 			room = append(make([]byte, 0, more), in.head...)[:more]
 		}
