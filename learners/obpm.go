@@ -80,8 +80,9 @@ const (
 //
 // Cost: O(non-zeros * N) an example for sparse blocks, by lanes of members, or O(non-zeros * tau N)
 // where few members see it; O(Dim * tau N) for dense blocks; both plus O(non-zeros) for f and S.
-// Votes and ALMA score all N members always. Memory: N of T and one float64 a feature seen. Results
-// never depend on Path, the blocks or the workers.
+// Votes and ALMA score all N members always. Memory: N of T and one float64 a feature seen; with
+// sparse blocks also a feature not seen, while all take 1 MiB at most. Results never depend on
+// Path, the blocks or the workers.
 type OBPM[T learner.Float] struct {
 	cfg OBPMConfig
 	ensemble.Ensemble[T]
