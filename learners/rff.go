@@ -91,6 +91,10 @@ func (c *RFFConfig) Validate() error {
 	if err != nil {
 		return err
 	}
+	if n := base.Traits().Outputs; n > 1 {
+		return fmt.Errorf("rff: base is %q, of %d outputs: want a learner of two classes: %w",
+			c.Base, n, learner.ErrConfig)
+	}
 	if !base.Traits().Stream {
 		return fmt.Errorf("rff: base is %q, which learns from whole data sets only: want a "+
 			"learner of streams: %w", c.Base, learner.ErrConfig)
@@ -110,6 +114,8 @@ func (c *RFFConfig) Traits() learner.Traits {
 		false, false
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
 	t.Members = nil
+	// Distances that sigma divides are of the data's units, and margins are of the random features.
+	t.ScaleFree, t.Norm = false, math.NaN()
 	if t.Keeps > 0 {
 		t.KeptWidth = int64(c.D)
 		if size := t.FitMemory; size != nil {

@@ -14,6 +14,15 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
+// CheckTraits runs the part of [Check] that compares a learner with what its Traits say: quick
+// enough for many settings.
+func CheckTraits[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
+	s := &suite[T]{entry: e, config: c}
+	for _, b := range []*engine.Block[T]{Sparse[T](100, 30, 0.05), Dense[T](100, 20, 0.05)} {
+		s.traits(t, b)
+	}
+}
+
 // traits: a learner is and can do what its settings say, no more and no less.
 func (s *suite[T]) traits(t *testing.T, b *engine.Block[T]) {
 	k := s.config.Traits()

@@ -218,3 +218,33 @@ func TestSuite(t *testing.T) {
 		t.Run(name, func(t *testing.T) { learnertest.Check[float64](t, e, c) })
 	}
 }
+
+func init() { learner.Register("classes", (*classes)(nil)) }
+
+// classes is settings of a learner of three classes, which has three scores an example.
+type classes struct{ config }
+
+func (c *classes) Traits() learner.Traits {
+	t := c.config.Traits()
+	t.Outputs = 3
+	return t
+}
+
+func (c *classes) Entry() learner.Entry {
+	e := (*config)(nil).Entry() // c may be nil
+	e.Config = func() learner.Config { return &classes{config{Eta: 1}} }
+	return e
+}
+
+// TestWrappersOfClasses: wrappers have one score an example, and refuse a base of several.
+func TestWrappersOfClasses(t *testing.T) {
+	for _, c := range []learner.Config{
+		&learners.RFFConfig{D: 60, Sigma: 1, Base: "classes"},
+		&learners.OBPMConfig{Members: 5, Tau: 0.5, Base: "classes",
+			Combine: learners.CombineWeights, Path: learners.PathAuto},
+	} {
+		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
+			t.Errorf("%T over three outputs: %v, want %v", c, err, learner.ErrConfig)
+		}
+	}
+}
