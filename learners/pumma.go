@@ -94,8 +94,17 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // 2R), then a margin of at least (1-delta) times the maximal one: TestPUMMAMargin. Every step is
 // optimal: TestPUMMAOptimal.
 //
-// Cost: one dot an example, O(features) an update: for p > 2 some three powers a feature. Memory:
-// seven float64 a feature, nine for p > 2.
+// Sparse examples are learned by the non-zeros of z, over which u is kept as c t with the powers of
+// t and S = sum |t_i|^p. What (A) does to the features where z is 0 is a factor 1-tau, and all that
+// (A) to (D) have of them is the sum of their |t_i|^p: they count as one feature, u being its p-th
+// root there (times c) and z being 0. That sum is S less the terms where z is not 0 (primal.Sum).
+// The factor goes into c. t and its powers are made anew, with max |t_i| = 1, where |t_i|^p has
+// left 2^-256 to 2^256. Case (i) clears all features; |u|^2 is then below (1 - delta/2) of what it
+// was, which limits how often it can be.
+//
+// Cost: one dot an example. An update is O(non-zeros) of sparse examples, for p > 2 with some five
+// powers for each, and O(features) of dense ones. Memory: seven float64 a feature, nine for p > 2,
+// of dense examples; one, for p > 2 two, of sparse ones.
 type PUMMA[T learner.Float] struct {
 	cfg      PUMMAConfig
 	p        float64
@@ -117,6 +126,28 @@ type PUMMA[T learner.Float] struct {
 
 	x, d []float64 // scratch: an example, the segment
 	v    dualPoint // scratch: a point of the segment
+
+	// After sparse examples: u is c t, t is u.v; w has the powers of t, for p = 2 nothing; pos, neg
+	// and what is scratch for dense examples are not there.
+	c      float64      // 0 after dense examples
+	div    float64      // (B) is t's powers divided by this; 1 after dense examples
+	power  primal.Power // p-1
+	most   float64      // 2^(256/p), of |t_i|
+	sum    primal.Sum   // S
+	onPos  sparseExample
+	onNeg  sparseExample
+	onX    sparseExample // scratch: an example
+	at     []int32       // scratch: where z is not 0
+	half   []float64     // scratch: z/2 there
+	along  []float64     // scratch: the segment there
+	from   dualPoint     // scratch: u there
+	toward dualPoint     // scratch: a point of the segment there
+}
+
+// sparseExample has the features of an example, which are not 0.
+type sparseExample struct {
+	idx []int32
+	val []float64
 }
 
 // PUMMAConfig holds the settings of PUMMA.
@@ -188,6 +219,10 @@ func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
 		vectors = 9
 	}
 	f.Tables(x, "vectors", 8*vectors)
+	if !x.Dense { // three examples and, over both of z, five to seven numbers
+		longest := primal.ListRoom(min(x.Longest, x.Features))
+		f.Add("examples", 3, learner.Times(longest, 3*(4+8)+2*(4+7*8)))
+	}
 	f.Add("work space", 1, primal.FixedBytes)
 	f.Copied(x, 8, learner.Times(x.Features, 3*8))
 	margin.AddPasses(&f, x)
@@ -231,13 +266,14 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: "+
 			"call Resolve first: %w", learner.ErrConfig)
 	}
-	l := &PUMMA[T]{cfg: cfg, pool: env.Pool}
+	l := &PUMMA[T]{cfg: cfg, pool: env.Pool, div: 1}
 	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {
 		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, learner.ErrConfig)
 	}
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
 	}
+	l.power, l.most = primal.PowerOf(l.p-1), primal.Pow(2, 256/l.p)
 	return l, nil
 }
 
@@ -252,7 +288,7 @@ func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckLengths("pumma", b, 8); err != nil {
 		return err
 	}
-	l.grow(b.Dim)
+	l.begin(b)
 	l.cut = nil
 	for i := range b.Len() {
 		f := l.score(b, i)
@@ -266,9 +302,21 @@ func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
+// begin makes room for the features of b.
+func (l *PUMMA[T]) begin(b *engine.Block[T]) {
+	if l.c == 0 && l.kept == 0 && !b.Dense() && b.Len() > 0 {
+		l.c = 1
+	}
+	l.grow(b.Dim)
+}
+
 // grow makes room for dim features.
 func (l *PUMMA[T]) grow(dim int) {
-	if dim <= len(l.w) {
+	if l.c > 0 {
+		l.u.v = primal.Grown(l.u.v, dim)
+		if l.p > 2 {
+			l.w = primal.Grown(l.w, dim)
+		}
 		return
 	}
 	for _, v := range [...]*[]float64{&l.w, &l.u.v, &l.pos, &l.neg, &l.x, &l.d, &l.v.v} {
@@ -281,23 +329,29 @@ func (l *PUMMA[T]) grow(dim int) {
 
 // score returns f(x) of example i.
 func (l *PUMMA[T]) score(b *engine.Block[T], i int) float64 {
-	return primal.DotMixed(b, i, l.w) + l.b
+	return primal.DotMixed(b, i, l.powers())/l.div + l.b
+}
+
+// powers returns div times the weights.
+func (l *PUMMA[T]) powers() []float64 {
+	if l.c > 0 && l.p == 2 {
+		return l.u.v
+	}
+	return l.w
 }
 
 // update takes example i, whose present coordinate of u is m, for xpos or xneg and solves (3) or
 // (24). It returns tau, the share of z/2 in the new u; or false, without a change of state, where
 // there is no solution.
 func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok bool) {
+	if !b.Dense() {
+		l.toSparse()
+		return l.updateSparse(b, i, m)
+	}
+	l.toDense()
 	clear(l.x)
-	if b.Dense() {
-		for j, v := range b.Row(i) {
-			l.x[j] = float64(v)
-		}
-	} else {
-		idx, val := b.Sparse(i)
-		for n, j := range idx {
-			l.x[j] = float64(val[n])
-		}
+	for j, v := range b.Row(i) {
+		l.x[j] = float64(v)
 	}
 	this, other, label, mOther, y := &l.neg, l.pos, uint64(keptNeg), l.mPos, -1.0
 	if b.Y[i] > 0 {
@@ -327,7 +381,7 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok
 		for j, u := range l.u.v {
 			l.d[j] -= u
 		}
-		tau = l.nearest(float64(ud*l.invC), float64(dd*l.invC)) // (A)
+		tau = l.nearest(&l.u, &l.v, l.d, float64(ud*l.invC), float64(dd*l.invC)) // (A)
 		if l.invC == 0 && maxAbs(l.v.v) <= 0x1p-40*maxAbs(l.d) {
 			tau = 1 // nothing but rounding errors are left: the examples can't be separated
 		}
@@ -339,9 +393,26 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok
 		half(l.v.v)
 		l.v.measure(l.p)
 	}
-	norm2 := l.v.norm2 + float64(m2*l.invC)
-	if !(norm2 > 0) || 1/norm2-1/norm2 != 0 { // all but 0, or beyond all range
+	if !l.takeSlacks(l.v.norm2, m2, tau, y, m, mOther) {
 		return 0, false
+	}
+	*this, l.x = l.x, *this
+	l.u, l.v = l.v, l.u
+	l.u.hypothesis(l.w, l.norm2)
+	slack := float64((l.mPos-l.mNeg)*l.invC) / l.norm2                                // (E)
+	l.b = float64(-0.5 * (vecmath.Dot(l.w, l.pos) + vecmath.Dot(l.w, l.neg) + slack)) // (20), (G)
+	l.updates++
+	return tau, true
+}
+
+// takeSlacks sets |u|^2 and what of it are slacks, after a step tau to a u of squared length norm2
+// without them, with m2 for them. m and mOther are the coordinates of the new example and of the
+// other one that is kept. It returns false, without a change of state, where u is all but 0 or
+// beyond all range.
+func (l *PUMMA[T]) takeSlacks(norm2, m2, tau, y, m, mOther float64) bool {
+	norm2 += float64(m2 * l.invC)
+	if !(norm2 > 0) || 1/norm2-1/norm2 != 0 {
+		return false
 	}
 	l.kept, l.norm2, l.m2 = keptPos|keptNeg, norm2, m2
 	share := func(m float64) float64 {
@@ -355,31 +426,343 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok
 	if y < 0 {
 		l.mPos, l.mNeg = mOther, m
 	}
-	*this, l.x = l.x, *this
-	l.u, l.v = l.v, l.u
-	l.u.hypothesis(l.w, l.norm2)
-	slack := float64((l.mPos-l.mNeg)*l.invC) / norm2                                  // (E)
-	l.b = float64(-0.5 * (vecmath.Dot(l.w, l.pos) + vecmath.Dot(l.w, l.neg) + slack)) // (20), (G)
+	return true
+}
+
+// updateSparse is update of a sparse example.
+func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, m float64) (tau float64, ok bool) {
+	setSparse(&l.onX, b, i)
+	this, other, label, mOther, y := &l.onNeg, &l.onPos, uint64(keptNeg), l.mPos, -1.0
+	if b.Y[i] > 0 {
+		this, other, label, mOther, y = &l.onPos, &l.onNeg, keptPos, l.mNeg, 1
+	}
+	if l.kept|label != keptPos|keptNeg { // the first example: w = 0, b = y
+		*this, l.onX = l.onX, *this
+		l.kept, l.b = label, y
+		l.updates++
+		return 0, true
+	}
+	if l.difference(other, y) && l.invC == 0 { // equal examples
+		return 0, false
+	}
+	tau = 1
+	both := m + mOther
+	ud, dd := float64(0.5*both)-l.m2, 0.5-both+l.m2
+	v, rest := &l.toward, l.sum
+	if l.kept == keptPos|keptNeg {
+		l.gather(&rest)
+		for exact := false; ; exact = true {
+			l.lump(rest.Hi)
+			tau = l.nearest(&l.from, v, l.along, float64(ud*l.invC), float64(dd*l.invC)) // (A)
+			// of v in units of c, as S is
+			total := l.toThe(math.Sqrt(v.norm2)/l.c, l.p)
+			if tau == 1 || exact || rest.Good(total) {
+				break
+			}
+			rest = l.restOf()
+		}
+		if l.invC == 0 && maxAbs(v.v) <= 0x1p-40*maxAbs(l.along) {
+			tau = 1 // nothing but rounding errors are left: the examples can't be separated
+		}
+	}
+	m2 := 0.5
+	if tau < 1 {
+		m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
+	} else { // case (i)
+		copy(v.v, l.half)
+		v.v[len(l.at)] = 0
+		v.measure(l.p)
+	}
+	renews := l.kept == keptPos|keptNeg
+	if !l.takeSlacks(v.norm2, m2, tau, y, m, mOther) {
+		return 0, false
+	}
+	if tau == 1 {
+		if renews {
+			clear(l.u.v)
+			clear(l.w)
+		}
+		l.c, rest = maxAbs(v.v), primal.Sum{}
+	}
+	l.place(&rest, tau)
+	*this, l.onX = l.onX, *this
+	l.measureSparse()
+	dot := vecmath.SparseDot(l.onPos.idx, l.onPos.val, l.powers()) +
+		vecmath.SparseDot(l.onNeg.idx, l.onNeg.val, l.powers())
+	slack := float64((l.mPos-l.mNeg)*l.invC) / l.norm2 // (E)
+	l.b = float64(-0.5 * (dot/l.div + slack))          // (20), (G)
 	l.updates++
 	return tau, true
 }
 
+// setSparse sets x to example i of b.
+func setSparse[T learner.Float](x *sparseExample, b *engine.Block[T], i int) {
+	idx, val := b.Sparse(i)
+	x.idx, x.val = x.idx[:0], x.val[:0]
+	for n, v := range val {
+		if v != 0 {
+			x.idx, x.val = append(x.idx, idx[n]), append(x.val, float64(v))
+		}
+	}
+}
+
+// difference sets half to z/2 and at to its features, with room for one more in what goes with
+// them.
+func (l *PUMMA[T]) difference(other *sparseExample, y float64) (zero bool) {
+	x, o := &l.onX, other
+	l.at, l.half = l.at[:0], l.half[:0]
+	zero = true
+	for i, k := 0, 0; i < len(x.idx) || k < len(o.idx); {
+		j, v := int32(math.MaxInt32), 0.0
+		if i < len(x.idx) {
+			j = x.idx[i]
+		}
+		if k < len(o.idx) {
+			j = min(j, o.idx[k])
+		}
+		if i < len(x.idx) && x.idx[i] == j {
+			v = x.val[i]
+			i++
+		}
+		if k < len(o.idx) && o.idx[k] == j {
+			v -= o.val[k]
+			k++
+		}
+		v = float64(float64(0.5*y) * v)
+		zero = zero && v == 0
+		l.at, l.half = append(l.at, j), append(l.half, v)
+	}
+	n := len(l.at) + 1
+	room := [...]*[]float64{&l.along, &l.from.v, &l.toward.v, &l.from.r, &l.toward.r}
+	for k, v := range room {
+		if k < 3 || l.p > 2 {
+			*v = slices.Grow((*v)[:0], n)[:n]
+		}
+	}
+	return zero
+}
+
+// term returns |t_j|^p.
+func (l *PUMMA[T]) term(j int32) float64 {
+	t := l.u.v[j]
+	if l.p == 2 {
+		return float64(t * t)
+	}
+	return float64(l.w[j] * t)
+}
+
+// gather sets from to u where z may not be 0, and takes its terms off rest.
+func (l *PUMMA[T]) gather(rest *primal.Sum) {
+	top := rest.Hi
+	for k, j := range l.at {
+		t := l.u.v[j]
+		if l.p > 2 {
+			l.from.r[k] = 0
+			if t != 0 {
+				l.from.r[k] = l.w[j] / t
+			}
+		}
+		l.from.v[k] = float64(l.c * t)
+		if t != 0 {
+			rest.Add(-l.term(j))
+		}
+	}
+	rest.Changed(len(l.at), top)
+	s2 := l.toThe(top, 2/l.p)
+	l.from.k, l.from.norm2 = s2/top, float64(float64(l.c*l.c)*s2)
+	if l.p == 2 {
+		l.from.k = 1
+	}
+}
+
+// restOf adds up the terms where z is 0.
+func (l *PUMMA[T]) restOf() (rest primal.Sum) {
+	at, n := l.at, 0
+	for j := range int32(len(l.u.v)) {
+		if len(at) > 0 && at[0] == j {
+			at = at[1:]
+		} else if l.u.v[j] != 0 {
+			rest.Add(l.term(j))
+			n++
+		}
+	}
+	rest.Changed(n, rest.Hi)
+	return rest
+}
+
+// lump makes the features where z is 0, whose |t_j|^p add up to rest, the last of from, and sets
+// along to d.
+func (l *PUMMA[T]) lump(rest float64) {
+	n := len(l.at)
+	rest = max(0, rest)
+	l.from.v[n] = float64(l.c * l.toThe(rest, 1/l.p))
+	if l.p > 2 {
+		l.from.r[n] = primal.Pow(rest, (l.p-2)/l.p)
+	}
+	for k, h := range l.half {
+		l.along[k] = h - l.from.v[k]
+	}
+	l.along[n] = -l.from.v[n]
+}
+
+// place puts toward into t after a step tau, with rest the sum of the other terms.
+func (l *PUMMA[T]) place(rest *primal.Sum, tau float64) {
+	n := len(l.at)
+	c, top := l.c, maxAbs(l.toward.v)
+	if tau < 1 {
+		c = float64(c * (1 - tau))
+	}
+	if r := top / c; !(r <= l.most && float64(r*l.most) >= 1) {
+		f := c / top
+		for j := range l.u.v {
+			l.u.v[j] *= f
+		}
+		for k, j := range l.at {
+			l.u.v[j] = l.toward.v[k] / top
+		}
+		l.c = top
+		l.sumAnew()
+		return
+	}
+	l.c = c
+	for k, j := range l.at {
+		l.setTerm(j, l.toward.v[k]/c)
+		rest.Add(l.term(j))
+	}
+	rest.Changed(n, rest.Hi)
+	l.sum = *rest
+}
+
+// toThe is [primal.Pow], of the exponents that go with p = 2 by a product or a root.
+func (l *PUMMA[T]) toThe(x, e float64) float64 {
+	if l.p > 2 {
+		return primal.Pow(x, e)
+	}
+	switch e {
+	case 0.5:
+		return math.Sqrt(x)
+	case 1:
+		return x
+	}
+	return float64(x * x)
+}
+
+// setTerm sets t_j and its power.
+func (l *PUMMA[T]) setTerm(j int32, t float64) {
+	l.u.v[j] = t
+	if l.p > 2 {
+		l.w[j] = 0
+		if t != 0 {
+			l.w[j] = math.Copysign(l.power.Of(math.Abs(t)), t)
+		}
+	}
+}
+
+// sumAnew makes the powers of t and S anew.
+func (l *PUMMA[T]) sumAnew() {
+	n := 0
+	l.sum = primal.Sum{}
+	for j, t := range l.u.v {
+		l.setTerm(int32(j), t)
+		if t != 0 {
+			l.sum.Add(l.term(int32(j)))
+			n++
+		}
+	}
+	l.sum.Changed(n, l.sum.Hi)
+}
+
+// measureSparse sets |u|^2 and div of c and S.
+func (l *PUMMA[T]) measureSparse() {
+	if l.kept != keptPos|keptNeg {
+		l.norm2, l.div = 0, 1
+		return
+	}
+	s2 := l.toThe(l.sum.Hi, 2/l.p)
+	l.norm2 = float64(float64(l.c*l.c)*s2) + float64(l.m2*l.invC)
+	l.div = l.norm2 / l.c
+	if l.p > 2 && s2 > 0 {
+		l.div = l.norm2 / float64(l.c*(s2/l.sum.Hi))
+	}
+}
+
+// toSparse changes from the form after dense examples to that after sparse ones.
+func (l *PUMMA[T]) toSparse() {
+	if l.c > 0 {
+		return
+	}
+	l.onPos.take(l.pos)
+	l.onNeg.take(l.neg)
+	l.pos, l.neg, l.x, l.d, l.v, l.u.r = nil, nil, nil, nil, dualPoint{}, nil
+	l.c = 1
+	if l.p == 2 {
+		l.w = nil
+	}
+	if top := maxAbs(l.u.v); top > 0 {
+		l.c = top
+		for j := range l.u.v {
+			l.u.v[j] /= top
+		}
+	}
+	l.sumAnew()
+	l.measureSparse()
+}
+
+// toDense changes from the form after sparse examples to that after dense ones.
+func (l *PUMMA[T]) toDense() {
+	if l.c == 0 {
+		return
+	}
+	c := l.c
+	l.c, l.div, l.sum = 0, 1, primal.Sum{}
+	l.grow(len(l.u.v))
+	for j := range l.u.v {
+		l.u.v[j] = float64(c * l.u.v[j])
+	}
+	clear(l.w)
+	l.onPos.spread(l.pos)
+	l.onNeg.spread(l.neg)
+	if l.kept == keptPos|keptNeg {
+		l.u.measure(l.p)
+		l.norm2 = l.u.norm2 + float64(l.m2*l.invC)
+		l.u.hypothesis(l.w, l.norm2)
+	}
+}
+
+// take sets e to the non-zeros of x.
+func (e *sparseExample) take(x []float64) {
+	e.idx, e.val = e.idx[:0], e.val[:0]
+	for j, v := range x {
+		if v != 0 {
+			e.idx, e.val = append(e.idx, int32(j)), append(e.val, v)
+		}
+	}
+}
+
+// spread sets x to e.
+func (e *sparseExample) spread(x []float64) {
+	clear(x)
+	for n, j := range e.idx {
+		x[j] = e.val[n]
+	}
+}
+
 // nearest solves (A): it returns tau, 1 for case (i), and sets v = u + tau d. ud and dd are what
 // the slacks add to u.d and |d|^2.
-func (l *PUMMA[T]) nearest(ud, dd float64) float64 {
+func (l *PUMMA[T]) nearest(u, v *dualPoint, d []float64, ud, dd float64) float64 {
 	if l.p == 2 { // (19)
-		tau := -(vecmath.Dot(l.u.v, l.d) + ud) / (vecmath.SumSq(l.d) + dd)
+		tau := -(vecmath.Dot(u.v, d) + ud) / (vecmath.SumSq(d) + dd)
 		if !(tau < 1) {
 			return 1
 		}
-		l.walk(tau)
+		v.walk(u.v, tau, d, l.p)
 		return tau
 	}
 	const most = 100 // bisection alone would need 60
 	lo, hi, last, tau := 0.0, math.Inf(1), math.Inf(1), 0.0
-	at := &l.u
+	at := u
 	for range most {
-		slope, curve := at.slopes(l.d, l.p)
+		slope, curve := at.slopes(d, l.p)
 		slope += ud + float64(tau*dd)
 		curve += dd
 		// slope/|v|^2 is the difference of the relative residuals of (17).
@@ -400,18 +783,18 @@ func (l *PUMMA[T]) nearest(ud, dd float64) float64 {
 			return tau
 		}
 		tau = next
-		l.walk(tau)
-		at = &l.v
+		v.walk(u.v, tau, d, l.p)
+		at = v
 	}
 	return tau
 }
 
-// walk sets v = u + tau d.
-func (l *PUMMA[T]) walk(tau float64) {
-	for j, u := range l.u.v {
-		l.v.v[j] = u + float64(tau*l.d[j])
+// walk sets v = u + tau along.
+func (d *dualPoint) walk(u []float64, tau float64, along []float64, p float64) {
+	for j, u := range u {
+		d.v[j] = u + float64(tau*along[j])
 	}
-	l.v.measure(l.p)
+	d.measure(p)
 }
 
 // measure sets r, k and norm2. Everything is divided by the largest element, so that no power
@@ -511,7 +894,7 @@ func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOpt
 		return learner.FitResult{}, fmt.Errorf("pumma: with soft-c a run can't go on from %d "+
 			"updates, whose slacks were not kept: %w", l.updates, learner.ErrFit)
 	}
-	l.grow(b.Dim)
+	l.begin(b)
 	// else other examples may have been learned
 	from, known := margin.ResumableCut(l.cut, b, &o), l.updates == 0
 	l.cut = nil
@@ -643,7 +1026,8 @@ func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
 
 // hypothesis is that without a kernel.
 func (l *PUMMA[T]) hypothesis() primal.WideWeights[T] {
-	return primal.WideWeights[T]{Name: "pumma", W: l.w, Divisor: 1, Bias: l.b, Biased: true}
+	return primal.WideWeights[T]{Name: "pumma", W: l.powers(), Divisor: l.div, Bias: l.b,
+		Biased: true}
 }
 
 // expanded is the hypothesis with a kernel.
@@ -673,7 +1057,8 @@ func (l *PUMMA[T]) Weights() []float64 {
 	if !l.cfg.Linear() {
 		return nil
 	}
-	return slices.Clone(l.w)
+	p := l.hypothesis()
+	return p.Weights()
 }
 
 // Bias is Biased.Bias.
@@ -684,8 +1069,13 @@ func (l *PUMMA[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *PUMMA[T]) Bytes() int64 {
-	return 7*primal.BytesOf(l.w) + primal.BytesOf(l.u.r) + primal.BytesOf(l.v.r) +
-		l.Expansion.Bytes() + int64(unsafe.Sizeof(*l))
+	sum := l.Expansion.Bytes() + int64(unsafe.Sizeof(*l))
+	for _, v := range [...][]float64{l.w, l.u.v, l.u.r, l.pos, l.neg, l.x, l.d, l.v.v, l.v.r,
+		l.onPos.val, l.onNeg.val, l.onX.val, l.half, l.along, l.from.v, l.from.r, l.toward.v,
+		l.toward.r} {
+		sum += primal.BytesOf(v)
+	}
+	return sum + 4*int64(cap(l.onPos.idx)+cap(l.onNeg.idx)+cap(l.onX.idx)+cap(l.at))
 }
 
 // State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; with a
@@ -719,6 +1109,10 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 	share("m_pos", &l.mPos)
 	share("m_neg", &l.mNeg)
 	m2 := share("m2", &l.m2)
+	if !c.Optional("u", l.c == 0) {
+		l.sparseFields(c, kept, m2)
+		return
+	}
 	u := learner.Vector(c, "u", &l.u.v)
 	dim := len(u)
 	c.PerFeature("u", dim)
@@ -743,6 +1137,7 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 		c.Want(norm2 > 0, "tensor %q has length %v", "u", math.Sqrt(norm2))
 	}
 	c.Then(func() {
+		l.c, l.div, l.sum = 0, 1, primal.Sum{}
 		point.v = l.u.v // the copy
 		l.u, l.norm2, l.v = point, norm2, dualPoint{v: make([]float64, dim)}
 		l.w, l.x, l.d = make([]float64, dim), make([]float64, dim), make([]float64, dim)
@@ -752,6 +1147,55 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 		if kept == keptPos|keptNeg {
 			l.u.hypothesis(l.w, norm2)
 		}
+	})
+}
+
+// sparseFields is the part of fields that is another one after sparse examples.
+func (l *PUMMA[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
+	t := learner.Vector(c, "t", &l.u.v)
+	dim := len(t)
+	c.PerFeature("t", dim)
+	for _, e := range []struct {
+		name string
+		x    *sparseExample
+	}{{"pos", &l.onPos}, {"neg", &l.onNeg}} {
+		var x []float64
+		if c.Writing() {
+			x = make([]float64, dim)
+			e.x.spread(x)
+		}
+		x = learner.View(c, e.name, x)
+		c.Want(len(x) == dim, "tensor %q has %d elements, the others %d", e.name, len(x), dim)
+		c.Then(func() { e.x.take(x) })
+	}
+	scale := c.Scalar("scale", &l.c)
+	c.Want(scale > 0, "scalar %q is %v, want a number > 0", "scale", scale)
+	terms := 0.0
+	if c.Reading() {
+		for _, v := range t {
+			if l.p == 2 {
+				terms += float64(v * v)
+			} else if v != 0 {
+				terms += float64(l.power.Of(math.Abs(v)) * math.Abs(v))
+			}
+		}
+	}
+	l.sum.Fields(c, "sum", terms)
+	if kept == keptPos|keptNeg {
+		norm2 := float64(float64(scale*scale)*primal.Pow(terms, 2/l.p)) + float64(m2*l.invC)
+		c.Want(norm2 > 0 && norm2 <= math.MaxFloat64, "tensor %q has length %v", "t",
+			math.Sqrt(norm2))
+	}
+	c.Part(learner.CutPrefix, &l.cut, margin.CheckPassCut)
+	c.Then(func() {
+		l.pos, l.neg, l.x, l.d, l.v, l.u.r = nil, nil, nil, nil, dualPoint{}, nil
+		if l.w = nil; l.p > 2 {
+			l.w = make([]float64, dim)
+		}
+		for j, v := range l.u.v {
+			l.setTerm(int32(j), v)
+		}
+		l.measureSparse()
 	})
 }
 

@@ -120,3 +120,37 @@ func BenchmarkWide(b *testing.B) {
 		}
 	}
 }
+
+// TestPUMMAWide: what sparse examples keep of u gives the weights of the whole vectors of dense
+// ones, also where u turns round and little of the sum is left.
+func TestPUMMAWide(t *testing.T) {
+	for _, p := range []float64{2, 4, 23.7} {
+		for _, c := range []float64{0, 3} {
+			t.Run(fmt.Sprintf("%g/%g", p, c), func(t *testing.T) {
+				b := wide[float64](600, 200, 7)
+				l, m := newPUMMA[float64](t, p, 0.3, c), newPUMMA[float64](t, p, 0.3, c)
+				x := make([]float64, b.Dim)
+				for i := range b.Len() {
+					clear(x)
+					idx, val := b.Sparse(i)
+					for k, j := range idx {
+						x[j] = val[k]
+					}
+					d := block[float64]("dense", [][]float64{x}, b.Y[i:i+1])
+					at := fmt.Sprintf("example %d", i)
+					got, want := one(t, learner.Learner[float64](l), b, i),
+						one(t, learner.Learner[float64](m), d, 0)
+					if got.Updates != want.Updates {
+						t.Fatalf("%s: %+v, dense %+v", at, got, want)
+					}
+					// as steps are solved to 2^-46, and errors of u grow with p-1
+					approx.Near(t, at+": score", got.Score, want.Score, 1e-9)
+					approx.AllNear(t, at+": w", l.Weights(), m.Weights(), 1e-9)
+				}
+				if l.Updates() < 50 {
+					t.Errorf("%d updates", l.Updates())
+				}
+			})
+		}
+	}
+}

@@ -111,6 +111,8 @@ func smallModels(t testing.TB) (list []smallModel) {
 		"romma": {{"rbf", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, KernelConfig: rbf}}},
 		"pumma": {
 			{"p=3", &learners.PUMMAConfig{P: "3", Delta: 0.1}},
+			{"p=4", &learners.PUMMAConfig{P: "4", Delta: 0.1}},
+			{"soft", &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10}},
 			{"rbf", &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10, KernelConfig: rbf}},
 		},
 		"arow": {{"full", &learners.AROWConfig{Covariance: "full", R: 1}}},

@@ -30,7 +30,7 @@ func (s *Sum) Add(x float64) {
 }
 
 // Changed notes n calls of Add, in which the sum was at most top.
-func (s *Sum) Changed(n int, top float64) { s.Off += float64(float64(n)*0x1p-104) * top }
+func (s *Sum) Changed(n int, top float64) { s.Off += float64(float64(float64(n)*0x1p-104) * top) }
 
 // Good reports whether the error is at most half a unit in the last place of a total that has the
 // sum in it: what is computed with the total is then as good as with an exact sum.
