@@ -72,13 +72,44 @@ type Timing struct {
 // busyShare is the CPUShare below which a result gets a warning.
 const busyShare = 0.9
 
+// alone is the share of the time that work of one thread had a CPU: of both sides, or where ours
+// has several threads, of the peer. It is 1 where there is no such work.
+func (r Result) alone() float64 {
+	if r.CPUShare != nil {
+		return *r.CPUShare
+	}
+	var cpu, wall float64
+	for _, round := range r.Rounds {
+		if round.Peer != nil {
+			cpu += round.Peer.CPU * float64(round.Peer.Ops)
+			wall += round.Peer.Wall * float64(round.Peer.Ops)
+		}
+	}
+	if wall == 0 {
+		return 1
+	}
+	return cpu / wall
+}
+
 // Warning says that other programs had the CPU too while the case was measured, or is "".
 func (r Result) Warning() string {
-	if r.CPUShare == nil || *r.CPUShare >= busyShare {
+	share := r.alone()
+	if share >= busyShare {
 		return ""
 	}
-	return fmt.Sprintf("%s: had a CPU for %.0f %% of the time; the machine is busy, times "+
-		"are upper bounds", r.Name, 100**r.CPUShare)
+	what := "times are upper bounds"
+	if r.CPUShare == nil {
+		what = "the ratio of wall clock times says little"
+	}
+	return fmt.Sprintf("%s: one thread had a CPU for %.0f %% of the time; the machine is busy, %s",
+		r.Name, 100*share, what)
+}
+
+// Misses is whether the ratio is below its goal by more than that share, with its whole interval.
+// Of several threads' wall clock times that is not known on a busy machine, and false.
+func (r Result) Misses(share float64) bool {
+	return r.Goal > 0 && r.RatioToPeer != nil && r.RatioCI[1]*(1+share) < r.Goal &&
+		(r.CPUShare != nil || r.alone() >= busyShare)
 }
 
 // pair is one case: ours and, if not nil, its peer. Each runs its operation k times.

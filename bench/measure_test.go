@@ -81,7 +81,7 @@ func TestWriteGo(t *testing.T) {
 	}
 	for _, want := range []string{
 		"\n# dot/f32/n=784: 20 ns ± 10 %; 2.5 ± 0.1 times as fast as gonum (goal 2.4)\n" +
-			"# by the way\n# warning: dot/f32/n=784: had a CPU for 40 % of the time",
+			"# by the way\n# warning: dot/f32/n=784: one thread had a CPU for 40 % of the time",
 		"\n# read/svmlight/a9a: 900 MB/s ± 1 %; 2.50 ± 0.00 times",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -126,5 +126,31 @@ func TestBusy(t *testing.T) {
 	if r := p.run("generic", Options{Rounds: 3, Each: time.Millisecond}); r.CPUShare != nil ||
 		r.Warning() != "" || r.Median < 2e6 {
 		t.Errorf("of several threads: share %v, %q, %v ns", r.CPUShare, r.Warning(), r.Median)
+	}
+}
+
+// TestMisses: a goal is missed by the whole interval, and of several threads only where one thread
+// had a CPU to itself.
+func TestMisses(t *testing.T) {
+	ratio, share := 1.4, 0.5
+	r := Result{Name: "x", Goal: 1.5, RatioToPeer: &ratio, RatioCI: [2]float64{1.3, 1.45},
+		CPUShare: &share}
+	for over, want := range map[float64]bool{0: true, 0.03: true, 0.04: false} {
+		if r.Misses(over) != want {
+			t.Errorf("by %v: %v, want %v", over, !want, want)
+		}
+	}
+	peer := Timing{Ops: 10, CPU: 80, Wall: 100}
+	r.CPUShare, r.Rounds = nil, []Round{{Peer: &peer}}
+	if r.Misses(0) || !strings.Contains(r.Warning(), "80 % of the time; the machine is busy, "+
+		"the r") {
+		t.Errorf("on a busy machine: %v, %q", r.Misses(0), r.Warning())
+	}
+	if peer.Wall = 81; !r.Misses(0) || r.Warning() != "" {
+		t.Errorf("on a quiet machine: %v, %q", r.Misses(0), r.Warning())
+	}
+	r.Goal = 0
+	if r.Misses(0) || (Result{Goal: 1}).Misses(0) {
+		t.Error("missed without a goal, or without a ratio")
 	}
 }

@@ -210,17 +210,11 @@ func (r *Result) scales(two, few, many rehearsed) {
 	r.Note = fmt.Sprintf("serial share %.1f %%: on 16 cores %.1f times as fast by Amdahl's law, "+
 		"on 64 %.1f; as work is cut %.1f and %.1f", 100*two.serial, amdahl(two.serial, 16),
 		amdahl(two.serial, 64), few.speedUp, many.speedUp)
-	var cpu, wall, all float64
+	var all float64
 	for _, round := range r.Rounds {
-		cpu += round.Peer.CPU * float64(round.Peer.Ops)
-		wall += round.Peer.Wall * float64(round.Peer.Ops)
 		all += round.Ours.CPU / round.Peer.CPU / float64(len(r.Rounds))
 	}
 	r.Note += fmt.Sprintf("; CPU time %.2f times that of one thread", all)
-	if cpu < busyShare*wall {
-		r.Note += fmt.Sprintf("; warning: one thread had a CPU for %.0f %% of the time, so that "+
-			"the ratio says little", 100*cpu/wall)
-	}
 }
 
 // amdahl is how many times as fast so many cores are with that serial share.

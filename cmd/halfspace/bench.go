@@ -239,7 +239,7 @@ func runBench(cmd *cobra.Command, chosen []suite, o bench.Options, asJSON bool,
 func missedGoals(results []bench.Result, share float64) error {
 	var missed []string
 	for _, r := range results {
-		if r.Goal > 0 && r.RatioToPeer != nil && r.RatioCI[1]*(1+share) < r.Goal {
+		if r.Misses(share) {
 			missed = append(missed, fmt.Sprintf("%s is %.3gx %s (%.3g to %.3g), want %gx", r.Name,
 				*r.RatioToPeer, r.Peer, r.RatioCI[0], r.RatioCI[1], r.Goal))
 		}
