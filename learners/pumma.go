@@ -99,8 +99,8 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // (A) to (D) have of them is the sum of their |t_i|^p: they count as one feature, u being its p-th
 // root there (times c) and z being 0. That sum is S less the terms where z is not 0 (primal.Sum).
 // The factor goes into c. t and its powers are made anew, with max |t_i| = 1, where |t_i|^p has
-// left 2^-256 to 2^256. Case (i) clears all features; |u|^2 is then below (1 - delta/2) of what it
-// was, which limits how often it can be.
+// left 2^-256 to 2^256. Case (i) clears all features; for p = 2 and a hard margin |u|^2 is then
+// below (1 - delta/2) of what it was, which limits how often that can be.
 //
 // Cost: one dot an example. An update is O(non-zeros) of sparse examples, for p > 2 with some five
 // powers for each, and O(features) of dense ones. Memory: seven float64 a feature, nine for p > 2,
