@@ -275,6 +275,7 @@ func (c *OBPMConfig) Traits() learner.Traits {
 				t.FitMemory = c.separateFit
 			}
 		}
+		t.Support = t.Support || b.Support && b.Members == nil
 		t.Linear, t.Vector, t.Biased = t.Linear && b.Linear, t.Vector && b.Vector, b.Biased
 	}
 	return t

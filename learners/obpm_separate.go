@@ -65,6 +65,26 @@ func (o biasedSeparateOBPM[T]) Bias() float64 {
 	return sum / float64(len(o.members))
 }
 
+// keepingSeparateOBPM is that of a base that keeps examples.
+type keepingSeparateOBPM[T learner.Float] struct{ *SeparateOBPM[T] }
+
+// Support is Keeper.Support: the examples that the members keep, each counted once a member.
+func (o keepingSeparateOBPM[T]) Support() int { return o.support() }
+
+// keepingBiasedSeparateOBPM is that of a base that is Biased and keeps examples.
+type keepingBiasedSeparateOBPM[T learner.Float] struct{ biasedSeparateOBPM[T] }
+
+// Support is Keeper.Support.
+func (o keepingBiasedSeparateOBPM[T]) Support() int { return o.support() }
+
+func (o *SeparateOBPM[T]) support() (sum int) {
+	for _, l := range o.members {
+		n, _ := learner.SupportOf(l)
+		sum += n
+	}
+	return sum
+}
+
 // separateRun is a run of examples in work, and scratch. It is the [engine.Job] of that: part m is
 // member m.
 type separateRun[T learner.Float] struct {
@@ -104,8 +124,13 @@ func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env l
 		seed = seeds.Uint64()
 	}
 	o.runs.Give(&o.own)
-	if base.Traits().Biased {
+	switch t := base.Traits(); {
+	case t.Biased && t.Support:
+		return keepingBiasedSeparateOBPM[T]{biasedSeparateOBPM[T]{o}}, nil
+	case t.Biased:
 		return biasedSeparateOBPM[T]{o}, nil
+	case t.Support:
+		return keepingSeparateOBPM[T]{o}, nil
 	}
 	return o, nil
 }

@@ -24,11 +24,14 @@ func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, ok := l.(*SeparateOBPM[T])
-	if !ok {
-		t.Fatalf("members of base %s are %T", c.Base, l)
+	switch s := l.(type) {
+	case *SeparateOBPM[T]:
+		return s
+	case keepingSeparateOBPM[T]:
+		return s.SeparateOBPM
 	}
-	return s
+	t.Fatalf("members of base %s are %T", c.Base, l)
+	return nil
 }
 
 // TestSeparateOneMember: one member that sees everything is its base, to the bit, one that draws
