@@ -12,7 +12,7 @@ import (
 )
 
 // aFlag is a flag of a command line.
-var aFlag = regexp.MustCompile(`(^|[^-])--[a-z]`)
+var aFlag = regexp.MustCompile(`(^|[^-])--[A-Za-z]`)
 
 // TestNoFlags: packages are used without a command line, too, so their texts name fields and
 // methods. The command says which flags set these.

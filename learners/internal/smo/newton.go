@@ -128,7 +128,7 @@ func (s *newtonSolver[T]) Solve(ctx context.Context, tol float64, limit int64) (
 		return v, 0, nil
 	}
 	if s.p.Ridge == 0 {
-		s.r = max(2/s.p.Upper, 0.02*s.mean2)
+		s.r = max(2/s.p.Upper, 0.02*s.mean2, tiny)
 	}
 	var steps int64
 	for {

@@ -120,7 +120,7 @@ func (v *Value) apart(radius2 float64) bool {
 // notSeparable is the error of a hard margin that is not there.
 func (v *Value) notSeparable(radius2 float64, iterations int64) error {
 	return fmt.Errorf("svm: no hard margin after %d steps: if there is one it is at most %.3g, "+
-		"where the longest example is %.4g; allow slack with --C: %w",
+		"where the longest example is %.4g; a C above 0 allows slack: %w",
 		iterations, math.Sqrt(v.Norm2)/v.Sum, math.Sqrt(radius2), learner.ErrNotSeparable)
 }
 
