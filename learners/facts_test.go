@@ -139,7 +139,7 @@ func TestCapabilities(t *testing.T) {
 		if got := c.Traits().Soft; got != base.Traits().Soft || got != (base == soft) {
 			t.Errorf("soft-c %v: Soft is %v", base.SoftC, got)
 		}
-		if p := c.Traits().Norm; p != 4 {
+		if p := c.Traits().Norm; !math.IsNaN(p) { // its margins are of the random features
 			t.Errorf("Norm is %v", p)
 		}
 		if c.Traits().Whole || !base.Traits().Whole {

@@ -141,11 +141,19 @@ func (p *members[T]) State() learner.State {
 
 // CheckState is for [learner.CheckRestored].
 func (p *members[T]) CheckState(s learner.State) error {
+	if p.o.KeepsSum {
+		sum := p.o.average()
+		return sum.CheckState(s)
+	}
 	return learner.CheckState("obpm", s, p.o.memberFields)
 }
 
 // Restored is Restorer.Restored.
 func (p *members[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	if p.o.KeepsSum {
+		sum := p.o.average()
+		return sum.Restored(s)
+	}
 	r, err := p.o.membersOf(s)
 	if err != nil {
 		return nil, err

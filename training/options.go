@@ -46,6 +46,8 @@ type Options struct {
 	// their defaults (learner.WithDefaults); nil stands for all defaults with Settings put in. With
 	// From it may repeat the model's, and not change them. Default nil; any that are valid.
 	Config learner.Config `json:"-" toml:"-"`
+	// Literal takes Config as it is, zeros for values. Default false.
+	Literal bool `json:"-" toml:"-"`
 	// Settings are what is put into the learner's defaults where Config is nil. Keys are those of
 	// the Config in JSON ("tau", "base_config", ...). With From they may repeat the model's, and
 	// not change them. Default nil; what makes a valid Config.
@@ -335,7 +337,7 @@ func (o *Options) Entry() (learner.Entry, learner.Config, error) {
 	}
 	c := e.Config()
 	if o.Config != nil {
-		c, err = learner.WithDefaults(e, o.Config)
+		c, err = o.config(e)
 	} else {
 		err = o.put(c)
 	}
@@ -343,6 +345,14 @@ func (o *Options) Entry() (learner.Entry, learner.Config, error) {
 		return e, nil, err
 	}
 	return e, c, c.Validate()
+}
+
+// config returns Config with what it leaves to defaults.
+func (o *Options) config(e learner.Entry) (learner.Config, error) {
+	if o.Literal {
+		return o.Config, nil
+	}
+	return learner.WithDefaults(e, o.Config)
 }
 
 // noLearner names the learner that was meant, or all there are.
@@ -396,7 +406,7 @@ func (o *Options) keeps(m *model.Model) (learner.Entry, learner.Config, error) {
 	}
 	var want learner.Config
 	if o.Config != nil {
-		want, err = learner.WithDefaults(e, o.Config)
+		want, err = o.config(e)
 	} else if _, want, err = m.Settings(); err == nil {
 		err = o.put(want)
 	}

@@ -222,6 +222,7 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if o.Learner, o.Config, err = t.settings.config(o.Learner); err != nil {
 		return err
 	}
+	o.Literal = true
 	o.KeepSizes = slices.ContainsFunc(o.Config.Traits().Sizes, fs.Changed)
 	return nil
 }
