@@ -73,17 +73,23 @@ func lanesRunByExample[T Float](counts *int32, w *T, nw, width int, ptr *int, n 
 		words        = MaskWords(width)
 		labels, ends = unsafe.Slice(y, n), unsafe.Slice(ptr, n+1)
 		all          = unsafe.Slice(seen, (n-1)*stride+words)
+		nonZeros     = ends[n] - ends[0]
+		allRows      = unsafe.Slice(rows, nonZeros)
+		values       = unsafe.Slice(val, nonZeros)
+		tally        = unsafe.Slice(counts, n)
 	)
-	for e, c := range unsafe.Slice(counts, n) {
+	for e := range tally {
 		sees, label := all[e*stride:][:words], labels[e]
-		var any uint64
+		var (
+			any uint64
+			c   int32
+		)
 		for _, m := range sees {
 			any |= m
 		}
-		if c = 0; any != 0 {
+		if any != 0 {
 			at, nnz := ends[e]-ends[0], ends[e+1]-ends[e]
-			r := (*int32)(unsafe.Add(unsafe.Pointer(rows), at*4))
-			v := (*T)(unsafe.Add(unsafe.Pointer(val), at*int(unsafe.Sizeof(label))))
+			r, v := data(allRows[at:][:nnz]), data(values[at:][:nnz])
 			lanesScoreLE(&scores[0], w, nw, width, r, v, nnz, &mask[0], label, margin)
 			for i, m := range sees {
 				mask[i] &= m
@@ -104,6 +110,6 @@ func lanesRunByExample[T Float](counts *int32, w *T, nw, width int, ptr *int, n 
 				lanesUpdate(w, nw, width, r, v, nnz, &coef[0], &mask[0])
 			}
 		}
-		*(*int32)(unsafe.Add(unsafe.Pointer(counts), e*4)) = c
+		tally[e] = c
 	}
 }
