@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime/debug"
 	"slices"
 	"unsafe"
 )
@@ -31,8 +32,9 @@ const directBytes = 1 << 20
 // others.
 //
 // Memory: Members (padded to 64 bytes) weights a feature that has a row, 8 bytes a feature up to
-// the largest seen. Not safe for concurrent use, but distinct tiles may be worked on at the same
-// time while no rows are added.
+// the largest seen. Tiles grow by quarters, one after the other; where they are large, no more than
+// one is there twice meanwhile. Not safe for concurrent use, but distinct tiles may be worked on at
+// the same time while no rows are added.
 type Lanes[T Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
 
@@ -71,24 +73,46 @@ func padded[T Float](n int) int {
 	return (n + per - 1) / per * per
 }
 
+// largeTile is from how many bytes on the memory of a tile that moved is given back at once.
+// Nothing that grows later would fit into it, and the collector alone lets tables of several sizes
+// pile up: of a million features and 100 members three times what the weights take.
+const largeTile = 16 << 20
+
 // grow makes room for that many rows, cutting the tiles anew where they get too large.
 func (l *Lanes[T]) grow(rows int) {
 	lanes := WideTile
 	if rows*padded[T](min(WideTile, l.members))*int(elemSize[T]()) > wideBytes {
 		lanes = NarrowTile
 	}
-	var tiles []LaneTile[T]
-	for lo := 0; lo < l.members; lo += lanes {
-		n := min(lanes, l.members-lo)
-		t := LaneTile[T]{Width: padded[T](n), Lo: lo, Lanes: n}
-		t.W = Aligned[T](rows * t.Width)
-		for r := range l.feature { // none of the first time
-			old := &l.Tiles[lo/l.lanes]
-			copy(t.W[r*t.Width:][:n], old.W[r*old.Width+lo-old.Lo:])
+	tiles := l.Tiles
+	if lanes != l.lanes {
+		tiles = nil
+		for lo := 0; lo < l.members; lo += lanes {
+			n := min(lanes, l.members-lo)
+			tiles = append(tiles, LaneTile[T]{Width: padded[T](n), Lo: lo, Lanes: n})
 		}
-		tiles = append(tiles, t)
+	}
+	for i := range tiles { // one after the other: that of one may be there twice
+		t := &tiles[i]
+		w := Aligned[T](rows * t.Width)
+		if lanes == l.lanes {
+			copy(w, t.W[:len(l.feature)*t.Width])
+		} else {
+			l.cut(w, t)
+		}
+		if t.W = w; len(w)*int(elemSize[T]()) >= largeTile {
+			debug.FreeOSMemory()
+		}
 	}
 	l.Tiles, l.lanes, l.rows = tiles, lanes, rows
+}
+
+// cut copies the rows of the members of t, which is cut otherwise than the tiles there are, to w.
+func (l *Lanes[T]) cut(w []T, t *LaneTile[T]) {
+	for r := range l.feature { // none of the first time
+		old := &l.Tiles[t.Lo/l.lanes]
+		copy(w[r*t.Width:][:t.Lanes], old.W[r*old.Width+t.Lo-old.Lo:])
+	}
 }
 
 // Reserve makes room for that many features, so that the tiles are not cut anew before there are

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"unsafe"
@@ -189,6 +191,48 @@ func TestLanesTiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLanesGrow: weights that grow by step take no more than twice their bytes of the
+// system, whatever of theirs has not been collected.
+func TestLanesGrow(t *testing.T) {
+	l := NewLanes[float32](100)
+	if most := grownLanes(l, 90_000); most > 2*l.Bytes() {
+		t.Errorf("%d bytes were taken for %d", most, l.Bytes())
+	}
+	idx := make([]int32, 1)
+	for j := int32(0); j < 90_000; j += 7 {
+		idx[0] = j
+		if r := l.Rows(nil, idx)[0]; l.Tiles[1].W[int(r)*l.Tiles[1].Width+35] != float32(j) {
+			t.Fatalf("feature %d is lost", j)
+		}
+	}
+}
+
+// grownLanes gives l rows for that many features, a thousand at a time, with the feature as the
+// weight of member 99, and returns how many bytes were taken of the system at most, between steps.
+func grownLanes(l *Lanes[float32], features int) (most int64) {
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	taken := func() int64 {
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapSys - m.HeapReleased)
+	}
+	before := taken()
+	idx := make([]int32, 1000)
+	var rows []int32
+	l.Reach(features)
+	for lo := 0; lo < features; lo += len(idx) {
+		for k := range idx {
+			idx[k] = int32(lo + k)
+		}
+		rows = l.Rows(rows[:0], idx)
+		for k, r := range rows {
+			l.Tiles[1].W[int(r)*l.Tiles[1].Width+35] = float32(idx[k])
+		}
+		most = max(most, taken()-before)
+	}
+	return most
 }
 
 func TestTranspose64(t *testing.T) {

@@ -60,6 +60,9 @@ func LanesBytes(members, seen, dim, elem int64, growing, reserved bool) (held, m
 	held = rows*row + 4*dim + 4*most(rows)
 	if seen+1 > firstRows && !reserved {
 		moving = rows * row
+		if tile := rows * min(row, NarrowTile*elem); tile >= largeTile {
+			moving = tile // one moves after another
+		}
 	}
 	if growing {
 		moving += 4 * dim

@@ -64,7 +64,9 @@ func (o *OBPM[T]) memberFields(c *learner.Codec) {
 	o.Rule.Fields(c, members)
 	c.Then(func() {
 		o.Room, o.Sum = 0, nil // lanes, whatever the members were in: they are moved when needed
-		o.UseLanes(engine.NewLanes[T](n))
+		lanes := engine.NewLanes[T](n)
+		lanes.Reserve(len(features))
+		o.UseLanes(lanes)
 		o.GrowTo(int(last) + 1)
 		for i, j := range features {
 			o.Lanes.SetColumn(int(j), members[i*n:(i+1)*n])
