@@ -53,7 +53,7 @@ func (r *Rows[T]) Row(ctx context.Context, i, n int) ([]T, error) {
 		panic(fmt.Sprintf("engine: %d values of row %d of %d examples", n, i, r.n))
 	}
 	row := r.cache.Row(uint64(i), n)
-	if row.Have == n {
+	if row.Have() == n {
 		return row.Values, nil
 	}
 	return r.compute(ctx, row, i)
@@ -61,13 +61,14 @@ func (r *Rows[T]) Row(ctx context.Context, i, n int) ([]T, error) {
 
 func (r *Rows[T]) compute(ctx context.Context, row kernelcache.Row[T], i int) ([]T, error) {
 	defer row.Release() // after an error or a panic another gets the turn
+	have := row.Have()
 	size := int64(len(row.Values)) * int64(unsafe.Sizeof(T(0)))
 	if n := r.made.Add(size); n > r.limit+idleRows(r.limit) && r.made.CompareAndSwap(n, r.limit) {
 		runtime.GC()
 	}
 	j := r.job()
 	j.point(i)
-	err := j.run(ctx, r.pool, row.Values[row.Have:], row.Have)
+	err := j.run(ctx, r.pool, row.Values[have:], have)
 	r.done(j)
 	if err != nil {
 		return nil, err

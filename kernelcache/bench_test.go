@@ -2,6 +2,7 @@ package kernelcache
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -51,8 +52,8 @@ func (l *locked) row(id uint64, n int) float32 {
 
 func cacheRow(c *Cache[float32], id uint64, n int) float32 {
 	r := c.Row(id, n)
-	if r.Have < n {
-		fillBench(r.Values, r.Have)
+	if r.Have() < n {
+		fillBench(r.Values, r.Have())
 		r.Commit()
 	}
 	return r.Values[n-1]
@@ -98,5 +99,28 @@ func BenchmarkRow(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+// BenchmarkShared is hits on one cache by several goroutines, as of learners on the same examples,
+// with one lock and with as many as a large cache has:
+//
+//	go test -run '^$' -bench Shared -cpu 2,4,8 ./kernelcache
+func BenchmarkShared(b *testing.B) {
+	const ids, n = 200, 128
+	for _, shards := range []int{1, 4, maxShards} {
+		c := New[float32](64<<20, n)
+		c.shards, c.shift = c.shards[:shards], uint(64-bits.TrailingZeros(uint(shards)))
+		for id := range uint64(ids) {
+			cacheRow(c, id, n)
+		}
+		b.Run(fmt.Sprintf("shards=%d", shards), func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				rng := rand.New(rand.NewPCG(rand.Uint64(), 2))
+				for pb.Next() {
+					cacheRow(c, rng.Uint64N(ids), n)
+				}
+			})
+		})
 	}
 }

@@ -22,7 +22,7 @@ func get[T Float](t interface{ Fatalf(string, ...any) }, c *Cache[T], id uint64,
 	values []T) {
 	r := c.Row(id, n)
 	defer r.Release()
-	have = r.Have
+	have = r.Have()
 	if len(r.Values) != n || cap(r.Values) != n || have > n {
 		t.Fatalf("row %d: length %d, capacity %d, %d there; asked for %d", id, len(r.Values),
 			cap(r.Values), have, n)
@@ -96,11 +96,11 @@ func testModel[T Float](t *rapid.T) {
 		}
 		if fail {
 			r := c.Row(id, n)
-			for j := r.Have; j < n; j++ {
+			for j := r.Have(); j < n; j++ {
 				r.Values[j] = -1
 			}
-			if r.Have != have {
-				t.Fatalf("row %d: %d of %d there, want %d", id, r.Have, n, have)
+			if r.Have() != have {
+				t.Fatalf("row %d: %d of %d there, want %d", id, r.Have(), n, have)
 			}
 			r.Release()
 		} else if got, _ := get(t, c, id, n); got != have {
@@ -217,7 +217,7 @@ func failing[T Float](c *Cache[T], id uint64, n int) {
 	defer func() { _ = recover() }()
 	r := c.Row(id, n)
 	defer r.Release()
-	for j := r.Have; j < n; j++ {
+	for j := r.Have(); j < n; j++ {
 		r.Values[j] = -1
 	}
 	panic(errFill)

@@ -11,11 +11,11 @@ import (
 func row(cache *kernelcache.Cache[float64], id uint64, n int) []float64 {
 	r := cache.Row(id, n)
 	defer r.Release()
-	if r.Have == n {
+	if r.Have() == n {
 		return r.Values
 	}
-	fmt.Printf("row %d: computing values %d to %d\n", id, r.Have, n-1)
-	for j := r.Have; j < n; j++ {
+	fmt.Printf("row %d: computing values %d to %d\n", id, r.Have(), n-1)
+	for j := r.Have(); j < n; j++ {
 		r.Values[j] = float64(int(id) * j)
 	}
 	r.Commit()
@@ -45,13 +45,14 @@ func ExampleRow_Release() {
 	r := cache.Row(1, 4)
 	r.Release() // without Commit
 	r = cache.Row(1, 4)
-	fmt.Println(r.Have, "values are there")
+	fmt.Println(r.Have(), "values are there")
 	for j := range r.Values {
 		r.Values[j] = 0.5
 	}
 	r.Commit()
 	r.Release()
-	fmt.Println(cache.Row(1, 4).Have)
+	r = cache.Row(1, 4)
+	fmt.Println(r.Have())
 	// Output:
 	// 0 values are there
 	// 4
