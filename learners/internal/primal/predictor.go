@@ -40,6 +40,10 @@ type weights[T learner.Float] struct {
 	scale float64 // >= 0: a factor that some rules keep beside the weights
 }
 
+// tileRows is how many dense examples are scored by one call: their products, on the stack, are a
+// few cache lines.
+const tileRows = 64
+
 // dotOf returns w.x of example i of a checked block. Features that w does not reach have weight 0;
 // leaving them out gives the same bits as zeros in w would.
 func dotOf[T learner.Float](w []T, b *engine.Block[T], i int) float64 {
@@ -62,9 +66,14 @@ func (p *weights[T]) Score(b *engine.Block[T], dst []float64) error {
 	// As dotOf, whose call is a tenth of the time of an example of a dozen features.
 	w, scale := p.w, p.scale
 	if b.Dense() {
-		for i := range b.Len() {
-			x := b.RowPrefix(i, len(w))
-			dst[i] = float64(scale * float64(vecmath.Dot(x, w[:len(x)])))
+		w, dst = w[:min(len(w), b.Dim)], dst[:b.Len()]
+		var dots [tileRows]T
+		for lo := 0; lo < len(dst); lo += tileRows {
+			n := min(tileRows, len(dst)-lo)
+			vecmath.RowsDot(dots[:n], b.X[lo*b.Stride:], b.Stride, w)
+			for i, v := range dots[:n] {
+				dst[lo+i] = float64(scale * float64(v))
+			}
 		}
 		return nil
 	}
@@ -142,8 +151,10 @@ func (p *WideWeights[T]) Score(b *engine.Block[T], dst []float64) error {
 	}
 	w := p.W // as DotMixed, without its call
 	if b.Dense() {
-		for i := range b.Len() {
-			dst[i] = p.score(vecmath.DotMixed(w, b.RowPrefix(i, len(w))))
+		dst = dst[:b.Len()]
+		vecmath.RowsDotMixed(dst, b.X, b.Stride, w[:min(len(w), b.Dim)])
+		for i, v := range dst {
+			dst[i] = p.score(v)
 		}
 		return nil
 	}
