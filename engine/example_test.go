@@ -137,7 +137,7 @@ func ExampleRows() {
 		row, err := rows.Row(context.Background(), 2, 3)
 		fmt.Printf("%.3f %v\n", row, err)
 	}
-	s := rows.Stats()
+	var s engine.RowStats = rows.Stats()
 	fmt.Println(s.Hits, "hit,", s.Misses, "miss")
 	// Output:
 	// [0.368 0.368 1.000] <nil>

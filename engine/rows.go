@@ -87,5 +87,8 @@ func (r *Rows[T]) RowOf(ctx context.Context, dst []T, b *Block[T], i int) error 
 	return err
 }
 
+// RowStats counts what became of the kernel rows that were asked for.
+type RowStats = kernelcache.Stats
+
 // Stats returns the counters of the cache.
-func (r *Rows[T]) Stats() kernelcache.Stats { return r.cache.Stats() }
+func (r *Rows[T]) Stats() RowStats { return r.cache.Stats() }

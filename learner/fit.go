@@ -93,6 +93,9 @@ type FitResult struct {
 	// new
 	Bound      float64
 	ScoreSpace bool // ran on scores
+	// KernelRows counts the kernel rows that the run asked for, and how many bytes of them were
+	// kept at its end; zero of learners without any.
+	KernelRows engine.RowStats
 
 	// The rest for Delta > 0 only: Theorem 2 of the CRAMMA paper. D' >= D, equal for the maximal
 	// margin.

@@ -177,7 +177,7 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 		return learner.FitResult{}, err
 	}
 	l.updates += r.Updates
-	r.Counter = l.updates + 1
+	r.Counter, r.KernelRows = l.updates+1, p.rows.Stats()
 	return r, nil
 }
 

@@ -209,6 +209,7 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	}
 	p := s.problem()
 	var beta, w []float64 // beta = y alpha
+	var rows engine.RowStats
 	var v smo.Value
 	var steps int64
 	var err error
@@ -224,7 +225,7 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 		v, steps, err = d.Solve(ctx, s.cfg.Gap, limit)
 		beta, w = d.Alpha, d.W
 	default:
-		beta, v, steps, err = s.solveRows(ctx, b, p, bytes, limit, o.Observe)
+		beta, v, rows, steps, err = s.solveRows(ctx, b, p, bytes, limit, o.Observe)
 	}
 	if err != nil {
 		return learner.FitResult{}, err
@@ -241,26 +242,28 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	s.updates += steps
 	s.solution = solutionOf(p, &v, beta, steps)
 	return learner.FitResult{Updates: steps, Counter: s.updates + 1, Converged: v.Converged,
-		Violators: v.Violators, Margin: s.solution.Margin, Bound: math.Inf(1)}, nil
+		Violators: v.Violators, Margin: s.solution.Margin, Bound: math.Inf(1),
+		KernelRows: rows}, nil
 }
 
 // solveRows solves with a kernel, over the rows of kernel values of b, of which bytes are kept.
 func (s *SVM[T]) solveRows(ctx context.Context, b *engine.Block[T], p smo.Problem,
 	bytes, limit int64, observe func(learner.FitStatus)) (beta []float64, v smo.Value,
-	steps int64, err error) {
+	kept engine.RowStats, steps int64, err error) {
 	list, err := engine.NewPoints[T](s.cfg.EngineKernel())
 	if err != nil {
-		return nil, v, 0, fmt.Errorf("svm: %w", err)
+		return nil, v, kept, 0, fmt.Errorf("svm: %w", err)
 	}
 	list.Append(b, 0, b.Len())
 	y := make([]float64, b.Len())
 	for t, l := range b.Y {
 		y[t] = float64(l)
 	}
-	m := smo.NewPairSolver(engine.NewRows(list, max(0, bytes), b.Len(), s.pool), y, p)
+	rows := engine.NewRows(list, max(0, bytes), b.Len(), s.pool)
+	m := smo.NewPairSolver(rows, y, p)
 	m.Observe = observe
 	v, steps, err = m.Solve(ctx, s.cfg.Gap, limit)
-	return m.Beta, v, steps, err
+	return m.Beta, v, rows.Stats(), steps, err
 }
 
 func solutionOf(p smo.Problem, v *smo.Value, beta []float64, steps int64) SVMSolution {

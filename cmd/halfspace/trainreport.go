@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
@@ -75,6 +76,29 @@ type fitReport struct {
 	Gamma  *float64 `json:"gamma"`
 	Excess *float64 `json:"excess"` // D'/D - 1
 	Gap    *float64 `json:"gap"`    // svm: duality gap, relative
+	// Of learners that went over kernel values; null else.
+	KernelRows *rowsReport `json:"kernel_rows"`
+}
+
+// rowsReport counts the rows of kernel values that a run asked for.
+type rowsReport struct {
+	Hits      uint64  `json:"hits"`
+	Misses    uint64  `json:"misses"` // a part of the row was computed, or all
+	HitRate   float64 `json:"hit_rate"`
+	Evictions uint64  `json:"evictions"`
+	Rows      int     `json:"rows"`  // kept at the end
+	Bytes     int64   `json:"bytes"` // of those
+	Limit     int64   `json:"limit"` // of bytes
+}
+
+// rowsReportOf is nil of a run that asked for none.
+func rowsReportOf(s engine.RowStats) *rowsReport {
+	all := s.Hits + s.Misses
+	if all == 0 {
+		return nil
+	}
+	return &rowsReport{s.Hits, s.Misses, float64(s.Hits) / float64(all), s.Evictions, s.Rows,
+		s.Bytes, s.Limit}
 }
 
 type trainSeconds struct {
@@ -139,7 +163,8 @@ func fitReportOf(res *training.Result, soft bool) *fitReport {
 		return &v
 	}
 	r := &fitReport{Updates: f.Updates, Counter: f.Counter, Violators: f.Violators,
-		Margin: finite(f.Margin), Bound: finite(f.Bound), ScoreSpace: f.ScoreSpace, Gap: res.Gap}
+		Margin: finite(f.Margin), Bound: finite(f.Bound), ScoreSpace: f.ScoreSpace, Gap: res.Gap,
+		KernelRows: rowsReportOf(f.KernelRows)}
 	if soft {
 		r.Gamma, r.Excess = finite(f.Gamma0), finite(f.Excess())
 	}
@@ -149,6 +174,11 @@ func fitReportOf(res *training.Result, soft bool) *fitReport {
 // print shows what came of a run.
 func (t *trainer) print(res *training.Result) error {
 	w, r := stdout(t.cmd), t.reportOf(res)
+	if r.Fit != nil && r.Fit.KernelRows != nil {
+		k := r.Fit.KernelRows
+		t.output.note(t.cmd, "kernel rows: %.1f %% of %d were there, %d evicted; %s of %s kept",
+			100*k.HitRate, k.Hits+k.Misses, k.Evictions, inMiB(k.Bytes), inMiB(k.Limit))
+	}
 	if t.output.json {
 		return printJSON(w, r)
 	}

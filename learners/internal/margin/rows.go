@@ -232,7 +232,9 @@ func FitRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOpti
 	for i, v := range b.Y {
 		y[i] = float64(v)
 	}
-	r, err := solve(engine.NewRows(list, max(0, o.GramBytes), b.Len(), pool), y)
+	rows := engine.NewRows(list, max(0, o.GramBytes), b.Len(), pool)
+	r, err := solve(rows, y)
+	r.KernelRows = rows.Stats()
 	if r.Updates == 0 {
 		return r, err
 	}
