@@ -42,6 +42,26 @@ func ByteRowsDot(dst []int32, rows []uint8, stride int, x []uint8) {
 	byteRowsDot(data(dst), data(rows), len(dst), stride, data(x), len(x))
 }
 
+// WidenBytes sets dst[i] = fma(src[i], hi, src[i]*lo), the product rounded, then one rounding of
+// product and sum: src[i]/s where hi is 1/s and lo what rounding has cut off of it. len(src) is a
+// multiple of [ByteUnit], and dst is at least as long. Nothing is asked of the alignment.
+func WidenBytes[T Float](dst []T, src []uint8, hi, lo T) {
+	if len(src)%ByteUnit != 0 {
+		panic(panicBytes)
+	}
+	if len(dst) < len(src) {
+		panic(panicShort)
+	}
+	if len(src) == 0 {
+		return
+	}
+	if race {
+		raceRead(src)
+		raceWrite(dst[:len(src)])
+	}
+	widenBytes(data(dst), data(src), len(src), hi, lo)
+}
+
 // XorCount sets dst[r] = table[number of bits in which row r differs from x]; row r is
 // rows[r*stride:][:len(x)]. The table has an entry for each count from 0 to 64*len(x).
 func XorCount[T Float](dst []T, rows []uint64, stride int, x []uint64, table []T) {
@@ -81,6 +101,13 @@ func checkCount[T Float](dst []T, rows []uint64, stride int, x []uint64, table [
 func checkStride(nrows, have, stride, n int) {
 	if room := have - n; room < 0 || stride < 0 || (stride > 0 && nrows-1 > room/stride) {
 		panic(panicStride)
+	}
+}
+
+func widenBytesGeneric[T Float](dst []T, src []uint8, hi, lo T) {
+	for i, b := range src {
+		v := T(b)
+		dst[i] = fma(v, hi, T(v*lo))
 	}
 }
 

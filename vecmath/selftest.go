@@ -125,6 +125,9 @@ func kernelTable[T Float]() []kernel[T] {
 		}},
 	}
 	table = append(table,
+		kernel[T]{"widenBytes", makeWiden[T], func(o *operands[T]) {
+			WidenBytes(o.y, o.bytes, o.a, o.t)
+		}},
 		kernel[T]{"exp", makeExp[T], func(o *operands[T]) { Exp(o.y, o.x) }},
 		kernel[T]{"exp dst=x", makeExp[T], func(o *operands[T]) { Exp(o.x, o.x) }},
 		kernel[T]{"symRankOneMul", makeSym[T], func(o *operands[T]) {
@@ -345,6 +348,21 @@ func makeBytes[T Float](g *generator[T], n int) *operands[T] {
 		for i := range s {
 			s[i] = uint8(g.word())
 		}
+	}
+	return o
+}
+
+// makeWiden has factors of any size, and in mode 0 those of a division: 1/s and its rest.
+func makeWiden[T Float](g *generator[T], n int) *operands[T] {
+	n = n % 13 * ByteUnit
+	o := &operands[T]{bytes: take[uint8](g.place, n), y: g.floats(n), a: g.float(), t: g.float()}
+	if g.mode == 0 {
+		s := 1 + 1000*g.rng.Float64()
+		o.a = T(1 / s)
+		o.t = T(math.FMA(-s, float64(o.a), 1) / s)
+	}
+	for i := range o.bytes {
+		o.bytes[i] = uint8(g.word())
 	}
 	return o
 }

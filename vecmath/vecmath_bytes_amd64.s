@@ -305,6 +305,115 @@ done:
 	VZEROUPPER
 	RET
 
+// Bytes to floats, 16 at a time.
+//
+// DI dst SI src CX bytes left; register 0 hi, 1 lo, from 2 on the bytes, from 8 on the results
+
+// func widenBytesAVX512F32(dst *float32, src *uint8, n int, hi, lo float32)
+TEXT ·widenBytesAVX512F32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS hi+24(FP), Z0
+	VBROADCASTSS lo+28(FP), Z1
+loop:
+	VPMOVZXBD   0(SI), Z2
+	VCVTDQ2PS   Z2, Z2
+	VMULPS      Z2, Z1, Z8
+	VFMADD231PS Z2, Z0, Z8
+	VMOVUPS     Z8, 0(DI)
+	ADDQ        $16, SI
+	ADDQ        $64, DI
+	SUBQ        $16, CX
+	JNE         loop
+	VZEROUPPER
+	RET
+
+// func widenBytesAVX512F64(dst *float64, src *uint8, n int, hi, lo float64)
+TEXT ·widenBytesAVX512F64(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD hi+24(FP), Z0
+	VBROADCASTSD lo+32(FP), Z1
+loop:
+	VPMOVZXBD   0(SI), Y2
+	VPMOVZXBD   8(SI), Y3
+	VCVTDQ2PD   Y2, Z2
+	VCVTDQ2PD   Y3, Z3
+	VMULPD      Z2, Z1, Z8
+	VMULPD      Z3, Z1, Z9
+	VFMADD231PD Z2, Z0, Z8
+	VFMADD231PD Z3, Z0, Z9
+	VMOVUPD     Z8, 0(DI)
+	VMOVUPD     Z9, 64(DI)
+	ADDQ        $16, SI
+	ADDQ        $128, DI
+	SUBQ        $16, CX
+	JNE         loop
+	VZEROUPPER
+	RET
+
+// func widenBytesAVX2F32(dst *float32, src *uint8, n int, hi, lo float32)
+TEXT ·widenBytesAVX2F32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS hi+24(FP), Y0
+	VBROADCASTSS lo+28(FP), Y1
+loop:
+	VPMOVZXBD   0(SI), Y2
+	VPMOVZXBD   8(SI), Y3
+	VCVTDQ2PS   Y2, Y2
+	VCVTDQ2PS   Y3, Y3
+	VMULPS      Y2, Y1, Y8
+	VMULPS      Y3, Y1, Y9
+	VFMADD231PS Y2, Y0, Y8
+	VFMADD231PS Y3, Y0, Y9
+	VMOVUPS     Y8, 0(DI)
+	VMOVUPS     Y9, 32(DI)
+	ADDQ        $16, SI
+	ADDQ        $64, DI
+	SUBQ        $16, CX
+	JNE         loop
+	VZEROUPPER
+	RET
+
+// func widenBytesAVX2F64(dst *float64, src *uint8, n int, hi, lo float64)
+TEXT ·widenBytesAVX2F64(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD hi+24(FP), Y0
+	VBROADCASTSD lo+32(FP), Y1
+loop:
+	VPMOVZXBD   0(SI), X2
+	VPMOVZXBD   4(SI), X3
+	VPMOVZXBD   8(SI), X4
+	VPMOVZXBD   12(SI), X5
+	VCVTDQ2PD   X2, Y2
+	VCVTDQ2PD   X3, Y3
+	VCVTDQ2PD   X4, Y4
+	VCVTDQ2PD   X5, Y5
+	VMULPD      Y2, Y1, Y8
+	VMULPD      Y3, Y1, Y9
+	VMULPD      Y4, Y1, Y10
+	VMULPD      Y5, Y1, Y11
+	VFMADD231PD Y2, Y0, Y8
+	VFMADD231PD Y3, Y0, Y9
+	VFMADD231PD Y4, Y0, Y10
+	VFMADD231PD Y5, Y0, Y11
+	VMOVUPD     Y8, 0(DI)
+	VMOVUPD     Y9, 32(DI)
+	VMOVUPD     Y10, 64(DI)
+	VMOVUPD     Y11, 96(DI)
+	ADDQ        $16, SI
+	ADDQ        $128, DI
+	SUBQ        $16, CX
+	JNE         loop
+	VZEROUPPER
+	RET
+
 // The counts, with POPCNT. Rows of one and of two words, the usual ones, have loops of their own.
 //
 // DI dst SI row R8 rows left R9 stride in bytes DX x CX n BX table R10, R11 words of x AX count

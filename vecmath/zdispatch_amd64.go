@@ -371,6 +371,27 @@ func mix(x *uint64, n int) {
 	mixGeneric(unsafe.Slice(x, n))
 }
 
+//go:nosplit
+func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
+	switch active {
+	case AVX512:
+		if is32[T]() {
+			widenBytesAVX512F32(f32(dst), src, n, float32(hi), float32(lo))
+		} else {
+			widenBytesAVX512F64(f64(dst), src, n, float64(hi), float64(lo))
+		}
+		return
+	case AVX2:
+		if is32[T]() {
+			widenBytesAVX2F32(f32(dst), src, n, float32(hi), float32(lo))
+		} else {
+			widenBytesAVX2F64(f64(dst), src, n, float64(hi), float64(lo))
+		}
+		return
+	}
+	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
+}
+
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {
 	if active == Generic {
 		xorCountGeneric(dst, rows, nrows, stride, x, n, table)

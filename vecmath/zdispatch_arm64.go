@@ -274,6 +274,20 @@ func byteRowsDot(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int) {
 	byteRowsDotGeneric(dst, rows, nrows, stride, x, n)
 }
 
+//go:nosplit
+func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
+	switch active {
+	case NEON:
+		if is32[T]() {
+			widenBytesNEONF32(f32(dst), src, n, float32(hi), float32(lo))
+		} else {
+			widenBytesNEONF64(f64(dst), src, n, float64(hi), float64(lo))
+		}
+		return
+	}
+	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
+}
+
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {
 	xorCountGeneric(dst, rows, nrows, stride, x, n, table)
 }

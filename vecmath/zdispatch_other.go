@@ -115,6 +115,10 @@ func byteRowsDot(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int) {
 	byteRowsDotGeneric(dst, rows, nrows, stride, x, n)
 }
 
+func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
+	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
+}
+
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {
 	xorCountGeneric(dst, rows, nrows, stride, x, n, table)
 }

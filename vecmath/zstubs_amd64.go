@@ -214,6 +214,20 @@ func byteRowsDotAVX2(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int
 //go:noescape
 func byteRowsDotVNNI(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
 
+// widenBytes wants n to be a multiple of 16, and at least that.
+//
+//go:noescape
+func widenBytesAVX512F32(dst *float32, src *uint8, n int, hi, lo float32)
+
+//go:noescape
+func widenBytesAVX512F64(dst *float64, src *uint8, n int, hi, lo float64)
+
+//go:noescape
+func widenBytesAVX2F32(dst *float32, src *uint8, n int, hi, lo float32)
+
+//go:noescape
+func widenBytesAVX2F64(dst *float64, src *uint8, n int, hi, lo float64)
+
 // xorCount wants nrows of at least 1. It uses POPCNT, which every CPU with AVX2 has;
 // AVX-512's own population count is not part of the AVX-512 asked for here.
 // On arm64 the compiler makes CNT and UADDLV of bits.OnesCount64.

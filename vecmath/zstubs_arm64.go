@@ -114,6 +114,14 @@ func sparseAxpyMixedNEON(w *float64, a float64, idx *int32, val *float32, n int)
 //go:noescape
 func byteRowsDotNEON(dst *int32, rows *uint8, nrows, stride int, x *uint8, n int)
 
+// widenBytes wants n to be a multiple of 16, and at least that.
+//
+//go:noescape
+func widenBytesNEONF32(dst *float32, src *uint8, n int, hi, lo float32)
+
+//go:noescape
+func widenBytesNEONF64(dst *float64, src *uint8, n int, hi, lo float64)
+
 //go:noescape
 func expNEONF32(dst, x *float32, n int)
 

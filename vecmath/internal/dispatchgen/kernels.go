@@ -197,6 +197,12 @@ var kernels = []kernel{
 		stubs: "wants nrows of at least 1.",
 	},
 	{
+		name: "widenBytes", params: "dst *T, src *uint8, n int, hi, lo T",
+		generic: "dst[n], src[n], hi, lo",
+		forms:   "AVX512 AVX2 NEON", nosplit: both,
+		stubs: "wants n to be a multiple of 16, and at least that.",
+	},
+	{
 		name:    "xorCount",
 		params:  "dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T",
 		generic: "dst, rows, nrows, stride, x, n, table",

@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// ByteRows holds dense examples whose values are whole numbers from 0 to 255, such as pixels and
+// counts, each example perhaps divided by a number of its own, its length: a byte a value, an
+// eighth to a quarter of the memory of floats. A few at a time become a [Block], in a buffer that
+// stays in a core's own cache, so that all that is read from memory are the bytes. The values are
+// those that were appended, bit for bit: each example was compared.
+//
+// A feature 0 of any value, which is what a bias is, may stand before the others.
+//
+// Memory: Dim bytes an example, padded to 16, and four numbers of T. Append and Divide need the
+// rows for themselves; all else is safe for concurrent use.
+type ByteRows[T Float] struct {
+	y      []T // labels, -1 or +1
+	dim    int
+	stride int  // bytes from one row to the next
+	biased bool // feature 0 is in bias
+	bias   []T
+	rows   []uint8
+	hi, lo []T         // one over what a row is divided by, and the rest of that
+	whole  map[int][]T // the few rows whose bits that would miss
+	buf    []T         // one row
+}
+
+// NewByteRows returns no examples, with room for n, of dim features. biased says that feature 0 may
+// have any value.
+func NewByteRows[T Float](dim int, biased bool, n int) *ByteRows[T] {
+	stride := (dim + vecmath.ByteUnit - 1) / vecmath.ByteUnit * vecmath.ByteUnit
+	r := &ByteRows[T]{dim: dim, stride: stride, biased: biased, buf: Aligned[T](stride)}
+	r.y, r.rows = make([]T, 0, n), make([]uint8, 0, n*stride)
+	r.hi, r.lo = make([]T, 0, n), make([]T, 0, n)
+	if biased {
+		r.bias = make([]T, 0, n)
+	}
+	return r
+}
+
+// Len returns the number of examples.
+func (r *ByteRows[T]) Len() int { return len(r.y) }
+
+// Dim returns the number of features.
+func (r *ByteRows[T]) Dim() int { return r.dim }
+
+// Bytes returns the memory that the examples take, in bytes.
+func (r *ByteRows[T]) Bytes() int64 {
+	floats := cap(r.y) + cap(r.hi) + cap(r.lo) + cap(r.bias) + len(r.whole)*r.dim
+	return int64(cap(r.rows)) + int64(floats)*int64(unsafe.Sizeof(T(0)))
+}
+
+// wholeShare is the share of the rows that may be kept as floats, one in so many. Of rows divided
+// by their length it is one in some 20,000.
+const wholeShare = 64
+
+// Append adds an example of Dim finite values and a label, -1 or +1. They are whole numbers from 0
+// to 255 divided by div, where 0 stands for 1. It returns false, and adds nothing, if they are not.
+func (r *ByteRows[T]) Append(x []T, y T, div float64) bool {
+	if len(x) != r.dim {
+		return false
+	}
+	if div == 0 {
+		div = 1
+	}
+	r.rows = slices.Grow(r.rows, r.stride)
+	row := r.rows[len(r.rows) : len(r.rows)+r.stride]
+	clear(row)
+	values := x
+	if r.biased {
+		values = x[1:]
+	}
+	to := row[r.dim-len(values):][:len(values)]
+	for j, v := range values {
+		f := float64(float64(v)*div) + 0.5
+		if !(f >= 0.25 && f < 255.75) {
+			return false
+		}
+		b := uint8(f)
+		if d := f - float64(b); d < 0.25 || d > 0.75 { // no whole number, up to roundings
+			return false
+		}
+		to[j] = b
+	}
+	hi, lo := inverse[T](div)
+	r.widen(r.buf, row, hi, lo, x)
+	if !sameBits(r.buf[:r.dim], x) {
+		if len(r.whole) >= 16+len(r.y)/wholeShare {
+			return false
+		}
+		if r.whole == nil {
+			r.whole = map[int][]T{}
+		}
+		r.whole[len(r.y)] = slices.Clone(x)
+	}
+	if r.biased {
+		r.bias = append(r.bias, x[0])
+	}
+	r.rows, r.y = r.rows[:len(r.rows)+r.stride], append(r.y, y)
+	r.hi, r.lo = append(r.hi, hi), append(r.lo, lo)
+	return true
+}
+
+// inverse returns 1/div in two parts.
+func inverse[T Float](div float64) (hi, lo T) {
+	hi = T(1 / div)
+	return hi, T(math.FMA(-div, float64(hi), 1) / div)
+}
+
+// widen sets dst to a row; of bias feature 0 is taken, where it is no byte.
+func (r *ByteRows[T]) widen(dst []T, row []uint8, hi, lo T, bias []T) {
+	vecmath.WidenBytes(dst, row, hi, lo)
+	if r.biased {
+		dst[0] = bias[0]
+	}
+}
+
+// Divide divides all values by s, as a division of each would, and reports whether that can be done
+// to the bit: if not, nothing is changed. The rows have not been divided before. Cost: a pass over
+// the examples' numbers, not over their values.
+func (r *ByteRows[T]) Divide(s float64) bool {
+	hi, lo := inverse[T](s)
+	var all [256]uint8
+	var got, want [256]T
+	for v := range all {
+		all[v], want[v] = uint8(v), T(float64(v)/s)
+	}
+	vecmath.WidenBytes(got[:], all[:], hi, lo)
+	if !sameBits(got[:], want[:]) || len(r.whole) > 0 {
+		return false
+	}
+	for i := range r.hi {
+		r.hi[i], r.lo[i] = hi, lo
+	}
+	for i, v := range r.bias {
+		r.bias[i] = T(float64(v) / s)
+	}
+	return true
+}
+
+// sameBits compares two slices bit by bit: 0 is not -0.
+func sameBits[T Float](a, b []T) bool {
+	for i, v := range a {
+		if v != b[i] || v == 0 && math.Signbit(float64(v)) != math.Signbit(float64(b[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// Block makes examples lo to hi-1 those of dst, a block of its own memory that is used again.
+func (r *ByteRows[T]) Block(dst *Block[T], lo, hi int) {
+	r.begin(dst, hi-lo)
+	for i := lo; i < hi; i++ {
+		r.put(dst, i)
+	}
+}
+
+// Gather is Block for the listed examples, in the listed order.
+func (r *ByteRows[T]) Gather(dst *Block[T], order []int32) {
+	r.begin(dst, len(order))
+	for _, i := range order {
+		r.put(dst, int(i))
+	}
+}
+
+// begin empties dst and makes room for n examples.
+func (r *ByteRows[T]) begin(dst *Block[T], n int) {
+	dst.Reset()
+	dst.Ptr, dst.Dim, dst.Stride = nil, r.dim, r.stride
+	if cap(dst.X) < n*r.stride {
+		dst.X = Aligned[T](n * r.stride)[:0]
+	}
+	dst.Y = slices.Grow(dst.Y, n)
+	dst.MarkChecked()
+}
+
+// put appends example i to dst, where there is room.
+func (r *ByteRows[T]) put(dst *Block[T], i int) {
+	n := len(dst.X)
+	dst.X, dst.Y = dst.X[:n+r.stride], append(dst.Y, r.y[i])
+	row := dst.X[n:]
+	if whole := r.whole[i]; whole != nil {
+		clear(row[copy(row, whole):])
+		return
+	}
+	var bias []T
+	if r.biased {
+		bias = r.bias[i : i+1]
+	}
+	r.widen(row, r.rows[i*r.stride:][:r.stride], r.hi[i], r.lo[i], bias)
+}
+
+// denseRunBytes is how many bytes of dense rows a run has at most: they stay in L2, beside the
+// weights that go over them.
+const denseRunBytes = 256 << 10
+
+// DenseRun returns how many dense examples of that many features are worked on together, so that
+// they stay in L2: 16 to 128.
+func DenseRun[T Float](dim int) int {
+	n := denseRunBytes / (max(1, dim) * int(unsafe.Sizeof(T(0))))
+	return min(max(n, 16), 128)
+}
