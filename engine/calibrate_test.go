@@ -29,10 +29,10 @@ func (s *spin) Part(i int) {
 }
 
 // TestCalibrate prints, for work of growing size in 4 parts, how long the caller alone takes and
-// how often the pool is faster: hot (one Run after the other) and cold (after 0.3 ms in which the
-// workers were parked). Times are 10th percentiles of interleaved runs, since other processes only
-// ever make a run longer. minShareNS is a share from which the pool wins in both; enter CPU and
-// date beside it.
+// how much faster the pool is: hot (one Run after the other) and cold (the workers have parked in
+// between). Times are 10th percentiles of interleaved runs, since other processes only ever make a
+// run longer; least are the shortest. minShareNS is several times the least of an empty cold Run;
+// enter CPU and date beside it.
 func TestCalibrate(t *testing.T) {
 	if !*calibrate {
 		t.Skip("a measurement, run with -v -calibrate")
@@ -40,7 +40,7 @@ func TestCalibrate(t *testing.T) {
 	p := NewPool(0)
 	defer p.Close()
 	ctx := context.Background()
-	measure := func(j Job, rounds int) (alone, hot, cold time.Duration) {
+	measure := func(j Job, rounds int, q float64) (alone, hot, cold time.Duration) {
 		var d [3][]time.Duration
 		for i := range 3 * rounds {
 			pool := p
@@ -48,7 +48,7 @@ func TestCalibrate(t *testing.T) {
 				pool = nil
 			}
 			if i%3 == 2 {
-				for start := time.Now(); time.Since(start) < 300*time.Microsecond; {
+				for start := time.Now(); time.Since(start) < 2*stayAwake; {
 					runtime.Gosched() // a caller that is busy elsewhere
 				}
 			} else {
@@ -58,13 +58,13 @@ func TestCalibrate(t *testing.T) {
 			mustRun(t, pool, ctx, 4, j)
 			d[i%3] = append(d[i%3], time.Since(start))
 		}
-		return quantile(d[0], 0.1), quantile(d[1], 0.1), quantile(d[2], 0.1)
+		return quantile(d[0], q), quantile(d[1], q), quantile(d[2], q)
 	}
-	alone, hot, cold := measure(nothing{}, 2000)
-	t.Logf("%d workers; empty fork and join: %v hot, %v cold; caller alone %v", p.Workers(), hot,
+	alone, hot, cold := measure(nothing{}, 1000, 0)
+	t.Logf("%d workers; empty fork and join, least: %v hot, %v cold; caller alone %v", p.Workers(), hot,
 		cold, alone)
 	for turns := 100; turns <= 50_000; turns = turns * 3 / 2 {
-		alone, hot, cold := measure(&spin{turns: turns}, 400)
+		alone, hot, cold := measure(&spin{turns: turns}, 100, 0.1)
 		t.Logf("alone %9v, share %9v: hot %.2fx, cold %.2fx", alone,
 			alone/time.Duration(p.Workers()),
 			float64(alone)/float64(hot), float64(alone)/float64(cold))

@@ -148,14 +148,8 @@ func (f *Fourier[T]) Map(dst, src *Block[T]) error {
 	j.f, j.dst, j.src, j.n = f, dst, src, n
 	j.size = max((n+fourierParts-1)/fourierParts, min(n, 1+minShareNS/each))
 	parts := (n + j.size - 1) / j.size
-	if f.pool.Worth(n * each) {
-		if err := f.pool.Run(context.Background(), parts, j); err != nil {
-			panic(err) // no context that could end
-		}
-	} else {
-		for i := range parts {
-			j.Part(i)
-		}
+	if err := f.pool.Spread(context.Background(), n*each, parts, j); err != nil {
+		panic(err) // no context that could end
 	}
 	return nil
 }

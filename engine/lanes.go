@@ -8,9 +8,9 @@ import (
 
 // Tiles of [Lanes] hold up to WideTile members, as many as the kernels of most CPUs keep in
 // registers; a call for fewer costs nearly as much. Once a tile of that width takes more than
-// wideBytes, tiles hold NarrowTile members, so that they stay in L2 and ensembles of more than
-// NarrowTile members make work for two workers, which pays from about there on. Both are whole
-// words of a mask.
+// wideBytes, tiles hold NarrowTile members, so that they stay in L2; so they do from the
+// beginning where several workers share the members, see [Lanes.Share]. Both are whole words of a
+// mask.
 const (
 	WideTile   = 128
 	NarrowTile = 64
@@ -39,6 +39,7 @@ type Lanes[T Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
 
 	members int
+	narrow  bool    // tiles are narrow whatever their size
 	lanes   int     // members of all tiles but the last
 	row     []int32 // row of a feature; 0: none
 	feature []int32 // feature of a row; -1 for row 0
@@ -81,7 +82,7 @@ const largeTile = 16 << 20
 // grow makes room for that many rows, cutting the tiles anew where they get too large.
 func (l *Lanes[T]) grow(rows int) {
 	lanes := WideTile
-	if rows*padded[T](min(WideTile, l.members))*int(elemSize[T]()) > wideBytes {
+	if l.narrow || rows*padded[T](min(WideTile, l.members))*int(elemSize[T]()) > wideBytes {
 		lanes = NarrowTile
 	}
 	tiles := l.Tiles
@@ -112,6 +113,16 @@ func (l *Lanes[T]) cut(w []T, t *LaneTile[T]) {
 	for r := range l.feature { // none of the first time
 		old := &l.Tiles[t.Lo/l.lanes]
 		copy(w[r*t.Width:][:t.Lanes], old.W[r*old.Width+t.Lo-old.Lo:])
+	}
+}
+
+// Share cuts the members into narrow tiles where there are fewer wide ones than workers, so that a
+// tile can go to each. It is to be called before tiles are in use. A narrow tile's members take a
+// sixth longer.
+func (l *Lanes[T]) Share(workers int) {
+	if !l.narrow && len(l.Tiles) < workers && l.members > NarrowTile {
+		l.narrow = true
+		l.grow(l.rows)
 	}
 }
 

@@ -56,15 +56,15 @@ type Pool struct {
 // gateShut keeps the count of workers inside negative, however many there are.
 const gateShut = math.MinInt64 / 2
 
-// minShareNS is the work for each worker, in ns, from which Run on the pool is taken to beat the
-// caller alone.
+// minShareNS is the work in ns for which another worker is woken by [Pool.Spread]: several times
+// what it costs the caller to hand work over, and to wait until all is done.
 //
-// On an idle 2-vCPU server two halves of 10 us gained 1.5x hot; from sleep, halves of 4 us lost. On
-// an AMD EPYC (Zen 3, 2 vCPUs, shared with ten busy processes), 2026-11-20, TestCalibrate gave 0.26
-// us for an empty hot fork and join and 0.8 us for a cold one; from shares of 20 us no Run was more
-// than 6 % slower than the caller alone, though with no free CPU none was faster. To measure again:
-// go test ./engine -run Calibrate -v -calibrate.
-const minShareNS = 20_000
+// TestCalibrate on an AMD EPYC (Zen 4, 2 vCPUs, with ten busy processes beside), 2026-11-22, for
+// work of 0.5 to 11 us: 0.1 us for a worker that is awake, 0.6 to 0.9 us for one that is parked, so
+// that its thread has to be woken. Those are seldom, as a worker stays awake after it (stayAwake),
+// and one that comes too late is not waited for. To measure again: go test ./engine -run Calibrate
+// -v -calibrate.
+const minShareNS = 5_000
 
 // stayAwake is how long a worker looks out for another Run before it parks. Learning makes one Run
 // after another with some ten µs between them, and to wake a parked thread took 0.17 ms on the
@@ -145,12 +145,25 @@ func (p *Pool) Workers() int {
 	return p.workers
 }
 
-// Worth reports whether work that takes one core about totalNS nanoseconds gets done earlier by Run
-// than by a plain loop. It looks at sizes only, and the answer may change the time taken but
-// nothing else: callers get the same bits either way.
-func (p *Pool) Worth(totalNS int) bool {
-	k := p.Workers()
-	return k > 1 && totalNS/k >= minShareNS
+// Worth reports whether work that takes one core about totalNS nanoseconds gets done earlier by
+// Spread than by a plain loop: whether there is enough for two. It looks at sizes only, and the
+// answer may change the time taken but nothing else: callers get the same bits either way.
+func (p *Pool) Worth(totalNS int) bool { return p.Workers() > 1 && totalNS >= 2*minShareNS }
+
+// Spread is Run for work that takes one core about totalNS nanoseconds in all: on as many workers
+// as that keeps busy for longer than it takes to wake them, and on the caller alone if it is not
+// [Pool.Worth] it.
+func (p *Pool) Spread(ctx context.Context, totalNS, n int, j Job) error {
+	if p.Worth(totalNS) {
+		return p.run(ctx, min(n, totalNS/minShareNS), n, j)
+	}
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		j.Part(i)
+	}
+	return nil
 }
 
 // Run calls j.Part(0), ..., j.Part(n-1), each once, and returns when all have returned. Parts are
@@ -165,7 +178,10 @@ func (p *Pool) Worth(totalNS int) bool {
 // A Run that finds the workers taken, by another goroutine's Run or by the one whose part it is
 // called from, works on the caller alone, and so does a Run on a nil or closed pool: nothing ever
 // waits for workers.
-func (p *Pool) Run(ctx context.Context, n int, j Job) error {
+func (p *Pool) Run(ctx context.Context, n int, j Job) error { return p.run(ctx, n, n, j) }
+
+// run is Run on so many workers at most, those that are still in another Run's wake aside.
+func (p *Pool) run(ctx context.Context, workers, n int, j Job) error {
 	if n <= 1 || p.Workers() == 1 || !p.busy.TryLock() {
 		return serial(ctx, n, j)
 	}
@@ -181,7 +197,7 @@ func (p *Pool) Run(ctx context.Context, n int, j Job) error {
 	p.stopped.Store(false)
 	p.next.Store(0)
 	p.gate.Store(0)
-	for _, c := range p.wake[:min(len(p.wake), n-1)] {
+	for _, c := range p.wake[:min(len(p.wake), workers-1)] {
 		select {
 		case c <- struct{}{}:
 		default: // it has yet to see its last token, and will find this Run

@@ -109,9 +109,9 @@ func TestWorth(t *testing.T) {
 	if none.Worth(math.MaxInt) || newPool(t, 1).Worth(math.MaxInt) {
 		t.Error("one worker is never worth it")
 	}
-	if two.Worth(2*minShareNS-2) || !two.Worth(2*minShareNS) || four.Worth(4*minShareNS-4) ||
-		!four.Worth(4*minShareNS) {
-		t.Error("the threshold is not minShareNS for each worker")
+	if two.Worth(2*minShareNS-1) || !two.Worth(2*minShareNS) || four.Worth(2*minShareNS-1) ||
+		!four.Worth(2*minShareNS) {
+		t.Error("the threshold is not minShareNS for two workers, however many there are")
 	}
 }
 

@@ -113,6 +113,7 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 func (l *KernelOBPM[T]) reset() (err error) {
 	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
+	l.lanes.Share(l.pool.Workers())
 	if l.SupportSet, err = kept.NewSupport[T]("obpm", l.cfg.EngineKernel()); err == nil &&
 		l.kept > 0 &&
 		l.cfg.Budget > 0 {
@@ -255,13 +256,8 @@ func (l *KernelOBPM[T]) step(seeing int) error {
 	}
 	const perLane, turn = 20, 20 // as in ensemble.MemberRun.Cost
 	parts := len(l.lanes.Tiles)
-	if l.pool.Worth(len(l.Row)*l.cfg.Members/perLane + parts*turn) {
-		return l.pool.Run(context.Background(), parts, l)
-	}
-	for p := range parts {
-		l.Part(p)
-	}
-	return nil
+	return l.pool.Spread(context.Background(), len(l.Row)*l.cfg.Members/perLane+parts*turn, parts,
+		l)
 }
 
 // Part implements engine.Job: the members of a tile score the example, sum_j a_jm K(x_j, x), a row

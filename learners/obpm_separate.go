@@ -254,14 +254,9 @@ func (r *separateRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
 	if !b.Dense() {
 		nnz = r.b.Ptr[n] - r.b.Ptr[0]
 	}
-	if r.o.pool.Worth(members * (n*call + nnz/perProduct)) {
-		if err := r.o.pool.Run(context.Background(), members, r); err != nil {
-			return err
-		}
-	} else {
-		for m := range members {
-			r.Part(m)
-		}
+	if err := r.o.pool.Spread(context.Background(), members*(n*call+nnz/perProduct), members,
+		r); err != nil {
+		return err
 	}
 	for _, err := range r.errs {
 		if err != nil {

@@ -447,6 +447,49 @@ func TestOBPMSameBits(t *testing.T) {
 	}
 }
 
+// TestOBPMThreads: any number of threads gives the bits of one, wherever the members are cut, also
+// where features come that have no row yet.
+func TestOBPMThreads(t *testing.T) {
+	few := randomBlock[float32](300, 150, 14, false, 5)
+	blocks := map[string]*engine.Block[float32]{"few": few, "dense": toDense(few),
+		"many": randomBlock[float32](300, 9000, 14, false, 6)}
+	pools := map[int]*engine.Pool{2: nil, 3: nil, 4: nil, 8: nil}
+	for threads := range pools {
+		pools[threads] = engine.NewPool(threads)
+		defer pools[threads].Close()
+	}
+	for name, base := range map[string]OBPMConfig{"fixed": {Base: "perceptron"},
+		"own steps": {Base: "pa", Cap: true}, "factors": {Base: "alma"},
+		"votes": {Base: "perceptron", Combine: CombineVote}} {
+		for _, c := range []OBPMConfig{{Members: 1, Tau: 0.9}, {Members: 63, Tau: 0.3},
+			{Members: 64, Tau: 0.3}, {Members: 65, Tau: 0.05}, {Members: 100, Tau: 0.3},
+			{Members: 128, Tau: 0.3}, {Members: 200, Tau: 0.02}} {
+			if testing.Short() && name != "fixed" && c.Members != 100 {
+				continue
+			}
+			c.Base, c.Cap, c.Combine = base.Base, base.Cap, base.Combine
+			if c.Combine == "" {
+				c.Combine = CombineWeights
+			}
+			for form, b := range blocks {
+				one := newTestOBPM[float32](t, c, learner.Env{Seed: 3})
+				rounds := learnAll(t, one, b, 256)
+				_, members, sum := one.packed()
+				for threads, pool := range pools {
+					o := newTestOBPM[float32](t, c, learner.Env{Seed: 3, Pool: pool})
+					again := learnAll(t, o, b, 75*threads) // 150, 225 or all at once
+					_, m, s := o.packed()
+					if !slices.Equal(again, rounds) || !slices.Equal(m, members) ||
+						!slices.Equal(s, sum) {
+						t.Errorf("%s, N=%d, %s: %d threads differ from one", name, c.Members, form,
+							threads)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestOBPMPool: work that is worth it does go to the pool, in both forms, with the same result.
 func TestOBPMPool(t *testing.T) {
 	pool := engine.NewPool(4)

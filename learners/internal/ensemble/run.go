@@ -127,8 +127,8 @@ func (r *MemberRun[T]) Release() { r.B, r.rows = engine.Block[T]{}, nil }
 
 // Sizes of a run: by the data alone, never by the workers.
 const (
-	// Sparse examples, most. A run must be worth two workers' waking, 20 us each: with N = 100 an
-	// example of a dozen non-zeros costs some 80 ns, so that a run is some 80 us.
+	// Sparse examples, most. A run must be worth a worker's waking: with N = 100 an example of a
+	// dozen non-zeros costs some 80 ns, so that a run is some 80 us.
 	RunExamples = 1024
 	// Sparse non-zeros, most: a row, an index and a value of each are 12 to 16 bytes, half a MiB at
 	// most, which stays in L2 for the tiles that follow.
@@ -167,13 +167,7 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	} else {
 		r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
 	}
-	if r.Owner.Pool.Worth(r.Cost()) {
-		return r.Owner.Pool.Run(context.Background(), r.Parts, r)
-	}
-	for p := range r.Parts {
-		r.Part(p)
-	}
-	return nil
+	return r.Owner.Pool.Spread(context.Background(), r.Cost(), r.Parts, r)
 }
 
 // Cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane

@@ -63,6 +63,7 @@ func NewEnsemble[T learner.Float](members int, tau float64, s *Stepper[T], keeps
 // UseLanes makes l the store of the members' weights. Rules with factors on the weights go by it
 // from then on.
 func (o *Ensemble[T]) UseLanes(l *engine.Lanes[T]) {
+	l.Share(o.Pool.Workers())
 	o.Lanes, o.dense = l, nil
 	o.Rule.Bind(l)
 }
