@@ -77,6 +77,17 @@ func (r *Rows[T]) compute(ctx context.Context, row kernelcache.Row[T], i int) ([
 	return row.Values, nil
 }
 
+// RowInto sets dst[j] = K(x_i, x_j) for all j < len(dst), on the pool. Nothing is looked up or
+// kept: it is for passes over more rows than the cache has room for, where each would be let go
+// before it is wanted again.
+func (r *Rows[T]) RowInto(ctx context.Context, dst []T, i int) error {
+	j := r.job()
+	j.point(i)
+	err := j.run(ctx, r.pool, dst, 0)
+	r.done(j)
+	return err
+}
+
 // RowOf sets dst[j] = K(z, x_j) for all j < len(dst), where z is example i of b: [Points.RowOf] on
 // the pool. Nothing is kept.
 func (r *Rows[T]) RowOf(ctx context.Context, dst []T, b *Block[T], i int) error {

@@ -52,9 +52,11 @@ func (*KMPConfig) Entry() learner.Entry {
 // Guarantee: the choices and coefficients of an independent implementation, in order:
 // TestGoldenKMP.
 //
-// Cost: a pass over the Gram matrix a step, rows of which FitOptions.GramBytes are kept;
-// backfitting O(size) more inner products of examples' length. Memory: a few float64 an example;
-// backfitting one an example and step.
+// Cost: half the Gram matrix a step, since it is symmetric, of which FitOptions.GramBytes are kept:
+// all of 10,000 examples in float32, of more nearly none; and the rows of those that may be the
+// one. Without a kernel only the first step: then O(non-zeros). Backfitting O(size) more inner
+// products of examples' length. Memory: a few float64 an example; backfitting one an example and
+// step.
 type KMP[T learner.Float] struct {
 	cfg  KMPConfig
 	pool *engine.Pool
@@ -99,7 +101,10 @@ func (c *KMPConfig) Resolve(learner.Facts) (learner.Config, error) {
 func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	size := min(int64(c.Size), x.Examples)
-	kept.AddRows(&f, x, x.Elem, size, 4*8)
+	kept.AddRows(&f, x, x.Elem, size, 5*8+x.Elem)
+	if c.Linear() {
+		f.Add("sum of examples", x.Features, learner.Times(8, x.Features))
+	}
 	if c.Backfit {
 		f.Add("orthogonal rows", size, learner.Times(8, size, x.Examples+size+16))
 	}
@@ -145,11 +150,10 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	if o.GramBytes == 0 {
 		o.GramBytes = learner.DefaultGramBytes
 	}
-	p := pursuit[T]{rows: engine.NewRows(list, max(0, o.GramBytes), n, l.pool),
-		residual: make([]float64, n), square: make([]float64, n),
-		coef: make([]float64, n), backfit: l.cfg.Backfit}
-	for i, y := range b.Y {
-		p.residual[i] = float64(y)
+	cache := max(0, o.GramBytes)
+	p := newPursuit(engine.NewRows(list, cache, n, l.pool), b.Y, cache, l.cfg.Backfit)
+	if l.cfg.Linear() {
+		p.linear, p.sum = b, make([]float64, b.Dim)
 	}
 	r := learner.FitResult{Margin: math.NaN(), Bound: math.Inf(1), ScoreSpace: true}
 	for r.Updates < int64(l.cfg.Size) {
@@ -185,41 +189,149 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 type pursuit[T learner.Float] struct {
 	rows     *engine.Rows[T]
 	residual []float64
-	square   []float64 // K_j . K_j; 0 before the first step
-	coef     []float64 // basic: one an example
+	dot      []float64        // K_j . r, but for rounding
+	square   []float64        // K_j . K_j, but for rounding; nil before the first step
+	triangle int              // of so many examples the values K_ij, j <= i, fit into the cache
+	row      []T              // values of an example beyond
+	linear   *engine.Block[T] // the examples, if K is their inner product
+	sum      []float64        // then: sum_i r_i x_i
+	coef     []float64        // basic: one an example
 	backfit  bool
 	chosen   []int       // backfitting: K_chosen[t] = sum_s R[t][s] q[s], s <= t, q orthonormal
 	q, R     [][]float64 //
 	score    []float64   // q_t . y
 }
 
-// step is (1) to (3). It reports whether there was one to make.
-func (p *pursuit[T]) step(ctx context.Context) (bool, error) {
-	n := len(p.residual)
-	best, gain, alpha := -1, 0.0, 0.0
-	for j := range n {
-		row, err := p.rows.Row(ctx, j, n)
+// newPursuit returns the run on these rows, of which the cache may take so many bytes.
+func newPursuit[T learner.Float](rows *engine.Rows[T], y []T, cache int64,
+	backfit bool) *pursuit[T] {
+	n := len(y)
+	p := &pursuit[T]{rows: rows, residual: make([]float64, n), dot: make([]float64, n),
+		coef: make([]float64, n), backfit: backfit}
+	for i, y := range y {
+		p.residual[i] = float64(y)
+	}
+	// three quarters of the cache, whose parts fill unevenly
+	p.triangle = int(math.Sqrt(1.5 * float64(cache) / float64(unsafe.Sizeof(T(0)))))
+	if n > p.triangle {
+		p.row = make([]T, n)
+	}
+	return p
+}
+
+// correlate sets dot, and square the first time, from the values K_ij, j <= i: the matrix is
+// symmetric, but for rounding. Of inner products dot is one with a sum of examples.
+func (p *pursuit[T]) correlate(ctx context.Context) error {
+	first := p.square == nil
+	if !first && p.linear != nil {
+		p.correlateLinear()
+		return ctx.Err()
+	}
+	if clear(p.dot); first {
+		p.square = make([]float64, len(p.dot))
+	}
+	for i, r := range p.residual {
+		row := p.row
+		var err error
+		if i < p.triangle {
+			row, err = p.rows.Row(ctx, i, i+1)
+		} else {
+			row = row[:i+1]
+			err = p.rows.RowInto(ctx, row, i)
+		}
 		if err != nil {
-			return false, err
+			return err
 		}
-		if p.square[j] == 0 {
-			for _, v := range row {
-				p.square[j] += float64(float64(v) * float64(v))
-			}
+		p.dot[i] += vecmath.DotMixed(p.residual[:i+1], row)
+		vecmath.AxpyMixed(p.dot[:i], r, row[:i])
+		if first {
+			p.addSquares(row)
 		}
-		if p.square[j] == 0 {
+	}
+	return nil
+}
+
+// correlateLinear is correlate by K_j . r = x_j . sum_i r_i x_i.
+func (p *pursuit[T]) correlateLinear() {
+	b := p.linear
+	clear(p.sum)
+	for i, r := range p.residual {
+		if b.Dense() {
+			vecmath.AxpyMixed(p.sum[:b.Dim], r, b.Row(i))
 			continue
 		}
-		dot := vecmath.DotMixed(p.residual, row)
-		if g := dot * dot / p.square[j]; g > gain { // (1)
-			best, gain, alpha = j, g, dot/p.square[j]
+		idx, val := b.Sparse(i)
+		vecmath.SparseAxpyMixed(p.sum, r, idx, val)
+	}
+	for j := range p.dot {
+		p.dot[j] = primal.DotMixed(b, j, p.sum)
+	}
+}
+
+// addSquares adds the squares of the last row so far, K_ij for j <= i, to all sums with them.
+func (p *pursuit[T]) addSquares(row []T) {
+	i := len(row) - 1
+	sum := 0.0
+	for j, v := range row {
+		s := float64(float64(v) * float64(v))
+		sum += s
+		p.square[j] += s
+	}
+	p.square[i] = sum
+}
+
+// near bounds how far K_j . r may be off, in units of |K_j| |r|: a sum of up to 2^31 products in
+// another order by 2^-22, values of float32 that are rounded to the other side by 2^-23.
+const near = 0x1p-20
+
+// best is (1). The sums of correlate leave the examples that may be the one, and of these the whole
+// rows decide, in their order: so the choice does not depend on how the sums were made. Without one
+// it is -1.
+func (p *pursuit[T]) best(ctx context.Context) (best int, row []T, alpha, square float64,
+	err error) {
+	if err := p.correlate(ctx); err != nil {
+		return 0, nil, 0, 0, err
+	}
+	top := 0.0
+	for j, s := range p.square {
+		if s != 0 {
+			top = max(top, math.Abs(p.dot[j])/math.Sqrt(s))
 		}
 	}
-	if best < 0 || !(gain > 0x1p-40*float64(n)) {
-		return false, nil
+	off := near * math.Sqrt(vecmath.SumSq(p.residual))
+	enough := 0x1p-40 * float64(len(p.dot)) // what a step must gain
+	if (top+off)*(top+off) <= enough {
+		return -1, nil, 0, 0, nil
 	}
-	row, err := p.rows.Row(ctx, best, n)
-	if err != nil {
+	least, gain := top-off, 0.0
+	best = -1
+	for j, s := range p.square {
+		if s == 0 || math.Abs(p.dot[j])/math.Sqrt(s) < least {
+			continue
+		}
+		candidate, err := p.rows.Row(ctx, j, len(p.dot))
+		if err != nil {
+			return 0, nil, 0, 0, err
+		}
+		sum := 0.0
+		for _, v := range candidate {
+			sum += float64(float64(v) * float64(v))
+		}
+		dot := vecmath.DotMixed(p.residual, candidate)
+		if g := dot * dot / sum; g > gain {
+			best, gain, alpha, square, row = j, g, dot/sum, sum, candidate
+		}
+	}
+	if !(gain > enough) {
+		return -1, nil, 0, 0, nil
+	}
+	return best, row, alpha, square, nil
+}
+
+// step is (1) to (3). It reports whether there was one to make.
+func (p *pursuit[T]) step(ctx context.Context) (bool, error) {
+	best, row, alpha, square, err := p.best(ctx)
+	if err != nil || best < 0 {
 		return false, err
 	}
 	if !p.backfit {
@@ -228,7 +340,7 @@ func (p *pursuit[T]) step(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	// (3) by Gram and Schmidt, twice over for the digits.
-	q, R := make([]float64, n), make([]float64, len(p.q)+1)
+	q, R := make([]float64, len(row)), make([]float64, len(p.q)+1)
 	for i, v := range row {
 		q[i] = float64(v)
 	}
@@ -240,7 +352,7 @@ func (p *pursuit[T]) step(ctx context.Context) (bool, error) {
 		}
 	}
 	length := math.Sqrt(vecmath.SumSq(q))
-	if !(length > 0x1p-30*math.Sqrt(p.square[best])) {
+	if !(length > 0x1p-30*math.Sqrt(square)) {
 		return false, nil // a sum of those chosen
 	}
 	vecmath.Scal(q, 1/length)
