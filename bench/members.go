@@ -1,15 +1,9 @@
 package bench
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -156,79 +150,4 @@ func epochs(b *engine.Block[float32], members int, tau float64, pool *engine.Poo
 			}
 		}
 	}
-}
-
-// Read measures the parser on Adult's text, uncompressed and in memory, on one worker; without a
-// data folder on generated text of its shape.
-func Read(ctx context.Context, dataDir string, o Options) ([]Result, error) {
-	text, name, err := adultText(dataDir)
-	if err != nil {
-		return nil, err
-	}
-	parse := func() error {
-		stream, err := dataset.OpenReader[float32](ctx, name, bytes.NewReader(text),
-			dataset.Options{Workers: 1})
-		if err != nil {
-			return err
-		}
-		defer stream.Close()
-		for {
-			switch _, err := stream.Next(); err {
-			case nil:
-			case io.EOF:
-				return nil
-			default:
-				return err
-			}
-		}
-	}
-	if err := parse(); err != nil {
-		return nil, err
-	}
-	// one core: the parser has goroutines of its own
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	return runAll(ctx, []pair{{
-		name: "read/svmlight/" + name, unit: "MB/s", amount: float64(len(text)),
-		cpu:      ProcessTime,
-		ours:     loop(func() { parse() }),
-		peerName: "strconv", // a Go program's plain way: split at blanks, strconv
-		peer:     loop(func() { plainParse(text) }),
-	}}, o)
-}
-
-func adultText(dir string) (text []byte, name string, err error) {
-	if dir == "" {
-		var b bytes.Buffer
-		err := dataset.WriteSVMLight(&b, oneHot(20000, 14, 123), dataset.LabelMap{Negative: "-1",
-			Positive: "+1"})
-		return b.Bytes(), "onehot-14-of-123", err
-	}
-	f, err := os.Open(filepath.Join(dir, "a9a.gz"))
-	if err != nil {
-		return nil, "", err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, "", err
-	}
-	text, err = io.ReadAll(z)
-	return text, "a9a", err
-}
-
-// plainParse reads svmlight text as one would write it with the standard library.
-func plainParse(text []byte) (rows int, sum float64) {
-	for line := range bytes.Lines(text) {
-		for i, field := range bytes.Fields(line) {
-			if i == 0 {
-				rows++
-				continue
-			}
-			j, v, _ := bytes.Cut(field, []byte(":"))
-			index, _ := strconv.Atoi(string(j))
-			value, _ := strconv.ParseFloat(string(v), 32)
-			sum += float64(index) * value
-		}
-	}
-	return rows, sum
 }
