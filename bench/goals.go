@@ -32,6 +32,8 @@ var goals = []goal{
 	{"vvm/f64/d=400/B=50", "dense", 200, 200, 0},
 	{"rff/*/D=1000", "go-loop", 6, 6, 0},
 	{"read/svmlight/*", "strconv", 2.5, 0, 0},
+	{"read/svmlight.gz/*", "strconv", 2.5, 0, 0},
+	{"read/csv/*", "strconv", 3.5, 0, 0},
 	{"peers/epoch/[aw][89]a/N=100/tau=0.05", "sklearn-perceptron", 0.8, 0, 0},
 	{"peers/epoch/mnist8/N=100/tau=0.05", "sklearn-perceptron", 0.4, 0, 0},
 	{"peers/linear-svm/hinge/*/*", "liblinear-s3", 1.5, 0, 0},

@@ -257,8 +257,14 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 		features := row[p.Bias:]
 		code := int32(-1)
 		bad := ""
-		var at int // where it goes wrong
+		var at int           // where it goes wrong
+		ints := delim != ' ' // the fields may be plain integers
 		for col := 0; ; col++ {
+			if ints && col+1 < lay.cols && lay.to[col] >= 0 {
+				n := 0
+				n, pos = integers(features, lay.to[col:lay.cols-1], b, pos, delim)
+				col, ints = col+n, n > 0
+			}
 			for b[pos] == ' ' || b[pos] == tab {
 				pos++
 			}
@@ -346,6 +352,30 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 		r.Code = append(r.Code, code)
 		r.Finish(row, Squares(row), p)
 	}
+}
+
+// integers reads the fields from b[p] on that are nothing but a few digits with a delimiter right
+// behind them, as counts, codes and pixels are: there is less to look at than in any number. Field
+// k is features[to[k]]; the label's ends it. It returns how many it read, and the place behind
+// them.
+func integers[T engine.Float](features []T, to []int32, b []byte, p int, delim byte) (n, end int) {
+	for ; n < len(to); n++ {
+		f, d := to[n], b[p]-'0'
+		if f < 0 || d > 9 {
+			break
+		}
+		v, q := uint32(d), p+1
+		// 7 digits are exact in a float32
+		for d = b[q] - '0'; d <= 9 && q < p+7; d = b[q] - '0' {
+			v = v*10 + uint32(d)
+			q++
+		}
+		if b[q] != delim {
+			break
+		}
+		features[f], p = T(v), q+1
+	}
+	return n, p
 }
 
 // unquote appends the text of the quoted field at b[p] and returns the place behind it, -1 if the
