@@ -88,6 +88,42 @@ func check[T learner.Float](t *testing.T, precision string) {
 	}
 }
 
+// TestPUMMAMemory: what Memory says of PUMMA's tables is what they take, of sparse and of dense
+// examples.
+func TestPUMMAMemory(t *testing.T) {
+	const dim = 1 << 14
+	for _, dense := range []bool{false, true} {
+		for _, p := range []string{"2", "4"} {
+			b := &engine.Block[float32]{Dim: dim, Y: []float32{1, -1, 1}, X: make([]float32, 3*dim),
+				Stride: dim}
+			for i := range 3 {
+				b.X[i*dim+i] = 1
+			}
+			if !dense {
+				b = &engine.Block[float32]{Dim: dim, Y: b.Y, Ptr: []int{0, 1, 2, 3},
+					Idx: []int32{0, 1, 2}, Val: []float32{1, 1, 1}}
+			}
+			c := &PUMMAConfig{P: p, Delta: 0.1}
+			l, err := learner.Make[float32]("pumma", c, learner.Env{})
+			if err == nil {
+				err = l.Learn(b, make([]learner.Round, 3))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := learner.Extent{Features: dim, Examples: 3, NonZeros: 3, Longest: 1, Elem: 4,
+				Dense: dense}
+			if dense {
+				x.NonZeros, x.Longest = 3*dim, dim
+			}
+			if held := c.Memory(x).Held(); l.Bytes() > held || held > l.Bytes()+l.Bytes()/10 {
+				t.Errorf("p = %s, dense %v: %d bytes are taken, Memory says %d", p, dense,
+					l.Bytes(), held)
+			}
+		}
+	}
+}
+
 // TestKeptRoom: a learner that keeps examples takes no more for their features than Env.Kept. What
 // has no room is refused before it changes anything, and the learner goes on.
 func TestKeptRoom(t *testing.T) {

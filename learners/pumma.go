@@ -206,17 +206,20 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 	return t
 }
 
-// Memory is Config.Memory: 7 float64 a feature, 9 for p > 2, and what passes take; with a kernel
-// what goes over its rows does.
+// Memory is Config.Memory: of dense examples 7 float64 a feature, 9 for p > 2, of sparse ones 1 and
+// 2; and what passes take; with a kernel what goes over its rows does.
 func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	if !c.Linear() {
 		kept.AddRows(&f, x, x.Elem, x.Examples, 5*8)
 		return f
 	}
-	vectors := int64(7)
+	vectors, powers := int64(7), int64(2)
+	if !x.Dense {
+		vectors, powers = 1, 1
+	}
 	if c.P != "2" {
-		vectors = 9
+		vectors += powers
 	}
 	f.Tables(x, "vectors", 8*vectors)
 	if !x.Dense { // three examples and, over both of z, five to seven numbers
