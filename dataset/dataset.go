@@ -131,6 +131,10 @@ type Options struct {
 	// be given).
 	LabelsOptional bool
 
+	// Bytes has Load keep dense examples whose values are whole numbers from 0 to 255 (before they
+	// are divided, bias aside) as bytes, in Data.Bytes: a quarter of the memory, or an eighth.
+	Bytes bool
+
 	Workers int // parsing goroutines, at most MaxWorkers; 0: one a processor
 
 	// MaxLine is the longest line that is read (of fasta: the longest record), in bytes; a longer

@@ -14,6 +14,9 @@ import (
 // Data is a data set in memory. Its block owns its slices.
 type Data[T engine.Float] struct {
 	Block engine.Block[T]
+	// Bytes are the examples, and Block is empty, where Options.Bytes was set and all are dense and
+	// of bytes; else nil.
+	Bytes *engine.ByteRows[T]
 	Info  Info
 }
 
@@ -50,15 +53,13 @@ const maxAtOnce = 1 << 28
 func (s *Stream[T]) load() (*Data[T], error) {
 	defer s.Close()
 	d := &Data[T]{}
-	b := &d.Block
-	n := 0 // rows that a header has announced
+	l := loading[T]{s: s, d: d, pack: s.p.KeepDiv}
 	for _, p := range s.parts {
-		n += p.layout.Rows
+		l.n += p.layout.Rows
 	}
 	// With their number known the rows go straight to their place, unless the header asks for so
 	// much that it had better prove it first.
-	direct := n > 0 && n <= maxAtOnce/format.Stride(s.layout.Dim+s.p.Bias)
-	var parts []*rows[T]
+	l.direct = l.n > 0 && l.n <= maxAtOnce/format.Stride(s.layout.Dim+s.p.Bias)
 	for {
 		for s.err == nil && len(s.ready) == 0 {
 			s.advance(nil)
@@ -76,32 +77,102 @@ func (s *Stream[T]) load() (*Data[T], error) {
 			}
 			s.cur = nil
 			s.release(r)
-			if !direct {
-				parts = append(parts, r)
-				continue
-			}
-			b.Dim, b.Stride = r.Dim, r.Stride
-			b.Y = append(slices.Grow(b.Y, n-len(b.Y)), r.Y...)
-			if len(b.X) == 0 {
-				b.X = engine.Aligned[T](n * r.Stride)[:0]
-			}
-			b.X = append(b.X, r.X[:r.N*r.Stride]...)
-			s.recycle(r)
+			l.take(r)
 		}
 		s.ready = s.ready[:0]
 	}
 	d.Info = s.Info()
-	if !direct {
-		s.join(d, parts)
+	if d.Bytes == nil {
+		if !l.direct {
+			s.join(d, l.parts)
+		}
+		d.Block.Dim = d.Info.Dim
+		d.Block.MarkChecked()
 	}
-	b.Dim = d.Info.Dim
-	b.MarkChecked()
 	if s.cfg.Normalize == "max" && s.cfg.Scale == 0 {
 		if err := d.divideByLongest(); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// loading is where rows go on their way into a data set.
+type loading[T engine.Float] struct {
+	s      *Stream[T]
+	d      *Data[T]
+	pack   bool // all rows so far are of bytes, which is asked for
+	n      int  // rows that a header has announced
+	direct bool // which can be believed
+	parts  []*rows[T]
+}
+
+// take adds rows to the data set, or to the parts that become one in the end.
+func (l *loading[T]) take(r *rows[T]) {
+	if l.pack {
+		if l.pack = l.bytes(r); l.pack {
+			l.s.recycle(r)
+			return
+		}
+		if before := l.d.unpacked(); before != nil {
+			l.add(before)
+		}
+	}
+	l.add(r)
+}
+
+// leastPacked is from how many features on rows are packed: bytes are padded to 16, and have four
+// floats beside them.
+const leastPacked = 32
+
+// bytes adds rows to d.Bytes, all or none, and reports whether it did: if all are of bytes.
+func (l *loading[T]) bytes(r *rows[T]) bool {
+	d := l.d
+	if !r.Dense() || r.Dim < leastPacked {
+		return false
+	}
+	if d.Bytes == nil {
+		n := 0
+		if l.direct {
+			n = l.n
+		}
+		d.Bytes = engine.NewByteRows[T](r.Dim, l.s.p.Bias != 0, n)
+	}
+	for i := range r.N {
+		if !d.Bytes.Append(r.Row(i), r.Y[i], r.Div[i]) {
+			d.Bytes.Truncate(d.Bytes.Len() - i)
+			return false
+		}
+	}
+	return true
+}
+
+// unpacked takes d.Bytes away and returns its examples as floats; nil if there are none.
+func (d *Data[T]) unpacked() *rows[T] {
+	b := d.Bytes
+	if d.Bytes = nil; b == nil || b.Len() == 0 {
+		return nil
+	}
+	r := &rows[T]{}
+	r.N = b.Len()
+	b.Block(&r.Block, 0, r.N) // Stride is that of format.Stride for so many features
+	return r
+}
+
+// add adds rows of floats.
+func (l *loading[T]) add(r *rows[T]) {
+	if !l.direct {
+		l.parts = append(l.parts, r)
+		return
+	}
+	b := &l.d.Block
+	b.Dim, b.Stride = r.Dim, r.Stride
+	b.Y = append(slices.Grow(b.Y, l.n-len(b.Y)), r.Y...)
+	if len(b.X) == 0 {
+		b.X = engine.Aligned[T](l.n * r.Stride)[:0]
+	}
+	b.X = append(b.X, r.X[:r.N*r.Stride]...)
+	l.s.recycle(r)
 }
 
 // join copies the parts into one block, of exactly the size that their counts say, and lets go of
@@ -163,15 +234,27 @@ func (d *Data[T]) divideByLongest() error {
 		return fmt.Errorf("the longest example's length is not a float64; give a scale: %w",
 			ErrScale)
 	}
+	d.Info.Scale = s
+	if d.Bytes != nil {
+		if d.Bytes.Divide(s) {
+			return nil
+		}
+		if r := d.unpacked(); r != nil {
+			d.Block = r.Block
+		}
+	}
 	format.Divide(d.Block.Val, s)
 	format.Divide(d.Block.X, s)
-	d.Info.Scale = s
 	return nil
 }
 
 // Gather copies the listed examples, in the listed order, into dst's own memory: a shuffled block.
 // dst must not be a view of d. It allocates nothing once dst has had as much.
 func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
+	if d.Bytes != nil {
+		d.Bytes.Gather(dst, order)
+		return
+	}
 	b := &d.Block
 	dst.Reset()
 	dst.Dim = b.Dim

@@ -202,7 +202,7 @@ func (s *Stream[T]) prepare() error {
 func (s *Stream[T]) settings(f *format.Format) {
 	c := s.cfg
 	s.p = format.Settings{Format: f, Bias: c.bias, One: c.BiasValue, Unit: c.Normalize == "unit",
-		Stop: c.maxBad == 0, Optional: c.LabelsOptional}
+		Stop: c.maxBad == 0, Optional: c.LabelsOptional, KeepDiv: c.Bytes && s.whole}
 	p := &s.p
 	for _, l := range []*format.Label{s.lab.pos, s.lab.neg} {
 		if l != nil {

@@ -106,6 +106,19 @@ func (r *ByteRows[T]) Append(x []T, y T, div float64) bool {
 	return true
 }
 
+// Truncate leaves the first n examples.
+func (r *ByteRows[T]) Truncate(n int) {
+	r.y, r.rows, r.hi, r.lo = r.y[:n], r.rows[:n*r.stride], r.hi[:n], r.lo[:n]
+	if r.biased {
+		r.bias = r.bias[:n]
+	}
+	for i := range r.whole {
+		if i >= n {
+			delete(r.whole, i)
+		}
+	}
+}
+
 // inverse returns 1/div in two parts.
 func inverse[T Float](div float64) (hi, lo T) {
 	hi = T(1 / div)

@@ -21,6 +21,19 @@ func ExampleBlock() {
 	// <nil> [0.5 2] 1 examples without labels: label is neither -1 nor +1
 }
 
+// Two examples of whole numbers, the second one divided by its length, as bytes.
+func ExampleByteRows() {
+	rows := engine.NewByteRows[float32](3, false, 2)
+	fmt.Println(rows.Append([]float32{7, 0, 255}, 1, 0), rows.Append([]float32{0.6, 0, 0.8}, -1, 5),
+		rows.Append([]float32{0.5, 0, 0}, 1, 0))
+	var b engine.Block[float32]
+	rows.Block(&b, 0, rows.Len())
+	fmt.Println(b.Row(0), b.Row(1))
+	// Output:
+	// true true false
+	// [7 0 255] [0.6 0 0.8]
+}
+
 // squares is work in parts, each with a place of its own.
 type squares []int
 

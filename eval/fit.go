@@ -23,7 +23,7 @@ func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T
 			}
 		}
 	}
-	r, err := l.Fit(ctx, src.all, o)
+	r, err := l.Fit(ctx, src.All(), o)
 	if p != nil {
 		if err == nil || r.Updates > 0 {
 			p.Fit(learner.FitStatus{Updates: r.Updates, Epochs: r.Epochs, Violators: r.Violators,
@@ -38,7 +38,7 @@ func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T
 		presented = n * max(r.Epochs, 1)
 	}
 	var sc scales
-	add(&sc, src.all)
+	add(&sc, src.All())
 	return Result{
 		Warnings: sc.warnings(),
 		Examples: n, Presented: presented, Epochs: int(r.Epochs), Updates: r.Updates,

@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"iter"
 	"math"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -20,18 +21,25 @@ func MaxSumSq[T Float](b *engine.Block[T], delta float64) float64 {
 // Fingerprint returns a hash of the examples and their labels, by which a run that was cut knows
 // them again: 53 bits, equal for equal examples in equal order. Cost: some ns a value.
 func Fingerprint[T Float](b *engine.Block[T]) uint64 {
-	h := uint64(b.Len())
+	return FingerprintOf(b.Len(), func(yield func(*engine.Block[T]) bool) { yield(b) })
+}
+
+// FingerprintOf is Fingerprint of n examples that come in blocks.
+func FingerprintOf[T Float](n int, blocks iter.Seq[*engine.Block[T]]) uint64 {
+	h := uint64(n)
 	add := func(v uint64) {
 		h = (h ^ v) * 0xff51afd7ed558ccd
 		h ^= h >> 32
 	}
-	for i, y := range b.Y {
-		idx, val := b.Example(i)
-		add(math.Float64bits(float64(y)))
-		add(uint64(len(val)))
-		for k, v := range val {
-			add(uint64(engine.FeatureOf(idx, k)))
-			add(math.Float64bits(float64(v)))
+	for b := range blocks {
+		for i, y := range b.Y {
+			idx, val := b.Example(i)
+			add(math.Float64bits(float64(y)))
+			add(uint64(len(val)))
+			for k, v := range val {
+				add(uint64(engine.FeatureOf(idx, k)))
+				add(math.Float64bits(float64(v)))
+			}
 		}
 	}
 	return h >> 11

@@ -174,11 +174,13 @@ func (r *run[T]) overTest(ctx context.Context, res *Result) error {
 // loadTest reads the test set into memory, prepared as the training set was: its labels, columns
 // and scale are those of training.
 func (r *run[T]) loadTest(ctx context.Context) error {
-	data, err := dataset.Load[T](ctx, r.j.o.Test, alike(r.j.data, r.info()))
+	o := alike(r.j.data, r.info())
+	o.Bytes = true
+	data, err := dataset.Load[T](ctx, r.j.o.Test, o)
 	if err != nil {
 		return err
 	}
-	r.test, r.testInfo = eval.NewMemory(&data.Block, data.Gather), data.Info
+	r.test, r.testInfo = memoryOf(data), data.Info
 	return nil
 }
 

@@ -229,30 +229,41 @@ func (o *Options) roomForModel(m *Machine) error {
 
 // whole plans for a data set in memory, beside which there are so many bytes of another for the
 // test.
-func (r *room[T]) whole(b *engine.Block[T], test int64) error {
+func (r *room[T]) whole(mem *eval.Memory[T], test int64) error {
 	j := r.j
-	x := dataExtent(b)
+	var sample engine.Block[T]
+	var x learner.Extent
+	for b := range mem.Blocks() {
+		x, sample = dataExtent(b, mem.Len()), b.Slice(0, min(b.Len(), sampleRows))
+		break
+	}
+	train := dataBytes(x)
+	if bytes := mem.Bytes(); bytes > 0 {
+		train = bytes
+	}
 	x.Soft, x.Saved = r.x.Soft, r.x.Saved
 	x.Whole = j.whole()
-	j.large = j.large || dataBytes(x) >= noteworthy
+	j.large = j.large || train >= noteworthy
 	if j.o.MemBudget > 0 || j.large {
 		debug.FreeOSMemory() // what they were put together from
 	}
-	train := dataBytes(x) // there twice while it is put together, and so is the test after it
+	// the examples are there twice while they are put together, and so is the test after them
 	r.loaded = r.reader + train + max(train, 2*test)
 	r.reader, r.split.Data, r.begun = 0, train+test, true
 	if j.o.Shuffle {
 		r.split.Data += 4 * x.Examples // the order, an int32 an example
 	}
-	sample := b.Slice(0, min(b.Len(), sampleRows))
 	return r.settle(x, &sample)
 }
 
-// dataExtent is that of a whole data set.
-func dataExtent[T engine.Float](b *engine.Block[T]) learner.Extent {
+// dataExtent is that of a whole data set of n examples, of which b are all or, of dense ones, some.
+func dataExtent[T engine.Float](b *engine.Block[T], n int) learner.Extent {
 	x := extent(b)
-	x.Features, x.Examples, x.Dense, x.Elem = int64(b.Dim), int64(b.Len()), b.Dense(),
+	x.Features, x.Examples, x.Dense, x.Elem = int64(b.Dim), int64(n), b.Dense(),
 		int64(unsafe.Sizeof(T(0)))
+	if x.Dense {
+		x.NonZeros = x.Features * x.Examples
+	}
 	return x
 }
 
@@ -498,7 +509,7 @@ func dataBytes(x learner.Extent) int64 {
 // from: in, or in with a look at each block.
 func (r *room[T]) begin(in eval.Source[T], test int64) (eval.Source[T], error) {
 	if mem, ok := in.(*eval.Memory[T]); ok {
-		return in, r.whole(mem.All(), test)
+		return in, r.whole(mem, test)
 	}
 	in = &planned[T]{in, r}
 	if r.j.o.MemBudget == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -97,6 +98,20 @@ func (j *Job) inMemory() bool {
 		j.data.Normalize == "max" && j.data.Scale == 0
 }
 
+// packs reports whether examples in memory may be kept as bytes: not where a learner wants them as
+// a whole, nor where what it keeps of them is sized by the first ones and by the memory left.
+func (j *Job) packs() bool {
+	return !j.whole() && !j.o.MarginSVM && (j.o.MemBudget == 0 || j.traits.Keeps == 0)
+}
+
+// memoryOf is a source of what was read.
+func memoryOf[T engine.Float](data *dataset.Data[T]) *eval.Memory[T] {
+	if data.Bytes != nil {
+		return eval.NewBytes(data.Bytes)
+	}
+	return eval.NewMemory(&data.Block, data.Gather)
+}
+
 // plan describes the run, once the settings are resolved.
 func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 	p := &Plan{Files: j.o.Files, Format: info.Format, Features: info.Dim, Labels: info.Labels,
@@ -122,7 +137,7 @@ func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 // features, and the largest squared length. Normalised examples have the length that they were
 // normalised to, whatever it was rounded to, so that R is 1 with unit, and not 1 and some ulps on
 // one data set.
-func factsOf[T engine.Float](j *Job, data *dataset.Data[T]) learner.Facts {
+func factsOf[T engine.Float](j *Job, data *dataset.Data[T], mem *eval.Memory[T]) learner.Facts {
 	f := learner.Facts{Delta: j.o.SoftDelta, Features: data.Info.Dim}
 	switch j.data.Normalize {
 	case "unit":
@@ -131,7 +146,9 @@ func factsOf[T engine.Float](j *Job, data *dataset.Data[T]) learner.Facts {
 		longest := data.Info.MaxNorm / data.Info.Scale
 		f.SumSq = float64(longest * longest)
 	default:
-		f.SumSq = learner.MaxSumSq(&data.Block, 0)
+		for b := range mem.Blocks() {
+			f.SumSq = max(f.SumSq, learner.MaxSumSq(b, 0))
+		}
 	}
 	return f
 }

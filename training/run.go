@@ -297,14 +297,17 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		if test, err = r.room.measure(ctx); err != nil {
 			return nil, err
 		}
+		o := j.data
+		o.Bytes = j.packs()
 		data, err := await(ctx, func() (*dataset.Data[T], error) {
-			return dataset.Load[T](ctx, j.o.Files, j.data)
+			return dataset.Load[T](ctx, j.o.Files, o)
 		})
 		r.loading = time.Since(j.started)
 		if err != nil {
 			return nil, err
 		}
-		r.in, r.facts = eval.NewMemory(&data.Block, data.Gather), factsOf(j, data)
+		mem := memoryOf(data)
+		r.in, r.facts = mem, factsOf(j, data, mem)
 		r.info, done = func() dataset.Info { return data.Info }, func() {}
 	} else {
 		s, work, end, err := Open[T](ctx, j.o.Files, j.data)

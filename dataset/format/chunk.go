@@ -37,7 +37,9 @@ type Rows[T engine.Float] struct {
 	Lines  int      // of the chunk so far
 	MaxSq  float64  // largest squared length before normalising
 	Zero   bool     // a good row has an index 0
-	NBad   int      // bad rows; those of which an error is kept may be fewer
+	// with Settings.KeepDiv what each row was divided by; 0: by nothing, or by no number alone
+	Div  []float64
+	NBad int // bad rows; those of which an error is kept may be fewer
 
 	known       []Label // that options name
 	bad         []BadRow
@@ -77,6 +79,7 @@ func (r *Rows[T]) Reset(dense bool) {
 	}
 	r.N, r.NBad, r.Lines, r.MaxSq, r.Zero = 0, 0, 0, 0, false
 	r.Code, r.Where, r.bad, r.more = r.Code[:0], r.Where[:0], r.bad[:0], r.more[:0]
+	r.Div = r.Div[:0]
 	r.Labels.Reset()
 	r.foreign = 0
 }
@@ -85,7 +88,7 @@ func (r *Rows[T]) Reset(dense bool) {
 func (r *Rows[T]) Bytes() int64 {
 	elem := int64(unsafe.Sizeof(T(0)))
 	return int64(cap(r.Idx)+cap(r.Code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y))*elem +
-		int64(cap(r.Ptr))*8
+		int64(cap(r.Ptr)+cap(r.Div))*8
 }
 
 // Append adds good rows whose labels and bad rows have been settled.
@@ -319,10 +322,14 @@ func (r *Rows[T]) Finish(row []T, sum float64, s *Settings) {
 	if sum > r.MaxSq {
 		r.MaxSq = sum
 	}
+	div := s.Scale
 	if s.Unit {
-		ToUnit(row, sum)
+		div = ToUnit(row, sum)
 	} else if s.Scale != 0 {
 		Divide(row, s.Scale)
+	}
+	if s.KeepDiv {
+		r.Div = append(r.Div, div)
 	}
 	r.N++
 }

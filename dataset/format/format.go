@@ -154,6 +154,7 @@ type Settings struct {
 	One      float64 // value of the bias
 	Unit     bool    // divide each row by its length, bias included
 	Scale    float64 // divide all values by this; 0: don't
+	KeepDiv  bool    // note in Rows.Div what each row was divided by
 	Optional bool    // labels may be missing
 	Known    []Label // labels that options name
 	KeepBad  int     // bad rows kept for a report; the rest are counted only

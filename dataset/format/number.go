@@ -161,19 +161,21 @@ func Squares[T engine.Float](v []T) float64 {
 	return s
 }
 
-// ToUnit divides v by its 2-norm; s is Squares(v). All zeros stay.
-func ToUnit[T engine.Float](v []T, s float64) {
+// ToUnit divides v by its 2-norm; s is Squares(v). All zeros stay. It returns the norm, or 0 where
+// that is not the one number that all were divided by.
+func ToUnit[T engine.Float](v []T, s float64) float64 {
 	// a smaller sum may have lost digits to squares below the smallest normal float64, 2^-1022
 	if s >= 0x1p-900 && s <= math.MaxFloat64 {
-		Divide(v, math.Sqrt(s))
-		return
+		norm := math.Sqrt(s)
+		Divide(v, norm)
+		return norm
 	}
 	most := 0.0 // the squares are out of range: bring the largest value to 1 first
 	for _, x := range v {
 		most = max(most, math.Abs(float64(x)))
 	}
 	if most == 0 {
-		return
+		return 0
 	}
 	s = 0
 	for _, x := range v {
@@ -184,6 +186,7 @@ func ToUnit[T engine.Float](v []T, s float64) {
 	for i, x := range v {
 		v[i] = T(float64(x) / most / n)
 	}
+	return 0
 }
 
 // Divide divides v by s.
