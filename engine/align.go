@@ -15,7 +15,7 @@ const cacheLine = 64
 // stack grows.
 //
 //go:noinline
-func Aligned[T Float](n int) []T {
+func Aligned[T Float | int16](n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	s := make([]T, n+2*cacheLine/size-1)

@@ -31,6 +31,9 @@ const directBytes = 1 << 20
 // beyond, rows are there only for features that were seen. Row 0 stays zero and stands for all
 // others.
 //
+// Where the weights are small whole numbers they may be kept in int16 ([Lanes.Narrow]), which are
+// exact and take half a row of float32 or less.
+//
 // Memory: Members (padded to 64 bytes) weights a feature that has a row, 8 bytes a feature up to
 // the largest seen. Tiles grow by quarters, one after the other; where they are large, no more than
 // one is there twice meanwhile. Not safe for concurrent use, but distinct tiles may be worked on at
@@ -46,12 +49,15 @@ type Lanes[T Float] struct {
 	rows    int     // rows that the tiles have room for
 
 	scattered bool // rows are in the order in which features came
+	floats    bool // weights stay in T from now on
 }
 
 // LaneTile is a run of members: lane l of feature row r is W[r*Width+l], in the layout of the
-// vecmath.Lanes… kernels.
+// vecmath.Lanes… kernels. If Int16 is not nil, it has the weights in the place of W.
 type LaneTile[T Float] struct {
 	W     []T // 64-byte aligned
+	Int16 []int16
+	Peak  int // with Int16: no weight's magnitude is larger
 	Width int // lanes in a row: Lanes padded to a multiple of 64 bytes; the padding stays zero
 	Lo    int // the first member
 	Lanes int // members
@@ -69,8 +75,9 @@ func NewLanes[T Float](members int) *Lanes[T] {
 }
 
 // padded rounds n elements up to a multiple of 64 bytes.
-func padded[T Float](n int) int {
-	per := cacheLine / int(elemSize[T]())
+func padded[T Float | int16](n int) int {
+	var zero T
+	per := cacheLine / int(unsafe.Sizeof(zero))
 	return (n + per - 1) / per * per
 }
 
@@ -81,38 +88,74 @@ const largeTile = 16 << 20
 
 // grow makes room for that many rows, cutting the tiles anew where they get too large.
 func (l *Lanes[T]) grow(rows int) {
-	lanes := WideTile
-	if l.narrow || rows*padded[T](min(WideTile, l.members))*int(elemSize[T]()) > wideBytes {
-		lanes = NarrowTile
+	if !l.allInt16() {
+		for i := range l.Tiles {
+			l.Tiles[i].Widen()
+		}
 	}
-	tiles := l.Tiles
+	small, lanes, tiles := l.allInt16(), l.lanesFor(rows, l.elem()), l.Tiles
 	if lanes != l.lanes {
 		tiles = nil
 		for lo := 0; lo < l.members; lo += lanes {
 			n := min(lanes, l.members-lo)
-			tiles = append(tiles, LaneTile[T]{Width: padded[T](n), Lo: lo, Lanes: n})
+			t := LaneTile[T]{Width: padded[T](n), Lo: lo, Lanes: n}
+			if small {
+				t.Width = padded[int16](n)
+			}
+			tiles = append(tiles, t)
 		}
 	}
 	for i := range tiles { // one after the other: that of one may be there twice
-		t := &tiles[i]
-		w := Aligned[T](rows * t.Width)
-		if lanes == l.lanes {
-			copy(w, t.W[:len(l.feature)*t.Width])
+		t := tiles[i]
+		t.W, t.Int16 = nil, nil
+		if small {
+			t.Int16 = Aligned[int16](rows * t.Width)
 		} else {
-			l.cut(w, t)
+			t.W = Aligned[T](rows * t.Width)
 		}
-		if t.W = w; len(w)*int(elemSize[T]()) >= largeTile {
-			debug.FreeOSMemory()
+		for k := range l.Tiles {
+			l.copyTile(&t, &l.Tiles[k])
 		}
+		tiles[i] = t
+		release(int64(rows*t.Width) * l.elem())
 	}
 	l.Tiles, l.lanes, l.rows = tiles, lanes, rows
 }
 
-// cut copies the rows of the members of t, which is cut otherwise than the tiles there are, to w.
-func (l *Lanes[T]) cut(w []T, t *LaneTile[T]) {
-	for r := range l.feature { // none of the first time
-		old := &l.Tiles[t.Lo/l.lanes]
-		copy(w[r*t.Width:][:t.Lanes], old.W[r*old.Width+t.Lo-old.Lo:])
+// lanesFor returns the number of members of a tile of that many rows.
+func (l *Lanes[T]) lanesFor(rows int, elem int64) int {
+	if l.narrow || int64(rows)*rowBytes(int64(min(WideTile, l.members)), elem) > wideBytes {
+		return NarrowTile
+	}
+	return WideTile
+}
+
+// release gives memory back where a tile of so many bytes has moved.
+func release(bytes int64) {
+	if bytes >= largeTile {
+		debug.FreeOSMemory()
+	}
+}
+
+// copyTile copies the weights of the members that both tiles have.
+func (l *Lanes[T]) copyTile(dst, src *LaneTile[T]) {
+	lo, hi := max(dst.Lo, src.Lo), min(dst.Lo+dst.Lanes, src.Lo+src.Lanes)
+	if lo >= hi {
+		return
+	}
+	dst.Peak = max(dst.Peak, src.Peak)
+	if src.Int16 != nil {
+		copyRows(dst.Int16[lo-dst.Lo:], dst.Width, src.Int16[lo-src.Lo:], src.Width, hi-lo,
+			len(l.feature))
+	} else {
+		copyRows(dst.W[lo-dst.Lo:], dst.Width, src.W[lo-src.Lo:], src.Width, hi-lo, len(l.feature))
+	}
+}
+
+// copyRows copies the first n lanes of rows.
+func copyRows[E any](dst []E, width int, src []E, from, n, rows int) {
+	for r := range rows {
+		copy(dst[r*width:][:n], src[r*from:])
 	}
 }
 
@@ -231,13 +274,21 @@ func (l *Lanes[T]) Column(dst []T, j int) bool {
 	}
 	for i := range l.Tiles {
 		t := &l.Tiles[i]
-		copy(dst[t.Lo:t.Lo+t.Lanes], t.W[int(l.row[j])*t.Width:])
+		at, to := int(l.row[j])*t.Width, dst[t.Lo:][:t.Lanes]
+		if t.Int16 == nil {
+			copy(to, t.W[at:])
+			continue
+		}
+		for k, v := range t.Int16[at:][:t.Lanes] {
+			to[k] = T(v)
+		}
 	}
 	return anyBits(dst[:l.members])
 }
 
 // SetColumn sets the weights of feature j, giving it a row.
 func (l *Lanes[T]) SetColumn(j int, src []T) {
+	l.Widen()
 	l.Reach(j + 1)
 	r := int(l.row[j])
 	if r == 0 {
@@ -251,6 +302,7 @@ func (l *Lanes[T]) SetColumn(j int, src []T) {
 
 // Scale multiplies all weights of member m by f. Cost: one element of every row.
 func (l *Lanes[T]) Scale(m int, f T) {
+	l.Widen()
 	t := &l.Tiles[m/l.lanes]
 	for i := m - t.Lo; i < len(t.W); i += t.Width {
 		t.W[i] *= f
@@ -264,7 +316,7 @@ func (l *Lanes[T]) Features() int { return len(l.feature) - 1 }
 func (l *Lanes[T]) Bytes() int64 {
 	n := int64(4 * (cap(l.row) + cap(l.feature)))
 	for i := range l.Tiles {
-		n += int64(len(l.Tiles[i].W)) * elemSize[T]()
+		n += int64(len(l.Tiles[i].W))*elemSize[T]() + 2*int64(len(l.Tiles[i].Int16))
 	}
 	return n
 }

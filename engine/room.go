@@ -58,7 +58,7 @@ func LanesBytes(members, seen, dim, elem int64, growing, reserved bool) (held, m
 		dim = most(dim)
 	}
 	held = rows*row + 4*dim + 4*most(rows)
-	if seen+1 > firstRows && !reserved {
+	if !reserved { // they grow, or move into int16 and back
 		moving = rows * row
 		if tile := rows * min(row, NarrowTile*elem); tile >= largeTile {
 			moving = tile // one moves after another

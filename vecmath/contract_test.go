@@ -292,6 +292,9 @@ func TestPanics(t *testing.T) {
 	run := func(w []float32, width int, ptr []int, rows []int32, val []float32, seen []uint64) {
 		LanesRun(n1, w, width, ptr, rows, val, f, seen, 1, 0, 1)
 	}
+	run16 := func(width int, ptr []int, rows []int32, limit, peak int) {
+		LanesRunInt16(n1, make([]int16, 64), width, ptr, rows, f, mask, 1, 0, limit, peak)
+	}
 	for _, c := range []struct {
 		want string
 		call func()
@@ -330,6 +333,15 @@ func TestPanics(t *testing.T) {
 		{panicMask, func() { run(f, 16, []int{0, 1}, i(0), f, []uint64{1 << 16}) }},
 		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, nil, mask, 1, 0, 1) }},
 		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, f, mask, -1, 0, 1) }},
+		{panicWidth, func() { run16(16, []int{0, 1}, i(0), 1, 0) }},
+		{panicWidth, func() { run16(160, []int{0, 1}, i(0), 1, 0) }},
+		{panicShort, func() { run16(32, []int{0}, i(0), 1, 0) }},
+		{panicShort, func() { run16(32, []int{1, 0}, i(0), 1, 0) }},
+		{panicShort, func() { run16(32, []int{0, 3}, i(0, 1), 1, 0) }},
+		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, 2) }},
+		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, -1) }},
+		{panicLimit, func() { run16(32, []int{0, 1}, i(0), math.MaxInt16, 0) }},
+		{panicLimit, func() { run16(32, []int{0, 2}, i(0, 1), math.MaxInt16/2, 0) }},
 		{panicWidth, func() { ActiveScore(f[:1], f, -1, i(0), f, nil) }},
 		{panicLane, func() { ActiveScore(f[:1], f, -1, nil, f, i(0)) }},
 		{panicIndex, func() { SparseDotUnchecked(trusted.Indices{}, i(1, 32), f, f) }},
@@ -391,6 +403,12 @@ func indexKernels() []withIndices {
 		{"LanesRun", makeRun[float32], idx, rows, func(o *operands[float32]) {
 			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
 		}},
+		{"LanesRunInt16", makeRunInt16[float32], idx, func(o *operands[float32]) int {
+			return len(o.int16s) / o.n
+		}, func(o *operands[float32]) {
+			LanesRunInt16(o.lanes, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask, o.stride, 0, o.limit,
+				o.peak)
+		}},
 		{"ActiveScore rows", makeActive[float32], idx, rows,
 			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},
 		{"ActiveScore lanes", makeActive[float32], lanes, width,
@@ -410,7 +428,7 @@ func TestOutside(t *testing.T) {
 			for n := range 80 {
 				o := k.make(newGenerator[float32](n, 0, nil), n)
 				list := k.indices(o)
-				if len(o.y) == 0 {
+				if len(o.y)+len(o.int16s) == 0 {
 					continue
 				}
 				for at, good := range list {

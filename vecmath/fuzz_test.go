@@ -19,8 +19,8 @@ func FuzzSparse(f *testing.F) {
 	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed")
 }
 func FuzzLanes(f *testing.F) {
-	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE lanesRun activeScore activeUpdate "+
-		"drawBits mix")
+	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE lanesRun lanesRunInt16 "+
+		"activeScore activeUpdate drawBits mix")
 }
 func FuzzIntegers(f *testing.F) { fuzzKernels(f, "byteRowsDot xorCount andCount") }
 

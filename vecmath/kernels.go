@@ -20,6 +20,7 @@ import (
 const (
 	panicShort  = "vecmath: a slice is shorter than the call needs"
 	panicWidth  = "vecmath: lane width is negative or not a multiple of 64 bytes"
+	panicLimit  = "vecmath: sums of weights within the limit leave int16"
 	panicMask   = "vecmath: mask bits beyond the lane width"
 	panicStride = "vecmath: rows shorter than (len(dst)-1)*stride + len(x), or a negative stride"
 )

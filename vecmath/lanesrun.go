@@ -27,25 +27,9 @@ func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32
 		clear(counts)
 		return
 	}
-	if len(ptr) <= n || len(y) < n || stride < 0 || len(seen) < (n-1)*stride+words {
+	nnz := checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
+	if len(val) < nnz {
 		panic(panicShort)
-	}
-	for e, p := range ptr[:n] {
-		if ptr[e+1] < p {
-			panic(panicShort)
-		}
-	}
-	nnz := ptr[n] - ptr[0]
-	if nnz < 0 || len(rows) < nnz || len(val) < nnz {
-		panic(panicShort)
-	}
-	checkRows(rows[:nnz], width, len(w))
-	if width%64 != 0 {
-		for e := range n {
-			if seen[e*stride+words-1]>>(width%64) != 0 {
-				panic(panicMask)
-			}
-		}
 	}
 	if race {
 		raceRead(ptr[:n+1])
@@ -60,6 +44,32 @@ func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32
 	}
 	lanesRun(data(counts), data(w), len(w), width, data(ptr), n, data(rows), data(val), data(y),
 		data(seen), stride, margin, step)
+}
+
+// checkRun checks the operands of a run of n examples and returns the number of their non-zeros.
+func checkRun(n, width, nw int, ptr []int, rows []int32, ny int, seen []uint64, stride int) int {
+	words := MaskWords(width)
+	if len(ptr) <= n || ny < n || stride < 0 || len(seen) < (n-1)*stride+words {
+		panic(panicShort)
+	}
+	for e, p := range ptr[:n] {
+		if ptr[e+1] < p {
+			panic(panicShort)
+		}
+	}
+	nnz := ptr[n] - ptr[0]
+	if nnz < 0 || len(rows) < nnz {
+		panic(panicShort)
+	}
+	checkRows(rows[:nnz], width, nw)
+	if width%64 != 0 {
+		for e := range n {
+			if seen[e*stride+words-1]>>(width%64) != 0 {
+				panic(panicMask)
+			}
+		}
+	}
+	return nnz
 }
 
 // lanesRunByExample is lanesRun made of lanesScoreLE and lanesUpdate.

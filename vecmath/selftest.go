@@ -70,6 +70,9 @@ type operands[T Float] struct {
 	da         float64
 	n          int // stride, width or the index a search begins at
 	stride     int // of the masks of a run
+	int16s     []int16
+	limit      int // of int16s
+	peak, done int
 	sum        T
 	dsum       float64
 }
@@ -101,6 +104,10 @@ func kernelTable[T Float]() []kernel[T] {
 		}},
 		{"lanesRun", makeRun[T], func(o *operands[T]) {
 			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
+		}},
+		{"lanesRunInt16", makeRunInt16[T], func(o *operands[T]) {
+			o.done, o.peak = LanesRunInt16(o.lanes, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask,
+				o.stride, int16(o.words[0]), o.limit, o.peak)
 		}},
 		{"drawBits", makeDraws[T], func(o *operands[T]) {
 			DrawBits(o.mask, o.words[0], o.words[1],
@@ -271,17 +278,22 @@ func makeIndices[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
-// rows draws non-zeros of a lane kernel; a row may repeat, and one is the last.
+// rows draws non-zeros of a lane kernel, and its weights.
 func (g *generator[T]) rows(o *operands[T], nnz, width int) {
-	o.idx, o.x = take[int32](g.place, nnz), g.floats(nnz)
+	g.indices(o, nnz)
+	o.x, o.n = g.floats(nnz), width
+	o.y = g.floats(nnz * width)
+}
+
+// indices draws as many rows as there are; one may repeat, and one is the last.
+func (g *generator[T]) indices(o *operands[T], nnz int) {
+	o.idx = take[int32](g.place, nnz)
 	for k := range o.idx {
 		o.idx[k] = int32(g.rng.IntN(nnz))
 	}
 	if nnz > 0 {
 		o.idx[g.rng.IntN(nnz)] = int32(nnz - 1)
 	}
-	o.n = width
-	o.y = g.floats(nnz * width)
 }
 
 func makeLanes[T Float](g *generator[T], n int) *operands[T] {
@@ -299,12 +311,20 @@ func makeLanes[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
-// makeRun: up to five examples, some without non-zeros and some that few or no lanes see.
 func makeRun[T Float](g *generator[T], n int) *operands[T] {
 	width := (1 + n%(MaxRunWidth/LaneUnit[T]())) * LaneUnit[T]()
+	o := g.examples(n, width)
+	o.t, o.a = g.float(), g.float()
+	g.rows(o, o.ptr[len(o.z)]-o.ptr[0], width)
+	return o
+}
+
+// examples makes up to five examples of a run, some without non-zeros and some that few or no lanes
+// see.
+func (g *generator[T]) examples(n, width int) *operands[T] {
 	examples, words := g.rng.IntN(6), MaskWords(width)
 	o := &operands[T]{lanes: take[int32](g.place, examples), z: take[T](g.place, examples),
-		ptr: take[int](g.place, examples+1), stride: words + n%2, t: g.float(), a: g.float()}
+		ptr: take[int](g.place, examples+1), stride: words + n%2}
 	o.mask = take[uint64](g.place, max(0, (examples-1)*o.stride+words))
 	clear(o.mask)
 	o.ptr[0] = n % 3
@@ -318,7 +338,39 @@ func makeRun[T Float](g *generator[T], n int) *operands[T] {
 			}
 		}
 	}
-	g.rows(o, o.ptr[examples]-o.ptr[0], width)
+	return o
+}
+
+// makeRunInt16: makeRun in int16, with limits so small that some runs end early, and so large that
+// sums come near the ends of int16.
+func makeRunInt16[T Float](g *generator[T], n int) *operands[T] {
+	width := (1 + n%(MaxRunWidth/Int16Unit)) * Int16Unit
+	o, nnz, longest := g.examples(n, width), 0, 1
+	for e := range o.z {
+		longest = max(longest, o.ptr[e+1]-o.ptr[e])
+	}
+	nnz = o.ptr[len(o.z)] - o.ptr[0]
+	g.indices(o, nnz)
+	o.n, o.limit = width, math.MaxInt16/longest-1
+	if n%2 != 0 {
+		o.limit = min(o.limit, g.rng.IntN(5))
+	}
+	o.int16s = take[int16](g.place, nnz*width)
+	for i := range o.int16s {
+		v := g.rng.IntN(2*o.limit+1) - o.limit
+		switch g.mode {
+		case 1: // sums as large as they get
+			v = o.limit
+		case 2:
+			v = -o.limit
+		case 3: // all are on one side of the margin and change
+			v /= 100
+		}
+		o.int16s[i] = int16(v)
+		o.peak = max(o.peak, v, -v)
+	}
+	o.words[0] = uint64([]int{0, 3, -3, math.MaxInt16, math.MinInt16, g.rng.IntN(1 << 12),
+		-g.rng.IntN(1 << 12)}[g.rng.IntN(7)])
 	return o
 }
 
@@ -507,7 +559,7 @@ func (o *operands[T]) clone() *operands[T] {
 	c := *o
 	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
-	c.ptr = slices.Clone(o.ptr)
+	c.ptr, c.int16s = slices.Clone(o.ptr), slices.Clone(o.int16s)
 	c.bits, c.bytes, c.byte = slices.Clone(o.bits), slices.Clone(o.bytes), slices.Clone(o.byte)
 	return &c
 }
@@ -530,6 +582,9 @@ func (o *operands[T]) diff(want *operands[T]) string {
 		return "d" + d
 	}
 	switch {
+	case o.done != want.done || o.peak != want.peak || !slices.Equal(o.int16s, want.int16s):
+		return fmt.Sprintf("%d examples done, peak %d, want %d and %d; weights %d, want %d", o.done,
+			o.peak, want.done, want.peak, o.int16s, want.int16s)
 	case !slices.Equal(o.mask, want.mask):
 		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
 	case !slices.Equal(o.lanes, want.lanes):

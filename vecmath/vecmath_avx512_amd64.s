@@ -11,7 +11,7 @@
 // do not fault on lanes that are masked off; but where those lie in a page that was never touched,
 // a load takes some hundred cycles. So none is made whose mask is empty.
 //
-// lanesScore and lanesRun keep up to 16 units in Z0-Z15.
+// lanesScore and lanesRun keep up to 16 units in Z0-Z15, lanesRunInt16 up to 4 in Z0-Z3.
 //
 // VZEROUPPER stands before every RET: dirty upper halves would slow down the SSE code of the
 // caller.
@@ -116,6 +116,7 @@ store: \
 
 #define ESIZE        4 // bytes of an element
 #define SHIFT        2 // log2 of that
+#define LOADSIGN     MOVLQSX (R9), R11 // an element with its sign in bit 63
 #define LANES        16 // elements of a register
 #define BLOCK        64 // elements of four registers, and partial sums
 #define MOVU         VMOVUPS
@@ -259,8 +260,36 @@ TEXT ·lanesRunAVX512F32(SB), NOSPLIT, $0-88
 	VZEROUPPER
 	RET
 
+// func lanesRunInt16AVX512F32(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
+// seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-112
+	MOVQ         counts+0(FP), R15
+	MOVQ         w+8(FP), SI
+	MOVQ         width+16(FP), R13
+	MOVQ         ptr+24(FP), DI
+	MOVQ         n+32(FP), DX
+	MOVQ         rows+40(FP), R10
+	MOVQ         y+48(FP), R9
+	MOVQ         seen+56(FP), BX
+	MOVQ         stride+64(FP), R8
+	KMOVQ        R8, K7
+	MOVQ         margin+72(FP), R8
+	VPBROADCASTW R8, Z29
+	MOVQ         limit+80(FP), R8
+	VPBROADCASTW R8, Z28
+	MOVQ         peak+88(FP), R8
+	VPBROADCASTW R8, Z27
+#include "lanesrunint16_avx512.h"
+	MOVQ         n+32(FP), CX
+	SUBQ         DX, CX
+	MOVQ         CX, done+96(FP)
+	MOVQ         AX, newPeak+104(FP)
+	VZEROUPPER
+	RET
+
 #undef ESIZE
 #undef SHIFT
+#undef LOADSIGN
 #undef LANES
 #undef BLOCK
 #undef MOVU
@@ -284,6 +313,7 @@ TEXT ·lanesRunAVX512F32(SB), NOSPLIT, $0-88
 
 #define ESIZE        8
 #define SHIFT        3
+#define LOADSIGN     MOVQ (R9), R11
 #define LANES        8
 #define BLOCK        32
 #define MOVU         VMOVUPD
@@ -422,6 +452,33 @@ TEXT ·lanesRunAVX512F64(SB), NOSPLIT, $0-96
 	VBROADCASTSD margin+80(FP), Z29
 	VBROADCASTSD step+88(FP), Z28
 #include "lanesrun_avx512.h"
+	VZEROUPPER
+	RET
+
+// func lanesRunInt16AVX512F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,
+// seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-112
+	MOVQ         counts+0(FP), R15
+	MOVQ         w+8(FP), SI
+	MOVQ         width+16(FP), R13
+	MOVQ         ptr+24(FP), DI
+	MOVQ         n+32(FP), DX
+	MOVQ         rows+40(FP), R10
+	MOVQ         y+48(FP), R9
+	MOVQ         seen+56(FP), BX
+	MOVQ         stride+64(FP), R8
+	KMOVQ        R8, K7
+	MOVQ         margin+72(FP), R8
+	VPBROADCASTW R8, Z29
+	MOVQ         limit+80(FP), R8
+	VPBROADCASTW R8, Z28
+	MOVQ         peak+88(FP), R8
+	VPBROADCASTW R8, Z27
+#include "lanesrunint16_avx512.h"
+	MOVQ         n+32(FP), CX
+	SUBQ         DX, CX
+	MOVQ         CX, done+96(FP)
+	MOVQ         AX, newPeak+104(FP)
 	VZEROUPPER
 	RET
 

@@ -69,6 +69,10 @@ func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows
 	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
 }
 
+func lanesRunInt16[T Float](counts *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
+	return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
+}
+
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
 }

@@ -153,6 +153,15 @@ func lanesRunAVX512F32(counts *int32, w *float32, width int, ptr *int, n int, ro
 //go:noescape
 func lanesRunAVX512F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val, y *float64, seen *uint64, stride int, margin, step float64)
 
+// lanesRunInt16 takes widths of 32 to MaxRunWidth lanes, one example at least, and no bit of
+// seen beyond.
+//
+//go:noescape
+func lanesRunInt16AVX512F32(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+
+//go:noescape
+func lanesRunInt16AVX512F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+
 //go:noescape
 func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
 

@@ -27,6 +27,7 @@ type MemberRun[T learner.Float] struct {
 	rows           []int32         // sparse: the lanes' row of each non-zero, from the run's first
 	firstRow       int             // sparse: the row of the lanes that row 0 of rows is
 	found          []int32         // sparse: memory for rows that had to be looked up
+	limit          int             // sparse: of weights in int16
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
 	Parts          int             // tiles of lanes, or groups of dense members
 	short          bool            // counts are all that the parts computed
@@ -99,13 +100,16 @@ func NewLaneWork[T learner.Float](parts, lanes int) []LaneWork[T] {
 // the form unless the members have to be moved into the other one.
 func (o *Ensemble[T]) AggregateMembers(b *engine.Block[T], dst []float64, what Aggregate) error {
 	o.Form.RLock()
-	if o.inFormOf(b) {
+	if o.inFormOf(b) && !o.inInt16() {
 		defer o.Form.RUnlock()
 	} else {
 		o.Form.RUnlock()
 		o.Form.Lock()
 		defer o.Form.Unlock()
 		o.UseFormOf(b)
+		if o.inInt16() {
+			o.Lanes.Widen()
+		}
 	}
 	r := o.SpareRuns.Take()
 	defer o.SpareRuns.Give(r)

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -41,6 +42,9 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
 	r.draw(first)
 	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
 	lanes := r.Owner.Lanes
+	if r.aggregate == AggregateNone {
+		r.chooseType()
+	}
 	if r.firstRow = 0; lanes.Direct() && r.B.Dim <= lanes.Features() {
 		r.rows, r.firstRow = idx, 1
 		return
@@ -53,11 +57,48 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
 	r.rows = r.found
 }
 
-// tile returns tile p with the run's first row as its own first.
-func (r *MemberRun[T]) tile(p int) engine.LaneTile[T] {
-	t := r.Owner.Lanes.Tiles[p]
-	t.W = t.W[r.firstRow*t.Width:]
-	return t
+// chooseType moves the members' weights into int16 where those and all that comes of this run are
+// whole numbers: the values and the step are 1. Once other values have come the weights stay in T.
+func (r *MemberRun[T]) chooseType() {
+	o := r.Owner
+	lanes, ptr, n := o.Lanes, r.B.Ptr, r.B.Len()
+	switch {
+	case !r.unit():
+		lanes.Widen()
+	case lanes.Floats():
+	case !vecmath.AllOnes(r.B.Val[ptr[0]:ptr[n]]):
+		lanes.KeepFloats()
+	case lanes.Narrow():
+		longest := 0
+		for e, p := range ptr[:n] {
+			longest = max(longest, ptr[e+1]-p)
+		}
+		r.limit = math.MaxInt16/max(longest, 1) - 1
+	}
+}
+
+// unit reports whether the members step by 1, in lanes that there is a kernel for in int16.
+func (r *MemberRun[T]) unit() bool {
+	o := r.Owner
+	m, im := float64(o.margin), vecmath.Active()
+	return o.fixed && o.step == 1 && m >= math.MinInt16 && m <= math.MaxInt16 &&
+		o.Path != PathActive && (im == vecmath.AVX512 || im == vecmath.Generic)
+}
+
+// int16Part is sparsePart for weights in int16. It returns how many examples the tile has gone
+// through: all, unless its weights outgrew int16; they are in T then.
+func (r *MemberRun[T]) int16Part(p int, seen []uint64) int {
+	t, n, done := &r.Owner.Lanes.Tiles[p], r.B.Len(), 0
+	if t.Peak <= r.limit {
+		// Scores are whole numbers, too: y s <= margin is as good with the largest one below.
+		margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
+		done, t.Peak = vecmath.LanesRunInt16(r.counts[p*n:][:n], t.Int16[r.firstRow*t.Width:],
+			t.Width, r.B.Ptr[:n+1], r.rows, r.B.Y, seen, r.Owner.words, margin, r.limit, t.Peak)
+	}
+	if t.Peak > r.limit {
+		t.Widen()
+	}
+	return done
 }
 
 // sparsePart lets the members of tile p go through the examples of r.b. A non-zero costs one row
@@ -65,20 +106,28 @@ func (r *MemberRun[T]) tile(p int) engine.LaneTile[T] {
 // each of those costs less. Both ways give each member the same bits: lanes never mix, and every
 // member adds its products in the order of the features.
 func (r *MemberRun[T]) sparsePart(p int) {
-	n := r.B.Len()
-	tile, w := r.tile(p), &r.work[p]
-	words := vecmath.MaskWords(tile.Lanes)
+	n, done, t := r.B.Len(), 0, &r.Owner.Lanes.Tiles[p]
 	// Tiles begin at whole words of the mask, so that a tile's part of it is a slice.
-	seen := r.mask[tile.Lo/64:]
+	seen := r.mask[t.Lo/64:]
+	if t.Int16 != nil {
+		if done = r.int16Part(p, seen); done == n {
+			return
+		}
+	}
+	tile, w := *t, &r.work[p]
+	tile.W = tile.W[r.firstRow*t.Width:] // the run's first row is the first
+	words := vecmath.MaskWords(tile.Lanes)
 	// The run may begin inside the block: its rows and values count from its first non-zero.
 	ptr, rows, val, base := r.B.Ptr[:n+1], r.rows, r.B.Val[r.B.Ptr[0]:], r.B.Ptr[0]
 	stride, rule, few := r.Owner.words, r.Owner.Stepper, r.few()
 	if r.short && few == 0 {
-		vecmath.LanesRun(r.counts[p*n:][:n], tile.W, tile.Width, ptr, rows, val, r.B.Y, seen,
-			stride, rule.margin, rule.step)
+		from := ptr[done] - base
+		vecmath.LanesRun(r.counts[p*n:][done:n], tile.W, tile.Width, ptr[done:], rows[from:],
+			val[from:], r.B.Y[done:], seen[done*stride:], stride, rule.margin, rule.step)
 		return
 	}
-	for e, y := range r.B.Y[:n] {
+	for e := done; e < n; e++ {
+		y := r.B.Y[e]
 		// b_{j,t} of the tile's members, and their number
 		sees, seeing := seen[e*stride:][:words], 0
 		for _, m := range sees {

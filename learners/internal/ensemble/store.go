@@ -79,6 +79,9 @@ func (o *Ensemble[T]) inFormOf(b *engine.Block[T]) bool {
 	return b.Dense() == (o.dense != nil) || b.Len() == 0
 }
 
+// inInt16 reports whether weights are in int16, where scores are not to be had.
+func (o *Ensemble[T]) inInt16() bool { return o.Lanes != nil && o.Lanes.Int16() }
+
 // UseFormOf moves the members into the form for b's examples, if they are in the other one: lanes
 // for sparse examples, where a non-zero takes one row operation for all members, rows of weights
 // for dense ones, where a member takes a dot an example. Cost: all weights once; a stream of one

@@ -126,6 +126,18 @@ var kernels = []kernel{
 		stubs: "takes widths of 1 to MaxRunWidth lanes and no bit of seen beyond.",
 	},
 	{
+		name: "lanesRunInt16",
+		params: "counts *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, " +
+			"seen *uint64, stride, margin, limit, peak int",
+		result: "(done, newPeak int)",
+		asm:    "counts w width ptr n rows y seen stride margin limit peak",
+		plain: "return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, " +
+			"margin, limit, peak)",
+		forms: "AVX512",
+		stubs: "takes widths of 32 to MaxRunWidth lanes, one example at least, and no bit of\n" +
+			"seen beyond.",
+	},
+	{
 		name:    "activeScore",
 		params:  "dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int",
 		asm:     "dst w width rows val n lanes nl",

@@ -1,0 +1,127 @@
+package engine
+
+import "math"
+
+// Weights of [Lanes] in int16. They move as a whole, but for a tile that outgrew int16 while others
+// were worked on: it is in T alone until grow or Widen brings the others after it.
+
+// Int16 reports whether any tile keeps its weights in int16.
+func (l *Lanes[T]) Int16() bool {
+	for i := range l.Tiles {
+		if l.Tiles[i].Int16 != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// allInt16 reports whether all tiles do.
+func (l *Lanes[T]) allInt16() bool {
+	for i := range l.Tiles {
+		if l.Tiles[i].Int16 == nil {
+			return false
+		}
+	}
+	return len(l.Tiles) > 0
+}
+
+// elem is the size of a weight as the tiles keep it.
+func (l *Lanes[T]) elem() int64 {
+	if l.allInt16() {
+		return 2
+	}
+	return elemSize[T]()
+}
+
+// Floats reports whether the weights stay in T, whatever comes.
+func (l *Lanes[T]) Floats() bool { return l.floats }
+
+// Narrow moves the weights into int16, if all are whole numbers of which that can hold the next
+// ones, too, and reports whether they are there now. One that can't be, and a tile that was
+// widened by itself, end it: from then on the weights stay in T. Cost: all weights once, if they
+// move.
+func (l *Lanes[T]) Narrow() bool {
+	if l.allInt16() || l.floats {
+		return !l.floats
+	}
+	for i := range l.Tiles {
+		if t := &l.Tiles[i]; t.Int16 != nil || !t.whole() {
+			l.KeepFloats()
+			return false
+		}
+	}
+	for i := range l.Tiles { // one after the other: that of one may be there twice
+		t := &l.Tiles[i]
+		from := *t
+		t.Width = padded[int16](t.Lanes)
+		t.Int16 = Aligned[int16](l.rows * t.Width)
+		for r := range l.feature {
+			to := t.Int16[r*t.Width:][:t.Lanes]
+			for k, v := range from.W[r*from.Width:][:t.Lanes] {
+				to[k] = int16(v)
+				t.Peak = max(t.Peak, int(to[k]), -int(to[k]))
+			}
+		}
+		t.W = nil
+		release(int64(len(from.W)) * elemSize[T]())
+	}
+	l.recut()
+	return true
+}
+
+// whole reports whether all weights are whole numbers that int16 has, with one to spare.
+func (t *LaneTile[T]) whole() bool {
+	for _, v := range t.W {
+		if !(v > math.MinInt16 && v < math.MaxInt16) { // NaN is not
+			return false
+		}
+		if w := T(int16(v)); w != v || v == 0 && 1/v < 0 { // -0 is not +0
+			return false
+		}
+	}
+	return true
+}
+
+// KeepFloats moves the weights into T for good.
+func (l *Lanes[T]) KeepFloats() {
+	l.floats = true
+	l.Widen()
+}
+
+// Widen moves the weights into T.
+func (l *Lanes[T]) Widen() {
+	moved := false
+	for i := range l.Tiles {
+		moved = l.Tiles[i].Widen() || moved
+	}
+	if moved {
+		l.recut()
+	}
+}
+
+// recut cuts the tiles anew if the size of the weights changed the number of members of each.
+func (l *Lanes[T]) recut() {
+	if l.lanesFor(l.rows, l.elem()) != l.lanes {
+		l.grow(l.rows)
+	}
+}
+
+// Widen moves the weights of this tile alone into T and reports whether they were in int16. Other
+// tiles may be worked on at the same time.
+func (t *LaneTile[T]) Widen() bool {
+	if t.Int16 == nil {
+		return false
+	}
+	width := padded[T](t.Lanes)
+	rows := len(t.Int16) / t.Width
+	t.W = Aligned[T](rows * width)
+	for r := range rows {
+		to := t.W[r*width:][:t.Lanes]
+		for k, v := range t.Int16[r*t.Width:][:t.Lanes] {
+			to[k] = T(v)
+		}
+	}
+	t.Int16, t.Peak, t.Width = nil, 0, width
+	release(int64(len(t.W)) * elemSize[T]())
+	return true
+}

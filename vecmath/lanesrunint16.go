@@ -1,0 +1,110 @@
+package vecmath
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+)
+
+// Int16Unit is what the width of lanes in int16 is a multiple of: 64 bytes, as [LaneUnit].
+const Int16Unit = 32
+
+// LanesRunInt16 is [LanesRun] for examples whose values are all 1, a step of 1 and weights that are
+// whole numbers: with those in int16 a vector holds two or four times as many lanes. It gives the
+// counts that LanesRun gives for the same weights in floats, and its weights are those of LanesRun,
+// as long as no sum leaves int16.
+//
+// So no weight may be beyond peak in magnitude, nor peak beyond limit, and no example may have more
+// than 32767/(limit+1) non-zeros. After the first example that takes a weight beyond the limit the
+// run ends: done is the number of examples gone through, and the other counts are left as they
+// were. The new peak is peak or the largest magnitude of a weight that changed.
+//
+// The width is a multiple of [Int16Unit] and [MaxRunWidth] at most; ptr, rows, y, seen and stride
+// are as for LanesRun. All but the labels and the weights is checked, once for the run.
+func LanesRunInt16[T Float](counts []int32, w []int16, width int, ptr []int, rows []int32, y []T,
+	seen []uint64, stride int, margin int16, limit, peak int) (done, newPeak int) {
+	n, words := len(counts), MaskWords(width)
+	if width < 0 || width%Int16Unit != 0 || width > MaxRunWidth {
+		panic(panicWidth)
+	}
+	if width == 0 || n == 0 {
+		clear(counts)
+		return n, peak
+	}
+	nnz := checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
+	if peak < 0 || peak > limit || limit >= math.MaxInt16 {
+		panic(panicLimit)
+	}
+	for e, p := range ptr[:n] {
+		if ptr[e+1]-p > math.MaxInt16/(limit+1) {
+			panic(panicLimit)
+		}
+	}
+	if race {
+		raceRead(ptr[:n+1])
+		raceRead(rows[:nnz])
+		raceRead(y[:n])
+		for e := range n {
+			raceRead(seen[e*stride:][:words])
+		}
+		raceWrite(w)
+		raceWrite(counts)
+	}
+	return lanesRunInt16(data(counts), data(w), len(w), width, data(ptr), n, data(rows), data(y),
+		data(seen), stride, int(margin), limit, peak)
+}
+
+// lanesRunInt16Plain is the reference of LanesRunInt16.
+func lanesRunInt16Plain[T Float](counts *int32, w *int16, nw, width int, ptr *int, n int,
+	rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
+	var (
+		sums    [MaxRunWidth]int16
+		labels  = unsafe.Slice(y, n)
+		ends    = unsafe.Slice(ptr, n+1)
+		words   = MaskWords(width)
+		all     = unsafe.Slice(seen, (n-1)*stride+words)
+		allRows = unsafe.Slice(rows, ends[n]-ends[0])
+		weights = unsafe.Slice(w, nw)
+		tally   = unsafe.Slice(counts, n)
+	)
+	for e := range tally {
+		of, step := allRows[ends[e]-ends[0]:ends[e+1]-ends[0]], int16(1)
+		if labels[e] < 0 {
+			step = -1
+		}
+		tally[e] = 0
+		var any uint64
+		for _, m := range all[e*stride:][:words] {
+			any |= m
+		}
+		if any == 0 {
+			continue
+		}
+		s := sums[:width]
+		clear(s)
+		for _, r := range of {
+			row := weights[int(r)*width:][:width]
+			for l, v := range row {
+				s[l] += v
+			}
+		}
+		for i, m := range all[e*stride:][:words] {
+			for ; m != 0; m &= m - 1 {
+				l := 64*i + bits.TrailingZeros64(m)
+				if int(step*s[l]) > margin { // line 3 of Algorithm 1 is y s <= margin
+					continue
+				}
+				tally[e]++
+				for _, r := range of {
+					v := &weights[int(r)*width+l]
+					*v += step
+					peak = max(peak, int(*v), -int(*v))
+				}
+			}
+		}
+		if peak > limit {
+			return e + 1, peak
+		}
+	}
+	return n, peak
+}

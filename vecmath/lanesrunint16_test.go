@@ -1,0 +1,78 @@
+package vecmath
+
+import (
+	"slices"
+	"testing"
+)
+
+// LanesRunInt16 gives the counts and weights of LanesRun in both precisions, as far as it goes, and
+// ends behind the first example that takes a weight beyond the limit.
+func TestInt16AsFloats(t *testing.T) {
+	forEachImpl(t, func(t *testing.T, _ Impl) {
+		testInt16AsFloats[float32](t)
+		testInt16AsFloats[float64](t)
+	})
+}
+
+func testInt16AsFloats[T Float](t *testing.T) {
+	ended, large := 0, 0
+	for n := range 200 {
+		for mode := range valueModes {
+			o := makeRunInt16(newGenerator[T](n, mode, nil), n)
+			if o.peak > 1<<10 {
+				large++
+			}
+			w, ones := make([]T, len(o.int16s)), make([]T, len(o.idx))
+			for i, v := range o.int16s {
+				w[i] = T(v)
+			}
+			for k := range ones {
+				ones[k] = 1
+			}
+			margin, counts := int16(o.words[0]), slices.Clone(o.lanes)
+			done, peak := LanesRunInt16(o.lanes, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask, o.stride,
+				margin, o.limit, o.peak)
+			LanesRun(counts[:done], w, o.n, o.ptr, o.idx, ones, o.z, o.mask, o.stride, T(margin), 1)
+			if !slices.Equal(o.lanes, counts) {
+				t.Fatalf("size %d: counts %d, of floats %d", n, o.lanes, counts)
+			}
+			most := o.peak
+			for i, v := range o.int16s {
+				if T(v) != w[i] {
+					t.Fatalf("size %d: weight %d is %d, of floats %v", n, i, v, w[i])
+				}
+				most = max(most, int(v), -int(v))
+			}
+			if done < len(o.lanes) {
+				ended++
+			}
+			if most > peak || done < len(o.lanes) && peak <= o.limit {
+				t.Fatalf("size %d: %d of %d done, peak %d, but a weight is %d, the limit %d", n,
+					done, len(o.lanes), peak, most, o.limit)
+			}
+		}
+	}
+	if ended < 20 || large < 20 {
+		t.Errorf("%d runs ended early, %d had large weights", ended, large)
+	}
+}
+
+// AllOnes sees every element.
+func TestAllOnes(t *testing.T) {
+	for n := range 70 {
+		a, b := make([]float32, n), make([]float64, n)
+		for i := range n {
+			a[i], b[i] = 1, 1
+		}
+		if !AllOnes(a) || !AllOnes(b) {
+			t.Fatalf("%d ones are not all ones", n)
+		}
+		for i := range n {
+			a[i], b[i] = -1, 1+0x1p-52
+			if AllOnes(a) || AllOnes(b) {
+				t.Fatalf("element %d of %d is not seen", i, n)
+			}
+			a[i], b[i] = 1, 1
+		}
+	}
+}
