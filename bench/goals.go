@@ -28,6 +28,8 @@ var goals = []goal{
 	{"symrankonemul/f32/n=[135]*", "go-loop", 11, 11, 0},
 	{"symrankonemul/f64/n=[35]00", "openblas", 1.6, 1.6, 0},
 	{"symrankonemul/f64/n=1000", "openblas", 1.6, 1.6, 0},
+	{"symmul/f64/n=[135]*", "go-loop", 6, 0, 0},
+	{"symmul/f32/n=[135]*", "go-loop", 10, 0, 0},
 	{"vvm/f64/d=100/B=30", "dense", 50, 50, 0},
 	{"vvm/f64/d=400/B=50", "dense", 200, 200, 0},
 	{"rff/*/D=1000", "go-loop", 6, 6, 0},

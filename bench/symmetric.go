@@ -21,8 +21,9 @@ import (
 //go:embed peers/openblas.c
 var openblasSource []byte
 
-// Symmetric measures the step of a posterior covariance, vecmath.SymRankOneMul, beside the plain
-// loops over the triangle, and beside OpenBLAS's symv and syr on one thread. That peer is a C
+// Symmetric measures the step of a posterior covariance, vecmath.SymRankOneMul, and the product
+// alone that scores take, vecmath.SymMul, beside the plain loops over the triangle, and beside
+// OpenBLAS's symv and syr on one thread. That peer is a C
 // program, compiled here with gcc and run as a child, whose CPU time counts. Without gcc or the
 // library (Debian: libopenblas0-serial or libopenblas0-pthread) it is left out, and a note says so.
 func Symmetric(ctx context.Context, o Options) ([]Result, error) {
@@ -39,7 +40,8 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 	sizes := []int{100, 300, 500, 1000}
 	var out []Result
 	for _, n := range sizes {
-		for _, c := range []pair{symmetricLoop[float64](n), symmetricLoop[float32](n)} {
+		for _, c := range []pair{symmetricLoop[float64](n), symmetricLoop[float32](n),
+			productLoop[float64](n), productLoop[float32](n)} {
 			if err := ctx.Err(); err != nil {
 				return out, err
 			}
@@ -53,8 +55,13 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 	runtime.LockOSThread() // the clock is this thread's
 	defer runtime.UnlockOSThread()
 	for _, n := range sizes {
-		for _, c := range []pair{symmetricOurs[float64](n), symmetricOurs[float32](n)} {
-			b, err := startChild(ctx, peer, typeName(c.name), strconv.Itoa(n))
+		for _, c := range []pair{symmetricOurs[float64](n), symmetricOurs[float32](n),
+			productOurs[float64](n), productOurs[float32](n)} {
+			args := []string{typeName(c.name), strconv.Itoa(n)}
+			if strings.HasPrefix(c.name, "symmul/") {
+				args = append(args, "mul")
+			}
+			b, err := startChild(ctx, peer, args...)
 			if err != nil {
 				return out, err
 			}
@@ -72,22 +79,42 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 // typeName is the second part of a case's name.
 func typeName(name string) string { return strings.Split(name, "/")[1] }
 
-func symmetricOurs[T engine.Float](n int) pair {
-	x, u := vectors[T](n)
-	stride := vecmath.SymStride[T](n)
-	v, y := engine.Aligned[T](n*stride), engine.Aligned[T](n)
+// symmetricName is the name of the case of an operation.
+func symmetricName[T engine.Float](op string, n int) string {
+	precision := "f64"
+	if vecmath.LaneUnit[T]() == 16 {
+		precision = "f32"
+	}
+	return fmt.Sprintf("%s/%s/n=%d", op, precision, n)
+}
+
+// identity is the unit matrix in rows of that stride.
+func identity[T engine.Float](n, stride int) []T {
+	v := engine.Aligned[T](n * stride)
 	for i := range n {
 		v[i*stride+i] = 1
 	}
+	return v
+}
+
+func symmetricOurs[T engine.Float](n int) pair {
+	x, u := vectors[T](n)
+	stride := vecmath.SymStride[T](n)
+	v, y := identity[T](n, stride), engine.Aligned[T](n)
 	a := T(1e-6)
 	vecmath.SymRankOneMul(y, v, stride, x, 0, u) // brings the memory in
-	name := "symrankonemul/f64/n=%d"
-	if vecmath.LaneUnit[T]() == 16 {
-		name = "symrankonemul/f32/n=%d"
-	}
-	return pair{name: fmt.Sprintf(name, n), unit: "ns/op", ours: loop(func() {
+	return pair{name: symmetricName[T]("symrankonemul", n), unit: "ns/op", ours: loop(func() {
 		vecmath.SymRankOneMul(y, v, stride, x, a, u)
 		a = -a
+	})}
+}
+
+func productOurs[T engine.Float](n int) pair {
+	x, _ := vectors[T](n)
+	stride := vecmath.SymStride[T](n)
+	v, y := identity[T](n, stride), engine.Aligned[T](n)
+	return pair{name: symmetricName[T]("symmul", n), unit: "ns/op", ours: loop(func() {
+		vecmath.SymMul(y, v, stride, x)
 	})}
 }
 
@@ -96,15 +123,22 @@ func symmetricLoop[T engine.Float](n int) pair {
 	c := symmetricOurs[T](n)
 	c.peerName = "go-loop"
 	x, u := vectors[T](n)
-	v, y := engine.Aligned[T](n*n), engine.Aligned[T](n)
-	for i := range n {
-		v[i*n+i] = 1
-	}
+	v, y := identity[T](n, n), engine.Aligned[T](n)
 	a := T(1e-6)
 	c.peer = loop(func() {
 		plainRankOneMul(y, v, x, a, u)
 		a = -a
 	})
+	return c
+}
+
+// productLoop compares the product with the loop over the triangle.
+func productLoop[T engine.Float](n int) pair {
+	c := productOurs[T](n)
+	c.peerName = "go-loop"
+	x, _ := vectors[T](n)
+	v, y := identity[T](n, n), engine.Aligned[T](n)
+	c.peer = loop(func() { plainMul(y, v, x) })
 	return c
 }
 
@@ -117,6 +151,12 @@ func plainRankOneMul[T engine.Float](y, v, x []T, a T, u []T) {
 			row[j] -= c * u[j]
 		}
 	}
+	plainMul(y, v, x)
+}
+
+// plainMul is vecmath.SymMul on a triangle of stride len(x).
+func plainMul[T engine.Float](y, v, x []T) {
+	n := len(x)
 	for i := range n {
 		row, xi := v[i*n:][:i], x[i]
 		s := v[i*n+i] * xi

@@ -1,6 +1,6 @@
 /* The peer of "bench symmetric": y = V x, then V -= a u u', by OpenBLAS on the lower triangle.
  *
- * Arguments: f32 or f64, n. Each number k on standard input is answered with the nanoseconds of CPU time that k steps took. */
+ * Arguments: f32 or f64, n, and "mul" for y = V x alone. Each number k on standard input is answered with the nanoseconds of CPU time that k steps took. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void cblas_ssyr(int, int, int, float, const float *, int, float *, int);
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t0); \
 		for (long i = 0; i < k; i++, a = -a) { \
 			symv(COL_MAJOR, LOWER, n, 1, v, lda, x, 1, 0, y, 1); \
-			syr(COL_MAJOR, LOWER, n, a, x, 1, v, lda); \
+			if (!mul) syr(COL_MAJOR, LOWER, n, a, x, 1, v, lda); \
 		} \
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t1); \
 		printf("%lld\n", (t1.tv_sec - t0.tv_sec) * 1000000000LL + t1.tv_nsec - t0.tv_nsec); \
@@ -31,7 +31,8 @@ void cblas_ssyr(int, int, int, float, const float *, int, float *, int);
 int main(int argc, char **argv)
 {
 	struct timespec t0, t1;
-	long k, n = argc == 3 ? atol(argv[2]) : 0, lda = (n + 15) / 16 * 16;
+	long k, n = argc >= 3 ? atol(argv[2]) : 0, lda = (n + 15) / 16 * 16;
+	int mul = argc == 4 && !strcmp(argv[3], "mul");
 	if (n <= 0) return 2;
 	if (!strcmp(argv[1], "f32")) {
 		STEPS(float, cblas_ssymv, cblas_ssyr)
