@@ -221,24 +221,31 @@ func elemSize[T Float]() int64 { return int64(unsafe.Sizeof(T(0))) }
 func (l *Lanes[T]) Rows(dst, idx []int32) []int32 {
 	n := len(dst)
 	dst = slices.Grow(dst, len(idx))[:n+len(idx)]
-	out, row := dst[n:][:len(idx)], l.row
-	missing := int32(0)
-	for k, j := range idx { // no call and hardly a branch: seen features are the rule
-		r := row[j]
-		missing |= r - 1
-		out[k] = r
-	}
-	if missing >= 0 {
+	out := dst[n:]
+	if l.Have(out, idx) {
 		return dst
 	}
 	for k, j := range idx {
 		if out[k] == 0 {
-			if out[k] = row[j]; out[k] == 0 { // unless added since
+			if out[k] = l.row[j]; out[k] == 0 { // unless added since
 				out[k] = l.add(j)
 			}
 		}
 	}
 	return dst
+}
+
+// Have sets dst, as long as idx, to the rows of the features idx, 0 for those that have none, and
+// reports whether all have one. It changes nothing else: tiles may be worked on at the same time.
+func (l *Lanes[T]) Have(dst, idx []int32) bool {
+	dst, row := dst[:len(idx)], l.row
+	missing := int32(0)
+	for k, j := range idx { // no call and hardly a branch: seen features are the rule
+		r := row[j]
+		missing |= r - 1
+		dst[k] = r
+	}
+	return missing >= 0
 }
 
 // Find appends the rows of the features idx to dst: the zero row for those never seen. It changes

@@ -89,9 +89,10 @@ type OBPM[T learner.Float] struct {
 
 	// what f is computed from: S where that is kept, else the members' scores or votes
 	aggregate ensemble.Aggregate
-	sumSq     float64 // |S|^2, kept if cfg.Cap
-	presented uint64  // examples, the number of the next one's draws
-	updates   uint64  // of members
+	sumSq     float64         // |S|^2, kept if cfg.Cap
+	presented uint64          // examples, the number of the next one's draws
+	updates   uint64          // of members
+	rounds    []learner.Round // of the run that Learn is at
 }
 
 // OBPMConfig holds the settings of OBPM.
@@ -338,18 +339,22 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	o.UseFormOf(b)
 	o.GrowTo(b.Dim)
 	for lo := 0; lo < b.Len(); lo += o.LearnRun.B.Len() {
-		if err := o.LearnRun.Run(b, lo, o.aggregate, o.presented); err != nil {
+		o.rounds = rounds[lo:]
+		if err := o.LearnRun.Run(b, lo, o.aggregate, o.presented, (*rounder[T])(o)); err != nil {
 			return err
 		}
-		n := o.LearnRun.B.Len()
-		o.presented += uint64(n)
-		for e := range n {
-			rounds[lo+e] = o.round(e)
-		}
+		o.presented += uint64(o.LearnRun.B.Len())
 	}
+	o.rounds = nil
 	o.LearnRun.Release()
 	return nil
 }
+
+// rounder reports rounds behind the members.
+type rounder[T learner.Float] OBPM[T]
+
+// Follow is ensemble.Follower.Follow.
+func (r *rounder[T]) Follow(e int) { r.rounds[e] = (*OBPM[T])(r).round(e) }
 
 // round returns what example e of the run did, and takes its part in S.
 func (o *OBPM[T]) round(e int) learner.Round {

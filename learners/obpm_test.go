@@ -452,7 +452,11 @@ func TestOBPMSameBits(t *testing.T) {
 func TestOBPMThreads(t *testing.T) {
 	few := randomBlock[float32](300, 150, 14, false, 5)
 	blocks := map[string]*engine.Block[float32]{"few": few, "dense": toDense(few),
-		"many": randomBlock[float32](300, 9000, 14, false, 6)}
+		"many": randomBlock[float32](300, 9000, 14, false, 6),
+		"ones": randomBlock[float32](300, 9000, 14, false, 6)}
+	for i := range blocks["ones"].Val {
+		blocks["ones"].Val[i] = 1
+	}
 	pools := map[int]*engine.Pool{2: nil, 3: nil, 4: nil, 8: nil}
 	for threads := range pools {
 		pools[threads] = engine.NewPool(threads)
@@ -511,7 +515,7 @@ func TestOBPMPool(t *testing.T) {
 				four.State()) {
 				t.Errorf("%s/%s: four threads differ from one", form, name)
 			}
-			if err := four.LearnRun.Run(b, 0, four.aggregate, ensemble.NoDraws); err != nil {
+			if err := four.LearnRun.Run(b, 0, four.aggregate, ensemble.NoDraws, nil); err != nil {
 				t.Fatal(err)
 			}
 			if c.Tau >= 0.3 && (!pool.Worth(four.LearnRun.Cost()) || four.LearnRun.Parts < 2) {

@@ -11,14 +11,13 @@ import (
 
 // beginDense takes the next examples of a dense block and draws who sees them. Each member goes
 // over all of them in turn, so that its weights come into the cache once a run and not once an
-// example; how many there are follows from the size of a row alone, never from the workers, so that
-// the same data give the same runs everywhere.
-func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int, first uint64) {
+// example; how many there are follows from the size of a row alone.
+func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 	n := runRowBytes / max(1, b.Dim*int(unsafe.Sizeof(T(0)))) // rows that stay in L2
 	n = min(b.Len()-lo, max(n, runRowsMin), RunRows, max(1, RunPartials/len(r.work)))
 	r.take(b, lo, lo+n)
-	r.draw(first)
-	if first != NoDraws {
+	r.draw(0, n)
+	if r.first != NoDraws {
 		r.Owner.dense.Grow(b.Dim)
 	}
 	// The draws are [example][word of 64 members]. A member that goes over the run wants its own

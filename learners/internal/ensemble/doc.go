@@ -8,6 +8,7 @@
 //
 //	store.go    [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
 //	run.go      [MemberRun]: a run of examples that all members go through, in parts on all cores
+//	pace.go     how far its parts are: what one prepares for all, and who follows them with S
 //	sparse.go   a run on sparse examples: members in vector lanes, or lists of the few that see one
 //	dense.go    a run on dense examples: member after member, each over all rows of the run
 //	stepper.go  the members' rule, in vector lanes if its margin and step are fixed
@@ -23,7 +24,8 @@
 //     nothing.
 //   - With additive members S is the sum of their weights but for roundings; it is never summed
 //     anew, so its bits are those of the updates in their order.
-//   - Parts write their own tile, or their own members' rows, and their own partial sums: nothing
-//     else changes while a run is on the pool.
+//   - Parts write their own tile, or their own members' rows, and their own partial sums. What else
+//     changes while a run is on the pool is a piece's draws and rows, before any part goes through
+//     it, and S with what is reported, after all have: by one part at a time.
 //   - After warm-up nothing is allocated: a run uses the scratch of the one before.
 package ensemble

@@ -30,6 +30,9 @@ type MemberRun[T learner.Float] struct {
 	limit          int             // sparse: of weights in int16
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
 	Parts          int             // tiles of lanes, or groups of dense members
+	pace           pace            // how far the parts are
+	first          uint64          // the number of the first example for the draws
+	then           Follower        // of examples that all members have gone through; nil: none
 	short          bool            // counts are all that the parts computed
 	counts         []int32         // [part][example]: members that updated, by a fixed step
 	partials       []Partial       // [part][example]
@@ -115,7 +118,7 @@ func (o *Ensemble[T]) AggregateMembers(b *engine.Block[T], dst []float64, what A
 	defer o.SpareRuns.Give(r)
 	r.Owner = o
 	for lo := 0; lo < b.Len(); lo += r.B.Len() {
-		if err := r.Run(b, lo, what, NoDraws); err != nil {
+		if err := r.Run(b, lo, what, NoDraws, nil); err != nil {
 			return err
 		}
 		for e := range r.B.Len() {
@@ -129,7 +132,7 @@ func (o *Ensemble[T]) AggregateMembers(b *engine.Block[T], dst []float64, what A
 // Release lets go of the last run's examples, which are the caller's.
 func (r *MemberRun[T]) Release() { r.B, r.rows = engine.Block[T]{}, nil }
 
-// Sizes of a run: by the data alone, never by the workers.
+// Sizes of a run: no result depends on them.
 const (
 	// Sparse examples, most. A run must be worth a worker's waking: with N = 100 an example of a
 	// dozen non-zeros costs some 80 ns, so that a run is some 80 us.
@@ -150,28 +153,35 @@ const (
 const NoDraws = math.MaxUint64
 
 // Run makes r.b the examples of b from lo on, as many as a run takes, and lets all members go
-// through them; what they did is in r.partials. first is the number of example lo for the draws;
-// with NoDraws no member sees an example.
-func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64) error {
-	r.aggregate = what
+// through them; what they did is in r.partials, and then, unless nil, has followed. first is the
+// number of example lo for the draws; with NoDraws no member sees an example.
+func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64,
+	then Follower) error {
+	r.aggregate, r.first, r.then = what, first, then
 	r.room()
 	if b.Dense() {
-		r.beginDense(b, lo, first)
+		r.Parts = len(r.work)
+		r.beginDense(b, lo)
 	} else {
-		r.beginSparse(b, lo, first)
+		r.beginSparse(b, lo)
 	}
 	n := r.B.Len()
-	r.Parts = len(r.work) // dense
-	if !b.Dense() {
-		r.Parts = len(r.Owner.Lanes.Tiles) // known only now: rows were added
-	}
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
 	if r.short = !b.Dense() && r.Owner.fixed && what == AggregateNone; r.short {
 		r.counts = slices.Grow(r.counts[:0], r.Parts*n)[:r.Parts*n]
 	} else {
 		r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
 	}
-	return r.Owner.Pool.Spread(context.Background(), r.Cost(), r.Parts, r)
+	parts := r.Parts
+	if r.pace.pieces > 1 && parts < r.Owner.Pool.Workers() {
+		parts++ // a worker without members helps the others
+	}
+	err := r.Owner.Pool.Spread(context.Background(), r.Cost(), parts, r)
+	r.follow(r.pace.pieces)
+	if n := r.pace.ends(); n < r.B.Len() { // before features without rows
+		r.B = r.B.Slice(0, n)
+	}
+	return err
 }
 
 // Cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane
@@ -187,22 +197,20 @@ func (r *MemberRun[T]) Cost() int {
 		}
 		return n * members * (r.B.Dim/perProduct + turn)
 	}
-	return len(r.rows)*r.Owner.members/perLane + n*r.Parts*turn
+	return (r.B.Ptr[n]-r.B.Ptr[0])*r.Owner.members/perLane + n*r.Parts*turn
 }
 
-// draw fills in who sees the examples of r.b, b_{j,t} of line 6 of Algorithm 2, and, where they are
-// needed, the examples' squared lengths, once for all members.
-func (r *MemberRun[T]) draw(first uint64) {
-	n := r.B.Len()
-	r.mask = slices.Grow(r.mask[:0], n*r.Owner.words)[:n*r.Owner.words]
-	if first == NoDraws {
-		clear(r.mask)
+// draw fills in who sees the examples lo to hi-1 of r.b, b_{j,t} of line 6 of Algorithm 2, and,
+// where they are needed, the examples' squared lengths, once for all members.
+func (r *MemberRun[T]) draw(lo, hi int) {
+	mask := r.mask[lo*r.Owner.words : hi*r.Owner.words]
+	if r.first == NoDraws {
+		clear(mask)
 		return
 	}
-	r.Owner.Draws.Masks(r.mask, r.Owner.members, first)
+	r.Owner.Draws.Masks(mask, r.Owner.members, r.first+uint64(lo))
 	if r.Owner.Lengths {
-		r.SquaredLengths = slices.Grow(r.SquaredLengths[:0], n)[:n]
-		for e := range n {
+		for e := lo; e < hi; e++ {
 			r.SquaredLengths[e] = primal.SumSqInFour(&r.B, e)
 		}
 	}
@@ -216,16 +224,37 @@ func (r *MemberRun[T]) take(b *engine.Block[T], lo, hi int) {
 		r.none = primal.Grown(r.none, hi-lo)
 		r.B.Y = r.none[:hi-lo]
 	}
+	n := hi - lo
+	r.mask = slices.Grow(r.mask[:0], n*r.Owner.words)[:n*r.Owner.words]
+	if r.Owner.Lengths {
+		r.SquaredLengths = slices.Grow(r.SquaredLengths[:0], n)[:n]
+	}
+	r.pace.begin(n, n)
 }
 
 // Part implements engine.Job: a tile of members, or a group of dense ones, goes through the
-// examples of r.b.
+// examples of r.b, piece by piece.
 func (r *MemberRun[T]) Part(p int) {
-	if r.B.Dense() {
+	switch {
+	case p == r.Parts:
+		r.help()
+		return
+	case r.B.Dense():
 		r.densePart(p)
-	} else {
-		r.sparsePart(p)
+		r.pace.gone[0].Add(1)
+	default:
+		for c := range r.pace.pieces {
+			if !r.prepare(c) {
+				break
+			}
+			lo, hi := r.pace.bounds(c)
+			r.sparsePart(p, lo, hi)
+			if int(r.pace.gone[c].Add(1)) < r.Parts {
+				r.follow(1) // others are behind: what they and S have to do is shared
+			}
+		}
 	}
+	r.follow(r.pace.pieces)
 }
 
 // side is what a member's score s is multiplied by, so that the member is counted if the product is
@@ -243,7 +272,7 @@ func (r *MemberRun[T]) side(y T) T {
 // Sums of whole numbers, such as counts and the coefficients of a fixed step, are exact anyway.
 func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
 	if r.short {
-		for i, n := e, r.B.Len(); i < len(r.counts); i += n {
+		for i, n := e, r.pace.n; i < len(r.counts); i += n {
 			updates += int(r.counts[i])
 		}
 		if coef = float64(updates); r.B.Y[e] < 0 {
@@ -251,7 +280,7 @@ func (r *MemberRun[T]) Sums(e int) (coef, total float64, updates int) {
 		}
 		return coef, 0, updates
 	}
-	for i, n := e, r.B.Len(); i < len(r.partials); i += n {
+	for i, n := e, r.pace.n; i < len(r.partials); i += n {
 		t := &r.partials[i]
 		for w := range tileWords {
 			coef += t.Coef[w]

@@ -3,6 +3,7 @@ package ensemble
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
@@ -29,32 +30,53 @@ func runFew() int {
 }
 
 // beginSparse takes the next examples of a sparse block, as many as stay in L2 with the rows of
-// their non-zeros, and draws who sees them. Where rows are numbered by the features, the examples'
-// indices are the rows. Else, where the run learns, features not seen before get rows now: adding
-// one may cut the tiles anew, which must not happen while parts work on them.
-func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int, first uint64) {
+// their non-zeros, and prepares the first piece of them. Where rows are numbered by the features,
+// the examples' indices are the rows. Else, where the run learns, features of this piece that were
+// not seen before get rows now: adding one may cut the tiles anew, which must not happen while
+// parts work on them.
+func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	most := min(b.Len()-lo, RunExamples, max(1, RunPartials/r.Owner.words))
 	n := 1 // a single example may exceed the limit
 	for n < most && b.Ptr[lo+n+1]-b.Ptr[lo] <= RunNonZeros {
 		n++
 	}
 	r.take(b, lo, lo+n)
-	r.draw(first)
-	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
 	lanes := r.Owner.Lanes
 	if r.aggregate == AggregateNone {
 		r.chooseType()
 	}
+	r.Parts = len(lanes.Tiles)
+	if r.Owner.Pool.Worth(r.Cost()) {
+		r.pace.begin(n, pieceExamples)
+	}
+	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
 	if r.firstRow = 0; lanes.Direct() && r.B.Dim <= lanes.Features() {
 		r.rows, r.firstRow = idx, 1
-		return
+	} else {
+		r.found = slices.Grow(r.found[:0], len(idx))[:len(idx)]
+		r.rows = r.found
+		if _, hi := r.pace.bounds(0); r.first != NoDraws {
+			lanes.Rows(r.found[:0], idx[:r.B.Ptr[hi]-r.B.Ptr[0]])
+			r.Parts = len(lanes.Tiles)
+		}
 	}
-	if first != NoDraws {
-		r.found = lanes.Rows(r.found[:0], idx)
-	} else { // features without a row share one of zeros
-		r.found = lanes.Find(r.found[:0], idx)
+	r.prepare(0)
+}
+
+// ready makes what members need of examples lo to hi-1 besides the examples: who sees them, and the
+// rows of their non-zeros. It reports whether all features that are learned have rows.
+func (r *MemberRun[T]) ready(lo, hi int) bool {
+	if r.firstRow == 0 {
+		from, to := r.B.Ptr[lo]-r.B.Ptr[0], r.B.Ptr[hi]-r.B.Ptr[0]
+		idx, lanes := r.B.Idx[r.B.Ptr[lo]:r.B.Ptr[hi]], r.Owner.Lanes
+		if r.first == NoDraws { // features without a row share one of zeros
+			lanes.Find(r.found[from:from:to], idx)
+		} else if !lanes.Have(r.found[from:to], idx) {
+			return false
+		}
 	}
-	r.rows = r.found
+	r.draw(lo, hi)
+	return true
 }
 
 // chooseType moves the members' weights into int16 where those and all that comes of this run are
@@ -85,32 +107,34 @@ func (r *MemberRun[T]) unit() bool {
 		o.Path != PathActive && (im == vecmath.AVX512 || im == vecmath.Generic)
 }
 
-// int16Part is sparsePart for weights in int16. It returns how many examples the tile has gone
-// through: all, unless its weights outgrew int16; they are in T then.
-func (r *MemberRun[T]) int16Part(p int, seen []uint64) int {
-	t, n, done := &r.Owner.Lanes.Tiles[p], r.B.Len(), 0
+// int16Part is sparsePart for weights in int16. It returns the first example that the tile has not
+// gone through: hi, unless its weights outgrew int16; they are in T then.
+func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
+	t, n, done := &r.Owner.Lanes.Tiles[p], r.pace.n, 0
 	if t.Peak <= r.limit {
 		// Scores are whole numbers, too: y s <= margin is as good with the largest one below.
 		margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
-		done, t.Peak = vecmath.LanesRunInt16(r.counts[p*n:][:n], t.Int16[r.firstRow*t.Width:],
-			t.Width, r.B.Ptr[:n+1], r.rows, r.B.Y, seen, r.Owner.words, margin, r.limit, t.Peak)
+		stride, from := r.Owner.words, r.B.Ptr[lo]-r.B.Ptr[0]
+		done, t.Peak = vecmath.LanesRunInt16(r.counts[p*n:][lo:hi], t.Int16[r.firstRow*t.Width:],
+			t.Width, r.B.Ptr[lo:hi+1], r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride,
+			margin, r.limit, t.Peak)
 	}
 	if t.Peak > r.limit {
 		t.Widen()
 	}
-	return done
+	return lo + done
 }
 
-// sparsePart lets the members of tile p go through the examples of r.b. A non-zero costs one row
-// operation for all lanes of the tile, seen or not; where few members see the example, a gather for
-// each of those costs less. Both ways give each member the same bits: lanes never mix, and every
-// member adds its products in the order of the features.
-func (r *MemberRun[T]) sparsePart(p int) {
-	n, done, t := r.B.Len(), 0, &r.Owner.Lanes.Tiles[p]
+// sparsePart lets the members of tile p go through the examples lo to hi-1 of r.b. A non-zero costs
+// one row operation for all lanes of the tile, seen or not; where few members see the example, a
+// gather for each of those costs less. Both ways give each member the same bits: lanes never mix,
+// and every member adds its products in the order of the features.
+func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
+	n, t := r.pace.n, &r.Owner.Lanes.Tiles[p]
 	// Tiles begin at whole words of the mask, so that a tile's part of it is a slice.
 	seen := r.mask[t.Lo/64:]
 	if t.Int16 != nil {
-		if done = r.int16Part(p, seen); done == n {
+		if lo = r.int16Part(p, lo, hi, seen); lo == hi {
 			return
 		}
 	}
@@ -121,12 +145,12 @@ func (r *MemberRun[T]) sparsePart(p int) {
 	ptr, rows, val, base := r.B.Ptr[:n+1], r.rows, r.B.Val[r.B.Ptr[0]:], r.B.Ptr[0]
 	stride, rule, few := r.Owner.words, r.Owner.Stepper, r.few()
 	if r.short && few == 0 {
-		from := ptr[done] - base
-		vecmath.LanesRun(r.counts[p*n:][done:n], tile.W, tile.Width, ptr[done:], rows[from:],
-			val[from:], r.B.Y[done:], seen[done*stride:], stride, rule.margin, rule.step)
+		from := ptr[lo] - base
+		vecmath.LanesRun(r.counts[p*n:][lo:hi], tile.W, tile.Width, ptr[lo:hi+1], rows[from:],
+			val[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, rule.margin, rule.step)
 		return
 	}
-	for e := done; e < n; e++ {
+	for e := lo; e < hi; e++ {
 		y := r.B.Y[e]
 		// b_{j,t} of the tile's members, and their number
 		sees, seeing := seen[e*stride:][:words], 0

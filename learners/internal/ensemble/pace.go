@@ -1,0 +1,130 @@
+package ensemble
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// Follower is what comes behind the members of a run.
+type Follower interface {
+	// Follow is called for the examples of the run in their order, each once all members have gone
+	// through it: never twice at the same time, but while members go through later examples.
+	Follow(e int)
+}
+
+// pace is how far the parts of a run are. A run that goes to the pool is cut into pieces of
+// examples. Whoever comes to a piece first prepares it for all: draws and rows. Whoever is ahead
+// of the others takes the sum of the members through the pieces behind, so that neither is work for
+// one core while others wait. The rest of the fields of a run don't change while its parts are at
+// work, but for places that a part or a piece has of its own.
+type pace struct {
+	n      int // examples of the run, or before it was cut where features had no rows
+	size   int // examples of a piece but the last
+	pieces int
+
+	state    [maxPieces]atomic.Int32 // pieceNew, pieceTaken or pieceReady
+	gone     [maxPieces]atomic.Int32 // parts that have gone through the piece
+	end      atomic.Int32            // pieces before the first feature without a row
+	followed atomic.Int32            // pieces
+	at       atomic.Bool             // a part is following
+}
+
+const (
+	// A piece is some 2 us of work for a tile of a dozen non-zeros an example: long against taking
+	// turns, some 0.1 us, and short against blocks of 256 examples.
+	pieceExamples = 32
+	maxPieces     = RunExamples / pieceExamples
+
+	pieceNew, pieceTaken, pieceReady = 0, 1, 2
+
+	// patience is how many times in a row a worker without members looks for something to do, some
+	// 0.1 us each.
+	patience = 100
+)
+
+// begin is for a run of n examples, in pieces of so many.
+func (p *pace) begin(n, size int) {
+	p.n, p.size, p.pieces = n, size, (n+size-1)/max(size, 1)
+	for c := range p.pieces {
+		p.state[c].Store(pieceNew)
+		p.gone[c].Store(0)
+	}
+	p.end.Store(int32(p.pieces))
+	p.followed.Store(0)
+	p.at.Store(false) // it may have ended in a panic
+}
+
+// bounds are the first example of a piece and the one behind its last.
+func (p *pace) bounds(c int) (lo, hi int) { return c * p.size, min((c+1)*p.size, p.n) }
+
+// ends is how many examples all members have gone through, when the parts are done.
+func (p *pace) ends() int { return min(int(p.end.Load())*p.size, p.n) }
+
+// prepare sees to it that a piece is ready, and reports whether it can be learned.
+func (r *MemberRun[T]) prepare(c int) bool {
+	p := &r.pace
+	for p.state[c].Load() != pieceReady {
+		if p.state[c].CompareAndSwap(pieceNew, pieceTaken) {
+			r.prepareTaken(c)
+		} else {
+			runtime.Gosched()
+		}
+	}
+	return c < int(p.end.Load())
+}
+
+func (r *MemberRun[T]) prepareTaken(c int) {
+	p := &r.pace
+	defer p.state[c].Store(pieceReady) // also in a panic, so that no part waits for ever
+	if r.ready(p.bounds(c)) {
+		return
+	}
+	for e := p.end.Load(); c < int(e) && !p.end.CompareAndSwap(e, int32(c)); e = p.end.Load() {
+	}
+}
+
+// follow lets r.then follow through so many pieces at most, unless another part is at it.
+func (r *MemberRun[T]) follow(most int) (did bool) {
+	p := &r.pace
+	if r.then == nil {
+		return false
+	}
+	through := func(c int) bool { return c < p.pieces && int(p.gone[c].Load()) == r.Parts }
+	for ; most > 0 && through(int(p.followed.Load())) && p.at.CompareAndSwap(false, true); most-- {
+		// looked at again, as another part may have been at it
+		if c := int(p.followed.Load()); through(c) {
+			lo, hi := p.bounds(c)
+			for e := lo; e < hi; e++ {
+				r.then.Follow(e)
+			}
+			p.followed.Store(int32(c + 1))
+			did = true
+		}
+		p.at.Store(false)
+	}
+	return did
+}
+
+// help is the part of a worker beyond those that have members: it prepares pieces ahead of them and
+// follows behind them.
+func (r *MemberRun[T]) help() {
+	p := &r.pace
+	for next, idle := 1, 0; idle < patience; idle++ {
+		if next < p.pieces {
+			if p.state[next].CompareAndSwap(pieceNew, pieceTaken) {
+				r.prepareTaken(next)
+			}
+			next++
+			idle = 0
+		}
+		if r.follow(1) {
+			idle = 0
+		}
+		if p.followed.Load() >= p.end.Load() {
+			return
+		}
+		if idle > 0 {
+			runtime.Gosched()
+		}
+	}
+}
