@@ -23,17 +23,21 @@ func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	bytes, err := digitBytes(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
 	two := engine.NewPool(2)
 	defer two.Close()
 	var cases []pair
 	for _, tau := range []float64{0.05, 0.3} {
-		cases = append(cases, againstNaive("sparse/"+sparseName, sparse, 100, tau))
+		cases = append(cases, againstNaive("sparse/"+sparseName, sparse, nil, 100, tau))
 	}
 	cases = append(cases,
-		againstNaive("dense/"+denseName, dense, 100, 0.05),
-		againstNaive("dense/"+denseName, dense, 100, 0.3),
-		threads("dense/"+denseName, dense, 100, 0.3, two),
-		threads("sparse/"+sparseName, sparse, 200, 0.3, two),
+		againstNaive("dense/"+denseName, dense, bytes, 100, 0.05),
+		againstNaive("dense/"+denseName, dense, bytes, 100, 0.3),
+		threads("dense/"+denseName, dense, bytes, 100, 0.3, two),
+		threads("sparse/"+sparseName, sparse, nil, 200, 0.3, two),
 	)
 	return runAll(ctx, cases, o)
 }
@@ -56,13 +60,11 @@ func adult(ctx context.Context, dir string) (*engine.Block[float32], string, err
 // shape.
 func digits(ctx context.Context, dir string) (*engine.Block[float32], string, error) {
 	if dir != "" {
-		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dir,
-			"train-images-idx3-ubyte.gz"), filepath.Join(dir, "train-labels-idx1-ubyte.gz")},
-			dataset.Options{Positive: "8", Bias: "append", Normalize: "unit"})
+		d, err := loadDigits(ctx, dir, false)
 		if err != nil {
 			return nil, "", err
 		}
-		b := d.Block.Slice(0, 10000)
+		b := d.Block.Slice(0, someDigits)
 		return &b, "mnist8", nil
 	}
 	d, err := MarginProblem[float32](1, 5000, 784, 0.02, 0, false)
@@ -70,6 +72,29 @@ func digits(ctx context.Context, dir string) (*engine.Block[float32], string, er
 		return nil, "", err
 	}
 	return &d.Block, "margin-784", nil
+}
+
+// someDigits is how many of MNIST's images are learned.
+const someDigits = 10000
+
+// digitBytes are the examples of digits as the command keeps them in memory; nil without a folder,
+// where they are none of bytes.
+func digitBytes(ctx context.Context, dir string) (*engine.ByteRows[float32], error) {
+	if dir == "" {
+		return nil, nil
+	}
+	d, err := loadDigits(ctx, dir, true)
+	if err != nil {
+		return nil, err
+	}
+	d.Bytes.Truncate(someDigits)
+	return d.Bytes, nil
+}
+
+func loadDigits(ctx context.Context, dir string, bytes bool) (*dataset.Data[float32], error) {
+	return dataset.Load[float32](ctx, []string{filepath.Join(dir, "train-images-idx3-ubyte.gz"),
+		filepath.Join(dir, "train-labels-idx1-ubyte.gz")}, dataset.Options{Positive: "8",
+		Bias: "append", Normalize: "unit", Bytes: bytes})
 }
 
 // oneHot makes examples of fields categorical attributes, one-hot over dim features, labelled by a
@@ -104,12 +129,13 @@ func oneHot(n, fields, dim int) *engine.Block[float32] {
 const blockSize = 256
 
 // againstNaive times a first epoch from scratch, ours on one thread and the naive loop, both with
-// the same draws.
-func againstNaive(name string, b *engine.Block[float32], members int, tau float64) pair {
+// the same draws. bytes are the examples of b, or nil.
+func againstNaive(name string, b *engine.Block[float32], bytes *engine.ByteRows[float32],
+	members int, tau float64) pair {
 	return pair{
 		name: fmt.Sprintf("members/%s/N=%d/tau=%g", name, members, tau), unit: "ns/example",
 		scale:    float64(b.Len()),
-		ours:     epochs(b, members, tau, nil),
+		ours:     epochs(b, bytes, members, tau, nil),
 		peerName: "naive",
 		peer: func(k int) {
 			for range k {
@@ -122,28 +148,44 @@ func againstNaive(name string, b *engine.Block[float32], members int, tau float6
 }
 
 // threads times two threads against one.
-func threads(name string, b *engine.Block[float32], members int, tau float64,
-	two *engine.Pool) pair {
+func threads(name string, b *engine.Block[float32], bytes *engine.ByteRows[float32], members int,
+	tau float64, two *engine.Pool) pair {
 	return pair{
 		name: fmt.Sprintf("members/%s/N=%d/tau=%g/threads=2", name, members, tau),
 		unit: "ns/example", scale: float64(b.Len()), threads: true,
-		ours:     epochs(b, members, tau, two),
+		ours:     epochs(b, bytes, members, tau, two),
 		peerName: "one-thread",
-		peer:     epochs(b, members, tau, nil),
+		peer:     epochs(b, bytes, members, tau, nil),
 	}
 }
 
-// epochs returns a loop of first epochs from scratch.
-func epochs(b *engine.Block[float32], members int, tau float64, pool *engine.Pool) func(k int) {
+// epochs returns a loop of first epochs from scratch over b, or over the same examples as bytes,
+// where they are there.
+func epochs(b *engine.Block[float32], bytes *engine.ByteRows[float32], members int, tau float64,
+	pool *engine.Pool) func(k int) {
 	rounds := make([]learner.Round, blockSize)
+	var part engine.Block[float32]
+	next := func(lo int) (hi int) {
+		hi = min(lo+blockSize, b.Len())
+		part = b.Slice(lo, hi)
+		return hi
+	}
+	if bytes != nil {
+		run := min(blockSize, engine.DenseRun[float32](bytes.Dim()))
+		next = func(lo int) (hi int) {
+			hi = min(lo+run, bytes.Len())
+			bytes.Block(&part, lo, hi)
+			return hi
+		}
+	}
 	return func(k int) {
 		for range k {
 			l, err := NewOBPM[float32](members, tau, learner.Env{Seed: 1, Pool: pool})
 			if err != nil {
 				panic(err) // constant settings
 			}
-			for lo := 0; lo < b.Len(); lo += blockSize {
-				part := b.Slice(lo, min(lo+blockSize, b.Len()))
+			for lo := 0; lo < b.Len(); {
+				lo = next(lo)
 				if err := l.Learn(&part, rounds); err != nil {
 					panic(err) // checked data
 				}

@@ -75,16 +75,20 @@ func Peers(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 			return out, err
 		}
 	}
+	bytes := map[string]*engine.ByteRows[float32]{}
 	if dataDir != "" {
 		b, name, err := digits(ctx, dataDir)
 		if err != nil {
+			return out, err
+		}
+		if bytes[name], err = digitBytes(ctx, dataDir); err != nil {
 			return out, err
 		}
 		blocks[name], files = b, append(files, name)
 	}
 	python, missing := findPython(ctx)
 	for i, name := range files {
-		r, err := besidePerceptron(ctx, dir, name, blocks[name], python, o)
+		r, err := besidePerceptron(ctx, dir, name, blocks[name], bytes[name], python, o)
 		if err != nil {
 			return out, err
 		}
@@ -310,15 +314,15 @@ func findPython(ctx context.Context) (string, error) {
 }
 
 // besidePerceptron measures an epoch of OBPM beside one of scikit-learn's Perceptron, over the same
-// examples. An empty python is none.
+// examples, which may be there as bytes. An empty python is none.
 func besidePerceptron(ctx context.Context, dir, name string, b *engine.Block[float32],
-	python string, o Options) (Result, error) {
+	bytes *engine.ByteRows[float32], python string, o Options) (Result, error) {
 	const members, tau = 100, 0.05
 	if o.Each == 0 {
 		o.Each = 40 * time.Millisecond // some epochs, as fit has work around them
 	}
 	c := pair{name: fmt.Sprintf("peers/epoch/%s/N=%d/tau=%g", name, members, tau),
-		unit: "ns/example", scale: float64(b.Len()), ours: epochs(b, members, tau, nil)}
+		unit: "ns/example", scale: float64(b.Len()), ours: epochs(b, bytes, members, tau, nil)}
 	if python == "" {
 		return c.run(vecmath.Active().String(), o), nil
 	}

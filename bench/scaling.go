@@ -119,7 +119,7 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 	}
 	ensemble := func(name string, b *engine.Block[float32], members int) scalingCase {
 		return scalingCase{fmt.Sprintf("obpm/%s/N=%d", name, members), b.Len(),
-			func(pool *engine.Pool) func(int) { return epochs(b, members, 0.3, pool) }}
+			func(pool *engine.Pool) func(int) { return epochs(b, nil, members, 0.3, pool) }}
 	}
 	stream := func(what, name string, c learner.Config, b *engine.Block[float32]) scalingCase {
 		return scalingCase{what, b.Len(), func(pool *engine.Pool) func(int) {
