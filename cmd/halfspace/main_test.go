@@ -19,11 +19,20 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/halfspace-ml/halfspace/internal/race"
 )
 
 func TestMain(m *testing.M) {
+	// Under the race detector a program sleeps for a second before it ends, and the tests start
+	// some hundreds.
+	if race.Enabled {
+		os.Setenv("GORACE", noSleep)
+	}
 	testscript.Main(m, map[string]func(){"halfspace": main, "halfspace-peak": mainWithPeak})
 }
+
+const noSleep = "atexit_sleep_ms=0"
 
 // TestScripts drives the command as a user does. Besides testscript's own commands, scripts have
 //
@@ -38,16 +47,24 @@ func TestMain(m *testing.M) {
 //	forge from to OLD NEW       a copy of a model in whose document NEW stands for OLD, with the
 //	                            checksum put right
 //	stretch file bytes          make a file longer by a hole
+//	[race]                      under the race detector
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		Condition: func(cond string) (bool, error) {
+			if cond == "race" {
+				return race.Enabled, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
 		Setup: func(env *testscript.Env) error {
 			models, err := filepath.Abs("testdata/models")
 			if err != nil {
 				return err
 			}
 			env.Setenv("MODELS", models)
+			env.Setenv("GORACE", noSleep)
 			for _, kv := range os.Environ() { // settings of the tester are none of the script's
 				if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "HALFSPACE_") &&
 					name != "HALFSPACE_IMPL" {
