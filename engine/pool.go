@@ -33,6 +33,8 @@ type Pool struct {
 
 	rehearsal *Rehearsal // nil: workers are there
 
+	mark func(part int) // see Mark; nil: none
+
 	busy   sync.Mutex // locked by the Run that has the workers
 	closed bool       // guarded by busy
 
@@ -137,6 +139,17 @@ func (p *Pool) Close() {
 	p.ended.Wait()
 }
 
+// Mark has mark called by whoever runs part i of a Job, before it, and with -1 when there are none
+// left for it, so that profiles can say which part a sample is of. A Run on the caller alone calls
+// nothing. nil ends it. It must not be called during a Run; mark must be safe for concurrent use.
+func (p *Pool) Mark(mark func(part int)) {
+	if p != nil {
+		p.busy.Lock()
+		p.mark = mark
+		p.busy.Unlock()
+	}
+}
+
 // Workers returns how many parts can run at once, the caller included; 1 for a nil pool.
 func (p *Pool) Workers() int {
 	if p == nil {
@@ -237,6 +250,9 @@ func (p *Pool) work() {
 
 // parts runs parts until there are none left.
 func (p *Pool) parts() {
+	if p.mark != nil {
+		defer p.mark(-1)
+	}
 	for {
 		i := p.next.Add(1) - 1
 		if i >= int64(p.n) {
@@ -246,6 +262,9 @@ func (p *Pool) parts() {
 			p.next.Store(int64(p.n))
 			p.stopped.Store(true)
 			return
+		}
+		if p.mark != nil {
+			p.mark(int(i))
 		}
 		p.job.Part(int(i))
 	}

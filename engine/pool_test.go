@@ -296,3 +296,44 @@ func TestRunAllocs(t *testing.T) {
 		}
 	})
 }
+
+// counted is a job that counts how often each part is run.
+type counted []atomic.Int32
+
+func (c counted) Part(i int) { c[i].Add(1) }
+
+// TestMark: whoever runs parts says so before each, and once when there are none left; without a
+// mark, and on the caller alone, nothing is called.
+func TestMark(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	marked := make(counted, 50)
+	var ended, begun atomic.Int32
+	p.Mark(func(part int) {
+		if part < 0 {
+			ended.Add(1)
+			return
+		}
+		begun.Add(1)
+		marked[part].Add(1)
+	})
+	for _, n := range []int{50, 1} {
+		if err := p.Run(t.Context(), n, make(counted, 50)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range marked {
+		if n := marked[i].Load(); n != 1 {
+			t.Errorf("part %d was marked %d times", i, n)
+		}
+	}
+	if n := ended.Load(); n != 1 && n != 2 {
+		t.Errorf("%d ends of two workers", n)
+	}
+	p.Mark(nil)
+	if err := p.Run(t.Context(), 50, make(counted, 50)); err != nil || begun.Load() != 50 {
+		t.Errorf("%d marks without one, %v", begun.Load()-50, err)
+	}
+	var none *Pool
+	none.Mark(func(int) {}) // nothing to mark
+}

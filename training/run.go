@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -196,7 +197,8 @@ func Run(ctx context.Context, o Options, env Env) (*Result, error) {
 // package learner's.
 //
 // Samples of profiles (runtime/pprof) have the labels learner, its name, and stage: read, learn or
-// measure. Those of a stream's readers are read while others learn; workers of Env.Pool have none.
+// measure. Those of a stream's readers are read while others learn. Where work is spread over the
+// workers they also have part, its number: of members, which tile. Workers of Env.Pool have none.
 func (j *Job) Run(ctx context.Context) (*Result, error) {
 	var (
 		res *Result
@@ -224,6 +226,29 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 // starts too. It costs some allocations, so it is for stages, not for examples.
 func labelled(ctx context.Context, key, value string, work func(context.Context)) {
 	pprof.Do(ctx, pprof.Labels(key, value), work)
+}
+
+// manyParts is how many parts have labels of their own. Those behind share the last one.
+const manyParts = 64
+
+// labelParts has the parts of the job's own pool labelled, beside the labels of ctx, until done is
+// called. What costs allocations is made before.
+func (j *Job) labelParts(ctx context.Context) (done func()) {
+	if j.env.Pool != nil {
+		return func() {}
+	}
+	var parts [manyParts]context.Context
+	for i := range parts {
+		parts[i] = pprof.WithLabels(ctx, pprof.Labels("part", strconv.Itoa(i)))
+	}
+	j.pool.Mark(func(i int) {
+		if i < 0 {
+			pprof.SetGoroutineLabels(ctx)
+			return
+		}
+		pprof.SetGoroutineLabels(parts[min(i, manyParts-1)])
+	})
+	return func() { j.pool.Mark(nil) }
 }
 
 // run is a Job in the precision of T.
@@ -266,6 +291,7 @@ func (r *run[T]) all(ctx context.Context) (*Result, error) {
 	}
 	labelled(r.work, "stage", "learn", func(ctx context.Context) {
 		r.work = ctx
+		defer r.j.labelParts(ctx)()
 		counts, err = r.learn()
 	})
 	stopped := err != nil && Interrupted(ctx, err)
@@ -273,6 +299,7 @@ func (r *run[T]) all(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	labelled(ctx, "stage", "measure", func(ctx context.Context) {
+		defer r.j.labelParts(ctx)()
 		res, err = r.finish(ctx, &Result{Plan: plan, Counts: counts, Stopped: stopped})
 	})
 	return res, err

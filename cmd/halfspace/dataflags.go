@@ -80,8 +80,16 @@ func (m *machineFlags) flags(fs *pflag.FlagSet) {
 
 // start chooses the implementation and starts the workers; the caller closes the pool.
 func (m *machineFlags) start(fs *pflag.FlagSet) (*engine.Pool, error) {
+	if err := m.use(fs); err != nil {
+		return nil, err
+	}
+	return engine.NewPool(m.threads), nil
+}
+
+// use checks and settles what was asked for, without a pool.
+func (m *machineFlags) use(fs *pflag.FlagSet) error {
 	if m.threads < 0 || m.threads > training.MaxThreads {
-		return nil, usage("0 takes one a processor.", "%s %d: not a number of threads", given(fs,
+		return usage("0 takes one a processor.", "%s %d: not a number of threads", given(fs,
 			"threads"), m.threads)
 	}
 	if m.threads == 0 {
@@ -96,11 +104,11 @@ func (m *machineFlags) start(fs *pflag.FlagSet) (*engine.Pool, error) {
 					can = append(can, im.Name)
 				}
 			}
-			return nil, usage("This machine can use: auto, "+strings.Join(can,
+			return usage("This machine can use: auto, "+strings.Join(can,
 				", ")+". More: halfspace doctor.", "%s %s: %w", given(fs, "impl"), m.impl, err)
 		}
 	}
-	return engine.NewPool(m.threads), nil
+	return nil
 }
 
 // source returns where a flag's value came from, "" for the command line.

@@ -130,13 +130,11 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	if err := t.options(fs, args); err != nil {
 		return err
 	}
-	pool, err := t.machine.start(fs)
-	if err != nil {
+	if err := t.machine.use(fs); err != nil {
 		return err
 	}
-	defer pool.Close()
 	t.o.Threads = t.machine.threads
-	job, err := training.New(t.o, training.Env{Pool: pool, Observer: &watcher{t: t},
+	job, err := training.New(t.o, training.Env{Observer: &watcher{t: t},
 		Machine: thisMachine(int64(t.memory))})
 	if err != nil {
 		return t.explain(err)
