@@ -44,6 +44,10 @@ func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 // member meets its examples in their order, and the sums of an example take the members in theirs:
 // the results are those of example after example, members inside.
 func (r *MemberRun[T]) densePart(p int) {
+	if r.short {
+		r.denseShort(p)
+		return
+	}
 	n := r.B.Len()
 	w, partials := &r.work[p], r.partials[p*n:][:n]
 	clear(partials)
@@ -68,6 +72,31 @@ func (r *MemberRun[T]) densePart(p int) {
 	}
 }
 
+// denseShort is densePart by a fixed margin and step, where nothing but updates counts.
+func (r *MemberRun[T]) denseShort(p int) {
+	n := r.B.Len()
+	counts, margin, step := r.counts[p*n:][:n], r.Owner.margin, r.Owner.step
+	clear(counts)
+	for m := p * DenseGroup; m < min((p+1)*DenseGroup, r.Owner.members); m++ {
+		row := r.Owner.dense.Row(m)
+		row = row[:min(len(row), r.B.Dim)] // what else it has is 0 in every example
+		for g, sees := range r.sees[m*RunRows/64:][:RunRows/64] {
+			for ; sees != 0; sees &= sees - 1 {
+				i := 64*g + bits.TrailingZeros64(sees)
+				x, y := r.B.Row(i)[:len(row)], r.B.Y[i]
+				if T(y*vecmath.Dot(row, x)) <= margin {
+					c := step
+					if y < 0 {
+						c = -c
+					}
+					counts[i]++
+					vecmath.Axpy(row, c, x)
+				}
+			}
+		}
+	}
+}
+
 // denseStep scores example i by member m, whose weights are row, adds that to the aggregate, and
 // steps the member if it sees the example: lines 7 and 8 of Algorithm 2.
 func (r *MemberRun[T]) denseStep(t *Partial, w *LaneWork[T], m int, row []T, i int, sees bool) {
@@ -83,7 +112,7 @@ func (r *MemberRun[T]) denseStep(t *Partial, w *LaneWork[T], m int, row []T, i i
 	if !sees {
 		return
 	}
-	if rule.fixed { // as rule.Step for one lane, without its masks
+	if rule.fixed { // as rule.Step for one lane, without its masks; see denseShort
 		if T(y*s[0]) <= rule.margin {
 			t.Updates++
 			vecmath.Axpy(row, rule.coef(t, 1, y)[0], x)

@@ -167,7 +167,7 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	}
 	n := r.B.Len()
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
-	if r.short = !b.Dense() && r.Owner.fixed && what == AggregateNone; r.short {
+	if r.short = r.Owner.fixed && what == AggregateNone; r.short {
 		r.counts = slices.Grow(r.counts[:0], r.Parts*n)[:r.Parts*n]
 	} else {
 		r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
