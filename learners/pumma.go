@@ -108,6 +108,7 @@ func (*PUMMAConfig) Entry() learner.Entry {
 type PUMMA[T learner.Float] struct {
 	cfg      PUMMAConfig
 	p        float64
+	to       pummaPowers
 	invC     float64 // 1/C, 0 for a hard margin
 	w        []float64
 	u        dualPoint
@@ -129,11 +130,10 @@ type PUMMA[T learner.Float] struct {
 
 	// After sparse examples: u is c t, t is u.v; w has the powers of t, for p = 2 nothing; pos, neg
 	// and what is scratch for dense examples are not there.
-	c      float64      // 0 after dense examples
-	div    float64      // (B) is t's powers divided by this; 1 after dense examples
-	power  primal.Power // p-1
-	most   float64      // 2^(256/p), of |t_i|
-	sum    primal.Sum   // S
+	c      float64    // 0 after dense examples
+	div    float64    // (B) is t's powers divided by this; 1 after dense examples
+	most   float64    // 2^(256/p), of |t_i|
+	sum    primal.Sum // S
 	onPos  sparseExample
 	onNeg  sparseExample
 	onX    sparseExample // scratch: an example
@@ -246,6 +246,19 @@ func (c *PUMMAConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	return &r, nil
 }
 
+// pummaPowers has the powers of p-norms.
+type pummaPowers struct {
+	p                           float64
+	whole, less1, less2         primal.Power // p, p-1, p-2
+	root, square, rest, inverse primal.Power // 1/p, 2/p, (p-2)/p, 1/(p-1)
+}
+
+func pummaPowersOf(p float64) pummaPowers {
+	return pummaPowers{p, primal.PowerOf(p), primal.PowerOf(p - 1), primal.PowerOf(p - 2),
+		primal.PowerOf(1 / p), primal.PowerOf(2 / p), primal.PowerOf((p - 2) / p),
+		primal.PowerOf(1 / (p - 1))}
+}
+
 // dualPoint is a point of the space of u, without the slacks' coordinates, with what f^-1 and the
 // derivatives of phi need.
 type dualPoint struct {
@@ -276,7 +289,7 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	if cfg.SoftC > 0 {
 		l.invC = 1 / cfg.SoftC
 	}
-	l.power, l.most = primal.PowerOf(l.p-1), primal.Pow(2, 256/l.p)
+	l.to, l.most = pummaPowersOf(l.p), primal.Pow(2, 256/l.p)
 	return l, nil
 }
 
@@ -394,7 +407,7 @@ func (l *PUMMA[T]) update(b *engine.Block[T], i int, m float64) (tau float64, ok
 		m2 = max(0, l.m2+float64(float64(2*tau)*ud)+float64(float64(tau*tau)*dd))
 	} else { // case (i)
 		half(l.v.v)
-		l.v.measure(l.p)
+		l.v.measure(&l.to)
 	}
 	if !l.takeSlacks(l.v.norm2, m2, tau, y, m, mOther) {
 		return 0, false
@@ -458,7 +471,7 @@ func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, m float64) (tau float
 			l.lump(rest.Hi)
 			tau = l.nearest(&l.from, v, l.along, float64(ud*l.invC), float64(dd*l.invC)) // (A)
 			// of v in units of c, as S is
-			total := l.toThe(math.Sqrt(v.norm2)/l.c, l.p)
+			total := l.to.whole.Of(math.Sqrt(v.norm2) / l.c)
 			if tau == 1 || exact || rest.Good(total) {
 				break
 			}
@@ -474,7 +487,7 @@ func (l *PUMMA[T]) updateSparse(b *engine.Block[T], i int, m float64) (tau float
 	} else { // case (i)
 		copy(v.v, l.half)
 		v.v[len(l.at)] = 0
-		v.measure(l.p)
+		v.measure(&l.to)
 	}
 	renews := l.kept == keptPos|keptNeg
 	if !l.takeSlacks(v.norm2, m2, tau, y, m, mOther) {
@@ -571,7 +584,7 @@ func (l *PUMMA[T]) gather(rest *primal.Sum) {
 		}
 	}
 	rest.Changed(len(l.at), top)
-	s2 := l.toThe(top, 2/l.p)
+	s2 := l.to.square.Of(top)
 	l.from.k, l.from.norm2 = s2/top, float64(float64(l.c*l.c)*s2)
 	if l.p == 2 {
 		l.from.k = 1
@@ -598,9 +611,9 @@ func (l *PUMMA[T]) restOf() (rest primal.Sum) {
 func (l *PUMMA[T]) lump(rest float64) {
 	n := len(l.at)
 	rest = max(0, rest)
-	l.from.v[n] = float64(l.c * l.toThe(rest, 1/l.p))
+	l.from.v[n] = float64(l.c * l.to.root.Of(rest))
 	if l.p > 2 {
-		l.from.r[n] = primal.Pow(rest, (l.p-2)/l.p)
+		l.from.r[n] = l.to.rest.Of(rest)
 	}
 	for k, h := range l.half {
 		l.along[k] = h - l.from.v[k]
@@ -636,27 +649,13 @@ func (l *PUMMA[T]) place(rest *primal.Sum, tau float64) {
 	l.sum = *rest
 }
 
-// toThe is [primal.Pow], of the exponents that go with p = 2 by a product or a root.
-func (l *PUMMA[T]) toThe(x, e float64) float64 {
-	if l.p > 2 {
-		return primal.Pow(x, e)
-	}
-	switch e {
-	case 0.5:
-		return math.Sqrt(x)
-	case 1:
-		return x
-	}
-	return float64(x * x)
-}
-
 // setTerm sets t_j and its power.
 func (l *PUMMA[T]) setTerm(j int32, t float64) {
 	l.u.v[j] = t
 	if l.p > 2 {
 		l.w[j] = 0
 		if t != 0 {
-			l.w[j] = math.Copysign(l.power.Of(math.Abs(t)), t)
+			l.w[j] = math.Copysign(l.to.less1.Of(math.Abs(t)), t)
 		}
 	}
 }
@@ -681,7 +680,7 @@ func (l *PUMMA[T]) measureSparse() {
 		l.norm2, l.div = 0, 1
 		return
 	}
-	s2 := l.toThe(l.sum.Hi, 2/l.p)
+	s2 := l.to.square.Of(l.sum.Hi)
 	l.norm2 = float64(float64(l.c*l.c)*s2) + float64(l.m2*l.invC)
 	l.div = l.norm2 / l.c
 	if l.p > 2 && s2 > 0 {
@@ -726,7 +725,7 @@ func (l *PUMMA[T]) toDense() {
 	l.onPos.spread(l.pos)
 	l.onNeg.spread(l.neg)
 	if l.kept == keptPos|keptNeg {
-		l.u.measure(l.p)
+		l.u.measure(&l.to)
 		l.norm2 = l.u.norm2 + float64(l.m2*l.invC)
 		l.u.hypothesis(l.w, l.norm2)
 	}
@@ -758,16 +757,18 @@ func (l *PUMMA[T]) nearest(u, v *dualPoint, d []float64, ud, dd float64) float64
 		if !(tau < 1) {
 			return 1
 		}
-		v.walk(u.v, tau, d, l.p)
+		v.walk(u.v, tau, d, &l.to)
 		return tau
 	}
 	const most = 100 // bisection alone would need 60
+	hard := ud == 0 && dd == 0
 	lo, hi, last, tau := 0.0, math.Inf(1), math.Inf(1), 0.0
 	at := u
-	for range most {
-		slope, curve := at.slopes(d, l.p)
-		slope += ud + float64(tau*dd)
-		curve += dd
+	for n := range most {
+		s := at.slopes(u.v, d, &l.to)
+		s.slope += ud + float64(tau*dd)
+		s.curve += dd
+		slope := s.slope
 		// slope/|v|^2 is the difference of the relative residuals of (17).
 		if tau == 1 && slope <= 0 || tau > 0 && math.Abs(slope) <= 0x1p-46*at.norm2 {
 			return tau
@@ -777,8 +778,15 @@ func (l *PUMMA[T]) nearest(u, v *dualPoint, d []float64, ud, dd float64) float64
 		} else {
 			hi = tau
 		}
-		next := tau - slope/curve
-		if !(next > lo && next < hi) || math.Abs(slope) > 0.5*last { // too far or too slow
+		next := tau - slope/s.curve
+		if hard {
+			next = tau + s.step(&l.to)
+			if tau == 0 {
+				next = min(next, l.to.guess(u, d))
+			}
+		}
+		slow := math.Abs(slope) > 0.5*last && (n > 12 || !hard)
+		if !(next > lo && next < hi) || slow {
 			next = 0.5 * (lo + hi) // +Inf while the upper end is not known
 		}
 		last = math.Abs(slope)
@@ -786,24 +794,36 @@ func (l *PUMMA[T]) nearest(u, v *dualPoint, d []float64, ud, dd float64) float64
 			return tau
 		}
 		tau = next
-		v.walk(u.v, tau, d, l.p)
+		v.walk(u.v, tau, d, &l.to)
 		at = v
 	}
 	return tau
 }
 
+// guess returns a tau at which a step may begin that is not known to be short: where the largest
+// feature of z/2, were it 0 in u, would come to be as much as all of u. It comes from f^-1(tau z/2)
+// . z/2 = |u|_p^2 of that feature.
+func (to *pummaPowers) guess(u *dualPoint, d []float64) float64 {
+	top := 0.0
+	for j, v := range u.v {
+		top = max(top, math.Abs(v+d[j]))
+	}
+	x := math.Sqrt(u.norm2) / top
+	return float64(x * to.inverse.Of(x)) // x^(p/(p-1))
+}
+
 // walk sets v = u + tau along.
-func (d *dualPoint) walk(u []float64, tau float64, along []float64, p float64) {
+func (d *dualPoint) walk(u []float64, tau float64, along []float64, to *pummaPowers) {
 	for j, u := range u {
 		d.v[j] = u + float64(tau*along[j])
 	}
-	d.measure(p)
+	d.measure(to)
 }
 
 // measure sets r, k and norm2. Everything is divided by the largest element, so that no power
 // overflows.
-func (d *dualPoint) measure(p float64) {
-	if p == 2 {
+func (d *dualPoint) measure(to *pummaPowers) {
+	if to.p == 2 {
 		d.k, d.norm2 = 1, vecmath.SumSq(d.v)
 		return
 	}
@@ -818,23 +838,49 @@ func (d *dualPoint) measure(p float64) {
 		d.r[j] = 0
 		if v != 0 {
 			s := math.Abs(v) / top
-			d.r[j] = primal.Pow(s, p-2)
+			d.r[j] = to.less2.Of(s)
 			sum += float64(d.r[j] * float64(s*s))
 		}
 	}
-	s2 := primal.Pow(sum, 2/p)
+	s2 := to.square.Of(sum)
 	d.k, d.norm2 = s2/sum, float64(float64(top*top)*s2)
 }
 
-// slopes returns (C) and (D) for p > 2 along the segment, without the slacks' part.
-func (d *dualPoint) slopes(along []float64, p float64) (slope, curve float64) {
+// slopes is what Newton's method needs of a point of the segment, without the slacks' part.
+type slopes struct {
+	slope, curve float64 // (C), (D)
+	// f^-1(v) . z/2 and f^-1(v) . u, and their derivatives/(p-1), up to one factor: (C) is their
+	// difference
+	toward, back, towardRise, backRise float64
+}
+
+// slopes returns those for p > 2 at a point of the segment from u along d.
+func (d *dualPoint) slopes(u, along []float64, to *pummaPowers) (s slopes) {
+	var slope, curve, back, backRise float64
 	for j, v := range d.v {
-		rd := float64(d.r[j] * along[j])
+		rd, ru := float64(d.r[j]*along[j]), float64(d.r[j]*u[j])
 		slope += float64(rd * v)
 		curve += float64(rd * along[j])
+		back += float64(ru * v)
+		backRise += float64(ru * along[j])
 	}
-	slope = float64(slope * d.k)
-	return slope, float64((p-1)*float64(d.k*curve)) - float64((p-2)*float64(slope*slope))/d.norm2
+	s.toward, s.back, s.towardRise, s.backRise = slope+back, back, curve+backRise, backRise
+	s.slope = float64(slope * d.k)
+	s.curve = float64((to.p-1)*float64(d.k*curve)) -
+		float64((to.p-2)*float64(s.slope*s.slope))/d.norm2
+	return s
+}
+
+// step is one of Newton's method to slope = 0. Where that can be, it is one on the (p-1)-th root of
+// toward/back, which is 1 there: a few features decide, the fewer the larger p is, and make it
+// nearly a straight line, but the slope a power of tau.
+func (s *slopes) step(to *pummaPowers) float64 {
+	inverse := float64(s.toward*s.back) / // of the logarithm's derivative/(p-1)
+		(float64(s.towardRise*s.back) - float64(s.toward*s.backRise))
+	if !(s.toward > 0 && s.back > 0 && inverse > 0 && inverse < math.MaxFloat64) {
+		return -s.slope / s.curve
+	}
+	return float64(inverse * (to.inverse.Of(s.back/s.toward) - 1))
 }
 
 // hypothesis sets w to (B), with norm2 = |u|^2, slacks included.
@@ -1135,7 +1181,7 @@ func (l *PUMMA[T]) fields(c *learner.Codec) {
 		point.r = make([]float64, dim)
 	}
 	if kept == keptPos|keptNeg {
-		point.measure(l.p)
+		point.measure(&l.to)
 		norm2 = point.norm2 + float64(m2*l.invC)
 		c.Want(norm2 > 0, "tensor %q has length %v", "u", math.Sqrt(norm2))
 	}
@@ -1179,13 +1225,13 @@ func (l *PUMMA[T]) sparseFields(c *learner.Codec, kept uint64, m2 float64) {
 			if l.p == 2 {
 				terms += float64(v * v)
 			} else if v != 0 {
-				terms += float64(l.power.Of(math.Abs(v)) * math.Abs(v))
+				terms += float64(l.to.less1.Of(math.Abs(v)) * math.Abs(v))
 			}
 		}
 	}
 	l.sum.Fields(c, "sum", terms)
 	if kept == keptPos|keptNeg {
-		norm2 := float64(float64(scale*scale)*primal.Pow(terms, 2/l.p)) + float64(m2*l.invC)
+		norm2 := float64(float64(scale*scale)*l.to.square.Of(terms)) + float64(m2*l.invC)
 		c.Want(norm2 > 0 && norm2 <= math.MaxFloat64, "tensor %q has length %v", "t",
 			math.Sqrt(norm2))
 	}

@@ -16,6 +16,37 @@ func Pow(x, e float64) float64 {
 		}
 		return 0
 	}
+	l, ll := log2(x)
+	// 2^(e log2 x) = 2^n exp(r)
+	y := float64(e * l)
+	yl := math.FMA(e, l, -y) + float64(e*ll)
+	switch { // beyond float64, 2^-1074 to 2^1024, whatever the rest is
+	case y < -1080:
+		return 0
+	case y > 1030:
+		return math.Inf(1)
+	}
+	n := math.RoundToEven(y)
+	l = y - n
+	y = l + yl
+	yl = (l - y) + yl
+	const ln2, ln2Low = 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56
+	r := float64(y * ln2)
+	rl := math.FMA(y, ln2, -r) + float64(y*ln2Low) + float64(yl*ln2)
+	q := 1. / 6227020800 // exp(r) = 1 + r + r^2 (1/2 + ... + r^11/13!), |r| <= ln 2/2
+	for _, c := range [...]float64{1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. /
+		40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5} {
+		q = math.FMA(q, r, c)
+	}
+	z := 1 + (r + (rl + float64(float64(r*r)*q)))
+	if n > -1021 && n < 1023 { // a normal number: the exponent's bits take n
+		return math.Float64frombits(math.Float64bits(z) + uint64(int64(n))<<52)
+	}
+	return math.Ldexp(z, int(n))
+}
+
+// log2 returns log2(x) of a finite x > 0 as an unevaluated sum.
+func log2(x float64) (l, ll float64) {
 	m, k := math.Frexp(x)
 	if m < math.Sqrt2/2 {
 		m *= 2
@@ -50,32 +81,6 @@ func Pow(x, e float64) float64 {
 	const inv, invLow = 0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55
 	b := float64(h * inv)
 	bl := math.FMA(h, inv, -b) + float64(h*invLow) + float64(hl*inv)
-	l := float64(k) + b
-	ll := (float64(k) - l) + b + bl
-	// 2^(e log2 x) = 2^n exp(r)
-	y := float64(e * l)
-	yl := math.FMA(e, l, -y) + float64(e*ll)
-	switch { // beyond float64, 2^-1074 to 2^1024, whatever the rest is
-	case y < -1080:
-		return 0
-	case y > 1030:
-		return math.Inf(1)
-	}
-	n := math.RoundToEven(y)
-	l = y - n
-	y = l + yl
-	yl = (l - y) + yl
-	const ln2, ln2Low = 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56
-	r := float64(y * ln2)
-	rl := math.FMA(y, ln2, -r) + float64(y*ln2Low) + float64(yl*ln2)
-	q = 1. / 6227020800 // exp(r) = 1 + r + r^2 (1/2 + ... + r^11/13!), |r| <= ln 2/2
-	for _, c := range [...]float64{1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. /
-		40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5} {
-		q = math.FMA(q, r, c)
-	}
-	z := 1 + (r + (rl + float64(float64(r*r)*q)))
-	if n > -1021 && n < 1023 { // a normal number: the exponent's bits take n
-		return math.Float64frombits(math.Float64bits(z) + uint64(int64(n))<<52)
-	}
-	return math.Ldexp(z, int(n))
+	l = float64(k) + b
+	return l, (float64(k) - l) + b + bl
 }

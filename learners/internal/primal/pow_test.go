@@ -61,11 +61,14 @@ func TestPow(t *testing.T) {
 	}
 }
 
+var noInteger, fourth = PowerOf(2 * math.Ln2 * 10.1), PowerOf(4)
+
 func BenchmarkPow(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		f    func(x, e float64) float64
-	}{{"pow", Pow}, {"math.Pow", math.Pow}} {
+	}{{"pow", Pow}, {"power", func(x, _ float64) float64 { return noInteger.Of(x) }},
+		{"power 4", func(x, _ float64) float64 { return fourth.Of(x) }}, {"math.Pow", math.Pow}} {
 		b.Run(c.name, func(b *testing.B) {
 			sum := 0.0
 			for i := range b.N {
