@@ -42,7 +42,7 @@ type Lanes[T Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
 
 	members int
-	narrow  bool    // tiles are narrow whatever their size
+	narrow  bool    // tiles of T are narrow whatever their size
 	lanes   int     // members of all tiles but the last
 	row     []int32 // row of a feature; 0: none
 	feature []int32 // feature of a row; -1 for row 0
@@ -124,7 +124,8 @@ func (l *Lanes[T]) grow(rows int) {
 
 // lanesFor returns the number of members of a tile of that many rows.
 func (l *Lanes[T]) lanesFor(rows int, elem int64) int {
-	if l.narrow || int64(rows)*rowBytes(int64(min(WideTile, l.members)), elem) > wideBytes {
+	wide := int64(rows) * rowBytes(int64(min(WideTile, l.members)), elem)
+	if l.narrow && elem > 2 || wide > wideBytes {
 		return NarrowTile
 	}
 	return WideTile
@@ -161,7 +162,8 @@ func copyRows[E any](dst []E, width int, src []E, from, n, rows int) {
 
 // Share cuts the members into narrow tiles where there are fewer wide ones than workers, so that a
 // tile can go to each. It is to be called before tiles are in use. A narrow tile's members take a
-// sixth longer.
+// sixth longer: weights in int16 stay in wide ones, which take no longer than draws and the like
+// do, that other workers see to.
 func (l *Lanes[T]) Share(workers int) {
 	if !l.narrow && len(l.Tiles) < workers && l.members > NarrowTile {
 		l.narrow = true

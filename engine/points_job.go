@@ -138,7 +138,8 @@ func (j *rowJob[T]) run(ctx context.Context, pool *Pool, dst []T, lo int) error 
 func (j *rowJob[T]) runParts(ctx context.Context, pool *Pool, dst []T, lo int) error {
 	j.dst, j.lo = dst, lo
 	j.size = max(1, partNS/j.p.store.cost()/rowChunk) * rowChunk
-	return pool.Run(ctx, (len(dst)+j.size-1)/j.size, j)
+	n := (len(dst) + j.size - 1) / j.size
+	return pool.run(ctx, n, n, j, true)
 }
 
 // partNS is about how long a part takes: long against handing it out, and short against a row.

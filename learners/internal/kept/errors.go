@@ -31,7 +31,8 @@ func (c *LeaveOneOut) Run(pool *engine.Pool, e *ErrorSet, coef []float64) {
 		return
 	}
 	c.size = max(1, 10_000/each) // parts of 10 us: beside that the turn of a part is nothing
-	if err := pool.Run(context.Background(), (len(coef)+c.size-1)/c.size, c); err != nil {
+	if err := pool.Spread(context.Background(), len(coef)*each, (len(coef)+c.size-1)/c.size,
+		c); err != nil {
 		panic(err) // no context that could end
 	}
 }
