@@ -209,7 +209,7 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		seen = engine.LaneRows(members, seen, x.Features, x.Elem, x.Growing)
 		n := min(ensemble.RunExamples, max(1, ensemble.RunPartials/words))
 		work = laneWorkBytes(members, engine.WideTile, x.Elem)
-		work += 12*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 12*ensemble.RunExamples
+		work += 12*words*n + 6*(ensemble.RunNonZeros+x.Longest) + 33*ensemble.RunExamples
 		partials = words * n
 	}
 	f.Add("members' weights", learner.Times(members, seen), held)
@@ -354,7 +354,18 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 type rounder[T learner.Float] OBPM[T]
 
 // Follow is ensemble.Follower.Follow.
-func (r *rounder[T]) Follow(e int) { r.rounds[e] = (*OBPM[T])(r).round(e) }
+func (r *rounder[T]) Follow(lo, hi int) {
+	o, rounds := (*OBPM[T])(r), r.rounds[lo:hi]
+	if f, a, updates, ones := o.ReplayOnes(lo, hi); ones {
+		for k := range rounds {
+			rounds[k] = o.roundOf(lo+k, f[k], a[k], int(updates[k]))
+		}
+		return
+	}
+	for k := range rounds {
+		rounds[k] = o.round(lo + k)
+	}
+}
 
 // round returns what example e of the run did, and takes its part in S.
 func (o *OBPM[T]) round(e int) learner.Round {
@@ -364,6 +375,11 @@ func (o *OBPM[T]) round(e int) learner.Round {
 		return learner.Round{Score: o.scoreOf(total), Updates: int32(updates)}
 	}
 	f, a, updates := o.Replay(e)
+	return o.roundOf(e, f, a, updates)
+}
+
+// roundOf is round where S.x was f, a x was added to S, and so many members updated.
+func (o *OBPM[T]) roundOf(e int, f, a float64, updates int) learner.Round {
 	o.updates += uint64(updates)
 	r := learner.Round{Score: o.scoreOf(f), Updates: int32(updates)}
 	if o.cfg.Cap { // |S + a x|^2 = |S|^2 + a (2 S.x + a |x|^2)

@@ -292,6 +292,7 @@ func TestPanics(t *testing.T) {
 	run := func(w []float32, width int, ptr []int, rows []int32, val []float32, seen []uint64) {
 		LanesRun(n1, w, width, ptr, rows, val, f, seen, 1, 0, 1)
 	}
+	d := make([]float64, 1)
 	run16 := func(width int, ptr []int, rows []int32, limit, peak int) {
 		LanesRunInt16(n1, make([]int16, 64), width, ptr, rows, f, mask, 1, 0, limit, peak)
 	}
@@ -333,6 +334,10 @@ func TestPanics(t *testing.T) {
 		{panicMask, func() { run(f, 16, []int{0, 1}, i(0), f, []uint64{1 << 16}) }},
 		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, nil, mask, 1, 0, 1) }},
 		{panicShort, func() { LanesRun(n1, f, 16, []int{0, 1}, i(0), f, f, mask, -1, 0, 1) }},
+		{panicShort, func() { SparseOnesRun(d, d, nil, []int{0, 1}, i(0)) }},
+		{panicShort, func() { SparseOnesRun(d, d, d, []int{0}, i(0)) }},
+		{panicShort, func() { SparseOnesRun(d, d, d, []int{1, 0}, i(0)) }},
+		{panicShort, func() { SparseOnesRun(d, d, d, []int{0, 2}, i(0)) }},
 		{panicWidth, func() { run16(16, []int{0, 1}, i(0), 1, 0) }},
 		{panicWidth, func() { run16(160, []int{0, 1}, i(0), 1, 0) }},
 		{panicShort, func() { run16(32, []int{0}, i(0), 1, 0) }},

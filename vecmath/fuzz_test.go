@@ -16,7 +16,8 @@ func FuzzDense(f *testing.F) {
 		"rowsDotMixed axpyMixed exp sinCos addScaledNext countStepLE nextLE")
 }
 func FuzzSparse(f *testing.F) {
-	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed")
+	fuzzKernels(f, "sparseDot sparseAxpy sparseDotMixed sparseAxpyMixed sparseDotAxpyMixed "+
+		"sparseOnesRun")
 }
 func FuzzLanes(f *testing.F) {
 	fuzzKernels(f, "lanesScore lanesUpdate lanesLE lanesScoreLE lanesRun lanesRunInt16 "+

@@ -49,7 +49,23 @@ func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32
 // checkRun checks the operands of a run of n examples and returns the number of their non-zeros.
 func checkRun(n, width, nw int, ptr []int, rows []int32, ny int, seen []uint64, stride int) int {
 	words := MaskWords(width)
-	if len(ptr) <= n || ny < n || stride < 0 || len(seen) < (n-1)*stride+words {
+	if ny < n || stride < 0 || len(seen) < (n-1)*stride+words {
+		panic(panicShort)
+	}
+	nnz := checkExamples(n, width, nw, ptr, rows)
+	if width%64 != 0 {
+		for e := range n {
+			if seen[e*stride+words-1]>>(width%64) != 0 {
+				panic(panicMask)
+			}
+		}
+	}
+	return nnz
+}
+
+// checkExamples checks the rows of n examples and returns their number.
+func checkExamples(n, width, nw int, ptr []int, rows []int32) int {
+	if len(ptr) <= n {
 		panic(panicShort)
 	}
 	for e, p := range ptr[:n] {
@@ -62,13 +78,6 @@ func checkRun(n, width, nw int, ptr []int, rows []int32, ny int, seen []uint64, 
 		panic(panicShort)
 	}
 	checkRows(rows[:nnz], width, nw)
-	if width%64 != 0 {
-		for e := range n {
-			if seen[e*stride+words-1]>>(width%64) != 0 {
-				panic(panicMask)
-			}
-		}
-	}
 	return nnz
 }
 

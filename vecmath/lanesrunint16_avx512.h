@@ -1,7 +1,7 @@
 // Body of lanesRunInt16.
 //
 // The sums of up to 4 units of 32 lanes stay in Z0-Z3 over an example's non-zeros, and become the
-// bits of two words. Of integers y s <= margin is s <= margin where y is 1, and where it is -1 the
+// bits of two words. Units beyond the last one with a member that sees the example are left out. Of integers y s <= margin is s <= margin where y is 1, and where it is -1 the
 // opposite of s <= -margin-1, which is the complement of margin: so the bits of margin, and those
 // of the comparisons, are flipped by those of y's sign.
 //
@@ -39,32 +39,35 @@ example:
 	SUBQ (DI), R12
 	LEAQ (R10)(R12*4), R10
 	NEGQ R12
-	MOVQ (BX), AX
-	CMPQ R13, $128
-	JLE  sees
-	ORQ  8(BX), AX
-
-sees:
-	XORL         R14, R14
-	TESTQ        AX, AX
-	JEQ          none
 	LOADSIGN
 	SARQ         $63, R11
 	VPBROADCASTQ R11, Z30
 	VPXORQ       Z29, Z30, Z31
+	MOVQ         (BX), AX
+	XORL         R14, R14
 	CMPQ         R13, $128
-	JLT          tile1
-	JEQ          tile2
-	CMPQ         R13, $192
+	JLE          low
+	MOVQ         8(BX), R14
+	TESTQ        R14, R14
+	JEQ          low
+	MOVQ         R14, R8
+	SHRQ         $32, R8
 	JEQ          tile3
 
 	RUNTILE(tile4, loop4, ZERO4, SUMS4, compare4)
 	RUNTILE(tile3, loop3, ZERO3, SUMS3, compare4)
-	RUNTILE(tile2, loop2, ZERO2, SUMS2, compare2)
-	RUNTILE(tile1, loop1, ZERO1, SUMS1, compare2)
 
-	// Where there is an odd number of units the one beyond holds anything: no member there sees an
-	// example.
+low:
+	MOVQ AX, R8
+	SHRQ $32, R8
+	JNE  tile2
+	TESTQ AX, AX
+	JEQ  none
+
+	RUNTILE(tile1, loop1, ZERO1, SUMS1, compare2)
+	RUNTILE(tile2, loop2, ZERO2, SUMS2, compare2)
+
+	// A unit that was not summed holds anything: no member there sees the example.
 compare4:
 	VPCMPW   $2, Z31, Z2, K2 // LE
 	VPCMPW   $2, Z31, Z3, K3

@@ -161,6 +161,9 @@ func kernelTable[T Float]() []kernel[T] {
 			kernel[T]{"countStepLE", makeNext[T], func(o *operands[T]) {
 				o.sum = T(CountStepLE(as64(o.y), float64(o.a), as64(o.x)))
 			}},
+			kernel[T]{"sparseOnesRun", makeOnesRun[T], func(o *operands[T]) {
+				SparseOnesRun(as64(o.z), as64(o.y), as64(o.x), o.ptr, o.idx)
+			}},
 			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) {
 				o.sum = T(NextLE(as64(o.y), o.n,
 					float64(o.t)))
@@ -371,6 +374,26 @@ func makeRunInt16[T Float](g *generator[T], n int) *operands[T] {
 	}
 	o.words[0] = uint64([]int{0, 3, -3, math.MaxInt16, math.MinInt16, g.rng.IntN(1 << 12),
 		-g.rng.IntN(1 << 12)}[g.rng.IntN(7)])
+	return o
+}
+
+// makeOnesRun: up to five examples, of up to as many non-zeros as the size, whose indices may
+// repeat.
+func makeOnesRun[T Float](g *generator[T], n int) *operands[T] {
+	examples := n % 6
+	o := &operands[T]{z: take[T](g.place, examples), x: g.floats(examples), y: g.floats(n%90 + 1),
+		ptr: take[int](g.place, examples+1)}
+	o.ptr[0] = n % 3
+	for e := range examples {
+		o.ptr[e+1] = o.ptr[e] + g.rng.IntN(min(n, 50)+1)
+		if g.rng.IntN(3) == 0 {
+			o.x[e] = T(math.Copysign(0, float64(o.x[e])))
+		}
+	}
+	o.idx = take[int32](g.place, o.ptr[examples]-o.ptr[0])
+	for k := range o.idx {
+		o.idx[k] = int32(g.rng.IntN(len(o.y)))
+	}
 	return o
 }
 

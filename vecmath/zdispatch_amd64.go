@@ -267,6 +267,14 @@ func lanesRunInt16[T Float](counts *int32, w *int16, nw, width int, ptr *int, n 
 	return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
 }
 
+func sparseOnesRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
+	if active == Generic {
+		sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)
+	} else {
+		sparseOnesRunAVX2(f, w, a, ptr, n, idx)
+	}
+}
+
 // AVX-512's gathers gain nothing over AVX2.
 //
 //go:nosplit

@@ -162,6 +162,11 @@ func lanesRunInt16AVX512F32(counts *int32, w *int16, width int, ptr *int, n int,
 //go:noescape
 func lanesRunInt16AVX512F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
 
+// sparseOnesRun takes one example at least.
+//
+//go:noescape
+func sparseOnesRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32)
+
 //go:noescape
 func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
 

@@ -7,9 +7,10 @@ import (
 
 // Follower is what comes behind the members of a run.
 type Follower interface {
-	// Follow is called for the examples of the run in their order, each once all members have gone
-	// through it: never twice at the same time, but while members go through later examples.
-	Follow(e int)
+	// Follow is called for examples lo to hi-1 of the run, for all in their order, once all members
+	// have gone through them: never twice at the same time, but while members go through later
+	// examples.
+	Follow(lo, hi int)
 }
 
 // pace is how far the parts of a run are. A run that goes to the pool is cut into pieces of
@@ -93,10 +94,7 @@ func (r *MemberRun[T]) follow(most int) (did bool) {
 	for ; most > 0 && through(int(p.followed.Load())) && p.at.CompareAndSwap(false, true); most-- {
 		// looked at again, as another part may have been at it
 		if c := int(p.followed.Load()); through(c) {
-			lo, hi := p.bounds(c)
-			for e := lo; e < hi; e++ {
-				r.then.Follow(e)
-			}
+			r.then.Follow(p.bounds(c))
 			p.followed.Store(int32(c + 1))
 			did = true
 		}

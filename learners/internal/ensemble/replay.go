@@ -30,3 +30,28 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	}
 	return f, a, updates
 }
+
+// ReplayOnes does what Replay does for examples lo to hi-1 of the run, if all values of it are 1,
+// or returns false. The slices, one element an example, are used again.
+func (o *Ensemble[T]) ReplayOnes(lo, hi int) (f, a []float64, updates []int32, ones bool) {
+	r := &o.LearnRun
+	if !r.ones {
+		return nil, nil, nil, false
+	}
+	updates = r.counts[lo:hi]
+	for p := 1; p < r.Parts; p++ {
+		for k, c := range r.counts[p*r.pace.n:][lo:hi] {
+			updates[k] += c
+		}
+	}
+	f, a = r.scores[lo:hi], r.coefs[lo:hi]
+	for k, c := range updates {
+		a[k] = float64(c)
+		if r.B.Y[lo+k] < 0 {
+			a[k] = 0 - a[k] // no -0 where none updates
+		}
+	}
+	ptr := r.B.Ptr[lo : hi+1]
+	vecmath.SparseOnesRun(f, o.Sum, a, ptr, r.B.Idx[ptr[0]:ptr[hi-lo]])
+	return f, a, updates, true
+}

@@ -27,7 +27,9 @@ type MemberRun[T learner.Float] struct {
 	rows           []int32         // sparse: the lanes' row of each non-zero, from the run's first
 	firstRow       int             // sparse: the row of the lanes that row 0 of rows is
 	found          []int32         // sparse: memory for rows that had to be looked up
+	ones           bool            // sparse: all values are 1
 	limit          int             // sparse: of weights in int16
+	scores, coefs  []float64       // of S, [example], where all values are 1
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
 	Parts          int             // tiles of lanes, or groups of dense members
 	pace           pace            // how far the parts are
@@ -157,7 +159,7 @@ const NoDraws = math.MaxUint64
 // number of example lo for the draws; with NoDraws no member sees an example.
 func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64,
 	then Follower) error {
-	r.aggregate, r.first, r.then = what, first, then
+	r.aggregate, r.first, r.then, r.ones = what, first, then, false
 	r.room()
 	if b.Dense() {
 		r.Parts = len(r.work)
@@ -305,6 +307,6 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 // Bytes returns the memory of a run's scratch.
 func (r *MemberRun[T]) Bytes() int64 {
 	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask)+cap(r.sees))
-	n += 4 * int64(cap(r.counts))
+	n += 4*int64(cap(r.counts)) + 8*int64(cap(r.scores)+cap(r.coefs))
 	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

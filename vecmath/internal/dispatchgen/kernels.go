@@ -138,6 +138,14 @@ var kernels = []kernel{
 			"seen beyond.",
 	},
 	{
+		name: "sparseOnesRun", params: "f, w *float64, nw int, a *float64, ptr *int, n int, " +
+			"idx *int32",
+		asm:   "f w a ptr n idx",
+		plain: "sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)",
+		forms: "amd64=AVX2",
+		stubs: "takes one example at least.",
+	},
+	{
 		name:    "activeScore",
 		params:  "dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int",
 		asm:     "dst w width rows val n lanes nl",
