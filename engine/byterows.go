@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"unsafe"
@@ -76,21 +77,19 @@ func (r *ByteRows[T]) Append(x []T, y T, div float64) bool {
 		values = x[1:]
 	}
 	to := row[r.dim-len(values):][:len(values)]
-	for j, v := range values {
-		f := float64(float64(v)*div) + 0.5
-		if !(f >= 0.25 && f < 255.75) {
-			return false
+	if div == 1 {
+		for j, v := range values {
+			to[j] = uint8(int32(v))
 		}
-		b := uint8(f)
-		if d := f - float64(b); d < 0.25 || d > 0.75 { // no whole number, up to roundings
-			return false
+	} else {
+		for j, v := range values { // any byte where there is none: the bits differ
+			to[j] = uint8(int32(float64(float64(v)*div) + 0.5))
 		}
-		to[j] = b
 	}
 	hi, lo := inverse[T](div)
 	r.widen(r.buf, row, hi, lo, x)
 	if !sameBits(r.buf[:r.dim], x) {
-		if len(r.whole) >= 16+len(r.y)/wholeShare {
+		if len(r.whole) >= 16+len(r.y)/wholeShare || !nearBytes(values, div) {
 			return false
 		}
 		if r.whole == nil {
@@ -103,6 +102,17 @@ func (r *ByteRows[T]) Append(x []T, y T, div float64) bool {
 	}
 	r.rows, r.y = r.rows[:len(r.rows)+r.stride], append(r.y, y)
 	r.hi, r.lo = append(r.hi, hi), append(r.lo, lo)
+	return true
+}
+
+// nearBytes reports whether values are bytes divided by div, up to roundings.
+func nearBytes[T Float](values []T, div float64) bool {
+	for _, v := range values {
+		f := float64(float64(v) * div)
+		if !(f > -0.25 && f < 255.25) || math.Abs(f-math.Round(f)) > 0.25 {
+			return false
+		}
+	}
 	return true
 }
 
@@ -158,12 +168,11 @@ func (r *ByteRows[T]) Divide(s float64) bool {
 
 // sameBits compares two slices bit by bit: 0 is not -0.
 func sameBits[T Float](a, b []T) bool {
-	for i, v := range a {
-		if v != b[i] || v == 0 && math.Signbit(float64(v)) != math.Signbit(float64(b[i])) {
-			return false
-		}
+	bits := func(x []T) []byte {
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))),
+			len(x)*int(unsafe.Sizeof(T(0))))
 	}
-	return true
+	return bytes.Equal(bits(a), bits(b))
 }
 
 // Block makes examples lo to hi-1 those of dst, a block of its own memory that is used again.
