@@ -112,14 +112,15 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 		s := b.Slice(0, min(n, b.Len()))
 		return &s
 	}
-	for _, b := range []*engine.Block[float32]{sparse, dense, wave} {
+	genes := oneHot(20000, 49, 6125) // of the shape of the OBPM paper's C. elegans data
+	for _, b := range []*engine.Block[float32]{sparse, dense, wave, genes} {
 		if err := b.Check(); err != nil {
 			return nil, err
 		}
 	}
-	ensemble := func(name string, b *engine.Block[float32], members int) scalingCase {
-		return scalingCase{fmt.Sprintf("obpm/%s/N=%d", name, members), b.Len(),
-			func(pool *engine.Pool) func(int) { return epochs(b, nil, members, 0.3, pool) }}
+	ensemble := func(name string, b *engine.Block[float32], members int, tau float64) scalingCase {
+		return scalingCase{fmt.Sprintf("obpm/%s/N=%d/tau=%g", name, members, tau), b.Len(),
+			func(pool *engine.Pool) func(int) { return epochs(b, nil, members, tau, pool) }}
 	}
 	stream := func(what, name string, c learner.Config, b *engine.Block[float32]) scalingCase {
 		return scalingCase{what, b.Len(), func(pool *engine.Pool) func(int) {
@@ -145,8 +146,12 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 	kmp := Defaults[*learners.KMPConfig]("kmp")
 	kmp.KernelConfig = rbf(0.05)
 	return []scalingCase{
-		ensemble(sparseName, sparse, 200),
-		ensemble(denseName, dense, 100),
+		ensemble(sparseName, sparse, 100, 0.3),
+		ensemble(sparseName, sparse, 200, 0.3),
+		ensemble(sparseName, sparse, 1000, 0.05),
+		ensemble("onehot-49-of-6125", genes, 100, 0.05),
+		ensemble(denseName, dense, 100, 0.05),
+		ensemble(denseName, dense, 100, 0.3),
 		stream("obpm/rbf/"+denseName, "obpm", kept, part(dense, 2000)),
 		stream("tbp/"+waveName, "tbp", tbp, part(wave, 2000)),
 		fit("svm/linear/"+sparseName, "svm", linear, sparse),
