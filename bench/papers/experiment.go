@@ -7,6 +7,7 @@ package papers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -131,3 +132,26 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 	}
 	return rows, nil
 }
+
+// drawRuns draws what the runs from lo to hi begin with, each from its seed alone, on the pool: the
+// same for any number of workers. It is for what is not timed.
+func drawRuns[D any](ctx context.Context, o RunOptions, lo, hi int, draw func(seed uint64) (D,
+	error)) ([]D, error) {
+	d := &runDraws[D]{draw: draw, seed: o.Seed + uint64(lo), drawn: make([]D, hi-lo),
+		errs: make([]error, hi-lo)}
+	if err := o.Pool.Run(ctx, hi-lo, d); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return d.drawn, errors.Join(d.errs...)
+}
+
+// runDraws is the job of drawRuns.
+type runDraws[D any] struct {
+	draw  func(seed uint64) (D, error)
+	seed  uint64
+	drawn []D
+	errs  []error
+}
+
+// Part is engine.Job's.
+func (d *runDraws[D]) Part(i int) { d.drawn[i], d.errs[i] = d.draw(d.seed + uint64(i)) }

@@ -175,6 +175,43 @@ func alma(b, c float64) made {
 		func(dim int, _ uint64) naive.Learner[float32] { return naive.NewALMA[float32](dim, b, c) }}
 }
 
+// problems are the examples of some runs: 1000 in 100 dimensions with margin 0.05 to train, and as
+// many to test. They are generated on the pool, all before the first is learned, so that nothing
+// else runs while a learner is timed.
+type problems struct {
+	lo          int // the first of the runs
+	noise       float64
+	train, test []*dataset.Data[float32]
+}
+
+// problemRuns is how many runs' examples are kept: 30 MB of them.
+const problemRuns = 32
+
+// of returns those of a run whose training labels have that noise.
+func (p *problems) of(ctx context.Context, o RunOptions, noise float64, run int) (train,
+	test *dataset.Data[float32], err error) {
+	lo := run / problemRuns * problemRuns
+	draw := func(noise float64, test bool) ([]*dataset.Data[float32], error) {
+		return drawRuns(ctx, o, lo, min(o.Runs, lo+problemRuns), func(seed uint64) (
+			*dataset.Data[float32], error) {
+			return bench.MarginProblem[float32](seed, 1000, 100, 0.05, noise, test)
+		})
+	}
+	if p.test == nil || p.lo != lo {
+		if p.test, err = draw(0, true); err != nil {
+			return nil, nil, err
+		}
+		p.train = nil
+	}
+	if p.train == nil || p.noise != noise {
+		if p.train, err = draw(noise, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	p.lo, p.noise = lo, noise
+	return p.train[run-lo], p.test[run-lo], nil
+}
+
 func at(v float64) *float64 { return &v }
 
 // obpmTable1 runs Table 1 and the figures that section 4.1 gives in the text. One run: a target,
@@ -217,17 +254,14 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		{0, alma(1.11, half), margin, 0.006, 0, spreadless + ", and one digit"},
 	}
 	var rows []Row
+	var data problems
 	for _, s := range specs {
 		var values []float64
 		var learn time.Duration
 		var plain float64
 		for run := range o.Runs {
 			seed := o.Seed + uint64(run)
-			train, err := bench.MarginProblem[float32](seed, 1000, 100, 0.05, s.noise, false)
-			if err != nil {
-				return nil, err
-			}
-			test, err := bench.MarginProblem[float32](seed, 1000, 100, 0.05, 0, true)
+			train, test, err := data.of(ctx, o, s.noise, run)
 			if err != nil {
 				return nil, err
 			}

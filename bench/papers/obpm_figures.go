@@ -70,17 +70,14 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 	for m := range points {
 		points[m] = make([]point, len(taus))
 	}
+	var data problems
 	for run := range o.Runs {
 		seed := o.Seed + uint64(run)
-		var sets [2]*dataset.Data[float32]
-		for i := range sets {
-			var err error
-			if sets[i], err = bench.MarginProblem[float32](seed, 1000, 100, 0.05, 0,
-				i == 1); err != nil {
-				return nil, err
-			}
+		trainData, testData, err := data.of(ctx, o, 0, run)
+		if err != nil {
+			return nil, err
 		}
-		train, test := &sets[0].Block, &sets[1].Block
+		train, test := &trainData.Block, &testData.Block
 		for m, n := range members {
 			for k, tau := range taus {
 				p, c := &points[m][k], obpm(n, tau)

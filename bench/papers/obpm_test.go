@@ -2,12 +2,14 @@ package papers
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
@@ -307,5 +309,38 @@ func TestOBPMKernel(t *testing.T) {
 		if o, p := mean[data+"obpm N=100, tau=.3"], mean[data+"perceptron"]; !(o > 0 && o < p) {
 			t.Errorf("%sOBPM %v %%, perceptron %v %%", data, o, p)
 		}
+	}
+}
+
+// Examples generated together on a pool are those of each run alone, also behind the first lot.
+func TestProblems(t *testing.T) {
+	pool := engine.NewPool(2)
+	defer pool.Close()
+	o := RunOptions{Runs: problemRuns + 2, Seed: 5, Pool: pool}
+	var p problems
+	for _, noise := range []float64{0.1, 0} {
+		for run := problemRuns; run < o.Runs; run++ {
+			train, test, err := p.of(t.Context(), o, noise, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range []*dataset.Data[float32]{train, test} {
+				share := []float64{noise, 0}[i]
+				want, err := bench.MarginProblem[float32](o.Seed+uint64(run), 1000, 100, 0.05,
+					share, i == 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, b := &d.Block, &want.Block
+				if !slices.Equal(a.X, b.X) || !slices.Equal(a.Y, b.Y) {
+					t.Errorf("run %d, noise %v: other examples than those of its seed", run, share)
+				}
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := new(problems).of(ctx, o, 0, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
