@@ -33,6 +33,14 @@ func Members(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	for _, tau := range []float64{0.05, 0.3} {
 		cases = append(cases, againstNaive("sparse/"+sparseName, sparse, nil, 100, tau))
 	}
+	if dataDir != "" {
+		d, err := dataset.Load[float32](ctx, []string{filepath.Join(dataDir, "a9a.gz")},
+			dataset.Options{Bias: "append"})
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, againstNaive("sparse/a9a-ones", &d.Block, nil, 100, 0.3))
+	}
 	cases = append(cases,
 		againstNaive("dense/"+denseName, dense, bytes, 100, 0.05),
 		againstNaive("dense/"+denseName, dense, bytes, 100, 0.3),

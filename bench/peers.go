@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +32,9 @@ var perceptronSource []byte
 // Peers measures learners beside the programs that are found in the path: linear support vector
 // machines from svmlight text to the solution beside LIBLINEAR's, at the same distance from the
 // optimum, and an epoch of OBPM with 100 members beside one of scikit-learn's single Perceptron,
-// both in memory. All is CPU time of one core. With a data folder on Adult (a9a), w8a and the first
-// 10,000 images of MNIST, else on generated data of Adult's shape. A peer that is missing is named
+// both in memory. All is CPU time of one core. With a data folder on Adult (a9a) and w8a, for the
+// epoch scaled to unit length and as they are, zeros and ones, and the first 10,000 images of
+// MNIST, else on generated data of Adult's shape. A peer that is missing is named
 // in a note, and ours is measured alone.
 func Peers(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	dir, err := os.MkdirTemp("", "halfspace-peers")
@@ -73,6 +75,16 @@ func Peers(ctx context.Context, dataDir string, o Options) ([]Result, error) {
 	for _, name := range files {
 		if blocks[name], err = load(name, "append", "unit"); err != nil {
 			return out, err
+		}
+		if dataDir != "" { // as they are, zeros and ones
+			if blocks[name+"-ones"], err = load(name, "append", "none"); err != nil {
+				return out, err
+			}
+		}
+	}
+	for _, name := range slices.Clone(files) {
+		if blocks[name+"-ones"] != nil {
+			files = append(files, name+"-ones")
 		}
 	}
 	bytes := map[string]*engine.ByteRows[float32]{}
