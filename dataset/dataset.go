@@ -132,7 +132,8 @@ type Options struct {
 	LabelsOptional bool
 
 	// Bytes has Load keep dense examples whose values are whole numbers from 0 to 255 (before they
-	// are divided, bias aside) as bytes, in Data.Bytes: a quarter of the memory, or an eighth.
+	// are divided, bias aside) as bytes, in Data.Bytes: a quarter of the memory, or an eighth. They
+	// must have LeastBytes features.
 	Bytes bool
 
 	Workers int // parsing goroutines, at most MaxWorkers; 0: one a processor

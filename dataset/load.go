@@ -121,14 +121,14 @@ func (l *loading[T]) take(r *rows[T]) {
 	l.add(r)
 }
 
-// leastPacked is from how many features on rows are packed: bytes are padded to 16, and have four
-// floats beside them.
-const leastPacked = 32
+// LeastBytes is from how many features on, a bias included, Options.Bytes keeps rows as bytes: they
+// are padded to 16, and have four floats beside them.
+const LeastBytes = 32
 
 // bytes adds rows to d.Bytes, all or none, and reports whether it did: if all are of bytes.
 func (l *loading[T]) bytes(r *rows[T]) bool {
 	d := l.d
-	if !r.Dense() || r.Dim < leastPacked {
+	if !r.Dense() || r.Dim < LeastBytes {
 		return false
 	}
 	if d.Bytes == nil {

@@ -537,7 +537,7 @@ func (r *room[T]) measure(ctx context.Context) (test int64, err error) {
 		r.j.collect()
 	}
 	var train int64
-	for _, files := range [][]string{o.Files, o.Test} {
+	for k, files := range [][]string{o.Files, o.Test} {
 		if len(files) == 0 {
 			continue
 		}
@@ -545,7 +545,7 @@ func (r *room[T]) measure(ctx context.Context) (test int64, err error) {
 			return 0, badOption("Put the examples into a file, or leave it out.",
 				"{mem_budget}: what comes from stdin can't be measured before it is read")
 		}
-		bytes, err := r.count(ctx, files, train)
+		bytes, err := r.count(ctx, files, train, k > 0 || r.j.packs())
 		if err != nil {
 			return 0, err
 		}
@@ -564,9 +564,11 @@ func (r *room[T]) measure(ctx context.Context) (test int64, err error) {
 }
 
 // count returns what the examples in the files will take beside so many bytes, or more than there
-// is room for.
-func (r *room[T]) count(ctx context.Context, files []string, beside int64) (int64, error) {
+// is room for. With packs they may be kept as bytes.
+func (r *room[T]) count(ctx context.Context, files []string, beside int64, packs bool) (int64,
+	error) {
 	bytes := int64(0)
+	var rows *engine.ByteRows[T] // those of a block, while all examples are of bytes
 	// Labels take the same room whatever they are, and values whatever they are divided by.
 	o := r.j.data
 	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
@@ -588,6 +590,18 @@ func (r *room[T]) count(ctx context.Context, files []string, beside int64) (int6
 		info := s.Info()
 		bytes = dataBytes(learner.Extent{Features: int64(b.Dim), Examples: int64(info.Rows),
 			NonZeros: info.NonZeros, Elem: r.x.Elem, Dense: b.Dense()})
+		if packs = packs && b.Dense() && b.Dim >= dataset.LeastBytes; packs {
+			if rows == nil {
+				rows = engine.NewByteRows[T](b.Dim, o.Bias == "append", 0)
+			}
+			rows.Truncate(0)
+			for i := 0; i < b.Len() && packs; i++ {
+				packs = rows.Append(b.Row(i), 1, 0)
+			}
+		}
+		if packs { // a quarter is for slices that grow
+			bytes = int64(info.Rows) * (int64(b.Dim) + 15 + 4*r.x.Elem) * 5 / 4
+		}
 		if beside+2*bytes > r.left() {
 			return bytes, nil
 		}

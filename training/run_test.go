@@ -365,6 +365,38 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestMemoryBytes: dense examples of whole numbers have room as bytes where floats would not fit.
+func TestMemoryBytes(t *testing.T) {
+	run := func(value string) (*training.Result, error) {
+		var text strings.Builder
+		for i := range 14000 {
+			fmt.Fprintf(&text, "%d", i%2)
+			for j := range 64 {
+				fmt.Fprintf(&text, ",%d", (i*j+i%2*j)%256)
+			}
+			fmt.Fprintf(&text, ",%s\n", value)
+		}
+		file := filepath.Join(t.TempDir(), "x.csv")
+		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return training.Run(t.Context(), training.Options{Learner: "perceptron", Epochs: 2,
+			Data: training.Data{LabelCol: "1"}, Files: []string{file}, Threads: 1,
+			MemBudget: 12 << 20}, training.Env{Machine: training.Machine{Bytes: 1 << 40}})
+	}
+	r, err := run("7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data := r.Memory.Data; data < 14000*65 || data > 14000*(80+16)*5/4 {
+		t.Errorf("%d bytes of examples", data)
+	}
+	refused := (*training.Error)(nil)
+	if _, err = run("0.5"); !errors.As(err, &refused) || refused.Kind != training.ErrMemory {
+		t.Errorf("floats: %v", err)
+	}
+}
+
 // TestMeasured: tests, margins and warnings are those of the run.
 func TestMeasured(t *testing.T) {
 	file := examples(t, 0, 300)

@@ -19,8 +19,8 @@ code 1, if that has no room (2 if no data could make it fit). The split is shown
   the examples   that are in memory (--epochs, --shuffle, --until-converged, --normalize max); while
                  they are put together they are there twice. Files are measured before they are
                  read, so stdin can't be taken. Dense ones of whole numbers from 0 to 255, 32
-                 features or more, are measured as floats and then kept as bytes, in about a
-                 quarter (f64: an eighth) of that, where they need not be there as a whole
+                 features or more, are kept as bytes, in about a quarter (f64: an eighth) of
+                 the memory, where they need not be there as a whole
   the learner    weights, tables, members, what Fit works with: all of it, a wrapper's base too.
                  Tables that grow are there twice while they move, weights are copied once to be
                  looked at, and with -m the state is. Features that come later grow a table by a
