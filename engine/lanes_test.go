@@ -256,3 +256,38 @@ func TestTranspose64(t *testing.T) {
 		t.Fatal("nothing to transpose")
 	}
 }
+
+// TestLanesShare: tiles are cut for workers with the weights in them, and Have knows the features.
+func TestLanesShare(t *testing.T) {
+	for members, tiles := range map[int]int{1: 1, 64: 1, 65: 2, 128: 2, 200: 4} {
+		l := NewLanes[float32](members)
+		l.Reach(10)
+		col, got := make([]float32, members), make([]float32, members)
+		for m := range col {
+			col[m] = float32(m + 1)
+		}
+		l.SetColumn(7, col)
+		l.Share(1)
+		if n := (members + WideTile - 1) / WideTile; len(l.Tiles) != n {
+			t.Errorf("%d members: %d tiles for one worker, want %d", members, len(l.Tiles), n)
+		}
+		l.Share(3)
+		if len(l.Tiles) != tiles {
+			t.Errorf("%d members: %d tiles for three workers, want %d", members, len(l.Tiles), tiles)
+		}
+		if l.Column(got, 7); !slices.Equal(got, col) {
+			t.Errorf("%d members: weights are %v", members, got)
+		}
+	}
+	l := NewLanes[float32](9)
+	l.scattered = true
+	l.Reach(10)
+	l.Rows(nil, []int32{3, 8})
+	rows := make([]int32, 2)
+	if !l.Have(rows, []int32{8, 3}) || rows[0] != 2 || rows[1] != 1 {
+		t.Errorf("rows %v of features that have some, want 2 and 1", rows)
+	}
+	if l.Have(rows, []int32{4, 8}) || rows[0] != 0 || rows[1] != 2 || l.Features() != 2 {
+		t.Errorf("rows %v, %d features, want 0 and 2, and no new feature", rows, l.Features())
+	}
+}

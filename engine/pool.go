@@ -326,15 +326,20 @@ func (w *worker) await() bool {
 		runtime.Gosched()
 		now := time.Now()
 		if now.Sub(last) > turnedOut {
-			w.tired.Store(tiredRuns << min(w.turnedOut, mostTurnings))
-			w.turnedOut++
-			w.calm = 0
+			w.rest()
 			break
 		}
 		last = now
 	}
 	_, open := <-w.wake
 	return open
+}
+
+// rest lets calls of Spread do without the worker for a while.
+func (w *worker) rest() {
+	w.tired.Store(tiredRuns << min(w.turnedOut, mostTurnings))
+	w.turnedOut++
+	w.calm = 0
 }
 
 // enter is a worker's share of a Run, if the gate is still open.

@@ -115,6 +115,56 @@ func TestWorth(t *testing.T) {
 	}
 }
 
+// TestSpread: every part runs once however much work it is said to be and whoever is spared, and
+// work for one is done on the caller.
+func TestSpread(t *testing.T) {
+	eachPool(t, func(t *testing.T, p *Pool) {
+		ctx, cancel := context.WithCancel(context.Background())
+		for _, totalNS := range []int{0, 2*minShareNS - 1, 2 * minShareNS, 1e9} {
+			for n := range 20 {
+				if p != nil {
+					for i := range p.hired {
+						p.hired[i].tired.Store(int32(n % 3))
+					}
+				}
+				c := &count{make([]int32, n)}
+				for range 5 {
+					if err := p.Spread(ctx, totalNS, n, c); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c.each(t, 5)
+			}
+		}
+		me := goroutine()
+		if err := p.Spread(ctx, 2*minShareNS-1, 9, partFunc(func(i int) {
+			if goroutine() != me {
+				t.Errorf("part %d is on a worker", i)
+			}
+		})); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		for _, totalNS := range []int{0, 1e9} {
+			if err := p.Spread(ctx, totalNS, 2, partFunc(func(i int) {
+				t.Errorf("part %d runs after the end", i)
+			})); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+		}
+	})
+}
+
+// TestRest: a worker rests longer each time it is turned out, up to a bound.
+func TestRest(t *testing.T) {
+	var w worker
+	for _, want := range []int32{16, 32, 64, 128, 256, 512, 512} {
+		if w.rest(); w.tired.Load() != want {
+			t.Errorf("%d calls do without it, want %d", w.tired.Load(), want)
+		}
+	}
+}
+
 func TestRunAfterClose(t *testing.T) {
 	p := NewPool(3)
 	p.Close()
