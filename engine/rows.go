@@ -77,15 +77,41 @@ func (r *Rows[T]) compute(ctx context.Context, row kernelcache.Row[T], i int) ([
 	return row.Values, nil
 }
 
-// RowInto sets dst[j] = K(x_i, x_j) for all j < len(dst), on the pool. Nothing is looked up or
-// kept: it is for passes over more rows than the cache has room for, where each would be let go
-// before it is wanted again.
-func (r *Rows[T]) RowInto(ctx context.Context, dst []T, i int) error {
-	j := r.job()
-	j.point(i)
-	err := j.run(ctx, r.pool, dst, 0)
-	r.done(j)
-	return err
+// RowsInto sets dst[r][j] = K(x_i+r, x_j) for all j < len(dst[r]), on the pool. Nothing is looked
+// up or kept: it is for passes over more rows than the cache has room for, where each would be let
+// go before it is wanted again. The others' features are read once for all of dst.
+func (r *Rows[T]) RowsInto(ctx context.Context, dst [][]T, i int) error {
+	j, longest := rowsJob[T]{dst: dst}, 0
+	for k, row := range dst {
+		job := r.job()
+		defer r.done(job)
+		job.point(i + k)
+		j.jobs, longest = append(j.jobs, job), max(longest, len(row))
+	}
+	parts := (longest + rowChunk - 1) / rowChunk
+	if r.store != nil && r.pool.Worth(len(dst)*longest*r.store.cost()) {
+		return r.pool.Run(ctx, parts, &j)
+	}
+	for i := range parts {
+		j.Part(i)
+	}
+	return ctx.Err()
+}
+
+// rowsJob computes values of several rows, a [Job] whose parts are as many columns as stay in L2.
+type rowsJob[T Float] struct {
+	jobs []*rowJob[T]
+	dst  [][]T
+}
+
+// Part computes columns i rowChunk to (i+1) rowChunk - 1.
+func (j *rowsJob[T]) Part(i int) {
+	lo := i * rowChunk
+	for k, dst := range j.dst {
+		if hi := min(lo+rowChunk, len(dst)); lo < hi {
+			j.jobs[k].fill(dst[lo:hi], lo)
+		}
+	}
 }
 
 // RowOf sets dst[j] = K(z, x_j) for all j < len(dst), where z is example i of b: [Points.RowOf] on

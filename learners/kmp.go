@@ -55,8 +55,8 @@ func (*KMPConfig) Entry() learner.Entry {
 // Cost: half the Gram matrix a step, since it is symmetric, of which FitOptions.GramBytes are kept:
 // all of 10,000 examples in float32, of more nearly none; and the rows of those that may be the
 // one. Without a kernel only the first step: then O(non-zeros). Backfitting O(size) more inner
-// products of examples' length. Memory: a few float64 an example; backfitting one an example and
-// step.
+// products of examples' length. Memory: a few float64 and sixteen T an example; backfitting one an
+// example and step.
 type KMP[T learner.Float] struct {
 	cfg  KMPConfig
 	pool *engine.Pool
@@ -101,7 +101,7 @@ func (c *KMPConfig) Resolve(learner.Facts) (learner.Config, error) {
 func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	size := min(int64(c.Size), x.Examples)
-	kept.AddRows(&f, x, x.Elem, size, 5*8+x.Elem)
+	kept.AddRows(&f, x, x.Elem, size, 5*8+pursuitRows*x.Elem)
 	if c.Linear() {
 		f.Add("sum of examples", x.Features, learner.Times(8, x.Features))
 	}
@@ -192,7 +192,7 @@ type pursuit[T learner.Float] struct {
 	dot      []float64        // K_j . r, but for rounding
 	square   []float64        // K_j . K_j, but for rounding; nil before the first step
 	triangle int              // of so many examples the values K_ij, j <= i, fit into the cache
-	row      []T              // values of an example beyond
+	row      []T              // pursuitRows rows of examples beyond
 	linear   *engine.Block[T] // the examples, if K is their inner product
 	sum      []float64        // then: sum_i r_i x_i
 	coef     []float64        // basic: one an example
@@ -201,6 +201,9 @@ type pursuit[T learner.Float] struct {
 	q, R     [][]float64 //
 	score    []float64   // q_t . y
 }
+
+// pursuitRows rows at a time go over the features of all examples.
+const pursuitRows = 16
 
 // newPursuit returns the run on these rows, of which the cache may take so many bytes.
 func newPursuit[T learner.Float](rows *engine.Rows[T], y []T, cache int64,
@@ -214,7 +217,7 @@ func newPursuit[T learner.Float](rows *engine.Rows[T], y []T, cache int64,
 	// three quarters of the cache, whose parts fill unevenly
 	p.triangle = int(math.Sqrt(1.5 * float64(cache) / float64(unsafe.Sizeof(T(0)))))
 	if n > p.triangle {
-		p.row = make([]T, n)
+		p.row = make([]T, pursuitRows*n)
 	}
 	return p
 }
@@ -230,25 +233,38 @@ func (p *pursuit[T]) correlate(ctx context.Context) error {
 	if clear(p.dot); first {
 		p.square = make([]float64, len(p.dot))
 	}
-	for i, r := range p.residual {
-		row := p.row
-		var err error
-		if i < p.triangle {
-			row, err = p.rows.Row(ctx, i, i+1)
-		} else {
-			row = row[:i+1]
-			err = p.rows.RowInto(ctx, row, i)
-		}
+	n := len(p.residual)
+	for i := range min(n, p.triangle) {
+		row, err := p.rows.Row(ctx, i, i+1)
 		if err != nil {
 			return err
 		}
-		p.dot[i] += vecmath.DotMixed(p.residual[:i+1], row)
-		vecmath.AxpyMixed(p.dot[:i], r, row[:i])
-		if first {
-			p.addSquares(row)
+		p.add(row, first)
+	}
+	dst := make([][]T, 0, pursuitRows)
+	for i := p.triangle; i < n; i += pursuitRows {
+		dst = dst[:0]
+		for k := i; k < min(i+pursuitRows, n); k++ {
+			dst = append(dst, p.row[(k-i)*n:][:k+1])
+		}
+		if err := p.rows.RowsInto(ctx, dst, i); err != nil {
+			return err
+		}
+		for _, row := range dst {
+			p.add(row, first)
 		}
 	}
 	return nil
+}
+
+// add adds what the last row so far, K_ij for j <= i, has of the sums.
+func (p *pursuit[T]) add(row []T, first bool) {
+	i := len(row) - 1
+	p.dot[i] += vecmath.DotMixed(p.residual[:i+1], row)
+	vecmath.AxpyMixed(p.dot[:i], p.residual[i], row[:i])
+	if first {
+		p.addSquares(row)
+	}
 }
 
 // correlateLinear is correlate by K_j . r = x_j . sum_i r_i x_i.
