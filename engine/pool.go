@@ -89,7 +89,7 @@ const stayAwake = time.Millisecond
 // of Spread, twice as many each time it happens again, do without it. Else it would take time from
 // the caller, and parts would wait for the processor with it. With ten busy processes on two
 // processors two threads took 1.8 times as long as one for OBPM (Adult, N=200, tau=.3) without
-// this, 1.05 times with it. AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
+// this, 1.2 times with it (lower quartiles). AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
 const (
 	turnedOut    = 100 * time.Microsecond
 	tiredRuns    = 16
