@@ -59,6 +59,10 @@ func testInt16AsFloats[T Float](t *testing.T) {
 
 // AllOnes sees every element.
 func TestAllOnes(t *testing.T) {
+	forEachImpl(t, func(t *testing.T, _ Impl) { testAllOnes(t) })
+}
+
+func testAllOnes(t *testing.T) {
 	for n := range 70 {
 		a, b := make([]float32, n), make([]float64, n)
 		for i := range n {

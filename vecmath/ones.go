@@ -2,8 +2,15 @@ package vecmath
 
 import "unsafe"
 
-// AllOnes reports whether every element is exactly 1. Cost: some 16 elements a ns.
+// AllOnes reports whether every element is exactly 1.
 func AllOnes[T Float](x []T) bool {
+	if race {
+		raceRead(x)
+	}
+	return allOnes(data(x), len(x))
+}
+
+func allOnesGeneric[T Float](x []T) bool {
 	if is32[T]() {
 		return allBits(unsafe.Slice((*uint32)(unsafe.Pointer(data(x))), len(x)), 0x3f800000)
 	}

@@ -109,6 +109,11 @@ func kernelTable[T Float]() []kernel[T] {
 			o.done, o.peak = LanesRunInt16(o.lanes, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask,
 				o.stride, int16(o.words[0]), o.limit, o.peak)
 		}},
+		{"allOnes", makeOnes[T], func(o *operands[T]) {
+			if AllOnes(o.x) {
+				o.done = 1
+			}
+		}},
 		{"drawBits", makeDraws[T], func(o *operands[T]) {
 			DrawBits(o.mask, o.words[0], o.words[1],
 				o.words[2], o.words[3])
@@ -374,6 +379,19 @@ func makeRunInt16[T Float](g *generator[T], n int) *operands[T] {
 	}
 	o.words[0] = uint64([]int{0, 3, -3, math.MaxInt16, math.MinInt16, g.rng.IntN(1 << 12),
 		-g.rng.IntN(1 << 12)}[g.rng.IntN(7)])
+	return o
+}
+
+// makeOnes: ones, and in most modes another value among them.
+func makeOnes[T Float](g *generator[T], n int) *operands[T] {
+	o := &operands[T]{x: g.floats(n)}
+	another := g.float()
+	for i := range o.x {
+		o.x[i] = 1
+	}
+	if n > 0 && g.mode > 0 {
+		o.x[g.rng.IntN(n)] = another
+	}
 	return o
 }
 

@@ -602,6 +602,94 @@ TEXT ·sparseDotAxpyMixedAVX2(SB), NOSPLIT, $0-48
 	VMOVSD X0, ret+40(FP)
 	RET
 
+// func allOnesAVX2F32(x *float32, n int) bool
+// Y1 and AX = bits that differ from those of 1, which Y0 and R8 are.
+TEXT ·allOnesAVX2F32(SB), NOSPLIT, $0-17
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	MOVQ $0x3f800000, R8
+	VMOVQ R8, X0
+	VPBROADCASTD X0, Y0
+	VPXOR Y1, Y1, Y1
+	XORL AX, AX
+	SUBQ $16, CX
+	JLT rest
+
+two:
+	VPXOR (SI), Y0, Y2
+	VPXOR 32(SI), Y0, Y3
+	VPOR Y2, Y1, Y1
+	VPOR Y3, Y1, Y1
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JGE two
+
+rest:
+	ADDQ $16, CX
+	JEQ done
+
+one:
+	MOVL (SI), DX
+	XORQ R8, DX
+	ORQ DX, AX
+	ADDQ $4, SI
+	DECQ CX
+	JNE one
+
+done:
+	VPTEST Y1, Y1
+	SETEQ CX
+	TESTQ AX, AX
+	SETEQ AX
+	ANDB CX, AX
+	MOVB AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func allOnesAVX2F64(x *float64, n int) bool
+// Y1 and AX = bits that differ from those of 1, which Y0 and R8 are.
+TEXT ·allOnesAVX2F64(SB), NOSPLIT, $0-17
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	MOVQ $0x3ff0000000000000, R8
+	VMOVQ R8, X0
+	VPBROADCASTQ X0, Y0
+	VPXOR Y1, Y1, Y1
+	XORL AX, AX
+	SUBQ $8, CX
+	JLT rest
+
+two:
+	VPXOR (SI), Y0, Y2
+	VPXOR 32(SI), Y0, Y3
+	VPOR Y2, Y1, Y1
+	VPOR Y3, Y1, Y1
+	ADDQ $64, SI
+	SUBQ $8, CX
+	JGE two
+
+rest:
+	ADDQ $8, CX
+	JEQ done
+
+one:
+	MOVQ (SI), DX
+	XORQ R8, DX
+	ORQ DX, AX
+	ADDQ $8, SI
+	DECQ CX
+	JNE one
+
+done:
+	VPTEST Y1, Y1
+	SETEQ CX
+	TESTQ AX, AX
+	SETEQ AX
+	ANDB CX, AX
+	MOVB AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func sparseOnesRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32)
 // As sparsedot_avx2.h: partial sum j is the low lane of Xj. R9 = ptr, R10 = f, R11 = a of the
 // example, DX = examples left; DI = w, R8 = idx, CX = non-zeros left.

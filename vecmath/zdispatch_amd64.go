@@ -267,6 +267,17 @@ func lanesRunInt16[T Float](counts *int32, w *int16, nw, width int, ptr *int, n 
 	return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
 }
 
+//go:nosplit
+func allOnes[T Float](x *T, n int) bool {
+	if active == Generic {
+		return allOnesGeneric(unsafe.Slice(x, n))
+	}
+	if is32[T]() {
+		return allOnesAVX2F32(f32(x), n)
+	}
+	return allOnesAVX2F64(f64(x), n)
+}
+
 func sparseOnesRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
 	if active == Generic {
 		sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)

@@ -73,6 +73,10 @@ func lanesRunInt16[T Float](counts *int32, w *int16, nw, width int, ptr *int, n 
 	return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
 }
 
+func allOnes[T Float](x *T, n int) bool {
+	return allOnesGeneric(unsafe.Slice(x, n))
+}
+
 func sparseOnesRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
 	sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)
 }

@@ -138,6 +138,10 @@ var kernels = []kernel{
 			"seen beyond.",
 	},
 	{
+		name: "allOnes", params: "x *T, n int", result: "bool", generic: "x[n]",
+		forms: "amd64=AVX2", nosplit: "amd64",
+	},
+	{
 		name: "sparseOnesRun", params: "f, w *float64, nw int, a *float64, ptr *int, n int, " +
 			"idx *int32",
 		asm:   "f w a ptr n idx",
