@@ -48,7 +48,7 @@ func testLanesInt16[T Float](t *testing.T) {
 			}
 			check(false)
 			floats := l.Bytes()
-			if !l.Narrow() || !l.Narrow() {
+			if first := l.Narrow(); !first || !l.Narrow() {
 				t.Fatal("whole numbers were not taken")
 			}
 			check(true)

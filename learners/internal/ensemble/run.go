@@ -113,7 +113,7 @@ func (o *Ensemble[T]) AggregateMembers(b *engine.Block[T], dst []float64, what A
 		defer o.Form.Unlock()
 		o.UseFormOf(b)
 		if o.inInt16() {
-			o.Lanes.Widen()
+			o.Lanes.KeepFloats() // for good: who asks once asks again, and moving takes long
 		}
 	}
 	r := o.SpareRuns.Take()
