@@ -1,5 +1,5 @@
 // Command impls reads the JSON of `halfspace doctor --json` and prints the names of the supported
-// implementations.
+// implementations: the chosen one, which tests run without being asked, first.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 
 func main() {
 	var d struct {
+		Impl            string
 		Implementations []struct {
 			Name      string
 			Supported bool
@@ -19,8 +20,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "impls:", err)
 		os.Exit(1)
 	}
+	fmt.Println(d.Impl)
 	for _, i := range d.Implementations {
-		if i.Supported {
+		if i.Supported && i.Name != d.Impl {
 			fmt.Println(i.Name)
 		}
 	}
