@@ -74,7 +74,7 @@ func learnInt16(t *testing.T, b *engine.Block[float32], cfg OBPMConfig, env lear
 		}
 	}
 	same("first rounds", learnAll(t, got, &first, 1), learnAll(t, want, &first, 1))
-	has := vecmath.Active() == vecmath.AVX512 || vecmath.Active() == vecmath.Generic
+	has := vecmath.Active() != vecmath.NEON
 	if got.Lanes.Int16() != start && has {
 		t.Errorf("in int16 at first: %v", !start)
 	}

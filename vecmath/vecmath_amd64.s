@@ -38,12 +38,17 @@ DATA tails<>+176(SB)/8, $0x8000000000000000
 DATA tails<>+184(SB)/8, $0x8000000000000000
 GLOBL tails<>(SB), RODATA|NOPTR, $192
 
-// Bit l in lane l, for 8 lanes of 32 bits and 4 of 64.
+// Bit l in lane l, for 8 lanes of 32 bits, 16 of 16 and 4 of 64.
 DATA bits32<>+0(SB)/8, $0x0000000200000001
 DATA bits32<>+8(SB)/8, $0x0000000800000004
 DATA bits32<>+16(SB)/8, $0x0000002000000010
 DATA bits32<>+24(SB)/8, $0x0000008000000040
 GLOBL bits32<>(SB), RODATA|NOPTR, $32
+DATA bits16<>+0(SB)/8, $0x0008000400020001
+DATA bits16<>+8(SB)/8, $0x0080004000200010
+DATA bits16<>+16(SB)/8, $0x0800040002000100
+DATA bits16<>+24(SB)/8, $0x8000400020001000
+GLOBL bits16<>(SB), RODATA|NOPTR, $32
 DATA bits64<>+0(SB)/8, $1
 DATA bits64<>+8(SB)/8, $2
 DATA bits64<>+16(SB)/8, $4
@@ -281,6 +286,43 @@ TEXT ·activeUpdateAVX2F32(SB), NOSPLIT, $0-64
 	ADDQ w+0(FP), r
 #include "activeupdate_avx2.h"
 #undef ADDW
+	RET
+
+// func lanesRunInt16AVX2F32(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
+// seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-112
+	MOVQ         counts+0(FP), R15
+	MOVQ         w+8(FP), SI
+	MOVQ         width+16(FP), R13
+	MOVQ         ptr+24(FP), DI
+	MOVQ         n+32(FP), DX
+	MOVQ         rows+40(FP), R10
+	MOVQ         y+48(FP), R9
+	MOVQ         seen+56(FP), BX
+	MOVQ         margin+72(FP), R8
+	VMOVQ        R8, X11
+	VPBROADCASTW X11, Y11
+	MOVQ         limit+80(FP), R8
+	VMOVQ        R8, X14
+	VPBROADCASTW X14, Y14
+	MOVQ         peak+88(FP), R8
+	VMOVQ        R8, X13
+	VPBROADCASTW X13, Y13
+	VMOVDQU      bits16<>(SB), Y15
+#define LOADSIGN MOVLQSX (R9), R11
+#define LOADW \
+	MOVQ w+8(FP), SI
+#define LOADSTRIDE \
+	MOVQ stride+64(FP), R8
+#include "lanesrunint16_avx2.h"
+#undef LOADSIGN
+#undef LOADW
+#undef LOADSTRIDE
+	MOVQ n+32(FP), CX
+	SUBQ DX, CX
+	MOVQ CX, done+96(FP)
+	MOVQ AX, newPeak+104(FP)
+	VZEROUPPER
 	RET
 #undef SZ
 #undef LOGSZ
@@ -526,6 +568,43 @@ TEXT ·activeUpdateAVX2F64(SB), NOSPLIT, $0-64
 	ADDQ w+0(FP), r
 #include "activeupdate_avx2.h"
 #undef ADDW
+	RET
+
+// func lanesRunInt16AVX2F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,
+// seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+TEXT ·lanesRunInt16AVX2F64(SB), NOSPLIT, $0-112
+	MOVQ         counts+0(FP), R15
+	MOVQ         w+8(FP), SI
+	MOVQ         width+16(FP), R13
+	MOVQ         ptr+24(FP), DI
+	MOVQ         n+32(FP), DX
+	MOVQ         rows+40(FP), R10
+	MOVQ         y+48(FP), R9
+	MOVQ         seen+56(FP), BX
+	MOVQ         margin+72(FP), R8
+	VMOVQ        R8, X11
+	VPBROADCASTW X11, Y11
+	MOVQ         limit+80(FP), R8
+	VMOVQ        R8, X14
+	VPBROADCASTW X14, Y14
+	MOVQ         peak+88(FP), R8
+	VMOVQ        R8, X13
+	VPBROADCASTW X13, Y13
+	VMOVDQU      bits16<>(SB), Y15
+#define LOADSIGN MOVQ (R9), R11
+#define LOADW \
+	MOVQ w+8(FP), SI
+#define LOADSTRIDE \
+	MOVQ stride+64(FP), R8
+#include "lanesrunint16_avx2.h"
+#undef LOADSIGN
+#undef LOADW
+#undef LOADSTRIDE
+	MOVQ n+32(FP), CX
+	SUBQ DX, CX
+	MOVQ CX, done+96(FP)
+	MOVQ AX, newPeak+104(FP)
+	VZEROUPPER
 	RET
 
 // Mixed: a float64 vector and a float32 example. The float64 macros above stay.

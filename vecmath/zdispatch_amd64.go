@@ -263,6 +263,11 @@ func lanesRunInt16[T Float](counts *int32, w *int16, nw, width int, ptr *int, n 
 			return lanesRunInt16AVX512F32(counts, w, width, ptr, n, rows, f32(y), seen, stride, margin, limit, peak)
 		}
 		return lanesRunInt16AVX512F64(counts, w, width, ptr, n, rows, f64(y), seen, stride, margin, limit, peak)
+	case AVX2:
+		if is32[T]() {
+			return lanesRunInt16AVX2F32(counts, w, width, ptr, n, rows, f32(y), seen, stride, margin, limit, peak)
+		}
+		return lanesRunInt16AVX2F64(counts, w, width, ptr, n, rows, f64(y), seen, stride, margin, limit, peak)
 	}
 	return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
 }

@@ -163,6 +163,12 @@ func lanesRunInt16AVX512F32(counts *int32, w *int16, width int, ptr *int, n int,
 func lanesRunInt16AVX512F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
 
 //go:noescape
+func lanesRunInt16AVX2F32(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+
+//go:noescape
+func lanesRunInt16AVX2F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+
+//go:noescape
 func allOnesAVX2F32(x *float32, n int) bool
 
 //go:noescape

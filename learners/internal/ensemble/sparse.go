@@ -105,9 +105,9 @@ func (r *MemberRun[T]) chooseType() {
 // unit reports whether the members step by 1, in lanes that there is a kernel for in int16.
 func (r *MemberRun[T]) unit() bool {
 	o := r.Owner
-	m, im := float64(o.margin), vecmath.Active()
+	m, kernel := float64(o.margin), vecmath.Active() != vecmath.NEON
 	return o.fixed && o.step == 1 && m >= math.MinInt16 && m <= math.MaxInt16 &&
-		o.Path != PathActive && (im == vecmath.AVX512 || im == vecmath.Generic)
+		o.Path != PathActive && kernel
 }
 
 // int16Part is sparsePart for weights in int16. It returns the first example that the tile has not

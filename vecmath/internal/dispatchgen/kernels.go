@@ -133,7 +133,7 @@ var kernels = []kernel{
 		asm:    "counts w width ptr n rows y seen stride margin limit peak",
 		plain: "return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, " +
 			"margin, limit, peak)",
-		forms: "AVX512",
+		forms: "AVX512 AVX2",
 		stubs: "takes widths of 32 to MaxRunWidth lanes, one example at least, and no bit of\n" +
 			"seen beyond.",
 	},

@@ -1,0 +1,195 @@
+// Body of lanesRunInt16, as that of AVX-512: a unit of 32 lanes is two vectors, the sums of up to 4
+// units stay in Y0-Y7 over an example's non-zeros, and units beyond the last one with a member that
+// sees the example are left out. Of integers y s <= margin is no s > margin where y is 1, and where
+// it is -1 it is s > -margin-1, the complement of margin: so the bits of margin, and those of the
+// comparisons, are flipped by those of y's sign.
+//
+// DI ptr of the example, SI w, R13 width in bytes, R10 the end of its rows, R12 the non-zero counted
+// up from -n to 0, BX seen, R9 y, DX examples left, R15 counts, R11 the sign of y, 0 or -1; AX and
+// R14 the words of who updates, CX the non-zero, then the unit within row 0 of w; Y8, Y9 what an
+// update adds, Y10 the sign of y, Y11 margin, Y12 margin flipped by it, then y, Y13 peak, Y14 limit,
+// Y15 the bit of each lane: each in every lane. LOADSIGN loads the sign of y to bit 63 of R11, LOADW
+// and LOADSTRIDE those arguments to SI and R8. At the end AX is the peak and DX the examples left.
+#define SUMS1 VPADDW 0(R8), Y0, Y0; VPADDW 32(R8), Y1, Y1
+#define SUMS2 SUMS1; VPADDW 64(R8), Y2, Y2; VPADDW 96(R8), Y3, Y3
+#define SUMS3 SUMS2; VPADDW 128(R8), Y4, Y4; VPADDW 160(R8), Y5, Y5
+#define SUMS4 SUMS3; VPADDW 192(R8), Y6, Y6; VPADDW 224(R8), Y7, Y7
+#define CLEAR1 VPXOR Y0, Y0, Y0; VPXOR Y1, Y1, Y1
+#define CLEAR2 CLEAR1; VPXOR Y2, Y2, Y2; VPXOR Y3, Y3, Y3
+#define CLEAR3 CLEAR2; VPXOR Y4, Y4, Y4; VPXOR Y5, Y5, Y5
+#define CLEAR4 CLEAR3; VPXOR Y6, Y6, Y6; VPXOR Y7, Y7, Y7
+#define RUNTILE(tile, loop, CLEAR, SUMS, compare) \
+tile: \
+	CLEAR; \
+	MOVQ  R12, CX; \
+	TESTQ CX, CX; \
+	JEQ   compare; \
+loop: \
+	MOVLQSX (R10)(CX*4), R8; \
+	IMULQ   R13, R8; \
+	ADDQ    SI, R8; \
+	SUMS; \
+	INCQ    CX; \
+	JNE     loop; \
+	JMP     compare
+
+// ABOVE makes bits of the 32 lanes in lo and hi whose sum is above Y12. Packing interleaves halves.
+#define ABOVE(lo, hi, bits) \
+	VPCMPGTW  Y12, lo, Y8; \
+	VPCMPGTW  Y12, hi, Y9; \
+	VPACKSSWB Y9, Y8, Y8; \
+	VPERMQ    $0xD8, Y8, Y8; \
+	VPMOVMSKB Y8, bits
+
+// STEP makes, of the lowest bits of R8 in x, what an update adds to 16 lanes.
+#define STEP(x, y) \
+	VMOVD        R8, x; \
+	VPBROADCASTW x, y; \
+	VPAND        Y15, y, y; \
+	VPCMPEQW     Y15, y, y; \
+	VPAND        Y12, y, y
+
+	SHLQ $1, R13
+
+example:
+	MOVQ 8(DI), R12
+	SUBQ (DI), R12
+	LEAQ (R10)(R12*4), R10
+	NEGQ R12
+	LOADSIGN
+	SARQ         $63, R11
+	VMOVQ        R11, X10
+	VPBROADCASTQ X10, Y10
+	VPXOR        Y11, Y10, Y12
+	MOVQ         (BX), AX
+	XORL         R14, R14
+	CMPQ         R13, $128
+	JLE          low
+	MOVQ         8(BX), R14
+	TESTQ        R14, R14
+	JEQ          low
+	MOVQ         R14, R8
+	SHRQ         $32, R8
+	JEQ          tile3
+
+	RUNTILE(tile4, loop4, CLEAR4, SUMS4, compare4)
+	RUNTILE(tile3, loop3, CLEAR3, SUMS3, compare4)
+
+low:
+	MOVQ  AX, R8
+	SHRQ  $32, R8
+	JNE   tile2
+	TESTQ AX, AX
+	JEQ   none
+
+	RUNTILE(tile1, loop1, CLEAR1, SUMS1, compare2)
+	RUNTILE(tile2, loop2, CLEAR2, SUMS2, compare2)
+
+	// A unit that was not summed holds anything: no member there sees the example.
+compare4:
+	ABOVE(Y4, Y5, R14)
+	ABOVE(Y6, Y7, R8)
+	SHLQ  $32, R8
+	ORQ   R8, R14
+	XORQ  R11, R14
+	ANDNQ 8(BX), R14, R14
+
+compare2:
+	ABOVE(Y0, Y1, AX)
+	ABOVE(Y2, Y3, R8)
+	SHLQ    $32, R8
+	ORQ     R8, AX
+	XORQ    R11, AX
+	ANDNQ   (BX), AX, AX
+	POPCNTQ R14, CX
+	POPCNTQ AX, R8
+	ADDQ    CX, R8
+	MOVL    R8, (R15)
+	JEQ     next
+	TESTQ   R12, R12
+	JEQ     next
+	VPCMPEQW Y12, Y12, Y12
+	VPSRLW   $15, Y12, Y12
+	VPOR     Y10, Y12, Y12
+	TESTQ    AX, AX
+	JEQ      second
+
+unit:
+	TZCNTQ AX, CX
+	ANDL   $32, CX
+	SHRXQ  CX, AX, R8
+	STEP(X8, Y8)
+	SHRL   $16, R8
+	STEP(X9, Y9)
+	MOVL   $0xFFFFFFFF, R8
+	SHLXQ  CX, R8, R8
+	ANDNQ  AX, R8, AX
+	LEAQ   (SI)(CX*2), CX
+
+row:
+	MOVLQSX (R10)(R12*4), R8
+	IMULQ   R13, R8
+	VPADDW  (CX)(R8*1), Y8, Y0
+	VPADDW  32(CX)(R8*1), Y9, Y1
+	VMOVDQU Y0, (CX)(R8*1)
+	VMOVDQU Y1, 32(CX)(R8*1)
+	VPABSW  Y0, Y0
+	VPABSW  Y1, Y1
+	VPMAXUW Y0, Y1, Y0
+	VPMAXUW Y0, Y13, Y13
+	INCQ    R12
+	JNE     row
+	MOVQ    (DI), R12
+	SUBQ    8(DI), R12
+	TESTQ   AX, AX
+	JNE     unit
+
+second:
+	MOVQ  R14, AX
+	XORL  R14, R14
+	ADDQ  $128, SI
+	TESTQ AX, AX
+	JNE   unit
+	LOADW
+	VPCMPGTW  Y14, Y13, Y0 // beyond the limit
+	VPMOVMSKB Y0, R8
+	TESTL     R8, R8
+	JNE       beyond
+
+next:
+	LOADSTRIDE
+	LEAQ (BX)(R8*8), BX
+	ADDQ $8, DI
+	ADDQ $SZ, R9
+	ADDQ $4, R15
+	DECQ DX
+	JNE  example
+	JMP  done
+
+none:
+	MOVL R14, (R15)
+	JMP  next
+
+beyond:
+	DECQ DX
+
+done:
+	VEXTRACTI128 $1, Y13, X1
+	VPMAXUW      X1, X13, X1
+	VPCMPEQD     X2, X2, X2 // the largest is the complement of the least complement
+	VPXOR        X2, X1, X1
+	VPHMINPOSUW  X1, X1
+	VMOVD        X1, AX
+	NOTL         AX
+	MOVWLZX      AX, AX
+#undef SUMS1
+#undef SUMS2
+#undef SUMS3
+#undef SUMS4
+#undef CLEAR1
+#undef CLEAR2
+#undef CLEAR3
+#undef CLEAR4
+#undef RUNTILE
+#undef ABOVE
+#undef STEP
