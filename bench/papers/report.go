@@ -25,7 +25,7 @@ var Papers = []Paper{
 		"an Alpha of 1 GHz"},
 	{"pumma",
 		`K. Ishibashi, K. Hatano, M. Takeda, "Online Learning of Approximate Maximum p-Norm Margin Classifiers with Bias", COLT 2008`,
-		"section 5.1: MATLAB on an Intel Xeon of 3.8 GHz; tables: C++ on an Intel Xeon of 3.0 GHz"},
+		"section 5.1: MATLAB on an Intel Xeon of 3.8 GHz; tables: C on an Intel Xeon of 3.0 GHz"},
 	{"vvm",
 		`T. P. Minka, R. Xiang, Y. Qi, "Virtual Vector Machine for Bayesian Online Classification", UAI 2009`, "not stated"},
 	{"tbp",
