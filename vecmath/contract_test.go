@@ -294,7 +294,7 @@ func TestPanics(t *testing.T) {
 	}
 	d := make([]float64, 1)
 	run16 := func(width int, ptr []int, rows []int32, limit, peak int) {
-		LanesRunInt16(n1, make([]int16, 64), width, ptr, rows, f, mask, 1, 0, limit, peak)
+		LanesRunInt16(n1, n1, make([]int16, 64), width, ptr, rows, f, mask, 1, 0, limit, peak)
 	}
 	for _, c := range []struct {
 		want string
@@ -338,11 +338,17 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() { SparseOnesRun(d, d, d, []int{0}, i(0)) }},
 		{panicShort, func() { SparseOnesRun(d, d, d, []int{1, 0}, i(0)) }},
 		{panicShort, func() { SparseOnesRun(d, d, d, []int{0, 2}, i(0)) }},
+		{panicShort, func() { SparseOnesAddRun(d, d, []int{0}, i(0)) }},
+		{panicShort, func() { SparseOnesAddRun(d, d, []int{1, 0}, i(0)) }},
+		{panicShort, func() { SparseOnesAddRun(d, d, []int{0, 2}, i(0)) }},
 		{panicWidth, func() { run16(16, []int{0, 1}, i(0), 1, 0) }},
 		{panicWidth, func() { run16(160, []int{0, 1}, i(0), 1, 0) }},
 		{panicShort, func() { run16(32, []int{0}, i(0), 1, 0) }},
 		{panicShort, func() { run16(32, []int{1, 0}, i(0), 1, 0) }},
 		{panicShort, func() { run16(32, []int{0, 3}, i(0, 1), 1, 0) }},
+		{panicShort, func() {
+			LanesRunInt16(n1, nil, nil, 32, []int{0, 0}, nil, f, mask, 1, 0, 1, 0)
+		}},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, 2) }},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, -1) }},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), math.MaxInt16, 0) }},
@@ -411,8 +417,8 @@ func indexKernels() []withIndices {
 		{"LanesRunInt16", makeRunInt16[float32], idx, func(o *operands[float32]) int {
 			return len(o.int16s) / o.n
 		}, func(o *operands[float32]) {
-			LanesRunInt16(o.lanes, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask, o.stride, 0, o.limit,
-				o.peak)
+			LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask, o.stride, 0,
+				o.limit, o.peak)
 		}},
 		{"ActiveScore rows", makeActive[float32], idx, rows,
 			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},

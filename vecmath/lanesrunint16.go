@@ -16,19 +16,26 @@ const Int16Unit = 32
 //
 // So no weight may be beyond peak in magnitude, nor peak beyond limit, and no example may have more
 // than 32767/(limit+1) non-zeros. After the first example that takes a weight beyond the limit the
-// run ends: done is the number of examples gone through, and the other counts are left as they
-// were. The new peak is peak or the largest magnitude of a weight that changed.
+// run ends: done is the number of examples gone through, and the other counts and sums are left as
+// they were. The new peak is peak or the largest magnitude of a weight that changed.
+//
+// sums[e] becomes the sum of the scores of all lanes for example e, those that don't see it, too,
+// as they are before the example updates any: its product with the sum of the lanes' weights.
 //
 // The width is a multiple of [Int16Unit] and [MaxRunWidth] at most; ptr, rows, y, seen and stride
 // are as for LanesRun. All but the labels and the weights is checked, once for the run.
-func LanesRunInt16[T Float](counts []int32, w []int16, width int, ptr []int, rows []int32, y []T,
-	seen []uint64, stride int, margin int16, limit, peak int) (done, newPeak int) {
+func LanesRunInt16[T Float](counts, sums []int32, w []int16, width int, ptr []int, rows []int32,
+	y []T, seen []uint64, stride int, margin int16, limit, peak int) (done, newPeak int) {
 	n, words := len(counts), MaskWords(width)
 	if width < 0 || width%Int16Unit != 0 || width > MaxRunWidth {
 		panic(panicWidth)
 	}
+	if len(sums) < n {
+		panic(panicShort)
+	}
 	if width == 0 || n == 0 {
 		clear(counts)
+		clear(sums[:n])
 		return n, peak
 	}
 	nnz := checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
@@ -49,16 +56,17 @@ func LanesRunInt16[T Float](counts []int32, w []int16, width int, ptr []int, row
 		}
 		raceWrite(w)
 		raceWrite(counts)
+		raceWrite(sums[:n])
 	}
-	return lanesRunInt16(data(counts), data(w), len(w), width, data(ptr), n, data(rows), data(y),
-		data(seen), stride, int(margin), limit, peak)
+	return lanesRunInt16(data(counts), data(sums), data(w), len(w), width, data(ptr), n, data(rows),
+		data(y), data(seen), stride, int(margin), limit, peak)
 }
 
 // lanesRunInt16Plain is the reference of LanesRunInt16.
-func lanesRunInt16Plain[T Float](counts *int32, w *int16, nw, width int, ptr *int, n int,
+func lanesRunInt16Plain[T Float](counts, sums *int32, w *int16, nw, width int, ptr *int, n int,
 	rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
 	var (
-		sums    [MaxRunWidth]int16
+		scores  [MaxRunWidth]int16
 		labels  = unsafe.Slice(y, n)
 		ends    = unsafe.Slice(ptr, n+1)
 		words   = MaskWords(width)
@@ -72,15 +80,7 @@ func lanesRunInt16Plain[T Float](counts *int32, w *int16, nw, width int, ptr *in
 		if labels[e] < 0 {
 			step = -1
 		}
-		tally[e] = 0
-		var any uint64
-		for _, m := range all[e*stride:][:words] {
-			any |= m
-		}
-		if any == 0 {
-			continue
-		}
-		s := sums[:width]
+		s := scores[:width]
 		clear(s)
 		for _, r := range of {
 			row := weights[int(r)*width:][:width]
@@ -88,6 +88,12 @@ func lanesRunInt16Plain[T Float](counts *int32, w *int16, nw, width int, ptr *in
 				s[l] += v
 			}
 		}
+		var sum int32
+		for _, v := range s {
+			sum += int32(v)
+		}
+		unsafe.Slice(sums, n)[e] = sum
+		tally[e] = 0
 		for i, m := range all[e*stride:][:words] {
 			for ; m != 0; m &= m - 1 {
 				l := 64*i + bits.TrailingZeros64(m)

@@ -1,15 +1,16 @@
 // Body of lanesRunInt16, as that of AVX-512: a unit of 32 lanes is two vectors, the sums of up to 4
-// units stay in Y0-Y7 over an example's non-zeros, and units beyond the last one with a member that
-// sees the example are left out. Of integers y s <= margin is no s > margin where y is 1, and where
-// it is -1 it is s > -margin-1, the complement of margin: so the bits of margin, and those of the
-// comparisons, are flipped by those of y's sign.
+// units stay in Y0-Y7 over an example's non-zeros, and what the width has not stays 0. Of integers
+// y s <= margin is no s > margin where y is 1, and where it is -1 it is s > -margin-1, the
+// complement of margin: so the bits of margin, and those of the comparisons, are flipped by those of
+// y's sign.
 //
 // DI ptr of the example, SI w, R13 width in bytes, R10 the end of its rows, R12 the non-zero counted
 // up from -n to 0, BX seen, R9 y, DX examples left, R15 counts, R11 the sign of y, 0 or -1; AX and
 // R14 the words of who updates, CX the non-zero, then the unit within row 0 of w; Y8, Y9 what an
 // update adds, Y10 the sign of y, Y11 margin, Y12 margin flipped by it, then y, Y13 peak, Y14 limit,
 // Y15 the bit of each lane: each in every lane. LOADSIGN loads the sign of y to bit 63 of R11, LOADW
-// and LOADSTRIDE those arguments to SI and R8. At the end AX is the peak and DX the examples left.
+// and LOADSTRIDE those arguments to SI and R8, LOADSUMS sums relative to counts to R8. At the end AX
+// is the peak and DX the examples left.
 #define SUMS1 VPADDW 0(R8), Y0, Y0; VPADDW 32(R8), Y1, Y1
 #define SUMS2 SUMS1; VPADDW 64(R8), Y2, Y2; VPADDW 96(R8), Y3, Y3
 #define SUMS3 SUMS2; VPADDW 128(R8), Y4, Y4; VPADDW 160(R8), Y5, Y5
@@ -18,7 +19,7 @@
 #define CLEAR2 CLEAR1; VPXOR Y2, Y2, Y2; VPXOR Y3, Y3, Y3
 #define CLEAR3 CLEAR2; VPXOR Y4, Y4, Y4; VPXOR Y5, Y5, Y5
 #define CLEAR4 CLEAR3; VPXOR Y6, Y6, Y6; VPXOR Y7, Y7, Y7
-#define RUNTILE(tile, loop, CLEAR, SUMS, compare) \
+#define RUNTILE(tile, loop, CLEAR, SUMS) \
 tile: \
 	CLEAR; \
 	MOVQ  R12, CX; \
@@ -41,6 +42,12 @@ loop: \
 	VPERMQ    $0xD8, Y8, Y8; \
 	VPMOVMSKB Y8, bits
 
+// SUMTWO makes 8 sums in int32 of the 32 lanes in lo and hi.
+#define SUMTWO(lo, hi) \
+	VPMADDWD Y9, lo, lo; \
+	VPMADDWD Y9, hi, hi; \
+	VPADDD   hi, lo, lo
+
 // STEP makes, of the lowest bits of R8 in x, what an update adds to 16 lanes.
 #define STEP(x, y) \
 	VMOVD        R8, x; \
@@ -50,6 +57,7 @@ loop: \
 	VPAND        Y12, y, y
 
 	SHLQ $1, R13
+	CLEAR4
 
 example:
 	MOVQ 8(DI), R12
@@ -61,32 +69,21 @@ example:
 	VMOVQ        R11, X10
 	VPBROADCASTQ X10, Y10
 	VPXOR        Y11, Y10, Y12
-	MOVQ         (BX), AX
-	XORL         R14, R14
 	CMPQ         R13, $128
-	JLE          low
-	MOVQ         8(BX), R14
-	TESTQ        R14, R14
-	JEQ          low
-	MOVQ         R14, R8
-	SHRQ         $32, R8
-	JEQ          tile3
+	JLT          tile1
+	JEQ          tile2
+	CMPQ         R13, $256
+	JLT          tile3
 
-	RUNTILE(tile4, loop4, CLEAR4, SUMS4, compare4)
-	RUNTILE(tile3, loop3, CLEAR3, SUMS3, compare4)
+	RUNTILE(tile4, loop4, CLEAR4, SUMS4)
+	RUNTILE(tile3, loop3, CLEAR3, SUMS3)
+	RUNTILE(tile2, loop2, CLEAR2, SUMS2)
+	RUNTILE(tile1, loop1, CLEAR1, SUMS1)
 
-low:
-	MOVQ  AX, R8
-	SHRQ  $32, R8
-	JNE   tile2
-	TESTQ AX, AX
-	JEQ   none
-
-	RUNTILE(tile1, loop1, CLEAR1, SUMS1, compare2)
-	RUNTILE(tile2, loop2, CLEAR2, SUMS2, compare2)
-
-	// A unit that was not summed holds anything: no member there sees the example.
-compare4:
+compare:
+	XORL R14, R14
+	CMPQ R13, $128
+	JLE  low
 	ABOVE(Y4, Y5, R14)
 	ABOVE(Y6, Y7, R8)
 	SHLQ  $32, R8
@@ -94,13 +91,30 @@ compare4:
 	XORQ  R11, R14
 	ANDNQ 8(BX), R14, R14
 
-compare2:
+low:
 	ABOVE(Y0, Y1, AX)
 	ABOVE(Y2, Y3, R8)
-	SHLQ    $32, R8
-	ORQ     R8, AX
-	XORQ    R11, AX
-	ANDNQ   (BX), AX, AX
+	SHLQ     $32, R8
+	ORQ      R8, AX
+	XORQ     R11, AX
+	ANDNQ    (BX), AX, AX
+	VPCMPEQW Y9, Y9, Y9
+	VPSRLW   $15, Y9, Y9 // 1
+	SUMTWO(Y0, Y1)
+	SUMTWO(Y2, Y3)
+	SUMTWO(Y4, Y5)
+	SUMTWO(Y6, Y7)
+	VPADDD       Y2, Y0, Y0
+	VPADDD       Y6, Y4, Y4
+	VPADDD       Y4, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4E, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xB1, X0, X1
+	VPADDD       X1, X0, X0
+	LOADSUMS
+	VMOVD        X0, (R15)(R8*1)
 	POPCNTQ R14, CX
 	POPCNTQ AX, R8
 	ADDQ    CX, R8
@@ -108,10 +122,8 @@ compare2:
 	JEQ     next
 	TESTQ   R12, R12
 	JEQ     next
-	VPCMPEQW Y12, Y12, Y12
-	VPSRLW   $15, Y12, Y12
-	VPOR     Y10, Y12, Y12
-	TESTQ    AX, AX
+	VPOR    Y10, Y9, Y12
+	TESTQ   AX, AX
 	JEQ      second
 
 unit:
@@ -166,10 +178,6 @@ next:
 	JNE  example
 	JMP  done
 
-none:
-	MOVL R14, (R15)
-	JMP  next
-
 beyond:
 	DECQ DX
 
@@ -192,4 +200,5 @@ done:
 #undef CLEAR4
 #undef RUNTILE
 #undef ABOVE
+#undef SUMTWO
 #undef STEP

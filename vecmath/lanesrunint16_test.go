@@ -6,7 +6,8 @@ import (
 )
 
 // LanesRunInt16 gives the counts and weights of LanesRun in both precisions, as far as it goes, and
-// ends behind the first example that takes a weight beyond the limit.
+// ends behind the first example that takes a weight beyond the limit. The sums are the products
+// with the sums of the rows.
 func TestInt16AsFloats(t *testing.T) {
 	forEachImpl(t, func(t *testing.T, _ Impl) {
 		testInt16AsFloats[float32](t)
@@ -30,8 +31,9 @@ func testInt16AsFloats[T Float](t *testing.T) {
 				ones[k] = 1
 			}
 			margin, counts := int16(o.words[0]), slices.Clone(o.lanes)
-			done, peak := LanesRunInt16(o.lanes, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask, o.stride,
-				margin, o.limit, o.peak)
+			done, peak := LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask,
+				o.stride, margin, o.limit, o.peak)
+			checkSums(t, o, slices.Clone(w), done)
 			LanesRun(counts[:done], w, o.n, o.ptr, o.idx, ones, o.z, o.mask, o.stride, T(margin), 1)
 			if !slices.Equal(o.lanes, counts) {
 				t.Fatalf("size %d: counts %d, of floats %d", n, o.lanes, counts)
@@ -77,6 +79,33 @@ func testAllOnes(t *testing.T) {
 				t.Fatalf("element %d of %d is not seen", i, n)
 			}
 			a[i], b[i] = 1, 1
+		}
+	}
+}
+
+// checkSums compares the sums of the done examples of a run that began with the weights w, which it
+// changes: the counts say how many lanes updated, and those of a row add up to its sum.
+func checkSums[T Float](t *testing.T, o *operands[T], w []T, done int) {
+	t.Helper()
+	sums := make([]int, len(o.idx)) // of the rows
+	for r := range sums {
+		for _, v := range w[r*o.n:][:o.n] {
+			sums[r] += int(v)
+		}
+	}
+	for e, got := range o.int32s {
+		want, of := 0, o.idx[o.ptr[e]-o.ptr[0]:o.ptr[e+1]-o.ptr[0]]
+		for _, r := range of {
+			want += sums[r]
+		}
+		for _, r := range of {
+			sums[r] += int(o.z[e]) * int(o.lanes[e])
+		}
+		if e >= done {
+			want = e - 9
+		}
+		if int(got) != want {
+			t.Fatalf("sum of example %d of %d is %d, want %d", e, done, got, want)
 		}
 	}
 }

@@ -71,7 +71,8 @@ type operands[T Float] struct {
 	n          int // stride, width or the index a search begins at
 	stride     int // of the masks of a run
 	int16s     []int16
-	limit      int // of int16s
+	int32s     []int32 // sums of the lanes' scores
+	limit      int     // of int16s
 	peak, done int
 	sum        T
 	dsum       float64
@@ -106,8 +107,8 @@ func kernelTable[T Float]() []kernel[T] {
 			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
 		}},
 		{"lanesRunInt16", makeRunInt16[T], func(o *operands[T]) {
-			o.done, o.peak = LanesRunInt16(o.lanes, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask,
-				o.stride, int16(o.words[0]), o.limit, o.peak)
+			o.done, o.peak = LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.ptr, o.idx, o.z,
+				o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
 		}},
 		{"allOnes", makeOnes[T], func(o *operands[T]) {
 			if AllOnes(o.x) {
@@ -168,6 +169,9 @@ func kernelTable[T Float]() []kernel[T] {
 			}},
 			kernel[T]{"sparseOnesRun", makeOnesRun[T], func(o *operands[T]) {
 				SparseOnesRun(as64(o.z), as64(o.y), as64(o.x), o.ptr, o.idx)
+			}},
+			kernel[T]{"sparseOnesAddRun", makeOnesRun[T], func(o *operands[T]) {
+				SparseOnesAddRun(as64(o.y), as64(o.x), o.ptr, o.idx)
 			}},
 			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) {
 				o.sum = T(NextLE(as64(o.y), o.n,
@@ -364,6 +368,10 @@ func makeRunInt16[T Float](g *generator[T], n int) *operands[T] {
 		o.limit = min(o.limit, g.rng.IntN(5))
 	}
 	o.int16s = take[int16](g.place, nnz*width)
+	o.int32s = take[int32](g.place, len(o.z))
+	for e := range o.int32s { // the sums of examples not gone through stay
+		o.int32s[e] = int32(e) - 9
+	}
 	for i := range o.int16s {
 		v := g.rng.IntN(2*o.limit+1) - o.limit
 		switch g.mode {
@@ -601,6 +609,7 @@ func (o *operands[T]) clone() *operands[T] {
 	c.x, c.y, c.z, c.d = slices.Clone(o.x), slices.Clone(o.y), slices.Clone(o.z), slices.Clone(o.d)
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
 	c.ptr, c.int16s = slices.Clone(o.ptr), slices.Clone(o.int16s)
+	c.int32s = slices.Clone(o.int32s)
 	c.bits, c.bytes, c.byte = slices.Clone(o.bits), slices.Clone(o.bytes), slices.Clone(o.byte)
 	return &c
 }
@@ -626,6 +635,8 @@ func (o *operands[T]) diff(want *operands[T]) string {
 	case o.done != want.done || o.peak != want.peak || !slices.Equal(o.int16s, want.int16s):
 		return fmt.Sprintf("%d examples done, peak %d, want %d and %d; weights %d, want %d", o.done,
 			o.peak, want.done, want.peak, o.int16s, want.int16s)
+	case !slices.Equal(o.int32s, want.int32s):
+		return fmt.Sprintf("sums %d, want %d", o.int32s, want.int32s)
 	case !slices.Equal(o.mask, want.mask):
 		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
 	case !slices.Equal(o.lanes, want.lanes):

@@ -48,3 +48,35 @@ func sparseOnesRunPlain(f, w *float64, nw int, a *float64, ptr *int, n int, idx 
 		}
 	}
 }
+
+// SparseOnesAddRun goes through a run of sparse examples x whose values are all 1: example after
+// example, w gets a[e] times x, 0 <= e < len(a). Where a[e] is 0 nothing is added. Example e has
+// the indices ptr[e] to ptr[e+1]-1 of idx, counted from ptr[0].
+func SparseOnesAddRun(w, a []float64, ptr []int, idx []int32) {
+	n := len(a)
+	if n == 0 {
+		return
+	}
+	nnz := checkExamples(n, 1, len(w), ptr, idx)
+	if race {
+		raceRead(ptr[:n+1])
+		raceRead(a)
+		raceRows(w, 1, idx[:nnz])
+		raceWriteRows(w, 1, idx[:nnz])
+	}
+	sparseOnesAddRun(data(w), len(w), data(a), data(ptr), n, data(idx))
+}
+
+// sparseOnesAddRunPlain is the reference of SparseOnesAddRun.
+func sparseOnesAddRunPlain(w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
+	ends, weights := unsafe.Slice(ptr, n+1), unsafe.Slice(w, nw)
+	all := unsafe.Slice(idx, ends[n]-ends[0])
+	for e, step := range unsafe.Slice(a, n) {
+		if step == 0 {
+			continue
+		}
+		for _, j := range all[ends[e]-ends[0] : ends[e+1]-ends[0]] {
+			weights[j] += step
+		}
+	}
+}

@@ -288,40 +288,44 @@ TEXT ·activeUpdateAVX2F32(SB), NOSPLIT, $0-64
 #undef ADDW
 	RET
 
-// func lanesRunInt16AVX2F32(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
+// func lanesRunInt16AVX2F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
 // seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-112
+TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-120
 	MOVQ         counts+0(FP), R15
-	MOVQ         w+8(FP), SI
-	MOVQ         width+16(FP), R13
-	MOVQ         ptr+24(FP), DI
-	MOVQ         n+32(FP), DX
-	MOVQ         rows+40(FP), R10
-	MOVQ         y+48(FP), R9
-	MOVQ         seen+56(FP), BX
-	MOVQ         margin+72(FP), R8
+	MOVQ         w+16(FP), SI
+	MOVQ         width+24(FP), R13
+	MOVQ         ptr+32(FP), DI
+	MOVQ         n+40(FP), DX
+	MOVQ         rows+48(FP), R10
+	MOVQ         y+56(FP), R9
+	MOVQ         seen+64(FP), BX
+	MOVQ         margin+80(FP), R8
 	VMOVQ        R8, X11
 	VPBROADCASTW X11, Y11
-	MOVQ         limit+80(FP), R8
+	MOVQ         limit+88(FP), R8
 	VMOVQ        R8, X14
 	VPBROADCASTW X14, Y14
-	MOVQ         peak+88(FP), R8
+	MOVQ         peak+96(FP), R8
 	VMOVQ        R8, X13
 	VPBROADCASTW X13, Y13
 	VMOVDQU      bits16<>(SB), Y15
 #define LOADSIGN MOVLQSX (R9), R11
 #define LOADW \
-	MOVQ w+8(FP), SI
+	MOVQ w+16(FP), SI
 #define LOADSTRIDE \
-	MOVQ stride+64(FP), R8
+	MOVQ stride+72(FP), R8
+#define LOADSUMS \
+	MOVQ sums+8(FP), R8; \
+	SUBQ counts+0(FP), R8
 #include "lanesrunint16_avx2.h"
 #undef LOADSIGN
 #undef LOADW
 #undef LOADSTRIDE
-	MOVQ n+32(FP), CX
+#undef LOADSUMS
+	MOVQ n+40(FP), CX
 	SUBQ DX, CX
-	MOVQ CX, done+96(FP)
-	MOVQ AX, newPeak+104(FP)
+	MOVQ CX, done+104(FP)
+	MOVQ AX, newPeak+112(FP)
 	VZEROUPPER
 	RET
 #undef SZ
@@ -570,40 +574,44 @@ TEXT ·activeUpdateAVX2F64(SB), NOSPLIT, $0-64
 #undef ADDW
 	RET
 
-// func lanesRunInt16AVX2F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,
+// func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,
 // seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16AVX2F64(SB), NOSPLIT, $0-112
+TEXT ·lanesRunInt16AVX2F64(SB), NOSPLIT, $0-120
 	MOVQ         counts+0(FP), R15
-	MOVQ         w+8(FP), SI
-	MOVQ         width+16(FP), R13
-	MOVQ         ptr+24(FP), DI
-	MOVQ         n+32(FP), DX
-	MOVQ         rows+40(FP), R10
-	MOVQ         y+48(FP), R9
-	MOVQ         seen+56(FP), BX
-	MOVQ         margin+72(FP), R8
+	MOVQ         w+16(FP), SI
+	MOVQ         width+24(FP), R13
+	MOVQ         ptr+32(FP), DI
+	MOVQ         n+40(FP), DX
+	MOVQ         rows+48(FP), R10
+	MOVQ         y+56(FP), R9
+	MOVQ         seen+64(FP), BX
+	MOVQ         margin+80(FP), R8
 	VMOVQ        R8, X11
 	VPBROADCASTW X11, Y11
-	MOVQ         limit+80(FP), R8
+	MOVQ         limit+88(FP), R8
 	VMOVQ        R8, X14
 	VPBROADCASTW X14, Y14
-	MOVQ         peak+88(FP), R8
+	MOVQ         peak+96(FP), R8
 	VMOVQ        R8, X13
 	VPBROADCASTW X13, Y13
 	VMOVDQU      bits16<>(SB), Y15
 #define LOADSIGN MOVQ (R9), R11
 #define LOADW \
-	MOVQ w+8(FP), SI
+	MOVQ w+16(FP), SI
 #define LOADSTRIDE \
-	MOVQ stride+64(FP), R8
+	MOVQ stride+72(FP), R8
+#define LOADSUMS \
+	MOVQ sums+8(FP), R8; \
+	SUBQ counts+0(FP), R8
 #include "lanesrunint16_avx2.h"
 #undef LOADSIGN
 #undef LOADW
 #undef LOADSTRIDE
-	MOVQ n+32(FP), CX
+#undef LOADSUMS
+	MOVQ n+40(FP), CX
 	SUBQ DX, CX
-	MOVQ CX, done+96(FP)
-	MOVQ AX, newPeak+104(FP)
+	MOVQ CX, done+104(FP)
+	MOVQ AX, newPeak+112(FP)
 	VZEROUPPER
 	RET
 
@@ -767,6 +775,47 @@ done:
 	ANDB CX, AX
 	MOVB AX, ret+16(FP)
 	VZEROUPPER
+	RET
+
+// func sparseOnesAddRunAVX2(w, a *float64, ptr *int, n int, idx *int32)
+// R8 = end of the example's idx, BX = non-zero counted up from -n to 0, DX = example counted up from
+// -n to 0; R9, R11 = ends of ptr and a, DI = w.
+TEXT ·sparseOnesAddRunAVX2(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), DI
+	MOVQ a+8(FP), R11
+	MOVQ ptr+16(FP), R9
+	MOVQ n+24(FP), DX
+	MOVQ idx+32(FP), R8
+	LEAQ (R9)(DX*8), R9
+	LEAQ (R11)(DX*8), R11
+	NEGQ DX
+	VXORPS X2, X2, X2
+
+example:
+	MOVQ (R9)(DX*8), BX
+	SUBQ 8(R9)(DX*8), BX
+	MOVQ BX, AX
+	NEGQ AX
+	LEAQ (R8)(AX*4), R8
+	VMOVSD (R11)(DX*8), X1
+	VUCOMISD X2, X1
+	JPS some // NaN
+	JEQ next
+
+some:
+	TESTQ BX, BX
+	JEQ next
+
+add:
+	MOVLQSX (R8)(BX*4), AX
+	VADDSD (DI)(AX*8), X1, X0
+	VMOVSD X0, (DI)(AX*8)
+	INCQ BX
+	JNE add
+
+next:
+	INCQ DX
+	JNE example
 	RET
 
 // func sparseOnesRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32)

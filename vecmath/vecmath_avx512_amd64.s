@@ -260,30 +260,33 @@ TEXT ·lanesRunAVX512F32(SB), NOSPLIT, $0-88
 	VZEROUPPER
 	RET
 
-// func lanesRunInt16AVX512F32(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
+// func lanesRunInt16AVX512F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
 // seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-112
+TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-120
 	MOVQ         counts+0(FP), R15
-	MOVQ         w+8(FP), SI
-	MOVQ         width+16(FP), R13
-	MOVQ         ptr+24(FP), DI
-	MOVQ         n+32(FP), DX
-	MOVQ         rows+40(FP), R10
-	MOVQ         y+48(FP), R9
-	MOVQ         seen+56(FP), BX
-	MOVQ         stride+64(FP), R8
+	MOVQ         sums+8(FP), R8
+	SUBQ         R15, R8
+	KMOVQ        R8, K5
+	MOVQ         w+16(FP), SI
+	MOVQ         width+24(FP), R13
+	MOVQ         ptr+32(FP), DI
+	MOVQ         n+40(FP), DX
+	MOVQ         rows+48(FP), R10
+	MOVQ         y+56(FP), R9
+	MOVQ         seen+64(FP), BX
+	MOVQ         stride+72(FP), R8
 	KMOVQ        R8, K7
-	MOVQ         margin+72(FP), R8
+	MOVQ         margin+80(FP), R8
 	VPBROADCASTW R8, Z29
-	MOVQ         limit+80(FP), R8
+	MOVQ         limit+88(FP), R8
 	VPBROADCASTW R8, Z28
-	MOVQ         peak+88(FP), R8
+	MOVQ         peak+96(FP), R8
 	VPBROADCASTW R8, Z27
 #include "lanesrunint16_avx512.h"
-	MOVQ         n+32(FP), CX
+	MOVQ         n+40(FP), CX
 	SUBQ         DX, CX
-	MOVQ         CX, done+96(FP)
-	MOVQ         AX, newPeak+104(FP)
+	MOVQ         CX, done+104(FP)
+	MOVQ         AX, newPeak+112(FP)
 	VZEROUPPER
 	RET
 
@@ -455,30 +458,33 @@ TEXT ·lanesRunAVX512F64(SB), NOSPLIT, $0-96
 	VZEROUPPER
 	RET
 
-// func lanesRunInt16AVX512F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,
+// func lanesRunInt16AVX512F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,
 // seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-112
+TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-120
 	MOVQ         counts+0(FP), R15
-	MOVQ         w+8(FP), SI
-	MOVQ         width+16(FP), R13
-	MOVQ         ptr+24(FP), DI
-	MOVQ         n+32(FP), DX
-	MOVQ         rows+40(FP), R10
-	MOVQ         y+48(FP), R9
-	MOVQ         seen+56(FP), BX
-	MOVQ         stride+64(FP), R8
+	MOVQ         sums+8(FP), R8
+	SUBQ         R15, R8
+	KMOVQ        R8, K5
+	MOVQ         w+16(FP), SI
+	MOVQ         width+24(FP), R13
+	MOVQ         ptr+32(FP), DI
+	MOVQ         n+40(FP), DX
+	MOVQ         rows+48(FP), R10
+	MOVQ         y+56(FP), R9
+	MOVQ         seen+64(FP), BX
+	MOVQ         stride+72(FP), R8
 	KMOVQ        R8, K7
-	MOVQ         margin+72(FP), R8
+	MOVQ         margin+80(FP), R8
 	VPBROADCASTW R8, Z29
-	MOVQ         limit+80(FP), R8
+	MOVQ         limit+88(FP), R8
 	VPBROADCASTW R8, Z28
-	MOVQ         peak+88(FP), R8
+	MOVQ         peak+96(FP), R8
 	VPBROADCASTW R8, Z27
 #include "lanesrunint16_avx512.h"
-	MOVQ         n+32(FP), CX
+	MOVQ         n+40(FP), CX
 	SUBQ         DX, CX
-	MOVQ         CX, done+96(FP)
-	MOVQ         AX, newPeak+104(FP)
+	MOVQ         CX, done+104(FP)
+	MOVQ         AX, newPeak+112(FP)
 	VZEROUPPER
 	RET
 

@@ -256,20 +256,20 @@ func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows
 	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
 }
 
-func lanesRunInt16[T Float](counts *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
+func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
 	switch active {
 	case AVX512:
 		if is32[T]() {
-			return lanesRunInt16AVX512F32(counts, w, width, ptr, n, rows, f32(y), seen, stride, margin, limit, peak)
+			return lanesRunInt16AVX512F32(counts, sums, w, width, ptr, n, rows, f32(y), seen, stride, margin, limit, peak)
 		}
-		return lanesRunInt16AVX512F64(counts, w, width, ptr, n, rows, f64(y), seen, stride, margin, limit, peak)
+		return lanesRunInt16AVX512F64(counts, sums, w, width, ptr, n, rows, f64(y), seen, stride, margin, limit, peak)
 	case AVX2:
 		if is32[T]() {
-			return lanesRunInt16AVX2F32(counts, w, width, ptr, n, rows, f32(y), seen, stride, margin, limit, peak)
+			return lanesRunInt16AVX2F32(counts, sums, w, width, ptr, n, rows, f32(y), seen, stride, margin, limit, peak)
 		}
-		return lanesRunInt16AVX2F64(counts, w, width, ptr, n, rows, f64(y), seen, stride, margin, limit, peak)
+		return lanesRunInt16AVX2F64(counts, sums, w, width, ptr, n, rows, f64(y), seen, stride, margin, limit, peak)
 	}
-	return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
+	return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
 }
 
 //go:nosplit
@@ -288,6 +288,14 @@ func sparseOnesRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int3
 		sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)
 	} else {
 		sparseOnesRunAVX2(f, w, a, ptr, n, idx)
+	}
+}
+
+func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
+	if active == Generic {
+		sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)
+	} else {
+		sparseOnesAddRunAVX2(w, a, ptr, n, idx)
 	}
 }
 

@@ -175,8 +175,8 @@ func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows
 	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
 }
 
-func lanesRunInt16[T Float](counts *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
-	return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
+func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
+	return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
 }
 
 func allOnes[T Float](x *T, n int) bool {
@@ -185,6 +185,10 @@ func allOnes[T Float](x *T, n int) bool {
 
 func sparseOnesRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
 	sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)
+}
+
+func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
+	sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)
 }
 
 //go:nosplit

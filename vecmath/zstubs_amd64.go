@@ -157,16 +157,16 @@ func lanesRunAVX512F64(counts *int32, w *float64, width int, ptr *int, n int, ro
 // seen beyond.
 //
 //go:noescape
-func lanesRunInt16AVX512F32(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16AVX512F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
 
 //go:noescape
-func lanesRunInt16AVX512F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16AVX512F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
 
 //go:noescape
-func lanesRunInt16AVX2F32(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16AVX2F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
 
 //go:noescape
-func lanesRunInt16AVX2F64(counts *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
 
 //go:noescape
 func allOnesAVX2F32(x *float32, n int) bool
@@ -178,6 +178,11 @@ func allOnesAVX2F64(x *float64, n int) bool
 //
 //go:noescape
 func sparseOnesRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32)
+
+// sparseOnesAddRun takes one example at least.
+//
+//go:noescape
+func sparseOnesAddRunAVX2(w, a *float64, ptr *int, n int, idx *int32)
 
 //go:noescape
 func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)

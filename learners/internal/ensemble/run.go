@@ -30,6 +30,7 @@ type MemberRun[T learner.Float] struct {
 	ones           bool            // sparse: all values are 1
 	limit          int             // sparse: of weights in int16
 	scores, coefs  []float64       // of S, [example], where all values are 1
+	sums           []int32         // of the scores of a part's members, [part][example], likewise
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
 	Parts          int             // tiles of lanes, or groups of dense members
 	pace           pace            // how far the parts are
@@ -171,6 +172,9 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
 	if r.short = r.Owner.fixed && what == AggregateNone; r.short {
 		r.counts = slices.Grow(r.counts[:0], r.Parts*n)[:r.Parts*n]
+		if r.ones {
+			r.sums = slices.Grow(r.sums[:0], r.Parts*n)[:r.Parts*n]
+		}
 	} else {
 		r.partials = slices.Grow(r.partials[:0], r.Parts*n)[:r.Parts*n]
 	}
@@ -307,6 +311,6 @@ func WorkBytes[T learner.Float](work []LaneWork[T]) (bytes int64) {
 // Bytes returns the memory of a run's scratch.
 func (r *MemberRun[T]) Bytes() int64 {
 	n := primal.BytesOf(r.SquaredLengths) + 4*int64(cap(r.found)) + 8*int64(cap(r.mask)+cap(r.sees))
-	n += 4*int64(cap(r.counts)) + 8*int64(cap(r.scores)+cap(r.coefs))
+	n += 4*int64(cap(r.counts)+cap(r.sums)) + 8*int64(cap(r.scores)+cap(r.coefs))
 	return n + int64(cap(r.partials))*int64(unsafe.Sizeof(Partial{})) + WorkBytes(r.work)
 }

@@ -127,12 +127,12 @@ var kernels = []kernel{
 	},
 	{
 		name: "lanesRunInt16",
-		params: "counts *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, " +
-			"seen *uint64, stride, margin, limit, peak int",
+		params: "counts, sums *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, " +
+			"y *T, seen *uint64, stride, margin, limit, peak int",
 		result: "(done, newPeak int)",
-		asm:    "counts w width ptr n rows y seen stride margin limit peak",
-		plain: "return lanesRunInt16Plain(counts, w, nw, width, ptr, n, rows, y, seen, stride, " +
-			"margin, limit, peak)",
+		asm:    "counts sums w width ptr n rows y seen stride margin limit peak",
+		plain: "return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, " +
+			"stride, margin, limit, peak)",
 		forms: "AVX512 AVX2",
 		stubs: "takes widths of 32 to MaxRunWidth lanes, one example at least, and no bit of\n" +
 			"seen beyond.",
@@ -146,6 +146,14 @@ var kernels = []kernel{
 			"idx *int32",
 		asm:   "f w a ptr n idx",
 		plain: "sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)",
+		forms: "amd64=AVX2",
+		stubs: "takes one example at least.",
+	},
+	{
+		name: "sparseOnesAddRun", params: "w *float64, nw int, a *float64, ptr *int, n int, " +
+			"idx *int32",
+		asm:   "w a ptr n idx",
+		plain: "sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)",
 		forms: "amd64=AVX2",
 		stubs: "takes one example at least.",
 	},
