@@ -17,26 +17,6 @@ func TestMeanPM(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
-	values := []float64{1, 2, 3, 4, 5} // 3 ± 1.96
-	for _, c := range []struct {
-		row  Row
-		want Verdict
-	}{
-		{Row{Paper: at(4), PaperPM: 0}, Inside},
-		{Row{Paper: at(5.5), PaperPM: 0.5}, Outside},
-		{Row{Paper: at(5.5), PaperPM: 0.6}, Inside},
-		{Row{Paper: nil}, NotComparable},
-		{Row{Paper: at(3), Verdict: NotComparable}, NotComparable},
-	} {
-		c.row.fill(values)
-		if c.row.Verdict != c.want {
-			t.Errorf("%s against %s: %s, want %s", c.row.OursText(), c.row.PaperText(),
-				c.row.Verdict, c.want)
-		}
-	}
-}
-
 func TestReproRefuses(t *testing.T) {
 	ctx := context.Background()
 	if _, err := Repro(ctx, experiments["obpm/table1"], RunOptions{Runs: 1}); err == nil {

@@ -229,7 +229,7 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 	noisy :=
 		"label noise 0.1 was not matched under any reading tried; the ordering ALMA < OBPM << " +
 			"perceptron holds"
-	spreadless := "the paper prints no spread: ours is taken for it"
+	spreadless := "the paper prints no spread: ours is taken for its"
 	half := math.Sqrt2 / 2
 	type spec struct {
 		noise     float64
@@ -250,8 +250,8 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 		{0.1, obpm(100, 0.15), errorRate, 0.96, 0.13, noisy},
 		{0, obpm(25, 0.3), updates, 1334, 0, spreadless},
 		{0, obpm(100, 0.3), updates, 5306, 0, spreadless},
-		{0, obpm(100, 0.35), margin, 0.02, 0, spreadless + ", and one digit"},
-		{0, alma(1.11, half), margin, 0.006, 0, spreadless + ", and one digit"},
+		{0, obpm(100, 0.35), margin, 0.02, 0, spreadless + ", and it prints one digit"},
+		{0, alma(1.11, half), margin, 0.006, 0, spreadless + ", and it prints one digit"},
 	}
 	var rows []Row
 	var data problems
@@ -301,10 +301,11 @@ func obpmTable1(ctx context.Context, o RunOptions) ([]Row, error) {
 			Paper: at(s.paper), PaperPM: s.pm, Note: s.note, Seconds: learn.Seconds(),
 			NaiveSeconds: at(plain * float64(o.Runs))}
 		if s.pm == 0 && s.quantity != errorRate {
-			_, row.PaperPM = meanPM(values)
+			_, pm := meanPM(values)
+			row.Tolerance = (math.Sqrt2 - 1) * pm // both intervals
 		}
 		if s.quantity == margin { // printed to one digit
-			row.PaperPM += 0.5 * math.Pow(10, math.Floor(math.Log10(s.paper)))
+			row.Tolerance += 0.5 * math.Pow(10, math.Floor(math.Log10(s.paper)))
 		}
 		row.fill(values)
 		rows = append(rows, row)

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -18,7 +17,6 @@ import (
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/naive"
-	"github.com/halfspace-ml/halfspace/internal/schema"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/training"
@@ -26,35 +24,6 @@ import (
 
 // noNumber is the note of rows for which the paper has a curve.
 const noNumber = "the paper has a curve, no number"
-
-// larger is a row for what the paper says without a number: runs' values are larger than others of
-// the same runs, in one or several pairs. It is exact if each mean difference is above 0 by more
-// than half its 95 % interval, inside if none is below 0 by so much, outside else. It also returns
-// the pair whose difference is the least against that.
-func larger(experiment, text, note string, pairs [][2][]float64) (row Row, least int) {
-	row = Row{Schema: schema.Name, Experiment: experiment, Row: text, Quantity: "holds",
-		Paper: at(1), Ours: 1, Runs: len(pairs[0][0]), Verdict: Exact, Note: note}
-	worst := math.Inf(1)
-	for i, p := range pairs {
-		m, pm := meanPM(difference(p[0], p[1]))
-		if m-pm < worst {
-			worst, least = m-pm, i
-		}
-		switch {
-		case m > pm:
-		case m >= -pm:
-			if row.Verdict == Exact {
-				row.Verdict = Inside
-			}
-		default:
-			row.Verdict, row.Ours = Outside, 0
-		}
-	}
-	return row, least
-}
-
-// more formats the mean of a - b over the runs, with its 95 % interval.
-func more(a, b []float64) string { return plusMinus(meanPM(difference(a, b))) }
 
 // obpmFigure1 measures OBPM against tau on the problem of Table 1 without noise.
 func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
@@ -145,33 +114,35 @@ func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 	}
 
 	// What the text says. All learners had the same samples.
-	var margins, small [][2][]float64
+	var margins, small [][]float64
 	last, best := len(members)-1, 0
 	for k := range taus {
 		for m := range last {
-			margins = append(margins, [2][]float64{points[m+1][k].margins, points[m][k].margins})
+			margins = append(margins, difference(points[m+1][k].margins, points[m][k].margins))
 		}
 		if stat.Mean(points[last][k].margins, nil) > stat.Mean(points[last][best].margins, nil) {
 			best = k
 		}
 	}
 	for m := range last {
-		small = append(small, [2][]float64{points[m][0].errors, points[m+1][0].errors})
+		small = append(small, difference(points[m][0].errors, points[m+1][0].errors))
 	}
-	rises, least := larger(name, "the margin rises with N at every tau", "", margins)
-	rises.Note = fmt.Sprintf("the paper: by increasing N, the margin was increased; inside: up "+
-		"to noise; least surely at tau=%g from N=%d to %d, by %s",
-		taus[least/last], members[least%last], members[least%last+1], more(margins[least][0],
-			margins[least][1]))
+	rises := Row{Experiment: name, Kind: Claim, Row: "the margin rises with N at every tau",
+		Quantity: "margin_difference", Note: "the paper: by increasing N, the margin was increased"}
+	least := rises.fillAll(margins)
+	rises.Note = joined(rises.Note, fmt.Sprintf("least surely at tau=%g from N=%d to %d",
+		taus[least/last], members[least%last], members[least%last+1]))
 	add(rises)
-	falls, _ := larger(name, fmt.Sprintf("at tau=%g the test error falls with N", taus[0]),
-		"the paper: if tau is too small N must be increased to ensure that the average is in "+
-			"the version space", small)
+	falls := Row{Experiment: name, Kind: Claim, Row: fmt.Sprintf("at tau=%g the test error falls "+
+		"with N", taus[0]), Quantity: "test_error_percent_difference",
+		Note: "the paper: if tau is too small N must be increased to ensure that the average is " +
+			"in the version space"}
+	falls.fillAll(small)
 	add(falls)
 	top := points[len(members)-1][best]
 	row := Row{Experiment: name, Row: fmt.Sprintf("generated e=0, %s, the best tau", obpm(100,
-		taus[best]).text), Quantity: "margin", Paper: at(0.02), PaperPM: 0.005,
-		Note:    "section 4.1; the paper's interval is that of the one digit it prints",
+		taus[best]).text), Quantity: "margin", Paper: at(0.02), Tolerance: 0.005,
+		Note:    "section 4.1; the paper prints one digit",
 		Seconds: top.learn.Seconds()}
 	row.fill(top.margins)
 	add(row)
@@ -307,17 +278,15 @@ func obpmFigure2(ctx context.Context, o RunOptions) ([]Row, error) {
 			figure.Lines = append(figure.Lines, c.line(c.errors))
 		}
 		o.drawn(figure)
-		var by []string
-		var pairs [][2][]float64
 		for _, c := range curves[1:] {
-			by = append(by, fmt.Sprintf("%s makes %s more", c.learner.text, more(c.final[0],
-				curves[0].final[0])))
-			pairs = append(pairs, [2][]float64{c.final[0], curves[0].final[0]})
+			row := Row{Experiment: name, Kind: Claim, Row: prefix + c.learner.text + " above obpm",
+				Quantity: "prediction_errors_difference",
+				Note: "the paper: OBPM made fewer prediction errors than several other online " +
+					"algorithms"}
+			row.fill(difference(c.final[0], curves[0].final[0]))
+			rows = append(rows, row)
+			o.done(row)
 		}
-		row, _ := larger(name, prefix+"OBPM makes the fewest errors", "inside: up to noise; on "+
-			"the same streams "+strings.Join(by, ", "), pairs)
-		rows = append(rows, row)
-		o.done(row)
 	}
 	return rows, nil
 }
@@ -414,14 +383,15 @@ func obpmFigure3(ctx context.Context, o RunOptions) ([]Row, error) {
 	for below > 0 && curves[0].errors[below-1] < curves[1].errors[below-1] {
 		below--
 	}
-	fewer, _ := larger(name, "Web, OBPM makes fewer prediction errors than ALMA",
-		fmt.Sprintf("the paper: consistently lower; the mean curve is lower from example %d of "+
-			"%d on, in the end by %s",
-			below+1, len(curves[0].errors), more(curves[1].final[0], curves[0].final[0])),
-		[][2][]float64{{curves[1].final[0], curves[0].final[0]}})
-	updates, _ := larger(name, "Web, OBPM makes more updates than ALMA", "the paper: the lower "+
-		"prediction error comes at a cost", [][2][]float64{{curves[0].final[1],
-		curves[1].final[1]}})
+	fewer := Row{Experiment: name, Kind: Claim, Row: "Web, ALMA above OBPM",
+		Quantity: "prediction_errors_difference", Note: fmt.Sprintf("the paper: OBPM's are "+
+			"consistently lower; the mean curve is lower from example %d of %d on", below+1,
+			len(curves[0].errors))}
+	fewer.fill(difference(curves[1].final[0], curves[0].final[0]))
+	updates := Row{Experiment: name, Kind: Claim, Row: "Web, OBPM above ALMA",
+		Quantity: "updates_difference",
+		Note:     "the paper: the lower prediction error comes at a cost"}
+	updates.fill(difference(curves[0].final[1], curves[1].final[1]))
 	rows = append(rows, fewer, updates)
 	for _, r := range rows {
 		o.done(r)

@@ -25,20 +25,17 @@ func TestPUMMASection51(t *testing.T) {
 	}
 	claims := 0
 	for _, r := range rows {
-		if r.Verdict == Outside {
-			t.Errorf("%s: %s %s, want above %s", r.Row, r.Quantity, r.OursText(), r.PaperText())
-		}
-		if strings.HasSuffix(r.Quantity, "_difference") {
+		if r.Kind == Claim {
 			if claims++; !(r.Ours > 0) {
 				t.Errorf("%s: %s", r.Row, r.OursText())
 			}
 		}
 		if strings.Contains(r.Row, "alma p=") && r.Quantity == "margin/R" && (r.Ours > 0.0461 ||
-			r.Verdict != NotComparable) {
+			r.Verdict != Measured) {
 			t.Errorf("%s has converged, or counts as if it had: %+v", r.Row, r)
 		}
 	}
-	if claims != 6 {
+	if claims != 15 {
 		t.Errorf("%d claims", claims)
 	}
 	for name, lines := range map[string]int{"pumma/figure3-p-2": 5, "pumma/figure3-p-2-ln-n": 7,

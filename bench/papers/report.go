@@ -101,9 +101,6 @@ func (o Outcome) Verdicts() map[Verdict]int {
 	return n
 }
 
-// verdicts in the order of reports.
-var verdicts = []Verdict{Exact, Inside, Outside, NotComparable}
-
 // Report is the outcomes of some experiments.
 type Report struct {
 	Machine  string
@@ -201,7 +198,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 		LeftOut  int
 		Skipped  int
 		Total    float64
-	}{Report: r, Verdicts: verdicts, Counts: map[Verdict]int{}}
+	}{Report: r, Verdicts: Verdicts, Counts: map[Verdict]int{}}
 	for _, p := range Papers {
 		s := section{Paper: p}
 		for _, o := range r.Outcomes {

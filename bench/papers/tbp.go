@@ -152,20 +152,21 @@ type paperOrder struct {
 	why                 string // if it isn't so
 }
 
-// row returns the row of the difference, or of the values where there is a floor. high and low hold
-// the quantity, one a run.
+// row returns the row of the difference. high and low hold the quantity, one a run.
 func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
+	row := Row{Experiment: experiment, Kind: Claim, Row: fmt.Sprintf("%s%s above %s", prefix,
+		p.high, p.low), Quantity: p.quantity + "_difference", Note: "the paper: " + p.says,
+		why: p.why}
 	if low == nil {
-		row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %g", prefix, p.high,
-			p.floor), Quantity: p.quantity, Paper: at(p.floor), Note: "the paper: " + p.says}
-		row.fillAbove(high)
-		return row
+		row.Row = fmt.Sprintf("%s%s above %g", prefix, p.high, p.floor)
+		for range high {
+			low = append(low, p.floor)
+		}
 	}
-	row := Row{Experiment: experiment, Row: fmt.Sprintf("%s%s above %s", prefix, p.high, p.low),
-		Quantity: p.quantity + "_difference", Note: "paired over the runs; the paper: " + p.says}
-	if row.fillOrder(difference(high, low), p.why); slices.Equal(high, low) {
-		row.Verdict, row.Note = NotComparable, "equal in all runs: neither had to remove anything"
+	if slices.Equal(high, low) {
+		row.Note = "equal in all runs: neither had to remove anything"
 	}
+	row.fill(difference(high, low))
 	return row
 }
 

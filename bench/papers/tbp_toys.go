@@ -267,7 +267,7 @@ func (t *toyFigure) run(ctx context.Context, o RunOptions) ([]Row, error) {
 				continue
 			}
 			row := Row{Experiment: t.name, Row: prefix + l.text, Quantity: q.name,
-				Verdict: NotComparable, Seconds: seconds[l.text],
+				differs: true, Seconds: seconds[l.text],
 				Note: "data drawn by us: " + t.note}
 			if v, ok := q.paper[l.text]; ok {
 				row.Paper = at(v)

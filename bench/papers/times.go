@@ -56,3 +56,8 @@ func HasNaive(rows []Row) bool {
 func HasPaperSeconds(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return r.PaperSeconds != nil })
 }
+
+// HasSeconds reports whether some row has a time of its own.
+func HasSeconds(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.Seconds != 0 })
+}

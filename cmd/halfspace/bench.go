@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math"
-	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/bench"
@@ -250,56 +246,4 @@ func missedGoals(results []bench.Result, share float64) error {
 	}
 	return &fail{codeGate, fmt.Errorf("%s", strings.Join(missed, "; ")), "On a busy machine try " +
 		"again with more --rounds."}
-}
-
-// writeRows prints rows of an experiment as a table.
-func writeRows(w io.Writer, rows []papers.Row) error {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options.SeparateColumns = false
-	t.Style().Options.DrawBorder = false
-	t.SetColumnConfigs(timesRight)
-	t.AppendHeader(append(table.Row{"row", "quantity", "paper", "ours", "verdict"},
-		timeHead(rows)...))
-	least, most := math.MaxInt, 0
-	for _, r := range rows {
-		t.AppendRow(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(), r.Verdict},
-			timeCells(rows, r)...))
-		least, most = min(least, r.Runs), max(most, r.Runs)
-	}
-	_, err := fmt.Fprintf(w, "%s\n", t.Render())
-	if most > 1 {
-		runs := strconv.Itoa(most)
-		if least < most {
-			runs = fmt.Sprintf("%d to %d", least, most)
-		}
-		fmt.Fprintf(w, "Means of %s runs ± half a 95 %% confidence interval (Student's t); "+
-			"inside: the intervals overlap.\n", runs)
-	}
-	if papers.HasNaive(rows) {
-		fmt.Fprintln(w, "x naive: how many times as long the learner's plain form took, in the "+
-			"same run.")
-	}
-	if papers.HasPaperSeconds(rows) {
-		fmt.Fprintf(w, "x paper: how many times as long the paper's program took on %s.\n",
-			papers.PaperOf(rows[0].Experiment).Hardware)
-	}
-	for _, v := range []papers.Verdict{papers.Inside, papers.Outside, papers.NotComparable} {
-		var told []papers.Row // intervals that overlap need no words
-		for _, r := range rows {
-			if r.Verdict == v && (v != papers.Inside || r.Runs == 1) {
-				told = append(told, r)
-			}
-		}
-		notes := papers.Footnotes(told)
-		for _, n := range notes.Below {
-			fmt.Fprintf(w, "%s: %s\n", v, n)
-		}
-		for i, n := range notes.Own {
-			if n != "" {
-				fmt.Fprintf(w, "%s, %s %s: %s\n", v, told[i].Row, told[i].Quantity, n)
-			}
-		}
-	}
-	return err
 }

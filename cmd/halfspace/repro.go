@@ -1,21 +1,16 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/halfspace-ml/halfspace/bench"
@@ -45,8 +40,10 @@ func newReproCmd() *cobra.Command {
 		Short: "Run published tables and figures again, beside the papers' values",
 		Long: `Run published tables and figures again, beside the papers' values.
 
-A verdict is exact (an integer, equal, or all printed digits), inside (the 95 % intervals overlap, or as near as the note says), outside, or not-comparable (the data differ from the
-paper's); the note says why. Files of public data sets are looked for in the folder HALFSPACE_DATA.
+A printed number is exact (an integer, equal, or all printed digits), inside (the 95 % interval of the difference from ours has 0 in it; a tolerance stands in the note), outside, or
+not-comparable (the data differ from the paper's). What a paper says without a number is a claim: a difference, paired over the runs, that is above 0 if it holds. By its 95 % interval
+it is supported (above 0), undecided (0 is in it; the note says how many runs would decide it) or contradicted (below 0). Values for which the paper has no number are measured.
+Files of public data sets are looked for in the folder HALFSPACE_DATA.
 
 What an experiment gave is kept in --cache, under a key of the program, the machine, the options and the data, and taken from there the next time: an interrupted
 run of all goes on where it was. Experiments whose data are missing are listed; without data for any of them the exit code is 3.`,
@@ -413,133 +410,4 @@ func chooseExperiments(args []string) ([]papers.Experiment, error) {
 		}
 	}
 	return chosen, nil
-}
-
-// timesRight aligns them.
-var timesRight = []table.ColumnConfig{
-	{Name: "s, all runs", Align: text.AlignRight, AlignHeader: text.AlignRight},
-	{Name: "x naive", Align: text.AlignRight, AlignHeader: text.AlignRight},
-	{Name: "x paper", Align: text.AlignRight, AlignHeader: text.AlignRight},
-}
-
-// timeHead and timeCells are the columns of times: ours of all runs, and how many times as long the
-// learner's plain form and the paper's program took, where any row has that.
-func timeHead(rows []papers.Row) table.Row {
-	head := table.Row{"s, all runs"}
-	if papers.HasNaive(rows) {
-		head = append(head, "x naive")
-	}
-	if papers.HasPaperSeconds(rows) {
-		head = append(head, "x paper")
-	}
-	return head
-}
-
-func timeCells(rows []papers.Row, r papers.Row) table.Row {
-	cells := table.Row{papers.SecondsText(r.Seconds)}
-	if papers.HasNaive(rows) {
-		cells = append(cells, papers.RatioText(r.XNaive()))
-	}
-	if papers.HasPaperSeconds(rows) {
-		cells = append(cells, papers.RatioText(r.XPaper()))
-	}
-	return cells
-}
-
-// rowTable is the rows as a table of go-pretty.
-func rowTable(rows []papers.Row) table.Writer {
-	t := table.NewWriter()
-	t.SetColumnConfigs(timesRight)
-	t.AppendHeader(append(append(table.Row{"row", "quantity", "paper", "ours", "verdict"},
-		timeHead(rows)...), "note"))
-	for _, r := range rows {
-		t.AppendRow(append(append(table.Row{r.Row, r.Quantity, r.PaperText(), r.OursText(),
-			r.Verdict}, timeCells(rows, r)...), r.Note))
-	}
-	return t
-}
-
-func writeMarkdown(w io.Writer, o papers.Outcome) error {
-	if _, err := fmt.Fprintf(w, "## %s\n\n%s. `%s`\n\n%s\n\n", o.Name, o.Summary, o.Command,
-		rowTable(o.Rows).RenderMarkdown()); err != nil {
-		return err
-	}
-	return writeSlow(w, o)
-}
-
-// writeSlow writes what only --slow includes.
-func writeSlow(w io.Writer, o papers.Outcome) error {
-	if o.Slow == "" {
-		return nil
-	}
-	rows := ""
-	if o.LeftOut > 0 {
-		rows = fmt.Sprintf(" (%s)", plural(o.LeftOut, "row"))
-	}
-	_, err := fmt.Fprintf(w, "Only with --slow: %s%s.\n\n", o.Slow, rows)
-	return err
-}
-
-// writeCSV writes numbers as they are; an unknown one is empty.
-func writeCSV(w io.Writer, rows []papers.Row) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"experiment", "row", "quantity", "paper", "paper_pm", "ours", "ours_pm",
-		"runs", "verdict", "note", "seconds", "paper_seconds", "naive_seconds"})
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	maybe := func(v *float64) string {
-		if v == nil {
-			return ""
-		}
-		return number(*v)
-	}
-	for _, r := range rows {
-		c.Write([]string{r.Experiment, r.Row, r.Quantity, maybe(r.Paper), number(r.PaperPM),
-			number(r.Ours), number(r.OursPM), strconv.Itoa(r.Runs), string(r.Verdict),
-			r.Note, number(r.Seconds), maybe(r.PaperSeconds), maybe(r.NaiveSeconds)})
-	}
-	c.Flush()
-	return c.Error()
-}
-
-// writeVerdicts sums up several experiments.
-func writeVerdicts(w io.Writer, outcomes []papers.Outcome) error {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.Style().Options.SeparateColumns = false
-	t.Style().Options.DrawBorder = false
-	kinds := []papers.Verdict{papers.Exact, papers.Inside, papers.Outside, papers.NotComparable}
-	head := table.Row{"experiment"}
-	for _, v := range kinds {
-		head = append(head, v)
-	}
-	t.AppendHeader(append(head, "left out (--slow)", "s"))
-	total := map[papers.Verdict]int{}
-	var seconds float64
-	var rows, left, skipped int
-	for _, o := range outcomes {
-		row := table.Row{o.Name}
-		if o.Skipped != "" {
-			skipped++
-			row = append(row, "not run", "", "", "", "", "")
-		} else {
-			for _, v := range kinds {
-				n := o.Verdicts()[v]
-				total[v] += n
-				row = append(row, n)
-			}
-			row = append(row, o.LeftOut, fmt.Sprintf("%.1f", o.Seconds))
-			rows, left, seconds = rows+len(o.Rows), left+o.LeftOut, seconds+o.Seconds
-		}
-		t.AppendRow(row)
-	}
-	foot := table.Row{"all"}
-	for _, v := range kinds {
-		foot = append(foot, total[v])
-	}
-	t.AppendFooter(append(foot, left, fmt.Sprintf("%.1f", seconds)))
-	_, err := fmt.Fprintf(w, "%s\n%s of %s; left out: %s that --slow includes; not run: %s\n",
-		t.Render(),
-		plural(rows, "row"), plural(len(outcomes)-skipped, "experiment"), plural(left, "row"),
-		plural(skipped, "experiment"))
-	return err
 }

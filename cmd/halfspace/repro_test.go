@@ -19,9 +19,11 @@ import (
 func TestTimes(t *testing.T) {
 	value := func(v float64) *float64 { return &v }
 	timed := []papers.Row{
-		{Experiment: "obpm/table2", Row: "a", Quantity: "updates", Runs: 2, Seconds: 0.5,
+		{Experiment: "obpm/table2", Row: "a", Kind: papers.Measurement,
+			Quantity: "updates", Runs: 2, Seconds: 0.5,
 			NaiveSeconds: value(6), PaperSeconds: value(1140)},
-		{Experiment: "obpm/table2", Row: "b", Quantity: "updates", Runs: 2, Seconds: 0.25},
+		{Experiment: "obpm/table2", Row: "b", Kind: papers.Measurement,
+			Quantity: "updates", Runs: 2, Seconds: 0.25},
 	}
 	write := func(rows []papers.Row) (terminal, markdown, csv string) {
 		var b [3]strings.Builder
