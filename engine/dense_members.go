@@ -1,9 +1,13 @@
 package engine
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
 
 // DenseMembers holds the weights of an ensemble's members for dense examples: one row a member, so
-// that a member's weights stay in L1 while it goes through a block of examples that stays in L2.
+// that a few listed members, or one, can be multiplied by an example at the speed of their memory.
 //
 // Memory: one row of weights a member, padded to 64 bytes. Not safe for concurrent use, but
 // distinct rows may be worked on at the same time.
@@ -38,6 +42,12 @@ func (d *DenseMembers[T]) Grow(dim int) {
 
 // Row returns the weights of member m, one a feature.
 func (d *DenseMembers[T]) Row(m int) []T { return d.w[m*d.stride:][:d.dim:d.dim] }
+
+// Scores sets dst[k] to the scores of an example x of at most as many features as there are by the
+// listed members.
+func (d *DenseMembers[T]) Scores(dst []T, members []int32, x []T) {
+	vecmath.RowsDotAt(dst, d.w, d.stride, members, x)
+}
 
 // Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit
 // for bit.

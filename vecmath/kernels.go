@@ -101,6 +101,42 @@ func checkRowsDot[T Float](nrows int, rows []T, stride, n int) {
 	}
 }
 
+// RowsDotAt sets dst[k] = Dot(rows[at[k]*stride:][:len(x)], x), k < len(at), to the same bits as
+// Dot: [RowsDot] for the listed rows, in any order.
+func RowsDotAt[T Float](dst, rows []T, stride int, at []int32, x []T) {
+	if len(at) == 0 {
+		return
+	}
+	dst = dst[:len(at)]
+	room := len(rows) - len(x)
+	if room < 0 || stride < 0 {
+		panic(panicStride)
+	}
+	for _, r := range at {
+		if hi, lo := bits.Mul64(uint64(uint32(r)), uint64(stride)); r < 0 || hi != 0 ||
+			lo > uint64(room) {
+			panic(panicStride)
+		}
+	}
+	if race {
+		for _, r := range at {
+			raceRead(rows[int(r)*stride:][:len(x)])
+		}
+		raceRead(x)
+		raceWrite(dst)
+	}
+	rowsDotAt(data(dst), data(rows), stride, data(at), len(at), data(x), len(x))
+}
+
+// rowsDotAtByRow is RowsDotAt by a dot a row.
+func rowsDotAtByRow[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n int) {
+	from := unsafe.Pointer(rows)
+	for k, r := range unsafe.Slice(at, nat) {
+		row := (*T)(unsafe.Add(from, int(r)*stride*int(unsafe.Sizeof(*x))))
+		unsafe.Slice(dst, nat)[k] = dot(row, x, n, n)
+	}
+}
+
 // SparseDot returns the sum of val[k]*w[idx[k]]. The indices need not ascend.
 func SparseDot[T Float](idx []int32, val []T, w []T) T {
 	checkIndices(idx, len(w))

@@ -87,6 +87,9 @@ func kernelTable[T Float]() []kernel[T] {
 		{"sumSq", makeDense[T], func(o *operands[T]) { o.sum = SumSq(o.x) }},
 		{"sqDist", makeDense[T], func(o *operands[T]) { o.sum = SqDist(o.x, o.y) }},
 		{"rowsDot", makeRows[T], func(o *operands[T]) { RowsDot(o.z, o.y, o.n, o.x) }},
+		{"rowsDotAt", makeRowsAt[T], func(o *operands[T]) {
+			RowsDotAt(o.z, o.y, o.n, o.idx, o.x)
+		}},
 		{"maxIndex", makeIndices[T], func(o *operands[T]) {
 			o.lanes[0] = int32(maxIndex(data(o.idx),
 				len(o.idx)))
@@ -249,6 +252,15 @@ func makeRows[T Float](g *generator[T], n int) *operands[T] {
 	rows := n % 7 // kernels take up to 4 at once, and the rest
 	o.z = g.floats(rows)
 	o.y = g.floats(max(0, (rows-1)*o.n+n))
+	return o
+}
+
+// makeRowsAt: any of the rows, in any order; the last one is among them.
+func makeRowsAt[T Float](g *generator[T], n int) *operands[T] {
+	rows := n % 11 // kernels take up to 4 at once, then 2
+	o := &operands[T]{x: g.floats(n), n: n + n%3, z: g.floats(rows)}
+	o.y = g.floats(max(0, (rows-1)*o.n+n))
+	g.indices(o, rows)
 	return o
 }
 

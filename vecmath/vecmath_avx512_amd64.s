@@ -203,6 +203,26 @@ TEXT ·rowsDotAVX512F32(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
+// func rowsDotAtAVX512F32(dst, rows *float32, stride int, at *int32, nat int, x *float32, n int)
+TEXT ·rowsDotAtAVX512F32(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+16(FP), R8
+	SHLQ $SHIFT, R8
+	MOVQ at+24(FP), R12
+	MOVQ nat+32(FP), BX
+	MOVQ x+40(FP), DX
+#define LOADN(r) \
+	MOVQ n+48(FP), r
+#define FROM(r) \
+	ADDQ rows+8(FP), r
+#define TWO VMOVSD X0, (DI)
+#include "rowsdotat_avx512.h"
+#undef LOADN
+#undef FROM
+#undef TWO
+	VZEROUPPER
+	RET
+
 // func lanesScoreAVX512F32(dst, w *float32, width int, rows *int32, val *float32, n int)
 TEXT ·lanesScoreAVX512F32(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -398,6 +418,26 @@ TEXT ·rowsDotAVX512F64(SB), NOSPLIT, $0-48
 	MOVQ n+40(FP), r
 #include "rowsdot_avx512.h"
 #undef LOADN
+	VZEROUPPER
+	RET
+
+// func rowsDotAtAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
+TEXT ·rowsDotAtAVX512F64(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+16(FP), R8
+	SHLQ $SHIFT, R8
+	MOVQ at+24(FP), R12
+	MOVQ nat+32(FP), BX
+	MOVQ x+40(FP), DX
+#define LOADN(r) \
+	MOVQ n+48(FP), r
+#define FROM(r) \
+	ADDQ rows+8(FP), r
+#define TWO VMOVUPD X0, (DI)
+#include "rowsdotat_avx512.h"
+#undef LOADN
+#undef FROM
+#undef TWO
 	VZEROUPPER
 	RET
 

@@ -124,6 +124,19 @@ func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
 	rowsDotGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
 }
 
+func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n int) {
+	switch active {
+	case AVX512:
+		if is32[T]() {
+			rowsDotAtAVX512F32(f32(dst), f32(rows), stride, at, nat, f32(x), n)
+		} else {
+			rowsDotAtAVX512F64(f64(dst), f64(rows), stride, at, nat, f64(x), n)
+		}
+		return
+	}
+	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
+}
+
 //go:nosplit
 func maxIndex(idx *int32, n int) uint32 {
 	switch active {

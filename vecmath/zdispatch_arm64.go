@@ -88,6 +88,10 @@ func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
 	rowsDotGeneric(unsafe.Slice(dst, nrows), unsafe.Slice(rows, (nrows-1)*stride+n), stride, unsafe.Slice(x, n))
 }
 
+func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n int) {
+	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
+}
+
 //go:nosplit
 func maxIndex(idx *int32, n int) uint32 {
 	switch active {

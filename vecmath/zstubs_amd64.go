@@ -80,6 +80,12 @@ func rowsDotAVX2F32(dst, rows *float32, nrows, stride int, x *float32, n int)
 func rowsDotAVX2F64(dst, rows *float64, nrows, stride int, x *float64, n int)
 
 //go:noescape
+func rowsDotAtAVX512F32(dst, rows *float32, stride int, at *int32, nat int, x *float32, n int)
+
+//go:noescape
+func rowsDotAtAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
+
+//go:noescape
 func maxIndexAVX512(idx *int32, n int) uint32
 
 //go:noescape

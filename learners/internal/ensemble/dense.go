@@ -9,17 +9,47 @@ import (
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
-// beginDense takes the next examples of a dense block and draws who sees them. Each member goes
-// over all of them in turn, so that its weights come into the cache once a run and not once an
-// example; how many there are follows from the size of a row alone.
+// beginDense takes the next examples of a dense block: how many there are follows from the size of
+// a row alone.
 func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 	n := runRowBytes / max(1, b.Dim*int(unsafe.Sizeof(T(0)))) // rows that stay in L2
 	n = min(b.Len()-lo, max(n, runRowsMin), RunRows, max(1, RunPartials/len(r.work)))
 	r.take(b, lo, lo+n)
-	r.draw(0, n)
+	r.firstRow = 1 // none is looked up
 	if r.first != NoDraws {
 		r.Owner.dense.Grow(b.Dim)
 	}
+	if r.short {
+		r.beginShort()
+		return
+	}
+	r.Parts = len(r.work)
+	r.transpose()
+}
+
+// beginShort cuts the members into groups whose weights stay in L2, at least one for each worker,
+// and the run into pieces, if it is worth waking one.
+func (r *MemberRun[T]) beginShort() {
+	o := r.Owner
+	r.Parts = 1 + o.members*r.B.Dim*int(unsafe.Sizeof(T(0)))/groupBytes
+	if o.Pool.Worth(r.Cost()) {
+		r.pace.begin(r.B.Len(), pieceRows)
+		r.Parts = max(r.Parts, o.Pool.Workers())
+	}
+	r.Parts = min(r.Parts, len(r.work)) // 1 at least
+	r.prepare(0)
+}
+
+const (
+	groupBytes = 512 << 10 // of members' weights
+	pieceRows  = 16        // examples of a piece
+)
+
+// transpose draws who sees the examples. Each member goes over all of them in turn, so that its
+// weights come into the cache once a run and not once an example.
+func (r *MemberRun[T]) transpose() {
+	n := r.B.Len()
+	r.draw(0, n)
 	// The draws are [example][word of 64 members]. A member that goes over the run wants its own
 	// examples as the bits of a word: sees[m*groups + g], bit i, is b_{m,t} of example 64 g + i.
 	// The transpose goes by blocks of 64 x 64 bits.
@@ -44,10 +74,6 @@ func (r *MemberRun[T]) beginDense(b *engine.Block[T], lo int) {
 // member meets its examples in their order, and the sums of an example take the members in theirs:
 // the results are those of example after example, members inside.
 func (r *MemberRun[T]) densePart(p int) {
-	if r.short {
-		r.denseShort(p)
-		return
-	}
 	n := r.B.Len()
 	w, partials := &r.work[p], r.partials[p*n:][:n]
 	clear(partials)
@@ -72,29 +98,57 @@ func (r *MemberRun[T]) densePart(p int) {
 	}
 }
 
-// denseShort is densePart by a fixed margin and step, where nothing but updates counts.
-func (r *MemberRun[T]) denseShort(p int) {
-	n := r.B.Len()
-	counts, margin, step := r.counts[p*n:][:n], r.Owner.margin, r.Owner.step
-	clear(counts)
-	for m := p * DenseGroup; m < min((p+1)*DenseGroup, r.Owner.members); m++ {
-		row := r.Owner.dense.Row(m)
-		row = row[:min(len(row), r.B.Dim)] // what else it has is 0 in every example
-		for g, sees := range r.sees[m*RunRows/64:][:RunRows/64] {
-			for ; sees != 0; sees &= sees - 1 {
-				i := 64*g + bits.TrailingZeros64(sees)
-				x, y := r.B.Row(i)[:len(row)], r.B.Y[i]
-				if T(y*vecmath.Dot(row, x)) <= margin {
-					c := step
-					if y < 0 {
-						c = -c
-					}
-					counts[i]++
-					vecmath.Axpy(row, c, x)
-				}
+// denseShort lets the members of part p go through examples lo to hi-1 by a fixed margin and step,
+// where nothing but updates counts. The members that see an example are scored together: they don't
+// depend on each other, while a member's score of an example does on its update by the one before.
+// An example is then read for all of them, and there is one call for some of them.
+func (r *MemberRun[T]) denseShort(p, lo, hi int) {
+	o := r.Owner
+	counts := r.counts[p*r.pace.n:][:r.pace.n]
+	from, to := p*o.members/r.Parts, (p+1)*o.members/r.Parts
+	var list [2 * 64]int32
+	for e := lo; e < hi; e++ {
+		seen := r.mask[e*o.words:][:o.words]
+		n, updates := 0, 0
+		for g := from / 64; 64*g < to; g++ {
+			word := seen[g]
+			if 64*g < from {
+				word &^= 1<<(from-64*g) - 1
+			}
+			if left := to - 64*g; left < 64 {
+				word &= 1<<left - 1
+			}
+			for ; word != 0; word &= word - 1 {
+				list[n] = int32(64*g + bits.TrailingZeros64(word))
+				n++
+			}
+			if n > len(list)-64 { // no room for another word
+				updates += r.stepListed(e, list[:n])
+				n = 0
 			}
 		}
+		counts[e] = int32(updates + r.stepListed(e, list[:n]))
 	}
+}
+
+// stepListed scores example e by the listed members and steps them. It returns how many update.
+func (r *MemberRun[T]) stepListed(e int, list []int32) (updates int) {
+	o := r.Owner
+	var room [2 * 64]T
+	x, y, scores := r.B.Row(e), r.B.Y[e], room[:len(list)]
+	c := o.step
+	if y < 0 {
+		c = -c
+	}
+	o.dense.Scores(scores, list, x)
+	for k, s := range scores {
+		if T(y*s) <= o.margin {
+			row := o.dense.Row(int(list[k]))[:len(x)] // what else it has is 0 in every example
+			vecmath.Axpy(row, c, x)
+			updates++
+		}
+	}
+	return updates
 }
 
 // denseStep scores example i by member m, whose weights are row, adds that to the aggregate, and

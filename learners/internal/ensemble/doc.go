@@ -10,7 +10,8 @@
 //	run.go      [MemberRun]: a run of examples that all members go through, in parts on all cores
 //	pace.go     how far its parts are: what one prepares for all, and who follows them with S
 //	sparse.go   a run on sparse examples: members in vector lanes, or lists of the few that see one
-//	dense.go    a run on dense examples: member after member, each over all rows of the run
+//	dense.go    a run on dense examples: the members that see one together, or, where all of
+//	            them score it, member after member, each over all rows of the run
 //	stepper.go  the members' rule, in vector lanes if its margin and step are fixed
 //	replay.go   the second time through a run, for S and the scores of before each example
 //

@@ -162,15 +162,15 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	then Follower) error {
 	r.aggregate, r.first, r.then, r.ones = what, first, then, false
 	r.room()
+	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
+	r.short = r.Owner.fixed && what == AggregateNone
 	if b.Dense() {
-		r.Parts = len(r.work)
 		r.beginDense(b, lo)
 	} else {
 		r.beginSparse(b, lo)
 	}
 	n := r.B.Len()
-	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
-	if r.short = r.Owner.fixed && what == AggregateNone; r.short {
+	if r.short {
 		r.counts = slices.Grow(r.counts[:0], r.Parts*n)[:r.Parts*n]
 		if r.ones {
 			r.sums = slices.Grow(r.sums[:0], r.Parts*n)[:r.Parts*n]
@@ -245,7 +245,7 @@ func (r *MemberRun[T]) Part(p int) {
 	case p == r.Parts:
 		r.help()
 		return
-	case r.B.Dense():
+	case r.B.Dense() && !r.short:
 		r.densePart(p)
 		r.pace.gone[0].Add(1)
 	default:
@@ -254,7 +254,11 @@ func (r *MemberRun[T]) Part(p int) {
 				break
 			}
 			lo, hi := r.pace.bounds(c)
-			r.sparsePart(p, lo, hi)
+			if r.B.Dense() {
+				r.denseShort(p, lo, hi)
+			} else {
+				r.sparsePart(p, lo, hi)
+			}
 			if int(r.pace.gone[c].Add(1)) < r.Parts {
 				r.follow(1) // others are behind: what they and S have to do is shared
 			}

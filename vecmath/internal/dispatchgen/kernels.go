@@ -72,6 +72,12 @@ var kernels = []kernel{
 		forms:   "AVX512 AVX2 NEON", nosplit: both,
 	},
 	{
+		name:   "rowsDotAt",
+		params: "dst, rows *T, stride int, at *int32, nat int, x *T, n int",
+		plain:  "rowsDotAtByRow(dst, rows, stride, at, nat, x, n)",
+		forms:  "AVX512",
+	},
+	{
 		name: "maxIndex", params: "idx *int32, n int", result: "uint32", generic: "idx[n]",
 		forms: "AVX512 AVX2 NEON", nosplit: both,
 	},
