@@ -106,7 +106,9 @@ var variants = map[string]map[string]learner.Config{
 	"romma": {
 		"aggressive": &learners.ROMMAConfig{Aggressive: true, Delta: 0.05},
 		"rbf": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1,
-			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, p=150": &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, Budget: 150,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 	},
 	"micra": {
 		"harder": &learners.MICRAConfig{Beta: 0.5, Epsilon: 0.3, Eta: 0.5, Zeta: 0.7},

@@ -234,9 +234,6 @@ func TestROMMAKernel(t *testing.T) {
 		res.Bound < best.Margin*(1-1e-6) {
 		t.Errorf("margin %v, bound %v; the svm's is %v", res.Margin, res.Bound, best.Margin)
 	}
-	if err := l.Learn(b, make([]learner.Round, b.Len())); !errors.Is(err, learner.ErrBatch) {
-		t.Errorf("Learn: %v", err)
-	}
 }
 
 // TestRowsNotSeparable: a hard margin that does not exist ends the run.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/kept"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
@@ -59,12 +57,10 @@ func (*ROMMAConfig) Entry() learner.Entry {
 // (R |u|/delta)^2 updates, then a margin of at least (1-delta) times the maximal one. TestROMMA.
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
-// every 1024 updates. Memory: one T a feature. With a kernel, see [FitROMMARows].
+// every 1024 updates. Memory: one T a feature. With a kernel see [KernelROMMA].
 type ROMMA[T learner.Float] struct {
 	margin.ScaledLinear[T]
-	cfg  ROMMAConfig
-	dual kept.Expansion[T] // with a kernel
-	pool *engine.Pool
+	cfg ROMMAConfig
 }
 
 // ROMMAConfig holds the settings of ROMMA.
@@ -73,26 +69,41 @@ type ROMMAConfig struct {
 	Aggressive bool `json:"aggressive" flag:"aggressive"`
 	// Delta is the share of the maximal margin given up. Default 0.1; above 0 to 1.
 	Delta float64 `json:"delta" flag:"delta" with:"aggressive"`
+	// Budget is the number of examples kept at most while a stream is learned, 0 for no limit.
+	// Default 0; 0 to 2^31-1.
+	Budget int `json:"budget,omitempty" flag:"budget" with:"kernel=poly|rbf,scale"`
 
 	learner.KernelConfig
 }
 
-// Validate wants Delta in (0,1] and a kernel.
+// Validate wants Delta in (0,1], Budget >= 0 and a kernel.
 func (c *ROMMAConfig) Validate() error {
 	if err := learner.CheckSetting("romma", "delta", c.Delta, c.Delta > 0 && c.Delta <= 1,
 		"a number in (0,1]"); err != nil {
 		return err
 	}
+	if err := checkBudget("romma", c.Budget, 1); err != nil {
+		return err
+	}
 	return c.KernelConfig.Validate("romma")
 }
 
-// Traits is Config.Traits: with a kernel examples are learned by their rows of the whole data set's
-// Gram matrix.
+// Traits is Config.Traits: with a kernel a stream's examples are kept, and a whole data set's are
+// learned by their rows of its Gram matrix, without a budget.
 func (c *ROMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.ActiveSet, t.Halving = true, c.Aggressive
-	t.Stream, t.Linear, t.Vector = c.Linear(), c.Linear(), c.Linear()
-	return t
+	if c.Linear() {
+		return t
+	}
+	if c.Budget > 0 {
+		t.Whole, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
+	}
+	return onlineTraits("romma", t, &c.KernelConfig, c.Budget, 1, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
@@ -100,13 +111,11 @@ func (c *ROMMAConfig) Resolve(learner.Facts) (learner.Config, error) {
 	return learner.Absolute(c), nil
 }
 
-// Memory is Config.Memory: one T a feature, and what passes take; with a kernel what goes over its
-// rows does.
+// Memory is Config.Memory: one T a feature, and what passes take; with a kernel the kept examples,
+// or what goes over the rows of a whole data set.
 func (c *ROMMAConfig) Memory(x learner.Extent) learner.Footprint {
 	if !c.Linear() {
-		var f learner.Footprint
-		kept.AddRows(&f, x, x.Elem, x.Examples, 5*8)
-		return f
+		return fittedMemory(x, c.Budget)
 	}
 	f := primal.LinearFootprint(x, 0)
 	margin.AddPasses(&f, x)
@@ -123,16 +132,17 @@ func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	if err != nil {
 		return nil, err
 	}
+	if !cfg.Linear() {
+		l, err := newOnline[T]("romma", &cfg.KernelConfig, cfg.Budget,
+			&rommaRule{cfg, margin.ParallelSine2[T]()}, env)
+		return &KernelROMMA[T]{OnlineKernel: l, cfg: cfg}, err
+	}
 	return &ROMMA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1},
-		cfg:  cfg,
-		pool: env.Pool}, nil
+		cfg: cfg}, nil
 }
 
 // Learn is Learner.Learn.
 func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if !r.cfg.Linear() {
-		return fmt.Errorf("romma: with a kernel it %w", learner.ErrBatch)
-	}
 	if err := r.BeginBounded("romma", b, rounds); err != nil {
 		return err
 	}
@@ -152,11 +162,7 @@ func (r *ROMMA[T]) learn(b *engine.Block[T], i int) learner.Round {
 	if X == 0 {
 		return learner.Round{Score: f}
 	}
-	c, d := 0.0, 1/X // (4)
-	XW := float64(X * r.Norm2)
-	if D := XW - float64(m*m); XW > m && D > float64(margin.ParallelSine2[T]()*XW) { // (3)
-		c, d = (XW-m)/D, float64(r.Norm2*(1-m))/D
-	}
+	c, d := rommaStep(m, X, r.Norm2, margin.ParallelSine2[T]())
 	if !r.Representable(c, d) {
 		return learner.Round{Score: f}
 	}
@@ -166,27 +172,20 @@ func (r *ROMMA[T]) learn(b *engine.Block[T], i int) learner.Round {
 	return learner.Round{Score: f, Updates: 1}
 }
 
+// rommaStep returns the c and d of (3), or of (4): c = 0. sine2 is that of margin.ParallelSine2.
+func rommaStep(m, X, W, sine2 float64) (c, d float64) {
+	XW := float64(X * W)
+	if D := XW - float64(m*m); XW > m && D > float64(sine2*XW) { // (3)
+		return (XW - m) / D, float64(W*(1-m)) / D
+	}
+	return 0, 1 / X // (4)
+}
+
 func (r *ROMMA[T]) violates(m float64) bool { return r.cfg.violates(m, r.cfg.Delta) }
 
-// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes. With a kernel it starts anew
-// every time and works as [FitROMMARows] on rows of which GramBytes are kept.
+// Fit is Fitter.Fit: cyclic passes on the weights, whatever GramBytes.
 func (r *ROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	if !r.cfg.Linear() {
-		if err := primal.CheckBlock("romma", b, b.Len()); err != nil {
-			return learner.FitResult{}, err
-		}
-		d, err := margin.FitRows("romma", b, o, r.cfg.EngineKernel(), r.pool, &r.dual,
-			func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
-				return FitROMMARows(ctx, rows, y, r.cfg, o)
-			})
-		if d.Updates > 0 {
-			r.Norm2 = 1 / float64(d.Bound*d.Bound)
-			r.UpdateCount += d.Updates
-			d.Counter = r.UpdateCount + 1
-		}
-		return d.FitResult, err
-	}
 	var goal func(float64)
 	if r.cfg.Aggressive {
 		goal = func(delta float64) { r.cfg.Delta = delta }
@@ -202,69 +201,77 @@ func (r *ROMMA[T]) bound() float64 { return 1 / math.Sqrt(r.Norm2) }
 
 // Score is Learner.Score.
 func (r *ROMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if r.cfg.Linear() {
-		return r.Scores("romma", r.Scale, b, dst)
-	}
-	p := r.expanded()
-	return p.Score(b, dst)
-}
-
-// expanded is the hypothesis with a kernel.
-func (r *ROMMA[T]) expanded() kept.KernelExpansion[T] {
-	return kept.KernelExpansion[T]{Name: "romma", Expansion: r.dual, Kernel: r.cfg.EngineKernel(),
-		Pool: r.pool}
+	return r.Scores("romma", r.Scale, b, dst)
 }
 
 // Snapshot is Learner.Snapshot.
 func (r *ROMMA[T]) Snapshot() learner.Predictor[T] {
-	if !r.cfg.Linear() {
-		return r.expanded().View()
-	}
 	return r.Hypothesis("romma", r.Scale).Copied()
 }
 
 // View is for [learner.ViewOf].
-func (r *ROMMA[T]) View() learner.Predictor[T] {
-	if !r.cfg.Linear() {
-		return r.expanded().View()
-	}
-	return r.Hypothesis("romma", r.Scale).View()
-}
-
-// Weights returns a copy of the weights, one a feature seen so far; nil with a kernel.
-func (r *ROMMA[T]) Weights() []float64 {
-	if !r.cfg.Linear() {
-		return nil
-	}
-	return r.ScaledLinear.Weights()
-}
-
-// Bytes is Learner.Bytes.
-func (r *ROMMA[T]) Bytes() int64 {
-	return primal.BytesOf(r.W) + r.dual.Bytes() + int64(unsafe.Sizeof(*r))
-}
-
-// State is Learner.State: the tensor w with the scalars scale and norm2; with a kernel the support
-// vectors and norm2.
-func (r *ROMMA[T]) State() learner.State { return learner.StateOf(r.fields) }
+func (r *ROMMA[T]) View() learner.Predictor[T] { return r.Hypothesis("romma", r.Scale).View() }
 
 // SetState is Learner.SetState.
-func (r *ROMMA[T]) SetState(s learner.State) error { return learner.SetState("romma", s, r.fields) }
+func (r *ROMMA[T]) SetState(s learner.State) error { return learner.SetState("romma", s, r.Fields) }
 
 // CheckState is Learner.CheckState.
 func (r *ROMMA[T]) CheckState(s learner.State) error {
-	return learner.CheckState("romma", s, r.fields)
+	return learner.CheckState("romma", s, r.Fields)
 }
 
-func (r *ROMMA[T]) fields(c *learner.Codec) {
-	if r.cfg.Linear() {
-		r.ScaledLinear.Fields(c)
-		return
+// KernelROMMA is [ROMMA] in the space of a kernel: an [OnlineKernel] of (1) to (5) on a stream, and
+// [FitROMMARows] over a whole data set, from which Learn goes on. With a budget Fit returns an
+// error that wraps ErrFit: its passes keep any number of examples.
+//
+// What a removal leaves of w is the w_t of the next (2), which asks nothing else of it.
+type KernelROMMA[T learner.Float] struct {
+	*OnlineKernel[T]
+	cfg ROMMAConfig
+}
+
+// rommaRule is (1) to (5).
+type rommaRule struct {
+	cfg   ROMMAConfig
+	sine2 float64
+}
+
+func (r *rommaRule) violates(m float64, _ int64) bool { return r.cfg.violates(m, r.cfg.Delta) }
+
+func (r *rommaRule) step(m, X, W float64, _ int64) onlineStep {
+	if X == 0 {
+		return onlineStep{}
 	}
-	learner.Count(c, "updates", &r.UpdateCount)
-	norm2 := c.Scalar("norm2", &r.Norm2)
-	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
-	r.dual.Fields(c, r.cfg.EngineKernel(), r.pool)
+	c, d := rommaStep(m, X, W, r.sine2)
+	return onlineStep{c: c, a: d, norm2: float64(c*W) + d} // (5)
+}
+
+func (r *rommaRule) bound(float64) float64 { return 1 }
+
+// Fit is Fitter.Fit. It starts anew every time; GramBytes of kernel rows are kept.
+func (l *KernelROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
+	return l.fit(l.cfg.Budget, b, o, func(rows engine.RowSource[T], y []float64) (
+		learner.MarginDual, error) {
+		return FitROMMARows(ctx, rows, y, l.cfg, o)
+	}, func(d learner.MarginDual) float64 { return 1 / float64(d.Bound*d.Bound) })
+}
+
+// State is Learner.State: what Learn kept, or the support vectors that Fit found, and norm2.
+func (l *KernelROMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
+
+// SetState is Learner.SetState.
+func (l *KernelROMMA[T]) SetState(s learner.State) error {
+	return learner.SetState("romma", s, l.fields)
+}
+
+// CheckState is Learner.CheckState.
+func (l *KernelROMMA[T]) CheckState(s learner.State) error {
+	return learner.CheckState("romma", s, l.fields)
+}
+
+func (l *KernelROMMA[T]) fields(c *learner.Codec) {
+	l.fitFields(c, l.OnlineKernel.fields)
 }
 
 // FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix.

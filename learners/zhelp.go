@@ -206,6 +206,8 @@ func (c *ROMMAConfig) Help(field string) string {
 		return "updates while y f < 1 - delta, not only on mistakes"
 	case "Delta":
 		return "share of the maximal margin given up; above 0 to 1"
+	case "Budget":
+		return "examples kept at most while a stream is learned, 0 for no limit; 0 to 2^31-1"
 	}
 	return c.KernelConfig.Help(field)
 }

@@ -385,7 +385,7 @@ func (j *Job) collect() {
 // settle sizes what the learner keeps that wasn't sized by settings, and makes the split.
 func (r *room[T]) settle(x learner.Extent, sample *engine.Block[T]) error {
 	j, budget := r.j, r.j.o.MemBudget
-	if budget > 0 && j.traits.Keeps > 0 {
+	if budget > 0 && j.traits.Keeps > 0 && !x.Whole {
 		if err := r.keep(&x, sample); err != nil {
 			return err
 		}

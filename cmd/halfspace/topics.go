@@ -25,12 +25,12 @@ code 1, if that has no room (2 if no data could make it fit). The split is shown
                  Tables that grow are there twice while they move, weights are copied once to be
                  looked at, and with -m the state is. Features that come later grow a table by a
                  quarter
-  kept examples  of budget, tbp, sogp and obpm with a kernel: as many as fit, unless --budget,
+  kept examples  of budget, tbp, sogp, obpm and romma with a kernel: as many as fit, unless --budget,
                  --error-size, --basis or -i say how many. Their features have room for rows half as
                  long again as the first 4096 examples are; one that has none ends the run before it
                  is learned. What -m has from the last checkpoint stays
-  kernel rows    of svm, kmp and kernels of pumma and romma: a cache of what is left, two thirds of
-                 which are rows in use
+  kernel rows    of svm, kmp and, with --until-converged, kernels of pumma and romma: a cache of
+                 what is left, two thirds of which are rows in use
 
 The peak was below SIZE in all that was measured; a collector that comes late may let it pass by up
 to 4 MiB. Learning is the same to the bit with any SIZE that fits, but for the numbers of kept

@@ -1,0 +1,299 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/kept"
+	"github.com/halfspace-ml/halfspace/learners/internal/margin"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+)
+
+var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
+
+// OnlineKernel is an online learner of weights in the space of a kernel: the weights are a sum over
+// kept examples, w = sum_j coef_j phi(x_j), and only w.phi(x), |phi(x)|^2 and |w|^2 are asked for.
+//
+//	w.phi(x) = sum_j coef_j K(x_j, x)
+//	|c w + a y phi(x)|^2 = c^2 |w|^2 + 2 c a y w.phi(x) + a^2 K(x, x)
+//
+// This is the kernel form of all the rules whose update is w <- c w + a y phi(x): [Perceptron] with
+// a margin, [ALMA] with p = 2, [PA], [CRAMMA], [MICRA] and [ROMMA], each of which states its own.
+//
+//	rule        here                          shape, unit
+//	w           kept.ScaledSet                coef_j/Divisor of each kept example
+//	|w|^2       Norm2                         carried along by the rule
+//	            Config.Budget                 examples kept at most; 0: no limit
+//
+// Deviations: with a budget, where one more example would be too many, the kept one whose part of w
+// is the shortest, |coef_j| |phi(x_j)|, goes after the update, and the rule's bound on |w|, if it
+// has one, is restored. An example equal to a kept one of the same label adds to its coefficient
+// and removes nothing. Ties go to the oldest.
+//
+// Guarantee: without a budget it makes the updates of the form without a kernel, if the kernel is
+// the inner product: TestOnlineLinear. With one, never more examples are kept: TestOnlineBudget.
+//
+// Cost: a kernel row over the kept examples an example, one more where one is removed. Memory: the
+// kept examples and some 50 bytes for each.
+type OnlineKernel[T learner.Float] struct {
+	kept.ScaledSet[T]
+	name string
+	rule onlineRule
+
+	// What Fit found, of learners that have it; Learn goes on from there.
+	dual   kept.Expansion[T]
+	fitted bool    // the hypothesis is dual
+	bias   float64 // of it
+	pool   *engine.Pool
+}
+
+// onlineRule is what the rules differ in. m is y w.phi(x), updates are those so far.
+type onlineRule interface {
+	// violates reports whether an example is to be learned.
+	violates(m float64, updates int64) bool
+	// step returns the update by an example with K = K(x, x), where |w|^2 is norm2. It need not be
+	// one that violates: m may be that of another w.
+	step(m, K, norm2 float64, updates int64) onlineStep
+	// bound returns the factor that brings w back to the length that the rule has it at, after
+	// something was removed.
+	bound(norm2 float64) float64
+}
+
+// onlineStep is w <- c w + a y phi(x), or none where a is 0.
+type onlineStep struct {
+	c, a    float64 // >= 0
+	norm2   float64 // |w|^2 after it
+	uncount bool    // it is no update, but where the rule begins
+}
+
+func newOnline[T learner.Float](name string, k *learner.KernelConfig, budget int, rule onlineRule,
+	env learner.Env) (*OnlineKernel[T], error) {
+	s, err := kept.NewScaled[T](name, k.EngineKernel(), budget, env.Kept)
+	return &OnlineKernel[T]{ScaledSet: s, name: name, rule: rule, pool: env.Pool}, err
+}
+
+// Learn is Learner.Learn.
+func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	if err := primal.CheckBlock(l.name, b, len(rounds)); err != nil {
+		return err
+	}
+	if l.fitted {
+		if err := l.goOn(); err != nil {
+			return err
+		}
+	}
+	for i := range b.Len() {
+		f, y := l.ScaledSet.Score(b, i)+l.bias, float64(b.Y[i])
+		rounds[i] = learner.Round{Score: f}
+		l.Seen++
+		m := float64(y * f)
+		if !l.rule.violates(m, l.UpdateCount) {
+			continue
+		}
+		s := l.rule.step(m, l.Self(), l.Norm2, l.UpdateCount)
+		if !(s.a > 0 && s.a <= math.MaxFloat64) {
+			continue
+		}
+		p, err := l.PlaceFor(y, false)
+		if err != nil {
+			l.Seen--
+			return err
+		}
+		l.Stretch(s.c)
+		l.Norm2 = s.norm2
+		l.Put(p, y, s.a, 0)
+		if l.Gone != 0 {
+			if c := l.rule.bound(l.Norm2); c != 1 {
+				l.Stretch(c)
+				l.Norm2 *= float64(c * c)
+			}
+		}
+		if !s.uncount {
+			l.UpdateCount++
+			rounds[i].Updates = 1
+		}
+	}
+	return nil
+}
+
+// goOn makes what Fit found what Learn goes on from.
+func (l *OnlineKernel[T]) goOn() error {
+	if _, err := l.Take(&l.dual, 1); err != nil {
+		return err
+	}
+	l.fitted, l.dual = false, kept.Expansion[T]{}
+	return nil
+}
+
+// hypothesis is that of Learn.
+func (l *OnlineKernel[T]) hypothesis() kept.ScaledSum[T] { return l.Sum(1, l.bias) }
+
+// expanded is that of Fit.
+func (l *OnlineKernel[T]) expanded() kept.KernelExpansion[T] {
+	return kept.KernelExpansion[T]{Name: l.name, Expansion: l.dual, Bias: l.bias,
+		Kernel: l.List.Kernel(), Pool: l.pool}
+}
+
+// Score is Learner.Score.
+func (l *OnlineKernel[T]) Score(b *engine.Block[T], dst []float64) error {
+	if l.fitted {
+		p := l.expanded()
+		return p.Score(b, dst)
+	}
+	p := l.hypothesis()
+	return p.Score(b, dst)
+}
+
+// Snapshot is Learner.Snapshot.
+func (l *OnlineKernel[T]) Snapshot() learner.Predictor[T] {
+	if l.fitted {
+		return l.expanded().View()
+	}
+	return l.hypothesis().Copied()
+}
+
+// View is for [learner.ViewOf].
+func (l *OnlineKernel[T]) View() learner.Predictor[T] {
+	if l.fitted {
+		return l.expanded().View()
+	}
+	return l.hypothesis().View()
+}
+
+// Weights returns nil: the hypothesis is a sum over kept examples.
+func (l *OnlineKernel[T]) Weights() []float64 { return nil }
+
+// Updates is Learner.Updates.
+func (l *OnlineKernel[T]) Updates() int64 { return l.UpdateCount }
+
+// Support is Keeper.Support.
+func (l *OnlineKernel[T]) Support() int {
+	if l.fitted {
+		return len(l.dual.Coef)
+	}
+	return l.ScaledSet.Support()
+}
+
+// Bytes is Learner.Bytes.
+func (l *OnlineKernel[T]) Bytes() int64 {
+	return l.ScaledSet.Bytes() + l.dual.Bytes() + int64(unsafe.Sizeof(*l)-
+		unsafe.Sizeof(l.ScaledSet))
+}
+
+// State is Learner.State: the kept examples with their coefficients; after Fit the support vectors.
+func (l *OnlineKernel[T]) State() learner.State { return learner.StateOf(l.fields) }
+
+// SetState is Learner.SetState.
+func (l *OnlineKernel[T]) SetState(s learner.State) error {
+	return learner.SetState(l.name, s, l.fields)
+}
+
+// CheckState is Learner.CheckState.
+func (l *OnlineKernel[T]) CheckState(s learner.State) error {
+	return learner.CheckState(l.name, s, l.fields)
+}
+
+func (l *OnlineKernel[T]) fields(c *learner.Codec) {
+	l.ScaledSet.Fields(c)
+}
+
+// fitFields is fields of a learner that has Fit.
+func (l *OnlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Codec)) {
+	if !c.Optional("dim", l.fitted) {
+		online(c)
+		c.Then(func() { l.fitted, l.dual = false, kept.Expansion[T]{} })
+		return
+	}
+	updates := learner.Count(c, "updates", &l.UpdateCount)
+	norm2 := c.Scalar("norm2", &l.Norm2)
+	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
+	l.dual.Fields(c, l.List.Kernel(), l.pool)
+	if !c.Keeping() {
+		return
+	}
+	n, err := l.Empty()
+	c.Want(err == nil, "%w", err)
+	c.Then(func() {
+		n.UpdateCount, n.Norm2 = updates, norm2
+		l.ScaledSet, l.fitted = n, true
+	})
+}
+
+// fit is Fit of a learner that has it: solve works on the rows of a whole data set, and norm2 is
+// |w|^2 of what it found. Without an update all is as it was.
+func (l *OnlineKernel[T]) fit(budget int, b *engine.Block[T], o learner.FitOptions,
+	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error),
+	norm2 func(d learner.MarginDual) float64) (learner.FitResult, error) {
+	if err := primal.CheckBlock(l.name, b, b.Len()); err != nil {
+		return learner.FitResult{}, err
+	}
+	if budget > 0 {
+		return learner.FitResult{}, fmt.Errorf("%s: a whole data set is learned without a budget, "+
+			"which is %d: %w", l.name, budget, learner.ErrFit)
+	}
+	d, err := margin.FitRows(l.name, b, o, l.List.Kernel(), l.pool, &l.dual, solve)
+	if d.Updates > 0 {
+		n, e := l.Empty()
+		if e != nil {
+			return learner.FitResult{}, e
+		}
+		n.UpdateCount, n.Norm2 = l.UpdateCount+d.Updates, norm2(d)
+		l.ScaledSet, l.bias, l.fitted = n, d.Bias, true
+		d.Counter = n.UpdateCount + 1
+	}
+	return d.FitResult, err
+}
+
+// fittedMemory is Config.Memory of a learner that has Fit: what it learns of a stream, or the rows
+// of a whole data set.
+func fittedMemory(x learner.Extent, budget int) learner.Footprint {
+	if !x.Whole {
+		return onlineMemory(x, budget)
+	}
+	var f learner.Footprint
+	kept.AddRows(&f, x, x.Elem, x.Examples, 5*8)
+	kept.AddCurrent(&f, x, 1) // of the empty set of kept examples
+	return f
+}
+
+// checkBudget wants least to 2^31-1 examples, or 0, and none without a kernel.
+func checkBudget(name string, budget, least int) error {
+	if budget != 0 && budget < least || budget > math.MaxInt32 {
+		return fmt.Errorf("%s: budget is %d, want a number of examples from %d, or 0 for no "+
+			"limit: %w", name, budget, least, learner.ErrConfig)
+	}
+	return nil
+}
+
+// onlineTraits changes t to the traits of the kernel form. sized returns a copy of the settings
+// with that budget.
+func onlineTraits(name string, t learner.Traits, k *learner.KernelConfig, budget, least int,
+	sized func(budget int) learner.Config) learner.Traits {
+	keeps := int64(learner.Any)
+	if budget > 0 {
+		keeps = int64(budget)
+	}
+	n := learner.KernelTraits(k.EngineKernel(), keeps)
+	t.Stream, t.Support, t.Keeps, t.Kept = true, true, n.Keeps, n.Kept
+	t.Linear, t.Vector, t.Members = false, false, nil
+	t.Sizes = []string{"budget"}
+	t.FitMemory = func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
+		return kept.LargestWithin(name, bytes, kept.MaxKept, x, mean, largest,
+			func(n int) learner.Config { return sized(max(least, n)) })
+	}
+	return t
+}
+
+// onlineMemory is Config.Memory of the kernel form: the kept examples.
+func onlineMemory(x learner.Extent, budget int) learner.Footprint {
+	var f learner.Footprint
+	n := int64(learner.Any)
+	if budget > 0 {
+		n = int64(budget)
+	}
+	kept.AddScaled(&f, x, n)
+	return f
+}

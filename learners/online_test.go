@@ -1,0 +1,270 @@
+package learners_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/approx"
+	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// onlineForm is a learner with a kernel form: settings with a kernel and a budget, and the naive
+// rule, which returns c, a and |w|^2 of w <- c w + a y phi(x), or a = 0 for none.
+type onlineForm struct {
+	name     string
+	settings func(k learner.KernelConfig, budget int) learner.Config
+	step     func(m, K, W, t float64) (c, a float64)
+	length   func(W float64) float64 // of w after a removal, squared
+}
+
+func free(W float64) float64 { return W }
+
+var onlineForms = []onlineForm{
+	{"romma", func(k learner.KernelConfig, budget int) learner.Config {
+		return &learners.ROMMAConfig{Delta: 0.1, Budget: budget, KernelConfig: k}
+	}, func(m, K, W, _ float64) (c, a float64) { return naiveROMMA(m, K, W, 0) }, free},
+	{"romma", func(k learner.KernelConfig, budget int) learner.Config {
+		return &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, Budget: budget, KernelConfig: k}
+	}, func(m, K, W, _ float64) (c, a float64) { return naiveROMMA(m, K, W, 0.9) }, free},
+}
+
+// naiveROMMA solves (2) of ROMMA by its two planes.
+func naiveROMMA(m, K, W, below float64) (c, a float64) {
+	if K == 0 || !(m < below || m <= 0) {
+		return 0, 0
+	}
+	if K*W <= m {
+		return 0, 1 / K
+	}
+	// c W + a m = W and c m + a K = 1
+	det := W*K - m*m
+	return (W*K - m) / det, (W - W*m) / det
+}
+
+// naiveOnline is w as a list of examples with coefficients, over a Gram matrix of the stream.
+type naiveOnline struct {
+	form  onlineForm
+	K     [][]float64
+	y     []float64
+	w     map[int]float64 // coefficient of example k
+	most  int
+	count float64
+}
+
+// learn returns the score before, and whether example k was learned.
+func (o *naiveOnline) learn(k int) (f float64, learned bool) {
+	dot := func(i int) (f float64) {
+		for j := range o.K {
+			f += o.w[j] * o.K[i][j]
+		}
+		return f
+	}
+	length := func() (W float64) {
+		for j := range o.K {
+			if o.w[j] != 0 {
+				W += o.w[j] * dot(j)
+			}
+		}
+		return W
+	}
+	f = dot(k)
+	c, a := o.form.step(o.y[k]*f, o.K[k][k], length(), o.count)
+	if a == 0 {
+		return f, false
+	}
+	for j := range o.w {
+		o.w[j] *= c
+		if o.w[j] == 0 {
+			delete(o.w, j)
+		}
+	}
+	if len(o.w) == o.most && o.w[k] == 0 {
+		worst, least := -1, math.Inf(1)
+		for j := range o.K { // the oldest of equals
+			if v, ok := o.w[j]; ok {
+				if part := math.Abs(v) * math.Sqrt(o.K[j][j]); part < least {
+					worst, least = j, part
+				}
+			}
+		}
+		delete(o.w, worst)
+		o.w[k] += a * o.y[k]
+		W := length()
+		for j := range o.w {
+			o.w[j] *= math.Sqrt(o.form.length(W) / W)
+		}
+	} else {
+		o.w[k] += a * o.y[k]
+	}
+	o.count++
+	return f, true
+}
+
+// TestOnlineNaive: kernel forms take the steps of their rules, with and without a budget.
+func TestOnlineNaive(t *testing.T) {
+	const n = 120
+	X, y := randomProblem("shifted", 3, n, 4)
+	for i := range y {
+		if i%9 == 0 {
+			y[i] = -y[i]
+		}
+	}
+	b := block[float64]("dense", X, y)
+	K := make([][]float64, n)
+	for i := range K {
+		K[i] = make([]float64, n)
+		for j := range K {
+			K[i][j] = rbfValue(b, i, j, 0.3)
+		}
+	}
+	for _, form := range onlineForms {
+		for _, budget := range []int{0, 1, 2, 9, 30} {
+			c := form.settings(learner.KernelConfig{Kernel: "rbf", Gamma: 0.3}, budget)
+			what := fmt.Sprintf("%s %+v", form.name, c)
+			l := newLearner[float64](t, form.name, c)
+			o := naiveOnline{form: form, K: K, y: y, w: map[int]float64{}, most: budget}
+			if budget == 0 {
+				o.most = -1
+			}
+			for pass := range 2 {
+				rounds := make([]learner.Round, n)
+				if err := l.Learn(b, rounds); err != nil {
+					t.Fatal(err)
+				}
+				for k, r := range rounds {
+					f, learned := o.learn(k)
+					if learned != (r.Updates == 1) || !approx.Equal(r.Score, f, 1e-9) {
+						t.Fatalf("%s: pass %d, example %d: %+v, want %v, %v", what, pass, k, r, f,
+							learned)
+					}
+				}
+			}
+			if size, _ := learner.SupportOf(l); size != len(o.w) {
+				t.Errorf("%s: %d examples kept, want %d", what, size, len(o.w))
+			}
+		}
+	}
+}
+
+// TestOnlineLinear: with the inner product a kernel form makes the updates of the form that keeps
+// weights, on real examples, and its scores are the same but for roundings.
+func TestOnlineLinear(t *testing.T) {
+	data, err := dataset.Load[float64](t.Context(), []string{realdata.File(t, "a9a.gz")},
+		dataset.Options{Bias: "append"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := data.Block.Slice(0, 1000)
+	inner := learner.KernelConfig{Kernel: "poly", Degree: 1, Gamma: 1}
+	for _, form := range onlineForms {
+		plain := newLearner[float64](t, form.name, form.settings(learner.KernelConfig{}, 0))
+		l := newLearner[float64](t, form.name, form.settings(inner, 0))
+		what := fmt.Sprintf("%s %+v", form.name, form.settings(inner, 0))
+		want, got := make([]learner.Round, b.Len()), make([]learner.Round, b.Len())
+		if err := errors.Join(plain.Learn(&b, want), l.Learn(&b, got)); err != nil {
+			t.Fatal(err)
+		}
+		if l.Weights() != nil || l.Updates() != plain.Updates() {
+			t.Errorf("%s: %d updates, want %d", what, l.Updates(), plain.Updates())
+		}
+		// Each of u updates leaves w with some roundings of its terms, of which there are u in all,
+		// no longer together than sum |coef_j| |x_j|, and a score adds some for its own.
+		s, terms, most2 := l.State(), 0.0, 0.0
+		for i := range b.Len() {
+			_, val := b.Sparse(i)
+			most2 = max(most2, engine.SumSqOrdered(val))
+		}
+		for _, a := range s.Tensor("alpha").Data.([]float64) {
+			terms += a / s.Scalars["divisor"] * most2
+		}
+		most := 8 * float64(l.Updates()) * 0x1p-53 * terms
+		for i := range want {
+			if got[i].Updates != want[i].Updates ||
+				!approx.Within(got[i].Score, want[i].Score, most) {
+				t.Fatalf("%s: example %d: %+v, want %+v within %g", what, i, got[i], want[i], most)
+			}
+		}
+	}
+}
+
+// TestOnlineBudget: where every example is a mistake no more examples are kept than the budget, and
+// no memory is taken beyond what the settings say.
+func TestOnlineBudget(t *testing.T) {
+	const budget = 7
+	for _, form := range onlineForms {
+		c := form.settings(learner.KernelConfig{Kernel: "rbf", Gamma: 1}, budget)
+		l := newLearner[float32](t, form.name, c)
+		rng, rounds := engine.NewRand(5, 0), make([]learner.Round, 1)
+		f, least := make([]float64, 1), math.Inf(1)
+		for i := range 400 {
+			b := &engine.Block[float32]{Dim: 3, Stride: 3, Y: []float32{1},
+				X: []float32{float32(rng.Normal()), float32(rng.Normal()), float32(rng.Normal())}}
+			if err := l.Score(b, f); err != nil {
+				t.Fatal(err)
+			}
+			if f[0] > 0 { // the label that it is not
+				b.Y[0] = -1
+			}
+			if err := l.Learn(b, rounds); err != nil {
+				t.Fatal(err)
+			}
+			if n, _ := learner.SupportOf(l); n > budget {
+				t.Fatalf("%s: %d kept after %d, want %d", form.name, n, i+1, budget)
+			}
+			if rounds[0].Score != f[0] {
+				t.Fatalf("%s: learned at %v, scored %v", form.name, rounds[0].Score, f[0])
+			}
+			least = min(least, math.Abs(f[0]))
+		}
+		held := c.Memory(learner.Extent{Features: 3, Examples: 400, NonZeros: 1200, Longest: 3,
+			Elem: 4, Dense: true}).Held()
+		if l.Bytes() > held || math.IsNaN(f[0]) {
+			t.Errorf("%s: %d bytes, Memory says %d; the last score is %v", form.name, l.Bytes(),
+				held, f[0])
+		}
+	}
+}
+
+// TestOnlineGoesOn: a stream goes on from what a run over a whole data set found, and a state in
+// between changes nothing.
+func TestOnlineGoesOn(t *testing.T) {
+	X, y := randomProblem("shifted", 3, 60, 4)
+	all := block[float64]("dense", X, y)
+	b, rest := all.Slice(0, 40), all.Slice(40, 60)
+	c := &learners.ROMMAConfig{Aggressive: true, Delta: 0.1,
+		KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}}
+	goesOn(t, "romma", c, &b, &rest)
+}
+
+func goesOn(t *testing.T, name string, c learner.Config, b, rest *engine.Block[float64]) {
+	t.Helper()
+	l, twin := fitter[float64](t, name, c), newLearner[float64](t, name, c)
+	if _, err := l.Fit(t.Context(), b, learner.FitOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before, after := make([]float64, rest.Len()), make([]learner.Round, rest.Len())
+	if err := errors.Join(l.Score(rest, before), twin.SetState(l.State()), l.Learn(rest, after),
+		twin.Learn(rest, make([]learner.Round, rest.Len()))); err != nil {
+		t.Fatal(err)
+	}
+	// until the first update it is what Fit found, by another sum of as many terms
+	for i, f := range before {
+		if math.Abs(f-after[i].Score) > 1e-12*float64(b.Len()) {
+			t.Fatalf("%s: example %d: %v, found was %v", name, i, after[i].Score, f)
+		}
+		if after[i].Updates > 0 {
+			break
+		}
+	}
+	if l.Updates() == 0 || string(learnertest.StateBytes(l.State())) !=
+		string(learnertest.StateBytes(twin.State())) {
+		t.Errorf("%s: a state in between changed what was learned", name)
+	}
+}
