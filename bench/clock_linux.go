@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime is the CPU time that this thread has used: other programs on a busy machine don't
+// ThreadTime is the CPU time that this thread has used: other programs on a busy machine don't
 // count. The goroutine must be locked to its thread.
-func threadTime() time.Duration { return cpuTime(unix.CLOCK_THREAD_CPUTIME_ID) }
+func ThreadTime() time.Duration { return cpuTime(unix.CLOCK_THREAD_CPUTIME_ID) }
 
 // ProcessTime is the CPU time that all threads have used, the garbage collector's too.
 func ProcessTime() time.Duration { return cpuTime(unix.CLOCK_PROCESS_CPUTIME_ID) }

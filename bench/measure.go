@@ -121,7 +121,7 @@ type pair struct {
 	ours     func(k int)
 	peerName string
 	peer     func(k int)
-	cpu      func() time.Duration // nil: threadTime
+	cpu      func() time.Duration // nil: ThreadTime
 	// threads: work of several threads, whose time is the wall clock's, and CPU the process's
 	threads bool
 	traffic traffic // the zero value: not known
@@ -158,7 +158,7 @@ func (p pair) run(impl string, o Options) Result {
 	case p.threads:
 		p.cpu = ProcessTime
 	case p.cpu == nil:
-		p.cpu = threadTime
+		p.cpu = ThreadTime
 		// not for work of several threads: it makes every hand-over a switch of threads
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()

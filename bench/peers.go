@@ -353,7 +353,7 @@ func besidePerceptron(ctx context.Context, dir, name string, b *engine.Block[flo
 	defer runtime.UnlockOSThread()
 	child.run(1) // waits until the file is in memory
 	c.peerName, c.peer = "sklearn-perceptron", child.run
-	c.cpu = func() time.Duration { return threadTime() + child.used }
+	c.cpu = func() time.Duration { return ThreadTime() + child.used }
 	r := c.run(vecmath.Active().String(), o)
 	if err := child.stop(); err != nil {
 		return r, fmt.Errorf("bench: %s: scikit-learn: %w", c.name, err)

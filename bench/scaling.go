@@ -59,15 +59,15 @@ type rehearsed struct{ serial, speedUp float64 }
 func (c scalingCase) rehearse(workers int) rehearsed {
 	runtime.LockOSThread() // the clock is this thread's
 	defer runtime.UnlockOSThread()
-	pool, r := engine.NewRehearsal(workers, threadTime)
+	pool, r := engine.NewRehearsal(workers, ThreadTime)
 	run := c.run(pool)
 	run(1)
 	var serial, speedUp []float64
 	for range 3 {
 		r.Parts, r.Span = 0, 0
-		begin := threadTime()
+		begin := ThreadTime()
 		run(1)
-		total := threadTime() - begin
+		total := ThreadTime() - begin
 		serial = append(serial, float64(total-r.Parts)/float64(total))
 		speedUp = append(speedUp, float64(total)/float64(total-r.Parts+r.Span))
 	}

@@ -37,7 +37,7 @@ func TestScales(t *testing.T) {
 type turns struct{ n int }
 
 func (w *turns) spin() {
-	for begin := threadTime(); threadTime()-begin < time.Millisecond; w.n++ {
+	for begin := ThreadTime(); ThreadTime()-begin < time.Millisecond; w.n++ {
 	}
 }
 func (w *turns) Part(int) { w.spin() }

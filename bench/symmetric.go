@@ -66,7 +66,7 @@ func Symmetric(ctx context.Context, o Options) ([]Result, error) {
 				return out, err
 			}
 			c.peerName, c.peer, c.cpu = "openblas", b.run,
-				func() time.Duration { return threadTime() + b.used }
+				func() time.Duration { return ThreadTime() + b.used }
 			out = append(out, c.run(vecmath.Active().String(), o))
 			if err := b.stop(); err != nil {
 				return out, fmt.Errorf("bench: %s: OpenBLAS: %w", c.name, err)
@@ -214,7 +214,7 @@ func startChild(ctx context.Context, program string, args ...string) (*child, er
 
 // run has k operations done. After an error it does nothing, and stop returns that error.
 func (c *child) run(k int) {
-	before := threadTime()
+	before := ThreadTime()
 	ns := int64(k) * int64(time.Millisecond)
 	if c.err == nil {
 		_, c.err = fmt.Fprintln(c.in, k)
@@ -222,7 +222,7 @@ func (c *child) run(k int) {
 	if c.err == nil {
 		_, c.err = fmt.Fscanln(c.out, &ns)
 	}
-	c.used += time.Duration(ns) - (threadTime() - before)
+	c.used += time.Duration(ns) - (ThreadTime() - before)
 }
 
 func (c *child) stop() error {

@@ -30,11 +30,11 @@ func TestOpenBLASChild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := threadTime()
+		before := ThreadTime()
 		for _, k := range []int{1, 2000} {
 			c.run(k)
 		}
-		if used := c.used + threadTime() - before; used < 2000*100*time.Nanosecond ||
+		if used := c.used + ThreadTime() - before; used < 2000*100*time.Nanosecond ||
 			used > 10*time.Second {
 			t.Errorf("%s: 2001 steps at n = 50 took %v", name, used)
 		}

@@ -97,7 +97,8 @@ func Key(e Experiment, o RunOptions) (string, error) {
 		}
 		fmt.Fprintln(h, filepath.Base(name), sum)
 	}
-	fmt.Fprintln(h, e.Name, o.Runs, o.Seed, o.Slow, bench.Machine(), o.Pool.Workers())
+	fmt.Fprintf(h, "%s %d %d %v %q %s %d\n", e.Name, o.Runs, o.Seed, o.Slow, o.Rows,
+		bench.Machine(), o.Pool.Workers())
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 

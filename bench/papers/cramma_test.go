@@ -35,7 +35,7 @@ func TestCRAMMATables(t *testing.T) {
 					short = append(short, l)
 				}
 			}
-			want := 3 // the svm's margin, and two bounds
+			want := 1 // the svm's margin
 			for range short {
 				want += 2
 				if table.name == "cramma/table4" {
@@ -49,8 +49,12 @@ func TestCRAMMATables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(rows) != want || told != len(rows) || len(short) < 4 {
-				t.Fatalf("%d rows of %d lines, %d told, want %d", len(rows), len(short), told, want)
+			if n := len(OfKind(rows, Number)); n != want || told != len(rows) || len(short) < 4 {
+				t.Fatalf("%d numbers of %d lines, %d rows told, want %d", n, len(short), told, want)
+			}
+			// the bounds, and CRAMMA against the two others, as far as short lines show it
+			if n := len(rows) - want; n < 2 || n > 4 {
+				t.Errorf("%d claims", n)
 			}
 			timed := 0
 			for _, r := range rows {

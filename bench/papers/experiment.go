@@ -12,9 +12,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -70,17 +73,40 @@ func (e Experiment) Missing(dir string) []string {
 	return out
 }
 
-// RunOptions of an experiment. Runs, Seed and Slow decide its values, nothing else does.
+// RunOptions of an experiment. Runs, Seed and Slow decide its values, nothing else does. Rows
+// decides which of them there are.
 type RunOptions struct {
 	// 0: the paper's; at least 2, since a row is a mean with its interval, but 1 where nothing is
 	// drawn
 	Runs    int
 	Seed    uint64 // of the first run; the others count on from it
 	Slow    bool   // also the rows that take longer than all others together
+	Rows    string // only rows that have all of these words, slow ones too; "" is all
 	DataDir string
 	Pool    *engine.Pool
 	Done    func(Row)    // called with each row as it is finished; may be nil
 	Drawn   func(Figure) // called with each figure; may be nil
+}
+
+// wants reports whether a row of that name is wanted. Experiments whose rows take long ask before
+// they make one; of the others' rows those that are not wanted are dropped.
+func (o RunOptions) wants(row string) bool { return hasWords(row, o.Rows) }
+
+// slow reports whether a row of that name is wanted, although it takes long.
+func (o RunOptions) slow(row string) bool { return (o.Slow || o.Rows != "") && o.wants(row) }
+
+// hasWords reports whether a text has all words of another. They end at spaces and commas.
+func hasWords(text, of string) bool {
+	cut := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
+	}
+	words := cut(text)
+	for _, w := range cut(of) {
+		if !slices.Contains(words, w) {
+			return false
+		}
+	}
+	return true
 }
 
 func (o RunOptions) drawn(f Figure) {
@@ -126,11 +152,21 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 		return nil, fmt.Errorf("bench: %s needs %s: %w", e.Name, strings.Join(names, ", "),
 			fs.ErrNotExist)
 	}
+	if done := o.Done; done != nil { // of rows that are finished side by side, too
+		var one sync.Mutex
+		o.Done = func(r Row) {
+			one.Lock()
+			defer one.Unlock()
+			if o.wants(r.Row) {
+				done(r)
+			}
+		}
+	}
 	rows, err := e.Run(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("bench: %s: %w", e.Name, err)
 	}
-	return rows, nil
+	return slices.DeleteFunc(rows, func(r Row) bool { return !o.wants(r.Row) }), nil
 }
 
 // drawRuns draws what the runs from lo to hi begin with, each from its seed alone, on the pool: the
@@ -151,6 +187,40 @@ type runDraws[D any] struct {
 	seed  uint64
 	drawn []D
 	errs  []error
+}
+
+// sideBySide calls part for 0 to n-1, each once, on as many workers as the pool has: runs, or lines
+// of a table, that need nothing of each other. A part is on one thread, so that bench.ThreadTime is
+// its CPU time, and its learners get no pool. Where the result goes must not depend on the order.
+func sideBySide(ctx context.Context, o RunOptions, n int, part func(o RunOptions,
+	i int) error) error {
+	s := &parts{ctx: ctx, o: o, part: part, errs: make([]error, n)}
+	s.o.Pool = nil
+	if err := o.Pool.Run(ctx, n, s); err != nil {
+		return context.Cause(ctx)
+	}
+	return errors.Join(s.errs...)
+}
+
+// parts is the job of sideBySide.
+type parts struct {
+	ctx    context.Context
+	o      RunOptions
+	part   func(o RunOptions, i int) error
+	errs   []error
+	failed atomic.Bool
+}
+
+// Part is engine.Job's. After an error nothing is begun.
+func (s *parts) Part(i int) {
+	if s.failed.Load() {
+		return
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if s.errs[i] = s.part(s.o, i); s.errs[i] != nil {
+		s.failed.Store(true)
+	}
 }
 
 // Part is engine.Job's.

@@ -1,4 +1,56 @@
 package papers
 
+// knownRow is why some rows of an experiment are outside, or contradict the paper.
+type knownRow struct {
+	experiment string
+	words      string // of the rows: all of them
+	why        string
+}
+
 // known returns why a row is known to be outside or contradicted; "" if it is not known to be.
-func known(Row) string { return "" }
+func known(r Row) string {
+	for _, k := range knownRows {
+		if k.experiment == r.Experiment && hasWords(r.Row+" "+r.Quantity, k.words) {
+			return k.why
+		}
+	}
+	return ""
+}
+
+// Reasons of several rows.
+const (
+	encoding = "the exact svm's margin is off by as much: the paper's encoding or subset is another"
+	noisy    = "label noise 0.1 was not matched under any reading tried"
+	kernel2  = "two statements of the paper point to different kernels, and this is the other one's"
+	rank2    = "through the origin the kernel matrix has rank 2, for which the paper makes an " +
+		"exception of its rule"
+	sharp = "an exact kernel with a sharp likelihood is better than VVM with linear or 100 " +
+		"random features"
+	long = "ALMA's theorem has it make several hundred times as many updates; the paper does not " +
+		"say where it was stopped"
+)
+
+// knownRows are rows that are outside or contradicted with the paper's number of runs from seed 1,
+// and why, as far as is known. A gate (repro --strict) fails on others only.
+var knownRows = []knownRow{
+	{"obpm/table1", "generated e=0.1 test_error_percent", noisy},
+	{"obpm/table2", "Adult perceptron epoch 2", "the paper's 18.81 is the lowest of its three " +
+		"epochs, with the smallest spread; ours do not differ"},
+	{"obpm/table2", "Adult obpm tau=0.01 epoch 1", "the printed tau=0.01 does not give the " +
+		"printed values; tau=0.05 does"},
+	{"pumma/section5.1", "10 times pumma above alma", long},
+	{"pumma/table1", "house-votes", encoding},
+	{"pumma/table1", "adult-1k pumma margin*100", encoding + "; 4.50 is probably a slip for 4.90"},
+	{"pumma/table1", "adult-1k", encoding},
+	{"pumma/table1", "adult-2k", encoding},
+	{"pumma/table1", "adult-4k", encoding},
+	{"pumma/table1", "adult-8k", encoding},
+	{"pumma/table1", "adult-16k", encoding},
+	{"pumma/table1", "adult-full", encoding},
+	{"vvm/figures2-4", "Spambase sogp eps=.05 above vvm", sharp},
+	{"vvm/figures2-4", "Ionosphere sogp above vvm", sharp},
+	{"vvm/table1", "Thyroid B=50", "all errors do not fall with B; only where the first B " +
+		"examples do not count do they fall as printed"},
+	{"tbp/figure6", "through the origin budget above", rank2},
+	{"tbp/usps-noise", "exp(-d^2/512) perceptron above", kernel2},
+}

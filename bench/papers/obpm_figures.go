@@ -28,8 +28,7 @@ const noNumber = "the paper has a curve, no number"
 // obpmFigure1 measures OBPM against tau on the problem of Table 1 without noise.
 func obpmFigure1(ctx context.Context, o RunOptions) ([]Row, error) {
 	const name = "obpm/figure1"
-	taus, members := []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5},
-		[]int{25, 50, 100}
+	taus, members := obpmTaus, []int{25, 50, 100}
 	type point struct {
 		errors, margins []float64
 		learn           time.Duration

@@ -26,7 +26,10 @@ func TestPUMMASection51(t *testing.T) {
 	claims := 0
 	for _, r := range rows {
 		if r.Kind == Claim {
-			if claims++; !(r.Ours > 0) {
+			// that ALMA takes 10 times as many updates at most is what does not hold
+			claims++
+			if most := strings.Contains(r.Row, "10 times pumma"); !strings.Contains(r.Quantity,
+				"seconds") && most == (r.Ours > 0) {
 				t.Errorf("%s: %s", r.Row, r.OursText())
 			}
 		}
@@ -35,7 +38,7 @@ func TestPUMMASection51(t *testing.T) {
 			t.Errorf("%s has converged, or counts as if it had: %+v", r.Row, r)
 		}
 	}
-	if claims != 15 {
+	if claims != 27 {
 		t.Errorf("%d claims", claims)
 	}
 	for name, lines := range map[string]int{"pumma/figure3-p-2": 5, "pumma/figure3-p-2-ln-n": 7,
@@ -155,10 +158,10 @@ func TestPUMMATable2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for row, want := range map[string]Verdict{"MNIST 0 against the rest, svm": Exact,
-		"MNIST 0 against the rest, svm without bias": Exact,
-		"MNIST 0 against the rest, pumma":            Inside,
-		"MNIST 0 against the rest, romma aggressive": Exact} {
+	for row, want := range map[string]Verdict{"MNIST class=0 against the rest, svm": Exact,
+		"MNIST class=0 against the rest, svm without bias": Exact,
+		"MNIST class=0 against the rest, pumma":            Inside,
+		"MNIST class=0 against the rest, romma aggressive": Exact} {
 		for _, r := range rows {
 			if r.Row == row && r.Quantity == "margin" && r.Verdict != want {
 				t.Errorf("%+v, want %s", r, want)

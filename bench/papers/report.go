@@ -49,7 +49,7 @@ func PaperOf(experiment string) Paper {
 // EPYC (Zen 3), 2026-11-21. It decides what fits into a time budget.
 var about = map[string]float64{
 	"obpm/table1": 2, "obpm/table2": 28, "obpm/figure1": 2, "obpm/figure2": 1, "obpm/figure3": 1,
-	"obpm/kernel":      15,
+	"obpm/kernel": 15, "obpm/sensitivity": 5,
 	"pumma/section5.1": 13, "pumma/table1": 63, "pumma/table2": 33,
 	"vvm/figure1": 2, "vvm/table1": 1, "vvm/figures2-4": 9,
 	"tbp/figure6": 3, "tbp/figure7": 7, "tbp/figure8": 1, "tbp/waveform": 10, "tbp/banana": 10,

@@ -88,7 +88,7 @@ func TestSlow(t *testing.T) {
 		leaves := slices.ContainsFunc(files, func(name string) bool {
 			text, err := os.ReadFile(name)
 			return err == nil && strings.HasPrefix(name, p.Name) && !strings.HasSuffix(name,
-				"_test.go") && strings.Contains(string(text), "o.Slow")
+				"_test.go") && strings.Contains(string(text), "o.slow(")
 		})
 		says := slices.ContainsFunc(Experiments(), func(e Experiment) bool {
 			return PaperOf(

@@ -115,7 +115,7 @@ func (s *Series) plan(e Experiment, several bool) job {
 // blank returns the outcome before it is known.
 func (j *job) blank() Outcome {
 	out := Outcome{Name: j.e.Name, Summary: j.e.Summary}
-	if !j.o.Slow {
+	if !j.o.Slow && j.o.Rows == "" {
 		out.LeftOut, out.Slow = j.e.SlowRows, j.e.Slow
 	}
 	return out

@@ -3,12 +3,13 @@ package papers
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
-	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/halfspace-ml/halfspace/bench"
 	"github.com/halfspace-ml/halfspace/internal/schema"
 )
 
@@ -82,7 +83,6 @@ type Row struct {
 
 	unit    float64 // what the last printed digit counts, of runs without draws; 0: with draws
 	differs bool    // the data differ from the paper's
-	why     string  // why a claim does not hold, where it is contradicted
 }
 
 // meanPM returns the mean and the half-width of its 95 % confidence interval, by Student's t as in
@@ -143,8 +143,16 @@ func (r *Row) fillAll(diffs [][]float64) (least int) {
 	return least
 }
 
+// claim returns the row of a claim: the differences, one a run, are above 0 where it holds.
+func claim(experiment, text, quantity, says string, diff []float64) Row {
+	r := Row{Experiment: experiment, Kind: Claim, Row: text, Quantity: quantity + "_difference",
+		Note: "the paper: " + says}
+	r.fill(diff)
+	return r
+}
+
 // judge sets the row's kind and its verdict, and puts into its note what the verdict hinges on:
-// tolerances, why a claim does not hold, and how many runs would decide it.
+// tolerances, how many runs would decide it, and what is known of why it is not so.
 func (r *Row) judge() {
 	r.Schema = schema.Name
 	if r.Kind == "" {
@@ -162,8 +170,6 @@ func (r *Row) judge() {
 		r.Verdict = r.numberVerdict()
 	}
 	switch {
-	case r.Verdict == Contradicted:
-		r.Note = joined(r.Note, r.why)
 	case r.Verdict == Undecided && r.Runs > 1:
 		r.Note = joined(r.Note, runsText(r.Ours, r.OursPM, r.Runs))
 	case r.Tolerance > 0 && r.Verdict != Exact && r.Verdict != NotComparable:
@@ -171,7 +177,9 @@ func (r *Row) judge() {
 	}
 	r.Known = ""
 	if r.Verdict == Outside || r.Verdict == Contradicted {
-		r.Known = known(*r)
+		if r.Known = known(*r); r.Known != "" {
+			r.Note = joined(r.Note, "known: "+r.Known)
+		}
 	}
 }
 
@@ -215,9 +223,11 @@ func runsText(diff, pm float64, runs int) string {
 // beside times the learner's plain form, which must come to as many updates as the first of the
 // row's runs; where it does not, rounding being another, the note says so.
 func (r *Row) beside(updates int64, plain func() int64) {
-	began := time.Now()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := bench.ThreadTime()
 	n := plain()
-	if took := time.Since(began).Seconds(); n == updates {
+	if took := (bench.ThreadTime() - began).Seconds(); n == updates {
 		r.NaiveSeconds = at(took * float64(r.Runs))
 		return
 	}

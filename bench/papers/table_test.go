@@ -71,13 +71,13 @@ func TestClaims(t *testing.T) {
 		text, note string
 	}{
 		{[]float64{1, 2, 3, 4, 5}, Supported, "+3.0 ± 2.0", "says"},
-		{[]float64{-1, -2, -3, -4, -5}, Contradicted, "-3.0 ± 2.0", "says; because"},
+		{[]float64{-1, -2, -3, -4, -5}, Contradicted, "-3.0 ± 2.0", "says"},
 		{[]float64{-1, 2, -3, 4, 3}, Undecided, "+1.0 ± 3.6", "says; some 140 runs to decide"},
 		{[]float64{1, -1}, Undecided, "0 ± 13", "says; more than 100000 runs to decide"},
 		{[]float64{2}, Supported, "+2", "says"}, {[]float64{0}, Undecided, "0", "says"},
 		{[]float64{0.5, 0.5}, Supported, "+0.5", "says"},
 	} {
-		r := Row{Kind: Claim, Note: "says", why: "because"}
+		r := Row{Kind: Claim, Note: "says"}
 		r.fill(c.diff)
 		if r.Verdict != c.want || r.OursText() != c.text || r.Note != c.note || r.Paper != nil {
 			t.Errorf("%v: %s, %s, %q", c.diff, r.Verdict, r.OursText(), r.Note)

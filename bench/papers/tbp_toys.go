@@ -370,10 +370,7 @@ func tbpFigure6(ctx context.Context, o RunOptions) ([]Row, error) {
 					says: "both Budget Perceptrons are sparser than the Perceptron"},
 				paperOrder{quantity: "test_error_percent", high: b, low: tb,
 					says: "the Budget Perceptron is slightly less accurate, even with more kept " +
-						"examples",
-					why: "through the origin the kernel matrix has rank 2, and for a very low " +
-						"rank the paper, too, makes an exception of what its rule does " +
-						"(section 3)"})
+						"examples"})
 		}
 		r, err := t.run(ctx, o)
 		if err != nil {
@@ -444,8 +441,7 @@ func tbpFigure7(ctx context.Context, o RunOptions) ([]Row, error) {
 			t.orders = append(t.orders,
 				paperOrder{quantity: "above_bayes_percent", high: "perceptron", low: tb,
 					says: "the Perceptron fails, and the Tighter Budget Perceptron comes very " +
-						"close to the Bayes rule",
-					why: "through the origin the kernel matrix has rank 2"},
+						"close to the Bayes rule"},
 				paperOrder{quantity: "above_bayes_percent", high: b, low: tb,
 					says: "the Budget Perceptron fails, whatever the size of its cache"},
 				paperOrder{quantity: "kept_noise_percent", high: b, low: tb,

@@ -182,7 +182,7 @@ func TestVVMStreams(t *testing.T) {
 				}
 				apart(t, l, mean, se, w[0], w[1])
 			}
-			if len(drawn) != 1 || len(drawn[0].Lines) != 6 {
+			if len(drawn) != 1 || len(drawn[0].Lines) != 8 {
 				t.Fatalf("%d figures", len(drawn))
 			}
 			for _, l := range drawn[0].Lines {
