@@ -27,7 +27,7 @@ type Result struct {
 	Name   string     `json:"name"` // op/type/n=N
 	Impl   string     `json:"impl"`
 	CPU    string     `json:"cpu"`
-	Unit   string     `json:"unit"` // of Median: ns/op, ns/example, MB/s or GFLOP/s
+	Unit   string     `json:"unit"` // of Median: ns/op, ns/example, MB/s, GFLOP/s or MB
 	Median float64    `json:"median"`
 	CI     [2]float64 `json:"ci"`
 	N      int        `json:"n"` // rounds
@@ -43,7 +43,9 @@ type Result struct {
 	RatioToPeer *float64   `json:"ratio_to_peer"`
 	RatioCI     [2]float64 `json:"ratio_to_peer_ci"` // its 95 % interval
 	Goal        float64    `json:"goal,omitempty"`   // RatioToPeer should reach it
-	Note        string     `json:"note,omitempty"`
+	// Want is what Median should be on a quiet core of 2026, in Unit: at most, of rates at least.
+	Want float64 `json:"want,omitempty"`
+	Note string  `json:"note,omitempty"`
 
 	Rounds []Round `json:"rounds"`
 	// CPUShare is CPU time by wall time over all rounds of both sides, of work that keeps one CPU
@@ -163,9 +165,7 @@ func (p pair) run(impl string, o Options) Result {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
-	res := Result{Schema: schema.Name, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit,
-		N: o.Rounds, Goal: goalOf(p.name, p.peerName, impl), Peer: p.peerName, Rounds: make([]Round,
-			o.Rounds)}
+	res := p.blank(impl, o.Rounds)
 	ours := make([]float64, o.Rounds)
 	ko := p.repeats(p.ours, o.Each)
 	var peer, ratio []float64
@@ -201,6 +201,13 @@ func (p pair) run(impl string, o Options) Result {
 		res.CPUShare = &share
 	}
 	return res
+}
+
+// blank is a result before anything was measured.
+func (p pair) blank(impl string, rounds int) Result {
+	return Result{Schema: schema.Name, Name: p.name, Impl: impl, CPU: cpuName(), Unit: p.unit,
+		N: rounds, Goal: goalOf(p.name, p.peerName, impl), Want: wantOf(p.name, impl),
+		Peer: p.peerName, Rounds: make([]Round, rounds)}
 }
 
 // clock is the time that counts.

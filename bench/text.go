@@ -46,7 +46,7 @@ func WriteGo(w io.Writer, results []Result) error {
 
 // timeUnit is the unit of times beside values of that unit.
 func timeUnit(unit string) string {
-	if more(unit) {
+	if !strings.HasPrefix(unit, "ns") {
 		return "ns/op"
 	}
 	return unit
@@ -74,6 +74,13 @@ func WriteSummary(w io.Writer, results []Result) error {
 // summary says what came out in words.
 func (r Result) summary() string {
 	s := fmt.Sprintf("%s: %s ± %.0f %%", r.Name, quantity(r.Median, r.Unit), spread(r.Median, r.CI))
+	if r.Want > 0 {
+		most := "most"
+		if more(r.Unit) {
+			most = "least"
+		}
+		s += fmt.Sprintf(" (wanted: %s at %s)", quantity(r.Want, r.Unit), most)
+	}
 	if r.RatioToPeer != nil {
 		x := *r.RatioToPeer
 		s += fmt.Sprintf("; %s times as fast as %s", plusMinus(x, r.RatioCI), r.Peer)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,8 +43,20 @@ var suites = []suite{
 		"scikit-learn's single Perceptron (needs HALFSPACE_DATA)", onData(bench.Peers)},
 	{"symmetric", "a posterior covariance's change and product, beside plain loops and OpenBLAS " +
 		"(needs gcc and libopenblas)", bench.Symmetric},
+	{"wide", "margin learners of p-norms on 20 of 100,000 features, beside ROMMA", bench.Wide},
+	{"command", "whole runs of this command: start, text to model and to predictions, wide " +
+		"examples, resident memory", runCommand},
 	{"posterior", "the Virtual Vector Machine and ADF beside dense covariance matrices in plain " +
 		"loops", bench.Posterior},
+}
+
+// runCommand measures this program.
+func runCommand(ctx context.Context, o bench.Options) ([]bench.Result, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("bench: command: %w", err)
+	}
+	return bench.Command(ctx, program, bench.DataDir(), o)
 }
 
 // onData has a suite look for public data sets.
