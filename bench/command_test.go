@@ -1,0 +1,55 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestRuns: CPU time and peak memory of a child are the child's, an exit code of learning that was
+// cut is none of a failure, any other is.
+func TestRuns(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	r := &runs{ctx: context.Background(), program: shell}
+	if err := r.start(1, "-c", "exit 6"); err != nil {
+		t.Error(err)
+	}
+	if err := r.start(1, "-c", "exit 1"); err == nil {
+		t.Error("exit code 1 is no failure")
+	}
+	own := peakOf(os.Getpid())
+	if runtime.GOOS == "linux" && own < 1<<20 {
+		t.Errorf("this process has had %d bytes at most", own)
+	}
+	stop := make(chan struct{})
+	time.AfterFunc(50*time.Millisecond, func() { close(stop) })
+	if peak := watchPeak(os.Getpid(), stop); peak < own {
+		t.Errorf("%d bytes at most, %d before", peak, own)
+	}
+}
+
+// TestWide: the stream is one that learners take, and what is wanted of cases are cases.
+func TestWide(t *testing.T) {
+	b := wideStream(10)
+	if err := b.Check(); err != nil || b.Len() != 10 || len(b.Idx) != 10*wideNonZeros {
+		t.Error(b.Len(), len(b.Idx), err)
+	}
+	if got := wantOf("margins/sonar/cramma", "avx512"); got != 25 {
+		t.Errorf("25 ns an update are wanted of CRAMMA: %v", got)
+	}
+	if got := wantOf("margins/sonar/cramma", "avx2"); got != 0 {
+		t.Errorf("nothing is wanted on AVX2: %v", got)
+	}
+	for _, w := range wants {
+		if _, err := filepath.Match(w.name, ""); err != nil || !(w.value > 0) {
+			t.Errorf("%+v: %v", w, err)
+		}
+	}
+}
