@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -21,19 +24,33 @@ import (
 // rows, beside which the start of a process is little.
 const commandCopies = 31
 
+// CommandLines are the arguments of the command's runs, divided by blanks. MODEL stands for a model
+// file, FILE for the examples', OUT for another file.
+type CommandLines struct {
+	Start, Train string // the least that it can do, and learning that takes no time
+	OBPM         string // of the members of the suite of that name
+	Predict      string
+	Romma        string
+	Wide         map[string]string // by the names of the cases of Wide
+	Members      string            // OBPM of N = 100 on a million features
+	Pursuits     map[string]string // kmp of 50 examples, after two of them, by kernel
+}
+
 // Command measures whole runs of a program, which is the halfspace command, in child processes: how
 // long it takes to start, text to model and text to predictions on one thread (by CPU time) and on
 // two (by the wall clock), learning of wide examples beside ROMMA's, and in MB the most memory that
 // was resident, beside what the learner's state holds where that is most of it. With a data folder
 // on Adult (a9a) and MNIST, else on generated data of their shapes; MNIST's 60,000 rows are left
 // out then.
-func Command(ctx context.Context, program, dataDir string, o Options) ([]Result, error) {
+func Command(ctx context.Context, program string, lines CommandLines, dataDir string,
+	o Options) ([]Result, error) {
 	dir, err := os.MkdirTemp("", "halfspace-command")
 	if err != nil {
 		return nil, fmt.Errorf("bench: command: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	r := &runs{ctx: ctx, program: program, dir: dir, model: filepath.Join(dir, "model")}
+	r := &runs{ctx: ctx, program: program, lines: lines, dir: dir,
+		model: filepath.Join(dir, "model")}
 	cases, err := r.cases(dataDir)
 	if err != nil {
 		return nil, err
@@ -57,12 +74,13 @@ func Command(ctx context.Context, program, dataDir string, o Options) ([]Result,
 type runs struct {
 	ctx                 context.Context
 	program, dir, model string
+	lines               CommandLines
 	children            time.Duration // CPU time of those that have ended
 	peak                int64         // the most memory that one has had, in bytes
 	failed              error
 }
 
-// exitUnfinished is the command's exit code where --max-updates ended learning.
+// exitUnfinished is the command's exit code where a limit of updates ended learning.
 const exitUnfinished = 6
 
 // start runs the program once. threads is how many processors the Go runtime may use.
@@ -129,6 +147,23 @@ func (r *runs) side(threads int, args ...string) func(k int) {
 // cpu is the clock of the runs on one thread.
 func (r *runs) cpu() time.Duration { return r.children }
 
+// line fills in the files of a run's arguments.
+func (r *runs) line(args string, files ...string) (filled []string) {
+	for _, arg := range strings.Fields(args) {
+		switch arg {
+		case "MODEL":
+			filled = append(filled, r.model)
+		case "OUT":
+			filled = append(filled, filepath.Join(r.dir, "out"))
+		case "FILE":
+			filled = append(filled, files...)
+		default:
+			filled = append(filled, arg)
+		}
+	}
+	return filled
+}
+
 func (r *runs) cases(dataDir string) ([]pair, error) {
 	_, text, err := sparseText(dataDir, "a9a.gz", 14, 123)
 	if err != nil {
@@ -147,30 +182,32 @@ func (r *runs) cases(dataDir string) ([]pair, error) {
 	if err := writeScaled(wide, wideStream(wideRows), 1); err != nil {
 		return nil, err
 	}
-	obpm := []string{"train", "-q", "-a", "obpm", "--members", "100", "--tau", "0.05"}
-	predict := []string{"predict", "-q", "-i", learned, "-o", filepath.Join(r.dir, "predicted")}
-	if err := r.start(1, append(obpm, "-m", learned, few)...); err != nil {
+	if err := r.start(1, r.line(r.lines.OBPM, few)...); err != nil {
 		return nil, err
 	}
+	if err := os.Rename(r.model, learned); err != nil {
+		return nil, fmt.Errorf("bench: command: %w", err)
+	}
+	predict := strings.ReplaceAll(r.lines.Predict, "MODEL", learned)
 	n, size := float64(rows*commandCopies), float64(len(text)*commandCopies)
 	cases := []pair{
-		{name: "command/version", unit: "ns/op", cpu: r.cpu, ours: r.side(2, "version")},
+		{name: "command/version", unit: "ns/op", cpu: r.cpu, ours: r.side(2, r.line(r.lines.Start, few)...)},
 		{name: "command/train/20-rows", unit: "ns/op", cpu: r.cpu,
-			ours: r.side(2, "train", "-q", "-m", r.model, few)},
+			ours: r.side(2, r.line(r.lines.Train, few)...)},
 	}
 	for threads := 1; threads <= 2; threads++ {
 		at := fmt.Sprintf("/threads=%d", threads)
 		cases = append(cases, pair{name: "command/text-to-model/obpm/N=100/tau=0.05" + at,
 			unit: "ns/example", scale: n, threads: threads > 1, cpu: r.cpu,
-			ours: r.side(threads, append(obpm, "-m", r.model, many)...)},
+			ours: r.side(threads, r.line(r.lines.OBPM, many)...)},
 			pair{name: "command/predict" + at, unit: "MB/s", amount: size, threads: threads > 1,
-				cpu: r.cpu, ours: r.side(threads, append(predict, many)...)})
+				cpu: r.cpu, ours: r.side(threads, r.line(predict, many)...)})
 	}
-	romma := r.side(1, "train", "-q", "-a", "romma", "-m", r.model, wide)
+	romma := r.side(1, r.line(r.lines.Romma, wide)...)
 	for _, l := range wideLearners() {
-		args := append([]string{"train", "-q", "-a", l.name, "-m", r.model}, l.flags...)
 		cases = append(cases, pair{name: "command/wide/" + l.label, unit: "ns/op", cpu: r.cpu,
-			ours: r.side(1, append(args, wide)...), peerName: "romma", peer: romma})
+			ours: r.side(1, r.line(r.lines.Wide[l.label], wide)...), peerName: "romma",
+			peer: romma})
 	}
 	return cases, nil
 }
@@ -186,20 +223,17 @@ func (r *runs) memory(dataDir string) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.resident("obpm/features=1000000/N=100", state, "-a", "obpm", "--members", "100",
-		stream)
+	res, err := r.resident("obpm/features=1000000/N=100", state,
+		r.line(r.lines.Members, stream))
 	if err != nil || dataDir == "" {
 		return []Result{res}, err
 	}
 	out := []Result{res}
-	for _, kernel := range [][]string{{"rbf", "--gamma", "0.02", "--scale", "255"},
-		{"linear"}} {
+	for _, kernel := range slices.Sorted(maps.Keys(r.lines.Pursuits)) {
 		// After two steps the memory is what it is after all fifty: they go over the same rows.
-		args := append([]string{"-a", "kmp", "--size", "50", "--until-converged",
-			"--max-updates", "2", "--positive", "8", "--kernel"}, kernel...)
-		res, err := r.resident("kmp/mnist8-60000/"+kernel[0]+"/size=50", 0, append(args,
-			filepath.Join(dataDir, "train-images-idx3-ubyte.gz"),
-			filepath.Join(dataDir, "train-labels-idx1-ubyte.gz"))...)
+		res, err := r.resident("kmp/mnist8-60000/"+kernel+"/size=50", 0,
+			r.line(r.lines.Pursuits[kernel], filepath.Join(dataDir, "train-images-idx3-ubyte.gz"),
+				filepath.Join(dataDir, "train-labels-idx1-ubyte.gz")))
 		if err != nil {
 			return out, err
 		}
@@ -209,10 +243,10 @@ func (r *runs) memory(dataDir string) ([]Result, error) {
 }
 
 // resident trains once on two threads. state is what the learner's state holds, or 0.
-func (r *runs) resident(name string, state int64, args ...string) (Result, error) {
+func (r *runs) resident(name string, state int64, args []string) (Result, error) {
 	wall, cpu := WallTime(), r.children
 	r.peak = 0
-	if err := r.start(2, append([]string{"train", "-q", "-m", r.model}, args...)...); err != nil {
+	if err := r.start(2, args...); err != nil {
 		return Result{}, err
 	}
 	wall, cpu = WallTime()-wall, r.children-cpu
@@ -236,7 +270,7 @@ func millionFeatures() *engine.Block[float32] {
 	for range n {
 		for k := range nonZeros {
 			b.Idx = append(b.Idx, int32(k*each+int(rng.Uniform()*each)))
-			b.Val = append(b.Val, 1)
+			b.Val = append(b.Val, float32(rng.Normal()))
 		}
 		b.Ptr = append(b.Ptr, len(b.Idx))
 		y := float32(1)

@@ -100,6 +100,8 @@ func quantity(v float64, unit string) string {
 	switch {
 	case unit == "MB/s" && v >= 9995:
 		return fmt.Sprintf("%.3g GB/s", v/1000)
+	case unit == "MB" && v >= 999.5:
+		return fmt.Sprintf("%.3g GB", v/1000)
 	case !isTime:
 		return fmt.Sprintf("%.3g %s", v, unit)
 	}

@@ -34,11 +34,10 @@ func Wide(ctx context.Context, o Options) ([]Result, error) {
 	return runAll(ctx, cases, o)
 }
 
-// wideLearner is a learner with settings, and the flags that say so.
+// wideLearner is a learner with settings.
 type wideLearner struct {
 	name, label string
 	config      learner.Config
-	flags       []string
 }
 
 func wideLearners() []wideLearner {
@@ -46,9 +45,9 @@ func wideLearners() []wideLearner {
 	alma.P = 4
 	two, auto := Defaults[*learners.PUMMAConfig]("pumma"), Defaults[*learners.PUMMAConfig]("pumma")
 	two.P, auto.P = "2", fmt.Sprint(2*math.Log(wideFeatures))
-	return []wideLearner{{"alma", "alma/p=4", alma, []string{"--p", "4"}},
-		{"pumma", "pumma/p=2", two, []string{"--p", "2"}},
-		{"pumma", "pumma/p=2-ln-d", auto, []string{"--p", auto.P}}}
+	return []wideLearner{{"alma", "alma/p=4", alma},
+		{"pumma", "pumma/p=2", two},
+		{"pumma", "pumma/p=2-ln-d", auto}}
 }
 
 // wideStream draws normal values at random features, labelled by a hyperplane.

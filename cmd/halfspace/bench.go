@@ -50,13 +50,34 @@ var suites = []suite{
 		"loops", bench.Posterior},
 }
 
+// benchLines are the runs that bench command measures.
+var benchLines = bench.CommandLines{
+	Start:   "version",
+	Train:   "train -q -m MODEL FILE",
+	OBPM:    "train -q -a obpm --members 100 --tau 0.05 -m MODEL FILE",
+	Predict: "predict -q -i MODEL -o OUT FILE",
+	Romma:   "train -q -a romma -m MODEL FILE",
+	Wide: map[string]string{
+		"alma/p=4":       "train -q -a alma --p 4 -m MODEL FILE",
+		"pumma/p=2":      "train -q -a pumma --p 2 -m MODEL FILE",
+		"pumma/p=2-ln-d": "train -q -a pumma --p auto -m MODEL FILE",
+	},
+	Members: "train -q -a obpm --members 100 -m MODEL FILE",
+	Pursuits: map[string]string{
+		"linear": "train -q -a kmp --size 50 --until-converged --max-updates 2 --positive 8 " +
+			"-m MODEL FILE",
+		"rbf": "train -q -a kmp --size 50 --until-converged --max-updates 2 --positive 8 " +
+			"--kernel rbf --gamma 0.02 --scale 255 -m MODEL FILE",
+	},
+}
+
 // runCommand measures this program.
 func runCommand(ctx context.Context, o bench.Options) ([]bench.Result, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("bench: command: %w", err)
 	}
-	return bench.Command(ctx, program, bench.DataDir(), o)
+	return bench.Command(ctx, program, benchLines, bench.DataDir(), o)
 }
 
 // onData has a suite look for public data sets.
