@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -24,16 +21,13 @@ import (
 // rows, beside which the start of a process is little.
 const commandCopies = 31
 
-// CommandLines are the arguments of the command's runs, divided by blanks. MODEL stands for a model
-// file, FILE for the examples', OUT for another file.
+// CommandLines write the arguments of the command's runs.
 type CommandLines struct {
-	Start, Train string // the least that it can do, and learning that takes no time
-	OBPM         string // of the members of the suite of that name
-	Predict      string
-	Romma        string
-	Wide         map[string]string // by the names of the cases of Wide
-	Members      string            // OBPM of N = 100 on a million features
-	Pursuits     map[string]string // kmp of 50 examples, after two of them, by kernel
+	Start []string // the least that it can do
+	// Train learns files: settings have the names that their flag tags have. Without a learner's
+	// name it is the default's.
+	Train   func(learner string, settings [][2]string, model string, files ...string) []string
+	Predict func(model, out, file string) []string
 }
 
 // Command measures whole runs of a program, which is the halfspace command, in child processes: how
@@ -147,23 +141,6 @@ func (r *runs) side(threads int, args ...string) func(k int) {
 // cpu is the clock of the runs on one thread.
 func (r *runs) cpu() time.Duration { return r.children }
 
-// line fills in the files of a run's arguments.
-func (r *runs) line(args string, files ...string) (filled []string) {
-	for _, arg := range strings.Fields(args) {
-		switch arg {
-		case "MODEL":
-			filled = append(filled, r.model)
-		case "OUT":
-			filled = append(filled, filepath.Join(r.dir, "out"))
-		case "FILE":
-			filled = append(filled, files...)
-		default:
-			filled = append(filled, arg)
-		}
-	}
-	return filled
-}
-
 func (r *runs) cases(dataDir string) ([]pair, error) {
 	_, text, err := sparseText(dataDir, "a9a.gz", 14, 123)
 	if err != nil {
@@ -182,32 +159,33 @@ func (r *runs) cases(dataDir string) ([]pair, error) {
 	if err := writeScaled(wide, wideStream(wideRows), 1); err != nil {
 		return nil, err
 	}
-	if err := r.start(1, r.line(r.lines.OBPM, few)...); err != nil {
+	train := r.lines.Train
+	obpm := func(model, file string) []string {
+		return train("obpm", [][2]string{{"members", "100"}, {"tau", "0.05"}}, model, file)
+	}
+	if err := r.start(1, obpm(learned, few)...); err != nil {
 		return nil, err
 	}
-	if err := os.Rename(r.model, learned); err != nil {
-		return nil, fmt.Errorf("bench: command: %w", err)
-	}
-	predict := strings.ReplaceAll(r.lines.Predict, "MODEL", learned)
 	n, size := float64(rows*commandCopies), float64(len(text)*commandCopies)
 	cases := []pair{
-		{name: "command/version", unit: "ns/op", cpu: r.cpu, ours: r.side(2, r.line(r.lines.Start, few)...)},
+		{name: "command/version", unit: "ns/op", cpu: r.cpu, ours: r.side(2, r.lines.Start...)},
 		{name: "command/train/20-rows", unit: "ns/op", cpu: r.cpu,
-			ours: r.side(2, r.line(r.lines.Train, few)...)},
+			ours: r.side(2, train("", nil, r.model, few)...)},
 	}
 	for threads := 1; threads <= 2; threads++ {
 		at := fmt.Sprintf("/threads=%d", threads)
 		cases = append(cases, pair{name: "command/text-to-model/obpm/N=100/tau=0.05" + at,
 			unit: "ns/example", scale: n, threads: threads > 1, cpu: r.cpu,
-			ours: r.side(threads, r.line(r.lines.OBPM, many)...)},
+			ours: r.side(threads, obpm(r.model, many)...)},
 			pair{name: "command/predict" + at, unit: "MB/s", amount: size, threads: threads > 1,
-				cpu: r.cpu, ours: r.side(threads, r.line(predict, many)...)})
+				cpu: r.cpu, ours: r.side(threads,
+					r.lines.Predict(learned, filepath.Join(r.dir, "out"), many)...)})
 	}
-	romma := r.side(1, r.line(r.lines.Romma, wide)...)
+	romma := r.side(1, train("romma", nil, r.model, wide)...)
 	for _, l := range wideLearners() {
 		cases = append(cases, pair{name: "command/wide/" + l.label, unit: "ns/op", cpu: r.cpu,
-			ours: r.side(1, r.line(r.lines.Wide[l.label], wide)...), peerName: "romma",
-			peer: romma})
+			ours:     r.side(1, train(l.name, [][2]string{{"p", l.p}}, r.model, wide)...),
+			peerName: "romma", peer: romma})
 	}
 	return cases, nil
 }
@@ -224,16 +202,19 @@ func (r *runs) memory(dataDir string) ([]Result, error) {
 		return nil, err
 	}
 	res, err := r.resident("obpm/features=1000000/N=100", state,
-		r.line(r.lines.Members, stream))
+		r.lines.Train("obpm", [][2]string{{"members", "100"}}, r.model, stream))
 	if err != nil || dataDir == "" {
 		return []Result{res}, err
 	}
 	out := []Result{res}
-	for _, kernel := range slices.Sorted(maps.Keys(r.lines.Pursuits)) {
+	for _, kernel := range [][][2]string{{{"kernel", "linear"}},
+		{{"kernel", "rbf"}, {"gamma", "0.02"}, {"scale", "255"}}} {
 		// After two steps the memory is what it is after all fifty: they go over the same rows.
-		res, err := r.resident("kmp/mnist8-60000/"+kernel+"/size=50", 0,
-			r.line(r.lines.Pursuits[kernel], filepath.Join(dataDir, "train-images-idx3-ubyte.gz"),
-				filepath.Join(dataDir, "train-labels-idx1-ubyte.gz")))
+		args := r.lines.Train("kmp", append(kernel, [][2]string{{"size", "50"},
+			{"until-converged", "true"}, {"max-updates", "2"}, {"positive", "8"}}...), r.model,
+			filepath.Join(dataDir, "train-images-idx3-ubyte.gz"),
+			filepath.Join(dataDir, "train-labels-idx1-ubyte.gz"))
+		res, err := r.resident("kmp/mnist8-60000/"+kernel[0][1]+"/size=50", 0, args)
 		if err != nil {
 			return out, err
 		}

@@ -37,6 +37,7 @@ func Wide(ctx context.Context, o Options) ([]Result, error) {
 // wideLearner is a learner with settings.
 type wideLearner struct {
 	name, label string
+	p           string
 	config      learner.Config
 }
 
@@ -45,9 +46,9 @@ func wideLearners() []wideLearner {
 	alma.P = 4
 	two, auto := Defaults[*learners.PUMMAConfig]("pumma"), Defaults[*learners.PUMMAConfig]("pumma")
 	two.P, auto.P = "2", fmt.Sprint(2*math.Log(wideFeatures))
-	return []wideLearner{{"alma", "alma/p=4", alma},
-		{"pumma", "pumma/p=2", two},
-		{"pumma", "pumma/p=2-ln-d", auto}}
+	return []wideLearner{{"alma", "alma/p=4", "4", alma},
+		{"pumma", "pumma/p=2", two.P, two},
+		{"pumma", "pumma/p=2-ln-d", auto.P, auto}}
 }
 
 // wideStream draws normal values at random features, labelled by a hyperplane.

@@ -52,22 +52,19 @@ var suites = []suite{
 
 // benchLines are the runs that bench command measures.
 var benchLines = bench.CommandLines{
-	Start:   "version",
-	Train:   "train -q -m MODEL FILE",
-	OBPM:    "train -q -a obpm --members 100 --tau 0.05 -m MODEL FILE",
-	Predict: "predict -q -i MODEL -o OUT FILE",
-	Romma:   "train -q -a romma -m MODEL FILE",
-	Wide: map[string]string{
-		"alma/p=4":       "train -q -a alma --p 4 -m MODEL FILE",
-		"pumma/p=2":      "train -q -a pumma --p 2 -m MODEL FILE",
-		"pumma/p=2-ln-d": "train -q -a pumma --p auto -m MODEL FILE",
+	Start: []string{"version"},
+	Train: func(learner string, settings [][2]string, model string, files ...string) []string {
+		args := []string{"train", "-q", "-m", model}
+		if learner != "" {
+			args = append(args, "-a", learner)
+		}
+		for _, s := range settings {
+			args = append(args, "--"+s[0]+"="+s[1])
+		}
+		return append(args, files...)
 	},
-	Members: "train -q -a obpm --members 100 -m MODEL FILE",
-	Pursuits: map[string]string{
-		"linear": "train -q -a kmp --size 50 --until-converged --max-updates 2 --positive 8 " +
-			"-m MODEL FILE",
-		"rbf": "train -q -a kmp --size 50 --until-converged --max-updates 2 --positive 8 " +
-			"--kernel rbf --gamma 0.02 --scale 255 -m MODEL FILE",
+	Predict: func(model, out, file string) []string {
+		return []string{"predict", "-q", "-i", model, "-o", out, file}
 	},
 }
 
