@@ -68,10 +68,12 @@ func checkExamples(n, width, nw int, ptr []int, rows []int32) int {
 	if len(ptr) <= n {
 		panic(panicShort)
 	}
-	for e, p := range ptr[:n] {
-		if ptr[e+1] < p {
+	from := ptr[0]
+	for _, to := range ptr[1 : n+1] {
+		if to < from {
 			panic(panicShort)
 		}
+		from = to
 	}
 	nnz := ptr[n] - ptr[0]
 	if nnz < 0 || len(rows) < nnz {

@@ -42,10 +42,12 @@ func LanesRunInt16[T Float](counts, sums []int32, w []int16, width int, ptr []in
 	if peak < 0 || peak > limit || limit >= math.MaxInt16 {
 		panic(panicLimit)
 	}
-	for e, p := range ptr[:n] {
-		if ptr[e+1]-p > math.MaxInt16/(limit+1) {
-			panic(panicLimit)
-		}
+	longest, from := 0, ptr[0]
+	for _, to := range ptr[1 : n+1] {
+		longest, from = max(longest, to-from), to
+	}
+	if longest > math.MaxInt16/(limit+1) {
+		panic(panicLimit)
 	}
 	if race {
 		raceRead(ptr[:n+1])
