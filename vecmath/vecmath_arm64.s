@@ -186,6 +186,33 @@ TEXT ·activeUpdateNEONF32(SB), NOSPLIT, $0-64
 #include "activeupdate_neon.h"
 	RET
 
+// func lanesRunInt16NEONF32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32,
+// y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-120
+	MOVD counts+0(FP), R0
+	MOVD sums+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD width+24(FP), R3
+	MOVD ptr+32(FP), R4
+	MOVD n+40(FP), R5
+	MOVD rows+48(FP), R6
+	MOVD y+56(FP), R7
+	MOVD seen+64(FP), R8
+	MOVD stride+72(FP), R9
+	MOVD margin+80(FP), R20
+	VDUP R20, V24.H8
+	MOVD limit+88(FP), R23
+	MOVD peak+96(FP), R20
+	VDUP R20, V26.H8
+#define LOADSIGN MOVW.P 4(R7), R11
+#include "lanesrunint16_neon.h"
+#undef LOADSIGN
+	MOVD n+40(FP), R19
+	SUB  R5, R19, R19
+	MOVD R19, done+104(FP)
+	MOVD R20, newPeak+112(FP)
+	RET
+
 // float64
 
 #undef F32
@@ -370,6 +397,33 @@ TEXT ·activeUpdateNEONF64(SB), NOSPLIT, $0-64
 	MOVD coef+48(FP), R6
 	MOVD nl+56(FP), R7
 #include "activeupdate_neon.h"
+	RET
+
+// func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32,
+// y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+TEXT ·lanesRunInt16NEONF64(SB), NOSPLIT, $0-120
+	MOVD counts+0(FP), R0
+	MOVD sums+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD width+24(FP), R3
+	MOVD ptr+32(FP), R4
+	MOVD n+40(FP), R5
+	MOVD rows+48(FP), R6
+	MOVD y+56(FP), R7
+	MOVD seen+64(FP), R8
+	MOVD stride+72(FP), R9
+	MOVD margin+80(FP), R20
+	VDUP R20, V24.H8
+	MOVD limit+88(FP), R23
+	MOVD peak+96(FP), R20
+	VDUP R20, V26.H8
+#define LOADSIGN MOVD.P 8(R7), R11
+#include "lanesrunint16_neon.h"
+#undef LOADSIGN
+	MOVD n+40(FP), R19
+	SUB  R5, R19, R19
+	MOVD R19, done+104(FP)
+	MOVD R20, newPeak+112(FP)
 	RET
 
 // Mixed: a float64 vector and a float32 example, each element of which is widened exactly.

@@ -102,12 +102,12 @@ func (r *MemberRun[T]) chooseType() {
 	}
 }
 
-// unit reports whether the members step by 1, in lanes that there is a kernel for in int16.
+// unit reports whether the members step by 1, in lanes.
 func (r *MemberRun[T]) unit() bool {
 	o := r.Owner
-	m, kernel := float64(o.margin), vecmath.Active() != vecmath.NEON
+	m := float64(o.margin)
 	return o.fixed && o.step == 1 && m >= math.MinInt16 && m <= math.MaxInt16 &&
-		o.Path != PathActive && kernel
+		o.Path != PathActive
 }
 
 // int16Part is sparsePart for weights in int16. It returns the first example that the tile has not

@@ -139,7 +139,7 @@ var kernels = []kernel{
 		asm:    "counts sums w width ptr n rows y seen stride margin limit peak",
 		plain: "return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, " +
 			"stride, margin, limit, peak)",
-		forms: "AVX512 AVX2",
+		forms: "AVX512 AVX2 NEON",
 		stubs: "takes widths of 32 to MaxRunWidth lanes, one example at least, and no bit of\n" +
 			"seen beyond.",
 	},
