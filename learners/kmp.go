@@ -55,8 +55,8 @@ func (*KMPConfig) Entry() learner.Entry {
 // Cost: half the Gram matrix a step, since it is symmetric, of which FitOptions.GramBytes are kept:
 // all of 10,000 examples in float32, of more nearly none; and the rows of those that may be the
 // one. Without a kernel only the first step: then O(non-zeros). Backfitting O(size) more inner
-// products of examples' length. Memory: a few float64 and sixteen T an example; backfitting one an
-// example and step.
+// products of examples' length. Memory: up to 37 float64 and sixteen T an example; backfitting
+// one an example and step. Concurrency: the sums over rows, and the rows, in parts on the pool.
 type KMP[T learner.Float] struct {
 	cfg  KMPConfig
 	pool *engine.Pool
@@ -101,7 +101,8 @@ func (c *KMPConfig) Resolve(learner.Facts) (learner.Config, error) {
 func (c *KMPConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	size := min(int64(c.Size), x.Examples)
-	kept.AddRows(&f, x, x.Elem, size, 5*8+pursuitRows*x.Elem)
+	kept.AddRows(&f, x, x.Elem, size, (5+2*pursuitParts)*8+
+		pursuitRows*x.Elem)
 	if c.Linear() {
 		f.Add("sum of examples", x.Features, learner.Times(8, x.Features))
 	}
@@ -152,6 +153,7 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 	}
 	cache := max(0, o.GramBytes)
 	p := newPursuit(engine.NewRows(list, cache, n, l.pool), b.Y, cache, l.cfg.Backfit)
+	p.parts.pool = l.pool
 	if l.cfg.Linear() {
 		p.linear, p.sum = b, make([]float64, b.Dim)
 	}
@@ -189,10 +191,11 @@ func (l *KMP[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 type pursuit[T learner.Float] struct {
 	rows     *engine.Rows[T]
 	residual []float64
-	dot      []float64        // K_j . r, but for rounding
-	square   []float64        // K_j . K_j, but for rounding; nil before the first step
-	triangle int              // of so many examples the values K_ij, j <= i, fit into the cache
-	row      []T              // pursuitRows rows of examples beyond
+	dot      []float64 // K_j . r, but for rounding
+	square   []float64 // K_j . K_j, but for rounding; nil before the first step
+	triangle int       // of so many examples the values K_ij, j <= i, fit into the cache
+	row      []T       // pursuitRows rows of examples beyond
+	parts    rowParts[T]
 	linear   *engine.Block[T] // the examples, if K is their inner product
 	sum      []float64        // then: sum_i r_i x_i
 	coef     []float64        // basic: one an example
@@ -234,12 +237,8 @@ func (p *pursuit[T]) correlate(ctx context.Context) error {
 		p.square = make([]float64, len(p.dot))
 	}
 	n := len(p.residual)
-	for i := range min(n, p.triangle) {
-		row, err := p.rows.Row(ctx, i, i+1)
-		if err != nil {
-			return err
-		}
-		p.add(row, first)
+	if err := p.parts.run(ctx, p, min(n, p.triangle), first); err != nil {
+		return err
 	}
 	dst := make([][]T, 0, pursuitRows)
 	for i := p.triangle; i < n; i += pursuitRows {
@@ -251,20 +250,90 @@ func (p *pursuit[T]) correlate(ctx context.Context) error {
 			return err
 		}
 		for _, row := range dst {
-			p.add(row, first)
+			addRow(p.residual, row, p.dot, p.square, first)
 		}
 	}
 	return nil
 }
 
-// add adds what the last row so far, K_ij for j <= i, has of the sums.
-func (p *pursuit[T]) add(row []T, first bool) {
+// addRow adds to the sums what the last row so far, K_ij for j <= i, has of them.
+func addRow[T learner.Float](residual []float64, row []T, dot, square []float64, first bool) {
 	i := len(row) - 1
-	p.dot[i] += vecmath.DotMixed(p.residual[:i+1], row)
-	vecmath.AxpyMixed(p.dot[:i], p.residual[i], row[:i])
+	dot[i] += vecmath.DotMixed(residual[:i+1], row)
+	vecmath.AxpyMixed(dot[:i], residual[i], row[:i])
 	if first {
-		p.addSquares(row)
+		addSquares(square, row)
 	}
+}
+
+// pursuitParts is into how many parts the rows that fit into the cache are cut, with sums of their
+// own, where a part has partValues values at least: some ten µs.
+const pursuitParts, partValues = 16, 1 << 15
+
+// rowParts is the work on cached rows, an engine.Job whose parts are as many values each.
+type rowParts[T learner.Float] struct {
+	p           *pursuit[T]
+	ctx         context.Context
+	pool        *engine.Pool
+	n, parts    int // rows, cut into so many parts
+	first       bool
+	dot, square [pursuitParts][]float64
+	err         [pursuitParts]error
+}
+
+// run adds the sums of the first n rows to those of the pursuit. Parts are cut by size alone, and
+// added up in their order.
+func (w *rowParts[T]) run(ctx context.Context, p *pursuit[T], n int, first bool) error {
+	values := n * (n + 1) / 2
+	w.p, w.ctx, w.n, w.first = p, ctx, n, first
+	if w.parts = min(values/partValues, pursuitParts); w.parts < 2 {
+		return w.rows(0, n, p.dot, p.square)
+	}
+	const perNS = 4 // values
+	if err := w.pool.Spread(ctx, values/perNS, w.parts, w); err != nil {
+		return err
+	}
+	for i := range w.parts {
+		if w.err[i] != nil {
+			return w.err[i]
+		}
+		hi := len(w.dot[i])
+		vecmath.Axpy(p.dot[:hi], 1, w.dot[i])
+		if first {
+			vecmath.Axpy(p.square[:hi], 1, w.square[i])
+			w.square[i] = nil
+		}
+	}
+	return nil
+}
+
+// Part is engine.Job's.
+func (w *rowParts[T]) Part(i int) {
+	lo, hi := w.bound(i), w.bound(i+1)
+	if w.dot[i] == nil {
+		w.dot[i] = make([]float64, hi)
+	}
+	if clear(w.dot[i]); w.first {
+		w.square[i] = make([]float64, hi)
+	}
+	w.err[i] = w.rows(lo, hi, w.dot[i], w.square[i])
+}
+
+// bound is where part i begins: rows from 0 to it have i parts of the values, but for one row.
+func (w *rowParts[T]) bound(i int) int {
+	return int(float64(w.n) * math.Sqrt(float64(i)/float64(w.parts)))
+}
+
+// rows adds what rows lo to hi-1 have of the sums.
+func (w *rowParts[T]) rows(lo, hi int, dot, square []float64) error {
+	for i := lo; i < hi; i++ {
+		row, err := w.p.rows.Row(w.ctx, i, i+1)
+		if err != nil {
+			return err
+		}
+		addRow(w.p.residual, row, dot, square, w.first)
+	}
+	return nil
 }
 
 // correlateLinear is correlate by K_j . r = x_j . sum_i r_i x_i.
@@ -285,15 +354,15 @@ func (p *pursuit[T]) correlateLinear() {
 }
 
 // addSquares adds the squares of the last row so far, K_ij for j <= i, to all sums with them.
-func (p *pursuit[T]) addSquares(row []T) {
+func addSquares[T learner.Float](square []float64, row []T) {
 	i := len(row) - 1
 	sum := 0.0
 	for j, v := range row {
 		s := float64(float64(v) * float64(v))
 		sum += s
-		p.square[j] += s
+		square[j] += s
 	}
-	p.square[i] = sum
+	square[i] = sum
 }
 
 // near bounds how far K_j . r may be off, in units of |K_j| |r|: a sum of up to 2^31 products in

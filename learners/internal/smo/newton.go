@@ -66,12 +66,17 @@ type newtonSolver[T learner.Float] struct {
 const columnRows = 128
 
 // NewNewtonSolver returns a solver for a block of at most [MostNewtonDim] features. The results
-// don't depend on the pool.
+// don't depend on the pool, which dense examples alone are worth.
 func NewNewtonSolver[T learner.Float](b *engine.Block[T], p Problem,
 	pool *engine.Pool) *newtonSolver[T] {
 	n, d := b.Len(), b.Dim
 	if p.Bias {
 		d++
+	}
+	if !b.Dense() {
+		// Of sparse examples only a fifth of the work could be others', a product an example: for
+		// that they would keep processors awake all the time.
+		pool = nil
 	}
 	s := &newtonSolver[T]{b: b, p: p, pool: pool,
 		W: make([]float64, b.Dim), Alpha: make([]float64, n),
