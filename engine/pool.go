@@ -57,7 +57,7 @@ type Pool struct {
 // worker is a goroutine of a pool.
 type worker struct {
 	wake  chan struct{} // capacity 1: a token that is already there serves as well
-	tired atomic.Int32  // calls of Spread that do without it
+	until atomic.Int64  // ns since began, until when calls of Spread do without it; 0: never
 
 	// its own: how often it was turned out of late, and waits since without that
 	turnedOut, calm int
@@ -85,15 +85,17 @@ const minShareNS = 5_000
 const stayAwake = time.Millisecond
 
 // A worker that looks out for work shares its processor. If it comes to look again only after
-// turnedOut, others want that, in this program or another: it parks, and the next tiredRuns calls
-// of Spread, twice as many each time it happens again, do without it. Else it would take time from
-// the caller, and parts would wait for the processor with it. With ten busy processes on two
-// processors two threads took 1.8 times as long as one for OBPM (Adult, N=200, tau=.3) without
-// this, 1.2 times with it (lower quartiles). AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
+// turnedOut, others want that, in this program or another: it parks, and calls of Spread do without
+// it for rests times as long as it was out, twice as many each time that happens again. Else it
+// would take time from the caller, and parts would wait for the processor with it. With ten busy
+// processes on two processors two threads took 1.8 times as long as one for OBPM (Adult, N=200,
+// tau=.3) without this, 1.2 times with it (lower quartiles). AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
+// The rest is a time and not a number of calls, as something short, such as a cycle of the garbage
+// collector, must not take a worker from runs of a millisecond each for long.
 const (
 	turnedOut    = 100 * time.Microsecond
-	tiredRuns    = 16
-	mostTurnings = 5   // tiredRuns doubles up to so often
+	rests        = 4
+	mostTurnings = 5   // rests doubles up to so often
 	calmWaits    = 100 // without being turned out, and all is forgotten
 )
 
@@ -237,8 +239,7 @@ func (p *Pool) run(ctx context.Context, workers, n int, j Job, spare bool) error
 	p.gate.Store(0)
 	for i := range p.hired[:min(len(p.hired), workers-1)] {
 		w := &p.hired[i]
-		if spare && w.tired.Load() > 0 {
-			w.tired.Add(-1)
+		if spare && w.resting() {
 			continue
 		}
 		select {
@@ -313,8 +314,8 @@ func (p *Pool) start(w *worker) {
 
 // await waits for a token, awake at first. It returns false when the pool is closed.
 func (w *worker) await() bool {
-	began := time.Now()
-	for last := began; last.Sub(began) < stayAwake; {
+	since := time.Now()
+	for last := since; last.Sub(since) < stayAwake; {
 		select {
 		case _, open := <-w.wake:
 			if w.calm++; w.calm == calmWaits {
@@ -325,8 +326,8 @@ func (w *worker) await() bool {
 		}
 		runtime.Gosched()
 		now := time.Now()
-		if now.Sub(last) > turnedOut {
-			w.rest()
+		if out := now.Sub(last); out > turnedOut {
+			w.rest(now, out)
 			break
 		}
 		last = now
@@ -335,12 +336,22 @@ func (w *worker) await() bool {
 	return open
 }
 
-// rest lets calls of Spread do without the worker for a while.
-func (w *worker) rest() {
-	w.tired.Store(tiredRuns << min(w.turnedOut, mostTurnings))
+// rest lets calls of Spread do without a worker that was out for so long until now.
+func (w *worker) rest(now time.Time, out time.Duration) {
+	w.until.Store(int64(now.Sub(began) + rests<<min(w.turnedOut, mostTurnings)*out))
 	w.turnedOut++
 	w.calm = 0
 }
+
+// resting reports whether calls of Spread do without the worker.
+func (w *worker) resting() bool {
+	until := w.until.Load()
+	return until != 0 && (time.Since(began) < time.Duration(until) ||
+		!w.until.CompareAndSwap(until, 0)) // it may have been turned out again
+}
+
+// began is what workers' times count from.
+var began = time.Now()
 
 // enter is a worker's share of a Run, if the gate is still open.
 func (p *Pool) enter(w *worker) {

@@ -124,7 +124,7 @@ func TestSpread(t *testing.T) {
 			for n := range 20 {
 				if p != nil {
 					for i := range p.hired {
-						p.hired[i].tired.Store(int32(n % 3))
+						p.hired[i].until.Store(int64(n%3) * int64(time.Hour))
 					}
 				}
 				c := &count{make([]int32, n)}
@@ -155,13 +155,26 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// TestRest: a worker rests longer each time it is turned out, up to a bound.
+// TestRest: a worker rests as many times as long as it was out, longer each time that happens, up to
+// a bound, and no longer than that.
 func TestRest(t *testing.T) {
 	var w worker
-	for _, want := range []int32{16, 32, 64, 128, 256, 512, 512} {
-		if w.rest(); w.tired.Load() != want {
-			t.Errorf("%d calls do without it, want %d", w.tired.Load(), want)
+	if w.resting() {
+		t.Error("a worker rests that never was turned out")
+	}
+	for _, times := range []time.Duration{4, 8, 16, 32, 64, 128, 128} {
+		now := time.Now()
+		w.rest(now, time.Second)
+		if got := time.Duration(w.until.Load()) - now.Sub(began); got != times*time.Second {
+			t.Errorf("calls do without it for %v, want %d s", got, times)
 		}
+	}
+	if !w.resting() {
+		t.Error("a worker that was turned out doesn't rest")
+	}
+	w.turnedOut = 0
+	if w.rest(time.Now().Add(-time.Hour), time.Second); w.resting() || w.until.Load() != 0 {
+		t.Error("a worker rests for longer than it should")
 	}
 }
 

@@ -26,6 +26,7 @@ type pace struct {
 	state    [maxPieces]atomic.Int32 // pieceNew, pieceTaken or pieceReady
 	gone     [maxPieces]atomic.Int32 // parts that have gone through the piece
 	end      atomic.Int32            // pieces before the first feature without a row
+	inInt16  atomic.Int32            // examples before the first one that a tile had in T
 	followed atomic.Int32            // pieces
 	at       atomic.Bool             // a part is following
 }
@@ -51,6 +52,7 @@ func (p *pace) begin(n, size int) {
 		p.gone[c].Store(0)
 	}
 	p.end.Store(int32(p.pieces))
+	p.inInt16.Store(int32(n))
 	p.followed.Store(0)
 	p.at.Store(false) // it may have ended in a panic
 }
@@ -80,7 +82,12 @@ func (r *MemberRun[T]) prepareTaken(c int) {
 	if r.ready(p.bounds(c)) {
 		return
 	}
-	for e := p.end.Load(); c < int(e) && !p.end.CompareAndSwap(e, int32(c)); e = p.end.Load() {
+	lower(&p.end, c)
+}
+
+// lower makes v at most n.
+func lower(v *atomic.Int32, n int) {
+	for e := v.Load(); n < int(e) && !v.CompareAndSwap(e, int32(n)); e = v.Load() {
 	}
 }
 

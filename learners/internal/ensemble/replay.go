@@ -31,20 +31,29 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	return f, a, updates
 }
 
-// ReplayOnes does what Replay does for examples lo to hi-1 of the run, if all values of it are 1,
-// or returns false. The slices, one element an example, are used again.
+// ReplayOnes does what Replay does for examples lo to hi-1 of the run, if all values of it are 1
+// and the members went through them in int16, or returns false. S.x is then the sum of their scores,
+// in whole numbers: S needs no product of its own. The slices, one element an example, are used
+// again.
 func (o *Ensemble[T]) ReplayOnes(lo, hi int) (f, a []float64, updates []int32, ones bool) {
 	r := &o.LearnRun
-	if !r.ones {
+	if !r.ones || hi > int(r.pace.inInt16.Load()) {
 		return nil, nil, nil, false
 	}
-	updates = r.counts[lo:hi]
+	n := r.pace.n
+	updates, sums := r.counts[lo:hi], r.sums[lo:hi]
+	f, a = r.scores[lo:hi], r.coefs[lo:hi]
+	for k, s := range sums {
+		f[k] = float64(s)
+	}
 	for p := 1; p < r.Parts; p++ {
-		for k, c := range r.counts[p*r.pace.n:][lo:hi] {
+		for k, s := range r.sums[p*n:][lo:hi] {
+			f[k] += float64(s)
+		}
+		for k, c := range r.counts[p*n:][lo:hi] {
 			updates[k] += c
 		}
 	}
-	f, a = r.scores[lo:hi], r.coefs[lo:hi]
 	for k, c := range updates {
 		a[k] = float64(c)
 		if r.B.Y[lo+k] < 0 {
@@ -52,6 +61,6 @@ func (o *Ensemble[T]) ReplayOnes(lo, hi int) (f, a []float64, updates []int32, o
 		}
 	}
 	ptr := r.B.Ptr[lo : hi+1]
-	vecmath.SparseOnesRun(f, o.Sum, a, ptr, r.B.Idx[ptr[0]:ptr[hi-lo]])
+	vecmath.SparseOnesAddRun(o.Sum, a, ptr, r.B.Idx[ptr[0]:ptr[hi-lo]])
 	return f, a, updates, true
 }

@@ -89,7 +89,7 @@ func (r *MemberRun[T]) chooseType() {
 	case !r.unit():
 		lanes.Widen()
 	case lanes.Floats():
-	case !vecmath.AllOnes(r.B.Val[ptr[0]:ptr[n]]):
+	case !vecmath.AllOnes(r.B.Val[ptr[0]:ptr[n]]), !lanes.Int16() && !o.sumIsTheirs():
 		lanes.KeepFloats()
 	case lanes.Narrow():
 		r.ones = true
@@ -110,8 +110,9 @@ func (r *MemberRun[T]) unit() bool {
 		o.Path != PathActive
 }
 
-// int16Part is sparsePart for weights in int16. It returns the first example that the tile has not
-// gone through: hi, unless its weights outgrew int16; they are in T then.
+// int16Part is sparsePart for weights in int16, of which it sums up the scores, too. It returns the
+// first example that the tile has not gone through: hi, unless its weights outgrew int16; they are
+// in T then.
 func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 	t, n, done := &r.Owner.Lanes.Tiles[p], r.pace.n, 0
 	if t.Peak <= r.limit {
@@ -124,8 +125,27 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 	}
 	if t.Peak > r.limit {
 		t.Widen()
+		lower(&r.pace.inInt16, lo+done)
 	}
 	return lo + done
+}
+
+// sumIsTheirs reports whether S is the sum of the members' weights, without which scores of S are
+// not sums of theirs. It always is, but a model that was read may say otherwise.
+func (o *Ensemble[T]) sumIsTheirs() bool {
+	column := make([]T, o.members)
+	for j, s := range o.Sum {
+		var sum float64
+		if o.Lanes.Column(column, j) {
+			for _, w := range column {
+				sum += float64(w)
+			}
+		}
+		if sum != s {
+			return false
+		}
+	}
+	return true
 }
 
 // sparsePart lets the members of tile p go through the examples lo to hi-1 of r.b. A non-zero costs
