@@ -103,6 +103,27 @@ func learnInt16(t *testing.T, b *engine.Block[float32], cfg OBPMConfig, env lear
 	same("states after a restart", stateBytes(t, again.State()), stateBytes(t, got.State()))
 }
 
+// TestOBPMInt16Sum: where S is not the sum of the members' weights, as a model that was read may
+// say, scores are those of S, and weights stay in floats.
+func TestOBPMInt16Sum(t *testing.T) {
+	b := randomBlock[float32](100, 20, 5, true, 23)
+	cfg := OBPMConfig{Members: 10, Tau: .5, Path: PathActive}
+	want := newTestOBPM[float32](t, cfg, learner.Env{Seed: 3})
+	learnAll(t, want, b, 10)
+	want.Sum[3]++
+	cfg.Path = PathAuto
+	got := newTestOBPM[float32](t, cfg, learner.Env{Seed: 3})
+	if err := got.SetState(want.State()); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(learnAll(t, got, b, 10), learnAll(t, want, b, 10)) {
+		t.Error("rounds differ")
+	}
+	if got.Lanes.Int16() {
+		t.Error("weights are in int16")
+	}
+}
+
 // repeated makes n examples of the same features, all 1, and the label +1: they move the weights
 // one way.
 func repeated(nnz, n int) *engine.Block[float32] {
