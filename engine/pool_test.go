@@ -155,8 +155,8 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// TestRest: a worker rests as many times as long as it was out, longer each time that happens, up to
-// a bound, and no longer than that.
+// TestRest: a worker rests a number of times as long as it was out, longer each time that happens,
+// up to a bound, and no longer than that.
 func TestRest(t *testing.T) {
 	var w worker
 	if w.resting() {

@@ -32,9 +32,9 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 }
 
 // ReplayOnes does what Replay does for examples lo to hi-1 of the run, if all values of it are 1
-// and the members went through them in int16, or returns false. S.x is then the sum of their scores,
-// in whole numbers: S needs no product of its own. The slices, one element an example, are used
-// again.
+// and the members went through them in int16, or returns false. S.x is then the sum of their
+// scores, in whole numbers: S needs no product of its own. The slices, one element an example, are
+// used again.
 func (o *Ensemble[T]) ReplayOnes(lo, hi int) (f, a []float64, updates []int32, ones bool) {
 	r := &o.LearnRun
 	if !r.ones || hi > int(r.pace.inInt16.Load()) {
