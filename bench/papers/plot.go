@@ -2,12 +2,14 @@ package papers
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -166,8 +168,43 @@ func (f Figure) plot() (*plot.Plot, error) {
 	}
 	if f.YMin != f.YMax {
 		p.Y.Min, p.Y.Max = f.YMin, f.YMax
+		for _, l := range f.Lines { // no axis cuts an error bar
+			for k := range l.Low {
+				p.Y.Min, p.Y.Max = min(p.Y.Min, l.Low[k]), max(p.Y.Max, l.High[k])
+			}
+		}
 	}
 	return p, nil
+}
+
+// Finding says in words what the figure shows: of each line the value at its end, from the least;
+// of bars all values; of panels their titles.
+func (f Figure) Finding() string {
+	var parts []string
+	for _, p := range f.Panels {
+		parts = append(parts, p.Title)
+	}
+	if f.Panels != nil {
+		return f.Title + ": " + strings.Join(parts, "; ")
+	}
+	lines := slices.Clone(f.Lines)
+	lines = slices.DeleteFunc(lines, func(l Line) bool { return len(l.X) == 0 })
+	last := func(l Line) float64 { return l.Y[len(l.Y)-1] }
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(last(a), last(b)) })
+	for _, l := range lines {
+		switch {
+		case f.Bars != nil:
+			var values []string
+			for k, v := range l.Y {
+				values = append(values, fmt.Sprintf("%.3g at %s", v, f.Bars[k]))
+			}
+			parts = append(parts, l.Name+" "+strings.Join(values, ", "))
+		default:
+			parts = append(parts, fmt.Sprintf("%s %.3g at %.4g", l.Name, last(l), l.X[len(l.X)-1]))
+		}
+	}
+	return fmt.Sprintf("%s. %s against %s: %s", f.Title, f.YLabel, f.XLabel, strings.Join(parts,
+		"; "))
 }
 
 // bar adds line i as bars, side by side with those of the others.

@@ -185,3 +185,35 @@ func TestPanels(t *testing.T) {
 		t.Error("a NaN was drawn")
 	}
 }
+
+// TestErrorBars: an axis that a figure asks for is longer where an error bar needs it.
+func TestErrorBars(t *testing.T) {
+	f := Figure{YMin: 1, YMax: 2, Lines: []Line{{Name: "a", X: []float64{1, 2}, Y: []float64{1.5, 9},
+		Low: []float64{0.5, 1.2}, High: []float64{1.7, 2.5}}, {Name: "b", X: []float64{1, 2},
+		Y: []float64{-3, 20}}}}
+	p, err := f.plot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Y.Min != 0.5 || p.Y.Max != 2.5 {
+		t.Errorf("from %g to %g", p.Y.Min, p.Y.Max)
+	}
+}
+
+// TestFinding: a figure's finding names its lines by their ends, bars by place, and panels.
+func TestFinding(t *testing.T) {
+	curve := Figure{Title: "Web", XLabel: "seen", YLabel: "errors", Lines: []Line{{Name: "alma",
+		X: []float64{1, 50}, Y: []float64{0, 30}}, {Name: "obpm", X: []float64{1, 50},
+		Y: []float64{1, 20}}, {Name: "none"}}}
+	bars := Figure{Title: "Time", XLabel: "bias", YLabel: "s", Bars: []string{"15", "9"},
+		Lines: []Line{{Name: "romma", X: []float64{0, 1}, Y: []float64{3, 0.25}}}}
+	panels := Figure{Title: "Toy", Panels: []Figure{{Title: "svm: 3 kept"}, {Title: "tbp: 2 kept"}}}
+	for want, f := range map[string]Figure{
+		"Web. errors against seen: obpm 20 at 50; alma 30 at 50": curve,
+		"Time. s against bias: romma 3 at 15, 0.25 at 9":         bars,
+		"Toy: svm: 3 kept; tbp: 2 kept":                          panels} {
+		if got := f.Finding(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -85,6 +85,7 @@ type Outcome struct {
 	Rows    []Row    `json:"rows"`
 	Figures []Figure `json:"figures"`
 	Seconds float64  `json:"seconds"` // of the whole experiment, when it was run
+	Date    string   `json:"date"`    // when that was
 	Cached  bool     `json:"-"`       // taken from an earlier run
 	Skipped string   `json:"-"`       // why it was not run; then there is nothing else
 	NoData  bool     `json:"-"`       // it was not run because data are missing
@@ -103,6 +104,8 @@ func (o Outcome) Verdicts() map[Verdict]int {
 
 // Report is the outcomes of some experiments.
 type Report struct {
+	Command  string // of the run
+	Date     string // of the report
 	Machine  string
 	Version  string
 	Seed     uint64
@@ -122,14 +125,39 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 		return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(
 			b.Bytes())), nil
 	},
-	"seconds":  SecondsText,
-	"hasNaive": HasNaive,
-	"hasPaper": HasPaperSeconds,
-	"ratio":    RatioText,
-	"notes":    Footnotes,
-	"next":     func(i int) int { return i + 1 },
-	"anchor":   func(name string) string { return strings.ReplaceAll(name, "/", "-") },
+	"seconds":    SecondsText,
+	"hasNaive":   HasNaive,
+	"hasPaper":   HasPaperSeconds,
+	"ratio":      RatioText,
+	"notes":      Footnotes,
+	"hasSeconds": HasSeconds,
+	"tables":     tables,
+	"measured":   func(rows []Row) bool { return len(OfKind(rows, Measurement)) > 0 },
+	"next":       func(i int) int { return i + 1 },
+	"anchor":     func(name string) string { return strings.ReplaceAll(name, "/", "-") },
 }).Parse(reportHTML))
+
+// kindTable is the rows of one kind.
+type kindTable struct {
+	Kind        Kind
+	Rows        []Row
+	Caption, At string // At begins the names of what is linked to
+}
+
+// tables returns an experiment's rows by kind.
+func tables(rows []Row) (out []kindTable) {
+	for _, kind := range Kinds {
+		if of := OfKind(rows, kind); len(of) > 0 {
+			name := of[0].Experiment
+			out = append(out, kindTable{kind, of, name + ": " + map[Kind]string{
+				Number:      "numbers that the paper prints",
+				Claim:       "what the paper claims; a difference above 0 is in favour of it",
+				Measurement: "measured",
+			}[kind], strings.ReplaceAll(name, "/", "-") + "-" + string(kind)})
+		}
+	}
+	return out
+}
 
 // Notes is the notes of a table's rows, for a list below the table with what they share put
 // together.

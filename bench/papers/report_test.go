@@ -5,9 +5,12 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -25,9 +28,14 @@ func sample() Outcome {
 // TestReport: the page is well formed, holds everything, escapes what must be, and asks for no
 // other file.
 func TestReport(t *testing.T) {
-	r := Report{Machine: "a machine", Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2",
-		Command: "halfspace repro obpm/table2", Skipped: "no time"},
-		{Name: "obpm/table1", Rows: []Row{{Verdict: Inside}}, LeftOut: 8, Slow: "the long ones"}}}
+	below := Row{Experiment: "obpm/figure3", Row: "a above b", Quantity: "errors_difference",
+		Kind: Claim}
+	below.fill([]float64{-2, -2.5, -2})
+	r := Report{Machine: "a machine", Command: "halfspace repro some", Date: "2026-11-22 21:00",
+		Seed: 7, Outcomes: []Outcome{sample(), {Name: "obpm/table2",
+			Command: "halfspace repro obpm/table2", Skipped: "no time"},
+			{Name: "obpm/table1", Rows: []Row{{Verdict: Inside}}, LeftOut: 8, Slow: "the long ones"},
+			{Name: "obpm/figure3", Rows: []Row{below}, Date: "2026-11-21"}}}
 	var b bytes.Buffer
 	if err := r.WriteHTML(&b); err != nil {
 		t.Fatal(err)
@@ -36,7 +44,19 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{"svm &lt;best&gt;", "why &amp; how", "data:image/png;base64,",
 		"Not run: no time", "halfspace repro tbp/banana", "seeds from 7", "a machine", "Weston",
 		"Alpha",
-		`<b class="exact">1</b>`, `<b class="inside">2</b>`, `<b>3</b>rows`,
+		`<b class="exact">1</b>`, `<b class="inside">2</b>`, `<b>4</b>rows`,
+		// what was run and when; a verdict chooses rows, and comes first in them
+		"<code>halfspace repro some</code> 2026-11-22 21:00", "Run on 2026-11-21",
+		`id="only-contradicted"><b class="contradicted">1</b>`,
+		`body:has(#only-inside:checked) tbody tr[data-verdict]:not([data-verdict=inside])`,
+		`<tr data-verdict="contradicted"><td class="verdict contradicted">contradicted</td>` +
+			`<th scope="row" class="row">a above b</th>`,
+		`<th scope="col">claim</th><th scope="col">quantity</th>` +
+			`<th scope="col" class="n">difference</th>`,
+		// for readers who do not see it
+		`<caption>tbp/banana: numbers that the paper prints</caption>`,
+		`<div class="scroll" tabindex="0" role="region" aria-label="tbp/banana: numbers`,
+		`alt="banana. error against kept: svm 4 at 2"`,
 		`<b>8</b>left out for --slow`, "the long ones (8 rows)", `<b>1</b>experiments not run`,
 		`<td class="n">2.00</td><td class="n">7.00</td><td class="n">3.5</td><td class="n">10.00</td><td class="n">15</td>`, "prefers-color-scheme: dark", "@media print"} {
 		if !strings.Contains(page, want) {
@@ -122,6 +142,50 @@ func TestPapers(t *testing.T) {
 		if few, all := e.About(RunOptions{Runs: 2}), e.About(RunOptions{}); few > all ||
 			e.Runs > 2 && few == all {
 			t.Errorf("%s: %g s with two runs, %g with all", e.Name, few, all)
+		}
+	}
+}
+
+// TestContrast: text has a contrast of 4.5 at least against what is behind it, light and dark (WCAG
+// 2.1, 1.4.3).
+func TestContrast(t *testing.T) {
+	luminance := func(hex string) float64 {
+		if len(hex) == 3 {
+			hex = string([]byte{hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]})
+		}
+		v, err := strconv.ParseUint(hex, 16, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum float64
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			c := float64(v>>(16-8*i)&255) / 255
+			if c <= 0.03928 {
+				c /= 12.92
+			} else {
+				c = math.Pow((c+0.055)/1.055, 2.4)
+			}
+			sum += weight * c
+		}
+		return sum
+	}
+	modes := regexp.MustCompile(`:root \{[^}]*\}`).FindAllString(reportHTML, -1)
+	if len(modes) != 3 {
+		t.Fatalf("%d sets of colors, want those of light, dark and print", len(modes))
+	}
+	for _, mode := range modes {
+		color := map[string]float64{}
+		for _, m := range regexp.MustCompile(`--([a-z]+): #([0-9a-f]+)`).FindAllStringSubmatch(mode,
+			-1) {
+			color[m[1]] = luminance(m[2])
+		}
+		for _, back := range []string{"back", "card"} {
+			for _, front := range []string{"text", "soft", "good", "open", "bad", "not"} {
+				a, b := color[front]+0.05, color[back]+0.05
+				if c := max(a, b) / min(a, b); c < 4.5 {
+					t.Errorf("%s on %s: a contrast of %.2f in %s", front, back, c, mode)
+				}
+			}
 		}
 	}
 }

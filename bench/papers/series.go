@@ -148,7 +148,7 @@ func (s *Series) run(ctx context.Context, j *job, bar *progress, i int, place st
 	bar.begin(i, j.out.Name)
 	var err error
 	j.out.Rows, err = Repro(ctx, j.e, o)
-	j.out.Seconds = time.Since(began).Seconds()
+	j.out.Seconds, j.out.Date = time.Since(began).Seconds(), began.Format(time.DateOnly)
 	bar.end()
 	if s.Hide != nil {
 		s.Hide()

@@ -114,8 +114,9 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 	r.o.Pool, r.o.DataDir, r.o.Runs = pool, bench.DataDir(), r.runs
 
 	rows := []papers.Row{} // [] in JSON, never null
-	report := papers.Report{Machine: machineLine(pool), Version: "halfspace " +
-		buildVersion().Version, Seed: r.o.Seed}
+	report := papers.Report{Command: "halfspace repro " + strings.Join(args, " ") + r.options(),
+		Date: time.Now().Format("2006-01-02 15:04"), Machine: machineLine(pool),
+		Version: "halfspace " + buildVersion().Version, Seed: r.o.Seed}
 	series := papers.Series{Experiments: chosen, Options: r.o, Cache: papers.Cache{Dir: r.cache},
 		Fresh: r.fresh, Budget: r.budget}
 	if stderr := cmd.ErrOrStderr(); !r.quiet {
@@ -370,11 +371,19 @@ func machineLine(p *engine.Pool) string {
 
 // command is what runs an experiment again with the same result.
 func (r *repro) command(e papers.Experiment) string {
-	s := "halfspace repro " + e.Name
+	s := "halfspace repro " + e.Name + r.options()
+	if e.Runs == 1 { // draws nothing
+		s = strings.ReplaceAll(s, fmt.Sprintf(" --runs %d", r.runs), "")
+	}
+	return s
+}
+
+// options is the flags that decide what is run.
+func (r *repro) options() (s string) {
 	if r.o.Seed != 1 {
 		s += fmt.Sprintf(" --seed %d", r.o.Seed)
 	}
-	if r.runs != 0 && e.Runs > 1 {
+	if r.runs != 0 {
 		s += fmt.Sprintf(" --runs %d", r.runs)
 	}
 	if r.o.Rows != "" {
