@@ -1,17 +1,25 @@
 // Body of lanesRunInt16.
 //
-// The sums of up to 4 units of 32 lanes stay in Z0-Z3 over an example's non-zeros, become the bits
-// of two words, and are summed: two lanes at a time by products with 1, in int32. Units that the
-// width has not stay 0. Of integers y s <= margin is s <= margin where y is 1, and where it is -1
-// the opposite of s <= -margin-1, which is the complement of margin: so the bits of margin, and
+// The sums of up to 4 units of 32 lanes stay in Z0-Z3 over an example's non-zeros. They become the
+// bits of two words, and are summed: two lanes at a time by products with 1, in int32. Units that
+// the width has not stay 0. Of integers y s <= margin is s <= margin where y is 1, and where it is
+// -1 the opposite of s <= -margin-1, which is the complement of margin: so the bits of margin, and
 // those of the comparisons, are flipped by those of y's sign.
 //
-// DI ptr of the example, SI w, R13 width in bytes, R10 the end of its rows, R12 the non-zero counted
-// up from -n to 0, BX seen, R9 y, DX examples left, R15 counts, R11 the sign of y, 0 or -1; AX and
-// R14 the words of who updates, CX the non-zero, then the unit within row 0 of w; K7 stride in
-// words, K6 w, K5 sums relative to counts; Z0-Z3 sums, Z26 1, Z27 peak, Z28 limit, Z29 margin, Z30
-// the sign of y, Z31 margin flipped by it, then y: each in every lane. At the end AX is the peak and
-// DX the examples left.
+// Whether an example updates any lane can not be predicted. A branch on that which has to wait for
+// the sums costs more than the sums do. So those of the next example are begun between comparisons
+// and branch, with the weights as they are, and what an update changes of them is added: y times the
+// number of non-zeros that the two examples share, for the lanes that update. These are counted only
+// if the next example's non-zeros fit a vector; else the update goes before its sums.
+//
+// DI ptr of the next example, SI w, R13 width in bytes, R10 the end of the example's rows, R11 that
+// of the next one's, R12 the non-zero counted up from -n to 0, or 1 before the first example, BX
+// seen, R9 y, DX examples left behind the next, R15 counts, R11 the sign of y, 0 or -1; AX and R14
+// the words of who updates, CX the non-zero, then the unit within row 0 of w; K3 and K4 -n of the
+// next and of this example, K5 sums relative to counts, K6 w, K7 stride in words; Z0-Z3 sums of the
+// next example, Z8-Z11 of this, Z25 1 in 32 bits, Z26 1, Z27 peak, Z28 limit, Z29 margin, Z30 the
+// sign of y, Z31 margin flipped by it, then y: each in every lane. At the end AX is the peak and DX
+// the examples left.
 #define SUMS1 VPADDW 0(R8), Z0, Z0
 #define SUMS2 SUMS1; VPADDW 64(R8), Z1, Z1
 #define SUMS3 SUMS2; VPADDW 128(R8), Z2, Z2
@@ -19,91 +27,153 @@
 #define RUNTILE(tile, loop, ZERO, SUMS) \
 tile: \
 	ZERO; \
-	MOVQ  R12, CX; \
 	TESTQ CX, CX; \
-	JEQ   compare; \
+	JEQ   summed; \
 loop: \
-	MOVLQSX (R10)(CX*4), R8; \
+	MOVLQSX (R11)(CX*4), R8; \
 	IMULQ   R13, R8; \
 	ADDQ    SI, R8; \
 	SUMS; \
 	INCQ    CX; \
 	JNE     loop; \
-	JMP     compare
+	JMP     summed
+
+// REDUCE adds up the 16 elements of 32 bits of Z4, to X4.
+#define REDUCE \
+	VEXTRACTI64X4 $1, Z4, Y5; \
+	VPADDD        Y5, Y4, Y4; \
+	VEXTRACTI128  $1, Y4, X5; \
+	VPADDD        X5, X4, X4; \
+	VPSHUFD       $0x4E, X4, X5; \
+	VPADDD        X5, X4, X4; \
+	VPSHUFD       $0xB1, X4, X5; \
+	VPADDD        X5, X4, X4
 
 	SHLQ         $1, R13
 	KMOVQ        SI, K6
 	MOVL         $0x10001, R8
 	VPBROADCASTD R8, Z26
+	MOVL         $1, R8
+	VPBROADCASTD R8, Z25
 	ZERO4
+	XORL         AX, AX
+	XORL         R14, R14
+	MOVL         $1, R12
+	JMP          ahead
 
 example:
-	MOVQ 8(DI), R12
-	SUBQ (DI), R12
-	LEAQ (R10)(R12*4), R10
-	NEGQ R12
 	LOADSIGN
 	SARQ         $63, R11
 	VPBROADCASTQ R11, Z30
 	VPXORQ       Z29, Z30, Z31
+	XORL         R14, R14
 	CMPQ         R13, $128
-	JLT          tile1
-	JEQ          tile2
-	CMPQ         R13, $256
-	JLT          tile3
+	JLE          low
+	VPCMPW       $2, Z31, Z10, K1 // LE
+	VPCMPW       $2, Z31, Z11, K2
+	KUNPCKDQ     K1, K2, K1
+	KMOVQ        K1, R14
+	XORQ         R11, R14
+	ANDQ         8(BX), R14
+
+low:
+	VPCMPW   $2, Z31, Z8, K1
+	VPCMPW   $2, Z31, Z9, K2
+	KUNPCKDQ K1, K2, K1
+	KMOVQ    K1, AX
+	XORQ     R11, AX
+	ANDQ     (BX), AX
+	VPMADDWD Z26, Z8, Z4
+	VPMADDWD Z26, Z9, Z5
+	VPMADDWD Z26, Z10, Z6
+	VPMADDWD Z26, Z11, Z7
+	VPADDD   Z5, Z4, Z4
+	VPADDD   Z7, Z6, Z6
+	VPADDD   Z6, Z4, Z4
+	REDUCE
+	KMOVQ    K5, R8
+	VMOVD    X4, (R15)(R8*1)
+	POPCNTQ  R14, CX
+	POPCNTQ  AX, R8
+	ADDQ     CX, R8
+	MOVL     R8, (R15)
+
+ahead:
+	SUBQ  $1, DX
+	JLT   last
+	MOVQ  8(DI), CX
+	SUBQ  (DI), CX
+	ADDQ  $8, DI
+	LEAQ  (R10)(CX*4), R11
+	NEGQ  CX
+	KMOVQ CX, K3
+	CMPQ  CX, $-16
+	JLT   long
+
+sums:
+	CMPQ R13, $128
+	JLT  tile1
+	JEQ  tile2
+	CMPQ R13, $256
+	JLT  tile3
 
 	RUNTILE(tile4, loop4, ZERO4, SUMS4)
 	RUNTILE(tile3, loop3, ZERO3, SUMS3)
 	RUNTILE(tile2, loop2, ZERO2, SUMS2)
 	RUNTILE(tile1, loop1, ZERO1, SUMS1)
 
-compare:
-	XORL     R14, R14
-	CMPQ     R13, $128
-	JLE      low
-	VPCMPW   $2, Z31, Z2, K2 // LE
-	VPCMPW   $2, Z31, Z3, K3
-	KUNPCKDQ K2, K3, K2
-	KMOVQ    K2, R14
-	XORQ     R11, R14
-	ANDQ     8(BX), R14
+last:
+	KXORQ K3, K3, K3
 
-low:
-	VPCMPW        $2, Z31, Z0, K2
-	VPCMPW        $2, Z31, Z1, K3
-	KUNPCKDQ      K2, K3, K2
-	KMOVQ         K2, AX
-	XORQ          R11, AX
-	ANDQ          (BX), AX
-	KMOVQ         K5, R8
-	VPMADDWD      Z26, Z0, Z4
-	VPMADDWD      Z26, Z1, Z5
-	VPMADDWD      Z26, Z2, Z6
-	VPMADDWD      Z26, Z3, Z7
-	VPADDD        Z5, Z4, Z4
-	VPADDD        Z7, Z6, Z6
-	VPADDD        Z6, Z4, Z4
-	VEXTRACTI64X4 $1, Z4, Y5
-	VPADDD        Y5, Y4, Y4
-	VEXTRACTI128  $1, Y4, X5
-	VPADDD        X5, X4, X4
-	VPSHUFD       $0x4E, X4, X5
-	VPADDD        X5, X4, X4
-	VPSHUFD       $0xB1, X4, X5
-	VPADDD        X5, X4, X4
-	VMOVD         X4, (R15)(R8*1)
-	POPCNTQ  R14, CX
-	POPCNTQ  AX, R8
-	ADDQ     CX, R8
-	MOVL     R8, (R15)
-	JEQ      next
-	TESTQ    R12, R12
-	JEQ      next
-	VPORQ    Z26, Z30, Z31
-	TESTQ    AX, AX
-	JEQ      second
+summed:
+	TESTQ R12, R12
+	JGT   step // there was none before
+	MOVQ  AX, R8
+	ORQ   R14, R8
+	JEQ   next
+	TESTQ R12, R12
+	JEQ   next
+
+	// Of this example's non-zeros each is compared with all of the next one's.
+	KMOVQ       K3, R8
+	NEGQ        R8
+	MOVL        $-1, CX
+	BZHIL       R8, CX, CX
+	KMOVW       CX, K1
+	VMOVDQU32.Z (R10), K1, Z6
+	VPXORQ      Z4, Z4, Z4
+
+shared:
+	VPCMPEQD.BCST (R10)(R12*4), Z6, K1, K2
+	VPADDD        Z25, Z4, K2, Z4
+	INCQ          R12
+	JNE           shared
+	KMOVQ         K4, R12
+	REDUCE
+	VPBROADCASTW  X4, Z4
+	VPXORQ        Z30, Z4, Z4
+	VPSUBW        Z30, Z4, Z4
+	KMOVQ         AX, K1
+	KMOVQ         R14, K2
+	VPADDW        Z4, Z0, K1, Z0
+	VPADDW        Z4, Z2, K2, Z2
+	KSHIFTRQ      $32, K1, K1
+	KSHIFTRQ      $32, K2, K2
+	VPADDW        Z4, Z1, K1, Z1
+	VPADDW        Z4, Z3, K2, Z3
+
+update:
+	VPORQ Z26, Z30, Z31
 
 unit:
+	// in the lower word as long as that has any, then in the other
+	XORL        R8, R8
+	TESTQ       AX, AX
+	CMOVQEQ     R14, AX
+	CMOVQEQ     R8, R14
+	SETEQ       R8
+	SHLL        $7, R8
+	ADDQ        R8, SI
 	TZCNTQ      AX, CX
 	ANDL        $32, CX
 	SHRXQ       CX, AX, R8
@@ -123,36 +193,48 @@ row:
 	VPMAXUW   Z5, Z27, Z27
 	INCQ      R12
 	JNE       row
-	MOVQ      (DI), R12
-	SUBQ      8(DI), R12
-	TESTQ     AX, AX
+	KMOVQ     K4, R12
+	MOVQ      AX, R8
+	ORQ       R14, R8
 	JNE       unit
-
-second:
-	MOVQ     R14, AX
-	XORL     R14, R14
-	ADDQ     $128, SI
-	TESTQ    AX, AX
-	JNE      unit
-	KMOVQ    K6, SI
-	VPCMPUW  $6, Z28, Z27, K1 // beyond the limit
-	KORTESTD K1, K1
-	JNE      beyond
+	KMOVQ     K6, SI
+	VPCMPUW   $6, Z28, Z27, K1 // beyond the limit
+	KORTESTD  K1, K1
+	JNE       done
+	KMOVQ     K3, CX
+	CMPQ      CX, $-16
+	JLT       sums
 
 next:
 	KMOVQ K7, R8
 	LEAQ  (BX)(R8*8), BX
-	ADDQ  $8, DI
 	ADDQ  $ESIZE, R9
 	ADDQ  $4, R15
-	DECQ  DX
-	JNE   example
-	JMP   done
 
-beyond:
-	DECQ DX
+step:
+	KMOVQ     K3, R12
+	KMOVQ     R12, K4
+	MOVQ      R12, R8
+	NEGQ      R8
+	LEAQ      (R10)(R8*4), R10
+	VMOVDQA64 Z0, Z8
+	VMOVDQA64 Z1, Z9
+	VMOVDQA64 Z2, Z10
+	VMOVDQA64 Z3, Z11
+	TESTQ     DX, DX
+	JGE       example
+	JMP       done
+
+long:
+	TESTQ R12, R12
+	JGE   sums
+	MOVQ  AX, R8
+	ORQ   R14, R8
+	JEQ   sums
+	JMP   update
 
 done:
+	INCQ          DX
 	VEXTRACTI64X4 $1, Z27, Y1
 	VPMAXUW       Y1, Y27, Y1
 	VEXTRACTI128  $1, Y1, X2
@@ -168,3 +250,4 @@ done:
 #undef SUMS3
 #undef SUMS4
 #undef RUNTILE
+#undef REDUCE

@@ -353,7 +353,11 @@ func (g *generator[T]) examples(n, width int) *operands[T] {
 	clear(o.mask)
 	o.ptr[0] = n % 3
 	for e := range o.z {
-		o.ptr[e+1] = o.ptr[e] + max(0, g.rng.IntN(20)-4)
+		length := max(0, g.rng.IntN(20)-4)
+		if length > 13 { // a vector has 16
+			length += 3
+		}
+		o.ptr[e+1] = o.ptr[e] + length
 		o.z[e] = T(2*g.rng.IntN(2) - 1)
 		density := []float64{0, 0.02, 0.3, 1}[g.rng.IntN(4)]
 		for l := range width {
