@@ -117,8 +117,10 @@ var variants = map[string]map[string]learner.Config{
 		"p=2.5": &learners.PUMMAConfig{P: "2.5", Delta: 0.1},
 		"p=9.3": &learners.PUMMAConfig{P: "9.3", Delta: 0.1},
 		"soft":  &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 50},
-		"rbf": &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 10,
-			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}},
+		"rbf": &learners.PUMMAConfig{P: "2", Delta: 0.1,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
+		"rbf, p=250": &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: 100, Budget: 250,
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 		"soft, p=3.7": &learners.PUMMAConfig{P: "3.7", Delta: 0.1, SoftC: 50},
 	},
 	"adf": {

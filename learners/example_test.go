@@ -126,6 +126,31 @@ func ExampleKernelOBPM() {
 	// 60 examples kept
 }
 
+// With a kernel ROMMA is a sum over kept examples, here at most 60.
+func ExampleOnlineKernel() {
+	c := must(learner.Lookup("romma")).Config().(*learners.ROMMAConfig) // the defaults
+	c.Budget, c.KernelConfig = 60, learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}
+	l := newOf("romma", c)
+	progress(l, "banana")
+	fmt.Println(must(supported(l)), "examples kept")
+	// Output:
+	// 50 mistakes in 500 examples, then 5.8 % test errors
+	// 50 examples kept
+}
+
+// PUMMA with a kernel has a bias of its own, and slacks for labels that are wrong.
+func ExampleKernelPUMMA() {
+	c := must(learner.Lookup("pumma")).Config().(*learners.PUMMAConfig) // the defaults
+	c.Delta, c.SoftC, c.Budget = 0.1, 10, 100
+	c.KernelConfig = learner.KernelConfig{Kernel: "rbf", Sigma: 0.5}
+	l := newOf("pumma", c)
+	progress(l, "banana")
+	fmt.Println(must(supported(l)), "examples kept")
+	// Output:
+	// 55 mistakes in 500 examples, then 5.6 % test errors
+	// 100 examples kept
+}
+
 // supported returns how many examples l keeps.
 func supported(l learner.Learner[float64]) (int, error) {
 	n, ok := learner.SupportOf(l)

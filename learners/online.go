@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"unsafe"
@@ -39,15 +40,18 @@ var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
 // Cost: a kernel row over the kept examples an example, one more where one is removed. Memory: the
 // kept examples and some 50 bytes for each.
 type OnlineKernel[T learner.Float] struct {
-	kept.ScaledSet[T]
 	name string
+	set  kept.ScaledSet[T]
 	rule onlineRule
 
 	// What Fit found, of learners that have it; Learn goes on from there.
 	dual   kept.Expansion[T]
-	fitted bool    // the hypothesis is dual
-	bias   float64 // of it
+	fitted bool // the hypothesis is dual
 	pool   *engine.Pool
+	solve  func(ctx context.Context, rows engine.RowSource[T], y []float64,
+		o learner.FitOptions) (learner.MarginDual, error)
+
+	unit, bias float64 // f = w.phi/unit + bias; 1 and 0 but for pumma
 }
 
 // onlineRule is what the rules differ in. m is y w.phi(x), updates are those so far.
@@ -72,7 +76,7 @@ type onlineStep struct {
 func newOnline[T learner.Float](name string, k *learner.KernelConfig, budget int, rule onlineRule,
 	env learner.Env) (*OnlineKernel[T], error) {
 	s, err := kept.NewScaled[T](name, k.EngineKernel(), budget, env.Kept)
-	return &OnlineKernel[T]{ScaledSet: s, name: name, rule: rule, pool: env.Pool}, err
+	return &OnlineKernel[T]{set: s, name: name, rule: rule, pool: env.Pool, unit: 1}, err
 }
 
 // Learn is Learner.Learn.
@@ -86,42 +90,47 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		}
 	}
 	for i := range b.Len() {
-		f, y := l.ScaledSet.Score(b, i)+l.bias, float64(b.Y[i])
+		f, y := l.score(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
-		l.Seen++
+		l.set.Seen++
 		m := float64(y * f)
-		if !l.rule.violates(m, l.UpdateCount) {
+		if !l.rule.violates(m, l.set.UpdateCount) {
 			continue
 		}
-		s := l.rule.step(m, l.Self(), l.Norm2, l.UpdateCount)
+		s := l.rule.step(m, l.set.Self(), l.set.Norm2, l.set.UpdateCount)
 		if !(s.a > 0 && s.a <= math.MaxFloat64) {
 			continue
 		}
-		p, err := l.PlaceFor(y, false)
+		p, err := l.set.PlaceFor(y, false)
 		if err != nil {
-			l.Seen--
+			l.set.Seen--
 			return err
 		}
-		l.Stretch(s.c)
-		l.Norm2 = s.norm2
-		l.Put(p, y, s.a, 0)
-		if l.Gone != 0 {
-			if c := l.rule.bound(l.Norm2); c != 1 {
-				l.Stretch(c)
-				l.Norm2 *= float64(c * c)
+		l.set.Stretch(s.c)
+		l.set.Norm2 = s.norm2
+		l.set.Put(p, y, s.a, 0)
+		if l.set.Gone != 0 {
+			if c := l.rule.bound(l.set.Norm2); c != 1 {
+				l.set.Stretch(c)
+				l.set.Norm2 *= float64(c * c)
 			}
 		}
 		if !s.uncount {
-			l.UpdateCount++
+			l.set.UpdateCount++
 			rounds[i].Updates = 1
 		}
 	}
 	return nil
 }
 
+// score returns f of example i of b, by the operations of kept.ScaledSum.
+func (l *OnlineKernel[T]) score(b *engine.Block[T], i int) float64 {
+	return l.set.ScoreExample(b, i)/float64(l.set.Divisor*l.unit) + l.bias
+}
+
 // goOn makes what Fit found what Learn goes on from.
 func (l *OnlineKernel[T]) goOn() error {
-	if _, err := l.Take(&l.dual, 1); err != nil {
+	if _, err := l.set.Take(&l.dual, 1); err != nil {
 		return err
 	}
 	l.fitted, l.dual = false, kept.Expansion[T]{}
@@ -129,12 +138,12 @@ func (l *OnlineKernel[T]) goOn() error {
 }
 
 // hypothesis is that of Learn.
-func (l *OnlineKernel[T]) hypothesis() kept.ScaledSum[T] { return l.Sum(1, l.bias) }
+func (l *OnlineKernel[T]) hypothesis() kept.ScaledSum[T] { return l.set.Sum(l.unit, l.bias) }
 
 // expanded is that of Fit.
 func (l *OnlineKernel[T]) expanded() kept.KernelExpansion[T] {
 	return kept.KernelExpansion[T]{Name: l.name, Expansion: l.dual, Bias: l.bias,
-		Kernel: l.List.Kernel(), Pool: l.pool}
+		Kernel: l.set.List.Kernel(), Pool: l.pool}
 }
 
 // Score is Learner.Score.
@@ -167,20 +176,20 @@ func (l *OnlineKernel[T]) View() learner.Predictor[T] {
 func (l *OnlineKernel[T]) Weights() []float64 { return nil }
 
 // Updates is Learner.Updates.
-func (l *OnlineKernel[T]) Updates() int64 { return l.UpdateCount }
+func (l *OnlineKernel[T]) Updates() int64 { return l.set.UpdateCount }
 
 // Support is Keeper.Support.
 func (l *OnlineKernel[T]) Support() int {
 	if l.fitted {
 		return len(l.dual.Coef)
 	}
-	return l.ScaledSet.Support()
+	return l.set.Support()
 }
 
 // Bytes is Learner.Bytes.
 func (l *OnlineKernel[T]) Bytes() int64 {
-	return l.ScaledSet.Bytes() + l.dual.Bytes() + int64(unsafe.Sizeof(*l)-
-		unsafe.Sizeof(l.ScaledSet))
+	return l.set.Bytes() + l.dual.Bytes() + int64(unsafe.Sizeof(*l)-
+		unsafe.Sizeof(l.set))
 }
 
 // State is Learner.State: the kept examples with their coefficients; after Fit the support vectors.
@@ -197,51 +206,57 @@ func (l *OnlineKernel[T]) CheckState(s learner.State) error {
 }
 
 func (l *OnlineKernel[T]) fields(c *learner.Codec) {
-	l.ScaledSet.Fields(c)
+	l.fitFields(c, func(c *learner.Codec) { l.set.Fields(c) })
 }
 
-// fitFields is fields of a learner that has Fit.
+// fitFields is fields with those of what Learn has.
 func (l *OnlineKernel[T]) fitFields(c *learner.Codec, online func(c *learner.Codec)) {
 	if !c.Optional("dim", l.fitted) {
 		online(c)
 		c.Then(func() { l.fitted, l.dual = false, kept.Expansion[T]{} })
 		return
 	}
-	updates := learner.Count(c, "updates", &l.UpdateCount)
-	norm2 := c.Scalar("norm2", &l.Norm2)
+	updates := learner.Count(c, "updates", &l.set.UpdateCount)
+	norm2 := c.Scalar("norm2", &l.set.Norm2)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
-	l.dual.Fields(c, l.List.Kernel(), l.pool)
+	l.dual.Fields(c, l.set.List.Kernel(), l.pool)
 	if !c.Keeping() {
 		return
 	}
-	n, err := l.Empty()
+	n, err := l.set.Empty()
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {
 		n.UpdateCount, n.Norm2 = updates, norm2
-		l.ScaledSet, l.fitted = n, true
+		l.set, l.fitted = n, true
 	})
 }
 
-// fit is Fit of a learner that has it: solve works on the rows of a whole data set, and norm2 is
-// |w|^2 of what it found. Without an update all is as it was.
-func (l *OnlineKernel[T]) fit(budget int, b *engine.Block[T], o learner.FitOptions,
-	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error),
-	norm2 func(d learner.MarginDual) float64) (learner.FitResult, error) {
+// Fit is Fitter.Fit of romma and pumma, by [FitROMMARows] and [FitPUMMARows]: it starts anew every
+// time, and GramBytes of kernel rows are kept. Without an update all is as it was. The others, and
+// those two with a budget, return an error that wraps ErrFit.
+func (l *OnlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
+	learner.FitResult, error) {
 	if err := primal.CheckBlock(l.name, b, b.Len()); err != nil {
 		return learner.FitResult{}, err
 	}
-	if budget > 0 {
-		return learner.FitResult{}, fmt.Errorf("%s: a whole data set is learned without a budget, "+
-			"which is %d: %w", l.name, budget, learner.ErrFit)
+	if l.solve == nil {
+		return learner.FitResult{}, fmt.Errorf("%s: with a kernel, or with a budget beside it, it "+
+			"learns one example after another only: %w", l.name, learner.ErrFit)
 	}
-	d, err := margin.FitRows(l.name, b, o, l.List.Kernel(), l.pool, &l.dual, solve)
+	d, err := margin.FitRows(l.name, b, o, l.set.List.Kernel(), l.pool, &l.dual,
+		func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
+			return l.solve(ctx, rows, y, o)
+		})
 	if d.Updates > 0 {
-		n, e := l.Empty()
+		n, e := l.set.Empty()
 		if e != nil {
 			return learner.FitResult{}, e
 		}
-		n.UpdateCount, n.Norm2 = l.UpdateCount+d.Updates, norm2(d)
-		l.ScaledSet, l.bias, l.fitted = n, d.Bias, true
+		n.UpdateCount, n.Norm2 = l.set.UpdateCount+d.Updates, float64(d.Bound*d.Bound)
+		if l.rule != nil {
+			n.Norm2 = 1 / n.Norm2 // of w, not of u
+		}
+		l.set, l.bias, l.fitted = n, d.Bias, true
 		d.Counter = n.UpdateCount + 1
 	}
 	return d.FitResult, err

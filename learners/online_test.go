@@ -163,7 +163,9 @@ func TestOnlineLinear(t *testing.T) {
 	}
 	b := data.Block.Slice(0, 1000)
 	inner := learner.KernelConfig{Kernel: "poly", Degree: 1, Gamma: 1}
-	for _, form := range onlineForms {
+	for _, form := range append(onlineForms,
+		onlineForm{name: "pumma", settings: kernelPUMMA(0)},
+		onlineForm{name: "pumma", settings: kernelPUMMA(0.5)}) {
 		plain := newLearner[float64](t, form.name, form.settings(learner.KernelConfig{}, 0))
 		l := newLearner[float64](t, form.name, form.settings(inner, 0))
 		what := fmt.Sprintf("%s %+v", form.name, form.settings(inner, 0))
@@ -198,7 +200,9 @@ func TestOnlineLinear(t *testing.T) {
 // no memory is taken beyond what the settings say.
 func TestOnlineBudget(t *testing.T) {
 	const budget = 7
-	for _, form := range onlineForms {
+	for _, form := range append(onlineForms,
+		onlineForm{name: "pumma", settings: kernelPUMMA(0)},
+		onlineForm{name: "pumma", settings: kernelPUMMA(0.5)}) {
 		c := form.settings(learner.KernelConfig{Kernel: "rbf", Gamma: 1}, budget)
 		l := newLearner[float32](t, form.name, c)
 		rng, rounds := engine.NewRand(5, 0), make([]learner.Round, 1)
@@ -241,6 +245,69 @@ func TestOnlineGoesOn(t *testing.T) {
 	c := &learners.ROMMAConfig{Aggressive: true, Delta: 0.1,
 		KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}}
 	goesOn(t, "romma", c, &b, &rest)
+	for _, softC := range []float64{0, 1} {
+		goesOn(t, "pumma", kernelPUMMA(softC)(c.KernelConfig, 0), &b, &rest)
+	}
+}
+
+func kernelPUMMA(softC float64) func(k learner.KernelConfig, budget int) learner.Config {
+	return func(k learner.KernelConfig, budget int) learner.Config {
+		return &learners.PUMMAConfig{P: "2", Delta: 0.1, SoftC: softC, Budget: budget,
+			KernelConfig: k}
+	}
+}
+
+// TestKernelPUMMA: after an update, with a removal or not, the example that was learned has a
+// margin of 1, its slack included, and so has the kept one of the other label.
+func TestKernelPUMMA(t *testing.T) {
+	X, y := randomProblem("shifted", 4, 200, 4)
+	for i := range y {
+		if i%7 == 0 {
+			y[i] = -y[i]
+		}
+	}
+	b := block[float64]("sparse", X, y)
+	for _, softC := range []float64{0, 2} {
+		for _, budget := range []int{0, 2, 3, 20} {
+			c := kernelPUMMA(softC)(learner.KernelConfig{Kernel: "rbf", Gamma: 0.4}, budget)
+			l := newLearner[float64](t, "pumma", c)
+			last, f := map[float64]int{}, make([]float64, 1)
+			for pass := range 2 {
+				for i := range X {
+					one := b.Slice(i, i+1)
+					rounds := make([]learner.Round, 1)
+					if err := l.Learn(&one, rounds); err != nil {
+						t.Fatal(err)
+					}
+					if rounds[0].Updates == 0 {
+						if y[i]*rounds[0].Score < 0.9 {
+							t.Errorf("%+v: example %d of margin %v is not learned", c, i,
+								y[i]*rounds[0].Score)
+						}
+						continue
+					}
+					last[y[i]] = i
+					s := l.State()
+					for label, k := range last {
+						slot, slack := s.Counters["pos"], 0.0
+						if label < 0 {
+							slot = s.Counters["neg"]
+						}
+						if softC > 0 && len(last) == 2 {
+							slack = s.Tensor("alpha").Data.([]float64)[slot-1] /
+								s.Scalars["divisor"] / softC / s.Scalars["norm2"]
+						}
+						one := b.Slice(k, k+1)
+						if err := l.Score(&one, f); err != nil {
+							t.Fatal(err)
+						}
+						what := fmt.Sprintf("%+v: pass %d, %d learned: margin of %d", c, pass, i, k)
+						approx.Near(t, what, label*f[0]+slack, 1, 1e-8)
+					}
+				}
+			}
+		}
+	}
 }
 
 func goesOn(t *testing.T, name string, c learner.Config, b, rest *engine.Block[float64]) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
-	"github.com/halfspace-ml/halfspace/learners/internal/kept"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -122,9 +121,6 @@ type PUMMA[T learner.Float] struct {
 	updates  int64
 	cut      *learner.State // where a Fit was cut; nil if none was, or something was learned since
 
-	kept.Expansion[T] // with a kernel
-	pool              *engine.Pool
-
 	x, d []float64 // scratch: an example, the segment
 	v    dualPoint // scratch: a point of the segment
 
@@ -160,12 +156,15 @@ type PUMMAConfig struct {
 	// SoftC is the weight C of the squared slacks (2-norm soft margin), 0 for a hard margin; each
 	// example presented is a new one. Default 0; 0 or more.
 	SoftC float64 `json:"soft_c" flag:"soft-c"`
+	// Budget is the number of examples kept at most while a stream is learned, 0 for no limit.
+	// Default 0; 0 to 2^31-1, not 1.
+	Budget int `json:"budget,omitempty" flag:"budget" with:"kernel=poly|rbf,scale"`
 
 	learner.KernelConfig
 }
 
-// Validate wants P >= 2 or auto, Delta in (0,1], SoftC >= 0, and a kernel, with P = 2 if it isn't
-// the plain inner product.
+// Validate wants P >= 2 or auto, Delta in (0,1], SoftC >= 0, a Budget with room for an example of
+// each label, or 0, and a kernel, with P = 2 if it isn't the plain inner product.
 func (c *PUMMAConfig) Validate() error {
 	if c.P != "auto" {
 		if p, err := strconv.ParseFloat(c.P, 64); err != nil || !(p >= 2) || math.IsInf(p, 0) {
@@ -185,14 +184,16 @@ func (c *PUMMAConfig) Validate() error {
 		return fmt.Errorf("pumma: p is %s and the kernel %s: kernels have p = 2 only: %w", c.P,
 			c.EngineKernel().Kind, learner.ErrConfig)
 	}
+	if err := checkBudget("pumma", c.Budget, 2); err != nil {
+		return err
+	}
 	return c.KernelConfig.Validate("pumma")
 }
 
-// Traits is Config.Traits: with a kernel examples are learned by their rows of the whole data set's
-// Gram matrix.
+// Traits is Config.Traits: with a kernel a stream's examples are kept, and a whole data set's are
+// learned by their rows of its Gram matrix, without a budget.
 func (c *PUMMAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Stream, t.Linear, t.Vector = c.Linear(), c.Linear(), c.Linear()
 	t.Whole, t.ActiveSet, t.Halving, t.Biased = true, true, true, true
 	t.Relative, t.Soft, t.SoftBy = c.P == "auto", c.SoftC > 0, "soft-c"
 	if p, err := strconv.ParseFloat(c.P, 64); err == nil {
@@ -203,16 +204,26 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 	if c.SoftC == 0 {
 		t.Remedies = []learner.Remedy{{Change: "set", Setting: "soft-c"}}
 	}
-	return t
+	if c.Linear() {
+		return t
+	}
+	if c.Budget > 0 {
+		t.Whole, t.ActiveSet, t.Halving = false, false, false
+	}
+	return onlineTraits("pumma", t, &c.KernelConfig, c.Budget, 2, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})
 }
 
 // Memory is Config.Memory: of dense examples 7 float64 a feature, 9 for p > 2, of sparse ones 1 and
-// 2; and what passes take; with a kernel what goes over its rows does.
+// 2; and what passes take; with a kernel the kept examples, or what goes over the rows of a whole
+// data set.
 func (c *PUMMAConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	if !c.Linear() {
-		kept.AddRows(&f, x, x.Elem, x.Examples, 5*8)
-		return f
+		return fittedMemory(x, c.Budget)
 	}
 	vectors, powers := int64(7), int64(2)
 	if !x.Dense {
@@ -282,7 +293,10 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 		return nil, fmt.Errorf("pumma: p is auto and the number of features is not known: "+
 			"call Resolve first: %w", learner.ErrConfig)
 	}
-	l := &PUMMA[T]{cfg: cfg, pool: env.Pool, div: 1}
+	if !cfg.Linear() {
+		return newKernelPUMMA[T](cfg, env)
+	}
+	l := &PUMMA[T]{cfg: cfg, div: 1}
 	if l.p, err = strconv.ParseFloat(cfg.P, 64); err != nil {
 		return nil, fmt.Errorf("pumma: p is %q: %w", cfg.P, learner.ErrConfig)
 	}
@@ -295,9 +309,6 @@ func newPUMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 
 // Learn is Learner.Learn.
 func (l *PUMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if !l.cfg.Linear() {
-		return fmt.Errorf("pumma: with a kernel it %w", learner.ErrBatch)
-	}
 	if err := primal.CheckBlock("pumma", b, len(rounds)); err != nil {
 		return err
 	}
@@ -907,25 +918,12 @@ func maxAbs(x []float64) (top float64) {
 // Fit is Fitter.Fit: cyclic passes, each example with one slack. The soft margin is SoftC =
 // 1/Delta^2, not FitOptions.Delta; slacks are no part of the state, so with SoftC the learner must
 // be new. Margins are those of |w|_q, with slacks of (w, xi): the maximal one lies between
-// FitResult.Margin and Bound. With a kernel it starts anew every time and works as [FitPUMMARows]
-// on rows of which GramBytes are kept.
+// FitResult.Margin and Bound.
 func (l *PUMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
 	n := b.Len()
 	if err := primal.CheckBlock("pumma", b, n); err != nil {
 		return learner.FitResult{}, err
-	}
-	if !l.cfg.Linear() {
-		r, err := margin.FitRows("pumma", b, o, l.cfg.EngineKernel(), l.pool, &l.Expansion,
-			func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
-				return FitPUMMARows(ctx, rows, y, l.cfg, o)
-			})
-		if r.Updates > 0 {
-			l.b, l.norm2 = r.Bias, float64(r.Bound*r.Bound)
-			l.updates += r.Updates
-			r.Counter = l.updates + 1
-		}
-		return r.FitResult, err
 	}
 	if err := margin.CheckOptions("pumma", &o, true, true); err != nil {
 		return learner.FitResult{}, err
@@ -1065,47 +1063,23 @@ func (l *PUMMA[T]) Bound() float64 { return math.Sqrt(l.norm2) }
 
 // Score is Learner.Score.
 func (l *PUMMA[T]) Score(b *engine.Block[T], dst []float64) error {
-	if !l.cfg.Linear() {
-		p := l.expanded()
-		return p.Score(b, dst)
-	}
 	p := l.hypothesis()
 	return p.Score(b, dst)
 }
 
-// hypothesis is that without a kernel.
 func (l *PUMMA[T]) hypothesis() primal.WideWeights[T] {
 	return primal.WideWeights[T]{Name: "pumma", W: l.powers(), Divisor: l.div, Bias: l.b,
 		Biased: true}
 }
 
-// expanded is the hypothesis with a kernel.
-func (l *PUMMA[T]) expanded() kept.KernelExpansion[T] {
-	return kept.KernelExpansion[T]{Name: "pumma", Expansion: l.Expansion, Bias: l.b,
-		Kernel: l.cfg.EngineKernel(), Pool: l.pool}
-}
-
 // Snapshot is Learner.Snapshot.
-func (l *PUMMA[T]) Snapshot() learner.Predictor[T] {
-	if !l.cfg.Linear() {
-		return l.expanded().View()
-	}
-	return l.hypothesis().Copied()
-}
+func (l *PUMMA[T]) Snapshot() learner.Predictor[T] { return l.hypothesis().Copied() }
 
 // View is for [learner.ViewOf].
-func (l *PUMMA[T]) View() learner.Predictor[T] {
-	if !l.cfg.Linear() {
-		return l.expanded().View()
-	}
-	return l.hypothesis().View()
-}
+func (l *PUMMA[T]) View() learner.Predictor[T] { return l.hypothesis().View() }
 
-// Weights is Learner.Weights, nil with a kernel; see also Bias.
+// Weights is Learner.Weights; see also Bias.
 func (l *PUMMA[T]) Weights() []float64 {
-	if !l.cfg.Linear() {
-		return nil
-	}
 	p := l.hypothesis()
 	return p.Weights()
 }
@@ -1118,7 +1092,7 @@ func (l *PUMMA[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *PUMMA[T]) Bytes() int64 {
-	sum := l.Expansion.Bytes() + int64(unsafe.Sizeof(*l))
+	sum := int64(unsafe.Sizeof(*l))
 	for _, v := range [...][]float64{l.w, l.u.v, l.u.r, l.pos, l.neg, l.x, l.d, l.v.v, l.v.r,
 		l.onPos.val, l.onNeg.val, l.onX.val, l.half, l.along, l.from.v, l.from.r, l.toward.v,
 		l.toward.r} {
@@ -1127,8 +1101,7 @@ func (l *PUMMA[T]) Bytes() int64 {
 	return sum + 4*int64(cap(l.onPos.idx)+cap(l.onNeg.idx)+cap(l.onX.idx)+cap(l.at))
 }
 
-// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias; with a
-// kernel the support vectors.
+// State is Learner.State: the tensors u, pos and neg, from which w follows, and the bias.
 func (l *PUMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
 
 // SetState is Learner.SetState.
@@ -1142,12 +1115,6 @@ func (l *PUMMA[T]) CheckState(s learner.State) error {
 func (l *PUMMA[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	c.Scalar("b", &l.b)
-	if !l.cfg.Linear() {
-		norm2 := c.Scalar("norm2", &l.norm2)
-		c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
-		l.Expansion.Fields(c, l.cfg.EngineKernel(), l.pool)
-		return
-	}
 	kept := learner.Count(c, "kept", &l.kept)
 	c.Want(kept <= keptPos|keptNeg, "counter %q is %d", "kept", kept)
 	share := func(name string, v *float64) float64 {

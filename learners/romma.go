@@ -57,7 +57,7 @@ func (*ROMMAConfig) Entry() learner.Entry {
 // (R |u|/delta)^2 updates, then a margin of at least (1-delta) times the maximal one. TestROMMA.
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
-// every 1024 updates. Memory: one T a feature. With a kernel see [KernelROMMA].
+// every 1024 updates. Memory: one T a feature. With a kernel see [OnlineKernel].
 type ROMMA[T learner.Float] struct {
 	margin.ScaledLinear[T]
 	cfg ROMMAConfig
@@ -135,7 +135,13 @@ func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 	if !cfg.Linear() {
 		l, err := newOnline[T]("romma", &cfg.KernelConfig, cfg.Budget,
 			&rommaRule{cfg, margin.ParallelSine2[T]()}, env)
-		return &KernelROMMA[T]{OnlineKernel: l, cfg: cfg}, err
+		if cfg.Budget == 0 {
+			l.solve = func(ctx context.Context, rows engine.RowSource[T], y []float64,
+				o learner.FitOptions) (learner.MarginDual, error) {
+				return FitROMMARows(ctx, rows, y, cfg, o)
+			}
+		}
+		return l, err
 	}
 	return &ROMMA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1},
 		cfg: cfg}, nil
@@ -220,17 +226,8 @@ func (r *ROMMA[T]) CheckState(s learner.State) error {
 	return learner.CheckState("romma", s, r.Fields)
 }
 
-// KernelROMMA is [ROMMA] in the space of a kernel: an [OnlineKernel] of (1) to (5) on a stream, and
-// [FitROMMARows] over a whole data set, from which Learn goes on. With a budget Fit returns an
-// error that wraps ErrFit: its passes keep any number of examples.
-//
-// What a removal leaves of w is the w_t of the next (2), which asks nothing else of it.
-type KernelROMMA[T learner.Float] struct {
-	*OnlineKernel[T]
-	cfg ROMMAConfig
-}
-
-// rommaRule is (1) to (5).
+// rommaRule is (1) to (5) in the space of a kernel: see [OnlineKernel]. What a removal leaves of w
+// is the w_t of the next (2), which asks nothing else of it.
 type rommaRule struct {
 	cfg   ROMMAConfig
 	sine2 float64
@@ -247,32 +244,6 @@ func (r *rommaRule) step(m, X, W float64, _ int64) onlineStep {
 }
 
 func (r *rommaRule) bound(float64) float64 { return 1 }
-
-// Fit is Fitter.Fit. It starts anew every time; GramBytes of kernel rows are kept.
-func (l *KernelROMMA[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
-	learner.FitResult, error) {
-	return l.fit(l.cfg.Budget, b, o, func(rows engine.RowSource[T], y []float64) (
-		learner.MarginDual, error) {
-		return FitROMMARows(ctx, rows, y, l.cfg, o)
-	}, func(d learner.MarginDual) float64 { return 1 / float64(d.Bound*d.Bound) })
-}
-
-// State is Learner.State: what Learn kept, or the support vectors that Fit found, and norm2.
-func (l *KernelROMMA[T]) State() learner.State { return learner.StateOf(l.fields) }
-
-// SetState is Learner.SetState.
-func (l *KernelROMMA[T]) SetState(s learner.State) error {
-	return learner.SetState("romma", s, l.fields)
-}
-
-// CheckState is Learner.CheckState.
-func (l *KernelROMMA[T]) CheckState(s learner.State) error {
-	return learner.CheckState("romma", s, l.fields)
-}
-
-func (l *KernelROMMA[T]) fields(c *learner.Codec) {
-	l.fitFields(c, l.OnlineKernel.fields)
-}
 
 // FitROMMARows is [ROMMA.Fit] in the space of a kernel, over the rows of the examples' Gram matrix.
 // With u = w/|w|^2, (2) of ROMMA is (A) of [PUMMA] without a bias: u' is the point of least length

@@ -182,6 +182,8 @@ func (c *PUMMAConfig) Help(field string) string {
 		return "share of the maximal margin given up; above 0 to 1"
 	case "SoftC":
 		return "weight C of the squared slacks (2-norm soft margin), 0 for a hard margin; each example presented is a new one; 0 or more"
+	case "Budget":
+		return "examples kept at most while a stream is learned, 0 for no limit; 0 to 2^31-1, not 1"
 	}
 	return c.KernelConfig.Help(field)
 }

@@ -25,10 +25,11 @@ code 1, if that has no room (2 if no data could make it fit). The split is shown
                  Tables that grow are there twice while they move, weights are copied once to be
                  looked at, and with -m the state is. Features that come later grow a table by a
                  quarter
-  kept examples  of budget, tbp, sogp, obpm and romma with a kernel: as many as fit, unless --budget,
+  kept examples  of budget, tbp, sogp and, with a kernel, obpm: as many as fit, unless --budget,
                  --error-size, --basis or -i say how many. Their features have room for rows half as
                  long again as the first 4096 examples are; one that has none ends the run before it
-                 is learned. What -m has from the last checkpoint stays
+                 is learned. What -m has from the last checkpoint stays. Those of romma and pumma
+                 with a kernel take --budget
   kernel rows    of svm, kmp and, with --until-converged, kernels of pumma and romma: a cache of
                  what is left, two thirds of which are rows in use
 

@@ -63,11 +63,6 @@ func (s *ScaledSet[T]) Empty() (ScaledSet[T], error) {
 	return NewScaled[T](s.name, s.List.Kernel(), s.limit, s.room)
 }
 
-// Score takes example i of b in hand and returns w.phi(x).
-func (s *ScaledSet[T]) Score(b *engine.Block[T], i int) float64 {
-	return s.ScoreExample(b, i) / s.Divisor
-}
-
 // Self returns K(x, x) of the example in hand.
 func (s *ScaledSet[T]) Self() float64 { return float64(s.List.DiagOf(&s.Example, 0)) }
 
@@ -196,6 +191,9 @@ func (s *ScaledSet[T]) renew(ridge float64) {
 	s.Norm2 = max(0, s.Norm2/s.Divisor/s.Divisor)
 }
 
+// Part returns |coef_j| as it is in w.
+func (s *ScaledSet[T]) Part(j int) float64 { return s.Alpha[j] / s.Divisor }
+
 // AddTo adds a y phi(x_j) to w, x_j the kept example of slot j and label y.
 func (s *ScaledSet[T]) AddTo(j int, y, a float64) {
 	s.AddCoef(j, y, float64(a*s.Divisor), math.Inf(1), false)
@@ -244,17 +242,18 @@ func (s *ScaledSet[T]) Bytes() int64 {
 		int64(unsafe.Sizeof(*s)-unsafe.Sizeof(s.SupportSet))
 }
 
-// Fields walks all that learning has changed, of a set that then becomes *s.
-func (s *ScaledSet[T]) Fields(c *learner.Codec) (slots int) {
+// Fields walks all that learning has changed, and returns the number of slots and Norm2.
+func (s *ScaledSet[T]) Fields(c *learner.Codec) (slots int, norm2 float64) {
 	seen, updates := learner.Count(c, "seen", &s.Seen), learner.Count(c, "updates", &s.UpdateCount)
-	divisor, norm2 := c.Scalar("divisor", &s.Divisor), c.Scalar("norm2", &s.Norm2)
+	divisor := c.Scalar("divisor", &s.Divisor)
+	norm2 = c.Scalar("norm2", &s.Norm2)
 	c.Want(divisor > 0, "scalar %q is %v, want a number > 0", "divisor", divisor)
 	c.Want(norm2 >= 0, "scalar %q is %v, want a number >= 0", "norm2", norm2)
 	lost := c.Scalar("lost", &s.lost)
 	c.Want(lost >= 0, "scalar %q is %v, want a number >= 0", "lost", lost)
 	k := s.SupportSet.Fields(c, s.limit, false, seen)
 	if !c.Keeping() {
-		return len(k.Alpha)
+		return len(k.Alpha), norm2
 	}
 	n, err := s.Empty()
 	c.Want(err == nil, "%w", err)
@@ -264,7 +263,7 @@ func (s *ScaledSet[T]) Fields(c *learner.Codec) (slots int) {
 		n.Seen, n.UpdateCount, n.Divisor, n.Norm2, n.lost = seen, updates, divisor, norm2, lost
 		*s = n
 	})
-	return len(k.Alpha)
+	return len(k.Alpha), norm2
 }
 
 // AddScaled adds what a [ScaledSet] of up to n examples takes.

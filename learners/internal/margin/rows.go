@@ -170,23 +170,8 @@ func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	if !(half > 0) { // equal examples, or one without features
 		return nil
 	}
-	tau, norm2 := 1.0, half // case (i): the end itself
-	if c.Norm2 > 0 {        // u + tau d, d = end - u, is shortest at tau = -u.d/|d|^2
-		ud, dd := uz-c.Norm2, half-float64(2*uz)+c.Norm2
-		if t := -ud / dd; t < 1 { // (19), the foot of the perpendicular
-			tau = t
-			// |u + tau d|^2 = |u|^2 + tau (2 u.d + tau |d|^2)
-			norm2 = c.Norm2 + float64(tau*(float64(2*ud)+float64(tau*dd)))
-			// Nothing but rounding errors are left: the examples can't be separated. They are some
-			// 2^-50 of the terms. 2^-40 leaves a factor of a thousand for what s has gathered; a
-			// |u| above it is above a millionth of the lengths, under which a margin counts as
-			// none.
-			if c.Ridge == 0 && !(norm2 > 0x1p-40*max(c.Norm2, half)) {
-				c.bound2 = min(c.bound2, max(0, norm2))
-				tau, norm2 = 1, half
-			}
-		}
-	}
+	tau, norm2, least := Foot(uz, half, c.Norm2, c.Ridge > 0)
+	c.bound2 = min(c.bound2, max(0, least))
 	// u <- (1 - tau) u + tau end, by its inner products and by its coordinates
 	step := float64(share*tau) * y
 	if c.Bias {
@@ -211,6 +196,30 @@ func (c *RowSolver[T]) update(ctx context.Context, k int) error {
 	}
 	c.updates++
 	return nil
+}
+
+// Foot returns the step tau from u to the point of least norm of the segment to an end, and the
+// squared norm there: (19). uz is the end's inner product with u, half and u2 are their squared
+// norms. Where all but nothing is left of u, since the examples can't be separated, the step is to
+// the end itself; least is what the squared norm would have been. Not so with a soft margin.
+func Foot(uz, half, u2 float64, soft bool) (tau, norm2, least float64) {
+	if !(u2 > 0) {
+		return 1, half, half
+	}
+	// u + tau d, d = end - u, is shortest at tau = -u.d/|d|^2
+	ud, dd := uz-u2, half-float64(2*uz)+u2
+	if tau = -ud / dd; !(tau < 1) { // case (i): the end itself
+		return 1, half, half
+	}
+	// |u + tau d|^2 = |u|^2 + tau (2 u.d + tau |d|^2)
+	norm2 = u2 + float64(tau*(float64(2*ud)+float64(tau*dd)))
+	// Nothing but rounding errors are left: they are some 2^-50 of the terms. 2^-40 leaves a factor
+	// of a thousand for what inner products have gathered; a |u| above it is above a millionth of
+	// the lengths, under which a margin counts as none.
+	if !soft && !(norm2 > 0x1p-40*max(u2, half)) {
+		return 1, half, norm2
+	}
+	return tau, norm2, norm2
 }
 
 // FitRows is Fit with a kernel of a learner called name: solve gets the kernel rows of b, of which
