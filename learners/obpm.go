@@ -356,7 +356,7 @@ type rounder[T learner.Float] OBPM[T]
 // Follow is ensemble.Follower.Follow.
 func (r *rounder[T]) Follow(lo, hi int) {
 	o, rounds := (*OBPM[T])(r), r.rounds[lo:hi]
-	if f, a, updates, ones := o.ReplayOnes(lo, hi); ones {
+	if f, a, updates, ok := o.ReplayRun(lo, hi); ok {
 		for k := range rounds {
 			rounds[k] = o.roundOf(lo+k, f[k], a[k], int(updates[k]))
 		}

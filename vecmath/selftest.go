@@ -170,9 +170,6 @@ func kernelTable[T Float]() []kernel[T] {
 			kernel[T]{"countStepLE", makeNext[T], func(o *operands[T]) {
 				o.sum = T(CountStepLE(as64(o.y), float64(o.a), as64(o.x)))
 			}},
-			kernel[T]{"sparseOnesRun", makeOnesRun[T], func(o *operands[T]) {
-				SparseOnesRun(as64(o.z), as64(o.y), as64(o.x), o.ptr, o.idx)
-			}},
 			kernel[T]{"sparseOnesAddRun", makeOnesRun[T], func(o *operands[T]) {
 				SparseOnesAddRun(as64(o.y), as64(o.x), o.ptr, o.idx)
 			}},
@@ -208,6 +205,10 @@ func kernelTable[T Float]() []kernel[T] {
 			}},
 			kernel[T]{"sparseDotAxpyMixed", makeSparse[T],
 				func(o *operands[T]) { o.dsum = SparseDotAxpyMixed(o.d, o.da, o.idx, o.x) }},
+			kernel[T]{"sparseDotAxpyRun", makeDotAxpyRun[T], func(o *operands[T]) {
+				n := len(o.ptr) - 1
+				SparseDotAxpyRun(o.d[:n], o.d[2*n:], o.d[n:2*n], o.ptr, o.idx, o.x)
+			}},
 		)
 	}
 	return table
@@ -436,6 +437,27 @@ func makeOnesRun[T Float](g *generator[T], n int) *operands[T] {
 	for k := range o.idx {
 		o.idx[k] = int32(g.rng.IntN(len(o.y)))
 	}
+	return o
+}
+
+// makeDotAxpyRun: as makeOnesRun, without indices that repeat in an example; d is one product and
+// one multiple an example, then the weights.
+func makeDotAxpyRun[T Float](g *generator[T], n int) *operands[T] {
+	examples, dim := n%6, n+1
+	o := &operands[T]{ptr: take[int](g.place, examples+1)}
+	o.ptr[0] = n % 3
+	for e := range examples {
+		o.ptr[e+1] = o.ptr[e] + g.rng.IntN(min(n, 50)+1)
+	}
+	o.idx = take[int32](g.place, o.ptr[examples]-o.ptr[0])
+	for e := range examples {
+		j := g.rng.IntN(dim)
+		for k := o.ptr[e]; k < o.ptr[e+1]; k++ {
+			o.idx[k-o.ptr[0]] = int32((j + k) % dim)
+		}
+	}
+	o.x = g.floats(len(o.idx))
+	g.doubles(o, 2*examples+dim)
 	return o
 }
 

@@ -2,11 +2,10 @@ package vecmath
 
 import "unsafe"
 
-// SparseOnesRun goes through a run of sparse examples x whose values are all 1: example after
-// example, f[e] becomes the product of x and w, summed as [SparseDot] does, and then w gets a[e]
-// times x, 0 <= e < len(f). Where a[e] is 0 nothing is added. Example e has the indices ptr[e] to
-// ptr[e+1]-1 of idx, counted from ptr[0].
-func SparseOnesRun(f, w, a []float64, ptr []int, idx []int32) {
+// SparseDotAxpyRun goes through a run of sparse examples as [SparseDotAxpyMixed] does through one:
+// example after example, f[e] becomes its product with w, and then w gets a[e] times the example,
+// 0 <= e < len(f). Example e has the non-zeros ptr[e]-ptr[0] to ptr[e+1]-ptr[0]-1 of idx and val.
+func SparseDotAxpyRun[T Float](f, w, a []float64, ptr []int, idx []int32, val []T) {
 	n := len(f)
 	if n == 0 {
 		return
@@ -15,37 +14,37 @@ func SparseOnesRun(f, w, a []float64, ptr []int, idx []int32) {
 		panic(panicShort)
 	}
 	nnz := checkExamples(n, 1, len(w), ptr, idx)
+	if len(val) < nnz {
+		panic(panicShort)
+	}
 	if race {
 		raceRead(ptr[:n+1])
 		raceRead(a[:n])
+		raceRead(val[:nnz])
 		raceRows(w, 1, idx[:nnz])
 		raceWriteRows(w, 1, idx[:nnz])
 		raceWrite(f)
 	}
-	sparseOnesRun(data(f), data(w), len(w), data(a), data(ptr), n, data(idx))
+	if is32[T]() {
+		sparseDotAxpyRun(data(f), data(w), len(w), data(a), data(ptr), n, data(idx), f32(data(val)))
+		return
+	}
+	for e := range f {
+		lo, k := ptr[e]-ptr[0], ptr[e+1]-ptr[e]
+		i, v := data(idx[lo:]), f64(data(val[lo:]))
+		f[e] = sparseDot(i, v, k, data(w), len(w))
+		sparseAxpy(data(w), len(w), a[e], i, v, k)
+	}
 }
 
-// sparseOnesRunPlain is the reference of SparseOnesRun.
-func sparseOnesRunPlain(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
-	ends, weights, steps := unsafe.Slice(ptr, n+1), unsafe.Slice(w, nw), unsafe.Slice(a, n)
-	all := unsafe.Slice(idx, ends[n]-ends[0])
+// sparseDotAxpyRunPlain is SparseDotAxpyRun by the kernels of an example.
+func sparseDotAxpyRunPlain(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32,
+	val *float32) {
+	ends, steps := unsafe.Slice(ptr, n+1), unsafe.Slice(a, n)
+	i, v := unsafe.Slice(idx, ends[n]-ends[0]), unsafe.Slice(val, ends[n]-ends[0])
 	for e := range unsafe.Slice(f, n) {
-		of := all[ends[e]-ends[0] : ends[e+1]-ends[0]]
-		var p [8]float64
-		for k, j := range of {
-			p[k%8] += weights[j]
-		}
-		for h := 4; h > 0; h /= 2 {
-			for i := range h {
-				p[i] += p[i+h]
-			}
-		}
-		unsafe.Slice(f, n)[e] = p[0]
-		if step := steps[e]; step != 0 {
-			for _, j := range of {
-				weights[j] += step
-			}
-		}
+		lo, k := ends[e]-ends[0], ends[e+1]-ends[e]
+		unsafe.Slice(f, n)[e] = sparseDotAxpyMixed(w, nw, steps[e], data(i[lo:]), data(v[lo:]), k)
 	}
 }
 

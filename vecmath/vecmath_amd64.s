@@ -689,6 +689,37 @@ TEXT ·sparseDotAxpyMixedAVX2(SB), NOSPLIT, $0-48
 	VMOVSD X0, ret+40(FP)
 	RET
 
+// func sparseDotAxpyRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32, val *float32)
+// R9 = ptr, R10 = f, R11 = a of the example, DX = examples left; R12 and R13 are ends of its idx
+// and val.
+TEXT ·sparseDotAxpyRunAVX2(SB), NOSPLIT, $0-56
+	MOVQ f+0(FP), R10
+	MOVQ w+8(FP), DI
+	MOVQ a+16(FP), R11
+	MOVQ ptr+24(FP), R9
+	MOVQ n+32(FP), DX
+	MOVQ idx+40(FP), R12
+	MOVQ val+48(FP), R13
+
+example:
+	MOVQ R12, R8
+	MOVQ R13, SI
+	MOVQ 8(R9), CX
+	SUBQ (R9), CX
+	LEAQ (R12)(CX*4), R12
+	LEAQ (R13)(CX*4), R13
+	VMOVSD (R11), X14
+#define AXPY
+#include "sparsedot_avx2.h"
+#undef AXPY
+	VMOVSD X0, (R10)
+	ADDQ $8, R9
+	ADDQ $8, R10
+	ADDQ $8, R11
+	DECQ DX
+	JNE example
+	RET
+
 // func allOnesAVX2F32(x *float32, n int) bool
 // Y1 and AX = bits that differ from those of 1, which Y0 and R8 are.
 TEXT ·allOnesAVX2F32(SB), NOSPLIT, $0-17
@@ -815,118 +846,6 @@ add:
 
 next:
 	INCQ DX
-	JNE example
-	RET
-
-// func sparseOnesRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32)
-// As sparsedot_avx2.h: partial sum j is the low lane of Xj. R9 = ptr, R10 = f, R11 = a of the
-// example, DX = examples left; DI = w, R8 = idx, CX = non-zeros left.
-TEXT ·sparseOnesRunAVX2(SB), NOSPLIT, $0-48
-	MOVQ f+0(FP), R10
-	MOVQ w+8(FP), DI
-	MOVQ a+16(FP), R11
-	MOVQ ptr+24(FP), R9
-	MOVQ n+32(FP), DX
-	MOVQ idx+40(FP), R8
-
-example:
-	MOVQ 8(R9), CX
-	SUBQ (R9), CX
-	MOVQ CX, BX
-	VXORPS X0, X0, X0
-	VXORPS X1, X1, X1
-	VXORPS X2, X2, X2
-	VXORPS X3, X3, X3
-	VXORPS X4, X4, X4
-	VXORPS X5, X5, X5
-	VXORPS X6, X6, X6
-	VXORPS X7, X7, X7
-	SUBQ $8, CX
-	JLT rest
-
-eight:
-	MOVLQSX 0(R8), AX
-	VADDSD (DI)(AX*8), X0, X0
-	MOVLQSX 4(R8), AX
-	VADDSD (DI)(AX*8), X1, X1
-	MOVLQSX 8(R8), AX
-	VADDSD (DI)(AX*8), X2, X2
-	MOVLQSX 12(R8), AX
-	VADDSD (DI)(AX*8), X3, X3
-	MOVLQSX 16(R8), AX
-	VADDSD (DI)(AX*8), X4, X4
-	MOVLQSX 20(R8), AX
-	VADDSD (DI)(AX*8), X5, X5
-	MOVLQSX 24(R8), AX
-	VADDSD (DI)(AX*8), X6, X6
-	MOVLQSX 28(R8), AX
-	VADDSD (DI)(AX*8), X7, X7
-	ADDQ $32, R8
-	SUBQ $8, CX
-	JGE eight
-
-rest:
-	LEAQ 32(R8)(CX*4), R8 // the end
-	ADDQ $8, CX
-	JEQ tree
-	NEGQ CX
-	MOVLQSX (R8)(CX*4), AX
-	VADDSD (DI)(AX*8), X0, X0
-	INCQ CX
-	JEQ tree
-	MOVLQSX (R8)(CX*4), AX
-	VADDSD (DI)(AX*8), X1, X1
-	INCQ CX
-	JEQ tree
-	MOVLQSX (R8)(CX*4), AX
-	VADDSD (DI)(AX*8), X2, X2
-	INCQ CX
-	JEQ tree
-	MOVLQSX (R8)(CX*4), AX
-	VADDSD (DI)(AX*8), X3, X3
-	INCQ CX
-	JEQ tree
-	MOVLQSX (R8)(CX*4), AX
-	VADDSD (DI)(AX*8), X4, X4
-	INCQ CX
-	JEQ tree
-	MOVLQSX (R8)(CX*4), AX
-	VADDSD (DI)(AX*8), X5, X5
-	INCQ CX
-	JEQ tree
-	MOVLQSX (R8)(CX*4), AX
-	VADDSD (DI)(AX*8), X6, X6
-
-tree:
-	VADDSD X4, X0, X0
-	VADDSD X5, X1, X1
-	VADDSD X6, X2, X2
-	VADDSD X7, X3, X3
-	VADDSD X2, X0, X0
-	VADDSD X3, X1, X1
-	VADDSD X1, X0, X0
-	VMOVSD X0, (R10)
-	VMOVSD (R11), X1
-	VXORPS X2, X2, X2
-	VUCOMISD X2, X1
-	JPS some // NaN
-	JEQ next
-some:
-	NEGQ BX
-	JEQ next
-
-add:
-	MOVLQSX (R8)(BX*4), AX
-	VADDSD (DI)(AX*8), X1, X2
-	VMOVSD X2, (DI)(AX*8)
-	INCQ BX
-	JNE add
-
-next:
-	ADDQ $8, R9
-	ADDQ $8, R10
-	ADDQ $8, R11
-	DECQ DX
 	JNE example
 	RET
 

@@ -296,14 +296,6 @@ func allOnes[T Float](x *T, n int) bool {
 	return allOnesAVX2F64(f64(x), n)
 }
 
-func sparseOnesRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
-	if active == Generic {
-		sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)
-	} else {
-		sparseOnesRunAVX2(f, w, a, ptr, n, idx)
-	}
-}
-
 func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int32) {
 	if active == Generic {
 		sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)
@@ -413,6 +405,15 @@ func sparseDotAxpyMixed(w *float64, nw int, a float64, idx *int32, val *float32,
 	f := sparseDotMixed(idx, val, n, w, nw)
 	sparseAxpyMixed(w, nw, a, idx, val, n)
 	return f
+}
+
+func sparseDotAxpyRun(f, w *float64, nw int, a *float64, ptr *int, n int, idx *int32, val *float32) {
+	switch active {
+	case AVX2, AVX512:
+		sparseDotAxpyRunAVX2(f, w, a, ptr, n, idx, val)
+		return
+	}
+	sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)
 }
 
 // AVX2 and NEON multiply no 64 bits by 64.

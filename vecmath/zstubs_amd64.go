@@ -180,11 +180,6 @@ func allOnesAVX2F32(x *float32, n int) bool
 //go:noescape
 func allOnesAVX2F64(x *float64, n int) bool
 
-// sparseOnesRun takes one example at least.
-//
-//go:noescape
-func sparseOnesRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32)
-
 // sparseOnesAddRun takes one example at least.
 //
 //go:noescape
@@ -228,6 +223,11 @@ func sparseAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int)
 
 //go:noescape
 func sparseDotAxpyMixedAVX2(w *float64, a float64, idx *int32, val *float32, n int) float64
+
+// sparseDotAxpyRun takes one example at least.
+//
+//go:noescape
+func sparseDotAxpyRunAVX2(f, w, a *float64, ptr *int, n int, idx *int32, val *float32)
 
 // drawBits does n sequences, a multiple of four (AVX-512: of sixteen).
 //

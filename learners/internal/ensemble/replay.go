@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"github.com/halfspace-ml/halfspace/internal/trusted"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -31,36 +32,40 @@ func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	return f, a, updates
 }
 
-// ReplayOnes does what Replay does for examples lo to hi-1 of the run, if all values of it are 1
-// and the members went through them in int16, or returns false. S.x is then the sum of their
-// scores, in whole numbers: S needs no product of its own. The slices, one element an example, are
-// used again.
-func (o *Ensemble[T]) ReplayOnes(lo, hi int) (f, a []float64, updates []int32, ones bool) {
+// ReplayRun does what Replay does for examples lo to hi-1 of the run, if they are sparse and counts
+// are all that the members computed, or returns false. Where those went through them in int16, S.x
+// is the sum of their scores, in whole numbers: S needs no product of its own. The slices, one
+// element an example, are used again.
+func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok bool) {
 	r := &o.LearnRun
-	if !r.ones || hi > int(r.pace.inInt16.Load()) {
+	if !r.short || r.B.Dense() {
 		return nil, nil, nil, false
 	}
-	n := r.pace.n
-	updates, sums := r.counts[lo:hi], r.sums[lo:hi]
-	f, a = r.scores[lo:hi], r.coefs[lo:hi]
-	for k, s := range sums {
-		f[k] = float64(s)
-	}
+	r.scores, r.coefs = primal.Grown(r.scores, hi-lo), primal.Grown(r.coefs, hi-lo)
+	f, a, updates = r.scores[:hi-lo], r.coefs[:hi-lo], r.counts[lo:hi]
 	for p := 1; p < r.Parts; p++ {
-		for k, s := range r.sums[p*n:][lo:hi] {
-			f[k] += float64(s)
-		}
-		for k, c := range r.counts[p*n:][lo:hi] {
+		for k, c := range r.counts[p*r.pace.n:][lo:hi] {
 			updates[k] += c
 		}
 	}
 	for k, c := range updates {
-		a[k] = float64(c)
+		a[k] = float64(o.Unit * float64(c))
 		if r.B.Y[lo+k] < 0 {
 			a[k] = 0 - a[k] // no -0 where none updates
 		}
 	}
 	ptr := r.B.Ptr[lo : hi+1]
-	vecmath.SparseOnesAddRun(o.Sum, a, ptr, r.B.Idx[ptr[0]:ptr[hi-lo]])
+	from, to := ptr[0], ptr[hi-lo]
+	if !r.ones || hi > int(r.pace.inInt16.Load()) {
+		vecmath.SparseDotAxpyRun(f, o.Sum, a, ptr, r.B.Idx[from:to], r.B.Val[from:to])
+		return f, a, updates, true
+	}
+	clear(f)
+	for p := range r.Parts {
+		for k, s := range r.sums[p*r.pace.n:][lo:hi] {
+			f[k] += float64(s)
+		}
+	}
+	vecmath.SparseOnesAddRun(o.Sum, a, ptr, r.B.Idx[from:to])
 	return f, a, updates, true
 }

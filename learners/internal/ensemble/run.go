@@ -29,8 +29,8 @@ type MemberRun[T learner.Float] struct {
 	found          []int32         // sparse: memory for rows that had to be looked up
 	ones           bool            // sparse: all values are 1
 	limit          int             // sparse: of weights in int16
-	scores, coefs  []float64       // of S, [example], where all values are 1
-	sums           []int32         // of the scores of a part's members, [part][example], likewise
+	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at
+	sums           []int32         // int16: of the scores of a part's members, [part][example]
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
 	Parts          int             // tiles of lanes, or groups of dense members
 	pace           pace            // how far the parts are

@@ -7,7 +7,6 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/internal/trusted"
-	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
@@ -93,7 +92,6 @@ func (r *MemberRun[T]) chooseType() {
 		lanes.KeepFloats()
 	case lanes.Narrow():
 		r.ones = true
-		r.scores, r.coefs = primal.Grown(r.scores, n), primal.Grown(r.coefs, n)
 		longest := 0
 		for e, p := range ptr[:n] {
 			longest = max(longest, ptr[e+1]-p)

@@ -148,14 +148,6 @@ var kernels = []kernel{
 		forms: "amd64=AVX2", nosplit: "amd64",
 	},
 	{
-		name: "sparseOnesRun", params: "f, w *float64, nw int, a *float64, ptr *int, n int, " +
-			"idx *int32",
-		asm:   "f w a ptr n idx",
-		plain: "sparseOnesRunPlain(f, w, nw, a, ptr, n, idx)",
-		forms: "amd64=AVX2",
-		stubs: "takes one example at least.",
-	},
-	{
 		name: "sparseOnesAddRun", params: "w *float64, nw int, a *float64, ptr *int, n int, " +
 			"idx *int32",
 		asm:   "w a ptr n idx",
@@ -216,6 +208,14 @@ var kernels = []kernel{
 		plain: "f := sparseDotMixed(idx, val, n, w, nw)\n" +
 			"sparseAxpyMixed(w, nw, a, idx, val, n)\nreturn f",
 		forms: "AVX512=AVX2 AVX2", nosplit: "amd64",
+	},
+	{
+		name: "sparseDotAxpyRun", params: "f, w *float64, nw int, a *float64, ptr *int, n int, " +
+			"idx *int32, val *float32",
+		asm:   "f w a ptr n idx val",
+		plain: "sparseDotAxpyRunPlain(f, w, nw, a, ptr, n, idx, val)",
+		forms: "AVX512=AVX2 AVX2",
+		stubs: "takes one example at least.",
 	},
 	{
 		name: "drawBits", params: "x *uint64, n int, fin, step, first, turn uint64",
