@@ -309,6 +309,9 @@ done:
 //
 // DI dst SI src CX bytes left; register 0 hi, 1 lo, from 2 on the bytes, from 8 on the results
 
+// Rows are widened in the order of their memory, from further away than L2, and a few at a time
+// with other work between: what comes next is fetched early. A prefetch never faults.
+//
 // func widenBytesAVX512F32(dst *float32, src *uint8, n int, hi, lo float32)
 TEXT ·widenBytesAVX512F32(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), DI
@@ -317,6 +320,7 @@ TEXT ·widenBytesAVX512F32(SB), NOSPLIT, $0-32
 	VBROADCASTSS hi+24(FP), Z0
 	VBROADCASTSS lo+28(FP), Z1
 loop:
+	PREFETCHT0  2048(SI)
 	VPMOVZXBD   0(SI), Z2
 	VCVTDQ2PS   Z2, Z2
 	VMULPS      Z2, Z1, Z8
