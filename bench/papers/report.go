@@ -46,15 +46,15 @@ func PaperOf(experiment string) Paper {
 }
 
 // about is how many seconds an experiment takes, without what needs Slow, on two cores of an AMD
-// EPYC (Zen 3), 2026-11-21. It decides what fits into a time budget.
+// EPYC (Zen 4), 2026-11-22. It decides what fits into a time budget.
 var about = map[string]float64{
-	"obpm/table1": 2, "obpm/table2": 28, "obpm/figure1": 2, "obpm/figure2": 1, "obpm/figure3": 1,
-	"obpm/kernel": 15, "obpm/sensitivity": 5,
-	"pumma/section5.1": 13, "pumma/table1": 63, "pumma/table2": 33,
-	"vvm/figure1": 2, "vvm/table1": 1, "vvm/figures2-4": 9,
-	"tbp/figure6": 3, "tbp/figure7": 7, "tbp/figure8": 1, "tbp/waveform": 10, "tbp/banana": 10,
-	"tbp/usps": 52, "tbp/usps-noise": 85, "tbp/figure13": 128,
-	"cramma/table1": 36, "cramma/table2": 4, "cramma/table3": 28, "cramma/table4": 15,
+	"obpm/table1": 1, "obpm/table2": 17, "obpm/figure1": 1, "obpm/figure2": 1, "obpm/figure3": 1,
+	"obpm/kernel": 5, "obpm/sensitivity": 5,
+	"pumma/section5.1": 6, "pumma/table1": 26, "pumma/table2": 30,
+	"vvm/figure1": 2, "vvm/table1": 1, "vvm/figures2-4": 5,
+	"tbp/figure6": 3, "tbp/figure7": 7, "tbp/figure8": 1, "tbp/waveform": 8, "tbp/banana": 4,
+	"tbp/usps": 28, "tbp/usps-noise": 60, "tbp/figure13": 70,
+	"cramma/table1": 30, "cramma/table2": 3, "cramma/table3": 15, "cramma/table4": 5,
 }
 
 // aboutSlow is how many seconds more it takes with Slow: not measured, but as many times longer
