@@ -22,9 +22,9 @@ type Traits struct {
 	// Relative: there are settings relative to the data, so that Resolve needs Facts.
 	Relative bool
 
-	// Soft: the settings ask for a soft margin whose slacks belong to places in the data set, so
-	// that a stream, or a second pass by Learn, is another problem. SoftBy is the setting that asks
-	// for it, as its flag tag names it.
+	// Soft: the settings ask for a soft margin whose slacks belong to places in the data set. Learn
+	// gives each example that is presented a slack of its own, so that a second pass by it is
+	// another problem. SoftBy is the setting that asks for it, as its flag tag names it.
 	Soft   bool
 	SoftBy string
 	// SoftDelta, ActiveSet and Halving say which FitOptions Fit takes: Delta > 0, ActiveSet,

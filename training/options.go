@@ -491,8 +491,11 @@ func (o *Options) suitsWhole(name string, c learner.Config, t learner.Traits) er
 	what, or := soft, ""
 	switch {
 	case o.SoftDelta != 0:
-	case t.Stream && t.Soft: // without its slacks it would learn one example after another
-		what, or = name+" with "+soft, ", or leave out "+soft
+	case t.Stream && t.Soft: // each pass would give the examples other slacks
+		what, or = name+" with "+soft, ", or take one pass, or leave out "+soft
+		if !o.UntilConverged {
+			what += " in several passes"
+		}
 	default:
 		what = name + " with these settings"
 	}
@@ -530,9 +533,10 @@ func NoProbabilities(field, name string) *Error {
 }
 
 // needsWhole reports whether the learner must see the data set as a whole: to learn at all, or for
-// the soft margin that was asked for.
+// the soft margin that was asked for. In one pass each example comes once, and has a slack of its
+// own whoever learns it; another pass would give it a second one.
 func (o *Options) needsWhole(t learner.Traits) bool {
-	return !t.Stream || t.Soft || o.SoftDelta != 0
+	return !t.Stream || t.Soft && (o.UntilConverged || o.Epochs > 1) || o.SoftDelta != 0
 }
 
 // whole reports whether the run is one of Fit: on the whole data set, in its order.

@@ -163,9 +163,13 @@ func TestSoftSetting(t *testing.T) {
 	for name, settings := range map[string]map[string]any{"pumma": soft,
 		"rff": {"base": "pumma", "base_config": soft}} {
 		o := training.Options{Learner: name, Settings: settings, Files: []string{"a"}}
+		if err := o.Validate(); err != nil { // each example once: it has one slack
+			t.Errorf("%s with a soft margin in one pass: %v", name, err)
+		}
+		o.Epochs = 2
 		e := (*training.Error)(nil)
 		if err := o.Validate(); !errors.As(err, &e) {
-			t.Errorf("%s with a soft margin over a stream: %v", name, err)
+			t.Errorf("%s with a soft margin in two passes: %v", name, err)
 			continue
 		}
 		next := e.Next(func(field string) string { return "<" + field + ">" })
