@@ -93,6 +93,8 @@ type scalingCase struct {
 	name     string
 	examples int
 	run      func(*engine.Pool) func(k int)
+	learner  string
+	config   learner.Config
 }
 
 func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
@@ -120,17 +122,18 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 	}
 	ensemble := func(name string, b *engine.Block[float32], members int, tau float64) scalingCase {
 		return scalingCase{fmt.Sprintf("obpm/%s/N=%d/tau=%g", name, members, tau), b.Len(),
-			func(pool *engine.Pool) func(int) { return epochs(b, nil, members, tau, pool) }}
+			func(pool *engine.Pool) func(int) { return epochs(b, nil, members, tau, pool) },
+			"obpm", Defaults[*learners.OBPMConfig]("obpm")}
 	}
 	stream := func(what, name string, c learner.Config, b *engine.Block[float32]) scalingCase {
 		return scalingCase{what, b.Len(), func(pool *engine.Pool) func(int) {
 			return streamed(b, name, c, pool)
-		}}
+		}, name, c}
 	}
 	fit := func(what, name string, c learner.Config, b *engine.Block[float32]) scalingCase {
 		return scalingCase{what, b.Len(), func(pool *engine.Pool) func(int) {
 			return fitted(ctx, b, name, c, pool)
-		}}
+		}, name, c}
 	}
 	rbf := func(gamma float64) learner.KernelConfig {
 		return learner.KernelConfig{Kernel: "rbf", Gamma: gamma}
@@ -145,7 +148,9 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 	linear.Gap = 1e-3
 	kmp := Defaults[*learners.KMPConfig]("kmp")
 	kmp.KernelConfig = rbf(0.05)
-	return []scalingCase{
+	mapped := Defaults[*learners.RFFConfig]("rff")
+	mapped.Sigma = 1
+	cases := []scalingCase{
 		ensemble(sparseName, sparse, 100, 0.3),
 		ensemble(sparseName, sparse, 200, 0.3),
 		ensemble(sparseName, sparse, 1000, 0.05),
@@ -157,7 +162,30 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 		fit("svm/linear/"+sparseName, "svm", linear, sparse),
 		fit("svm/rbf/"+denseName, "svm", kernel, part(dense, 1000)),
 		fit("kmp/"+waveName, "kmp", kmp, part(wave, 2000)),
-	}, nil
+		stream("rff/"+denseName, "rff", mapped, part(dense, 2000)),
+	}
+	return cases, everyThreaded(cases)
+}
+
+// everyThreaded returns an error if some learner whose default settings share work among threads is
+// missing, or one that shares none is there.
+func everyThreaded(cases []scalingCase) error {
+	there := map[string]bool{}
+	for _, c := range cases {
+		there[c.learner] = true
+		if c.config.Traits().Threads == "" {
+			return fmt.Errorf("bench: scaling/%s: %s shares no work among threads", c.name,
+				c.learner)
+		}
+	}
+	for _, name := range learner.Names() {
+		if e, err := learner.Lookup(name); err == nil && e.Config().Traits().Threads != "" &&
+			!there[name] {
+			return fmt.Errorf("bench: scaling: there is no case of %s, which shares %s", name,
+				e.Config().Traits().Threads)
+		}
+	}
+	return nil
 }
 
 // waveform loads Raetsch's waveform data, or generates two overlapping classes in the plane.

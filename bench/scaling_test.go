@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 func TestAmdahl(t *testing.T) {
@@ -56,6 +57,19 @@ func TestRehearse(t *testing.T) {
 	m := c.rehearse(16)
 	if math.Abs(m.serial-1./3) > 0.05 || math.Abs(m.speedUp-1.5) > 0.15 {
 		t.Errorf("%+v, want a third and 1.5", m)
+	}
+}
+
+// TestEveryThreaded: what learners say of threads decides which are measured, and the linear SVM
+// is.
+func TestEveryThreaded(t *testing.T) {
+	e, err := learner.Lookup("perceptron")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if everyThreaded(nil) == nil || everyThreaded([]scalingCase{{learner: "perceptron",
+		config: e.Config()}}) == nil {
+		t.Error("a learner without a case, or a case of a learner without work for threads, passes")
 	}
 }
 

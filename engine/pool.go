@@ -185,7 +185,12 @@ func (p *Pool) Workers() int {
 // Worth reports whether work that takes one core about totalNS nanoseconds gets done earlier by
 // Spread than by a plain loop: whether there is enough for two. It looks at sizes only, and the
 // answer may change the time taken but nothing else: callers get the same bits either way.
-func (p *Pool) Worth(totalNS int) bool { return p.Workers() > 1 && totalNS >= 2*minShareNS }
+func (p *Pool) Worth(totalNS int) bool {
+	return p.Workers() > 1 && (totalNS >= 2*minShareNS || p.takesAll())
+}
+
+// takesAll is whether a rehearsal wants to see the least work, too.
+func (p *Pool) takesAll() bool { return p != nil && p.rehearsal != nil && p.rehearsal.All }
 
 // Spread is Run for work that takes one core about totalNS nanoseconds in all: on as many workers
 // as that keeps busy for longer than it takes to wake them, and on the caller alone if it is not
@@ -222,7 +227,7 @@ func (p *Pool) Run(ctx context.Context, n int, j Job) error {
 // run is Run that wakes so many workers at most, the caller included, without tired ones if those
 // are spared.
 func (p *Pool) run(ctx context.Context, workers, n int, j Job, spare bool) error {
-	if n <= 1 || p.Workers() == 1 || !p.busy.TryLock() {
+	if n <= 1 && !p.takesAll() || p.Workers() == 1 || !p.busy.TryLock() {
 		return serial(ctx, n, j)
 	}
 	defer p.busy.Unlock()

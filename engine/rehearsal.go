@@ -11,6 +11,8 @@ type Rehearsal struct {
 	// Parts is the time of all parts, one after the other, and Span what they would have taken on
 	// the workers, without the time of handing them out.
 	Parts, Span time.Duration
+	// All hands over work however little it is, so that it is seen at all.
+	All bool
 
 	clock func() time.Duration
 	free  []time.Duration // when each worker has done its parts of the present Run

@@ -63,6 +63,11 @@ type Traits struct {
 	// learners without it, nil, ensembles make so many.
 	Members *MemberForm
 
+	// Threads says which work is done in parts on Env.Pool, where there is enough of it: in words
+	// that end "threads share ...". "" is none: the learner leaves the pool alone, and another
+	// thread changes nothing but its reader's time.
+	Threads string
+
 	// Norm is p of a learner of p-norm margins: NaN for one of other margins, or while p is not
 	// known.
 	Norm float64
@@ -89,6 +94,12 @@ type Traits struct {
 	// error wraps ErrConfig if not even one has room.
 	FitMemory func(bytes int64, x Extent, mean, largest int64) (Config, error)
 }
+
+// Traits.Threads of more than one learner.
+const (
+	ThreadsMembers = "the members"
+	ThreadsRows    = "the values of long kernel rows"
+)
 
 // Remedy is a change of a setting that helps where a run of Fit doesn't converge.
 type Remedy struct {

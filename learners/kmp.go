@@ -88,6 +88,7 @@ func (c *KMPConfig) Validate() error {
 func (c *KMPConfig) Traits() learner.Traits {
 	t := learner.KernelTraits(c.EngineKernel(), 0)
 	t.Stream, t.Whole, t.OwnLimit = false, true, true
+	t.Threads = "kernel rows, and the sums over them"
 	return t
 }
 

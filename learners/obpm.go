@@ -262,6 +262,7 @@ func (c *OBPMConfig) Traits() learner.Traits {
 		t = learner.KernelTraits(c.EngineKernel(), c.keeps())
 		t.Sizes, t.FitMemory = []string{"budget"}, c.fitMemory
 	}
+	t.Threads = learner.ThreadsMembers
 	t.Ensemble, t.Mistakes, t.Proba = true, true, c.Linear()
 	t.Vector = t.Vector && c.Combine != CombineVote
 	if base, err := c.baseSettings(); err == nil {

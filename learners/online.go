@@ -294,6 +294,9 @@ func onlineTraits(name string, t learner.Traits, k *learner.KernelConfig, budget
 	n := learner.KernelTraits(k.EngineKernel(), keeps)
 	t.Stream, t.Support, t.Keeps, t.Kept = true, true, n.Keeps, n.Kept
 	t.Linear, t.Vector, t.Members = false, false, nil
+	if t.Whole {
+		t.Threads = learner.ThreadsRows
+	}
 	t.Sizes = []string{"budget"}
 	t.FitMemory = func(bytes int64, x learner.Extent, mean, largest int64) (learner.Config, error) {
 		return kept.LargestWithin(name, bytes, kept.MaxKept, x, mean, largest,

@@ -115,7 +115,7 @@ func (c *RFFConfig) Traits() learner.Traits {
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
 	t.Members = nil
 	// Distances that sigma divides are of the data's units, and margins are of the random features.
-	t.ScaleFree, t.Norm = false, math.NaN()
+	t.ScaleFree, t.Norm, t.Threads = false, math.NaN(), "the random features"
 	if t.Keeps > 0 {
 		t.KeptWidth = int64(c.D)
 		if size := t.FitMemory; size != nil {

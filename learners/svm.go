@@ -116,6 +116,9 @@ func (c *SVMConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Stream, t.Whole, t.OwnLimit, t.Dual, t.Biased = false, true, true, true, true
 	t.Linear, t.Vector, t.HardMargin = c.Linear(), c.Linear(), c.hardMargin
+	if t.Threads = learner.ThreadsRows; c.Linear() {
+		t.Threads = "steps over dense examples"
+	}
 	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "C"}, {Change: "raise",
 		Setting: "gap"}}
 	if c.C == 0 {

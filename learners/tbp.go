@@ -143,6 +143,7 @@ func (c *TBPConfig) keeps() int64 {
 // Traits is Config.Traits.
 func (c *TBPConfig) Traits() learner.Traits {
 	t := learner.KernelTraits(c.EngineKernel(), c.keeps())
+	t.Threads = "the errors without each kept example"
 	if t.Keeps < learner.Any { // else no size bounds the error cache
 		t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.fitMemory
 	}

@@ -167,6 +167,9 @@ func writeLearnerHelp(w io.Writer, cmd *cobra.Command, name string) {
 		name, c, others = wrapper, around, "-a"
 	}
 	fmt.Fprint(w, foldItem(name+": ", e.Summary, helpWidth))
+	if work := c.Traits().Threads; work != "" {
+		fmt.Fprint(w, foldItem("Threads share ", work+", where there is enough of it.", helpWidth))
+	}
 	writeFlagRows(w, "Settings of "+name, settingRows(c))
 	if place, _, ok := base(c); ok {
 		if f := cmd.Flags().Lookup("base"); f.Changed && others == "--base" {

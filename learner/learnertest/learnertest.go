@@ -59,6 +59,7 @@ func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 			t.Run("traits", func(t *testing.T) { s.traits(t, b) })
 		})
 	}
+	t.Run("threads", func(t *testing.T) { s.threads(t, forms[0].block, forms[1].block) })
 	if !batch {
 		t.Run("grow", func(t *testing.T) { s.grow(t, forms[0].block) })
 	}

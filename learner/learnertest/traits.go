@@ -18,8 +18,49 @@ import (
 // enough for many settings.
 func CheckTraits[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 	s := &suite[T]{entry: e, config: c}
-	for _, b := range []*engine.Block[T]{Sparse[T](100, 30, 0.05), Dense[T](100, 20, 0.05)} {
+	blocks := []*engine.Block[T]{Sparse[T](100, 30, 0.05), Dense[T](100, 20, 0.05)}
+	for _, b := range blocks {
 		s.traits(t, b)
+	}
+	s.threads(t, blocks...)
+}
+
+// threads: a learner gives its pool work with some of the blocks, sparse or dense, if its Traits
+// say so, and else with none of them.
+func (s *suite[T]) threads(t *testing.T, blocks ...*engine.Block[T]) {
+	t.Helper()
+	k := s.config.Traits()
+	var reads time.Duration // a clock that each part turns on
+	pool, seen := engine.NewRehearsal(2, func() time.Duration { reads++; return reads })
+	seen.All = true
+	if k.Threads != "" && k.Stream && k.Keeps > 0 {
+		// Labels are without rule, so that examples are removed, which may be the work.
+		b := Dense[T](1200, 20, 0.05)
+		for i := range b.Y {
+			if i*i%7 < 3 {
+				b.Y[i] = -b.Y[i]
+			}
+		}
+		blocks = append(blocks, b)
+	}
+	for _, b := range blocks {
+		l := s.fresh(t, pool)
+		if k.Stream {
+			learn(t, l, b, 64)
+		}
+		if k.Whole {
+			l = s.fresh(t, pool)
+			_, err := learner.Fit(t.Context(), l, nonZero(b), learner.FitOptions{MaxUpdates: 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Score(b, make([]float64, b.Len()*k.Outputs)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if used := seen.Parts > 0; used != (k.Threads != "") {
+		t.Errorf("Traits.Threads is %q; work was given to the pool: %v", k.Threads, used)
 	}
 }
 
