@@ -31,7 +31,8 @@ func init() {
 		Summary: "updates and margins of PUMMA, ROMMA and ALMA (slow: until it converges) on " +
 			"r-of-k thresholds with bias 15, 9 and 1 (figures 3 and 4)",
 		Draws: []string{"pumma/figure3", "pumma/figure4"},
-		Runs:  10, Run: pummaSection51, Slow: "ALMA with p = 2 ln n until it converges"})
+		Runs:  10, Run: pummaSection51, Slow: "ALMA with p = 2 ln n until it converges",
+		SlowRows: 9})
 	register(Experiment{
 		Name: "pumma/table2",
 		Summary: "margins of the SVM, PUMMA and ROMMA with a polynomial kernel on MNIST, class " +
