@@ -21,8 +21,8 @@ var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
 //	w.phi(x) = sum_j coef_j K(x_j, x)
 //	|c w + a y phi(x)|^2 = c^2 |w|^2 + 2 c a y w.phi(x) + a^2 K(x, x)
 //
-// This is the kernel form of all the rules whose update is w <- c w + a y phi(x): [Perceptron] with
-// a margin, [ALMA] with p = 2, [PA], [CRAMMA], [MICRA] and [ROMMA], each of which states its own.
+// So any rule whose update is w <- c w + a y phi(x) has this kernel form. It is that of [ROMMA];
+// [KernelPUMMA] shares all but the update.
 //
 //	rule        here                          shape, unit
 //	w           kept.ScaledSet                coef_j/Divisor of each kept example

@@ -4,9 +4,11 @@
 //	support.go    [SupportSet], which grows and shrinks while a stream goes by, and [ErrorSet], the
 //	              examples on which errors are counted: budget, tbp, obpm with a kernel; sogp takes
 //	              [Basis], the examples alone
+//	scaled.go     [ScaledSet], a support whose coefficients have a common factor, and |w|^2: romma
+//	              and pumma with a kernel on a stream
 //	errors.go     [LeaveOneOut], the errors without each of the kept examples: tbp, obpm
 //	expansion.go  [Expansion], which a run over a whole data set leaves: svm, kmp, and romma and
-//	              pumma with a kernel
+//	              pumma with a kernel, whose streams go on from it
 //	predictor.go  the hypotheses of both, immutable: Score, Snapshot, files of predictions alone
 //	memory.go     parts of Config.Memory, and the most examples that fit into given memory
 //
