@@ -199,9 +199,6 @@ func (c *PUMMAConfig) Traits() learner.Traits {
 	if p, err := strconv.ParseFloat(c.P, 64); err == nil {
 		t.Norm = p
 	}
-	if !c.Linear() {
-		t.Threads = learner.ThreadsRows
-	}
 	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "soft-c"}, {Change: "raise",
 		Setting: "delta"}}
 	if c.SoftC == 0 {
