@@ -59,8 +59,10 @@ type worker struct {
 	wake  chan struct{} // capacity 1: a token that is already there serves as well
 	until atomic.Int64  // ns since began, until when calls of Spread do without it; 0: never
 
-	// its own: how often it was turned out of late, and waits since without that
+	// its own: how often it rested of late, and waits since without being out; how long it was out
+	// and was not
 	turnedOut, calm int
+	out, in         time.Duration
 	_               [64]byte
 }
 
@@ -85,15 +87,18 @@ const minShareNS = 5_000
 const stayAwake = time.Millisecond
 
 // A worker that looks out for work shares its processor. If it comes to look again only after
-// turnedOut, others want that, in this program or another: it parks, and calls of Spread do without
-// it for rests times as long as it was out, twice as many each time that happens again. Else it
-// would take time from the caller, and parts would wait for the processor with it. With ten busy
+// turnedOut, it was out: others wanted that, in this program or another. Where that took more than a
+// share of outShare of its time of late, which begins with calm, it parks, and calls of Spread do
+// without it for rests times as long as it was out, twice as many each time that happens again. Else
+// it would take time from the caller, and parts would wait for the processor with it. With ten busy
 // processes on two processors two threads took 1.8 times as long as one for OBPM (Adult, N=200,
-// tau=.3) without this, 1.2 times with it (lower quartiles). AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
-// The rest is a time and not a number of calls, as something short, such as a cycle of the garbage
-// collector, must not take a worker from runs of a millisecond each for long.
+// tau=.3) without this, 1.2 times with it (lower quartiles). On a virtual machine without other work
+// a busy thread was out for 1 % of the time, up to 8 ms at once: to rest then made two threads as
+// slow as one. AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
 const (
 	turnedOut    = 100 * time.Microsecond
+	outShare     = 4 // one in so many
+	calm         = 10 * time.Millisecond
 	rests        = 4
 	mostTurnings = 5   // rests doubles up to so often
 	calmWaits    = 100 // without being turned out, and all is forgotten
@@ -331,8 +336,7 @@ func (w *worker) await() bool {
 		}
 		runtime.Gosched()
 		now := time.Now()
-		if out := now.Sub(last); out > turnedOut {
-			w.rest(now, out)
+		if w.spent(now, now.Sub(last)) {
 			break
 		}
 		last = now
@@ -341,11 +345,30 @@ func (w *worker) await() bool {
 	return open
 }
 
+// spent says that so much time went by until the worker looked again, now, and reports whether it
+// has to rest.
+func (w *worker) spent(now time.Time, d time.Duration) bool {
+	if d <= turnedOut {
+		w.in += d
+		return false
+	}
+	w.out += d
+	w.calm = 0
+	switch {
+	case w.out*(outShare-1) > w.in+calm:
+		w.rest(now, d)
+		return true
+	case w.out+w.in > 10*calm: // what is long past counts less
+		w.out, w.in = w.out/2, w.in/2
+	}
+	return false
+}
+
 // rest lets calls of Spread do without a worker that was out for so long until now.
 func (w *worker) rest(now time.Time, out time.Duration) {
 	w.until.Store(int64(now.Sub(began) + rests<<min(w.turnedOut, mostTurnings)*out))
 	w.turnedOut++
-	w.calm = 0
+	w.out, w.in = 0, 0
 }
 
 // resting reports whether calls of Spread do without the worker.
@@ -369,8 +392,9 @@ func (p *Pool) enter(w *worker) {
 			break
 		}
 	}
-	normal := false
+	normal, since := false, time.Now()
 	defer func() {
+		w.in += time.Since(since)
 		if !normal {
 			p.next.Store(int64(p.n))
 			v := recover()

@@ -155,22 +155,33 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// TestRest: a worker rests a number of times as long as it was out, longer each time that happens,
-// up to a bound, and no longer than that.
+// TestRest: a worker rests where it is out for more than a share of its time, a number of times as
+// long as it was out, longer each time that happens, up to a bound, and no longer than that.
 func TestRest(t *testing.T) {
 	var w worker
 	if w.resting() {
-		t.Error("a worker rests that never was turned out")
+		t.Error("a worker rests that never was out")
+	}
+	now := time.Now()
+	for range 1000 { // 1 % of the time
+		if w.spent(now, turnedOut) || w.spent(now, 99*turnedOut/100) || w.spent(now, 8*turnedOut/100) {
+			t.Fatal("a worker rests that was not out")
+		}
+		w.in += 200 * turnedOut
+		if w.spent(now, 2*turnedOut) {
+			t.Fatal("a worker rests that was out for 1 % of its time")
+		}
 	}
 	for _, times := range []time.Duration{4, 8, 16, 32, 64, 128, 128} {
-		now := time.Now()
-		w.rest(now, time.Second)
+		if !w.spent(now, time.Second) {
+			t.Fatal("a worker that was out doesn't rest")
+		}
 		if got := time.Duration(w.until.Load()) - now.Sub(began); got != times*time.Second {
 			t.Errorf("calls do without it for %v, want %d s", got, times)
 		}
 	}
 	if !w.resting() {
-		t.Error("a worker that was turned out doesn't rest")
+		t.Error("a worker that was out doesn't rest")
 	}
 	w.turnedOut = 0
 	if w.rest(time.Now().Add(-time.Hour), time.Second); w.resting() || w.until.Load() != 0 {
