@@ -86,15 +86,19 @@ const minShareNS = 5_000
 // 0.1 ms, 1.5 with 0.3 ms, 1.7 with 1 ms. AMD EPYC (Zen 3, 2 vCPUs), 2026-11-21.
 const stayAwake = time.Millisecond
 
+// joinAwake is how long the caller of Run looks out for the last part to end before it parks:
+// several pieces of work that are cut to be worth handing over.
+const joinAwake = 50 * time.Microsecond
+
 // A worker that looks out for work shares its processor. If it comes to look again only after
-// turnedOut, it was out: others wanted that, in this program or another. Where that took more than a
-// share of outShare of its time of late, which begins with calm, it parks, and calls of Spread do
-// without it for rests times as long as it was out, twice as many each time that happens again. Else
-// it would take time from the caller, and parts would wait for the processor with it. With ten busy
-// processes on two processors two threads took 1.8 times as long as one for OBPM (Adult, N=200,
-// tau=.3) without this, 1.2 times with it (lower quartiles). On a virtual machine without other work
-// a busy thread was out for 1 % of the time, up to 8 ms at once: to rest then made two threads as
-// slow as one. AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
+// turnedOut, it was out: others wanted that, in this program or another. Where that took more than
+// a share of outShare of its time of late, which begins with calm, it parks, and calls of Spread do
+// without it for rests times as long as it was out, twice as many each time that happens again.
+// Else it would take time from the caller, and parts would wait for the processor with it. With ten
+// busy processes on two processors two threads took 1.8 times as long as one for OBPM (Adult,
+// N=200, tau=.3) without this, 1.2 times with it (lower quartiles). On a virtual machine without
+// other work a busy thread was out for 1 % of the time, up to 8 ms at once: to rest then made two
+// threads as slow as one. AMD EPYC (Zen 4, 2 vCPUs), 2026-11-22.
 const (
 	turnedOut    = 100 * time.Microsecond
 	outShare     = 4 // one in so many
@@ -281,12 +285,22 @@ func (p *Pool) work() {
 		// Workers that have not come in by now find the gate shut and park again: Run does not wait
 		// for a worker that is late.
 		if p.gate.Add(gateShut) != gateShut {
-			<-p.done
+			p.join()
 		}
 		p.ctx, p.job = nil, nil // the garbage collector may have them
 	}()
 	p.parts()
 	normal = true
+}
+
+// join waits for the last worker inside, awake for a moment: a goroutine that parks is made ready
+// by the worker's processor and goes on there, far from what it has in its caches.
+func (p *Pool) join() {
+	for since := time.Now(); len(p.done) == 0 && time.Since(since) < joinAwake; {
+		for i := 0; i < 64 && len(p.done) == 0; i++ {
+		}
+	}
+	<-p.done
 }
 
 // parts runs parts until there are none left.

@@ -164,7 +164,7 @@ func TestRest(t *testing.T) {
 	}
 	now := time.Now()
 	for range 1000 { // 1 % of the time
-		if w.spent(now, turnedOut) || w.spent(now, 99*turnedOut/100) || w.spent(now, 8*turnedOut/100) {
+		if w.spent(now, turnedOut) || w.spent(now, turnedOut/10) {
 			t.Fatal("a worker rests that was not out")
 		}
 		w.in += 200 * turnedOut
