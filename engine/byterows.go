@@ -175,17 +175,20 @@ func sameBits[T Float](a, b []T) bool {
 	return bytes.Equal(bits(a), bits(b))
 }
 
-// Block makes examples lo to hi-1 those of dst, a block of its own memory that is used again.
+// Block makes examples lo to hi-1 those of dst, a block of its own memory that is used again. The
+// rows must not change as long as dst is in use.
 func (r *ByteRows[T]) Block(dst *Block[T], lo, hi int) {
 	r.begin(dst, hi-lo)
+	dst.from, dst.first = r, lo
 	for i := lo; i < hi; i++ {
 		r.put(dst, i)
 	}
 }
 
-// Gather is Block for the listed examples, in the listed order.
+// Gather is Block for the listed examples, in the listed order; the list must not change either.
 func (r *ByteRows[T]) Gather(dst *Block[T], order []int32) {
 	r.begin(dst, len(order))
+	dst.from, dst.at = r, order
 	for _, i := range order {
 		r.put(dst, int(i))
 	}
@@ -206,16 +209,20 @@ func (r *ByteRows[T]) begin(dst *Block[T], n int) {
 func (r *ByteRows[T]) put(dst *Block[T], i int) {
 	n := len(dst.X)
 	dst.X, dst.Y = dst.X[:n+r.stride], append(dst.Y, r.y[i])
-	row := dst.X[n:]
+	r.row(dst.X[n:], i)
+}
+
+// row sets dst, of stride elements, to example i.
+func (r *ByteRows[T]) row(dst []T, i int) {
 	if whole := r.whole[i]; whole != nil {
-		clear(row[copy(row, whole):])
+		clear(dst[copy(dst, whole):])
 		return
 	}
 	var bias []T
 	if r.biased {
 		bias = r.bias[i : i+1]
 	}
-	r.widen(row, r.rows[i*r.stride:][:r.stride], r.hi[i], r.lo[i], bias)
+	r.widen(dst, r.rows[i*r.stride:][:r.stride], r.hi[i], r.lo[i], bias)
 }
 
 // denseRunBytes is how many bytes of dense rows a run has at most: they stay in L2, beside the

@@ -48,9 +48,13 @@ func testByteRows[T Float](t *testing.T) {
 				}
 				order := []int32{7, 299, 0, 7}
 				var b Block[T]
+				room := make([]T, r.stride)
 				check := func(k, i int) {
 					t.Helper()
-					if !sameBits(b.Row(k), x[i]) || b.Y[k] != y[i] {
+					v := b.Slice(k, k+1)
+					if !sameBits(b.Row(k), x[i]) || b.Y[k] != y[i] || !b.Apart() ||
+						!sameBits(b.RowApart(room, k), x[i]) ||
+						!sameBits(v.RowApart(room, 0), x[i]) {
 						t.Fatalf("row %d of %d features: %v, want %v", i, dim, b.Row(k), x[i])
 					}
 					for _, v := range b.X[k*b.Stride+dim : (k+1)*b.Stride] {

@@ -201,8 +201,8 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		lanes, _ := engine.LanesBytes(members, 0, 0, x.Elem, false, false)
 		moving = max(moving, lanes) // a learner begins with lanes
 		parts := (members + ensemble.DenseGroup - 1) / ensemble.DenseGroup
-		work = laneWorkBytes(parts*64, 1, x.Elem) + 64*words*ensemble.RunRows/64*8 +
-			12*ensemble.RunRows*words
+		work = laneWorkBytes(parts*64, 1, x.Elem) + parts*(x.Features*x.Elem+128) +
+			64*words*ensemble.RunRows/64*8 + 12*ensemble.RunRows*words
 		partials = parts * min(ensemble.RunRows, max(1, ensemble.RunPartials/parts))
 	} else {
 		held, moving = engine.LanesBytes(members, seen, x.Features, x.Elem, x.Growing, false)

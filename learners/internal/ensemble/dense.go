@@ -106,8 +106,18 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 	o := r.Owner
 	counts := r.counts[p*r.pace.n:][:r.pace.n]
 	from, to := p*o.members/r.Parts, (p+1)*o.members/r.Parts
+	// The first part is most often the caller's, which has made the block.
+	apart := p > 0 && r.B.Apart()
+	w := &r.work[p]
+	if apart && len(w.Row) < r.B.Stride {
+		w.Row = engine.Aligned[T](r.B.Stride)
+	}
 	var list [2 * 64]int32
 	for e := lo; e < hi; e++ {
+		x := r.B.Row(e)
+		if apart {
+			x = r.B.RowApart(w.Row, e)
+		}
 		seen := r.mask[e*o.words:][:o.words]
 		n, updates := 0, 0
 		for g := from / 64; 64*g < to; g++ {
@@ -123,19 +133,20 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 				n++
 			}
 			if n > len(list)-64 { // no room for another word
-				updates += r.stepListed(e, list[:n])
+				updates += r.stepListed(x, r.B.Y[e], list[:n])
 				n = 0
 			}
 		}
-		counts[e] = int32(updates + r.stepListed(e, list[:n]))
+		counts[e] = int32(updates + r.stepListed(x, r.B.Y[e], list[:n]))
 	}
 }
 
-// stepListed scores example e by the listed members and steps them. It returns how many update.
-func (r *MemberRun[T]) stepListed(e int, list []int32) (updates int) {
+// stepListed scores example x, of label y, by the listed members and steps them. It returns how
+// many update.
+func (r *MemberRun[T]) stepListed(x []T, y T, list []int32) (updates int) {
 	o := r.Owner
 	var room [2 * 64]T
-	x, y, scores := r.B.Row(e), r.B.Y[e], room[:len(list)]
+	scores := room[:len(list)]
 	c := o.step
 	if y < 0 {
 		c = -c
