@@ -215,7 +215,7 @@ func TestOBPMFigure2(t *testing.T) {
 	}
 	rows, figures := drawing(t, "obpm/figure2", RunOptions{Runs: 30,
 		DataDir: filepath.Dir(realdata.File(t, mnistImages))})
-	holding(t, rows, 2)
+	holding(t, rows, 6)
 	for row, want := range map[string]float64{
 		"0.1 positive, obpm": 90.7, "0.1 positive, lms": 94.4, "0.1 positive, alma": 95.1,
 		"0.1 positive, perceptron": 125,
