@@ -193,7 +193,8 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 
 // Cost estimates the time of a run in ns, within a factor of two on a core of 2026: 1/20 ns a lane
 // and non-zero, 1/12 ns a product of a dense row, 20 ns for each turn of a part, that is an example
-// of a tile or of a dense member. It decides only whether the pool is worth waking.
+// of a tile or of a dense member, or 0 where two cores would not gain, see leastSeen. It decides
+// only whether the pool is worth waking.
 func (r *MemberRun[T]) Cost() int {
 	const perLane, perProduct, turn = 20, 12, 20
 	n := r.B.Len()
