@@ -213,7 +213,8 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 	}
 	src := eval.NewMemory(&d.Block, d.Gather)
 	run := func(epochs int, before int64) {
-		if !c.Traits().Stream || name == "romma" && rbf == "rbf" { // starts anew every time: then what is saved is the whole
+		// starts anew every time: then what is saved is the whole
+		if !c.Traits().Stream || name == "romma" && rbf == "rbf" {
 			if before > 0 {
 				return
 			}

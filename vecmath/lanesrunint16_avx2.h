@@ -1,15 +1,16 @@
-// Body of lanesRunInt16, as that of AVX-512: a unit of 32 lanes is two vectors, the sums of up to 4
-// units stay in Y0-Y7 over an example's non-zeros, and what the width has not stays 0. Of integers
-// y s <= margin is no s > margin where y is 1, and where it is -1 it is s > -margin-1, the
-// complement of margin: so the bits of margin, and those of the comparisons, are flipped by those of
-// y's sign.
+// Body of lanesRunInt16, as that of AVX-512: a unit of 32 lanes is two vectors, the sums of up
+// to 4 units stay in Y0-Y7 over an example's non-zeros, and what the width has not stays 0. Of
+// integers y s <= margin is no s > margin where y is 1, and where it is -1 it is s > -margin-1,
+// the complement of margin: so the bits of margin, and those of the comparisons, are flipped by
+// those of y's sign.
 //
-// DI ptr of the example, SI w, R13 width in bytes, R10 the end of its rows, R12 the non-zero counted
-// up from -n to 0, BX seen, R9 y, DX examples left, R15 counts, R11 the sign of y, 0 or -1; AX and
-// R14 the words of who updates, CX the non-zero, then the unit within row 0 of w; Y8, Y9 what an
-// update adds, Y10 the sign of y, Y11 margin, Y12 margin flipped by it, then y, Y13 peak, Y14 limit,
-// Y15 the bit of each lane: each in every lane. LOADSIGN loads the sign of y to bit 63 of R11, LOADW
-// and LOADSTRIDE those arguments to SI and R8, LOADSUMS sums relative to counts to R8. At the end AX
+// DI ptr of the example, SI w, R13 width in bytes, R10 the end of its rows, R12 the non-zero
+// counted up from -n to 0, BX seen, R9 y, DX examples left, R15 counts, R11 the sign of y, 0 or
+// -1; AX and R14 the words of who updates, CX the non-zero, then the unit within row 0 of w; Y8,
+// Y9 what an update adds, Y10 the sign of y, Y11 margin, Y12 margin flipped by it, then y, Y13
+// peak, Y14 limit, Y15 the bit of each lane: each in every lane. LOADSIGN loads the sign of y to
+// bit 63 of R11, LOADW and LOADSTRIDE those arguments to SI and R8, LOADSUMS sums relative to
+// counts to R8. At the end AX
 // is the peak and DX the examples left.
 #define SUMS1 VPADDW 0(R8), Y0, Y0; VPADDW 32(R8), Y1, Y1
 #define SUMS2 SUMS1; VPADDW 64(R8), Y2, Y2; VPADDW 96(R8), Y3, Y3

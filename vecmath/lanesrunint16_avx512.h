@@ -1,25 +1,26 @@
 // Body of lanesRunInt16.
 //
-// The sums of up to 4 units of 32 lanes stay in Z0-Z3 over an example's non-zeros. They become the
-// bits of two words, and are summed: two lanes at a time by products with 1, in int32. Units that
-// the width has not stay 0. Of integers y s <= margin is s <= margin where y is 1, and where it is
-// -1 the opposite of s <= -margin-1, which is the complement of margin: so the bits of margin, and
-// those of the comparisons, are flipped by those of y's sign.
+// The sums of up to 4 units of 32 lanes stay in Z0-Z3 over an example's non-zeros. They become
+// the bits of two words, and are summed: two lanes at a time by products with 1, in int32. Units
+// that the width has not stay 0. Of integers y s <= margin is s <= margin where y is 1, and
+// where it is -1 the opposite of s <= -margin-1, which is the complement of margin: so the bits
+// of margin, and those of the comparisons, are flipped by those of y's sign.
 //
-// Whether an example updates any lane can not be predicted. A branch on that which has to wait for
-// the sums costs more than the sums do. So those of the next example are begun between comparisons
-// and branch, with the weights as they are, and what an update changes of them is added: y times the
-// number of non-zeros that the two examples share, for the lanes that update. These are counted only
-// if the next example's non-zeros fit a vector; else the update goes before its sums.
+// Whether an example updates any lane can not be predicted. A branch on that which has to wait
+// for the sums costs more than the sums do. So those of the next example are begun between
+// comparisons and branch, with the weights as they are, and what an update changes of them is
+// added: y times the number of non-zeros that the two examples share, for the lanes that update.
+// These are counted only if the next example's non-zeros fit a vector; else the update goes
+// before its sums.
 //
-// DI ptr of the next example, SI w, R13 width in bytes, R10 the end of the example's rows, R11 that
-// of the next one's, R12 the non-zero counted up from -n to 0, or 1 before the first example, BX
-// seen, R9 y, DX examples left behind the next, R15 counts, R11 the sign of y, 0 or -1; AX and R14
-// the words of who updates, CX the non-zero, then the unit within row 0 of w; K3 and K4 -n of the
-// next and of this example, K5 sums relative to counts, K6 w, K7 stride in words; Z0-Z3 sums of the
-// next example, Z8-Z11 of this, Z25 1 in 32 bits, Z26 1, Z27 peak, Z28 limit, Z29 margin, Z30 the
-// sign of y, Z31 margin flipped by it, then y: each in every lane. At the end AX is the peak and DX
-// the examples left.
+// DI ptr of the next example, SI w, R13 width in bytes, R10 the end of the example's rows, R11
+// that of the next one's, then the sign of y, 0 or -1, R12 the non-zero counted up from -n to 0,
+// or 1 before the first example, BX seen, R9 y, DX examples left behind the next, R15 counts; AX
+// and R14 the words of who updates, CX the non-zero, then the unit within row 0 of w; K3 and K4
+// -n of the next and of this example, K5 sums relative to counts, K6 w, K7 stride in words;
+// Z0-Z3 sums of the next example, Z8-Z11 of this, Z25 1 in 32 bits, Z26 1, Z27 peak, Z28 limit,
+// Z29 margin, Z30 the sign of y, Z31 margin flipped by it, then y: each in every lane. At the
+// end AX is the peak and DX the examples left.
 #define SUMS1 VPADDW 0(R8), Z0, Z0
 #define SUMS2 SUMS1; VPADDW 64(R8), Z1, Z1
 #define SUMS3 SUMS2; VPADDW 128(R8), Z2, Z2

@@ -1,9 +1,9 @@
 // Body of lanesRunInt16: see the reference, lanesRunInt16Plain.
 //
 // The sums of 32 lanes are four vectors of the 16 in V0-V15; what the width has not stays 0. Of
-// integers y s <= margin is no s > margin where y is 1, and where it is -1 it is s > -margin-1, the
-// complement of margin: so the bits of margin, and those of the comparisons, are flipped by those of
-// y's sign. A vector of 8 lanes is updated if any of its lanes is.
+// integers y s <= margin is no s > margin where y is 1, and where it is -1 it is s > -margin-1,
+// the complement of margin: so the bits of margin, and those of the comparisons, are flipped by
+// those of y's sign. A vector of 8 lanes is updated if any of its lanes is.
 //
 //    in   R0 counts, R1 sums, R2 w, R3 width, R4 ptr, R5 n, R6 rows, R7 y, R8 seen, R9 stride,
 //         R23 limit, V24 margin and V26 peak in every lane; LOADSIGN loads the sign of y to bit 63

@@ -809,8 +809,8 @@ done:
 	RET
 
 // func sparseOnesAddRunAVX2(w, a *float64, ptr *int, n int, idx *int32)
-// R8 = end of the example's idx, BX = non-zero counted up from -n to 0, DX = example counted up from
-// -n to 0; R9, R11 = ends of ptr and a, DI = w.
+// R8 = end of the example's idx, BX = non-zero counted up from -n to 0, DX = example counted up
+// from -n to 0; R9, R11 = ends of ptr and a, DI = w.
 TEXT ·sparseOnesAddRunAVX2(SB), NOSPLIT, $0-40
 	MOVQ w+0(FP), DI
 	MOVQ a+8(FP), R11
