@@ -16,10 +16,10 @@ import (
 // places of its own. A pointer to a struct kept by the caller makes a Job without an allocation.
 type Job interface{ Part(i int) }
 
-// Pool is a set of goroutines that run the parts of a [Job]. It starts them in [NewPool] and ends
-// them in Close. After a Run they look out for the next one for a moment (stayAwake), giving way to
-// other goroutines, then park on a channel and cost nothing. A nil *Pool is valid and runs
-// everything on the caller.
+// Pool is a set of goroutines that run the parts of a [Job]. It starts each when it first has work
+// for it and ends them in Close. After a Run they look out for the next one for a moment
+// (stayAwake), giving way to other goroutines, then park on a channel and cost nothing. A nil *Pool
+// is valid and runs everything on the caller.
 //
 // Which goroutine runs which part is a matter of timing, so a result must not depend on it: cut the
 // work by its size, let part i write to place i, and combine the places in order.
@@ -56,8 +56,9 @@ type Pool struct {
 
 // worker is a goroutine of a pool.
 type worker struct {
-	wake  chan struct{} // capacity 1: a token that is already there serves as well
-	until atomic.Int64  // ns since began, until when calls of Spread do without it; 0: never
+	// capacity 1: a token that is already there serves as well; nil: not started
+	wake  chan struct{}
+	until atomic.Int64 // ns since began, until when calls of Spread do without it; 0: never
 
 	// its own: how often it rested of late, and waits since without being out; how long it was out
 	// and was not
@@ -139,7 +140,8 @@ func newPanicError(v any) *PanicError {
 }
 
 // NewPool returns a pool on which `workers` parts can run at once, the caller of Run among them: it
-// starts workers-1 goroutines. workers <= 0 means GOMAXPROCS. Close it when it is no longer needed.
+// has up to workers-1 goroutines. workers <= 0 means GOMAXPROCS. Close it when it is no longer
+// needed.
 func NewPool(workers int) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -147,10 +149,6 @@ func NewPool(workers int) *Pool {
 	p := &Pool{workers: workers, done: make(chan struct{}, 1)}
 	p.gate.Store(gateShut)
 	p.hired = make([]worker, workers-1)
-	for i := range p.hired {
-		p.hired[i].wake = make(chan struct{}, 1)
-		p.start(&p.hired[i])
-	}
 	return p
 }
 
@@ -167,7 +165,9 @@ func (p *Pool) Close() {
 	}
 	p.closed = true
 	for i := range p.hired {
-		close(p.hired[i].wake)
+		if wake := p.hired[i].wake; wake != nil {
+			close(wake)
+		}
 	}
 	p.ended.Wait()
 }
@@ -218,7 +218,8 @@ func (p *Pool) Spread(ctx context.Context, totalNS, n int, j Job) error {
 }
 
 // Run calls j.Part(0), ..., j.Part(n-1), each once, and returns when all have returned. Parts are
-// handed out in ascending order to whoever is free, the caller too. It allocates nothing.
+// handed out in ascending order to whoever is free, the caller too. It allocates nothing, but for
+// the goroutines that it starts.
 //
 // When ctx is done, no further part starts, those under way are waited for, and Run returns
 // ctx.Err(). It returns nil if and only if all parts have run.
@@ -255,6 +256,10 @@ func (p *Pool) run(ctx context.Context, workers, n int, j Job, spare bool) error
 		w := &p.hired[i]
 		if spare && w.resting() {
 			continue
+		}
+		if w.wake == nil { // short runs need no goroutine but the caller's
+			w.wake = make(chan struct{}, 1)
+			p.start(w)
 		}
 		select {
 		case w.wake <- struct{}{}:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 )
@@ -62,17 +63,24 @@ func (e *Error) Next(name func(field string) string) string { return render(e.ne
 
 // render puts in the names of fields.
 func render(text string, name func(field string) string) string {
-	return marked.ReplaceAllStringFunc(text, func(s string) string { return name(s[1 : len(s)-1]) })
+	return marked().ReplaceAllStringFunc(text, func(s string) string {
+		return name(s[1 : len(s)-1])
+	})
 }
 
 // In format strings a field stands in braces, in what is made of them between zero bytes: what a
 // user wrote, file names say, may have braces.
 var (
-	braced = regexp.MustCompile(`\{([a-z_]+)\}`)
-	marked = regexp.MustCompile("\x00[a-z_]+\x00")
+	braced = pattern(`\{([a-z_]+)\}`)
+	marked = pattern("\x00[a-z_]+\x00")
 )
 
-func mark(text string) string { return braced.ReplaceAllString(text, "\x00$1\x00") }
+// pattern is compiled at its first use, which most processes have none of.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+func mark(text string) string { return braced().ReplaceAllString(text, "\x00$1\x00") }
 
 // newError makes an Error; next and format have fields in braces.
 func newError(kind error, next, format string, args ...any) *Error {

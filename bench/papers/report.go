@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Paper is one whose tables and figures are run again.
@@ -115,27 +116,30 @@ type Report struct {
 //go:embed report.html
 var reportHTML string
 
-var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"picture": func(f Figure) (template.URL, error) {
-		var b bytes.Buffer
-		// not svg, whose letters are those of the reader's machine
-		if err := f.Write(&b, "png"); err != nil {
-			return "", err
-		}
-		return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(
-			b.Bytes())), nil
-	},
-	"seconds":    SecondsText,
-	"hasNaive":   HasNaive,
-	"hasPaper":   HasPaperSeconds,
-	"ratio":      RatioText,
-	"notes":      Footnotes,
-	"hasSeconds": HasSeconds,
-	"tables":     tables,
-	"measured":   func(rows []Row) bool { return len(OfKind(rows, Measurement)) > 0 },
-	"next":       func(i int) int { return i + 1 },
-	"anchor":     func(name string) string { return strings.ReplaceAll(name, "/", "-") },
-}).Parse(reportHTML))
+// reportTemplate is made when a report is written: few runs of the command write one.
+var reportTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Funcs(template.FuncMap{
+		"picture": func(f Figure) (template.URL, error) {
+			var b bytes.Buffer
+			// not svg, whose letters are those of the reader's machine
+			if err := f.Write(&b, "png"); err != nil {
+				return "", err
+			}
+			return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(
+				b.Bytes())), nil
+		},
+		"seconds":    SecondsText,
+		"hasNaive":   HasNaive,
+		"hasPaper":   HasPaperSeconds,
+		"ratio":      RatioText,
+		"notes":      Footnotes,
+		"hasSeconds": HasSeconds,
+		"tables":     tables,
+		"measured":   func(rows []Row) bool { return len(OfKind(rows, Measurement)) > 0 },
+		"next":       func(i int) int { return i + 1 },
+		"anchor":     func(name string) string { return strings.ReplaceAll(name, "/", "-") },
+	}).Parse(reportHTML))
+})
 
 // kindTable is the rows of one kind.
 type kindTable struct {
@@ -249,5 +253,5 @@ func (r Report) WriteHTML(w io.Writer) error {
 			data.Sections = append(data.Sections, s)
 		}
 	}
-	return reportTemplate.Execute(w, data)
+	return reportTemplate().Execute(w, data)
 }

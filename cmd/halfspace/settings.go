@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -31,9 +32,13 @@ func envName(flag string) string {
 // notSettings are flags that only a command line can give.
 var notSettings = []string{"help", "config", "version"}
 
-// otherEnv are variables of this name space that are no flags: the data folder, and what only tests
-// read.
-var otherEnv = regexp.MustCompile(`^HALFSPACE_(DATA|CONFIG|REQUIRE(_.*)?|TEST_.*)$`)
+// otherEnv reports variables of this name space that are no flags: the data folder, and what only
+// tests read.
+func otherEnv(name string) bool {
+	name = strings.TrimPrefix(name, "HALFSPACE_")
+	return name == "DATA" || name == "CONFIG" || name == "REQUIRE" ||
+		strings.HasPrefix(name, "REQUIRE_") || strings.HasPrefix(name, "TEST_")
+}
 
 // applySettings gives the flags that are not on the command line the values of the environment or
 // else of the config file.
@@ -97,19 +102,27 @@ func given(fs *pflag.FlagSet, name string) string {
 // warnUnknownEnv warns of variables that look like settings and are none: they would be ignored
 // silently otherwise.
 func warnUnknownEnv(cmd *cobra.Command) {
+	var left []string // not known yet
+	for _, kv := range os.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "HALFSPACE_") && value != "" && !otherEnv(name) {
+			left = append(left, name)
+		}
+	}
+	if left == nil {
+		return
+	}
 	known, short := map[string]bool{}, map[string]string{}
 	var names []string
-	eachFlag(cmd.Root(), func(f *pflag.Flag) {
+	eachFlag(newRootCmd(io.Discard), func(f *pflag.Flag) {
 		known[envName(f.Name)] = true
 		if f.Shorthand != "" {
 			short["HALFSPACE_"+f.Shorthand] = envName(f.Name)
 		}
 		names = append(names, envName(f.Name))
 	})
-	for _, kv := range os.Environ() {
-		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "HALFSPACE_") || value == "" || known[name] ||
-			otherEnv.MatchString(name) {
+	for _, name := range left {
+		if known[name] {
 			continue
 		}
 		hint := ""
@@ -141,11 +154,11 @@ func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 		}
 		return nil, usage("See: halfspace help env.", "%s: %w", file, err)
 	}
-	values := map[string]string{}
+	values, all := map[string]string{}, newRootCmd(io.Discard).Commands()
 	take := func(table string, key string, value any) error {
 		where := fmt.Sprintf("%s:%d", file, keyLine(data, table, key))
 		used, names := false, []string(nil)
-		for _, c := range cmd.Root().Commands() {
+		for _, c := range all {
 			if table != "" && c.Name() != table {
 				continue
 			}
@@ -181,8 +194,7 @@ func readConfig(cmd *cobra.Command, file string) (map[string]string, error) {
 		}
 	}
 	for _, table := range tables {
-		if !slices.ContainsFunc(cmd.Root().Commands(),
-			func(c *cobra.Command) bool { return c.Name() == table }) {
+		if !slices.ContainsFunc(all, func(c *cobra.Command) bool { return c.Name() == table }) {
 			return nil, usage("A table bears the name of a command: halfspace help.",
 				"%s:%d: no command %q", file, keyLine(data, table, ""), table)
 		}
