@@ -94,6 +94,9 @@ func (s *Stream[T]) load() (*Data[T], error) {
 			return nil, err
 		}
 	}
+	if d.Bytes == nil {
+		d.Block.Ones() // found here for all blocks that are taken of it
+	}
 	return d, nil
 }
 
@@ -284,6 +287,9 @@ func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
 			idx, val := b.Sparse(int(i))
 			dst.Idx, dst.Val = append(dst.Idx, idx...), append(dst.Val, val...)
 			dst.Ptr = append(dst.Ptr, len(dst.Idx))
+		}
+		if b.Ones() {
+			dst.MarkOnes()
 		}
 	}
 	dst.MarkChecked()

@@ -51,7 +51,13 @@ type Block[T Float] struct {
 
 	// what has been checked; atomic, since readers of one block may check it at the same time
 	checked uint32
+	ones    uint32 // likewise, see Ones: 0 for not asked yet, onesOnly or onesNot
 }
+
+const (
+	onesOnly = 1 + iota
+	onesNot
+)
 
 // What has been checked of a block: nothing yet, all but its labels, all.
 const (
@@ -183,6 +189,9 @@ func (b *Block[T]) Slice(lo, hi int) Block[T] {
 	}
 	if !b.Dense() {
 		v.Ptr, v.Idx, v.Val = b.Ptr[lo:hi+1], b.Idx, b.Val
+		if ones := atomic.LoadUint32(&b.ones); ones == onesOnly {
+			v.ones = ones
+		}
 		return v
 	}
 	v.X = b.X[min(lo*b.Stride, len(b.X)):] // the last row may be shorter than the stride
@@ -194,6 +203,35 @@ func (b *Block[T]) Slice(lo, hi int) Block[T] {
 	}
 	return v
 }
+
+// Ones reports whether all values of a sparse block are 1, as where features are there or not. That
+// is found once, as by Check: every Slice taken after knows it of a block of ones. The block has
+// been checked. Cost: one pass over the values the first time, up to one that is not 1.
+func (b *Block[T]) Ones() bool {
+	ones := atomic.LoadUint32(&b.ones)
+	if ones == 0 {
+		ones = onesOnly
+		if b.Dense() || !allOnes(b.Val[b.Ptr[0]:b.Ptr[b.Len()]]) {
+			ones = onesNot
+		}
+		atomic.StoreUint32(&b.ones, ones)
+	}
+	return ones == onesOnly
+}
+
+// allOnes looks at a piece after the other: the kernel goes through all that it gets.
+func allOnes[T Float](val []T) bool {
+	const piece = 4096
+	for ; len(val) > piece; val = val[piece:] {
+		if !vecmath.AllOnes(val[:piece]) {
+			return false
+		}
+	}
+	return vecmath.AllOnes(val)
+}
+
+// MarkOnes says that all values are 1: of a copy of examples of a block that has Ones.
+func (b *Block[T]) MarkOnes() { atomic.StoreUint32(&b.ones, onesOnly) }
 
 // Check verifies shapes, labels, indices and values once; a block found good (and every Slice taken
 // of it after) is not looked at again, so a writer must not change it. Cost: one pass over the
@@ -258,6 +296,7 @@ func (b *Block[T]) markAs(of *Block[T]) {
 // Reset empties the block for reuse as a buffer of its own (not a view), keeping its memory.
 func (b *Block[T]) Reset() {
 	b.Y, b.Idx, b.Val, b.X, b.Dim, b.checked = b.Y[:0], b.Idx[:0], b.Val[:0], b.X[:0], 0, 0
+	b.ones = 0
 	b.Class, b.from, b.at = b.Class[:0], nil, nil
 	if b.Ptr != nil {
 		b.Ptr = append(b.Ptr[:0], 0)

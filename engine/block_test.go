@@ -341,3 +341,39 @@ func TestBlockViews(t *testing.T) {
 		}
 	}
 }
+
+// TestBlockOnes: whether all values are 1 is known of slices, too, and anew after Reset.
+func TestBlockOnes(t *testing.T) {
+	b := Block[float32]{Dim: 9000, Ptr: []int{0}}
+	for _, n := range []int{3, 0, 9000, 2} {
+		for j := range n {
+			b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, 1)
+		}
+		b.Ptr, b.Y = append(b.Ptr, len(b.Idx)), append(b.Y, 1)
+	}
+	ones := b
+	if s := ones.Slice(0, 2); !ones.Ones() || !s.Ones() {
+		t.Error("ones are none")
+	}
+	if s := ones.Slice(1, 3); s.ones != onesOnly || !s.Ones() {
+		t.Error("a slice of ones is looked at again")
+	}
+	ones.Reset()
+	if ones.ones != 0 {
+		t.Error("known after Reset")
+	}
+	for _, k := range []int{0, 3000, 9002} {
+		other := b
+		other.Val = slices.Clone(b.Val)
+		other.Val[k] = 2
+		head, tail := other.Slice(0, 1), other.Slice(3, 4)
+		if other.Ones() || head.Ones() != (k > 0) || !tail.Ones() {
+			t.Errorf("value %d is 2: %v, first example %v, last %v", k, other.Ones(), head.Ones(),
+				tail.Ones())
+		}
+	}
+	dense := Block[float32]{Dim: 1, Stride: 1, X: []float32{1}, Y: []float32{1}}
+	if dense.Ones() {
+		t.Error("a dense block has ones")
+	}
+}

@@ -172,6 +172,14 @@ func (b *Bernoulli) Masks(mask []uint64, members int, example uint64) {
 	}
 	for g := range words {
 		e := example
+		if last := e + uint64(len(mask)/words); last < 1<<48 && last >= e {
+			c := b.counter(g, e) // of the next ones golden more each: g is in other bits
+			for i := g; i < len(mask); i += words {
+				mask[i] = c
+				c += golden
+			}
+			continue
+		}
 		for i := g; i < len(mask); i += words {
 			mask[i] = b.counter(g, e)
 			e++

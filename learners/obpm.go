@@ -357,7 +357,18 @@ type rounder[T learner.Float] OBPM[T]
 // Follow is ensemble.Follower.Follow.
 func (r *rounder[T]) Follow(lo, hi int) {
 	o, rounds := (*OBPM[T])(r), r.rounds[lo:hi]
-	if f, a, updates, ok := o.ReplayRun(lo, hi); ok {
+	f, a, updates, ok := o.ReplayRun(lo, hi)
+	switch {
+	case ok && !o.cfg.Cap: // roundOf for all
+		n, total := float64(o.cfg.Members), uint64(0)
+		f, updates = f[:len(rounds)], updates[:len(rounds)]
+		for k := range rounds {
+			rounds[k] = learner.Round{Score: f[k] / n, Updates: updates[k]}
+			total += uint64(updates[k])
+		}
+		o.updates += total
+		return
+	case ok:
 		for k := range rounds {
 			rounds[k] = o.roundOf(lo+k, f[k], a[k], int(updates[k]))
 		}

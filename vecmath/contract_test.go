@@ -369,6 +369,19 @@ func TestPanics(t *testing.T) {
 			ActiveScoreUnchecked(trusted.Indices{}, f[:1], f, 10, i(0), f,
 				i(10))
 		}},
+		{panicShort, func() {
+			LanesRunUnchecked(trusted.Indices{}, n1, f, 16, []int{0, 40}, i(0), f, f, mask, 1, 0, 1)
+		}},
+		{panicShort, func() {
+			LanesRunInt16Unchecked(trusted.Indices{}, n1, n1, make([]int16, 32), 32, []int{0, 2},
+				i(0), f, mask, 1, 0, 1, 0)
+		}},
+		{panicShort, func() {
+			SparseDotAxpyRunUnchecked(trusted.Indices{}, d, d, d, []int{0, 1}, i(0), d[:0])
+		}},
+		{panicShort, func() {
+			SparseOnesAddRunUnchecked(trusted.Indices{}, d, d, []int{0, 2}, i(0))
+		}},
 		{panicLane, func() { ActiveUpdateUnchecked(trusted.Indices{}, f, 10, i(0), f, i(-1), f) }},
 		{panicShort, func() { ActiveScore(f[:1], f, 10, i(0), f, i(1, 2)) }},
 		{panicShort, func() { ActiveUpdate(f, 10, i(0), f, i(1, 2), f[:1]) }},

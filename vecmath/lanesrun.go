@@ -3,6 +3,8 @@ package vecmath
 import (
 	"math/bits"
 	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
 // MaxRunWidth is the most lanes that [LanesRun] takes: what AVX-512 holds in registers in float64.
@@ -19,6 +21,23 @@ const MaxRunWidth = 128
 // is set in those [MaskWords] words. All but the labels is checked, once for the run.
 func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32, val, y []T,
 	seen []uint64, stride int, margin, step T) {
+	n := len(counts)
+	if width < 0 || width%LaneUnit[T]() != 0 || width > MaxRunWidth {
+		panic(panicWidth)
+	}
+	if width == 0 || n == 0 {
+		clear(counts)
+		return
+	}
+	checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
+	LanesRunUnchecked(trusted.Indices{}, counts, w, width, ptr, rows, val, y, seen, stride, margin,
+		step)
+}
+
+// LanesRunUnchecked is [LanesRun] for offsets, rows and masks that the caller has checked: it looks
+// at the offsets' ends only.
+func LanesRunUnchecked[T Float](_ trusted.Indices, counts []int32, w []T, width int, ptr []int,
+	rows []int32, val, y []T, seen []uint64, stride int, margin, step T) {
 	n, words := len(counts), MaskWords(width)
 	if width < 0 || width%LaneUnit[T]() != 0 || width > MaxRunWidth {
 		panic(panicWidth)
@@ -27,7 +46,7 @@ func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32
 		clear(counts)
 		return
 	}
-	nnz := checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
+	nnz := checkRunEnds(n, words, ptr, rows, len(y), seen, stride)
 	if len(val) < nnz {
 		panic(panicShort)
 	}
@@ -46,13 +65,32 @@ func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32
 		data(seen), stride, margin, step)
 }
 
-// checkRun checks the operands of a run of n examples and returns the number of their non-zeros.
-func checkRun(n, width, nw int, ptr []int, rows []int32, ny int, seen []uint64, stride int) int {
-	words := MaskWords(width)
+// checkRunEnds checks the lengths of the operands of a run of n examples and returns the number of
+// their non-zeros.
+func checkRunEnds(n, words int, ptr []int, rows []int32, ny int, seen []uint64, stride int) int {
 	if ny < n || stride < 0 || len(seen) < (n-1)*stride+words {
 		panic(panicShort)
 	}
-	nnz := checkExamples(n, width, nw, ptr, rows)
+	return checkEnds(n, ptr, rows)
+}
+
+// checkEnds checks that n examples are within their rows and returns the number of these.
+func checkEnds(n int, ptr []int, rows []int32) int {
+	if len(ptr) <= n {
+		panic(panicShort)
+	}
+	nnz := ptr[n] - ptr[0]
+	if nnz < 0 || len(rows) < nnz {
+		panic(panicShort)
+	}
+	return nnz
+}
+
+// checkRun checks the operands of a run of n examples.
+func checkRun(n, width, nw int, ptr []int, rows []int32, ny int, seen []uint64, stride int) {
+	words := MaskWords(width)
+	checkRunEnds(n, words, ptr, rows, ny, seen, stride)
+	checkExamples(n, width, nw, ptr, rows)
 	if width%64 != 0 {
 		for e := range n {
 			if seen[e*stride+words-1]>>(width%64) != 0 {
@@ -60,14 +98,11 @@ func checkRun(n, width, nw int, ptr []int, rows []int32, ny int, seen []uint64, 
 			}
 		}
 	}
-	return nnz
 }
 
-// checkExamples checks the rows of n examples and returns their number.
-func checkExamples(n, width, nw int, ptr []int, rows []int32) int {
-	if len(ptr) <= n {
-		panic(panicShort)
-	}
+// checkExamples checks the rows of n examples.
+func checkExamples(n, width, nw int, ptr []int, rows []int32) {
+	nnz := checkEnds(n, ptr, rows)
 	from := ptr[0]
 	for _, to := range ptr[1 : n+1] {
 		if to < from {
@@ -75,12 +110,7 @@ func checkExamples(n, width, nw int, ptr []int, rows []int32) int {
 		}
 		from = to
 	}
-	nnz := ptr[n] - ptr[0]
-	if nnz < 0 || len(rows) < nnz {
-		panic(panicShort)
-	}
 	checkRows(rows[:nnz], width, nw)
-	return nnz
 }
 
 // lanesRunByExample is lanesRun made of lanesScoreLE and lanesUpdate.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/internal/trusted"
 )
 
 // Int16Unit is what the width of lanes in int16 is a multiple of: 64 bytes, as [LaneUnit].
@@ -26,6 +28,35 @@ const Int16Unit = 32
 // are as for LanesRun. All but the labels and the weights is checked, once for the run.
 func LanesRunInt16[T Float](counts, sums []int32, w []int16, width int, ptr []int, rows []int32,
 	y []T, seen []uint64, stride int, margin int16, limit, peak int) (done, newPeak int) {
+	n := len(counts)
+	if width < 0 || width%Int16Unit != 0 || width > MaxRunWidth {
+		panic(panicWidth)
+	}
+	if len(sums) < n {
+		panic(panicShort)
+	}
+	if width == 0 || n == 0 {
+		clear(counts)
+		clear(sums[:n])
+		return n, peak
+	}
+	checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
+	longest, from := 0, ptr[0]
+	for _, to := range ptr[1 : n+1] {
+		longest, from = max(longest, to-from), to
+	}
+	if limit >= math.MaxInt16 || limit >= 0 && longest > math.MaxInt16/(limit+1) {
+		panic(panicLimit)
+	}
+	return LanesRunInt16Unchecked(trusted.Indices{}, counts, sums, w, width, ptr, rows, y, seen,
+		stride, margin, limit, peak)
+}
+
+// LanesRunInt16Unchecked is [LanesRunInt16] for offsets, rows, masks and a limit that the caller
+// has checked: it looks at the offsets' ends only.
+func LanesRunInt16Unchecked[T Float](_ trusted.Indices, counts, sums []int32, w []int16, width int,
+	ptr []int, rows []int32, y []T, seen []uint64, stride int, margin int16,
+	limit, peak int) (done, newPeak int) {
 	n, words := len(counts), MaskWords(width)
 	if width < 0 || width%Int16Unit != 0 || width > MaxRunWidth {
 		panic(panicWidth)
@@ -38,15 +69,8 @@ func LanesRunInt16[T Float](counts, sums []int32, w []int16, width int, ptr []in
 		clear(sums[:n])
 		return n, peak
 	}
-	nnz := checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
+	nnz := checkRunEnds(n, words, ptr, rows, len(y), seen, stride)
 	if peak < 0 || peak > limit || limit >= math.MaxInt16 {
-		panic(panicLimit)
-	}
-	longest, from := 0, ptr[0]
-	for _, to := range ptr[1 : n+1] {
-		longest, from = max(longest, to-from), to
-	}
-	if longest > math.MaxInt16/(limit+1) {
 		panic(panicLimit)
 	}
 	if race {

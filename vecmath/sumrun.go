@@ -1,6 +1,10 @@
 package vecmath
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/internal/trusted"
+)
 
 // SparseDotAxpyRun goes through a run of sparse examples as [SparseDotAxpyMixed] does through one:
 // example after example, f[e] becomes its product with w, and then w gets a[e] times the example,
@@ -13,7 +17,22 @@ func SparseDotAxpyRun[T Float](f, w, a []float64, ptr []int, idx []int32, val []
 	if len(a) < n {
 		panic(panicShort)
 	}
-	nnz := checkExamples(n, 1, len(w), ptr, idx)
+	checkExamples(n, 1, len(w), ptr, idx)
+	SparseDotAxpyRunUnchecked(trusted.Indices{}, f, w, a, ptr, idx, val)
+}
+
+// SparseDotAxpyRunUnchecked is [SparseDotAxpyRun] for offsets and indices that the caller has
+// checked: it looks at the offsets' ends only.
+func SparseDotAxpyRunUnchecked[T Float](_ trusted.Indices, f, w, a []float64, ptr []int,
+	idx []int32, val []T) {
+	n := len(f)
+	if n == 0 {
+		return
+	}
+	if len(a) < n {
+		panic(panicShort)
+	}
+	nnz := checkEnds(n, ptr, idx)
 	if len(val) < nnz {
 		panic(panicShort)
 	}
@@ -56,7 +75,18 @@ func SparseOnesAddRun(w, a []float64, ptr []int, idx []int32) {
 	if n == 0 {
 		return
 	}
-	nnz := checkExamples(n, 1, len(w), ptr, idx)
+	checkExamples(n, 1, len(w), ptr, idx)
+	SparseOnesAddRunUnchecked(trusted.Indices{}, w, a, ptr, idx)
+}
+
+// SparseOnesAddRunUnchecked is [SparseOnesAddRun] for offsets and indices that the caller has
+// checked: it looks at the offsets' ends only.
+func SparseOnesAddRunUnchecked(_ trusted.Indices, w, a []float64, ptr []int, idx []int32) {
+	n := len(a)
+	if n == 0 {
+		return
+	}
+	nnz := checkEnds(n, ptr, idx)
 	if race {
 		raceRead(ptr[:n+1])
 		raceRead(a)

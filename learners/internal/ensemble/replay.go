@@ -48,24 +48,25 @@ func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok
 			updates[k] += c
 		}
 	}
-	for k, c := range updates {
-		a[k] = float64(o.Unit * float64(c))
-		if r.B.Y[lo+k] < 0 {
-			a[k] = 0 - a[k] // no -0 where none updates
-		}
+	for k, y := range r.B.Y[lo:hi] { // a branch on labels would often be mispredicted
+		c := float64(o.Unit * float64(updates[k]))
+		a[k] = float64(c*float64(y)) + 0 // no -0 where none updates
 	}
 	ptr := r.B.Ptr[lo : hi+1]
 	from, to := ptr[0], ptr[hi-lo]
 	if !r.ones || hi > int(r.pace.inInt16.Load()) {
-		vecmath.SparseDotAxpyRun(f, o.Sum, a, ptr, r.B.Idx[from:to], r.B.Val[from:to])
+		vecmath.SparseDotAxpyRunUnchecked(trusted.Indices{}, f, o.Sum, a, ptr, r.B.Idx[from:to],
+			r.B.Val[from:to])
 		return f, a, updates, true
 	}
-	clear(f)
-	for p := range r.Parts {
+	for k, s := range r.sums[lo:hi] {
+		f[k] = float64(s)
+	}
+	for p := 1; p < r.Parts; p++ {
 		for k, s := range r.sums[p*r.pace.n:][lo:hi] {
 			f[k] += float64(s)
 		}
 	}
-	vecmath.SparseOnesAddRun(o.Sum, a, ptr, r.B.Idx[from:to])
+	vecmath.SparseOnesAddRunUnchecked(trusted.Indices{}, o.Sum, a, ptr, r.B.Idx[from:to])
 	return f, a, updates, true
 }

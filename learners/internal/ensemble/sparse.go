@@ -36,9 +36,12 @@ func runFew() int {
 // parts work on them.
 func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	most := min(b.Len()-lo, RunExamples, max(1, RunPartials/r.Owner.words))
-	n := 1 // a single example may exceed the limit
-	for n < most && b.Ptr[lo+n+1]-b.Ptr[lo] <= RunNonZeros {
-		n++
+	n := most
+	if b.Ptr[lo+most]-b.Ptr[lo] > RunNonZeros {
+		n = 1 // a single example may exceed the limit
+		for b.Ptr[lo+n+1]-b.Ptr[lo] <= RunNonZeros {
+			n++
+		}
 	}
 	r.take(b, lo, lo+n)
 	lanes := r.Owner.Lanes
@@ -88,7 +91,7 @@ func (r *MemberRun[T]) chooseType() {
 	case !r.unit():
 		lanes.Widen()
 	case lanes.Floats():
-	case !vecmath.AllOnes(r.B.Val[ptr[0]:ptr[n]]), !lanes.Int16() && !o.sumIsTheirs():
+	case !r.B.Ones(), !lanes.Int16() && !o.sumIsTheirs():
 		lanes.KeepFloats()
 	case lanes.Narrow():
 		r.ones = true
@@ -117,9 +120,9 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 		// Scores are whole numbers, too: y s <= margin is as good with the largest one below.
 		margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
 		stride, from := r.Owner.words, r.B.Ptr[lo]-r.B.Ptr[0]
-		done, t.Peak = vecmath.LanesRunInt16(r.counts[p*n:][lo:hi], r.sums[p*n:][lo:hi],
-			t.Int16[r.firstRow*t.Width:], t.Width, r.B.Ptr[lo:hi+1], r.rows[from:], r.B.Y[lo:hi],
-			seen[lo*stride:], stride, margin, r.limit, t.Peak)
+		done, t.Peak = vecmath.LanesRunInt16Unchecked(trusted.Indices{}, r.counts[p*n:][lo:hi],
+			r.sums[p*n:][lo:hi], t.Int16[r.firstRow*t.Width:], t.Width, r.B.Ptr[lo:hi+1],
+			r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, margin, r.limit, t.Peak)
 	}
 	if t.Peak > r.limit {
 		t.Widen()
@@ -167,8 +170,9 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 	stride, rule, few := r.Owner.words, r.Owner.Stepper, r.few()
 	if r.short && few == 0 {
 		from := ptr[lo] - base
-		vecmath.LanesRun(r.counts[p*n:][lo:hi], tile.W, tile.Width, ptr[lo:hi+1], rows[from:],
-			val[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, rule.margin, rule.step)
+		vecmath.LanesRunUnchecked(trusted.Indices{}, r.counts[p*n:][lo:hi], tile.W, tile.Width,
+			ptr[lo:hi+1], rows[from:], val[from:], r.B.Y[lo:hi], seen[lo*stride:], stride,
+			rule.margin, rule.step)
 		return
 	}
 	for e := lo; e < hi; e++ {
