@@ -73,7 +73,7 @@ func (*ALMAConfig) Entry() learner.Entry {
 //
 // Cost: one dot an example. An update is O(non-zeros), for p > 2 two powers for each; O(features)
 // every time that c has fallen by 2^(40/p), which is some p log(k)/20 times in k updates. Memory:
-// one T a feature, for p > 2 and a float64.
+// one T a feature, for p > 2 and a float64. With a kernel, which p = 2 has, see [OnlineKernel].
 type ALMA[T learner.Float] struct {
 	primal.Linear[T] // w: for p = 2 the weights without their factor
 	cfg              ALMAConfig
@@ -104,9 +104,12 @@ type ALMAConfig struct {
 	// C is the C of the step C/sqrt((p-1) k) at update k, beside B, 0 for sqrt(2). Default 0; 0 or
 	// more.
 	C float64 `json:"C" flag:"C"`
+
+	OnlineConfig
 }
 
-// Validate wants P >= 2, Alpha in [0,1], B and C >= 0, B only without Alpha, and C only with B.
+// Validate wants P >= 2, Alpha in [0,1], B and C >= 0, B only without Alpha, C only with B, and a
+// kernel, with P = 2 if it isn't the plain inner product.
 func (c *ALMAConfig) Validate() error {
 	if err := learner.CheckSetting("alma", "p", c.P, c.P >= 2, "a number >= 2"); err != nil {
 		return err
@@ -130,16 +133,24 @@ func (c *ALMAConfig) Validate() error {
 	if c.C != 0 && c.B == 0 {
 		return fmt.Errorf("alma: C is %v without B; alpha sets both: %w", c.C, learner.ErrConfig)
 	}
-	return nil
+	if !c.Linear() && c.P != 2 {
+		return fmt.Errorf("alma: p is %v and the kernel %s: kernels have p = 2 only: %w", c.P,
+			c.kernel().EngineKernel().Kind, learner.ErrConfig)
+	}
+	return c.OnlineConfig.validate("alma")
 }
 
 // Traits is Config.Traits: what makes use of scores, of all of a data set and of a soft margin, has
-// p = 2 only.
+// p = 2 only; with a kernel a stream's examples are kept.
 func (c *ALMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.Norm, t.Members = c.P, c.members()
 	t.Whole, t.SoftDelta = c.P == 2, c.P == 2
-	return t
+	return c.traits("alma", t, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
@@ -147,8 +158,12 @@ func (c *ALMAConfig) Resolve(learner.Facts) (learner.Config, error) {
 	return learner.Absolute(c), nil
 }
 
-// Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes.
+// Memory is Config.Memory: one T a feature, for p > 2 a float64 more; and what a cycle takes. With
+// a kernel it is the kept examples.
 func (c *ALMAConfig) Memory(x learner.Extent) learner.Footprint {
+	if !c.Linear() {
+		return onlineMemory(x, c.Budget)
+	}
 	if c.P > 2 {
 		return primal.LinearFootprint(x, 8)
 	}
@@ -184,10 +199,13 @@ func (c *ALMAConfig) rate(k float64) float64 {
 	return C / math.Sqrt(float64((c.P-1)*k))
 }
 
-func newALMA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+func newALMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[ALMAConfig]("alma", c)
 	if err != nil {
 		return nil, err
+	}
+	if !cfg.Linear() {
+		return newOnline[T]("alma", cfg.kernel(), cfg.Budget, &almaOnline{cfg}, env)
 	}
 	return &ALMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, scale: 1, c: 1,
 		power: primal.PowerOf(cfg.P - 1)}, nil
@@ -518,6 +536,31 @@ func (a *ALMA[T]) fieldsP(c *learner.Codec) {
 		}
 		a.project(primal.Pow(a.sum.Hi, 1/a.cfg.P))
 	})
+}
+
+// almaOnline is the rule of p = 2 in the space of a kernel: see [OnlineKernel]. Examples are taken
+// as they are.
+type almaOnline struct{ cfg ALMAConfig }
+
+func (r *almaOnline) violates(m float64, updates int64) bool {
+	return m <= r.cfg.threshold(float64(updates+1)) // (2)
+}
+
+func (r *almaOnline) step(m, K, norm2 float64, updates int64) onlineStep {
+	s := onlineStep{c: 1, a: r.cfg.rate(float64(updates + 1))} // (3), (4)
+	s.norm2 = added(m, K, norm2, s.a)
+	if c := r.bound(s.norm2); c != 1 {
+		s.c, s.a, s.norm2 = c, float64(c*s.a), 1
+	}
+	return s
+}
+
+// bound is (5).
+func (r *almaOnline) bound(norm2 float64) float64 {
+	if norm2 > 1 {
+		return 1 / math.Sqrt(norm2)
+	}
+	return 1
 }
 
 // almaRule: see ALMA with p = 2. A member's weights are its stored ones times its scale.

@@ -17,16 +17,22 @@ import (
 var variants = map[string]map[string]learner.Config{
 	"perceptron": {
 		"margin": &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25},
+		"rbf": &learners.PerceptronConfig{MarginRel: 0.2, Eta: 0.5,
+			OnlineConfig: onlineRBF(0)},
 	},
 	"alma": {
 		"BC":    &learners.ALMAConfig{P: 2, B: 1.11, C: 0.71},
 		"alpha": &learners.ALMAConfig{P: 2, Alpha: 0.5},
 		"p=4":   &learners.ALMAConfig{P: 4, Alpha: 0.9},
 		"p=2.5": &learners.ALMAConfig{P: 2.5, B: 1, C: 1},
+		"rbf, p=150": &learners.ALMAConfig{P: 2, B: 1.11, C: 0.71,
+			OnlineConfig: onlineRBF(150)},
 	},
 	"cramma": {
 		"epsilon=2": &learners.CRAMMAConfig{Epsilon: 2, Beta: 50, Eta: 0.02, EtaDelta: 0, R: 1},
 		"R=3":       &learners.CRAMMAConfig{Epsilon: 0.7, Beta: 0.5, Eta: 0.3, EtaDelta: 0.4, R: 3},
+		"rbf, p=250": &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.1, EtaDelta: 1,
+			OnlineConfig: onlineRBF(250)},
 	},
 	"svm": {
 		"no bias": &learners.SVMConfig{C: 10, Norm: 1, NoBias: true, Gap: 1e-5,
@@ -112,6 +118,8 @@ var variants = map[string]map[string]learner.Config{
 	},
 	"micra": {
 		"harder": &learners.MICRAConfig{Beta: 0.5, Epsilon: 0.3, Eta: 0.5, Zeta: 0.7},
+		"rbf, p=250": &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.3, Eta: 0.3, Zeta: 0.3,
+			OnlineConfig: onlineRBF(250)},
 	},
 	"pumma": {
 		"p=2.5": &learners.PUMMAConfig{P: "2.5", Delta: 0.1},
@@ -155,7 +163,14 @@ var variants = map[string]map[string]learner.Config{
 	"pa": {
 		"PA":    &learners.PAConfig{Variant: 0},
 		"PA-II": &learners.PAConfig{Variant: 2, C: 0.5},
+		"rbf, p=150": &learners.PAConfig{Variant: 2, C: 1,
+			OnlineConfig: onlineRBF(150)},
 	},
+}
+
+// onlineRBF returns settings of the RBF kernel.
+func onlineRBF(budget int) learners.OnlineConfig {
+	return learners.OnlineConfig{Kernel: "rbf", Gamma: 0.5, Budget: budget}
 }
 
 // kernelOBPM returns settings with the RBF kernel.

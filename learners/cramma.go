@@ -58,7 +58,8 @@ func (*CRAMMAConfig) Entry() learner.Entry {
 // < (sqrt(1 + 8 gamma_d/R) - 1)/2; for beta/R to infinity the margin reached tends to gamma_d where
 // 0 < epsilon delta < 1 (Theorem 1). TestCRAMMAMargin.
 //
-// Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature.
+// Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature. With a
+// kernel see [OnlineKernel].
 type CRAMMA[T learner.Float] struct {
 	primal.Linear[T] // without its factor
 	cfg              CRAMMAConfig
@@ -81,11 +82,15 @@ type CRAMMAConfig struct {
 	// or more.
 	EtaDelta float64 `json:"eta_delta" flag:"eta-delta"`
 	// R is the length that beta and eta are relative to, 0 for that of the longest example, with an
-	// appended bias and the soft margin. Default 0; 0 or more.
+	// appended bias and the soft margin.
+	//
+	// With a kernel a length is the root of K(x, x). Default 0; 0 or more.
 	R float64 `json:"R" flag:"R"`
+
+	OnlineConfig
 }
 
-// Validate wants Epsilon, Beta and Eta > 0, EtaDelta and R >= 0; R = 0 is open.
+// Validate wants Epsilon, Beta and Eta > 0, EtaDelta and R >= 0, and a kernel; R = 0 is open.
 func (c *CRAMMAConfig) Validate() error {
 	for _, s := range []struct {
 		name string
@@ -103,18 +108,30 @@ func (c *CRAMMAConfig) Validate() error {
 		"of the data"); err != nil {
 		return err
 	}
-	return learner.CheckSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0, "a number > 0")
+	if err := learner.CheckSetting("cramma", "eta beta^-delta", c.rate(), c.rate() > 0,
+		"a number > 0"); err != nil {
+		return err
+	}
+	return c.OnlineConfig.validate("cramma")
 }
 
-// Traits is Config.Traits.
+// Traits is Config.Traits: with a kernel a stream's examples are kept.
 func (c *CRAMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.Relative = c.R == 0
-	return t
+	t.Relative = c.R == 0 && c.relativeLengths()
+	return c.traits("cramma", t, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})
 }
 
-// Memory is Config.Memory: one T a feature, and what a cycle takes.
+// Memory is Config.Memory: one T a feature, and what a cycle takes; with a kernel the kept
+// examples.
 func (c *CRAMMAConfig) Memory(x learner.Extent) learner.Footprint {
+	if !c.Linear() {
+		return onlineMemory(x, c.Budget)
+	}
 	f := primal.LinearFootprint(x, 0)
 	margin.AddCycle(&f, x)
 	return f
@@ -126,7 +143,7 @@ func (c *CRAMMAConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	if c.R != 0 {
 		return &r, nil
 	}
-	r.R = math.Sqrt(f.R2())
+	r.R = math.Sqrt(c.self(f.R2()))
 	if err := learner.CheckSetting("cramma", "R", r.R, r.R > 0, "a length > 0"); err != nil {
 		return nil, err
 	}
@@ -149,10 +166,16 @@ func (c *CRAMMAConfig) threshold(t float64) float64 {
 	return c.Beta / primal.Pow(t, c.Epsilon)
 }
 
-func newCRAMMA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+func newCRAMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[CRAMMAConfig]("cramma", c)
 	if err != nil {
 		return nil, err
+	}
+	if !cfg.Linear() {
+		if cfg.R == 0 {
+			cfg.R = 1
+		}
+		return newOnline[T]("cramma", cfg.kernel(), cfg.Budget, &crammaOnline{cfg}, env)
 	}
 	l := &CRAMMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, R: cfg.R, eta: cfg.rate()}
 	if cfg.R == 0 {
@@ -283,3 +306,27 @@ func (c *CRAMMA[T]) fields(d *learner.Codec) {
 	}
 	d.Part(learner.CutPrefix, &c.Cut, margin.CheckCycleCut)
 }
+
+// crammaOnline is (6) and (7) in the space of a kernel: see [OnlineKernel].
+type crammaOnline struct{ cfg CRAMMAConfig }
+
+// violates is (7).
+func (r *crammaOnline) violates(m float64, updates int64) bool {
+	return m <= float64(r.cfg.threshold(float64(updates+1))*r.cfg.R)
+}
+
+func (r *crammaOnline) step(m, K, norm2 float64, updates int64) onlineStep {
+	if K == 0 {
+		return onlineStep{}
+	}
+	if norm2 == 0 { // (init); an update by the same example leaves u_1
+		length := math.Sqrt(K)
+		return onlineStep{a: 1 / length, norm2: 1, uncount: !r.violates(length, updates)}
+	}
+	a := r.cfg.rate() / r.cfg.R
+	c := r.bound(added(m, K, norm2, a)) // (6)
+	return onlineStep{c: c, a: float64(c * a), norm2: 1}
+}
+
+// bound is the length of (6).
+func (r *crammaOnline) bound(norm2 float64) float64 { return unit(norm2) }

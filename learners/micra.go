@@ -53,7 +53,7 @@ func (*MICRAConfig) Entry() learner.Entry {
 // Guarantee: |u| = 1 after every update: TestMICRA.
 //
 // Cost: one dot an example, one axpy and a sum of squares an update: O(non-zeros), and O(features)
-// every 1024 updates. Memory: one T a feature.
+// every 1024 updates. Memory: one T a feature. With a kernel see [OnlineKernel].
 type MICRA[T learner.Float] struct {
 	margin.ScaledLinear[T]
 	cfg       MICRAConfig
@@ -73,9 +73,11 @@ type MICRAConfig struct {
 	Eta float64 `json:"eta" flag:"eta"`
 	// Zeta is the power by which the step shrinks: eta/t^zeta at update t. Default 0.9; 0 to 1.
 	Zeta float64 `json:"zeta" flag:"zeta"`
+
+	OnlineConfig
 }
 
-// Validate wants Beta >= 0, Eta > 0, Epsilon and Zeta in [0,1].
+// Validate wants Beta >= 0, Eta > 0, Epsilon and Zeta in [0,1], and a kernel.
 func (c *MICRAConfig) Validate() error {
 	if err := learner.CheckSetting("micra", "beta", c.Beta, c.Beta >= 0,
 		"a number >= 0"); err != nil {
@@ -88,17 +90,24 @@ func (c *MICRAConfig) Validate() error {
 	if err := learner.CheckSetting("micra", "eta", c.Eta, c.Eta > 0, "a number > 0"); err != nil {
 		return err
 	}
-	return learner.CheckSetting("micra", "zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1,
-		"a number in [0,1]")
+	if err := learner.CheckSetting("micra", "zeta", c.Zeta, c.Zeta >= 0 && c.Zeta <= 1,
+		"a number in [0,1]"); err != nil {
+		return err
+	}
+	return c.OnlineConfig.validate("micra")
 }
 
-// Traits is Config.Traits.
+// Traits is Config.Traits: with a kernel a stream's examples are kept.
 func (c *MICRAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.ActiveSet = true
 	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "beta"}, {Change: "raise",
 		Setting: "epsilon"}}
-	return t
+	return c.traits("micra", t, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
@@ -106,17 +115,24 @@ func (c *MICRAConfig) Resolve(learner.Facts) (learner.Config, error) {
 	return learner.Absolute(c), nil
 }
 
-// Memory is Config.Memory: one T a feature, and what passes take.
+// Memory is Config.Memory: one T a feature, and what passes take; with a kernel the kept examples.
 func (c *MICRAConfig) Memory(x learner.Extent) learner.Footprint {
+	if !c.Linear() {
+		return onlineMemory(x, c.Budget)
+	}
 	f := primal.LinearFootprint(x, 0)
 	margin.AddPasses(&f, x)
 	return f
 }
 
-func newMICRA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+func newMICRA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[MICRAConfig]("micra", c)
 	if err != nil {
 		return nil, err
+	}
+	if !cfg.Linear() {
+		return newOnline[T]("micra", cfg.kernel(), cfg.Budget,
+			&micraOnline{cfg, margin.ParallelSine2[T]()}, env)
 	}
 	return &MICRA[T]{ScaledLinear: margin.ScaledLinear[T]{Linear: primal.NewLinear[T](), Scale: 1},
 		cfg: cfg}, nil
@@ -241,3 +257,30 @@ func (r *MICRA[T]) fields(c *learner.Codec) {
 		}
 	})
 }
+
+// micraOnline is (1) to (3) in the space of a kernel: see [OnlineKernel].
+type micraOnline struct {
+	cfg   MICRAConfig
+	sine2 float64
+}
+
+// violates is (1).
+func (r *micraOnline) violates(m float64, updates int64) bool {
+	return updates == 0 || m <= r.cfg.Beta/primal.Pow(float64(updates), r.cfg.Epsilon)
+}
+
+func (r *micraOnline) step(m, K, norm2 float64, updates int64) onlineStep {
+	a := 1.0 // u_1
+	if updates > 0 {
+		a = r.cfg.Eta / primal.Pow(float64(updates), r.cfg.Zeta) // (2)
+	}
+	next := added(m, K, norm2, a)
+	if K == 0 || !(next > float64(r.sine2*max(norm2, float64(float64(a*a)*K)))) {
+		return onlineStep{}
+	}
+	c := r.bound(next) // (3)
+	return onlineStep{c: c, a: float64(c * a), norm2: 1}
+}
+
+// bound is (3).
+func (r *micraOnline) bound(norm2 float64) float64 { return unit(norm2) }

@@ -21,8 +21,9 @@ var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
 //	w.phi(x) = sum_j coef_j K(x_j, x)
 //	|c w + a y phi(x)|^2 = c^2 |w|^2 + 2 c a y w.phi(x) + a^2 K(x, x)
 //
-// So any rule whose update is w <- c w + a y phi(x) has this kernel form. It is that of [ROMMA];
-// [KernelPUMMA] shares all but the update.
+// So any rule whose update is w <- c w + a y phi(x) has this kernel form. It is that of
+// [Perceptron], [PA], [ALMA] of p = 2, [CRAMMA], [MICRA] and [ROMMA]; [KernelPUMMA] shares all but
+// the update.
 //
 //	rule        here                          shape, unit
 //	w           kept.ScaledSet                coef_j/Divisor of each kept example
@@ -71,6 +72,91 @@ type onlineStep struct {
 	c, a    float64 // >= 0
 	norm2   float64 // |w|^2 after it
 	uncount bool    // it is no update, but where the rule begins
+}
+
+// added returns |w + a y phi(x)|^2, where m = y w.phi(x) and |w|^2 is norm2.
+func added(m, K, norm2, a float64) float64 {
+	s := norm2 + float64(a*(float64(2*m)+float64(a*K)))
+	return min(max(0, s), math.MaxFloat64)
+}
+
+// unit returns the factor that makes a w of that squared length one of length 1, 1 for w = 0.
+func unit(norm2 float64) float64 {
+	if norm2 > 0 {
+		return 1 / math.Sqrt(norm2)
+	}
+	return 1
+}
+
+// KernelName is the kernel of an [OnlineConfig]: linear, poly or rbf. "" is linear.
+type KernelName string
+
+// IsZero reports whether it is linear, which JSON leaves out.
+func (k KernelName) IsZero() bool { return k == "" || k == "linear" }
+
+// OnlineConfig holds the settings of the kernel form of a learner that keeps weights without one.
+// JSON has only what is set: models of such learners from before they had kernels, and those
+// without one today, have the same bytes. The fields are those of [learner.KernelConfig].
+type OnlineConfig struct {
+	// Kernel is linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma |x-z|^2).
+	//
+	// "", which stands for linear, is what the defaults have. Default linear; linear, poly or rbf.
+	Kernel KernelName `json:"kernel,omitzero" flag:"kernel" values:"linear|poly|rbf"`
+	// Gamma is the factor of poly and rbf, in units of 1/|x|^2, needed without sigma. Default 0; 0
+	// or more.
+	Gamma float64 `json:"gamma,omitzero" flag:"gamma" with:"kernel=poly|rbf"`
+	// Sigma is the width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2). Default 0; 0 or
+	// more.
+	Sigma float64 `json:"sigma,omitzero" flag:"sigma" with:"kernel=rbf"`
+	// Degree is the degree of poly, which needs it. Default 0; 0 or more.
+	Degree int `json:"degree,omitzero" flag:"degree" with:"kernel=poly"`
+	// Coef0 is the constant of poly, in units of gamma |x|^2. Default 0; 0 or more.
+	Coef0 float64 `json:"coef0,omitzero" flag:"coef0" with:"kernel=poly"`
+	// Scale is the length by which the kernel divides examples, 0 for 1. Default 0; 0 or more.
+	Scale float64 `json:"scale,omitzero" flag:"scale"`
+	// Budget is the number of examples kept at most while a stream is learned, 0 for no limit.
+	// Default 0; 0 to 2^31-1.
+	Budget int `json:"budget,omitzero" flag:"budget" with:"kernel=poly|rbf,scale"`
+}
+
+func (c *OnlineConfig) kernel() *learner.KernelConfig {
+	return &learner.KernelConfig{Kernel: string(c.Kernel), Gamma: c.Gamma, Sigma: c.Sigma,
+		Degree: c.Degree, Coef0: c.Coef0, Scale: c.Scale}
+}
+
+// Linear reports whether the hypothesis is one weight vector: the plain inner product.
+func (c *OnlineConfig) Linear() bool { return c.kernel().Linear() }
+
+func (c *OnlineConfig) validate(name string) error {
+	if err := checkBudget(name, c.Budget, 1); err != nil {
+		return err
+	}
+	return c.kernel().Validate(name)
+}
+
+// relativeLengths is false of a kernel for which all examples have length 1: settings relative to
+// that of the longest are known without the data.
+func (c *OnlineConfig) relativeLengths() bool { return c.Kernel != "rbf" }
+
+// self returns |phi(x)|^2 of the longest example, whose squared length is R2; without a kernel that
+// is R2. It is 0 where it is not known.
+func (c *OnlineConfig) self(R2 float64) float64 {
+	if c.Linear() || R2 == 0 && c.relativeLengths() {
+		return R2
+	}
+	return c.kernel().EngineKernel().Self(R2)
+}
+
+// traits changes t to those of the kernel form, if there is a kernel: it learns streams only. sized
+// is as in onlineTraits.
+func (c *OnlineConfig) traits(name string, t learner.Traits,
+	sized func(budget int) learner.Config) learner.Traits {
+	if c.Linear() {
+		return t
+	}
+	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
+	t.Norm, t.Remedies = math.NaN(), nil
+	return onlineTraits(name, t, c.kernel(), c.Budget, 1, sized)
 }
 
 func newOnline[T learner.Float](name string, k *learner.KernelConfig, budget int, rule onlineRule,

@@ -16,23 +16,92 @@ import (
 )
 
 // onlineForm is a learner with a kernel form: settings with a kernel and a budget, and the naive
-// rule, which returns c, a and |w|^2 of w <- c w + a y phi(x), or a = 0 for none.
+// rule, which returns c and a of w <- c w + a y phi(x), or a = 0 for none, after t updates.
 type onlineForm struct {
 	name     string
 	settings func(k learner.KernelConfig, budget int) learner.Config
 	step     func(m, K, W, t float64) (c, a float64)
+	begin    bool                    // w begins with the first example, which is no update yet
 	length   func(W float64) float64 // of w after a removal, squared
 }
 
-func free(W float64) float64 { return W }
+func free(W float64) float64   { return W }
+func inBall(W float64) float64 { return min(W, 1) }
+func one2(float64) float64     { return 1 }
+
+// online returns settings of learners that have a kernel form beside the one that keeps weights.
+func online(k learner.KernelConfig, budget int) learners.OnlineConfig {
+	return learners.OnlineConfig{Kernel: learners.KernelName(k.Kernel), Gamma: k.Gamma,
+		Sigma: k.Sigma, Degree: k.Degree, Coef0: k.Coef0, Scale: k.Scale, Budget: budget}
+}
 
 var onlineForms = []onlineForm{
 	{"romma", func(k learner.KernelConfig, budget int) learner.Config {
 		return &learners.ROMMAConfig{Delta: 0.1, Budget: budget, KernelConfig: k}
-	}, func(m, K, W, _ float64) (c, a float64) { return naiveROMMA(m, K, W, 0) }, free},
+	}, func(m, K, W, _ float64) (c, a float64) { return naiveROMMA(m, K, W, 0) }, false, free},
 	{"romma", func(k learner.KernelConfig, budget int) learner.Config {
 		return &learners.ROMMAConfig{Aggressive: true, Delta: 0.1, Budget: budget, KernelConfig: k}
-	}, func(m, K, W, _ float64) (c, a float64) { return naiveROMMA(m, K, W, 0.9) }, free},
+	}, func(m, K, W, _ float64) (c, a float64) { return naiveROMMA(m, K, W, 0.9) }, false, free},
+	{"perceptron", func(k learner.KernelConfig, budget int) learner.Config {
+		return &learners.PerceptronConfig{Margin: 0.3, Eta: 0.7, OnlineConfig: online(k, budget)}
+	}, func(m, K, W, _ float64) (c, a float64) { return 1, when(m <= 0.3, 0.7) }, false, free},
+	{"pa", kernelPA(0, 0), func(m, K, W, _ float64) (c, a float64) {
+		return 1, max(0, 1-m) / K
+	}, false, free},
+	{"pa", kernelPA(1, 0.3), func(m, K, W, _ float64) (c, a float64) {
+		return 1, min(0.3, max(0, 1-m)/K)
+	}, false, free},
+	{"pa", kernelPA(2, 0.3), func(m, K, W, _ float64) (c, a float64) {
+		return 1, max(0, 1-m) / (K + 1/0.6)
+	}, false, free},
+	{"alma", func(k learner.KernelConfig, budget int) learner.Config {
+		return &learners.ALMAConfig{P: 2, B: 1.11, C: 0.71, OnlineConfig: online(k, budget)}
+	}, func(m, K, W, t float64) (c, a float64) {
+		if m > 1.11/math.Sqrt(t+1) {
+			return 1, 0
+		}
+		a = 0.71 / math.Sqrt(t+1)
+		s := 1 / max(1, math.Sqrt(W+2*a*m+a*a*K))
+		return s, s * a
+	}, false, inBall},
+	{"cramma", func(k learner.KernelConfig, budget int) learner.Config {
+		return &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1.5, Eta: 0.3, EtaDelta: 1, R: 2,
+			OnlineConfig: online(k, budget)}
+	}, func(m, K, W, t float64) (c, a float64) {
+		if m > 1.5*2/math.Sqrt(t+1) {
+			return 1, 0
+		}
+		a = 0.3 / 1.5 / 2
+		s := 1 / math.Sqrt(1+2*a*m+a*a*K)
+		return s, s * a
+	}, true, one2},
+	{"micra", func(k learner.KernelConfig, budget int) learner.Config {
+		return &learners.MICRAConfig{Beta: 0.4, Epsilon: 0.1, Eta: 1, Zeta: 0.9,
+			OnlineConfig: online(k, budget)}
+	}, func(m, K, W, t float64) (c, a float64) {
+		if t == 0 {
+			return 0, 1 / math.Sqrt(K)
+		}
+		if m > 0.4/math.Pow(t, 0.1) {
+			return 1, 0
+		}
+		a = 1 / math.Pow(t, 0.9)
+		s := 1 / math.Sqrt(1+2*a*m+a*a*K)
+		return s, s * a
+	}, false, one2},
+}
+
+func when(yes bool, v float64) float64 {
+	if yes {
+		return v
+	}
+	return 0
+}
+
+func kernelPA(variant int, C float64) func(k learner.KernelConfig, budget int) learner.Config {
+	return func(k learner.KernelConfig, budget int) learner.Config {
+		return &learners.PAConfig{Variant: variant, C: C, OnlineConfig: online(k, budget)}
+	}
 }
 
 // naiveROMMA solves (2) of ROMMA by its two planes.
@@ -54,6 +123,8 @@ type naiveOnline struct {
 	K     [][]float64
 	y     []float64
 	w     map[int]float64 // coefficient of example k
+	born  []int           // when it was kept, of learned
+	seen  int
 	most  int
 	count float64
 }
@@ -75,6 +146,12 @@ func (o *naiveOnline) learn(k int) (f float64, learned bool) {
 		return W
 	}
 	f = dot(k)
+	o.seen++
+	if o.form.begin && len(o.w) == 0 {
+		o.w[k] = o.y[k] / math.Sqrt(o.K[k][k])
+		_, learned = o.learn(k)
+		return f, learned
+	}
 	c, a := o.form.step(o.y[k]*f, o.K[k][k], length(), o.count)
 	if a == 0 {
 		return f, false
@@ -85,13 +162,15 @@ func (o *naiveOnline) learn(k int) (f float64, learned bool) {
 			delete(o.w, j)
 		}
 	}
+	if o.w[k] == 0 {
+		o.born[k] = o.seen
+	}
 	if len(o.w) == o.most && o.w[k] == 0 {
 		worst, least := -1, math.Inf(1)
-		for j := range o.K { // the oldest of equals
-			if v, ok := o.w[j]; ok {
-				if part := math.Abs(v) * math.Sqrt(o.K[j][j]); part < least {
-					worst, least = j, part
-				}
+		for j, v := range o.w { // the oldest of equals
+			part := math.Abs(v) * math.Sqrt(o.K[j][j])
+			if part < least || part == least && o.born[j] < o.born[worst] {
+				worst, least = j, part
 			}
 		}
 		delete(o.w, worst)
@@ -129,7 +208,8 @@ func TestOnlineNaive(t *testing.T) {
 			c := form.settings(learner.KernelConfig{Kernel: "rbf", Gamma: 0.3}, budget)
 			what := fmt.Sprintf("%s %+v", form.name, c)
 			l := newLearner[float64](t, form.name, c)
-			o := naiveOnline{form: form, K: K, y: y, w: map[int]float64{}, most: budget}
+			o := naiveOnline{form: form, K: K, y: y, w: map[int]float64{}, most: budget,
+				born: make([]int, n)}
 			if budget == 0 {
 				o.most = -1
 			}

@@ -48,7 +48,7 @@ func (*PAConfig) Entry() learner.Entry {
 // most R^2 |u|^2 (Theorem 2); TestPASeparableBound.
 //
 // Cost: one dot an example, one sum of squares and one axpy an update: O(non-zeros). Memory: one T
-// a feature.
+// a feature. With a kernel see [OnlineKernel].
 type PA[T learner.Float] struct {
 	primal.Linear[T]
 	cfg PAConfig
@@ -60,9 +60,11 @@ type PAConfig struct {
 	Variant int `json:"variant" flag:"variant" values:"0|1|2"`
 	// C is the aggressiveness, the price of a loss that remains, 0 for 1. Default 0; 0 or more.
 	C float64 `json:"C" flag:"C" with:"variant=1|2"`
+
+	OnlineConfig
 }
 
-// Validate wants a Variant of 0, 1 or 2, and C >= 0, or 0 with variant 0, which has none.
+// Validate wants a Variant of 0, 1 or 2, C >= 0, or 0 with variant 0, which has none, and a kernel.
 func (c *PAConfig) Validate() error {
 	if c.Variant < 0 || c.Variant > 2 {
 		return fmt.Errorf("pa: variant is %d, want 0 (PA), 1 (PA-I) or 2 (PA-II): %w", c.Variant,
@@ -72,14 +74,22 @@ func (c *PAConfig) Validate() error {
 		return fmt.Errorf("pa: C is %v, but variant 0 has none; want variant 1 or 2: %w", c.C,
 			learner.ErrConfig)
 	}
-	return learner.CheckSetting("pa", "C", c.C, c.C >= 0, "a number > 0, or 0 for 1")
+	if err := learner.CheckSetting("pa", "C", c.C, c.C >= 0,
+		"a number > 0, or 0 for 1"); err != nil {
+		return err
+	}
+	return c.OnlineConfig.validate("pa")
 }
 
-// Traits is Config.Traits.
+// Traits is Config.Traits: with a kernel the examples learned are kept.
 func (c *PAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Members = c.members()
-	return t
+	return c.traits("pa", t, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})
 }
 
 // Resolve is Config.Resolve: nothing is relative to the data.
@@ -87,8 +97,11 @@ func (c *PAConfig) Resolve(learner.Facts) (learner.Config, error) {
 	return learner.Absolute(c), nil
 }
 
-// Memory is Config.Memory: one T a feature.
+// Memory is Config.Memory: one T a feature; with a kernel the kept examples.
 func (c *PAConfig) Memory(x learner.Extent) learner.Footprint {
+	if !c.Linear() {
+		return onlineMemory(x, c.Budget)
+	}
 	return primal.LinearFootprint(x, 0)
 }
 
@@ -108,10 +121,13 @@ func (c *PAConfig) step(loss, sq float64) float64 {
 	}
 }
 
-func newPA[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+func newPA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[PAConfig]("pa", c)
 	if err != nil {
 		return nil, err
+	}
+	if !cfg.Linear() {
+		return newOnline[T]("pa", cfg.kernel(), cfg.Budget, &paOnline{cfg}, env)
 	}
 	return &PA[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
 }
@@ -157,6 +173,21 @@ func (p *PA[T]) SetState(s learner.State) error { return learner.SetState("pa", 
 
 // CheckState is Learner.CheckState.
 func (p *PA[T]) CheckState(s learner.State) error { return learner.CheckState("pa", s, p.Fields) }
+
+// paOnline is the rule in the space of a kernel: see [OnlineKernel].
+type paOnline struct{ cfg PAConfig }
+
+func (r *paOnline) violates(m float64, _ int64) bool { return m < 1 }
+
+func (r *paOnline) step(m, K, norm2 float64, _ int64) onlineStep {
+	if K == 0 {
+		return onlineStep{}
+	}
+	tau := r.cfg.step(1-m, K)
+	return onlineStep{c: 1, a: tau, norm2: added(m, K, norm2, tau)}
+}
+
+func (r *paOnline) bound(float64) float64 { return 1 }
 
 // paRule: see PA.
 type paRule[T learner.Float] struct {

@@ -48,7 +48,8 @@ func (*PerceptronConfig) Entry() learner.Entry {
 // "On convergence proofs on perceptrons", 1962); with margin b at most (R^2 + 2b/eta)/gamma^2.
 // TestPerceptronNovikoff.
 //
-// Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature.
+// Cost: one dot an example, one axpy an update: O(non-zeros). Memory: one T a feature. With a
+// kernel see [OnlineKernel].
 type Perceptron[T learner.Float] struct {
 	primal.Linear[T]
 	cfg PerceptronConfig
@@ -59,13 +60,17 @@ type PerceptronConfig struct {
 	// Margin is the margin b up to which an example is learned: y f <= b. Default 0; 0 or more.
 	Margin float64 `json:"margin" flag:"margin"`
 	// MarginRel is the margin as b/R^2, R the length of the longest example, with an appended bias
-	// and the soft margin. Default 0; 0 or more.
+	// and the soft margin.
+	//
+	// With a kernel R^2 is K(x, x) of that example. Default 0; 0 or more.
 	MarginRel float64 `json:"margin_rel" flag:"margin-rel"`
 	// Eta is the step size. Default 1; above 0.
 	Eta float64 `json:"eta" flag:"eta"`
+
+	OnlineConfig
 }
 
-// Validate wants Margin and MarginRel >= 0, not both, and Eta > 0.
+// Validate wants Margin and MarginRel >= 0, not both, Eta > 0 and a kernel.
 func (c *PerceptronConfig) Validate() error {
 	if err := learner.CheckSetting("perceptron", "margin", c.Margin, c.Margin >= 0,
 		"a number >= 0"); err != nil {
@@ -79,18 +84,30 @@ func (c *PerceptronConfig) Validate() error {
 		return fmt.Errorf("perceptron: margin is %v and margin-rel is %v, want one of them: %w",
 			c.Margin, c.MarginRel, learner.ErrConfig)
 	}
-	return learner.CheckSetting("perceptron", "eta", c.Eta, c.Eta > 0, "a number > 0")
+	if err := learner.CheckSetting("perceptron", "eta", c.Eta, c.Eta > 0,
+		"a number > 0"); err != nil {
+		return err
+	}
+	return c.OnlineConfig.validate("perceptron")
 }
 
-// Traits is Config.Traits.
+// Traits is Config.Traits: with a kernel a stream's examples are kept.
 func (c *PerceptronConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.Relative, t.Members = c.MarginRel != 0, c.members()
-	return t
+	t.Relative, t.Members = c.MarginRel != 0 && c.relativeLengths(), c.members()
+	return c.traits("perceptron", t, func(n int) learner.Config {
+		d := *c
+		d.Budget = n
+		return &d
+	})
 }
 
-// Memory is Config.Memory: one T a feature, and what a cycle takes.
+// Memory is Config.Memory: one T a feature, and what a cycle takes; with a kernel the kept
+// examples.
 func (c *PerceptronConfig) Memory(x learner.Extent) learner.Footprint {
+	if !c.Linear() {
+		return onlineMemory(x, c.Budget)
+	}
 	f := primal.LinearFootprint(x, 0)
 	margin.AddCycle(&f, x)
 	return f
@@ -102,7 +119,7 @@ func (c *PerceptronConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	if c.MarginRel == 0 {
 		return &r, nil
 	}
-	R2 := f.R2()
+	R2 := c.self(f.R2())
 	r.Margin, r.MarginRel = float64(c.MarginRel*R2), 0
 	ok := R2 > 0 && r.Margin-r.Margin == 0
 	if err := learner.CheckSetting("perceptron", "R^2", R2, ok, "a finite number > 0"); err != nil {
@@ -117,13 +134,19 @@ func (c *PerceptronConfig) unresolved() error {
 		c.MarginRel, learner.ErrConfig)
 }
 
-func newPerceptron[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T], error) {
+func newPerceptron[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
 	cfg, err := learner.ConfigAs[PerceptronConfig]("perceptron", c)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.MarginRel != 0 {
-		return nil, cfg.unresolved()
+		if cfg.relativeLengths() {
+			return nil, cfg.unresolved()
+		}
+		cfg.Margin = float64(cfg.MarginRel * cfg.self(0))
+	}
+	if !cfg.Linear() {
+		return newOnline[T]("perceptron", cfg.kernel(), cfg.Budget, &perceptronOnline{cfg}, env)
 	}
 	return &Perceptron[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
 }
@@ -191,6 +214,17 @@ func (p *Perceptron[T]) fields(c *learner.Codec) {
 	p.Linear.Fields(c)
 	c.Part(learner.CutPrefix, &p.Cut, margin.CheckCycleCut)
 }
+
+// perceptronOnline is the rule in the space of a kernel: see [OnlineKernel].
+type perceptronOnline struct{ cfg PerceptronConfig }
+
+func (r *perceptronOnline) violates(m float64, _ int64) bool { return m <= r.cfg.Margin }
+
+func (r *perceptronOnline) step(m, K, norm2 float64, _ int64) onlineStep {
+	return onlineStep{c: 1, a: r.cfg.Eta, norm2: added(m, K, norm2, r.cfg.Eta)}
+}
+
+func (r *perceptronOnline) bound(float64) float64 { return 1 }
 
 // fixedStep is the rule of a fixed margin and step: Algorithm 1 of the OBPM paper; see Perceptron.
 type fixedStep[T learner.Float] struct {

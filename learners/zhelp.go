@@ -16,7 +16,7 @@ func (*ADFConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
-func (*ALMAConfig) Help(field string) string {
+func (c *ALMAConfig) Help(field string) string {
 	switch field {
 	case "P":
 		return "p of |x|_p, the norm of the examples; 2 or more"
@@ -27,7 +27,7 @@ func (*ALMAConfig) Help(field string) string {
 	case "C":
 		return "C of the step C/sqrt((p-1) k) at update k, beside B, 0 for sqrt(2); 0 or more"
 	}
-	return ""
+	return c.OnlineConfig.Help(field)
 }
 
 // Help is Config.Help.
@@ -56,7 +56,7 @@ func (c *BudgetConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
-func (*CRAMMAConfig) Help(field string) string {
+func (c *CRAMMAConfig) Help(field string) string {
 	switch field {
 	case "Epsilon":
 		return "power by which the threshold shrinks: beta/t^epsilon at update t; above 0"
@@ -69,7 +69,7 @@ func (*CRAMMAConfig) Help(field string) string {
 	case "R":
 		return "length that beta and eta are relative to, 0 for that of the longest example, with an appended bias and the soft margin; 0 or more"
 	}
-	return ""
+	return c.OnlineConfig.Help(field)
 }
 
 // Help is Config.Help.
@@ -93,7 +93,7 @@ func (*LMSConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
-func (*MICRAConfig) Help(field string) string {
+func (c *MICRAConfig) Help(field string) string {
 	switch field {
 	case "Beta":
 		return "margin at the first update, of weights of length 1; 0 or more"
@@ -104,7 +104,7 @@ func (*MICRAConfig) Help(field string) string {
 	case "Zeta":
 		return "power by which the step shrinks: eta/t^zeta at update t; 0 to 1"
 	}
-	return ""
+	return c.OnlineConfig.Help(field)
 }
 
 // Help is Config.Help.
@@ -150,18 +150,39 @@ func (c *OBPMConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
-func (*PAConfig) Help(field string) string {
+func (*OnlineConfig) Help(field string) string {
+	switch field {
+	case "Kernel":
+		return "linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma |x-z|^2)"
+	case "Gamma":
+		return "factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0 or more"
+	case "Sigma":
+		return "width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or more"
+	case "Degree":
+		return "degree of poly, which needs it; 0 or more"
+	case "Coef0":
+		return "constant of poly, in units of gamma |x|^2; 0 or more"
+	case "Scale":
+		return "length by which the kernel divides examples, 0 for 1; 0 or more"
+	case "Budget":
+		return "examples kept at most while a stream is learned, 0 for no limit; 0 to 2^31-1"
+	}
+	return ""
+}
+
+// Help is Config.Help.
+func (c *PAConfig) Help(field string) string {
 	switch field {
 	case "Variant":
 		return "rule: 0 is PA, 1 is PA-I, 2 is PA-II"
 	case "C":
 		return "aggressiveness, the price of a loss that remains, 0 for 1; 0 or more"
 	}
-	return ""
+	return c.OnlineConfig.Help(field)
 }
 
 // Help is Config.Help.
-func (*PerceptronConfig) Help(field string) string {
+func (c *PerceptronConfig) Help(field string) string {
 	switch field {
 	case "Margin":
 		return "margin b up to which an example is learned: y f <= b; 0 or more"
@@ -170,7 +191,7 @@ func (*PerceptronConfig) Help(field string) string {
 	case "Eta":
 		return "step size; above 0"
 	}
-	return ""
+	return c.OnlineConfig.Help(field)
 }
 
 // Help is Config.Help.

@@ -55,6 +55,7 @@ func predictModels(t testing.TB) (list []smallModel) {
 func smallModels(t testing.TB) (list []smallModel) {
 	t.Helper()
 	rbf := learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}
+	online := learners.OnlineConfig{Kernel: "rbf", Gamma: 0.5, Budget: 7}
 	points := learners.PointsConfig{Noise: 0.1, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
 	obpm := func(change func(c *learners.OBPMConfig)) learner.Config {
 		c := &learners.OBPMConfig{Members: 4, Tau: 0.6, Base: "perceptron",
@@ -67,8 +68,16 @@ func smallModels(t testing.TB) (list []smallModel) {
 		config learner.Config
 	}{
 		"alma": {{"p=3", &learners.ALMAConfig{P: 3, Alpha: 0.9}},
-			{"p=4", &learners.ALMAConfig{P: 4, Alpha: 0.9}}},
-		"perceptron": {{"margin", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25}}},
+			{"p=4", &learners.ALMAConfig{P: 4, Alpha: 0.9}},
+			{"rbf-budget", &learners.ALMAConfig{P: 2, Alpha: 0.9, OnlineConfig: online}}},
+		"perceptron": {{"margin", &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25}},
+			{"rbf-budget", &learners.PerceptronConfig{MarginRel: 0.3, Eta: 0.25,
+				OnlineConfig: online}}},
+		"pa": {{"rbf-budget", &learners.PAConfig{Variant: 2, OnlineConfig: online}}},
+		"cramma": {{"rbf-budget", &learners.CRAMMAConfig{Epsilon: 0.5, Beta: 1, Eta: 0.01,
+			EtaDelta: 1, OnlineConfig: online}}},
+		"micra": {{"rbf-budget", &learners.MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9,
+			OnlineConfig: online}}},
 		"obpm": {
 			{"", obpm(func(*learners.OBPMConfig) {})},
 			{"vote", obpm(func(c *learners.OBPMConfig) { c.Combine = learners.CombineVote })},

@@ -65,8 +65,8 @@ func addLearnerFlags(fs *pflag.FlagSet) *learnerFlags {
 			}
 			s.uses = append(s.uses, name)
 			text := f.help
-			if !f.value.IsZero() {
-				text += fmt.Sprintf(" (default %v)", f.value.Interface())
+			if !f.value.IsZero() || f.named() {
+				text += fmt.Sprintf(" (default %v)", f.shown())
 			}
 			if i := slices.IndexFunc(help[f.flag],
 				func(l line) bool { return l.text == text }); i >= 0 {
@@ -114,6 +114,17 @@ func (f field) kind() string {
 func (f field) text() string {
 	if f.auto.IsValid() && f.auto.Bool() {
 		return "auto"
+	}
+	return f.shown()
+}
+
+// named reports whether the setting is one of few names, of which "" stands for the first.
+func (f field) named() bool { return f.values != nil && f.value.Kind() == reflect.String }
+
+// shown returns the value.
+func (f field) shown() string {
+	if f.named() && f.value.Len() == 0 {
+		return f.values[0]
 	}
 	return fmt.Sprint(f.value.Interface())
 }

@@ -926,7 +926,8 @@ func (s *suite[T]) badValues(t *testing.T, f reflect.StructField, doc []byte) {
 		if err := json.Unmarshal(doc, c); err != nil {
 			t.Fatal(err)
 		}
-		reflect.ValueOf(c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(x))
+		v := reflect.ValueOf(c).Elem().FieldByIndex(f.Index)
+		v.Set(reflect.ValueOf(x).Convert(v.Type()))
 		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
 			t.Errorf("%s = %v: Validate says %v, want %v", f.Name, x, err, learner.ErrConfig)
 		}
