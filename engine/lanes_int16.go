@@ -1,6 +1,10 @@
 package engine
 
-import "math"
+import (
+	"math"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
 
 // Weights of [Lanes] in int16. They move as a whole, but for a tile that outgrew int16 while others
 // were worked on: it is in T alone until grow or Widen brings the others after it.
@@ -35,6 +39,21 @@ func (l *Lanes[T]) elem() int64 {
 
 // Floats reports whether the weights stay in T, whatever comes.
 func (l *Lanes[T]) Floats() bool { return l.floats }
+
+// SumRows sets dst[j] to the sum of the weights of feature j in all members, where the rows are
+// numbered by the features and all weights are in int16, or returns false. Sums are exact.
+func (l *Lanes[T]) SumRows(dst []float64) bool {
+	if !l.Direct() || !l.allInt16() {
+		return false
+	}
+	clear(dst)
+	dst = dst[:min(len(dst), l.Features())]
+	for i := range l.Tiles {
+		t := &l.Tiles[i]
+		vecmath.AddRowSums(dst, t.Int16[t.Width:], t.Width)
+	}
+	return true
+}
 
 // Narrow moves the weights into int16, if all are whole numbers of which that can hold the next
 // ones, too, and reports whether they are there now. One that can't be, and a tile that was

@@ -173,6 +173,9 @@ func kernelTable[T Float]() []kernel[T] {
 			kernel[T]{"sparseOnesAddRun", makeOnesRun[T], func(o *operands[T]) {
 				SparseOnesAddRun(as64(o.y), as64(o.x), o.ptr, o.idx)
 			}},
+			kernel[T]{"addRowSums", makeRowSums[T], func(o *operands[T]) {
+				AddRowSums(as64(o.y), o.int16s, o.n)
+			}},
 			kernel[T]{"nextLE", makeNext[T], func(o *operands[T]) {
 				o.sum = T(NextLE(as64(o.y), o.n,
 					float64(o.t)))
@@ -436,6 +439,20 @@ func makeOnesRun[T Float](g *generator[T], n int) *operands[T] {
 	o.idx = take[int32](g.place, o.ptr[examples]-o.ptr[0])
 	for k := range o.idx {
 		o.idx[k] = int32(g.rng.IntN(len(o.y)))
+	}
+	return o
+}
+
+// makeRowSums: kernels take up to 4 rows at once; modes 1 and 2 have the largest sums.
+func makeRowSums[T Float](g *generator[T], n int) *operands[T] {
+	rows := n % 11
+	o := &operands[T]{n: n % (MaxRunWidth/Int16Unit + 1) * Int16Unit, y: take[T](g.place, rows)}
+	o.int16s = take[int16](g.place, rows*o.n)
+	for i := range o.int16s {
+		o.int16s[i] = [...]int16{int16(g.word()), math.MaxInt16, math.MinInt16}[g.mode%3]
+	}
+	for r := range o.y { // whole numbers, as sums are
+		o.y[r] = T(g.rng.IntN(1<<20) - 1<<19)
 	}
 	return o
 }

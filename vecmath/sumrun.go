@@ -109,3 +109,34 @@ func sparseOnesAddRunPlain(w *float64, nw int, a *float64, ptr *int, n int, idx 
 		}
 	}
 }
+
+// AddRowSums adds to each dst[r] the sum of row r of w: width whole numbers, a multiple of
+// [Int16Unit] and [MaxRunWidth] at most. Sums that float64 represents are exact in any order.
+func AddRowSums(dst []float64, w []int16, width int) {
+	if width < 0 || width%Int16Unit != 0 || width > MaxRunWidth {
+		panic(panicWidth)
+	}
+	if len(w) < len(dst)*width {
+		panic(panicShort)
+	}
+	if width == 0 || len(dst) == 0 {
+		return
+	}
+	if race {
+		raceRead(w[:len(dst)*width])
+		raceWrite(dst)
+	}
+	addRowSums(data(dst), data(w), width, len(dst))
+}
+
+// addRowSumsPlain is the reference of AddRowSums.
+func addRowSumsPlain(dst *float64, w *int16, width, n int) {
+	all := unsafe.Slice(w, n*width)
+	for r := range unsafe.Slice(dst, n) {
+		var sum int32
+		for _, v := range all[r*width:][:width] {
+			sum += int32(v)
+		}
+		unsafe.Slice(dst, n)[r] += float64(sum)
+	}
+}

@@ -849,6 +849,87 @@ next:
 	JNE example
 	RET
 
+// ADDROW adds 32 lanes of a row, in pairs, to a sum; Y5 is 1 in every lane.
+#define ADDROW(row, sum) \
+	VPMADDWD (row)(AX*1), Y5, Y6; \
+	VPMADDWD 32(row)(AX*1), Y5, Y7; \
+	VPADDD Y6, sum, sum; \
+	VPADDD Y7, sum, sum
+
+// func addRowSumsAVX2(dst *float64, w *int16, width, n int)
+// DI = dst, SI = the row, R9 = bytes of a row, DX = rows left, AX = offset in a row; four rows at a
+// time, R11, R12 and R13 being the other three, of sums Y0-Y3.
+TEXT ·addRowSumsAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ width+16(FP), R9
+	MOVQ n+24(FP), DX
+	SHLQ $1, R9
+	VPCMPEQW Y5, Y5, Y5
+	VPSRLW $15, Y5, Y5
+	SUBQ $4, DX
+	JLT rest
+
+four:
+	LEAQ (SI)(R9*1), R11
+	LEAQ (SI)(R9*2), R12
+	LEAQ (R11)(R9*2), R13
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	XORL AX, AX
+
+lanes4:
+	ADDROW(SI, Y0)
+	ADDROW(R11, Y1)
+	ADDROW(R12, Y2)
+	ADDROW(R13, Y3)
+	ADDQ $64, AX
+	CMPQ AX, R9
+	JLT lanes4
+	VPHADDD Y1, Y0, Y0
+	VPHADDD Y3, Y2, Y2
+	VPHADDD Y2, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	VCVTDQ2PD X0, Y0
+	VADDPD (DI), Y0, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, DI
+	LEAQ (SI)(R9*4), SI
+	SUBQ $4, DX
+	JGE four
+
+rest:
+	ADDQ $4, DX
+	JEQ done
+
+one:
+	VPXOR Y0, Y0, Y0
+	XORL AX, AX
+
+lanes1:
+	ADDROW(SI, Y0)
+	ADDQ $64, AX
+	CMPQ AX, R9
+	JLT lanes1
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	VPHADDD X0, X0, X0
+	VPHADDD X0, X0, X0
+	VCVTDQ2PD X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ $8, DI
+	ADDQ R9, SI
+	DECQ DX
+	JNE one
+
+done:
+	VZEROUPPER
+	RET
+
 // func drawBitsAVX2(x *uint64, n int, fin, step, first, turn uint64)
 // Four sequences at a time. The 128-bit product of xh:xl and yh:yl comes from four of 32 bits: with
 // t = xl*yh + (xl*yl >> 32) and u = xh*yl + (t mod 2^32), which don't overflow, hi = xh*yh +

@@ -525,3 +525,33 @@ reduce:
 	CSEL  HI, R4, R5, R4
 	MOVW  R4, ret+16(FP)
 	RET
+
+// func addRowSumsNEON(dst *float64, w *int16, width, n int)
+// R0 dst, R1 w, R2 width, R3 rows left, R4 lanes left; V16 and V17 the sums of a row.
+TEXT ·addRowSumsNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD width+16(FP), R2
+	MOVD n+24(FP), R3
+row:
+	VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16
+	MOVD R2, R4
+lanes:
+	VLD1.P 64(R1), [V0.H8, V1.H8, V2.H8, V3.H8]
+    WORD $0x4e606810 // sadalp v16.4s, v0.8h
+    WORD $0x4e606831 // sadalp v17.4s, v1.8h
+    WORD $0x4e606850 // sadalp v16.4s, v2.8h
+    WORD $0x4e606871 // sadalp v17.4s, v3.8h
+	SUBS $32, R4, R4
+	BNE  lanes
+	VADD  V17.S4, V16.S4, V16.S4
+	VADDV V16.S4, V16
+	VMOV  V16.S[0], R4
+	SCVTFWD R4, F0
+	FMOVD (R0), F1
+	FADDD F0, F1, F1
+	FMOVD.P F1, 8(R0)
+	SUB   $1, R3, R3
+	CBNZ  R3, row
+	RET

@@ -304,6 +304,14 @@ func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int3
 	}
 }
 
+func addRowSums(dst *float64, w *int16, width, n int) {
+	if active == Generic {
+		addRowSumsPlain(dst, w, width, n)
+	} else {
+		addRowSumsAVX2(dst, w, width, n)
+	}
+}
+
 // AVX-512's gathers gain nothing over AVX2.
 //
 //go:nosplit

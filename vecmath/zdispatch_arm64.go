@@ -198,6 +198,15 @@ func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int3
 	sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)
 }
 
+func addRowSums(dst *float64, w *int16, width, n int) {
+	switch active {
+	case NEON:
+		addRowSumsNEON(dst, w, width, n)
+		return
+	}
+	addRowSumsPlain(dst, w, width, n)
+}
+
 //go:nosplit
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	switch active {

@@ -85,6 +85,10 @@ func sparseOnesAddRun(w *float64, nw int, a *float64, ptr *int, n int, idx *int3
 	sparseOnesAddRunPlain(w, nw, a, ptr, n, idx)
 }
 
+func addRowSums(dst *float64, w *int16, width, n int) {
+	addRowSumsPlain(dst, w, width, n)
+}
+
 func activeScore[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int) {
 	activeScoreGeneric(unsafe.Slice(dst, nl), unsafe.Slice(w, nw), width, unsafe.Slice(rows, n), unsafe.Slice(val, n), unsafe.Slice(lanes, nl))
 }

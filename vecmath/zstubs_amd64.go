@@ -185,6 +185,11 @@ func allOnesAVX2F64(x *float64, n int) bool
 //go:noescape
 func sparseOnesAddRunAVX2(w, a *float64, ptr *int, n int, idx *int32)
 
+// addRowSums takes widths of 32 to MaxRunWidth lanes, and one row at least.
+//
+//go:noescape
+func addRowSumsAVX2(dst *float64, w *int16, width, n int)
+
 //go:noescape
 func activeScoreAVX2F32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
 

@@ -91,6 +91,11 @@ func lanesRunInt16NEONF32(counts, sums *int32, w *int16, width int, ptr *int, n 
 //go:noescape
 func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
 
+// addRowSums takes widths of 32 to MaxRunWidth lanes, and one row at least.
+//
+//go:noescape
+func addRowSumsNEON(dst *float64, w *int16, width, n int)
+
 //go:noescape
 func activeScoreNEONF32(dst, w *float32, width int, rows *int32, val *float32, n int, lanes *int32, nl int)
 

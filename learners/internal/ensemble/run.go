@@ -29,6 +29,7 @@ type MemberRun[T learner.Float] struct {
 	found          []int32         // sparse: memory for rows that had to be looked up
 	ones           bool            // sparse: all values are 1
 	limit          int             // sparse: of weights in int16
+	sumLater       bool            // sparse: S is that of the weights behind the run
 	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at
 	sums           []int32         // int16: of the scores of a part's members, [part][example]
 	SquaredLengths []float64       // |x|^2 of each example, where Ensemble.Lengths wants it
@@ -162,6 +163,7 @@ const NoDraws = math.MaxUint64
 func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64,
 	then Follower) error {
 	r.aggregate, r.first, r.then, r.ones = what, first, then, false
+	r.sumLater = false
 	r.room()
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
 	r.short = r.Owner.fixed && what == AggregateNone
@@ -185,6 +187,9 @@ func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uin
 	}
 	err := r.Owner.Pool.Spread(context.Background(), r.Cost(), parts, r)
 	r.follow(r.pace.pieces)
+	if r.sumLater {
+		r.sumUp()
+	}
 	if n := r.pace.ends(); n < r.B.Len() { // before features without rows
 		r.B = r.B.Slice(0, n)
 	}

@@ -55,6 +55,7 @@ func (r *MemberRun[T]) beginSparse(b *engine.Block[T], lo int) {
 	idx := r.B.Idx[r.B.Ptr[0]:r.B.Ptr[n]]
 	if r.firstRow = 0; lanes.Direct() && r.B.Dim <= lanes.Features() {
 		r.rows, r.firstRow = idx, 1
+		r.sumLater = r.ones && lanes.Features()*len(lanes.Tiles)*sumRow < len(idx)
 	} else {
 		r.found = slices.Grow(r.found[:0], len(idx))[:len(idx)]
 		r.rows = r.found
@@ -136,13 +137,13 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 func (o *Ensemble[T]) sumIsTheirs() bool {
 	column := make([]T, o.members)
 	for j, s := range o.Sum {
-		var sum float64
+		var sum float64 // never -0
 		if o.Lanes.Column(column, j) {
 			for _, w := range column {
 				sum += float64(w)
 			}
 		}
-		if sum != s {
+		if math.Float64bits(sum) != math.Float64bits(s) {
 			return false
 		}
 	}

@@ -156,6 +156,12 @@ var kernels = []kernel{
 		stubs: "takes one example at least.",
 	},
 	{
+		name: "addRowSums", params: "dst *float64, w *int16, width, n int",
+		plain: "addRowSumsPlain(dst, w, width, n)",
+		forms: "amd64=AVX2 NEON",
+		stubs: "takes widths of 32 to MaxRunWidth lanes, and one row at least.",
+	},
+	{
 		name:    "activeScore",
 		params:  "dst, w *T, nw, width int, rows *int32, val *T, n int, lanes *int32, nl int",
 		asm:     "dst w width rows val n lanes nl",
