@@ -78,6 +78,9 @@ func (d *DenseMembers[T]) Scale(m int, f T) {
 	}
 }
 
+// SumSq returns the sum of the squares of member m's weights, as [Lanes.SumSq].
+func (d *DenseMembers[T]) SumSq(m int) float64 { return SumSqOrdered(d.Row(m)) }
+
 // Bytes returns the memory in use, in bytes.
 func (d *DenseMembers[T]) Bytes() int64 { return int64(len(d.w)) * int64(unsafe.Sizeof(T(0))) }
 

@@ -318,6 +318,18 @@ func (l *Lanes[T]) Scale(m int, f T) {
 	}
 }
 
+// SumSq returns the sum of the squares of member m's weights, in float64 and in the order of the
+// features. Cost: one element of every row.
+func (l *Lanes[T]) SumSq(m int) (sum float64) {
+	l.Widen()
+	t := &l.Tiles[m/l.lanes]
+	for _, r := range l.row {
+		v := float64(t.W[int(r)*t.Width+m-t.Lo]) // row 0 is zero
+		sum += float64(v * v)
+	}
+	return sum
+}
+
 // Features returns the number of features that have rows.
 func (l *Lanes[T]) Features() int { return len(l.feature) - 1 }
 

@@ -103,6 +103,25 @@ func BiasOf[T Float](l Learner[T]) (bias float64, ok bool) {
 	return 0, false
 }
 
+// AddWeights adds l's weights to sum, which grows as needed, and returns it; ok is false if l has
+// none (Traits.Vector). Some learners do it without a copy of their weights.
+func AddWeights[T Float](l Learner[T], sum []float64) (_ []float64, ok bool) {
+	if a, ok := l.(interface{ AddWeights([]float64) []float64 }); ok {
+		return a.AddWeights(sum), true
+	}
+	w := l.Weights()
+	if w == nil {
+		return sum, false
+	}
+	if n := len(w) - len(sum); n > 0 {
+		sum = append(sum, make([]float64, n)...)
+	}
+	for j, v := range w {
+		sum[j] += v
+	}
+	return sum, true
+}
+
 // HasBias reports whether l has a bias; see BiasOf.
 func HasBias[T Float](l Learner[T]) bool {
 	_, ok := BiasOf(l)

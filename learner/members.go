@@ -9,6 +9,13 @@ type MemberForm struct {
 	Toward bool
 	// Norm2: Step looks at |x|^2.
 	Norm2 bool
+	// Bounded: Learn refuses examples whose squared length numbers of T don't hold ([ErrLength]).
+	Bounded bool
+	// Unit: no member's weights are ever longer than 1, but for roundings.
+	Unit bool
+	// Optional: ensembles of this base were of learners of their own before it had a members' form,
+	// and their models say so: whether the form counts is a setting of the ensemble.
+	Optional bool
 	// Bytes is what a member has besides its weights.
 	Bytes int64
 	// Rule32 and Rule64 make the rule of so many members, all of them new, of settings that are
@@ -27,10 +34,11 @@ type MemberRule[T Float] interface {
 	Fixed() (margin, step T, ok bool)
 	// Step decides for the members lo, lo+1, ... in mask (bit l%64 of mask[l/64]), whose weights
 	// score the example s[0], s[1], ..., which of them update. It clears the bits of the others and
-	// returns how many are left, with their coefficients c: to member lo+l, c[l] times the example
-	// is added. coef, as long as s, is room for c. The sum of the coefficients in word i of mask,
-	// in the order of the members, is added to sums[i]. lo is a multiple of 64, or mask has bit 0
-	// alone. Distinct members may be stepped at the same time; nothing is allocated.
+	// returns how many update, with their coefficients c: to member lo+l, c[l] times the example is
+	// added, for each bit that is left. (A member whose first weights are no update yet has its bit
+	// left and is not counted.) coef, as long as s, is room for c. The sum of the coefficients in
+	// word i of mask, in the order of the members, is added to sums[i]. lo is a multiple of 64, or
+	// mask has bit 0 alone. Distinct members may be stepped at the same time; nothing is allocated.
 	Step(sums []float64, mask []uint64, lo int, s []T, y T, norm2 float64, coef []T) (updates int,
 		c []T)
 	// Total returns the sum of the scores, or weights, of the members lo, lo+1, ... from those of
@@ -48,6 +56,9 @@ type MemberRule[T Float] interface {
 type MemberWeights[T Float] interface {
 	// Scale multiplies all weights of member m.
 	Scale(m int, f T)
+	// SumSq returns the sum of the squares of member m's weights, in float64, in the order of the
+	// features. Distinct members may be asked at the same time.
+	SumSq(m int) float64
 }
 
 // Additive is what rules whose members have nothing but weights share: embed it.

@@ -454,6 +454,15 @@ func (a *ALMA[T]) View() learner.Predictor[T] { return a.Hypothesis("alma", a.sc
 // Weights is Learner.Weights.
 func (a *ALMA[T]) Weights() []float64 { return primal.Scaled(a.W, a.scale) }
 
+// AddWeights is for [learner.AddWeights].
+func (a *ALMA[T]) AddWeights(sum []float64) []float64 {
+	sum = primal.Grown(sum, len(a.W))
+	for j, v := range a.W {
+		sum[j] += float64(a.scale * float64(v))
+	}
+	return sum
+}
+
 // Bytes is Learner.Bytes.
 func (a *ALMA[T]) Bytes() int64 {
 	return primal.BytesOf(a.W) + primal.BytesOf(a.theta) + int64(unsafe.Sizeof(*a))
@@ -649,7 +658,7 @@ func (c *ALMAConfig) members() *learner.MemberForm {
 	if c.P != 2 {
 		return nil
 	}
-	return &learner.MemberForm{Norm2: true, Bytes: int64(unsafe.Sizeof(almaMember{})),
+	return &learner.MemberForm{Norm2: true, Unit: true, Bytes: int64(unsafe.Sizeof(almaMember{})),
 		Rule32: func(n int) (learner.MemberRule[float32], error) {
 			return newALMARule[float32](c, n), nil
 		},

@@ -65,8 +65,16 @@ var variants = map[string]map[string]learner.Config{
 		"rbf, all":    kernelOBPM(20, 0.3, 0, learners.RemoveNorm),
 
 		"of romma": obpmOf("romma", nil),
-		"of adf":   obpmOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}),
-		"of pumma": obpmOf("pumma", nil),
+		"of cramma": obpmOf("cramma",
+			&learners.CRAMMAConfig{Epsilon: 0.5, Beta: 0.5, Eta: 0.1, EtaDelta: 1, R: 3}),
+		"of micra":       obpmOf("micra", nil),
+		"of alma p=4":    obpmOf("alma", &learners.ALMAConfig{P: 4, Alpha: 0.9}),
+		"of romma apart": apart(obpmOf("romma", nil)),
+		"of romma, cap":  capped(obpmOf("romma", &learners.ROMMAConfig{Aggressive: true, Delta: 0.1})),
+		"of pumma, cap":  capped(obpmOf("pumma", nil)),
+		"of pumma p=4":   obpmOf("pumma", &learners.PUMMAConfig{P: "4", Delta: 0.1}),
+		"of adf":         obpmOf("adf", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}),
+		"of pumma":       obpmOf("pumma", nil),
 		"of budget": obpmOf("budget", &learners.BudgetConfig{Budget: 40,
 			UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.5}}),
@@ -184,7 +192,19 @@ func kernelOBPM(members int, tau float64, budget int, removal string) *learners.
 // obpmOf returns settings of few members over a base that has no members' form.
 func obpmOf(base string, c learner.Config) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: 5, Tau: 0.5, Base: base, Combine: learners.CombineWeights,
-		Path: learners.PathAuto, BaseConfig: c}
+		Path: learners.PathAuto, Together: true, BaseConfig: c}
+}
+
+// apart returns c with members of their own.
+func apart(c *learners.OBPMConfig) *learners.OBPMConfig {
+	c.Together = false
+	return c
+}
+
+// capped returns c with step 15.
+func capped(c *learners.OBPMConfig) *learners.OBPMConfig {
+	c.Cap = true
+	return c
 }
 
 func TestConformance(t *testing.T) {

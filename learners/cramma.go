@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -118,7 +119,7 @@ func (c *CRAMMAConfig) Validate() error {
 // Traits is Config.Traits: with a kernel a stream's examples are kept.
 func (c *CRAMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.Relative = c.R == 0 && c.relativeLengths()
+	t.Relative, t.Members = c.R == 0 && c.relativeLengths(), c.members()
 	return c.traits("cramma", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -330,3 +331,75 @@ func (r *crammaOnline) step(m, K, norm2 float64, updates int64) onlineStep {
 
 // bound is the length of (6).
 func (r *crammaOnline) bound(norm2 float64) float64 { return unit(norm2) }
+
+// crammaMembers is (init), (6) and (7) for the members of an ensemble. A factor of 0 is that of a
+// member without u_1.
+type crammaMembers[T learner.Float] struct {
+	ensemble.Scaled[T]
+	cfg    CRAMMAConfig
+	R, eta float64
+}
+
+// Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
+func (r *crammaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+	coef []T) (updates int, _ []T) {
+	ensemble.EachMember(mask, func(l int) bool {
+		w := &r.Members[lo+l]
+		f, first := float64(w.Scale*float64(s[l])), T(0)
+		if w.Scale == 0 {
+			if norm2 == 0 {
+				return false
+			}
+			first, w.Scale, w.Norm2 = y, 1/math.Sqrt(norm2), 1 // (init)
+			f = float64(float64(y) * math.Sqrt(norm2))
+		}
+		if coef[l] = first; float64(float64(y)*f) > w.Threshold { // (7)
+			return first != 0
+		}
+		if first == 0 {
+			r.FoldExactly(lo + l)
+		}
+		step := float64(r.eta / r.R * float64(y))
+		coef[l] += T(step / w.Scale) // (6): |u + step x|^2 = 1 + step (2 u.x + step |x|^2)
+		w.Scale /= math.Sqrt(1 + float64(step*(float64(2*f)+float64(step*norm2))))
+		w.Updates++
+		r.aim(w)
+		updates++
+		return true
+	})
+	return updates, coef
+}
+
+// aim sets the threshold of (7) for a member's next update.
+func (r *crammaMembers[T]) aim(w *ensemble.ScaledMember) {
+	w.Threshold = float64(r.cfg.threshold(float64(w.Updates+1)) * r.R)
+}
+
+// Fields is learner.MemberRule.Fields.
+func (r *crammaMembers[T]) Fields(c *learner.Codec, weights []T) {
+	r.MemberFields(c, weights, true, r.aim)
+}
+
+// members is the members' form of CRAMMA.
+func (c *CRAMMAConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Norm2: true, Bounded: true, Unit: true, Optional: true,
+		Bytes: ensemble.ScaledMemberBytes,
+		Rule32: func(n int) (learner.MemberRule[float32], error) {
+			return newCRAMMAMembers[float32](c, n), nil
+		},
+		Rule64: func(n int) (learner.MemberRule[float64], error) {
+			return newCRAMMAMembers[float64](c, n), nil
+		},
+	}
+}
+
+func newCRAMMAMembers[T learner.Float](c *CRAMMAConfig, members int) *crammaMembers[T] {
+	r := &crammaMembers[T]{Scaled: newScaled[T](members, 0), cfg: *c, R: c.R, eta: c.rate()}
+	if c.R == 0 {
+		r.R = 1
+	}
+	for m := range r.Members {
+		r.aim(&r.Members[m])
+	}
+	return r
+}

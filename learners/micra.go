@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
@@ -100,7 +101,7 @@ func (c *MICRAConfig) Validate() error {
 // Traits is Config.Traits: with a kernel a stream's examples are kept.
 func (c *MICRAConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.ActiveSet = true
+	t.ActiveSet, t.Members = true, c.members()
 	t.Remedies = []learner.Remedy{{Change: "lower", Setting: "beta"}, {Change: "raise",
 		Setting: "epsilon"}}
 	return c.traits("micra", t, func(n int) learner.Config {
@@ -284,3 +285,66 @@ func (r *micraOnline) step(m, K, norm2 float64, updates int64) onlineStep {
 
 // bound is (3).
 func (r *micraOnline) bound(norm2 float64) float64 { return unit(norm2) }
+
+// micraMembers is (1) to (3) for the members of an ensemble.
+type micraMembers[T learner.Float] struct {
+	ensemble.Scaled[T]
+	cfg MICRAConfig
+}
+
+// Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
+func (r *micraMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+	coef []T) (int, []T) {
+	return ensemble.EachMember(mask, func(l int) bool {
+		w := &r.Members[lo+l]
+		m := float64(float64(y) * float64(w.Scale*float64(s[l])))
+		if norm2 == 0 || w.Updates > 0 && m > w.Threshold { // (1)
+			return false
+		}
+		r.Fold(lo + l)
+		step := 1.0 // u_1
+		if w.Updates > 0 {
+			step = r.cfg.Eta / primal.Pow(float64(w.Updates), r.cfg.Zeta)
+		}
+		next := w.Norm2 + float64(step*(float64(2*m)+float64(step*norm2)))
+		if !(next > float64(margin.ParallelSine2[T]()*max(w.Norm2,
+			float64(float64(step*step)*norm2)))) {
+			return false
+		}
+		a, ok := r.Stretch(lo+l, 1, float64(float64(y)*step)) // (2)
+		if !ok {
+			return false
+		}
+		coef[l] = a
+		w.Scale /= math.Sqrt(next) // (3)
+		w.Norm2 = 1
+		w.Updates++
+		r.aim(w)
+		return true
+	}), coef
+}
+
+// aim sets the threshold of (1) for a member's next update.
+func (r *micraMembers[T]) aim(w *ensemble.ScaledMember) {
+	if w.Updates > 0 {
+		w.Threshold = r.cfg.Beta / primal.Pow(float64(w.Updates), r.cfg.Epsilon)
+	}
+}
+
+// Fields is learner.MemberRule.Fields.
+func (r *micraMembers[T]) Fields(c *learner.Codec, weights []T) {
+	r.MemberFields(c, weights, false, r.aim)
+}
+
+// members is the members' form of MICRA.
+func (c *MICRAConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Norm2: true, Bounded: true, Unit: true, Optional: true,
+		Bytes: ensemble.ScaledMemberBytes,
+		Rule32: func(n int) (learner.MemberRule[float32], error) {
+			return &micraMembers[float32]{newScaled[float32](n, 1), *c}, nil
+		},
+		Rule64: func(n int) (learner.MemberRule[float64], error) {
+			return &micraMembers[float64]{newScaled[float64](n, 1), *c}, nil
+		},
+	}
+}

@@ -25,7 +25,7 @@ func (*OBPMConfig) Entry() learner.Entry {
 		Config: func() learner.Config {
 			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights,
 				Path:   PathAuto,
-				Budget: 1000, Removal: RemoveOldest,
+				Budget: 1000, Removal: RemoveOldest, Together: true,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
 		New32: newOBPM[float32], New64: newOBPM[float64],
@@ -62,14 +62,15 @@ const (
 //	w~_t         Weights               with Config.Cap after step 15, without it w~'
 //
 // Deviations: step 15, w~ = w~'/max(1, |w~'|), is optional as in the paper (it changes no label);
-// the members never see it. The example number t goes on over epochs. Combine "vote" is not in the
-// paper: f = (members that score >= 0 minus the others) / N, so that members count by sign and not
-// by length.
+// the members never see it. Where S is not kept and may be longer than 1 (romma, and members of
+// their own) Cap measures all members after each example that updates one. The example number t
+// goes on over epochs. Combine "vote" is not in the paper: f = (members that score >= 0 minus the
+// others) / N, so that members count by sign and not by length.
 //
 // For additive bases (perceptron, pa, lms) S is not summed over members anew (step 13) but kept
 // beside them: an example that changes members by the coefficients c_j adds (sum of c_j) x to S. So
-// the online prediction is one dot, S.x/N. ALMA scales its weights, so with it f is the mean of all
-// members' scores, both in Learn and in Score.
+// the online prediction is one dot, S.x/N. ALMA, ROMMA, CRAMMA and MICRA scale their weights, so
+// with them f is the mean of all members' scores, both in Learn and in Score.
 //
 // Converged: a pass without an update shows little, as each member sees a part of it. An ensemble
 // has converged if besides neither the average (the vote) nor any member makes a mistake on any
@@ -80,16 +81,18 @@ const (
 //
 // Cost: O(non-zeros * N) an example for sparse blocks, by lanes of members, or O(non-zeros * tau N)
 // where few members see it; O(Dim * tau N) for dense blocks; both plus O(non-zeros) for f and S.
-// Votes and ALMA score all N members always. Memory: N of T and one float64 a feature seen; with
-// sparse blocks also a feature not seen, while all take 1 MiB at most. Results never depend on
-// Path, the blocks or the workers.
+// Votes, and bases that scale their weights, score all N members always. Memory: N of T and one
+// float64 a feature seen; with sparse blocks also a feature not seen, while all take 1 MiB at most.
+// Results never depend on Path, the blocks or the workers.
 type OBPM[T learner.Float] struct {
 	cfg OBPMConfig
 	ensemble.Ensemble[T]
 
 	// what f is computed from: S where that is kept, else the members' scores or votes
 	aggregate ensemble.Aggregate
-	sumSq     float64         // |S|^2, kept if cfg.Cap
+	sumSq     float64         // |S|^2, kept if cfg.Cap; 0 where S/N is never longer than 1
+	column    []T             // of a feature: room for what measure takes
+	one       engine.Block[T] // the run's example, where the cap needs S after each
 	presented uint64          // examples, the number of the next one's draws
 	updates   uint64          // of members
 	rounds    []learner.Round // of the run that Learn is at
@@ -121,6 +124,12 @@ type OBPMConfig struct {
 	Removal string `json:"removal" flag:"removal" values:"oldest|norm|errors" with:"budget"`
 
 	learner.KernelConfig
+
+	// Together keeps members that stretch their weights side by side, a tenth to a quarter of the
+	// time of learners of their own, which models of before have; scores are rounded otherwise.
+	//
+	// It counts for romma, cramma and micra. Default true.
+	Together bool `json:"together,omitempty" flag:"together"`
 
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
 	// for those defaults. Default nil; any that are valid.
@@ -161,6 +170,14 @@ func (c *OBPMConfig) Validate() error {
 	return c.validateKernel(base.Traits().Members)
 }
 
+// form is the base's members' form, if any, that counts for these settings.
+func (c *OBPMConfig) form(base learner.Config) *learner.MemberForm {
+	if f := base.Traits().Members; f != nil && (c.Together || !f.Optional) {
+		return f
+	}
+	return nil
+}
+
 // validateBase wants a base that learns one example after another, with its settings valid, and
 // Cap only where S is kept or never longer than 1.
 func (c *OBPMConfig) validateBase(base learner.Config) error {
@@ -182,9 +199,9 @@ func (c *OBPMConfig) validateBase(base learner.Config) error {
 		return bad("which learns from whole data sets only")
 	case t.Soft:
 		return bad("with a soft margin, whose slacks belong to places in a data set")
-	case c.Cap && t.Members == nil:
-		return fmt.Errorf("obpm: cap is true, want false with base %q, whose members' weights "+
-			"are not added up: %w", c.Base, learner.ErrConfig)
+	case c.Cap && c.Linear() && !(t.Linear && t.Vector):
+		return fmt.Errorf("obpm: cap is true, want false with base %q, which has no weight vector "+
+			"to be averaged: %w", c.Base, learner.ErrConfig)
 	}
 	return nil
 }
@@ -220,7 +237,7 @@ func (c *OBPMConfig) linearMemory(form *learner.MemberForm, x learner.Extent) le
 		f.Tables(x, "sum", 8)
 	}
 	f.Add("members' work space", members, work+partials*int64(unsafe.Sizeof(
-		ensemble.Partial{}))*3/2+primal.FixedBytes)
+		ensemble.Partial{}))*3/2+members*x.Elem+primal.FixedBytes)
 	f.Moving = learner.Plus(f.Moving, moving)
 	f.Copied(x, 8, learner.Plus(learner.Times(seen, members*x.Elem+4+8), 24*members))
 	return f
@@ -247,12 +264,35 @@ func (c *OBPMConfig) UnmarshalJSON(data []byte) error {
 		*fields
 		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
 	}{fields: (*fields)(c)}
+	c.Together = false // as settings of before are, which do not say
 	err := decodeSettings(data, &raw)
 	if err != nil {
 		return fmt.Errorf("obpm: settings: %w", err)
 	}
-	c.BaseConfig, err = decodeBase("obpm", c.Base, raw.BaseConfig)
-	return err
+	if c.BaseConfig, err = decodeBase("obpm", c.Base, raw.BaseConfig); err != nil {
+		return err
+	}
+	c.Together = c.Together || !c.optional()
+	return nil
+}
+
+// MarshalJSON writes "together" only where it counts, and is true. So settings of before there was
+// a choice stay as they were.
+func (c *OBPMConfig) MarshalJSON() ([]byte, error) {
+	type fields OBPMConfig
+	d := fields(*c)
+	d.Together = c.Together && c.optional()
+	return json.Marshal(&d)
+}
+
+// optional reports whether Together counts.
+func (c *OBPMConfig) optional() bool {
+	base, err := c.baseSettings()
+	if err != nil {
+		return false
+	}
+	form := base.Traits().Members
+	return form != nil && form.Optional
 }
 
 // Traits is Config.Traits: what the settings are relative to is the base's.
@@ -268,7 +308,8 @@ func (c *OBPMConfig) Traits() learner.Traits {
 	if base, err := c.baseSettings(); err == nil {
 		b := base.Traits()
 		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies
-		if c.Linear() && b.Members == nil && b.Keeps > 0 { // members of their own, which keep
+		apart := c.form(base) == nil
+		if c.Linear() && apart && b.Keeps > 0 { // members of their own, which keep
 			t.Keeps, t.Kept, t.KeptWidth = learner.Any, b.Kept, b.KeptWidth
 			if b.Keeps < learner.Any/int64(max(c.Members, 1)) {
 				t.Keeps = b.Keeps * int64(c.Members)
@@ -277,7 +318,7 @@ func (c *OBPMConfig) Traits() learner.Traits {
 				t.FitMemory = c.separateFit
 			}
 		}
-		t.Support = t.Support || b.Support && b.Members == nil
+		t.Support = t.Support || b.Support && apart
 		t.Linear, t.Vector, t.Biased = t.Linear && b.Linear, t.Vector && b.Vector, b.Biased
 	}
 	return t
@@ -286,12 +327,15 @@ func (c *OBPMConfig) Traits() learner.Traits {
 // Resolve resolves the base's settings: the members see the examples as they are.
 func (c *OBPMConfig) Resolve(f learner.Facts) (learner.Config, error) {
 	r := *c
-	if c.BaseConfig != nil {
-		base, err := c.BaseConfig.Resolve(f)
-		if err != nil {
-			return nil, fmt.Errorf("obpm: base: %w", err)
-		}
-		r.BaseConfig = base
+	base, err := c.baseSettings()
+	if err != nil {
+		return nil, err
+	}
+	if c.BaseConfig == nil && !base.Traits().Relative {
+		return &r, nil // nil stays what stands for the defaults
+	}
+	if r.BaseConfig, err = base.Resolve(f); err != nil {
+		return nil, fmt.Errorf("obpm: base: %w", err)
 	}
 	return &r, nil
 }
@@ -308,7 +352,7 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	if err != nil {
 		return nil, err
 	}
-	form := base.Traits().Members
+	form := cfg.form(base)
 	if form == nil {
 		return newSeparateOBPM[T](cfg, base, env)
 	}
@@ -337,8 +381,16 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
 		return err
 	}
+	if o.Stepper.Form.Bounded {
+		if err := primal.CheckLengths("obpm", b, unsafe.Sizeof(T(0))); err != nil {
+			return err
+		}
+	}
 	o.UseFormOf(b)
 	o.GrowTo(b.Dim)
+	if o.cfg.Cap && !o.KeepsSum && !o.Stepper.Form.Unit {
+		return o.learnMeasured(b, rounds)
+	}
 	for lo := 0; lo < b.Len(); lo += o.LearnRun.B.Len() {
 		o.rounds = rounds[lo:]
 		if err := o.LearnRun.Run(b, lo, o.aggregate, o.presented, (*rounder[T])(o)); err != nil {
@@ -349,6 +401,40 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	o.rounds = nil
 	o.LearnRun.Release()
 	return nil
+}
+
+// learnMeasured is Learn where step 15 needs S after each example, and S is not kept: it is made of
+// the members after each one that updates any.
+func (o *OBPM[T]) learnMeasured(b *engine.Block[T], rounds []learner.Round) error {
+	for i := range b.Len() {
+		o.one, o.rounds = b.Slice(i, i+1), rounds[i:]
+		err := o.LearnRun.Run(&o.one, 0, o.aggregate, o.presented, (*rounder[T])(o))
+		if err != nil {
+			return err
+		}
+		o.presented++
+		if rounds[i].Updates > 0 {
+			o.sumSq = o.measure()
+		}
+	}
+	o.rounds, o.one = nil, engine.Block[T]{}
+	o.LearnRun.Release()
+	return nil
+}
+
+// measure returns |S|^2. Cost: all weights of all members.
+func (o *OBPM[T]) measure() (sumSq float64) {
+	if o.column == nil {
+		o.column = make([]T, o.cfg.Members)
+	}
+	store := o.Store()
+	for j := range o.Room {
+		if store.Column(o.column, j) {
+			s := o.Rule.Total(0, o.column)
+			sumSq += float64(s * s)
+		}
+	}
+	return sumSq
 }
 
 // rounder reports rounds behind the members.
@@ -484,7 +570,7 @@ func (o *OBPM[T]) Weights() []float64 {
 	col := make([]T, o.cfg.Members)
 	for j := range w {
 		if o.Store().Column(col, j) {
-			w[j] = o.Rule.Total(0, col) / float64(o.cfg.Members)
+			w[j] = o.scoreOf(o.Rule.Total(0, col))
 		}
 	}
 	return w
@@ -505,4 +591,6 @@ func countMistakes[T learner.Float](b *engine.Block[T], f, members []float64) (n
 }
 
 // Bytes returns the memory of members and S, and of what a run takes.
-func (o *OBPM[T]) Bytes() int64 { return o.Ensemble.Bytes() + int64(unsafe.Sizeof(*o)) }
+func (o *OBPM[T]) Bytes() int64 {
+	return o.Ensemble.Bytes() + int64(unsafe.Sizeof(*o)) + primal.BytesOf(o.column)
+}

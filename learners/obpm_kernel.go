@@ -170,7 +170,7 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 		if err != nil {
 			return learner.Footprint{} // no learner is made of it
 		}
-		if form := base.Traits().Members; form != nil {
+		if form := c.form(base); form != nil {
 			return c.linearMemory(form, x)
 		}
 		return c.separateMemory(base, x)

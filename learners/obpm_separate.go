@@ -21,14 +21,16 @@ var _ learner.Learner[float32] = (*SeparateOBPM[float32])(nil)
 // come. f is the mean of the members' scores, or with votes the members that score >= 0 minus the
 // others, over N.
 //
-// Deviations: Config.Cap is not there, since S is not kept, and Config.Path has no effect.
+// Deviations: Config.Path has no effect. With Config.Cap (step 15) the average's weights and its
+// bias are divided by max(1, |w~'|), the length without the bias.
 //
 // Guarantee: with tau 1 and one member it is its base: TestSeparateOneMember. Members that update
 // as those of a members' form do make the same ensemble: TestEnsembleIsThatOfLanes in
 // internal/outside.
 //
 // Cost: the base's score of each member for each example, and its learning for tau of them; on the
-// pool, a member a part. Memory: N times the base's, and 24 bytes a member and example of a run.
+// pool, a member a part; with Config.Cap all weights of all members for each
+// example that updates one. Memory: N times the base's, and 24 bytes a member and example of a run.
 //
 // An error that a member makes out of an example, which no learner here does in this place, leaves
 // members that have not learned the same examples: the ensemble then refuses to learn any more.
@@ -41,6 +43,8 @@ type SeparateOBPM[T learner.Float] struct {
 	dim       int         // features that all members have seen
 	presented uint64      // examples, the number of the next one's draws
 	failed    error       // of a member
+	sum       []float64   // S, with Config.Cap
+	sumSq     *float64    // |S|^2, with Config.Cap: a view's is its learner's
 
 	own  separateRun[T]                // of Learn
 	runs scratch.Stack[separateRun[T]] // not in use; Learn's is one of them
@@ -62,7 +66,7 @@ func (o biasedSeparateOBPM[T]) Bias() float64 {
 		bias, _ := learner.BiasOf(l)
 		sum += bias
 	}
-	return sum / float64(len(o.members))
+	return sum / o.divisor()
 }
 
 // keepingSeparateOBPM is that of a base that keeps examples.
@@ -110,9 +114,9 @@ func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env l
 	if err != nil {
 		return nil, err
 	}
-	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, members: make([]learner.Learner[T],
-		cfg.Members),
-		draws: engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau)}
+	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, sumSq: new(float64),
+		members: make([]learner.Learner[T], cfg.Members),
+		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau)}
 	seeds := engine.NewRand(env.Seed, memberSeeds)
 	seed := env.Seed
 	for m := range o.members {
@@ -203,6 +207,9 @@ func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		for e := range n {
 			rounds[lo+e] = learner.Round{Score: o.scoreOf(r.scores[e:], n), Updates: r.updates(e)}
 		}
+		if o.cfg.Cap && rounds[lo].Updates > 0 { // n is 1
+			o.measure()
+		}
 	}
 	r.b = engine.Block[T]{}
 	return nil
@@ -237,6 +244,9 @@ func grownViews[T learner.Float](v []engine.Block[T], n int) []engine.Block[T] {
 func (r *separateRun[T]) run(b *engine.Block[T], lo int, learning bool) error {
 	members := r.o.cfg.Members
 	n := min(b.Len()-lo, ensemble.RunExamples, max(1, ensemble.RunPartials/members))
+	if learning && r.o.cfg.Cap {
+		n = 1 // what the next score is divided by follows from this one
+	}
 	r.learning, r.b = learning, b.Slice(lo, lo+n)
 	r.scores = slices.Grow(r.scores[:0], n*members)[:n*members]
 	r.views = grownViews(r.views, members)
@@ -321,7 +331,25 @@ func (o *SeparateOBPM[T]) scoreOf(scores []float64, n int) float64 {
 	for m := range o.cfg.Members {
 		sum += scores[m*n]
 	}
-	return sum / float64(o.cfg.Members)
+	return sum / o.divisor()
+}
+
+// divisor is what S is divided by: N, and with Config.Cap max(1, |S/N|), step 15.
+func (o *SeparateOBPM[T]) divisor() float64 {
+	n := float64(o.cfg.Members)
+	if o.cfg.Cap {
+		n *= max(1, math.Sqrt(*o.sumSq)/n)
+	}
+	return n
+}
+
+// measure makes |S|^2 of the members.
+func (o *SeparateOBPM[T]) measure() {
+	clear(o.sum)
+	for _, l := range o.members {
+		o.sum, _ = learner.AddWeights(l, o.sum)
+	}
+	*o.sumSq = engine.SumSqOrdered(o.sum)
 }
 
 // positive returns how many of so many scores, n apart, are >= 0.
@@ -407,7 +435,7 @@ func (o *SeparateOBPM[T]) Weights() []float64 {
 		}
 	}
 	for j := range sum {
-		sum[j] /= float64(o.cfg.Members)
+		sum[j] /= o.divisor()
 	}
 	return sum
 }
@@ -422,7 +450,8 @@ func (o *SeparateOBPM[T]) Updates() (sum int64) {
 
 // Bytes returns the memory of the members, and of what a run takes.
 func (o *SeparateOBPM[T]) Bytes() int64 {
-	n := o.runs.Bytes((*separateRun[T]).bytes) + int64(unsafe.Sizeof(*o)) + 16*int64(len(o.members))
+	n := o.runs.Bytes((*separateRun[T]).bytes) + int64(unsafe.Sizeof(*o)) +
+		16*int64(len(o.members)) + primal.BytesOf(o.sum)
 	for _, l := range o.members {
 		n += l.Bytes()
 	}
@@ -454,6 +483,10 @@ func (o *SeparateOBPM[T]) fields(c *learner.Codec) {
 	dim := learner.Count(c, "dim", &o.dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
 	c.PerFeature("dim", dim)
+	if o.cfg.Cap {
+		sumSq := c.Scalar("sum_sq", o.sumSq)
+		c.Want(sumSq >= 0, "scalar %q is %v, want a number >= 0", "sum_sq", sumSq)
+	}
 	learner.Inners(c, memberName, o.members)
 	c.Then(func() { o.failed = nil })
 }
@@ -497,14 +530,20 @@ func (p *committee[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	for i, m := range p.of {
 		of[i] = *m.p
 	}
-	r := p.o.committeeOf(of)
+	r := p.o.committeeOf(of, new(float64))
 	if err := learner.SetState("obpm", s, r.Fields); err != nil {
 		return nil, err
 	}
-	return p.o.committeeOf(of), nil // of those that were restored
+	return p.o.committeeOf(of, r.o.sumSq), nil // of those that were restored
 }
 
-func (p *committee[T]) Fields(c *learner.Codec) { learner.Inners(c, memberName, p.of) }
+func (p *committee[T]) Fields(c *learner.Codec) {
+	if p.o.cfg.Cap {
+		sumSq := c.Scalar("sum_sq", p.o.sumSq)
+		c.Want(sumSq >= 0, "scalar %q is %v, want a number >= 0", "sum_sq", sumSq)
+	}
+	learner.Inners(c, memberName, p.of)
+}
 
 // memberPredictor is a Predictor that takes its State as a learner does.
 type memberPredictor[T learner.Float] struct{ p *learner.Predictor[T] }
@@ -526,9 +565,9 @@ func (p memberPredictor[T]) SetState(s learner.State) error {
 	return err
 }
 
-// committeeOf returns that of o's settings.
-func (o *SeparateOBPM[T]) committeeOf(of []learner.Predictor[T]) *committee[T] {
-	c := &committee[T]{o: &SeparateOBPM[T]{cfg: o.cfg, pool: o.pool, dim: o.dim}}
+// committeeOf returns that of o's settings, with |S|^2.
+func (o *SeparateOBPM[T]) committeeOf(of []learner.Predictor[T], sumSq *float64) *committee[T] {
+	c := &committee[T]{o: &SeparateOBPM[T]{cfg: o.cfg, pool: o.pool, dim: o.dim, sumSq: sumSq}}
 	for i := range of {
 		c.of = append(c.of, memberPredictor[T]{&of[i]})
 		c.o.scorers = append(c.o.scorers, of[i])
@@ -545,7 +584,8 @@ func (o *SeparateOBPM[T]) Snapshot() learner.Predictor[T] {
 	for m, l := range o.members {
 		of[m] = l.Snapshot()
 	}
-	return o.committeeOf(of)
+	sumSq := *o.sumSq
+	return o.committeeOf(of, &sumSq)
 }
 
 // View is for [learner.ViewOf].
@@ -554,5 +594,5 @@ func (o *SeparateOBPM[T]) View() learner.Predictor[T] {
 	for m, l := range o.members {
 		of[m] = learner.ViewOf(l)
 	}
-	return o.committeeOf(of)
+	return o.committeeOf(of, o.sumSq)
 }

@@ -19,7 +19,7 @@ func newSeparate[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	if c.Combine == "" {
 		c.Combine = CombineWeights
 	}
-	c.Path = PathAuto
+	c.Path, c.Together = PathAuto, false
 	l, err := learner.New[T](e, &c, env)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestSeparateConfig(t *testing.T) {
 		"an ensemble": func(c *OBPMConfig) {
 			c.Base, c.BaseConfig = "rff", &RFFConfig{D: 8, Sigma: 1, Base: "obpm"}
 		},
-		"cap is true": func(c *OBPMConfig) { c.Base, c.Cap = "romma", true },
+		"cap is true": func(c *OBPMConfig) { c.Base, c.Cap = "sogp", true },
 		"and no others": func(c *OBPMConfig) {
 			c.Base, c.Removal, c.KernelConfig = "lms",
 				RemoveOldest, rbf

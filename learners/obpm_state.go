@@ -12,7 +12,7 @@ import (
 
 // State returns the features (ascending) for which any member's weight or S is not +0 as
 // "features", the members' weights of those as "members" [feature][member], S of those as "sum"
-// (unless votes or ALMA go without), and the members' own settings where the base has any. The
+// (where S is kept), and the members' own settings where the base has any. The
 // counters are the examples presented, the updates, and the features seen.
 func (o *OBPM[T]) State() learner.State { return learner.StateOf(o.fields) }
 

@@ -39,6 +39,7 @@ func newTestOBPM[T learner.Float](t testing.TB, c OBPMConfig, env learner.Env) *
 	if c.Path == "" {
 		c.Path = PathAuto
 	}
+	c.Together = true
 	l, err := newOBPM[T](&c, env)
 	if err != nil {
 		t.Fatal(err)
@@ -309,6 +310,9 @@ func TestOBPMOneMember(t *testing.T) {
 		"pa":         &PAConfig{Variant: 1, C: 0.5},
 		"lms":        &LMSConfig{Eta: 0.02},
 		"alma":       &ALMAConfig{P: 2, B: 1.1, C: 0.7},
+		"romma":      &ROMMAConfig{Delta: 0.1, KernelConfig: learner.KernelConfig{Kernel: "linear"}},
+		"cramma":     &CRAMMAConfig{Epsilon: 0.5, Beta: 0.1, Eta: 0.2, EtaDelta: 0.5, R: 5},
+		"micra":      &MICRAConfig{Beta: 0.1, Epsilon: 0.1, Eta: 1, Zeta: 0.9},
 	} {
 		for form, b := range map[string]*engine.Block[float64]{"sparse": sparse,
 			"dense": toDense(sparse)} {
@@ -369,15 +373,21 @@ func stateBytes(t testing.TB, s learner.State) string {
 
 // sameBitsCases are settings beside the conformance suite's, which runs the defaults.
 var sameBitsCases = map[string]OBPMConfig{
-	"perceptron":  {Members: 100, Tau: 0.3},
-	"few":         {Members: 70, Tau: 0.03, BaseConfig: &PerceptronConfig{Margin: 0.1, Eta: 0.3}},
-	"cap":         {Members: 20, Tau: 0.3, Cap: true},
-	"vote":        {Members: 70, Tau: 0.3, Combine: CombineVote},
-	"pa":          {Members: 70, Tau: 0.3, Base: "pa"},
-	"lms":         {Members: 70, Tau: 0.1, Base: "lms", BaseConfig: &LMSConfig{Eta: 0.01}},
-	"alma":        {Members: 70, Tau: 0.3, Base: "alma", BaseConfig: &ALMAConfig{P: 2, B: 1, C: 1}},
-	"alma/vote":   {Members: 70, Tau: 0.3, Base: "alma", Combine: CombineVote},
-	"pa/cap":      {Members: 70, Tau: 0.3, Base: "pa", Cap: true},
+	"perceptron": {Members: 100, Tau: 0.3},
+	"few":        {Members: 70, Tau: 0.03, BaseConfig: &PerceptronConfig{Margin: 0.1, Eta: 0.3}},
+	"cap":        {Members: 20, Tau: 0.3, Cap: true},
+	"vote":       {Members: 70, Tau: 0.3, Combine: CombineVote},
+	"pa":         {Members: 70, Tau: 0.3, Base: "pa"},
+	"lms":        {Members: 70, Tau: 0.1, Base: "lms", BaseConfig: &LMSConfig{Eta: 0.01}},
+	"alma":       {Members: 70, Tau: 0.3, Base: "alma", BaseConfig: &ALMAConfig{P: 2, B: 1, C: 1}},
+	"alma/vote":  {Members: 70, Tau: 0.3, Base: "alma", Combine: CombineVote},
+	"pa/cap":     {Members: 70, Tau: 0.3, Base: "pa", Cap: true},
+	"romma":      {Members: 70, Tau: 0.3, Base: "romma"},
+	"romma/vote": {Members: 70, Tau: 0.03, Base: "romma", Combine: CombineVote},
+	"romma/cap":  {Members: 20, Tau: 0.3, Base: "romma", Cap: true},
+	"micra":      {Members: 70, Tau: 0.3, Base: "micra"},
+	"cramma": {Members: 70, Tau: 0.1, Base: "cramma",
+		BaseConfig: &CRAMMAConfig{Epsilon: 0.5, Beta: 0.1, Eta: 0.2, EtaDelta: 0.5, R: 5}},
 	"one":         {Members: 1, Tau: 0.5},
 	"many, tau 1": {Members: 300, Tau: 1},
 }
@@ -764,7 +774,7 @@ func TestOBPMConfig(t *testing.T) {
 
 	for _, base := range []learner.Config{nil, &ALMAConfig{P: 2, B: 1.5, C: 0.25}} {
 		c := &OBPMConfig{Members: 7, Tau: 0.01, Base: "alma", Combine: CombineWeights,
-			Path: PathActive, BaseConfig: base}
+			Path: PathActive, Together: true, BaseConfig: base}
 		doc, err := json.Marshal(c)
 		if err != nil {
 			t.Fatal(err)

@@ -1084,6 +1084,16 @@ func (l *PUMMA[T]) Weights() []float64 {
 	return p.Weights()
 }
 
+// AddWeights is for [learner.AddWeights].
+func (l *PUMMA[T]) AddWeights(sum []float64) []float64 {
+	p := l.hypothesis()
+	sum = primal.Grown(sum, len(p.W))
+	for j, v := range p.W {
+		sum[j] += v / p.Divisor
+	}
+	return sum
+}
+
 // Bias is Biased.Bias.
 func (l *PUMMA[T]) Bias() float64 { return l.b }
 

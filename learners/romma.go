@@ -7,6 +7,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
 	"github.com/halfspace-ml/halfspace/learners/internal/margin"
 	"github.com/halfspace-ml/halfspace/learners/internal/primal"
 )
@@ -94,6 +95,7 @@ func (c *ROMMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.ActiveSet, t.Halving = true, c.Aggressive
 	if c.Linear() {
+		t.Members = c.members()
 		return t
 	}
 	if c.Budget > 0 {
@@ -224,6 +226,57 @@ func (r *ROMMA[T]) SetState(s learner.State) error { return learner.SetState("ro
 // CheckState is Learner.CheckState.
 func (r *ROMMA[T]) CheckState(s learner.State) error {
 	return learner.CheckState("romma", s, r.Fields)
+}
+
+// rommaMembers is (1) to (5) for the members of an ensemble.
+type rommaMembers[T learner.Float] struct {
+	ensemble.Scaled[T]
+	cfg ROMMAConfig
+}
+
+// Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
+func (r *rommaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+	coef []T) (int, []T) {
+	return ensemble.EachMember(mask, func(l int) bool {
+		w := &r.Members[lo+l]
+		m := float64(float64(y) * float64(w.Scale*float64(s[l])))
+		if norm2 == 0 || !r.cfg.violates(m, r.cfg.Delta) { // (1)
+			return false
+		}
+		r.Fold(lo + l)
+		c, d := rommaStep(m, norm2, w.Norm2, margin.ParallelSine2[T]())
+		a, ok := r.Stretch(lo+l, c, float64(float64(y)*d))
+		if !ok {
+			return false
+		}
+		coef[l] = a
+		w.Norm2 = float64(c*w.Norm2) + d // (5)
+		w.Updates++
+		return true
+	}), coef
+}
+
+// Fields is learner.MemberRule.Fields.
+func (r *rommaMembers[T]) Fields(c *learner.Codec, weights []T) {
+	r.MemberFields(c, weights, false, func(*ensemble.ScaledMember) {})
+}
+
+// members is the members' form of ROMMA without a kernel.
+func (c *ROMMAConfig) members() *learner.MemberForm {
+	return &learner.MemberForm{Norm2: true, Bounded: true, Optional: true,
+		Bytes: ensemble.ScaledMemberBytes,
+		Rule32: func(n int) (learner.MemberRule[float32], error) {
+			return &rommaMembers[float32]{newScaled[float32](n, 1), *c}, nil
+		},
+		Rule64: func(n int) (learner.MemberRule[float64], error) {
+			return &rommaMembers[float64]{newScaled[float64](n, 1), *c}, nil
+		},
+	}
+}
+
+// newScaled returns members without weights, whose factors are scale.
+func newScaled[T learner.Float](members int, scale float64) ensemble.Scaled[T] {
+	return ensemble.NewScaled[T](members, ensemble.ScaledMember{Scale: scale})
 }
 
 // rommaRule is (1) to (5) in the space of a kernel: see [OnlineKernel]. What a removal leaves of w

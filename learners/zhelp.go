@@ -145,6 +145,8 @@ func (c *OBPMConfig) Help(field string) string {
 		return "examples kept at most, for all members together, 0 for no limit; 0 to 2^31-1"
 	case "Removal":
 		return "kept example that makes room: the oldest, the one of least norm, or the one whose removal causes the fewest errors"
+	case "Together":
+		return "keeps members that stretch their weights side by side, a tenth to a quarter of the time of learners of their own, which models of before have; scores are rounded otherwise"
 	}
 	return c.KernelConfig.Help(field)
 }

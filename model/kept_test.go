@@ -85,6 +85,12 @@ func smallModels(t testing.TB) (list []smallModel) {
 			{"pa", obpm(func(c *learners.OBPMConfig) { c.Base = "pa" })},
 			{"alma", obpm(func(c *learners.OBPMConfig) { c.Base = "alma" })},
 			{"romma", obpm(func(c *learners.OBPMConfig) { c.Base = "romma" })},
+			{"romma-together", obpm(func(c *learners.OBPMConfig) {
+				c.Base, c.Together = "romma", true
+			})},
+			{"cramma", obpm(func(c *learners.OBPMConfig) {
+				c.Base, c.Together = "cramma", true
+			})},
 			{"rbf", obpm(func(c *learners.OBPMConfig) {
 				c.Budget, c.Removal, c.KernelConfig = 9,
 					learners.RemoveErrors, rbf

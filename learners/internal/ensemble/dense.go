@@ -189,8 +189,8 @@ func (r *MemberRun[T]) denseStep(t *Partial, w *LaneWork[T], m int, row []T, i i
 		norm2 = r.SquaredLengths[i]
 	}
 	w.Mask[0] = 1 // this member is lane 0 of its own
-	if u, c := rule.Step(t, w.Mask[:1], m, s, y, norm2, w.Coef[:1]); u != 0 {
-		t.Updates++
+	u, c := rule.Step(t, w.Mask[:1], m, s, y, norm2, w.Coef[:1])
+	if t.Updates += u; w.Mask[0] != 0 {
 		vecmath.Axpy(row, c[0], x)
 	}
 }

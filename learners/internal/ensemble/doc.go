@@ -1,10 +1,10 @@
-// Package ensemble is for many linear members that go through the same examples side by
-// side, each seeing its own random share of them: what obpm averages (E. Harrington, R. Herbrich,
-// J. Kivinen, J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003, whose
-// Algorithms 1 and 2 the comments here count lines of). A base learner that states its rule as a
-// learner.MemberForm (perceptron, pa, lms, alma) is stepped here; others are run one by one by obpm
-// itself. Of the other learners none uses this package, but obpm with a kernel takes its rule, its
-// scratch and [ActiveMembers].
+// Package ensemble is for many linear members that go through the same examples side by side, each
+// seeing its own random share of them: what obpm averages (E. Harrington, R. Herbrich, J. Kivinen,
+// J. C. Platt, R. C. Williamson, "Online Bayes Point Machines", PAKDD 2003, whose Algorithms 1 and
+// 2 the comments here count lines of). A base learner that states its rule as a learner.MemberForm
+// (perceptron, pa, lms, alma, romma, cramma, micra) is stepped here; others are run one by one by
+// obpm itself. Of the other learners none uses this package, but obpm with a kernel takes its rule,
+// its scratch and [ActiveMembers].
 //
 //	store.go    [Ensemble]: the members' weights, in lanes or dense rows, and their sum S
 //	run.go      [MemberRun]: a run of examples that all members go through, in parts on all cores
@@ -13,6 +13,7 @@
 //	dense.go    a run on dense examples: the members that see one together, or, where all of
 //	            them score it, member after member, each over all rows of the run
 //	stepper.go  the members' rule, in vector lanes if its margin and step are fixed
+//	scaled.go   [Scaled], what rules share whose members have a factor on their weights
 //	replay.go   the second time through a run, for S and the scores of before each example
 //
 // Invariants:

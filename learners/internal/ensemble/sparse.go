@@ -292,7 +292,12 @@ func (r *MemberRun[T]) step(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T]
 		norm2 = r.SquaredLengths[e]
 	}
 	var c []T
-	if t.Updates, c = r.Owner.Stepper.Step(t, mask, tile.Lo, s, y, norm2, coef); t.Updates == 0 {
+	t.Updates, c = r.Owner.Stepper.Step(t, mask, tile.Lo, s, y, norm2, coef)
+	left := uint64(0)
+	for _, m := range mask {
+		left |= m
+	}
+	if left == 0 {
 		return
 	}
 	if !active {

@@ -1,0 +1,134 @@
+package ensemble
+
+import (
+	"math"
+
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// Scaled is what rules w <- c w + a y x share: a member's weights are its stored ones times a
+// factor of its own, which takes the stretch, so that an update costs the example's non-zeros
+// alone. A learner.MemberRule embeds it and adds Step, and Fields by way of [Scaled.MemberFields].
+type Scaled[T learner.Float] struct {
+	Members []ScaledMember
+	weights learner.MemberWeights[T]
+}
+
+// ScaledMember is what a member has besides its stored weights v.
+type ScaledMember struct {
+	Scale     float64 // its weights are Scale v
+	Norm2     float64 // |Scale v|^2, carried along by the rule
+	Threshold float64 // of the next update, for rules that have one
+	Updates   int64
+}
+
+// ScaledMemberBytes is the memory of a ScaledMember.
+const ScaledMemberBytes = 32
+
+// NewScaled returns so many members without weights.
+func NewScaled[T learner.Float](members int, first ScaledMember) Scaled[T] {
+	r := Scaled[T]{Members: make([]ScaledMember, members)}
+	for m := range r.Members {
+		r.Members[m] = first
+	}
+	return r
+}
+
+// Fixed is learner.MemberRule.Fixed.
+func (r *Scaled[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
+
+// Total is learner.MemberRule.Total.
+func (r *Scaled[T]) Total(lo int, s []T) float64 {
+	var sum float64
+	for l, v := range s {
+		sum += float64(r.Members[lo+l].Scale * float64(v))
+	}
+	return sum
+}
+
+// Bind is learner.MemberRule.Bind.
+func (r *Scaled[T]) Bind(w learner.MemberWeights[T]) { r.weights = w }
+
+// refold is after how many updates a member's factor is folded into its weights and its Norm2 is
+// taken from them, so that the rounding errors of neither add up: see margin.ScaledLinear.
+const refold = 1024
+
+// Fold makes the factor of member i 1, and takes Norm2 from the weights, where that is due: after
+// every 1024 updates, and where the factor has come far from 1. Cost: all weights of a member.
+func (r *Scaled[T]) Fold(i int) {
+	m := &r.Members[i]
+	if (m.Updates == 0 || m.Updates%refold != 0) && m.Scale > 0x1p-32 && m.Scale < 0x1p32 {
+		return
+	}
+	r.weights.Scale(i, T(m.Scale))
+	m.Scale, m.Norm2 = 1, r.weights.SumSq(i)
+}
+
+// Stretch sets the factor of member i for w <- c w + a x, c >= 0, and returns the multiple of x
+// that its stored weights take. ok is false, and nothing has changed, where T doesn't hold that.
+func (r *Scaled[T]) Stretch(i int, c, a float64) (coef T, ok bool) {
+	m := &r.Members[i]
+	scale := float64(m.Scale * c)
+	if scale == 0 { // what was learned is beyond T
+		scale = 1
+		if coef = T(a); coef-coef != 0 {
+			return 0, false
+		}
+		r.weights.Scale(i, 0)
+	} else if coef = T(a / scale); coef-coef != 0 {
+		return 0, false
+	}
+	m.Scale = scale
+	return coef, true
+}
+
+// MemberFields walks the members as a part of the ensemble's State: scale, norm2 and
+// member_updates, one a member. weights are the stored ones, [feature][member]. A factor of 0 is
+// that of a member without weights, which only some rules have (mayBeNew). next sets what follows
+// from the rest.
+func (r *Scaled[T]) MemberFields(c *learner.Codec, weights []T, mayBeNew bool,
+	next func(m *ScaledMember)) {
+	n := len(r.Members)
+	scale, norm2, updates := make([]float64, n), make([]float64, n), make([]int64, n)
+	for i, m := range r.Members {
+		scale[i], norm2[i], updates[i] = m.Scale, m.Norm2, min(m.Updates, learner.MaxCount)
+	}
+	scale = learner.View(c, "scale", scale, n)
+	norm2 = learner.View(c, "norm2", norm2, n)
+	updates = learner.View(c, "member_updates", updates, n)
+	if !c.Reading() {
+		return
+	}
+	sumSq := make([]float64, n)
+	for i, v := range weights {
+		sumSq[i%n] += float64(float64(v) * float64(v))
+	}
+	for m := range n {
+		none := mayBeNew && scale[m] == 0 && sumSq[m] == 0 && updates[m] == 0
+		length2 := float64(float64(scale[m]*scale[m]) * sumSq[m])
+		c.Want(none || scale[m] > 0 && norm2[m] >= 0 && length2-length2 == 0,
+			"member %d: scale is %v, norm2 %v and the stored weights' %v", m, scale[m], norm2[m],
+			sumSq[m])
+		c.Want(updates[m] >= 0 && updates[m] <= learner.MaxCount, "member %d: member_updates is %d",
+			m, updates[m])
+	}
+	c.Then(func() {
+		for i, u := range updates {
+			m := ScaledMember{Scale: scale[i], Norm2: norm2[i], Updates: u}
+			next(&m)
+			r.Members[i] = m
+		}
+	})
+}
+
+// FoldExactly folds the factor of member i into its weights where it has come far from 1, all but
+// its mantissa.
+func (r *Scaled[T]) FoldExactly(i int) {
+	m := &r.Members[i]
+	if m.Scale > 0x1p-32 && m.Scale < 0x1p32 {
+		return
+	}
+	mantissa, exp := math.Frexp(m.Scale) // a power of two rounds nothing
+	r.weights.Scale(i, T(math.Ldexp(1, exp)))
+	m.Scale = mantissa
+}
