@@ -31,6 +31,7 @@ func init() {
 			if l.updates > slowUpdates {
 				// updates and margin
 				e.Slow, e.SlowRows = "runs of more than a billion updates", e.SlowRows+2
+				e.slowRow = withWords(fmt.Sprintf("%s alpha=%g", l.learner, l.parameter))
 			}
 		}
 		register(e)

@@ -26,7 +26,7 @@ import (
 type Experiment struct {
 	Name    string   // paper/name
 	Summary string   // one line
-	Runs    int      // the paper's; 1 where nothing is drawn
+	Runs    int      // the paper's, or more to decide its claims; 1 where nothing is drawn
 	Needs   []string // public data files
 	// published figures it makes that have no experiment of their own, as paper/name: names for it,
 	// too
@@ -35,6 +35,8 @@ type Experiment struct {
 
 	Slow     string // what only RunOptions.Slow includes; "" where that is nothing
 	SlowRows int    // so many rows more; 0 where it makes the same ones otherwise
+	// which rows, by their names, there are only with RunOptions.Slow, or are others with it
+	slowRow func(row string) bool
 }
 
 // files returns the data files that the experiment needs, in dir.
@@ -76,8 +78,8 @@ func (e Experiment) Missing(dir string) []string {
 // RunOptions of an experiment. Runs, Seed and Slow decide its values, nothing else does. Rows
 // decides which of them there are.
 type RunOptions struct {
-	// 0: the paper's; at least 2, since a row is a mean with its interval, but 1 where nothing is
-	// drawn
+	// 0: the experiment's; at least 2, since a row is a mean with its interval, but 1 where
+	// nothing is drawn
 	Runs    int
 	Seed    uint64 // of the first run; the others count on from it
 	Slow    bool   // also the rows that take longer than all others together
@@ -86,6 +88,8 @@ type RunOptions struct {
 	Pool    *engine.Pool
 	Done    func(Row)    // called with each row as it is finished; may be nil
 	Drawn   func(Figure) // called with each figure; may be nil
+
+	more bool // claims that take more runs than the experiment's get them: Runs was 0
 }
 
 // wants reports whether a row of that name is wanted. Experiments whose rows take long ask before
@@ -138,7 +142,7 @@ func Experiments() []Experiment {
 // Repro runs an experiment. The data files that it needs must be in o.DataDir.
 func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 	if o.Runs == 0 {
-		o.Runs = e.Runs
+		o.Runs, o.more = e.Runs, true
 	}
 	if e.Runs == 1 && o.Runs != 1 {
 		return nil, fmt.Errorf("bench: %s: %d runs, want 1: nothing is drawn, and all would be "+
@@ -166,7 +170,15 @@ func Repro(ctx context.Context, e Experiment, o RunOptions) ([]Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bench: %s: %w", e.Name, err)
 	}
+	for i := range rows {
+		rows[i].Slow = o.Slow && e.slowRow != nil && e.slowRow(rows[i].Row)
+	}
 	return slices.DeleteFunc(rows, func(r Row) bool { return !o.wants(r.Row) }), nil
+}
+
+// withWords returns whether a row's name has all of these words.
+func withWords(words string) func(row string) bool {
+	return func(row string) bool { return hasWords(row, words) }
 }
 
 // drawRuns draws what the runs from lo to hi begin with, each from its seed alone, on the pool: the

@@ -49,6 +49,9 @@ var knownRows = []knownRow{
 	{"pumma/table1", "adult-8k", encoding},
 	{"pumma/table1", "adult-16k", encoding},
 	{"pumma/table1", "adult-full", encoding},
+	{"pumma/table2", "class=8 svm without bias", "0.737 is probably a slip for 0.727: the " +
+		"paper's average of the column, 0.741, is that of 0.727, and its ROMMA, which is just " +
+		"below in all classes, has 0.723"},
 	{"vvm/figures2-4", "Spambase sogp eps=.05 above vvm", sharp},
 	{"vvm/figures2-4", "Ionosphere sogp above vvm", sharp},
 	{"vvm/table1", "Thyroid B=50", "all errors do not fall with B; only where the first B " +

@@ -51,7 +51,7 @@ func init() {
 		Name: "obpm/figure2",
 		Summary: "prediction errors of OBPM, LMS, ALMA and the perceptron on MNIST's digits " +
 			"while the positive one changes from 1 to 2 to 3",
-		Runs: 10, Needs: []string{mnistImages, mnistLabels}, Run: obpmFigure2})
+		Runs: 80, Needs: []string{mnistImages, mnistLabels}, Run: obpmFigure2})
 	register(Experiment{
 		Name:    "obpm/figure3",
 		Summary: "prediction errors and updates of OBPM and ALMA on the stream of Web",

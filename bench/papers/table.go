@@ -75,6 +75,7 @@ type Row struct {
 	Note      string  `json:"note"`
 	// why this row is known to be outside or contradicted; "": it is not known to be
 	Known        string   `json:"known"`
+	Slow         bool     `json:"slow,omitempty"`          // it takes RunOptions.Slow
 	Seconds      float64  `json:"seconds"`                 // learning, all runs
 	PaperSeconds *float64 `json:"paper_seconds,omitempty"` // where the paper gives it, of one run
 	// as Seconds, of the learner's plain form (internal/naive) in the same run: its time of the
@@ -207,6 +208,9 @@ func claimVerdict(diff, pm float64) Verdict {
 	return Undecided
 }
 
+// toDecide ends what runsText says.
+const toDecide = " runs to decide"
+
 // runsText says how many runs would leave 0 out of the interval of such a difference with a
 // probability of 80 %, if it stays what it is: the interval must then be narrower by 1.96/(1.96 +
 // 0.84), normal quantiles.
@@ -214,10 +218,10 @@ func runsText(diff, pm float64, runs int) string {
 	const chance = (1.96 + 0.84) / 1.96
 	n := float64(runs) * math.Pow(chance*pm/diff, 2)
 	if !(n < 1e5) {
-		return "more than 100000 runs to decide"
+		return "more than 100000" + toDecide
 	}
 	digits := math.Pow10(max(0, int(math.Log10(n))-1)) // all but two of them
-	return fmt.Sprintf("some %.0f runs to decide", math.Ceil(n/digits)*digits)
+	return fmt.Sprintf("some %.0f%s", math.Ceil(n/digits)*digits, toDecide)
 }
 
 // beside times the learner's plain form, which must come to as many updates as the first of the
@@ -260,6 +264,12 @@ func (r Row) OursText() string {
 		return "+" + text
 	}
 	return text
+}
+
+// QuantityText returns the quantity in words; that a claim's is a difference is left to its table.
+func (r Row) QuantityText() string {
+	return strings.NewReplacer("_percent", " %", "_", " ").Replace(strings.TrimSuffix(r.Quantity,
+		"_difference"))
 }
 
 // difference returns a - b, one a run.

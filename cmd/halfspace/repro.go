@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,7 +25,8 @@ import (
 type repro struct {
 	list, strict, fresh bool
 	json, csv, markdown bool
-	html, plots, cache  string
+	html, page          string
+	plots, cache        string
 	runs                int
 	budget              time.Duration
 	o                   papers.RunOptions
@@ -62,7 +64,8 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVar(&r.list, "list", false, "list the experiments")
-	f.IntVar(&r.runs, "runs", 0, "runs of each row; 0 is the paper's number")
+	f.IntVar(&r.runs, "runs", 0, "runs of each row; 0 is the paper's number, or more where "+
+		"that leaves claims open")
 	f.StringVar(&r.o.Rows, "rows", "", "only rows that have all of these `WORDS` (as class=3, or "+
 		"'adult-full, svm'), slow ones too")
 	f.BoolVar(&r.o.Slow, "slow", false, "also the rows that take longer than all others together")
@@ -75,6 +78,8 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 	f.BoolVar(&r.markdown, "markdown", false, "print the rows as Markdown tables")
 	f.StringVar(&r.html, "html", "", "write a report with tables and figures to `FILE`, one "+
 		"page that needs no network")
+	f.StringVar(&r.page, "page", "", "put the rows into `FILE`, a Markdown page, between its "+
+		"marks of the experiments (as docs/papers.md of the source); the rest stays")
 	f.StringVar(&r.plots, "plot", "", "draw the figures, as SVG and PNG, into the folder `DIR`")
 	f.BoolVar(&r.strict, "strict", false, "exit with 5 when a row is outside or contradicted "+
 		"that is not known to be (docs/papers.md), or data are missing")
@@ -82,7 +87,7 @@ run of all goes on where it was. Experiments whose data are missing are listed; 
 		"user's cache folder)")
 	f.BoolVar(&r.fresh, "fresh", false, "run everything, whatever the cache has")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "show no progress")
-	names(f, useReplaced, "html")
+	names(f, useReplaced, "html", "page")
 	names(f, useFigures, "plot")
 	names(f, useFolder, "cache")
 	r.machine.flags(f)
@@ -99,6 +104,13 @@ func (r *repro) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if err := r.folders(); err != nil {
+		return err
+	}
+	var blank papers.Report // has the page all marks?
+	for _, e := range chosen {
+		blank.Outcomes = append(blank.Outcomes, papers.Outcome{Name: e.Name})
+	}
+	if _, err := r.newPage(blank); err != nil {
 		return err
 	}
 	stop, err := r.prof.start(cmd.ErrOrStderr())
@@ -160,6 +172,9 @@ func (r *repro) check(cmd *cobra.Command, args []string) ([]papers.Experiment, e
 			"--runs %d: want 2 or more", r.runs)
 	case forms > 1:
 		return nil, usage("Choose one of them.", "--json, --csv and --markdown exclude each other")
+	case r.page != "" && (r.o.Rows != "" || r.runs > 0 || r.o.Seed != 1):
+		return nil, usage("A page has the paper's rows and runs, from seed 1.",
+			"--page goes with neither --rows, --runs nor --seed")
 	case r.budget < 0:
 		return nil, usage("0 is no limit.", "--time-budget %v: negative", r.budget)
 	}
@@ -218,7 +233,47 @@ func (r *repro) finish(cmd *cobra.Command, report papers.Report, rows []papers.R
 				"Name a file that can be written."}
 		}
 	}
+	if err := r.writePage(w, report); err != nil {
+		return err
+	}
 	return r.judge(report.Outcomes)
+}
+
+// writePage is --page.
+func (r *repro) writePage(w io.Writer, report papers.Report) error {
+	text, err := r.newPage(report)
+	if err != nil || r.page == "" {
+		return err
+	}
+	out, err := newOutput(w, r.page)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	if err = out.finish(err); err != nil {
+		return &fail{codeFailed, fmt.Errorf("--page %s: %w", r.page, pathCause(err)),
+			"Name a file that can be written."}
+	}
+	return nil
+}
+
+// newPage returns the page with the report's rows.
+func (r *repro) newPage(report papers.Report) (text string, err error) {
+	if r.page == "" {
+		return "", nil
+	}
+	failed := func(err error, next string) error {
+		return &fail{codeFailed, fmt.Errorf("--page %s: %w", r.page, err), next}
+	}
+	old, err := os.ReadFile(r.page)
+	if err != nil {
+		return "", failed(pathCause(err), "It is a page that there is: docs/papers.md of the "+
+			"source.")
+	}
+	if text, err = papers.UpdatePage(string(old), report, r.o.Slow); err != nil {
+		return "", failed(err, "Each experiment's marks: <!-- repro NAME --> and <!-- end -->.")
+	}
+	return text, nil
 }
 
 // standing says before a bar how far a series is.
@@ -234,7 +289,7 @@ func standing(s papers.Standing) string {
 type listedExperiment struct {
 	Experiment string   `json:"experiment"`
 	Summary    string   `json:"summary"`
-	Runs       int      `json:"runs"`    // the paper's; 1 where nothing is drawn
+	Runs       int      `json:"runs"`    // the paper's or more; 1 where nothing is drawn
 	Needs      []string `json:"needs"`   // public data files
 	Missing    []string `json:"missing"` // those that are not there
 	// published figures that are made beside it, which name it too
@@ -246,7 +301,7 @@ type listedExperiment struct {
 // listed is --list.
 func (r *repro) listed(cmd *cobra.Command, args []string) (err error) {
 	fs := cmd.Flags()
-	for _, other := range []string{"csv", "markdown", "html", "plot"} {
+	for _, other := range []string{"csv", "markdown", "html", "page", "plot"} {
 		if fs.Changed(other) {
 			return usage("Leave it out: a list is text, or with --json a document.",
 				"%s has no effect with --list", given(fs, other))
