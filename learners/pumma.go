@@ -91,7 +91,10 @@ func (*PUMMAConfig) Entry() learner.Entry {
 // Guarantee: if a hyperplane (u, b) has margins >= 1 on all examples, of p-norm at most R, |w|_q
 // never falls, and there are at most 4 (p-1) (R |u|_q / delta)^2 updates (Lemma 6 with |z|_p <=
 // 2R), then a margin of at least (1-delta) times the maximal one: TestPUMMAMargin. Every step is
-// optimal: TestPUMMAOptimal.
+// optimal: TestPUMMAOptimal. With p = c ln n the margin in the infinity norm is at least e^(-1/c)
+// (1-delta) times the largest (Corollary 4): TestPUMMAInfinityMargin. With slacks the objective is
+// at most 1/(1-delta)^2 times the least (Theorem 5): TestPUMMASoftObjective. For p = 2 it is
+// [ROMMA] given the pairs z/2 (Theorem 2): TestPUMMAIsROMMAOnPairs, TestPairsMargin.
 //
 // Sparse examples are learned by the non-zeros of z, over which u is kept as c t with the powers of
 // t and S = sum |t_i|^p. What (A) does to the features where z is 0 is a factor 1-tau, and all that
