@@ -85,6 +85,7 @@ type ALMA[T learner.Float] struct {
 
 	// p > 2
 	power primal.Power // p-1
+	root  primal.Power // 1/p
 	theta []float64    // t; W has its powers
 	c     float64      // 0 in the form of older states, until the next update: f(w) = t
 	sum   primal.Sum   // S
@@ -208,7 +209,7 @@ func newALMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 		return newOnline[T]("alma", cfg.kernel(), cfg.Budget, &almaOnline{cfg}, env)
 	}
 	return &ALMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, scale: 1, c: 1,
-		power: primal.PowerOf(cfg.P - 1)}, nil
+		power: primal.PowerOf(cfg.P - 1), root: primal.PowerOf(1 / cfg.P)}, nil
 }
 
 // Learn is Learner.Learn.
@@ -285,7 +286,7 @@ func (a *ALMA[T]) updateP(b *engine.Block[T], i int, step float64) {
 
 // bound is (5) for p > 2.
 func (a *ALMA[T]) bound() {
-	s := primal.Pow(a.sum.Hi, 1/a.cfg.P)
+	s := a.root.Of(a.sum.Hi)
 	if a.norm = float64(a.c * s); a.norm > 1 {
 		a.c, a.norm = 1/s, 1
 	}
@@ -302,25 +303,26 @@ func (a *ALMA[T]) project(s float64) {
 // addSparse adds step times sparse example i to t.
 func (a *ALMA[T]) addSparse(b *engine.Block[T], i int, step float64) {
 	idx, val := b.Sparse(i)
-	n, top := 0, a.sum.Hi
+	var terms [32]float64 // taken off and added
+	n, at := 0, 0
 	for k, j := range idx {
 		if val[k] == 0 {
 			continue
 		}
 		n++
 		t := a.theta[j]
-		if t != 0 {
-			_, term := a.powers(t)
-			a.sum.Add(-term)
-		}
+		_, old := a.powers(t)
 		t += float64(step * float64(val[k]))
 		a.theta[j] = t
 		u, term := a.powers(t)
 		a.W[j] = T(u)
-		a.sum.Add(term)
-		top = max(top, a.sum.Hi)
+		terms[at], terms[at+1] = -old, term
+		if at += 2; at == len(terms) {
+			a.sum.AddAll(terms[:])
+			at = 0
+		}
 	}
-	a.sum.Changed(2*n, top)
+	a.sum.AddAll(terms[:at])
 	if s := a.sum.Hi; n > 0 && !(s >= almaLeast && s <= almaMost && a.sum.Good(s)) {
 		a.renew()
 	}
@@ -333,6 +335,10 @@ const almaLeast, almaMost = 0x1p-40, 0x1p40
 
 // powers returns sign(t) |t|^(p-1) and |t|^p.
 func (a *ALMA[T]) powers(t float64) (u, term float64) {
+	if a.cfg.P == 4 { // NaN is as good as infinity: all is made anew
+		u = primal.Cube(t)
+		return u, float64(u * t)
+	}
 	u = a.power.Of(math.Abs(t))
 	return math.Copysign(u, t), float64(u * math.Abs(t))
 }
@@ -543,7 +549,7 @@ func (a *ALMA[T]) fieldsP(c *learner.Codec) {
 			u, _ := a.powers(t)
 			a.W[j] = T(u)
 		}
-		a.project(primal.Pow(a.sum.Hi, 1/a.cfg.P))
+		a.project(a.root.Of(a.sum.Hi))
 	})
 }
 

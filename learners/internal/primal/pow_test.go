@@ -61,6 +61,25 @@ func TestPow(t *testing.T) {
 	}
 }
 
+// TestShares: the rounding of e ln x and what goes into it is at most 2^-52 of it.
+func TestShares(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.OneOf(rapid.Float64Range(0x1p-24, 1), rapid.Float64Range(0.99, 1)).Draw(t, "x")
+		e := float64(rapid.IntRange(1, 320).Draw(t, "e")) / 8
+		got := []float64{x, 0, 1}
+		PowerOf(e).Shares(got, got)
+		want := bigPow(x, e)
+		off, _ := want.Sub(want, big.NewFloat(got[0])).Float64()
+		_, exp := math.Frexp(got[0])
+		if ulps := math.Abs(math.Ldexp(off, 53-exp)); !(ulps <= 3-2*e*math.Log(x)) {
+			t.Fatalf("%v^%v = %v is off by %.3g units in the last place", x, e, got[0], ulps)
+		}
+		if got[1] != 0 || got[2] != 1 {
+			t.Fatalf("0 and 1 to the power of %v are %v", e, got[1:])
+		}
+	})
+}
+
 var noInteger, fourth = PowerOf(2 * math.Ln2 * 10.1), PowerOf(4)
 
 func BenchmarkPow(b *testing.B) {

@@ -3,6 +3,8 @@ package primal
 import (
 	"math"
 	"sync"
+
+	"github.com/halfspace-ml/halfspace/vecmath"
 )
 
 // Power is x^e for one e >= 0 and many x, as [Pow] has it: within 0.9 units in the last place, the
@@ -29,6 +31,11 @@ func (p Power) Of(x float64) float64 {
 		return math.Sqrt(x)
 	case p.n == 0:
 		return p.tables.pow(x, p.e)
+	case p.n == 3:
+		if c := Cube(x); c == c {
+			return c
+		}
+		return math.Inf(1)
 	}
 	// Numbers are unevaluated sums of two, h + l, h the rounded one. A product drops l l', below
 	// 2^-106 of it, and rounds what is added to l, below 2^-104: of at most 11 products 2^-100
@@ -52,6 +59,47 @@ func (p Power) Of(x float64) float64 {
 		return math.Inf(1)
 	}
 	return h
+}
+
+// Cube returns x^3, to within 0.6 units in the last place where nothing underflows, or NaN where
+// x^2 is beyond all range.
+func Cube(x float64) float64 {
+	h := float64(x * x)
+	return math.FMA(h, x, float64(math.FMA(x, x, -h)*x))
+}
+
+// Shares sets dst to the powers of x, numbers of [0, 1], to within 3 + 2 e |ln x| units in the last
+// place: what that leaves of the power times x is below 4 units of 1. It takes half of the time of
+// [Power.Of]. The bits are the same on every CPU.
+func (p Power) Shares(dst, x []float64) {
+	if p.n > 0 {
+		for i, v := range x {
+			dst[i] = p.Of(v)
+		}
+		return
+	}
+	t, scale := p.tables, float64(p.e*math.Ln2)
+	for i, v := range x {
+		bits := math.Float64bits(v)
+		if bits < 1<<52 { // 0, or too small for the bits of a normal number
+			l := math.Inf(-1)
+			if v > 0 {
+				l, _ = log2(v)
+			}
+			dst[i] = float64(scale * l)
+			continue
+		}
+		from := bits - zFrom
+		at := from >> 45 & 127
+		r := math.FMA(math.Float64frombits(bits-from&(0xfff<<52)), t.inverse[at], -1)
+		r2 := float64(r * r) // ln(1+r), but for r^8/8 and less, below 2^-66
+		s := math.FMA(r, 1./7, -1./6)
+		s = math.FMA(r, 1./5, -1./4) + float64(r2*s)
+		s = math.FMA(r, 1./3, -1./2) + float64(r2*s)
+		s = math.FMA(r2, s, r+float64(t.low[at]*math.Ln2))
+		dst[i] = math.FMA(scale, float64(int64(from)>>52)+t.log[at], float64(p.e*s))
+	}
+	vecmath.Exp(dst, dst)
 }
 
 // timesTwo returns (ah+al) (bh+bl) as an unevaluated sum.

