@@ -52,8 +52,8 @@ var rooms = []room{
 		"engine vecmath internal/scratch internal/trusted", ""},
 	{"learners/internal/margin", "learners/internal/kept learners/internal/primal learner " +
 		"engine vecmath internal/trusted", ""},
-	{"learners/internal/kept", "learners/internal/primal learner engine vecmath " +
-		"internal/scratch", ""},
+	{"learners/internal/kept", "learners/internal/linalg learners/internal/primal learner " +
+		"engine vecmath internal/scratch", ""},
 	{"learners/internal/smo", "learners/internal/linalg learners/internal/primal learner engine " +
 		"vecmath", ""},
 	{"learners/internal/linalg", "vecmath", ""},

@@ -363,6 +363,17 @@ func (p *Points[T]) Row(dst []T, i, lo, hi int) {
 	p.done(j)
 }
 
+// RowAt sets dst[k] = K(x_i, x_at[k]), the values that Row has at those places, on the caller. It
+// allocates nothing once it has been called.
+func (p *Points[T]) RowAt(dst []T, i int, at []int32) {
+	j := p.job()
+	j.point(i)
+	for k, to := range at {
+		j.fill(dst[k:k+1], int(to))
+	}
+	p.done(j)
+}
+
 // RowOf sets dst[j-lo] = K(z, x_j) for j from lo to hi-1, where z is example i of b, which has been
 // checked. It is what Row would give if z were in the list. If z doesn't have the form of the list
 // (say, bits), it is slower.

@@ -387,6 +387,10 @@ func testRowOf[T Float](t *testing.T) {
 						if d := differ(got, want); d != "" {
 							t.Fatalf("a row after RowOf: %s", d)
 						}
+						p.RowAt(got[:3], 0, []int32{7, 0, 39})
+						if d := differ(got[:3], []T{want[7], want[0], want[39]}); d != "" {
+							t.Fatalf("values of a row: %s", d)
+						}
 					}
 				}
 			}

@@ -59,10 +59,11 @@ var variants = map[string]map[string]learner.Config{
 			KernelConfig: learner.KernelConfig{Kernel: "linear"}},
 	},
 	"obpm": {
-		"rbf":         kernelOBPM(30, 0.3, 310, learners.RemoveNorm),
-		"rbf, oldest": kernelOBPM(70, 0.2, 310, learners.RemoveOldest),
-		"rbf, errors": kernelOBPM(20, 0.5, 200, learners.RemoveErrors),
-		"rbf, all":    kernelOBPM(20, 0.3, 0, learners.RemoveNorm),
+		"rbf":          kernelOBPM(30, 0.3, 310, learners.RemoveNorm),
+		"rbf, project": kernelOBPM(150, 0.3, 200, learners.RemoveProject),
+		"rbf, oldest":  kernelOBPM(70, 0.2, 310, learners.RemoveOldest),
+		"rbf, errors":  kernelOBPM(20, 0.5, 200, learners.RemoveErrors),
+		"rbf, all":     kernelOBPM(20, 0.3, 0, learners.RemoveNorm),
 
 		"of romma": obpmOf("romma", nil),
 		"of cramma": obpmOf("cramma",

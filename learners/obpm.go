@@ -25,7 +25,7 @@ func (*OBPMConfig) Entry() learner.Entry {
 		Config: func() learner.Config {
 			return &OBPMConfig{Members: 100, Tau: 0.3, Base: "perceptron", Combine: CombineWeights,
 				Path:   PathAuto,
-				Budget: 1000, Removal: RemoveOldest, Together: true,
+				Budget: 1000, Removal: RemoveProject, Together: true,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
 		},
 		New32: newOBPM[float32], New64: newOBPM[float64],
@@ -119,9 +119,10 @@ type OBPMConfig struct {
 	//
 	// It counts with a kernel only, as Removal does: see KernelOBPM. Default 1000; 0 to 2^31-1.
 	Budget int `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale"`
-	// Removal is the kept example that makes room: the oldest, the one of least norm, or the one
-	// whose removal causes the fewest errors. Default oldest; oldest, norm or errors.
-	Removal string `json:"removal" flag:"removal" values:"oldest|norm|errors" with:"budget"`
+	// Removal is the kept example that makes room: the one of least norm, whose part the nearest
+	// take over (project) or no other (norm), the oldest, or the one whose removal causes the
+	// fewest errors. Default project; project, norm, oldest or errors.
+	Removal string `json:"removal" flag:"removal" values:"project|norm|oldest|errors" with:"budget"`
 
 	learner.KernelConfig
 

@@ -21,9 +21,10 @@ var _ learner.Learner[float32] = (*KernelOBPM[float32])(nil)
 
 // Values of OBPMConfig.Removal.
 const (
-	RemoveOldest = "oldest"
-	RemoveNorm   = "norm"
-	RemoveErrors = "errors"
+	RemoveProject = "project"
+	RemoveNorm    = "norm"
+	RemoveOldest  = "oldest"
+	RemoveErrors  = "errors"
 )
 
 // KernelOBPM is [OBPM] in the space of a kernel: N perceptrons, each on random parts of the stream,
@@ -33,9 +34,11 @@ const (
 // kept. Here at most p are: when one more is to be learned, by whichever members, one is first
 // removed from all of them:
 //
+//	project   the one with the least sum_m a_jm^2 K(x_j, x_j), what the members change by, all
+//	          together; its part goes over to the eight kept examples that are nearest to it, see
+//	          [kept.Projection]: a_im += beta_i a_jm for all members
+//	norm      that one, and its part is lost
 //	oldest    the one kept longest
-//	norm      the one with the least sum_m a_jm^2 K(x_j, x_j): what the members change by, all
-//	          together
 //	errors    the one without which the average makes the fewest errors on the kept examples, as
 //	          [TBP] does with the error cache sv
 //
@@ -49,26 +52,30 @@ const (
 //	p            Config.Budget         examples kept at most; 0: no limit
 //
 // Deviations: a member's step is that of before the removal. An example equal to a kept one of the
-// same label adds to its coefficients and removes nothing. Ties go to the oldest. The base adds
-// multiples of y x with positive factors: perceptron or pa.
+// same label (with project: of any) adds to its coefficients and removes nothing. Ties go to the
+// oldest. The base adds multiples of y x with positive factors: perceptron or pa.
 //
 // Guarantee: with one member, tau = 1 and no limit it is the kernel perceptron; without a limit the
-// members are what N perceptrons on the same draws are: TestKernelOBPM.
+// members are what N perceptrons on the same draws are: TestKernelOBPM. With project they are what
+// a plain form of it gives: TestKernelOBPMProject.
 //
 // Cost: a kernel row over the kept examples an example, and O(p tau N) or O(p N) for the members
 // that see it, by lists or lanes as OBPM does; on the pool where that pays. An update costs O(N)
-// more, and O(p) to find what to remove, with errors O(p^2). Memory: kept examples and p N of T;
-// with errors p^2 float64 more.
+// more, and O(p) to find what to remove, with errors O(p^2). With project a removal costs one more
+// kernel row over the kept examples, unless the last one kept goes, the kernel values among eight
+// of them, and O(N) for each of the eight. Memory: kept examples and p N of T; with errors p^2
+// float64 more.
 type KernelOBPM[T learner.Float] struct {
 	cfg     OBPMConfig
 	pool    *engine.Pool
 	draws   *engine.Bernoulli
 	rule    *ensemble.Stepper[T]
 	bounded bool // errors on kept examples are counted
+	project bool // of what is removed the projection stays
 	// a: the members' coefficient of the example in slot j is their weight of feature j
 	lanes              *engine.Lanes[T]
 	kept.SupportSet[T]           // coef is S
-	size               []float64 // sum_m a_jm^2 K(x_j, x_j), for norm
+	self, size         []float64 // K(x_j, x_j), sum_m a_jm^2 K(x_j, x_j): for norm and project
 	presented          uint64
 	updates            int64
 
@@ -84,6 +91,14 @@ type KernelOBPM[T learner.Float] struct {
 	unit     [1]T                   // 1: the value with which coefs are added to a row
 	column   []T                    // one a member: a row of lanes
 	count    kept.LeaveOneOut
+
+	// With project: the kernel row of the example to be removed, and that of the one kept last, in
+	// slot last, or -1. What is removed is mostly the latter, and nothing was kept since.
+	gone, lastRow []T
+	last          int
+	part          []T // its a_jm, one a member and the padding of a tile
+	nearest       kept.Projection[T]
+	at            []int32 // rows of lanes of those
 
 	kept int64 // Env.Kept
 }
@@ -101,17 +116,18 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 	l := &KernelOBPM[T]{
 		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept,
 		bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
+		project: cfg.Budget > 0 && cfg.Removal == RemoveProject,
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
 		mask:    make([]uint64, words), partials: make([]ensemble.Partial, words),
 		coefs: make([][]T, words), work: ensemble.NewLaneWork[T](words, engine.WideTile),
-		unit: [1]T{1}, column: make([]T, cfg.Members),
+		unit: [1]T{1}, column: make([]T, cfg.Members), part: engine.Aligned[T](64 * words),
 	}
 	return l, l.reset()
 }
 
 // reset makes the learner a new one, with room for the whole budget if Env.Kept bounds it.
 func (l *KernelOBPM[T]) reset() (err error) {
-	l.presented, l.updates, l.size, l.rows = 0, 0, nil, nil
+	l.presented, l.updates, l.self, l.size, l.rows, l.last = 0, 0, nil, nil, nil, -1
 	l.lanes = engine.NewLanes[T](l.cfg.Members)
 	l.lanes.Share(l.pool.Workers())
 	if l.SupportSet, err = kept.NewSupport[T]("obpm", l.cfg.EngineKernel()); err == nil &&
@@ -119,7 +135,12 @@ func (l *KernelOBPM[T]) reset() (err error) {
 		l.cfg.Budget > 0 {
 		l.SupportSet.Reserve(l.cfg.Budget, l.bounded)
 		l.lanes.Reserve(l.cfg.Budget)
+		l.self, l.size = make([]float64, 0, l.cfg.Budget), make([]float64, 0, l.cfg.Budget)
+		if l.project {
+			l.gone, l.lastRow = make([]T, 0, l.cfg.Budget), make([]T, 0, l.cfg.Budget)
+		}
 	}
+	l.SupportSet.Signed = l.project
 	return err
 }
 
@@ -129,10 +150,11 @@ func (c *OBPMConfig) validateKernel(form *learner.MemberForm) error {
 		return fmt.Errorf("obpm: budget is %d, want a number of examples, or 0 for no limit: %w",
 			c.Budget, learner.ErrConfig)
 	}
-	known := c.Removal == RemoveOldest || c.Removal == RemoveNorm || c.Removal == RemoveErrors
+	known := slices.Contains([]string{RemoveProject, RemoveNorm, RemoveOldest, RemoveErrors},
+		c.Removal)
 	if !known && (c.Removal != "" || !c.Linear()) {
-		return fmt.Errorf("obpm: removal is %q, want oldest, norm or errors: %w", c.Removal,
-			learner.ErrConfig)
+		return fmt.Errorf("obpm: removal is %q, want project, norm, oldest or errors: %w",
+			c.Removal, learner.ErrConfig)
 	}
 	if err := c.KernelConfig.Validate("obpm"); err != nil || c.Linear() {
 		return err
@@ -181,14 +203,18 @@ func (c *OBPMConfig) Memory(x learner.Extent) learner.Footprint {
 	if n < learner.Any {
 		held, moving := engine.LanesBytes(members, n, n, x.Elem, true, x.Kept > 0)
 		f.Add("members' coefficients", learner.Times(n, members), learner.Plus(held,
-			learner.Times(primal.ListRoom(n), 8+4)))
+			learner.Times(primal.ListRoom(n), 8+8+4)))
+		if c.Removal == RemoveProject {
+			f.Add("rows of removals", learner.Times(n, 2), learner.Times(2, primal.ListRoom(n),
+				x.Elem))
+		}
 		f.Moving = learner.Plus(f.Moving, moving)
 		if x.Saved {
 			f.Copies = learner.Plus(f.Copies, learner.Times(n, members, x.Elem))
 		}
 	}
 	f.Add("members' work space", members, laneWorkBytes(members, engine.WideTile,
-		x.Elem)+learner.Times(members, 2*x.Elem+4))
+		x.Elem)+learner.Times(members+64, 2*x.Elem+4))
 	kept.AddCurrent(&f, x, 1)
 	return f
 }
@@ -304,27 +330,26 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 		return 0, nil
 	}
 	h := l.HashExample(y)
-	j := l.Find(l.List, l.Hash, h)
+	j, removed := l.Find(l.List, l.Hash, h), false
 	if j < 0 {
 		more := l.cfg.Budget == 0 || l.List.Len() < l.cfg.Budget
 		if err := l.HasRoom(l.List, l.kept, more); err != nil {
 			return 0, err
 		}
-		if j = l.List.Len(); l.cfg.Budget > 0 && j == l.cfg.Budget {
-			j = l.worst()
-			l.Remove(j, l.bounded)
-			clear(l.column)
-			l.lanes.SetColumn(j, l.column) // out of every member
-		} else {
-			l.size = append(l.size, 0)
-		}
-		l.Keep(j, y, int64(l.presented), h, l.bounded)
+		j, removed = l.keepExample(y, h)
 	}
 	for p := range l.lanes.Tiles {
 		if tile := &l.lanes.Tiles[p]; l.partials[p].Updates > 0 {
 			vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.rows[j:j+1], l.unit[:],
 				l.coefs[p][:tile.Width], l.work[p].Mask[:vecmath.MaskWords(tile.Lanes)])
 		}
+	}
+	if l.project {
+		if removed {
+			l.takeOver()
+		}
+		l.measure(j)
+		return int32(updates), nil
 	}
 	// S_j grows by the sum of the members' coefficients, y times a positive number: AddCoef takes
 	// that number, since a support keeps alpha >= 0 and y apart.
@@ -333,18 +358,89 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 	return int32(updates), nil
 }
 
+// keepExample keeps the example in hand, whose hash is h, in the next slot or in the place of one
+// that is removed; where the projection of that is to stay, takeOver is next. It returns the slot.
+func (l *KernelOBPM[T]) keepExample(y float64, h uint64) (j int, removed bool) {
+	n := l.List.Len()
+	if j, removed = n, l.cfg.Budget > 0 && n == l.cfg.Budget; removed {
+		j = l.worst()
+		if l.project {
+			l.remember(j)
+			l.lanes.Column(l.part, j)
+		}
+		l.Remove(j, l.bounded)
+		clear(l.column)
+		l.lanes.SetColumn(j, l.column) // out of every member
+	} else {
+		l.self, l.size = append(l.self, 0), append(l.size, 0)
+	}
+	if l.project {
+		l.lastRow, l.last = append(l.lastRow[:0], l.Row...), j
+		if !removed {
+			l.lastRow = append(l.lastRow, 0)
+		}
+	}
+	l.Keep(j, y, int64(l.presented), h, l.bounded)
+	l.self[j] = l.Wide[j]
+	return j, removed
+}
+
+// remember takes the kernel row of the example in slot j, before that with the example in hand
+// replaces it.
+func (l *KernelOBPM[T]) remember(j int) {
+	if l.gone, l.lastRow = l.lastRow, l.gone; l.last != j {
+		n := l.List.Len()
+		l.gone = slices.Grow(l.gone[:0], n)[:n]
+		l.List.Row(l.gone, j, 0, n)
+	}
+	l.gone[j] = l.Row[j]
+}
+
+// takeOver adds the part of what was removed to the examples nearest to it.
+func (l *KernelOBPM[T]) takeOver() {
+	slots, beta := l.nearest.Of(l.List, l.gone, l.self)
+	l.at = l.at[:0]
+	for _, j := range slots {
+		l.at = append(l.at, l.rows[j])
+	}
+	for p := range l.lanes.Tiles {
+		tile := &l.lanes.Tiles[p]
+		all := [2]uint64{^uint64(0), ^uint64(0)}
+		if n := tile.Width % 64; n != 0 {
+			all[tile.Width/64] = 1<<n - 1
+		}
+		vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, l.at, beta,
+			l.part[tile.Lo:][:tile.Width], all[:vecmath.MaskWords(tile.Width)])
+	}
+	for _, j := range slots {
+		l.measure(int(j))
+	}
+}
+
 // measure takes the size of the example in slot j, sum_m a_jm^2 K(x_j, x_j), in the order of the
-// members.
+// members; with project S_j, too, which follows from them.
 func (l *KernelOBPM[T]) measure(j int) {
-	if l.cfg.Removal != RemoveNorm {
+	if !l.project && l.cfg.Removal != RemoveNorm {
 		return
 	}
 	l.lanes.Column(l.column, j)
-	var sum float64
+	var sum, squares float64
 	for _, a := range l.column {
-		sum += float64(float64(a) * float64(a))
+		sum += float64(a)
+		squares += float64(float64(a) * float64(a))
 	}
-	l.size[j] = float64(sum * l.Wide[j])
+	l.size[j] = float64(squares * l.self[j])
+	if l.project {
+		l.Coef[j], l.Alpha[j] = sum, math.Abs(sum)
+	}
+}
+
+// Support returns the number of examples kept: with project S may be 0 of one that members have.
+func (l *KernelOBPM[T]) Support() int {
+	if l.project {
+		return l.List.Len()
+	}
+	return l.SupportSet.Support()
 }
 
 // worst returns the slot to be emptied, by Config.Removal; of equals the oldest, which with oldest
@@ -357,7 +453,7 @@ func (l *KernelOBPM[T]) worst() int {
 	for j := 1; j < l.List.Len(); j++ {
 		var d float64
 		switch l.cfg.Removal {
-		case RemoveNorm:
+		case RemoveProject, RemoveNorm:
 			d = l.size[j] - l.size[worst]
 		case RemoveErrors:
 			d = float64(l.count.Errors[j] - l.count.Errors[worst])
@@ -416,7 +512,9 @@ func (l *KernelOBPM[T]) Updates() int64 { return l.updates }
 
 // Bytes is Learner.Bytes.
 func (l *KernelOBPM[T]) Bytes() int64 {
-	return l.SupportSet.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.size) + 4*int64(cap(l.rows)) +
+	return l.SupportSet.Bytes() + l.lanes.Bytes() + primal.BytesOf(l.self) +
+		primal.BytesOf(l.size) + 4*int64(cap(l.rows)+cap(l.at)) + primal.BytesOf(l.gone) +
+		primal.BytesOf(l.lastRow) + primal.BytesOf(l.part) +
 		int64(unsafe.Sizeof(*l)) +
 		ensemble.WorkBytes(l.work) + primal.BytesOf(l.column) + int64(cap(l.partials))*int64(
 		unsafe.Sizeof(ensemble.Partial{}))
@@ -458,12 +556,12 @@ func (l *KernelOBPM[T]) fields(c *learner.Codec) {
 	c.Then(func() {
 		n.SupportSet.Restore(kept, l.bounded)
 		n.presented, n.updates = presented, updates
-		n.size = make([]float64, examples)
-		n.Wide = slices.Grow(n.Wide[:0], examples)[:examples]
+		n.self = slices.Grow(n.self, examples)[:examples]
+		n.size = slices.Grow(n.size, examples)[:examples]
 		n.reserve(examples)
 		for j := range examples {
 			n.lanes.SetColumn(j, members[j*N:][:N])
-			n.Wide[j] = float64(n.List.Diag(j))
+			n.self[j] = float64(n.List.Diag(j))
 			n.measure(j)
 		}
 		*l = n

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
@@ -93,12 +94,57 @@ func learnOnline(t *testing.T, name string, c learner.Config, b *engine.Block[fl
 	return all
 }
 
+// TestKernelOBPMProject: a plain form has the same scores and updates and keeps the same examples,
+// far beyond the budget.
+func TestKernelOBPMProject(t *testing.T) {
+	b := learnertest.Dense[float64](300, 12, 0.05)
+	const N, tau, p, gamma = 70, 0.2, 25, 0.02
+	l := newLearner[float64](t, "obpm", kernelOBPM(N, tau, p, learners.RemoveProject))
+	plain := naive.NewKernelOBPM(N, tau, 0, gamma)
+	plain.P, plain.Nearest, plain.Ridge = p, 8, 1.0/1024
+	removals := 0
+	for i, y := range b.Y {
+		full := len(plain.Kept) == p
+		f, updates := plain.Learn(b.Row(i), y)
+		r := one(t, l, b, i)
+		if math.Abs(r.Score-f) > 1e-9 || r.Updates != updates {
+			t.Fatalf("step %d: score %v, %d updates, the plain form %v, %d", i, r.Score, r.Updates,
+				f, updates)
+		}
+		if full && updates > 0 {
+			removals++
+		}
+	}
+	var want []int64
+	for _, n := range plain.Number {
+		want = append(want, int64(n))
+	}
+	state := l.State()
+	if born := state.Tensor("born").Data.([]int64); !slices.Equal(born, want) ||
+		l.(learner.Keeper).Support() != p {
+		t.Errorf("keeps examples %v, the plain form %v", born, want)
+	}
+	if removals < 50 {
+		t.Errorf("%d removals, want more to look at", removals)
+	}
+	S, y := state.Tensor("alpha").Data.([]float64), state.Tensor("y").Data.([]int32)
+	for j, a := range plain.A {
+		sum := 0.0
+		for _, v := range a {
+			sum += v
+		}
+		if math.Abs(S[j]*float64(y[j])-sum) > 1e-9 {
+			t.Errorf("S of example %d is %v, the plain form's %v", j, S[j]*float64(y[j]), sum)
+		}
+	}
+}
+
 // TestKernelOBPMRemoval: what goes is what the definition says, from the state before.
 func TestKernelOBPMRemoval(t *testing.T) {
 	b := learnertest.Dense[float64](300, 12, 0.05)
 	const N, p, gamma = 70, 25, 0.02
-	for _, rule := range []string{learners.RemoveOldest, learners.RemoveNorm,
-		learners.RemoveErrors} {
+	for _, rule := range []string{learners.RemoveProject, learners.RemoveNorm,
+		learners.RemoveOldest, learners.RemoveErrors} {
 		l := newLearner[float64](t, "obpm", kernelOBPM(N, 0.2, p, rule))
 		removals := 0
 		for step := range 2 * b.Len() {
@@ -122,7 +168,7 @@ func TestKernelOBPMRemoval(t *testing.T) {
 			cost := make([]float64, p) // the least goes
 			for j := range cost {
 				switch rule {
-				case learners.RemoveNorm:
+				case learners.RemoveProject, learners.RemoveNorm:
 					for _, v := range a[j*N:][:N] {
 						cost[j] += v * v
 					}

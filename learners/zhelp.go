@@ -144,7 +144,7 @@ func (c *OBPMConfig) Help(field string) string {
 	case "Budget":
 		return "examples kept at most, for all members together, 0 for no limit; 0 to 2^31-1"
 	case "Removal":
-		return "kept example that makes room: the oldest, the one of least norm, or the one whose removal causes the fewest errors"
+		return "kept example that makes room: the one of least norm, whose part the nearest take over (project) or no other (norm), the oldest, or the one whose removal causes the fewest errors"
 	case "Together":
 		return "keeps members that stretch their weights side by side, a tenth to a quarter of the time of learners of their own, which models of before have; scores are rounded otherwise"
 	}

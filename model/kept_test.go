@@ -95,6 +95,10 @@ func smallModels(t testing.TB) (list []smallModel) {
 				c.Budget, c.Removal, c.KernelConfig = 9,
 					learners.RemoveErrors, rbf
 			})},
+			{"project", obpm(func(c *learners.OBPMConfig) {
+				c.Budget, c.Removal, c.KernelConfig = 9,
+					learners.RemoveProject, rbf
+			})},
 		},
 		"rff": {
 			{"", &learners.RFFConfig{D: 8, Sigma: 2, Base: "perceptron"}},

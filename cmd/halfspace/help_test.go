@@ -194,7 +194,7 @@ func TestCompletion(t *testing.T) {
 		"train --update":                        "perceptron mira svm",
 		"train --error-cache":                   "all sv random flips",
 		"train --combine":                       "weights vote",
-		"train --removal":                       "oldest norm errors",
+		"train --removal":                       "project norm oldest errors",
 		"train --path":                          "auto lanes active",
 		"train --ties":                          "oldest margin",
 		"train --covariance":                    "full diagonal",

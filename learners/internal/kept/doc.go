@@ -7,6 +7,7 @@
 //	scaled.go     [ScaledSet], a support whose coefficients have a common factor, and |w|^2: romma
 //	              and pumma with a kernel on a stream
 //	errors.go     [LeaveOneOut], the errors without each of the kept examples: tbp, obpm
+//	project.go    [Projection] of an example onto the kept ones nearest to it: obpm
 //	expansion.go  [Expansion], which a run over a whole data set leaves: svm, kmp, and romma and
 //	              pumma with a kernel, whose streams go on from it
 //	predictor.go  the hypotheses of both, immutable: Score, Snapshot, files of predictions alone

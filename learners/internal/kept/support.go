@@ -19,6 +19,7 @@ import (
 type SupportSet[T learner.Float] struct {
 	Basis[T]
 	name         string    // of the learner, for errors
+	Signed       bool      // coefficients have either sign, whatever the example's label
 	Alpha        []float64 // >= 0; 0 of an empty slot
 	Coef         []float64 // y_j alpha_j
 	Born         []int64   // number of the example presented, from 1: ties go to the oldest
@@ -234,10 +235,14 @@ func (s *SupportSet[T]) ScoreExample(b *engine.Block[T], i int) float64 {
 	return s.CurrentScore
 }
 
-// HashExample returns a hash of the example in hand and its label: 64 bits, mixed by the
-// multipliers of MurmurHash3 and SplitMix64. Equal examples have equal hashes; [SupportSet.Find]
-// compares those that do, so that a collision costs time and nothing else.
+// HashExample returns a hash of the example in hand and its label, unless coefficients are signed:
+// 64 bits, mixed by the multipliers of MurmurHash3 and SplitMix64. Equal examples have equal
+// hashes; [SupportSet.Find] compares those that do, so that a collision costs time and nothing
+// else.
 func (s *SupportSet[T]) HashExample(y float64) uint64 {
+	if s.Signed {
+		y = 1
+	}
 	h := math.Float64bits(y) ^ 0x9e3779b97f4a7c15
 	for k, j := range s.Example.Idx {
 		h = (h ^ uint64(j)) * 0xff51afd7ed558ccd
