@@ -294,7 +294,8 @@ func TestPanics(t *testing.T) {
 	}
 	d := make([]float64, 1)
 	run16 := func(width int, ptr []int, rows []int32, limit, peak int) {
-		LanesRunInt16(n1, n1, make([]int16, 64), width, ptr, rows, f, mask, 1, 0, limit, peak)
+		w := make([]int16, 64)
+		LanesRunInt16(n1, n1, w, width, width, ptr, rows, f, mask, 1, 0, limit, peak)
 	}
 	for _, c := range []struct {
 		want string
@@ -347,13 +348,20 @@ func TestPanics(t *testing.T) {
 		{panicShort, func() { SparseOnesAddRun(d, d, []int{0}, i(0)) }},
 		{panicShort, func() { SparseOnesAddRun(d, d, []int{1, 0}, i(0)) }},
 		{panicShort, func() { SparseOnesAddRun(d, d, []int{0, 2}, i(0)) }},
+		{panicWidth, func() {
+			LanesRunInt16(n1, n1, make([]int16, 32), 32, 33, []int{0, 0}, nil, f, mask, 1, 0, 1, 0)
+		}},
+		{panicMask, func() {
+			LanesRunInt16(n1, n1, make([]int16, 32), 32, 5, []int{0, 0}, nil, f, []uint64{1 << 5},
+				1, 0, 1, 0)
+		}},
 		{panicWidth, func() { run16(16, []int{0, 1}, i(0), 1, 0) }},
 		{panicWidth, func() { run16(160, []int{0, 1}, i(0), 1, 0) }},
 		{panicShort, func() { run16(32, []int{0}, i(0), 1, 0) }},
 		{panicShort, func() { run16(32, []int{1, 0}, i(0), 1, 0) }},
 		{panicShort, func() { run16(32, []int{0, 3}, i(0, 1), 1, 0) }},
 		{panicShort, func() {
-			LanesRunInt16(n1, nil, nil, 32, []int{0, 0}, nil, f, mask, 1, 0, 1, 0)
+			LanesRunInt16(n1, nil, nil, 32, 32, []int{0, 0}, nil, f, mask, 1, 0, 1, 0)
 		}},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, 2) }},
 		{panicLimit, func() { run16(32, []int{0, 1}, i(0), 1, -1) }},
@@ -373,8 +381,8 @@ func TestPanics(t *testing.T) {
 			LanesRunUnchecked(trusted.Indices{}, n1, f, 16, []int{0, 40}, i(0), f, f, mask, 1, 0, 1)
 		}},
 		{panicShort, func() {
-			LanesRunInt16Unchecked(trusted.Indices{}, n1, n1, make([]int16, 32), 32, []int{0, 2},
-				i(0), f, mask, 1, 0, 1, 0)
+			LanesRunInt16Unchecked(trusted.Indices{}, n1, n1, make([]int16, 32), 32, 32,
+				[]int{0, 2}, i(0), f, mask, 1, 0, 1, 0)
 		}},
 		{panicShort, func() {
 			SparseDotAxpyRunUnchecked(trusted.Indices{}, d, d, d, []int{0, 1}, i(0), d[:0])
@@ -436,8 +444,8 @@ func indexKernels() []withIndices {
 		{"LanesRunInt16", makeRunInt16[float32], idx, func(o *operands[float32]) int {
 			return len(o.int16s) / o.n
 		}, func(o *operands[float32]) {
-			LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask, o.stride, 0,
-				o.limit, o.peak)
+			LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr, o.idx, o.z, o.mask,
+				o.stride, 0, o.limit, o.peak)
 		}},
 		{"ActiveScore rows", makeActive[float32], idx, rows,
 			func(o *operands[float32]) { ActiveScore(o.z, o.y, o.n, o.idx, o.x, o.lanes) }},

@@ -29,7 +29,7 @@ func LanesRun[T Float](counts []int32, w []T, width int, ptr []int, rows []int32
 		clear(counts)
 		return
 	}
-	checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
+	checkRun(n, width, width, len(w), ptr, rows, len(y), seen, stride)
 	LanesRunUnchecked(trusted.Indices{}, counts, w, width, ptr, rows, val, y, seen, stride, margin,
 		step)
 }
@@ -87,13 +87,15 @@ func checkEnds(n int, ptr []int, rows []int32) int {
 }
 
 // checkRun checks the operands of a run of n examples.
-func checkRun(n, width, nw int, ptr []int, rows []int32, ny int, seen []uint64, stride int) {
+func checkRun(n, width, lanes, nw int, ptr []int, rows []int32, ny int, seen []uint64,
+	stride int) {
 	words := MaskWords(width)
 	checkRunEnds(n, words, ptr, rows, ny, seen, stride)
 	checkExamples(n, width, nw, ptr, rows)
-	if width%64 != 0 {
+	for i := lanes / 64; i < words; i++ {
+		beyond := ^uint64(0) << (max(lanes, 64*i) - 64*i)
 		for e := range n {
-			if seen[e*stride+words-1]>>(width%64) != 0 {
+			if seen[e*stride+i]&beyond != 0 {
 				panic(panicMask)
 			}
 		}

@@ -24,23 +24,25 @@ const Int16Unit = 32
 // sums[e] becomes the sum of the scores of all lanes for example e, those that don't see it, too,
 // as they are before the example updates any: its product with the sum of the lanes' weights.
 //
-// The width is a multiple of [Int16Unit] and [MaxRunWidth] at most; ptr, rows, y, seen and stride
-// are as for LanesRun. All but the labels and the weights is checked, once for the run.
-func LanesRunInt16[T Float](counts, sums []int32, w []int16, width int, ptr []int, rows []int32,
-	y []T, seen []uint64, stride int, margin int16, limit, peak int) (done, newPeak int) {
+// The width is a multiple of [Int16Unit] and [MaxRunWidth] at most, of which the first lanes are in
+// use: the weights of the others are 0, and no bit of seen is set for them. ptr, rows, y, seen and
+// stride are as for LanesRun. All but the labels and the weights is checked, once for the run.
+func LanesRunInt16[T Float](counts, sums []int32, w []int16, width, lanes int, ptr []int,
+	rows []int32, y []T, seen []uint64, stride int, margin int16,
+	limit, peak int) (done, newPeak int) {
 	n := len(counts)
-	if width < 0 || width%Int16Unit != 0 || width > MaxRunWidth {
+	if !runInt16Width(width, lanes) {
 		panic(panicWidth)
 	}
 	if len(sums) < n {
 		panic(panicShort)
 	}
-	if width == 0 || n == 0 {
+	if lanes == 0 || n == 0 {
 		clear(counts)
 		clear(sums[:n])
 		return n, peak
 	}
-	checkRun(n, width, len(w), ptr, rows, len(y), seen, stride)
+	checkRun(n, width, lanes, len(w), ptr, rows, len(y), seen, stride)
 	longest, from := 0, ptr[0]
 	for _, to := range ptr[1 : n+1] {
 		longest, from = max(longest, to-from), to
@@ -48,23 +50,28 @@ func LanesRunInt16[T Float](counts, sums []int32, w []int16, width int, ptr []in
 	if limit >= math.MaxInt16 || limit >= 0 && longest > math.MaxInt16/(limit+1) {
 		panic(panicLimit)
 	}
-	return LanesRunInt16Unchecked(trusted.Indices{}, counts, sums, w, width, ptr, rows, y, seen,
-		stride, margin, limit, peak)
+	return LanesRunInt16Unchecked(trusted.Indices{}, counts, sums, w, width, lanes, ptr, rows, y,
+		seen, stride, margin, limit, peak)
+}
+
+func runInt16Width(width, lanes int) bool {
+	return width >= 0 && width%Int16Unit == 0 && width <= MaxRunWidth && lanes >= 0 &&
+		lanes <= width
 }
 
 // LanesRunInt16Unchecked is [LanesRunInt16] for offsets, rows, masks and a limit that the caller
 // has checked: it looks at the offsets' ends only.
-func LanesRunInt16Unchecked[T Float](_ trusted.Indices, counts, sums []int32, w []int16, width int,
-	ptr []int, rows []int32, y []T, seen []uint64, stride int, margin int16,
+func LanesRunInt16Unchecked[T Float](_ trusted.Indices, counts, sums []int32, w []int16,
+	width, lanes int, ptr []int, rows []int32, y []T, seen []uint64, stride int, margin int16,
 	limit, peak int) (done, newPeak int) {
 	n, words := len(counts), MaskWords(width)
-	if width < 0 || width%Int16Unit != 0 || width > MaxRunWidth {
+	if !runInt16Width(width, lanes) {
 		panic(panicWidth)
 	}
 	if len(sums) < n {
 		panic(panicShort)
 	}
-	if width == 0 || n == 0 {
+	if lanes == 0 || n == 0 {
 		clear(counts)
 		clear(sums[:n])
 		return n, peak
@@ -85,12 +92,12 @@ func LanesRunInt16Unchecked[T Float](_ trusted.Indices, counts, sums []int32, w 
 		raceWrite(sums[:n])
 	}
 	return lanesRunInt16(data(counts), data(sums), data(w), len(w), width, data(ptr), n, data(rows),
-		data(y), data(seen), stride, int(margin), limit, peak)
+		data(y), data(seen), stride, int(margin), limit, peak, lanes)
 }
 
 // lanesRunInt16Plain is the reference of LanesRunInt16.
 func lanesRunInt16Plain[T Float](counts, sums *int32, w *int16, nw, width int, ptr *int, n int,
-	rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
+	rows *int32, y *T, seen *uint64, stride, margin, limit, peak, _ int) (done, newPeak int) {
 	var (
 		scores  [MaxRunWidth]int16
 		labels  = unsafe.Slice(y, n)

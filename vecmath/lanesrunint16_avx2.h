@@ -1,5 +1,6 @@
 // Body of lanesRunInt16, as that of AVX-512: a unit of 32 lanes is two vectors, the sums of up
-// to 4 units stay in Y0-Y7 over an example's non-zeros, and what the width has not stays 0. Of
+// to 4 units stay in Y0-Y7 over an example's non-zeros, and what the width has not stays 0, as
+// do those beyond the lanes in use: CMPLANES compares with their number. Of
 // integers y s <= margin is no s > margin where y is 1, and where it is -1 it is s > -margin-1,
 // the complement of margin: so the bits of margin, and those of the comparisons, are flipped by
 // those of y's sign.
@@ -12,10 +13,14 @@
 // bit 63 of R11, LOADW and LOADSTRIDE those arguments to SI and R8, LOADSUMS sums relative to
 // counts to R8. At the end AX
 // is the peak and DX the examples left.
-#define SUMS1 VPADDW 0(R8), Y0, Y0; VPADDW 32(R8), Y1, Y1
-#define SUMS2 SUMS1; VPADDW 64(R8), Y2, Y2; VPADDW 96(R8), Y3, Y3
-#define SUMS3 SUMS2; VPADDW 128(R8), Y4, Y4; VPADDW 160(R8), Y5, Y5
-#define SUMS4 SUMS3; VPADDW 192(R8), Y6, Y6; VPADDW 224(R8), Y7, Y7
+#define HALF1 VPADDW 0(R8), Y0, Y0
+#define SUMS1 HALF1; VPADDW 32(R8), Y1, Y1
+#define HALF2 SUMS1; VPADDW 64(R8), Y2, Y2
+#define SUMS2 HALF2; VPADDW 96(R8), Y3, Y3
+#define HALF3 SUMS2; VPADDW 128(R8), Y4, Y4
+#define SUMS3 HALF3; VPADDW 160(R8), Y5, Y5
+#define HALF4 SUMS3; VPADDW 192(R8), Y6, Y6
+#define SUMS4 HALF4; VPADDW 224(R8), Y7, Y7
 #define CLEAR1 VPXOR Y0, Y0, Y0; VPXOR Y1, Y1, Y1
 #define CLEAR2 CLEAR1; VPXOR Y2, Y2, Y2; VPXOR Y3, Y3, Y3
 #define CLEAR3 CLEAR2; VPXOR Y4, Y4, Y4; VPXOR Y5, Y5, Y5
@@ -70,16 +75,38 @@ example:
 	VMOVQ        R11, X10
 	VPBROADCASTQ X10, Y10
 	VPXOR        Y11, Y10, Y12
-	CMPQ         R13, $128
-	JLT          tile1
-	JEQ          tile2
-	CMPQ         R13, $256
-	JLT          tile3
+	CMPLANES($64)
+	JLE          narrow
+	CMPLANES($96)
+	JGT          wide
+	CMPLANES($80)
+	JLE          half3
+
+	RUNTILE(tile3, loop3, CLEAR3, SUMS3)
+	RUNTILE(half3, loopHalf3, CLEAR3, HALF3)
+
+wide:
+	CMPLANES($112)
+	JLE          half4
 
 	RUNTILE(tile4, loop4, CLEAR4, SUMS4)
-	RUNTILE(tile3, loop3, CLEAR3, SUMS3)
+	RUNTILE(half4, loopHalf4, CLEAR4, HALF4)
+
+narrow:
+	CMPLANES($32)
+	JLE          narrowest
+	CMPLANES($48)
+	JLE          half2
+
 	RUNTILE(tile2, loop2, CLEAR2, SUMS2)
+	RUNTILE(half2, loopHalf2, CLEAR2, HALF2)
+
+narrowest:
+	CMPLANES($16)
+	JLE          half1
+
 	RUNTILE(tile1, loop1, CLEAR1, SUMS1)
+	RUNTILE(half1, loopHalf1, CLEAR1, HALF1)
 
 compare:
 	XORL R14, R14
@@ -195,6 +222,10 @@ done:
 #undef SUMS2
 #undef SUMS3
 #undef SUMS4
+#undef HALF1
+#undef HALF2
+#undef HALF3
+#undef HALF4
 #undef CLEAR1
 #undef CLEAR2
 #undef CLEAR3

@@ -2,9 +2,11 @@
 //
 // The sums of up to 4 units of 32 lanes stay in Z0-Z3 over an example's non-zeros. They become
 // the bits of two words, and are summed: two lanes at a time by products with 1, in int32. Units
-// that the width has not stay 0. Of integers y s <= margin is s <= margin where y is 1, and
-// where it is -1 the opposite of s <= -margin-1, which is the complement of margin: so the bits
-// of margin, and those of the comparisons, are flipped by those of y's sign.
+// that the width has not stay 0, as do those beyond the lanes in use: of the last unit half is
+// added where that has them all. CMPLANES compares with their number. Of integers y s <= margin
+// is s <= margin where y is 1, and where it is -1 the opposite of s <= -margin-1, which is the
+// complement of margin: so the bits of margin, and those of the comparisons, are flipped by
+// those of y's sign.
 //
 // Whether an example updates any lane can not be predicted. A branch on that which has to wait
 // for the sums costs more than the sums do. So those of the next example are begun between
@@ -21,9 +23,13 @@
 // Z0-Z3 sums of the next example, Z8-Z11 of this, Z25 1 in 32 bits, Z26 1, Z27 peak, Z28 limit,
 // Z29 margin, Z30 the sign of y, Z31 margin flipped by it, then y: each in every lane. At the
 // end AX is the peak and DX the examples left.
+#define HALF1 VPADDW 0(R8), Y0, Y0
 #define SUMS1 VPADDW 0(R8), Z0, Z0
+#define HALF2 SUMS1; VPADDW 64(R8), Y1, Y1
 #define SUMS2 SUMS1; VPADDW 64(R8), Z1, Z1
+#define HALF3 SUMS2; VPADDW 128(R8), Y2, Y2
 #define SUMS3 SUMS2; VPADDW 128(R8), Z2, Z2
+#define HALF4 SUMS3; VPADDW 192(R8), Y3, Y3
 #define SUMS4 SUMS3; VPADDW 192(R8), Z3, Z3
 #define RUNTILE(tile, loop, ZERO, SUMS) \
 tile: \
@@ -112,16 +118,38 @@ ahead:
 	JLT   long
 
 sums:
-	CMPQ R13, $128
-	JLT  tile1
-	JEQ  tile2
-	CMPQ R13, $256
-	JLT  tile3
+	CMPLANES($64)
+	JLE  narrow
+	CMPLANES($96)
+	JGT  wide
+	CMPLANES($80)
+	JLE  half3
+
+	RUNTILE(tile3, loop3, ZERO3, SUMS3)
+	RUNTILE(half3, loopHalf3, ZERO3, HALF3)
+
+wide:
+	CMPLANES($112)
+	JLE  half4
 
 	RUNTILE(tile4, loop4, ZERO4, SUMS4)
-	RUNTILE(tile3, loop3, ZERO3, SUMS3)
+	RUNTILE(half4, loopHalf4, ZERO4, HALF4)
+
+narrow:
+	CMPLANES($32)
+	JLE  narrowest
+	CMPLANES($48)
+	JLE  half2
+
 	RUNTILE(tile2, loop2, ZERO2, SUMS2)
+	RUNTILE(half2, loopHalf2, ZERO2, HALF2)
+
+narrowest:
+	CMPLANES($16)
+	JLE  half1
+
 	RUNTILE(tile1, loop1, ZERO1, SUMS1)
+	RUNTILE(half1, loopHalf1, ZERO1, HALF1)
 
 last:
 	KXORQ K3, K3, K3
@@ -250,5 +278,9 @@ done:
 #undef SUMS2
 #undef SUMS3
 #undef SUMS4
+#undef HALF1
+#undef HALF2
+#undef HALF3
+#undef HALF4
 #undef RUNTILE
 #undef REDUCE

@@ -31,8 +31,8 @@ func testInt16AsFloats[T Float](t *testing.T) {
 				ones[k] = 1
 			}
 			margin, counts := int16(o.words[0]), slices.Clone(o.lanes)
-			done, peak := LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.ptr, o.idx, o.z, o.mask,
-				o.stride, margin, o.limit, o.peak)
+			done, peak := LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr, o.idx, o.z,
+				o.mask, o.stride, margin, o.limit, o.peak)
 			checkSums(t, o, slices.Clone(w), done)
 			LanesRun(counts[:done], w, o.n, o.ptr, o.idx, ones, o.z, o.mask, o.stride, T(margin), 1)
 			if !slices.Equal(o.lanes, counts) {

@@ -70,6 +70,7 @@ type operands[T Float] struct {
 	da         float64
 	n          int // stride, width or the index a search begins at
 	stride     int // of the masks of a run
+	used       int // lanes of the width
 	int16s     []int16
 	int32s     []int32 // sums of the lanes' scores
 	limit      int     // of int16s
@@ -110,8 +111,8 @@ func kernelTable[T Float]() []kernel[T] {
 			LanesRun(o.lanes, o.y, o.n, o.ptr, o.idx, o.x, o.z, o.mask, o.stride, o.t, o.a)
 		}},
 		{"lanesRunInt16", makeRunInt16[T], func(o *operands[T]) {
-			o.done, o.peak = LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.ptr, o.idx, o.z,
-				o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
+			o.done, o.peak = LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr,
+				o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
 		}},
 		{"allOnes", makeOnes[T], func(o *operands[T]) {
 			if AllOnes(o.x) {
@@ -383,7 +384,15 @@ func makeRunInt16[T Float](g *generator[T], n int) *operands[T] {
 	}
 	nnz = o.ptr[len(o.z)] - o.ptr[0]
 	g.indices(o, nnz)
-	o.n, o.limit = width, math.MaxInt16/longest-1
+	o.n, o.limit, o.used = width, math.MaxInt16/longest-1, width
+	if n%3 != 0 {
+		o.used = width - g.rng.IntN(Int16Unit)
+	}
+	for e := range o.z { // who is not there sees nothing
+		for l := o.used; l < width; l++ {
+			o.mask[e*o.stride+l/64] &^= 1 << (l % 64)
+		}
+	}
 	if n%2 != 0 {
 		o.limit = min(o.limit, g.rng.IntN(5))
 	}
@@ -401,6 +410,9 @@ func makeRunInt16[T Float](g *generator[T], n int) *operands[T] {
 			v = -o.limit
 		case 3: // all are on one side of the margin and change
 			v /= 100
+		}
+		if i%width >= o.used {
+			v = 0
 		}
 		o.int16s[i] = int16(v)
 		o.peak = max(o.peak, v, -v)

@@ -289,8 +289,8 @@ TEXT ·activeUpdateAVX2F32(SB), NOSPLIT, $0-64
 	RET
 
 // func lanesRunInt16AVX2F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
-// seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-120
+// seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
+TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 	MOVQ         counts+0(FP), R15
 	MOVQ         w+16(FP), SI
 	MOVQ         width+24(FP), R13
@@ -317,15 +317,18 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-120
 #define LOADSUMS \
 	MOVQ sums+8(FP), R8; \
 	SUBQ counts+0(FP), R8
+#define CMPLANES(x) \
+	CMPQ lanes+104(FP), x
 #include "lanesrunint16_avx2.h"
+#undef CMPLANES
 #undef LOADSIGN
 #undef LOADW
 #undef LOADSTRIDE
 #undef LOADSUMS
 	MOVQ n+40(FP), CX
 	SUBQ DX, CX
-	MOVQ CX, done+104(FP)
-	MOVQ AX, newPeak+112(FP)
+	MOVQ CX, done+112(FP)
+	MOVQ AX, newPeak+120(FP)
 	VZEROUPPER
 	RET
 #undef SZ
@@ -575,8 +578,8 @@ TEXT ·activeUpdateAVX2F64(SB), NOSPLIT, $0-64
 	RET
 
 // func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,
-// seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16AVX2F64(SB), NOSPLIT, $0-120
+// seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
+TEXT ·lanesRunInt16AVX2F64(SB), NOSPLIT, $0-128
 	MOVQ         counts+0(FP), R15
 	MOVQ         w+16(FP), SI
 	MOVQ         width+24(FP), R13
@@ -603,15 +606,18 @@ TEXT ·lanesRunInt16AVX2F64(SB), NOSPLIT, $0-120
 #define LOADSUMS \
 	MOVQ sums+8(FP), R8; \
 	SUBQ counts+0(FP), R8
+#define CMPLANES(x) \
+	CMPQ lanes+104(FP), x
 #include "lanesrunint16_avx2.h"
+#undef CMPLANES
 #undef LOADSIGN
 #undef LOADW
 #undef LOADSTRIDE
 #undef LOADSUMS
 	MOVQ n+40(FP), CX
 	SUBQ DX, CX
-	MOVQ CX, done+104(FP)
-	MOVQ AX, newPeak+112(FP)
+	MOVQ CX, done+112(FP)
+	MOVQ AX, newPeak+120(FP)
 	VZEROUPPER
 	RET
 

@@ -187,8 +187,8 @@ TEXT ·activeUpdateNEONF32(SB), NOSPLIT, $0-64
 	RET
 
 // func lanesRunInt16NEONF32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32,
-// y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-120
+// y *float32, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
+TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 	MOVD counts+0(FP), R0
 	MOVD sums+8(FP), R1
 	MOVD w+16(FP), R2
@@ -209,8 +209,8 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-120
 #undef LOADSIGN
 	MOVD n+40(FP), R19
 	SUB  R5, R19, R19
-	MOVD R19, done+104(FP)
-	MOVD R20, newPeak+112(FP)
+	MOVD R19, done+112(FP)
+	MOVD R20, newPeak+120(FP)
 	RET
 
 // float64
@@ -400,8 +400,8 @@ TEXT ·activeUpdateNEONF64(SB), NOSPLIT, $0-64
 	RET
 
 // func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32,
-// y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16NEONF64(SB), NOSPLIT, $0-120
+// y *float64, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
+TEXT ·lanesRunInt16NEONF64(SB), NOSPLIT, $0-128
 	MOVD counts+0(FP), R0
 	MOVD sums+8(FP), R1
 	MOVD w+16(FP), R2
@@ -422,8 +422,8 @@ TEXT ·lanesRunInt16NEONF64(SB), NOSPLIT, $0-120
 #undef LOADSIGN
 	MOVD n+40(FP), R19
 	SUB  R5, R19, R19
-	MOVD R19, done+104(FP)
-	MOVD R20, newPeak+112(FP)
+	MOVD R19, done+112(FP)
+	MOVD R20, newPeak+120(FP)
 	RET
 
 // Mixed: a float64 vector and a float32 example, each element of which is widened exactly.

@@ -281,8 +281,8 @@ TEXT ·lanesRunAVX512F32(SB), NOSPLIT, $0-88
 	RET
 
 // func lanesRunInt16AVX512F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
-// seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-120
+// seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
+TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 	MOVQ         counts+0(FP), R15
 	MOVQ         sums+8(FP), R8
 	SUBQ         R15, R8
@@ -302,11 +302,14 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-120
 	VPBROADCASTW R8, Z28
 	MOVQ         peak+96(FP), R8
 	VPBROADCASTW R8, Z27
+#define CMPLANES(x) \
+	CMPQ lanes+104(FP), x
 #include "lanesrunint16_avx512.h"
+#undef CMPLANES
 	MOVQ         n+40(FP), CX
 	SUBQ         DX, CX
-	MOVQ         CX, done+104(FP)
-	MOVQ         AX, newPeak+112(FP)
+	MOVQ         CX, done+112(FP)
+	MOVQ         AX, newPeak+120(FP)
 	VZEROUPPER
 	RET
 
@@ -499,8 +502,8 @@ TEXT ·lanesRunAVX512F64(SB), NOSPLIT, $0-96
 	RET
 
 // func lanesRunInt16AVX512F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,
-// seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
-TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-120
+// seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
+TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-128
 	MOVQ         counts+0(FP), R15
 	MOVQ         sums+8(FP), R8
 	SUBQ         R15, R8
@@ -520,11 +523,14 @@ TEXT ·lanesRunInt16AVX512F64(SB), NOSPLIT, $0-120
 	VPBROADCASTW R8, Z28
 	MOVQ         peak+96(FP), R8
 	VPBROADCASTW R8, Z27
+#define CMPLANES(x) \
+	CMPQ lanes+104(FP), x
 #include "lanesrunint16_avx512.h"
+#undef CMPLANES
 	MOVQ         n+40(FP), CX
 	SUBQ         DX, CX
-	MOVQ         CX, done+104(FP)
-	MOVQ         AX, newPeak+112(FP)
+	MOVQ         CX, done+112(FP)
+	MOVQ         AX, newPeak+120(FP)
 	VZEROUPPER
 	RET
 

@@ -179,15 +179,15 @@ func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows
 	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
 }
 
-func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, seen *uint64, stride, margin, limit, peak int) (done, newPeak int) {
+func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, y *T, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int) {
 	switch active {
 	case NEON:
 		if is32[T]() {
-			return lanesRunInt16NEONF32(counts, sums, w, width, ptr, n, rows, f32(y), seen, stride, margin, limit, peak)
+			return lanesRunInt16NEONF32(counts, sums, w, width, ptr, n, rows, f32(y), seen, stride, margin, limit, peak, lanes)
 		}
-		return lanesRunInt16NEONF64(counts, sums, w, width, ptr, n, rows, f64(y), seen, stride, margin, limit, peak)
+		return lanesRunInt16NEONF64(counts, sums, w, width, ptr, n, rows, f64(y), seen, stride, margin, limit, peak, lanes)
 	}
-	return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak)
+	return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak, lanes)
 }
 
 func allOnes[T Float](x *T, n int) bool {

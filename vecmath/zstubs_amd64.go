@@ -159,20 +159,20 @@ func lanesRunAVX512F32(counts *int32, w *float32, width int, ptr *int, n int, ro
 //go:noescape
 func lanesRunAVX512F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val, y *float64, seen *uint64, stride int, margin, step float64)
 
-// lanesRunInt16 takes widths of 32 to MaxRunWidth lanes, one example at least, and no bit of
-// seen beyond.
+// lanesRunInt16 takes widths of 32 to MaxRunWidth lanes, of which one at least is in use, one
+// example at least, and no bit of seen beyond the lanes in use.
 //
 //go:noescape
-func lanesRunInt16AVX512F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16AVX512F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
 //go:noescape
-func lanesRunInt16AVX512F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16AVX512F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
 //go:noescape
-func lanesRunInt16AVX2F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16AVX2F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
 //go:noescape
-func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
 //go:noescape
 func allOnesAVX2F32(x *float32, n int) bool

@@ -82,14 +82,14 @@ func lanesLENEONF32(mask *uint64, s *float32, width int, y, t float32)
 //go:noescape
 func lanesLENEONF64(mask *uint64, s *float64, width int, y, t float64)
 
-// lanesRunInt16 takes widths of 32 to MaxRunWidth lanes, one example at least, and no bit of
-// seen beyond.
+// lanesRunInt16 takes widths of 32 to MaxRunWidth lanes, of which one at least is in use, one
+// example at least, and no bit of seen beyond the lanes in use.
 //
 //go:noescape
-func lanesRunInt16NEONF32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16NEONF32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
 //go:noescape
-func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak int) (done, newPeak int)
+func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
 // addRowSums takes widths of 32 to MaxRunWidth lanes, and one row at least.
 //

@@ -122,8 +122,9 @@ func (r *MemberRun[T]) int16Part(p, lo, hi int, seen []uint64) int {
 		margin := int16(math.Floor(float64(r.Owner.Stepper.margin)))
 		stride, from := r.Owner.words, r.B.Ptr[lo]-r.B.Ptr[0]
 		done, t.Peak = vecmath.LanesRunInt16Unchecked(trusted.Indices{}, r.counts[p*n:][lo:hi],
-			r.sums[p*n:][lo:hi], t.Int16[r.firstRow*t.Width:], t.Width, r.B.Ptr[lo:hi+1],
-			r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, margin, r.limit, t.Peak)
+			r.sums[p*n:][lo:hi], t.Int16[r.firstRow*t.Width:], t.Width, t.Lanes,
+			r.B.Ptr[lo:hi+1], r.rows[from:], r.B.Y[lo:hi], seen[lo*stride:], stride, margin,
+			r.limit, t.Peak)
 	}
 	if t.Peak > r.limit {
 		t.Widen()

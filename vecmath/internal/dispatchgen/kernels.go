@@ -134,14 +134,14 @@ var kernels = []kernel{
 	{
 		name: "lanesRunInt16",
 		params: "counts, sums *int32, w *int16, nw, width int, ptr *int, n int, rows *int32, " +
-			"y *T, seen *uint64, stride, margin, limit, peak int",
+			"y *T, seen *uint64, stride, margin, limit, peak, lanes int",
 		result: "(done, newPeak int)",
-		asm:    "counts sums w width ptr n rows y seen stride margin limit peak",
+		asm:    "counts sums w width ptr n rows y seen stride margin limit peak lanes",
 		plain: "return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, " +
-			"stride, margin, limit, peak)",
+			"stride, margin, limit, peak, lanes)",
 		forms: "AVX512 AVX2 NEON",
-		stubs: "takes widths of 32 to MaxRunWidth lanes, one example at least, and no bit of\n" +
-			"seen beyond.",
+		stubs: "takes widths of 32 to MaxRunWidth lanes, of which one at least is in use, one\n" +
+			"example at least, and no bit of seen beyond the lanes in use.",
 	},
 	{
 		name: "allOnes", params: "x *T, n int", result: "bool", generic: "x[n]",
