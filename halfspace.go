@@ -51,7 +51,6 @@ type Model struct {
 	file   model.Model // all but the State
 	config learner.Config
 	learn  teacher
-	batch  error // why one example can't be learned; nil: it can
 	result *training.Result
 }
 
@@ -250,16 +249,14 @@ func (m *Model) Snapshot() *Snapshot {
 }
 
 // LearnOne learns one example and returns its score before. The label is one of the model's, of
-// which numbers compare as numbers; see ErrLabel. Learners of whole data sets only, and settings
-// whose soft margin belongs to one (Traits.Soft), return learner.ErrBatch, models that were saved
-// to predict only model.ErrPredictOnly.
+// which numbers compare as numbers; see ErrLabel. With a soft margin whose slacks belong to
+// examples (Traits.Soft) each call is a new example with a slack of its own, one that was learned
+// before, too. Learners of whole data sets only return learner.ErrBatch, models that were saved to
+// predict only model.ErrPredictOnly.
 func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
 	y, err := m.sign(label)
 	if err == nil {
 		err = r.check(m.hypothesis)
-	}
-	if err == nil {
-		err = m.batch
 	}
 	if err != nil {
 		return 0, err

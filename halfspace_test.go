@@ -139,6 +139,44 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestLearnOneSoft: with a soft margin learning rows one by one is learning the file in one pass,
+// each row with a slack of its own.
+func TestLearnOneSoft(t *testing.T) {
+	for _, o := range []halfspace.Options{
+		{Learner: "pumma", Settings: map[string]any{"soft_c": 1}},
+		{Learner: "rff", Settings: map[string]any{"d": 20, "sigma": 1, "base": "pumma",
+			"base_config": map[string]any{"soft_c": 1}}},
+	} {
+		want, err := halfspace.Train(context.Background(), o, write(t, "a.csv", csvText(100)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := halfspace.New(o, "first", "second", "third")
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := func(m *halfspace.Model, i int) *halfspace.Row {
+			x := values(i)
+			return m.Row().Set("first", x[0]).Set("second", x[1]).Set("third", x[2])
+		}
+		for i := range 100 {
+			y := "-1"
+			if label(i) == "spam" {
+				y = "1"
+			}
+			if _, err := m.LearnOne(set(m, i), y); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 100 {
+			f, err := m.Score(set(m, i))
+			if g, err2 := want.Score(set(want, i)); f != g || err != nil || err2 != nil {
+				t.Fatalf("%s, row %d: %v (%v), want %v (%v)", o.Learner, i, f, err, g, err2)
+			}
+		}
+	}
+}
+
 // TestLearnOne: learning rows one by one gives the scores that learning the file gives, to the bit.
 func TestLearnOne(t *testing.T) {
 	ctx := context.Background()

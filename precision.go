@@ -71,10 +71,6 @@ func restore[T engine.Float](file *model.Model) (*Model, error) {
 
 func newModel(c learner.Config, file model.Model, s scorer, t teacher) *Model {
 	m := &Model{file: file, config: c, learn: t}
-	if traits := c.Traits(); traits.Soft && !file.PredictOnly {
-		m.batch = fmt.Errorf("halfspace: %s with %s learns from a whole data set only, by Train "+
-			"with UntilConverged: %w", file.Learner, traits.SoftBy, learner.ErrBatch)
-	}
 	m.hypothesis = newHypothesis(&m.file.Prep)
 	m.score = s
 	return m
