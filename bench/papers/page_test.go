@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,37 @@ func TestPapersPage(t *testing.T) {
 					"docs/papers.md)", strings.Join(have, "\n"), strings.Join(now, "\n"), name)
 			}
 		})
+	}
+}
+
+// TestPapersTests: the tests that docs/papers.md names are there.
+func TestPapersTests(t *testing.T) {
+	text, err := os.ReadFile("../../docs/papers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests strings.Builder
+	for _, dir := range []string{".", "../../learners", "../../internal/naive", "../../eval"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(src)
+		}
+	}
+	named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(string(text), -1)
+	for _, name := range named {
+		if !strings.Contains(tests.String(), "\nfunc "+name[1]+"(") {
+			t.Errorf("there is no %s", name[1])
+		}
+	}
+	if len(named) < 30 {
+		t.Errorf("only %d tests are named", len(named))
 	}
 }
 
