@@ -41,6 +41,8 @@ var knownRows = []knownRow{
 	{"obpm/table2", "Adult obpm tau=0.01 epoch 1", "the printed tau=0.01 does not give the " +
 		"printed values; tau=0.05 does"},
 	{"pumma/section5.1", "10 times pumma above alma", long},
+	{"pumma/rates", "slope", "the paper's experiments vary r alone, with k = 16 and n = 100; the " +
+		"exponents of k and ln n are near 1.5"},
 	{"pumma/table1", "house-votes", encoding},
 	{"pumma/table1", "adult-1k pumma margin*100", encoding + "; 4.50 is probably a slip for 4.90"},
 	{"pumma/table1", "adult-1k", encoding},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halfspace-ml/halfspace/internal/naive"
 	"github.com/halfspace-ml/halfspace/internal/realdata"
 )
 
@@ -166,6 +167,41 @@ func TestPUMMATable2(t *testing.T) {
 			if r.Row == row && r.Quantity == "margin" && r.Verdict != want {
 				t.Errorf("%+v, want %s", r, want)
 			}
+		}
+	}
+}
+
+// TestPUMMARates: updates are those of the plain form, and exponents those of powers.
+func TestPUMMARates(t *testing.T) {
+	t.Parallel()
+	rows, err := updateSlopes(context.Background(), RunOptions{Runs: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]float64{}
+	for _, r := range rows {
+		of[r.Row+" "+r.Quantity] = r.Ours
+	}
+	var plain float64
+	for seed := range uint64(2) {
+		b, err := thresholds(1, 8, 50, 1+seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		X := make([][]float64, b.Len())
+		for i := range X {
+			X[i] = b.Row(i)
+		}
+		plain += float64(naive.PUMMA(X, b.Y, 2*math.Log(50), ratesDelta)) / 2
+	}
+	if got := of["pumma p=2 ln n, r=1 k=8 n=50 updates"]; got != plain {
+		t.Errorf("%v updates, the plain form makes %v", got, plain)
+	}
+	for of, e := range map[string]float64{
+		"r": of["pumma p=2 ln n, updates as a power of r exponent"],
+		"k": of["pumma p=2 ln n, updates as a power of k exponent"]} {
+		if !(e > 0.8 && e < 2) {
+			t.Errorf("the exponent of %s is %v", of, e)
 		}
 	}
 }

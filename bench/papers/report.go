@@ -51,7 +51,7 @@ func PaperOf(experiment string) Paper {
 var about = map[string]float64{
 	"obpm/table1": 1, "obpm/table2": 17, "obpm/figure1": 1, "obpm/figure2": 4, "obpm/figure3": 1,
 	"obpm/kernel": 5, "obpm/sensitivity": 5,
-	"pumma/section5.1": 6, "pumma/table1": 26, "pumma/table2": 30,
+	"pumma/section5.1": 6, "pumma/rates": 4, "pumma/table1": 26, "pumma/table2": 30,
 	"vvm/figure1": 3, "vvm/table1": 3, "vvm/figures2-4": 6,
 	"tbp/figure6": 8, "tbp/figure7": 7, "tbp/figure8": 3, "tbp/waveform": 18, "tbp/banana": 14,
 	"tbp/usps": 28, "tbp/usps-noise": 60, "tbp/figure13": 70,
