@@ -115,6 +115,18 @@ func (b *Block[T]) RowApart(dst []T, i int) []T {
 // Apart reports whether RowApart needs memory for a row.
 func (b *Block[T]) Apart() bool { return b.from != nil }
 
+// FetchAhead has the bytes brought near, where there are any, of which example i of the block that
+// follows this one will be widened, if that has as many examples: they come from memory in the time
+// that an example is learned, and not while the next block waits for them.
+func (b *Block[T]) FetchAhead(i int) {
+	if b.from == nil || b.at != nil {
+		return
+	}
+	if r, k := b.from, b.first+b.Len()+i; k < r.Len() {
+		vecmath.Prefetch(r.rows[k*r.stride:][:r.stride])
+	}
+}
+
 // number is the number of example i in b.from.
 func (b *Block[T]) number(i int) int {
 	if b.at != nil {

@@ -170,3 +170,23 @@ func TestByteRowsDivide(t *testing.T) {
 		}
 	}
 }
+
+// TestFetchAhead: nothing is asked of blocks that have no bytes, nor of a last block.
+func TestFetchAhead(t *testing.T) {
+	r := NewByteRows[float32](40, false, 6)
+	x := make([]float32, 40)
+	for range 6 {
+		if !r.Append(x, 1, 0) {
+			t.Fatal("no bytes")
+		}
+	}
+	var b Block[float32]
+	for _, lo := range []int{0, 2, 4} {
+		r.Block(&b, lo, lo+2)
+		b.FetchAhead(0)
+		b.FetchAhead(1)
+	}
+	r.Gather(&b, []int32{5, 0})
+	b.FetchAhead(1)
+	(&Block[float32]{Dim: 1, Stride: 1, X: x[:1], Y: x[:1]}).FetchAhead(0)
+}

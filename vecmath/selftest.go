@@ -145,6 +145,7 @@ func kernelTable[T Float]() []kernel[T] {
 		kernel[T]{"widenBytes", makeWiden[T], func(o *operands[T]) {
 			WidenBytes(o.y, o.bytes, o.a, o.t)
 		}},
+		kernel[T]{"prefetch", makeWiden[T], func(o *operands[T]) { Prefetch(o.bytes) }},
 		kernel[T]{"exp", makeExp[T], func(o *operands[T]) { Exp(o.y, o.x) }},
 		kernel[T]{"exp dst=x", makeExp[T], func(o *operands[T]) { Exp(o.x, o.x) }},
 		kernel[T]{"symRankOneMul", makeSym[T], func(o *operands[T]) {

@@ -324,6 +324,15 @@ func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
 	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
 }
 
+func prefetch(src *uint8, n int) {
+	switch active {
+	case NEON:
+		prefetchNEON(src, n)
+		return
+	}
+	_, _ = src, n
+}
+
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {
 	xorCountGeneric(dst, rows, nrows, stride, x, n, table)
 }

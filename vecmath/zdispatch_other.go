@@ -143,6 +143,10 @@ func widenBytes[T Float](dst *T, src *uint8, n int, hi, lo T) {
 	widenBytesGeneric(unsafe.Slice(dst, n), unsafe.Slice(src, n), hi, lo)
 }
 
+func prefetch(src *uint8, n int) {
+	_, _ = src, n
+}
+
 func xorCount[T Float](dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T) {
 	xorCountGeneric(dst, rows, nrows, stride, x, n, table)
 }

@@ -270,6 +270,11 @@ func widenBytesAVX2F32(dst *float32, src *uint8, n int, hi, lo float32)
 //go:noescape
 func widenBytesAVX2F64(dst *float64, src *uint8, n int, hi, lo float64)
 
+// prefetch wants n of at least 1.
+//
+//go:noescape
+func prefetchAVX2(src *uint8, n int)
+
 // xorCount wants nrows of at least 1. It uses POPCNT, which every CPU with AVX2 has;
 // AVX-512's own population count is not part of the AVX-512 asked for here.
 // On arm64 the compiler makes CNT and UADDLV of bits.OnesCount64.

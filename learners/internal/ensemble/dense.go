@@ -118,6 +118,9 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 		if apart {
 			x = r.B.RowApart(w.Row, e)
 		}
+		if p == 0 || apart {
+			r.B.FetchAhead(e)
+		}
 		seen := r.mask[e*o.words:][:o.words]
 		n, updates := 0, 0
 		for g := from / 64; 64*g < to; g++ {

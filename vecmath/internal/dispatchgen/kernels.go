@@ -247,6 +247,11 @@ var kernels = []kernel{
 		stubs: "wants n to be a multiple of 16, and at least that.",
 	},
 	{
+		name: "prefetch", params: "src *uint8, n int", plain: "_, _ = src, n",
+		forms: "amd64=AVX2 NEON",
+		stubs: "wants n of at least 1.",
+	},
+	{
 		name:    "xorCount",
 		params:  "dst *T, rows *uint64, nrows, stride int, x *uint64, n int, table *T",
 		generic: "dst, rows, nrows, stride, x, n, table",
