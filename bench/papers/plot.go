@@ -168,13 +168,35 @@ func (f Figure) plot() (*plot.Plot, error) {
 	}
 	if f.YMin != f.YMax {
 		p.Y.Min, p.Y.Max = f.YMin, f.YMax
-		for _, l := range f.Lines { // no axis cuts an error bar
-			for k := range l.Low {
-				p.Y.Min, p.Y.Max = min(p.Y.Min, l.Low[k]), max(p.Y.Max, l.High[k])
+	}
+	f.makeRoom(p)
+	return p, nil
+}
+
+// makeRoom has no axis cut an error bar, and no legend above cover one.
+func (f Figure) makeRoom(p *plot.Plot) {
+	// shares of the height: of a legend's line, and of what is left at both ends; and of the width
+	// of a long legend
+	const line, edge, long = 0.05, 0.02, 0.6
+	low, high, below := p.Y.Min, p.Y.Max, math.Inf(-1)
+	bars := false
+	for _, l := range f.Lines {
+		for k := range l.Low {
+			bars = true
+			low, high = min(low, l.Low[k]), max(high, l.High[k])
+			if x := p.X.Norm(l.X[k]); f.LegendLeft && x < long || !f.LegendLeft && x > 1-long {
+				below = max(below, l.High[k])
 			}
 		}
 	}
-	return p, nil
+	if !bars {
+		return
+	}
+	pad := edge * (high - low)
+	p.Y.Min, p.Y.Max = low-pad, high+pad
+	if legend := line*float64(len(f.Lines)) + edge; !f.LegendBottom {
+		p.Y.Max = max(p.Y.Max, (below-legend*p.Y.Min)/(1-legend))
+	}
 }
 
 // Finding says in words what the figure shows: of each line the value at its end, from the least;
@@ -317,7 +339,11 @@ func (logTicks) Ticks(low, high float64) (ticks []plot.Tick) {
 	for d := math.Pow(10, math.Floor(math.Log10(low))); d <= high; d *= 10 {
 		for _, m := range []float64{1, 2, 5} {
 			if v := m * d; v >= low && v <= high {
-				ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%g", v)})
+				tick := plot.Tick{Value: v, Label: fmt.Sprintf("%g", v)}
+				if m > 1 && high > 1000*low { // there is no room for all labels
+					tick.Label = ""
+				}
+				ticks = append(ticks, tick)
 			}
 		}
 	}

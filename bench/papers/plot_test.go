@@ -188,15 +188,23 @@ func TestPanels(t *testing.T) {
 
 // TestErrorBars: an axis that a figure asks for is longer where an error bar needs it.
 func TestErrorBars(t *testing.T) {
-	f := Figure{YMin: 1, YMax: 2, Lines: []Line{{Name: "a", X: []float64{1, 2}, Y: []float64{1.5, 9},
+	f := Figure{YMin: 1, YMax: 2, LegendBottom: true, Lines: []Line{{Name: "a", X: []float64{1, 2}, Y: []float64{1.5, 9},
 		Low: []float64{0.5, 1.2}, High: []float64{1.7, 2.5}}, {Name: "b", X: []float64{1, 2},
 		Y: []float64{-3, 20}}}}
 	p, err := f.plot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Y.Min != 0.5 || p.Y.Max != 2.5 {
+	if p.Y.Min > 0.5 || p.Y.Min < 0.4 || p.Y.Max < 2.5 || p.Y.Max > 2.6 {
 		t.Errorf("from %g to %g", p.Y.Min, p.Y.Max)
+	}
+	f.LegendBottom = false
+	if p, err = f.plot(); err != nil || p.Y.Max < 2.7 {
+		t.Errorf("up to %g (%v): the legend covers an error bar", p.Y.Max, err)
+	}
+	f.LegendLeft = true
+	if p, err = f.plot(); err != nil || p.Y.Max > 2.7 {
+		t.Errorf("up to %g (%v), with the legend elsewhere", p.Y.Max, err)
 	}
 }
 
