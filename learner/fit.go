@@ -94,7 +94,8 @@ type FitResult struct {
 	Bound      float64
 	ScoreSpace bool // ran on scores
 	// KernelRows counts the kernel rows that the run asked for, and how many bytes of them were
-	// kept at its end; zero of learners without any.
+	// kept at its end; zero of learners without any. Of rows that are shared (Env.Rows) it counts
+	// those that others asked for meanwhile, too.
 	KernelRows engine.RowStats
 
 	// The rest for Delta > 0 only: Theorem 2 of the CRAMMA paper. D' >= D, equal for the maximal

@@ -152,6 +152,9 @@ type Env struct {
 	// refused with ErrMemory. A learner that keeps a limited number of examples then makes room for
 	// the rest of them at once. 0 is no bound. Never changes a result.
 	Kept int64
+	// Rows keeps kernel rows for all learners that are given it and learn the same examples as a
+	// whole; nil: each has its own. Never changes a result, but for FitResult.KernelRows.
+	Rows *engine.SharedRows
 }
 
 // Tensor is a named array of the state. Data is one of []float32, []float64, []int64, []uint64,

@@ -49,6 +49,7 @@ type OnlineKernel[T learner.Float] struct {
 	dual   kept.Expansion[T]
 	fitted bool // the hypothesis is dual
 	pool   *engine.Pool
+	rows   *engine.SharedRows
 	solve  func(ctx context.Context, rows engine.RowSource[T], y []float64,
 		o learner.FitOptions) (learner.MarginDual, error)
 
@@ -162,7 +163,8 @@ func (c *OnlineConfig) traits(name string, t learner.Traits,
 func newOnline[T learner.Float](name string, k *learner.KernelConfig, budget int, rule onlineRule,
 	env learner.Env) (*OnlineKernel[T], error) {
 	s, err := kept.NewScaled[T](name, k.EngineKernel(), budget, env.Kept)
-	return &OnlineKernel[T]{set: s, name: name, rule: rule, pool: env.Pool, unit: 1}, err
+	return &OnlineKernel[T]{set: s, name: name, rule: rule, pool: env.Pool, rows: env.Rows,
+		unit: 1}, err
 }
 
 // Learn is Learner.Learn.
@@ -329,8 +331,8 @@ func (l *OnlineKernel[T]) Fit(ctx context.Context, b *engine.Block[T], o learner
 		return learner.FitResult{}, fmt.Errorf("%s: with a kernel, or with a budget beside it, it "+
 			"learns one example after another only: %w", l.name, learner.ErrFit)
 	}
-	d, err := margin.FitRows(l.name, b, o, l.set.List.Kernel(), l.pool, &l.dual,
-		func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
+	d, err := margin.FitRows(l.name, b, o, l.set.List.Kernel(), l.pool, l.rows,
+		&l.dual, func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error) {
 			return l.solve(ctx, rows, y, o)
 		})
 	if d.Updates > 0 {

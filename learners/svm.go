@@ -71,6 +71,7 @@ type SVM[T learner.Float] struct {
 	cfg  SVMConfig
 	seed uint64
 	pool *engine.Pool
+	rows *engine.SharedRows
 
 	bias    float64
 	w       []float64 // linear
@@ -160,7 +161,7 @@ func newSVM[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	return &SVM[T]{cfg: cfg, seed: env.Seed, pool: env.Pool}, nil
+	return &SVM[T]{cfg: cfg, seed: env.Seed, pool: env.Pool, rows: env.Rows}, nil
 }
 
 // Learn returns an error that wraps ErrBatch.
@@ -253,20 +254,19 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 func (s *SVM[T]) solveRows(ctx context.Context, b *engine.Block[T], p smo.Problem,
 	bytes, limit int64, observe func(learner.FitStatus)) (beta []float64, v smo.Value,
 	kept engine.RowStats, steps int64, err error) {
-	list, err := engine.NewPoints[T](s.cfg.EngineKernel())
+	rows, err := engine.RowsOf(s.rows, s.cfg.EngineKernel(), b, max(0, bytes), s.pool)
 	if err != nil {
 		return nil, v, kept, 0, fmt.Errorf("svm: %w", err)
 	}
-	list.Append(b, 0, b.Len())
+	before := rows.Stats()
 	y := make([]float64, b.Len())
 	for t, l := range b.Y {
 		y[t] = float64(l)
 	}
-	rows := engine.NewRows(list, max(0, bytes), b.Len(), s.pool)
 	m := smo.NewPairSolver(rows, y, p)
 	m.Observe = observe
 	v, steps, err = m.Solve(ctx, s.cfg.Gap, limit)
-	return m.Beta, v, rows.Stats(), steps, err
+	return m.Beta, v, engine.Since(rows.Stats(), before), steps, err
 }
 
 func solutionOf(p smo.Problem, v *smo.Value, beta []float64, steps int64) SVMSolution {

@@ -223,27 +223,26 @@ func Foot(uz, half, u2 float64, soft bool) (tau, norm2, least float64) {
 }
 
 // FitRows is Fit with a kernel of a learner called name: solve gets the kernel rows of b, of which
-// o.GramBytes are kept, and the labels; e gets the support vectors. Without an update e is as it
-// was.
+// o.GramBytes are kept, perhaps shared, and the labels; e gets the support vectors. Without an
+// update e is as it was.
 func FitRows[T learner.Float](name string, b *engine.Block[T], o learner.FitOptions,
-	k engine.Kernel, pool *engine.Pool, e *kept.Expansion[T],
+	k engine.Kernel, pool *engine.Pool, shared *engine.SharedRows, e *kept.Expansion[T],
 	solve func(rows engine.RowSource[T], y []float64) (learner.MarginDual, error)) (
 	learner.MarginDual, error) {
-	list, err := engine.NewPoints[T](k)
-	if err != nil {
-		return learner.MarginDual{}, fmt.Errorf("%s: %w", name, err)
-	}
-	list.Append(b, 0, b.Len())
 	if o.GramBytes == 0 {
 		o.GramBytes = learner.DefaultGramBytes
 	}
+	rows, err := engine.RowsOf(shared, k, b, max(0, o.GramBytes), pool)
+	if err != nil {
+		return learner.MarginDual{}, fmt.Errorf("%s: %w", name, err)
+	}
+	before := rows.Stats()
 	y := make([]float64, b.Len())
 	for i, v := range b.Y {
 		y[i] = float64(v)
 	}
-	rows := engine.NewRows(list, max(0, o.GramBytes), b.Len(), pool)
 	r, err := solve(rows, y)
-	r.KernelRows = rows.Stats()
+	r.KernelRows = engine.Since(rows.Stats(), before)
 	if r.Updates == 0 {
 		return r, err
 	}
