@@ -138,6 +138,12 @@ func (m Margins) Norm(p float64, skip int) float64 {
 // prepared: an appended bias feature and its weight count like any other.
 func Measure[T engine.Float](ctx context.Context, p learner.Predictor[T],
 	src Source[T]) (m Margins, ok bool, err error) {
+	return measure(ctx, p, src, func(*engine.Block[T]) {})
+}
+
+// measure is Measure that hands the blocks to visit.
+func measure[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T],
+	visit func(b *engine.Block[T])) (m Margins, ok bool, err error) {
 	m = Margins{Least: math.Inf(1), W: p.Weights()}
 	if !(vecmath.SumSq(m.W) > 0) {
 		return m, false, nil
@@ -147,6 +153,7 @@ func Measure[T engine.Float](ctx context.Context, p learner.Predictor[T],
 			m.Least = min(m.Least, float64(b.Y[i])*f)
 			m.Count.Add(float64(b.Y[i]), f)
 		}
+		visit(b)
 		return nil
 	})
 	d := m.Norm(2, 0)

@@ -122,6 +122,18 @@ func AddWeights[T Float](l Learner[T], sum []float64) (_ []float64, ok bool) {
 	return sum, true
 }
 
+// MembersOf returns the weights of the members of an ensemble l, one vector a member, and whether
+// there are any: not of learners that are no ensembles (Traits.Ensemble), nor where members have a
+// bias, or no weights. A combination of members that has signs in place of weights (Traits.Vector
+// is false) has them, too. Memory: one float64 a member and feature. More than most of these, or of
+// the members' inner products, are none.
+func MembersOf[T Float](l Learner[T], most int) (weights [][]float64, ok bool) {
+	if e, ok := l.(interface{ MemberWeights(int) [][]float64 }); ok {
+		weights = e.MemberWeights(most)
+	}
+	return weights, weights != nil
+}
+
 // HasBias reports whether l has a bias; see BiasOf.
 func HasBias[T Float](l Learner[T]) bool {
 	_, ok := BiasOf(l)

@@ -577,6 +577,25 @@ func (o *OBPM[T]) Weights() []float64 {
 	return w
 }
 
+// MemberWeights is for [learner.MembersOf].
+func (o *OBPM[T]) MemberWeights(most int) [][]float64 {
+	if max(o.Room, o.cfg.Members) > most/o.cfg.Members {
+		return nil
+	}
+	w, col := make([][]float64, o.cfg.Members), make([]T, o.cfg.Members)
+	for m := range w {
+		w[m] = make([]float64, o.Room)
+	}
+	for j := range o.Room {
+		if o.Store().Column(col, j) {
+			for m := range w {
+				w[m][j] = o.Rule.Total(m, col[m:m+1])
+			}
+		}
+	}
+	return w
+}
+
 // Updates returns the updates of all members together.
 func (o *OBPM[T]) Updates() int64 { return int64(o.updates) }
 

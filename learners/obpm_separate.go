@@ -440,6 +440,21 @@ func (o *SeparateOBPM[T]) Weights() []float64 {
 	return sum
 }
 
+// MemberWeights is for [learner.MembersOf]: nil where the members have a bias, or no weights.
+func (o *SeparateOBPM[T]) MemberWeights(most int) (w [][]float64) {
+	if max(o.dim, o.cfg.Members) > most/o.cfg.Members {
+		return nil
+	}
+	for _, l := range o.members {
+		v := l.Weights()
+		if v == nil || learner.HasBias(l) {
+			return nil
+		}
+		w = append(w, v)
+	}
+	return w
+}
+
 // Updates returns the updates of all members together.
 func (o *SeparateOBPM[T]) Updates() (sum int64) {
 	for _, l := range o.members {

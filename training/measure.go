@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/eval"
@@ -24,6 +25,16 @@ type Margins struct {
 	// The largest directional margin there is, where MarginSVM found it, and Directional/Max.
 	Max   *float64 `json:"max"`
 	OfMax *float64 `json:"of_max"`
+	// Bounds of the directional margin of an ensemble's average, from its members' margins and
+	// inner products; nil where there are none, or no room for them.
+	Average *AverageBound `json:"average,omitempty"`
+}
+
+// AverageBound is [eval.AverageBound] without what is said of each member.
+type AverageBound struct {
+	Averaged float64 `json:"averaged"` // the bound of the average
+	Equal    float64 `json:"equal"`    // members of length 1, each weighing 1/N
+	Best     float64 `json:"best"`     // members weighted for the largest bound
 }
 
 // Tested is what was counted on Options.Test.
@@ -59,7 +70,7 @@ func (r *run[T]) overTraining(ctx context.Context, res *Result) (*eval.Count, er
 		defer again.Close()
 		src = again
 	}
-	m, ok, err := eval.Measure(ctx, learner.ViewOf(r.l), src)
+	m, bound, ok, err := r.measure(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +83,47 @@ func (r *run[T]) overTraining(ctx context.Context, res *Result) (*eval.Count, er
 	margin := m.Norm(2, 0) // the least distance from the hyperplane, in units of the features
 	res.Margin = &margin
 	if j.o.MarginReport {
-		res.Margins = j.margins(m)
+		if res.Margins = j.margins(m); res.Margins != nil {
+			res.Margins.Average = bound
+		}
 		if err := r.largestMargin(ctx, res.Margins); err != nil {
 			return &m.Count, err
 		}
 	}
 	return &m.Count, nil
+}
+
+// averageBytes is the memory that the weights of members may take for their average's bound, and
+// their inner products as much again.
+const averageBytes = 32 << 20
+
+// measure takes the margins over src, and with Options.MarginReport the bound of an ensemble's
+// average, where there is room for it.
+func (r *run[T]) measure(ctx context.Context, src eval.Source[T]) (m eval.Margins,
+	bound *AverageBound, ok bool, err error) {
+	p, room := learner.ViewOf(r.l), int64(2*averageBytes)
+	if r.j.o.MemBudget > 0 {
+		room = min(room, r.room.left()-r.j.config.Memory(r.room.x).Held())
+	}
+	var members [][]float64
+	if r.j.o.MarginReport && r.j.traits.Ensemble && room > 0 {
+		members, _ = learner.MembersOf(r.l, int(room/2/8))
+	}
+	for _, w := range members {
+		if !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+			members = nil // one that has learned nothing has no margin
+			break
+		}
+	}
+	if members == nil {
+		m, ok, err = eval.Measure(ctx, p, src)
+		return m, nil, ok, err
+	}
+	m, b, ok, err := eval.MeasureAverage(ctx, p, members, src)
+	if ok && err == nil {
+		bound = &AverageBound{Averaged: b.Averaged, Equal: b.Equal, Best: b.Best}
+	}
+	return m, bound, ok, err
 }
 
 // finite is v, or nil where that is no number that JSON has.

@@ -351,9 +351,9 @@ var obpmTaus = []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4,
 
 // obpmSensitivity compares how far the test errors of ALMA and of OBPM are from their best over the
 // settings between which the paper chose, on the mean of all of them: what a setting taken at
-// random costs. Of the paper's steps, which are "non-uniform", only the ends are known. The settings
-// of the fewest training errors, all runs together, are those that the paper's way of choosing would
-// have had.
+// random costs. Of the paper's steps, which are "non-uniform", only the ends are known. The
+// settings of the fewest training errors, all runs together, are those that the paper's way of
+// choosing would have had.
 func obpmSensitivity(ctx context.Context, o RunOptions) ([]Row, error) {
 	const name, aboveBest = "obpm/sensitivity", "test_error_above_best_percent"
 	var almas, obpms []made

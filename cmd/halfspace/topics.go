@@ -180,7 +180,9 @@ Words of the reports
                      weights.
   margins            with --margin-report: directional (the bias feature's weight counts), geometric
                      (it doesn't), in the p-norm of alma and pumma, and with --margin-svm the share
-                     of the largest margin there is
+                     of the largest margin there is; of obpm the bounds of the directional one from
+                     the members' margins: as averaged, with members of length 1, and with the best
+                     weights, where there are 32 MiB of their weights at most
   fit                --until-converged in the order of the data: violators left, margin and bound,
                      Gamma and D'/D - 1 of a soft margin
   proba              with --proba, of the first epoch or the test: log-loss (nats; a probability

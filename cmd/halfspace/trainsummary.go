@@ -114,6 +114,10 @@ func (r *trainReport) margins(rows *summaryRows) {
 		if m.P != nil && *m.P != 2 {
 			rows.add("p-norm margin", "%.6g, p = %.6g", m.PNorm, *m.P)
 		}
+		if a := m.Average; a != nil {
+			rows.add("average's bound", "%.6g from the members' margins; %.6g with members of "+
+				"length 1, %.6g with the best weights", a.Averaged, a.Equal, a.Best)
+		}
 		if m.OfMax != nil {
 			rows.add("of the maximum", "%.4f, the svm reaches %.6g", *m.OfMax, *m.Max)
 		}
