@@ -32,7 +32,7 @@ func (l *labels) Timed(time.Duration) {
 
 func (l *labels) Learned(dataset.Info) { l.measure = goroutines() }
 
-// TestLabels: profiles know the learner and the stage, and the learner of a run's own pool.
+// TestLabels: profiles know the learner and the stage.
 func TestLabels(t *testing.T) {
 	var l labels
 	_, err := training.Run(context.Background(), training.Options{Learner: "pa", Latency: true,
@@ -41,7 +41,7 @@ func TestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ labels, where string }{
-		{`{"learner":"pa", "stage":"learn"}`, l.learn}, {`{"learner":"pa"}`, l.learn}, // the pool
+		{`{"learner":"pa", "stage":"learn"}`, l.learn},
 		{`{"learner":"pa", "stage":"measure"}`, l.measure},
 	} {
 		if !strings.Contains(c.where, c.labels) {

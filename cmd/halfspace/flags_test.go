@@ -235,7 +235,7 @@ func TestSoftMarginCount(t *testing.T) {
 
 // TestNextSteps: what is advised where nothing was learned is not what was done already.
 func TestNextSteps(t *testing.T) {
-	for name, kernel := range map[string]bool{"perceptron": true, "rff": false, "tbp": false} {
+	for name, kernel := range map[string]bool{"lms": true, "rff": false, "tbp": false} {
 		e, err := learner.Lookup(name)
 		if err != nil {
 			t.Fatal(err)

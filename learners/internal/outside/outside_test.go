@@ -136,7 +136,7 @@ func learn(t *testing.T, l learner.Learner[float64], b *engine.Block[float64],
 
 func ensemble(base, combine string, members int) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: members, Tau: 0.2, Base: base, Combine: combine,
-		Path: learners.PathAuto}
+		Path: learners.PathAuto, Together: true}
 }
 
 // TestEnsembleIsThatOfLanes: perceptrons of their own update as those in lanes do, on the same
