@@ -68,13 +68,20 @@ func (p *pace) bounds(c int) (lo, hi int) { return c * p.size, min((c+1)*p.size,
 // ends is how many examples all members have gone through, when the parts are done.
 func (p *pace) ends() int { return min(int(p.end.Load())*p.size, p.n) }
 
-// prepare sees to it that a piece is ready, and reports whether it can be learned.
+// prepare sees to it that a piece is ready, and reports whether it can be learned. While another
+// part prepares it this one prepares one behind: the draws of many members take longer than those
+// of a tile take for the piece.
 func (r *MemberRun[T]) prepare(c int) bool {
 	p := &r.pace
+	next := c // piece to try
 	for spins := 1; p.state[c].Load() != pieceReady; spins++ {
-		if p.state[c].CompareAndSwap(pieceNew, pieceTaken) {
-			r.prepareTaken(c)
-		} else if spins%prepareSpins == 0 {
+		switch {
+		case next < p.pieces && p.state[next].CompareAndSwap(pieceNew, pieceTaken):
+			r.prepareTaken(next)
+			next++
+		case next < p.pieces:
+			next++
+		case spins%prepareSpins == 0:
 			runtime.Gosched()
 		}
 	}
