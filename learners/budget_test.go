@@ -343,7 +343,9 @@ func TestBudgetVariable(t *testing.T) {
 	}
 }
 
-// TestTBPNaive: the errors that follow f incrementally remove what errors summed up anew do.
+// TestTBPNaive: the errors that follow f incrementally remove what errors summed up anew do, one at
+// a time or several at once; with candidates one that has as few errors
+// as so many others.
 func TestTBPNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	X, y := make([][]float64, 600), make([]float64, 600)
@@ -356,20 +358,63 @@ func TestTBPNaive(t *testing.T) {
 			y[i] = -1
 		}
 	}
-	want := naive.TBP{RBF: naive.RBF{Gamma: 0.2}, P: 30, Q: 80}
-	rounds := learnOnline(t, "tbp", &learners.TBPConfig{Budget: want.P, ErrorCache: "random",
-		ErrorSize: want.Q, Ties: "oldest",
-		UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
-		KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: want.Gamma}},
-		block[float64]("dense", X, y), 1)
-	updates := 0
-	for i, r := range rounds {
-		if f := want.Learn(X[i], y[i]); math.Abs(f-r.Score) > 1e-12 {
-			t.Fatalf("example %d: score %v, want %v", i, r.Score, f)
+	b := block[float64]("dense", X, y)
+	for name, c := range map[string]learners.TBPConfig{
+		"one": {}, "several": {Removals: 7}, "all of them": {Removals: 50},
+		"candidates": {Candidates: 6}, "all candidates": {Candidates: 30},
+	} {
+		want := naive.TBP{RBF: naive.RBF{Gamma: 0.2}, P: 30, Q: 80,
+			Removals: min(c.Removals, 30)}
+		c.Budget, c.ErrorCache, c.ErrorSize, c.Ties = want.P, "random", want.Q, "oldest"
+		c.UpdateConfig = learners.UpdateConfig{Update: "perceptron", C: 1}
+		c.KernelConfig = learner.KernelConfig{Kernel: "rbf", Gamma: want.Gamma}
+		l := newLearner[float64](t, "tbp", &c)
+		updates, chosen, removals := 0, 0, 0
+		if c.Candidates > 0 {
+			want.Choose = func(errors []int) int { // what is gone, of several the first
+				removals++
+				s := l.State()
+				born, alpha := s.Tensor("born").Data.([]int64), s.Tensor("alpha").Data.([]float64)
+				for i, number := range want.Number {
+					at := slices.Index(born, int64(number))
+					if at >= 0 && alpha[at] > 0 {
+						continue
+					}
+					more := 0
+					for _, e := range errors {
+						if e >= errors[i] {
+							more++
+						}
+					}
+					if more < c.Candidates {
+						t.Fatalf("%s: errors %v: %d were chosen of so many", name, errors,
+							errors[i])
+					}
+					if errors[i] > slices.Min(errors) {
+						chosen++
+					}
+					return i
+				}
+				t.Fatalf("%s: nothing was removed", name)
+				return 0
+			}
 		}
-		updates += int(r.Updates)
-	}
-	if updates < 2*want.P {
-		t.Errorf("%d updates: too few for removals", updates)
+		for i := range X {
+			r := one(t, l, b, i)
+			if f := want.Learn(X[i], y[i]); math.Abs(f-r.Score) > 1e-12 {
+				t.Fatalf("%s, example %d: score %v, want %v", name, i, r.Score, f)
+			}
+			updates += int(r.Updates)
+			if n, _ := learner.SupportOf(l); n != len(want.Kept) {
+				t.Fatalf("%s, example %d: %d are kept, want %d", name, i, n, len(want.Kept))
+			}
+		}
+		if updates < 2*want.P {
+			t.Errorf("%s: %d updates: too few for removals", name, updates)
+		}
+		if c.Candidates > 0 && c.Candidates < want.P && chosen == 0 ||
+			c.Candidates == want.P && chosen > 0 {
+			t.Errorf("%s: %d of %d removals are not of the fewest errors", name, chosen, removals)
+		}
 	}
 }

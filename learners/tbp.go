@@ -59,6 +59,11 @@ func (*TBPConfig) Entry() learner.Entry {
 //	s_i         flips, since       changes of the predicted label; number of the example presented
 //	                               that came into the cache
 //
+// The paper names two ways to spend less on removals, as future work:
+//
+//	Candidates    (1a) is over so many kept examples, drawn anew for each removal
+//	Removals      (1a) takes the n that are the worst by one count, every n updates
+//
 // Deviations: figure 5 prints argmax, the text wants the examples that seldom change label removed,
 // and that is done; FlipsMost takes the figure at its word. alpha is computed after the removal. An
 // example equal to a kept one of the same label raises its coefficient and removes nothing. Ties go
@@ -68,8 +73,9 @@ func (*TBPConfig) Entry() learner.Entry {
 // Guarantee: the traces of an independent implementation, with every removal: TestGoldenBudget.
 //
 // Cost: a kernel row over the kept examples an example; an update costs a kernel row over Q and p
-// passes over its margins, O(pq), on the pool where that pays. Memory: kept examples and error
-// cache, and p (p + q) float64; with all, q is the number of examples seen.
+// passes over its margins, O(pq), on the pool where that pays; with Candidates so many passes, on
+// one thread, with Removals the n-th part of them. Memory: kept examples and error cache, and p (p
+// + q) float64; with all, q is the number of examples seen.
 type TBP[T learner.Float] struct {
 	cfg  TBPConfig
 	pool *engine.Pool
@@ -86,6 +92,9 @@ type TBP[T learner.Float] struct {
 	qrow   []T               // scratch: kernel values of an example with q, and the same in float64
 	qwide  []float64
 	count  kept.LeaveOneOut
+	rand   *engine.Rand
+	among  []int32 // scratch: slots to choose from, which are in use or drawn; none: all
+	leave  []int32 // scratch: slots that are to be emptied
 
 	kept, cached int64 // Env.Kept: of the support, of the error cache
 }
@@ -105,13 +114,19 @@ type TBPConfig struct {
 	// Ties is what goes where removals cause equal errors: the oldest, or by margin what is
 	// recognised best without itself. Default oldest; oldest or margin.
 	Ties string `json:"ties" flag:"ties" values:"oldest|margin"`
+	// Candidates is the number of kept examples that a removal chooses among, drawn anew each time,
+	// 0 for all. Default 0; 0 to 2^31-1.
+	Candidates int `json:"candidates,omitzero" flag:"candidates"`
+	// Removals is the number of examples that make room at once, the worst by one count of errors,
+	// 0 for 1. Default 0; 0 to 2^31-1.
+	Removals int `json:"removals,omitzero" flag:"removals"`
 
 	UpdateConfig
 	learner.KernelConfig
 }
 
-// Validate wants Budget and ErrorSize > 0, a known ErrorCache and Ties, an update rule and a
-// kernel.
+// Validate wants Budget and ErrorSize > 0, a known ErrorCache and Ties, Candidates and Removals >=
+// 0, an update rule and a kernel; no Removals > 1 where the error cache is what is kept.
 func (c *TBPConfig) Validate() error {
 	switch {
 	case c.Budget < 1 || c.Budget > math.MaxInt32:
@@ -126,8 +141,29 @@ func (c *TBPConfig) Validate() error {
 	case c.Ties != "oldest" && c.Ties != "margin":
 		return fmt.Errorf("tbp: ties is %q, want oldest or margin: %w", c.Ties, learner.ErrConfig)
 	}
+	if err := c.validateRemovals(); err != nil {
+		return err
+	}
 	return errors.Join(c.UpdateConfig.validate("tbp"), c.KernelConfig.Validate("tbp"))
 }
+
+func (c *TBPConfig) validateRemovals() error {
+	switch {
+	case c.Candidates < 0 || c.Candidates > math.MaxInt32:
+		return fmt.Errorf("tbp: candidates is %d, want a number of examples, or 0 for all: %w",
+			c.Candidates, learner.ErrConfig)
+	case c.Removals < 0 || c.Removals > math.MaxInt32:
+		return fmt.Errorf("tbp: removals is %d, want a number of examples, or 0 for 1: %w",
+			c.Removals, learner.ErrConfig)
+	case c.ErrorCache == "sv" && c.empties():
+		return fmt.Errorf("tbp: error-cache is sv and removals %d, by which its size changes: "+
+			"want all, random or flips: %w", c.Removals, learner.ErrConfig)
+	}
+	return nil
+}
+
+// empties reports whether a removal leaves more than one slot empty.
+func (c *TBPConfig) empties() bool { return c.Removals > 1 }
 
 // keeps is Traits.Keeps.
 func (c *TBPConfig) keeps() int64 {
@@ -143,7 +179,9 @@ func (c *TBPConfig) keeps() int64 {
 // Traits is Config.Traits.
 func (c *TBPConfig) Traits() learner.Traits {
 	t := learner.KernelTraits(c.EngineKernel(), c.keeps())
-	t.Threads = "the errors without each kept example"
+	if c.Candidates == 0 {
+		t.Threads = "the errors without each kept example"
+	}
 	if t.Keeps < learner.Any { // else no size bounds the error cache
 		t.Sizes, t.FitMemory = []string{"budget", "error-size"}, c.fitMemory
 	}
@@ -179,6 +217,9 @@ func (c *TBPConfig) Memory(x learner.Extent) learner.Footprint {
 				8), lists))
 		}
 	}
+	if c.Candidates > 0 || c.empties() {
+		f.Add("candidates", p, learner.Times(primal.ListRoom(int64(c.Budget)), 2*4))
+	}
 	kept.AddCurrent(&f, x, 2)
 	return f
 }
@@ -209,10 +250,13 @@ func newTBP[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	l := &TBP[T]{cfg: cfg, pool: env.Pool}
+	l := &TBP[T]{cfg: cfg, pool: env.Pool, rand: engine.NewRand(env.Seed, candidateDraws)}
 	l.kept, l.cached = cfg.share(env.Kept)
 	return l, l.reset()
 }
+
+// candidateDraws is the stream of the draws of candidates. Those of example t begin at 2^32 t.
+const candidateDraws = 0x74627063
 
 // reset makes the learner a new one.
 func (l *TBP[T]) reset() (err error) {
@@ -352,12 +396,13 @@ func (l *TBP[T]) update(y float64, h uint64) {
 	j := l.Find(l.List, l.Hash, h)
 	first := l.List.Len() == 0 // f is 0: mira's step is 1
 	if j < 0 {
-		if j = l.List.Len(); j == l.cfg.Budget { // (1)
+		if l.cfg.empties() {
+			j = l.emptied()
+			first = l.Support() == 0
+		} else if j = l.List.Len(); j == l.cfg.Budget { // (1)
+			l.judge()
 			j = l.best()
-			if l.q != nil {
-				l.cache.Follow(j, -l.Coef[j])
-			}
-			l.Remove(j, true)
+			l.drop(j)
 			first = l.cfg.Budget == 1 // nothing is left of f
 		}
 		l.Keep(j, y, l.seen, h, true) // (2)
@@ -390,15 +435,74 @@ func (l *TBP[T]) errorRow(j int) {
 	l.cache.SetRow(j, l.qwide)
 }
 
-// best returns the example to remove, (1a).
-func (l *TBP[T]) best() int {
+// drop removes what is kept in slot j from f.
+func (l *TBP[T]) drop(j int) {
+	if l.q != nil {
+		l.cache.Follow(j, -l.Coef[j])
+	}
+	l.Remove(j, true)
+}
+
+// emptied returns an empty slot for the example in hand, after several removals if there is none.
+func (l *TBP[T]) emptied() int {
+	if j := slices.Index(l.Alpha, 0); j >= 0 {
+		return j
+	}
+	if n := l.List.Len(); n < l.cfg.Budget {
+		return n
+	}
+	l.judge()
+	l.leave = l.leave[:0]
+	for range max(1, min(l.cfg.Removals, len(l.among))) {
+		j := int32(l.best())
+		l.leave = append(l.leave, j)
+		l.among = slices.DeleteFunc(l.among, func(k int32) bool { return k == j })
+	}
+	for _, j := range l.leave {
+		l.drop(int(j))
+	}
+	return int(l.leave[0])
+}
+
+// judge counts the errors without each kept example that a removal may choose.
+func (l *TBP[T]) judge() {
 	e := &l.cache
 	if l.q == nil {
 		e = &l.OnKept
 	}
-	l.count.Run(l.pool, e, l.Coef)
-	best := 0
-	for j := 1; j < len(l.Coef); j++ {
+	l.among = l.among[:0]
+	if l.cfg.Candidates == 0 && !l.cfg.empties() {
+		l.count.Run(l.pool, e, l.Coef)
+		return
+	}
+	for j, a := range l.Alpha {
+		if a != 0 || !l.cfg.empties() {
+			l.among = append(l.among, int32(j))
+		}
+	}
+	some := l.cfg.Candidates
+	if some == 0 || some >= len(l.among) {
+		l.count.Run(l.pool, e, l.Coef)
+		return
+	}
+	l.rand.Seek(uint64(l.seen) << 32)
+	for i := range some {
+		k := i + l.rand.IntN(len(l.among)-i)
+		l.among[i], l.among[k] = l.among[k], l.among[i]
+	}
+	l.among = l.among[:some]
+	l.count.Some(e, l.Coef, l.among)
+}
+
+// best returns the example to remove, (1a), of those that judge has looked at.
+func (l *TBP[T]) best() int {
+	n, slot := len(l.Coef), func(i int) int { return i }
+	if len(l.among) > 0 {
+		n, slot = len(l.among), func(i int) int { return int(l.among[i]) }
+	}
+	best := slot(0)
+	for i := 1; i < n; i++ {
+		j := slot(i)
 		a, b := l.count.Errors[j], l.count.Errors[best]
 		older := l.Born[j] < l.Born[best]
 		if a == b && l.cfg.Ties == "margin" { // equal margins: the oldest after all
@@ -434,7 +538,8 @@ func (l *TBP[T]) Updates() int64 { return l.updates }
 // Bytes is Learner.Bytes.
 func (l *TBP[T]) Bytes() int64 {
 	n := l.SupportSet.Bytes() + l.cache.Bytes() + 8*int64(cap(l.qhash)+cap(l.flips)+cap(l.since)) +
-		int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide)
+		int64(cap(l.before)) + primal.BytesOf(l.qrow) + primal.BytesOf(l.qwide) +
+		4*int64(cap(l.among)+cap(l.leave))
 	if l.q != nil {
 		n += l.q.Bytes()
 	}
@@ -461,7 +566,7 @@ func (l *TBP[T]) fields(c *learner.Codec) {
 	if !c.Keeping() {
 		return
 	}
-	n := TBP[T]{cfg: l.cfg, pool: l.pool, kept: l.kept, cached: l.cached}
+	n := TBP[T]{cfg: l.cfg, pool: l.pool, kept: l.kept, cached: l.cached, rand: l.rand}
 	err := n.reset()
 	c.Want(err == nil, "%w", err)
 	c.Then(func() {

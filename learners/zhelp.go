@@ -280,6 +280,10 @@ func (c *TBPConfig) Help(field string) string {
 		return "drops the example that changes its label most often, as the paper's figure 5 prints, not least often"
 	case "Ties":
 		return "what goes where removals cause equal errors: the oldest, or by margin what is recognised best without itself"
+	case "Candidates":
+		return "kept examples that a removal chooses among, drawn anew each time, 0 for all; 0 to 2^31-1"
+	case "Removals":
+		return "examples that make room at once, the worst by one count of errors, 0 for 1; 0 to 2^31-1"
 	}
 	if text := c.UpdateConfig.Help(field); text != "" {
 		return text

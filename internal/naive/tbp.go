@@ -71,9 +71,13 @@ func (l *Budget) Learn(x []float64, y float64) float64 {
 // the error cache, the kernel values of all others anew. Of equal errors the oldest goes.
 type TBP struct {
 	RBF
-	P, Q  int
-	Cache [][]float64
-	CY    []float64
+	P, Q     int
+	Cache    [][]float64
+	CY       []float64
+	Removals int // at once; 0 is 1
+	// Choose returns which kept example is removed, of the errors without each; nil: the first of
+	// the fewest.
+	Choose func(errors []int) int
 }
 
 // Learn learns an example and returns its score before that.
@@ -86,25 +90,34 @@ func (l *TBP) Learn(x []float64, y float64) float64 {
 	if y*f > 0 {
 		return f
 	}
+	choose := l.Choose
+	if choose == nil {
+		choose = func(errors []int) int {
+			return slices.Index(errors, slices.Min(errors))
+		}
+	}
 	if len(l.Kept) == l.P {
-		g := make([]float64, len(l.Cache))
-		for k, z := range l.Cache {
-			g[k] = l.score(z)
+		errors := l.errors()
+		for range max(1, l.Removals) {
+			worst := choose(errors)
+			l.remove(worst)
+			errors = slices.Delete(errors, worst, worst+1)
 		}
-		worst, least := 0, len(g)+1
-		for i, v := range l.Kept {
-			errors := 0
-			for k, z := range l.Cache {
-				if l.CY[k]*(g[k]-l.Y[i]*l.kernel(v, z)) <= 0 {
-					errors++
-				}
-			}
-			if errors < least {
-				worst, least = i, errors
-			}
-		}
-		l.remove(worst)
 	}
 	l.keep(x, y)
 	return f
+}
+
+// errors returns those on the cache without each kept example.
+func (l *TBP) errors() []int {
+	without := make([]int, len(l.Kept))
+	for k, z := range l.Cache {
+		g := l.score(z)
+		for i, v := range l.Kept {
+			if l.CY[k]*(g-l.Y[i]*l.kernel(v, z)) <= 0 {
+				without[i]++
+			}
+		}
+	}
+	return without
 }

@@ -41,6 +41,14 @@ func (c *LeaveOneOut) Run(pool *engine.Pool, e *ErrorSet, coef []float64) {
 	}
 }
 
+// Some sets Errors for some of the kept examples alone.
+func (c *LeaveOneOut) Some(e *ErrorSet, coef []float64, of []int32) {
+	c.Errors = slices.Grow(c.Errors[:0], len(coef))[:len(coef)]
+	for _, j := range of {
+		c.Errors[j] = e.errors(int(j), coef[j])
+	}
+}
+
 // Part is engine.Job.Part: the kept examples i size to (i+1) size - 1.
 func (c *LeaveOneOut) Part(i int) {
 	for j := i * c.size; j < min((i+1)*c.size, len(c.coef)); j++ {
