@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -22,12 +21,6 @@ import (
 // The experiments of the paper obpm (Papers cites it). Its results were produced with C code.
 
 func init() {
-	register(Experiment{
-		Name: "obpm/kernel",
-		Summary: "OBPM with an RBF kernel (section 3) against the kernel perceptron, on banana " +
-			"and MNIST",
-		Runs: 5, Needs: []string{bananaFile, mnistImages, mnistLabels, mnistTest,
-			mnistTestLabels}, Run: obpmKernel})
 	register(Experiment{
 		Name: "obpm/table1",
 		Summary: "test error after one epoch on the generated margin problem, with and without " +
@@ -94,64 +87,6 @@ func (c *clocked) Learn(b *engine.Block[float32], rounds []learner.Round) error 
 	err := c.Learner.Learn(b, rounds)
 	c.took += c.clock() - began
 	return err
-}
-
-// obpmKernel runs what section 3 of the paper leaves to the reader: OBPM with a kernel, against the
-// kernel perceptron, one pass. On banana 4000 examples and on MNIST's 8 against the rest the first
-// 10000 are learned, each run in another order (banana: other examples).
-func obpmKernel(ctx context.Context, o RunOptions) ([]Row, error) {
-	banana, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, bananaFile)},
-		dataset.Options{})
-	if err != nil {
-		return nil, err
-	}
-	var mnist [2]*dataset.Data[float32]
-	for i, file := range []string{mnistImages, mnistTest} {
-		if mnist[i], err = dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
-			dataset.Options{Positive: "8"}); err != nil {
-			return nil, err
-		}
-	}
-	draw := func(d *dataset.Data[float32], n, of int) func(run int) (train,
-		rest *engine.Block[float32]) {
-		return func(run int) (train, rest *engine.Block[float32]) {
-			order := make([]int32, of)
-			engine.Permute(order, o.Seed+uint64(run), 0)
-			train, rest = &engine.Block[float32]{}, &engine.Block[float32]{}
-			d.Gather(train, order[:n])
-			d.Gather(rest, order[n:])
-			return train, rest
-		}
-	}
-	list := func(k learner.KernelConfig) []tbpLearner {
-		c := func(members int, tau float64, budget int) *learners.OBPMConfig {
-			return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron",
-				Combine: learners.CombineWeights, Path: learners.PathAuto,
-				Budget: budget, Removal: learners.RemoveOldest, KernelConfig: k}
-		}
-		return []tbpLearner{
-			{text: "perceptron", learner: "budget",
-				config: &learners.BudgetConfig{KernelConfig: k,
-					UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1}}},
-			{text: "obpm N=100, tau=.3", learner: "obpm", config: c(100, 0.3, 0)},
-			{text: "obpm N=100, tau=.3, budget=1000", learner: "obpm", config: c(100, 0.3, 1000)},
-		}
-	}
-	const note = "the paper only says that kernels are possible"
-	small := tbpFigure{name: "obpm/kernel", part: "banana", note: note,
-		list: list(learner.KernelConfig{Kernel: "rbf", Sigma: 0.7})}
-	rows, err := small.run(ctx, o, draw(banana, 4000, banana.Block.Len()))
-	if err != nil {
-		return nil, err
-	}
-	first := draw(mnist[0], 10000, 10000)
-	large := tbpFigure{name: "obpm/kernel", part: "MNIST 8 against the rest", note: note,
-		list: list(learner.KernelConfig{Kernel: "rbf", Gamma: 0.02, Scale: 255})}
-	more, err := large.run(ctx, o, func(run int) (train, test *engine.Block[float32]) {
-		train, _ = first(run)
-		return train, &mnist[1].Block
-	})
-	return append(rows, more...), err
 }
 
 func obpm(members int, tau float64) made {

@@ -286,7 +286,8 @@ func TestOBPMFigure3(t *testing.T) {
 	}
 }
 
-// TestOBPMKernel: over shared kernel rows, too, the average beats the kernel perceptron.
+// TestOBPMKernel: over shared kernel rows, too, the average beats the kernel perceptron, with and
+// without a budget.
 func TestOBPMKernel(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -306,9 +307,11 @@ func TestOBPMKernel(t *testing.T) {
 			mean[r.Row] = r.Ours
 		}
 	}
-	for _, data := range []string{"banana, ", "MNIST 8 against the rest, "} {
-		if o, p := mean[data+"obpm N=100, tau=.3"], mean[data+"perceptron"]; !(o > 0 && o < p) {
-			t.Errorf("%sOBPM %v %%, perceptron %v %%", data, o, p)
+	for _, data := range []string{"banana, ", "waveform, ", "MNIST 8 against the rest, "} {
+		for _, l := range []string{"obpm, no limit", "obpm at defaults"} {
+			if o, p := mean[data+l], mean[data+"perceptron"]; !(o > 0 && o < p) {
+				t.Errorf("%s%s %v %%, perceptron %v %%", data, l, o, p)
+			}
 		}
 	}
 }

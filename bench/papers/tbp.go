@@ -152,6 +152,7 @@ type paperOrder struct {
 	floor               float64
 	within              float64 // so much more is allowed of low
 	more                int     // runs, where those of the experiment leave it open
+	ours                bool    // the paper doesn't say it
 	says                string
 }
 
@@ -159,6 +160,9 @@ type paperOrder struct {
 func (p *paperOrder) row(experiment, prefix string, high, low []float64) Row {
 	row := Row{Experiment: experiment, Kind: Claim, Row: fmt.Sprintf("%s%s above %s", prefix,
 		p.high, p.low), Quantity: p.quantity + "_difference", Note: "the paper: " + p.says}
+	if p.ours {
+		row.Note = p.says
+	}
 	if low == nil {
 		row.Row = fmt.Sprintf("%s%s above %g", prefix, p.high, p.floor)
 		for range high {
