@@ -58,10 +58,9 @@ var about = map[string]float64{
 	"cramma/table1": 30, "cramma/table2": 3, "cramma/table3": 15, "cramma/table4": 5,
 }
 
-// aboutSlow is how many seconds more it takes with Slow: not measured, but as many times longer
-// than the rest as there are more updates (cramma), or as the paper's program took longer.
-var aboutSlow = map[string]float64{"tbp/usps": 60, "pumma/section5.1": 120, "pumma/table1": 350,
-	"pumma/table2": 1600, "cramma/table1": 80}
+// aboutSlow is how many seconds more it takes with Slow, from the CPU seconds of docs/papers.md.
+var aboutSlow = map[string]float64{"tbp/usps": 60, "pumma/section5.1": 75, "pumma/table1": 90,
+	"pumma/table2": 500, "cramma/table1": 65}
 
 // About returns roughly how many seconds an experiment takes with these options.
 func (e Experiment) About(o RunOptions) float64 {
