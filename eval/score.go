@@ -68,22 +68,20 @@ func (c Count) Error() float64 {
 // Add tallies one score.
 func (c *Count) Add(y, score float64) {
 	c.Examples++
-	if wrong(y, score) {
-		c.Errors++
-	}
-	if y > 0 {
-		c.Positives++
-	}
-	if score >= 0 {
-		c.Predicted++
-	}
-	if score-score != 0 { // NaN or infinite
-		c.NotFinite++
-	}
-	if y*c.last < 0 { // not at the first example, where last is 0
-		c.Changes++
-	}
+	c.Errors += one(wrong(y, score))
+	c.Positives += one(y > 0)
+	c.Predicted += one(score >= 0)
+	c.NotFinite += one(score-score != 0) // NaN or infinite
+	c.Changes += one(y*c.last < 0)       // not at the first example, where last is 0
 	c.last = y
+}
+
+// one is 1 for what is true: without a branch, which labels and scores make hard to predict.
+func one(b bool) (n int64) {
+	if b {
+		n = 1
+	}
+	return n
 }
 
 // Test returns the errors of p on src. [learner.ViewOf] gives the Predictor of a learner as it is.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -322,20 +321,22 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 		}
 	}
 	w.buf = w.buf[:0]
+	labels := [2]string{w.labels.Negative, w.labels.Positive}
 	for i, f := range scores {
-		label := w.labels.Negative
-		switch {
-		case !w.tally(float64(b.Y[i]), f, i), f != f:
+		sign := 0
+		if f >= 0 {
+			sign = 1
+		}
+		label := labels[sign]
+		if !w.tally(float64(b.Y[i]), f, i) || f != f {
 			label = abstention
-		case f >= 0:
-			label = w.labels.Positive
 		}
 		w.buf = append(w.buf, label...)
 		w.buf = append(w.buf, '\t')
-		w.buf = strconv.AppendFloat(w.buf, f, 'g', -1, 64)
+		w.buf = appendNumber(w.buf, f)
 		if w.p.proba {
 			w.buf = append(w.buf, '\t')
-			w.buf = strconv.AppendFloat(w.buf, w.proba[i], 'g', -1, 64)
+			w.buf = appendNumber(w.buf, w.proba[i])
 		}
 		w.buf = append(w.buf, '\n')
 	}
