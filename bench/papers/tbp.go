@@ -52,6 +52,11 @@ func init() {
 				learner.KernelConfig{Kernel: "rbf", Sigma: 0.7}, 316)
 		}})
 	register(Experiment{
+		Name: "tbp/removals",
+		Summary: "what section 6 leaves to future work, on banana: removals among some of the " +
+			"kept examples, or of several at once; and the three update rules",
+		Runs: 10, Needs: []string{bananaFile}, Run: tbpRemovals})
+	register(Experiment{
 		Name: "tbp/usps",
 		Summary: "test error against the number of kept examples on USPS, digit 0 against the " +
 			"rest (figure 9), under both readings of the kernel",
@@ -196,8 +201,7 @@ const (
 // set.
 func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n int,
 	k learner.KernelConfig, C float64) ([]Row, error) {
-	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
-		dataset.Options{})
+	draw, err := ratschRuns(ctx, o, file, n)
 	if err != nil {
 		return nil, err
 	}
@@ -219,14 +223,23 @@ func tbpRatsch(ctx context.Context, o RunOptions, name, title, file string, n in
 				paperOrder{quantity: "support", high: "svm", low: tbp, says: fewer})
 		}
 	}
-	return t.run(ctx, o, func(run int) (train, test *engine.Block[float32]) {
+	return t.run(ctx, o, draw)
+}
+
+// ratschRuns reads the file and returns what draws the training set of a run, n of its examples,
+// and the test set, the rest.
+func ratschRuns(ctx context.Context, o RunOptions, file string, n int) (
+	draw func(run int) (train, test *engine.Block[float32]), err error) {
+	d, err := dataset.Load[float32](ctx, []string{filepath.Join(o.DataDir, file)},
+		dataset.Options{})
+	return func(run int) (train, test *engine.Block[float32]) {
 		order := make([]int32, d.Block.Len())
 		engine.Permute(order, o.Seed+uint64(run), 0)
 		train, test = &engine.Block[float32]{}, &engine.Block[float32]{}
 		d.Gather(train, order[:n])
 		d.Gather(test, order[n:])
 		return train, test
-	})
+	}, err
 }
 
 // tbpUSPS orders the training set anew for each run, and flips a share of its labels. Without noise
