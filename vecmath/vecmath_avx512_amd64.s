@@ -601,10 +601,7 @@ TEXT ·axpyMixedAVX512(SB), NOSPLIT, $0-32
 
 // func drawBitsAVX512(x *uint64, n int, fin, step, first, turn uint64)
 //
-// Sixteen sequences at a time: two registers, since one alone waits for its multiplications.
-//
-// Z0 Z1 = x, Z2 Z3 = bits set in all words so far, Z4 Z5 = the results; Z22 = fin, Z23 = step, Z24 =
-// first, Z25 = 2^32-1 in all lanes, K1 = upper halves. AX = digits of turn left.
+// Z25 = 2^32-1 in all lanes, K1 = upper halves.
 TEXT ·drawBitsAVX512(SB), NOSPLIT, $0-48
 	MOVQ         x+0(FP), DI
 	MOVQ         n+8(FP), CX
@@ -616,46 +613,45 @@ TEXT ·drawBitsAVX512(SB), NOSPLIT, $0-48
 	VPBROADCASTQ AX, Z25
 	MOVL         $0xaaaa, AX
 	KMOVW        AX, K1
-	SUBQ         $16, CX
-	JLT          done
-
-group:
-	VMOVDQU64  (DI), Z0
-	VMOVDQU64  64(DI), Z1
-	VPTERNLOGQ $0xff, Z2, Z2, Z2
-	VPTERNLOGQ $0xff, Z3, Z3, Z3
-	VMOVDQA64  Z24, Z4
-	VMOVDQA64  Z24, Z5
-	MOVQ       R8, AX
-	TESTQ      AX, AX
-	JEQ        store
-
-word:
-	FOLD(Z0, Z2, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13)
-	FOLD(Z1, Z3, Z14, Z15, Z16, Z17, Z18, Z19, Z20, Z21)
-	ADDQ     AX, AX // the digit to the carry
-	JCC      next
-	VPXORQ   Z2, Z4, Z4
-	VPXORQ   Z3, Z5, Z5
-	VPORQ    Z2, Z3, Z6
-	VPTESTMQ Z6, Z6, K2
-	KTESTB   K2, K2
-	JEQ      store
-
-next:
-	TESTQ AX, AX
-	JNE   word
-
-store:
-	VMOVDQU64 Z4, (DI)
-	VMOVDQU64 Z5, 64(DI)
-	ADDQ      $128, DI
-	SUBQ      $16, CX
-	JGE       group
-
-done:
+#include "drawbits_avx512.h"
 	VZEROUPPER
 	RET
+#undef FOLD
+
+// FOLD is as above, by products of 52 bits: Y = X^fin, XH and YH what is above 52 bits, 12 each, L
+// the lower half of the product, B what counts from its bit 52 on, 54 bits at most, and C from bit
+// 104 on: the upper half is B >> 12 and C << 40.
+#define FOLD(X, S, Y, XH, YH, L, B, C, H, Q) \
+	VPXORQ      Z22, X, Y; \
+	VPSRLQ      $52, X, XH; \
+	VPSRLQ      $52, Y, YH; \
+	VPXORQ      B, B, B; \
+	VPXORQ      C, C, C; \
+	VPMULLQ     Y, X, L; \
+	VPMADD52HUQ Y, X, B; \
+	VPMADD52HUQ YH, X, C; \
+	VPMADD52LUQ YH, X, B; \
+	VPMADD52HUQ Y, XH, C; \
+	VPMADD52LUQ Y, XH, B; \
+	VPMADD52LUQ YH, XH, C; \
+	VPADDQ      Z23, X, X; \
+	VPSRLQ      $12, B, B; \
+	VPSLLQ      $40, C, C; \
+	VPADDQ      C, B, B; \
+	VPTERNLOGQ  $0x60, B, L, S // S & (L ^ upper half)
+
+// func drawBitsIFMA(x *uint64, n int, fin, step, first, turn uint64)
+TEXT ·drawBitsIFMA(SB), NOSPLIT, $0-48
+	MOVQ         x+0(FP), DI
+	MOVQ         n+8(FP), CX
+	VPBROADCASTQ fin+16(FP), Z22
+	VPBROADCASTQ step+24(FP), Z23
+	VPBROADCASTQ first+32(FP), Z24
+	MOVQ         turn+40(FP), R8
+#include "drawbits_avx512.h"
+	VZEROUPPER
+	RET
+#undef FOLD
 
 // MIX sends eight words X through mix, with T as scratch.
 #define MIX(X, T) \

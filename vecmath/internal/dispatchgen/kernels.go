@@ -226,8 +226,8 @@ var kernels = []kernel{
 	{
 		name: "drawBits", params: "x *uint64, n int, fin, step, first, turn uint64",
 		generic: "x[n], fin, step, first, turn",
-		forms:   "AVX512 AVX2", byHand: "amd64",
-		stubs: "does n sequences, a multiple of four (AVX-512: of sixteen).",
+		forms:   "AVX512 AVX2 +IFMA", byHand: "amd64",
+		stubs: "does n sequences, a multiple of four (AVX-512, IFMA: of sixteen).",
 	},
 	{
 		name: "mix", params: "x *uint64, n int", generic: "x[n]",
