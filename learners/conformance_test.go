@@ -19,6 +19,8 @@ var variants = map[string]map[string]learner.Config{
 		"margin": &learners.PerceptronConfig{Margin: 0.3, Eta: 0.25},
 		"rbf": &learners.PerceptronConfig{MarginRel: 0.2, Eta: 0.5,
 			OnlineConfig: onlineRBF(0)},
+		"norma": &learners.PerceptronConfig{Margin: 1, Eta: 0.5, Lambda: 0.001,
+			OnlineConfig: onlineRBF(250)},
 	},
 	"alma": {
 		"BC":    &learners.ALMAConfig{P: 2, B: 1.11, C: 0.71},

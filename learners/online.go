@@ -54,6 +54,8 @@ type OnlineKernel[T learner.Float] struct {
 		o learner.FitOptions) (learner.MarginDual, error)
 
 	unit, bias float64 // f = w.phi/unit + bias; 1 and 0 but for pumma
+	// by what w shrinks at each example, after it was scored; 1 but for a perceptron with lambda
+	fade float64
 }
 
 // onlineRule is what the rules differ in. m is y w.phi(x), updates are those so far.
@@ -164,7 +166,7 @@ func newOnline[T learner.Float](name string, k *learner.KernelConfig, budget int
 	env learner.Env) (*OnlineKernel[T], error) {
 	s, err := kept.NewScaled[T](name, k.EngineKernel(), budget, env.Kept)
 	return &OnlineKernel[T]{set: s, name: name, rule: rule, pool: env.Pool, rows: env.Rows,
-		unit: 1}, err
+		unit: 1, fade: 1}, err
 }
 
 // Learn is Learner.Learn.
@@ -183,10 +185,13 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		l.set.Seen++
 		m := float64(y * f)
 		if !l.rule.violates(m, l.set.UpdateCount) {
+			l.shrink()
 			continue
 		}
-		s := l.rule.step(m, l.set.Self(), l.set.Norm2, l.set.UpdateCount)
+		norm2 := float64(l.set.Norm2 * float64(l.fade*l.fade))
+		s := l.rule.step(float64(m*l.fade), l.set.Self(), norm2, l.set.UpdateCount)
 		if !(s.a > 0 && s.a <= math.MaxFloat64) {
+			l.shrink()
 			continue
 		}
 		p, err := l.set.PlaceFor(y, false)
@@ -194,7 +199,7 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 			l.set.Seen--
 			return err
 		}
-		l.set.Stretch(s.c)
+		l.set.Stretch(float64(s.c * l.fade))
 		l.set.Norm2 = s.norm2
 		l.set.Put(p, y, s.a, 0)
 		if l.set.Gone != 0 {
@@ -209,6 +214,14 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		}
 	}
 	return nil
+}
+
+// shrink is what an example that is not learned does to w.
+func (l *OnlineKernel[T]) shrink() {
+	if l.fade != 1 {
+		l.set.Stretch(l.fade)
+		l.set.Norm2 *= float64(l.fade * l.fade)
+	}
 }
 
 // score returns f of example i of b, by the operations of kept.ScaledSum.

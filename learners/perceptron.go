@@ -40,6 +40,14 @@ func (*PerceptronConfig) Entry() learner.Entry {
 //	rho_k |w|   Config.Margin   b, of y f; Config.MarginRel is b/R^2
 //	eta_k       Config.Eta      fixed
 //
+// With a kernel, lambda > 0 and a budget it is NORMA with the hinge loss and truncation (J.
+// Kivinen, A. J. Smola, R. C. Williamson, "Online Learning with Kernels", NIPS 14, 2002):
+//
+//	w_{k+1} = (1 - eta lambda) w_k, then eta y_t phi(x_t) is added if y_t f(x_t) <= b
+//
+// as what is added all has one length with the RBF kernel, the shortest part of w, which makes
+// room, is the oldest. TestNORMA.
+//
 // Deviations: the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as in the CRAMMA
 // paper and in the published tables. A zero score is a mistake.
 //
@@ -66,6 +74,9 @@ type PerceptronConfig struct {
 	MarginRel float64 `json:"margin_rel" flag:"margin-rel"`
 	// Eta is the step size. Default 1; above 0.
 	Eta float64 `json:"eta" flag:"eta"`
+	// Lambda is what shrinks weights in the space of a kernel, by 1 - eta lambda at each example:
+	// NORMA, whose budget then drops the oldest. Default 0; 0 to less than 1/eta.
+	Lambda float64 `json:"lambda,omitzero" flag:"lambda" with:"kernel=poly|rbf,scale"`
 
 	OnlineConfig
 }
@@ -87,6 +98,14 @@ func (c *PerceptronConfig) Validate() error {
 	if err := learner.CheckSetting("perceptron", "eta", c.Eta, c.Eta > 0,
 		"a number > 0"); err != nil {
 		return err
+	}
+	if err := learner.CheckSetting("perceptron", "lambda", c.Lambda, c.Lambda >= 0 &&
+		float64(c.Eta*c.Lambda) < 1, "a number >= 0 and below 1/eta"); err != nil {
+		return err
+	}
+	if c.Lambda != 0 && c.Linear() {
+		return fmt.Errorf("perceptron: lambda is %v, want 0 without a kernel: %w", c.Lambda,
+			learner.ErrConfig)
 	}
 	return c.OnlineConfig.validate("perceptron")
 }
@@ -146,7 +165,9 @@ func newPerceptron[T learner.Float](c learner.Config, env learner.Env) (learner.
 		cfg.Margin = float64(cfg.MarginRel * cfg.self(0))
 	}
 	if !cfg.Linear() {
-		return newOnline[T]("perceptron", cfg.kernel(), cfg.Budget, &perceptronOnline{cfg}, env)
+		l, err := newOnline[T]("perceptron", cfg.kernel(), cfg.Budget, &perceptronOnline{cfg}, env)
+		l.fade = 1 - float64(cfg.Eta*cfg.Lambda)
+		return l, err
 	}
 	return &Perceptron[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
 }

@@ -192,6 +192,8 @@ func (c *PerceptronConfig) Help(field string) string {
 		return "margin as b/R^2, R the length of the longest example, with an appended bias and the soft margin; 0 or more"
 	case "Eta":
 		return "step size; above 0"
+	case "Lambda":
+		return "what shrinks weights in the space of a kernel, by 1 - eta lambda at each example: NORMA, whose budget then drops the oldest; 0 to less than 1/eta"
 	}
 	return c.OnlineConfig.Help(field)
 }
