@@ -38,7 +38,8 @@ func TestNoiseEstimate(t *testing.T) {
 				return &WEPConfig{10, PointsConfig{noise, 1e-3, 20, 1, auto}}
 			},
 			"vvm": func(noise float64, auto bool) learner.Config {
-				return &VVMConfig{10, 1, PointsConfig{noise, 1e-3, 20, 1, auto}}
+				return &VVMConfig{Buffer: 10, Pairs: 1,
+					PointsConfig: PointsConfig{noise, 1e-3, 20, 1, auto}}
 			},
 		} {
 			name := map[bool]string{true: "adf", false: name}[name == "diagonal"]

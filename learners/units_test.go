@@ -51,7 +51,7 @@ func TestPosteriorUnits(t *testing.T) {
 			points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
 			for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full",
 				Noise: eps},
-				"wep": &WEPConfig{10, points}, "vvm": &VVMConfig{10, 1, points}} {
+				"wep": &WEPConfig{10, points}, "vvm": &VVMConfig{Buffer: 10, Pairs: 1, PointsConfig: points}} {
 				what := fmt.Sprintf("unit %v, eps %v, %s", unit, eps, name)
 				l, rounds, wrong := virtual(t, name, c), make([]learner.Round, n), 0
 				if err := l.Learn(b, rounds); err != nil {
@@ -179,7 +179,7 @@ func TestUnconvergedAllocates(t *testing.T) {
 		b.X, b.Y = append(b.X, x, z), append(b.Y, math.Copysign(1, x+float64(2*rng.Normal())))
 	}
 	for _, auto := range []bool{false, true} {
-		l := virtual(t, "vvm", &VVMConfig{10, 1, PointsConfig{0.02, 1e-3, 20, 1, auto}})
+		l := virtual(t, "vvm", &VVMConfig{Buffer: 10, Pairs: 1, PointsConfig: PointsConfig{0.02, 1e-3, 20, 1, auto}})
 		rounds := make([]learner.Round, n)
 		if err := l.Learn(b, rounds); err != nil {
 			t.Fatal(err)

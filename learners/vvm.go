@@ -50,6 +50,7 @@ func (*VVMConfig) Entry() learner.Entry {
 //	m_r, V_r      Posterior          ResidualMean; V and a pending term
 //	m_w           Posterior.Mean     weights, one a feature
 //	b_i           Posterior.X        points, each times its label
+//	|R(x)|        stepFactor.Margin  by which Config.LargestMargin evicts
 //
 // Deviations: without label noise the largest cavity margin is evicted rather than the smallest KL,
 // which is the same point, as KL falls with the margin, but keeps its digits. Points whose eviction
@@ -70,6 +71,7 @@ type VVM[T learner.Float] struct {
 	buffer  int
 	pairs   int
 	oldest  bool // evict in the order of arrival
+	margin  bool // evict by |R(x)|
 	ep      gauss.EPSettings
 	p       *gauss.Posterior
 	updates int64
@@ -134,6 +136,11 @@ type VVMConfig struct {
 	// Pairs is the number of closest pairs of points that may be merged, 0 to evict only. Default
 	// 0; 0 to 2^24.
 	Pairs int `json:"pairs" flag:"merge-pairs"`
+	// LargestMargin evicts the point of the largest |R(x)|, margin over its standard deviation.
+	//
+	// It is the paper's simple approximation of the smallest KL, and without label noise the same
+	// point. Default false.
+	LargestMargin bool `json:"largest_margin,omitempty" flag:"evict-margin"`
 
 	PointsConfig
 }
@@ -179,7 +186,9 @@ func newVVM[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T
 	if err != nil {
 		return nil, err
 	}
-	return virtualPoints[T]("vvm", cfg.PointsConfig, cfg.Buffer, cfg.Pairs, false), nil
+	v := virtualPoints[T]("vvm", cfg.PointsConfig, cfg.Buffer, cfg.Pairs, false)
+	v.margin = cfg.LargestMargin
+	return v, nil
 }
 
 // virtualPoints makes a learner of the family.
@@ -246,7 +255,7 @@ func (v *VVM[T]) reduce() {
 		v.barred[j] = false
 		if f := &p.Factor[j]; math.IsInf(f.Z, -1) { // no cavity: as far from a Gaussian as can be
 			v.kl[j] = math.Inf(1)
-		} else if p.Eps > 0 || v.pairs > 0 {
+		} else if p.Eps > 0 && !v.margin || v.pairs > 0 {
 			v.kl[j] = f.DivergenceWith(p.Entropy) // (13)
 		}
 	}
@@ -270,6 +279,10 @@ func (v *VVM[T]) evictable() int {
 	for j := range v.p.K {
 		switch {
 		case v.barred[j]:
+		case best >= 0 && v.margin:
+			if math.Abs(v.p.Factor[j].Margin()) > math.Abs(v.p.Factor[best].Margin()) {
+				best = j
+			}
 		case best < 0, v.p.Eps == 0 && v.p.Factor[j].Z > v.p.Factor[best].Z, v.p.Eps > 0 &&
 			v.kl[j] < v.kl[best]:
 			best = j

@@ -260,7 +260,7 @@ func TestGoldenVVM(t *testing.T) {
 			case c.Pairs == nil:
 				l = virtual(t, "vvm", &VVMConfig{Buffer: c.Buffer, PointsConfig: cfg})
 			default:
-				l = virtual(t, "vvm", &VVMConfig{c.Buffer, *c.Pairs, cfg})
+				l = virtual(t, "vvm", &VVMConfig{Buffer: c.Buffer, Pairs: *c.Pairs, PointsConfig: cfg})
 			}
 			b := pointsBlock(data[c.Data])
 			if len(c.Steps) != b.Len() {
@@ -335,8 +335,9 @@ func BenchmarkVVM(b *testing.B) {
 							if l != nil {
 								sweeps += l.Report().Sweeps
 							}
-							l = virtual(b, "vvm", &VVMConfig{c.buffer, c.pairs,
-								PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50, Damping: 1}})
+							l = virtual(b, "vvm", &VVMConfig{Buffer: c.buffer, Pairs: c.pairs,
+								PointsConfig: PointsConfig{Noise: 0.05, Tolerance: tol, Sweeps: 50,
+									Damping: 1}})
 							if err := l.Learn(&head, rounds); err != nil {
 								b.Fatal(err)
 							}
@@ -410,16 +411,19 @@ func TestNaiveVVM(t *testing.T) {
 		name        string
 		buffer      int
 		oldest      bool
+		margin      bool
 		noise, flip float64 // without label noise wrong ones have no posterior
-	}{{"adf", 0, true, 0.1, 1.3}, {"wep", 6, true, 0.1, 1.3}, {"wep", 6, true, 0, math.Inf(1)},
-		{"vvm", 6, false, 0, math.Inf(1)}} {
+	}{{"adf", 0, true, false, 0.1, 1.3}, {"wep", 6, true, false, 0.1, 1.3},
+		{"wep", 6, true, false, 0, math.Inf(1)}, {"vvm", 6, false, false, 0, math.Inf(1)},
+		{"vvm", 6, false, true, 0, math.Inf(1)}, {"vvm", 6, false, true, 0.1, 1.3}} {
 		points := PointsConfig{Noise: c.noise, Tolerance: 1e-3, Sweeps: 20, Damping: 1}
 		configs := map[string]learner.Config{"adf": &ADFConfig{Covariance: "full", Noise: c.noise},
 			"wep": &WEPConfig{c.buffer, points}, "vvm": &VVMConfig{Buffer: c.buffer,
-				PointsConfig: points}}
+				LargestMargin: c.margin, PointsConfig: points}}
 		stream := vvmStream(60, 8, c.flip)
 		l, plain := virtual(t, c.name, configs[c.name]), naive.NewVVM(8, c.buffer, c.oldest,
 			c.noise, points.Tolerance, points.Sweeps)
+		plain.LargestMargin = c.margin
 		for i := range stream.Len() {
 			r := learnOne(t, learner.Learner[float64](l), stream, i)
 			f, x := 0.0, slices.Clone(stream.Row(i))
@@ -435,6 +439,30 @@ func TestNaiveVVM(t *testing.T) {
 		}
 		if l.p.K != c.buffer {
 			t.Errorf("%s: %d points are left, want %d", c.name, l.p.K, c.buffer)
+		}
+	}
+}
+
+// TestLargestMargin: without label noise the point of the largest |R(x)| is the one of the smallest
+// KL, to the bit; with noise it is another in the end.
+func TestLargestMargin(t *testing.T) {
+	for _, c := range []struct {
+		noise, flip float64
+		same        bool
+	}{{0, math.Inf(1), true}, {0.1, 1.3, false}} {
+		var states [2]string
+		for i := range states {
+			l := virtual(t, "vvm", &VVMConfig{Buffer: 6, LargestMargin: i > 0,
+				PointsConfig: PointsConfig{Noise: c.noise, Tolerance: 1e-3, Sweeps: 20,
+					Damping: 1}})
+			b := vvmStream(60, 8, c.flip)
+			if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
+				t.Fatal(err)
+			}
+			states[i] = stateOf(learner.Learner[float64](l))
+		}
+		if same := states[0] == states[1]; same != c.same {
+			t.Errorf("label noise %v: the same state is %v, want %v", c.noise, same, c.same)
 		}
 	}
 }
@@ -493,7 +521,8 @@ func TestPosteriorStands(t *testing.T) {
 		for _, eps := range []float64{0, 0.01, 0.05} {
 			points := PointsConfig{Noise: eps, Tolerance: 1e-3, Sweeps: 10, Damping: 1}
 			for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full",
-				Noise: eps}, "wep": &WEPConfig{6, points}, "vvm": &VVMConfig{6, 2, points}} {
+				Noise: eps}, "wep": &WEPConfig{6, points}, "vvm": &VVMConfig{Buffer: 6,
+				Pairs: 2, PointsConfig: points}} {
 				l := virtual(t, name, c)
 				if err := l.Learn(b, make([]learner.Round, n)); err != nil {
 					t.Fatal(err)
@@ -629,7 +658,7 @@ func TestLongStream(t *testing.T) {
 	}{
 		{"adf", &ADFConfig{Covariance: "full", Noise: eps}, 1000000, 50000},
 		{"wep", &WEPConfig{30, points}, 50000, 10000},
-		{"vvm", &VVMConfig{30, 1, points}, 50000, 10000},
+		{"vvm", &VVMConfig{Buffer: 30, Pairs: 1, PointsConfig: points}, 50000, 10000},
 	} {
 		n := c.n
 		if testing.Short() {
@@ -749,7 +778,8 @@ func TestProba(t *testing.T) {
 	b := vvmStream(n, d, 1.64)
 	for name, c := range map[string]learner.Config{"adf": &ADFConfig{Covariance: "full",
 		Noise: eps},
-		"vvm": &VVMConfig{5, 2, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}},
+		"vvm": &VVMConfig{Buffer: 5, Pairs: 2, PointsConfig: PointsConfig{Noise: eps,
+			Tolerance: 1e-6, Sweeps: 50, Damping: 1}},
 		"wep": &WEPConfig{5, PointsConfig{Noise: eps, Tolerance: 1e-6, Sweeps: 50, Damping: 1}}} {
 		l := virtual(t, name, c)
 		head := b.Slice(0, 60)
@@ -815,7 +845,7 @@ func BenchmarkProba(b *testing.B) {
 	for _, c := range []struct{ d, buffer int }{{100, 0}, {300, 0}, {300, 10}} {
 		b.Run(fmt.Sprintf("d=%d/B=%d", c.d, c.buffer), func(b *testing.B) {
 			block := vvmStream(100, c.d, 1.64)
-			l := virtual(b, "vvm", &VVMConfig{c.buffer, 0, defaultPoints})
+			l := virtual(b, "vvm", &VVMConfig{Buffer: c.buffer, Pairs: 0, PointsConfig: defaultPoints})
 			if err := l.Learn(block, make([]learner.Round, block.Len())); err != nil {
 				b.Fatal(err)
 			}
@@ -896,7 +926,7 @@ func TestMergePosterior(t *testing.T) {
 	for name, c := range map[string]learner.Config{
 		"adf":      &ADFConfig{Covariance: "full", Noise: 0.1},
 		"diagonal": &ADFConfig{Covariance: "diagonal", Noise: 0.1}, "ep": &EPConfig{points},
-		"wep": &WEPConfig{n, points}, "vvm": &VVMConfig{5, 2, points},
+		"wep": &WEPConfig{n, points}, "vvm": &VVMConfig{Buffer: 5, Pairs: 2, PointsConfig: points},
 	} {
 		first, second := apart.Slice(0, n/2), apart.Slice(n/2, n)
 		l, o := learntPosterior(t, c, &first), learntPosterior(t, c, &second)

@@ -330,6 +330,8 @@ func (c *VVMConfig) Help(field string) string {
 		return "points kept; 0 to 4096"
 	case "Pairs":
 		return "closest pairs of points that may be merged, 0 to evict only; 0 to 2^24"
+	case "LargestMargin":
+		return "evicts the point of the largest |R(x)|, margin over its standard deviation"
 	}
 	return c.PointsConfig.Help(field)
 }

@@ -504,6 +504,13 @@ func (s *vvmStream) run(ctx context.Context, o RunOptions) ([]Row, map[string][]
 		{"sogp probit s0=.1", "sogp", sogp(0.1, 0), 0},
 		{"sogp step eps=.05", "sogp", sogp(0, 0.05), 0},
 	}
+	if s.noise > 0 { // without, it evicts the same points
+		list = slices.Insert(list, 1, list[0])
+		list[1].text = "vvm, largest margin evicted"
+		list[1].config = &learners.VVMConfig{Buffer: s.buffer, Pairs: 1, LargestMargin: true,
+			PointsConfig: learners.PointsConfig{Noise: s.noise, Tolerance: 1e-3, Sweeps: 20,
+				Damping: 1}}
+	}
 	n := all.Block.Len()
 	step := (n + curvePoints - 1) / curvePoints
 	figure := Figure{Name: s.figure, Title: s.name, XLabel: "examples seen",

@@ -10,6 +10,8 @@ type VVM struct {
 	Buffer int
 	// the oldest point goes; else the one whose factor is nearest to a Gaussian
 	Oldest bool
+	// or the one of the largest |m.x|/sqrt(x V x)
+	LargestMargin bool
 	// rate of wrong labels; least change of a site, in units of its point's standard deviation
 	Eps, Tolerance float64
 	Sweeps         int // at most, then as many with half the step
@@ -61,8 +63,17 @@ func (l *VVM) Learn(x []float64) (sweeps int) {
 	if len(l.X) > l.Buffer {
 		best, least := 0, math.Inf(1)
 		for i := range l.X {
-			if kl := l.kl(i); !l.Oldest && kl < least {
-				best, least = i, kl
+			cost := 0.0
+			switch {
+			case l.Oldest:
+				cost = float64(i)
+			case l.LargestMargin:
+				cost = -math.Abs(l.margin(i))
+			default:
+				cost = l.kl(i)
+			}
+			if cost < least {
+				best, least = i, cost
 			}
 		}
 		change(l.VR, l.MR, l.X[best], l.Tau[best], l.Nu[best])
@@ -116,6 +127,11 @@ func (l *VVM) kl(i int) float64 {
 	phi := 0.5 * math.Erfc(-z/math.Sqrt2)
 	t := l.Eps*math.Log(l.Eps)*(1-phi) + (1-l.Eps)*math.Log1p(-l.Eps)*phi
 	return t/Z - math.Log(Z) + 0.5*math.Log(w) + h*z/2
+}
+
+// margin returns R(x_i), the mean of w.x_i over its standard deviation.
+func (l *VVM) margin(i int) float64 {
+	return inner(l.M, l.X[i]) / math.Sqrt(inner(product(l.V, l.X[i]), l.X[i]))
 }
 
 // change multiplies N(m, V) by exp(dn w.x - dt (w.x)^2/2).

@@ -232,6 +232,15 @@ func NewStepFactor(z, eps float64) stepFactor {
 	return s
 }
 
+// Margin returns R = m/sqrt(v), the mean over the standard deviation, for v > 0 and a finite z;
+// else 0. It grows with z for eps = 0.
+func (s *stepFactor) Margin() float64 {
+	if !(s.w > 0) || math.IsInf(s.Z, 0) {
+		return 0
+	}
+	return s.D / math.Sqrt(s.w)
+}
+
 // logZ returns log Z.
 func (s *stepFactor) logZ() float64 {
 	switch {
