@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/internal/approx"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
 	"github.com/halfspace-ml/halfspace/learners"
 )
 
@@ -305,4 +306,27 @@ func TestAugmentedMargin(t *testing.T) {
 		before = ratio
 	}
 	approx.Near(t, "at rho = 100", before, 1, 0.01)
+}
+
+// TestFixedDirectionalMargin: the class of section 2 of the CRAMMA paper with a directional
+// condition u.y <= beta that stays, at a rate that stays or falls, is MICRA with epsilon 0. Where
+// it ends, the margin is above beta; beyond the largest margin it does not end.
+func TestFixedDirectionalMargin(t *testing.T) {
+	const gamma = 0.1
+	b := learnertest.Dense[float64](150, 6, gamma)
+	for _, zeta := range []float64{0, 0.5} {
+		for _, beta := range []float64{0, 0.3 * gamma, 0.6 * gamma} {
+			l := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: beta, Eta: 0.02,
+				Zeta: zeta})
+			r, err := l.Fit(t.Context(), b, learner.FitOptions{})
+			if err != nil || !r.Converged || r.Margin <= beta {
+				t.Errorf("zeta = %v, beta = %v: %+v, %v", zeta, beta, r, err)
+			}
+		}
+		l := fitter[float64](t, "micra", &learners.MICRAConfig{Beta: 0.9, Eta: 0.02, Zeta: zeta})
+		r, err := l.Fit(t.Context(), b, learner.FitOptions{MaxUpdates: 20000})
+		if err != nil || r.Converged {
+			t.Errorf("zeta = %v, beta above all margins: %+v, %v", zeta, r, err)
+		}
+	}
 }
