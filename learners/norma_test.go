@@ -65,7 +65,6 @@ func TestNORMA(t *testing.T) {
 func TestNORMASettings(t *testing.T) {
 	rbf := OnlineConfig{Kernel: "rbf", Gamma: 1}
 	for what, c := range map[string]PerceptronConfig{
-		"linear":   {Eta: 1, Lambda: 0.1},
 		"too much": {Eta: 2, Lambda: 0.5, OnlineConfig: rbf},
 		"negative": {Eta: 1, Lambda: -1, OnlineConfig: rbf},
 	} {

@@ -119,17 +119,20 @@ type OBPMConfig struct {
 	//
 	// It counts with a kernel only, as Removal does: see KernelOBPM. Default 1000; 0 to 2^31-1.
 	Budget int `json:"budget" flag:"budget" with:"kernel=poly|rbf,scale"`
-	// Removal is the kept example that makes room: the one of least norm, whose part the nearest
-	// take over (project) or no other (norm), the oldest, or the one whose removal causes the
-	// fewest errors. Default project; project, norm, oldest or errors.
+	// Removal is the kept example that makes room: that of least norm (project, norm), the oldest,
+	// or that whose removal causes the fewest errors.
+	//
+	// With project the nearest kept examples take over its part in all members. Default project;
+	// project, norm, oldest or errors.
 	Removal string `json:"removal" flag:"removal" values:"project|norm|oldest|errors" with:"budget"`
 
 	learner.KernelConfig
 
-	// Together keeps members that stretch their weights side by side, a tenth to a quarter of the
-	// time of learners of their own, which models of before have; scores are rounded otherwise.
+	// Together keeps members that stretch their weights side by side: several times as fast as
+	// learners of their own.
 	//
-	// It counts for romma, cramma and micra. Default true.
+	// These models of before have; scores are rounded otherwise. It counts for romma, cramma and
+	// micra. Default true.
 	Together bool `json:"together,omitempty" flag:"together"`
 
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands

@@ -74,8 +74,10 @@ type PerceptronConfig struct {
 	MarginRel float64 `json:"margin_rel" flag:"margin-rel"`
 	// Eta is the step size. Default 1; above 0.
 	Eta float64 `json:"eta" flag:"eta"`
-	// Lambda is what shrinks weights in the space of a kernel, by 1 - eta lambda at each example:
-	// NORMA, whose budget then drops the oldest. Default 0; 0 to less than 1/eta.
+	// Lambda shrinks the weights in a kernel's space by 1 - eta lambda at each example: NORMA.
+	//
+	// With a kernel only, and times eta below 1. The budget drops the oldest. Default 0; 0 to below
+	// 1.
 	Lambda float64 `json:"lambda,omitzero" flag:"lambda" with:"kernel=poly|rbf,scale"`
 
 	OnlineConfig
@@ -102,10 +104,6 @@ func (c *PerceptronConfig) Validate() error {
 	if err := learner.CheckSetting("perceptron", "lambda", c.Lambda, c.Lambda >= 0 &&
 		float64(c.Eta*c.Lambda) < 1, "a number >= 0 and below 1/eta"); err != nil {
 		return err
-	}
-	if c.Lambda != 0 && c.Linear() {
-		return fmt.Errorf("perceptron: lambda is %v, want 0 without a kernel: %w", c.Lambda,
-			learner.ErrConfig)
 	}
 	return c.OnlineConfig.validate("perceptron")
 }

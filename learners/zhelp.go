@@ -144,9 +144,9 @@ func (c *OBPMConfig) Help(field string) string {
 	case "Budget":
 		return "examples kept at most, for all members together, 0 for no limit; 0 to 2^31-1"
 	case "Removal":
-		return "kept example that makes room: the one of least norm, whose part the nearest take over (project) or no other (norm), the oldest, or the one whose removal causes the fewest errors"
+		return "kept example that makes room: that of least norm (project, norm), the oldest, or that whose removal causes the fewest errors"
 	case "Together":
-		return "keeps members that stretch their weights side by side, a tenth to a quarter of the time of learners of their own, which models of before have; scores are rounded otherwise"
+		return "keeps members that stretch their weights side by side: several times as fast as learners of their own"
 	}
 	return c.KernelConfig.Help(field)
 }
@@ -193,7 +193,7 @@ func (c *PerceptronConfig) Help(field string) string {
 	case "Eta":
 		return "step size; above 0"
 	case "Lambda":
-		return "what shrinks weights in the space of a kernel, by 1 - eta lambda at each example: NORMA, whose budget then drops the oldest; 0 to less than 1/eta"
+		return "shrinks the weights in a kernel's space by 1 - eta lambda at each example: NORMA; 0 to below 1"
 	}
 	return c.OnlineConfig.Help(field)
 }
