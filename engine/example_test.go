@@ -158,6 +158,24 @@ func ExampleRows() {
 	// 1 hit, 1 miss
 }
 
+// Learners of the same examples, as of several classes, share the kernel rows: labels don't matter.
+func ExampleSharedRows() {
+	var shared engine.SharedRows
+	b := &engine.Block[float64]{Dim: 1, Stride: 1, X: []float64{0, 1, 2}, Y: []float64{1, -1, -1}}
+	for range 2 {
+		k := engine.Kernel{Kind: engine.RBF, Gamma: 1}
+		rows, err := engine.RowsOf(&shared, k, b, 1<<20, nil)
+		if err != nil {
+			panic(err)
+		}
+		row, err := rows.Row(context.Background(), 1, 3)
+		fmt.Printf("%.3f %v, %d of them computed\n", row, err, rows.Stats().Misses)
+	}
+	// Output:
+	// [0.368 1.000 0.368] <nil>, 1 of them computed
+	// [0.368 1.000 0.368] <nil>, 1 of them computed
+}
+
 // A kernel's settings name what is wrong with them.
 func ExampleKernel() {
 	k := engine.Kernel{Kind: engine.Poly, Gamma: 1, Degree: 2, Coef0: 1}

@@ -93,6 +93,20 @@ func ExampleMargins() {
 	// 0.0296; in the largest coordinate 0.0116 true <nil>
 }
 
+// Members at an angle have an average of more margin than theirs: the bound says at least how much.
+func ExampleAverageBound() {
+	b := &engine.Block[float64]{Dim: 2, Stride: 2, X: []float64{1, 1, -1, -1}, Y: []float64{1, -1}}
+	members := [][]float64{{1, 0.1}, {0.1, 1}}
+	l := newLearner("perceptron")
+	must(eval.Run(ctx, l, eval.NewMemory(b, nil), eval.Options{}))
+	var bound eval.AverageBound
+	m, bound, ok, err := eval.MeasureAverage(ctx, l.Snapshot(), members, eval.NewMemory(b, nil))
+	fmt.Printf("margins %.2f, of the average at least %.2f, it is %.2f %v %v\n", bound.Margins,
+		bound.Equal, m.Norm(2, 0), ok, err)
+	// Output:
+	// margins [1.09 1.09], of the average at least 1.41, it is 1.41 true <nil>
+}
+
 // Memory gives a data set again, in any order.
 func ExampleMemory() {
 	d := must(dataset.Generate[float64]("margin", map[string]string{"n": "3", "d": "2"}))

@@ -250,6 +250,22 @@ func ExampleMargins() {
 	// 0.0087 of 0.0093
 }
 
+// Of an ensemble the report has the bound of the average's margin by those of its members.
+func ExampleAverageBound() {
+	file, done := ring()
+	defer done()
+	res, err := training.Run(context.Background(), training.Options{Learner: "obpm",
+		Config: &learners.OBPMConfig{Members: 10, Tau: 0.5}, Files: []string{file},
+		Precision: "f64", Epochs: 3, MarginReport: true}, training.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var b training.AverageBound = *res.Margins.Average
+	fmt.Println(b.Equal <= b.Best, b.Averaged <= res.Margins.Directional)
+	// Output:
+	// true true
+}
+
 // teller is an Observer of two of the things that happen.
 type teller struct{ training.Silent }
 
