@@ -191,7 +191,7 @@ func onlineRBF(budget int) learners.OnlineConfig {
 // kernelOBPM returns settings with the RBF kernel.
 func kernelOBPM(members int, tau float64, budget int, removal string) *learners.OBPMConfig {
 	return &learners.OBPMConfig{Members: members, Tau: tau, Base: "perceptron",
-		Combine: learners.CombineWeights, Path: learners.PathAuto,
+		Combine: learners.CombineWeights, Path: learners.PathAuto, Together: true,
 		Budget: budget, Removal: removal, KernelConfig: learner.KernelConfig{Kernel: "rbf",
 			Gamma: 0.02}}
 }
