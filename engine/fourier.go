@@ -131,6 +131,9 @@ func (f *Fourier[T]) Map(dst, src *Block[T]) error {
 		dst.Y = slices.Grow(dst.Y[:0], n)[:n]
 		clear(dst.Y)
 	}
+	if dst.Class = append(dst.Class[:0], src.Class...); src.Class == nil {
+		dst.Class = nil
+	}
 	dst.Dim, dst.Ptr, dst.Idx, dst.Val = f.Size(), nil, nil, nil
 	dst.Stride = padded[T](max(f.Size(), f.width))
 	if need := n * dst.Stride; cap(dst.X) < need {

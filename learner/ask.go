@@ -140,6 +140,18 @@ func HasBias[T Float](l Learner[T]) bool {
 	return ok
 }
 
+// OutputsOf returns how many scores an example l has: those of the classes that have come
+// (Traits.Classes), else 1.
+func OutputsOf[T Float](l Learner[T]) int {
+	if o, ok := l.(interface{ Outputs() int }); ok {
+		return o.Outputs()
+	}
+	if w, ok := l.(Wrapper[T]); ok {
+		return OutputsOf(w.Inner())
+	}
+	return 1
+}
+
 // Solver is a Learner whose Fit solves an optimisation problem to an accuracy that it knows.
 type Solver interface {
 	// Solved describes the solution of the last Fit.

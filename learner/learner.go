@@ -34,8 +34,8 @@ var ErrLength = errors.New("example too long")
 
 // Round is what one example did.
 type Round struct {
-	// Score is f(x) before the example was learned, unnormalised. Of several outputs it is that of
-	// the example's own class less the largest of the others: at most 0 for a mistake.
+	// Score is f(x) before the example was learned, unnormalised. With Traits.Classes it is the
+	// output of the example's own class less the largest of the others; see ClassScore.
 	Score   float64
 	Updates int32 // how many members changed their weights (0 or 1 for a single learner)
 }
@@ -51,13 +51,13 @@ type Round struct {
 type Learner[T Float] interface {
 	// Learn scores each example with the state before it, then learns it; rounds[i] is that of
 	// example i, and rounds has b.Len() places or more. Of two classes the labels are Y, -1 and +1;
-	// with several outputs they are Class. On error (a wrapped engine.Err… of Block.Check, or
+	// with Traits.Classes they are Class. On error (a wrapped engine.Err… of Block.Check, or
 	// Block.CheckClasses; ErrOut; ErrBatch from a learner of whole data sets) the state is
 	// unchanged.
 	Learn(b *engine.Block[T], rounds []Round) error
 	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see.
-	// With K = Traits.Outputs outputs it fills K places an example, example by example:
-	// dst[i*K+k] = f_k(x_i). Labels are ignored and need not be there: Y may be nil, or hold
+	// A learner of classes has K outputs, one for each class that has come (Predictor.Outputs), and
+	// fills K places an example, example by example: dst[i*K+k] = f_k(x_i). Labels are ignored and need not be there: Y may be nil, or hold
 	// anything. Features never seen in learning have weight 0. Errors are those of
 	// Block.CheckRows, and ErrOut.
 	Score(b *engine.Block[T], dst []float64) error
@@ -83,7 +83,8 @@ type Learner[T Float] interface {
 
 // Prober is a Learner that knows the probability of a label, not a score alone.
 type Prober[T Float] interface {
-	// Proba sets dst[i] = P(y_i = +1 | x_i) with the present state. It changes nothing that later
+	// Proba sets dst[i] = P(y_i = +1 | x_i) with the present state, or with K outputs dst[i*K+k] =
+	// P(class k | x_i). It changes nothing that later
 	// calls see, takes what Score takes and fails as Score does. Full covariances (adf, ep, wep,
 	// vvm) answer one call after another.
 	Proba(b *engine.Block[T], dst []float64) error
@@ -194,9 +195,12 @@ type Entry struct {
 	Name    string // as in --learner
 	Summary string // one line
 	Default bool   // taken where none is named; one learner is
-	Config  func() Config
-	New32   func(Config, Env) (Learner[float32], error) // both validate the Config first
-	New64   func(Config, Env) (Learner[float64], error)
+	// Over is for learners of classes over a learner of two: it returns settings of this one over
+	// that one. nil of all others.
+	Over   Over
+	Config func() Config
+	New32  func(Config, Env) (Learner[float32], error) // both validate the Config first
+	New64  func(Config, Env) (Learner[float64], error)
 	// Optional are the scalars of its State that may be missing, as they are in model files that
 	// were written before the learner kept them (Codec.Optional). A State without any other is an
 	// error.

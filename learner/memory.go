@@ -28,6 +28,7 @@ type Extent struct {
 	Gram    int64 // GramBytes, as it is given there
 	Soft    bool  // Delta > 0
 	Saved   bool  // a State is taken, as for a model file
+	Classes int64 // of a learner of classes (Traits.Classes): how many come; 0 is not known
 }
 
 // Any is an amount that is not known, or that has no bound.

@@ -11,11 +11,17 @@ import (
 // examples to another one, as on random features, computes its traits from that one's. The suite in
 // learnertest holds a learner to them.
 //
-// The zero value is that of no learner: Outputs is at least 1, and Stream or Whole is true.
-// Settings that don't pass their Validate may have any traits.
+// The zero value is that of no learner: Stream or Whole is true. Settings that don't pass their
+// Validate may have any traits.
 type Traits struct {
-	// Outputs is the number of scores an example: 1 for two classes, else one a class.
-	Outputs int
+	// Classes: labels are numbers of classes, Block.Class, and there is a score for each class that
+	// has come, an output: Predictor.Outputs. Else there are two classes, the labels are Block.Y,
+	// and there is one score.
+	Classes bool
+	// OverClasses is for learners that give their examples to another one: it returns their
+	// settings with that one as lift returns it, so that it tells classes. Of learners without
+	// OverClasses, nil, one is made for each class.
+	OverClasses func(lift func(Entry, Config) (Entry, Config, error)) (Config, error)
 
 	Stream bool // Learn takes one example after another; else it returns ErrBatch
 	Whole  bool // Fit takes a whole data set
@@ -110,11 +116,11 @@ type Remedy struct {
 // LinearTraits are those of a learner of two classes that takes one example after another and whose
 // hypothesis is one weight vector: what most learners begin with.
 func LinearTraits() Traits {
-	return Traits{Outputs: 1, Stream: true, Linear: true, Vector: true, Norm: math.NaN()}
+	return Traits{Stream: true, Linear: true, Vector: true, Norm: math.NaN()}
 }
 
 // KernelTraits are those of a learner of two classes that takes one example after another and whose
 // hypothesis is a sum over so many examples at most (Any without a limit), which it keeps.
 func KernelTraits(k engine.Kernel, keeps int64) Traits {
-	return Traits{Outputs: 1, Stream: true, Support: true, Norm: math.NaN(), Keeps: keeps, Kept: k}
+	return Traits{Stream: true, Support: true, Norm: math.NaN(), Keeps: keeps, Kept: k}
 }

@@ -84,6 +84,14 @@ var variants = map[string]map[string]learner.Config{
 		"of sogp": obpmOf("sogp", &learners.SOGPConfig{Basis: 30, Novelty: 1e-4, Noise: 0.1,
 			KernelConfig: learner.KernelConfig{Kernel: "linear"}}),
 	},
+	"ovr": {
+		"of perceptron": &learners.OVRConfig{Base: "perceptron"},
+		"two classes":   &learners.OVRConfig{Base: "pa", Classes: 2},
+		"of adf":        &learners.OVRConfig{Base: "adf"},
+		"of budget": &learners.OVRConfig{Base: "budget", BaseConfig: &learners.BudgetConfig{
+			Budget: 90, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
+			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}},
+	},
 	"kmp": {
 		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true,
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
@@ -97,6 +105,8 @@ var variants = map[string]map[string]learner.Config{
 		"sogp": &learners.RFFConfig{D: 400, Sigma: 5, Base: "sogp",
 			BaseConfig: &learners.SOGPConfig{Basis: 60, Novelty: 1e-4, Noise: 0.1,
 				KernelConfig: learner.KernelConfig{Kernel: "linear"}}},
+		"ovr": &learners.RFFConfig{D: 600, Sigma: 5, Base: "ovr",
+			BaseConfig: &learners.OVRConfig{Base: "pa"}},
 		"pumma": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pumma",
 			BaseConfig: &learners.PUMMAConfig{P: "auto", Delta: 0.1}},
 	},

@@ -196,9 +196,8 @@ func (c *OBPMConfig) validateBase(base learner.Config) error {
 	switch {
 	case t.Ensemble:
 		return bad("an ensemble itself")
-	case t.Outputs > 1:
-		return bad(fmt.Sprintf("of %d outputs, where members of two classes are averaged",
-			t.Outputs))
+	case t.Classes:
+		return bad("of any number of classes, where members of two are averaged")
 	case !t.Stream:
 		return bad("which learns from whole data sets only")
 	case t.Soft:

@@ -54,6 +54,7 @@ type RFF[T learner.Float] struct {
 	cfg     RFFConfig
 	seed    uint64 // of the frequencies
 	inner   learner.Learner[T]
+	classes bool // that the inner learner tells
 	fourier *engine.Fourier[T]
 	size    int // of a run
 	runs    *scratch.Stack[rffRun[T]]
@@ -91,10 +92,6 @@ func (c *RFFConfig) Validate() error {
 	if err != nil {
 		return err
 	}
-	if n := base.Traits().Outputs; n > 1 {
-		return fmt.Errorf("rff: base is %q, of %d outputs: want a learner of two classes: %w",
-			c.Base, n, learner.ErrConfig)
-	}
 	if !base.Traits().Stream {
 		return fmt.Errorf("rff: base is %q, which learns from whole data sets only: want a "+
 			"learner of streams: %w", c.Base, learner.ErrConfig)
@@ -114,6 +111,7 @@ func (c *RFFConfig) Traits() learner.Traits {
 		false, false
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
 	t.Members = nil
+	t.OverClasses = c.overClasses
 	// Distances that sigma divides are of the data's units, and margins are of the random features.
 	t.ScaleFree, t.Norm, t.Threads = false, math.NaN(), "the random features"
 	if t.Keeps > 0 {
@@ -126,6 +124,26 @@ func (c *RFFConfig) Traits() learner.Traits {
 		}
 	}
 	return t
+}
+
+// overClasses is Traits.OverClasses: the random features are the same for all classes.
+func (c *RFFConfig) overClasses(lift func(learner.Entry, learner.Config) (learner.Entry,
+	learner.Config, error)) (learner.Config, error) {
+	base, err := c.Inner()
+	if err != nil {
+		return nil, err
+	}
+	e, err := learner.Lookup(c.Base)
+	if err != nil {
+		return nil, err
+	}
+	e, base, err = lift(e, base)
+	if err != nil {
+		return nil, err
+	}
+	r := *c
+	r.Base, r.BaseConfig = e.Name, base
+	return &r, r.Validate()
 }
 
 // Memory is Config.Memory: D/2 T a feature, the random features of some examples, and the base
@@ -296,8 +314,9 @@ func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 		return nil, fmt.Errorf("rff: %w: %w", err, learner.ErrConfig)
 	}
 	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f,
-		size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
-		runs: new(scratch.Stack[rffRun[T]])}, nil
+		classes: base.Traits().Classes,
+		size:    int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
+		runs:    new(scratch.Stack[rffRun[T]])}, nil
 }
 
 // rffBytes of features are computed at a time: they stay in the cache for the base learner, and are
@@ -309,7 +328,11 @@ func (l *RFF[T]) Inner() learner.Learner[T] { return l.inner }
 
 // Learn is Learner.Learn.
 func (l *RFF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("rff", b, len(rounds)); err != nil {
+	check := primal.CheckBlock[T]
+	if l.classes {
+		check = primal.CheckClasses[T]
+	}
+	if err := check("rff", b, len(rounds)); err != nil {
 		return err
 	}
 	return l.each(b, func(z *engine.Block[T], lo, hi int) error {
@@ -333,11 +356,12 @@ type rffProber[T learner.Float] struct {
 
 // Proba is Prober.Proba.
 func (p *rffProber[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := primal.CheckRows("rff", b, len(dst)); err != nil {
+	k := learner.OutputsOf(p.rff.inner)
+	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
 		return err
 	}
 	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
-		return p.inner.Proba(z, dst[lo:hi])
+		return p.inner.Proba(z, dst[lo*k:hi*k])
 	})
 }
 
@@ -388,11 +412,12 @@ func (l *RFF[T]) each(b *engine.Block[T], do func(z *engine.Block[T], lo, hi int
 
 // Score is Learner.Score.
 func (l *RFF[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := primal.CheckRows("rff", b, len(dst)); err != nil {
+	k := learner.OutputsOf(l.inner)
+	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
 		return err
 	}
 	return l.each(b, func(z *engine.Block[T], lo, hi int) error {
-		return l.inner.Score(z, dst[lo:hi])
+		return l.inner.Score(z, dst[lo*k:hi*k])
 	})
 }
 
@@ -447,7 +472,11 @@ type rffChecker[T learner.Float] struct {
 
 // Mistakes is MistakeChecker.Mistakes.
 func (c *rffChecker[T]) Mistakes(b *engine.Block[T]) (n int, err error) {
-	if err := primal.CheckBlock("rff", b, b.Len()); err != nil {
+	check := primal.CheckBlock[T]
+	if c.rff.classes {
+		check = primal.CheckClasses[T]
+	}
+	if err := check("rff", b, b.Len()); err != nil {
 		return 0, err
 	}
 	err = c.rff.each(b, func(z *engine.Block[T], _, _ int) error {
@@ -467,11 +496,12 @@ type mapped[T learner.Float] struct {
 
 // Score is Predictor.Score.
 func (p *mapped[T]) Score(b *engine.Block[T], dst []float64) error {
-	if err := primal.CheckRows("rff", b, len(dst)); err != nil {
+	k := p.inner.Outputs()
+	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
 		return err
 	}
 	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
-		return p.inner.Score(z, dst[lo:hi])
+		return p.inner.Score(z, dst[lo*k:hi*k])
 	})
 }
 
@@ -517,11 +547,12 @@ type mappedProber[T learner.Float] struct {
 
 // Proba is Prober.Proba.
 func (p *mappedProber[T]) Proba(b *engine.Block[T], dst []float64) error {
-	if err := primal.CheckRows("rff", b, len(dst)); err != nil {
+	k := p.inner.Outputs()
+	if err := primal.CheckOutputs("rff", b, k, len(dst)); err != nil {
 		return err
 	}
 	return p.rff.each(b, func(z *engine.Block[T], lo, hi int) error {
-		return p.prober.Proba(z, dst[lo:hi])
+		return p.prober.Proba(z, dst[lo*k:hi*k])
 	})
 }
 

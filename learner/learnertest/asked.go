@@ -21,6 +21,10 @@ func Asked[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 	pool := engine.NewPool(2)
 	defer pool.Close()
 	sparse, dense := Sparse[T](70, 40, 0.05), Dense[T](70, 40, 0.05)
+	if c.Traits().Classes {
+		setClasses(sparse)
+		setClasses(dense)
+	}
 	l := s.fresh(t, pool)
 	if !c.Traits().Stream {
 		fit(t, l, sparse)
@@ -41,7 +45,7 @@ func Asked[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 		name := fmt.Sprintf("%s, %d features", form, b.Dim)
 		ask := func(what string, f func(*engine.Block[T], []float64) error) {
 			q := question[T]{name: name + ": " + what, block: b, ask: f,
-				want: make([]float64, b.Len())}
+				want: s.places(b.Len())}
 			if err := f(b, q.want); err != nil {
 				t.Fatalf("%s: %v", q.name, err)
 			}
@@ -57,6 +61,7 @@ func Asked[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 		rounds := make([]learner.Round, b.Len())
 		for _, y := range [][]T{nil, make([]T, b.Len())} {
 			v := clone(b)
+			v.Class = nil
 			if v.Y = y; !errors.Is(l.Learn(v, rounds), engine.ErrLabel) {
 				t.Errorf("%s: Learn without labels says %v, want %v", name, l.Learn(v, rounds),
 					engine.ErrLabel)
@@ -71,7 +76,7 @@ func Asked[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 		for name, y := range map[string][]T{"none": nil, "zeros": make([]T, q.block.Len()),
 			"NaN": nan[:q.block.Len()]} {
 			v := clone(q.block)
-			v.Y = y
+			v.Y, v.Class = y, nil
 			if d := q.differs(v); d != "" {
 				t.Errorf("labels %s: %s", name, d)
 			}

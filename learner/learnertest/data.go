@@ -82,7 +82,14 @@ func clone[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 	return &engine.Block[T]{
 		Y: slices.Clone(b.Y), Dim: b.Dim,
 		Ptr: slices.Clone(b.Ptr), Idx: slices.Clone(b.Idx), Val: slices.Clone(b.Val),
-		X: slices.Clone(b.X), Stride: b.Stride,
+		X: slices.Clone(b.X), Stride: b.Stride, Class: slices.Clone(b.Class),
+	}
+}
+
+// setClasses gives the examples two classes: 1 of the label +1, and 0.
+func setClasses[T learner.Float](b *engine.Block[T]) {
+	for _, y := range b.Y {
+		b.Class = append(b.Class, int32((y+1)/2))
 	}
 }
 

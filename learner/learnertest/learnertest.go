@@ -35,6 +35,11 @@ func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 		{"sparse", Sparse[T](300, 90, 0.05)},
 		{"dense", Dense[T](300, 70, 0.05)},
 	}
+	if c.Traits().Classes {
+		for _, form := range forms {
+			setClasses(form.block)
+		}
+	}
 	batch := !c.Traits().Stream
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
@@ -70,6 +75,25 @@ func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 type suite[T learner.Float] struct {
 	entry  learner.Entry
 	config learner.Config
+}
+
+// outputs is how many scores an example has, once both labels have come.
+func (s *suite[T]) outputs() int {
+	if s.config.Traits().Classes {
+		return 2
+	}
+	return 1
+}
+
+// places makes room for the scores of n examples.
+func (s *suite[T]) places(n int) []float64 { return make([]float64, n*s.outputs()) }
+
+// signed is what the scores in dst say of example i: above 0 that it is of label +1.
+func (s *suite[T]) signed(dst []float64, i int) float64 {
+	if s.outputs() == 1 {
+		return dst[i]
+	}
+	return dst[2*i+1] - dst[2*i]
 }
 
 func (s *suite[T]) fresh(t testing.TB, pool *engine.Pool) learner.Learner[T] {
@@ -149,8 +173,7 @@ func (s *suite[T]) inputs(t *testing.T, b *engine.Block[T]) {
 	l, x := s.fresh(t, nil), clone(b)
 	rounds := make([]learner.Round, b.Len()+1)
 	rounds[b.Len()] = learner.Round{Score: 17, Updates: 17}
-	dst := make([]float64, b.Len()+1)
-	dst[b.Len()] = 17
+	dst := append(s.places(b.Len()), 17)
 	if err := l.Learn(x, rounds); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +184,7 @@ func (s *suite[T]) inputs(t *testing.T, b *engine.Block[T]) {
 		!slices.Equal(x.Val, b.Val) || !slices.Equal(x.X, b.X) {
 		t.Error("Learn or Score wrote into its block")
 	}
-	if rounds[b.Len()] != (learner.Round{Score: 17, Updates: 17}) || dst[b.Len()] != 17 {
+	if rounds[b.Len()] != (learner.Round{Score: 17, Updates: 17}) || dst[len(dst)-1] != 17 {
 		t.Error("a place beyond the examples was written")
 	}
 	var sum int64
@@ -180,7 +203,7 @@ func (s *suite[T]) inputs(t *testing.T, b *engine.Block[T]) {
 func (s *suite[T]) bits(t *testing.T, b *engine.Block[T]) {
 	want := s.fresh(t, nil)
 	first, second := learn(t, want, b, b.Len()), learn(t, want, b, b.Len())
-	again := make([]float64, b.Len())
+	again := s.places(b.Len())
 	if err := want.Score(b, again); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +212,7 @@ func (s *suite[T]) bits(t *testing.T, b *engine.Block[T]) {
 		sameRounds(t, what+", first epoch", learn(t, l, b, size), first)
 		sameRounds(t, what+", second epoch", learn(t, l, b, size), second)
 		sameState(t, what, l, want)
-		scores := make([]float64, b.Len())
+		scores := s.places(b.Len())
 		if err := l.Score(b, scores); err != nil {
 			t.Fatal(err)
 		}
@@ -232,12 +255,15 @@ func (s *suite[T]) bits(t *testing.T, b *engine.Block[T]) {
 func (s *suite[T]) score(t *testing.T, b *engine.Block[T]) {
 	quiet, asked := s.fresh(t, nil), s.fresh(t, nil)
 	want := learn(t, quiet, b, b.Len())
-	var f [1]float64
 	var r [1]learner.Round
 	for i := range b.Len() {
 		v := b.Slice(i, i+1)
-		if err := asked.Score(&v, f[:]); err != nil {
+		f := make([]float64, learner.OutputsOf(asked))
+		if err := asked.Score(&v, f); err != nil {
 			t.Fatal(err)
+		}
+		if v.Class != nil {
+			f = []float64{learner.ClassScore(f, int(v.Class[0]))}
 		}
 		if err := asked.Learn(&v, r[:]); err != nil {
 			t.Fatal(err)
@@ -257,7 +283,7 @@ func (s *suite[T]) reject(t *testing.T, b *engine.Block[T]) {
 	learn(t, l, &half, half.Len())
 	before := StateBytes(l.State())
 
-	rounds, dst := make([]learner.Round, rest.Len()), make([]float64, rest.Len())
+	rounds, dst := make([]learner.Round, rest.Len()), s.places(rest.Len())
 	for _, r := range s.broken(&rest) {
 		if err := l.Learn(r.block, rounds); !errors.Is(err, r.want) {
 			t.Errorf("%s: Learn says %v, want %v", r.name, err, r.want)
@@ -300,9 +326,21 @@ func (s *suite[T]) broken(b *engine.Block[T]) []trial[T] {
 	}
 	nan := T(math.NaN())
 	trials := []trial[T]{
-		{"label 0", bad(func(c *engine.Block[T]) { c.Y[20] = 0 }), engine.ErrLabel},
-		{"label NaN", bad(func(c *engine.Block[T]) { c.Y[20] = nan }), engine.ErrLabel},
 		{"negative Dim", bad(func(c *engine.Block[T]) { c.Dim = -1 }), engine.ErrShape},
+	}
+	if s.config.Traits().Classes {
+		trials = append(trials,
+			trial[T]{"class -1", bad(func(c *engine.Block[T]) { c.Class[20] = -1 }),
+				engine.ErrLabel},
+			trial[T]{"no classes", bad(func(c *engine.Block[T]) { c.Class = nil }),
+				engine.ErrLabel},
+			trial[T]{"short classes", bad(func(c *engine.Block[T]) { c.Class = c.Class[1:] }),
+				engine.ErrLabel})
+	} else {
+		trials = append(trials,
+			trial[T]{"label 0", bad(func(c *engine.Block[T]) { c.Y[20] = 0 }), engine.ErrLabel},
+			trial[T]{"label NaN", bad(func(c *engine.Block[T]) { c.Y[20] = nan }),
+				engine.ErrLabel})
 	}
 	if b.Dense() {
 		trials = append(trials,
@@ -521,7 +559,7 @@ func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 		t.Error("an empty block changed the state")
 	}
 
-	if !s.config.Traits().Linear {
+	if k := s.config.Traits(); !k.Linear || k.Classes {
 		return // a kernel needn't be 0 there
 	}
 	x := clone(b)
@@ -561,7 +599,7 @@ func (s *suite[T]) zero(t *testing.T, b *engine.Block[T]) {
 // unseen: a new learner scores 0, and features that were never learned count 0.
 func (s *suite[T]) unseen(t *testing.T, b *engine.Block[T]) {
 	n := b.Len()
-	got, want := make([]float64, n), make([]float64, n)
+	got, want := s.places(n), s.places(n)
 	if err := s.fresh(t, nil).Score(b, got); err != nil {
 		t.Fatal(err)
 	}
@@ -590,7 +628,7 @@ func (s *suite[T]) unseen(t *testing.T, b *engine.Block[T]) {
 // widened returns b with features beyond its own in every example.
 func widened[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 	n := b.Len()
-	wide := &engine.Block[T]{Y: b.Y, Dim: b.Dim + 1000}
+	wide := &engine.Block[T]{Y: b.Y, Class: b.Class, Dim: b.Dim + 1000}
 	if b.Dense() {
 		const more = 130
 		wide.Dim = b.Dim + more
@@ -621,7 +659,7 @@ func (s *suite[T]) weights(t *testing.T, b *engine.Block[T]) {
 	l := s.trained(t, b)
 	w := l.Weights()
 	bias, _ := learner.BiasOf(l)
-	if w == nil {
+	if w == nil || s.outputs() > 1 {
 		return // a hypothesis that is no single vector
 	}
 	if len(w) != b.Dim {
@@ -670,13 +708,13 @@ func epsilon[T learner.Float]() float64 {
 // learns: on separable examples most errors go away.
 func (s *suite[T]) learns(t *testing.T, b *engine.Block[T]) {
 	l := s.fresh(t, nil)
-	f := make([]float64, b.Len())
+	f := s.places(b.Len())
 	errs := func() (n int) {
 		if err := l.Score(b, f); err != nil {
 			t.Fatal(err)
 		}
 		for i, y := range b.Y {
-			if float64(y)*f[i] < 0 || f[i] == 0 && y < 0 {
+			if f := s.signed(f, i); float64(y)*f < 0 || f == 0 && y < 0 {
 				n++
 			}
 		}
@@ -704,7 +742,7 @@ func (s *suite[T]) allocs(t *testing.T, b *engine.Block[T]) {
 		return // its annotations of the kernels allocate
 	}
 	l := s.trained(t, b)
-	rounds, dst := make([]learner.Round, b.Len()), make([]float64, b.Len())
+	rounds, dst := make([]learner.Round, b.Len()), s.places(b.Len())
 	if err := errors.Join(l.Learn(b, rounds), l.Score(b, dst)); err != nil {
 		t.Fatal(err)
 	}
@@ -743,19 +781,25 @@ func (s *suite[T]) proba(t *testing.T, l learner.Learner[T], b *engine.Block[T])
 	}
 	before := StateBytes(l.State())
 	n := b.Len()
-	all, again := make([]float64, n), make([]float64, n)
+	all, again := s.places(n), s.places(n)
 	ask := func(size int, dst []float64) {
 		t.Helper()
 		for lo := 0; lo < n; lo += size {
 			v := b.Slice(lo, min(lo+size, n))
-			if err := prober.Proba(&v, dst[lo:]); err != nil {
+			if err := prober.Proba(&v, dst[lo*s.outputs():]); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	ask(n, all)
 	wrong := 0
-	for i, p := range all {
+	for i := range n {
+		p := all[i]
+		if s.outputs() == 2 {
+			if p = all[2*i+1]; !(math.Abs(p+all[2*i]-1) <= 4*epsilon[float64]()) {
+				t.Fatalf("example %d: the sum of probabilities is %v", i, p+all[2*i])
+			}
+		}
 		if !(p >= 0 && p <= 1) {
 			t.Fatalf("example %d: probability %v", i, p)
 		}

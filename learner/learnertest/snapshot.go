@@ -36,16 +36,16 @@ type scorer[T learner.Float] interface {
 }
 
 func ask[T learner.Float](t testing.TB, p scorer[T], prober learner.Prober[T],
-	blocks []*engine.Block[T]) (a answers) {
+	outputs int, blocks []*engine.Block[T]) (a answers) {
 	t.Helper()
 	for _, b := range blocks {
-		f := make([]float64, b.Len())
+		f := make([]float64, b.Len()*outputs)
 		if err := p.Score(b, f); err != nil {
 			t.Fatal(err)
 		}
 		a.scores = append(a.scores, f)
 		if prober != nil {
-			f = make([]float64, b.Len())
+			f = make([]float64, b.Len()*outputs)
 			if err := prober.Proba(b, f); err != nil {
 				t.Fatal(err)
 			}
@@ -93,12 +93,12 @@ func (s *suite[T]) snapshot(t *testing.T, b *engine.Block[T]) {
 		t.Error("Snapshot changed the state")
 	}
 	prober := learner.ProbaOf(p)
-	want := ask(t, scorer[T](l), learner.ProberOf(l), blocks)
+	want := ask(t, scorer[T](l), learner.ProberOf(l), s.outputs(), blocks)
 	check := func(what string, p learner.Predictor[T]) {
 		t.Helper()
-		got := ask(t, scorer[T](p), learner.ProbaOf(p), blocks)
+		got := ask(t, scorer[T](p), learner.ProbaOf(p), s.outputs(), blocks)
 		got.same(t, what, &want)
-		if p.Outputs() != s.config.Traits().Outputs {
+		if p.Outputs() != s.outputs() {
 			t.Errorf("%s: %d outputs", what, p.Outputs())
 		}
 	}
@@ -129,7 +129,7 @@ func (s *suite[T]) snapshot(t *testing.T, b *engine.Block[T]) {
 	s.refusesForeign(t, p, l)
 	s.learnOn(t, l, &rest)
 	check("later", p)
-	for _, f := range ask(t, scorer[T](none), nil, blocks[:1]).scores[0] {
+	for _, f := range ask(t, scorer[T](none), nil, none.Outputs(), blocks[:1]).scores[0] {
 		if f != 0 {
 			t.Errorf("a new learner's snapshot scores %v", f)
 			break
@@ -193,7 +193,7 @@ func restored[T learner.Float](t *testing.T, p learner.Predictor[T], s learner.S
 // rejects: errors are those of a learner's Score.
 func (s *suite[T]) rejects(t *testing.T, p learner.Predictor[T], b *engine.Block[T]) {
 	t.Helper()
-	dst, prober := make([]float64, b.Len()), learner.ProbaOf(p)
+	dst, prober := s.places(b.Len()), learner.ProbaOf(p)
 	for _, r := range s.broken(b) {
 		if r.want == engine.ErrLabel {
 			continue
@@ -212,7 +212,7 @@ func (s *suite[T]) rejects(t *testing.T, p learner.Predictor[T], b *engine.Block
 		t.Errorf("short dst: Score says %v, want %v", err, learner.ErrOut)
 	}
 	y := clone(b)
-	y.Y = nil
+	y.Y, y.Class = nil, nil
 	if err := p.Score(y, dst); err != nil {
 		t.Errorf("without labels: %v", err)
 	}
@@ -226,7 +226,7 @@ func (s *suite[T]) predictorAllocs(t *testing.T, p learner.Predictor[T],
 	}
 	prober := learner.ProbaOf(p)
 	for i, b := range blocks {
-		dst := make([]float64, b.Len())
+		dst := s.places(b.Len())
 		for name, f := range map[string]func() error{
 			"Score": func() error { return p.Score(b, dst) },
 			"Proba": func() error {
@@ -254,18 +254,24 @@ func Snapshots[T learner.Float](t *testing.T, e learner.Entry, c learner.Config)
 	pool := engine.NewPool(2)
 	defer pool.Close()
 	sparse, dense := Sparse[T](50, 40, 0.05), Dense[T](50, 40, 0.05)
+	small := Sparse[T](20, 50, 0)
+	if c.Traits().Classes {
+		for _, b := range []*engine.Block[T]{sparse, dense, small} {
+			setClasses(b)
+		}
+	}
 	l := s.fresh(t, pool)
 	s.learnOn(t, l, sparse)
 	p := l.Snapshot()
 	prober := learner.ProbaOf(p)
-	blocks := []*engine.Block[T]{sparse, dense, Sparse[T](20, 50, 0)}
-	want := ask(t, scorer[T](p), prober, blocks)
+	blocks := []*engine.Block[T]{sparse, dense, small}
+	want := ask(t, scorer[T](p), prober, s.outputs(), blocks)
 
 	const askers, rounds = 8, 3
 	var all sync.WaitGroup
 	for a := range askers {
 		all.Go(func() {
-			f := make([]float64, 50)
+			f := s.places(50)
 			for k := range rounds * len(blocks) {
 				i := (a + k) % len(blocks)
 				b := blocks[i]
@@ -273,7 +279,7 @@ func Snapshots[T learner.Float](t *testing.T, e learner.Entry, c learner.Config)
 					t.Error(err)
 					return
 				}
-				sameScores(t, fmt.Sprintf("%d at once: block %d", askers, i), f[:b.Len()],
+				sameScores(t, fmt.Sprintf("%d at once: block %d", askers, i), f[:b.Len()*s.outputs()],
 					want.scores[i])
 				if prober == nil {
 					continue
@@ -283,7 +289,7 @@ func Snapshots[T learner.Float](t *testing.T, e learner.Entry, c learner.Config)
 					return
 				}
 				sameScores(t, fmt.Sprintf("%d at once: probabilities of block %d", askers, i),
-					f[:b.Len()], want.proba[i])
+					f[:b.Len()*s.outputs()], want.proba[i])
 			}
 			if p.Bytes() <= 0 || len(p.State().Tensors) == 0 {
 				t.Error("no bytes or no state")
@@ -293,12 +299,12 @@ func Snapshots[T learner.Float](t *testing.T, e learner.Entry, c learner.Config)
 	for k := range 4 {
 		s.learnOn(t, l, blocks[k%len(blocks)])
 		next := l.Snapshot()
-		got := ask(t, scorer[T](next), learner.ProbaOf(next), blocks)
-		now := ask(t, scorer[T](l), learner.ProberOf(l), blocks)
+		got := ask(t, scorer[T](next), learner.ProbaOf(next), s.outputs(), blocks)
+		now := ask(t, scorer[T](l), learner.ProberOf(l), s.outputs(), blocks)
 		got.same(t, "next", &now)
 	}
 	all.Wait()
-	last := ask(t, scorer[T](p), prober, blocks)
+	last := ask(t, scorer[T](p), prober, s.outputs(), blocks)
 	last.same(t, "after all", &want)
 	if math.IsNaN(want.scores[0][0]) {
 		t.Error("the first score is NaN")

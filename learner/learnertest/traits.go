@@ -20,6 +20,9 @@ func CheckTraits[T learner.Float](t *testing.T, e learner.Entry, c learner.Confi
 	s := &suite[T]{entry: e, config: c}
 	blocks := []*engine.Block[T]{Sparse[T](100, 30, 0.05), Dense[T](100, 20, 0.05)}
 	for _, b := range blocks {
+		if c.Traits().Classes {
+			setClasses(b)
+		}
 		s.traits(t, b)
 	}
 	s.threads(t, blocks...)
@@ -41,6 +44,9 @@ func (s *suite[T]) threads(t *testing.T, blocks ...*engine.Block[T]) {
 				b.Y[i] = -b.Y[i]
 			}
 		}
+		if k.Classes {
+			setClasses(b)
+		}
 		blocks = append(blocks, b)
 	}
 	for _, b := range blocks {
@@ -55,7 +61,7 @@ func (s *suite[T]) threads(t *testing.T, blocks ...*engine.Block[T]) {
 				t.Fatal(err)
 			}
 		}
-		if err := l.Score(b, make([]float64, b.Len()*k.Outputs)); err != nil {
+		if err := l.Score(b, s.places(b.Len())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,8 +73,8 @@ func (s *suite[T]) threads(t *testing.T, blocks ...*engine.Block[T]) {
 // traits: a learner is and can do what its settings say, no more and no less.
 func (s *suite[T]) traits(t *testing.T, b *engine.Block[T]) {
 	k := s.config.Traits()
-	if k.Outputs < 1 || !k.Stream && !k.Whole {
-		t.Fatalf("%d outputs; stream: %v, whole: %v", k.Outputs, k.Stream, k.Whole)
+	if !k.Stream && !k.Whole {
+		t.Fatalf("stream: %v, whole: %v", k.Stream, k.Whole)
 	}
 	if k.Norm < 1 || k.Vector && !k.Linear || k.Origin && k.Biased {
 		t.Errorf("norm %v; vector %v, linear %v; biased %v, origin %v", k.Norm, k.Vector, k.Linear,
@@ -105,7 +111,7 @@ func (s *suite[T]) traits(t *testing.T, b *engine.Block[T]) {
 	if k.Keeps > 0 && int64(n) > k.Keeps {
 		t.Errorf("%d examples are kept, Traits says %d", n, k.Keeps)
 	}
-	s.outputs(t, l, b, k.Outputs)
+	s.fills(t, l, b)
 	s.fits(t, b, k)
 	s.keeps(t, b, k)
 	for _, name := range append(slices.Clone(k.Sizes), settingsOf(k.Remedies)...) {
@@ -115,11 +121,11 @@ func (s *suite[T]) traits(t *testing.T, b *engine.Block[T]) {
 	}
 }
 
-// outputs: Score fills so many places an example, and no other.
-func (s *suite[T]) outputs(t *testing.T, l learner.Learner[T], b *engine.Block[T], outputs int) {
+// fills: Score fills so many places an example, and no other.
+func (s *suite[T]) fills(t *testing.T, l learner.Learner[T], b *engine.Block[T]) {
 	t.Helper()
 	const unset = 17.25
-	n := b.Len() * outputs
+	n := b.Len() * s.outputs()
 	dst := slices.Repeat([]float64{unset}, n+1)
 	if err := l.Score(b, dst); err != nil {
 		t.Fatal(err)

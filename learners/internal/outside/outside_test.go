@@ -226,7 +226,7 @@ type classes struct{ config }
 
 func (c *classes) Traits() learner.Traits {
 	t := c.config.Traits()
-	t.Outputs = 3
+	t.Classes = true
 	return t
 }
 

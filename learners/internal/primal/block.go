@@ -34,6 +34,25 @@ func CheckRows[T learner.Float](name string, b *engine.Block[T], out int) error 
 	return nil
 }
 
+// CheckClasses is CheckBlock for a learner of classes.
+func CheckClasses[T learner.Float](name string, b *engine.Block[T], out int) error {
+	if out < b.Len() {
+		return tooShort(name, b.Len(), out)
+	}
+	if err := b.CheckClasses(math.MaxInt32); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// CheckOutputs is CheckRows for so many results an example.
+func CheckOutputs[T learner.Float](name string, b *engine.Block[T], outputs, out int) error {
+	if out < b.Len()*outputs {
+		return tooShort(name, b.Len()*outputs, out)
+	}
+	return CheckRows(name, b, b.Len())
+}
+
 // tooShort is the error of a slice for results that is shorter than the block.
 func tooShort(name string, n, out int) error {
 	return fmt.Errorf("%s: %d places for %d examples: %w", name, out, n, learner.ErrOut)

@@ -1,0 +1,781 @@
+package learners
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learners/internal/ensemble"
+	"github.com/halfspace-ml/halfspace/learners/internal/primal"
+)
+
+var _ learner.Learner[float32] = (*OVR[float32])(nil)
+
+func init() { learner.Register("ovr", (*OVRConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*OVRConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "one against the rest: any number of classes, a learner of two for each",
+		Config:  func() learner.Config { return &OVRConfig{Base: "obpm"} },
+		Over: func(base string, c learner.Config) learner.Config {
+			return &OVRConfig{Base: base, BaseConfig: c}
+		},
+		New32: newOVR[float32], New64: newOVR[float64],
+	}
+}
+
+// OVR tells any number of classes by one learner of two for each, which is shown the examples of
+// its class as +1 and all others as -1. The class of the largest score is predicted, the first one
+// of several.
+//
+// Reference: R. Rifkin, A. Klautau, "In Defense of One-Vs-All Classification", JMLR 5, 2004.
+//
+//	paper     here        shape, unit
+//	N         columns     classes that have come, numbered from 0
+//	f_i(x)    outputs     score of class i's learner
+//	f(x)      Predicted   arg max_i f_i(x), the first of several
+//
+// Deviations: a class may come at any time. Its learner has then learned all examples before as
+// ones of the rest, since beside the classes' learners one more learns every example as such and is
+// copied for each new class. It is left out with Config.Classes, which says how many there will be.
+//
+// Guarantee: the learner of a class is, to the bit, that of two classes, its own and the rest, over
+// the same stream, whenever the class came: TestOVRColumns. All have the same seed, so members of
+// ensembles see an example by the same draw whatever the class.
+//
+// Cost: the base's, once a class; on the pool, a class a part. Memory: that of the base for each
+// class, and once more where any class may come; 16 bytes a class and example of a run.
+type OVR[T learner.Float] struct {
+	cfg   OVRConfig
+	entry learner.Entry
+	base  learner.Config
+	env   learner.Env // of the columns
+
+	pool    *engine.Pool
+	columns []learner.Learner[T] // one a class
+	rest    learner.Learner[T]   // has learned all examples as no class's; nil: no class will come
+	since   []int64              // of each class: examples before its first
+	scorers []scorer[T]          // of the columns: themselves, or their Predictors
+	probers []learner.Prober[T]  // of the scorers, if they have probabilities
+
+	dim       int // features that all have seen
+	presented uint64
+	updates   uint64 // of columns
+	failed    error  // of a column
+
+	own  ovrRun[T]                // of Learn
+	runs scratch.Stack[ovrRun[T]] // not in use; Learn's is one of them
+}
+
+// OVRConfig holds the settings of OVR.
+type OVRConfig struct {
+	// Classes is how many classes there will be, 0 for any number.
+	//
+	// Where it is known, the learner that new ones begin with is saved. Default 0; 0 to 2^20.
+	Classes int `json:"classes" flag:"class-count"`
+	// Base is the learner of two classes, whose own settings are taken, too. Default obpm; a
+	// learner of two classes.
+	Base string `json:"base" flag:"base"`
+	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
+	// for those defaults. Default nil; any that are valid.
+	BaseConfig learner.Config `json:"base_config"`
+}
+
+// MaxClasses is the largest number of classes.
+const MaxClasses = 1 << 20
+
+// Validate wants a base of two classes with valid settings.
+func (c *OVRConfig) Validate() error {
+	if c.Classes < 0 || c.Classes > MaxClasses {
+		return fmt.Errorf("ovr: classes is %d, want 0 to %d: %w", c.Classes, MaxClasses,
+			learner.ErrConfig)
+	}
+	base, err := c.Inner()
+	if err != nil {
+		return err
+	}
+	t := base.Traits()
+	switch {
+	case t.Classes:
+		return fmt.Errorf("ovr: base is %q, of any number of classes: want a learner of two: %w",
+			c.Base, learner.ErrConfig)
+	case t.OverClasses != nil:
+		return fmt.Errorf("ovr: base is %q, which gives its examples to another learner: want %q "+
+			"over that one: %w", c.Base, "ovr", learner.ErrConfig)
+	}
+	return base.Validate()
+}
+
+// Inner returns the base's settings.
+func (c *OVRConfig) Inner() (learner.Config, error) {
+	return baseSettings("ovr", c.Base, c.BaseConfig)
+}
+
+// UnmarshalJSON is that of OBPMConfig.
+func (c *OVRConfig) UnmarshalJSON(data []byte) error {
+	type fields OVRConfig // without this method
+	raw := struct {
+		*fields
+		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
+	}{fields: (*fields)(c)}
+	err := decodeSettings(data, &raw)
+	if err != nil {
+		return fmt.Errorf("ovr: settings: %w", err)
+	}
+	c.BaseConfig, err = decodeBase("ovr", c.Base, raw.BaseConfig)
+	return err
+}
+
+// Traits is Config.Traits: what the base can do and needs, once a class.
+func (c *OVRConfig) Traits() learner.Traits {
+	base, err := c.Inner()
+	if err != nil {
+		return learner.Traits{Norm: math.NaN()}
+	}
+	b := base.Traits()
+	t := b
+	t.Classes, t.Members, t.HardMargin, t.Threads = true, nil, nil, "the classes"
+	t.Posterior, t.Merges, t.Dual, t.Biased, t.Origin = false, false, false, false, false
+	t.Whole, t.Soft, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit = false, false, false, false,
+		false, false
+	if b.Keeps > 0 { // by how many classes is not known
+		t.Keeps, t.Sizes, t.FitMemory = learner.Any, nil, nil
+	}
+	return t
+}
+
+// Resolve resolves the base's settings: all columns see the examples as they are.
+func (c *OVRConfig) Resolve(f learner.Facts) (learner.Config, error) {
+	r := *c
+	if c.BaseConfig != nil {
+		base, err := c.BaseConfig.Resolve(f)
+		if err != nil {
+			return nil, fmt.Errorf("ovr: base: %w", err)
+		}
+		r.BaseConfig = base
+	}
+	return &r, nil
+}
+
+// Memory is Config.Memory: that of the base for each class, and for the rest.
+func (c *OVRConfig) Memory(x learner.Extent) learner.Footprint {
+	base, err := c.Inner()
+	if err != nil {
+		return learner.Footprint{}
+	}
+	k := max(x.Classes, int64(c.Classes), 2)
+	if c.Classes == 0 {
+		k++
+	}
+	x.Kept = 0
+	one := base.Memory(x)
+	var f learner.Footprint
+	for _, p := range one.Parts {
+		f.Add("classes' "+p.Name, learner.Times(p.Items, k), learner.Times(p.Bytes, k))
+	}
+	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
+	f.Add("classes' work space", k, learner.Times(k, each+ensemble.RunExamples*(24+x.Elem)*5/4)+
+		primal.FixedBytes)
+	f.Moving = learner.Times(one.Moving, k)
+	f.Each = learner.Times(one.Each, k)
+	f.Copied(x, learner.Times(k, 16), learner.Times(one.Copies, k))
+	return f
+}
+
+// ovrRun is a run of examples in work, and scratch. It is the [engine.Job] of that: part k is
+// column k.
+type ovrRun[T learner.Float] struct {
+	o       *OVR[T]
+	do      ovrWork
+	b       engine.Block[T]
+	y       []T               // [column][example]: +1 for examples of its class
+	rounds  []learner.Round   // [column][example]
+	scores  []float64         // [column][example]
+	views   []engine.Block[T] // [column]: what it is given
+	errs    []error           // [column]
+	outputs []float64         // of an example
+}
+
+// ovrWork is what columns do with a run.
+type ovrWork int8
+
+const (
+	ovrLearn ovrWork = iota
+	ovrScore
+	ovrProba
+)
+
+func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[OVRConfig]("ovr", c)
+	if err != nil {
+		return nil, err
+	}
+	base, err := cfg.Inner()
+	if err != nil {
+		return nil, err
+	}
+	e, err := learner.Lookup(cfg.Base)
+	if err != nil {
+		return nil, err
+	}
+	// Columns are parts on the pool, within which there is none.
+	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool,
+		env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
+	for range cfg.Classes {
+		l, err := o.column()
+		if err != nil {
+			return nil, err
+		}
+		o.add(l)
+	}
+	if cfg.Classes == 0 {
+		if o.rest, err = o.column(); err != nil {
+			return nil, err
+		}
+	}
+	o.runs.Give(&o.own)
+	if base.Traits().Support {
+		return keepingOVR[T]{o}, nil
+	}
+	return o, nil
+}
+
+// column returns a new learner of a class.
+func (o *OVR[T]) column() (learner.Learner[T], error) {
+	l, err := learner.New[T](o.entry, o.base, o.env)
+	if err != nil {
+		return nil, fmt.Errorf("ovr: base: %w", err)
+	}
+	return l, nil
+}
+
+// add makes l the column of a new class, which comes now.
+func (o *OVR[T]) add(l learner.Learner[T]) {
+	o.columns, o.scorers = append(o.columns, l), append(o.scorers, l)
+	if p := learner.ProberOf(l); p != nil {
+		o.probers = append(o.probers, p)
+	}
+	o.since = append(o.since, int64(o.presented))
+}
+
+// keepingOVR is that of a base that keeps examples.
+type keepingOVR[T learner.Float] struct{ *OVR[T] }
+
+// Support is Keeper.Support: the examples that the columns keep, each counted once a column.
+func (o keepingOVR[T]) Support() (sum int) {
+	for _, l := range o.columns {
+		n, _ := learner.SupportOf(l)
+		sum += n
+	}
+	return sum
+}
+
+// Learn is Learner.Learn.
+func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
+	known := o.cfg.Classes
+	if known == 0 {
+		known = MaxClasses
+	}
+	if err := primal.CheckRows("ovr", b, len(rounds)); err != nil {
+		return err
+	}
+	if err := b.CheckClasses(known); err != nil {
+		return fmt.Errorf("ovr: %w", err)
+	}
+	// A base may refuse an example that is too long for it: all must, before any learns.
+	if err := primal.CheckLengths("ovr", b, unsafe.Sizeof(T(0))); err != nil {
+		return err
+	}
+	if o.failed != nil {
+		return o.failed
+	}
+	if err := o.reach(b); err != nil {
+		return err
+	}
+	r := &o.own
+	r.o = o
+	for lo := 0; lo < b.Len(); {
+		comes, err := o.welcome(int(b.Class[lo]))
+		if err != nil {
+			return err
+		}
+		hi := lo + 1
+		for end := min(b.Len(), lo+r.most()); hi < end && int(b.Class[hi]) < len(o.columns); {
+			hi++
+		}
+		if err := r.run(b, lo, hi, ovrLearn); err != nil {
+			o.failed = err
+			return err
+		}
+		o.presented += uint64(hi - lo)
+		for e := range hi - lo {
+			rounds[lo+e] = r.round(e)
+			o.updates += uint64(rounds[lo+e].Updates)
+		}
+		if comes {
+			rounds[lo].Score = learner.LostTie // what has not come is not predicted
+		}
+		lo = hi
+	}
+	r.b = engine.Block[T]{}
+	return nil
+}
+
+// welcome makes columns up to that of a class, and reports whether there were any to make.
+func (o *OVR[T]) welcome(class int) (comes bool, err error) {
+	for len(o.columns) <= class {
+		l, err := o.column()
+		if err != nil {
+			return false, err
+		}
+		if err := l.SetState(o.rest.State()); err != nil {
+			return false, fmt.Errorf("ovr: class %d: %w", len(o.columns), err)
+		}
+		o.add(l)
+		comes = true
+	}
+	return comes, nil
+}
+
+// reach shows all columns the features of b, before anything is learned: those that any refuses,
+// all do.
+func (o *OVR[T]) reach(b *engine.Block[T]) error {
+	if b.Dim <= o.dim {
+		return nil
+	}
+	r := &o.own
+	r.views = grownViews(r.views, 1)
+	r.views[0] = b.Slice(0, 0)
+	r.views[0].Dim, r.views[0].Class = b.Dim, nil
+	if r.views[0].Y == nil {
+		r.views[0].Y = []T{}
+	}
+	for _, l := range o.all() {
+		if err := l.Learn(&r.views[0], nil); err != nil {
+			return fmt.Errorf("ovr: base: %w", err)
+		}
+	}
+	o.dim = b.Dim
+	return nil
+}
+
+// all returns the columns, and the rest's behind them.
+func (o *OVR[T]) all() []learner.Learner[T] {
+	if o.rest == nil {
+		return o.columns
+	}
+	return append(o.columns[:len(o.columns):len(o.columns)], o.rest)
+}
+
+// most is how many examples a run takes.
+func (r *ovrRun[T]) most() int {
+	return min(ensemble.RunExamples, max(1, ensemble.RunPartials/(len(r.o.columns)+1)))
+}
+
+// run makes r.b the examples lo to hi-1 of b, and gives them to each column.
+func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
+	n, k := hi-lo, len(r.o.scorers)
+	if do == ovrLearn && r.o.rest != nil {
+		k++
+	}
+	r.do, r.b = do, b.Slice(lo, hi)
+	r.views = grownViews(r.views, k)
+	r.errs = slices.Grow(r.errs[:0], k)[:k]
+	if do == ovrLearn {
+		r.y = slices.Grow(r.y[:0], n*k)[:n*k]
+		r.rounds = slices.Grow(r.rounds[:0], n*k)[:n*k]
+	} else {
+		r.scores = slices.Grow(r.scores[:0], n*k)[:n*k]
+	}
+	// What a column takes for an example is not known; it is no less than this, in ns.
+	const call, perProduct = 20, 4
+	nnz := n * b.Dim
+	if !b.Dense() {
+		nnz = r.b.Ptr[n] - r.b.Ptr[0]
+	}
+	if err := r.o.pool.Spread(context.Background(), k*(n*call+nnz/perProduct), k, r); err != nil {
+		return err
+	}
+	for _, err := range r.errs {
+		if err != nil {
+			return fmt.Errorf("ovr: base: %w", err)
+		}
+	}
+	return nil
+}
+
+// Part implements engine.Job: column k goes through the examples of r.b.
+func (r *ovrRun[T]) Part(k int) {
+	n := r.b.Len()
+	v := &r.views[k]
+	*v = r.b.Slice(0, n)
+	defer func() { *v = engine.Block[T]{} }()
+	v.Class = nil
+	switch r.do {
+	case ovrScore:
+		r.errs[k] = r.o.scorers[k].Score(v, r.scores[k*n:][:n])
+		return
+	case ovrProba:
+		r.errs[k] = r.o.probers[k].Proba(v, r.scores[k*n:][:n])
+		return
+	}
+	v.Y = r.y[k*n:][:n]
+	for i, c := range r.b.Class {
+		v.Y[i] = -1
+		if int(c) == k {
+			v.Y[i] = 1
+		}
+	}
+	v.MarkChecked()
+	l := r.o.rest
+	if k < len(r.o.columns) {
+		l = r.o.columns[k]
+	}
+	r.errs[k] = l.Learn(v, r.rounds[k*n:][:n])
+}
+
+// round returns what example e of the run did.
+func (r *ovrRun[T]) round(e int) (sum learner.Round) {
+	r.outputs = r.outputs[:0]
+	n := r.b.Len()
+	for k := range r.o.columns {
+		of := &r.rounds[k*n+e]
+		r.outputs = append(r.outputs, of.Score)
+		sum.Updates += of.Updates
+	}
+	sum.Score = learner.ClassScore(r.outputs, int(r.b.Class[e]))
+	return sum
+}
+
+// each fills dst with what the columns say of the examples of b, example by example.
+func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
+	k := len(o.scorers)
+	if err := primal.CheckOutputs("ovr", b, k, len(dst)); err != nil || k == 0 {
+		return err
+	}
+	r := o.runs.Take()
+	defer o.runs.Give(r)
+	r.o = o
+	for lo := 0; lo < b.Len(); lo += r.b.Len() {
+		if err := r.run(b, lo, min(b.Len(), lo+r.most()), do); err != nil {
+			return err
+		}
+		n := r.b.Len()
+		for e := range n {
+			for c := range k {
+				dst[(lo+e)*k+c] = r.scores[c*n+e]
+			}
+		}
+	}
+	r.b = engine.Block[T]{}
+	return nil
+}
+
+// Score is Learner.Score.
+func (o *OVR[T]) Score(b *engine.Block[T], dst []float64) error { return o.each(b, dst, ovrScore) }
+
+// Prober is for ProberOf.
+func (o *OVR[T]) Prober() learner.Prober[T] {
+	if base := o.base.Traits(); !base.Proba {
+		return nil
+	}
+	return ovrProber[T]{o}
+}
+
+// ovrProber has the probabilities of the columns, divided by their sum.
+type ovrProber[T learner.Float] struct{ o *OVR[T] }
+
+// Proba is Prober.Proba. Where all columns say 0, all classes are as probable as each other.
+func (p ovrProber[T]) Proba(b *engine.Block[T], dst []float64) error {
+	if err := p.o.each(b, dst, ovrProba); err != nil {
+		return err
+	}
+	k := len(p.o.scorers)
+	for i := range b.Len() {
+		of := dst[i*k:][:k]
+		var sum float64
+		for _, v := range of {
+			sum += v
+		}
+		for c := range of {
+			if of[c] /= sum; sum == 0 {
+				of[c] = 1 / float64(k)
+			}
+		}
+	}
+	return nil
+}
+
+// MistakeChecker is for MistakeCheckerOf.
+func (o *OVR[T]) MistakeChecker() learner.MistakeChecker[T] {
+	if base := o.base.Traits(); !base.Mistakes {
+		return nil
+	}
+	return ovrChecker[T]{o}
+}
+
+type ovrChecker[T learner.Float] struct{ o *OVR[T] }
+
+// Mistakes is MistakeChecker.Mistakes: examples that are one of any column.
+func (p ovrChecker[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
+	if err := b.CheckClasses(len(p.o.columns)); err != nil {
+		return 0, fmt.Errorf("ovr: %w", err)
+	}
+	y := []T{0}
+	for i := range b.Len() {
+		v := b.Slice(i, i+1)
+		v.Class, v.Y = nil, y
+		mistaken := 0
+		for k := 0; k < len(p.o.columns) && mistaken == 0; k++ {
+			if y[0] = -1; int(b.Class[i]) == k {
+				y[0] = 1
+			}
+			if mistaken, err = learner.MistakeCheckerOf(p.o.columns[k]).Mistakes(&v); err != nil {
+				return count, err
+			}
+		}
+		count += mistaken
+	}
+	return count, nil
+}
+
+// Weights returns the columns' weights, one after another, or nil if they have none.
+func (o *OVR[T]) Weights() []float64 {
+	if base := o.base.Traits(); !base.Vector {
+		return nil
+	}
+	of := make([][]float64, len(o.scorers))
+	most := 0
+	for k, l := range o.scorers {
+		of[k] = l.Weights()
+		most = max(most, len(of[k]))
+	}
+	w := make([]float64, len(of)*most)
+	for k := range of {
+		copy(w[k*most:], of[k])
+	}
+	return w
+}
+
+// Outputs is for [learner.OutputsOf]: the classes that have come.
+func (o *OVR[T]) Outputs() int { return len(o.scorers) }
+
+// Since returns how many examples there were before the first of each class.
+func (o *OVR[T]) Since() []int64 { return slices.Clone(o.since) }
+
+// Updates returns the updates of all columns together.
+func (o *OVR[T]) Updates() int64 { return int64(o.updates) }
+
+// Bytes returns the memory of the columns, and of what a run takes.
+func (o *OVR[T]) Bytes() int64 {
+	n := o.runs.Bytes((*ovrRun[T]).bytes) + int64(unsafe.Sizeof(*o)) + 56*int64(len(o.columns))
+	for _, l := range o.all() {
+		n += l.Bytes()
+	}
+	return n
+}
+
+// bytes returns the memory of a run's scratch.
+func (r *ovrRun[T]) bytes() int64 {
+	return 8*int64(cap(r.scores)+cap(r.outputs)) + 16*int64(cap(r.rounds)+cap(r.errs)) +
+		primal.BytesOf(r.y) + int64(cap(r.views))*int64(unsafe.Sizeof(engine.Block[T]{}))
+}
+
+// State returns the columns' states, each with its number before the names, that of the rest, as
+// counters the classes, the examples presented, the updates of columns and the features that all
+// have seen, and of each class how many examples there were before its first.
+func (o *OVR[T]) State() learner.State { return learner.StateOf(o.fields) }
+
+// SetState is Learner.SetState.
+func (o *OVR[T]) SetState(s learner.State) error { return learner.SetState("ovr", s, o.fields) }
+
+// CheckState is Learner.CheckState.
+func (o *OVR[T]) CheckState(s learner.State) error {
+	return learner.CheckState("ovr", s, o.fields)
+}
+
+func (o *OVR[T]) fields(c *learner.Codec) {
+	learner.Count(c, "presented", &o.presented)
+	learner.Count(c, "updates", &o.updates)
+	dim := learner.Count(c, "dim", &o.dim)
+	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
+	c.PerFeature("dim", dim)
+	n := len(o.columns)
+	since := learner.Vector(c, "since", &o.since)
+	of := o.columns
+	if c.Reading() {
+		n = len(since)
+		c.Want(n <= MaxClasses && (o.cfg.Classes == 0 || n == o.cfg.Classes),
+			"%d classes, want %d", n, o.cfg.Classes)
+		of = o.twin(c, n)
+	}
+	if of == nil && n > 0 {
+		return // an error
+	}
+	learner.Inners(c, columnName, of)
+	if o.rest != nil {
+		rest := []learner.Learner[T]{o.rest}
+		learner.Inners(c, func(int) string { return "rest." }, rest)
+	}
+	c.Then(func() {
+		o.failed, o.columns, o.scorers, o.probers = nil, of, o.scorers[:0], o.probers[:0]
+		for _, l := range of {
+			o.scorers = append(o.scorers, l)
+			if p := learner.ProberOf(l); p != nil {
+				o.probers = append(o.probers, p)
+			}
+		}
+	})
+}
+
+// twin returns n new columns to read a State into.
+func (o *OVR[T]) twin(c *learner.Codec, n int) []learner.Learner[T] {
+	if !c.Reading() {
+		return nil
+	}
+	of := make([]learner.Learner[T], n)
+	for k := range of {
+		l, err := o.column()
+		if !c.Want(err == nil, "class %d: %w", k, err) {
+			return nil
+		}
+		of[k] = l
+	}
+	return of
+}
+
+// columnName is what the names of column k's parts of a State begin with.
+func columnName(k int) string { return fmt.Sprintf("class%d.", k) }
+
+// ballot is the hypothesis of an [OVR]: a Predictor for each class.
+type ballot[T learner.Float] struct {
+	o  *OVR[T] // scores by its scorers; has no learners
+	of []memberPredictor[T]
+}
+
+// Outputs is Predictor.Outputs.
+func (p *ballot[T]) Outputs() int { return len(p.of) }
+
+// Score is Predictor.Score.
+func (p *ballot[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.Score(b, dst) }
+
+// Weights is Predictor.Weights.
+func (p *ballot[T]) Weights() []float64 { return p.o.Weights() }
+
+// Bytes is Predictor.Bytes.
+func (p *ballot[T]) Bytes() int64 {
+	n := p.o.Bytes() + int64(unsafe.Sizeof(*p)) + 56*int64(len(p.of))
+	for _, m := range p.of {
+		n += (*m.p).Bytes()
+	}
+	return n
+}
+
+// State is Predictor.State: the classes' hypotheses, each with its number before the names, and how
+// many there are.
+func (p *ballot[T]) State() learner.State { return learner.StateOf(p.fields) }
+
+// CheckState is for [learner.CheckRestored].
+func (p *ballot[T]) CheckState(s learner.State) error {
+	r, err := p.like(s)
+	if err != nil {
+		return err
+	}
+	return learner.CheckState("ovr", s, r.fields)
+}
+
+// Restored is Restorer.Restored.
+func (p *ballot[T]) Restored(s learner.State) (learner.Predictor[T], error) {
+	r, err := p.like(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := learner.SetState("ovr", s, r.fields); err != nil {
+		return nil, err
+	}
+	of := make([]learner.Predictor[T], len(r.of))
+	for k, m := range r.of {
+		of[k] = *m.p
+	}
+	return p.o.ballotOf(of), nil // of those that were restored
+}
+
+// like returns hypotheses of new columns, as many as the State has.
+func (p *ballot[T]) like(s learner.State) (*ballot[T], error) {
+	n := s.Counters["classes"]
+	if n > MaxClasses || p.o.cfg.Classes > 0 && n != uint64(p.o.cfg.Classes) {
+		return nil, fmt.Errorf("ovr: %d classes: %w", n, learner.ErrState)
+	}
+	of := make([]learner.Predictor[T], n)
+	for k := range of {
+		l, err := p.o.column()
+		if err != nil {
+			return nil, err
+		}
+		of[k] = l.Snapshot()
+	}
+	return newBallot(p.o, of), nil
+}
+
+func (p *ballot[T]) fields(c *learner.Codec) {
+	n := len(p.of)
+	classes := learner.Count(c, "classes", &n)
+	c.Want(classes == len(p.of), "%d classes", classes)
+	learner.Inners(c, columnName, p.of)
+}
+
+// provenBallot is one whose classes' hypotheses have probabilities.
+type provenBallot[T learner.Float] struct{ *ballot[T] }
+
+// Proba is Prober.Proba, as that of the learner.
+func (p provenBallot[T]) Proba(b *engine.Block[T], dst []float64) error {
+	return ovrProber[T]{p.o}.Proba(b, dst)
+}
+
+// newBallot returns that of o's settings.
+func newBallot[T learner.Float](o *OVR[T], of []learner.Predictor[T]) *ballot[T] {
+	p := &ballot[T]{o: &OVR[T]{cfg: o.cfg, entry: o.entry, base: o.base, env: o.env, pool: o.pool,
+		dim: o.dim}}
+	for k := range of {
+		p.of = append(p.of, memberPredictor[T]{&of[k]})
+		p.o.scorers = append(p.o.scorers, of[k])
+		if prober := learner.ProbaOf(of[k]); prober != nil {
+			p.o.probers = append(p.o.probers, prober)
+		}
+	}
+	return p
+}
+
+// ballotOf is newBallot with probabilities where there are any.
+func (o *OVR[T]) ballotOf(of []learner.Predictor[T]) learner.Predictor[T] {
+	p := newBallot(o, of)
+	if len(of) > 0 && len(p.o.probers) == len(of) {
+		return provenBallot[T]{p}
+	}
+	return p
+}
+
+// Snapshot is Learner.Snapshot: one of each column.
+func (o *OVR[T]) Snapshot() learner.Predictor[T] {
+	of := make([]learner.Predictor[T], len(o.columns))
+	for k, l := range o.columns {
+		of[k] = l.Snapshot()
+	}
+	return o.ballotOf(of)
+}
+
+// View is for [learner.ViewOf].
+func (o *OVR[T]) View() learner.Predictor[T] {
+	of := make([]learner.Predictor[T], len(o.columns))
+	for k, l := range o.columns {
+		of[k] = learner.ViewOf(l)
+	}
+	return o.ballotOf(of)
+}
