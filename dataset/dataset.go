@@ -59,6 +59,8 @@ var (
 	ErrMemory = format.ErrMemory
 	// ErrStopped: by Stream.Stop.
 	ErrStopped = errors.New("reading was stopped")
+	// ErrThird: a third label where there can be two. It is an ErrLabels.
+	ErrThird = fmt.Errorf("a third label: %w", ErrLabels)
 	// ErrTruncated: compressed or binary data stop in the middle.
 	ErrTruncated = format.ErrTruncated
 	// ErrScale: Normalize is "max" on a stream without Scale.
@@ -88,6 +90,14 @@ type Options struct {
 	LabelCol string
 	// Positive is the label that is +1; all others are -1. "": of two labels the larger one.
 	Positive string
+	// AnyClasses takes any number of labels up to MaxClasses. Of more than two, blocks have Class,
+	// and Info.Classes their texts in the order in which they first came; Y is +1 then. In a stream
+	// they are as many as there are in the text before the first block, or no more than two: a
+	// later third label is an ErrThird then.
+	AnyClasses bool
+	// Classes are the texts of the classes, whose numbers are their places; other labels are errors,
+	// or missing with LabelsOptional. nil: see AnyClasses.
+	Classes []string
 	// OnError says what becomes of bad rows: "" and "stop" end the reading, "skip" leaves them
 	// out, "limit=N" at most N of them. A third label always stops.
 	OnError string
@@ -171,6 +181,9 @@ type Info struct {
 	Labels LabelMap // zero until decided
 	Seen   []string // the labels met, in order of first occurrence; of many only some
 	Rest   []string // labels met that are -1 in one against the rest; of many only some
+	// Classes are the texts of all classes so far, by number; nil where there are two labels, which
+	// Labels has.
+	Classes []string
 
 	Rows       int // good rows
 	BadRows    int // rows skipped
@@ -327,7 +340,16 @@ func (c *config) setLabels() error {
 				strconv.Quote(c.Labels.Positive)+", as in training")
 		}
 	}
-	if c.LabelsOptional && c.Labels == nil {
+	switch n := len(c.Classes); {
+	case n == 0:
+	case n == 1 || n > MaxClasses:
+		return badOption("classes", strings.Join(c.Classes[:1], ","),
+			fmt.Sprintf("2 to %d labels", MaxClasses))
+	case c.Labels != nil || c.positive != nil:
+		return badOption("classes", strings.Join(c.Classes, ","),
+			"none beside the label that is +1")
+	}
+	if c.LabelsOptional && c.Labels == nil && c.Classes == nil {
 		return fmt.Errorf("labels may be missing only where a model has fixed them: %w", ErrOption)
 	}
 	return nil

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -28,12 +29,35 @@ type labeler struct {
 	optional bool
 	decided  bool
 	atOnce   bool // -1, 0 and +1 mean themselves before a second label is met
+
+	many    bool    // any number of labels may come
+	two     bool    // no third one, since examples were given as of two
+	third   bool    // but it came
+	classes bool    // there are more than two, or Options.Classes: signs mean nothing
+	class   []int32 // of each label of set: its class's number; -1: none
+	names   []string
+	closed  map[string]int32 // Options.Classes, by the text and, of numbers, by the value's
 }
+
+// MaxClasses is the largest number of classes: far more than a learner for each has room, and few
+// enough that a column of ids, taken for the labels, is found out soon.
+const MaxClasses = 1 << 16
+
+// unnamedClasses is how many classes may come that no option names. Those of a column of numbers
+// or ids, taken for the labels, are more.
+const unnamedClasses = 1 << 12
 
 func newLabeler(c *config, atOnce bool) *labeler {
 	l := &labeler{optional: c.LabelsOptional, atOnce: atOnce}
 	l.set.None = -1
+	l.many = c.AnyClasses && c.Labels == nil && c.positive == nil
 	switch {
+	case c.Classes != nil:
+		l.classes, l.decided, l.fixed, l.names = true, true, true, c.Classes
+		l.closed = map[string]int32{}
+		for i, name := range c.Classes {
+			l.closed[classKey(format.MakeLabel(name))] = int32(i)
+		}
 	case c.Labels != nil:
 		p := format.MakeLabel(c.Labels.Positive)
 		l.pos, l.fixed, l.decided, l.rest = &p, true, true, c.Labels.Negative == ""
@@ -52,6 +76,9 @@ func (l *labeler) id(x format.Label) (int32, error) {
 	if i, ok := l.set.Find(x); ok {
 		return i, nil
 	}
+	if l.closed != nil {
+		return l.ofClosed(x)
+	}
 	// a name of a class, which a model keeps
 	if !l.fixed && (!l.rest || x.Equal(*l.pos)) {
 		if err := format.Encoded("the label", x.Text); err != nil {
@@ -62,10 +89,16 @@ func (l *labeler) id(x format.Label) (int32, error) {
 		return 0, err
 	}
 	s := undecided
-	if l.decided {
+	if l.decided && !l.classes {
 		if s = l.signOf(x); s == undecided {
-			return 0, l.unknown(x)
+			if !l.many || l.two {
+				l.third = l.many
+				return 0, l.unknown(x)
+			}
+			l.classes, l.guess = true, nil
 		}
+	}
+	if l.decided && !l.classes {
 		if !x.Missing && !x.Equal(*l.pos) && (l.rest || s == unlabelled) {
 			if len(l.set.List) > format.SomeLabels {
 				return l.foreign, nil
@@ -73,13 +106,61 @@ func (l *labeler) id(x format.Label) (int32, error) {
 			l.foreign = int32(len(l.set.List))
 		}
 	}
-	l.sign = append(l.sign, s)
+	if len(l.names) == unnamedClasses {
+		return 0, fmt.Errorf("more than %d labels, of which %q is one: is it the labels' column? "+
+			"If so, name the classes by Options.Classes", unnamedClasses, x.Text)
+	}
+	l.add(x, s)
+	return int32(len(l.sign)) - 1, nil
+}
+
+// add takes a label that is not in the set.
+func (l *labeler) add(x format.Label, sign int8) {
+	l.sign = append(l.sign, sign)
+	l.set.Add(x)
+	class := int32(-1)
+	if l.many && !x.Missing {
+		class = int32(len(l.names))
+		l.names = append(l.names, x.Text)
+	}
+	l.class = append(l.class, class)
+}
+
+// classKey is equal for labels that are equal.
+func classKey(x format.Label) string {
+	if x.Numeric {
+		return "#" + strconv.FormatFloat(x.Num, 'g', -1, 64)
+	}
+	return "=" + x.Text
+}
+
+// ofClosed is id where all classes are named.
+func (l *labeler) ofClosed(x format.Label) (int32, error) {
+	class, known := l.closed[classKey(x)]
+	known = known && !x.Missing
+	sign := int8(1)
+	if !known {
+		if !l.optional {
+			return 0, fmt.Errorf("expected a label of the classes (%s), found %q",
+				listed(l.names), x.Text)
+		}
+		if sign, class = unlabelled, -1; len(l.set.List) > len(l.names)+format.SomeLabels {
+			return l.foreign, nil
+		}
+		l.foreign = int32(len(l.set.List))
+	}
+	l.sign = append(l.sign, sign)
+	l.class = append(l.class, class)
 	return l.set.Add(x), nil
 }
+
+// classOf returns the number of the class of a label, 0 if it has none.
+func (l *labeler) classOf(code int32) int32 { return max(0, l.class[code]) }
 
 // decide settles which label is +1 if x, which was not met before, does.
 func (l *labeler) decide(x format.Label) error {
 	switch {
+	case l.classes:
 	case l.guess != nil:
 		return l.correct(x)
 	case l.decided:
@@ -109,7 +190,10 @@ func (l *labeler) correct(x format.Label) error {
 		l.neg = &x
 	case l.guess == l.pos && met.Less(x):
 		l.pos = &x
+	case l.many && !l.two:
+		l.classes = true
 	default:
+		l.third = l.many
 		return fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 are: "+
 			"choose the one that is +1 by Options.Positive", x.Text, met.Text, l.sign[0])
 	}
@@ -124,11 +208,13 @@ func (l *labeler) unknown(x format.Label) error {
 			l.pos.Text, x.Text)
 	}
 	return fmt.Errorf("a third label, %q, after %s: choose the one to tell from all others by "+
-		"Options.Positive", x.Text, l.names())
+		"Options.Positive", x.Text, l.met())
 }
 
 func (l *labeler) signOf(x format.Label) int8 {
 	switch {
+	case l.classes:
+		return 1
 	case x.Missing:
 		return unlabelled
 	case x.Equal(*l.pos):
@@ -183,7 +269,7 @@ func (l *labeler) others() (s []string) {
 
 // labelMap returns the texts of the two classes.
 func (l *labeler) labelMap() LabelMap {
-	if !l.decided {
+	if !l.decided || l.classes {
 		return LabelMap{}
 	}
 	m := LabelMap{Positive: l.pos.Text}
@@ -197,15 +283,24 @@ func (l *labeler) labelMap() LabelMap {
 	return m
 }
 
-// names lists the labels met, up to ten.
-func (l *labeler) names() string {
+// met lists the labels met, up to ten.
+func (l *labeler) met() string {
 	var s []string
-	for i, x := range l.set.List {
+	for _, x := range l.set.List {
+		s = append(s, x.Text)
+	}
+	return listed(s)
+}
+
+// listed lists texts, up to ten.
+func listed(texts []string) string {
+	var s []string
+	for i, x := range texts {
 		if i == 10 {
 			s = append(s, "...")
 			break
 		}
-		s = append(s, fmt.Sprintf("%q", x.Text))
+		s = append(s, strconv.Quote(x))
 	}
 	if len(s) == 2 {
 		return s[0] + " and " + s[1]

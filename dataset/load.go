@@ -82,6 +82,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 		s.ready = s.ready[:0]
 	}
 	d.Info = s.Info()
+	l.setClasses()
 	if d.Bytes == nil {
 		if !l.direct {
 			s.join(d, l.parts)
@@ -104,14 +105,18 @@ func (s *Stream[T]) load() (*Data[T], error) {
 type loading[T engine.Float] struct {
 	s      *Stream[T]
 	d      *Data[T]
-	pack   bool // all rows so far are of bytes, which is asked for
-	n      int  // rows that a header has announced
-	direct bool // which can be believed
+	pack   bool    // all rows so far are of bytes, which is asked for
+	n      int     // rows that a header has announced
+	direct bool    // which can be believed
+	class  []int32 // of all rows, where there may be more than two
 	parts  []*rows[T]
 }
 
 // take adds rows to the data set, or to the parts that become one in the end.
 func (l *loading[T]) take(r *rows[T]) {
+	if r.Class != nil {
+		l.class, r.Class = append(l.class, r.Class[:r.N]...), nil
+	}
 	if l.pack {
 		if l.pack = l.bytes(r); l.pack {
 			l.s.recycle(r)
@@ -122,6 +127,18 @@ func (l *loading[T]) take(r *rows[T]) {
 		}
 	}
 	l.add(r)
+}
+
+// setClasses gives the examples their classes, if there are more than two labels.
+func (l *loading[T]) setClasses() {
+	d := l.d
+	switch {
+	case d.Info.Classes == nil:
+	case d.Bytes != nil:
+		d.Bytes.SetClass(l.class)
+	default:
+		d.Block.Class = l.class
+	}
 }
 
 // LeastBytes is from how many features on, a bias included, Options.Bytes keeps rows as bytes: they
@@ -264,6 +281,12 @@ func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
 	dst.Y = slices.Grow(dst.Y, len(order))
 	for _, i := range order {
 		dst.Y = append(dst.Y, b.Y[i])
+	}
+	if b.Class != nil {
+		dst.Class = slices.Grow(dst.Class[:0], len(order))
+		for _, i := range order {
+			dst.Class = append(dst.Class, b.Class[i])
+		}
 	}
 	if b.Dense() {
 		dst.Ptr = nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -121,6 +122,9 @@ func (s *Stream[T]) Info() Info {
 	in := s.info
 	in.Labels, in.Seen = s.lab.labelMap(), s.lab.seen()
 	in.Rest = s.lab.others()
+	if s.lab.classes {
+		in.Classes = slices.Clone(s.lab.names)
+	}
 	in.MaxNorm = math.Sqrt(s.maxSq)
 	in.InputRead = s.from.read.Load()
 	return in
@@ -297,6 +301,9 @@ func (s *Stream[T]) takeRows(c *chunk[T]) error {
 // labelError is the error of a label that the chunk has at w.
 func (s *Stream[T]) labelError(c *chunk[T], w format.Place, err error) error {
 	e := &RowError{File: c.File, Good: s.good + int64(w.Row), What: err.Error(), Err: ErrLabels}
+	if s.lab.third {
+		e.Err = ErrThird
+	}
 	if place := s.p.Format.Place; place != nil {
 		place(e, c.Layout, c.Offset+int64(w.Start))
 		return e
@@ -372,6 +379,22 @@ func (s *Stream[T]) decided() {
 // sign gives rows their labels, -1 and +1, now that it is decided which is which.
 func (s *Stream[T]) sign(r *rows[T]) {
 	y := r.Y[:r.N]
+	l := s.lab
+	l.two = l.two || !s.whole && !l.classes
+	if l.classes || l.many && s.whole {
+		r.Class = slices.Grow(r.Class[:0], r.N)[:r.N]
+		for i, code := range r.Code[:r.N] {
+			r.Class[i] = l.classOf(code)
+		}
+	} else {
+		r.Class = nil
+	}
+	if l.classes {
+		for i := range y {
+			y[i] = 1
+		}
+		return
+	}
 	for i, code := range r.Code[:r.N] {
 		y[i] = T(1 + 2*int32(s.lab.sign[code]>>7)) // -1 where the sign is below 0
 	}
@@ -381,12 +404,12 @@ func (s *Stream[T]) sign(r *rows[T]) {
 func (s *Stream[T]) tooManyHeld(name string, line int) error {
 	e := &RowError{File: name, Line: line, Col: 1, Good: s.good, Err: ErrLabels,
 		What: fmt.Sprintf("%d rows, all labelled %s, wait for a second label: say by "+
-			"Options.Positive which label is +1", s.heldRows, s.lab.names())}
+			"Options.Positive which label is +1", s.heldRows, s.lab.met())}
 	if s.cfg.Memory > 0 && s.heldMem > s.lim.Held {
 		e.What = fmt.Sprintf("%d rows, all labelled %s, wait for a second label and fill the %s "+
 			"there are for them: say by Options.Positive which label is +1, or raise "+
 			"Options.Memory",
-			s.heldRows, s.lab.names(), format.InKiB(s.lim.Held))
+			s.heldRows, s.lab.met(), format.InKiB(s.lim.Held))
 		e.Err = ErrMemory
 	}
 	return e
@@ -431,7 +454,7 @@ func (s *Stream[T]) finish() error {
 		if _, ok := s.lab.set.Find(*s.lab.pos); !ok {
 			return place(fmt.Errorf("no row has the label %q of Options.Positive; "+
 				"the labels are %s",
-				s.lab.pos.Text, s.lab.names()))
+				s.lab.pos.Text, s.lab.met()))
 		}
 	}
 	return io.EOF

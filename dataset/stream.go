@@ -204,6 +204,12 @@ func (s *Stream[T]) settings(f *format.Format) {
 	s.p = format.Settings{Format: f, Bias: c.bias, One: c.BiasValue, Unit: c.Normalize == "unit",
 		Stop: c.maxBad == 0, Optional: c.LabelsOptional, KeepDiv: c.Bytes && s.whole}
 	p := &s.p
+	if s.lab.many {
+		p.Labels = unnamedClasses
+	}
+	for _, name := range c.Classes {
+		p.Known = append(p.Known, format.MakeLabel(name))
+	}
 	for _, l := range []*format.Label{s.lab.pos, s.lab.neg} {
 		if l != nil {
 			p.Known = append(p.Known, *l)

@@ -20,7 +20,8 @@ import (
 // Memory: Dim bytes an example, padded to 16, and four numbers of T. Append and Divide need the
 // rows for themselves; all else is safe for concurrent use.
 type ByteRows[T Float] struct {
-	y      []T // labels, -1 or +1
+	y      []T     // labels, -1 or +1
+	class  []int32 // numbers of the classes; nil for none
 	dim    int
 	stride int  // bytes from one row to the next
 	biased bool // feature 0 is in bias
@@ -53,7 +54,7 @@ func (r *ByteRows[T]) Dim() int { return r.dim }
 // Bytes returns the memory that the examples take, in bytes.
 func (r *ByteRows[T]) Bytes() int64 {
 	floats := cap(r.y) + cap(r.hi) + cap(r.lo) + cap(r.bias) + len(r.whole)*r.dim
-	return int64(cap(r.rows)) + int64(floats)*int64(unsafe.Sizeof(T(0)))
+	return int64(cap(r.rows)) + 4*int64(cap(r.class)) + int64(floats)*int64(unsafe.Sizeof(T(0)))
 }
 
 // wholeShare is the share of the rows that may be kept as floats, one in so many. Of rows divided
@@ -166,6 +167,10 @@ func (r *ByteRows[T]) Divide(s float64) bool {
 	return true
 }
 
+// SetClass gives each example the number of its class: the blocks have it as Class. The slice is the
+// receiver's from then on.
+func (r *ByteRows[T]) SetClass(class []int32) { r.class = class }
+
 // sameBits compares two slices bit by bit: 0 is not -0.
 func sameBits[T Float](a, b []T) bool {
 	bits := func(x []T) []byte {
@@ -202,6 +207,9 @@ func (r *ByteRows[T]) begin(dst *Block[T], n int) {
 		dst.X = Aligned[T](n * r.stride)[:0]
 	}
 	dst.Y = slices.Grow(dst.Y, n)
+	if r.class != nil {
+		dst.Class = slices.Grow(dst.Class, n)
+	}
 	dst.MarkChecked()
 }
 
@@ -209,6 +217,9 @@ func (r *ByteRows[T]) begin(dst *Block[T], n int) {
 func (r *ByteRows[T]) put(dst *Block[T], i int) {
 	n := len(dst.X)
 	dst.X, dst.Y = dst.X[:n+r.stride], append(dst.Y, r.y[i])
+	if r.class != nil {
+		dst.Class = append(dst.Class, r.class[i])
+	}
 	r.row(dst.X[n:], i)
 }
 

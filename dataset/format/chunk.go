@@ -44,8 +44,9 @@ type Rows[T engine.Float] struct {
 	known       []Label // that options name
 	bad         []BadRow
 	more        []spot // bad rows behind those of bad
-	foreign     int    // labels that are not known, and
-	lastForeign int32  // the last of them
+	most        int    // of labels that are not known, which are told apart; and those there are:
+	foreign     int
+	lastForeign int32 // the last of them
 }
 
 // Place is where a label stands in its chunk.
@@ -136,12 +137,12 @@ func (c *Chunk[T]) Label(s *Settings, text []byte, start, off int) (code int32, 
 }
 
 // AddLabel notes a label that the chunk has not had yet. Of labels that are not known only the
-// first SomeLabels are distinguished.
+// first Settings.Labels are distinguished.
 func (c *Chunk[T]) AddLabel(l Label, start, off int) int32 {
 	r := c.Out
 	foreign := r.isForeign(l)
 	// a file whose labels are all different, such as ids, must not fill memory with them
-	if foreign && r.foreign > SomeLabels {
+	if foreign && r.foreign > r.most {
 		return r.lastForeign
 	}
 	r.Where = append(r.Where, Place{r.N, r.Lines, start, off})

@@ -157,6 +157,7 @@ type Settings struct {
 	KeepDiv  bool    // note in Rows.Div what each row was divided by
 	Optional bool    // labels may be missing
 	Known    []Label // labels that options name
+	Labels   int     // others that are told apart, of a chunk; 0: SomeLabels
 	KeepBad  int     // bad rows kept for a report; the rest are counted only
 	Stop     bool    // at the first bad row
 }
@@ -278,7 +279,10 @@ func Or(words []string) string {
 // Parse fills c.Out from c.Text by the format's parser.
 func (c *Chunk[T]) Parse(s *Settings) {
 	c.Out.Reset(s.Format.Dense)
-	c.Out.known = s.Known
+	c.Out.known, c.Out.most = s.Known, s.Labels
+	if s.Labels == 0 {
+		c.Out.most = SomeLabels
+	}
 	switch c := any(c).(type) {
 	case *Chunk[float32]:
 		s.Format.Parse32(c, s)
