@@ -96,7 +96,7 @@ type Options struct {
 	// later third label is an ErrThird then.
 	AnyClasses bool
 	// Classes are the texts of the classes, whose numbers are their places; other labels are errors,
-	// or missing with LabelsOptional. nil: see AnyClasses.
+	// or missing with LabelsOptional, or with AnyClasses further classes. nil: see AnyClasses.
 	Classes []string
 	// OnError says what becomes of bad rows: "" and "stop" end the reading, "skip" leaves them
 	// out, "limit=N" at most N of them. A third label always stops.

@@ -139,6 +139,14 @@ func (l *labeler) ofClosed(x format.Label) (int32, error) {
 	class, known := l.closed[classKey(x)]
 	known = known && !x.Missing
 	sign := int8(1)
+	if !known && l.many && !x.Missing && len(l.names) < MaxClasses {
+		if err := format.Encoded("the label", x.Text); err != nil {
+			return 0, err
+		}
+		class, known = int32(len(l.names)), true
+		l.closed[classKey(x)] = class
+		l.names = append(l.names[:class:class], x.Text)
+	}
 	if !known {
 		if !l.optional {
 			return 0, fmt.Errorf("expected a label of the classes (%s), found %q",

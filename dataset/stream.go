@@ -234,7 +234,7 @@ func (s *Stream[T]) options() *format.Options {
 		Base: c.base, BaseFound: c.baseFound,
 		BaseTrained: c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1",
 		LabelCol:    c.LabelCol, Columns: c.Columns, Header: c.Header, Label: c.Label,
-		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided, Limits: &s.lim.Limits,
+		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided || s.lab.many, Limits: &s.lim.Limits,
 	}
 	if c.Trained == s.p.Format.Name && !c.AnyFormat {
 		o.TrainedDim = c.Dim

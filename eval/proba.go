@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -47,6 +48,37 @@ func (s *Probabilities) Add(y, p float64) {
 	b.positive += int64(one)
 }
 
+// AddClass tallies one prediction of several classes, p[k] = P(class k). LogLoss is of the
+// probability of the class that came, Brier the sum over the classes, and CalibrationError of the
+// most probable class, which is that of the example or not. A class without a place in p has the
+// probability 0, and so has each where one is NaN.
+func (s *Probabilities) AddClass(class int, p []float64) {
+	s.Examples++
+	best, own, brier := learner.Predicted(p), 0.0, 1.0
+	if best >= 0 {
+		brier = 0
+		for k, v := range p {
+			if k == class {
+				own, v = v, v-1
+			}
+			brier += v * v
+		}
+		if class >= len(p) {
+			brier++
+		}
+	}
+	s.logLoss -= math.Log(max(own, LeastProbability))
+	s.brier += brier
+	if best >= 0 {
+		b := &s.bins[min(int(p[best]*calibrationBins), calibrationBins-1)]
+		b.examples++
+		b.p += p[best]
+		if best == class {
+			b.positive++
+		}
+	}
+}
+
 // LogLoss returns the mean of -log P(y), in nats; 0 without examples.
 func (s *Probabilities) LogLoss() float64 { return s.mean(s.logLoss) }
 
@@ -81,13 +113,19 @@ func TestProba[T engine.Float](ctx context.Context, p learner.Predictor[T],
 		return c, s, fmt.Errorf("eval: probabilities of a predictor that has none: %w", ErrOptions)
 	}
 	proba := make([]float64, DefaultBlock)
+	k := p.Outputs()
+	proba = slices.Grow(proba, len(proba)*k)[:len(proba)*k]
 	err := Score(ctx, p, src, func(b *engine.Block[T], scores []float64) error {
 		if err := prober.Proba(b, proba); err != nil {
 			return err
 		}
-		for i, f := range scores {
-			c.Add(float64(b.Y[i]), f)
-			s.Add(float64(b.Y[i]), proba[i])
+		addAll(&c, b, scores)
+		for i := range b.Len() {
+			if b.Class != nil {
+				s.AddClass(int(b.Class[i]), proba[i*k:][:k])
+			} else {
+				s.Add(float64(b.Y[i]), proba[i])
+			}
 		}
 		return nil
 	})

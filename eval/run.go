@@ -426,7 +426,8 @@ type run[T engine.Float] struct {
 	kept     int64     // presented examples in it
 	mark     time.Time // end of the last thing timed
 	view     engine.Block[T]
-	proba    [1]float64
+	proba    []float64
+	ones     []T // labels +1
 
 	count  Count    // all passes
 	marks  [2]Count // the same, after the last two powers of two of examples
@@ -494,7 +495,11 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	// cut where a line is due, so that its counts don't depend on blocks
 	for lo := 0; lo < len(rounds); {
 		hi := min(len(rounds), lo+int(min(r.nextLine-r.count.Examples, int64(len(rounds)))))
-		r.tally(b.Y[lo:hi], rounds[lo:hi])
+		if b.Class != nil { // a Round's score is of the example's own class
+			r.tallyClasses(rounds[lo:hi])
+		} else {
+			r.tally(b.Y[lo:hi], rounds[lo:hi])
+		}
 		lo = hi
 		if r.count.Examples == r.nextLine {
 			r.nextLine *= 2
@@ -541,15 +546,28 @@ func (r *run[T]) tally(labels []T, rounds []learner.Round) {
 	r.res.Mistakes += mistakes
 }
 
+// tallyClasses is tally of examples of classes.
+func (r *run[T]) tallyClasses(rounds []learner.Round) {
+	for len(r.ones) < len(rounds) {
+		r.ones = append(r.ones, 1)
+	}
+	r.tally(r.ones[:len(rounds)], rounds)
+}
+
 // probability tallies that of the one example of b.
 func (r *run[T]) probability(b *engine.Block[T]) error {
 	if r.prober == nil {
 		return nil
 	}
-	if err := r.prober.Proba(b, r.proba[:]); err != nil {
+	r.proba = slices.Grow(r.proba[:0], learner.OutputsOf(r.l))[:learner.OutputsOf(r.l)]
+	if err := r.prober.Proba(b, r.proba); err != nil {
 		return err
 	}
-	r.status.Proba.Add(float64(b.Y[0]), r.proba[0])
+	if b.Class != nil {
+		r.status.Proba.AddClass(int(b.Class[0]), r.proba)
+	} else {
+		r.status.Proba.Add(float64(b.Y[0]), r.proba[0])
+	}
 	if r.res.Epochs == 0 {
 		*r.res.Proba = *r.status.Proba
 	}

@@ -84,14 +84,27 @@ func one(b bool) (n int64) {
 	return n
 }
 
+// addAll tallies the scores of a block: of classes, the outputs of each example, as the score of
+// its own class against the others.
+func addAll[T engine.Float](c *Count, b *engine.Block[T], scores []float64) {
+	if b.Class == nil {
+		for i, f := range scores {
+			c.Add(float64(b.Y[i]), f)
+		}
+		return
+	}
+	k := len(scores) / max(b.Len(), 1)
+	for i, class := range b.Class {
+		c.Add(1, learner.ClassScore(scores[i*k:][:k], int(class)))
+	}
+}
+
 // Test returns the errors of p on src. [learner.ViewOf] gives the Predictor of a learner as it is.
 func Test[T engine.Float](ctx context.Context, p learner.Predictor[T],
 	src Source[T]) (Count, error) {
 	var c Count
 	err := Score(ctx, p, src, func(b *engine.Block[T], scores []float64) error {
-		for i, f := range scores {
-			c.Add(float64(b.Y[i]), f)
-		}
+		addAll(&c, b, scores)
 		return nil
 	})
 	return c, err
@@ -132,7 +145,7 @@ func (m Margins) Norm(p float64, skip int) float64 {
 }
 
 // Measure takes the Margins of p over src. ok is false where none is defined: p has no weight
-// vector, the vector is 0, scores are not finite, or src is empty. The examples are taken as
+// vector or several, the vector is 0, scores are not finite, or src is empty. The examples are taken as
 // prepared: an appended bias feature and its weight count like any other.
 func Measure[T engine.Float](ctx context.Context, p learner.Predictor[T],
 	src Source[T]) (m Margins, ok bool, err error) {
@@ -143,7 +156,7 @@ func Measure[T engine.Float](ctx context.Context, p learner.Predictor[T],
 func measure[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T],
 	visit func(b *engine.Block[T])) (m Margins, ok bool, err error) {
 	m = Margins{Least: math.Inf(1), W: p.Weights()}
-	if !(vecmath.SumSq(m.W) > 0) {
+	if !(vecmath.SumSq(m.W) > 0) || p.Outputs() > 1 {
 		return m, false, nil
 	}
 	err = Score(ctx, p, src, func(b *engine.Block[T], scores []float64) error {

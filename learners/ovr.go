@@ -106,6 +106,9 @@ func (c *OVRConfig) Validate() error {
 	case t.Classes:
 		return fmt.Errorf("ovr: base is %q, of any number of classes: want a learner of two: %w",
 			c.Base, learner.ErrConfig)
+	case !t.Stream:
+		return fmt.Errorf("ovr: base is %q, which learns from whole data sets only: want a "+
+			"learner of streams: %w", c.Base, learner.ErrConfig)
 	case t.OverClasses != nil:
 		return fmt.Errorf("ovr: base is %q, which gives its examples to another learner: want %q "+
 			"over that one: %w", c.Base, "ovr", learner.ErrConfig)

@@ -16,6 +16,8 @@ import (
 // leaves all but the labels at zero, which prepares nothing.
 type Prep struct {
 	Labels Labels `json:"labels"`
+	// Classes are the texts of the classes, by number; none where there are two, which Labels has.
+	Classes []string `json:"classes,omitempty"`
 	// the one label that an empty Labels.Negative stood for in training; "" if there were several
 	Rest      string   `json:"rest,omitempty"`
 	Bias      string   `json:"bias"`                 // none, append
@@ -93,6 +95,9 @@ func (p *Prep) check() error {
 	if err := p.Labels.check(); err != nil {
 		return err
 	}
+	if err := p.checkClasses(); err != nil {
+		return err
+	}
 	if p.Rest != "" && (p.Labels.Negative != "" || p.Labels.Positive == "" ||
 		!utf8.ValidString(p.Rest) || sameLabel(p.Rest, p.Labels.Positive)) {
 		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, "+
@@ -130,6 +135,25 @@ func (p *Prep) check() error {
 	return nil
 }
 
+func (p *Prep) checkClasses() error {
+	if len(p.Classes) > 0 && (p.Labels != Labels{} || p.Rest != "") {
+		return errors.New("prep: classes and two labels, want either")
+	}
+	seen := map[string]bool{}
+	for i, name := range p.Classes {
+		key := name
+		if v := number(name); v == v {
+			key = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		if name == "" || !utf8.ValidString(name) || seen[key] {
+			return bad(fmt.Sprintf("classes[%d]", i), strconv.Quote(name),
+				"text in UTF-8 that no other class has")
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
 func (l *Labels) check() error {
 	for _, f := range []struct{ name, text string }{
 		{"negative", l.Negative}, {"positive", l.Positive},
@@ -155,12 +179,14 @@ func sameLabel(a, b string) bool {
 	if a == b {
 		return true
 	}
-	number := func(s string) float64 {
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil || strings.Trim(s, "0123456789+-.eE") != "" {
-			return math.NaN()
-		}
-		return v
-	}
 	return number(a) == number(b)
+}
+
+// number is the value of a label that is one; NaN of any other.
+func number(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || strings.Trim(s, "0123456789+-.eE") != "" {
+		return math.NaN()
+	}
+	return v + 0 // -0 + 0 = +0
 }

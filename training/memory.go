@@ -241,7 +241,7 @@ func (r *room[T]) whole(mem *eval.Memory[T], test int64) error {
 	if bytes := mem.Bytes(); bytes > 0 {
 		train = bytes
 	}
-	x.Soft, x.Saved = r.x.Soft, r.x.Saved
+	x.Soft, x.Saved, x.Classes = r.x.Soft, r.x.Saved, r.x.Classes
 	x.Whole = j.whole()
 	j.large = j.large || train >= noteworthy
 	if j.o.MemBudget > 0 || j.large {
@@ -278,6 +278,9 @@ func (r *room[T]) admit(b *engine.Block[T]) error {
 	x.Dense = b.Dense()
 	if dim := int64(b.Dim); dim > x.Features {
 		x.Features, x.Growing = dim, r.begun
+	}
+	for _, class := range b.Class {
+		x.Classes = max(x.Classes, int64(class)+1)
 	}
 	come := extent(b)
 	x.Longest = max(x.Longest, come.Longest)
@@ -572,6 +575,7 @@ func (r *room[T]) count(ctx context.Context, files []string, beside int64, packs
 	// Labels take the same room whatever they are, and values whatever they are divided by.
 	o := r.j.data
 	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
+	o.Classes, o.AnyClasses = nil, false
 	s, err := await(ctx, func() (*dataset.Stream[T], error) {
 		return dataset.Open[T](ctx, files, o)
 	})

@@ -145,6 +145,10 @@ type Data struct {
 	// Positive is the label that is +1, as all others are -1; with "" there are two, and the larger
 	// one is. Default ""; a label that is there.
 	Positive string `json:"positive,omitempty" toml:"positive,omitempty"`
+	// Classes are the labels of all classes, in the order of the model's outputs; others are errors.
+	// With none, any labels are taken; there are two classes where there are two, -1 and +1, else
+	// one for each label. It excludes Positive. Default none; two or more.
+	Classes []string `json:"classes,omitempty" toml:"classes,omitempty"`
 	// Bias is "append" for a feature of 1, added before normalising; "" stands for "none". Default
 	// ""; "append" or "none".
 	Bias string `json:"bias,omitempty" toml:"bias,omitempty"`
@@ -171,7 +175,8 @@ func (d *Data) Reading() dataset.Options {
 		return value
 	}
 	return dataset.Options{Format: or(d.Format, "auto"), IndexBase: or(d.IndexBase, "auto"),
-		LabelCol: d.LabelCol, Positive: d.Positive, Bias: or(d.Bias, "none"),
+		LabelCol: d.LabelCol, Positive: d.Positive, Classes: d.Classes,
+		Bias:      or(d.Bias, "none"),
 		Normalize: or(d.Normalize, "none"), AnyFormat: d.AnyFormat, OnError: d.OnError,
 		MaxLine: int64(d.MaxLine)}
 }
@@ -262,6 +267,10 @@ func (o *Options) validPasses() error {
 
 func (o *Options) validData() error {
 	switch {
+	case len(o.Classes) > 0 && o.Positive != "":
+		return badOption("Leave one of them out.", "{classes} and {positive} exclude each other")
+	case len(o.Classes) == 1:
+		return badOption("Name all of them.", "{classes} %s: one class", o.Classes[0])
 	case !slices.Contains([]string{"", "f32", "f64"}, o.Precision):
 		return badOption("", "{precision} %q: want f32 or f64", o.Precision)
 	case o.Rho != 0 && !(o.Rho > 0 && o.Rho <= math.MaxFloat32):

@@ -26,9 +26,10 @@ type Plan struct {
 	// What was found. Of a stream, so far: in its head, or with MemBudget in its first block.
 	Files    []string         `json:"files"`
 	Format   string           `json:"format"`
-	Features int              `json:"features"` // an appended one included; 0: not known
-	Examples int              `json:"examples"` // 0: not known
-	Labels   dataset.LabelMap `json:"labels"`   // zero: not known
+	Features int              `json:"features"`          // an appended one included; 0: not known
+	Examples int              `json:"examples"`          // 0: not known
+	Labels   dataset.LabelMap `json:"labels"`            // zero: not known, or more than two
+	Classes  []string         `json:"classes,omitempty"` // so far, where there are more than two
 
 	// What is resolved: settings without open ends.
 	Learner   string         `json:"learner"`
@@ -60,6 +61,9 @@ func (p *Plan) String() string {
 	}
 	if p.Examples > 0 {
 		found += fmt.Sprintf(", %d examples", p.Examples)
+	}
+	if n := len(p.Classes); n > 0 {
+		found += fmt.Sprintf("; %d classes", n)
 	}
 	if p.Labels.Positive != "" {
 		found += fmt.Sprintf("; label %q is -1, %q is +1", p.Labels.Negative, p.Labels.Positive)
@@ -115,6 +119,7 @@ func memoryOf[T engine.Float](data *dataset.Data[T]) *eval.Memory[T] {
 // plan describes the run, once the settings are resolved.
 func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 	p := &Plan{Files: j.o.Files, Format: info.Format, Features: info.Dim, Labels: info.Labels,
+		Classes: info.Classes,
 		Learner: j.name, Config: j.config, Precision: j.precision, Seed: j.seed,
 		Threads: j.pool.Workers(), Way: Stream, Epochs: max(1, j.o.Epochs), Shuffle: j.o.Shuffle,
 		From: j.o.From, Memory: j.split}

@@ -11,8 +11,13 @@ import (
 // AsTrained makes options prepare examples as the model's training set was.
 func AsTrained(o *dataset.Options, m *model.Model) {
 	p := &m.Prep
-	labels := p.Labels.OrDefault()
-	o.Labels = &dataset.LabelMap{Negative: labels.Negative, Positive: labels.Positive}
+	if len(p.Classes) > 0 {
+		o.Classes = p.Classes
+	} else {
+		o.AnyClasses = false
+		labels := p.Labels.OrDefault()
+		o.Labels = &dataset.LabelMap{Negative: labels.Negative, Positive: labels.Positive}
+	}
 	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
 	o.Trained, o.Dim = p.Format, p.Dim
 	f := format.Lookup(p.Format) // nil, which has neither, if the model names none
@@ -29,7 +34,11 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 
 // alike returns options that prepare other examples as the training set was; info is the latter's.
 func alike(o dataset.Options, info dataset.Info) dataset.Options {
-	o.Labels, o.Positive = &info.Labels, ""
+	if o.Positive = ""; info.Classes != nil {
+		o.Classes, o.AnyClasses = info.Classes, true // errors, and no more, where others come
+	} else {
+		o.Labels = &info.Labels
+	}
 	if format.Lookup(info.Format).HasIndices() {
 		o.IndexBase, o.Base = "auto", &info.IndexBase
 	}
@@ -51,8 +60,9 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 // from, or nil.
 func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Prep {
 	p := model.Prep{
-		Labels: model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
-		Bias:   o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Format,
+		Classes: info.Classes,
+		Labels:  model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
+		Bias:    o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Format,
 		IndexBase: info.IndexBase, Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
 	}
 	if p.Labels.Negative == "" && len(info.Rest) == 1 && utf8.ValidString(info.Rest[0]) {

@@ -100,6 +100,7 @@ func New(o Options, env Env) (*Job, error) {
 		j.every, j.after, _ = checkpointMarks(o.CheckpointEvery) // validate has seen to it
 	}
 	j.data = o.Data.Reading()
+	j.data.AnyClasses = len(o.Classes) == 0
 	j.data.Workers, j.data.OnBad, j.data.OnWarn = o.Threads, j.observer.BadRow, j.observer.Odd
 	if o.Rho > 0 {
 		j.data.Bias, j.data.BiasValue = "append", o.Rho
@@ -333,6 +334,9 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := r.takeClasses(data.Info); err != nil {
+			return nil, err
+		}
 		mem := memoryOf(data)
 		r.in, r.facts = mem, factsOf(j, data, mem)
 		r.info, done = func() dataset.Info { return data.Info }, func() {}
@@ -341,7 +345,14 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		r.in, r.info, r.work, done = s, s.Info, work, end
+		r.info, r.work, done = s.Info, work, end
+		first := &replay[T]{src: s} // how many classes there are is known from the first block on
+		first.block, first.err = s.Next()
+		r.in = first
+		if err := r.takeClasses(s.Info()); err != nil {
+			done()
+			return nil, err
+		}
 		if err := r.checkTest(ctx); err != nil {
 			done()
 			return nil, err
@@ -352,6 +363,27 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		return nil, err
 	}
 	return done, nil
+}
+
+// takeClasses makes the learner one of any number of classes where the data have more than two.
+func (r *run[T]) takeClasses(info dataset.Info) error {
+	j := r.j
+	r.room.x.Classes = int64(len(info.Classes))
+	if info.Classes == nil || j.traits.Classes {
+		return nil
+	}
+	if j.before != nil {
+		return wrapped(ErrModel, fmt.Errorf("%s tells two classes, the data have more: %w", j.name,
+			dataset.ErrLabels))
+	}
+	e, c, err := learner.ForClasses(j.entry, j.config, "")
+	if err != nil {
+		return newError(ErrOption, "Choose the label that is +1 against all others by {positive}, "+
+			"or another learner.", "%d classes: %w", len(info.Classes), err)
+	}
+	j.entry, j.name = e, e.Name
+	j.set(c)
+	return j.o.suits(j.name, c)
 }
 
 // resolve gives the settings that are relative to the data their values, and plans memory; the test

@@ -122,7 +122,7 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 		}
 		tell(x.Code, where+WarningText(x, feature))
 	}
-	one := info.Positives == 0 || info.Positives == info.Rows
+	one := info.Classes == nil && (info.Positives == 0 || info.Positives == info.Rows)
 	if one && info.Rows >= leastOneLabel && j.before == nil {
 		label := info.Labels.Negative
 		if info.Positives > 0 {

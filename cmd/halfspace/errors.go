@@ -95,6 +95,7 @@ var flagsOf = strings.NewReplacer(
 	"Options.MaxLine", "--max-line",
 	"Options.Memory", "--mem-budget",
 	"Options.Positive", "--positive",
+	"Options.Classes", "--classes",
 )
 
 // withFlags is a text of a package below for people at a command line.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -253,12 +254,15 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 // counts only.
 func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner.Predictor[T],
 	s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
-	w := writer[T]{p: p, s: s, r: r, labels: p.m.Prep.Shown()}
+	w := writer[T]{p: p, s: s, r: r, labels: p.m.Prep.Shown(), outputs: hypothesis.Outputs()}
+	for _, name := range p.m.Prep.Classes {
+		w.classes = append(w.classes, shownLabel(name))
+	}
 	w.labels.Negative = shownLabel(w.labels.Negative)
 	w.labels.Positive = shownLabel(w.labels.Positive)
 	if p.proba || p.abstain > 0 {
 		w.prober = learner.ProbaOf(hypothesis)
-		w.proba = make([]float64, eval.DefaultBlock)
+		w.proba = make([]float64, eval.DefaultBlock*w.outputs)
 	}
 	for {
 		if lines != nil && lines.Buffered() > 0 && !s.Wait(flushAfter) {
@@ -303,10 +307,13 @@ type writer[T engine.Float] struct {
 	s      *dataset.Stream[T]
 	r      *predictReport
 	labels model.Labels
-	prober learner.Prober[T] // nil if not asked
-	proba  []float64         // of the examples in hand, where there is a prober
-	row    int               // the next example's, in the stream's block
-	buf    []byte            // lines of the examples in hand
+	// of several classes, by number; nil of two
+	classes []string
+	outputs int               // scores an example
+	prober  learner.Prober[T] // nil if not asked
+	proba   []float64         // of the examples in hand, where there is a prober
+	row     int               // the next example's, in the stream's block
+	buf     []byte            // lines of the examples in hand
 
 	count     eval.Count
 	stats     eval.Probabilities
@@ -321,6 +328,10 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 		}
 	}
 	w.buf = w.buf[:0]
+	if w.classes != nil {
+		w.addClasses(b, scores)
+		return nil
+	}
 	labels := [2]string{w.labels.Negative, w.labels.Positive}
 	for i, f := range scores {
 		sign := 0
@@ -342,6 +353,64 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 	}
 	w.r.Examples += int64(len(scores))
 	return nil
+}
+
+// addClasses makes the lines of a block of several classes: the predicted one, its score, and its
+// probability.
+func (w *writer[T]) addClasses(b *engine.Block[T], scores []float64) {
+	k := w.outputs
+	for i := range b.Len() {
+		outputs := scores[i*k:][:k]
+		best := learner.Predicted(outputs)
+		f, p := math.NaN(), math.NaN()
+		if best >= 0 {
+			f = outputs[best]
+		}
+		var proba []float64
+		if w.prober != nil {
+			proba = w.proba[i*k:][:k]
+			if best >= 0 {
+				p = proba[best]
+			}
+		}
+		label := abstention
+		if w.tallyClass(int(b.Class[i]), outputs, f, proba, p) && best >= 0 {
+			label = w.classes[best]
+		}
+		w.buf = append(w.buf, label...)
+		w.buf = append(w.buf, '\t')
+		w.buf = appendNumber(w.buf, f)
+		if w.p.proba {
+			w.buf = append(w.buf, '\t')
+			w.buf = appendNumber(w.buf, p)
+		}
+		w.buf = append(w.buf, '\n')
+	}
+	w.r.Examples += int64(b.Len())
+}
+
+// tallyClass is tally of an example of several classes: f and p are score and probability of the
+// predicted one.
+func (w *writer[T]) tallyClass(class int, outputs []float64, f float64, proba []float64,
+	p float64) bool {
+	if f-f != 0 {
+		w.r.NotFinite++
+	}
+	sure := !(w.p.abstain > 0) || p >= w.p.abstain
+	if !sure {
+		w.abstained++
+	}
+	if w.s.Labelled(w.row) {
+		w.r.Labelled++
+		if sure {
+			w.count.Add(1, learner.ClassScore(outputs, class))
+		}
+		if proba != nil {
+			w.stats.AddClass(class, proba)
+		}
+	}
+	w.row++
+	return sure
 }
 
 // tally counts the i-th example in hand, of label y and score f, and reports whether it is given a

@@ -96,6 +96,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.BoolVar(&o.Latency, "latency", false, "learn the examples one by one and report the "+
 		"median, 99th percentile and longest time (always for learners that keep examples)")
 	fs.StringVar(&o.Positive, "positive", "", "the `LABEL` that is +1; all others are -1")
+	fs.StringSliceVar(&o.Classes, "classes", nil, "the `LABELS` of all classes, as a,b,c; others "+
+		"are errors (without: any labels, a class each where there are more than two)")
 	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none",
 		"append")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
@@ -182,9 +184,9 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if err := t.zeros(fs); err != nil {
 		return err
 	}
-	positive := o.Positive
+	positive, classes := o.Positive, o.Classes
 	o.Data = t.read.data(fs)
-	o.Positive, o.MemBudget = positive, training.Bytes(t.memory)
+	o.Positive, o.Classes, o.MemBudget = positive, classes, training.Bytes(t.memory)
 	anew := o.From == ""
 	if anew || fs.Changed("learner") {
 		o.Learner = t.learner

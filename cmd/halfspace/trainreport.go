@@ -33,19 +33,21 @@ type trainReport struct {
 	// together get wrong still; null else.
 	Mistaken *int `json:"mistaken"`
 	// Of --until-converged on the whole data set; null else.
-	Fit          *fitReport        `json:"fit"`
-	Margins      *training.Margins `json:"margins"`
-	Stopped      bool              `json:"stopped"`
-	Format       string            `json:"format"`
-	Features     int               `json:"features"`
-	BadRows      int               `json:"bad_rows"`
-	Bytes        int64             `json:"bytes"`
-	Impl         string            `json:"impl"`
-	Threads      int               `json:"threads"`
-	Seed         uint64            `json:"seed"`
-	Labels       model.Labels      `json:"labels"`
-	Seconds      trainSeconds      `json:"seconds"`
-	NsPerExample float64           `json:"ns_per_example"`
+	Fit      *fitReport        `json:"fit"`
+	Margins  *training.Margins `json:"margins"`
+	Stopped  bool              `json:"stopped"`
+	Format   string            `json:"format"`
+	Features int               `json:"features"`
+	BadRows  int               `json:"bad_rows"`
+	Bytes    int64             `json:"bytes"`
+	Impl     string            `json:"impl"`
+	Threads  int               `json:"threads"`
+	Seed     uint64            `json:"seed"`
+	Labels   model.Labels      `json:"labels"`
+	// Of all classes, where there are more than two; else null.
+	Classes      []string     `json:"classes"`
+	Seconds      trainSeconds `json:"seconds"`
+	NsPerExample float64      `json:"ns_per_example"`
 	// Of learning one example; null unless they were learned one by one.
 	Latency *latencyReport `json:"latency"`
 	// Of --mem-budget; null without it.
@@ -129,6 +131,7 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 		Impl: vecmath.Active().String(), Threads: t.machine.threads, Seed: plan.Seed,
 		Labels: model.Labels{Negative: info.Labels.Negative,
 			Positive: info.Labels.Positive},
+		Classes:      info.Classes,
 		NsPerExample: counts.NsPerExample(), Latency: t.latency.report(), Memory: res.Memory,
 		Posterior: res.Posterior, NotFinite: counts.NotFinite, Warnings: t.told,
 		Fit: fitReportOf(res, t.o.SoftDelta > 0)}

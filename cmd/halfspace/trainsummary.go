@@ -45,8 +45,12 @@ func (r *trainReport) summary(w io.Writer, res *training.Result) error {
 // learned says what was learned, from what.
 func (r *trainReport) learned(rows *summaryRows, res *training.Result) {
 	rows.add("learner", "%s %s, %s", r.Learner, describeConfig(r.Learner, r.Config), r.Precision)
-	rows.add("data", "%s, %s; label %q is -1, %q is +1", r.Format, featuresOf(res),
-		orRest(r.Labels.Negative), r.Labels.Positive)
+	if n := len(r.Classes); n > 0 {
+		rows.add("data", "%s, %s; %d classes: %s", r.Format, featuresOf(res), n, someOf(r.Classes))
+	} else {
+		rows.add("data", "%s, %s; label %q is -1, %q is +1", r.Format, featuresOf(res),
+			orRest(r.Labels.Negative), r.Labels.Positive)
+	}
 	if r.Fit != nil && r.Fit.Gap != nil {
 		rows.add("examples", "%d", r.Examples)
 		rows.add("steps", "%d", r.Updates)
@@ -185,6 +189,19 @@ func describeConfig(learnerName string, c learner.Config) string {
 		}
 	}
 	return strings.Join(s, " ")
+}
+
+// someOf lists labels, up to ten.
+func someOf(labels []string) string {
+	var s []string
+	for i, label := range labels {
+		if i == 10 {
+			s = append(s, "...")
+			break
+		}
+		s = append(s, shownLabel(label))
+	}
+	return strings.Join(s, ", ")
 }
 
 func orRest(label string) string {

@@ -99,7 +99,11 @@ func (w *watcher) Learned(info dataset.Info) {
 	if format.Lookup(info.Format).HasIndices() {
 		note("features are numbered from %d (%s)", info.IndexBase, info.BaseFound)
 	}
-	note("label %q is -1, label %q is +1", orRest(info.Labels.Negative), info.Labels.Positive)
+	if n := len(info.Classes); n > 0 {
+		note("%d classes: %s", n, someOf(info.Classes))
+	} else {
+		note("label %q is -1, label %q is +1", orRest(info.Labels.Negative), info.Labels.Positive)
+	}
 	note("the longest example has length %g before normalising", info.MaxNorm)
 }
 
