@@ -95,8 +95,10 @@ type Options struct {
 	// they are as many as there are in the text before the first block, or no more than two: a
 	// later third label is an ErrThird then.
 	AnyClasses bool
-	// Classes are the texts of the classes, whose numbers are their places; other labels are errors,
-	// or missing with LabelsOptional, or with AnyClasses further classes. nil: see AnyClasses.
+	// Classes are the texts of the classes, whose numbers are their places; other labels are
+	// errors,
+	// or missing with LabelsOptional, or with AnyClasses further classes. nil: see AnyClasses, with
+	// which an empty list stands for classes even where there are two.
 	Classes []string
 	// OnError says what becomes of bad rows: "" and "stop" end the reading, "skip" leaves them
 	// out, "limit=N" at most N of them. A third label always stops.

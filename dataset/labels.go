@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ type labeler struct {
 	many    bool    // any number of labels may come
 	two     bool    // no third one, since examples were given as of two
 	third   bool    // but it came
+	doubt   error   // of the third label, should the labels turn out to be as many as rows
 	classes bool    // there are more than two, or Options.Classes: signs mean nothing
 	class   []int32 // of each label of set: its class's number; -1: none
 	names   []string
@@ -52,7 +54,7 @@ func newLabeler(c *config, atOnce bool) *labeler {
 	l.set.None = -1
 	l.many = c.AnyClasses && c.Labels == nil && c.positive == nil
 	switch {
-	case c.Classes != nil:
+	case c.Classes != nil: // even if it is empty
 		l.classes, l.decided, l.fixed, l.names = true, true, true, c.Classes
 		l.closed = map[string]int32{}
 		for i, name := range c.Classes {
@@ -91,11 +93,12 @@ func (l *labeler) id(x format.Label) (int32, error) {
 	s := undecided
 	if l.decided && !l.classes {
 		if s = l.signOf(x); s == undecided {
-			if !l.many || l.two {
-				l.third = l.many
+			// no whole number: a feature, taken for the label
+			if !l.many || l.two || x.Numeric && x.Num != math.Trunc(x.Num) {
+				l.third = l.many && l.two
 				return 0, l.unknown(x)
 			}
-			l.classes, l.guess = true, nil
+			l.classes, l.guess, l.doubt = true, nil, l.unknown(x)
 		}
 	}
 	if l.decided && !l.classes {
@@ -199,7 +202,7 @@ func (l *labeler) correct(x format.Label) error {
 	case l.guess == l.pos && met.Less(x):
 		l.pos = &x
 	case l.many && !l.two:
-		l.classes = true
+		l.classes, l.doubt = true, l.unknown(x)
 	default:
 		l.third = l.many
 		return fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 are: "+
@@ -215,8 +218,11 @@ func (l *labeler) unknown(x format.Label) error {
 		return fmt.Errorf("expected a label of training (%q or %q), found %q", l.neg.Text,
 			l.pos.Text, x.Text)
 	}
-	return fmt.Errorf("a third label, %q, after %s: choose the one to tell from all others by "+
-		"Options.Positive", x.Text, l.met())
+	next := "choose the one to tell from all others by Options.Positive"
+	if l.many {
+		next += ", or name all by Options.Classes"
+	}
+	return fmt.Errorf("a third label, %q, after %s: %s", x.Text, l.met(), next)
 }
 
 func (l *labeler) signOf(x format.Label) int8 {

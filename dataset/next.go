@@ -221,6 +221,9 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	s.zero = s.zero || r.Zero
 	s.maxSq = max(s.maxSq, r.MaxSq)
 	s.info.Bytes += c.size
+	if s.doubtful(c.last) && err == nil {
+		err, r.N = s.doubt, 0
+	}
 	r.weight = c.size
 	lines := r.Lines
 	s.hold(r) // which may give r to a worker
@@ -286,6 +289,9 @@ func (s *Stream[T]) takeRows(c *chunk[T]) error {
 			r.N = row
 			break
 		}
+		if l := s.lab; l.doubt != nil {
+			s.doubt, l.doubt = s.labelError(c, r.Where[k], l.doubt), nil
+		}
 		s.ids = append(s.ids, id)
 	}
 	if err == nil {
@@ -296,6 +302,19 @@ func (s *Stream[T]) takeRows(c *chunk[T]) error {
 	}
 	r.Y = r.Y[:r.N]
 	return err
+}
+
+// doubtful reports whether more than half of the rows, before any of them is returned, have a label
+// of their own: of classes there would be several rows each.
+func (s *Stream[T]) doubtful(last bool) bool {
+	if s.doubt == nil || s.whole && !last {
+		return false
+	}
+	if 2*int64(len(s.lab.names)) > s.good {
+		return true
+	}
+	s.doubt = nil
+	return false
 }
 
 // labelError is the error of a label that the chunk has at w.

@@ -63,6 +63,7 @@ type Stream[T engine.Float] struct {
 	maxSq    float64
 	info     Info
 	view     engine.Block[T]
+	doubt    error // that the labels are labels; nil: none, or not any more
 	err      error // after the rows that are ready
 }
 

@@ -167,8 +167,8 @@ func (r *ByteRows[T]) Divide(s float64) bool {
 	return true
 }
 
-// SetClass gives each example the number of its class: the blocks have it as Class. The slice is the
-// receiver's from then on.
+// SetClass gives each example the number of its class: the blocks have it as Class. The slice is
+// the receiver's from then on.
 func (r *ByteRows[T]) SetClass(class []int32) { r.class = class }
 
 // sameBits compares two slices bit by bit: 0 is not -0.

@@ -145,8 +145,8 @@ func (m Margins) Norm(p float64, skip int) float64 {
 }
 
 // Measure takes the Margins of p over src. ok is false where none is defined: p has no weight
-// vector or several, the vector is 0, scores are not finite, or src is empty. The examples are taken as
-// prepared: an appended bias feature and its weight count like any other.
+// vector or several, the vector is 0, scores are not finite, or src is empty. The examples are
+// taken as prepared: an appended bias feature and its weight count like any other.
 func Measure[T engine.Float](ctx context.Context, p learner.Predictor[T],
 	src Source[T]) (m Margins, ok bool, err error) {
 	return measure(ctx, p, src, func(*engine.Block[T]) {})

@@ -370,3 +370,14 @@ func ExampleSettings() {
 	// steep: a perceptron of large steps
 	// <nil> [8]
 }
+
+// A learner of any number of classes, made of learners of two, says how by its Entry.Over.
+func ExampleOver() {
+	fmt.Println(learner.OverNames())
+	var over learner.Over = must(learner.Lookup("ovr")).Over
+	c := over("pa", nil)
+	fmt.Println(c.Validate(), c.Traits().Classes)
+	// Output:
+	// [ovr]
+	// <nil> true
+}

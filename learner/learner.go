@@ -55,11 +55,11 @@ type Learner[T Float] interface {
 	// Block.CheckClasses; ErrOut; ErrBatch from a learner of whole data sets) the state is
 	// unchanged.
 	Learn(b *engine.Block[T], rounds []Round) error
-	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see.
-	// A learner of classes has K outputs, one for each class that has come (Predictor.Outputs), and
-	// fills K places an example, example by example: dst[i*K+k] = f_k(x_i). Labels are ignored and need not be there: Y may be nil, or hold
-	// anything. Features never seen in learning have weight 0. Errors are those of
-	// Block.CheckRows, and ErrOut.
+	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see. A
+	// learner of classes has K outputs, one for each class that has come (Predictor.Outputs), and
+	// fills K places an example, example by example: dst[i*K+k] = f_k(x_i). Labels are ignored and
+	// need not be there: Y may be nil, or hold anything. Features never seen in learning have
+	// weight 0. Errors are those of Block.CheckRows, and ErrOut.
 	Score(b *engine.Block[T], dst []float64) error
 	// Snapshot returns the present hypothesis as a Predictor that later learning does not change.
 	// It needs the learner for itself, as learning does. Cost: a copy of what scores are made of.

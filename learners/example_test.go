@@ -441,3 +441,38 @@ func ExampleOnlineConfig() {
 	// 82 mistakes in 500 examples, then 14.2 % test errors
 	// 37 mistakes in 500 examples, then 8.4 % test errors
 }
+
+// Three classes around the origin: a learner of two for each is shown its own class against the
+// rest, and the largest score says which class an example is of.
+func ExampleOVR() {
+	b := &engine.Block[float64]{Dim: 2, Stride: 2,
+		X:     []float64{1, 0, 2, 0.1, 0, 1, 0.1, 2, -1, -1, -2, -2},
+		Class: []int32{0, 0, 1, 1, 2, 2}}
+	l := newOf("ovr", &learners.OVRConfig{Base: "pa"})
+	for range 3 {
+		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
+			panic(err)
+		}
+	}
+	k := learner.OutputsOf(l)
+	outputs := make([]float64, k*b.Len())
+	if err := l.Score(b, outputs); err != nil {
+		panic(err)
+	}
+	for i := range b.Len() {
+		fmt.Print(learner.Predicted(outputs[i*k:][:k]), " ")
+	}
+	fmt.Println("of", k)
+	// Output:
+	// 0 0 1 1 2 2 of 3
+}
+
+// Settings of a learner of two classes become those of one of any number.
+func ExampleOVRConfig() {
+	_, c, err := learner.ForClasses(must(learner.Lookup("rff")), &learners.RFFConfig{D: 200,
+		Sigma: 1, Base: "pa"}, "")
+	rff := c.(*learners.RFFConfig)
+	fmt.Println(err, rff.Base, rff.BaseConfig.(*learners.OVRConfig).Base)
+	// Output:
+	// <nil> ovr pa
+}

@@ -92,10 +92,7 @@ func (p *Prep) checkScale() error {
 
 // check names the first bad field.
 func (p *Prep) check() error {
-	if err := p.Labels.check(); err != nil {
-		return err
-	}
-	if err := p.checkClasses(); err != nil {
+	if err := errors.Join(p.Labels.check(), p.checkClasses()); err != nil {
 		return err
 	}
 	if p.Rest != "" && (p.Labels.Negative != "" || p.Labels.Positive == "" ||
@@ -142,7 +139,7 @@ func (p *Prep) checkClasses() error {
 	seen := map[string]bool{}
 	for i, name := range p.Classes {
 		key := name
-		if v := number(name); v == v {
+		if v := valueOf(name); v == v {
 			key = strconv.FormatFloat(v, 'g', -1, 64)
 		}
 		if name == "" || !utf8.ValidString(name) || seen[key] {
@@ -179,11 +176,11 @@ func sameLabel(a, b string) bool {
 	if a == b {
 		return true
 	}
-	return number(a) == number(b)
+	return valueOf(a) == valueOf(b)
 }
 
-// number is the value of a label that is one; NaN of any other.
-func number(s string) float64 {
+// valueOf is the value of a label that is one; NaN of any other.
+func valueOf(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || strings.Trim(s, "0123456789+-.eE") != "" {
 		return math.NaN()

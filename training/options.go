@@ -145,9 +145,9 @@ type Data struct {
 	// Positive is the label that is +1, as all others are -1; with "" there are two, and the larger
 	// one is. Default ""; a label that is there.
 	Positive string `json:"positive,omitempty" toml:"positive,omitempty"`
-	// Classes are the labels of all classes, in the order of the model's outputs; others are errors.
-	// With none, any labels are taken; there are two classes where there are two, -1 and +1, else
-	// one for each label. It excludes Positive. Default none; two or more.
+	// Classes are the labels of all classes, in the order of the model's outputs; others are
+	// errors. With none, any labels are taken; there are two classes where there are two, -1 and
+	// +1, else one for each label. It excludes Positive. Default none; two or more.
 	Classes []string `json:"classes,omitempty" toml:"classes,omitempty"`
 	// Bias is "append" for a feature of 1, added before normalising; "" stands for "none". Default
 	// ""; "append" or "none".

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -100,7 +101,7 @@ func New(o Options, env Env) (*Job, error) {
 		j.every, j.after, _ = checkpointMarks(o.CheckpointEvery) // validate has seen to it
 	}
 	j.data = o.Data.Reading()
-	j.data.AnyClasses = len(o.Classes) == 0
+	j.data.AnyClasses = len(o.Classes) == 0 && o.Positive == ""
 	j.data.Workers, j.data.OnBad, j.data.OnWarn = o.Threads, j.observer.BadRow, j.observer.Odd
 	if o.Rho > 0 {
 		j.data.Bias, j.data.BiasValue = "append", o.Rho
@@ -110,6 +111,9 @@ func New(o Options, env Env) (*Job, error) {
 	}
 	if err := o.suits(j.name, j.config); err != nil {
 		return nil, err
+	}
+	if j.traits.Classes && j.before == nil && j.data.Classes == nil {
+		j.data.Classes = []string{} // of two labels, too
 	}
 	return j, j.readAgain()
 }
@@ -214,13 +218,36 @@ func (j *Job) Run(ctx context.Context) (*Result, error) {
 			j.pool = engine.NewPool(threads)
 			defer j.pool.Close()
 		}
-		if j.precision == "f64" {
-			res, err = (&run[float64]{j: j}).all(ctx)
-		} else {
-			res, err = (&run[float32]{j: j}).all(ctx)
+		res, err = j.all(ctx)
+		if errors.Is(err, dataset.ErrThird) && j.again() {
+			res, err = j.all(ctx)
 		}
 	})
 	return res, err
+}
+
+// all is Run in the precision that was asked for.
+func (j *Job) all(ctx context.Context) (*Result, error) {
+	if j.precision == "f64" {
+		return (&run[float64]{j: j}).all(ctx)
+	}
+	return (&run[float32]{j: j}).all(ctx)
+}
+
+// again prepares the run for a second beginning, after a stream's first rows had two labels and
+// later ones have more: with classes, where all files can be read again.
+func (j *Job) again() bool {
+	for _, name := range j.o.Files {
+		if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+			return false
+		}
+	}
+	if j.before != nil || j.data.Classes != nil {
+		return false
+	}
+	j.data.Classes = []string{}
+	j.observer.Odd("a third label came after the first rows had two: beginning again, with classes")
+	return true
 }
 
 // labelled does some work whose samples in profiles have that label, those of goroutines that it

@@ -78,8 +78,11 @@ must fit into its share for reading, or exit code 1 says which doesn't.
 Labels
 
   Two labels: -1 and +1, or 0 and 1, mean themselves. Of other pairs the larger number (or the later
-  text) is +1, whatever comes first; --positive LABEL chooses. A third label is bad data. The names
-  are kept in the model, so predict prints them; they are text in UTF-8. All labels but that of
+  text) is +1, whatever comes first; --positive LABEL chooses. More labels are as many classes, each
+  told from the rest, unless more than half of the rows have one of their own, or the third is no
+  whole number: that is a feature, taken for the label. --classes a,b,c names all there are. A
+  stream has classes if the text before its first rows are learned has three labels; later ones are
+  an error in stdin, and files are then read again from the beginning. The names are kept in the model, so predict prints them; they are text in UTF-8. All labels but that of
   --positive are printed as the one there was, or as not-LABEL.
 
   A stream's rows with the labels -1, 0 and +1 (with its sign) are learned from the first on: -1 and

@@ -279,7 +279,8 @@ func Snapshots[T learner.Float](t *testing.T, e learner.Entry, c learner.Config)
 					t.Error(err)
 					return
 				}
-				sameScores(t, fmt.Sprintf("%d at once: block %d", askers, i), f[:b.Len()*s.outputs()],
+				n := b.Len() * s.outputs()
+				sameScores(t, fmt.Sprintf("%d at once: block %d", askers, i), f[:n],
 					want.scores[i])
 				if prober == nil {
 					continue
@@ -289,7 +290,7 @@ func Snapshots[T learner.Float](t *testing.T, e learner.Entry, c learner.Config)
 					return
 				}
 				sameScores(t, fmt.Sprintf("%d at once: probabilities of block %d", askers, i),
-					f[:b.Len()*s.outputs()], want.proba[i])
+					f[:n], want.proba[i])
 			}
 			if p.Bytes() <= 0 || len(p.State().Tensors) == 0 {
 				t.Error("no bytes or no state")

@@ -236,15 +236,15 @@ func (c *classes) Entry() learner.Entry {
 	return e
 }
 
-// TestWrappersOfClasses: wrappers have one score an example, and refuse a base of several.
+// TestWrappersOfClasses: ensembles have one score an example, and refuse a base of several.
 func TestWrappersOfClasses(t *testing.T) {
 	for _, c := range []learner.Config{
-		&learners.RFFConfig{D: 60, Sigma: 1, Base: "classes"},
+		&learners.OVRConfig{Base: "classes"},
 		&learners.OBPMConfig{Members: 5, Tau: 0.5, Base: "classes",
 			Combine: learners.CombineWeights, Path: learners.PathAuto},
 	} {
 		if err := c.Validate(); !errors.Is(err, learner.ErrConfig) {
-			t.Errorf("%T over three outputs: %v, want %v", c, err, learner.ErrConfig)
+			t.Errorf("%T over classes: %v, want %v", c, err, learner.ErrConfig)
 		}
 	}
 }
