@@ -15,6 +15,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/internal/scratch"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
@@ -89,8 +90,9 @@ func Train(ctx context.Context, o Options, files ...string) (*Model, error) {
 
 // New returns a model that has learned nothing, for LearnOne. Of o it takes Learner, Config or
 // Settings, Precision, Seed, Rho, Bias, Normalize (but max, which is relative to a data set) and
-// Positive; fields that ask for something else are an error. The labels are -1 and +1; with
-// Positive they are that one and all others.
+// Positive or Classes; fields that ask for something else are an error. The labels are -1 and +1;
+// with Positive they are that one and all others, and with Classes these. Of a learner of classes
+// (Traits.Classes) without Classes they are those that come.
 //
 // Features that are named are those, in this order: files with a header have them as columns. A
 // name that is empty or comes twice is ErrFeature.
@@ -103,6 +105,11 @@ func New(o Options, features ...string) (*Model, error) {
 	}
 	if err := fresh(o, config); err != nil {
 		return nil, err
+	}
+	if len(o.Classes) > 0 {
+		if entry, config, err = learner.ForClasses(entry, config, "", len(o.Classes)); err != nil {
+			return nil, err
+		}
 	}
 	file := model.Model{Learner: entry.Name, Precision: o.Precision, Seed: training.DefaultSeed,
 		Prep: model.Prep{Labels: model.Labels{Negative: "-1", Positive: "+1"}, Bias: o.Bias,
@@ -117,8 +124,19 @@ func New(o Options, features ...string) (*Model, error) {
 	if o.Rho != 0 {
 		p.Bias, p.BiasValue = "append", o.Rho
 	}
-	if o.Positive != "" {
+	switch {
+	case o.Positive != "":
 		p.Labels = model.Labels{Positive: o.Positive}
+	case config.Traits().Classes:
+		p.Labels, p.Classes = model.Labels{}, slices.Clone(o.Classes)
+		for i, name := range o.Classes {
+			if name == "" || slices.ContainsFunc(o.Classes[:i], func(other string) bool {
+				return sameLabel(name, other)
+			}) {
+				return nil, fmt.Errorf("halfspace: class %q: want labels, each of them once: %w",
+					name, ErrLabel)
+			}
+		}
 	}
 	if len(features) > 0 {
 		p.Format, p.IndexBase, p.Dim = "csv", 1, len(features)
@@ -150,6 +168,10 @@ func fresh(o Options, c learner.Config) error {
 		return bad("normalize is %q, want none or unit", o.Normalize)
 	case o.Rho != 0 && !(o.Rho > 0 && o.Rho <= math.MaxFloat32):
 		return bad("rho is %v, want a positive number", o.Rho)
+	case len(o.Classes) > 0 && o.Positive != "":
+		return bad("classes and positive exclude each other")
+	case len(o.Classes) == 1:
+		return bad("classes are %q, want two or more", o.Classes)
 	case o.Rho != 0 && o.Bias != "":
 		return bad("rho and bias exclude each other: rho 1 is bias append")
 	case o.Rho != 0 && !c.Traits().Origin:
@@ -157,7 +179,7 @@ func fresh(o Options, c learner.Config) error {
 	}
 	// What is left of o when that is taken out is for Train. JSON knows which fields are set.
 	o.Learner, o.Config, o.Settings, o.Precision = "", nil, nil, ""
-	o.Seed, o.Rho, o.Bias, o.Normalize, o.Positive = nil, 0, "", "", ""
+	o.Seed, o.Rho, o.Bias, o.Normalize, o.Positive, o.Classes = nil, 0, "", "", "", nil
 	text, err := json.Marshal(o)
 	if err != nil {
 		return bad("options: %w", err)
@@ -248,21 +270,31 @@ func (m *Model) Snapshot() *Snapshot {
 	return s
 }
 
-// LearnOne learns one example and returns its score before. The label is one of the model's, of
-// which numbers compare as numbers; see ErrLabel. With a soft margin whose slacks belong to
-// examples (Traits.Soft) each call is a new example with a slack of its own, one that was learned
-// before, too. Learners of whole data sets only return learner.ErrBatch, models that were saved to
-// predict only model.ErrPredictOnly.
+// LearnOne learns one example and returns its score before; with classes, that of its class less
+// the largest of the others, see learner.ClassScore. The label is one of the model's, of which
+// numbers compare as numbers; see ErrLabel. A label that is new becomes a class, where there are
+// classes and Options.Classes didn't name them. With a soft margin whose slacks belong to examples
+// (Traits.Soft) each call is a new example with a slack of its own, one that was learned before,
+// too. Learners of whole data sets only return learner.ErrBatch, models that were saved to predict
+// only model.ErrPredictOnly.
 func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
-	y, err := m.sign(label)
+	y, class := 1.0, -1
+	if m.many {
+		class, err = m.classOf(label)
+	} else {
+		y, err = m.sign(label)
+	}
 	if err == nil {
 		err = r.check(m.hypothesis)
 	}
 	if err != nil {
 		return 0, err
 	}
-	if score, err = m.learn.one(m.hypothesis, r, y); err != nil {
+	if score, err = m.learn.one(m.hypothesis, r, y, class); err != nil {
 		return 0, err
+	}
+	if p := &m.file.Prep; class == len(p.Classes) {
+		p.Classes = append(p.Classes[:class:class], label) // snapshots have the others
 	}
 	if n := len(r.idx); n > 0 && !m.dense {
 		m.file.Prep.Dim = max(m.file.Prep.Dim, int(r.idx[n-1])+1)
@@ -277,17 +309,20 @@ func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
 
 // hypothesis is what predicts: it has no precision of its own.
 type hypothesis struct {
-	score scorer
-	prep  *model.Prep // that of the file
-	names map[string]int
-	dense bool // examples are dense rows, of Prep.Dim features
-	bias  int  // 1 if a feature is appended
-	value float64
+	score  scorer
+	prep   *model.Prep // that of the file
+	names  map[string]int
+	many   bool // classes, not two labels
+	closed bool // and no others come
+	rooms  *scratch.Stack[places]
+	dense  bool // examples are dense rows, of Prep.Dim features
+	bias   int  // 1 if a feature is appended
+	value  float64
 }
 
 // newHypothesis says how rows become examples of a model.
 func newHypothesis(p *model.Prep) *hypothesis {
-	h := &hypothesis{prep: p}
+	h := &hypothesis{prep: p, rooms: new(scratch.Stack[places])}
 	if f := format.Lookup(p.Format); f != nil {
 		h.dense = f.Dense
 	}
@@ -319,10 +354,39 @@ func (h *hypothesis) check() {
 	}
 }
 
-// Labels returns the names of the two labels, as the training data wrote them. Where one label was
+// Classes returns the names of the classes, as the training data wrote them, in the order of
+// Scores; of a model of two labels the negative and the positive one.
+func (h *hypothesis) Classes() []string {
+	if h.check(); !h.many {
+		negative, positive := h.Labels()
+		return []string{negative, positive}
+	}
+	return slices.Clone(h.prep.Classes)
+}
+
+// classOf returns the number of a class; that of the next one for a label that is new.
+func (h *hypothesis) classOf(label string) (int, error) {
+	h.check()
+	p := h.prep
+	if i := slices.IndexFunc(p.Classes, func(name string) bool {
+		return sameLabel(name, label)
+	}); i >= 0 {
+		return i, nil
+	}
+	if h.closed || label == "" {
+		return 0, fmt.Errorf("halfspace: label is %q, want one of %d classes: %w", label,
+			len(p.Classes), ErrLabel)
+	}
+	return len(p.Classes), nil
+}
+
+// Labels returns the names of the two labels, as the training data wrote them; "" with classes,
+// which Classes has. Where one label was
 // learned against the rest, negative is the one that training met of the rest, or not-POSITIVE.
 func (h *hypothesis) Labels() (negative, positive string) {
-	h.check()
+	if h.check(); h.many {
+		return "", ""
+	}
 	l := h.prep.Shown()
 	return l.Negative, l.Positive
 }
@@ -352,21 +416,53 @@ func sameLabel(a, b string) bool {
 }
 
 // Score returns f(x): its sign is the label's, and larger scores are more certain. It has no unit.
+// With classes it is the largest of Scores, NaN before there is one.
 func (h *hypothesis) Score(r *Row) (float64, error) {
-	if err := r.check(h); err != nil {
-		return 0, err
+	_, f, err := h.best(r)
+	return f, err
+}
+
+// best returns the label that is predicted and its score.
+func (h *hypothesis) best(r *Row) (label string, score float64, err error) {
+	h.check()
+	room := h.rooms.Take()
+	defer h.rooms.Give(room)
+	if room.f, err = h.Scores(r, room.f[:0]); err != nil {
+		return "", 0, err
 	}
-	return h.score.one(h, r)
+	label, score = h.says(room.f)
+	return label, score, nil
+}
+
+// places is scratch for a row's outputs.
+type places struct{ f []float64 }
+
+// Scores appends the row's scores to dst: one for each of Classes, and Score of two labels.
+func (h *hypothesis) Scores(r *Row, dst []float64) ([]float64, error) {
+	if err := r.check(h); err != nil {
+		return dst, err
+	}
+	return h.score.outputs(h, r, dst)
 }
 
 // Label returns the label that is predicted, as the training data wrote it: the positive one for a
-// score of 0 or more. A score that is NaN predicts none: "".
+// score of 0 or more, and of classes the first one of the largest score. A score that is NaN
+// predicts none: "".
 func (h *hypothesis) Label(r *Row) (string, error) {
-	f, err := h.Score(r)
-	if err != nil {
-		return "", err
+	label, _, err := h.best(r)
+	return label, err
+}
+
+// says returns the label that scores predict, and the score of that.
+func (h *hypothesis) says(outputs []float64) (label string, score float64) {
+	if !h.many {
+		return h.label(outputs[0]), outputs[0]
 	}
-	return h.label(f), nil
+	best := learner.Predicted(outputs)
+	if best < 0 {
+		return "", math.NaN()
+	}
+	return h.prep.Classes[best], outputs[best]
 }
 
 func (h *hypothesis) label(f float64) string {
@@ -380,19 +476,41 @@ func (h *hypothesis) label(f float64) string {
 	return ""
 }
 
-// Proba returns the probability of the positive label; ErrProba if the learner has none.
+// Proba returns the probability of the positive label, or of the most probable class; ErrProba if
+// the learner has none.
 func (h *hypothesis) Proba(r *Row) (float64, error) {
-	if err := r.check(h); err != nil {
+	h.check()
+	room := h.rooms.Take()
+	defer h.rooms.Give(room)
+	var err error
+	if room.f, err = h.Probas(r, room.f[:0]); err != nil {
 		return 0, err
 	}
-	return h.score.proba(h, r)
+	return largest(room.f), nil
+}
+
+// Probas appends the row's probabilities to dst: one for each of Classes, and Proba of two labels;
+// ErrProba if the learner has none.
+func (h *hypothesis) Probas(r *Row, dst []float64) ([]float64, error) {
+	if err := r.check(h); err != nil {
+		return dst, err
+	}
+	return h.score.proba(h, r, dst)
+}
+
+// largest returns the largest of some probabilities; NaN of none.
+func largest(p []float64) float64 {
+	if len(p) == 0 {
+		return math.NaN()
+	}
+	return slices.Max(p)
 }
 
 // Prediction is what is predicted of a row of a file.
 type Prediction struct {
 	Label  string  // as Label returns it
-	Score  float64 //
-	Proba  float64 // of the positive label; NaN where the learner has none
+	Score  float64 // as Score
+	Proba  float64 // as Proba; NaN where the learner has none
 	Actual string  // the row's own label, if it has one that the model knows; "" else
 }
 
@@ -401,10 +519,15 @@ type Prediction struct {
 func (h *hypothesis) Predict(ctx context.Context, files ...string) iter.Seq2[Prediction, error] {
 	reading := h.reading()
 	return func(yield func(Prediction, error) bool) {
-		err := h.score.each(ctx, reading, files, func(f, p, y float64) bool {
-			next := Prediction{Label: h.label(f), Score: f, Proba: p}
-			if y != 0 {
-				next.Actual = h.label(y)
+		err := h.score.each(ctx, reading, files, func(row *said) bool {
+			next := Prediction{Proba: largest(row.proba)}
+			next.Label, next.Score = h.says(row.outputs)
+			switch {
+			case !row.labelled:
+			case h.many:
+				next.Actual = h.prep.Classes[row.class]
+			default:
+				next.Actual = h.label(row.y)
 			}
 			return yield(next, nil)
 		})
@@ -419,12 +542,17 @@ func (h *hypothesis) Predict(ctx context.Context, files ...string) iter.Seq2[Pre
 func (h *hypothesis) Test(ctx context.Context, files ...string) (examples, errors int64,
 	err error) {
 	reading := h.reading()
-	err = h.score.each(ctx, reading, files, func(f, _, y float64) bool {
-		if y != 0 {
-			examples++
-			if !(f >= 0 && y > 0 || f < 0 && y < 0) {
-				errors++
-			}
+	err = h.score.each(ctx, reading, files, func(row *said) bool {
+		if !row.labelled {
+			return true
+		}
+		f := row.outputs
+		right := h.many && learner.Predicted(f) == row.class
+		if !h.many {
+			right = f[0] >= 0 && row.y > 0 || f[0] < 0 && row.y < 0
+		}
+		if examples++; !right {
+			errors++
 		}
 		return true
 	})

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -405,5 +406,75 @@ func TestNewTakes(t *testing.T) {
 	if _, err := halfspace.New(halfspace.Options{Learner: "alma", Rho: 2,
 		Data: halfspace.Data{Bias: "", Normalize: "none"}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestClasses: a model of classes learns row by row, says scores of all classes, is saved and
+// loaded, and predicts files.
+func TestClasses(t *testing.T) {
+	rows := []struct {
+		x, y  float64
+		label string
+	}{{1, 0, "a"}, {0, 1, "b"}, {-1, -1, "c"}, {2, .1, "a"}, {.1, 2, "b"}, {-2, -2, "c"}}
+	for _, o := range []halfspace.Options{{Learner: "ovr"},
+		{Learner: "pa", Data: halfspace.Data{Classes: []string{"c", "b", "a"}}}} {
+		m, err := halfspace.New(o, "x", "y")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if label, err := m.Label(m.Row()); err != nil || len(o.Classes) == 0 && label != "" {
+			t.Errorf("a new model says %q, %v", label, err)
+		}
+		for range 5 {
+			for _, r := range rows {
+				if _, err := m.LearnOne(m.Row().Set("x", r.x).Set("y", r.y), r.label); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_, err = m.LearnOne(m.Row(), "d")
+		if known := len(o.Classes) > 0; known != errors.Is(err, halfspace.ErrLabel) {
+			t.Errorf("a new class: %v", err)
+		}
+		path := filepath.Join(t.TempDir(), "m.model")
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := halfspace.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(loaded.Classes(), m.Classes()) || len(m.Classes()) < 3 {
+			t.Errorf("loaded classes %q, want %q", loaded.Classes(), m.Classes())
+		}
+		for _, r := range rows {
+			row := loaded.Row().Set("x", r.x).Set("y", r.y)
+			label, err := loaded.Label(row)
+			scores, err2 := loaded.Scores(row, nil)
+			best, err3 := loaded.Score(row)
+			if err := errors.Join(err, err2, err3); err != nil || label != r.label ||
+				len(scores) != len(m.Classes()) || best != slices.Max(scores) {
+				t.Errorf("%v: %q, %v of %v, %v", r, label, best, scores, err)
+			}
+		}
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		if err := os.WriteFile(file, []byte("x,y,label\n1,0,a\n0,1,b\n-1,-1,a\n0,2,z\n"),
+			0o600); err != nil {
+			t.Fatal(err)
+		}
+		n, wrong, err := loaded.Test(t.Context(), file)
+		if err != nil || n != 3 || wrong != 1 {
+			t.Errorf("%d of %d wrong, %v, want 1 of 3", wrong, n, err)
+		}
+		var said []string
+		for p, err := range loaded.Predict(t.Context(), file) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			said = append(said, p.Label+"/"+p.Actual)
+		}
+		if want := []string{"a/a", "b/b", "c/a", "b/"}; !slices.Equal(said, want) {
+			t.Errorf("predicted %q, want %q", said, want)
+		}
 	}
 }

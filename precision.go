@@ -3,7 +3,7 @@ package halfspace
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -17,19 +17,29 @@ import (
 
 // scorer scores rows, in a precision that it knows.
 type scorer interface {
-	one(h *hypothesis, r *Row) (float64, error)
-	proba(h *hypothesis, r *Row) (float64, error)
-	// each hands on score, probability (NaN: none) and label (0: none) of each row of files, until
-	// yield returns false.
-	each(ctx context.Context, o dataset.Options, files []string,
-		yield func(f, p, y float64) bool) error
+	// outputs appends the row's scores to dst: one, or one a class.
+	outputs(h *hypothesis, r *Row, dst []float64) ([]float64, error)
+	// proba appends its probabilities: that of the positive label, or one a class.
+	proba(h *hypothesis, r *Row, dst []float64) ([]float64, error)
+	// each hands on what is known of each row of files, until yield returns false.
+	each(ctx context.Context, o dataset.Options, files []string, yield func(row *said) bool) error
 	// capture makes the model of what scores.
 	capture(name string, c learner.Config, seed uint64) (*model.Model, error)
 }
 
+// said is what is known of a row. Its slices are good during the call only.
+type said struct {
+	outputs  []float64 // one, or one a class
+	proba    []float64 // likewise; nil: none
+	labelled bool      // the rest is known
+	y        float64   // -1 or +1; of classes +1
+	class    int       // of classes its number
+}
+
 // teacher is a learner, in a precision that it knows.
 type teacher interface {
-	one(h *hypothesis, r *Row, y float64) (score float64, err error)
+	// one learns a row of label y, or of a class that is not below 0.
+	one(h *hypothesis, r *Row, y float64, class int) (score float64, err error)
 	snapshot() scorer
 }
 
@@ -72,6 +82,8 @@ func restore[T engine.Float](file *model.Model) (*Model, error) {
 func newModel(c learner.Config, file model.Model, s scorer, t teacher) *Model {
 	m := &Model{file: file, config: c, learn: t}
 	m.hypothesis = newHypothesis(&m.file.Prep)
+	traits := c.Traits()
+	m.many, m.closed = traits.Classes, traits.ClassCount > 0
 	m.score = s
 	return m
 }
@@ -80,6 +92,7 @@ func newModel(c learner.Config, file model.Model, s scorer, t teacher) *Model {
 type scoring[T engine.Float] interface {
 	Score(b *engine.Block[T], dst []float64) error
 	prober() learner.Prober[T]
+	outputs() int
 	predictor() learner.Predictor[T]
 	capture(name string, c learner.Config, seed uint64) (*model.Model, error)
 }
@@ -88,6 +101,7 @@ type scoring[T engine.Float] interface {
 type learned[T engine.Float] struct{ learner.Learner[T] }
 
 func (l learned[T]) prober() learner.Prober[T]       { return learner.ProberOf(l.Learner) }
+func (l learned[T]) outputs() int                    { return learner.OutputsOf(l.Learner) }
 func (l learned[T]) predictor() learner.Predictor[T] { return learner.ViewOf(l.Learner) }
 
 func (l learned[T]) capture(name string, c learner.Config, seed uint64) (*model.Model, error) {
@@ -98,6 +112,7 @@ func (l learned[T]) capture(name string, c learner.Config, seed uint64) (*model.
 type fixed[T engine.Float] struct{ learner.Predictor[T] }
 
 func (p fixed[T]) prober() learner.Prober[T]       { return learner.ProbaOf(p.Predictor) }
+func (p fixed[T]) outputs() int                    { return p.Predictor.Outputs() }
 func (p fixed[T]) predictor() learner.Predictor[T] { return p.Predictor }
 
 func (p fixed[T]) capture(name string, c learner.Config, seed uint64) (*model.Model, error) {
@@ -115,35 +130,39 @@ func newScores[T engine.Float](of scoring[T]) *scores[T] {
 	return &scores[T]{of: of, prob: of.prober()}
 }
 
-func (s *scores[T]) one(h *hypothesis, r *Row) (float64, error) {
+func (s *scores[T]) outputs(h *hypothesis, r *Row, dst []float64) ([]float64, error) {
 	w := s.works.Take()
 	defer s.works.Give(w)
-	if err := s.of.Score(w.example(h, r), w.dst[:]); err != nil {
-		return 0, err
-	}
-	return w.dst[0], nil
+	dst, to := s.room(dst)
+	return dst, s.of.Score(w.example(h, r), to)
 }
 
-func (s *scores[T]) proba(h *hypothesis, r *Row) (float64, error) {
+func (s *scores[T]) proba(h *hypothesis, r *Row, dst []float64) ([]float64, error) {
 	if s.prob == nil {
-		return 0, fmt.Errorf("halfspace: scores of this learner are margins: %w", ErrProba)
+		return dst, fmt.Errorf("halfspace: scores of this learner are margins: %w", ErrProba)
 	}
 	w := s.works.Take()
 	defer s.works.Give(w)
-	if err := s.prob.Proba(w.example(h, r), w.dst[:]); err != nil {
-		return 0, err
-	}
-	return w.dst[0], nil
+	dst, to := s.room(dst)
+	return dst, s.prob.Proba(w.example(h, r), to)
+}
+
+// room appends places for the outputs of an example.
+func (s *scores[T]) room(dst []float64) (all, to []float64) {
+	n, k := len(dst), s.of.outputs()
+	all = slices.Grow(dst, k)[:n+k]
+	return all, all[n:]
 }
 
 func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
-	yield func(f, p, y float64) bool) error {
+	yield func(row *said) bool) error {
 	stream, work, done, err := training.Open[T](ctx, files, o)
 	if err != nil {
 		return err
 	}
 	defer done()
-	proba := make([]float64, eval.DefaultBlock)
+	k := s.of.outputs()
+	proba := make([]float64, eval.DefaultBlock*k)
 	for {
 		b, err := stream.Next()
 		if err != nil {
@@ -157,16 +176,17 @@ func (s *scores[T]) each(ctx context.Context, o dataset.Options, files []string,
 						return err
 					}
 				}
-				for i := 0; i < len(f) && !ended; i++ {
-					p, y := math.NaN(), 0.0
+				for i := 0; i < b.Len() && !ended; i++ {
+					x := said{outputs: f[i*k:][:k], labelled: stream.Labelled(row),
+						y: float64(b.Y[i])}
 					if s.prob != nil {
-						p = proba[i]
+						x.proba = proba[i*k:][:k]
 					}
-					if stream.Labelled(row) {
-						y = float64(b.Y[i])
+					if b.Class != nil {
+						x.class = int(b.Class[i])
 					}
 					row++
-					ended = !yield(f[i], p, y)
+					ended = !yield(&x)
 				}
 				return nil
 			})
@@ -184,12 +204,17 @@ func (s *scores[T]) capture(name string, c learner.Config, seed uint64) (*model.
 type teaching[T engine.Float] struct {
 	l     learner.Learner[T]
 	work  work[T]
+	class [1]int32
 	round [1]learner.Round
 }
 
-func (t *teaching[T]) one(h *hypothesis, r *Row, y float64) (float64, error) {
+func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64, error) {
 	b := t.work.example(h, r)
-	b.Y = append(b.Y[:0], T(y))
+	b.Y, b.Class = append(b.Y[:0], T(y)), nil
+	if class >= 0 {
+		t.class[0] = int32(class)
+		b.Class = t.class[:]
+	}
 	err := t.l.Learn(b, t.round[:])
 	return t.round[0].Score, err
 }
@@ -202,15 +227,12 @@ type known[T engine.Float] struct {
 	why error
 }
 
-func (k *known[T]) one(*hypothesis, *Row, float64) (float64, error) { return 0, k.why }
+func (k *known[T]) one(*hypothesis, *Row, float64, int) (float64, error) { return 0, k.why }
 
 func (k *known[T]) snapshot() scorer { return newScores[T](fixed[T]{k.p}) }
 
 // work is scratch of a call.
-type work[T engine.Float] struct {
-	b   engine.Block[T]
-	dst [1]float64
-}
+type work[T engine.Float] struct{ b engine.Block[T] }
 
 // example prepares a row as files are: bias, then normalising.
 func (w *work[T]) example(h *hypothesis, r *Row) *engine.Block[T] {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Over makes settings of a learner of two classes those of a learner of any number of them; see
+// Over makes settings of a learner of two classes those of a learner of so many, 0 for any; see
 // [Entry.Over].
-type Over func(base string, c Config) Config
+type Over func(base string, c Config, classes int) Config
 
 // LostTie is a Round's score of an example whose class was not predicted though no other scores
 // more: the predicted class is the first of those with the largest score. It is the largest number
@@ -59,8 +59,9 @@ func Predicted(outputs []float64) int {
 
 // ForClasses returns the entry and settings by which the learner of e, with settings c, tells any
 // number of classes: e and c themselves if it does, those that its Traits say, or those of by, a
-// learner over one of two classes ("": the first by name).
-func ForClasses(e Entry, c Config, by string) (Entry, Config, error) {
+// learner over one of two classes ("": the first by name). classes is how many there will be, 0 for
+// any number.
+func ForClasses(e Entry, c Config, by string, classes int) (Entry, Config, error) {
 	t := c.Traits()
 	if t.Classes {
 		return e, c, nil
@@ -71,11 +72,11 @@ func ForClasses(e Entry, c Config, by string) (Entry, Config, error) {
 	}
 	if t.OverClasses != nil {
 		c, err := t.OverClasses(func(base Entry, c Config) (Entry, Config, error) {
-			return ForClasses(base, c, by)
+			return ForClasses(base, c, by, classes)
 		})
 		return e, c, err
 	}
-	c = over.Over(e.Name, c)
+	c = over.Over(e.Name, c, classes)
 	return over, c, c.Validate()
 }
 

@@ -375,9 +375,9 @@ func ExampleSettings() {
 func ExampleOver() {
 	fmt.Println(learner.OverNames())
 	var over learner.Over = must(learner.Lookup("ovr")).Over
-	c := over("pa", nil)
-	fmt.Println(c.Validate(), c.Traits().Classes)
+	c := over("pa", nil, 3)
+	fmt.Println(c.Validate(), c.Traits().Classes, c.Traits().ClassCount)
 	// Output:
 	// [ovr]
-	// <nil> true
+	// <nil> true 3
 }

@@ -18,6 +18,8 @@ type Traits struct {
 	// has come, an output: Predictor.Outputs. Else there are two classes, the labels are Block.Y,
 	// and there is one score.
 	Classes bool
+	// ClassCount is how many classes there will be; 0 is any number.
+	ClassCount int
 	// OverClasses is for learners that give their examples to another one: it returns their
 	// settings with that one as lift returns it, so that it tells classes. Of learners without
 	// OverClasses, nil, one is made for each class.

@@ -470,7 +470,7 @@ func ExampleOVR() {
 // Settings of a learner of two classes become those of one of any number.
 func ExampleOVRConfig() {
 	_, c, err := learner.ForClasses(must(learner.Lookup("rff")), &learners.RFFConfig{D: 200,
-		Sigma: 1, Base: "pa"}, "")
+		Sigma: 1, Base: "pa"}, "", 0)
 	rff := c.(*learners.RFFConfig)
 	fmt.Println(err, rff.Base, rff.BaseConfig.(*learners.OVRConfig).Base)
 	// Output:

@@ -24,8 +24,8 @@ func (*OVRConfig) Entry() learner.Entry {
 	return learner.Entry{
 		Summary: "one against the rest: any number of classes, a learner of two for each",
 		Config:  func() learner.Config { return &OVRConfig{Base: "obpm"} },
-		Over: func(base string, c learner.Config) learner.Config {
-			return &OVRConfig{Base: base, BaseConfig: c}
+		Over: func(base string, c learner.Config, classes int) learner.Config {
+			return &OVRConfig{Classes: classes, Base: base, BaseConfig: c}
 		},
 		New32: newOVR[float32], New64: newOVR[float64],
 	}
@@ -144,7 +144,8 @@ func (c *OVRConfig) Traits() learner.Traits {
 	}
 	b := base.Traits()
 	t := b
-	t.Classes, t.Members, t.HardMargin, t.Threads = true, nil, nil, "the classes"
+	t.Classes, t.ClassCount = true, c.Classes
+	t.Members, t.HardMargin, t.Threads = nil, nil, "the classes"
 	t.Posterior, t.Merges, t.Dual, t.Biased, t.Origin = false, false, false, false, false
 	t.Whole, t.Soft, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit = false, false, false, false,
 		false, false
