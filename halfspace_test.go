@@ -409,13 +409,17 @@ func TestNewTakes(t *testing.T) {
 	}
 }
 
+// classRow is an example of a class.
+type classRow struct {
+	x, y  float64
+	label string
+}
+
 // TestClasses: a model of classes learns row by row, says scores of all classes, is saved and
 // loaded, and predicts files.
 func TestClasses(t *testing.T) {
-	rows := []struct {
-		x, y  float64
-		label string
-	}{{1, 0, "a"}, {0, 1, "b"}, {-1, -1, "c"}, {2, .1, "a"}, {.1, 2, "b"}, {-2, -2, "c"}}
+	rows := []classRow{{1, 0, "a"}, {0, 1, "b"}, {-1, -1, "c"}, {2, .1, "a"}, {.1, 2, "b"},
+		{-2, -2, "c"}}
 	for _, o := range []halfspace.Options{{Learner: "ovr"},
 		{Learner: "pa", Data: halfspace.Data{Classes: []string{"c", "b", "a"}}}} {
 		m, err := halfspace.New(o, "x", "y")
@@ -447,34 +451,40 @@ func TestClasses(t *testing.T) {
 		if !slices.Equal(loaded.Classes(), m.Classes()) || len(m.Classes()) < 3 {
 			t.Errorf("loaded classes %q, want %q", loaded.Classes(), m.Classes())
 		}
-		for _, r := range rows {
-			row := loaded.Row().Set("x", r.x).Set("y", r.y)
-			label, err := loaded.Label(row)
-			scores, err2 := loaded.Scores(row, nil)
-			best, err3 := loaded.Score(row)
-			if err := errors.Join(err, err2, err3); err != nil || label != r.label ||
-				len(scores) != len(m.Classes()) || best != slices.Max(scores) {
-				t.Errorf("%v: %q, %v of %v, %v", r, label, best, scores, err)
-			}
+		says(t, loaded, rows)
+	}
+}
+
+// says checks what a model that knows rows says of them, and of those of a file.
+func says(t *testing.T, m *halfspace.Model, rows []classRow) {
+	t.Helper()
+	for _, r := range rows {
+		row := m.Row().Set("x", r.x).Set("y", r.y)
+		label, err := m.Label(row)
+		scores, err2 := m.Scores(row, nil)
+		best, err3 := m.Score(row)
+		if err := errors.Join(err, err2, err3); err != nil || label != r.label ||
+			len(scores) != len(m.Classes()) || best != slices.Max(scores) {
+			t.Errorf("%v: %q, %v of %v, %v", r, label, best, scores, err)
 		}
-		file := filepath.Join(t.TempDir(), "rows.csv")
-		if err := os.WriteFile(file, []byte("x,y,label\n1,0,a\n0,1,b\n-1,-1,a\n0,2,z\n"),
-			0o600); err != nil {
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(file, []byte("x,y,label\n1,0,a\n0,1,b\n-1,-1,a\n0,2,z\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, wrong, err := m.Test(t.Context(), file)
+	if err != nil || n != 3 || wrong != 1 {
+		t.Errorf("%d of %d wrong, %v, want 1 of 3", wrong, n, err)
+	}
+	var said []string
+	for p, err := range m.Predict(t.Context(), file) {
+		if err != nil {
 			t.Fatal(err)
 		}
-		n, wrong, err := loaded.Test(t.Context(), file)
-		if err != nil || n != 3 || wrong != 1 {
-			t.Errorf("%d of %d wrong, %v, want 1 of 3", wrong, n, err)
-		}
-		var said []string
-		for p, err := range loaded.Predict(t.Context(), file) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			said = append(said, p.Label+"/"+p.Actual)
-		}
-		if want := []string{"a/a", "b/b", "c/a", "b/"}; !slices.Equal(said, want) {
-			t.Errorf("predicted %q, want %q", said, want)
-		}
+		said = append(said, p.Label+"/"+p.Actual)
+	}
+	if want := []string{"a/a", "b/b", "c/a", "b/"}; !slices.Equal(said, want) {
+		t.Errorf("predicted %q, want %q", said, want)
 	}
 }

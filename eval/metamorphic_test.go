@@ -174,6 +174,18 @@ func ways(all bool, paths []string) (list []way) {
 	return list
 }
 
+// inClasses gives the examples three classes, of which one is a third of one label.
+func inClasses(d *dataset.Data[float32]) *dataset.Data[float32] {
+	of := *d
+	of.Block.Class = make([]int32, d.Block.Len())
+	for i, y := range d.Block.Y {
+		if of.Block.Class[i] = int32(y+1) / 2; i%3 == 2 && y > 0 {
+			of.Block.Class[i] = 2
+		}
+	}
+	return &of
+}
+
 // learn runs two shuffled epochs and returns the model file.
 func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 	t.Helper()
@@ -212,15 +224,8 @@ func learn(t *testing.T, name string, d *dataset.Data[float32], w way) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Traits().Classes { // three, of which one is a third of one label
-		of := *d
-		of.Block.Class = make([]int32, d.Block.Len())
-		for i, y := range d.Block.Y {
-			if of.Block.Class[i] = int32(y+1) / 2; i%3 == 2 && y > 0 {
-				of.Block.Class[i] = 2
-			}
-		}
-		d = &of
+	if c.Traits().Classes {
+		d = inClasses(d)
 	}
 	src := eval.NewMemory(&d.Block, d.Gather)
 	run := func(epochs int, before int64) {

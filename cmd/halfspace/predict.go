@@ -79,6 +79,9 @@ func newPredictCmd() *cobra.Command {
 score. A label that begins with a quote, or has a character in it that is not printed (a tab, a
 newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
 
+Of more than two classes the label is that of the largest score, and score and probability are its
+own.
+
 The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` +
 			abstention + ` is
 printed. Examples are prepared as the training set was. Labels are not needed: where a row has one
