@@ -163,8 +163,19 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 		fit("svm/rbf/"+denseName, "svm", kernel, part(dense, 1000)),
 		fit("kmp/"+waveName, "kmp", kmp, part(wave, 2000)),
 		stream("rff/"+denseName, "rff", mapped, part(dense, 2000)),
+		stream("ovr/10-classes/"+denseName, "ovr", Defaults[*learners.OVRConfig]("ovr"),
+			inClasses(part(dense, 2000), 10)),
 	}
 	return cases, everyThreaded(cases)
+}
+
+// inClasses gives the examples so many classes in turn: what they are of changes little of the work.
+func inClasses(b *engine.Block[float32], classes int) *engine.Block[float32] {
+	b.Class = make([]int32, b.Len())
+	for i := range b.Class {
+		b.Class[i] = int32(i % classes)
+	}
+	return b
 }
 
 // everyThreaded returns an error if some learner whose default settings share work among threads is

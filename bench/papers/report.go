@@ -53,6 +53,7 @@ var about = map[string]float64{
 	"obpm/kernel": 20, "obpm/sensitivity": 5, "obpm/bases": 10, "obpm/bound": 2,
 	"pumma/section5.1": 6, "pumma/rates": 4, "pumma/table1": 26, "pumma/table2": 30,
 	"vvm/figure1": 3, "vvm/table1": 3, "vvm/figures2-4": 6,
+	"vvm/widths":   4,
 	"tbp/removals": 4,
 	"tbp/figure6":  8, "tbp/figure7": 7, "tbp/figure8": 3, "tbp/waveform": 18, "tbp/banana": 14,
 	"tbp/usps": 28, "tbp/usps-noise": 60, "tbp/figure13": 70,
