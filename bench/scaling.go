@@ -169,7 +169,7 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 	return cases, everyThreaded(cases)
 }
 
-// inClasses gives the examples so many classes in turn: what they are of changes little of the work.
+// inClasses gives the examples so many classes in turn: which ones changes little of the work.
 func inClasses(b *engine.Block[float32], classes int) *engine.Block[float32] {
 	b.Class = make([]int32, b.Len())
 	for i := range b.Class {
