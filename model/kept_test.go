@@ -258,6 +258,9 @@ func makeSmall[T learner.Float](t testing.TB, s *smallModel) *Model {
 		t.Fatalf("%s: %v", s.name, err)
 	}
 	b := smallRows[T](n, s.f64)
+	for i := range n { // for learners of classes
+		b.Class = append(b.Class, int32(i%3))
+	}
 	if s.noBatch {
 		err = l.Learn(b, make([]learner.Round, n))
 	} else {
@@ -285,7 +288,7 @@ func scoresOf[T learner.Float](t testing.TB, m *Model) []float64 {
 	var all []float64
 	for _, sparse := range []bool{false, true} {
 		b := smallRows[T](9, sparse)
-		scores := make([]float64, b.Len())
+		scores := make([]float64, b.Len()*l.Outputs())
 		if err := l.Score(b, scores); err != nil {
 			t.Fatal(err)
 		}

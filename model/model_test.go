@@ -268,6 +268,9 @@ func trainOn[T learner.Float](t *testing.T, name string, c learner.Config) {
 		c = e.Config()
 	}
 	b := examples[T](200, 20)
+	for _, y := range b.Y {
+		b.Class = append(b.Class, int32(1+y)/2)
+	}
 	dir := t.TempDir()
 	learn := func(l learner.Learner[T], lo, hi, size int) {
 		t.Helper()
