@@ -20,8 +20,7 @@ import (
 )
 
 const (
-	format  = "halfspace"
-	version = "1"
+	format = "halfspace"
 
 	metadataKey = "__metadata__"
 	// maxHeader is the limit of the safetensors libraries.
@@ -138,7 +137,7 @@ func header(m *Model) ([]byte, []learner.Tensor, error) {
 		return cmp.Or(cmp.Compare(tb.size, ta.size), cmp.Compare(a.Name, b.Name))
 	})
 	entries := map[string]any{metadataKey: map[string]string{
-		"format": format, "version": version, "halfspace": string(doc), "sha256": blankSum,
+		"format": format, "version": m.version(), "halfspace": string(doc), "sha256": blankSum,
 	}}
 	var at uint64
 	for _, t := range tensors {
@@ -385,9 +384,9 @@ func parseHeader(text []byte) (*heading, error) {
 		return nil, fmt.Errorf("a safetensors file, but its metadata has no format %q: %w", format,
 			ErrForeign)
 	}
-	if v := h.meta["version"]; v != version {
-		return nil, fmt.Errorf("its format version is %q, this program reads %q: %w; update "+
-			"halfspace", v, version, ErrNewer)
+	if v := h.meta["version"]; v != first && v != second {
+		return nil, fmt.Errorf("its format version is %q, this program reads %s and %s: %w; "+
+			"update halfspace", v, first, second, ErrNewer)
 	}
 	// as Encode orders them, tensors without elements too
 	slices.SortFunc(h.tensors, func(a, b named) int {

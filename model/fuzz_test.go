@@ -248,6 +248,10 @@ func (u *mutator) change() {
 		if json.Unmarshal(u.document(text), &p) == nil {
 			u.m.Prep = p
 		}
+		if u.pick(4) == 3 { // version 2
+			u.m.Prep.Labels = Labels{}
+			u.m.Prep.Classes = []string{"a", "b", "c", "a"}[:u.pick(5)]
+		}
 		u.m.Presented, u.m.Mistakes = u.count(), u.count()
 	}
 }

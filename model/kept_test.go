@@ -146,6 +146,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 		},
 		"arow": {{"full", &learners.AROWConfig{Covariance: "full", R: 1}}},
 		"adf":  {{"diagonal", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}}},
+		"ovr":  {{"classes", &learners.OVRConfig{Base: "pa"}}}, // they have names: version 2
 		"wep":  {{"", &learners.WEPConfig{Buffer: 3, PointsConfig: points}}},
 		"vvm":  {{"", &learners.VVMConfig{Buffer: 3, Pairs: 3, PointsConfig: points}}},
 	}
@@ -275,6 +276,9 @@ func makeSmall[T learner.Float](t testing.TB, s *smallModel) *Model {
 		t.Fatalf("%s: %v", s.name, err)
 	}
 	m.Prep, m.Presented, m.Mistakes = smallPrep(s.f64), n, 3
+	if strings.HasPrefix(s.name, "ovr-classes-") {
+		m.Prep.Labels, m.Prep.Classes = Labels{}, []string{"no", "yes", "don't know"}
+	}
 	return m
 }
 

@@ -14,7 +14,7 @@
 // with dtype F32, F64, I64, U64, I32 or U8, and "__metadata__" to strings, as safetensors demands:
 //
 //	format      "halfspace"
-//	version     "1"
+//	version     "1", or "2" where the document has keys that programs of version 1 can't read
 //	halfspace   a JSON document: learner, precision, config, seed, prep, counters and
 //	            scalars; see Model
 //	sha256      SHA-256 of the whole file with these 64 digits taken as 0

@@ -78,7 +78,7 @@ var sameBits = cmp.Options{
 }
 
 // checkLayout verifies what the safetensors format demands, from its description alone.
-func checkLayout(t testing.TB, data []byte) {
+func checkLayout(t testing.TB, data []byte, version string) {
 	t.Helper()
 	n := binary.LittleEndian.Uint64(data)
 	if n%8 != 0 {
@@ -99,7 +99,7 @@ func checkLayout(t testing.TB, data []byte) {
 	if err := errors.Join(json.Unmarshal(text, &header), json.Unmarshal(text, &meta)); err != nil {
 		t.Fatal(err)
 	}
-	if meta.Strings["format"] != "halfspace" || meta.Strings["version"] != "1" ||
+	if meta.Strings["format"] != "halfspace" || meta.Strings["version"] != version ||
 		!json.Valid([]byte(meta.Strings["halfspace"])) {
 		t.Errorf("metadata %v", meta.Strings)
 	}
@@ -132,7 +132,7 @@ func checkLayout(t testing.TB, data []byte) {
 func TestRoundTrip(t *testing.T) {
 	m := sample()
 	data := encode(t, m)
-	checkLayout(t, data)
+	checkLayout(t, data, "1")
 	got, err := Decode(data)
 	if err != nil {
 		t.Fatal(err)
@@ -334,7 +334,7 @@ func trainOn[T learner.Float](t *testing.T, name string, c learner.Config) {
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != want {
 		t.Errorf("Save says SHA-256 %s, the file has %x", want, sum)
 	}
-	checkLayout(t, data)
+	checkLayout(t, data, "1")
 
 	wrong := func() error { _, err := Restore[float64](m, nil); return err }
 	if m.Precision == "f64" {
@@ -438,13 +438,15 @@ func seal(data []byte) []byte {
 	return data
 }
 
-func meta(doc string) string {
+func meta(doc string) string { return metaOf(doc, "1") }
+
+func metaOf(doc, version string) string {
 	quoted, err := json.Marshal(doc)
 	if err != nil {
 		panic(err)
 	}
 	return `"__metadata__":{"format":"halfspace","halfspace":` + string(quoted) + `,` +
-		sumField(blankSum) + `,"version":"1"}`
+		sumField(blankSum) + `,"version":"` + version + `"}`
 }
 
 const goodDoc = `{"learner":"lms","precision":"f64","config":{}}`
@@ -487,8 +489,16 @@ func TestRefused(t *testing.T) {
 				`{"__metadata__":{"format":"pt"},"w":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}}`, make([]byte, 4)), ErrForeign},
 		{"metadata of numbers", container(`{"__metadata__":{"format":1}}`, nil), ErrForeign},
 		{"header is no JSON", container(`{]`, nil), ErrForeign},
-		{"newer", container(strings.Replace(line(`"w":{}`), `"version":"1"`, `"version":"2"`, 1),
-			nil), ErrNewer},
+		{"newer", container(`{`+metaOf(`{"learner":"lms","new":1}`, "3")+`}`, nil), ErrNewer},
+		{"much newer", container(`{`+metaOf(goodDoc, "10")+`}`, nil), ErrNewer},
+		{"version 2 with more", container(
+			`{`+metaOf(`{"learner":"lms","precision":"f64","more":1}`, "2")+`}`, nil), ErrDamaged},
+		{"version 2 with a class twice", container(`{`+metaOf(`{"learner":"lms",`+
+			`"precision":"f64","config":{},"prep":{"classes":["a","b","a"]}}`, "2")+`}`, nil),
+			ErrDamaged},
+		{"version 2 with classes and two labels", container(`{`+metaOf(`{"learner":"lms",`+
+			`"precision":"f64","config":{},"prep":{"labels":{"positive":"a"},`+
+			`"classes":["a","b"]}}`, "2")+`}`, nil), ErrDamaged},
 		{"no version", container(`{"__metadata__":{"format":"halfspace"}}`, nil), ErrNewer},
 		{"no checksum", container(`{"__metadata__":{"format":"halfspace","version":"1"}}`, nil),
 			ErrDamaged},
@@ -756,6 +766,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("+1 3:0.5"))
 	f.Add(container(`{`+meta(goodDoc)+`,"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}}`,
 		make([]byte, 8)))
+	f.Add(container(`{`+metaOf(`{"learner":"lms","precision":"f64","config":{},`+
+		`"prep":{"classes":["a","b","c"]}}`, "2")+`}`, nil))
 	f.Add(container(
 		`{`+meta(
 			goodDoc)+`,"w":{"data_offsets":[0,8],"dtype":"U8","shape":[4,2]},"x":{"data_offsets":[8,8],"dtype":"F32","shape":[0]}}`, make([]byte, 8)))
