@@ -33,12 +33,13 @@ var rooms = []room{
 	{"examples/embed", ".", ""},
 	{"examples/http", "dataset learners learner engine", ""},
 	{".", "training eval model dataset dataset/format learner engine internal/scratch", "learners"},
-	{"bench/papers", "bench training eval dataset learners learner engine internal/atomicfile " +
+	{"bench/papers", "bench training eval eval/stat dataset learners learner engine internal/atomicfile " +
 		"internal/schema internal/naive", ""},
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
 	{"training", "eval model dataset dataset/format learners learner engine internal/spelling", ""},
 	{"eval", "learner engine vecmath", "model dataset learners"},
+	{"eval/stat", "", ""},
 	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},
 	{"dataset", "dataset/format engine", ""},
 	{"dataset/format", "engine", "dataset"},

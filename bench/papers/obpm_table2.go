@@ -13,6 +13,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/eval/stat"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/learners"
 	"github.com/halfspace-ml/halfspace/training"
@@ -397,7 +398,7 @@ func cochranRows(ctx context.Context, o RunOptions, l []learner.Learner[float32]
 				part[j] = append(part[j], right[j][i])
 			}
 		}
-		q, p, err := bench.CochranQ(part...)
+		q, p, err := stat.CochranQ(part...)
 		if err != nil {
 			return nil, err
 		}
