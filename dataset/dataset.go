@@ -4,7 +4,7 @@
 // of 128 KiB, which workers parse side by side; what comes out is in file order and the same for
 // any number of workers and any chunk size. [Split] cuts files for many machines. What a program
 // has in memory comes the same way by [OpenBlocks]. Whether a file is compressed (gzip, bzip2,
-// zstd) and which format it has is recognised from its content, never from its name.
+// xz, zstd) and which format it has is recognised from its content, never from its name.
 //
 // # Rules
 //
@@ -162,7 +162,7 @@ type Options struct {
 	//
 	// 0 is the built-in limits: a head of 1 MiB, Workers+3 pieces of 128 KiB of text with their
 	// rows (some MiB each at most), one line of MaxLine with its rows (up to 7 times its length
-	// while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd.
+	// while it is read), 512 MiB or 2^20 rows that wait, 128 MiB to unpack zstd and xz.
 	Memory int64
 
 	// OnWarn is called with what is odd but stops nothing, such as padding behind packed data, by
@@ -176,7 +176,7 @@ type Options struct {
 // far.
 type Info struct {
 	Format      string // name of the format; "blocks" of a program's own, "sonar", a generator's
-	Compression string // of the first file: "", gzip, bzip2, zstd
+	Compression string // of the first file: "", gzip, bzip2, xz, zstd
 	IndexBase   int    // svmlight; 1 for the others, whose columns count from 1
 	BaseFound   string // how the base was found
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
@@ -28,15 +29,48 @@ func uncommented(line string) string {
 	return line
 }
 
+// word is a label that is no number.
+var word = regexp.MustCompile(`^\p{L}[^:,#\p{Cc}]*$`)
+
+// wordFirst reports whether the first row that has features has a word for a label.
+func wordFirst(text string) bool {
+	n := 0
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if n++; n > 100 {
+			break
+		}
+		line, _, _ = strings.Cut(line, "#")
+		if f := strings.Fields(line); len(f) > 1 && strings.IndexByte(f[1], ':') > 0 {
+			return isWord(f[0])
+		}
+	}
+	return false
+}
+
+func isWord(s string) bool {
+	switch l := strings.ToLower(s); {
+	case l == "nan" || l == "inf" || l == "infinity":
+		return false
+	}
+	return utf8.ValidString(s) && word.MatchString(s)
+}
+
 // refRow parses an svmlight row of index base 1 in the plainest way; ok is false for a bad row.
-func refRow(line string) (y float64, idx []int32, val []float64, ok bool) {
+// Labels that are words are 0.
+func refRow(line string, words bool) (y float64, idx []int32, val []float64, ok bool) {
 	line = uncommented(line)
 	f := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
 	number := func(s string) (float64, bool) {
 		v, err := strconv.ParseFloat(s, 64)
 		return v, err == nil && decimal.MatchString(s)
 	}
-	if y, ok = number(f[0]); !ok {
+	if y, ok = number(f[0]); !ok && words && isWord(f[0]) {
+		y = 0
+	} else if !ok {
 		return 0, nil, nil, false
 	}
 	last := int64(0)
@@ -61,7 +95,7 @@ func refRow(line string) (y float64, idx []int32, val []float64, ok bool) {
 
 func FuzzSVMLight(f *testing.F) {
 	for _, s := range []string{"+1 1:1 2:0.5\n-1 3:1e3\n", "1 qid:3 1:1 # c\n\n0 x\n2:2",
-		"+1 5:1 4:1\r\n-1 7:nan", "-1 2147483646:1", "1:1", "+1 1:1\r2:2\n"} {
+		"+1 5:1 4:1\r\n-1 7:nan", "-1 2147483646:1", "1:1", "+1 1:1\r2:2\n", "spam 1:1\nham 2:1\n1 3:1\n"} {
 		f.Add([]byte(s), 7)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, size int) {
@@ -85,12 +119,13 @@ func FuzzSVMLight(f *testing.F) {
 		text = bytes.TrimPrefix(text, []byte("\ufeff"))
 		var want engine.Block[float64]
 		want.Ptr = []int{0}
+		words := wordFirst(string(text))
 		for _, line := range strings.Split(string(text), "\n") {
 			body := uncommented(line)
 			if strings.Trim(body, " \t") == "" {
 				continue
 			}
-			y, idx, val, ok := refRow(line)
+			y, idx, val, ok := refRow(line, words)
 			if !ok {
 				continue
 			}

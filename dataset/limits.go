@@ -15,7 +15,8 @@ const DefaultMaxLine = 64 << 20
 const MaxWorkers = 4096
 
 // LeastMemory is the smallest Options.Memory, in bytes: 2 MiB. It reads text and gzip with lines up
-// to 64 KiB. Files packed by zstd or bzip2 need 8 MiB, whatever their lines are.
+// to 64 KiB. Files packed by zstd or bzip2 need 8 MiB, whatever their lines are, those
+// packed by xz twice the window that they were packed with and 2 MiB more (xz -6: 18 MiB).
 const LeastMemory = 2 << 20
 
 // MemoryBase is what a reader may take beyond Options.Memory, in bytes: buffers and tables whose

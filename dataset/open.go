@@ -18,7 +18,7 @@ import (
 // input is one file, uncompressed while it is read.
 type input struct {
 	name   string
-	packed string // "", gzip, bzip2, zstd
+	packed string // "", gzip, bzip2, xz, zstd
 	limits *limits
 	r      io.Reader
 	gz     *members

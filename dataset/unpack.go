@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/therootcompany/xz"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
 )
@@ -21,6 +22,7 @@ var (
 	zstdMagic  = []byte{0x28, 0xb5, 0x2f, 0xfd}
 	bzip2Block = []byte{0x31, 0x41, 0x59, 0x26, 0x53, 0x59}
 	bzip2Empty = []byte{0x17, 0x72, 0x45, 0x38, 0x50, 0x90}
+	xzMagic    = []byte{0xfd, '7', 'z', 'X', 'Z', 0}
 )
 
 // packing returns what buf is packed by. It waits for no byte more than it takes to know: text is
@@ -49,6 +51,10 @@ func packing(buf *bufio.Reader) (string, error) {
 	case zstdMagic[0]:
 		if begins(zstdMagic) {
 			return "zstd", nil
+		}
+	case xzMagic[0]:
+		if begins(xzMagic) {
+			return "xz", nil
 		}
 	case 'B':
 		if begins([]byte("BZh")) {
@@ -88,6 +94,9 @@ func (in *input) unpack(buf *bufio.Reader, l *limits) (err error) {
 			zstd.WithDecoderMaxWindow(l.window)); err == nil {
 			in.r, in.free = d, d.Close
 		}
+	case "xz":
+		// streams one behind the other, and padding between them, are one text
+		in.r, err = xz.NewReader(buf, uint32(min(l.window, maxWindow)))
 	}
 	return err
 }
@@ -95,12 +104,13 @@ func (in *input) unpack(buf *bufio.Reader, l *limits) (err error) {
 // unpackError says why packed data can't be unpacked.
 func (in *input) unpackError(e *RowError, err error) error {
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF, err == xz.ErrBuf:
 		e.What, e.Err = fmt.Sprintf("the %s data are truncated here: expected more", in.packed),
 			ErrTruncated
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		e.What, e.Err = fmt.Sprintf("unpacking these zstd data takes a window of more than %s: "+
-			"unpack the file first", format.InKiB(int64(in.limits.window))), ErrMemory
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded),
+		err == xz.ErrMemlimit:
+		e.What, e.Err = fmt.Sprintf("unpacking these %s data takes a window of more than %s: "+
+			"unpack the file first", in.packed, format.InKiB(int64(in.limits.window))), ErrMemory
 	default:
 		e.What, e.Err = fmt.Sprintf("the %s data are damaged here (%v)", in.packed, err), ErrFormat
 	}

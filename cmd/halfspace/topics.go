@@ -46,7 +46,9 @@ Examples
             at the line's begin or behind a blank. Indices ascend, each once. They start at 1, or at
             0 if --index-base 0 says so or an index 0 is found (of a stream: in its first MiB; where
             that takes longer, in what comes before it pauses, or in a moment, 80 ms). A line
-            without features is an example of zeros. An empty file is bad data.
+            without features is an example of zeros. Labels are numbers, or words if the first one
+            is a word: one that begins with a letter and has no colon, comma or #. An empty file is
+            bad data.
   csv       Numbers and one column of labels: --label-col (a name of the header line, or a number
             from 1, from the end if negative), or else one named label, class, target or y, or else
             the last. Commas, semicolons, tabs or blanks between. Further files, those of --test,
@@ -63,7 +65,7 @@ The format is recognised from the content; --format says it instead. What meets 
 set, has the format of training; --any-format takes another, feature by number: columns of csv count
 from 1 without the label's, and --index-base says how svmlight counts.
 
-Files packed by gzip, bzip2 or zstd are read as they are, whatever their names. - is stdin.
+Files packed by gzip, bzip2, xz or zstd are read as they are, whatever their names. - is stdin.
 HALFSPACE_DATA may name a folder in which files are looked for that are not found otherwise.
 
 A stream may be slow: two lines decide the format (one, if it has INDEX:VALUE), whole lines are
@@ -71,8 +73,8 @@ learned or predicted as they come, and --checkpoint-every 60s saves while nothin
 interrupt what was read is learned and saved. A fasta record is whole when the next begins. What is
 packed comes as the packing program flushes it.
 
-A line is at most 64 MiB long (--max-line; fasta: a record), and unpacking zstd takes a window of
-128 MiB at most. With --mem-budget lines and windows, and the rows that wait for a second label,
+A line is at most 64 MiB long (--max-line; fasta: a record), and unpacking zstd or xz takes a window
+of 128 MiB at most. With --mem-budget lines and windows, and the rows that wait for a second label,
 must fit into its share for reading, or exit code 1 says which doesn't.
 
 Labels

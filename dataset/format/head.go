@@ -68,7 +68,6 @@ func BinaryByte(file string, offset int64, ch byte) error {
 // strangers are formats to name when they are met.
 var strangers = []struct{ magic, name string }{
 	{"PK\x03\x04", "a zip archive: unpack it first"},
-	{"\xfd7zXZ\x00", "xz data: unpack them first"},
 	{"7z\xbc\xaf", "a 7z archive: unpack it first"},
 	{"\x93NUMPY", "a NumPy array: write it as csv or svmlight"},
 	{"\x89HDF", "an HDF5 file: write it as csv or svmlight"},

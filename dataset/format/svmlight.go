@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -14,7 +17,8 @@ import (
 // maxIndex is the largest feature number of a block: Dim then still is an int32.
 const maxIndex = 1<<31 - 2
 
-// SVMLight is text of rows `label index:value index:value ...`.
+// SVMLight is text of rows `label index:value index:value ...`. Labels are numbers, or words where
+// the first row has one or a label that options name is one: elsewhere a word is a bad row.
 var SVMLight = &Format{
 	Name: "svmlight", Cut: "\n",
 	Options: []Option{
@@ -54,6 +58,7 @@ type indexed struct {
 	least    uint64 // smallest index allowed in a row
 	most     uint64 // largest index allowed
 	zeroHint string // what to say of an index 0 that is not allowed
+	words    bool   // labels may be words
 }
 
 // headSVMLight decides the index base, as far as the head shows it. Further files have the first
@@ -63,7 +68,7 @@ func headSVMLight(h *Head, o *Options, first *Layout) (*Layout, error) {
 		return first, nil
 	}
 	base, found := o.Base, o.BaseFound
-	x := &indexed{most: maxIndex - uint64(o.Bias)}
+	x := &indexed{most: maxIndex - uint64(o.Bias), words: h.wordFirst()}
 	x.zeroHint = "index 0, but indices count from 1 here: set Options.IndexBase to 0 if they " +
 		"count from 0"
 	if o.BaseTrained {
@@ -84,6 +89,28 @@ func headSVMLight(h *Head, o *Options, first *Layout) (*Layout, error) {
 	}
 	x.shift, x.least = int64(o.Bias-base), uint64(base)
 	return &Layout{IndexBase: base, BaseFound: found, Own: x}, nil
+}
+
+// wordFirst reports whether the first row that has features has a word for a label.
+func (h *Head) wordFirst() bool {
+	for _, l := range h.Lines(100) {
+		t, _, _ := bytes.Cut(l, []byte{'#'})
+		if first, second := words(t); bytes.IndexByte(second, ':') > 0 {
+			return plainWord(first)
+		}
+	}
+	return false
+}
+
+// plainWord reports whether a label may be that text: a word that begins with a letter and has no
+// colon, comma or # in it, and is none of the spellings of NaN and infinity.
+func plainWord(t []byte) bool {
+	if len(t) == 0 || len(t) > LongLabel || !utf8.Valid(t) || bytes.ContainsAny(t, ":,#") ||
+		isNotFinite(string(t)) {
+		return false
+	}
+	r, _ := utf8.DecodeRune(t)
+	return unicode.IsLetter(r) && bytes.IndexFunc(t, unicode.IsControl) < 0
 }
 
 // hasZero reports whether a good row of svmlight within the first h.Most bytes, all that a stream
@@ -423,12 +450,36 @@ func (c *Chunk[T]) rowLabel(s *Settings, start, pos int) (code int32, end int, b
 		return code, end, ""
 	case s.Optional && strings.IndexByte(c.Token(pos, 0), ':') >= 0:
 		return c.NoLabel(start, pos), pos, ""
+	case s.Optional && b[pos] == '?' && b[pos+1] <= ' ':
+		return c.NoLabel(start, pos), pos + 1, ""
 	case end-pos > LongLabel:
 		return 0, pos, TooLongLabel
 	case st == numRange:
 		return 0, pos, fmt.Sprintf("label %s is too large", c.Token(pos, 0))
 	}
+	if c.takesWords(s) {
+		rest := pos
+		for rest < c.N && b[rest] > ' ' {
+			rest++
+		}
+		word := b[pos:rest]
+		if plainWord(word) {
+			code, bad = c.Label(s, word, start, pos)
+			return code, rest, bad
+		}
+		if len(word) > LongLabel {
+			return 0, pos, TooLongLabel
+		}
+		return 0, pos, fmt.Sprintf("expected a label (a number or a word), found %q",
+			c.Token(pos, 0))
+	}
 	return 0, pos, fmt.Sprintf("expected a label (a number), found %q", c.Token(pos, 0))
+}
+
+// takesWords reports whether labels may be words.
+func (c *Chunk[T]) takesWords(s *Settings) bool {
+	return c.Layout.Own.(*indexed).words ||
+		slices.ContainsFunc(s.Known, func(l Label) bool { return !l.Numeric && !l.Missing })
 }
 
 // grown returns s with twice the length.
