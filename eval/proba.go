@@ -32,20 +32,9 @@ const LeastProbability = 1e-15
 
 // Add tallies one prediction. y is -1 or +1. A NaN is the probability 0 of the label that came.
 func (s *Probabilities) Add(y, p float64) {
-	if p != p {
-		p = math.Max(0, -y)
-	}
-	s.Examples++
-	own, one := p, 1.0 // probability of y; [y = +1]
-	if y < 0 {
-		own, one = 1-p, 0
-	}
-	s.logLoss -= math.Log(max(own, LeastProbability))
-	s.brier += (p - one) * (p - one)
-	b := &s.bins[min(int(p*calibrationBins), calibrationBins-1)] // p = 1 is in the last one
-	b.examples++
-	b.p += p
-	b.positive += int64(one)
+	o := Outcome2(y, 0)
+	o.Believe(p)
+	s.add(&o)
 }
 
 // AddClass tallies one prediction of several classes, p[k] = P(class k). LogLoss is of the
@@ -53,29 +42,21 @@ func (s *Probabilities) Add(y, p float64) {
 // most probable class, which is that of the example or not. A class without a place in p has the
 // probability 0, and so has each where one is NaN.
 func (s *Probabilities) AddClass(class int, p []float64) {
+	o := Outcome{Class: int32(class)}
+	o.BelieveEach(p)
+	s.add(&o)
+}
+
+// add tallies an outcome with probabilities.
+func (s *Probabilities) add(o *Outcome) {
 	s.Examples++
-	best, own, brier := learner.Predicted(p), 0.0, 1.0
-	if best >= 0 {
-		brier = 0
-		for k, v := range p {
-			if k == class {
-				own, v = v, v-1
-			}
-			brier += v * v
-		}
-		if class >= len(p) {
-			brier++
-		}
-	}
-	s.logLoss -= math.Log(max(own, LeastProbability))
-	s.brier += brier
-	if best >= 0 {
-		b := &s.bins[min(int(p[best]*calibrationBins), calibrationBins-1)]
+	s.logLoss -= math.Log(max(o.Own, LeastProbability))
+	s.brier += o.Brier
+	if o.Sure == o.Sure {
+		b := &s.bins[min(int(o.Sure*calibrationBins), calibrationBins-1)] // 1 is in the last one
 		b.examples++
-		b.p += p[best]
-		if best == class {
-			b.positive++
-		}
+		b.p += o.Sure
+		b.positive += one(o.Hit)
 	}
 }
 

@@ -12,9 +12,13 @@ type Status struct {
 	SinceExamples, SinceErrors int64 // the same since the last Line
 	Updates                    int64
 	Proba                      *Probabilities // so far; nil if not asked for
-	Epoch                      int            // the present pass, from 1
-	Total                      int64          // examples there will be; 0 if not known
-	Elapsed                    time.Duration  // since the start, reading included
+	// of the first pass; nil where nothing more than errors is tallied of two classes
+	Metrics *Metrics
+	// with Options.Window or Fading, at Line and End only: good during the call
+	Recent  *Metrics
+	Epoch   int           // the present pass, from 1
+	Total   int64         // examples there will be; 0 if not known
+	Elapsed time.Duration // since the start, reading included
 }
 
 // Error returns the share of wrong predictions so far, each made before its label was shown; 0

@@ -179,6 +179,14 @@ type Options struct {
 	// ask for the probability of each example before it is learned, which makes blocks of one;
 	// ErrOptions if the learner has none
 	Proba bool
+	// tally Metrics.AUC too, of two classes
+	AUC bool
+	// of the last so many outcomes, or of all with weights that fade by this factor, over all
+	// passes: Result.Recent. They exclude each other; 0 is neither
+	Window int
+	Fading float64
+	// keep a learning curve of at most so many points: Result.Curve. 0 keeps none
+	Curve int
 
 	Progress Progress // nil shows nothing
 
@@ -203,6 +211,12 @@ type Result struct {
 	Errors    int64 // rounds with a wrong predicted label, first pass only
 	// with Options.Proba: of the first pass, each before its label was shown
 	Proba *Probabilities
+	// of the first pass: classes, what Options.Proba and AUC add; nil where scores were not finite
+	// and nothing more than their labels was tallied, and after Fit
+	Metrics *Metrics
+	Recent  *Metrics // at the end, with Options.Window or Fading
+	// with Options.Curve: at equal distances of examples, and at the end
+	Curve []LearningPoint
 	// the last pass was complete and made no update, and Mistaken is 0 or nil
 	Converged bool
 	// after such a pass of a learner.MistakeChecker: examples that are mistakes still; else nil
@@ -267,6 +281,7 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 		}
 		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
 	}
+	r.meters = newMeters(&o)
 	if inMemory {
 		return r.finish(r.passes(ctx, mem))
 	}
@@ -279,6 +294,11 @@ func (o *Options) check(inMemory, gathers bool) error {
 	switch {
 	case o.UntilConverged && o.Epochs != 0:
 		return fmt.Errorf("eval: %d epochs and until converged: %w", o.Epochs, ErrOptions)
+	case o.Window < 0 || o.Curve < 0 || !(o.Fading >= 0 && o.Fading < 1):
+		return fmt.Errorf("eval: window %d, fading %v, curve %d: %w", o.Window, o.Fading, o.Curve,
+			ErrOptions)
+	case o.Window > 0 && o.Fading > 0:
+		return fmt.Errorf("eval: a window and fading: %w", ErrOptions)
 	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:
 		return fmt.Errorf("eval: a negative count: %w", ErrOptions)
 	case !inMemory && (o.Epochs > 1 || o.UntilConverged || o.Shuffle):
@@ -433,6 +453,7 @@ type run[T engine.Float] struct {
 	marks  [2]Count // the same, after the last two powers of two of examples
 	first  Count    // the same, after the first pass
 	scales scales
+	meters
 }
 
 // pass takes src to its end.
@@ -494,18 +515,25 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	add(&r.scales, b)
 	// cut where a line is due, so that its counts don't depend on blocks
 	for lo := 0; lo < len(rounds); {
-		hi := min(len(rounds), lo+int(min(r.nextLine-r.count.Examples, int64(len(rounds)))))
+		due := min(r.nextLine, r.curve.next()) - r.count.Examples
+		hi := min(len(rounds), lo+int(min(due, int64(len(rounds)))))
 		if b.Class != nil { // a Round's score is of the example's own class
 			r.tallyClasses(rounds[lo:hi])
 		} else {
 			r.tally(b.Y[lo:hi], rounds[lo:hi])
 		}
+		addOutcomes(&r.meters, b, lo, rounds[lo:hi], first)
 		lo = hi
+		if r.count.Examples == r.curve.next() {
+			r.curve.add(r.point())
+		}
 		if r.count.Examples == r.nextLine {
 			r.nextLine *= 2
 			r.marks[0], r.marks[1] = r.marks[1], r.count
 			if r.o.Progress != nil {
-				r.o.Progress.Line(r.snapshot())
+				s := r.snapshot()
+				s.Recent = r.recent()
+				r.o.Progress.Line(s)
 				r.status.SinceExamples, r.status.SinceErrors = r.count.Examples, r.count.Errors
 			}
 		}
@@ -563,11 +591,15 @@ func (r *run[T]) probability(b *engine.Block[T]) error {
 	if err := r.prober.Proba(b, r.proba); err != nil {
 		return err
 	}
+	o := &r.believed
 	if b.Class != nil {
-		r.status.Proba.AddClass(int(b.Class[0]), r.proba)
+		*o = OutcomeOf(int(b.Class[0]), -1)
+		o.BelieveEach(r.proba)
 	} else {
-		r.status.Proba.Add(float64(b.Y[0]), r.proba[0])
+		*o = Outcome2(float64(b.Y[0]), 0)
+		o.Believe(r.proba[0])
 	}
+	r.status.Proba.add(o)
 	if r.res.Epochs == 0 {
 		*r.res.Proba = *r.status.Proba
 	}
@@ -624,6 +656,7 @@ func (r *run[T]) snapshot() Status {
 	s := r.status
 	s.Examples, s.Errors, s.Updates, s.Elapsed = r.count.Examples, r.count.Errors, r.res.Updates,
 		time.Since(r.started)
+	s.Metrics = r.whole
 	s.SinceErrors, s.SinceExamples = s.Errors-s.SinceErrors, s.Examples-s.SinceExamples
 	return s
 }
@@ -633,8 +666,16 @@ func (r *run[T]) snapshot() Status {
 // learner that knows nothing yet, are wrong as a rule. marks[0] is at a quarter to a half of the
 // run.
 func (r *run[T]) finish(err error) (Result, error) {
-	if r.o.Progress != nil {
-		r.o.Progress.End(r.snapshot())
+	if r.res.Metrics = r.whole; r.whole == nil {
+		r.res.Metrics = r.first.metrics()
+	}
+	if r.res.Recent = r.recent(); r.o.Progress != nil {
+		s := r.snapshot()
+		s.Recent = r.res.Recent
+		r.o.Progress.End(s)
+	}
+	if r.curve.step > 0 {
+		r.res.Curve = r.curve.all(r.point())
 	}
 	r.res.NotFinite = r.count.NotFinite
 	runs := r.first.runs()

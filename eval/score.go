@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 
@@ -108,6 +109,66 @@ func Test[T engine.Float](ctx context.Context, p learner.Predictor[T],
 		return nil
 	})
 	return c, err
+}
+
+// Tally adds what p predicts of src to m: with probabilities, where p has any and they are asked
+// for (ErrOptions if it has none). Without labels there are no outcomes: each example needs one.
+func Tally[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T], m *Metrics,
+	proba bool) (Count, error) {
+	var c Count
+	t, err := newTally(p, m, proba)
+	if err != nil {
+		return c, err
+	}
+	err = Score(ctx, p, src, func(b *engine.Block[T], scores []float64) error {
+		addAll(&c, b, scores)
+		return t.add(b, scores)
+	})
+	return c, err
+}
+
+// tally adds outcomes to Metrics.
+type tally[T engine.Float] struct {
+	m      *Metrics
+	k      int // outputs
+	prober learner.Prober[T]
+	proba  []float64
+}
+
+func newTally[T engine.Float](p learner.Predictor[T], m *Metrics, proba bool) (*tally[T], error) {
+	t := &tally[T]{m: m, k: p.Outputs()}
+	if !proba {
+		return t, nil
+	}
+	if t.prober = learner.ProbaOf(p); t.prober == nil {
+		return nil, fmt.Errorf("eval: probabilities of a predictor that has none: %w", ErrOptions)
+	}
+	t.proba = make([]float64, DefaultBlock*max(t.k, 1))
+	return t, nil
+}
+
+func (t *tally[T]) add(b *engine.Block[T], scores []float64) error {
+	if t.prober != nil {
+		if err := t.prober.Proba(b, t.proba); err != nil {
+			return err
+		}
+	}
+	for i := range b.Len() {
+		var o Outcome
+		if b.Class != nil {
+			o = OutcomeOf(int(b.Class[i]), learner.Predicted(scores[i*t.k:][:t.k]))
+			if t.prober != nil {
+				o.BelieveEach(t.proba[i*t.k:][:t.k])
+			}
+		} else {
+			o = Outcome2(float64(b.Y[i]), scores[i])
+			if t.prober != nil {
+				o.Believe(t.proba[i])
+			}
+		}
+		t.m.Add(&o)
+	}
+	return nil
 }
 
 // Margins measures a hypothesis f(x) = w.x + b on some examples.

@@ -38,6 +38,9 @@ type Round struct {
 	// output of the example's own class less the largest of the others; see ClassScore.
 	Score   float64
 	Updates int32 // how many members changed their weights (0 or 1 for a single learner)
+	// Predicted is, with Traits.Classes, the class predicted before the example was learned, of
+	// those that had come: see [Predicted]. 0 of two classes, where the score's sign says it.
+	Predicted int32
 }
 
 // Learner learns a linear classifier from blocks of examples, in order.

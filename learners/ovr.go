@@ -306,6 +306,7 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	r := &o.own
 	r.o = o
 	for lo := 0; lo < b.Len(); {
+		known := len(o.columns)
 		comes, err := o.welcome(int(b.Class[lo]))
 		if err != nil {
 			return err
@@ -325,6 +326,7 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		}
 		if comes {
 			rounds[lo].Score = learner.LostTie // what has not come is not predicted
+			rounds[lo].Predicted = r.predicted(0, known)
 		}
 		lo = hi
 	}
@@ -455,7 +457,18 @@ func (r *ovrRun[T]) round(e int) (sum learner.Round) {
 		sum.Updates += of.Updates
 	}
 	sum.Score = learner.ClassScore(r.outputs, int(r.b.Class[e]))
+	sum.Predicted = int32(learner.Predicted(r.outputs))
 	return sum
+}
+
+// predicted returns which of the first k columns predicted example e of the run; -1 for none.
+func (r *ovrRun[T]) predicted(e, k int) int32 {
+	r.outputs = r.outputs[:0]
+	n := r.b.Len()
+	for c := range k {
+		r.outputs = append(r.outputs, r.rounds[c*n+e].Score)
+	}
+	return int32(learner.Predicted(r.outputs))
 }
 
 // each fills dst with what the columns say of the examples of b, example by example.

@@ -39,9 +39,10 @@ type AverageBound struct {
 
 // Tested is what was counted on Options.Test.
 type Tested struct {
-	Count eval.Count
-	Proba *eval.Probabilities // with Options.Proba; nil else
-	Info  dataset.Info        // of these examples
+	Count   eval.Count
+	Metrics *eval.Metrics
+	Proba   *eval.Probabilities // with Options.Proba; nil else
+	Info    dataset.Info        // of these examples
 }
 
 // afterwards measures the final hypothesis: the margin over the training set and the errors on the
@@ -203,14 +204,12 @@ func (r *run[T]) overTest(ctx context.Context, res *Result) error {
 	}
 	var t Tested
 	var err error
-	if j.o.Proba {
-		t.Proba = new(eval.Probabilities)
-		t.Count, *t.Proba, err = eval.TestProba(ctx, learner.ViewOf(r.l), src)
-	} else {
-		t.Count, err = eval.Test(ctx, learner.ViewOf(r.l), src)
-	}
-	if err != nil {
+	t.Metrics = eval.NewMetrics(eval.MetricsOptions{AUC: j.o.AUC})
+	if t.Count, err = eval.Tally(ctx, learner.ViewOf(r.l), src, t.Metrics, j.o.Proba); err != nil {
 		return err
+	}
+	if j.o.Proba {
+		t.Proba = t.Metrics.Probabilities()
 	}
 	t.Info = info()
 	res.Test = &t

@@ -483,7 +483,8 @@ func (r *run[T]) learn() (eval.Result, error) {
 	}
 	lo := LearnOptions{Options: eval.Options{
 		UntilConverged: o.UntilConverged, MaxUpdates: most, Shuffle: o.Shuffle, Seed: j.seed,
-		Proba: o.Proba, Progress: j.observer.Progress(),
+		Proba: o.Proba, AUC: o.AUC, Window: o.Window, Fading: o.Fading, Curve: o.Curve,
+		Progress:        j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after,
 	}}
 	if j.before != nil {

@@ -25,6 +25,10 @@ type trainReport struct {
 	ProgressiveError *float64 `json:"progressive_error"`
 	// With --proba, of the first epoch; null else.
 	Proba *probaReport `json:"proba"`
+	// Of the first epoch; null where nothing was predicted.
+	Metrics *metricsReport `json:"metrics"`
+	// Of the last examples, with --window or --fading; null else.
+	Recent *metricsReport `json:"recent"`
 	// Kept examples; null for learners that keep none.
 	Support   *int64   `json:"support"`
 	Margin    *float64 `json:"margin"`
@@ -110,10 +114,11 @@ type trainSeconds struct {
 }
 
 type testReport struct {
-	Examples int64        `json:"examples"`
-	Errors   int64        `json:"errors"`
-	Error    float64      `json:"error"`
-	Proba    *probaReport `json:"proba"` // with --proba; null else
+	Examples int64          `json:"examples"`
+	Errors   int64          `json:"errors"`
+	Error    float64        `json:"error"`
+	Proba    *probaReport   `json:"proba"` // with --proba; null else
+	Metrics  *metricsReport `json:"metrics"`
 
 	NotFinite int64 `json:"not_finite"`        // scores that are NaN or infinite
 	Unknown   int64 `json:"unknown_non_zeros"` // of features that training never had
@@ -139,11 +144,14 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 		e := counts.ProgressiveError()
 		r.ProgressiveError = &e
 		r.Proba = describeProba(counts.Proba)
+		labels := shownClasses(info)
+		r.Metrics = describeMetrics(counts.Metrics, labels)
+		r.Recent = describeMetrics(counts.Recent, labels)
 	}
 	if test := res.Test; test != nil {
 		c := test.Count
 		r.Test = &testReport{c.Examples, c.Errors, c.Error(), describeProba(test.Proba),
-			c.NotFinite, test.Info.Unknown}
+			describeMetrics(test.Metrics, shownClasses(info)), c.NotFinite, test.Info.Unknown}
 	}
 	if res.Saved != nil {
 		r.Model, r.ModelSHA256 = &res.Saved.Path, &res.Saved.SHA256

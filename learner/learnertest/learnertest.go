@@ -262,11 +262,16 @@ func (s *suite[T]) score(t *testing.T, b *engine.Block[T]) {
 		if err := asked.Score(&v, f); err != nil {
 			t.Fatal(err)
 		}
+		predicted := 0
 		if v.Class != nil {
+			predicted = learner.Predicted(f)
 			f = []float64{learner.ClassScore(f, int(v.Class[0]))}
 		}
 		if err := asked.Learn(&v, r[:]); err != nil {
 			t.Fatal(err)
+		}
+		if int(r[0].Predicted) != predicted {
+			t.Fatalf("example %d: Score predicts class %d, Learn %d", i, predicted, r[0].Predicted)
 		}
 		if math.Float64bits(f[0]) != math.Float64bits(r[0].Score) {
 			t.Fatalf("example %d: Score %v, then Learn's score %v", i, f[0], r[0].Score)
