@@ -19,6 +19,11 @@ func Aligned[T Float | int16](n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	s := make([]T, n+2*cacheLine/size-1)
+	if bytes := len(s) * size; bytes >= 2*hugePage {
+		memory := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), bytes)
+		from := -int(uintptr(unsafe.Pointer(&memory[0]))) & (hugePage - 1)
+		useHugePages(memory[from : from+(bytes-from)&^(hugePage-1)])
+	}
 	off := 0
 	if rest := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % cacheLine); rest != 0 {
 		off = (cacheLine - rest) / size

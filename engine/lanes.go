@@ -35,8 +35,8 @@ const directBytes = 1 << 20
 // exact and take half a row of float32 or less.
 //
 // Memory: Members (padded to 64 bytes) weights a feature that has a row, 8 bytes a feature up to
-// the largest seen. Tiles grow by quarters, one after the other; where they are large, no more than
-// one is there twice meanwhile. Not safe for concurrent use, but distinct tiles may be worked on at
+// the largest seen. Tiles grow one after the other; where they are large, no more than one is there
+// twice meanwhile. Not safe for concurrent use, but distinct tiles may be worked on at
 // the same time while no rows are added.
 type Lanes[T Float] struct {
 	Tiles []LaneTile[T] // in the order of the members; cut by the numbers of members and rows
@@ -138,6 +138,27 @@ func release(bytes int64) {
 	}
 }
 
+// room returns for how many rows tiles are made where that many are needed. While they are small
+// they double. Once all features would take four times the memory at most they get room at once: in
+// most streams the rest comes, too, and a table that moves by quarters is written five times over.
+// Memory that is never written is only reserved.
+func (l *Lanes[T]) room(need int) int {
+	n, members := int64(Room(l.rows, need)), int64(l.members)
+	return int(laneRoom(n, int64(l.rows), int64(len(l.row)), rowBytes(members, l.elem())))
+}
+
+// laneRoom is n, or for how many rows there is room where the next step is that far: dim features
+// have one each, or twice as many as there are.
+func laneRoom(n, have, dim, row int64) int64 {
+	switch {
+	case dim < 4*n:
+		return max(n, dim+1)
+	case 2*have*row <= largeTile:
+		return max(n, 2*have)
+	}
+	return n
+}
+
 // copyTile copies the weights of the members that both tiles have.
 func (l *Lanes[T]) copyTile(dst, src *LaneTile[T]) {
 	lo, hi := max(dst.Lo, src.Lo), min(dst.Lo+dst.Lanes, src.Lo+src.Lanes)
@@ -196,7 +217,7 @@ func (l *Lanes[T]) Reach(dim int) {
 		return
 	}
 	if dim+1 > l.rows {
-		l.grow(Room(l.rows, dim+1))
+		l.grow(l.room(dim + 1))
 	}
 	for j := have; j < dim; j++ {
 		l.add(int32(j))
@@ -218,8 +239,8 @@ func rowBytes(members, elem int64) int64 {
 func elemSize[T Float]() int64 { return int64(unsafe.Sizeof(T(0))) }
 
 // Rows appends the rows of the features idx, in any order but all below the dim that Reach was
-// given, to dst. Features not seen before get a row. Cost: a table look-up an index; the tiles grow
-// by quarters, see [Room].
+// given, to dst. Features not seen before get a row. Cost: a table look-up an index; the tiles move
+// as they grow.
 func (l *Lanes[T]) Rows(dst, idx []int32) []int32 {
 	n := len(dst)
 	dst = slices.Grow(dst, len(idx))[:n+len(idx)]
@@ -267,7 +288,7 @@ func (l *Lanes[T]) Find(dst, idx []int32) []int32 {
 func (l *Lanes[T]) add(j int32) int32 {
 	r := len(l.feature)
 	if r == l.rows {
-		l.grow(Room(l.rows, r+1))
+		l.grow(l.room(r + 1))
 	}
 	l.feature = append(withRoom(l.feature, r+1), j)
 	l.row[j] = int32(r)

@@ -291,3 +291,21 @@ func TestLanesShare(t *testing.T) {
 		t.Errorf("rows %v, %d features, want 0 and 2, and no new feature", rows, l.Features())
 	}
 }
+
+// TestLanesRoom: where the features are known and most of them come, tiles are written less than
+// twice over while they grow.
+func TestLanesRoom(t *testing.T) {
+	const features = 20_000
+	l := NewLanes[float32](100)
+	l.Reach(features)
+	written, have := 0, l.rows
+	for j := range features {
+		if l.Rows(nil, []int32{int32(j)}); l.rows != have {
+			written += have
+			have = l.rows
+		}
+	}
+	if written += have; written > 2*features || have != features+1 {
+		t.Errorf("%d rows are written, there is room for %d in the end", written, have)
+	}
+}

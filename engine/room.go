@@ -51,11 +51,11 @@ func LanesBytes(members, seen, dim, elem int64, growing, reserved bool) (held, m
 	row := rowBytes(members, elem)
 	seen = LaneRows(members, seen, dim, elem, growing)
 	rows := max(seen+1, firstRows)
-	if !reserved {
-		rows = most(rows)
-	}
 	if dim = max(dim, seen); growing {
 		dim = most(dim)
+	}
+	if !reserved {
+		rows = laneRoom(most(rows), rows, dim, row)
 	}
 	held = rows*row + 4*dim + 4*most(rows)
 	if !reserved { // they grow, or move into int16 and back
