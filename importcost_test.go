@@ -12,7 +12,7 @@ import (
 
 // outside are the modules beside the standard library that a program gets by importing this one.
 var outside = []string{"github.com/klauspost/compress", "github.com/therootcompany/xz",
-	"golang.org/x/sys"}
+	"github.com/twmb/murmur3", "golang.org/x/sys"}
 
 // What programs of testdata may be larger than the empty one, in bytes, on linux/amd64, by default
 // and stripped of symbols and debug information.

@@ -34,6 +34,7 @@ type Rows[T engine.Float] struct {
 	Code   []int32  // label of each row: its number in Labels
 	Labels LabelSet // of the chunk
 	Where  []Place  // of each label's first occurrence
+	Names  *NameSet // of features, whose indices are numbers in it until Settle; nil: none
 	Lines  int      // of the chunk so far
 	MaxSq  float64  // largest squared length before normalising
 	Zero   bool     // a good row has an index 0
