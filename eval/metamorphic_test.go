@@ -67,7 +67,8 @@ var pinned = map[string]string{
 
 	"sparse/romma rbf online": "a7cbd0d386ce",
 	"dense/romma rbf online":  "b8768a41b979",
-	"sparse/ovr":              "59a9e4712946", "dense/ovr": "02db4640d72c",
+	"sparse/pairs":            "aabc8b18739b", "dense/pairs": "7193306837b8",
+	"sparse/ovr": "59a9e4712946", "dense/ovr": "02db4640d72c",
 }
 
 // way is how a model is learned. None of it may show in the model.

@@ -96,6 +96,11 @@ var variants = map[string]map[string]learner.Config{
 		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true,
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},
 	},
+	"pairs": {
+		"of alma, p = 3": &learners.PairsConfig{Base: "alma", BaseConfig: &learners.ALMAConfig{P: 3,
+			Alpha: 0.9}},
+		"of obpm": &learners.PairsConfig{Base: "obpm"},
+	},
 	"rff": {
 		"pa": &learners.RFFConfig{D: 600, Sigma: 5, Base: "pa"},
 		"budget": &learners.RFFConfig{D: 600, Sigma: 5, Base: "budget",

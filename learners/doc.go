@@ -11,6 +11,7 @@
 //	                               algorithm
 //	pumma         pumma.go         PUMMA, approximate maximal p-norm margin with a bias of its own,
 //	                               p >= 2
+//	pairs         pairs.go         a linear learner of pairs of examples, which so has a bias
 //	micra         micra.go         MICRA, approximate maximal margin controlled by the number of
 //	                               mistakes
 //	arow          arow.go          AROW, adaptive regularization of weights, diagonal or full

@@ -55,7 +55,7 @@ func check[T learner.Float](t *testing.T, precision string) {
 		{"obpm", &OBPMConfig{Members: 30000, Tau: 0.01, Base: "alma", Combine: CombineVote,
 			Path: PathAuto}, some},
 		{"pumma", nil, wide}, {"pumma", &PUMMAConfig{P: "4", Delta: 0.1}, wide},
-		{"ng", nil, wide}, {"rff", nil, wide},
+		{"ng", nil, wide}, {"rff", nil, wide}, {"pairs", nil, wide},
 		{"rff", &RFFConfig{D: 400, Sigma: 1, Base: "vvm"}, some},
 		{"adf", &ADFConfig{Covariance: "diagonal", Noise: 0.05}, wide}, {"adf", nil, some},
 		{"vvm", nil, some}, {"wep", nil, some}, {"budget", nil, wide}, {"tbp", nil, wide},

@@ -60,6 +60,36 @@ func TestPUMMAIsROMMAOnPairs(t *testing.T) {
 	}
 }
 
+// TestPairsArePUMMA: the same by the learner of pairs, on sparse and dense examples.
+func TestPairsArePUMMA(t *testing.T) {
+	for _, form := range []string{"dense", "sparse"} {
+		for seed := range uint64(3) {
+			const delta = 0.1
+			X, y := randomProblem("shifted", seed, 120, 6)
+			b := block[float64](form, X, y)
+			pumma := newPUMMA[float64](t, 2, delta, 0)
+			pairs := newLearner[float64](t, "pairs", &learners.PairsConfig{Base: "romma",
+				BaseConfig: &learners.ROMMAConfig{Aggressive: true, Delta: delta / 2}})
+			for range 3 {
+				for i := range X {
+					want := one(t, learner.Learner[float64](pumma), b, i)
+					got := one(t, pairs, b, i)
+					if got.Updates != want.Updates {
+						t.Fatalf("%s, example %d: %+v, pumma: %+v", form, i, got, want)
+					}
+					approx.Near(t, "score", got.Score, want.Score, 1e-9)
+				}
+			}
+			approx.AllNear(t, form+": w", pairs.Weights(), pumma.Weights(), 1e-9)
+			bias, _ := learner.BiasOf(pairs)
+			approx.Near(t, "b", bias, pumma.Bias(), 1e-9)
+			if pairs.Updates() != pumma.Updates() {
+				t.Errorf("%d updates, pumma: %d", pairs.Updates(), pumma.Updates())
+			}
+		}
+	}
+}
+
 // TestPairsMargin: Theorem 2 of the PUMMA paper for p = 2. The largest margin with a bias of a set
 // is the largest through the origin of the halved differences of its classes, and that of the
 // hyperplane found on these, with the bias midway between the classes, on the set.

@@ -14,8 +14,9 @@ import (
 func TestWrappersTraits(t *testing.T) {
 	for _, base := range learner.Names() {
 		for wrapper, c := range map[string]learner.Config{
-			"rff":  &learners.RFFConfig{D: 60, Sigma: 1, Base: base},
-			"obpm": obpmOf(base, nil),
+			"rff":   &learners.RFFConfig{D: 60, Sigma: 1, Base: base},
+			"pairs": &learners.PairsConfig{Base: base},
+			"obpm":  obpmOf(base, nil),
 			"rff/obpm": &learners.RFFConfig{D: 60, Sigma: 1, Base: "obpm",
 				BaseConfig: obpmOf(base, nil)},
 			"obpm/rff": obpmOf("rff", &learners.RFFConfig{D: 60, Sigma: 1, Base: base}),
@@ -31,7 +32,7 @@ func TestWrappersTraits(t *testing.T) {
 				}
 				learnertest.CheckTraits[float64](t, e, c)
 				k := c.Traits()
-				if wrapper != "obpm" && (k.ScaleFree || k.Norm == k.Norm || k.Linear) {
+				if strings.Contains(wrapper, "rff") && (k.ScaleFree || k.Norm == k.Norm || k.Linear) {
 					t.Errorf("over random features: scale-free %v, norm %v, linear %v",
 						k.ScaleFree, k.Norm, k.Linear)
 				}

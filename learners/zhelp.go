@@ -195,6 +195,15 @@ func (c *PAConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
+func (*PairsConfig) Help(field string) string {
+	switch field {
+	case "Base":
+		return "learner of the pairs, whose own settings are taken, too; a learner of streams with one weight vector and no bias"
+	}
+	return ""
+}
+
+// Help is Config.Help.
 func (c *PerceptronConfig) Help(field string) string {
 	switch field {
 	case "Margin":

@@ -100,6 +100,8 @@ func smallModels(t testing.TB) (list []smallModel) {
 					learners.RemoveProject, rbf
 			})},
 		},
+		"pairs": {{"alma", &learners.PairsConfig{Base: "alma",
+			BaseConfig: &learners.ALMAConfig{P: 3, Alpha: 0.9}}}},
 		"rff": {
 			{"", &learners.RFFConfig{D: 8, Sigma: 2, Base: "perceptron"}},
 			{"obpm", &learners.RFFConfig{D: 8, Sigma: 2, Base: "obpm",

@@ -100,6 +100,8 @@ func (f *field) check(t *testing.T, e learner.Entry, have reflect.Value) {
 	got := fmt.Sprint(have.Interface())
 	if got == "<nil>" {
 		got = "nil"
+	} else if _, ok := have.Interface().(learner.Config); ok { // said by its type
+		got = have.Elem().Elem().Type().Name()
 	}
 	if values := f.tag.Get("values"); values != "" && got == "" { // stands for the first
 		got, _, _ = strings.Cut(values, "|")
