@@ -109,6 +109,8 @@ type loading[T engine.Float] struct {
 	n      int     // rows that a header has announced
 	direct bool    // which can be believed
 	class  []int32 // of all rows, where there may be more than two
+	weight []T     // of all rows so far, unless all are 1
+	rows   int     // so far
 	parts  []*rows[T]
 }
 
@@ -116,6 +118,14 @@ type loading[T engine.Float] struct {
 func (l *loading[T]) take(r *rows[T]) {
 	if r.Class != nil {
 		l.class, r.Class = append(l.class, r.Class[:r.N]...), nil
+	}
+	if l.rows += r.N; len(r.W) > 0 || l.weight != nil {
+		for len(l.weight) < l.rows-r.N {
+			l.weight = append(l.weight, 1)
+		}
+		if l.weight, r.W = append(l.weight, r.W...), r.W[:0]; len(l.weight) < l.rows {
+			l.weight = append(l.weight, slices.Repeat([]T{1}, l.rows-len(l.weight))...)
+		}
 	}
 	if l.pack {
 		if l.pack = l.bytes(r); l.pack {
@@ -129,9 +139,14 @@ func (l *loading[T]) take(r *rows[T]) {
 	l.add(r)
 }
 
-// setClasses gives the examples their classes, if there are more than two labels.
+// setClasses gives the examples their classes, if there are more than two labels, and their weights.
 func (l *loading[T]) setClasses() {
 	d := l.d
+	if d.Bytes != nil {
+		d.Bytes.SetWeights(l.weight)
+	} else {
+		d.Block.W = l.weight
+	}
 	switch {
 	case d.Info.Classes == nil:
 	case d.Bytes != nil:
@@ -286,6 +301,12 @@ func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
 		dst.Class = slices.Grow(dst.Class[:0], len(order))
 		for _, i := range order {
 			dst.Class = append(dst.Class, b.Class[i])
+		}
+	}
+	if b.W != nil {
+		dst.W = slices.Grow(dst.W, len(order))
+		for _, i := range order {
+			dst.W = append(dst.W, b.W[i])
 		}
 	}
 	if b.Dense() {

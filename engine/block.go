@@ -22,6 +22,8 @@ var (
 	ErrIndices = errors.New("bad feature index")
 	// lengths of Y, Ptr, Idx, Val, X, Stride, Dim
 	ErrShape = errors.New("slices of the block do not fit")
+	// NaN, infinite or negative, or not as many as examples
+	ErrWeight = errors.New("weight is not a finite number of 0 or more")
 )
 
 // Block is a run of examples in the order in which they are learned, either sparse (CSR: Ptr, Idx,
@@ -45,6 +47,10 @@ type Block[T Float] struct {
 
 	Class []int32 // number of the class, from 0, one an example; nil for none
 
+	// weights, how much each example counts in learning, finite and 0 or more; none (nil or empty)
+	// for 1 each. An example of weight 0 is scored and not learned. Scores don't depend on weights.
+	W []T
+
 	from  *ByteRows[T] // dense: what X was widened from, or nil, see RowApart
 	at    []int32      // the rows' numbers there; nil: those from first on
 	first int
@@ -52,6 +58,7 @@ type Block[T Float] struct {
 	// what has been checked; atomic, since readers of one block may check it at the same time
 	checked uint32
 	ones    uint32 // likewise, see Ones: 0 for not asked yet, onesOnly or onesNot
+	equal   uint32 // likewise, of W, see Weighted
 }
 
 const (
@@ -199,6 +206,12 @@ func (b *Block[T]) Slice(lo, hi int) Block[T] {
 	if b.Class != nil {
 		v.Class = b.Class[min(lo, len(b.Class)):min(hi, len(b.Class))]
 	}
+	if len(b.W) > 0 {
+		v.W = b.W[min(lo, len(b.W)):min(hi, len(b.W))]
+		if equal := atomic.LoadUint32(&b.equal); equal == onesOnly {
+			v.equal = equal
+		}
+	}
 	if !b.Dense() {
 		v.Ptr, v.Idx, v.Val = b.Ptr[lo:hi+1], b.Idx, b.Val
 		if ones := atomic.LoadUint32(&b.ones); ones == onesOnly {
@@ -231,6 +244,32 @@ func (b *Block[T]) Ones() bool {
 	return ones == onesOnly
 }
 
+// Weight returns the weight of example i.
+func (b *Block[T]) Weight(i int) T {
+	if len(b.W) == 0 {
+		return 1
+	}
+	return b.W[i]
+}
+
+// Weighted reports whether any example has a weight other than 1. That is found once, as by Check:
+// every Slice taken after knows it of a block whose weights are 1. Cost: one pass over W the first
+// time, up to one that is not 1.
+func (b *Block[T]) Weighted() bool {
+	if len(b.W) == 0 {
+		return false
+	}
+	equal := atomic.LoadUint32(&b.equal)
+	if equal == 0 {
+		equal = onesOnly
+		if !allOnes(b.W) {
+			equal = onesNot
+		}
+		atomic.StoreUint32(&b.equal, equal)
+	}
+	return equal == onesNot
+}
+
 // allOnes looks at a piece after the other: the kernel goes through all that it gets.
 func allOnes[T Float](val []T) bool {
 	const piece = 4096
@@ -245,7 +284,7 @@ func allOnes[T Float](val []T) bool {
 // MarkOnes says that all values are 1: of a copy of examples of a block that has Ones.
 func (b *Block[T]) MarkOnes() { atomic.StoreUint32(&b.ones, onesOnly) }
 
-// Check verifies shapes, labels, indices and values once; a block found good (and every Slice taken
+// Check verifies shapes, labels, weights, indices and values once; a block found good (and every Slice taken
 // of it after) is not looked at again, so a writer must not change it. Cost: one pass over the
 // non-zeros the first time.
 func (b *Block[T]) Check() error {
@@ -266,8 +305,9 @@ func (b *Block[T]) Check() error {
 }
 
 // CheckClasses is Check for a learner of k classes: Class has a number in [0, k) for each example.
-// Y is not looked at, but says how many examples there are unless it is nil. Errors wrap ErrLabel,
-// or are those of CheckRows. Cost: that of CheckRows, and a pass over Class each time.
+// Y is not looked at, but says how many examples there are unless it is nil. Errors wrap ErrLabel
+// or ErrWeight, or are those of CheckRows. Cost: that of CheckRows, and a pass over Class and W each
+// time.
 func (b *Block[T]) CheckClasses(k int) error {
 	if err := b.CheckRows(); err != nil {
 		return err
@@ -278,6 +318,19 @@ func (b *Block[T]) CheckClasses(k int) error {
 	for i, c := range b.Class {
 		if c < 0 || int(c) >= k {
 			return fmt.Errorf("example %d: class %d of %d: %w", i, c, k, ErrLabel)
+		}
+	}
+	return b.checkWeights()
+}
+
+// checkWeights wants a weight for each example, or none.
+func (b *Block[T]) checkWeights() error {
+	if n := b.Len(); len(b.W) != 0 && len(b.W) != n {
+		return fmt.Errorf("%d examples, %d weights: %w", n, len(b.W), ErrWeight)
+	}
+	for i, w := range b.W {
+		if !(w >= 0) || w-w != 0 {
+			return fmt.Errorf("example %d: weight %v: %w", i, w, ErrWeight)
 		}
 	}
 	return nil
@@ -308,7 +361,8 @@ func (b *Block[T]) markAs(of *Block[T]) {
 // Reset empties the block for reuse as a buffer of its own (not a view), keeping its memory.
 func (b *Block[T]) Reset() {
 	b.Y, b.Idx, b.Val, b.X, b.Dim, b.checked = b.Y[:0], b.Idx[:0], b.Val[:0], b.X[:0], 0, 0
-	b.ones = 0
+	b.ones, b.equal = 0, 0
+	b.W = b.W[:0]
 	b.Class, b.from, b.at = b.Class[:0], nil, nil
 	if b.Ptr != nil {
 		b.Ptr = append(b.Ptr[:0], 0)
@@ -332,7 +386,7 @@ func (b *Block[T]) checkLabels() error {
 			return fmt.Errorf("example %d: class %d: %w", i, c, ErrLabel)
 		}
 	}
-	return nil
+	return b.checkWeights()
 }
 
 func (b *Block[T]) checkRows() error {

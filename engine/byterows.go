@@ -22,6 +22,7 @@ import (
 type ByteRows[T Float] struct {
 	y      []T     // labels, -1 or +1
 	class  []int32 // numbers of the classes; nil for none
+	weight []T     // nil for 1 each
 	dim    int
 	stride int  // bytes from one row to the next
 	biased bool // feature 0 is in bias
@@ -53,7 +54,7 @@ func (r *ByteRows[T]) Dim() int { return r.dim }
 
 // Bytes returns the memory that the examples take, in bytes.
 func (r *ByteRows[T]) Bytes() int64 {
-	floats := cap(r.y) + cap(r.hi) + cap(r.lo) + cap(r.bias) + len(r.whole)*r.dim
+	floats := cap(r.y) + cap(r.weight) + cap(r.hi) + cap(r.lo) + cap(r.bias) + len(r.whole)*r.dim
 	return int64(cap(r.rows)) + 4*int64(cap(r.class)) + int64(floats)*int64(unsafe.Sizeof(T(0)))
 }
 
@@ -171,6 +172,10 @@ func (r *ByteRows[T]) Divide(s float64) bool {
 // the receiver's from then on.
 func (r *ByteRows[T]) SetClass(class []int32) { r.class = class }
 
+// SetWeights gives each example its weight: the blocks have it as W. Weights are those of the
+// examples that there are then; the slice is the receiver's.
+func (r *ByteRows[T]) SetWeights(w []T) { r.weight = w }
+
 // sameBits compares two slices bit by bit: 0 is not -0.
 func sameBits[T Float](a, b []T) bool {
 	bits := func(x []T) []byte {
@@ -210,6 +215,9 @@ func (r *ByteRows[T]) begin(dst *Block[T], n int) {
 	if r.class != nil {
 		dst.Class = slices.Grow(dst.Class, n)
 	}
+	if r.weight != nil {
+		dst.W = slices.Grow(dst.W, n)
+	}
 	dst.MarkChecked()
 }
 
@@ -219,6 +227,9 @@ func (r *ByteRows[T]) put(dst *Block[T], i int) {
 	dst.X, dst.Y = dst.X[:n+r.stride], append(dst.Y, r.y[i])
 	if r.class != nil {
 		dst.Class = append(dst.Class, r.class[i])
+	}
+	if r.weight != nil {
+		dst.W = append(dst.W, r.weight[i])
 	}
 	r.row(dst.X[n:], i)
 }

@@ -105,7 +105,7 @@ func (f *Fourier[T]) Bytes() int64 {
 }
 
 // Map makes dst, a block with memory of its own, the features of all examples of src, with their
-// labels if it has any (zeros if not). It allocates nothing once it has seen all features and dst
+// labels if it has any (zeros if not) and weights. It allocates nothing once it has seen all features and dst
 // has had as many examples. The errors are those of [Block.CheckRows], and ErrFourier when the
 // data have too many features. Any number of goroutines may map at once, to blocks of their own.
 func (f *Fourier[T]) Map(dst, src *Block[T]) error {
@@ -134,6 +134,7 @@ func (f *Fourier[T]) Map(dst, src *Block[T]) error {
 	if dst.Class = append(dst.Class[:0], src.Class...); src.Class == nil {
 		dst.Class = nil
 	}
+	dst.W, dst.equal = append(dst.W[:0], src.W...), 0
 	dst.Dim, dst.Ptr, dst.Idx, dst.Val = f.Size(), nil, nil, nil
 	dst.Stride = padded[T](max(f.Size(), f.width))
 	if need := n * dst.Stride; cap(dst.X) < need {

@@ -297,7 +297,9 @@ type halving[T learner.Float] struct{ learner.Additive[T] }
 
 func (halving[T]) Fixed() (margin, step T, ok bool) { return 0, 0.5, true }
 
-func (halving[T]) Step([]float64, []uint64, int, []T, T, float64, []T) (int, []T) { return 0, nil }
+func (halving[T]) Step([]float64, []uint64, int, []T, T, T, float64, []T) (int, []T) {
+	return 0, nil
+}
 
 // A form makes rules for so many members in either precision.
 func ExampleMemberForm() {

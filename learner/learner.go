@@ -28,6 +28,10 @@ var ErrPrior = errors.New("posteriors do not belong together")
 // ErrDim is returned for more features than a covariance matrix is kept for.
 var ErrDim = errors.New("too many features for a covariance matrix")
 
+// ErrWeights is returned by Learn and Fit of learners whose rule has no place for weights other than
+// 1; see Traits.Weights.
+var ErrWeights = errors.New("takes no weights")
+
 // ErrLength is returned for an example whose squared length is beyond the range of the numbers that
 // a learner computes with.
 var ErrLength = errors.New("example too long")
@@ -55,8 +59,9 @@ type Learner[T Float] interface {
 	// Learn scores each example with the state before it, then learns it; rounds[i] is that of
 	// example i, and rounds has b.Len() places or more. Of two classes the labels are Y, -1 and +1;
 	// with Traits.Classes they are Class. On error (a wrapped engine.Err… of Block.Check, or
-	// Block.CheckClasses; ErrOut; ErrBatch from a learner of whole data sets) the state is
-	// unchanged.
+	// Block.CheckClasses; ErrOut; ErrBatch from a learner of whole data sets; ErrWeights) the state
+	// is unchanged. With Traits.Weights an example of weight 0 is scored and counted, and nothing
+	// else; weights of 1 change no bit.
 	Learn(b *engine.Block[T], rounds []Round) error
 	// Score sets dst[i] = f(x_i) with the present state and changes nothing that later calls see. A
 	// learner of classes has K outputs, one for each class that has come (Predictor.Outputs), and

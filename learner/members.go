@@ -33,14 +33,15 @@ type MemberRule[T Float] interface {
 	// ok is false for all other rules.
 	Fixed() (margin, step T, ok bool)
 	// Step decides for the members lo, lo+1, ... in mask (bit l%64 of mask[l/64]), whose weights
-	// score the example s[0], s[1], ..., which of them update. It clears the bits of the others and
+	// score the example s[0], s[1], ..., which of them update. w is the example's weight, above 0; it
+	// is 1 unless the settings' Traits.Weights is true. It clears the bits of the others and
 	// returns how many update, with their coefficients c: to member lo+l, c[l] times the example is
 	// added, for each bit that is left. (A member whose first weights are no update yet has its bit
 	// left and is not counted.) coef, as long as s, is room for c. The sum of the coefficients in
 	// word i of mask, in the order of the members, is added to sums[i]. lo is a multiple of 64, or
 	// mask has bit 0 alone. Distinct members may be stepped at the same time; nothing is allocated.
-	Step(sums []float64, mask []uint64, lo int, s []T, y T, norm2 float64, coef []T) (updates int,
-		c []T)
+	Step(sums []float64, mask []uint64, lo int, s []T, y, w T, norm2 float64,
+		coef []T) (updates int, c []T)
 	// Total returns the sum of the scores, or weights, of the members lo, lo+1, ... from those of
 	// their stored weights, in order.
 	Total(lo int, s []T) float64

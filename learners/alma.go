@@ -145,7 +145,7 @@ func (c *ALMAConfig) Validate() error {
 // p = 2 only; with a kernel a stream's examples are kept.
 func (c *ALMAConfig) Traits() learner.Traits {
 	t := margin.Traits()
-	t.Norm, t.Members = c.P, c.members()
+	t.Norm, t.Members, t.Weights = c.P, c.members(), true
 	t.Whole, t.SoftDelta = c.P == 2, c.P == 2
 	return c.traits("alma", t, func(n int) learner.Config {
 		d := *c
@@ -206,7 +206,7 @@ func newALMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 		return nil, err
 	}
 	if !cfg.Linear() {
-		return newOnline[T]("alma", cfg.kernel(), cfg.Budget, &almaOnline{cfg}, env)
+		return newWeighted[T]("alma", &cfg.OnlineConfig, true, &almaOnline{cfg}, env)
 	}
 	return &ALMA[T]{Linear: primal.NewLinear[T](), cfg: cfg, scale: 1, c: 1,
 		power: primal.PowerOf(cfg.P - 1), root: primal.PowerOf(1 / cfg.P)}, nil
@@ -214,7 +214,7 @@ func newALMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 
 // Learn is Learner.Learn.
 func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := a.BeginBounded("alma", b, rounds); err != nil {
+	if err := a.BeginBounded("alma", b, rounds, true); err != nil {
 		return err
 	}
 	if a.cfg.P > 2 {
@@ -231,12 +231,13 @@ func (a *ALMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	for i := range b.Len() {
 		f, y := float64(a.scale*a.Dot(b, i)), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
-		if float64(y*f) > threshold { // (2)
+		w := float64(b.Weight(i))
+		if float64(y*f) > threshold || w == 0 { // (2)
 			continue
 		}
 		a.UpdateCount++
 		rounds[i].Updates = 1
-		step := float64(a.cfg.rate(float64(a.UpdateCount)) / R * y)
+		step := float64(float64(a.cfg.rate(float64(a.UpdateCount))*w) / R * y)
 		if a.cfg.P > 2 {
 			a.updateP(b, i, step)
 		} else {
@@ -561,8 +562,8 @@ func (r *almaOnline) violates(m float64, updates int64) bool {
 	return m <= r.cfg.threshold(float64(updates+1)) // (2)
 }
 
-func (r *almaOnline) step(m, K, norm2 float64, updates int64) onlineStep {
-	s := onlineStep{c: 1, a: r.cfg.rate(float64(updates + 1))} // (3), (4)
+func (r *almaOnline) step(m, K, norm2, w float64, updates int64) onlineStep {
+	s := onlineStep{c: 1, a: float64(r.cfg.rate(float64(updates+1)) * w)} // (3), (4)
 	s.norm2 = added(m, K, norm2, s.a)
 	if c := r.bound(s.norm2); c != 1 {
 		s.c, s.a, s.norm2 = c, float64(c*s.a), 1
@@ -589,7 +590,7 @@ type almaRule[T learner.Float] struct {
 func (r *almaRule[T]) Fixed() (margin, step T, ok bool) { return 0, 0, false }
 
 // Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
-func (r *almaRule[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+func (r *almaRule[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, w T, norm2 float64,
 	coef []T) (int, []T) {
 	return ensemble.EachMember(mask, func(l int) bool {
 		m := &r.members[lo+l]
@@ -603,7 +604,7 @@ func (r *almaRule[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2
 			m.scale = frac
 		}
 		m.updates++
-		step := float64(r.cfg.rate(float64(m.updates)) * float64(y))
+		step := float64(r.cfg.rate(float64(m.updates)) * float64(w) * float64(y))
 		coef[l] = T(step / m.scale)                                     // (4)
 		m.norm2 += float64(step * (float64(2*f) + float64(step*norm2))) // |w + step x|^2
 		if m.norm2 > 1 {                                                // (5)

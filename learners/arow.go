@@ -60,7 +60,7 @@ func (*AROWConfig) Entry() learner.Entry {
 // With a diagonal covariance Sigma is, after (3), replaced by its diagonal: V_i -= beta (V_i
 // x_i)^2.
 //
-// Deviations: an example in which v is not a normal number is skipped, and with the full
+// Deviations: a weight divides r, as it multiplies both losses. An example in which v is not a normal number is skipped, and with the full
 // covariance one whose v is within rounding errors; (3) there leaves no less of v than that.
 //
 // Guarantee: with the full covariance the mistakes on any examples are, for every vector u, at most
@@ -118,7 +118,11 @@ func (c *AROWConfig) Validate() error {
 }
 
 // Traits is Config.Traits.
-func (c *AROWConfig) Traits() learner.Traits { return learner.LinearTraits() }
+func (c *AROWConfig) Traits() learner.Traits {
+	t := learner.LinearTraits()
+	t.Weights = true
+	return t
+}
 
 // Resolve is Config.Resolve: nothing is relative to the data.
 func (c *AROWConfig) Resolve(learner.Facts) (learner.Config, error) {
@@ -179,7 +183,7 @@ func arowStep(f, y, v, r float64) (alpha, beta float64, passed bool) {
 
 // Learn is Learner.Learn.
 func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("arow", b, len(rounds)); err != nil {
+	if err := primal.CheckWeighted("arow", b, len(rounds)); err != nil {
 		return err
 	}
 	l.m = primal.Grown(l.m, b.Dim)
@@ -188,12 +192,14 @@ func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		f := primal.DotMixed(b, i, l.m)
 		rounds[i] = learner.Round{Score: f}
 		y := float64(b.Y[i])
-		if float64(y*f) >= 1 {
+		weight := float64(b.Weight(i))
+		if float64(y*f) >= 1 || weight == 0 {
 			continue
 		}
+		r := l.r / weight
 		v := gauss.DiagonalVariance(b, i, l.v)
 		idx, val := b.Example(i)
-		alpha, beta, passed := arowStep(f, y, v, l.r)
+		alpha, beta, passed := arowStep(f, y, v, r)
 		if passed {
 			l.passed++
 		}
@@ -208,7 +214,7 @@ func (l *DiagonalAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 			vx := float64(l.v[j] * float64(x))
 			l.m[j] = math.FMA(alpha, vx, l.m[j]) // (2)
 			// (3): 1 - beta V_i x_i^2 = (v - V_i x_i^2 + r) beta, which is above 0 in this form
-			l.v[j] *= float64(max(0, math.FMA(-vx, float64(x), v))+l.r) * beta
+			l.v[j] *= float64(max(0, math.FMA(-vx, float64(x), v))+r) * beta
 		}
 		l.updates++
 		rounds[i].Updates = 1
@@ -270,7 +276,7 @@ func (l *DiagonalAROW[T]) fields(c *learner.Codec) {
 
 // Learn is Learner.Learn.
 func (l *FullAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("arow", b, len(rounds)); err != nil {
+	if err := primal.CheckWeighted("arow", b, len(rounds)); err != nil {
 		return err
 	}
 	if err := l.grow(b.Dim); err != nil {
@@ -280,13 +286,15 @@ func (l *FullAROW[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		f := primal.DotMixed(b, i, l.m)
 		rounds[i] = learner.Round{Score: f}
 		y := float64(b.Y[i])
-		if float64(y*f) >= 1 {
+		weight := float64(b.Weight(i))
+		if float64(y*f) >= 1 || weight == 0 {
 			continue
 		}
+		r := l.r / weight
 		primal.SetSigned(b, i, 1, l.x)
 		l.mulV()
 		v, least := vecmath.Dot(l.vx, l.x), l.floor(b, i)
-		alpha, beta, passed := arowStep(f, y, v, l.r)
+		alpha, beta, passed := arowStep(f, y, v, r)
 		if passed || v <= least && least > 0 {
 			l.passed++
 			continue

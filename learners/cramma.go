@@ -187,7 +187,7 @@ func newCRAMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Lear
 
 // Learn is Learner.Learn.
 func (c *CRAMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := c.BeginBounded("cramma", b, rounds); err != nil {
+	if err := c.BeginBounded("cramma", b, rounds, false); err != nil {
 		return err
 	}
 	threshold := float64(c.cfg.threshold(float64(c.UpdateCount+1)) * c.R)
@@ -316,7 +316,7 @@ func (r *crammaOnline) violates(m float64, updates int64) bool {
 	return m <= float64(r.cfg.threshold(float64(updates+1))*r.cfg.R)
 }
 
-func (r *crammaOnline) step(m, K, norm2 float64, updates int64) onlineStep {
+func (r *crammaOnline) step(m, K, norm2, _ float64, updates int64) onlineStep {
 	if K == 0 {
 		return onlineStep{}
 	}
@@ -341,7 +341,7 @@ type crammaMembers[T learner.Float] struct {
 }
 
 // Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
-func (r *crammaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+func (r *crammaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, _ T, norm2 float64,
 	coef []T) (updates int, _ []T) {
 	ensemble.EachMember(mask, func(l int) bool {
 		w := &r.Members[lo+l]

@@ -32,7 +32,7 @@ func (*LMSConfig) Entry() learner.Entry {
 //	w_t         w            one a feature
 //	eta         Config.Eta   fixed
 //
-// Deviations: none. The rule fires on every example that w does not fit exactly, so "no update in a
+// Deviations: none. A weight multiplies eta: the error is w (y - w.x)^2/2. The rule fires on every example that w does not fit exactly, so "no update in a
 // pass" is no stopping rule for LMS.
 //
 // Guarantee: a step multiplies the example's own residual by 1 - eta |x|^2, so with eta |x|^2 < 2
@@ -59,7 +59,7 @@ func (c *LMSConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *LMSConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Members = c.members()
+	t.Members, t.Weights = c.members(), true
 	return t
 }
 
@@ -89,8 +89,8 @@ func (l *LMS[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	for i := range b.Len() {
 		f := l.Dot(b, i)
 		rounds[i] = learner.Round{Score: f}
-		if e := float64(b.Y[i]) - f; e != 0 {
-			l.Add(b, i, T(l.cfg.Eta*e))
+		if e, w := float64(b.Y[i])-f, float64(b.Weight(i)); e != 0 && w != 0 {
+			l.Add(b, i, T(float64(l.cfg.Eta*e)*w))
 			l.UpdateCount++
 			rounds[i].Updates = 1
 		}
@@ -124,11 +124,11 @@ type lmsRule[T learner.Float] struct {
 }
 
 // Step is learner.MemberRule.Step.
-func (r *lmsRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, _ float64,
+func (r *lmsRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y, w T, _ float64,
 	coef []T) (int, []T) {
 	return ensemble.EachMember(mask, func(l int) bool {
 		e := float64(y) - float64(s[l])
-		coef[l] = T(r.eta * e)
+		coef[l] = T(float64(r.eta*e) * float64(w))
 		sums[l/64] += float64(coef[l])
 		return e != 0
 	}), coef

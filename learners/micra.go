@@ -141,7 +141,7 @@ func newMICRA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 
 // Learn is Learner.Learn.
 func (r *MICRA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := r.BeginBounded("micra", b, rounds); err != nil {
+	if err := r.BeginBounded("micra", b, rounds, false); err != nil {
 		return err
 	}
 	r.aim()
@@ -270,7 +270,7 @@ func (r *micraOnline) violates(m float64, updates int64) bool {
 	return updates == 0 || m <= r.cfg.Beta/primal.Pow(float64(updates), r.cfg.Epsilon)
 }
 
-func (r *micraOnline) step(m, K, norm2 float64, updates int64) onlineStep {
+func (r *micraOnline) step(m, K, norm2, _ float64, updates int64) onlineStep {
 	a := 1.0 // u_1
 	if updates > 0 {
 		a = r.cfg.Eta / primal.Pow(float64(updates), r.cfg.Zeta) // (2)
@@ -293,7 +293,7 @@ type micraMembers[T learner.Float] struct {
 }
 
 // Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
-func (r *micraMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+func (r *micraMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, _ T, norm2 float64,
 	coef []T) (int, []T) {
 	return ensemble.EachMember(mask, func(l int) bool {
 		w := &r.Members[lo+l]

@@ -150,7 +150,7 @@ func (c *NGConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *NGConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Proba = true
+	t.Proba, t.Weights = true, true
 	return t
 }
 
@@ -186,7 +186,7 @@ func newNG[T learner.Float](c learner.Config, _ learner.Env) (learner.Learner[T]
 
 // Learn is Learner.Learn.
 func (l *NG[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("ng", b, len(rounds)); err != nil {
+	if err := primal.CheckWeighted("ng", b, len(rounds)); err != nil {
 		return err
 	}
 	l.w = primal.Grown(l.w, b.Dim)
@@ -198,8 +198,9 @@ func (l *NG[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		f, y := p.score(b, i, l.dots), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		_, val := b.Example(i)
-		// g = -y x/(1 + exp(y f))
-		if l.learn(b, i, -y/(1+gauss.ExpScalar(float64(y*f))), engine.SumSqOrdered(val)) {
+		w := float64(b.Weight(i))
+		// g = -y x/(1 + exp(y f)), times the weight
+		if l.learn(b, i, -w*y/(1+gauss.ExpScalar(float64(y*f))), engine.SumSqOrdered(val)) {
 			l.updates++
 			rounds[i].Updates = 1
 		}

@@ -94,6 +94,7 @@ type OBPM[T learner.Float] struct {
 	column    []T             // of a feature: room for what measure takes
 	one       engine.Block[T] // the run's example, where the cap needs S after each
 	presented uint64          // examples, the number of the next one's draws
+	weights   bool            // the base takes weights
 	updates   uint64          // of members
 	rounds    []learner.Round // of the run that Learn is at
 }
@@ -311,6 +312,7 @@ func (c *OBPMConfig) Traits() learner.Traits {
 	if base, err := c.baseSettings(); err == nil {
 		b := base.Traits()
 		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies
+		t.Weights = b.Weights
 		apart := c.form(base) == nil
 		if c.Linear() && apart && b.Keeps > 0 { // members of their own, which keep
 			t.Keeps, t.Kept, t.KeptWidth = learner.Any, b.Kept, b.KeptWidth
@@ -363,7 +365,7 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 	if err != nil {
 		return nil, err
 	}
-	o := &OBPM[T]{cfg: cfg}
+	o := &OBPM[T]{cfg: cfg, weights: base.Traits().Weights}
 	switch {
 	case cfg.Combine == CombineVote:
 		o.aggregate = ensemble.AggregateVotes
@@ -381,7 +383,7 @@ func newOBPM[T learner.Float](c learner.Config, env learner.Env) (learner.Learne
 
 // Learn is Learner.Learn.
 func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
+	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
 	}
 	if o.Stepper.Form.Bounded {
@@ -404,6 +406,14 @@ func (o *OBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	o.rounds = nil
 	o.LearnRun.Release()
 	return nil
+}
+
+// checkMembers is primal.CheckBlock for members that take weights, or don't.
+func checkMembers[T learner.Float](weights bool, b *engine.Block[T], out int) error {
+	if weights {
+		return primal.CheckWeighted("obpm", b, out)
+	}
+	return primal.CheckBlock("obpm", b, out)
 }
 
 // learnMeasured is Learn where step 15 needs S after each example, and S is not kept: it is made of
@@ -525,8 +535,9 @@ func (o *OBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 
 // Mistakes is MistakeChecker.Mistakes: an example is a mistake if it is one of the average, or of
 // the vote, or of any member. A member that never learned is wrong everywhere.
+// Examples of weight 0 are none.
 func (o *OBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
-	if err := primal.CheckBlock("obpm", b, b.Len()); err != nil {
+	if err := primal.CheckWeighted("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
 	f, wrong := make([]float64, b.Len()), make([]float64, b.Len())
@@ -605,7 +616,7 @@ func (o *OBPM[T]) Updates() int64 { return int64(o.updates) }
 // mistakes aren't 0.
 func countMistakes[T learner.Float](b *engine.Block[T], f, members []float64) (n int) {
 	for i, y := range b.Y {
-		if !(float64(y)*f[i] > 0) || members[i] != 0 {
+		if (!(float64(y)*f[i] > 0) || members[i] != 0) && b.Weight(i) != 0 {
 			n++
 		}
 	}

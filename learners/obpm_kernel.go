@@ -81,6 +81,7 @@ type KernelOBPM[T learner.Float] struct {
 
 	// The example in hand, and scratch.
 	y        T
+	weight   T
 	norm2    float64                // K(x, x)
 	mask     []uint64               // members that see it
 	rows     []int32                // of lanes: those of all slots, and of one more
@@ -100,7 +101,8 @@ type KernelOBPM[T learner.Float] struct {
 	nearest       kept.Projection[T]
 	at            []int32 // rows of lanes of those
 
-	kept int64 // Env.Kept
+	kept    int64 // Env.Kept
+	weights bool  // the base takes weights
 }
 
 func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Learner[T], error) {
@@ -114,7 +116,7 @@ func newKernelOBPM[T learner.Float](cfg OBPMConfig, env learner.Env) (learner.Le
 	}
 	words := (cfg.Members + 63) / 64
 	l := &KernelOBPM[T]{
-		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept,
+		cfg: cfg, pool: env.Pool, rule: rule, kept: env.Kept, weights: base.Traits().Weights,
 		bounded: cfg.Budget > 0 && cfg.Removal == RemoveErrors,
 		project: cfg.Budget > 0 && cfg.Removal == RemoveProject,
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau),
@@ -232,7 +234,7 @@ func (c *OBPMConfig) fitMemory(bytes int64, x learner.Extent, mean, largest int6
 
 // Learn is Learner.Learn.
 func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
+	if err := checkMembers(l.weights, b, len(rounds)); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -243,10 +245,9 @@ func (l *KernelOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 		for _, m := range l.mask {
 			seeing += bits.OnesCount64(m)
 		}
-		if seeing == 0 {
+		if l.y, l.weight = b.Y[i], b.Weight(i); seeing == 0 || l.weight == 0 {
 			continue
 		}
-		l.y = b.Y[i]
 		l.reserve(l.List.Len() + 1)
 		if err := l.step(seeing); err != nil {
 			return err
@@ -312,7 +313,8 @@ func (l *KernelOBPM[T]) Part(p int) {
 	} else {
 		vecmath.LanesScoreUnchecked(trusted.Indices{}, s, tile.W, l.rows[:len(l.Row)], l.Row)
 	}
-	t.Updates, l.coefs[p] = l.rule.Step(t, mask, tile.Lo, s, l.y, l.norm2, w.Coef[:tile.Width])
+	t.Updates, l.coefs[p] = l.rule.Step(t, mask, tile.Lo, s, l.y, l.weight, l.norm2,
+		w.Coef[:tile.Width])
 }
 
 // update takes the members' steps along the example in hand, which is kept if there are any. It
@@ -353,7 +355,7 @@ func (l *KernelOBPM[T]) update(y float64) (int32, error) {
 	}
 	// S_j grows by the sum of the members' coefficients, y times a positive number: AddCoef takes
 	// that number, since a support keeps alpha >= 0 and y apart.
-	l.AddCoef(j, y, float64(y*float64(l.rule.Unit*sum)), math.Inf(1), l.bounded)
+	l.AddCoef(j, y, float64(y*float64(l.rule.UnitOf(l.weight)*sum)), math.Inf(1), l.bounded)
 	l.measure(j)
 	return int32(updates), nil
 }
@@ -483,7 +485,7 @@ func (l *KernelOBPM[T]) View() learner.Predictor[T] {
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
 func (l *KernelOBPM[T]) Mistakes(b *engine.Block[T]) (int, error) {
-	if err := primal.CheckBlock("obpm", b, b.Len()); err != nil {
+	if err := primal.CheckWeighted("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
 	f, wrong := make([]float64, b.Len()), make([]float64, b.Len())

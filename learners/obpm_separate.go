@@ -45,6 +45,7 @@ type SeparateOBPM[T learner.Float] struct {
 	failed    error       // of a member
 	sum       []float64   // S, with Config.Cap
 	sumSq     *float64    // |S|^2, with Config.Cap: a view's is its learner's
+	weights   bool        // the base takes weights
 
 	own  separateRun[T]                // of Learn
 	runs scratch.Stack[separateRun[T]] // not in use; Learn's is one of them
@@ -115,6 +116,7 @@ func newSeparateOBPM[T learner.Float](cfg OBPMConfig, base learner.Config, env l
 		return nil, err
 	}
 	o := &SeparateOBPM[T]{cfg: cfg, pool: env.Pool, sumSq: new(float64),
+		weights: base.Traits().Weights,
 		members: make([]learner.Learner[T], cfg.Members),
 		draws:   engine.NewDraws(env.Seed, 0).Bernoulli(cfg.Tau)}
 	seeds := engine.NewRand(env.Seed, memberSeeds)
@@ -182,7 +184,7 @@ func (c *OBPMConfig) separateFit(bytes int64, x learner.Extent, mean, largest in
 
 // Learn is Learner.Learn.
 func (o *SeparateOBPM[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock("obpm", b, len(rounds)); err != nil {
+	if err := checkMembers(o.weights, b, len(rounds)); err != nil {
 		return err
 	}
 	// A base may refuse an example that is too long for it: all members must, before any learns.
@@ -401,7 +403,7 @@ func (o *SeparateOBPM[T]) Proba(b *engine.Block[T], dst []float64) error {
 
 // Mistakes is MistakeChecker.Mistakes, as [OBPM.Mistakes].
 func (o *SeparateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
-	if err := primal.CheckBlock("obpm", b, b.Len()); err != nil {
+	if err := primal.CheckWeighted("obpm", b, b.Len()); err != nil {
 		return 0, err
 	}
 	err = o.eachExample(b, func(i int, scores []float64, n int) {
@@ -410,7 +412,7 @@ func (o *SeparateOBPM[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 		for m := 0; m < o.cfg.Members && !wrong; m++ {
 			wrong = !(float64(y*scores[m*n]) > 0)
 		}
-		if wrong {
+		if wrong && b.Weight(i) != 0 {
 			count++
 		}
 	})

@@ -41,9 +41,10 @@ var _ learner.Learner[float32] = (*OnlineKernel[float32])(nil)
 // Cost: a kernel row over the kept examples an example, one more where one is removed. Memory: the
 // kept examples and some 50 bytes for each.
 type OnlineKernel[T learner.Float] struct {
-	name string
-	set  kept.ScaledSet[T]
-	rule onlineRule
+	name    string
+	set     kept.ScaledSet[T]
+	rule    onlineRule
+	weights bool // Traits.Weights
 
 	// What Fit found, of learners that have it; Learn goes on from there.
 	dual   kept.Expansion[T]
@@ -62,9 +63,9 @@ type OnlineKernel[T learner.Float] struct {
 type onlineRule interface {
 	// violates reports whether an example is to be learned.
 	violates(m float64, updates int64) bool
-	// step returns the update by an example with K = K(x, x), where |w|^2 is norm2. It need not be
-	// one that violates: m may be that of another w.
-	step(m, K, norm2 float64, updates int64) onlineStep
+	// step returns the update by an example with K = K(x, x) and weight w, where |w|^2 is norm2. It
+	// need not be one that violates: m may be that of another w.
+	step(m, K, norm2, w float64, updates int64) onlineStep
 	// bound returns the factor that brings w back to the length that the rule has it at, after
 	// something was removed.
 	bound(norm2 float64) float64
@@ -169,9 +170,21 @@ func newOnline[T learner.Float](name string, k *learner.KernelConfig, budget int
 		unit: 1, fade: 1}, err
 }
 
+// newWeighted is newOnline of a rule that takes weights, or doesn't.
+func newWeighted[T learner.Float](name string, c *OnlineConfig, weights bool, rule onlineRule,
+	env learner.Env) (*OnlineKernel[T], error) {
+	l, err := newOnline[T](name, c.kernel(), c.Budget, rule, env)
+	l.weights = weights
+	return l, err
+}
+
 // Learn is Learner.Learn.
 func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := primal.CheckBlock(l.name, b, len(rounds)); err != nil {
+	check := primal.CheckBlock[T]
+	if l.weights {
+		check = primal.CheckWeighted[T]
+	}
+	if err := check(l.name, b, len(rounds)); err != nil {
 		return err
 	}
 	if l.fitted {
@@ -183,13 +196,18 @@ func (l *OnlineKernel[T]) Learn(b *engine.Block[T], rounds []learner.Round) erro
 		f, y := l.score(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		l.set.Seen++
+		w := float64(b.Weight(i))
+		if w == 0 {
+			continue
+		}
 		m := float64(y * f)
 		if !l.rule.violates(m, l.set.UpdateCount) {
 			l.shrink()
 			continue
 		}
 		norm2 := float64(l.set.Norm2 * float64(l.fade*l.fade))
-		s := l.rule.step(float64(m*l.fade), l.set.Self(), norm2, l.set.UpdateCount)
+		s := l.rule.step(float64(m*l.fade), l.set.Self(), norm2, w,
+			l.set.UpdateCount)
 		if !(s.a > 0 && s.a <= math.MaxFloat64) {
 			l.shrink()
 			continue

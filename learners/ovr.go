@@ -69,6 +69,7 @@ type OVR[T learner.Float] struct {
 	presented uint64
 	updates   uint64 // of columns
 	failed    error  // of a column
+	weights   bool   // the base takes weights
 
 	own  ovrRun[T]                // of Learn
 	runs scratch.Stack[ovrRun[T]] // not in use; Learn's is one of them
@@ -230,7 +231,7 @@ func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 		return nil, err
 	}
 	// Columns are parts on the pool, within which there is none.
-	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool,
+	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, weights: base.Traits().Weights,
 		env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
 	for range cfg.Classes {
 		l, err := o.column()
@@ -292,6 +293,9 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	}
 	if err := b.CheckClasses(known); err != nil {
 		return fmt.Errorf("ovr: %w", err)
+	}
+	if b.Weighted() && !o.weights {
+		return fmt.Errorf("ovr: base: %w", learner.ErrWeights)
 	}
 	// A base may refuse an example that is too long for it: all must, before any learns.
 	if err := primal.CheckLengths("ovr", b, unsafe.Sizeof(T(0))); err != nil {

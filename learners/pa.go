@@ -40,7 +40,8 @@ func (*PAConfig) Entry() learner.Entry {
 //	C           Config.C         aggressiveness, of PA-I and PA-II
 //	tau_t       (*PAConfig).step
 //
-// Deviations: an all-zero example is skipped (PA's problem has no solution there, and the
+// Deviations: a weight multiplies C, the price of the example's loss; PA has none and takes none. An
+// all-zero example is skipped (PA's problem has no solution there, and the
 // others' solution is w_t), and so is one so short that tau_t is beyond the range of T.
 //
 // Guarantee: after a step of PA the example's loss is 0, and PA-I's step is at most C;
@@ -84,7 +85,7 @@ func (c *PAConfig) Validate() error {
 // Traits is Config.Traits: with a kernel the examples learned are kept.
 func (c *PAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Members = c.members()
+	t.Members, t.Weights = c.members(), c.Variant != 0
 	return c.traits("pa", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -105,12 +106,14 @@ func (c *PAConfig) Memory(x learner.Extent) learner.Footprint {
 	return primal.LinearFootprint(x, 0)
 }
 
-// step returns tau_t for the loss and |x|^2 of an example, both > 0 (Figure 1, line "set").
-func (c *PAConfig) step(loss, sq float64) float64 {
+// step returns tau_t for the loss, |x|^2 and the weight of an example, all > 0 (Figure 1, line
+// "set").
+func (c *PAConfig) step(loss, sq, w float64) float64 {
 	C := c.C
 	if C == 0 {
 		C = 1
 	}
+	C = float64(C * w)
 	switch c.Variant {
 	case 0:
 		return loss / sq
@@ -127,7 +130,7 @@ func newPA[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[
 		return nil, err
 	}
 	if !cfg.Linear() {
-		return newOnline[T]("pa", cfg.kernel(), cfg.Budget, &paOnline{cfg}, env)
+		return newWeighted[T]("pa", &cfg.OnlineConfig, cfg.Variant != 0, &paOnline{cfg}, env)
 	}
 	return &PA[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
 }
@@ -137,16 +140,20 @@ func (p *PA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	if err := p.Begin("pa", b, rounds); err != nil {
 		return err
 	}
+	if p.cfg.Variant == 0 && b.Weighted() {
+		return fmt.Errorf("pa: variant 0 has no price of losses: %w", learner.ErrWeights)
+	}
 	for i := range b.Len() {
 		f, y := p.Dot(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
 		loss := 1 - float64(y*f) // Figure 1: suffer loss
-		if !(loss > 0) {
+		w := float64(b.Weight(i))
+		if !(loss > 0) || w == 0 {
 			continue
 		}
 		sq := primal.SumSq(b, i)
 		// an infinite step would end all learning
-		if a := T(p.cfg.step(loss, sq) * y); sq > 0 && a-a == 0 {
+		if a := T(p.cfg.step(loss, sq, w) * y); sq > 0 && a-a == 0 {
 			p.Add(b, i, a) // Figure 1: update
 			p.UpdateCount++
 			rounds[i].Updates = 1
@@ -179,11 +186,11 @@ type paOnline struct{ cfg PAConfig }
 
 func (r *paOnline) violates(m float64, _ int64) bool { return m < 1 }
 
-func (r *paOnline) step(m, K, norm2 float64, _ int64) onlineStep {
+func (r *paOnline) step(m, K, norm2, w float64, _ int64) onlineStep {
 	if K == 0 {
 		return onlineStep{}
 	}
-	tau := r.cfg.step(1-m, K)
+	tau := r.cfg.step(1-m, K, w)
 	return onlineStep{c: 1, a: tau, norm2: added(m, K, norm2, tau)}
 }
 
@@ -196,14 +203,14 @@ type paRule[T learner.Float] struct {
 }
 
 // Step is learner.MemberRule.Step.
-func (r *paRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, norm2 float64,
+func (r *paRule[T]) Step(sums []float64, mask []uint64, _ int, s []T, y, w T, norm2 float64,
 	coef []T) (int, []T) {
 	return ensemble.EachMember(mask, func(l int) bool {
 		loss := 1 - float64(float64(y)*float64(s[l]))
 		if !(loss > 0 && norm2 > 0) {
 			return false
 		}
-		coef[l] = T(r.cfg.step(loss, norm2) * float64(y))
+		coef[l] = T(r.cfg.step(loss, norm2, float64(w)) * float64(y))
 		sums[l/64] += float64(coef[l])
 		return true
 	}), coef

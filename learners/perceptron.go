@@ -49,7 +49,7 @@ func (*PerceptronConfig) Entry() learner.Entry {
 // room, is the oldest. TestNORMA.
 //
 // Deviations: the margin b is that of w.x (line 3 of Algorithm 1 divides by |w|), as in the CRAMMA
-// paper and in the published tables. A zero score is a mistake.
+// paper and in the published tables. A zero score is a mistake. A weight multiplies eta.
 //
 // Guarantee: if some unit u has y (u.x) >= gamma for all examples and |x| <= R, the perceptron
 // without margin updates at most (R/gamma)^2 times over any number of epochs (A. B. J. Novikoff,
@@ -112,6 +112,7 @@ func (c *PerceptronConfig) Validate() error {
 func (c *PerceptronConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.Relative, t.Members = c.MarginRel != 0 && c.relativeLengths(), c.members()
+	t.Weights = true
 	return c.traits("perceptron", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -163,7 +164,7 @@ func newPerceptron[T learner.Float](c learner.Config, env learner.Env) (learner.
 		cfg.Margin = float64(cfg.MarginRel * cfg.self(0))
 	}
 	if !cfg.Linear() {
-		l, err := newOnline[T]("perceptron", cfg.kernel(), cfg.Budget, &perceptronOnline{cfg}, env)
+		l, err := newWeighted[T]("perceptron", &cfg.OnlineConfig, true, &perceptronOnline{cfg}, env)
 		l.fade = 1 - float64(cfg.Eta*cfg.Lambda)
 		return l, err
 	}
@@ -178,8 +179,9 @@ func (p *Perceptron[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 	for i := range b.Len() {
 		f, y := p.Dot(b, i), float64(b.Y[i])
 		rounds[i] = learner.Round{Score: f}
-		if float64(y*f) <= p.cfg.Margin { // Algorithm 1, line 3
-			p.Add(b, i, T(p.cfg.Eta*y)) // line 4
+		w := b.Weight(i)
+		if float64(y*f) <= p.cfg.Margin && w != 0 { // Algorithm 1, line 3
+			p.Add(b, i, T(T(p.cfg.Eta)*w)*b.Y[i]) // line 4
 			p.UpdateCount++
 			rounds[i].Updates = 1
 		}
@@ -239,8 +241,9 @@ type perceptronOnline struct{ cfg PerceptronConfig }
 
 func (r *perceptronOnline) violates(m float64, _ int64) bool { return m <= r.cfg.Margin }
 
-func (r *perceptronOnline) step(m, K, norm2 float64, _ int64) onlineStep {
-	return onlineStep{c: 1, a: r.cfg.Eta, norm2: added(m, K, norm2, r.cfg.Eta)}
+func (r *perceptronOnline) step(m, K, norm2, w float64, _ int64) onlineStep {
+	a := float64(r.cfg.Eta * w)
+	return onlineStep{c: 1, a: a, norm2: added(m, K, norm2, a)}
 }
 
 func (r *perceptronOnline) bound(float64) float64 { return 1 }
@@ -255,13 +258,13 @@ type fixedStep[T learner.Float] struct {
 func (r *fixedStep[T]) Fixed() (margin, step T, ok bool) { return r.margin, r.eta, true }
 
 // Step is learner.MemberRule.Step, for ensembles that don't ask for Fixed.
-func (r *fixedStep[T]) Step(sums []float64, mask []uint64, _ int, s []T, y T, _ float64,
+func (r *fixedStep[T]) Step(sums []float64, mask []uint64, _ int, s []T, y, w T, _ float64,
 	coef []T) (int, []T) {
 	return ensemble.EachMember(mask, func(l int) bool {
 		if T(y*s[l]) > r.margin {
 			return false
 		}
-		coef[l] = y * r.eta
+		coef[l] = y * T(r.eta*w)
 		sums[l/64] += float64(coef[l])
 		return true
 	}), coef

@@ -55,6 +55,7 @@ type RFF[T learner.Float] struct {
 	seed    uint64 // of the frequencies
 	inner   learner.Learner[T]
 	classes bool // that the inner learner tells
+	weights bool // that the inner learner takes
 	fourier *engine.Fourier[T]
 	size    int // of a run
 	runs    *scratch.Stack[rffRun[T]]
@@ -314,9 +315,9 @@ func newRFF[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 		return nil, fmt.Errorf("rff: %w: %w", err, learner.ErrConfig)
 	}
 	return &RFF[T]{cfg: cfg, seed: env.Seed, inner: inner, fourier: f,
-		classes: base.Traits().Classes,
-		size:    int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
-		runs:    new(scratch.Stack[rffRun[T]])}, nil
+		classes: base.Traits().Classes, weights: base.Traits().Weights,
+		size: int(rffExamples(cfg.D, int64(unsafe.Sizeof(*new(T))))),
+		runs: new(scratch.Stack[rffRun[T]])}, nil
 }
 
 // rffBytes of features are computed at a time: they stay in the cache for the base learner, and are
@@ -328,12 +329,15 @@ func (l *RFF[T]) Inner() learner.Learner[T] { return l.inner }
 
 // Learn is Learner.Learn.
 func (l *RFF[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	check := primal.CheckBlock[T]
+	check := primal.CheckWeighted[T]
 	if l.classes {
 		check = primal.CheckClasses[T]
 	}
 	if err := check("rff", b, len(rounds)); err != nil {
 		return err
+	}
+	if b.Weighted() && !l.weights { // before any is learned
+		return fmt.Errorf("rff: base: %w", learner.ErrWeights)
 	}
 	return l.each(b, func(z *engine.Block[T], lo, hi int) error {
 		return l.inner.Learn(z, rounds[lo:hi])
@@ -472,7 +476,7 @@ type rffChecker[T learner.Float] struct {
 
 // Mistakes is MistakeChecker.Mistakes.
 func (c *rffChecker[T]) Mistakes(b *engine.Block[T]) (n int, err error) {
-	check := primal.CheckBlock[T]
+	check := primal.CheckWeighted[T] // weights are the inner learner's matter
 	if c.rff.classes {
 		check = primal.CheckClasses[T]
 	}

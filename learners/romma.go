@@ -151,7 +151,7 @@ func newROMMA[T learner.Float](c learner.Config, env learner.Env) (learner.Learn
 
 // Learn is Learner.Learn.
 func (r *ROMMA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
-	if err := r.BeginBounded("romma", b, rounds); err != nil {
+	if err := r.BeginBounded("romma", b, rounds, false); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -235,7 +235,7 @@ type rommaMembers[T learner.Float] struct {
 }
 
 // Step is learner.MemberRule.Step. S is not kept, so the sums of the coefficients are not needed.
-func (r *rommaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y T, norm2 float64,
+func (r *rommaMembers[T]) Step(_ []float64, mask []uint64, lo int, s []T, y, _ T, norm2 float64,
 	coef []T) (int, []T) {
 	return ensemble.EachMember(mask, func(l int) bool {
 		w := &r.Members[lo+l]
@@ -288,7 +288,7 @@ type rommaRule struct {
 
 func (r *rommaRule) violates(m float64, _ int64) bool { return r.cfg.violates(m, r.cfg.Delta) }
 
-func (r *rommaRule) step(m, X, W float64, _ int64) onlineStep {
+func (r *rommaRule) step(m, X, W, _ float64, _ int64) onlineStep {
 	if X == 0 {
 		return onlineStep{}
 	}

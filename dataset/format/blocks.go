@@ -18,8 +18,8 @@ var Blocks = &Format{Name: "blocks",
 // of its own. The features are Block or Columns, the labels Y or Labels.
 type Batch[T engine.Float] struct {
 	// Block is sparse (Ptr, Idx and Val; Dim may be 0: not known) or dense (X, Stride and Dim). Its
-	// features count from 0, without a bias. Its Y isn't looked at. X may have more rows than there
-	// are labels.
+	// features count from 0, without a bias. Its W are the weights, one an example, or none. Its Y
+	// isn't looked at. X may have more rows than there are labels.
 	Block engine.Block[T]
 
 	// Columns are dense features, one slice each: Columns[j][i] is feature j of example i. nil:
@@ -78,6 +78,9 @@ func (b *Batch[T]) Check(width int) error {
 	}
 	if rows := b.rows(); rows < n || rows > n && (w < 0 || len(b.Columns) > 0) {
 		return fmt.Errorf("%d labels of %d examples: %w", n, rows, ErrFormat)
+	}
+	if w := len(b.Block.W); w != 0 && w != n {
+		return fmt.Errorf("%d weights of %d examples: %w", w, n, ErrFormat)
 	}
 	for j, c := range b.Columns {
 		if len(c) != n {
@@ -180,6 +183,12 @@ func parseBlocks[T engine.Float](c *Chunk[T], s *Settings) {
 	for i := b.lo; i < b.hi; i++ {
 		code, bad := b.label(c, s, i)
 		at := 0
+		if bad == "" && len(b.Block.W) > 0 {
+			var w T
+			if w, bad = WeightOf[T](float64(b.Block.W[i])); bad == "" {
+				c.Out.Weigh(w)
+			}
+		}
 		if bad == "" {
 			at, bad = b.add(c, s, code, i)
 		}

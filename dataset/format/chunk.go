@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -39,7 +40,8 @@ type Rows[T engine.Float] struct {
 	MaxSq  float64  // largest squared length before normalising
 	Zero   bool     // a good row has an index 0
 	// with Settings.KeepDiv what each row was divided by; 0: by nothing, or by no number alone
-	Div  []float64
+	Div []float64
+	// of the block W has the weights, up to the last that was given by Weigh
 	NBad int // bad rows; those of which an error is kept may be fewer
 
 	known       []Label // that options name
@@ -86,10 +88,43 @@ func (r *Rows[T]) Reset(dense bool) {
 	r.foreign = 0
 }
 
+// Weigh gives the next good row a weight, finite and 0 or more; a parser calls it before the row is
+// counted, for each row or only for those whose weight is not 1. What may be a weight, [WeightOf]
+// says.
+func (r *Rows[T]) Weigh(w T) {
+	if w == 1 && len(r.W) == 0 {
+		return
+	}
+	r.W = append(weightsUpTo(r.W, r.N), w)
+}
+
+// Settle gives the rows behind the last one that was weighed the weight 1, if any was.
+func (r *Rows[T]) Settle() {
+	if len(r.W) > 0 {
+		r.W = weightsUpTo(r.W, r.N)
+	}
+}
+
+// weightsUpTo returns w of n elements: those behind the last are 1.
+func weightsUpTo[T engine.Float](w []T, n int) []T {
+	for len(w) < n {
+		w = append(w, 1)
+	}
+	return w[:n]
+}
+
+// WeightOf returns the weight that a number is, and what is wrong with it as one, or "".
+func WeightOf[T engine.Float](v float64) (w T, bad string) {
+	if w = T(v); !(v >= 0) || w-w != 0 {
+		return 0, fmt.Sprintf("expected a weight, a finite number of 0 or more, found %v", v)
+	}
+	return w, ""
+}
+
 // Bytes returns the memory that the rows take, in bytes.
 func (r *Rows[T]) Bytes() int64 {
 	elem := int64(unsafe.Sizeof(T(0)))
-	return int64(cap(r.Idx)+cap(r.Code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y))*elem +
+	return int64(cap(r.Idx)+cap(r.Code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y)+cap(r.W))*elem +
 		int64(cap(r.Ptr)+cap(r.Div))*8
 }
 
@@ -99,6 +134,9 @@ func (r *Rows[T]) Append(more *Rows[T]) {
 		r.Reset(more.Dense())
 	}
 	n := more.N
+	if len(r.W) > 0 || len(more.W) > 0 {
+		r.W = append(weightsUpTo(r.W, r.N), weightsUpTo(more.W, n)...)
+	}
 	r.Dim, r.Stride = max(r.Dim, more.Dim), more.Stride
 	r.Y, r.Code = append(r.Y, more.Y[:n]...), append(r.Code, more.Code[:n]...)
 	if more.Dense() {

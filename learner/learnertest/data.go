@@ -83,6 +83,7 @@ func clone[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 		Y: slices.Clone(b.Y), Dim: b.Dim,
 		Ptr: slices.Clone(b.Ptr), Idx: slices.Clone(b.Idx), Val: slices.Clone(b.Val),
 		X: slices.Clone(b.X), Stride: b.Stride, Class: slices.Clone(b.Class),
+		W: slices.Clone(b.W),
 	}
 }
 

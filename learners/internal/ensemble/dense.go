@@ -136,21 +136,21 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 				n++
 			}
 			if n > len(list)-64 { // no room for another word
-				updates += r.stepListed(x, r.B.Y[e], list[:n])
+				updates += r.stepListed(x, r.B.Y[e], r.weight(e), list[:n])
 				n = 0
 			}
 		}
-		counts[e] = int32(updates + r.stepListed(x, r.B.Y[e], list[:n]))
+		counts[e] = int32(updates + r.stepListed(x, r.B.Y[e], r.weight(e), list[:n]))
 	}
 }
 
-// stepListed scores example x, of label y, by the listed members and steps them. It returns how
+// stepListed scores example x, of label y and weight w, by the listed members and steps them. It returns how
 // many update.
-func (r *MemberRun[T]) stepListed(x []T, y T, list []int32) (updates int) {
+func (r *MemberRun[T]) stepListed(x []T, y, w T, list []int32) (updates int) {
 	o := r.Owner
 	var room [2 * 64]T
 	scores := room[:len(list)]
-	c := o.step
+	c := T(o.step * w)
 	if y < 0 {
 		c = -c
 	}
@@ -183,7 +183,8 @@ func (r *MemberRun[T]) denseStep(t *Partial, w *LaneWork[T], m int, row []T, i i
 	if rule.fixed { // as rule.Step for one lane, without its masks; see denseShort
 		if T(y*s[0]) <= rule.margin {
 			t.Updates++
-			vecmath.Axpy(row, rule.coef(t, 1, y)[0], x)
+			rule.count(t, 1, y)
+			vecmath.Axpy(row, rule.steps(y, r.weight(i), w.Coef[:1])[0], x)
 		}
 		return
 	}
@@ -192,7 +193,7 @@ func (r *MemberRun[T]) denseStep(t *Partial, w *LaneWork[T], m int, row []T, i i
 		norm2 = r.SquaredLengths[i]
 	}
 	w.Mask[0] = 1 // this member is lane 0 of its own
-	u, c := rule.Step(t, w.Mask[:1], m, s, y, norm2, w.Coef[:1])
+	u, c := rule.Step(t, w.Mask[:1], m, s, y, r.weight(i), norm2, w.Coef[:1])
 	if t.Updates += u; w.Mask[0] != 0 {
 		vecmath.Axpy(row, c[0], x)
 	}

@@ -14,7 +14,7 @@ import (
 func (o *Ensemble[T]) Replay(e int) (f, a float64, updates int) {
 	coef, _, updates := o.LearnRun.Sums(e)
 	// Lines 8 and 13 of Algorithm 2, N w~' = S: additive members change by c_j x, S by (sum c_j) x.
-	a = float64(o.Unit * coef)
+	a = float64(o.UnitOf(o.LearnRun.weight(e)) * coef)
 	if o.LearnRun.B.Dense() {
 		x := o.LearnRun.B.Row(e) // S may reach further, where x has no features
 		f = vecmath.DotMixed(o.Sum, x)
@@ -79,6 +79,13 @@ func (o *Ensemble[T]) ReplayRun(lo, hi int) (f, a []float64, updates []int32, ok
 func (o *Ensemble[T]) coefsOf(a []float64, lo int) {
 	r := &o.LearnRun
 	updates := r.counts[lo:][:len(a)]
+	if r.weighted {
+		for k := range a {
+			c := float64(o.UnitOf(r.weight(lo+k)) * float64(updates[k]))
+			a[k] = float64(c*float64(r.B.Y[lo+k])) + 0
+		}
+		return
+	}
 	for k, y := range r.B.Y[lo:][:len(a)] { // a branch on labels would often be mispredicted
 		c := float64(o.Unit * float64(updates[k]))
 		a[k] = float64(c*float64(y)) + 0 // no -0 where none updates

@@ -28,6 +28,7 @@ type MemberRun[T learner.Float] struct {
 	firstRow       int             // sparse: the row of the lanes that row 0 of rows is
 	found          []int32         // sparse: memory for rows that had to be looked up
 	ones           bool            // sparse: all values are 1
+	weighted       bool            // some weight is not 1
 	limit          int             // sparse: of weights in int16
 	sumLater       bool            // sparse: S is that of the weights behind the run
 	scores, coefs  []float64       // of S, [example]: of the examples that ReplayRun is at
@@ -163,7 +164,7 @@ const NoDraws = math.MaxUint64
 func (r *MemberRun[T]) Run(b *engine.Block[T], lo int, what Aggregate, first uint64,
 	then Follower) error {
 	r.aggregate, r.first, r.then, r.ones = what, first, then, false
-	r.sumLater = false
+	r.sumLater, r.weighted = false, first != NoDraws && b.Weighted()
 	r.room()
 	// Perceptrons averaged by S, the usual case, compare with one margin and add one step.
 	r.short = r.Owner.fixed && what == AggregateNone
@@ -231,11 +232,32 @@ func (r *MemberRun[T]) draw(lo, hi int) {
 		return
 	}
 	r.Owner.Draws.Masks(mask, r.Owner.members, r.first+uint64(lo))
+	if r.weighted {
+		r.leaveOut(mask, lo)
+	}
 	if r.Owner.Lengths {
 		for e := lo; e < hi; e++ {
 			r.SquaredLengths[e] = primal.SumSqInFour(&r.B, e)
 		}
 	}
+}
+
+// leaveOut lets no member see the examples of weight 0, from lo on.
+func (r *MemberRun[T]) leaveOut(mask []uint64, lo int) {
+	words := r.Owner.words
+	for e := 0; e*words < len(mask); e++ {
+		if r.B.Weight(lo+e) == 0 {
+			clear(mask[e*words:][:words])
+		}
+	}
+}
+
+// weight returns that of example e of r.B.
+func (r *MemberRun[T]) weight(e int) T {
+	if !r.weighted {
+		return 1
+	}
+	return r.B.W[e]
 }
 
 // take makes examples lo to hi-1 of b those of the run. Blocks that are only scored may have no

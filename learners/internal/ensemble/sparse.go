@@ -89,6 +89,8 @@ func (r *MemberRun[T]) chooseType() {
 	o := r.Owner
 	lanes, ptr, n := o.Lanes, r.B.Ptr, r.B.Len()
 	switch {
+	case r.weighted:
+		lanes.KeepFloats()
 	case !r.unit():
 		lanes.Widen()
 	case lanes.Floats():
@@ -170,7 +172,7 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 	// The run may begin inside the block: its rows and values count from its first non-zero.
 	ptr, rows, val, base := r.B.Ptr[:n+1], r.rows, r.B.Val[r.B.Ptr[0]:], r.B.Ptr[0]
 	stride, rule, few := r.Owner.words, r.Owner.Stepper, r.few()
-	if r.short && few == 0 {
+	if r.short && few == 0 && !r.weighted {
 		from := ptr[lo] - base
 		vecmath.LanesRunUnchecked(trusted.Indices{}, r.counts[p*n:][lo:hi], tile.W, tile.Width,
 			ptr[lo:hi+1], rows[from:], val[from:], r.B.Y[lo:hi], seen[lo*stride:], stride,
@@ -178,7 +180,7 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 		return
 	}
 	for e := lo; e < hi; e++ {
-		y := r.B.Y[e]
+		y, weight := r.B.Y[e], r.weight(e)
 		// b_{j,t} of the tile's members, and their number
 		sees, seeing := seen[e*stride:][:words], 0
 		for _, m := range sees {
@@ -200,9 +202,9 @@ func (r *MemberRun[T]) sparsePart(p, lo, hi int) {
 			*c = 0
 		case seeing <= few:
 			w.List = engine.ActiveList(w.List, sees)
-			*c = int32(rule.list(&tile, w, y, rows, val))
+			*c = int32(rule.list(&tile, w, y, weight, rows, val))
 		default:
-			*c = int32(rule.lanes(&tile, w, y, sees, rows, val))
+			*c = int32(rule.lanes(&tile, w, y, weight, sees, rows, val))
 		}
 	}
 }
@@ -231,7 +233,7 @@ func (r *MemberRun[T]) few() int {
 
 // lanes steps the members that see an example by a fixed step, all lanes of the tile at once, and
 // returns how many updated.
-func (s *Stepper[T]) lanes(tile *engine.LaneTile[T], w *LaneWork[T], y T, sees []uint64,
+func (s *Stepper[T]) lanes(tile *engine.LaneTile[T], w *LaneWork[T], y, weight T, sees []uint64,
 	rows []int32, val []T) int {
 	scores, mask := w.S[:tile.Width], w.Mask[:len(sees)] // one score a lane, the padding's are 0
 	// mask: y s <= margin, line 3 of Algorithm 1, for all lanes
@@ -239,14 +241,14 @@ func (s *Stepper[T]) lanes(tile *engine.LaneTile[T], w *LaneWork[T], y T, sees [
 	n := keep(mask, sees)
 	if n != 0 { // line 4
 		vecmath.LanesUpdateUnchecked(trusted.Indices{}, tile.W, rows, val,
-			s.steps(y)[:tile.Width], mask)
+			s.steps(y, weight, w.Coef[:tile.Width]), mask)
 	}
 	return n
 }
 
 // list is lanes for the members in w.List alone. Scores and list are compact, entry k of both is
 // the same member; the list shrinks in place to the members that update.
-func (s *Stepper[T]) list(tile *engine.LaneTile[T], w *LaneWork[T], y T, rows []int32,
+func (s *Stepper[T]) list(tile *engine.LaneTile[T], w *LaneWork[T], y, weight T, rows []int32,
 	val []T) int {
 	scores := w.Compact[:len(w.List)]
 	vecmath.ActiveScoreUnchecked(trusted.Indices{}, scores, tile.W, tile.Width, rows, val, w.List)
@@ -259,7 +261,7 @@ func (s *Stepper[T]) list(tile *engine.LaneTile[T], w *LaneWork[T], y T, rows []
 	}
 	if n != 0 {
 		vecmath.ActiveUpdateUnchecked(trusted.Indices{}, tile.W, tile.Width, rows, val, w.List[:n],
-			s.steps(y)[:n])
+			s.steps(y, weight, w.Coef[:n]))
 	}
 	return n
 }
@@ -293,7 +295,8 @@ func (r *MemberRun[T]) step(t *Partial, tile *engine.LaneTile[T], w *LaneWork[T]
 		norm2 = r.SquaredLengths[e]
 	}
 	var c []T
-	t.Updates, c = r.Owner.Stepper.Step(t, mask, tile.Lo, s, y, norm2, coef)
+	t.Updates, c = r.Owner.Stepper.Step(t, mask, tile.Lo, s, y, r.weight(e), norm2,
+		coef)
 	left := uint64(0)
 	for _, m := range mask {
 		left |= m

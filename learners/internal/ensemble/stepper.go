@@ -40,34 +40,50 @@ func NewStepper[T learner.Float](form *learner.MemberForm, members int) (*Steppe
 	return s, nil
 }
 
-// Step is learner.MemberRule.Step; the sums go to t.Coef in units of s.Unit.
-func (s *Stepper[T]) Step(t *Partial, mask []uint64, lo int, scores []T, y T, norm2 float64,
+// Step is learner.MemberRule.Step; the sums go to t.Coef in units of s.UnitOf(w).
+func (s *Stepper[T]) Step(t *Partial, mask []uint64, lo int, scores []T, y, w T, norm2 float64,
 	coef []T) (int, []T) {
 	if !s.fixed {
-		return s.Rule.Step(t.Coef[:], mask, lo, scores, y, norm2, coef)
+		return s.Rule.Step(t.Coef[:], mask, lo, scores, y, w, norm2, coef)
 	}
 	var le [tileWords]uint64 // members with y s <= margin, line 3 of Algorithm 1
 	vecmath.LanesLE(le[:len(mask)], scores, y, s.margin)
 	n := keep(mask, le[:len(mask)]) // of those, the members that see the example
-	return n, s.coef(t, n, y)[:len(scores)]
+	s.count(t, n, y)
+	return n, s.steps(y, w, coef[:len(scores)])
 }
 
-// coef adds n updates by the fixed step to t.Coef and returns their coefficients.
-func (s *Stepper[T]) coef(t *Partial, n int, y T) *[engine.WideTile]T {
+// UnitOf returns the unit of Partial.Coef for an example of weight w: Unit, times w of a fixed step.
+func (s *Stepper[T]) UnitOf(w T) float64 {
+	if w == 1 || !s.fixed {
+		return s.Unit
+	}
+	return float64(T(s.step * w))
+}
+
+// count adds n updates by the fixed step to t.Coef.
+func (s *Stepper[T]) count(t *Partial, n int, y T) {
 	if y > 0 { // whole numbers, exact in any order: the first word takes those of all
 		t.Coef[0] += float64(n)
 	} else {
 		t.Coef[0] -= float64(n)
 	}
-	return s.steps(y)
 }
 
-// steps returns the coefficients of updates by the fixed step: eta y in all lanes.
-func (s *Stepper[T]) steps(y T) *[engine.WideTile]T {
-	if y > 0 {
-		return &s.plus
+// steps returns the coefficients of updates by the fixed step in as many lanes as room has: eta y,
+// and times the weight, for which room is used, where that is not 1.
+func (s *Stepper[T]) steps(y, w T, room []T) []T {
+	all := &s.plus
+	if y < 0 {
+		all = &s.minus
 	}
-	return &s.minus
+	if w == 1 {
+		return all[:len(room)]
+	}
+	for l := range room {
+		room[l] = T(all[0] * w)
+	}
+	return room
 }
 
 // keep clears the bits of mask that are not in those and counts the others. It clears what a

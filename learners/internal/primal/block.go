@@ -12,8 +12,24 @@ import (
 )
 
 // CheckBlock returns what is wrong with a block for Learn with out places for results, led by the
-// learner's name.
+// learner's name: of a learner that takes no weights.
 func CheckBlock[T learner.Float](name string, b *engine.Block[T], out int) error {
+	if err := CheckWeighted(name, b, out); err != nil {
+		return err
+	}
+	return checkUnweighted(name, b)
+}
+
+// checkUnweighted wants weights of 1.
+func checkUnweighted[T learner.Float](name string, b *engine.Block[T]) error {
+	if b.Weighted() {
+		return fmt.Errorf("%s: %w", name, learner.ErrWeights)
+	}
+	return nil
+}
+
+// CheckWeighted is CheckBlock of a learner that takes weights.
+func CheckWeighted[T learner.Float](name string, b *engine.Block[T], out int) error {
 	if out < b.Len() {
 		return tooShort(name, b.Len(), out)
 	}
@@ -34,7 +50,7 @@ func CheckRows[T learner.Float](name string, b *engine.Block[T], out int) error 
 	return nil
 }
 
-// CheckClasses is CheckBlock for a learner of classes.
+// CheckClasses is CheckWeighted for a learner of classes.
 func CheckClasses[T learner.Float](name string, b *engine.Block[T], out int) error {
 	if out < b.Len() {
 		return tooShort(name, b.Len(), out)

@@ -38,12 +38,17 @@ func CheckLengths[T learner.Float](name string, b *engine.Block[T], elem uintptr
 	return nil
 }
 
-// BeginBounded is [Linear.Begin] for a rule that divides by |x|^2.
-func (l *Linear[T]) BeginBounded(name string, b *engine.Block[T], rounds []learner.Round) error {
+// BeginBounded is [Linear.Begin] for a rule that divides by |x|^2, and takes weights or doesn't.
+func (l *Linear[T]) BeginBounded(name string, b *engine.Block[T], rounds []learner.Round,
+	weights bool) error {
 	if err := l.CheckMade(name); err != nil {
 		return err
 	}
-	if err := CheckBlock(name, b, len(rounds)); err != nil {
+	check := CheckBlock[T]
+	if weights {
+		check = CheckWeighted[T]
+	}
+	if err := check(name, b, len(rounds)); err != nil {
 		return err
 	}
 	if err := CheckLengths(name, b, unsafe.Sizeof(T(0))); err != nil {

@@ -34,12 +34,13 @@ func (l *Linear[T]) CheckMade(name string) error {
 	return nil
 }
 
-// Begin checks all that can be wrong with a call of Learn, then makes room for the features of b.
+// Begin checks all that can be wrong with a call of Learn, then makes room for the features of b,
+// which may have weights.
 func (l *Linear[T]) Begin(name string, b *engine.Block[T], rounds []learner.Round) error {
 	if err := l.CheckMade(name); err != nil {
 		return err
 	}
-	if err := CheckBlock(name, b, len(rounds)); err != nil {
+	if err := CheckWeighted(name, b, len(rounds)); err != nil {
 		return err
 	}
 	l.learns(b)
