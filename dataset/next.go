@@ -398,7 +398,7 @@ func (s *Stream[T]) decided() {
 // sign gives rows their labels, -1 and +1, now that it is decided which is which.
 func (s *Stream[T]) sign(r *rows[T]) {
 	y := r.Y[:r.N]
-	r.Settle()
+	r.WeighRest()
 	l := s.lab
 	l.two = l.two || !s.whole && !l.classes
 	if l.classes || l.many && s.whole {

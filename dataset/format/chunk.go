@@ -98,8 +98,8 @@ func (r *Rows[T]) Weigh(w T) {
 	r.W = append(weightsUpTo(r.W, r.N), w)
 }
 
-// Settle gives the rows behind the last one that was weighed the weight 1, if any was.
-func (r *Rows[T]) Settle() {
+// WeighRest gives the rows behind the last one that was weighed the weight 1, if any was.
+func (r *Rows[T]) WeighRest() {
 	if len(r.W) > 0 {
 		r.W = weightsUpTo(r.W, r.N)
 	}

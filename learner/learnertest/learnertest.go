@@ -55,7 +55,7 @@ func Check[T learner.Float](t *testing.T, e learner.Entry, c learner.Config) {
 			t.Run("state", func(t *testing.T) { s.state(t, b) })
 			t.Run("zero", func(t *testing.T) { s.zero(t, b) })
 			t.Run("unseen", func(t *testing.T) { s.unseen(t, b) })
-			t.Run("weighed", func(t *testing.T) { s.weighs(t, b) })
+			t.Run("weights", func(t *testing.T) { s.weights(t, b) })
 			t.Run("learns", func(t *testing.T) { s.learns(t, b) })
 			t.Run("snapshot", func(t *testing.T) { s.snapshot(t, b) })
 			t.Run("allocs", func(t *testing.T) { s.allocs(t, b) })
