@@ -139,7 +139,8 @@ func (l *loading[T]) take(r *rows[T]) {
 	l.add(r)
 }
 
-// setClasses gives the examples their classes, if there are more than two labels, and their weights.
+// setClasses gives the examples their classes, if there are more than two labels, and their
+// weights.
 func (l *loading[T]) setClasses() {
 	d := l.d
 	if d.Bytes != nil {

@@ -284,9 +284,9 @@ func allOnes[T Float](val []T) bool {
 // MarkOnes says that all values are 1: of a copy of examples of a block that has Ones.
 func (b *Block[T]) MarkOnes() { atomic.StoreUint32(&b.ones, onesOnly) }
 
-// Check verifies shapes, labels, weights, indices and values once; a block found good (and every Slice taken
-// of it after) is not looked at again, so a writer must not change it. Cost: one pass over the
-// non-zeros the first time.
+// Check verifies shapes, labels, weights, indices and values once; a block found good (and every
+// Slice taken of it after) is not looked at again, so a writer must not change it. Cost: one pass
+// over the non-zeros the first time.
 func (b *Block[T]) Check() error {
 	done := atomic.LoadUint32(&b.checked)
 	if done == allChecked {
@@ -306,8 +306,8 @@ func (b *Block[T]) Check() error {
 
 // CheckClasses is Check for a learner of k classes: Class has a number in [0, k) for each example.
 // Y is not looked at, but says how many examples there are unless it is nil. Errors wrap ErrLabel
-// or ErrWeight, or are those of CheckRows. Cost: that of CheckRows, and a pass over Class and W each
-// time.
+// or ErrWeight, or are those of CheckRows. Cost: that of CheckRows, and a pass over Class and W
+// each time.
 func (b *Block[T]) CheckClasses(k int) error {
 	if err := b.CheckRows(); err != nil {
 		return err

@@ -105,9 +105,10 @@ func (f *Fourier[T]) Bytes() int64 {
 }
 
 // Map makes dst, a block with memory of its own, the features of all examples of src, with their
-// labels if it has any (zeros if not) and weights. It allocates nothing once it has seen all features and dst
-// has had as many examples. The errors are those of [Block.CheckRows], and ErrFourier when the
-// data have too many features. Any number of goroutines may map at once, to blocks of their own.
+// labels if it has any (zeros if not) and weights. It allocates nothing once it has seen all
+// features and dst has had as many examples. The errors are those of [Block.CheckRows], and
+// ErrFourier when the data have too many features. Any number of goroutines may map at once, to
+// blocks of their own.
 func (f *Fourier[T]) Map(dst, src *Block[T]) error {
 	if err := src.CheckRows(); err != nil {
 		return err

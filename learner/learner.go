@@ -28,8 +28,8 @@ var ErrPrior = errors.New("posteriors do not belong together")
 // ErrDim is returned for more features than a covariance matrix is kept for.
 var ErrDim = errors.New("too many features for a covariance matrix")
 
-// ErrWeights is returned by Learn and Fit of learners whose rule has no place for weights other than
-// 1; see Traits.Weights.
+// ErrWeights is returned by Learn and Fit of learners whose rule has no place for weights other
+// than 1; see Traits.Weights.
 var ErrWeights = errors.New("takes no weights")
 
 // ErrLength is returned for an example whose squared length is beyond the range of the numbers that

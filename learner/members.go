@@ -33,8 +33,8 @@ type MemberRule[T Float] interface {
 	// ok is false for all other rules.
 	Fixed() (margin, step T, ok bool)
 	// Step decides for the members lo, lo+1, ... in mask (bit l%64 of mask[l/64]), whose weights
-	// score the example s[0], s[1], ..., which of them update. w is the example's weight, above 0; it
-	// is 1 unless the settings' Traits.Weights is true. It clears the bits of the others and
+	// score the example s[0], s[1], ..., which of them update. w is the example's weight, above 0;
+	// it is 1 unless the settings' Traits.Weights is true. It clears the bits of the others and
 	// returns how many update, with their coefficients c: to member lo+l, c[l] times the example is
 	// added, for each bit that is left. (A member whose first weights are no update yet has its bit
 	// left and is not counted.) coef, as long as s, is room for c. The sum of the coefficients in

@@ -49,8 +49,8 @@ type Traits struct {
 	Dual      bool // after Fit, SolutionOf has bounds of the optimum
 	Support   bool // the hypothesis is a sum over examples, and SupportOf counts them
 
-	// Weights: Learn, or Fit of a learner without Learn, takes Block.W: a weight scales the step, or
-	// the price of the example's loss. Else weights other than 1 are refused with ErrWeights.
+	// Weights: Learn, or Fit of a learner without Learn, takes Block.W: a weight scales the step,
+	// or the price of the example's loss. Else weights other than 1 are refused with ErrWeights.
 	Weights bool
 
 	Biased bool // BiasOf is a part of f that no feature has

@@ -60,8 +60,9 @@ func (*AROWConfig) Entry() learner.Entry {
 // With a diagonal covariance Sigma is, after (3), replaced by its diagonal: V_i -= beta (V_i
 // x_i)^2.
 //
-// Deviations: a weight divides r, as it multiplies both losses. An example in which v is not a normal number is skipped, and with the full
-// covariance one whose v is within rounding errors; (3) there leaves no less of v than that.
+// Deviations: a weight divides r, as it multiplies both losses. An example in which v is not a
+// normal number is skipped, and with the full covariance one whose v is within rounding errors; (3)
+// there leaves no less of v than that.
 //
 // Guarantee: with the full covariance the mistakes on any examples are, for every vector u, at most
 //

@@ -32,8 +32,8 @@ func (*LMSConfig) Entry() learner.Entry {
 //	w_t         w            one a feature
 //	eta         Config.Eta   fixed
 //
-// Deviations: none. A weight multiplies eta: the error is w (y - w.x)^2/2. The rule fires on every example that w does not fit exactly, so "no update in a
-// pass" is no stopping rule for LMS.
+// Deviations: none. A weight multiplies eta: the error is w (y - w.x)^2/2. The rule fires on every
+// example that w does not fit exactly, so "no update in a pass" is no stopping rule for LMS.
 //
 // Guarantee: a step multiplies the example's own residual by 1 - eta |x|^2, so with eta |x|^2 < 2
 // it shrinks; TestLMSResidual. Beyond that LMS diverges: bring examples to unit length.

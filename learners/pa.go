@@ -40,9 +40,9 @@ func (*PAConfig) Entry() learner.Entry {
 //	C           Config.C         aggressiveness, of PA-I and PA-II
 //	tau_t       (*PAConfig).step
 //
-// Deviations: a weight multiplies C, the price of the example's loss; PA has none and takes none. An
-// all-zero example is skipped (PA's problem has no solution there, and the
-// others' solution is w_t), and so is one so short that tau_t is beyond the range of T.
+// Deviations: a weight multiplies C, the price of the example's loss; PA has none and takes none.
+// An all-zero example is skipped (PA's problem has no solution there, and the others' solution is
+// w_t), and so is one so short that tau_t is beyond the range of T.
 //
 // Guarantee: after a step of PA the example's loss is 0, and PA-I's step is at most C;
 // TestPALossAfterStep. Over a separable run with margin 1 by u, the sum of squared losses is at

@@ -144,8 +144,8 @@ func (r *MemberRun[T]) denseShort(p, lo, hi int) {
 	}
 }
 
-// stepListed scores example x, of label y and weight w, by the listed members and steps them. It returns how
-// many update.
+// stepListed scores example x, of label y and weight w, by the listed members and steps them. It
+// returns how many update.
 func (r *MemberRun[T]) stepListed(x []T, y, w T, list []int32) (updates int) {
 	o := r.Owner
 	var room [2 * 64]T

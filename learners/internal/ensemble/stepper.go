@@ -53,7 +53,8 @@ func (s *Stepper[T]) Step(t *Partial, mask []uint64, lo int, scores []T, y, w T,
 	return n, s.steps(y, w, coef[:len(scores)])
 }
 
-// UnitOf returns the unit of Partial.Coef for an example of weight w: Unit, times w of a fixed step.
+// UnitOf returns the unit of Partial.Coef for an example of weight w: Unit, times w of a fixed
+// step.
 func (s *Stepper[T]) UnitOf(w T) float64 {
 	if w == 1 || !s.fixed {
 		return s.Unit
