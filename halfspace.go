@@ -266,6 +266,7 @@ func (m *Model) Snapshot() *Snapshot {
 	m.hypothesis.check()
 	h := *m.hypothesis
 	s := &Snapshot{&h, m.file, m.config}
+	s.file.Prep.Scaling = m.file.Prep.Scaling.Clone() // LearnOne changes the Model's
 	h.score, h.prep = m.learn.snapshot(), &s.file.Prep
 	return s
 }

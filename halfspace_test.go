@@ -67,7 +67,8 @@ func TestRows(t *testing.T) {
 	ctx := context.Background()
 	const n = 200
 	for _, data := range []halfspace.Data{{}, {Bias: "append"}, {Bias: "append", Normalize: "unit"},
-		{Normalize: "unit"}, {Bias: "append", Normalize: "max"}} {
+		{Normalize: "unit"}, {Bias: "append", Normalize: "max"}, {Scale: "std"},
+		{Scale: "maxabs", Bias: "append", Normalize: "unit"}} {
 		for _, precision := range []string{"f32", "f64"} {
 			for _, c := range []struct {
 				file string

@@ -134,7 +134,7 @@ func (s *scores[T]) outputs(h *hypothesis, r *Row, dst []float64) ([]float64, er
 	w := s.works.Take()
 	defer s.works.Give(w)
 	dst, to := s.room(dst)
-	return dst, s.of.Score(w.example(h, r), to)
+	return dst, s.of.Score(w.example(h, r, false), to)
 }
 
 func (s *scores[T]) proba(h *hypothesis, r *Row, dst []float64) ([]float64, error) {
@@ -144,7 +144,7 @@ func (s *scores[T]) proba(h *hypothesis, r *Row, dst []float64) ([]float64, erro
 	w := s.works.Take()
 	defer s.works.Give(w)
 	dst, to := s.room(dst)
-	return dst, s.prob.Proba(w.example(h, r), to)
+	return dst, s.prob.Proba(w.example(h, r, false), to)
 }
 
 // room appends places for the outputs of an example.
@@ -209,7 +209,7 @@ type teaching[T engine.Float] struct {
 }
 
 func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64, error) {
-	b := t.work.example(h, r)
+	b := t.work.example(h, r, true)
 	b.Y, b.Class = append(b.Y[:0], T(y)), nil
 	if class >= 0 {
 		t.class[0] = int32(class)
@@ -234,8 +234,27 @@ func (k *known[T]) snapshot() scorer { return newScores[T](fixed[T]{k.p}) }
 // work is scratch of a call.
 type work[T engine.Float] struct{ b engine.Block[T] }
 
-// example prepares a row as files are: bias, then normalising.
-func (w *work[T]) example(h *hypothesis, r *Row) *engine.Block[T] {
+// scale brings the example's features to their scale; where it is to be learned, it changes that.
+func (w *work[T]) scale(h *hypothesis, learn bool) {
+	k := h.prep.Scaling
+	if k == nil {
+		return
+	}
+	b := &w.b
+	switch {
+	case learn && h.dense:
+		format.SeeRow(k, b.X[h.bias:b.Dim], true)
+	case learn:
+		format.SeeSparse(k, b.Idx[h.bias:], b.Val[h.bias:], int32(h.bias), true)
+	case h.dense:
+		format.ScaleRow(k, b.X[h.bias:b.Dim])
+	default:
+		format.ScaleSparse(k, b.Idx[h.bias:], b.Val[h.bias:], int32(h.bias))
+	}
+}
+
+// example prepares a row as files are: scale, bias, then normalising.
+func (w *work[T]) example(h *hypothesis, r *Row, learn bool) *engine.Block[T] {
 	b := &w.b
 	b.Reset()
 	var row []T
@@ -244,6 +263,7 @@ func (w *work[T]) example(h *hypothesis, r *Row) *engine.Block[T] {
 	} else {
 		row = w.list(h, r)
 	}
+	w.scale(h, learn)
 	switch p := h.prep; p.Normalize {
 	case "unit":
 		format.ToUnit(row, format.Squares(row))

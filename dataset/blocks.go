@@ -49,6 +49,7 @@ func (s *Stream[T]) prepareBlocks() error {
 		return err
 	}
 	s.settings(f)
+	s.setFinishing()
 	s.layout = &format.Layout{IndexBase: 1, BaseFound: "blocks have no numbers of their own",
 		NoRows: "none"}
 	s.info.Format, s.info.IndexBase, s.info.BaseFound = f.Name, 1, s.layout.BaseFound

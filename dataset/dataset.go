@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,6 +111,12 @@ type Options struct {
 	Bias string
 	// BiasValue is the value of the appended feature, above 0; 0 is 1.
 	BiasValue float64
+	// Scaling brings features to one scale, before the bias is appended and rows are normalised:
+	// "std" columns to mean 0 and standard deviation 1, and features that rows may lack to a mean
+	// square of 1 where they are; "maxabs" divides by the largest absolute value; "auto" is "std"
+	// for formats whose features are columns. A Stream scales each row by what was seen up to and
+	// with it; Load all rows by all of them. "" and "none" don't. See [Scaling].
+	Scaling string
 	// Normalize "unit" divides each row by its 2-norm, "max" all rows by the longest one's (bias
 	// included); "" and "none" don't.
 	Normalize string
@@ -130,6 +137,12 @@ type Options struct {
 	Base *int
 	// Scale is what Normalize "max" divides by, above 0. Streams need it.
 	Scale float64
+	// Scaled is the scale of the features so far, from which Scaling goes on; without that all rows
+	// are scaled by it. nil: none.
+	Scaled *Scaling
+	// PrepareByHand leaves it to the caller of Stream.Next to call Stream.Prepare, so that Info
+	// knows no more than the rows that were used.
+	PrepareByHand bool
 	// Columns is the number of columns of a csv row, the label included, at least 2.
 	Columns int
 	// Header are the names of the columns of csv, the label's too. A file with a header has the
@@ -201,6 +214,8 @@ type Info struct {
 	// rows already that have not been returned.
 	MaxNorm float64
 	Scale   float64 // all values were divided by this ("max"); else 1
+	// Scaling is what is known of the features' scale, nil if nothing is asked. It is the caller's.
+	Scaling *Scaling
 
 	Bytes     int64 // uncompressed
 	InputRead int64 // bytes taken from the files so far, compressed as they are
@@ -326,6 +341,23 @@ func (c *config) setScale() error {
 	case "", "unit", "max":
 	default:
 		return badOption("normalize", c.Normalize, "none, unit or max")
+	}
+	if c.Scaling != "" && !slices.Contains(scalings, c.Scaling) {
+		return badOption("scaling", c.Scaling, "none, std, maxabs or auto")
+	}
+	if c.Scaling == "none" {
+		c.Scaling = ""
+	}
+	if k := c.Scaled; k != nil {
+		if err := k.Check(); err != nil {
+			return fmt.Errorf("scaled: %w: %w", err, ErrOption)
+		}
+		if c.Scaling == "auto" {
+			c.Scaling = k.Method
+		}
+		if c.Scaling != "" && c.Scaling != k.Method {
+			return badOption("scaling", c.Scaling, k.Method+", as in training")
+		}
 	}
 	if c.Scale < 0 || c.Scale-c.Scale != 0 {
 		return badOption("scale", shown(c.Scale), "a positive number")

@@ -73,7 +73,7 @@ func (s *Stream[T]) load() (*Data[T], error) {
 		for _, r := range s.ready {
 			s.cur, s.pos = r, 0
 			for s.pos < r.N {
-				s.deliver() // for its counts
+				s.count() // no more
 			}
 			s.cur = nil
 			s.release(r)
@@ -89,6 +89,10 @@ func (s *Stream[T]) load() (*Data[T], error) {
 		}
 		d.Block.Dim = d.Info.Dim
 		d.Block.MarkChecked()
+	}
+	if s.cfg.learns() {
+		s.scaleWhole(&d.Block)
+		d.Info.MaxNorm, d.Info.Scaling = s.info.MaxNorm, s.after.known
 	}
 	if s.cfg.Normalize == "max" && s.cfg.Scale == 0 {
 		if err := d.divideByLongest(); err != nil {

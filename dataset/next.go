@@ -88,6 +88,16 @@ func (s *Stream[T]) recycle(r *rows[T]) {
 // deliver makes the next view of cur, of blockRows at most, and counts it: Info is of what was
 // returned, whatever was read ahead.
 func (s *Stream[T]) deliver() *engine.Block[T] {
+	s.count()
+	if s.cfg.learns() && !s.cfg.PrepareByHand {
+		s.learnScale(&s.view, 0, s.view.Len())
+	}
+	s.view.MarkChecked()
+	return &s.view
+}
+
+// count makes the next view of cur, and counts it.
+func (s *Stream[T]) count() {
 	r := s.cur
 	lo, hi := s.pos, min(s.pos+blockRows, r.N)
 	s.pos = hi
@@ -113,8 +123,6 @@ func (s *Stream[T]) deliver() *engine.Block[T] {
 	s.countUnknown(&r.Block, lo, hi)
 	s.view = r.Slice(lo, hi)
 	s.view.Dim = in.Dim
-	s.view.MarkChecked()
-	return &s.view
 }
 
 // Info says what was found and read so far; see [Info].
@@ -126,6 +134,9 @@ func (s *Stream[T]) Info() Info {
 		in.Classes = slices.Clone(s.lab.names)
 	}
 	in.MaxNorm = math.Sqrt(s.maxSq)
+	if in.Scaling = s.cfg.Scaled; s.cfg.learns() {
+		in.Scaling = s.after.known.Clone()
+	}
 	in.InputRead = s.from.read.Load()
 	return in
 }
@@ -212,6 +223,10 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 // Its error comes after the good rows before it.
 func (s *Stream[T]) take(c *chunk[T]) error {
 	r := c.rows
+	if err := s.fitsScaling(r); err != nil {
+		r.N = 0
+		return err
+	}
 	if c.first {
 		s.line, s.fileRows = 0, 0
 	}
@@ -219,7 +234,9 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	s.good += int64(r.N)
 	s.fileRows += r.N + r.NBad
 	s.zero = s.zero || r.Zero
-	s.maxSq = max(s.maxSq, r.MaxSq)
+	if !s.cfg.learns() {
+		s.maxSq = max(s.maxSq, r.MaxSq)
+	}
 	s.info.Bytes += c.size
 	if s.doubtful(c.last) && err == nil {
 		err, r.N = s.doubt, 0

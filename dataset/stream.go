@@ -61,6 +61,7 @@ type Stream[T engine.Float] struct {
 	good     int64 // rows taken, returned or not
 	zero     bool  // some row has an index 0
 	maxSq    float64
+	after    finishing[T] // what is done to values behind the parsers
 	info     Info
 	view     engine.Block[T]
 	doubt    error // that the labels are labels; nil: none, or not any more
@@ -178,6 +179,7 @@ func (s *Stream[T]) prepare() error {
 	}
 	s.settings(f)
 	s.info.Format = f.Name
+	s.setFinishing()
 	s.opts = s.options()
 	if f.Open != nil {
 		if err = s.openParts(); err == nil {
@@ -307,6 +309,9 @@ func (s *Stream[T]) work() {
 			}
 			c.Out = &c.rows.Rows
 			c.Parse(&s.p)
+			if s.after.by != nil {
+				c.Out.MaxSq = s.after.rows(&c.Out.Block, 0, c.Out.N)
+			}
 			c.done <- struct{}{}
 		}
 	}

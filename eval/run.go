@@ -188,6 +188,11 @@ type Options struct {
 	// keep a learning curve of at most so many points: Result.Curve. 0 keeps none
 	Curve int
 
+	// Prepare, if there, is called with examples lo to hi of the block that the source gave last,
+	// once for each, in order and before any is scored; it may change their values. It is for what
+	// depends on all examples so far. nil: nothing is left to prepare.
+	Prepare func(lo, hi int)
+
 	Progress Progress // nil shows nothing
 
 	// Timed, if there, gets the time of learning each example, which then are learned one by one,
@@ -485,6 +490,9 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 			// a checkpoint falls on its example, so cut there
 			if every := r.o.CheckpointEvery; every > 0 {
 				hi = min(hi, lo+int(every-r.res.Presented%every))
+			}
+			if r.o.Prepare != nil {
+				r.o.Prepare(lo, hi)
 			}
 			r.view = b.Slice(lo, hi)
 			if err := r.block(&r.view); err != nil {

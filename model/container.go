@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	formats "github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -127,10 +128,14 @@ func header(m *Model) ([]byte, []learner.Tensor, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v: %w", err, ErrInvalid)
 	}
-	if n := len(m.State.Tensors); n > maxTensors {
+	tensors := slices.Clone(m.State.Tensors)
+	if k := m.Prep.Scaling; k != nil {
+		tensors = append(tensors, learner.Tensor{Name: scalingTensor, Data: k.Known,
+			Shape: []int{k.Features(), 3}})
+	}
+	if n := len(tensors); n > maxTensors {
 		return nil, nil, fmt.Errorf("%d tensors, at most %d: %w", n, maxTensors, ErrInvalid)
 	}
-	tensors := slices.Clone(m.State.Tensors)
 	slices.SortFunc(tensors, func(a, b learner.Tensor) int {
 		ta, _ := dtypeOf(a.Data)
 		tb, _ := dtypeOf(b.Data)
@@ -426,6 +431,9 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tensors, err = takeScaling(doc.Prep.Scaling, tensors); err != nil {
+		return nil, err
+	}
 	m := &Model{
 		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed,
 		Prep:      doc.Prep,
@@ -437,6 +445,27 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 		return nil, damaged("its %v", err)
 	}
 	return m, m.finite()
+}
+
+// scalingTensor has the numbers of Prep.Scaling, three a feature.
+const scalingTensor = "prep_scaling"
+
+// takeScaling takes the numbers of Prep.Scaling from among the tensors.
+func takeScaling(k *formats.Scaling, tensors []learner.Tensor) ([]learner.Tensor, error) {
+	i := slices.IndexFunc(tensors, func(t learner.Tensor) bool { return t.Name == scalingTensor })
+	if k == nil && i < 0 {
+		return tensors, nil
+	}
+	if k == nil || i < 0 {
+		return nil, damaged("the tensor %s and the document's scaling are not both there",
+			scalingTensor)
+	}
+	data, ok := tensors[i].Data.([]float64)
+	if s := tensors[i].Shape; !ok || len(s) != 2 || s[1] != 3 {
+		return nil, damaged("tensor %s has shape %v, want three F64 a feature", scalingTensor, s)
+	}
+	k.Known = data
+	return slices.Delete(tensors, i, i+1), nil
 }
 
 func damaged(format string, args ...any) error {

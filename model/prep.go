@@ -29,6 +29,9 @@ type Prep struct {
 	Dim       int      `json:"dim"`                  // features, without a bias; 0: not known
 	Columns   []string `json:"columns,omitempty"`    // csv: their names, the label's too
 	LabelCol  int      `json:"label_col,omitempty"`  // csv: of the label, from 1; 0: none
+	// Scaling is what is known of the features' scale, nil if none was asked. Its numbers are the
+	// file's tensor prep_scaling.
+	Scaling *formats.Scaling `json:"scaling,omitempty"`
 }
 
 // Labels are the names of the two classes. An empty name of the negative one stands for all labels
@@ -62,6 +65,14 @@ func (p *Prep) Shown() Labels {
 	return l
 }
 
+// ScaledBy returns the method of Scaling, "none" without.
+func (p *Prep) ScaledBy() string {
+	if p.Scaling == nil {
+		return "none"
+	}
+	return p.Scaling.Method
+}
+
 // maxDim is the most features that examples can have.
 const maxDim = math.MaxInt32
 
@@ -86,6 +97,17 @@ func (p *Prep) checkScale() error {
 		return bad("scale", p.Scale, "the positive length of an example with normalize max")
 	case p.Normalize != "max" && p.Scale != 0 && p.Scale != 1:
 		return bad("scale", p.Scale, "1 without normalize max")
+	}
+	k := p.Scaling
+	if k == nil {
+		return nil
+	}
+	if err := k.Check(); err != nil {
+		return fmt.Errorf("prep: scaling: %w", err)
+	}
+	if k.Features() > p.Dim && p.Dim > 0 {
+		return bad("scaling", fmt.Sprintf("of %d features", k.Features()),
+			fmt.Sprintf("of %d at most, as dim is", p.Dim))
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	formats "github.com/halfspace-ml/halfspace/dataset/format"
 )
 
 // firstFields are the fields that files of version 1 have keys for.
@@ -96,5 +98,36 @@ func TestClassesAreNewer(t *testing.T) {
 	if _, err := Decode(newer); !errors.Is(err, ErrNewer) ||
 		!strings.Contains(err.Error(), `format version is "3", this program reads 1 and 2`) {
 		t.Errorf("version 3: %v", err)
+	}
+}
+
+// TestScalingIsNewer: what is known of the features' scale is a tensor beside the learner's, which
+// comes back as it was; without its part in the document, and the other way round, the file is
+// damaged.
+func TestScalingIsNewer(t *testing.T) {
+	m := sample()
+	m.Prep.Scaling = &formats.Scaling{Method: "std", Columns: true,
+		Known: []float64{7, 0.1, 2, 7, -3, 0}}
+	data := encode(t, m)
+	checkLayout(t, data, "2")
+	got, err := Decode(data)
+	if err != nil || !reflect.DeepEqual(got.Prep, m.Prep) ||
+		len(got.State.Tensors) != len(m.State.Tensors) || !bytes.Equal(encode(t, got), data) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for from, to := range map[string]string{
+		`"prep_scaling"`:          `"prep_scalinG"`,
+		`\"method\":\"std\"`:      `\"method\":\"stD\"`,
+		`\"scaling\":{\"method\"`: `\"scalinG\":{\"method\"`,
+		`"F64","shape":[2,3]`:     `"F64","shape":[3,2]`,
+		`\"columns\":true`:        `\"columns\":null`,
+	} {
+		broken := bytes.Replace(data, []byte(from), []byte(to), 1)
+		if bytes.Equal(broken, data) {
+			t.Fatalf("no %s in the file", from)
+		}
+		if _, err := Decode(seal(broken)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", to, err)
+		}
 	}
 }

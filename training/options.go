@@ -171,6 +171,11 @@ type Data struct {
 	// Bias is "append" for a feature of 1, added before normalising; "" stands for "none". Default
 	// ""; "append" or "none".
 	Bias string `json:"bias,omitempty" toml:"bias,omitempty"`
+	// Scale brings features to one scale: "std" columns to mean 0 and standard deviation 1, and
+	// features that examples may lack to a mean square of 1 where they are; "maxabs" divides by the
+	// largest absolute value; see dataset.Options. "" stands for "none". Default ""; "std",
+	// "maxabs" or "none".
+	Scale string `json:"scale,omitempty" toml:"scale,omitempty"`
 	// Normalize is "unit" to bring each example to length 1, "max" to divide all by the longest's
 	// length; "" stands for "none". Default ""; "unit", "max" or "none".
 	Normalize string `json:"normalize,omitempty" toml:"normalize,omitempty"`
@@ -196,6 +201,7 @@ func (d *Data) Reading() dataset.Options {
 	return dataset.Options{Format: or(d.Format, "auto"), IndexBase: or(d.IndexBase, "auto"),
 		LabelCol: d.LabelCol, Positive: d.Positive, Classes: d.Classes,
 		Bias:      or(d.Bias, "none"),
+		Scaling:   or(d.Scale, "none"),
 		Normalize: or(d.Normalize, "none"), AnyFormat: d.AnyFormat, OnError: d.OnError,
 		MaxLine: int64(d.MaxLine)}
 }
@@ -479,6 +485,7 @@ func (o *Options) repeats(m *model.Model) error {
 		{"precision", o.Precision, m.Precision},
 		{"bias", o.Bias, p.Bias},
 		{"normalize", o.Normalize, p.Normalize},
+		{"scale", o.Scale, p.ScaledBy()},
 	}
 	if o.Seed != nil {
 		facts = append(facts, fact{"seed", strconv.FormatUint(*o.Seed, 10),

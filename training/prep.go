@@ -20,6 +20,7 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 	}
 	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
 	o.Trained, o.Dim = p.Format, p.Dim
+	o.Scaling, o.Scaled = "", p.Scaling
 	f := format.Lookup(p.Format) // nil, which has neither, if the model names none
 	if f.HasIndices() {
 		o.Base = &p.IndexBase // IndexBase says how other files count
@@ -48,6 +49,7 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	o.Format, o.Columns, o.Header = "auto", info.Columns, info.Header
 	o.Label, o.LabelCol = info.LabelCol, ""
 	o.Trained = info.Format
+	o.Scaling, o.Scaled = "", info.Scaling
 	known := info.Dim
 	if o.Bias == "append" {
 		known-- // Options.Dim counts the data's own features
@@ -64,6 +66,7 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 		Labels:  model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
 		Bias:    o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Format,
 		IndexBase: info.IndexBase, Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
+		Scaling: info.Scaling,
 	}
 	if p.Labels.Negative == "" && len(info.Rest) == 1 && utf8.ValidString(info.Rest[0]) {
 		p.Rest = info.Rest[0]

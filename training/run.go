@@ -146,6 +146,9 @@ func (j *Job) begin() (err error) {
 		return err
 	}
 	AsTrained(&j.data, m)
+	if j.data.Scaled != nil {
+		j.data.Scaling = j.data.Scaled.Method // which goes on with what comes
+	}
 	j.entry, j.name, j.precision, j.seed = e, m.Learner, m.Precision, m.Seed
 	j.set(c)
 	return nil
@@ -286,6 +289,7 @@ type run[T engine.Float] struct {
 	inMemory bool
 	in       eval.Source[T]
 	info     func() dataset.Info // of in
+	scale    func(lo, hi int)    // scales examples of a stream before they are learned; nil: none
 	work     context.Context     // for work on in
 	facts    learner.Facts
 	loading  time.Duration
@@ -368,11 +372,13 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		r.in, r.facts = mem, factsOf(j, data, mem)
 		r.info, done = func() dataset.Info { return data.Info }, func() {}
 	} else {
-		s, work, end, err := Open[T](ctx, j.o.Files, j.data)
+		o := j.data
+		o.PrepareByHand = true // so that a model knows of no example that wasn't learned
+		s, work, end, err := Open[T](ctx, j.o.Files, o)
 		if err != nil {
 			return nil, err
 		}
-		r.info, r.work, done = s.Info, work, end
+		r.info, r.work, done, r.scale = s.Info, work, end, s.Prepare
 		first := &replay[T]{src: s} // how many classes there are is known from the first block on
 		first.block, first.err = s.Next()
 		r.in = first
@@ -485,7 +491,7 @@ func (r *run[T]) learn() (eval.Result, error) {
 		UntilConverged: o.UntilConverged, MaxUpdates: most, Shuffle: o.Shuffle, Seed: j.seed,
 		Proba: o.Proba, AUC: o.AUC, Window: o.Window, Fading: o.Fading, Curve: o.Curve,
 		Progress:        j.observer.Progress(),
-		CheckpointEvery: j.every, CheckpointAfter: j.after,
+		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
 	}}
 	if j.before != nil {
 		lo.Before = int64(j.before.Presented)

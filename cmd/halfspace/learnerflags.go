@@ -28,13 +28,41 @@ type setting struct {
 	typ  string
 	text string
 	uses []string // learners that have it
+
+	// words that are no values of the setting, and where they go: the flag is another's too
+	words []string
+	word  *string
 }
 
-func (s *setting) String() string { return s.text }
-func (s *setting) Type() string   { return s.typ }
+func (s *setting) String() string {
+	if s.text == "" && s.word != nil {
+		return *s.word
+	}
+	return s.text
+}
+func (s *setting) Type() string { return s.typ }
 func (s *setting) Set(text string) error {
-	s.text = text
+	if slices.Contains(s.words, text) {
+		*s.word = text
+	} else {
+		s.text = text
+	}
 	return nil
+}
+
+// share has words that are given for a learners' flag go to another place. The flag may be given
+// twice, for both.
+func (l *learnerFlags) share(flag string, word *string, help string, words ...string) {
+	s, f := l.text[flag], l.fs.Lookup(flag)
+	s.words, s.word = words, word
+	s.typ = strings.Join(words, "|") + "|" + s.typ
+	f.Usage = help + "\n" + f.Usage
+}
+
+// changed reports whether a learners' flag was given for the learner.
+func (l *learnerFlags) changed(flag string) bool {
+	s := l.text[flag]
+	return l.fs.Lookup(flag).Changed && (s.word == nil || s.text != "")
 }
 
 // addLearnerFlags adds a flag for every field with a flag tag of every registered learner.
@@ -268,8 +296,7 @@ func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 		all := settingsOf(c)
 		var mine []field
 		for _, f := range all {
-			flag := l.fs.Lookup(f.flag)
-			if !flag.Changed || used[f.flag] {
+			if !l.changed(f.flag) || used[f.flag] {
 				continue
 			}
 			used[f.flag] = true
@@ -316,7 +343,7 @@ func (l *learnerFlags) apply(learnerName string, c learner.Config) error {
 	}
 	var err error
 	l.fs.VisitAll(func(f *pflag.Flag) {
-		if s := l.text[f.Name]; err == nil && s != nil && f.Changed && !used[f.Name] {
+		if s := l.text[f.Name]; err == nil && s != nil && l.changed(f.Name) && !used[f.Name] {
 			err = usage(
 				fmt.Sprintf("Flags of %s: %s.", who, strings.Join(dashed(has), ", ")),
 				"%s is a flag of %s, not of %s", given(l.fs, f.Name), strings.Join(s.uses, ", "),
@@ -384,7 +411,7 @@ func (l *learnerFlags) unchanged(learner string, have learner.Config) (learner.C
 	}
 	var names []string
 	l.fs.Visit(func(f *pflag.Flag) {
-		if l.text[f.Name] != nil {
+		if l.text[f.Name] != nil && l.changed(f.Name) {
 			names = append(names, given(l.fs, f.Name))
 		}
 	})

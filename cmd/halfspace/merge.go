@@ -145,6 +145,11 @@ func unlike(a, b *model.Model) (what, next string) {
 				"name the positive label with --positive")
 	case p.Bias != q.Bias || p.BiasValue != q.BiasValue:
 		return differ("bias", p.Bias, q.Bias)
+	case p.ScaledBy() != q.ScaledBy():
+		return differ("scale", p.ScaledBy(), q.ScaledBy())
+	case p.Scaling != nil && !slices.Equal(p.Scaling.Known, q.Scaling.Known):
+		return "features scaled by what each has seen", fmt.Sprintf(anew, "on examples of one "+
+			"scale: --scale goes by each model's own")
 	case p.Normalize != q.Normalize:
 		return differ("normalize", p.Normalize, q.Normalize)
 	case p.Scale != q.Scale:

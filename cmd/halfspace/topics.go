@@ -98,6 +98,14 @@ Values
 
 Preparation
 
+  --scale std       brings features to one scale. Of columns (csv, idx) it subtracts the mean and
+                    divides by the standard deviation; a column that never changes becomes 0. Of
+                    features that rows may lack it divides by the root of the mean square of the
+                    values that are there
+  --scale maxabs    divides each feature by its largest absolute value
+                    Both go by what was seen up to and with each row of a stream, and by all rows
+                    where these are in memory (--epochs, --shuffle, --until-converged). The model
+                    keeps it; predict and --test change it no more
   --bias append     adds a feature of 1 to each example, before normalising
   --normalize unit  brings each example to length 1 (one without features stays as it is)
   --normalize max   divides all examples by the length of the longest one

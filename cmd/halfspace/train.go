@@ -23,6 +23,7 @@ type trainer struct {
 	maxUpdates int64
 	seed       uint64
 	bias       choice
+	scale      string
 	normalize  choice
 	memory     byteSize
 	read       readFlags
@@ -120,6 +121,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	names(fs, useExamples, "test")
 	t.profiles.flags(fs)
 	t.settings = addLearnerFlags(fs)
+	t.settings.share("scale", &t.scale, "the examples: std by the standard deviation of each "+
+		"feature, columns to a mean of 0; maxabs by its largest absolute value; as far as seen, "+
+		"before normalising", "none", "std", "maxabs")
 	a := fs.Lookup("learner")
 	a.Value = learnerFlag{a.Value}
 	return cmd
@@ -186,6 +190,7 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	}
 	positive, classes := o.Positive, o.Classes
 	o.Data = t.read.data(fs)
+	o.Scale = t.scale
 	o.Positive, o.Classes, o.MemBudget = positive, classes, training.Bytes(t.memory)
 	anew := o.From == ""
 	if anew || fs.Changed("learner") {

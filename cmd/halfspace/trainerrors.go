@@ -146,7 +146,7 @@ func (t *trainer) toConverge(r *training.Result) string {
 	var s []string
 	why := ""
 	if r.Unscaled && !traits.ScaleFree {
-		s = append(s, "bring the columns to one scale")
+		s = append(s, "bring the columns to one scale (--scale std)")
 	}
 	if t.maxUpdates > 0 && res.Updates >= t.maxUpdates {
 		s = append(s, "raise --max-updates")

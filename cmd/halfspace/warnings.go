@@ -57,8 +57,8 @@ func nextOf(w training.Warning, stdin bool) string {
 		}
 		return "add --shuffle"
 	case eval.Unscaled:
-		return "bring the columns to one scale, or take a learner that minds it less: " +
-			scaleFree()
+		return "bring the columns to one scale (--scale std), or take a learner that minds it " +
+			"less: " + scaleFree()
 	}
 	if w.Predicting {
 		return "check the labels, and that these are data like training's"
@@ -93,7 +93,7 @@ func nextOfPassed(w training.Warning) string {
 		next = append(next, "let it be estimated: --"+settings[i].flag+" auto")
 	}
 	if len(next) == 0 || w.Unscaled {
-		next = append([]string{"bring the columns to one scale"}, next...)
+		next = append([]string{"bring the columns to one scale (--scale std)"}, next...)
 	}
 	return strings.Join(next, ", or ")
 }

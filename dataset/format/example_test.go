@@ -248,3 +248,15 @@ func ExamplePart() {
 	// Output:
 	// images 2 rows of 2 bytes
 }
+
+// What was seen of columns of other units brings them to one scale.
+func ExampleScaling() {
+	s := &format.Scaling{Method: "std", Columns: true}
+	for _, row := range [][]float64{{1000, 1}, {3000, 3}} {
+		format.SeeRow(s, row, false)
+	}
+	row := []float64{4000, 1}
+	format.ScaleRow(s, row)
+	fmt.Println(s.Features(), row)
+	// Output: 2 [2 -1]
+}

@@ -1,0 +1,217 @@
+package format
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Scaling brings features to one scale, by what it has seen of each.
+//
+// Of columns, which every example has, "std" subtracts the mean and divides by the standard
+// deviation (of n values: the sum of squares over n), as sklearn's StandardScaler does; a column
+// that never changes becomes 0. Of features that examples may lack, it divides by the root of the
+// mean square of the values that are there: those that are there or not, all of value 1, stay as
+// they are, and what isn't there stays 0. "maxabs" divides by the largest absolute value.
+//
+// Means and squares are Welford's, in float64 and in the order of the examples, so that they depend
+// on these alone. Cost: 24 bytes a feature.
+type Scaling struct {
+	// Method is "std", "maxabs" or "none".
+	Method string `json:"method"`
+	// Columns says that examples have all the features, so that means are subtracted.
+	Columns bool `json:"columns,omitempty"`
+	// Known has three numbers for each feature, an appended one aside: how many values were seen;
+	// of columns their mean, else 0; and of "std" the sum of the squared distances from it, of
+	// "maxabs" the largest absolute value.
+	Known []float64 `json:"-"`
+}
+
+// perFeature is how many numbers Scaling.Known has for each feature.
+const perFeature = 3
+
+// Clone returns a copy; nil of nil.
+func (s *Scaling) Clone() *Scaling {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.Known = slices.Clone(s.Known)
+	return &c
+}
+
+// Features returns how many features are known.
+func (s *Scaling) Features() int { return len(s.Known) / perFeature }
+
+// Check names what is wrong with a Scaling that comes from outside.
+func (s *Scaling) Check() error {
+	switch {
+	case !slices.Contains([]string{"std", "maxabs", "none"}, s.Method):
+		return fmt.Errorf("method is %s, want std, maxabs or none", strconv.Quote(s.Method))
+	case len(s.Known)%perFeature != 0:
+		return fmt.Errorf("%d numbers are known, want %d a feature", len(s.Known), perFeature)
+	}
+	for i := 0; i < len(s.Known); i += perFeature {
+		n, mean, spread := s.Known[i], s.Known[i+1], s.Known[i+2]
+		if !(n >= 0 && n <= 1<<53 && n == math.Trunc(n)) || mean-mean != 0 ||
+			!(spread >= 0 && spread <= math.MaxFloat64) || !s.Columns && mean != 0 {
+			return fmt.Errorf("feature %d has %v values, mean %v and spread %v, which are of no "+
+				"data", i/perFeature, n, mean, spread)
+		}
+	}
+	return nil
+}
+
+// see takes up a value of the feature whose numbers are known; most says that "maxabs" is asked.
+func (s *Scaling) see(known []float64, x float64, most bool) {
+	known[0]++
+	d, e := x, x
+	if s.Columns {
+		d = within(x - known[1])
+		known[1] += d * (1 / known[0])
+		e = within(x - known[1])
+	}
+	if most {
+		known[2] = max(known[2], math.Abs(x))
+	} else {
+		known[2] = within(known[2] + float64(d*e)) // the conversion keeps it from being fused
+	}
+}
+
+// within keeps what is too large for a float64 finite.
+func within(x float64) float64 {
+	if x-x == 0 {
+		return x
+	}
+	return math.Copysign(math.MaxFloat64, x)
+}
+
+// scaled returns the value as it comes to the learner. NaN, a value that is missing, is the mean. A
+// column that never changed says nothing, and becomes 0; a feature that never was there stays.
+func (s *Scaling) scaled(known []float64, x float64, most bool) float64 {
+	if x != x {
+		x = known[1]
+	}
+	d := known[2]
+	if !most {
+		x = within(x - known[1]) // 0 where there are no columns
+		d = math.Sqrt(d * (1 / max(known[0], 1)))
+	}
+	switch {
+	case d > 0:
+		return within(x / d)
+	case s.Columns:
+		return 0
+	}
+	return x
+}
+
+// seeStd is see and then scaled of a column's value by "std", where no square overflows, in a
+// quarter of their time.
+func seeStd(known *[perFeature]float64, x float64) float64 {
+	n := known[0] + 1
+	over := 1 / n
+	d := x - known[1]
+	mean := known[1] + float64(d*over)
+	e := x - mean
+	spread := known[2] + float64(d*e)
+	known[0], known[1], known[2] = n, mean, spread
+	if spread > 0 {
+		return e / math.Sqrt(spread*over)
+	}
+	return 0
+}
+
+// grow makes room for so many features.
+func (s *Scaling) grow(n int) {
+	if n *= perFeature; n > len(s.Known) {
+		old := len(s.Known)
+		s.Known = slices.Grow(s.Known, n-old)[:n]
+		clear(s.Known[old:])
+	}
+}
+
+// SeeRow takes up an example of columns, without the bias; with scale it then scales them, by what
+// was seen up to and with this example. NaN stands for a value that is missing.
+func SeeRow[T engine.Float](s *Scaling, row []T, scale bool) {
+	s.grow(len(row))
+	most, std := s.Method == "maxabs", s.Method == "std" && scale
+	none := s.Method == "none"
+	for i, v := range row {
+		known := (*[perFeature]float64)(s.Known[perFeature*i:])
+		x := float64(v)
+		if std && math.Abs(x) < 1e140 && math.Abs(known[1]) < 1e140 && known[2] < 1e300 {
+			row[i] = T(seeStd(known, x))
+			continue
+		}
+		if x == x {
+			s.see(known[:], x, most)
+		}
+		if !scale {
+			continue
+		}
+		if y := s.scaled(known[:], x, most); !none {
+			row[i] = rounded[T](y)
+		} else if x != x {
+			row[i] = rounded[T](known[1])
+		}
+	}
+}
+
+// SeeSparse is SeeRow of an example with those non-zeros; features are numbered from first.
+func SeeSparse[T engine.Float](s *Scaling, idx []int32, val []T, first int32, scale bool) {
+	if n := len(idx); n > 0 {
+		s.grow(int(idx[n-1]-first) + 1)
+	}
+	most, none := s.Method == "maxabs", s.Method == "none"
+	for i, j := range idx {
+		at := perFeature * int(j-first)
+		known := s.Known[at : at+perFeature]
+		s.see(known, float64(val[i]), most)
+		if scale && !none {
+			val[i] = rounded[T](s.scaled(known, float64(val[i]), most))
+		}
+	}
+}
+
+// rounded is x as a T that is finite.
+func rounded[T engine.Float](x float64) T {
+	if v := T(x); v-v == 0 {
+		return v
+	}
+	return T(math.Copysign(math.MaxFloat32, x))
+}
+
+// ScaleRow scales an example of columns, without the bias, by what is known; columns that aren't
+// known stay. NaN stands for a value that is missing. Many goroutines may scale by one Scaling, as
+// long as none sees examples.
+func ScaleRow[T engine.Float](s *Scaling, row []T) {
+	row = row[:min(len(row), s.Features())]
+	most, none := s.Method == "maxabs", s.Method == "none"
+	for i, v := range row {
+		known := s.Known[perFeature*i : perFeature*i+perFeature]
+		switch {
+		case !none:
+			row[i] = rounded[T](s.scaled(known, float64(v), most))
+		case v != v:
+			row[i] = rounded[T](known[1])
+		}
+	}
+}
+
+// ScaleSparse is ScaleRow of an example with those non-zeros; features are numbered from first.
+func ScaleSparse[T engine.Float](s *Scaling, idx []int32, val []T, first int32) {
+	n, most := s.Features(), s.Method == "maxabs"
+	if s.Method == "none" {
+		return
+	}
+	for i, j := range idx {
+		if k := int(j - first); k < n {
+			val[i] = rounded[T](s.scaled(s.Known[perFeature*k:perFeature*k+perFeature],
+				float64(val[i]), most))
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// Scaling is what is known of the scale of each feature; see Options.Scaling.
+type Scaling = format.Scaling
+
+// Values of Options.Scaling.
+var scalings = []string{"none", "std", "maxabs", "auto"}
+
+// scales reports whether anything is done to values before they are normalised, and learns whether
+// the data being read change what is known of the features.
+func (c *config) scales() bool { return c.Scaled != nil || c.learns() }
+func (c *config) learns() bool { return c.Scaling != "" }
+
+// finishing is what is left to do to an example of which the values are read: to scale it, and then
+// to normalise it.
+type finishing[T engine.Float] struct {
+	bias  int
+	unit  bool
+	scale float64         // of normalize max; 0: none, or not known yet
+	by    *format.Scaling // scales by what was known before; nil: does not
+	known *format.Scaling // learns, and scales by it; nil: does not
+	only  bool            // learns, and leaves the values
+}
+
+// row takes one example, as it lies in a block, and returns the sum of its squares.
+func (f *finishing[T]) row(b *engine.Block[T], i int) float64 {
+	idx, val := b.Example(i)
+	if len(val) == 0 {
+		return 0
+	}
+	own := val[min(f.bias, len(val)):]
+	switch columns := idx == nil; {
+	case f.by != nil && columns:
+		format.ScaleRow(f.by, own)
+	case f.by != nil:
+		format.ScaleSparse(f.by, idx[f.bias:], own, int32(f.bias))
+	case f.known != nil && columns:
+		format.SeeRow(f.known, own, !f.only)
+	case f.known != nil:
+		format.SeeSparse(f.known, idx[f.bias:], own, int32(f.bias), !f.only)
+	}
+	if f.only {
+		return 0
+	}
+	sum := format.Squares(val)
+	if f.unit {
+		format.ToUnit(val, sum)
+	} else if f.scale != 0 {
+		format.Divide(val, f.scale)
+	}
+	return sum
+}
+
+// rows takes examples lo to hi, and returns the largest sum of squares.
+func (f *finishing[T]) rows(b *engine.Block[T], lo, hi int) (most float64) {
+	for i := lo; i < hi; i++ {
+		most = max(most, f.row(b, i))
+	}
+	return most
+}
+
+// setFinishing takes from the parsers what must come behind the scaling.
+func (s *Stream[T]) setFinishing() {
+	c := s.cfg
+	if c.Scaling == "auto" {
+		if c.Scaling = ""; s.p.Format.Named {
+			c.Scaling = "std"
+		}
+	}
+	if !c.scales() {
+		return
+	}
+	s.after = finishing[T]{bias: c.bias, unit: s.p.Unit, scale: s.p.Scale}
+	s.p.Unit, s.p.Scale, s.p.KeepDiv = false, 0, false
+	if !c.learns() {
+		s.after.by = c.Scaled
+	} else if c.Scaled != nil {
+		s.after.known = c.Scaled.Clone()
+	}
+}
+
+// fitsScaling refuses rows without columns where the columns of training were scaled: of those that
+// a row lacks the mean would be missing.
+func (s *Stream[T]) fitsScaling(r *rows[T]) error {
+	if k := s.cfg.Scaled; k == nil || !k.Columns || r.Dense() || r.N == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: the columns of training were scaled, and these examples have none: %w",
+		s.files[0], ErrForeign)
+}
+
+// Prepare scales examples lo to hi of the block that Next returned last, with
+// Options.PrepareByHand, each by what was seen up to and with it. It must be called once for each
+// example, in order.
+func (s *Stream[T]) Prepare(lo, hi int) {
+	if s.cfg.learns() {
+		s.learnScale(&s.view, lo, hi)
+	}
+}
+
+// learnScale scales examples by what was seen up to and with each.
+func (s *Stream[T]) learnScale(b *engine.Block[T], lo, hi int) {
+	f := &s.after
+	if f.known == nil {
+		f.known = &format.Scaling{Method: s.cfg.Scaling, Columns: b.Dense()}
+	}
+	s.maxSq = max(s.maxSq, f.rows(b, lo, hi))
+}
+
+// scaleWhole scales all examples by what is known of all of them.
+func (s *Stream[T]) scaleWhole(b *engine.Block[T]) {
+	f := &s.after
+	f.only = true
+	s.learnScale(b, 0, b.Len())
+	f.only, f.by = false, f.known
+	s.maxSq = f.rows(b, 0, b.Len())
+	s.info.MaxNorm = math.Sqrt(s.maxSq)
+}
