@@ -37,7 +37,8 @@ var rooms = []room{
 		"internal/schema internal/naive", ""},
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
-	{"training", "eval model dataset dataset/format learners learner engine internal/spelling", ""},
+	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
+		"internal/spelling", ""},
 	{"eval", "learner engine vecmath", "model dataset learners"},
 	{"eval/stat", "", ""},
 	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},

@@ -60,7 +60,7 @@ type ADFConfig struct {
 	Covariance string `json:"covariance" flag:"covariance" values:"full|diagonal"`
 	// Noise is the rate eps of wrong labels, 0 for data that can be separated. Default 0.05; 0 to
 	// below 0.5.
-	Noise float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto"`
+	Noise float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" tune:"0|0.01|0.1"`
 	// NoiseAuto estimates eps on the way.
 	//
 	// Noise is where the estimate begins, above 0 then and at most 0.45. Default false.

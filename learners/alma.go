@@ -98,7 +98,7 @@ type ALMAConfig struct {
 	P float64 `json:"p" flag:"p"`
 	// Alpha is the share of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2), 0 for 0.9,
 	// unless B is given. Default 0; 0 to 1.
-	Alpha float64 `json:"alpha" flag:"alpha"`
+	Alpha float64 `json:"alpha" flag:"alpha" tune:"0.5|0.7|0.9"`
 	// B is the B of the margin B sqrt((p-1)/k) at update k, 0 to leave it to alpha. Default 0; 0 or
 	// more.
 	B float64 `json:"B" flag:"B"`

@@ -106,7 +106,7 @@ type AROWConfig struct {
 	Covariance string `json:"covariance" flag:"covariance" values:"diagonal|full"`
 	// R is how little an example changes, in units of |x|^2: less for examples of length 1. Default
 	// 1; above 0.
-	R float64 `json:"r" flag:"r"`
+	R float64 `json:"r" flag:"r" tune:"0.01|0.1|1|10"`
 }
 
 // Validate wants a known Covariance and R > 0.

@@ -48,7 +48,7 @@ type LMS[T learner.Float] struct {
 type LMSConfig struct {
 	// Eta is the step size, of use below 2 over the squared length of the longest example. Default
 	// 0.5; above 0.
-	Eta float64 `json:"eta" flag:"eta"`
+	Eta float64 `json:"eta" flag:"eta" tune:"0.001|0.01|0.1|0.5"`
 }
 
 // Validate wants Eta > 0.

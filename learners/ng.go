@@ -111,7 +111,7 @@ type NGConfig struct {
 	// 0.
 	Lambda float64 `json:"lambda" flag:"lambda"`
 	// Eta is the step size at first. Default 1; above 0.
-	Eta float64 `json:"eta" flag:"eta"`
+	Eta float64 `json:"eta" flag:"eta" tune:"0.1|0.3|1"`
 	// EtaDecay is the c by which the step falls: eta/(1 + c n) after n steps, 0 to keep it.
 	//
 	// Models from before there was one have 0. Default 0.002; 0 or more.

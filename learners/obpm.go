@@ -104,7 +104,7 @@ type OBPMConfig struct {
 	// Members is the number N of base learners. Default 100; 1 to 2^20.
 	Members int `json:"members" flag:"members"`
 	// Tau is the probability that a member sees an example. Default 0.3; 0 to 1.
-	Tau float64 `json:"tau" flag:"tau"`
+	Tau float64 `json:"tau" flag:"tau" tune:"0.05|0.1|0.3|0.6"`
 	// Base is the base learner, whose own settings are taken, too. Default perceptron; a learner of
 	// streams that is no ensemble.
 	Base string `json:"base" flag:"base"`

@@ -108,7 +108,7 @@ type OnlineConfig struct {
 	Kernel KernelName `json:"kernel,omitzero" flag:"kernel" values:"linear|poly|rbf"`
 	// Gamma is the factor of poly and rbf, in units of 1/|x|^2, needed without sigma. Default 0; 0
 	// or more.
-	Gamma float64 `json:"gamma,omitzero" flag:"gamma" with:"kernel=poly|rbf"`
+	Gamma float64 `json:"gamma,omitzero" flag:"gamma" with:"kernel=poly|rbf" tune:"0.01|0.1|1|10"`
 	// Sigma is the width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2). Default 0; 0 or
 	// more.
 	Sigma float64 `json:"sigma,omitzero" flag:"sigma" with:"kernel=rbf"`

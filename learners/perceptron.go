@@ -66,7 +66,7 @@ type Perceptron[T learner.Float] struct {
 // PerceptronConfig holds the settings of a Perceptron.
 type PerceptronConfig struct {
 	// Margin is the margin b up to which an example is learned: y f <= b. Default 0; 0 or more.
-	Margin float64 `json:"margin" flag:"margin"`
+	Margin float64 `json:"margin" flag:"margin" tune:"0|0.1|1|10"`
 	// MarginRel is the margin as b/R^2, R the length of the longest example, with an appended bias
 	// and the soft margin.
 	//

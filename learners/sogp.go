@@ -98,7 +98,7 @@ type SOGPConfig struct {
 	Basis int `json:"basis" flag:"basis"`
 	// Noise is the standard deviation of the probit noise of scores, 0 for a step. Default 1; 0 or
 	// more.
-	Noise float64 `json:"noise" flag:"noise"`
+	Noise float64 `json:"noise" flag:"noise" tune:"0.001|0.01|0.1"`
 	// Eps is the rate eps of wrong labels, 0 for data without any. Default 0; 0 to below 0.5.
 	Eps float64 `json:"eps" flag:"label-noise"`
 	// Novelty is the least share of K(x, x) outside the basis points' span that makes an example

@@ -85,7 +85,7 @@ type SVM[T learner.Float] struct {
 // SVMConfig holds the settings of an SVM.
 type SVMConfig struct {
 	// C is the weight of the slacks, 0 for a hard margin. Default 1; 0 or more.
-	C float64 `json:"C" flag:"C"`
+	C float64 `json:"C" flag:"C" tune:"0.01|0.1|1|10|100"`
 	// Norm is 1 where the slacks count, 2 where their squares do. Default 1; 1 or 2.
 	Norm int `json:"norm" flag:"norm" values:"1|2"`
 	// NoBias makes it f(x) = w.x; else the problem has a bias of its own. Default false.

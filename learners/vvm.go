@@ -88,7 +88,7 @@ type VVM[T learner.Float] struct {
 type PointsConfig struct {
 	// Noise is the rate eps of wrong labels, 0 for data that can be separated. Default 0.05; 0 to
 	// below 0.5.
-	Noise float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto"`
+	Noise float64 `json:"noise" flag:"label-noise" auto:"NoiseAuto" tune:"0|0.01|0.1"`
 	// Tolerance is the largest change of a site at which EP ends, in units of its point's standard
 	// deviation. Default 0.001, of ep 1e-06; above 0.
 	Tolerance float64 `json:"tolerance" flag:"tolerance"`

@@ -124,6 +124,7 @@ type field struct {
 	// "" is always
 	with   string
 	values []string // all that it can be, where they are few
+	tune   []string // values worth trying beside each other, where there are such
 	value  reflect.Value
 	auto   reflect.Value // the switch that the value "auto" sets; not valid where there is none
 	// what is said of auto
@@ -256,6 +257,9 @@ func settingsOfStruct(c learner.Config, v reflect.Value) []field {
 				value: v.Field(i)}
 			if values := t.Tag.Get("values"); values != "" {
 				f.values = strings.Split(values, "|")
+			}
+			if tune := t.Tag.Get("tune"); tune != "" {
+				f.tune = strings.Split(tune, "|")
 			}
 			if auto := t.Tag.Get("auto"); auto != "" {
 				f.auto, f.autoHelp = v.FieldByName(auto), c.Help(auto)

@@ -22,6 +22,8 @@ var verbs = []struct {
 }{
 	{"train", newTrainCmd},
 	{"predict", newPredictCmd},
+	{"cv", newCVCmd},
+	{"tune", newTuneCmd},
 	{"merge", newMergeCmd},
 	{"gen", newGenCmd},
 	{"bench", newBenchCmd},

@@ -41,8 +41,10 @@ type trainer struct {
 	told    warnings
 }
 
-func newTrainCmd() *cobra.Command {
-	t := &trainer{}
+func newTrainCmd() *cobra.Command { return trainCmd(&trainer{}) }
+
+// trainCmd makes the command whose flags fill in t.
+func trainCmd(t *trainer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train [flags] FILE...",
 		Short: "Fit a learner on files or a stream, with progressive validation as it goes",

@@ -165,7 +165,7 @@ func CochranQ(right ...[]bool) (q, p float64, err error) {
 	if k < 2 {
 		return 0, 0, fmt.Errorf("stat: Cochran's Q of %d classifiers, want 2 or more", k)
 	}
-	c := NewCochran(k)
+	c := Cochran{Right: make([]int64, k)}
 	row := make([]bool, k)
 	for j, r := range right {
 		if len(r) != len(right[0]) {
@@ -183,26 +183,24 @@ func CochranQ(right ...[]bool) (q, p float64, err error) {
 	return q, p, nil
 }
 
-// Cochran adds up Cochran's Q over examples, in memory that doesn't grow with them. Make it with
-// NewCochran.
+// Cochran is what Cochran's Q is made of, in memory that doesn't grow with the examples.
 type Cochran struct {
-	right  []int64 // of each classifier
-	within int64   // sum over examples of l (k-l), l of k right
+	Right []int64 // examples that each classifier got right
+	// Within is the sum over the examples of l (k-l), where l of k classifiers were right: the
+	// number of pairs of classifiers that disagree.
+	Within int64
 }
 
-// NewCochran is for k classifiers, two or more.
-func NewCochran(k int) *Cochran { return &Cochran{right: make([]int64, k)} }
-
-// Add takes an example: which classifiers are right. Cost: O(k).
+// Add takes an example: which classifiers are right. There must be as many as in Right. Cost: O(k).
 func (c *Cochran) Add(right []bool) {
 	l := 0
 	for j, ok := range right {
 		if ok {
-			c.right[j]++
+			c.Right[j]++
 			l++
 		}
 	}
-	c.within += int64(l * (len(right) - l))
+	c.Within += int64(l * (len(right) - l))
 }
 
 // Test returns Q and p. With G_j examples right of classifier j and L_i classifiers right on
@@ -214,15 +212,15 @@ func (c *Cochran) Add(right []bool) {
 // often; p is the probability of a Q at least as large. For two classifiers it is McNemar's test
 // without a correction. Where all agree on every example Q is 0 and p is 1.
 func (c *Cochran) Test() (q, p float64) {
-	if c.within == 0 {
+	if c.Within == 0 {
 		return 0, 1
 	}
 	var sum, squares float64
-	for _, g := range c.right {
+	for _, g := range c.Right {
 		sum += float64(g)
 		squares += float64(g) * float64(g)
 	}
-	k := float64(len(c.right))
-	q = (k - 1) * (k*squares - sum*sum) / float64(c.within)
-	return q, ChiSquaredTail(q, len(c.right)-1)
+	k := float64(len(c.Right))
+	q = (k - 1) * (k*squares - sum*sum) / float64(c.Within)
+	return q, ChiSquaredTail(q, len(c.Right)-1)
 }

@@ -1,0 +1,460 @@
+package training
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/eval/stat"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// Folds say how a data set is split for cross-validation.
+type Folds struct {
+	// Folds is how many parts there are, each tested by what was learned of the others. 0 stands
+	// for 5. Default 0; 2 to the number of examples, or 0.
+	Folds int
+	// Repeats is how often that is done, each time with other folds. 0 stands for 1. Default 0; 0
+	// to 1000.
+	Repeats int
+	// Plain leaves the labels out of the draw; else each fold has its share of every class. Default
+	// false.
+	Plain bool
+}
+
+// mostRepeats is more than anybody waits for.
+const mostRepeats = 1000
+
+func (f *Folds) check() error {
+	switch {
+	case f.Folds != 0 && f.Folds < 2:
+		return badOption("5 and 10 are usual.", "{folds} %d: want 2 or more", f.Folds)
+	case f.Repeats < 0 || f.Repeats > mostRepeats:
+		return badOption("", "{repeats} %d: want 1 to %d", f.Repeats, mostRepeats)
+	}
+	if f.Folds == 0 {
+		f.Folds = 5
+	}
+	f.Repeats = max(1, f.Repeats)
+	return nil
+}
+
+// foldStream is the stream of the draws of folds.
+const foldStream = 1 << 40
+
+// assign returns the number of each example's fold. Each example has a random number, a function of
+// the seed, the repeat and its own number; those of a class are dealt out in the order of theirs,
+// and the next class goes on where that ended: so folds differ by one example at most, and in each
+// class by one.
+func (f *Folds) assign(n int, class func(i int) int, seed uint64, repeat int) []int32 {
+	type drawn struct {
+		class int
+		at    uint64
+		i     int32
+	}
+	r := engine.NewRand(seed, foldStream+uint64(repeat))
+	all := make([]drawn, n)
+	for i := range all {
+		r.Seek(uint64(i))
+		all[i] = drawn{0, r.Uint64(), int32(i)}
+		if !f.Plain {
+			all[i].class = class(i)
+		}
+	}
+	slices.SortFunc(all, func(a, b drawn) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.at, b.at), cmp.Compare(a.i, b.i))
+	})
+	fold := make([]int32, n)
+	for k, d := range all {
+		fold[d.i] = int32(k % f.Folds)
+	}
+	return fold
+}
+
+// Fold is what came of one fold.
+type Fold struct {
+	Repeat    int     `json:"repeat"` // from 1, as Fold
+	Fold      int     `json:"fold"`
+	Train     int     `json:"train"` // examples learned
+	Test      int     `json:"test"`  // examples tested
+	Errors    int64   `json:"errors"`
+	Error     float64 `json:"error"` // share of them
+	Epochs    int     `json:"epochs"`
+	Updates   int64   `json:"updates"`
+	Converged bool    `json:"converged"`
+	Seconds   float64 `json:"seconds"` // of learning
+}
+
+// CVResult is what came of cross-validation.
+type CVResult struct {
+	Folds    []Fold  `json:"folds"`
+	Examples int64   `json:"examples"` // tested, over all repeats
+	Errors   int64   `json:"errors"`
+	Error    float64 `json:"error"` // mean of the folds' shares of errors
+	// PM is half a 95 % interval of Error, by the corrected variance of Nadeau and Bengio (2003):
+	// folds share most of what they are trained on, so that their errors are not independent.
+	PM float64 `json:"error_pm"`
+	// NaivePM is the same by Student's test of the folds as if they were independent: too small.
+	NaivePM float64 `json:"naive_pm"`
+}
+
+// sum fills in what follows from the folds.
+func (r *CVResult) sum() {
+	var s stat.Sample
+	var train, test float64
+	r.Examples, r.Errors = 0, 0
+	for _, f := range r.Folds {
+		r.Examples += int64(f.Test)
+		r.Errors += f.Errors
+		s.Add(f.Error)
+		train, test = train+float64(f.Train), test+float64(f.Test)
+	}
+	r.Error = s.Mean
+	_, _, r.NaivePM = s.TTest()
+	_, _, r.PM = s.Resampled(test, train)
+	for _, v := range []*float64{&r.PM, &r.NaivePM} {
+		if math.IsInf(*v, 0) { // one fold so far
+			*v = 0
+		}
+	}
+}
+
+// CrossValidation is what CrossValidate returns.
+type CrossValidation struct {
+	CVResult
+	Info dataset.Info // what was found in the data
+	// Plan of the first fold: the settings that it resolved among it.
+	Learner   string
+	Config    learner.Config
+	Precision string
+	Seed      uint64
+	Total     time.Duration
+}
+
+// FoldStatus is how far CrossValidate is.
+type FoldStatus struct {
+	Done, Total int           // folds
+	Error       float64       // mean of those done
+	Elapsed     time.Duration // since the beginning
+	Left        time.Duration // as it went so far; 0 before the first fold has come to its end
+}
+
+// CrossValidate trains on all folds but one, as Run with these Options would on those examples, and
+// counts the errors on that one, for each fold in turn. Model, Test, MarginReport, CheckpointEvery
+// and the like are not looked at, and From must be empty: folds begin anew.
+//
+// The files are read once; the folds are drawn from Options.Seed, and trained side by side on the
+// workers. Normalize "max" divides by the longest example of those that are trained on. Results
+// don't depend on Threads. Errors are those of Run, and of kind ErrOption for folds that can't be;
+// that a run did not converge is in its Fold and no error. watch, which may be nil, is called after
+// each fold, by one goroutine at a time. Cost: that of so many runs; memory for the examples, and
+// once more for each worker.
+func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
+	watch func(FoldStatus)) (*CrossValidation, error) {
+	started := time.Now()
+	if o.From != "" {
+		return nil, badOption("Leave it out.", "{from}: folds begin anew")
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	jobs, err := rivalsOf([]Options{o}, env)
+	if err != nil {
+		return nil, err
+	}
+	pool, done := env.workers(o.Threads)
+	defer done()
+	var res *CrossValidation
+	if jobs[0].precision == "f64" {
+		res, err = crossValidate[float64](ctx, jobs[0], f, pool, watch)
+	} else {
+		res, err = crossValidate[float32](ctx, jobs[0], f, pool, watch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	res.Total = time.Since(started)
+	return res, nil
+}
+
+// folding is a data set and how it is split.
+type folding[T engine.Float] struct {
+	Folds
+	preps []*preparation[T]
+	fold  [][]int32 // of each repeat, of each example
+}
+
+// read loads the examples in all preparations of the jobs. Those that are to be divided by the
+// longest are not yet: the longest of each fold's is another.
+func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error) {
+	f.preps, of = ways[T](jobs)
+	in := &reading[T]{}
+	first := *jobs[0]
+	for _, p := range f.preps {
+		undivided := *p
+		if p.normalize == "max" {
+			undivided.normalize = ""
+		}
+		in.preps = append(in.preps, &undivided)
+	}
+	if first.data.Normalize == "max" {
+		first.data.Normalize = ""
+	}
+	if err := in.open(ctx, &first, true); err != nil {
+		return nil, unread(ctx, err)
+	}
+	for i, p := range f.preps {
+		p.data = in.preps[i].data
+	}
+	data := f.preps[0].data
+	n := data.Info.Rows
+	if n < f.Folds.Folds {
+		return nil, badOption("Take fewer folds.", "{folds} %d: there are %d examples",
+			f.Folds.Folds, n)
+	}
+	class := func(i int) int {
+		if b := &data.Block; b.Class != nil {
+			return int(b.Class[i])
+		} else {
+			return int(b.Y[i])
+		}
+	}
+	for r := range f.Repeats {
+		f.fold = append(f.fold, f.assign(n, class, jobs[0].seed, r))
+	}
+	return of, nil
+}
+
+// split is what a fold is trained and tested on.
+type split[T engine.Float] struct {
+	repeat, number int
+	train, test    dataset.Data[T]
+}
+
+// at makes the split of fold k, counted over all repeats.
+func (f *folding[T]) at(p *preparation[T], k int) *split[T] {
+	s := &split[T]{repeat: k / f.Folds.Folds, number: k % f.Folds.Folds}
+	var train, test []int32
+	for i, fold := range f.fold[s.repeat] {
+		if int(fold) == s.number {
+			test = append(test, int32(i))
+		} else {
+			train = append(train, int32(i))
+		}
+	}
+	s.train.Info, s.test.Info = p.data.Info, p.data.Info
+	p.data.Gather(&s.train.Block, train)
+	p.data.Gather(&s.test.Block, test)
+	s.train.Info.Rows, s.test.Info.Rows = len(train), len(test)
+	if p.normalize == "max" {
+		longest := math.Sqrt(learner.MaxSumSq(&s.train.Block, 0))
+		if longest == 0 { // nothing to divide
+			longest = 1
+		}
+		s.train.Info.MaxNorm, s.train.Info.Scale = longest, longest
+		for _, b := range []*engine.Block[T]{&s.train.Block, &s.test.Block} {
+			format.Divide(b.Val, longest)
+			format.Divide(b.X, longest)
+		}
+	}
+	return s
+}
+
+// learnFold trains on a split and tests. wrong gets whether each test example is an error.
+func learnFold[T engine.Float](ctx context.Context, j *Job, s *split[T]) (fold Fold, wrong []bool,
+	config learner.Config, err error) {
+	own := *j
+	r := &run[T]{j: &own, inMemory: true, work: ctx}
+	r.info = func() dataset.Info { return s.train.Info }
+	if r.room, err = newRoom[T](&own, true); err != nil {
+		return fold, nil, nil, err
+	}
+	if err := r.takeClasses(s.train.Info); err != nil {
+		return fold, nil, nil, err
+	}
+	mem := memoryOf(&s.train)
+	r.in, r.facts = mem, factsOf(&own, &s.train, mem)
+	if err := r.resolve(0); err != nil {
+		return fold, nil, nil, err
+	}
+	r.l, err = learner.New[T](own.entry, own.config,
+		learner.Env{Seed: own.seed, Kept: r.room.kept})
+	if err != nil {
+		return fold, nil, nil, err
+	}
+	res, err := r.learn()
+	if err != nil {
+		return fold, nil, nil, err
+	}
+	fold = Fold{Repeat: s.repeat + 1, Fold: s.number + 1, Train: s.train.Info.Rows,
+		Test: s.test.Info.Rows, Epochs: res.Epochs, Updates: res.Updates,
+		Converged: res.Converged, Seconds: res.Learn.Seconds()}
+	err = eval.Score(ctx, learner.ViewOf(r.l), eval.NewMemory(&s.test.Block, nil),
+		func(b *engine.Block[T], scores []float64) error {
+			k := len(scores) / b.Len()
+			for i := range b.Len() {
+				var c eval.Count
+				if b.Class != nil {
+					c.Add(1, learner.ClassScore(scores[i*k:][:k], int(b.Class[i])))
+				} else {
+					c.Add(float64(b.Y[i]), scores[i])
+				}
+				fold.Errors += c.Errors
+				wrong = append(wrong, c.Errors > 0)
+			}
+			return nil
+		})
+	fold.Error = float64(fold.Errors) / float64(fold.Test)
+	return fold, wrong, own.config, err
+}
+
+// crossValidation is one under way.
+type crossValidation[T engine.Float] struct {
+	folding[T]
+	ctx     context.Context
+	j       *Job
+	folds   []Fold
+	configs []learner.Config
+	errs    []error
+
+	mu      sync.Mutex
+	started time.Time
+	done    int
+	sum     float64
+	watch   func(FoldStatus)
+}
+
+// Part is engine.Job's: one fold.
+func (c *crossValidation[T]) Part(k int) {
+	c.folds[k], _, c.configs[k], c.errs[k] = learnFold(c.ctx, c.j, c.at(c.preps[0], k))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	c.sum += c.folds[k].Error
+	if c.watch != nil && c.errs[k] == nil {
+		elapsed := time.Since(c.started)
+		c.watch(FoldStatus{Done: c.done, Total: len(c.folds), Error: c.sum / float64(c.done),
+			Elapsed: elapsed,
+			Left:    elapsed * time.Duration(len(c.folds)-c.done) / time.Duration(c.done)})
+	}
+}
+
+// crossValidate is CrossValidate in the precision of T.
+func crossValidate[T engine.Float](ctx context.Context, j *Job, f Folds, pool *engine.Pool,
+	watch func(FoldStatus)) (*CrossValidation, error) {
+	c := &crossValidation[T]{folding: folding[T]{Folds: f}, ctx: ctx, j: j, watch: watch,
+		started: time.Now()}
+	if _, err := c.read(ctx, []*Job{j}); err != nil {
+		return nil, err
+	}
+	n := f.Folds * f.Repeats
+	c.folds, c.errs, c.configs = make([]Fold, n), make([]error, n), make([]learner.Config, n)
+	err := pool.Run(ctx, n, c)
+	for _, e := range c.errs {
+		if e != nil && err == nil {
+			err = e
+		}
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("training: %w after %d of %d folds", ErrStopped, c.done, n)
+		}
+		return nil, err
+	}
+	res := &CrossValidation{Info: c.preps[0].data.Info, Learner: j.name, Config: c.configs[0],
+		Precision: j.precision, Seed: j.seed}
+	res.Folds = c.folds
+	res.CVResult.sum()
+	return res, nil
+}
+
+// foldRace is a fold that is learned by all settings that are left.
+type foldRace[T engine.Float] struct {
+	folding[T]
+	ctx    context.Context
+	jobs   []*Job
+	of     []int
+	race   *race
+	splits []*split[T] // of each preparation
+	wrong  [][]bool
+	errs   []error
+	tried  []Tried
+}
+
+// Part is engine.Job's: a setting.
+func (f *foldRace[T]) Part(k int) {
+	i := f.race.alive[k]
+	var fold Fold
+	fold, f.wrong[i], _, f.errs[i] = learnFold(f.ctx, f.jobs[i], f.splits[f.of[i]])
+	if f.errs[i] == nil {
+		t := &f.tried[i]
+		t.CV.Folds = append(t.CV.Folds, fold)
+		t.Seconds += fold.Seconds
+	}
+}
+
+// tuneFolds judges settings by cross-validation, one fold after another.
+func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, pool *engine.Pool,
+	res *Tuned, started time.Time) (*race, error) {
+	f := &foldRace[T]{folding: folding[T]{Folds: t.Folds}, ctx: ctx, jobs: jobs,
+		race: newRace(len(jobs)), wrong: make([][]bool, len(jobs)),
+		errs: make([]error, len(jobs)), tried: res.Tried}
+	var err error
+	if f.of, err = f.read(ctx, jobs); err != nil {
+		return nil, err
+	}
+	res.Info = f.preps[0].data.Info
+	for i := range f.tried {
+		f.tried[i].CV = &CVResult{}
+	}
+	clock, total := clock{started: started}, t.Folds.Folds*t.Folds.Repeats
+	bits := make([]uint64, len(jobs))
+	for k := range total {
+		f.splits = f.splits[:0]
+		for _, p := range f.preps {
+			f.splits = append(f.splits, f.at(p, k))
+		}
+		if err := pool.Run(ctx, len(f.race.alive), f); err != nil {
+			return nil, fmt.Errorf("training: %w after %d of %d folds", ErrStopped, k, total)
+		}
+		for _, i := range slices.Clone(f.race.alive) {
+			if err := f.errs[i]; err != nil {
+				if f.tried[i].Failed = err.Error(); len(f.race.alive) == 1 ||
+					Interrupted(ctx, err) || errors.Is(err, ErrStopped) {
+					return nil, err
+				}
+				f.race.leave(i)
+			}
+		}
+		n := f.splits[0].test.Info.Rows
+		for lo := 0; lo < n; lo += 64 {
+			hi := min(lo+64, n)
+			for _, i := range f.race.alive {
+				bits[i] = 0
+				for at, wrong := range f.wrong[i][lo:hi] {
+					if wrong {
+						bits[i] |= 1 << at
+					}
+				}
+			}
+			f.race.add(bits, hi-lo)
+		}
+		if k+1 < total {
+			f.race.look(t.Alpha)
+		}
+		t.tell(f.race, &clock, float64(k+1)/float64(total), f.race.seen[f.race.alive[0]])
+	}
+	for i := range f.tried {
+		f.tried[i].CV.sum()
+	}
+	return f.race, nil
+}

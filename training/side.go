@@ -1,0 +1,381 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// Several learners learn one stream side by side: it is read once, prepared once for each way of
+// preparing it, and each block goes to all of them, spread over the workers. Each learns on one
+// worker at a time and draws from its own seed, so that nothing depends on the others.
+
+// preparation is a way of preparing the examples that are read, and what came of it.
+type preparation[T engine.Float] struct {
+	bias, normalize string
+	value           float64
+	prep            *dataset.Preparer[T] // nil: as they are read
+	data            *dataset.Data[T]     // all of them; nil of a stream
+	mem             *eval.Memory[T]      // over data
+	block           *engine.Block[T]     // the next ones
+}
+
+// reading is one pass over the examples.
+type reading[T engine.Float] struct {
+	preps []*preparation[T]
+	raw   eval.Source[T] // nil: in memory
+	found func() dataset.Info
+	total int64 // examples; 0: not known
+	done  func()
+}
+
+// ways returns the distinct preparations of jobs, and the number of each job's.
+func ways[T engine.Float](jobs []*Job) (preps []*preparation[T], of []int) {
+	for _, j := range jobs {
+		o := &j.data
+		at := slices.IndexFunc(preps, func(p *preparation[T]) bool {
+			return p.bias == o.Bias && p.normalize == o.Normalize && p.value == o.BiasValue
+		})
+		if at < 0 {
+			at = len(preps)
+			preps = append(preps, &preparation[T]{bias: o.Bias, normalize: o.Normalize,
+				value: o.BiasValue})
+		}
+		of = append(of, at)
+	}
+	return preps, of
+}
+
+// options are those by which one of the preparations is made.
+func (p *preparation[T]) options() dataset.Options {
+	return dataset.Options{Bias: p.bias, BiasValue: p.value, Normalize: p.normalize}
+}
+
+// open begins to read what the jobs learn, all of it at once where inMemory.
+func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
+	o := j.data
+	if len(r.preps) > 1 {
+		o.Bias, o.BiasValue, o.Normalize = "", 0, ""
+	}
+	if inMemory {
+		data, err := await(ctx, func() (*dataset.Data[T], error) {
+			return dataset.Load[T](ctx, j.o.Files, o)
+		})
+		if err != nil {
+			return err
+		}
+		for _, p := range r.preps {
+			if p.data = data; len(r.preps) > 1 {
+				if p.data, err = data.Prepared(p.options()); err != nil {
+					return err
+				}
+			}
+			p.mem = memoryOf(p.data)
+		}
+		r.total, r.done = int64(data.Info.Rows), func() {}
+		r.found = func() dataset.Info { return data.Info }
+		return nil
+	}
+	for _, p := range r.preps {
+		if len(r.preps) > 1 {
+			var err error
+			if p.prep, err = dataset.NewPreparer[T](p.options()); err != nil {
+				return err
+			}
+		}
+	}
+	s, _, done, err := Open[T](ctx, j.o.Files, o)
+	if err != nil {
+		return err
+	}
+	r.done, r.found = done, s.Info
+	first := &replay[T]{src: s} // how many classes there are is known from the first block on
+	first.block, first.err = s.Next()
+	r.raw = first
+	return nil
+}
+
+// shuffle has the pass take the examples in the order of a run's first one.
+func (r *reading[T]) shuffle(seed uint64) {
+	order := make([]int32, r.total)
+	engine.Permute(order, seed, 0)
+	for _, p := range r.preps {
+		p.mem.Rewind(order)
+	}
+}
+
+// next makes the next block of every preparation, all of the same examples.
+func (r *reading[T]) next() (n int, err error) {
+	if r.raw == nil {
+		for _, p := range r.preps {
+			if p.block, err = p.mem.Next(); err != nil {
+				return 0, err
+			}
+		}
+		return r.preps[0].block.Len(), nil
+	}
+	b, err := r.raw.Next()
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range r.preps {
+		if p.block = b; p.prep != nil {
+			p.block = p.prep.Block(b)
+		}
+	}
+	return b.Len(), nil
+}
+
+// info is what was found, as the preparation has it.
+func (r *reading[T]) info(p *preparation[T]) dataset.Info {
+	switch {
+	case p.data != nil:
+		return p.data.Info
+	case p.prep != nil:
+		return p.prep.Info(r.found())
+	}
+	return r.found()
+}
+
+// share is how much of the input was read, from 0 to 1; 0 where that isn't known.
+func (r *reading[T]) share(examples int64) float64 {
+	if r.total > 0 {
+		return float64(examples) / float64(r.total)
+	}
+	if in := r.found(); in.InputSize > 0 {
+		return float64(in.InputRead) / float64(in.InputSize)
+	}
+	return 0
+}
+
+// rival is one of those that learn side by side, or that predict.
+type rival[T engine.Float] struct {
+	run[T]
+	of   int                  // number of its preparation
+	view learner.Predictor[T] // predicts and learns nothing; nil: it learns
+	out  []float64
+
+	rounds []learner.Round
+	word   uint64 // bits of the examples of a word that it got wrong
+	words  []uint64
+	res    eval.Result
+	count  eval.Count
+	err    error // which ended its learning
+}
+
+// begin makes the learner, once the examples are known.
+func (v *rival[T]) begin(in *reading[T]) (err error) {
+	j, p := v.j, in.preps[v.of]
+	v.info = func() dataset.Info { return in.info(p) }
+	if v.room, err = newRoom[T](j, p.data != nil); err != nil {
+		return err
+	}
+	if err := v.takeClasses(v.info()); err != nil {
+		return err
+	}
+	v.in = in.raw
+	if p.data != nil {
+		v.in, v.facts, v.inMemory = p.mem, factsOf(j, p.data, p.mem), true
+	}
+	if err := v.resolve(0); err != nil {
+		return err
+	}
+	v.l, err = learner.New[T](j.entry, j.config, learner.Env{Seed: j.seed, Kept: v.room.kept})
+	return err
+}
+
+// take learns some examples, or scores them. Those that it gets wrong are bits of words, the first
+// of them at bit at of the present word.
+func (v *rival[T]) take(b *engine.Block[T], at int) {
+	if v.err != nil {
+		return
+	}
+	began, n := time.Now(), b.Len()
+	if len(v.rounds) < n {
+		v.rounds = make([]learner.Round, n)
+	}
+	rounds := v.rounds[:n]
+	if v.err = v.learnOrScore(b, rounds); v.err != nil {
+		return
+	}
+	v.words = v.words[:0]
+	for i, r := range rounds {
+		y := 1.0 // of classes a Round's score is of the example's own
+		if b.Class == nil {
+			y = float64(b.Y[i])
+		}
+		before := v.count.Errors
+		v.count.Add(y, r.Score)
+		v.word |= uint64(v.count.Errors-before) << at
+		if at++; at == 64 {
+			v.words = append(v.words, v.word)
+			v.word, at = 0, 0
+		}
+		v.res.Updates += int64(r.Updates)
+		if !(y*r.Score > 0) {
+			v.res.Mistakes++
+		}
+	}
+	v.res.Presented, v.res.Examples, v.res.Errors = v.count.Examples, v.count.Examples,
+		v.count.Errors
+	v.res.Learn += time.Since(began)
+}
+
+func (v *rival[T]) learnOrScore(b *engine.Block[T], rounds []learner.Round) error {
+	if v.view == nil {
+		if !v.inMemory {
+			if err := v.room.admit(b); err != nil {
+				return err
+			}
+		}
+		return v.l.Learn(b, rounds)
+	}
+	k := v.view.Outputs()
+	v.out = slices.Grow(v.out[:0], k*len(rounds))[:k*len(rounds)]
+	if err := v.view.Score(b, v.out); err != nil {
+		return err
+	}
+	for i := range rounds {
+		if rounds[i].Score = v.out[i*k]; b.Class != nil {
+			rounds[i].Score = learner.ClassScore(v.out[i*k:][:k], int(b.Class[i]))
+		}
+	}
+	return nil
+}
+
+// side is a pass of rivals over the examples.
+type side[T engine.Float] struct {
+	in     *reading[T]
+	rivals []*rival[T]
+	race   *race
+	alpha  float64 // of the looks; 0: nobody is dropped
+	pool   *engine.Pool
+	watch  func(share float64, examples int64)
+
+	views []engine.Block[T] // of each preparation
+	at    int               // bits of the present words
+	wrong []uint64
+	out   []int // rivals that were dropped, in that order
+}
+
+// Part is engine.Job's: a rival learns what the others do.
+func (s *side[T]) Part(i int) {
+	v := s.rivals[s.race.alive[i]]
+	v.take(&s.views[v.of], s.at)
+}
+
+// pass goes over the examples to their end.
+func (s *side[T]) pass(ctx context.Context) error {
+	s.views, s.wrong = make([]engine.Block[T], len(s.in.preps)), make([]uint64, len(s.rivals))
+	var seen, told int64
+	look := nextLook(0)
+	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("training: %w after %d examples", ErrStopped, seen)
+		}
+		n, err := s.in.next()
+		if err == io.EOF {
+			s.rest()
+			return nil
+		}
+		if err != nil {
+			return unread(ctx, err)
+		}
+		for lo := 0; lo < n; {
+			hi := min(n, lo+int(look-seen))
+			for i, p := range s.in.preps {
+				s.views[i] = p.block.Slice(lo, hi)
+			}
+			if err := s.pool.Run(ctx, len(s.race.alive), s); err != nil {
+				return fmt.Errorf("training: %w after %d examples", ErrStopped, seen)
+			}
+			if err := s.tally(hi - lo); err != nil {
+				return err
+			}
+			if seen += int64(hi - lo); seen == look {
+				s.out = append(s.out, s.race.look(s.alpha)...)
+				look = nextLook(seen)
+			}
+			lo = hi
+		}
+		if s.watch != nil && seen >= told+1024 {
+			told = seen
+			s.watch(s.in.share(seen), seen)
+		}
+	}
+}
+
+// tally counts n more examples, and takes out rivals that can't go on. It is an error if none can.
+func (s *side[T]) tally(n int) error {
+	for _, i := range slices.Clone(s.race.alive) {
+		if err := s.rivals[i].err; err != nil {
+			if len(s.race.alive) == 1 {
+				return err
+			}
+			s.race.leave(i)
+			s.out = append(s.out, i)
+		}
+	}
+	words := (s.at + n) / 64
+	for w := range words {
+		for _, i := range s.race.alive {
+			s.wrong[i] = s.rivals[i].words[w]
+		}
+		s.race.add(s.wrong, 64)
+	}
+	s.at = (s.at + n) % 64
+	return nil
+}
+
+// rest counts the examples of the last word.
+func (s *side[T]) rest() {
+	if s.at == 0 {
+		return
+	}
+	for _, i := range s.race.alive {
+		s.wrong[i] = s.rivals[i].word
+	}
+	s.race.add(s.wrong, s.at)
+	s.at = 0
+}
+
+// saveRival writes the model of what a rival has learned in its pass.
+func saveRival[T engine.Float](v *rival[T], path string) (*Saved, error) {
+	v.j.o.Model = path
+	defer func() { v.j.o.Model = "" }()
+	err := save(v.j, v.l, v.info(), v.res)
+	return v.j.saved, err
+}
+
+// broken is why a learner's state can't be saved; nil if it can.
+func broken[T engine.Float](v *rival[T]) error {
+	if v.err != nil {
+		return v.err
+	}
+	if err := model.Diverged(v.j.name, v.l); err != nil {
+		return wrapped(ErrDiverged, err)
+	}
+	return nil
+}
+
+// thirdLabel has all jobs begin again with classes, where that can be.
+func thirdLabel(jobs []*Job, err error) bool {
+	if !errors.Is(err, dataset.ErrThird) {
+		return false
+	}
+	for _, j := range jobs {
+		if !j.again() {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,364 @@
+package training
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval/stat"
+)
+
+// Ways of judging settings.
+const (
+	// Progressive: each example is predicted before it is learned, in one pass.
+	Progressive = "progressive"
+	// ByFolds: by cross-validation.
+	ByFolds = "cv"
+)
+
+// DefaultAlpha is TuneOptions.Alpha of the command.
+const DefaultAlpha = 0.05
+
+// TuneOptions say how Tune judges settings. The zero value is one pass in which no setting is
+// dropped.
+type TuneOptions struct {
+	// By is Progressive or ByFolds; "" stands for Progressive. Default "".
+	By string
+	// Alpha is the level of the paired tests by which settings leave early: those that McNemar's
+	// test of one side finds worse than the best so far, at this level for all settings of a look
+	// together (Holm). Looks are at 256 examples, 384, 512, 768 and so on, or after each fold. 0
+	// keeps all settings to the end. Default 0; 0 to below 1.
+	Alpha float64
+	// Folds are those of ByFolds. Its zero value is five, stratified.
+	Folds Folds
+	// Watch, if there, is called now and then with how far it is, by the goroutine of Tune.
+	Watch func(TuneStatus)
+}
+
+// TuneStatus is how far Tune is.
+type TuneStatus struct {
+	Examples int64         // judged on, so far
+	Share    float64       // of all the work, from 0 to 1; 0 where it is not known
+	Alive    int           // settings that are not dropped
+	Leader   int           // number of the best so far
+	Error    float64       // its share of errors
+	Elapsed  time.Duration // since the beginning
+	Left     time.Duration // as the latest stretch went; 0 where it is not known
+}
+
+// Tried is what came of one setting.
+type Tried struct {
+	Examples int64   `json:"examples"` // that it was judged on: fewer than others if it was dropped
+	Errors   int64   `json:"errors"`
+	Error    float64 `json:"error"` // share of them
+	Dropped  bool    `json:"dropped"`
+	// Failed says why it could not go on, or why it can't be saved; "" where it could.
+	Failed string `json:"failed,omitempty"`
+	// Behind is the share of errors less that of the best, on the examples that both were judged
+	// on, PM half its 95 % interval, and P McNemar's, adjusted for all settings (Holm). Of the best
+	// one 0, 0 and 1.
+	Behind float64 `json:"behind"`
+	PM     float64 `json:"behind_pm"`
+	P      float64 `json:"p"`
+	// CV is what came of the folds; nil without.
+	CV *CVResult `json:"cv,omitempty"`
+	// Seconds that it was learned for.
+	Seconds float64 `json:"seconds"`
+}
+
+// Tuned is what came of Tune.
+type Tuned struct {
+	Best     int   // number of the best setting
+	Order    []int // of all settings: the best first, those that were dropped last
+	Tried    []Tried
+	Examples int64 // that the best was judged on
+	Info     dataset.Info
+	Saved    *Saved // the best one's model, where Options.Model asks for it
+	Total    time.Duration
+}
+
+// Tune finds the best of several settings: Options that may differ in the learner, its settings,
+// Seed, Bias, Normalize and Rho. Of all else, the files among it, those of the first count. All are
+// judged on the same examples, which are read once; each is learned by one worker at a time.
+//
+// By Progressive all settings learn side by side in one pass, which a stream of any length will do
+// for, and standard input too. Epochs then count for the model that is written, and learners that
+// must see a whole data set can't be judged. ByFolds reads the examples into memory, and each
+// setting is trained on each fold's rest as its Options say; see CrossValidate.
+//
+// The best setting is the one with the fewest errors, of several the first. Where the first
+// Options name a Model it is written as Run would write it, to the byte: if the pass was such a run
+// (one epoch), what was learned in it, else by a Run of its own.
+//
+// Results depend on the options and the data alone, not on Threads or the time. Errors are those of
+// Run; one that a single setting meets, as weights that are no numbers, is that setting's Failed.
+// Cost: reading and preparing once, and learning of all settings that are left; memory of all
+// learners, at once. Env.Observer hears of bad rows, and of the Run at the end.
+func Tune(ctx context.Context, settings []Options, t TuneOptions, env Env) (*Tuned, error) {
+	started := time.Now()
+	jobs, err := rivalsOf(settings, env)
+	if err != nil {
+		return nil, err
+	}
+	if t.By == "" {
+		t.By = Progressive
+	}
+	switch {
+	case t.By != Progressive && t.By != ByFolds:
+		return nil, badOption("", "{by} %q: want %s or %s", t.By, Progressive, ByFolds)
+	case !(t.Alpha >= 0 && t.Alpha < 1):
+		return nil, badOption("0 drops no setting.", "{alpha} %v: want 0 to below 1", t.Alpha)
+	}
+	if err := t.Folds.check(); t.By == ByFolds && err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if t.By == Progressive && (j.o.needsWhole(j.traits) || j.o.UntilConverged) {
+			return nil, badOption("Judge by cross-validation: {by} "+ByFolds+".",
+				"{by} %s takes one pass, and %s is to pass over a whole data set", t.By, j.name)
+		}
+	}
+	run := func() (*Tuned, error) {
+		if jobs[0].precision == "f64" {
+			return tune[float64](ctx, jobs, t, settings, env, started)
+		}
+		return tune[float32](ctx, jobs, t, settings, env, started)
+	}
+	res, err := run()
+	if thirdLabel(jobs, err) {
+		res, err = run()
+	}
+	if err != nil {
+		return nil, err
+	}
+	res.Total = time.Since(started)
+	return res, nil
+}
+
+// rivalsOf makes the jobs of settings that are to be compared.
+func rivalsOf(settings []Options, env Env) ([]*Job, error) {
+	if len(settings) == 0 {
+		return nil, badOption("", "{settings}: none is given")
+	}
+	var jobs []*Job
+	each := env.Machine
+	each.Limit, each.Peak = nil, nil
+	each.Bytes /= int64(len(settings))
+	for i, o := range settings {
+		o.Model, o.From, o.Test, o.CheckpointEvery = "", "", nil, ""
+		o.PredictOnly, o.MarginReport, o.MarginSVM = false, false, false
+		o.Proba, o.Latency, o.MemBudget, o.AnyFormat = false, false, 0, false
+		o.AUC, o.Window, o.Fading, o.Curve = false, 0, 0, 0
+		e := Env{Machine: each}
+		if i == 0 {
+			e.Observer = heard{Observer: env.Observer}
+			if env.Observer == nil {
+				e.Observer = Silent{}
+			}
+		}
+		j, err := New(o, e)
+		if err != nil {
+			return nil, err
+		}
+		if first := &settings[0]; i > 0 && (j.precision != jobs[0].precision ||
+			o.Shuffle != first.Shuffle || o.UntilConverged != first.UntilConverged ||
+			!slices.Equal(o.Files, first.Files)) {
+			return nil, badOption("They must be the same.", "setting %d differs from the first in "+
+				"{files}, {precision}, {shuffle} or {until_converged}", i)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// heard passes on what is said of the data alone.
+type heard struct {
+	Silent
+	Observer Observer
+}
+
+func (h heard) BadRow(err error) { h.Observer.BadRow(err) }
+func (h heard) Odd(what string)  { h.Observer.Odd(what) }
+
+// workers returns Env.Pool, or one of so many threads, which done closes.
+func (e *Env) workers(threads int) (pool *engine.Pool, done func()) {
+	if e.Pool != nil {
+		return e.Pool, func() {}
+	}
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	pool = engine.NewPool(threads)
+	return pool, pool.Close
+}
+
+// tune is Tune in the precision of T.
+func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, settings []Options,
+	env Env, started time.Time) (*Tuned, error) {
+	pool, done := env.workers(settings[0].Threads)
+	defer done()
+	res := &Tuned{Tried: make([]Tried, len(jobs))}
+	if t.By == ByFolds {
+		race, err := tuneFolds[T](ctx, jobs, t, pool, res, started)
+		if err != nil {
+			return nil, err
+		}
+		res.judge(race, nil)
+		return res, tuneRun(ctx, settings, env, res)
+	}
+	preps, of := ways[T](jobs)
+	in := &reading[T]{preps: preps}
+	inMemory := slices.ContainsFunc(jobs, (*Job).inMemory)
+	if err := in.open(ctx, jobs[0], inMemory); err != nil {
+		return nil, unread(ctx, err)
+	}
+	defer in.done()
+	s := &side[T]{in: in, race: newRace(len(jobs)), alpha: t.Alpha, pool: pool,
+		rivals: make([]*rival[T], len(jobs))}
+	for i, j := range jobs {
+		v := &rival[T]{run: run[T]{j: j}, of: of[i]}
+		if err := v.begin(in); err != nil {
+			return nil, err
+		}
+		s.rivals[i] = v
+	}
+	if jobs[0].o.Shuffle {
+		in.shuffle(jobs[0].seed)
+	}
+	clock := clock{started: started}
+	s.watch = func(share float64, examples int64) {
+		t.tell(s.race, &clock, share, examples)
+	}
+	if err := s.pass(ctx); err != nil {
+		return nil, err
+	}
+	failed := make([]error, len(jobs))
+	for i, v := range s.rivals {
+		failed[i] = broken(v)
+		res.Tried[i].Seconds = v.res.Learn.Seconds()
+	}
+	if err := res.judge(s.race, failed); err != nil {
+		return nil, err
+	}
+	best := s.rivals[res.Best]
+	if res.Info = best.info(); settings[0].Model == "" {
+		return res, nil
+	}
+	o := &settings[res.Best]
+	if o.Epochs > 1 || o.UntilConverged || o.PredictOnly || len(o.Test) > 0 {
+		return res, tuneRun(ctx, settings, env, res)
+	}
+	var err error
+	res.Saved, err = saveRival(best, settings[0].Model)
+	return res, err
+}
+
+// tuneRun trains the best setting as Run does, where its model is wanted.
+func tuneRun(ctx context.Context, settings []Options, env Env, res *Tuned) error {
+	if settings[0].Model == "" {
+		return nil
+	}
+	o := settings[res.Best]
+	o.Model = settings[0].Model
+	r, err := Run(ctx, o, env)
+	if r != nil {
+		res.Saved = r.Saved
+	}
+	return err
+}
+
+// judge orders the settings by what the race has counted. A setting that failed is none of the
+// best; if all did, the first one's error is returned.
+func (res *Tuned) judge(r *race, failed []error) error {
+	n := len(res.Tried)
+	whole := make([]bool, n)
+	for _, i := range r.alive {
+		whole[i] = failed == nil || failed[i] == nil
+	}
+	res.Order = make([]int, n)
+	for i := range res.Order {
+		res.Order[i] = i
+	}
+	share := func(i int) float64 { return float64(r.errors[i]) / float64(max(1, r.seen[i])) }
+	slices.SortStableFunc(res.Order, func(a, b int) int {
+		switch {
+		case whole[a] != whole[b]:
+			if whole[a] {
+				return -1
+			}
+			return 1
+		case r.seen[a] != r.seen[b]: // that came further
+			return int(min(1, max(-1, r.seen[b]-r.seen[a])))
+		case share(a) < share(b):
+			return -1
+		case share(a) > share(b):
+			return 1
+		}
+		return 0
+	})
+	res.Best = res.Order[0]
+	if !whole[res.Best] {
+		return failed[slices.IndexFunc(failed, func(err error) bool { return err != nil })]
+	}
+	res.Examples = r.seen[res.Best]
+	var p []float64
+	for i := range n {
+		if i != res.Best {
+			p = append(p, r.split(i, res.Best).P())
+		}
+	}
+	p = slices.Insert(stat.Holm(p), res.Best, 1)
+	for i := range n {
+		t := &res.Tried[i]
+		t.Examples, t.Errors, t.Error, t.P = r.seen[i], r.errors[i], share(i), p[i]
+		t.Dropped = !slices.Contains(r.alive, i)
+		if s := r.split(i, res.Best); i != res.Best && s.N > 0 {
+			t.Behind, t.PM = s.Difference()
+		}
+		if failed != nil && failed[i] != nil {
+			t.Failed = failed[i].Error()
+		}
+	}
+	return nil
+}
+
+// clock tells how long work will take.
+type clock struct {
+	started time.Time
+	at      time.Duration
+	share   float64
+	rate    float64 // of shares to seconds
+}
+
+// left is how long it will take from here, where share of it is done: as it went since about a
+// tenth of it before, since less is left to do where settings are dropped.
+func (c *clock) left(share float64) (elapsed, left time.Duration) {
+	elapsed = time.Since(c.started)
+	if share <= 0 {
+		return elapsed, 0
+	}
+	if took := (elapsed - c.at).Seconds(); share > c.share && took > 0 {
+		c.rate = (share - c.share) / took
+		if share-c.share > 0.1 {
+			c.share, c.at = share, elapsed
+		}
+	}
+	if c.rate <= 0 {
+		return elapsed, 0
+	}
+	return elapsed, time.Duration(max(0, 1-share) / c.rate * float64(time.Second))
+}
+
+// tell calls Watch.
+func (t *TuneOptions) tell(r *race, c *clock, share float64, examples int64) {
+	if t.Watch == nil {
+		return
+	}
+	s := TuneStatus{Examples: examples, Share: share, Alive: len(r.alive), Leader: r.leader()}
+	s.Error = float64(r.errors[s.Leader]) / float64(max(1, r.seen[s.Leader]))
+	s.Elapsed, s.Left = c.left(share)
+	t.Watch(s)
+}

@@ -1,0 +1,271 @@
+package training_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// gridOf has OBPM and PA with several settings and preparations of one file.
+func gridOf(file string) (list []training.Options) {
+	for _, normalize := range []string{"none", "unit"} {
+		for _, bias := range []string{"none", "append"} {
+			for _, c := range []float64{1e-6, 0.1, 1} {
+				list = append(list, training.Options{Learner: "pa", Files: []string{file},
+					Settings: map[string]any{"C": c},
+					Data:     training.Data{Bias: bias, Normalize: normalize}})
+			}
+		}
+	}
+	return append(list, training.Options{Learner: "obpm", Files: []string{file},
+		Settings: map[string]any{"members": 10}})
+}
+
+// untimed is a result without times.
+func untimed(r *training.Tuned) *training.Tuned {
+	c := *r
+	c.Total = 0
+	c.Tried = slices.Clone(c.Tried)
+	for i := range c.Tried {
+		c.Tried[i].Seconds = 0
+		if cv := c.Tried[i].CV; cv != nil {
+			fold := *cv
+			fold.Folds = slices.Clone(fold.Folds)
+			for k := range fold.Folds {
+				fold.Folds[k].Seconds = 0
+			}
+			c.Tried[i].CV = &fold
+		}
+	}
+	return &c
+}
+
+// TestTune: each setting's errors are those of a run of its own, on as many examples; the best has
+// the fewest; its model is that of its run, to the byte; threads change nothing.
+func TestTune(t *testing.T) {
+	ctx, file := context.Background(), examples(t, 0, 3000)
+	for _, shuffle := range []bool{false, true} {
+		settings := gridOf(file)
+		best, alone := filepath.Join(t.TempDir(), "best"), filepath.Join(t.TempDir(), "alone")
+		for i := range settings {
+			settings[i].Shuffle = shuffle
+		}
+		settings[0].Model = best
+		var first *training.Tuned
+		for _, threads := range []int{1, 2, 5} {
+			settings[0].Threads = threads
+			r, err := training.Tune(ctx, settings, training.TuneOptions{Alpha: 0.05},
+				training.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = r
+			} else if !reflect.DeepEqual(untimed(r), untimed(first)) {
+				t.Errorf("%d threads: %+v, want %+v", threads, r, first)
+			}
+		}
+		dropped := 0
+		for i, tried := range first.Tried {
+			if tried.Dropped {
+				dropped++
+				continue
+			}
+			o := settings[i]
+			o.Model = ""
+			if i == first.Best {
+				o.Model = alone
+			}
+			run, err := training.Run(ctx, o, training.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.Counts.Errors != tried.Errors || run.Counts.Examples != tried.Examples {
+				t.Errorf("setting %d: %d errors of %d, alone %d of %d", i, tried.Errors,
+					tried.Examples, run.Counts.Errors, run.Counts.Examples)
+			}
+			if tried.Errors < first.Tried[first.Best].Errors {
+				t.Errorf("setting %d has fewer errors than the best", i)
+			}
+		}
+		if dropped == 0 {
+			t.Error("no setting was dropped, though one learns next to nothing")
+		}
+		a, errA := os.ReadFile(best)
+		b, errB := os.ReadFile(alone)
+		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("shuffled %v: the best one's model is not that of its run (%v)", shuffle, err)
+		}
+	}
+}
+
+// TestTuneByFolds: each setting's folds are those of CrossValidate, for learners of whole data sets
+// too, and the model is that of a run with the Options.
+func TestTuneByFolds(t *testing.T) {
+	ctx, file := context.Background(), examples(t, 0, 400)
+	model := filepath.Join(t.TempDir(), "m")
+	var settings []training.Options
+	for _, c := range []float64{1e-4, 1} {
+		for _, normalize := range []string{"none", "max"} {
+			settings = append(settings, training.Options{Learner: "svm", UntilConverged: true,
+				Model: model, Files: []string{file}, Settings: map[string]any{"C": c},
+				Data: training.Data{Normalize: normalize}})
+		}
+	}
+	folds := training.Folds{Folds: 4, Repeats: 2}
+	r, err := training.Tune(ctx, settings, training.TuneOptions{By: training.ByFolds,
+		Folds: folds}, training.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range settings {
+		o.Threads = 1 + i
+		cv, err := training.CrossValidate(ctx, o, folds, training.Env{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b []string
+		for k, f := range cv.Folds {
+			a = append(a, fmt.Sprint(f.Repeat, f.Fold, f.Train, f.Test, f.Errors, f.Updates))
+			f = r.Tried[i].CV.Folds[k]
+			b = append(b, fmt.Sprint(f.Repeat, f.Fold, f.Train, f.Test, f.Errors, f.Updates))
+		}
+		if !slices.Equal(a, b) || cv.PM != r.Tried[i].CV.PM || !(cv.PM > cv.NaivePM) {
+			t.Errorf("setting %d: folds %v, of CrossValidate %v", i, b, a)
+		}
+	}
+	if r.Saved == nil || r.Examples != 800 {
+		t.Errorf("saved %v after %d examples", r.Saved, r.Examples)
+	}
+}
+
+// TestCrossValidate: a fold is what a run on the other examples makes of it, and folds have their
+// share of each class.
+func TestCrossValidate(t *testing.T) {
+	ctx, file := context.Background(), examples(t, 0, 53)
+	o := training.Options{Learner: "pa", Epochs: 2, Shuffle: true, Files: []string{file}}
+	cv, err := training.CrossValidate(ctx, o, training.Folds{Folds: 53}, training.Env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With as many folds as examples: each left out once. Find the fold's example by trying all.
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
+	updates := map[string]int{}
+	for i := range lines {
+		rest := filepath.Join(t.TempDir(), "rest.svm")
+		test := filepath.Join(t.TempDir(), "test.svm")
+		left := slices.Delete(slices.Clone(lines), i, i+1)
+		os.WriteFile(rest, []byte(strings.TrimSuffix(strings.Join(left, ""), "\n")+"\n"), 0o600)
+		os.WriteFile(test, []byte(strings.TrimSuffix(lines[i], "\n")+"\n"), 0o600)
+		alone := o
+		alone.Files, alone.Test = []string{rest}, []string{test}
+		r, err := training.Run(ctx, alone, training.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		updates[fmt.Sprint(r.Counts.Updates, r.Test.Count.Errors)]++
+	}
+	for _, f := range cv.Folds {
+		if f.Train != 52 || f.Test != 1 {
+			t.Errorf("fold %+v", f)
+		}
+		updates[fmt.Sprint(f.Updates, f.Errors)]--
+	}
+	for what, n := range updates {
+		if n != 0 {
+			t.Errorf("%s (updates, errors): %+d runs more than folds", what, n)
+		}
+	}
+}
+
+// TestStudyRefuses: what can't be compared, and folds that can't be.
+func TestStudyRefuses(t *testing.T) {
+	ctx, file := context.Background(), examples(t, 0, 20)
+	pa := training.Options{Learner: "pa", Files: []string{file}}
+	with := func(change func(*training.Options)) training.Options {
+		o := pa
+		change(&o)
+		return o
+	}
+	double := with(func(o *training.Options) { o.Precision = "f64" })
+	whole := with(func(o *training.Options) { o.Learner, o.UntilConverged = "svm", true })
+	for name, c := range map[string]struct {
+		settings []training.Options
+		o        training.TuneOptions
+		kind     error
+	}{
+		"none":       {nil, training.TuneOptions{}, training.ErrOption},
+		"precisions": {[]training.Options{pa, double}, training.TuneOptions{}, training.ErrOption},
+		"whole":      {[]training.Options{whole}, training.TuneOptions{}, training.ErrOption},
+		"by":         {[]training.Options{pa}, training.TuneOptions{By: "luck"}, training.ErrOption},
+		"alpha":      {[]training.Options{pa}, training.TuneOptions{Alpha: 1}, training.ErrOption},
+		"folds": {[]training.Options{pa}, training.TuneOptions{By: training.ByFolds,
+			Folds: training.Folds{Folds: 1}}, training.ErrOption},
+		"many folds": {[]training.Options{pa}, training.TuneOptions{By: training.ByFolds,
+			Folds: training.Folds{Folds: 21}}, training.ErrOption},
+		"setting": {[]training.Options{with(func(o *training.Options) {
+			o.Settings = map[string]any{"C": -1}
+		})}, training.TuneOptions{}, learner.ErrConfig},
+	} {
+		if _, err := training.Tune(ctx, c.settings, c.o, training.Env{}); !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v, want %v", name, err, c.kind)
+		}
+	}
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	if _, err := training.Tune(stopped, []training.Options{pa}, training.TuneOptions{},
+		training.Env{}); !errors.Is(err, training.ErrStopped) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+	if _, err := training.CrossValidate(stopped, pa, training.Folds{}, training.Env{},
+		nil); !errors.Is(err, training.ErrStopped) {
+		t.Errorf("folds in a context that has ended: %v", err)
+	}
+}
+
+// TestTuneClasses: more than two classes, which come behind two.
+func TestTuneClasses(t *testing.T) {
+	var b strings.Builder
+	for i := range 900 {
+		k := i % 2
+		if i > 600 {
+			k = i % 3
+		}
+		fmt.Fprintf(&b, "%d %d:1 4:%d\n", k, k+1, i%7)
+	}
+	file := filepath.Join(t.TempDir(), "x.svm")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pa := training.Options{Learner: "pa", Files: []string{file}}
+	unit := pa
+	unit.Normalize = "unit"
+	r, err := training.Tune(context.Background(), []training.Options{pa, unit},
+		training.TuneOptions{}, training.Env{})
+	if err != nil || len(r.Info.Classes) != 3 || r.Examples != 900 || r.Tried[0].Errors > 300 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	run, err := training.Run(context.Background(), unit, training.Env{})
+	if err != nil || run.Counts.Errors != r.Tried[1].Errors {
+		t.Errorf("alone %v errors (%v), side by side %d", run, err, r.Tried[1].Errors)
+	}
+	cv, err := training.CrossValidate(context.Background(), pa, training.Folds{}, training.Env{},
+		nil)
+	if err != nil || cv.Examples != 900 || cv.Error > 0.3 {
+		t.Errorf("%+v, %v", cv, err)
+	}
+}
