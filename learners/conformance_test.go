@@ -92,6 +92,10 @@ var variants = map[string]map[string]learner.Config{
 			Budget: 90, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}},
 	},
+	"mpa": {
+		"PA":            &learners.MPAConfig{Variant: 0},
+		"PA-II, of two": &learners.MPAConfig{Variant: 2, C: 0.3, Classes: 2},
+	},
 	"kmp": {
 		"rbf, backfit": &learners.KMPConfig{Size: 60, Backfit: true,
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}},

@@ -94,9 +94,8 @@ const MaxClasses = 1 << 20
 
 // Validate wants a base of two classes with valid settings.
 func (c *OVRConfig) Validate() error {
-	if c.Classes < 0 || c.Classes > MaxClasses {
-		return fmt.Errorf("ovr: classes is %d, want 0 to %d: %w", c.Classes, MaxClasses,
-			learner.ErrConfig)
+	if err := checkClassCount("ovr", c.Classes); err != nil {
+		return err
 	}
 	base, err := c.Inner()
 	if err != nil {
@@ -115,6 +114,15 @@ func (c *OVRConfig) Validate() error {
 			"over that one: %w", c.Base, "ovr", learner.ErrConfig)
 	}
 	return base.Validate()
+}
+
+// checkClassCount wants a number of classes that a learner of that name may have.
+func checkClassCount(name string, n int) error {
+	if n < 0 || n > MaxClasses {
+		return fmt.Errorf("%s: classes is %d, want 0 to %d: %w", name, n, MaxClasses,
+			learner.ErrConfig)
+	}
+	return nil
 }
 
 // Inner returns the base's settings.

@@ -67,19 +67,23 @@ type PAConfig struct {
 
 // Validate wants a Variant of 0, 1 or 2, C >= 0, or 0 with variant 0, which has none, and a kernel.
 func (c *PAConfig) Validate() error {
-	if c.Variant < 0 || c.Variant > 2 {
-		return fmt.Errorf("pa: variant is %d, want 0 (PA), 1 (PA-I) or 2 (PA-II): %w", c.Variant,
-			learner.ErrConfig)
-	}
-	if c.Variant == 0 && c.C != 0 {
-		return fmt.Errorf("pa: C is %v, but variant 0 has none; want variant 1 or 2: %w", c.C,
-			learner.ErrConfig)
-	}
-	if err := learner.CheckSetting("pa", "C", c.C, c.C >= 0,
-		"a number > 0, or 0 for 1"); err != nil {
+	if err := c.checkRule("pa"); err != nil {
 		return err
 	}
 	return c.OnlineConfig.validate("pa")
+}
+
+// checkRule is Validate of Variant and C, for a learner of that name.
+func (c *PAConfig) checkRule(name string) error {
+	if c.Variant < 0 || c.Variant > 2 {
+		return fmt.Errorf("%s: variant is %d, want 0 (PA), 1 (PA-I) or 2 (PA-II): %w", name,
+			c.Variant, learner.ErrConfig)
+	}
+	if c.Variant == 0 && c.C != 0 {
+		return fmt.Errorf("%s: C is %v, but variant 0 has none; want variant 1 or 2: %w", name,
+			c.C, learner.ErrConfig)
+	}
+	return learner.CheckSetting(name, "C", c.C, c.C >= 0, "a number > 0, or 0 for 1")
 }
 
 // Traits is Config.Traits: with a kernel the examples learned are kept.

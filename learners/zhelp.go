@@ -108,6 +108,19 @@ func (c *MICRAConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
+func (*MPAConfig) Help(field string) string {
+	switch field {
+	case "Variant":
+		return "rule: 0 is PA, 1 is PA-I, 2 is PA-II"
+	case "C":
+		return "aggressiveness, the price of a loss that remains, 0 for 1; 0 or more"
+	case "Classes":
+		return "how many classes there will be, all rivals from the beginning, or 0 for those that come; 0 to 2^20"
+	}
+	return ""
+}
+
+// Help is Config.Help.
 func (*NGConfig) Help(field string) string {
 	switch field {
 	case "Buffer":
