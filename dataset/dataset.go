@@ -89,6 +89,11 @@ type Options struct {
 	// LabelCol is the column of the labels in csv: a name of the header, or a number from 1, or
 	// from the end if negative. "" takes the one named label, class, target or y, else the last.
 	LabelCol string
+	// WeightCol is the column of the weights in csv, a name or a number as in LabelCol: numbers of
+	// 0 or more that become Block.W, and no feature. "" is none.
+	WeightCol string
+	// WeightOptional takes files without that column: their weights are 1.
+	WeightOptional bool
 	// Positive is the label that is +1; all others are -1. "": of two labels the larger one.
 	Positive string
 	// AnyClasses takes any number of labels up to MaxClasses. Of more than two, blocks have Class,

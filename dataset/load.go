@@ -288,6 +288,53 @@ func (d *Data[T]) divideByLongest() error {
 	return nil
 }
 
+// WeighClasses multiplies the weight of each example by the factor of its class: of two labels the
+// factors are those of -1 and of +1. Blocks that were taken of the data before keep their weights.
+// An error wraps [engine.ErrWeight], of a weight that is not finite then, or a class without a
+// factor; nothing has changed.
+func (d *Data[T]) WeighClasses(factors []float64) error {
+	y, class, w := d.Block.Y, d.Block.Class, d.Block.W
+	if d.Bytes != nil {
+		y, class, w = d.Bytes.Labels()
+	}
+	all := make([]T, 0, len(y))
+	all, err := WeighClasses(all, y, class, w, factors)
+	if err != nil {
+		return err
+	}
+	if d.Bytes != nil {
+		d.Bytes.SetWeights(all)
+		return nil
+	}
+	d.Block.Reweigh(all)
+	return nil
+}
+
+// WeighClasses appends to dst the weights w, or 1 each, of examples of those labels or classes,
+// each times the factor of its class; see [Data.WeighClasses].
+func WeighClasses[T engine.Float](dst, y []T, class []int32, w []T, factors []float64) ([]T,
+	error) {
+	for i := range y {
+		k := int(y[i]+1) / 2
+		if len(class) > 0 {
+			k = int(class[i])
+		}
+		if k >= len(factors) {
+			return dst, fmt.Errorf("example %d: class %d has no factor: %w", i, k, engine.ErrWeight)
+		}
+		v := factors[k]
+		if len(w) > 0 {
+			v *= float64(w[i])
+		}
+		t := T(v)
+		if !(t >= 0) || t-t != 0 {
+			return dst, fmt.Errorf("example %d: weight %v: %w", i, v, engine.ErrWeight)
+		}
+		dst = append(dst, t)
+	}
+	return dst, nil
+}
+
 // Gather copies the listed examples, in the listed order, into dst's own memory: a shuffled block.
 // dst must not be a view of d. It allocates nothing once dst has had as much.
 func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {

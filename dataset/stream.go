@@ -236,7 +236,8 @@ func (s *Stream[T]) options() *format.Options {
 		Whole: s.whole, Files: len(s.files), Bias: c.bias, Single: unsafe.Sizeof(T(0)) == 4,
 		Base: c.base, BaseFound: c.baseFound,
 		BaseTrained: c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1",
-		LabelCol:    c.LabelCol, Columns: c.Columns, Header: c.Header, Label: c.Label,
+		WeightCol:   c.WeightCol, WeightOptional: c.WeightOptional || c.LabelsOptional,
+		LabelCol: c.LabelCol, Columns: c.Columns, Header: c.Header, Label: c.Label,
 		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided || s.lab.many, Limits: &s.lim.Limits,
 	}
 	if c.Trained == s.p.Format.Name && !c.AnyFormat {

@@ -252,6 +252,19 @@ func (b *Block[T]) Weight(i int) T {
 	return b.W[i]
 }
 
+// Reweigh replaces the weights of a block of its own memory, before it is shared.
+func (b *Block[T]) Reweigh(w []T) {
+	b.W = w
+	atomic.StoreUint32(&b.equal, 0)
+}
+
+// Reweighted returns all examples as a view, with those weights.
+func (b *Block[T]) Reweighted(w []T) Block[T] {
+	v := b.Slice(0, b.Len())
+	v.W, v.equal = w, 0
+	return v
+}
+
 // Weighted reports whether any example has a weight other than 1. That is found once, as by Check:
 // every Slice taken after knows it of a block whose weights are 1. Cost: one pass over W the first
 // time, up to one that is not 1.

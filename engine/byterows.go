@@ -176,6 +176,9 @@ func (r *ByteRows[T]) SetClass(class []int32) { r.class = class }
 // examples that there are then; the slice is the receiver's.
 func (r *ByteRows[T]) SetWeights(w []T) { r.weight = w }
 
+// Labels returns what the blocks have as Y, Class and W; they are not to be changed.
+func (r *ByteRows[T]) Labels() (y []T, class []int32, w []T) { return r.y, r.class, r.weight }
+
 // sameBits compares two slices bit by bit: 0 is not -0.
 func sameBits[T Float](a, b []T) bool {
 	bits := func(x []T) []byte {

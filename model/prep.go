@@ -32,6 +32,9 @@ type Prep struct {
 	// Scaling is what is known of the features' scale, nil if none was asked. Its numbers are the
 	// file's tensor prep_scaling.
 	Scaling *formats.Scaling `json:"scaling,omitempty"`
+	// csv: the column of the weights, by name or number as dataset.Options.WeightCol; "": none. It
+	// is none of the Columns.
+	WeightCol string `json:"weight_col,omitempty"`
 }
 
 // Labels are the names of the two classes. An empty name of the negative one stands for all labels
@@ -122,7 +125,7 @@ func (p *Prep) check() error {
 		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, "+
 			"where the negative one has none")
 	}
-	if err := p.checkScale(); err != nil {
+	if err := errors.Join(p.checkScale(), p.checkWeightCol()); err != nil {
 		return err
 	}
 	f, columns := formats.Lookup(p.Format), int64(p.Dim)
@@ -150,6 +153,15 @@ func (p *Prep) check() error {
 		if !utf8.ValidString(name) {
 			return bad(fmt.Sprintf("columns[%d]", i), strconv.Quote(name), "text in UTF-8")
 		}
+	}
+	return nil
+}
+
+func (p *Prep) checkWeightCol() error {
+	if p.WeightCol != "" && (!formats.Lookup(p.Format).HasColumns() ||
+		!utf8.ValidString(p.WeightCol)) {
+		return bad("weight_col", strconv.Quote(p.WeightCol), "a column of "+formats.Or(
+			formats.Names((*formats.Format).HasColumns)))
 	}
 	return nil
 }

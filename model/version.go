@@ -16,7 +16,7 @@ const (
 func (m *Model) version() string {
 	p := &m.Prep
 	switch {
-	case len(p.Classes) > 0, p.Scaling != nil:
+	case len(p.Classes) > 0, p.Scaling != nil, p.WeightCol != "":
 		return second
 	}
 	return first

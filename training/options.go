@@ -71,6 +71,13 @@ type Options struct {
 	Epochs int `json:"epochs,omitempty" toml:"epochs,omitempty"`
 	// UntilConverged passes until a whole pass makes no update; it excludes Epochs. Default false.
 	UntilConverged bool `json:"until_converged,omitempty" toml:"until_converged,omitempty"`
+	// ClassWeight multiplies the weight of each example by a factor of its label: "a=2,b=0.5", of
+	// labels as they stand in the data, 1 for others; or "balanced", n/(K n_k) for each of K
+	// labels, n_k of n examples having it. In memory these are counted beforehand, in a stream up
+	// to and with the example. A weight scales the step, where Traits.Weights says so. "" is none.
+	// The model doesn't keep it. Default ""; "balanced", or factors of 0 or more.
+	ClassWeight string `json:"class_weight,omitempty" toml:"class_weight,omitempty"`
+
 	// MaxUpdates is the number of updates that ends a run UntilConverged; 0 is no limit, nil stands
 	// for DefaultMaxUpdates, or for none with learners that have a limit of their own. Default nil;
 	// 0 or more.
@@ -168,6 +175,10 @@ type Data struct {
 	// errors. With none, any labels are taken; there are two classes where there are two, -1 and
 	// +1, else one for each label. It excludes Positive. Default none; two or more.
 	Classes []string `json:"classes,omitempty" toml:"classes,omitempty"`
+	// WeightCol is the column of the examples' weights in csv, by name, or by number as LabelCol;
+	// "" is none. It is no feature, and predicting does without it. Default ""; a column that is
+	// there.
+	WeightCol string `json:"weight_col,omitempty" toml:"weight_col,omitempty"`
 	// Bias is "append" for a feature of 1, added before normalising; "" stands for "none". Default
 	// ""; "append" or "none".
 	Bias string `json:"bias,omitempty" toml:"bias,omitempty"`
@@ -199,7 +210,7 @@ func (d *Data) Reading() dataset.Options {
 		return value
 	}
 	return dataset.Options{Format: or(d.Format, "auto"), IndexBase: or(d.IndexBase, "auto"),
-		LabelCol: d.LabelCol, Positive: d.Positive, Classes: d.Classes,
+		LabelCol: d.LabelCol, WeightCol: d.WeightCol, Positive: d.Positive, Classes: d.Classes,
 		Bias:      or(d.Bias, "none"),
 		Scaling:   or(d.Scale, "none"),
 		Normalize: or(d.Normalize, "none"), AnyFormat: d.AnyFormat, OnError: d.OnError,
@@ -212,6 +223,7 @@ func (d *Data) Idle(found string) error {
 	for _, o := range []struct{ field, value, unset, option, next string }{
 		{"label_col", d.LabelCol, "", "LabelCol",
 			"Leave it out: the label has a place of its own."},
+		{"weight_col", d.WeightCol, "", "WeightCol", "Leave it out."},
 		{"index_base", d.IndexBase, "auto", "IndexBase", "Leave it out."},
 	} {
 		if o.value != "" && o.value != o.unset && !f.Takes(o.option) {
@@ -308,6 +320,9 @@ func (o *Options) validMetrics() error {
 }
 
 func (o *Options) validData() error {
+	if _, err := o.classFactors(); err != nil {
+		return err
+	}
 	switch {
 	case len(o.Classes) > 0 && o.Positive != "":
 		return badOption("Leave one of them out.", "{classes} and {positive} exclude each other")
@@ -514,6 +529,9 @@ func (o *Options) suits(name string, c learner.Config) error {
 	}
 	if o.Proba && !t.Proba {
 		return NoProbabilities("proba", name)
+	}
+	if err := o.suitsWeights(name, t); err != nil {
+		return err
 	}
 	if o.needsWhole(t) {
 		if err := o.suitsWhole(name, c, t); err != nil {

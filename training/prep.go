@@ -30,6 +30,9 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 	}
 	if f.HasColumns() { // the label's column is one more than the features
 		o.Columns, o.Header, o.Label = p.Dim+1, p.Columns, p.LabelCol
+		if o.WeightCol == "" {
+			o.WeightCol = p.WeightCol
+		}
 	}
 }
 
@@ -48,6 +51,7 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	}
 	o.Format, o.Columns, o.Header = "auto", info.Columns, info.Header
 	o.Label, o.LabelCol = info.LabelCol, ""
+	o.WeightOptional = true // what is only scored needs none
 	o.Trained = info.Format
 	o.Scaling, o.Scaled = "", info.Scaling
 	known := info.Dim
@@ -67,6 +71,9 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 		Bias:    o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Format,
 		IndexBase: info.IndexBase, Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
 		Scaling: info.Scaling,
+	}
+	if format.Lookup(info.Format).HasColumns() {
+		p.WeightCol = o.WeightCol
 	}
 	if p.Labels.Negative == "" && len(info.Rest) == 1 && utf8.ValidString(info.Rest[0]) {
 		p.Rest = info.Rest[0]

@@ -328,7 +328,7 @@ func (r *run[T]) all(ctx context.Context) (*Result, error) {
 	})
 	stopped := err != nil && Interrupted(ctx, err)
 	if err != nil && !stopped {
-		return nil, err
+		return nil, r.j.explainWeights(err)
 	}
 	labelled(ctx, "stage", "measure", func(ctx context.Context) {
 		defer r.j.labelParts(ctx)()
@@ -368,6 +368,9 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		if err := r.takeClasses(data.Info); err != nil {
 			return nil, err
 		}
+		if err := weigh(&j.o, data); err != nil {
+			return nil, err
+		}
 		mem := memoryOf(data)
 		r.in, r.facts = mem, factsOf(j, data, mem)
 		r.info, done = func() dataset.Info { return data.Info }, func() {}
@@ -381,7 +384,7 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		r.info, r.work, done, r.scale = s.Info, work, end, s.Prepare
 		first := &replay[T]{src: s} // how many classes there are is known from the first block on
 		first.block, first.err = s.Next()
-		r.in = first
+		r.in = weighStream[T](&j.o, first, r.info)
 		if err := r.takeClasses(s.Info()); err != nil {
 			done()
 			return nil, err

@@ -23,6 +23,7 @@ type readFlags struct {
 	format    choice
 	indexBase choice
 	labelCol  string
+	weightCol string
 	anyFormat bool
 	onError   string
 	maxLine   byteSize
@@ -33,6 +34,7 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 		append([]string{"auto"}, format.Names(nil)...)...)
 	choose(fs, &d.indexBase, "index-base", format.Help("IndexBase"), "auto", "0", "1")
 	fs.StringVar(&d.labelCol, "label-col", "", format.Help("LabelCol"))
+	fs.StringVar(&d.weightCol, "weight-col", "", format.Help("WeightCol"))
 	fs.BoolVar(&d.anyFormat, "any-format", false, "take examples of another format than the "+
 		"model's or the training set's, feature by number")
 	fs.StringVar(&d.onError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
@@ -43,6 +45,7 @@ func (d *readFlags) flags(fs *pflag.FlagSet) {
 // data returns what the flags say.
 func (d *readFlags) data(fs *pflag.FlagSet) training.Data {
 	r := training.Data{Format: d.format.value, IndexBase: d.indexBase.value, LabelCol: d.labelCol,
+		WeightCol: d.weightCol,
 		AnyFormat: d.anyFormat, OnError: d.onError}
 	if fs.Changed("max-line") {
 		r.MaxLine = training.Bytes(d.maxLine)

@@ -92,6 +92,7 @@ var flagsOf = strings.NewReplacer(
 	"set Options.Positive to ", "pass --positive ",
 	"Options.IndexBase", "--index-base",
 	"Options.LabelCol", "--label-col",
+	"Options.WeightCol", "--weight-col",
 	"Options.MaxLine", "--max-line",
 	"Options.Memory", "--mem-budget",
 	"Options.Positive", "--positive",

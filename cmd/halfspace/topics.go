@@ -55,7 +55,8 @@ Examples
             and those that meet a model (predict, train -i) have the columns of the first or the
             model's, in any order: they are matched by name, and a name that is missing or new is
             bad data. Where one side has no header they are matched by place. What is predicted may
-            lack the label's column.
+            lack the label's column. --weight-col names a column of weights: numbers of 0 or
+            more, no feature, which what is predicted may lack.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least
             51). The 49 trimers of the middle 51 letters, each one of 125 over A, C, G, T and

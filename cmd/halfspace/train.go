@@ -101,6 +101,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVar(&o.Positive, "positive", "", "the `LABEL` that is +1; all others are -1")
 	fs.StringSliceVar(&o.Classes, "classes", nil, "the `LABELS` of all classes, as a,b,c; others "+
 		"are errors (without: any labels, a class each where there are more than two)")
+	fs.StringVar(&o.ClassWeight, "class-weight", "", "`FACTORS` of the weights of examples by "+
+		"label: a=2,b=0.5 (1 for others), or balanced: all labels weigh the same"+
+		who(func(t learner.Traits) bool { return t.Weights }))
 	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none",
 		"append")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,9 +12,12 @@ import (
 type csvLayout struct {
 	delim byte // ' ' stands for runs of blanks and tabs
 	cols  int
-	label int     // column of the label, from 0; -1: none
-	to    []int32 // feature of each column, from 0, without an appended bias; -1 for the label's
-	row   int64   // byte of the file where the row of names begins, -1 if there is none
+	label int // column of the label, from 0; -1: none
+	// feature of each column, from 0, without an appended bias; -1 for the label's, weightColumn
+	// for the weight's
+	to     []int32
+	weight int   // column of the weight, from 1; 0: none
+	row    int64 // byte of the file where the row of names begins, -1 if there is none
 
 	// The columns in the order of the features, which is that of training where that has names.
 	header []string // with the label's; nil: no names known
@@ -22,10 +26,84 @@ type csvLayout struct {
 
 // features returns how many columns are features.
 func (l *csvLayout) features() int {
-	if l.label < 0 {
-		return l.cols
+	n := l.cols
+	if l.label >= 0 {
+		n--
 	}
-	return l.cols - 1
+	if l.weight > 0 {
+		n--
+	}
+	return n
+}
+
+// weightColumn stands in csvLayout.to for the column of the weights.
+const weightColumn = -2
+
+// arrangeWeighted is arrange of a file that may have a column of weights, which is no column to all
+// else: names and numbers of the others are as if it weren't there.
+func (l *csvLayout) arrangeWeighted(names []string, o *Options) error {
+	w, err := l.weightAt(names, o)
+	if err != nil {
+		return err
+	}
+	if w < 0 {
+		return l.arrange(names, o)
+	}
+	like := *o
+	if like.LabelCol, err = besideWeight(o.LabelCol, names, l.cols, w); err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		names = slices.Delete(slices.Clone(names), w, w+1)
+	}
+	l.cols--
+	if err := l.arrange(names, &like); err != nil {
+		return err
+	}
+	l.cols++
+	if l.weight = w + 1; l.label >= w {
+		l.label++
+	}
+	l.to = slices.Insert(l.to, w, weightColumn)
+	return nil
+}
+
+// weightAt returns the column of the weights, from 0, or -1.
+func (l *csvLayout) weightAt(names []string, o *Options) (int, error) {
+	if o.WeightCol == "" || l.cols < 2 {
+		return -1, nil
+	}
+	if w := slices.Index(names, o.WeightCol); w >= 0 {
+		return w, nil
+	}
+	// of as many columns as training has without its weights
+	if o.WeightOptional && o.Columns > 0 && l.cols <= o.Columns {
+		return -1, nil
+	}
+	w, err := labelColumn(o.WeightCol, names, l.cols)
+	if err != nil { // as of the label's column
+		return 0, errors.New(strings.NewReplacer("Options.LabelCol", "Options.WeightCol",
+			"label column", "weight column").Replace(err.Error()))
+	}
+	return w, nil
+}
+
+// besideWeight returns the label's column by its number where the weight's, w, isn't counted.
+func besideWeight(want string, names []string, cols, w int) (string, error) {
+	if want == "" {
+		return "", nil
+	}
+	at, err := labelColumn(want, names, cols)
+	switch {
+	case err != nil:
+		return "", err
+	case at == w:
+		return "", fmt.Errorf("column %d is both the label and the weight: choose another by "+
+			"Options.LabelCol or Options.WeightCol", w+1)
+	case at > w:
+		at--
+	}
+	return strconv.Itoa(at + 1), nil
 }
 
 // arrange finds the label and the order of the features, given the names of the columns (nil: the

@@ -16,6 +16,7 @@ var CSV = &Format{
 	Name: "csv", Dense: true, Named: true, Cut: "\n",
 	Options: []Option{
 		{"LabelCol", "csv: the labels' column, by `NAME` or number (from the end if negative)"},
+		{"WeightCol", "csv: the weights' column, by `NAME` or number (from the end if negative)"},
 		{"Columns", "csv: columns of a row"},
 		{"Header", "csv: names of the columns"},
 		{"Label", "csv: number of the labels' column in training"},
@@ -176,7 +177,7 @@ func layoutCSV(lines [][]byte, at int64, o *Options) (*csvLayout, error) {
 	if headed {
 		l.row, names = at, first
 	}
-	return l, l.arrange(names, o)
+	return l, l.arrangeWeighted(names, o)
 }
 
 // labelColumn finds the label's column, from 0.
@@ -280,7 +281,15 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 					break
 				}
 			}
-			if f := lay.to[col]; f < 0 { // the label
+			if f := lay.to[col]; f == weightColumn {
+				if !isQuoted {
+					quoted = quoted[:0]
+				}
+				if pos, bad = c.csvWeight(b, pos, quoted, delim); bad != "" {
+					at = off
+					break
+				}
+			} else if f < 0 { // the label
 				text, from := b, off
 				n := len(quoted)
 				if isQuoted {
@@ -391,6 +400,29 @@ func unquote(dst, b []byte, p int) ([]byte, int) {
 		dst = append(dst, b[p])
 	}
 	return dst, -1
+}
+
+// csvWeight gives the row that is parsed the weight that stands at b[p], or is quoted with the
+// place behind it at p. It returns the place behind it, and what is wrong with it, or "".
+func (c *Chunk[T]) csvWeight(b []byte, p int, quoted []byte, delim byte) (end int, bad string) {
+	text, from, off := b, p, p
+	if len(quoted) > 0 {
+		text, from = append(quoted, '\n'), 0
+	}
+	v, to, st := parseNumber[float64](text, from)
+	if end = to; len(quoted) > 0 {
+		if end = p; to != len(quoted) {
+			st = numSyntax
+		}
+	}
+	if ch := b[end]; st != numOK || ch > ' ' && ch != delim {
+		return end, c.badField(off, delim, st)
+	}
+	w, bad := WeightOf[T](v)
+	if bad == "" {
+		c.Out.Weigh(w)
+	}
+	return end, bad
 }
 
 // csvLabel returns the number of the label text b[p:p+n], which is followed by a byte that no

@@ -93,6 +93,9 @@ type Options struct {
 	BaseFound   string // how it was found, where Base is not -1
 	BaseTrained bool   // training says so, not the caller
 
+	WeightCol      string // as in dataset.Options
+	WeightOptional bool   // rows may be without that column
+
 	LabelCol string   // as in dataset.Options; so the three below
 	Columns  int      //
 	Header   []string //

@@ -1,0 +1,235 @@
+package training
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// balanced is the ClassWeight by which all classes weigh the same.
+const balanced = "balanced"
+
+// classFactor is a label's in Options.ClassWeight.
+type classFactor struct {
+	label  string
+	factor float64
+}
+
+// classFactors returns the factors that ClassWeight names; nil where it is balanced, or "".
+func (o *Options) classFactors() (factors []classFactor, err error) {
+	const want = "Want balanced, or factors of labels, as a=2,b=0.5."
+	if o.ClassWeight == "" || o.ClassWeight == balanced {
+		return nil, nil
+	}
+	for _, part := range strings.Split(o.ClassWeight, ",") {
+		at := strings.LastIndexByte(part, '=')
+		if at <= 0 {
+			return nil, badOption(want, "{class_weight} %s: %q is no label and its factor",
+				o.ClassWeight, part)
+		}
+		v, err := strconv.ParseFloat(part[at+1:], 64)
+		if err != nil || !(v >= 0 && v <= math.MaxFloat32) {
+			return nil, badOption(want, "{class_weight} %s: %q is not a number of 0 or more",
+				o.ClassWeight, part[at+1:])
+		}
+		for _, f := range factors {
+			if sameLabel(f.label, part[:at]) {
+				return nil, badOption("Give it once.", "{class_weight} %s: %s comes twice",
+					o.ClassWeight, part[:at])
+			}
+		}
+		factors = append(factors, classFactor{part[:at], v})
+	}
+	return factors, nil
+}
+
+// sameLabel reports whether two texts are the same label: numbers count by their value.
+func sameLabel(a, b string) bool {
+	x, err1 := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return a == b || err1 == nil && err2 == nil && x == y
+}
+
+// suitsWeights refuses weights where the learner takes none.
+func (o *Options) suitsWeights(name string, t learner.Traits) error {
+	field := "weight_col"
+	if o.WeightCol == "" {
+		field = "class_weight"
+	}
+	switch {
+	case o.WeightCol == "" && o.ClassWeight == "":
+	case !t.Weights:
+		return noWeights("{"+field+"}: ", name)
+	case t.Stream && o.whole(t):
+		return badOption("Take a number of {epochs}.", "{"+field+"} and {until_converged}: %s "+
+			"looks for the hyperplane of the whole data set, in which all examples count the same",
+			name)
+	}
+	return nil
+}
+
+// noWeights is the Error of a learner that takes no weights; where begins the text.
+func noWeights(where, name string) *Error {
+	return badOption("Learners that take weights: "+
+		those(func(t learner.Traits) bool { return t.Weights })+".",
+		where+"%s takes no weights: its rule has no place for them", name)
+}
+
+// explainWeights makes an error of weights in the data, which the learner takes none of, one that
+// names those that do.
+func (j *Job) explainWeights(err error) error {
+	if !errors.Is(err, learner.ErrWeights) {
+		return err
+	}
+	e := noWeights("the data have weights: ", j.name)
+	e.Err = err
+	return e
+}
+
+// namedFactors returns the factor of each class, by its number, or of -1 and +1.
+// With all, the labels are all there.
+func namedFactors(given []classFactor, info dataset.Info, all bool) ([]float64, error) {
+	names := info.Classes
+	if names == nil {
+		names = []string{info.Labels.Negative, info.Labels.Positive}
+		if names[0] == "" && len(info.Rest) == 1 {
+			names[0] = info.Rest[0]
+		}
+	}
+	factors := make([]float64, len(names))
+	for k := range factors {
+		factors[k] = 1
+	}
+	for _, g := range given {
+		found := false
+		for k, name := range names {
+			if name != "" && sameLabel(name, g.label) {
+				factors[k], found = g.factor, true
+			}
+		}
+		if !found && (all || info.Classes == nil) {
+			return nil, badOption("Labels: "+strings.Join(names, ", ")+".",
+				"{class_weight}: no label %q in the data", g.label)
+		}
+	}
+	return factors, nil
+}
+
+// classCounts counts examples by class, or by label -1 and +1.
+type classCounts struct {
+	of    []int64
+	total int64
+	some  int64 // classes that have any
+}
+
+// add counts an example.
+func (c *classCounts) add(k int) {
+	for k >= len(c.of) {
+		c.of = append(c.of, 0)
+	}
+	if c.of[k]++; c.of[k] == 1 {
+		c.some++
+	}
+	c.total++
+}
+
+// factor returns n/(K n_k), 1 of a class without examples.
+func (c *classCounts) factor(k int) float64 {
+	if c.of[k] == 0 {
+		return 1
+	}
+	return float64(c.total) / (float64(c.some) * float64(c.of[k]))
+}
+
+// classOf returns the number of the class of example i, of labels 0 for -1 and 1 for +1.
+func classOf[T engine.Float](y []T, class []int32, i int) int {
+	if len(class) > 0 {
+		return int(class[i])
+	}
+	return int(y[i]+1) / 2
+}
+
+// weigh gives the examples of a data set the weights of their classes.
+func weigh[T engine.Float](o *Options, d *dataset.Data[T]) error {
+	given, err := o.classFactors()
+	if err != nil || o.ClassWeight == "" {
+		return err
+	}
+	var factors []float64
+	if given != nil {
+		if factors, err = namedFactors(given, d.Info, true); err != nil {
+			return err
+		}
+		return d.WeighClasses(factors)
+	}
+	y, class := d.Block.Y, d.Block.Class
+	if d.Bytes != nil {
+		y, class, _ = d.Bytes.Labels()
+	}
+	var c classCounts
+	for i := range y {
+		c.add(classOf(y, class, i))
+	}
+	for k := range c.of {
+		factors = append(factors, c.factor(k))
+	}
+	return d.WeighClasses(factors)
+}
+
+// weighStream is weigh of a stream: each block when it comes.
+func weighStream[T engine.Float](o *Options, src eval.Source[T],
+	info func() dataset.Info) eval.Source[T] {
+	given, err := o.classFactors()
+	if err != nil || o.ClassWeight == "" { // which Validate has looked at
+		return src
+	}
+	return &weighing[T]{src: src, info: info, given: given}
+}
+
+// weighing is a stream whose examples have the weights of their classes.
+type weighing[T engine.Float] struct {
+	src     eval.Source[T]
+	info    func() dataset.Info
+	given   []classFactor
+	factors []float64
+	counts  classCounts // of balanced
+	view    engine.Block[T]
+	w       []T
+}
+
+// Next is Source.Next.
+func (s *weighing[T]) Next() (*engine.Block[T], error) {
+	b, err := s.src.Next()
+	if err != nil || b.Len() == 0 {
+		return b, err
+	}
+	s.w = s.w[:0]
+	if s.given != nil {
+		if s.factors == nil || len(b.Class) > 0 {
+			if s.factors, err = namedFactors(s.given, s.info(), false); err != nil {
+				return nil, err
+			}
+		}
+		if s.w, err = dataset.WeighClasses(s.w, b.Y, b.Class, b.W, s.factors); err != nil {
+			return nil, err
+		}
+	} else {
+		for i := range b.Len() {
+			k := classOf(b.Y, b.Class, i)
+			s.counts.add(k)
+			s.w = append(s.w, T(s.counts.factor(k)*float64(b.Weight(i))))
+		}
+	}
+	s.view = b.Reweighted(s.w)
+	return &s.view, nil
+}
+
+// Wait is eval.Waiter's.
+func (s *weighing[T]) Wait(d time.Duration) bool { return eval.Wait(s.src, d) }
