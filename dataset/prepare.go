@@ -59,8 +59,8 @@ func (p *Preparer[T]) Block(b *engine.Block[T]) *engine.Block[T] {
 			p.sparse(idx, val)
 		}
 	}
-	p.out = engine.Block[T]{Y: b.Y, Class: b.Class, Dim: r.Dim, Ptr: r.Ptr, Idx: r.Idx, Val: r.Val,
-		X: r.X, Stride: r.Stride}
+	p.out = engine.Block[T]{Y: b.Y, W: b.W, Class: b.Class, Dim: r.Dim, Ptr: r.Ptr, Idx: r.Idx,
+		Val: r.Val, X: r.X, Stride: r.Stride}
 	p.out.MarkChecked()
 	return &p.out
 }
@@ -120,8 +120,8 @@ func (d *Data[T]) Prepared(o Options) (*Data[T], error) {
 		d.Bytes.Block(raw, 0, d.Bytes.Len())
 	}
 	c, b := &Data[T]{}, p.Block(raw)
-	c.Block = engine.Block[T]{Y: b.Y, Class: b.Class, Dim: b.Dim, Ptr: b.Ptr, Idx: b.Idx,
-		Val: b.Val, X: b.X, Stride: b.Stride}
+	c.Block = engine.Block[T]{Y: b.Y, W: b.W, Class: b.Class, Dim: b.Dim, Ptr: b.Ptr,
+		Idx: b.Idx, Val: b.Val, X: b.X, Stride: b.Stride}
 	c.Block.MarkChecked()
 	c.Info = p.Info(d.Info)
 	if longest {

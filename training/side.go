@@ -22,7 +22,7 @@ import (
 // preparation is a way of preparing the examples that are read, and what came of it.
 type preparation[T engine.Float] struct {
 	bias, normalize string
-	value           float64
+	value, scale    float64              // of the bias, and of normalize max
 	prep            *dataset.Preparer[T] // nil: as they are read
 	data            *dataset.Data[T]     // all of them; nil of a stream
 	mem             *eval.Memory[T]      // over data
@@ -43,12 +43,13 @@ func ways[T engine.Float](jobs []*Job) (preps []*preparation[T], of []int) {
 	for _, j := range jobs {
 		o := &j.data
 		at := slices.IndexFunc(preps, func(p *preparation[T]) bool {
-			return p.bias == o.Bias && p.normalize == o.Normalize && p.value == o.BiasValue
+			return p.bias == o.Bias && p.normalize == o.Normalize && p.value == o.BiasValue &&
+				p.scale == o.Scale
 		})
 		if at < 0 {
 			at = len(preps)
 			preps = append(preps, &preparation[T]{bias: o.Bias, normalize: o.Normalize,
-				value: o.BiasValue})
+				value: o.BiasValue, scale: o.Scale})
 		}
 		of = append(of, at)
 	}
@@ -57,14 +58,15 @@ func ways[T engine.Float](jobs []*Job) (preps []*preparation[T], of []int) {
 
 // options are those by which one of the preparations is made.
 func (p *preparation[T]) options() dataset.Options {
-	return dataset.Options{Bias: p.bias, BiasValue: p.value, Normalize: p.normalize}
+	return dataset.Options{Bias: p.bias, BiasValue: p.value, Normalize: p.normalize,
+		Scale: p.scale}
 }
 
 // open begins to read what the jobs learn, all of it at once where inMemory.
 func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 	o := j.data
 	if len(r.preps) > 1 {
-		o.Bias, o.BiasValue, o.Normalize = "", 0, ""
+		o.Bias, o.BiasValue, o.Normalize, o.Scale = "", 0, "", 0
 	}
 	if inMemory {
 		data, err := await(ctx, func() (*dataset.Data[T], error) {

@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"reflect"
 	"runtime"
 	"slices"
 	"time"
@@ -165,13 +166,19 @@ func rivalsOf(settings []Options, env Env) ([]*Job, error) {
 		}
 		if first := &settings[0]; i > 0 && (j.precision != jobs[0].precision ||
 			o.Shuffle != first.Shuffle || o.UntilConverged != first.UntilConverged ||
-			!slices.Equal(o.Files, first.Files)) {
+			!slices.Equal(o.Files, first.Files) || !sameReading(o.Data, first.Data)) {
 			return nil, badOption("They must be the same.", "setting %d differs from the first in "+
-				"{files}, {precision}, {shuffle} or {until_converged}", i)
+				"{files}, {precision}, {shuffle}, {until_converged} or how files are read", i)
 		}
 		jobs = append(jobs, j)
 	}
 	return jobs, nil
+}
+
+// sameReading reports whether two Data differ in nothing but what a Preparer does.
+func sameReading(a, b Data) bool {
+	a.Bias, a.Normalize = b.Bias, b.Normalize
+	return reflect.DeepEqual(a, b)
 }
 
 // heard passes on what is said of the data alone.

@@ -75,7 +75,7 @@ variance of Nadeau and Bengio (2003), which is larger than the one that the fold
 		Annotations: args(useExamples),
 	}
 	folds.flags(cmd, "")
-	t := studyFlags(cmd)
+	t := studyFlags(cmd, nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f, err := folds.options(cmd)
 		if err != nil {

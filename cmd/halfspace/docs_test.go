@@ -203,8 +203,10 @@ func checkCommands(t *testing.T, script string) {
 	if out, err := exec.Command("bash", "-n", "-c", script).CombinedOutput(); err != nil {
 		t.Errorf("%s\n%v\n%s", script, err, out)
 	}
+	quoted := regexp.MustCompile(`"[^"\n]* [^"\n]*"`) // arguments of several words: no flags of ours
 	for line := range strings.Lines(script) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
+		line = quoted.ReplaceAllString(line, `""`)
 		for part := range strings.SplitSeq(line, "|") {
 			args := strings.Fields(part)
 			for len(args) > 0 && strings.Contains(args[0], "=") { // a variable for this command

@@ -24,6 +24,7 @@ var verbs = []struct {
 	{"predict", newPredictCmd},
 	{"cv", newCVCmd},
 	{"tune", newTuneCmd},
+	{"compare", newCompareCmd},
 	{"merge", newMergeCmd},
 	{"gen", newGenCmd},
 	{"bench", newBenchCmd},

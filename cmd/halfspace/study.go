@@ -27,13 +27,15 @@ var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba
 // has none of them.
 var notRepeated = []string{"threads", "impl", "json", "quiet", "verbose", "progress", "config"}
 
-// studyFlags gives cmd the flags of train but those that are left out, and returns what they fill.
-func studyFlags(cmd *cobra.Command, with ...string) *trainer {
+// studyFlags gives cmd the flags of train but those of one run, of which with are kept, and those
+// that without leaves out, and returns what they fill.
+func studyFlags(cmd *cobra.Command, without func(*pflag.Flag) bool, with ...string) *trainer {
 	t := &trainer{}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	trainCmd(t).Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(oneRun, f.Name) || slices.Contains(with, f.Name) {
+		if (!slices.Contains(oneRun, f.Name) || slices.Contains(with, f.Name)) &&
+			(without == nil || !without(f)) {
 			fs.AddFlag(f)
 		}
 	})

@@ -107,7 +107,7 @@ With -m the model of the best is written, to the byte the one that the printed c
 	fs.Float64Var(&t.alpha, "level", training.DefaultAlpha, "level of the tests by which settings "+
 		"leave early; 0 keeps all")
 	t.folds.flags(cmd, "with --by cv: ")
-	t.trainer = studyFlags(cmd, "model")
+	t.trainer = studyFlags(cmd, nil, "model")
 	return cmd
 }
 
