@@ -28,8 +28,8 @@ type room struct {
 // rooms has every package once, above all that it imports. ARCHITECTURE.md shows the first two
 // columns.
 var rooms = []room{
-	{"cmd/halfspace", "bench bench/papers training eval model dataset dataset/format learner " +
-		"engine vecmath internal/atomicfile internal/schema internal/spelling", ""},
+	{"cmd/halfspace", "bench bench/papers exchange training eval model dataset dataset/format " +
+		"learner engine vecmath internal/atomicfile internal/schema internal/spelling", ""},
 	{"examples/embed", ".", ""},
 	{"examples/http", "dataset learners learner engine", ""},
 	{".", "training eval model dataset dataset/format learner engine internal/scratch", "learners"},
@@ -37,6 +37,7 @@ var rooms = []room{
 		"internal/schema internal/naive", ""},
 	{"bench", "dataset learners learner engine vecmath internal/schema internal/trusted " +
 		"internal/naive", ""},
+	{"exchange", "model dataset/format learner engine", ". learners"},
 	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
 		"internal/spelling", ""},
 	{"eval", "learner engine vecmath", "model dataset learners"},
@@ -89,6 +90,7 @@ var onlyIn = map[string][]string{
 	// which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
 	"github.com/klauspost/cpuid/v2":     {"bench", "cmd/halfspace"},
 	"github.com/klauspost/compress":     {"dataset"},
+	"google.golang.org/protobuf":        {"exchange"},
 	"github.com/HdrHistogram":           {"cmd/halfspace"},
 	"github.com/spf13/cobra":            {"cmd/halfspace"},
 	"github.com/spf13/pflag":            {"cmd/halfspace"},

@@ -104,6 +104,21 @@ func (f *Fourier[T]) Bytes() int64 {
 	return int64(len(f.w)) * int64(unsafe.Sizeof(*new(T)))
 }
 
+// Frequencies returns a copy of w_1 ... w_D/2 over so many features, [feature][D/2]. The error is
+// ErrFourier when there are too many features. Safe for concurrent use.
+func (f *Fourier[T]) Frequencies(features int) ([]T, error) {
+	f.grows.Lock()
+	defer f.grows.Unlock()
+	if err := f.grow(features); err != nil {
+		return nil, err
+	}
+	w := make([]T, 0, features*f.half)
+	for j := range features {
+		w = append(w, f.w[j*f.width:][:f.half]...)
+	}
+	return w, nil
+}
+
 // Map makes dst, a block with memory of its own, the features of all examples of src, with their
 // labels if it has any (zeros if not) and weights. It allocates nothing once it has seen all
 // features and dst has had as many examples. The errors are those of [Block.CheckRows], and

@@ -205,10 +205,13 @@ type Entry struct {
 	Default bool   // taken where none is named; one learner is
 	// Over is for learners of classes over a learner of two: it returns settings of this one over
 	// that one. nil of all others.
-	Over   Over
-	Config func() Config
-	New32  func(Config, Env) (Learner[float32], error) // both validate the Config first
-	New64  func(Config, Env) (Learner[float64], error)
+	Over Over
+	// Holding is for learners that can take a hypothesis from elsewhere, as from a model file of
+	// another program. nil of all others.
+	Holding Holding
+	Config  func() Config
+	New32   func(Config, Env) (Learner[float32], error) // both validate the Config first
+	New64   func(Config, Env) (Learner[float64], error)
 	// Optional are the scalars of its State that may be missing, as they are in model files that
 	// were written before the learner kept them (Codec.Optional). A State without any other is an
 	// error.

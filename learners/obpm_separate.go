@@ -524,6 +524,42 @@ func (p *committee[T]) Proba(b *engine.Block[T], dst []float64) error { return p
 // Weights is Predictor.Weights.
 func (p *committee[T]) Weights() []float64 { return p.o.Weights() }
 
+// Hypothesis is for [learner.HypothesisOf]: the mean of the members', none of votes.
+func (p *committee[T]) Hypothesis() learner.Hypothesis {
+	var (
+		all learner.Hypothesis
+		sum learner.Output
+	)
+	sum.Points.Ptr, sum.Divisor = []int{0}, 1
+	for _, m := range p.of {
+		h, ok := learner.HypothesisOf(*m.p)
+		if !ok || p.o.cfg.Combine == CombineVote {
+			return learner.Hypothesis{}
+		}
+		one := &h.Outputs[0]
+		divisor := float64(p.o.divisor() * one.Divisor)
+		sum.Weights = primal.Grown(sum.Weights, len(one.Weights))
+		for j, v := range one.Weights {
+			sum.Weights[j] += v / divisor
+		}
+		for i, c := range one.Coef {
+			idx, val := one.Points.Sparse(i)
+			sum.Points.Idx = append(sum.Points.Idx, idx...)
+			sum.Points.Val = append(sum.Points.Val, val...)
+			sum.Points.Ptr = append(sum.Points.Ptr, len(sum.Points.Idx))
+			sum.Coef = append(sum.Coef, c/divisor)
+		}
+		sum.Points.Dim = max(sum.Points.Dim, one.Points.Dim)
+		sum.Bias += one.Bias / divisor
+		all.Kernel = h.Kernel
+		if one.Weights != nil && sum.Weights == nil {
+			sum.Weights = []float64{}
+		}
+	}
+	all.Outputs = []learner.Output{sum}
+	return all
+}
+
 // Bytes is Predictor.Bytes.
 func (p *committee[T]) Bytes() int64 {
 	n := p.o.Bytes() + int64(unsafe.Sizeof(*p)) + 40*int64(len(p.of))

@@ -121,6 +121,19 @@ func (p *members[T]) Weights() []float64 {
 	return p.o.Weights()
 }
 
+// Hypothesis is for [learner.HypothesisOf]: none of votes.
+func (p *members[T]) Hypothesis() learner.Hypothesis {
+	if p.o.KeepsSum {
+		sum := p.o.average()
+		return sum.Hypothesis()
+	}
+	w := p.Weights()
+	if w == nil {
+		return learner.Hypothesis{}
+	}
+	return learner.Hypothesis{Outputs: []learner.Output{{Weights: w, Divisor: 1}}}
+}
+
 // Bytes is Predictor.Bytes, with the runs that are not in use.
 func (p *members[T]) Bytes() int64 {
 	p.o.Form.RLock()

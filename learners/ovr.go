@@ -27,7 +27,8 @@ func (*OVRConfig) Entry() learner.Entry {
 		Over: func(base string, c learner.Config, classes int) learner.Config {
 			return &OVRConfig{Classes: classes, Base: base, BaseConfig: c}
 		},
-		New32: newOVR[float32], New64: newOVR[float64],
+		Holding: holdClasses,
+		New32:   newOVR[float32], New64: newOVR[float64],
 	}
 }
 
@@ -288,6 +289,31 @@ func (o keepingOVR[T]) Support() (sum int) {
 		sum += n
 	}
 	return sum
+}
+
+// holdClasses is Entry.Holding: outputs of several classes, each held by a learner of two.
+func holdClasses(h *learner.Hypothesis) (_ learner.Config, s learner.State, ok bool) {
+	n := len(h.Outputs)
+	if n < 2 || n > MaxClasses {
+		return nil, s, false
+	}
+	cfg := &OVRConfig{Classes: n}
+	o := OVR[float64]{since: make([]int64, n)}
+	for _, out := range h.Outputs {
+		e, base, state, ok := learner.Hold(&learner.Hypothesis{Outputs: []learner.Output{out},
+			Kernel: h.Kernel, Fourier: h.Fourier})
+		if !ok || !base.Traits().Stream || cfg.Base != "" && cfg.Base != e.Name {
+			return nil, s, false
+		}
+		l, err := e.New64(base, learner.Env{})
+		if err != nil || l.SetState(state) != nil {
+			return nil, s, false
+		}
+		cfg.Base, cfg.BaseConfig = e.Name, base
+		o.columns = append(o.columns, l)
+		o.dim = max(o.dim, len(out.Weights))
+	}
+	return cfg, o.State(), cfg.Validate() == nil
 }
 
 // Learn is Learner.Learn.
@@ -697,6 +723,18 @@ func (p *ballot[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.
 
 // Weights is Predictor.Weights.
 func (p *ballot[T]) Weights() []float64 { return p.o.Weights() }
+
+// Hypothesis is for [learner.HypothesisOf].
+func (p *ballot[T]) Hypothesis() (all learner.Hypothesis) {
+	for _, m := range p.of {
+		h, ok := learner.HypothesisOf(*m.p)
+		if !ok {
+			return learner.Hypothesis{}
+		}
+		all.Kernel, all.Outputs = h.Kernel, append(all.Outputs, h.Outputs...)
+	}
+	return all
+}
 
 // Bytes is Predictor.Bytes.
 func (p *ballot[T]) Bytes() int64 {

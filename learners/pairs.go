@@ -433,6 +433,15 @@ func (p *biased[T]) Score(b *engine.Block[T], dst []float64) error {
 // Weights is Predictor.Weights.
 func (p *biased[T]) Weights() []float64 { return (*p.of.p).Weights() }
 
+// Hypothesis is for [learner.HypothesisOf].
+func (p *biased[T]) Hypothesis() learner.Hypothesis {
+	h, _ := learner.HypothesisOf(*p.of.p)
+	for k := range h.Outputs {
+		h.Outputs[k].Bias += float64(p.b * h.Outputs[k].Divisor)
+	}
+	return h
+}
+
 // Bytes is Predictor.Bytes.
 func (p *biased[T]) Bytes() int64 { return (*p.of.p).Bytes() + int64(unsafe.Sizeof(*p)) + 16 }
 

@@ -20,6 +20,7 @@ func (*PerceptronConfig) Entry() learner.Entry {
 	return learner.Entry{
 		Summary: "the perceptron, with a fixed margin if wanted",
 		Config:  func() learner.Config { return &PerceptronConfig{Eta: 1} },
+		Holding: holdWeights,
 		New32:   newPerceptron[float32], New64: newPerceptron[float64],
 	}
 }
@@ -169,6 +170,17 @@ func newPerceptron[T learner.Float](c learner.Config, env learner.Env) (learner.
 		return l, err
 	}
 	return &Perceptron[T]{Linear: primal.NewLinear[T](), cfg: cfg}, nil
+}
+
+// holdWeights is Entry.Holding: one weight vector without a bias.
+func holdWeights(h *learner.Hypothesis) (learner.Config, learner.State, bool) {
+	if len(h.Outputs) != 1 || h.Outputs[0].Weights == nil || h.Outputs[0].Bias != 0 ||
+		h.Outputs[0].Divisor != 1 || h.Fourier != nil {
+		return nil, learner.State{}, false
+	}
+	p := Perceptron[float64]{Linear: primal.NewLinear[float64]()}
+	p.W = h.Outputs[0].Weights
+	return (*PerceptronConfig)(nil).Entry().Config(), p.State(), true
 }
 
 // Learn is Learner.Learn.

@@ -512,6 +512,20 @@ func (p *mapped[T]) Score(b *engine.Block[T], dst []float64) error {
 // Weights returns nil: the weights are those of the random features.
 func (p *mapped[T]) Weights() []float64 { return nil }
 
+// Hypothesis is for [learner.HypothesisOf].
+func (p *mapped[T]) Hypothesis() learner.Hypothesis {
+	h, ok := learner.HypothesisOf(p.inner)
+	if !ok {
+		return learner.Hypothesis{}
+	}
+	h.Fourier = &learner.Fourier{Half: p.rff.cfg.D / 2,
+		Frequencies: func(features int) ([]float64, error) {
+			w, err := p.rff.fourier.Frequencies(features)
+			return primal.Scaled(w, 1), err
+		}}
+	return h
+}
+
 // Outputs is Predictor.Outputs.
 func (p *mapped[T]) Outputs() int { return p.inner.Outputs() }
 

@@ -28,7 +28,8 @@ func (*SVMConfig) Entry() learner.Entry {
 			return &SVMConfig{C: 1, Norm: 1, KernelConfig: learner.KernelConfig{Kernel: "linear"},
 				Gap: 1e-6}
 		},
-		New32: newSVM[float32], New64: newSVM[float64],
+		Holding: holdExpansion,
+		New32:   newSVM[float32], New64: newSVM[float64],
 	}
 }
 
@@ -282,6 +283,24 @@ func solutionOf(p smo.Problem, v *smo.Value, beta []float64, steps int64) SVMSol
 		}
 	}
 	return r
+}
+
+// holdExpansion is Entry.Holding: a sum over examples, with a bias.
+func holdExpansion(h *learner.Hypothesis) (learner.Config, learner.State, bool) {
+	if len(h.Outputs) != 1 || h.Outputs[0].Weights != nil || h.Outputs[0].Divisor != 1 ||
+		h.Fourier != nil {
+		return nil, learner.State{}, false
+	}
+	cfg := *(*SVMConfig)(nil).Entry().Config().(*SVMConfig)
+	k, o := h.Kernel, &h.Outputs[0]
+	cfg.KernelConfig = learner.KernelConfig{Kernel: string(k.Kind), Gamma: k.Gamma,
+		Degree: k.Degree, Coef0: k.Coef0, Scale: k.Scale}
+	if cfg.Linear() { // whose state is a weight vector
+		return nil, learner.State{}, false
+	}
+	s := SVM[float64]{cfg: cfg, bias: o.Bias}
+	s.Coef, s.SupportVectors = o.Coef, o.Points
+	return &cfg, s.State(), cfg.Validate() == nil
 }
 
 // Score is Learner.Score.

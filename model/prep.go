@@ -76,6 +76,15 @@ func (p *Prep) ScaledBy() string {
 	return p.Scaling.Method
 }
 
+// Features returns the names of the features, those of Columns without the label's; nil where they
+// have none.
+func (p *Prep) Features() []string {
+	if at := p.LabelCol - 1; at >= 0 && at < len(p.Columns) {
+		return slices.Delete(slices.Clone(p.Columns), at, at+1)
+	}
+	return slices.Clone(p.Columns)
+}
+
 // maxDim is the most features that examples can have.
 const maxDim = math.MaxInt32
 

@@ -26,6 +26,8 @@ var verbs = []struct {
 	{"tune", newTuneCmd},
 	{"compare", newCompareCmd},
 	{"merge", newMergeCmd},
+	{"export", newExportCmd},
+	{"import", newImportCmd},
 	{"gen", newGenCmd},
 	{"bench", newBenchCmd},
 	{"repro", newReproCmd},

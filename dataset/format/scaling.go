@@ -109,6 +109,26 @@ func (s *Scaling) scaled(known []float64, x float64, most bool) float64 {
 	return x
 }
 
+// Affine returns what is done to the value x of a feature, from 0 and without the bias, that is
+// there: (x - shift) factor, up to rounding.
+func (s *Scaling) Affine(feature int) (shift, factor float64) {
+	if s.Method == "none" || feature >= s.Features() {
+		return 0, 1
+	}
+	known, most := s.Known[feature*perFeature:][:perFeature], s.Method == "maxabs"
+	d := known[2]
+	if !most {
+		shift, d = known[1], math.Sqrt(d/max(known[0], 1))
+	}
+	switch {
+	case d > 0:
+		return shift, 1 / d
+	case s.Columns:
+		return shift, 0
+	}
+	return 0, 1
+}
+
 // seeStd is see and then scaled of a column's value by "std", where no square overflows, in a
 // quarter of their time.
 func seeStd(known *[perFeature]float64, x float64) float64 {

@@ -34,6 +34,26 @@ func (p *KernelExpansion[T]) Score(b *engine.Block[T], dst []float64) error {
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (p *KernelExpansion[T]) Weights() []float64 { return nil }
 
+// Hypothesis is for [learner.HypothesisOf].
+func (p *KernelExpansion[T]) Hypothesis() learner.Hypothesis {
+	o := learner.Output{Coef: slices.Clone(p.Coef), Bias: p.Bias, Divisor: 1,
+		Points: engine.Block[float64]{Dim: p.SupportVectors.Dim, Ptr: []int{0}}}
+	for i := range p.Coef {
+		idx, val := p.SupportVectors.Sparse(i)
+		addPoint(&o.Points, idx, val)
+	}
+	return learner.Hypothesis{Outputs: []learner.Output{o}, Kernel: p.Kernel}
+}
+
+// addPoint adds an example to a sparse block without labels.
+func addPoint[T learner.Float](b *engine.Block[float64], idx []int32, val []T) {
+	b.Idx = append(b.Idx, idx...)
+	for _, v := range val {
+		b.Val = append(b.Val, float64(v))
+	}
+	b.Ptr = append(b.Ptr, len(b.Idx))
+}
+
 // Bytes is Predictor.Bytes.
 func (p *KernelExpansion[T]) Bytes() int64 {
 	return p.Expansion.Bytes() + int64(unsafe.Sizeof(*p))
@@ -90,6 +110,27 @@ func (p *KeptSum[T]) Score(b *engine.Block[T], dst []float64) error {
 
 // Weights returns nil: the hypothesis is a sum over kept examples.
 func (p *KeptSum[T]) Weights() []float64 { return nil }
+
+// Hypothesis is for [learner.HypothesisOf]: empty slots are left out.
+func (p *KeptSum[T]) Hypothesis() learner.Hypothesis {
+	o := learner.Output{Coef: []float64{}, Points: engine.Block[float64]{Ptr: []int{0}}, Divisor: 1}
+	var (
+		idx []int32
+		val []T
+	)
+	for j, c := range p.Coef {
+		if c == 0 {
+			continue
+		}
+		idx, val = p.List.NonZeros(idx[:0], val[:0], j)
+		addPoint(&o.Points, idx, val)
+		o.Coef = append(o.Coef, c/p.Divisor)
+		if n := len(idx); n > 0 {
+			o.Points.Dim = max(o.Points.Dim, int(idx[n-1])+1)
+		}
+	}
+	return learner.Hypothesis{Outputs: []learner.Output{o}, Kernel: p.List.Kernel()}
+}
 
 // Bytes is Predictor.Bytes.
 func (p *KeptSum[T]) Bytes() int64 {

@@ -297,6 +297,13 @@ func (p *ScaledSum[T]) Score(b *engine.Block[T], dst []float64) error {
 	return nil
 }
 
+// Hypothesis is for [learner.HypothesisOf].
+func (p *ScaledSum[T]) Hypothesis() learner.Hypothesis {
+	h := p.KeptSum.Hypothesis()
+	h.Outputs[0].Bias = p.Bias
+	return h
+}
+
 // State is Predictor.State: the kept examples and their coefficients, divisor and bias.
 func (p *ScaledSum[T]) State() learner.State { return learner.StateOf(p.Fields) }
 

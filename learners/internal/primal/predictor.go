@@ -177,6 +177,18 @@ func (p *WideWeights[T]) Weights() []float64 {
 	return w
 }
 
+// Hypothesis is for [learner.HypothesisOf].
+func (p *WideWeights[T]) Hypothesis() learner.Hypothesis {
+	o := learner.Output{Weights: slices.Clone(p.W), Divisor: p.Divisor}
+	if o.Weights == nil {
+		o.Weights = []float64{}
+	}
+	if p.Biased {
+		o.Bias = float64(p.Bias * p.Divisor)
+	}
+	return learner.Hypothesis{Outputs: []learner.Output{o}}
+}
+
 // Bytes is Predictor.Bytes.
 func (p *WideWeights[T]) Bytes() int64 { return BytesOf(p.W) + int64(unsafe.Sizeof(*p)) }
 

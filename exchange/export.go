@@ -1,0 +1,93 @@
+package exchange
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// writers are the formats that Export writes.
+var writers = []struct {
+	name  string
+	write func(w *bufio.Writer, f *Form) (notes []string, err error)
+}{
+	{"liblinear", writeLiblinear},
+	{"libsvm", writeLibsvm},
+	{"onnx", writeONNX},
+	{"npz", writeNPZ},
+	{"text", writeText},
+}
+
+// Targets returns the names of the formats that Export writes.
+func Targets() (names []string) {
+	for _, f := range writers {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Export writes a model in the format of that name, one of Targets. Notes say in what the file is
+// not the model: other names of labels, say. Errors wrap ErrForm where the format can't hold the
+// model, or are those of package model or of w; what was written then is of no use.
+//
+// Cost: the hypothesis is copied. Of onnx all kept examples are written as dense rows.
+func Export(w io.Writer, to string, m *model.Model) (notes []string, err error) {
+	at := slices.Index(Targets(), to)
+	if at < 0 {
+		return nil, fmt.Errorf("no format %q, want one of %s: %w", to,
+			strings.Join(Targets(), ", "), ErrForm)
+	}
+	f, err := Open(m)
+	if err != nil {
+		return nil, err
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	if notes, err = writers[at].write(out, f); err != nil {
+		return nil, err
+	}
+	return notes, out.Flush()
+}
+
+// number is the shortest text that reads back as v.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// wholeLabels returns labels that are whole numbers, as LIBLINEAR and LIBSVM have them: the model's
+// own, or else -1 and 1 for two and numbers from 0 for more, with a note.
+func (f *Form) wholeLabels() (labels []int32, notes []string) {
+	for _, name := range f.Classes {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil || v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
+			return f.numbered()
+		}
+		labels = append(labels, int32(v))
+	}
+	return labels, nil
+}
+
+func (f *Form) numbered() (labels []int32, notes []string) {
+	var said []string
+	for k, name := range f.Classes {
+		label := int32(k)
+		if len(f.Classes) == 2 {
+			label = int32(2*k - 1)
+		}
+		labels = append(labels, label)
+		said = append(said, fmt.Sprintf("%d for %s", label, name))
+	}
+	return labels, []string{"labels are whole numbers there: " + strings.Join(said, ", ")}
+}
+
+// numbering says how features are numbered where that differs from the model's own data.
+func (f *Form) numbering() []string {
+	if f.Base == 1 || f.Names != nil {
+		return nil
+	}
+	return []string{"features are numbered from 1 there, from 0 in the model's data: number them " +
+		"one higher"}
+}

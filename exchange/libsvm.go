@@ -1,0 +1,248 @@
+package exchange
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// Reference: C.-C. Chang, C.-J. Lin, "LIBSVM: A Library for Support Vector Machines", ACM TIST
+// 2:27, 2011, and svm_load_model of its svm.cpp. A model is lines of a word and its values, and
+// behind the word SV a line for each support vector: its coefficient and its features, from 1, the
+// vectors of the first label before the others. Of two classes a score sum_i coef_i K(x_i, x) - rho
+// above 0 is the first of the labels.
+
+// libsvmKernels are names of kernels there.
+var libsvmKernels = map[engine.KernelKind]string{engine.Poly: "polynomial", engine.RBF: "rbf"}
+
+func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
+	switch {
+	case f.Random != nil:
+		return nil, fmt.Errorf("random features are none of its kernels: %w; export to onnx or npz",
+			ErrForm)
+	case len(f.Outputs) > 1:
+		return nil, fmt.Errorf("it tells %d classes by one function for each pair of them, the "+
+			"model by one for each class: %w; export to onnx or npz, a linear one to liblinear",
+			len(f.Classes), ErrForm)
+	}
+	f, note, err := f.plain("libsvm")
+	if err != nil {
+		return nil, err
+	}
+	labels, notes := f.wholeLabels()
+	notes = append(notes, f.numbering()...)
+	if note != "" {
+		notes = append(notes, note)
+	}
+	outputs, divisor := f.undivided()
+	notes = append(notes, summed(divisor)...)
+	// As in writeLiblinear a score of 0 is the second label there.
+	o := negated(outputs[0])
+	if f.Linear() { // one support vector, the weights
+		o.Coef, o.Points = []float64{1}, dense(o.Weights)
+	}
+	var first, second []int
+	for i, c := range o.Coef {
+		if c > 0 {
+			first = append(first, i)
+		} else {
+			second = append(second, i)
+		}
+	}
+	fmt.Fprint(w, "svm_type c_svc\n")
+	switch k := f.Kernel; {
+	case f.Linear():
+		fmt.Fprint(w, "kernel_type linear\n")
+	default:
+		fmt.Fprintf(w, "kernel_type %s\n", libsvmKernels[k.Kind])
+		if k.Kind == engine.Poly {
+			fmt.Fprintf(w, "degree %d\n", k.Degree)
+		}
+		fmt.Fprintf(w, "gamma %s\n", number(k.Gamma))
+		if k.Kind == engine.Poly {
+			fmt.Fprintf(w, "coef0 %s\n", number(k.Coef0))
+		}
+	}
+	fmt.Fprintf(w, "nr_class 2\ntotal_sv %d\nrho %s\nlabel %d %d\nnr_sv %d %d\nSV\n", len(o.Coef),
+		number(-o.Bias), labels[0], labels[1], len(first), len(second))
+	for _, i := range append(first, second...) {
+		w.WriteString(number(o.Coef[i]) + " ")
+		idx, val := o.Points.Sparse(i)
+		for n, j := range idx {
+			w.WriteString(strconv.Itoa(int(j)+1) + ":" + number(val[n]) + " ")
+		}
+		w.WriteByte('\n')
+	}
+	return notes, nil
+}
+
+// dense returns a block of one row, without its zeros.
+func dense(row []float64) engine.Block[float64] {
+	b := engine.Block[float64]{Dim: len(row), Ptr: []int{0}}
+	for j, v := range row {
+		if v != 0 {
+			b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, v)
+		}
+	}
+	b.Ptr = append(b.Ptr, len(b.Idx))
+	return b
+}
+
+// maxWeights bounds the weights that a line of one feature asks for: they take 1 GiB.
+const maxWeights = 1 << 27
+
+func readLibsvm(r io.Reader) (*model.Model, error) {
+	l := newLines(r)
+	head, err := l.header("SV")
+	if err != nil {
+		return nil, err
+	}
+	kind, err := l.one(head, "svm_type")
+	if err != nil {
+		return nil, err
+	}
+	if kind != "c_svc" && kind != "nu_svc" {
+		return nil, fmt.Errorf("svm_type %s is none of classification: %w; those are -s 0 and 1",
+			kind, ErrFile)
+	}
+	labels, err := l.labels(head)
+	if err != nil {
+		return nil, err
+	}
+	if len(labels) > 2 {
+		return nil, fmt.Errorf("%d classes, which LIBSVM tells by one function for each pair of "+
+			"them: %w; import models of two", len(labels), ErrFile)
+	}
+	k, err := l.kernel(head)
+	if err != nil {
+		return nil, err
+	}
+	var total int
+	var rho float64
+	text, err := l.one(head, "total_sv")
+	if err == nil {
+		total, err = l.count(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if text, err = l.one(head, "rho"); err == nil {
+		rho, err = l.finite(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o := learner.Output{Coef: []float64{}, Points: engine.Block[float64]{Ptr: []int{0}}, Bias: -rho,
+		Divisor: 1}
+	for range total {
+		if !l.next() {
+			return nil, l.ended(fmt.Sprintf("%d support vectors, found %d", total, len(o.Coef)))
+		}
+		if err := l.vector(&o); err != nil {
+			return nil, err
+		}
+	}
+	if l.next() && strings.TrimSpace(l.text) != "" {
+		return nil, l.bad("expected the end behind %d support vectors, found %.40q", total, l.text)
+	}
+	if err := l.s.Err(); err != nil {
+		return nil, err
+	}
+	dim := o.Points.Dim
+	if k.Kind == engine.Linear {
+		if dim > maxWeights {
+			return nil, fmt.Errorf("a feature %d, of a linear kernel at most %d: %w", dim,
+				maxWeights, ErrFile)
+		}
+		o = learner.Output{Weights: expanded(&o, k), Bias: o.Bias, Divisor: 1}
+	}
+	return imported(labels, dim, &learner.Hypothesis{Outputs: []learner.Output{o}, Kernel: k})
+}
+
+// vector reads a support vector: a coefficient and the features that are not 0. A coefficient of 0
+// adds nothing.
+func (l *lines) vector(o *learner.Output) error {
+	words := strings.Fields(l.text)
+	if len(words) == 0 {
+		return l.bad("expected a support vector, found an empty line")
+	}
+	c, err := l.finite(words[0])
+	if err != nil {
+		return err
+	}
+	last := int32(-1)
+	b := &o.Points
+	for _, word := range words[1:] {
+		at, value, ok := strings.Cut(word, ":")
+		if !ok {
+			return l.bad("expected number:value, found %q", word)
+		}
+		j, err := l.count(at)
+		if err != nil {
+			return err
+		}
+		v, err := l.finite(value)
+		if err != nil {
+			return err
+		}
+		if int32(j)-1 <= last {
+			return l.bad("feature %d: want features from 1, each above the one before", j)
+		}
+		last = int32(j) - 1
+		if v != 0 {
+			b.Idx, b.Val = append(b.Idx, last), append(b.Val, v)
+		}
+	}
+	b.Dim = max(b.Dim, int(last)+1)
+	if c == 0 {
+		b.Idx, b.Val = b.Idx[:b.Ptr[len(b.Ptr)-1]], b.Val[:b.Ptr[len(b.Ptr)-1]]
+		return nil
+	}
+	b.Ptr, o.Coef = append(b.Ptr, len(b.Idx)), append(o.Coef, c)
+	return nil
+}
+
+// kernel reads the kernel of a header.
+func (l *lines) kernel(head map[string][]string) (k engine.Kernel, err error) {
+	name, err := l.one(head, "kernel_type")
+	if err != nil {
+		return k, err
+	}
+	switch name {
+	case "linear":
+		return engine.Kernel{Kind: engine.Linear}, nil
+	case "polynomial":
+		k.Kind = engine.Poly
+	case "rbf":
+		k.Kind = engine.RBF
+	default:
+		return k, fmt.Errorf("kernel_type %s: want linear, polynomial or rbf: %w", name, ErrFile)
+	}
+	read := func(word string) (v float64) {
+		var text string
+		if err == nil {
+			text, err = l.one(head, word)
+		}
+		if err == nil {
+			v, err = l.finite(text)
+		}
+		return v
+	}
+	k.Gamma = read("gamma")
+	if k.Kind == engine.Poly {
+		k.Coef0, k.Degree = read("coef0"), int(read("degree"))
+	}
+	if err != nil {
+		return k, err
+	}
+	if err := k.Validate(); err != nil {
+		return k, fmt.Errorf("%w: %w", err, ErrFile)
+	}
+	return k, nil
+}

@@ -1,0 +1,440 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// program returns where a program of another package is, or skips the test.
+func program(t *testing.T, name, of string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skipf("needs %s of Debian's package %s: %v", name, of, err)
+	}
+	return path
+}
+
+// head writes the first rows of a packed file into the folder, without features that the first 1000
+// rows of a9a lack, and returns the name.
+func head(t *testing.T, dir, name string, rows int) string {
+	t.Helper()
+	in, err := os.Open(realdata.File(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, text := bufio.NewScanner(z), []byte{}
+	for range rows {
+		if !s.Scan() {
+			t.Fatalf("%s has fewer rows than %d (%v)", name, rows, s.Err())
+		}
+		for word := range strings.FieldsSeq(s.Text()) {
+			number, _, feature := strings.Cut(word, ":")
+			if j, err := strconv.Atoi(number); feature && (err != nil || j > 119) {
+				continue
+			}
+			text = append(append(text, word...), ' ')
+		}
+		text = append(text, '\n')
+	}
+	out := filepath.Join(dir, strings.TrimSuffix(name, ".gz"))
+	if err := os.WriteFile(out, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// numeric turns labels into the numbers that other programs print: +1 is 1.
+func numeric(label string) string { return strings.TrimPrefix(label, "+") }
+
+// ours are the labels and scores that a model predicts.
+func ours(t *testing.T, path, file string) (labels []string, scores []float64) {
+	t.Helper()
+	m, err := halfspace.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, err := range m.Predict(context.Background(), file) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels, scores = append(labels, numeric(p.Label)), append(scores, p.Score)
+	}
+	return labels, scores
+}
+
+// differ counts the labels that differ.
+func differ(t *testing.T, name string, got, want []string) {
+	t.Helper()
+	count := 0
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			count++
+		}
+	}
+	if count > 0 || len(got) != len(want) {
+		t.Errorf("%s: %d labels of %d differ", name, count, len(want))
+	}
+}
+
+// trained are settings that other programs are compared with, and whether they can hold them.
+var trained = []struct {
+	name              string
+	options           halfspace.Options
+	liblinear, libsvm bool
+}{
+	{"perceptron", options("perceptron", nil), true, true},
+	{"members, bias", options("obpm", map[string]any{"members": 20}, "append"), true, true},
+	{"unit length", options("pa", nil, "append", "unit"), true, true},
+	{"max, rbf", options("perceptron", map[string]any{"kernel": "rbf", "gamma": 0.5}, "append",
+		"max"), false, true},
+	{"bias, poly", options("perceptron", map[string]any{"kernel": "poly", "gamma": 0.1, "degree": 3,
+		"coef0": 1}, "append", "max"), false, true},
+	{"unit, rbf", options("sogp", map[string]any{"kernel": "rbf", "gamma": 2, "basis": 50}, "none",
+		"unit"), false, false},
+	{"random features", options("rff", map[string]any{"D": 100, "sigma": 3}, "append", "max"),
+		false, false},
+	{"random features, unit", options("rff", map[string]any{"D": 100}, "append", "unit"), false,
+		false},
+}
+
+func options(name string, settings map[string]any, prep ...string) halfspace.Options {
+	var o halfspace.Options
+	o.Learner, o.Settings = name, settings
+	if len(prep) > 0 {
+		o.Bias = prep[0]
+	}
+	if len(prep) > 1 {
+		o.Normalize = prep[1]
+	}
+	return o
+}
+
+// exported trains on file, and writes the model and its exports into a folder.
+func exported(t *testing.T, o halfspace.Options, file, dir string, to ...string) (path string) {
+	t.Helper()
+	m, err := halfspace.Train(context.Background(), o, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "model")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range to {
+		export(t, path, to)
+	}
+	return path
+}
+
+func export(t *testing.T, path, to string) string {
+	t.Helper()
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := Export(&b, to, m); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+"."+to, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path + "." + to
+}
+
+// predictedBy returns the lines that a program predict TEST MODEL OUT writes.
+func predictedBy(t *testing.T, program, test, path string) []string {
+	t.Helper()
+	out := path + ".predicted"
+	if text, err := exec.Command(program, test, path, out).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", program, err, text)
+	}
+	return readLines(t, out)
+}
+
+func readLines(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// TestProgramsPredict: liblinear-predict and svm-predict agree with exported models label by label.
+func TestProgramsPredict(t *testing.T) {
+	t.Parallel()
+	linear := program(t, "liblinear-predict", "liblinear-tools")
+	svm := program(t, "svm-predict", "libsvm-tools")
+	shared := t.TempDir()
+	train, test := head(t, shared, "a9a.gz", 1000), head(t, shared, "a9a.t.gz", 2000)
+	for _, c := range trained {
+		path := exported(t, c.options, train, t.TempDir())
+		want, _ := ours(t, path, test)
+		if c.liblinear {
+			differ(t, c.name+" by liblinear",
+				predictedBy(t, linear, test, export(t, path, "liblinear")), want)
+		}
+		if c.libsvm {
+			differ(t, c.name+" by libsvm", predictedBy(t, svm, test, export(t, path, "libsvm")),
+				want)
+		}
+	}
+	three := classes(t, train, 3)
+	path := exported(t, options("perceptron", nil), three, t.TempDir(), "liblinear")
+	want, _ := ours(t, path, test)
+	differ(t, "classes by liblinear", predictedBy(t, linear, test, path+".liblinear"), want)
+}
+
+// classes writes the rows of a file with labels from 0 to k-1, by the first feature, and returns
+// the name.
+func classes(t *testing.T, file string, k int) string {
+	t.Helper()
+	var b strings.Builder
+	for _, line := range readLines(t, file) {
+		words := strings.Fields(line)
+		number, _, _ := strings.Cut(words[1], ":")
+		j, err := strconv.Atoi(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words[0] = strconv.Itoa(j % k)
+		b.WriteString(strings.Join(words, " ") + "\n")
+	}
+	name := file + "." + strconv.Itoa(k)
+	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestProgramsTrain: imported models predict the labels that liblinear-predict and svm-predict do.
+func TestProgramsTrain(t *testing.T) {
+	t.Parallel()
+	lineartrain := program(t, "liblinear-train", "liblinear-tools")
+	linear := program(t, "liblinear-predict", "liblinear-tools")
+	svmtrain := program(t, "svm-train", "libsvm-tools")
+	svm := program(t, "svm-predict", "libsvm-tools")
+	dir := t.TempDir()
+	train, test := head(t, dir, "a9a.gz", 1000), head(t, dir, "a9a.t.gz", 2000)
+	three := classes(t, train, 3)
+	for _, c := range []struct{ train, predict, from, file, args string }{
+		{lineartrain, linear, "liblinear", train, "-s 1"},
+		{lineartrain, linear, "liblinear", train, "-s 0 -B 2"},
+		{lineartrain, linear, "liblinear", three, "-s 4 -B 1"},
+		{lineartrain, linear, "liblinear", three, "-s 5"},
+		{svmtrain, svm, "libsvm", train, "-t 0"},
+		{svmtrain, svm, "libsvm", train, "-t 1 -g 0.1 -r 1 -d 2"},
+		{svmtrain, svm, "libsvm", train, "-t 2 -g 0.05"},
+		{svmtrain, svm, "libsvm", train, "-s 1 -n 0.1 -t 2 -b 1"},
+	} {
+		name := c.from + " " + c.args
+		theirs := filepath.Join(dir, "theirs")
+		args := append(append(strings.Fields(c.args), "-q"), c.file, theirs)
+		if text, err := exec.Command(c.train, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, text)
+		}
+		in, err := os.ReadFile(theirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := Import(c.from, bytes.NewReader(in))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		path := filepath.Join(dir, "model")
+		if _, err := model.Save(path, m); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := ours(t, path, test)
+		differ(t, name, got, predictedBy(t, c.predict, test, theirs))
+		again := export(t, path, c.from) // out again, and back
+		if strings.HasPrefix(c.args, "-t 0") {
+			continue // a linear one has other support vectors
+		}
+		if in, err = os.ReadFile(again); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Import(c.from, bytes.NewReader(in))
+		if err != nil {
+			t.Fatalf("%s: back: %v", name, err)
+		}
+		a, b := new(bytes.Buffer), new(bytes.Buffer)
+		if err := errors.Join(textOf(a, m), textOf(b, back)); err != nil {
+			t.Fatal(err)
+		}
+		if sorted(a) != sorted(b) {
+			t.Errorf("%s: another model comes back", name)
+		}
+	}
+}
+
+func sorted(b *bytes.Buffer) string {
+	lines := strings.Split(b.String(), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func textOf(w io.Writer, m *model.Model) error {
+	_, err := Export(w, "text", m)
+	return err
+}
+
+// TestONNXRuntime: onnxruntime predicts the labels of 2000 rows of a9a.t that the models do, and
+// scores within float32's roundings. HALFSPACE_TEST_ONNX is a folder in which npm has installed
+// onnxruntime-node.
+func TestONNXRuntime(t *testing.T) {
+	t.Parallel()
+	folder := os.Getenv("HALFSPACE_TEST_ONNX")
+	if folder == "" {
+		t.Skip("needs HALFSPACE_TEST_ONNX, a folder with npm's onnxruntime-node")
+	}
+	node := program(t, "node", "nodejs")
+	script, err := filepath.Abs("testdata/onnx.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	train, test := head(t, dir, "a9a.gz", 1000), head(t, dir, "a9a.t.gz", 2000)
+	three := classes(t, train, 3)
+	named := asCSV(t, train)
+	all := append(trained[:len(trained):len(trained)], trained[0], trained[0], trained[3])
+	var jobs []string
+	var models []string
+	for i, c := range all {
+		file := train
+		switch i {
+		case len(trained):
+			file = named
+		case len(trained) + 1, len(trained) + 2:
+			file = three
+		}
+		path := exported(t, c.options, file, t.TempDir(), "onnx")
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeRows(t, path+".rows", test, f.Dim)
+		jobs = append(jobs, path, strconv.Itoa(f.Dim))
+		models = append(models, path)
+	}
+	cmd := exec.Command(node, append([]string{script}, jobs...)...)
+	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(folder, "node_modules"))
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("onnxruntime: %v: %s", err, text)
+	}
+	for i, path := range models {
+		rows := test
+		if i == len(trained) {
+			rows = asCSV(t, test)
+		}
+		want, scores := ours(t, path, rows)
+		got := readLines(t, path+".labels")
+		differ(t, fmt.Sprintf("%d: %s by onnxruntime", i, all[i].name), got, want)
+		worst := 0.0
+		for r, line := range readLines(t, path+".scores") {
+			words, best := strings.Fields(line), math.Inf(-1)
+			for k, word := range words {
+				v, err := strconv.ParseFloat(word, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if best = max(best, v); k == 0 && len(words) == 2 {
+					best = v // of the positive label
+					break
+				}
+			}
+			worst = max(worst, math.Abs(best-scores[r]))
+		}
+		if !(worst < 1e-3) {
+			t.Errorf("%d: %s: scores differ by %v", i, all[i].name, worst)
+		}
+	}
+}
+
+// asCSV writes rows of svmlight as csv, with labels that are words, and returns the name.
+func asCSV(t *testing.T, file string) string {
+	t.Helper()
+	var b strings.Builder
+	for j := range 123 {
+		fmt.Fprintf(&b, "f%d,", j+1)
+	}
+	b.WriteString("income\n")
+	for _, line := range readLines(t, file) {
+		words, row := strings.Fields(line), slices.Repeat([]string{"0"}, 124)
+		for _, word := range words[1:] {
+			number, value, _ := strings.Cut(word, ":")
+			j, err := strconv.Atoi(number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row[j-1] = value
+		}
+		if row[123] = "poor"; words[0] == "+1" {
+			row[123] = "rich"
+		}
+		b.WriteString(strings.Join(row, ",") + "\n")
+	}
+	name := file + ".csv"
+	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// writeRows writes rows of a file as float32, without features beyond the model's.
+func writeRows(t *testing.T, to, file string, dim int) {
+	t.Helper()
+	var out []byte
+	for _, line := range readLines(t, file) {
+		row := make([]float32, dim)
+		for _, word := range strings.Fields(line)[1:] {
+			number, value, _ := strings.Cut(word, ":")
+			j, err := strconv.Atoi(number)
+			v, err2 := strconv.ParseFloat(value, 32)
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			if j <= dim {
+				row[j-1] = float32(v)
+			}
+		}
+		for _, v := range row {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+		}
+	}
+	if err := os.WriteFile(to, out, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
