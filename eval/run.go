@@ -172,6 +172,10 @@ type Options struct {
 	// go on here, where a run was stopped, if it was over these examples with the same Shuffle;
 	// nil: nowhere
 	Resume *learner.Pass
+	// go on where a run with the same options over the same examples stood, and count on from
+	// what it had counted; a Source that is no Memory gives the examples behind that place. nil:
+	// begin. Excludes Resume; ErrStanding if the examples are others
+	Continue *Standing
 	// examples the learner was presented before this run: passes are counted on from there
 	Before int64
 	// examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
@@ -227,8 +231,10 @@ type Result struct {
 	// after such a pass of a learner.MistakeChecker: examples that are mistakes still; else nil
 	Mistaken *int
 	// with Options.UntilConverged: where it stands, while it is not at an end; nil after it
-	Pass      *learner.Pass
-	Resumed   bool               // went on at Options.Resume, or a Fit where it was cut
+	Pass *learner.Pass
+	// where it stands, at a checkpoint and where it was stopped; nil at its end and of Fit
+	Standing  *Standing
+	Resumed   bool               // went on at Resume or Continue, or a Fit where it was cut
 	Fit       *learner.FitResult // of Fit; nil after Run
 	Read      time.Duration      // spent waiting for the source
 	Learn     time.Duration      // spent learning, tallies included
@@ -287,11 +293,20 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
 	}
 	r.meters = newMeters(&o)
+	if o.Continue != nil {
+		if err := r.goOn(o.Continue, mem); err != nil {
+			return Result{}, err
+		}
+	}
 	if inMemory {
 		return r.finish(r.passes(ctx, mem))
 	}
 	r.status.Epoch = 1
-	return r.finish(r.pass(ctx, src))
+	err := r.pass(ctx, src)
+	if err != nil {
+		r.stands()
+	}
+	return r.finish(err)
 }
 
 // check refuses options that exclude each other, and those that a source lacks what is needed for.
@@ -304,6 +319,8 @@ func (o *Options) check(inMemory, gathers bool) error {
 			ErrOptions)
 	case o.Window > 0 && o.Fading > 0:
 		return fmt.Errorf("eval: a window and fading: %w", ErrOptions)
+	case o.Continue != nil && o.Resume != nil:
+		return fmt.Errorf("eval: two places to go on at: %w", ErrOptions)
 	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:
 		return fmt.Errorf("eval: a negative count: %w", ErrOptions)
 	case !inMemory && (o.Epochs > 1 || o.UntilConverged || o.Shuffle):
@@ -335,10 +352,18 @@ func (r *run[T]) passes(ctx context.Context, mem *Memory[T]) error {
 	}
 	var from learner.Pass // where the first pass begins
 	if p := o.Resume; p != nil && r.keeps != nil && p.Examples == n && p.Shuffle == o.Shuffle &&
-		p.Data == r.data(mem) {
+		p.Data == r.dataOf(mem) {
 		from, first, r.res.Resumed = *p, int64(p.Number), true
 	}
-	for e := 0; o.UntilConverged || e < o.Epochs; e++ {
+	e, inPass := 0, int64(0)
+	if s := o.Continue; s != nil {
+		e, first, inPass = s.Epochs, int64(s.Pass)-int64(s.Epochs), s.InPass
+		from.At, from.Updated = s.At, s.Updated
+	}
+	if r.offset = from.At; o.Continue != nil {
+		r.offset = o.Continue.Begun
+	}
+	for ; o.UntilConverged || e < o.Epochs; e++ {
 		if o.Shuffle {
 			engine.Permute(order, o.Seed, uint64(first)+uint64(e))
 		}
@@ -346,12 +371,12 @@ func (r *run[T]) passes(ctx context.Context, mem *Memory[T]) error {
 		mem.at = int(from.At)
 		r.status.Epoch = e + 1
 		before, updated := r.res.Updates, from.Updated
-		r.begins(mem, uint64(first)+uint64(e), updated)
+		r.begins(mem, uint64(first)+uint64(e), from, inPass)
 		if err := r.pass(ctx, mem); err != nil {
 			r.stands()
 			return err
 		}
-		from, r.res.Pass = learner.Pass{}, nil
+		from, inPass, r.res.Pass = learner.Pass{}, 0, nil
 		if err := r.settle(mem, r.res.Updates == before && !updated, o.UntilConverged ||
 			e == o.Epochs-1); err != nil {
 			return err
@@ -369,32 +394,33 @@ func (r *run[T]) enough() bool {
 		r.o.MaxUpdates > 0 && r.res.Updates >= r.o.MaxUpdates
 }
 
-// data returns the fingerprint of the examples.
-func (r *run[T]) data(mem *Memory[T]) uint64 {
+// dataOf returns the fingerprint of the examples that a Pass has.
+func (r *run[T]) dataOf(mem *Memory[T]) uint64 {
 	if r.keeps.Data == 0 {
 		r.keeps.Data = learner.FingerprintOf(mem.Len(), mem.Blocks())
 	}
 	return r.keeps.Data
 }
 
-// begins is called before a pass, the first of which may begin anywhere.
-func (r *run[T]) begins(mem *Memory[T], number uint64, updated bool) {
-	if r.keeps == nil {
-		return
+// begins is called before a pass, the first of which may begin anywhere: then some updates of this
+// run may have been in it.
+func (r *run[T]) begins(mem *Memory[T], number uint64, from learner.Pass, inPass int64) {
+	r.mem, r.number, r.res.Pass = mem, number, nil
+	r.began, r.before = r.res.Presented-from.At, r.res.Updates-inPass
+	if r.keeps != nil {
+		r.keeps.Number, r.keeps.Updated = number, from.Updated
 	}
-	r.keeps.Number, r.keeps.At, r.keeps.Updated = number, int64(mem.at), updated
-	r.mem, r.res.Pass = mem, nil
-	r.began, r.before = r.res.Presented, r.res.Updates
 }
 
-// stands sets Result.Pass.
+// stands sets Result.Pass and Result.Standing.
 func (r *run[T]) stands() {
+	r.res.Standing = r.standing()
 	if r.keeps == nil {
 		return
 	}
-	r.data(r.mem)
+	r.dataOf(r.mem)
 	p := *r.keeps
-	p.At += r.res.Presented - r.began
+	p.At = r.res.Presented - r.began
 	p.Updated = p.Updated || r.res.Updates > r.before
 	r.res.Pass = &p
 }
@@ -439,8 +465,11 @@ type run[T engine.Float] struct {
 	idle   int               // passes without an update since the last one
 
 	keeps         *learner.Pass // where the present pass began; nil without UntilConverged
-	mem           *Memory[T]
-	began, before int64 // presented examples and updates before it
+	mem           *Memory[T]    // nil: a stream
+	data          uint64        // fingerprint of mem; 0: not found yet
+	began, before int64         // presented examples and updates before the pass
+	number        uint64        // of the pass
+	offset        int64         // examples of the first pass that are not of this run
 
 	res Result
 
@@ -676,6 +705,8 @@ func (r *run[T]) snapshot() Status {
 func (r *run[T]) finish(err error) (Result, error) {
 	if r.res.Metrics = r.whole; r.whole == nil {
 		r.res.Metrics = r.first.metrics()
+	} else if r.res.Behind > 0 && r.whole.Examples() == 0 {
+		r.res.Metrics = nil // the first pass was over
 	}
 	if r.res.Recent = r.recent(); r.o.Progress != nil {
 		s := r.snapshot()
@@ -686,6 +717,9 @@ func (r *run[T]) finish(err error) (Result, error) {
 		r.res.Curve = r.curve.all(r.point())
 	}
 	r.res.NotFinite = r.count.NotFinite
+	if err == nil {
+		r.res.Standing = nil
+	}
 	runs := r.first.runs()
 	late := r.count.since(r.marks[0])
 	switch {
