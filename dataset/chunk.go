@@ -20,5 +20,6 @@ type chunk[T engine.Float] struct {
 // rows are a chunk's, and the share of the text on its way that they stand for.
 type rows[T engine.Float] struct {
 	format.Rows[T]
-	weight int64 // of the chunk's text, for Stream.gate; 0 once that is given back
+	weight int64    // of the chunk's text, for Stream.gate; 0 once that is given back
+	sums   []uint64 // of each row's values, with Options.Sums
 }

@@ -166,6 +166,9 @@ type Options struct {
 	// must have LeastBytes features.
 	Bytes bool
 
+	// Sums has streams sum up what they return, for [Stream.Sum].
+	Sums bool
+
 	Workers int // parsing goroutines, at most MaxWorkers; 0: one a processor
 
 	// MaxLine is the longest line that is read (of fasta: the longest record), in bytes; a longer

@@ -60,6 +60,7 @@ func (s *Stream[T]) Wait(d time.Duration) bool {
 
 // retire gives the memory of the rows that were returned back.
 func (s *Stream[T]) retire() {
+	s.settle()
 	s.release(s.cur)
 	s.recycle(s.cur)
 	s.cur = nil
@@ -99,6 +100,7 @@ func (s *Stream[T]) deliver() *engine.Block[T] {
 // count makes the next view of cur, and counts it.
 func (s *Stream[T]) count() {
 	r := s.cur
+	s.settle()
 	lo, hi := s.pos, min(s.pos+blockRows, r.N)
 	s.pos = hi
 	in := &s.info
@@ -383,14 +385,14 @@ func (s *Stream[T]) hold(r *rows[T]) {
 		// a slow stream comes row by row
 		if i := len(s.held) - 1; !s.whole && i >= 0 && s.held[i].N < blockRows {
 			s.heldMem -= s.held[i].Bytes()
-			s.held[i].Append(&r.Rows)
+			s.held[i].append(r)
 			s.heldMem += s.held[i].Bytes()
 			s.recycle(r)
 			return
 		}
 		if !s.whole && r.N < blockRows { // take no more room than it needs
 			small := &rows[T]{}
-			small.Append(&r.Rows)
+			small.append(r)
 			s.recycle(r)
 			r = small
 		}

@@ -54,7 +54,8 @@ type Stream[T engine.Float] struct {
 	warned   bool       // OnWarn was called with how many rows wait
 	ready    []*rows[T] // to be returned
 	cur      *rows[T]
-	pos      int // rows of cur returned
+	pos      int    // rows of cur returned
+	sum      uint64 // of the rows returned before view, with Options.Sums
 	ids      []int32
 	line     int // lines of the file before the chunk
 	fileRows int
@@ -110,6 +111,7 @@ func newStream[T engine.Float](files []string, from *opener, o Options,
 		return nil, fmt.Errorf("normalize max: a stream is not read to its end before it is "+
 			"used: give the scale, or load the data whole: %w", ErrScale)
 	}
+	c.Sums = c.Sums && !whole
 	s := &Stream[T]{cfg: c, files: files, from: from, whole: whole, lab: newLabeler(c, !whole)}
 	if s.lim, err = c.limit(); err != nil {
 		return nil, err
@@ -312,6 +314,9 @@ func (s *Stream[T]) work() {
 			c.Parse(&s.p)
 			if s.after.by != nil {
 				c.Out.MaxSq = s.after.rows(&c.Out.Block, 0, c.Out.N)
+			}
+			if s.cfg.Sums {
+				c.rows.sum()
 			}
 			c.done <- struct{}{}
 		}

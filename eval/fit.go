@@ -39,7 +39,12 @@ func Fit[T engine.Float](ctx context.Context, l learner.Fitter[T], src *Memory[T
 	}
 	var sc scales
 	add(&sc, src.All())
+	var standing *Standing
+	if err != nil {
+		standing = &Standing{Fit: true, Examples: n, Data: fingerprint(src), Updates: r.Updates}
+	}
 	return Result{
+		Standing: standing,
 		Warnings: sc.warnings(),
 		Examples: n, Presented: presented, Epochs: int(r.Epochs), Updates: r.Updates,
 		Converged: r.Converged, Resumed: r.Resumed,

@@ -214,6 +214,7 @@ type Options struct {
 type Result struct {
 	Examples  int64 // presented in the first pass
 	Presented int64 // in all passes
+	Behind    int64 // of Presented, those before Options.Continue
 	Epochs    int   // passes completed
 	Updates   int64 // sum of Round.Updates
 	Mistakes  int64 // rounds with y f(x) <= 0, all passes
@@ -232,7 +233,7 @@ type Result struct {
 	Mistaken *int
 	// with Options.UntilConverged: where it stands, while it is not at an end; nil after it
 	Pass *learner.Pass
-	// where it stands, at a checkpoint and where it was stopped; nil at its end and of Fit
+	// where it stands, at a checkpoint and where it was stopped; nil at its end
 	Standing  *Standing
 	Resumed   bool               // went on at Resume or Continue, or a Fit where it was cut
 	Fit       *learner.FitResult // of Fit; nil after Run
@@ -253,12 +254,12 @@ func (r Result) ProgressiveError() float64 {
 	return float64(r.Errors) / float64(r.Examples)
 }
 
-// NsPerExample returns the nanoseconds of learning for one presented example.
+// NsPerExample returns the nanoseconds of learning for one example that this run presented.
 func (r Result) NsPerExample() float64 {
-	if r.Presented == 0 {
+	if r.Presented == r.Behind {
 		return 0
 	}
-	return float64(r.Learn.Nanoseconds()) / float64(r.Presented)
+	return float64(r.Learn.Nanoseconds()) / float64(r.Presented-r.Behind)
 }
 
 // Run teaches l what src gives. When ctx ends it stops between two blocks and returns the context's

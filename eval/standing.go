@@ -3,7 +3,9 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -15,8 +17,8 @@ var ErrStanding = errors.New("not the examples that the run stood at")
 
 // Standing is where a run stood between two examples, with all that it had counted. A run of the
 // same Options over the same examples that goes on there, with the learner as it was then, ends as
-// the one that was not stopped: the learner to the bit, and every count of the Result. What
-// is tallied besides begins anew: Proba, Recent, Curve, Metrics where they are more than counts
+// the one that was not stopped: the learner to the bit, and every count of the Result. What is
+// tallied besides begins anew: Proba, Recent, Curve, Metrics where they are more than counts
 // (classes, AUC, probabilities), and the look at the features' scales.
 type Standing struct {
 	Epochs   int    `json:"epochs"`             // complete passes
@@ -25,6 +27,9 @@ type Standing struct {
 	Data     uint64 `json:"data,omitempty"`     // fingerprint of these examples
 	Pass     uint64 `json:"pass,omitempty"`     // number of the next pass: its order is drawn by it
 	Begun    int64  `json:"begun,omitempty"`    // examples of its first pass that the run left out
+
+	// of Fit: the learner itself knows where it was cut, and of the counts there are the updates
+	Fit bool `json:"fit,omitempty"`
 
 	Updates  int64 `json:"updates"`
 	Mistakes int64 `json:"mistakes"`
@@ -44,42 +49,64 @@ func (s *Standing) Presented() int64 { return s.Count.Examples }
 // Valid reports whether there can be such a place: it bounds the counts, and compares those that
 // say the same twice.
 func (s *Standing) Valid() bool {
-	whole := func(n ...int64) bool {
-		for _, v := range n {
-			if v < 0 || v > learner.MaxCount {
-				return false
-			}
-		}
-		return true
-	}
 	for _, c := range []*Count{&s.Count, &s.First, &s.Marks[0], &s.Marks[1]} {
-		if !whole(c.Examples, c.Errors, c.Positives, c.Predicted, c.NotFinite, c.Changes) ||
-			max(c.Errors, c.Positives, c.Predicted, c.NotFinite, c.Changes) > c.Examples ||
-			c.Examples > s.Count.Examples {
+		if !c.valid() || c.Examples > s.Count.Examples {
 			return false
 		}
 	}
-	if !whole(int64(s.Epochs), s.At, s.Examples, s.Updates, s.Mistakes, s.InPass, int64(s.Idle),
-		s.Begun) || s.Pass > learner.MaxCount ||
-		s.Mistakes > s.Count.Examples || s.InPass > s.Updates || s.Epochs > 1<<40 ||
+	if !counts(int64(s.Epochs), s.At, s.Examples, s.Updates, s.Mistakes, s.InPass, int64(s.Idle),
+		s.Begun) || s.Mistakes > s.Count.Examples || s.InPass > s.Updates ||
 		s.Label != -1 && s.Label != 0 && s.Label != 1 {
 		return false
 	}
-	if s.Examples == 0 {
+	switch {
+	case s.Fit:
+		return s.Examples > 0 && s.Epochs == 0 && s.At == 0 && s.Count.Examples == 0
+	case s.Examples == 0:
 		return s.Epochs == 0 && s.At == s.Count.Examples && s.First == s.Count && s.Begun == 0
 	}
-	hi, lo := bits.Mul64(uint64(s.Epochs), uint64(s.Examples))
-	return s.At <= s.Examples && s.Pass >= uint64(s.Epochs) && s.Begun <= s.Examples && hi == 0 &&
-		lo < learner.MaxCount && lo+uint64(s.At) == uint64(s.Count.Examples+s.Begun)
+	return s.inPasses()
 }
 
-// fingerprint is that of the examples, their classes included.
+// inPasses reports whether the passes behind the place and the place make up what was presented.
+func (s *Standing) inPasses() bool {
+	hi, lo := bits.Mul64(uint64(s.Epochs), uint64(s.Examples))
+	return s.At <= s.Examples && s.Begun <= s.Examples && s.Pass >= uint64(s.Epochs) &&
+		s.Pass <= learner.MaxCount && hi == 0 && lo <= learner.MaxCount &&
+		lo+uint64(s.At) == uint64(s.Count.Examples+s.Begun)
+}
+
+// valid bounds the counts.
+func (c *Count) valid() bool {
+	return counts(c.Examples, c.Errors, c.Positives, c.Predicted, c.NotFinite, c.Changes) &&
+		max(c.Errors, c.Positives, c.Predicted, c.NotFinite, c.Changes) <= c.Examples
+}
+
+// counts reports whether all can be.
+func counts(n ...int64) bool {
+	return slices.Min(n) >= 0 && slices.Max(n) <= learner.MaxCount
+}
+
+// Matches reports whether the examples are those of the Standing.
+func Matches[T engine.Float](s *Standing, mem *Memory[T]) bool {
+	return s.Examples == int64(mem.Len()) && s.Data == fingerprint(mem)
+}
+
+// fingerprint is that of the examples, their classes and weights included.
 func fingerprint[T engine.Float](mem *Memory[T]) uint64 {
 	h := learner.FingerprintOf(mem.Len(), mem.Blocks())
 	for b := range mem.Blocks() {
-		for _, c := range b.Class {
-			h = (h ^ uint64(c)) * 0xff51afd7ed558ccd
+		add := func(v uint64) {
+			h = (h ^ v) * 0xff51afd7ed558ccd
 			h ^= h >> 32
+		}
+		for _, c := range b.Class {
+			add(uint64(c))
+		}
+		if b.Weighted() {
+			for _, w := range b.W {
+				add(math.Float64bits(float64(w)))
+			}
 		}
 	}
 	return h >> 11 // JSON's numbers hold 53 bits
@@ -102,7 +129,7 @@ func (r *run[T]) standing() *Standing {
 
 // goOn takes what was counted until s.
 func (r *run[T]) goOn(s *Standing, mem *Memory[T]) error {
-	if !s.Valid() {
+	if !s.Valid() || s.Fit {
 		return fmt.Errorf("eval: %+v is no place in a run: %w", *s, ErrOptions)
 	}
 	n := int64(0)
@@ -117,7 +144,7 @@ func (r *run[T]) goOn(s *Standing, mem *Memory[T]) error {
 	r.res.Updates, r.res.Mistakes, r.idle = s.Updates, s.Mistakes, s.Idle
 	r.count, r.first, r.marks = s.Count, s.First, s.Marks
 	r.count.last = s.Label
-	r.res.Presented, r.kept = s.Count.Examples, s.Count.Examples
+	r.res.Presented, r.res.Behind, r.kept = s.Count.Examples, s.Count.Examples, s.Count.Examples
 	r.res.Examples, r.res.Errors = s.First.Examples, s.First.Errors
 	for r.nextLine <= s.Count.Examples {
 		r.nextLine *= 2

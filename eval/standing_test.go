@@ -30,7 +30,7 @@ func (s *behind) Next() (*engine.Block[float64], error) {
 
 // counted are the counts of a result: not its times, and not that it was resumed.
 func counted(r eval.Result) eval.Result {
-	r.Read, r.Learn, r.Resumed = 0, 0, false
+	r.Read, r.Learn, r.Resumed, r.Behind = 0, 0, false, 0
 	return r
 }
 

@@ -123,6 +123,7 @@ func header(m *Model) ([]byte, []learner.Tensor, error) {
 		Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed, Prep: m.Prep,
 		Presented: m.Presented, Mistakes: m.Mistakes,
 		Counters: m.State.Counters, Scalars: m.State.Scalars, Pass: m.Pass,
+		Position:    m.Position,
 		PredictOnly: m.PredictOnly,
 	})
 	if err != nil {
@@ -439,7 +440,7 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 		Prep:      doc.Prep,
 		Presented: doc.Presented, Mistakes: doc.Mistakes,
 		State: learner.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
-		Pass:  doc.Pass, PredictOnly: doc.PredictOnly,
+		Pass:  doc.Pass, Position: doc.Position, PredictOnly: doc.PredictOnly,
 	}
 	if err := m.written(); err != nil {
 		return nil, damaged("its %v", err)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
@@ -68,3 +69,40 @@ func Load(path string) (*Model, error) {
 	}
 	return m, err
 }
+
+// Keep keeps the model file that is about to be replaced under the name of [Kept]; if there is none
+// it does nothing. path has it all the while.
+func Keep(path string) error {
+	last := Kept(path)
+	target, err := atomicfile.Target(path)
+	if err != nil {
+		return err
+	}
+	if st, err := os.Stat(last); err == nil && !st.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: last, Err: atomicfile.ErrTarget}
+	}
+	if err := os.Remove(last); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err = os.Link(target, last); err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil // kept, or there is none yet
+	}
+	// a file system without links
+	from, err := os.Open(target)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := atomicfile.Create(last, 0o666)
+	if err != nil {
+		return err
+	}
+	defer to.Discard()
+	if _, err := io.Copy(to, from); err != nil {
+		return err
+	}
+	return to.Commit()
+}
+
+// Kept returns the name under which Keep keeps a model file: its own with ".1" behind it.
+func Kept(path string) string { return filepath.Clean(path) + ".1" }

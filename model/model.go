@@ -84,9 +84,10 @@ type Model struct {
 	Presented uint64        // examples learned, repetitions counted
 	Mistakes  uint64        // y f <= 0 before learning, over all presented
 	Pass      *learner.Pass // where passes until convergence were stopped; nil: nowhere
+	Position  *Position     // where a run stood that was not at its end; nil: it was, or none did
 	State     learner.State // tensors by falling element size, then by name, after Decode
 
-	PredictOnly bool // State is that of a learner.Predictor, which can't learn on; Pass is nil
+	PredictOnly bool // State is of a learner.Predictor, which can't learn on; no Pass or Position
 }
 
 // document is the JSON document in the metadata. Its order of fields is the order in the file.
@@ -101,6 +102,7 @@ type document struct {
 	Counters  map[string]uint64  `json:"counters"`
 	Scalars   map[string]float64 `json:"scalars"`
 	Pass      *learner.Pass      `json:"pass,omitempty"`
+	Position  *Position          `json:"position,omitempty"`
 
 	PredictOnly bool `json:"predict_only,omitempty"`
 }
@@ -227,6 +229,12 @@ func (m *Model) written() error {
 		return fmt.Errorf("pass is %+v, which is no place in a data set", *m.Pass)
 	case m.Mistakes > MaxCount:
 		return fmt.Errorf("counter mistakes is %d, want at most %d", m.Mistakes, uint64(MaxCount))
+	case m.Position != nil && m.PredictOnly:
+		return errors.New("position is where training goes on, and the model can only predict")
+	case m.Position != nil:
+		if err := m.Position.check(); err != nil {
+			return err
+		}
 	}
 	return m.Prep.check()
 }

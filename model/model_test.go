@@ -766,6 +766,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("+1 3:0.5"))
 	f.Add(container(`{`+meta(goodDoc)+`,"w":{"data_offsets":[0,8],"dtype":"F64","shape":[1]}}`,
 		make([]byte, 8)))
+	f.Add(encode(f, standing()))
 	f.Add(container(`{`+metaOf(`{"learner":"lms","precision":"f64","config":{},`+
 		`"prep":{"classes":["a","b","c"]}}`, "2")+`}`, nil))
 	f.Add(container(

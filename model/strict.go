@@ -57,6 +57,19 @@ func exactKeys(text []byte, v reflect.Value) error {
 		return nil
 	}
 	switch v.Kind() {
+	case reflect.Slice:
+		if v.Type().Elem().Kind() != reflect.Struct {
+			return nil
+		}
+		var list []json.RawMessage
+		if err := json.Unmarshal(text, &list); err != nil {
+			return err
+		}
+		for i, value := range list {
+			if err := exactKeys(value, v.Index(i)); err != nil {
+				return fmt.Errorf("%d: %w", i, err)
+			}
+		}
 	case reflect.Map:
 		return members(text, func(string, json.RawMessage) error { return nil })
 	case reflect.Struct:

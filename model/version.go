@@ -16,7 +16,8 @@ const (
 func (m *Model) version() string {
 	p := &m.Prep
 	switch {
-	case len(p.Classes) > 0, p.Scaling != nil, p.WeightCol != "":
+	case len(p.Classes) > 0, p.Scaling != nil, p.WeightCol != "",
+		m.Position != nil:
 		return second
 	}
 	return first

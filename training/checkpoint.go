@@ -33,10 +33,14 @@ func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 	if err != nil {
 		return nil, err
 	}
-	m.Prep = prepOf(j.data, info, j.before)
+	m.Prep = prepOf(j.data, info, j.trained())
 	m.Presented, m.Mistakes, m.Pass = uint64(r.Presented), uint64(r.Mistakes), r.Pass
 	if j.o.PredictOnly {
 		m.Pass = nil
+	} else if r.Standing != nil {
+		if m.Position, err = j.position(r.Standing); err != nil {
+			return nil, err
+		}
 	}
 	if j.before != nil {
 		m.Presented = min(m.Presented+j.before.Presented, model.MaxCount)

@@ -25,6 +25,10 @@ var (
 	ErrDiverged = errors.New("the learner has diverged")
 	// ErrUseless: of the scores of the test sets none is finite.
 	ErrUseless = errors.New("no score is a finite number")
+	// ErrChanged: with Options.Resume, the examples are not those that the run stood at.
+	ErrChanged = errors.New("not the examples that the model was taught")
+	// ErrFinished: with Options.Resume, of a model whose run came to its end.
+	ErrFinished = errors.New("finished: there is nothing to go on with")
 	// ErrStopped: the context ended.
 	ErrStopped = errors.New("stopped")
 	// ErrNotConverged: not within Options.MaxUpdates.

@@ -108,10 +108,20 @@ type Options struct {
 	// From is the file of a model that the run goes on from, with its settings and its preparation
 	// of examples; with "" the run begins anew. Default ""; the name of a model file.
 	From string `json:"from,omitempty" toml:"from,omitempty"`
+	// Resume goes on where the run that wrote Model was stopped or killed, with its settings: at
+	// the next example of the same pass, in the same order, with the same counts, so that the model
+	// at the end is, to the byte, the one of a run that wasn't stopped. Files must give the
+	// examples again from their beginning: what was learned is read and compared, and not learned,
+	// so it takes the time of reading. They may be longer by then where they are a stream. Fields
+	// that decide the result may repeat the run's, and not change them; OnError and MaxLine may be
+	// others for what follows. ErrFinished of a model whose run came to its end, ErrChanged for
+	// other examples. It excludes From. Default false.
+	Resume bool `json:"resume,omitempty" toml:"resume,omitempty"`
 	// PredictOnly writes to Model what predicts, and not what learning on needs. Default false.
 	PredictOnly bool `json:"predict_only,omitempty" toml:"predict_only,omitempty"`
 	// CheckpointEvery is how often Model is written on the way: "100000" is in examples, "60s" in
-	// time (see time.ParseDuration); "" is never. Default ""; above 0.
+	// time (see time.ParseDuration); "" is never. The file that it replaces is kept as Model with
+	// ".1" behind the name. Default ""; above 0.
 	CheckpointEvery string `json:"checkpoint_every,omitempty" toml:"checkpoint_every,omitempty"`
 
 	// Test are files on which the errors are counted afterwards, prepared as the training set.
@@ -259,8 +269,11 @@ func (o Options) Plain() (Options, error) {
 
 // Validate names the first field that is bad, or that goes with no other, as an Error of kind
 // ErrOption; errors of the learner's settings wrap learner.ErrConfig. No file is looked at, so what
-// goes with the model of From is looked at by New.
+// goes with the model of From, or with the run that Resume goes on with, is looked at by New.
 func (o *Options) Validate() error {
+	if o.Resume {
+		return o.validResume()
+	}
 	if err := o.validate(); err != nil || o.From != "" {
 		return err
 	}

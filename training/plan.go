@@ -98,6 +98,9 @@ func (p *Plan) String() string {
 // their order, or because something is relative to all of them (settings, the longest example)
 // before the first can be learned.
 func (j *Job) inMemory() bool {
+	if j.at != nil { // as it did: its settings are relative to nothing any more
+		return j.at.standing.Examples > 0
+	}
 	return j.o.Epochs > 1 || j.o.UntilConverged || j.o.Shuffle || j.traits.Relative ||
 		j.data.Normalize == "max" && j.data.Scale == 0
 }
@@ -134,6 +137,9 @@ func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 	}
 	if j.before != nil {
 		p.Presented = j.before.Presented
+	}
+	if j.at != nil {
+		p.From, p.Presented = j.o.Model, p.Presented+uint64(j.at.standing.Presented())
 	}
 	return p
 }

@@ -39,8 +39,10 @@ type Job struct {
 	traits    learner.Traits // of config
 	precision string
 	seed      uint64
-	before    *model.Model // that is gone on from; nil: none
-	wasCut    bool         // the run that wrote it was stopped before it had converged
+	before    *model.Model         // that is gone on from; nil: none
+	wasCut    bool                 // the run that wrote it was stopped before it had converged
+	at        *resumed             // where the run stood that is gone on with; nil: it begins
+	sum       func(n int64) uint64 // of the first n examples of a stream; see dataset.Stream.Sum
 	data      dataset.Options
 	every     int64         // checkpoint after so many examples; 0: not by examples
 	after     time.Duration // and after so long; 0: not by time
@@ -88,6 +90,12 @@ func New(o Options, env Env) (*Job, error) {
 	if j.observer == nil {
 		j.observer = Silent{}
 	}
+	if o.Resume {
+		if err := j.resume(); err != nil {
+			return nil, err
+		}
+		o = j.o
+	}
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -112,8 +120,18 @@ func New(o Options, env Env) (*Job, error) {
 	if err := o.suits(j.name, j.config); err != nil {
 		return nil, err
 	}
-	if j.traits.Classes && j.before == nil && j.data.Classes == nil {
+	if j.traits.Classes && j.trained() == nil && j.data.Classes == nil {
 		j.data.Classes = []string{} // of two labels, too
+	}
+	if j.at != nil && j.at.standing.Fit != j.whole() {
+		return nil, wrapped(ErrModel, fmt.Errorf("%s: position: its counts are not those of its "+
+			"options: %w; restore a copy, or train anew", o.Model, model.ErrDamaged))
+	}
+	if !j.inMemory() {
+		j.data.Sums = o.Model != "" && !o.PredictOnly || o.Resume
+		if o.Resume && j.trained() == nil && j.data.Base == nil {
+			j.data.Base = &j.before.Prep.IndexBase // found in what had come by then
+		}
 	}
 	return j, j.readAgain()
 }
@@ -121,7 +139,7 @@ func New(o Options, env Env) (*Job, error) {
 // begin finds the learner and its settings, or takes them from the model that is gone on from.
 func (j *Job) begin() (err error) {
 	o := &j.o
-	if o.From == "" {
+	if o.From == "" && !o.Resume {
 		var c learner.Config
 		if j.entry, c, err = o.Entry(); err == nil {
 			j.set(c)
@@ -131,11 +149,10 @@ func (j *Job) begin() (err error) {
 	if err := o.roomForModel(&j.env.Machine); err != nil {
 		return err
 	}
-	if j.before, err = Load(o.From, j.env.Machine); err != nil {
-		if e := (*Error)(nil); !errors.As(err, &e) {
-			err = wrapped(ErrModel, err)
+	if !o.Resume {
+		if j.before, err = j.load(o.From); err != nil {
+			return err
 		}
-		return err
 	}
 	m := j.before
 	if err := m.Learnable(); err != nil {
@@ -145,13 +162,24 @@ func (j *Job) begin() (err error) {
 	if err != nil {
 		return err
 	}
-	AsTrained(&j.data, m)
-	if j.data.Scaled != nil {
-		j.data.Scaling = j.data.Scaled.Method // which goes on with what comes
+	if j.trained() != nil {
+		AsTrained(&j.data, m)
+		if j.data.Scaled != nil && !(o.Resume && j.inMemory()) { // else it has seen them all
+			j.data.Scaling = j.data.Scaled.Method // which goes on with what comes
+		}
 	}
 	j.entry, j.name, j.precision, j.seed = e, m.Learner, m.Precision, m.Seed
 	j.set(c)
 	return nil
+}
+
+// load reads a model to go on from; an Error of kind ErrModel if there is none.
+func (j *Job) load(path string) (*model.Model, error) {
+	m, err := Load(path, j.env.Machine)
+	if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
+		err = wrapped(ErrModel, err)
+	}
+	return m, err
 }
 
 // set makes c the learner's settings.
@@ -245,9 +273,10 @@ func (j *Job) again() bool {
 			return false
 		}
 	}
-	if j.before != nil || j.data.Classes != nil {
+	if j.trained() != nil || j.data.Classes != nil {
 		return false
 	}
+	j.before, j.at = nil, nil
 	j.data.Classes = []string{}
 	j.observer.Odd("a third label came after the first rows had two: beginning again, with classes")
 	return true
@@ -385,6 +414,11 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		first := &replay[T]{src: s} // how many classes there are is known from the first block on
 		first.block, first.err = s.Next()
 		r.in = weighStream[T](&j.o, first, r.info)
+		j.sum = func(n int64) uint64 { return s.Sum(s.Info().Rows - int(n)) }
+		if j.at != nil {
+			b := &behind[T]{src: r.in, j: j, left: j.at.standing.At, stream: s}
+			r.in, r.scale = b, b.prepare
+		}
 		if err := r.takeClasses(s.Info()); err != nil {
 			done()
 			return nil, err
@@ -407,6 +441,9 @@ func (r *run[T]) takeClasses(info dataset.Info) error {
 	r.room.x.Classes = int64(len(info.Classes))
 	if info.Classes == nil || j.traits.Classes {
 		return nil
+	}
+	if j.before != nil && j.trained() == nil { // they came later when it was taught
+		return fmt.Errorf("%s tells two classes, the data have more: %w", j.name, dataset.ErrThird)
 	}
 	if j.before != nil {
 		return wrapped(ErrModel, fmt.Errorf("%s tells two classes, the data have more: %w", j.name,
@@ -501,11 +538,20 @@ func (r *run[T]) learn() (eval.Result, error) {
 	}
 	if !o.UntilConverged {
 		lo.Epochs = max(1, o.Epochs)
-	} else if j.before != nil {
+	}
+	switch {
+	case j.at != nil:
+		lo.Continue = j.at.standing
+	case j.before != nil && o.UntilConverged:
 		lo.Resume = j.before.Pass
 	}
 	if j.every > 0 || j.after > 0 { // examples, or time
-		lo.Checkpoint = func(res eval.Result) error { return save(j, r.l, r.info(), res) }
+		lo.Checkpoint = func(res eval.Result) error {
+			if err := model.Keep(o.Model); err != nil {
+				return wrapped(ErrSave, err)
+			}
+			return save(j, r.l, r.info(), res)
+		}
 	}
 	// One that keeps examples takes longer for some than for others: worth a report each time.
 	if _, keeps := learner.SupportOf(r.l); keeps || o.Latency {
@@ -515,7 +561,22 @@ func (r *run[T]) learn() (eval.Result, error) {
 		lo.Fit = &learner.FitOptions{MaxUpdates: most, Delta: o.SoftDelta, GramBytes: r.room.gram,
 			ActiveSet: o.ActiveSet, Halving: o.Halving}
 	}
-	return Learn(r.work, r.l, r.in, lo)
+	if j.at != nil && j.whole() {
+		if mem, ok := r.in.(*eval.Memory[T]); !ok || !eval.Matches(j.at.standing, mem) {
+			return eval.Result{}, j.changed("")
+		}
+		if lo.Continue = nil; most > 0 {
+			lo.Fit.MaxUpdates = max(1, most-j.at.standing.Updates)
+		}
+	}
+	res, err := Learn(r.work, r.l, r.in, lo)
+	if errors.Is(err, eval.ErrStanding) {
+		err = j.changed("")
+	}
+	if s := res.Standing; s != nil && s.Fit && j.at != nil {
+		s.Updates += j.at.standing.Updates
+	}
+	return res, err
 }
 
 // finish saves what was learned, measures it and says what may be wrong with it. It saves before it

@@ -416,10 +416,10 @@ func (l *learnerFlags) unchanged(learner string, have learner.Config) (learner.C
 	var names []string
 	l.fs.Visit(func(f *pflag.Flag) {
 		if l.text[f.Name] != nil && l.changed(f.Name) {
-			names = append(names, given(l.fs, f.Name))
+			names = append(names, given(l.fs, f.Name)+" "+f.Value.String())
 		}
 	})
-	return nil, usage("Leave the learner's flags out: with -i they come from the model.",
+	return nil, usage("Leave the learner's flags out: they come from the model.",
 		"%s would change the settings of the model, which are %s", strings.Join(names, ", "), a)
 }
 

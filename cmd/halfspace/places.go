@@ -16,6 +16,7 @@ import (
 	"github.com/halfspace-ml/halfspace/bench/papers"
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	"github.com/halfspace-ml/halfspace/model"
 )
 
 // Every flag that names a file says what becomes of it, and every verb what its arguments are. So
@@ -173,6 +174,9 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 				add(f.Name, use, name)
 			}
 		}
+		if use == useModel {
+			list = append(list, checkpointsOf(cmd, f)...)
+		}
 	})
 	switch use := cmd.Annotations[placeKey]; use {
 	case "":
@@ -198,6 +202,16 @@ func placesOf(cmd *cobra.Command, arguments []string) (list []*place) {
 	}
 	// First, since errors go there.
 	return slices.Insert(list, 0, newStream("stderr", useWritten, os.Stderr))
+}
+
+// checkpointsOf returns the place of the checkpoint before the last, if the flag's model has any.
+func checkpointsOf(cmd *cobra.Command, f *pflag.Flag) []*place {
+	every := cmd.Flags().Lookup("checkpoint-every")
+	if every == nil || every.Value.String() == "" || f.Value.String() == "" {
+		return nil
+	}
+	last := model.Kept(f.Value.String())
+	return []*place{newPlace(last+", the checkpoint before the last,", useModel, f.Name, last)}
 }
 
 // jsonToo reports whether a command that was given --output prints a document on stdout beside it.
@@ -264,12 +278,13 @@ func muffle(cmd *cobra.Command, list []*place) {
 }
 
 // mayBeOne reports whether two places may be one file: the model that is gone on from is replaced
-// by what it became, and what a shell sends into one file is printed in turn.
+// by what it became, a model and the checkpoint before it are one until the next is written, and
+// what a shell sends into one file is printed in turn.
 func mayBeOne(out, other *place) bool {
 	if out.flag == "" && other.flag == "" {
 		return out.writes() && other.writes()
 	}
-	return out.use == useModel && other.flag == "from"
+	return out.use == useModel && (other.flag == "from" || other.flag == out.flag)
 }
 
 // checkTarget finds out before the work that a file can't be written after it.

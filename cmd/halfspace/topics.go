@@ -71,7 +71,8 @@ HALFSPACE_DATA may name a folder in which files are looked for that are not foun
 
 A stream may be slow: two lines decide the format (one, if it has INDEX:VALUE), whole lines are
 learned or predicted as they come, and --checkpoint-every 60s saves while nothing comes. At an
-interrupt what was read is learned and saved. A fasta record is whole when the next begins. What is
+interrupt what was read is learned and saved. What was stopped, killed or ended by a bad row goes on
+by train --resume -m MODEL and the same files, at the example where MODEL stands. A fasta record is whole when the next begins. What is
 packed comes as the packing program flushes it.
 
 A line is at most 64 MiB long (--max-line; fasta: a record), and unpacking zstd or xz takes a window

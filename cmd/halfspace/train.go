@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -59,7 +61,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		Example: `  halfspace train -a obpm --bias append --normalize unit --epochs 3 --shuffle --test a9a.t a9a
   halfspace train -a perceptron --until-converged --max-updates 1000000 -m sonar.model sonar.csv
   zcat stream.gz | halfspace train -a pa --C 0.1 -m stream.model --checkpoint-every 60s -
-  halfspace train -i stream.model -m stream.model more.svm`,
+  halfspace train -i stream.model -m stream.model more.svm
+  halfspace train -a obpm --epochs 3 --shuffle --checkpoint-every 10000 -m a9a.model a9a
+  halfspace train --resume -m a9a.model a9a`,
 		Annotations: args(useExamples),
 		RunE:        func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
 	}
@@ -113,8 +117,11 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.BoolVar(&o.PredictOnly, "predict-only", false, "write a model that predicts and can't be "+
 		"learned on, without what learning on needs")
 	fs.StringVarP(&o.From, "from", "i", "", "go on from the model in `FILE`, with its settings")
+	fs.BoolVar(&o.Resume, "resume", false, "go on where the run that wrote the model of -m was "+
+		"stopped or killed, with its settings and over the same files: the end is the one of a "+
+		"run that wasn't")
 	fs.StringVar(&o.CheckpointEvery, "checkpoint-every", "", "write the model each `N` examples, "+
-		"or each 60s")
+		"or each 60s; the one before it is kept as FILE.1")
 	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; "+
 		"see: halfspace help memory")
 	t.machine.flags(fs)
@@ -147,10 +154,17 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	t.o.Threads = t.machine.threads
 	job, err := training.New(t.o, training.Env{Observer: &watcher{t: t},
 		Machine: thisMachine(int64(t.memory))})
+	if errors.Is(err, training.ErrFinished) {
+		if !t.output.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: finished: nothing to do (to learn "+
+				"other examples, too: -i %s)\n", t.o.Model, t.o.Model)
+		}
+		return nil
+	}
 	if err != nil {
 		return t.explain(err)
 	}
-	if t.o.From != "" {
+	if t.o.From != "" || t.o.Resume {
 		if _, err := t.settings.unchanged(job.Learner(), job.Config()); err != nil {
 			return err
 		}
@@ -197,7 +211,7 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	o.Data = t.read.data(fs)
 	o.Scale = t.scale
 	o.Positive, o.Classes, o.MemBudget = positive, classes, training.Bytes(t.memory)
-	anew := o.From == ""
+	anew := o.From == "" && !o.Resume
 	if anew || fs.Changed("learner") {
 		o.Learner = t.learner
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
 )
 
@@ -38,7 +39,7 @@ func (t *trainer) explain(err error) error {
 	e, name := (*training.Error)(nil), fieldFlags(t.cmd.Flags())
 	switch {
 	case errors.Is(err, training.ErrStopped):
-		return &fail{codeStopped, errStopped, "Nothing was learned yet; nothing was saved."}
+		return &fail{codeStopped, errStopped, "Nothing was learned yet; " + t.kept() + "."}
 	case errors.As(err, &e):
 		return t.explainPlan(e)
 	case errors.Is(err, learner.ErrConfig):
@@ -66,11 +67,32 @@ func (t *trainer) explainPlan(e *training.Error) error {
 		}
 		return &fail{codeFailed, text, next}
 	case training.ErrModel:
+		if t.o.Resume {
+			return t.noResume(e)
+		}
 		return loadError(t.o.From, e)
+	case training.ErrChanged:
+		return &fail{codeData, text, next}
 	case training.ErrSave:
 		return saveError(t.o.Model, t.kept(), e.Err)
 	}
 	return optionError(t.cmd.Flags(), e)
+}
+
+// noResume is the error of a model that can't be gone on with, and says where the checkpoint before
+// it is.
+func (t *trainer) noResume(e *training.Error) error {
+	err := loadError(t.o.Model, e)
+	f := (*fail)(nil)
+	last := model.Kept(t.o.Model)
+	if !errors.As(err, &f) {
+		return err
+	}
+	if m, e := model.Load(last); e == nil && m.Position != nil {
+		f.next = fmt.Sprintf("The checkpoint before it is good: mv %s %s, then the same again.",
+			last, t.o.Model)
+	}
+	return f
 }
 
 // ended gives the error of a run with a result its exit code and next step.
@@ -105,8 +127,8 @@ func (t *trainer) stopped(job *training.Job, res *training.Result) error {
 	case res.Saved != nil && t.o.PredictOnly:
 		next = "The model is in " + res.Saved.Path + "; it can only predict."
 	case res.Saved != nil:
-		next = "The model is in " + res.Saved.Path + "; to go on from it: -i " + res.Saved.Path +
-			"."
+		next = "The model is in " + res.Saved.Path + "; to go on where it stands: --resume -m " +
+			res.Saved.Path + ", or with other examples: -i " + res.Saved.Path + "."
 	}
 	return &fail{codeStopped, fmt.Errorf("%w after %s", errStopped,
 		plural(int(res.Counts.Presented), "example")), next}
@@ -116,6 +138,9 @@ func (t *trainer) stopped(job *training.Job, res *training.Result) error {
 func (t *trainer) kept() string {
 	if t.saved != nil {
 		return fmt.Sprintf("the model after %d examples is in %s", t.saved.Presented, t.saved.Path)
+	}
+	if t.o.Resume {
+		return t.o.Model + " is as it was"
 	}
 	return "nothing was saved"
 }

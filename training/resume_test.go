@@ -1,0 +1,226 @@
+package training_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// keeper copies each model that is written, and ends the run at one of them.
+type keeper struct {
+	training.Silent
+	t      *testing.T
+	copies []string
+	last   int // that ends it; 0: none
+	cancel context.CancelFunc
+}
+
+func (k *keeper) Saved(s training.Saved) {
+	data, err := os.ReadFile(s.Path)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	to := fmt.Sprintf("%s.copy%d", s.Path, len(k.copies))
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		k.t.Fatal(err)
+	}
+	if k.copies = append(k.copies, to); len(k.copies) == k.last {
+		k.cancel()
+	}
+}
+
+func content(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestResume goes on from every checkpoint of runs, and from where a context stopped them.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	one, two := examples(t, 0, 150), examples(t, 150, 100)
+	from := filepath.Join(t.TempDir(), "from")
+	if _, err := training.Run(t.Context(), training.Options{Learner: "pa", Files: []string{two},
+		Model: from, Data: training.Data{Scale: "std"}}, training.Env{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]training.Options{
+		"stream":   {Learner: "pa", Data: training.Data{Bias: "append"}},
+		"positive": {Learner: "alma", Data: training.Data{Positive: "-1", Normalize: "unit"}},
+		"epochs":   {Learner: "obpm", Epochs: 3, Shuffle: true, Data: training.Data{Normalize: "max"}},
+		"updates": {Learner: "perceptron", UntilConverged: true, Shuffle: true,
+			MaxUpdates: new(int64(300))},
+		"scaled":                {Learner: "pa", Data: training.Data{Scale: "std", Bias: "append"}},
+		"scaled in memory":      {Learner: "pa", Epochs: 2, Data: training.Data{Scale: "maxabs"}},
+		"scaled from":           {From: from, Data: training.Data{Scale: "std"}},
+		"scaled from in memory": {From: from, Epochs: 2, Data: training.Data{Scale: "std"}},
+		"from":                  {From: from, Epochs: 2, Shuffle: true},
+		"relative":              {Learner: "perceptron", Settings: map[string]any{"margin_rel": 0.1}},
+		"classes":               {Learner: "pa", Data: training.Data{Classes: []string{"1", "-1"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			o.Files, o.CheckpointEvery = []string{one, two}, "60"
+			o.Model = filepath.Join(dir, "whole")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			k := &keeper{t: t}
+			whole, err := training.Run(ctx, o, training.Env{Observer: k})
+			if err != nil && !errors.Is(err, training.ErrNotConverged) {
+				t.Fatal(err)
+			}
+			want := content(t, o.Model)
+			copies := k.copies[:len(k.copies)-1] // the last is the end
+			k = &keeper{t: t, last: 3, cancel: cancel}
+			o.Model = filepath.Join(dir, "stopped")
+			_, err = training.Run(ctx, o, training.Env{Observer: k})
+			if errors.Is(err, training.ErrStopped) {
+				copies = append(copies, o.Model)
+			} else if err != nil { // else all was read already, and is learned
+				t.Fatal(err)
+			}
+			for _, file := range copies {
+				again := training.Options{Model: file, Resume: true, Files: o.Files}
+				if err := again.Validate(); err != nil {
+					t.Fatal(err)
+				}
+				res, err := training.Run(t.Context(), again, training.Env{})
+				if err != nil && !errors.Is(err, training.ErrNotConverged) {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(content(t, file), want) {
+					t.Errorf("%s: the end is another", file)
+				}
+				a, b := whole.Counts, res.Counts
+				if !b.Resumed || a.ProgressiveError() != b.ProgressiveError() ||
+					a.Presented != b.Presented || a.Updates != b.Updates ||
+					a.Epochs != b.Epochs || a.Mistakes != b.Mistakes {
+					t.Errorf("%s: %+v, in one go %+v", file, b, a)
+				}
+				if _, err = training.Run(t.Context(), again,
+					training.Env{}); !errors.Is(err, training.ErrFinished) {
+					t.Errorf("%s, at its end: %v", file, err)
+				}
+			}
+		})
+	}
+}
+
+// TestResumeFit goes on with a learner that passes over the data set itself, where an interrupt cut
+// it.
+func TestResumeFit(t *testing.T) {
+	t.Parallel()
+	o := training.Options{Learner: "perceptron", UntilConverged: true,
+		Files: []string{examples(t, 0, 600)}, MaxUpdates: new(int64(1_000_000))}
+	o.Model = filepath.Join(t.TempDir(), "whole")
+	if _, err := training.Run(t.Context(), o, training.Env{}); !errors.Is(err,
+		training.ErrNotConverged) {
+		t.Fatal(err)
+	}
+	want := content(t, o.Model)
+	o.Model = filepath.Join(t.TempDir(), "cut")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err := training.Run(ctx, o, training.Env{})
+	for range 100 {
+		if errors.Is(err, training.ErrNotConverged) || errors.Is(err, training.ErrFinished) {
+			break
+		}
+		if !errors.Is(err, training.ErrStopped) {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		if _, e := os.Stat(o.Model); e == nil {
+			o = training.Options{Resume: true, Model: o.Model, Files: o.Files}
+		}
+		_, err = training.Run(ctx, o, training.Env{})
+	}
+	if _, err = training.Run(t.Context(), training.Options{Resume: true, Model: o.Model,
+		Files: o.Files}, training.Env{}); !errors.Is(err, training.ErrNotConverged) &&
+		!errors.Is(err, training.ErrFinished) {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(content(t, o.Model), want) {
+		t.Error("the end is another")
+	}
+}
+
+// TestResumeRefused: positions that are no run's, and runs that are another's.
+func TestResumeRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := examples(t, 0, 200)
+	k := &keeper{t: t}
+	o := training.Options{Learner: "pa", Files: []string{file}, CheckpointEvery: "90",
+		Model: filepath.Join(dir, "m")}
+	if _, err := training.Run(t.Context(), o, training.Env{Observer: k}); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "forged")
+	for what, c := range map[string]struct {
+		old, with string
+		want      error
+	}{
+		"as it is":        {"", "", nil},
+		"another place":   {`"at":90`, `"at":91`, model.ErrDamaged},
+		"counts":          {`"updates":`, `"updates":-`, model.ErrDamaged},
+		"more mistakes":   {`"mistakes":`, `"mistakes":9`, model.ErrDamaged},
+		"unknown count":   {`"at":90`, `"at":90,"more":1`, model.ErrDamaged},
+		"of a whole":      {`"at":90`, `"at":90,"fit":true`, model.ErrDamaged},
+		"unknown option":  {`"epochs":1`, `"epochs":1,"quantum":1`, model.ErrNewer},
+		"bad option":      {`"epochs":1`, `"epochs":-1`, training.ErrOption},
+		"another option":  {`"epochs":1`, `"epochs":2`, nil},
+		"no such format":  {`"epochs":1`, `"epochs":1,"index_base":"7"`, nil},
+		"other examples":  {"data", "data", training.ErrChanged},
+		"from, not there": {`"epochs":1`, `"epochs":1,"from":"none"`, nil},
+	} {
+		m, err := model.Load(k.copies[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := m.Position
+		for _, text := range []*[]byte{(*[]byte)(&p.Counts), (*[]byte)(&p.Options)} {
+			if c.old != "" {
+				*text = []byte(strings.Replace(string(*text), c.old, c.with, 1))
+			}
+		}
+		if c.old == "data" {
+			p.Data++
+		}
+		if _, err := model.Save(name, m); err != nil {
+			t.Fatal(err)
+		}
+		_, err = training.Run(t.Context(), training.Options{Resume: true, Model: name,
+			Files: o.Files}, training.Env{})
+		if c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", what, err, c.want)
+		}
+		if c.old == "" && err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for what, o := range map[string]training.Options{
+		"no model": {}, "model and from": {Model: "m", From: "m"}, "no files": {Model: "m"},
+	} {
+		if o.Resume = true; o.From != "" {
+			o.Files = []string{file}
+		}
+		if err := o.Validate(); !errors.Is(err, training.ErrOption) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
