@@ -1,0 +1,58 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DriftState is what a detector says of a stream after an example.
+type DriftState int8
+
+// States of a stream, from the least to the most.
+const (
+	DriftNone    DriftState = iota // nothing has changed that could be told
+	DriftWarning                   // it may be about to change
+	DriftFound                     // losses have risen: the detector begins anew from here
+)
+
+// String is none, warning or drift.
+func (s DriftState) String() string { return [...]string{"none", "warning", "drift"}[s] }
+
+// DriftDetector watches the losses of a learner, each of an example that it had not learned yet,
+// and says when their mean has risen: when what was learned no longer holds. Losses are from 0 to
+// 1, as 1 for a wrong prediction and 0 for a right one. Where losses fall, as they do while a
+// learner learns, nothing is said.
+//
+// A detector is not safe for concurrent use. Add allocates nothing.
+type DriftDetector interface {
+	// Add takes the loss of the next example.
+	Add(loss float64) DriftState
+	// Mean returns the mean loss of the examples that count at present.
+	Mean() float64
+	// Reset makes the detector as it was when it was new.
+	Reset()
+}
+
+// DriftLook is how many examples lie between two looks for a change: detectors find one after a
+// number of examples that is a multiple of it, so that a learner can be given that many at once.
+const DriftLook = 32
+
+// detectors are all there are, by name.
+var detectors = map[string]func() DriftDetector{
+	"adwin":        func() DriftDetector { return NewADWIN(DefaultADWINDelta) },
+	"ddm":          func() DriftDetector { return NewDDM() },
+	"page-hinkley": func() DriftDetector { return NewPageHinkley(DefaultPHDelta, DefaultPHLambda) },
+}
+
+// DriftDetectors returns the names that NewDriftDetector takes.
+func DriftDetectors() []string { return []string{"adwin", "ddm", "page-hinkley"} }
+
+// NewDriftDetector returns the detector of that name with its defaults. The error wraps ErrOptions.
+func NewDriftDetector(name string) (DriftDetector, error) {
+	if !slices.Contains(DriftDetectors(), name) {
+		return nil, fmt.Errorf("eval: no drift detector %q; there are %s: %w", name,
+			strings.Join(DriftDetectors(), ", "), ErrOptions)
+	}
+	return detectors[name](), nil
+}
