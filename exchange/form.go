@@ -1,5 +1,6 @@
-// Package exchange writes models in the forms of other programs, and reads theirs: LIBLINEAR,
-// LIBSVM, ONNX, NumPy's npz, and text for people.
+// Package exchange lays models open: it shows what is in them ([Inspect]), how they come to a score
+// ([Explain]) and in what two differ ([Diff]), writes them in the forms of other programs, and
+// reads theirs: LIBLINEAR, LIBSVM, ONNX, NumPy's npz, and text for people.
 //
 // [Open] lays a model open: a [Form] is what the model computes of the rows of files, with what
 // prepares them (an appended feature, a scale) worked into its numbers. [Export] writes one, and
@@ -108,18 +109,8 @@ func Open(m *model.Model) (*Form, error) {
 		return nil, err
 	}
 	p := &m.Prep
-	f := &Form{Learner: m.Learner, Classes: p.Classes, Names: p.Features(), Base: p.IndexBase,
-		Dim: p.Dim, Kernel: h.Kernel}
-	switch n := len(h.Outputs); {
-	case len(f.Classes) > 0:
-	case n == 1:
-		l := p.Shown()
-		f.Classes = []string{l.Negative, l.Positive}
-	default: // a model of a program that gave no names
-		for k := range n {
-			f.Classes = append(f.Classes, strconv.Itoa(k))
-		}
-	}
+	f := &Form{Learner: m.Learner, Classes: classNames(p, len(h.Outputs)), Names: p.Features(),
+		Base: p.IndexBase, Dim: p.Dim, Kernel: h.Kernel}
 	if n := len(h.Outputs); n > 1 && n != len(f.Classes) || n == 1 && len(f.Classes) > 2 {
 		return nil, fmt.Errorf("%d outputs of %d classes: %w", n, len(f.Classes), ErrForm)
 	}
@@ -187,7 +178,7 @@ func (w *work) fold() error {
 	f, features := w.f, 0
 	for k := range w.h.Outputs {
 		o := &w.h.Outputs[k]
-		if o.Weights == nil && f.Kernel.Kind != engine.Poly && f.Kernel.Kind != engine.RBF {
+		if o.Weights == nil && linearKernel(f.Kernel) {
 			o.Weights = expanded(o, f.Kernel)
 			o.Coef, o.Points = nil, engine.Block[float64]{}
 		}

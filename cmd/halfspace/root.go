@@ -26,6 +26,8 @@ var verbs = []struct {
 	{"tune", newTuneCmd},
 	{"compare", newCompareCmd},
 	{"merge", newMergeCmd},
+	{"inspect", newInspectCmd},
+	{"diff", newDiffCmd},
 	{"export", newExportCmd},
 	{"import", newImportCmd},
 	{"gen", newGenCmd},

@@ -136,7 +136,7 @@ Exit codes
     3  bad data: a file that is missing or can't be read as examples
     4  a model that can't be used: damaged, foreign, newer, of other settings, or on data of another
        format (--any-format)
-    5  a gate was not met (bench --fail-over, repro --strict)
+    5  a gate was not met (bench --fail-over, repro --strict, diff --strict)
     6  not converged within the limit (train --until-converged --max-updates)
   130  stopped by an interrupt, SIGTERM or the end of the terminal (SIGHUP, but not under nohup);
        the model was written if -m was given, repro kept what was finished. A second interrupt kills
