@@ -333,6 +333,12 @@ func newHypothesis(p *model.Prep) *hypothesis {
 			h.value = p.BiasValue
 		}
 	}
+	for i, name := range p.Names {
+		if h.names == nil {
+			h.names = make(map[string]int, len(p.Names))
+		}
+		h.names[name] = i
+	}
 	for column, name := range p.Columns {
 		if column+1 == p.LabelCol {
 			continue

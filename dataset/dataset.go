@@ -126,6 +126,15 @@ type Options struct {
 	// included); "" and "none" don't.
 	Normalize string
 
+	// HashBits hashes the names of features, where they have names, into so many bits, 1 to
+	// format.MaxHashBits: memory is bounded whatever names come, and some share a feature (see
+	// Info.Shared). 0: a dictionary numbers names by their first occurrence; Info.Names has it.
+	HashBits int
+	// Interactions are pairs of namespaces, as in "ab": each feature of a namespace that begins
+	// with the first letter is multiplied by each of one that begins with the second, which makes
+	// further features. Of one letter twice, as in "aa", each pair is taken once, squares included.
+	Interactions []string
+
 	// The rest is what a model or the training set has fixed; the zero value of each means: find
 	// it.
 
@@ -133,6 +142,11 @@ type Options struct {
 	// another size than Dim, unless AnyFormat is set.
 	Trained   string
 	AnyFormat bool
+	// Names are the names of features 0 and so on, without a bias, where features have names. New
+	// ones are numbered behind them, in the order in which they come, or with FixedNames in each
+	// example anew, so that a stream of any length can be scored.
+	Names      []string
+	FixedNames bool
 	// Dim is the number of features, without an appended bias. More are read all the same, and
 	// Info.Unknown counts them.
 	Dim int
@@ -198,8 +212,11 @@ type Options struct {
 type Info struct {
 	Format      string // name of the format; "blocks" of a program's own, "sonar", a generator's
 	Compression string // of the first file: "", gzip, bzip2, xz, zstd
-	IndexBase   int    // svmlight; 1 for the others, whose columns count from 1
-	BaseFound   string // how the base was found
+	// Kind is the format whose features these are: svmlight where they have numbers, though the
+	// file is none; else the file's own. A model keeps it.
+	Kind      string
+	IndexBase int    // svmlight; 1 for the others, whose columns count from 1
+	BaseFound string // how the base was found
 
 	Labels LabelMap // zero until decided
 	Seen   []string // the labels met, in order of first occurrence; of many only some
@@ -232,6 +249,9 @@ type Info struct {
 	Columns  int      // csv: columns of a row, the label included
 	LabelCol int      // csv: number of the label's column, from 1, in training's order; 0: none
 	Header   []string // csv: names of the columns, in training's order; nil if there are none
+
+	Names  []string // of the features so far, without a bias; nil: they have none, or are hashed
+	Shared int      // features that have several names, which are hashed to the same
 }
 
 // config is Options, checked.
@@ -243,6 +263,8 @@ type config struct {
 	maxBad    int // bad rows that may be skipped; math.MaxInt: all
 	bias      int // 0 or 1
 	positive  *format.Label
+	names     *format.Dictionary
+	pairs     []format.Pair
 }
 
 // resolve checks the options and settles what follows from them alone.
@@ -250,7 +272,8 @@ func (o Options) resolve() (*config, error) {
 	c := &config{Options: o, base: -1}
 	for _, step := range []func(*config) error{
 		(*config).setFormat, (*config).setBase, (*config).setOnError, (*config).setBias,
-		(*config).setScale, (*config).setLabels, (*config).setColumns, (*config).checkSizes,
+		(*config).setScale, (*config).setLabels, (*config).setColumns, (*config).setNames,
+		(*config).checkSizes,
 	} {
 		if err := step(c); err != nil {
 			return nil, err
@@ -410,6 +433,14 @@ func (c *config) setColumns() error {
 		}
 	}
 	return nil
+}
+
+func (c *config) setNames() (err error) {
+	if c.names, err = format.NewDictionary(c.Names, c.HashBits); err != nil {
+		return err
+	}
+	c.pairs, err = format.Pairs(c.Interactions)
+	return err
 }
 
 func (c *config) checkSizes() error {

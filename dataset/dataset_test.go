@@ -188,7 +188,7 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Info{Format: "svmlight", IndexBase: 1, BaseFound: "no index 0 in the data",
+	want := Info{Format: "svmlight", Kind: "svmlight", IndexBase: 1, BaseFound: "no index 0 in the data",
 		Labels: LabelMap{"1", "2"}, Seen: []string{"2", "1"},
 		Rows: 2, BadRows: 1, Positives: 1, Dim: 5, NonZeros: 5, Bytes: 22, InputRead: 22,
 		MaxNorm: math.Sqrt(26), Scale: 1}
@@ -199,7 +199,7 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = Info{Format: "csv", IndexBase: 1, BaseFound: "columns count from 1",
+	want = Info{Format: "csv", Kind: "csv", IndexBase: 1, BaseFound: "columns count from 1",
 		Labels: LabelMap{"no", "yes"}, Seen: []string{"no", "yes"},
 		Rows: 3, Positives: 1, Dim: 2, NonZeros: 6, Bytes: 28, InputRead: 28,
 		MaxNorm: math.Sqrt(61), Scale: math.Sqrt(61),
@@ -265,7 +265,7 @@ func TestBroken(t *testing.T) {
 		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: " +
 			"unpack it first", ErrFormat, 0},
 		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text " +
-			"(svmlight, csv or fasta) or an idx file, found the byte 0x00", ErrFormat, 0},
+			"(svmlight, csv, ndjson or fasta) or an idx file, found the byte 0x00", ErrFormat, 0},
 		{"binary as svmlight", []string{"\x00\x01\n\xff"}, Options{Format: "svmlight"},
 			`FILE:1:1: expected a label (a number), found "" in "\x00\x01"`, ErrBadRow, 0},
 		{"bad label", []string{"+1 1:1\n\n  yes 1:1\n"}, Options{},
@@ -328,8 +328,8 @@ func TestBroken(t *testing.T) {
 			`FILE:1:7: found a carriage return (\r) inside the line: lines end in \n or \r\n; make others \n, as tr '\r' '\n' does in "+1 1:1\r-1 2:1"`, ErrBadRow, 0},
 		{"old Mac's line ends, csv", []string{"1,2\r3,4\r"}, Options{},
 			`FILE:1:4: found a carriage return (\r) inside the line: lines end in \n or \r\n; make others \n, as tr '\r' '\n' does in "1,2\r3,4"`, ErrFormat, 0},
-		{"JSON", []string{"\n{\"y\": 1, \"x\": [1, 2]}\n"}, Options{},
-			`FILE:2:1: this is JSON: write it as csv or svmlight in "{\"y\": 1, \"x\": [1, 2]}"`,
+		{"array of JSON", []string{"\n[{\"y\": 1, \"x\": [1, 2]}]\n"}, Options{},
+			`FILE:2:1: this is an array of JSON: write an object a line, as jq -c '.[]' does in "[{\"y\": 1, \"x\": [1, 2]}]"`,
 			ErrFormat, 0},
 		{"Vowpal Wabbit", []string{"1 |f a:1 b:2\n"}, Options{},
 			`FILE:1:1: this is text for Vowpal Wabbit (its features stand behind a |): write it as csv or svmlight in "1 |f a:1 b:2"`, ErrFormat, 0},

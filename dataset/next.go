@@ -140,6 +140,11 @@ func (s *Stream[T]) Info() Info {
 		in.Scaling = s.after.known.Clone()
 	}
 	in.InputRead = s.from.read.Load()
+	if s.layout.Words && s.cfg.HashBits == 0 { // of the rows returned, whatever was read ahead
+		names := s.cfg.names.List()
+		in.Names = names[:min(len(names), max(len(s.cfg.Names), in.Dim-s.cfg.bias))]
+	}
+	in.Shared = s.cfg.names.Shared()
 	return in
 }
 
@@ -233,6 +238,7 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 		s.line, s.fileRows = 0, 0
 	}
 	err := s.takeRows(c)
+	err = s.nameFeatures(c, err)
 	s.good += int64(r.N)
 	s.fileRows += r.N + r.NBad
 	s.zero = s.zero || r.Zero
@@ -279,6 +285,30 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	default:
 	}
 	return err
+}
+
+// nameFeatures gives features that have names their numbers. err is that of the rows behind those
+// that are left; a name that has no room stands before it.
+func (s *Stream[T]) nameFeatures(c *chunk[T], err error) error {
+	r := c.rows
+	if r.Names == nil {
+		return err
+	}
+	w, full := r.Settle(s.cfg.names, s.cfg.bias, s.cfg.FixedNames)
+	select {
+	case s.sets <- r.Names:
+	default:
+	}
+	r.Names = nil
+	if s.after.by != nil {
+		r.MaxSq = s.after.rows(&r.Block, 0, r.N)
+	}
+	if full == nil {
+		return err
+	}
+	return &RowError{File: c.File, Line: s.line + w.Line + 1, Col: w.Off - w.Start + 1,
+		Good: s.good + int64(w.Row), What: full.Error(),
+		Excerpt: format.Excerpt(c.Line(w.Start), w.Off-w.Start), Err: ErrMemory}
 }
 
 // takeRows goes through the chunk's labels and bad rows in file order. On an error r.N becomes the

@@ -38,6 +38,7 @@ type Stream[T engine.Float] struct {
 	order  chan *chunk[T] // as jobs, in file order; closed at the end
 	spare  chan *chunk[T]
 	outs   chan *rows[T]
+	sets   chan *format.NameSet
 	wg     sync.WaitGroup // workers
 	reader chan struct{}  // closed when the reader has ended
 	stop   stopper
@@ -197,6 +198,13 @@ func (s *Stream[T]) prepare() error {
 	l, to := s.layout, &s.info
 	to.IndexBase, to.BaseFound = l.IndexBase, l.BaseFound
 	to.Columns, to.LabelCol, to.Header = l.Columns, l.LabelCol, l.Header
+	if to.Kind = l.Kind; to.Kind == "" {
+		to.Kind = f.Name
+	}
+	if l.Words && s.some != nil && c.HashBits == 0 && !c.FixedNames {
+		return fmt.Errorf("%s: the names of features are numbered in the order of all examples: "+
+			"to read a part of them, give HashBits: %w", in.name, ErrOption)
+	}
 	if l.Dim > 0 {
 		to.Dim = l.Dim + c.bias
 	}
@@ -207,7 +215,8 @@ func (s *Stream[T]) prepare() error {
 func (s *Stream[T]) settings(f *format.Format) {
 	c := s.cfg
 	s.p = format.Settings{Format: f, Bias: c.bias, One: c.BiasValue, Unit: c.Normalize == "unit",
-		Stop: c.maxBad == 0, Optional: c.LabelsOptional, KeepDiv: c.Bytes && s.whole}
+		Stop: c.maxBad == 0, Optional: c.LabelsOptional, KeepDiv: c.Bytes && s.whole,
+		HashBits: c.HashBits, Pairs: c.pairs}
 	p := &s.p
 	if s.lab.many {
 		p.Labels = unnamedClasses
@@ -244,6 +253,14 @@ func (s *Stream[T]) options() *format.Options {
 	}
 	if c.Trained == s.p.Format.Name && !c.AnyFormat {
 		o.TrainedDim = c.Dim
+	}
+	switch trained := format.Lookup(c.Trained); {
+	case c.HashBits > 0 || len(c.pairs) > 0 || len(c.Names) > 0:
+		o.Naming = format.Words
+	case trained.HasIndices():
+		o.Naming = format.Numbers
+	case trained != nil:
+		o.Naming = format.Words
 	}
 	return o
 }
@@ -288,6 +305,7 @@ func (s *Stream[T]) start(ctx context.Context) {
 	s.order = make(chan *chunk[T], n+1)
 	s.spare = make(chan *chunk[T], 2*n+4)
 	s.outs = make(chan *rows[T], 2*n+4)
+	s.sets = make(chan *format.NameSet, n+4)
 	s.reader = make(chan struct{})
 	go s.read()
 	for range n {
@@ -311,8 +329,12 @@ func (s *Stream[T]) work() {
 				c.rows = &rows[T]{}
 			}
 			c.Out = &c.rows.Rows
+			select {
+			case c.Out.Names = <-s.sets:
+			default:
+			}
 			c.Parse(&s.p)
-			if s.after.by != nil {
+			if s.after.by != nil && c.Out.Names == nil { // else behind Settle
 				c.Out.MaxSq = s.after.rows(&c.Out.Block, 0, c.Out.N)
 			}
 			if s.cfg.Sums {

@@ -9,7 +9,7 @@ import (
 
 // foreign refuses a format other than training had.
 func (c *config) foreign(file string, f *format.Format) error {
-	if c.Trained == "" || c.AnyFormat || f.Name == c.Trained {
+	if c.Trained == "" || c.AnyFormat || f.Serves(c.Trained) {
 		return nil
 	}
 	e := &RowError{File: file, Line: 1, Col: 1, Err: ErrForeign,

@@ -49,6 +49,11 @@ func TestPrepRefused(t *testing.T) {
 		{`"label_col":3`, `"label_col":1000000000`, "label_col"},
 		{`["a","b","y"]`, `["a","b"]`, "columns"},
 		{`"negative":"no"`, `"negative":"yes"`, "labels"},
+		{`"dim":2`, `"dim":2,"names":["a","a"]`, "names"},
+		{`"dim":2`, `"dim":2,"names":["a","b","c"]`, "names"},
+		{`"dim":2`, `"dim":2,"hash_bits":29`, "names"},
+		{`"dim":2`, `"dim":2,"hash_bits":3,"names":["a"]`, "names"},
+		{`"dim":2`, `"dim":2,"interactions":["abc"]`, "interactions"},
 		{`"negative":"no","positive":"yes"`, `"negative":"+1","positive":"1.0"`, "labels"},
 		{`"positive":"yes"`, `"positive":""`, "labels"},
 	} {

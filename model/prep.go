@@ -35,6 +35,12 @@ type Prep struct {
 	// csv: the column of the weights, by name or number as dataset.Options.WeightCol; "": none. It
 	// is none of the Columns.
 	WeightCol string `json:"weight_col,omitempty"`
+	// Names are those of features 0 and so on, without a bias, where features have names and no
+	// numbers, or else HashBits, into which names are hashed.
+	Names    []string `json:"names,omitempty"`
+	HashBits int      `json:"hash_bits,omitempty"`
+	// Interactions are pairs of namespaces whose features are multiplied, by their first letters.
+	Interactions []string `json:"interactions,omitempty"`
 }
 
 // Labels are the names of the two classes. An empty name of the negative one stands for all labels
@@ -134,7 +140,7 @@ func (p *Prep) check() error {
 		return bad("rest", strconv.Quote(p.Rest), "the name of all labels but the positive one, "+
 			"where the negative one has none")
 	}
-	if err := errors.Join(p.checkScale(), p.checkWeightCol()); err != nil {
+	if err := errors.Join(p.checkScale(), p.checkWeightCol(), p.checkNames()); err != nil {
 		return err
 	}
 	f, columns := formats.Lookup(p.Format), int64(p.Dim)
@@ -171,6 +177,21 @@ func (p *Prep) checkWeightCol() error {
 		!utf8.ValidString(p.WeightCol)) {
 		return bad("weight_col", strconv.Quote(p.WeightCol), "a column of "+formats.Or(
 			formats.Names((*formats.Format).HasColumns)))
+	}
+	return nil
+}
+
+// checkNames looks at the names of features.
+func (p *Prep) checkNames() error {
+	if _, err := formats.NewDictionary(p.Names, p.HashBits); err != nil {
+		return fmt.Errorf("prep: names: %v", err)
+	}
+	if _, err := formats.Pairs(p.Interactions); err != nil {
+		return fmt.Errorf("prep: %v", err)
+	}
+	if p.Dim >= 0 && len(p.Names) > p.Dim {
+		return bad("names", fmt.Sprintf("a list of %d", len(p.Names)),
+			fmt.Sprintf("at most %d, as there are features", p.Dim))
 	}
 	return nil
 }

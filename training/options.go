@@ -171,12 +171,12 @@ type Data struct {
 	// Format is a name of package dataset/format; with "" and "auto" it is found by content.
 	// Default ""; "auto" or one of format.Names.
 	Format string `json:"format,omitempty" toml:"format,omitempty"`
-	// IndexBase is the number of the first feature in svmlight; with "" and "auto" it is found.
-	// Default ""; "auto", "0" or "1".
+	// IndexBase is the number of the first feature, where features have numbers; with "" and "auto"
+	// it is found. Default ""; "auto", "0" or "1".
 	IndexBase string `json:"index_base,omitempty" toml:"index_base,omitempty"`
 	// LabelCol is the labels' column of csv, by name, or by number from 1, or from the end if
-	// negative; "" takes the one named label, class, target or y, else the last. Default ""; a
-	// column that is there.
+	// negative, or the key of ndjson; "" takes the one named label, class, target or y, else, of
+	// csv, the last. Default ""; a column or key that is there.
 	LabelCol string `json:"label_col,omitempty" toml:"label_col,omitempty"`
 	// Positive is the label that is +1, as all others are -1; with "" there are two, and the larger
 	// one is. Default ""; a label that is there.
@@ -206,6 +206,12 @@ type Data struct {
 	// OnError is what to do at a bad row: "stop", "skip" it, or "limit=N" to skip N of them at
 	// most; "" stands for "stop". Default ""; "stop", "skip" or "limit=N" with N of 0 or more.
 	OnError string `json:"on_error,omitempty" toml:"on_error,omitempty"`
+	// HashBits hashes the names of features, where these have names and no numbers, into so many
+	// bits; 0 numbers them by a dictionary, which the model keeps. Default 0; 0 to 28.
+	HashBits int `json:"hash_bits,omitempty" toml:"hash_bits,omitempty"`
+	// Interactions are pairs of first letters of namespaces, as in "ab", whose features are
+	// multiplied. Default none.
+	Interactions []string `json:"interactions,omitempty" toml:"interactions,omitempty"`
 	// MaxLine is the longest line that is read, in bytes; 0 stands for dataset.DefaultMaxLine, and
 	// more than 1 GiB for that. Default 0; 0 or more.
 	MaxLine Bytes `json:"max_line,omitempty" toml:"max_line,omitempty"`
@@ -224,7 +230,7 @@ func (d *Data) Reading() dataset.Options {
 		Bias:      or(d.Bias, "none"),
 		Scaling:   or(d.Scale, "none"),
 		Normalize: or(d.Normalize, "none"), AnyFormat: d.AnyFormat, OnError: d.OnError,
-		MaxLine: int64(d.MaxLine)}
+		HashBits: d.HashBits, Interactions: d.Interactions, MaxLine: int64(d.MaxLine)}
 }
 
 // Idle refuses fields that have no effect on examples of the format that was found.
@@ -235,6 +241,9 @@ func (d *Data) Idle(found string) error {
 			"Leave it out: the label has a place of its own."},
 		{"weight_col", d.WeightCol, "", "WeightCol", "Leave it out."},
 		{"index_base", d.IndexBase, "auto", "IndexBase", "Leave it out."},
+		{"hash_bits", count(d.HashBits), "", "HashBits", "Leave it out: features have numbers."},
+		{"interactions", strings.Join(d.Interactions, ","), "", "Interactions",
+			"Leave it out: there are no namespaces."},
 	} {
 		if o.value != "" && o.value != o.unset && !f.Takes(o.option) {
 			return badOption(o.next, "{"+o.field+"} %s has no effect: the examples are %s, not %s",
@@ -242,6 +251,14 @@ func (d *Data) Idle(found string) error {
 		}
 	}
 	return nil
+}
+
+// count is a number that is given if it isn't 0.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // MarshalJSON writes Config, if there is one, as Settings.
@@ -343,6 +360,9 @@ func (o *Options) validData() error {
 		return badOption("Name all of them.", "{classes} %s: one class", o.Classes[0])
 	case !slices.Contains([]string{"", "f32", "f64"}, o.Precision):
 		return badOption("", "{precision} %q: want f32 or f64", o.Precision)
+	case o.HashBits < 0 || o.HashBits > format.MaxHashBits:
+		return badOption("18 makes 262144 features.", "{hash_bits} %d: not a number from 1 to %d",
+			o.HashBits, format.MaxHashBits)
 	case o.Rho != 0 && !(o.Rho > 0 && o.Rho <= math.MaxFloat32):
 		return badOption("It is the value of a feature, as 1.", "{rho} %v: not a positive number",
 			o.Rho)
@@ -514,6 +534,8 @@ func (o *Options) repeats(m *model.Model) error {
 		{"bias", o.Bias, p.Bias},
 		{"normalize", o.Normalize, p.Normalize},
 		{"scale", o.Scale, p.ScaledBy()},
+		{"hash_bits", count(o.HashBits), strconv.Itoa(p.HashBits)},
+		{"interactions", strings.Join(o.Interactions, ","), strings.Join(p.Interactions, ",")},
 	}
 	if o.Seed != nil {
 		facts = append(facts, fact{"seed", strconv.FormatUint(*o.Seed, 10),

@@ -21,6 +21,8 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
 	o.Trained, o.Dim = p.Format, p.Dim
 	o.Scaling, o.Scaled = "", p.Scaling
+	o.Names, o.HashBits, o.Interactions = p.Names, p.HashBits, p.Interactions
+	o.FixedNames = true
 	f := format.Lookup(p.Format) // nil, which has neither, if the model names none
 	if f.HasIndices() {
 		o.Base = &p.IndexBase // IndexBase says how other files count
@@ -43,17 +45,20 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	} else {
 		o.Labels = &info.Labels
 	}
-	if format.Lookup(info.Format).HasIndices() {
+	if format.Lookup(info.Kind).HasIndices() {
 		o.IndexBase, o.Base = "auto", &info.IndexBase
 	}
 	if o.Normalize == "max" {
 		o.Scale = info.Scale
 	}
 	o.Format, o.Columns, o.Header = "auto", info.Columns, info.Header
-	o.Label, o.LabelCol = info.LabelCol, ""
+	if o.Label = info.LabelCol; o.Label > 0 {
+		o.LabelCol = ""
+	}
 	o.WeightOptional = true // what is only scored needs none
-	o.Trained = info.Format
 	o.Scaling, o.Scaled = "", info.Scaling
+	o.Trained = info.Kind
+	o.Names, o.FixedNames = info.Names, true
 	known := info.Dim
 	if o.Bias == "append" {
 		known-- // Options.Dim counts the data's own features
@@ -68,9 +73,10 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 	p := model.Prep{
 		Classes: info.Classes,
 		Labels:  model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
-		Bias:    o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Format,
+		Bias:    o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Kind,
 		IndexBase: info.IndexBase, Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
 		Scaling: info.Scaling,
+		Names:   info.Names, HashBits: o.HashBits, Interactions: o.Interactions,
 	}
 	if format.Lookup(info.Format).HasColumns() {
 		p.WeightCol = o.WeightCol

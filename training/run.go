@@ -168,6 +168,7 @@ func (j *Job) begin() (err error) {
 			j.data.Scaling = j.data.Scaled.Method // which goes on with what comes
 		}
 	}
+	j.data.FixedNames = false
 	j.entry, j.name, j.precision, j.seed = e, m.Learner, m.Precision, m.Seed
 	j.set(c)
 	return nil

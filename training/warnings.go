@@ -58,7 +58,7 @@ func NewUnknown(info dataset.Info, o dataset.Options, where string) (w Warning, 
 		Text: fmt.Sprintf(
 			"%s%d %s %d %s of features beyond the %d of training, of which nothing was learned",
 			where, info.UnknownRows, rows, info.Unknown, values, o.Dim),
-		Base: format.Lookup(info.Format).HasIndices() && info.IndexBase == 0 &&
+		Base: format.Lookup(info.Kind).HasIndices() && info.IndexBase == 0 &&
 			info.Dim-appended == o.Dim+1,
 	}, true
 }
@@ -201,6 +201,9 @@ func featureName(f int, o dataset.Options, info dataset.Info) string {
 		if f--; f < 0 {
 			return "the bias feature"
 		}
+	}
+	if f < len(info.Names) {
+		return fmt.Sprintf("feature %q", info.Names[f])
 	}
 	if !format.Lookup(info.Format).HasColumns() {
 		return fmt.Sprintf("feature %d", f+info.IndexBase)

@@ -91,6 +91,7 @@ var flagsOf = strings.NewReplacer(
 	"set Options.IndexBase to ", "pass --index-base ",
 	"set Options.Positive to ", "pass --positive ",
 	"Options.IndexBase", "--index-base",
+	"Options.HashBits", "--hash-bits",
 	"Options.LabelCol", "--label-col",
 	"Options.WeightCol", "--weight-col",
 	"Options.MaxLine", "--max-line",

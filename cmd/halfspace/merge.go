@@ -158,6 +158,10 @@ func unlike(a, b *model.Model) (what, next string) {
 				"use unit")
 	case p.IndexBase != q.IndexBase:
 		return differ("index-base", p.IndexBase, q.IndexBase)
+	case !slices.Equal(p.Names, q.Names) || p.HashBits != q.HashBits ||
+		!slices.Equal(p.Interactions, q.Interactions):
+		return "other names of features", fmt.Sprintf(anew, "the second on from the first (train "+
+			"-i), or with the same --hash-bits")
 	case named != format.Lookup(q.Format).HasColumns(), named && p.Dim != q.Dim:
 		return fmt.Sprintf("%d features of %s and %d of %s", p.Dim, p.Format, q.Dim, q.Format),
 			fmt.Sprintf(anew, "on files of the same columns")

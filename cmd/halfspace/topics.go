@@ -57,6 +57,13 @@ Examples
             bad data. Where one side has no header they are matched by place. What is predicted may
             lack the label's column. --weight-col names a column of weights: numbers of 0 or
             more, no feature, which what is predicted may lack.
+  ndjson    A JSON object a line. The label is the key --label-col, or else label, class, target or y.
+            A number is the value of the feature of its key, a text a feature of its own (KEY=TEXT),
+            true is 1, false and null are nothing. Keys of objects in objects are joined by a point;
+            elements of arrays are numbered from 1; texts in them are words. Where all keys but the
+            label's, or those of its one object, are numbers, these are numbers of features, as in
+            svmlight; one array of numbers has features 1, 2, ... Names are kept in the model, up to
+            a million; --hash-bits N hashes them into 2^N features.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least
             51). The 49 trimers of the middle 51 letters, each one of 125 over A, C, G, T and

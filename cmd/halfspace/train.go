@@ -110,6 +110,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		who(func(t learner.Traits) bool { return t.Weights }))
 	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none",
 		"append")
+	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (ndjson); 0 "+
+		"keeps a dictionary of them")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
 		"longest", "none", "unit", "max")
 	t.read.flags(fs)
@@ -207,10 +209,11 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if err := t.zeros(fs); err != nil {
 		return err
 	}
-	positive, classes := o.Positive, o.Classes
+	own := o.Data // by flags of this verb alone
 	o.Data = t.read.data(fs)
 	o.Scale = t.scale
-	o.Positive, o.Classes, o.MemBudget = positive, classes, training.Bytes(t.memory)
+	o.Positive, o.Classes, o.MemBudget = own.Positive, own.Classes, training.Bytes(t.memory)
+	o.HashBits, o.Interactions = own.HashBits, own.Interactions
 	anew := o.From == "" && !o.Resume
 	if anew || fs.Changed("learner") {
 		o.Learner = t.learner

@@ -96,8 +96,14 @@ func (w *watcher) Learned(info dataset.Info) {
 	note := func(format string, args ...any) { w.t.output.note(w.t.cmd, format, args...) }
 	note("%s: %d examples, %d features, %d non-zeros, %d bytes of text", info.Format, info.Rows,
 		info.Dim, info.NonZeros, info.Bytes)
-	if format.Lookup(info.Format).HasIndices() {
+	if format.Lookup(info.Kind).HasIndices() {
 		note("features are numbered from %d (%s)", info.IndexBase, info.BaseFound)
+	}
+	switch {
+	case len(info.Names) > 0:
+		note("features have names: %s", someOf(info.Names))
+	case w.t.o.HashBits > 0:
+		note("names of features are hashed; %d features have several names", info.Shared)
 	}
 	if n := len(info.Classes); n > 0 {
 		note("%d classes: %s", n, someOf(info.Classes))

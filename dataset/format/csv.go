@@ -15,7 +15,8 @@ import (
 var CSV = &Format{
 	Name: "csv", Dense: true, Named: true, Cut: "\n",
 	Options: []Option{
-		{"LabelCol", "csv: the labels' column, by `NAME` or number (from the end if negative)"},
+		{"LabelCol", "csv, ndjson: the labels' column, by `NAME` or number (from the end if " +
+			"negative)"},
 		{"WeightCol", "csv: the weights' column, by `NAME` or number (from the end if negative)"},
 		{"Columns", "csv: columns of a row"},
 		{"Header", "csv: names of the columns"},

@@ -34,6 +34,14 @@ type Format struct {
 	// and the label is a column among them.
 	Named bool
 
+	// Indexed: a feature has a number, and no name, in the files that models of this format were
+	// trained on.
+	Indexed bool
+
+	// Kinds are the formats, beside its own, whose models a file of this format may meet, since
+	// its features are of the same numbers or names: see Layout.Kind.
+	Kinds []string
+
 	// Options are the fields of dataset.Options that this format takes and not every one does.
 	Options []Option
 
@@ -101,6 +109,8 @@ type Options struct {
 	Header   []string //
 	Label    int      //
 
+	Naming Naming // of the features, where the format leaves it to the data
+
 	Optional    bool // labels may be missing
 	LabelsKnown bool // it is known which label is +1
 	TrainedDim  int  // features that each example must have, where it matters; 0: any number
@@ -108,8 +118,23 @@ type Options struct {
 	Limits *Limits
 }
 
+// Naming is what stands for a feature where a format may have numbers or names.
+type Naming int
+
+// The ways features are named.
+const (
+	Found   Naming = iota // numbers if the head of the file has nothing else, or else names
+	Numbers               // as in svmlight
+	Words                 // a Dictionary numbers them
+)
+
 // Layout is what the head of a file says about the rest of it.
 type Layout struct {
+	// Kind is the format whose features these are, which a model remembers: svmlight where features
+	// have numbers, whatever the file is. "" is the file's own.
+	Kind  string
+	Words bool // features have names, see Rows.Names
+
 	IndexBase int    // number of the first feature in the file; 0 is a number like another
 	BaseFound string // how it was found
 	BaseOpen  bool   // it is 1, unless an index 0 turns up: then it was 0 all the time
@@ -159,6 +184,8 @@ type Settings struct {
 	Scale    float64 // divide all values by this; 0: don't
 	KeepDiv  bool    // note in Rows.Div what each row was divided by
 	Optional bool    // labels may be missing
+	HashBits int     // names of features are hashed; 0: they aren't
+	Pairs    []Pair  // of namespaces whose features are multiplied
 	Known    []Label // labels that options name
 	Labels   int     // others that are told apart, of a chunk; 0: SomeLabels
 	KeepBad  int     // bad rows kept for a report; the rest are counted only
@@ -187,7 +214,7 @@ var registered []*Format
 // table lists the formats, in the order in which they are named to people. It is a function, not a
 // variable, so that the linker leaves the formats out of a program that reads none.
 func table() []*Format {
-	return append([]*Format{SVMLight, CSV, IDX, Fasta, Blocks}, registered...)
+	return append([]*Format{SVMLight, CSV, NDJSON, IDX, Fasta, Blocks}, registered...)
 }
 
 // Register adds a format to the table; from then on it is recognised and may be chosen by its name.
@@ -250,8 +277,9 @@ func (f *Format) Takes(field string) bool {
 // HasColumns reports whether a feature is a column that may have a name: false for no format, nil.
 func (f *Format) HasColumns() bool { return f != nil && f.Named }
 
-// HasIndices reports whether features have numbers in the file: false for no format, nil.
-func (f *Format) HasIndices() bool { return f.Takes("IndexBase") }
+// HasIndices reports whether features of a model of the format have numbers: false for no format,
+// nil.
+func (f *Format) HasIndices() bool { return f != nil && f.Indexed }
 
 // Taking lists the formats that take a field of dataset.Options.
 func Taking(field string) []string {
@@ -268,6 +296,11 @@ func Help(field string) string {
 		}
 	}
 	return ""
+}
+
+// Serves reports whether a file of the format may meet a model of that one.
+func (f *Format) Serves(trained string) bool {
+	return f.Name == trained || slices.Contains(f.Kinds, trained)
 }
 
 // Or joins words as in "a, b or c".

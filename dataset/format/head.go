@@ -123,8 +123,9 @@ func (h *Head) strange(line []byte) error {
 	switch i := bytes.IndexByte(t, '\r'); {
 	case i >= 0:
 		return h.Bad(line, i+bytes.Index(line, t), bareReturn, ErrFormat)
-	case t[0] == '{' || t[0] == '[':
-		return h.Bad(line, 0, "this is JSON: write it as csv or svmlight", ErrFormat)
+	case t[0] == '[':
+		return h.Bad(line, 0, "this is an array of JSON: write an object a line, as jq -c '.[]' "+
+			"does", ErrFormat)
 	case bar == 0 || bar > 0 && first[bar-1] <= ' ':
 		return h.Bad(line, 0, "this is text for Vowpal Wabbit (its features stand behind a |): "+
 			"write it as csv or svmlight", ErrFormat)

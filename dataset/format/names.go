@@ -377,3 +377,18 @@ func sortPairs[T engine.Float](idx []int32, val []T) int {
 	}
 	return n
 }
+
+// Pair are the first letters of two namespaces whose features are multiplied.
+type Pair [2]byte
+
+// Pairs reads pairs as in "ab".
+func Pairs(texts []string) (pairs []Pair, err error) {
+	for _, s := range texts {
+		if len(s) != 2 || s[0] <= ' ' || s[1] <= ' ' || s[0] > '~' || s[1] > '~' {
+			return nil, fmt.Errorf("interactions %q: expected two letters that namespaces begin "+
+				"with, as in ab: %w", s, ErrOption)
+		}
+		pairs = append(pairs, Pair{s[0], s[1]})
+	}
+	return pairs, nil
+}

@@ -20,9 +20,9 @@ const maxIndex = 1<<31 - 2
 // SVMLight is text of rows `label index:value index:value ...`. Labels are numbers, or words where
 // the first row has one or a label that options name is one: elsewhere a word is a bad row.
 var SVMLight = &Format{
-	Name: "svmlight", Cut: "\n",
+	Name: "svmlight", Cut: "\n", Indexed: true,
 	Options: []Option{
-		{"IndexBase", "number of the first feature in svmlight files"},
+		{"IndexBase", "number of the first feature, where features have numbers"},
 		{"Base", "svmlight: number of the first feature in training"},
 	},
 	Sniff: sniffSVMLight, Enough: pairsBegin, Layout: headSVMLight,
@@ -67,28 +67,10 @@ func headSVMLight(h *Head, o *Options, first *Layout) (*Layout, error) {
 	if first != nil {
 		return first, nil
 	}
-	base, found := o.Base, o.BaseFound
-	x := &indexed{most: maxIndex - uint64(o.Bias), words: h.wordFirst()}
-	x.zeroHint = "index 0, but indices count from 1 here: set Options.IndexBase to 0 if they " +
-		"count from 0"
-	if o.BaseTrained {
-		x.zeroHint = "index 0, but indices counted from 1 in training: set Options.IndexBase to " +
-			"0 if they count from 0 here"
-	}
-	if base < 0 && o.Whole { // base 1, until an index 0 turns up
-		x.shift, x.least = int64(o.Bias)-1, 0
-		return &Layout{IndexBase: 1, BaseFound: "no index 0 in the data", BaseOpen: true,
-			Own: x}, nil
-	}
-	if base < 0 {
-		base, found = 1, "no index 0 in "+h.Part
-		x.zeroHint = "index 0, though " + h.Part + " has none: set Options.IndexBase to 0"
-		if h.hasZero(o) {
-			base, found = 0, "index 0 occurs in "+h.Part
-		}
-	}
-	x.shift, x.least = int64(o.Bias-base), uint64(base)
-	return &Layout{IndexBase: base, BaseFound: found, Own: x}, nil
+	x, l := &indexed{words: h.wordFirst()}, &Layout{}
+	l.Own = x
+	h.base(o, l, x, func() bool { return h.hasZero(o) })
+	return l, nil
 }
 
 // wordFirst reports whether the first row that has features has a word for a label.
