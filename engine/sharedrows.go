@@ -56,6 +56,16 @@ func RowsOf[T Float](s *SharedRows, k Kernel, b *Block[T], cacheBytes int64, poo
 	return r, err
 }
 
+// Release lets the rows go, when all who share them are done. A nil s is good, too.
+func (s *SharedRows) Release() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of, s.rows = nil, nil
+}
+
 func newRowsOf[T Float](k Kernel, b *Block[T], cacheBytes int64, pool *Pool) (*Rows[T], error) {
 	list, err := NewPoints[T](k)
 	if err != nil {

@@ -88,6 +88,7 @@ var variants = map[string]map[string]learner.Config{
 		"of perceptron": &learners.OVRConfig{Base: "perceptron"},
 		"two classes":   &learners.OVRConfig{Base: "pa", Classes: 2},
 		"of adf":        &learners.OVRConfig{Base: "adf"},
+		"of svm":        &learners.OVRConfig{Base: "svm"},
 		"of budget": &learners.OVRConfig{Base: "budget", BaseConfig: &learners.BudgetConfig{
 			Budget: 90, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}},

@@ -51,6 +51,10 @@ func (*OVRConfig) Entry() learner.Entry {
 // the same stream, whenever the class came: TestOVRColumns. All have the same seed, so members of
 // ensembles see an example by the same draw whatever the class.
 //
+// With a base of whole data sets (svm, kmp, ep) Fit fits the classes' learners one after another,
+// each with all workers; kernel rows are computed once for all of them. A class that has no example
+// there is then none.
+//
 // Cost: the base's, once a class; on the pool, a class a part. Memory: that of the base for each
 // class, and once more where any class may come; 16 bytes a class and example of a run.
 type OVR[T learner.Float] struct {
@@ -70,6 +74,7 @@ type OVR[T learner.Float] struct {
 	presented uint64
 	updates   uint64 // of columns
 	failed    error  // of a column
+	stream    bool   // the base learns streams
 	weights   bool   // the base takes weights
 
 	own  ovrRun[T]                // of Learn
@@ -107,9 +112,6 @@ func (c *OVRConfig) Validate() error {
 	case t.Classes:
 		return fmt.Errorf("ovr: base is %q, of any number of classes: want a learner of two: %w",
 			c.Base, learner.ErrConfig)
-	case !t.Stream:
-		return fmt.Errorf("ovr: base is %q, which learns from whole data sets only: want a "+
-			"learner of streams: %w", c.Base, learner.ErrConfig)
 	case t.OverClasses != nil:
 		return fmt.Errorf("ovr: base is %q, which gives its examples to another learner: want %q "+
 			"over that one: %w", c.Base, "ovr", learner.ErrConfig)
@@ -157,8 +159,10 @@ func (c *OVRConfig) Traits() learner.Traits {
 	t.Classes, t.ClassCount = true, c.Classes
 	t.Members, t.HardMargin, t.Threads = nil, nil, "the classes"
 	t.Posterior, t.Merges, t.Dual, t.Biased, t.Origin = false, false, false, false, false
-	t.Whole, t.Soft, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit = false, false, false, false,
-		false, false
+	t.Soft, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
+	if t.Whole = !b.Stream; b.Stream { // that can both passes as a stream does
+		t.OwnLimit = false
+	}
 	if b.Keeps > 0 { // by how many classes is not known
 		t.Keeps, t.Sizes, t.FitMemory = learner.Any, nil, nil
 	}
@@ -189,16 +193,20 @@ func (c *OVRConfig) Memory(x learner.Extent) learner.Footprint {
 		k++
 	}
 	x.Kept = 0
-	one := base.Memory(x)
 	var f learner.Footprint
+	if x.Whole { // one class is fitted after another
+		f = base.Memory(x)
+		x.Whole = false
+	}
+	one := base.Memory(x)
 	for _, p := range one.Parts {
 		f.Add("classes' "+p.Name, learner.Times(p.Items, k), learner.Times(p.Bytes, k))
 	}
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
 	f.Add("classes' work space", k, learner.Times(k, each+ensemble.RunExamples*(24+x.Elem)*5/4)+
 		primal.FixedBytes)
-	f.Moving = learner.Times(one.Moving, k)
-	f.Each = learner.Times(one.Each, k)
+	f.Moving = learner.Plus(f.Moving, learner.Times(one.Moving, k))
+	f.Each = learner.Plus(f.Each, learner.Times(one.Each, k))
 	f.Copied(x, learner.Times(k, 16), learner.Times(one.Copies, k))
 	return f
 }
@@ -239,9 +247,17 @@ func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	// Columns are parts on the pool, within which there is none.
-	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, weights: base.Traits().Weights,
-		env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
+	// Columns are parts on the pool, within which there is none. Those of whole data sets are
+	// fitted one after another, over the same examples.
+	t := base.Traits()
+	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, stream: t.Stream,
+		weights: t.Weights, env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
+	if !t.Stream {
+		o.env.Pool, o.env.Rows = env.Pool, env.Rows
+		if o.env.Rows == nil {
+			o.env.Rows = new(engine.SharedRows)
+		}
+	}
 	for range cfg.Classes {
 		l, err := o.column()
 		if err != nil {
@@ -249,13 +265,18 @@ func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 		}
 		o.add(l)
 	}
-	if cfg.Classes == 0 {
+	if cfg.Classes == 0 && t.Stream {
 		if o.rest, err = o.column(); err != nil {
 			return nil, err
 		}
 	}
 	o.runs.Give(&o.own)
-	if base.Traits().Support {
+	switch {
+	case t.Support && !t.Stream:
+		return fittingKeepingOVR[T]{keepingOVR[T]{o}}, nil
+	case !t.Stream:
+		return fittingOVR[T]{o}, nil
+	case t.Support:
 		return keepingOVR[T]{o}, nil
 	}
 	return o, nil
@@ -316,11 +337,112 @@ func holdClasses(h *learner.Hypothesis) (_ learner.Config, s learner.State, ok b
 	return cfg, o.State(), cfg.Validate() == nil
 }
 
+// fittingOVR is that of a base of whole data sets only.
+type fittingOVR[T learner.Float] struct{ *OVR[T] }
+
+// Fit is Fitter.Fit.
+func (o fittingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
+	learner.FitResult, error) {
+	return o.fit(ctx, b, f)
+}
+
+// fittingKeepingOVR is that of one that also keeps examples.
+type fittingKeepingOVR[T learner.Float] struct{ keepingOVR[T] }
+
+// Fit is Fitter.Fit.
+func (o fittingKeepingOVR[T]) Fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
+	learner.FitResult, error) {
+	return o.fit(ctx, b, f)
+}
+
+// fit makes a new learner of each class and fits one after another. They share kernel rows, which
+// don't depend on labels. Of a run that was cut the classes behind score 0.
+func (o *OVR[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
+	all learner.FitResult, err error) {
+	classes := o.cfg.Classes
+	if classes == 0 {
+		classes = MaxClasses
+	}
+	if err := b.CheckClasses(classes); err != nil {
+		return all, fmt.Errorf("ovr: %w", err)
+	}
+	if o.cfg.Classes == 0 && b.Len() > 0 {
+		classes = int(slices.Max(b.Class)) + 1
+	}
+	if b.Len() == 0 {
+		return all, fmt.Errorf("ovr: no examples: %w", learner.ErrFit)
+	}
+	if b.Weighted() && !o.weights {
+		return all, fmt.Errorf("ovr: base: %w", learner.ErrWeights)
+	}
+	made := &OVR[T]{entry: o.entry, base: o.base, env: o.env}
+	for range classes {
+		l, err := o.column()
+		if err != nil {
+			return all, err
+		}
+		made.add(l)
+	}
+	defer o.env.Rows.Release()
+	if all, err = made.fitColumns(ctx, b, f); err != nil && all.Updates == 0 {
+		return all, err // nothing has changed
+	}
+	o.columns, o.scorers, o.probers = made.columns, made.scorers, made.probers
+	o.since, o.dim, o.updates, o.presented = made.since, b.Dim, uint64(all.Updates), 0
+	return all, err
+}
+
+// fitColumns fits the columns, each within what those before have left of the updates.
+func (o *OVR[T]) fitColumns(ctx context.Context, b *engine.Block[T], f learner.FitOptions) (
+	all learner.FitResult, err error) {
+	view, most := b.Slice(0, b.Len()), f.MaxUpdates
+	view.Class, view.Y = nil, make([]T, b.Len())
+	all = learner.FitResult{Counter: 1, Converged: true, Margin: math.Inf(1), Bound: math.Inf(1),
+		ScoreSpace: true}
+	for k, l := range o.columns {
+		for i, c := range b.Class {
+			if view.Y[i] = -1; int(c) == k {
+				view.Y[i] = 1
+			}
+		}
+		one, err := learner.Fit(ctx, l, &view, f)
+		together(&all, one)
+		if err != nil {
+			return all, fmt.Errorf("ovr: class %d against the rest: %w", k, err)
+		}
+		if f.MaxUpdates = most - all.Updates; most <= 0 {
+			f.MaxUpdates = most
+		} else if f.MaxUpdates <= 0 && k < len(o.columns)-1 {
+			all.Converged = false
+			break
+		}
+	}
+	return all, nil
+}
+
+// together adds what a class's run did to what those before did.
+func together(all *learner.FitResult, one learner.FitResult) {
+	all.Updates += one.Updates
+	all.Counter += one.Updates
+	all.Epochs = max(all.Epochs, one.Epochs)
+	all.Converged = all.Converged && one.Converged
+	all.Violators += one.Violators
+	all.Margin, all.Bound = min(all.Margin, one.Margin), min(all.Bound, one.Bound)
+	all.ScoreSpace = all.ScoreSpace && one.ScoreSpace
+	rows, now := &all.KernelRows, one.KernelRows
+	now.Hits, now.Misses = now.Hits+rows.Hits, now.Misses+rows.Misses
+	now.Evictions += rows.Evictions
+	*rows = now
+}
+
 // Learn is Learner.Learn.
 func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	known := o.cfg.Classes
 	if known == 0 {
 		known = MaxClasses
+	}
+	if !o.stream {
+		return fmt.Errorf("ovr: base: %s %w", o.cfg.Base, learner.ErrBatch)
 	}
 	if err := primal.CheckRows("ovr", b, len(rounds)); err != nil {
 		return err

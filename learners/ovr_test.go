@@ -123,6 +123,51 @@ func columns(t *testing.T, base string, b *engine.Block[float32]) {
 	}
 }
 
+// TestOVRFit: of a base of whole data sets the learner of each class is that of two classes, to the
+// bit, and kernel rows are computed once for all.
+func TestOVRFit(t *testing.T) {
+	rbf := learner.KernelConfig{Kernel: "rbf", Gamma: 0.1}
+	for base, c := range map[string]learner.Config{
+		"svm": &learners.SVMConfig{C: 10, Norm: 1, Gap: 1e-6, KernelConfig: rbf},
+		"kmp": &learners.KMPConfig{Size: 20, KernelConfig: rbf},
+		"ep":  nil,
+	} {
+		b := learnertest.Dense[float32](200, 10, 0.05)
+		inClasses(b, 4)
+		all, err := learner.Make[float32]("ovr", &learners.OVRConfig{Base: base, BaseConfig: c},
+			learner.Env{Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := learner.Fit(t.Context(), all, b, learner.FitOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		states, updates := all.State(), int64(0)
+		for k := range 4 {
+			two, err := learner.Make[float32](base, c, learner.Env{Seed: 7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			one, err := learner.Fit(t.Context(), two, against(b, int32(k)), learner.FitOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			updates += one.Updates
+			got := learnertest.StateBytes(partOf(states, fmt.Sprintf("class%d.", k)))
+			if !bytes.Equal(got, learnertest.StateBytes(two.State())) {
+				t.Errorf("%s, class %d: the state is not that of two classes", base, k)
+			}
+		}
+		if r.Updates != updates || r.Converged == (base == "ep") || all.Updates() != updates {
+			t.Errorf("%s: %+v, Updates %d, want %d", base, r, all.Updates(), updates)
+		}
+		if rows := r.KernelRows; base == "svm" && (rows.Misses > 200 || rows.Hits == 0) {
+			t.Errorf("%d rows were computed for 4 classes of 200 examples", rows.Misses)
+		}
+	}
+}
+
 // partOf returns the parts of a State whose names begin with prefix.
 func partOf(s learner.State, prefix string) learner.State {
 	p := learner.State{Counters: map[string]uint64{}, Scalars: map[string]float64{}}

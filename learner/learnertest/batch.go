@@ -52,14 +52,15 @@ func (s *suite[T]) batch(t *testing.T, b *engine.Block[T]) {
 // scores returns l's scores of b, which must be the same block by block.
 func scores[T learner.Float](t testing.TB, l learner.Learner[T], b *engine.Block[T]) []float64 {
 	t.Helper()
-	all := make([]float64, b.Len())
+	k := learner.OutputsOf(l)
+	all := make([]float64, k*b.Len())
 	if err := l.Score(b, all); err != nil {
 		t.Fatal(err)
 	}
-	part := make([]float64, b.Len())
+	part := make([]float64, k*b.Len())
 	for lo := 0; lo < b.Len(); lo += 7 {
 		v := b.Slice(lo, min(lo+7, b.Len()))
-		if err := l.Score(&v, part[lo:]); err != nil {
+		if err := l.Score(&v, part[k*lo:]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,8 +81,7 @@ func sameScores(t testing.TB, what string, got, want []float64) {
 func (s *suite[T]) batchInputs(t *testing.T, b *engine.Block[T]) {
 	l, x := s.fresh(t, nil), clone(b)
 	r := fit(t, l, x)
-	dst := make([]float64, b.Len()+1)
-	dst[b.Len()] = 17
+	dst := append(s.places(b.Len()), 17)
 	if err := l.Score(x, dst); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func (s *suite[T]) batchInputs(t *testing.T, b *engine.Block[T]) {
 		!slices.Equal(x.Val, b.Val) || !slices.Equal(x.X, b.X) {
 		t.Error("Fit or Score wrote into its block")
 	}
-	if dst[b.Len()] != 17 {
+	if dst[len(dst)-1] != 17 {
 		t.Error("a place beyond the examples was written")
 	}
 	if !r.Converged || r.Updates == 0 || r.Updates != l.Updates() || r.Counter != r.Updates+1 {
@@ -140,7 +140,7 @@ func (s *suite[T]) batchReject(t *testing.T, b *engine.Block[T]) {
 	if f == nil {
 		t.Fatal("neither Learn nor Fit")
 	}
-	dst := make([]float64, b.Len())
+	dst := s.places(b.Len())
 	for _, r := range s.broken(b) {
 		if _, err := f.Fit(context.Background(), r.block, learner.FitOptions{}); !errors.Is(err,
 			r.want) {
@@ -200,8 +200,9 @@ func (s *suite[T]) batchUnseen(t *testing.T, b *engine.Block[T]) {
 func (s *suite[T]) batchLearns(t *testing.T, b *engine.Block[T]) {
 	l := s.fitted(t, nil, b)
 	wrong := 0
-	for i, f := range scores(t, l, b) {
-		if y := b.Y[i]; float64(y)*f < 0 || f == 0 && y < 0 {
+	all := scores(t, l, b)
+	for i, y := range b.Y {
+		if f := s.signed(all, i); float64(y)*f < 0 || f == 0 && y < 0 {
 			wrong++
 		}
 	}
@@ -214,7 +215,7 @@ func (s *suite[T]) batchAllocs(t *testing.T, b *engine.Block[T]) {
 	if race.Enabled {
 		return // its annotations of the kernels allocate
 	}
-	l, dst := s.fitted(t, nil, b), make([]float64, b.Len())
+	l, dst := s.fitted(t, nil, b), s.places(b.Len())
 	if n := testing.AllocsPerRun(10, func() {
 		if err := l.Score(b, dst); err != nil {
 			t.Fatal(err)

@@ -188,6 +188,9 @@ func nonZero[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
 	for i, y := range b.Y {
 		if idx, val := b.Sparse(i); len(idx) > 0 {
 			some.Y = append(some.Y, y)
+			if b.Class != nil {
+				some.Class = append(some.Class, b.Class[i])
+			}
 			some.Idx, some.Val = append(some.Idx, idx...), append(some.Val, val...)
 			some.Ptr = append(some.Ptr, len(some.Idx))
 		}
