@@ -180,6 +180,13 @@ type Options struct {
 	// must have LeastBytes features.
 	Bytes bool
 
+	// Placed returns, of text that OpenReader reads, where the text behind the first n bytes that
+	// the reader gave lies, for [Stream.Place]: what can be begun at again, such as the offsets of
+	// a topic's partitions. n is the end of whole lines, and never less than the time before, so
+	// what is known of less can be dropped. It is called by the goroutine of Next, maybe while
+	// another one reads. A byte order mark doesn't count. nil: nowhere.
+	Placed func(n int64) string
+
 	// Sums has streams sum up what they return, for [Stream.Sum].
 	Sums bool
 

@@ -240,6 +240,7 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	err := s.takeRows(c)
 	err = s.nameFeatures(c, err)
 	s.good += int64(r.N)
+	s.addPlace(c, err)
 	s.fileRows += r.N + r.NBad
 	s.zero = s.zero || r.Zero
 	if !s.cfg.learns() {

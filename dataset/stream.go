@@ -55,7 +55,8 @@ type Stream[T engine.Float] struct {
 	warned   bool       // OnWarn was called with how many rows wait
 	ready    []*rows[T] // to be returned
 	cur      *rows[T]
-	pos      int    // rows of cur returned
+	pos      int // rows of cur returned
+	places   []placed
 	sum      uint64 // of the rows returned before view, with Options.Sums
 	ids      []int32
 	line     int // lines of the file before the chunk

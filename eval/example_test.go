@@ -2,6 +2,7 @@ package eval_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -224,4 +225,19 @@ func ExampleScore() {
 	// 1 example, score 9.166
 	// 1 example, score 9.166
 	// <nil>
+}
+
+// A run that was stopped goes on, and counts on.
+func ExampleStanding() {
+	l := newLearner("pa")
+	var at *eval.Standing
+	stop := errors.New("enough")
+	_, err := eval.Run(ctx, l, generated("train"), eval.Options{Epochs: 2, CheckpointEvery: 70,
+		Checkpoint: func(r eval.Result) error { at = r.Standing; return stop }})
+	fmt.Println(errors.Is(err, stop), at.Presented())
+	r := must(eval.Run(ctx, l, generated("train"), eval.Options{Epochs: 2, Continue: at}))
+	fmt.Println(r.Epochs, r.Presented == 2*r.Examples, r.Behind)
+	// Output:
+	// true 70
+	// 2 true 70
 }

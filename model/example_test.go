@@ -121,3 +121,17 @@ func ExampleRestore() {
 	// <nil>
 	// true
 }
+
+// The model of a run that goes on knows where the run stands.
+func ExamplePosition() {
+	m := captured("pa")
+	m.Position = &model.Position{Example: 300, Data: 7, Options: []byte(`{"epochs":1}`),
+		Counts: []byte(`{}`), Sources: []model.SourcePosition{{Name: "rows.svm", Size: 48211}}}
+	var file bytes.Buffer
+	if err := model.Encode(&file, m); err != nil {
+		panic(err)
+	}
+	at := must(model.Decode(file.Bytes())).Position
+	fmt.Printf("%s: %d examples are behind it\n", at.Sources[0].Name, at.Example)
+	// Output: rows.svm: 300 examples are behind it
+}

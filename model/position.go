@@ -38,9 +38,11 @@ type SourcePosition struct {
 	Name string `json:"name"`
 	// Size is that of the file in bytes; 0 where it has none.
 	Size uint64 `json:"size,omitempty"`
-	// At is where to begin: what a source that is no file has said itself (see
-	// dataset.Positioner). With "" it is read from its beginning.
+	// At is where to begin: what a source that is no file has said itself (see Source of package
+	// training). With "" it is read from its beginning.
 	At string `json:"at,omitempty"`
+	// Rows is how many good rows from At on are behind the place, too.
+	Rows uint64 `json:"rows,omitempty"`
 }
 
 // maxSources is far more than a command line holds, and maxAt than an offset for each of many
@@ -85,6 +87,9 @@ func (p *Position) check() error {
 			return fmt.Errorf("position: sources[%d]: at is no text of up to %d bytes", i, maxAt)
 		}
 		if err := count(fmt.Sprintf("sources[%d]: size", i), s.Size); err != nil {
+			return err
+		}
+		if err := count(fmt.Sprintf("sources[%d]: rows", i), s.Rows); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,24 @@
 //
 // [Learn] is the middle of it alone, for learners and examples that a program has made itself.
 //
+// # Stop and go on
+//
+// While a run goes on, the models that it writes have a [model.Position], and with Options.Resume
+// it goes on there and ends in the bytes of one that was not stopped. Files are read again from
+// their beginning; a [Source] of a program's own may have places at which it begins again:
+//
+//	env.Open = func(ctx context.Context, at string) (training.Source, error) {
+//		r, err := newReader(ctx, at) // of a topic's messages, as lines
+//		return training.Source{Reader: r, Place: r.Place, Close: r.Close}, err
+//	}
+//
+// Place(n) names what lies behind the first n bytes that Reader gave, such as the offset of the
+// next message of each partition: the run asks for it at ends of lines, so one message is one line,
+// or several. Rows between the place and the example that was learned last are counted, and left
+// out when it begins there; so each is learned once, whatever was committed to a broker. Labels,
+// scales and columns then come from the model, as with Options.From. What counts data beside them,
+// as balanced weights of classes, begins anew.
+//
 // # Errors
 //
 // What is wrong with Options, or with the memory there is, is an [Error]: it names fields of

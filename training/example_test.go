@@ -350,3 +350,34 @@ func ExampleNeed() {
 	// Output:
 	// adf 617 MiB for 9000 features
 }
+
+// A source that is no file says where it stands, and is opened there when the run goes on. The run
+// that is gone on with here was stopped by a bad row, behind a checkpoint.
+func ExampleSource() {
+	dir, err := os.MkdirTemp("", "training")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	log := "+1 1:3\n-1 1:-2\n+1 1:4 2:1\nno row\n-1 2:-1\n"
+	env := training.Env{Open: func(_ context.Context, at string) (training.Source, error) {
+		from := 0
+		fmt.Sscan(at, &from)
+		fmt.Printf("opened at byte %d\n", from)
+		return training.Source{Reader: strings.NewReader(log[from:]),
+			Place: func(n int64) string { return fmt.Sprint(int64(from) + n) }}, nil
+	}}
+	o := training.Options{Learner: "pa", Files: []string{"log"}, CheckpointEvery: "2",
+		Model: filepath.Join(dir, "m")}
+	_, err = training.Run(context.Background(), o, env)
+	fmt.Println(err != nil)
+	log = strings.Replace(log, "no row\n", "", 1)
+	res, err := training.Run(context.Background(), training.Options{Resume: true, Model: o.Model,
+		Files: o.Files}, env)
+	fmt.Println(res.Counts.Presented, err)
+	// Output:
+	// opened at byte 0
+	// true
+	// opened at byte 0
+	// 4 <nil>
+}

@@ -25,10 +25,21 @@ type resumed struct {
 	standing *eval.Standing
 }
 
+// placed reports whether the source begins where the run stood, or some rows before.
+func (r *resumed) placed() bool { return r != nil && r.position.Sources[0].At != "" }
+
+// toSkip returns how many examples of the source are behind the place where the run stood.
+func (r *resumed) toSkip() int64 {
+	if r.placed() {
+		return int64(r.position.Sources[0].Rows)
+	}
+	return r.standing.At
+}
+
 // trained is the model by which rows become examples; nil where the data say that. A run that is
 // gone on with reads them again from their beginning, as it did the first time.
 func (j *Job) trained() *model.Model {
-	if j.o.Resume && j.o.From == "" {
+	if j.o.Resume && j.o.From == "" && !j.at.placed() {
 		return nil
 	}
 	return j.before
@@ -62,6 +73,11 @@ func (j *Job) resume() error {
 			"%s: its run came to its end", given.Model)
 	}
 	j.at = &resumed{position: p, standing: &eval.Standing{}}
+	if j.at.placed() && j.env.Open == nil {
+		return wrapped(ErrModel, fmt.Errorf("%s: its run stood in %s at %s, which is no file; "+
+			"go on with a program that reads it", given.Model, p.Sources[0].Name,
+			p.Sources[0].At))
+	}
 	if err := j.at.read(m); err != nil {
 		return wrapped(ErrModel, fmt.Errorf("%s: position: %w; restore a copy, or train anew",
 			given.Model, err))
@@ -98,7 +114,8 @@ func (r *resumed) read(m *model.Model) error {
 	whole := p.Examples > 0
 	if !s.Valid() || uint64(s.Epochs) != p.Epoch || uint64(s.At) != p.Example ||
 		uint64(s.Examples) != p.Examples || whole && s.Data != p.Data || !whole && s.Data != 0 ||
-		uint64(s.Presented()) > m.Presented || uint64(s.Mistakes) > m.Mistakes {
+		p.Sources[0].Rows > p.Example || uint64(s.Presented()) > m.Presented ||
+		uint64(s.Mistakes) > m.Mistakes {
 		return fmt.Errorf("counts %s are not those of the model: %w", p.Counts, model.ErrDamaged)
 	}
 	return nil
@@ -246,12 +263,20 @@ func (j *Job) position(s *eval.Standing) (*model.Position, error) {
 	}
 	p := &model.Position{Epoch: uint64(s.Epochs), Example: uint64(s.At),
 		Examples: uint64(s.Examples), Data: s.Data, Options: options, Counts: counts}
-	if s.Examples == 0 && j.sum != nil {
+	if s.Examples == 0 && j.sum != nil && !j.at.placed() {
 		p.Data = j.sum(s.At)
 	}
 	for _, name := range j.o.Files {
 		from := model.SourcePosition{Name: strings.ToValidUTF8(name, "?")}
-		if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
+		if j.env.Open != nil {
+			at, rows := j.place(s.At)
+			if at == "" && j.at.placed() {
+				at = j.at.position.Sources[0].At
+			}
+			if from.At = strings.ToValidUTF8(at, "?"); at != "" {
+				from.Rows, p.Data = uint64(rows), 0
+			}
+		} else if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
 			from.Size = uint64(st.Size())
 		}
 		p.Sources = append(p.Sources, from)
@@ -296,7 +321,7 @@ func (s *behind[T]) Next() (*engine.Block[T], error) {
 	if s.left == 0 {
 		return s.src.Next()
 	}
-	at := s.j.at.position.Example
+	at := uint64(s.j.at.toSkip())
 	for {
 		b, err := s.src.Next()
 		if err == io.EOF {
@@ -313,7 +338,7 @@ func (s *behind[T]) Next() (*engine.Block[T], error) {
 		if s.left -= n; s.left > 0 {
 			continue
 		}
-		if s.j.sum(int64(at)) != s.j.at.position.Data {
+		if !s.j.at.placed() && s.j.sum(int64(at)) != s.j.at.position.Data {
 			return nil, s.j.changed(fmt.Sprintf("the first %d examples are not those that it was "+
 				"taught", at))
 		}

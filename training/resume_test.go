@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -220,6 +223,114 @@ func TestResumeRefused(t *testing.T) {
 			o.Files = []string{file}
 		}
 		if err := o.Validate(); !errors.Is(err, training.ErrOption) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// messages is a source of rows, one a message, whose place is the number of the next one.
+type messages struct {
+	rows []string
+	at   int   // the next one
+	ends []int // bytes given after each since the beginning
+	from int
+}
+
+func (m *messages) Read(p []byte) (int, error) {
+	if m.at == len(m.rows) {
+		return 0, io.EOF
+	}
+	n := 0 // some a read
+	for ; m.at < len(m.rows) && n+len(m.rows[m.at]) <= len(p) && n < 100; m.at++ {
+		n += copy(p[n:], m.rows[m.at])
+		before := 0
+		if k := len(m.ends); k > 0 {
+			before = m.ends[k-1]
+		}
+		m.ends = append(m.ends, before+len(m.rows[m.at]))
+	}
+	return n, nil
+}
+
+func (m *messages) place(n int64) string {
+	k, there := slices.BinarySearch(m.ends, int(n))
+	if !there {
+		panic(fmt.Sprint(n, " is the end of no message"))
+	}
+	return fmt.Sprint(m.from + k + 1)
+}
+
+// TestResumeSource goes on with a run whose examples come from elsewhere, where the source says.
+func TestResumeSource(t *testing.T) {
+	t.Parallel()
+	all := strings.SplitAfter(string(content(t, examples(t, 0, 20000))), "\n")
+	rows := slices.Concat(all[:500], []string{"no row\n"}, all[500:len(all)-1])
+	opened := []int{}
+	env := training.Env{Open: func(_ context.Context, at string) (training.Source, error) {
+		from := 0
+		if at != "" {
+			var err error
+			if from, err = strconv.Atoi(at); err != nil {
+				return training.Source{}, err
+			}
+		}
+		opened = append(opened, from)
+		m := &messages{rows: rows, at: from, from: from}
+		return training.Source{Reader: m, Place: m.place}, nil
+	}}
+	dir := t.TempDir()
+	k := &keeper{t: t}
+	with := env
+	with.Observer = k
+	o := training.Options{Learner: "pa", Files: []string{"log:0"}, CheckpointEvery: "1777",
+		Model: filepath.Join(dir, "whole"), Data: training.Data{OnError: "skip", Scale: "std"}}
+	if _, err := training.Run(t.Context(), o, with); err != nil {
+		t.Fatal(err)
+	}
+	want := content(t, o.Model)
+	for i, file := range k.copies[:len(k.copies)-1] {
+		m, err := model.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := m.Position.Sources[0]
+		if from.Name != "log:0" || from.Rows > 20000 || i > 8 && from.At == "" {
+			t.Errorf("%s stands at %+v", file, from)
+		}
+		// once more from a checkpoint, so that a place has a place behind it
+		again := training.Options{Model: file, Resume: true, Files: o.Files}
+		part := &keeper{t: t}
+		with := env
+		with.Observer = part
+		if _, err := training.Run(t.Context(), again, with); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(content(t, file), want) {
+			t.Errorf("from %+v: the end is another", from)
+		}
+		if at := opened[len(opened)-1]; from.At != "" && fmt.Sprint(at) != from.At {
+			t.Errorf("opened at %d, want %s", at, from.At)
+		}
+		if len(part.copies) < 2 {
+			continue
+		}
+		again.Model = part.copies[0]
+		if _, err := training.Run(t.Context(), again, env); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(content(t, again.Model), want) {
+			t.Errorf("from the checkpoint after %+v: the end is another", from)
+		}
+	}
+	if slices.Max(opened) == 0 {
+		t.Error("it always began at the beginning")
+	}
+	for what, o := range map[string]training.Options{
+		"epochs":  {Learner: "pa", Files: []string{"log:0"}, Epochs: 2},
+		"margins": {Learner: "pa", Files: []string{"log:0"}, MarginReport: true},
+		"two":     {Learner: "pa", Files: []string{"log:0", "log:1"}},
+	} {
+		if _, err := training.New(o, env); !errors.Is(err, training.ErrOption) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"runtime"
@@ -24,6 +25,25 @@ type Env struct {
 	Pool     *engine.Pool // workers; nil: Options.Threads of them, for this run alone
 	Observer Observer     // may be nil
 	Machine  Machine
+
+	// Open opens what stands for Options.Files, which then has one name, of the source: nothing
+	// more is done with it than to write it into the model. With Options.Resume it begins at the
+	// place that the source gave when the model was written; "" is the beginning. The run passes
+	// once over what comes. nil: there are files.
+	Open func(ctx context.Context, at string) (Source, error)
+}
+
+// Source is a stream of examples that lie in no file, such as a topic's messages.
+type Source struct {
+	// Reader gives their text, rows of one of the formats of package dataset in whole lines. Its
+	// reads are ended by Close.
+	Reader io.Reader
+	// Place is dataset.Options.Placed: it returns the place behind the first n bytes that Reader
+	// gave, so that a run that is resumed begins there, learns each row once, and reads none of
+	// those before. nil: there are no places, and Open is asked for the beginning.
+	Place func(n int64) string
+	// Close is called at the end of the run, once; nil: nothing is to be done.
+	Close func() error
 }
 
 // Job is a run that can begin: all that can be checked before data are read was found good.
@@ -39,13 +59,16 @@ type Job struct {
 	traits    learner.Traits // of config
 	precision string
 	seed      uint64
-	before    *model.Model         // that is gone on from; nil: none
-	wasCut    bool                 // the run that wrote it was stopped before it had converged
-	at        *resumed             // where the run stood that is gone on with; nil: it begins
-	sum       func(n int64) uint64 // of the first n examples of a stream; see dataset.Stream.Sum
+	before    *model.Model // that is gone on from; nil: none
+	wasCut    bool         // the run that wrote it was stopped before it had converged
 	data      dataset.Options
 	every     int64         // checkpoint after so many examples; 0: not by examples
 	after     time.Duration // and after so long; 0: not by time
+
+	at *resumed // where the run stood that is gone on with; nil: it begins
+	// of the first n examples of a stream, and behind them; see dataset.Stream
+	sum   func(n int64) uint64
+	place func(n int64) (at string, rows int64)
 
 	started time.Time // of New
 	split   *Split    // with MemBudget, when it is made
@@ -192,6 +215,11 @@ func (j *Job) whole() bool { return j.o.whole(j.traits) }
 // readAgain refuses measurements for which examples that come but once would be needed twice.
 func (j *Job) readAgain() error {
 	switch {
+	case j.env.Open != nil && (j.inMemory() || j.o.MarginReport || len(j.o.Files) != 1):
+		return badOption("One epoch in the order of the data, without {shuffle}, "+
+			"{until_converged}, {normalize} max, settings relative to the data and "+
+			"{margin_report}.",
+			"{files}: a source passes once, and has one name")
 	case j.inMemory():
 	case j.o.MarginSVM:
 		return badOption("Add {until_converged}, or several epochs.",
@@ -407,7 +435,7 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 	} else {
 		o := j.data
 		o.PrepareByHand = true // so that a model knows of no example that wasn't learned
-		s, work, end, err := Open[T](ctx, j.o.Files, o)
+		s, work, end, err := r.stream(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -415,11 +443,13 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		first := &replay[T]{src: s} // how many classes there are is known from the first block on
 		first.block, first.err = s.Next()
 		r.in = weighStream[T](&j.o, first, r.info)
-		j.sum = func(n int64) uint64 { return s.Sum(s.Info().Rows - int(n)) }
+		before := int64(0) // rows that this stream hasn't
 		if j.at != nil {
-			b := &behind[T]{src: r.in, j: j, left: j.at.standing.At, stream: s}
-			r.in, r.scale = b, b.prepare
+			b := &behind[T]{src: r.in, j: j, left: j.at.toSkip(), stream: s}
+			r.in, r.scale, before = b, b.prepare, j.at.standing.At-b.left
 		}
+		j.sum = func(n int64) uint64 { return s.Sum(s.Info().Rows - int(n-before)) }
+		j.place = func(n int64) (string, int64) { return s.Place(s.Info().Rows - int(n-before)) }
 		if err := r.takeClasses(s.Info()); err != nil {
 			done()
 			return nil, err
