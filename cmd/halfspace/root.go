@@ -31,6 +31,7 @@ var verbs = []struct {
 	{"export", newExportCmd},
 	{"import", newImportCmd},
 	{"gen", newGenCmd},
+	{"data", newDataCmd},
 	{"bench", newBenchCmd},
 	{"repro", newReproCmd},
 	{"doctor", newDoctorCmd},
