@@ -371,6 +371,34 @@ func (b *Block[T]) markAs(of *Block[T]) {
 	atomic.StoreUint32(&b.checked, atomic.LoadUint32(&of.checked))
 }
 
+// Copy makes b the same examples as another block, in memory of its own, which it uses again when
+// it was a copy before.
+func (b *Block[T]) Copy(of *Block[T]) {
+	n := of.Len()
+	c := Block[T]{Dim: of.Dim, Stride: of.Stride, Idx: b.Idx[:0], Val: b.Val[:0], X: b.X[:0]}
+	if of.Y != nil {
+		c.Y = append(b.Y[:0], of.Y...)
+	}
+	if of.Class != nil {
+		c.Class = append(b.Class[:0], of.Class...)
+	}
+	if of.Dense() {
+		c.X = append(c.X, of.X[:min(n*of.Stride, len(of.X))]...)
+	} else {
+		lo, hi := of.Ptr[0], of.Ptr[n]
+		c.Ptr = slices.Grow(b.Ptr[:0], n+1)
+		for _, p := range of.Ptr[:n+1] {
+			c.Ptr = append(c.Ptr, p-lo)
+		}
+		c.Idx, c.Val = append(c.Idx, of.Idx[lo:hi]...), append(c.Val, of.Val[lo:hi]...)
+	}
+	c.markAs(of)
+	if atomic.LoadUint32(&of.ones) == onesOnly {
+		c.MarkOnes()
+	}
+	*b = c
+}
+
 // Reset empties the block for reuse as a buffer of its own (not a view), keeping its memory.
 func (b *Block[T]) Reset() {
 	b.Y, b.Idx, b.Val, b.X, b.Dim, b.checked = b.Y[:0], b.Idx[:0], b.Val[:0], b.X[:0], 0, 0

@@ -189,6 +189,11 @@ type Options struct {
 	// passes: Result.Recent. They exclude each other; 0 is neither
 	Window int
 	Fading float64
+	// the label of an example comes when so many more have been predicted, each by what had been
+	// learned by then ("delayed progressive validation"); those that wait are kept. One pass only.
+	// The learner learns what it would without; the labels left at the end come then. Where the run
+	// is stopped, those that wait are neither learned nor counted
+	Delay int
 	// keep a learning curve of at most so many points: Result.Curve. 0 keeps none
 	Curve int
 
@@ -299,6 +304,9 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 			return Result{}, err
 		}
 	}
+	if o.Delay > 0 {
+		r.waits = new(waiting[T])
+	}
 	if inMemory {
 		return r.finish(r.passes(ctx, mem))
 	}
@@ -322,6 +330,8 @@ func (o *Options) check(inMemory, gathers bool) error {
 		return fmt.Errorf("eval: a window and fading: %w", ErrOptions)
 	case o.Continue != nil && o.Resume != nil:
 		return fmt.Errorf("eval: two places to go on at: %w", ErrOptions)
+	case o.Delay < 0 || o.Delay > 0 && (o.Epochs > 1 || o.UntilConverged):
+		return fmt.Errorf("eval: a delay of %d, which is for one pass: %w", o.Delay, ErrOptions)
 	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:
 		return fmt.Errorf("eval: a negative count: %w", ErrOptions)
 	case !inMemory && (o.Epochs > 1 || o.UntilConverged || o.Shuffle):
@@ -489,6 +499,9 @@ type run[T engine.Float] struct {
 	first  Count    // the same, after the first pass
 	scales scales
 	meters
+
+	waits    *waiting[T] // nil without Options.Delay
+	answered asked       // with it, what was predicted of the example in hand
 }
 
 // pass takes src to its end.
@@ -503,42 +516,61 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 		b, err := src.Next()
 		r.res.Read += r.lap()
 		if err == io.EOF {
+			if r.waits != nil {
+				if err := r.answer(ctx, 0); err != nil {
+					return err
+				}
+			}
 			r.res.Epochs++
 			return nil
+		}
+		if err == nil && r.waits != nil {
+			err = r.delayed(ctx, b)
+		} else if err == nil {
+			err = r.blocks(ctx, b)
 		}
 		if err != nil {
 			return err
 		}
-		for lo := 0; lo < b.Len(); {
-			if lo > 0 && ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			hi := min(lo+r.size, b.Len())
-			if r.prober != nil {
-				hi = lo + 1
-			}
-			// a checkpoint falls on its example, so cut there
-			if every := r.o.CheckpointEvery; every > 0 {
-				hi = min(hi, lo+int(every-r.res.Presented%every))
-			}
-			if r.o.Prepare != nil {
-				r.o.Prepare(lo, hi)
-			}
-			r.view = b.Slice(lo, hi)
-			if err := r.block(&r.view); err != nil {
-				return err
-			}
-			lo = hi
-		}
 	}
+}
+
+// blocks learns what src gave at once, in blocks of the present size.
+func (r *run[T]) blocks(ctx context.Context, b *engine.Block[T]) error {
+	for lo := 0; lo < b.Len(); {
+		if lo > 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		hi := min(lo+r.size, b.Len())
+		if r.prober != nil {
+			hi = lo + 1
+		}
+		// a checkpoint falls on its example, so cut there
+		if every := r.o.CheckpointEvery; every > 0 {
+			hi = min(hi, lo+int(every-r.res.Presented%every))
+		}
+		if r.o.Prepare != nil {
+			r.o.Prepare(lo, hi)
+		}
+		r.view = b.Slice(lo, hi)
+		if err := r.believe(&r.view); err != nil {
+			return err
+		}
+		if err := r.block(&r.view); err != nil {
+			return err
+		}
+		lo = hi
+	}
+	return nil
 }
 
 // block learns and tallies one block.
 func (r *run[T]) block(b *engine.Block[T]) error {
 	rounds := r.rounds[:b.Len()]
-	if err := r.probability(b); err != nil {
-		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
+	if r.waits != nil {
+		r.believed = r.answered.believed
 	}
+	r.probability()
 	var began time.Time
 	if r.o.Timed != nil {
 		began = time.Now()
@@ -548,6 +580,9 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	if r.o.Timed != nil {
 		r.o.Timed(time.Since(began))
+	}
+	if r.waits != nil {
+		rounds[0].Score, rounds[0].Predicted = r.answered.round.Score, r.answered.round.Predicted
 	}
 	first := r.res.Epochs == 0
 	add(&r.scales, b)
@@ -620,14 +655,14 @@ func (r *run[T]) tallyClasses(rounds []learner.Round) {
 	r.tally(r.ones[:len(rounds)], rounds)
 }
 
-// probability tallies that of the one example of b.
-func (r *run[T]) probability(b *engine.Block[T]) error {
+// believe asks for the probability of the one example of b, where they are asked for.
+func (r *run[T]) believe(b *engine.Block[T]) error {
 	if r.prober == nil {
 		return nil
 	}
 	r.proba = slices.Grow(r.proba[:0], learner.OutputsOf(r.l))[:learner.OutputsOf(r.l)]
 	if err := r.prober.Proba(b, r.proba); err != nil {
-		return err
+		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
 	}
 	o := &r.believed
 	if b.Class != nil {
@@ -637,11 +672,18 @@ func (r *run[T]) probability(b *engine.Block[T]) error {
 		*o = Outcome2(float64(b.Y[0]), 0)
 		o.Believe(r.proba[0])
 	}
-	r.status.Proba.add(o)
+	return nil
+}
+
+// probability tallies it.
+func (r *run[T]) probability() {
+	if r.prober == nil {
+		return
+	}
+	r.status.Proba.add(&r.believed)
 	if r.res.Epochs == 0 {
 		*r.res.Proba = *r.status.Proba
 	}
-	return nil
 }
 
 // checkpoint saves if a mark was reached: by examples exactly there, as pass cuts blocks at marks;

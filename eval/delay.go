@@ -1,0 +1,116 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// waiting is the examples that were predicted and whose labels have not come: Options.Delay. The
+// blocks that they came in are copied, and their memory serves the next ones.
+type waiting[T engine.Float] struct {
+	blocks, free []*engine.Block[T]
+	at           int // of the first block: examples that are learned
+	asked        []asked
+	first        int // of asked
+	scores       []float64
+}
+
+// asked is what was predicted of an example.
+type asked struct {
+	round    learner.Round
+	believed Outcome
+}
+
+// len returns how many wait.
+func (w *waiting[T]) len() int { return len(w.asked) - w.first }
+
+// take copies a block.
+func (w *waiting[T]) take(b *engine.Block[T]) {
+	var c *engine.Block[T]
+	if n := len(w.free); n > 0 {
+		c, w.free = w.free[n-1], w.free[:n-1]
+	} else {
+		c = new(engine.Block[T])
+	}
+	c.Copy(b)
+	w.blocks = append(w.blocks, c)
+}
+
+// next makes view the first example that waits, which no longer does, and returns what was
+// predicted of it.
+func (w *waiting[T]) next(view *engine.Block[T]) asked {
+	for w.at == w.blocks[0].Len() {
+		w.free = append(w.free, w.blocks[0])
+		n := copy(w.blocks, w.blocks[1:])
+		w.blocks, w.at = w.blocks[:n], 0
+	}
+	*view = w.blocks[0].Slice(w.at, w.at+1)
+	w.at++
+	a := w.asked[w.first]
+	if w.first++; w.first > 1024 && w.first > len(w.asked)/2 {
+		n := copy(w.asked, w.asked[w.first:])
+		w.asked, w.first = w.asked[:n], 0
+	}
+	return a
+}
+
+// delayed predicts the examples of b, and learns those whose labels come meanwhile.
+func (r *run[T]) delayed(ctx context.Context, b *engine.Block[T]) error {
+	r.waits.take(b)
+	for i := range b.Len() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r.view = b.Slice(i, i+1)
+		if err := r.ask(&r.view); err != nil {
+			return err
+		}
+		if err := r.answer(ctx, r.o.Delay); err != nil {
+			return err
+		}
+	}
+	r.res.Learn += r.lap()
+	return nil
+}
+
+// ask predicts the one example of b.
+func (r *run[T]) ask(b *engine.Block[T]) error {
+	w := r.waits
+	if err := r.believe(b); err != nil {
+		return err
+	}
+	k := learner.OutputsOf(r.l)
+	for len(w.scores) < k {
+		w.scores = append(w.scores, 0)
+	}
+	f := w.scores[:k]
+	if err := r.l.Score(b, f); err != nil {
+		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
+	}
+	a := asked{believed: r.believed}
+	if b.Class != nil {
+		a.round.Score = learner.ClassScore(f, int(b.Class[0]))
+		a.round.Predicted = int32(learner.Predicted(f))
+	} else {
+		a.round.Score = f[0]
+	}
+	w.asked = append(w.asked, a)
+	return nil
+}
+
+// answer learns examples until no more than so many wait.
+func (r *run[T]) answer(ctx context.Context, most int) error {
+	for r.waits.len() > most {
+		if most == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r.answered = r.waits.next(&r.view)
+		if err := r.block(&r.view); err != nil {
+			return err
+		}
+	}
+	return nil
+}
