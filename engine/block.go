@@ -382,6 +382,9 @@ func (b *Block[T]) Copy(of *Block[T]) {
 	if of.Class != nil {
 		c.Class = append(b.Class[:0], of.Class...)
 	}
+	if len(of.W) > 0 {
+		c.W = append(b.W[:0], of.W...)
+	}
 	if of.Dense() {
 		c.X = append(c.X, of.X[:min(n*of.Stride, len(of.X))]...)
 	} else {

@@ -44,11 +44,14 @@ func newMeters(o *Options) meters {
 	return m
 }
 
-// addOutcomes adds those of rounds, which begin at example lo of b.
+// addOutcomes adds those of rounds, which begin at example lo of b; before are counts of what came
+// before b.
 func addOutcomes[T engine.Float](m *meters, b *engine.Block[T], lo int, rounds []learner.Round,
-	first bool) {
-	if b.Class != nil && m.whole == nil {
-		m.whole = NewMetrics(m.o)
+	first bool, before *Count) {
+	if m.whole == nil && first && (b.Class != nil || b.Weighted()) {
+		if m.whole = before.metrics(); m.whole == nil {
+			m.whole = NewMetrics(m.o)
+		}
 	}
 	whole := m.whole
 	if !first {
@@ -76,11 +79,14 @@ func addOutcomes[T engine.Float](m *meters, b *engine.Block[T], lo int, rounds [
 }
 
 // outcomeOf is that of example i of b.
-func outcomeOf[T engine.Float](b *engine.Block[T], i int, r *learner.Round) Outcome {
+func outcomeOf[T engine.Float](b *engine.Block[T], i int, r *learner.Round) (o Outcome) {
 	if b.Class != nil {
-		return OutcomeOf(int(b.Class[i]), int(r.Predicted))
+		o = OutcomeOf(int(b.Class[i]), int(r.Predicted))
+	} else {
+		o = Outcome2(float64(b.Y[i]), r.Score)
 	}
-	return Outcome2(float64(b.Y[i]), r.Score)
+	o.Weight = float64(b.Weight(i))
+	return o
 }
 
 // recent returns the Metrics of the window, or those that fade; nil without.

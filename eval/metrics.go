@@ -382,14 +382,17 @@ func (m *Metrics) CalibrationError() float64 {
 	return ratio(sum, m.weighed)
 }
 
-// Probabilities returns the same of the outcomes that had some, as far as whole weights go.
+// Probabilities returns the same means for as many examples, of outcomes that all had some.
 func (m *Metrics) Probabilities() *Probabilities {
-	s := &Probabilities{Examples: int64(m.weighed / m.unit), logLoss: m.logLoss / m.unit,
-		brier: m.brier / m.unit}
+	if !m.Proba() {
+		return &Probabilities{}
+	}
+	by := float64(m.examples) / m.weighed
+	s := &Probabilities{Examples: m.examples, logLoss: m.logLoss * by, brier: m.brier * by}
 	for i, b := range m.calibration {
-		s.bins[i].examples = int64(b.weight / m.unit)
-		s.bins[i].positive = int64(b.hits / m.unit)
-		s.bins[i].p = b.p / m.unit
+		s.bins[i].examples = int64(math.Round(b.weight * by))
+		s.bins[i].positive = int64(math.Round(b.hits * by))
+		s.bins[i].p = b.p * by
 	}
 	return s
 }

@@ -226,7 +226,7 @@ type Result struct {
 	Errors    int64 // rounds with a wrong predicted label, first pass only
 	// with Options.Proba: of the first pass, each before its label was shown
 	Proba *Probabilities
-	// of the first pass: classes, what Options.Proba and AUC add; nil where scores were not finite
+	// of the first pass: classes, what Options.Proba and AUC add, with the examples' weights; nil where scores were not finite
 	// and nothing more than their labels was tallied, and after Fit
 	Metrics *Metrics
 	Recent  *Metrics // at the end, with Options.Window or Fading
@@ -584,7 +584,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	if r.waits != nil {
 		rounds[0].Score, rounds[0].Predicted = r.answered.round.Score, r.answered.round.Predicted
 	}
-	first := r.res.Epochs == 0
+	first, before := r.res.Epochs == 0, r.count
 	add(&r.scales, b)
 	// cut where a line is due, so that its counts don't depend on blocks
 	for lo := 0; lo < len(rounds); {
@@ -595,7 +595,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 		} else {
 			r.tally(b.Y[lo:hi], rounds[lo:hi])
 		}
-		addOutcomes(&r.meters, b, lo, rounds[lo:hi], first)
+		addOutcomes(&r.meters, b, lo, rounds[lo:hi], first, &before)
 		lo = hi
 		if r.count.Examples == r.curve.next() {
 			r.curve.add(r.point())

@@ -166,6 +166,7 @@ func (t *tally[T]) add(b *engine.Block[T], scores []float64) error {
 				o.Believe(t.proba[i])
 			}
 		}
+		o.Weight = float64(b.Weight(i))
 		t.m.Add(&o)
 	}
 	return nil

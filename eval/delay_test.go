@@ -1,0 +1,174 @@
+package eval_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// TestDelay: with labels that come later, each example is predicted by what was learned of those
+// that came long enough before it, and what is learned in the end is the same; whatever the blocks.
+func TestDelay(t *testing.T) {
+	all := random(300, 4)
+	some := *all
+	some.W = make([]float64, 300)
+	some.Class = make([]int32, 300)
+	for i := range some.Class {
+		some.Class[i] = int32(i*i%7) % 4
+		some.W[i] = float64(i%3) + 0.5
+	}
+	for _, c := range []struct {
+		name string
+		data *engine.Block[float64]
+		o    eval.Options
+	}{
+		{"perceptron", all, eval.Options{AUC: true}}, {"obpm", all, eval.Options{Proba: true}},
+		{"ovr", &some, eval.Options{Window: 50}},
+	} {
+		fresh := func() learner.Learner[float64] {
+			e, err := learner.Lookup(c.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := learner.New[float64](e, e.Config(), learner.Env{Seed: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		plain := fresh()
+		if _, err := eval.Run(t.Context(), plain, memory(c.data), c.o); err != nil {
+			t.Fatal(err)
+		}
+		for _, delay := range []int{1, 7, 255, 299, 300, 1000} {
+			// by hand
+			want, l := eval.NewMetrics(eval.MetricsOptions{AUC: c.o.AUC}), fresh()
+			var waits []eval.Outcome
+			var r [1]learner.Round
+			learned := 0
+			for i := range 300 + min(delay, 300) {
+				if i < 300 {
+					b := c.data.Slice(i, i+1)
+					k := learner.OutputsOf(l)
+					f := make([]float64, k)
+					if err := l.Score(&b, f); err != nil {
+						t.Fatal(err)
+					}
+					o := eval.OutcomeOf(0, 0)
+					if b.Class != nil {
+						o = eval.OutcomeOf(int(b.Class[0]), learner.Predicted(f))
+					} else {
+						o = eval.Outcome2(b.Y[0], f[0])
+					}
+					o.Weight = b.Weight(0)
+					if c.o.Proba {
+						p := make([]float64, 1)
+						if err := learner.ProberOf(l).Proba(&b, p); err != nil {
+							t.Fatal(err)
+						}
+						o.Believe(p[0])
+					}
+					waits = append(waits, o)
+				}
+				if i >= delay && learned < 300 {
+					b := c.data.Slice(learned, learned+1)
+					want.Add(&waits[learned])
+					if err := l.Learn(&b, r[:]); err != nil {
+						t.Fatal(err)
+					}
+					learned++
+				}
+			}
+			for ; learned < 300; learned++ {
+				want.Add(&waits[learned])
+			}
+			for _, size := range []int{1, 5, 256} {
+				o, l := c.o, fresh()
+				o.Delay, o.Block = delay, size
+				got, err := eval.Run(t.Context(), l, memory(c.data), o)
+				if err != nil || got.Presented != 300 || got.Epochs != 1 {
+					t.Fatalf("%s: %v, %+v", c.name, err, got)
+				}
+				if got.Metrics.Error() != want.Error() ||
+					got.Metrics.LogLoss() != want.LogLoss() ||
+					!reflect.DeepEqual(got.Metrics.Confusion(), want.Confusion()) {
+					t.Errorf("%s, delay %d, blocks of %d: error %v, want %v; confusion %v, want %v",
+						c.name, delay, size, got.Metrics.Error(), want.Error(),
+						got.Metrics.Confusion(), want.Confusion())
+				}
+				if !reflect.DeepEqual(l.State(), plain.State()) {
+					t.Errorf("%s, delay %d: another state", c.name, delay)
+				}
+			}
+		}
+	}
+	if _, err := eval.Run(context.Background(), perceptron(t), memory(all),
+		eval.Options{Delay: 3, Epochs: 2}); !errors.Is(err, eval.ErrOptions) {
+		t.Errorf("several passes: %v", err)
+	}
+}
+
+// TestDelayAllocs: once there is memory for what waits, none is taken.
+func TestDelayAllocs(t *testing.T) {
+	few, many := random(3000, 4), random(30000, 4)
+	l := perceptron(t)
+	of := func(b *engine.Block[float64]) float64 {
+		return testing.AllocsPerRun(3, func() {
+			if _, err := eval.Run(context.Background(), l, memory(b),
+				eval.Options{Delay: 500}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if a, b := of(few), of(many); b > a+3 { // the list of what waits grows once more
+		t.Errorf("%v allocations for 3000 examples, %v for 30000", a, b)
+	}
+}
+
+// TestRecent: a window, fading and the learning curve don't depend on blocks.
+func TestRecent(t *testing.T) {
+	all := random(1000, 5)
+	for _, o := range []eval.Options{{Window: 37, Curve: 16}, {Fading: 0.98, Curve: 1000, AUC: true},
+		{Curve: 3, Epochs: 3}} {
+		var first eval.Result
+		for i, size := range []int{1, 7, 64, 1024} {
+			o.Block = size
+			got, err := eval.Run(t.Context(), perceptron(t), memory(all), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				first = got
+			}
+			if !sameMetrics(first.Metrics, got.Metrics) || !sameMetrics(first.Recent, got.Recent) ||
+				len(first.Curve) != len(got.Curve) {
+				t.Errorf("blocks of %d: other metrics", size)
+			}
+			for k, p := range got.Curve {
+				q := first.Curve[k]
+				if p.Recent != p.Recent && q.Recent != q.Recent {
+					p.Recent, q.Recent = 0, 0
+				}
+				if p != q {
+					t.Errorf("blocks of %d: point %d is %+v, was %+v", size, k, p, q)
+				}
+			}
+			if n := len(got.Curve); n < 2 || n > max(o.Curve, 2) ||
+				got.Curve[n-1].Examples != got.Presented {
+				t.Errorf("curve of %d points, the last %+v", n, got.Curve[n-1])
+			}
+		}
+	}
+	for _, o := range []eval.Options{{Window: -1}, {Fading: 1}, {Fading: -0.1}, {Curve: -1},
+		{Window: 3, Fading: 0.5}, {Delay: -1}} {
+		if _, err := eval.Run(t.Context(), perceptron(t), memory(all), o); !errors.Is(err,
+			eval.ErrOptions) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
