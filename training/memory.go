@@ -46,9 +46,11 @@ type Split struct {
 	Program int64 `json:"program"` // the program itself
 	// what is read ahead; of examples that were read into memory before learning began, what this
 	// took beyond what learning takes
-	Reader int64                `json:"reader"`
-	Data   int64                `json:"data"`  // examples read into memory
-	Parts  []learner.MemoryPart `json:"parts"` // of the learner
+	Reader int64 `json:"reader"`
+	Data   int64 `json:"data"` // examples read into memory
+	// What is tallied: bins of scores, a window; and, with Delay, examples that wait for labels.
+	Metrics int64                `json:"metrics"`
+	Parts   []learner.MemoryPart `json:"parts"` // of the learner
 	// Tables of the learner that are there twice, while they grow or are copied for the model file.
 	Moving int64 `json:"moving"`
 	// The most resident memory until learning ended; 0 where Machine doesn't say.
@@ -57,7 +59,7 @@ type Split struct {
 
 // Planned returns the sum of what is planned.
 func (m *Split) Planned() int64 {
-	return m.Program + m.Reader + m.Data + m.Moving + learner.Footprint{Parts: m.Parts}.Held()
+	return m.Program + m.Reader + m.Data + m.Metrics + m.Moving + learner.Footprint{Parts: m.Parts}.Held()
 }
 
 // String lists what counts of it.
@@ -70,6 +72,7 @@ func (m *Split) String() string {
 	}
 	add(m.Reader, "reading")
 	add(m.Data, "the examples")
+	add(m.Metrics, "metrics and what waits for labels")
 	s = append(s, partsText(m.Parts)...)
 	add(m.Moving, "what moves or is saved")
 	return strings.Join(s, ", ")
@@ -198,7 +201,7 @@ func (m *Machine) limit(bytes int64) {
 
 // left is what the learner may take.
 func (r *room[T]) left() int64 {
-	return r.most - r.split.Program - r.reader - r.split.Data - r.before
+	return r.most - r.split.Program - r.reader - r.split.Data - r.split.Metrics - r.before
 }
 
 // restored takes from the room what a learner that goes on holds beyond what the first examples ask
@@ -339,6 +342,7 @@ func (r *room[T]) fits(x learner.Extent) error {
 	if j.o.MemBudget == 0 && x.Examples == learner.Any && j.traits.Keeps == learner.Any {
 		x.Examples = r.rows // what is kept grows with the stream, so far to this
 	}
+	r.split.Metrics = j.o.metering(x)
 	f := j.config.Memory(x)
 	peak, twice := f.Peak(), max(f.Moving, f.Copies)
 	j.large = j.large || peak >= noteworthy
@@ -376,6 +380,26 @@ func (r *room[T]) fits(x learner.Extent) error {
 	return nil
 }
 
+// metering is what is tallied of examples of that extent, in bytes.
+func (o *Options) metering(x learner.Extent) int64 {
+	const (
+		bins    = 128 << 10 // of scores, for all, and for the window or what fades
+		outcome = 56
+		point   = 24
+		block   = 512 // examples of a block that is learned in part, at most two of them
+	)
+	n := outcome*int64(o.Window) + 2*point*int64(o.Curve)
+	if o.AUC {
+		n += 2 * bins
+	}
+	if o.Delay > 0 {
+		x.Examples = int64(o.Delay) + block
+		x.NonZeros = x.Examples * x.Longest
+		n += dataBytes(x) + 4*outcome*int64(o.Delay) // a list that is there twice when it grows
+	}
+	return n
+}
+
 // collect makes room for a copy of what was learned, or of its tables, where these are large or
 // memory is short: the collector alone would find the last one only when the next is there, and
 // would hand its pages back to the system in its own time, which on a busy machine is later still.
@@ -388,6 +412,7 @@ func (j *Job) collect() {
 // settle sizes what the learner keeps that wasn't sized by settings, and makes the split.
 func (r *room[T]) settle(x learner.Extent, sample *engine.Block[T]) error {
 	j, budget := r.j, r.j.o.MemBudget
+	r.split.Metrics = j.o.metering(x)
 	if budget > 0 && j.traits.Keeps > 0 && !x.Whole {
 		if err := r.keep(&x, sample); err != nil {
 			return err

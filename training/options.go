@@ -29,7 +29,7 @@ const DefaultSeed = 1
 // MaxThreads is the most that Options.Threads may be.
 const MaxThreads = dataset.MaxWorkers
 
-// MaxWindow is the most that Options.Window may be.
+// MaxWindow is the most that Options.Window and Options.Delay may be.
 const MaxWindow = 1 << 28
 
 // maxCurve is the most that Options.Curve may be.
@@ -139,6 +139,10 @@ type Options struct {
 	// that follows: about 1/(1-Fading) of them count. It excludes Window; 0 keeps none. Default 0;
 	// 0 or more, below 1.
 	Fading float64 `json:"fading,omitempty" toml:"fading,omitempty"`
+	// Delay is how many more examples are predicted before the label of one comes: each is predicted
+	// by what was learned of labels that had come. What is learned in the end is the same. The
+	// examples that wait are in memory. One pass only. Default 0; 0 to MaxWindow.
+	Delay int `json:"delay,omitempty" toml:"delay,omitempty"`
 	// Curve is how many points of a learning curve are kept, at most; 0 keeps none. Default 0; 0 to
 	// 100000.
 	Curve int `json:"curve,omitempty" toml:"curve,omitempty"`
@@ -343,6 +347,12 @@ func (o *Options) validMetrics() error {
 			"{fading} %v: not a number from 0 to below 1", o.Fading)
 	case o.Window > 0 && o.Fading > 0:
 		return badOption("Leave one of them out.", "{window} and {fading} exclude each other")
+	case o.Delay < 0 || o.Delay > MaxWindow:
+		return badOption("It is a number of examples, as 1000.",
+			"{delay} %d: not a number from 0 to %d", o.Delay, MaxWindow)
+	case o.Delay > 0 && (o.Epochs > 1 || o.UntilConverged):
+		return badOption("Take one pass: later ones have seen all labels.",
+			"{delay} is for one pass over the examples")
 	case o.Curve < 0 || o.Curve > maxCurve:
 		return badOption("", "{curve} %d: not a number of points, 0 to %d", o.Curve, maxCurve)
 	}

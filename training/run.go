@@ -561,6 +561,7 @@ func (r *run[T]) learn() (eval.Result, error) {
 	lo := LearnOptions{Options: eval.Options{
 		UntilConverged: o.UntilConverged, MaxUpdates: most, Shuffle: o.Shuffle, Seed: j.seed,
 		Proba: o.Proba, AUC: o.AUC, Window: o.Window, Fading: o.Fading, Curve: o.Curve,
+		Delay:           o.Delay,
 		Progress:        j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
 	}}
