@@ -59,6 +59,9 @@ func (w *waiting[T]) next(view *engine.Block[T]) asked {
 
 // delayed predicts the examples of b, and learns those whose labels come meanwhile.
 func (r *run[T]) delayed(ctx context.Context, b *engine.Block[T]) error {
+	if r.o.Prepare != nil {
+		r.o.Prepare(0, b.Len())
+	}
 	r.waits.take(b)
 	for i := range b.Len() {
 		if ctx.Err() != nil {
@@ -68,7 +71,7 @@ func (r *run[T]) delayed(ctx context.Context, b *engine.Block[T]) error {
 		if err := r.ask(&r.view); err != nil {
 			return err
 		}
-		if err := r.answer(ctx, r.o.Delay); err != nil {
+		if err := r.learn(ctx, r.o.Delay); err != nil {
 			return err
 		}
 	}
@@ -101,8 +104,20 @@ func (r *run[T]) ask(b *engine.Block[T]) error {
 	return nil
 }
 
-// answer learns examples until no more than so many wait.
-func (r *run[T]) answer(ctx context.Context, most int) error {
+// answer puts what was predicted when the example was asked about in the place of the round in
+// which it was learned, and returns 1 if that was a mistake, which the learner's count has.
+func (r *run[T]) answer(b *engine.Block[T], round *learner.Round) (mistake int64) {
+	y := 1.0
+	if b.Class == nil {
+		y = float64(b.Y[0])
+	}
+	mistake = one(!(y*round.Score > 0))
+	round.Score, round.Predicted = r.answered.round.Score, r.answered.round.Predicted
+	return mistake
+}
+
+// learn learns examples until no more than so many wait.
+func (r *run[T]) learn(ctx context.Context, most int) error {
 	for r.waits.len() > most {
 		if most == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -49,7 +49,7 @@ func newMeters(o *Options) meters {
 func addOutcomes[T engine.Float](m *meters, b *engine.Block[T], lo int, rounds []learner.Round,
 	first bool, before *Count) {
 	if m.whole == nil && first && (b.Class != nil || b.Weighted()) {
-		if m.whole = before.metrics(); m.whole == nil {
+		if m.whole = before.Metrics(); m.whole == nil {
 			m.whole = NewMetrics(m.o)
 		}
 	}

@@ -424,9 +424,9 @@ func ratio(a, of float64) float64 {
 	return a / of
 }
 
-// metrics are those of c: what is known of two classes without tallying more than that. nil where
-// a score was NaN or infinite.
-func (c Count) metrics() *Metrics {
+// Metrics returns what c says of two classes: all that needs neither scores nor probabilities. nil
+// where a score was NaN or infinite.
+func (c Count) Metrics() *Metrics {
 	if c.NotFinite > 0 {
 		return nil
 	}

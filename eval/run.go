@@ -222,7 +222,7 @@ type Result struct {
 	Behind    int64 // of Presented, those before Options.Continue
 	Epochs    int   // passes completed
 	Updates   int64 // sum of Round.Updates
-	Mistakes  int64 // rounds with y f(x) <= 0, all passes
+	Mistakes  int64 // rounds with y f(x) <= 0 when they were learned, all passes
 	Errors    int64 // rounds with a wrong predicted label, first pass only
 	// with Options.Proba: of the first pass, each before its label was shown
 	Proba *Probabilities
@@ -517,7 +517,7 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 		r.res.Read += r.lap()
 		if err == io.EOF {
 			if r.waits != nil {
-				if err := r.answer(ctx, 0); err != nil {
+				if err := r.learn(ctx, 0); err != nil {
 					return err
 				}
 			}
@@ -581,8 +581,9 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	if r.o.Timed != nil {
 		r.o.Timed(time.Since(began))
 	}
+	mistakes := r.res.Mistakes
 	if r.waits != nil {
-		rounds[0].Score, rounds[0].Predicted = r.answered.round.Score, r.answered.round.Predicted
+		mistakes += r.answer(b, &rounds[0])
 	}
 	first, before := r.res.Epochs == 0, r.count
 	add(&r.scales, b)
@@ -610,6 +611,9 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 				r.status.SinceExamples, r.status.SinceErrors = r.count.Examples, r.count.Errors
 			}
 		}
+	}
+	if r.waits != nil {
+		r.res.Mistakes = mistakes
 	}
 	if first {
 		r.first = r.count
@@ -747,7 +751,7 @@ func (r *run[T]) snapshot() Status {
 // run.
 func (r *run[T]) finish(err error) (Result, error) {
 	if r.res.Metrics = r.whole; r.whole == nil {
-		r.res.Metrics = r.first.metrics()
+		r.res.Metrics = r.first.Metrics()
 	} else if r.res.Behind > 0 && r.whole.Examples() == 0 {
 		r.res.Metrics = nil // the first pass was over
 	}

@@ -5,9 +5,9 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 )
 
-// metricsReport is what JSON has of eval.Metrics. What needs scores or probabilities is null
-// without them.
-type metricsReport struct {
+// lineMetrics are those of a line of progress, and metricsReport begins with them. What needs scores
+// or probabilities is null without them.
+type lineMetrics struct {
 	Examples      int64    `json:"examples"`
 	Error         float64  `json:"error"`
 	BalancedError float64  `json:"balanced_error"`
@@ -17,8 +17,13 @@ type metricsReport struct {
 	LogLoss       *float64 `json:"log_loss"`  // nats
 	Brier         *float64 `json:"brier"`
 	// Expected, over 10 equal bins.
-	CalibrationError *float64      `json:"calibration_error"`
-	Classes          []classReport `json:"classes"`
+	CalibrationError *float64 `json:"calibration_error"`
+}
+
+// metricsReport is what JSON has of eval.Metrics.
+type metricsReport struct {
+	lineMetrics
+	Classes []classReport `json:"classes"`
 	// Examples of each class (rows) by what was predicted; null for more than 100 classes.
 	Confusion [][]float64 `json:"confusion"`
 }
@@ -33,13 +38,13 @@ type classReport struct {
 	F1        float64 `json:"f1"`
 }
 
-// describeMetrics returns the report, or nil where there are none.
-func describeMetrics(m *eval.Metrics, labels []string) *metricsReport {
+// lineMetricsOf returns them, or nil where there are none.
+func lineMetricsOf(m *eval.Metrics) *lineMetrics {
 	if m == nil || m.Examples() == 0 {
 		return nil
 	}
-	r := &metricsReport{Examples: m.Examples(), Error: m.Error(), BalancedError: m.BalancedError(),
-		F1: m.F1(), Confusion: m.Confusion()}
+	r := &lineMetrics{Examples: m.Examples(), Error: m.Error(), BalancedError: m.BalancedError(),
+		F1: m.F1()}
 	if auc, bound := m.AUC(); auc == auc {
 		r.AUC, r.AUCBound = &auc, &bound
 	}
@@ -47,6 +52,16 @@ func describeMetrics(m *eval.Metrics, labels []string) *metricsReport {
 		v := [3]float64{m.LogLoss(), m.Brier(), m.CalibrationError()}
 		r.LogLoss, r.Brier, r.CalibrationError = &v[0], &v[1], &v[2]
 	}
+	return r
+}
+
+// describeMetrics returns the report, or nil where there are none.
+func describeMetrics(m *eval.Metrics, labels []string) *metricsReport {
+	line := lineMetricsOf(m)
+	if line == nil {
+		return nil
+	}
+	r := &metricsReport{lineMetrics: *line, Confusion: m.Confusion()}
 	for k := range m.Classes() {
 		c, label := m.Class(k), ""
 		if k < len(labels) {

@@ -26,11 +26,13 @@ type predictReport struct {
 	// examples that were given no label; null without --abstain-below
 	Abstained *int64 `json:"abstained"`
 	// among the labelled that were given a label; null if there are none
-	Errors    *int64       `json:"errors"`
-	Error     *float64     `json:"error"`
-	Proba     *probaReport `json:"proba"` // of all that are labelled; null without probabilities
-	BadRows   int          `json:"bad_rows"`
-	NotFinite int64        `json:"not_finite"` // scores that are NaN or infinite
+	Errors *int64       `json:"errors"`
+	Error  *float64     `json:"error"`
+	Proba  *probaReport `json:"proba"` // of all that are labelled; null without probabilities
+	// of the labelled that were given a label; null if there are none
+	Metrics   *metricsReport `json:"metrics"`
+	BadRows   int            `json:"bad_rows"`
+	NotFinite int64          `json:"not_finite"` // scores that are NaN or infinite
 	// of features that the model knows nothing of
 	Unknown    int64          `json:"unknown_non_zeros"`
 	Warnings   warnings       `json:"warnings"` // in which the result may not be what it seems
@@ -261,6 +263,9 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 	for _, name := range p.m.Prep.Classes {
 		w.classes = append(w.classes, shownLabel(name))
 	}
+	if w.classes != nil {
+		w.metrics = eval.NewMetrics(eval.MetricsOptions{})
+	}
 	w.labels.Negative = shownLabel(w.labels.Negative)
 	w.labels.Positive = shownLabel(w.labels.Positive)
 	if p.proba || p.abstain > 0 {
@@ -296,6 +301,13 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 	if w.count.Examples > 0 {
 		share := w.count.Error()
 		r.Errors, r.Error = &w.count.Errors, &share
+		labels, m := p.m.Prep.Classes, w.metrics
+		if m == nil {
+			m = w.count.Metrics()
+			shown := p.m.Prep.Shown()
+			labels = []string{orRest(shown.Negative), shown.Positive}
+		}
+		r.Metrics = describeMetrics(m, labels)
 	}
 	if p.abstain > 0 {
 		r.Abstained = &w.abstained
@@ -320,6 +332,7 @@ type writer[T engine.Float] struct {
 
 	count     eval.Count
 	stats     eval.Probabilities
+	metrics   *eval.Metrics // of several classes; nil of two, where count says as much
 	abstained int64
 }
 
@@ -407,6 +420,8 @@ func (w *writer[T]) tallyClass(class int, outputs []float64, f float64, proba []
 		w.r.Labelled++
 		if sure {
 			w.count.Add(1, learner.ClassScore(outputs, class))
+			o := eval.OutcomeOf(class, learner.Predicted(outputs))
+			w.metrics.Add(&o)
 		}
 		if proba != nil {
 			w.stats.AddClass(class, proba)

@@ -16,6 +16,9 @@ type progressLines struct {
 	w      io.Writer
 	last   int64 // examples of the last row
 	fitted bool  // the header of Fit is written
+
+	recent  string   // of what eval.Status.Recent is; "": there is none
+	metrics []metric // beside the error; of Recent where it is there
 }
 
 // Fit is eval.Progress.
@@ -32,19 +35,39 @@ func (p *progressLines) Fit(s learner.FitStatus, elapsed time.Duration) {
 // Line is eval.Progress.
 func (p *progressLines) Line(s eval.Status) {
 	head, units, values := "", "", ""
+	of, name, late := s.Metrics, "", s.ErrorSince()
+	if s.Recent != nil {
+		of, name, late = s.Recent, p.recent, s.Recent.Error()
+	}
+	for _, k := range p.metrics {
+		value := "-"
+		if of != nil {
+			value = k.number(of)
+		}
+		width := max(10, len(name))
+		head += fmt.Sprintf(" %*s", width, k.column)
+		units += fmt.Sprintf(" %*s", width, name)
+		values += fmt.Sprintf(" %*s", width, value)
+	}
 	if q := s.Proba; q != nil {
-		head = fmt.Sprintf(" %10s %10s %11s", "log-loss", "Brier", "calibration")
-		units = fmt.Sprintf(" %12s %12s %10s %10s %11s", "", "", "", "", "error")
-		values = fmt.Sprintf(" %10.6f %10.6f %11.6f", q.LogLoss(), q.Brier(), q.CalibrationError())
+		head += fmt.Sprintf(" %10s %10s %11s", "log-loss", "Brier", "calibration")
+		units += fmt.Sprintf(" %10s %10s %11s", "", "", "error")
+		values += fmt.Sprintf(" %10.6f %10.6f %11.6f", q.LogLoss(), q.Brier(), q.CalibrationError())
 	}
 	if p.last == 0 {
-		fmt.Fprintf(p.w, "%12s %10s %10s %12s %12s%s\n%12s %10s %10s%s\n",
-			"examples", "error", "error", "updates", "examples/s", head,
-			"", "so far", "since last", units)
+		if name == "" {
+			name = "since last"
+		}
+		if units != "" {
+			units = fmt.Sprintf(" %12s %12s%s", "", "", units)
+		}
+		fmt.Fprintf(p.w, "%12s %10s %*s %12s %12s%s\n%12s %10s %*s%s\n",
+			"examples", "error", max(10, len(name)), "error", "updates", "examples/s", head,
+			"", "so far", max(10, len(name)), name, units)
 	}
 	p.last = s.Examples
-	fmt.Fprintf(p.w, "%12d %10.6f %10.6f %12d %12s%s\n",
-		s.Examples, s.Error(), s.ErrorSince(), s.Updates, rate(s), values)
+	fmt.Fprintf(p.w, "%12d %10.6f %*.6f %12d %12s%s\n",
+		s.Examples, s.Error(), max(10, len(p.recent)), late, s.Updates, rate(s), values)
 }
 
 // Step is eval.Progress.
@@ -105,6 +128,9 @@ type progressLine struct {
 	LogLoss          *float64 `json:"log_loss,omitempty"` // these three with probabilities only
 	Brier            *float64 `json:"brier,omitempty"`
 	CalibrationError *float64 `json:"calibration_error,omitempty"`
+	// With --window or --fading, and with --metrics.
+	Recent  *lineMetrics `json:"recent,omitempty"`
+	Metrics *lineMetrics `json:"metrics,omitempty"`
 }
 
 // Fit is eval.Progress.
@@ -129,6 +155,7 @@ func (p *progressJSON) Line(s eval.Status) {
 		v := [3]float64{q.LogLoss(), q.Brier(), q.CalibrationError()}
 		l.LogLoss, l.Brier, l.CalibrationError = &v[0], &v[1], &v[2]
 	}
+	l.Recent, l.Metrics = lineMetricsOf(s.Recent), lineMetricsOf(s.Metrics)
 	p.enc.Encode(l)
 }
 

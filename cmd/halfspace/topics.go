@@ -261,15 +261,43 @@ same examples and options (--active-set, --halving, --shuffle) the model at its 
 run that was never cut, to the byte. A soft margin, a kernel, svm, ep and kmp start anew each time,
 so -i is refused there. For obpm a pass without an update shows little: it has converged if,
 besides, neither the average nor any member makes a mistake on any example.`},
+		{Use: "metrics", Short: "What is measured, and of which examples", Long: `
+Each example is predicted before it is learned: metrics of train are of the first epoch, and of the
+test with --test. predict has them of rows with labels, evaluate of any predictions.
+
+  error       share of wrong predictions
+  balanced    balanced error: the mean of the classes' shares of wrong predictions
+  f1          of the positive class, the harmonic mean of precision and recall; of more than two
+              classes the mean of all ("macro")
+  auc         of two classes, the share of pairs of a positive and a negative of which the positive
+              scores more. While it learns, scores are kept by bins: the true value is within the
+              bound behind the sign ± (JSON: auc_bound)
+  log-loss    mean of -log of the probability of the label that came, in nats; as --proba
+  brier       mean squared distance of the probability, of several classes summed over them
+  ece         expected calibration error, over 10 equal bins of the probability
+  classes     examples, predictions, precision, recall and F1 of each class, as a table
+  confusion   how many of each class were predicted as which, up to 100 classes
+  all         all that the learner has; probabilities take time
+
+What would be divided by 0 is 0, as in scikit-learn. Weights of examples count. --json has all that
+was measured: metrics, recent, test.metrics. Neither changes what is learned.
+
+  --window N  metrics of the last N examples, too, in 56 bytes for each
+  --fading A  metrics in which each example weighs A times what the next one does, too: about the
+              last 1/(1-A) count
+  --delay N   the label of an example comes after N more were predicted, which are predicted without
+              it; then it is learned. Those that wait are in memory. The model is the same; those
+              left at the end are learned then`},
 		{Use: "progress", Short: "How progress is shown", Long: `
   --progress auto   a bar on a terminal, lines otherwise
   --progress bar    a bar
   --progress lines  a line after 1, 2, 4, 8, ... examples and at the end: error so far, error since
                     the last line, updates, examples per second; with --proba log-loss, Brier score
-                    and calibration error so far. With --until-converged on a whole data set: a line
+                    and calibration error so far; with --window and --fading their error in place of
+                    that since the last line; with --metrics those. With --until-converged on a whole data set: a line
                     a second with updates, epochs, violators and margin
   --progress json   the same as JSON objects, one a line: schema, type, examples, error,
-                    error_since, updates, epoch, seconds (with --until-converged: type "fit")
+                    error_since, updates, epoch, seconds, metrics, recent (with --until-converged: type "fit")
   --progress none   nothing (as -q, which leaves out the summary too)
 
 All of it goes to stderr. Errors here count all epochs; an example is predicted before it is

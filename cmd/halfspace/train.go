@@ -31,6 +31,7 @@ type trainer struct {
 	read       readFlags
 	machine    machineFlags
 	settings   *learnerFlags
+	metrics    metricFlags
 
 	output   outputFlags
 	profiles profiles
@@ -95,6 +96,12 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.BoolVar(&o.Proba, "proba", false, "report log-loss, Brier score and calibration error of "+
 		"probabilities, each of an example not learned yet; takes time"+
 		who(func(t learner.Traits) bool { return t.Proba }))
+	t.metrics.flags(fs)
+	fs.IntVar(&o.Window, "window", 0, "show metrics of the last `N` examples beside those of all")
+	fs.Float64Var(&o.Fading, "fading", 0, "show metrics that fade beside those of all: each "+
+		"example weighs `A` times what the next one does, as 0.999")
+	fs.IntVar(&o.Delay, "delay", 0, "the label of an example comes after `N` more were "+
+		"predicted; they wait in memory, and what is learned is the same")
 	fs.BoolVar(&o.MarginReport, "margin-report", false, "report the geometric margin over the "+
 		"training set, even if it must be read again for that")
 	fs.BoolVar(&o.MarginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard "+
@@ -243,6 +250,11 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 			}
 		}
 	}
+	if err := t.metrics.check(fs); err != nil {
+		return err
+	}
+	o.AUC = t.metrics.asks("auc")
+	o.Proba = o.Proba || t.metrics.asksProba()
 	if !anew {
 		return nil
 	}
@@ -250,6 +262,9 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 		return err
 	}
 	o.Literal = true
+	if t.metrics.asks(everyMetric) && !o.UntilConverged && o.Config.Traits().Proba {
+		o.Proba = true
+	}
 	o.KeepSizes = slices.ContainsFunc(o.Config.Traits().Sizes, fs.Changed)
 	return nil
 }
@@ -260,6 +275,12 @@ func (t *trainer) zeros(fs *pflag.FlagSet) error {
 	case t.epochs == 0:
 		return usage("1 is one pass over the examples.", "%s 0: not a number of epochs",
 			given(fs, "epochs"))
+	case fs.Changed("window") && t.o.Window == 0:
+		return usage("It is a number of examples, as 1000.", "%s 0: no examples",
+			given(fs, "window"))
+	case fs.Changed("fading") && t.o.Fading == 0:
+		return usage("0.999 is about the last 1000 examples.", "%s 0: nothing would be left",
+			given(fs, "fading"))
 	case fs.Changed("rho") && t.o.Rho == 0:
 		return usage("It is the value of a feature, as 1.", "%s 0: not a positive number",
 			given(fs, "rho"))

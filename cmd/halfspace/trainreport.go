@@ -196,5 +196,5 @@ func (t *trainer) print(res *training.Result) error {
 	if t.output.quiet {
 		return nil
 	}
-	return r.summary(w, res)
+	return r.summary(w, res, &t.metrics, recentName(&t.o))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 )
@@ -19,10 +20,11 @@ func (s *summaryRows) add(name, format string, args ...any) {
 }
 
 // summary prints the report for people.
-func (r *trainReport) summary(w io.Writer, res *training.Result) error {
+func (r *trainReport) summary(w io.Writer, res *training.Result, m *metricFlags,
+	recent string) error {
 	var rows summaryRows
 	r.learned(&rows, res)
-	r.measured(&rows)
+	r.measured(&rows, res, m, recent)
 	r.margins(&rows)
 	r.converged(&rows)
 	rows.add("seconds", "%.3f read, %.3f learn, %.3f total", r.Seconds.Read, r.Seconds.Learn,
@@ -39,7 +41,14 @@ func (r *trainReport) summary(w io.Writer, res *training.Result) error {
 	if r.Model != nil {
 		rows.add("model", "%s (sha256 %s)", *r.Model, *r.ModelSHA256)
 	}
-	return twoColumns(w, rows)
+	if err := twoColumns(w, rows); err != nil {
+		return err
+	}
+	of := res.Counts.Metrics // of the test, if there is one
+	if res.Test != nil {
+		of = res.Test.Metrics
+	}
+	return m.tables(w, of, shownClasses(res.Info))
 }
 
 // learned says what was learned, from what.
@@ -70,7 +79,16 @@ func (r *trainReport) learned(rows *summaryRows, res *training.Result) {
 }
 
 // measured says how good the predictions were.
-func (r *trainReport) measured(rows *summaryRows) {
+func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metricFlags,
+	recent string) {
+	metrics := func(of *eval.Metrics, name, before string, withError bool) {
+		if of == nil || of.Examples() == 0 {
+			return
+		}
+		if text := m.line(of, withError); text != "" {
+			rows.add(name, "%s%s", text, before)
+		}
+	}
 	probabilities := func(p *probaReport, where string) {
 		if p != nil {
 			rows.add("probabilities", "log-loss %.4f, Brier score %.4f, calibration error %.4f %s",
@@ -80,6 +98,8 @@ func (r *trainReport) measured(rows *summaryRows) {
 	if r.ProgressiveError != nil {
 		rows.add("progressive", "%.3f %% error in the first epoch", 100**r.ProgressiveError)
 	}
+	metrics(res.Counts.Metrics, "metrics", " in the first epoch", false)
+	metrics(res.Counts.Recent, recent, "", true)
 	probabilities(r.Proba, "in the first epoch")
 	if r.BadRows > 0 {
 		rows.add("bad rows", "%d passed over", r.BadRows)
@@ -87,6 +107,7 @@ func (r *trainReport) measured(rows *summaryRows) {
 	if r.Test != nil {
 		rows.add("test", "%.3f %% error (%d of %d)", 100*r.Test.Error, r.Test.Errors,
 			r.Test.Examples)
+		metrics(res.Test.Metrics, "metrics", " in the test", false)
 		probabilities(r.Test.Proba, "in the test")
 	}
 }

@@ -38,7 +38,8 @@ func (w *watcher) Progress() eval.Progress {
 	case "json":
 		return newProgressJSON(stderr)
 	case "lines":
-		return &progressLines{w: stderr}
+		return &progressLines{w: stderr, recent: recentName(&w.t.o),
+			metrics: w.t.metrics.columns()}
 	}
 	return nil
 }
