@@ -279,8 +279,9 @@ test with --test. predict has them of rows with labels, evaluate of any predicti
   confusion   how many of each class were predicted as which, up to 100 classes
   all         all that the learner has; probabilities take time
 
-What would be divided by 0 is 0, as in scikit-learn. Weights of examples count. --json has all that
-was measured: metrics, recent, test.metrics. Neither changes what is learned.
+The summary says the error, and what --metrics names: --metrics auc,f1. What would be divided by 0
+is 0, as in scikit-learn. Weights of examples count. --json has all that was measured: metrics,
+recent, test.metrics. None of it changes what is learned.
 
   --window N  metrics of the last N examples, too, in 56 bytes for each
   --fading A  metrics in which each example weighs A times what the next one does, too: about the

@@ -98,7 +98,7 @@ type metricFlags struct{ list []string }
 
 func (m *metricFlags) flags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&m.list, "metrics", nil, "show these `METRICS`, as auc,f1: "+
-		strings.Join(metricNames(), ", ")+" (see: halfspace help metrics; without: balanced,f1)")
+		strings.Join(metricNames(), ", ")+" (see: halfspace help metrics)")
 }
 
 // check refuses what is no metric.
@@ -138,8 +138,6 @@ func (m *metricFlags) line(of *eval.Metrics, withError bool) string {
 			asked = withError
 		case k.proba: // of all examples they have a line of their own
 			asked = withError && of.Proba()
-		case len(m.list) == 0:
-			asked = k.name == "balanced" || k.name == "f1"
 		}
 		if text := ""; asked {
 			if text = k.text(of); text != "" {
