@@ -46,47 +46,7 @@ func TestDelay(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, delay := range []int{1, 7, 255, 299, 300, 1000} {
-			// by hand
-			want, l := eval.NewMetrics(eval.MetricsOptions{AUC: c.o.AUC}), fresh()
-			var waits []eval.Outcome
-			var r [1]learner.Round
-			learned := 0
-			for i := range 300 + min(delay, 300) {
-				if i < 300 {
-					b := c.data.Slice(i, i+1)
-					k := learner.OutputsOf(l)
-					f := make([]float64, k)
-					if err := l.Score(&b, f); err != nil {
-						t.Fatal(err)
-					}
-					o := eval.OutcomeOf(0, 0)
-					if b.Class != nil {
-						o = eval.OutcomeOf(int(b.Class[0]), learner.Predicted(f))
-					} else {
-						o = eval.Outcome2(b.Y[0], f[0])
-					}
-					o.Weight = b.Weight(0)
-					if c.o.Proba {
-						p := make([]float64, 1)
-						if err := learner.ProberOf(l).Proba(&b, p); err != nil {
-							t.Fatal(err)
-						}
-						o.Believe(p[0])
-					}
-					waits = append(waits, o)
-				}
-				if i >= delay && learned < 300 {
-					b := c.data.Slice(learned, learned+1)
-					want.Add(&waits[learned])
-					if err := l.Learn(&b, r[:]); err != nil {
-						t.Fatal(err)
-					}
-					learned++
-				}
-			}
-			for ; learned < 300; learned++ {
-				want.Add(&waits[learned])
-			}
+			want := delayedByHand(t, fresh(), c.data, delay, c.o)
 			for _, size := range []int{1, 5, 256} {
 				o, l := c.o, fresh()
 				o.Delay, o.Block = delay, size
@@ -113,6 +73,52 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// delayedByHand predicts and learns example by example.
+func delayedByHand(t *testing.T, l learner.Learner[float64], data *engine.Block[float64],
+	delay int, o eval.Options) *eval.Metrics {
+	want := eval.NewMetrics(eval.MetricsOptions{AUC: o.AUC})
+	var waits []eval.Outcome
+	var r [1]learner.Round
+	for i := range 300 + min(delay, 300) {
+		if i < 300 {
+			b := data.Slice(i, i+1)
+			waits = append(waits, predicted(t, l, &b, o.Proba))
+		}
+		if k := i - delay; k >= 0 && k < 300 {
+			b := data.Slice(k, k+1)
+			want.Add(&waits[k])
+			if err := l.Learn(&b, r[:]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for k := max(0, 300+min(delay, 300)-delay); k < 300; k++ {
+		want.Add(&waits[k])
+	}
+	return want
+}
+
+// predicted is the outcome of the one example of b.
+func predicted(t *testing.T, l learner.Learner[float64], b *engine.Block[float64],
+	proba bool) (o eval.Outcome) {
+	f, p := make([]float64, learner.OutputsOf(l)), make([]float64, 1)
+	if err := l.Score(b, f); err != nil {
+		t.Fatal(err)
+	}
+	if b.Class != nil {
+		o = eval.OutcomeOf(int(b.Class[0]), learner.Predicted(f))
+	} else {
+		o = eval.Outcome2(b.Y[0], f[0])
+	}
+	if o.Weight = b.Weight(0); proba {
+		if err := learner.ProberOf(l).Proba(b, p); err != nil {
+			t.Fatal(err)
+		}
+		o.Believe(p[0])
+	}
+	return o
+}
+
 // TestDelayAllocs: once there is memory for what waits, none is taken.
 func TestDelayAllocs(t *testing.T) {
 	few, many := random(3000, 4), random(30000, 4)
@@ -133,8 +139,8 @@ func TestDelayAllocs(t *testing.T) {
 // TestRecent: a window, fading and the learning curve don't depend on blocks.
 func TestRecent(t *testing.T) {
 	all := random(1000, 5)
-	for _, o := range []eval.Options{{Window: 37, Curve: 16}, {Fading: 0.98, Curve: 1000, AUC: true},
-		{Curve: 3, Epochs: 3}} {
+	for _, o := range []eval.Options{{Window: 37, Curve: 16},
+		{Fading: 0.98, Curve: 1000, AUC: true}, {Curve: 3, Epochs: 3}} {
 		var first eval.Result
 		for i, size := range []int{1, 7, 64, 1024} {
 			o.Block = size

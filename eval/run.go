@@ -226,8 +226,8 @@ type Result struct {
 	Errors    int64 // rounds with a wrong predicted label, first pass only
 	// with Options.Proba: of the first pass, each before its label was shown
 	Proba *Probabilities
-	// of the first pass: classes, what Options.Proba and AUC add, with the examples' weights; nil where scores were not finite
-	// and nothing more than their labels was tallied, and after Fit
+	// of the first pass: classes, what Options.Proba and AUC add, with the examples' weights; nil
+	// where scores were not finite and nothing more than their labels was tallied, and after Fit
 	Metrics *Metrics
 	Recent  *Metrics // at the end, with Options.Window or Fading
 	// with Options.Curve: at equal distances of examples, and at the end

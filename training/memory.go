@@ -59,7 +59,8 @@ type Split struct {
 
 // Planned returns the sum of what is planned.
 func (m *Split) Planned() int64 {
-	return m.Program + m.Reader + m.Data + m.Metrics + m.Moving + learner.Footprint{Parts: m.Parts}.Held()
+	return m.Program + m.Reader + m.Data + m.Metrics + m.Moving +
+		learner.Footprint{Parts: m.Parts}.Held()
 }
 
 // String lists what counts of it.

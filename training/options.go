@@ -139,9 +139,9 @@ type Options struct {
 	// that follows: about 1/(1-Fading) of them count. It excludes Window; 0 keeps none. Default 0;
 	// 0 or more, below 1.
 	Fading float64 `json:"fading,omitempty" toml:"fading,omitempty"`
-	// Delay is how many more examples are predicted before the label of one comes: each is predicted
-	// by what was learned of labels that had come. What is learned in the end is the same. The
-	// examples that wait are in memory. One pass only. Default 0; 0 to MaxWindow.
+	// Delay is how many more examples are predicted before the label of one comes: each is
+	// predicted by what was learned of labels that had come. What is learned in the end is the
+	// same. The examples that wait are in memory. One pass only. Default 0; 0 to MaxWindow.
 	Delay int `json:"delay,omitempty" toml:"delay,omitempty"`
 	// Curve is how many points of a learning curve are kept, at most; 0 keeps none. Default 0; 0 to
 	// 100000.

@@ -5,8 +5,8 @@ import (
 	"github.com/halfspace-ml/halfspace/eval"
 )
 
-// lineMetrics are those of a line of progress, and metricsReport begins with them. What needs scores
-// or probabilities is null without them.
+// lineMetrics are those of a line of progress, and metricsReport begins with them. What needs
+// scores or probabilities is null without them.
 type lineMetrics struct {
 	Examples      int64    `json:"examples"`
 	Error         float64  `json:"error"`

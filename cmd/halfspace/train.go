@@ -250,21 +250,15 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 			}
 		}
 	}
-	if err := t.metrics.check(fs); err != nil {
+	if err := t.metrics.options(fs, o); err != nil || !anew {
 		return err
-	}
-	o.AUC = t.metrics.asks("auc")
-	o.Proba = o.Proba || t.metrics.asksProba()
-	if !anew {
-		return nil
 	}
 	if o.Learner, o.Config, err = t.settings.config(o.Learner); err != nil {
 		return err
 	}
 	o.Literal = true
-	if t.metrics.asks(everyMetric) && !o.UntilConverged && o.Config.Traits().Proba {
-		o.Proba = true
-	}
+	o.Proba = o.Proba || t.metrics.asks(everyMetric) && !o.UntilConverged &&
+		o.Config.Traits().Proba
 	o.KeepSizes = slices.ContainsFunc(o.Config.Traits().Sizes, fs.Changed)
 	return nil
 }

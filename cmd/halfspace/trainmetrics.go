@@ -101,7 +101,13 @@ func (m *metricFlags) flags(fs *pflag.FlagSet) {
 		strings.Join(metricNames(), ", ")+" (see: halfspace help metrics)")
 }
 
-// check refuses what is no metric.
+// options has measured what is to be shown. It refuses what is no metric.
+func (m *metricFlags) options(fs *pflag.FlagSet, o *training.Options) error {
+	o.AUC = m.asks("auc")
+	o.Proba = o.Proba || m.asksProba()
+	return m.check(fs)
+}
+
 func (m *metricFlags) check(fs *pflag.FlagSet) error {
 	names := metricNames()
 	for _, name := range m.list {
