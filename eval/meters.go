@@ -117,6 +117,7 @@ func (r *run[T]) point() LearningPoint {
 type curve struct {
 	points []LearningPoint
 	step   int64 // 0: no points
+	from   int64 // examples before the run
 	most   int
 }
 
@@ -125,7 +126,7 @@ func (c *curve) next() int64 {
 	if c.step == 0 {
 		return math.MaxInt64
 	}
-	return c.step * int64(len(c.points)+1)
+	return c.from + c.step*int64(len(c.points)+1)
 }
 
 // add keeps the point that is due.

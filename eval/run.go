@@ -330,6 +330,9 @@ func (o *Options) check(inMemory, gathers bool) error {
 		return fmt.Errorf("eval: a window and fading: %w", ErrOptions)
 	case o.Continue != nil && o.Resume != nil:
 		return fmt.Errorf("eval: two places to go on at: %w", ErrOptions)
+	case o.Continue != nil && o.Delay > 0:
+		return fmt.Errorf("eval: a delay of %d, and a place to go on at, where nothing waits: %w",
+			o.Delay, ErrOptions)
 	case o.Delay < 0 || o.Delay > 0 && (o.Epochs > 1 || o.UntilConverged):
 		return fmt.Errorf("eval: a delay of %d, which is for one pass: %w", o.Delay, ErrOptions)
 	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:

@@ -144,6 +144,7 @@ func (r *run[T]) goOn(s *Standing, mem *Memory[T]) error {
 	r.res.Updates, r.res.Mistakes, r.idle = s.Updates, s.Mistakes, s.Idle
 	r.count, r.first, r.marks = s.Count, s.First, s.Marks
 	r.count.last = s.Label
+	r.curve.from = s.Count.Examples
 	r.res.Presented, r.res.Behind, r.kept = s.Count.Examples, s.Count.Examples, s.Count.Examples
 	r.res.Examples, r.res.Errors = s.First.Examples, s.First.Errors
 	for r.nextLine <= s.Count.Examples {

@@ -99,6 +99,9 @@ func (o *Options) validResume() error {
 	case o.From != "":
 		return badOption("{resume} goes on with the run that wrote {model}, {from} begins another.",
 			"{resume} and {from} exclude each other")
+	case o.Delay > 0:
+		return badOption("Leave {delay} out: what waited for its label is not in the model.",
+			"{resume} and {delay} exclude each other")
 	case len(o.Files) == 0:
 		return badOption("Name those of the run; - is standard input.", "{files}: none is given")
 	}
@@ -132,7 +135,7 @@ func strict(text []byte, to any) error {
 // model, files, measurements, and what is computed with. A field that is not among them is the
 // run's for ever, and can't be given another value when it is gone on with.
 var free = []string{"Learner", "Precision", "Seed", "Config", "Literal", "Settings", "Files",
-	"Model", "Resume", "PredictOnly", "Test", "Proba", "AUC", "Window", "Fading", "Curve",
+	"Model", "Resume", "PredictOnly", "Test", "Proba", "AUC", "Window", "Fading", "Curve", "Delay",
 	"MarginReport", "MarginSVM", "Latency", "Threads", "MemBudget", "KeepSizes"}
 
 // setFree gives the free fields of o the values of from.
