@@ -323,24 +323,31 @@ func (o *Options) check(inMemory, gathers bool) error {
 	switch {
 	case o.UntilConverged && o.Epochs != 0:
 		return fmt.Errorf("eval: %d epochs and until converged: %w", o.Epochs, ErrOptions)
-	case o.Window < 0 || o.Curve < 0 || !(o.Fading >= 0 && o.Fading < 1):
-		return fmt.Errorf("eval: window %d, fading %v, curve %d: %w", o.Window, o.Fading, o.Curve,
-			ErrOptions)
-	case o.Window > 0 && o.Fading > 0:
-		return fmt.Errorf("eval: a window and fading: %w", ErrOptions)
 	case o.Continue != nil && o.Resume != nil:
 		return fmt.Errorf("eval: two places to go on at: %w", ErrOptions)
-	case o.Continue != nil && o.Delay > 0:
-		return fmt.Errorf("eval: a delay of %d, and a place to go on at, where nothing waits: %w",
-			o.Delay, ErrOptions)
-	case o.Delay < 0 || o.Delay > 0 && (o.Epochs > 1 || o.UntilConverged):
-		return fmt.Errorf("eval: a delay of %d, which is for one pass: %w", o.Delay, ErrOptions)
 	case o.Epochs < 0 || o.Block < 0 || o.Before < 0 || o.MaxUpdates < 0 || o.CheckpointEvery < 0:
 		return fmt.Errorf("eval: a negative count: %w", ErrOptions)
 	case !inMemory && (o.Epochs > 1 || o.UntilConverged || o.Shuffle):
 		return fmt.Errorf("eval: %w", ErrOnePass)
 	case o.Shuffle && !gathers:
 		return fmt.Errorf("eval: shuffling needs a gather function: %w", ErrOptions)
+	}
+	return o.checkMeters()
+}
+
+// checkMeters is check of what is tallied.
+func (o *Options) checkMeters() error {
+	switch {
+	case o.Window < 0 || o.Curve < 0 || !(o.Fading >= 0 && o.Fading < 1):
+		return fmt.Errorf("eval: window %d, fading %v, curve %d: %w", o.Window, o.Fading, o.Curve,
+			ErrOptions)
+	case o.Window > 0 && o.Fading > 0:
+		return fmt.Errorf("eval: a window and fading: %w", ErrOptions)
+	case o.Continue != nil && o.Delay > 0:
+		return fmt.Errorf("eval: a delay of %d, and a place to go on at, where nothing waits: %w",
+			o.Delay, ErrOptions)
+	case o.Delay < 0 || o.Delay > 0 && (o.Epochs > 1 || o.UntilConverged):
+		return fmt.Errorf("eval: a delay of %d, which is for one pass: %w", o.Delay, ErrOptions)
 	}
 	return nil
 }

@@ -243,12 +243,8 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if fs.Changed("max-updates") {
 		o.MaxUpdates = &t.maxUpdates
 	}
-	for i, name := range o.Test {
-		if name != "-" {
-			if o.Test[i], err = findInput(name); err != nil {
-				return err
-			}
-		}
+	if err := findTests(o.Test); err != nil {
+		return err
 	}
 	if err := t.metrics.options(fs, o); err != nil || !anew {
 		return err
@@ -260,6 +256,18 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	o.Proba = o.Proba || t.metrics.asks(everyMetric) && !o.UntilConverged &&
 		o.Config.Traits().Proba
 	o.KeepSizes = slices.ContainsFunc(o.Config.Traits().Sizes, fs.Changed)
+	return nil
+}
+
+// findTests finds the files of --test.
+func findTests(files []string) (err error) {
+	for i, name := range files {
+		if name != "-" {
+			if files[i], err = findInput(name); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
