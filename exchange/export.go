@@ -85,7 +85,11 @@ func (f *Form) numbered() (labels []int32, notes []string) {
 
 // numbering says how features are numbered where that differs from the model's own data.
 func (f *Form) numbering() []string {
-	if f.Base == 1 || f.Names != nil {
+	switch {
+	case f.named:
+		return []string{"features have numbers there, from 1 in the order of the model's names, " +
+			"which the npz has"}
+	case f.Base == 1 || f.Names != nil:
 		return nil
 	}
 	return []string{"features are numbered from 1 there, from 0 in the model's data: number them " +

@@ -57,6 +57,7 @@ type Form struct {
 	Learner string
 	Classes []string // the negative and the positive label, or one an output
 	Names   []string // of features, from a csv header; nil: they have numbers
+	named   bool     // by a dictionary: their order is not that of columns
 	Base    int      // the number of the first feature in the model's own data: 0 or 1
 	Dim     int      // features of x
 
@@ -110,7 +111,7 @@ func Open(m *model.Model) (*Form, error) {
 	}
 	p := &m.Prep
 	f := &Form{Learner: m.Learner, Classes: classNames(p, len(h.Outputs)), Names: p.Features(),
-		Base: p.IndexBase, Dim: p.Dim, Kernel: h.Kernel}
+		named: len(p.Names) > 0, Base: p.IndexBase, Dim: p.Dim, Kernel: h.Kernel}
 	if n := len(h.Outputs); n > 1 && n != len(f.Classes) || n == 1 && len(f.Classes) > 2 {
 		return nil, fmt.Errorf("%d outputs of %d classes: %w", n, len(f.Classes), ErrForm)
 	}

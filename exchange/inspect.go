@@ -23,7 +23,8 @@ type Summary struct {
 	PredictOnly bool               `json:"predict_only"`
 	Presented   uint64             `json:"presented"`
 	Mistakes    uint64             `json:"mistakes"`
-	Position    *learner.Pass      `json:"position"` // where passes until convergence stopped
+	Pass        *learner.Pass      `json:"pass"`     // where passes until convergence stopped
+	Position    *model.Position    `json:"position"` // where a run stood that was not at its end
 	Counters    map[string]uint64  `json:"counters"`
 	Scalars     map[string]float64 `json:"scalars"`
 	Tensors     []Tensor           `json:"tensors"`
@@ -130,7 +131,7 @@ func (l *laid) name(j int) string {
 func Inspect(m *model.Model, top int) (*Summary, error) {
 	s := &Summary{Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed,
 		Prep: m.Prep, PredictOnly: m.PredictOnly, Presented: m.Presented, Mistakes: m.Mistakes,
-		Position: m.Pass, Counters: m.State.Counters, Scalars: m.State.Scalars,
+		Pass: m.Pass, Position: m.Position, Counters: m.State.Counters, Scalars: m.State.Scalars,
 		Tensors: []Tensor{}, Form: "other", Outputs: []OutputSummary{}}
 	for _, t := range m.State.Tensors {
 		kind := strings.TrimPrefix(reflect.TypeOf(t.Data).String(), "[]")

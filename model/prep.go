@@ -82,9 +82,12 @@ func (p *Prep) ScaledBy() string {
 	return p.Scaling.Method
 }
 
-// Features returns the names of the features, those of Columns without the label's; nil where they
+// Features returns the names of the features: Names, or Columns without the label's; nil where they
 // have none.
 func (p *Prep) Features() []string {
+	if len(p.Names) > 0 {
+		return slices.Clone(p.Names)
+	}
 	if at := p.LabelCol - 1; at >= 0 && at < len(p.Columns) {
 		return slices.Delete(slices.Clone(p.Columns), at, at+1)
 	}

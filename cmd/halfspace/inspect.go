@@ -113,8 +113,12 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 			rows = append(rows, [2]string{name, fmt.Sprint(s.Counters[name])})
 		}
 	}
-	if s.Position != nil {
-		rows = append(rows, [2]string{"position", fmt.Sprintf("%+v", *s.Position)})
+	if at := s.Position; at != nil {
+		rows = append(rows, [2]string{"position", fmt.Sprintf("example %d behind %s", at.Example,
+			plural(int(at.Epoch), "pass"))})
+	}
+	if s.Pass != nil {
+		rows = append(rows, [2]string{"pass", fmt.Sprintf("%+v", *s.Pass)})
 	}
 	what := s.Form
 	if s.Support != nil {
