@@ -265,7 +265,7 @@ func TestBroken(t *testing.T) {
 		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: " +
 			"unpack it first", ErrFormat, 0},
 		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text " +
-			"(svmlight, csv, ndjson or fasta) or an idx file, found the byte 0x00", ErrFormat, 0},
+			"(svmlight, csv, ndjson, vw or fasta) or an idx file, found the byte 0x00", ErrFormat, 0},
 		{"binary as svmlight", []string{"\x00\x01\n\xff"}, Options{Format: "svmlight"},
 			`FILE:1:1: expected a label (a number), found "" in "\x00\x01"`, ErrBadRow, 0},
 		{"bad label", []string{"+1 1:1\n\n  yes 1:1\n"}, Options{},
@@ -331,10 +331,6 @@ func TestBroken(t *testing.T) {
 		{"array of JSON", []string{"\n[{\"y\": 1, \"x\": [1, 2]}]\n"}, Options{},
 			`FILE:2:1: this is an array of JSON: write an object a line, as jq -c '.[]' does in "[{\"y\": 1, \"x\": [1, 2]}]"`,
 			ErrFormat, 0},
-		{"Vowpal Wabbit", []string{"1 |f a:1 b:2\n"}, Options{},
-			`FILE:1:1: this is text for Vowpal Wabbit (its features stand behind a |): write it as csv or svmlight in "1 |f a:1 b:2"`, ErrFormat, 0},
-		{"Vowpal Wabbit, no label", []string{"|f a:1 b:2\n"}, Options{},
-			`FILE:1:1: this is text for Vowpal Wabbit (its features stand behind a |): write it as csv or svmlight in "|f a:1 b:2"`, ErrFormat, 0},
 		{"half a number", []string{"+1 3:0.5x\n"}, Options{},
 			`FILE:1:6: expected a number after "3:", found "0.5x" in "+1 3:0.5x"`, ErrBadRow, 0},
 		{"hexadecimal", []string{"+1 3:0x1p-2\n"}, Options{},

@@ -64,6 +64,11 @@ Examples
             label's, or those of its one object, are numbers, these are numbers of features, as in
             svmlight; one array of numbers has features 1, 2, ... Names are kept in the model, up to
             a million; --hash-bits N hashes them into 2^N features.
+  vw        Text of Vowpal Wabbit: [LABEL] [IMPORTANCE] ['TAG]|NAMESPACE[:WEIGHT] FEATURE[:VALUE] ...
+            A feature is called NAMESPACE^FEATURE; without a namespace, and where all are numbers,
+            it has that number, as in svmlight. The importance is the example's weight. Values of
+            features that come twice are added up. --interactions ab multiplies the features of
+            namespaces that begin with a by those of b; --hash-bits hashes names as VW does.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least
             51). The 49 trimers of the middle 51 letters, each one of 125 over A, C, G, T and

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -117,8 +118,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		who(func(t learner.Traits) bool { return t.Weights }))
 	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none",
 		"append")
-	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (ndjson); 0 "+
-		"keeps a dictionary of them")
+	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (ndjson, "+
+		"vw); 0 keeps a dictionary of them")
+	fs.StringSliceVar(&o.Interactions, "interactions", nil, format.Help("Interactions"))
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
 		"longest", "none", "unit", "max")
 	t.read.flags(fs)

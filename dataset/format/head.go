@@ -118,17 +118,12 @@ const bareReturn = `found a carriage return (\r) inside the line: ` +
 // strange names a text format that is not read, by its first line, and line ends that are none.
 func (h *Head) strange(line []byte) error {
 	t := bytes.TrimSpace(line)
-	first, _, _ := bytes.Cut(line, []byte{','})
-	bar := bytes.IndexByte(first, '|')
 	switch i := bytes.IndexByte(t, '\r'); {
 	case i >= 0:
 		return h.Bad(line, i+bytes.Index(line, t), bareReturn, ErrFormat)
 	case t[0] == '[':
 		return h.Bad(line, 0, "this is an array of JSON: write an object a line, as jq -c '.[]' "+
 			"does", ErrFormat)
-	case bar == 0 || bar > 0 && first[bar-1] <= ' ':
-		return h.Bad(line, 0, "this is text for Vowpal Wabbit (its features stand behind a |): "+
-			"write it as csv or svmlight", ErrFormat)
 	}
 	return nil
 }
