@@ -483,7 +483,8 @@ func (h *hypothesis) label(f float64) string {
 	return ""
 }
 
-// Proba returns the probability of the positive label, or of the most probable class; ErrProba if
+// Proba returns the probability of the positive label, or of the most probable class: that of the
+// calibration, where training had Options.Calibrate, which LearnOne doesn't renew; ErrProba if
 // the learner has none.
 func (h *hypothesis) Proba(r *Row) (float64, error) {
 	h.check()

@@ -76,7 +76,8 @@ func restore[T engine.Float](file *model.Model) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newModel(c, own, newScores[T](learned[T]{l}), &teaching[T]{l: l}), nil
+	return newModel(c, own, calibratedScores[T](learned[T]{l}, file.Calibration),
+		&teaching[T]{l: l, calibration: file.Calibration}), nil
 }
 
 func newModel(c learner.Config, file model.Model, s scorer, t teacher) *Model {
@@ -128,6 +129,15 @@ type scores[T engine.Float] struct {
 
 func newScores[T engine.Float](of scoring[T]) *scores[T] {
 	return &scores[T]{of: of, prob: of.prober()}
+}
+
+// calibratedScores is newScores with the probabilities of a calibration, if there is one.
+func calibratedScores[T engine.Float](of scoring[T], c *learner.Calibration) *scores[T] {
+	s := newScores(of)
+	if c != nil {
+		s.prob = learner.CalibratedProber[T](of, *c)
+	}
+	return s
 }
 
 func (s *scores[T]) outputs(h *hypothesis, r *Row, dst []float64) ([]float64, error) {
@@ -202,7 +212,9 @@ func (s *scores[T]) capture(name string, c learner.Config, seed uint64) (*model.
 
 // teaching is a teacher in the precision of T.
 type teaching[T engine.Float] struct {
-	l     learner.Learner[T]
+	l           learner.Learner[T]
+	calibration *learner.Calibration // nil: none
+
 	work  work[T]
 	class [1]int32
 	round [1]learner.Round
@@ -219,7 +231,9 @@ func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64,
 	return t.round[0].Score, err
 }
 
-func (t *teaching[T]) snapshot() scorer { return newScores[T](fixed[T]{t.l.Snapshot()}) }
+func (t *teaching[T]) snapshot() scorer {
+	return calibratedScores[T](fixed[T]{t.l.Snapshot()}, t.calibration)
+}
 
 // known is a teacher that learns no more.
 type known[T engine.Float] struct {

@@ -183,6 +183,8 @@ type Options struct {
 	// ask for the probability of each example before it is learned, which makes blocks of one;
 	// ErrOptions if the learner has none
 	Proba bool
+	// find the probabilities that scores stand for: Result.Calibration, of two classes
+	Calibrate bool
 	// tally Metrics.AUC too, of two classes
 	AUC bool
 	// of the last so many outcomes, or of all with weights that fade by this factor, over all
@@ -226,6 +228,9 @@ type Result struct {
 	Errors    int64 // rounds with a wrong predicted label, first pass only
 	// with Options.Proba: of the first pass, each before its label was shown
 	Proba *Probabilities
+	// with Options.Calibrate: by the first pass, in units of the scores at the end; nil where that
+	// says nothing, see Calibrator
+	Calibration *learner.Calibration
 	// of the first pass: classes, what Options.Proba and AUC add, with the examples' weights; nil
 	// where scores were not finite and nothing more than their labels was tallied, and after Fit
 	Metrics *Metrics
@@ -299,6 +304,9 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
 	}
 	r.meters = newMeters(&o)
+	if o.Calibrate {
+		r.calibrator = new(Calibrator)
+	}
 	if o.Continue != nil {
 		if err := r.goOn(o.Continue, mem); err != nil {
 			return Result{}, err
@@ -509,6 +517,7 @@ type run[T engine.Float] struct {
 	first  Count    // the same, after the first pass
 	scales scales
 	meters
+	calibrator *Calibrator // nil if not asked
 
 	waits    *waiting[T] // nil without Options.Delay
 	answered asked       // with it, what was predicted of the example in hand
@@ -646,6 +655,11 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 
 // tally counts rounds.
 func (r *run[T]) tally(labels []T, rounds []learner.Round) {
+	if r.calibrator != nil {
+		for i, rd := range rounds {
+			r.calibrator.Add(float64(labels[i]), rd.Score, r.res.Epochs == 0)
+		}
+	}
 	c, updates, mistakes := r.count, int64(0), int64(0)
 	for i, rd := range rounds {
 		y := float64(labels[i])
@@ -716,6 +730,7 @@ func (r *run[T]) checkpoint() error {
 // save calls Options.Checkpoint and begins the time to the next mark anew.
 func (r *run[T]) save() error {
 	r.stands()
+	r.calibrate()
 	if err := r.o.Checkpoint(r.res); err != nil {
 		return fmt.Errorf("checkpoint after %d examples: %w", r.res.Presented, err)
 	}
@@ -755,11 +770,22 @@ func (r *run[T]) snapshot() Status {
 	return s
 }
 
+// calibrate sets Result.Calibration.
+func (r *run[T]) calibrate() {
+	if r.calibrator == nil {
+		return
+	}
+	if c, ok := r.calibrator.Fit(); ok {
+		r.res.Calibration = &c
+	}
+}
+
 // finish ends the progress and says what is suspicious: the order of the labels in the first pass,
 // the scales of features, and the scores of the later half of the run, since the first ones, of a
 // learner that knows nothing yet, are wrong as a rule. marks[0] is at a quarter to a half of the
 // run.
 func (r *run[T]) finish(err error) (Result, error) {
+	r.calibrate()
 	if r.res.Metrics = r.whole; r.whole == nil {
 		r.res.Metrics = r.first.Metrics()
 	} else if r.res.Behind > 0 && r.whole.Examples() == 0 {

@@ -87,6 +87,9 @@ type Model struct {
 	Position  *Position     // where a run stood that was not at its end; nil: it was, or none did
 	State     learner.State // tensors by falling element size, then by name, after Decode
 
+	// Calibration has the probabilities that scores of two classes stand for; nil: none was fitted.
+	Calibration *learner.Calibration
+
 	PredictOnly bool // State is of a learner.Predictor, which can't learn on; no Pass or Position
 }
 
@@ -103,6 +106,8 @@ type document struct {
 	Scalars   map[string]float64 `json:"scalars"`
 	Pass      *learner.Pass      `json:"pass,omitempty"`
 	Position  *Position          `json:"position,omitempty"`
+
+	Calibration *learner.Calibration `json:"calibration,omitempty"`
 
 	PredictOnly bool `json:"predict_only,omitempty"`
 }
@@ -234,6 +239,14 @@ func (m *Model) written() error {
 	case m.Position != nil:
 		if err := m.Position.check(); err != nil {
 			return err
+		}
+	}
+	if m.Calibration != nil {
+		if err := m.Calibration.Check(); err != nil {
+			return err
+		}
+		if len(m.Prep.Classes) > 0 {
+			return errors.New("calibration is of two classes, and the model tells more")
 		}
 	}
 	return m.Prep.check()

@@ -25,9 +25,18 @@ func CapturePredictor[T learner.Float](name string, c learner.Config, seed uint6
 	return m, nil
 }
 
-// RestorePredictor returns what the captured learner, or the captured Predictor, predicts with. T
-// must be the model's Precision; the pool may be nil.
+// RestorePredictor returns what the captured learner, or the captured Predictor, predicts with,
+// with the probabilities of Model.Calibration where there is one. T must be the model's Precision;
+// the pool may be nil.
 func RestorePredictor[T learner.Float](m *Model, pool *engine.Pool) (learner.Predictor[T], error) {
+	p, err := restorePredictor[T](m, pool)
+	if err == nil && m.Calibration != nil {
+		p = learner.Calibrated(p, *m.Calibration)
+	}
+	return p, err
+}
+
+func restorePredictor[T learner.Float](m *Model, pool *engine.Pool) (learner.Predictor[T], error) {
 	if !m.PredictOnly {
 		l, err := Restore[T](m, pool)
 		if err != nil {
@@ -71,6 +80,7 @@ func forPredicting[T learner.Float](m *Model) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Calibration = m.Calibration
 	r.Prep, r.Presented, r.Mistakes = m.Prep, m.Presented, m.Mistakes
 	return r, nil
 }

@@ -17,7 +17,8 @@ func (m *Model) version() string {
 	p := &m.Prep
 	switch {
 	case len(p.Classes) > 0, p.Scaling != nil, p.WeightCol != "",
-		len(p.Names) > 0, p.HashBits > 0, len(p.Interactions) > 0, m.Position != nil:
+		len(p.Names) > 0, p.HashBits > 0, len(p.Interactions) > 0, m.Position != nil,
+		m.Calibration != nil:
 		return second
 	}
 	return first

@@ -42,6 +42,9 @@ func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 			return nil, err
 		}
 	}
+	if m.Calibration = r.Calibration; m.Calibration == nil && j.before != nil {
+		m.Calibration = j.before.Calibration // the first pass, whose scores it was of, is over
+	}
 	if j.before != nil {
 		m.Presented = min(m.Presented+j.before.Presented, model.MaxCount)
 		m.Mistakes = min(m.Mistakes+j.before.Mistakes, model.MaxCount)

@@ -41,7 +41,7 @@ type AverageBound struct {
 type Tested struct {
 	Count   eval.Count
 	Metrics *eval.Metrics
-	Proba   *eval.Probabilities // with Options.Proba; nil else
+	Proba   *eval.Probabilities // with Options.Proba or Calibrate; nil else
 	Info    dataset.Info        // of these examples
 }
 
@@ -205,10 +205,12 @@ func (r *run[T]) overTest(ctx context.Context, res *Result) error {
 	var t Tested
 	var err error
 	t.Metrics = eval.NewMetrics(eval.MetricsOptions{AUC: j.o.AUC})
-	if t.Count, err = eval.Tally(ctx, learner.ViewOf(r.l), src, t.Metrics, j.o.Proba); err != nil {
+	c := res.Counts.Calibration
+	proba := j.o.Proba || c != nil
+	if t.Count, err = eval.Tally(ctx, calibrated(r.l, c), src, t.Metrics, proba); err != nil {
 		return err
 	}
-	if j.o.Proba {
+	if proba {
 		t.Proba = t.Metrics.Probabilities()
 	}
 	t.Info = info()

@@ -146,6 +146,12 @@ type Options struct {
 	// Curve is how many points of a learning curve are kept, at most; 0 keeps none. Default 0; 0 to
 	// 100000.
 	Curve int `json:"curve,omitempty" toml:"curve,omitempty"`
+	// Calibrate has the probabilities found that scores of two classes stand for, of any learner of
+	// streams: "platt" fits 1/(1 + exp(-(a f + b))) to the scores of the first pass, each of an
+	// example not learned yet (see eval.Calibrator), and the model keeps it. A run that goes on
+	// from such a model, or resumes one, calibrates anew, by its own examples. With Test,
+	// probabilities are tallied there. Default ""; "platt".
+	Calibrate string `json:"calibrate,omitempty" toml:"calibrate,omitempty"`
 	// MarginReport measures margins over the training set, if need be in a pass of its own. Default
 	// false.
 	MarginReport bool `json:"margin_report,omitempty" toml:"margin_report,omitempty"`
@@ -363,6 +369,9 @@ func (o *Options) validData() error {
 	if _, err := o.classFactors(); err != nil {
 		return err
 	}
+	if o.Calibrate != "" && o.Calibrate != platt {
+		return badOption("", "{calibrate} %q: want platt", o.Calibrate)
+	}
 	switch {
 	case len(o.Classes) > 0 && o.Positive != "":
 		return badOption("Leave one of them out.", "{classes} and {positive} exclude each other")
@@ -576,6 +585,9 @@ func (o *Options) suits(name string, c learner.Config) error {
 		return NoProbabilities("proba", name)
 	}
 	if err := o.suitsWeights(name, t); err != nil {
+		return err
+	}
+	if err := o.suitsCalibration(name, t); err != nil {
 		return err
 	}
 	if o.needsWhole(t) {

@@ -560,8 +560,8 @@ func (r *run[T]) learn() (eval.Result, error) {
 	}
 	lo := LearnOptions{Options: eval.Options{
 		UntilConverged: o.UntilConverged, MaxUpdates: most, Shuffle: o.Shuffle, Seed: j.seed,
-		Proba: o.Proba, AUC: o.AUC, Window: o.Window, Fading: o.Fading, Curve: o.Curve,
-		Delay:           o.Delay,
+		Proba: o.Proba, Calibrate: j.calibrates(), AUC: o.AUC,
+		Window: o.Window, Fading: o.Fading, Curve: o.Curve, Delay: o.Delay,
 		Progress:        j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
 	}}
@@ -617,6 +617,9 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 	j := r.j
 	res.Info, res.Bias, res.Unscaled = r.info(), j.data.Bias == "append", unscaled(res.Counts)
 	j.observer.Learned(res.Info)
+	if j.o.Calibrate != "" && res.Counts.Calibration == nil && !res.Stopped {
+		j.observer.Odd("no probabilities were found: there are no scores of examples of both labels")
+	}
 	j.collect()
 	j.warnRestart(res.Counts)
 	res.capture = func() (*model.Model, error) { return capture(j, r.l, res.Info, res.Counts) }

@@ -25,6 +25,8 @@ type trainReport struct {
 	ProgressiveError *float64 `json:"progressive_error"`
 	// With --proba, of the first epoch; null else.
 	Proba *probaReport `json:"proba"`
+	// Of --calibrate: P(+1) = 1/(1 + exp(-(slope f + intercept))) of a score f; null else.
+	Calibration *learner.Calibration `json:"calibration"`
 	// Of the first epoch; null where nothing was predicted.
 	Metrics *metricsReport `json:"metrics"`
 	// Of the last examples, with --window or --fading; null else.
@@ -143,7 +145,7 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 	if counts.Fit == nil {
 		e := counts.ProgressiveError()
 		r.ProgressiveError = &e
-		r.Proba = describeProba(counts.Proba)
+		r.Proba, r.Calibration = describeProba(counts.Proba), counts.Calibration
 		labels := shownClasses(info)
 		r.Metrics = describeMetrics(counts.Metrics, labels)
 		r.Recent = describeMetrics(counts.Recent, labels)

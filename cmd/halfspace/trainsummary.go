@@ -101,6 +101,10 @@ func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metri
 	metrics(res.Counts.Metrics, "metrics", " in the first epoch", false)
 	metrics(res.Counts.Recent, recent, "", true)
 	probabilities(r.Proba, "in the first epoch")
+	if c := r.Calibration; c != nil {
+		rows.add("calibration", "P(+1) = 1/(1 + exp(-(%.4g f %+.4g))) of a score f", c.Slope,
+			c.Intercept)
+	}
 	if r.BadRows > 0 {
 		rows.add("bad rows", "%d passed over", r.BadRows)
 	}

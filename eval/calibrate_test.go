@@ -1,0 +1,103 @@
+package eval
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// The fit is that of scikit-learn 1.7, _SigmoidCalibration on the same scores.
+func TestPlattFit(t *testing.T) {
+	var points []plattPoint
+	var positive, negative float64
+	for i := range 200 {
+		p := plattPoint{u: float64((i*37)%101-50) / 20}
+		if p.u+float64((i*53)%89-44)/25 > 0.3 {
+			p.positive = 1
+			positive++
+		} else {
+			p.negative = 1
+			negative++
+		}
+		points = append(points, p)
+	}
+	a, b := plattFit(points, positive, negative)
+	const wantA, wantB = 1.584508772378124, -0.5045019593545589
+	// its optimiser stops at gradients of 1e-5, of curvatures above 10
+	if positive != 88 || math.Abs(a-wantA) > 1e-4 || math.Abs(b-wantB) > 1e-4 {
+		t.Errorf("%v positive: a %v, b %v, want %v, %v", positive, a, b, wantA, wantB)
+	}
+}
+
+// Labels are drawn by a known sigmoid of scores that grow as a perceptron's do: it is found, in the
+// units of the last ones, within three standard errors.
+func TestCalibratorGrowingScores(t *testing.T) {
+	const n, slope, intercept = 40000, 2.0, -0.7
+	rng := rand.New(rand.NewPCG(1, 2))
+	var c Calibrator
+	for i := range n {
+		f := 3 * (rng.Float64() + rng.Float64() - 1)
+		y := -1.0
+		if rng.Float64() < learner.Sigmoid(slope*f+intercept) {
+			y = 1
+		}
+		c.Add(y, f*math.Sqrt(float64(i+1)/n), true)
+	}
+	s, ok := c.Fit()
+	// Weights k of n count as 3n/4 examples. The slope's standard error is 1/sqrt(N Var), of
+	// E[p(1-p) u^2] about 0.1 here, the intercept's 1/sqrt(N 0.13); the scale's is 1/sqrt(2n/8).
+	const tolerance = 3 * 2.0 / 80
+	if !ok || math.Abs(s.Slope-slope) > tolerance || math.Abs(s.Intercept-intercept) > tolerance {
+		t.Errorf("%v %+v, want %v, %v", ok, s, slope, intercept)
+	}
+}
+
+func TestCalibratorSaysNothing(t *testing.T) {
+	for name, scores := range map[string][][2]float64{
+		"none":           {},
+		"one label":      {{1, 1}, {1, 2}, {1, -1}},
+		"one score":      {{1, 1}, {-1, 1}, {1, 1}, {-1, 1}},
+		"zeros":          {{1, 0}, {-1, 0}, {1, 0}},
+		"not finite":     {{1, math.NaN()}, {-1, math.Inf(1)}},
+		"huge":           {{1, 1e300}, {-1, 1e300}, {1, 1e300}},
+		"one of a label": {{1, 1}, {1, 2}},
+	} {
+		var c Calibrator
+		for _, s := range scores {
+			c.Add(s[0], s[1], true)
+		}
+		if s, ok := c.Fit(); ok {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	// separated scores stay finite
+	var c Calibrator
+	for i := range 100 {
+		y := float64(2*(i%2) - 1)
+		c.Add(y, y*(1+float64(i%7)), true)
+	}
+	if s, ok := c.Fit(); !ok || !(s.Slope > 0) {
+		t.Errorf("separated: %v %+v", ok, s)
+	}
+}
+
+// What was learned before counts for the scale alone, and nothing is allocated.
+func TestCalibratorAdd(t *testing.T) {
+	var c Calibrator
+	for i := range 1000 {
+		c.Add(float64(2*(i%2)-1), float64(i%10)-4+float64(i%2), true)
+	}
+	before, _ := c.Fit()
+	for i := range 100000 {
+		c.Add(float64(1-2*(i%2)), 3*(float64(i%10)-4+float64(i%2)), false)
+	}
+	after, _ := c.Fit()
+	if r := before.Slope / after.Slope; math.Abs(r-3) > 0.05 || after.Intercept != before.Intercept {
+		t.Errorf("three times the scores: %+v, before %+v", after, before)
+	}
+	if n := testing.AllocsPerRun(100, func() { c.Add(1, 0.5, true) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
