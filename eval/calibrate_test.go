@@ -94,7 +94,8 @@ func TestCalibratorAdd(t *testing.T) {
 		c.Add(float64(1-2*(i%2)), 3*(float64(i%10)-4+float64(i%2)), false)
 	}
 	after, _ := c.Fit()
-	if r := before.Slope / after.Slope; math.Abs(r-3) > 0.05 || after.Intercept != before.Intercept {
+	r := before.Slope / after.Slope
+	if math.Abs(r-3) > 0.05 || after.Intercept != before.Intercept {
 		t.Errorf("three times the scores: %+v, before %+v", after, before)
 	}
 	if n := testing.AllocsPerRun(100, func() { c.Add(1, 0.5, true) }); n != 0 {

@@ -383,3 +383,11 @@ func ExampleOver() {
 	// [ovr]
 	// <nil> true 3
 }
+
+// What a calibration makes of scores.
+func ExampleCalibration() {
+	c := learner.Calibration{Slope: 2, Intercept: -1}
+	fmt.Printf("%.3f %.3f %.3f %v\n", c.Proba(0.5), c.Proba(3), c.Proba(-1), c.Check())
+	// Output:
+	// 0.500 0.993 0.047 <nil>
+}

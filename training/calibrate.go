@@ -20,8 +20,8 @@ func (o *Options) suitsCalibration(name string, t learner.Traits) error {
 		if t.Stream {
 			next = "Take a number of {epochs}."
 		}
-		return badOption(next, "{calibrate} %s: %s learns the whole data set at once, so there are "+
-			"no scores of examples that it has not learned", o.Calibrate, name)
+		return badOption(next, "{calibrate} %s: %s learns the whole data set at once, so there "+
+			"are no scores of examples that it has not learned", o.Calibrate, name)
 	}
 	return nil
 }

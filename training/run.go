@@ -618,7 +618,8 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 	res.Info, res.Bias, res.Unscaled = r.info(), j.data.Bias == "append", unscaled(res.Counts)
 	j.observer.Learned(res.Info)
 	if j.o.Calibrate != "" && res.Counts.Calibration == nil && !res.Stopped {
-		j.observer.Odd("no probabilities were found: there are no scores of examples of both labels")
+		j.observer.Odd("no probabilities were found: there are no scores of examples of both " +
+			"labels")
 	}
 	j.collect()
 	j.warnRestart(res.Counts)
