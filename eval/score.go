@@ -115,8 +115,14 @@ func Test[T engine.Float](ctx context.Context, p learner.Predictor[T],
 // for (ErrOptions if it has none). Without labels there are no outcomes: each example needs one.
 func Tally[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T], m *Metrics,
 	proba bool) (Count, error) {
+	return TallyEach(ctx, p, src, proba, m.Add)
+}
+
+// TallyEach hands the outcomes to each, one by one, good during the call; else it is Tally.
+func TallyEach[T engine.Float](ctx context.Context, p learner.Predictor[T], src Source[T],
+	proba bool, each func(*Outcome)) (Count, error) {
 	var c Count
-	t, err := newTally(p, m, proba)
+	t, err := newTally(p, each, proba)
 	if err != nil {
 		return c, err
 	}
@@ -127,16 +133,17 @@ func Tally[T engine.Float](ctx context.Context, p learner.Predictor[T], src Sour
 	return c, err
 }
 
-// tally adds outcomes to Metrics.
+// tally makes outcomes.
 type tally[T engine.Float] struct {
-	m      *Metrics
+	each   func(*Outcome)
 	k      int // outputs
 	prober learner.Prober[T]
 	proba  []float64
 }
 
-func newTally[T engine.Float](p learner.Predictor[T], m *Metrics, proba bool) (*tally[T], error) {
-	t := &tally[T]{m: m, k: p.Outputs()}
+func newTally[T engine.Float](p learner.Predictor[T], each func(*Outcome),
+	proba bool) (*tally[T], error) {
+	t := &tally[T]{each: each, k: p.Outputs()}
 	if !proba {
 		return t, nil
 	}
@@ -167,7 +174,7 @@ func (t *tally[T]) add(b *engine.Block[T], scores []float64) error {
 			}
 		}
 		o.Weight = float64(b.Weight(i))
-		t.m.Add(&o)
+		t.each(&o)
 	}
 	return nil
 }
