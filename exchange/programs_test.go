@@ -28,7 +28,7 @@ func program(t *testing.T, name, of string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		if os.Getenv("CI") == "true" {
+		if os.Getenv("HALFSPACE_REQUIRE_TOOLS") == "1" {
 			t.Fatal(err)
 		}
 		t.Skipf("needs %s of Debian's package %s: %v", name, of, err)
@@ -118,10 +118,19 @@ var trained = []struct {
 		"coef0": 1}, "append", "max"), false, true},
 	{"unit, rbf", options("sogp", map[string]any{"kernel": "rbf", "gamma": 2, "basis": 50}, "none",
 		"unit"), false, false},
+	{"scaled, unit", scaled(options("pa", nil, "append", "unit")), true, true},
+	{"scaled, rbf", scaled(options("perceptron", map[string]any{"kernel": "rbf", "gamma": 0.5},
+		"append", "max")), false, false},
 	{"random features", options("rff", map[string]any{"D": 100, "sigma": 3}, "append", "max"),
 		false, false},
 	{"random features, unit", options("rff", map[string]any{"D": 100}, "append", "unit"), false,
 		false},
+}
+
+// scaled divides features by their largest values.
+func scaled(o halfspace.Options) halfspace.Options {
+	o.Scale = "maxabs"
+	return o
 }
 
 func options(name string, settings map[string]any, prep ...string) halfspace.Options {
