@@ -98,8 +98,8 @@ func ExampleOption() {
 	fmt.Println(o.Field, o.Help)
 	fmt.Println(format.Taking("IndexBase"))
 	// Output:
-	// LabelCol csv: the labels' column, by `NAME` or number (from the end if negative)
-	// [svmlight]
+	// LabelCol csv, ndjson: the labels' column, by `NAME` or number (from the end if negative)
+	// [svmlight ndjson vw]
 }
 
 // Text may be cut anywhere near: a record of several lines stays whole.

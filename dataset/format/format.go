@@ -87,7 +87,8 @@ const (
 	Maybe = math.MaxInt
 )
 
-// Option is a field of dataset.Options that not all formats take, and a line of help on it.
+// Option is a field of dataset.Options that not all formats take, and a line of help on it, which
+// one of them has for all.
 type Option struct{ Field, Help string }
 
 // Options are what formats may want to know of dataset.Options and the files.

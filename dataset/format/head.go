@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode"
 )
 
@@ -97,10 +98,10 @@ func Recognise(h *Head) (*Format, error) {
 }
 
 // sniff asks the binary formats, or those of text, and returns the one that knows by the earliest
-// line.
+// line; of several that do one that was registered, whose author knows of ours.
 func sniff(h *Head, binary bool) (best *Format, line int) {
 	line = No
-	for _, f := range table() {
+	for _, f := range append(slices.Clone(registered), table()...) {
 		if f.Sniff == nil || f.Binary != binary {
 			continue
 		}

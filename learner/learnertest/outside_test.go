@@ -93,6 +93,9 @@ func (l *relaxation[T]) Learn(b *engine.Block[T], rounds []learner.Round) error 
 	if err := b.Check(); err != nil {
 		return fmt.Errorf("relaxation: %w", err)
 	}
+	if b.Weighted() {
+		return fmt.Errorf("relaxation: %w", learner.ErrWeights)
+	}
 	if more := b.Dim - len(l.w); b.Dim > cap(l.w) {
 		l.w = append(make([]float64, 0, engine.Room(cap(l.w), b.Dim)), l.w...)[:b.Dim]
 	} else if more > 0 {
