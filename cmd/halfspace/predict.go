@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +53,9 @@ type predictor struct {
 	out     string
 	proba   bool
 	abstain float64
+
+	threshold threshold
+
 	read    readFlags
 	machine machineFlags
 	output  outputFlags
@@ -71,6 +76,42 @@ const flushAfter = 10 * time.Millisecond
 // abstention is printed for a label that is not given. No label is written so: it is what csv has
 // for missing ones.
 const abstention = "?"
+
+// probable reports whether probabilities are needed.
+func (p *predictor) probable() bool { return p.proba || p.abstain > 0 || p.threshold.cost }
+
+// threshold is from where on examples get the positive label: a score, or, of costs, a probability.
+type threshold struct {
+	text  string
+	value float64
+	cost  bool
+}
+
+func (t *threshold) String() string { return t.text }
+func (t *threshold) Type() string   { return "VALUE" }
+
+// Set takes a score, or cost=FP:FN.
+func (t *threshold) Set(text string) error {
+	bad := errors.New("want a score, or cost=FP:FN with two costs above 0")
+	costs, cost := strings.CutPrefix(text, "cost=")
+	if !cost {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || v-v != 0 {
+			return bad
+		}
+		*t = threshold{text, v, false}
+		return nil
+	}
+	fp, fn, _ := strings.Cut(costs, ":")
+	a, err := strconv.ParseFloat(fp, 64)
+	b, err2 := strconv.ParseFloat(fn, 64)
+	v := a / (a + b)
+	if err != nil || err2 != nil || !(a > 0) || !(b > 0) || v-v != 0 {
+		return bad
+	}
+	*t = threshold{text, v, true}
+	return nil
+}
 
 func newPredictCmd() *cobra.Command {
 	p := &predictor{}
@@ -94,7 +135,9 @@ model's are refused (--any-format takes them); features that the model doesn't k
 
 With --proba the probability of the positive label follows, after another tab, for learners that
 have one. --abstain-below P prints ` + abstention + ` for the label of an example whose more
-probable label has a probability below P; it counts as no error.`,
+probable label has a probability below P; it counts as no error. --threshold moves the score, or by
+the costs of errors the probability, from which on the positive label is predicted; errors are those
+of the labels that are printed.`,
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
   halfspace predict -i a9a.model --json a9a.t
   halfspace predict -i sogp.model --proba --abstain-below 0.9 a9a.t`,
@@ -110,6 +153,9 @@ probable label has a probability below P; it counts as no error.`,
 		"learners that have one")
 	fs.Float64Var(&p.abstain, "abstain-below", 0,
 		"give no label, but "+abstention+", where neither has at least the probability `P`")
+	fs.Var(&p.threshold, "threshold", "the positive label from this score on, `VALUE`, instead of "+
+		"from 0; or cost=FP:FN, where a false positive costs FP and a false negative FN: from the "+
+		"probability FP/(FP+FN) on")
 	p.read.flags(fs)
 	p.machine.flags(fs)
 	p.output.flags(fs)
@@ -170,10 +216,17 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	if err != nil {
 		return modelError(p.model, err)
 	}
-	if (p.proba || p.abstain > 0) && learner.ProbaOf(hypothesis) == nil {
+	if p.threshold.text != "" && hypothesis.Outputs() > 1 {
+		return usage("Leave it out: the label is that of the largest score.", "%s %s: %s tells "+
+			"more than two classes", given(p.cmd.Flags(), "threshold"), p.threshold.text, p.model)
+	}
+	if p.probable() && learner.ProbaOf(hypothesis) == nil {
 		field := "proba"
-		if !p.proba {
+		switch {
+		case p.abstain > 0 && !p.proba:
 			field = "abstain_below"
+		case !p.proba:
+			field = "threshold"
 		}
 		if _, c, err := p.m.Settings(); err == nil && p.m.PredictOnly && c.Traits().Proba {
 			return usage("Leave it out, or take the model of the whole learner.",
@@ -268,7 +321,7 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 	}
 	w.labels.Negative = shownLabel(w.labels.Negative)
 	w.labels.Positive = shownLabel(w.labels.Positive)
-	if p.proba || p.abstain > 0 {
+	if p.probable() {
 		w.prober = learner.ProbaOf(hypothesis)
 		w.proba = make([]float64, eval.DefaultBlock*w.outputs)
 	}
@@ -350,12 +403,12 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 	}
 	labels := [2]string{w.labels.Negative, w.labels.Positive}
 	for i, f := range scores {
-		sign := 0
-		if f >= 0 {
+		sign, over := 0, w.over(f, i)
+		if over >= 0 {
 			sign = 1
 		}
 		label := labels[sign]
-		if !w.tally(float64(b.Y[i]), f, i) || f != f {
+		if !w.tally(float64(b.Y[i]), f, over, i) || f != f {
 			label = abstention
 		}
 		w.buf = append(w.buf, label...)
@@ -431,9 +484,19 @@ func (w *writer[T]) tallyClass(class int, outputs []float64, f float64, proba []
 	return sure
 }
 
-// tally counts the i-th example in hand, of label y and score f, and reports whether it is given a
+// over is how far an example of score f, the i-th in hand, is above the threshold.
+func (w *writer[T]) over(f float64, i int) float64 {
+	if t := &w.p.threshold; t.cost {
+		return w.proba[i] - t.value
+	} else {
+		return f - t.value
+	}
+}
+
+// tally counts the i-th example in hand, of label y and score f, so far over the threshold, and
+// reports whether it is given a
 // label: whether its probability is sure enough.
-func (w *writer[T]) tally(y, f float64, i int) bool {
+func (w *writer[T]) tally(y, f, over float64, i int) bool {
 	if f-f != 0 {
 		w.r.NotFinite++
 	}
@@ -444,7 +507,7 @@ func (w *writer[T]) tally(y, f float64, i int) bool {
 	if w.s.Labelled(w.row) {
 		w.r.Labelled++
 		if sure {
-			w.count.Add(y, f)
+			w.count.Add(y, over)
 		}
 		if w.prober != nil {
 			w.stats.Add(y, w.proba[i])
