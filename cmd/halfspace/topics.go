@@ -69,6 +69,9 @@ Examples
             it has that number, as in svmlight. The importance is the example's weight. Values of
             features that come twice are added up. --interactions ab multiplies the features of
             namespaces that begin with a by those of b; --hash-bits hashes names as VW does.
+  npy       NumPy's arrays: X.npy of two dimensions, whose columns are features 1, 2, ..., and y.npy of
+            labels, numbers or texts; name both, or have them beside each other. Elements are f4,
+            f8, i1 to i8, u1 to u8 or b1, the lowest byte first, row by row.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least
             51). The 49 trimers of the middle 51 letters, each one of 125 over A, C, G, T and

@@ -215,7 +215,7 @@ var registered []*Format
 // table lists the formats, in the order in which they are named to people. It is a function, not a
 // variable, so that the linker leaves the formats out of a program that reads none.
 func table() []*Format {
-	return append([]*Format{SVMLight, CSV, NDJSON, VW, IDX, Fasta, Blocks}, registered...)
+	return append([]*Format{SVMLight, CSV, NDJSON, VW, NPY, IDX, Fasta, Blocks}, registered...)
 }
 
 // Register adds a format to the table; from then on it is recognised and may be chosen by its name.

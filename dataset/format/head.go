@@ -70,7 +70,6 @@ func BinaryByte(file string, offset int64, ch byte) error {
 var strangers = []struct{ magic, name string }{
 	{"PK\x03\x04", "a zip archive: unpack it first"},
 	{"7z\xbc\xaf", "a 7z archive: unpack it first"},
-	{"\x93NUMPY", "a NumPy array: write it as csv or svmlight"},
 	{"\x89HDF", "an HDF5 file: write it as csv or svmlight"},
 	{"PAR1", "a Parquet file: write it as csv or svmlight"},
 }

@@ -1,0 +1,387 @@
+package format
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// NPY is NumPy's arrays: one of two dimensions, a row an example, and one of labels beside it.
+// Columns are the features 1, 2, ...
+//
+// Format: NumPy Enhancement Proposal 1, versions 1.0 to 3.0.
+var NPY = &Format{
+	Name: "npy", Binary: true, Dense: true, Kinds: []string{"svmlight"},
+	Sniff: sniffNPY, Open: openNPY, Beside: besideNPY, Place: placeNPY,
+	Parse32: parseNPY[float32], Parse64: parseNPY[float64],
+}
+
+const npyMagic = "\x93NUMPY"
+
+// mostNPYHeader is the longest header that is read: that of two dimensions takes some 100 bytes.
+const mostNPYHeader = 1 << 16
+
+// npyArray is an open array, or one of labels that was read.
+type npyArray struct {
+	name       string
+	kind       byte // f, i, u, b; U and S of labels
+	size       int  // bytes of an element
+	rows, cols int  // cols: 0 where there is one dimension
+	start      int64
+	file       File
+	y          []byte // labels
+}
+
+// npyRows are the examples of a file.
+type npyRows struct {
+	labels *npyArray // of no rows where there are none
+	kind   byte      // of their elements
+}
+
+func sniffNPY(h *Head) int {
+	if bytes.HasPrefix(h.Text, []byte(npyMagic)) {
+		return 0
+	}
+	return No
+}
+
+// besideNPY is the file whose name has y for X at its begin.
+func besideNPY(name string) string {
+	base := filepath.Base(name)
+	if len(base) < 5 || base[0]|0x20 != 'x' || !strings.HasSuffix(base, ".npy") {
+		return ""
+	}
+	beside := filepath.Join(filepath.Dir(name), "y"+base[1:])
+	if _, err := os.Stat(beside); err != nil {
+		return ""
+	}
+	return beside
+}
+
+// placeNPY finds a label in the labels' file.
+func placeNPY(e *RowError, l *Layout, at int64) {
+	y := l.Own.(*npyRows).labels
+	if y.rows == 0 {
+		return
+	}
+	e.File, e.Line, e.Col, e.Excerpt = y.name, 0, 0, ""
+	e.Offset = y.start + (at-l.Start)/int64(l.Size)*int64(y.size)
+}
+
+// openNPY opens the arrays: those of two dimensions are examples, those of one their labels, in the
+// same order.
+func openNPY(files []string, o *Options, open func(string) (File, error)) (parts []Part,
+	err error) {
+	var xs, ys []*npyArray
+	defer func() {
+		for _, a := range xs {
+			if err != nil {
+				a.file.Close()
+			}
+		}
+	}()
+	read := func(name string) error {
+		a, err := readNPY(name, o, open)
+		switch {
+		case err != nil:
+			return err
+		case a.cols > 0:
+			xs = append(xs, a)
+		default:
+			ys = append(ys, a)
+		}
+		return nil
+	}
+	for _, name := range files {
+		if err = read(name); err != nil {
+			return nil, err
+		}
+	}
+	bad := func(file, what string, args ...any) error {
+		return &RowError{File: file, What: fmt.Sprintf(what, args...), Err: ErrFormat}
+	}
+	if len(xs) == 0 {
+		return nil, bad(files[0], "an array of one dimension, as labels are: name that of the "+
+			"examples too, which has two")
+	}
+	named := len(ys)
+	for _, x := range xs {
+		if name := besideNPY(x.name); named == 0 && name != "" {
+			if err = read(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(ys) != len(xs) && (len(ys) > 0 || !o.Optional) {
+		return nil, bad(xs[0].name, "%d arrays of examples, %d of labels: name both, as X.npy "+
+			"y.npy", len(xs), len(ys))
+	}
+	for i, x := range xs {
+		y := &npyArray{}
+		if len(ys) > 0 {
+			y = ys[i]
+		}
+		switch {
+		case len(ys) > 0 && y.rows != x.rows:
+			return nil, bad(x.name, "%d examples, but %s has %d labels", x.rows, y.name, y.rows)
+		case x.cols != xs[0].cols:
+			return nil, bad(x.name, "%d values an example, but %s has %d", x.cols, xs[0].name,
+				xs[0].cols)
+		}
+		own := &npyRows{labels: y, kind: x.kind}
+		parts = append(parts, Part{x.file, &Layout{Kind: SVMLight.Name, IndexBase: 1,
+			BaseFound: byColumns, Dim: x.cols, Size: x.cols * x.size, Rows: x.rows, Start: x.start,
+			Unit: "example", Own: own}})
+	}
+	return parts, nil
+}
+
+// readNPY opens an array: one of examples stands at the first, one of labels is read.
+func readNPY(name string, o *Options, open func(string) (File, error)) (*npyArray, error) {
+	in, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := npyHeader(in, o.Limits)
+	if err == nil && a.cols > 0 {
+		a.name, a.file = name, in
+		return a, nil
+	}
+	defer in.Close()
+	if err != nil {
+		return nil, err
+	}
+	a.name = name
+	size := int64(a.rows) * int64(a.size)
+	if size > o.Limits.Held {
+		return nil, &RowError{File: name, Offset: a.start, Err: ErrMemory,
+			What: fmt.Sprintf("%d labels take more than the %s there are for them: raise "+
+				"Options.Memory", a.rows, InKiB(o.Limits.Held))}
+	}
+	// grows with what is there: the header may lie
+	a.y, err = io.ReadAll(io.LimitReader(in, size))
+	if err == nil && int64(len(a.y)) < size {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, in.Broken(a.start+int64(len(a.y)),
+			fmt.Sprintf("label %d of %d", len(a.y)/a.size+1, a.rows), err)
+	}
+	return a, nil
+}
+
+// npyHeader reads the header of an array.
+func npyHeader(in File, l *Limits) (*npyArray, error) {
+	bad := func(at int64, what string, args ...any) error {
+		return &RowError{File: in.Name(), Offset: at, What: fmt.Sprintf(what, args...),
+			Err: ErrFormat}
+	}
+	var fixed [12]byte
+	n := 10
+	if k, err := io.ReadFull(in, fixed[:n]); err != nil {
+		return nil, in.Broken(int64(k), "a header of NumPy", err)
+	}
+	if string(fixed[:6]) != npyMagic || fixed[6] < 1 || fixed[6] > 3 {
+		return nil, bad(0, "expected NumPy's array in version 1 to 3, found %q", fixed[:8])
+	}
+	length := uint32(binary.LittleEndian.Uint16(fixed[8:]))
+	if fixed[6] > 1 {
+		if k, err := io.ReadFull(in, fixed[10:]); err != nil {
+			return nil, in.Broken(10+int64(k), "a header of NumPy", err)
+		}
+		n, length = 12, binary.LittleEndian.Uint32(fixed[8:])
+	}
+	if length > mostNPYHeader {
+		return nil, bad(8, "a header of %d bytes is too long", length)
+	}
+	text := make([]byte, length)
+	if k, err := io.ReadFull(in, text); err != nil {
+		return nil, in.Broken(int64(n+k), "a header of NumPy", err)
+	}
+	a := &npyArray{start: int64(n) + int64(length)}
+	if what := a.describe(string(text)); what != "" {
+		return nil, bad(int64(n), "%s", what)
+	}
+	switch {
+	case a.rows == 0:
+		return nil, &RowError{File: in.Name(), Offset: int64(n), Err: ErrEmpty,
+			What: "expected examples, the header says 0"}
+	case int64(a.cols)*int64(a.size) > int64(l.Line):
+		e := l.TooLong(in.Name(), nil)
+		return nil, &RowError{File: in.Name(), Offset: int64(n), Err: e.Err,
+			What: fmt.Sprintf("examples of %d values: %s", a.cols, e.What)}
+	}
+	return a, nil
+}
+
+// describe reads the dictionary of a header, and says what is wrong with it.
+func (a *npyArray) describe(text string) string {
+	field := func(key, from, to string) (string, bool) {
+		_, rest, ok := strings.Cut(text, "'"+key+"':")
+		rest, begins := strings.CutPrefix(strings.TrimLeft(rest, " "), from)
+		value, _, ends := strings.Cut(rest, to)
+		return value, ok && begins && ends
+	}
+	descr, ok := field("descr", "'", "'")
+	if !ok || len(descr) < 3 {
+		return "expected an array of numbers ('descr' of one type)"
+	}
+	size, err := strconv.Atoi(descr[2:])
+	if a.kind, a.size = descr[1], size; descr[0] == '>' {
+		return fmt.Sprintf("elements of %s, the largest byte first: save X.astype('<%s')", descr,
+			descr[1:])
+	}
+	order, okOrder := field("fortran_order", "", ",")
+	shape, okShape := field("shape", "(", ")")
+	if err != nil || !okOrder || !okShape {
+		return "expected 'descr', 'fortran_order' and 'shape'"
+	}
+	if what := a.shape(shape, order); what != "" {
+		return what
+	}
+	if !a.usable(size) {
+		return fmt.Sprintf("elements of type %s can't be used: save X.astype('<f8')", descr)
+	}
+	return ""
+}
+
+// shape reads the sizes, and says what is wrong with them.
+func (a *npyArray) shape(shape, order string) string {
+	var dims []int
+	for _, d := range strings.Split(shape, ",") {
+		if d = strings.TrimSpace(d); d == "" {
+			continue
+		}
+		n, err := strconv.Atoi(d)
+		if err != nil || n < 0 || n > math.MaxInt32 {
+			return fmt.Sprintf("expected sizes, found %q", shape)
+		}
+		dims = append(dims, n)
+	}
+	two := len(dims) == 2
+	switch {
+	case two && (dims[1] == 0 || dims[1] > 1<<26), len(dims) != 1 && !two:
+		return fmt.Sprintf("an array of (%s) can't be used: examples have two dimensions, "+
+			"labels one", shape)
+	case order != "False" && two:
+		return "an array in Fortran's order, column by column: save np.ascontiguousarray(X)"
+	}
+	if a.rows = dims[0]; two {
+		a.cols = dims[1]
+	}
+	return ""
+}
+
+// usable reports whether elements of the kind and of that size are numbers, or texts of labels.
+func (a *npyArray) usable(size int) bool {
+	switch a.kind {
+	case 'f':
+		return size == 4 || size == 8
+	case 'i', 'u':
+		return size == 1 || size == 2 || size == 4 || size == 8
+	case 'b':
+		return size == 1
+	case 'U':
+		a.size = 4 * size
+	case 'S':
+	default:
+		return false
+	}
+	return a.cols == 0 && size > 0 && size <= LongLabel
+}
+
+// npyNumber is the number at b.
+func npyNumber(kind byte, size int, b []byte) float64 {
+	switch {
+	case kind == 'f' && size == 8:
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	case kind == 'f':
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}
+	var w [8]byte
+	copy(w[:], b[:size])
+	u := binary.LittleEndian.Uint64(w[:])
+	if kind == 'i' {
+		shift := 64 - 8*size
+		return float64(int64(u<<shift) >> shift)
+	}
+	return float64(u)
+}
+
+// number is the label at b, 0 if it is a text.
+func (a *npyArray) number(b []byte) float64 {
+	if a.kind == 'S' || a.kind == 'U' {
+		return 0
+	}
+	return npyNumber(a.kind, a.size, b)
+}
+
+// label is the text of label i.
+func (a *npyArray) label(i int) []byte {
+	b := a.y[i*a.size : (i+1)*a.size]
+	switch a.kind {
+	case 'S':
+		return bytes.TrimRight(b, "\x00")
+	case 'U':
+		var text []byte
+		for ; len(b) > 0; b = b[4:] {
+			if r := binary.LittleEndian.Uint32(b); r != 0 {
+				text = append(text, string(rune(min(r, 0x110000)))...)
+			}
+		}
+		return text
+	}
+	return strconv.AppendFloat(nil, npyNumber(a.kind, a.size, b)+0, 'g', -1, 64)
+}
+
+// parseNPY reads rows of numbers. A row is a line, and a value of it a column, in errors.
+func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
+	y, kind := c.Layout.Own.(*npyRows).labels, c.Layout.Own.(*npyRows).kind
+	cols, bytes := c.Layout.Dim, c.Layout.Size
+	size := bytes / cols
+	first := int(c.Offset-c.Layout.Start) / bytes
+	row := make([]T, cols)
+	var text []byte
+	code := int32(-1)
+	for i := 0; i < c.N/bytes; i++ {
+		at := i * bytes
+		c.BeginRecord(at)
+		bad, col := "", 0
+		switch {
+		case y.rows == 0:
+			code = c.NoLabel(at, at)
+		case code < 0 || string(text) != string(y.y[(first+i)*y.size:(first+i+1)*y.size]):
+			text = y.y[(first+i)*y.size : (first+i+1)*y.size]
+			if v := y.number(text); v-v != 0 {
+				bad = fmt.Sprintf("expected a finite label, found %v", v)
+			} else {
+				code, bad = c.Label(s, y.label(first+i), at, at)
+			}
+		}
+		for k := range row {
+			b := c.Text[at+k*size:]
+			v := T(npyNumber(kind, size, b))
+			if v-v != 0 && bad == "" {
+				bad, col = notFinite(v), k
+			}
+			row[k] = v
+		}
+		if bad != "" {
+			code = -1
+			if !c.Bad(s, c.N, c.N+col, bad) {
+				return
+			}
+		} else {
+			c.Dense(s, code, row)
+		}
+		c.Out.Lines++
+	}
+}
