@@ -33,6 +33,7 @@ type trainer struct {
 	machine    machineFlags
 	settings   *learnerFlags
 	metrics    metricFlags
+	html       string
 
 	output   outputFlags
 	profiles profiles
@@ -142,6 +143,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	t.output.flags(fs)
 	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar",
 		"lines", "json", "none")
+	fs.StringVar(&t.html, "html", "", "write a report of the run to `FILE`, one page: learning "+
+		"curve, ROC, calibration, confusion, settings")
+	names(fs, useReplaced, "html")
 	names(fs, useModel, "model")
 	names(fs, useRead, "from")
 	names(fs, useExamples, "test")
@@ -251,7 +255,7 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if err := findTests(o.Test); err != nil {
 		return err
 	}
-	if err := t.metrics.options(fs, o); err != nil || !anew {
+	if err := t.metrics.options(fs, o, t.html); err != nil || !anew {
 		return err
 	}
 	if o.Learner, o.Config, err = t.settings.config(o.Learner); err != nil {

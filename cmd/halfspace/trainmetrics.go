@@ -102,8 +102,10 @@ func (m *metricFlags) flags(fs *pflag.FlagSet) {
 }
 
 // options has measured what is to be shown. It refuses what is no metric.
-func (m *metricFlags) options(fs *pflag.FlagSet, o *training.Options) error {
-	o.AUC = m.asks("auc")
+func (m *metricFlags) options(fs *pflag.FlagSet, o *training.Options, html string) error {
+	if o.AUC = m.asks("auc") || html != ""; html != "" {
+		o.Curve = htmlPoints
+	}
 	o.Proba = o.Proba || m.asksProba()
 	return m.check(fs)
 }

@@ -192,6 +192,11 @@ func (t *trainer) print(res *training.Result) error {
 		t.output.note(t.cmd, "kernel rows: %.1f %% of %d were there, %d evicted; %s of %s kept",
 			100*k.HitRate, k.Hits+k.Misses, k.Evictions, inMiB(k.Bytes), inMiB(k.Limit))
 	}
+	if t.html != "" {
+		if err := t.writeHTML(r, res); err != nil {
+			return err
+		}
+	}
 	if t.output.json {
 		return printJSON(w, r)
 	}

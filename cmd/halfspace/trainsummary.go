@@ -23,10 +23,24 @@ func (s *summaryRows) add(name, format string, args ...any) {
 func (r *trainReport) summary(w io.Writer, res *training.Result, m *metricFlags,
 	recent string) error {
 	var rows summaryRows
-	r.learned(&rows, res)
-	r.measured(&rows, res, m, recent)
-	r.margins(&rows)
-	r.converged(&rows)
+	r.rows(&rows, res, m, recent)
+	if err := twoColumns(w, rows); err != nil {
+		return err
+	}
+	of := res.Counts.Metrics // of the test, if there is one
+	if res.Test != nil {
+		of = res.Test.Metrics
+	}
+	return m.tables(w, of, shownClasses(res.Info))
+}
+
+// rows are the lines of the summary.
+func (r *trainReport) rows(rows *summaryRows, res *training.Result, m *metricFlags,
+	recent string) {
+	r.learned(rows, res)
+	r.measured(rows, res, m, recent)
+	r.margins(rows)
+	r.converged(rows)
 	rows.add("seconds", "%.3f read, %.3f learn, %.3f total", r.Seconds.Read, r.Seconds.Learn,
 		r.Seconds.Total)
 	rows.add("speed", "%.0f ns an example (%s, %s)", r.NsPerExample, r.Impl,
@@ -41,14 +55,6 @@ func (r *trainReport) summary(w io.Writer, res *training.Result, m *metricFlags,
 	if r.Model != nil {
 		rows.add("model", "%s (sha256 %s)", *r.Model, *r.ModelSHA256)
 	}
-	if err := twoColumns(w, rows); err != nil {
-		return err
-	}
-	of := res.Counts.Metrics // of the test, if there is one
-	if res.Test != nil {
-		of = res.Test.Metrics
-	}
-	return m.tables(w, of, shownClasses(res.Info))
 }
 
 // learned says what was learned, from what.
