@@ -113,7 +113,8 @@ func fields(to map[string]string, m *model.Model) error {
 	text, err := json.Marshal(map[string]any{"learner": m.Learner, "precision": m.Precision,
 		"config": m.Config, "seed": m.Seed, "prep": m.Prep, "presented": m.Presented,
 		"mistakes": m.Mistakes, "counters": m.State.Counters, "scalars": m.State.Scalars,
-		"pass": m.Pass, "position": m.Position, "predict_only": m.PredictOnly})
+		"pass": m.Pass, "position": m.Position, "predict_only": m.PredictOnly,
+		"calibration": m.Calibration})
 	if err != nil {
 		return err
 	}

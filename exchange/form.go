@@ -73,6 +73,9 @@ type Form struct {
 	Random  *Random       // nil: none
 	Kernel  engine.Kernel // of outputs without Weights; its Scale is 0
 	Outputs []learner.Output
+
+	// Calibration has the probability of the positive label that a score stands for; nil: none.
+	Calibration *learner.Calibration
 }
 
 // Random are random Fourier features: z = sqrt(1/Half) (cos(x W + Offset), sin(x W + Offset)).
@@ -96,7 +99,7 @@ func (f *Form) Linear() bool { return f.Random == nil && f.Outputs[0].Weights !=
 // Name returns the name of feature j, from 0: that of its column, or its number in the model's own
 // data.
 func (f *Form) Name(j int) string {
-	if j < len(f.Names) {
+	if j < len(f.Names) && f.Names[j] != "" {
 		return f.Names[j]
 	}
 	return strconv.Itoa(j + f.Base)
@@ -111,7 +114,8 @@ func Open(m *model.Model) (*Form, error) {
 	}
 	p := &m.Prep
 	f := &Form{Learner: m.Learner, Classes: classNames(p, len(h.Outputs)), Names: p.Features(),
-		named: len(p.Names) > 0, Base: p.IndexBase, Dim: p.Dim, Kernel: h.Kernel}
+		named: len(p.Names) > 0, Base: p.IndexBase, Dim: p.Dim,
+		Kernel: h.Kernel, Calibration: m.Calibration}
 	if n := len(h.Outputs); n > 1 && n != len(f.Classes) || n == 1 && len(f.Classes) > 2 {
 		return nil, fmt.Errorf("%d outputs of %d classes: %w", n, len(f.Classes), ErrForm)
 	}

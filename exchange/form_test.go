@@ -243,6 +243,20 @@ func TestOpen(t *testing.T) {
 // poly reports whether a model has a polynomial kernel.
 func poly(m *model.Model) bool { return strings.Contains(string(m.Config), `"kernel":"poly"`) }
 
+// TestOpenCalibrated: a calibration leaves the scores as they are, those of a bias included.
+func TestOpenCalibrated(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pumma-f64", "svm-rbf-f32", "obpm-f64"} {
+		m := kept(t)[name]
+		m.Calibration = &learner.Calibration{Slope: 2, Intercept: -1}
+		f, err := Open(m)
+		if err != nil || f.Calibration == nil {
+			t.Fatalf("%s: %v, no calibration", name, err)
+		}
+		compareScores(t, name, m, f)
+	}
+}
+
 func compareScores(t *testing.T, name string, m *model.Model, f *Form) {
 	t.Helper()
 	eps := 0x1p-52

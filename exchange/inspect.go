@@ -14,20 +14,22 @@ import (
 
 // Summary is what a model holds, for people and as JSON.
 type Summary struct {
-	Learner     string             `json:"learner"`
-	Precision   string             `json:"precision"`
-	Config      json.RawMessage    `json:"config"`
-	Seed        uint64             `json:"seed"`
-	Prep        model.Prep         `json:"prep"`
-	Classes     []string           `json:"classes"` // the negative and the positive label, or all
-	PredictOnly bool               `json:"predict_only"`
-	Presented   uint64             `json:"presented"`
-	Mistakes    uint64             `json:"mistakes"`
-	Pass        *learner.Pass      `json:"pass"`     // where passes until convergence stopped
-	Position    *model.Position    `json:"position"` // where a run stood that was not at its end
-	Counters    map[string]uint64  `json:"counters"`
-	Scalars     map[string]float64 `json:"scalars"`
-	Tensors     []Tensor           `json:"tensors"`
+	Learner     string          `json:"learner"`
+	Precision   string          `json:"precision"`
+	Config      json.RawMessage `json:"config"`
+	Seed        uint64          `json:"seed"`
+	Prep        model.Prep      `json:"prep"`
+	Classes     []string        `json:"classes"` // the negative and the positive label, or all
+	PredictOnly bool            `json:"predict_only"`
+	Presented   uint64          `json:"presented"`
+	Mistakes    uint64          `json:"mistakes"`
+	Pass        *learner.Pass   `json:"pass"`     // where passes until convergence stopped
+	Position    *model.Position `json:"position"` // where a run stood that was not at its end
+	// Calibration makes probabilities of scores; null without.
+	Calibration *learner.Calibration `json:"calibration"`
+	Counters    map[string]uint64    `json:"counters"`
+	Scalars     map[string]float64   `json:"scalars"`
+	Tensors     []Tensor             `json:"tensors"`
 
 	// Form is "weights", "examples" (a sum over those kept), "random features" (weights of them) or
 	// "other": votes, say, of which there is no more to see.
@@ -131,7 +133,8 @@ func (l *laid) name(j int) string {
 func Inspect(m *model.Model, top int) (*Summary, error) {
 	s := &Summary{Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed,
 		Prep: m.Prep, PredictOnly: m.PredictOnly, Presented: m.Presented, Mistakes: m.Mistakes,
-		Pass: m.Pass, Position: m.Position, Counters: m.State.Counters, Scalars: m.State.Scalars,
+		Pass: m.Pass, Position: m.Position,
+		Calibration: m.Calibration, Counters: m.State.Counters, Scalars: m.State.Scalars,
 		Tensors: []Tensor{}, Form: "other", Outputs: []OutputSummary{}}
 	for _, t := range m.State.Tensors {
 		kind := strings.TrimPrefix(reflect.TypeOf(t.Data).String(), "[]")

@@ -23,8 +23,9 @@ const maxONNX = 1 << 28
 
 // writeONNX writes a graph of float32 with the input x [rows][features], zeros written out, and the
 // outputs label [rows], numbers where all labels are whole ones and texts else, and scores
-// [rows][classes]. Of two labels the first column is the positive one's: a score of 0 is the
-// positive label, as everywhere here, and a runtime takes the first of equal scores.
+// [rows][classes]; of a model with a calibration probabilities [rows][2], too. Of two labels the
+// first column is the positive one's: a score of 0 is the positive label, as everywhere here, and a
+// runtime takes the first of equal scores.
 //
 // The classifier is LinearClassifier, for a kernel SVMClassifier, and with more than two classes a
 // SVMRegressor for each. A row is divided by its length, and random features are made, by common
@@ -70,6 +71,9 @@ func writeONNX(w *bufio.Writer, f *Form) ([]string, error) {
 	if g.divisor != 1 {
 		g.constant("members", []float64{g.divisor}, 1)
 		g.add("Div", []string{"sums", "members"}, "scores")
+	}
+	if f.Calibration != nil && len(g.outputs) == 1 {
+		g.probabilities()
 	}
 	model, err := g.model()
 	if err != nil {
@@ -255,6 +259,22 @@ func (g *graph) scores() string {
 	return "sums"
 }
 
+// probabilities adds those of the labels, in the order of the scores: the second is what the first
+// leaves.
+func (g *graph) probabilities() {
+	c := g.f.Calibration
+	g.data = append(g.data, ints("first", 0))
+	g.add("Gather", []string{"scores", "first"}, "score", intAttribute("axis", 1))
+	g.constant("slope", []float64{c.Slope}, 1)
+	g.constant("intercept", []float64{c.Intercept}, 1)
+	g.constant("one", []float64{1}, 1)
+	g.add("Mul", []string{"score", "slope"}, "sloped")
+	g.add("Add", []string{"sloped", "intercept"}, "odds")
+	g.add("Sigmoid", []string{"odds"}, "positive")
+	g.add("Sub", []string{"one", "positive"}, "negative")
+	g.add("Concat", []string{"positive", "negative"}, "probabilities", intAttribute("axis", 1))
+}
+
 // names is the tensor of the labels.
 func (g *graph) names(name string) []byte {
 	shape := []int64{int64(len(g.classes()))}
@@ -291,6 +311,9 @@ func (g *graph) model() ([]byte, error) {
 	b = message(b, 11, value("x", elemFloat, int64(g.f.Dim)))
 	b = message(b, 12, value("label", kind))
 	b = message(b, 12, value("scores", elemFloat, int64(len(g.classes()))))
+	if g.f.Calibration != nil && len(g.outputs) == 1 {
+		b = message(b, 12, value("probabilities", elemFloat, 2))
+	}
 	m := message(text(integer(nil, 1, irVersion), 2, "halfspace"), 7, b)
 	m = message(m, 8, integer(text(nil, 1, ""), 2, opset))
 	m = message(m, 8, integer(text(nil, 1, mlDomain), 2, mlOpset))

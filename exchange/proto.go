@@ -97,6 +97,15 @@ func floats(name string, values []float64, shape ...int64) []byte {
 	return message(tensor(name, elemFloat, shape), 9, raw)
 }
 
+// ints is a tensor of whole numbers.
+func ints(name string, values ...int64) []byte {
+	b := tensor(name, elemInt64, []int64{int64(len(values))})
+	for _, v := range values {
+		b = integer(b, 7, v)
+	}
+	return b
+}
+
 func tensor(name string, elem int64, shape []int64) []byte {
 	var b []byte
 	for _, n := range shape {

@@ -73,5 +73,11 @@ type calibrated[T Float] struct {
 // Restored is Restorer.Restored.
 func (p calibrated[T]) Restored(s State) (Predictor[T], error) { return Restored(p.Predictor, s) }
 
+// Hypothesis is for HypothesisOf: that of the scores.
+func (p calibrated[T]) Hypothesis() Hypothesis {
+	h, _ := HypothesisOf(p.Predictor)
+	return h
+}
+
 // CheckState is for CheckRestored.
 func (p calibrated[T]) CheckState(s State) error { return CheckRestored(p.Predictor, s) }

@@ -11,6 +11,10 @@ async function run(model, features) {
   const out = await session.run({x});
   fs.writeFileSync(model + '.labels', Array.from(out.label.data).join('\n') + '\n');
   const columns = out.scores.dims[1];
+  if (out.probabilities) {
+    fs.writeFileSync(model + '.probabilities',
+      Array.from(out.probabilities.data).join('\n') + '\n');
+  }
   const lines = [];
   for (let i = 0; i < out.scores.data.length; i += columns) {
     lines.push(Array.from(out.scores.data.slice(i, i + columns)).join(' '));
