@@ -75,6 +75,12 @@ func Generators() []Generator {
 			{"second", "2", "positive label by half of the examples"},
 			{"third", "3", "positive label by nine tenths"},
 		}, makeDrift},
+		{"concepts", "unit vectors labelled by a hyperplane that changes: drift", []Param{
+			{"d", "20", "features"},
+			{"kind", "abrupt", "abrupt, gradual or recurring (to and fro between two)"},
+			{"every", "5000", "examples from one change to the next"},
+			{"width", "1000", "of gradual: examples that a change takes"},
+		}, makeConcepts},
 	}
 	for i := range list {
 		list[i].Params = append(list[i].Params, common...)

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
 )
 
 // DriftState is what a detector says of a stream after an example.
@@ -55,4 +58,45 @@ func NewDriftDetector(name string) (DriftDetector, error) {
 			strings.Join(DriftDetectors(), ", "), ErrOptions)
 	}
 	return detectors[name](), nil
+}
+
+// Drift is a place of a stream where losses had risen.
+type Drift struct {
+	Example int64   `json:"example"` // presented until then
+	Error   float64 `json:"error"`   // share of errors since the drift before, or the beginning
+}
+
+// mostDrifts is how many are kept.
+const mostDrifts = 1000
+
+// watch gives the rounds of a block to the detector.
+func (r *run[T]) watch(b *engine.Block[T], rounds []learner.Round) error {
+	if r.o.Drift == nil {
+		return nil
+	}
+	before := r.res.Presented - int64(len(rounds))
+	for i, round := range rounds {
+		y := 1.0 // of classes a Round's score is of the example's own
+		if b.Class == nil {
+			y = float64(b.Y[i])
+		}
+		loss := one(wrong(y, round.Score))
+		r.losses++
+		r.stretch.Examples++
+		r.stretch.Errors += loss
+		if r.o.Drift.Add(float64(loss)) != DriftFound {
+			continue
+		}
+		d := Drift{Example: before + int64(i) + 1, Error: r.stretch.Error()}
+		r.stretch = Count{}
+		if r.res.Drifted++; len(r.res.Drifts) < mostDrifts {
+			r.res.Drifts = append(r.res.Drifts, d)
+		}
+		if r.o.OnDrift != nil {
+			if err := r.o.OnDrift(d); err != nil {
+				return fmt.Errorf("at the drift after %d examples: %w", d.Example, err)
+			}
+		}
+	}
+	return nil
 }

@@ -30,7 +30,7 @@ func found(d DriftDetector, seed uint64, n, change int, before, after float64) (
 
 // TestDriftDetectors: a rise of the error from 10 to 40 % is found at a look, in each of 30
 // streams, within some hundred examples; a fall seldom is; where nothing changes there are few
-// alarms. The table of docs/tuning.md has what this test logs.
+// alarms. The table of docs/drift.md has what this test logs.
 func TestDriftDetectors(t *testing.T) {
 	const streams, n = 30, 10_000
 	type counts struct{ delay, longest, early, alarms, falls int }

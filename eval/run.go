@@ -204,6 +204,12 @@ type Options struct {
 	// depends on all examples so far. nil: nothing is left to prepare.
 	Prepare func(lo, hi int)
 
+	// Drift, if there, is given the loss of each example, 1 where the predicted label is wrong, as
+	// it was before the example was learned. It is used by this run alone. OnDrift, if there, is
+	// called where it finds drift, before the next example is learned; an error ends the run.
+	Drift   DriftDetector
+	OnDrift func(Drift) error
+
 	Progress Progress // nil shows nothing
 
 	// Timed, if there, gets the time of learning each example, which then are learned one by one,
@@ -237,6 +243,9 @@ type Result struct {
 	Recent  *Metrics // at the end, with Options.Window or Fading
 	// with Options.Curve: at equal distances of examples, and at the end
 	Curve []LearningPoint
+	// with Options.Drift: where it was found, the first 1000; Drifted is how often in all
+	Drifts  []Drift
+	Drifted int64
 	// the last pass was complete and made no update, and Mistaken is 0 or nil
 	Converged bool
 	// after such a pass of a learner.MistakeChecker: examples that are mistakes still; else nil
@@ -521,6 +530,9 @@ type run[T engine.Float] struct {
 
 	waits    *waiting[T] // nil without Options.Delay
 	answered asked       // with it, what was predicted of the example in hand
+
+	losses  int64 // given to Options.Drift
+	stretch Count // since the last drift
 }
 
 // pass takes src to its end.
@@ -567,6 +579,9 @@ func (r *run[T]) blocks(ctx context.Context, b *engine.Block[T]) error {
 		// a checkpoint falls on its example, so cut there
 		if every := r.o.CheckpointEvery; every > 0 {
 			hi = min(hi, lo+int(every-r.res.Presented%every))
+		}
+		if r.o.Drift != nil { // a look falls on its example, too
+			hi = min(hi, lo+int(DriftLook-r.losses%DriftLook))
 		}
 		if r.o.Prepare != nil {
 			r.o.Prepare(lo, hi)
@@ -633,6 +648,9 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	if r.waits != nil {
 		r.res.Mistakes = mistakes
+	}
+	if err := r.watch(b, rounds); err != nil {
+		return err
 	}
 	if first {
 		r.first = r.count

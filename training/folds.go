@@ -153,7 +153,8 @@ type FoldStatus struct {
 // and the like are not looked at, and From must be empty: folds begin anew.
 //
 // The files are read once; the folds are drawn from Options.Seed, and trained side by side on the
-// workers. Normalize "max" divides by the longest example of those that are trained on. Results
+// workers. Normalize "max" divides by the longest example of those that are trained on; Scale takes
+// the scales of all examples, tested ones among them. Results
 // don't depend on Threads. Errors are those of Run, and of kind ErrOption for folds that can't be;
 // that a run did not converge is in its Fold and no error. watch, which may be nil, is called after
 // each fold, by one goroutine at a time. Cost: that of so many runs; memory for the examples, and

@@ -26,6 +26,8 @@ type Observer interface {
 	Odd(string)
 	// Saved is called after each model that was written: at checkpoints and at the end.
 	Saved(Saved)
+	// Drifted is called, with Options.Drift, where drift is found.
+	Drifted(eval.Drift)
 	// Learned is called at the end of learning, with what was found in the data. Writing the model
 	// and measuring come after it.
 	Learned(dataset.Info)
@@ -56,6 +58,9 @@ func (Silent) Odd(string) {}
 
 // Saved does nothing.
 func (Silent) Saved(Saved) {}
+
+// Drifted does nothing.
+func (Silent) Drifted(eval.Drift) {}
 
 // Learned does nothing.
 func (Silent) Learned(dataset.Info) {}

@@ -98,6 +98,15 @@ type Options struct {
 	// the learner's; see learner.FitOptions. Default false.
 	Halving bool `json:"halving,omitempty" toml:"halving,omitempty"`
 
+	// Drift names what watches the errors that are made before examples are learned, and finds
+	// where they rise: see eval.NewDriftDetector. With "" nothing does. Default ""; one of
+	// eval.DriftDetectors.
+	Drift string `json:"drift,omitempty" toml:"drift,omitempty"`
+	// OnDrift is what to do where drift is found: DriftReport says so, DriftReset has the learner
+	// begin anew, too. "" stands for DriftReport. It goes with Drift. Default ""; DriftReport or
+	// DriftReset.
+	OnDrift string `json:"on_drift,omitempty" toml:"on_drift,omitempty"`
+
 	// Rho above 0 is the value, in units of the features, of a feature that is appended to each
 	// example. Its weight is the bias of learners of hyperplanes through the origin. It excludes
 	// Bias. Default 0; 0 to the largest float32.
@@ -362,7 +371,7 @@ func (o *Options) validMetrics() error {
 	case o.Curve < 0 || o.Curve > maxCurve:
 		return badOption("", "{curve} %d: not a number of points, 0 to %d", o.Curve, maxCurve)
 	}
-	return nil
+	return o.validDrift()
 }
 
 func (o *Options) validData() error {
@@ -596,6 +605,9 @@ func (o *Options) suits(name string, c learner.Config) error {
 		}
 	}
 	switch whole := o.whole(t); {
+	case whole && o.Drift != "":
+		return badOption("Leave it out, or take one pass.", "{drift}: %s learns the whole data "+
+			"set at once, so that nothing is predicted before it", name)
 	case whole && o.Proba && len(o.Test) == 0:
 		return badOption("Name examples with {test}, or leave it out.", "{proba}: %s learns the "+
 			"whole data set at once, so there is nothing to predict before it", name)

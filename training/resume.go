@@ -85,6 +85,11 @@ func (j *Job) resume() error {
 	if j.o, err = given.again(m); err != nil {
 		return err
 	}
+	if j.o.OnDrift == DriftReset {
+		return newError(ErrModel, "To learn other examples, too: {from}.", "%s: its run has the "+
+			"learner begin anew where it finds drift, and what it has seen for that is not kept",
+			given.Model)
+	}
 	m.Presented -= uint64(j.at.standing.Presented()) // of the runs before
 	m.Mistakes -= uint64(j.at.standing.Mistakes)
 	j.before = m

@@ -593,6 +593,9 @@ func (r *run[T]) learn() (eval.Result, error) {
 		lo.Fit = &learner.FitOptions{MaxUpdates: most, Delta: o.SoftDelta, GramBytes: r.room.gram,
 			ActiveSet: o.ActiveSet, Halving: o.Halving}
 	}
+	if err := r.watchDrift(&lo.Options); err != nil {
+		return eval.Result{}, err
+	}
 	if j.at != nil && j.whole() {
 		if mem, ok := r.in.(*eval.Memory[T]); !ok || !eval.Matches(j.at.standing, mem) {
 			return eval.Result{}, j.changed("")

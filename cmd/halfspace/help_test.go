@@ -214,7 +214,7 @@ func TestCompletion(t *testing.T) {
 		"bench --impl":                          "auto generic",
 		"bench":                                 strings.Join(suiteNames(), " "),
 		"repro":                                 "all obpm/table1 " + papers.Experiments()[0].Name,
-		"gen":                                   "margin banana gauss drift",
+		"gen":                                   "margin banana gauss drift concepts",
 		"gen margin --precision":                "f32 f64",
 		"help":                                  "train predict formats env numerics",
 		"completion":                            "bash zsh fish powershell",

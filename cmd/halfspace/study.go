@@ -20,8 +20,9 @@ import (
 
 // oneRun are the flags of train that are about one run and its model, which no study has.
 var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba", "margin-report",
-	"margin-svm", "latency", "mem-budget", "any-format", "model", "cpuprofile", "memprofile",
-	"blockprofile", "mutexprofile", "trace", "pprof-addr"}
+	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift", "resume",
+	"metrics", "window", "fading", "delay",
+	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "pprof-addr"}
 
 // notRepeated are flags that say nothing of what is learned: a command line that repeats a setting
 // has none of them.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/training"
 	"github.com/halfspace-ml/halfspace/vecmath"
@@ -28,6 +29,8 @@ type trainer struct {
 	bias       choice
 	scale      string
 	normalize  choice
+	drift      choice
+	onDrift    choice
 	memory     byteSize
 	read       readFlags
 	machine    machineFlags
@@ -93,6 +96,10 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"whose weight is the bias"+who(func(t learner.Traits) bool { return t.Origin }))
 	fs.BoolVar(&o.Shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
 	fs.Uint64Var(&t.seed, "seed", 1, "seed of all random draws")
+	choose(fs, &t.drift, "drift", "watch the errors on examples not learned yet, and find where "+
+		"they rise", append([]string{"none"}, eval.DriftDetectors()...)...)
+	choose(fs, &t.onDrift, "on-drift", "with --drift: say where it was found, or have the learner "+
+		"begin anew there, too", training.DriftReport, training.DriftReset)
 	fs.StringArrayVar(&o.Test, "test", nil, "count the errors on this `FILE` afterwards, prepared "+
 		"as the training set; may be given again")
 	fs.BoolVar(&o.Proba, "proba", false, "report log-loss, Brier score and calibration error of "+
@@ -246,6 +253,7 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	if fs.Changed("normalize") {
 		o.Normalize = t.normalize.value
 	}
+	t.watchDrift(fs)
 	if fs.Changed("epochs") {
 		o.Epochs = t.epochs
 	}
@@ -278,6 +286,16 @@ func findTests(files []string) (err error) {
 		}
 	}
 	return nil
+}
+
+// watchDrift fills in what the flags say of drift.
+func (t *trainer) watchDrift(fs *pflag.FlagSet) {
+	if t.drift.value != "none" {
+		t.o.Drift = t.drift.value
+	}
+	if fs.Changed("on-drift") {
+		t.o.OnDrift = t.onDrift.value
+	}
 }
 
 // zeros refuses the value 0 of flags for which Options take it as none given.

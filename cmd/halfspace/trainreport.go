@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 	"github.com/halfspace-ml/halfspace/model"
 	"github.com/halfspace-ml/halfspace/training"
@@ -31,6 +32,8 @@ type trainReport struct {
 	Metrics *metricsReport `json:"metrics"`
 	// Of the last examples, with --window or --fading; null else.
 	Recent *metricsReport `json:"recent"`
+	// With --drift: where it was found, the first 1000; null without.
+	Drifts []eval.Drift `json:"drifts"`
 	// Kept examples; null for learners that keep none.
 	Support   *int64   `json:"support"`
 	Margin    *float64 `json:"margin"`
@@ -149,6 +152,9 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 		labels := shownClasses(info)
 		r.Metrics = describeMetrics(counts.Metrics, labels)
 		r.Recent = describeMetrics(counts.Recent, labels)
+	}
+	if t.o.Drift != "" {
+		r.Drifts = append([]eval.Drift{}, counts.Drifts...)
 	}
 	if test := res.Test; test != nil {
 		c := test.Count

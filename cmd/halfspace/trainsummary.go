@@ -114,6 +114,9 @@ func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metri
 	if r.BadRows > 0 {
 		rows.add("bad rows", "%d passed over", r.BadRows)
 	}
+	if r.Drifts != nil {
+		rows.add("drift", "%s", driftText(r.Drifts))
+	}
 	if r.Test != nil {
 		rows.add("test", "%.3f %% error (%d of %d)", 100*r.Test.Error, r.Test.Errors,
 			r.Test.Examples)
@@ -240,4 +243,21 @@ func orRest(label string) string {
 		return "(any other)"
 	}
 	return label
+}
+
+// driftText says where drift was found.
+func driftText(all []eval.Drift) string {
+	if len(all) == 0 {
+		return "none found"
+	}
+	const most = 5
+	var at []string
+	for _, d := range all[:min(len(all), most)] {
+		at = append(at, fmt.Sprint(d.Example))
+	}
+	text := "found after " + strings.Join(at, ", ") + " examples"
+	if len(all) > most {
+		text += fmt.Sprintf(", and %d more", len(all)-most)
+	}
+	return text
 }

@@ -92,6 +92,19 @@ func (w *watcher) Odd(what string) {
 // Saved is training.Observer's.
 func (w *watcher) Saved(s training.Saved) { w.t.saved = &s }
 
+// Drifted is training.Observer's.
+func (w *watcher) Drifted(d eval.Drift) {
+	if w.t.output.quiet {
+		return
+	}
+	what := ""
+	if w.t.o.OnDrift == training.DriftReset {
+		what = "; the learner begins anew"
+	}
+	fmt.Fprintf(w.t.cmd.ErrOrStderr(), "drift after %d examples: errors have risen (%.2f %% since "+
+		"the last drift or the beginning)%s\n", d.Example, 100*d.Error, what)
+}
+
 // Learned is training.Observer's: with -v it says what was found in the data.
 func (w *watcher) Learned(info dataset.Info) {
 	note := func(format string, args ...any) { w.t.output.note(w.t.cmd, format, args...) }

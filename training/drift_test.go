@@ -1,0 +1,167 @@
+package training_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// changing writes a stream whose concept changes after so many examples.
+func changing(t *testing.T, kind string, n, every int, seed uint64) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "x.svm")
+	var b bytes.Buffer
+	err := dataset.GenerateEach[float32]("concepts", map[string]string{"n": strconv.Itoa(n),
+		"kind": kind, "every": strconv.Itoa(every), "seed": strconv.FormatUint(seed, 10),
+		"noise": "0.05"}, func(x []float32, positive bool) error {
+		y := -1
+		if positive {
+			y = 1
+		}
+		fmt.Fprintf(&b, "%+d", y)
+		for j, v := range x {
+			fmt.Fprintf(&b, " %d:%.6g", j+1, v)
+		}
+		b.WriteString("\n")
+		return nil
+	})
+	if err == nil {
+		err = os.WriteFile(file, b.Bytes(), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+var driftStreams = flag.Int("drift-streams", 4, "generated streams of each kind for TestDriftRun")
+
+// TestDriftRun: what is found on generated streams, how late and how often for nothing. Beginning
+// anew makes fewer errors than going on. The table of docs/drift.md has what this test logs with
+// -drift-streams 30 -v.
+func TestDriftRun(t *testing.T) {
+	streams := *driftStreams
+	if testing.Short() {
+		streams = 1
+	}
+	for _, kind := range []string{"abrupt", "gradual", "none"} {
+		every := 3000
+		if kind == "none" {
+			every = 1 << 30
+		}
+		files := make([]string, streams)
+		for i := range files {
+			how := kind
+			if kind == "none" {
+				how = "abrupt"
+			}
+			files[i] = changing(t, how, 6000, every, uint64(i))
+		}
+		for _, drift := range eval.DriftDetectors() {
+			missed, early, delay := 0, 0, 0
+			var plain, reset int64
+			for _, file := range files {
+				o := training.Options{Learner: "pa", Settings: map[string]any{"C": 0.1},
+					Files: []string{file}, Drift: drift}
+				r, err := training.Run(context.Background(), o, training.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				plain += r.Counts.Errors
+				first := int64(0)
+				for _, d := range r.Counts.Drifts {
+					if d.Example <= int64(every) {
+						early++
+					} else if first == 0 {
+						first = d.Example - int64(every)
+					}
+				}
+				if delay += int(first); first == 0 {
+					missed++
+				}
+				o.OnDrift = training.DriftReset
+				if r, err = training.Run(context.Background(), o, training.Env{}); err != nil {
+					t.Fatal(err)
+				}
+				reset += r.Counts.Errors
+			}
+			mean := float64(delay) / float64(max(1, streams-missed))
+			share := 100 / float64(6000*streams)
+			t.Logf("%s, %s: %d of %d missed, delay %.0f, %d false alarms, error %.2f %%, anew "+
+				"%.2f %%", kind, drift, missed, streams, mean, early, float64(plain)*share,
+				float64(reset)*share)
+			if kind == "none" {
+				if early > streams {
+					t.Errorf("%s: %d false alarms in %d streams", drift, early, streams)
+				}
+			} else if missed > 0 || mean > 1200 || reset >= plain {
+				t.Errorf("%s, %s: %d missed, delay %v, %d errors, anew %d", kind, drift, missed,
+					mean, plain, reset)
+			}
+		}
+	}
+}
+
+// TestDriftReset: after a drift the learner is a new one: the model is that of a run on the
+// examples behind it, but for what it counts; blocks and threads change nothing.
+func TestDriftReset(t *testing.T) {
+	ctx, file := context.Background(), changing(t, "abrupt", 5000, 3000, 1)
+	o := training.Options{Learner: "obpm", Files: []string{file}, Drift: "adwin",
+		OnDrift: training.DriftReset, Settings: map[string]any{"members": 20}, Test: []string{file}}
+	var first *training.Result
+	for threads := 1; threads <= 3; threads++ {
+		o.Threads = threads
+		r, err := training.Run(ctx, o, training.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = r
+		}
+		if len(r.Counts.Drifts) == 0 || fmt.Sprint(r.Counts.Drifts) != fmt.Sprint(
+			first.Counts.Drifts) || r.Counts.Errors != first.Counts.Errors ||
+			int64(len(r.Counts.Drifts)) != r.Counts.Drifted {
+			t.Errorf("%d threads: drifts %v, want %v", threads, r.Counts.Drifts,
+				first.Counts.Drifts)
+		}
+	}
+	last := first.Counts.Drifts[len(first.Counts.Drifts)-1].Example
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	rest := filepath.Join(t.TempDir(), "rest.svm")
+	if err := os.WriteFile(rest, bytes.Join(lines[last:], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Files, o.Drift, o.OnDrift = []string{rest}, "", ""
+	r, err := training.Run(ctx, o, training.Env{})
+	if err != nil || r.Test.Count != first.Test.Count {
+		t.Errorf("on the examples from %d on: test %+v (%v), anew %+v", last, r.Test.Count, err,
+			first.Test.Count)
+	}
+	for name, o := range map[string]training.Options{
+		"a detector": {Drift: "cusum"}, "alone": {OnDrift: training.DriftReset},
+		"a policy": {Drift: "adwin", OnDrift: "panic"},
+		"whole":    {Learner: "svm", Drift: "adwin", UntilConverged: true},
+		"until":    {Drift: "adwin", OnDrift: training.DriftReset, UntilConverged: true},
+	} {
+		if o.Files = []string{file}; o.Learner == "" {
+			o.Learner = "pa"
+		}
+		if _, err := training.New(o, training.Env{}); !errors.Is(err, training.ErrOption) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
