@@ -246,7 +246,7 @@ func save(path string, file model.Model, c learner.Config, h *hypothesis) error 
 	}
 	file.Config, file.State, file.PredictOnly = state.Config, state.State, state.PredictOnly
 	if file.PredictOnly {
-		file.Pass = nil
+		file.Pass, file.Position = nil, nil
 	}
 	_, err = model.Save(path, &file)
 	return err
@@ -300,7 +300,7 @@ func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
 	if n := len(r.idx); n > 0 && !m.dense {
 		m.file.Prep.Dim = max(m.file.Prep.Dim, int(r.idx[n-1])+1)
 	}
-	m.file.Pass = nil // it stood in other examples
+	m.file.Pass, m.file.Position = nil, nil // they were in other examples
 	m.file.Presented = min(m.file.Presented+1, model.MaxCount)
 	if !(y*score > 0) {
 		m.file.Mistakes = min(m.file.Mistakes+1, model.MaxCount)

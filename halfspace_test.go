@@ -489,3 +489,51 @@ func says(t *testing.T, m *halfspace.Model, rows []classRow) {
 		t.Errorf("predicted %q, want %q", said, want)
 	}
 }
+
+// TestStoodSomewhere: of the model of a stopped run the snapshot can be saved, and one more example
+// takes its position away.
+func TestStoodSomewhere(t *testing.T) {
+	trained, err := halfspace.Train(t.Context(), halfspace.Options{Learner: "pa",
+		Files: []string{write(t, "rows.svm", svmText(50))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "m")
+	if err := trained.Save(name); err != nil {
+		t.Fatal(err)
+	}
+	file, err := model.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Position = &model.Position{Example: 50, Options: []byte(`{}`), Counts: []byte(`{}`),
+		Sources: []model.SourcePosition{{Name: "rows.svm"}}}
+	if _, err := model.Save(name, file); err != nil {
+		t.Fatal(err)
+	}
+	m, err := halfspace.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands := func(what string, save func(string) error) bool {
+		t.Helper()
+		to := filepath.Join(t.TempDir(), "saved")
+		if err := save(to); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		file, err := model.Load(to)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return file.Position != nil
+	}
+	if !stands("the model", m.Save) || stands("its snapshot", m.Snapshot().Save) {
+		t.Error("the model stands nowhere, or its snapshot somewhere")
+	}
+	if _, err := m.LearnOne(m.Row(), "1"); err != nil {
+		t.Fatal(err)
+	}
+	if stands("after one more", m.Save) {
+		t.Error("after one more example it still stands where it did")
+	}
+}

@@ -113,12 +113,12 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 			rows = append(rows, [2]string{name, fmt.Sprint(s.Counters[name])})
 		}
 	}
-	if at := s.Position; at != nil {
-		rows = append(rows, [2]string{"position", fmt.Sprintf("example %d behind %s", at.Example,
-			plural(int(at.Epoch), "pass"))})
-	}
-	if s.Pass != nil {
-		rows = append(rows, [2]string{"pass", fmt.Sprintf("%+v", *s.Pass)})
+	switch {
+	case s.Position != nil:
+		rows = append(rows, [2]string{"position", describePosition(s.Position)})
+	case s.Pass != nil:
+		rows = append(rows, [2]string{"position", fmt.Sprintf("%d of %s of a pass",
+			s.Pass.At, plural(int(s.Pass.Examples), "example"))})
 	}
 	what := s.Form
 	if s.Support != nil {
@@ -137,6 +137,19 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 		}
 	}
 	return nil
+}
+
+// describePosition says where a run stood.
+func describePosition(p *model.Position) string {
+	text := fmt.Sprintf("behind %d examples", p.Example)
+	if p.Examples > 0 {
+		text = fmt.Sprintf("in pass %d, behind %d of %d examples", p.Epoch+1, p.Example, p.Examples)
+	}
+	var names []string
+	for _, s := range p.Sources {
+		names = append(names, shownLabel(s.Name))
+	}
+	return text + " of " + strings.Join(names, " ") + "; to go on: train --resume"
 }
 
 // describePrep says how rows become examples.
