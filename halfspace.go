@@ -316,6 +316,7 @@ type hypothesis struct {
 	many   bool // classes, not two labels
 	closed bool // and no others come
 	rooms  *scratch.Stack[places]
+	lead   int  // columns of numbers that stand first in sparse examples
 	dense  bool // examples are dense rows, of Prep.Dim features
 	bias   int  // 1 if a feature is appended
 	value  float64
@@ -325,7 +326,10 @@ type hypothesis struct {
 func newHypothesis(p *model.Prep) *hypothesis {
 	h := &hypothesis{prep: p, rooms: new(scratch.Stack[places])}
 	if f := format.Lookup(p.Format); f != nil {
-		h.dense = f.Dense
+		h.dense = f.Dense && !p.Words()
+	}
+	if p.Words() {
+		h.lead = p.Numbers()
 	}
 	if p.Bias == "append" {
 		h.bias, h.value = 1, 1
@@ -333,23 +337,14 @@ func newHypothesis(p *model.Prep) *hypothesis {
 			h.value = p.BiasValue
 		}
 	}
-	for i, name := range p.Names {
-		if h.names == nil {
-			h.names = make(map[string]int, len(p.Names))
-		}
-		h.names[name] = i
-	}
-	for column, name := range p.Columns {
-		if column+1 == p.LabelCol {
+	for f, name := range p.FeatureNames() {
+		if name == "" {
 			continue
 		}
 		if h.names == nil {
-			h.names = map[string]int{}
+			h.names = make(map[string]int, p.Dim)
 		}
-		if p.LabelCol > 0 && column >= p.LabelCol {
-			column--
-		}
-		h.names[name] = column
+		h.names[name] = f
 	}
 	return h
 }

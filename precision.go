@@ -255,13 +255,19 @@ func (w *work[T]) scale(h *hypothesis, learn bool) {
 		return
 	}
 	b := &w.b
-	switch {
-	case learn && h.dense:
-		format.SeeRow(k, b.X[h.bias:b.Dim], true)
+	columns := b.X
+	if h.dense {
+		columns = b.X[h.bias:b.Dim]
+	} else if h.prep.Words() {
+		columns = b.Val[h.bias:][:h.lead]
+	}
+	switch known := columns != nil; {
+	case learn && known:
+		format.SeeRow(k, columns, true)
 	case learn:
 		format.SeeSparse(k, b.Idx[h.bias:], b.Val[h.bias:], int32(h.bias), true)
-	case h.dense:
-		format.ScaleRow(k, b.X[h.bias:b.Dim])
+	case known:
+		format.ScaleRow(k, columns)
 	default:
 		format.ScaleSparse(k, b.Idx[h.bias:], b.Val[h.bias:], int32(h.bias))
 	}
@@ -295,7 +301,14 @@ func (w *work[T]) list(h *hypothesis, r *Row) []T {
 	if h.bias > 0 {
 		b.Idx, b.Val = append(b.Idx, 0), append(b.Val, T(h.value))
 	}
+	for i := range h.lead {
+		b.Idx, b.Val = append(b.Idx, int32(i+h.bias)), append(b.Val, 0)
+	}
 	for k, i := range r.idx {
+		if int(i) < h.lead {
+			b.Val[int(i)+h.bias] = T(r.val[k])
+			continue
+		}
 		b.Idx, b.Val = append(b.Idx, i+int32(h.bias)), append(b.Val, T(r.val[k]))
 	}
 	if n := len(b.Idx); n > 0 {

@@ -49,11 +49,11 @@ func (s *Stream[T]) prepareBlocks() error {
 		return err
 	}
 	s.settings(f)
-	s.setFinishing()
 	s.layout = &format.Layout{IndexBase: 1, BaseFound: "blocks have no numbers of their own",
 		NoRows: "none"}
 	s.info.Format, s.info.Kind, s.info.IndexBase, s.info.BaseFound = f.Name, f.Name, 1,
 		s.layout.BaseFound
+	s.setFinishing()
 	return nil
 }
 

@@ -94,6 +94,17 @@ type Options struct {
 	WeightCol string
 	// WeightOptional takes files without that column: their weights are 1.
 	WeightOptional bool
+	// TextCols are columns of csv that hold texts, as LabelCol names one. Each text of each is a
+	// feature of its own, COLUMN=TEXT (see Info.Names and HashBits), of value 1 in the rows that
+	// have it. NumberCols hold numbers, and IgnoreCols are left out. Of other columns those hold
+	// texts in which, of the first thousand rows that are in the head, more have a text than a
+	// number.
+	TextCols, NumberCols, IgnoreCols []string
+	// Missing says what a csv value that is missing stands for (nothing, ?, NA, N/A, NaN or null).
+	// "mean": of numbers their column's mean, as far as seen (see Scaling), of texts none.
+	// "indicator": that mean, beside a further feature COLUMN=?, of texts this alone. "error": the
+	// row is bad. "": of numbers the row is bad, of texts it is COLUMN=?.
+	Missing string
 	// Positive is the label that is +1; all others are -1. "": of two labels the larger one.
 	Positive string
 	// AnyClasses takes any number of labels up to MaxClasses. Of more than two, blocks have Class,
@@ -167,6 +178,8 @@ type Options struct {
 	// Header are the names of the columns of csv, the label's too. A file with a header has the
 	// same, in any order.
 	Header []string
+	// Kinds are the kinds of the columns of csv, as Info has them; "" with Columns: all numbers.
+	Kinds string
 	// Label is the number of the label's column among Columns, from 1; 0: found by LabelCol.
 	Label int
 
@@ -256,6 +269,9 @@ type Info struct {
 	Columns  int      // csv: columns of a row, the label included
 	LabelCol int      // csv: number of the label's column, from 1, in training's order; 0: none
 	Header   []string // csv: names of the columns, in training's order; nil if there are none
+	// Kinds has a letter for each column of csv beside the label's: n a number, t texts, - left
+	// out; "" if all are numbers.
+	Kinds string
 
 	Names  []string // of the features so far, without a bias; nil: they have none, or are hashed
 	Shared int      // features that have several names, which are hashed to the same
@@ -271,6 +287,7 @@ type config struct {
 	bias      int // 0 or 1
 	positive  *format.Label
 	names     *format.Dictionary
+	method    string // of scaling, where it goes on with the data; "": it doesn't
 	pairs     []format.Pair
 }
 
@@ -383,9 +400,6 @@ func (c *config) setScale() error {
 	if c.Scaling != "" && !slices.Contains(scalings, c.Scaling) {
 		return badOption("scaling", c.Scaling, "none, std, maxabs or auto")
 	}
-	if c.Scaling == "none" {
-		c.Scaling = ""
-	}
 	if k := c.Scaled; k != nil {
 		if err := k.Check(); err != nil {
 			return fmt.Errorf("scaled: %w: %w", err, ErrOption)
@@ -396,6 +410,9 @@ func (c *config) setScale() error {
 		if c.Scaling != "" && c.Scaling != k.Method {
 			return badOption("scaling", c.Scaling, k.Method+", as in training")
 		}
+	}
+	if !slices.Contains([]string{"", "error", "mean", "indicator"}, c.Missing) {
+		return badOption("missing", c.Missing, "error, mean or indicator")
 	}
 	if c.Scale < 0 || c.Scale-c.Scale != 0 {
 		return badOption("scale", shown(c.Scale), "a positive number")
@@ -428,6 +445,9 @@ func (c *config) setLabels() error {
 }
 
 func (c *config) setColumns() error {
+	if k := c.Kinds; k != "" && (len(k) != c.Columns-1 || strings.Trim(k, "nt-") != "") {
+		return badOption("kinds", k, fmt.Sprintf("n, t or - for each of %d columns", c.Columns-1))
+	}
 	if c.Columns < 0 || c.Columns == 1 {
 		return badOption("columns", strconv.Itoa(c.Columns), "at least 2")
 	}

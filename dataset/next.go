@@ -142,7 +142,7 @@ func (s *Stream[T]) Info() Info {
 	in.InputRead = s.from.read.Load()
 	if s.layout.Words && s.cfg.HashBits == 0 { // of the rows returned, whatever was read ahead
 		names := s.cfg.names.List()
-		in.Names = names[:min(len(names), max(len(s.cfg.Names), in.Dim-s.cfg.bias))]
+		in.Names = names[:min(len(names), max(len(s.cfg.Names), in.Dim-s.lead()))]
 	}
 	in.Shared = s.cfg.names.Shared()
 	return in
@@ -288,6 +288,9 @@ func (s *Stream[T]) take(c *chunk[T]) error {
 	return err
 }
 
+// lead returns how many features stand first in each row: an appended one, and columns of numbers.
+func (s *Stream[T]) lead() int { return s.cfg.bias + s.layout.Lead }
+
 // nameFeatures gives features that have names their numbers. err is that of the rows behind those
 // that are left; a name that has no room stands before it.
 func (s *Stream[T]) nameFeatures(c *chunk[T], err error) error {
@@ -295,7 +298,7 @@ func (s *Stream[T]) nameFeatures(c *chunk[T], err error) error {
 	if r.Names == nil {
 		return err
 	}
-	w, full := r.Settle(s.cfg.names, s.cfg.bias, s.cfg.FixedNames)
+	w, full := r.Settle(s.cfg.names, s.lead(), s.cfg.FixedNames)
 	select {
 	case s.sets <- r.Names:
 	default:

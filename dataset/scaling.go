@@ -17,12 +17,14 @@ var scalings = []string{"none", "std", "maxabs", "auto"}
 // scales reports whether anything is done to values before they are normalised, and learns whether
 // the data being read change what is known of the features.
 func (c *config) scales() bool { return c.Scaled != nil || c.learns() }
-func (c *config) learns() bool { return c.Scaling != "" }
+func (c *config) learns() bool { return c.method != "" }
 
 // finishing is what is left to do to an example of which the values are read: to scale it, and then
 // to normalise it.
 type finishing[T engine.Float] struct {
 	bias  int
+	lead  int  // columns that sparse examples begin with; and that
+	words bool // these are columns, whose other features are as they are
 	unit  bool
 	scale float64         // of normalize max; 0: none, or not known yet
 	by    *format.Scaling // scales by what was known before; nil: does not
@@ -37,7 +39,11 @@ func (f *finishing[T]) row(b *engine.Block[T], i int) float64 {
 		return 0
 	}
 	own := val[min(f.bias, len(val)):]
-	switch columns := idx == nil; {
+	columns := idx == nil || f.words
+	if f.words {
+		own = own[:f.lead]
+	}
+	switch {
 	case f.by != nil && columns:
 		format.ScaleRow(f.by, own)
 	case f.by != nil:
@@ -70,15 +76,24 @@ func (f *finishing[T]) rows(b *engine.Block[T], lo, hi int) (most float64) {
 // setFinishing takes from the parsers what must come behind the scaling.
 func (s *Stream[T]) setFinishing() {
 	c := s.cfg
-	if c.Scaling == "auto" {
-		if c.Scaling = ""; s.p.Format.Named {
-			c.Scaling = "std"
+	switch c.method = c.Scaling; {
+	case c.method == "none" && c.Scaled == nil:
+		c.method = ""
+	case c.method == "auto":
+		if c.method = ""; s.p.Format.Named {
+			c.method = "std"
 		}
+	}
+	// a mean stands for values that are missing
+	if c.method == "" && c.Scaled == nil && s.p.Format.Takes("Missing") &&
+		(c.Missing == "mean" || c.Missing == "indicator") {
+		c.method = "none"
 	}
 	if !c.scales() {
 		return
 	}
-	s.after = finishing[T]{bias: c.bias, unit: s.p.Unit, scale: s.p.Scale}
+	s.after = finishing[T]{bias: c.bias, lead: s.layout.Lead, words: s.layout.Lead > 0 ||
+		s.layout.Words && s.p.Format.Named, unit: s.p.Unit, scale: s.p.Scale}
 	s.p.Unit, s.p.Scale, s.p.KeepDiv = false, 0, false
 	if !c.learns() {
 		s.after.by = c.Scaled
@@ -90,7 +105,7 @@ func (s *Stream[T]) setFinishing() {
 // fitsScaling refuses rows without columns where the columns of training were scaled: of those that
 // a row lacks the mean would be missing.
 func (s *Stream[T]) fitsScaling(r *rows[T]) error {
-	if k := s.cfg.Scaled; k == nil || !k.Columns || r.Dense() || r.N == 0 {
+	if k := s.cfg.Scaled; k == nil || !k.Columns || r.Dense() || s.after.words || r.N == 0 {
 		return nil
 	}
 	return fmt.Errorf("%s: the columns of training were scaled, and these examples have none: %w",
@@ -110,7 +125,7 @@ func (s *Stream[T]) Prepare(lo, hi int) {
 func (s *Stream[T]) learnScale(b *engine.Block[T], lo, hi int) {
 	f := &s.after
 	if f.known == nil {
-		f.known = &format.Scaling{Method: s.cfg.Scaling, Columns: b.Dense()}
+		f.known = &format.Scaling{Method: s.cfg.method, Columns: b.Dense() || f.words}
 	}
 	s.maxSq = max(s.maxSq, f.rows(b, lo, hi))
 }

@@ -183,7 +183,6 @@ func (s *Stream[T]) prepare() error {
 	}
 	s.settings(f)
 	s.info.Format = f.Name
-	s.setFinishing()
 	s.opts = s.options()
 	if f.Open != nil {
 		if err = s.openParts(); err == nil {
@@ -196,9 +195,10 @@ func (s *Stream[T]) prepare() error {
 	if err != nil {
 		return err
 	}
+	s.setFinishing()
 	l, to := s.layout, &s.info
 	to.IndexBase, to.BaseFound = l.IndexBase, l.BaseFound
-	to.Columns, to.LabelCol, to.Header = l.Columns, l.LabelCol, l.Header
+	to.Columns, to.LabelCol, to.Header, to.Kinds = l.Columns, l.LabelCol, l.Header, l.Kinds
 	if to.Kind = l.Kind; to.Kind == "" {
 		to.Kind = f.Name
 	}
@@ -250,6 +250,8 @@ func (s *Stream[T]) options() *format.Options {
 		BaseTrained: c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1",
 		WeightCol:   c.WeightCol, WeightOptional: c.WeightOptional || c.LabelsOptional,
 		LabelCol: c.LabelCol, Columns: c.Columns, Header: c.Header, Label: c.Label,
+		Kinds: c.Kinds, TextCols: c.TextCols, NumberCols: c.NumberCols, IgnoreCols: c.IgnoreCols,
+		Missing:  c.Missing,
 		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided || s.lab.many, Limits: &s.lim.Limits,
 	}
 	if c.Trained == s.p.Format.Name && !c.AnyFormat {

@@ -29,6 +29,11 @@ type Prep struct {
 	Dim       int      `json:"dim"`                  // features, without a bias; 0: not known
 	Columns   []string `json:"columns,omitempty"`    // csv: their names, the label's too
 	LabelCol  int      `json:"label_col,omitempty"`  // csv: of the label, from 1; 0: none
+	// Kinds are the kinds of the csv columns beside the label's, in their order: n a number, t
+	// texts, - left out; "" if all are numbers. Features are the numbers, in that order, and then
+	// the texts as Names has them. Missing is what values that are missing stand for.
+	Kinds   string `json:"kinds,omitempty"`
+	Missing string `json:"missing,omitempty"`
 	// Scaling is what is known of the features' scale, nil if none was asked. Its numbers are the
 	// file's tensor prep_scaling.
 	Scaling *formats.Scaling `json:"scaling,omitempty"`
@@ -146,10 +151,7 @@ func (p *Prep) check() error {
 	if err := errors.Join(p.checkScale(), p.checkWeightCol(), p.checkNames()); err != nil {
 		return err
 	}
-	f, columns := formats.Lookup(p.Format), int64(p.Dim)
-	if p.LabelCol > 0 {
-		columns++
-	}
+	f, columns := formats.Lookup(p.Format), p.columns()
 	switch {
 	case p.Format != "" && f == nil:
 		return bad("format", strconv.Quote(p.Format), formats.Or(formats.Names(nil)))
@@ -184,8 +186,76 @@ func (p *Prep) checkWeightCol() error {
 	return nil
 }
 
+// columns returns how many columns there are, the label's too.
+func (p *Prep) columns() int64 {
+	n := int64(p.Dim)
+	if p.Kinds != "" {
+		n = int64(len(p.Kinds))
+	}
+	if p.LabelCol > 0 {
+		n++
+	}
+	return n
+}
+
+// Numbers returns how many features stand before those of Names: columns of numbers.
+func (p *Prep) Numbers() int {
+	switch {
+	case p.Kinds != "":
+		return strings.Count(p.Kinds, "n")
+	case len(p.Names) == 0 && p.HashBits == 0:
+		return p.Dim
+	}
+	return 0
+}
+
+// Words reports whether rows of columns have features beside those of numbers, so that they are
+// sparse.
+func (p *Prep) Words() bool {
+	return strings.Contains(p.Kinds, "t") || p.Kinds != "" && p.Missing == "indicator"
+}
+
+// FeatureNames returns the names of features, from 0 and without a bias, as the data have them; ""
+// for one that has none but a number. Of texts it is COLUMN=TEXT. There may be fewer than Dim.
+func (p *Prep) FeatureNames() (names []string) {
+	for slot := range max(len(p.Kinds), min(len(p.Columns), p.Dim)) {
+		if p.Kinds != "" && p.Kinds[slot] != 'n' {
+			continue
+		}
+		column := slot
+		if p.LabelCol > 0 && slot >= p.LabelCol-1 {
+			column++
+		}
+		name := ""
+		if column < len(p.Columns) {
+			name = p.Columns[column]
+		}
+		names = append(names, name)
+	}
+	return append(names, p.Names...)
+}
+
+// checkKinds looks at the kinds of columns.
+func (p *Prep) checkKinds() error {
+	switch {
+	case strings.Trim(p.Kinds, "nt-") != "":
+		return bad("kinds", strconv.Quote(p.Kinds), "letters n, t and -")
+	case p.Kinds != "" && !formats.Lookup(p.Format).HasColumns():
+		return bad("kinds", strconv.Quote(p.Kinds), "none without columns")
+	case !slices.Contains([]string{"", "error", "mean", "indicator"}, p.Missing):
+		return bad("missing", strconv.Quote(p.Missing), "error, mean or indicator")
+	case p.Kinds != "" && strings.Count(p.Kinds, "n")+len(p.Names) > p.Dim:
+		return bad("names", fmt.Sprintf("a list of %d", len(p.Names)),
+			fmt.Sprintf("at most %d, as dim is, less the columns of numbers", p.Dim))
+	}
+	return nil
+}
+
 // checkNames looks at the names of features.
 func (p *Prep) checkNames() error {
+	if err := p.checkKinds(); err != nil {
+		return err
+	}
 	if _, err := formats.NewDictionary(p.Names, p.HashBits); err != nil {
 		return fmt.Errorf("prep: names: %v", err)
 	}

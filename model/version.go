@@ -16,7 +16,7 @@ const (
 func (m *Model) version() string {
 	p := &m.Prep
 	switch {
-	case len(p.Classes) > 0, p.Scaling != nil, p.WeightCol != "",
+	case len(p.Classes) > 0, p.Scaling != nil, p.WeightCol != "", p.Kinds != "", p.Missing != "",
 		len(p.Names) > 0, p.HashBits > 0, len(p.Interactions) > 0, m.Position != nil,
 		m.Calibration != nil:
 		return second

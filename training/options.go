@@ -197,6 +197,17 @@ type Data struct {
 	// negative, or the key of ndjson; "" takes the one named label, class, target or y, else, of
 	// csv, the last. Default ""; a column or key that is there.
 	LabelCol string `json:"label_col,omitempty" toml:"label_col,omitempty"`
+	// TextCols are columns of csv that hold texts, NumberCols such that hold numbers, IgnoreCols
+	// such that are left out, each as LabelCol; of others the first rows decide. Each text of a
+	// column is a feature of its own. Default none; columns that are there.
+	TextCols   []string `json:"text_cols,omitempty" toml:"text_cols,omitempty"`
+	NumberCols []string `json:"number_cols,omitempty" toml:"number_cols,omitempty"`
+	IgnoreCols []string `json:"ignore_cols,omitempty" toml:"ignore_cols,omitempty"`
+	// Missing says what a value of csv stands for that is missing: "error" ends at it, "mean" takes
+	// the column's, and of texts none, "indicator" that mean and a feature that says so; "" is an
+	// error among numbers, and such a feature among texts. Default ""; "error", "mean" or
+	// "indicator".
+	Missing string `json:"missing,omitempty" toml:"missing,omitempty"`
 	// Positive is the label that is +1, as all others are -1; with "" there are two, and the larger
 	// one is. Default ""; a label that is there.
 	Positive string `json:"positive,omitempty" toml:"positive,omitempty"`
@@ -246,7 +257,9 @@ func (d *Data) Reading() dataset.Options {
 	}
 	return dataset.Options{Format: or(d.Format, "auto"), IndexBase: or(d.IndexBase, "auto"),
 		LabelCol: d.LabelCol, WeightCol: d.WeightCol, Positive: d.Positive, Classes: d.Classes,
-		Bias:      or(d.Bias, "none"),
+		Bias:     or(d.Bias, "none"),
+		TextCols: d.TextCols, NumberCols: d.NumberCols, IgnoreCols: d.IgnoreCols,
+		Missing:   d.Missing,
 		Scaling:   or(d.Scale, "none"),
 		Normalize: or(d.Normalize, "none"), AnyFormat: d.AnyFormat, OnError: d.OnError,
 		HashBits: d.HashBits, Interactions: d.Interactions, MaxLine: int64(d.MaxLine)}
@@ -260,6 +273,10 @@ func (d *Data) Idle(found string) error {
 			"Leave it out: the label has a place of its own."},
 		{"weight_col", d.WeightCol, "", "WeightCol", "Leave it out."},
 		{"index_base", d.IndexBase, "auto", "IndexBase", "Leave it out."},
+		{"text_col", strings.Join(d.TextCols, ","), "", "TextCols", "Leave it out."},
+		{"number_col", strings.Join(d.NumberCols, ","), "", "NumberCols", "Leave it out."},
+		{"ignore_col", strings.Join(d.IgnoreCols, ","), "", "IgnoreCols", "Leave it out."},
+		{"missing", d.Missing, "", "Missing", "Leave it out."},
 		{"hash_bits", count(d.HashBits), "", "HashBits", "Leave it out: features have numbers."},
 		{"interactions", strings.Join(d.Interactions, ","), "", "Interactions",
 			"Leave it out: there are no namespaces."},
@@ -562,6 +579,7 @@ func (o *Options) repeats(m *model.Model) error {
 		{"bias", o.Bias, p.Bias},
 		{"normalize", o.Normalize, p.Normalize},
 		{"scale", o.Scale, p.ScaledBy()},
+		{"missing", o.Missing, p.Missing},
 		{"hash_bits", count(o.HashBits), strconv.Itoa(p.HashBits)},
 		{"interactions", strings.Join(o.Interactions, ","), strings.Join(p.Interactions, ",")},
 	}

@@ -20,7 +20,7 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 	}
 	o.Bias, o.BiasValue, o.Normalize = p.Bias, p.BiasValue, p.Normalize
 	o.Trained, o.Dim = p.Format, p.Dim
-	o.Scaling, o.Scaled = "", p.Scaling
+	o.Scaling, o.Scaled, o.Missing = "", p.Scaling, p.Missing
 	o.Names, o.HashBits, o.Interactions = p.Names, p.HashBits, p.Interactions
 	o.FixedNames = true
 	f := format.Lookup(p.Format) // nil, which has neither, if the model names none
@@ -34,6 +34,10 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 		o.Columns, o.Header, o.Label = p.Dim+1, p.Columns, p.LabelCol
 		if o.WeightCol == "" {
 			o.WeightCol = p.WeightCol
+		}
+		o.TextCols, o.NumberCols, o.IgnoreCols = nil, nil, nil
+		if o.Kinds = p.Kinds; o.Kinds != "" {
+			o.Columns = len(o.Kinds) + 1
 		}
 	}
 }
@@ -56,6 +60,8 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 		o.LabelCol = ""
 	}
 	o.WeightOptional = true // what is only scored needs none
+	o.Kinds = info.Kinds
+	o.TextCols, o.NumberCols, o.IgnoreCols = nil, nil, nil
 	o.Scaling, o.Scaled = "", info.Scaling
 	o.Trained = info.Kind
 	o.Names, o.FixedNames = info.Names, true
@@ -75,8 +81,8 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 		Labels:  model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
 		Bias:    o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Kind,
 		IndexBase: info.IndexBase, Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
-		Scaling: info.Scaling,
-		Names:   info.Names, HashBits: o.HashBits, Interactions: o.Interactions,
+		Scaling: info.Scaling, Kinds: info.Kinds, Missing: o.Missing,
+		Names: info.Names, HashBits: o.HashBits, Interactions: o.Interactions,
 	}
 	if format.Lookup(info.Format).HasColumns() {
 		p.WeightCol = o.WeightCol
@@ -97,7 +103,10 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 			p.Rest = "" // there are several
 		}
 		if p.Dim = max(p.Dim, before.Prep.Dim); format.Lookup(before.Prep.Format).HasColumns() {
-			p.Dim = before.Prep.Dim // its columns, whatever AnyFormat brought
+			p.Kinds = before.Prep.Kinds
+			if p.Kinds == "" {
+				p.Dim = before.Prep.Dim // its columns, whatever AnyFormat brought
+			}
 		}
 		p.Format, p.Columns = before.Prep.Format, before.Prep.Columns
 		p.LabelCol, p.IndexBase = before.Prep.LabelCol, before.Prep.IndexBase

@@ -9,6 +9,7 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
 )
 
 // Codes of warnings beside those of package eval.
@@ -202,17 +203,18 @@ func featureName(f int, o dataset.Options, info dataset.Info) string {
 			return "the bias feature"
 		}
 	}
-	if f < len(info.Names) {
-		return fmt.Sprintf("feature %q", info.Names[f])
-	}
-	if !format.Lookup(info.Format).HasColumns() {
+	p := model.Prep{Kinds: info.Kinds, Columns: info.Header, LabelCol: info.LabelCol,
+		Names: info.Names, Dim: info.Dim}
+	named, columns := p.FeatureNames(), format.Lookup(info.Format).HasColumns()
+	switch {
+	case columns && f < p.Numbers() && f < len(named) && named[f] != "":
+		return fmt.Sprintf("column %q", named[f])
+	case f < len(named) && named[f] != "":
+		return fmt.Sprintf("feature %q", named[f])
+	case !columns || info.Kinds != "":
 		return fmt.Sprintf("feature %d", f+info.IndexBase)
-	}
-	if info.LabelCol > 0 && f >= info.LabelCol-1 {
+	case info.LabelCol > 0 && f >= info.LabelCol-1:
 		f++
-	}
-	if f < len(info.Header) && info.Header[f] != "" {
-		return fmt.Sprintf("column %q", info.Header[f])
 	}
 	return fmt.Sprintf("column %d", f+1)
 }

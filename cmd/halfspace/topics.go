@@ -55,7 +55,14 @@ Examples
             and those that meet a model (predict, train -i) have the columns of the first or the
             model's, in any order: they are matched by name, and a name that is missing or new is
             bad data. Where one side has no header they are matched by place. What is predicted may
-            lack the label's column. --weight-col names a column of weights: numbers of 0 or
+            lack the label's column. A column that holds more texts than numbers in the first
+            thousand rows (--text-col and --number-col choose) has a feature for each text,
+            COLUMN=TEXT, of value 1; their names are kept in the model, up to a million, or hashed
+            by --hash-bits N. Texts that training never had are counted, and no more. --ignore-col
+            leaves a column out. Nothing, ?, NA, N/A, NaN and null are missing values: of texts a
+            text like others, COLUMN=?; of numbers a bad row. --missing mean takes the column's mean
+            so far, and of texts none; --missing indicator that mean and a feature COLUMN=?;
+            --missing error stops at any. --weight-col names a column of weights: numbers of 0 or
             more, no feature, which what is predicted may lack.
   ndjson    A JSON object a line. The label is the key --label-col, or else label, class, target or y.
             A number is the value of the feature of its key, a text a feature of its own (KEY=TEXT),

@@ -28,6 +28,7 @@ type trainer struct {
 	seed       uint64
 	bias       choice
 	scale      string
+	missing    choice
 	normalize  choice
 	drift      choice
 	onDrift    choice
@@ -129,9 +130,13 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		who(func(t learner.Traits) bool { return t.Weights }))
 	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none",
 		"append")
-	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (ndjson, "+
-		"vw); 0 keeps a dictionary of them")
+	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (csv, "+
+		"ndjson, vw); 0 keeps a dictionary of them")
 	fs.StringSliceVar(&o.Interactions, "interactions", nil, format.Help("Interactions"))
+	fs.StringArrayVar(&o.TextCols, "text-col", nil, format.Help("TextCols"))
+	fs.StringArrayVar(&o.NumberCols, "number-col", nil, format.Help("NumberCols"))
+	fs.StringArrayVar(&o.IgnoreCols, "ignore-col", nil, format.Help("IgnoreCols"))
+	choose(fs, &t.missing, "missing", format.Help("Missing"), "", "error", "mean", "indicator")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
 		"longest", "none", "unit", "max")
 	t.read.flags(fs)
@@ -234,9 +239,10 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	}
 	own := o.Data // by flags of this verb alone
 	o.Data = t.read.data(fs)
-	o.Scale = t.scale
-	o.Positive, o.Classes, o.MemBudget = own.Positive, own.Classes, training.Bytes(t.memory)
+	o.Scale, o.Missing = t.scale, t.missing.value
+	o.TextCols, o.NumberCols, o.IgnoreCols = own.TextCols, own.NumberCols, own.IgnoreCols
 	o.HashBits, o.Interactions = own.HashBits, own.Interactions
+	o.Positive, o.Classes, o.MemBudget = own.Positive, own.Classes, training.Bytes(t.memory)
 	anew := o.From == "" && !o.Resume
 	if anew || fs.Changed("learner") {
 		o.Learner = t.learner

@@ -13,8 +13,7 @@ type csvLayout struct {
 	delim byte // ' ' stands for runs of blanks and tabs
 	cols  int
 	label int // column of the label, from 0; -1: none
-	// feature of each column, from 0, without an appended bias; -1 for the label's, weightColumn
-	// for the weight's
+	// feature of each column, from 0, without an appended bias; or why there is none
 	to     []int32
 	weight int   // column of the weight, from 1; 0: none
 	row    int64 // byte of the file where the row of names begins, -1 if there is none
@@ -22,9 +21,15 @@ type csvLayout struct {
 	// The columns in the order of the features, which is that of training where that has names.
 	header []string // with the label's; nil: no names known
 	at     int      // place of the label among them, from 0
+
+	kinds   string   // as Layout has them
+	numbers int      // columns of numbers
+	words   bool     // there are features beside these
+	prefix  []string // of each column, what its features are called
+	missing string   // as dataset.Options has it
 }
 
-// features returns how many columns are features.
+// features returns how many columns are neither the label's nor the weight's.
 func (l *csvLayout) features() int {
 	n := l.cols
 	if l.label >= 0 {
@@ -35,9 +40,6 @@ func (l *csvLayout) features() int {
 	}
 	return n
 }
-
-// weightColumn stands in csvLayout.to for the column of the weights.
-const weightColumn = -2
 
 // arrangeWeighted is arrange of a file that may have a column of weights, which is no column to all
 // else: names and numbers of the others are as if it weren't there.

@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +12,7 @@ import (
 )
 
 // CSV is text with as many columns in each row, set apart by , ; tab or blanks. One is the label;
-// the others are features.
+// the others are features, or have one for each text that stands there.
 var CSV = &Format{
 	Name: "csv", Dense: true, Named: true, Cut: "\n",
 	Options: []Option{
@@ -21,9 +22,18 @@ var CSV = &Format{
 		{"Columns", "csv: columns of a row"},
 		{"Header", "csv: names of the columns"},
 		{"Label", "csv: number of the labels' column in training"},
+		{"Kinds", "csv: kinds of the columns in training"},
+		{"TextCols", "csv: this column holds texts, each a feature, by `NAME` or number; may be " +
+			"given again"},
+		{"NumberCols", "csv: this column holds numbers, by `NAME` or number; may be given again"},
+		{"IgnoreCols", "csv: leave this column out, by `NAME` or number; may be given again"},
+		{"Missing", "csv: at a value that is missing (nothing, ?, NA, NaN or null): stop, as at " +
+			"a bad row; take the column's mean so far; or that and a feature that says so. Of " +
+			"texts it is a text, unless this says error, or mean: none of the texts"},
+		{"HashBits", "csv, ndjson: hash names of features into so many bits"},
 	},
 	Sniff: sniffCSV, Layout: headCSV,
-	Parse32: parseCSV[float32], Parse64: parseCSV[float64],
+	Parse32: parseAnyCSV[float32], Parse64: parseAnyCSV[float64],
 }
 
 // sniffCSV goes by a comma or semicolon, or by two words of which none is a pair.
@@ -40,13 +50,14 @@ func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 	if first != nil {
 		if o.Columns == 0 { // the label is found by the first file's
 			like.Columns, like.Label, like.LabelCol = first.Columns, first.LabelCol, ""
+			like.Kinds, like.TextCols, like.NumberCols, like.IgnoreCols = first.Kinds, nil, nil, nil
 		}
 		if len(o.Header) == 0 {
 			like.Header = first.Header
 		}
 	}
-	lines := h.Lines(20) // the delimiter is the one that cuts all of these alike
-	if len(lines) == 0 { // one unfinished line of any length
+	lines := h.Lines(kindLines) // the delimiter is the one that cuts all of these alike
+	if len(lines) == 0 {        // one unfinished line of any length
 		return nil, &RowError{File: h.File, Line: 1, Col: 1,
 			What:    "expected the end of the first row",
 			Excerpt: Excerpt(h.Text, 0), Err: ErrFormat}
@@ -60,7 +71,10 @@ func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 		return nil, h.Bad(lines[0], 0, err.Error(), kind)
 	}
 	lay := &Layout{IndexBase: 1, BaseFound: byColumns, Columns: l.features() + 1,
-		Header: l.header, Own: l}
+		Header: l.header, Kinds: l.kinds, Words: l.words, Own: l}
+	if l.words {
+		lay.Lead = l.numbers
+	}
 	if l.label >= 0 {
 		lay.LabelCol = l.at + 1
 		if o.LabelCol == "" { // no option says which column holds the labels
@@ -166,20 +180,30 @@ func csvHeader(first, second []string, labelCol string) bool {
 // layoutCSV finds the layout of a file from its first lines (neither blank nor comments), of which
 // the first is at byte at. An error is the text of what is wrong with that one.
 func layoutCSV(lines [][]byte, at int64, o *Options) (*csvLayout, error) {
-	delim, ok := csvDelim(lines)
+	few := lines[:min(len(lines), 20)]
+	delim, ok := csvDelim(few)
 	if !ok {
 		return nil, fmt.Errorf("expected columns set apart by , ; tab or blanks")
 	}
 	first := splitCSV(lines[0], delim)
 	l := &csvLayout{delim: delim, cols: len(first), row: -1}
-	headed := len(lines) > 1 && csvHeader(first, splitCSV(lines[1], delim), o.LabelCol) ||
-		len(o.Header) > 0 && namesTraining(first, o.Header)
+	_, number := strconv.Atoi(o.LabelCol)
+	isHead := len(lines) > 1 && csvHeader(first, splitCSV(lines[1], delim), o.LabelCol) ||
+		len(o.Header) > 0 && namesTraining(first, o.Header) ||
+		o.LabelCol != "" && number != nil && slices.Contains(first, o.LabelCol) ||
+		len(o.Header) == 0 && headed(few, delim)
 	var names []string
-	if headed {
-		l.row, names = at, first
+	if isHead {
+		l.row, names, lines = at, first, lines[1:]
 	}
-	return l, l.arrangeWeighted(names, o)
+	if err := l.arrangeWeighted(names, o); err != nil {
+		return l, err
+	}
+	return l, l.setKinds(lines, o)
 }
+
+// kindLines is how many lines of the head are looked at for what a column holds.
+const kindLines = 1000
 
 // labelColumn finds the label's column, from 0.
 func labelColumn(want string, header []string, cols int) (int, error) {
@@ -215,6 +239,15 @@ func labelColumn(want string, header []string, cols int) (int, error) {
 	return 0, fmt.Errorf("no column %d among %d: choose another by Options.LabelCol", n, cols)
 }
 
+// parseAnyCSV reads rows of numbers, or of numbers and texts.
+func parseAnyCSV[T engine.Float](c *Chunk[T], p *Settings) {
+	if c.Layout.Words {
+		parseColumns(c, p)
+		return
+	}
+	parseCSV(c, p)
+}
+
 // parseCSV reads dense rows: all columns but the label's are features. A row is written straight
 // into its place in X, column by column, and taken back if it turns out to be bad.
 func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
@@ -226,7 +259,7 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 	if delim == '\t' {
 		tab = ' '
 	}
-	r.Dim = lay.features() + p.Bias
+	r.Dim = lay.numbers + p.Bias
 	r.Stride = Stride(r.Dim)
 	header := lay.row >= c.Offset && lay.row < c.Offset+int64(c.N)
 	var quoted []byte
@@ -290,6 +323,12 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 					at = off
 					break
 				}
+			} else if f == toIgnored {
+				if !isQuoted {
+					for b[pos] != delim && b[pos] != '\n' && (b[pos] != '\t' || delim != ' ') {
+						pos++
+					}
+				}
 			} else if f < 0 { // the label
 				text, from := b, off
 				n := len(quoted)
@@ -328,8 +367,12 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 					features[f], pos, st = parseNumber[T](b, pos)
 				}
 				if ch := b[pos]; st != numOK || ch > ' ' && ch != delim {
-					bad, at = c.badField(off, delim, st), off
-					break
+					if end, yes := c.noValue(lay, off, &quoted); yes {
+						features[f], pos = T(math.NaN()), end
+					} else {
+						bad, at = c.badField(off, delim, st), off
+						break
+					}
 				}
 			}
 			for b[pos] == ' ' || b[pos] == tab {
@@ -456,12 +499,15 @@ func (c *Chunk[T]) badField(off int, delim byte, st numStatus) string {
 		t = t[:24] + "..."
 	}
 	switch {
-	case t == "" || t == "?":
-		return "expected a number, the value is missing"
 	case isNotFinite(t):
 		return fmt.Sprintf("expected a finite number, found %q", t)
+	case isMissing([]byte(t)):
+		return "expected a number, the value is missing: say by Options.Missing what it stands for"
 	case st == numRange:
 		return tooLarge[T](t)
+	case t[0]-'0' <= 9:
+		return fmt.Sprintf("expected a number, found %q", t)
 	}
-	return fmt.Sprintf("expected a number, found %q", t)
+	return fmt.Sprintf("expected a number, found %q (is it a column of texts? Say so by "+
+		"Options.TextCols)", t)
 }

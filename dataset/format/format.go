@@ -110,6 +110,12 @@ type Options struct {
 	Header   []string //
 	Label    int      //
 
+	Kinds      string   // of csv columns in training, see Layout
+	TextCols   []string // as in dataset.Options; so the three below
+	NumberCols []string //
+	IgnoreCols []string //
+	Missing    string   //
+
 	Naming Naming // of the features, where the format leaves it to the data
 
 	Optional    bool // labels may be missing
@@ -143,6 +149,12 @@ type Layout struct {
 	Columns  int      // columns of a row, the label included; 0 where that is no word of the format
 	LabelCol int      // number of the label's column, from 1; 0 if there is none
 	Header   []string // names of the columns, nil if they have none
+	// Kinds has a letter for each column beside the label's, in training's order: n a number, t
+	// text, - one that is left out; "" if all are numbers and rows have nothing beside them.
+	Kinds string
+	// Lead is how many features stand first in each row, before those that have names (Words); they
+	// are columns of numbers.
+	Lead int
 
 	Dim int // features, without an appended bias, where they are known beforehand; else 0
 	// where the labels were found, if that was a guess; said when they can't be used
@@ -315,7 +327,7 @@ func Or(words []string) string {
 
 // Parse fills c.Out from c.Text by the format's parser.
 func (c *Chunk[T]) Parse(s *Settings) {
-	c.Out.Reset(s.Format.Dense)
+	c.Out.Reset(s.Format.Dense && !(c.Layout != nil && c.Layout.Words))
 	c.Out.known, c.Out.most = s.Known, s.Labels
 	if s.Labels == 0 {
 		c.Out.most = SomeLabels
