@@ -90,9 +90,9 @@ func Train(ctx context.Context, o Options, files ...string) (*Model, error) {
 
 // New returns a model that has learned nothing, for LearnOne. Of o it takes Learner, Config or
 // Settings, Precision, Seed, Rho, Bias, Normalize (but max, which is relative to a data set) and
-// Positive or Classes; fields that ask for something else are an error. The labels are -1 and +1;
-// with Positive they are that one and all others, and with Classes these. Of a learner of classes
-// (Traits.Classes) without Classes they are those that come.
+// Positive, or Classes and Pairs; fields that ask for something else are an error. The labels are
+// -1 and +1; with Positive they are that one and all others, and with Classes these. Of a learner
+// of classes (Traits.Classes) without Classes they are those that come.
 //
 // Features that are named are those, in this order: files with a header have them as columns. A
 // name that is empty or comes twice is ErrFeature.
@@ -107,7 +107,8 @@ func New(o Options, features ...string) (*Model, error) {
 		return nil, err
 	}
 	if len(o.Classes) > 0 {
-		if entry, config, err = learner.ForClasses(entry, config, "", len(o.Classes)); err != nil {
+		if entry, config, err = learner.ForClasses(entry, config, learner.OverName(o.Pairs),
+			len(o.Classes)); err != nil {
 			return nil, err
 		}
 	}
@@ -180,6 +181,7 @@ func fresh(o Options, c learner.Config) error {
 	// What is left of o when that is taken out is for Train. JSON knows which fields are set.
 	o.Learner, o.Config, o.Settings, o.Precision = "", nil, nil, ""
 	o.Seed, o.Rho, o.Bias, o.Normalize, o.Positive, o.Classes = nil, 0, "", "", "", nil
+	o.Pairs = false
 	text, err := json.Marshal(o)
 	if err != nil {
 		return bad("options: %w", err)

@@ -59,7 +59,7 @@ func Predicted(outputs []float64) int {
 
 // ForClasses returns the entry and settings by which the learner of e, with settings c, tells any
 // number of classes: e and c themselves if it does, those that its Traits say, or those of by, a
-// learner over one of two classes ("": the first by name). classes is how many there will be, 0 for
+// learner over one of two classes ("": OverName(false)). classes is how many there will be, 0 for
 // any number.
 func ForClasses(e Entry, c Config, by string, classes int) (Entry, Config, error) {
 	t := c.Traits()
@@ -83,14 +83,25 @@ func ForClasses(e Entry, c Config, by string, classes int) (Entry, Config, error
 // overOf returns the entry of a learner over one of two classes.
 func overOf(name string) (Entry, error) {
 	names := OverNames()
-	if name == "" && len(names) > 0 {
-		name = names[0]
+	if name == "" {
+		name = OverName(false)
 	}
 	if !slices.Contains(names, name) {
 		return Entry{}, fmt.Errorf("learners: classes by %q: there are %v: %w", name, names,
 			ErrConfig)
 	}
 	return Lookup(name)
+}
+
+// OverName returns the first, by name, of the registered learners with an Over whose Entry says
+// that they learn pairs of classes, or each class against the rest; "" if there is none.
+func OverName(pairs bool) string {
+	for _, name := range OverNames() {
+		if registry[name].Entry().Pairs == pairs {
+			return name
+		}
+	}
+	return ""
 }
 
 // OverNames returns the names of the registered learners that have an Over, sorted.

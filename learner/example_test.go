@@ -375,12 +375,12 @@ func ExampleSettings() {
 
 // A learner of any number of classes, made of learners of two, says how by its Entry.Over.
 func ExampleOver() {
-	fmt.Println(learner.OverNames())
+	fmt.Println(learner.OverNames(), learner.OverName(true))
 	var over learner.Over = must(learner.Lookup("ovr")).Over
 	c := over("pa", nil, 3)
 	fmt.Println(c.Validate(), c.Traits().Classes, c.Traits().ClassCount)
 	// Output:
-	// [ovr]
+	// [ovo ovr] ovo
 	// <nil> true 3
 }
 

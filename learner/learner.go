@@ -206,6 +206,8 @@ type Entry struct {
 	// Over is for learners of classes over a learner of two: it returns settings of this one over
 	// that one. nil of all others.
 	Over Over
+	// Pairs: Over makes a learner for each two classes, not one of each against the rest.
+	Pairs bool
 	// Holding is for learners that can take a hypothesis from elsewhere, as from a model file of
 	// another program. nil of all others.
 	Holding Holding

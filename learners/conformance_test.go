@@ -93,6 +93,11 @@ var variants = map[string]map[string]learner.Config{
 			Budget: 90, UpdateConfig: learners.UpdateConfig{Update: "perceptron", C: 1},
 			KernelConfig: learner.KernelConfig{Kernel: "rbf", Gamma: 0.02}}},
 	},
+	"ovo": {
+		"of pa, two":    &learners.OVOConfig{Base: "pa", Classes: 2},
+		"of perceptron": &learners.OVOConfig{Base: "perceptron"},
+		"of svm":        &learners.OVOConfig{Base: "svm"},
+	},
 	"mpa": {
 		"PA":            &learners.MPAConfig{Variant: 0},
 		"PA-II, of two": &learners.MPAConfig{Variant: 2, C: 0.3, Classes: 2},

@@ -17,6 +17,7 @@
 //	arow          arow.go          AROW, adaptive regularization of weights, diagonal or full
 //	                               covariance
 //	ovr           ovr.go           any number of classes, a learner of two for each
+//	ovo           ovo.go           any number of classes, a learner for each two of them, which vote
 //	mpa           mpa.go           passive-aggressive for any number of classes, by one loss of all
 //	obpm          obpm.go          online Bayes point machine: an average of many perceptrons
 //	budget        budget.go        the Budget Perceptron, and the kernel perceptron

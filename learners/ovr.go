@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -65,10 +66,13 @@ type OVR[T learner.Float] struct {
 
 	pool    *engine.Pool
 	columns []learner.Learner[T] // one a class
-	rest    learner.Learner[T]   // has learned all examples as no class's; nil: no class will come
-	since   []int64              // of each class: examples before its first
-	scorers []scorer[T]          // of the columns: themselves, or their Predictors
-	probers []learner.Prober[T]  // of the scorers, if they have probabilities
+	pairs   bool                 // there is a column for each two classes, see OVOConfig
+	// what columns of classes to come begin with: of ovr one, which has learned all examples as no
+	// class's, of ovo one a class, which has learned its examples; nil: no class will come
+	lone    []learner.Learner[T]
+	since   []int64             // of each class: examples before its first
+	scorers []scorer[T]         // of the columns: themselves, or their Predictors
+	probers []learner.Prober[T] // of the scorers, if they have probabilities
 
 	dim       int // features that all have seen
 	presented uint64
@@ -107,14 +111,19 @@ func (c *OVRConfig) Validate() error {
 	if err != nil {
 		return err
 	}
+	return checkTwo("ovr", c.Base, base)
+}
+
+// checkTwo wants valid settings of a learner of two classes, for a learner of that name over it.
+func checkTwo(name, of string, base learner.Config) error {
 	t := base.Traits()
 	switch {
 	case t.Classes:
-		return fmt.Errorf("ovr: base is %q, of any number of classes: want a learner of two: %w",
-			c.Base, learner.ErrConfig)
+		return fmt.Errorf("%s: base is %q, of any number of classes: want a learner of two: %w",
+			name, of, learner.ErrConfig)
 	case t.OverClasses != nil:
-		return fmt.Errorf("ovr: base is %q, which gives its examples to another learner: want %q "+
-			"over that one: %w", c.Base, "ovr", learner.ErrConfig)
+		return fmt.Errorf("%s: base is %q, which gives its examples to another learner: want %q "+
+			"over that one: %w", name, of, name, learner.ErrConfig)
 	}
 	return base.Validate()
 }
@@ -154,10 +163,14 @@ func (c *OVRConfig) Traits() learner.Traits {
 	if err != nil {
 		return learner.Traits{Norm: math.NaN()}
 	}
-	b := base.Traits()
+	return traitsOver(base.Traits(), c.Classes, "the classes")
+}
+
+// traitsOver is Traits over learners of two classes with these.
+func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 	t := b
-	t.Classes, t.ClassCount = true, c.Classes
-	t.Members, t.HardMargin, t.Threads = nil, nil, "the classes"
+	t.Classes, t.ClassCount = true, classes
+	t.Members, t.HardMargin, t.Threads = nil, nil, threads
 	t.Posterior, t.Merges, t.Dual, t.Biased, t.Origin = false, false, false, false, false
 	t.Soft, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
 	if t.Whole = !b.Stream; b.Stream { // that can both passes as a stream does
@@ -192,6 +205,11 @@ func (c *OVRConfig) Memory(x learner.Extent) learner.Footprint {
 	if c.Classes == 0 {
 		k++
 	}
+	return memoryOver(base, k, x)
+}
+
+// memoryOver is Memory of so many learners of two classes.
+func memoryOver(base learner.Config, k int64, x learner.Extent) learner.Footprint {
 	x.Kept = 0
 	var f learner.Footprint
 	if x.Whole { // one class is fitted after another
@@ -203,7 +221,7 @@ func (c *OVRConfig) Memory(x learner.Extent) learner.Footprint {
 		f.Add("classes' "+p.Name, learner.Times(p.Items, k), learner.Times(p.Bytes, k))
 	}
 	each := int64(unsafe.Sizeof(engine.Block[float64]{})) + 64 + 16 + 64
-	f.Add("classes' work space", k, learner.Times(k, each+ensemble.RunExamples*(24+x.Elem)*5/4)+
+	f.Add("classes' work space", k, learner.Times(k, each+ensemble.RunExamples*(32+x.Elem)*5/4)+
 		primal.FixedBytes)
 	f.Moving = learner.Plus(f.Moving, learner.Times(one.Moving, k))
 	f.Each = learner.Plus(f.Each, learner.Times(one.Each, k))
@@ -222,7 +240,8 @@ type ovrRun[T learner.Float] struct {
 	scores  []float64         // [column][example]
 	views   []engine.Block[T] // [column]: what it is given
 	errs    []error           // [column]
-	outputs []float64         // of an example
+	outputs []float64         // of an example: of the columns
+	votes   []float64         // of ovo: of the classes
 }
 
 // ovrWork is what columns do with a run.
@@ -239,6 +258,12 @@ func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
+	return newOver[T](cfg, false, env)
+}
+
+// newOver returns a learner over pairs of classes, or over each class and the rest.
+func newOver[T learner.Float](cfg OVRConfig, pairs bool, env learner.Env) (learner.Learner[T],
+	error) {
 	base, err := cfg.Inner()
 	if err != nil {
 		return nil, err
@@ -250,7 +275,7 @@ func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	// Columns are parts on the pool, within which there is none. Those of whole data sets are
 	// fitted one after another, over the same examples.
 	t := base.Traits()
-	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, stream: t.Stream,
+	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, pairs: pairs, stream: t.Stream,
 		weights: t.Weights, env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
 	if !t.Stream {
 		o.env.Pool, o.env.Rows = env.Pool, env.Rows
@@ -258,17 +283,15 @@ func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 			o.env.Rows = new(engine.SharedRows)
 		}
 	}
-	for range cfg.Classes {
+	if err := o.come(cfg.Classes); err != nil {
+		return nil, err
+	}
+	if cfg.Classes == 0 && t.Stream && !pairs {
 		l, err := o.column()
 		if err != nil {
 			return nil, err
 		}
-		o.add(l)
-	}
-	if cfg.Classes == 0 && t.Stream {
-		if o.rest, err = o.column(); err != nil {
-			return nil, err
-		}
+		o.lone = append(o.lone, l)
 	}
 	o.runs.Give(&o.own)
 	switch {
@@ -291,13 +314,70 @@ func (o *OVR[T]) column() (learner.Learner[T], error) {
 	return l, nil
 }
 
-// add makes l the column of a new class, which comes now.
+// name is that of the learner.
+func (o *OVR[T]) name() string {
+	if o.pairs {
+		return "ovo"
+	}
+	return "ovr"
+}
+
+// count is how many columns there are of so many classes.
+func (o *OVR[T]) count(classes int) int {
+	if o.pairs {
+		return classes * (classes - 1) / 2
+	}
+	return classes
+}
+
+// label is how column k is shown an example of the class: +1, -1, or not at all, 0.
+func (o *OVR[T]) label(k, class int) T {
+	first, second := k, -1
+	if o.pairs {
+		first, second = pairOf(k)
+	}
+	switch {
+	case class == first:
+		return 1
+	case !o.pairs || class == second:
+		return -1
+	}
+	return 0
+}
+
+// loneLabel is label for lone learner k.
+func (o *OVR[T]) loneLabel(k, class int) T {
+	switch {
+	case !o.pairs:
+		return -1
+	case class == k:
+		return 1
+	}
+	return 0
+}
+
+// come makes new columns up to so many classes.
+func (o *OVR[T]) come(classes int) error {
+	for len(o.since) < classes {
+		k := len(o.columns)
+		o.since = append(o.since, int64(o.presented))
+		for ; k < o.count(len(o.since)); k++ {
+			l, err := o.column()
+			if err != nil {
+				return err
+			}
+			o.add(l)
+		}
+	}
+	return nil
+}
+
+// add makes l the next column.
 func (o *OVR[T]) add(l learner.Learner[T]) {
 	o.columns, o.scorers = append(o.columns, l), append(o.scorers, l)
 	if p := learner.ProberOf(l); p != nil {
 		o.probers = append(o.probers, p)
 	}
-	o.since = append(o.since, int64(o.presented))
 }
 
 // keepingOVR is that of a base that keeps examples.
@@ -361,27 +441,23 @@ func (o *OVR[T]) fit(ctx context.Context, b *engine.Block[T], f learner.FitOptio
 	all learner.FitResult, err error) {
 	classes := o.cfg.Classes
 	if classes == 0 {
-		classes = MaxClasses
+		classes = o.most()
 	}
 	if err := b.CheckClasses(classes); err != nil {
-		return all, fmt.Errorf("ovr: %w", err)
+		return all, fmt.Errorf("%s: %w", o.name(), err)
 	}
 	if o.cfg.Classes == 0 && b.Len() > 0 {
 		classes = int(slices.Max(b.Class)) + 1
 	}
 	if b.Len() == 0 {
-		return all, fmt.Errorf("ovr: no examples: %w", learner.ErrFit)
+		return all, fmt.Errorf("%s: no examples: %w", o.name(), learner.ErrFit)
 	}
 	if b.Weighted() && !o.weights {
-		return all, fmt.Errorf("ovr: base: %w", learner.ErrWeights)
+		return all, fmt.Errorf("%s: base: %w", o.name(), learner.ErrWeights)
 	}
-	made := &OVR[T]{entry: o.entry, base: o.base, env: o.env}
-	for range classes {
-		l, err := o.column()
-		if err != nil {
-			return all, err
-		}
-		made.add(l)
+	made := &OVR[T]{entry: o.entry, base: o.base, env: o.env, pairs: o.pairs}
+	if err := made.come(classes); err != nil {
+		return all, err
 	}
 	defer o.env.Rows.Release()
 	if all, err = made.fitColumns(ctx, b, f); err != nil && all.Updates == 0 {
@@ -401,14 +477,17 @@ func (o *OVR[T]) fitColumns(ctx context.Context, b *engine.Block[T], f learner.F
 		ScoreSpace: true}
 	for k, l := range o.columns {
 		for i, c := range b.Class {
-			if view.Y[i] = -1; int(c) == k {
-				view.Y[i] = 1
-			}
+			view.Y[i] = o.label(k, int(c))
 		}
-		one, err := learner.Fit(ctx, l, &view, f)
+		of := &view
+		if o.pairs {
+			of = labelled(&view)
+		}
+		one, err := learner.Fit(ctx, l, of, f)
 		together(&all, one)
 		if err != nil {
-			return all, fmt.Errorf("ovr: class %d against the rest: %w", k, err)
+			return all, fmt.Errorf("%s: %s: %w", o.name(),
+				strings.TrimSuffix(o.columnName(k), "."), err)
 		}
 		if f.MaxUpdates = most - all.Updates; most <= 0 {
 			f.MaxUpdates = most
@@ -439,22 +518,22 @@ func together(all *learner.FitResult, one learner.FitResult) {
 func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	known := o.cfg.Classes
 	if known == 0 {
-		known = MaxClasses
+		known = o.most()
 	}
 	if !o.stream {
-		return fmt.Errorf("ovr: base: %s %w", o.cfg.Base, learner.ErrBatch)
+		return fmt.Errorf("%s: base: %s %w", o.name(), o.cfg.Base, learner.ErrBatch)
 	}
-	if err := primal.CheckRows("ovr", b, len(rounds)); err != nil {
+	if err := primal.CheckRows(o.name(), b, len(rounds)); err != nil {
 		return err
 	}
 	if err := b.CheckClasses(known); err != nil {
-		return fmt.Errorf("ovr: %w", err)
+		return fmt.Errorf("%s: %w", o.name(), err)
 	}
 	if b.Weighted() && !o.weights {
-		return fmt.Errorf("ovr: base: %w", learner.ErrWeights)
+		return fmt.Errorf("%s: base: %w", o.name(), learner.ErrWeights)
 	}
 	// A base may refuse an example that is too long for it: all must, before any learns.
-	if err := primal.CheckLengths("ovr", b, unsafe.Sizeof(T(0))); err != nil {
+	if err := primal.CheckLengths(o.name(), b, unsafe.Sizeof(T(0))); err != nil {
 		return err
 	}
 	if o.failed != nil {
@@ -466,13 +545,13 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	r := &o.own
 	r.o = o
 	for lo := 0; lo < b.Len(); {
-		known := len(o.columns)
-		comes, err := o.welcome(int(b.Class[lo]))
+		known := len(o.since)
+		comes, err := o.welcome(b, int(b.Class[lo]))
 		if err != nil {
 			return err
 		}
 		hi := lo + 1
-		for end := min(b.Len(), lo+r.most()); hi < end && int(b.Class[hi]) < len(o.columns); {
+		for end := min(b.Len(), lo+r.most()); hi < end && int(b.Class[hi]) < len(o.since); {
 			hi++
 		}
 		if err := r.run(b, lo, hi, ovrLearn); err != nil {
@@ -486,7 +565,7 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 		}
 		if comes {
 			rounds[lo].Score = learner.LostTie // what has not come is not predicted
-			rounds[lo].Predicted = r.predicted(0, known)
+			rounds[lo].Predicted = int32(learner.Predicted(r.outputsOf(0, known)))
 		}
 		lo = hi
 	}
@@ -494,17 +573,28 @@ func (o *OVR[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 	return nil
 }
 
-// welcome makes columns up to that of a class, and reports whether there were any to make.
-func (o *OVR[T]) welcome(class int) (comes bool, err error) {
-	for len(o.columns) <= class {
-		l, err := o.column()
-		if err != nil {
+// welcome makes columns up to those of a class, and reports whether there were any to make.
+func (o *OVR[T]) welcome(b *engine.Block[T], class int) (comes bool, err error) {
+	for len(o.since) <= class {
+		k := len(o.columns)
+		if err := o.come(len(o.since) + 1); err != nil {
 			return false, err
 		}
-		if err := l.SetState(o.rest.State()); err != nil {
-			return false, fmt.Errorf("ovr: class %d: %w", len(o.columns), err)
+		for i, l := range o.columns[k:] {
+			if err := l.SetState(o.lone[i].State()); err != nil {
+				return false, fmt.Errorf("%s: class %d: %w", o.name(), len(o.since)-1, err)
+			}
 		}
-		o.add(l)
+		if o.pairs {
+			l, err := o.column()
+			if err == nil {
+				err = o.show(l, b, o.dim)
+			}
+			if err != nil {
+				return false, err
+			}
+			o.lone = append(o.lone, l)
+		}
 		comes = true
 	}
 	return comes, nil
@@ -516,28 +606,31 @@ func (o *OVR[T]) reach(b *engine.Block[T]) error {
 	if b.Dim <= o.dim {
 		return nil
 	}
-	r := &o.own
-	r.views = grownViews(r.views, 1)
-	r.views[0] = b.Slice(0, 0)
-	r.views[0].Dim, r.views[0].Class = b.Dim, nil
-	if r.views[0].Y == nil {
-		r.views[0].Y = []T{}
-	}
 	for _, l := range o.all() {
-		if err := l.Learn(&r.views[0], nil); err != nil {
-			return fmt.Errorf("ovr: base: %w", err)
+		if err := o.show(l, b, b.Dim); err != nil {
+			return err
 		}
 	}
 	o.dim = b.Dim
 	return nil
 }
 
-// all returns the columns, and the rest's behind them.
-func (o *OVR[T]) all() []learner.Learner[T] {
-	if o.rest == nil {
-		return o.columns
+// show shows l that there are so many features, of examples in the form of b.
+func (o *OVR[T]) show(l learner.Learner[T], b *engine.Block[T], dim int) error {
+	none := b.Slice(0, 0)
+	none.Dim, none.Class, none.Y = dim, nil, []T{}
+	if b.Dense() {
+		none.Stride = max(none.Stride, dim)
 	}
-	return append(o.columns[:len(o.columns):len(o.columns)], o.rest)
+	if err := l.Learn(&none, nil); err != nil {
+		return fmt.Errorf("%s: base: %w", o.name(), err)
+	}
+	return nil
+}
+
+// all returns the columns, and the lone learners behind them.
+func (o *OVR[T]) all() []learner.Learner[T] {
+	return append(o.columns[:len(o.columns):len(o.columns)], o.lone...)
 }
 
 // most is how many examples a run takes.
@@ -548,8 +641,8 @@ func (r *ovrRun[T]) most() int {
 // run makes r.b the examples lo to hi-1 of b, and gives them to each column.
 func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
 	n, k := hi-lo, len(r.o.scorers)
-	if do == ovrLearn && r.o.rest != nil {
-		k++
+	if do == ovrLearn {
+		k += len(r.o.lone)
 	}
 	r.do, r.b = do, b.Slice(lo, hi)
 	r.views = grownViews(r.views, k)
@@ -557,7 +650,8 @@ func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
 	if do == ovrLearn {
 		r.y = slices.Grow(r.y[:0], n*k)[:n*k]
 		r.rounds = slices.Grow(r.rounds[:0], n*k)[:n*k]
-	} else {
+	}
+	if do != ovrLearn || r.o.pairs {
 		r.scores = slices.Grow(r.scores[:0], n*k)[:n*k]
 	}
 	// What a column takes for an example is not known; it is no less than this, in ns.
@@ -571,7 +665,7 @@ func (r *ovrRun[T]) run(b *engine.Block[T], lo, hi int, do ovrWork) error {
 	}
 	for _, err := range r.errs {
 		if err != nil {
-			return fmt.Errorf("ovr: base: %w", err)
+			return fmt.Errorf("%s: base: %w", r.o.name(), err)
 		}
 	}
 	return nil
@@ -592,49 +686,96 @@ func (r *ovrRun[T]) Part(k int) {
 		r.errs[k] = r.o.probers[k].Proba(v, r.scores[k*n:][:n])
 		return
 	}
-	v.Y = r.y[k*n:][:n]
-	for i, c := range r.b.Class {
-		v.Y[i] = -1
-		if int(c) == k {
-			v.Y[i] = 1
+	r.errs[k] = r.learn(k, v)
+}
+
+// learn is Part for Learn: examples that the column is not shown are scored, in their place.
+func (r *ovrRun[T]) learn(k int, v *engine.Block[T]) error {
+	o, n := r.o, r.b.Len()
+	y, rounds := r.y[k*n:][:n], r.rounds[k*n:][:n]
+	var l learner.Learner[T]
+	if at := k - len(o.columns); at < 0 {
+		l = o.columns[k]
+		for i, c := range r.b.Class {
+			y[i] = o.label(k, int(c))
+		}
+	} else {
+		l = o.lone[at]
+		for i, c := range r.b.Class {
+			y[i] = o.loneLabel(at, int(c))
 		}
 	}
-	v.MarkChecked()
-	l := r.o.rest
-	if k < len(r.o.columns) {
-		l = r.o.columns[k]
+	if !o.pairs {
+		v.Y = y
+		v.MarkChecked()
+		return l.Learn(v, rounds)
 	}
-	r.errs[k] = l.Learn(v, r.rounds[k*n:][:n])
+	for lo, hi := 0, 0; lo < n; lo = hi {
+		for hi = lo + 1; hi < n && (y[hi] == 0) == (y[lo] == 0); {
+			hi++
+		}
+		*v = r.b.Slice(lo, hi)
+		v.Class, v.Y = nil, y[lo:hi]
+		v.MarkChecked()
+		if err := r.stretch(k, l, v, lo); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stretch has column k learn the examples of v, from the run's lo on, or score them if they have no
+// labels for it.
+func (r *ovrRun[T]) stretch(k int, l learner.Learner[T], v *engine.Block[T], lo int) error {
+	n := r.b.Len()
+	rounds, scores := r.rounds[k*n+lo:][:v.Len()], r.scores[k*n+lo:][:v.Len()]
+	switch {
+	case v.Y[0] != 0:
+		return l.Learn(v, rounds)
+	case k >= len(r.o.columns):
+		clear(rounds)
+		return nil
+	}
+	if err := l.Score(v, scores); err != nil {
+		return err
+	}
+	for i, f := range scores {
+		rounds[i] = learner.Round{Score: f}
+	}
+	return nil
 }
 
 // round returns what example e of the run did.
 func (r *ovrRun[T]) round(e int) (sum learner.Round) {
-	r.outputs = r.outputs[:0]
 	n := r.b.Len()
 	for k := range r.o.columns {
-		of := &r.rounds[k*n+e]
-		r.outputs = append(r.outputs, of.Score)
-		sum.Updates += of.Updates
+		sum.Updates += r.rounds[k*n+e].Updates
 	}
-	sum.Score = learner.ClassScore(r.outputs, int(r.b.Class[e]))
-	sum.Predicted = int32(learner.Predicted(r.outputs))
+	outputs := r.outputsOf(e, len(r.o.since))
+	sum.Score = learner.ClassScore(outputs, int(r.b.Class[e]))
+	sum.Predicted = int32(learner.Predicted(outputs))
 	return sum
 }
 
-// predicted returns which of the first k columns predicted example e of the run; -1 for none.
-func (r *ovrRun[T]) predicted(e, k int) int32 {
-	r.outputs = r.outputs[:0]
+// outputsOf returns what the columns of so many classes said of example e of the run.
+func (r *ovrRun[T]) outputsOf(e, classes int) []float64 {
 	n := r.b.Len()
-	for c := range k {
-		r.outputs = append(r.outputs, r.rounds[c*n+e].Score)
+	r.outputs = r.outputs[:0]
+	for k := range r.o.count(classes) {
+		r.outputs = append(r.outputs, r.rounds[k*n+e].Score)
 	}
-	return int32(learner.Predicted(r.outputs))
+	if !r.o.pairs {
+		return r.outputs
+	}
+	r.votes = slices.Grow(r.votes[:0], classes)[:classes]
+	votes(r.votes, r.outputs)
+	return r.votes
 }
 
 // each fills dst with what the columns say of the examples of b, example by example.
 func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
-	k := len(o.scorers)
-	if err := primal.CheckOutputs("ovr", b, k, len(dst)); err != nil || k == 0 {
+	k := len(o.since)
+	if err := primal.CheckOutputs(o.name(), b, k, len(dst)); err != nil || k == 0 {
 		return err
 	}
 	r := o.runs.Take()
@@ -646,8 +787,17 @@ func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
 		}
 		n := r.b.Len()
 		for e := range n {
-			for c := range k {
-				dst[(lo+e)*k+c] = r.scores[c*n+e]
+			of := dst[(lo+e)*k:][:k]
+			if o.pairs {
+				r.outputs = r.outputs[:0]
+				for c := range o.scorers {
+					r.outputs = append(r.outputs, r.scores[c*n+e])
+				}
+				votes(of, r.outputs)
+				continue
+			}
+			for c := range of {
+				of[c] = r.scores[c*n+e]
 			}
 		}
 	}
@@ -660,7 +810,7 @@ func (o *OVR[T]) Score(b *engine.Block[T], dst []float64) error { return o.each(
 
 // Prober is for ProberOf.
 func (o *OVR[T]) Prober() learner.Prober[T] {
-	if base := o.base.Traits(); !base.Proba {
+	if base := o.base.Traits(); !base.Proba || o.pairs {
 		return nil
 	}
 	return ovrProber[T]{o}
@@ -674,7 +824,7 @@ func (p ovrProber[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := p.o.each(b, dst, ovrProba); err != nil {
 		return err
 	}
-	k := len(p.o.scorers)
+	k := len(p.o.since)
 	for i := range b.Len() {
 		of := dst[i*k:][:k]
 		var sum float64
@@ -702,8 +852,8 @@ type ovrChecker[T learner.Float] struct{ o *OVR[T] }
 
 // Mistakes is MistakeChecker.Mistakes: examples that are one of any column.
 func (p ovrChecker[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
-	if err := b.CheckClasses(len(p.o.columns)); err != nil {
-		return 0, fmt.Errorf("ovr: %w", err)
+	if err := b.CheckClasses(len(p.o.since)); err != nil {
+		return 0, fmt.Errorf("%s: %w", p.o.name(), err)
 	}
 	y := []T{0}
 	for i := range b.Len() {
@@ -711,8 +861,8 @@ func (p ovrChecker[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 		v.Class, v.Y = nil, y
 		mistaken := 0
 		for k := 0; k < len(p.o.columns) && mistaken == 0; k++ {
-			if y[0] = -1; int(b.Class[i]) == k {
-				y[0] = 1
+			if y[0] = p.o.label(k, int(b.Class[i])); y[0] == 0 {
+				continue
 			}
 			if mistaken, err = learner.MistakeCheckerOf(p.o.columns[k]).Mistakes(&v); err != nil {
 				return count, err
@@ -725,7 +875,7 @@ func (p ovrChecker[T]) Mistakes(b *engine.Block[T]) (count int, err error) {
 
 // Weights returns the columns' weights, one after another, or nil if they have none.
 func (o *OVR[T]) Weights() []float64 {
-	if base := o.base.Traits(); !base.Vector {
+	if base := o.base.Traits(); !base.Vector || o.pairs {
 		return nil
 	}
 	of := make([][]float64, len(o.scorers))
@@ -742,7 +892,7 @@ func (o *OVR[T]) Weights() []float64 {
 }
 
 // Outputs is for [learner.OutputsOf]: the classes that have come.
-func (o *OVR[T]) Outputs() int { return len(o.scorers) }
+func (o *OVR[T]) Outputs() int { return len(o.since) }
 
 // Since returns how many examples there were before the first of each class.
 func (o *OVR[T]) Since() []int64 { return slices.Clone(o.since) }
@@ -761,7 +911,8 @@ func (o *OVR[T]) Bytes() int64 {
 
 // bytes returns the memory of a run's scratch.
 func (r *ovrRun[T]) bytes() int64 {
-	return 8*int64(cap(r.scores)+cap(r.outputs)) + 16*int64(cap(r.rounds)+cap(r.errs)) +
+	return 8*int64(cap(r.scores)+cap(r.outputs)+cap(r.votes)) +
+		16*int64(cap(r.rounds)+cap(r.errs)) +
 		primal.BytesOf(r.y) + int64(cap(r.views))*int64(unsafe.Sizeof(engine.Block[T]{}))
 }
 
@@ -771,11 +922,11 @@ func (r *ovrRun[T]) bytes() int64 {
 func (o *OVR[T]) State() learner.State { return learner.StateOf(o.fields) }
 
 // SetState is Learner.SetState.
-func (o *OVR[T]) SetState(s learner.State) error { return learner.SetState("ovr", s, o.fields) }
+func (o *OVR[T]) SetState(s learner.State) error { return learner.SetState(o.name(), s, o.fields) }
 
 // CheckState is Learner.CheckState.
 func (o *OVR[T]) CheckState(s learner.State) error {
-	return learner.CheckState("ovr", s, o.fields)
+	return learner.CheckState(o.name(), s, o.fields)
 }
 
 func (o *OVR[T]) fields(c *learner.Codec) {
@@ -784,25 +935,24 @@ func (o *OVR[T]) fields(c *learner.Codec) {
 	dim := learner.Count(c, "dim", &o.dim)
 	c.Want(dim <= math.MaxInt32, "counter %q is %d", "dim", dim)
 	c.PerFeature("dim", dim)
-	n := len(o.columns)
 	since := learner.Vector(c, "since", &o.since)
-	of := o.columns
+	of, lone := o.columns, o.lone
 	if c.Reading() {
-		n = len(since)
-		c.Want(n <= MaxClasses && (o.cfg.Classes == 0 || n == o.cfg.Classes),
-			"%d classes, want %d", n, o.cfg.Classes)
-		of = o.twin(c, n)
+		n := len(since)
+		c.Want(n <= o.most() && (o.cfg.Classes == 0 || n == o.cfg.Classes), "%d classes, want %d",
+			n, o.cfg.Classes)
+		of = o.twin(c, o.count(n))
+		if o.pairs && o.cfg.Classes == 0 && o.stream {
+			lone = o.twin(c, n)
+		}
 	}
-	if of == nil && n > 0 {
-		return // an error
-	}
-	learner.Inners(c, columnName, of)
-	if o.rest != nil {
-		rest := []learner.Learner[T]{o.rest}
-		learner.Inners(c, func(int) string { return "rest." }, rest)
+	if c.Reading() || c.Writing() {
+		learner.Inners(c, o.columnName, of)
+		learner.Inners(c, o.loneName, lone)
 	}
 	c.Then(func() {
-		o.failed, o.columns, o.scorers, o.probers = nil, of, o.scorers[:0], o.probers[:0]
+		o.failed, o.columns, o.lone = nil, of, lone
+		o.scorers, o.probers = o.scorers[:0], o.probers[:0]
 		for _, l := range of {
 			o.scorers = append(o.scorers, l)
 			if p := learner.ProberOf(l); p != nil {
@@ -810,6 +960,14 @@ func (o *OVR[T]) fields(c *learner.Codec) {
 			}
 		}
 	})
+}
+
+// most is how many classes there may be.
+func (o *OVR[T]) most() int {
+	if o.pairs {
+		return MaxPaired
+	}
+	return MaxClasses
 }
 
 // twin returns n new columns to read a State into.
@@ -829,7 +987,21 @@ func (o *OVR[T]) twin(c *learner.Codec, n int) []learner.Learner[T] {
 }
 
 // columnName is what the names of column k's parts of a State begin with.
-func columnName(k int) string { return fmt.Sprintf("class%d.", k) }
+func (o *OVR[T]) columnName(k int) string {
+	if o.pairs {
+		first, second := pairOf(k)
+		return fmt.Sprintf("pair%d-%d.", first, second)
+	}
+	return fmt.Sprintf("class%d.", k)
+}
+
+// loneName is columnName of lone learner k.
+func (o *OVR[T]) loneName(k int) string {
+	if o.pairs {
+		return fmt.Sprintf("alone%d.", k)
+	}
+	return "rest."
+}
 
 // ballot is the hypothesis of an [OVR]: a Predictor for each class.
 type ballot[T learner.Float] struct {
@@ -838,7 +1010,7 @@ type ballot[T learner.Float] struct {
 }
 
 // Outputs is Predictor.Outputs.
-func (p *ballot[T]) Outputs() int { return len(p.of) }
+func (p *ballot[T]) Outputs() int { return p.o.Outputs() }
 
 // Score is Predictor.Score.
 func (p *ballot[T]) Score(b *engine.Block[T], dst []float64) error { return p.o.Score(b, dst) }
@@ -848,6 +1020,9 @@ func (p *ballot[T]) Weights() []float64 { return p.o.Weights() }
 
 // Hypothesis is for [learner.HypothesisOf].
 func (p *ballot[T]) Hypothesis() (all learner.Hypothesis) {
+	if p.o.pairs {
+		return all // votes
+	}
 	for _, m := range p.of {
 		h, ok := learner.HypothesisOf(*m.p)
 		if !ok {
@@ -877,7 +1052,7 @@ func (p *ballot[T]) CheckState(s learner.State) error {
 	if err != nil {
 		return err
 	}
-	return learner.CheckState("ovr", s, r.fields)
+	return learner.CheckState(p.o.name(), s, r.fields)
 }
 
 // Restored is Restorer.Restored.
@@ -886,23 +1061,23 @@ func (p *ballot[T]) Restored(s learner.State) (learner.Predictor[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := learner.SetState("ovr", s, r.fields); err != nil {
+	if err := learner.SetState(p.o.name(), s, r.fields); err != nil {
 		return nil, err
 	}
 	of := make([]learner.Predictor[T], len(r.of))
 	for k, m := range r.of {
 		of[k] = *m.p
 	}
-	return p.o.ballotOf(of), nil // of those that were restored
+	return p.o.ballotOf(r.Outputs(), of), nil // of those that were restored
 }
 
 // like returns hypotheses of new columns, as many as the State has.
 func (p *ballot[T]) like(s learner.State) (*ballot[T], error) {
 	n := s.Counters["classes"]
-	if n > MaxClasses || p.o.cfg.Classes > 0 && n != uint64(p.o.cfg.Classes) {
-		return nil, fmt.Errorf("ovr: %d classes: %w", n, learner.ErrState)
+	if n > uint64(p.o.most()) || p.o.cfg.Classes > 0 && n != uint64(p.o.cfg.Classes) {
+		return nil, fmt.Errorf("%s: %d classes: %w", p.o.name(), n, learner.ErrState)
 	}
-	of := make([]learner.Predictor[T], n)
+	of := make([]learner.Predictor[T], p.o.count(int(n)))
 	for k := range of {
 		l, err := p.o.column()
 		if err != nil {
@@ -910,14 +1085,14 @@ func (p *ballot[T]) like(s learner.State) (*ballot[T], error) {
 		}
 		of[k] = l.Snapshot()
 	}
-	return newBallot(p.o, of), nil
+	return newBallot(p.o, int(n), of), nil
 }
 
 func (p *ballot[T]) fields(c *learner.Codec) {
-	n := len(p.of)
+	n := len(p.o.since)
 	classes := learner.Count(c, "classes", &n)
-	c.Want(classes == len(p.of), "%d classes", classes)
-	learner.Inners(c, columnName, p.of)
+	c.Want(classes == len(p.o.since), "%d classes", classes)
+	learner.Inners(c, p.o.columnName, p.of)
 }
 
 // provenBallot is one whose classes' hypotheses have probabilities.
@@ -928,10 +1103,10 @@ func (p provenBallot[T]) Proba(b *engine.Block[T], dst []float64) error {
 	return ovrProber[T]{p.o}.Proba(b, dst)
 }
 
-// newBallot returns that of o's settings.
-func newBallot[T learner.Float](o *OVR[T], of []learner.Predictor[T]) *ballot[T] {
+// newBallot returns that of o's settings, of so many classes.
+func newBallot[T learner.Float](o *OVR[T], classes int, of []learner.Predictor[T]) *ballot[T] {
 	p := &ballot[T]{o: &OVR[T]{cfg: o.cfg, entry: o.entry, base: o.base, env: o.env, pool: o.pool,
-		dim: o.dim}}
+		dim: o.dim, pairs: o.pairs, stream: o.stream, since: make([]int64, classes)}}
 	for k := range of {
 		p.of = append(p.of, memberPredictor[T]{&of[k]})
 		p.o.scorers = append(p.o.scorers, of[k])
@@ -943,9 +1118,9 @@ func newBallot[T learner.Float](o *OVR[T], of []learner.Predictor[T]) *ballot[T]
 }
 
 // ballotOf is newBallot with probabilities where there are any.
-func (o *OVR[T]) ballotOf(of []learner.Predictor[T]) learner.Predictor[T] {
-	p := newBallot(o, of)
-	if len(of) > 0 && len(p.o.probers) == len(of) {
+func (o *OVR[T]) ballotOf(classes int, of []learner.Predictor[T]) learner.Predictor[T] {
+	p := newBallot(o, classes, of)
+	if !o.pairs && len(of) > 0 && len(p.o.probers) == len(of) {
 		return provenBallot[T]{p}
 	}
 	return p
@@ -957,7 +1132,7 @@ func (o *OVR[T]) Snapshot() learner.Predictor[T] {
 	for k, l := range o.columns {
 		of[k] = l.Snapshot()
 	}
-	return o.ballotOf(of)
+	return o.ballotOf(len(o.since), of)
 }
 
 // View is for [learner.ViewOf].
@@ -966,5 +1141,5 @@ func (o *OVR[T]) View() learner.Predictor[T] {
 	for k, l := range o.columns {
 		of[k] = learner.ViewOf(l)
 	}
-	return o.ballotOf(of)
+	return o.ballotOf(len(o.since), of)
 }

@@ -2,6 +2,7 @@ package learners_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -216,6 +217,103 @@ func TestClassScore(t *testing.T) {
 		}
 		if p := learner.Predicted(c.outputs); p != c.first {
 			t.Errorf("of %v class %d is predicted, want %d", c.outputs, p, c.first)
+		}
+	}
+}
+
+// TestOVOColumns: the learner of each two classes scores, to the bit, as one of two classes over
+// their examples alone, whenever they came, of streams and of whole data sets; votes and sums are
+// those of a plain form.
+func TestOVOColumns(t *testing.T) {
+	for _, base := range []string{"obpm", "perceptron", "pa", "budget", "svm"} {
+		for _, classes := range []int{2, 3, 7} {
+			for _, form := range []string{"sparse", "dense"} {
+				b := learnertest.Sparse[float32](200, 60, 0)
+				if form == "dense" {
+					b = learnertest.Dense[float32](200, 20, 0)
+				}
+				inClasses(b, classes)
+				t.Run(fmt.Sprintf("%s/%d/%s", base, classes, form), func(t *testing.T) {
+					pairs(t, base, b)
+				})
+			}
+		}
+	}
+}
+
+// ofTwo returns the examples of two classes, of which the first is +1.
+func ofTwo(b *engine.Block[float32], first, second int32) *engine.Block[float32] {
+	two := &engine.Block[float32]{Dim: b.Dim, Ptr: []int{0}}
+	for i, c := range b.Class {
+		if c != first && c != second {
+			continue
+		}
+		idx, val := b.Example(i)
+		two.Idx, two.Val = append(two.Idx, idx...), append(two.Val, val...)
+		two.Ptr = append(two.Ptr, len(two.Idx))
+		y := float32(-1)
+		if c == first {
+			y = 1
+		}
+		two.Y = append(two.Y, y)
+	}
+	if b.Dense() {
+		two.X, two.Stride, two.Ptr, two.Idx, two.Val = two.Val, b.Dim, nil, nil, nil
+	}
+	return two
+}
+
+// teach learns b, or fits l to it.
+func teach(t *testing.T, l learner.Learner[float32], b *engine.Block[float32], rounds int) {
+	t.Helper()
+	err := l.Learn(b, make([]learner.Round, rounds))
+	if errors.Is(err, learner.ErrBatch) {
+		_, err = learner.Fit(t.Context(), l, b, learner.FitOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pairs(t *testing.T, base string, b *engine.Block[float32]) {
+	all, err := learner.Make[float32]("ovo", &learners.OVOConfig{Base: base}, learner.Env{Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	teach(t, all, b, b.Len())
+	k := learner.OutputsOf(all)
+	got, f := make([]float64, k*b.Len()), make([]float64, b.Len())
+	if err := all.Score(b, got); err != nil {
+		t.Fatal(err)
+	}
+	count, sums := make([]float64, k*b.Len()), make([]float64, k*b.Len())
+	for second := 1; second < k; second++ {
+		for first := range second {
+			two, err := learner.Make[float32](base, nil, learner.Env{Seed: 7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			some := ofTwo(b, int32(first), int32(second))
+			teach(t, two, some, some.Len())
+			if err := two.Score(b, f); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range f {
+				vote := 0.0
+				if v != 0 {
+					vote = math.Copysign(0.5, v)
+				}
+				count[i*k+first] += vote
+				count[i*k+second] -= vote
+				sums[i*k+first] += v
+				sums[i*k+second] -= v
+			}
+		}
+	}
+	for i, s := range sums {
+		want := count[i] + s/(3*(math.Abs(s)+1))
+		if math.Float64bits(got[i]) != math.Float64bits(want) {
+			t.Fatalf("output %d of example %d is %v, want %v", i%k, i/k, got[i], want)
 		}
 	}
 }

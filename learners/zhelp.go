@@ -186,6 +186,17 @@ func (*OnlineConfig) Help(field string) string {
 }
 
 // Help is Config.Help.
+func (*OVOConfig) Help(field string) string {
+	switch field {
+	case "Classes":
+		return "how many classes there will be, 0 for any number; 0 to 1024"
+	case "Base":
+		return "learner of two classes, whose own settings are taken, too; a learner of two classes"
+	}
+	return ""
+}
+
+// Help is Config.Help.
 func (*OVRConfig) Help(field string) string {
 	switch field {
 	case "Classes":

@@ -148,6 +148,7 @@ func smallModels(t testing.TB) (list []smallModel) {
 		},
 		"arow": {{"full", &learners.AROWConfig{Covariance: "full", R: 1}}},
 		"adf":  {{"diagonal", &learners.ADFConfig{Covariance: "diagonal", Noise: 0.05}}},
+		"ovo":  {{"", &learners.OVOConfig{Base: "pa"}}},
 		"ovr":  {{"classes", &learners.OVRConfig{Base: "pa"}}}, // they have names: version 2
 		"wep":  {{"", &learners.WEPConfig{Buffer: 3, PointsConfig: points}}},
 		"vvm":  {{"", &learners.VVMConfig{Buffer: 3, Pairs: 3, PointsConfig: points}}},

@@ -71,6 +71,9 @@ type Options struct {
 	Epochs int `json:"epochs,omitempty" toml:"epochs,omitempty"`
 	// UntilConverged passes until a whole pass makes no update; it excludes Epochs. Default false.
 	UntilConverged bool `json:"until_converged,omitempty" toml:"until_converged,omitempty"`
+	// Pairs has the learner, where it is one of two classes and there are more, learn each two of
+	// them apart, and vote, not each against the rest. Default false.
+	Pairs bool `json:"pairs,omitempty" toml:"pairs,omitempty"`
 	// ClassWeight multiplies the weight of each example by a factor of its label: "a=2,b=0.5", of
 	// labels as they stand in the data, 1 for others; or "balanced", n/(K n_k) for each of K
 	// labels, n_k of n examples having it. In memory these are counted beforehand, in a stream up
@@ -398,11 +401,10 @@ func (o *Options) validData() error {
 	if o.Calibrate != "" && o.Calibrate != platt {
 		return badOption("", "{calibrate} %q: want platt", o.Calibrate)
 	}
+	if err := o.validClasses(); err != nil {
+		return err
+	}
 	switch {
-	case len(o.Classes) > 0 && o.Positive != "":
-		return badOption("Leave one of them out.", "{classes} and {positive} exclude each other")
-	case len(o.Classes) == 1:
-		return badOption("Name all of them.", "{classes} %s: one class", o.Classes[0])
 	case !slices.Contains([]string{"", "f32", "f64"}, o.Precision):
 		return badOption("", "{precision} %q: want f32 or f64", o.Precision)
 	case o.HashBits < 0 || o.HashBits > format.MaxHashBits:
@@ -426,6 +428,21 @@ func (o *Options) validData() error {
 	case !(o.SoftDelta >= 0) || math.IsInf(o.SoftDelta, 0):
 		return fmt.Errorf("soft-delta is %v, want a number of 0 or more: %w", o.SoftDelta,
 			learner.ErrConfig)
+	}
+	return nil
+}
+
+// validClasses checks the options of classes.
+func (o *Options) validClasses() error {
+	switch {
+	case len(o.Classes) > 0 && o.Positive != "":
+		return badOption("Leave one of them out.", "{classes} and {positive} exclude each other")
+	case o.Pairs && o.Positive != "":
+		return badOption("Leave one of them out.", "{pairs} and {positive} exclude each other")
+	case o.Pairs && o.From != "":
+		return badOption("Leave it out: the model says.", "{pairs} and {from} exclude each other")
+	case len(o.Classes) == 1:
+		return badOption("Name all of them.", "{classes} %s: one class", o.Classes[0])
 	}
 	return nil
 }

@@ -480,7 +480,8 @@ func (r *run[T]) takeClasses(info dataset.Info) error {
 		return wrapped(ErrModel, fmt.Errorf("%s tells two classes, the data have more: %w", j.name,
 			dataset.ErrLabels))
 	}
-	e, c, err := learner.ForClasses(j.entry, j.config, "", len(j.o.Classes))
+	e, c, err := learner.ForClasses(j.entry, j.config, learner.OverName(j.o.Pairs),
+		len(j.o.Classes))
 	if err != nil {
 		return newError(ErrOption, "Choose the label that is +1 against all others by {positive}, "+
 			"or another learner.", "%d classes: %w", len(info.Classes), err)

@@ -125,6 +125,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVar(&o.Positive, "positive", "", "the `LABEL` that is +1; all others are -1")
 	fs.StringSliceVar(&o.Classes, "classes", nil, "the `LABELS` of all classes, as a,b,c; others "+
 		"are errors (without: any labels, a class each where there are more than two)")
+	fs.BoolVar(&o.Pairs, "pairs", false, "of more than two classes learn each two apart, and vote "+
+		"(without: each against the rest)")
 	fs.StringVar(&o.ClassWeight, "class-weight", "", "`FACTORS` of the weights of examples by "+
 		"label: a=2,b=0.5 (1 for others), or balanced: all labels weigh the same"+
 		who(func(t learner.Traits) bool { return t.Weights }))

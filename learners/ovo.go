@@ -1,0 +1,214 @@
+package learners
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+func init() { learner.Register("ovo", (*OVOConfig)(nil)) }
+
+// Entry is that of [learner.Settings].
+func (*OVOConfig) Entry() learner.Entry {
+	return learner.Entry{
+		Summary: "one against one: any number of classes, a learner for each two of them, which " +
+			"vote",
+		Config: func() learner.Config { return &OVOConfig{Base: "obpm"} },
+		Over: func(base string, c learner.Config, classes int) learner.Config {
+			return &OVOConfig{Classes: classes, Base: base, BaseConfig: c}
+		},
+		Pairs: true,
+		New32: newOVO[float32], New64: newOVO[float64],
+	}
+}
+
+// OVOConfig holds the settings of the learner ovo, which tells any number of classes by a learner
+// for each two of them. It is shown the examples of the two alone, the class that came first as +1.
+// Each votes, and the class with most votes is predicted; of those with as many, the one whose
+// learners' scores sum to most. The learner is an [OVR] with columns of pairs.
+//
+// Reference: S. Knerr, L. Personnaz, G. Dreyfus, "Single-layer learning revisited: a stepwise
+// procedure for building and training a neural network", in Neurocomputing, Springer 1990; J. H.
+// Friedman, "Another approach to polychotomous classification", Stanford University, 1996 (votes).
+//
+//	paper     here      shape, unit
+//	K         classes   that have come, numbered from 0
+//	f_ij(x)   columns   score of the learner of classes i < j: above 0 a vote for i, below 0 for j
+//	          outputs   (votes for the class - votes against it)/2 + s/(3 (|s| + 1)), s the sum of
+//	                    the class's f_ij less that of its f_ji
+//
+// Deviations: the sums s decide between classes with as many votes, where LIBSVM takes the first
+// class. As a share of a vote, below 1/3 either way, they are a part of the class's output. A score
+// of 0 is no vote. A class may come at any time: what the pairs of a class with those to come begin
+// with is a learner that has learned its examples alone. It is left out with Classes, which says
+// how many there will be.
+//
+// Guarantee: the learner of a pair scores, to the bit, as one of two classes over the examples of
+// the two, whenever they came: TestOVOColumns.
+//
+// Cost: an example is learned by the learners of its class's pairs, and scored by all K(K-1)/2; on
+// the pool, a pair a part. Memory: that of the base for each pair, and for each class once more
+// where any class may come.
+type OVOConfig struct {
+	// Classes is how many classes there will be, 0 for any number.
+	//
+	// Where it is known, the learners that new ones begin with are not kept. Default 0; 0 to 1024.
+	Classes int `json:"classes" flag:"class-count"`
+	// Base is the learner of two classes, whose own settings are taken, too. Default obpm; a
+	// learner of two classes.
+	Base string `json:"base" flag:"base"`
+	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
+	// for those defaults. Default nil; any that are valid.
+	BaseConfig learner.Config `json:"base_config"`
+}
+
+// MaxPaired is the largest number of classes of which there is a learner for each two.
+const MaxPaired = 1024
+
+// Validate wants a base of two classes with valid settings.
+func (c *OVOConfig) Validate() error {
+	if c.Classes < 0 || c.Classes > MaxPaired {
+		return fmt.Errorf("ovo: classes is %d, want 0 to %d: %w", c.Classes, MaxPaired,
+			learner.ErrConfig)
+	}
+	base, err := c.Inner()
+	if err != nil {
+		return err
+	}
+	return checkTwo("ovo", c.Base, base)
+}
+
+// Inner returns the base's settings.
+func (c *OVOConfig) Inner() (learner.Config, error) {
+	return baseSettings("ovo", c.Base, c.BaseConfig)
+}
+
+// UnmarshalJSON is that of OBPMConfig.
+func (c *OVOConfig) UnmarshalJSON(data []byte) error {
+	type fields OVOConfig // without this method
+	raw := struct {
+		*fields
+		BaseConfig json.RawMessage `json:"base_config"` // hides the field of that name
+	}{fields: (*fields)(c)}
+	err := decodeSettings(data, &raw)
+	if err != nil {
+		return fmt.Errorf("ovo: settings: %w", err)
+	}
+	c.BaseConfig, err = decodeBase("ovo", c.Base, raw.BaseConfig)
+	return err
+}
+
+// Traits is Config.Traits: what the base can do and needs, once a pair. Votes have no probabilities
+// and no weights.
+func (c *OVOConfig) Traits() learner.Traits {
+	base, err := c.Inner()
+	if err != nil {
+		return learner.Traits{Norm: math.NaN()}
+	}
+	t := traitsOver(base.Traits(), c.Classes, "the pairs of classes")
+	t.Linear, t.Vector, t.Proba = false, false, false
+	return t
+}
+
+// Resolve resolves the base's settings: all columns see the examples as they are.
+func (c *OVOConfig) Resolve(f learner.Facts) (learner.Config, error) {
+	o := OVRConfig(*c)
+	r, err := o.Resolve(f)
+	if err != nil {
+		return nil, err
+	}
+	over := OVOConfig(*r.(*OVRConfig))
+	return &over, nil
+}
+
+// Memory is Config.Memory: that of the base for each pair, and for each class. A base of whole data
+// sets is fitted to a copy of the examples of two classes, of all where there are but two.
+func (c *OVOConfig) Memory(x learner.Extent) learner.Footprint {
+	base, err := c.Inner()
+	if err != nil {
+		return learner.Footprint{}
+	}
+	k := max(x.Classes, int64(c.Classes), 2)
+	f := memoryOver(base, k*(k-1)/2+k, x)
+	if x.Whole {
+		values := x.NonZeros
+		if x.Dense {
+			values = learner.Times(x.Examples, x.Features)
+		}
+		f.Add("examples of a pair", x.Examples, learner.Plus(learner.Times(2, values, 4+x.Elem),
+			learner.Times(x.Examples, 32)))
+	}
+	return f
+}
+
+func newOVO[T learner.Float](c learner.Config, env learner.Env) (learner.Learner[T], error) {
+	cfg, err := learner.ConfigAs[OVOConfig]("ovo", c)
+	if err != nil {
+		return nil, err
+	}
+	return newOver[T](OVRConfig(cfg), true, env)
+}
+
+// pairOf returns the classes of pair k, first < second: those of the second class come behind all
+// of classes before it.
+func pairOf(k int) (first, second int) {
+	for second = int(math.Sqrt(float64(2 * k))); second*(second+1)/2 <= k; {
+		second++
+	}
+	return k - second*(second-1)/2, second
+}
+
+// votes sets dst, one a class, to the outputs by the scores of all pairs.
+func votes(dst, scores []float64) {
+	for c := range dst {
+		count, sum := 0.0, 0.0
+		for other := range dst {
+			f := 0.0
+			switch {
+			case other < c: // it is +1
+				f = -scores[c*(c-1)/2+other]
+			case other > c:
+				f = scores[other*(other-1)/2+c]
+			}
+			switch sum += f; {
+			case f > 0:
+				count += 0.5
+			case f < 0:
+				count -= 0.5
+			}
+		}
+		share := sum / (3 * (math.Abs(sum) + 1))
+		if math.IsInf(sum, 0) {
+			share = math.Copysign(1.0/3, sum)
+		}
+		dst[c] = count + share
+	}
+}
+
+// labelled returns a copy of the examples of b whose label is not 0.
+func labelled[T learner.Float](b *engine.Block[T]) *engine.Block[T] {
+	some := &engine.Block[T]{Dim: b.Dim, Stride: b.Stride}
+	if !b.Dense() {
+		some.Ptr = []int{0}
+	}
+	for i, y := range b.Y {
+		if y == 0 {
+			continue
+		}
+		some.Y = append(some.Y, y)
+		if len(b.W) > 0 {
+			some.W = append(some.W, b.W[i])
+		}
+		if b.Dense() {
+			some.X = append(some.X, b.X[i*b.Stride:][:b.Stride]...)
+			continue
+		}
+		idx, val := b.Sparse(i)
+		some.Idx, some.Val = append(some.Idx, idx...), append(some.Val, val...)
+		some.Ptr = append(some.Ptr, len(some.Idx))
+	}
+	return some
+}
