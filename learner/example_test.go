@@ -391,3 +391,38 @@ func ExampleCalibration() {
 	// Output:
 	// 0.500 0.993 0.047 <nil>
 }
+
+// What a predictor computes, laid open, and another learner that holds it.
+func ExampleHypothesis() {
+	p := taught("pa").Snapshot()
+	var h learner.Hypothesis
+	h, ok := learner.HypothesisOf(p)
+	var out learner.Output = h.Outputs[0]
+	fmt.Println(ok, len(h.Outputs), len(out.Weights), out.Bias, out.Divisor, h.Fourier == nil)
+
+	e, _, _, ok := learner.Hold(&h)
+	fmt.Println(e.Name, ok)
+	// Output:
+	// true 1 10 0 1 true
+	// perceptron true
+}
+
+// A learner that can hold a hypothesis of its form makes settings and a State of it.
+func ExampleHolding() {
+	var hold learner.Holding = must(learner.Lookup("perceptron")).Holding
+	_, s, ok := hold(&learner.Hypothesis{Outputs: []learner.Output{{Weights: []float64{1, 2},
+		Divisor: 1}}})
+	fmt.Println(ok, len(s.Tensors))
+	// Output:
+	// true 1
+}
+
+// Random features are laid open by their frequencies.
+func ExampleFourier() {
+	h, _ := learner.HypothesisOf(taught("rff").Snapshot())
+	var f *learner.Fourier = h.Fourier
+	w, err := f.Frequencies(3)
+	fmt.Println(f.Half, len(w), err)
+	// Output:
+	// 100 300 <nil>
+}

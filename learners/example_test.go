@@ -2,6 +2,7 @@ package learners_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -475,4 +476,69 @@ func ExampleOVRConfig() {
 	fmt.Println(err, rff.Base, rff.BaseConfig.(*learners.OVRConfig).Base)
 	// Output:
 	// <nil> ovr pa
+}
+
+// One loss for all classes: an example is brought 1 above the class that scores most but its own.
+func ExampleMPA() {
+	b := &engine.Block[float64]{Dim: 2, Stride: 2,
+		X:     []float64{1, 0, 2, 0.1, 0, 1, 0.1, 2, -1, -1, -2, -2},
+		Class: []int32{0, 0, 1, 1, 2, 2}}
+	l := newOf("mpa", &learners.MPAConfig{Variant: 0})
+	for range 3 {
+		if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
+			panic(err)
+		}
+	}
+	k := learner.OutputsOf(l)
+	outputs := make([]float64, k*b.Len())
+	if err := l.Score(b, outputs); err != nil {
+		panic(err)
+	}
+	for i := range b.Len() {
+		fmt.Print(learner.Predicted(outputs[i*k:][:k]), " ")
+	}
+	fmt.Println("of", k)
+	// Output:
+	// 0 0 1 1 2 2 of 3
+}
+
+// Where the classes lie on one side of the origin, ROMMA needs a bias, which it has over pairs.
+func ExamplePairs() {
+	b := &engine.Block[float64]{Dim: 1, Stride: 1, X: []float64{4, 6, 4, 6},
+		Y: []float64{-1, 1, -1, 1}}
+	for _, name := range []string{"romma", "pairs"} {
+		l := newOf(name, must(learner.Lookup(name)).Config())
+		for range 20 {
+			if err := l.Learn(b, make([]learner.Round, b.Len())); err != nil {
+				panic(err)
+			}
+		}
+		var f [4]float64
+		if err := l.Score(b, f[:]); err != nil {
+			panic(err)
+		}
+		fmt.Printf("%s %+.1f\n", name, f)
+	}
+	// Output:
+	// romma [+0.7 +1.0 +0.7 +1.0]
+	// pairs [-1.0 +1.0 -1.0 +1.0]
+}
+
+// The base is any learner of margins with one weight vector and no bias.
+func ExamplePairsConfig() {
+	c := &learners.PairsConfig{Base: "alma", BaseConfig: &learners.ALMAConfig{P: 2, Alpha: 0.9}}
+	fmt.Println(c.Validate(), c.Traits().Biased)
+	err := (&learners.PairsConfig{Base: "pumma"}).Validate() // has a bias already
+	fmt.Println("pairs: bad setting", errors.Is(err, learner.ErrConfig))
+	// Output:
+	// <nil> true
+	// pairs: bad setting true
+}
+
+// PA-II for all classes, of which there are to be four.
+func ExampleMPAConfig() {
+	c := &learners.MPAConfig{Variant: 2, C: 0.1, Classes: 4}
+	fmt.Println(c.Validate(), c.Traits().ClassCount, c.Traits().Weights)
+	// Output:
+	// <nil> 4 true
 }

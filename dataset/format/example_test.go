@@ -260,3 +260,12 @@ func ExampleScaling() {
 	fmt.Println(s.Features(), row)
 	// Output: 2 [2 -1]
 }
+
+// Features of two namespaces are multiplied where their first letters are a pair.
+func ExamplePair() {
+	var pairs []format.Pair
+	pairs, err := format.Pairs([]string{"ab", "aa"})
+	fmt.Printf("%c %v\n", pairs, err)
+	// Output:
+	// [[a b] [a a]] <nil>
+}
