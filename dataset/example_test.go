@@ -223,3 +223,22 @@ func ExampleBlocks() {
 	// 3 rows <nil>
 	// EOF
 }
+
+// A Preparer gives examples a bias and length 1 as reading would have done, so that one block can
+// be prepared in several ways. The bias is feature 0; the others move up by one.
+func ExamplePreparer() {
+	b := &engine.Block[float64]{Dim: 3, Ptr: []int{0, 2}, Idx: []int32{0, 2},
+		Val: []float64{2, 2}, Y: []float64{1}}
+	for _, o := range []dataset.Options{{Bias: "append"}, {Bias: "append", Normalize: "unit"}} {
+		var p *dataset.Preparer[float64]
+		p, err := dataset.NewPreparer[float64](o)
+		if err != nil {
+			log.Fatal(err)
+		}
+		idx, val := p.Block(b).Example(0)
+		fmt.Printf("%d %.3f\n", idx, val)
+	}
+	// Output:
+	// [0 1 3] [1.000 2.000 2.000]
+	// [0 1 3] [0.333 0.667 0.667]
+}

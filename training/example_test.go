@@ -381,3 +381,124 @@ func ExampleSource() {
 	// opened at byte 0
 	// 4 <nil>
 }
+
+// CrossValidate tests each example by what was learned of the other parts of the data, here two of
+// three. Its interval is wider than one that takes the parts for independent of each other.
+func ExampleCrossValidate() {
+	file, done := ring()
+	defer done()
+	var last training.FoldStatus
+	var cv *training.CrossValidation
+	cv, err := training.CrossValidate(context.Background(), training.Options{Learner: "pa",
+		Files: []string{file}, Data: training.Data{Bias: "append"}},
+		training.Folds{Folds: 3}, training.Env{},
+		func(s training.FoldStatus) { last = s })
+	if err != nil {
+		log.Fatal(err)
+	}
+	var all training.CVResult = cv.CVResult
+	for _, f := range all.Folds {
+		var f training.Fold = f
+		fmt.Printf("fold %d: %d learned, %d tested, %d errors\n", f.Fold, f.Train, f.Test, f.Errors)
+	}
+	fmt.Printf("%.3f of %d examples, %d of %d folds\n", all.Error, all.Examples, last.Done,
+		last.Total)
+	fmt.Println(all.PM > all.NaivePM)
+	// Output:
+	// fold 1: 266 learned, 134 tested, 7 errors
+	// fold 2: 267 learned, 133 tested, 4 errors
+	// fold 3: 267 learned, 133 tested, 8 errors
+	// 0.047 of 400 examples, 3 of 3 folds
+	// true
+}
+
+// Tune learns with several settings side by side, in one pass over the file, and finds the one with
+// the fewest errors. A setting that is shown to be worse is dropped on the way.
+func ExampleTune() {
+	file, done := ring()
+	defer done()
+	var settings []training.Options
+	for _, c := range []float64{1e-9, 0.01, 1} {
+		settings = append(settings, training.Options{Learner: "pa", Files: []string{file},
+			Settings: map[string]any{"C": c}, Data: training.Data{Bias: "append"}})
+	}
+	var r *training.Tuned
+	r, err := training.Tune(context.Background(), settings,
+		training.TuneOptions{Alpha: training.DefaultAlpha}, training.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, i := range r.Order {
+		var t training.Tried = r.Tried[i]
+		fmt.Printf("C %v: %d errors of %d, dropped %t\n", settings[i].Settings["C"], t.Errors,
+			t.Examples, t.Dropped)
+	}
+	// Output:
+	// C 1: 21 errors of 400, dropped false
+	// C 0.01: 32 errors of 256, dropped true
+	// C 1e-09: 35 errors of 256, dropped true
+}
+
+// Settings that are learned in several passes are tuned by cross-validation. After each fold it is
+// known which one leads so far.
+func ExampleTuneOptions() {
+	file, done := ring()
+	defer done()
+	var settings []training.Options
+	for _, bias := range []string{"none", "append"} {
+		settings = append(settings, training.Options{Learner: "pa", Files: []string{file},
+			Epochs: 5, Data: training.Data{Bias: bias}})
+	}
+	t := training.TuneOptions{By: training.ByFolds, Folds: training.Folds{Folds: 4}}
+	t.Watch = func(s training.TuneStatus) {
+		fmt.Printf("%.0f %%: setting %d leads\n", 100*s.Share, s.Leader)
+	}
+	r, err := training.Tune(context.Background(), settings, t, training.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, tried := range r.Tried {
+		fmt.Println(settings[i].Data.Bias, tried.CV.Errors, "errors of", tried.CV.Examples)
+	}
+	// Output:
+	// 25 %: setting 0 leads
+	// 50 %: setting 0 leads
+	// 75 %: setting 1 leads
+	// 100 %: setting 1 leads
+	// none 16 errors of 400
+	// append 10 errors of 400
+}
+
+// Compare has three learners predict the same examples, each before it is learned, and says of each
+// two which one makes fewer errors, if these examples show it.
+func ExampleCompare() {
+	file, done := ring()
+	defer done()
+	names := []string{"pa", "perceptron", "arow"}
+	var c training.Contest
+	for _, name := range names {
+		c.Settings = append(c.Settings, training.Options{Learner: name, Files: []string{file},
+			Data: training.Data{Bias: "append"}})
+	}
+	var r *training.Comparison
+	r, err := training.Compare(context.Background(), c, training.Env{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, i := range r.Order {
+		var s training.Standing = r.Standings[i]
+		fmt.Println(names[i], s.Errors, "errors of", r.Examples)
+	}
+	for _, p := range r.Pairs {
+		var p training.Pair = p
+		fmt.Printf("%s alone wrong %d, %s alone %d: %s\n", names[p.First], p.FirstAlone,
+			names[p.Second], p.SecondAlone, p.Verdict)
+	}
+	// Output:
+	// arow 9 errors of 400
+	// pa 21 errors of 400
+	// perceptron 33 errors of 400
+	// pa alone wrong 5, perceptron alone 17: first
+	// pa alone wrong 12, arow alone 0: second
+	// perceptron alone wrong 27, arow alone 3: second
+}
