@@ -241,3 +241,227 @@ func ExampleStanding() {
 	// true 70
 	// 2 true 70
 }
+
+// Metrics of six predictions: one positive is missed, and one negative is taken for a positive.
+func ExampleMetrics() {
+	m := eval.NewMetrics(eval.MetricsOptions{AUC: true})
+	for _, e := range []struct{ label, score float64 }{
+		{1, 2}, {1, 1}, {1, -0.5}, {-1, 0.25}, {-1, -1}, {-1, -2},
+	} {
+		var o eval.Outcome = eval.Outcome2(e.label, e.score)
+		m.Add(&o)
+	}
+	auc, _ := m.AUC()
+	fmt.Printf("error %.3f, F1 %.3f, AUC %.3f\n", m.Error(), m.F1(), auc)
+	fmt.Println(m.Confusion()) // a row for each class that came: -1, +1
+	// Output:
+	// error 0.333, F1 0.667, AUC 0.889
+	// [[2 1] [1 2]]
+}
+
+// Old outcomes fade: with a factor of 0.5 the last one counts more than all before it.
+func ExampleMetricsOptions() {
+	for _, fading := range []float64{0, 0.5} {
+		m := eval.NewMetrics(eval.MetricsOptions{Fading: fading})
+		for _, score := range []float64{-1, -1, 1, 1} { // wrong twice, then right
+			o := eval.Outcome2(1, score)
+			m.Add(&o)
+		}
+		fmt.Println(m.Error())
+	}
+	// Output:
+	// 0.5
+	// 0.2
+}
+
+// Figures of each of three classes: half of class 1 is taken for class 2.
+func ExampleClassMetrics() {
+	m := eval.NewMetrics(eval.MetricsOptions{})
+	for _, e := range [][2]int{{0, 0}, {0, 0}, {1, 1}, {1, 2}, {2, 2}, {2, 2}} {
+		o := eval.OutcomeOf(e[0], e[1]) // the class that came, the predicted one
+		m.Add(&o)
+	}
+	for k := range m.Classes() {
+		var c eval.ClassMetrics = m.Class(k)
+		fmt.Printf("class %d: precision %.2f, recall %.2f, F1 %.2f\n", k, c.Precision, c.Recall,
+			c.F1)
+	}
+	// Output:
+	// class 0: precision 1.00, recall 1.00, F1 1.00
+	// class 1: precision 1.00, recall 0.50, F1 0.67
+	// class 2: precision 0.67, recall 1.00, F1 0.80
+}
+
+// Probabilities beside what came: 0.9 was right, 0.25 too low.
+func ExampleCalibrationBin() {
+	m := eval.NewMetrics(eval.MetricsOptions{})
+	for i := range 20 {
+		p := []float64{0.9, 0.25}[i%2]
+		label := 1.0
+		if i == 0 || i%4 == 1 { // 1 of 10, and 5 of 10
+			label = -1
+		}
+		o := eval.Outcome2(label, p-0.5)
+		o.Believe(p)
+		m.Add(&o)
+	}
+	var bins []eval.CalibrationBin = m.Calibration()
+	for _, b := range bins {
+		fmt.Printf("%.1f to %.1f: %v examples, mean %.2f, %.2f came true\n", b.From, b.To, b.Weight,
+			b.Mean, b.Share)
+	}
+	// Output:
+	// 0.2 to 0.3: 10 examples, mean 0.25, 0.50 came true
+	// 0.9 to 1.0: 10 examples, mean 0.90, 0.90 came true
+}
+
+// What each threshold gets of two positives and two negatives, from the largest score down.
+func ExampleCurve() {
+	all := []eval.Scored{{Score: -1, Weight: 1}, {Score: 2, Weight: 1, Positive: true},
+		{Score: 1, Weight: 1}, {Score: 0.5, Weight: 1, Positive: true}}
+	var c eval.Curve = eval.CurveOf(all)
+	show := func(p eval.CurvePoint) {
+		fmt.Printf("from %4.1f on: precision %.2f, recall %.2f\n", p.Threshold,
+			p.True/(p.True+p.False), p.True/c.Positives)
+	}
+	for _, p := range c.Points {
+		show(p)
+	}
+	fmt.Printf("AUC %.2f, average precision %.3f\n", c.AUC(), c.AveragePrecision())
+	// Output:
+	// from  2.0 on: precision 1.00, recall 0.50
+	// from  1.0 on: precision 0.50, recall 0.50
+	// from  0.5 on: precision 0.67, recall 1.00
+	// from -1.0 on: precision 0.50, recall 1.00
+	// AUC 0.75, average precision 0.833
+}
+
+// The last four outcomes of a stream: what was wrong before them counts no longer.
+func ExampleWindow() {
+	var w *eval.Window = eval.NewWindow(4, eval.MetricsOptions{})
+	for i, score := range []float64{-1, -1, -1, 1, 1, 1, 1} {
+		o := eval.Outcome2(1, score)
+		w.Add(&o)
+		fmt.Println(i+1, "outcomes, error of the last", w.Len(), "is", w.Error())
+	}
+	// Output:
+	// 1 outcomes, error of the last 1 is 1
+	// 2 outcomes, error of the last 2 is 1
+	// 3 outcomes, error of the last 3 is 1
+	// 4 outcomes, error of the last 4 is 0.75
+	// 5 outcomes, error of the last 4 is 0.5
+	// 6 outcomes, error of the last 4 is 0.25
+	// 7 outcomes, error of the last 4 is 0
+}
+
+// firstDrift gives a detector 2000 losses, 1 of 10 an error, and then 1 of 2. It returns the
+// example at which drift is found first, 0 for none.
+func firstDrift(d eval.DriftDetector) int {
+	for i := 1; i <= 4000; i++ {
+		every, loss := 10, 0.0
+		if i > 2000 {
+			every = 2
+		}
+		if i%every == 0 {
+			loss = 1
+		}
+		if d.Add(loss) == eval.DriftFound {
+			return i
+		}
+	}
+	return 0
+}
+
+// Errors rise from 10 to 50 % after 2000 examples: where each detector finds it.
+func ExampleDriftDetector() {
+	for _, name := range eval.DriftDetectors() {
+		var d eval.DriftDetector = must(eval.NewDriftDetector(name))
+		fmt.Println(name, firstDrift(d))
+	}
+	// Output:
+	// adwin 2048
+	// ddm 2080
+	// page-hinkley 2144
+}
+
+// A smaller delta asks for more evidence: the change after 2000 examples is found later, and more
+// of the losses before it are left in the window.
+func ExampleADWIN() {
+	for _, delta := range []float64{0.1, 1e-6} {
+		d := eval.NewADWIN(delta)
+		at := firstDrift(d)
+		fmt.Println(at, d.Len())
+	}
+	// Output:
+	// 2048 96
+	// 2080 544
+}
+
+// DDM warns before it finds drift.
+func ExampleDDM() {
+	d := eval.NewDDM()
+	var last eval.DriftState
+	for i := 1; i <= 3000; i++ {
+		loss := 0.0
+		if i%10 == 0 || i > 2000 && i%5 == 0 { // errors rise from 10 to 20 %
+			loss = 1
+		}
+		if s := d.Add(loss); s > last {
+			fmt.Printf("%s after %d examples\n", s, i)
+			last = s
+		}
+	}
+	// Output:
+	// warning after 2176 examples
+	// drift after 2336 examples
+}
+
+// A larger lambda waits for more errors above the mean, and so takes longer.
+func ExamplePageHinkley() {
+	for _, lambda := range []float64{20, 50, 100} {
+		fmt.Println(lambda, firstDrift(eval.NewPageHinkley(eval.DefaultPHDelta, lambda)))
+	}
+	// Output:
+	// 20 2080
+	// 50 2144
+	// 100 2272
+}
+
+// turned are 2000 examples of which the labels change sign after 1000.
+func turned() *eval.Memory[float64] {
+	params := map[string]string{"n": "2000", "d": "10"}
+	d := must(dataset.Generate[float64]("margin", params))
+	for i := 1000; i < 2000; i++ {
+		d.Block.Y[i] = -d.Block.Y[i]
+	}
+	return eval.NewMemory(&d.Block, d.Gather)
+}
+
+// A run that watches for drift: all labels change sign after 1000 examples. It is found soon,
+// and once more while errors still rise, until the new labels are learned.
+func ExampleDrift() {
+	adwin := eval.NewADWIN(eval.DefaultADWINDelta)
+	r := must(eval.Run(ctx, newLearner("pa"), turned(), eval.Options{Drift: adwin}))
+	for _, at := range r.Drifts {
+		var d eval.Drift = at
+		fmt.Printf("after %d examples, error until then %.3f\n", d.Example, d.Error)
+	}
+	// Output:
+	// after 1024 examples, error until then 0.032
+	// after 1056 examples, error until then 0.594
+}
+
+// A learning curve of at most five points: errors so far, and of the last 100 examples. Labels
+// change sign after 1000.
+func ExampleLearningPoint() {
+	r := must(eval.Run(ctx, newLearner("pa"), turned(), eval.Options{Curve: 5, Window: 100}))
+	for _, at := range r.Curve {
+		var p eval.LearningPoint = at
+		fmt.Printf("%4d examples, %3d errors, recent error %.2f\n", p.Examples, p.Errors, p.Recent)
+	}
+	// Output:
+	//  512 examples,  13 errors, recent error 0.01
+	// 1024 examples,  33 errors, recent error 0.20
+	// 1536 examples,  69 errors, recent error 0.02
+	// 2000 examples,  69 errors, recent error 0.00
+}
