@@ -165,6 +165,8 @@ func scalingCases(ctx context.Context, dataDir string) ([]scalingCase, error) {
 		stream("rff/"+denseName, "rff", mapped, part(dense, 2000)),
 		stream("ovr/10-classes/"+denseName, "ovr", Defaults[*learners.OVRConfig]("ovr"),
 			inClasses(part(dense, 2000), 10)),
+		stream("ovo/5-classes/"+denseName, "ovo", Defaults[*learners.OVOConfig]("ovo"),
+			inClasses(part(dense, 2000), 5)),
 	}
 	return cases, everyThreaded(cases)
 }

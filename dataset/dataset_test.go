@@ -496,7 +496,7 @@ func TestFolder(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	two := 2
-	for _, o := range []Options{{Format: "npy"}, {IndexBase: "2"}, {Base: &two},
+	for _, o := range []Options{{Format: "nosuch"}, {IndexBase: "2"}, {Base: &two},
 		{OnError: "limit=x"}, {OnError: "no"}, {Bias: "direct"}, {Normalize: "l1"},
 		{Workers: -1}, {Workers: 1e9},
 		{Scale: -1}, {Scale: math.NaN()}, {Positive: "1", Labels: &LabelMap{"1", "2"}},

@@ -113,7 +113,7 @@ func Open(m *model.Model) (*Form, error) {
 		return nil, err
 	}
 	p := &m.Prep
-	f := &Form{Learner: m.Learner, Classes: classNames(p, len(h.Outputs)), Names: p.Features(),
+	f := &Form{Learner: m.Learner, Classes: classNames(p, len(h.Outputs)), Names: p.FeatureNames(),
 		named: len(p.Names) > 0, Base: p.IndexBase, Dim: p.Dim,
 		Kernel: h.Kernel, Calibration: m.Calibration}
 	if n := len(h.Outputs); n > 1 && n != len(f.Classes) || n == 1 && len(f.Classes) > 2 {

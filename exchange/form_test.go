@@ -213,6 +213,9 @@ func kept(t testing.TB) map[string]*model.Model {
 	return all
 }
 
+// votes reports whether the model of that name scores by votes.
+func votes(name string) bool { return strings.Contains(name, "vote") || name[:3] == "ovo" }
+
 // TestOpen: forms of the models of all learners, whatever prepares rows, compute the models'
 // scores.
 func TestOpen(t *testing.T) {
@@ -222,7 +225,7 @@ func TestOpen(t *testing.T) {
 			p.Dim = 2
 			m.Prep = p
 			f, err := Open(m)
-			if strings.Contains(name, "vote") {
+			if votes(name) {
 				if !errors.Is(err, ErrForm) {
 					t.Errorf("%s: votes: %v, want ErrForm", name, err)
 				}

@@ -78,7 +78,7 @@ type laid struct {
 
 func lay(m *model.Model) (*laid, error) {
 	h, err := Hypothesis(m)
-	l := &laid{h: h, names: Form{Names: m.Prep.Features(), Base: m.Prep.IndexBase},
+	l := &laid{h: h, names: Form{Names: m.Prep.FeatureNames(), Base: m.Prep.IndexBase},
 		classes: classNames(&m.Prep, len(h.Outputs))}
 	w := work{f: &Form{}}
 	w.prepare(&m.Prep)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -21,7 +20,7 @@ func TestInspect(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if vote := strings.Contains(name, "vote"); vote != (s.Form == "other") ||
+		if vote := votes(name); vote != (s.Form == "other") ||
 			vote != (len(s.Outputs) == 0) {
 			t.Errorf("%s: form %s of %d outputs", name, s.Form, len(s.Outputs))
 		}

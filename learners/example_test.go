@@ -542,3 +542,13 @@ func ExampleMPAConfig() {
 	// Output:
 	// <nil> 4 true
 }
+
+// A learner of two classes for each pair of three.
+func ExampleOVOConfig() {
+	var c *learners.OVOConfig
+	c = must(learner.Lookup("ovo")).Config().(*learners.OVOConfig)
+	c.Base, c.Classes = "pa", 3
+	fmt.Println(c.Validate(), c.Traits().Classes, c.Traits().ClassCount)
+	// Output:
+	// <nil> true 3
+}

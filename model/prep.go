@@ -87,18 +87,6 @@ func (p *Prep) ScaledBy() string {
 	return p.Scaling.Method
 }
 
-// Features returns the names of the features: Names, or Columns without the label's; nil where they
-// have none.
-func (p *Prep) Features() []string {
-	if len(p.Names) > 0 {
-		return slices.Clone(p.Names)
-	}
-	if at := p.LabelCol - 1; at >= 0 && at < len(p.Columns) {
-		return slices.Delete(slices.Clone(p.Columns), at, at+1)
-	}
-	return slices.Clone(p.Columns)
-}
-
 // maxDim is the most features that examples can have.
 const maxDim = math.MaxInt32
 
@@ -216,7 +204,8 @@ func (p *Prep) Words() bool {
 }
 
 // FeatureNames returns the names of features, from 0 and without a bias, as the data have them; ""
-// for one that has none but a number. Of texts it is COLUMN=TEXT. There may be fewer than Dim.
+// for one that has none but a number. Of texts it is COLUMN=TEXT. There may be fewer than Dim, and
+// there are none, nil, where all have numbers.
 func (p *Prep) FeatureNames() (names []string) {
 	for slot := range max(len(p.Kinds), min(len(p.Columns), p.Dim)) {
 		if p.Kinds != "" && p.Kinds[slot] != 'n' {
@@ -232,7 +221,11 @@ func (p *Prep) FeatureNames() (names []string) {
 		}
 		names = append(names, name)
 	}
-	return append(names, p.Names...)
+	names = append(names, p.Names...)
+	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
+		return nil
+	}
+	return names
 }
 
 // checkKinds looks at the kinds of columns.

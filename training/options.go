@@ -200,11 +200,14 @@ type Data struct {
 	// negative, or the key of ndjson; "" takes the one named label, class, target or y, else, of
 	// csv, the last. Default ""; a column or key that is there.
 	LabelCol string `json:"label_col,omitempty" toml:"label_col,omitempty"`
-	// TextCols are columns of csv that hold texts, NumberCols such that hold numbers, IgnoreCols
-	// such that are left out, each as LabelCol; of others the first rows decide. Each text of a
-	// column is a feature of its own. Default none; columns that are there.
-	TextCols   []string `json:"text_cols,omitempty" toml:"text_cols,omitempty"`
+	// TextCols are columns of csv that hold texts, each as LabelCol; of columns in neither list the
+	// first rows decide. Each text of a column is a feature of its own. Default none; columns that
+	// are there.
+	TextCols []string `json:"text_cols,omitempty" toml:"text_cols,omitempty"`
+	// NumberCols are columns of csv that hold numbers; see TextCols. Default none; columns that are
+	// there.
 	NumberCols []string `json:"number_cols,omitempty" toml:"number_cols,omitempty"`
+	// IgnoreCols are columns of csv that are left out. Default none; columns that are there.
 	IgnoreCols []string `json:"ignore_cols,omitempty" toml:"ignore_cols,omitempty"`
 	// Missing says what a value of csv stands for that is missing: "error" ends at it, "mean" takes
 	// the column's, and of texts none, "indicator" that mean and a feature that says so; "" is an
@@ -243,7 +246,7 @@ type Data struct {
 	// bits; 0 numbers them by a dictionary, which the model keeps. Default 0; 0 to 28.
 	HashBits int `json:"hash_bits,omitempty" toml:"hash_bits,omitempty"`
 	// Interactions are pairs of first letters of namespaces, as in "ab", whose features are
-	// multiplied. Default none.
+	// multiplied. Default none; two letters each.
 	Interactions []string `json:"interactions,omitempty" toml:"interactions,omitempty"`
 	// MaxLine is the longest line that is read, in bytes; 0 stands for dataset.DefaultMaxLine, and
 	// more than 1 GiB for that. Default 0; 0 or more.

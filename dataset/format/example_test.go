@@ -269,3 +269,43 @@ func ExamplePair() {
 	// Output:
 	// [[a b] [a a]] <nil>
 }
+
+// A dictionary numbers names as they come; a hash needs no list, and counts what names share.
+func ExampleDictionary() {
+	var d format.Dictionary
+	for _, name := range []string{"red", "round", "red"} {
+		j, err := d.Number(name, 0)
+		fmt.Print(j, " ", err, " ")
+	}
+	fmt.Println(d.List())
+
+	hashed, err := format.NewDictionary(nil, 10)
+	j, _ := hashed.Number("red", format.HashName(nil, []byte("red")))
+	fmt.Println(j < 1<<10, hashed.Bits(), hashed.Shared(), err)
+	// Output:
+	// 0 <nil> 1 <nil> 0 <nil> [red round]
+	// true 10 0 <nil>
+}
+
+// Names have numbers of the chunk's own until the rows are taken in file order.
+func ExampleNameSet() {
+	text := []byte(`{"y": 1, "round": 1, "red": 0.5}` + "\n")
+	h := &format.Head{File: "in", Text: text, Whole: true}
+	var words format.Naming = format.Words
+	layout, err := format.NDJSON.Layout(h, &format.Options{Files: 1, Base: -1, Naming: words}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var rows format.Rows[float64]
+	rows.Names = new(format.NameSet)
+	rows.Reset(false)
+	c := format.Chunk[float64]{File: "in", Text: append(text, "\n\n"...), N: len(text),
+		Layout: layout, Out: &rows}
+	c.Parse(&format.Settings{Format: format.NDJSON, Scale: 1})
+	d, _ := format.NewDictionary([]string{"red"}, 0) // known from rows before
+	_, err = rows.Settle(d, 0, false)
+	fmt.Println(rows.Idx, rows.Val, d.List(), err)
+	// Output:
+	// [0 1] [0.5 1] [red round] <nil>
+}

@@ -28,7 +28,11 @@ func (c *config) Validate() error { return c.perceptron().Validate() }
 
 func (c *config) Memory(x learner.Extent) learner.Footprint { return c.perceptron().Memory(x) }
 
-func (c *config) Traits() learner.Traits { return learner.LinearTraits() }
+func (c *config) Traits() learner.Traits {
+	t := learner.LinearTraits()
+	t.Weights = true
+	return t
+}
 
 func (c *config) Resolve(learner.Facts) (learner.Config, error) { return learner.Absolute(c), nil }
 
