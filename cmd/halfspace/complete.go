@@ -54,9 +54,9 @@ func flagValues(cmd *cobra.Command, f *pflag.Flag) []string {
 		return learner.Names()
 	case *setting:
 		if len(v.uses) == 0 {
-			return nil
+			return v.words
 		}
-		return settingValues(cmd, v)
+		return append(slices.Clone(v.words), settingValues(cmd, v)...)
 	}
 	switch f.Name {
 	case "impl":
