@@ -2,6 +2,7 @@ package learners_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestRFFForeignState(t *testing.T) {
 			if err := l.SetState(other.State()); !errors.Is(err, learner.ErrState) {
 				t.Errorf("%s: SetState of %d features for 40: %v", name, D, err)
 			}
-			if (name == "obpm" || name == "ovr") && D < 40 {
+			if slices.Contains([]string{"obpm", "ovr", "ovo"}, name) && D < 40 {
 				continue // its sum ends with the last feature that has a weight
 			}
 			if _, err := learner.Restored(l.Snapshot(),
