@@ -545,8 +545,7 @@ func ExampleMPAConfig() {
 
 // A learner of two classes for each pair of three.
 func ExampleOVOConfig() {
-	var c *learners.OVOConfig
-	c = must(learner.Lookup("ovo")).Config().(*learners.OVOConfig)
+	c := must(learner.Lookup("ovo")).Config().(*learners.OVOConfig) // the defaults
 	c.Base, c.Classes = "pa", 3
 	fmt.Println(c.Validate(), c.Traits().Classes, c.Traits().ClassCount)
 	// Output:
