@@ -8,6 +8,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/race"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -121,6 +122,9 @@ func predicted(t *testing.T, l learner.Learner[float64], b *engine.Block[float64
 
 // TestDelayAllocs: once there is memory for what waits, none is taken.
 func TestDelayAllocs(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
 	few, many := random(3000, 4), random(30000, 4)
 	l := perceptron(t)
 	of := func(b *engine.Block[float64]) float64 {

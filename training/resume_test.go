@@ -135,7 +135,8 @@ func TestResumeFit(t *testing.T) {
 	}
 	want := content(t, o.Model)
 	o.Model = filepath.Join(t.TempDir(), "cut")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	after := 20 * time.Millisecond // long enough that something is learned, or soon will be
+	ctx, cancel := context.WithTimeout(t.Context(), after)
 	defer cancel()
 	_, err := training.Run(ctx, o, training.Env{})
 	for range 100 {
@@ -145,11 +146,13 @@ func TestResumeFit(t *testing.T) {
 		if !errors.Is(err, training.ErrStopped) {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
 		if _, e := os.Stat(o.Model); e == nil {
 			o = training.Options{Resume: true, Model: o.Model, Files: o.Files}
+		} else {
+			after *= 2
 		}
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		defer cancel()
 		_, err = training.Run(ctx, o, training.Env{})
 	}
 	if _, err = training.Run(t.Context(), training.Options{Resume: true, Model: o.Model,
