@@ -296,9 +296,14 @@ func (l *Pairs[T]) pair(b *engine.Block[T], i int, other *pairEnd[T]) (differ bo
 	for ; at < len(other.idx); at++ {
 		to(other.idx[at], T(-half*other.val[at]))
 	}
-	l.ptr[1] = len(z.Idx)
-	*z = engine.Block[T]{Y: l.y[:], Dim: l.dim, Ptr: l.ptr[:], Idx: z.Idx, Val: z.Val, X: z.X}
-	return len(z.Idx) > 0
+	n := len(z.Idx)
+	if n == 0 {
+		return false
+	}
+	l.ptr[1] = n
+	dim := max(b.Dim, int(z.Idx[n-1])+1) // not l.dim: a base may keep a table of Dim features
+	*z = engine.Block[T]{Y: l.y[:], Dim: dim, Ptr: l.ptr[:], Idx: z.Idx, Val: z.Val, X: z.X}
+	return true
 }
 
 // take makes the end example i.
@@ -314,8 +319,12 @@ func (e *pairEnd[T]) take(b *engine.Block[T], i int) {
 
 // scoreOf returns w.x of a kept example.
 func (l *Pairs[T]) scoreOf(e *pairEnd[T]) (float64, error) {
-	l.ptr[1] = len(e.idx)
-	l.view = engine.Block[T]{Y: l.y[:], Dim: l.dim, Ptr: l.ptr[:], Idx: e.idx, Val: e.val}
+	n, dim := len(e.idx), 0
+	if n > 0 {
+		dim = int(e.idx[n-1]) + 1
+	}
+	l.ptr[1] = n
+	l.view = engine.Block[T]{Y: l.y[:], Dim: dim, Ptr: l.ptr[:], Idx: e.idx, Val: e.val}
 	err := l.inner.Score(&l.view, l.score[:])
 	return l.score[0], err
 }
