@@ -13,7 +13,7 @@ import (
 
 // assertsFreely are files whose assertions are not about learners: a terminal is asked for what
 // kind of file it is.
-var assertsFreely = []string{"cmd/halfspace/output.go"}
+var assertsFreely = []string{"internal/command/output.go"}
 
 // TestTraitsNotAssertions: what learners and their settings can do is a line of learner.Traits, or
 // asked by a function of package learner; nothing else is looked at for the methods that it has.

@@ -28,7 +28,8 @@ type room struct {
 // rooms has every package once, above all that it imports. ARCHITECTURE.md shows the first two
 // columns.
 var rooms = []room{
-	{"cmd/halfspace", "bench bench/papers exchange training dataset/public eval model dataset " +
+	{"cmd/halfspace", "internal/command", ""},
+	{"internal/command", "bench bench/papers exchange training dataset/public eval model dataset " +
 		"dataset/format learner engine vecmath internal/atomicfile internal/schema internal/spelling", ""},
 	{"examples/embed", ".", ""},
 	{"examples/http", "dataset learners learner engine", ""},
@@ -89,14 +90,14 @@ var testHelpers = []string{"internal/approx", "internal/race", "internal/realdat
 // onlyIn says which packages may import a library; the others reach through them what it does.
 var onlyIn = map[string][]string{
 	// which describe the CPU; vecmath asks x/sys/cpu, a sixth of its size
-	"github.com/klauspost/cpuid/v2":     {"bench", "cmd/halfspace"},
+	"github.com/klauspost/cpuid/v2":     {"bench", "internal/command"},
 	"github.com/klauspost/compress":     {"dataset"},
 	"google.golang.org/protobuf":        {"exchange"},
-	"github.com/HdrHistogram":           {"cmd/halfspace"},
-	"github.com/spf13/cobra":            {"cmd/halfspace"},
-	"github.com/spf13/pflag":            {"cmd/halfspace"},
+	"github.com/HdrHistogram":           {"internal/command"},
+	"github.com/spf13/cobra":            {"internal/command"},
+	"github.com/spf13/pflag":            {"internal/command"},
 	"gonum.org/v1/gonum":                {"bench", "bench/papers"}, // never in a hot path
-	"github.com/schollz/progressbar/v3": {"cmd/halfspace"},
+	"github.com/schollz/progressbar/v3": {"internal/command"},
 	"C":                                 {}, // the module builds without a C compiler
 }
 
@@ -162,7 +163,7 @@ func readImports(t *testing.T) map[string]imported {
 		case err != nil:
 			return err
 		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." ||
-			d.Name() == "testdata"):
+			d.Name() == "testdata" || ownModule(file)):
 			return filepath.SkipDir
 		case filepath.Ext(file) != ".go":
 			return nil

@@ -17,8 +17,8 @@ import (
 
 // homonyms are literals that are a learner's name and mean something else.
 var homonyms = map[string][]string{
-	"cmd/halfspace/bench.go": {"rff", "budget", "svm"}, // suites of package bench
-	"cmd/halfspace/train.go": {"pairs"},                // a flag: of classes
+	"internal/command/bench.go": {"rff", "budget", "svm"}, // suites of package bench
+	"internal/command/train.go": {"pairs"},                // a flag: of classes
 }
 
 // TestNoLearnersNames: above the contract no learner is known by its name: not one of the literals
@@ -29,14 +29,14 @@ func TestNoLearnersNames(t *testing.T) {
 	t.Parallel()
 	names := learner.Names()
 	option := regexp.MustCompile(`(?:^|\s)(?:-a|--learner)[ =](` + strings.Join(names, "|") + `)\b`)
-	for _, dir := range []string{".", "cmd/halfspace", "training", "eval", "model"} {
+	for _, dir := range []string{".", "internal/command", "training", "eval", "model"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no Go files (%v)", dir, err)
 		}
 		for _, file := range files {
 			file = filepath.ToSlash(file)
-			if strings.HasSuffix(file, "_test.go") || file == "cmd/halfspace/topics.go" {
+			if strings.HasSuffix(file, "_test.go") || file == "internal/command/topics.go" {
 				continue
 			}
 			for at, text := range literals(t, file) {

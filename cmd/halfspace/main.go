@@ -2,6 +2,10 @@
 // them.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(run()) }
+	"github.com/halfspace-ml/halfspace/internal/command"
+)
+
+func main() { os.Exit(command.Run()) }

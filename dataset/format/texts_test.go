@@ -52,7 +52,7 @@ func TestNoFlags(t *testing.T) {
 // TestNamesCompared: what depends on a format stands in its row, and no code asks for its name.
 func TestNamesCompared(t *testing.T) {
 	for name, f := range sources(t, ".", "..", "../../model", "../../eval", "../../training",
-		"../../cmd/halfspace") {
+		"../../internal/command") {
 		check := func(e ast.Expr) {
 			s, ok := e.(*ast.BasicLit)
 			if ok && s.Kind == token.STRING && Lookup(strings.Trim(s.Value, `"`)) != nil {

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// addressSpace returns 0: no limit is known here.
-func addressSpace() int64 { return 0 }

@@ -1,0 +1,346 @@
+package command
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// compareReport is what compare prints with --json.
+type compareReport struct {
+	Schema   string           `json:"schema"`
+	Examples int64            `json:"examples"`
+	Compared []comparedReport `json:"compared"` // in the order given
+	Pairs    []pairReport     `json:"pairs"`
+	CochranQ *float64         `json:"cochran_q"` // null of two
+	CochranP *float64         `json:"cochran_p"`
+	Verdict  string           `json:"verdict"` // in words
+	Features int              `json:"features"`
+	Classes  []string         `json:"classes"` // null where there are two
+	BadRows  int              `json:"bad_rows"`
+	Threads  int              `json:"threads"`
+	Seconds  totalSeconds     `json:"seconds"`
+	Warnings warnings         `json:"warnings"`
+}
+
+// comparedReport is one of those that are compared.
+type comparedReport struct {
+	Name string `json:"name"` // the model's file, or the learner with its flags
+	training.Standing
+}
+
+// pairReport is a Pair with names.
+type pairReport struct {
+	Names [2]string `json:"names"`
+	training.Pair
+}
+
+// comparer is one run of compare.
+type comparer struct {
+	*trainer
+	specs []string
+}
+
+func newCompareCmd() *cobra.Command {
+	c := &comparer{}
+	cmd := &cobra.Command{
+		Use:   "compare [flags] MODEL MODEL... FILE...",
+		Short: "Say which of several models or learners is better, and how sure that is",
+		Long: `Have several models predict the same labelled examples, or several learners learn them, and say how their errors differ.
+
+Models come first, then the files of examples. Or -a names a learner with its flags, in quotes, twice or more: they learn side by side, each example predicted before
+it is learned. Flags of compare itself hold for all of them.
+
+The examples are read once, so a stream will do. Two are compared on the examples that one alone got wrong (McNemar's test), and over batches of examples that follow
+each other (Student's paired test), since errors of neighbours in a stream are not independent; the verdict goes by the larger of the two probabilities, for all pairs
+together (Holm), at a level of 0.05. Of three and more there is Cochran's Q, too.`,
+		Example: `  halfspace compare old.model new.model test.svm
+  halfspace compare -a "pa --C 1" -a "pa --C 0.01" -a "obpm --tau 0.1" a9a
+  zcat stream.gz | halfspace compare -a arow -a "adf --covariance diagonal" -`,
+		Annotations: args(useExamples),
+		RunE:        func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+	}
+	cmd.Flags().StringArrayVarP(&c.specs, "spec", "a", nil, "a learner with flags, as "+
+		"`\"NAME --FLAG VALUE\"`; twice or more")
+	c.trainer = studyFlags(cmd, notCompared)
+	return cmd
+}
+
+// notCompared reports flags of train that compare has not: those of a learner stand in its spec,
+// and one pass is taken.
+func notCompared(f *pflag.Flag) bool {
+	return ofLearner(f) || slices.Contains([]string{"learner", "epochs", "until-converged",
+		"max-updates", "active-set", "halving", "soft-delta", "rho"}, f.Name)
+}
+
+func (c *comparer) run(cmd *cobra.Command, args []string) error {
+	c.started, c.told = time.Now(), warnings{}
+	fs := cmd.Flags()
+	if err := c.machine.use(fs); err != nil {
+		return err
+	}
+	models := 0
+	for models < len(args) && isModel(args[models]) {
+		models++
+	}
+	var contest training.Contest
+	var names []string
+	var err error
+	switch {
+	case len(c.specs) > 0 && models > 0:
+		return usage("Compare models, or learners.", "%s and the model %s exclude each other",
+			given(fs, "spec"), args[0])
+	case len(c.specs) == 1 || len(c.specs) == 0 && models < 2:
+		next := "Two models, or -a twice: see halfspace compare --help."
+		if models == 0 && len(args) > 0 && len(c.specs) == 0 {
+			next = args[0] + " is no model. " + next
+		}
+		return usage(next, "nothing to compare")
+	case len(c.specs) > 0:
+		names = c.specs
+		contest.Settings, err = c.settings(fs, args)
+	default:
+		names = args[:models]
+		err = c.models(fs, &contest, names, args[models:])
+	}
+	if err != nil {
+		return err
+	}
+	progress := c.newStudyProgress()
+	contest.Watch = func(s training.TuneStatus) {
+		progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Elapsed, s.Left)
+	}
+	res, err := training.Compare(cmd.Context(), contest, c.studyEnv())
+	progress.end()
+	if e := (*training.Error)(nil); errors.As(err, &e) && e.Kind == training.ErrModel {
+		name := fieldFlags(fs)
+		return &fail{codeModel, &explained{e.Text(name), e}, e.Next(name)}
+	}
+	if err != nil {
+		return c.studyError(err)
+	}
+	r := c.report(names, res)
+	switch {
+	case c.output.json:
+		return printJSON(stdout(cmd), r)
+	case c.output.quiet:
+		return nil
+	}
+	return c.print(r, res)
+}
+
+// isModel reports whether a file begins as model files do: with the length of a header that begins
+// with a brace.
+func isModel(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [9]byte
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	if _, err := io.ReadFull(f, head[:]); err != nil {
+		return false
+	}
+	return head[8] == '{' && binary.LittleEndian.Uint64(head[:]) <= uint64(info.Size())
+}
+
+// settings makes the Options of the specs: the flags of compare, then those of each.
+func (c *comparer) settings(fs *pflag.FlagSet, args []string) (list []training.Options, err error) {
+	var common []string
+	fs.Visit(func(f *pflag.Flag) {
+		if f.Name != "spec" && !slices.Contains(notRepeated, f.Name) {
+			value := f.Value.String()
+			if l, ok := f.Value.(pflag.SliceValue); ok {
+				value = strings.Join(l.GetSlice(), ",")
+			}
+			common = append(common, "--"+f.Name+"="+value)
+		}
+	})
+	for i, spec := range c.specs {
+		c.specs[i] = strings.TrimSpace(spec)
+		words := strings.Fields(spec)
+		if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+			return nil, usage(`As -a "pa --C 1".`, "-a %q: no learner", spec)
+		}
+		t := &trainer{}
+		cmd := trainCmd(t)
+		t.cmd = cmd
+		words = append(slices.Concat(common, []string{"--learner"}), words...)
+		if err := cmd.ParseFlags(words); err != nil {
+			return nil, flagError(cmd, err)
+		}
+		if rest := cmd.Flags().Args(); len(rest) > 0 {
+			return nil, usage(`As -a "pa --C 1".`, "-a %q: %q is no flag", spec, rest[0])
+		}
+		bad := ""
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			if slices.Contains(oneRun, f.Name) || slices.Contains(notRepeated, f.Name) {
+				bad = f.Name
+			}
+		})
+		if bad != "" {
+			return nil, usage("Leave it out.", "-a %q: --%s is about one run", spec, bad)
+		}
+		if err := t.options(cmd.Flags(), args); err != nil {
+			return nil, err
+		}
+		t.o.Threads = c.machine.threads
+		if err := t.o.Validate(); err != nil {
+			return nil, t.explain(err)
+		}
+		c.plan = &training.Plan{Config: t.o.Config}
+		list = append(list, t.o)
+	}
+	return list, nil
+}
+
+// models loads models, and says what they predict.
+func (c *comparer) models(fs *pflag.FlagSet, contest *training.Contest, names,
+	files []string) (err error) {
+	bad := ""
+	read := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(readFlags).flags(read)
+	fs.Visit(func(f *pflag.Flag) {
+		if read.Lookup(f.Name) == nil && !slices.Contains(notRepeated, f.Name) {
+			bad = f.Name
+		}
+	})
+	if bad != "" {
+		return usage("Leave it out: models bring their settings.",
+			"%s has no effect on models", given(fs, bad))
+	}
+	if contest.Files, err = inputs(files); err != nil {
+		return err
+	}
+	for _, name := range names {
+		m, err := loadModel(name)
+		if err != nil {
+			return err
+		}
+		contest.Models = append(contest.Models, m)
+	}
+	contest.Data, contest.Threads = c.read.data(fs), c.machine.threads
+	return nil
+}
+
+// report is what came of it.
+func (c *comparer) report(names []string, res *training.Comparison) *compareReport {
+	r := &compareReport{Schema: schema, Examples: res.Examples, Features: res.Info.Dim,
+		Classes: res.Info.Classes, BadRows: res.Info.BadRows, Threads: c.machine.threads,
+		Seconds: totalSeconds{res.Total.Seconds()}, Warnings: c.told}
+	for i, s := range res.Standings {
+		r.Compared = append(r.Compared, comparedReport{names[i], s})
+	}
+	for _, p := range res.Pairs {
+		r.Pairs = append(r.Pairs, pairReport{[2]string{names[p.First], names[p.Second]}, p})
+	}
+	if len(res.Standings) > 2 && len(res.Pairs) > 1 {
+		r.CochranQ, r.CochranP = &res.Q, &res.P
+	}
+	r.Verdict = verdict(names, res)
+	return r
+}
+
+// verdict says who is better than all others, if anybody is, and else who may be.
+func verdict(names []string, res *training.Comparison) string {
+	best := res.Order[0]
+	var beaten, open []training.Pair
+	for _, p := range res.Pairs {
+		if p.First != best && p.Second != best {
+			continue
+		}
+		if p.Verdict == training.Undecided {
+			open = append(open, p)
+		} else {
+			beaten = append(beaten, p)
+		}
+	}
+	points := func(p training.Pair) string {
+		return fmt.Sprintf("%.3g ± %.2g points (p = %s)", 100*max(p.Difference, -p.Difference),
+			100*p.PM, shortP(p.P))
+	}
+	switch {
+	case len(open) == 0 && len(beaten) == 1:
+		return fmt.Sprintf("%s is better by %s", names[best], points(beaten[0]))
+	case len(open) == 0 && len(beaten) > 1:
+		closest := beaten[0]
+		for _, p := range beaten {
+			if max(p.Difference, -p.Difference) < max(closest.Difference, -closest.Difference) {
+				closest = p
+			}
+		}
+		return fmt.Sprintf("%s is better than all others, by %s or more", names[best],
+			points(closest))
+	case len(beaten) == 0 && len(open) == 1:
+		return fmt.Sprintf("undecided: they differ by %s", points(open[0]))
+	case len(open) == 0:
+		return "undecided"
+	}
+	var rest []string
+	for _, p := range open {
+		rest = append(rest, names[p.First+p.Second-best])
+	}
+	return fmt.Sprintf("undecided: %s has the fewest errors, and so may %s", names[best],
+		strings.Join(rest, ", "))
+}
+
+// print prints the tables and the verdict.
+func (c *comparer) print(r *compareReport, res *training.Comparison) error {
+	var b strings.Builder
+	width := len("pair")
+	pair := func(p pairReport) string { return p.Names[0] + " - " + p.Names[1] }
+	for _, x := range r.Compared {
+		width = max(width, utf8.RuneCountInString(x.Name))
+	}
+	for _, p := range r.Pairs {
+		width = max(width, utf8.RuneCountInString(pair(p)))
+	}
+	fmt.Fprintf(&b, "%-*s %9s %8s %9s\n", width, "", "error %", "±", "errors")
+	for _, i := range res.Order {
+		x := r.Compared[i]
+		if x.Failed != "" {
+			fmt.Fprintf(&b, "%-*s failed: %s\n", width, x.Name, errorText(errors.New(x.Failed)))
+			continue
+		}
+		fmt.Fprintf(&b, "%-*s %9.3f %8.3f %9d\n", width, x.Name, 100*x.Error, 100*x.PM, x.Errors)
+	}
+	fmt.Fprintf(&b, "\n%-*s %9s %8s %17s %9s %9s %9s\n", width, "pair", "points", "±",
+		"wrong alone", "McNemar", "paired t", "p")
+	for _, p := range r.Pairs {
+		t := "-"
+		if p.Batches > 0 {
+			t = shortP(p.PairedT)
+		}
+		fmt.Fprintf(&b, "%-*s %9.3f %8.3f %17s %9s %9s %9s\n", width, pair(p), 100*p.Difference,
+			100*p.PM, fmt.Sprintf("%d : %d", p.FirstAlone, p.SecondAlone), shortP(p.McNemar), t,
+			shortP(p.P))
+	}
+	b.WriteString("\n")
+	w := stdout(c.cmd)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	var rows summaryRows
+	rows.add("examples", "%d", r.Examples)
+	if r.CochranQ != nil {
+		rows.add("Cochran's Q", "%.4g (p = %s)", *r.CochranQ, shortP(*r.CochranP))
+	}
+	rows.add("verdict", "%s", r.Verdict)
+	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, plural(r.Threads, "thread"))
+	return twoColumns(w, rows)
+}

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// cvReport is what cv prints with --json.
+type cvReport struct {
+	Schema    string         `json:"schema"`
+	Learner   string         `json:"learner"`
+	Config    learner.Config `json:"config"` // of the first fold: settings relative to the data
+	Precision string         `json:"precision"`
+	Seed      uint64         `json:"seed"`
+	Stratify  bool           `json:"stratify"`
+	training.CVResult
+	Features int          `json:"features"`
+	Classes  []string     `json:"classes"` // null where there are two
+	BadRows  int          `json:"bad_rows"`
+	Threads  int          `json:"threads"`
+	Seconds  totalSeconds `json:"seconds"`
+	Warnings warnings     `json:"warnings"`
+}
+
+// totalSeconds is the time that a study took.
+type totalSeconds struct {
+	Total float64 `json:"total"`
+}
+
+// foldFlags say how data are split.
+type foldFlags struct {
+	folds, repeats int
+	stratify       bool
+}
+
+func (f *foldFlags) flags(cmd *cobra.Command, with string) {
+	fs := cmd.Flags()
+	fs.IntVar(&f.folds, "folds", 5, with+"parts, each tested by what was learned of the others")
+	fs.IntVar(&f.repeats, "repeats", 1, with+"how often, each time with other folds")
+	fs.BoolVar(&f.stratify, "stratify", true, with+"each fold has its share of every class")
+}
+
+// options are what the flags say.
+func (f *foldFlags) options(cmd *cobra.Command) (training.Folds, error) {
+	fs := cmd.Flags()
+	switch {
+	case f.folds < 2:
+		return training.Folds{}, usage("5 and 10 are usual.", "%s %d: want 2 or more",
+			given(fs, "folds"), f.folds)
+	case f.repeats < 1:
+		return training.Folds{}, usage("1 is once.", "%s %d: want 1 or more",
+			given(fs, "repeats"), f.repeats)
+	}
+	return training.Folds{Folds: f.folds, Repeats: f.repeats, Plain: !f.stratify}, nil
+}
+
+func newCVCmd() *cobra.Command {
+	var folds foldFlags
+	cmd := &cobra.Command{
+		Use:   "cv [flags] FILE...",
+		Short: "Estimate the error of a learner by cross-validation",
+		Long: `Split the examples into folds, train on all but one as train would, and count the errors on that one, for each fold in turn.
+
+The examples are read once and kept in memory. Folds are drawn from --seed, each with its share of every class, and trained side by side on all cores; no
+result depends on the number of threads. With --repeats the whole is done again with other folds.
+
+The error is the mean over the folds. They share most of what they are trained on, so that their errors are not independent: the interval takes the corrected
+variance of Nadeau and Bengio (2003), which is larger than the one that the folds' scatter seems to say. --normalize max divides by the longest example trained on.`,
+		Example: `  halfspace cv -a obpm --epochs 3 --shuffle a9a
+  halfspace cv -a svm --until-converged --folds 10 --repeats 3 --json sonar.csv`,
+		Annotations: args(useExamples),
+	}
+	folds.flags(cmd, "")
+	t := studyFlags(cmd, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f, err := folds.options(cmd)
+		if err != nil {
+			return err
+		}
+		if err := t.begin(cmd, args); err != nil {
+			return err
+		}
+		progress := t.newStudyProgress()
+		res, err := training.CrossValidate(cmd.Context(), t.o, f, t.studyEnv(),
+			func(s training.FoldStatus) {
+				progress.show(int64(s.Done), "folds", float64(s.Done)/float64(s.Total), 0,
+					s.Error, s.Elapsed, s.Left)
+			})
+		progress.end()
+		if err != nil {
+			return t.studyError(err)
+		}
+		r := cvReport{Schema: schema, Learner: res.Learner, Config: res.Config,
+			Precision: res.Precision, Seed: res.Seed, Stratify: folds.stratify,
+			CVResult: res.CVResult, Features: res.Info.Dim, Classes: res.Info.Classes,
+			BadRows: res.Info.BadRows, Threads: t.machine.threads,
+			Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
+		switch {
+		case t.output.json:
+			return printJSON(stdout(cmd), r)
+		case t.output.quiet:
+			return nil
+		}
+		return t.printCV(&r)
+	}
+	return cmd
+}
+
+// printCV prints a line for each fold, and the summary.
+func (t *trainer) printCV(r *cvReport) error {
+	w := stdout(t.cmd)
+	fmt.Fprintf(w, "%6s %5s %9s %9s %9s %9s\n", "repeat", "fold", "trained", "tested", "errors",
+		"error %")
+	open := 0
+	for _, f := range r.Folds {
+		fmt.Fprintf(w, "%6d %5d %9d %9d %9d %9.3f\n", f.Repeat, f.Fold, f.Train, f.Test, f.Errors,
+			100*f.Error)
+		if t.o.UntilConverged && !f.Converged {
+			open++
+		}
+	}
+	fmt.Fprintln(w)
+	var rows summaryRows
+	rows.add("learner", "%s %s, %s", r.Learner, describeConfig(r.Learner, r.Config), r.Precision)
+	rows.add("examples", "%d, %d features", int(r.Examples)/max(1, len(r.Folds)/folds(r.Folds)),
+		r.Features)
+	rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for folds that share what they are "+
+		"trained on)", 100*r.Error, 100*r.PM)
+	if open > 0 {
+		rows.add("converged", "not in %s of %d: raise --max-updates", plural(open, "fold"),
+			len(r.Folds))
+	}
+	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, plural(r.Threads, "thread"))
+	return twoColumns(w, rows)
+}
+
+// folds returns how many folds a repeat has.
+func folds(all []training.Fold) (n int) {
+	for _, f := range all {
+		n = max(n, f.Fold)
+	}
+	return max(1, n)
+}

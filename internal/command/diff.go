@@ -1,0 +1,125 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/halfspace-ml/halfspace/exchange"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// diffReport is what diff prints with --json.
+type diffReport struct {
+	Schema string    `json:"schema"`
+	Models [2]string `json:"models"` // the files
+	*exchange.Difference
+}
+
+func newDiffCmd() *cobra.Command {
+	var (
+		top            int
+		asJSON, strict bool
+	)
+	cmd := &cobra.Command{
+		Use:   "diff [flags] MODEL MODEL",
+		Short: "Show in what two models differ",
+		Long: `Show in what two models differ: settings, counters and other numbers of the file, tensors, and for
+models with weights the features whose weights changed most, matched by name, with the cosine of
+both weight vectors and how many weights have another sign. Weights are those of rows as they are,
+as in export --to text.
+
+Exit code 0, whether they differ or not; with --strict 5 where they do.`,
+		Example: `  halfspace diff monday.model tuesday.model
+  halfspace diff --strict -q a.model b.model`,
+		Annotations: args(useRead),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 2:
+				return usage("See: halfspace diff --help.", "%s: want two",
+					plural(len(args), "model"))
+			case top < 0:
+				return usage("0 shows none.", "--top %d: want 0 or more", top)
+			}
+			var models [2]*model.Model
+			for i, name := range args {
+				m, err := loadModel(name)
+				if err != nil {
+					return err
+				}
+				models[i] = m
+			}
+			d, err := exchange.Diff(models[0], models[1], top)
+			if err != nil {
+				return modelError(args[0]+" and "+args[1], err)
+			}
+			quiet, _ := cmd.Flags().GetBool("quiet")
+			switch {
+			case asJSON:
+				err = printJSON(stdout(cmd), diffReport{schema, [2]string(args), d})
+			case !quiet:
+				err = printDiff(stdout(cmd), d)
+			}
+			if err == nil && strict && !d.Same {
+				err = &fail{codeGate, errors.New(args[0] + " and " + args[1] + " differ"),
+					"Without --strict that is no error."}
+			}
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.IntVar(&top, "top", 20, "how many changed weights are shown")
+	fs.BoolVar(&strict, "strict", false, "exit with code 5 where the models differ")
+	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
+	fs.BoolP("quiet", "q", false, "print nothing")
+	return cmd
+}
+
+// printDiff prints differences, for people.
+func printDiff(w io.Writer, d *exchange.Difference) error {
+	if d.Same {
+		_, err := fmt.Fprintln(w, "the same")
+		return err
+	}
+	var rows [][2]string
+	for _, f := range d.Fields {
+		a, b := f.Shown()
+		rows = append(rows, [2]string{f.Name, a + " -> " + b})
+	}
+	for _, t := range d.Tensors {
+		how := fmt.Sprintf("shape %v -> %v", t.A, t.B)
+		if t.Differ != nil {
+			how = fmt.Sprintf("%d elements differ, by %.6g at most", *t.Differ, *t.Largest)
+		}
+		rows = append(rows, [2]string{"tensor " + t.Name, how})
+	}
+	if err := twoColumns(w, rows); err != nil {
+		return err
+	}
+	for _, o := range d.Outputs {
+		cosine := ""
+		if o.Cosine != nil {
+			cosine = fmt.Sprintf("cosine %.6g, ", *o.Cosine)
+		}
+		if _, err := fmt.Fprintf(w, "\n%s: %s%s by %.6g at most, %s\n", shownLabel(o.Class), cosine,
+			plural(o.Differ, "weight")+" changed", o.Largest,
+			plural(o.Signs, "sign")+" changed"); err != nil {
+			return err
+		}
+		rows = [][2]string{}
+		if o.Bias[0] != o.Bias[1] {
+			rows = append(rows, [2]string{"  bias", signed(o.Bias[0]) + " -> " + signed(o.Bias[1])})
+		}
+		for _, t := range o.Top {
+			rows = append(rows, [2]string{"  " + shownLabel(t.Feature), signed(t.A) + " -> " +
+				signed(t.B)})
+		}
+		if err := twoColumns(w, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,275 @@
+package command
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/internal/realdata"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// TestEnvNames checks that no two flags of a command share an environment variable.
+func TestEnvNames(t *testing.T) {
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		flags := map[string]string{}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			name := envName(f.Name)
+			if other, ok := flags[name]; ok {
+				t.Errorf("%s: --%s and --%s are both %s", cmd.CommandPath(), f.Name, other, name)
+			}
+			flags[name] = f.Name
+		})
+		for _, c := range cmd.Commands() {
+			check(c)
+		}
+	}
+	check(newRootCmd(io.Discard))
+	for flag, want := range map[string]string{"epochs": "HALFSPACE_EPOCHS",
+		"margin-rel": "HALFSPACE_MARGIN_REL", "B": "HALFSPACE_B", "b": "HALFSPACE_b"} {
+		if got := envName(flag); got != want {
+			t.Errorf("envName(%q) = %s, want %s", flag, got, want)
+		}
+	}
+}
+
+// TestDescribeConfig gives the flags that a summary prints back to the command line: the settings
+// must be the same.
+func TestDescribeConfig(t *testing.T) {
+	for _, args := range []string{
+		"perceptron --margin 0.125 --eta 3",
+		"alma --p 4 --B 1.5 --C 0.25",
+		"pa --variant 2 --C 1e-05",
+		"lms --eta 0.1",
+		"obpm --members 7 --tau 0.25 --base pa --combine vote --variant 0",
+		"obpm --cap --base lms --eta 0.3",
+		"obpm --base alma --B 1.11 --C 0.71",
+	} {
+		learner, flags, _ := strings.Cut(args, " ")
+		c := configOf(t, learner, flags)
+		text := describeConfig(learner, c)
+		if want, got := jsonText(c), jsonText(configOf(t, learner, text)); got != want {
+			t.Errorf("%s is %s,\nprinted as %s, which is %s", args, want, text, got)
+		}
+		copied, err := copyConfig(learner, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := describeConfig(learner, copied); got != text {
+			t.Errorf("%s: a copy has the settings %s", text, got)
+		}
+	}
+}
+
+// configOf makes settings of flags.
+func configOf(t *testing.T, name, flags string) learner.Config {
+	t.Helper()
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	l := addLearnerFlags(fs)
+	if err := fs.Parse(strings.Fields(flags)); err != nil {
+		t.Fatalf("%s: %v", flags, err)
+	}
+	e, err := learner.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.Config()
+	if err := l.apply(name, c); err != nil {
+		t.Fatalf("%s: %v", flags, err)
+	}
+	if err := c.Validate(); err != nil {
+		t.Fatalf("%s: %v", flags, err)
+	}
+	return c
+}
+
+func TestByteSize(t *testing.T) {
+	for text, want := range map[string]byteSize{"512MiB": 512 << 20, "2GB": 2e9, "1.5KiB": 1536,
+		"100": 100, "100B": 100, "1 TiB": 1 << 40,
+		"64M": 64 << 20, "1G": 1 << 30, "8k": 8 << 10, "8 K": 8 << 10, "2T": 2 << 40} {
+		var b byteSize
+		if err := b.Set(text); err != nil || b != want {
+			t.Errorf("%q = %d (%v), want %d", text, b, err, want)
+		}
+		var again byteSize
+		if err := again.Set(b.String()); err != nil || again != b {
+			t.Errorf("%d is printed as %q, which is %d (%v)", b, &b, again, err)
+		}
+	}
+	for _, text := range []string{"", "MiB", "-1GB", "0", "nan", "1e30GB", "12 apples"} {
+		var b byteSize
+		if err := b.Set(text); err == nil {
+			t.Errorf("%q is taken for %d bytes", text, b)
+		}
+	}
+}
+
+func jsonText(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// TestAdult trains OBPM as Table 2 of its paper does: 15.2 % test error after three epochs, to
+// within one run's scatter.
+func TestAdult(t *testing.T) {
+	train, test := realdata.File(t, "a9a.gz"), realdata.File(t, "a9a.t.gz")
+	out, err := exec.Command("halfspace", "train", "-a", "obpm", "--members", "200", "--tau",
+		"0.05", "--bias", "append", "--normalize", "unit",
+		"--epochs", "3", "--shuffle", "--seed", "1", "--json", "--progress", "none", "--test", test,
+		train).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Examples, Presented int
+		Test                struct {
+			Examples int
+			Error    float64
+		}
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Examples != 32561 || r.Presented != 3*32561 || r.Test.Examples != 16281 {
+		t.Errorf("counts %+v, want 32561 examples, three epochs, 16281 to test", r)
+	}
+	if r.Test.Error < 0.148 || r.Test.Error > 0.158 {
+		t.Errorf("test error %.4f, want 0.1519 within 0.005", r.Test.Error)
+	}
+}
+
+// TestSonarCount: the perceptron of the CRAMMA paper's Table 1, b/(eta R^2) = 1, by the command:
+// 247,140 updates.
+func TestSonarCount(t *testing.T) {
+	text, err := os.ReadFile(realdata.File(t, "sonar.train.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order [2][]string // mines first
+	for line := range strings.Lines(string(text)) {
+		i := 0
+		if strings.HasSuffix(strings.TrimSpace(line), "R") {
+			i = 1
+		}
+		order[i] = append(order[i], line)
+	}
+	name := filepath.Join(t.TempDir(), "sonar.csv")
+	if err := os.WriteFile(name, []byte(strings.Join(slices.Concat(order[:]...), "")),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("halfspace", "train", "-a", "perceptron", "--margin-rel", "1", "--rho",
+		"1", "--until-converged", "--precision", "f64",
+		"--positive", "M", "--json", "--progress", "none", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Updates   int
+		Margin    float64
+		Converged bool
+		Fit       struct {
+			ScoreSpace bool `json:"score_space"`
+		}
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Updates != 247140 || !r.Converged || !r.Fit.ScoreSpace ||
+		math.Abs(r.Margin-5.78e-3) > 5e-6 {
+		t.Errorf("%+v, want 247140 updates and the margin 5.78e-3", r)
+	}
+}
+
+// TestSoftMarginCount: the perceptron of the CRAMMA paper's Table 4, b/(eta R^2) = 1 with the soft
+// margin's Delta in R, by the command: counter 67,913.
+func TestSoftMarginCount(t *testing.T) {
+	text, err := os.ReadFile(realdata.File(t, "breast-cancer-wisconsin.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for line := range strings.Lines(string(text)) {
+		// without the identity
+		if _, row, ok := strings.Cut(line, ","); ok && !strings.Contains(row, "?") {
+			rows.WriteString(row)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "wbc.csv")
+	if err := os.WriteFile(name, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("halfspace", "train", "-a", "perceptron", "--margin-rel", "1", "--rho",
+		"10", "--soft-delta", "1",
+		"--until-converged", "--precision", "f64", "--json", "--progress", "none", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Converged bool
+		Fit       struct {
+			Counter int
+			Margin  float64
+		}
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Fit.Counter != 67913 || !r.Converged || math.Abs(r.Fit.Margin-0.10244) > 5e-6 {
+		t.Errorf("%+v, want counter 67913 and the margin .10244", r)
+	}
+}
+
+// TestNextSteps: what is advised where nothing was learned is not what was done already.
+func TestNextSteps(t *testing.T) {
+	for name, kernel := range map[string]bool{"lms": true, "rff": false, "tbp": false} {
+		e, err := learner.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := nextOf(training.Warning{Code: eval.Worse, Config: e.Config(), Bias: true}, false)
+		if strings.Contains(next, "--rff") != kernel {
+			t.Errorf("%s: %s", name, next)
+		}
+	}
+}
+
+// TestWarningsInHelp: help numerics lists the code of every warning.
+func TestWarningsInHelp(t *testing.T) {
+	var help string
+	for _, topic := range newTopics() {
+		if topic.Use == "numerics" {
+			help = topic.Long
+		}
+	}
+	code := regexp.MustCompile(`(?m)^\t\w+ += "([a-z]+(?:-[a-z]+)*)" *// `)
+	n := 0
+	for _, file := range []string{"../../training/warnings.go", "../../eval/warnings.go"} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range code.FindAllStringSubmatch(string(source), -1) {
+			n++
+			if !strings.Contains(help, "\n  "+m[1]+" ") {
+				t.Errorf("%s of %s is not in help numerics", m[1], file)
+			}
+		}
+	}
+	if n < 9 {
+		t.Errorf("%d codes found", n)
+	}
+}

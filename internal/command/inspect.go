@@ -1,0 +1,325 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/exchange"
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// inspectReport is what inspect prints with --json.
+type inspectReport struct {
+	Schema string `json:"schema"`
+	Model  string `json:"model"` // the file
+	*exchange.Summary
+	Why *exchange.Explanation `json:"why,omitempty"` // with --why
+}
+
+func newInspectCmd() *cobra.Command {
+	var (
+		why    string
+		top    int
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "inspect [flags] MODEL",
+		Short: "Show what is in a model, or how it comes to a score",
+		Long: `Show what is in a model: learner, settings, how rows become examples, labels, counters, and the
+largest weights by name, or the largest coefficients with the examples kept. Weights are those of
+rows as they are prepared (scaled, normalised); export --to text has them for rows as they are.
+
+--why ROW shows how the model comes to its score of an example: a row of the model's format, in
+quotes, or FILE:N, the Nth example of a file, which is that of line N of what predict prints. The
+score is the sum of the bias and of weight times value of each feature. Of kernels and random
+features, whose scores are no such sums, a feature counts for what the score loses if it is 0, and
+kept examples for coefficient times kernel value.`,
+		Example: `  halfspace inspect a9a.model
+  halfspace inspect --why "3:1 11:1 14:1 83:1" a9a.model
+  halfspace inspect --why a9a.t:17 --top 5 a9a.model`,
+		Annotations: args(useRead),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return usage("See: halfspace inspect --help.", "%s: want one",
+					plural(len(args), "model"))
+			case top < 0:
+				return usage("0 shows none.", "--top %d: want 0 or more", top)
+			}
+			m, err := loadModel(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := exchange.Inspect(m, top)
+			if err != nil {
+				return modelError(args[0], err)
+			}
+			r := inspectReport{Schema: schema, Model: args[0], Summary: s}
+			if cmd.Flags().Changed("why") {
+				if r.Why, err = explainRow(cmd.Context(), args[0], m, why, top); err != nil {
+					return err
+				}
+			}
+			switch {
+			case asJSON:
+				return printJSON(stdout(cmd), r)
+			case r.Why != nil:
+				return printWhy(stdout(cmd), r.Why)
+			}
+			_, config, err := m.Settings()
+			if err != nil {
+				return modelError(args[0], err)
+			}
+			return printSummary(stdout(cmd), s, describeConfig(m.Learner, config))
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&why, "why", "", "show how the model scores `ROW`: a row of the model's format, "+
+		"or FILE:N, the Nth example of a file")
+	fs.IntVar(&top, "top", 20, "how many weights, parts of a score and kept examples are shown")
+	fs.BoolVar(&asJSON, "json", false, "print one JSON document instead of text")
+	return cmd
+}
+
+// printSummary prints what is in a model, for people.
+func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
+	p := &s.Prep
+	rows := [][2]string{{"learner", s.Learner + ", " + s.Precision}, {"settings", settings},
+		{"seed", fmt.Sprint(s.Seed)}}
+	var classes []string
+	for _, name := range s.Classes {
+		classes = append(classes, shownLabel(name))
+	}
+	if len(classes) == 2 && len(p.Classes) == 0 {
+		classes[1] += " is positive"
+	}
+	rows = append(rows, [2]string{"labels", strings.Join(classes, ", ")},
+		[2]string{"rows", describePrep(p)},
+		[2]string{"presented", fmt.Sprintf("%d examples, %d mistakes", s.Presented, s.Mistakes)})
+	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
+		if !strings.Contains(name, ".") { // a class's or member's own
+			rows = append(rows, [2]string{name, fmt.Sprint(s.Counters[name])})
+		}
+	}
+	switch {
+	case s.Position != nil:
+		rows = append(rows, [2]string{"position", describePosition(s.Position)})
+	case s.Pass != nil:
+		rows = append(rows, [2]string{"position", fmt.Sprintf("%d of %s of a pass",
+			s.Pass.At, plural(int(s.Pass.Examples), "example"))})
+	}
+	what := s.Form
+	if s.Support != nil {
+		what = plural(*s.Support, "example") + " kept"
+	}
+	if s.PredictOnly {
+		what += "; it can only predict"
+	}
+	rows = append(rows, [2]string{"made of", what})
+	if err := twoColumns(w, rows); err != nil {
+		return err
+	}
+	for _, o := range s.Outputs {
+		if err := printOutput(w, &o, s.Support != nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describePosition says where a run stood.
+func describePosition(p *model.Position) string {
+	text := fmt.Sprintf("behind %d examples", p.Example)
+	if p.Examples > 0 {
+		text = fmt.Sprintf("in pass %d, behind %d of %d examples", p.Epoch+1, p.Example, p.Examples)
+	}
+	var names []string
+	for _, s := range p.Sources {
+		names = append(names, shownLabel(s.Name))
+	}
+	return text + " of " + strings.Join(names, " ") + "; to go on: train --resume"
+}
+
+// describePrep says how rows become examples.
+func describePrep(p *model.Prep) string {
+	parts := []string{p.Format + ", " + plural(p.Dim, "feature")}
+	if by := p.ScaledBy(); by != "none" {
+		parts = append(parts, "scaled by "+by)
+	}
+	if p.Bias == "append" {
+		value := 1.0
+		if p.BiasValue != 0 {
+			value = p.BiasValue
+		}
+		parts = append(parts, fmt.Sprintf("a feature of %v appended", value))
+	}
+	switch p.Normalize {
+	case "unit":
+		parts = append(parts, "divided by their length")
+	case "max":
+		parts = append(parts, fmt.Sprintf("divided by %.6g", p.Scale))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printOutput prints the weights of an output, or its kept examples.
+func printOutput(w io.Writer, o *exchange.OutputSummary, examples bool) error {
+	kind := "weights"
+	if examples {
+		kind = "examples"
+	}
+	head := fmt.Sprintf("\n%s: bias %.6g, %d %s that are not 0", shownLabel(o.Class), o.Bias,
+		o.NonZeros, kind)
+	if o.Norm != nil {
+		head += fmt.Sprintf(", length %.6g", *o.Norm)
+	}
+	if _, err := fmt.Fprintln(w, head); err != nil {
+		return err
+	}
+	var rows [][2]string
+	for _, t := range o.Top {
+		rows = append(rows, [2]string{"  " + shownLabel(t.Feature), signed(t.Weight)})
+	}
+	for _, x := range o.Examples {
+		rows = append(rows, [2]string{"  " + signed(x.Coef), x.Row})
+	}
+	return twoColumns(w, rows)
+}
+
+// signed is a number to six digits, in a column with others.
+func signed(v float64) string {
+	if v < 0 || math.Signbit(v) {
+		return fmt.Sprintf("%.6g", v)
+	}
+	return fmt.Sprintf("+%.6g", v)
+}
+
+// explainRow explains the scores of a row, or of an example of a file.
+func explainRow(ctx context.Context, name string, m *model.Model, row string, top int) (
+	*exchange.Explanation, error) {
+	if m.Precision == "f64" {
+		return explainRowOf[float64](ctx, name, m, row, top)
+	}
+	return explainRowOf[float32](ctx, name, m, row, top)
+}
+
+func explainRowOf[T engine.Float](ctx context.Context, name string, m *model.Model, row string,
+	top int) (*exchange.Explanation, error) {
+	o := (&training.Data{}).Reading()
+	training.AsTrained(&o, m)
+	o.LabelsOptional = true
+	var (
+		s     *dataset.Stream[T]
+		err   error
+		place = 1
+	)
+	file, n, ok := exampleOf(row)
+	if ok {
+		if file, err = findInput(file); err != nil {
+			return nil, err
+		}
+		place = n
+		s, err = dataset.Open[T](ctx, []string{file}, o)
+	} else {
+		o.Format = m.Prep.Format
+		s, err = dataset.OpenReader[T](ctx, "--why", strings.NewReader(row+"\n"), o)
+	}
+	if err != nil {
+		return nil, dataError(err, "nothing was explained")
+	}
+	defer s.Close()
+	for seen := 0; ; {
+		b, err := s.Next()
+		if err == io.EOF {
+			return nil, &fail{codeData, fmt.Errorf("%s: %s, no example %d", row,
+				plural(seen, "example"), place), "Examples count from 1."}
+		}
+		if err != nil {
+			return nil, dataError(err, "nothing was explained")
+		}
+		if seen += b.Len(); seen < place {
+			continue
+		}
+		x, err := exchange.Explain(m, b, b.Len()-1-(seen-place), top)
+		if err != nil {
+			return nil, modelError(name, err)
+		}
+		return x, nil
+	}
+}
+
+// exampleOf cuts FILE:N, where there is such a file.
+func exampleOf(row string) (file string, n int, ok bool) {
+	at := strings.LastIndexByte(row, ':')
+	if at < 1 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(row[at+1:])
+	if err != nil || n < 1 || strings.ContainsAny(row, "\n") {
+		return "", 0, false
+	}
+	if _, err := findInput(row[:at]); err != nil {
+		return "", 0, false
+	}
+	return row[:at], n, true
+}
+
+// printWhy prints how scores came about.
+func printWhy(w io.Writer, x *exchange.Explanation) error {
+	label := shownLabel(x.Label)
+	if x.Label == "" {
+		label = abstention
+	}
+	if err := twoColumns(w, [][2]string{{"label", label}}); err != nil {
+		return err
+	}
+	for _, o := range x.Outputs {
+		head := fmt.Sprintf("\n%s: score %.6g", shownLabel(o.Class), o.Score)
+		if o.Margin != nil {
+			head += fmt.Sprintf(", margin %.6g", *o.Margin)
+		}
+		if _, err := fmt.Fprintln(w, head); err != nil {
+			return err
+		}
+		var rows [][2]string
+		if o.Bias != nil {
+			rows = append(rows, [2]string{"  bias", signed(*o.Bias)})
+		}
+		for _, p := range o.Parts {
+			how := fmt.Sprintf("  of value %.6g", p.Value)
+			if p.Weight != nil {
+				how = fmt.Sprintf("  %.6g times %.6g", *p.Weight, p.Value)
+			}
+			rows = append(rows, [2]string{"  " + shownLabel(p.Feature), signed(p.Adds) + how})
+		}
+		if err := twoColumns(w, rows); err != nil {
+			return err
+		}
+		rows = nil
+		for _, p := range o.Examples {
+			rows = append(rows, [2]string{"  " + signed(p.Adds), fmt.Sprintf("%.6g times %.6g  %s",
+				p.Coef, p.Kernel, p.Row)})
+		}
+		if len(rows) > 0 {
+			if _, err := fmt.Fprintln(w, "kept examples"); err != nil {
+				return err
+			}
+		}
+		if err := twoColumns(w, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}

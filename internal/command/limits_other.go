@@ -1,0 +1,6 @@
+//go:build !linux
+
+package command
+
+// addressSpace returns 0: no limit is known here.
+func addressSpace() int64 { return 0 }

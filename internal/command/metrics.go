@@ -1,0 +1,82 @@
+package command
+
+import (
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/eval"
+)
+
+// lineMetrics are those of a line of progress, and metricsReport begins with them. What needs
+// scores or probabilities is null without them.
+type lineMetrics struct {
+	Examples      int64    `json:"examples"`
+	Error         float64  `json:"error"`
+	BalancedError float64  `json:"balanced_error"`
+	F1            float64  `json:"f1"` // of two classes that of the positive one, else the mean
+	AUC           *float64 `json:"auc"`
+	AUCBound      *float64 `json:"auc_bound"` // the true one is within this of auc
+	LogLoss       *float64 `json:"log_loss"`  // nats
+	Brier         *float64 `json:"brier"`
+	// Expected, over 10 equal bins.
+	CalibrationError *float64 `json:"calibration_error"`
+}
+
+// metricsReport is what JSON has of eval.Metrics.
+type metricsReport struct {
+	lineMetrics
+	Classes []classReport `json:"classes"`
+	// Examples of each class (rows) by what was predicted; null for more than 100 classes.
+	Confusion [][]float64 `json:"confusion"`
+}
+
+// classReport is what it has of a class.
+type classReport struct {
+	Label     string  `json:"label"`
+	Examples  float64 `json:"examples"`
+	Predicted float64 `json:"predicted"`
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+}
+
+// lineMetricsOf returns them, or nil where there are none.
+func lineMetricsOf(m *eval.Metrics) *lineMetrics {
+	if m == nil || m.Examples() == 0 {
+		return nil
+	}
+	r := &lineMetrics{Examples: m.Examples(), Error: m.Error(), BalancedError: m.BalancedError(),
+		F1: m.F1()}
+	if auc, bound := m.AUC(); auc == auc {
+		r.AUC, r.AUCBound = &auc, &bound
+	}
+	if m.Proba() {
+		v := [3]float64{m.LogLoss(), m.Brier(), m.CalibrationError()}
+		r.LogLoss, r.Brier, r.CalibrationError = &v[0], &v[1], &v[2]
+	}
+	return r
+}
+
+// describeMetrics returns the report, or nil where there are none.
+func describeMetrics(m *eval.Metrics, labels []string) *metricsReport {
+	line := lineMetricsOf(m)
+	if line == nil {
+		return nil
+	}
+	r := &metricsReport{lineMetrics: *line, Confusion: m.Confusion()}
+	for k := range m.Classes() {
+		c, label := m.Class(k), ""
+		if k < len(labels) {
+			label = labels[k]
+		}
+		r.Classes = append(r.Classes, classReport{label, c.Came, c.Predicted, c.Precision,
+			c.Recall, c.F1})
+	}
+	return r
+}
+
+// shownClasses returns the labels by the number of their class.
+func shownClasses(info dataset.Info) []string {
+	if len(info.Classes) > 0 {
+		return info.Classes
+	}
+	return []string{orRest(info.Labels.Negative), info.Labels.Positive}
+}

@@ -1,0 +1,95 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// TestPredictCaptured: a model that a program has captured without telling of its data has the
+// labels -1 and +1.
+func TestPredictCaptured(t *testing.T) {
+	t.Parallel()
+	e, err := learner.Lookup("perceptron")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.Config()
+	l, err := learner.New[float32](e, c, learner.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &engine.Block[float32]{Dim: 2, Stride: 2, X: []float32{1, 0, 0, 1}, Y: []float32{1, -1}}
+	if err := l.Learn(b, make([]learner.Round, 2)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Capture("perceptron", c, 0, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file, data := filepath.Join(dir, "m"), filepath.Join(dir, "d")
+	if _, err := model.Save(file, m); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(data, []byte("+1 1:1\n-1 2:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("halfspace", "predict", "-i", file, data).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "+1\t1\n-1\t-1\n"; string(out) != want {
+		t.Errorf("predict prints %q, want %q", out, want)
+	}
+}
+
+// TestPredictOnlyFile: a model that only predicts predicts; it is neither gone on from nor merged,
+// a part of it is nothing, and the file is as it was.
+func TestPredictOnlyFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, part, data := filepath.Join(dir, "m"), filepath.Join(dir, "part"), filepath.Join(dir, "d")
+	if err := os.WriteFile(data, []byte("+1 1:1\n-1 2:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code := func(args ...string) int {
+		cmd := exec.Command("halfspace", args...)
+		cmd.Run()
+		return cmd.ProcessState.ExitCode()
+	}
+	if got := code("train", "-a", "adf", "--predict-only", "-m", file, data); got != 0 {
+		t.Fatalf("train: exit code %d", got)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(part, whole[:len(whole)-9], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		args []string
+	}{
+		{0, []string{"predict", "-i", file, data}},
+		{codeModel, []string{"train", "-i", file, data}},
+		{codeModel, []string{"train", "-i", file, "-m", file, data}},
+		{codeModel, []string{"merge", "-m", filepath.Join(dir, "both"), file, file}},
+		{codeModel, []string{"predict", "-i", part, data}},
+		{codeModel, []string{"train", "-i", part, data}},
+	} {
+		if got := code(c.args...); got != c.code {
+			t.Errorf("halfspace %v: exit code %d, want %d", c.args, got, c.code)
+		}
+	}
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, whole) {
+		t.Errorf("the model file was changed (%v)", err)
+	}
+}

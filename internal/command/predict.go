@@ -1,0 +1,518 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/model"
+	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// predictReport is what predict prints with --json.
+type predictReport struct {
+	Schema   string `json:"schema"`
+	Examples int64  `json:"examples"`
+	Labelled int64  `json:"labelled"` // with a label that the model knows
+	// examples that were given no label; null without --abstain-below
+	Abstained *int64 `json:"abstained"`
+	// among the labelled that were given a label; null if there are none
+	Errors *int64       `json:"errors"`
+	Error  *float64     `json:"error"`
+	Proba  *probaReport `json:"proba"` // of all that are labelled; null without probabilities
+	// of the labelled that were given a label; null if there are none
+	Metrics   *metricsReport `json:"metrics"`
+	BadRows   int            `json:"bad_rows"`
+	NotFinite int64          `json:"not_finite"` // scores that are NaN or infinite
+	// of features that the model knows nothing of
+	Unknown    int64          `json:"unknown_non_zeros"`
+	Warnings   warnings       `json:"warnings"` // in which the result may not be what it seems
+	Impl       string         `json:"impl"`
+	Seconds    predictSeconds `json:"seconds"`
+	OutputFile string         `json:"output,omitempty"`
+}
+
+type predictSeconds struct {
+	Total float64 `json:"total"`
+}
+
+// predictor is one run of predict.
+type predictor struct {
+	model   string
+	out     string
+	proba   bool
+	abstain float64
+
+	threshold threshold
+
+	read    readFlags
+	machine machineFlags
+	output  outputFlags
+	profile profiles
+
+	cmd     *cobra.Command
+	started time.Time
+	files   []string
+	m       *model.Model
+	told    warnings
+	opts    dataset.Options
+	pool    *engine.Pool
+}
+
+// flushAfter is how long the input may give nothing before what was printed is handed on.
+const flushAfter = 10 * time.Millisecond
+
+// abstention is printed for a label that is not given. No label is written so: it is what csv has
+// for missing ones.
+const abstention = "?"
+
+// probable reports whether probabilities are needed.
+func (p *predictor) probable() bool { return p.proba || p.abstain > 0 || p.threshold.cost }
+
+// threshold is from where on examples get the positive label: a score, or, of costs, a probability.
+type threshold struct {
+	text  string
+	value float64
+	cost  bool
+}
+
+func (t *threshold) String() string { return t.text }
+func (t *threshold) Type() string   { return "VALUE" }
+
+// Set takes a score, or cost=FP:FN.
+func (t *threshold) Set(text string) error {
+	bad := errors.New("want a score, or cost=FP:FN with two costs above 0")
+	costs, cost := strings.CutPrefix(text, "cost=")
+	if !cost {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || v-v != 0 {
+			return bad
+		}
+		*t = threshold{text, v, false}
+		return nil
+	}
+	fp, fn, _ := strings.Cut(costs, ":")
+	a, err := strconv.ParseFloat(fp, 64)
+	b, err2 := strconv.ParseFloat(fn, 64)
+	v := a / (a + b)
+	if err != nil || err2 != nil || !(a > 0) || !(b > 0) || v-v != 0 {
+		return bad
+	}
+	*t = threshold{text, v, true}
+	return nil
+}
+
+func newPredictCmd() *cobra.Command {
+	p := &predictor{}
+	cmd := &cobra.Command{
+		Use:   "predict [flags] -i MODEL FILE...",
+		Short: "Print labels and scores of examples",
+		Long: `Print a line for each example: the predicted label as the training data wrote it, a tab, the
+score. A label that begins with a quote, or has a character in it that is not printed (a tab, a
+newline), is shown in quotes, with backslashes as in Go and JSON: "a\tb".
+
+Of more than two classes the label is that of the largest score, and score and probability are its
+own.
+
+The score f(x) is not normalised; a score of 0 or more predicts the positive label, NaN none: ` +
+			abstention + ` is
+printed. Examples are prepared as the training set was. Labels are not needed: where a row has one
+that the model knows, errors are counted; other rows are predicted and not counted. Where training
+took all labels but that of --positive for one, it is printed as the label that training met, or as
+not-LABEL if it met several. With --json only a summary is printed. Data of another format than the
+model's are refused (--any-format takes them); features that the model doesn't know bring a warning.
+
+With --proba the probability of the positive label follows, after another tab, for learners that
+have one. --abstain-below P prints ` + abstention + ` for the label of an example whose more
+probable label has a probability below P; it counts as no error. --threshold moves the score, or by
+the costs of errors the probability, from which on the positive label is predicted; errors are those
+of the labels that are printed.`,
+		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
+  halfspace predict -i a9a.model --json a9a.t
+  halfspace predict -i sogp.model --proba --abstain-below 0.9 a9a.t`,
+		Annotations: args(useExamples),
+		RunE:        func(cmd *cobra.Command, args []string) error { return p.run(cmd, args) },
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&p.model, "from", "i", "", "the model `FILE`")
+	fs.StringVarP(&p.out, "output", "o", "", "write the lines to `FILE`, which appears whole or "+
+		"not at all")
+	fs.BoolVar(&p.proba, "proba", false, "print the probability of the positive label too, for "+
+		"learners that have one")
+	fs.Float64Var(&p.abstain, "abstain-below", 0,
+		"give no label, but "+abstention+", where neither has at least the probability `P`")
+	fs.Var(&p.threshold, "threshold", "the positive label from this score on, `VALUE`, instead of "+
+		"from 0; or cost=FP:FN, where a false positive costs FP and a false negative FN: from the "+
+		"probability FP/(FP+FN) on")
+	p.read.flags(fs)
+	p.machine.flags(fs)
+	p.output.flags(fs)
+	names(fs, useRead, "from")
+	names(fs, useOutput, "output")
+	p.profile.flags(fs)
+	return cmd
+}
+
+func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
+	p.cmd, p.started = cmd, time.Now()
+	fs := cmd.Flags()
+	if p.files, err = inputs(args); err != nil {
+		return err
+	}
+	if p.model == "" {
+		return usage("Name it with -i FILE; train -m FILE writes one.", "no model")
+	}
+	if p.m, err = loadModel(p.model); err != nil {
+		return err
+	}
+	if fs.Changed("abstain-below") && !(p.abstain >= 0.5 && p.abstain <= 1) {
+		return usage("The more probable label always has at least 0.5.", "%s %v: not a "+
+			"probability from 0.5 to 1", given(fs, "abstain-below"), p.abstain)
+	}
+	if p.pool, err = p.machine.start(fs); err != nil {
+		return err
+	}
+	defer p.pool.Close()
+	p.told = warnings{}
+	data := p.read.data(fs)
+	p.opts = data.Reading()
+	p.opts.Workers, p.opts.OnBad = p.machine.threads, warnBadRows(cmd.ErrOrStderr())
+	p.opts.OnWarn = func(what string) {
+		p.told.note(cmd.ErrOrStderr(), training.OddData,
+			withFlags(what))
+	}
+	training.AsTrained(&p.opts, p.m)
+	p.opts.LabelsOptional = true
+	stop, err := p.profile.start(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := stop(); e != nil && err == nil {
+			err = e
+		}
+	}()
+	if p.m.Precision == "f64" {
+		return predict[float64](cmd.Context(), p)
+	}
+	return predict[float32](cmd.Context(), p)
+}
+
+// predict is run in the precision of T.
+func predict[T engine.Float](ctx context.Context, p *predictor) error {
+	hypothesis, err := model.RestorePredictor[T](p.m, p.pool)
+	if err != nil {
+		return modelError(p.model, err)
+	}
+	if p.threshold.text != "" && hypothesis.Outputs() > 1 {
+		return usage("Leave it out: the label is that of the largest score.", "%s %s: %s tells "+
+			"more than two classes", given(p.cmd.Flags(), "threshold"), p.threshold.text, p.model)
+	}
+	if p.probable() && learner.ProbaOf(hypothesis) == nil {
+		field := "proba"
+		switch {
+		case p.abstain > 0 && !p.proba:
+			field = "abstain_below"
+		case !p.proba:
+			field = "threshold"
+		}
+		if _, c, err := p.m.Settings(); err == nil && p.m.PredictOnly && c.Traits().Proba {
+			return usage("Leave it out, or take the model of the whole learner.",
+				"%s: %s can only predict, and was saved without the members whose votes are the "+
+					"probabilities", given(p.cmd.Flags(), strings.ReplaceAll(field, "_", "-")),
+				p.model)
+		}
+		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner))
+	}
+	s, work, end, err := training.Open[T](ctx, p.files, p.opts)
+	if err != nil {
+		return p.unread(ctx, err, "nothing was predicted")
+	}
+	defer end()
+	data := p.read.data(p.cmd.Flags())
+	if err := data.Idle(s.Info().Format); err != nil {
+		return optionError(p.cmd.Flags(), err)
+	}
+	r := predictReport{Schema: schema, Impl: vecmath.Active().String(), OutputFile: p.out}
+	var lines *output
+	if !p.output.json || p.out != "" {
+		if lines, err = newOutput(stdout(p.cmd), p.out); err != nil {
+			return err
+		}
+	}
+	count, err := write(work, p, hypothesis, s, lines, &r)
+	if lines != nil {
+		err = lines.finish(err)
+	}
+	info := s.Info()
+	r.BadRows, r.Unknown = info.BadRows, info.Unknown
+	if err := p.warn(&r, count, info); err != nil {
+		return err
+	}
+	if err != nil {
+		return p.unread(ctx, err, "the lines before it are good")
+	}
+	r.Warnings = p.told
+	r.Seconds.Total = time.Since(p.started).Seconds()
+	if p.output.json {
+		if err := printJSON(stdout(p.cmd), r); err != nil {
+			return err
+		}
+	}
+	return useless("", eval.Count{Examples: r.Examples, NotFinite: r.NotFinite})
+}
+
+// warn adds the warnings where the predictions may not be what they seem. count is of those that
+// had a label and were given one.
+func (p *predictor) warn(r *predictReport, count eval.Count, info dataset.Info) error {
+	_, config, err := p.m.Settings()
+	if err != nil {
+		return modelError(p.model, err)
+	}
+	w := p.cmd.ErrOrStderr()
+	tell := func(x training.Warning) { p.told.tell(w, x.Code, x.Text, nextOf(x, false)) }
+	if x, ok := training.NewUnknown(info, p.opts, ""); ok {
+		tell(x)
+	}
+	if r.NotFinite > 0 {
+		count = eval.Count{Examples: r.Examples, NotFinite: r.NotFinite}
+	}
+	for _, x := range count.Warnings() {
+		tell(training.Warning{Code: x.Code, Text: training.WarningText(x, ""), Config: config,
+			Bias: p.opts.Bias == "append", Predicting: true})
+	}
+	return nil
+}
+
+// unread is an error of the data; kept says what became of the lines, where these are not for a
+// file.
+func (p *predictor) unread(ctx context.Context, err error, kept string) error {
+	if training.Interrupted(ctx, err) {
+		return &fail{codeStopped, errStopped, ""}
+	}
+	if p.out != "" {
+		kept = p.out + " was not written"
+	}
+	return dataError(err, kept)
+}
+
+// write predicts all examples, and counts those that have a label and were given one. A nil lines
+// counts only.
+func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner.Predictor[T],
+	s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
+	w := writer[T]{p: p, s: s, r: r, labels: p.m.Prep.Shown(), outputs: hypothesis.Outputs()}
+	for _, name := range p.m.Prep.Classes {
+		w.classes = append(w.classes, shownLabel(name))
+	}
+	if w.classes != nil {
+		w.metrics = eval.NewMetrics(eval.MetricsOptions{})
+	}
+	w.labels.Negative = shownLabel(w.labels.Negative)
+	w.labels.Positive = shownLabel(w.labels.Positive)
+	if p.probable() {
+		w.prober = learner.ProbaOf(hypothesis)
+		w.proba = make([]float64, eval.DefaultBlock*w.outputs)
+	}
+	for {
+		if lines != nil && lines.Buffered() > 0 && !s.Wait(flushAfter) {
+			if err := lines.Flush(); err != nil {
+				return w.count, err
+			}
+		}
+		b, err := s.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return w.count, err
+		}
+		w.row = 0
+		err = eval.Score(ctx, hypothesis, eval.NewMemory(b, nil), func(b *engine.Block[T],
+			scores []float64) error {
+			if err := w.add(b, scores); err != nil || lines == nil {
+				return err
+			}
+			_, err := lines.Write(w.buf)
+			return err
+		})
+		if err != nil {
+			return w.count, err
+		}
+	}
+	if w.count.Examples > 0 {
+		share := w.count.Error()
+		r.Errors, r.Error = &w.count.Errors, &share
+		labels, m := p.m.Prep.Classes, w.metrics
+		if m == nil {
+			m = w.count.Metrics()
+			shown := p.m.Prep.Shown()
+			labels = []string{orRest(shown.Negative), shown.Positive}
+		}
+		r.Metrics = describeMetrics(m, labels)
+	}
+	if p.abstain > 0 {
+		r.Abstained = &w.abstained
+	}
+	r.Proba = describeProba(&w.stats)
+	return w.count, nil
+}
+
+// writer makes the lines of predictions, and tallies them.
+type writer[T engine.Float] struct {
+	p      *predictor
+	s      *dataset.Stream[T]
+	r      *predictReport
+	labels model.Labels
+	// of several classes, by number; nil of two
+	classes []string
+	outputs int               // scores an example
+	prober  learner.Prober[T] // nil if not asked
+	proba   []float64         // of the examples in hand, where there is a prober
+	row     int               // the next example's, in the stream's block
+	buf     []byte            // lines of the examples in hand
+
+	count     eval.Count
+	stats     eval.Probabilities
+	metrics   *eval.Metrics // of several classes; nil of two, where count says as much
+	abstained int64
+}
+
+// add makes the lines of a block.
+func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
+	if w.prober != nil {
+		if err := w.prober.Proba(b, w.proba); err != nil {
+			return err
+		}
+	}
+	w.buf = w.buf[:0]
+	if w.classes != nil {
+		w.addClasses(b, scores)
+		return nil
+	}
+	labels := [2]string{w.labels.Negative, w.labels.Positive}
+	for i, f := range scores {
+		sign, over := 0, w.over(f, i)
+		if over >= 0 {
+			sign = 1
+		}
+		label := labels[sign]
+		if !w.tally(float64(b.Y[i]), f, over, i) || f != f {
+			label = abstention
+		}
+		w.buf = append(w.buf, label...)
+		w.buf = append(w.buf, '\t')
+		w.buf = appendNumber(w.buf, f)
+		if w.p.proba {
+			w.buf = append(w.buf, '\t')
+			w.buf = appendNumber(w.buf, w.proba[i])
+		}
+		w.buf = append(w.buf, '\n')
+	}
+	w.r.Examples += int64(len(scores))
+	return nil
+}
+
+// addClasses makes the lines of a block of several classes: the predicted one, its score, and its
+// probability.
+func (w *writer[T]) addClasses(b *engine.Block[T], scores []float64) {
+	k := w.outputs
+	for i := range b.Len() {
+		outputs := scores[i*k:][:k]
+		best := learner.Predicted(outputs)
+		f, p := math.NaN(), math.NaN()
+		if best >= 0 {
+			f = outputs[best]
+		}
+		var proba []float64
+		if w.prober != nil {
+			proba = w.proba[i*k:][:k]
+			if best >= 0 {
+				p = proba[best]
+			}
+		}
+		label := abstention
+		if w.tallyClass(int(b.Class[i]), outputs, f, proba, p) && best >= 0 {
+			label = w.classes[best]
+		}
+		w.buf = append(w.buf, label...)
+		w.buf = append(w.buf, '\t')
+		w.buf = appendNumber(w.buf, f)
+		if w.p.proba {
+			w.buf = append(w.buf, '\t')
+			w.buf = appendNumber(w.buf, p)
+		}
+		w.buf = append(w.buf, '\n')
+	}
+	w.r.Examples += int64(b.Len())
+}
+
+// tallyClass is tally of an example of several classes: f and p are score and probability of the
+// predicted one.
+func (w *writer[T]) tallyClass(class int, outputs []float64, f float64, proba []float64,
+	p float64) bool {
+	if f-f != 0 {
+		w.r.NotFinite++
+	}
+	sure := !(w.p.abstain > 0) || p >= w.p.abstain
+	if !sure {
+		w.abstained++
+	}
+	if w.s.Labelled(w.row) {
+		w.r.Labelled++
+		if sure {
+			w.count.Add(1, learner.ClassScore(outputs, class))
+			o := eval.OutcomeOf(class, learner.Predicted(outputs))
+			w.metrics.Add(&o)
+		}
+		if proba != nil {
+			w.stats.AddClass(class, proba)
+		}
+	}
+	w.row++
+	return sure
+}
+
+// over is how far an example of score f, the i-th in hand, is above the threshold.
+func (w *writer[T]) over(f float64, i int) float64 {
+	if t := &w.p.threshold; t.cost {
+		return w.proba[i] - t.value
+	} else {
+		return f - t.value
+	}
+}
+
+// tally counts the i-th example in hand, of label y and score f, so far over the threshold, and
+// reports whether it is given a
+// label: whether its probability is sure enough.
+func (w *writer[T]) tally(y, f, over float64, i int) bool {
+	if f-f != 0 {
+		w.r.NotFinite++
+	}
+	sure := !(w.p.abstain > 0) || max(w.proba[i], 1-w.proba[i]) >= w.p.abstain
+	if !sure {
+		w.abstained++
+	}
+	if w.s.Labelled(w.row) {
+		w.r.Labelled++
+		if sure {
+			w.count.Add(y, over)
+		}
+		if w.prober != nil {
+			w.stats.Add(y, w.proba[i])
+		}
+	}
+	w.row++
+	return sure
+}

@@ -1,0 +1,326 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
+	"github.com/halfspace-ml/halfspace/vecmath"
+)
+
+// trainer is one run of train.
+type trainer struct {
+	o training.Options // what flags fill in themselves, and options the rest
+
+	// Flags whose values go into o where they were given.
+	learner    string
+	precision  choice
+	epochs     int
+	maxUpdates int64
+	seed       uint64
+	bias       choice
+	scale      string
+	missing    choice
+	normalize  choice
+	drift      choice
+	onDrift    choice
+	memory     byteSize
+	read       readFlags
+	machine    machineFlags
+	settings   *learnerFlags
+	metrics    metricFlags
+	html       string
+
+	output   outputFlags
+	profiles profiles
+
+	cmd     *cobra.Command
+	started time.Time
+	latency latency
+	plan    *training.Plan
+	saved   *training.Saved // the model that was written last
+	told    warnings
+}
+
+func newTrainCmd() *cobra.Command { return trainCmd(&trainer{}) }
+
+// trainCmd makes the command whose flags fill in t.
+func trainCmd(t *trainer) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "train [flags] FILE...",
+		Short: "Fit a learner on files or a stream, with progressive validation as it goes",
+		Long: `Fit a learner on files or a stream.
+
+Each example is predicted before it is learned, so the error that is shown while it goes is one on
+examples not yet seen. One epoch in the order of the data reads a stream of any length; several
+epochs, --shuffle, --until-converged and --normalize max read all examples into memory first.
+
+Learners, each with settings of its own (halfspace train -a NAME --help):
+` + learnerHelp(),
+		Example: `  halfspace train -a obpm --bias append --normalize unit --epochs 3 --shuffle --test a9a.t a9a
+  halfspace train -a perceptron --until-converged --max-updates 1000000 -m sonar.model sonar.csv
+  zcat stream.gz | halfspace train -a pa --C 0.1 -m stream.model --checkpoint-every 60s -
+  halfspace train -i stream.model -m stream.model more.svm
+  halfspace train -a obpm --epochs 3 --shuffle --checkpoint-every 10000 -m a9a.model a9a
+  halfspace train --resume -m a9a.model a9a`,
+		Annotations: args(useExamples),
+		RunE:        func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
+	}
+	fs, o := cmd.Flags(), &t.o
+	fs.SortFlags = false
+	fs.StringVarP(&t.learner, "learner", "a", learner.Default(), "the `NAME` of the learner")
+	choose(fs, &t.precision, "precision", "numbers of weights and examples: single or double",
+		"f32", "f64")
+	fs.IntVar(&t.epochs, "epochs", 1, "passes over the examples")
+	fs.BoolVar(&o.UntilConverged, "until-converged", false, "pass until a whole pass makes no "+
+		"update (ensembles: and no member makes a mistake on any example); exit code 6 if "+
+		"--max-updates ends it before")
+	fs.Int64Var(&t.maxUpdates, "max-updates", training.DefaultMaxUpdates, "with "+
+		"--until-converged: give up (exit code 6) after so many updates; 0 is no limit")
+	fs.BoolVar(&o.ActiveSet, "active-set", false, "with --until-converged: pass over the "+
+		"examples that still make updates before all are passed again"+
+		who(func(t learner.Traits) bool { return t.ActiveSet }))
+	fs.BoolVar(&o.Halving, "halving", false, "with --until-converged: begin with delta 1 "+
+		"and halve it down to --delta (learners that give up a share delta of the margin)")
+	fs.Float64Var(&o.SoftDelta, "soft-delta", 0, "with --until-converged: soft margin, by "+
+		"a feature of this size of its own for each example"+
+		who(func(t learner.Traits) bool { return t.SoftDelta }))
+	fs.Float64Var(&o.Rho, "rho", 0, "append a feature of this value to each example, "+
+		"whose weight is the bias"+who(func(t learner.Traits) bool { return t.Origin }))
+	fs.BoolVar(&o.Shuffle, "shuffle", false, "a fresh order for each epoch, drawn from --seed")
+	fs.Uint64Var(&t.seed, "seed", 1, "seed of all random draws")
+	choose(fs, &t.drift, "drift", "watch the errors on examples not learned yet, and find where "+
+		"they rise", append([]string{"none"}, eval.DriftDetectors()...)...)
+	choose(fs, &t.onDrift, "on-drift", "with --drift: say where it was found, or have the learner "+
+		"begin anew there, too", training.DriftReport, training.DriftReset)
+	fs.StringArrayVar(&o.Test, "test", nil, "count the errors on this `FILE` afterwards, prepared "+
+		"as the training set; may be given again")
+	fs.BoolVar(&o.Proba, "proba", false, "report log-loss, Brier score and calibration error of "+
+		"probabilities, each of an example not learned yet; takes time"+
+		who(func(t learner.Traits) bool { return t.Proba }))
+	fs.StringVar(&o.Calibrate, "calibrate", "", "`METHOD`, platt: find the probabilities that "+
+		"scores stand for, of scores of examples not learned yet, and keep them in the model: "+
+		"--proba of predict then works with any learner of two classes")
+	t.metrics.flags(fs)
+	fs.IntVar(&o.Window, "window", 0, "show metrics of the last `N` examples beside those of all")
+	fs.Float64Var(&o.Fading, "fading", 0, "show metrics that fade beside those of all: each "+
+		"example weighs `A` times what the next one does, as 0.999")
+	fs.IntVar(&o.Delay, "delay", 0, "the label of an example comes after `N` more were "+
+		"predicted; they wait in memory, and what is learned is the same")
+	fs.BoolVar(&o.MarginReport, "margin-report", false, "report the geometric margin over the "+
+		"training set, even if it must be read again for that")
+	fs.BoolVar(&o.MarginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard "+
+		"margin, no bias, on the examples as prepared) and report the share of its margin that "+
+		"was reached")
+	fs.BoolVar(&o.Latency, "latency", false, "learn the examples one by one and report the "+
+		"median, 99th percentile and longest time (always for learners that keep examples)")
+	fs.StringVar(&o.Positive, "positive", "", "the `LABEL` that is +1; all others are -1")
+	fs.StringSliceVar(&o.Classes, "classes", nil, "the `LABELS` of all classes, as a,b,c; others "+
+		"are errors (without: any labels, a class each where there are more than two)")
+	fs.BoolVar(&o.Pairs, "pairs", false, "of more than two classes learn each two apart, and vote "+
+		"(without: each against the rest)")
+	fs.StringVar(&o.ClassWeight, "class-weight", "", "`FACTORS` of the weights of examples by "+
+		"label: a=2,b=0.5 (1 for others), or balanced: all labels weigh the same"+
+		who(func(t learner.Traits) bool { return t.Weights }))
+	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none",
+		"append")
+	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (csv, "+
+		"ndjson, vw); 0 keeps a dictionary of them")
+	fs.StringSliceVar(&o.Interactions, "interactions", nil, format.Help("Interactions"))
+	fs.StringArrayVar(&o.TextCols, "text-col", nil, format.Help("TextCols"))
+	fs.StringArrayVar(&o.NumberCols, "number-col", nil, format.Help("NumberCols"))
+	fs.StringArrayVar(&o.IgnoreCols, "ignore-col", nil, format.Help("IgnoreCols"))
+	choose(fs, &t.missing, "missing", format.Help("Missing"), "", "error", "mean", "indicator")
+	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
+		"longest", "none", "unit", "max")
+	t.read.flags(fs)
+	fs.StringVarP(&o.Model, "model", "m", "", "write the model to `FILE`")
+	fs.BoolVar(&o.PredictOnly, "predict-only", false, "write a model that predicts and can't be "+
+		"learned on, without what learning on needs")
+	fs.StringVarP(&o.From, "from", "i", "", "go on from the model in `FILE`, with its settings")
+	fs.BoolVar(&o.Resume, "resume", false, "go on where the run that wrote the model of -m was "+
+		"stopped or killed, with its settings and over the same files: the end is the one of a "+
+		"run that wasn't")
+	fs.StringVar(&o.CheckpointEvery, "checkpoint-every", "", "write the model each `N` examples, "+
+		"or each 60s; the one before it is kept as FILE.1")
+	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; "+
+		"see: halfspace help memory")
+	t.machine.flags(fs)
+	t.output.flags(fs)
+	choose(fs, &t.output.progress, "progress", "see: halfspace help progress", "auto", "bar",
+		"lines", "json", "none")
+	fs.StringVar(&t.html, "html", "", "write a report of the run to `FILE`, one page: learning "+
+		"curve, ROC, calibration, confusion, settings")
+	names(fs, useReplaced, "html")
+	names(fs, useModel, "model")
+	names(fs, useRead, "from")
+	names(fs, useExamples, "test")
+	t.profiles.flags(fs)
+	t.settings = addLearnerFlags(fs)
+	t.settings.share("scale", &t.scale, "the examples: std by the standard deviation of each "+
+		"feature, columns to a mean of 0; maxabs by its largest absolute value; as far as seen, "+
+		"before normalising", "none", "std", "maxabs")
+	a := fs.Lookup("learner")
+	a.Value = learnerFlag{a.Value}
+	return cmd
+}
+
+// run makes Options of the flags, trains, and prints what came of it.
+func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
+	t.cmd, t.started, t.told, t.latency = cmd, time.Now(), warnings{}, newLatency()
+	fs := cmd.Flags()
+	if err := t.options(fs, args); err != nil {
+		return err
+	}
+	if err := t.machine.use(fs); err != nil {
+		return err
+	}
+	t.o.Threads = t.machine.threads
+	job, err := training.New(t.o, training.Env{Observer: &watcher{t: t},
+		Machine: thisMachine(int64(t.memory))})
+	if errors.Is(err, training.ErrFinished) {
+		if !t.output.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: finished: nothing to do (to learn "+
+				"other examples, too: -i %s)\n", t.o.Model, t.o.Model)
+		}
+		return nil
+	}
+	if err != nil {
+		return t.explain(err)
+	}
+	if t.o.From != "" || t.o.Resume {
+		if _, err := t.settings.unchanged(job.Learner(), job.Config()); err != nil {
+			return err
+		}
+	}
+	stop, err := t.profiles.start(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := stop(); e != nil && err == nil {
+			err = e
+		}
+	}()
+	t.output.note(cmd, "%s on %s (%s), %s, %s", job.Learner(), vecmath.Active(), vecmath.Why(),
+		plural(t.machine.threads, "thread"), job.Precision())
+	result, err := job.Run(cmd.Context())
+	if result == nil {
+		return t.explain(err)
+	}
+	if err := t.print(result); err != nil {
+		return err
+	}
+	if err != nil {
+		return t.ended(job, result, err)
+	}
+	return nil
+}
+
+// options fills in what flags don't fill in themselves. What was not given stays open where a model
+// that is gone on from has it.
+func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
+	o := &t.o
+	if o.Files, err = inputs(args); err != nil {
+		return err
+	}
+	if t.output.quiet && fs.Changed("progress") && t.output.progress.value != "none" {
+		return usage("Choose one of them.", "%s and %s exclude each other", given(fs, "quiet"),
+			given(fs, "progress"))
+	}
+	if err := t.zeros(fs); err != nil {
+		return err
+	}
+	own := o.Data // by flags of this verb alone
+	o.Data = t.read.data(fs)
+	o.Scale, o.Missing = t.scale, t.missing.value
+	o.TextCols, o.NumberCols, o.IgnoreCols = own.TextCols, own.NumberCols, own.IgnoreCols
+	o.HashBits, o.Interactions = own.HashBits, own.Interactions
+	o.Positive, o.Classes, o.MemBudget = own.Positive, own.Classes, training.Bytes(t.memory)
+	anew := o.From == "" && !o.Resume
+	if anew || fs.Changed("learner") {
+		o.Learner = t.learner
+	}
+	if anew || fs.Changed("precision") {
+		o.Precision = t.precision.value
+	}
+	if anew || fs.Changed("seed") {
+		o.Seed = &t.seed
+	}
+	if fs.Changed("bias") {
+		o.Bias = t.bias.value
+	}
+	if fs.Changed("normalize") {
+		o.Normalize = t.normalize.value
+	}
+	t.watchDrift(fs)
+	if fs.Changed("epochs") {
+		o.Epochs = t.epochs
+	}
+	if fs.Changed("max-updates") {
+		o.MaxUpdates = &t.maxUpdates
+	}
+	if err := findTests(o.Test); err != nil {
+		return err
+	}
+	if err := t.metrics.options(fs, o, t.html); err != nil || !anew {
+		return err
+	}
+	if o.Learner, o.Config, err = t.settings.config(o.Learner); err != nil {
+		return err
+	}
+	o.Literal = true
+	o.Proba = o.Proba || t.metrics.asks(everyMetric) && !o.UntilConverged &&
+		o.Config.Traits().Proba
+	o.KeepSizes = slices.ContainsFunc(o.Config.Traits().Sizes, fs.Changed)
+	return nil
+}
+
+// findTests finds the files of --test.
+func findTests(files []string) (err error) {
+	for i, name := range files {
+		if name != "-" {
+			if files[i], err = findInput(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// watchDrift fills in what the flags say of drift.
+func (t *trainer) watchDrift(fs *pflag.FlagSet) {
+	if t.drift.value != "none" {
+		t.o.Drift = t.drift.value
+	}
+	if fs.Changed("on-drift") {
+		t.o.OnDrift = t.onDrift.value
+	}
+}
+
+// zeros refuses the value 0 of flags for which Options take it as none given.
+func (t *trainer) zeros(fs *pflag.FlagSet) error {
+	switch {
+	case t.epochs == 0:
+		return usage("1 is one pass over the examples.", "%s 0: not a number of epochs",
+			given(fs, "epochs"))
+	case fs.Changed("window") && t.o.Window == 0:
+		return usage("It is a number of examples, as 1000.", "%s 0: no examples",
+			given(fs, "window"))
+	case fs.Changed("fading") && t.o.Fading == 0:
+		return usage("0.999 is about the last 1000 examples.", "%s 0: nothing would be left",
+			given(fs, "fading"))
+	case fs.Changed("rho") && t.o.Rho == 0:
+		return usage("It is the value of a feature, as 1.", "%s 0: not a positive number",
+			given(fs, "rho"))
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package command
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+
+	"github.com/halfspace-ml/halfspace/bench/papers"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/exchange"
+	"github.com/halfspace-ml/halfspace/internal/atomicfile"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+//go:embed trainhtml.html
+var trainHTML string
+
+// htmlPoints are those of the learning curve of --html.
+const htmlPoints = 120
+
+// htmlPart is the metrics of some examples.
+type htmlPart struct {
+	Title   string
+	Metrics *metricsReport
+}
+
+// writeHTML writes the report of a run as one page that needs no other file.
+func (t *trainer) writeHTML(r *trainReport, res *training.Result) error {
+	data := struct {
+		Report  *trainReport
+		Tiles   [][2]string
+		Figures []papers.Figure
+		Parts   []htmlPart
+		Rows    summaryRows
+		Outputs []exchange.OutputSummary // weights
+	}{Report: r, Figures: htmlFigures(&t.o, res)}
+	tile := func(name, format string, value ...any) {
+		data.Tiles = append(data.Tiles, [2]string{name, fmt.Sprintf(format, value...)})
+	}
+	tile("examples", "%d", r.Examples)
+	if r.ProgressiveError != nil {
+		tile("error, first epoch", "%.2f %%", 100**r.ProgressiveError)
+	}
+	if m := r.Metrics; m != nil {
+		data.Parts = append(data.Parts, htmlPart{"First epoch", m})
+		tile("balanced error", "%.2f %%", 100*m.BalancedError)
+		if m.AUC != nil {
+			tile("AUC", "%.4f", *m.AUC)
+		}
+	}
+	if r.Test != nil {
+		tile("error, test", "%.2f %%", 100*r.Test.Error)
+		if r.Test.Metrics != nil {
+			data.Parts = append(data.Parts, htmlPart{"Test", r.Test.Metrics})
+		}
+	}
+	if m, err := res.Model(); err == nil {
+		if s, err := exchange.Inspect(m, 20); err == nil {
+			data.Outputs = s.Outputs
+		}
+	}
+	r.rows(&data.Rows, res, &t.metrics, recentName(&t.o))
+	page, err := template.New("train").Funcs(template.FuncMap{
+		"count": count,
+		"share": func(v, of float64) string {
+			if of <= 0 {
+				return "0"
+			}
+			return fmt.Sprintf("%.3f", 0.6*v/of)
+		},
+		"picture": func(f papers.Figure) (template.URL, error) {
+			var b bytes.Buffer
+			if err := f.Write(&b, "png"); err != nil {
+				return "", err
+			}
+			return template.URL("data:image/png;base64," +
+				base64.StdEncoding.EncodeToString(b.Bytes())), nil
+		},
+	}).Parse(trainHTML)
+	if err != nil {
+		return err
+	}
+	file, err := atomicfile.Create(t.html, 0o666)
+	if err == nil {
+		defer file.Discard()
+		if err = page.Execute(file, data); err == nil {
+			err = file.Commit()
+		}
+	}
+	if err != nil {
+		return &fail{codeFailed, fmt.Errorf("%s %s: %w", given(t.cmd.Flags(), "html"), t.html,
+			pathCause(err)), "Choose a folder that can be written."}
+	}
+	return nil
+}
+
+// htmlFigures draws the learning curve, ROC curves and the calibration, where there are any.
+func htmlFigures(o *training.Options, res *training.Result) (list []papers.Figure) {
+	if points := res.Counts.Curve; len(points) > 1 {
+		far, late := papers.Line{Name: "so far"}, papers.Line{Name: "since the last point"}
+		if name := recentName(o); name != "" {
+			late.Name = name
+		}
+		var last eval.LearningPoint
+		for _, p := range points {
+			x := float64(p.Examples)
+			far.X, far.Y = append(far.X, x), append(far.Y, float64(p.Errors)/x)
+			y := p.Recent
+			if y != y {
+				y = float64(p.Errors-last.Errors) / float64(p.Examples-last.Examples)
+			}
+			late.X, late.Y = append(late.X, x), append(late.Y, y)
+			last = p
+		}
+		list = append(list, papers.Figure{Name: "learning", Title: "Progressive error",
+			XLabel: "examples", YLabel: "error", Lines: []papers.Line{late, far}})
+	}
+	tested := (*eval.Metrics)(nil)
+	if res.Test != nil {
+		tested = res.Test.Metrics
+	}
+	var roc, calibration []papers.Line
+	for _, of := range []struct {
+		name string
+		m    *eval.Metrics
+	}{{"first epoch", res.Counts.Metrics}, {"test", tested}} {
+		if of.m == nil {
+			continue
+		}
+		if c := of.m.Curve(); of.m.Classes() == 2 && c.Positives > 0 && c.Negative > 0 {
+			c.Thin(htmlPoints)
+			l := papers.Line{Name: of.name, X: []float64{0}, Y: []float64{0}}
+			for _, p := range c.Points {
+				l.X, l.Y = append(l.X, p.False/c.Negative), append(l.Y, p.True/c.Positives)
+			}
+			roc = append(roc, l)
+		}
+		if of.m.Proba() {
+			l := papers.Line{Name: of.name}
+			for _, b := range of.m.Calibration() {
+				l.X, l.Y = append(l.X, b.Mean), append(l.Y, b.Share)
+			}
+			calibration = append(calibration, l)
+		}
+	}
+	if roc != nil {
+		list = append(list, papers.Figure{Name: "roc", Title: "ROC curve", YMin: 0, YMax: 1,
+			XLabel: "false positive rate", YLabel: "true positive rate", LegendBottom: true,
+			Lines: roc})
+	}
+	if calibration != nil {
+		list = append(list, papers.Figure{Name: "calibration", Title: "Calibration", YMin: 0,
+			YMax: 1, XLabel: "mean probability", YLabel: "share that came true", LegendLeft: true,
+			Lines: append(calibration, papers.Line{Name: "perfect", X: []float64{0, 1},
+				Y: []float64{0, 1}})})
+	}
+	return list
+}

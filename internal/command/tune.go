@@ -1,0 +1,435 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/spelling"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// tuneReport is what tune prints with --json.
+type tuneReport struct {
+	Schema   string            `json:"schema"`
+	By       string            `json:"by"`
+	Alpha    float64           `json:"alpha"` // 0: no setting was dropped
+	Seed     uint64            `json:"seed"`
+	Best     map[string]string `json:"best"`    // values of the axes
+	Command  string            `json:"command"` // that trains it
+	Error    float64           `json:"error"`
+	Examples int64             `json:"examples"` // that the best was judged on
+	Settings []triedReport     `json:"settings"` // the best first
+	Features int               `json:"features"`
+	Classes  []string          `json:"classes"` // null where there are two
+	BadRows  int               `json:"bad_rows"`
+	Threads  int               `json:"threads"`
+	Model    *string           `json:"model"` // null without -m
+	SHA256   *string           `json:"model_sha256"`
+	Seconds  totalSeconds      `json:"seconds"`
+	Warnings warnings          `json:"warnings"`
+}
+
+// triedReport is one setting.
+type triedReport struct {
+	Setting map[string]string `json:"setting"` // values of the axes
+	Learner string            `json:"learner"`
+	Config  learner.Config    `json:"config"`
+	training.Tried
+}
+
+// tuner is one run of tune.
+type tuner struct {
+	*trainer
+	grid, ranges []string
+	random       int
+	by           choice
+	alpha        float64
+	folds        foldFlags
+
+	axes   []axis
+	points [][]string // values of the axes of each setting
+}
+
+// axis is a flag and the values that are tried.
+type axis struct {
+	flag   string
+	values []string
+	draw   func(u float64) string // of a range: the value at a share of it
+}
+
+// otherAxes are the flags that can be tuned beside the settings of learners.
+var otherAxes = []string{"learner", "bias", "normalize", "rho", "soft-delta", "epochs", "seed"}
+
+// mostSettings is more than any machine learns side by side.
+const mostSettings = 4096
+
+func newTuneCmd() *cobra.Command {
+	t := &tuner{}
+	cmd := &cobra.Command{
+		Use:   "tune [flags] FILE...",
+		Short: "Find the best settings of a learner: grid, random draws, early losers dropped",
+		Long: `Try several settings on the same examples, which are read once, and say which makes the fewest errors.
+
+  --grid AXIS=V1,V2,...   values of a flag; given again, all combinations are tried
+  --range AXIS=LO:HI      with --random N: N draws, uniform from LO to HI, :log evenly over
+                          the powers, :int whole numbers; axes of --grid are drawn from, too
+
+An axis is a setting of the learner or one of ` + strings.Join(otherAxes, ", ") + `. Without any, a short list is tried that the learner's settings bring, on features as they are and of length 1.
+
+By progressive, one pass is made in which all settings learn side by side, each example predicted before it is learned: it works on streams and stdin. By cv each
+setting is judged by cross-validation, as cv does, which learners of whole data sets need.
+
+Settings that are worse by a paired test leave early, so that most of the time goes to the good ones: those that McNemar's test finds worse than the best so far,
+at --level for all of them together (Holm). Looks are at 256 examples, 384, 512, 768, ..., or after each fold. --level 0 keeps all.
+
+With -m the model of the best is written, to the byte the one that the printed command writes.`,
+		Example: `  halfspace tune -a obpm --grid tau=.05,.1,.3 --grid normalize=none,unit -m best.model a9a
+  halfspace tune -a pa --random 16 --range C=1e-3:1e3:log --seed 7 a9a
+  zcat stream.gz | halfspace tune -a arow -m best.model -
+  halfspace tune -a svm --until-converged --by cv --grid C=.01,.1,1,10 sonar.csv`,
+		Annotations: args(useExamples),
+		RunE:        func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
+	}
+	fs := cmd.Flags()
+	fs.StringArrayVar(&t.grid, "grid", nil, "try `AXIS=V1,V2,...`; may be given again")
+	fs.StringArrayVar(&t.ranges, "range", nil, "with --random: draw from `AXIS=LO:HI`, with :log "+
+		"or :int behind it by powers or whole numbers; may be given again")
+	fs.IntVar(&t.random, "random", 0, "draw so many settings, by --seed, instead of all of a grid")
+	choose(fs, &t.by, "by", "what settings are judged by", training.Progressive, training.ByFolds)
+	fs.Float64Var(&t.alpha, "level", training.DefaultAlpha, "level of the tests by which settings "+
+		"leave early; 0 keeps all")
+	t.folds.flags(cmd, "with --by cv: ")
+	t.trainer = studyFlags(cmd, nil, "model")
+	return cmd
+}
+
+func (t *tuner) run(cmd *cobra.Command, args []string) error {
+	fs := cmd.Flags()
+	folds, err := t.folds.options(cmd)
+	if err != nil {
+		return err
+	}
+	for _, f := range []string{"folds", "repeats", "stratify"} {
+		if t.by.value != training.ByFolds && fs.Changed(f) {
+			return usage("Add --by cv, or leave it out.", "%s has no effect without --by cv",
+				given(fs, f))
+		}
+	}
+	if !(t.alpha >= 0 && t.alpha < 1) {
+		return usage("0.05 is usual; 0 keeps all settings.", "%s %v: want 0 to below 1",
+			given(fs, "level"), t.alpha)
+	}
+	if err := t.begin(cmd, args); err != nil {
+		return err
+	}
+	if err := t.choosePoints(fs); err != nil {
+		return err
+	}
+	settings, err := t.settingsAt(fs, args)
+	if err != nil {
+		return err
+	}
+	progress := t.newStudyProgress()
+	res, err := training.Tune(cmd.Context(), settings, training.TuneOptions{By: t.by.value,
+		Alpha: t.alpha, Folds: folds, Watch: func(s training.TuneStatus) {
+			progress.show(s.Examples, "examples", s.Share, s.Alive, s.Error, s.Elapsed, s.Left)
+		}}, t.studyEnv())
+	progress.end()
+	if err != nil {
+		return t.studyError(err)
+	}
+	r := t.report(settings, res, args)
+	switch {
+	case t.output.json:
+		return printJSON(stdout(cmd), r)
+	case t.output.quiet:
+		return nil
+	}
+	return t.print(r)
+}
+
+// choosePoints reads the axes and makes the settings of them.
+func (t *tuner) choosePoints(fs *pflag.FlagSet) error {
+	for _, text := range t.grid {
+		flag, list, ok := strings.Cut(text, "=")
+		if !ok || list == "" {
+			return usage("As --grid tau=.05,.1,.3.", "%s %s: no AXIS=VALUES", given(fs, "grid"),
+				text)
+		}
+		a := axis{flag: flag, values: strings.Split(list, ",")}
+		if err := t.addAxis(fs, "grid", a); err != nil {
+			return err
+		}
+	}
+	for _, text := range t.ranges {
+		if t.random == 0 {
+			return usage("Add --random N.", "%s without --random", given(fs, "range"))
+		}
+		a, err := parseRange(text)
+		if err != nil {
+			return usage("As --range C=1e-3:1e3:log.", "%s %s: %w", given(fs, "range"), text, err)
+		}
+		if err := t.addAxis(fs, "range", a); err != nil {
+			return err
+		}
+	}
+	if t.random < 0 || t.random > mostSettings {
+		return usage("16 is a beginning.", "%s %d: want 1 to %d", given(fs, "random"), t.random,
+			mostSettings)
+	}
+	if len(t.axes) == 0 {
+		if err := t.ownAxes(fs); err != nil {
+			return err
+		}
+	}
+	if t.random > 0 {
+		t.drawPoints()
+		return nil
+	}
+	t.points = [][]string{nil}
+	for _, a := range t.axes {
+		var next [][]string
+		for _, p := range t.points {
+			for _, v := range a.values {
+				next = append(next, append(slices.Clone(p), v))
+			}
+		}
+		if t.points = next; len(next) > mostSettings {
+			return usage("Draw some of them with --random.", "more than %d settings", mostSettings)
+		}
+	}
+	return nil
+}
+
+// addAxis adds an axis, if it is one.
+func (t *tuner) addAxis(fs *pflag.FlagSet, by string, a axis) error {
+	f := fs.Lookup(a.flag)
+	switch {
+	case f == nil || !ofLearner(f) && !slices.Contains(otherAxes, a.flag):
+		names := slices.Clone(otherAxes)
+		fs.VisitAll(func(f *pflag.Flag) {
+			if ofLearner(f) {
+				names = append(names, f.Name)
+			}
+		})
+		next := "An axis is a setting of the learner, or one of " + strings.Join(otherAxes, ", ") +
+			"."
+		if near := spelling.Nearest(a.flag, names); near != "" {
+			next = "Did you mean " + near + "? " + next
+		}
+		return usage(next, "%s: nothing to tune by the name of %q", given(fs, by), a.flag)
+	case f.Changed:
+		return usage("Leave one of them out.", "%s %s and %s exclude each other", given(fs, by),
+			a.flag, given(fs, a.flag))
+	case slices.ContainsFunc(t.axes, func(b axis) bool { return a.flag == b.flag }):
+		return usage("Name it once.", "%s: %s is given twice", given(fs, by), a.flag)
+	}
+	t.axes = append(t.axes, a)
+	return nil
+}
+
+// parseRange reads AXIS=LO:HI[:log|:int].
+func parseRange(text string) (a axis, err error) {
+	flag, bounds, ok := strings.Cut(text, "=")
+	parts := strings.Split(bounds, ":")
+	if !ok || len(parts) < 2 || len(parts) > 3 {
+		return a, fmt.Errorf("no AXIS=LO:HI")
+	}
+	lo, errLo := strconv.ParseFloat(parts[0], 64)
+	hi, errHi := strconv.ParseFloat(parts[1], 64)
+	if errLo != nil || errHi != nil || !(lo < hi) || math.IsInf(hi-lo, 0) {
+		return a, fmt.Errorf("want two numbers, the smaller first")
+	}
+	kind := ""
+	if len(parts) == 3 {
+		kind = parts[2]
+	}
+	a.flag = flag
+	digits := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	switch kind {
+	case "":
+		a.draw = func(u float64) string { return digits(lo + u*(hi-lo)) }
+	case "int":
+		a.draw = func(u float64) string {
+			return strconv.FormatInt(int64(math.Floor(lo+u*(hi-lo+1))), 10)
+		}
+	case "log":
+		if lo <= 0 {
+			return a, fmt.Errorf("powers are above 0")
+		}
+		a.draw = func(u float64) string { return digits(lo * math.Pow(hi/lo, u)) }
+	default:
+		return a, fmt.Errorf("%q is neither log nor int", kind)
+	}
+	return a, nil
+}
+
+// tuneStream is the stream of the draws of settings.
+const tuneStream = 1 << 41
+
+// drawPoints draws settings from --seed: each of the axes alone, values of lists uniformly.
+func (t *tuner) drawPoints() {
+	r := engine.NewRand(t.seed, tuneStream)
+	for range t.random {
+		var p []string
+		for _, a := range t.axes {
+			u := float64(r.Uint64()>>11) / (1 << 53)
+			if a.draw != nil {
+				p = append(p, a.draw(u))
+			} else {
+				p = append(p, a.values[int(u*float64(len(a.values)))])
+			}
+		}
+		t.points = append(t.points, p)
+	}
+}
+
+// ownAxes are those that the learner's settings name: of each that has an effect and was not given,
+// the values that its tag tune lists. Where the features' scale decides, lengths are tried, too.
+func (t *tuner) ownAxes(fs *pflag.FlagSet) error {
+	c := t.o.Config
+	all := settingsOf(c)
+	for _, f := range all {
+		if _, idle := f.idle(all); f.tune != nil && !idle && !fs.Changed(f.flag) {
+			t.axes = append(t.axes, axis{flag: f.flag, values: f.tune})
+		}
+	}
+	if !c.Traits().ScaleFree && !fs.Changed("normalize") && t.o.Rho == 0 {
+		t.axes = append(t.axes, axis{flag: "normalize", values: []string{"none", "unit"}})
+	}
+	if len(t.axes) == 0 {
+		return usage("Name values: --grid AXIS=V1,V2,...", "%s has no list of settings to try",
+			t.o.Learner)
+	}
+	return nil
+}
+
+// settingsAt makes the Options of all settings.
+func (t *tuner) settingsAt(fs *pflag.FlagSet, args []string) (list []training.Options, err error) {
+	for _, p := range t.points {
+		for i, a := range t.axes {
+			if err := fs.Set(a.flag, p[i]); err != nil {
+				return nil, flagError(t.cmd, err)
+			}
+		}
+		if err := t.options(fs, args); err != nil {
+			return nil, err
+		}
+		o := t.o
+		if o.Seed != nil {
+			seed := *o.Seed
+			o.Seed = &seed
+		}
+		if err := o.Validate(); err != nil {
+			return nil, t.explain(err)
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+// setting is a point for programs.
+func (t *tuner) setting(i int) map[string]string {
+	m := map[string]string{}
+	for k, a := range t.axes {
+		m[a.flag] = t.points[i][k]
+	}
+	return m
+}
+
+// report is what came of it.
+func (t *tuner) report(settings []training.Options, res *training.Tuned,
+	args []string) *tuneReport {
+	r := &tuneReport{Schema: schema, By: t.by.value, Alpha: t.alpha, Seed: t.seed,
+		Best: t.setting(res.Best), Error: res.Tried[res.Best].Error, Examples: res.Examples,
+		Features: res.Info.Dim, Classes: res.Info.Classes, BadRows: res.Info.BadRows,
+		Threads: t.machine.threads, Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
+	var also [][2]string
+	for k, a := range t.axes {
+		also = append(also, [2]string{a.flag, t.points[res.Best][k]})
+	}
+	if t.o.Model != "" {
+		also = append(also, [2]string{"model", t.o.Model})
+	}
+	r.Command = t.repeated(also, args)
+	for _, i := range res.Order {
+		r.Settings = append(r.Settings, triedReport{t.setting(i), settings[i].Learner,
+			settings[i].Config, res.Tried[i]})
+	}
+	if res.Saved != nil {
+		r.Model, r.SHA256 = &res.Saved.Path, &res.Saved.SHA256
+	}
+	return r
+}
+
+// print prints the table of settings, and what to do with the best.
+func (t *tuner) print(r *tuneReport) error {
+	w := stdout(t.cmd)
+	var b strings.Builder
+	var widths []int
+	for _, a := range t.axes {
+		n := len(a.flag)
+		for _, s := range r.Settings {
+			n = max(n, len(s.Setting[a.flag]))
+		}
+		widths = append(widths, n)
+		fmt.Fprintf(&b, "%-*s  ", n, a.flag)
+	}
+	fmt.Fprintf(&b, "%9s %10s  %s\n", "error %", "examples", "behind the best, in points")
+	for k, s := range r.Settings {
+		for i, a := range t.axes {
+			fmt.Fprintf(&b, "%-*s  ", widths[i], s.Setting[a.flag])
+		}
+		fmt.Fprintf(&b, "%9.3f %10d  ", 100*s.Error, s.Examples)
+		switch {
+		case s.Failed != "":
+			b.WriteString("failed: " + errorText(fmt.Errorf("%s", s.Failed)))
+		case k == 0:
+			b.WriteString("best")
+		default:
+			fmt.Fprintf(&b, "%.3f ± %.3f", 100*s.Behind, 100*s.PM)
+			if s.Dropped {
+				b.WriteString(", dropped")
+			} else {
+				fmt.Fprintf(&b, " (p = %s)", shortP(s.P))
+			}
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintln(&b)
+	if _, err := fmt.Fprint(w, b.String()); err != nil {
+		return err
+	}
+	var rows summaryRows
+	what := "progressive, in one pass"
+	if r.By == training.ByFolds {
+		what = "by cross-validation"
+	}
+	rows.add("error", "%.3f %% %s; of the best of %s it is on the low side", 100*r.Error, what,
+		plural(len(r.Settings), "setting"))
+	rows.add("command", "%s", r.Command)
+	rows.add("seconds", "%.3f total, %s", r.Seconds.Total, plural(r.Threads, "thread"))
+	if r.Model != nil {
+		rows.add("model", "%s (sha256 %s)", *r.Model, *r.SHA256)
+	}
+	return twoColumns(w, rows)
+}
+
+// shortP is a probability to two digits.
+func shortP(p float64) string {
+	switch {
+	case p < 1e-4:
+		return fmt.Sprintf("%.0e", p)
+	case p < 0.1:
+		return fmt.Sprintf("%.4f", p)
+	}
+	return fmt.Sprintf("%.2f", p)
+}

@@ -1,0 +1,130 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// warnings come with a result that may not be what it seems: a line each on stderr, and a list in
+// JSON. They concern the result's truth, so -q doesn't silence them.
+type warnings []warning
+
+// warning is a code for programs and a text for people.
+type warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// tell adds one: what is so, and what to do next.
+func (ws *warnings) tell(w io.Writer, code, what, next string) {
+	ws.note(w, code, what+"; "+next)
+}
+
+// note adds one that says all there is to say.
+func (ws *warnings) note(w io.Writer, code, text string) {
+	fmt.Fprintf(w, "halfspace: warning: %s\n", text)
+	*ws = append(*ws, warning{code, text})
+}
+
+// nextOf is what to do about a warning; stdin says that the examples came from there.
+func nextOf(w training.Warning, stdin bool) string {
+	switch w.Code {
+	case training.UnknownFeatures:
+		if w.Base {
+			return "if the indices count from 1 here, give --index-base 1"
+		}
+		return "check that these are the data you mean"
+	case training.OneLabel:
+		return "learn examples of the other one too, or check the labels"
+	case training.Restarted:
+		return "it goes on from its weights, at the first example"
+	case training.PassedOver:
+		return nextOfPassed(w)
+	case eval.NotFinite:
+		if w.Predicting {
+			return "check that the features are of the size that training's were"
+		}
+		return "take a smaller step, smaller features, or --normalize unit"
+	case eval.LabelRuns:
+		if stdin {
+			return "mix the rows, or read them from a file with --shuffle"
+		}
+		return "add --shuffle"
+	case eval.Unscaled:
+		return "bring the columns to one scale (--scale std), or take a learner that minds it " +
+			"less: " + scaleFree()
+	}
+	if w.Predicting {
+		return "check the labels, and that these are data like training's"
+	}
+	// The hypothesis is no better than none.
+	switch settings := settingsOf(w.Config); {
+	case w.Unscaled && !w.Config.Traits().ScaleFree:
+		return "the features' scale may be why"
+	case !w.Bias:
+		return "give it a bias (--bias append), or check the labels"
+	case slices.ContainsFunc(settings, func(f field) bool { return f.flag == "kernel" }):
+		return "try other settings (--kernel, --shuffle, --epochs), or check the labels"
+	}
+	if !w.Config.Traits().Linear { // a kernel's, or on features made from the data's
+		return "try other settings (the learner's, --shuffle, --epochs), or check the labels"
+	}
+	return "try a kernel (as -a " + learner.Default() + " --kernel rbf --sigma 1, or --rff 200), " +
+		"--shuffle or more --epochs, or check the labels"
+}
+
+// nextOfPassed is what to do about examples that the posterior could not take up.
+func nextOfPassed(w training.Warning) string {
+	c := w.Config
+	if _, inner, ok := base(c); ok {
+		c, _ = inner.Interface().(learner.Config)
+	}
+	traits := c.Traits()
+	next := remedies(traits)
+	settings := settingsOf(c)
+	i := slices.IndexFunc(settings, func(f field) bool { return f.auto.IsValid() })
+	if i >= 0 && traits.Stream {
+		next = append(next, "let it be estimated: --"+settings[i].flag+" auto")
+	}
+	if len(next) == 0 || w.Unscaled {
+		next = append([]string{"bring the columns to one scale (--scale std)"}, next...)
+	}
+	return strings.Join(next, ", or ")
+}
+
+// scaleFree names the learners of streams that don't mind the features' sizes.
+func scaleFree() string {
+	var names []string
+	for _, name := range learner.Names() {
+		if e, err := learner.Lookup(name); err == nil {
+			if t := e.Config().Traits(); t.ScaleFree && t.Stream {
+				names = append(names, "-a "+name)
+			}
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// useless is the error of a result that says nothing at all.
+func useless(where string, c eval.Count) error {
+	if c.Examples == 0 || c.NotFinite < c.Examples {
+		return nil
+	}
+	return &fail{codeFailed, fmt.Errorf("%sno score is a finite number", where),
+		"The features are too large for the weights: bring them to the size of training's, " +
+			"or train with --precision f64."}
+}
+
+// remedies are the changes of settings that a learner names, as flags; nil if it names none.
+func remedies(t learner.Traits) (changes []string) {
+	for _, r := range t.Remedies {
+		changes = append(changes, r.Change+" --"+r.Setting)
+	}
+	return changes
+}
