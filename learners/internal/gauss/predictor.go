@@ -1,6 +1,7 @@
 package gauss
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -108,7 +109,7 @@ func (p *Gaussian[T]) Fields(c *learner.Codec) {
 	if c.Reading() && c.Want(len(triangle) == d*(d+1)/2 && len(images) == k*d && len(S) == k*k,
 		"elements %d, %d, %d of matrices for %d features and %d points", len(triangle),
 		len(images), len(S), d, k) {
-		checkCovariances(c, triangle, d)
+		CheckCovariances(c, triangle, d, math.SmallestNonzeroFloat64)
 	}
 	c.Then(func() {
 		q := newHypothesis(eps, d, k)

@@ -41,7 +41,7 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 			posteriorTensors[i], len(data[i]), d, k, points)
 	}
 	if c.Reading() {
-		checkCovariances(c, data[2], d)
+		CheckCovariances(c, data[2], d, math.SmallestNonzeroFloat64)
 	}
 	if c.Keeping() {
 		next := NewPosterior(p.Eps, len(p.X))
@@ -73,12 +73,13 @@ func (p *Posterior) Fields(c *learner.Codec, points int) {
 	p.Noise.Fields(c, p.SetNoise)
 }
 
-// checkCovariances wants the lower triangle of a matrix of d rows to have variances > 0, and no
-// covariance that is more than they allow by 0.1 %, far beyond rounding errors of 2^-52.
-func checkCovariances(c *learner.Codec, triangle []float64, d int) {
+// CheckCovariances wants the lower triangle of a matrix of d rows to have variances of at least
+// least, and no covariance that is more than they allow by 0.1 %, far beyond rounding errors of
+// 2^-52.
+func CheckCovariances(c *learner.Codec, triangle []float64, d int, least float64) {
 	for i := range d {
 		row := triangle[i*(i+1)/2:][:i+1]
-		if !c.Want(row[i] > 0, "the variance of weight %d is %v", i, row[i]) {
+		if !c.Want(row[i] >= least, "the variance of weight %d is %v", i, row[i]) {
 			return
 		}
 		for j, v := range row[:i] {
