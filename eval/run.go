@@ -821,7 +821,7 @@ func (r *run[T]) finish(err error) (Result, error) {
 	if err == nil {
 		r.res.Standing = nil
 	}
-	runs := r.first.runs()
+	runs := r.first.Runs()
 	late := r.count.since(r.marks[0])
 	switch {
 	case r.count.NotFinite > 0:

@@ -64,15 +64,15 @@ func (c Count) worse(rarer int64) bool {
 	return float64(lost-won) > 3*math.Sqrt(float64(lost+won))
 }
 
-// runs warns if the labels change far less often from example to example than those of a mixed
+// Runs warns if the labels change far less often from example to example than those of a mixed
 // order do.
 //
 // Of n examples, p of them positive and q negative, in an order that says nothing of the label, 2
 // p q/n labels are expected to differ from the one before (Wald and Wolfowitz). A tenth of that,
 // where 20 or more are expected, is five standard deviations off at the least. It is also where
 // an order harms: to repeat the last label is wrong only in so many examples. Labels that merely
-// hang together, as those of most series in time, are far from it.
-func (c Count) runs() []Warning {
+// hang together, as those of most series in time, are far from it. Cost: none.
+func (c Count) Runs() []Warning {
 	if c.Examples == 0 {
 		return nil
 	}

@@ -115,9 +115,9 @@ func Compare(ctx context.Context, c Contest, env Env) (*Comparison, error) {
 		defer done()
 		clock := &clock{started: started}
 		if jobs[0].precision == "f64" {
-			return compare[float64](ctx, &c, jobs, pool, clock)
+			return compare[float64](ctx, &c, jobs, pool, clock, env)
 		}
-		return compare[float32](ctx, &c, jobs, pool, clock)
+		return compare[float32](ctx, &c, jobs, pool, clock, env)
 	}
 	res, err := run()
 	if len(c.Models) == 0 && thirdLabel(jobs, err) {
@@ -177,7 +177,7 @@ func (c *Contest) predictors(env Env) (jobs []*Job, err error) {
 
 // compare is Compare in the precision of T.
 func compare[T engine.Float](ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool,
-	clock *clock) (*Comparison, error) {
+	clock *clock, env Env) (*Comparison, error) {
 	preps, of := ways[T](jobs)
 	in := &reading[T]{preps: preps}
 	inMemory := len(c.Models) == 0 && slices.ContainsFunc(jobs, (*Job).inMemory)
@@ -206,6 +206,9 @@ func compare[T engine.Float](ctx context.Context, c *Contest, jobs []*Job, pool 
 	s.watch = func(share float64, examples int64) { watch.tell(s.race, clock, share, examples) }
 	if err := s.pass(ctx); err != nil {
 		return nil, err
+	}
+	if len(c.Models) == 0 {
+		s.warn(env)
 	}
 	res := &Comparison{Info: in.info(preps[0]), P: 1}
 	for i, v := range s.rivals {

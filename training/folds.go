@@ -153,12 +153,13 @@ type FoldStatus struct {
 // and the like are not looked at, and From must be empty: folds begin anew.
 //
 // The files are read once; the folds are drawn from Options.Seed, and trained side by side on the
-// workers. Normalize "max" divides by the longest example of those that are trained on; Scale takes
-// the scales of all examples, tested ones among them. Results
-// don't depend on Threads. Errors are those of Run, and of kind ErrOption for folds that can't be;
-// that a run did not converge is in its Fold and no error. watch, which may be nil, is called after
-// each fold, by one goroutine at a time. Cost: that of so many runs; memory for the examples, and
-// once more for each worker.
+// workers. The examples of a fold are learned in the order of the data, whatever that is: set
+// Options.Shuffle where they may be sorted. Normalize "max" divides by the longest example of those
+// that are trained on, and ClassWeight counts those; Scale takes the scales of all examples, tested
+// ones among them. Results don't depend on Threads. Errors are those of Run, and of kind ErrOption
+// for folds that can't be; that a run did not converge is in its Fold and no error. watch, which
+// may be nil, is called after each fold, by one goroutine at a time. Cost: that of so many runs;
+// memory for the examples, and once more for each worker.
 func CrossValidate(ctx context.Context, o Options, f Folds, env Env,
 	watch func(FoldStatus)) (*CrossValidation, error) {
 	started := time.Now()
@@ -210,6 +211,7 @@ func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error
 	if first.data.Normalize == "max" {
 		first.data.Normalize = ""
 	}
+	first.o.ClassWeight = "" // of each fold's
 	if err := in.open(ctx, &first, true); err != nil {
 		return nil, unread(ctx, err)
 	}
@@ -241,8 +243,8 @@ type split[T engine.Float] struct {
 	train, test    dataset.Data[T]
 }
 
-// at makes the split of fold k, counted over all repeats.
-func (f *folding[T]) at(p *preparation[T], k int) *split[T] {
+// at makes the split of fold k, counted over all repeats, with the weights that o gives to classes.
+func (f *folding[T]) at(o *Options, p *preparation[T], k int) (*split[T], error) {
 	s := &split[T]{repeat: k / f.Folds.Folds, number: k % f.Folds.Folds}
 	var train, test []int32
 	for i, fold := range f.fold[s.repeat] {
@@ -267,7 +269,7 @@ func (f *folding[T]) at(p *preparation[T], k int) *split[T] {
 			format.Divide(b.X, longest)
 		}
 	}
-	return s
+	return s, weigh(o, &s.train)
 }
 
 // learnFold trains on a split and tests. wrong gets whether each test example is an error.
@@ -336,7 +338,11 @@ type crossValidation[T engine.Float] struct {
 
 // Part is engine.Job's: one fold.
 func (c *crossValidation[T]) Part(k int) {
-	c.folds[k], _, c.configs[k], c.errs[k] = learnFold(c.ctx, c.j, c.at(c.preps[0], k))
+	s, err := c.at(&c.j.o, c.preps[0], k)
+	if err == nil {
+		c.folds[k], _, c.configs[k], err = learnFold(c.ctx, c.j, s)
+	}
+	c.errs[k] = err
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
@@ -422,7 +428,11 @@ func tuneFolds[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, 
 	for k := range total {
 		f.splits = f.splits[:0]
 		for _, p := range f.preps {
-			f.splits = append(f.splits, f.at(p, k))
+			s, err := f.at(&jobs[0].o, p, k)
+			if err != nil {
+				return nil, err
+			}
+			f.splits = append(f.splits, s)
 		}
 		if err := pool.Run(ctx, len(f.race.alive), f); err != nil {
 			return nil, fmt.Errorf("training: %w after %d of %d folds", ErrStopped, k, total)

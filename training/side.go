@@ -72,6 +72,9 @@ func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 		data, err := await(ctx, func() (*dataset.Data[T], error) {
 			return dataset.Load[T](ctx, j.o.Files, o)
 		})
+		if err == nil {
+			err = weigh(&j.o, data)
+		}
 		if err != nil {
 			return err
 		}
@@ -102,7 +105,7 @@ func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 	r.done, r.found = done, s.Info
 	first := &replay[T]{src: s} // how many classes there are is known from the first block on
 	first.block, first.err = s.Next()
-	r.raw = first
+	r.raw = weighStream[T](&j.o, first, r.found)
 	return nil
 }
 
@@ -348,6 +351,17 @@ func (s *side[T]) rest() {
 	}
 	s.race.add(s.wrong, s.at)
 	s.at = 0
+}
+
+// warn says so where the labels come in runs, by the count of one that had all examples.
+func (s *side[T]) warn(env Env) {
+	if env.Observer == nil {
+		return
+	}
+	v := s.rivals[s.race.alive[0]]
+	for _, x := range v.count.Runs() {
+		env.Observer.Warn(Warning{Code: x.Code, Text: WarningText(x, ""), Config: v.j.config})
+	}
 }
 
 // saveRival writes the model of what a rival has learned in its pass.

@@ -243,6 +243,7 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 	if err := s.pass(ctx); err != nil {
 		return nil, err
 	}
+	s.warn(env)
 	failed := make([]error, len(jobs))
 	for i, v := range s.rivals {
 		failed[i] = broken(v)

@@ -17,6 +17,7 @@ type cvReport struct {
 	Precision string         `json:"precision"`
 	Seed      uint64         `json:"seed"`
 	Stratify  bool           `json:"stratify"`
+	Shuffle   bool           `json:"shuffle"`
 	training.CVResult
 	Features int          `json:"features"`
 	Classes  []string     `json:"classes"` // null where there are two
@@ -44,6 +45,13 @@ func (f *foldFlags) flags(cmd *cobra.Command, with string) {
 	fs.BoolVar(&f.stratify, "stratify", true, with+"each fold has its share of every class")
 }
 
+// mixed says of --shuffle that folds are shuffled without it, too.
+func mixed(cmd *cobra.Command, with string) {
+	f := cmd.Flags().Lookup("shuffle")
+	f.Usage += "; " + with + "on without --until-converged, unless --shuffle=false keeps the " +
+		"order of the data"
+}
+
 // options are what the flags say.
 func (f *foldFlags) options(cmd *cobra.Command) (training.Folds, error) {
 	fs := cmd.Flags()
@@ -67,6 +75,7 @@ func newCVCmd() *cobra.Command {
 
 The examples are read once and kept in memory. Folds are drawn from --seed, each with its share of every class, and trained side by side on all cores; no
 result depends on the number of threads. With --repeats the whole is done again with other folds.
+The examples of a fold are shuffled for each epoch, unless --shuffle=false keeps the order of the data, or --until-converged needs it.
 
 The error is the mean over the folds. They share most of what they are trained on, so that their errors are not independent: the interval takes the corrected
 variance of Nadeau and Bengio (2003), which is larger than the one that the folds' scatter seems to say. --normalize max divides by the longest example trained on.`,
@@ -76,6 +85,7 @@ variance of Nadeau and Bengio (2003), which is larger than the one that the fold
 	}
 	folds.flags(cmd, "")
 	t := studyFlags(cmd, nil)
+	mixed(cmd, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f, err := folds.options(cmd)
 		if err != nil {
@@ -84,6 +94,7 @@ variance of Nadeau and Bengio (2003), which is larger than the one that the fold
 		if err := t.begin(cmd, args); err != nil {
 			return err
 		}
+		t.mixesFolds(cmd.Flags())
 		progress := t.newStudyProgress()
 		res, err := training.CrossValidate(cmd.Context(), t.o, f, t.studyEnv(),
 			func(s training.FoldStatus) {
@@ -96,8 +107,8 @@ variance of Nadeau and Bengio (2003), which is larger than the one that the fold
 		}
 		r := cvReport{Schema: schema, Learner: res.Learner, Config: res.Config,
 			Precision: res.Precision, Seed: res.Seed, Stratify: folds.stratify,
-			CVResult: res.CVResult, Features: res.Info.Dim, Classes: res.Info.Classes,
-			BadRows: res.Info.BadRows, Threads: t.machine.threads,
+			Shuffle: t.o.Shuffle, CVResult: res.CVResult, Features: res.Info.Dim,
+			Classes: res.Info.Classes, BadRows: res.Info.BadRows, Threads: t.machine.threads,
 			Seconds: totalSeconds{res.Total.Seconds()}, Warnings: t.told}
 		switch {
 		case t.output.json:
@@ -128,6 +139,11 @@ func (t *trainer) printCV(r *cvReport) error {
 	rows.add("learner", "%s %s, %s", r.Learner, describeConfig(r.Learner, r.Config), r.Precision)
 	rows.add("examples", "%d, %d features", int(r.Examples)/max(1, len(r.Folds)/folds(r.Folds)),
 		r.Features)
+	order := "in the order of the data"
+	if r.Shuffle {
+		order = "in a fresh order each epoch"
+	}
+	rows.add("folds", "%d, drawn from seed %d; learned %s", folds(r.Folds), r.Seed, order)
 	rows.add("error", "%.3f ± %.3f %% (95 %%, corrected for folds that share what they are "+
 		"trained on)", 100*r.Error, 100*r.PM)
 	if open > 0 {

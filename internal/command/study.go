@@ -21,7 +21,7 @@ import (
 // oneRun are the flags of train that are about one run and its model, which no study has.
 var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba", "margin-report",
 	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift", "resume",
-	"metrics", "window", "fading", "delay",
+	"metrics", "window", "fading", "delay", "calibrate", "html",
 	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "pprof-addr"}
 
 // notRepeated are flags that say nothing of what is learned: a command line that repeats a setting
@@ -57,6 +57,17 @@ func (t *trainer) begin(cmd *cobra.Command, args []string) error {
 	t.o.Threads = t.machine.threads
 	t.plan = &training.Plan{Config: t.o.Config}
 	return nil
+}
+
+// mixesFolds has folds shuffled, where the flags don't say: else data that are sorted by label, as
+// published sets often are, would be learned one label after another. Runs until convergence, many
+// of which need the order of the data, keep it.
+func (t *trainer) mixesFolds(fs *pflag.FlagSet) bool {
+	if fs.Changed("shuffle") || t.o.UntilConverged {
+		return false
+	}
+	t.o.Shuffle = true
+	return true
 }
 
 // studyEnv is what a study is given: it says what is odd about the data.

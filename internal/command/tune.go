@@ -53,6 +53,7 @@ type tuner struct {
 	by           choice
 	alpha        float64
 	folds        foldFlags
+	mixed        bool // the folds are shuffled though no flag says so
 
 	axes   []axis
 	points [][]string // values of the axes of each setting
@@ -85,7 +86,7 @@ func newTuneCmd() *cobra.Command {
 An axis is a setting of the learner or one of ` + strings.Join(otherAxes, ", ") + `. Without any, a short list is tried that the learner's settings bring, on features as they are and of length 1.
 
 By progressive, one pass is made in which all settings learn side by side, each example predicted before it is learned: it works on streams and stdin. By cv each
-setting is judged by cross-validation, as cv does, which learners of whole data sets need.
+setting is judged by cross-validation, as cv does, which learners of whole data sets need; --shuffle is on then, without --until-converged.
 
 Settings that are worse by a paired test leave early, so that most of the time goes to the good ones: those that McNemar's test finds worse than the best so far,
 at --level for all of them together (Holm). Looks are at 256 examples, 384, 512, 768, ..., or after each fold. --level 0 keeps all.
@@ -108,6 +109,7 @@ With -m the model of the best is written, to the byte the one that the printed c
 		"leave early; 0 keeps all")
 	t.folds.flags(cmd, "with --by cv: ")
 	t.trainer = studyFlags(cmd, nil, "model")
+	mixed(cmd, "with --by cv ")
 	return cmd
 }
 
@@ -132,6 +134,9 @@ func (t *tuner) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := t.choosePoints(fs); err != nil {
 		return err
+	}
+	if t.by.value == training.ByFolds {
+		t.mixed = t.mixesFolds(fs)
 	}
 	settings, err := t.settingsAt(fs, args)
 	if err != nil {
@@ -355,6 +360,9 @@ func (t *tuner) report(settings []training.Options, res *training.Tuned,
 	var also [][2]string
 	for k, a := range t.axes {
 		also = append(also, [2]string{a.flag, t.points[res.Best][k]})
+	}
+	if t.mixed {
+		also = append(also, [2]string{"shuffle", "true"})
 	}
 	if t.o.Model != "" {
 		also = append(also, [2]string{"model", t.o.Model})
