@@ -27,11 +27,27 @@ type Blocks[T engine.Float] interface {
 //
 // name stands for the source in errors, whose lines are the examples, from 1, and whose columns are
 // the places of values in them. Options that belong to files (IndexBase, LabelCol, Columns, Header)
-// are not looked at; the format of [Info] is "blocks". An error of src ends the stream. Cost: one
+// are not looked at; the format of [Info] is "blocks", and its Kind svmlight, since features have
+// numbers: 1, 2, ... An error of src ends the stream. Cost: one
 // copy, made by Options.Workers goroutines.
 func OpenBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T],
 	o Options) (*Stream[T], error) {
-	s, err := newStream[T]([]string{name}, &opener{}, o, false)
+	return openBlocks(ctx, name, src, o, false)
+}
+
+// LoadBlocks is OpenBlocks to the end of src, into memory of its own.
+func LoadBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T],
+	o Options) (*Data[T], error) {
+	s, err := openBlocks(ctx, name, src, o, true)
+	if err != nil {
+		return nil, err
+	}
+	return s.load()
+}
+
+func openBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T], o Options,
+	whole bool) (*Stream[T], error) {
+	s, err := newStream[T]([]string{name}, &opener{}, o, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +67,8 @@ func (s *Stream[T]) prepareBlocks() error {
 	s.settings(f)
 	s.layout = &format.Layout{IndexBase: 1, BaseFound: "blocks have no numbers of their own",
 		NoRows: "none"}
-	s.info.Format, s.info.Kind, s.info.IndexBase, s.info.BaseFound = f.Name, f.Name, 1,
-		s.layout.BaseFound
+	s.info.Format, s.info.Kind = f.Name, format.SVMLight.Name
+	s.info.IndexBase, s.info.BaseFound = 1, s.layout.BaseFound
 	s.setFinishing()
 	return nil
 }

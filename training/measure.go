@@ -64,11 +64,11 @@ func (r *run[T]) afterwards(ctx context.Context, res *Result) (measured *eval.Co
 func (r *run[T]) overTraining(ctx context.Context, res *Result) (*eval.Count, error) {
 	j, src := r.j, r.in
 	if !r.inMemory {
-		again, err := dataset.Open[T](ctx, j.o.Files, alike(j.data, r.info()))
+		again, _, done, err := r.stream(ctx, alike(j.data, r.info()))
 		if err != nil {
 			return nil, err
 		}
-		defer again.Close()
+		defer done()
 		src = again
 	}
 	m, bound, ok, err := r.measure(ctx, src)

@@ -555,7 +555,7 @@ func (r *room[T]) begin(in eval.Source[T], test int64) (eval.Source[T], error) {
 // measure counts what the files hold, in a pass that keeps nothing, and refuses them if reading
 // them into memory would take more than the budget. The count stops where the budget ends. It
 // returns what the test examples will take.
-func (r *room[T]) measure(ctx context.Context) (test int64, err error) {
+func (r *room[T]) measure(ctx context.Context, training opener[T]) (test int64, err error) {
 	o := &r.j.o
 	if o.MemBudget == 0 {
 		return 0, nil
@@ -574,7 +574,14 @@ func (r *room[T]) measure(ctx context.Context) (test int64, err error) {
 			return 0, badOption("Put the examples into a file, or leave it out.",
 				"{mem_budget}: what comes from stdin can't be measured before it is read")
 		}
-		bytes, err := r.count(ctx, files, train, k > 0 || r.j.packs())
+		open := training
+		if k > 0 {
+			open = func(ctx context.Context, o dataset.Options) (*dataset.Stream[T],
+				context.Context, func(), error) {
+				return Open[T](ctx, files, o)
+			}
+		}
+		bytes, err := r.count(ctx, open, train, k > 0 || r.j.packs())
 		if err != nil {
 			return 0, err
 		}
@@ -592,9 +599,13 @@ func (r *room[T]) measure(ctx context.Context) (test int64, err error) {
 	return test, nil
 }
 
-// count returns what the examples in the files will take beside so many bytes, or more than there
+// opener opens examples as a stream.
+type opener[T engine.Float] func(ctx context.Context, o dataset.Options) (s *dataset.Stream[T],
+	work context.Context, done func(), err error)
+
+// count returns what the examples of a stream will take beside so many bytes, or more than there
 // is room for. With packs they may be kept as bytes.
-func (r *room[T]) count(ctx context.Context, files []string, beside int64, packs bool) (int64,
+func (r *room[T]) count(ctx context.Context, open opener[T], beside int64, packs bool) (int64,
 	error) {
 	bytes := int64(0)
 	var rows *engine.ByteRows[T] // those of a block, while all examples are of bytes
@@ -602,13 +613,11 @@ func (r *room[T]) count(ctx context.Context, files []string, beside int64, packs
 	o := r.j.data
 	o.Labels, o.Positive, o.Normalize, o.OnBad = &dataset.LabelMap{Positive: "+1"}, "", "none", nil
 	o.Classes, o.AnyClasses = nil, false
-	s, err := await(ctx, func() (*dataset.Stream[T], error) {
-		return dataset.Open[T](ctx, files, o)
-	})
+	s, _, done, err := open(ctx, o)
 	if err != nil {
 		return 0, err
 	}
-	defer s.Close()
+	defer done()
 	for {
 		b, err := s.Next()
 		if err == io.EOF {

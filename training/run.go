@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"runtime"
@@ -28,22 +27,12 @@ type Env struct {
 
 	// Open opens what stands for Options.Files, which then has one name, of the source: nothing
 	// more is done with it than to write it into the model. With Options.Resume it begins at the
-	// place that the source gave when the model was written; "" is the beginning. The run passes
-	// once over what comes. nil: there are files.
+	// place that the source gave when the model was written; "" is the beginning. nil: there are
+	// files.
 	Open func(ctx context.Context, at string) (Source, error)
-}
-
-// Source is a stream of examples that lie in no file, such as a topic's messages.
-type Source struct {
-	// Reader gives their text, rows of one of the formats of package dataset in whole lines. Its
-	// reads are ended by Close.
-	Reader io.Reader
-	// Place is dataset.Options.Placed: it returns the place behind the first n bytes that Reader
-	// gave, so that a run that is resumed begins there, learns each row once, and reads none of
-	// those before. nil: there are no places, and Open is asked for the beginning.
-	Place func(n int64) string
-	// Close is called at the end of the run, once; nil: nothing is to be done.
-	Close func() error
+	// Repeats says that Open gives the same examples whenever it is called. Of a source that
+	// doesn't, a run is one pass in the order of what comes.
+	Repeats bool
 }
 
 // Job is a run that can begin: all that can be checked before data are read was found good.
@@ -215,7 +204,8 @@ func (j *Job) whole() bool { return j.o.whole(j.traits) }
 // readAgain refuses measurements for which examples that come but once would be needed twice.
 func (j *Job) readAgain() error {
 	switch {
-	case j.env.Open != nil && (j.inMemory() || j.o.MarginReport || len(j.o.Files) != 1):
+	case j.env.Open != nil && (len(j.o.Files) != 1 ||
+		!j.env.Repeats && (j.inMemory() || j.o.MarginReport)):
 		return badOption("One epoch in the order of the data, without {shuffle}, "+
 			"{until_converged}, {normalize} max, settings relative to the data and "+
 			"{margin_report}.",
@@ -298,11 +288,11 @@ func (j *Job) all(ctx context.Context) (*Result, error) {
 // later ones have more: with classes, where all files can be read again.
 func (j *Job) again() bool {
 	for _, name := range j.o.Files {
-		if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+		if st, err := os.Stat(name); j.env.Open == nil && (err != nil || !st.Mode().IsRegular()) {
 			return false
 		}
 	}
-	if j.trained() != nil || j.data.Classes != nil {
+	if j.env.Open != nil && !j.env.Repeats || j.trained() != nil || j.data.Classes != nil {
 		return false
 	}
 	j.before, j.at = nil, nil
@@ -411,13 +401,13 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 	}
 	var test int64 // bytes
 	if r.inMemory {
-		if test, err = r.room.measure(ctx); err != nil {
+		if test, err = r.room.measure(ctx, r.stream); err != nil {
 			return nil, err
 		}
 		o := j.data
 		o.Bytes = j.packs()
 		data, err := await(ctx, func() (*dataset.Data[T], error) {
-			return dataset.Load[T](ctx, j.o.Files, o)
+			return r.load(ctx, o)
 		})
 		r.loading = time.Since(j.started)
 		if err != nil {

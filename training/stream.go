@@ -2,7 +2,6 @@ package training
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -25,36 +24,6 @@ func Open[T engine.Float](ctx context.Context, files []string,
 	return stream(ctx, func(work context.Context) (*dataset.Stream[T], error) {
 		return dataset.Open[T](work, files, o)
 	})
-}
-
-// stream opens that of the run: of its files, or of its source.
-func (r *run[T]) stream(ctx context.Context, o dataset.Options) (s *dataset.Stream[T],
-	work context.Context, done func(), err error) {
-	j, at := r.j, ""
-	if j.env.Open == nil {
-		return Open[T](ctx, j.o.Files, o)
-	}
-	if j.at.placed() {
-		at = j.at.position.Sources[0].At
-	}
-	src, err := j.env.Open(ctx, at)
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", j.o.Files[0], err)
-	}
-	closed := func() {
-		if src.Close != nil {
-			src.Close() // what was learned is saved, so its error changes nothing
-		}
-	}
-	o.Placed = src.Place
-	s, work, end, err := stream(ctx, func(work context.Context) (*dataset.Stream[T], error) {
-		return dataset.OpenReader[T](work, j.o.Files[0], src.Reader, o)
-	})
-	if err != nil {
-		closed()
-		return nil, nil, nil, err
-	}
-	return s, work, func() { closed(); end() }, nil
 }
 
 // stream is Open of what open opens.
