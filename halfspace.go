@@ -53,6 +53,7 @@ type Model struct {
 	config learner.Config
 	learn  teacher
 	result *training.Result
+	signs  []int32 // scratch of LearnRows
 }
 
 // Snapshot is what a Model knew when [Model.Snapshot] was called. It never changes: any number of
@@ -72,6 +73,11 @@ type Snapshot struct {
 func Train(ctx context.Context, o Options, files ...string) (*Model, error) {
 	o.Files = slices.Concat(o.Files, files)
 	res, err := training.Run(ctx, o, training.Env{})
+	return trained(res, err)
+}
+
+// trained makes the Model of what a run gave.
+func trained(res *training.Result, err error) (*Model, error) {
 	if res == nil || err != nil && !errors.Is(err, training.ErrNotConverged) &&
 		!errors.Is(err, training.ErrStopped) {
 		return nil, err
@@ -312,16 +318,17 @@ func (m *Model) LearnOne(r *Row, label string) (score float64, err error) {
 
 // hypothesis is what predicts: it has no precision of its own.
 type hypothesis struct {
-	score  scorer
-	prep   *model.Prep // that of the file
-	names  map[string]int
-	many   bool // classes, not two labels
-	closed bool // and no others come
-	rooms  *scratch.Stack[places]
-	lead   int  // columns of numbers that stand first in sparse examples
-	dense  bool // examples are dense rows, of Prep.Dim features
-	bias   int  // 1 if a feature is appended
-	value  float64
+	score   scorer
+	prep    *model.Prep // that of the file
+	names   map[string]int
+	many    bool // classes, not two labels
+	closed  bool // and no others come
+	weights bool // the learner takes examples' weights
+	rooms   *scratch.Stack[places]
+	lead    int  // columns of numbers that stand first in sparse examples
+	dense   bool // examples are dense rows, of Prep.Dim features
+	bias    int  // 1 if a feature is appended
+	value   float64
 }
 
 // newHypothesis says how rows become examples of a model.

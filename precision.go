@@ -21,6 +21,10 @@ type scorer interface {
 	outputs(h *hypothesis, r *Row, dst []float64) ([]float64, error)
 	// proba appends its probabilities: that of the positive label, or one a class.
 	proba(h *hypothesis, r *Row, dst []float64) ([]float64, error)
+	// rows sets dst to the scores of rows, or with proba to their probabilities.
+	rows(h *hypothesis, r *Rows, dst []float64, proba bool) error
+	// outputsOf is how many of these a row has.
+	outputsOf() int
 	// each hands on what is known of each row of files, until yield returns false.
 	each(ctx context.Context, o dataset.Options, files []string, yield func(row *said) bool) error
 	// capture makes the model of what scores.
@@ -40,6 +44,8 @@ type said struct {
 type teacher interface {
 	// one learns a row of label y, or of a class that is not below 0.
 	one(h *hypothesis, r *Row, y float64, class int) (score float64, err error)
+	// rows learns rows lo to hi, whose labels have these numbers (Model.numberOf).
+	rows(h *hypothesis, r *Rows, lo, hi int, labels []int32) (mistakes int64, err error)
 	snapshot() scorer
 }
 
@@ -84,7 +90,7 @@ func newModel(c learner.Config, file model.Model, s scorer, t teacher) *Model {
 	m := &Model{file: file, config: c, learn: t}
 	m.hypothesis = newHypothesis(&m.file.Prep)
 	traits := c.Traits()
-	m.many, m.closed = traits.Classes, traits.ClassCount > 0
+	m.many, m.closed, m.weights = traits.Classes, traits.ClassCount > 0, traits.Weights
 	m.score = s
 	return m
 }
@@ -149,13 +155,19 @@ func (s *scores[T]) outputs(h *hypothesis, r *Row, dst []float64) ([]float64, er
 
 func (s *scores[T]) proba(h *hypothesis, r *Row, dst []float64) ([]float64, error) {
 	if s.prob == nil {
-		return dst, fmt.Errorf("halfspace: scores of this learner are margins: %w", ErrProba)
+		return dst, noProba()
 	}
 	w := s.works.Take()
 	defer s.works.Give(w)
 	dst, to := s.room(dst)
 	return dst, s.prob.Proba(w.example(h, r, false), to)
 }
+
+func noProba() error {
+	return fmt.Errorf("halfspace: scores of this learner are margins: %w", ErrProba)
+}
+
+func (s *scores[T]) outputsOf() int { return s.of.outputs() }
 
 // room appends places for the outputs of an example.
 func (s *scores[T]) room(dst []float64) (all, to []float64) {
@@ -218,6 +230,10 @@ type teaching[T engine.Float] struct {
 	work  work[T]
 	class [1]int32
 	round [1]learner.Round
+
+	classes []int32 // of several rows
+	weights []T
+	rounds  []learner.Round
 }
 
 func (t *teaching[T]) one(h *hypothesis, r *Row, y float64, class int) (float64, error) {
@@ -248,28 +264,38 @@ func (k *known[T]) snapshot() scorer { return newScores[T](fixed[T]{k.p}) }
 // work is scratch of a call.
 type work[T engine.Float] struct{ b engine.Block[T] }
 
-// scale brings the example's features to their scale; where it is to be learned, it changes that.
-func (w *work[T]) scale(h *hypothesis, learn bool) {
+// scale brings an example's features to their scale: those of a dense row, or of a sparse one with
+// these indices; where it is to be learned, it changes that.
+func scale[T engine.Float](h *hypothesis, row []T, idx []int32, val []T, learn bool) {
 	k := h.prep.Scaling
 	if k == nil {
 		return
 	}
-	b := &w.b
-	columns := b.X
-	if h.dense {
-		columns = b.X[h.bias:b.Dim]
+	var columns []T
+	if row != nil {
+		columns = row[h.bias:]
 	} else if h.prep.Words() {
-		columns = b.Val[h.bias:][:h.lead]
+		columns = val[h.bias:][:h.lead]
 	}
 	switch known := columns != nil; {
 	case learn && known:
 		format.SeeRow(k, columns, true)
 	case learn:
-		format.SeeSparse(k, b.Idx[h.bias:], b.Val[h.bias:], int32(h.bias), true)
+		format.SeeSparse(k, idx[h.bias:], val[h.bias:], int32(h.bias), true)
 	case known:
 		format.ScaleRow(k, columns)
 	default:
-		format.ScaleSparse(k, b.Idx[h.bias:], b.Val[h.bias:], int32(h.bias))
+		format.ScaleSparse(k, idx[h.bias:], val[h.bias:], int32(h.bias))
+	}
+}
+
+// normalise divides an example, of which these are the values, as the model has it.
+func normalise[T engine.Float](h *hypothesis, row []T) {
+	switch p := h.prep; p.Normalize {
+	case "unit":
+		format.ToUnit(row, format.Squares(row))
+	case "max":
+		format.Divide(row, p.Scale)
 	}
 }
 
@@ -277,33 +303,24 @@ func (w *work[T]) scale(h *hypothesis, learn bool) {
 func (w *work[T]) example(h *hypothesis, r *Row, learn bool) *engine.Block[T] {
 	b := &w.b
 	b.Reset()
-	var row []T
 	if h.dense {
-		row = w.spread(h, r)
+		row := w.spread(h, r)
+		scale(h, row, nil, nil, learn)
+		normalise(h, row)
 	} else {
-		row = w.list(h, r)
-	}
-	w.scale(h, learn)
-	switch p := h.prep; p.Normalize {
-	case "unit":
-		format.ToUnit(row, format.Squares(row))
-	case "max":
-		format.Divide(row, p.Scale)
+		w.list(h, r)
+		scale(h, nil, b.Idx, b.Val, learn)
+		normalise(h, b.Val)
 	}
 	return b
 }
 
 // list makes a sparse example.
-func (w *work[T]) list(h *hypothesis, r *Row) []T {
+func (w *work[T]) list(h *hypothesis, r *Row) {
 	b := &w.b
 	b.X, b.Stride, b.Dim = nil, 0, h.prep.Dim+h.bias
-	b.Idx, b.Val = b.Idx[:0], b.Val[:0]
-	if h.bias > 0 {
-		b.Idx, b.Val = append(b.Idx, 0), append(b.Val, T(h.value))
-	}
-	for i := range h.lead {
-		b.Idx, b.Val = append(b.Idx, int32(i+h.bias)), append(b.Val, 0)
-	}
+	b.Idx, b.Val, b.Ptr = b.Idx[:0], b.Val[:0], append(b.Ptr[:0], 0)
+	w.beginRow(h)
 	for k, i := range r.idx {
 		if int(i) < h.lead {
 			b.Val[int(i)+h.bias] = T(r.val[k])
@@ -314,8 +331,20 @@ func (w *work[T]) list(h *hypothesis, r *Row) []T {
 	if n := len(b.Idx); n > 0 {
 		b.Dim = max(b.Dim, int(b.Idx[n-1])+1)
 	}
-	b.Ptr = append(b.Ptr[:0], 0, len(b.Idx))
-	return b.Val
+	b.Ptr = append(b.Ptr, len(b.Idx))
+}
+
+// beginRow begins a sparse row, with what each has, and returns where it is.
+func (w *work[T]) beginRow(h *hypothesis) (first int) {
+	b := &w.b
+	first = len(b.Idx)
+	if h.bias > 0 {
+		b.Idx, b.Val = append(b.Idx, 0), append(b.Val, T(h.value))
+	}
+	for i := range h.lead {
+		b.Idx, b.Val = append(b.Idx, int32(i+h.bias)), append(b.Val, 0)
+	}
+	return first
 }
 
 // spread makes a dense example.
@@ -328,11 +357,18 @@ func (w *work[T]) spread(h *hypothesis, r *Row) []T {
 	}
 	b.X = b.X[:b.Stride]
 	clear(b.X)
-	if h.bias > 0 {
-		b.X[0] = T(h.value)
-	}
+	row := w.denseRow(h, 0)
 	for k, i := range r.idx {
-		b.X[int(i)+h.bias] = T(r.val[k])
+		row[int(i)+h.bias] = T(r.val[k])
 	}
-	return b.X[:b.Dim]
+	return row
+}
+
+// denseRow returns row i of the block, with what each has.
+func (w *work[T]) denseRow(h *hypothesis, i int) []T {
+	row := w.b.X[i*w.b.Stride:][:w.b.Dim]
+	if h.bias > 0 {
+		row[0] = T(h.value)
+	}
+	return row
 }

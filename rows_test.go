@@ -1,0 +1,302 @@
+package halfspace_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// someRows makes rows of 20 features, of which a third is not 0, and text that says the same.
+func someRows(n, classes int, sparse, wide bool) (*halfspace.Rows, string) {
+	const dim = 20
+	draw := rand.New(rand.NewPCG(1, 2))
+	r := &halfspace.Rows{N: n, Dim: dim}
+	for k := range classes {
+		r.Names = append(r.Names, strconv.Itoa(2*k-1)) // -1, 1, 3, ...
+	}
+	if sparse {
+		r.Ptr = []int{0}
+	}
+	put := func(v float32) {
+		if wide {
+			r.F64 = append(r.F64, float64(v))
+		} else {
+			r.F32 = append(r.F32, v)
+		}
+	}
+	var text strings.Builder
+	for range n {
+		k := draw.IntN(classes)
+		r.Labels = append(r.Labels, int32(k))
+		text.WriteString(r.Names[k])
+		for j := range dim {
+			v := float32(0)
+			if draw.IntN(3) == 0 || j == dim-1 {
+				v = float32(draw.NormFloat64() + float64(k*(j%classes)))
+			}
+			if v != 0 || !sparse {
+				put(v)
+			}
+			if v != 0 {
+				if sparse {
+					r.Idx = append(r.Idx, int32(j))
+				}
+				fmt.Fprintf(&text, " %d:%v", j+1, float64(v))
+			}
+		}
+		text.WriteByte('\n')
+		if sparse {
+			r.Ptr = append(r.Ptr, len(r.Idx))
+		}
+	}
+	return r, text.String()
+}
+
+// saved returns the bytes of a model.
+func saved(t *testing.T, m *halfspace.Model) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "m")
+	if err := m.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestTrainRows: what is learned of arrays is what is learned of a file that says the same, to the
+// byte: streams, several passes, shuffled ones and fits, of two classes and more.
+func TestTrainRows(t *testing.T) {
+	seven := uint64(7)
+	for name, o := range map[string]halfspace.Options{
+		"defaults":  {Learner: "obpm"},
+		"prepared":  {Learner: "pa", Precision: "f64", Data: halfspace.Data{Bias: "append", Normalize: "unit"}},
+		"shuffled":  {Learner: "obpm", Epochs: 3, Shuffle: true, Seed: &seven},
+		"max":       {Learner: "perceptron", Data: halfspace.Data{Normalize: "max"}},
+		"fitted":    {Learner: "svm", UntilConverged: true},
+		"scaled":    {Learner: "arow", Data: halfspace.Data{Scale: "std"}},
+		"adf":       {Learner: "adf", Calibrate: "platt"},
+		"in budget": {Learner: "perceptron", Epochs: 2, MemBudget: 64 << 20},
+	} {
+		for _, classes := range []int{2, 3} {
+			if classes > 2 && name == "adf" {
+				continue // probabilities are of two
+			}
+			rows, text := someRows(300, classes, true, o.Precision == "f64")
+			file := filepath.Join(t.TempDir(), "rows")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			fromFile := o
+			fromFile.IndexBase = "1"
+			want, err := halfspace.Train(context.Background(), fromFile, file)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			got, err := halfspace.TrainRows(context.Background(), o, rows)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if !bytes.Equal(saved(t, got), saved(t, want)) {
+				t.Errorf("%s, %d classes: the models differ", name, classes)
+			}
+		}
+	}
+}
+
+// rowOf makes r row i of rows.
+func rowOf(r *halfspace.Row, rows *halfspace.Rows, i int) *halfspace.Row {
+	value := func(k int) float64 {
+		if rows.F32 != nil {
+			return float64(rows.F32[k])
+		}
+		return rows.F64[k]
+	}
+	if rows.Ptr != nil {
+		for k := rows.Ptr[i]; k < rows.Ptr[i+1]; k++ {
+			r.At(int(rows.Idx[k]), value(k))
+		}
+		return r
+	}
+	for j := range rows.Dim {
+		r.At(j, value(i*rows.Dim+j))
+	}
+	return r
+}
+
+// TestLearnRows: rows are learned and scored as one by one, and as the run does that TrainRows is.
+func TestLearnRows(t *testing.T) {
+	for _, c := range []struct {
+		classes      int
+		sparse, wide bool
+		o            halfspace.Options
+	}{
+		{2, true, false, halfspace.Options{Learner: "obpm"}},
+		{2, false, false, halfspace.Options{Learner: "pa"}},
+		{2, true, true, halfspace.Options{Learner: "arow", Data: halfspace.Data{Bias: "append", Normalize: "unit"}}},
+		{3, true, false, halfspace.Options{Learner: "obpm",
+			Data: halfspace.Data{Classes: []string{"-1", "1", "3"}}}},
+		{3, false, true, halfspace.Options{Learner: "mpa", Precision: "f64"}},
+	} {
+		rows, _ := someRows(2500, c.classes, c.sparse, c.wide)
+		batch, err := halfspace.New(c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		single, err := halfspace.New(c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mistakes, err := batch.LearnRows(context.Background(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		missed := int64(0)
+		one := func(i int) *halfspace.Row { return rowOf(single.Row(), rows, i) }
+		for i := range rows.N {
+			label := rows.Names[rows.Labels[i]]
+			score, err := single.LearnOne(one(i), label)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.classes == 2 && label == "-1" {
+				score = -score
+			}
+			if !(score > 0) {
+				missed++
+			}
+		}
+		if c.sparse && mistakes != missed {
+			t.Errorf("%s: %d mistakes, want %d", c.o.Learner, mistakes, missed)
+		}
+		if c.sparse && !bytes.Equal(saved(t, batch), saved(t, single)) {
+			t.Errorf("%s: the models differ", c.o.Learner)
+		}
+		k := batch.Outputs()
+		scores := make([]float64, rows.N*k)
+		if err := batch.Snapshot().ScoreRows(rows, scores); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 10 {
+			want, err := batch.Scores(one(i), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range want {
+				if got := scores[i*k+j]; math.Abs(got-v) > 1e-5*(1+math.Abs(v)) {
+					t.Errorf("%s: row %d scores %v, want %v", c.o.Learner, i, got, v)
+				}
+			}
+		}
+	}
+}
+
+// TestBadRows: rows that don't fit together, or hold what no example has, teach nothing and say
+// where they are wrong.
+func TestBadRows(t *testing.T) {
+	good := func() *halfspace.Rows {
+		return &halfspace.Rows{N: 2, Dim: 3, Ptr: []int{0, 1, 3}, Idx: []int32{1, 0, 2},
+			F32: []float32{1, 2, 3}, Labels: []int32{0, 1}, Names: []string{"-1", "+1"}}
+	}
+	for what, spoil := range map[string]func(r *halfspace.Rows){
+		"3 labels of 2 rows":      func(r *halfspace.Rows) { r.Labels = []int32{0, 1, 0} },
+		"label 2 of 2 names":      func(r *halfspace.Rows) { r.Labels[1] = 2 },
+		"has no label":            func(r *halfspace.Rows) { r.Labels[1] = -1 },
+		"row 1 goes from 1 to 9":  func(r *halfspace.Rows) { r.Ptr[2] = 9 },
+		"row 0 goes from 0 to -1": func(r *halfspace.Rows) { r.Ptr[1] = -1 },
+		"2 offsets of 2 rows":     func(r *halfspace.Rows) { r.Ptr = r.Ptr[:2] },
+		"row 1: value 1: index 0": func(r *halfspace.Rows) { r.Idx[2] = 0 },
+		"row 0: value 0: index 3": func(r *halfspace.Rows) { r.Idx[0] = 3 },
+		"it is NaN":               func(r *halfspace.Rows) { r.F32[2] = float32(math.NaN()) },
+		"it is 1e+300": func(r *halfspace.Rows) {
+			r.F32, r.F64 = nil, []float64{1, 2, 1e300}
+		},
+		"in both precisions":            func(r *halfspace.Rows) { r.F64 = []float64{1, 2, 3} },
+		"1 weights of 2 rows":           func(r *halfspace.Rows) { r.Weights = []float64{1} },
+		"2 rows of 3 features, 3 apart": func(r *halfspace.Rows) { r.Ptr = nil },
+		"-1 rows":                       func(r *halfspace.Rows) { r.N = -1 },
+		"no such label":                 func(r *halfspace.Rows) { r.Names[1] = "7" },
+	} {
+		if what == "2 rows of 3 features, 3 apart" {
+			what = "2 rows of 3 features, 3 apart, in 3 values"
+		}
+		m, err := halfspace.New(halfspace.Options{Learner: "perceptron"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := saved(t, m)
+		r := good()
+		spoil(r)
+		_, err = m.LearnRows(context.Background(), r)
+		if !errors.Is(err, halfspace.ErrRows) && !errors.Is(err, halfspace.ErrLabel) ||
+			!strings.Contains(err.Error(), what) {
+			t.Errorf("%q: the error is %v", what, err)
+		}
+		if !bytes.Equal(saved(t, m), before) {
+			t.Errorf("%q: something was learned", what)
+		}
+	}
+	m, err := halfspace.New(halfspace.Options{Learner: "romma"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := good()
+	r.Weights = []float64{1, 2}
+	if _, err := m.LearnRows(context.Background(), r); !errors.Is(err, learner.ErrWeights) {
+		t.Errorf("weights: %v", err)
+	}
+	if err := m.ScoreRows(good(), make([]float64, 1)); !errors.Is(err, halfspace.ErrRows) {
+		t.Errorf("one place for two scores: %v", err)
+	}
+	if err := m.ProbaRows(good(), make([]float64, 2)); !errors.Is(err, halfspace.ErrProba) {
+		t.Errorf("probabilities: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := m.LearnRows(ctx, good()); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+// Rows of a program's own arrays, learned in batches as they come.
+func ExampleModel_LearnRows() {
+	m, err := halfspace.New(halfspace.Options{Learner: "pa"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows := &halfspace.Rows{N: 3, Dim: 2, F32: []float32{1, 0, 0, 1, 1, -1},
+		Labels: []int32{1, 0, 1}, Names: []string{"-1", "+1"}}
+	mistakes, err := m.LearnRows(context.Background(), rows)
+	scores := make([]float64, rows.N)
+	fmt.Println(mistakes, err, m.ScoreRows(rows, scores), scores)
+	// Output: 2 <nil> <nil> [1 -1 2]
+}
+
+// A model that is trained as the command trains one of a file with the same numbers.
+func ExampleTrainRows() {
+	m, err := halfspace.TrainRows(context.Background(),
+		halfspace.Options{Learner: "svm", UntilConverged: true},
+		&halfspace.Rows{N: 2, Dim: 1, F64: []float64{3, 1}, Labels: []int32{1, 0},
+			Names: []string{"ham", "spam"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	label, err := m.Label(m.Row().At(1, 2.5))
+	fmt.Println(label, err)
+	// Output: spam <nil>
+}
