@@ -55,6 +55,47 @@ func NewADWIN(delta float64) *ADWIN {
 // Reset is DriftDetector's.
 func (a *ADWIN) Reset() { *a = ADWIN{delta: a.delta, used: 1} }
 
+// State is DriftDetector's: the counts, and of each row of buckets how many there are, and their
+// sums.
+func (a *ADWIN) State() []float64 {
+	s := []float64{float64(a.look), a.sum, a.sq}
+	for i := range a.rows[:a.used] {
+		r := &a.rows[i]
+		s = append(s, float64(r.n))
+		for k := range r.n {
+			s = append(s, r.sum[k], r.sq[k])
+		}
+	}
+	return s
+}
+
+// SetState is DriftDetector's.
+func (a *ADWIN) SetState(s []float64) error {
+	next := ADWIN{delta: a.delta}
+	if len(s) < 4 || !isCount(s[0]) || s[0] >= DriftLook {
+		return errState("adwin")
+	}
+	next.look, next.sum, next.sq = int(s[0]), s[1], s[2]
+	for s = s[3:]; len(s) > 0; next.used++ {
+		n := s[0]
+		if s = s[1:]; next.used == adwinRows || !isCount(n) || n > adwinBuckets ||
+			len(s) < 2*int(n) {
+			return errState("adwin")
+		}
+		r := &next.rows[next.used]
+		for r.n = 0; r.n < int(n); r.n++ {
+			r.sum[r.n], r.sq[r.n] = s[2*r.n], s[2*r.n+1]
+		}
+		s = s[2*r.n:]
+		next.n += int64(r.n) << next.used
+	}
+	if last := next.rows[next.used-1].n; last == 0 && next.used > 1 {
+		return errState("adwin")
+	}
+	*a = next
+	return nil
+}
+
 // Mean is that of the window.
 func (a *ADWIN) Mean() float64 {
 	if a.n == 0 {

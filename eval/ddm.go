@@ -25,6 +25,18 @@ func NewDDM() *DDM { return &DDM{pMin: math.Inf(1), sMin: math.Inf(1)} }
 // Reset is DriftDetector's.
 func (d *DDM) Reset() { *d = *NewDDM() }
 
+// State is DriftDetector's.
+func (d *DDM) State() []float64 { return []float64{float64(d.n), d.sum, d.pMin, d.sMin} }
+
+// SetState is DriftDetector's.
+func (d *DDM) SetState(s []float64) error {
+	if len(s) != 4 || !isCount(s[0]) {
+		return errState("ddm")
+	}
+	*d = DDM{n: int64(s[0]), sum: s[1], pMin: s[2], sMin: s[3]}
+	return nil
+}
+
 // Mean is that of the losses since the last drift.
 func (d *DDM) Mean() float64 {
 	if d.n == 0 {

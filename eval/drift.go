@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -35,7 +36,20 @@ type DriftDetector interface {
 	Mean() float64
 	// Reset makes the detector as it was when it was new.
 	Reset()
+	// State returns all that it has seen and goes on from, in numbers of its own order.
+	State() []float64
+	// SetState makes the detector as the one of the same settings was that had this State. The
+	// error wraps ErrTallies where none can have had it; the detector is as it was then.
+	SetState(state []float64) error
 }
+
+// errState is SetState's error.
+func errState(name string) error {
+	return fmt.Errorf("eval: %s: no state of such a detector: %w", name, ErrTallies)
+}
+
+// isCount reports whether x is a number of losses.
+func isCount(x float64) bool { return x >= 0 && x <= learner.MaxCount && x == math.Trunc(x) }
 
 // DriftLook is how many examples lie between two looks for a change: detectors find one after a
 // number of examples that is a multiple of it, so that a learner can be given that many at once.

@@ -41,6 +41,18 @@ func NewPageHinkley(delta, lambda float64) *PageHinkley {
 // Reset is DriftDetector's.
 func (p *PageHinkley) Reset() { *p = PageHinkley{delta: p.delta, lambda: p.lambda} }
 
+// State is DriftDetector's.
+func (p *PageHinkley) State() []float64 { return []float64{float64(p.n), p.sum, p.m, p.least} }
+
+// SetState is DriftDetector's.
+func (p *PageHinkley) SetState(s []float64) error {
+	if len(s) != 4 || !isCount(s[0]) {
+		return errState("page-hinkley")
+	}
+	p.n, p.sum, p.m, p.least = int64(s[0]), s[1], s[2], s[3]
+	return nil
+}
+
 // Mean is that of the losses since the last drift.
 func (p *PageHinkley) Mean() float64 {
 	if p.n == 0 {

@@ -174,7 +174,8 @@ type Options struct {
 	Resume *learner.Pass
 	// go on where a run with the same options over the same examples stood, and count on from
 	// what it had counted; a Source that is no Memory gives the examples behind that place. nil:
-	// begin. Excludes Resume; ErrStanding if the examples are others
+	// begin. Excludes Resume; ErrStanding if the examples are others, ErrTallies if no run has been
+	// there
 	Continue *Standing
 	// examples the learner was presented before this run: passes are counted on from there
 	Before int64

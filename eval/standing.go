@@ -17,9 +17,7 @@ var ErrStanding = errors.New("not the examples that the run stood at")
 
 // Standing is where a run stood between two examples, with all that it had counted. A run of the
 // same Options over the same examples that goes on there, with the learner as it was then, ends as
-// the one that was not stopped: the learner to the bit, and every count of the Result. What is
-// tallied besides begins anew: Proba, Recent, Curve, Metrics where they are more than counts
-// (classes, AUC, probabilities), and the look at the features' scales.
+// the one that was not stopped: the learner to the bit, and all of the Result but times.
 type Standing struct {
 	Epochs   int    `json:"epochs"`             // complete passes
 	At       int64  `json:"at"`                 // examples of the next pass that are behind it
@@ -41,6 +39,15 @@ type Standing struct {
 	Label float64  `json:"label"` // of the last example, -1 or +1; 0: there was none
 	First Count    `json:"first"` // of the first pass
 	Marks [2]Count `json:"marks"` // after the last two powers of two of examples
+
+	// Tallies is what was tallied besides, in a form of its own: Metrics, Recent, Curve, Proba,
+	// Calibration, Drifts with their detector, and the look at the features' scales. What Options
+	// don't ask for is left out; what they ask for and it has not (a window of another size, an AUC
+	// that was not asked for before) begins anew, and nil is nothing. Up to
+	// 30 KiB, and at most 144 KiB for AUC; 10 to 40 bytes for each example of the window, 11 to 24
+	// for each point of the curve, 3 to 27 for each class, up to 90 KiB for a table of confusion,
+	// and in the first 1024 examples up to 11 bytes for each of the first 65536 features.
+	Tallies []byte `json:"-"`
 }
 
 // Presented returns how many examples were presented.
@@ -117,7 +124,7 @@ func (r *run[T]) standing() *Standing {
 	s := &Standing{Epochs: r.res.Epochs, At: r.res.Presented - r.began, Updates: r.res.Updates,
 		Mistakes: r.res.Mistakes, InPass: r.res.Updates - r.before, Idle: r.idle, Count: r.count,
 		Label: r.count.last, First: r.first, Marks: r.marks}
-	s.Updated = s.InPass > 0 || r.keeps != nil && r.keeps.Updated
+	s.Updated, s.Tallies = s.InPass > 0 || r.keeps != nil && r.keeps.Updated, r.tallies()
 	if r.mem != nil {
 		if r.data == 0 {
 			r.data = fingerprint(r.mem)
@@ -152,5 +159,8 @@ func (r *run[T]) goOn(s *Standing, mem *Memory[T]) error {
 	}
 	r.status.SinceExamples, r.status.SinceErrors = r.marks[1].Examples, r.marks[1].Errors
 	r.before = s.Updates - s.InPass
-	return nil
+	if s.Tallies == nil {
+		return nil
+	}
+	return r.takeTallies(s.Tallies)
 }

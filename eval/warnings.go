@@ -96,6 +96,7 @@ type scales struct {
 	rows    int // of them looked at
 	squares []float64
 	nonzero []int32
+	found   []Warning // once all have come that are looked at; then the two before are nil
 }
 
 const (
@@ -144,12 +145,19 @@ func add[T engine.Float](s *scales, b *engine.Block[T]) {
 			}
 		}
 	}
+	if s.seen == scaleRows {
+		s.found = s.warnings()
+		s.squares, s.nonzero = nil, nil
+	}
 }
 
 // warnings returns one on a feature whose root mean square over the examples is scaleRatio times
 // the typical one's where that is not zero. Its square is then 10^4 times that of others in |x|^2,
 // which steps, margins and bounds on mistakes go by.
 func (s *scales) warnings() []Warning {
+	if s.squares == nil {
+		return s.found
+	}
 	largest, at := 0.0, -1
 	var sizes []float64
 	for j, sq := range s.squares {

@@ -134,6 +134,10 @@ func header(m *Model) ([]byte, []learner.Tensor, error) {
 		tensors = append(tensors, learner.Tensor{Name: scalingTensor, Data: k.Known,
 			Shape: []int{k.Features(), 3}})
 	}
+	if p := m.Position; p != nil && len(p.Tallies) > 0 {
+		tensors = append(tensors, learner.Tensor{Name: talliesTensor, Data: p.Tallies,
+			Shape: []int{len(p.Tallies)}})
+	}
 	if n := len(tensors); n > maxTensors {
 		return nil, nil, fmt.Errorf("%d tensors, at most %d: %w", n, maxTensors, ErrInvalid)
 	}
@@ -435,6 +439,9 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 	if tensors, err = takeScaling(doc.Prep.Scaling, tensors); err != nil {
 		return nil, err
 	}
+	if tensors, err = takeTallies(doc.Position, tensors); err != nil {
+		return nil, err
+	}
 	m := &Model{
 		Learner: doc.Learner, Precision: doc.Precision, Config: doc.Config, Seed: doc.Seed,
 		Prep:      doc.Prep,
@@ -467,6 +474,23 @@ func takeScaling(k *formats.Scaling, tensors []learner.Tensor) ([]learner.Tensor
 		return nil, damaged("tensor %s has shape %v, want three F64 a feature", scalingTensor, s)
 	}
 	k.Known = data
+	return slices.Delete(tensors, i, i+1), nil
+}
+
+// talliesTensor has the bytes of Position.Tallies.
+const talliesTensor = "position_tallies"
+
+// takeTallies takes the bytes of Position.Tallies from among the tensors, if they are there.
+func takeTallies(p *Position, tensors []learner.Tensor) ([]learner.Tensor, error) {
+	i := slices.IndexFunc(tensors, func(t learner.Tensor) bool { return t.Name == talliesTensor })
+	if i < 0 {
+		return tensors, nil
+	}
+	data, ok := tensors[i].Data.([]uint8)
+	if p == nil || !ok || len(data) == 0 || len(tensors[i].Shape) != 1 {
+		return nil, damaged("tensor %s is not bytes beside a position", talliesTensor)
+	}
+	p.Tallies = data
 	return slices.Delete(tensors, i, i+1), nil
 }
 

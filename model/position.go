@@ -29,6 +29,14 @@ type Position struct {
 	Options json.RawMessage `json:"options"`
 	// Counts is what was counted, in JSON: an eval.Standing.
 	Counts json.RawMessage `json:"counts"`
+	// Passed is how many examples the learner's posterior had left out before the run began.
+	Passed uint64 `json:"passed,omitempty"`
+	// ClassCounts has how many examples of each class are behind the place, of a source that does
+	// not give them again, where classes are weighed by that; else nil.
+	ClassCounts []uint64 `json:"class_counts,omitempty"`
+	// Tallies is what was tallied besides, in the form of an eval.Standing's: a tensor of the file,
+	// of 3 KiB as a rule. nil: nothing.
+	Tallies []byte `json:"-"`
 }
 
 // SourcePosition is what examples came from, and where a run stood in it.
@@ -63,7 +71,8 @@ func (p *Position) check() error {
 	for _, c := range []struct {
 		field string
 		n     uint64
-	}{{"epoch", p.Epoch}, {"example", p.Example}, {"examples", p.Examples}} {
+	}{{"epoch", p.Epoch}, {"example", p.Example}, {"examples", p.Examples},
+		{"passed", p.Passed}} {
 		if err := count(c.field, c.n); err != nil {
 			return err
 		}
@@ -77,6 +86,11 @@ func (p *Position) check() error {
 		return fmt.Errorf("position: epoch is %d, want 0 for a stream", p.Epoch)
 	case len(p.Sources) == 0 || len(p.Sources) > maxSources:
 		return fmt.Errorf("position: %d sources, want 1 to %d", len(p.Sources), maxSources)
+	}
+	for i, n := range p.ClassCounts {
+		if err := count(fmt.Sprintf("class_counts[%d]", i), n); err != nil {
+			return err
+		}
 	}
 	for i, s := range p.Sources {
 		if s.Name == "" || !utf8.ValidString(s.Name) {

@@ -16,7 +16,8 @@ func standing() *Model {
 	m := sample()
 	m.Position = &Position{Epoch: 2, Example: 5, Examples: 12, Data: 1<<53 - 1,
 		Sources: []SourcePosition{{Name: "a.svm", Size: 100}, {Name: "kafka:t", At: "0@17"}},
-		Options: json.RawMessage(`{"epochs":3}`), Counts: json.RawMessage(`{"at":5}`)}
+		Options: json.RawMessage(`{"epochs":3}`), Counts: json.RawMessage(`{"at":5}`), Passed: 3,
+		ClassCounts: []uint64{1, 4}, Tallies: []byte{1, 2, 3}}
 	return m
 }
 
@@ -45,9 +46,11 @@ func TestPosition(t *testing.T) {
 		"long place": func(m *Model, p *Position) {
 			p.Sources[1].At = strings.Repeat("x", 2<<20)
 		},
-		"endless file": func(m *Model, p *Position) { p.Sources[0].Size = math.MaxUint64 },
-		"options":      func(m *Model, p *Position) { p.Options = json.RawMessage(`3`) },
-		"no counts":    func(m *Model, p *Position) { p.Counts = json.RawMessage(`[]`) },
+		"endless file":   func(m *Model, p *Position) { p.Sources[0].Size = math.MaxUint64 },
+		"endless passed": func(m *Model, p *Position) { p.Passed = math.MaxUint64 },
+		"endless class":  func(m *Model, p *Position) { p.ClassCounts[1] = math.MaxUint64 },
+		"options":        func(m *Model, p *Position) { p.Options = json.RawMessage(`3`) },
+		"no counts":      func(m *Model, p *Position) { p.Counts = json.RawMessage(`[]`) },
 	} {
 		m := standing()
 		change(m, m.Position)

@@ -121,13 +121,14 @@ type Options struct {
 	// of examples; with "" the run begins anew. Default ""; the name of a model file.
 	From string `json:"from,omitempty" toml:"from,omitempty"`
 	// Resume goes on where the run that wrote Model was stopped or killed, with its settings: at
-	// the next example of the same pass, in the same order, with the same counts, so that the model
-	// at the end is, to the byte, the one of a run that wasn't stopped. Files must give the
+	// the next example of the same pass, in the same order, with all that was counted, so that the
+	// model at the end is, to the byte, the one of a run that wasn't stopped. Files must give the
 	// examples again from their beginning: what was learned is read and compared, and not learned,
 	// so it takes the time of reading. They may be longer by then where they are a stream. Fields
 	// that decide the result may repeat the run's, and not change them; OnError and MaxLine may be
-	// others for what follows. ErrFinished of a model whose run came to its end, ErrChanged for
-	// other examples. It excludes From. Default false.
+	// others for what follows. What is tallied (Proba, AUC, Window, Fading, Curve) is the run's;
+	// more of it, or a window of another size, counts from here. ErrFinished of a model whose run
+	// came to its end, ErrChanged for other examples. It excludes From. Default false.
 	Resume bool `json:"resume,omitempty" toml:"resume,omitempty"`
 	// PredictOnly writes to Model what predicts, and not what learning on needs. Default false.
 	PredictOnly bool `json:"predict_only,omitempty" toml:"predict_only,omitempty"`
@@ -161,8 +162,8 @@ type Options struct {
 	// Calibrate has the probabilities found that scores of two classes stand for, of any learner of
 	// streams: "platt" fits 1/(1 + exp(-(a f + b))) to the scores of the first pass, each of an
 	// example not learned yet (see eval.Calibrator), and the model keeps it. A run that goes on
-	// from such a model, or resumes one, calibrates anew, by its own examples. With Test,
-	// probabilities are tallied there. Default ""; "platt".
+	// from such a model calibrates anew, by its own examples. With Test, probabilities are tallied
+	// there. Default ""; "platt".
 	Calibrate string `json:"calibrate,omitempty" toml:"calibrate,omitempty"`
 	// MarginReport measures margins over the training set, if need be in a pass of its own. Default
 	// false.

@@ -3,6 +3,7 @@ package training
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -85,11 +86,6 @@ func (j *Job) resume() error {
 	if j.o, err = given.again(m); err != nil {
 		return err
 	}
-	if j.o.OnDrift == DriftReset {
-		return newError(ErrModel, "To learn other examples, too: {from}.", "%s: its run has the "+
-			"learner begin anew where it finds drift, and what it has seen for that is not kept",
-			given.Model)
-	}
 	m.Presented -= uint64(j.at.standing.Presented()) // of the runs before
 	m.Mistakes -= uint64(j.at.standing.Mistakes)
 	j.before = m
@@ -126,6 +122,15 @@ func (r *resumed) read(m *model.Model) error {
 		uint64(s.Mistakes) > m.Mistakes {
 		return fmt.Errorf("counts %s are not those of the model: %w", p.Counts, model.ErrDamaged)
 	}
+	counted := uint64(0)
+	for _, n := range p.ClassCounts {
+		counted += min(n, p.Example+1)
+	}
+	if p.ClassCounts != nil && counted != p.Example {
+		return fmt.Errorf("the examples of classes %v are not %d: %w", p.ClassCounts, p.Example,
+			model.ErrDamaged)
+	}
+	s.Tallies = p.Tallies
 	return nil
 }
 
@@ -140,14 +145,35 @@ func strict(text []byte, to any) error {
 // model, files, measurements, and what is computed with. A field that is not among them is the
 // run's for ever, and can't be given another value when it is gone on with.
 var free = []string{"Learner", "Precision", "Seed", "Config", "Literal", "Settings", "Files",
-	"Model", "Resume", "PredictOnly", "Test", "Proba", "AUC", "Window", "Fading", "Curve", "Delay",
-	"MarginReport", "MarginSVM", "Latency", "Threads", "MemBudget", "KeepSizes"}
+	"Model", "Resume", "PredictOnly", "Test", "Delay", "MarginReport", "MarginSVM", "Latency",
+	"Threads", "MemBudget", "KeepSizes"}
+
+// tallied are the fields of what is tallied on the way: a run that is gone on with tallies what it
+// did, and may tally more.
+var tallied = []string{"Proba", "AUC", "Window", "Fading", "Curve"}
 
 // setFree gives the free fields of o the values of from.
-func (o *Options) setFree(from Options) {
+func (o *Options) setFree(from Options) { o.set(free, from) }
+
+// set gives fields of o the values of from.
+func (o *Options) set(fields []string, from Options) {
 	to, v := reflect.ValueOf(o).Elem(), reflect.ValueOf(from)
-	for _, name := range free {
+	for _, name := range fields {
 		to.FieldByName(name).Set(v.FieldByName(name))
+	}
+}
+
+// setTallied gives the fields of what is tallied the values of given, where they have some. There
+// is a window, or there is fading.
+func (o *Options) setTallied(given Options) {
+	if given.Window > 0 || given.Fading > 0 {
+		o.Window, o.Fading = 0, 0
+	}
+	v := reflect.ValueOf(given)
+	for _, name := range tallied {
+		if !v.FieldByName(name).IsZero() {
+			o.set([]string{name}, given)
+		}
 	}
 }
 
@@ -184,6 +210,7 @@ func (o Options) again(m *model.Model) (Options, error) {
 		r.MaxLine = o.MaxLine
 	}
 	r.setFree(o)
+	r.setTallied(o)
 	if o.CheckpointEvery != "" {
 		if r.CheckpointEvery == "" && r.UntilConverged && !r.Shuffle {
 			return o, badOption("Leave it out.", "{checkpoint_every} %s would change how the run "+
@@ -239,6 +266,7 @@ func (o Options) agree(run Options) error {
 // compares with the model, and those that may change between two rows.
 func (o Options) fields() (map[string]string, error) {
 	o = o.kept()
+	o.set(tallied, Options{})
 	o.From, o.CheckpointEvery, o.Bias, o.Normalize, o.Scale = "", "", "", "", ""
 	o.OnError, o.MaxLine, o.Rho = "", 0, 0
 	text, err := json.Marshal(o)
@@ -270,7 +298,8 @@ func (j *Job) position(s *eval.Standing) (*model.Position, error) {
 		return nil, err
 	}
 	p := &model.Position{Epoch: uint64(s.Epochs), Example: uint64(s.At),
-		Examples: uint64(s.Examples), Data: s.Data, Options: options, Counts: counts}
+		Examples: uint64(s.Examples), Data: s.Data, Options: options, Counts: counts,
+		Passed: j.passed, Tallies: s.Tallies}
 	if s.Examples == 0 && j.sum != nil && !j.at.placed() {
 		p.Data = j.sum(s.At)
 	}
@@ -283,6 +312,7 @@ func (j *Job) position(s *eval.Standing) (*model.Position, error) {
 			}
 			if from.At = strings.ToValidUTF8(at, "?"); at != "" {
 				from.Rows, p.Data = uint64(rows), 0
+				p.ClassCounts = j.classCounts(s.At)
 			}
 		} else if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
 			from.Size = uint64(st.Size())
@@ -309,6 +339,18 @@ func (j *Job) changed(how string) error {
 	return newError(ErrChanged, "Give the examples as they were, from their beginning: "+
 		strings.Join(list, ", ")+". To learn others on top of the model: {from}.",
 		"%s: %s", j.o.Model, how)
+}
+
+// nowhere makes an error of a place that is none of the run's one that says what is wrong with it.
+func (j *Job) nowhere(err error) error {
+	switch {
+	case errors.Is(err, eval.ErrStanding):
+		return j.changed("")
+	case errors.Is(err, eval.ErrTallies):
+		return wrapped(ErrModel, fmt.Errorf("%s: position: %w: %w; restore a copy, or train anew",
+			j.o.Model, err, model.ErrDamaged))
+	}
+	return err
 }
 
 // behind is a source without its first examples, which the learner knows; it looks whether they are

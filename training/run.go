@@ -58,6 +58,9 @@ type Job struct {
 	// of the first n examples of a stream, and behind them; see dataset.Stream
 	sum   func(n int64) uint64
 	place func(n int64) (at string, rows int64)
+	// of the first n examples of a stream, with balanced classes; see classCounts
+	counted func(n int64) []uint64
+	passed  uint64 // examples that the posterior had left out before the run began
 
 	started time.Time // of New
 	split   *Split    // with MemBudget, when it is made
@@ -226,6 +229,9 @@ func (j *Job) Learner() string { return j.name }
 
 // Config returns its settings, which may be relative to the data until these are read.
 func (j *Job) Config() learner.Config { return j.config }
+
+// Options are those of the run: with Resume, of the run that is gone on with.
+func (j *Job) Options() Options { return j.o }
 
 // NeedsWhole reports whether the learner must see the data set as a whole: to learn at all, or for
 // the soft margin that was asked for. Then it has nothing to save before its end.
@@ -433,6 +439,7 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		first := &replay[T]{src: s} // how many classes there are is known from the first block on
 		first.block, first.err = s.Next()
 		r.in = weighStream[T](&j.o, first, r.info)
+		keepClassCounts(j, r.in)
 		before := int64(0) // rows that this stream hasn't
 		if j.at != nil {
 			b := &behind[T]{src: r.in, j: j, left: j.at.toSkip(), stream: s}
@@ -517,7 +524,12 @@ func (r *run[T]) prepare(ctx context.Context) (*Plan, error) {
 			return nil, err
 		}
 	}
-	r.met = learner.ReportOf(l)
+	if r.met = learner.ReportOf(l); r.met != nil {
+		if j.at != nil { // the run's, from its beginning on
+			r.met.Passed, r.met.Lost = int64(j.at.position.Passed), 0
+		}
+		j.passed = uint64(r.met.Passed + r.met.Lost)
+	}
 	// In memory the test set is read before the learning: bad rows in it are found early.
 	if len(j.o.Test) > 0 && r.inMemory {
 		if err := r.loadTest(ctx); err != nil {
@@ -596,9 +608,7 @@ func (r *run[T]) learn() (eval.Result, error) {
 		}
 	}
 	res, err := Learn(r.work, r.l, r.in, lo)
-	if errors.Is(err, eval.ErrStanding) {
-		err = j.changed("")
-	}
+	err = j.nowhere(err)
 	if s := res.Standing; s != nil && s.Fit && j.at != nil {
 		s.Updates += j.at.standing.Updates
 	}

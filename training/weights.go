@@ -130,14 +130,18 @@ type classCounts struct {
 }
 
 // add counts an example.
-func (c *classCounts) add(k int) {
+func (c *classCounts) add(k int) { c.put(k, 1) }
+
+// put counts n examples.
+func (c *classCounts) put(k int, n int64) {
 	for k >= len(c.of) {
 		c.of = append(c.of, 0)
 	}
-	if c.of[k]++; c.of[k] == 1 {
+	if c.of[k] == 0 && n > 0 {
 		c.some++
 	}
-	c.total++
+	c.of[k] += n
+	c.total += n
 }
 
 // factor returns n/(K n_k), 1 of a class without examples.
@@ -193,6 +197,32 @@ func weighStream[T engine.Float](o *Options, src eval.Source[T],
 	return &weighing[T]{src: src, info: info, given: given}
 }
 
+// keepClassCounts has the position of a run know what its stream has counted to balance classes. A
+// run that is gone on with in the middle of its source has counted those before.
+func keepClassCounts[T engine.Float](j *Job, in eval.Source[T]) {
+	s, ok := in.(*weighing[T])
+	if !ok || s.given != nil {
+		return
+	}
+	j.counted = s.countsAt
+	if j.at.placed() {
+		s.known = j.at.toSkip()
+		for k, n := range j.at.position.ClassCounts {
+			s.counts.put(k, int64(n))
+		}
+		s.uncounted = j.at.standing.At - s.counts.total
+	}
+}
+
+// classCounts returns how many examples of each class are among the first n of the pass, where they
+// are weighed by that; else nil.
+func (j *Job) classCounts(n int64) []uint64 {
+	if j.counted == nil {
+		return nil
+	}
+	return j.counted(n)
+}
+
 // weighing is a stream whose examples have the weights of their classes.
 type weighing[T engine.Float] struct {
 	src     eval.Source[T]
@@ -200,8 +230,11 @@ type weighing[T engine.Float] struct {
 	given   []classFactor
 	factors []float64
 	counts  classCounts // of balanced
+	known   int64       // examples to come that are counted
 	view    engine.Block[T]
-	w       []T
+
+	uncounted int64 // examples of the pass that counts don't have
+	w         []T
 }
 
 // Next is Source.Next.
@@ -223,12 +256,29 @@ func (s *weighing[T]) Next() (*engine.Block[T], error) {
 	} else {
 		for i := range b.Len() {
 			k := classOf(b.Y, b.Class, i)
-			s.counts.add(k)
+			if s.known > 0 {
+				s.known--
+			} else {
+				s.counts.add(k)
+			}
 			s.w = append(s.w, T(s.counts.factor(k)*float64(b.Weight(i))))
 		}
 	}
 	s.view = b.Reweighted(s.w)
 	return &s.view, nil
+}
+
+// countsAt returns the counts of the first n examples of the pass, the last of which is in the
+// block in hand.
+func (s *weighing[T]) countsAt(n int64) []uint64 {
+	counts := make([]uint64, len(s.counts.of))
+	for k, n := range s.counts.of {
+		counts[k] = uint64(n)
+	}
+	for i := s.view.Len() - int(s.counts.total+s.uncounted-n); i < s.view.Len(); i++ {
+		counts[classOf(s.view.Y, s.view.Class, i)]--
+	}
+	return counts
 }
 
 // Wait is eval.Waiter's.

@@ -200,6 +200,7 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		if _, err := t.settings.unchanged(job.Learner(), job.Config()); err != nil {
 			return err
 		}
+		t.shows(job.Options())
 	}
 	stop, err := t.profiles.start(cmd.ErrOrStderr())
 	if err != nil {
@@ -223,6 +224,11 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		return t.ended(job, result, err)
 	}
 	return nil
+}
+
+// shows takes what reports go by of the run that is gone on with.
+func (t *trainer) shows(o training.Options) {
+	t.o.Window, t.o.Fading, t.o.Drift, t.o.SoftDelta = o.Window, o.Fading, o.Drift, o.SoftDelta
 }
 
 // options fills in what flags don't fill in themselves. What was not given stays open where a model

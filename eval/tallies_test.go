@@ -1,0 +1,276 @@
+package eval_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
+	"github.com/halfspace-ml/halfspace/learner"
+)
+
+// figures are all that a result says but times and that it was resumed, as text.
+func figures(r eval.Result) string {
+	r = counted(r)
+	var b strings.Builder
+	metrics := func(m *eval.Metrics) {
+		if m == nil {
+			return
+		}
+		auc, bound := m.AUC()
+		fmt.Fprintf(&b, "%d %v %v %v %v %v %v\n", m.Examples(), m.Error(), m.BalancedError(), m.F1(),
+			m.Confusion(), auc, bound)
+		for k := range m.Classes() {
+			fmt.Fprintf(&b, "%v ", m.Class(k))
+		}
+		fmt.Fprintf(&b, "%v %v %v\n", m.LogLoss(), m.Brier(), m.CalibrationError())
+	}
+	metrics(r.Metrics)
+	metrics(r.Recent)
+	if p := r.Proba; p != nil {
+		fmt.Fprintln(&b, p.Examples, p.LogLoss(), p.Brier(), p.CalibrationError())
+	}
+	if r.Calibration != nil {
+		fmt.Fprintln(&b, *r.Calibration)
+	}
+	r.Metrics, r.Recent, r.Proba, r.Calibration = nil, nil, nil, nil
+	fmt.Fprintf(&b, "%+v", r)
+	return b.String()
+}
+
+// tallyCases are runs that tally all there is.
+func tallyCases() map[string]struct {
+	learner string
+	data    *engine.Block[float64]
+	o       eval.Options
+} {
+	all := random(150, 3)
+	classes := *random(150, 4)
+	classes.W, classes.Class = make([]float64, 150), make([]int32, 150)
+	for i := range classes.Class {
+		classes.Class[i] = int32(i*i%7) % 4
+		classes.W[i] = float64(i%3) + 0.5
+	}
+	turns := *random(1500, 5)
+	large := *random(150, 6)
+	for i := range large.Len() {
+		large.Row(i)[1] *= 1000
+	}
+	for i := 500; i < 1000; i++ {
+		turns.Y[i] *= -1
+	}
+	type c = struct {
+		learner string
+		data    *engine.Block[float64]
+		o       eval.Options
+	}
+	return map[string]c{
+		"scores": {"pa", all, eval.Options{AUC: true, Window: 20, Curve: 10, Calibrate: true}},
+		"probabilities": {"obpm", all, eval.Options{Proba: true, Fading: 0.9, Curve: 5, Epochs: 2,
+			Shuffle: true}},
+		"faded scores": {"pa", all, eval.Options{AUC: true, Fading: 0.3, Epochs: 2}},
+		"classes":      {"ovr", &classes, eval.Options{Window: 1000, Curve: 1000, Epochs: 2}},
+		"classes of a window, with probabilities": {"ovr", &classes, eval.Options{Window: 30,
+			Calibrate: true}},
+		"unscaled":     {"pa", &large, eval.Options{}},
+		"adwin":        {"pa", &turns, eval.Options{Drift: eval.NewADWIN(0)}},
+		"ddm":          {"pa", &turns, eval.Options{Drift: eval.NewDDM(), Window: 50}},
+		"page-hinkley": {"pa", &turns, eval.Options{Drift: eval.NewPageHinkley(0, 10)}},
+	}
+}
+
+func newOf(t testing.TB, name string, s *learner.State) learner.Learner[float64] {
+	e, err := learner.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := learner.New[float64](e, e.Config(), learner.Env{Seed: 3})
+	if err == nil && s != nil {
+		err = l.SetState(*s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// stood is where a run stood, as it is kept.
+type stood struct {
+	state         learner.State
+	text, tallies []byte
+}
+
+// standings runs a case and returns its result and where it stood every so many examples.
+func standings(t testing.TB, name string, data *engine.Block[float64], o eval.Options,
+	every int64) (eval.Result, []stood) {
+	var all []stood
+	l := newOf(t, name, nil)
+	o.CheckpointEvery = every
+	o.Checkpoint = func(r eval.Result) error {
+		text, err := json.Marshal(r.Standing)
+		all = append(all, stood{l.State(), text, r.Standing.Tallies})
+		return err
+	}
+	r, err := eval.Run(t.Context(), l, memory(data), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, all
+}
+
+// goneOn runs the rest.
+func goneOn(t testing.TB, name string, data *engine.Block[float64], o eval.Options,
+	at stood) (eval.Result, error) {
+	if o.Drift != nil {
+		o.Drift.Reset()
+	}
+	o.Continue = &eval.Standing{}
+	if err := json.Unmarshal(at.text, o.Continue); err != nil {
+		t.Fatal(err)
+	}
+	o.Continue.Tallies = at.tallies
+	return eval.Run(t.Context(), newOf(t, name, &at.state), memory(data), o)
+}
+
+// TestTallies: a run that goes on says in the end, number by number, what one says that nothing
+// stopped.
+func TestTallies(t *testing.T) {
+	t.Parallel()
+	for name, c := range tallyCases() {
+		if c.o.Drift != nil {
+			c.o.Drift.Reset()
+		}
+		want, all := standings(t, c.learner, c.data, c.o, 37)
+		if c.o.Drift != nil && want.Drifted == 0 || name == "unscaled" && len(want.Warnings) == 0 {
+			t.Errorf("%s: nothing was found", name)
+		}
+		for i, at := range all {
+			got, err := goneOn(t, c.learner, c.data, c.o, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, w := figures(got), figures(want); g != w {
+				t.Errorf("%s, from mark %d:\n%s\nin one go:\n%s", name, i, g, w)
+			}
+		}
+	}
+}
+
+// TestTalliesAnew: what was not asked for before, or of another size, begins where the run goes on;
+// and so does all where nothing was kept.
+func TestTalliesAnew(t *testing.T) {
+	t.Parallel()
+	c := tallyCases()["scores"]
+	_, all := standings(t, c.learner, c.data, c.o, 50)
+	for name, o := range map[string]eval.Options{
+		"window": {AUC: true, Window: 30, Curve: 10, Calibrate: true},
+		"curve":  {AUC: true, Window: 20, Curve: 11, Calibrate: true},
+		"fading": {Fading: 0.5},
+	} {
+		got, err := goneOn(t, c.learner, c.data, o, all[1])
+		if err != nil || got.Recent.Examples() > 50 || got.Presented != 150 ||
+			name == "window" && got.Recent.Examples() != 30 ||
+			name == "fading" && got.Recent.Examples() != 50 {
+			t.Errorf("%s: %v, %+v", name, err, got)
+		}
+	}
+	all[1].tallies = nil
+	if got, err := goneOn(t, c.learner, c.data, c.o, all[1]); err != nil ||
+		got.Metrics.Examples() != 50 {
+		t.Errorf("without tallies: %v, %+v", err, got)
+	}
+}
+
+// TestTalliesRefused cuts and changes what was kept.
+func TestTalliesRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range tallyCases() {
+		if c.o.Drift != nil {
+			c.o.Drift.Reset()
+		}
+		_, all := standings(t, c.learner, c.data, c.o, 100)
+		at := all[0]
+		good := at.tallies
+		try := func(what string, b []byte, must bool) {
+			t.Helper()
+			at.tallies = b
+			_, err := goneOn(t, c.learner, c.data, c.o, at)
+			if must && !errors.Is(err, eval.ErrTallies) ||
+				err != nil && !errors.Is(err, eval.ErrTallies) {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+		try("another form", append([]byte{2}, good[1:]...), true)
+		try("more", append(append([]byte{}, good...), 0x80), true)
+		step := len(good)/23 + 1
+		for n := 2; n < len(good); n += step {
+			if n > 1+1+6 { // else there is no part, which is no error
+				try(fmt.Sprint("cut at ", n), good[:n], true)
+			}
+			for _, v := range []byte{0, 1, 0x7f, 0xff} {
+				b := append([]byte{}, good...)
+				b[n] = v
+				try(fmt.Sprint("byte ", n), b, false)
+			}
+		}
+	}
+}
+
+// TestDetectorsState: a detector with the state of another goes on as that one.
+func TestDetectorsState(t *testing.T) {
+	for _, name := range eval.DriftDetectors() {
+		a, _ := eval.NewDriftDetector(name)
+		b, _ := eval.NewDriftDetector(name)
+		for i := range 5000 {
+			if i%97 == 0 {
+				b.Reset()
+				if err := b.SetState(a.State()); err != nil {
+					t.Fatal(name, err)
+				}
+			}
+			loss := float64(i * i % 7 / 5)
+			if i > 3000 {
+				loss = 1
+			}
+			if x, y := a.Add(loss), b.Add(loss); x != y || a.Mean() != b.Mean() {
+				t.Fatalf("%s, after %d: %v and %v, means %v and %v", name, i, x, y, a.Mean(),
+					b.Mean())
+			}
+		}
+		for _, s := range [][]float64{nil, {1}, {-1, 0, 0, 0}, {0.5, 0, 0, 0},
+			{math.NaN(), 0, 0, 0},
+			{1, 2, 3, 4, 5, 6, 7, 8}, make([]float64, 300)} {
+			mean := a.Mean()
+			if err := a.SetState(s); !errors.Is(err, eval.ErrTallies) || a.Mean() != mean {
+				t.Errorf("%s: %v: %v", name, s, err)
+			}
+		}
+	}
+}
+
+// FuzzTallies goes on with tallies made up.
+func FuzzTallies(f *testing.F) {
+	cases := tallyCases()
+	names := []string{"scores", "probabilities", "faded scores", "classes", "adwin", "unscaled"}
+	at := map[string]stood{}
+	for i, name := range names {
+		c := cases[name]
+		_, all := standings(f, c.learner, c.data, c.o, 100)
+		at[name] = all[0]
+		f.Add(byte(i), all[0].tallies)
+	}
+	f.Fuzz(func(t *testing.T, which byte, tallies []byte) {
+		name := names[int(which)%len(names)]
+		c, from := cases[name], at[name]
+		from.tallies = tallies
+		if r, err := goneOn(t, c.learner, c.data, c.o, from); err == nil {
+			figures(r)
+		} else if !errors.Is(err, eval.ErrTallies) {
+			t.Error(err)
+		}
+	})
+}
