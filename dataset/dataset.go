@@ -200,6 +200,14 @@ type Options struct {
 	// another one reads. A byte order mark doesn't count. nil: nowhere.
 	Placed func(n int64) string
 
+	// Located returns, of text that OpenReader reads, how errors name its line n, from 1: which
+	// line it is of what, such as of a topic's message. It is called as Placed is, also of lines
+	// that Placed was called behind; "" keeps the name and n. nil: as with "".
+	Located func(n int) (name string, line int)
+
+	// Lines has streams keep which line each row begins in, for [Stream.Line].
+	Lines bool
+
 	// Sums has streams sum up what they return, for [Stream.Sum].
 	Sums bool
 

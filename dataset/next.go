@@ -208,7 +208,7 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 	}
 	if !ok {
 		if s.err = s.ctx.Err(); s.err == nil {
-			s.err = s.finish()
+			s.err = s.locate(s.finish())
 		}
 		return true
 	}
@@ -218,7 +218,7 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 		s.err = s.ctx.Err()
 		return true
 	}
-	s.err = s.take(c)
+	s.err = s.locate(s.take(c))
 	if s.err != nil {
 		s.cancel()
 	}
@@ -402,7 +402,7 @@ func (s *Stream[T]) badRow(c *chunk[T], i int) error {
 		return &e
 	}
 	s.info.BadRows++
-	s.cfg.OnBad(&e)
+	s.cfg.OnBad(s.locate(&e))
 	return nil
 }
 

@@ -132,7 +132,7 @@ func newStream[T engine.Float](files []string, from *opener, o Options,
 func (s *Stream[T]) begin(ctx context.Context, prepare func() error) (*Stream[T], error) {
 	if err := prepare(); err != nil {
 		s.closeFiles()
-		return nil, err
+		return nil, s.locate(err)
 	}
 	s.start(ctx)
 	return s, nil
@@ -217,6 +217,7 @@ func (s *Stream[T]) settings(f *format.Format) {
 	c := s.cfg
 	s.p = format.Settings{Format: f, Bias: c.bias, One: c.BiasValue, Unit: c.Normalize == "unit",
 		Stop: c.maxBad == 0, Optional: c.LabelsOptional, KeepDiv: c.Bytes && s.whole,
+		Lines:    c.Lines && !s.whole,
 		HashBits: c.HashBits, Pairs: c.pairs}
 	p := &s.p
 	if s.lab.many {

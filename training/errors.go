@@ -11,7 +11,8 @@ import (
 	"github.com/halfspace-ml/halfspace/dataset"
 )
 
-// Kinds of errors. All but ErrStopped and ErrNotConverged come as an [Error].
+// Kinds of errors. All but ErrStopped, ErrPaused and
+// ErrNotConverged come as an [Error].
 var (
 	// ErrOption: a field of Options, or two together.
 	ErrOption = errors.New("bad option")
@@ -27,6 +28,12 @@ var (
 	ErrUseless = errors.New("no score is a finite number")
 	// ErrChanged: with Options.Resume, the examples are not those that the run stood at.
 	ErrChanged = errors.New("not the examples that the model was taught")
+	// ErrSource: a Source can't be opened, or read on.
+	ErrSource = errors.New("the source can't be read")
+	// ErrPaused: what the Reader of a Source returns where there is no more for now. The run ends
+	// there as at io.EOF, but its model can be gone on with by Options.Resume. Run returns it where
+	// no row has come.
+	ErrPaused = errors.New("there is no more for now")
 	// ErrFinished: with Options.Resume, of a model whose run came to its end.
 	ErrFinished = errors.New("finished: there is nothing to go on with")
 	// ErrStopped: the context ended.
@@ -90,6 +97,12 @@ func mark(text string) string { return braced().ReplaceAllString(text, "\x00$1\x
 func newError(kind error, next, format string, args ...any) *Error {
 	err := fmt.Errorf(mark(format), args...)
 	return &Error{Kind: kind, Err: errors.Unwrap(err), text: err.Error(), next: mark(next)}
+}
+
+// NewError makes an Error for a Source to return. next says what to do about it, in sentences;
+// format is that of [fmt.Errorf]. Fields of Options stand in braces in both.
+func NewError(kind error, next, format string, args ...any) *Error {
+	return newError(kind, next, format, args...)
 }
 
 // badOption is an Error of Options.

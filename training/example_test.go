@@ -502,3 +502,47 @@ func ExampleCompare() {
 	// pa alone wrong 12, arow alone 0: second
 	// perceptron alone wrong 27, arow alone 3: second
 }
+
+// The messages of a topic, of one row or two, are learned until there is no more for now; the model
+// knows where it stands.
+func ExampleMessages() {
+	topic := []string{"+1 1:1", "-1 1:-1\n+1 1:2", "-1 2:1"}
+	open := func(_ context.Context, at string) (_ training.Source, err error) {
+		from := training.Place{Name: "rows"}
+		if at != "" {
+			if from, err = training.ParsePlace("rows", at); err != nil {
+				return training.Source{}, err
+			}
+		}
+		next := from.At
+		m := training.NewMessages(from, func() ([]training.Message, error) {
+			if next == int64(len(topic)) {
+				return nil, training.ErrPaused
+			}
+			next++
+			return []training.Message{{At: next - 1, Text: []byte(topic[next-1])}}, nil
+		})
+		return m.Source(nil), nil
+	}
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	o := training.Options{Learner: "pa", Files: []string{"rows"}, Model: filepath.Join(dir, "m")}
+	r, err := training.Run(context.Background(), o, training.Env{Open: open})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Counts.Presented, "examples")
+
+	topic = append(topic, "+1 1:3") // which came later
+	o = training.Options{Resume: true, Files: o.Files, Model: o.Model}
+	if r, err = training.Run(context.Background(), o, training.Env{Open: open}); err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Counts.Presented, "examples")
+	// Output:
+	// 4 examples
+	// 5 examples
+}

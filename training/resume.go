@@ -374,7 +374,7 @@ func (s *behind[T]) Next() (*engine.Block[T], error) {
 	at := uint64(s.j.at.toSkip())
 	for {
 		b, err := s.src.Next()
-		if err == io.EOF {
+		if err == io.EOF || errors.Is(err, ErrPaused) {
 			return nil, s.j.changed(fmt.Sprintf("it stood after %d examples, and there are %d",
 				at, at-uint64(s.left)))
 		}

@@ -381,7 +381,7 @@ func (r *run[T]) all(ctx context.Context) (*Result, error) {
 		counts, err = r.learn()
 	})
 	stopped := err != nil && Interrupted(ctx, err)
-	if err != nil && !stopped {
+	if err != nil && !stopped && !errors.Is(err, ErrPaused) {
 		return nil, r.j.explainWeights(err)
 	}
 	labelled(ctx, "stage", "measure", func(ctx context.Context) {

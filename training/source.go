@@ -13,12 +13,15 @@ import (
 // arrays.
 type Source struct {
 	// Reader gives their text, rows of one of the formats of package dataset in whole lines. Its
-	// reads are ended by Close.
+	// reads are ended by Close. The run ends where it returns io.EOF, or for now at ErrPaused.
 	Reader io.Reader
 	// Place is dataset.Options.Placed: it returns the place behind the first n bytes that Reader
 	// gave, so that a run that is resumed begins there, learns each row once, and reads none of
 	// those before. nil: there are no places, and Open is asked for the beginning.
 	Place func(n int64) string
+	// Located is dataset.Options.Located: it returns how errors name line n, from 1, of what Reader
+	// gave. nil: as line n of the source.
+	Located func(n int) (name string, line int)
 	// Blocks32 gives examples that are no text, and Reader is nil: for runs in float32, of what
 	// dataset.OpenBlocks takes. Blocks64 is the same for runs in float64.
 	Blocks32 dataset.Blocks[float32]
@@ -43,11 +46,14 @@ func (j *Job) source(ctx context.Context, at string) (src *Source, closed func()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", j.o.Files[0], err)
 	}
-	return &opened, func() {
-		if opened.Close != nil {
-			opened.Close() // what was learned is saved, so its error changes nothing
-		}
-	}, nil
+	return &opened, opened.close, nil
+}
+
+// close calls Close.
+func (s *Source) close() {
+	if s.Close != nil {
+		s.Close() // what was learned is saved, so its error changes nothing
+	}
 }
 
 // stream opens that of the run: of its files, or of its source.
@@ -60,22 +66,29 @@ func (r *run[T]) stream(ctx context.Context, o dataset.Options) (s *dataset.Stre
 	if j.at.placed() {
 		at = j.at.position.Sources[0].At
 	}
-	src, closed, err := j.source(ctx, at)
+	src, _, err := j.source(ctx, at)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	o.Placed = src.Place
+	return OpenSource[T](ctx, j.o.Files[0], *src, o)
+}
+
+// OpenSource is Open of a source, which is called name in errors. done closes it, too; where there
+// is an error it is closed already.
+func OpenSource[T engine.Float](ctx context.Context, name string, src Source,
+	o dataset.Options) (s *dataset.Stream[T], work context.Context, done func(), err error) {
+	o.Placed, o.Located = src.Place, src.Located
 	s, work, end, err := stream(ctx, func(work context.Context) (*dataset.Stream[T], error) {
-		if blocks := blocksOf[T](src); blocks != nil {
-			return dataset.OpenBlocks(work, j.o.Files[0], blocks, o)
+		if blocks := blocksOf[T](&src); blocks != nil {
+			return dataset.OpenBlocks(work, name, blocks, o)
 		}
-		return dataset.OpenReader[T](work, j.o.Files[0], src.Reader, o)
+		return dataset.OpenReader[T](work, name, src.Reader, o)
 	})
 	if err != nil {
-		closed()
+		src.close()
 		return nil, nil, nil, err
 	}
-	return s, work, func() { closed(); end() }, nil
+	return s, work, func() { src.close(); end() }, nil
 }
 
 // load reads all examples of the run into memory.

@@ -40,7 +40,8 @@ type Rows[T engine.Float] struct {
 	MaxSq  float64  // largest squared length before normalising
 	Zero   bool     // a good row has an index 0
 	// with Settings.KeepDiv what each row was divided by; 0: by nothing, or by no number alone
-	Div []float64
+	Div  []float64
+	Line []int // with Settings.Lines the line that each row begins in, counted from 0
 	// of the block W has the weights, up to the last that was given by Weigh
 	NBad int // bad rows; those of which an error is kept may be fewer
 
@@ -83,7 +84,7 @@ func (r *Rows[T]) Reset(dense bool) {
 	}
 	r.N, r.NBad, r.Lines, r.MaxSq, r.Zero = 0, 0, 0, 0, false
 	r.Code, r.Where, r.bad, r.more = r.Code[:0], r.Where[:0], r.bad[:0], r.more[:0]
-	r.Div = r.Div[:0]
+	r.Div, r.Line = r.Div[:0], r.Line[:0]
 	r.Labels.Reset()
 	r.foreign = 0
 }
@@ -125,7 +126,7 @@ func WeightOf[T engine.Float](v float64) (w T, bad string) {
 func (r *Rows[T]) Bytes() int64 {
 	elem := int64(unsafe.Sizeof(T(0)))
 	return int64(cap(r.Idx)+cap(r.Code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y)+cap(r.W))*elem +
-		int64(cap(r.Ptr)+cap(r.Div))*8
+		int64(cap(r.Ptr)+cap(r.Div)+cap(r.Line))*8
 }
 
 // Append adds good rows whose labels and bad rows have been settled.
@@ -139,6 +140,7 @@ func (r *Rows[T]) Append(more *Rows[T]) {
 	}
 	r.Dim, r.Stride = max(r.Dim, more.Dim), more.Stride
 	r.Y, r.Code = append(r.Y, more.Y[:n]...), append(r.Code, more.Code[:n]...)
+	r.Line = append(r.Line, more.Line[:min(n, len(more.Line))]...)
 	if more.Dense() {
 		r.X = append(r.X, more.X[:n*more.Stride]...)
 	} else {
@@ -370,6 +372,14 @@ func (r *Rows[T]) Finish(row []T, sum float64, s *Settings) {
 	}
 	if s.KeepDiv {
 		r.Div = append(r.Div, div)
+	}
+	r.count(s)
+}
+
+// count counts a good row.
+func (r *Rows[T]) count(s *Settings) {
+	if s.Lines {
+		r.Line = append(r.Line, r.Lines)
 	}
 	r.N++
 }

@@ -197,7 +197,7 @@ func parseFasta[T engine.Float](c *Chunk[T], p *Settings) {
 		} else if p.Scale != 0 {
 			Divide(r.Val[row:], p.Scale)
 		}
-		r.N++
+		r.count(p)
 		r.Ptr = append(r.Ptr, len(r.Idx))
 		r.Code = append(r.Code, code)
 	}

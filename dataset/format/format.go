@@ -196,6 +196,7 @@ type Settings struct {
 	Unit     bool    // divide each row by its length, bias included
 	Scale    float64 // divide all values by this; 0: don't
 	KeepDiv  bool    // note in Rows.Div what each row was divided by
+	Lines    bool    // note in Rows.Line where each row stands
 	Optional bool    // labels may be missing
 	HashBits int     // names of features are hashed; 0: they aren't
 	Pairs    []Pair  // of namespaces whose features are multiplied

@@ -408,7 +408,7 @@ func parseSVMLight[T engine.Float](c *Chunk[T], p *Settings) {
 			} else if p.Scale != 0 {
 				Divide(val[row:n], p.Scale)
 			}
-			r.N++
+			r.count(p)
 			r.Ptr = append(r.Ptr, n)
 			r.Code = append(r.Code, code)
 		}

@@ -110,6 +110,9 @@ func withFlags(text string) string { return flagsOf.Replace(text) }
 // findInput returns the name of a file that is there: the name itself, or the one of that name in
 // the folder HALFSPACE_DATA.
 func findInput(name string) (string, error) {
+	if err := noStream(name); err != nil {
+		return "", err
+	}
 	info, err := os.Stat(name)
 	dir := os.Getenv("HALFSPACE_DATA")
 	if errors.Is(err, fs.ErrNotExist) && dir != "" && !filepath.IsAbs(name) {

@@ -97,7 +97,13 @@ up to 2^26 of them. --roc, --pr and --calibration write curves, as a picture whe
 
 func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 	e.cmd = cmd
-	files, err := inputs(args)
+	var in *streamInput
+	files, err := args, error(nil)
+	if e.model == "" {
+		files, err = inputs(args)
+	} else {
+		files, in, err = streamOr(cmd, args)
+	}
 	if err != nil {
 		return err
 	}
@@ -114,7 +120,7 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 			return usage("Leave it out: the model knows the labels.",
 				"%s is for files of predictions, without %s", given(fs, field), given(fs, "from"))
 		}
-		err = e.byModel(cmd.Context(), files)
+		err = e.byModel(cmd.Context(), files, in)
 	}
 	if err != nil {
 		return err
@@ -123,7 +129,7 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 }
 
 // byModel predicts labelled examples.
-func (e *evaluator) byModel(ctx context.Context, files []string) error {
+func (e *evaluator) byModel(ctx context.Context, files []string, in *streamInput) error {
 	m, err := loadModel(e.model)
 	if err != nil {
 		return err
@@ -134,13 +140,13 @@ func (e *evaluator) byModel(ctx context.Context, files []string) error {
 	}
 	defer pool.Close()
 	if m.Precision == "f64" {
-		return evaluateModel[float64](ctx, e, m, pool, files)
+		return evaluateModel[float64](ctx, e, m, pool, files, in)
 	}
-	return evaluateModel[float32](ctx, e, m, pool, files)
+	return evaluateModel[float32](ctx, e, m, pool, files, in)
 }
 
 func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.Model,
-	pool *engine.Pool, files []string) error {
+	pool *engine.Pool, files []string, in *streamInput) error {
 	p, err := model.RestorePredictor[T](m, pool)
 	if err != nil {
 		return modelError(e.model, err)
@@ -149,7 +155,7 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 	o := data.Reading()
 	o.Workers, o.OnBad = e.machine.threads, warnBadRows(e.cmd.ErrOrStderr())
 	training.AsTrained(&o, m)
-	s, work, end, err := training.Open[T](ctx, files, o)
+	s, work, end, _, err := openFiles[T](ctx, files, in, false, o)
 	if err != nil {
 		return e.unread(ctx, err)
 	}
@@ -172,6 +178,9 @@ func evaluateModel[T engine.Float](ctx context.Context, e *evaluator, m *model.M
 func (e *evaluator) unread(ctx context.Context, err error) error {
 	if training.Interrupted(ctx, err) {
 		return &fail{codeStopped, errStopped, ""}
+	}
+	if err, is := sourceError(e.cmd, err, "nothing was measured"); is {
+		return err
 	}
 	return dataError(err, "nothing was measured")
 }

@@ -54,6 +54,9 @@ func newOutput(w io.Writer, name string) (*output, error) {
 	if name == "" || name == "-" {
 		return &output{Writer: bufio.NewWriterSize(w, 1<<16)}, nil
 	}
+	if err := noStream(name); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(name)
 	if out, e := os.Stdout.Stat(); err == nil && e == nil && os.SameFile(info, out) { // /dev/stdout
 		return &output{Writer: bufio.NewWriterSize(w, 1<<16)}, nil

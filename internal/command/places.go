@@ -290,6 +290,15 @@ func mayBeOne(out, other *place) bool {
 // checkTarget finds out before the work that a file can't be written after it.
 func checkTarget(flag, use, name string) error {
 	switch use {
+	case useOutput, useWritten, useReplaced, useModel:
+		if use == useOutput && sourceOf(name) != nil {
+			return nil // newOutput refuses it where the verb doesn't take it
+		}
+		if err := noStream(name); err != nil {
+			return err
+		}
+	}
+	switch use {
 	case useWritten, useReplaced, useModel:
 		if name == "-" {
 			return usage("Name a file.", "%s -: can't go to stdout", flag)

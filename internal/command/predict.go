@@ -64,6 +64,8 @@ type predictor struct {
 	cmd     *cobra.Command
 	started time.Time
 	files   []string
+	in      *streamInput // instead of files, if not nil
+	answers *answering   // on a stream; nil: lines are written
 	m       *model.Model
 	told    warnings
 	opts    dataset.Options
@@ -72,6 +74,10 @@ type predictor struct {
 
 // flushAfter is how long the input may give nothing before what was printed is handed on.
 const flushAfter = 10 * time.Millisecond
+
+// wholeAfter is how long it may give nothing before a message is answered of which not all rows
+// came.
+const wholeAfter = time.Second
 
 // abstention is printed for a label that is not given. No label is written so: it is what csv has
 // for missing ones.
@@ -168,7 +174,7 @@ of the labels that are printed.`,
 func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 	p.cmd, p.started = cmd, time.Now()
 	fs := cmd.Flags()
-	if p.files, err = inputs(args); err != nil {
+	if p.files, p.in, err = streamOr(cmd, args); err != nil {
 		return err
 	}
 	if p.model == "" {
@@ -236,7 +242,8 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 		}
 		return optionError(p.cmd.Flags(), training.NoProbabilities(field, p.m.Learner))
 	}
-	s, work, end, err := training.Open[T](ctx, p.files, p.opts)
+	toStream := sourceOf(p.out) != nil
+	s, work, end, messages, err := openFiles[T](ctx, p.files, p.in, toStream, p.opts)
 	if err != nil {
 		return p.unread(ctx, err, "nothing was predicted")
 	}
@@ -247,13 +254,23 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 	}
 	r := predictReport{Schema: schema, Impl: vecmath.Active().String(), OutputFile: p.out}
 	var lines *output
-	if !p.output.json || p.out != "" {
+	switch {
+	case toStream:
+		if p.answers, err = openAnswers(ctx, p.cmd, p.out, p.in); err != nil {
+			return err
+		}
+		p.answers.m = messages
+		r.OutputFile = withoutUser(p.out)
+	case !p.output.json || p.out != "":
 		if lines, err = newOutput(stdout(p.cmd), p.out); err != nil {
 			return err
 		}
 	}
 	count, err := write(work, p, hypothesis, s, lines, &r)
-	if lines != nil {
+	switch {
+	case p.answers != nil:
+		err = p.answers.finish(err)
+	case lines != nil:
 		err = lines.finish(err)
 	}
 	info := s.Info()
@@ -302,8 +319,13 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 	if training.Interrupted(ctx, err) {
 		return &fail{codeStopped, errStopped, ""}
 	}
-	if p.out != "" {
+	if p.answers != nil {
+		kept = "the answers before it are sent"
+	} else if p.out != "" {
 		kept = p.out + " was not written"
+	}
+	if err, is := sourceError(p.cmd, err, kept); is {
+		return err
 	}
 	return dataError(err, kept)
 }
@@ -331,6 +353,12 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 				return w.count, err
 			}
 		}
+		if a := p.answers; a != nil && a.waiting() && !s.Wait(flushAfter) &&
+			(a.whole() || !s.Wait(wholeAfter)) {
+			if err := a.flush(); err != nil {
+				return w.count, err
+			}
+		}
 		b, err := s.Next()
 		if err == io.EOF {
 			break
@@ -341,10 +369,17 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 		w.row = 0
 		err = eval.Score(ctx, hypothesis, eval.NewMemory(b, nil), func(b *engine.Block[T],
 			scores []float64) error {
-			if err := w.add(b, scores); err != nil || lines == nil {
+			first := w.row
+			err := w.add(b, scores)
+			switch {
+			case err != nil:
 				return err
+			case p.answers != nil:
+				return p.answers.add(w.buf, func(i int) int { return s.Line(first + i) })
+			case lines == nil:
+				return nil
 			}
-			_, err := lines.Write(w.buf)
+			_, err = lines.Write(w.buf)
 			return err
 		})
 		if err != nil {

@@ -39,8 +39,10 @@ var verbs = []struct {
 	{"version", newVersionCmd},
 }
 
-// Run runs the command line of the process and returns its exit code.
-func Run() int {
+// Run runs the command line of the process, in which streams of the sources may stand, and returns
+// its exit code. It is called once.
+func Run(from ...Source) int {
+	sources = from
 	if err := vecmath.Err(); err != nil {
 		fmt.Fprintf(os.Stderr, "halfspace: %v\n", err)
 		return codeUsage
@@ -97,6 +99,9 @@ func newRootCmd(out io.Writer) *cobra.Command {
 		root.AddCommand(verb.make())
 	}
 	root.AddCommand(newTopics()...)
+	for _, s := range sources {
+		root.AddCommand(&cobra.Command{Use: s.Scheme, Short: s.Summary, Long: s.Help})
+	}
 	setHelp(root)
 	completeFlags(root)
 	root.InitDefaultCompletionCmd() // now, to give a wrong shell its error

@@ -43,6 +43,7 @@ type trainer struct {
 	profiles profiles
 
 	cmd     *cobra.Command
+	in      *streamInput // instead of files, if not nil
 	started time.Time
 	latency latency
 	plan    *training.Plan
@@ -184,8 +185,11 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	t.o.Threads = t.machine.threads
-	job, err := training.New(t.o, training.Env{Observer: &watcher{t: t},
-		Machine: thisMachine(int64(t.memory))})
+	env := training.Env{Observer: &watcher{t: t}, Machine: thisMachine(int64(t.memory))}
+	if t.in != nil {
+		env.Open = t.in.open
+	}
+	job, err := training.New(t.o, env)
 	if errors.Is(err, training.ErrFinished) {
 		if !t.output.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: finished: nothing to do (to learn "+
@@ -214,6 +218,12 @@ func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	t.output.note(cmd, "%s on %s (%s), %s, %s", job.Learner(), vecmath.Active(), vecmath.Why(),
 		plural(t.machine.threads, "thread"), job.Precision())
 	result, err := job.Run(cmd.Context())
+	if errors.Is(err, training.ErrPaused) {
+		if !t.output.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "halfspace: %s: nothing came; %s\n", t.in.name, t.kept())
+		}
+		return nil
+	}
 	if result == nil {
 		return t.explain(err)
 	}
@@ -235,7 +245,7 @@ func (t *trainer) shows(o training.Options) {
 // that is gone on from has it.
 func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	o := &t.o
-	if o.Files, err = inputs(args); err != nil {
+	if o.Files, t.in, err = streamOr(t.cmd, args); err != nil {
 		return err
 	}
 	if t.output.quiet && fs.Changed("progress") && t.output.progress.value != "none" {

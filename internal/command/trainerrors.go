@@ -73,6 +73,8 @@ func (t *trainer) explainPlan(e *training.Error) error {
 		return loadError(t.o.From, e)
 	case training.ErrChanged:
 		return &fail{codeData, text, next}
+	case training.ErrSource:
+		return &fail{codeFailed, text, upper(t.kept()) + ". " + next}
 	case training.ErrSave:
 		return saveError(t.o.Model, t.kept(), e.Err)
 	}
