@@ -45,8 +45,13 @@ func (s *Stream[T]) read() {
 				return
 			}
 		}
-		in.stop = &s.stop
-		ok := s.readText(in)
+		ok := false
+		if in.runs != nil {
+			ok = s.readRuns(in)
+		} else {
+			in.stop = &s.stop
+			ok = s.readText(in)
+		}
 		in.Close()
 		if !ok {
 			return
@@ -305,6 +310,40 @@ func (k *cutter[T]) end(err error) bool {
 	c.fail, c.inLine = err, errors.As(err, &e) && e.Line > 0
 	k.send(c, n)
 	return false
+}
+
+// readRuns hands the runs of one file over. The caller holds s.cut; it is free while the next one is
+// read.
+func (s *Stream[T]) readRuns(in *input) bool {
+	for first := true; ; first = false {
+		if !s.stop.enter() {
+			return false
+		}
+		s.cut.Unlock()
+		run, size, err := in.runs.Next(s.lim.chunk)
+		s.cut.Lock()
+		s.stop.leave()
+		if s.over || s.ctx.Err() != nil {
+			return false
+		}
+		c := s.chunk(0)
+		format.EndText(c.Text)
+		c.File, c.Layout, c.first, c.last = in.name, in.layout, first, err == io.EOF
+		switch {
+		case err == nil:
+			c.Run, c.size = run, size
+		case err != io.EOF:
+			if c.fail = err; !errors.As(err, new(*RowError)) {
+				c.fail = fmt.Errorf("%s: %w", in.name, err)
+			}
+		}
+		if !s.send(c) {
+			return false
+		}
+		if err != nil { // c is the stream's
+			return true
+		}
+	}
 }
 
 // readPart cuts a file whose examples all take as many bytes. The caller holds s.cut; it is free

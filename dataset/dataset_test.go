@@ -262,6 +262,13 @@ func TestBroken(t *testing.T) {
 			ErrFormat, 0},
 		{"gz of nothing", []string{string(gz(nil))}, Options{}, "FILE:1:1: expected examples, " +
 			"found an empty file", ErrEmpty, 0},
+		{"Parquet", []string{"PAR1\x15\x00"}, Options{}, "FILE:byte 0: this is a Parquet file: the " +
+			"command halfspace-arrow reads it (ext/arrow); or write it as csv", ErrFormat, 0},
+		{"Arrow file", []string{"ARROW1\x00\x00"}, Options{}, "FILE:byte 0: this is an Arrow file: " +
+			"the command halfspace-arrow reads it (ext/arrow); or write it as csv", ErrFormat, 0},
+		{"Arrow stream", []string{"\xff\xff\xff\xff\x78\x00\x00\x00"}, Options{}, "FILE:byte 0: " +
+			"this is an Arrow stream: the command halfspace-arrow reads it (ext/arrow); or write it " +
+			"as csv", ErrFormat, 0},
 		{"zip", []string{"PK\x03\x04abc"}, Options{}, "FILE:byte 0: this is a zip archive: " +
 			"unpack it first", ErrFormat, 0},
 		{"binary", []string{"+1 1:1\n\x00\x01\x02"}, Options{}, "FILE:byte 7: expected text " +

@@ -33,6 +33,7 @@ const (
 	maxWindow    = 1 << 27 // of zstd, as the zstd command has it
 	blockRows    = 4096    // rows of a block that Next returns, at most
 	bzip2Bytes   = 4 << 20 // that unpacking bzip2 takes
+	maxDecode    = 1 << 30 // bytes of columns that are read in one piece
 )
 
 // limits are the sizes of what a reader holds.
@@ -53,7 +54,7 @@ type limits struct {
 // workers.
 var builtIn = limits{
 	head: headSize, window: maxWindow, unpack: bzip2Bytes,
-	Limits: format.Limits{Line: DefaultMaxLine, Held: maxHeldBytes},
+	Limits: format.Limits{Line: DefaultMaxLine, Held: maxHeldBytes, Decode: maxDecode},
 }
 
 // limit shares Options.Memory out: half of it to what unpacks, half to text and rows. A byte of
@@ -83,6 +84,7 @@ func (c *config) limit() (l limits, err error) {
 			l.Line, l.Memory = line, m
 		}
 		l.unpack = m / 2
+		l.Decode = l.unpack
 		l.window = uint64(max(1<<10, m/2-(1<<20)))
 		l.flight = flight
 		return l, nil

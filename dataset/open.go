@@ -31,6 +31,7 @@ type input struct {
 	steady bool           // the file is a regular one, whose reads wait for no other process
 	long   bool           // the head ends in a line that is too long
 	layout *format.Layout // what the head says
+	runs   format.Runs    // the examples, where the format gives them in runs; else nil
 	file   *os.File       // what is read, where the stream has opened it
 	from   int64          // byte of the text where reading began
 	mark   int64          // bytes of the byte order mark before the text
@@ -107,8 +108,38 @@ func (in *input) fromHead(p []byte) int {
 // Name returns the name in errors.
 func (in *input) Name() string { return in.name }
 
+// At gives the bytes by their place.
+func (in *input) At() (r io.ReaderAt, size int64) {
+	if in.packed != "" || !in.steady {
+		return nil, 0
+	}
+	st, err := in.file.Stat()
+	if err != nil {
+		return nil, 0
+	}
+	if n, err := in.file.Seek(0, io.SeekCurrent); err == nil {
+		in.read.Add(-n) // the head is read once more
+	}
+	return meterAt{in.file, in.read}, st.Size()
+}
+
+// meterAt is meter of reads by place.
+type meterAt struct {
+	r io.ReaderAt
+	n *atomic.Int64
+}
+
+func (m meterAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := m.r.ReadAt(p, at)
+	m.n.Add(int64(n))
+	return n, err
+}
+
 // Close releases the file.
 func (in *input) Close() {
+	if in.runs != nil {
+		in.runs.Close()
+	}
 	in.close()
 	if in.free == nil {
 		return
@@ -376,6 +407,9 @@ func (in *input) headError(l *limits, f *format.Format) error {
 // was given, or nil.
 func (in *input) enough(f *format.Format) bool {
 	h := in.begins(in.limits)
+	if format.Begins(h) {
+		return true
+	}
 	lines := h.Lines(2)
 	if len(lines) == 0 {
 		return false

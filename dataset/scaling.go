@@ -80,7 +80,7 @@ func (s *Stream[T]) setFinishing() {
 	case c.method == "none" && c.Scaled == nil:
 		c.method = ""
 	case c.method == "auto":
-		if c.method = ""; s.p.Format.Named {
+		if c.method = ""; format.Lookup(s.info.Kind).HasColumns() {
 			c.method = "std"
 		}
 	}
@@ -93,7 +93,7 @@ func (s *Stream[T]) setFinishing() {
 		return
 	}
 	s.after = finishing[T]{bias: c.bias, lead: s.layout.Lead, words: s.layout.Lead > 0 ||
-		s.layout.Words && s.p.Format.Named, unit: s.p.Unit, scale: s.p.Scale}
+		s.layout.Words && format.Lookup(s.info.Kind).HasColumns(), unit: s.p.Unit, scale: s.p.Scale}
 	s.p.Unit, s.p.Scale, s.p.KeepDiv = false, 0, false
 	if !c.learns() {
 		s.after.by = c.Scaled

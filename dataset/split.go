@@ -24,7 +24,7 @@ type Range struct {
 // order, they give the examples that one reader gets of the file. The cuts depend on the file, n
 // and the format alone.
 //
-// Compressed data, and what is no regular file, are one range. Of images in idx the labels' file
+// Compressed data, columns, and what is no regular file, are one range. Of images in idx the labels' file
 // stands beside them, see [Beside]. Errors are those of [Open]. The cost is that of opening, and of
 // one read of some KiB a cut, more where lines are longer.
 func Split(file string, n int, o Options) ([]Range, error) {
@@ -47,7 +47,7 @@ func Split(file string, n int, o Options) ([]Range, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	if s.info.Compression != "" || size == 0 {
+	if s.info.Compression != "" || size == 0 || s.first != nil && s.first.runs != nil {
 		return []Range{{File: file}}, nil
 	}
 	if len(s.parts) > 0 {
@@ -156,9 +156,9 @@ func (s *Stream[T]) narrow(size int64) error {
 	}
 	s.info.InputSize = r.To - r.From
 	switch {
-	case in.packed != "" || size == 0:
+	case in.packed != "" || size == 0 || in.runs != nil:
 		if r.From != 0 || r.To != size {
-			return bad("all of it, since it is packed or no regular file")
+			return bad("all of it, since it is packed, no regular file, or read in one piece")
 		}
 		return nil
 	case r.From < 0 || r.From > r.To || r.To > size:

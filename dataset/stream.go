@@ -32,6 +32,8 @@ type Stream[T engine.Float] struct {
 	source Blocks[T] // instead of files; nil: files
 	parts  []part    // all files, open, where the format opens them together
 
+	foreign bool // what is read is the caller's, and may wait for ever
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	jobs   chan *chunk[T]
@@ -189,22 +191,31 @@ func (s *Stream[T]) prepare() error {
 			s.layout = s.parts[0].layout
 		}
 	} else {
-		s.layout, err = s.readHead(in)
-		in.layout = s.layout
+		in.layout, err = s.readHead(in)
+		s.layout = in.layout
 	}
 	if err != nil {
 		return err
 	}
-	s.setFinishing()
-	l, to := s.layout, &s.info
+	return s.arranged(f)
+}
+
+// arranged settles what follows from the layout of the first file.
+func (s *Stream[T]) arranged(f *format.Format) error {
+	c, l, to := s.cfg, s.layout, &s.info
 	to.IndexBase, to.BaseFound = l.IndexBase, l.BaseFound
 	to.Columns, to.LabelCol, to.Header, to.Kinds = l.Columns, l.LabelCol, l.Header, l.Kinds
 	if to.Kind = l.Kind; to.Kind == "" {
 		to.Kind = f.Name
+	} else if kind := format.Lookup(l.Kind); kind != nil {
+		if err := c.foreign(s.files[0], kind); err != nil {
+			return err
+		}
 	}
+	s.setFinishing()
 	if l.Words && s.some != nil && c.HashBits == 0 && !c.FixedNames {
 		return fmt.Errorf("%s: the names of features are numbered in the order of all examples: "+
-			"to read a part of them, give HashBits: %w", in.name, ErrOption)
+			"to read a part of them, give HashBits: %w", s.files[0], ErrOption)
 	}
 	if l.Dim > 0 {
 		to.Dim = l.Dim + c.bias
@@ -247,7 +258,8 @@ func (s *Stream[T]) options() *format.Options {
 	c := s.cfg
 	o := &format.Options{
 		Whole: s.whole, Files: len(s.files), Bias: c.bias, Single: unsafe.Sizeof(T(0)) == 4,
-		Base: c.base, BaseFound: c.baseFound,
+		Workers: s.lim.workers,
+		Base:    c.base, BaseFound: c.baseFound,
 		BaseTrained: c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1",
 		WeightCol:   c.WeightCol, WeightOptional: c.WeightOptional || c.LabelsOptional,
 		LabelCol: c.LabelCol, Columns: c.Columns, Header: c.Header, Label: c.Label,
@@ -269,8 +281,12 @@ func (s *Stream[T]) options() *format.Options {
 	return o
 }
 
-// readHead finds the layout of a file of text.
-func (s *Stream[T]) readHead(in *input) (*format.Layout, error) {
+// readHead finds the layout of a file.
+func (s *Stream[T]) readHead(in *input) (l *format.Layout, err error) {
+	if runs := s.p.Format.Runs; runs != nil {
+		in.runs, l, err = runs(in, s.opts, s.layout)
+		return l, err
+	}
 	in.stripBOM()
 	h := in.begins(&s.lim)
 	if len(h.Lines(1)) == 0 && h.Whole {

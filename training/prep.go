@@ -84,7 +84,7 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 		Scaling: info.Scaling, Kinds: info.Kinds, Missing: o.Missing,
 		Names: info.Names, HashBits: o.HashBits, Interactions: o.Interactions,
 	}
-	if format.Lookup(info.Format).HasColumns() {
+	if format.Lookup(info.Kind).HasColumns() {
 		p.WeightCol = o.WeightCol
 	}
 	if p.Labels.Negative == "" && len(info.Rest) == 1 && utf8.ValidString(info.Rest[0]) {

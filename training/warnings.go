@@ -205,7 +205,7 @@ func featureName(f int, o dataset.Options, info dataset.Info) string {
 	}
 	p := model.Prep{Kinds: info.Kinds, Columns: info.Header, LabelCol: info.LabelCol,
 		Names: info.Names, Dim: info.Dim}
-	named, columns := p.FeatureNames(), format.Lookup(info.Format).HasColumns()
+	named, columns := p.FeatureNames(), format.Lookup(info.Kind).HasColumns()
 	switch {
 	case columns && f < p.Numbers() && f < len(named) && named[f] != "":
 		return fmt.Sprintf("column %q", named[f])

@@ -217,9 +217,15 @@ func (b *slab[T]) label(c *Chunk[T], s *Settings, i int) (code int32, bad string
 	if len(b.Y) > 0 {
 		y = b.Y[i]
 	}
+	return c.NumberLabel(s, y, 0)
+}
+
+// NumberLabel returns the number of a label that is a number, NaN where there is none, and stands at
+// place off of its row. It is bad if what is wrong with it is not "".
+func (c *Chunk[T]) NumberLabel(s *Settings, y float64, off int) (code int32, bad string) {
 	switch {
 	case y != y && s.Optional:
-		return c.NoLabel(0, 0), ""
+		return c.NoLabel(0, off), ""
 	case y != y:
 		return 0, "the label is missing"
 	case y-y != 0:
@@ -230,7 +236,7 @@ func (b *slab[T]) label(c *Chunk[T], s *Settings, i int) (code int32, bad string
 		return i, ""
 	}
 	l := Label{Text: strconv.FormatFloat(y, 'g', -1, 64), Num: y, Numeric: true}
-	return c.AddLabel(l, 0, 0), ""
+	return c.AddLabel(l, 0, off), ""
 }
 
 // add copies the features of row i, or says what is wrong with them, and at which value.

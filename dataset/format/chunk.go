@@ -21,6 +21,7 @@ type Chunk[T engine.Float] struct {
 	N      int     // bytes of the examples
 	Offset int64   // byte of the file where Text begins
 	Layout *Layout // of the file
+	Run    any     // what Runs.Next gave, instead of text; nil: nothing
 	Out    *Rows[T]
 
 	record, recordLine int  // where the example of several lines begins that is parsed,

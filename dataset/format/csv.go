@@ -46,6 +46,31 @@ func sniffCSV(h *Head) int {
 
 // headCSV finds the columns. Those of further files are as the first one's.
 func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
+	like := o.like(first)
+	lines := h.Lines(kindLines) // the delimiter is the one that cuts all of these alike
+	if len(lines) == 0 {        // one unfinished line of any length
+		return nil, &RowError{File: h.File, Line: 1, Col: 1,
+			What:    "expected the end of the first row",
+			Excerpt: Excerpt(h.Text, 0), Err: ErrFormat}
+	}
+	l, err := layoutCSV(lines, int64(h.Offset(lines[0])), like)
+	if err != nil {
+		kind := ErrFormat
+		if like.Columns > 0 {
+			kind = ErrColumns
+		}
+		return nil, h.Bad(lines[0], 0, err.Error(), kind)
+	}
+	lay := l.describe(o)
+	if l.row >= 0 {
+		lay.NoRows = "only a header"
+	}
+	return lay, nil
+}
+
+// like returns the options by which a further file is arranged as the first one is, whose layout is
+// nil for that itself.
+func (o *Options) like(first *Layout) *Options {
 	like := *o
 	if first != nil {
 		if o.Columns == 0 { // the label is found by the first file's
@@ -56,20 +81,11 @@ func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 			like.Header = first.Header
 		}
 	}
-	lines := h.Lines(kindLines) // the delimiter is the one that cuts all of these alike
-	if len(lines) == 0 {        // one unfinished line of any length
-		return nil, &RowError{File: h.File, Line: 1, Col: 1,
-			What:    "expected the end of the first row",
-			Excerpt: Excerpt(h.Text, 0), Err: ErrFormat}
-	}
-	l, err := layoutCSV(lines, int64(h.Offset(lines[0])), &like)
-	if err != nil {
-		kind := ErrFormat
-		if like.Columns > 0 {
-			kind = ErrColumns
-		}
-		return nil, h.Bad(lines[0], 0, err.Error(), kind)
-	}
+	return &like
+}
+
+// describe is the layout of the columns for all who don't parse them.
+func (l *csvLayout) describe(o *Options) *Layout {
 	lay := &Layout{IndexBase: 1, BaseFound: byColumns, Columns: l.features() + 1,
 		Header: l.header, Kinds: l.kinds, Words: l.words, Own: l}
 	if l.words {
@@ -86,10 +102,7 @@ func headCSV(h *Head, o *Options, first *Layout) (*Layout, error) {
 				"names another)", l.label+1, name)
 		}
 	}
-	if l.row >= 0 {
-		lay.NoRows = "only a header"
-	}
-	return lay, nil
+	return lay
 }
 
 // splitCSV returns the fields of a line, without the blanks and quotes around them; "" within
@@ -199,7 +212,7 @@ func layoutCSV(lines [][]byte, at int64, o *Options) (*csvLayout, error) {
 	if err := l.arrangeWeighted(names, o); err != nil {
 		return l, err
 	}
-	return l, l.setKinds(lines, o)
+	return l, l.setKinds(func() []byte { return l.findKinds(lines) }, o)
 }
 
 // kindLines is how many lines of the head are looked at for what a column holds.

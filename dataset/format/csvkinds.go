@@ -53,8 +53,8 @@ func (l *csvLayout) name(slot int, header []string) string {
 }
 
 // setKinds says what each column is, once they are arranged: as in training or the first file, or
-// by the lines behind a header. An error is the text of what is wrong.
-func (l *csvLayout) setKinds(lines [][]byte, o *Options) error {
+// as found says of the features' columns. An error is the text of what is wrong.
+func (l *csvLayout) setKinds(found func() []byte, o *Options) error {
 	kinds := []byte(o.Kinds)
 	known := o.Columns > 0
 	switch {
@@ -62,7 +62,7 @@ func (l *csvLayout) setKinds(lines [][]byte, o *Options) error {
 	case known:
 		kinds = bytes.Repeat([]byte{kindNumber}, o.Columns-1)
 	default:
-		kinds = l.findKinds(lines)
+		kinds = found()
 	}
 	header := o.Header
 	if !known {

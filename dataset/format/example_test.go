@@ -223,6 +223,9 @@ type bytesFile struct {
 
 func (f bytesFile) Name() string { return f.name }
 func (f bytesFile) Close()       {}
+func (f bytesFile) At() (io.ReaderAt, int64) {
+	return nil, 0
+}
 func (f bytesFile) Broken(offset int64, wanted string, err error) error {
 	return &format.RowError{File: f.name, Offset: offset, What: "expected " + wanted, Err: err}
 }
@@ -308,4 +311,51 @@ func ExampleNameSet() {
 	fmt.Println(rows.Idx, rows.Val, d.List(), err)
 	// Output:
 	// [0 1] [0.5 1] [red round] <nil>
+}
+
+// one is a run of rows in columns: all there are, of a format that somebody else made.
+type one struct {
+	columns *format.Columns
+	a, y    []float64
+	given   bool
+}
+
+func (r *one) Next(int) (run any, bytes int64, err error) {
+	if r.given {
+		return nil, 0, io.EOF
+	}
+	r.given = true
+	return r, 32, nil
+}
+
+func (r *one) Close() {}
+
+// A format of columns arranges them by name and options, as csv's are, and gives rows in runs.
+func ExampleTable() {
+	f := &format.Format{Name: "columns", Parse64: func(c *format.Chunk[float64],
+		s *format.Settings) {
+		if r, ok := c.Run.(*one); ok { // nil at the end
+			var t = format.Table[float64]{Columns: r.columns, Rows: len(r.y),
+				Numbers: [][]float64{r.a}, Y: r.y}
+			c.AddTable(s, &t)
+		}
+	}}
+	rows := &one{a: []float64{0.5, -2}, y: []float64{1, 0}}
+	open := func(o *format.Options) (runs format.Runs, l *format.Layout, err error) {
+		rows.columns, l, err = format.ArrangeColumns("rows", []string{"label", "a"},
+			[]bool{false, false}, o, nil)
+		return rows, l, err
+	}
+	s, err := dataset.OpenRuns[float64](context.Background(), "rows", f, open,
+		dataset.Options{Bias: "append"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	b, err := s.Next()
+	var columns format.Columns = *rows.columns
+	fmt.Println(columns.Label, columns.Numbers, b.Row(0), b.Y, err)
+	// Output:
+	// 0 [1] [1 0.5] [1 -1] <nil>
 }

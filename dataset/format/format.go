@@ -64,11 +64,16 @@ type Format struct {
 	// if it fails. nil: every file is read for itself, as text.
 	Open func(files []string, o *Options, open func(name string) (File, error)) ([]Part, error)
 
+	// Runs opens a file whose examples are neither text nor all of as many bytes: it reads what the
+	// file says of itself, and returns the layout and the examples in runs. first is the layout of
+	// the first of several files, nil for that itself. nil: the format is another way.
+	Runs func(in File, o *Options, first *Layout) (Runs, *Layout, error)
+
 	// Beside returns the file that is read beside one when it is not named itself; "" where there
 	// is none. nil: there never is.
 	Beside func(name string) string
 
-	// Cut is where the text may be cut. "" where Layout.Size says it.
+	// Cut is where the text may be cut. "" where Layout.Size says it, or Runs does it.
 	Cut Cut
 
 	// Parse32 and Parse64 fill c.Out from c.Text: the same generic function of this signature,
@@ -97,6 +102,8 @@ type Options struct {
 	Files  int  // how many files there are
 	Bias   int  // 1 if a feature 0 goes before the data's, else 0
 	Single bool // values are float32, else float64
+
+	Workers int // goroutines that parse, as many as may decode
 
 	Base        int    // number of the first feature; -1: to be found
 	BaseFound   string // how it was found, where Base is not -1
@@ -185,6 +192,9 @@ type File interface {
 	Name() string
 	// Broken is the error of a file that goes wrong at a byte, where wanted was expected.
 	Broken(offset int64, wanted string, err error) error
+	// At gives the bytes of the file by their place, and how many these are; nil of one that is
+	// packed or no regular file. They are read by this, or else by Read.
+	At() (r io.ReaderAt, size int64)
 	Close()
 }
 
@@ -265,7 +275,7 @@ func Beside(name string) string {
 }
 
 // Files reports whether files can be of this format.
-func (f *Format) Files() bool { return f.Cut != "" || f.Open != nil }
+func (f *Format) Files() bool { return f.Cut != "" || f.Open != nil || f.Runs != nil }
 
 // Names lists the formats of files for which want is true, nil for all.
 func Names(want func(*Format) bool) (names []string) {

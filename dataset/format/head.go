@@ -71,18 +71,28 @@ var strangers = []struct{ magic, name string }{
 	{"PK\x03\x04", "a zip archive: unpack it first"},
 	{"7z\xbc\xaf", "a 7z archive: unpack it first"},
 	{"\x89HDF", "an HDF5 file: write it as csv or svmlight"},
-	{"PAR1", "a Parquet file: write it as csv or svmlight"},
+	{"PAR1", "a Parquet file: the command halfspace-arrow reads it (ext/arrow); or write it as csv"},
+	{"ARROW1", "an Arrow file: the command halfspace-arrow reads it (ext/arrow); or write it as csv"},
+	{"\xff\xff\xff\xff", "an Arrow stream: the command halfspace-arrow reads it (ext/arrow); or " +
+		"write it as csv"},
+}
+
+// Begins reports whether the head is known to be of a binary format by how it begins, whatever
+// comes.
+func Begins(h *Head) bool {
+	_, at := sniff(h, true)
+	return at == 0
 }
 
 // Recognise returns the format of a file by its head; errors are of kind ErrFormat.
 func Recognise(h *Head) (*Format, error) {
+	if f, at := sniff(h, true); at == 0 {
+		return f, nil
+	}
 	for _, s := range strangers {
 		if bytes.HasPrefix(h.Text, []byte(s.magic)) {
 			return nil, &RowError{File: h.File, What: "this is " + s.name, Err: ErrFormat}
 		}
-	}
-	if f, at := sniff(h, true); at == 0 {
-		return f, nil
 	}
 	if i := BinaryAt(h.Text[:min(len(h.Text), Sniffed)]); i >= 0 {
 		return nil, BinaryByte(h.File, int64(i), h.Text[i])

@@ -7,6 +7,7 @@ type Limits struct {
 	Line   int   // bytes of the longest line or example
 	Held   int64 // bytes of labels that are kept at once
 	Memory int64 // dataset.Options.Memory, where that decides about Line; else 0
+	Decode int64 // bytes that what is read of a file in one piece may take, packed and unpacked
 }
 
 // TooLong refuses a line that is longer than there is room for; text is its beginning.
