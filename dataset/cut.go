@@ -312,8 +312,8 @@ func (k *cutter[T]) end(err error) bool {
 	return false
 }
 
-// readRuns hands the runs of one file over. The caller holds s.cut; it is free while the next one is
-// read.
+// readRuns hands the runs of one file over. The caller holds s.cut; it is free while the next one
+// is read.
 func (s *Stream[T]) readRuns(in *input) bool {
 	for first := true; ; first = false {
 		if !s.stop.enter() {

@@ -19,7 +19,8 @@ func OpenRuns[T engine.Float](ctx context.Context, name string, f *format.Format
 
 // LoadRuns is OpenRuns of all examples, put together in memory as [Load] does.
 func LoadRuns[T engine.Float](ctx context.Context, name string, f *format.Format,
-	open func(o *format.Options) (format.Runs, *format.Layout, error), o Options) (*Data[T], error) {
+	open func(o *format.Options) (format.Runs, *format.Layout, error), o Options) (*Data[T],
+	error) {
 	s, err := openRuns[T](ctx, name, f, open, o, true)
 	if err != nil {
 		return nil, err

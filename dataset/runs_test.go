@@ -118,8 +118,10 @@ func TestOpenRuns(t *testing.T) {
 		got, info := drainRows(t, s, err)
 		s, err = OpenReader[float64](ctx, "text", strings.NewReader(tc.text), tc.o)
 		want, wanted := drainRows(t, s, err)
-		if got != want || fmt.Sprint(info.Names, info.Header, info.Kinds, info.LabelCol, info.Kind) !=
-			fmt.Sprint(wanted.Names, wanted.Header, wanted.Kinds, wanted.LabelCol, wanted.Kind) {
+		said := func(i Info) string {
+			return fmt.Sprint(i.Names, i.Header, i.Kinds, i.LabelCol, i.Kind)
+		}
+		if got != want || said(info) != said(wanted) {
 			t.Errorf("%q: %s %+v, want %s %+v", tc.text, got, info, want, wanted)
 		}
 		for range 1000 { // the reader ends behind the last row
@@ -157,8 +159,8 @@ func TestOpenRuns(t *testing.T) {
 		{"a,y\n1,0\n", `not in training: "a"`, Options{Trained: "csv", Columns: 2,
 			Header: []string{"b", "y"}, Label: 2}, nil, ErrColumns},
 	} {
-		_, err := LoadRuns[float32](ctx, "grid", gridFormat, gridOf(tc.text, tc.fail, &atomic.Bool{}),
-			tc.o)
+		_, err := LoadRuns[float32](ctx, "grid", gridFormat,
+			gridOf(tc.text, tc.fail, &atomic.Bool{}), tc.o)
 		if tc.err != nil && !errors.Is(err, tc.err) || !strings.Contains(fmt.Sprint(err), tc.want) {
 			t.Errorf("%q: %v, want %s", tc.text, err, tc.want)
 		}

@@ -24,9 +24,9 @@ type Range struct {
 // order, they give the examples that one reader gets of the file. The cuts depend on the file, n
 // and the format alone.
 //
-// Compressed data, columns, and what is no regular file, are one range. Of images in idx the labels' file
-// stands beside them, see [Beside]. Errors are those of [Open]. The cost is that of opening, and of
-// one read of some KiB a cut, more where lines are longer.
+// Compressed data, what is read in runs, and what is no regular file, are one range. Of images in
+// idx the labels' file stands beside them, see [Beside]. Errors are those of [Open]. The cost is
+// that of opening, and of one read of some KiB a cut, more where lines are longer.
 func Split(file string, n int, o Options) ([]Range, error) {
 	if n < 1 {
 		return nil, badOption("ranges", fmt.Sprint(n), "at least 1")

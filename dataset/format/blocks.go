@@ -220,8 +220,8 @@ func (b *slab[T]) label(c *Chunk[T], s *Settings, i int) (code int32, bad string
 	return c.NumberLabel(s, y, 0)
 }
 
-// NumberLabel returns the number of a label that is a number, NaN where there is none, and stands at
-// place off of its row. It is bad if what is wrong with it is not "".
+// NumberLabel returns the number of a label that is a number, NaN where there is none, and stands
+// at place off of its row. It is bad if what is wrong with it is not "".
 func (c *Chunk[T]) NumberLabel(s *Settings, y float64, off int) (code int32, bad string) {
 	switch {
 	case y != y && s.Optional:

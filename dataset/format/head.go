@@ -71,11 +71,13 @@ var strangers = []struct{ magic, name string }{
 	{"PK\x03\x04", "a zip archive: unpack it first"},
 	{"7z\xbc\xaf", "a 7z archive: unpack it first"},
 	{"\x89HDF", "an HDF5 file: write it as csv or svmlight"},
-	{"PAR1", "a Parquet file: the command halfspace-arrow reads it (ext/arrow); or write it as csv"},
-	{"ARROW1", "an Arrow file: the command halfspace-arrow reads it (ext/arrow); or write it as csv"},
-	{"\xff\xff\xff\xff", "an Arrow stream: the command halfspace-arrow reads it (ext/arrow); or " +
-		"write it as csv"},
+	{"PAR1", "a Parquet file" + asArrow},
+	{"ARROW1", "an Arrow file" + asArrow},
+	{"\xff\xff\xff\xff", "an Arrow stream" + asArrow},
 }
+
+// asArrow says what to do with columns that another module reads.
+const asArrow = ": the command halfspace-arrow reads it (ext/arrow); or write it as csv"
 
 // Begins reports whether the head is known to be of a binary format by how it begins, whatever
 // comes.

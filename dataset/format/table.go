@@ -111,7 +111,7 @@ func (t *Columns) findBeside(wide []bool, o *Options) (err error) {
 		names  []string
 	}{{"TextCols", o.TextCols}, {"NumberCols", o.NumberCols}} {
 		if len(c.names) > 0 {
-			return fmt.Errorf("Options.%s has no effect: the features are lists", c.option)
+			return fmt.Errorf("no use for Options.%s: the features are lists", c.option)
 		}
 	}
 	for _, name := range o.IgnoreCols {

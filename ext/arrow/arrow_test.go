@@ -98,8 +98,8 @@ func TestForms(t *testing.T) {
 			[]string{`{"age":3,"x":0.5,"label":"no","ok":true},{"age":5,"x":-2,"label":"yes"
 				,"ok":false}`, `{"age":-7,"x":0,"label":"no","ok":true}`},
 			"age,x,label,ok\n3,.5,no,1\n5,-2,yes,0\n-7,0,no,1\n", "csv", dataset.Options{}},
-		{"a weight, a column left out, a bias", fields("w", f64, "y", i32, "a", arr.PrimitiveTypes.Uint8,
-			"t", &arr.TimestampType{Unit: arr.Second}, "b", arr.FixedWidthTypes.Float16),
+		{"a weight, a column left out, a bias", fields("w", f64, "y", i32, "a",
+			arr.PrimitiveTypes.Uint8, "t", &arr.TimestampType{Unit: arr.Second}, "b", arr.FixedWidthTypes.Float16),
 			[]string{`{"w":1,"y":1,"a":255,"t":"2020-01-01","b":0.5},
 				{"w":3,"y":-1,"a":0,"t":"2020-01-01","b":2}`},
 			"w,y,a,t,b\n1,1,255,x,.5\n3,-1,0,x,2\n", "csv", dataset.Options{WeightCol: "w",
@@ -108,7 +108,8 @@ func TestForms(t *testing.T) {
 			[]string{`{"job":"clerk","n":1,"city":"Rome","y":0},{"job":null,"n":2,"city":"Oslo","y":1},
 				{"job":"smith","n":3,"city":null,"y":1}`},
 			"job,n,city,y\nclerk,1,Rome,0\n,2,Oslo,1\nsmith,3,,1\n", "csv", dataset.Options{}},
-		{"texts, hashed, of numbers", fields("job", arr.BinaryTypes.LargeString, "n", i32, "y", i32),
+		{"texts, hashed, of numbers", fields("job", arr.BinaryTypes.LargeString, "n", i32, "y",
+			i32),
 			[]string{`{"job":"clerk","n":1,"y":0},{"job":"smith","n":2,"y":1}`},
 			"job,n,y\nclerk,1,0\nsmith,2,1\n", "csv", dataset.Options{HashBits: 8,
 				TextCols: []string{"n"}}},
@@ -225,7 +226,9 @@ func with(o dataset.Options, workers int) dataset.Options {
 func TestBroken(t *testing.T) {
 	ab := fields("a", f32, "y", i32)
 	list := fields("y", i32, "x", arr.ListOf(pair))
-	pairs := func(p string) []string { return []string{`{"y":1,"x":[{"index":1,"value":1}]},{"y":-1,"x":` + p + `}`} }
+	pairs := func(p string) []string {
+		return []string{`{"y":1,"x":[{"index":1,"value":1}]},{"y":-1,"x":` + p + `}`}
+	}
 	for _, tc := range []struct {
 		name   string
 		schema *arr.Schema
@@ -259,7 +262,7 @@ func TestBroken(t *testing.T) {
 			[]string{`{"a":[1],"b":[1],"y":1}`}, dataset.Options{}, `columns "a" and "b" are lists of ` +
 				`numbers, and none of indices`, dataset.ErrFormat},
 		{"three lists", fields("a", arr.ListOf(f32), "b", arr.ListOf(f32), "c", arr.ListOf(f32)),
-			[]string{`{"a":[1],"b":[1],"c":[1]}`}, dataset.Options{}, `columns "a", "b", "c" are lists`,
+			[]string{`{"a":[1],"b":[1],"c":[1]}`}, dataset.Options{}, `columns "a", "b", "c" are `,
 			dataset.ErrFormat},
 		{"two of integers", fields("a", arr.ListOf(i32), "b", arr.ListOf(i32), "y", i32),
 			[]string{`{"a":[1],"b":[1],"y":1}`}, dataset.Options{}, `call the one of the indices ` +

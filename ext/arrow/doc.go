@@ -20,9 +20,9 @@
 // Beside lists there are the label and, if it is named, the weight; other columns must be left out.
 //
 // Integers, floats of 16 to 64 bits and bool (1 and 0) are numbers; utf8, large_utf8 and
-// dictionaries of them are texts. A null is a missing value, and so are NaN, and as in csv the texts
-// that mean one: see dataset.Options.Missing. Other types are refused by the column's name where
-// the column is used.
+// dictionaries of them are texts. A null is a missing value, and so are NaN, and as in csv the
+// texts that mean one: see dataset.Options.Missing. Other types are refused by the column's name
+// where the column is used.
 //
 // # What is copied
 //

@@ -23,8 +23,8 @@ var Parquet = &format.Format{
 	Parse32: parse[float32], Parse64: parse[float64],
 }
 
-// IPC is the format of Arrow's files, which begin with ARROW1, and streams. Both are read from their
-// begin, so that they may be packed or come from stdin.
+// IPC is the format of Arrow's files, which begin with ARROW1, and streams. Both are read from
+// their begin, so that they may be packed or come from stdin.
 //
 // Format: Arrow Columnar Format 1.5, Serialization and Interprocess Communication.
 var IPC = &format.Format{

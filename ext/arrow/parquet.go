@@ -71,7 +71,8 @@ func (r *parquetRuns) open(in format.File, o *format.Options, first *format.Layo
 		if err != nil {
 			return err
 		}
-		if r.file, err = pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, r.mem); err != nil {
+		r.file, err = pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, r.mem)
+		if err != nil {
 			return err
 		}
 		r.rows = f.NumRows()
@@ -152,7 +153,8 @@ func (r *parquetRuns) wrong(err error) error {
 	if errors.As(err, new(*format.RowError)) {
 		return err
 	}
-	if e := r.mem.tooLarge(r.name, 0, "what is decoded at a time (pages of all columns)"); e != nil {
+	const what = "what is decoded at a time (pages of all columns)"
+	if e := r.mem.tooLarge(r.name, 0, what); e != nil {
 		return e
 	}
 	e := &format.RowError{File: r.name, Err: format.ErrFormat,

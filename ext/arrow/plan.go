@@ -231,7 +231,8 @@ func (p *plan) ofLists(file string, schema *arr.Schema, lists []int, o *format.O
 			})
 		return lay, err
 	}
-	if p.Columns, lay, err = format.ListColumns(file, p.names, wide, o, before, "", nil); err != nil {
+	p.Columns, lay, err = format.ListColumns(file, p.names, wide, o, before, "", nil)
+	if err != nil {
 		return nil, err
 	}
 	if t, ok := schema.Field(p.list).Type.(*arr.FixedSizeListType); ok {
@@ -243,7 +244,8 @@ func (p *plan) ofLists(file string, schema *arr.Schema, lists []int, o *format.O
 		}
 		if b != nil {
 			if p.width = b.width(p); p.width == 0 {
-				return nil, bad("column %q: the first rows are lists without values", p.names[p.list])
+				return nil, bad("column %q: the first rows are lists without values",
+					p.names[p.list])
 			}
 		}
 	}
@@ -281,8 +283,8 @@ func indices(schema *arr.Schema, lists []int) (int, error) {
 	}
 	a, b := schema.Field(lists[0]).Name, schema.Field(lists[1]).Name
 	if len(can) == 0 {
-		return 0, fmt.Errorf("columns %q and %q are lists of numbers, and none of indices: leave one "+
-			"out by Options.IgnoreCols", a, b)
+		return 0, fmt.Errorf("columns %q and %q are lists of numbers, and none of indices: leave "+
+			"one out by Options.IgnoreCols", a, b)
 	}
 	return 0, fmt.Errorf("columns %q and %q are lists of integers: call the one of the indices "+
 		"\"indices\"", a, b)

@@ -18,7 +18,8 @@ var (
 	i32, i64 = arr.PrimitiveTypes.Int32, arr.PrimitiveTypes.Int64
 	f32, f64 = arr.PrimitiveTypes.Float32, arr.PrimitiveTypes.Float64
 	utf8     = arr.BinaryTypes.String
-	pair     = arr.StructOf(arr.Field{Name: "index", Type: i32}, arr.Field{Name: "value", Type: f32})
+	pair     = arr.StructOf(arr.Field{Name: "index", Type: i32},
+		arr.Field{Name: "value", Type: f32})
 )
 
 // fields are columns: a name and a type in turn.
