@@ -22,7 +22,11 @@ func (s *Stream[T]) read() {
 	}
 	if len(s.parts) > 0 {
 		for _, p := range s.parts {
-			if !s.readPart(p) {
+			read := s.readPart
+			if p.next != nil {
+				read = s.readPartRuns
+			}
+			if !read(p) {
 				break
 			}
 		}
@@ -361,7 +365,7 @@ func (s *Stream[T]) readPart(p part) bool {
 		s.cut.Unlock()
 		for n < k*l.Size && err == nil && s.ctx.Err() == nil {
 			var m int
-			m, err = in.Read(c.Text[n : k*l.Size])
+			m, err = p.data.Read(c.Text[n : k*l.Size])
 			n += m
 		}
 		s.cut.Lock()
@@ -370,7 +374,7 @@ func (s *Stream[T]) readPart(p part) bool {
 		}
 		c.N = n - n%l.Size
 		if n < k*l.Size {
-			c.fail = in.Broken(c.Offset+int64(n),
+			c.fail = p.data.Broken(c.Offset+int64(n),
 				fmt.Sprintf("%s %d of %d", l.Unit, row+n/l.Size+1, l.Rows), err)
 		}
 		if !s.send(c) {
@@ -378,4 +382,30 @@ func (s *Stream[T]) readPart(p part) bool {
 		}
 	}
 	return true
+}
+
+// readPartRuns hands over the runs of a part's examples. The caller holds s.cut; it is free while a
+// read may wait.
+func (s *Stream[T]) readPartRuns(p part) bool {
+	p.in.stop = &s.stop
+	for first := true; ; first = false {
+		c := s.chunk(s.lim.chunk)
+		s.cut.Unlock()
+		run, at, l, err := p.next(c.Text[:0], s.lim.chunk)
+		s.cut.Lock()
+		if s.over || s.ctx.Err() != nil || errors.Is(err, errStopped) {
+			return false
+		}
+		c.File, c.Layout, c.first, c.last = p.in.name, l, first, err == io.EOF
+		if c.N = len(run); err != nil && err != io.EOF {
+			run, c.N, c.fail = c.Text[:0], 0, err
+		}
+		c.Text, c.Offset = append(run, make([]byte, format.Stops)...), at
+		if !s.send(c) {
+			return false
+		}
+		if err == io.EOF { // c is no longer ours
+			return true
+		}
+	}
 }

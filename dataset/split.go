@@ -47,7 +47,8 @@ func Split(file string, n int, o Options) ([]Range, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	if s.info.Compression != "" || size == 0 || s.first != nil && s.first.runs != nil {
+	if s.info.Compression != "" || size == 0 || s.first != nil && s.first.runs != nil ||
+		len(s.parts) > 0 && !s.parts[0].divisible() {
 		return []Range{{File: file}}, nil
 	}
 	if len(s.parts) > 0 {
@@ -156,7 +157,8 @@ func (s *Stream[T]) narrow(size int64) error {
 	}
 	s.info.InputSize = r.To - r.From
 	switch {
-	case in.packed != "" || size == 0 || in.runs != nil:
+	case in.packed != "" || size == 0 || in.runs != nil ||
+		len(s.parts) > 0 && !s.parts[0].divisible():
 		if r.From != 0 || r.To != size {
 			return bad("all of it, since it is packed, no regular file, or read in one piece")
 		}

@@ -150,12 +150,18 @@ func (s *Stream[T]) closeFiles() {
 	}
 }
 
-// part is a file whose examples all take as many bytes, standing at the first one.
+// part is a file that is no text, standing at its first example.
 type part struct {
 	in     *input
 	layout *format.Layout
-	lo, hi int // examples that are read
+	lo, hi int         // examples that are read, where all take as many bytes
+	data   format.File // what they are read from
+	// or else what reads a run of them
+	next func(b []byte, size int) ([]byte, int64, *format.Layout, error)
 }
+
+// divisible reports whether the examples are all of the file, each as many bytes of it.
+func (p *part) divisible() bool { return p.next == nil && p.data == format.File(p.in) }
 
 // prepare opens the first file and settles what its head says.
 func (s *Stream[T]) prepare() error {
@@ -266,6 +272,7 @@ func (s *Stream[T]) options() *format.Options {
 		Kinds: c.Kinds, TextCols: c.TextCols, NumberCols: c.NumberCols, IgnoreCols: c.IgnoreCols,
 		Missing:  c.Missing,
 		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided || s.lab.many, Limits: &s.lim.Limits,
+		Inflate: inflate,
 	}
 	if c.Trained == s.p.Format.Name && !c.AnyFormat {
 		o.TrainedDim = c.Dim
@@ -313,7 +320,11 @@ func (s *Stream[T]) openParts() error {
 		return s.from.open(name)
 	})
 	for _, p := range parts {
-		s.parts = append(s.parts, part{p.File.(*input), p.Layout, 0, p.Layout.Rows})
+		q := part{p.File.(*input), p.Layout, 0, p.Layout.Rows, p.Data, p.Next}
+		if q.data == nil {
+			q.data = p.File
+		}
+		s.parts = append(s.parts, q)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
@@ -24,6 +25,9 @@ var (
 	bzip2Empty = []byte{0x17, 0x72, 0x45, 0x38, 0x50, 0x90}
 	xzMagic    = []byte{0xfd, '7', 'z', 'X', 'Z', 0}
 )
+
+// inflate unpacks what is deflated, as in a zip.
+func inflate(r io.Reader) io.Reader { return flate.NewReader(r) }
 
 // packing returns what buf is packed by. It waits for no byte more than it takes to know: text is
 // known by its first one.

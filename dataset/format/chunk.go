@@ -224,7 +224,8 @@ func (c *Chunk[T]) Bad(s *Settings, start, off int, what string) bool {
 	case r.Kept() >= s.KeepBad:
 	case len(r.bad) >= someBad && c.records:
 		r.more = append(r.more, spot{r.N, c.recordLine, c.record})
-	case len(r.bad) >= someBad && c.N > 0: // of rows that are no text all are kept
+	case len(r.bad) >= someBad && c.N > 0 && !(c.Layout != nil && c.Layout.Run):
+		// of rows that are no text all are kept
 		r.more = append(r.more, spot{r.N, r.Lines, start})
 	default:
 		r.bad = append(r.bad, BadRow{r.N, RowError{File: c.File, Line: r.Lines,

@@ -16,9 +16,8 @@ import (
 var CSV = &Format{
 	Name: "csv", Dense: true, Named: true, Cut: "\n",
 	Options: []Option{
-		{"LabelCol", "csv, ndjson: the labels' column, by `NAME` or number (from the end if " +
-			"negative)"},
-		{"WeightCol", "csv: the weights' column, by `NAME` or number (from the end if negative)"},
+		{"LabelCol", "csv, ndjson, npz: the labels' column, by `NAME` or number (-1: the last)"},
+		{"WeightCol", "csv, npz: the weights' column, by `NAME` or number (-1: the last)"},
 		{"Columns", "csv: columns of a row"},
 		{"Header", "csv: names of the columns"},
 		{"Label", "csv: number of the labels' column in training"},

@@ -98,7 +98,7 @@ func ExampleOption() {
 	fmt.Println(o.Field, o.Help)
 	fmt.Println(format.Taking("IndexBase"))
 	// Output:
-	// LabelCol csv, ndjson: the labels' column, by `NAME` or number (from the end if negative)
+	// LabelCol csv, ndjson, npz: the labels' column, by `NAME` or number (-1: the last)
 	// [svmlight ndjson vw]
 }
 

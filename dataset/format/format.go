@@ -129,6 +129,8 @@ type Options struct {
 	LabelsKnown bool // it is known which label is +1
 	TrainedDim  int  // features that each example must have, where it matters; 0: any number
 
+	Inflate func(io.Reader) io.Reader // unpacks what is deflated, as in a zip; nil: can't
+
 	Limits *Limits
 }
 
@@ -174,6 +176,8 @@ type Layout struct {
 	Start int64  // byte where the first one begins
 	Unit  string // what an example is called
 
+	Run bool // chunks are runs of Part.Next, which are parsed whole
+
 	Own any // the format's own
 }
 
@@ -184,6 +188,15 @@ const byColumns = "columns count from 1"
 type Part struct {
 	File   File
 	Layout *Layout
+
+	// Data is what the examples are read from, if that is not File itself; nil: it is.
+	Data File
+
+	// Next reads a run of examples that don't all take as many bytes, about size of them, in a form
+	// that is the format's own, into b, which it may make longer; with the last comes io.EOF. at is
+	// where it began, as errors are to have it, and l its Layout, with Run set. nil: Layout.Size
+	// bytes are an example.
+	Next func(b []byte, size int) (run []byte, at int64, l *Layout, err error)
 }
 
 // File is an open file, unpacked while it is read.
@@ -238,7 +251,7 @@ var registered []*Format
 // table lists the formats, in the order in which they are named to people. It is a function, not a
 // variable, so that the linker leaves the formats out of a program that reads none.
 func table() []*Format {
-	return append([]*Format{SVMLight, CSV, NDJSON, VW, NPY, IDX, Fasta, Blocks}, registered...)
+	return append([]*Format{SVMLight, CSV, NDJSON, VW, NPY, NPZ, IDX, Fasta, Blocks}, registered...)
 }
 
 // Register adds a format to the table; from then on it is recognised and may be chosen by its name.

@@ -133,7 +133,7 @@ func openIDX(files []string, o *Options, open func(string) (File, error)) (parts
 		if err := matchIDX(f, labels[i], images[0], o); err != nil {
 			return nil, err
 		}
-		parts = append(parts, Part{f.file, &Layout{IndexBase: 1, BaseFound: byColumns,
+		parts = append(parts, Part{File: f.file, Layout: &Layout{IndexBase: 1, BaseFound: byColumns,
 			Dim: f.pixels, Size: f.pixels, Rows: f.rows, Start: 16, Unit: "image",
 			Own: &idxLabelled{labels[i].name, labels[i].y}}})
 	}

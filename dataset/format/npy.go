@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,18 +33,21 @@ const mostNPYHeader = 1 << 16
 // npyArray is an open array, or one of labels that was read.
 type npyArray struct {
 	name       string
-	kind       byte // f, i, u, b; U and S of labels
-	size       int  // bytes of an element
-	rows, cols int  // cols: 0 where there is one dimension
+	kind       byte  // f, i, u, b; U and S of labels
+	size       int   // bytes of an element
+	rows, cols int   // cols: 0 where there is one dimension
+	header     int64 // byte where what it says of itself begins
 	start      int64
+	flat       bool // more than two dimensions are rows of all their values
 	file       File
 	y          []byte // labels
 }
 
 // npyRows are the examples of a file.
 type npyRows struct {
-	labels *npyArray // of no rows where there are none
-	kind   byte      // of their elements
+	labels  *npyArray // of no rows where there are none
+	weights *npyArray // nil: none
+	kind    byte      // of their elements
 }
 
 func sniffNPY(h *Head) int {
@@ -137,7 +141,7 @@ func openNPY(files []string, o *Options, open func(string) (File, error)) (parts
 				xs[0].cols)
 		}
 		own := &npyRows{labels: y, kind: x.kind}
-		parts = append(parts, Part{x.file, &Layout{Kind: SVMLight.Name, IndexBase: 1,
+		parts = append(parts, Part{File: x.file, Layout: &Layout{Kind: SVMLight.Name, IndexBase: 1,
 			BaseFound: byColumns, Dim: x.cols, Size: x.cols * x.size, Rows: x.rows, Start: x.start,
 			Unit: "example", Own: own}})
 	}
@@ -150,21 +154,45 @@ func readNPY(name string, o *Options, open func(string) (File, error)) (*npyArra
 	if err != nil {
 		return nil, err
 	}
-	a, err := npyHeader(in, o.Limits)
-	if err == nil && a.cols > 0 {
-		a.name, a.file = name, in
-		return a, nil
+	a, err := readOpenNPY(name, in, o)
+	if err != nil || a.cols == 0 {
+		in.Close()
 	}
-	defer in.Close()
+	return a, err
+}
+
+// readOpenNPY is readNPY of a file that is open, and stays so.
+func readOpenNPY(name string, in File, o *Options) (*npyArray, error) {
+	a, err := npyHeader(in, o.Limits, false)
+	if err == nil {
+		err = a.some(in)
+	}
 	if err != nil {
 		return nil, err
 	}
-	a.name = name
+	if a.name = name; a.cols > 0 {
+		a.file = in
+		return a, nil
+	}
+	return a, a.read(in, o.Limits)
+}
+
+// some refuses an array without rows.
+func (a *npyArray) some(in File) error {
+	if a.rows > 0 {
+		return nil
+	}
+	return &RowError{File: in.Name(), Offset: a.header, Err: ErrEmpty,
+		What: "expected examples, the header says 0"}
+}
+
+// read reads labels.
+func (a *npyArray) read(in File, l *Limits) (err error) {
 	size := int64(a.rows) * int64(a.size)
-	if size > o.Limits.Held {
-		return nil, &RowError{File: name, Offset: a.start, Err: ErrMemory,
+	if size > l.Held {
+		return &RowError{File: in.Name(), Offset: a.start, Err: ErrMemory,
 			What: fmt.Sprintf("%d labels take more than the %s there are for them: raise "+
-				"Options.Memory", a.rows, InKiB(o.Limits.Held))}
+				"Options.Memory", a.rows, InKiB(l.Held))}
 	}
 	// grows with what is there: the header may lie
 	a.y, err = io.ReadAll(io.LimitReader(in, size))
@@ -172,14 +200,15 @@ func readNPY(name string, o *Options, open func(string) (File, error)) (*npyArra
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, in.Broken(a.start+int64(len(a.y)),
+		return in.Broken(a.start+int64(len(a.y)),
 			fmt.Sprintf("label %d of %d", len(a.y)/a.size+1, a.rows), err)
 	}
-	return a, nil
+	return nil
 }
 
-// npyHeader reads the header of an array.
-func npyHeader(in File, l *Limits) (*npyArray, error) {
+// npyHeader reads the header of an array. With flat one of more than two dimensions is rows of all
+// their values.
+func npyHeader(in File, l *Limits, flat bool) (*npyArray, error) {
 	bad := func(at int64, what string, args ...any) error {
 		return &RowError{File: in.Name(), Offset: at, What: fmt.Sprintf(what, args...),
 			Err: ErrFormat}
@@ -206,15 +235,11 @@ func npyHeader(in File, l *Limits) (*npyArray, error) {
 	if k, err := io.ReadFull(in, text); err != nil {
 		return nil, in.Broken(int64(n+k), "a header of NumPy", err)
 	}
-	a := &npyArray{start: int64(n) + int64(length)}
+	a := &npyArray{start: int64(n) + int64(length), header: int64(n), flat: flat}
 	if what := a.describe(string(text)); what != "" {
 		return nil, bad(int64(n), "%s", what)
 	}
-	switch {
-	case a.rows == 0:
-		return nil, &RowError{File: in.Name(), Offset: int64(n), Err: ErrEmpty,
-			What: "expected examples, the header says 0"}
-	case int64(a.cols)*int64(a.size) > int64(l.Line):
+	if a.rows > 0 && int64(a.cols)*int64(a.size) > int64(l.Line) {
 		e := l.TooLong(in.Name(), nil)
 		return nil, &RowError{File: in.Name(), Offset: int64(n), Err: e.Err,
 			What: fmt.Sprintf("examples of %d values: %s", a.cols, e.What)}
@@ -266,6 +291,9 @@ func (a *npyArray) shape(shape, order string) string {
 		}
 		dims = append(dims, n)
 	}
+	for a.flat && len(dims) > 2 && dims[1] <= 1<<26 { // so the product is below 2^57
+		dims = slices.Replace(dims, 1, 3, dims[1]*dims[2])
+	}
 	two := len(dims) == 2
 	switch {
 	case two && (dims[1] == 0 || dims[1] > 1<<26), len(dims) != 1 && !two:
@@ -296,6 +324,25 @@ func (a *npyArray) usable(size int) bool {
 		return false
 	}
 	return a.cols == 0 && size > 0 && size <= LongLabel
+}
+
+// isNumber reports whether the elements are numbers, and isInteger whether they are whole ones.
+func (a *npyArray) isNumber() bool  { return a.kind != 'U' && a.kind != 'S' }
+func (a *npyArray) isInteger() bool { return a.kind == 'i' || a.kind == 'u' }
+
+// npyInteger is the whole number at b, -1 if it is too large for an int64.
+func npyInteger(kind byte, size int, b []byte) int64 {
+	switch {
+	case size == 4 && kind == 'i':
+		return int64(int32(binary.LittleEndian.Uint32(b)))
+	case size == 8:
+		v := int64(binary.LittleEndian.Uint64(b))
+		if kind == 'u' && v < 0 {
+			return -1
+		}
+		return v
+	}
+	return int64(npyNumber(kind, size, b))
 }
 
 // npyNumber is the number at b.
@@ -342,40 +389,63 @@ func (a *npyArray) label(i int) []byte {
 	return strconv.AppendFloat(nil, npyNumber(a.kind, a.size, b)+0, 'g', -1, 64)
 }
 
+// npyLabels gives rows their labels and weights.
+type npyLabels[T engine.Float] struct {
+	c    *Chunk[T]
+	s    *Settings
+	y, w *npyArray
+	text []byte // of the label found last, and
+	code int32  // its number; -1: none yet
+}
+
+// row returns the number of row i's label, where the row begins at byte at of the chunk, and what
+// is wrong with it.
+func (l *npyLabels[T]) row(i, at int) (code int32, bad string) {
+	y := l.y
+	switch {
+	case y.rows == 0:
+		l.code = l.c.NoLabel(at, at)
+	case l.code < 0 || string(l.text) != string(y.y[i*y.size:(i+1)*y.size]):
+		l.text = y.y[i*y.size : (i+1)*y.size]
+		if v := y.number(l.text); v-v != 0 {
+			bad = fmt.Sprintf("expected a finite label, found %v", v)
+		} else {
+			l.code, bad = l.c.Label(l.s, y.label(i), at, at)
+		}
+	}
+	if l.w != nil && bad == "" {
+		var w T
+		w, bad = WeightOf[T](npyNumber(l.w.kind, l.w.size, l.w.y[i*l.w.size:]))
+		if bad == "" {
+			l.c.Out.Weigh(w)
+		}
+	}
+	return l.code, bad
+}
+
 // parseNPY reads rows of numbers. A row is a line, and a value of it a column, in errors.
 func parseNPY[T engine.Float](c *Chunk[T], s *Settings) {
-	y, kind := c.Layout.Own.(*npyRows).labels, c.Layout.Own.(*npyRows).kind
+	own := c.Layout.Own.(*npyRows)
 	cols, bytes := c.Layout.Dim, c.Layout.Size
 	size := bytes / cols
 	first := int(c.Offset-c.Layout.Start) / bytes
 	row := make([]T, cols)
-	var text []byte
-	code := int32(-1)
+	l := npyLabels[T]{c: c, s: s, y: own.labels, w: own.weights, code: -1}
 	for i := 0; i < c.N/bytes; i++ {
 		at := i * bytes
 		c.BeginRecord(at)
-		bad, col := "", 0
-		switch {
-		case y.rows == 0:
-			code = c.NoLabel(at, at)
-		case code < 0 || string(text) != string(y.y[(first+i)*y.size:(first+i+1)*y.size]):
-			text = y.y[(first+i)*y.size : (first+i+1)*y.size]
-			if v := y.number(text); v-v != 0 {
-				bad = fmt.Sprintf("expected a finite label, found %v", v)
-			} else {
-				code, bad = c.Label(s, y.label(first+i), at, at)
-			}
-		}
+		code, bad := l.row(first+i, at)
+		col := 0
 		for k := range row {
 			b := c.Text[at+k*size:]
-			v := T(npyNumber(kind, size, b))
+			v := T(npyNumber(own.kind, size, b))
 			if v-v != 0 && bad == "" {
 				bad, col = notFinite(v), k
 			}
 			row[k] = v
 		}
 		if bad != "" {
-			code = -1
+			l.code = -1
 			if !c.Bad(s, c.N, c.N+col, bad) {
 				return
 			}

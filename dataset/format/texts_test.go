@@ -97,10 +97,10 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: no place of a label that has no line", f.Name)
 		}
 	}
-	if got := Or(Names(nil)); got != "svmlight, csv, ndjson, vw, npy, idx or fasta" {
+	if got := Or(Names(nil)); got != "svmlight, csv, ndjson, vw, npy, npz, idx or fasta" {
 		t.Error(got)
 	}
-	if got := Taking("LabelCol"); !slices.Equal(got, []string{"csv", "ndjson"}) || Help("LabelCol") == "" {
+	if got := Taking("LabelCol"); !slices.Equal(got, []string{"csv", "ndjson", "npz"}) || Help("LabelCol") == "" {
 		t.Error(got)
 	}
 	if f := Lookup("none"); f.Takes("LabelCol") || f.HasColumns() || f.HasIndices() {

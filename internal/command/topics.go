@@ -79,6 +79,10 @@ Examples
   npy       NumPy's arrays: X.npy of two dimensions, whose columns are features 1, 2, ..., and y.npy of
             labels, numbers or texts; name both, or have them beside each other. Elements are f4,
             f8, i1 to i8, u1 to u8 or b1, the lowest byte first, row by row.
+  npz       NumPy's zip of such arrays (savez, savez_compressed), or a sparse matrix (CSR) of SciPy's
+            save_npz. --label-col names the labels' array, or else it is y, target, labels, y_train
+            or arr_1, with its examples X, data, features, x_train or arr_0; or the labels are in
+            an npy beside it, as for npy. --weight-col names an array of weights. No pipe.
   idx       MNIST's pairs of images and labels: name both files; --positive says which class is +1.
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least
             51). The 49 trimers of the middle 51 letters, each one of 125 over A, C, G, T and
