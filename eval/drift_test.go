@@ -37,6 +37,9 @@ func TestDriftDetectors(t *testing.T) {
 	most := map[string]counts{"adwin": {70, 128, 0, 0, 0}, "ddm": {270, 1024, 8, 8, 4},
 		"page-hinkley": {165, 256, 0, 0, 2}}
 	for _, name := range DriftDetectors() {
+		if name == "blind" {
+			continue // it doesn't look
+		}
 		var got counts
 		for seed := range uint64(streams) {
 			d, err := NewDriftDetector(name)

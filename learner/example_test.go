@@ -426,3 +426,38 @@ func ExampleFourier() {
 	// Output:
 	// 100 300 <nil>
 }
+
+// A learner of weights forgets nine tenths of them: its scores are a tenth of what they were. A
+// learner whose steps shrink with what it has learned can't.
+func ExampleForgetter() {
+	l, f := taught("pa"), make([]float64, 300)
+	fmt.Println(l.Score(generated(), f))
+	before := f[0]
+	var forgets learner.Forgetter = learner.ForgetterOf(l)
+	fmt.Println(forgets.Forget(0.1), l.Score(generated(), f))
+	fmt.Printf("%.3f\n", f[0]/before)
+	fmt.Println(learner.ForgetterOf(taught("alma")))
+	// Output:
+	// <nil>
+	// <nil> <nil>
+	// 0.100
+	// <nil>
+}
+
+// The ten members that are wrong most often on the last 64 examples become copies of the ten that
+// are so least often.
+func ExampleReplacer() {
+	l, b := taught("obpm"), generated()
+	recent := []engine.Block[float64]{b.Slice(236, 300)}
+	var r learner.Replacer[float64] = learner.ReplacerOf(l)
+	fmt.Println(r.Replace(10, recent))
+	weights, _ := learner.MembersOf(l, 1e6)
+	different := map[float64]bool{}
+	for _, w := range weights {
+		different[w[0]] = true
+	}
+	fmt.Println(len(weights), "members,", len(different), "different")
+	// Output:
+	// <nil>
+	// 100 members, 90 different
+}

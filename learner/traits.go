@@ -53,6 +53,11 @@ type Traits struct {
 	// or the price of the example's loss. Else weights other than 1 are refused with ErrWeights.
 	Weights bool
 
+	// Forgets: ForgetterOf has what forgets a share of what was learned.
+	Forgets bool
+	// Replaces is how many members ReplacerOf can replace; 0 is none.
+	Replaces int
+
 	Biased bool // BiasOf is a part of f that no feature has
 	// Origin: a hyperplane through the origin, of a margin learner whose papers take the weight of
 	// a feature rho, the same in all examples, for a bias.

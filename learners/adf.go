@@ -244,6 +244,15 @@ func (l *DiagonalADF[T]) Bytes() int64 {
 	return primal.BytesOf(l.m) + primal.BytesOf(l.v) + int64(unsafe.Sizeof(*l))
 }
 
+// Forget is [learner.Forgetter.Forget]: no variance becomes larger than that of the prior.
+func (l *DiagonalADF[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep("adf", keep); err != nil {
+		return err
+	}
+	gauss.WidenVariances(l.v, keep)
+	return nil
+}
+
 // State is Learner.State: means and variances.
 func (l *DiagonalADF[T]) State() learner.State { return learner.StateOf(l.fields) }
 

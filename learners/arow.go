@@ -121,7 +121,7 @@ func (c *AROWConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *AROWConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Weights = true
+	t.Weights, t.Forgets = true, true
 	return t
 }
 
@@ -249,6 +249,15 @@ func (l *DiagonalAROW[T]) Updates() int64 { return l.updates }
 // Bytes is Learner.Bytes.
 func (l *DiagonalAROW[T]) Bytes() int64 {
 	return primal.BytesOf(l.m) + primal.BytesOf(l.v) + int64(unsafe.Sizeof(*l))
+}
+
+// Forget is [learner.Forgetter.Forget]: no variance becomes larger than that of the prior.
+func (l *DiagonalAROW[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep("arow", keep); err != nil {
+		return err
+	}
+	gauss.WidenVariances(l.v, keep)
+	return nil
 }
 
 // State is Learner.State: means and variances.
@@ -391,6 +400,14 @@ func (l *FullAROW[T]) Bytes() int64 {
 	return primal.BytesOf(l.v) + primal.BytesOf(l.m) + primal.BytesOf(l.x) + primal.BytesOf(l.vx) +
 		primal.BytesOf(l.u) +
 		int64(unsafe.Sizeof(*l))
+}
+
+// Forget is [learner.Forgetter.Forget], as that of the posteriors: see gauss.Widened.
+func (l *FullAROW[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep("arow", keep); err != nil {
+		return err
+	}
+	return l.SetState(gauss.Widened(l.State(), keep, "covariance"))
 }
 
 // State is Learner.State: the means, and the covariances row by row up to the diagonal.

@@ -75,7 +75,7 @@ func (c *EPConfig) Validate() error {
 // Traits is Config.Traits: where sites wander, labels that may be wrong help, and smaller changes.
 func (c *EPConfig) Traits() learner.Traits {
 	t := gauss.PosteriorTraits()
-	t.Stream, t.Whole, t.OwnLimit = false, true, true
+	t.Stream, t.Whole, t.OwnLimit, t.Forgets = false, true, true, false
 	t.Remedies = append(t.Remedies, learner.Remedy{Change: "lower", Setting: "damping"})
 	return t
 }

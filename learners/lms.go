@@ -59,7 +59,7 @@ func (c *LMSConfig) Validate() error {
 // Traits is Config.Traits.
 func (c *LMSConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Members, t.Weights = c.members(), true
+	t.Members, t.Weights, t.Forgets = c.members(), true, true
 	return t
 }
 
@@ -102,6 +102,9 @@ func (l *LMS[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 func (l *LMS[T]) Score(b *engine.Block[T], dst []float64) error {
 	return l.Scores("lms", 1, b, dst)
 }
+
+// Forget is [learner.Forgetter.Forget].
+func (l *LMS[T]) Forget(keep float64) error { return l.Weaken("lms", keep) }
 
 // Snapshot is Learner.Snapshot.
 func (l *LMS[T]) Snapshot() learner.Predictor[T] {

@@ -96,7 +96,7 @@ func (c *MPAConfig) rule() PAConfig { return PAConfig{Variant: c.Variant, C: c.C
 // Traits is Config.Traits.
 func (c *MPAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Classes, t.ClassCount, t.Weights = true, c.Classes, c.Variant != 0
+	t.Classes, t.ClassCount, t.Weights, t.Forgets = true, c.Classes, c.Variant != 0, true
 	return t
 }
 
@@ -220,6 +220,19 @@ func (l *MPA[T]) CheckState(s learner.State) error {
 func (l *MPA[T]) fields(c *learner.Codec) {
 	learner.Count(c, "updates", &l.updates)
 	l.table.fields(c, l.cfg.Classes)
+}
+
+// Forget is [learner.Forgetter.Forget].
+func (l *MPA[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep("mpa", keep); err != nil {
+		return err
+	}
+	for i := range l.tiles {
+		for j := range l.tiles[i].w {
+			l.tiles[i].w[j] *= T(keep)
+		}
+	}
+	return nil
 }
 
 // Snapshot is Learner.Snapshot.

@@ -312,8 +312,12 @@ func (c *OBPMConfig) Traits() learner.Traits {
 	if base, err := c.baseSettings(); err == nil {
 		b := base.Traits()
 		t.Relative, t.ScaleFree, t.Remedies = b.Relative, b.ScaleFree, b.Remedies
-		t.Weights = b.Weights
-		apart := c.form(base) == nil
+		t.Weights, t.Forgets = b.Weights, b.Forgets && c.Linear()
+		form := c.form(base)
+		apart := form == nil
+		if c.Linear() && !apart && form.Additive && form.Bytes == 0 {
+			t.Replaces = c.Members
+		}
 		if c.Linear() && apart && b.Keeps > 0 { // members of their own, which keep
 			t.Keeps, t.Kept, t.KeptWidth = learner.Any, b.Kept, b.KeptWidth
 			if b.Keeps < learner.Any/int64(max(c.Members, 1)) {

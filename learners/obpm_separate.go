@@ -481,6 +481,37 @@ func (r *separateRun[T]) bytes() int64 {
 		int64(cap(r.views))*int64(unsafe.Sizeof(engine.Block[T]{}))
 }
 
+// Forgetter is for [learner.ForgetterOf]: nil where the base can't forget.
+func (o *SeparateOBPM[T]) Forgetter() learner.Forgetter {
+	if learner.ForgetterOf(o.members[0]) == nil {
+		return nil
+	}
+	return forgettingMembers[T]{o}
+}
+
+type forgettingMembers[T learner.Float] struct{ o *SeparateOBPM[T] }
+
+// Forget is [learner.Forgetter.Forget]: all members forget.
+func (f forgettingMembers[T]) Forget(keep float64) error {
+	if err := forgetAll(f.o.members, keep); err != nil {
+		return err
+	}
+	if f.o.cfg.Cap {
+		f.o.measure()
+	}
+	return nil
+}
+
+// forgetAll has all of them forget, who can; what one refuses, the first does.
+func forgetAll[T learner.Float](all []learner.Learner[T], keep float64) error {
+	for _, l := range all {
+		if err := learner.ForgetterOf(l).Forget(keep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // State returns the members' states, each with its number before the names, and as counters the
 // examples presented and the features that all members have seen.
 func (o *SeparateOBPM[T]) State() learner.State { return learner.StateOf(o.fields) }

@@ -412,7 +412,7 @@ func onlineTraits(name string, t learner.Traits, k *learner.KernelConfig, budget
 	}
 	n := learner.KernelTraits(k.EngineKernel(), keeps)
 	t.Stream, t.Support, t.Keeps, t.Kept = true, true, n.Keeps, n.Kept
-	t.Linear, t.Vector, t.Members = false, false, nil
+	t.Linear, t.Vector, t.Members, t.Forgets = false, false, nil, false
 	if t.Whole {
 		t.Threads = learner.ThreadsRows
 	}

@@ -170,7 +170,7 @@ func (c *OVRConfig) Traits() learner.Traits {
 func traitsOver(b learner.Traits, classes int, threads string) learner.Traits {
 	t := b
 	t.Classes, t.ClassCount = true, classes
-	t.Members, t.HardMargin, t.Threads = nil, nil, threads
+	t.Members, t.HardMargin, t.Threads, t.Replaces = nil, nil, threads, 0
 	t.Posterior, t.Merges, t.Dual, t.Biased, t.Origin = false, false, false, false, false
 	t.Soft, t.SoftDelta, t.ActiveSet, t.Halving = false, false, false, false
 	if t.Whole = !b.Stream; b.Stream { // that can both passes as a stream does
@@ -899,6 +899,24 @@ func (o *OVR[T]) Since() []int64 { return slices.Clone(o.since) }
 
 // Updates returns the updates of all columns together.
 func (o *OVR[T]) Updates() int64 { return int64(o.updates) }
+
+// Forgetter is for [learner.ForgetterOf]: nil where the base can't forget.
+func (o *OVR[T]) Forgetter() learner.Forgetter {
+	if !o.base.Traits().Forgets {
+		return nil
+	}
+	return forgettingOVR[T]{o}
+}
+
+type forgettingOVR[T learner.Float] struct{ o *OVR[T] }
+
+// Forget is [learner.Forgetter.Forget]: all columns forget.
+func (f forgettingOVR[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep(f.o.name(), keep); err != nil {
+		return err
+	}
+	return forgetAll(f.o.all(), keep)
+}
 
 // Bytes returns the memory of the columns, and of what a run takes.
 func (o *OVR[T]) Bytes() int64 {

@@ -89,7 +89,7 @@ func (c *PAConfig) checkRule(name string) error {
 // Traits is Config.Traits: with a kernel the examples learned are kept.
 func (c *PAConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Members, t.Weights = c.members(), c.Variant != 0
+	t.Members, t.Weights, t.Forgets = c.members(), c.Variant != 0, true
 	return c.traits("pa", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -170,6 +170,9 @@ func (p *PA[T]) Learn(b *engine.Block[T], rounds []learner.Round) error {
 func (p *PA[T]) Score(b *engine.Block[T], dst []float64) error {
 	return p.Scores("pa", 1, b, dst)
 }
+
+// Forget is [learner.Forgetter.Forget].
+func (p *PA[T]) Forget(keep float64) error { return p.Weaken("pa", keep) }
 
 // Snapshot is Learner.Snapshot.
 func (p *PA[T]) Snapshot() learner.Predictor[T] {

@@ -113,7 +113,7 @@ func (c *PerceptronConfig) Validate() error {
 func (c *PerceptronConfig) Traits() learner.Traits {
 	t := margin.Traits()
 	t.Relative, t.Members = c.MarginRel != 0 && c.relativeLengths(), c.members()
-	t.Weights = true
+	t.Weights, t.Forgets = true, true
 	return c.traits("perceptron", t, func(n int) learner.Config {
 		d := *c
 		d.Budget = n
@@ -221,6 +221,9 @@ func (p *Perceptron[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.F
 func (p *Perceptron[T]) Score(b *engine.Block[T], dst []float64) error {
 	return p.Scores("perceptron", 1, b, dst)
 }
+
+// Forget is [learner.Forgetter.Forget].
+func (p *Perceptron[T]) Forget(keep float64) error { return p.Weaken("perceptron", keep) }
 
 // Snapshot is Learner.Snapshot.
 func (p *Perceptron[T]) Snapshot() learner.Predictor[T] {

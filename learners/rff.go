@@ -111,7 +111,7 @@ func (c *RFFConfig) Traits() learner.Traits {
 	t.Whole, t.SoftDelta, t.ActiveSet, t.Halving, t.OwnLimit, t.Dual = false, false, false, false,
 		false, false
 	t.Relative, t.Origin, t.Linear, t.Vector, t.HardMargin = false, false, false, false, nil
-	t.Members = nil
+	t.Members, t.Replaces = nil, 0
 	t.OverClasses = c.overClasses
 	// Distances that sigma divides are of the data's units, and margins are of the random features.
 	t.ScaleFree, t.Norm, t.Threads = false, math.NaN(), "the random features"

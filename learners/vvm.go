@@ -476,6 +476,15 @@ func (v *VVM[T]) Bytes() int64 {
 	return v.p.Bytes() + v.spares.Bytes() + int64(unsafe.Sizeof(*v))
 }
 
+// Forget is [learner.Forgetter.Forget]: the points stay, and what EP has found of them so far
+// counts less, as does all else.
+func (v *VVM[T]) Forget(keep float64) error {
+	if err := learner.CheckKeep(v.name, keep); err != nil {
+		return err
+	}
+	return v.SetState(gauss.WidenedPosterior(v.State(), keep))
+}
+
 // State is Learner.State: the posterior.
 func (v *VVM[T]) State() learner.State { return learner.StateOf(v.fields) }
 

@@ -10,8 +10,21 @@ import (
 
 // Values of Options.OnDrift.
 const (
-	DriftReport = "report"
-	DriftReset  = "reset"
+	DriftReport  = "report"
+	DriftReset   = "reset"
+	DriftForget  = "forget"
+	DriftReplace = "replace"
+)
+
+// DriftPolicies returns the values of Options.OnDrift.
+func DriftPolicies() []string {
+	return []string{DriftReport, DriftReset, DriftForget, DriftReplace}
+}
+
+// Defaults of Options.DriftKeep and DriftRecent: docs/drift.md has the measurements.
+const (
+	DefaultDriftKeep   = 0.03
+	DefaultDriftRecent = 64
 )
 
 // validDrift looks at Drift and OnDrift.
@@ -22,11 +35,47 @@ func (o *Options) validDrift() error {
 		return badOption("", "{drift} %q: want %s", o.Drift, strings.Join(names, ", "))
 	case o.OnDrift != "" && o.Drift == "":
 		return badOption("Name what finds it: {drift} adwin.", "{on_drift} without {drift}")
-	case o.OnDrift != "" && o.OnDrift != DriftReport && o.OnDrift != DriftReset:
-		return badOption("", "{on_drift} %q: want %s or %s", o.OnDrift, DriftReport, DriftReset)
-	case o.OnDrift == DriftReset && o.UntilConverged:
+	case o.OnDrift != "" && !slices.Contains(DriftPolicies(), o.OnDrift):
+		return badOption("", "{on_drift} %q: want %s", o.OnDrift,
+			strings.Join(DriftPolicies(), ", "))
+	case o.changesOnDrift() && o.UntilConverged:
 		return badOption("Leave one of them out.",
-			"{on_drift} %s and {until_converged} exclude each other", DriftReset)
+			"{on_drift} %s and {until_converged} exclude each other", o.OnDrift)
+	case !(o.DriftKeep >= 0 && o.DriftKeep <= 1):
+		return badOption("", "{drift_keep} %v: not a share, 0 to 1", o.DriftKeep)
+	case o.DriftKeep != 0 && o.OnDrift != DriftForget:
+		return badOption("", "{drift_keep} is for {on_drift} %s", DriftForget)
+	case (o.DriftMembers != 0 || o.DriftRecent != 0) && o.OnDrift != DriftReplace:
+		return badOption("", "{drift_members} and {drift_recent} are for {on_drift} %s",
+			DriftReplace)
+	case o.DriftMembers < 0:
+		return badOption("", "{drift_members} %d: not a number of members", o.DriftMembers)
+	case o.DriftRecent < 0 || o.DriftRecent > MaxWindow:
+		return badOption("", "{drift_recent} %d: not a number from 0 to %d", o.DriftRecent,
+			MaxWindow)
+	}
+	return nil
+}
+
+// changesOnDrift reports whether the learner is another one where drift is found.
+func (o *Options) changesOnDrift() bool { return o.OnDrift != "" && o.OnDrift != DriftReport }
+
+// suitsDrift refuses what a learner of that name can't do where drift is found.
+func (o *Options) suitsDrift(name string, t learner.Traits) error {
+	switch {
+	case o.OnDrift == DriftForget && !t.Forgets:
+		return badOption("Take {on_drift} reset, or a learner that can: "+
+			those(func(t learner.Traits) bool { return t.Forgets })+".",
+			"{on_drift} %s: what %s has learned is more than weights that can be scaled, or than "+
+				"a covariance", DriftForget, name)
+	case o.OnDrift == DriftReplace && t.Replaces == 0:
+		return badOption("Take {on_drift} reset, or a learner that can: "+
+			those(func(t learner.Traits) bool { return t.Replaces > 0 })+".",
+			"{on_drift} %s: %s has no members of weights alone, of two classes", DriftReplace,
+			name)
+	case o.DriftMembers > t.Replaces/2:
+		return badOption("", "{drift_members} %d: want at most half of the %d that %s has",
+			o.DriftMembers, t.Replaces, name)
 	}
 	return nil
 }
@@ -41,17 +90,35 @@ func (r *run[T]) watchDrift(o *eval.Options) (err error) {
 	if o.Drift, err = eval.NewDriftDetector(j.o.Drift); err != nil {
 		return err
 	}
+	if j.o.OnDrift == DriftReplace {
+		if o.Replace = j.o.DriftMembers; o.Replace == 0 {
+			o.Replace = max(1, j.traits.Replaces/10)
+		}
+		if o.Recent = j.o.DriftRecent; o.Recent == 0 {
+			o.Recent = DefaultDriftRecent
+		}
+	}
 	o.OnDrift = func(d eval.Drift) error {
 		j.observer.Drifted(d)
-		if j.o.OnDrift != DriftReset {
+		if !j.o.changesOnDrift() {
 			return nil
+		}
+		o.Drift.Reset() // what the learner of before got wrong says nothing of this one
+		switch j.o.OnDrift {
+		case DriftReplace:
+			return nil // eval does it, which has the examples
+		case DriftForget:
+			keep := j.o.DriftKeep
+			if keep == 0 {
+				keep = DefaultDriftKeep
+			}
+			return learner.ForgetterOf(r.l).Forget(keep)
 		}
 		fresh, err := learner.New[T](j.entry, j.config,
 			learner.Env{Seed: j.seed, Pool: j.pool, Kept: r.room.kept})
 		if err != nil {
 			return err
 		}
-		o.Drift.Reset() // what the learner of before got wrong says nothing of this one
 		return r.l.SetState(fresh.State())
 	}
 	return nil

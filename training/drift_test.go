@@ -6,9 +6,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -68,6 +72,9 @@ func TestDriftRun(t *testing.T) {
 			files[i] = changing(t, how, 6000, every, uint64(i))
 		}
 		for _, drift := range eval.DriftDetectors() {
+			if drift == eval.DriftBlind {
+				continue
+			}
 			missed, early, delay := 0, 0, 0
 			var plain, reset int64
 			for _, file := range files {
@@ -164,4 +171,86 @@ func TestDriftReset(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestDriftPolicies: what is done where drift is found, on generated streams. The table of
+// docs/drift.md has what this test logs with -drift-streams 30 -v.
+func TestDriftPolicies(t *testing.T) {
+	streams := *driftStreams
+	if streams <= 4 {
+		streams = 1
+	}
+	policies := []struct {
+		name string
+		o    training.Options
+	}{
+		{"report", training.Options{}},
+		{"reset", training.Options{OnDrift: training.DriftReset}},
+		{"forget", training.Options{OnDrift: training.DriftForget}},
+		{"replace", training.Options{OnDrift: training.DriftReplace}},
+		{"replace half", training.Options{OnDrift: training.DriftReplace, DriftMembers: 10}},
+		{"blind", training.Options{OnDrift: training.DriftReplace, Drift: eval.DriftBlind}},
+	}
+	if streams > 4 { // how the defaults were found
+		for _, keep := range []float64{0.01, 0.1, 0.3} {
+			policies = append(policies, struct {
+				name string
+				o    training.Options
+			}{fmt.Sprint("forget ", keep), training.Options{OnDrift: training.DriftForget,
+				DriftKeep: keep}})
+		}
+	}
+	for _, kind := range []string{"abrupt", "gradual", "recurring"} {
+		errs := map[string][]float64{} // of a learner and a policy, in percent, one a stream
+		for seed := range streams {
+			file := changing(t, kind, 6000, 1500, uint64(seed))
+			for name, c := range map[string]map[string]any{"pa": {"C": 0.1},
+				"arow": nil, "adf": nil, "obpm": {"members": 20}} {
+				for _, p := range policies {
+					o := p.o
+					o.Learner, o.Settings, o.Files = name, c, []string{file}
+					if o.Drift == "" {
+						o.Drift = "adwin"
+					}
+					r, err := training.Run(context.Background(), o, training.Env{})
+					if errors.Is(err, training.ErrOption) && name != "obpm" &&
+						o.OnDrift == training.DriftReplace {
+						continue
+					} else if err != nil {
+						t.Fatal(err)
+					}
+					errs[name+", "+p.name] = append(errs[name+", "+p.name],
+						float64(r.Counts.Errors)/60)
+				}
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(errs)) {
+			name, _, _ := strings.Cut(key, ",")
+			mean, less, half := errorsSaved(errs[key], errs[name+", report"])
+			t.Logf("%s, %s: error %.2f %%, less than without by %.2f ± %.2f", kind, key, mean,
+				less, half)
+		}
+		for _, key := range []string{"pa, reset", "pa, forget", "arow, forget", "adf, forget"} {
+			name, _, _ := strings.Cut(key, ",")
+			if mean, less, _ := errorsSaved(errs[key], errs[name+", report"]); less <= 0 {
+				t.Errorf("%s, %s: error %.2f %%, less by %.2f", kind, key, mean, less)
+			}
+		}
+	}
+}
+
+// errorsSaved returns the mean of errors, by how much they are less than those of the same streams
+// without a policy, and half the 95 % interval of that.
+func errorsSaved(errs, without []float64) (mean, less, half float64) {
+	n := float64(len(errs))
+	var sumSq float64
+	for i, e := range errs {
+		mean += e / n
+		less += (without[i] - e) / n
+	}
+	for i, e := range errs {
+		d := without[i] - e - less
+		sumSq += d * d
+	}
+	return mean, less, 2.05 * math.Sqrt(sumSq/max(1, n-1)/n)
 }

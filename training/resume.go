@@ -86,6 +86,10 @@ func (j *Job) resume() error {
 	if j.o, err = given.again(m); err != nil {
 		return err
 	}
+	if j.o.OnDrift == DriftReplace {
+		return newError(ErrModel, "To learn other examples, too: {from}.", "%s: its run replaces "+
+			"members by the last examples, which are not kept", given.Model)
+	}
 	m.Presented -= uint64(j.at.standing.Presented()) // of the runs before
 	m.Mistakes -= uint64(j.at.standing.Mistakes)
 	j.before = m

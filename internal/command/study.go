@@ -20,7 +20,8 @@ import (
 
 // oneRun are the flags of train that are about one run and its model, which no study has.
 var oneRun = []string{"from", "checkpoint-every", "predict-only", "test", "proba", "margin-report",
-	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift", "resume",
+	"margin-svm", "latency", "mem-budget", "any-format", "model", "drift", "on-drift",
+	"drift-keep", "drift-members", "drift-recent", "resume",
 	"metrics", "window", "fading", "delay", "calibrate", "html",
 	"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "pprof-addr"}
 

@@ -100,8 +100,17 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.Uint64Var(&t.seed, "seed", 1, "seed of all random draws")
 	choose(fs, &t.drift, "drift", "watch the errors on examples not learned yet, and find where "+
 		"they rise", append([]string{"none"}, eval.DriftDetectors()...)...)
-	choose(fs, &t.onDrift, "on-drift", "with --drift: say where it was found, or have the learner "+
-		"begin anew there, too", training.DriftReport, training.DriftReset)
+	choose(fs, &t.onDrift, "on-drift", "with --drift: say where it was found, or also have the "+
+		"learner begin anew there, forget but for --drift-keep"+
+		who(func(t learner.Traits) bool { return t.Forgets })+", or replace --drift-members"+
+		who(func(t learner.Traits) bool { return t.Replaces > 0 }), training.DriftPolicies()...)
+	fs.Float64Var(&o.DriftKeep, "drift-keep", training.DefaultDriftKeep, "with --on-drift forget: "+
+		"the share of weights, or of the precision of posteriors, that is kept")
+	fs.IntVar(&o.DriftMembers, "drift-members", 0, "with --on-drift replace: how many members, "+
+		"those with the most errors, by copies of those with "+
+		"the fewest; 0 is a tenth")
+	fs.IntVar(&o.DriftRecent, "drift-recent", training.DefaultDriftRecent, "with --on-drift "+
+		"replace: how many of the last examples members are judged by")
 	fs.StringArrayVar(&o.Test, "test", nil, "count the errors on this `FILE` afterwards, prepared "+
 		"as the training set; may be given again")
 	fs.BoolVar(&o.Proba, "proba", false, "report log-loss, Brier score and calibration error of "+
@@ -320,6 +329,12 @@ func (t *trainer) watchDrift(fs *pflag.FlagSet) {
 	if fs.Changed("on-drift") {
 		t.o.OnDrift = t.onDrift.value
 	}
+	if !fs.Changed("drift-keep") {
+		t.o.DriftKeep = 0
+	}
+	if !fs.Changed("drift-recent") {
+		t.o.DriftRecent = 0
+	}
 }
 
 // zeros refuses the value 0 of flags for which Options take it as none given.
@@ -334,6 +349,12 @@ func (t *trainer) zeros(fs *pflag.FlagSet) error {
 	case fs.Changed("fading") && t.o.Fading == 0:
 		return usage("0.999 is about the last 1000 examples.", "%s 0: nothing would be left",
 			given(fs, "fading"))
+	case fs.Changed("drift-keep") && t.o.DriftKeep == 0:
+		return usage("To forget all: --on-drift reset.", "%s 0: nothing would be left",
+			given(fs, "drift-keep"))
+	case fs.Changed("drift-recent") && t.o.DriftRecent == 0:
+		return usage("It is a number of examples, as 64.", "%s 0: no examples",
+			given(fs, "drift-recent"))
 	case fs.Changed("rho") && t.o.Rho == 0:
 		return usage("It is the value of a feature, as 1.", "%s 0: not a positive number",
 			given(fs, "rho"))

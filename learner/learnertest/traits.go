@@ -111,6 +111,9 @@ func (s *suite[T]) traits(t *testing.T, b *engine.Block[T]) {
 	if k.Keeps > 0 && int64(n) > k.Keeps {
 		t.Errorf("%d examples are kept, Traits says %d", n, k.Keeps)
 	}
+	if k.Stream {
+		s.forgets(t, s.trained(t, b), b)
+	}
 	s.fills(t, l, b)
 	s.fits(t, b, k)
 	s.keeps(t, b, k)

@@ -140,7 +140,7 @@ func PosteriorFootprint(x learner.Extent, n int64) learner.Footprint {
 // where examples can't be taken up.
 func PosteriorTraits() learner.Traits {
 	t := learner.LinearTraits()
-	t.Proba, t.Posterior, t.Merges, t.ScaleFree = true, true, true, true
+	t.Proba, t.Posterior, t.Merges, t.ScaleFree, t.Forgets = true, true, true, true, true
 	t.Remedies = []learner.Remedy{{Change: "raise", Setting: "label-noise"}}
 	return t
 }

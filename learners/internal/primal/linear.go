@@ -82,6 +82,19 @@ func (l *Linear[T]) Hypothesis(name string, scale float64) weights[T] {
 	return weights[T]{name: name, w: l.W, scale: scale}
 }
 
+// Weaken is [learner.Forgetter.Forget] of a learner of that name that has nothing but weights: they
+// are multiplied by keep, in the precision of the examples.
+func (l *Linear[T]) Weaken(name string, keep float64) error {
+	if err := learner.CheckKeep(name, keep); err != nil {
+		return err
+	}
+	l.Cut = nil
+	for j := range l.W {
+		l.W[j] *= T(keep)
+	}
+	return nil
+}
+
 // Weights returns a copy of the weights, one a feature seen so far.
 func (l *Linear[T]) Weights() []float64 { return Scaled(l.W, 1) }
 
