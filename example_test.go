@@ -65,7 +65,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// 2.4 % errors on examples not yet learned
+	// 3.4 % errors on examples not yet learned
 	// the label is large
 }
 

@@ -185,6 +185,9 @@ func fresh(o Options, c learner.Config) error {
 		return bad("%s has no rho: take bias append", o.Learner)
 	}
 	// What is left of o when that is taken out is for Train. JSON knows which fields are set.
+	if o.Scale == "none" {
+		o.Scale = ""
+	}
 	o.Learner, o.Config, o.Settings, o.Precision = "", nil, nil, ""
 	o.Seed, o.Rho, o.Bias, o.Normalize, o.Positive, o.Classes = nil, 0, "", "", "", nil
 	o.Pairs = false

@@ -141,13 +141,16 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// asTheyAre leaves the examples as the file has them, as New does.
+var asTheyAre = halfspace.Data{Bias: "none", Normalize: "none", Scale: "none"}
+
 // TestLearnOneSoft: with a soft margin learning rows one by one is learning the file in one pass,
 // each row with a slack of its own.
 func TestLearnOneSoft(t *testing.T) {
 	for _, o := range []halfspace.Options{
-		{Learner: "pumma", Settings: map[string]any{"soft_c": 1}},
+		{Learner: "pumma", Settings: map[string]any{"soft_c": 1}, Data: asTheyAre},
 		{Learner: "rff", Settings: map[string]any{"d": 20, "sigma": 1, "base": "pumma",
-			"base_config": map[string]any{"soft_c": 1}}},
+			"base_config": map[string]any{"soft_c": 1}}, Data: asTheyAre},
 	} {
 		want, err := halfspace.Train(context.Background(), o, write(t, "a.csv", csvText(100)))
 		if err != nil {
@@ -184,7 +187,7 @@ func TestLearnOne(t *testing.T) {
 	ctx := context.Background()
 	file := write(t, "a.csv", csvText(300))
 	o := halfspace.Options{Learner: "obpm", Settings: map[string]any{"members": 20, "tau": 0.3},
-		Data: halfspace.Data{Bias: "append", Normalize: "unit"}}
+		Data: halfspace.Data{Bias: "append", Normalize: "unit", Scale: "none"}}
 	want, err := halfspace.Train(ctx, o, file)
 	if err != nil {
 		t.Fatal(err)

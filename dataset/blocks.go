@@ -69,6 +69,9 @@ func (s *Stream[T]) prepareBlocks() error {
 		NoRows: "none"}
 	s.info.Format, s.info.Kind = f.Name, format.SVMLight.Name
 	s.info.IndexBase, s.info.BaseFound = 1, s.layout.BaseFound
+	if err := s.fitPreset(); err != nil {
+		return err
+	}
 	s.setFinishing()
 	return nil
 }

@@ -123,18 +123,19 @@ type Options struct {
 	// OnBad is called with the error of each skipped row, in order, by the goroutine that calls
 	// Next or Load; nil: none.
 	OnBad func(error)
-	// Bias "append" adds a feature 0 of value BiasValue; "" and "none" don't.
+	// Bias "append" adds a feature 0 of value BiasValue; "" and "none" don't; "auto" goes by the
+	// format, see Options.For. So do Scaling and Normalize.
 	Bias string
 	// BiasValue is the value of the appended feature, above 0; 0 is 1.
 	BiasValue float64
 	// Scaling brings features to one scale, before the bias is appended and rows are normalised:
 	// "std" columns to mean 0 and standard deviation 1, and features that rows may lack to a mean
-	// square of 1 where they are; "maxabs" divides by the largest absolute value; "auto" is "std"
-	// for formats whose features are columns. A Stream scales each row by what was seen up to and
-	// with it; Load all rows by all of them. "" and "none" don't. See [Scaling].
+	// square of 1 where they are; "maxabs" divides by the largest absolute value. A Stream scales
+	// each row by what was seen up to and with it; Load all rows by all of them. "" and "none"
+	// don't, "auto" goes by the format. See [Scaling].
 	Scaling string
 	// Normalize "unit" divides each row by its 2-norm, "max" all rows by the longest one's (bias
-	// included); "" and "none" don't.
+	// included); "" and "none" don't, "auto" goes by the format.
 	Normalize string
 
 	// HashBits hashes the names of features, where they have names, into so many bits, 1 to
@@ -391,8 +392,8 @@ func (c *config) setBias() error {
 		if v == 0 {
 			c.BiasValue = 1
 		}
-	case c.Bias != "" && c.Bias != "none":
-		return badOption("bias", c.Bias, "none or append")
+	case !slices.Contains([]string{"", "none", "auto"}, c.Bias):
+		return badOption("bias", c.Bias, "none, append or auto")
 	}
 	return nil
 }
@@ -401,9 +402,9 @@ func (c *config) setScale() error {
 	switch c.Normalize {
 	case "none":
 		c.Normalize = ""
-	case "", "unit", "max":
+	case "", "unit", "max", "auto":
 	default:
-		return badOption("normalize", c.Normalize, "none, unit or max")
+		return badOption("normalize", c.Normalize, "none, unit, max or auto")
 	}
 	if c.Scaling != "" && !slices.Contains(scalings, c.Scaling) {
 		return badOption("scaling", c.Scaling, "none, std, maxabs or auto")

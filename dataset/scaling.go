@@ -76,13 +76,8 @@ func (f *finishing[T]) rows(b *engine.Block[T], lo, hi int) (most float64) {
 // setFinishing takes from the parsers what must come behind the scaling.
 func (s *Stream[T]) setFinishing() {
 	c := s.cfg
-	switch c.method = c.Scaling; {
-	case c.method == "none" && c.Scaled == nil:
+	if c.method = c.Scaling; c.method == "none" && c.Scaled == nil {
 		c.method = ""
-	case c.method == "auto":
-		if c.method = ""; format.Lookup(s.info.Kind).HasColumns() {
-			c.method = "std"
-		}
 	}
 	// a mean stands for values that are missing
 	if c.method == "" && c.Scaled == nil && s.p.Format.Takes("Missing") &&

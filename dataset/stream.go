@@ -218,6 +218,9 @@ func (s *Stream[T]) arranged(f *format.Format) error {
 			return err
 		}
 	}
+	if err := s.fitPreset(); err != nil {
+		return err
+	}
 	s.setFinishing()
 	if l.Words && s.some != nil && c.HashBits == 0 && !c.FixedNames {
 		return fmt.Errorf("%s: the names of features are numbered in the order of all examples: "+

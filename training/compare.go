@@ -179,7 +179,7 @@ func (c *Contest) predictors(env Env) (jobs []*Job, err error) {
 func compare[T engine.Float](ctx context.Context, c *Contest, jobs []*Job, pool *engine.Pool,
 	clock *clock, env Env) (*Comparison, error) {
 	preps, of := ways[T](jobs)
-	in := &reading[T]{preps: preps}
+	in := &reading[T]{preps: preps, jobs: jobs}
 	inMemory := len(c.Models) == 0 && slices.ContainsFunc(jobs, (*Job).inMemory)
 	if err := in.open(ctx, jobs[0], inMemory); err != nil {
 		return nil, unread(ctx, err)

@@ -121,12 +121,16 @@ func ExamplePlan() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := job.Run(context.Background()); err != nil {
+	res, err := job.Run(context.Background())
+	if err != nil {
 		log.Fatal(err)
 	}
+	var p training.Prepared = res.Plan.Prepared
+	fmt.Println(p, p.Auto)
 	// Output:
 	// learner: pa {"variant":1,"C":0.5}, f32, seed 1
 	// way: passes: 3 passes, 2 threads
+	// scale none, bias none, normalize none []
 }
 
 // A learner and examples that a program has made itself, in passes until it has converged.

@@ -199,7 +199,7 @@ type folding[T engine.Float] struct {
 // longest are not yet: the longest of each fold's is another.
 func (f *folding[T]) read(ctx context.Context, jobs []*Job) (of []int, err error) {
 	f.preps, of = ways[T](jobs)
-	in := &reading[T]{}
+	in := &reading[T]{jobs: jobs}
 	first := *jobs[0]
 	for _, p := range f.preps {
 		undivided := *p

@@ -239,16 +239,18 @@ type Data struct {
 	// "" is none. It is no feature, and predicting does without it. Default ""; a column that is
 	// there.
 	WeightCol string `json:"weight_col,omitempty" toml:"weight_col,omitempty"`
-	// Bias is "append" for a feature of 1, added before normalising; "" stands for "none". Default
-	// ""; "append" or "none".
+	// Bias is "append" for a feature of 1, added before normalising; "" stands for "auto". Where
+	// features are columns, as in csv, "auto" of Bias, Scale and Normalize is "append", "std" and
+	// "unit", since columns may be of any units; elsewhere, and beside Rho, it is "none": see
+	// dataset.Options.For. Default ""; "append", "none" or "auto".
 	Bias string `json:"bias,omitempty" toml:"bias,omitempty"`
 	// Scale brings features to one scale: "std" columns to mean 0 and standard deviation 1, and
 	// features that examples may lack to a mean square of 1 where they are; "maxabs" divides by the
-	// largest absolute value; see dataset.Options. "" stands for "none". Default ""; "std",
-	// "maxabs" or "none".
+	// largest absolute value; see dataset.Options. "" stands for "auto", see Bias. Default
+	// ""; "std", "maxabs", "none" or "auto".
 	Scale string `json:"scale,omitempty" toml:"scale,omitempty"`
 	// Normalize is "unit" to bring each example to length 1, "max" to divide all by the longest's
-	// length; "" stands for "none". Default ""; "unit", "max" or "none".
+	// length; "" stands for "auto", see Bias. Default ""; "unit", "max", "none" or "auto".
 	Normalize string `json:"normalize,omitempty" toml:"normalize,omitempty"`
 	// AnyFormat takes examples of another format than the model's or the training set's. Default
 	// false.
@@ -277,11 +279,11 @@ func (d *Data) Reading() dataset.Options {
 	}
 	return dataset.Options{Format: or(d.Format, "auto"), IndexBase: or(d.IndexBase, "auto"),
 		LabelCol: d.LabelCol, WeightCol: d.WeightCol, Positive: d.Positive, Classes: d.Classes,
-		Bias:     or(d.Bias, "none"),
+		Bias:     or(d.Bias, "auto"),
 		TextCols: d.TextCols, NumberCols: d.NumberCols, IgnoreCols: d.IgnoreCols,
 		Missing:   d.Missing,
-		Scaling:   or(d.Scale, "none"),
-		Normalize: or(d.Normalize, "none"), AnyFormat: d.AnyFormat, OnError: d.OnError,
+		Scaling:   or(d.Scale, "auto"),
+		Normalize: or(d.Normalize, "auto"), AnyFormat: d.AnyFormat, OnError: d.OnError,
 		HashBits: d.HashBits, Interactions: d.Interactions, MaxLine: int64(d.MaxLine)}
 }
 
@@ -430,7 +432,7 @@ func (o *Options) validData() error {
 	case o.Rho != 0 && !(o.Rho > 0 && o.Rho <= math.MaxFloat32):
 		return badOption("It is the value of a feature, as 1.", "{rho} %v: not a positive number",
 			o.Rho)
-	case o.Rho != 0 && o.Bias != "":
+	case o.Rho != 0 && o.Bias != "" && o.Bias != "auto":
 		return badOption("Leave one of them out: {rho} 1 is {bias} append.",
 			"{rho} and {bias} exclude each other")
 	case o.AnyFormat && o.From == "" && len(o.Test) == 0:
@@ -625,7 +627,7 @@ func (o *Options) repeats(m *model.Model) error {
 		facts = append(facts, fact{"rho", number(o.Rho), number(p.BiasValue)})
 	}
 	for _, f := range facts {
-		if f.want != "" && f.want != f.have {
+		if f.want != "" && f.want != "auto" && f.want != f.have {
 			return badOption("Leave it out: the model brings its settings.",
 				"{"+f.field+"} %s contradicts the model, which has %s", f.want, f.have)
 		}

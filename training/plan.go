@@ -3,6 +3,7 @@ package training
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/halfspace-ml/halfspace/dataset"
@@ -38,6 +39,9 @@ type Plan struct {
 	Seed      uint64         `json:"seed"`
 	Threads   int            `json:"threads"`
 
+	// How examples are prepared, and what of it the format of the data decided.
+	Prepared Prepared `json:"prepared"`
+
 	// How it learns.
 	Way       Way    `json:"way"`
 	Epochs    int    `json:"epochs"` // 0: until converged
@@ -49,7 +53,39 @@ type Plan struct {
 	Memory *Split `json:"memory"`
 }
 
-// String is the plan in lines for people: data, learner, way, from, memory.
+// Prepared says how examples are prepared: see Data.
+type Prepared struct {
+	Scale     string `json:"scale"`
+	Bias      string `json:"bias"`
+	Normalize string `json:"normalize"`
+	// Auto are the names of those that were left to the format, and that it set to something else
+	// than "none", in this order; none where there are none.
+	Auto []string `json:"auto"`
+}
+
+// String says it in words: "scale std, bias append, normalize unit".
+func (p Prepared) String() string {
+	return fmt.Sprintf("scale %s, bias %s, normalize %s", p.Scale, p.Bias, p.Normalize)
+}
+
+// preparedBy is how the run prepares examples, and what of it was left to their format.
+func (j *Job) preparedBy() Prepared {
+	or := func(s string) string {
+		if s == "" {
+			return "none"
+		}
+		return s
+	}
+	p := Prepared{Scale: or(j.data.Scaling), Bias: or(j.data.Bias), Normalize: or(j.data.Normalize),
+		Auto: slices.Clone(j.auto)}
+	if k := j.data.Scaled; k != nil {
+		p.Scale = k.Method
+	}
+	return p
+}
+
+// String is the plan in lines for people: data, what the format decided of how
+// they are prepared, learner, way, from, memory.
 func (p *Plan) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -69,6 +105,9 @@ func (p *Plan) String() string {
 		found += fmt.Sprintf("; label %q is -1, %q is +1", p.Labels.Negative, p.Labels.Positive)
 	}
 	line("data", "%s: %s", strings.Join(p.Files, " "), found)
+	if len(p.Prepared.Auto) > 0 {
+		line("prepared", "%s, where nothing else is said of %s", p.Prepared, p.Format)
+	}
 	config, err := json.Marshal(p.Config)
 	if err != nil {
 		config = []byte(err.Error())
@@ -122,7 +161,7 @@ func memoryOf[T engine.Float](data *dataset.Data[T]) *eval.Memory[T] {
 // plan describes the run, once the settings are resolved.
 func (j *Job) plan(info dataset.Info, inMemory bool) *Plan {
 	p := &Plan{Files: j.o.Files, Format: info.Format, Features: info.Dim, Labels: info.Labels,
-		Classes: info.Classes,
+		Classes: info.Classes, Prepared: j.preparedBy(),
 		Learner: j.name, Config: j.config, Precision: j.precision, Seed: j.seed,
 		Threads: j.pool.Workers(), Way: Stream, Epochs: max(1, j.o.Epochs), Shuffle: j.o.Shuffle,
 		From: j.o.From, Memory: j.split}

@@ -8,6 +8,30 @@ import (
 	"github.com/halfspace-ml/halfspace/model"
 )
 
+// settle takes from the examples' format what Bias, Scale and Normalize left to it. The run's
+// options have it from then on, so that a run that goes on with this one prepares examples alike.
+func (j *Job) settle(info dataset.Info) {
+	was := j.data
+	j.data = was.For(info.Kind)
+	for _, f := range []struct {
+		name, was, is string
+		own           *string
+	}{
+		{"scale", was.Scaling, j.data.Scaling, &j.o.Scale},
+		{"bias", was.Bias, j.data.Bias, &j.o.Bias},
+		{"normalize", was.Normalize, j.data.Normalize, &j.o.Normalize},
+	} {
+		if f.was != "auto" {
+			continue
+		}
+		if *f.own = f.is; f.is == "none" {
+			*f.own = "" // where nothing was left to it, too
+			continue
+		}
+		j.auto = append(j.auto, f.name)
+	}
+}
+
 // AsTrained makes options prepare examples as the model's training set was.
 func AsTrained(o *dataset.Options, m *model.Model) {
 	p := &m.Prep

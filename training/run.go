@@ -51,6 +51,7 @@ type Job struct {
 	before    *model.Model // that is gone on from; nil: none
 	wasCut    bool         // the run that wrote it was stopped before it had converged
 	data      dataset.Options
+	auto      []string      // fields that the examples' format set, which they were left to
 	every     int64         // checkpoint after so many examples; 0: not by examples
 	after     time.Duration // and after so long; 0: not by time
 
@@ -128,6 +129,9 @@ func New(o Options, env Env) (*Job, error) {
 	j.data.Workers, j.data.OnBad, j.data.OnWarn = o.Threads, j.observer.BadRow, j.observer.Odd
 	if o.Rho > 0 {
 		j.data.Bias, j.data.BiasValue = "append", o.Rho
+	}
+	if o.Rho > 0 || o.Resume { // in units of the features; settled when the run began
+		j.data = j.data.For("")
 	}
 	if err := j.begin(); err != nil {
 		return nil, err
@@ -419,6 +423,7 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		if err != nil {
 			return nil, err
 		}
+		j.settle(data.Info)
 		if err := r.takeClasses(data.Info); err != nil {
 			return nil, err
 		}
@@ -436,6 +441,7 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 			return nil, err
 		}
 		r.info, r.work, done, r.scale = s.Info, work, end, s.Prepare
+		j.settle(s.Info())
 		first := &replay[T]{src: s} // how many classes there are is known from the first block on
 		first.block, first.err = s.Next()
 		r.in = weighStream[T](&j.o, first, r.info)

@@ -384,7 +384,8 @@ func TestMemoryBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		return training.Run(t.Context(), training.Options{Learner: "perceptron", Epochs: 2,
-			Data: training.Data{LabelCol: "1"}, Files: []string{file}, Threads: 1,
+			Data:  training.Data{LabelCol: "1", Scale: "none", Normalize: "none"},
+			Files: []string{file}, Threads: 1,
 			MemBudget: 12 << 20}, training.Env{Machine: training.Machine{Bytes: 1 << 40}})
 	}
 	r, err := run("7")

@@ -32,6 +32,7 @@ type preparation[T engine.Float] struct {
 // reading is one pass over the examples.
 type reading[T engine.Float] struct {
 	preps []*preparation[T]
+	jobs  []*Job         // all of them
 	raw   eval.Source[T] // nil: in memory
 	found func() dataset.Info
 	total int64 // examples; 0: not known
@@ -78,6 +79,7 @@ func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 		if err != nil {
 			return err
 		}
+		r.settle(data.Info)
 		for _, p := range r.preps {
 			if p.data = data; len(r.preps) > 1 {
 				if p.data, err = data.Prepared(p.options()); err != nil {
@@ -90,23 +92,35 @@ func (r *reading[T]) open(ctx context.Context, j *Job, inMemory bool) error {
 		r.found = func() dataset.Info { return data.Info }
 		return nil
 	}
-	for _, p := range r.preps {
-		if len(r.preps) > 1 {
-			var err error
-			if p.prep, err = dataset.NewPreparer[T](p.options()); err != nil {
-				return err
-			}
-		}
-	}
 	s, _, done, err := Open[T](ctx, j.o.Files, o)
 	if err != nil {
 		return err
+	}
+	r.settle(s.Info())
+	for _, p := range r.preps {
+		if len(r.preps) > 1 {
+			if p.prep, err = dataset.NewPreparer[T](p.options()); err != nil {
+				done()
+				return err
+			}
+		}
 	}
 	r.done, r.found = done, s.Info
 	first := &replay[T]{src: s} // how many classes there are is known from the first block on
 	first.block, first.err = s.Next()
 	r.raw = weighStream[T](&j.o, first, r.found)
 	return nil
+}
+
+// settle takes from the examples' format what the preparations, and the jobs, left to it.
+func (r *reading[T]) settle(info dataset.Info) {
+	for _, p := range r.preps {
+		o := p.options().For(info.Kind)
+		p.bias, p.normalize = o.Bias, o.Normalize
+	}
+	for _, j := range r.jobs {
+		j.settle(info)
+	}
 }
 
 // shuffle has the pass take the examples in the order of a run's first one.

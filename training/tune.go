@@ -219,7 +219,7 @@ func tune[T engine.Float](ctx context.Context, jobs []*Job, t TuneOptions, setti
 		return res, tuneRun(ctx, settings, env, res)
 	}
 	preps, of := ways[T](jobs)
-	in := &reading[T]{preps: preps}
+	in := &reading[T]{preps: preps, jobs: jobs}
 	inMemory := slices.ContainsFunc(jobs, (*Job).inMemory)
 	if err := in.open(ctx, jobs[0], inMemory); err != nil {
 		return nil, unread(ctx, err)

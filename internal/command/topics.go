@@ -138,6 +138,10 @@ Preparation
   --normalize unit  brings each example to length 1 (one without features stays as it is)
   --normalize max   divides all examples by the length of the longest one
 
+  Each of the three is auto unless it is given: std, append and unit with csv, whose columns may be
+  of any units, none with other formats and beside --rho. The summary says so (prepared); --scale
+  none --bias none --normalize none takes the rows as they are.
+
   A model keeps how its data were prepared; predict and --test do the same.
 
 Random Fourier features

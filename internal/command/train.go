@@ -140,8 +140,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVar(&o.ClassWeight, "class-weight", "", "`FACTORS` of the weights of examples by "+
 		"label: a=2,b=0.5 (1 for others), or balanced: all labels weigh the same"+
 		who(func(t learner.Traits) bool { return t.Weights }))
-	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising", "none",
-		"append")
+	choose(fs, &t.bias, "bias", "append: a feature of 1, added before normalising; auto: "+
+		"append with csv", "auto", "none", "append")
 	fs.IntVar(&o.HashBits, "hash-bits", 0, "hash names of features into so many bits (csv, "+
 		"ndjson, vw); 0 keeps a dictionary of them")
 	fs.StringSliceVar(&o.Interactions, "interactions", nil, format.Help("Interactions"))
@@ -150,7 +150,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringArrayVar(&o.IgnoreCols, "ignore-col", nil, format.Help("IgnoreCols"))
 	choose(fs, &t.missing, "missing", format.Help("Missing"), "", "error", "mean", "indicator")
 	choose(fs, &t.normalize, "normalize", "unit: each example to length 1; max: all by the "+
-		"longest", "none", "unit", "max")
+		"longest; auto: unit with csv", "auto", "none", "unit", "max")
 	t.read.flags(fs)
 	fs.StringVarP(&o.Model, "model", "m", "", "write the model to `FILE`")
 	fs.BoolVar(&o.PredictOnly, "predict-only", false, "write a model that predicts and can't be "+
@@ -177,7 +177,8 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	t.settings = addLearnerFlags(fs)
 	t.settings.share("scale", &t.scale, "the examples: std by the standard deviation of each "+
 		"feature, columns to a mean of 0; maxabs by its largest absolute value; as far as seen, "+
-		"before normalising", "none", "std", "maxabs")
+		"before normalising; auto, where it isn't given: std with csv", "auto", "none", "std",
+		"maxabs")
 	a := fs.Lookup("learner")
 	a.Value = learnerFlag{a.Value}
 	return cmd

@@ -47,6 +47,7 @@ type trainReport struct {
 	Stopped  bool              `json:"stopped"`
 	Format   string            `json:"format"`
 	Features int               `json:"features"`
+	Prepared training.Prepared `json:"prepared"`
 	BadRows  int               `json:"bad_rows"`
 	Bytes    int64             `json:"bytes"`
 	Impl     string            `json:"impl"`
@@ -137,7 +138,8 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 		Epochs: counts.Epochs, Updates: counts.Updates, Mistakes: counts.Mistakes,
 		Support: res.Support, Margin: res.Margin, Converged: counts.Converged,
 		Mistaken: counts.Mistaken, Margins: res.Margins, Stopped: res.Stopped,
-		Format: info.Format, Features: info.Dim, BadRows: info.BadRows, Bytes: res.Bytes,
+		Format: info.Format, Features: info.Dim, Prepared: res.Plan.Prepared,
+		BadRows: info.BadRows, Bytes: res.Bytes,
 		Impl: vecmath.Active().String(), Threads: t.machine.threads, Seed: plan.Seed,
 		Labels: model.Labels{Negative: info.Labels.Negative,
 			Positive: info.Labels.Positive},
