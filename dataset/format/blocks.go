@@ -192,8 +192,11 @@ func parseBlocks[T engine.Float](c *Chunk[T], s *Settings) {
 		if bad == "" {
 			at, bad = b.add(c, s, code, i)
 		}
-		if bad != "" && !c.Bad(s, 0, at, bad) {
-			break
+		if bad != "" {
+			b.code = -1 // Bad forgets a label that only this row has
+			if !c.Bad(s, 0, at, bad) {
+				break
+			}
 		}
 		c.Out.Lines++
 	}

@@ -251,6 +251,7 @@ func (c *Chunk[T]) AddTable(s *Settings, t *Table[T]) {
 			if words {
 				out.Names.cut(had)
 			}
+			r.lastCode = -1 // Bad forgets a label that only this row has
 			if !c.Bad(s, 0, r.at, r.place()+bad) {
 				return
 			}

@@ -24,8 +24,9 @@ type batch struct {
 
 // newBatch makes a batch of a record, whose memory is given back once all is copied. What comes
 // from elsewhere is looked at, so that no value is looked for where there is none.
-func newBatch(p *plan, rec arr.RecordBatch, trusted bool) (*batch, error) {
-	b := &batch{plan: p, cols: make([]arr.Array, len(p.names)), rows: int(rec.NumRows())}
+func newBatch(p *plan, rec arr.RecordBatch) (b *batch, err error) {
+	defer guard(&err)
+	b = &batch{plan: p, cols: make([]arr.Array, len(p.names)), rows: int(rec.NumRows())}
 	b.left.Store(1)
 	if int(rec.NumCols()) != len(p.names) {
 		return nil, fmt.Errorf("%d columns, but %d before", rec.NumCols(), len(p.names))
@@ -35,10 +36,8 @@ func newBatch(p *plan, rec arr.RecordBatch, trusted bool) (*batch, error) {
 		if !p.used[i] {
 			continue
 		}
-		if !trusted {
-			if err := array.ValidateFull(c); err != nil {
-				return nil, fmt.Errorf("column %q: %w", p.names[i], err)
-			}
+		if err := array.ValidateFull(c); err != nil {
+			return nil, fmt.Errorf("column %q: %w", p.names[i], err)
 		}
 		if c.Len() != b.rows {
 			return nil, fmt.Errorf("column %q has %d rows of %d", p.names[i], c.Len(), b.rows)
@@ -151,7 +150,7 @@ func parse[T engine.Float](c *format.Chunk[T], s *format.Settings) {
 		t.Weights = numbers[float64](r.cols[p.Weight], r.lo, r.hi)
 	}
 	switch {
-	case p.values >= 0 || p.lists() && p.kinds[p.list] == pairs:
+	case p.sparse():
 		sparse(r, &t)
 	case p.lists():
 		dense(r, &t)

@@ -1,6 +1,8 @@
 package arrow
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -52,6 +54,35 @@ func checkMeta(meta []byte) (body int64, err error) {
 		c.batch(&h)
 	}
 	return body, c.err
+}
+
+// checkStored is checkMeta of the schema that Parquet keeps of a table that was Arrow's: a stream's
+// first message, in base64.
+func checkStored(text string) error {
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		if data, err = base64.RawStdEncoding.DecodeString(text); err != nil {
+			return nil // it is left aside
+		}
+	}
+	for range 2 { // a mark, and the length
+		if len(data) < 4 {
+			return errMeta
+		}
+		size := binary.LittleEndian.Uint32(data)
+		if data = data[4:]; size == 0xffffffff {
+			continue
+		}
+		if int64(size) > int64(len(data)) {
+			return errMeta
+		}
+		body, err := checkMeta(data[:size])
+		if err == nil && body > int64(len(data)) {
+			err = errMeta
+		}
+		return err
+	}
+	return errMeta
 }
 
 // metaCheck goes through tables of a flatbuffer. left is how many fields there can be.

@@ -71,6 +71,11 @@ func (r *parquetRuns) open(in format.File, o *format.Options, first *format.Layo
 		if err != nil {
 			return err
 		}
+		if stored := f.MetaData().KeyValueMetadata().FindValue("ARROW:schema"); stored != nil {
+			if err := checkStored(*stored); err != nil {
+				return err
+			}
+		}
 		r.file, err = pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, r.mem)
 		if err != nil {
 			return err

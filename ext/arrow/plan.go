@@ -95,6 +95,22 @@ type plan struct {
 // lists reports whether rows are lists.
 func (p *plan) lists() bool { return p.list >= 0 }
 
+// sparse reports whether rows are lists of indices and values.
+func (p *plan) sparse() bool {
+	return p.values >= 0 || p.lists() && p.kinds[p.list] == pairs
+}
+
+// form names what rows are.
+func (p *plan) form() string {
+	switch {
+	case p.sparse():
+		return "lists of indices and values"
+	case p.lists():
+		return "lists of numbers"
+	}
+	return "columns"
+}
+
 // newPlan says how a table is read. before is the layout of the first of several files, or nil.
 func newPlan(file string, schema *arr.Schema, o *format.Options, before *format.Layout,
 	begin func(*plan) (*batch, error)) (*plan, *format.Layout, error) {
@@ -126,6 +142,9 @@ func newPlan(file string, schema *arr.Schema, o *format.Options, before *format.
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if before != nil && before.Own.(*plan).form() != p.form() {
+		return nil, nil, bad("rows are %s, but %s before", p.form(), before.Own.(*plan).form())
 	}
 	if err := p.check(schema); err != nil {
 		return nil, nil, bad("%s", err)
@@ -220,10 +239,9 @@ func (p *plan) ofLists(file string, schema *arr.Schema, lists []int, o *format.O
 	for _, i := range lists {
 		p.used[i] = true
 	}
-	sparse := p.kinds[p.list] == pairs || p.values >= 0
 	var err error
 	var lay *format.Layout
-	if sparse {
+	if p.sparse() {
 		p.Columns, lay, err = format.ListColumns(file, p.names, wide, o, before, "the first rows",
 			func() bool {
 				b, e := begin(p)
@@ -256,7 +274,7 @@ func (p *plan) ofLists(file string, schema *arr.Schema, lists []int, o *format.O
 		return nil, e
 	}
 	if before != nil {
-		if q := before.Own.(*plan); q.width != p.width {
+		if q := before.Own.(*plan); q.form() == p.form() && q.width != p.width {
 			return nil, bad("lists of %d values, but of %d before", p.width, q.width)
 		}
 	}

@@ -33,6 +33,8 @@ import (
 //	slow      more than some seconds: it is not run
 //	checkout  the source tree, a network or both: it is not run
 //
+// Blocks that show a command of a module of its own, halfspace-NAME, are run by that module's test.
+//
 // The commands of one document run in one folder, in order. All blocks are looked through, whether
 // they are run or not: each halfspace command in them must have the verbs, flags and names that it
 // uses, and so must commands that are quoted in a text.
@@ -108,6 +110,9 @@ func TestDocs(t *testing.T) {
 			default:
 				t.Errorf("%s: a block marked %q: want data, slow or checkout", where, b.mark)
 			}
+			if b.ofModule() {
+				continue
+			}
 			if b.mark == "" {
 				runs++
 			}
@@ -147,6 +152,11 @@ func (b block) commands() string {
 		}
 	}
 	return c.String()
+}
+
+// ofModule reports whether the block shows a command of a module of its own.
+func (b block) ofModule() bool {
+	return regexp.MustCompile(`(?m)^(\$ )?halfspace-[a-z]+ `).MatchString(b.text)
 }
 
 // run runs the block's commands, and compares what they print.

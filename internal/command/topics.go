@@ -87,6 +87,8 @@ Examples
   fasta     Splice sites: a header > ... label=VALUE, then a sequence, all of one length (at least
             51). The 49 trimers of the middle 51 letters, each one of 125 over A, C, G, T and
             unknown (N, R, Y, ...), make 6125 features, 49 of which are 1.
+  Parquet   and Arrow's files and streams are read by halfspace-arrow, which is this command with
+            them: tables of columns, as in csv, of lists of values, or of indices and values.
 
 The format is recognised from the content; --format says it instead. What meets a model, and a test
 set, has the format of training; --any-format takes another, feature by number: columns of csv count
