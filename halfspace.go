@@ -233,6 +233,16 @@ func Load(path string) (*Model, error) {
 	return open(file)
 }
 
+// Decode reads the bytes of a model file, which Encode, Save or the command has written, and keeps
+// none of them. Errors are those of package model.
+func Decode(data []byte) (*Model, error) {
+	file, err := model.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	return open(file)
+}
+
 // open makes the Model of what was captured, whose State it takes.
 func open(file *model.Model) (*Model, error) {
 	if file.Precision == "f64" {
@@ -249,18 +259,46 @@ func (m *Model) Save(path string) error { return save(path, m.file, m.config, m.
 // do. LearnOne of what is loaded from it returns model.ErrPredictOnly.
 func (s *Snapshot) Save(path string) error { return save(path, s.file, s.config, s.hypothesis) }
 
+// Encode writes the bytes of the model file, those of Save. Errors are those of package model, and
+// the writer's.
+func (m *Model) Encode(w io.Writer) error {
+	file, err := whole(m.file, m.config, m.hypothesis)
+	if err != nil {
+		return err
+	}
+	return model.Encode(w, file)
+}
+
+// Encode writes the bytes of the model file, those of Save.
+func (s *Snapshot) Encode(w io.Writer) error {
+	file, err := whole(s.file, s.config, s.hypothesis)
+	if err != nil {
+		return err
+	}
+	return model.Encode(w, file)
+}
+
 func save(path string, file model.Model, c learner.Config, h *hypothesis) error {
+	saved, err := whole(file, c, h)
+	if err != nil {
+		return err
+	}
+	_, err = model.Save(path, saved)
+	return err
+}
+
+// whole returns the model with what the learner knows.
+func whole(file model.Model, c learner.Config, h *hypothesis) (*model.Model, error) {
 	h.check()
 	state, err := h.score.capture(file.Learner, c, file.Seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	file.Config, file.State, file.PredictOnly = state.Config, state.State, state.PredictOnly
 	if file.PredictOnly {
 		file.Pass, file.Position = nil, nil
 	}
-	_, err = model.Save(path, &file)
-	return err
+	return &file, nil
 }
 
 // Learner returns the learner's name, and its settings in JSON.
@@ -519,6 +557,39 @@ func largest(p []float64) float64 {
 		return math.NaN()
 	}
 	return slices.Max(p)
+}
+
+// Weights returns, for each of Outputs, the weights of the features, those of Row.At in their
+// order, and what is added to their sum; ok is false where scores are not such sums (kernels,
+// votes, random features). They are of features as the learner has them: scaled and normalised as
+// the model says. Cost: a copy.
+func (h *hypothesis) Weights() (weights [][]float64, biases []float64, ok bool) {
+	h.check()
+	of, ok := h.score.hypothesis()
+	if !ok || of.Fourier != nil {
+		return nil, nil, false
+	}
+	for _, o := range of.Outputs {
+		if o.Weights == nil {
+			return nil, nil, false
+		}
+		w, bias := o.Weights, o.Bias
+		if h.bias > 0 && len(w) > 0 {
+			bias, w = bias+w[0]*h.value, w[1:]
+		}
+		for j := range w {
+			w[j] /= o.Divisor
+		}
+		weights, biases = append(weights, w), append(biases, bias/o.Divisor)
+	}
+	return weights, biases, true
+}
+
+// Features returns the number of features, a bias not counted: of a model without named features
+// the largest number so far.
+func (h *hypothesis) Features() int {
+	h.check()
+	return h.prep.Dim
 }
 
 // Prediction is what is predicted of a row of a file.

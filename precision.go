@@ -25,6 +25,8 @@ type scorer interface {
 	rows(h *hypothesis, r *Rows, dst []float64, proba bool) error
 	// outputsOf is how many of these a row has.
 	outputsOf() int
+	// hypothesis lays open what scores.
+	hypothesis() (learner.Hypothesis, bool)
 	// each hands on what is known of each row of files, until yield returns false.
 	each(ctx context.Context, o dataset.Options, files []string, yield func(row *said) bool) error
 	// capture makes the model of what scores.
@@ -168,6 +170,10 @@ func noProba() error {
 }
 
 func (s *scores[T]) outputsOf() int { return s.of.outputs() }
+
+func (s *scores[T]) hypothesis() (learner.Hypothesis, bool) {
+	return learner.HypothesisOf(s.of.predictor())
+}
 
 // room appends places for the outputs of an example.
 func (s *scores[T]) room(dst []float64) (all, to []float64) {

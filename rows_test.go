@@ -300,3 +300,62 @@ func ExampleTrainRows() {
 	fmt.Println(label, err)
 	// Output: spam <nil>
 }
+
+// TestWeights: the scores are the weights' sums, of two classes and more; what has no weights says
+// so. A model that was encoded is the one that is decoded.
+func TestWeights(t *testing.T) {
+	for _, o := range []halfspace.Options{
+		{Learner: "pa", Data: halfspace.Data{Bias: "append"}},
+		{Learner: "obpm", Data: halfspace.Data{Classes: []string{"-1", "1", "3"}}},
+		{Learner: "adf", Precision: "f64"},
+	} {
+		rows, _ := someRows(200, max(2, len(o.Classes)), false, true)
+		m, err := halfspace.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.LearnRows(context.Background(), rows); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := m.Encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := halfspace.Decode(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		weights, biases, ok := again.Weights()
+		if !ok || len(weights) != m.Outputs() || again.Features() != 20 {
+			t.Fatalf("%s: %d weights of %d features, %v", o.Learner, len(weights), again.Features(),
+				ok)
+		}
+		scores := make([]float64, rows.N*m.Outputs())
+		if err := m.ScoreRows(rows, scores); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows.N {
+			for k, w := range weights {
+				f, size := biases[k], math.Abs(biases[k])
+				for j, v := range w {
+					f += v * rows.F64[i*20+j]
+					size += math.Abs(v * rows.F64[i*20+j])
+				}
+				// a sum of 21 products in float32, and weights that were rounded to it
+				if got := scores[i*len(weights)+k]; math.Abs(f-got) > 44*size*0x1p-24 {
+					t.Fatalf("%s: row %d scores %v, its weights say %v", o.Learner, i, got, f)
+				}
+			}
+		}
+	}
+	m, err := halfspace.New(halfspace.Options{Learner: "budget"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := m.Weights(); ok {
+		t.Error("a kernel has weights")
+	}
+	if _, err := halfspace.Decode([]byte("no model")); err == nil {
+		t.Error("text is taken for a model")
+	}
+}
