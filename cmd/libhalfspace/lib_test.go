@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestC: programs in C, as each compiler here builds them, with the address sanitizer too.
+func TestC(t *testing.T) {
+	dir := t.TempDir()
+	lib := filepath.Join(dir, "libhalfspace.so")
+	command(t, ".", "go", "build", "-buildmode=c-shared", "-o", lib, ".")
+	count := "20000"
+	if os.Getenv("HALFSPACE_TEST_MODELS") != "" {
+		count = os.Getenv("HALFSPACE_TEST_MODELS")
+	}
+	for _, cc := range []string{"gcc", "clang"} {
+		if _, err := exec.LookPath(cc); err != nil {
+			if os.Getenv("HALFSPACE_REQUIRE_TOOLS") != "" {
+				t.Errorf("%s is missing", cc)
+			}
+			continue
+		}
+		for _, mode := range [][]string{nil, {"-fsanitize=address,undefined", "-g"}} {
+			build := func(name string) string {
+				out := filepath.Join(dir, name)
+				args := append([]string{"-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-I.",
+					"-o", out, filepath.Join("testdata", name+".c"), "-L" + dir, "-lhalfspace",
+					"-Wl,-rpath," + dir, "-lpthread", "-lm"}, mode...)
+				command(t, ".", cc, args...)
+				return out
+			}
+			command(t, dir, build("test"), count)
+			if got := command(t, dir, build("example")); got != "spam\n" {
+				t.Errorf("%s: the example prints %q", cc, got)
+			}
+		}
+	}
+}
+
+// command runs a program and returns what it prints.
+func command(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	c := exec.Command(name, args...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	if len(args) == 1 {
+		t.Logf("%s", out)
+	}
+	return string(out)
+}
