@@ -3,6 +3,7 @@ package halfspace_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -357,5 +358,40 @@ func TestWeights(t *testing.T) {
 	}
 	if _, err := halfspace.Decode([]byte("no model")); err == nil {
 		t.Error("text is taken for a model")
+	}
+}
+
+// TestSettings: a setting that is put into the defaults leaves the others what they are, those of
+// the base too.
+func TestSettings(t *testing.T) {
+	for learnerName, put := range map[string]map[string]any{
+		"obpm": {"tau": 0.3}, "rff": {"sigma": 0.5}, "perceptron": {"eta": 0.5},
+	} {
+		e, err := learner.Lookup(learnerName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := json.Marshal(e.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := halfspace.New(halfspace.Options{Learner: learnerName, Settings: put})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got map[string]any
+		_, settings := m.Learner()
+		if err := errors.Join(json.Unmarshal(plain, &want),
+			json.Unmarshal([]byte(settings), &got)); err != nil {
+			t.Fatal(err)
+		}
+		for key, v := range put {
+			want[key] = v
+		}
+		for key := range got {
+			if g, w := fmt.Sprint(got[key]), fmt.Sprint(want[key]); g != w {
+				t.Errorf("%s: %s is %s, want %s", learnerName, key, g, w)
+			}
+		}
 	}
 }

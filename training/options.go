@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -519,7 +520,7 @@ func (o *Options) Entry() (learner.Entry, learner.Config, error) {
 	if o.Config != nil {
 		c, err = o.config(e)
 	} else {
-		err = o.put(c)
+		err = o.put(c, e.Config())
 	}
 	if err != nil {
 		return e, nil, err
@@ -549,8 +550,8 @@ func noLearner(name string) *Error {
 	return badOption("", "{learner} %s: no such learner; there are %s", name, all)
 }
 
-// put puts Settings into c.
-func (o *Options) put(c learner.Config) error {
+// put puts Settings into c. Keys that are not there leave its fields as those of defaults.
+func (o *Options) put(c, defaults learner.Config) error {
 	if len(o.Settings) == 0 {
 		return nil
 	}
@@ -562,6 +563,21 @@ func (o *Options) put(c learner.Config) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(c); err != nil {
 		return badOption("Its keys are those of the learner's Config in JSON.", "{config}: %w", err)
+	}
+	// Settings of a model file that lack a key are of a program that did not know it yet, and so
+	// decode to what that did. These here lack it for the default.
+	to, from := reflect.ValueOf(c), reflect.ValueOf(defaults)
+	if to.Kind() != reflect.Pointer || to.Elem().Kind() != reflect.Struct {
+		return nil
+	}
+	_, based := o.Settings["base"]
+	for _, f := range reflect.VisibleFields(to.Elem().Type()) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		_, named := o.Settings[key]
+		if key == "" || named || !f.IsExported() || f.Type.Kind() == reflect.Interface && based {
+			continue
+		}
+		to.Elem().FieldByIndex(f.Index).Set(from.Elem().FieldByIndex(f.Index))
 	}
 	return nil
 }
@@ -588,7 +604,7 @@ func (o *Options) keeps(m *model.Model) (learner.Entry, learner.Config, error) {
 	if o.Config != nil {
 		want, err = o.config(e)
 	} else if _, want, err = m.Settings(); err == nil {
-		err = o.put(want)
+		err = o.put(want, c)
 	}
 	if err != nil {
 		return e, nil, err

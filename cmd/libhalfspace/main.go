@@ -38,8 +38,8 @@ type model struct {
 	mu    sync.RWMutex // learning and saving have it for themselves
 	asked              // what scores: learns or a snapshot
 	learn *halfspace.Model
-	about map[string]any   // of a snapshot, what Describe says that only a Model knows
-	names []string         // of the classes, where labels are numbers of these
+	about map[string]any // of a snapshot, what Describe says that only a Model knows
+	names []string       // of the classes, where labels are numbers of these
 }
 
 // asked is what models and snapshots have in common.

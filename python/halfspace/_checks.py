@@ -1,0 +1,83 @@
+"""What is looked at before rows go to the library."""
+
+import numpy as np
+
+try:
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:  # before 1.6 it was the estimator's
+
+        def validate_data(estimator, X, y="no_validation", **how):
+            return estimator._validate_data(X, y, **how)
+
+except ImportError:
+    validate_data = None
+
+_types = [np.float64, np.float32]
+
+
+def check_rows(estimator, X, y=None, *, reset):
+    """X as the library takes it: float32 or float64, finite, in rows or CSR with ascending
+    indices; with y both."""
+    if validate_data is not None:
+        how = {"accept_sparse": "csr", "dtype": _types, "order": "C", "reset": reset}
+        if y is None:
+            return _csr(validate_data(estimator, X, **how))
+        X, y = validate_data(estimator, X, y, multi_output=True, **how)
+        return _csr(X), column_or_1d(y, warn=True)
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        if X.dtype not in _types:
+            X = X.astype(np.float64)
+        values = X.data
+    else:
+        X = np.asarray(X)
+        X = np.ascontiguousarray(X, X.dtype if X.dtype in _types else np.float64)
+        values = X
+    if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"X has the shape {X.shape}, want rows of features")
+    if not np.isfinite(values).all():
+        raise ValueError("X has values that are not finite")
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(f"X has {X.shape[1]} features, want {estimator.n_features_in_}")
+    if y is None:
+        return _csr(X)
+    y = np.asarray(y)
+    if y.shape != (X.shape[0],):
+        raise ValueError(f"y has the shape {y.shape}, and X {X.shape[0]} rows")
+    return _csr(X), y
+
+
+def _csr(X):
+    if hasattr(X, "indptr"):
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        if X.indices.dtype != np.int32 and X.shape[1] > 2**31 - 2:
+            raise ValueError(f"X has {X.shape[1]} features, want at most 2^31-2")
+    return X
+
+
+def check_targets(y):
+    """The classes, sorted, and the number of each row's."""
+    if validate_data is not None:
+        check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    return classes, np.ascontiguousarray(labels.reshape(-1), np.int32)
+
+
+def check_weights(weights, X):
+    """The weights as float64; None: all are 1."""
+    if weights is None:
+        return None
+    if validate_data is not None:
+        return np.ascontiguousarray(_check_sample_weight(weights, X, dtype=np.float64))
+    weights = np.ascontiguousarray(weights, np.float64)
+    if weights.shape != (X.shape[0],):
+        raise ValueError(f"sample_weight has the shape {weights.shape}, and X {X.shape[0]} rows")
+    return weights

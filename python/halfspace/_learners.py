@@ -1,0 +1,1694 @@
+# Made of the learners' settings by TestPythonLearners of cmd/libhalfspace.
+"""A class for each learner."""
+
+from ._estimator import HalfspaceClassifier, UnweightedClassifier
+
+__all__ = [
+    "ADFClassifier",
+    "ALMAClassifier",
+    "AROWClassifier",
+    "BudgetClassifier",
+    "CRAMMAClassifier",
+    "EPClassifier",
+    "KMPClassifier",
+    "LMSClassifier",
+    "MICRAClassifier",
+    "MPAClassifier",
+    "NGClassifier",
+    "OBPMClassifier",
+    "PAClassifier",
+    "PUMMAClassifier",
+    "PairsClassifier",
+    "PerceptronClassifier",
+    "RFFClassifier",
+    "ROMMAClassifier",
+    "SOGPClassifier",
+    "SVMClassifier",
+    "TBPClassifier",
+    "VVMClassifier",
+    "WEPClassifier",
+]
+
+
+class ADFClassifier(UnweightedClassifier):
+    """Assumed density filtering: a Gaussian posterior, with a full or a diagonal covariance.
+
+    Parameters
+    ----------
+    covariance : default "full"
+        full: d^2 numbers for d features; or diagonal: d of them
+    noise : default 0.05
+        rate eps of wrong labels, 0 for data that can be separated; 0 to below
+        0.5
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "adf"
+    _stream = True
+    _proba = True
+    _settings = {
+        "covariance": "covariance",
+        "noise": "noise",
+    }
+
+    def __init__(
+        self,
+        covariance="full",
+        noise=0.05,
+        *,
+        max_iter=1,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.covariance = covariance
+        self.noise = noise
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class ALMAClassifier(HalfspaceClassifier):
+    """ALMA, approximate maximal margin in any p-norm, p >= 2.
+
+    Parameters
+    ----------
+    p : default 2
+        p of |x|_p, the norm of the examples; 2 or more
+    alpha : default 0
+        share of the maximal margin given up: B = sqrt(8)/alpha, C = sqrt(2),
+        0 for 0.9, unless B is given; 0 to 1
+    B : default 0
+        B of the margin B sqrt((p-1)/k) at update k, 0 to leave it to alpha; 0
+        or more
+    C : default 0
+        C of the step C/sqrt((p-1) k) at update k, beside B, 0 for sqrt(2); 0
+        or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "alma"
+    _stream = True
+    _proba = False
+    _settings = {
+        "p": "p",
+        "alpha": "alpha",
+        "B": "B",
+        "C": "C",
+    }
+
+    def __init__(
+        self,
+        p=2,
+        alpha=0,
+        B=0,
+        C=0,
+        *,
+        max_iter=10,
+        shuffle=True,
+        until_converged=False,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.p = p
+        self.alpha = alpha
+        self.B = B
+        self.C = C
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class AROWClassifier(HalfspaceClassifier):
+    """AROW, adaptive regularization of weights: each weight's step shrinks with its use.
+
+    Parameters
+    ----------
+    covariance : default "diagonal"
+        diagonal: d numbers for d features; or full: d^2 of them
+    r : default 1
+        how little an example changes, in units of |x|^2: less for examples of
+        length 1; above 0
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "arow"
+    _stream = True
+    _proba = False
+    _settings = {
+        "covariance": "covariance",
+        "r": "r",
+    }
+
+    def __init__(
+        self,
+        covariance="diagonal",
+        r=1,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.covariance = covariance
+        self.r = r
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class BudgetClassifier(UnweightedClassifier):
+    """The Budget Perceptron: a kernel perceptron within a number of kept examples; without a limit, the kernel perceptron.
+
+    Parameters
+    ----------
+    budget : default 100
+        examples kept at most, 0 for no limit; 0 to 2^31-1
+    variable : default False
+        also removes what is recognised with a margin of beta without itself,
+        whenever an example is learned
+    beta : default 0
+        margin up to which an example is learned: y f(x) <= beta; 0 or more
+    update : default "perceptron"
+        step along an example: perceptron 1; mira up to a margin of 0, at most
+        1; svm up to a margin of 1, at most C
+    C : default 1
+        largest coefficient of an example; above 0
+    kernel : default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "budget"
+    _stream = True
+    _proba = False
+    _settings = {
+        "budget": "budget",
+        "variable": "variable",
+        "beta": "beta",
+        "update": "update",
+        "C": "C",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "sigma": "sigma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "scale": "scale",
+    }
+
+    def __init__(
+        self,
+        budget=100,
+        variable=False,
+        beta=0,
+        update="perceptron",
+        C=1,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.budget = budget
+        self.variable = variable
+        self.beta = beta
+        self.update = update
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class CRAMMAClassifier(UnweightedClassifier):
+    """CRAMMA, approximate maximal margin at a constant effective learning rate.
+
+    Parameters
+    ----------
+    epsilon : default 0.5
+        power by which the threshold shrinks: beta/t^epsilon at update t;
+        above 0
+    beta : default 1
+        threshold of the first update, in units of R; above 0
+    eta : default 0.01
+        eta_0 of the rate eta_0 beta^-delta by which updates turn the weights;
+        above 0
+    eta_delta : default 1
+        power delta by which the rate eta_0 beta^-delta falls with beta; 0 or
+        more
+    R : default 0
+        length that beta and eta are relative to, 0 for that of the longest
+        example, with an appended bias and the soft margin; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "cramma"
+    _stream = True
+    _proba = False
+    _settings = {
+        "epsilon": "epsilon",
+        "beta": "beta",
+        "eta": "eta",
+        "eta_delta": "eta_delta",
+        "R": "R",
+    }
+
+    def __init__(
+        self,
+        epsilon=0.5,
+        beta=1,
+        eta=0.01,
+        eta_delta=1,
+        R=0,
+        *,
+        max_iter=10,
+        shuffle=True,
+        until_converged=False,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.epsilon = epsilon
+        self.beta = beta
+        self.eta = eta
+        self.eta_delta = eta_delta
+        self.R = R
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class EPClassifier(UnweightedClassifier):
+    """Expectation propagation: the Gaussian posterior of all examples at once (whole data sets only).
+
+    Parameters
+    ----------
+    noise : default 0.05
+        rate eps of wrong labels, 0 for data that can be separated; 0 to below
+        0.5
+    tolerance : default 0.000001
+        largest change of a site at which EP ends, in units of its point's
+        standard deviation; above 0
+    sweeps : default 100
+        sweeps of EP over the points at most, then as many with half the
+        damping; 1 to 2^30
+    damping : default 1
+        share of a site's change that is made; above 0 to 1
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "ep"
+    _stream = False
+    _proba = True
+    _settings = {
+        "noise": "noise",
+        "tolerance": "tolerance",
+        "sweeps": "sweeps",
+        "damping": "damping",
+    }
+
+    def __init__(
+        self,
+        noise=0.05,
+        tolerance=0.000001,
+        sweeps=100,
+        damping=1,
+        *,
+        until_converged=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.noise = noise
+        self.tolerance = tolerance
+        self.sweeps = sweeps
+        self.damping = damping
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class KMPClassifier(UnweightedClassifier):
+    """Kernel matching pursuit: a least squares fit by a few examples, chosen one by one (whole data sets only).
+
+    Parameters
+    ----------
+    size : default 100
+        steps at most, each of which chooses an example; 1 to 2^31-1
+    backfit : default False
+        fits all coefficients anew at each step
+    kernel : default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "kmp"
+    _stream = False
+    _proba = False
+    _settings = {
+        "size": "size",
+        "backfit": "backfit",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "sigma": "sigma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "scale": "scale",
+    }
+
+    def __init__(
+        self,
+        size=100,
+        backfit=False,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        *,
+        until_converged=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.size = size
+        self.backfit = backfit
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class LMSClassifier(HalfspaceClassifier):
+    """Least mean squares (Widrow-Hoff).
+
+    Parameters
+    ----------
+    eta : default 0.5
+        step size, of use below 2 over the squared length of the longest
+        example; above 0
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "lms"
+    _stream = True
+    _proba = False
+    _settings = {
+        "eta": "eta",
+    }
+
+    def __init__(
+        self,
+        eta=0.5,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.eta = eta
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class MICRAClassifier(UnweightedClassifier):
+    """MICRA, approximate maximal margin with a rule controlled by the number of mistakes.
+
+    Parameters
+    ----------
+    beta : default 0.1
+        margin at the first update, of weights of length 1; 0 or more
+    epsilon : default 0.1
+        power by which the margin shrinks: beta/t^epsilon at update t; 0 to 1
+    eta : default 1
+        step at the first update, of weights of length 1; above 0
+    zeta : default 0.9
+        power by which the step shrinks: eta/t^zeta at update t; 0 to 1
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "micra"
+    _stream = True
+    _proba = False
+    _settings = {
+        "beta": "beta",
+        "epsilon": "epsilon",
+        "eta": "eta",
+        "zeta": "zeta",
+    }
+
+    def __init__(
+        self,
+        beta=0.1,
+        epsilon=0.1,
+        eta=1,
+        zeta=0.9,
+        *,
+        max_iter=10,
+        shuffle=True,
+        until_converged=False,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.beta = beta
+        self.epsilon = epsilon
+        self.eta = eta
+        self.zeta = zeta
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class MPAClassifier(HalfspaceClassifier):
+    """Passive-aggressive for any number of classes, by one loss of all.
+
+    Parameters
+    ----------
+    variant : default 1
+        rule: 0 is PA, 1 is PA-I, 2 is PA-II
+    C : default 0
+        aggressiveness, the price of a loss that remains, 0 for 1; 0 or more
+    classes : default 0
+        how many classes there will be, all rivals from the beginning, or 0
+        for those that come; 0 to 2^20
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "mpa"
+    _stream = True
+    _proba = False
+    _settings = {
+        "variant": "variant",
+        "C": "C",
+        "classes": "classes",
+    }
+
+    def __init__(
+        self,
+        variant=1,
+        C=0,
+        classes=0,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.variant = variant
+        self.C = C
+        self.classes = classes
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class NGClassifier(HalfspaceClassifier):
+    """TONGA: logistic regression by a low-rank online natural gradient.
+
+    Parameters
+    ----------
+    buffer : default 30
+        gradients between two reductions of the covariance; 1 to 1023
+    rank : default 5
+        eigenvectors that a reduction keeps; 1 to 1023
+    decay : default 0.995
+        factor of the covariance of earlier gradients at each example; above 0
+        to 1
+    lambda_ : default 1
+        regulariser of the covariance, in units of squared gradients; above 0
+    eta : default 1
+        step size at first; above 0
+    eta_decay : default 0.002
+        c by which the step falls: eta/(1 + c n) after n steps, 0 to keep it;
+        0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "ng"
+    _stream = True
+    _proba = True
+    _settings = {
+        "buffer": "buffer",
+        "rank": "rank",
+        "decay": "decay",
+        "lambda_": "lambda",
+        "eta": "eta",
+        "eta_decay": "eta_decay",
+    }
+
+    def __init__(
+        self,
+        buffer=30,
+        rank=5,
+        decay=0.995,
+        lambda_=1,
+        eta=1,
+        eta_decay=0.002,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.buffer = buffer
+        self.rank = rank
+        self.decay = decay
+        self.lambda_ = lambda_
+        self.eta = eta
+        self.eta_decay = eta_decay
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class OBPMClassifier(HalfspaceClassifier):
+    """Online Bayes point machine: the average of many learners, each on random parts of the stream.
+
+    Parameters
+    ----------
+    members : default 100
+        number N of base learners; 1 to 2^20
+    tau : default 0.3
+        probability that a member sees an example; 0 to 1
+    base : default "perceptron"
+        base learner, whose own settings are taken, too; a learner of streams
+        that is no ensemble
+    combine : default "weights"
+        weights for the average of the members' weights, or vote to count
+        their signs
+    cap : default False
+        bounds the average's length by 1 (step 15), which changes no label
+    budget : default 1000
+        examples kept at most, for all members together, 0 for no limit; 0 to
+        2^31-1
+    removal : default "project"
+        kept example that makes room: that of least norm (project, norm), the
+        oldest, or that whose removal causes the fewest errors
+    kernel : default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+    base_config : default None
+        Settings of the base, by name.
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "obpm"
+    _stream = True
+    _proba = False
+    _settings = {
+        "members": "members",
+        "tau": "tau",
+        "base": "base",
+        "combine": "combine",
+        "cap": "cap",
+        "budget": "budget",
+        "removal": "removal",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "sigma": "sigma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "scale": "scale",
+        "base_config": "base_config",
+    }
+
+    def __init__(
+        self,
+        members=100,
+        tau=0.3,
+        base="perceptron",
+        combine="weights",
+        cap=False,
+        budget=1000,
+        removal="project",
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        base_config=None,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.members = members
+        self.tau = tau
+        self.base = base
+        self.combine = combine
+        self.cap = cap
+        self.budget = budget
+        self.removal = removal
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.base_config = base_config
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class PAClassifier(HalfspaceClassifier):
+    """Passive-aggressive: PA, PA-I, PA-II.
+
+    Parameters
+    ----------
+    variant : default 1
+        rule: 0 is PA, 1 is PA-I, 2 is PA-II
+    C : default 0
+        aggressiveness, the price of a loss that remains, 0 for 1; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "pa"
+    _stream = True
+    _proba = False
+    _settings = {
+        "variant": "variant",
+        "C": "C",
+    }
+
+    def __init__(
+        self,
+        variant=1,
+        C=0,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.variant = variant
+        self.C = C
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class PairsClassifier(UnweightedClassifier):
+    """A linear learner of pairs, one example of each class, so that it has a bias.
+
+    Parameters
+    ----------
+    base : default "romma"
+        learner of the pairs, whose own settings are taken, too; a learner of
+        streams with one weight vector and no bias
+    base_config : default None
+        Settings of the base, by name.
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "pairs"
+    _stream = True
+    _proba = False
+    _settings = {
+        "base": "base",
+        "base_config": "base_config",
+    }
+
+    def __init__(
+        self,
+        base="romma",
+        base_config=None,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="none",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.base = base
+        self.base_config = base_config
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class PerceptronClassifier(HalfspaceClassifier):
+    """The perceptron, with a fixed margin if wanted.
+
+    Parameters
+    ----------
+    margin : default 0
+        margin b up to which an example is learned: y f <= b; 0 or more
+    margin_rel : default 0
+        margin as b/R^2, R the length of the longest example, with an appended
+        bias and the soft margin; 0 or more
+    eta : default 1
+        step size; above 0
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "perceptron"
+    _stream = True
+    _proba = False
+    _settings = {
+        "margin": "margin",
+        "margin_rel": "margin_rel",
+        "eta": "eta",
+    }
+
+    def __init__(
+        self,
+        margin=0,
+        margin_rel=0,
+        eta=1,
+        *,
+        max_iter=10,
+        shuffle=True,
+        until_converged=False,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.margin = margin
+        self.margin_rel = margin_rel
+        self.eta = eta
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class PUMMAClassifier(UnweightedClassifier):
+    """PUMMA, approximate maximal p-norm margin with a bias of its own, p >= 2.
+
+    Parameters
+    ----------
+    p : default "2"
+        p of |x|_p, the norm of the examples, or auto for 2 ln n, n features;
+        2 or more, or auto
+    delta : default 0.01
+        share of the maximal margin given up; above 0 to 1
+    soft_c : default 0
+        weight C of the squared slacks (2-norm soft margin), 0 for a hard
+        margin; each example presented is a new one; 0 or more
+    kernel : default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "pumma"
+    _stream = True
+    _proba = False
+    _settings = {
+        "p": "p",
+        "delta": "delta",
+        "soft_c": "soft_c",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "sigma": "sigma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "scale": "scale",
+    }
+
+    def __init__(
+        self,
+        p="2",
+        delta=0.01,
+        soft_c=0,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        *,
+        max_iter=10,
+        shuffle=True,
+        until_converged=False,
+        bias="none",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.p = p
+        self.delta = delta
+        self.soft_c = soft_c
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class RFFClassifier(HalfspaceClassifier):
+    """A linear learner on random Fourier features: an approximate RBF kernel at a fixed cost.
+
+    Parameters
+    ----------
+    D : default 200
+        random features; 2 to 2^21, even
+    sigma : default 1
+        width of the RBF kernel exp(-|x-z|^2/(2 sigma^2)), in units of |x|;
+        above 0
+    base : default "perceptron"
+        learner of the random features, whose own settings are taken, too; a
+        learner of streams
+    base_config : default None
+        Settings of the base, by name.
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "rff"
+    _stream = True
+    _proba = False
+    _settings = {
+        "D": "D",
+        "sigma": "sigma",
+        "base": "base",
+        "base_config": "base_config",
+    }
+
+    def __init__(
+        self,
+        D=200,
+        sigma=1,
+        base="perceptron",
+        base_config=None,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        class_weight=None,
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.D = D
+        self.sigma = sigma
+        self.base = base
+        self.base_config = base_config
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class ROMMAClassifier(UnweightedClassifier):
+    """ROMMA and aggressive ROMMA, the relaxed online maximum margin algorithm.
+
+    Parameters
+    ----------
+    aggressive : default False
+        updates while y f < 1 - delta, not only on mistakes
+    delta : default 0.1
+        share of the maximal margin given up; above 0 to 1
+    kernel : default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "romma"
+    _stream = True
+    _proba = False
+    _settings = {
+        "aggressive": "aggressive",
+        "delta": "delta",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "sigma": "sigma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "scale": "scale",
+    }
+
+    def __init__(
+        self,
+        aggressive=False,
+        delta=0.1,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        *,
+        max_iter=10,
+        shuffle=True,
+        until_converged=False,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.aggressive = aggressive
+        self.delta = delta
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class SOGPClassifier(UnweightedClassifier):
+    """Sparse online Gaussian process: a kernel posterior on a fixed number of basis points.
+
+    Parameters
+    ----------
+    basis : default 100
+        basis points kept at most; 1 to 2^14
+    noise : default 1
+        standard deviation of the probit noise of scores, 0 for a step; 0 or
+        more
+    eps : default 0
+        rate eps of wrong labels, 0 for data without any; 0 to below 0.5
+    novelty : default 0.0001
+        least share of K(x, x) outside the basis points' span that makes an
+        example one of them; 1e-6 to below 1
+    kernel : default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "sogp"
+    _stream = True
+    _proba = True
+    _settings = {
+        "basis": "basis",
+        "noise": "noise",
+        "eps": "eps",
+        "novelty": "novelty",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "sigma": "sigma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "scale": "scale",
+    }
+
+    def __init__(
+        self,
+        basis=100,
+        noise=1,
+        eps=0,
+        novelty=0.0001,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        *,
+        max_iter=1,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.basis = basis
+        self.noise = noise
+        self.eps = eps
+        self.novelty = novelty
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class SVMClassifier(UnweightedClassifier):
+    """The support vector machine, to a stated duality gap: the gold standard (whole data sets only).
+
+    Parameters
+    ----------
+    C : default 1
+        weight of the slacks, 0 for a hard margin; 0 or more
+    norm : default 1
+        1 where the slacks count, 2 where their squares do
+    no_bias : default False
+        makes it f(x) = w.x; else the problem has a bias of its own
+    gap : default 0.000001
+        duality gap to stop at, relative to the objective; 1e-12 to below 1
+    kernel : default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "svm"
+    _stream = False
+    _proba = False
+    _settings = {
+        "C": "C",
+        "norm": "norm",
+        "no_bias": "no_bias",
+        "gap": "gap",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "sigma": "sigma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "scale": "scale",
+    }
+
+    def __init__(
+        self,
+        C=1,
+        norm=1,
+        no_bias=False,
+        gap=0.000001,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        *,
+        until_converged=True,
+        bias="none",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.C = C
+        self.norm = norm
+        self.no_bias = no_bias
+        self.gap = gap
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.until_converged = until_converged
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class TBPClassifier(UnweightedClassifier):
+    """The Tighter Budget Perceptron: within a number of kept examples, by the errors that a removal would cause.
+
+    Parameters
+    ----------
+    budget : default 100
+        examples kept at most; 1 to 2^31-1
+    error_cache : default "all"
+        examples on which errors are counted: all, sv (those kept), random
+        ones, or flips (whose label flips most)
+    error_size : default 300
+        examples on which errors are counted; 1 to 2^31-1
+    flips_most : default False
+        drops the example that changes its label most often, as the paper's
+        figure 5 prints, not least often
+    ties : default "oldest"
+        what goes where removals cause equal errors: the oldest, or by margin
+        what is recognised best without itself
+    beta : default 0
+        margin up to which an example is learned: y f(x) <= beta; 0 or more
+    update : default "perceptron"
+        step along an example: perceptron 1; mira up to a margin of 0, at most
+        1; svm up to a margin of 1, at most C
+    C : default 1
+        largest coefficient of an example; above 0
+    kernel : default "linear"
+        linear: x.z; poly: (gamma x.z + coef0)^degree; or rbf: exp(-gamma
+        |x-z|^2)
+    gamma : default 0
+        factor of poly and rbf, in units of 1/|x|^2, needed without sigma; 0
+        or more
+    sigma : default 0
+        width of rbf, in units of |x|, instead of gamma = 1/(2 sigma^2); 0 or
+        more
+    degree : default 0
+        degree of poly, which needs it; 0 or more
+    coef0 : default 0
+        constant of poly, in units of gamma |x|^2; 0 or more
+    scale : default 0
+        length by which the kernel divides examples, 0 for 1; 0 or more
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "tbp"
+    _stream = True
+    _proba = False
+    _settings = {
+        "budget": "budget",
+        "error_cache": "error_cache",
+        "error_size": "error_size",
+        "flips_most": "flips_most",
+        "ties": "ties",
+        "beta": "beta",
+        "update": "update",
+        "C": "C",
+        "kernel": "kernel",
+        "gamma": "gamma",
+        "sigma": "sigma",
+        "degree": "degree",
+        "coef0": "coef0",
+        "scale": "scale",
+    }
+
+    def __init__(
+        self,
+        budget=100,
+        error_cache="all",
+        error_size=300,
+        flips_most=False,
+        ties="oldest",
+        beta=0,
+        update="perceptron",
+        C=1,
+        kernel="linear",
+        gamma=0,
+        sigma=0,
+        degree=0,
+        coef0=0,
+        scale=0,
+        *,
+        max_iter=10,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.budget = budget
+        self.error_cache = error_cache
+        self.error_size = error_size
+        self.flips_most = flips_most
+        self.ties = ties
+        self.beta = beta
+        self.update = update
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scale = scale
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class VVMClassifier(UnweightedClassifier):
+    """The Virtual Vector Machine: a Gaussian posterior and a few virtual points that say what it can't.
+
+    Parameters
+    ----------
+    buffer : default 10
+        points kept; 0 to 4096
+    pairs : default 0
+        closest pairs of points that may be merged, 0 to evict only; 0 to 2^24
+    noise : default 0.05
+        rate eps of wrong labels, 0 for data that can be separated; 0 to below
+        0.5
+    tolerance : default 0.001
+        largest change of a site at which EP ends, in units of its point's
+        standard deviation; above 0
+    sweeps : default 20
+        sweeps of EP over the points at most, then as many with half the
+        damping; 1 to 2^30
+    damping : default 1
+        share of a site's change that is made; above 0 to 1
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "vvm"
+    _stream = True
+    _proba = True
+    _settings = {
+        "buffer": "buffer",
+        "pairs": "pairs",
+        "noise": "noise",
+        "tolerance": "tolerance",
+        "sweeps": "sweeps",
+        "damping": "damping",
+    }
+
+    def __init__(
+        self,
+        buffer=10,
+        pairs=0,
+        noise=0.05,
+        tolerance=0.001,
+        sweeps=20,
+        damping=1,
+        *,
+        max_iter=1,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.buffer = buffer
+        self.pairs = pairs
+        self.noise = noise
+        self.tolerance = tolerance
+        self.sweeps = sweeps
+        self.damping = damping
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+class WEPClassifier(UnweightedClassifier):
+    """Window expectation propagation: a Gaussian posterior and the last examples.
+
+    Parameters
+    ----------
+    buffer : default 10
+        examples kept, the last ones; 0 to 4096
+    noise : default 0.05
+        rate eps of wrong labels, 0 for data that can be separated; 0 to below
+        0.5
+    tolerance : default 0.001
+        largest change of a site at which EP ends, in units of its point's
+        standard deviation; above 0
+    sweeps : default 20
+        sweeps of EP over the points at most, then as many with half the
+        damping; 1 to 2^30
+    damping : default 1
+        share of a site's change that is made; above 0 to 1
+
+    The other parameters are those of :class:`HalfspaceClassifier`.
+    """
+
+    _learner = "wep"
+    _stream = True
+    _proba = True
+    _settings = {
+        "buffer": "buffer",
+        "noise": "noise",
+        "tolerance": "tolerance",
+        "sweeps": "sweeps",
+        "damping": "damping",
+    }
+
+    def __init__(
+        self,
+        buffer=10,
+        noise=0.05,
+        tolerance=0.001,
+        sweeps=20,
+        damping=1,
+        *,
+        max_iter=1,
+        shuffle=True,
+        bias="append",
+        normalize="none",
+        scaling="none",
+        precision="f32",
+        calibrate="none",
+        n_jobs=1,
+        random_state=1,
+    ):
+        self.buffer = buffer
+        self.noise = noise
+        self.tolerance = tolerance
+        self.sweeps = sweeps
+        self.damping = damping
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.bias = bias
+        self.normalize = normalize
+        self.scaling = scaling
+        self.precision = precision
+        self.calibrate = calibrate
+        self.n_jobs = n_jobs
+        self.random_state = random_state

@@ -1,0 +1,221 @@
+"""The C library: what halfspace.h declares, and models as objects."""
+
+import ctypes
+import json
+import os
+import pathlib
+import sys
+
+import numpy as np
+
+_ABI = 1
+
+
+class HalfspaceError(ValueError):
+    """What the library refuses."""
+
+
+class Rows(ctypes.Structure):
+    """halfspace_rows."""
+
+    _fields_ = [
+        ("n", ctypes.c_int64),
+        ("dim", ctypes.c_int64),
+        ("ptr", ctypes.c_void_p),
+        ("idx", ctypes.c_void_p),
+        ("stride", ctypes.c_int64),
+        ("f32", ctypes.c_void_p),
+        ("f64", ctypes.c_void_p),
+        ("labels", ctypes.c_void_p),
+        ("weights", ctypes.c_void_p),
+    ]
+
+
+_names = ctypes.POINTER(ctypes.c_char_p)
+_rows = ctypes.POINTER(Rows)
+_functions = {
+    "abi": (ctypes.c_int32,),
+    "error": (ctypes.c_char_p,),
+    "new": (ctypes.c_uint64, ctypes.c_char_p),
+    "train": (ctypes.c_uint64, ctypes.c_char_p, _rows, _names, ctypes.c_int32),
+    "learn": (ctypes.c_int64, ctypes.c_uint64, _rows, _names, ctypes.c_int32),
+    "outputs": (ctypes.c_int32, ctypes.c_uint64),
+    "classes": (ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64),
+    "describe": (ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64),
+    "score": (ctypes.c_int32, ctypes.c_uint64, _rows, ctypes.c_void_p, ctypes.c_int64),
+    "proba": (ctypes.c_int32, ctypes.c_uint64, _rows, ctypes.c_void_p, ctypes.c_int64),
+    "weights": (
+        ctypes.c_int32,
+        ctypes.c_uint64,
+        ctypes.c_int32,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+        ctypes.POINTER(ctypes.c_double),
+    ),
+    "snapshot": (ctypes.c_uint64, ctypes.c_uint64),
+    "encode": (ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int64),
+    "decode": (ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int64),
+    "save": (ctypes.c_int32, ctypes.c_uint64, ctypes.c_char_p),
+    "load": (ctypes.c_uint64, ctypes.c_char_p),
+    "free": (ctypes.c_int32, ctypes.c_uint64),
+}
+
+
+class _Library:
+    """The functions, found when the first is called: a process may fork before that."""
+
+    def __init__(self):
+        self._dll = None
+        self._pid = 0
+
+    def _load(self):
+        suffix = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
+        path = os.environ.get("HALFSPACE_LIBRARY") or str(
+            pathlib.Path(__file__).with_name("libhalfspace." + suffix)
+        )
+        dll = ctypes.CDLL(path)  # calls leave the interpreter's lock to others
+        for name, (result, *arguments) in _functions.items():
+            function = getattr(dll, "halfspace_" + name)
+            function.restype, function.argtypes = result, arguments
+            setattr(self, name, function)
+        if self.abi() != _ABI:
+            raise ImportError(f"{path}: interface {self.abi()}, want {_ABI}")
+        self._dll, self._pid = dll, os.getpid()
+
+    def ready(self):
+        """Loads the library, or refuses one whose threads a fork has left behind."""
+        if self._dll is None:
+            self._load()
+        elif self._pid != os.getpid():
+            raise RuntimeError(
+                "halfspace was used before this process forked, and its threads are in the other "
+                "one: start processes by 'spawn' or 'forkserver' (joblib's loky does), or use "
+                "halfspace in the children only"
+            )
+        return self
+
+
+_library = _Library()
+
+
+def abi():
+    """The number of the C library's interface."""
+    return _library.ready().abi()
+
+
+def _failed():
+    return HalfspaceError(_library.error().decode("utf-8", "replace"))
+
+
+def _texts(names):
+    return (ctypes.c_char_p * len(names))(*[n.encode() for n in names]), len(names)
+
+
+def rows(X, labels=None, weights=None):
+    """The rows of an array or a CSR matrix, and what must live as long as they do."""
+    r, keep = Rows(), [X, labels, weights]
+    r.n, r.dim = X.shape
+    data = X
+    if hasattr(X, "indptr"):
+        ptr = np.ascontiguousarray(X.indptr, np.int64)
+        idx = np.ascontiguousarray(X.indices, np.int32)
+        data = np.ascontiguousarray(X.data)
+        r.ptr, r.idx = ptr.ctypes.data, idx.ctypes.data
+        keep += [ptr, idx, data]
+    if data.dtype == np.float32:
+        r.f32 = data.ctypes.data
+    else:
+        r.f64 = data.ctypes.data
+    if labels is not None:
+        r.labels = labels.ctypes.data
+    if weights is not None:
+        r.weights = weights.ctypes.data
+    return r, keep
+
+
+class Model:
+    """A model of the library, which is freed with the object."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    @classmethod
+    def _of(cls, handle):
+        if not handle:
+            raise _failed()
+        return cls(handle)
+
+    @classmethod
+    def new(cls, options):
+        return cls._of(_library.ready().new(json.dumps(options).encode()))
+
+    @classmethod
+    def train(cls, options, X, labels, names, weights):
+        lib = _library.ready()
+        r, _keep = rows(X, labels, weights)
+        return cls._of(lib.train(json.dumps(options).encode(), r, *_texts(names)))
+
+    @classmethod
+    def load(cls, path):
+        return cls._of(_library.ready().load(os.fsencode(path)))
+
+    @classmethod
+    def decode(cls, data):
+        return cls._of(_library.ready().decode(data, len(data)))
+
+    def __del__(self):
+        if self._handle and _library._pid == os.getpid():
+            _library.free(self._handle)
+
+    def _check(self, result):
+        if result < 0:
+            raise _failed()
+        return result
+
+    def _ready(self):
+        return _library.ready()
+
+    def learn(self, X, labels, names=None, weights=None):
+        r, _keep = rows(X, labels, weights)
+        if names is None:
+            return self._check(self._ready().learn(self._handle, r, None, 0))
+        return self._check(self._ready().learn(self._handle, r, *_texts(names)))
+
+    def outputs(self):
+        return self._check(self._ready().outputs(self._handle))
+
+    def _bytes(self, function):
+        size = self._check(function(self._handle, None, 0))
+        buffer = ctypes.create_string_buffer(size)
+        self._check(function(self._handle, buffer, size))
+        return buffer.raw
+
+    def classes(self):
+        return self._bytes(self._ready().classes).decode().split("\0")[:-1]
+
+    def describe(self):
+        return json.loads(self._bytes(self._ready().describe)[:-1])
+
+    def encode(self):
+        return self._bytes(self._ready().encode)
+
+    def save(self, path):
+        self._check(self._ready().save(self._handle, os.fsencode(path)))
+
+    def score(self, X, proba=False):
+        """Scores, or probabilities: a row of outputs for each row of X."""
+        lib, k = self._ready(), self.outputs()
+        out = np.empty((X.shape[0], k))
+        r, _keep = rows(X)
+        ask = lib.proba if proba else lib.score
+        self._check(ask(self._handle, r, out.ctypes.data, out.size))
+        return out
+
+    def weights(self, dim):
+        """The weights, a row for each output, and their biases."""
+        lib, k, bias = self._ready(), self.outputs(), ctypes.c_double()
+        w, b = np.empty((k, dim)), np.empty(k)
+        for i in range(k):
+            self._check(lib.weights(self._handle, i, w[i].ctypes.data, dim, bias))
+            b[i] = bias.value
+        return w, b
