@@ -30,9 +30,9 @@ func Sources() (names []string) {
 
 // Import reads a model of another program, in the format of that name, one of Sources, and returns
 // one that scores as it does, in float64, up to rounding: of LIBLINEAR those of its classification,
-// of LIBSVM those of C-SVC and nu-SVC of two classes with a linear, polynomial or RBF kernel. Of
-// two labels the larger is the positive one; a score of exactly 0 is the positive label's here and
-// the second label's there.
+// of LIBSVM those of C-SVC and nu-SVC with a linear, polynomial or RBF kernel, which of more than
+// two classes vote by pairs. Of two labels the larger is the positive one; a score of exactly 0 is
+// the positive label's here and the second label's there.
 //
 // Weights become a learner that can learn on from them, a bias the weight of an appended feature of
 // 1. An expansion becomes that of a learner of whole data sets, which predicts. Data are svmlight

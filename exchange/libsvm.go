@@ -115,70 +115,119 @@ func readLibsvm(r io.Reader) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(labels) > 2 {
-		return nil, fmt.Errorf("%d classes, which LIBSVM tells by one function for each pair of "+
-			"them: %w; import models of two", len(labels), ErrFile)
-	}
 	k, err := l.kernel(head)
 	if err != nil {
 		return nil, err
 	}
-	var total int
-	var rho float64
-	text, err := l.one(head, "total_sv")
-	if err == nil {
-		total, err = l.count(text)
-	}
+	h, err := l.outputs(head, len(labels))
 	if err != nil {
 		return nil, err
 	}
-	if text, err = l.one(head, "rho"); err == nil {
-		rho, err = l.finite(text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	o := learner.Output{Coef: []float64{}, Points: engine.Block[float64]{Ptr: []int{0}}, Bias: -rho,
-		Divisor: 1}
-	for range total {
-		if !l.next() {
-			return nil, l.ended(fmt.Sprintf("%d support vectors, found %d", total, len(o.Coef)))
-		}
-		if err := l.vector(&o); err != nil {
-			return nil, err
-		}
-	}
+	h.Kernel = k
 	if l.next() && strings.TrimSpace(l.text) != "" {
-		return nil, l.bad("expected the end behind %d support vectors, found %.40q", total, l.text)
+		return nil, l.bad("expected the end behind the support vectors, found %.40q", l.text)
 	}
 	if err := l.s.Err(); err != nil {
 		return nil, err
 	}
-	dim := o.Points.Dim
-	if k.Kind == engine.Linear {
-		if dim > maxWeights {
-			return nil, fmt.Errorf("a feature %d, of a linear kernel at most %d: %w", dim,
-				maxWeights, ErrFile)
-		}
-		o = learner.Output{Weights: expanded(&o, k), Bias: o.Bias, Divisor: 1}
+	dim := 0
+	for i := range h.Outputs {
+		dim = max(dim, h.Outputs[i].Points.Dim)
 	}
-	return imported(labels, dim, &learner.Hypothesis{Outputs: []learner.Output{o}, Kernel: k})
+	if k.Kind == engine.Linear && dim > maxWeights/len(h.Outputs) {
+		return nil, fmt.Errorf("a feature %d, of a linear kernel at most %d: %w", dim,
+			maxWeights/len(h.Outputs), ErrFile)
+	}
+	for i := range h.Outputs {
+		o := &h.Outputs[i]
+		if o.Points.Dim = dim; k.Kind == engine.Linear {
+			*o = learner.Output{Weights: expanded(o, k), Bias: o.Bias, Divisor: 1}
+		}
+	}
+	return imported(labels, dim, h)
 }
 
-// vector reads a support vector: a coefficient and the features that are not 0. A coefficient of 0
-// adds nothing.
-func (l *lines) vector(o *learner.Output) error {
-	words := strings.Fields(l.text)
-	if len(words) == 0 {
-		return l.bad("expected a support vector, found an empty line")
-	}
-	c, err := l.finite(words[0])
+// maxPairs bounds the classes that there is a function for each two of.
+const maxPairs = 1024
+
+// outputs reads the support vectors, and returns what is computed of them: one output for each pair
+// of classes. Of classes i < j each vector has a coefficient for each other class, that of class d
+// at d, or d-1 where its own class comes before.
+func (l *lines) outputs(head map[string][]string, classes int) (*learner.Hypothesis, error) {
+	text, err := l.one(head, "total_sv")
 	if err != nil {
-		return err
+		return nil, err
+	}
+	total, err := l.count(text)
+	if err != nil {
+		return nil, err
+	}
+	rho, of := head["rho"], head["nr_sv"]
+	if classes > maxPairs || len(rho) != classes*(classes-1)/2 {
+		return nil, fmt.Errorf("rho has %d values with %d classes, want one a pair of at most %d "+
+			"classes: %w", len(rho), classes, maxPairs, ErrFile)
+	}
+	h := &learner.Hypothesis{Outputs: make([]learner.Output, len(rho)), Pairs: classes > 2}
+	k := 0
+	for i := range classes {
+		for j := i + 1; j < classes; j++ {
+			v, err := l.finite(rho[k])
+			if err != nil {
+				return nil, err
+			}
+			h.Outputs[pairAt(i, j)] = learner.Output{Coef: []float64{}, Bias: -v, Divisor: 1,
+				Points: engine.Block[float64]{Ptr: []int{0}}}
+			k++
+		}
+	}
+	if classes == 2 { // of which all vectors are of one pair, whatever nr_sv says
+		of = []string{strconv.Itoa(total)}
+	}
+	if len(of) != classes && classes > 2 {
+		return nil, fmt.Errorf("nr_sv has %d values with %d classes: %w", len(of), classes, ErrFile)
+	}
+	read := 0
+	for class, text := range of {
+		n, err := l.count(text)
+		if err != nil {
+			return nil, err
+		}
+		for range n {
+			if !l.next() {
+				return nil, l.ended(fmt.Sprintf("%d support vectors, found %d", total, read))
+			}
+			if read++; read > total {
+				return nil, fmt.Errorf("nr_sv has more than the %d support vectors: %w", total,
+					ErrFile)
+			}
+			if err := l.vector(h, class, classes); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if read != total {
+		return nil, fmt.Errorf("nr_sv has %d of %d support vectors: %w", read, total, ErrFile)
+	}
+	return h, nil
+}
+
+// pairAt returns the output of classes i and j.
+func pairAt(i, j int) int {
+	i, j = min(i, j), max(i, j)
+	return j*(j-1)/2 + i
+}
+
+// vector reads a support vector of a class: the coefficients and the features that are not 0. A
+// coefficient of 0 adds nothing.
+func (l *lines) vector(h *learner.Hypothesis, class, classes int) error {
+	words := strings.Fields(l.text)
+	if len(words) < classes-1 {
+		return l.bad("expected a support vector with %d coefficients, found %.40q", classes-1,
+			l.text)
 	}
 	last := int32(-1)
-	b := &o.Points
-	for _, word := range words[1:] {
+	var row engine.Block[float64]
+	for _, word := range words[classes-1:] {
 		at, value, ok := strings.Cut(word, ":")
 		if !ok {
 			return l.bad("expected number:value, found %q", word)
@@ -196,15 +245,26 @@ func (l *lines) vector(o *learner.Output) error {
 		}
 		last = int32(j) - 1
 		if v != 0 {
-			b.Idx, b.Val = append(b.Idx, last), append(b.Val, v)
+			row.Idx, row.Val = append(row.Idx, last), append(row.Val, v)
 		}
 	}
-	b.Dim = max(b.Dim, int(last)+1)
-	if c == 0 {
-		b.Idx, b.Val = b.Idx[:b.Ptr[len(b.Ptr)-1]], b.Val[:b.Ptr[len(b.Ptr)-1]]
-		return nil
+	for k, word := range words[:classes-1] {
+		c, err := l.finite(word)
+		if err != nil {
+			return err
+		}
+		other := k
+		if k >= class {
+			other++
+		}
+		o := &h.Outputs[pairAt(class, other)]
+		b := &o.Points
+		if b.Dim = max(b.Dim, int(last)+1); c == 0 {
+			continue
+		}
+		b.Idx, b.Val = append(b.Idx, row.Idx...), append(b.Val, row.Val...)
+		b.Ptr, o.Coef = append(b.Ptr, len(b.Idx)), append(o.Coef, c)
 	}
-	b.Ptr, o.Coef = append(b.Ptr, len(b.Idx)), append(o.Coef, c)
 	return nil
 }
 

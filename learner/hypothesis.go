@@ -15,9 +15,13 @@ import (
 // with z = x, or with Fourier the random features of x. Features that an Output knows nothing of
 // have weight 0.
 type Hypothesis struct {
-	Outputs []Output      // one for two classes, else one a class
+	Outputs []Output      // one for two classes, else one a class, or with Pairs one a pair
 	Kernel  engine.Kernel // K of Outputs without Weights
 	Fourier *Fourier      // nil: z = x
+	// Pairs: the outputs are of pairs of classes i < j, those of (0, 1), (0, 2), (1, 2), (0, 3),
+	// ...: one above 0 is a vote for i, any other for j. The class with most votes is predicted,
+	// the first of several.
+	Pairs bool
 }
 
 // Output is one score of a Hypothesis. Nothing in it is the learner's own memory.

@@ -20,8 +20,9 @@ func (*OVOConfig) Entry() learner.Entry {
 		Over: func(base string, c learner.Config, classes int) learner.Config {
 			return &OVOConfig{Classes: classes, Base: base, BaseConfig: c}
 		},
-		Pairs: true,
-		New32: newOVO[float32], New64: newOVO[float64],
+		Pairs:   true,
+		Holding: holdPairs,
+		New32:   newOVO[float32], New64: newOVO[float64],
 	}
 }
 
@@ -41,10 +42,10 @@ func (*OVOConfig) Entry() learner.Entry {
 //	                    the class's f_ij less that of its f_ji
 //
 // Deviations: the sums s decide between classes with as many votes, where LIBSVM takes the first
-// class. As a share of a vote, below 1/3 either way, they are a part of the class's output. A score
-// of 0 is no vote. A class may come at any time: what the pairs of a class with those to come begin
-// with is a learner that has learned its examples alone. It is left out with Classes, which says
-// how many there will be.
+// class, as TiesFirst does. As a share of a vote, below 1/3 either way, they are a part of the
+// class's output. A score of 0 is no vote. A class may come at any time: what the pairs of a class
+// with those to come begin with is a learner that has learned its examples alone. It is left out
+// with Classes, which says how many there will be.
 //
 // Guarantee: the learner of a pair scores, to the bit, as one of two classes over the examples of
 // the two, whenever they came: TestOVOColumns.
@@ -60,6 +61,10 @@ type OVOConfig struct {
 	// Base is the learner of two classes, whose own settings are taken, too. Default obpm; a
 	// learner of two classes.
 	Base string `json:"base" flag:"base"`
+	// TiesFirst predicts, of classes with as many votes, the one that came first, as LIBSVM does.
+	//
+	// A score of 0 is a vote for the class that came later then. Default false.
+	TiesFirst bool `json:"ties_first,omitempty" flag:"ties-first"`
 	// BaseConfig is the base's own settings, of the type that its Entry.Config returns; nil stands
 	// for those defaults. Default nil; any that are valid.
 	BaseConfig learner.Config `json:"base_config"`
@@ -115,12 +120,13 @@ func (c *OVOConfig) Traits() learner.Traits {
 
 // Resolve resolves the base's settings: all columns see the examples as they are.
 func (c *OVOConfig) Resolve(f learner.Facts) (learner.Config, error) {
-	o := OVRConfig(*c)
+	o := OVRConfig{Base: c.Base, BaseConfig: c.BaseConfig}
 	r, err := o.Resolve(f)
 	if err != nil {
 		return nil, err
 	}
-	over := OVOConfig(*r.(*OVRConfig))
+	over := *c
+	over.BaseConfig = r.(*OVRConfig).BaseConfig
 	return &over, nil
 }
 
@@ -149,7 +155,23 @@ func newOVO[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	return newOver[T](OVRConfig(cfg), true, env)
+	l, err := newOver[T](OVRConfig{Classes: cfg.Classes, Base: cfg.Base,
+		BaseConfig: cfg.BaseConfig}, true, cfg.TiesFirst, env)
+	return l, err
+}
+
+// holdPairs is Entry.Holding: a hypothesis of pairs of classes, as LIBSVM has them.
+func holdPairs(h *learner.Hypothesis) (_ learner.Config, s learner.State, ok bool) {
+	if !h.Pairs || len(h.Outputs) == 0 {
+		return nil, s, false
+	}
+	_, last := pairOf(len(h.Outputs) - 1)
+	cfg := &OVOConfig{Classes: last + 1, TiesFirst: true}
+	o := OVR[float64]{pairs: true, since: make([]int64, last+1)}
+	if cfg.Base, cfg.BaseConfig, ok = o.hold(h); !ok || o.count(last+1) != len(h.Outputs) {
+		return nil, s, false
+	}
+	return cfg, o.State(), cfg.Validate() == nil
 }
 
 // pairOf returns the classes of pair k, first < second: those of the second class come behind all
@@ -161,8 +183,21 @@ func pairOf(k int) (first, second int) {
 	return k - second*(second-1)/2, second
 }
 
-// votes sets dst, one a class, to the outputs by the scores of all pairs.
-func votes(dst, scores []float64) {
+// votes sets dst, one a class, to the outputs by the scores of all pairs. Where ties go to the
+// first class these are votes alone.
+func votes(dst, scores []float64, first bool) {
+	if first {
+		clear(dst)
+		for k, f := range scores {
+			i, j := pairOf(k)
+			if !(f > 0) {
+				i, j = j, i
+			}
+			dst[i] += 0.5
+			dst[j] -= 0.5
+		}
+		return
+	}
 	for c := range dst {
 		count, sum := 0.0, 0.0
 		for other := range dst {

@@ -67,6 +67,7 @@ type OVR[T learner.Float] struct {
 	pool    *engine.Pool
 	columns []learner.Learner[T] // one a class
 	pairs   bool                 // there is a column for each two classes, see OVOConfig
+	first   bool                 // of ovo, classes with as many votes are told by their order
 	// what columns of classes to come begin with: of ovr one, which has learned all examples as no
 	// class's, of ovo one a class, which has learned its examples; nil: no class will come
 	lone    []learner.Learner[T]
@@ -258,12 +259,12 @@ func newOVR[T learner.Float](c learner.Config, env learner.Env) (learner.Learner
 	if err != nil {
 		return nil, err
 	}
-	return newOver[T](cfg, false, env)
+	return newOver[T](cfg, false, false, env)
 }
 
 // newOver returns a learner over pairs of classes, or over each class and the rest.
-func newOver[T learner.Float](cfg OVRConfig, pairs bool, env learner.Env) (learner.Learner[T],
-	error) {
+func newOver[T learner.Float](cfg OVRConfig, pairs, first bool, env learner.Env) (
+	learner.Learner[T], error) {
 	base, err := cfg.Inner()
 	if err != nil {
 		return nil, err
@@ -275,7 +276,8 @@ func newOver[T learner.Float](cfg OVRConfig, pairs bool, env learner.Env) (learn
 	// Columns are parts on the pool, within which there is none. Those of whole data sets are
 	// fitted one after another, over the same examples.
 	t := base.Traits()
-	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, pairs: pairs, stream: t.Stream,
+	o := &OVR[T]{cfg: cfg, entry: e, base: base, pool: env.Pool, pairs: pairs, first: first,
+		stream:  t.Stream,
 		weights: t.Weights, env: learner.Env{Seed: env.Seed, Kept: env.Kept}}
 	if !t.Stream {
 		o.env.Pool, o.env.Rows = env.Pool, env.Rows
@@ -395,26 +397,34 @@ func (o keepingOVR[T]) Support() (sum int) {
 // holdClasses is Entry.Holding: outputs of several classes, each held by a learner of two.
 func holdClasses(h *learner.Hypothesis) (_ learner.Config, s learner.State, ok bool) {
 	n := len(h.Outputs)
-	if n < 2 || n > MaxClasses {
+	if n < 2 || n > MaxClasses || h.Pairs {
 		return nil, s, false
 	}
 	cfg := &OVRConfig{Classes: n}
 	o := OVR[float64]{since: make([]int64, n)}
+	if cfg.Base, cfg.BaseConfig, ok = o.hold(h); !ok || !cfg.BaseConfig.Traits().Stream {
+		return nil, s, false
+	}
+	return cfg, o.State(), cfg.Validate() == nil
+}
+
+// hold makes columns that hold the outputs, all of one base, which it returns.
+func (o *OVR[T]) hold(h *learner.Hypothesis) (name string, c learner.Config, ok bool) {
 	for _, out := range h.Outputs {
 		e, base, state, ok := learner.Hold(&learner.Hypothesis{Outputs: []learner.Output{out},
 			Kernel: h.Kernel, Fourier: h.Fourier})
-		if !ok || !base.Traits().Stream || cfg.Base != "" && cfg.Base != e.Name {
-			return nil, s, false
+		if !ok || name != "" && name != e.Name {
+			return "", nil, false
 		}
-		l, err := e.New64(base, learner.Env{})
+		l, err := learner.New[T](e, base, learner.Env{})
 		if err != nil || l.SetState(state) != nil {
-			return nil, s, false
+			return "", nil, false
 		}
-		cfg.Base, cfg.BaseConfig = e.Name, base
+		name, c = e.Name, base
 		o.columns = append(o.columns, l)
-		o.dim = max(o.dim, len(out.Weights))
+		o.dim = max(o.dim, len(out.Weights), out.Points.Dim)
 	}
-	return cfg, o.State(), cfg.Validate() == nil
+	return name, c, true
 }
 
 // fittingOVR is that of a base of whole data sets only.
@@ -768,7 +778,7 @@ func (r *ovrRun[T]) outputsOf(e, classes int) []float64 {
 		return r.outputs
 	}
 	r.votes = slices.Grow(r.votes[:0], classes)[:classes]
-	votes(r.votes, r.outputs)
+	votes(r.votes, r.outputs, r.o.first)
 	return r.votes
 }
 
@@ -793,7 +803,7 @@ func (o *OVR[T]) each(b *engine.Block[T], dst []float64, do ovrWork) error {
 				for c := range o.scorers {
 					r.outputs = append(r.outputs, r.scores[c*n+e])
 				}
-				votes(of, r.outputs)
+				votes(of, r.outputs, o.first)
 				continue
 			}
 			for c := range of {
@@ -1124,7 +1134,7 @@ func (p provenBallot[T]) Proba(b *engine.Block[T], dst []float64) error {
 // newBallot returns that of o's settings, of so many classes.
 func newBallot[T learner.Float](o *OVR[T], classes int, of []learner.Predictor[T]) *ballot[T] {
 	p := &ballot[T]{o: &OVR[T]{cfg: o.cfg, entry: o.entry, base: o.base, env: o.env, pool: o.pool,
-		dim: o.dim, pairs: o.pairs, stream: o.stream, since: make([]int64, classes)}}
+		dim: o.dim, pairs: o.pairs, first: o.first, stream: o.stream, since: make([]int64, classes)}}
 	for k := range of {
 		p.of = append(p.of, memberPredictor[T]{&of[k]})
 		p.o.scorers = append(p.o.scorers, of[k])

@@ -192,6 +192,8 @@ func (*OVOConfig) Help(field string) string {
 		return "how many classes there will be, 0 for any number; 0 to 1024"
 	case "Base":
 		return "learner of two classes, whose own settings are taken, too; a learner of two classes"
+	case "TiesFirst":
+		return "predicts, of classes with as many votes, the one that came first, as LIBSVM does"
 	}
 	return ""
 }

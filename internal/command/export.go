@@ -119,7 +119,7 @@ func newImportCmd() *cobra.Command {
 precision, on svmlight files whose features count from 1.
 
   liblinear  models of classification (-s 0 to 7): weights, of two classes or more
-  libsvm     C-SVC and nu-SVC of two classes, with a linear, polynomial or RBF kernel
+  libsvm     C-SVC and nu-SVC, with a linear, polynomial or RBF kernel
 
 Weights become a learner that goes on from them (train -i); what a kernel sums over becomes an svm,
 which predicts. Of two labels the larger is the positive one. A score of exactly 0 is the positive

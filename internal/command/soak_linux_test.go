@@ -34,7 +34,7 @@ const (
 // TestSoak: a stream through stdin leaves the process as it was, for each learner whose Traits
 // bound what it keeps: the second half of what is behind the warm-up takes at most 1 % more memory
 // than the first, and 5 % more time an example. .ci/soak runs it over 10^7 examples, and prints
-// the table of docs/streams.md; without -soak it looks at the memory of some learners.
+// the table of docs/figures.md; without -soak it looks at the memory of some learners.
 func TestSoak(t *testing.T) {
 	if race.Enabled || testing.Short() {
 		t.Skip("memory takes a long stream, and no race detector")
