@@ -181,6 +181,8 @@ type Options struct {
 	Header []string
 	// Kinds are the kinds of the columns of csv, as Info has them; "" with Columns: all numbers.
 	Kinds string
+	// LabelKey is the key of the labels in ndjson where LabelCol is "".
+	LabelKey string
 	// Label is the number of the label's column among Columns, from 1; 0: found by LabelCol.
 	Label int
 
@@ -277,6 +279,7 @@ type Info struct {
 
 	Columns  int      // csv: columns of a row, the label included
 	LabelCol int      // csv: number of the label's column, from 1, in training's order; 0: none
+	LabelKey string   // ndjson: key of the label, where the options name it
 	Header   []string // csv: names of the columns, in training's order; nil if there are none
 	// Kinds has a letter for each column of csv beside the label's: n a number, t texts, - left
 	// out; "" if all are numbers.

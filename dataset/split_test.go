@@ -227,3 +227,34 @@ func FuzzSplit(f *testing.F) {
 		}
 	})
 }
+
+// TestSplitNames: ranges whose features have names give the rows of the file where these are known.
+func TestSplitNames(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x")
+	for _, text := range []string{
+		"job,pay,class\n" + strings.Repeat("clerk,1,x\nsmith,2,y\ncook,1,x\n", 40),
+		strings.Repeat("{\"y\":0,\"job\":\"clerk\"}\n{\"y\":1,\"age\":3,\"job\":\"cook\"}\n", 40),
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var o Options
+		if _, _, _, _, err := readRanges(file, 4, o); !errors.Is(err, ErrOption) {
+			t.Errorf("names that nothing says: %v", err)
+		}
+		all, err := Load[float64](context.Background(), []string{file}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Labels = &all.Info.Labels
+		want, good, _, err := readWhole(file, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Names, o.FixedNames = all.Info.Names, true
+		got, n, _, ranges, err := readRanges(file, 4, o)
+		if err != nil || got != want || n != good || ranges < 2 {
+			t.Errorf("%d rows of %d in %d ranges: %v\n%s", n, good, ranges, err, got)
+		}
+	}
+}

@@ -210,6 +210,7 @@ func (s *Stream[T]) prepare() error {
 func (s *Stream[T]) arranged(f *format.Format) error {
 	c, l, to := s.cfg, s.layout, &s.info
 	to.IndexBase, to.BaseFound = l.IndexBase, l.BaseFound
+	to.LabelKey = l.LabelKey
 	to.Columns, to.LabelCol, to.Header, to.Kinds = l.Columns, l.LabelCol, l.Header, l.Kinds
 	if to.Kind = l.Kind; to.Kind == "" {
 		to.Kind = f.Name
@@ -224,7 +225,8 @@ func (s *Stream[T]) arranged(f *format.Format) error {
 	s.setFinishing()
 	if l.Words && s.some != nil && c.HashBits == 0 && !c.FixedNames {
 		return fmt.Errorf("%s: the names of features are numbered in the order of all examples: "+
-			"to read a part of them, give HashBits: %w", s.files[0], ErrOption)
+			"to read a part of them, give HashBits, or FixedNames and the Info.Names of all of "+
+			"them: %w", s.files[0], ErrOption)
 	}
 	if l.Dim > 0 {
 		to.Dim = l.Dim + c.bias
@@ -271,7 +273,7 @@ func (s *Stream[T]) options() *format.Options {
 		Base:    c.base, BaseFound: c.baseFound,
 		BaseTrained: c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1",
 		WeightCol:   c.WeightCol, WeightOptional: c.WeightOptional || c.LabelsOptional,
-		LabelCol: c.LabelCol, Columns: c.Columns, Header: c.Header, Label: c.Label,
+		LabelKey: c.LabelKey, LabelCol: c.LabelCol, Columns: c.Columns, Header: c.Header, Label: c.Label,
 		Kinds: c.Kinds, TextCols: c.TextCols, NumberCols: c.NumberCols, IgnoreCols: c.IgnoreCols,
 		Missing:  c.Missing,
 		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided || s.lab.many, Limits: &s.lim.Limits,

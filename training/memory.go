@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -50,7 +51,8 @@ type Split struct {
 	Data   int64 `json:"data"` // examples read into memory
 	// What is tallied: bins of scores, a window; and, with Delay, examples that wait for labels.
 	Metrics int64                `json:"metrics"`
-	Parts   []learner.MemoryPart `json:"parts"` // of the learner
+	Scales  int64                `json:"scales"` // what is known of the features' scale, twice
+	Parts   []learner.MemoryPart `json:"parts"`  // of the learner
 	// Tables of the learner that are there twice, while they grow or are copied for the model file.
 	Moving int64 `json:"moving"`
 	// The most resident memory until learning ended; 0 where Machine doesn't say.
@@ -59,7 +61,7 @@ type Split struct {
 
 // Planned returns the sum of what is planned.
 func (m *Split) Planned() int64 {
-	return m.Program + m.Reader + m.Data + m.Metrics + m.Moving +
+	return m.Program + m.Reader + m.Data + m.Metrics + m.Scales + m.Moving +
 		learner.Footprint{Parts: m.Parts}.Held()
 }
 
@@ -74,6 +76,7 @@ func (m *Split) String() string {
 	add(m.Reader, "reading")
 	add(m.Data, "the examples")
 	add(m.Metrics, "metrics and what waits for labels")
+	add(m.Scales, "scales of features")
 	s = append(s, partsText(m.Parts)...)
 	add(m.Moving, "what moves or is saved")
 	return strings.Join(s, ", ")
@@ -202,7 +205,8 @@ func (m *Machine) limit(bytes int64) {
 
 // left is what the learner may take.
 func (r *room[T]) left() int64 {
-	return r.most - r.split.Program - r.reader - r.split.Data - r.split.Metrics - r.before
+	return r.most - r.split.Program - r.reader - r.split.Data - r.split.Metrics -
+		r.split.Scales - r.before
 }
 
 // restored takes from the room what a learner that goes on holds beyond what the first examples ask
@@ -343,7 +347,7 @@ func (r *room[T]) fits(x learner.Extent) error {
 	if j.o.MemBudget == 0 && x.Examples == learner.Any && j.traits.Keeps == learner.Any {
 		x.Examples = r.rows // what is kept grows with the stream, so far to this
 	}
-	r.split.Metrics = j.o.metering(x)
+	r.split.Metrics, r.split.Scales = j.o.metering(x), j.scalesOf(x)
 	f := j.config.Memory(x)
 	peak, twice := f.Peak(), max(f.Moving, f.Copies)
 	j.large = j.large || peak >= noteworthy
@@ -381,6 +385,17 @@ func (r *room[T]) fits(x learner.Extent) error {
 	return nil
 }
 
+// scalesOf is what is known of the scale of that extent's features, and a copy of it for the model,
+// in bytes.
+func (j *Job) scalesOf(x learner.Extent) int64 {
+	o := &j.data
+	scaled := o.Scaled != nil || o.Scaling == "std" || o.Scaling == "maxabs"
+	if !scaled && o.Missing != "mean" && o.Missing != "indicator" {
+		return 0
+	}
+	return 2 * format.ScalingBytes * x.Features
+}
+
 // metering is what is tallied of examples of that extent, in bytes.
 func (o *Options) metering(x learner.Extent) int64 {
 	const (
@@ -413,7 +428,7 @@ func (j *Job) collect() {
 // settle sizes what the learner keeps that wasn't sized by settings, and makes the split.
 func (r *room[T]) settle(x learner.Extent, sample *engine.Block[T]) error {
 	j, budget := r.j, r.j.o.MemBudget
-	r.split.Metrics = j.o.metering(x)
+	r.split.Metrics, r.split.Scales = j.o.metering(x), j.scalesOf(x)
 	if budget > 0 && j.traits.Keeps > 0 && !x.Whole {
 		if err := r.keep(&x, sample); err != nil {
 			return err

@@ -160,3 +160,18 @@ func withoutPosition(t *testing.T, file []byte) []byte {
 	}
 	return b.Bytes()
 }
+
+// TestScalesPlanned: a budget counts what is known of the features' scale.
+func TestScalesPlanned(t *testing.T) {
+	for scale, want := range map[string]int64{"none": 0, "std": 2 * 24 * 3, "": 2 * 24 * 3} {
+		r, err := training.Run(t.Context(), training.Options{Learner: "pa", MemBudget: 64 << 20,
+			Files: []string{columns(t, 0, 50)}, Data: training.Data{Scale: scale, Bias: "append"}},
+			training.Env{Machine: training.Machine{Bytes: 1 << 40}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Memory.Scales != want {
+			t.Errorf("scale %q: %d bytes, want %d", scale, r.Memory.Scales, want)
+		}
+	}
+}

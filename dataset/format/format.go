@@ -112,6 +112,7 @@ type Options struct {
 	WeightCol      string // as in dataset.Options
 	WeightOptional bool   // rows may be without that column
 
+	LabelKey string   // of ndjson, in training, where LabelCol doesn't name it
 	LabelCol string   // as in dataset.Options; so the three below
 	Columns  int      //
 	Header   []string //
@@ -157,6 +158,7 @@ type Layout struct {
 
 	Columns  int      // columns of a row, the label included; 0 where that is no word of the format
 	LabelCol int      // number of the label's column, from 1; 0 if there is none
+	LabelKey string   // key of the label, where rows have keys and the options name it; else ""
 	Header   []string // names of the columns, nil if they have none
 	// Kinds has a letter for each column beside the label's, in training's order: n a number, t
 	// text, - one that is left out; "" if all are numbers and rows have nothing beside them.

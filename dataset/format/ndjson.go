@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -72,9 +73,10 @@ func headNDJSON(h *Head, o *Options, first *Layout) (*Layout, error) {
 		lay.numbers, lay.within, lay.kind = true, "", jsonSparse
 	}
 	if !lay.numbers {
-		return &Layout{IndexBase: 1, BaseFound: byNames, Words: true, Own: lay}, nil
+		return &Layout{IndexBase: 1, BaseFound: byNames, Words: true, LabelKey: lay.named(o),
+			Own: lay}, nil
 	}
-	l := &Layout{Kind: SVMLight.Name, Own: lay}
+	l := &Layout{Kind: SVMLight.Name, LabelKey: lay.named(o), Own: lay}
 	if lay.kind == jsonDense {
 		lay.indexed = indexed{shift: int64(o.Bias) - 1, least: 1, most: maxIndex - uint64(o.Bias)}
 		l.IndexBase, l.BaseFound = 1, byColumns
@@ -93,8 +95,8 @@ const byNames = "names count from 1 as they first come"
 // findLabel finds the key of the label by the first row.
 func (lay *ndjsonLayout) findLabel(rows [][]jsonKey, o *Options) error {
 	wanted := labelNames
-	if o.LabelCol != "" {
-		wanted = []string{o.LabelCol}
+	if named := cmp.Or(o.LabelCol, o.LabelKey); named != "" {
+		wanted = []string{named}
 	}
 	for _, fold := range []bool{false, true} {
 		for _, name := range wanted {
@@ -107,10 +109,18 @@ func (lay *ndjsonLayout) findLabel(rows [][]jsonKey, o *Options) error {
 		}
 	}
 	lay.label = wanted[0]
-	if o.Optional || o.LabelCol != "" || len(rows[0]) == 0 { // rows are judged one by one
+	if o.Optional || o.LabelCol != "" || o.LabelKey != "" || len(rows[0]) == 0 { // rows are judged one by one
 		return nil
 	}
 	return fmt.Errorf("no key %s: name the label's by Options.LabelCol", Or(wanted))
+}
+
+// named is the label's key where the options name it.
+func (lay *ndjsonLayout) named(o *Options) string {
+	if o.LabelCol == "" && o.LabelKey == "" {
+		return ""
+	}
+	return lay.label
 }
 
 // findNumbers decides whether features have numbers, and where these stand.

@@ -33,6 +33,9 @@ type Scaling struct {
 // perFeature is how many numbers Scaling.Known has for each feature.
 const perFeature = 3
 
+// ScalingBytes is what a Scaling takes for each feature.
+const ScalingBytes = 8 * perFeature
+
 // Clone returns a copy; nil of nil.
 func (s *Scaling) Clone() *Scaling {
 	if s == nil {

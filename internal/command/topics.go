@@ -21,6 +21,7 @@ code 1, if that has no room (2 if no data could make it fit). The split is shown
                  read, so stdin can't be taken. Dense ones of whole numbers from 0 to 255, 32
                  features or more, are kept as bytes, in about a quarter (f64: an eighth) of
                  the memory, where they need not be there as a whole
+  the scales     of --scale, and of columns whose means stand for missing values: 48 bytes a feature
   the learner    weights, tables, members, what Fit works with: all of it, a wrapper's base too.
                  Tables that grow are there twice while they move, weights are copied once to be
                  looked at, and with -m the state is. Features that come later grow a table by a
@@ -64,7 +65,8 @@ Examples
             so far, and of texts none; --missing indicator that mean and a feature COLUMN=?;
             --missing error stops at any. --weight-col names a column of weights: numbers of 0 or
             more, no feature, which what is predicted may lack.
-  ndjson    A JSON object a line. The label is the key --label-col, or else label, class, target or y.
+  ndjson    A JSON object a line. The label is the key --label-col, which the model keeps, or else
+            label, class, target or y.
             A number is the value of the feature of its key, a text a feature of its own (KEY=TEXT),
             true is 1, false and null are nothing. Keys of objects in objects are joined by a point;
             elements of arrays are numbered from 1; texts in them are words. Where all keys but the
