@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -53,6 +54,9 @@ func (*SVMConfig) Entry() learner.Entry {
 //	b            bias             0 if NoBias
 //	alpha_i      |beta_i|         with a kernel beta_i = y_i alpha_i
 //	C, U         Config.C         0 is the hard margin
+//
+// The weight of an example multiplies its C, as scikit-learn's sample_weight does: one of weight 2 is
+// the example twice (TestSVMWeights). A hard margin takes none.
 //
 // Deviations: the solvers stop by the duality gap relative to the objective, not by the violation
 // of the optimality conditions; the bias stands half way between what these conditions allow;
@@ -117,6 +121,7 @@ func (c *SVMConfig) Validate() error {
 func (c *SVMConfig) Traits() learner.Traits {
 	t := learner.LinearTraits()
 	t.Stream, t.Whole, t.OwnLimit, t.Dual, t.Biased = false, true, true, true, true
+	t.Weights = c.C > 0
 	t.Linear, t.Vector, t.HardMargin = c.Linear(), c.Linear(), c.hardMargin
 	if t.Threads = learner.ThreadsRows; c.Linear() {
 		t.Threads = "steps over dense examples"
@@ -139,7 +144,7 @@ func (c *SVMConfig) Resolve(learner.Facts) (learner.Config, error) {
 func (c *SVMConfig) Memory(x learner.Extent) learner.Footprint {
 	var f learner.Footprint
 	if !c.Linear() {
-		kept.AddRows(&f, x, x.Elem, x.Examples, 9*8)
+		kept.AddRows(&f, x, x.Elem, x.Examples, 10*8)
 		return f
 	}
 	smo.AddLinear(&f, x)
@@ -170,6 +175,26 @@ func (s *SVM[T]) Learn(*engine.Block[T], []learner.Round) error {
 	return fmt.Errorf("svm: %w", learner.ErrBatch)
 }
 
+// checkBlock is primal.CheckBlock; without slack there is no loss that weights could count.
+func (s *SVM[T]) checkBlock(b *engine.Block[T]) error {
+	if s.cfg.C == 0 {
+		return primal.CheckBlock("svm", b, b.Len())
+	}
+	return primal.CheckWeighted("svm", b, b.Len())
+}
+
+// weightsOf returns the examples' weights, nil where all are 1.
+func weightsOf[T learner.Float](b *engine.Block[T]) []float64 {
+	if !b.Weighted() {
+		return nil
+	}
+	w := make([]float64, b.Len())
+	for t := range w {
+		w[t] = float64(b.Weight(t))
+	}
+	return w
+}
+
 func (s *SVM[T]) problem() smo.Problem {
 	p := smo.Problem{Upper: math.Inf(1), Bias: !s.cfg.NoBias}
 	switch {
@@ -190,7 +215,7 @@ func (s *SVM[T]) problem() smo.Problem {
 // margin, the state is unchanged.
 func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptions) (
 	learner.FitResult, error) {
-	if err := primal.CheckBlock("svm", b, b.Len()); err != nil {
+	if err := s.checkBlock(b); err != nil {
 		return learner.FitResult{}, err
 	}
 	if err := margin.CheckOptions("svm", &o, false, false); err != nil {
@@ -213,6 +238,10 @@ func (s *SVM[T]) Fit(ctx context.Context, b *engine.Block[T], o learner.FitOptio
 		bytes = learner.DefaultGramBytes
 	}
 	p := s.problem()
+	if p.Weights = weightsOf(b); p.Weights != nil && slices.Max(p.Weights) == 0 {
+		return learner.FitResult{}, fmt.Errorf("svm: no examples of a weight above 0: %w",
+			learner.ErrFit)
+	}
 	var beta, w []float64 // beta = y alpha
 	var rows engine.RowStats
 	var v smo.Value
@@ -274,12 +303,12 @@ func solutionOf(p smo.Problem, v *smo.Value, beta []float64, steps int64) SVMSol
 	r := SVMSolution{Objective: v.Dual, Primal: v.Primal, Gap: v.Gap(), Margin: v.Margin(p),
 		Bias: v.Bias, SumAlpha: v.Sum,
 		Iterations: steps, Converged: v.Converged}
-	for _, b := range beta {
+	for t, b := range beta {
 		if b != 0 {
 			r.SupportVectors++
-		}
-		if math.Abs(b) >= p.Upper {
-			r.Bounded++
+			if p.AtBound(t, math.Abs(b)) {
+				r.Bounded++
+			}
 		}
 	}
 	return r

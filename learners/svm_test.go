@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/halfspace-ml/halfspace/engine"
@@ -575,6 +576,127 @@ func TestSVMBits(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.c, got, c.want)
 		}
 	}
+}
+
+// TestSVMWeights: an example of weight 2 is the example twice, one of weight 0 none, and half the
+// weights are half of C; by every solver.
+func TestSVMWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	rbf := learner.KernelConfig{Kernel: "rbf", Gamma: 0.2}
+	for name, c := range map[string]SVMConfig{
+		"linear":          {C: 0.3, Norm: 1},
+		"without a bias":  {C: 0.3, Norm: 1, NoBias: true},
+		"squared":         {C: 0.3, Norm: 2},
+		"squared, alone":  {C: 0.3, Norm: 2, NoBias: true},
+		"rbf":             {C: 2, Norm: 1, KernelConfig: rbf},
+		"squared rbf":     {C: 2, Norm: 2, KernelConfig: rbf},
+		"rbf, no bias":    {C: 2, Norm: 1, NoBias: true, KernelConfig: rbf},
+		"wide":            {C: 0.3, Norm: 1},
+		"wide and alone":  {C: 0.3, Norm: 1, NoBias: true},
+		"wide, squared":   {C: 0.3, Norm: 2},
+		"sparse":          {C: 0.3, Norm: 1},
+		"sparse, squared": {C: 0.3, Norm: 2},
+	} {
+		const gap = 1e-9
+		if c.Gap = gap; c.Kernel == "" {
+			c.Kernel = "linear"
+		}
+		dim := 6
+		if strings.Contains(name, "wide") {
+			dim = smo.MostNewtonDim + 1
+		}
+		var x, twice [][]float64
+		var y, w, twiceY []float64
+		for i := range 60 {
+			row := make([]float64, dim)
+			for j := range 6 {
+				row[j] = rng.NormFloat64()
+			}
+			label := math.Copysign(1, row[0]+row[1]+1.5*rng.NormFloat64())
+			x, y, w = append(x, row), append(y, label), append(w, float64(i%4))
+			for range i % 4 {
+				twice, twiceY = append(twice, row), append(twiceY, label)
+			}
+		}
+		block := func(x [][]float64, y []float64) *engine.Block[float64] {
+			b := denseBlock(x, y)
+			if strings.Contains(name, "sparse") {
+				b = sparsely(b)
+			}
+			return b
+		}
+		solve := func(c SVMConfig, b *engine.Block[float64]) *SVM[float64] {
+			s := newTestSVM[float64](t, c)
+			r, err := s.Fit(context.Background(), b, learner.FitOptions{})
+			if err != nil || !r.Converged {
+				t.Fatalf("%s: %+v, %v", name, r, err)
+			}
+			return s
+		}
+		weighted := block(x, y)
+		weighted.W = w
+		got, want := solve(c, weighted), solve(c, block(twice, twiceY))
+		halved, double := *weighted, c
+		double.C *= 2
+		halved.W = make([]float64, len(w))
+		for i, v := range w {
+			halved.W[i] = v / 2
+		}
+		half := solve(double, &halved)
+		for _, s := range []*SVM[float64]{got, half} {
+			a, b := s.Solution(), want.Solution()
+			if !(math.Abs(a.Objective-b.Objective) <= 2*gap*b.Objective) ||
+				!(math.Abs(a.Primal-b.Primal) <= 2*gap*b.Objective) {
+				t.Errorf("%s: objective %v to %v, of the examples repeated %v to %v", name,
+					a.Objective, a.Primal, b.Objective, b.Primal)
+			}
+			f, g := make([]float64, 60), make([]float64, 60)
+			if err := errors.Join(s.Score(weighted, f), want.Score(weighted, g)); err != nil {
+				t.Fatal(err)
+			}
+			// |w - w'| is at most the root of twice the gaps, and examples are of length 6 at most
+			off := 6 * 2 * math.Sqrt(2*2*gap*b.Objective)
+			for i := range f {
+				if !(math.Abs(f[i]-g[i]) <= off+math.Abs(a.Bias-b.Bias)) ||
+					!(math.Abs(a.Bias-b.Bias) <= 100*off) {
+					t.Fatalf("%s: example %d scores %v, with it repeated %v", name, i, f[i], g[i])
+				}
+			}
+		}
+		// those on the wrong side of the margin are at their own bounds
+		if s := got.Solution(); c.Norm == 1 && s.Bounded == 0 || s.Bounded > s.SupportVectors ||
+			s.SupportVectors > 45 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		clear(weighted.W)
+		s := newTestSVM[float64](t, c)
+		if _, err := s.Fit(context.Background(), weighted, learner.FitOptions{}); !errors.Is(err,
+			learner.ErrFit) {
+			t.Errorf("%s, all of weight 0: %v", name, err)
+		}
+	}
+	hard := newTestSVM[float64](t, SVMConfig{Norm: 1, Gap: 1e-6,
+		KernelConfig: learner.KernelConfig{Kernel: "linear"}})
+	b := denseBlock([][]float64{{1}, {-1}}, []float64{1, -1})
+	b.W = []float64{1, 2}
+	if _, err := hard.Fit(context.Background(), b, learner.FitOptions{}); !errors.Is(err,
+		learner.ErrWeights) {
+		t.Errorf("a hard margin: %v", err)
+	}
+}
+
+// sparsely returns the same examples, by their non-zeros.
+func sparsely(b *engine.Block[float64]) *engine.Block[float64] {
+	s := &engine.Block[float64]{Y: b.Y, Dim: b.Dim, Ptr: []int{0}}
+	for i := range b.Len() {
+		for j, v := range b.Row(i)[:b.Dim] {
+			if v != 0 {
+				s.Idx, s.Val = append(s.Idx, int32(j)), append(s.Val, v)
+			}
+		}
+		s.Ptr = append(s.Ptr, len(s.Idx))
+	}
+	return s
 }
 
 func TestSVMConfig(t *testing.T) {

@@ -3,6 +3,7 @@ package training
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,9 +78,13 @@ func (o *Options) suitsWeights(name string, t learner.Traits) error {
 
 // noWeights is the Error of a learner that takes no weights; where begins the text.
 func noWeights(where, name string) *Error {
-	return badOption("Learners that take weights: "+
-		those(func(t learner.Traits) bool { return t.Weights })+".",
-		where+"%s takes no weights: its rule has no place for them", name)
+	takes := those(func(t learner.Traits) bool { return t.Weights })
+	why := "its rule has no place for them"
+	if slices.Contains(strings.Split(takes, ", "), name) {
+		why = "with these settings no loss has a price that they could scale"
+	}
+	return badOption("Learners that take weights: "+takes+".", where+"%s takes no weights: %s", name,
+		why)
 }
 
 // explainWeights makes an error of weights in the data, which the learner takes none of, one that

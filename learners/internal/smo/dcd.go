@@ -19,7 +19,7 @@ import (
 //
 // in a new random order every epoch, with shrinking: Algorithm 3 of C.-J. Hsieh, K.-W. Chang, C.-J.
 // Lin, S. S. Keerthi, S. Sundararajan, "A Dual Coordinate Descent Method for Large-scale Linear
-// SVM", ICML 2008, whose D_tt is ridge.
+// SVM", ICML 2008, whose D_tt is ridge. Of weighted examples U and ridge are their own.
 //
 // A bias b adds to the dual that sum y_t alpha_t = 0, which no single alpha_t can keep. So b is
 // found by the method of multipliers: with a centre c it is
@@ -43,7 +43,8 @@ type coordinateSolver[T learner.Float] struct {
 	fair        []float64 // alpha of which sum y_t alpha_t is 0; with a bias
 	diag        []float64 // |x_t|^2 + ridge + rho, the curvature of (1) along alpha_t
 	// the examples of the next epoch; the others are taken to stay at their bounds
-	active []int32
+	active  []int32
+	movable int // how many there are that are not of weight 0
 	// scratch of an epoch: the active examples in its order, and the permutation that this is
 	order, perm []int32
 	most, least float64 // extremes of the projected gradients; infinite: none is shrunk
@@ -64,7 +65,7 @@ func NewCoordinateSolver[T learner.Float](b *engine.Block[T], p Problem,
 		_, val := b.Example(t)
 		k := engine.SumSqOrdered(val)
 		s.radius2 = max(s.radius2, k)
-		s.diag[t] = k + s.p.Ridge
+		s.diag[t] = k + s.p.ridge(t)
 		if k > 0 {
 			inverse += 1 / k
 			nonzero++
@@ -89,10 +90,13 @@ func NewCoordinateSolver[T learner.Float](b *engine.Block[T], p Problem,
 // wake makes all examples active, and has the next epoch shrink none of them.
 func (s *coordinateSolver[T]) wake() {
 	s.most, s.least = math.Inf(1), math.Inf(-1)
-	s.active = s.active[:len(s.Alpha)]
-	for t := range s.active {
-		s.active[t] = int32(t)
+	s.active = s.active[:0]
+	for t := range s.Alpha {
+		if s.p.upper(t) > 0 { // else of weight 0
+			s.active = append(s.active, int32(t))
+		}
 	}
+	s.movable = len(s.active)
 }
 
 // epoch visits the active examples once. It returns the spread of the projected gradients, which
@@ -111,9 +115,9 @@ func (s *coordinateSolver[T]) epoch(number uint64) (spread float64) {
 	kept := s.active[:0] // written behind what was read into order
 	for _, t32 := range s.order[:n] {
 		t := int(t32)
-		y, a := float64(s.b.Y[t]), s.Alpha[t]
+		y, a, upper := float64(s.b.Y[t]), s.Alpha[t], s.p.upper(t)
 		// (2), from w and b as they are after the example before
-		g := float64(y*(primal.DotFull(s.b, t, s.W)+s.bias)) - 1 + float64(s.p.Ridge*a)
+		g := float64(y*(primal.DotFull(s.b, t, s.W)+s.bias)) - 1 + float64(s.p.ridge(t)*a)
 		projected := g
 		switch {
 		case a <= 0:
@@ -121,7 +125,7 @@ func (s *coordinateSolver[T]) epoch(number uint64) (spread float64) {
 				continue // shrunk
 			}
 			projected = min(g, 0) // alpha can only grow
-		case a >= s.p.Upper:
+		case a >= upper:
 			if g < s.least {
 				continue
 			}
@@ -136,7 +140,7 @@ func (s *coordinateSolver[T]) epoch(number uint64) (spread float64) {
 		if q <= 0 {
 			q = tiny // no features: the bound, or as good as infinity
 		}
-		s.Alpha[t] = min(max(a-g/q, 0), s.p.Upper) // (3)
+		s.Alpha[t] = min(max(a-g/q, 0), upper) // (3)
 		if d := s.Alpha[t] - a; d != 0 {
 			primal.AddFull(s.b, t, float64(d*y), s.W)
 			s.bias += float64(s.rho * float64(d*y))
@@ -166,14 +170,14 @@ func LinearValue[T learner.Float](b *engine.Block[T], alpha, w []float64, bias f
 		if a != 0 {
 			primal.AddFull(b, t, float64(a*float64(b.Y[t])), w)
 			v.Sum += a
-			square += float64(a * a)
+			square += float64(a * a / p.weight(t))
 		}
 	}
 	v.Norm2 = vecmath.SumSq(w)
 	v.ext2 = v.Norm2 + float64(p.Ridge*square) // alpha'Q alpha of (1)
 	var loss float64                           // sum of the hinges, or of their squares
 	for t := range alpha {
-		loss += v.example(p, alpha[t], float64(float64(b.Y[t])*(primal.DotFull(b, t, w)+bias)))
+		loss += v.example(&p, t, alpha[t], float64(float64(b.Y[t])*(primal.DotFull(b, t, w)+bias)))
 	}
 	v.finish(p, loss)
 	return v
@@ -188,7 +192,7 @@ func (s *coordinateSolver[T]) Solve(ctx context.Context, tol float64, limit int6
 	if v := (Value{ext2: s.radius2}); v.overflow() != nil {
 		return v, 0, v.overflow()
 	}
-	if v, ok := oneLabel(s.b.Y); ok && s.p.Bias {
+	if v, ok := oneLabel(s.b.Y, &s.p); ok && s.p.Bias {
 		return v, 0, nil
 	}
 	eps, steps, valued := 0.5, int64(0), int64(0) // gradients begin at -1
@@ -198,7 +202,7 @@ func (s *coordinateSolver[T]) Solve(ctx context.Context, tol float64, limit int6
 		}
 		steps += int64(len(s.active))
 		optimal := s.epoch(number) <= eps
-		if optimal && len(s.active) < len(s.Alpha) && steps < limit {
+		if optimal && len(s.active) < s.movable && steps < limit {
 			s.wake() // optimal among the active ones: see whether it is so for all
 			continue
 		}
@@ -244,7 +248,7 @@ func (s *coordinateSolver[T]) value() Value {
 		return LinearValue(s.b, s.Alpha, s.W, 0, s.p)
 	}
 	copy(s.fair, s.Alpha)
-	balance(s.fair, s.b.Y, s.p.Upper)
+	balance(s.fair, s.b.Y, &s.p)
 	return LinearValue(s.b, s.fair, s.W, s.bias, s.p)
 }
 

@@ -20,6 +20,8 @@ const MostNewtonDim = 1024
 //	P(w, b) = 1/2 |w|^2 + sum_t R/2 (clip(z_t)^2 + 2 clip(z_t) (z_t - clip(z_t)))
 //	z_t = (r c_t + 1 - y_t (w.x_t + b))/R,   R = r + ridge,   clip to 0..U
 //
+// (of weighted examples U, ridge and R are their own),
+//
 // whose slopes are piecewise linear and whose minimum gives alpha_t = clip(z_t): the solution of
 // the dual with the proximal term r/2 sum (alpha_t - c_t)^2. From there c = alpha and r shrinks, so
 // that alpha tends to the solution of the dual itself. With a ridge there is nothing to be made
@@ -129,7 +131,7 @@ func (s *newtonSolver[T]) Solve(ctx context.Context, tol float64, limit int64) (
 	if v := (Value{ext2: s.radius2}); v.overflow() != nil {
 		return v, 0, v.overflow()
 	}
-	if v, ok := oneLabel(s.b.Y); ok && s.p.Bias {
+	if v, ok := oneLabel(s.b.Y, &s.p); ok && s.p.Bias {
 		return v, 0, nil
 	}
 	if s.p.Ridge == 0 {
@@ -141,7 +143,7 @@ func (s *newtonSolver[T]) Solve(ctx context.Context, tol float64, limit int64) (
 			return Value{}, steps, err
 		}
 		if s.p.Bias {
-			balance(s.Alpha, s.b.Y, s.p.Upper)
+			balance(s.Alpha, s.b.Y, &s.p)
 		}
 		v := LinearValue(s.b, s.Alpha, s.W, s.bias(), s.p)
 		if err := v.overflow(); err != nil {
@@ -198,8 +200,8 @@ func (s *newtonSolver[T]) minimise(ctx context.Context, steps *int64, limit int6
 		switch {
 		case a <= near:
 			a = 0
-		case a >= s.p.Upper-near:
-			a = s.p.Upper
+		case a >= s.p.upper(t)-near:
+			a = s.p.upper(t)
 		}
 		s.Alpha[t] = a
 	}
@@ -212,14 +214,25 @@ func (s *newtonSolver[T]) begin() {
 	clear(s.q)
 	for t, c := range s.Alpha {
 		y := float64(s.b.Y[t])
-		s.z[t] = (float64(s.r*c) + 1 - float64(y*s.dot(t, s.w))) / s.sum
-		if s.a[t] = s.clip(s.z[t]); s.a[t] != 0 {
+		s.z[t] = (float64(s.r*c) + 1 - float64(y*s.dot(t, s.w))) / s.scale(t)
+		if s.a[t] = s.clip(t, s.z[t]); s.a[t] != 0 {
 			s.add(t, float64(s.a[t]*y), s.q)
 		}
 	}
 }
 
-func (s *newtonSolver[T]) clip(z float64) float64 { return min(max(z, 0), s.p.Upper) }
+func (s *newtonSolver[T]) clip(t int, z float64) float64 { return min(max(z, 0), s.p.upper(t)) }
+
+// scale returns R of example t.
+func (s *newtonSolver[T]) scale(t int) float64 { return s.r + s.p.ridge(t) }
+
+// share returns how many times larger R is without weights: so often x_t x_t' counts in moments.
+func (s *newtonSolver[T]) share(t int) float64 {
+	if s.p.Ridge == 0 || s.p.weight(t) == 0 {
+		return 1
+	}
+	return s.p.weight(t)
+}
 
 // slope leaves minus P's slope, q - w, in step and returns its length.
 func (s *newtonSolver[T]) slope() float64 {
@@ -259,7 +272,7 @@ func (s *newtonSolver[T]) follow(ctx context.Context) error {
 	in, out := s.moved[0][:0], s.moved[1][:0]
 	size := 0
 	for t, z := range s.z {
-		now := z > 0 && z < s.p.Upper
+		now := z > 0 && z < s.p.upper(t)
 		if now {
 			size++
 		}
@@ -303,6 +316,7 @@ func (s *newtonSolver[T]) take(ctx context.Context, list []int32, sign float64) 
 	last := s.moments.Row(len(s.w) - 1)
 	for _, t := range list {
 		idx, val := s.b.Sparse(int(t))
+		sign := float64(sign * s.share(int(t)))
 		for n, j := range idx {
 			row, c := s.moments.Row(int(j)), float64(sign*float64(val[n]))
 			for k, i := range idx[:n+1] {
@@ -326,11 +340,12 @@ func (s *newtonSolver[T]) turn(list []int32) {
 	}
 	s.taken = len(list)
 	for r, t := range list {
+		root := math.Sqrt(s.share(int(t))) // of each of two factors
 		for j, v := range s.b.Row(int(t))[:s.b.Dim] {
-			s.columns[j*columnRows+r] = float64(v)
+			s.columns[j*columnRows+r] = float64(root * float64(v))
 		}
 		if s.p.Bias {
-			s.columns[s.b.Dim*columnRows+r] = 1
+			s.columns[s.b.Dim*columnRows+r] = root
 		}
 	}
 }
@@ -358,7 +373,7 @@ type slopes[T learner.Float] newtonSolver[T]
 func (s *slopes[T]) Part(p int) {
 	for t := p * partRows; t < min((p+1)*partRows, len(s.e)); t++ {
 		y := float64(s.b.Y[t])
-		s.e[t] = float64(y*(*newtonSolver[T])(s).dot(t, s.step)) / s.sum
+		s.e[t] = float64(y*(*newtonSolver[T])(s).dot(t, s.step)) / (*newtonSolver[T])(s).scale(t)
 	}
 }
 
@@ -374,7 +389,7 @@ func (s *newtonSolver[T]) search(ctx context.Context) (float64, error) {
 	slope := func(far float64) float64 {
 		var sum float64
 		for t, e := range s.e {
-			sum += float64(s.clip(s.z[t]-float64(far*e)) * e)
+			sum += float64(s.clip(t, s.z[t]-float64(far*e)) * e / s.share(t))
 		}
 		return along[0] + float64(far*along[1]) - float64(s.sum*sum)
 	}
@@ -411,7 +426,7 @@ func (s *newtonSolver[T]) move(far float64) {
 	vecmath.Axpy(s.w, far, s.step)
 	for t, e := range s.e {
 		s.z[t] -= float64(far * e)
-		if a := s.clip(s.z[t]); a != s.a[t] {
+		if a := s.clip(t, s.z[t]); a != s.a[t] {
 			s.add(t, float64((a-s.a[t])*float64(s.b.Y[t])), s.q)
 			s.a[t] = a
 		}

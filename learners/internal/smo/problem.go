@@ -10,11 +10,46 @@ import (
 
 // Problem says what is minimised: |w|^2/2 + C sum xi (Upper = C), |w|^2/2 + C/2 sum xi^2 (Upper =
 // +Inf, Ridge = 1/C), or |w|^2/2 alone for a hard margin (Upper = +Inf, Ridge = 0).
+//
+// With Weights the loss of example t counts Weights[t] times, as if C were that many times larger
+// for it: the upper bound and the ridge are its own. One of weight 0 has alpha = 0.
 type Problem struct {
 	Upper float64 // of alpha: C, or +Inf
 	Ridge float64 // 1/C for the 2-norm soft margin
 	Bias  bool    // f has a bias that is not in |w|, so that sum y_t alpha_t = 0
+
+	Weights []float64 // of the examples, 0 or more; nil: all 1. Not of a hard margin
 }
+
+// upper returns the upper bound of alpha_t.
+func (p *Problem) upper(t int) float64 {
+	switch {
+	case p.Weights == nil:
+		return p.Upper
+	case p.Weights[t] == 0:
+		return 0
+	}
+	return p.Upper * p.Weights[t]
+}
+
+// ridge returns what is added to K_tt.
+func (p *Problem) ridge(t int) float64 {
+	if p.Weights == nil || p.Weights[t] == 0 {
+		return p.Ridge
+	}
+	return p.Ridge / p.Weights[t]
+}
+
+// weight returns how often the loss of example t counts.
+func (p *Problem) weight(t int) float64 {
+	if p.Weights == nil {
+		return 1
+	}
+	return p.Weights[t]
+}
+
+// AtBound reports whether an alpha_t of that size is at its upper bound.
+func (p *Problem) AtBound(t int, alpha float64) bool { return alpha >= p.upper(t) }
 
 // hard reports whether there is no slack.
 func (p Problem) hard() bool { return math.IsInf(p.Upper, 1) && p.Ridge == 0 }
@@ -30,19 +65,19 @@ type Value struct {
 	Converged    bool
 }
 
-// example takes in an example of that alpha and y (f(x) + b) = margin, and returns its share of the
+// example takes in example t, of that alpha and y (f(x) + b) = margin, and returns its share of the
 // sum of losses.
-func (v *Value) example(p Problem, alpha, margin float64) (loss float64) {
+func (v *Value) example(p *Problem, t int, alpha, margin float64) (loss float64) {
 	v.least = min(v.least, margin)
-	ext := margin + float64(p.Ridge*alpha)
-	if alpha < p.Upper && ext < 1-violated || alpha > 0 && ext > 1+violated {
+	ext := margin + float64(p.ridge(t)*alpha)
+	if alpha < p.upper(t) && ext < 1-violated || alpha > 0 && ext > 1+violated {
 		v.Violators++
 	}
 	xi := max(0, 1-margin)
 	if p.Ridge > 0 {
-		return float64(xi * xi)
+		xi *= xi
 	}
-	return xi
+	return float64(p.weight(t) * xi)
 }
 
 // Margin is that of SVMSolution.
@@ -130,11 +165,11 @@ const violated = 1e-3
 
 // balance makes sum y_t alpha_t 0, as the dual with a bias wants it: of the side that has more the
 // coefficients below the upper bound give alike, and the others what those lack.
-func balance[T learner.Float](alpha []float64, y []T, upper float64) {
+func balance[T learner.Float](alpha []float64, y []T, p *Problem) {
 	var side, free [2]float64 // sums, of the labels -1 and +1
 	for t, a := range alpha {
 		k := sideOf(y[t])
-		if side[k] += a; a < upper {
+		if side[k] += a; a < p.upper(t) {
 			free[k] += a
 		}
 	}
@@ -153,7 +188,7 @@ func balance[T learner.Float](alpha []float64, y []T, upper float64) {
 	for t, a := range alpha {
 		switch {
 		case sideOf(y[t]) != k:
-		case a < upper:
+		case a < p.upper(t):
 			alpha[t] = float64(a * below)
 		default:
 			alpha[t] = float64(a * bounded)
@@ -168,14 +203,20 @@ func sideOf[T learner.Float](y T) int {
 	return 0
 }
 
-// oneLabel reports whether all labels are the same. Then w = 0 and b = y lose nothing.
-func oneLabel[T learner.Float](y []T) (Value, bool) {
-	for _, v := range y {
-		if v != y[0] {
+// oneLabel reports whether all labels are the same, of examples that count. Then w = 0 and b = y
+// lose nothing.
+func oneLabel[T learner.Float](y []T, p *Problem) (Value, bool) {
+	var one T
+	for t, v := range y {
+		switch {
+		case p.weight(t) == 0:
+		case one == 0:
+			one = v
+		case v != one:
 			return Value{}, false
 		}
 	}
-	return Value{Bias: float64(y[0]), least: 1, Converged: true}, true
+	return Value{Bias: float64(one), least: 1, Converged: true}, true
 }
 
 // scale takes for a hard margin the multiple of alpha, w and b that is best for the dual, which
@@ -197,8 +238,8 @@ func (v *Value) scale(p Problem, alpha, w []float64) {
 // AddLinear adds what solving a linear problem takes beside its solution.
 func AddLinear(f *learner.Footprint, x learner.Extent) {
 	// alpha, z, a, what a step changes, the band, and who enters or leaves it; or alpha, its fair
-	// share, the diagonal, the active, their order and the permutation
-	f.Add("dual problem", x.Examples, learner.Times(x.Examples, 4*8+1+2*2*4))
+	// share, the diagonal, the active, their order and the permutation; and weights
+	f.Add("dual problem", x.Examples, learner.Times(x.Examples, 5*8+1+2*2*4))
 	if x.Features > MostNewtonDim {
 		return
 	}

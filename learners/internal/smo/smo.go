@@ -11,7 +11,8 @@ import (
 )
 
 // pairSolver solves the dual of the SVM over the rows of a Gram matrix. With beta_t = y_t alpha_t
-// and the box lo_t <= beta_t <= hi_t (0 and y_t U, in order) it is
+// and the box lo_t <= beta_t <= hi_t (0 and y_t U, in order; of weighted examples U and ridge are
+// their own) it is
 //
 //	min 1/2 beta'(K + ridge I)beta - y'beta,   sum_t beta_t = 0 if there is a bias       (1)
 //
@@ -60,7 +61,7 @@ func NewPairSolver[T learner.Float](rows engine.RowSource[T], y []float64,
 	for t := range n {
 		k := float64(rows.Diag(t))
 		s.radius2 = max(s.radius2, k)
-		s.diag[t] = k + s.p.Ridge
+		s.diag[t] = k + s.p.ridge(t)
 		s.e[t] = -y[t]
 		s.box(t)
 	}
@@ -74,7 +75,7 @@ func (s *pairSolver[T]) box(t int) {
 	inf := math.Inf(-1)
 	s.up[t], s.low[t] = 0, 0
 	if b := s.Beta[t]; s.y[t] > 0 {
-		if b >= s.p.Upper {
+		if b >= s.p.upper(t) {
 			s.up[t] = inf
 		}
 		if b <= 0 {
@@ -84,7 +85,7 @@ func (s *pairSolver[T]) box(t int) {
 		if b >= 0 {
 			s.up[t] = inf
 		}
-		if b <= -s.p.Upper {
+		if b <= -s.p.upper(t) {
 			s.low[t] = inf
 		}
 	}
@@ -93,9 +94,9 @@ func (s *pairSolver[T]) box(t int) {
 // bounds returns lo_t and hi_t.
 func (s *pairSolver[T]) bounds(t int) (lo, hi float64) {
 	if s.y[t] > 0 {
-		return 0, s.p.Upper
+		return 0, s.p.upper(t)
 	}
-	return -s.p.Upper, 0
+	return -s.p.upper(t), 0
 }
 
 // wake makes all examples active.
@@ -221,7 +222,7 @@ func (s *pairSolver[T]) move(t int, d float64, bound float64, row []T) {
 	} else {
 		s.Beta[t] += d
 	}
-	s.e[t] += float64(s.p.Ridge * d) // the diagonal of ridge I, which rows of K don't have
+	s.e[t] += float64(s.p.ridge(t) * d) // of the diagonal, which rows of K don't have
 	vecmath.AxpyMixed(s.e, d, row)
 	s.box(t)
 }
@@ -291,7 +292,7 @@ func (s *pairSolver[T]) step(ctx context.Context, eps float64) (violation float6
 // a kernel row for each support vector.
 func (s *pairSolver[T]) rebuild(ctx context.Context) error {
 	for t, y := range s.y {
-		s.e[t] = float64(s.p.Ridge*s.Beta[t]) - y
+		s.e[t] = float64(s.p.ridge(t)*s.Beta[t]) - y
 	}
 	for t, b := range s.Beta {
 		if b == 0 {
@@ -335,11 +336,11 @@ func (s *pairSolver[T]) value() Value {
 	v := Value{Bias: s.intercept(), least: math.Inf(1)}
 	var loss, ext float64 // ext = beta'(K + ridge)beta
 	for t, e := range s.e {
-		b, y := s.Beta[t], s.y[t]
+		b, y, ridge := s.Beta[t], s.y[t], s.p.ridge(t)
 		v.Sum += math.Abs(b)
 		ext += float64(b * (e + y))
-		v.Norm2 -= float64(s.p.Ridge * float64(b*b))
-		loss += v.example(s.p, math.Abs(b), float64(y*(e+y-float64(s.p.Ridge*b)+v.Bias)))
+		v.Norm2 -= float64(ridge * float64(b*b))
+		loss += v.example(&s.p, t, math.Abs(b), float64(y*(e+y-float64(ridge*b)+v.Bias)))
 	}
 	v.Norm2 = max(0, v.Norm2+ext) // roundings, or a K that is not positive definite
 	v.ext2 = max(0, ext)
