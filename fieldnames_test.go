@@ -21,7 +21,7 @@ func TestNoFlags(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (path == "cmd" || path == "internal/command" ||
+		case d.IsDir() && (d.Name() == "cmd" || path == "internal/command" ||
 			d.Name() == "testdata" || d.Name() == "docs" ||
 			strings.HasPrefix(d.Name(), ".") && path != "."):
 			return filepath.SkipDir

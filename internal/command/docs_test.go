@@ -32,6 +32,7 @@ import (
 //	data      the public data sets: it is run where they are, but not with -short
 //	slow      more than some seconds: it is not run
 //	checkout  the source tree, a network or both: it is not run
+//	nats      a broker, and so is kafka: the tests of ext/nats and ext/kafka run it
 //
 // Blocks that show a command of a module of its own, halfspace-NAME, are run by that module's test.
 //
@@ -106,9 +107,10 @@ func TestDocs(t *testing.T) {
 				continue
 			}
 			switch b.mark {
-			case "", "data", "slow", "checkout":
+			case "", "data", "slow", "checkout", "nats", "kafka":
 			default:
-				t.Errorf("%s: a block marked %q: want data, slow or checkout", where, b.mark)
+				t.Errorf("%s: a block marked %q: want data, slow, checkout, "+
+					"nats or kafka", where, b.mark)
 			}
 			if b.ofModule() {
 				continue

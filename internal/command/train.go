@@ -43,7 +43,8 @@ type trainer struct {
 	profiles profiles
 
 	cmd     *cobra.Command
-	in      *streamInput // instead of files, if not nil
+	streams bool         // files may be a stream: examples are read once
+	in      *streamInput // that one, if not nil
 	started time.Time
 	latency latency
 	plan    *training.Plan
@@ -188,6 +189,7 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	t.cmd, t.started, t.told, t.latency = cmd, time.Now(), warnings{}, newLatency()
 	fs := cmd.Flags()
+	t.streams = true
 	if err := t.options(fs, args); err != nil {
 		return err
 	}
@@ -255,7 +257,12 @@ func (t *trainer) shows(o training.Options) {
 // that is gone on from has it.
 func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 	o := &t.o
-	if o.Files, t.in, err = streamOr(t.cmd, args); err != nil {
+	if t.streams {
+		o.Files, t.in, err = streamOr(t.cmd, args)
+	} else {
+		o.Files, err = inputs(args)
+	}
+	if err != nil {
 		return err
 	}
 	if t.output.quiet && fs.Changed("progress") && t.output.progress.value != "none" {

@@ -1,0 +1,563 @@
+// Package nats reads examples from streams of NATS JetStream, and sends answers to them. Command
+// halfspace-nats is the command halfspace with these streams.
+//
+// A stream is named by a URL:
+//
+//	nats://[USER[:PASSWORD]@]HOST[:PORT][,HOST...]/STREAM/SUBJECT[@SEQUENCE][?OPTION=VALUE&...]
+//
+// STREAM is one that JetStream keeps; SUBJECT is one of its subjects, which may have wildcards, or
+// all of them where none is given. Reading begins with message SEQUENCE of the stream, or else with
+// the first one there is. A message has one row or several, in whole lines. The options, of which
+// only end changes what is learned:
+//
+//	end       never (the default): go on until the source is closed; now: end behind what the
+//	          stream holds when it is opened; pause: the same with training.ErrPaused
+//	timeout   how long a connection, a request or an acknowledgement may take: 5s
+//	patience  how long the servers may be away meanwhile: 5m; 0s is for ever
+//	tls       true encrypts the connection, even if the server doesn't ask for it
+//	ca, cert, key
+//	          files of PEM: whom to trust, and who this program is
+//	creds     a file of credentials
+//	create    answers only: true makes the stream where there is none
+//
+// What is secret may stand in the environment: NATS_USER, NATS_PASSWORD, NATS_TOKEN, NATS_CREDS,
+// NATS_CA, NATS_CERT, NATS_KEY.
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// Scheme begins the names of streams.
+const Scheme = "nats"
+
+// What is read ahead, besides what the client holds for one request: messages and bytes.
+const (
+	aheadMessages = 4096
+	aheadBytes    = 4 << 20
+)
+
+// address is a stream's name taken apart.
+type address struct {
+	hosts           []string // HOST or HOST:PORT
+	user, password  string
+	stream, subject string // subject "": all of the stream's
+	from            int64  // the first message; 0: the first there is
+	end             string
+	timeout         time.Duration
+	patience        time.Duration
+	tls, create     bool
+	ca, cert, key   string
+	creds           string
+}
+
+// badName is an error in a stream's name.
+func badName(format string, args ...any) error {
+	return training.NewError(training.ErrOption, "The form is nats://HOST:4222/STREAM/SUBJECT, "+
+		"with @SEQUENCE and ?end=now as needed.", format, args...)
+}
+
+// parse takes a name apart.
+func parse(name string) (*address, error) {
+	a := &address{end: "never", timeout: 5 * time.Second, patience: 5 * time.Minute}
+	rest, ok := strings.CutPrefix(name, Scheme+"://")
+	if !ok {
+		return nil, badName("%q is no stream of NATS", name)
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	host, path, _ := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		user, password, _ := strings.Cut(host[:i], ":")
+		var err, err2 error
+		a.user, err = url.PathUnescape(user)
+		a.password, err2 = url.PathUnescape(password)
+		if err != nil || err2 != nil {
+			return nil, badName("user and password: %% begins a code of two digits, %%25 is %%")
+		}
+		host = host[i+1:]
+	}
+	shown := a.shown(host, path)
+	if a.hosts = strings.Split(host, ","); strings.Contains(","+host+",", ",,") {
+		return nil, badName("%s: no host", shown)
+	}
+	a.stream, a.subject, _ = strings.Cut(path, "/")
+	if i := strings.LastIndexByte(a.subject, '@'); i >= 0 {
+		var err error
+		if a.from, err = strconv.ParseInt(a.subject[i+1:], 10, 64); err != nil || a.from < 1 {
+			return nil, badName("%s: %q is no sequence, a number from 1", shown, a.subject[i+1:])
+		}
+		a.subject = a.subject[:i]
+	}
+	if a.stream == "" || strings.ContainsAny(a.stream, " .*>@") ||
+		strings.ContainsAny(a.subject, " /") {
+		return nil, badName("%s: no stream and subject", shown)
+	}
+	options, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, badName("%s: options: %v", shown, err)
+	}
+	for key, values := range options {
+		if err := a.option(key, values[0]); err != nil {
+			return nil, badName("%s: %s=%s: %v", shown, key, values[0], err)
+		}
+	}
+	return a, nil
+}
+
+// shown is a name without what is secret, and without options.
+func (a *address) shown(host, path string) string { return Scheme + "://" + host + "/" + path }
+
+// String is the name in errors and models.
+func (a *address) String() string {
+	return a.shown(strings.Join(a.hosts, ","), a.place())
+}
+
+// place is what the numbers of messages belong to.
+func (a *address) place() string {
+	if a.subject == "" {
+		return a.stream
+	}
+	return a.stream + "/" + a.subject
+}
+
+// option takes an option.
+func (a *address) option(key, value string) (err error) {
+	switch key {
+	case "end":
+		if a.end = value; value != "never" && value != "now" && value != "pause" {
+			return errors.New("want never, now or pause")
+		}
+	case "timeout":
+		if a.timeout, err = time.ParseDuration(value); err != nil || a.timeout <= 0 {
+			return errors.New("want a time, as 5s")
+		}
+	case "patience":
+		if a.patience, err = time.ParseDuration(value); err != nil || a.patience < 0 {
+			return errors.New("want a time, as 5m")
+		}
+	case "tls", "create":
+		on, err := strconv.ParseBool(value)
+		if err != nil {
+			return errors.New("want true or false")
+		}
+		if key == "tls" {
+			a.tls = on
+		} else {
+			a.create = on
+		}
+	case "ca":
+		a.ca = value
+	case "cert":
+		a.cert = value
+	case "key":
+		a.key = value
+	case "creds":
+		a.creds = value
+	default:
+		return errors.New("no such option; there are end, timeout, patience, tls, ca, cert, key, " +
+			"creds, create")
+	}
+	return nil
+}
+
+// Name returns what a stream is called in models and errors: its URL without options, user and
+// password. Its error, of kind training.ErrOption, is what is wrong with the URL.
+func Name(url string) (string, error) {
+	a, err := parse(url)
+	if err != nil {
+		return "", err
+	}
+	return a.String(), nil
+}
+
+// failed is an error of a server.
+func (a *address) failed(next, format string, args ...any) error {
+	return training.NewError(training.ErrSource, next, a.String()+": "+format, args...)
+}
+
+// connect connects with a server. changed is called when the connection is lost, and when it is
+// there again.
+func (a *address) connect(changed func()) (*nats.Conn, jetstream.JetStream, error) {
+	or := func(value, name string) string {
+		if value == "" {
+			value = os.Getenv(name)
+		}
+		return value
+	}
+	o := []nats.Option{nats.Name("halfspace"), nats.Timeout(a.timeout), nats.MaxReconnects(-1),
+		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond,
+			time.Second),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { changed() }),
+		nats.ReconnectHandler(func(*nats.Conn) { changed() }),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
+	if user := or(a.user, "NATS_USER"); user != "" {
+		o = append(o, nats.UserInfo(user, or(a.password, "NATS_PASSWORD")))
+	}
+	if token := os.Getenv("NATS_TOKEN"); token != "" {
+		o = append(o, nats.Token(token))
+	}
+	for _, f := range []struct {
+		value, env string
+		option     func(file string) nats.Option
+	}{
+		{a.ca, "NATS_CA", func(file string) nats.Option { return nats.RootCAs(file) }},
+		{a.creds, "NATS_CREDS",
+			func(file string) nats.Option { return nats.UserCredentials(file) }},
+	} {
+		if file := or(f.value, f.env); file != "" {
+			o = append(o, f.option(file))
+		}
+	}
+	if cert := or(a.cert, "NATS_CERT"); cert != "" {
+		o = append(o, nats.ClientCert(cert, or(a.key, "NATS_KEY")))
+	}
+	if a.tls {
+		o = append(o, nats.Secure())
+	}
+	c, err := nats.Connect(Scheme+"://"+strings.Join(a.hosts, ","+Scheme+"://"), o...)
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		return nil, nil, a.failed("User and password stand in the URL or in NATS_USER and "+
+			"NATS_PASSWORD, a token in NATS_TOKEN, credentials in ?creds=FILE.",
+			"the server lets nobody in so: %w", err)
+	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted):
+		return nil, nil, a.failed("?tls=true encrypts the connection; ?ca=FILE names whom to "+
+			"trust.", "no connection: %w", err)
+	case err != nil:
+		return nil, nil, a.failed("Check host and port, and that a NATS server runs there: "+
+			"nats-server -js.", "no connection: %w", err)
+	}
+	js, err := jetstream.New(c, jetstream.WithDefaultTimeout(a.timeout))
+	if err != nil {
+		c.Close()
+		return nil, nil, a.failed("", "%w", err)
+	}
+	return c, js, nil
+}
+
+// Open opens a stream to be learned from; it is made for training.Env.Open. at is "", for the
+// beginning that url names, or what the Source's Place has given. Its errors, and those of reading,
+// are of kind training.ErrOption, ErrSource (no connection, no such stream), ErrChanged (messages
+// from at on are gone, or at is of another stream) or ErrModel.
+//
+// While no server can be reached reading waits, for as long as the option patience says, and goes
+// on behind the last message. Each message comes once and in order: it is read with a consumer of
+// no name that needs no acknowledgements, and whose gaps are found and read again. Cost: memory for
+// up to 4096 messages or 4 MiB, besides one request's.
+func Open(ctx context.Context, url, at string) (training.Source, error) {
+	m, end, err := Messages(ctx, url, at, false, nil)
+	if err != nil {
+		return training.Source{}, err
+	}
+	return m.Source(end), nil
+}
+
+// Messages is Open for a program that answers messages: with answers their Data are what
+// [Answers.Answer] needs. warn, unless nil, is called with what goes wrong while messages are read,
+// by any goroutine. end ends the reading.
+func Messages(ctx context.Context, url, at string, answers bool, warn func(string)) (
+	m *training.Messages, end func() error, err error) {
+	a, err := parse(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	from := training.Place{Name: a.place(), At: max(a.from, 1)}
+	if at != "" {
+		if from, err = training.ParsePlace(a.place(), at); err != nil {
+			return nil, nil, err
+		}
+	}
+	r := &reader{a: a, answers: answers, warn: warn, next: uint64(from.At),
+		stop: make(chan struct{}), done: make(chan struct{})}
+	if r.warn == nil {
+		r.warn = func(string) {}
+	}
+	r.some.L = &r.mu
+	if err := r.open(ctx, at != "" || a.from > 0); err != nil {
+		return nil, nil, err
+	}
+	go r.run()
+	return training.NewMessages(from, r.take), r.close, nil
+}
+
+// reader reads messages ahead.
+type reader struct {
+	a       *address
+	answers bool
+	warn    func(string)
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	first   jetstream.Consumer // made by open
+	next    uint64             // sequence of the next message
+	last    uint64             // where the stream ended when it was opened, if it has an end
+
+	mu    sync.Mutex
+	some  sync.Cond // of mu: a batch, room or err
+	batch []training.Message
+	bytes int
+	old   []training.Message // the batch before, whose memory is free
+	err   error              // behind the batch
+	iter  jetstream.MessagesContext
+	over  bool // close was called
+
+	stop chan struct{} // closed by close
+	done chan struct{} // closed when run has ended
+	once sync.Once
+}
+
+// open connects, and looks whether the stream has the message to begin with. given says that
+// somebody knows of it.
+func (r *reader) open(ctx context.Context, given bool) (err error) {
+	a := r.a
+	if r.conn, r.js, err = a.connect(r.again); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	s, err := r.js.Stream(ctx, a.stream)
+	if err == nil {
+		err = r.begins(s.CachedInfo(), given)
+	}
+	if err == nil {
+		r.first, err = r.consumer(ctx)
+	}
+	if err != nil {
+		r.conn.Close()
+		return a.explained(err)
+	}
+	return nil
+}
+
+// explained gives an error of JetStream its next step.
+func (a *address) explained(err error) error {
+	api := (*jetstream.APIError)(nil)
+	switch {
+	case errors.As(err, new(*training.Error)):
+		return err
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return a.failed("nats stream ls lists the streams that there are.", "no stream %s",
+			a.stream)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled),
+		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err,
+			nats.ErrNoResponders):
+		return a.failed("Start the server with JetStream: nats-server -js.",
+			"the server keeps no streams: %w", err)
+	case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return a.failed("?timeout=30s waits longer.", "the server gave no answer in %v: %w",
+			a.timeout, err)
+	case errors.As(err, &api):
+		return a.failed("The stream must have the subject, and let messages stay once they were "+
+			"read (limits, not a work queue).", "%w", err)
+	}
+	return a.failed("", "%w", err)
+}
+
+// begins looks whether the stream has what is to be read.
+func (r *reader) begins(info *jetstream.StreamInfo, given bool) error {
+	s := info.State
+	switch {
+	case given && r.next < s.FirstSeq:
+		return training.NewError(training.ErrChanged, "Messages were removed that were not "+
+			"learned. To go on with those that are there: {from}, and "+r.a.String()+"@"+
+			strconv.FormatUint(s.FirstSeq, 10)+".",
+			"%s: message %d is gone, the stream begins with %d", r.a, r.next, s.FirstSeq)
+	case given && r.next > s.LastSeq+1:
+		return training.NewError(training.ErrChanged, "It is another stream of that name, or was "+
+			"made anew. To learn it on top of the model: {from}.",
+			"%s: message %d is to come next, and the stream ends with %d", r.a, r.next, s.LastSeq)
+	}
+	if r.a.end != "never" {
+		r.last = s.LastSeq
+	}
+	return nil
+}
+
+// consumer makes a consumer that begins at next. It ends by itself when it is not used.
+func (r *reader) consumer(ctx context.Context) (jetstream.Consumer, error) {
+	c := jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq: r.next, AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1,
+		InactiveThreshold: time.Minute, FilterSubject: r.a.subject}
+	return r.js.CreateConsumer(ctx, r.a.stream, c)
+}
+
+// run reads until the end, a failure that stays, or close.
+func (r *reader) run() {
+	defer close(r.done)
+	defer r.conn.Close()
+	c, warned := r.first, false
+	since := time.Time{} // of the first of the failures in a row
+	for {
+		err := error(nil)
+		if c == nil {
+			ctx, cancel := context.WithTimeout(context.Background(), r.a.timeout)
+			c, err = r.consumer(ctx)
+			cancel()
+		}
+		if err == nil {
+			before := r.next
+			err = r.read(c)
+			if c = nil; r.next > before {
+				since = time.Time{}
+			}
+		}
+		switch {
+		case r.closed():
+			return
+		case errors.Is(err, io.EOF):
+			if r.a.end == "pause" {
+				err = training.ErrPaused
+			}
+			r.finish(err)
+			return
+		case since.IsZero():
+			since, warned = time.Now(), false
+		case r.a.patience > 0 && time.Since(since) > r.a.patience:
+			r.finish(r.a.explained(err))
+			return
+		case !warned && time.Since(since) > time.Second:
+			warned = true
+			r.warn(fmt.Sprintf("%s: waiting: %v", r.a, err))
+		}
+		select {
+		case <-r.stop:
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// read reads by a consumer until the end, or until a new one is needed, which begins at next.
+func (r *reader) read(c jetstream.Consumer) error {
+	if r.last > 0 && c.CachedInfo().NumPending == 0 || r.a.end != "never" && r.last == 0 {
+		return io.EOF
+	}
+	// a heartbeat says within a second that the server has gone
+	it, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(aheadMessages, aheadBytes+
+		int(r.conn.MaxPayload())), jetstream.PullExpiry(5*time.Second),
+		jetstream.PullHeartbeat(500*time.Millisecond))
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.iter = it
+	over := r.over
+	r.mu.Unlock()
+	defer it.Stop()
+	if over {
+		return nil
+	}
+	for delivered := uint64(1); ; delivered++ {
+		msg, err := it.Next()
+		if err != nil {
+			return err
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return err
+		}
+		if meta.Sequence.Consumer != delivered || meta.Sequence.Stream < r.next {
+			return errors.New("messages were lost on their way")
+		}
+		x := training.Message{At: int64(meta.Sequence.Stream), Text: msg.Data()}
+		if r.answers {
+			x.Data = &asked{subject: msg.Subject(), header: msg.Headers()}
+		}
+		if !r.put(x) {
+			return nil
+		}
+		r.next = meta.Sequence.Stream + 1
+		if r.last > 0 && (meta.Sequence.Stream >= r.last || meta.NumPending == 0) {
+			return io.EOF
+		}
+	}
+}
+
+// put hands a message over, when there is room; false if nobody reads any more.
+func (r *reader) put(x training.Message) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !r.over && len(r.batch) > 0 && (len(r.batch) >= aheadMessages || r.bytes+len(x.Text) >
+		aheadBytes) {
+		r.some.Wait()
+	}
+	if r.over {
+		return false
+	}
+	r.batch = append(r.batch, x)
+	r.bytes += len(x.Text)
+	r.some.Signal()
+	return true
+}
+
+// take is next of training.Messages.
+func (r *reader) take() ([]training.Message, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.batch) == 0 && r.err == nil && !r.over {
+		r.some.Wait()
+	}
+	if r.over && len(r.batch) == 0 {
+		return nil, io.EOF
+	}
+	batch := r.batch
+	clear(r.old)
+	r.batch, r.old, r.bytes = r.old[:0], batch, 0
+	r.some.Signal()
+	if len(batch) == 0 {
+		return nil, r.err
+	}
+	return batch, nil
+}
+
+// finish says that nothing comes behind the batch.
+func (r *reader) finish(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+	r.some.Broadcast()
+}
+
+// again has read end, since the requests of a connection that was lost are never answered.
+func (r *reader) again() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.iter != nil {
+		r.iter.Stop()
+	}
+}
+
+func (r *reader) closed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over
+}
+
+// close is Source.Close.
+func (r *reader) close() error {
+	r.once.Do(func() {
+		close(r.stop)
+		r.mu.Lock()
+		r.over = true
+		if r.iter != nil {
+			r.iter.Stop()
+		}
+		r.some.Broadcast()
+		r.mu.Unlock()
+	})
+	<-r.done
+	return nil
+}
