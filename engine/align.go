@@ -16,17 +16,30 @@ const cacheLine = 64
 //
 //go:noinline
 func Aligned[T Float | int16](n int) []T {
-	var zero T
-	size := int(unsafe.Sizeof(zero))
-	s := make([]T, n+2*cacheLine/size-1)
-	if bytes := len(s) * size; bytes >= 2*hugePage {
+	s, off := unaligned[T](n)
+	if bytes := len(s) * int(unsafe.Sizeof(s[0])); bytes >= 2*hugePage {
 		memory := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), bytes)
 		from := -int(uintptr(unsafe.Pointer(&memory[0]))) & (hugePage - 1)
 		useHugePages(memory[from : from+(bytes-from)&^(hugePage-1)])
 	}
-	off := 0
+	return s[off : off+n : off+n]
+}
+
+// Reserved is [Aligned] for tables of which perhaps only the beginning is ever written: it asks for
+// no large pages, which would be there as a whole from the first byte on.
+//
+//go:noinline
+func Reserved[T Float | int16](n int) []T {
+	s, off := unaligned[T](n)
+	return s[off : off+n : off+n]
+}
+
+// unaligned returns memory for that, and where in it the first element is.
+func unaligned[T Float | int16](n int) (s []T, off int) {
+	size := int(unsafe.Sizeof(T(0)))
+	s = make([]T, n+2*cacheLine/size-1)
 	if rest := int(uintptr(unsafe.Pointer(unsafe.SliceData(s))) % cacheLine); rest != 0 {
 		off = (cacheLine - rest) / size
 	}
-	return s[off : off+n : off+n]
+	return s, off
 }

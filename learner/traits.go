@@ -80,6 +80,9 @@ type Traits struct {
 	// learners without it, nil, ensembles make so many.
 	Members *MemberForm
 
+	// Abreast: AbreastOf learns for many learners of these settings at once, each of another class.
+	Abreast bool
+
 	// Threads says which work is done in parts on Env.Pool, where there is enough of it: in words
 	// that end "threads share ...". "" is none: the learner leaves the pool alone, and another
 	// thread changes nothing but its reader's time.

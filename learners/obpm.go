@@ -315,6 +315,7 @@ func (c *OBPMConfig) Traits() learner.Traits {
 		t.Weights, t.Forgets = b.Weights, b.Forgets && c.Linear()
 		form := c.form(base)
 		apart := form == nil
+		t.Abreast = c.abreast(form)
 		if c.Linear() && !apart && form.Additive && form.Bytes == 0 {
 			t.Replaces = c.Members
 		}
@@ -587,7 +588,7 @@ func (o *OBPM[T]) Weights() []float64 {
 	}
 	col := make([]T, o.cfg.Members)
 	for j := range w {
-		if o.Store().Column(col, j) {
+		if o.Column(col, j) {
 			w[j] = o.scoreOf(o.Rule.Total(0, col))
 		}
 	}
@@ -604,7 +605,7 @@ func (o *OBPM[T]) MemberWeights(most int) [][]float64 {
 		w[m] = make([]float64, o.Room)
 	}
 	for j := range o.Room {
-		if o.Store().Column(col, j) {
+		if o.Column(col, j) {
 			for m := range w {
 				w[m][j] = o.Rule.Total(m, col[m:m+1])
 			}

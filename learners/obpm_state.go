@@ -88,7 +88,7 @@ func (o *OBPM[T]) packed() (features []int32, members []T, sum []float64) {
 	sum = make([]float64, 0, most)
 	col := make([]T, o.cfg.Members)
 	for j := range o.Room {
-		any := o.Store().Column(col, j)
+		any := o.Column(col, j)
 		if !any && (!o.KeepsSum || math.Float64bits(o.Sum[j]) == 0) {
 			continue
 		}

@@ -74,6 +74,9 @@ type operands[T Float] struct {
 	int16s     []int16
 	int32s     []int32 // sums of the lanes' scores
 	limit      int     // of int16s
+	val        []int16
+	counts     []int16
+	past       PastExamples
 	peak, done int
 	sum        T
 	dsum       float64
@@ -113,6 +116,13 @@ func kernelTable[T Float]() []kernel[T] {
 		{"lanesRunInt16", makeRunInt16[T], func(o *operands[T]) {
 			o.done, o.peak = LanesRunInt16(o.lanes, o.int32s, o.int16s, o.n, o.used, o.ptr,
 				o.idx, o.z, o.mask, o.stride, int16(o.words[0]), o.limit, o.peak)
+		}},
+		{"classesRun", makeClasses[T], func(o *operands[T]) {
+			o.peak = ClassesRun(o.counts, o.int16s, o.int32s, o.idx, o.val, &o.past, o.n, o.lanes,
+				uint32(o.words[1]), int16(o.words[0]), o.peak)
+		}},
+		{"pastRows", makePastRows[T], func(o *operands[T]) {
+			PastRows(o.int16s, o.idx, &o.past)
 		}},
 		{"allOnes", makeOnes[T], func(o *operands[T]) {
 			if AllOnes(o.x) {
@@ -423,6 +433,101 @@ func makeRunInt16[T Float](g *generator[T], n int) *operands[T] {
 	return o
 }
 
+// makeClasses: up to five examples behind up to nine, some without non-zeros or anything in common
+// with others; any lanes have taken those before. Rows repeat. In modes 1 and 2 sums are as large
+// as they get.
+func makeClasses[T Float](g *generator[T], n int) *operands[T] {
+	examples, rows := 1+n%5, 1+n%37
+	o := &operands[T]{n: g.rng.IntN(10), int32s: take[int32](g.place, examples+1),
+		counts: take[int16](g.place, examples*ClassLanes)}
+	clear(o.counts)
+	o.int32s[0] = 0
+	for e := range examples {
+		length := max(0, g.rng.IntN(12)-4)
+		o.int32s[e+1] = o.int32s[e] + int32(length)
+	}
+	nnz := int(o.int32s[examples])
+	o.idx, o.val = take[int32](g.place, nnz), take[int16](g.place, nnz)
+	for k := range o.idx {
+		o.idx[k], o.val[k] = int32(g.rng.IntN(rows)), g.whole()
+	}
+	o.lanes = take[int32](g.place, 0)
+	if n > 0 {
+		o.lanes = take[int32](g.place, 1+g.rng.IntN(examples))
+		for i := range o.lanes { // in order, as far as they may
+			o.lanes[i] = int32(i)
+		}
+	}
+	o.int16s = take[int16](g.place, rows*ClassLanes)
+	for i := range o.int16s {
+		o.int16s[i] = g.whole()
+		o.peak = max(o.peak, int(o.int16s[i]), -int(o.int16s[i]))
+	}
+	g.examplesBefore(o, examples)
+	o.words[0] = uint64([]int{0, 3, -3, math.MaxInt16 - 1, math.MinInt16 + 1,
+		g.rng.IntN(1 << 12), -g.rng.IntN(1 << 12)}[g.rng.IntN(7)])
+	o.words[1] = g.word()
+	return o
+}
+
+// makePastRows: rows of up to nine features.
+func makePastRows[T Float](g *generator[T], n int) *operands[T] {
+	features := n % 10
+	o := &operands[T]{n: 1 + n%23, idx: take[int32](g.place, features)}
+	g.examplesBefore(o, features)
+	rows := g.rng.Perm(features + n%3)
+	o.int16s = take[int16](g.place, len(rows)*ClassLanes)
+	for i := range o.idx {
+		o.idx[i] = int32(rows[i])
+	}
+	for i := range o.int16s {
+		o.int16s[i] = g.whole()
+	}
+	return o
+}
+
+// examplesBefore makes what so many examples have in common with o.n before them, and in a run with
+// each other.
+func (g *generator[T]) examplesBefore(o *operands[T], examples int) {
+	p := &o.past
+	p.Ptr = take[int32](g.place, examples+1)
+	p.Ptr[0] = 0
+	for e := range examples {
+		p.Ptr[e+1] = p.Ptr[e]
+		if o.n+e > 0 {
+			p.Ptr[e+1] += int32(max(0, g.rng.IntN(9)-3))
+		}
+	}
+	common := int(p.Ptr[examples])
+	p.Slots, p.Coef = take[int32](g.place, common), take[int16](g.place, common)
+	p.Took, p.Own = take[uint32](g.place, o.n+examples), take[uint32](g.place, o.n+examples)
+	for s := range p.Took {
+		p.Took[s], p.Own[s] = uint32(g.word()), uint32(1)<<g.rng.IntN(ClassLanes)
+		if g.rng.IntN(4) == 0 {
+			p.Own[s] = 0
+		}
+	}
+	for e := range examples {
+		for k := p.Ptr[e]; k < p.Ptr[e+1]; k++ {
+			p.Slots[k], p.Coef[k] = int32(g.rng.IntN(o.n+e)), g.whole()
+		}
+	}
+}
+
+// whole is a number of int16: any, the largest or smallest, or a small one.
+func (g *generator[T]) whole() int16 {
+	v := int16(g.word())
+	switch g.mode {
+	case 1:
+		return math.MaxInt16
+	case 2:
+		return math.MinInt16
+	case 3, 4:
+		return v >> 12
+	}
+	return v
+}
+
 // makeOnes: ones, and in most modes another value among them.
 func makeOnes[T Float](g *generator[T], n int) *operands[T] {
 	o := &operands[T]{x: g.floats(n)}
@@ -678,6 +783,9 @@ func (o *operands[T]) clone() *operands[T] {
 	c.idx, c.lanes, c.mask = slices.Clone(o.idx), slices.Clone(o.lanes), slices.Clone(o.mask)
 	c.ptr, c.int16s = slices.Clone(o.ptr), slices.Clone(o.int16s)
 	c.int32s = slices.Clone(o.int32s)
+	c.val, c.counts = slices.Clone(o.val), slices.Clone(o.counts)
+	c.past = PastExamples{slices.Clone(o.past.Ptr), slices.Clone(o.past.Slots),
+		slices.Clone(o.past.Coef), slices.Clone(o.past.Took), slices.Clone(o.past.Own)}
 	c.bits, c.bytes, c.byte = slices.Clone(o.bits), slices.Clone(o.bytes), slices.Clone(o.byte)
 	return &c
 }
@@ -709,6 +817,14 @@ func (o *operands[T]) diff(want *operands[T]) string {
 		return fmt.Sprintf("mask %x, want %x", o.mask, want.mask)
 	case !slices.Equal(o.lanes, want.lanes):
 		return fmt.Sprintf("lanes %d, want %d", o.lanes, want.lanes)
+	case !slices.Equal(o.counts, want.counts):
+		return fmt.Sprintf("counts %d, want %d", o.counts, want.counts)
+	case !slices.Equal(o.past.Took, want.past.Took):
+		return fmt.Sprintf("took %x, want %x", o.past.Took, want.past.Took)
+	case !slices.Equal(o.val, want.val) || !slices.Equal(o.past.Ptr, want.past.Ptr) ||
+		!slices.Equal(o.past.Slots, want.past.Slots) ||
+		!slices.Equal(o.past.Coef, want.past.Coef) || !slices.Equal(o.past.Own, want.past.Own):
+		return "an operand of examples before that is only read was written"
 	case !slices.Equal(o.idx, want.idx) || !slices.Equal(o.ptr, want.ptr) ||
 		!slices.Equal(o.bits, want.bits) || !slices.Equal(o.bytes, want.bytes) ||
 		!slices.Equal(o.byte, want.byte):

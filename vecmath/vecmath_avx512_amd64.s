@@ -756,3 +756,219 @@ reduce:
 	MOVL          AX, ret+16(FP)
 	VZEROUPPER
 	RET
+
+// PASTSUM adds to Z0 what examples before have in common with one: those of the numbers CX to
+// R14-1. It takes no branch on who took an example, which can not be predicted.
+//
+// R8 took, R9 own, R12 slots, R13 coef; AX the slot, K1 who took it, K2 of those its own class,
+// K3 the others, Z1 what is in common.
+#define PASTSUM(loop, done) \
+	CMPQ CX, R14; \
+	JGE  done; \
+loop: \
+	MOVLQSX      (R12)(CX*4), AX; \
+	KMOVD        (R8)(AX*4), K1; \
+	KMOVD        (R9)(AX*4), K2; \
+	KANDND       K1, K2, K3; \
+	KANDD        K1, K2, K2; \
+	VPBROADCASTW (R13)(CX*2), Z1; \
+	VPSUBW       Z1, Z0, K3, Z0; \
+	VPADDW       Z1, Z0, K2, Z0; \
+	INCQ         CX; \
+	CMPQ         CX, R14; \
+	JLT          loop; \
+done:
+
+// func classesRunAVX512(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16,
+// took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+//
+// A row is one register. Two rows at a time are interleaved, so that one instruction multiplies
+// the pair of a lane and adds the products in 32 bits: to Z2 for lanes 0-3, 8-11 and so on, to Z3
+// for the others; packing puts them in order again, and saturates, which changes no comparison.
+// Whether an example updates any lane can not be predicted, and rows come from L3 or memory: those
+// of the next example are fetched ahead.
+//
+// SI w, R10 rows, R11 val, R8 took, R9 own, R12 slots, R13 coef, R15 counts, DI seen, DX examples
+// left, BX the example; CX and R14 the non-zero and the end of them; K7 the lanes; Z20 margin, Z21
+// -margin, Z22 1 in 32 bits, Z23 0, Z24 peak, Z25 1, Z26 -1: each in every lane.
+TEXT ·classesRunAVX512(SB), NOSPLIT, $0-136
+	MOVQ         counts+0(FP), R15
+	MOVQ         w+8(FP), SI
+	MOVQ         rows+24(FP), R10
+	MOVQ         val+32(FP), R11
+	MOVQ         slots+48(FP), R12
+	MOVQ         coef+56(FP), R13
+	MOVQ         took+64(FP), R8
+	MOVQ         own+72(FP), R9
+	MOVQ         seen+88(FP), DI
+	MOVQ         nseen+96(FP), DX
+	MOVQ         lanes+104(FP), AX
+	KMOVD        AX, K7
+	MOVQ         margin+112(FP), AX
+	VPBROADCASTW AX, Z20
+	NEGQ         AX
+	VPBROADCASTW AX, Z21
+	MOVQ         peak+120(FP), AX
+	VPBROADCASTW AX, Z24
+	MOVL         $1, AX
+	VPBROADCASTD AX, Z22
+	VPBROADCASTW AX, Z25
+	VPXORQ       Z23, Z23, Z23
+	VPSUBW       Z25, Z23, Z26
+
+example:
+	MOVLQSX (DI), BX
+	CMPQ    DX, $1
+	JEQ     fetched
+	MOVLQSX 4(DI), CX
+	MOVQ    ptr+16(FP), AX
+	MOVLQSX 4(AX)(CX*4), R14
+	MOVLQSX (AX)(CX*4), CX
+	CMPQ    CX, R14
+	JGE     fetched
+
+fetch:
+	MOVLQSX    (R10)(CX*4), AX
+	SHLQ       $6, AX
+	PREFETCHT1 (SI)(AX*1)
+	INCQ       CX
+	CMPQ       CX, R14
+	JLT        fetch
+
+fetched:
+	MOVQ    past+40(FP), AX
+	MOVLQSX (AX)(BX*4), CX
+	MOVLQSX 4(AX)(BX*4), R14
+	VPXORQ  Z0, Z0, Z0
+	PASTSUM(common, shared)
+	VPUNPCKLWD Z23, Z0, Z2
+	VPUNPCKHWD Z23, Z0, Z3
+	VPMADDWD   Z22, Z2, Z2
+	VPMADDWD   Z22, Z3, Z3
+	MOVQ       ptr+16(FP), AX
+	MOVLQSX    (AX)(BX*4), CX
+	MOVLQSX    4(AX)(BX*4), R14
+	DECQ       R14
+	CMPQ       CX, R14
+	JGT        summed
+	JEQ        single
+
+pair:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $6, AX
+	VMOVDQU64    (SI)(AX*1), Z4
+	MOVLQSX      4(R10)(CX*4), AX
+	SHLQ         $6, AX
+	VMOVDQU64    (SI)(AX*1), Z5
+	VPBROADCASTD (R11)(CX*2), Z6
+	VPUNPCKLWD   Z5, Z4, Z7
+	VPUNPCKHWD   Z5, Z4, Z8
+	VPMADDWD     Z6, Z7, Z7
+	VPMADDWD     Z6, Z8, Z8
+	VPADDD       Z7, Z2, Z2
+	VPADDD       Z8, Z3, Z3
+	ADDQ         $2, CX
+	CMPQ         CX, R14
+	JLT          pair
+	JGT          summed
+
+single:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $6, AX
+	VMOVDQU64    (SI)(AX*1), Z4
+	MOVWLZX      (R11)(CX*2), AX
+	VPBROADCASTD AX, Z6
+	VPUNPCKLWD   Z23, Z4, Z7
+	VPUNPCKHWD   Z23, Z4, Z8
+	VPMADDWD     Z6, Z7, Z7
+	VPMADDWD     Z6, Z8, Z8
+	VPADDD       Z7, Z2, Z2
+	VPADDD       Z8, Z3, Z3
+
+summed:
+	VPACKSSDW Z3, Z2, Z1
+	MOVQ      first+80(FP), AX
+	ADDQ      BX, AX
+	KMOVD     (R9)(AX*4), K2
+	VPCMPW    $2, Z20, Z1, K3 // LE
+	VPCMPW    $5, Z21, Z1, K4 // GE
+	KANDD     K3, K2, K3
+	KANDND    K4, K2, K4
+	KORD      K3, K4, K1
+	KANDD     K7, K1, K1
+	KMOVD     K1, (R8)(AX*4)
+	KORTESTD  K1, K1
+	JEQ       next
+	MOVQ      BX, AX
+	SHLQ      $6, AX
+	VMOVDQU64 (R15)(AX*1), Z4
+	VPADDW    Z25, Z4, K1, Z4
+	VMOVDQU64 Z4, (R15)(AX*1)
+	KANDD     K1, K2, K2
+	VMOVDQU16.Z Z26, K1, Z9
+	VMOVDQU16   Z25, K2, Z9
+	INCQ      R14
+	MOVQ      ptr+16(FP), AX
+	MOVLQSX   (AX)(BX*4), CX
+	CMPQ      CX, R14
+	JGE       next
+
+row:
+	MOVLQSX      (R10)(CX*4), AX
+	SHLQ         $6, AX
+	VPBROADCASTW (R11)(CX*2), Z4
+	VPMULLW      Z9, Z4, Z4
+	VPADDW       (SI)(AX*1), Z4, Z4
+	VMOVDQU64    Z4, (SI)(AX*1)
+	VPABSW       Z4, Z4
+	VPMAXUW      Z4, Z24, Z24
+	INCQ         CX
+	CMPQ         CX, R14
+	JLT          row
+
+next:
+	ADDQ          $4, DI
+	DECQ          DX
+	JNE           example
+	VEXTRACTI64X4 $1, Z24, Y1
+	VPMAXUW       Y1, Y24, Y1
+	VEXTRACTI128  $1, Y1, X2
+	VPMAXUW       X2, X1, X1
+	VPCMPEQD      X2, X2, X2 // the largest is the complement of the least complement
+	VPXOR         X2, X1, X1
+	VPHMINPOSUW   X1, X1
+	VMOVD         X1, AX
+	NOTL          AX
+	MOVWLZX       AX, AX
+	MOVQ          AX, ret+128(FP)
+	VZEROUPPER
+	RET
+
+// func pastRowsAVX512(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+//
+// As classesRunAVX512; DI past, BX rows, DX rows left.
+TEXT ·pastRowsAVX512(SB), NOSPLIT, $0-64
+	MOVQ w+0(FP), SI
+	MOVQ rows+8(FP), BX
+	MOVQ n+16(FP), DX
+	MOVQ past+24(FP), DI
+	MOVQ slots+32(FP), R12
+	MOVQ coef+40(FP), R13
+	MOVQ took+48(FP), R8
+	MOVQ own+56(FP), R9
+
+row:
+	MOVLQSX (DI), CX
+	MOVLQSX 4(DI), R14
+	VPXORQ  Z0, Z0, Z0
+	PASTSUM(common, shared)
+	MOVLQSX   (BX), AX
+	SHLQ      $6, AX
+	VMOVDQU64 Z0, (SI)(AX*1)
+	ADDQ      $4, DI
+	ADDQ      $4, BX
+	DECQ      DX
+	JNE       row
+	VZEROUPPER
+	RET
+#undef PASTSUM

@@ -190,6 +190,14 @@ func lanesRunInt16[T Float](counts, sums *int32, w *int16, nw, width int, ptr *i
 	return lanesRunInt16Plain(counts, sums, w, nw, width, ptr, n, rows, y, seen, stride, margin, limit, peak, lanes)
 }
 
+func classesRun(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int {
+	return classesRunPlain(counts, w, ptr, rows, val, past, slots, coef, took, own, first, seen, nseen, lanes, margin, peak)
+}
+
+func pastRows(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32) {
+	pastRowsPlain(w, rows, n, past, slots, coef, took, own)
+}
+
 func allOnes[T Float](x *T, n int) bool {
 	return allOnesGeneric(unsafe.Slice(x, n))
 }

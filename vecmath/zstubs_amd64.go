@@ -174,6 +174,16 @@ func lanesRunInt16AVX2F32(counts, sums *int32, w *int16, width int, ptr *int, n 
 //go:noescape
 func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64, seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 
+// classesRun takes one example at least.
+//
+//go:noescape
+func classesRunAVX512(counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, peak int) int
+
+// pastRows takes one row at least.
+//
+//go:noescape
+func pastRowsAVX512(w *int16, rows *int32, n int, past, slots *int32, coef *int16, took, own *uint32)
+
 //go:noescape
 func allOnesAVX2F32(x *float32, n int) bool
 

@@ -22,9 +22,12 @@ type Ensemble[T learner.Float] struct {
 	Draws   Masker // b_{j,t}
 	*Stepper[T]
 
-	// The members' weights: exactly one of these is there, in the layout of the last blocks.
-	Lanes *engine.Lanes[T]
-	dense *engine.DenseMembers[T]
+	// The members' weights: exactly one of these is there, in the layout of the last blocks, or
+	// with those of other ensembles, in the lane of this one.
+	Lanes   *engine.Lanes[T]
+	dense   *engine.DenseMembers[T]
+	classes *Classes[T]
+	lane    int
 
 	KeepsSum bool      // S is kept, and f comes from it; else f needs the scores of all members
 	Sum      []float64 // S, one a feature seen, if KeepsSum
@@ -64,19 +67,19 @@ func NewEnsemble[T learner.Float](members int, tau float64, s *Stepper[T], keeps
 // from then on.
 func (o *Ensemble[T]) UseLanes(l *engine.Lanes[T]) {
 	l.Share(o.Pool.Workers())
-	o.Lanes, o.dense = l, nil
+	o.Lanes, o.dense, o.classes = l, nil, nil
 	o.Rule.Bind(l)
 }
 
 // useDense is UseLanes of a dense store.
 func (o *Ensemble[T]) useDense(d *engine.DenseMembers[T]) {
-	o.Lanes, o.dense = nil, d
+	o.Lanes, o.dense, o.classes = nil, d, nil
 	o.Rule.Bind(d)
 }
 
 // inFormOf reports whether the members are in the form for b's examples. An empty block suits both.
 func (o *Ensemble[T]) inFormOf(b *engine.Block[T]) bool {
-	return b.Dense() == (o.dense != nil) || b.Len() == 0
+	return b.Len() == 0 || o.classes == nil && b.Dense() == (o.dense != nil)
 }
 
 // inInt16 reports whether weights are in int16, where scores are not to be had.
@@ -87,6 +90,9 @@ func (o *Ensemble[T]) inInt16() bool { return o.Lanes != nil && o.Lanes.Int16() 
 // for dense ones, where a member takes a dot an example. Cost: all weights once; a stream of one
 // kind moves them once at most.
 func (o *Ensemble[T]) UseFormOf(b *engine.Block[T]) {
+	if !o.inFormOf(b) && o.classes != nil {
+		o.leave()
+	}
 	switch {
 	case o.inFormOf(b):
 	case b.Dense():
@@ -123,8 +129,20 @@ type columns[T learner.Float] interface {
 	Bytes() int64
 }
 
-// Store returns the one in use.
+// Column sets dst[m] to the weight of feature j in member m and reports whether any is not +0, bit
+// for bit.
+func (o *Ensemble[T]) Column(dst []T, j int) bool {
+	if o.classes != nil {
+		return o.classes.column(dst, o.lane, j)
+	}
+	return o.Store().Column(dst, j)
+}
+
+// Store returns the one in use, of this ensemble alone.
 func (o *Ensemble[T]) Store() columns[T] {
+	if o.classes != nil {
+		o.leave()
+	}
 	if o.Lanes != nil {
 		return o.Lanes
 	}
@@ -144,8 +162,11 @@ func move[T learner.Float](dst, src columns[T], dim, members int) {
 // Bytes returns the memory of members and S, and of what a run takes.
 func (o *Ensemble[T]) Bytes() int64 { return o.MembersBytes() + o.LearnRun.Bytes() }
 
-// MembersBytes is Bytes without runs.
+// MembersBytes is Bytes without runs, and without weights that are with those of other ensembles.
 func (o *Ensemble[T]) MembersBytes() int64 {
-	n := o.Store().Bytes() + primal.BytesOf(o.Sum) + o.Stepper.Form.Bytes*int64(o.members)
+	n := primal.BytesOf(o.Sum) + o.Stepper.Form.Bytes*int64(o.members)
+	if o.classes == nil {
+		n += o.Store().Bytes()
+	}
 	return n + int64(unsafe.Sizeof(*o.Stepper))
 }

@@ -144,6 +144,25 @@ var kernels = []kernel{
 			"example at least, and no bit of seen beyond the lanes in use.",
 	},
 	{
+		name: "classesRun",
+		params: "counts, w *int16, ptr, rows *int32, val *int16, past, slots *int32, " +
+			"coef *int16, took, own *uint32, first int, seen *int32, nseen, lanes, margin, " +
+			"peak int",
+		result: "int",
+		plain: "return classesRunPlain(counts, w, ptr, rows, val, past, slots, coef, took, own, " +
+			"first, seen, nseen, lanes, margin, peak)",
+		forms: "AVX512",
+		stubs: "takes one example at least.",
+	},
+	{
+		name: "pastRows",
+		params: "w *int16, rows *int32, n int, past, slots *int32, coef *int16, " +
+			"took, own *uint32",
+		plain: "pastRowsPlain(w, rows, n, past, slots, coef, took, own)",
+		forms: "AVX512",
+		stubs: "takes one row at least.",
+	},
+	{
 		name: "allOnes", params: "x *T, n int", result: "bool", generic: "x[n]",
 		forms: "amd64=AVX2", nosplit: "amd64",
 	},

@@ -1,0 +1,183 @@
+package learners_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/learner"
+	"github.com/halfspace-ml/halfspace/learner/learnertest"
+	"github.com/halfspace-ml/halfspace/learners"
+)
+
+// wordCounts are sparse examples of whole values, as counts of words are: few features come often
+// and most seldom, some values are large. Classes are drawn in the order in which they come.
+func wordCounts(n, dim, classes int, large float32) *engine.Block[float32] {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(classes)))
+	b := &engine.Block[float32]{Dim: dim, Ptr: []int{0}}
+	for range n {
+		for j := rng.IntN(3); j < dim; j += 1 + int(float64(j)*rng.ExpFloat64()/3) {
+			x := 1 + float32(int(rng.ExpFloat64()))
+			switch rng.IntN(40) {
+			case 0:
+				x = large
+			case 1:
+				x = -x
+			case 2:
+				x = 0
+			}
+			b.Idx, b.Val = append(b.Idx, int32(j)), append(b.Val, x)
+		}
+		b.Ptr = append(b.Ptr, len(b.Idx))
+	}
+	b.Y = make([]float32, n)
+	inClasses(b, classes)
+	b.Y = nil
+	return b
+}
+
+// TestOVRAbreast: learned side by side, each class is that of two classes, to the bit, however the
+// stream is cut into blocks, with members drawn seldom and often.
+func TestOVRAbreast(t *testing.T) {
+	for _, c := range []struct {
+		examples, dim, classes, known, block int
+		large                                float32
+	}{
+		{600, 3000, 20, 0, 600, 40}, {600, 3000, 20, 20, 50, 500}, {600, 500, 40, 0, 7, 40},
+		{17500, 60, 16, 0, 1000, 15}, // more examples than are remembered
+		{600, 400, 18, 0, 100, 4000}, // scores that float32 may round
+	} {
+		t.Run(fmt.Sprintf("%d/%d/%v", c.examples, c.classes, c.large), func(t *testing.T) {
+			b := wordCounts(c.examples, c.dim, c.classes, c.large)
+			base := &learners.OBPMConfig{Members: 10, Tau: 0.3, Base: "perceptron",
+				Combine: learners.CombineWeights, Path: learners.PathAuto,
+				Budget: 1000, Removal: learners.RemoveProject,
+				KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+			pool := engine.NewPool(2)
+			defer pool.Close()
+			env := learner.Env{Seed: 7, Pool: pool}
+			all, err := learner.Make[float32]("ovr", &learners.OVRConfig{Classes: c.known,
+				Base: "obpm", BaseConfig: base}, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rounds := learnIn(t, all, b, c.block)
+			state := all.State()
+			classes := learner.OutputsOf(all)
+			own := make([][]learner.Round, classes)
+			for k := range classes {
+				two, err := learner.Make[float32]("obpm", base, env)
+				if err != nil {
+					t.Fatal(err)
+				}
+				own[k] = learnIn(t, two, against(b, int32(k)), 512)
+				got := learnertest.StateBytes(partOf(state, fmt.Sprintf("class%d.", k)))
+				if !bytes.Equal(got, learnertest.StateBytes(two.State())) {
+					t.Fatalf("class %d: the state is not that of two classes", k)
+				}
+			}
+			outputs, come := make([]float64, classes), c.known
+			for i, r := range rounds {
+				for k := range own {
+					outputs[k] = own[k][i].Score
+				}
+				class := int(b.Class[i])
+				want := learner.ClassScore(outputs[:come], class)
+				if come = max(come, class+1); math.Float64bits(r.Score) != math.Float64bits(want) {
+					t.Fatalf("example %d of class %d scores %v, want %v", i, class, r.Score, want)
+				}
+			}
+		})
+	}
+}
+
+// learnIn learns b in blocks of so many examples.
+func learnIn(t *testing.T, l learner.Learner[float32], b *engine.Block[float32],
+	size int) []learner.Round {
+	t.Helper()
+	rounds := make([]learner.Round, b.Len())
+	for lo := 0; lo < b.Len(); lo += size {
+		hi := min(lo+size, b.Len())
+		v := b.Slice(lo, hi)
+		if err := l.Learn(&v, rounds[lo:hi]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rounds
+}
+
+// TestOVRAbreastEnds: classes learned side by side go on one by one, to the same bits, from the
+// first example on that is of other values or dense, and from a model that was read; and what is
+// asked of them in between changes nothing.
+func TestOVRAbreastEnds(t *testing.T) {
+	b := wordCounts(400, 300, 18, 40)
+	other := learnertest.Sparse[float32](100, 300, 0)
+	inClasses(other, 18)
+	other.Y = nil
+	make1 := func() learner.Learner[float32] {
+		t.Helper()
+		l, err := learner.Make[float32]("ovr", &learners.OVRConfig{Base: "obpm"},
+			learner.Env{Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	one := make1()
+	learnIn(t, one, b, 400)
+	learnIn(t, one, other, 100)
+	want := learnertest.StateBytes(one.State())
+	two := make1()
+	first, second := b.Slice(0, 250), b.Slice(250, 400)
+	learnIn(t, two, &first, 50)
+	read := make1()
+	if err := read.SetState(two.State()); err != nil {
+		t.Fatal(err)
+	}
+	probas := make([]float64, 18*other.Len())
+	if err := learner.ProberOf(two).Proba(other, probas); err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range []learner.Learner[float32]{two, read} {
+		if err := learner.ForgetterOf(l).Forget(1); err != nil { // nothing
+			t.Fatal(err)
+		}
+		learnIn(t, l, &second, 30)
+		learnIn(t, l, other, 10)
+		if !bytes.Equal(learnertest.StateBytes(l.State()), want) {
+			t.Errorf("%d: the state differs", i)
+		}
+	}
+}
+
+// TestOVRAbreastForgets: classes that have forgotten are what they are where they never were side
+// by side, also those that come later.
+func TestOVRAbreastForgets(t *testing.T) {
+	b := wordCounts(400, 300, 18, 40)
+	first, second := b.Slice(0, 300), b.Slice(300, 400)
+	var want []byte
+	for _, path := range []string{learners.PathAuto, learners.PathLanes} {
+		base := &learners.OBPMConfig{Members: 10, Tau: 0.3, Base: "perceptron",
+			Combine: learners.CombineWeights, Path: path, Budget: 1000,
+			Removal:      learners.RemoveProject,
+			KernelConfig: learner.KernelConfig{Kernel: "linear"}}
+		l, err := learner.Make[float32]("ovr", &learners.OVRConfig{Base: "obpm", BaseConfig: base},
+			learner.Env{Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		learnIn(t, l, &first, 50)
+		if err := learner.ForgetterOf(l).Forget(0.5); err != nil {
+			t.Fatal(err)
+		}
+		learnIn(t, l, &second, 9)
+		if got := learnertest.StateBytes(l.State()); want == nil {
+			want = got
+		} else if !bytes.Equal(got, want) {
+			t.Error("the states differ")
+		}
+	}
+}
