@@ -143,7 +143,7 @@ func newScores[T engine.Float](of scoring[T]) *scores[T] {
 func calibratedScores[T engine.Float](of scoring[T], c *learner.Calibration) *scores[T] {
 	s := newScores(of)
 	if c != nil {
-		s.prob = learner.CalibratedProber[T](of, *c)
+		s.prob = learner.CalibratedProber[T](of, of.outputs, *c)
 	}
 	return s
 }

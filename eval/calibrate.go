@@ -23,6 +23,8 @@ import (
 // bins of 1/32 of that unit. Cost: some ns an example; a fit some 100 us. Results depend on the
 // scores and their order alone.
 type Calibrator struct {
+	Temperature bool // b is 0: Temperature of two classes
+
 	seen    float64 // examples, whose scale was taken
 	counted float64 // and that were counted
 	square  float64 // mean of f^2, late ones weighing most
@@ -93,8 +95,11 @@ func (c *Calibrator) Fit() (s learner.Calibration, ok bool) {
 	if positive == 0 || negative == 0 || len(points) < 2 {
 		return s, false
 	}
-	a, b := plattFit(points, positive, negative)
+	a, b := plattFit(points, positive, negative, c.Temperature)
 	s = learner.Calibration{Slope: a / math.Sqrt(c.square), Intercept: b}
+	if c.Temperature {
+		s.Method = Temperature
+	}
 	return s, s.Slope-s.Slope == 0 && s.Intercept-s.Intercept == 0
 }
 
@@ -103,8 +108,8 @@ type plattPoint struct{ u, positive, negative float64 }
 
 // plattFit returns a and b of least cross-entropy, with targets (N+ + 1)/(N+ + 2) of positive
 // examples and 1/(N- + 2) of negative ones in the place of 1 and 0: Newton's method, with steps
-// halved until the objective falls.
-func plattFit(points []plattPoint, positive, negative float64) (a, b float64) {
+// halved until the objective falls. b is 0 where it is fixed.
+func plattFit(points []plattPoint, positive, negative float64, fixed bool) (a, b float64) {
 	const ridge, least = 1e-12, 1e-10
 	hi, lo := (positive+1)/(positive+2), 1/(negative+2)
 	objective := func(a, b float64) (sum float64) {
@@ -116,7 +121,9 @@ func plattFit(points []plattPoint, positive, negative float64) (a, b float64) {
 		}
 		return sum
 	}
-	b = math.Log((positive + 1) / (negative + 1))
+	if b = math.Log((positive + 1) / (negative + 1)); fixed {
+		b = 0
+	}
 	value := objective(a, b)
 	for range 100 {
 		g1, g2, h11, h12, h22 := 0.0, 0.0, ridge, 0.0, ridge
@@ -130,6 +137,9 @@ func plattFit(points []plattPoint, positive, negative float64) (a, b float64) {
 			h11 += float64(w * p.u * p.u)
 			h12 += float64(w * p.u)
 			h22 += w
+		}
+		if fixed {
+			g2, h12, h22 = 0, 0, 1
 		}
 		if math.Abs(g1) < least*positive && math.Abs(g2) < least*positive {
 			break

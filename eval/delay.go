@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -22,6 +23,7 @@ type waiting[T engine.Float] struct {
 type asked struct {
 	round    learner.Round
 	believed Outcome
+	sample   []float64 // of SampleEach examples of classes, one's scores; else nil
 }
 
 // len returns how many wait.
@@ -97,6 +99,9 @@ func (r *run[T]) ask(b *engine.Block[T]) error {
 	if b.Class != nil {
 		a.round.Score = learner.ClassScore(f, int(b.Class[0]))
 		a.round.Predicted = int32(learner.Predicted(f))
+		if r.classes != nil && (r.res.Presented+int64(w.len()))%SampleEach == 0 {
+			a.sample = slices.Clone(f)
+		}
 	} else {
 		a.round.Score = f[0]
 	}

@@ -27,3 +27,23 @@ func ExampleCalibrator() {
 	// Output:
 	// true true true
 }
+
+// Scores of three classes, of which the largest is right three times out of four.
+func ExampleClassCalibrator() {
+	c := eval.ClassCalibrator{Temperature: true}
+	for i := range 1000 {
+		scores := make([]float64, 3)
+		scores[i%3] = 1
+		class := i % 3
+		if i%4 == 0 {
+			class = (class + 1 + i/12%2) % 3
+		}
+		c.Add(class, scores, true)
+	}
+	s, ok := c.Fit()
+	p := []float64{0, 1, 0}
+	s.ClassProbas(p)
+	fmt.Printf("%v %s %.2f\n", ok, s.Method, p)
+	// Output:
+	// true temperature [0.12 0.75 0.12]
+}

@@ -77,6 +77,17 @@ func (s *Probabilities) CalibrationError() float64 {
 	return s.mean(sum)
 }
 
+// Calibration returns the bins of CalibrationError that are not empty, as Metrics.Calibration does.
+func (s *Probabilities) Calibration() (bins []CalibrationBin) {
+	for i, b := range s.bins {
+		if n := float64(b.examples); n > 0 {
+			bins = append(bins, CalibrationBin{float64(i) / calibrationBins,
+				float64(i+1) / calibrationBins, n, b.p / n, float64(b.positive) / n})
+		}
+	}
+	return bins
+}
+
 func (s *Probabilities) mean(sum float64) float64 {
 	if s.Examples == 0 {
 		return 0

@@ -184,8 +184,9 @@ type Options struct {
 	// ask for the probability of each example before it is learned, which makes blocks of one;
 	// ErrOptions if the learner has none
 	Proba bool
-	// find the probabilities that scores stand for: Result.Calibration, of two classes
-	Calibrate bool
+	// find the probabilities that scores stand for, by Platt or Temperature: Result.Calibration.
+	// Of more than two classes it scores each of SampleEach examples before it is learned. "": no
+	Calibrate string
 	// tally Metrics.AUC too, of two classes
 	AUC bool
 	// of the last so many outcomes, or of all with weights that fade by this factor, over all
@@ -318,8 +319,9 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
 	}
 	r.meters = newMeters(&o)
-	if o.Calibrate {
-		r.calibrator = new(Calibrator)
+	if o.Calibrate != "" {
+		r.calibrator = &Calibrator{Temperature: o.Calibrate == Temperature}
+		r.classes = &ClassCalibrator{Temperature: o.Calibrate == Temperature}
 	}
 	if o.Continue != nil {
 		if err := r.goOn(o.Continue, mem); err != nil {
@@ -535,7 +537,9 @@ type run[T engine.Float] struct {
 	first  Count    // the same, after the first pass
 	scales scales
 	meters
-	calibrator *Calibrator // nil if not asked
+	calibrator *Calibrator      // nil if not asked
+	classes    *ClassCalibrator // the same, of more than two classes
+	sample     []float64        // scores for it of the example in hand; empty: none
 
 	waits    *waiting[T] // nil without Options.Delay
 	answered asked       // with it, what was predicted of the example in hand
@@ -593,10 +597,22 @@ func (r *run[T]) blocks(ctx context.Context, b *engine.Block[T]) error {
 		if r.o.Drift != nil { // a look falls on its example, too
 			hi = min(hi, lo+int(DriftLook-r.losses%DriftLook))
 		}
+		if r.classes != nil && b.Class != nil { // so do those that are scored
+			if in := r.res.Presented % SampleEach; in == 0 {
+				hi = lo + 1
+			} else {
+				hi = min(hi, lo+int(SampleEach-in))
+			}
+		}
 		if r.o.Prepare != nil {
 			r.o.Prepare(lo, hi)
 		}
 		r.view = b.Slice(lo, hi)
+		if r.classes != nil && b.Class != nil && r.res.Presented%SampleEach == 0 {
+			if err := r.scoreSample(&r.view); err != nil {
+				return err
+			}
+		}
 		if err := r.believe(&r.view); err != nil {
 			return err
 		}
@@ -612,7 +628,7 @@ func (r *run[T]) blocks(ctx context.Context, b *engine.Block[T]) error {
 func (r *run[T]) block(b *engine.Block[T]) error {
 	rounds := r.rounds[:b.Len()]
 	if r.waits != nil {
-		r.believed = r.answered.believed
+		r.believed, r.sample = r.answered.believed, append(r.sample[:0], r.answered.sample...)
 	}
 	r.probability()
 	var began time.Time
@@ -624,6 +640,10 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 	}
 	if r.o.Timed != nil {
 		r.o.Timed(time.Since(began))
+	}
+	if len(r.sample) > 0 {
+		r.classes.Add(int(b.Class[0]), r.sample, r.res.Epochs == 0)
+		r.sample = r.sample[:0]
 	}
 	mistakes := r.res.Mistakes
 	if r.waits != nil {
@@ -798,12 +818,26 @@ func (r *run[T]) snapshot() Status {
 	return s
 }
 
+// scoreSample scores the one example of b for the calibration of classes.
+func (r *run[T]) scoreSample(b *engine.Block[T]) error {
+	k := learner.OutputsOf(r.l)
+	r.sample = slices.Grow(r.sample[:0], k)[:k]
+	if err := r.l.Score(b, r.sample); err != nil {
+		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
+	}
+	return nil
+}
+
 // calibrate sets Result.Calibration.
 func (r *run[T]) calibrate() {
 	if r.calibrator == nil {
 		return
 	}
-	if c, ok := r.calibrator.Fit(); ok {
+	c, ok := r.calibrator.Fit()
+	if r.classes.some() {
+		c, ok = r.classes.Fit()
+	}
+	if ok {
 		r.res.Calibration = &c
 	}
 }

@@ -134,6 +134,8 @@ func (r *run[T]) parts() (list []part) {
 	}
 	if r.calibrator != nil {
 		add("calibration", r.calibrator.pack)
+		add(fmt.Sprint("calibration of classes, temperature ", r.classes.Temperature),
+			r.classes.pack)
 	}
 	if r.o.Drift != nil {
 		add("drift", r.packDrift)
@@ -267,6 +269,38 @@ func (c *Calibrator) pack(p *packing) {
 	for i := range c.bins {
 		b := &c.bins[i]
 		p.float(&b.negative, &b.positive, &b.sum)
+	}
+}
+
+func (c *ClassCalibrator) pack(p *packing) {
+	n := p.length(len(c.each), mostClasses)
+	if p.reading {
+		p.want(n*calibratorBins <= len(p.bytes)) // three bytes a bin or more
+		if p.bad {
+			return
+		}
+		c.each = make([]Calibrator, n)
+	}
+	for k := range c.each {
+		c.each[k].pack(p)
+	}
+	p.float(&c.seen, &c.square)
+	whole(p, mostClasses, &c.k)
+	whole(p, mostKept, &c.at)
+	if n = p.length(len(c.class), mostKept); p.reading {
+		p.want(n*c.k <= len(p.bytes) && n <= c.most() && (n == 0 || c.k > 0) &&
+			(n < c.most() && c.at == n || n == c.most() && c.at < n))
+		if p.bad {
+			return
+		}
+		c.class, c.kept = make([]int32, n), make([]float64, n*c.k)
+	}
+	for i := range c.class {
+		whole(p, int64(max(0, c.k-1)), &c.class[i])
+	}
+	for i := range c.kept {
+		p.float(&c.kept[i])
+		p.want(c.kept[i]-c.kept[i] == 0)
 	}
 }
 

@@ -69,13 +69,16 @@ func tallyCases() map[string]struct {
 		o       eval.Options
 	}
 	return map[string]c{
-		"scores": {"pa", all, eval.Options{AUC: true, Window: 20, Curve: 10, Calibrate: true}},
+		"scores": {"pa", all, eval.Options{AUC: true, Window: 20, Curve: 10,
+			Calibrate: eval.Platt}},
 		"probabilities": {"obpm", all, eval.Options{Proba: true, Fading: 0.9, Curve: 5, Epochs: 2,
 			Shuffle: true}},
 		"faded scores": {"pa", all, eval.Options{AUC: true, Fading: 0.3, Epochs: 2}},
 		"classes":      {"ovr", &classes, eval.Options{Window: 1000, Curve: 1000, Epochs: 2}},
 		"classes of a window, with probabilities": {"ovr", &classes, eval.Options{Window: 30,
-			Calibrate: true}},
+			Calibrate: eval.Platt}},
+		"classes calibrated by one number": {"ovr", &classes, eval.Options{
+			Calibrate: eval.Temperature, Epochs: 2}},
 		"unscaled":     {"pa", &large, eval.Options{}},
 		"adwin":        {"pa", &turns, eval.Options{Drift: eval.NewADWIN(0)}},
 		"ddm":          {"pa", &turns, eval.Options{Drift: eval.NewDDM(), Window: 50}},
@@ -167,8 +170,8 @@ func TestTalliesAnew(t *testing.T) {
 	c := tallyCases()["scores"]
 	_, all := standings(t, c.learner, c.data, c.o, 50)
 	for name, o := range map[string]eval.Options{
-		"window": {AUC: true, Window: 30, Curve: 10, Calibrate: true},
-		"curve":  {AUC: true, Window: 20, Curve: 11, Calibrate: true},
+		"window": {AUC: true, Window: 30, Curve: 10, Calibrate: eval.Platt},
+		"curve":  {AUC: true, Window: 20, Curve: 11, Calibrate: eval.Platt},
 		"fading": {Fading: 0.5},
 	} {
 		got, err := goneOn(t, c.learner, c.data, o, all[1])

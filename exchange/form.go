@@ -74,7 +74,7 @@ type Form struct {
 	Kernel  engine.Kernel // of outputs without Weights; its Scale is 0
 	Outputs []learner.Output
 
-	// Calibration has the probability of the positive label that a score stands for; nil: none.
+	// Calibration has the probabilities that scores stand for; nil: none.
 	Calibration *learner.Calibration
 }
 

@@ -23,7 +23,7 @@ const maxONNX = 1 << 28
 
 // writeONNX writes a graph of float32 with the input x [rows][features], zeros written out, and the
 // outputs label [rows], numbers where all labels are whole ones and texts else, and scores
-// [rows][classes]; of a model with a calibration probabilities [rows][2], too. Of two labels the
+// [rows][classes]; of a model with a calibration probabilities [rows][classes], too. Of two labels the
 // first column is the positive one's: a score of 0 is the positive label, as everywhere here, and a
 // runtime takes the first of equal scores.
 //
@@ -72,8 +72,12 @@ func writeONNX(w *bufio.Writer, f *Form) ([]string, error) {
 		g.constant("members", []float64{g.divisor}, 1)
 		g.add("Div", []string{"sums", "members"}, "scores")
 	}
-	if f.Calibration != nil && len(g.outputs) == 1 {
+	switch {
+	case f.Calibration == nil:
+	case len(g.outputs) == 1:
 		g.probabilities()
+	default:
+		g.classProbabilities()
 	}
 	model, err := g.model()
 	if err != nil {
@@ -275,6 +279,30 @@ func (g *graph) probabilities() {
 	g.add("Concat", []string{"positive", "negative"}, "probabilities", intAttribute("axis", 1))
 }
 
+// classProbabilities is probabilities of classes with a score each.
+func (g *graph) classProbabilities() {
+	c := g.f.Calibration
+	if len(c.Classes) == 0 {
+		g.constant("slope", []float64{c.Slope}, 1)
+		g.add("Mul", []string{"scores", "slope"}, "odds")
+		g.add("Softmax", []string{"odds"}, "probabilities", intAttribute("axis", 1))
+		return
+	}
+	var slopes, intercepts []float64
+	for _, k := range c.Classes {
+		slopes, intercepts = append(slopes, k.Slope), append(intercepts, k.Intercept)
+	}
+	n := int64(len(c.Classes))
+	g.constant("slope", slopes, 1, n)
+	g.constant("intercept", intercepts, 1, n)
+	g.add("Mul", []string{"scores", "slope"}, "sloped")
+	g.add("Add", []string{"sloped", "intercept"}, "odds")
+	g.add("Sigmoid", []string{"odds"}, "each")
+	g.add("ReduceL1", []string{"each"}, "sum", intsAttribute("axes", 1),
+		intAttribute("keepdims", 1))
+	g.add("Div", []string{"each", "sum"}, "probabilities")
+}
+
 // names is the tensor of the labels.
 func (g *graph) names(name string) []byte {
 	shape := []int64{int64(len(g.classes()))}
@@ -311,8 +339,8 @@ func (g *graph) model() ([]byte, error) {
 	b = message(b, 11, value("x", elemFloat, int64(g.f.Dim)))
 	b = message(b, 12, value("label", kind))
 	b = message(b, 12, value("scores", elemFloat, int64(len(g.classes()))))
-	if g.f.Calibration != nil && len(g.outputs) == 1 {
-		b = message(b, 12, value("probabilities", elemFloat, 2))
+	if g.f.Calibration != nil {
+		b = message(b, 12, value("probabilities", elemFloat, int64(len(g.classes()))))
 	}
 	m := message(text(integer(nil, 1, irVersion), 2, "halfspace"), 7, b)
 	m = message(m, 8, integer(text(nil, 1, ""), 2, opset))

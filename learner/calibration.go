@@ -3,25 +3,106 @@ package learner
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 )
 
-// Calibration says what probability a score of two classes stands for: P(y = +1 | f) =
-// 1/(1 + exp(-(Slope f + Intercept))).
+// Calibration says what probability scores stand for. Of two classes, P(y = +1 | f) =
+// 1/(1 + exp(-(Slope f + Intercept))). Of more, with a score f_k each, P(k) is in proportion to that
+// of Classes[k]; or, of the method "temperature", to exp(Slope f_k).
 type Calibration struct {
+	// Method is "temperature", whose Intercept is 0; "" is Platt's.
+	Method    string  `json:"method,omitempty"`
 	Slope     float64 `json:"slope"` // above 0, but of a learner that knows worse than nothing
+	Intercept float64 `json:"intercept"`
+	// Classes has what is of each of more than two classes; with "temperature" none.
+	Classes []ClassCalibration `json:"classes,omitempty"`
+}
+
+// ClassCalibration is a Calibration of one class against all others.
+type ClassCalibration struct {
+	Slope     float64 `json:"slope"`
 	Intercept float64 `json:"intercept"`
 }
 
-// Proba returns the probability of +1 that score f stands for; NaN of NaN.
+// temperature is the Method of a softmax.
+const temperature = "temperature"
+
+// Proba returns the probability of +1 that score f stands for, of two classes; NaN of NaN.
 func (c Calibration) Proba(f float64) float64 { return Sigmoid(float64(c.Slope*f) + c.Intercept) }
 
-// Check names the first bad field: both are finite.
-func (c Calibration) Check() error {
-	if c.Slope-c.Slope != 0 || c.Intercept-c.Intercept != 0 {
-		return fmt.Errorf("calibration: slope is %v and intercept %v, want finite numbers: %w",
-			c.Slope, c.Intercept, ErrState)
+// ClassProbas puts the probabilities of classes in the place of their scores. A class that has none
+// in Classes has the probability 0; all are the same where they would add up to 0, and NaN where a
+// score is.
+func (c Calibration) ClassProbas(scores []float64) {
+	var sum float64
+	if c.Method == temperature {
+		top := math.Inf(-1)
+		for k, f := range scores {
+			scores[k] = float64(c.Slope * f)
+			top = max(top, scores[k]) // NaN if one is
+		}
+		for k, z := range scores {
+			scores[k] = math.Exp(z - top)
+			sum += scores[k]
+		}
+	} else {
+		for k, f := range scores {
+			scores[k] = 0
+			if k < len(c.Classes) {
+				scores[k] = Sigmoid(float64(c.Classes[k].Slope*f) + c.Classes[k].Intercept)
+			}
+			sum += scores[k]
+		}
+	}
+	for k := range scores {
+		if scores[k] /= sum; sum == 0 {
+			scores[k] = 1 / float64(len(scores))
+		}
+	}
+}
+
+// ForOutputs returns c for so many scores: a class of which it says nothing, as one that came later,
+// has the probability 1e-6.
+func (c Calibration) ForOutputs(n int) Calibration {
+	if n <= 1 {
+		c.Classes = nil
+	} else if c.Method == "" && len(c.Classes) < n {
+		c.Classes = slices.Clone(c.Classes)
+		for len(c.Classes) < n {
+			c.Classes = append(c.Classes, ClassCalibration{Intercept: rareIntercept})
+		}
+	}
+	return c
+}
+
+// rareIntercept is the log-odds of 1e-6.
+const rareIntercept = -13.8
+
+// Check names the first bad field, of a model of so many outputs: numbers are finite, and Classes
+// are those of more than one output.
+func (c Calibration) Check(outputs int) error {
+	if c.Method != "" && c.Method != temperature {
+		return fmt.Errorf("calibration: method is %q, want none or %q: %w", c.Method, temperature,
+			ErrState)
+	}
+	want := 0
+	if outputs > 1 && c.Method == "" {
+		want = outputs
+	}
+	if len(c.Classes) != want {
+		return fmt.Errorf("calibration: %d classes, want %d: %w", len(c.Classes), want, ErrState)
+	}
+	for k := -1; k < len(c.Classes); k++ {
+		one := ClassCalibration{c.Slope, c.Intercept}
+		if k >= 0 {
+			one = c.Classes[k]
+		}
+		if one.Slope-one.Slope != 0 || one.Intercept-one.Intercept != 0 {
+			return fmt.Errorf("calibration: slope is %v and intercept %v, want finite numbers: %w",
+				one.Slope, one.Intercept, ErrState)
+		}
 	}
 	return nil
 }
@@ -35,17 +116,18 @@ func Sigmoid(z float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// CalibratedProber gives the probabilities that c makes of a score, of two classes: of a learner as
-// it is, or a Predictor.
+// CalibratedProber gives the probabilities that c makes of scores: of a learner as it is, or a
+// Predictor. outputs is how many scores it has of an example, which may grow.
 func CalibratedProber[T Float](of interface {
 	Score(b *engine.Block[T], dst []float64) error
-}, c Calibration) Prober[T] {
-	return calibratedScores[T]{of.Score, c}
+}, outputs func() int, c Calibration) Prober[T] {
+	return calibratedScores[T]{of.Score, outputs, c}
 }
 
 type calibratedScores[T Float] struct {
-	score func(b *engine.Block[T], dst []float64) error
-	c     Calibration
+	score   func(b *engine.Block[T], dst []float64) error
+	outputs func() int
+	c       Calibration
 }
 
 // Proba is Prober.Proba.
@@ -53,16 +135,23 @@ func (p calibratedScores[T]) Proba(b *engine.Block[T], dst []float64) error {
 	if err := p.score(b, dst); err != nil {
 		return err
 	}
-	for i, f := range dst[:b.Len()] {
+	n := b.Len()
+	if k := p.outputs(); k > 1 {
+		for i := range n {
+			p.c.ClassProbas(dst[i*k:][:k])
+		}
+		return nil
+	}
+	for i, f := range dst[:n] {
 		dst[i] = p.c.Proba(f)
 	}
 	return nil
 }
 
-// Calibrated returns p, of two classes, with the probabilities that c makes of its scores, in the
-// place of any of its own. [ProbaOf] gives them.
+// Calibrated returns p with the probabilities that c makes of its scores, in the place of any of
+// its own. [ProbaOf] gives them.
 func Calibrated[T Float](p Predictor[T], c Calibration) Predictor[T] {
-	return calibrated[T]{p, CalibratedProber[T](p, c)}
+	return calibrated[T]{p, CalibratedProber[T](p, p.Outputs, c)}
 }
 
 type calibrated[T Float] struct {

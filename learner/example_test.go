@@ -387,7 +387,7 @@ func ExampleOver() {
 // What a calibration makes of scores.
 func ExampleCalibration() {
 	c := learner.Calibration{Slope: 2, Intercept: -1}
-	fmt.Printf("%.3f %.3f %.3f %v\n", c.Proba(0.5), c.Proba(3), c.Proba(-1), c.Check())
+	fmt.Printf("%.3f %.3f %.3f %v\n", c.Proba(0.5), c.Proba(3), c.Proba(-1), c.Check(1))
 	// Output:
 	// 0.500 0.993 0.047 <nil>
 }

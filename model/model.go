@@ -242,11 +242,8 @@ func (m *Model) written() error {
 		}
 	}
 	if m.Calibration != nil {
-		if err := m.Calibration.Check(); err != nil {
+		if err := m.Calibration.Check(max(1, len(m.Prep.Classes))); err != nil {
 			return err
-		}
-		if len(m.Prep.Classes) > 0 {
-			return errors.New("calibration is of two classes, and the model tells more")
 		}
 	}
 	return m.Prep.check()

@@ -2,21 +2,16 @@ package training
 
 import (
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
 )
-
-// platt is the Calibrate that there is.
-const platt = "platt"
 
 // suitsCalibration refuses a calibration where there are no scores for it.
 func (o *Options) suitsCalibration(name string, t learner.Traits) error {
 	switch {
 	case o.Calibrate == "":
-	case t.Classes:
-		return badOption("Choose the label that is +1 against all others by {positive}.",
-			"{calibrate} %s: scores of more than two classes have none", o.Calibrate)
 	case o.whole(t):
-		next := "Leave it out."
+		next := "Take a learner of streams, or leave it out."
 		if t.Stream {
 			next = "Take a number of {epochs}."
 		}
@@ -26,10 +21,18 @@ func (o *Options) suitsCalibration(name string, t learner.Traits) error {
 	return nil
 }
 
-// calibrates reports whether the run finds probabilities: they were asked for, or the model that is
-// gone on from has some, of scores that will change.
-func (j *Job) calibrates() bool {
-	return j.o.Calibrate != "" || j.before != nil && j.before.Calibration != nil && !j.whole()
+// calibrates is by what method the run finds probabilities: the one that was asked for, or that of
+// the model that is gone on from, whose scores will change; "" if by none.
+func (j *Job) calibrates() string {
+	switch {
+	case j.o.Calibrate != "":
+		return j.o.Calibrate
+	case j.before == nil || j.before.Calibration == nil || j.whole():
+		return ""
+	case j.before.Calibration.Method != "":
+		return j.before.Calibration.Method
+	}
+	return eval.Platt
 }
 
 // calibrated is the view of l with the probabilities of c, where there are any.

@@ -45,6 +45,10 @@ func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 	if m.Calibration = r.Calibration; m.Calibration == nil && j.before != nil {
 		m.Calibration = j.before.Calibration // the first pass, whose scores it was of, is over
 	}
+	if m.Calibration != nil {
+		c := m.Calibration.ForOutputs(len(m.Prep.Classes))
+		m.Calibration = &c
+	}
 	if j.before != nil {
 		m.Presented = min(m.Presented+j.before.Presented, model.MaxCount)
 		m.Mistakes = min(m.Mistakes+j.before.Mistakes, model.MaxCount)

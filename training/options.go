@@ -14,6 +14,7 @@ import (
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/internal/spelling"
 	"github.com/halfspace-ml/halfspace/learner"
 	_ "github.com/halfspace-ml/halfspace/learners" // which Options.Learner names
@@ -173,11 +174,14 @@ type Options struct {
 	// Curve is how many points of a learning curve are kept, at most; 0 keeps none. Default 0; 0 to
 	// 100000.
 	Curve int `json:"curve,omitempty" toml:"curve,omitempty"`
-	// Calibrate has the probabilities found that scores of two classes stand for, of any learner of
-	// streams: "platt" fits 1/(1 + exp(-(a f + b))) to the scores of the first pass, each of an
-	// example not learned yet (see eval.Calibrator), and the model keeps it. A run that goes on
-	// from such a model calibrates anew, by its own examples. With Test, probabilities are tallied
-	// there. Default ""; "platt".
+	// Calibrate has the probabilities found that scores stand for, of any learner of streams:
+	// "platt" fits 1/(1 + exp(-(a f + b))) to the scores of the first pass, each of an example not
+	// learned yet (see eval.Calibrator), and "temperature" the same without b; the model keeps it.
+	// Of more than two classes (see eval.ClassCalibrator) "platt" makes probabilities of the
+	// classes' sigmoids, "temperature" takes the softmax of a f, which fits better as a rule; one
+	// example in four is scored once more for it. A run that goes on from such a model calibrates
+	// anew, by its own examples. With Test, probabilities are tallied there. Default ""; "platt" or
+	// "temperature".
 	Calibrate string `json:"calibrate,omitempty" toml:"calibrate,omitempty"`
 	// MarginReport measures margins over the training set, if need be in a pass of its own. Default
 	// false.
@@ -418,8 +422,8 @@ func (o *Options) validData() error {
 	if _, err := o.classFactors(); err != nil {
 		return err
 	}
-	if o.Calibrate != "" && o.Calibrate != platt {
-		return badOption("", "{calibrate} %q: want platt", o.Calibrate)
+	if o.Calibrate != "" && o.Calibrate != eval.Platt && o.Calibrate != eval.Temperature {
+		return badOption("", "{calibrate} %q: want platt or temperature", o.Calibrate)
 	}
 	if err := o.validClasses(); err != nil {
 		return err

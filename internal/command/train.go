@@ -117,9 +117,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.BoolVar(&o.Proba, "proba", false, "report log-loss, Brier score and calibration error of "+
 		"probabilities, each of an example not learned yet; takes time"+
 		who(func(t learner.Traits) bool { return t.Proba }))
-	fs.StringVar(&o.Calibrate, "calibrate", "", "`METHOD`, platt: find the probabilities that "+
-		"scores stand for, of scores of examples not learned yet, and keep them in the model: "+
-		"--proba of predict then works with any learner of two classes")
+	fs.StringVar(&o.Calibrate, "calibrate", "", "find the probabilities that scores stand for, by "+
+		"`METHOD`: platt, or temperature, of scores of examples not learned yet; the model keeps "+
+		"them, and --proba of predict then works with any learner")
 	t.metrics.flags(fs)
 	fs.IntVar(&o.Window, "window", 0, "show metrics of the last `N` examples beside those of all")
 	fs.Float64Var(&o.Fading, "fading", 0, "show metrics that fade beside those of all: each "+

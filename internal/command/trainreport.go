@@ -26,7 +26,8 @@ type trainReport struct {
 	ProgressiveError *float64 `json:"progressive_error"`
 	// With --proba, of the first epoch; null else.
 	Proba *probaReport `json:"proba"`
-	// Of --calibrate: P(+1) = 1/(1 + exp(-(slope f + intercept))) of a score f; null else.
+	// Of --calibrate: P(+1) = 1/(1 + exp(-(slope f + intercept))) of a score f, or what is of more
+	// classes; null else.
 	Calibration *learner.Calibration `json:"calibration"`
 	// Of the first epoch; null where nothing was predicted.
 	Metrics *metricsReport `json:"metrics"`

@@ -111,7 +111,12 @@ func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metri
 	metrics(res.Counts.Metrics, "metrics", " in the first epoch", false)
 	metrics(res.Counts.Recent, recent, "", true)
 	probabilities(r.Proba, "in the first epoch")
-	if c := r.Calibration; c != nil {
+	if c := r.Calibration; c != nil && len(c.Classes) > 0 {
+		rows.add("calibration", "a sigmoid of each class's score, divided by their sum")
+	} else if c != nil && len(res.Info.Classes) > 1 {
+		rows.add("calibration", "softmax of %.4g times the scores (temperature %.4g)", c.Slope,
+			1/c.Slope)
+	} else if c != nil {
 		rows.add("calibration", "P(+1) = 1/(1 + exp(-(%.4g f %+.4g))) of a score f", c.Slope,
 			c.Intercept)
 	}
