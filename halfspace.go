@@ -362,9 +362,10 @@ type hypothesis struct {
 	score   scorer
 	prep    *model.Prep // that of the file
 	names   map[string]int
-	many    bool // classes, not two labels
-	closed  bool // and no others come
-	weights bool // the learner takes examples' weights
+	many    bool    // classes, not two labels
+	from    float64 // score of two labels from which on the positive one is predicted
+	closed  bool    // and no others come
+	weights bool    // the learner takes examples' weights
 	rooms   *scratch.Stack[places]
 	lead    int  // columns of numbers that stand first in sparse examples
 	dense   bool // examples are dense rows, of Prep.Dim features
@@ -498,8 +499,8 @@ func (h *hypothesis) Scores(r *Row, dst []float64) ([]float64, error) {
 }
 
 // Label returns the label that is predicted, as the training data wrote it: the positive one for a
-// score of 0 or more, and of classes the first one of the largest score. A score that is NaN
-// predicts none: "".
+// score of 0 or more, or of the threshold that Options.Threshold had found, which LearnOne doesn't
+// renew; of classes the first one of the largest score. A score that is NaN predicts none: "".
 func (h *hypothesis) Label(r *Row) (string, error) {
 	label, _, err := h.best(r)
 	return label, err
@@ -508,7 +509,7 @@ func (h *hypothesis) Label(r *Row) (string, error) {
 // says returns the label that scores predict, and the score of that.
 func (h *hypothesis) says(outputs []float64) (label string, score float64) {
 	if !h.many {
-		return h.label(outputs[0]), outputs[0]
+		return h.label(outputs[0] - h.from), outputs[0]
 	}
 	best := learner.Predicted(outputs)
 	if best < 0 {
@@ -635,7 +636,7 @@ func (h *hypothesis) Test(ctx context.Context, files ...string) (examples, error
 		f := row.outputs
 		right := h.many && learner.Predicted(f) == row.class
 		if !h.many {
-			right = f[0] >= 0 && row.y > 0 || f[0] < 0 && row.y < 0
+			right = f[0] >= h.from && row.y > 0 || f[0] < h.from && row.y < 0
 		}
 		if examples++; !right {
 			errors++

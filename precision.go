@@ -91,6 +91,9 @@ func restore[T engine.Float](file *model.Model) (*Model, error) {
 func newModel(c learner.Config, file model.Model, s scorer, t teacher) *Model {
 	m := &Model{file: file, config: c, learn: t}
 	m.hypothesis = newHypothesis(&m.file.Prep)
+	if file.Threshold != nil {
+		m.from = file.Threshold.Score
+	}
 	traits := c.Traits()
 	m.many, m.closed, m.weights = traits.Classes, traits.ClassCount > 0, traits.Weights
 	m.score = s

@@ -187,6 +187,8 @@ type Options struct {
 	// find the probabilities that scores stand for, by Platt or Temperature: Result.Calibration.
 	// Of more than two classes it scores each of SampleEach examples before it is learned. "": no
 	Calibrate string
+	// find the score from which on to predict +1, of two classes: Result.Threshold
+	Target Target
 	// tally Metrics.AUC too, of two classes
 	AUC bool
 	// of the last so many outcomes, or of all with weights that fade by this factor, over all
@@ -243,6 +245,8 @@ type Result struct {
 	// with Options.Calibrate: by the first pass, in units of the scores at the end; nil where that
 	// says nothing, see Calibrator
 	Calibration *learner.Calibration
+	// with Options.Target, in the same way; nil where no threshold reaches it
+	Threshold *learner.Threshold
 	// of the first pass: classes, what Options.Proba and AUC add, with the examples' weights; nil
 	// where scores were not finite and nothing more than their labels was tallied, and after Fit
 	Metrics *Metrics
@@ -319,8 +323,10 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 		r.status.Proba, r.res.Proba = &Probabilities{}, &Probabilities{}
 	}
 	r.meters = newMeters(&o)
-	if o.Calibrate != "" {
+	if o.Calibrate != "" || o.Target.Share > 0 {
 		r.calibrator = &Calibrator{Temperature: o.Calibrate == Temperature}
+	}
+	if o.Calibrate != "" {
 		r.classes = &ClassCalibrator{Temperature: o.Calibrate == Temperature}
 	}
 	if o.Continue != nil {
@@ -828,9 +834,15 @@ func (r *run[T]) scoreSample(b *engine.Block[T]) error {
 	return nil
 }
 
-// calibrate sets Result.Calibration.
+// calibrate sets Result.Calibration and Result.Threshold.
 func (r *run[T]) calibrate() {
 	if r.calibrator == nil {
+		return
+	}
+	if t, ok := r.calibrator.Threshold(r.o.Target); ok {
+		r.res.Threshold = &t
+	}
+	if r.classes == nil {
 		return
 	}
 	c, ok := r.calibrator.Fit()

@@ -134,6 +134,8 @@ func (r *run[T]) parts() (list []part) {
 	}
 	if r.calibrator != nil {
 		add("calibration", r.calibrator.pack)
+	}
+	if r.classes != nil {
 		add(fmt.Sprint("calibration of classes, temperature ", r.classes.Temperature),
 			r.classes.pack)
 	}

@@ -51,6 +51,10 @@ func Export(w io.Writer, to string, m *model.Model) (notes []string, err error) 
 	if notes, err = writers[at].write(out, f); err != nil {
 		return nil, err
 	}
+	if t := m.Threshold; t != nil {
+		notes = append(notes, fmt.Sprintf("the threshold, %s, is not in it: labels are those of a "+
+			"score of 0", number(t.Score)))
+	}
 	return notes, out.Flush()
 }
 

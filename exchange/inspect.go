@@ -27,9 +27,11 @@ type Summary struct {
 	Position    *model.Position `json:"position"` // where a run stood that was not at its end
 	// Calibration makes probabilities of scores; null without.
 	Calibration *learner.Calibration `json:"calibration"`
-	Counters    map[string]uint64    `json:"counters"`
-	Scalars     map[string]float64   `json:"scalars"`
-	Tensors     []Tensor             `json:"tensors"`
+	// Threshold is the score from which on the label is the positive one; null: 0.
+	Threshold *learner.Threshold `json:"threshold"`
+	Counters  map[string]uint64  `json:"counters"`
+	Scalars   map[string]float64 `json:"scalars"`
+	Tensors   []Tensor           `json:"tensors"`
 
 	// Form is "weights", "examples" (a sum over those kept), "random features" (weights of them) or
 	// "other": votes, say, of which there is no more to see.
@@ -134,7 +136,8 @@ func Inspect(m *model.Model, top int) (*Summary, error) {
 	s := &Summary{Learner: m.Learner, Precision: m.Precision, Config: m.Config, Seed: m.Seed,
 		Prep: m.Prep, PredictOnly: m.PredictOnly, Presented: m.Presented, Mistakes: m.Mistakes,
 		Pass: m.Pass, Position: m.Position,
-		Calibration: m.Calibration, Counters: m.State.Counters, Scalars: m.State.Scalars,
+		Calibration: m.Calibration, Threshold: m.Threshold,
+		Counters: m.State.Counters, Scalars: m.State.Scalars,
 		Tensors: []Tensor{}, Form: "other", Outputs: []OutputSummary{}}
 	for _, t := range m.State.Tensors {
 		kind := strings.TrimPrefix(reflect.TypeOf(t.Data).String(), "[]")

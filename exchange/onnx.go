@@ -23,9 +23,9 @@ const maxONNX = 1 << 28
 
 // writeONNX writes a graph of float32 with the input x [rows][features], zeros written out, and the
 // outputs label [rows], numbers where all labels are whole ones and texts else, and scores
-// [rows][classes]; of a model with a calibration probabilities [rows][classes], too. Of two labels the
-// first column is the positive one's: a score of 0 is the positive label, as everywhere here, and a
-// runtime takes the first of equal scores.
+// [rows][classes]; of a model with a calibration probabilities [rows][classes], too. Of two labels
+// the first column is the positive one's: a score of 0 is the positive label, as everywhere here,
+// and a runtime takes the first of equal scores.
 //
 // The classifier is LinearClassifier, for a kernel SVMClassifier, and with more than two classes a
 // SVMRegressor for each. A row is divided by its length, and random features are made, by common

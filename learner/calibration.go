@@ -9,8 +9,8 @@ import (
 )
 
 // Calibration says what probability scores stand for. Of two classes, P(y = +1 | f) =
-// 1/(1 + exp(-(Slope f + Intercept))). Of more, with a score f_k each, P(k) is in proportion to that
-// of Classes[k]; or, of the method "temperature", to exp(Slope f_k).
+// 1/(1 + exp(-(Slope f + Intercept))). Of more, with a score f_k each, P(k) is in proportion to
+// that of Classes[k]; or, of the method "temperature", to exp(Slope f_k).
 type Calibration struct {
 	// Method is "temperature", whose Intercept is 0; "" is Platt's.
 	Method    string  `json:"method,omitempty"`
@@ -63,8 +63,8 @@ func (c Calibration) ClassProbas(scores []float64) {
 	}
 }
 
-// ForOutputs returns c for so many scores: a class of which it says nothing, as one that came later,
-// has the probability 1e-6.
+// ForOutputs returns c for so many scores: a class of which it says nothing, as one that came
+// later, has the probability 1e-6.
 func (c Calibration) ForOutputs(n int) Calibration {
 	if n <= 1 {
 		c.Classes = nil
@@ -103,6 +103,37 @@ func (c Calibration) Check(outputs int) error {
 			return fmt.Errorf("calibration: slope is %v and intercept %v, want finite numbers: %w",
 				one.Slope, one.Intercept, ErrState)
 		}
+	}
+	return nil
+}
+
+// Threshold is a score of two classes from which on the label is +1, in the place of 0, and why.
+type Threshold struct {
+	Score  float64 `json:"score"`
+	Target string  `json:"target"` // "precision=0.9", say
+	// What it reached on scores of examples that were not learned yet, and an interval of that
+	// which was to be reached.
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+}
+
+// maxTarget is longer than any Target.
+const maxTarget = 64
+
+// Check names the first bad field: Score is finite, the others are shares.
+func (t Threshold) Check() error {
+	if t.Score-t.Score != 0 {
+		return fmt.Errorf("threshold: score is %v, want a finite number: %w", t.Score, ErrState)
+	}
+	for _, v := range []float64{t.Precision, t.Recall, t.Low, t.High} {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("threshold: %v is no share: %w", v, ErrState)
+		}
+	}
+	if len(t.Target) > maxTarget {
+		return fmt.Errorf("threshold: target of %d bytes: %w", len(t.Target), ErrState)
 	}
 	return nil
 }

@@ -392,6 +392,20 @@ func ExampleCalibration() {
 	// 0.500 0.993 0.047 <nil>
 }
 
+// What a calibration makes of the scores of three classes, and a threshold of two.
+func ExampleClassCalibration() {
+	each := []learner.ClassCalibration{{Slope: 2}, {Slope: 1}, {Slope: 1, Intercept: -1}}
+	p := []float64{1, 0, 0}
+	learner.Calibration{Classes: each}.ClassProbas(p)
+	fmt.Printf("%.2f\n", p)
+	t := learner.Threshold{Score: 0.3, Target: "precision=0.9", Precision: 0.91, Recall: 0.4,
+		Low: 0.88, High: 0.93}
+	fmt.Println(t.Check())
+	// Output:
+	// [0.53 0.30 0.16]
+	// <nil>
+}
+
 // What a predictor computes, laid open, and another learner that holds it.
 func ExampleHypothesis() {
 	p := taught("pa").Snapshot()

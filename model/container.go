@@ -124,7 +124,7 @@ func header(m *Model) ([]byte, []learner.Tensor, error) {
 		Presented: m.Presented, Mistakes: m.Mistakes,
 		Counters: m.State.Counters, Scalars: m.State.Scalars, Pass: m.Pass,
 		Position:    m.Position,
-		PredictOnly: m.PredictOnly, Calibration: m.Calibration,
+		PredictOnly: m.PredictOnly, Calibration: m.Calibration, Threshold: m.Threshold,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v: %w", err, ErrInvalid)
@@ -448,7 +448,7 @@ func (h *heading) decode(head, body []byte) (*Model, error) {
 		Presented: doc.Presented, Mistakes: doc.Mistakes,
 		State: learner.State{Counters: doc.Counters, Scalars: doc.Scalars, Tensors: tensors},
 		Pass:  doc.Pass, Position: doc.Position, PredictOnly: doc.PredictOnly,
-		Calibration: doc.Calibration,
+		Calibration: doc.Calibration, Threshold: doc.Threshold,
 	}
 	if err := m.written(); err != nil {
 		return nil, damaged("its %v", err)

@@ -90,6 +90,9 @@ type Model struct {
 	// Calibration has the probabilities that scores of two classes stand for; nil: none was fitted.
 	Calibration *learner.Calibration
 
+	// Threshold is the score of two classes from which on the label is +1; nil: 0.
+	Threshold *learner.Threshold
+
 	PredictOnly bool // State is of a learner.Predictor, which can't learn on; no Pass or Position
 }
 
@@ -108,6 +111,7 @@ type document struct {
 	Position  *Position          `json:"position,omitempty"`
 
 	Calibration *learner.Calibration `json:"calibration,omitempty"`
+	Threshold   *learner.Threshold   `json:"threshold,omitempty"`
 
 	PredictOnly bool `json:"predict_only,omitempty"`
 }
@@ -244,6 +248,14 @@ func (m *Model) written() error {
 	if m.Calibration != nil {
 		if err := m.Calibration.Check(max(1, len(m.Prep.Classes))); err != nil {
 			return err
+		}
+	}
+	if m.Threshold != nil {
+		if err := m.Threshold.Check(); err != nil {
+			return err
+		}
+		if len(m.Prep.Classes) > 0 {
+			return errors.New("threshold is of two classes, and the model tells more")
 		}
 	}
 	return m.Prep.check()

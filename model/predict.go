@@ -80,7 +80,7 @@ func forPredicting[T learner.Float](m *Model) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Calibration = m.Calibration
+	r.Calibration, r.Threshold = m.Calibration, m.Threshold
 	r.Prep, r.Presented, r.Mistakes = m.Prep, m.Presented, m.Mistakes
 	return r, nil
 }

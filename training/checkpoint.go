@@ -45,6 +45,9 @@ func capture[T engine.Float](j *Job, l learner.Learner[T], info dataset.Info,
 	if m.Calibration = r.Calibration; m.Calibration == nil && j.before != nil {
 		m.Calibration = j.before.Calibration // the first pass, whose scores it was of, is over
 	}
+	if m.Threshold = r.Threshold; m.Threshold == nil && j.before != nil {
+		m.Threshold = j.before.Threshold
+	}
 	if m.Calibration != nil {
 		c := m.Calibration.ForOutputs(len(m.Prep.Classes))
 		m.Calibration = &c

@@ -183,6 +183,12 @@ type Options struct {
 	// anew, by its own examples. With Test, probabilities are tallied there. Default ""; "platt" or
 	// "temperature".
 	Calibrate string `json:"calibrate,omitempty" toml:"calibrate,omitempty"`
+	// Threshold is what a score is to be found for from which on the label is +1, of two classes
+	// and any learner of streams: "precision=0.9" or "recall=0.9", on the scores of the first pass,
+	// each of an example not learned yet (see eval.Calibrator.Threshold). The model keeps the
+	// threshold, and predicts by it; errors that training counts are those of 0. A run that goes on
+	// from such a model finds it anew. Default ""; shares above 0 and below 1.
+	Threshold string `json:"threshold,omitempty" toml:"threshold,omitempty"`
 	// MarginReport measures margins over the training set, if need be in a pass of its own. Default
 	// false.
 	MarginReport bool `json:"margin_report,omitempty" toml:"margin_report,omitempty"`
@@ -424,6 +430,9 @@ func (o *Options) validData() error {
 	}
 	if o.Calibrate != "" && o.Calibrate != eval.Platt && o.Calibrate != eval.Temperature {
 		return badOption("", "{calibrate} %q: want platt or temperature", o.Calibrate)
+	}
+	if _, err := eval.ParseTarget(o.Threshold); err != nil {
+		return badOption("As precision=0.9.", "{threshold} %w", err)
 	}
 	if err := o.validClasses(); err != nil {
 		return err
@@ -671,6 +680,9 @@ func (o *Options) suits(name string, c learner.Config) error {
 		return err
 	}
 	if err := o.suitsCalibration(name, t); err != nil {
+		return err
+	}
+	if err := o.suitsThreshold(name, t); err != nil {
 		return err
 	}
 	if o.needsWhole(t) {

@@ -569,7 +569,7 @@ func (r *run[T]) learn() (eval.Result, error) {
 	}
 	lo := LearnOptions{Options: eval.Options{
 		UntilConverged: o.UntilConverged, MaxUpdates: most, Shuffle: o.Shuffle, Seed: j.seed,
-		Proba: o.Proba, Calibrate: j.calibrates(), AUC: o.AUC,
+		Proba: o.Proba, Calibrate: j.calibrates(), Target: j.target(), AUC: o.AUC,
 		Window: o.Window, Fading: o.Fading, Curve: o.Curve, Delay: o.Delay,
 		Progress:        j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
@@ -630,6 +630,10 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 	if j.o.Calibrate != "" && res.Counts.Calibration == nil && !res.Stopped {
 		j.observer.Odd("no probabilities were found: there are no scores of examples of both " +
 			"labels")
+	}
+	if j.o.Threshold != "" && res.Counts.Threshold == nil && !res.Stopped {
+		j.observer.Odd("no threshold was found: no score reaches " + j.o.Threshold + " on " +
+			"examples that were not learned yet; labels are those of 0")
 	}
 	j.collect()
 	j.warnRestart(res.Counts)

@@ -155,6 +155,7 @@ func rivalsOf(settings []Options, env Env) ([]*Job, error) {
 		o.AUC, o.Window, o.Fading, o.Curve = false, 0, 0, 0
 		o.Drift, o.OnDrift, o.Delay = "", "", 0
 		o.DriftKeep, o.DriftMembers, o.DriftRecent = 0, 0, 0
+		o.Calibrate, o.Threshold = "", ""
 		e := Env{Machine: each}
 		if i == 0 {
 			e.Observer = heard{Observer: env.Observer}

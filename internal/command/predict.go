@@ -31,6 +31,9 @@ type predictReport struct {
 	Errors *int64       `json:"errors"`
 	Error  *float64     `json:"error"`
 	Proba  *probaReport `json:"proba"` // of all that are labelled; null without probabilities
+	// score from which on the positive label was given; null of classes, and with costs
+	Threshold *float64        `json:"threshold"`
+	Interval  *intervalReport `json:"interval"` // null without --interval
 	// of the labelled that were given a label; null if there are none
 	Metrics   *metricsReport `json:"metrics"`
 	BadRows   int            `json:"bad_rows"`
@@ -53,6 +56,7 @@ type predictor struct {
 	out     string
 	proba   bool
 	abstain float64
+	share   float64 // of the members that --interval spans; 0: not asked
 
 	threshold threshold
 
@@ -141,9 +145,11 @@ model's are refused (--any-format takes them); features that the model doesn't k
 
 With --proba the probability of the positive label follows, after another tab, for learners that
 have one. --abstain-below P prints ` + abstention + ` for the label of an example whose more
-probable label has a probability below P; it counts as no error. --threshold moves the score, or by
+probable label has a probability below P; it counts as no error. A model of train --threshold brings
+the score from which on it predicts the positive label. --threshold moves the score, or by
 the costs of errors the probability, from which on the positive label is predicted; errors are those
-of the labels that are printed.`,
+of the labels that are printed. --interval 0.9 adds two columns: the scores between which 90 % of the
+members of an ensemble are, and with --proba two more, where the model is calibrated.`,
 		Example: `  halfspace predict -i a9a.model a9a.t > a9a.predicted
   halfspace predict -i a9a.model --json a9a.t
   halfspace predict -i sogp.model --proba --abstain-below 0.9 a9a.t`,
@@ -159,8 +165,12 @@ of the labels that are printed.`,
 		"learners that have one")
 	fs.Float64Var(&p.abstain, "abstain-below", 0,
 		"give no label, but "+abstention+", where neither has at least the probability `P`")
+	fs.Float64Var(&p.share, "interval", 0, "print the scores, too, between which a share `P` of "+
+		"the members of an ensemble lies, and with --proba of a calibrated model what they stand "+
+		"for: their spread, no confidence interval")
 	fs.Var(&p.threshold, "threshold", "the positive label from this score on, `VALUE`, instead of "+
-		"from 0; or cost=FP:FN, where a false positive costs FP and a false negative FN: from the "+
+		"from the model's or 0; or cost=FP:FN, where a false positive costs FP and a false "+
+		"negative FN: from the "+
 		"probability FP/(FP+FN) on")
 	p.read.flags(fs)
 	p.machine.flags(fs)
@@ -186,6 +196,13 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 	if fs.Changed("abstain-below") && !(p.abstain >= 0.5 && p.abstain <= 1) {
 		return usage("The more probable label always has at least 0.5.", "%s %v: not a "+
 			"probability from 0.5 to 1", given(fs, "abstain-below"), p.abstain)
+	}
+	if fs.Changed("interval") && !(p.share > 0 && p.share < 1) {
+		return usage("0.9 leaves out a twentieth of the members at either end.",
+			"%s %v: not a share above 0 and below 1", given(fs, "interval"), p.share)
+	}
+	if t := p.m.Threshold; t != nil && p.threshold.text == "" {
+		p.threshold.value = t.Score
 	}
 	if p.pool, err = p.machine.start(fs); err != nil {
 		return err
@@ -218,9 +235,9 @@ func (p *predictor) run(cmd *cobra.Command, args []string) (err error) {
 
 // predict is run in the precision of T.
 func predict[T engine.Float](ctx context.Context, p *predictor) error {
-	hypothesis, err := model.RestorePredictor[T](p.m, p.pool)
+	hypothesis, spread, err := hypothesisOf[T](p)
 	if err != nil {
-		return modelError(p.model, err)
+		return err
 	}
 	if p.threshold.text != "" && hypothesis.Outputs() > 1 {
 		return usage("Leave it out: the label is that of the largest score.", "%s %s: %s tells "+
@@ -266,7 +283,7 @@ func predict[T engine.Float](ctx context.Context, p *predictor) error {
 			return err
 		}
 	}
-	count, err := write(work, p, hypothesis, s, lines, &r)
+	count, err := write(work, p, hypothesis, spread, s, lines, &r)
 	switch {
 	case p.answers != nil:
 		err = p.answers.finish(err)
@@ -333,8 +350,10 @@ func (p *predictor) unread(ctx context.Context, err error, kept string) error {
 // write predicts all examples, and counts those that have a label and were given one. A nil lines
 // counts only.
 func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner.Predictor[T],
-	s *dataset.Stream[T], lines *output, r *predictReport) (eval.Count, error) {
-	w := writer[T]{p: p, s: s, r: r, labels: p.m.Prep.Shown(), outputs: hypothesis.Outputs()}
+	spread *eval.Spread[T], s *dataset.Stream[T], lines *output,
+	r *predictReport) (eval.Count, error) {
+	w := writer[T]{p: p, s: s, r: r, labels: p.m.Prep.Shown(), outputs: hypothesis.Outputs(),
+		spread: spread}
 	for _, name := range p.m.Prep.Classes {
 		w.classes = append(w.classes, shownLabel(name))
 	}
@@ -386,6 +405,13 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 			return w.count, err
 		}
 	}
+	w.report()
+	return w.count, nil
+}
+
+// report says what was tallied.
+func (w *writer[T]) report() {
+	p, r := w.p, w.r
 	if w.count.Examples > 0 {
 		share := w.count.Error()
 		r.Errors, r.Error = &w.count.Errors, &share
@@ -400,8 +426,16 @@ func write[T engine.Float](ctx context.Context, p *predictor, hypothesis learner
 	if p.abstain > 0 {
 		r.Abstained = &w.abstained
 	}
+	if w.classes == nil && !p.threshold.cost {
+		r.Threshold = &p.threshold.value
+	}
+	if w.spread != nil {
+		r.Interval = &intervalReport{Share: p.share, Members: w.spread.Members(), Both: w.both}
+		if r.Examples > 0 {
+			r.Interval.Width = w.width / float64(r.Examples)
+		}
+	}
 	r.Proba = describeProba(&w.stats)
-	return w.count, nil
 }
 
 // writer makes the lines of predictions, and tallies them.
@@ -415,6 +449,9 @@ type writer[T engine.Float] struct {
 	outputs int               // scores an example
 	prober  learner.Prober[T] // nil if not asked
 	proba   []float64         // of the examples in hand, where there is a prober
+	spread  *eval.Spread[T]   // nil without --interval
+	width   float64           // sum, of the intervals
+	both    int64             // intervals with scores of both labels
 	row     int               // the next example's, in the stream's block
 	buf     []byte            // lines of the examples in hand
 
@@ -452,6 +489,9 @@ func (w *writer[T]) add(b *engine.Block[T], scores []float64) error {
 		if w.p.proba {
 			w.buf = append(w.buf, '\t')
 			w.buf = appendNumber(w.buf, w.proba[i])
+		}
+		if w.spread != nil {
+			w.addInterval(b, i)
 		}
 		w.buf = append(w.buf, '\n')
 	}

@@ -120,6 +120,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 	fs.StringVar(&o.Calibrate, "calibrate", "", "find the probabilities that scores stand for, by "+
 		"`METHOD`: platt, or temperature, of scores of examples not learned yet; the model keeps "+
 		"them, and --proba of predict then works with any learner")
+	fs.StringVar(&o.Threshold, "threshold", "", "find the score from which on the label is the "+
+		"positive one, for `TARGET`: precision=0.9 or recall=0.9, of scores of examples not "+
+		"learned yet; the model keeps it")
 	t.metrics.flags(fs)
 	fs.IntVar(&o.Window, "window", 0, "show metrics of the last `N` examples beside those of all")
 	fs.Float64Var(&o.Fading, "fading", 0, "show metrics that fade beside those of all: each "+

@@ -29,6 +29,7 @@ type trainReport struct {
 	// Of --calibrate: P(+1) = 1/(1 + exp(-(slope f + intercept))) of a score f, or what is of more
 	// classes; null else.
 	Calibration *learner.Calibration `json:"calibration"`
+	Threshold   *learner.Threshold   `json:"threshold"` // of --threshold; null else
 	// Of the first epoch; null where nothing was predicted.
 	Metrics *metricsReport `json:"metrics"`
 	// Of the last examples, with --window or --fading; null else.
@@ -152,6 +153,7 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 		e := counts.ProgressiveError()
 		r.ProgressiveError = &e
 		r.Proba, r.Calibration = describeProba(counts.Proba), counts.Calibration
+		r.Threshold = counts.Threshold
 		labels := shownClasses(info)
 		r.Metrics = describeMetrics(counts.Metrics, labels)
 		r.Recent = describeMetrics(counts.Recent, labels)

@@ -120,6 +120,14 @@ func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metri
 		rows.add("calibration", "P(+1) = 1/(1 + exp(-(%.4g f %+.4g))) of a score f", c.Slope,
 			c.Intercept)
 	}
+	if t := r.Threshold; t != nil {
+		of := "precision"
+		if strings.HasPrefix(t.Target, "recall") {
+			of = "recall"
+		}
+		rows.add("threshold", "%.4g: precision %.3f, recall %.3f on examples not learned yet; %s "+
+			"%.3f to %.3f (95 %%)", t.Score, t.Precision, t.Recall, of, t.Low, t.High)
+	}
 	if r.BadRows > 0 {
 		rows.add("bad rows", "%d passed over", r.BadRows)
 	}
