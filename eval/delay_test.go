@@ -182,3 +182,29 @@ func TestRecent(t *testing.T) {
 		}
 	}
 }
+
+// stopping is a source whose context ends behind its first block.
+type stopping struct {
+	*eval.Memory[float64]
+	stop func()
+	n    int
+}
+
+func (s *stopping) Next() (*engine.Block[float64], error) {
+	if s.n++; s.n == 2 {
+		s.stop()
+	}
+	return s.Memory.Next()
+}
+
+// TestDelayStopped: what waits where a run is stopped is counted.
+func TestDelayStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	src := &stopping{Memory: memory(random(300, 4)), stop: stop}
+	l := newOf(t, "perceptron", nil)
+	got, err := eval.Run[float64](ctx, l, src, eval.Options{Delay: 100})
+	// of the 256 examples of the first block all but the last 100 are learned
+	if !errors.Is(err, context.Canceled) || got.Waiting != 100 || got.Presented != 156 {
+		t.Errorf("%v: %d wait, %d presented", err, got.Waiting, got.Presented)
+	}
+}

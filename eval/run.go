@@ -263,12 +263,15 @@ type Result struct {
 	// with Options.UntilConverged: where it stands, while it is not at an end; nil after it
 	Pass *learner.Pass
 	// where it stands, at a checkpoint and where it was stopped; nil at its end
-	Standing  *Standing
-	Resumed   bool               // went on at Resume or Continue, or a Fit where it was cut
-	Fit       *learner.FitResult // of Fit; nil after Run
-	Read      time.Duration      // spent waiting for the source
-	Learn     time.Duration      // spent learning, tallies included
-	NotFinite int64              // rounds whose score was NaN or infinite, all passes
+	Standing *Standing
+	Resumed  bool               // went on at Resume or Continue, or a Fit where it was cut
+	Fit      *learner.FitResult // of Fit; nil after Run
+	Read     time.Duration      // spent waiting for the source
+	Learn    time.Duration      // spent learning, tallies included
+	// with Options.Delay, where the run was stopped: examples that were predicted, whose labels had
+	// not come; they are neither learned nor counted
+	Waiting   int64
+	NotFinite int64 // rounds whose score was NaN or infinite, all passes
 	// at the end: of the order of the first pass, the features, and the scores of the later half of
 	// all passes
 	Warnings []Warning
@@ -873,7 +876,9 @@ func (r *run[T]) finish(err error) (Result, error) {
 	if r.curve.step > 0 {
 		r.res.Curve = r.curve.all(r.point())
 	}
-	r.res.NotFinite = r.count.NotFinite
+	if r.res.NotFinite = r.count.NotFinite; r.waits != nil {
+		r.res.Waiting = int64(r.waits.len())
+	}
 	if err == nil {
 		r.res.Standing = nil
 	}

@@ -635,6 +635,10 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 		j.observer.Odd("no threshold was found: no score reaches " + j.o.Threshold + " on " +
 			"examples that were not learned yet; labels are those of 0")
 	}
+	if n := res.Counts.Waiting; n > 0 {
+		j.observer.Odd(fmt.Sprintf("%d examples were predicted and not learned: the run was "+
+			"stopped before their labels came ({delay} %d)", n, j.o.Delay))
+	}
 	j.collect()
 	j.warnRestart(res.Counts)
 	res.capture = func() (*model.Model, error) { return capture(j, r.l, res.Info, res.Counts) }
