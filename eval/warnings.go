@@ -14,6 +14,9 @@ const (
 	Worse     = "worse-than-constant" // more errors than the rarer class has examples
 	LabelRuns = "label-runs"          // the labels come sorted, or in long runs
 	Unscaled  = "unscaled"            // a feature is far larger than the others
+
+	NeverPredicted = "never-predicted" // classes that are there and never predicted
+	RareClass      = "rare-class"      // classes of very few examples
 )
 
 // leastRarer is how many examples of the rarer class OneClass needs: to miss a few is no wonder.
@@ -30,6 +33,11 @@ type Warning struct {
 	Expected float64 // of LabelRuns: Count.Changes of a mixed order
 	Feature  int     // of Unscaled: the largest, from 0, an appended bias included
 	Ratio    float64 // of Unscaled: how many times larger it is than the typical one
+
+	// Of Metrics: how many classes it is about, and the number of the first one; of OneClass the one
+	// that is predicted, of Worse the commonest, which Count.Positives examples are of. Classes is 0
+	// where it is of scores of two labels.
+	Classes, Class int
 }
 
 // Warnings returns what is suspicious about the scores, at most one of NotFinite, OneClass and
@@ -45,6 +53,73 @@ func (c Count) Warnings() []Warning {
 		return []Warning{{Code: Worse, Count: c}}
 	}
 	return nil
+}
+
+// Metrics warn of classes from so many examples on, of classes of fewer than rareClass.
+const leastClassified, rareClass = 100, 5
+
+// Warnings returns what is suspicious about predictions of more than two classes, at most one of
+// OneClass, Worse and NeverPredicted; see [Count.Warnings], which are those of two. A class is
+// missed among predictions from 10 examples on. Weights are taken as numbers of examples. Cost:
+// some ns a class.
+func (m *Metrics) Warnings() []Warning {
+	if len(m.classes) <= 2 || !(m.sum > 0) {
+		return nil
+	}
+	unit := float64(m.examples) / m.sum
+	common, only, missed := 0, -1, Warning{Code: NeverPredicted}
+	for k := range m.classes {
+		c := &m.classes[k]
+		if c.came > m.classes[common].came {
+			common = k
+		}
+		if c.predicted == m.sum {
+			only = k
+		}
+		if c.predicted == 0 && c.came*unit >= leastRarer {
+			missed.add(k)
+		}
+	}
+	c := Count{Examples: m.examples, Errors: int64(math.Round((m.sum - m.right) * unit)),
+		Positives: int64(math.Round(m.classes[common].came * unit))}
+	top := &m.classes[common]
+	lost, won := (top.came-top.right)*unit, (m.right-top.right)*unit // beside always guessing it
+	switch {
+	case only >= 0 && missed.Classes > 0:
+		return []Warning{{Code: OneClass, Count: c, Classes: 1, Class: only}}
+	case lost-won > 3*math.Sqrt(lost+won):
+		return []Warning{{Code: Worse, Count: c, Classes: 1, Class: common}}
+	case missed.Classes > 0:
+		missed.Count = c
+		return []Warning{missed}
+	}
+	return nil
+}
+
+// add takes in a class that it is about.
+func (w *Warning) add(k int) {
+	if w.Classes++; w.Classes == 1 {
+		w.Class = k
+	}
+}
+
+// Rare returns a warning on the classes that fewer than 5 examples are of, among 100 examples or
+// more: too few to learn from, or misspelt labels. Cost: some ns a class.
+func (m *Metrics) Rare() []Warning {
+	if m.examples < leastClassified || !(m.sum > 0) {
+		return nil
+	}
+	rare := Warning{Code: RareClass, Count: Count{Examples: m.examples}}
+	for k := range m.classes {
+		n := m.classes[k].came * float64(m.examples) / m.sum
+		if n > 0 && n < rareClass {
+			rare.add(k)
+		}
+	}
+	if rare.Classes == 0 {
+		return nil
+	}
+	return []Warning{rare}
 }
 
 // Rarer returns how many examples the rarer class has.

@@ -18,6 +18,51 @@ func codes(ws []eval.Warning) (c []string) {
 	return c
 }
 
+// TestMetricsWarnings: what predictions of three classes are warned of.
+func TestMetricsWarnings(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		n         int
+		predicted func(i int) int // of class i mod 3
+		want      []eval.Warning
+	}{
+		{"right", 99, func(i int) int { return i % 3 }, nil},
+		{"one", 99, func(int) int { return 2 }, []eval.Warning{{Code: eval.OneClass, Classes: 1,
+			Class: 2, Count: eval.Count{Examples: 99, Errors: 66, Positives: 33}}}},
+		{"one, of few", 27, func(int) int { return 2 }, nil},
+		{"two never", 99, func(i int) int { return 3 * (i % 2) }, []eval.Warning{{Code: eval.Worse,
+			Classes: 1, Count: eval.Count{Examples: 99, Errors: 82, Positives: 33}}}},
+		{"all wrong", 99, func(i int) int { return (i + 1) % 3 }, []eval.Warning{{Code: eval.Worse,
+			Classes: 1, Count: eval.Count{Examples: 99, Errors: 99, Positives: 33}}}},
+		{"one never", 99, func(i int) int { return max(1, i%3) },
+			[]eval.Warning{{Code: eval.NeverPredicted, Classes: 1, Count: eval.Count{Examples: 99,
+				Errors: 33, Positives: 33}}}},
+	} {
+		m := eval.NewMetrics(eval.MetricsOptions{})
+		for i := range c.n {
+			o := eval.OutcomeOf(i%3, c.predicted(i))
+			m.Add(&o)
+		}
+		if got := m.Warnings(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+		if got := m.Rare(); got != nil {
+			t.Errorf("%s: rare: %+v", c.name, got)
+		}
+		for k := 7; k < 9; k++ {
+			o := eval.OutcomeOf(k, k)
+			m.Add(&o)
+		}
+		if got := m.Rare(); c.n == 99 && !slices.Equal(got, []eval.Warning{{Code: eval.RareClass,
+			Classes: 2, Class: 7, Count: eval.Count{Examples: 101}}}) {
+			t.Errorf("%s: rare: %+v", c.name, got)
+		}
+	}
+	if eval.NewMetrics(eval.MetricsOptions{}).Warnings() != nil {
+		t.Error("of nothing")
+	}
+}
+
 // TestCountWarnings tallies scores that say nothing, and ones that say little but something.
 func TestCountWarnings(t *testing.T) {
 	t.Parallel()

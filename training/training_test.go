@@ -122,6 +122,15 @@ func TestWarningTexts(t *testing.T) {
 				"so the progressive error says little"},
 		{eval.Warning{Code: eval.Unscaled, Feature: 3, Ratio: 1234},
 			"feature 4 is 1200 times as large as the typical one, so it alone decides"},
+		{eval.Warning{Code: eval.OneClass, Classes: 1, Count: eval.Count{Examples: 30, Errors: 20}},
+			"all 30 examples are predicted as feature 4, though 20 are of other classes"},
+		{eval.Warning{Code: eval.Worse, Classes: 1,
+			Count: eval.Count{Examples: 100, Errors: 70, Positives: 40}},
+			"the error, 70.00 %, is above that of always guessing feature 4, 60.00 %"},
+		{eval.Warning{Code: eval.NeverPredicted, Classes: 2},
+			"classes feature 4 are never predicted, though there are 10 examples or more each"},
+		{eval.Warning{Code: eval.RareClass, Classes: 1, Count: eval.Count{Examples: 100}},
+			"class feature 4 is of fewer than 5 of the 100 examples"},
 	} {
 		if got := WarningText(c.w, "feature 4"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.w.Code, got, c.want)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/halfspace-ml/halfspace/dataset"
 	"github.com/halfspace-ml/halfspace/dataset/format"
@@ -64,8 +65,12 @@ func NewUnknown(info dataset.Info, o dataset.Options, where string) (w Warning, 
 	}, true
 }
 
-// WarningText says what is odd about a result. feature names one of eval.Unscaled.
-func WarningText(x eval.Warning, feature string) string {
+// WarningText says what is odd about a result. name is that of the feature of eval.Unscaled, or of
+// the warning's classes.
+func WarningText(x eval.Warning, name string) string {
+	if x.Classes > 0 {
+		return classesText(x, name)
+	}
 	c := x.Count
 	switch x.Code {
 	case eval.NotFinite:
@@ -91,9 +96,47 @@ func WarningText(x eval.Warning, feature string) string {
 			"so the progressive error says little", c.Changes, times, x.Expected)
 	case eval.Unscaled:
 		return fmt.Sprintf("%s is %s times as large as the typical one, so it alone decides",
-			feature, times(x.Ratio))
+			name, times(x.Ratio))
 	}
 	return x.Code
+}
+
+// classesText is WarningText of classes of those names.
+func classesText(x eval.Warning, names string) string {
+	c := x.Count
+	is, each := "class "+names+" is", ""
+	if x.Classes > 1 {
+		is, each = "classes "+names+" are", " each"
+	}
+	switch x.Code {
+	case eval.OneClass:
+		return fmt.Sprintf("all %d examples are predicted as %s, though %d are of other classes",
+			c.Examples, names, c.Errors)
+	case eval.Worse:
+		return fmt.Sprintf("the error, %.2f %%, is above that of always guessing %s, %.2f %%",
+			100*c.Error(), names, 100*float64(c.Examples-c.Positives)/float64(c.Examples))
+	case eval.NeverPredicted:
+		return is + " never predicted, though there are 10 examples or more" + each
+	case eval.RareClass:
+		return fmt.Sprintf("%s of fewer than 5 of the %d examples%s", is, c.Examples, each)
+	}
+	return x.Code
+}
+
+// classNames names the classes that a warning is about.
+func classNames(x eval.Warning, info dataset.Info) string {
+	names := info.Classes
+	if names == nil {
+		names = []string{info.Labels.Negative, info.Labels.Positive}
+	}
+	name := fmt.Sprintf("number %d", x.Class)
+	if x.Class < len(names) && names[x.Class] != "" {
+		name = strconv.Quote(names[x.Class])
+	}
+	if x.Classes > 1 {
+		name += fmt.Sprintf(" and %d more", x.Classes-1)
+	}
+	return name
 }
 
 // warnRestart warns that a run that was cut wasn't gone on where it stopped.
@@ -120,6 +163,8 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 		feature := ""
 		if x.Code == eval.Unscaled {
 			feature = featureName(x.Feature, j.data, info)
+		} else if x.Classes > 0 {
+			feature = classNames(x, info)
 		}
 		tell(x.Code, where+WarningText(x, feature))
 	}
@@ -157,7 +202,24 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 	for _, x := range scores {
 		say(where, x)
 	}
+	if m := res.Metrics; m != nil {
+		for _, x := range m.Rare() {
+			say("", x)
+		}
+		if r.Test == nil && res.Epochs <= 1 { // of more the first says little of the end
+			for _, x := range m.Warnings() {
+				if x.Code != eval.Worse { // as long as little was learned it is no wonder
+					say("in training ", x)
+				}
+			}
+		}
+	}
 	if r.Test != nil {
+		if m := r.Test.Metrics; m != nil {
+			for _, x := range m.Warnings() {
+				say("in the test ", x)
+			}
+		}
 		known.Predicting = r.Test.Count.NotFinite > 0 // it is the test that is odd
 		for _, x := range r.Test.Count.Warnings() {
 			say("in the test ", x)

@@ -255,6 +255,9 @@ Warnings, a line each on stderr, also with -q, and the list warnings (code and t
                        the other
   worse-than-constant  more errors than always guessing the commoner class makes on the same
                        examples, by McNemar's test
+  never-predicted      of more than two classes one has 10 examples or more, and is never predicted,
+                       in a single pass or in the test
+  rare-class           of 100 examples or more fewer than 5 are of a class
   one-label            all of 20 examples or more that were learned have the same label, and no
                        model was gone on from
   label-runs           the labels change less than a tenth as often as in a mixed order, as in

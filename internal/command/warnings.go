@@ -56,6 +56,12 @@ func nextOf(w training.Warning, stdin bool) string {
 			return "mix the rows, or read them from a file with --shuffle"
 		}
 		return "add --shuffle"
+	case eval.RareClass:
+		return "learn more of it, check the labels for misspelt ones, or name the classes that there " +
+			"are (--classes)"
+	case eval.NeverPredicted:
+		return "let rare classes weigh more (--class-weight balanced), take more --epochs, or " +
+			"check their labels"
 	case eval.Unscaled:
 		return "bring the columns to one scale (--scale std), or take a learner that minds it " +
 			"less: " + scaleFree()
