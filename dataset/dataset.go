@@ -285,6 +285,10 @@ type Info struct {
 	// out; "" if all are numbers.
 	Kinds string
 
+	// WeightCol is the column of csv that had the weights, as Options named it, here or where the
+	// file was made.
+	WeightCol string
+
 	Names  []string // of the features so far, without a bias; nil: they have none, or are hashed
 	Shared int      // features that have several names, which are hashed to the same
 }

@@ -242,3 +242,84 @@ func ExamplePreparer() {
 	// [0 1 3] [1.000 2.000 2.000]
 	// [0 1 3] [0.333 0.667 0.667]
 }
+
+// A file is converted to the binary form, which is read in its place.
+func ExampleConvert() {
+	dir, err := os.MkdirTemp("", "convert")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	text, binary := filepath.Join(dir, "data.csv"), filepath.Join(dir, "data.hsb")
+	if err := os.WriteFile(text, []byte("size,job,y\n1,clerk,a\n2,smith,b\n"), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	f, err := os.Create(binary)
+	if err != nil {
+		log.Fatal(err)
+	}
+	done, err := dataset.Convert(context.Background(), []string{text}, dataset.Options{},
+		dataset.Conversion{To: "hsb", Out: f, Folder: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(done.Rows, "rows of", done.Format)
+
+	d, err := dataset.Load[float32](context.Background(), []string{binary}, dataset.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Info.Format, "of", d.Info.Kind, d.Info.Header, d.Info.Names, d.Info.Labels)
+	// Output:
+	// 2 rows of csv
+	// hsb of csv [size job y] [job=clerk job=smith] {a b}
+}
+
+// What a format has no place for is an error, or, where the examples serve without it, is said.
+func ExampleConversion() {
+	dir, err := os.MkdirTemp("", "convert")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "clicks.vw")
+	if err := os.WriteFile(name, []byte("1 2.5 |u age:3\n-1 |u age:5\n"), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	for _, to := range []string{"svmlight", "csv"} {
+		_, err := dataset.Convert(context.Background(), []string{name}, dataset.Options{},
+			dataset.Conversion{To: to, Out: os.Stdout})
+		fmt.Println(errors.Is(err, dataset.ErrNoPlace))
+	}
+	// Output:
+	// true
+	// u^age,weight,label
+	// 3,2.5,1
+	// 5,1,-1
+	// false
+}
+
+func ExampleConverted() {
+	dir, err := os.MkdirTemp("", "convert")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "data.csv")
+	if err := os.WriteFile(name, []byte("size,y\n1,0\n2,1\n"), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	done, err := dataset.Convert(context.Background(), []string{name}, dataset.Options{},
+		dataset.Conversion{To: "svmlight", Out: os.Stdout})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(done.Rows, done.Lost)
+	// Output:
+	// 0 1:1
+	// 1 1:2
+	// 2 [the names of features: they are numbered]
+}

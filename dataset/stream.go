@@ -228,6 +228,10 @@ func (s *Stream[T]) arranged(f *format.Format) error {
 			"to read a part of them, give HashBits, or FixedNames and the Info.Names of all of "+
 			"them: %w", s.files[0], ErrOption)
 	}
+	to.WeightCol = l.WeightCol
+	if to.WeightCol == "" && format.Lookup(to.Kind).HasColumns() {
+		to.WeightCol = c.WeightCol
+	}
 	if l.Dim > 0 {
 		to.Dim = l.Dim + c.bias
 	}
@@ -277,10 +281,14 @@ func (s *Stream[T]) options() *format.Options {
 		Kinds: c.Kinds, TextCols: c.TextCols, NumberCols: c.NumberCols, IgnoreCols: c.IgnoreCols,
 		Missing:  c.Missing,
 		Optional: c.LabelsOptional, LabelsKnown: s.lab.decided || s.lab.many, Limits: &s.lim.Limits,
-		Inflate: inflate,
+		Hashed: c.HashBits > 0 || len(c.pairs) > 0, Inflate: inflate,
+		Lookup: format.Lookup,
 	}
 	if c.Trained == s.p.Format.Name && !c.AnyFormat {
 		o.TrainedDim = c.Dim
+	}
+	if !c.AnyFormat {
+		o.Trained = c.Trained
 	}
 	switch trained := format.Lookup(c.Trained); {
 	case c.HashBits > 0 || len(c.pairs) > 0 || len(c.Names) > 0:

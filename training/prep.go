@@ -111,7 +111,7 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 		Names: info.Names, HashBits: o.HashBits, Interactions: o.Interactions,
 	}
 	if format.Lookup(info.Kind).HasColumns() {
-		p.WeightCol = o.WeightCol
+		p.WeightCol = info.WeightCol
 	}
 	if p.Labels.Negative == "" && len(info.Rest) == 1 && utf8.ValidString(info.Rest[0]) {
 		p.Rest = info.Rest[0]

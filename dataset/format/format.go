@@ -130,6 +130,10 @@ type Options struct {
 	LabelsKnown bool // it is known which label is +1
 	TrainedDim  int  // features that each example must have, where it matters; 0: any number
 
+	Trained string // the format that a model's features are of; "": any
+	Hashed  bool   // names are hashed, or features multiplied
+
+	Lookup  func(name string) *Format // the function of that name, which a format can't call itself
 	Inflate func(io.Reader) io.Reader // unpacks what is deflated, as in a zip; nil: can't
 
 	Limits *Limits
@@ -179,6 +183,8 @@ type Layout struct {
 	Unit  string // what an example is called
 
 	Run bool // chunks are runs of Part.Next, which are parsed whole
+
+	WeightCol string // the column of the weights, where the file and no option says it
 
 	Own any // the format's own
 }
@@ -253,7 +259,8 @@ var registered []*Format
 // table lists the formats, in the order in which they are named to people. It is a function, not a
 // variable, so that the linker leaves the formats out of a program that reads none.
 func table() []*Format {
-	return append([]*Format{SVMLight, CSV, NDJSON, VW, NPY, NPZ, IDX, Fasta, Blocks}, registered...)
+	return append([]*Format{SVMLight, CSV, NDJSON, VW, NPY, NPZ, IDX, Fasta, HSB, Blocks},
+		registered...)
 }
 
 // Register adds a format to the table; from then on it is recognised and may be chosen by its name.

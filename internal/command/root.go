@@ -32,6 +32,7 @@ var verbs = []struct {
 	{"export", newExportCmd},
 	{"import", newImportCmd},
 	{"gen", newGenCmd},
+	{"convert", newConvertCmd},
 	{"data", newDataCmd},
 	{"bench", newBenchCmd},
 	{"repro", newReproCmd},

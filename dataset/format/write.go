@@ -1,0 +1,510 @@
+package format
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/halfspace-ml/halfspace/engine"
+)
+
+// ErrNoPlace: a format that is written has no place for something that the examples have.
+var ErrNoPlace = errors.New("the format has no place for it")
+
+// Writer writes examples as a file of some format, which reads back as the same examples. What a
+// format has no place for is an ErrNoPlace, or, where the examples serve without it, in Lost.
+// Not safe for concurrent use.
+type Writer[T engine.Float] struct {
+	form  rowWriter[T]
+	e     written
+	whole bool
+	calls int
+}
+
+// rowWriter writes one format.
+type rowWriter[T engine.Float] interface {
+	write(b *engine.Block[T], e *written) error
+	end(e *written) error
+}
+
+// written is what writers of all formats know.
+type written struct {
+	about  About
+	out    *bufio.Writer
+	labels io.Writer // npy
+	texts  []string  // of the classes
+	names  []string  // of the features that have some
+	size   int       // bits of an element
+	lost   []string
+	to     string
+}
+
+// writerOf is a format that is written.
+type writerOf[T engine.Float] struct {
+	format *Format
+	whole  bool // all examples at once
+	make   func(e *written) (rowWriter[T], error)
+}
+
+// writers lists them, in the order of the table.
+func writers[T engine.Float]() []writerOf[T] {
+	return []writerOf[T]{
+		{SVMLight, false, newSVMLightWriter[T]},
+		{CSV, true, newCSVWriter[T]},
+		{NDJSON, false, newNDJSONWriter[T]},
+		{VW, false, newVWWriter[T]},
+		{NPY, true, newNPYWriter[T]},
+		{NPZ, true, newNPZWriter[T]},
+		{HSB, false, newHSBWriter[T]},
+	}
+}
+
+// Written lists the names of the formats that a Writer writes.
+func Written() (names []string) {
+	for _, w := range writers[float64]() {
+		names = append(names, w.format.Name)
+	}
+	return names
+}
+
+// WrittenWhole reports whether a Writer of that format takes all examples in one call of Write.
+func WrittenWhole(name string) bool {
+	for _, w := range writers[float64]() {
+		if w.format.Name == name {
+			return w.whole
+		}
+	}
+	return false
+}
+
+// NewWriter returns a Writer of the format of that name (see [Written]) to w. labels is where those
+// of npy go, an array of their own; other formats have them in the file. about says what the
+// features are: Kind and, where they are columns, their names. Errors wrap ErrOption.
+func NewWriter[T engine.Float](w, labels io.Writer, to string, about About) (*Writer[T], error) {
+	if about.Kind == "" {
+		about.Kind = SVMLight.Name
+	}
+	if Lookup(about.Kind) == nil {
+		return nil, fmt.Errorf("kind %q: expected %s: %w", about.Kind, Or(Names(nil)), ErrOption)
+	}
+	for _, f := range writers[T]() {
+		if f.format.Name != to {
+			continue
+		}
+		var v T
+		out := &Writer[T]{whole: f.whole, e: written{about: about, labels: labels, to: to,
+			out: bufio.NewWriterSize(w, 1<<16), size: int(unsafe.Sizeof(v)) * 8}}
+		var err error
+		out.form, err = f.make(&out.e)
+		return out, err
+	}
+	return nil, fmt.Errorf("format %q: expected %s: %w", to, Or(Written()), ErrOption)
+}
+
+// Write adds the examples of b, without a bias. Their labels are texts of classes, by b.Class, or
+// where b has none classes[0] of -1 and classes[1] of +1. names are those of the features, behind
+// About.Lead, where features have names that are no columns'. Both may grow from call to call, and
+// keep what they had. csv, npy and npz take all examples in one call.
+func (w *Writer[T]) Write(b *engine.Block[T], classes, names []string) error {
+	if w.calls++; w.whole && w.calls > 1 {
+		return fmt.Errorf("%s: all examples in one call of Write: %w", w.e.to, ErrOption)
+	}
+	most := int32(-1)
+	for _, c := range b.Class {
+		most = max(most, c)
+	}
+	if int(most) >= len(classes) || b.Class == nil && len(classes) != 2 {
+		return fmt.Errorf("%d classes, and examples of others: %w", len(classes), ErrOption)
+	}
+	w.e.texts, w.e.names = classes, names
+	return w.form.write(b, &w.e)
+}
+
+// Close writes what is left, the end of the file included. It doesn't close what is written to.
+func (w *Writer[T]) Close() error {
+	if err := w.form.end(&w.e); err != nil {
+		return err
+	}
+	return w.e.out.Flush()
+}
+
+// Lost says in words what of the examples is not in the file.
+func (w *Writer[T]) Lost() []string { return w.e.lost }
+
+// lose notes what is lost, once.
+func (e *written) lose(what string) {
+	if !slices.Contains(e.lost, what) {
+		e.lost = append(e.lost, what)
+	}
+}
+
+// noPlace is the error of what the format can't have.
+func (e *written) noPlace(what, others string) error {
+	return fmt.Errorf("%s has no place for %s: write %s: %w", e.to, what, others, ErrNoPlace)
+}
+
+// text returns the label of example i.
+func text[T engine.Float](b *engine.Block[T], e *written, i int) string {
+	switch {
+	case b.Class != nil:
+		return e.texts[b.Class[i]]
+	case b.Y[i] > 0:
+		return e.texts[1]
+	}
+	return e.texts[0]
+}
+
+// weight returns the weight of example i.
+func weight[T engine.Float](b *engine.Block[T], i int) T {
+	if len(b.W) == 0 {
+		return 1
+	}
+	return b.W[i]
+}
+
+// number appends a value by its shortest exact decimal.
+func (e *written) number(b []byte, v float64) []byte {
+	return strconv.AppendFloat(b, v, 'g', -1, e.size)
+}
+
+// columns returns the names of the columns that are features, nil if they have none.
+func (a *About) columns() []string {
+	if len(a.Header) == 0 {
+		return nil
+	}
+	names := slices.Clone(a.Header)
+	if a.LabelCol > 0 {
+		names = slices.Delete(names, a.LabelCol-1, a.LabelCol)
+	}
+	if a.Words { // those of numbers stand first
+		k := 0
+		for i, name := range names {
+			if i < len(a.Kinds) && a.Kinds[i] == 'n' {
+				names[k] = name
+				k++
+			}
+		}
+		names = names[:k]
+	}
+	return names
+}
+
+// name returns the name of a feature, "" if it has none.
+func (e *written) name(columns []string, j int) string {
+	switch {
+	case !e.about.Words || j < e.about.Lead:
+		if j < len(columns) {
+			return columns[j]
+		}
+	case j-e.about.Lead < len(e.names):
+		return e.names[j-e.about.Lead]
+	}
+	return ""
+}
+
+// named reports whether features have names.
+func (e *written) named() bool { return e.about.Words || len(e.about.Header) > 0 }
+
+// eachValue calls do with the features of example i that are stored, zeros of dense ones left out.
+func eachValue[T engine.Float](b *engine.Block[T], i int, do func(j int, v T) error) error {
+	idx, val := b.Example(i)
+	for k, v := range val {
+		j := k
+		if idx != nil {
+			j = int(idx[k])
+		} else if v == 0 {
+			continue
+		}
+		if err := do(j, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// svmlightWriter writes svmlight.
+type svmlightWriter[T engine.Float] struct {
+	line  []byte
+	words int8 // labels are words (1) or numbers (-1)
+}
+
+func newSVMLightWriter[T engine.Float](e *written) (rowWriter[T], error) {
+	if e.named() {
+		e.lose("the names of features: they are numbered")
+	}
+	return &svmlightWriter[T]{}, nil
+}
+
+func (w *svmlightWriter[T]) write(b *engine.Block[T], e *written) error {
+	for i := range b.Len() {
+		if weight(b, i) != 1 {
+			return e.noPlace("weights", "vw, csv, npz or hsb")
+		}
+		label := text(b, e, i)
+		kind := int8(-1)
+		if !MakeLabel(label).Numeric {
+			if kind = 1; !plainWord([]byte(label)) || strings.ContainsAny(label, " \t") {
+				return e.noPlace(fmt.Sprintf("the label %q", label), "csv, ndjson or hsb")
+			}
+		}
+		if w.words == 0 {
+			w.words = kind
+		}
+		if kind != w.words {
+			return e.noPlace(fmt.Sprintf("labels that are numbers and words, such as %q", label),
+				"csv, ndjson or hsb")
+		}
+		w.line = append(w.line[:0], label...)
+		eachValue(b, i, func(j int, v T) error {
+			w.line = append(w.line, ' ')
+			w.line = strconv.AppendInt(w.line, int64(j+e.about.base()), 10)
+			w.line = append(w.line, ':')
+			w.line = e.number(w.line, float64(v))
+			return nil
+		})
+		if _, err := e.out.Write(append(w.line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *svmlightWriter[T]) end(*written) error { return nil }
+
+// base is the number of the first feature in text.
+func (a *About) base() int {
+	if a.Words || !Lookup(a.Kind).Indexed {
+		return 1
+	}
+	return a.IndexBase
+}
+
+// vwWriter writes Vowpal Wabbit's text.
+type vwWriter[T engine.Float] struct {
+	line    []byte
+	columns []string
+}
+
+func newVWWriter[T engine.Float](e *written) (rowWriter[T], error) {
+	return &vwWriter[T]{columns: e.about.columns()}, nil
+}
+
+func (w *vwWriter[T]) write(b *engine.Block[T], e *written) error {
+	for i := range b.Len() {
+		label := text(b, e, i)
+		if label == "" || strings.ContainsAny(label, " \t|'\r\n") {
+			return e.noPlace(fmt.Sprintf("the label %q", label), "csv, ndjson or hsb")
+		}
+		w.line = append(w.line[:0], label...)
+		if v := weight(b, i); v != 1 {
+			w.line = e.number(append(w.line, ' '), float64(v))
+		}
+		space := "" // the namespace that the line stands in
+		w.line = append(w.line, " |"...)
+		err := eachValue(b, i, func(j int, v T) error {
+			own, name := "", strconv.Itoa(j+e.about.base())
+			if e.named() {
+				name = e.name(w.columns, j)
+				if ns, rest, ok := strings.Cut(name, "^"); ok {
+					own, name = ns, rest
+				}
+				if name == "" || own == "" && allDigits([]byte(name)) ||
+					strings.ContainsAny(own+name, " \t|:\r\n") {
+					return e.noPlace(fmt.Sprintf("the name %q", e.name(w.columns, j)),
+						"ndjson or hsb")
+				}
+			}
+			if own != space {
+				w.line = append(append(w.line, " |"...), own...)
+				space = own
+			}
+			w.line = append(append(w.line, ' '), name...)
+			if v != 1 {
+				w.line = e.number(append(w.line, ':'), float64(v))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := e.out.Write(append(w.line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *vwWriter[T]) end(*written) error { return nil }
+
+// ndjsonWriter writes an object a line.
+type ndjsonWriter[T engine.Float] struct {
+	line    []byte
+	columns []string
+	keys    []string // of the features, quoted
+}
+
+func newNDJSONWriter[T engine.Float](e *written) (rowWriter[T], error) {
+	w := &ndjsonWriter[T]{columns: e.about.columns()}
+	if slices.ContainsFunc(w.columns, isLabelName) {
+		return nil, e.noPlace("a feature called label, class, target or y", "csv or hsb")
+	}
+	return w, nil
+}
+
+func isLabelName(name string) bool {
+	return slices.ContainsFunc(labelNames, func(l string) bool {
+		return strings.EqualFold(l, name)
+	})
+}
+
+func (w *ndjsonWriter[T]) write(b *engine.Block[T], e *written) error {
+	for _, name := range e.names {
+		if isLabelName(name) {
+			return e.noPlace("a feature called label, class, target or y", "vw or hsb")
+		}
+	}
+	for i := range b.Len() {
+		if weight(b, i) != 1 {
+			return e.noPlace("weights", "vw, csv, npz or hsb")
+		}
+		w.line = jsonString(append(w.line[:0], `{"label":`...), text(b, e, i))
+		if !e.named() {
+			w.line = append(w.line, `,"x":{`...)
+		}
+		first := !e.named()
+		eachValue(b, i, func(j int, v T) error {
+			if !first {
+				w.line = append(w.line, ',')
+			}
+			first = false
+			if e.named() {
+				for len(w.keys) <= j {
+					name := e.name(w.columns, len(w.keys))
+					w.keys = append(w.keys, string(jsonString(nil, name)))
+				}
+				w.line = append(w.line, w.keys[j]...)
+			} else {
+				w.line = append(w.line, '"')
+				w.line = strconv.AppendInt(w.line, int64(j+e.about.base()), 10)
+				w.line = append(w.line, '"')
+			}
+			w.line = e.number(append(w.line, ':'), float64(v))
+			return nil
+		})
+		if !e.named() {
+			w.line = append(w.line, '}')
+		}
+		if _, err := e.out.Write(append(w.line, "}\n"...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *ndjsonWriter[T]) end(*written) error { return nil }
+
+// jsonString appends a text as JSON has it.
+func jsonString(b []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for _, r := range text { // what is no UTF-8 becomes U+FFFD
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r < ' ' || r == 0x7f:
+			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			b = append(b, string(r)...)
+		}
+	}
+	return append(b, '"')
+}
+
+// csvWriter writes columns, the label's last.
+type csvWriter[T engine.Float] struct{}
+
+func newCSVWriter[T engine.Float](*written) (rowWriter[T], error) { return csvWriter[T]{}, nil }
+
+// mostColumns is how many columns of csv are written: more are nearly all zeros.
+const mostColumns = 1 << 16
+
+func (csvWriter[T]) write(b *engine.Block[T], e *written) error {
+	if b.Dim > mostColumns {
+		return e.noPlace(fmt.Sprintf("%d features (%d columns at most)", b.Dim, mostColumns),
+			"svmlight, ndjson, vw, npz or hsb")
+	}
+	var line []byte
+	columns := e.about.columns()
+	if e.named() {
+		for j := range b.Dim {
+			name := e.name(columns, j)
+			if name == "" {
+				name = strconv.Itoa(j + 1)
+			}
+			line = append(quotedField(line, name), ',')
+		}
+		if len(b.W) > 0 {
+			line = append(line, "weight,"...)
+		}
+		line = append(line, "label\n"...)
+	}
+	if len(b.W) > 0 {
+		e.lose("which column has the weights: it is the last but one")
+	}
+	e.out.Write(line)
+	row := make([]T, b.Dim)
+	for i := range b.Len() {
+		clear(row)
+		eachValue(b, i, func(j int, v T) error { row[j] = v; return nil })
+		line = line[:0]
+		for _, v := range row {
+			line = append(e.number(line, float64(v)), ',')
+		}
+		if len(b.W) > 0 {
+			line = append(e.number(line, float64(b.W[i])), ',')
+		}
+		label := text(b, e, i)
+		if strings.ContainsAny(label, "\r\n") || label == "" || label == "?" {
+			return e.noPlace(fmt.Sprintf("the label %q", label), "ndjson or hsb")
+		}
+		if _, err := e.out.Write(append(quotedField(line, label), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (csvWriter[T]) end(*written) error { return nil }
+
+// quotedField appends a text, in quotes where it needs some.
+func quotedField(b []byte, text string) []byte {
+	if !strings.ContainsAny(text, "\",;\t #\r\n") && text != "" {
+		return append(b, text...)
+	}
+	return append(append(append(b, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
+}
+
+// exactly returns the smallest kind of values in a binary file that holds all of them.
+func exactly[T engine.Float](val []T, least int) int {
+	kind := least
+	for _, v := range val {
+		switch x := float64(v); {
+		case kind == hsbOnes && x == 1 || kind <= hsbBytes && x >= 0 && x <= 255 &&
+			x == math.Trunc(x) && !math.Signbit(x):
+			if x != 1 {
+				kind = hsbBytes
+			}
+		case float64(float32(x)) == x:
+			kind = max(kind, hsbSingle)
+		default:
+			return hsbDouble
+		}
+	}
+	return kind
+}

@@ -1,0 +1,210 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/training"
+)
+
+// convertReport is what convert prints with --json.
+type convertReport struct {
+	Schema   string   `json:"schema"`
+	Files    []string `json:"files"`
+	Format   string   `json:"format"` // of the files
+	To       string   `json:"to"`
+	Output   string   `json:"output"`
+	Examples int      `json:"examples"`
+	Features int      `json:"features"`
+	Values   int64    `json:"values"`
+	Classes  []string `json:"classes"`
+	BadRows  int      `json:"bad_rows"`
+	Lost     []string `json:"lost"` // what the file has no place for
+}
+
+// endings are those of names by which the format that is written is known, where no flag says it.
+var endings = map[string]*format.Format{".svm": format.SVMLight, ".svmlight": format.SVMLight,
+	".libsvm": format.SVMLight, ".csv": format.CSV, ".ndjson": format.NDJSON,
+	".jsonl": format.NDJSON, ".vw": format.VW, ".npy": format.NPY, ".npz": format.NPZ,
+	".hsb": format.HSB}
+
+// converter is the command convert.
+type converter struct {
+	cmd    *cobra.Command
+	data   training.Data
+	format choice
+	base   choice
+	to     choice
+	out    string
+	labels string
+	line   byteSize
+	json   bool
+	quiet  bool
+}
+
+func newConvertCmd() *cobra.Command {
+	c := &converter{}
+	c.cmd = &cobra.Command{
+		Use:   "convert FILE... -o OUT [--to FORMAT] [flags]",
+		Short: "Write examples in another format, or in a binary form that is read faster",
+		Long: `Write examples in another format: features, labels and weights as they are.
+
+  svmlight, csv, ndjson, vw  text; to stdout with -o -
+  npy        NumPy's arrays: the examples to -o, their labels to --labels
+  npz        NumPy's zip of X and y; of sparse examples a matrix for scipy.sparse.load_npz, and y
+  hsb        the binary form: train, predict and all that read examples take it in place of the text,
+             several times as fast, and make the same model of it. It has a checksum for each part,
+             and is refused where a file that it was made of has changed since
+
+Without --to the name of OUT says it. What a format has no place for is an error that names those
+that have one; names of features that become numbers are said on stderr. csv, npy and npz take the
+examples in memory. Texts of csv become the features that train would make of them.`,
+		Example: `  halfspace convert a9a -o a9a.hsb
+  halfspace convert rows.csv --label-col class -o - --to ndjson | head`,
+		Annotations: args(useExamples),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := inputs(args)
+			if err != nil {
+				return err
+			}
+			return c.run(files)
+		},
+	}
+	fs := c.cmd.Flags()
+	fs.SortFlags = false
+	fs.StringVarP(&c.out, "output", "o", "", "write to `FILE`, which appears whole or not at all; "+
+		"- is stdout")
+	choose(fs, &c.to, "to", "the format that is written; auto: by the name of the output",
+		append([]string{"auto"}, format.Written()...)...)
+	fs.StringVar(&c.labels, "labels", "", "npy: write the labels to `FILE`")
+	choose(fs, &c.format, "format", "format of the examples (see: halfspace help formats)",
+		append([]string{"auto"}, format.Names(nil)...)...)
+	choose(fs, &c.base, "index-base", format.Help("IndexBase"), "auto", "0", "1")
+	d := &c.data
+	fs.StringVar(&d.LabelCol, "label-col", "", format.Help("LabelCol"))
+	fs.StringVar(&d.WeightCol, "weight-col", "", format.Help("WeightCol"))
+	fs.StringArrayVar(&d.TextCols, "text-col", nil, format.Help("TextCols"))
+	fs.StringArrayVar(&d.NumberCols, "number-col", nil, format.Help("NumberCols"))
+	fs.StringArrayVar(&d.IgnoreCols, "ignore-col", nil, format.Help("IgnoreCols"))
+	fs.StringVar(&d.OnError, "on-error", "stop", "at a bad row: stop, skip, or limit=N")
+	c.line = dataset.DefaultMaxLine
+	fs.Var(&c.line, "max-line", "refuse lines that are longer (fasta: records), at most 1GiB")
+	fs.BoolVar(&c.json, "json", false, "print one JSON document instead of text")
+	fs.BoolVarP(&c.quiet, "quiet", "q", false, "no summary")
+	names(fs, useOutput, "output")
+	names(fs, useReplaced, "labels")
+	return c.cmd
+}
+
+// target returns the name of the format that is written.
+func (c *converter) target() (string, error) {
+	if c.out == "" {
+		return "", usage("Name it with -o FILE; -o - is stdout.", "no output")
+	}
+	to := c.to.value
+	if to == "auto" {
+		f := endings[strings.ToLower(filepath.Ext(c.out))]
+		if f == nil {
+			return "", usage("One of: "+strings.Join(format.Written(), ", ")+".",
+				"-o %s: no format has that ending, and there is no --to", c.out)
+		}
+		to = f.Name
+	}
+	switch f := format.Lookup(to); {
+	case f.Binary && c.out == "-":
+		return "", usage("Name a file with -o FILE.", "-o -: %s is no text", to)
+	case f.Binary && c.json && c.out == "-", c.json && c.out == "-":
+		return "", usage("Name a file with -o FILE.", "--json: the examples go to stdout")
+	case (f == format.NPY) != (c.labels != ""):
+		if f == format.NPY {
+			return "", usage("Name it with --labels FILE, or take npz.",
+				"npy has the labels in a file of their own, and there is no --labels")
+		}
+		return "", usage("Leave it out.", "--labels has no effect: %s has the labels in it", to)
+	}
+	return to, nil
+}
+
+// run converts the files.
+func (c *converter) run(files []string) (err error) {
+	to, err := c.target()
+	if err != nil {
+		return err
+	}
+	c.data.Format, c.data.IndexBase = c.format.value, c.base.value
+	c.data.MaxLine = training.Bytes(c.line)
+	o := c.data.Reading()
+	o.OnBad = warnBadRows(c.cmd.ErrOrStderr())
+	o.OnWarn = func(text string) {
+		fmt.Fprintf(c.cmd.ErrOrStderr(), "halfspace: warning: %s\n", withFlags(text))
+	}
+	out, err := newOutput(stdout(c.cmd), c.out)
+	if err != nil {
+		return err
+	}
+	job := dataset.Conversion{To: to, Out: out, Folder: filepath.Dir(c.out)}
+	var labels *output
+	if c.labels != "" {
+		if labels, err = newOutput(io.Discard, c.labels); err != nil {
+			out.finish(err)
+			return err
+		}
+		job.Labels = labels
+	}
+	done, err := dataset.Convert(c.cmd.Context(), files, o, job)
+	if err == nil {
+		err = c.data.Idle(done.Format)
+	}
+	if labels != nil {
+		err = labels.finish(err)
+	}
+	if err = out.finish(err); err != nil {
+		return c.explain(err)
+	}
+	return c.report(files, to, done)
+}
+
+// explain gives an error its exit code and next step.
+func (c *converter) explain(err error) error {
+	switch {
+	case c.cmd.Context().Err() != nil:
+		return &fail{codeStopped, errStopped, ""}
+	case errors.Is(err, dataset.ErrNoPlace):
+		text := strings.TrimSuffix(err.Error(), ": "+dataset.ErrNoPlace.Error())
+		return &fail{codeUsage, &explained{text, err},
+			"Nothing was written. --to chooses the format."}
+	case errors.As(err, new(*training.Error)):
+		return optionError(c.cmd.Flags(), err)
+	}
+	return dataError(err, "nothing was written")
+}
+
+// report says what was done, on stderr where the examples went to stdout.
+func (c *converter) report(files []string, to string, done *dataset.Converted) error {
+	for _, what := range done.Lost {
+		fmt.Fprintf(c.cmd.ErrOrStderr(), "halfspace: note: %s doesn't keep %s\n", to, what)
+	}
+	if c.json {
+		return printJSON(stdout(c.cmd), convertReport{schema, files, done.Format, to, c.out,
+			done.Rows, done.Dim, done.NonZeros, slices.Concat([]string{}, done.Classes),
+			done.BadRows, slices.Concat([]string{}, done.Lost)})
+	}
+	if c.quiet {
+		return nil
+	}
+	w := stdout(c.cmd)
+	if c.out == "-" {
+		w = c.cmd.ErrOrStderr()
+	}
+	_, err := fmt.Fprintf(w, "%s: %s of %s, %s, %s\n", c.out, plural(done.Rows, "example"),
+		plural(done.Dim, "feature"), plural(len(done.Classes), "label"), to)
+	return err
+}
