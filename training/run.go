@@ -627,18 +627,7 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 	j := r.j
 	res.Info, res.Bias, res.Unscaled = r.info(), j.data.Bias == "append", unscaled(res.Counts)
 	j.observer.Learned(res.Info)
-	if j.o.Calibrate != "" && res.Counts.Calibration == nil && !res.Stopped {
-		j.observer.Odd("no probabilities were found: there are no scores of examples of both " +
-			"labels")
-	}
-	if j.o.Threshold != "" && res.Counts.Threshold == nil && !res.Stopped {
-		j.observer.Odd("no threshold was found: no score reaches " + j.o.Threshold + " on " +
-			"examples that were not learned yet; labels are those of 0")
-	}
-	if n := res.Counts.Waiting; n > 0 {
-		j.observer.Odd(fmt.Sprintf("%d examples were predicted and not learned: the run was "+
-			"stopped before their labels came ({delay} %d)", n, j.o.Delay))
-	}
+	j.missed(res)
 	j.collect()
 	j.warnRestart(res.Counts)
 	res.capture = func() (*model.Model, error) { return capture(j, r.l, res.Info, res.Counts) }
@@ -680,6 +669,22 @@ func (r *run[T]) finish(ctx context.Context, res *Result) (*Result, error) {
 			res.Counts.Updates, res.Counts.Epochs)
 	}
 	return res, nil
+}
+
+// missed says what was asked for and not found, or not learned.
+func (j *Job) missed(res *Result) {
+	if j.o.Calibrate != "" && res.Counts.Calibration == nil && !res.Stopped {
+		j.observer.Odd("no probabilities were found: there are no scores of examples of both " +
+			"labels")
+	}
+	if j.o.Threshold != "" && res.Counts.Threshold == nil && !res.Stopped {
+		j.observer.Odd("no threshold was found: no score reaches " + j.o.Threshold + " on " +
+			"examples that were not learned yet; labels are those of 0")
+	}
+	if n := res.Counts.Waiting; n > 0 {
+		j.observer.Odd(fmt.Sprintf("%d examples were predicted and not learned: the run was "+
+			"stopped before their labels came ({delay} %d)", n, j.o.Delay))
+	}
 }
 
 // tell fills in what is known when learning has ended.
