@@ -29,8 +29,8 @@ type Prep struct {
 	Dim       int      `json:"dim"`                  // features, without a bias; 0: not known
 	Columns   []string `json:"columns,omitempty"`    // csv: their names, the label's too
 	LabelCol  int      `json:"label_col,omitempty"`  // csv: of the label, from 1; 0: none
-	// LabelKey is the key of the label in ndjson, where training names it; "": one of the names that
-	// are taken for it.
+	// LabelKey is the key of the label in ndjson, where training names it; "": one of the names
+	// that are taken for it.
 	LabelKey string `json:"label_key,omitempty"`
 	// Kinds are the kinds of the csv columns beside the label's, in their order: n a number, t
 	// texts, - left out; "" if all are numbers. Features are the numbers, in that order, and then

@@ -14,8 +14,8 @@ import (
 )
 
 // TestOneModel: the same numbers in any format give one model, to the byte: rows of Adult as
-// svmlight, as text of Vowpal Wabbit, as objects of JSON, and, where sums are of whole numbers and so of no
-// order, as arrays of JSON and of NumPy. A model of csv has columns, and else the same.
+// svmlight, as text of Vowpal Wabbit, as objects of JSON, and, where sums are of whole numbers and
+// so of no order, as arrays of JSON and of NumPy. A model of csv has columns, and else the same.
 func TestOneModel(t *testing.T) {
 	t.Parallel()
 	rows := realdata.Rows(t, "a9a.gz")[:10_000]

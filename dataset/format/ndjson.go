@@ -109,7 +109,7 @@ func (lay *ndjsonLayout) findLabel(rows [][]jsonKey, o *Options) error {
 		}
 	}
 	lay.label = wanted[0]
-	if o.Optional || o.LabelCol != "" || o.LabelKey != "" || len(rows[0]) == 0 { // rows are judged one by one
+	if o.Optional || lay.named(o) != "" || len(rows[0]) == 0 { // rows are judged one by one
 		return nil
 	}
 	return fmt.Errorf("no key %s: name the label's by Options.LabelCol", Or(wanted))
