@@ -58,6 +58,7 @@ type Form struct {
 	Classes []string // the negative and the positive label, or one an output
 	Names   []string // of features, from a csv header; nil: they have numbers
 	named   bool     // by a dictionary: their order is not that of columns
+	rounds  bool     // weights are divided by what rows were, so that a sum of 0 is rounded apart
 	Base    int      // the number of the first feature in the model's own data: 0 or 1
 	Dim     int      // features of x
 
@@ -173,7 +174,7 @@ func (w *work) prepare(p *model.Prep) {
 	}
 	switch p.Normalize {
 	case "max":
-		w.divisor = p.Scale
+		w.divisor, w.f.rounds = p.Scale, p.Scale != 1
 	case "unit":
 		w.f.Unit, w.f.Constant = true, w.constant
 	}

@@ -51,7 +51,7 @@ func writeLiblinear(w *bufio.Writer, f *Form) ([]string, error) {
 	}
 	solver := solverOfMany
 	outputs, divisor := f.undivided()
-	notes = append(notes, summed(divisor)...)
+	notes = append(append(notes, summed(divisor)...), f.ties()...)
 	if len(outputs) == 1 {
 		// A score of 0 is the second label there, the positive one here: so the negative one is the
 		// first and scores have the other sign.
@@ -83,6 +83,16 @@ func writeLiblinear(w *bufio.Writer, f *Form) ([]string, error) {
 		w.WriteByte('\n')
 	}
 	return notes, nil
+}
+
+// ties says that scores of exactly 0 may become others: of weights that are whole numbers, as a
+// perceptron's, these are not rare.
+func (f *Form) ties() []string {
+	if !f.rounds || !f.Linear() {
+		return nil
+	}
+	return []string{"rows were divided for the model, weights are here, and both round: where a " +
+		"score is 0 but for that, the label may be another"}
 }
 
 // summed says that scores are sums of members.

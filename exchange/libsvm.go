@@ -41,7 +41,7 @@ func writeLibsvm(w *bufio.Writer, f *Form) ([]string, error) {
 		notes = append(notes, note)
 	}
 	outputs, divisor := f.undivided()
-	notes = append(notes, summed(divisor)...)
+	notes = append(append(notes, summed(divisor)...), f.ties()...)
 	// As in writeLiblinear a score of 0 is the second label there.
 	o := negated(outputs[0])
 	if f.Linear() { // one support vector, the weights
