@@ -306,7 +306,11 @@ func (a *address) explained(err error) error {
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return a.failed("?ca=FILE names whom to trust.", "no connection: %w", err)
 	}
-	return a.failed("Check host and port, and that a broker runs there.", "no connection: %w", err)
+	next := "Check host and port, and that a broker runs there."
+	if or(a.user, "KAFKA_USER") != "" { // some brokers end the connection without a word
+		next = "Check host and port, that a broker runs there, and user, password and ?sasl=."
+	}
+	return a.failed(next, "no connection: %w", err)
 }
 
 // Open opens a partition to be learned from; it is made for training.Env.Open. at is "", for the
