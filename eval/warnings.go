@@ -34,9 +34,9 @@ type Warning struct {
 	Feature  int     // of Unscaled: the largest, from 0, an appended bias included
 	Ratio    float64 // of Unscaled: how many times larger it is than the typical one
 
-	// Of Metrics: how many classes it is about, and the number of the first one; of OneClass the one
-	// that is predicted, of Worse the commonest, which Count.Positives examples are of. Classes is 0
-	// where it is of scores of two labels.
+	// Of Metrics: how many classes it is about, and the number of the first one; of OneClass the
+	// one that is predicted, of Worse the commonest, which Count.Positives examples are of. Classes
+	// is 0 where it is of scores of two labels.
 	Classes, Class int
 }
 

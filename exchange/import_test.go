@@ -34,7 +34,8 @@ func TestImportPairs(t *testing.T) {
 	if got := strings.Join(m.Prep.Classes, " "); got != "7 3 5" {
 		t.Errorf("classes %s", got)
 	}
-	for _, x := range [][]float64{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {9, 9, 9}} {
+	for _, x := range [][]float64{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1},
+		{9, 9, 9}} {
 		k := func(at ...float64) float64 {
 			d := 0.0
 			for j := range x {

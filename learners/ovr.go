@@ -1179,7 +1179,8 @@ func (p provenBallot[T]) Proba(b *engine.Block[T], dst []float64) error {
 // newBallot returns that of o's settings, of so many classes.
 func newBallot[T learner.Float](o *OVR[T], classes int, of []learner.Predictor[T]) *ballot[T] {
 	p := &ballot[T]{o: &OVR[T]{cfg: o.cfg, entry: o.entry, base: o.base, env: o.env, pool: o.pool,
-		dim: o.dim, pairs: o.pairs, first: o.first, stream: o.stream, since: make([]int64, classes)}}
+		dim: o.dim, pairs: o.pairs, first: o.first, stream: o.stream,
+		since: make([]int64, classes)}}
 	for k := range of {
 		p.of = append(p.of, memberPredictor[T]{&of[k]})
 		p.o.scorers = append(p.o.scorers, of[k])

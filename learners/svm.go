@@ -55,8 +55,8 @@ func (*SVMConfig) Entry() learner.Entry {
 //	alpha_i      |beta_i|         with a kernel beta_i = y_i alpha_i
 //	C, U         Config.C         0 is the hard margin
 //
-// The weight of an example multiplies its C, as scikit-learn's sample_weight does: one of weight 2 is
-// the example twice (TestSVMWeights). A hard margin takes none.
+// The weight of an example multiplies its C, as scikit-learn's sample_weight does: one of weight 2
+// is the example twice (TestSVMWeights). A hard margin takes none.
 //
 // Deviations: the solvers stop by the duality gap relative to the objective, not by the violation
 // of the optimality conditions; the bias stands half way between what these conditions allow;

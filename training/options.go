@@ -583,11 +583,18 @@ func (o *Options) put(c, defaults learner.Config) error {
 	if to.Kind() != reflect.Pointer || to.Elem().Kind() != reflect.Struct {
 		return nil
 	}
-	_, based := o.Settings["base"]
+	named := func(key string) bool {
+		for name := range o.Settings {
+			if strings.EqualFold(name, key) { // as JSON has it
+				return true
+			}
+		}
+		return false
+	}
 	for _, f := range reflect.VisibleFields(to.Elem().Type()) {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		_, named := o.Settings[key]
-		if key == "" || named || !f.IsExported() || f.Type.Kind() == reflect.Interface && based {
+		if key == "" || named(key) || !f.IsExported() ||
+			f.Type.Kind() == reflect.Interface && named("base") {
 			continue
 		}
 		to.Elem().FieldByIndex(f.Index).Set(from.Elem().FieldByIndex(f.Index))

@@ -202,24 +202,8 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 	for _, x := range scores {
 		say(where, x)
 	}
-	if m := res.Metrics; m != nil {
-		for _, x := range m.Rare() {
-			say("", x)
-		}
-		if r.Test == nil && res.Epochs <= 1 { // of more the first says little of the end
-			for _, x := range m.Warnings() {
-				if x.Code != eval.Worse { // as long as little was learned it is no wonder
-					say("in training ", x)
-				}
-			}
-		}
-	}
+	warnClasses(r, say)
 	if r.Test != nil {
-		if m := r.Test.Metrics; m != nil {
-			for _, x := range m.Warnings() {
-				say("in the test ", x)
-			}
-		}
 		known.Predicting = r.Test.Count.NotFinite > 0 // it is the test that is odd
 		for _, x := range r.Test.Count.Warnings() {
 			say("in the test ", x)
@@ -227,6 +211,28 @@ func (j *Job) warn(r *Result, measured *eval.Count, biased bool) {
 		if w, ok := NewUnknown(r.Test.Info, alike(j.data, info), "in the test "); ok {
 			j.observer.Warn(w)
 		}
+	}
+}
+
+// warnClasses says of which classes there may be something wrong.
+func warnClasses(r *Result, say func(where string, x eval.Warning)) {
+	if m := r.Counts.Metrics; m != nil {
+		for _, x := range m.Rare() {
+			say("", x)
+		}
+		if r.Test == nil && r.Counts.Epochs <= 1 { // of more the first says little of the end
+			for _, x := range m.Warnings() {
+				if x.Code != eval.Worse { // as long as little was learned it is no wonder
+					say("in training ", x)
+				}
+			}
+		}
+	}
+	if r.Test == nil || r.Test.Metrics == nil {
+		return
+	}
+	for _, x := range r.Test.Metrics.Warnings() {
+		say("in the test ", x)
 	}
 }
 

@@ -83,8 +83,8 @@ func noWeights(where, name string) *Error {
 	if slices.Contains(strings.Split(takes, ", "), name) {
 		why = "with these settings no loss has a price that they could scale"
 	}
-	return badOption("Learners that take weights: "+takes+".", where+"%s takes no weights: %s", name,
-		why)
+	return badOption("Learners that take weights: "+takes+".", where+"%s takes no weights: %s",
+		name, why)
 }
 
 // explainWeights makes an error of weights in the data, which the learner takes none of, one that

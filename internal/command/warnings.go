@@ -57,8 +57,8 @@ func nextOf(w training.Warning, stdin bool) string {
 		}
 		return "add --shuffle"
 	case eval.RareClass:
-		return "learn more of it, check the labels for misspelt ones, or name the classes that there " +
-			"are (--classes)"
+		return "learn more of it, check the labels for misspelt ones, or name the classes that " +
+			"there are (--classes)"
 	case eval.NeverPredicted:
 		return "let rare classes weigh more (--class-weight balanced), take more --epochs, or " +
 			"check their labels"
