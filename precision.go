@@ -240,7 +240,8 @@ type teaching[T engine.Float] struct {
 	class [1]int32
 	round [1]learner.Round
 
-	classes []int32 // of several rows
+	signs   []T // of several rows
+	classes []int32
 	weights []T
 	rounds  []learner.Round
 }
@@ -271,7 +272,7 @@ func (k *known[T]) one(*hypothesis, *Row, float64, int) (float64, error) { retur
 func (k *known[T]) snapshot() scorer { return newScores[T](fixed[T]{k.p}) }
 
 // work is scratch of a call.
-type work[T engine.Float] struct{ b engine.Block[T] }
+type work[T engine.Float] struct{ b, asIs engine.Block[T] }
 
 // scale brings an example's features to their scale: those of a dense row, or of a sparse one with
 // these indices; where it is to be learned, it changes that.

@@ -334,10 +334,11 @@ func (t *teaching[T]) rows(h *hypothesis, r *Rows, lo, hi int, signs []int32) (m
 	if err != nil {
 		return 0, err
 	}
-	b.Y, b.Class, b.W = b.Y[:0], nil, nil
+	t.signs = t.signs[:0]
 	for _, y := range signs {
-		b.Y = append(b.Y, T(y))
+		t.signs = append(t.signs, T(y))
 	}
+	b.Y, b.Class, b.W = t.signs, nil, nil
 	if t.classes = t.classes[:0]; h.many {
 		for i, y := range signs {
 			b.Y[i], t.classes = 1, append(t.classes, y-1)
@@ -375,19 +376,6 @@ func (k *known[T]) rows(*hypothesis, *Rows, int, int, []int32) (int64, error) { 
 // examples prepares rows lo to hi as files are.
 func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*engine.Block[T],
 	error) {
-	b := &w.b
-	b.Reset()
-	b.Idx, b.Val, b.X = b.Idx[:0], b.Val[:0], b.X[:0]
-	if b.Dim = max(h.prep.Dim, r.Dim) + h.bias; r.Ptr == nil || h.dense {
-		b.Ptr, b.Stride = nil, format.Stride(b.Dim)
-		if n := (hi - lo) * b.Stride; cap(b.X) < n {
-			b.X = engine.Aligned[T](n)
-		}
-		b.X = b.X[:(hi-lo)*b.Stride]
-		clear(b.X)
-	} else {
-		b.X, b.Stride, b.Ptr = nil, 0, append(b.Ptr[:0], 0)
-	}
 	for i := lo; i < hi; i++ { // before any is seen by what scales
 		idx, from, to := r.row(i)
 		var at int
@@ -401,6 +389,27 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 			return nil, fmt.Errorf("halfspace: row %d: value %d: %s: %w", i, at, bad, ErrRows)
 		}
 	}
+	b := &w.b
+	b.Reset()
+	b.Dim = max(h.prep.Dim, r.Dim) + h.bias
+	if h.asTheyAre() && r.Ptr != nil && !h.dense {
+		if val, same := sameValues[T](r); same {
+			w.asIs = engine.Block[T]{Dim: b.Dim, Ptr: r.Ptr[lo : hi+1], Idx: r.Idx, Val: val}
+			w.asIs.MarkChecked()
+			return &w.asIs, nil
+		}
+	}
+	b.Idx, b.Val, b.X = b.Idx[:0], b.Val[:0], b.X[:0]
+	if r.Ptr == nil || h.dense {
+		b.Ptr, b.Stride = nil, format.Stride(b.Dim)
+		if n := (hi - lo) * b.Stride; cap(b.X) < n {
+			b.X = engine.Aligned[T](n)
+		}
+		b.X = b.X[:(hi-lo)*b.Stride]
+		clear(b.X)
+	} else {
+		b.X, b.Stride, b.Ptr = nil, 0, append(b.Ptr[:0], 0)
+	}
 	for i := lo; i < hi; i++ {
 		idx, from, to := r.row(i)
 		if r.F32 != nil {
@@ -409,7 +418,25 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 			addRow(w, h, idx, r.F64[from:to], i-lo, learn)
 		}
 	}
+	b.MarkChecked()
 	return b, nil
+}
+
+// asTheyAre reports whether rows are examples as they are.
+func (h *hypothesis) asTheyAre() bool {
+	p := h.prep
+	return h.bias == 0 && h.lead == 0 && p.Scaling == nil && p.Normalize != "unit" &&
+		p.Normalize != "max"
+}
+
+// sameValues returns the values where they have the precision of T.
+func sameValues[T engine.Float](r *Rows) (val []T, same bool) {
+	if r.F32 != nil {
+		val, same = any(r.F32).([]T)
+	} else {
+		val, same = any(r.F64).([]T)
+	}
+	return val, same
 }
 
 // row returns the indices of row i, nil of a dense one, and where its values are.

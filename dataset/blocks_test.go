@@ -246,8 +246,7 @@ func TestBlocksBroken(t *testing.T) {
 }
 
 // TestBlocksForgottenLabel: a label that only a bad row had is none of the rows behind it, which
-// have it
-// by themselves.
+// have it by themselves.
 func TestBlocksForgottenLabel(t *testing.T) {
 	batch := func(ptr ...int) *Batch[float64] {
 		b := engine.Block[float64]{Ptr: ptr, Idx: []int32{1, 1, 0, 0}, Val: []float64{1, 1, 2, 3}}

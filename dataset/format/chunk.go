@@ -332,8 +332,12 @@ func (c *Chunk[T]) Sparse(s *Settings, code int32, idx []int32, val []T) {
 	if s.Bias != 0 {
 		r.Idx, r.Val = append(r.Idx, 0), append(r.Val, T(s.One))
 	}
-	for _, j := range idx {
-		r.Idx = append(r.Idx, j+int32(s.Bias))
+	if s.Bias == 0 {
+		r.Idx = append(r.Idx, idx...)
+	} else {
+		for _, j := range idx {
+			r.Idx = append(r.Idx, j+int32(s.Bias))
+		}
 	}
 	r.Val = append(r.Val, val...)
 	r.Ptr = append(r.Ptr, len(r.Idx))

@@ -225,6 +225,16 @@ def test_dicts():
     assert model.predict_one({"unknown": 1.0}) in names
 
 
+def test_readme(data, tmp_path, monkeypatch):
+    """What python/README.md shows runs."""
+    monkeypatch.chdir(tmp_path)
+    X, y = data
+    names = {"X": X[:500], "y": y[:500], "X_new": X[500:], "X_more": X[500:], "y_more": y[500:]}
+    text = (root / "python" / "README.md").read_text()
+    exec(text.split("```python\n")[1].split("```")[0], names)
+    assert (tmp_path / "my.model").exists()
+
+
 def test_without_scikit_learn():
     """numpy is enough."""
     program = """
