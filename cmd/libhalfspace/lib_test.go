@@ -11,7 +11,8 @@ import (
 func TestC(t *testing.T) {
 	dir := t.TempDir()
 	lib := filepath.Join(dir, "libhalfspace.so")
-	command(t, ".", "go", "build", "-buildmode=c-shared", "-o", lib, ".")
+	// as python/build.sh does it, so that both compile once
+	command(t, ".", "go", "build", "-buildmode=c-shared", "-buildvcs=false", "-trimpath", "-o", lib, ".")
 	count := "20000"
 	if os.Getenv("HALFSPACE_TEST_MODELS") != "" {
 		count = os.Getenv("HALFSPACE_TEST_MODELS")

@@ -184,7 +184,7 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             taken = weights > 0  # others teach nothing
             if not taken.all():
                 X, labels, weights = X[taken], labels[taken], weights[taken]
-        if len(np.unique(labels)) < 2:
+        if np.count_nonzero(np.bincount(labels)) < 2:
             raise ValueError("y has 1 class, of which nothing can be told: at least 2 are needed")
         if weights is not None and (weights == 1).all():
             weights = None
