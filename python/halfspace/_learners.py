@@ -1351,7 +1351,7 @@ class SOGPClassifier(UnweightedClassifier):
         self.random_state = random_state
 
 
-class SVMClassifier(UnweightedClassifier):
+class SVMClassifier(HalfspaceClassifier):
     """The support vector machine, to a stated duality gap: the gold standard (whole data sets only).
 
     Parameters
@@ -1417,6 +1417,7 @@ class SVMClassifier(UnweightedClassifier):
         normalize="none",
         scaling="none",
         precision="f32",
+        class_weight=None,
         n_jobs=1,
         random_state=1,
     ):
@@ -1435,6 +1436,7 @@ class SVMClassifier(UnweightedClassifier):
         self.normalize = normalize
         self.scaling = scaling
         self.precision = precision
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 
