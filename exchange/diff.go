@@ -114,7 +114,7 @@ func fields(to map[string]string, m *model.Model) error {
 		"config": m.Config, "seed": m.Seed, "prep": m.Prep, "presented": m.Presented,
 		"mistakes": m.Mistakes, "counters": m.State.Counters, "scalars": m.State.Scalars,
 		"pass": m.Pass, "position": m.Position, "predict_only": m.PredictOnly,
-		"calibration": m.Calibration})
+		"calibration": m.Calibration, "threshold": m.Threshold})
 	if err != nil {
 		return err
 	}

@@ -120,6 +120,10 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 		rows = append(rows, [2]string{"position", fmt.Sprintf("%d of %s of a pass",
 			s.Pass.At, plural(int(s.Pass.Examples), "example"))})
 	}
+	if t := s.Threshold; t != nil {
+		rows = append(rows, [2]string{"threshold", fmt.Sprintf("score %.4g for %s: precision %.3g, "+
+			"recall %.3g", t.Score, t.Target, t.Precision, t.Recall)})
+	}
 	what := s.Form
 	if s.Support != nil {
 		what = plural(*s.Support, "example") + " kept"
