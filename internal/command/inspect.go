@@ -121,8 +121,9 @@ func printSummary(w io.Writer, s *exchange.Summary, settings string) error {
 			s.Pass.At, plural(int(s.Pass.Examples), "example"))})
 	}
 	if t := s.Threshold; t != nil {
-		rows = append(rows, [2]string{"threshold", fmt.Sprintf("score %.4g for %s: precision %.3g, "+
-			"recall %.3g", t.Score, t.Target, t.Precision, t.Recall)})
+		rows = append(rows, [2]string{"threshold", fmt.Sprintf(
+			"score %.4g for %s: precision %.3g, recall %.3g", t.Score, t.Target, t.Precision,
+			t.Recall)})
 	}
 	what := s.Form
 	if s.Support != nil {
