@@ -28,21 +28,27 @@ func File(t testing.TB, name string) string {
 	return path
 }
 
-// root is the folder of go.mod, above the package under test.
+// root is the repository's folder: the uppermost one with a go.mod above the package under test,
+// which may be of a module within it.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
+	found := ""
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
+			found = dir
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			t.Fatal("no go.mod above the test")
+			break
 		}
 		dir = up
 	}
+	if found == "" {
+		t.Fatal("no go.mod above the test")
+	}
+	return found
 }
