@@ -19,7 +19,9 @@ func TestC(t *testing.T) {
 	}
 	for _, cc := range []string{"gcc", "clang"} {
 		if _, err := exec.LookPath(cc); err != nil {
-			if os.Getenv("HALFSPACE_REQUIRE_TOOLS") != "" {
+			// .ci/run brings gcc everywhere, and clang where CI is set
+			if os.Getenv("CI") == "true" ||
+				cc == "gcc" && os.Getenv("HALFSPACE_REQUIRE_TOOLS") == "1" {
 				t.Errorf("%s is missing", cc)
 			}
 			continue
