@@ -78,6 +78,7 @@ var rooms = []room{
 	{"internal/scratch", "", ""},
 	{"internal/spelling", "", ""},
 	{"internal/trusted", "", ""},
+	{"internal/waiting", "", ""},
 	{"internal/approx", "", ""},
 	{"internal/race", "", ""},
 	{"internal/realdata", "", ""},
