@@ -90,6 +90,14 @@ GLOBL bits64<>(SB), RODATA|NOPTR, $32
 #define MOVMSK VMOVMSKPS
 #define BROADBITS VPBROADCASTD
 #define EQBITS VPCMPEQD
+#define MAX VMAXPS
+// all bits but the sign
+#define ABSMASK(r) VPCMPEQD r, r, r; VPSRLD $1, r, r
+#define MAXHALVES \
+	VMOVHLPS X0, X0, X1; \
+	VMAXPS X1, X0, X0; \
+	VMOVSHDUP X0, X1; \
+	VMAXSS X1, X0, X0
 #define HALVE \
 	VEXTRACTF128 $1, Y0, X1; \
 	VADDPS X1, X0, X0; \
@@ -141,6 +149,53 @@ TEXT ·sumSqAVX2F32(SB), NOSPLIT, $0-20
 #include "reduce_avx2.h"
 #undef SUMSQ
 	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func asumAVX2F32(x *float32, n int) float32
+TEXT ·asumAVX2F32(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	ABSMASK(Y10)
+#define ASUM
+#include "reduce_avx2.h"
+#undef ASUM
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxAbsAVX2F32(x *float32, n int) float32
+TEXT ·maxAbsAVX2F32(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "maxabs_avx2.h"
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func indexAbsAVX2F32(x *float32, n int, m float32) int
+TEXT ·indexAbsAVX2F32(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS m+16(FP), Y0
+#include "indexabs_avx2.h"
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func addRowsAVX2F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
+TEXT ·addRowsAVX2F32(SB), NOSPLIT, $0-52
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ rows+16(FP), R10
+	MOVQ stride+24(FP), R9
+	SHLQ $LOGSZ, R9
+	MOVQ x+32(FP), R11
+	MOVQ nrows+40(FP), DX
+	LEAQ (R11)(DX*SZ), R11
+	NEGQ DX
+	VBROADCASTSS alpha+48(FP), Y15
+#include "addrows_avx2.h"
 	VZEROUPPER
 	RET
 
@@ -356,6 +411,9 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 #undef MOVMSK
 #undef BROADBITS
 #undef EQBITS
+#undef MAX
+#undef ABSMASK
+#undef MAXHALVES
 #undef HALVE
 
 // float64
@@ -384,6 +442,11 @@ TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
 #define MOVMSK VMOVMSKPD
 #define BROADBITS VPBROADCASTQ
 #define EQBITS VPCMPEQQ
+#define MAX VMAXPD
+#define ABSMASK(r) VPCMPEQD r, r, r; VPSRLQ $1, r, r
+#define MAXHALVES \
+	VUNPCKHPD X0, X0, X1; \
+	VMAXSD X1, X0, X0
 #define HALVE \
 	VEXTRACTF128 $1, Y0, X1; \
 	VADDPD X1, X0, X0; \
@@ -433,6 +496,53 @@ TEXT ·sumSqAVX2F64(SB), NOSPLIT, $0-24
 #include "reduce_avx2.h"
 #undef SUMSQ
 	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func asumAVX2F64(x *float64, n int) float64
+TEXT ·asumAVX2F64(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	ABSMASK(Y10)
+#define ASUM
+#include "reduce_avx2.h"
+#undef ASUM
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxAbsAVX2F64(x *float64, n int) float64
+TEXT ·maxAbsAVX2F64(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "maxabs_avx2.h"
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func indexAbsAVX2F64(x *float64, n int, m float64) int
+TEXT ·indexAbsAVX2F64(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSD m+16(FP), Y0
+#include "indexabs_avx2.h"
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func addRowsAVX2F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
+TEXT ·addRowsAVX2F64(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ rows+16(FP), R10
+	MOVQ stride+24(FP), R9
+	SHLQ $LOGSZ, R9
+	MOVQ x+32(FP), R11
+	MOVQ nrows+40(FP), DX
+	LEAQ (R11)(DX*SZ), R11
+	NEGQ DX
+	VBROADCASTSD alpha+48(FP), Y15
+#include "addrows_avx2.h"
 	VZEROUPPER
 	RET
 

@@ -31,6 +31,7 @@
 #define UNITSPERWORD 4     // units of a mask word
 #define PERREG 4           // elements of a register
 #define SIGNBIT 0x80000000 // -0
+#define ONEBITS 0x3f800000 // 1
 
 // LOADDUP loads an element to all lanes, SPLAT copies lane 0 to all, DUP a general register. FMLA:
 // d += m*n. LOADX loads an element of the second operand.
@@ -43,6 +44,13 @@
 #define FMOV FMOVS
 #define FADD FADDS
 #define FMUL FMULS
+#define FABS FABSS
+#define FCMP FCMPS
+#define FCSEL FCSELS
+#define LOADBITS MOVWU.P
+#define CMEQ(m, n, d) VCMEQ m.S4, n.S4, d.S4
+#define BITSOF FMOVS
+#define MAGNITUDE(r) AND $0x7fffffff, r, r
 #define FLDP FLDPS
 #define LOADX(p, f) FMOV.P SIZE(p), f
 
@@ -53,6 +61,33 @@ TEXT ·dotNEONF32(SB), NOSPLIT, $0-28
 	MOVD n+16(FP), R2
 #include "reduce_neon.h"
 	FMOVS F0, ret+24(FP)
+	RET
+
+// func asumNEONF32(x *float32, n int) float32
+TEXT ·asumNEONF32(SB), NOSPLIT, $0-20
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R2
+#define ASUM
+#include "reduce_neon.h"
+#undef ASUM
+	FMOVS F0, ret+16(FP)
+	RET
+
+// func maxAbsNEONF32(x *float32, n int) float32
+TEXT ·maxAbsNEONF32(SB), NOSPLIT, $0-20
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R2
+#include "maxabs_neon.h"
+	FMOVS F0, ret+16(FP)
+	RET
+
+// func indexAbsNEONF32(x *float32, n int, m float32) int
+TEXT ·indexAbsNEONF32(SB), NOSPLIT, $0-32
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R2
+	FMOVS m+16(FP), F31
+#include "indexabs_neon.h"
+	MOVD R5, ret+24(FP)
 	RET
 
 // func axpyNEONF32(y *float32, a float32, x *float32, n int)
@@ -225,6 +260,7 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #undef UNITSPERWORD
 #undef PERREG
 #undef SIGNBIT
+#undef ONEBITS
 #undef LOADDUP
 #undef SPLAT
 #undef DUP
@@ -234,6 +270,13 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #undef FMOV
 #undef FADD
 #undef FMUL
+#undef FABS
+#undef FCMP
+#undef FCSEL
+#undef LOADBITS
+#undef CMEQ
+#undef BITSOF
+#undef MAGNITUDE
 #undef FLDP
 #undef LOADX
 
@@ -247,6 +290,7 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #define UNITSPERWORD 8
 #define PERREG 2
 #define SIGNBIT 0x8000000000000000
+#define ONEBITS 0x3ff0000000000000
 #define LOADDUP(p, v) VLD1R.P SIZE(p), [v.D2]
 #define SPLAT(v) VDUP v.D[0], v.D2
 #define DUP(r, v) VDUP r, v.D2
@@ -256,6 +300,13 @@ TEXT ·lanesRunInt16NEONF32(SB), NOSPLIT, $0-128
 #define FMOV FMOVD
 #define FADD FADDD
 #define FMUL FMULD
+#define FABS FABSD
+#define FCMP FCMPD
+#define FCSEL FCSELD
+#define LOADBITS MOVD.P
+#define CMEQ(m, n, d) VCMEQ m.D2, n.D2, d.D2
+#define BITSOF FMOVD
+#define MAGNITUDE(r) AND $0x7fffffffffffffff, r, r
 #define FLDP FLDPD
 #define LOADX(p, f) FMOV.P SIZE(p), f
 
@@ -266,6 +317,33 @@ TEXT ·dotNEONF64(SB), NOSPLIT, $0-32
 	MOVD n+16(FP), R2
 #include "reduce_neon.h"
 	FMOVD F0, ret+24(FP)
+	RET
+
+// func asumNEONF64(x *float64, n int) float64
+TEXT ·asumNEONF64(SB), NOSPLIT, $0-24
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R2
+#define ASUM
+#include "reduce_neon.h"
+#undef ASUM
+	FMOVD F0, ret+16(FP)
+	RET
+
+// func maxAbsNEONF64(x *float64, n int) float64
+TEXT ·maxAbsNEONF64(SB), NOSPLIT, $0-24
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R2
+#include "maxabs_neon.h"
+	FMOVD F0, ret+16(FP)
+	RET
+
+// func indexAbsNEONF64(x *float64, n int, m float64) int
+TEXT ·indexAbsNEONF64(SB), NOSPLIT, $0-32
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R2
+	FMOVD m+16(FP), F31
+#include "indexabs_neon.h"
+	MOVD R5, ret+24(FP)
 	RET
 
 // func axpyNEONF64(y *float64, a float64, x *float64, n int)

@@ -126,6 +126,9 @@ store: \
 #define SUB          VSUBPS
 #define MUL          VMULPS
 #define FMA          VFMADD231PS
+#define MAX          VMAXPS
+#define EQBITS       VPCMPEQD
+#define ABSBITS      VPSRLD // of ones, by 1: all but the sign
 #define CMP          VCMPPS
 #define COMPRESS     VCOMPRESSPS
 #define RESULTS      0x1111 // the first element of each 128-bit lane
@@ -139,6 +142,11 @@ store: \
 	ADD       V1, V0, V0; \
 	VPERMILPS $0x55, V0, V1; \
 	ADD       V1, V0, V0
+#define MAXLANE(V0, V1) \
+	VPERMILPS $0xee, V0, V1; \
+	VMAXPS    V1, V0, V0; \
+	VPERMILPS $0x55, V0, V1; \
+	VMAXPS    V1, V0, V0
 
 // func dotAVX512F32(a, b *float32, n int) float32
 TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
@@ -147,6 +155,50 @@ TEXT ·dotAVX512F32(SB), NOSPLIT, $0-28
 	MOVQ n+16(FP), CX
 #include "dot_avx512.h"
 	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func asumAVX512F32(x *float32, n int) float32
+TEXT ·asumAVX512F32(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "asum_avx512.h"
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxAbsAVX512F32(x *float32, n int) float32
+TEXT ·maxAbsAVX512F32(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "maxabs_avx512.h"
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func indexAbsAVX512F32(x *float32, n int, m float32) int
+TEXT ·indexAbsAVX512F32(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS m+16(FP), Z0
+#include "indexabs_avx512.h"
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func addRowsAVX512F32(y *float32, n int, rows *float32, stride int, x *float32, nrows int, alpha float32)
+TEXT ·addRowsAVX512F32(SB), NOSPLIT, $0-52
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ rows+16(FP), R10
+	MOVQ stride+24(FP), R9
+	SHLQ $SHIFT, R9
+	MOVQ x+32(FP), R11
+	MOVQ nrows+40(FP), DX
+	LEAQ (R11)(DX*ESIZE), R11
+	NEGQ DX
+	VBROADCASTSS alpha+48(FP), Z30
+#include "addrows_avx512.h"
 	VZEROUPPER
 	RET
 
@@ -325,6 +377,9 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #undef SUB
 #undef MUL
 #undef FMA
+#undef MAX
+#undef EQBITS
+#undef ABSBITS
 #undef CMP
 #undef COMPRESS
 #undef RESULTS
@@ -334,6 +389,7 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #undef SECONDWORD32
 #undef SECONDWORD64
 #undef HALVELANE
+#undef MAXLANE
 
 // ---- float64 ----
 
@@ -349,6 +405,9 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #define SUB          VSUBPD
 #define MUL          VMULPD
 #define FMA          VFMADD231PD
+#define MAX          VMAXPD
+#define EQBITS       VPCMPEQQ
+#define ABSBITS      VPSRLQ
 #define CMP          VCMPPD
 #define COMPRESS     VCOMPRESSPD
 #define RESULTS      0x55
@@ -360,6 +419,9 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #define HALVELANE(V0, V1) \
 	VPERMILPD $0x55, V0, V1; \
 	ADD       V1, V0, V0
+#define MAXLANE(V0, V1) \
+	VPERMILPD $0x55, V0, V1; \
+	VMAXPD    V1, V0, V0
 
 // func dotAVX512F64(a, b *float64, n int) float64
 TEXT ·dotAVX512F64(SB), NOSPLIT, $0-32
@@ -368,6 +430,50 @@ TEXT ·dotAVX512F64(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), CX
 #include "dot_avx512.h"
 	VMOVSD X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func asumAVX512F64(x *float64, n int) float64
+TEXT ·asumAVX512F64(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "asum_avx512.h"
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxAbsAVX512F64(x *float64, n int) float64
+TEXT ·maxAbsAVX512F64(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+#include "maxabs_avx512.h"
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func indexAbsAVX512F64(x *float64, n int, m float64) int
+TEXT ·indexAbsAVX512F64(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSD m+16(FP), Z0
+#include "indexabs_avx512.h"
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func addRowsAVX512F64(y *float64, n int, rows *float64, stride int, x *float64, nrows int, alpha float64)
+TEXT ·addRowsAVX512F64(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ rows+16(FP), R10
+	MOVQ stride+24(FP), R9
+	SHLQ $SHIFT, R9
+	MOVQ x+32(FP), R11
+	MOVQ nrows+40(FP), DX
+	LEAQ (R11)(DX*ESIZE), R11
+	NEGQ DX
+	VBROADCASTSD alpha+48(FP), Z30
+#include "addrows_avx512.h"
 	VZEROUPPER
 	RET
 
