@@ -362,7 +362,7 @@ func makeLanes[T Float](g *generator[T], n int) *operands[T] {
 	o := &operands[T]{z: g.floats(width), a: g.float(), t: g.float(), mask: take[uint64](g.place,
 		MaskWords(width))}
 	g.rows(o, n*5%31, width)
-	density := []float64{0, 0.02, 0.3, 1}[g.rng.IntN(4)]
+	density := []float64{0, 0.02, 0.1, 0.3, 1}[g.rng.IntN(5)]
 	clear(o.mask)
 	for l := range width {
 		if g.rng.Float64() < density {
@@ -396,7 +396,7 @@ func (g *generator[T]) examples(n, width int) *operands[T] {
 		}
 		o.ptr[e+1] = o.ptr[e] + length
 		o.z[e] = T(2*g.rng.IntN(2) - 1)
-		density := []float64{0, 0.02, 0.3, 1}[g.rng.IntN(4)]
+		density := []float64{0, 0.02, 0.1, 0.3, 1}[g.rng.IntN(5)]
 		for l := range width {
 			if g.rng.Float64() < density {
 				o.mask[e*o.stride+l/64] |= 1 << (l % 64)

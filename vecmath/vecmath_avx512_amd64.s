@@ -112,6 +112,16 @@ store: \
 #define STORE15 STORE14; MOVU Z14, 896(DI)
 #define STORE16 STORE15; MOVU Z15, 960(DI)
 
+// TAKE takes lanes of Z16 to four registers, those in K1, one after the other.
+#define TAKE(p, q, r, s) \
+	MOVU     Z16, K1, p; \
+	KSHIFTRQ $LANES, K1, K1; \
+	MOVU     Z16, K1, q; \
+	KSHIFTRQ $LANES, K1, K1; \
+	MOVU     Z16, K1, r; \
+	KSHIFTRQ $LANES, K1, K1; \
+	MOVU     Z16, K1, s
+
 // ---- float32 ----
 
 #define ESIZE        4 // bytes of an element
@@ -137,6 +147,9 @@ store: \
 #define KUNPCK       KUNPCKWD // joins the bits of two registers
 #define SECONDWORD32 MOVQ AX, R14; XORL AX, AX // behind the units of a word, of 64 lanes
 #define SECONDWORD64
+#define KMOVUNIT     KMOVW // the lanes of a register
+#define TAKELOW      TAKE(Z0, Z1, Z2, Z3) // of a word of lanes, those in K1
+#define TAKEHIGH     TAKE(Z4, Z5, Z6, Z7)
 #define HALVELANE(V0, V1) \
 	VPERMILPS $0xee, V0, V1; \
 	ADD       V1, V0, V0; \
@@ -388,6 +401,9 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #undef KUNPCK
 #undef SECONDWORD32
 #undef SECONDWORD64
+#undef KMOVUNIT
+#undef TAKELOW
+#undef TAKEHIGH
 #undef HALVELANE
 #undef MAXLANE
 
@@ -416,6 +432,9 @@ TEXT ·lanesRunInt16AVX512F32(SB), NOSPLIT, $0-128
 #define KUNPCK       KUNPCKBW
 #define SECONDWORD32
 #define SECONDWORD64 MOVQ AX, R14; XORL AX, AX
+#define KMOVUNIT     KMOVB
+#define TAKELOW      TAKE(Z0, Z1, Z2, Z3); KSHIFTRQ $LANES, K1, K1; TAKE(Z4, Z5, Z6, Z7)
+#define TAKEHIGH     TAKE(Z8, Z9, Z10, Z11); KSHIFTRQ $LANES, K1, K1; TAKE(Z12, Z13, Z14, Z15)
 #define HALVELANE(V0, V1) \
 	VPERMILPD $0x55, V0, V1; \
 	ADD       V1, V0, V0
