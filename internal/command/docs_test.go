@@ -23,7 +23,7 @@ import (
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// The documents are README.md, the two other pages beside it and those of docs/. Their commands
+// The documents are README.md, the three other pages beside it and those of docs/. Their commands
 // stand in fenced blocks of the language sh (commands alone) or console (lines that begin with "$ "
 // are commands, the others what they print; ... stands for what differs from run to run). A word
 // after the language says what a block needs:
@@ -47,8 +47,8 @@ func documents(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append([]string{"../../README.md", "../../CONTRIBUTING.md", "../../ARCHITECTURE.md"},
-		pages...)
+	return append([]string{"../../README.md", "../../CONTRIBUTING.md", "../../ARCHITECTURE.md",
+		"../../CHANGELOG.md"}, pages...)
 }
 
 // block is a fenced block of a document.
