@@ -54,6 +54,7 @@ type Model struct {
 	learn  teacher
 	result *training.Result
 	signs  []int32 // scratch of LearnRows
+	shared bool    // snapshots have the table of names
 }
 
 // Snapshot is what a Model knew when [Model.Snapshot] was called. It never changes: any number of
@@ -314,6 +315,7 @@ func (m *Model) Result() *training.Result { return m.result }
 func (m *Model) Snapshot() *Snapshot {
 	m.hypothesis.check()
 	h := *m.hypothesis
+	m.shared = true
 	s := &Snapshot{&h, m.file, m.config}
 	s.file.Prep.Scaling = m.file.Prep.Scaling.Clone() // LearnOne changes the Model's
 	h.score, h.prep = m.learn.snapshot(), &s.file.Prep

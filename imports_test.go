@@ -29,9 +29,11 @@ type room struct {
 // columns.
 var rooms = []room{
 	{"cmd/halfspace", "internal/command", ""},
-	{"internal/command", "bench bench/papers exchange training dataset/public eval model dataset " +
+	{"internal/command", "serve bench bench/papers exchange training dataset/public eval model dataset " +
 		"dataset/format learner engine vecmath internal/atomicfile internal/schema internal/spelling", ""},
 	{"examples/embed", ".", ""},
+	{"serve", ". model dataset/format engine internal/atomicfile internal/schema internal/scratch " +
+		"internal/waiting", "learners"},
 	{"examples/http", "dataset learners learner engine", ""},
 	{".", "training eval model dataset dataset/format learner engine internal/scratch", "learners"},
 	{"bench/papers", "bench training eval eval/stat dataset learners learner engine internal/atomicfile " +

@@ -214,7 +214,11 @@ func (p *Prep) Words() bool {
 // for one that has none but a number. Of texts it is COLUMN=TEXT. There may be fewer than Dim, and
 // there are none, nil, where all have numbers.
 func (p *Prep) FeatureNames() (names []string) {
-	for slot := range max(len(p.Kinds), min(len(p.Columns), p.Dim)) {
+	slots := len(p.Kinds)
+	if p.Kinds == "" {
+		slots = min(len(p.Columns), p.Dim)
+	}
+	for slot := range slots {
 		if p.Kinds != "" && p.Kinds[slot] != 'n' {
 			continue
 		}

@@ -431,3 +431,14 @@ func ExampleSource() {
 	// data.svm 12 false
 	// false
 }
+
+// ExampleObjectKeys reads rows of a request for a model whose features have numbers from 1.
+func ExampleObjectKeys() {
+	keys := format.ObjectKeys{Label: []string{"label"}, ID: "id", Features: "features", Base: 1}
+	text := `{"id":"a7","label":"yes","features":{"3":0.5}}`
+	c := format.Chunk[float32]{File: "body", Text: []byte(text + "\n\n"), N: len(text),
+		Layout: keys.Layout(), Out: &format.Rows[float32]{}}
+	c.Parse(&format.Settings{Format: format.NDJSON})
+	fmt.Println(c.Out.ID, c.Out.Labels.List[c.Out.Code[0]].Text, c.Out.Idx, c.Out.Val)
+	// Output: [a7] yes [2] [0.5]
+}

@@ -28,9 +28,10 @@ type ndjsonLayout struct {
 	indexed        // where features have numbers
 	label   string // the key of the label
 	numbers bool
-	like    string   // numbers: where they were found
-	within  string   // numbers: the key of what has the features; "": the row itself
-	kind    jsonKind // numbers: of that; jsonSparse or jsonDense
+	like    string      // numbers: where they were found
+	within  string      // numbers: the key of what has the features; "": the row itself
+	kind    jsonKind    // numbers: of that; jsonSparse or jsonDense
+	keys    *ObjectKeys // of rows for a model; nil: of files
 }
 
 // sniffNDJSON goes by the first line, which begins an object.
@@ -167,6 +168,7 @@ type ndjsonRow[T engine.Float] struct {
 	name  []byte   // of the feature: the keys above it
 	buf   []byte   // of a text
 	keys  []uint64 // hashes of those of the objects that are open
+	own   ownKeys[T]
 }
 
 // parseNDJSON reads rows that are objects, a line each. Numbers are the values of features; a text
@@ -198,6 +200,7 @@ func (j *ndjsonRow[T]) parse(p int) bool {
 	r := j.Out
 	j.row, j.found, j.bad = len(r.Idx), false, ""
 	j.name, j.keys = j.name[:0], j.keys[:0]
+	j.own.begin()
 	had := 0
 	if r.Names != nil {
 		had = len(r.Names.list)
@@ -212,6 +215,7 @@ func (j *ndjsonRow[T]) parse(p int) bool {
 		}
 	}
 	if end >= 0 {
+		j.own.end(r)
 		if j.bad = r.endRow(j.s, j.row, j.code, j.lay.numbers, j.lay.shift, false); j.bad == "" {
 			return true
 		}
@@ -273,8 +277,10 @@ func (j *ndjsonRow[T]) object(p, depth int) int {
 			j.keys = append(j.keys, maphash.Bytes(nameSeed, j.name[key:]))
 		}
 		switch {
-		case depth == 1 && string(j.name[key:]) == j.lay.label:
+		case depth == 1 && j.lay.isLabel(j.name[key:]):
 			p = j.label(at, p)
+		case depth == 1 && j.lay.keys.has(j.name[key:]):
+			p = j.besides(at, p, string(j.name[key:]))
 		case j.lay.numbers:
 			p = j.numbered(at, p, j.name[key:], depth)
 		default:

@@ -34,6 +34,7 @@ var verbs = []struct {
 	{"gen", newGenCmd},
 	{"convert", newConvertCmd},
 	{"data", newDataCmd},
+	{"serve", newServeCmd},
 	{"bench", newBenchCmd},
 	{"repro", newReproCmd},
 	{"doctor", newDoctorCmd},

@@ -32,11 +32,11 @@ func envName(flag string) string {
 // notSettings are flags that only a command line can give.
 var notSettings = []string{"help", "config", "version"}
 
-// otherEnv reports variables of this name space that are no flags: the data folder, and what only
-// tests read.
+// otherEnv reports variables of this name space that are no flags: the data folder, the token of
+// serve, and what only tests read.
 func otherEnv(name string) bool {
 	name = strings.TrimPrefix(name, "HALFSPACE_")
-	return name == "DATA" || name == "CONFIG" || name == "REQUIRE" ||
+	return name == "DATA" || name == "CONFIG" || name == "TOKEN" || name == "REQUIRE" ||
 		strings.HasPrefix(name, "REQUIRE_") || strings.HasPrefix(name, "TEST_")
 }
 

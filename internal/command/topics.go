@@ -40,6 +40,8 @@ examples that are set by it.
 
 Without --mem-budget a learner may take three quarters of the memory there is (of the machine, the
 control group or ulimit -v), and what will take more than 256 MiB says so first.`},
+		{Use: "serving", Short: "Rows of requests to serve, ids, logs, bounds and answers",
+			Long: servingHelp},
 		{Use: "formats", Short: "Formats of examples, labels, bias and normalising", Long: `
 Examples
 

@@ -44,6 +44,7 @@ type trainer struct {
 
 	cmd     *cobra.Command
 	streams bool         // files may be a stream: examples are read once
+	replay  string       // a log to be learned again; ""
 	in      *streamInput // that one, if not nil
 	started time.Time
 	latency latency
@@ -165,6 +166,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"run that wasn't")
 	fs.StringVar(&o.CheckpointEvery, "checkpoint-every", "", "write the model each `N` examples, "+
 		"or each 60s; the one before it is kept as FILE.1")
+	fs.StringVar(&t.replay, "replay", "", "rebuild the model of serve --log from the log `FILE`, "+
+		"to the byte: of the model that the log begins with, or of -i")
+	names(fs, useRead, "replay")
 	fs.Var(&t.memory, "mem-budget", "keep within so much memory, as 512MiB or 2G, all counted; "+
 		"see: halfspace help memory")
 	t.machine.flags(fs)
@@ -192,6 +196,9 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 func (t *trainer) run(cmd *cobra.Command, args []string) (err error) {
 	t.cmd, t.started, t.told, t.latency = cmd, time.Now(), warnings{}, newLatency()
 	fs := cmd.Flags()
+	if t.replay != "" {
+		return t.replayed(args)
+	}
 	t.streams = true
 	if err := t.options(fs, args); err != nil {
 		return err

@@ -1,0 +1,511 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
+	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/model"
+)
+
+// Media types of bodies.
+const (
+	mediaJSON   = "application/json"
+	mediaNDJSON = "application/x-ndjson"
+	mediaSVM    = "text/x-svmlight"
+)
+
+// shape is how the rows of a model are read.
+type shape struct {
+	prep     *model.Prep // as the model came; names may have been added
+	wide     bool        // values are float64
+	words    bool        // features have names
+	hashBits int
+	lead     int      // columns of numbers, which each row must have: features 0 to lead
+	columns  bool     // rows have columns
+	texts    []string // names of those that hold texts
+	open     bool     // there may be names that the model has not
+	grows    bool     // and become features when they are learned
+	closed   bool     // there are Dim features and no others
+
+	layout   *format.Layout // of objects
+	settings format.Settings
+}
+
+// newShape says how the rows of a model are read.
+func newShape(m *model.Model) (*shape, error) {
+	p := &m.Prep
+	f := format.Lookup(p.Format)
+	s := &shape{prep: p, wide: m.Precision == "f64", hashBits: p.HashBits}
+	if len(p.Interactions) > 0 {
+		return nil, refuse(0, "", 0, "", "features of namespaces are multiplied (%q), which rows "+
+			"of requests have not", p.Interactions)
+	}
+	names := p.FeatureNames()
+	s.words = len(names) > 0 || p.HashBits > 0
+	if s.columns = f.HasColumns(); s.columns {
+		s.texts = textColumns(p)
+		s.lead = p.Numbers()
+		s.closed = !p.Words()
+		s.open, s.grows = p.Words(), p.Words() && p.HashBits == 0
+	} else {
+		s.closed = f != nil && f.Dense
+		s.open, s.grows = s.words, s.words && p.HashBits == 0
+	}
+	keys := &format.ObjectKeys{Label: []string{"label", "class", "target", "y"}, ID: "id",
+		Weight: "weight", Features: "features", Words: s.words, Base: p.IndexBase}
+	if p.LabelKey != "" {
+		keys.Label = []string{p.LabelKey}
+	}
+	if s.words {
+		s.ownNames(keys, names)
+	}
+	s.layout = keys.Layout()
+	s.settings = format.Settings{Format: format.NDJSON, Optional: true, Stop: true, KeepBad: 1,
+		Labels: mostLabels}
+	labels := p.Labels.OrDefault()
+	for _, name := range slices.Concat(p.Classes, []string{labels.Negative, labels.Positive}) {
+		if name != "" {
+			s.settings.Known = append(s.settings.Known, format.MakeLabel(name))
+		}
+	}
+	return s, nil
+}
+
+// mostLabels is how many labels of a request are told apart.
+const mostLabels = 1 << 12
+
+// ownNames leaves out of the keys what is a feature's name in training.
+func (s *shape) ownNames(keys *format.ObjectKeys, names []string) {
+	if s.lead == len(names) {
+		keys.Columns = names
+	}
+	within := func(name, key string) bool { return name == key || strings.HasPrefix(name, key+".") }
+	for _, name := range names {
+		if within(name, keys.Features) || s.hashBits > 0 {
+			keys.Features = ""
+		}
+		if within(name, keys.ID) {
+			keys.ID = ""
+		}
+		if within(name, keys.Weight) {
+			keys.Weight = ""
+		}
+		keys.Label = slices.DeleteFunc(keys.Label, func(key string) bool {
+			return name == key && s.prep.LabelKey == ""
+		})
+	}
+	if s.hashBits > 0 {
+		keys.Features = "" // names are not known: rows are as in training
+	}
+}
+
+// decoder is what one request is read with, and then learned or scored.
+type decoder struct {
+	shape *shape
+	x     examples
+	rows  rowsOf[float32]
+	wide  rowsOf[float64]
+	json  bool // the body was one document,
+	array bool // an array
+	final []int32
+	text  []byte // a copy of the body where that has no room behind it
+
+	scores, proba []float64
+	fresh         []string // names that become features
+	task          task
+	record        []byte
+}
+
+// rowsOf are rows in a precision.
+type rowsOf[T engine.Float] struct {
+	chunk format.Chunk[T]
+	out   format.Rows[T]
+}
+
+// read reads the body of a request, which it may change, into d.x, whose parts are good until the
+// next call.
+func (d *decoder) read(media string, body []byte, mostRows int) *Error {
+	kind, _, err := mime.ParseMediaType(media)
+	if err != nil && media != "" {
+		kind = media
+	}
+	s := d.shape
+	set, layout := s.settings, s.layout
+	d.json, d.array = kind == mediaJSON, false
+	switch kind {
+	case mediaJSON:
+		at, what := 0, ""
+		if d.array, at, what = objects(body); what != "" {
+			return malformed(0, "byte %d: %s", at, what)
+		}
+	case mediaNDJSON:
+	case mediaSVM:
+		if s.words {
+			return unfit(0, "Send objects, as "+mediaJSON+".",
+				"the features of the model have names, and those of svmlight have numbers")
+		}
+		if layout, err = svmlight(body, s); err != nil {
+			return malformed(0, "%v", err)
+		}
+		set.Format = format.SVMLight
+	default:
+		return refuse(http.StatusUnsupportedMediaType, "media_type", 0, "Send "+mediaJSON+", "+
+			mediaNDJSON+" or "+mediaSVM+" as the Content-Type.", "bodies of type %q are not read",
+			media)
+	}
+	n := len(body)
+	if cap(body)-n < format.Stops {
+		d.text = append(d.text[:0], body...)
+		body = d.text
+	}
+	body = append(body, "\n\n"[:format.Stops]...)
+	d.x.reset(s.wide, s.words)
+	var bad *Error
+	if s.wide {
+		bad = take(d, &d.wide, layout, &set, body, n, mostRows)
+		d.x.idx, d.x.f64 = d.wide.out.Idx, d.wide.out.Val
+	} else {
+		bad = take(d, &d.rows, layout, &set, body, n, mostRows)
+		d.x.idx, d.x.f32 = d.rows.out.Idx, d.rows.out.Val
+	}
+	return bad
+}
+
+// svmlight is the layout of rows of svmlight.
+func svmlight(body []byte, s *shape) (*format.Layout, error) {
+	return format.SVMLight.Layout(&format.Head{File: "body", Text: body, Whole: true, Ended: true,
+		Most: len(body), Part: "the body"}, &format.Options{Base: s.prep.IndexBase,
+		BaseFound: "as in training", BaseTrained: true, Optional: true, LabelsKnown: true}, nil)
+}
+
+// take parses a body of n bytes, behind which line ends stand.
+func take[T engine.Float](d *decoder, r *rowsOf[T], layout *format.Layout, set *format.Settings,
+	body []byte, n, mostRows int) *Error {
+	c := &r.chunk
+	names := r.out.Names
+	*c = format.Chunk[T]{File: "body", Text: body, N: n, Layout: layout, Out: &r.out}
+	r.out.Names = names
+	c.Parse(set)
+	out := &r.out
+	if out.NBad > 0 {
+		bad := c.BadAt(0, set).Err
+		return malformed(bad.Line+1, "row %d, column %d: %s in %q", bad.Line+1, bad.Col, bad.What,
+			bad.Excerpt)
+	}
+	if out.N == 0 {
+		return malformed(0, "expected rows, found none")
+	}
+	if out.N > mostRows {
+		return refuse(http.StatusRequestEntityTooLarge, "too_many_rows", 0,
+			"Send them in several requests.", "%d rows, and at most %d are taken at once", out.N,
+			mostRows)
+	}
+	x := &d.x
+	x.n, x.ptr, x.code = out.N, out.Ptr, out.Code
+	for _, l := range out.Labels.List {
+		x.labels = append(x.labels, l.Text)
+	}
+	x.ids = out.ID
+	if len(out.W) > 0 {
+		out.WeighRest()
+		x.weights = make([]float64, out.N)
+		for i, w := range out.W {
+			x.weights[i] = float64(w)
+		}
+	}
+	if x.words {
+		for i := range out.Names.Len() {
+			x.names = append(x.names, out.Names.Name(i))
+		}
+	}
+	return nil
+}
+
+// heavy reports whether scratch has grown so much that it is not to be kept.
+func (d *decoder) heavy() bool {
+	const most = 1 << 18
+	return cap(d.text) > 1<<20 || cap(d.x.idx) > most || cap(d.x.names) > most>>2 ||
+		d.rows.heavy() || d.wide.heavy() || cap(d.scores) > most
+}
+
+func (r *rowsOf[T]) heavy() bool {
+	return r.out.Bytes() > 4<<20 || r.out.Names != nil && r.out.Names.Cap() > 1<<14
+}
+
+// objects makes lines of a JSON document, in its place: of one object, or of an array of objects.
+// Objects themselves are not looked at. What is wrong, and at which byte, is returned, or "".
+func objects(b []byte) (array bool, at int, what string) {
+	p := blanks(b, 0)
+	if array = p < len(b) && b[p] == '['; array {
+		b[p] = ' '
+		p = blanks(b, p+1)
+	}
+	if p == len(b) || b[p] != '{' {
+		return array, p, "expected an object or an array of objects"
+	}
+	for {
+		if p = object(b, p); p == len(b) && !array {
+			return array, 0, "" // what is missing is found where it is parsed
+		}
+		p = blanks(b, p)
+		if !array || p == len(b) || b[p] != ',' {
+			break
+		}
+		b[p] = '\n'
+		if p = blanks(b, p+1); p == len(b) || b[p] != '{' {
+			return array, p, "expected an object behind the comma"
+		}
+	}
+	if array {
+		if p == len(b) || b[p] != ']' {
+			return array, p, "expected a comma or ] behind the object"
+		}
+		b[p] = ' '
+		p = blanks(b, p+1)
+	}
+	if p < len(b) {
+		return array, p, "expected nothing behind the document; send rows that are a line each " +
+			"as " + mediaNDJSON
+	}
+	return array, 0, ""
+}
+
+// blanks returns the place of the next byte that is no blank, and makes spaces of line ends.
+func blanks(b []byte, p int) int {
+	for ; p < len(b); p++ {
+		switch b[p] {
+		case '\n', '\r':
+			b[p] = ' '
+		case ' ', '\t':
+		default:
+			return p
+		}
+	}
+	return p
+}
+
+// object returns the place behind the object at p, and makes spaces of the line ends in it that are
+// in no text.
+func object(b []byte, p int) int {
+	depth := 0
+	for ; p < len(b); p++ {
+		switch b[p] {
+		case '\n', '\r':
+			b[p] = ' '
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return p + 1
+			}
+		case '"':
+			for p++; p < len(b) && b[p] != '"' && b[p] != '\n'; p++ {
+				if b[p] == '\\' {
+					p++
+				}
+			}
+		}
+	}
+	return len(b)
+}
+
+// dictionary has the features of names. What was published of it is never changed.
+type dictionary struct {
+	base, more map[string]int32
+	shared     bool // more is
+}
+
+func newDictionary(names []string) *dictionary {
+	d := &dictionary{base: make(map[string]int32, len(names))}
+	for i, name := range names {
+		if name != "" {
+			d.base[name] = int32(i)
+		}
+	}
+	return d
+}
+
+func (d *dictionary) find(name []byte) (int32, bool) {
+	i, ok := d.base[string(name)]
+	if !ok && len(d.more) > 0 {
+		i, ok = d.more[string(name)]
+	}
+	return i, ok
+}
+
+// add takes a name that is not there.
+func (d *dictionary) add(name string, i int32) {
+	if d.shared || d.more == nil {
+		to, all := make(map[string]int32, len(d.more)+1), 4*len(d.more) > len(d.base)+4096
+		if all {
+			for name, i := range d.base {
+				to[name] = i
+			}
+		}
+		for name, i := range d.more {
+			to[name] = i
+		}
+		if d.shared = false; all {
+			d.base, to = to, map[string]int32{}
+		}
+		d.more = to
+	}
+	d.more[name] = i
+}
+
+// publish returns a copy that stays as it is.
+func (d *dictionary) publish() *dictionary {
+	d.shared = true
+	return &dictionary{base: d.base, more: d.more}
+}
+
+// resolve gives the features of x the numbers that a model of so many features has for them, and
+// refuses rows that are none of its; most bounds the features of a row, and their numbers. Names
+// that the model has not are numbered behind its features in each row anew; where they are to
+// become features, in d.fresh and from next on. unknown says how many values they had.
+func (d *decoder) resolve(x *examples, names *dictionary, dim, next, most int, learn bool) (
+	unknown int, bad *Error) {
+	s := d.shape
+	if d.fresh = d.fresh[:0]; x.words {
+		if bad = d.number(x, names, next, learn && s.grows); bad != nil {
+			return 0, bad
+		}
+		unknown = d.renumber(x, dim)
+	}
+	x.dim = dim
+	for i := range x.n {
+		idx := x.idx[x.ptr[i]:x.ptr[i+1]]
+		if bad := s.fits(i, idx, dim, most); bad != nil {
+			return 0, bad
+		}
+		if n := len(idx); n > 0 {
+			x.dim = max(x.dim, int(idx[n-1])+1)
+		}
+		for k := len(idx) - 1; k >= 0 && int(idx[k]) >= dim && !x.words; k-- {
+			unknown++
+		}
+	}
+	return unknown, nil
+}
+
+// renumber puts the features that d.final has in the place of names, in order in each row.
+func (d *decoder) renumber(x *examples, dim int) (unknown int) {
+	lo, to := 0, 0
+	for i := range x.n {
+		hi, n := x.ptr[i+1], int32(0)
+		for p := lo; p < hi; p++ {
+			j := d.final[x.idx[p]]
+			if j < 0 {
+				j = int32(dim) + n
+				n++
+			}
+			x.idx[p] = j
+		}
+		unknown += int(n)
+		left := x.sort(lo, hi)
+		if to < lo {
+			x.move(to, lo, left)
+		}
+		to, lo = to+left, hi
+		x.ptr[i+1] = to
+	}
+	return unknown
+}
+
+// number finds the feature of each name, in d.final; -1 is none. With grow new ones get numbers.
+func (d *decoder) number(x *examples, names *dictionary, next int, grow bool) *Error {
+	s := d.shape
+	d.final = slices.Grow(d.final[:0], len(x.names))
+	for _, name := range x.names {
+		j, ok := names.find(name)
+		switch {
+		case ok:
+		case !s.possible(name):
+			return unfit(0, "The model's description names them.",
+				"no feature of the model is named %q", name)
+		case s.hashBits > 0:
+			j = int32(s.lead) + s.hash(name)
+		case grow:
+			j = int32(next + len(d.fresh))
+			d.fresh = append(d.fresh, string(name))
+		default:
+			j = -1
+		}
+		d.final = append(d.final, j)
+	}
+	return nil
+}
+
+// possible reports whether a name that the model has not may be one that it just never met: of
+// columns only a text of a column of texts.
+func (s *shape) possible(name []byte) bool {
+	if !s.columns {
+		return s.open
+	}
+	column, _, text := bytes.Cut(name, []byte("="))
+	return s.open && text && slices.Contains(s.texts, string(column))
+}
+
+// hash returns the feature that a name is hashed to, as where it is read from files.
+func (s *shape) hash(name []byte) int32 {
+	var within []byte
+	if i := bytes.IndexByte(name, '='); i >= 0 && s.columns {
+		within, name = name[:i], name[i+1:]
+	}
+	return int32(format.HashName(within, name) & (1<<s.hashBits - 1))
+}
+
+// textColumns are the names of the columns of texts.
+func textColumns(p *model.Prep) (names []string) {
+	for slot := range len(p.Kinds) {
+		column := slot
+		if p.LabelCol > 0 && slot >= p.LabelCol-1 {
+			column++
+		}
+		if p.Kinds[slot] == 't' && column < len(p.Columns) {
+			names = append(names, p.Columns[column])
+		}
+	}
+	return names
+}
+
+// fits refuses a row that is none of the model's.
+func (s *shape) fits(i int, idx []int32, dim, most int) *Error {
+	if len(idx) > most || len(idx) > 0 && int(idx[len(idx)-1]) >= max(most, dim) && !s.closed {
+		last := int32(0)
+		if len(idx) > 0 {
+			last = idx[len(idx)-1]
+		}
+		return refuse(http.StatusUnprocessableEntity, "too_many_features", i+1,
+			"Raise the server's bound on features, or hash their names in training.",
+			"row %d has %d features, the last is number %d, and the model may have %d", i+1,
+			len(idx), int(last)+s.prep.IndexBase, max(most, dim))
+	}
+	if n := len(idx); s.closed && n > 0 && int(idx[n-1]) >= dim {
+		return unfit(i+1, "", "row %d has a feature %d, and the model has %d to %d", i+1,
+			int(idx[n-1])+s.prep.IndexBase, s.prep.IndexBase, dim-1+s.prep.IndexBase)
+	}
+	for k := range s.lead {
+		if k >= len(idx) || int(idx[k]) != k {
+			name := cmp.Or(nameOf(s.prep, k), "of number "+strconv.Itoa(k+s.prep.IndexBase))
+			return unfit(i+1, "Give each row a number for each column.",
+				"row %d lacks the column %s", i+1, name)
+		}
+	}
+	return nil
+}
+
+// nameOf is the name of a feature in quotes, "" if it has none.
+func nameOf(p *model.Prep, i int) string {
+	if names := p.FeatureNames(); i < len(names) && names[i] != "" {
+		return strconv.Quote(names[i])
+	}
+	return ""
+}

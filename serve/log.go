@@ -1,0 +1,314 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+// A log is a text that says what it is, and frames: a byte that says of what kind, the length of
+// what follows in 4 bytes, a checksum (CRC-32C) of these five in 4, the bytes, and a checksum of
+// them in 4; numbers are little-endian. The first frame is the header, behind it stand the model
+// file as it was at the beginning, in pieces, and then what was learned and where the model was
+// saved.
+const logBegins = "halfspace learning log 1\n"
+
+// Kinds of frames.
+const (
+	frameHeader     = 'H' // logHeader in JSON
+	frameModel      = 'M' // a piece of the model file that is begun with
+	frameLearn      = 'L' // the number of examples before, in 8 bytes, and examples.encode
+	frameCheckpoint = 'C' // the number of examples before, in 8 bytes, and the model's sum in 32
+)
+
+const (
+	frameBegins = 9
+	frameEnds   = 4
+	modelPiece  = 1 << 24
+	longFrame   = 1 << 30
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// logHeader is what a log says of itself.
+type logHeader struct {
+	Model     string `json:"model"` // the name under which it was served
+	Learner   string `json:"learner"`
+	SHA256    string `json:"sha256"`    // of the model file that is begun with
+	Bytes     int64  `json:"bytes"`     // of that
+	Presented uint64 `json:"presented"` // the examples behind it
+}
+
+// logWriter appends to a log. One goroutine uses it.
+type logWriter struct {
+	f     *os.File
+	path  string
+	bytes int64
+	buf   []byte
+	dirty bool // something was written that may not be on the disk
+}
+
+// frame appends a frame, whose parts stand one behind the other, in one write.
+func (w *logWriter) frame(kind byte, parts ...[]byte) error {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	if n > longFrame {
+		return fmt.Errorf("%s: %d bytes at once: %w", w.path, n, ErrLog)
+	}
+	b := append(w.buf[:0], kind)
+	b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	at := len(b)
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[at:], castagnoli))
+	if w.buf = b; cap(b) > 1<<20 {
+		w.buf = nil
+	}
+	w.dirty = true
+	if _, err := w.f.Write(b); err != nil {
+		// a part of a frame must not have others behind it
+		if cut := w.f.Truncate(w.bytes); cut == nil {
+			_, cut = w.f.Seek(w.bytes, io.SeekStart)
+		}
+		return fmt.Errorf("%w: %w", err, ErrLog)
+	}
+	w.bytes += int64(len(b))
+	return nil
+}
+
+// sync has the log on the disk.
+func (w *logWriter) sync() error {
+	if !w.dirty {
+		return nil
+	}
+	if err := w.f.Sync(); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrLog)
+	}
+	w.dirty = false
+	return nil
+}
+
+// createLog begins a log with a model file.
+func createLog(path string, h logHeader, model []byte) (w *logWriter, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	w = &logWriter{f: f, path: path, bytes: int64(len(logBegins))}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(path)
+		}
+	}()
+	if _, err = f.WriteString(logBegins); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	if err = w.frame(frameHeader, text); err != nil {
+		return nil, err
+	}
+	for len(model) > 0 {
+		n := min(len(model), modelPiece)
+		if err = w.frame(frameModel, model[:n]); err != nil {
+			return nil, err
+		}
+		model = model[n:]
+	}
+	return w, w.sync()
+}
+
+// logReader reads a log from its beginning.
+type logReader struct {
+	r      *bufio.Reader
+	path   string
+	size   int64
+	at     int64 // behind the frames that were read
+	header logHeader
+	model  []byte // that is begun with; nil once it was taken
+	kind   byte
+	frames int64
+}
+
+// errTorn is where a log ends in the middle of a frame, as one does whose writer was killed.
+var errTorn = errors.New("the log ends in the middle of a frame")
+
+// openLog reads the header and the model.
+func openLog(f *os.File, path string) (*logReader, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	l := &logReader{r: bufio.NewReaderSize(f, 1<<16), path: path, size: st.Size()}
+	begins := make([]byte, len(logBegins))
+	if _, err := io.ReadFull(l.r, begins); err != nil || string(begins) != logBegins {
+		return nil, fmt.Errorf("%s: expected a learning log, which begins with %q: %w", path,
+			logBegins, ErrLog)
+	}
+	l.at = int64(len(logBegins))
+	text, err := l.next()
+	if err == nil && l.kind != frameHeader {
+		err = l.damaged("expected the header")
+	}
+	if err == nil {
+		if e := json.Unmarshal(text, &l.header); e != nil {
+			err = l.damaged("the header: %v", e)
+		}
+	}
+	if err != nil {
+		return nil, l.begun(err)
+	}
+	if l.header.Bytes < 0 || l.header.Bytes > l.size {
+		return nil, l.damaged("a model of %d bytes in a log of %d", l.header.Bytes, l.size)
+	}
+	for int64(len(l.model)) < l.header.Bytes {
+		piece, err := l.next()
+		if err == nil && l.kind != frameModel {
+			err = l.damaged("expected the model that is begun with")
+		}
+		if err != nil {
+			return nil, l.begun(err)
+		}
+		l.model = append(l.model, piece...)
+	}
+	if sumOf(l.model) != l.header.SHA256 {
+		return nil, l.damaged("the model that is begun with has another SHA-256 than the header")
+	}
+	return l, nil
+}
+
+// begun is the error of a log whose beginning is not whole.
+func (l *logReader) begun(err error) error {
+	if errors.Is(err, errTorn) || err == io.EOF {
+		return l.damaged("it ends before anything could be learned; remove it to begin a new one")
+	}
+	return err
+}
+
+func (l *logReader) damaged(format string, args ...any) error {
+	return fmt.Errorf("%s: byte %d, frame %d: %s: %w", l.path, l.at, l.frames+1,
+		fmt.Sprintf(format, args...), ErrLog)
+}
+
+// next returns what is in the next frame: io.EOF behind the last one, errTorn at one that is not
+// whole and has nothing behind it.
+func (l *logReader) next() ([]byte, error) {
+	left := l.size - l.at
+	var head [frameBegins]byte
+	switch n, err := io.ReadFull(l.r, head[:]); {
+	case n == 0 && left <= 0:
+		return nil, io.EOF
+	case left < frameBegins:
+		return nil, errTorn
+	case err != nil:
+		return nil, err
+	}
+	if binary.LittleEndian.Uint32(head[5:]) != crc32.Checksum(head[:5], castagnoli) {
+		if head == [frameBegins]byte{} && l.zero() { // as file systems leave what was not written
+			return nil, errTorn
+		}
+		return nil, l.damaged("the checksum of the frame's beginning is another")
+	}
+	n := int64(binary.LittleEndian.Uint32(head[1:]))
+	if n > longFrame {
+		return nil, l.damaged("a frame of %d bytes", n)
+	}
+	if left < frameBegins+n+frameEnds {
+		return nil, errTorn
+	}
+	body := make([]byte, n+frameEnds)
+	if _, err := io.ReadFull(l.r, body); err != nil {
+		return nil, err
+	}
+	if binary.LittleEndian.Uint32(body[n:]) != crc32.Checksum(body[:n], castagnoli) {
+		if left == frameBegins+n+frameEnds {
+			return nil, errTorn
+		}
+		return nil, l.damaged("the checksum is another")
+	}
+	l.kind = head[0]
+	l.frames++
+	l.at += frameBegins + n + frameEnds
+	return body[:n], nil
+}
+
+// zero reports whether nothing but zeros is left.
+func (l *logReader) zero() bool {
+	for {
+		b, err := l.r.ReadByte()
+		if err == io.EOF {
+			return true
+		}
+		if err != nil || b != 0 {
+			return false
+		}
+	}
+}
+
+// learned takes a frame of examples apart: those before it, and itself.
+func (l *logReader) learned(b []byte) (before uint64, x *examples, err error) {
+	if len(b) < 8 {
+		return 0, nil, l.damaged("%d bytes of examples", len(b))
+	}
+	if x, err = decodeExamples(b[8:]); err != nil {
+		return 0, nil, l.damaged("%v", err)
+	}
+	return binary.LittleEndian.Uint64(b), x, nil
+}
+
+// checkpoint takes a frame of that kind apart.
+func (l *logReader) checkpoint(b []byte) (before uint64, sum string, err error) {
+	if len(b) != 8+sha256.Size {
+		return 0, "", l.damaged("%d bytes of a checkpoint", len(b))
+	}
+	return binary.LittleEndian.Uint64(b), hex.EncodeToString(b[8:]), nil
+}
+
+func sumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// counted is a number of examples as frames have it.
+func counted(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+
+// appendLog opens the log for appending behind what is whole of it.
+func appendLog(path string, end int64) (*logWriter, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(end); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if _, err := f.Seek(end, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &logWriter{f: f, path: path, bytes: end, dirty: true}, nil
+}
+
+// encodeModel returns the bytes of a model file.
+func encodeModel(m interface{ Encode(io.Writer) error }) ([]byte, error) {
+	var b bytes.Buffer
+	if err := m.Encode(&b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,275 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/halfspace-ml/halfspace"
+	_ "github.com/halfspace-ml/halfspace/learners"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// newModel writes the file of a model that has learned a few rows of features 0 to 9, or of named
+// ones.
+func newModel(t testing.TB, o halfspace.Options, features ...string) string {
+	t.Helper()
+	m, err := halfspace.New(o, features...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := m.Row()
+	labels := m.Classes()
+	for i := range 20 {
+		row.Reset()
+		for j := range 10 {
+			v := float64((i*7+j*13)%11-5) / 4
+			if features == nil {
+				row.At(j, v)
+			} else if j < len(features) {
+				row.Set(features[j], v)
+			}
+		}
+		if _, err := m.LearnOne(row, labels[i%len(labels)]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.model")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// trained writes the model of a text.
+func trained(t testing.TB, o halfspace.Options, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	if err := os.WriteFile(data, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Model = filepath.Join(dir, "a.model")
+	if _, err := halfspace.Train(context.Background(), o, data); err != nil {
+		t.Fatal(err)
+	}
+	return o.Model
+}
+
+func start(t testing.TB, o Options) *Server {
+	t.Helper()
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+// do asks and returns the status and the body.
+func do(s *Server, op, media, body string) (int, string) {
+	a := s.Do(&Request{Op: op, Model: "a", Media: media, Body: []byte(body)}, nil)
+	return a.Status, string(a.Body)
+}
+
+func TestRows(t *testing.T) {
+	pa := newModel(t, halfspace.Options{Learner: "pa"})
+	named := newModel(t, halfspace.Options{Learner: "pa"}, "x", "y")
+	words := trained(t, halfspace.Options{Learner: "pa"}, `{"y":"no","age":3,"job":"clerk"}
+{"y":"yes","age":5,"job":"smith"}
+`)
+	mixed := trained(t, halfspace.Options{Learner: "pa"}, "age,job,label\n3,clerk,no\n5,smith,yes\n")
+	classes := newModel(t, halfspace.Options{Learner: "perceptron",
+		Data: halfspace.Data{Classes: []string{"a", "b", "c"}}})
+	for _, c := range []struct {
+		model, op, media, body string
+		status                 int
+		want                   string // is in the answer
+	}{
+		{pa, Predict, mediaJSON, `{"features":{"0":1,"3":-2}}`, 200, `"snapshot":20}`},
+		{pa, Predict, mediaJSON, ` [ {"features":[1,2],"id":7},` + "\n\n" + `{"1":3} ] `, 200,
+			`[{"id":"7","label":`},
+		{pa, Predict, mediaNDJSON, `{"0":1}` + "\n\n" + `{"0":-1}`, 200, "\n"},
+		{pa, Predict, mediaSVM, "0:1 3:2\n1 0:-1 # hm\n", 200, "\n"},
+		{pa, Predict, mediaJSON, `{"0":1e39}`, 400, `row 1, column 6`},
+		{pa, Predict, mediaJSON, `{"0":NaN}`, 400, `"malformed"`},
+		{pa, Predict, mediaJSON, ``, 400, `expected an object or an array`},
+		{pa, Predict, mediaJSON, `[]`, 400, `expected an object or an array`},
+		{pa, Predict, mediaJSON, `[{"0":1}`, 400, `expected a comma or ]`},
+		{pa, Predict, mediaJSON, `{"0":1`, 400, `expected a comma or }`},
+		{pa, Predict, mediaJSON, `{"0":1} {"0":1}`, 400, `expected nothing behind`},
+		{pa, Predict, mediaJSON, `[{"0":1},{"0":x}]`, 400, `"row":2`},
+		{pa, Predict, mediaNDJSON, "{\"0\":1}\n\n{\"0\":x}", 400, `"row":3`},
+		{pa, Predict, mediaNDJSON, ``, 400, `found none`},
+		{pa, Predict, "text/csv", `1,2`, 415, `"media_type"`},
+		{pa, Predict, mediaJSON, `{"a":1}`, 400, `expected the number of a feature`},
+		{pa, Predict, mediaJSON, `{"300000":1}`, 422, `"too_many_features"`},
+		{pa, Learn, mediaJSON, `{"label":1,"0":1}`, 200, `{"learned":1,`},
+		{pa, Learn, mediaJSON, `{"label":"-1","0":1,"weight":2}`, 200, `{"learned":1,`},
+		{pa, Learn, mediaJSON, `{"label":"x","0":1}`, 422, `want \"-1\" or \"+1\"`},
+		{pa, Learn, mediaJSON, `[{"label":1,"0":1},{"0":1}]`, 422, `row 2 has no label`},
+		{pa, Learn, mediaSVM, "+1 0:1\n-1 4:1\n", 200, `{"learned":2,`},
+		{pa, Learn, mediaJSON, `{"id":"q","label":1}`, 422, `"unknown_id"`},
+		{pa, Save, "", ``, 200, `{"saved":20}`},
+		{pa, "train", "", ``, 404, `"no_such_operation"`},
+		{named, Predict, mediaJSON, `{"x":1,"y":2}`, 200, `"label"`},
+		{named, Predict, mediaJSON, `{"features":[1,2]}`, 200, `"label"`},
+		{named, Predict, mediaJSON, `{"features":[1]}`, 400, `expected 2 features`},
+		{named, Predict, mediaJSON, `{"x":1}`, 422, `lacks the column \"y\"`},
+		{named, Predict, mediaJSON, `{"x":1,"y":2,"z":3}`, 422, `no feature of the model is named`},
+		{named, Predict, mediaSVM, `0:1 1:2`, 422, `have names`},
+		{named, Learn, mediaJSON, `{"x":1,"y":2,"label":"+1"}`, 200, `"learned":1`},
+		{words, Predict, mediaJSON, `{"job":"smith","age":4}`, 200, `{"label":"yes","score":0.8192307949066162,`},
+		{words, Predict, mediaJSON, `{"features":{"job":"baker","age":4}}`, 200, `"score":`},
+		{words, Learn, mediaJSON, `{"y":"no","job":"baker","age":4}`, 200, `"learned":1`},
+		{mixed, Predict, mediaJSON, `{"age":4,"job":"smith"}`, 200, `"label":"yes"`},
+		{mixed, Predict, mediaJSON, `{"age":4,"job":"baker"}`, 200, `"label":`},
+		{mixed, Predict, mediaJSON, `{"job":"baker"}`, 422, `lacks the column \"age\"`},
+		{mixed, Predict, mediaJSON, `{"age":"old"}`, 422, `no feature of the model is named`},
+		{mixed, Learn, mediaJSON, `{"age":4,"job":"baker","label":"no"}`, 200, `"learned":1`},
+		{classes, Predict, mediaJSON, `{"0":1}`, 200, `"scores":[`},
+		{classes, Learn, mediaJSON, `{"0":1,"label":"d"}`, 422, `want one of 3 classes`},
+	} {
+		s, err := New(Options{Models: []Model{{Name: "a", Path: c.model}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, body := do(s, c.op, c.media, c.body)
+		if status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s of %s: %d %s; want %d and %s", c.op, c.body, status, body, c.status, c.want)
+		}
+		s.models["a"].saved.Store(s.models["a"].examples.Load()) // so that the file stays
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestHTTP: what refuses requests before they are read, and what lets them through.
+func TestHTTP(t *testing.T) {
+	s := start(t, Options{Models: []Model{{Name: "a", Path: newModel(t,
+		halfspace.Options{Learner: "pa"})}}})
+	open, closed := s.Handler(HTTP{MaxBody: 100}), s.Handler(HTTP{Token: "secret"})
+	for _, c := range []struct {
+		h                        http.Handler
+		method, path, host, body string
+		token                    string
+		status                   int
+	}{
+		{open, "POST", "/v1/models/a/predict", "", `{"0":1}`, "", 200},
+		{open, "POST", "/v1/models/a/predict", "evil.example.com", `{"0":1}`, "", 403},
+		{open, "POST", "/v1/models/b/predict", "", `{"0":1}`, "", 404},
+		{open, "POST", "/v1/models/a/train", "", `{"0":1}`, "", 404},
+		{open, "GET", "/v1/models/a/predict", "", ``, "", 405},
+		{open, "PUT", "/v1/models/a/learn", "", `{"0":1}`, "", 405},
+		{open, "POST", "/v1/models/a", "", `{"0":1}`, "", 405},
+		{open, "GET", "/v1/models/a", "", ``, "", 200},
+		{open, "GET", "/v1/models", "", ``, "", 200},
+		{open, "GET", "/", "", ``, "", 404},
+		{open, "GET", "/healthz", "evil.example.com", ``, "", 200},
+		{open, "GET", "/readyz", "", ``, "", 200},
+		{open, "POST", "/v1/models/a/predict", "", strings.Repeat(" ", 101), "", 413},
+		{closed, "POST", "/v1/models/a/predict", "evil.example.com", `{"0":1}`, "secret", 200},
+		{closed, "POST", "/v1/models/a/predict", "", `{"0":1}`, "", 401},
+		{closed, "POST", "/v1/models/a/predict", "", `{"0":1}`, "secrex", 401},
+	} {
+		r := httptest.NewRequest(c.method, "http://localhost"+c.path, strings.NewReader(c.body))
+		r.Header.Set("Content-Type", mediaJSON)
+		if c.host != "" {
+			r.Host = c.host
+		}
+		if c.token != "" {
+			r.Header.Set("Authorization", "Bearer "+c.token)
+		}
+		w := httptest.NewRecorder()
+		c.h.ServeHTTP(w, r)
+		body, _ := io.ReadAll(w.Body)
+		if w.Code != c.status {
+			t.Errorf("%s %s of %s: %d %s, want %d", c.method, c.path, c.host, w.Code, body, c.status)
+		}
+		if w.Code >= 400 {
+			var e struct {
+				Error struct{ Code, Message string }
+			}
+			if err := json.Unmarshal(body, &e); err != nil || e.Error.Code == "" ||
+				e.Error.Message == "" {
+				t.Errorf("%s %s: %s (%v)", c.method, c.path, body, err)
+			}
+		}
+	}
+}
+
+// rowsOfSVM are n rows of svmlight whose label is mostly the sign of feature 0.
+func rowsOfSVM(from, n int) string {
+	var b strings.Builder
+	for i := from; i < from+n; i++ {
+		x := float64(i*37%101-50) / 50
+		label := "+1"
+		if x+float64(i%7-3)/20 < 0 {
+			label = "-1"
+		}
+		fmt.Fprintf(&b, "%s 0:%g 1:%g %d:1\n", label, x, float64(i*53%89-44)/44, 2+i%40)
+	}
+	return b.String()
+}
+
+// TestSnapshots: each answer is that of the model that has learned as many examples as its snapshot
+// says.
+func TestSnapshots(t *testing.T) {
+	path := newModel(t, halfspace.Options{Learner: "obpm"})
+	log := filepath.Join(t.TempDir(), "a.log")
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}, PublishEvery: 30})
+	for i := range 40 {
+		if status, body := do(s, Learn, mediaSVM, rowsOfSVM(i*10, 10)); status != 200 {
+			t.Fatal(body)
+		}
+		status, body := do(s, Predict, mediaSVM, "0:0.5 1:-1")
+		var got struct {
+			Score    float64
+			Snapshot uint64
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+			t.Fatal(body, err)
+		}
+		if i%8 != 0 {
+			continue
+		}
+		m, err := halfspace.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 0; m.Presented() < got.Snapshot; k += 10 {
+			rows := halfspace.Rows{Ptr: []int{0}, Dim: 42, Names: []string{"+1", "-1"}}
+			for _, line := range strings.Split(strings.TrimSpace(rowsOfSVM(k, 10)), "\n") {
+				f := strings.Fields(line)
+				rows.N++
+				rows.Labels = append(rows.Labels, int32(strings.Index("+-", f[0][:1])))
+				for _, pair := range f[1:] {
+					var j int32
+					var v float32
+					fmt.Sscanf(pair, "%d:%g", &j, &v)
+					rows.Idx, rows.F32 = append(rows.Idx, j), append(rows.F32, v)
+				}
+				rows.Ptr = append(rows.Ptr, len(rows.Idx))
+			}
+			if _, err := m.LearnRows(context.Background(), &rows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := m.Score(m.Row().At(0, 0.5).At(1, -1))
+		if err != nil || want != got.Score || m.Presented() != got.Snapshot {
+			t.Errorf("snapshot %d of %d: score %v, want %v (%v)", got.Snapshot, m.Presented(),
+				got.Score, want, err)
+		}
+	}
+}
