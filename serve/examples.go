@@ -51,15 +51,6 @@ func (e *examples) id(i int) string {
 // label returns the label of a row, "" if it has none.
 func (e *examples) label(i int) string { return e.labels[e.code[i]] }
 
-// size is about what the examples take, in bytes.
-func (e *examples) size() int64 {
-	n := int64(len(e.idx))*12 + int64(e.n)*24
-	for _, name := range e.names {
-		n += int64(len(name)) + 24
-	}
-	return n
-}
-
 // rows are the examples as package halfspace takes them.
 func (e *examples) rows(learn bool) halfspace.Rows {
 	r := halfspace.Rows{N: e.n, Dim: e.dim, Ptr: e.ptr, Idx: e.idx}

@@ -78,10 +78,7 @@ func (w *logWriter) frame(kind byte, parts ...[]byte) error {
 	}
 	w.dirty = true
 	if _, err := w.f.Write(b); err != nil {
-		// a part of a frame must not have others behind it
-		if cut := w.f.Truncate(w.bytes); cut == nil {
-			_, cut = w.f.Seek(w.bytes, io.SeekStart)
-		}
+		// nothing comes behind a part of a frame, which a reader cuts off
 		return fmt.Errorf("%w: %w", err, ErrLog)
 	}
 	w.bytes += int64(len(b))
