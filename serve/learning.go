@@ -43,7 +43,7 @@ type hosted struct {
 	ended  chan struct{}
 
 	waits sync.Mutex // guards:
-	rows  *waiting.Queue[[]byte]
+	rows  *waiting.List[[]byte]
 
 	taught // of the goroutine that learns
 }
@@ -118,7 +118,7 @@ func open(o *Options, at Model) (*hosted, error) {
 	}
 	h := &hosted{o: o, at: at, shape: s, log: o.Logger.With("model", at.Name), taught: *t,
 		queue: make(chan *task, o.Queue), ended: make(chan struct{}),
-		rows: waiting.New[[]byte](int64(o.WaitRows), o.WaitBytes)}
+		rows: waiting.New[[]byte](max(o.WaitRows, 0), o.WaitBytes)}
 	h.about = Stats{Name: at.Name, Precision: file.Precision, QueueMost: o.Queue,
 		Learns: !o.ReadOnly && file.Learnable() == nil}
 	name, settings := h.m.Learner()

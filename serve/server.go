@@ -185,7 +185,7 @@ func (h *hosted) stats() Stats {
 	s.Curve, s.LastBad = slices.Clone(c.curve.points), slices.Clone(c.last)
 	c.mu.Unlock()
 	h.waits.Lock()
-	s.Waiting, s.WaitingBytes, s.WaitDropped = h.rows.Len(), h.rows.Bytes(), h.rows.Dropped()
+	s.Waiting, s.WaitingBytes, s.WaitDropped = h.rows.Len(), h.rows.Bytes(), h.rows.Expired()
 	h.waits.Unlock()
 	s.Predict, s.Learn = c.predict.latency(), c.learn.latency()
 	if f := h.fault.Load(); f != nil {

@@ -33,7 +33,7 @@ func (h *hosted) keep(x *examples, rows [][]byte) {
 	defer h.waits.Unlock()
 	for i, b := range rows {
 		if b != nil {
-			h.rows.Put(x.ids[i], b, int64(len(b)))
+			h.rows.Add(x.ids[i], b, int64(len(b)), nil)
 		}
 	}
 }
@@ -129,8 +129,8 @@ func (h *hosted) putBack(taken []waited) {
 	put(h.rows, taken)
 }
 
-func put(q *waiting.Queue[[]byte], taken []waited) {
+func put(q *waiting.List[[]byte], taken []waited) {
 	for _, t := range taken {
-		q.Put(t.id, t.row, int64(len(t.row)))
+		q.Add(t.id, t.row, int64(len(t.row)), nil)
 	}
 }
