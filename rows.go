@@ -243,64 +243,33 @@ func (h *hypothesis) fits(r *Rows, learn bool) error {
 
 // batches gives the rows as training takes them.
 type batches[T engine.Float] struct {
-	rows *Rows
-	at   int
+	rows  *Rows
+	given bool
 }
 
-// Next is Blocks.Next.
+// Next is Blocks.Next: all at once, of which nothing is copied here.
 func (b *batches[T]) Next() (*dataset.Batch[T], error) {
-	r, lo := b.rows, b.at
-	if lo >= r.N {
+	r := b.rows
+	if b.given || r.N == 0 {
 		return nil, io.EOF
 	}
-	hi := min(lo+4*batchRows, r.N)
-	b.at = hi
-	next := &dataset.Batch[T]{Labels: make([]string, hi-lo)}
-	for i, k := range r.Labels[lo:hi] {
-		if k >= 0 {
-			next.Labels[i] = r.Names[k]
-		}
-	}
+	b.given = true
+	next := &dataset.Batch[T]{F32: r.F32, F64: r.F64, Labels: r.Names, Codes: r.Labels}
 	x := &next.Block
-	x.Dim = r.Dim
+	if x.Dim = r.Dim; r.Ptr == nil {
+		x.Stride = r.stride()
+	} else {
+		end := r.Ptr[r.N]
+		x.Ptr, x.Idx = r.Ptr, r.Idx[:end]
+		next.F32, next.F64 = r.F32[:min(end, len(r.F32))], r.F64[:min(end, len(r.F64))]
+	}
 	if r.Weights != nil {
-		x.W = make([]T, hi-lo)
-		for i, w := range r.Weights[lo:hi] {
+		x.W = make([]T, r.N)
+		for i, w := range r.Weights {
 			x.W[i] = T(w)
 		}
 	}
-	if r.Ptr == nil {
-		x.Stride = r.stride()
-		x.X = valuesOf[T](r, lo*x.Stride, (hi-1)*x.Stride+r.Dim)
-		return next, nil
-	}
-	from, to := r.Ptr[lo], r.Ptr[hi]
-	x.Idx, x.Val = r.Idx[from:to], valuesOf[T](r, from, to)
-	x.Ptr = make([]int, hi-lo+1)
-	for i := range x.Ptr {
-		x.Ptr[i] = r.Ptr[lo+i] - from
-	}
 	return next, nil
-}
-
-// valuesOf returns values lo to hi in the precision of T: those themselves, or a copy.
-func valuesOf[T engine.Float](r *Rows, lo, hi int) []T {
-	if r.F32 != nil {
-		return in[T](r.F32[lo:hi])
-	}
-	return in[T](r.F64[lo:hi])
-}
-
-// in returns x, or a copy in another precision.
-func in[T, S engine.Float](x []S) []T {
-	if same, ok := any(x).([]T); ok {
-		return same
-	}
-	y := make([]T, len(x))
-	for i, v := range x {
-		y[i] = T(v)
-	}
-	return y
 }
 
 // rows scores, some at a time.
@@ -376,17 +345,9 @@ func (k *known[T]) rows(*hypothesis, *Rows, int, int, []int32) (int64, error) { 
 // examples prepares rows lo to hi as files are.
 func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*engine.Block[T],
 	error) {
-	for i := lo; i < hi; i++ { // before any is seen by what scales
-		idx, from, to := r.row(i)
-		var at int
-		var bad string
-		if r.F32 != nil {
-			at, bad = badValue[T](r.Dim, idx, r.F32[from:to])
-		} else {
-			at, bad = badValue[T](r.Dim, idx, r.F64[from:to])
-		}
-		if bad != "" {
-			return nil, fmt.Errorf("halfspace: row %d: value %d: %s: %w", i, at, bad, ErrRows)
+	for i := lo; r.Ptr != nil && i < hi; i++ {
+		if idx, _, _ := r.row(i); !ascend(idx, r.Dim) {
+			return nil, faultOf[T](r, lo, hi)
 		}
 	}
 	b := &w.b
@@ -394,29 +355,32 @@ func (w *work[T]) examples(h *hypothesis, r *Rows, lo, hi int, learn bool) (*eng
 	b.Dim = max(h.prep.Dim, r.Dim) + h.bias
 	if h.asTheyAre() && r.Ptr != nil && !h.dense {
 		if val, same := sameValues[T](r); same {
+			if !engine.Finite(val[r.Ptr[lo]:r.Ptr[hi]]) {
+				return nil, faultOf[T](r, lo, hi)
+			}
 			w.asIs = engine.Block[T]{Dim: b.Dim, Ptr: r.Ptr[lo : hi+1], Idx: r.Idx, Val: val}
 			w.asIs.MarkChecked()
 			return &w.asIs, nil
 		}
 	}
-	b.Idx, b.Val, b.X = b.Idx[:0], b.Val[:0], b.X[:0]
-	if r.Ptr == nil || h.dense {
-		b.Ptr, b.Stride = nil, format.Stride(b.Dim)
-		if n := (hi - lo) * b.Stride; cap(b.X) < n {
-			b.X = engine.Aligned[T](n)
-		}
-		b.X = b.X[:(hi-lo)*b.Stride]
-		clear(b.X)
+	if r.F32 != nil {
+		fill(w, h, r, r.F32, lo, hi)
 	} else {
-		b.X, b.Stride, b.Ptr = nil, 0, append(b.Ptr[:0], 0)
+		fill(w, h, r, r.F64, lo, hi)
 	}
-	for i := lo; i < hi; i++ {
-		idx, from, to := r.row(i)
-		if r.F32 != nil {
-			addRow(w, h, idx, r.F32[from:to], i-lo, learn)
-		} else {
-			addRow(w, h, idx, r.F64[from:to], i-lo, learn)
+	if !engine.Finite(b.Val) || !engine.Finite(b.X) { // before any is seen by what scales
+		return nil, faultOf[T](r, lo, hi)
+	}
+	for i := range hi - lo {
+		if b.Ptr == nil {
+			row := b.X[i*b.Stride:][:b.Dim]
+			scale(h, row, nil, nil, learn)
+			normalise(h, row)
+			continue
 		}
+		idx, val := b.Sparse(i)
+		scale(h, nil, idx, val, learn)
+		normalise(h, val)
 	}
 	b.MarkChecked()
 	return b, nil
@@ -449,6 +413,35 @@ func (r *Rows) row(i int) (idx []int32, from, to int) {
 	return r.Idx[from:to:to], from, to
 }
 
+// ascend reports whether the indices of a row ascend, from 0, below dim.
+func ascend(idx []int32, dim int) bool {
+	last, bad := int32(-1), int32(0)
+	for _, j := range idx { // one sign for all, since a branch each costs as much as learning
+		bad |= j | (j - last - 1)
+		last = j
+	}
+	return bad >= 0 && int(last) < dim
+}
+
+// faultOf is the error of the first of rows lo to hi that no example can have, in the precision of
+// T.
+func faultOf[T engine.Float](r *Rows, lo, hi int) error {
+	for i := lo; i < hi; i++ {
+		idx, from, to := r.row(i)
+		var at int
+		var bad string
+		if r.F32 != nil {
+			at, bad = badValue[T](r.Dim, idx, r.F32[from:to])
+		} else {
+			at, bad = badValue[T](r.Dim, idx, r.F64[from:to])
+		}
+		if bad != "" {
+			return fmt.Errorf("halfspace: row %d: value %d: %s: %w", i, at, bad, ErrRows)
+		}
+	}
+	return badRows("a value that is not finite")
+}
+
 // badValue says what is wrong with a row in the precision of T, and at which value; "" is nothing.
 func badValue[T, S engine.Float](dim int, idx []int32, x []S) (at int, bad string) {
 	last := int32(-1)
@@ -466,32 +459,90 @@ func badValue[T, S engine.Float](dim int, idx []int32, x []S) (at int, bad strin
 	return 0, ""
 }
 
-// addRow makes row i of the block of the values x, at the indices or, of a dense row, from 0 on.
-func addRow[T, S engine.Float](w *work[T], h *hypothesis, idx []int32, x []S, i int, learn bool) {
-	var row []T
-	if w.b.Ptr == nil {
-		row = w.denseRow(h, i)
-		for k, v := range x {
-			j := k
-			if idx != nil {
-				j = int(idx[k])
+// fill makes examples of rows lo to hi, whose values are in x, as they are: what each has is added,
+// and nothing scaled.
+func fill[T, S engine.Float](w *work[T], h *hypothesis, r *Rows, x []S, lo, hi int) {
+	b, n := &w.b, hi-lo
+	same, _ := any(x).([]T)
+	if r.Ptr != nil && !h.dense {
+		if b.X, b.Stride = nil, 0; h.lead > 0 {
+			b.Idx, b.Val, b.Ptr = b.Idx[:0], b.Val[:0], append(b.Ptr[:0], 0)
+			for i := lo; i < hi; i++ {
+				idx, from, to := r.row(i)
+				addWords(w, h, idx, x[from:to])
 			}
-			row[j+h.bias] = T(v)
+			return
 		}
-		scale(h, row, nil, nil, learn)
-	} else {
-		first := w.beginRow(h)
-		b := &w.b
-		for k, v := range x {
-			if j := idx[k]; int(j) < h.lead {
-				b.Val[first+h.bias+int(j)] = T(v)
-			} else {
-				b.Idx, b.Val = append(b.Idx, j+int32(h.bias)), append(b.Val, T(v))
-			}
-		}
-		b.Ptr = append(b.Ptr, len(b.Idx))
-		row = b.Val[first:]
-		scale(h, nil, b.Idx[first:], row, learn)
+		fillSparse(b, h, r, x, same, lo, hi)
+		return
 	}
-	normalise(h, row)
+	b.Ptr, b.Idx, b.Val, b.Stride = nil, b.Idx[:0], b.Val[:0], format.Stride(b.Dim)
+	if cap(b.X) < n*b.Stride {
+		b.X = engine.Aligned[T](n * b.Stride)
+	}
+	b.X = b.X[:n*b.Stride]
+	clear(b.X)
+	for i := range n {
+		idx, from, to := r.row(lo + i)
+		row := w.denseRow(h, i)[h.bias:]
+		switch {
+		case idx != nil:
+			for k, j := range idx {
+				row[j] = T(x[from+k])
+			}
+		case same != nil:
+			copy(row, same[from:to])
+		default:
+			for k, v := range x[from:to] {
+				row[k] = T(v)
+			}
+		}
+	}
+}
+
+// fillSparse is fill of sparse rows; same is x where that has the precision of T, else nil.
+func fillSparse[T, S engine.Float](b *engine.Block[T], h *hypothesis, r *Rows, x []S, same []T,
+	lo, hi int) {
+	n, more := hi-lo, int32(h.bias)
+	values := r.Ptr[hi] - r.Ptr[lo] + n*h.bias
+	ptr, idx, val := format.Sized(b.Ptr, n+1), format.Sized(b.Idx, values),
+		format.Sized(b.Val, values)
+	ptr[0] = 0
+	at := 0
+	for i := range n {
+		from, to := r.Ptr[lo+i], r.Ptr[lo+i+1]
+		if h.bias > 0 {
+			idx[at], val[at] = 0, T(h.value)
+			at++
+		}
+		in := r.Idx[from:to]
+		out := idx[at:][:len(in)]
+		for k, j := range in {
+			out[k] = j + more
+		}
+		if same != nil {
+			copy(val[at:], same[from:to])
+		} else {
+			in, out := x[from:to], val[at:][:len(in)]
+			for k, v := range in {
+				out[k] = T(v)
+			}
+		}
+		at += len(in)
+		ptr[i+1] = at
+	}
+	b.Ptr, b.Idx, b.Val = ptr, idx, val
+}
+
+// addWords adds an example in which some columns stand first.
+func addWords[T, S engine.Float](w *work[T], h *hypothesis, idx []int32, x []S) {
+	first, b := w.beginRow(h), &w.b
+	for k, v := range x {
+		if j := idx[k]; int(j) < h.lead {
+			b.Val[first+h.bias+int(j)] = T(v)
+		} else {
+			b.Idx, b.Val = append(b.Idx, j+int32(h.bias)), append(b.Val, T(v))
+		}
+	}
+	b.Ptr = append(b.Ptr, len(b.Idx))
 }

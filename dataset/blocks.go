@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
@@ -52,6 +53,9 @@ func openBlocks[T engine.Float](ctx context.Context, name string, src Blocks[T],
 		return nil, err
 	}
 	s.source = src
+	if s.atOnce() {
+		s.gate.most = math.MaxInt64
+	}
 	return s.begin(ctx, s.prepareBlocks)
 }
 
@@ -76,6 +80,20 @@ func (s *Stream[T]) prepareBlocks() error {
 	return nil
 }
 
+// atOnce reports whether batches are copied whole: into a data set without a bound of memory.
+func (s *Stream[T]) atOnce() bool { return s.source != nil && s.whole && s.cfg.Memory == 0 }
+
+// slabSize returns how much of a batch a worker takes at a time: as much as a chunk of text, or
+// where all is kept an equal share, so that little need be put together in the end.
+func (s *Stream[T]) slabSize(b *Batch[T]) int {
+	size := s.lim.chunk
+	if s.atOnce() {
+		share := b.TextBytes()/int64(s.lim.workers) + 1
+		size = max(size, int(min(share, math.MaxInt32)))
+	}
+	return size
+}
+
 // readBlocks hands batches over, in runs that take about as much as a chunk of text. The caller
 // holds s.cut; it is free while the source is asked.
 func (s *Stream[T]) readBlocks() {
@@ -97,7 +115,7 @@ func (s *Stream[T]) readBlocks() {
 				width = b.Width()
 			}
 			if err = b.Check(width); err == nil {
-				slabs = b.Slabs(s.lim.chunk)
+				slabs = b.Slabs(s.slabSize(b))
 			}
 			if err != nil {
 				err = &RowError{File: s.files[0], Line: 1, Col: 1, What: err.Error(),

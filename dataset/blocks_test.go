@@ -258,3 +258,40 @@ func TestBlocksForgottenLabel(t *testing.T) {
 		t.Errorf("%q, %d bad, want %q (%v, %v)", rows, info.BadRows, want, err, e)
 	}
 }
+
+// TestBlocksAsGiven: values in the other precision and labels by number are those of the block and
+// the texts, and so are the errors.
+func TestBlocksAsGiven(t *testing.T) {
+	inf := float32(math.Inf(1))
+	names := []string{"no", "yes", "?"}
+	for name, c := range map[string]struct {
+		block engine.Block[float64]
+		val   []float32
+		codes []int32
+		want  string
+		err   error
+	}{
+		"sparse": {engine.Block[float64]{Ptr: []int{1, 2, 4}, Idx: []int32{9, 1, 0, 2}},
+			[]float32{9, 0.5, 1, 2}, []int32{0, 1}, "-1 1:0.5|+1 0:1 2:2|", nil},
+		"dense": {engine.Block[float64]{Stride: 3, Dim: 2}, []float32{1, 2, 9, 3, 4},
+			[]int32{1, 0}, "+1 1 2|-1 3 4|", nil},
+		"no label": {engine.Block[float64]{Stride: 1, Dim: 1}, []float32{1, 2, 3},
+			[]int32{1, 0, -1}, "", ErrBadRow},
+		"missing": {engine.Block[float64]{Stride: 1, Dim: 1}, []float32{1, 2, 3},
+			[]int32{1, 0, 2}, "", ErrBadRow},
+		"no such": {engine.Block[float64]{Stride: 1, Dim: 1}, []float32{1, 2},
+			[]int32{1, 3}, "", ErrFormat},
+		"too short": {engine.Block[float64]{Stride: 3, Dim: 2}, []float32{1, 2, 9, 3},
+			[]int32{1, 0}, "", ErrFormat},
+		"infinite": {engine.Block[float64]{Ptr: []int{0, 1}, Idx: []int32{1}}, []float32{inf},
+			[]int32{1}, "", ErrBadRow},
+		"twice": {engine.Block[float64]{Ptr: []int{0, 1}, Idx: []int32{1}, Val: []float64{1}},
+			[]float32{1}, []int32{1}, "", ErrFormat},
+	} {
+		b := &Batch[float64]{Block: c.block, F32: c.val, Labels: names, Codes: c.codes}
+		rows, _, err := fromBlocks(Options{}, nil, b)
+		if !errors.Is(err, c.err) || c.err == nil && rows != c.want {
+			t.Errorf("%s: %q, %v, want %q, %v", name, rows, err, c.want, c.err)
+		}
+	}
+}

@@ -216,9 +216,15 @@ func (l *loading[T]) add(r *rows[T]) {
 }
 
 // join copies the parts into one block, of exactly the size that their counts say, and lets go of
-// each as it is copied. Then it settles the index base, where an index 0 may have come last of all.
+// each as it is copied; one that is the whole and has no room to spare becomes the block.
 func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 	b := &d.Block
+	if r := parts[0]; len(parts) == 1 && !r.Dense() && cap(r.Idx) <= len(r.Idx)+len(r.Idx)/8 {
+		b.Y, b.Ptr, b.Idx, b.Val = r.Y[:r.N:r.N], r.Ptr[:r.N+1:r.N+1], r.Idx, r.Val
+		parts[0] = nil
+		s.rebase(d)
+		return
+	}
 	dense := parts[0].Dense()
 	b.Y = make([]T, 0, d.Info.Rows)
 	if dense {
@@ -243,6 +249,12 @@ func (s *Stream[T]) join(d *Data[T], parts []*rows[T]) {
 		}
 		parts[i] = nil
 	}
+	s.rebase(d)
+}
+
+// rebase settles the index base, where an index 0 may have come last of all.
+func (s *Stream[T]) rebase(d *Data[T]) {
+	b := &d.Block
 	if !s.layout.BaseOpen || !s.zero {
 		return
 	}
@@ -377,16 +389,39 @@ func (d *Data[T]) Gather(dst *engine.Block[T], order []int32) {
 		for _, i := range order {
 			n += b.Ptr[i+1] - b.Ptr[i]
 		}
-		dst.Ptr = append(slices.Grow(dst.Ptr[:0], len(order)+1), 0)
-		dst.Idx, dst.Val = slices.Grow(dst.Idx, n), slices.Grow(dst.Val, n)
+		ptr := append(slices.Grow(dst.Ptr[:0], len(order)+1), 0)
+		idx, val := slices.Grow(dst.Idx, n)[:n], slices.Grow(dst.Val, n)[:n]
+		at := 0
+		touch(b, order)
 		for _, i := range order {
-			idx, val := b.Sparse(int(i))
-			dst.Idx, dst.Val = append(dst.Idx, idx...), append(dst.Val, val...)
-			dst.Ptr = append(dst.Ptr, len(dst.Idx))
+			lo, hi := b.Ptr[i], b.Ptr[i+1]
+			copy(idx[at:], b.Idx[lo:hi])
+			at += copy(val[at:], b.Val[lo:hi])
+			ptr = append(ptr, at)
 		}
+		dst.Ptr, dst.Idx, dst.Val = ptr, idx, val
 		if b.Ones() {
 			dst.MarkOnes()
 		}
 	}
 	dst.MarkChecked()
 }
+
+// touch reads the ends of the listed rows: these lie anywhere, and the processor waits for all of
+// them together here, where a copy of one after another would wait for each.
+func touch[T engine.Float](b *engine.Block[T], order []int32) {
+	var idx int32
+	var val T
+	for _, i := range order {
+		if lo, hi := b.Ptr[i], b.Ptr[i+1]; lo < hi {
+			idx ^= b.Idx[lo] ^ b.Idx[hi-1]
+			val = max(val, b.Val[lo], b.Val[hi-1])
+		}
+	}
+	used(idx, float64(val))
+}
+
+// used keeps the compiler from leaving out what makes its arguments.
+//
+//go:noinline
+func used(int32, float64) {}

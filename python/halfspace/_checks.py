@@ -53,6 +53,33 @@ def check_rows(estimator, X, y=None, *, reset):
     return _csr(X), y
 
 
+# Learning more rows at once than that keeps the first where a later one is refused.
+_few = 1024
+
+
+def ready_rows(estimator, X):
+    """X, if it is a few rows that the library can take and judge as they are; None: see check_rows."""
+    shape = getattr(X, "shape", ())
+    if len(shape) != 2 or shape[1] != estimator.n_features_in_ or not 0 < shape[0] <= _few:
+        return None
+    if type(X) is np.ndarray:
+        if X.dtype not in _types or not X.flags.c_contiguous:
+            return None
+    elif getattr(X, "format", "") != "csr" or X.data.dtype not in _types:
+        return None
+    return None if hasattr(estimator, "feature_names_in_") else X
+
+
+def ready_labels(y, n, classes):
+    """The numbers of n labels of two classes, if they are in an array as classes are; else None."""
+    if type(y) is not np.ndarray or y.shape != (n,) or len(classes) != 2:
+        return None
+    if y.dtype.kind != classes.dtype.kind and not {y.dtype.kind, classes.dtype.kind} <= set("iuf"):
+        return None
+    second = y == classes[1]
+    return second.astype(np.int32) if (second | (y == classes[0])).all() else None
+
+
 def _csr(X):
     if hasattr(X, "indptr"):
         if not X.has_canonical_format:
@@ -65,10 +92,29 @@ def _csr(X):
 
 def check_targets(y):
     """The classes, sorted, and the number of each row's."""
+    counted = _counted(y)
+    if counted is not None:
+        return counted
     if validate_data is not None:
         check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
     return classes, np.ascontiguousarray(labels.reshape(-1), np.int32)
+
+
+def _counted(y):
+    """check_targets of whole numbers that lie close together: counted, not sorted."""
+    if y.dtype.kind not in "iufb" or y.dtype.itemsize > 8 or y.dtype == np.uint64 or len(y) == 0:
+        return None
+    low, high = int(y.min()), int(y.max())
+    if high - low > 4096 or max(-low, high) > 2**53:
+        return None
+    numbers = y.astype(np.int64)
+    if y.dtype.kind == "f" and not (numbers == y).all():
+        return None
+    numbers -= low
+    there = np.bincount(numbers) > 0
+    number = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    return (np.flatnonzero(there) + low).astype(y.dtype), number[numbers]
 
 
 def check_weights(weights, X):

@@ -1,10 +1,11 @@
 """The estimator that all classes are."""
 
+import functools
 import inspect
 
 import numpy as np
 
-from ._library import Model
+from ._library import HalfspaceError, Model
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,7 +13,7 @@ try:
 except ImportError:  # numpy is all that is needed
     from ._plain import BaseEstimator, ClassifierMixin, NotFittedError
 
-from ._checks import check_rows, check_targets, check_weights
+from ._checks import check_rows, check_targets, check_weights, ready_labels, ready_rows
 
 _common = {
     "max_iter": "epochs",
@@ -131,11 +132,11 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
         if self._learner is None:
             o = {"learner": self.learner, "config": dict(self.config or {})}
         else:
-            defaults = inspect.signature(type(self).__init__).parameters
+            defaults = _defaults(type(self))
             config = {}
             for parameter, key in self._settings.items():
                 value = _plain(getattr(self, parameter))
-                if value != defaults[parameter].default and value is not None:
+                if value != defaults[parameter] and value is not None:
                     config[key] = value
             if "base_config" in self._settings:  # its defaults, as the command has them
                 config.setdefault("base_config", {})
@@ -184,7 +185,7 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             taken = weights > 0  # others teach nothing
             if not taken.all():
                 X, labels, weights = X[taken], labels[taken], weights[taken]
-        if np.count_nonzero(np.bincount(labels)) < 2:
+        if len(self.classes_) < 2 or weights is not None and len(np.unique(labels)) < 2:
             raise ValueError("y has 1 class, of which nothing can be told: at least 2 are needed")
         if weights is not None and (weights == 1).all():
             weights = None
@@ -215,6 +216,8 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
         first = getattr(self, "_model", None) is None
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit")
+        if not first and classes is None and sample_weight is None and self._learn_few(X, y):
+            return self
         X, y = check_rows(self, X, y=y, reset=first)
         if classes is not None:
             classes = np.unique(np.asarray(classes))
@@ -231,18 +234,39 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             else:
                 options["classes"] = names
             self._take(Model.new(options))
-        labels = np.searchsorted(self.classes_, y)
-        known = labels < len(self.classes_)
-        known[known] = self.classes_[labels[known]] == np.asarray(y)[known]
-        if not known.all():
-            raise ValueError(f"y has {np.asarray(y)[~known][0]!r}, which is none of the classes")
+        labels = ready_labels(y, X.shape[0], self.classes_)
+        if labels is None:
+            labels = np.searchsorted(self.classes_, y)
+            known = labels < len(self.classes_)
+            known[known] = self.classes_[labels[known]] == np.asarray(y)[known]
+            if not known.all():
+                raise ValueError(f"y has {np.asarray(y)[~known][0]!r}, which is none of the classes")
         weights = check_weights(sample_weight, X)
         factors = self._factors(labels)
         if factors is not None:
             weights = factors if weights is None else weights * factors
-        names = _names(self.classes_)
-        self._model.learn(X, labels.astype(np.int32), names, weights)
+        self._learn(X, labels.astype(np.int32, copy=False), weights)
         return self
+
+    def _learn_few(self, X, y):
+        """Learns rows that the library can take as they are, and reports whether it did."""
+        few = ready_rows(self, X)
+        if few is None or getattr(self, "class_weight", None) is not None:
+            return False
+        labels = ready_labels(y, few.shape[0], self.classes_)
+        if labels is None:
+            return False
+        try:
+            self._learn(few, labels, None)
+        except HalfspaceError:  # nothing was learned; what is wrong is found by the other way
+            return False
+        return True
+
+    def _learn(self, X, labels, weights):
+        if self._numbers is None:  # the model's classes are not these: it goes by names
+            self._model.learn(X, labels, _names(self.classes_), weights)
+        else:
+            self._model.learn(X, self._numbers[labels], None, weights)
 
     def _factors(self, labels):
         given = getattr(self, "class_weight", None)
@@ -258,12 +282,17 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
         self._model = model
         names = model.classes()
         mine = _names(self.classes_)
-        self._order = None
+        self._order = self._numbers = None
         if len(names) == 2 and model.outputs() == 1:
             self._flipped = names[1] != mine[1] and names[0] == mine[1]
+            self._numbers = np.array([1, 0] if self._flipped else [0, 1], np.int32)
         elif names != mine:
             at = {name: i for i, name in enumerate(names)}
             self._order = np.array([at.get(name, -1) for name in mine])
+            if self._order.min() >= 0:
+                self._numbers = self._order.astype(np.int32)
+        else:
+            self._numbers = np.arange(len(mine), dtype=np.int32)
 
     def _more_tags(self):  # as scikit-learn's own Perceptron has it: the order of rows counts
         return {"_xfail_checks": _expected_to_fail}
@@ -289,9 +318,8 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """Scores: of two classes above 0 for the second, else one for each class. Of learners with
         a posterior they are the log-odds of its probabilities."""
-        model = self._fitted()
-        X = check_rows(self, X, reset=False)
-        out = self._ordered(model.score(X, proba=self._has_proba()))
+        self._fitted()
+        out = self._ordered(self._scores(X, self._has_proba()))
         if self._has_proba():
             least = np.finfo(np.float64).eps / 2
             out = np.clip(out, least, 1 - least)
@@ -300,11 +328,20 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
             return out if len(self.classes_) > 2 else out[:, 1] - out[:, 0]
         return -out[:, 0] if self._flipped else out[:, 0]
 
+    def _scores(self, X, proba):
+        few = ready_rows(self, X)
+        if few is not None:
+            try:
+                return self._model.score(few, proba)
+            except HalfspaceError:  # what is wrong is found by the other way
+                pass
+        return self._model.score(check_rows(self, X, reset=False), proba)
+
     def predict(self, X):
         """The class of each row."""
         f = self.decision_function(X)
         if f.ndim == 1:
-            return self.classes_[((f > 0) | (f == 0) & (not self._is_flipped())).astype(int)]
+            return self.classes_[(f > 0 if self._is_flipped() else f >= 0).astype(int)]
         return self.classes_[f.argmax(axis=1)]
 
     def _is_flipped(self):
@@ -313,9 +350,8 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
     @_that(lambda self: self._has_proba(), "has no probabilities: its scores are margins")
     def predict_proba(self, X):
         """The probability of each class, of learners that have it."""
-        model = self._fitted()
-        X = check_rows(self, X, reset=False)
-        p = self._ordered(model.score(X, proba=True))
+        self._fitted()
+        p = self._ordered(self._scores(X, True))
         if p.shape[1] == 1:
             p = np.column_stack([1 - p[:, 0], p[:, 0]])
             return p[:, ::-1] if self._flipped else p
@@ -327,10 +363,7 @@ class HalfspaceClassifier(ClassifierMixin, BaseEstimator):
         if getattr(self, "calibrate", "none") not in (None, "none"):
             return True
         if self._proba is None:  # a learner by its name
-            from . import _learners
-
-            classes = [getattr(_learners, n) for n in _learners.__all__]
-            return any(c._proba for c in classes if c._learner == self.learner)
+            return _has_posterior(self.learner)
         return self._proba
 
     @property
@@ -397,6 +430,21 @@ _expected_to_fail = {
 _of_fit = {"max_iter", "shuffle", "until_converged", "n_jobs", "scaling", "calibrate"}
 
 
+@functools.lru_cache(maxsize=None)
+def _defaults(cls):
+    """The parameters' defaults."""
+    return {n: p.default for n, p in inspect.signature(cls.__init__).parameters.items()}
+
+
+@functools.lru_cache(maxsize=None)
+def _has_posterior(learner):
+    """Whether the learner of that name has probabilities."""
+    from . import _learners
+
+    classes = [getattr(_learners, n) for n in _learners.__all__]
+    return any(c._proba for c in classes if c._learner == learner)
+
+
 def _plain(value):
     """A number or text that JSON takes."""
     return value.item() if isinstance(value, np.generic) else value
@@ -431,7 +479,7 @@ def load(path):
             continue
     c.classes_ = np.unique(classes)
     c.n_features_in_ = about["features"]
-    c._model, c._order = model, None
+    c._model, c._order, c._numbers = model, None, None
     c._flipped = len(names) == 2 and model.outputs() == 1 and classes[0] > classes[1]
     if model.outputs() > 1:
         c._order = np.argsort(classes)

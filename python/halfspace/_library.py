@@ -111,33 +111,29 @@ def _texts(names):
     return (ctypes.c_char_p * len(names))(*[n.encode() for n in names]), len(names)
 
 
+def _at(array):
+    """Where an array lies."""
+    return None if array is None else array.__array_interface__["data"][0]
+
+
 def rows(X, labels=None, weights=None):
     """The rows of an array or a CSR matrix, and what must live as long as they do."""
-    r, keep = Rows(), [X, labels, weights]
-    r.n, r.dim = X.shape
-    data = X
+    n, dim = X.shape
+    data, ptr, idx = X, None, None
     if hasattr(X, "indptr"):
         ptr = np.ascontiguousarray(X.indptr, np.int64)
         idx = np.ascontiguousarray(X.indices, np.int32)
         data = np.ascontiguousarray(X.data)
-        r.ptr, r.idx = ptr.ctypes.data, idx.ctypes.data
-        keep += [ptr, idx, data]
-    if data.dtype == np.float32:
-        r.f32 = data.ctypes.data
-    else:
-        r.f64 = data.ctypes.data
-    if labels is not None:
-        r.labels = labels.ctypes.data
-    if weights is not None:
-        r.weights = weights.ctypes.data
-    return r, keep
+    f32, f64 = (_at(data), None) if data.dtype == np.float32 else (None, _at(data))
+    r = Rows(n, dim, _at(ptr), _at(idx), 0, f32, f64, _at(labels), _at(weights))
+    return r, (X, ptr, idx, data, labels, weights)
 
 
 class Model:
     """A model of the library, which is freed with the object."""
 
     def __init__(self, handle):
-        self._handle = handle
+        self._handle, self._outputs = handle, None
 
     @classmethod
     def _of(cls, handle):
@@ -177,24 +173,29 @@ class Model:
 
     def learn(self, X, labels, names=None, weights=None):
         r, _keep = rows(X, labels, weights)
+        self._outputs = None  # there may be new classes
         if names is None:
             return self._check(self._ready().learn(self._handle, r, None, 0))
         return self._check(self._ready().learn(self._handle, r, *_texts(names)))
 
     def outputs(self):
-        return self._check(self._ready().outputs(self._handle))
+        if self._outputs is None:
+            self._outputs = self._check(self._ready().outputs(self._handle))
+        return self._outputs
 
-    def _bytes(self, function):
-        size = self._check(function(self._handle, None, 0))
-        buffer = ctypes.create_string_buffer(size)
-        self._check(function(self._handle, buffer, size))
-        return buffer.raw
+    def _bytes(self, function, guess=0):
+        buffer = ctypes.create_string_buffer(guess) if guess else None
+        size = self._check(function(self._handle, buffer, guess))
+        if size > guess:
+            buffer = ctypes.create_string_buffer(size)
+            self._check(function(self._handle, buffer, size))
+        return buffer.raw[:size]
 
     def classes(self):
-        return self._bytes(self._ready().classes).decode().split("\0")[:-1]
+        return self._bytes(self._ready().classes, 1024).decode().split("\0")[:-1]
 
     def describe(self):
-        return json.loads(self._bytes(self._ready().describe)[:-1])
+        return json.loads(self._bytes(self._ready().describe, 4096)[:-1])
 
     def encode(self):
         return self._bytes(self._ready().encode)
@@ -208,7 +209,7 @@ class Model:
         out = np.empty((X.shape[0], k))
         r, _keep = rows(X)
         ask = lib.proba if proba else lib.score
-        self._check(ask(self._handle, r, out.ctypes.data, out.size))
+        self._check(ask(self._handle, r, _at(out), out.size))
         return out
 
     def weights(self, dim):
