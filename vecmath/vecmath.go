@@ -9,10 +9,10 @@
 //
 //   - Every multiply-add is fused (one rounding). Nothing else is fused or reordered.
 //   - Element-wise kernels (Axpy, Scal, Exp, lanes) treat each element on its own.
-//   - Dense reductions (Dot, SumSq, SqDist, rows x vector) keep 64 partial sums for float32, 32 for
-//     float64. All start at +0, element i is added to partial sum i mod 64 (32), and a partial sum
-//     that owns no element of a short input stays +0. They are combined by halving: for h = 32
-//     (16), ..., 2, 1: p[i] += p[i+h] for i < h.
+//   - Dense reductions (Dot, SumSq, SqDist, Asum, rows x vector) keep 64 partial sums for float32,
+//     32 for float64. All start at +0, element i is added to partial sum i mod 64 (32), and a
+//     partial sum that owns no element of a short input stays +0. They are combined by halving: for
+//     h = 32 (16), ..., 2, 1: p[i] += p[i+h] for i < h.
 //   - Sparse reductions keep 8 partial sums: non-zero k is added to partial sum k mod 8; the same
 //     halving tree.
 //   - Member lanes: each lane starts at +0 and adds its products in the order of the non-zeros.
@@ -35,6 +35,9 @@
 // kernel is checked before anything is read or written by it; one that lies outside panics as a
 // slice does. The forms called Unchecked look at the ends of a list only: they are for this module,
 // and no other can name the type of their first argument.
+//
+// docs/vecmath.md has what is promised at each edge, gonum's and BLAS' names beside these, and
+// times beside gonum's and vek's.
 package vecmath
 
 // Float is the element type of kernels.

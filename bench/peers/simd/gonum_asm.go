@@ -1,0 +1,5 @@
+//go:build amd64 && !noasm && !gccgo && !safe
+
+package main
+
+const gonumBuild = "SSE"
