@@ -33,7 +33,7 @@ type HTTP struct {
 	MaxRequests int
 	// Rate is how many requests a second are answered over longer times; 0: any number.
 	Rate float64
-	// BodyTime is how long a request may take to come, default 30 s.
+	// BodyTime is how long a request may take to come, and its answer to go, default 30 s.
 	BodyTime time.Duration
 	// StopTime is how long Serve waits at its end for requests that are being answered, default
 	// 10 s.
@@ -153,7 +153,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, o HTTP) error {
 // ServeHTTP is http.Handler's.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b := f.pool.Get().(*bodies)
+	// Deadlines are of the connection, and those of the request before may be over. Where there are
+	// none, what serves has bounds of its own.
+	bounds := http.NewResponseController(w)
+	bounds.SetWriteDeadline(time.Time{})
 	a := f.answer(w, r, b)
+	bounds.SetWriteDeadline(time.Now().Add(f.o.BodyTime))
 	head := w.Header()
 	head.Set("Content-Type", a.Media)
 	head.Set("Content-Length", strconv.Itoa(len(a.Body)))
@@ -281,7 +286,6 @@ func (f *front) read(w http.ResponseWriter, r *http.Request, b *bodies) *Error {
 		return refuse(http.StatusUnsupportedMediaType, "media_type", 0, "Send it as it is.",
 			"bodies are not unpacked")
 	}
-	// an error: what serves has no deadlines, and its own bounds
 	http.NewResponseController(w).SetReadDeadline(time.Now().Add(f.o.BodyTime))
 	in := b.in[:0]
 	body := http.MaxBytesReader(w, r.Body, f.o.MaxBody)

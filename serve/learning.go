@@ -123,8 +123,8 @@ func open(o *Options, at Model) (*hosted, error) {
 		Learns: !o.ReadOnly && file.Learnable() == nil}
 	name, settings := h.m.Learner()
 	h.about.Learner, h.about.Settings = name, json.RawMessage(settings)
-	if s.lead > 0 && s.lead == len(file.Prep.FeatureNames()) {
-		h.about.Columns = file.Prep.FeatureNames()
+	if names := file.Prep.FeatureNames(); s.lead > 0 && s.lead <= len(names) {
+		h.about.Columns = names[:s.lead]
 	}
 	h.saved.Store(h.m.Presented())
 	if at.Log != "" {
@@ -143,8 +143,8 @@ func open(o *Options, at Model) (*hosted, error) {
 }
 
 // recover opens the log, and learns what it has behind the model.
-func (h *hosted) recover(data []byte) error {
-	f, err := os.Open(h.at.Log)
+func (h *hosted) recover(data []byte) (err error) {
+	f, err := os.OpenFile(h.at.Log, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		name, _ := h.m.Learner()
 		h.journal, err = createLog(h.at.Log, logHeader{Model: h.at.Name, Learner: name,
@@ -158,7 +158,14 @@ func (h *hosted) recover(data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	if !atomicfile.TryLock(f) {
+		return fmt.Errorf("%s: another server writes it: %w", h.at.Log, ErrLog)
+	}
 	l, err := openLog(f, h.at.Log)
 	if err != nil {
 		return err
@@ -172,7 +179,7 @@ func (h *hosted) recover(data []byte) error {
 			"log", h.at.Log, "bytes", r.Torn)
 	}
 	h.log.Info("log read", "log", h.at.Log, "examples", h.m.Presented(), "learned", r.Learned)
-	h.journal, err = appendLog(h.at.Log, l.at)
+	h.journal, err = appendLog(f, h.at.Log, l.at)
 	if err == nil {
 		h.logBytes.Store(h.journal.bytes)
 	}

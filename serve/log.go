@@ -12,6 +12,8 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+
+	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
 
 // A log is a text that says what it is, and frames: a byte that says of what kind, the length of
@@ -103,6 +105,7 @@ func createLog(path string, h logHeader, model []byte) (w *logWriter, err error)
 	if err != nil {
 		return nil, err
 	}
+	atomicfile.TryLock(f) // nobody else knows it
 	w = &logWriter{f: f, path: path, bytes: int64(len(logBegins))}
 	defer func() {
 		if err != nil {
@@ -284,18 +287,12 @@ func sumOf(b []byte) string {
 // counted is a number of examples as frames have it.
 func counted(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 
-// appendLog opens the log for appending behind what is whole of it.
-func appendLog(path string, end int64) (*logWriter, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
+// appendLog appends to the log behind what is whole of it.
+func appendLog(f *os.File, path string, end int64) (*logWriter, error) {
 	if err := f.Truncate(end); err != nil {
-		f.Close()
 		return nil, err
 	}
 	if _, err := f.Seek(end, io.SeekStart); err != nil {
-		f.Close()
 		return nil, err
 	}
 	return &logWriter{f: f, path: path, bytes: end, dirty: true}, nil

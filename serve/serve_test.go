@@ -1,24 +1,26 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/halfspace-ml/halfspace"
+	"github.com/halfspace-ml/halfspace/internal/race"
 	_ "github.com/halfspace-ml/halfspace/learners"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newModel writes the file of a model that has learned a few rows of features 0 to 9, or of named
 // ones.
@@ -248,28 +250,131 @@ func TestSnapshots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for k := 0; m.Presented() < got.Snapshot; k += 10 {
-			rows := halfspace.Rows{Ptr: []int{0}, Dim: 42, Names: []string{"+1", "-1"}}
-			for _, line := range strings.Split(strings.TrimSpace(rowsOfSVM(k, 10)), "\n") {
-				f := strings.Fields(line)
-				rows.N++
-				rows.Labels = append(rows.Labels, int32(strings.Index("+-", f[0][:1])))
-				for _, pair := range f[1:] {
-					var j int32
-					var v float32
-					fmt.Sscanf(pair, "%d:%g", &j, &v)
-					rows.Idx, rows.F32 = append(rows.Idx, j), append(rows.F32, v)
-				}
-				rows.Ptr = append(rows.Ptr, len(rows.Idx))
-			}
-			if _, err := m.LearnRows(context.Background(), &rows); err != nil {
-				t.Fatal(err)
-			}
-		}
+		learnUpTo(t, m, got.Snapshot)
 		want, err := m.Score(m.Row().At(0, 0.5).At(1, -1))
 		if err != nil || want != got.Score || m.Presented() != got.Snapshot {
 			t.Errorf("snapshot %d of %d: score %v, want %v (%v)", got.Snapshot, m.Presented(),
 				got.Score, want, err)
 		}
 	}
+}
+
+// learnUpTo has a model of newModel learn the rows of rowsOfSVM until it has learned so many
+// examples.
+func learnUpTo(t testing.TB, m *halfspace.Model, presented uint64) {
+	t.Helper()
+	rows := halfspace.Rows{Ptr: []int{0}, Dim: 42, Names: []string{"+1", "-1"}}
+	for _, line := range strings.Split(rowsOfSVM(int(m.Presented())-20, int(presented-
+		m.Presented())), "\n") {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		rows.N++
+		rows.Labels = append(rows.Labels, int32(strings.Index("+-", f[0][:1])))
+		for _, pair := range f[1:] {
+			index, value, _ := strings.Cut(pair, ":")
+			j, err := strconv.Atoi(index)
+			v, err2 := strconv.ParseFloat(value, 32)
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			rows.Idx, rows.F32 = append(rows.Idx, int32(j)), append(rows.F32, float32(v))
+		}
+		rows.Ptr = append(rows.Ptr, len(rows.Idx))
+	}
+	if _, err := m.LearnRows(context.Background(), &rows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var load = flag.Int("load", 0, "predictions, and rows to learn, of TestLoad")
+
+// TestLoad: eight clients predict, a row a request, while another one teaches as many rows. No
+// request fails, and each answer is that of the snapshot that it names.
+func TestLoad(t *testing.T) {
+	n := *load
+	if n == 0 {
+		if n = 8000; testing.Short() || race.Enabled {
+			n = 2000
+		}
+	}
+	path := newModel(t, halfspace.Options{Learner: "obpm"})
+	begun, err := halfspace.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path,
+		Log: filepath.Join(t.TempDir(), "log")}}, PublishEvery: 100})
+	url := listening(t, s, HTTP{})
+	const clients = 8
+	type answer struct {
+		Score    float64
+		Snapshot uint64
+		row      [2]float64
+	}
+	answers := make([][]answer, clients)
+	post := func(client *http.Client, op, media, body string) ([]byte, error) {
+		a, err := client.Post(url+"/v1/models/a/"+op, media, strings.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		defer a.Body.Close()
+		text, err := io.ReadAll(a.Body)
+		if err == nil && a.StatusCode != 200 {
+			err = fmt.Errorf("%d %s", a.StatusCode, text)
+		}
+		return text, err
+	}
+	var all sync.WaitGroup
+	for c := range clients {
+		all.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for i := range n / clients {
+				a := answer{row: [2]float64{float64(i%17-8) / 8, float64((i+c)%13-6) / 4}}
+				text, err := post(client, Predict, mediaJSON, fmt.Sprintf(
+					`{"features":[%g,%g]}`, a.row[0], a.row[1]))
+				if err == nil {
+					err = json.Unmarshal(text, &a)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				answers[c] = append(answers[c], a)
+			}
+		})
+	}
+	all.Go(func() {
+		client := &http.Client{Transport: &http.Transport{}}
+		defer client.CloseIdleConnections()
+		for i := 0; i < n; i += 10 {
+			if _, err := post(client, Learn, mediaSVM, rowsOfSVM(i, 10)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	all.Wait()
+	list := slices.Concat(answers...)
+	slices.SortFunc(list, func(a, b answer) int { return cmp.Compare(a.Snapshot, b.Snapshot) })
+	snapshots := 0
+	for i, a := range list {
+		if i == 0 || a.Snapshot > list[i-1].Snapshot {
+			snapshots++
+			learnUpTo(t, begun, a.Snapshot)
+		}
+		want, err := begun.Score(begun.Row().At(0, a.row[0]).At(1, a.row[1]))
+		if err != nil || want != a.Score {
+			t.Fatalf("snapshot %d of row %v: score %v, want %v (%v)", a.Snapshot, a.row, a.Score,
+				want, err)
+		}
+	}
+	st := s.Stats()[0]
+	if st.Learned != int64(n) || st.Predicted != int64(n/clients*clients) {
+		t.Errorf("%d learned, %d predicted", st.Learned, st.Predicted)
+	}
+	t.Logf("%d answers of %d snapshots; predict p50 %.0f us, p99 %.0f us, most %.0f us", len(list),
+		snapshots, st.Predict.P50*1e6, st.Predict.P99*1e6, st.Predict.Max*1e6)
 }

@@ -318,6 +318,9 @@ func (h *hosted) teaches(r *Request, dst []byte) (Answer, *Error) {
 	}
 	<-t.done // before d is used again, whether or not somebody still waits for the answer
 	if t.bad != nil {
+		if t.learned == 0 {
+			h.putBack(taken)
+		}
 		return Answer{}, t.bad
 	}
 	dst = strconv.AppendInt(append(dst, `{"learned":`...), t.learned, 10)

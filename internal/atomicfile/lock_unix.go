@@ -14,6 +14,20 @@ func lock(f *os.File) {
 	}
 }
 
+// TryLock takes a file for this process alone, as long as it is open. It returns false where
+// another one has it. Where files can't be locked it returns true.
+func TryLock(f *os.File) bool {
+	for {
+		switch syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) {
+		case syscall.EINTR:
+		case syscall.EWOULDBLOCK:
+			return false
+		default:
+			return true
+		}
+	}
+}
+
 // rename gives a part its target's name while it is locked.
 func rename(f *os.File, target string) error { return os.Rename(f.Name(), target) }
 
