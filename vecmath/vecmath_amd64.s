@@ -129,6 +129,20 @@ TEXT ·rowsDotAVX2F32(SB), NOSPLIT, $0-48
 	VZEROUPPER
 	RET
 
+// func rowsDotAtAVX2F32(dst, rows *float32, stride int, at *int32, nat int, x *float32, n int)
+TEXT ·rowsDotAtAVX2F32(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), R9
+	MOVQ rows+8(FP), R13
+	MOVQ stride+16(FP), R12
+	SHLQ $LOGSZ, R12
+	MOVQ at+24(FP), R10
+	MOVQ nat+32(FP), R11
+	MOVQ x+40(FP), DX
+	MOVQ n+48(FP), BX
+#include "rowsdotat_avx2.h"
+	VZEROUPPER
+	RET
+
 // func sqDistAVX2F32(a, b *float32, n int) float32
 TEXT ·sqDistAVX2F32(SB), NOSPLIT, $0-28
 	MOVQ a+0(FP), SI
@@ -343,6 +357,30 @@ TEXT ·activeUpdateAVX2F32(SB), NOSPLIT, $0-64
 #undef ADDW
 	RET
 
+// func lanesRunAVX2F32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val *float32,
+// y *float32, seen *uint64, stride int, margin, step float32)
+TEXT ·lanesRunAVX2F32(SB), NOSPLIT, $0-88
+	MOVQ    counts+0(FP), R15
+	MOVQ    w+8(FP), SI
+	MOVQ    width+16(FP), R13
+	MOVQ    ptr+24(FP), DI
+	MOVQ    n+32(FP), DX
+	MOVQ    rows+40(FP), R10
+	MOVQ    val+48(FP), R11
+	MOVQ    y+56(FP), R9
+	MOVQ    seen+64(FP), BX
+	VBROADCASTSS margin+80(FP), Y15
+	VBROADCASTSS step+84(FP), Y14
+	VMOVDQU LANEBITS, Y11
+#define LOADSTRIDE \
+	MOVQ stride+72(FP), R8
+#define LOADSEEN MOVQ
+#include "lanesrun_avx2.h"
+#undef LOADSTRIDE
+#undef LOADSEEN
+	VZEROUPPER
+	RET
+
 // func lanesRunInt16AVX2F32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float32,
 // seen *uint64, stride, margin, limit, peak, lanes int) (done, newPeak int)
 TEXT ·lanesRunInt16AVX2F32(SB), NOSPLIT, $0-128
@@ -473,6 +511,20 @@ TEXT ·rowsDotAVX2F64(SB), NOSPLIT, $0-48
 	MOVQ x+32(FP), DX
 	MOVQ n+40(FP), BX
 #include "rowsdot_avx2.h"
+	VZEROUPPER
+	RET
+
+// func rowsDotAtAVX2F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
+TEXT ·rowsDotAtAVX2F64(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), R9
+	MOVQ rows+8(FP), R13
+	MOVQ stride+16(FP), R12
+	SHLQ $LOGSZ, R12
+	MOVQ at+24(FP), R10
+	MOVQ nat+32(FP), R11
+	MOVQ x+40(FP), DX
+	MOVQ n+48(FP), BX
+#include "rowsdotat_avx2.h"
 	VZEROUPPER
 	RET
 
@@ -685,6 +737,30 @@ TEXT ·activeUpdateAVX2F64(SB), NOSPLIT, $0-64
 	ADDQ w+0(FP), r
 #include "activeupdate_avx2.h"
 #undef ADDW
+	RET
+
+// func lanesRunAVX2F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val *float64,
+// y *float64, seen *uint64, stride int, margin, step float64)
+TEXT ·lanesRunAVX2F64(SB), NOSPLIT, $0-96
+	MOVQ    counts+0(FP), R15
+	MOVQ    w+8(FP), SI
+	MOVQ    width+16(FP), R13
+	MOVQ    ptr+24(FP), DI
+	MOVQ    n+32(FP), DX
+	MOVQ    rows+40(FP), R10
+	MOVQ    val+48(FP), R11
+	MOVQ    y+56(FP), R9
+	MOVQ    seen+64(FP), BX
+	VBROADCASTSD margin+80(FP), Y15
+	VBROADCASTSD step+88(FP), Y14
+	VMOVDQU LANEBITS, Y11
+#define LOADSTRIDE \
+	MOVQ stride+72(FP), R8
+#define LOADSEEN MOVL
+#include "lanesrun_avx2.h"
+#undef LOADSTRIDE
+#undef LOADSEEN
+	VZEROUPPER
 	RET
 
 // func lanesRunInt16AVX2F64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32, y *float64,

@@ -117,6 +117,18 @@ TEXT ·sumSqNEONF32(SB), NOSPLIT, $0-20
 	FMOVS F0, ret+16(FP)
 	RET
 
+// func rowsDotAtNEONF32(dst, rows *float32, stride int, at *int32, nat int, x *float32, n int)
+TEXT ·rowsDotAtNEONF32(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R9
+	MOVD rows+8(FP), R10
+	MOVD stride+16(FP), R12
+	MOVD at+24(FP), R15
+	MOVD nat+32(FP), R11
+	MOVD x+40(FP), R13
+	MOVD n+48(FP), R14
+#include "rowsdotat_neon.h"
+	RET
+
 // func sqDistNEONF32(a, b *float32, n int) float32
 TEXT ·sqDistNEONF32(SB), NOSPLIT, $0-28
 	MOVD a+0(FP), R0
@@ -219,6 +231,24 @@ TEXT ·activeUpdateNEONF32(SB), NOSPLIT, $0-64
 	MOVD coef+48(FP), R6
 	MOVD nl+56(FP), R7
 #include "activeupdate_neon.h"
+	RET
+
+// func lanesRunNEONF32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val *float32,
+// y *float32, seen *uint64, stride int, margin, step float32)
+TEXT ·lanesRunNEONF32(SB), NOSPLIT, $0-88
+	MOVD  counts+0(FP), R0
+	MOVD  w+8(FP), R1
+	MOVD  width+16(FP), R2
+	MOVD  ptr+24(FP), R3
+	MOVD  n+32(FP), R4
+	MOVD  rows+40(FP), R5
+	MOVD  val+48(FP), R10
+	MOVD  y+56(FP), R7
+	MOVD  seen+64(FP), R8
+	MOVD  stride+72(FP), R9
+	FMOVS margin+80(FP), F31
+	FMOVS step+84(FP), F29
+#include "lanesrun_neon.h"
 	RET
 
 // func lanesRunInt16NEONF32(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32,
@@ -373,6 +403,18 @@ TEXT ·sumSqNEONF64(SB), NOSPLIT, $0-24
 	FMOVD F0, ret+16(FP)
 	RET
 
+// func rowsDotAtNEONF64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
+TEXT ·rowsDotAtNEONF64(SB), NOSPLIT, $0-56
+	MOVD dst+0(FP), R9
+	MOVD rows+8(FP), R10
+	MOVD stride+16(FP), R12
+	MOVD at+24(FP), R15
+	MOVD nat+32(FP), R11
+	MOVD x+40(FP), R13
+	MOVD n+48(FP), R14
+#include "rowsdotat_neon.h"
+	RET
+
 // func sqDistNEONF64(a, b *float64, n int) float64
 TEXT ·sqDistNEONF64(SB), NOSPLIT, $0-32
 	MOVD a+0(FP), R0
@@ -475,6 +517,24 @@ TEXT ·activeUpdateNEONF64(SB), NOSPLIT, $0-64
 	MOVD coef+48(FP), R6
 	MOVD nl+56(FP), R7
 #include "activeupdate_neon.h"
+	RET
+
+// func lanesRunNEONF64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val *float64,
+// y *float64, seen *uint64, stride int, margin, step float64)
+TEXT ·lanesRunNEONF64(SB), NOSPLIT, $0-96
+	MOVD  counts+0(FP), R0
+	MOVD  w+8(FP), R1
+	MOVD  width+16(FP), R2
+	MOVD  ptr+24(FP), R3
+	MOVD  n+32(FP), R4
+	MOVD  rows+40(FP), R5
+	MOVD  val+48(FP), R10
+	MOVD  y+56(FP), R7
+	MOVD  seen+64(FP), R8
+	MOVD  stride+72(FP), R9
+	FMOVD margin+80(FP), F31
+	FMOVD step+88(FP), F29
+#include "lanesrun_neon.h"
 	RET
 
 // func lanesRunInt16NEONF64(counts, sums *int32, w *int16, width int, ptr *int, n int, rows *int32,

@@ -133,6 +133,13 @@ func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n in
 			rowsDotAtAVX512F64(f64(dst), f64(rows), stride, at, nat, f64(x), n)
 		}
 		return
+	case AVX2:
+		if is32[T]() {
+			rowsDotAtAVX2F32(f32(dst), f32(rows), stride, at, nat, f32(x), n)
+		} else {
+			rowsDotAtAVX2F64(f64(dst), f64(rows), stride, at, nat, f64(x), n)
+		}
+		return
 	}
 	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
 }
@@ -263,6 +270,13 @@ func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows
 			lanesRunAVX512F32(counts, f32(w), width, ptr, n, rows, f32(val), f32(y), seen, stride, float32(margin), float32(step))
 		} else {
 			lanesRunAVX512F64(counts, f64(w), width, ptr, n, rows, f64(val), f64(y), seen, stride, float64(margin), float64(step))
+		}
+		return
+	case AVX2:
+		if is32[T]() {
+			lanesRunAVX2F32(counts, f32(w), width, ptr, n, rows, f32(val), f32(y), seen, stride, float32(margin), float32(step))
+		} else {
+			lanesRunAVX2F64(counts, f64(w), width, ptr, n, rows, f64(val), f64(y), seen, stride, float64(margin), float64(step))
 		}
 		return
 	}

@@ -89,6 +89,15 @@ func rowsDot[T Float](dst, rows *T, nrows, stride int, x *T, n int) {
 }
 
 func rowsDotAt[T Float](dst, rows *T, stride int, at *int32, nat int, x *T, n int) {
+	switch active {
+	case NEON:
+		if is32[T]() {
+			rowsDotAtNEONF32(f32(dst), f32(rows), stride, at, nat, f32(x), n)
+		} else {
+			rowsDotAtNEONF64(f64(dst), f64(rows), stride, at, nat, f64(x), n)
+		}
+		return
+	}
 	rowsDotAtByRow(dst, rows, stride, at, nat, x, n)
 }
 
@@ -176,6 +185,15 @@ func lanesScoreLE[T Float](dst, w *T, nw, width int, rows *int32, val *T, n int,
 }
 
 func lanesRun[T Float](counts *int32, w *T, nw, width int, ptr *int, n int, rows *int32, val *T, y *T, seen *uint64, stride int, margin, step T) {
+	switch active {
+	case NEON:
+		if is32[T]() {
+			lanesRunNEONF32(counts, f32(w), width, ptr, n, rows, f32(val), f32(y), seen, stride, float32(margin), float32(step))
+		} else {
+			lanesRunNEONF64(counts, f64(w), width, ptr, n, rows, f64(val), f64(y), seen, stride, float64(margin), float64(step))
+		}
+		return
+	}
 	lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, margin, step)
 }
 

@@ -86,6 +86,12 @@ func rowsDotAtAVX512F32(dst, rows *float32, stride int, at *int32, nat int, x *f
 func rowsDotAtAVX512F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
 
 //go:noescape
+func rowsDotAtAVX2F32(dst, rows *float32, stride int, at *int32, nat int, x *float32, n int)
+
+//go:noescape
+func rowsDotAtAVX2F64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
+
+//go:noescape
 func maxIndexAVX512(idx *int32, n int) uint32
 
 //go:noescape
@@ -158,6 +164,12 @@ func lanesRunAVX512F32(counts *int32, w *float32, width int, ptr *int, n int, ro
 
 //go:noescape
 func lanesRunAVX512F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val, y *float64, seen *uint64, stride int, margin, step float64)
+
+//go:noescape
+func lanesRunAVX2F32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val, y *float32, seen *uint64, stride int, margin, step float32)
+
+//go:noescape
+func lanesRunAVX2F64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val, y *float64, seen *uint64, stride int, margin, step float64)
 
 // lanesRunInt16 takes widths of 32 to MaxRunWidth lanes, of which one at least is in use, one
 // example at least, and no bit of seen beyond the lanes in use.

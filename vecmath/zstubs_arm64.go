@@ -44,6 +44,12 @@ func rowsDotNEONF32(dst, rows *float32, nrows, stride int, x *float32, n int)
 func rowsDotNEONF64(dst, rows *float64, nrows, stride int, x *float64, n int)
 
 //go:noescape
+func rowsDotAtNEONF32(dst, rows *float32, stride int, at *int32, nat int, x *float32, n int)
+
+//go:noescape
+func rowsDotAtNEONF64(dst, rows *float64, stride int, at *int32, nat int, x *float64, n int)
+
+//go:noescape
 func maxIndexNEON(idx *int32, n int) uint32
 
 //go:noescape
@@ -81,6 +87,14 @@ func lanesLENEONF32(mask *uint64, s *float32, width int, y, t float32)
 
 //go:noescape
 func lanesLENEONF64(mask *uint64, s *float64, width int, y, t float64)
+
+// lanesRun takes widths of 1 to MaxRunWidth lanes and no bit of seen beyond.
+//
+//go:noescape
+func lanesRunNEONF32(counts *int32, w *float32, width int, ptr *int, n int, rows *int32, val, y *float32, seen *uint64, stride int, margin, step float32)
+
+//go:noescape
+func lanesRunNEONF64(counts *int32, w *float64, width int, ptr *int, n int, rows *int32, val, y *float64, seen *uint64, stride int, margin, step float64)
 
 // lanesRunInt16 takes widths of 32 to MaxRunWidth lanes, of which one at least is in use, one
 // example at least, and no bit of seen beyond the lanes in use.

@@ -75,7 +75,7 @@ var kernels = []kernel{
 		name:   "rowsDotAt",
 		params: "dst, rows *T, stride int, at *int32, nat int, x *T, n int",
 		plain:  "rowsDotAtByRow(dst, rows, stride, at, nat, x, n)",
-		forms:  "AVX512",
+		forms:  "AVX512 AVX2 NEON",
 	},
 	{
 		name: "maxIndex", params: "idx *int32, n int", result: "uint32", generic: "idx[n]",
@@ -128,7 +128,7 @@ var kernels = []kernel{
 		asm: "counts w width ptr n rows val y seen stride margin step",
 		plain: "lanesRunByExample(counts, w, nw, width, ptr, n, rows, val, y, seen, stride, " +
 			"margin, step)",
-		forms: "AVX512", nosplit: "",
+		forms: "AVX512 AVX2 NEON", nosplit: "",
 		stubs: "takes widths of 1 to MaxRunWidth lanes and no bit of seen beyond.",
 	},
 	{
