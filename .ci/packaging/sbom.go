@@ -157,7 +157,7 @@ type spdxRelationship struct {
 	To   string `json:"relatedSpdxElement"`
 }
 
-// noAssertion is SPDX's word for what nobody looked at.
+// noAssertion is SPDX's word for what was not looked at.
 const noAssertion = "NOASSERTION"
 
 // sbomOf lists what the programs were made of as SPDX 2.3: the modules with their versions and

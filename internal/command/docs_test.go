@@ -25,8 +25,9 @@ import (
 
 // The documents are README.md, the three other pages beside it and those of docs/. Their commands
 // stand in fenced blocks of the language sh (commands alone) or console (lines that begin with "$ "
-// are commands, the others what they print; ... stands for what differs from run to run). A word
-// after the language says what a block needs:
+// are commands, the others what they print; ... stands for what differs from run to run), programs
+// in blocks of the language python, which are run where there is one. A word after sh or console
+// says what a block needs:
 //
 //	(none)    nothing: it is run
 //	data      the public data sets: it is run where they are, but not with -short
@@ -99,10 +100,14 @@ func TestDocs(t *testing.T) {
 			where := fmt.Sprintf("%s:%d", filepath.Base(page), b.line)
 			switch b.language {
 			case "sh", "console":
+			case "python":
+				t.Run(where, func(t *testing.T) { b.runPython(t, dir) })
+				continue
 			case "go", "text", "toml":
 				continue
 			default:
-				t.Errorf("%s: a block of language %q: want sh, console, go, text or toml",
+				t.Errorf("%s: a block of language %q: want sh, console, python, go, text "+
+					"or toml",
 					where, b.language)
 				continue
 			}
@@ -196,6 +201,21 @@ func (b block) run(t *testing.T, dir string, env ...string) {
 		if !regexp.MustCompile(`^` + pattern + `$`).MatchString(got) {
 			t.Errorf("%s\nprints\n%s\nnot\n%s", command, got, want)
 		}
+	}
+}
+
+// runPython runs the block as a program, which says itself what must be so.
+func (b block) runPython(t *testing.T, dir string) {
+	python, err := exec.LookPath("python3")
+	if err != nil || race.Enabled {
+		t.Skip("no python3, or it is slow")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, python, "-c", b.text)
+	cmd.Dir, cmd.Env = dir, documentEnv(dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s\n%v\n%s", b.text, err, out)
 	}
 }
 

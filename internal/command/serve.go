@@ -33,7 +33,7 @@ type server struct {
 	cert, key           string
 	sync, form          choice
 	waitBytes, maxBody  byteSize
-	quiet               bool
+	quiet, stdio        bool
 
 	cmd *cobra.Command
 }
@@ -70,6 +70,8 @@ it by an interrupt or SIGTERM: what was accepted is learned, and a model that ha
 		"`NAME=FILE`; the name may be left out; may be given again")
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:8080", "serve on `ADDRESS`: HOST:PORT, of port 0 "+
 		"any free one, or unix:PATH")
+	fs.BoolVar(&s.stdio, "stdio", false, "answer lines of stdin on stdout instead, for a program "+
+		"whose child process this is")
 	fs.BoolVar(&s.o.ReadOnly, "read-only", false, "only predict: learn and save nothing")
 	fs.StringArrayVar(&s.logs, "log", nil, "write what is learned to a log before it is learned, "+
 		"`[NAME=]FILE`; one that is there is gone on with")
@@ -113,6 +115,9 @@ func (s *server) run(cmd *cobra.Command) error {
 	if err := s.options(); err != nil {
 		return err
 	}
+	if s.stdio {
+		return s.overLines()
+	}
 	// before anything is read, so that a port that is taken is known at once
 	l, err := serve.Listen(s.listen, s.http)
 	if errors.Is(err, serve.ErrOption) {
@@ -138,7 +143,14 @@ func (s *server) run(cmd *cobra.Command) error {
 		where = "unix:" + l.Addr().String()
 	}
 	s.o.Logger.Info("serving", "at", where, "models", len(s.o.Models))
-	failed := server.Serve(cmd.Context(), l, s.http)
+	if err := s.end(server, server.Serve(cmd.Context(), l, s.http)); err != nil {
+		return err
+	}
+	return &fail{codeStopped, errStopped, ""}
+}
+
+// end closes the server, whose serving ended with an error or with nil.
+func (s *server) end(server *serve.Server, failed error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.http.StopTime)
 	defer cancel()
 	if err := server.Close(ctx); err != nil {
@@ -148,7 +160,7 @@ func (s *server) run(cmd *cobra.Command) error {
 	if failed != nil {
 		return &fail{codeFailed, failed, ""}
 	}
-	return &fail{codeStopped, errStopped, ""}
+	return nil
 }
 
 // plainCause is an error of package serve without what it says of itself.
