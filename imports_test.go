@@ -43,7 +43,7 @@ var rooms = []room{
 	{"exchange", "model dataset/format learner engine", ". learners"},
 	{"training", "eval eval/stat model dataset dataset/format learners learner engine " +
 		"internal/spelling", ""},
-	{"eval", "learner engine vecmath", "model dataset learners"},
+	{"eval", "learner engine vecmath internal/waiting", "model dataset learners"},
 	{"eval/stat", "", ""},
 	{"model", "dataset/format learner engine internal/atomicfile", "learners vecmath"},
 	{"dataset/public", "internal/atomicfile", ""},

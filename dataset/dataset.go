@@ -94,6 +94,12 @@ type Options struct {
 	WeightCol string
 	// WeightOptional takes files without that column: their weights are 1.
 	WeightOptional bool
+	// IDCol is where the id of a row is, which is no feature: the column of csv as LabelCol names
+	// one, the key of ndjson, and "tag" for the tags of vw. "" is none.
+	IDCol string
+	// LabelsLater lets rows of a Stream lack the label that have an id: it may come in a later row
+	// of that id, in csv with nothing in the other columns; see [Stream.ID].
+	LabelsLater bool
 	// TextCols are columns of csv that hold texts, as LabelCol names one. Each text of each is a
 	// feature of its own, COLUMN=TEXT (see Info.Names and HashBits), of value 1 in the rows that
 	// have it. NumberCols hold numbers, and IgnoreCols are left out. Of other columns those hold
@@ -280,6 +286,7 @@ type Info struct {
 	Columns  int      // csv: columns of a row, the label included
 	LabelCol int      // csv: number of the label's column, from 1, in training's order; 0: none
 	LabelKey string   // ndjson: key of the label, where the options name it
+	IDKey    string   // ndjson: key of the id; "": none
 	Header   []string // csv: names of the columns, in training's order; nil if there are none
 	// Kinds has a letter for each column of csv beside the label's: n a number, t texts, - left
 	// out; "" if all are numbers.
@@ -453,6 +460,10 @@ func (c *config) setLabels() error {
 	case c.Labels != nil || c.positive != nil:
 		return badOption("classes", strings.Join(c.Classes, ","),
 			"none beside the label that is +1")
+	}
+	if c.LabelsLater && (c.IDCol == "" || c.LabelsOptional) {
+		return fmt.Errorf("labels may come later only where rows have ids, and are wanted: %w",
+			ErrOption)
 	}
 	if c.LabelsOptional && c.Labels == nil && c.Classes == nil {
 		return fmt.Errorf("labels may be missing only where a model has fixed them: %w", ErrOption)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -31,6 +32,7 @@ type labeler struct {
 	decided  bool
 	atOnce   bool // -1, 0 and +1 mean themselves before a second label is met
 
+	later   bool    // a row's label may come later: none is no label of it, and none of any class
 	many    bool    // any number of labels may come
 	two     bool    // no third one, since examples were given as of two
 	third   bool    // but it came
@@ -50,7 +52,7 @@ const MaxClasses = 1 << 16
 const unnamedClasses = 1 << 12
 
 func newLabeler(c *config, atOnce bool) *labeler {
-	l := &labeler{optional: c.LabelsOptional, atOnce: atOnce}
+	l := &labeler{optional: c.LabelsOptional, atOnce: atOnce, later: c.LabelsLater}
 	l.set.None = -1
 	l.many = c.AnyClasses && c.Labels == nil && c.positive == nil
 	switch {
@@ -78,9 +80,18 @@ func (l *labeler) id(x format.Label) (int32, error) {
 	if i, ok := l.set.Find(x); ok {
 		return i, nil
 	}
-	if l.closed != nil {
+	switch {
+	case x.Missing && l.later:
+		l.add(x, unlabelled)
+		return int32(len(l.sign)) - 1, nil
+	case l.closed != nil:
 		return l.ofClosed(x)
 	}
+	return l.open(x)
+}
+
+// open is id of a label that was not met before, where any may come.
+func (l *labeler) open(x format.Label) (int32, error) {
 	// a name of a class, which a model keeps
 	if !l.fixed && (!l.rest || x.Equal(*l.pos)) {
 		if err := format.Encoded("the label", x.Text); err != nil {
@@ -175,17 +186,23 @@ func (l *labeler) decide(x format.Label) error {
 	case l.guess != nil:
 		return l.correct(x)
 	case l.decided:
-	case len(l.set.List) == 1:
-		a, b := l.set.List[0], x
+	case l.one() >= 0:
+		i := l.one()
+		a, b := l.set.List[i], x
 		if b.Less(a) {
 			a, b = b, a
 		}
 		l.neg, l.pos, l.decided = &a, &b, true
-		l.sign[0] = l.signOf(l.set.List[0])
+		l.sign[i] = l.signOf(l.set.List[i])
 	case l.atOnce && meansItself(x):
 		l.suppose(x)
 	}
 	return nil
+}
+
+// one returns the number of the first label that was met, -1 where none was.
+func (l *labeler) one() int {
+	return slices.IndexFunc(l.set.List, func(x format.Label) bool { return !x.Missing })
 }
 
 // meansItself reports whether a label alone says which class it is: a plain 1 doesn't, which is -1
@@ -196,7 +213,7 @@ func meansItself(x format.Label) bool {
 
 // correct puts x in the place of the label that was guessed. It must lie on that side.
 func (l *labeler) correct(x format.Label) error {
-	switch met := l.set.List[0]; {
+	switch met := l.set.List[l.one()]; {
 	case l.guess == l.neg && x.Less(met):
 		l.neg = &x
 	case l.guess == l.pos && met.Less(x):
@@ -206,7 +223,7 @@ func (l *labeler) correct(x format.Label) error {
 	default:
 		l.third = l.many
 		return fmt.Errorf("label %q after %q, which was taken for %+d, as -1, 0 and +1 are: "+
-			"choose the one that is +1 by Options.Positive", x.Text, met.Text, l.sign[0])
+			"choose the one that is +1 by Options.Positive", x.Text, met.Text, l.sign[l.one()])
 	}
 	l.guess = nil
 	return nil
@@ -262,12 +279,16 @@ func (l *labeler) suppose(x format.Label) bool {
 
 // alone decides when one label is all there was.
 func (l *labeler) alone() error {
-	x := l.set.List[0]
+	i := l.one()
+	if i < 0 {
+		return errors.New("no row has a label")
+	}
+	x := l.set.List[i]
 	if !l.suppose(x) {
 		return fmt.Errorf("all rows have the label %q: say by Options.Positive which label is +1",
 			x.Text)
 	}
-	l.sign[0] = l.signOf(x)
+	l.sign[i] = l.signOf(x)
 	return nil
 }
 
@@ -301,7 +322,9 @@ func (l *labeler) labelMap() LabelMap {
 func (l *labeler) met() string {
 	var s []string
 	for _, x := range l.set.List {
-		s = append(s, x.Text)
+		if !x.Missing || !l.later {
+			s = append(s, x.Text)
+		}
 	}
 	return listed(s)
 }

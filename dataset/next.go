@@ -197,7 +197,7 @@ func (s *Stream[T]) advance(end <-chan time.Time) bool {
 			return false
 		case <-silent:
 			s.warned = true
-			label := s.lab.set.List[0].Text
+			label := s.lab.set.List[s.lab.one()].Text
 			s.cfg.OnWarn(fmt.Sprintf("%d rows, all labelled %q, wait for a second label: "+
 				"set Options.Positive to %s to begin at once", s.heldRows, label, label))
 			return true
@@ -413,6 +413,10 @@ func (s *Stream[T]) hold(r *rows[T]) {
 		s.release(r)
 		s.recycle(r)
 		return
+	case !s.lab.decided && s.lab.later && s.heldRows == 0 && s.lab.one() < 0:
+		s.sign(r) // none has a label yet
+		s.ready = append(s.ready, r)
+		return
 	case !s.lab.decided:
 		s.release(r)
 		s.heldRows += r.N
@@ -538,4 +542,13 @@ func (s *Stream[T]) finish() error {
 // know.
 func (s *Stream[T]) Labelled(i int) bool {
 	return s.lab.sign[s.cur.Code[s.pos-s.view.Len()+i]] != unlabelled
+}
+
+// ID returns the id of example i of the block that Next returned last, "" if it has none, and
+// whether the row is bare: it has no features, only a label as a rule. It is for streams with
+// Options.LabelsLater, of which a row without a label has an id. Options.Scaling looks at bare rows
+// as at others, unless PrepareByHand leaves them out. The id is good until the
+// next call of Next.
+func (s *Stream[T]) ID(i int) (id []byte, bare bool) {
+	return s.cur.RowID(s.pos - s.view.Len() + i)
 }

@@ -115,6 +115,9 @@ func newStream[T engine.Float](files []string, from *opener, o Options,
 		return nil, fmt.Errorf("normalize max: a stream is not read to its end before it is "+
 			"used: give the scale, or load the data whole: %w", ErrScale)
 	}
+	if c.LabelsLater && whole {
+		return nil, fmt.Errorf("labels of a whole data set don't come later: %w", ErrOption)
+	}
 	c.Sums = c.Sums && !whole
 	s := &Stream[T]{cfg: c, files: files, from: from, whole: whole, lab: newLabeler(c, !whole)}
 	if s.lim, err = c.limit(); err != nil {
@@ -210,7 +213,7 @@ func (s *Stream[T]) prepare() error {
 func (s *Stream[T]) arranged(f *format.Format) error {
 	c, l, to := s.cfg, s.layout, &s.info
 	to.IndexBase, to.BaseFound = l.IndexBase, l.BaseFound
-	to.LabelKey = l.LabelKey
+	to.LabelKey, to.IDKey = l.LabelKey, l.IDKey
 	to.Columns, to.LabelCol, to.Header, to.Kinds = l.Columns, l.LabelCol, l.Header, l.Kinds
 	if to.Kind = l.Kind; to.Kind == "" {
 		to.Kind = f.Name
@@ -242,7 +245,8 @@ func (s *Stream[T]) arranged(f *format.Format) error {
 func (s *Stream[T]) settings(f *format.Format) {
 	c := s.cfg
 	s.p = format.Settings{Format: f, Bias: c.bias, One: c.BiasValue, Unit: c.Normalize == "unit",
-		Stop: c.maxBad == 0, Optional: c.LabelsOptional, KeepDiv: c.Bytes && s.whole,
+		Stop: c.maxBad == 0, Optional: c.LabelsOptional || c.LabelsLater,
+		IDs: c.LabelsLater, KeepDiv: c.Bytes && s.whole,
 		Lines:    c.Lines && !s.whole,
 		HashBits: c.HashBits, Pairs: c.pairs}
 	p := &s.p
@@ -277,7 +281,8 @@ func (s *Stream[T]) options() *format.Options {
 		Base:    c.base, BaseFound: c.baseFound,
 		BaseTrained: c.Base != nil && c.IndexBase != "0" && c.IndexBase != "1",
 		WeightCol:   c.WeightCol, WeightOptional: c.WeightOptional || c.LabelsOptional,
-		LabelKey: c.LabelKey, LabelCol: c.LabelCol, Columns: c.Columns, Header: c.Header,
+		IDCol: c.IDCol, IDs: c.LabelsLater, LabelKey: c.LabelKey, LabelCol: c.LabelCol,
+		Columns: c.Columns, Header: c.Header,
 		Label: c.Label,
 		Kinds: c.Kinds, TextCols: c.TextCols, NumberCols: c.NumberCols, IgnoreCols: c.IgnoreCols,
 		Missing:  c.Missing,

@@ -3,6 +3,8 @@ package dataset
 import (
 	"math"
 	"slices"
+
+	"github.com/halfspace-ml/halfspace/dataset/format"
 )
 
 // Sum returns a fingerprint of the rows that were returned, in their order: of labels, weights and
@@ -68,6 +70,10 @@ func (r *rows[T]) sum() {
 		}
 		if i < len(r.W) && r.W[i] != 1 {
 			h += summand(^uint64(0), float64(r.W[i]))
+		}
+		if r.HasIDs() {
+			id, _ := r.RowID(i)
+			h += summand(1<<63, float64(format.HashName(nil, id)))
 		}
 		r.sums[i] = h
 	}

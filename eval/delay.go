@@ -3,15 +3,16 @@ package eval
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
-// waiting is the examples that were predicted and whose labels have not come: Options.Delay. The
+// queue is the examples that were predicted and whose labels have not come: Options.Delay. The
 // blocks that they came in are copied, and their memory serves the next ones.
-type waiting[T engine.Float] struct {
+type queue[T engine.Float] struct {
 	blocks, free []*engine.Block[T]
 	at           int // of the first block: examples that are learned
 	asked        []asked
@@ -27,10 +28,10 @@ type asked struct {
 }
 
 // len returns how many wait.
-func (w *waiting[T]) len() int { return len(w.asked) - w.first }
+func (w *queue[T]) len() int { return len(w.asked) - w.first }
 
-// take copies a block.
-func (w *waiting[T]) take(b *engine.Block[T]) {
+// take copies a block. Of what is prepared afterwards, settle has the values.
+func (w *queue[T]) take(b *engine.Block[T]) *engine.Block[T] {
 	var c *engine.Block[T]
 	if n := len(w.free); n > 0 {
 		c, w.free = w.free[n-1], w.free[:n-1]
@@ -39,11 +40,19 @@ func (w *waiting[T]) take(b *engine.Block[T]) {
 	}
 	c.Copy(b)
 	w.blocks = append(w.blocks, c)
+	return c
+}
+
+// settle copies the values of example i of b once more, which were prepared meanwhile.
+func settle[T engine.Float](c, b *engine.Block[T], i int) {
+	_, to := c.Example(i)
+	_, from := b.Example(i)
+	copy(to, from)
 }
 
 // next makes view the first example that waits, which no longer does, and returns what was
 // predicted of it.
-func (w *waiting[T]) next(view *engine.Block[T]) asked {
+func (w *queue[T]) next(view *engine.Block[T]) asked {
 	for w.at == w.blocks[0].Len() {
 		w.free = append(w.free, w.blocks[0])
 		n := copy(w.blocks, w.blocks[1:])
@@ -61,13 +70,14 @@ func (w *waiting[T]) next(view *engine.Block[T]) asked {
 
 // delayed predicts the examples of b, and learns those whose labels come meanwhile.
 func (r *run[T]) delayed(ctx context.Context, b *engine.Block[T]) error {
-	if r.o.Prepare != nil {
-		r.o.Prepare(0, b.Len())
-	}
-	r.waits.take(b)
+	c := r.waits.take(b)
 	for i := range b.Len() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if r.o.Prepare != nil {
+			r.o.Prepare(i, i+1)
+			settle(c, b, i)
 		}
 		r.view = b.Slice(i, i+1)
 		if err := r.ask(&r.view); err != nil {
@@ -133,4 +143,135 @@ func (r *run[T]) learn(ctx context.Context, most int) error {
 		}
 	}
 	return nil
+}
+
+// late reports whether labels come later than their examples.
+func (r *run[T]) late() bool { return r.waits != nil || r.ids != nil }
+
+// waiting returns how many examples were predicted and not learned yet, and apart how many that
+// are behind the place where the run stands neither wait nor were learned.
+func (r *run[T]) waiting() (waiting, apart int64) {
+	switch {
+	case r.ids != nil:
+		return int64(r.ids.list.Len()), r.ids.apart
+	case r.waits != nil:
+		return int64(r.waits.len()), 0
+	}
+	return 0, 0
+}
+
+// packQueue packs what waits.
+func (r *run[T]) packQueue(p *packing) {
+	w := r.waits
+	n := p.length(w.len(), r.o.Delay)
+	block, at := 0, w.at
+	for i := range n {
+		if p.bad {
+			return
+		}
+		if p.reading {
+			b := new(engine.Block[T])
+			packExample(p, b, 0)
+			w.blocks, w.asked = append(w.blocks, b), append(w.asked, asked{})
+		} else {
+			for at == w.blocks[block].Len() {
+				block, at = block+1, 0
+			}
+			packExample(p, w.blocks[block], at)
+			at++
+		}
+		w.asked[w.first+i].pack(p)
+	}
+}
+
+func (a *asked) pack(p *packing) {
+	predicted := a.round.Predicted + 1
+	p.float(&a.round.Score)
+	whole(p, mostClasses, &predicted)
+	a.round.Predicted = predicted - 1
+	a.believed.pack(p)
+	packFloats(p, &a.sample)
+}
+
+// packFloats packs some floats; none are nil.
+func packFloats(p *packing, list *[]float64) {
+	n := p.length(len(*list), mostClasses)
+	if p.reading {
+		if *list = nil; n > 0 {
+			*list = make([]float64, n)
+		}
+	}
+	for i := range *list {
+		p.float(&(*list)[i])
+	}
+}
+
+// packExample packs example i of b, which becomes a block of it alone where it is read.
+func packExample[T engine.Float](p *packing, b *engine.Block[T], i int) {
+	dense, classes, weighted := b.Dense(), b.Class != nil, len(b.W) > 0
+	p.flag(&dense)
+	p.flag(&classes)
+	p.flag(&weighted)
+	var (
+		class     int32
+		positive  bool
+		w, last   = 1.0, int32(-1)
+		idx       []int32
+		val       []T
+		dim       = b.Dim
+		unchecked engine.Block[T]
+	)
+	if !p.reading {
+		positive, w = b.Y[i] > 0, float64(b.Weight(i))
+		if idx, val = b.Example(i); classes {
+			class = b.Class[i]
+		}
+	}
+	p.flag(&positive)
+	if classes {
+		whole(p, mostClasses, &class)
+		p.want(p.classes == 0 || int(class) < p.classes)
+	}
+	if weighted {
+		p.float(&w)
+	}
+	whole(p, math.MaxInt32, &dim)
+	n := p.length(len(val), math.MaxInt32)
+	if p.reading {
+		if val = make([]T, n); !dense {
+			idx = make([]int32, n)
+		}
+	}
+	for k := range val {
+		if !dense {
+			step := idx[k] - last
+			whole(p, math.MaxInt32, &step)
+			p.want(int64(last)+int64(step) < int64(dim))
+			idx[k], last = last+step, last+step
+		}
+		v := float64(val[k])
+		p.float(&v)
+		val[k] = T(v)
+	}
+	if !p.reading {
+		return
+	}
+	p.want((!dense || n == dim) && (p.features == 0 || dim <= p.features))
+	if p.bad {
+		return
+	}
+	unchecked = engine.Block[T]{Dim: dim, Y: []T{T(2*one(positive) - 1)}}
+	if dense {
+		unchecked.X, unchecked.Stride = val, dim
+	} else {
+		unchecked.Ptr, unchecked.Idx, unchecked.Val = []int{0, n}, idx, val
+	}
+	if classes {
+		unchecked.Class = []int32{class}
+	}
+	if weighted {
+		unchecked.W = []T{T(w)}
+	}
+	*b = unchecked
+	p.want(b.Check() == nil)
 }

@@ -480,3 +480,41 @@ func ExampleLearningPoint() {
 	// 1536 examples,  69 errors, recent error 0.02
 	// 2000 examples,  69 errors, recent error 0.00
 }
+
+// Labels come in rows of their own, found by the ids of the examples.
+func ExampleIDs() {
+	rows := engine.Block[float64]{Dim: 1, Y: []float64{1, 1, 1, -1}, Ptr: []int{0, 1, 2, 2, 2},
+		Idx: []int32{0, 0}, Val: []float64{2, -1}}
+	ids := []string{"a", "b", "a", "b"} // the last two rows are labels alone
+	e, _ := learner.Lookup("perceptron")
+	l, _ := learner.New[float64](e, e.Config(), learner.Env{})
+	res, err := eval.Run[float64](context.Background(), l, &once{block: &rows}, eval.Options{
+		IDs: &eval.IDs{Most: 100, Row: func(i int) (id []byte, labelled, bare bool) {
+			return []byte(ids[i]), i >= 2, i >= 2
+		}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d learned, %d answered, %d wait\n", res.Presented, res.Late.Answered, res.Waiting)
+	// Output: 2 learned, 2 answered, 0 wait
+}
+
+// What became of rows whose labels came late, or not at all.
+func ExampleLate() {
+	l := eval.Late{Answered: 3, Expired: 1}
+	fmt.Printf("%.0f %% of the labels came in time\n",
+		100*float64(l.Answered)/float64(l.Answered+l.Expired))
+	// Output: 75 % of the labels came in time
+}
+
+// once is a source of one block.
+type once struct{ block *engine.Block[float64] }
+
+func (o *once) Next() (*engine.Block[float64], error) {
+	b := o.block
+	if o.block = nil; b == nil {
+		return nil, io.EOF
+	}
+	return b, nil
+}

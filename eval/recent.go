@@ -44,6 +44,31 @@ func (r *recentExamples[T]) last() []engine.Block[T] {
 	return r.views
 }
 
+// packRecent packs the last examples.
+func (r *run[T]) packRecent(p *packing) {
+	blocks, n := r.lately.last(), 0
+	for i := range blocks {
+		n += blocks[i].Len()
+	}
+	n = p.length(n, r.o.Recent)
+	if !p.reading {
+		for i := range blocks {
+			for k := range blocks[i].Len() {
+				packExample(p, &blocks[i], k)
+			}
+		}
+		return
+	}
+	p.want(int64(n) == min(r.count.Examples, int64(r.o.Recent)))
+	for range n {
+		var b engine.Block[T]
+		if packExample(p, &b, 0); p.bad {
+			return
+		}
+		r.lately.add(b, r.o.Recent)
+	}
+}
+
 // replace replaces members where drift is found.
 func (r *run[T]) replace() error {
 	if r.o.Replace == 0 {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/engine"
+	"github.com/halfspace-ml/halfspace/internal/waiting"
 	"github.com/halfspace-ml/halfspace/learner"
 )
 
@@ -177,6 +178,9 @@ type Options struct {
 	// begin. Excludes Resume; ErrStanding if the examples are others, ErrTallies if no run has been
 	// there
 	Continue *Standing
+	// how many features and classes an example in Continue's Tallies may have at most: more are an
+	// ErrTallies; 0 is any number
+	Features, Classes int
 	// examples the learner was presented before this run: passes are counted on from there
 	Before int64
 	// examples given to the learner at once, at most; 0 is DefaultBlock, or fewer if they take long
@@ -198,14 +202,18 @@ type Options struct {
 	// the label of an example comes when so many more have been predicted, each by what had been
 	// learned by then ("delayed progressive validation"); those that wait are kept. One pass only.
 	// The learner learns what it would without; the labels left at the end come then. Where the run
-	// is stopped, those that wait are neither learned nor counted
+	// is stopped, those that wait are in Result.Standing, with what was predicted of them
 	Delay int
+	// labels come in rows of their own, by ids, of a Source that is no Memory; excludes Delay. What
+	// waits is in Result.Standing as with Delay; at the end it is left out. nil: they don't
+	IDs *IDs
 	// keep a learning curve of at most so many points: Result.Curve. 0 keeps none
 	Curve int
 
 	// Prepare, if there, is called with examples lo to hi of the block that the source gave last,
 	// once for each, in order and before any is scored; it may change their values. It is for what
-	// depends on all examples so far. nil: nothing is left to prepare.
+	// depends on all examples so far. With IDs bare rows are left out. nil: nothing is left to
+	// prepare.
 	Prepare func(lo, hi int)
 
 	// Drift, if there, is given the loss of each example, 1 where the predicted label is wrong, as
@@ -268,9 +276,10 @@ type Result struct {
 	Fit      *learner.FitResult // of Fit; nil after Run
 	Read     time.Duration      // spent waiting for the source
 	Learn    time.Duration      // spent learning, tallies included
-	// with Options.Delay, where the run was stopped: examples that were predicted, whose labels had
-	// not come; they are neither learned nor counted
+	// with Options.Delay, where the run was stopped, or with IDs: examples that were predicted,
+	// whose labels had not come; they are neither learned nor counted
 	Waiting   int64
+	Late      *Late // with Options.IDs; else nil
 	NotFinite int64 // rounds whose score was NaN or infinite, all passes
 	// at the end: of the order of the first pass, the features, and the scores of the later half of
 	// all passes
@@ -332,13 +341,17 @@ func Run[T engine.Float](ctx context.Context, l learner.Learner[T], src Source[T
 	if o.Calibrate != "" {
 		r.classes = &ClassCalibrator{Temperature: o.Calibrate == Temperature}
 	}
+	if o.Delay > 0 {
+		r.waits = new(queue[T])
+	}
+	if o.IDs != nil {
+		r.ids = &byID[T]{list: waiting.New[*unlabelled[T]](o.IDs.Most, o.IDs.Bytes)}
+		r.res.Late = new(Late)
+	}
 	if o.Continue != nil {
 		if err := r.goOn(o.Continue, mem); err != nil {
 			return Result{}, err
 		}
-	}
-	if o.Delay > 0 {
-		r.waits = new(waiting[T])
 	}
 	if inMemory {
 		return r.finish(r.passes(ctx, mem))
@@ -369,6 +382,11 @@ func (o *Options) check(inMemory, gathers bool) error {
 		return fmt.Errorf("eval: %d members to be replaced, by %d examples: %w", o.Replace,
 			o.Recent, ErrOptions)
 	}
+	if o.IDs != nil {
+		if err := o.checkIDs(inMemory); err != nil {
+			return err
+		}
+	}
 	return o.checkMeters()
 }
 
@@ -380,9 +398,6 @@ func (o *Options) checkMeters() error {
 			ErrOptions)
 	case o.Window > 0 && o.Fading > 0:
 		return fmt.Errorf("eval: a window and fading: %w", ErrOptions)
-	case o.Continue != nil && o.Delay > 0:
-		return fmt.Errorf("eval: a delay of %d, and a place to go on at, where nothing waits: %w",
-			o.Delay, ErrOptions)
 	case o.Delay < 0 || o.Delay > 0 && (o.Epochs > 1 || o.UntilConverged):
 		return fmt.Errorf("eval: a delay of %d, which is for one pass: %w", o.Delay, ErrOptions)
 	}
@@ -464,7 +479,8 @@ func (r *run[T]) dataOf(mem *Memory[T]) uint64 {
 // run may have been in it.
 func (r *run[T]) begins(mem *Memory[T], number uint64, from learner.Pass, inPass int64) {
 	r.mem, r.number, r.res.Pass = mem, number, nil
-	r.began, r.before = r.res.Presented-from.At, r.res.Updates-inPass
+	waiting, apart := r.waiting()
+	r.began, r.before = r.res.Presented+waiting+apart-from.At, r.res.Updates-inPass
 	if r.keeps != nil {
 		r.keeps.Number, r.keeps.Updated = number, from.Updated
 	}
@@ -550,8 +566,9 @@ type run[T engine.Float] struct {
 	classes    *ClassCalibrator // the same, of more than two classes
 	sample     []float64        // scores for it of the example in hand; empty: none
 
-	waits    *waiting[T] // nil without Options.Delay
-	answered asked       // with it, what was predicted of the example in hand
+	waits    *queue[T] // nil without Options.Delay
+	ids      *byID[T]  // nil without Options.IDs
+	answered asked     // with one of them, what was predicted of the example in hand
 
 	losses  int64 // given to Options.Drift
 	stretch Count // since the last drift
@@ -578,9 +595,13 @@ func (r *run[T]) pass(ctx context.Context, src Source[T]) error {
 			r.res.Epochs++
 			return nil
 		}
-		if err == nil && r.waits != nil {
+		switch {
+		case err != nil:
+		case r.waits != nil:
 			err = r.delayed(ctx, b)
-		} else if err == nil {
+		case r.ids != nil:
+			err = r.identified(ctx, b)
+		default:
 			err = r.blocks(ctx, b)
 		}
 		if err != nil {
@@ -636,7 +657,7 @@ func (r *run[T]) blocks(ctx context.Context, b *engine.Block[T]) error {
 // block learns and tallies one block.
 func (r *run[T]) block(b *engine.Block[T]) error {
 	rounds := r.rounds[:b.Len()]
-	if r.waits != nil {
+	if r.late() {
 		r.believed, r.sample = r.answered.believed, append(r.sample[:0], r.answered.sample...)
 	}
 	r.probability()
@@ -655,7 +676,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 		r.sample = r.sample[:0]
 	}
 	mistakes := r.res.Mistakes
-	if r.waits != nil {
+	if r.late() {
 		mistakes += r.answer(b, &rounds[0])
 	}
 	first, before := r.res.Epochs == 0, r.count
@@ -685,7 +706,7 @@ func (r *run[T]) block(b *engine.Block[T]) error {
 			}
 		}
 	}
-	if r.waits != nil {
+	if r.late() {
 		r.res.Mistakes = mistakes
 	}
 	if err := r.watch(b, rounds); err != nil {
@@ -749,15 +770,20 @@ func (r *run[T]) believe(b *engine.Block[T]) error {
 	if err := r.prober.Proba(b, r.proba); err != nil {
 		return fmt.Errorf("after %d examples: %w", r.res.Presented, err)
 	}
-	o := &r.believed
-	if b.Class != nil {
-		*o = OutcomeOf(int(b.Class[0]), -1)
-		o.BelieveEach(r.proba)
-	} else {
-		*o = Outcome2(float64(b.Y[0]), 0)
-		o.Believe(r.proba[0])
-	}
+	r.believed = believedOf(b, r.proba)
 	return nil
+}
+
+// believedOf is what is believed of the one example of b, whose classes have those probabilities.
+func believedOf[T engine.Float](b *engine.Block[T], proba []float64) (o Outcome) {
+	if b.Class != nil {
+		o = OutcomeOf(int(b.Class[0]), -1)
+		o.BelieveEach(proba)
+		return o
+	}
+	o = Outcome2(float64(b.Y[0]), 0)
+	o.Believe(proba[0])
+	return o
 }
 
 // probability tallies it.
@@ -876,9 +902,8 @@ func (r *run[T]) finish(err error) (Result, error) {
 	if r.curve.step > 0 {
 		r.res.Curve = r.curve.all(r.point())
 	}
-	if r.res.NotFinite = r.count.NotFinite; r.waits != nil {
-		r.res.Waiting = int64(r.waits.len())
-	}
+	r.res.NotFinite = r.count.NotFinite
+	r.res.Waiting, _ = r.waiting()
 	if err == nil {
 		r.res.Standing = nil
 	}

@@ -25,6 +25,10 @@ type Standing struct {
 	Data     uint64 `json:"data,omitempty"`     // fingerprint of these examples
 	Pass     uint64 `json:"pass,omitempty"`     // number of the next pass: its order is drawn by it
 	Begun    int64  `json:"begun,omitempty"`    // examples of its first pass that the run left out
+	// with Options.Delay or IDs: of those behind it that were not learned, how many wait for their
+	// labels, in Tallies; and how many don't
+	Waiting int64 `json:"waiting,omitempty"`
+	Apart   int64 `json:"apart,omitempty"`
 
 	// of Fit: the learner itself knows where it was cut, and of the counts there are the updates
 	Fit bool `json:"fit,omitempty"`
@@ -41,12 +45,14 @@ type Standing struct {
 	Marks [2]Count `json:"marks"` // after the last two powers of two of examples
 
 	// Tallies is what was tallied besides, in a form of its own: Metrics, Recent, Curve, Proba,
-	// Calibration, Drifts with their detector, and the look at the features' scales. What Options
-	// don't ask for is left out; what they ask for and it has not (a window of another size, an AUC
-	// that was not asked for before) begins anew, and nil is nothing. Up to
-	// 30 KiB, and at most 144 KiB for AUC; 10 to 40 bytes for each example of the window, 11 to 24
-	// for each point of the curve, 3 to 27 for each class, up to 90 KiB for a table of confusion,
-	// and in the first 1024 examples up to 11 bytes for each of the first 65536 features.
+	// Calibration, Drifts with their detector, the look at the features' scales, and the examples
+	// by which members are replaced, or that wait for their labels with what was predicted of them.
+	// What Options don't ask for is left out; what they ask for and it has not (a window of another
+	// size, an AUC that was not asked for before) begins anew, and nil is nothing. Up to 30 KiB,
+	// and at most 144 KiB for AUC; 10 to 40 bytes for each example of the window, 11 to 24 for each
+	// point of the curve, 3 to 27 for each class, up to 90 KiB for a table of confusion, for an
+	// example that is kept 2 to 14 for each of its values, and in the first 1024 examples up to 11
+	// bytes for each of the first 65536 features.
 	Tallies []byte `json:"-"`
 }
 
@@ -62,7 +68,7 @@ func (s *Standing) Valid() bool {
 		}
 	}
 	if !counts(int64(s.Epochs), s.At, s.Examples, s.Updates, s.Mistakes, s.InPass, int64(s.Idle),
-		s.Begun) || s.Mistakes > s.Count.Examples || s.InPass > s.Updates ||
+		s.Begun, s.Waiting, s.Apart) || s.Mistakes > s.Count.Examples || s.InPass > s.Updates ||
 		s.Label != -1 && s.Label != 0 && s.Label != 1 {
 		return false
 	}
@@ -70,7 +76,8 @@ func (s *Standing) Valid() bool {
 	case s.Fit:
 		return s.Examples > 0 && s.Epochs == 0 && s.At == 0 && s.Count.Examples == 0
 	case s.Examples == 0:
-		return s.Epochs == 0 && s.At == s.Count.Examples && s.First == s.Count && s.Begun == 0
+		return s.Epochs == 0 && s.At == s.Count.Examples+s.Waiting+s.Apart &&
+			s.First == s.Count && s.Begun == 0
 	}
 	return s.inPasses()
 }
@@ -80,7 +87,7 @@ func (s *Standing) inPasses() bool {
 	hi, lo := bits.Mul64(uint64(s.Epochs), uint64(s.Examples))
 	return s.At <= s.Examples && s.Begun <= s.Examples && s.Pass >= uint64(s.Epochs) &&
 		s.Pass <= learner.MaxCount && hi == 0 && lo <= learner.MaxCount &&
-		lo+uint64(s.At) == uint64(s.Count.Examples+s.Begun)
+		lo+uint64(s.At) == uint64(s.Count.Examples+s.Waiting+s.Apart+s.Begun)
 }
 
 // valid bounds the counts.
@@ -121,8 +128,10 @@ func fingerprint[T engine.Float](mem *Memory[T]) uint64 {
 
 // standing is where the run stands.
 func (r *run[T]) standing() *Standing {
-	s := &Standing{Epochs: r.res.Epochs, At: r.res.Presented - r.began, Updates: r.res.Updates,
-		Mistakes: r.res.Mistakes, InPass: r.res.Updates - r.before, Idle: r.idle, Count: r.count,
+	waiting, apart := r.waiting()
+	s := &Standing{Epochs: r.res.Epochs, At: r.res.Presented + waiting + apart - r.began,
+		Waiting: waiting, Apart: apart, Updates: r.res.Updates, Mistakes: r.res.Mistakes,
+		InPass: r.res.Updates - r.before, Idle: r.idle, Count: r.count,
 		Label: r.count.last, First: r.first, Marks: r.marks}
 	s.Updated, s.Tallies = s.InPass > 0 || r.keeps != nil && r.keeps.Updated, r.tallies()
 	if r.mem != nil {
@@ -159,8 +168,18 @@ func (r *run[T]) goOn(s *Standing, mem *Memory[T]) error {
 	}
 	r.status.SinceExamples, r.status.SinceErrors = r.marks[1].Examples, r.marks[1].Errors
 	r.before = s.Updates - s.InPass
-	if s.Tallies == nil {
-		return nil
+	if s.Tallies != nil {
+		if err := r.takeTallies(s.Tallies); err != nil {
+			return err
+		}
 	}
-	return r.takeTallies(s.Tallies)
+	if r.o.Replace > 0 && r.lately.n == 0 && r.count.Examples > 0 {
+		return fmt.Errorf("eval: the examples by which members are replaced are missing: %w",
+			ErrTallies)
+	}
+	if waiting, apart := r.waiting(); waiting != s.Waiting || apart != s.Apart {
+		return fmt.Errorf("eval: %d examples wait for their labels, not %d: %w", waiting, s.Waiting,
+			ErrTallies)
+	}
+	return nil
 }

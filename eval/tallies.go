@@ -29,6 +29,8 @@ type packing struct {
 	bytes   []byte // written so far, or left to be read
 	reading bool
 	bad     bool // what was read can't be
+
+	features, classes int // of an example, at most; 0: any number
 }
 
 // want notes what can't be.
@@ -142,6 +144,15 @@ func (r *run[T]) parts() (list []part) {
 	if r.o.Drift != nil {
 		add("drift", r.packDrift)
 	}
+	if r.o.Replace > 0 {
+		add("examples by which members are replaced", r.packRecent)
+	}
+	if r.waits != nil {
+		add("examples whose labels come later", r.packQueue)
+	}
+	if r.ids != nil {
+		add("examples whose labels come by ids", r.packIDs)
+	}
 	return list
 }
 
@@ -184,7 +195,8 @@ func (r *run[T]) takeTallies(bytes []byte) error {
 	}
 	for _, part := range r.parts() {
 		if body, there := found[part.name]; there {
-			b := &packing{bytes: []byte(body), reading: true}
+			b := &packing{bytes: []byte(body), reading: true,
+				features: r.o.Features, classes: r.o.Classes}
 			part.pack(b)
 			p.bad = p.bad || b.bad || len(b.bytes) > 0
 			if p.bad {

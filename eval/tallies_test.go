@@ -37,6 +37,10 @@ func figures(r eval.Result) string {
 	if r.Calibration != nil {
 		fmt.Fprintln(&b, *r.Calibration)
 	}
+	if r.Late != nil {
+		fmt.Fprintln(&b, *r.Late)
+		r.Late = nil
+	}
 	r.Metrics, r.Recent, r.Proba, r.Calibration = nil, nil, nil, nil
 	fmt.Fprintf(&b, "%+v", r)
 	return b.String()
@@ -83,6 +87,10 @@ func tallyCases() map[string]struct {
 		"adwin":        {"pa", &turns, eval.Options{Drift: eval.NewADWIN(0)}},
 		"ddm":          {"pa", &turns, eval.Options{Drift: eval.NewDDM(), Window: 50}},
 		"page-hinkley": {"pa", &turns, eval.Options{Drift: eval.NewPageHinkley(0, 10)}},
+		"replaced":     {"obpm", &turns, eval.Options{Drift: eval.NewDDM(), Replace: 9, Recent: 99}},
+		"delayed":      {"obpm", all, eval.Options{Delay: 31, Proba: true}},
+		"delayed classes": {"ovr", &classes, eval.Options{Delay: 31,
+			Calibrate: eval.Temperature}},
 	}
 }
 
@@ -131,7 +139,7 @@ func goneOn(t testing.TB, name string, data *engine.Block[float64], o eval.Optio
 	if o.Drift != nil {
 		o.Drift.Reset()
 	}
-	o.Continue = &eval.Standing{}
+	o.Continue, o.Features, o.Classes = &eval.Standing{}, data.Dim, 4
 	if err := json.Unmarshal(at.text, o.Continue); err != nil {
 		t.Fatal(err)
 	}
@@ -202,14 +210,17 @@ func TestTalliesRefused(t *testing.T) {
 			t.Helper()
 			at.tallies = b
 			_, err := goneOn(t, c.learner, c.data, c.o, at)
-			if must && !errors.Is(err, eval.ErrTallies) ||
-				err != nil && !errors.Is(err, eval.ErrTallies) {
+			if must && !errors.Is(err, eval.ErrTallies) || err != nil &&
+				!errors.Is(err, eval.ErrTallies) && !errors.Is(err, learner.ErrLength) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}
 		try("another form", append([]byte{2}, good[1:]...), true)
 		try("more", append(append([]byte{}, good...), 0x80), true)
 		step := len(good)/23 + 1
+		if c.o.Replace > 0 { // examples, one as the other
+			step = len(good)/3 + 1
+		}
 		for n := 2; n < len(good); n += step {
 			if n > 1+1+6 { // else there is no part, which is no error
 				try(fmt.Sprint("cut at ", n), good[:n], true)
@@ -258,7 +269,8 @@ func TestDetectorsState(t *testing.T) {
 // FuzzTallies goes on with tallies made up.
 func FuzzTallies(f *testing.F) {
 	cases := tallyCases()
-	names := []string{"scores", "probabilities", "faded scores", "classes", "adwin", "unscaled"}
+	names := []string{"scores", "probabilities", "faded scores", "classes", "adwin", "unscaled",
+		"delayed classes"}
 	at := map[string]stood{}
 	for i, name := range names {
 		c := cases[name]
@@ -272,7 +284,7 @@ func FuzzTallies(f *testing.F) {
 		from.tallies = tallies
 		if r, err := goneOn(t, c.learner, c.data, c.o, from); err == nil {
 			figures(r)
-		} else if !errors.Is(err, eval.ErrTallies) {
+		} else if !errors.Is(err, eval.ErrTallies) && !errors.Is(err, learner.ErrLength) {
 			t.Error(err)
 		}
 	})

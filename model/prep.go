@@ -32,6 +32,8 @@ type Prep struct {
 	// LabelKey is the key of the label in ndjson, where training names it; "": one of the names
 	// that are taken for it.
 	LabelKey string `json:"label_key,omitempty"`
+	// IDKey is the key of the id in ndjson, which is no feature; "": none.
+	IDKey string `json:"id_key,omitempty"`
 	// Kinds are the kinds of the csv columns beside the label's, in their order: n a number, t
 	// texts, - left out; "" if all are numbers. Features are the numbers, in that order, and then
 	// the texts as Names has them. Missing is what values that are missing stand for.
@@ -177,6 +179,9 @@ func (p *Prep) checkWeightCol() error {
 	if p.LabelKey != "" && (formats.Lookup(p.Format).HasColumns() ||
 		!utf8.ValidString(p.LabelKey)) {
 		return bad("label_key", strconv.Quote(p.LabelKey), "a key of rows that are objects")
+	}
+	if p.IDKey != "" && (formats.Lookup(p.Format).HasColumns() || !utf8.ValidString(p.IDKey)) {
+		return bad("id_key", strconv.Quote(p.IDKey), "a key of rows that are objects")
 	}
 	return nil
 }

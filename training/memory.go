@@ -413,6 +413,10 @@ func (o *Options) metering(x learner.Extent) int64 {
 		x.NonZeros = x.Examples * x.Longest
 		n += dataBytes(x) + 4*outcome*int64(o.Delay) // a list that is there twice when it grows
 	}
+	if o.IDCol != "" {
+		_, bytes := o.waits()
+		n += bytes
+	}
 	return n
 }
 

@@ -34,6 +34,12 @@ const MaxThreads = dataset.MaxWorkers
 // MaxWindow is the most that Options.Window and Options.Delay may be.
 const MaxWindow = 1 << 28
 
+// Defaults of Options.WaitMax and WaitBytes.
+const (
+	DefaultWaitMax   = 100_000
+	DefaultWaitBytes = 64 << 20
+)
+
 // maxCurve is the most that Options.Curve may be.
 const maxCurve = 100_000
 
@@ -171,6 +177,18 @@ type Options struct {
 	// predicted by what was learned of labels that had come. What is learned in the end is the
 	// same. The examples that wait are in memory. One pass only. Default 0; 0 to MaxWindow.
 	Delay int `json:"delay,omitempty" toml:"delay,omitempty"`
+	// IDCol is where the id of a row is, as dataset.Options.IDCol says it: the column of csv, the
+	// key of ndjson, "tag" of vw. A row with an id and without a label is predicted, and waits; a
+	// later row with that id and a label, with features or without, has it learned, counted by what
+	// was predicted first. Others are learned as they come; see eval.IDs. One pass over a stream;
+	// it excludes Delay, and balanced ClassWeight. What still waits at the end is left out. Default
+	// "", which is none; a column or key that is there.
+	IDCol string `json:"id_col,omitempty" toml:"id_col,omitempty"`
+	// WaitMax is how many rows of IDCol wait for their labels at most, and WaitBytes the memory
+	// that they take; the oldest make room. 0 stands for DefaultWaitMax and DefaultWaitBytes.
+	// Default 0; 0 to MaxWindow, and 0 or more.
+	WaitMax   int   `json:"wait_max,omitempty" toml:"wait_max,omitempty"`
+	WaitBytes Bytes `json:"wait_bytes,omitempty" toml:"wait_bytes,omitempty"`
 	// Curve is how many points of a learning curve are kept, at most; 0 keeps none. Default 0; 0 to
 	// 100000.
 	Curve int `json:"curve,omitempty" toml:"curve,omitempty"`
@@ -421,7 +439,46 @@ func (o *Options) validMetrics() error {
 	case o.Curve < 0 || o.Curve > maxCurve:
 		return badOption("", "{curve} %d: not a number of points, 0 to %d", o.Curve, maxCurve)
 	}
+	if err := o.validIDs(); err != nil {
+		return err
+	}
 	return o.validDrift()
+}
+
+// validIDs checks the options of labels that come by ids.
+func (o *Options) validIDs() error {
+	switch {
+	case o.IDCol == "" && (o.WaitMax != 0 || o.WaitBytes != 0):
+		return badOption("It bounds what waits for labels: {id_col}.",
+			"{wait_max} or {wait_bytes} without {id_col}")
+	case o.IDCol == "":
+	case o.WaitMax < 0 || o.WaitMax > MaxWindow:
+		return badOption("It is a number of rows, as 100000.",
+			"{wait_max} %d: not a number from 0 to %d", o.WaitMax, MaxWindow)
+	case o.WaitBytes < 0:
+		return badOption("As 64MiB.", "{wait_bytes} %d: negative", int64(o.WaitBytes))
+	case o.Delay > 0:
+		return badOption("Labels come by ids, or after a number of rows.",
+			"{id_col} and {delay} exclude each other")
+	case o.Epochs > 1 || o.UntilConverged || o.Shuffle:
+		return badOption("Take one pass: {epochs} 1.",
+			"{id_col} is for one pass over the rows, in their order")
+	case o.ClassWeight == balanced:
+		return badOption("Give factors, as a=2.",
+			"{id_col} and {class_weight} %s exclude each other: rows may have no label", balanced)
+	}
+	return nil
+}
+
+// waits is how much waits for labels at most.
+func (o *Options) waits() (rows int, bytes int64) {
+	if rows, bytes = o.WaitMax, int64(o.WaitBytes); rows == 0 {
+		rows = DefaultWaitMax
+	}
+	if bytes == 0 {
+		bytes = DefaultWaitBytes
+	}
+	return rows, bytes
 }
 
 func (o *Options) validData() error {

@@ -47,6 +47,9 @@ func AsTrained(o *dataset.Options, m *model.Model) {
 	o.Scaling, o.Scaled, o.Missing = "", p.Scaling, p.Missing
 	o.Names, o.HashBits, o.Interactions = p.Names, p.HashBits, p.Interactions
 	o.FixedNames, o.LabelKey = true, p.LabelKey
+	if p.IDKey != "" {
+		o.IDCol = p.IDKey
+	}
 	f := format.Lookup(p.Format) // nil, which has neither, if the model names none
 	if f.HasIndices() {
 		o.Base = &p.IndexBase // IndexBase says how other files count
@@ -83,7 +86,7 @@ func alike(o dataset.Options, info dataset.Info) dataset.Options {
 	if o.Label = info.LabelCol; o.Label > 0 {
 		o.LabelCol = ""
 	}
-	o.LabelKey = info.LabelKey
+	o.LabelKey, o.IDCol, o.LabelsLater = info.LabelKey, info.IDKey, false
 	o.WeightOptional = true // what is only scored needs none
 	o.Kinds = info.Kinds
 	o.TextCols, o.NumberCols, o.IgnoreCols = nil, nil, nil
@@ -106,8 +109,8 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 		Labels:  model.Labels{Negative: info.Labels.Negative, Positive: info.Labels.Positive},
 		Bias:    o.Bias, Normalize: o.Normalize, Scale: info.Scale, Format: info.Kind,
 		IndexBase: info.IndexBase, Dim: info.Dim, Columns: info.Header, LabelCol: info.LabelCol,
-		LabelKey: info.LabelKey,
-		Scaling:  info.Scaling, Kinds: info.Kinds, Missing: o.Missing,
+		LabelKey: info.LabelKey, IDKey: info.IDKey,
+		Scaling: info.Scaling, Kinds: info.Kinds, Missing: o.Missing,
 		Names: info.Names, HashBits: o.HashBits, Interactions: o.Interactions,
 	}
 	if format.Lookup(info.Kind).HasColumns() {
@@ -135,7 +138,7 @@ func prepOf(o dataset.Options, info dataset.Info, before *model.Model) model.Pre
 			}
 		}
 		p.Format, p.Columns = before.Prep.Format, before.Prep.Columns
-		p.LabelKey = before.Prep.LabelKey
+		p.LabelKey, p.IDKey = before.Prep.LabelKey, before.Prep.IDKey
 		p.LabelCol, p.IndexBase = before.Prep.LabelCol, before.Prep.IndexBase
 	}
 	return p

@@ -86,10 +86,6 @@ func (j *Job) resume() error {
 	if j.o, err = given.again(m); err != nil {
 		return err
 	}
-	if j.o.OnDrift == DriftReplace {
-		return newError(ErrModel, "To learn other examples, too: {from}.", "%s: its run replaces "+
-			"members by the last examples, which are not kept", given.Model)
-	}
 	m.Presented -= uint64(j.at.standing.Presented()) // of the runs before
 	m.Mistakes -= uint64(j.at.standing.Mistakes)
 	j.before = m
@@ -104,9 +100,6 @@ func (o *Options) validResume() error {
 	case o.From != "":
 		return badOption("{resume} goes on with the run that wrote {model}, {from} begins another.",
 			"{resume} and {from} exclude each other")
-	case o.Delay > 0:
-		return badOption("Leave {delay} out: what waited for its label is not in the model.",
-			"{resume} and {delay} exclude each other")
 	case len(o.Files) == 0:
 		return badOption("Name those of the run; - is standard input.", "{files}: none is given")
 	}
@@ -149,7 +142,7 @@ func strict(text []byte, to any) error {
 // model, files, measurements, and what is computed with. A field that is not among them is the
 // run's for ever, and can't be given another value when it is gone on with.
 var free = []string{"Learner", "Precision", "Seed", "Config", "Literal", "Settings", "Files",
-	"Model", "Resume", "PredictOnly", "Test", "Delay", "MarginReport", "MarginSVM", "Latency",
+	"Model", "Resume", "PredictOnly", "Test", "MarginReport", "MarginSVM", "Latency",
 	"Threads", "MemBudget", "KeepSizes"}
 
 // tallied are the fields of what is tallied on the way: a run that is gone on with tallies what it
@@ -387,7 +380,7 @@ func (s *behind[T]) Next() (*engine.Block[T], error) {
 		}
 		n := min(s.left, int64(b.Len()))
 		if s.j.trained() == nil { // else the model's scale has them
-			s.stream.Prepare(0, int(n))
+			s.learnScale(int(n))
 		}
 		if s.left -= n; s.left > 0 {
 			continue
@@ -401,6 +394,19 @@ func (s *behind[T]) Next() (*engine.Block[T], error) {
 			return &s.view, nil
 		}
 		return s.src.Next()
+	}
+}
+
+// learnScale has the scale know the first n rows of the stream's block, bare ones left out.
+func (s *behind[T]) learnScale(n int) {
+	if s.j.o.IDCol == "" {
+		s.stream.Prepare(0, n)
+		return
+	}
+	for i := range n {
+		if _, bare := s.stream.ID(i); !bare {
+			s.stream.Prepare(i, i+1)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,9 +66,39 @@ func figures(res *training.Result) string {
 	if p := r.Proba; p != nil {
 		fmt.Fprintln(&b, p.Examples, p.LogLoss(), p.Brier(), p.CalibrationError())
 	}
+	if r.Late != nil {
+		fmt.Fprintln(&b, *r.Late, r.Waiting)
+	}
 	fmt.Fprintln(&b, r.Examples, r.Presented, r.Epochs, r.Updates, r.Mistakes, r.Errors, r.Curve,
 		r.Drifts, r.Drifted, r.Converged, r.NotFinite, r.Warnings)
 	return b.String()
+}
+
+// lateRows writes a csv file of examples whose labels come in rows of their own, some of them
+// never, some before others, and some with features.
+func lateRows(t *testing.T) string {
+	rows := []string{"id,x,y,label"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 300 {
+		x, y := r.Float64(), r.Float64()
+		rows = append(rows, fmt.Sprintf("r%d,%.3f,%.3f,", i, x, y))
+		if k := i - 5 - r.IntN(20); k >= 0 && i%7 > 0 {
+			label := 2*(k%2) - 1
+			if i%5 == 0 {
+				rows = append(rows, fmt.Sprintf("r%d,%.3f,%.3f,%d", k, x, y, label))
+			} else {
+				rows = append(rows, fmt.Sprintf("r%d,,,%d", k, label))
+			}
+		}
+		if i%11 == 0 {
+			rows = append(rows, fmt.Sprintf(",%.3f,%.3f,%d", y, x, 2*(i%2)-1))
+		}
+	}
+	name := filepath.Join(t.TempDir(), "late.csv")
+	if err := os.WriteFile(name, []byte(strings.Join(rows, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // TestResume goes on from every checkpoint of runs, and from where a context stopped them.
@@ -99,11 +130,24 @@ func TestResume(t *testing.T) {
 		"drift": {Learner: "pa", Drift: "page-hinkley"},
 		"drift, reset": {Learner: "pa", Settings: map[string]any{"C": 0.001}, Drift: "ddm",
 			OnDrift: training.DriftReset},
+		"drift, replace": {Learner: "obpm", Settings: map[string]any{"members": 20},
+			Drift: "ddm", OnDrift: training.DriftReplace, DriftRecent: 90},
+		"delayed": {Learner: "pa", Delay: 37, Calibrate: "platt", Data: training.Data{Scale: "std"}},
+		"delayed more than there are": {Learner: "obpm", Delay: 200, Proba: true,
+			ClassWeight: "balanced"},
+		"labels by ids": {Learner: "obpm", IDCol: "id", Proba: true, Calibrate: "platt",
+			WaitMax: 30},
+		"labels by ids of classes": {Learner: "pa", IDCol: "id", Data: training.Data{
+			Classes: []string{"1", "-1"}, Scale: "none"}},
+		"delayed in memory": {Learner: "pa", Delay: 21, Shuffle: true, Window: 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			o.Files, o.CheckpointEvery = []string{one, two}, "60"
+			if o.IDCol != "" {
+				o.Files = []string{lateRows(t)}
+			}
 			o.Model = filepath.Join(dir, "whole")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()

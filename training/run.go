@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/halfspace-ml/halfspace/dataset"
+	"github.com/halfspace-ml/halfspace/dataset/format"
 	"github.com/halfspace-ml/halfspace/engine"
 	"github.com/halfspace-ml/halfspace/eval"
 	"github.com/halfspace-ml/halfspace/learner"
@@ -124,15 +125,7 @@ func New(o Options, env Env) (*Job, error) {
 	if o.CheckpointEvery != "" {
 		j.every, j.after, _ = checkpointMarks(o.CheckpointEvery) // validate has seen to it
 	}
-	j.data = o.Data.Reading()
-	j.data.AnyClasses = len(o.Classes) == 0 && o.Positive == ""
-	j.data.Workers, j.data.OnBad, j.data.OnWarn = o.Threads, j.observer.BadRow, j.observer.Odd
-	if o.Rho > 0 {
-		j.data.Bias, j.data.BiasValue = "append", o.Rho
-	}
-	if o.Rho > 0 || o.Resume { // in units of the features; settled when the run began
-		j.data = j.data.For("")
-	}
+	j.reads()
 	if err := j.begin(); err != nil {
 		return nil, err
 	}
@@ -153,6 +146,23 @@ func New(o Options, env Env) (*Job, error) {
 		}
 	}
 	return j, j.readAgain()
+}
+
+// reads says how the examples are read.
+func (j *Job) reads() {
+	o := &j.o
+	j.data = o.Data.Reading()
+	j.data.AnyClasses = len(o.Classes) == 0 && o.Positive == ""
+	j.data.Workers, j.data.OnBad, j.data.OnWarn = o.Threads, j.observer.BadRow, j.observer.Odd
+	if o.IDCol != "" {
+		j.data.IDCol, j.data.LabelsLater = o.IDCol, true
+	}
+	if o.Rho > 0 {
+		j.data.Bias, j.data.BiasValue = "append", o.Rho
+	}
+	if o.Rho > 0 || o.Resume { // in units of the features; settled when the run began
+		j.data = j.data.For("")
+	}
 }
 
 // begin finds the learner and its settings, or takes them from the model that is gone on from.
@@ -217,6 +227,9 @@ func (j *Job) readAgain() error {
 			"{until_converged}, {normalize} max, settings relative to the data and "+
 			"{margin_report}.",
 			"{files}: a source passes once, and has one name")
+	case j.o.IDCol != "" && (j.inMemory() || j.whole()):
+		return badOption("Without {normalize} max, and settings relative to the data.",
+			"{id_col} is for a stream, and these settings need all examples in memory")
 	case j.inMemory():
 	case j.o.MarginSVM:
 		return badOption("Add {until_converged}, or several epochs.",
@@ -347,8 +360,9 @@ type run[T engine.Float] struct {
 	inMemory bool
 	in       eval.Source[T]
 	info     func() dataset.Info // of in
-	scale    func(lo, hi int)    // scales examples of a stream before they are learned; nil: none
-	work     context.Context     // for work on in
+	row      func(i int) (id []byte, labelled, bare bool)
+	scale    func(lo, hi int) // scales examples of a stream before they are learned; nil: none
+	work     context.Context  // for work on in
 	facts    learner.Facts
 	loading  time.Duration
 
@@ -446,9 +460,11 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		first.block, first.err = s.Next()
 		r.in = weighStream[T](&j.o, first, r.info)
 		keepClassCounts(j, r.in)
+		r.row = rowOf(s, func(i int) int { return i })
 		before := int64(0) // rows that this stream hasn't
 		if j.at != nil {
 			b := &behind[T]{src: r.in, j: j, left: j.at.toSkip(), stream: s}
+			r.row = rowOf(s, func(i int) int { return b.lo + i })
 			r.in, r.scale, before = b, b.prepare, j.at.standing.At-b.left
 		}
 		j.sum = func(n int64) uint64 { return s.Sum(s.Info().Rows - int(n-before)) }
@@ -467,6 +483,25 @@ func (r *run[T]) open(ctx context.Context) (done func(), err error) {
 		return nil, err
 	}
 	return done, nil
+}
+
+// rowOf says what rows of a stream's last block are; at has their numbers in it.
+func rowOf[T engine.Float](s *dataset.Stream[T], at func(i int) int) func(i int) (id []byte,
+	labelled, bare bool) {
+	return func(i int) (id []byte, labelled, bare bool) {
+		i = at(i)
+		id, bare = s.ID(i)
+		return id, s.Labelled(i), bare
+	}
+}
+
+// ids is what waits for labels, nil without Options.IDCol.
+func (r *run[T]) ids() *eval.IDs {
+	if r.j.o.IDCol == "" {
+		return nil
+	}
+	most, bytes := r.j.o.waits()
+	return &eval.IDs{Row: r.row, Most: most, Bytes: bytes}
 }
 
 // takeClasses makes the learner one of any number of classes where the data have more than two.
@@ -498,8 +533,13 @@ func (r *run[T]) takeClasses(info dataset.Info) error {
 // examples take so many bytes.
 func (r *run[T]) resolve(test int64) error {
 	j := r.j
-	if err := j.o.Idle(r.info().Format); err != nil {
+	found := r.info().Format
+	if err := j.o.Idle(found); err != nil {
 		return err
+	}
+	if j.o.IDCol != "" && !format.Lookup(found).Takes("IDCol") {
+		return badOption("Leave it out.", "{id_col} %s has no effect: the examples are %s, not %s",
+			j.o.IDCol, found, format.Or(format.Taking("IDCol")))
 	}
 	c, err := j.config.Resolve(r.facts)
 	if err != nil {
@@ -571,7 +611,7 @@ func (r *run[T]) learn() (eval.Result, error) {
 		UntilConverged: o.UntilConverged, MaxUpdates: most, Shuffle: o.Shuffle, Seed: j.seed,
 		Proba: o.Proba, Calibrate: j.calibrates(), Target: j.target(), AUC: o.AUC,
 		Window: o.Window, Fading: o.Fading, Curve: o.Curve, Delay: o.Delay,
-		Progress:        j.observer.Progress(),
+		IDs: r.ids(), Progress: j.observer.Progress(),
 		CheckpointEvery: j.every, CheckpointAfter: j.after, Prepare: r.scale,
 	}}
 	if j.before != nil {
@@ -583,6 +623,7 @@ func (r *run[T]) learn() (eval.Result, error) {
 	switch {
 	case j.at != nil:
 		lo.Continue = j.at.standing
+		lo.Features, lo.Classes = j.extentOfKept()
 	case j.before != nil && o.UntilConverged:
 		lo.Resume = j.before.Pass
 	}
@@ -619,6 +660,16 @@ func (r *run[T]) learn() (eval.Result, error) {
 		s.Updates += j.at.standing.Updates
 	}
 	return res, err
+}
+
+// extentOfKept returns how many features and classes examples in the model's position have at most;
+// 0 is any number.
+func (j *Job) extentOfKept() (features, classes int) {
+	p := &j.before.Prep
+	if features = p.Dim; features > 0 && p.Bias == "append" {
+		features++
+	}
+	return features, len(p.Classes)
 }
 
 // finish saves what was learned, measures it and says what may be wrong with it. It saves before it
@@ -681,9 +732,18 @@ func (j *Job) missed(res *Result) {
 		j.observer.Odd("no threshold was found: no score reaches " + j.o.Threshold + " on " +
 			"examples that were not learned yet; labels are those of 0")
 	}
-	if n := res.Counts.Waiting; n > 0 {
-		j.observer.Odd(fmt.Sprintf("%d examples were predicted and not learned: the run was "+
-			"stopped before their labels came ({delay} %d)", n, j.o.Delay))
+	n := res.Counts.Waiting
+	if l := res.Counts.Late; l != nil && !res.Stopped && l.Expired+l.Unknown+n > 0 {
+		j.observer.Odd(fmt.Sprintf("of rows whose labels come by ids %d were learned; %d were "+
+			"left out when there was no room for more, %d had no label at the end, and %d labels "+
+			"were of ids that were not waited for", l.Answered, l.Expired, n, l.Unknown))
+	}
+	if n > 0 && res.Stopped {
+		kept := "their labels had not come; a run that goes on with the model's has them"
+		if j.o.Model == "" || j.o.PredictOnly {
+			kept = "the run was stopped before their labels came"
+		}
+		j.observer.Odd(fmt.Sprintf("%d examples were predicted and not learned: %s", n, kept))
 	}
 }
 

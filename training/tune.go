@@ -154,6 +154,7 @@ func rivalsOf(settings []Options, env Env) ([]*Job, error) {
 		o.Proba, o.Latency, o.MemBudget, o.AnyFormat = false, false, 0, false
 		o.AUC, o.Window, o.Fading, o.Curve = false, 0, 0, 0
 		o.Drift, o.OnDrift, o.Delay = "", "", 0
+		o.IDCol, o.WaitMax, o.WaitBytes = "", 0, 0
 		o.DriftKeep, o.DriftMembers, o.DriftRecent = 0, 0, 0
 		o.Calibrate, o.Threshold = "", ""
 		e := Env{Machine: each}

@@ -49,6 +49,7 @@ type Rows[T engine.Float] struct {
 	// of the block W has the weights, up to the last that was given by Weigh
 	NBad int // bad rows; those of which an error is kept may be fewer
 
+	ids         ids
 	known       []Label // that options name
 	bad         []BadRow
 	more        []spot // bad rows behind those of bad
@@ -91,6 +92,7 @@ func (r *Rows[T]) Reset(dense bool) {
 	r.Div, r.Line, r.ID = r.Div[:0], r.Line[:0], r.ID[:0]
 	r.Labels.Reset()
 	r.foreign = 0
+	r.ids.reset()
 }
 
 // Weigh gives the next good row a weight, finite and 0 or more; a parser calls it before the row is
@@ -130,7 +132,8 @@ func WeightOf[T engine.Float](v float64) (w T, bad string) {
 func (r *Rows[T]) Bytes() int64 {
 	elem := int64(unsafe.Sizeof(T(0)))
 	return int64(cap(r.Idx)+cap(r.Code))*4 + int64(cap(r.Val)+cap(r.X)+cap(r.Y)+cap(r.W))*elem +
-		int64(cap(r.Ptr)+cap(r.Div)+cap(r.Line))*8
+		int64(cap(r.Ptr)+cap(r.Div)+cap(r.Line)+cap(r.ids.end))*8 +
+		int64(cap(r.ids.text)+cap(r.ids.bare))
 }
 
 // Append adds good rows whose labels and bad rows have been settled.
@@ -145,6 +148,7 @@ func (r *Rows[T]) Append(more *Rows[T]) {
 	r.Dim, r.Stride = max(r.Dim, more.Dim), more.Stride
 	r.Y, r.Code = append(r.Y, more.Y[:n]...), append(r.Code, more.Code[:n]...)
 	r.Line = append(r.Line, more.Line[:min(n, len(more.Line))]...)
+	r.ids.append(&more.ids, n)
 	if more.Dense() {
 		r.X = append(r.X, more.X[:n*more.Stride]...)
 	} else {

@@ -16,6 +16,7 @@ type csvLayout struct {
 	// feature of each column, from 0, without an appended bias; or why there is none
 	to     []int32
 	weight int   // column of the weight, from 1; 0: none
+	id     int   // column of the ids, from 1; 0: none
 	row    int64 // byte of the file where the row of names begins, -1 if there is none
 
 	// The columns in the order of the features, which is that of training where that has names.
@@ -88,6 +89,20 @@ func (l *csvLayout) weightAt(names []string, o *Options) (int, error) {
 			"label column", "weight column").Replace(err.Error()))
 	}
 	return w, nil
+}
+
+// findID finds the column of the ids.
+func (l *csvLayout) findID(names []string, o *Options) error {
+	if o.IDCol == "" {
+		return nil
+	}
+	at, err := labelColumn(o.IDCol, names, l.cols)
+	if err != nil { // as of the label's column
+		return errors.New(strings.NewReplacer("Options.LabelCol", "Options.IDCol",
+			"label column", "column of ids").Replace(err.Error()))
+	}
+	l.id = at + 1
+	return nil
 }
 
 // besideWeight returns the label's column by its number where the weight's, w, isn't counted.

@@ -18,6 +18,8 @@ var CSV = &Format{
 	Options: []Option{
 		{"LabelCol", "csv, ndjson, npz: the labels' column, by `NAME` or number (-1: the last)"},
 		{"WeightCol", "csv, npz: the weights' column, by `NAME` or number (-1: the last)"},
+		{"IDCol", "csv, ndjson: the rows' ids, by which a label may come in a later row, by " +
+			"`NAME` or number; vw: tag"},
 		{"Columns", "csv: columns of a row"},
 		{"Header", "csv: names of the columns"},
 		{"Label", "csv: number of the labels' column in training"},
@@ -211,6 +213,9 @@ func layoutCSV(lines [][]byte, at int64, o *Options) (*csvLayout, error) {
 	if err := l.arrangeWeighted(names, o); err != nil {
 		return l, err
 	}
+	if err := l.findID(names, o); err != nil {
+		return l, err
+	}
 	return l, l.setKinds(func() []byte { return l.findKinds(lines) }, o)
 }
 
@@ -274,7 +279,8 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 	r.Dim = lay.numbers + p.Bias
 	r.Stride = Stride(r.Dim)
 	header := lay.row >= c.Offset && lay.row < c.Offset+int64(c.N)
-	var quoted []byte
+	var quoted, id []byte
+	var alone csvAnswer[T]
 
 	for pos := 0; pos < c.N; r.Lines++ {
 		start := pos
@@ -302,6 +308,17 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 			row[0] = T(p.One)
 		}
 		features := row[p.Bias:]
+		if p.IDs {
+			id = id[:0]
+			if end, ok := c.answer(&alone, lay, pos); ok {
+				clear(features)
+				pos = c.NextLine(end)
+				r.Code = append(r.Code, c.answered(&alone, start))
+				r.Finish(row, Squares(row), p)
+				r.AddID(alone.id, true)
+				continue
+			}
+		}
 		code := int32(-1)
 		bad := ""
 		var at int           // where it goes wrong
@@ -335,11 +352,17 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 					at = off
 					break
 				}
-			} else if f == toIgnored {
+			} else if f == toIgnored || f == toID {
 				if !isQuoted {
 					for b[pos] != delim && b[pos] != '\n' && (b[pos] != '\t' || delim != ' ') {
 						pos++
 					}
+				}
+				if !p.IDs || f != toID {
+				} else if isQuoted {
+					id = append(id, quoted...)
+				} else {
+					id = append(id, bytes.TrimRight(b[off:pos], " \t\r")...)
 				}
 			} else if f < 0 { // the label
 				text, from := b, off
@@ -402,6 +425,9 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 				break
 			}
 		}
+		if bad == "" && p.IDs {
+			bad, at = c.badID(p, id, code), start
+		}
 		if bad != "" {
 			r.X = r.X[:lo]
 			if !c.Bad(p, start, at, bad) {
@@ -416,6 +442,9 @@ func parseCSV[T engine.Float](c *Chunk[T], p *Settings) {
 		}
 		r.Code = append(r.Code, code)
 		r.Finish(row, Squares(row), p)
+		if p.IDs {
+			r.AddID(id, false)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	weightColumn = -2
 	toIgnored    = -3
 	toText       = -4
+	toID         = -5
 )
 
 // missingTexts are what stands for a value that is missing, in letters of any case.
@@ -63,6 +64,13 @@ func (l *csvLayout) setKinds(found func() []byte, o *Options) error {
 		kinds = bytes.Repeat([]byte{kindNumber}, o.Columns-1)
 	default:
 		kinds = found()
+	}
+	if l.id > 0 {
+		if l.to[l.id-1] < 0 {
+			return fmt.Errorf("column %d is the id, and the label or the weight: choose another "+
+				"by Options.IDCol", l.id)
+		}
+		kinds[l.to[l.id-1]] = kindIgnored
 	}
 	header := o.Header
 	if !known {
@@ -162,6 +170,9 @@ func (l *csvLayout) setFeatures(kinds []byte, header []string, missing string) {
 		}
 		l.to[col] = number[slot]
 		l.prefix[col] = l.name(int(slot), header)
+	}
+	if l.id > 0 {
+		l.to[l.id-1] = toID
 	}
 }
 

@@ -85,7 +85,22 @@ func parseColumns[T engine.Float](c *Chunk[T], p *Settings) {
 			continue
 		}
 		row, had := len(r.Idx), len(r.Names.list)
+		if p.IDs {
+			m.id = m.id[:0]
+			if end, ok := c.answer(&m.alone, lay, pos); ok {
+				m.lead()
+				pos = c.NextLine(end)
+				r.Code = append(r.Code, c.answered(&m.alone, start))
+				r.Ptr = append(r.Ptr, len(r.Idx))
+				r.Finish(r.Val[row:], Squares(r.Val[row:]), p)
+				r.AddID(m.alone.id, true)
+				continue
+			}
+		}
 		end, at, bad := m.read(start, pos)
+		if bad == "" && p.IDs {
+			bad, at = c.badID(p, m.id, m.code), start
+		}
 		if bad != "" {
 			r.Idx, r.Val = r.Idx[:row], r.Val[:row]
 			r.Names.cut(had)
@@ -99,6 +114,9 @@ func parseColumns[T engine.Float](c *Chunk[T], p *Settings) {
 		r.Code = append(r.Code, m.code)
 		r.Ptr = append(r.Ptr, len(r.Idx))
 		r.Finish(r.Val[row:], Squares(r.Val[row:]), p)
+		if p.IDs {
+			r.AddID(m.id, false)
+		}
 	}
 }
 
@@ -110,20 +128,29 @@ type mixedRow[T engine.Float] struct {
 	code   int32 // of the row's label
 	quoted []byte
 	name   []byte
+	id     []byte
+	alone  csvAnswer[T]
+}
+
+// lead begins a row: its numbers, 0 as yet, and the bias.
+func (m *mixedRow[T]) lead() {
+	r, row, lead := m.c.Out, len(m.c.Out.Idx), m.p.Bias+m.lay.numbers
+	r.Idx, r.Val = extended(r.Idx, lead), extended(r.Val, lead)
+	for i := range lead {
+		r.Idx[row+i] = int32(i)
+	}
+	clear(r.Val[row:])
+	if m.p.Bias != 0 {
+		r.Val[row] = T(m.p.One)
+	}
 }
 
 // read adds the row that begins at start, whose first field is at pos, and returns where it ends.
 func (m *mixedRow[T]) read(start, pos int) (end, at int, bad string) {
 	c, lay, r := m.c, m.lay, m.c.Out
 	b := c.Text[:c.N+Stops]
-	row, lead := len(r.Idx), m.p.Bias+lay.numbers
-	r.Idx, r.Val = extended(r.Idx, lead), extended(r.Val, lead)
-	for i := range lead {
-		r.Idx[row+i] = int32(i)
-	}
-	if m.p.Bias != 0 {
-		r.Val[row] = T(m.p.One)
-	}
+	row := len(r.Idx)
+	m.lead()
 	if lay.label < 0 {
 		m.code = c.NoLabel(start, start)
 	}
@@ -135,6 +162,9 @@ func (m *mixedRow[T]) read(start, pos int) (end, at int, bad string) {
 		f := c.field(lay, pos, &m.quoted)
 		if f.bad != "" {
 			return 0, f.at, f.bad
+		}
+		if lay.to[col] == toID && m.p.IDs {
+			m.id = append(m.id, f.text[:f.n]...)
 		}
 		if bad := m.take(row, start, col, &f); bad != "" {
 			return 0, f.off, bad
@@ -156,7 +186,7 @@ func (m *mixedRow[T]) take(row, start, col int, f *csvField) (bad string) {
 	c, lay := m.c, m.lay
 	text := f.text[:f.n]
 	switch to := lay.to[col]; {
-	case to == toIgnored:
+	case to == toIgnored, to == toID:
 	case to == weightColumn:
 		v, end, st := parseNumber[float64](f.text, 0)
 		if st != numOK || end != f.n {

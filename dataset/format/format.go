@@ -112,6 +112,9 @@ type Options struct {
 	WeightCol      string // as in dataset.Options
 	WeightOptional bool   // rows may be without that column
 
+	IDCol string // as in dataset.Options
+	IDs   bool   // labels may come later, by the rows' ids
+
 	LabelKey string   // of ndjson, in training, where LabelCol doesn't name it
 	LabelCol string   // as in dataset.Options; so the three below
 	Columns  int      //
@@ -163,6 +166,7 @@ type Layout struct {
 	Columns  int      // columns of a row, the label included; 0 where that is no word of the format
 	LabelCol int      // number of the label's column, from 1; 0 if there is none
 	LabelKey string   // key of the label, where rows have keys and the options name it; else ""
+	IDKey    string   // key of the id, where rows have keys; "": none
 	Header   []string // names of the columns, nil if they have none
 	// Kinds has a letter for each column beside the label's, in training's order: n a number, t
 	// text, - one that is left out; "" if all are numbers and rows have nothing beside them.
@@ -229,6 +233,7 @@ type Settings struct {
 	KeepDiv  bool    // note in Rows.Div what each row was divided by
 	Lines    bool    // note in Rows.Line where each row stands
 	Optional bool    // labels may be missing
+	IDs      bool    // rows have ids, see Rows.RowID; those without one have a label
 	HashBits int     // names of features are hashed; 0: they aren't
 	Pairs    []Pair  // of namespaces whose features are multiplied
 	Known    []Label // labels that options name

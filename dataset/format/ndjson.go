@@ -16,7 +16,7 @@ import (
 var NDJSON = &Format{
 	Name: "ndjson", Cut: "\n", Kinds: []string{"svmlight", "vw"},
 	Options: []Option{
-		{"LabelCol", ""},
+		{"LabelCol", ""}, {"IDCol", ""},
 		{"IndexBase", ""}, {"Base", ""}, {"HashBits", ""},
 	},
 	Sniff: sniffNDJSON, Layout: headNDJSON,
@@ -27,6 +27,7 @@ var NDJSON = &Format{
 type ndjsonLayout struct {
 	indexed        // where features have numbers
 	label   string // the key of the label
+	id      string // the key of the id; "": none
 	numbers bool
 	like    string      // numbers: where they were found
 	within  string      // numbers: the key of what has the features; "": the row itself
@@ -49,7 +50,7 @@ func headNDJSON(h *Head, o *Options, first *Layout) (*Layout, error) {
 	if first != nil {
 		return first, nil
 	}
-	lay := &ndjsonLayout{like: "the begin of the data"}
+	lay := &ndjsonLayout{like: "the begin of the data", id: o.IDCol}
 	lines := h.Lines(sniffedRows)
 	var rows [][]jsonKey
 	for _, l := range lines {
@@ -75,9 +76,9 @@ func headNDJSON(h *Head, o *Options, first *Layout) (*Layout, error) {
 	}
 	if !lay.numbers {
 		return &Layout{IndexBase: 1, BaseFound: byNames, Words: true, LabelKey: lay.named(o),
-			Own: lay}, nil
+			IDKey: lay.id, Own: lay}, nil
 	}
-	l := &Layout{Kind: SVMLight.Name, LabelKey: lay.named(o), Own: lay}
+	l := &Layout{Kind: SVMLight.Name, LabelKey: lay.named(o), IDKey: lay.id, Own: lay}
 	if lay.kind == jsonDense {
 		lay.indexed = indexed{shift: int64(o.Bias) - 1, least: 1, most: maxIndex - uint64(o.Bias)}
 		l.IndexBase, l.BaseFound = 1, byColumns
@@ -99,9 +100,13 @@ func (lay *ndjsonLayout) findLabel(rows [][]jsonKey, o *Options) error {
 	if named := cmp.Or(o.LabelCol, o.LabelKey); named != "" {
 		wanted = []string{named}
 	}
+	first := rows[0]
+	if o.IDs { // labels may come later
+		first = slices.Concat(rows...)
+	}
 	for _, fold := range []bool{false, true} {
 		for _, name := range wanted {
-			for _, k := range rows[0] {
+			for _, k := range first {
 				if k.name == name || fold && strings.EqualFold(k.name, name) {
 					lay.label = k.name
 					return nil
@@ -116,9 +121,9 @@ func (lay *ndjsonLayout) findLabel(rows [][]jsonKey, o *Options) error {
 	return fmt.Errorf("no key %s: name the label's by Options.LabelCol", Or(wanted))
 }
 
-// named is the label's key where the options name it.
+// named is the label's key where the options name it, or first rows may lack it.
 func (lay *ndjsonLayout) named(o *Options) string {
-	if o.LabelCol == "" && o.LabelKey == "" {
+	if o.LabelCol == "" && o.LabelKey == "" && !o.IDs {
 		return ""
 	}
 	return lay.label
@@ -130,7 +135,7 @@ func (lay *ndjsonLayout) findNumbers(rows [][]jsonKey) {
 	for _, keys := range rows {
 		within, kind, n := "", jsonSparse, 0
 		for _, k := range keys {
-			if k.name == lay.label {
+			if k.name == lay.label || k.name == lay.id && lay.id != "" {
 				continue
 			}
 			n++
@@ -165,6 +170,7 @@ type ndjsonRow[T engine.Float] struct {
 	row   int // where its values do, in Out.Idx
 	code  int32
 	found bool     // the label
+	id    []byte   // of the row
 	name  []byte   // of the feature: the keys above it
 	buf   []byte   // of a text
 	keys  []uint64 // hashes of those of the objects that are open
@@ -198,7 +204,7 @@ func parseNDJSON[T engine.Float](c *Chunk[T], s *Settings) {
 // parse adds the row at p, or nothing if it is bad.
 func (j *ndjsonRow[T]) parse(p int) bool {
 	r := j.Out
-	j.row, j.found, j.bad = len(r.Idx), false, ""
+	j.row, j.found, j.bad, j.id = len(r.Idx), false, "", j.id[:0]
 	j.name, j.keys = j.name[:0], j.keys[:0]
 	j.own.begin()
 	had := 0
@@ -216,7 +222,13 @@ func (j *ndjsonRow[T]) parse(p int) bool {
 	}
 	if end >= 0 {
 		j.own.end(r)
-		if j.bad = r.endRow(j.s, j.row, j.code, j.lay.numbers, j.lay.shift, false); j.bad == "" {
+		if j.bad = j.badID(j.s, j.id, j.code); j.bad == "" {
+			j.bad = r.endRow(j.s, j.row, j.code, j.lay.numbers, j.lay.shift, false)
+		}
+		if j.bad == "" {
+			if j.s.IDs {
+				r.AddID(j.id, len(r.Idx) == j.row+j.s.Bias)
+			}
 			return true
 		}
 		j.at = p
@@ -281,6 +293,8 @@ func (j *ndjsonRow[T]) object(p, depth int) int {
 			p = j.label(at, p)
 		case depth == 1 && j.lay.keys.has(j.name[key:]):
 			p = j.besides(at, p, string(j.name[key:]))
+		case depth == 1 && j.lay.id != "" && string(j.name[key:]) == j.lay.id:
+			p = j.rowID(at, p)
 		case j.lay.numbers:
 			p = j.numbered(at, p, j.name[key:], depth)
 		default:
@@ -525,6 +539,32 @@ func (j *ndjsonRow[T]) label(at, p int) int {
 	if j.code, bad = j.Label(j.s, text, j.start, p); bad != "" {
 		return j.fail(p, "%s", bad)
 	}
+	return end
+}
+
+// rowID reads the id at p, whose key is at byte at: a text, or a number as it stands there.
+func (j *ndjsonRow[T]) rowID(at, p int) int {
+	if len(j.id) > 0 {
+		return j.fail(at, "the id %q comes twice in the row", j.lay.id)
+	}
+	if j.b[p] == '"' {
+		id, end := j.text(j.id, p)
+		if end >= 0 {
+			j.id = id
+		}
+		return end
+	}
+	if end := j.word(p); end >= 0 {
+		if j.b[p] != 'n' {
+			j.id = append(j.id, j.b[p:end]...)
+		}
+		return end
+	}
+	_, end, st := parseNumber[float64](j.b, p)
+	if st == numSyntax || !j.plainNumber(p, end) {
+		return j.fail(p, "expected an id (a text or a number), found %s", j.token(p))
+	}
+	j.id = append(j.id, j.b[p:end]...)
 	return end
 }
 

@@ -11,13 +11,16 @@ import (
 var VW = &Format{
 	Name: "vw", Cut: "\n", Kinds: []string{"svmlight", "ndjson"},
 	Options: []Option{
-		{"IndexBase", ""}, {"Base", ""}, {"HashBits", ""},
+		{"IDCol", ""}, {"IndexBase", ""}, {"Base", ""}, {"HashBits", ""},
 		{"Interactions", "vw: `PAIRS` of first letters of namespaces, as ab,aa, whose features " +
 			"are multiplied"},
 	},
 	Sniff: sniffVW, Layout: headVW,
 	Parse32: parseVW[float32], Parse64: parseVW[float64],
 }
+
+// vwID is what Options.IDCol calls the tags.
+const vwID = "tag"
 
 // mostProducts bounds the features that interactions make of one row.
 const mostProducts = 1 << 20
@@ -48,6 +51,10 @@ func sniffVW(h *Head) int {
 func headVW(h *Head, o *Options, first *Layout) (*Layout, error) {
 	if first != nil {
 		return first, nil
+	}
+	if o.IDs && o.IDCol != vwID {
+		return nil, fmt.Errorf("%s: expected tag for Options.IDCol, as the ids of vw are its "+
+			"tags, found %q: %w", h.File, o.IDCol, ErrOption)
 	}
 	lay := &vwLayout{numbers: o.Naming != Words, like: "the begin of the data"}
 	if o.Naming == Numbers {
@@ -97,6 +104,7 @@ type vwRow[T engine.Float] struct {
 
 	code  int32
 	label bool
+	id    []byte // the tag
 	w     T      // importance
 	name  []byte // of the feature, with the namespace's before it
 	texts []byte // names of the features in met
@@ -157,7 +165,7 @@ func (j *vwRow[T]) word(p int, colon bool) int {
 // parse adds the row at p, or nothing if it is bad.
 func (j *vwRow[T]) parse(p int) bool {
 	r := j.Out
-	j.row, j.label, j.w, j.bad = len(r.Idx), false, 1, ""
+	j.row, j.label, j.id, j.w, j.bad = len(r.Idx), false, j.id[:0], 1, ""
 	j.met, j.texts = j.met[:0], j.texts[:0]
 	had := 0
 	if r.Names != nil {
@@ -173,7 +181,13 @@ func (j *vwRow[T]) parse(p int) bool {
 	}
 	if p >= 0 {
 		r.Weigh(j.w)
-		if j.bad = r.endRow(j.s, j.row, j.code, j.lay.numbers, j.lay.shift, true); j.bad == "" {
+		if j.bad = j.badID(j.s, j.id, j.code); j.bad == "" {
+			j.bad = r.endRow(j.s, j.row, j.code, j.lay.numbers, j.lay.shift, true)
+		}
+		if j.bad == "" {
+			if j.s.IDs {
+				r.AddID(j.id, len(r.Idx) == j.row+j.s.Bias)
+			}
 			return true
 		}
 		j.at = at
@@ -194,6 +208,7 @@ func (j *vwRow[T]) before(p int) int {
 		case end == p:
 			return j.fail(p, "expected | and features")
 		case j.b[p] == '\'' || j.b[end] == '|': // a tag
+			j.id = append(j.id[:0], bytes.TrimPrefix(j.b[p:end], []byte("'"))...)
 		case words == 0:
 			words = 1
 			if !j.readLabel(p, end) {

@@ -94,6 +94,7 @@ var flagsOf = strings.NewReplacer(
 	"Options.HashBits", "--hash-bits",
 	"Options.IgnoreCols", "--ignore-col",
 	"Options.LabelCol", "--label-col",
+	"Options.IDCol", "--id-col",
 	"Options.WeightCol", "--weight-col",
 	"Options.Missing", "--missing",
 	"Options.NumberCols", "--number-col",

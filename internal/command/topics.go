@@ -323,7 +323,10 @@ recent, test.metrics. None of it changes what is learned.
               last 1/(1-A) count
   --delay N   the label of an example comes after N more were predicted, which are predicted without
               it; then it is learned. Those that wait are in memory. The model is the same; those
-              left at the end are learned then`},
+              left at the end are learned then
+  --id-col X  a label may come in a later row of the same id, with features or without: the first
+              row is learned then, counted by what was predicted when it came. At most --wait-max
+              rows and --wait-bytes wait; the oldest make room`},
 		{Use: "progress", Short: "How progress is shown", Long: `
   --progress auto   a bar on a terminal, lines otherwise
   --progress bar    a bar

@@ -33,6 +33,7 @@ type trainer struct {
 	drift      choice
 	onDrift    choice
 	memory     byteSize
+	waitBytes  byteSize
 	read       readFlags
 	machine    machineFlags
 	settings   *learnerFlags
@@ -130,6 +131,11 @@ Learners, each with settings of its own (halfspace train -a NAME --help):
 		"example weighs `A` times what the next one does, as 0.999")
 	fs.IntVar(&o.Delay, "delay", 0, "the label of an example comes after `N` more were "+
 		"predicted; they wait in memory, and what is learned is the same")
+	fs.StringVar(&o.IDCol, "id-col", "", "labels may come in later rows: "+format.Help("IDCol"))
+	fs.IntVar(&o.WaitMax, "wait-max", training.DefaultWaitMax, "with --id-col: at most `N` rows "+
+		"wait for their labels; the oldest make room")
+	t.waitBytes = training.DefaultWaitBytes
+	fs.Var(&t.waitBytes, "wait-bytes", "with --id-col: memory for the rows that wait")
 	fs.BoolVar(&o.MarginReport, "margin-report", false, "report the geometric margin over the "+
 		"training set, even if it must be read again for that")
 	fs.BoolVar(&o.MarginSVM, "margin-svm", false, "with --margin-report: run the svm too (hard "+
@@ -305,6 +311,7 @@ func (t *trainer) options(fs *pflag.FlagSet, args []string) (err error) {
 		o.Normalize = t.normalize.value
 	}
 	t.watchDrift(fs)
+	t.waits(fs)
 	if fs.Changed("epochs") {
 		o.Epochs = t.epochs
 	}
@@ -355,6 +362,16 @@ func (t *trainer) watchDrift(fs *pflag.FlagSet) {
 	}
 }
 
+// waits fills in what the flags say of labels that come later.
+func (t *trainer) waits(fs *pflag.FlagSet) {
+	if !fs.Changed("wait-max") {
+		t.o.WaitMax = 0
+	}
+	if fs.Changed("wait-bytes") {
+		t.o.WaitBytes = training.Bytes(t.waitBytes)
+	}
+}
+
 // zeros refuses the value 0 of flags for which Options take it as none given.
 func (t *trainer) zeros(fs *pflag.FlagSet) error {
 	switch {
@@ -373,6 +390,9 @@ func (t *trainer) zeros(fs *pflag.FlagSet) error {
 	case fs.Changed("drift-recent") && t.o.DriftRecent == 0:
 		return usage("It is a number of examples, as 64.", "%s 0: no examples",
 			given(fs, "drift-recent"))
+	case fs.Changed("wait-max") && t.o.WaitMax == 0, fs.Changed("wait-bytes") && t.waitBytes == 0:
+		return usage("A row that can't wait is never learned.", "%s or %s 0: no room",
+			given(fs, "wait-max"), given(fs, "wait-bytes"))
 	case fs.Changed("rho") && t.o.Rho == 0:
 		return usage("It is the value of a feature, as 1.", "%s 0: not a positive number",
 			given(fs, "rho"))

@@ -36,6 +36,10 @@ type trainReport struct {
 	Recent *metricsReport `json:"recent"`
 	// With --drift: where it was found, the first 1000; null without.
 	Drifts []eval.Drift `json:"drifts"`
+	// With --id-col: what became of rows whose labels came by their ids, and how many still wait;
+	// null without.
+	Late    *eval.Late `json:"late"`
+	Waiting int64      `json:"waiting"` // predicted, and not learned
 	// Kept examples; null for learners that keep none.
 	Support   *int64   `json:"support"`
 	Margin    *float64 `json:"margin"`
@@ -147,7 +151,8 @@ func (t *trainer) reportOf(res *training.Result) *trainReport {
 			Positive: info.Labels.Positive},
 		Classes:      info.Classes,
 		NsPerExample: counts.NsPerExample(), Latency: t.latency.report(), Memory: res.Memory,
-		Posterior: res.Posterior, NotFinite: counts.NotFinite, Warnings: t.told,
+		Late: counts.Late, Waiting: counts.Waiting, Posterior: res.Posterior,
+		NotFinite: counts.NotFinite, Warnings: t.told,
 		Fit: fitReportOf(res, t.o.SoftDelta > 0)}
 	if counts.Fit == nil {
 		e := counts.ProgressiveError()

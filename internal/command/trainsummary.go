@@ -108,6 +108,10 @@ func (r *trainReport) measured(rows *summaryRows, res *training.Result, m *metri
 	if r.ProgressiveError != nil {
 		rows.add("progressive", "%.3f %% error in the first epoch", 100**r.ProgressiveError)
 	}
+	if l := r.Late; l != nil {
+		rows.add("by ids", "%d labels came, %d rows expired, %d wait, %d ids unknown, %d again",
+			l.Answered, l.Expired, r.Waiting, l.Unknown, l.Again)
+	}
 	metrics(res.Counts.Metrics, "metrics", " in the first epoch", false)
 	metrics(res.Counts.Recent, recent, "", true)
 	probabilities(r.Proba, "in the first epoch")
