@@ -24,6 +24,7 @@ var shown = map[string]map[string]string{
 	"learner":        {"Element": "is a constraint"},
 	"learners":       {},
 	"model":          {},
+	"serve":          {"Replayed": "is what ExampleServer prints of Replay"},
 	"training":       {},
 }
 
