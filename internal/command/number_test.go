@@ -41,7 +41,7 @@ func TestAppendNumber(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
-		switch i % 5 {
+		switch i % 6 {
 		case 0:
 			around(math.Exp(rng.Float64()*26 - 12))
 		case 1:
@@ -52,6 +52,8 @@ func TestAppendNumber(t *testing.T) {
 			around(float64(float32(rng.NormFloat64() * 10)))
 		case 4:
 			around(math.Round(rng.Float64()*1e6) / 1e6 * math.Pow(10, float64(rng.IntN(6))))
+		case 5: // means of small numbers
+			around(float64(rng.IntN(1e8)) / float64([]int{10, 50, 100, 200, 1000, 2000}[rng.IntN(6)]))
 		}
 	}
 }
