@@ -52,7 +52,7 @@ func ExampleServer() {
 	fmt.Print(string(ask(serve.Predict, `{"id":"x","size":1,"age":0.5}`).Body))
 	fmt.Print(string(ask(serve.Learn, `{"id":"x","label":"-1"}`).Body))
 	fmt.Print(string(ask(serve.Predict, `{"features":[1,0.5]}`).Body))
-	fmt.Print(string(ask(serve.Predict, `{"size":"big"}`).Body))
+	fmt.Println(ask(serve.Predict, `{"size":"big"}`).Status)
 	st := s.Stats()[0]
 	fmt.Println(st.Learned, st.Mistakes, st.LastBad[0].Code, st.Curve)
 	if err := s.Close(context.Background()); err != nil {
@@ -67,7 +67,7 @@ func ExampleServer() {
 	// {"id":"x","label":"+1","score":2.5,"snapshot":1}
 	// {"learned":1,"mistakes":1,"examples":2,"snapshot":2}
 	// {"label":"+1","score":1.25,"snapshot":2}
-	// {"error":{"code":"unfit","message":"no feature of the model is named \"size=big\"","next":"The model's description names them."}}
+	// 422
 	// 1 1 unfit [{1 1}]
 	// 1 2
 }
