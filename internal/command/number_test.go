@@ -53,7 +53,8 @@ func TestAppendNumber(t *testing.T) {
 		case 4:
 			around(math.Round(rng.Float64()*1e6) / 1e6 * math.Pow(10, float64(rng.IntN(6))))
 		case 5: // means of small numbers
-			around(float64(rng.IntN(1e8)) / float64([]int{10, 50, 100, 200, 1000, 2000}[rng.IntN(6)]))
+			of := []int{10, 50, 100, 200, 1000, 2000}[rng.IntN(6)]
+			around(float64(rng.IntN(1e8)) / float64(of))
 		}
 	}
 }
