@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"mime"
 	"net/http"
 	"slices"
@@ -132,9 +133,9 @@ type rowsOf[T engine.Float] struct {
 // read reads the body of a request, which it may change, into d.x, whose parts are good until the
 // next call.
 func (d *decoder) read(media string, body []byte, mostRows int) *Error {
-	kind, _, err := mime.ParseMediaType(media)
-	if err != nil && media != "" {
-		kind = media
+	kind := media
+	if media != mediaJSON && media != mediaNDJSON && media != mediaSVM {
+		kind, _, _ = mime.ParseMediaType(media) // "" of none
 	}
 	s := d.shape
 	set, layout := s.settings, s.layout
@@ -151,6 +152,7 @@ func (d *decoder) read(media string, body []byte, mostRows int) *Error {
 			return unfit(0, "Send objects, as "+mediaJSON+".",
 				"the features of the model have names, and those of svmlight have numbers")
 		}
+		var err error
 		if layout, err = svmlight(body, s); err != nil {
 			return malformed(0, "%v", err)
 		}
@@ -380,9 +382,13 @@ func (d *decoder) resolve(x *examples, names *dictionary, dim, next, most int, l
 		unknown = d.renumber(x, dim)
 	}
 	x.dim = dim
+	numbers := s.numbers(dim, most)
+	if most = max(most, dim); x.words && !learn {
+		numbers = math.MaxInt32 - 1 // names that are not known have numbers in their row alone
+	}
 	for i := range x.n {
 		idx := x.idx[x.ptr[i]:x.ptr[i+1]]
-		if bad := s.fits(i, idx, dim, most); bad != nil {
+		if bad := s.fits(i, idx, dim, most, numbers); bad != nil {
 			return 0, bad
 		}
 		if n := len(idx); n > 0 {
@@ -476,17 +482,22 @@ func textColumns(p *model.Prep) (names []string) {
 	return names
 }
 
-// fits refuses a row that is none of the model's.
-func (s *shape) fits(i int, idx []int32, dim, most int) *Error {
-	if len(idx) > most || len(idx) > 0 && int(idx[len(idx)-1]) >= max(most, dim) && !s.closed {
-		last := int32(0)
-		if len(idx) > 0 {
-			last = idx[len(idx)-1]
-		}
+// numbers returns how many features a model that has dim may come to have.
+func (s *shape) numbers(dim, most int) int {
+	if s.hashBits > 0 {
+		most = max(most, s.lead+(1<<s.hashBits))
+	}
+	return max(dim, most)
+}
+
+// fits refuses a row that is none of the model's: of more than most features, or of one whose
+// number is not below numbers.
+func (s *shape) fits(i int, idx []int32, dim, most, numbers int) *Error {
+	if n := len(idx); n > most || n > 0 && int(idx[n-1]) >= numbers && !s.closed {
 		return refuse(http.StatusUnprocessableEntity, "too_many_features", i+1,
 			"Raise the server's bound on features, or hash their names in training.",
 			"row %d has %d features, the last is number %d, and the model may have %d", i+1,
-			len(idx), int(last)+s.prep.IndexBase, max(most, dim))
+			n, int(idx[n-1])+s.prep.IndexBase, min(most, numbers))
 	}
 	if n := len(idx); s.closed && n > 0 && int(idx[n-1]) >= dim {
 		return unfit(i+1, "", "row %d has a feature %d, and the model has %d to %d", i+1,

@@ -3,9 +3,16 @@ package serve
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -273,5 +280,122 @@ func TestLate(t *testing.T) {
 		if string(files[0]) != string(files[1]) {
 			t.Errorf("features %v: another model than with features and labels at once", features)
 		}
+	}
+}
+
+// TestBounds: a model that has as many features as it may learns no new ones, and predicts rows
+// that have them; one whose names are hashed has room for all.
+func TestBounds(t *testing.T) {
+	const text = `{"y":"no","age":3,"b":1}` + "\n" + `{"y":"yes","age":5,"c":1}`
+	for bits, learned := range []int{0, 200} {
+		s := start(t, Options{MaxFeatures: 3, Models: []Model{{Name: "a", Path: trained(t,
+			halfspace.Options{Learner: "pa", Data: halfspace.Data{HashBits: 10 * bits}}, text)}}})
+		want := []int{422, 200}[bits]
+		if status, body := do(s, Learn, mediaJSON, `{"y":"no","age":3,"new":1}`); status != want {
+			t.Errorf("%d bits: learning a new name: %d %s", 10*bits, status, body)
+		}
+		for i := range learned {
+			do(s, Learn, mediaJSON, fmt.Sprintf(`{"y":"no","n%d":3}`, i))
+		}
+		if status, body := do(s, Predict, mediaJSON, `{"age":3,"new":1,"newer":2}`); status != 200 {
+			t.Errorf("%d bits: predicting new names: %d %s", 10*bits, status, body)
+		}
+		if status, _ := do(s, Predict, mediaJSON, `{"a":1,"b":1,"c":1,"d":1}`); status != want &&
+			bits == 0 {
+			t.Errorf("%d bits: a row of 4 features: %d", 10*bits, status)
+		}
+	}
+}
+
+// TestFault: where the log can't be written nothing is learned, and that is said; predictions go
+// on, and what the file and the log have is one model.
+func TestFault(t *testing.T) {
+	dir := t.TempDir()
+	path, log := newModel(t, halfspace.Options{Learner: "pa"}), filepath.Join(dir, "log")
+	s := start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+	if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 200 {
+		t.Fatal(body)
+	}
+	s.models["a"].journal.f.Close()
+	for range 2 {
+		if status, body := do(s, Learn, mediaJSON, `{"label":1,"0":1}`); status != 503 ||
+			!strings.Contains(body, "unavailable") {
+			t.Errorf("learned without a log: %d %s", status, body)
+		}
+	}
+	if status, _ := do(s, Predict, mediaJSON, `{"0":1}`); status != 200 {
+		t.Errorf("predicted: %d", status)
+	}
+	if status, body := do(s, Save, "", ""); status < 500 {
+		t.Errorf("saved: %d %s", status, body)
+	}
+	if s.Ready() == nil || s.Stats()[0].Fault == "" {
+		t.Error("ready, and without a fault")
+	}
+	if err := s.Close(context.Background()); err == nil {
+		t.Error("closed without an error")
+	}
+	s = start(t, Options{Models: []Model{{Name: "a", Path: path, Log: log}}})
+	if n := s.Stats()[0].Examples; n != 21 {
+		t.Errorf("%d examples afterwards, want 21", n)
+	}
+}
+
+// TestTLS: other machines are served with a token and TLS alone.
+func TestTLS(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"},
+		NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encrypted := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert},
+		PrivateKey: key}}}
+	for _, o := range []HTTP{{}, {Token: "x"}, {TLS: encrypted}} {
+		if l, err := Listen("0.0.0.0:0", o); !errors.Is(err, ErrOption) {
+			t.Errorf("listening with %+v: %v", o, err)
+			if err == nil {
+				l.Close()
+			}
+		}
+	}
+	s := start(t, Options{ReadOnly: true, Models: []Model{{Name: "a", Path: newModel(t,
+		halfspace.Options{Learner: "pa"})}}})
+	o := HTTP{Token: "x", TLS: encrypted}
+	l, err := Listen("0.0.0.0:0", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx, l, o) }()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		InsecureSkipVerify: true}}}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	for token, want := range map[string]int{"x": 200, "y": 401} {
+		r, err := http.NewRequest("POST", "https://127.0.0.1:"+port+"/v1/models/a/predict",
+			strings.NewReader(`{"0":1}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", mediaJSON)
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("token %s: %d", token, answer.StatusCode)
+		}
+	}
+	client.CloseIdleConnections()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

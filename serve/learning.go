@@ -56,6 +56,7 @@ type taught struct {
 
 	journal     *logWriter // nil: none
 	publishedAt time.Time
+	publishing  time.Duration // how long the last time took
 	checkedAt   time.Time
 	syncedAt    time.Time
 	group       []*task
@@ -312,11 +313,12 @@ func (t *taught) teach(x *examples) (learned, mistakes int64, err error) {
 
 // publish makes what was learned what predicts.
 func (h *hosted) publish() {
+	begin := time.Now()
 	s := h.m.Snapshot()
 	p := &published{Snapshot: s, number: h.m.Presented(), at: time.Now(),
 		names: h.names.publish(), dim: s.Features(), outputs: s.Outputs(), labels: s.Classes()}
 	p.proba = s.ProbaRows(&halfspace.Rows{Ptr: []int{0}, Dim: s.Features()}, nil) == nil
-	h.publishedAt = p.at
+	h.publishedAt, h.publishing = p.at, p.at.Sub(begin)
 	h.examples.Store(p.number)
 	h.now.Store(p)
 }
@@ -374,10 +376,10 @@ func (h *hosted) due() (d time.Duration) {
 	}
 	n := h.m.Presented()
 	if n != h.now.Load().number {
-		sooner(h.publishedAt.Add(h.o.PublishAfter))
+		sooner(h.publishedAt.Add(h.publishAfter()))
 	}
 	if h.o.CheckpointAfter > 0 && n != h.saved.Load() {
-		sooner(h.checkedAt.Add(h.o.CheckpointAfter))
+		sooner(h.checkedAt.Add(max(h.o.CheckpointAfter, h.patience())))
 	}
 	if h.journal != nil && h.journal.dirty && h.o.Sync == SyncInterval {
 		sooner(h.syncedAt.Add(syncAfter))
@@ -385,10 +387,22 @@ func (h *hosted) due() (d time.Duration) {
 	return d
 }
 
+// publishAfter is how long what was learned may wait until it predicts: where a copy takes long,
+// four times that, so that learning goes on.
+func (h *hosted) publishAfter() time.Duration { return max(h.o.PublishAfter, 4*h.publishing) }
+
+// patience is how long a checkpoint that failed is not tried again.
+func (h *hosted) patience() time.Duration {
+	if h.failed != nil {
+		return time.Second
+	}
+	return 0
+}
+
 // idle does what is due.
 func (h *hosted) idle() {
 	now := time.Now()
-	if h.m.Presented() != h.now.Load().number && now.Sub(h.publishedAt) >= h.o.PublishAfter {
+	if h.m.Presented() != h.now.Load().number && now.Sub(h.publishedAt) >= h.publishAfter() {
 		h.publish()
 	}
 	if h.journal != nil && h.o.Sync == SyncInterval && now.Sub(h.syncedAt) >= syncAfter {
@@ -396,6 +410,9 @@ func (h *hosted) idle() {
 		h.fails(h.journal.sync())
 	}
 	since := h.m.Presented() - h.saved.Load()
+	if now.Sub(h.checkedAt) < h.patience() {
+		return
+	}
 	if h.o.CheckpointExamples > 0 && since >= uint64(h.o.CheckpointExamples) ||
 		h.o.CheckpointAfter > 0 && since > 0 && now.Sub(h.checkedAt) >= h.o.CheckpointAfter {
 		h.save()

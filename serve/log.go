@@ -12,6 +12,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/halfspace-ml/halfspace/internal/atomicfile"
 )
@@ -130,7 +131,14 @@ func createLog(path string, h logHeader, model []byte) (w *logWriter, err error)
 		}
 		model = model[n:]
 	}
-	return w, w.sync()
+	if err = w.sync(); err != nil {
+		return nil, err
+	}
+	if d, err := os.Open(filepath.Dir(path)); err == nil { // so that its name lasts, too
+		d.Sync()
+		d.Close()
+	}
+	return w, nil
 }
 
 // logReader reads a log from its beginning.
