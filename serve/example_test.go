@@ -116,3 +116,43 @@ func ExampleStats() {
 	fmt.Println(st.Name, st.Curve[1].Error, st.LastBad[0].Code)
 	// Output: a 0.07 malformed
 }
+
+// ExamplePage adds a path of a program's own.
+func ExamplePage() {
+	dir, path := exampleModel()
+	defer os.RemoveAll(dir)
+	s, err := serve.New(serve.Options{Models: []serve.Model{{Name: "a", Path: path}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	h := s.Handler(serve.HTTP{Pages: map[string]serve.Page{"/names": func(dst []byte) serve.Answer {
+		for _, st := range s.Stats() {
+			dst = fmt.Append(dst, st.Name, ": ", st.Learner)
+		}
+		return serve.Answer{Status: http.StatusOK, Media: "text/plain", Body: dst}
+	}}})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/names", nil))
+	fmt.Println(w.Code, w.Body)
+	// Output: 200 a: perceptron
+}
+
+// ExampleServer_Lines answers requests that come as lines of JSON.
+func ExampleServer_Lines() {
+	dir, path := exampleModel()
+	defer os.RemoveAll(dir)
+	s, err := serve.New(serve.Options{Models: []serve.Model{{Name: "a", Path: path}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	in := strings.NewReader(`{"id":1,"op":"predict","rows":{"size":2,"age":1}}
+{"id":"b","op":"predict","rows":[{"size":-2,"age":0}]}`)
+	if err := s.Lines(context.Background(), in, os.Stdout, 0); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// {"id":1,"status":200,"answer":{"label":"+1","score":5,"snapshot":1}}
+	// {"id":"b","status":200,"answer":[{"label":"-1","score":-4,"snapshot":1}]}
+}

@@ -38,7 +38,16 @@ type HTTP struct {
 	// StopTime is how long Serve waits at its end for requests that are being answered, default
 	// 10 s.
 	StopTime time.Duration
+	// Pages are further paths that GET is answered at, by what is at them: a page for people, say,
+	// or metrics. With a Token they take it also as the password of HTTP's basic authentication,
+	// which a browser asks for; nothing else does, since a browser sends that to whatever a page of
+	// somebody else asks it to.
+	Pages map[string]Page
 }
+
+// Page answers a request for a page, in dst's memory as far as that goes. Any number of goroutines
+// may call it.
+type Page func(dst []byte) Answer
 
 // front answers HTTP requests of a server.
 type front struct {
@@ -55,6 +64,7 @@ type front struct {
 //	POST /v1/models/NAME/predict, learn, save    rows, as the Content-Type says
 //	GET  /v1/models, /v1/models/NAME             what is known of the models
 //	GET  /healthz, /readyz                       without a token
+//	GET  the paths of HTTP.Pages
 //
 // What is refused has a status of 400 and above and a JSON document with a key error, whose code,
 // message, row and next say what is wrong, where and what to do.
@@ -166,7 +176,9 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.RetryAfter > 0 {
 		head.Set("Retry-After", strconv.Itoa(a.RetryAfter))
 	}
-	if a.Status == http.StatusUnauthorized {
+	head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
+		"frame-ancestors 'none'")
+	if a.Status == http.StatusUnauthorized && head.Get("WWW-Authenticate") == "" {
 		head.Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(a.Status)
@@ -189,7 +201,14 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request, b *bodies) Answer
 		}
 		return Answer{Status: http.StatusOK, Media: "text/plain", Body: append(dst, "ok\n"...)}
 	}
-	if bad := f.admit(r); bad != nil {
+	page := f.o.Pages[r.URL.Path]
+	if !get {
+		page = nil
+	}
+	if bad := f.admit(r, page != nil); bad != nil {
+		if page != nil && bad.Status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Basic realm="halfspace", charset="UTF-8"`)
+		}
 		return refused(bad, dst)
 	}
 	select {
@@ -198,6 +217,9 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request, b *bodies) Answer
 	default:
 		return refused(refuse(http.StatusServiceUnavailable, "busy", 0, "Try again later.",
 			"%d requests are being answered, as many as may", cap(f.slots)), dst)
+	}
+	if page != nil {
+		return page(dst)
 	}
 	ask, bad := route(r)
 	if bad == nil && r.Method == http.MethodPost {
@@ -240,8 +262,9 @@ func route(r *http.Request) (ask Request, bad *Error) {
 	return ask, nil
 }
 
-// admit refuses a request for where it comes from, or for how often.
-func (f *front) admit(r *http.Request) *Error {
+// admit refuses a request for where it comes from, or for how often. A page takes the token as a
+// password, too.
+func (f *front) admit(r *http.Request, page bool) *Error {
 	if f.o.Token == "" {
 		origin := r.Header.Get("Origin")
 		if u, err := url.Parse(origin); !local(r.Host) ||
@@ -251,6 +274,9 @@ func (f *front) admit(r *http.Request) *Error {
 		}
 	} else {
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if page && !ok {
+			_, token, ok = r.BasicAuth()
+		}
 		sum := sha256.Sum256([]byte(token))
 		if subtle.ConstantTimeCompare(sum[:], f.token[:]) != 1 || !ok {
 			return refuse(http.StatusUnauthorized, "unauthorized", 0,

@@ -51,6 +51,7 @@ run.
   POST /v1/models/NAME/learn     learn rows that have a label
   POST /v1/models/NAME/save      write the model's file
   GET  /v1/models[/NAME]         what is known of the models, with their counters
+  GET  /, /metrics               a page on the models, for a browser, and numbers for Prometheus
   GET  /healthz, /readyz         whether the process lives, and whether it does all that it is for
 
 Rows are application/json (one object, or an array), application/x-ndjson (an object a line) or
@@ -143,6 +144,7 @@ func (s *server) run(cmd *cobra.Command) error {
 		where = "unix:" + l.Addr().String()
 	}
 	s.o.Logger.Info("serving", "at", where, "models", len(s.o.Models))
+	s.http.Pages = newStatusPages(server.Stats).paths()
 	if err := s.end(server, server.Serve(cmd.Context(), l, s.http)); err != nil {
 		return err
 	}
